@@ -2531,7 +2531,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x8ebae6589dda7e8du
+#define TC__BUILD_ID 0x75da7a71266d5199u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -14966,6 +14966,11 @@ int computed=tc__is_half(from)?(int)TC_F32:tc__computed_as(from);
 a=tc__reduce_over(g,s,to==from?computed:to,tc__make_cast(g,a,computed));
 return tc__make_cast(g,a,to);
 }
+static tc__node*tc__make_rounding(tc__graph*g,tc__node*n){
+int64_t to=n?n->dtype:0;
+if(!n||!tc__is_half(n->dtype))return n;
+return tc__make1_as(g,TC_OP_CAST,n->dtype,n,n->rank,n->dims,&to,1);
+}
 // ---- gen/graph/derive.c
 typedef struct tc__own_gradient{
 uint32_t result,seed,n;
@@ -14980,6 +14985,7 @@ uint8_t*refused;
 const tc__node*why;
 const tc__own_gradient*own;
 size_t owns;
+int rounds;
 int failed;
 }tc__derive;
 static int tc__d_dtype(tc__derive*d,const tc__node*a){
@@ -14997,8 +15003,11 @@ return tc__make_expand(d->g,k,like->rank,like->dims);
 static tc__node*tc__d_zeros(tc__derive*d,const tc__node*like){
 return tc__d_number(d,like,0);
 }
+static tc__node*tc__d_made(tc__derive*d,tc__node*n){
+return d->rounds?tc__make_rounding(d->g,n):n;
+}
 static tc__node*tc__d1(tc__derive*d,tc__op op,tc__node*a){
-return a?tc__make_alu(d->g,op,a->dtype,&a,1):NULL;
+return a?tc__d_made(d,tc__make_alu(d->g,op,a->dtype,&a,1)):NULL;
 }
 static tc__node*tc__d2(tc__derive*d,tc__op op,tc__node*a,tc__node*b){
 tc__node*in[2];
@@ -15006,7 +15015,7 @@ if(!a||!b)return NULL;
 int t=tc__is_float(b->dtype)&&!tc__is_float(a->dtype)?b->dtype:a->dtype;
 int compares=tc__ops[op].dtype==tc__dtype_compare;
 in[0]=tc__make_cast(d->g,a,t),in[1]=tc__make_cast(d->g,b,t);
-return tc__make_alu(d->g,op,compares?(int)TC_BOOL:t,in,2);
+return tc__d_made(d,tc__make_alu(d->g,op,compares?(int)TC_BOOL:t,in,2));
 }
 static tc__node*tc__d2_s(tc__derive*d,tc__op op,tc__node*a,double x){
 return tc__d2(d,op,a,tc__d_number(d,a,x));
@@ -15017,7 +15026,7 @@ return tc__d2(d,op,tc__d_number(d,a,x),a);
 static tc__node*tc__d3(tc__derive*d,tc__op op,tc__node*a,tc__node*b,tc__node*c){
 tc__node*in[3];
 in[0]=a,in[1]=b,in[2]=c;
-return a&&b&&c?tc__make_alu(d->g,op,b->dtype,in,3):NULL;
+return a&&b&&c?tc__d_made(d,tc__make_alu(d->g,op,b->dtype,in,3)):NULL;
 }
 static tc__node*tc__d_reshape_like(tc__derive*d,tc__node*a,const tc__node*like){
 return tc__make_reshape(d->g,a,like->rank,like->dims);
@@ -15083,7 +15092,7 @@ if(a)*at=a->id+1;
 }
 typedef void(*tc__rule_fn)(tc__derive*d,const tc__node*n,tc__node*g);
 static void tc__derive_alu(tc__derive*d,const tc__node*n,tc__node*g){
-tc__node*y=d->g->node.at[n->id],*a=tc__d_in(d,n,0);
+tc__node*y=tc__d_made(d,d->g->node.at[n->id]),*a=tc__d_in(d,n,0);
 tc__node*b=n->n_in>1?tc__d_in(d,n,1):NULL;
 tc__node*c=n->n_in>2?tc__d_in(d,n,2):NULL;
 (void)y,(void)b,(void)c;
@@ -15462,13 +15471,28 @@ g=tc__d_flip(d,g,(int)dim),step=-step;
 }
 tc__d_give(d,a,tc__d_within(d,g,dim,low,step,a->dims[dim]));
 }
+static tc__ix tc__d_cut(tc__derive*d,tc__ix pad){
+return tc__ix_hi(d->g->ix,pad)<0?tc__ix_mul(d->g->ix,pad,tc__ix_const(-1))
+:tc__ix_const(0);
+}
+static int tc__d_either(const tc__derive*d,tc__ix pad){
+return tc__ix_lo(d->g->ix,pad)<0&&tc__ix_hi(d->g->ix,pad)>=0;
+}
 static void tc__derive_pad(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0);
 int64_t dim=n->attr[TC__PAD_DIM];
+tc__ix low=n->attr[TC__PAD_LOW],high=n->attr[TC__PAD_HIGH];
 if(tc__ix_equals(a->dims[dim],0))return;
+if(tc__d_either(d,low)||tc__d_either(d,high)){
+d->refused[a->id]=1;
+if(!d->why)d->why=n;
+return;
+}
+g=tc__make_pad(d->g,g,dim,tc__d_cut(d,low),tc__d_cut(d,high),tc__ix_const(1),
+0);
+if(tc__ix_hi(d->g->ix,low)<0)low=tc__ix_const(0);
 tc__d_give(d,a,
-tc__make_slice(d->g,g,dim,n->attr[TC__PAD_LOW],a->dims[dim],
-n->attr[TC__PAD_DILATION]));
+tc__make_slice(d->g,g,dim,low,a->dims[dim],n->attr[TC__PAD_DILATION]));
 }
 static void tc__derive_window(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0),*sum=NULL;
@@ -15501,6 +15525,9 @@ static tc__node*tc__d_opaque3(tc__derive*d,tc__op op,tc__node*a,tc__node*index,
 tc__node*src){
 uint32_t ids[3];
 if(!a||!index||!src)return NULL;
+int t=tc__is_half(a->dtype)?(int)TC_F32:a->dtype;
+a=tc__make_cast(d->g,a,t),src=tc__make_cast(d->g,src,t);
+if(!a||!src)return NULL;
 ids[0]=a->id,ids[1]=index->id,ids[2]=src->id;
 return tc__make(d->g,op,a->dtype,a->rank,a->dims,ids,3,NULL,0);
 }
@@ -15609,6 +15636,7 @@ if(!a)return NULL;
 int last=a->rank-1;
 tc__ix less=tc__ix_sub(d->g->ix,a->dims[last],tc__ix_const(1)),
 one=tc__ix_const(1);
+if(tc__ix_equals(less,0))return tc__d_number(d,a,1);
 a=tc__make_slice(d->g,a,last,tc__ix_const(0),less,one);
 if(!a)return NULL;
 return tc__make_pad(d->g,a,last,one,tc__ix_const(0),one,
@@ -15657,7 +15685,8 @@ if(!a||!b)return NULL;
 memcpy(dims,a->dims,sizeof dims);
 dims[a->rank-1]=b->dims[b->rank-1];
 ids[0]=a->id,ids[1]=b->id;
-return tc__make(d->g,TC_OP_MATMUL,a->dtype,a->rank,dims,ids,2,NULL,0);
+return tc__d_made(
+d,tc__make(d->g,TC_OP_MATMUL,a->dtype,a->rank,dims,ids,2,NULL,0));
 }
 static void tc__derive_matmul(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0),*b=tc__d_in(d,n,1);
@@ -15774,11 +15803,9 @@ tc__free(c,d->adjoint,d->n*sizeof*d->adjoint);
 tc__free(c,d->refused,d->n);
 memset(d,0,sizeof*d);
 }
-static int tc__derive_all(tc__derive*d,tc__graph*g,const tc__own_gradient*own,
-size_t owns,const tc__node*y,const tc__node*v){
+static int tc__derive_all(tc__derive*d,tc__graph*g,const tc__node*y,
+const tc__node*v){
 int was=g->device;
-tc__derive_close(d);
-d->own=own,d->owns=owns;
 d->g=g,d->y=y->id,d->v=v->id,d->n=(uint32_t)g->node.count;
 d->adjoint=TC__NEW_ARRAY(g->ctx,uint32_t,d->n);
 d->refused=TC__NEW_ARRAY(g->ctx,uint8_t,d->n);
@@ -16256,11 +16283,6 @@ s->args&1?&b->visit->arg.at[s->attr[TC__SCALAR_VALUE]]
 sizeof v);
 return s->n_attr==2?tc__promote_scalar(t,v):t;
 }
-static tc__node*tc__make_rounding(tc__graph*g,tc__node*n){
-int64_t to=n?n->dtype:0;
-if(!n||!tc__is_half(n->dtype))return n;
-return tc__make1_as(g,TC_OP_CAST,n->dtype,n,n->rank,n->dims,&to,1);
-}
 static tc__node*tc__make_rounded(tc__builder*b,tc__node*n){
 return b->round_each_op?tc__make_rounding(b->g,n):n;
 }
@@ -16436,6 +16458,12 @@ in[i]=n->id;
 o.result=y->id,o.seed=seed->id,o.n=y->n_in,o.in=in;
 return TC__PUSH(b->ctx,b->own,o);
 }
+static int tc__build_adjoints(tc__builder*b,tc__derive*d,const tc__node*y,
+const tc__node*v){
+tc__derive_close(d);
+d->own=b->own.at,d->owns=b->own.count,d->rounds=b->round_each_op;
+return tc__derive_all(d,b->g,y,v);
+}
 static tc__node*tc__build_adjoint(tc__builder*b,const tc__step*s,const tc__node*x,
 int lenient){
 tc__derive*d=&b->derive;
@@ -16457,7 +16485,7 @@ if(s->n_in<=2)
 v=tc__make_expand(b->g,tc__make_const(b->g,y->dtype,one),y->rank,y->dims);
 if(!v)return NULL;
 int derived=d->g&&d->y==y->id&&d->v==v->id;
-if(!derived&&!tc__derive_all(d,b->g,b->own.at,b->own.count,y,v))return NULL;
+if(!derived&&!tc__build_adjoints(b,d,y,v))return NULL;
 return tc__build_adjoint(b,s,x,s->attr[TC__GRADIENT_LENIENT]!=0);
 }
 static tc__node*tc__build_jvp(tc__builder*b,const tc__step*s){
@@ -16471,9 +16499,9 @@ memset(&d,0,sizeof d);
 d.g=b->g;
 b->g->device=y->device;
 u=tc__d_detach(b->g,tc__d_zeros(&d,y),mark);
-if(!u||!tc__derive_all(&b->derive,b->g,b->own.at,b->own.count,y,u))return NULL;
+if(!u||!tc__build_adjoints(b,&b->derive,y,u))return NULL;
 tc__node*by=tc__build_adjoint(b,s,x,0);
-if(by&&tc__derive_all(&d,b->g,b->own.at,b->own.count,by,t)){
+if(by&&tc__build_adjoints(b,&d,by,t)){
 int known=u->id<d.n&&d.adjoint[u->id];
 made=known?b->g->node.at[d.adjoint[u->id]-1]:tc__d_zeros(&d,y);
 }

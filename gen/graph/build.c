@@ -170,13 +170,6 @@ static int tc__step_common_dtype(tc__builder *b, const tc__step *s) {
     return s->n_attr == 2 ? tc__promote_scalar(t, v) : t;
 }
 
-// A half, which is f32 in registers, as memory would hold it.
-static tc__node *tc__make_rounding(tc__graph *g, tc__node *n) {
-    int64_t to = n ? n->dtype : 0;
-    if (!n || !tc__is_half(n->dtype)) return n;
-    return tc__make1_as(g, TC_OP_CAST, n->dtype, n, n->rank, n->dims, &to, 1);
-}
-
 // The result of an op that computes, rounded if it is to be as eager code would.
 static tc__node *tc__make_rounded(tc__builder *b, tc__node *n) {
     return b->round_each_op ? tc__make_rounding(b->g, n) : n;
@@ -381,6 +374,14 @@ static int tc__build_own(tc__builder *b, const tc__step *s) {
     return TC__PUSH(b->ctx, b->own, o);
 }
 
+// Adjoints of all that y is made of, where it counts v; 0 = reported.
+static int tc__build_adjoints(tc__builder *b, tc__derive *d, const tc__node *y,
+                              const tc__node *v) {
+    tc__derive_close(d);
+    d->own = b->own.at, d->owns = b->own.count, d->rounds = b->round_each_op;
+    return tc__derive_all(d, b->g, y, v);
+}
+
 // The adjoint of x in what was derived last; lenient: zeros, where that does not depend on x.
 static tc__node *tc__build_adjoint(tc__builder *b, const tc__step *s, const tc__node *x,
                                    int lenient) {
@@ -405,7 +406,7 @@ static tc__node *tc__build_gradient(tc__builder *b, const tc__step *s) {
         v = tc__make_expand(b->g, tc__make_const(b->g, y->dtype, one), y->rank, y->dims);
     if (!v) return NULL;
     int derived = d->g && d->y == y->id && d->v == v->id;
-    if (!derived && !tc__derive_all(d, b->g, b->own.at, b->own.count, y, v)) return NULL;
+    if (!derived && !tc__build_adjoints(b, d, y, v)) return NULL;
     return tc__build_adjoint(b, s, x, s->attr[TC__GRADIENT_LENIENT] != 0);
 }
 
@@ -422,9 +423,9 @@ static tc__node *tc__build_jvp(tc__builder *b, const tc__step *s) {
     d.g = b->g;
     b->g->device = y->device;
     u = tc__d_detach(b->g, tc__d_zeros(&d, y), mark);
-    if (!u || !tc__derive_all(&b->derive, b->g, b->own.at, b->own.count, y, u)) return NULL;
+    if (!u || !tc__build_adjoints(b, &b->derive, y, u)) return NULL;
     tc__node *by = tc__build_adjoint(b, s, x, 0);
-    if (by && tc__derive_all(&d, b->g, b->own.at, b->own.count, by, t)) {
+    if (by && tc__build_adjoints(b, &d, by, t)) {
         int known = u->id < d.n && d.adjoint[u->id];
         made = known ? b->g->node.at[d.adjoint[u->id] - 1] : tc__d_zeros(&d, y);
     }

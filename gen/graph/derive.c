@@ -23,6 +23,7 @@ typedef struct tc__derive {
     const tc__node *why; // the first such op that was met
     const tc__own_gradient *own; // of custom ops, so many
     size_t owns;
+    int rounds; // halves are rounded behind every op
     int failed;
 } tc__derive;
 
@@ -47,8 +48,12 @@ static tc__node *tc__d_zeros(tc__derive *d, const tc__node *like) {
     return tc__d_number(d, like, 0);
 }
 
+static tc__node *tc__d_made(tc__derive *d, tc__node *n) {
+    return d->rounds ? tc__make_rounding(d->g, n) : n;
+}
+
 static tc__node *tc__d1(tc__derive *d, tc__op op, tc__node *a) {
-    return a ? tc__make_alu(d->g, op, a->dtype, &a, 1) : NULL;
+    return a ? tc__d_made(d, tc__make_alu(d->g, op, a->dtype, &a, 1)) : NULL;
 }
 
 static tc__node *tc__d2(tc__derive *d, tc__op op, tc__node *a, tc__node *b) {
@@ -57,7 +62,7 @@ static tc__node *tc__d2(tc__derive *d, tc__op op, tc__node *a, tc__node *b) {
     int t = tc__is_float(b->dtype) && !tc__is_float(a->dtype) ? b->dtype : a->dtype;
     int compares = tc__ops[op].dtype == tc__dtype_compare;
     in[0] = tc__make_cast(d->g, a, t), in[1] = tc__make_cast(d->g, b, t);
-    return tc__make_alu(d->g, op, compares ? (int)TC_BOOL : t, in, 2);
+    return tc__d_made(d, tc__make_alu(d->g, op, compares ? (int)TC_BOOL : t, in, 2));
 }
 
 static tc__node *tc__d2_s(tc__derive *d, tc__op op, tc__node *a, double x) {
@@ -71,7 +76,7 @@ static tc__node *tc__d2_rs(tc__derive *d, tc__op op, tc__node *a, double x) {
 static tc__node *tc__d3(tc__derive *d, tc__op op, tc__node *a, tc__node *b, tc__node *c) {
     tc__node *in[3];
     in[0] = a, in[1] = b, in[2] = c;
-    return a && b && c ? tc__make_alu(d->g, op, b->dtype, in, 3) : NULL;
+    return a && b && c ? tc__d_made(d, tc__make_alu(d->g, op, b->dtype, in, 3)) : NULL;
 }
 
 // ---- movement ----
@@ -161,7 +166,7 @@ static void tc__d_give(tc__derive *d, const tc__node *to, tc__node *a) {
 typedef void (*tc__rule_fn)(tc__derive *d, const tc__node *n, tc__node *g);
 
 static void tc__derive_alu(tc__derive *d, const tc__node *n, tc__node *g) {
-    tc__node *y = d->g->node.at[n->id], *a = tc__d_in(d, n, 0);
+    tc__node *y = tc__d_made(d, d->g->node.at[n->id]), *a = tc__d_in(d, n, 0);
     tc__node *b = n->n_in > 1 ? tc__d_in(d, n, 1) : NULL;
     tc__node *c = n->n_in > 2 ? tc__d_in(d, n, 2) : NULL;
     (void)y, (void)b, (void)c;
@@ -220,13 +225,32 @@ static void tc__derive_slice(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__d_give(d, a, tc__d_within(d, g, dim, low, step, a->dims[dim]));
 }
 
+// What is cut off where it is less than 0, as zeros in front of or behind an adjoint.
+static tc__ix tc__d_cut(tc__derive *d, tc__ix pad) {
+    return tc__ix_hi(d->g->ix, pad) < 0 ? tc__ix_mul(d->g->ix, pad, tc__ix_const(-1))
+                                        : tc__ix_const(0);
+}
+
+// Whether a size may be less than 0 or not.
+static int tc__d_either(const tc__derive *d, tc__ix pad) {
+    return tc__ix_lo(d->g->ix, pad) < 0 && tc__ix_hi(d->g->ix, pad) >= 0;
+}
+
 static void tc__derive_pad(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__node *a = tc__d_in(d, n, 0);
     int64_t dim = n->attr[TC__PAD_DIM];
+    tc__ix low = n->attr[TC__PAD_LOW], high = n->attr[TC__PAD_HIGH];
     if (tc__ix_equals(a->dims[dim], 0)) return;
+    if (tc__d_either(d, low) || tc__d_either(d, high)) {
+        d->refused[a->id] = 1;
+        if (!d->why) d->why = n;
+        return;
+    }
+    g = tc__make_pad(d->g, g, dim, tc__d_cut(d, low), tc__d_cut(d, high), tc__ix_const(1),
+                     0);
+    if (tc__ix_hi(d->g->ix, low) < 0) low = tc__ix_const(0);
     tc__d_give(d, a,
-               tc__make_slice(d->g, g, dim, n->attr[TC__PAD_LOW], a->dims[dim],
-                              n->attr[TC__PAD_DILATION]));
+               tc__make_slice(d->g, g, dim, low, a->dims[dim], n->attr[TC__PAD_DILATION]));
 }
 
 // Element i of dimension `dim` was element k of window (i - k * dilation) / stride.
@@ -261,10 +285,14 @@ static void tc__derive_cat(tc__derive *d, const tc__node *n, tc__node *g) {
 
 // ---- gathers and scatters, which work along the last dimension ----
 
+// Halves are added as f32.
 static tc__node *tc__d_opaque3(tc__derive *d, tc__op op, tc__node *a, tc__node *index,
                                tc__node *src) {
     uint32_t ids[3];
     if (!a || !index || !src) return NULL;
+    int t = tc__is_half(a->dtype) ? (int)TC_F32 : a->dtype;
+    a = tc__make_cast(d->g, a, t), src = tc__make_cast(d->g, src, t);
+    if (!a || !src) return NULL;
     ids[0] = a->id, ids[1] = index->id, ids[2] = src->id;
     return tc__make(d->g, op, a->dtype, a->rank, a->dims, ids, 3, NULL, 0);
 }
@@ -395,6 +423,7 @@ static tc__node *tc__d_after(tc__derive *d, tc__node *a) {
     int last = a->rank - 1;
     tc__ix less = tc__ix_sub(d->g->ix, a->dims[last], tc__ix_const(1)),
            one = tc__ix_const(1);
+    if (tc__ix_equals(less, 0)) return tc__d_number(d, a, 1);
     a = tc__make_slice(d->g, a, last, tc__ix_const(0), less, one);
     if (!a) return NULL;
     return tc__make_pad(d->g, a, last, one, tc__ix_const(0), one,
@@ -454,7 +483,8 @@ static tc__node *tc__d_product(tc__derive *d, tc__node *a, tc__node *b) {
     memcpy(dims, a->dims, sizeof dims);
     dims[a->rank - 1] = b->dims[b->rank - 1];
     ids[0] = a->id, ids[1] = b->id;
-    return tc__make(d->g, TC_OP_MATMUL, a->dtype, a->rank, dims, ids, 2, NULL, 0);
+    return tc__d_made(
+        d, tc__make(d->g, TC_OP_MATMUL, a->dtype, a->rank, dims, ids, 2, NULL, 0));
 }
 
 static void tc__derive_matmul(tc__derive *d, const tc__node *n, tc__node *g) {
@@ -590,11 +620,9 @@ static void tc__derive_close(tc__derive *d) {
 }
 
 // Adjoints of all that y is made of; v has its sizes and dtype. 0 = reported.
-static int tc__derive_all(tc__derive *d, tc__graph *g, const tc__own_gradient *own,
-                          size_t owns, const tc__node *y, const tc__node *v) {
+static int tc__derive_all(tc__derive *d, tc__graph *g, const tc__node *y,
+                          const tc__node *v) {
     int was = g->device;
-    tc__derive_close(d);
-    d->own = own, d->owns = owns;
     d->g = g, d->y = y->id, d->v = v->id, d->n = (uint32_t)g->node.count;
     d->adjoint = TC__NEW_ARRAY(g->ctx, uint32_t, d->n);
     d->refused = TC__NEW_ARRAY(g->ctx, uint8_t, d->n);
