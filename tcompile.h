@@ -1608,7 +1608,8 @@ typedef enum tc_miss_kind {
     TC_MISS_BYTES,    // byte `dim` of the range `arg` of tc_guard_bytes
     TC_MISS_CAPTURED, // tensor `arg` used beside the inputs: freed, or of other layout or memory
     TC_MISS_DEMOTED,  // it is not skipped at all: see tc_fn_demoted
-    TC_MISS_DEVICE    // input `arg` is on another device; the default device is another, if -1
+    TC_MISS_DEVICE,   // input `arg` is on another device; the default device is another, if -1
+    TC_MISS_GRADIENT  //   it has a gradient now, has none, or has another: tc_requires_grad
 } tc_miss_kind;
 
 typedef struct tc_miss {
@@ -2531,7 +2532,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x75da7a71266d5199u
+#define TC__BUILD_ID 0x8e6c06c4d9682070u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -5885,6 +5886,7 @@ uint32_t bind_epoch;
 uint32_t bind_index;
 tc__marks*marks;
 uint64_t grad;
+int grad_lent;
 const char*file;
 int line;
 }tc__tensor;
@@ -5930,7 +5932,6 @@ TC__VEC(struct tc__device*)device;
 int source_device;
 int default_device;
 int source_is_like;
-uint32_t grads;
 }tc__values;
 static tc__values*tc__values_of(tc_ctx*c){return(tc__values*)(void*)c;}
 typedef struct tc__device{
@@ -6241,7 +6242,8 @@ uint32_t slot=v->free_slot.at[--v->free_slot.count];
 tc__tensor*t=v->slot.at[slot];
 t->epoch=tc__epoch_next(v);
 t->layout=layout,t->storage=s,t->offset=offset,t->file=file,t->line=line;
-t->bind_epoch=t->bind_index=0,t->marks=NULL,t->grad=0;
+t->bind_epoch=t->bind_index=0,t->marks=NULL;
+t->grad=0,t->grad_lent=0;
 t->id=tc__handle(v,t->epoch,slot).id;
 t->scope=(uint32_t)v->scope.count;
 if(t->scope){
@@ -6305,9 +6307,9 @@ static void tc__slot_free(tc_ctx*c,uint32_t slot,const char*how,const char*file,
 int line);
 static void tc__grad_free(tc_ctx*c,tc__tensor*t,const char*file,int line){
 tc_tensor g;
-g.id=t->grad;
+g.id=t->grad_lent?0:t->grad;
+t->grad=0;
 if(!g.id)return;
-t->grad=0,tc__values_of(c)->grads++;
 if(tc__slot_find(c,g))
 tc__slot_free(c,tc__handle_slot(g),"freed with the tensor whose gradient it was",
 file,line);
@@ -14976,12 +14978,16 @@ typedef struct tc__own_gradient{
 uint32_t result,seed,n;
 const uint32_t*in;
 }tc__own_gradient;
+enum{
+TC__DEPENDS=1,
+TC__REFUSED=2
+};
 typedef struct tc__derive{
 tc__graph*g;
 uint32_t y,v;
 uint32_t n;
 uint32_t*adjoint;
-uint8_t*refused;
+uint8_t*how;
 const tc__node*why;
 const tc__own_gradient*own;
 size_t owns;
@@ -15171,21 +15177,37 @@ tc__d_give(d,b,t10);
 break;
 }
 case TC_OP_MAXIMUM:{
-tc__node*t0=tc__d2(d,TC_OP_GE,a,b);
-tc__node*t1=tc__d2(d,TC_OP_MUL,g,t0);
-tc__d_give(d,a,t1);
-tc__node*t2=tc__d2(d,TC_OP_LT,a,b);
-tc__node*t3=tc__d2(d,TC_OP_MUL,g,t2);
-tc__d_give(d,b,t3);
+tc__node*t0=tc__d2(d,TC_OP_EQ,a,b);
+tc__node*t1=tc__d2_s(d,TC_OP_MUL,g,0.5);
+tc__node*t2=tc__d2(d,TC_OP_GT,a,b);
+tc__node*t3=tc__d_zeros(d,g);
+tc__node*t4=tc__d3(d,TC_OP_WHERE,t2,g,t3);
+tc__node*t5=tc__d3(d,TC_OP_WHERE,t0,t1,t4);
+tc__d_give(d,a,t5);
+tc__node*t6=tc__d2(d,TC_OP_EQ,a,b);
+tc__node*t7=tc__d2_s(d,TC_OP_MUL,g,0.5);
+tc__node*t8=tc__d2(d,TC_OP_LT,a,b);
+tc__node*t9=tc__d_zeros(d,g);
+tc__node*t10=tc__d3(d,TC_OP_WHERE,t8,g,t9);
+tc__node*t11=tc__d3(d,TC_OP_WHERE,t6,t7,t10);
+tc__d_give(d,b,t11);
 break;
 }
 case TC_OP_MINIMUM:{
-tc__node*t0=tc__d2(d,TC_OP_LE,a,b);
-tc__node*t1=tc__d2(d,TC_OP_MUL,g,t0);
-tc__d_give(d,a,t1);
-tc__node*t2=tc__d2(d,TC_OP_GT,a,b);
-tc__node*t3=tc__d2(d,TC_OP_MUL,g,t2);
-tc__d_give(d,b,t3);
+tc__node*t0=tc__d2(d,TC_OP_EQ,a,b);
+tc__node*t1=tc__d2_s(d,TC_OP_MUL,g,0.5);
+tc__node*t2=tc__d2(d,TC_OP_LT,a,b);
+tc__node*t3=tc__d_zeros(d,g);
+tc__node*t4=tc__d3(d,TC_OP_WHERE,t2,g,t3);
+tc__node*t5=tc__d3(d,TC_OP_WHERE,t0,t1,t4);
+tc__d_give(d,a,t5);
+tc__node*t6=tc__d2(d,TC_OP_EQ,a,b);
+tc__node*t7=tc__d2_s(d,TC_OP_MUL,g,0.5);
+tc__node*t8=tc__d2(d,TC_OP_GT,a,b);
+tc__node*t9=tc__d_zeros(d,g);
+tc__node*t10=tc__d3(d,TC_OP_WHERE,t8,g,t9);
+tc__node*t11=tc__d3(d,TC_OP_WHERE,t6,t7,t10);
+tc__d_give(d,b,t11);
 break;
 }
 case TC_OP_FMA:{
@@ -15364,8 +15386,9 @@ break;
 }
 case TC_OP_RELU:{
 tc__node*t0=tc__d2_s(d,TC_OP_GT,a,0);
-tc__node*t1=tc__d2(d,TC_OP_MUL,g,t0);
-tc__d_give(d,a,t1);
+tc__node*t1=tc__d_zeros(d,g);
+tc__node*t2=tc__d3(d,TC_OP_WHERE,t0,g,t1);
+tc__d_give(d,a,t2);
 break;
 }
 case TC_OP_GELU:{
@@ -15484,7 +15507,7 @@ int64_t dim=n->attr[TC__PAD_DIM];
 tc__ix low=n->attr[TC__PAD_LOW],high=n->attr[TC__PAD_HIGH];
 if(tc__ix_equals(a->dims[dim],0))return;
 if(tc__d_either(d,low)||tc__d_either(d,high)){
-d->refused[a->id]=1;
+d->how[a->id]|=TC__REFUSED;
 if(!d->why)d->why=n;
 return;
 }
@@ -15783,12 +15806,13 @@ return NULL;
 static void tc__derive_node(tc__derive*d,const tc__node*n){
 tc__rule_fn rule=tc__derive_rule(n);
 const tc__own_gradient*own=n->op==TC_OP_CUSTOM?tc__own_of(d,n):NULL;
-int known=d->adjoint[n->id]!=0;
-if(rule==tc__derive_nothing||!(known||d->refused[n->id]))return;
+int how=d->how[n->id];
+if(rule==tc__derive_nothing||!how)return;
+if(!rule&&!own)how|=TC__REFUSED;
 if(!rule&&!own&&!d->why)d->why=n;
-if((!rule&&!own)||d->refused[n->id])
-for(uint32_t i=0;i<n->n_in;i++)d->refused[n->in[i]]=1;
-if((!rule&&!own)||!known)return;
+for(uint32_t i=0;i<n->n_in;i++)
+if(tc__d_flows(tc__d_in(d,n,i)))d->how[n->in[i]]|=(uint8_t)how;
+if((!rule&&!own)||!d->adjoint[n->id])return;
 tc__node*g=d->g->node.at[d->adjoint[n->id]-1];
 d->g->device=n->device;
 if(own)
@@ -15800,7 +15824,7 @@ static void tc__derive_close(tc__derive*d){
 tc_ctx*c=d->g?d->g->ctx:NULL;
 if(!c)return;
 tc__free(c,d->adjoint,d->n*sizeof*d->adjoint);
-tc__free(c,d->refused,d->n);
+tc__free(c,d->how,d->n);
 memset(d,0,sizeof*d);
 }
 static int tc__derive_all(tc__derive*d,tc__graph*g,const tc__node*y,
@@ -15808,9 +15832,9 @@ const tc__node*v){
 int was=g->device;
 d->g=g,d->y=y->id,d->v=v->id,d->n=(uint32_t)g->node.count;
 d->adjoint=TC__NEW_ARRAY(g->ctx,uint32_t,d->n);
-d->refused=TC__NEW_ARRAY(g->ctx,uint8_t,d->n);
-if(!d->adjoint||!d->refused)return 0;
-d->adjoint[y->id]=v->id+1;
+d->how=TC__NEW_ARRAY(g->ctx,uint8_t,d->n);
+if(!d->adjoint||!d->how)return 0;
+d->adjoint[y->id]=v->id+1,d->how[y->id]=TC__DEPENDS;
 for(uint32_t i=y->id+1;i-- >0&&!d->failed;)tc__derive_node(d,g->node.at[i]);
 g->device=was;
 return!d->failed&&!g->ix->failed;
@@ -16423,7 +16447,7 @@ static tc__node*tc__fail_gradient(tc__builder*b,const tc__step*s,const tc__node*
 const tc__derive*d=&b->derive;
 char place[160]="";
 tc__site_set(b->ctx,s->site);
-if(x->id>=d->n||!d->refused[x->id]){
+if(x->id>=d->n||!(d->how[x->id]&TC__REFUSED)){
 tc__fail(
 b->ctx,TC_E_ARG,
 "%s: what is derived does not depend on this tensor; is it the one that was "
@@ -16467,11 +16491,11 @@ return tc__derive_all(d,b->g,y,v);
 static tc__node*tc__build_adjoint(tc__builder*b,const tc__step*s,const tc__node*x,
 int lenient){
 tc__derive*d=&b->derive;
-int known=x->id<d->n&&d->adjoint[x->id];
-int refused=x->id<d->n&&d->refused[x->id];
+int how=x->id<d->n?d->how[x->id]:0;
 b->g->device=x->device;
-if(known&&!refused)return b->g->node.at[d->adjoint[x->id]-1];
-return lenient&&!refused?tc__d_zeros(d,x):tc__fail_gradient(b,s,x);
+if(how&TC__REFUSED||(!how&&!lenient))return tc__fail_gradient(b,s,x);
+if(how&&d->adjoint[x->id])return b->g->node.at[d->adjoint[x->id]-1];
+return tc__d_zeros(d,x);
 }
 static tc__node*tc__build_gradient(tc__builder*b,const tc__step*s){
 tc__derive*d=&b->derive;
@@ -40843,6 +40867,7 @@ typedef struct tc__given{
 uint32_t layout;
 uint16_t same,alias;
 uint64_t constant;
+uint64_t grad;
 }tc__given;
 typedef struct tc__snapshot{
 const void*at;
@@ -40868,8 +40893,6 @@ tc__step*leaf;
 uint32_t n_in,n_to,n_out;
 uint32_t draws;
 int device;
-uint32_t
-grads;
 int checked;
 uint64_t hits;
 TC__VEC(tc__given)given;
@@ -40958,7 +40981,7 @@ f->range.count=0;
 TC__ALWAYS_INLINE int tc__fn_sign(tc_fn*f,uint32_t i,tc_tensor h){
 tc__given*g=&f->given.at[i];
 if(!h.id){
-g->layout=0,g->same=g->alias=(uint16_t)i,g->constant=0;
+g->layout=0,g->same=g->alias=(uint16_t)i,g->constant=g->grad=0;
 f->tensor.at[i]=NULL;
 return 1;
 }
@@ -40968,6 +40991,7 @@ tc__storage*s=t->storage;
 if(t->bind_epoch!=f->epoch)t->bind_epoch=f->epoch,t->bind_index=i;
 if(s->bind_epoch!=f->epoch)s->bind_epoch=f->epoch,s->bind_index=i;
 g->layout=t->layout,g->constant=s->constant?h.id:0;
+g->grad=t->grad;
 g->same=(uint16_t)t->bind_index,g->alias=(uint16_t)s->bind_index;
 f->tensor.at[i]=t;
 return 1;
@@ -41030,7 +41054,6 @@ size_t n=k->n_in+k->n_to;
 if(e->n_in!=k->n_in||e->n_to!=k->n_to||e->n_out!=k->n_out)return 0;
 if(n&&memcmp(f->given.at,e->given.at,n*sizeof*e->given.at))return 0;
 if(e->device!=tc__values_of(f->ctx)->default_device)return 0;
-if(e->grads!=tc__values_of(f->ctx)->grads)return 0;
 if(!tc__entry_ranges_hold(e))return 0;
 if(!e->captured.count)return tc__entry_lies(f,e);
 if(e!=f->entry&&!tc__fn_sign_all(k,NULL,0))return 0;
@@ -41106,7 +41129,6 @@ tc_ctx*c=f->ctx;
 e->leaf=v->at,e->leaf->branch->entries++;
 e->n_in=k->n_in,e->n_to=k->n_to,e->n_out=k->n_out;
 e->draws=(uint32_t)(c->recorder.draw-v->draw),e->device=v->device;
-e->grads=tc__values_of(c)->grads;
 for(uint32_t i=0;i<v->external.count;i++)
 if(!tc__is_hidden(&v->external.at[i])&&
 !tc__entry_source(k,e,v->external.at[i].handle))
@@ -41186,6 +41208,8 @@ if(was->layout!=now->layout)
 tc__miss_layout(f,e,(int)i);
 else if(was->alias!=now->alias||was->same!=now->same)
 tc__fn_missed(f,TC_MISS_ALIAS,(int)i,-1,was->alias,now->alias);
+else if(was->grad!=now->grad)
+tc__fn_missed(f,TC_MISS_GRADIENT,(int)i,-1,was->grad!=0,now->grad!=0);
 else if(was->constant!=now->constant)
 tc__fn_missed(f,TC_MISS_CONST,(int)i,-1,0,0);
 else if(e->writes&&n==e->given.count&&e->at.at[i]!=tc__given_at(f,i))
@@ -41248,6 +41272,7 @@ static const char*const text[]={
 "a tensor used beside the inputs is dead, or of other layout or memory",
 "it is never skipped",
 "",
+"tensors with a gradient",
 };
 if(m->arg>=0)tc__put(t,m->kind==TC_MISS_BYTES?"range %d ":"arg %d ",m->arg);
 if(m->dim>=0)
@@ -41295,6 +41320,7 @@ tc__put(t,"null");
 else
 tc__put_layout(t,g->layout);
 if(g->constant)tc__put(t,", this tc_const");
+if(g->grad)tc__put(t,", with this gradient");
 tc__put(t,"\n");
 if(g->same==i&&g->alias==i)return;
 tc__put_given_name(t,e,i);
@@ -41474,8 +41500,9 @@ if(!t||(t->marks&&!marks))return tc__null();
 if(marks)*marks=*t->marks;
 t->storage->refs++;
 tc_tensor seen=tc__tensor_new(c,t->layout,t->storage,t->offset,t->file,t->line);
-if(seen.id)
-tc__slot_find(c,seen)->marks=marks;
+tc__tensor*own=seen.id?tc__slot_find(c,seen):NULL;
+if(own)
+own->marks=marks,own->grad=t->grad,own->grad_lent=1;
 else if(marks)
 tc__free(c,marks,sizeof*marks);
 return seen;
@@ -42113,7 +42140,7 @@ for(uint32_t i=0;i<n;i++){
 uint64_t id=h[i].id,at=id&TC__SLOT_MASK;
 tc__tensor*t=at<slots?slot[at]:NULL;
 if(!t||(id>>TC__SLOT_BITS^ctx)!=t->epoch)t=tc__tensor_find(c,h[i]);
-if(!t||t->layout!=g[i].layout)return 0;
+if(!t||t->layout!=g[i].layout||t->grad!=g[i].grad)return 0;
 tc__storage*s=t->storage;
 if(s->bind_epoch==epoch)return 0;
 s->bind_epoch=epoch;
@@ -42624,7 +42651,7 @@ tc_tensor g=tc_zeros_like_at(x,f->file,f->line);
 tc__tensor*own=g.id?tc__tensor_find(c,g):NULL;
 if(!own)return 0;
 tc__tensor_move(c,own,0);
-t->grad=g.id,tc__values_of(c)->grads++;
+t->grad=g.id;
 }
 tc__fns_look_again(c);
 return 1;

@@ -335,7 +335,7 @@ static tc__node *tc__fail_gradient(tc__builder *b, const tc__step *s, const tc__
     const tc__derive *d = &b->derive;
     char place[160] = "";
     tc__site_set(b->ctx, s->site);
-    if (x->id >= d->n || !d->refused[x->id]) {
+    if (x->id >= d->n || !(d->how[x->id] & TC__REFUSED)) {
         tc__fail(
             b->ctx, TC_E_ARG,
             "%s: what is derived does not depend on this tensor; is it the one that was "
@@ -386,11 +386,11 @@ static int tc__build_adjoints(tc__builder *b, tc__derive *d, const tc__node *y,
 static tc__node *tc__build_adjoint(tc__builder *b, const tc__step *s, const tc__node *x,
                                    int lenient) {
     tc__derive *d = &b->derive;
-    int known = x->id < d->n && d->adjoint[x->id];
-    int refused = x->id < d->n && d->refused[x->id];
+    int how = x->id < d->n ? d->how[x->id] : 0;
     b->g->device = x->device;
-    if (known && !refused) return b->g->node.at[d->adjoint[x->id] - 1];
-    return lenient && !refused ? tc__d_zeros(d, x) : tc__fail_gradient(b, s, x);
+    if (how & TC__REFUSED || (!how && !lenient)) return tc__fail_gradient(b, s, x);
+    if (how && d->adjoint[x->id]) return b->g->node.at[d->adjoint[x->id] - 1];
+    return tc__d_zeros(d, x);
 }
 
 // What operand 1 changes by with operand 0. Of several such steps with the same operand 1 the first derives.

@@ -14,12 +14,17 @@ typedef struct tc__own_gradient {
     const uint32_t *in; // by operand; TC__NO_NODE = it has none
 } tc__own_gradient;
 
+enum {
+    TC__DEPENDS = 1, // through ops that have derivatives, which may be 0 everywhere
+    TC__REFUSED = 2  // and through one that has none
+};
+
 typedef struct tc__derive {
     tc__graph *g;
     uint32_t y, v;       // what is derived, and what it counts
     uint32_t n;          // nodes when it was: those below have an adjoint, or have none
     uint32_t *adjoint;   // by node: 1 + id; 0 = y does not depend on it
-    uint8_t *refused;    //   1: it depends on it through an op that has no derivative
+    uint8_t *how;        //   and how it depends on it: TC__DEPENDS, TC__REFUSED
     const tc__node *why; // the first such op that was met
     const tc__own_gradient *own; // of custom ops, so many
     size_t owns;
@@ -242,7 +247,7 @@ static void tc__derive_pad(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__ix low = n->attr[TC__PAD_LOW], high = n->attr[TC__PAD_HIGH];
     if (tc__ix_equals(a->dims[dim], 0)) return;
     if (tc__d_either(d, low) || tc__d_either(d, high)) {
-        d->refused[a->id] = 1;
+        d->how[a->id] |= TC__REFUSED;
         if (!d->why) d->why = n;
         return;
     }
@@ -593,16 +598,17 @@ static tc__rule_fn tc__derive_rule(const tc__node *n) {
 
 // ---- the sweep ----
 
-// Whether an adjoint is known or refused: what y does not depend on is left out.
+// What y does not depend on is left out.
 static void tc__derive_node(tc__derive *d, const tc__node *n) {
     tc__rule_fn rule = tc__derive_rule(n);
     const tc__own_gradient *own = n->op == TC_OP_CUSTOM ? tc__own_of(d, n) : NULL;
-    int known = d->adjoint[n->id] != 0;
-    if (rule == tc__derive_nothing || !(known || d->refused[n->id])) return;
+    int how = d->how[n->id];
+    if (rule == tc__derive_nothing || !how) return;
+    if (!rule && !own) how |= TC__REFUSED;
     if (!rule && !own && !d->why) d->why = n;
-    if ((!rule && !own) || d->refused[n->id])
-        for (uint32_t i = 0; i < n->n_in; i++) d->refused[n->in[i]] = 1;
-    if ((!rule && !own) || !known) return;
+    for (uint32_t i = 0; i < n->n_in; i++)
+        if (tc__d_flows(tc__d_in(d, n, i))) d->how[n->in[i]] |= (uint8_t)how;
+    if ((!rule && !own) || !d->adjoint[n->id]) return;
     tc__node *g = d->g->node.at[d->adjoint[n->id] - 1];
     d->g->device = n->device;
     if (own)
@@ -615,7 +621,7 @@ static void tc__derive_close(tc__derive *d) {
     tc_ctx *c = d->g ? d->g->ctx : NULL;
     if (!c) return;
     tc__free(c, d->adjoint, d->n * sizeof *d->adjoint);
-    tc__free(c, d->refused, d->n);
+    tc__free(c, d->how, d->n);
     memset(d, 0, sizeof *d);
 }
 
@@ -625,9 +631,9 @@ static int tc__derive_all(tc__derive *d, tc__graph *g, const tc__node *y,
     int was = g->device;
     d->g = g, d->y = y->id, d->v = v->id, d->n = (uint32_t)g->node.count;
     d->adjoint = TC__NEW_ARRAY(g->ctx, uint32_t, d->n);
-    d->refused = TC__NEW_ARRAY(g->ctx, uint8_t, d->n);
-    if (!d->adjoint || !d->refused) return 0;
-    d->adjoint[y->id] = v->id + 1;
+    d->how = TC__NEW_ARRAY(g->ctx, uint8_t, d->n);
+    if (!d->adjoint || !d->how) return 0;
+    d->adjoint[y->id] = v->id + 1, d->how[y->id] = TC__DEPENDS;
     for (uint32_t i = y->id + 1; i-- > 0 && !d->failed;) tc__derive_node(d, g->node.at[i]);
     g->device = was;
     return !d->failed && !g->ix->failed;
