@@ -2532,7 +2532,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x8e6c06c4d9682070u
+#define TC__BUILD_ID 0xd5822bf8450c52d7u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -15494,26 +15494,19 @@ g=tc__d_flip(d,g,(int)dim),step=-step;
 }
 tc__d_give(d,a,tc__d_within(d,g,dim,low,step,a->dims[dim]));
 }
-static tc__ix tc__d_cut(tc__derive*d,tc__ix pad){
-return tc__ix_hi(d->g->ix,pad)<0?tc__ix_mul(d->g->ix,pad,tc__ix_const(-1))
-:tc__ix_const(0);
-}
-static int tc__d_either(const tc__derive*d,tc__ix pad){
-return tc__ix_lo(d->g->ix,pad)<0&&tc__ix_hi(d->g->ix,pad)>=0;
+static tc__ix tc__d_cut(tc__derive*d,tc__ix by){
+tc__ix none=tc__ix_const(0);
+if(tc__ix_lo(d->g->ix,by)>=0)return none;
+return tc__ix_sub(d->g->ix,none,tc__ix_min(d->g->ix,by,none));
 }
 static void tc__derive_pad(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0);
+tc__ix low=n->attr[TC__PAD_LOW],one=tc__ix_const(1);
+tc__ix below=tc__d_cut(d,low),above=tc__d_cut(d,n->attr[TC__PAD_HIGH]);
 int64_t dim=n->attr[TC__PAD_DIM];
-tc__ix low=n->attr[TC__PAD_LOW],high=n->attr[TC__PAD_HIGH];
 if(tc__ix_equals(a->dims[dim],0))return;
-if(tc__d_either(d,low)||tc__d_either(d,high)){
-d->how[a->id]|=TC__REFUSED;
-if(!d->why)d->why=n;
-return;
-}
-g=tc__make_pad(d->g,g,dim,tc__d_cut(d,low),tc__d_cut(d,high),tc__ix_const(1),
-0);
-if(tc__ix_hi(d->g->ix,low)<0)low=tc__ix_const(0);
+g=tc__make_pad(d->g,g,dim,below,above,one,0);
+low=tc__ix_add(d->g->ix,low,below);
 tc__d_give(d,a,
 tc__make_slice(d->g,g,dim,low,a->dims[dim],n->attr[TC__PAD_DILATION]));
 }

@@ -230,30 +230,22 @@ static void tc__derive_slice(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__d_give(d, a, tc__d_within(d, g, dim, low, step, a->dims[dim]));
 }
 
-// What is cut off where it is less than 0, as zeros in front of or behind an adjoint.
-static tc__ix tc__d_cut(tc__derive *d, tc__ix pad) {
-    return tc__ix_hi(d->g->ix, pad) < 0 ? tc__ix_mul(d->g->ix, pad, tc__ix_const(-1))
-                                        : tc__ix_const(0);
+// How many elements a pad of `by` cuts off, where it is less than 0.
+static tc__ix tc__d_cut(tc__derive *d, tc__ix by) {
+    tc__ix none = tc__ix_const(0);
+    if (tc__ix_lo(d->g->ix, by) >= 0) return none;
+    return tc__ix_sub(d->g->ix, none, tc__ix_min(d->g->ix, by, none));
 }
 
-// Whether a size may be less than 0 or not.
-static int tc__d_either(const tc__derive *d, tc__ix pad) {
-    return tc__ix_lo(d->g->ix, pad) < 0 && tc__ix_hi(d->g->ix, pad) >= 0;
-}
-
+// Element i stands at low + i * dilation, where that was not cut off: there nothing is counted.
 static void tc__derive_pad(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__node *a = tc__d_in(d, n, 0);
+    tc__ix low = n->attr[TC__PAD_LOW], one = tc__ix_const(1);
+    tc__ix below = tc__d_cut(d, low), above = tc__d_cut(d, n->attr[TC__PAD_HIGH]);
     int64_t dim = n->attr[TC__PAD_DIM];
-    tc__ix low = n->attr[TC__PAD_LOW], high = n->attr[TC__PAD_HIGH];
     if (tc__ix_equals(a->dims[dim], 0)) return;
-    if (tc__d_either(d, low) || tc__d_either(d, high)) {
-        d->how[a->id] |= TC__REFUSED;
-        if (!d->why) d->why = n;
-        return;
-    }
-    g = tc__make_pad(d->g, g, dim, tc__d_cut(d, low), tc__d_cut(d, high), tc__ix_const(1),
-                     0);
-    if (tc__ix_hi(d->g->ix, low) < 0) low = tc__ix_const(0);
+    g = tc__make_pad(d->g, g, dim, below, above, one, 0);
+    low = tc__ix_add(d->g->ix, low, below);
     tc__d_give(d, a,
                tc__make_slice(d->g, g, dim, low, a->dims[dim], n->attr[TC__PAD_DILATION]));
 }
