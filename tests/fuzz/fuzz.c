@@ -154,6 +154,8 @@ static int derives(const graph *g) {
     return g->p->derives && !customs;
 }
 
+static int derived(int variant) { return variant != EAGER && variant != ON_DEVICE; }
+
 static void gradients_begin(const graph *g, const tc_tensor *v) {
     for (int i = 0; i < g->p->n_inputs; i++)
         if (category(g->p->input[i].dtype) == 2) tc_requires_grad(v[i], 1);
@@ -247,18 +249,18 @@ static const char *run(graph **g, int n, int variant, const char *name, int exec
     }
     tc_options options = tc_options_default();
     options.round_each_op = 1; // so that halves have the bits of eager code
-    for (int i = 0; i < n && variant != EAGER; i++)
+    for (int i = 0; i < n && derived(variant); i++)
         if (derives(g[i])) gradients_begin(g[i], s[i].v);
     if (variant != EAGER) tc_trace_begin_at(tc, name, &options, "fuzz.c", 1);
     for (int i = 0; i < n; i++) replay(g[i], tc, s[i].v, &r[i], variants[variant].keep);
-    for (int i = 0; i < n && variant != EAGER; i++)
+    for (int i = 0; i < n && derived(variant); i++)
         if (derives(g[i])) gradients_add(g[i], s[i].v);
     uint64_t before = tc_stats_get(tc).fallbacks;
     if (variant != EAGER) status = tc_trace_end(tc);
     if (tc_stats_get(tc).fallbacks > before)
         snprintf(error, sizeof error, "a kernel does not compile: %s", warning);
     for (int i = 0; i < n; i++) read_end(g[i], s[i].v, &r[i]);
-    for (int i = 0; i < n && variant != EAGER; i++)
+    for (int i = 0; i < n && derived(variant); i++)
         if (derives(g[i])) gradients_read(g[i], s[i].v, &r[i]);
     if ((status || tc_error(tc)) && !error[0])
         snprintf(error, sizeof error, "%s: %s",
