@@ -377,7 +377,7 @@ LONG=$(echo $LONG)
 # all but LONG.
 select_tests() {
     for source in tests/*.c tests/unit/*.c tests/ops/*.c tests/golden/*.c tests/errors/*.c \
-        tests/fault/*.c tests/region/*.c tests/function/*.c tests/threads/*.c tests/cuda/*.c tests/fuzz/*.c tests/compile/run.sh tests/manual.sh; do
+        tests/fault/*.c tests/region/*.c tests/function/*.c tests/threads/*.c tests/grad/*.c tests/cuda/*.c tests/fuzz/*.c tests/compile/run.sh tests/manual.sh; do
         [ -f "$source" ] || continue
         test=${source#tests/}
         test=${test%.c}
