@@ -2519,7 +2519,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x56d437a10113455du
+#define TC__BUILD_ID 0x77535e40f337a8d3u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -14904,11 +14904,26 @@ d->failed|=!a;
 if(a)*at=a->id+1;
 }
 typedef void(*tc__rule_fn)(tc__derive*d,const tc__node*n,tc__node*g);
+static int tc__d_is_number(tc__derive*d,const tc__node*n,uint32_t i){
+const tc__node*a=tc__d_in(d,n,i);
+if(a->op==TC_OP_EXPAND)a=tc__d_in(d,a,0);
+return a->op==TC_OP_CONST||a->op==TC_OP_ARG;
+}
+static int tc__derive_bound(tc__derive*d,const tc__node*n,tc__node*g){
+if(n->op!=TC_OP_MAXIMUM&&n->op!=TC_OP_MINIMUM)return 0;
+int bound=tc__d_is_number(d,n,0)?0:1;
+if(!tc__d_is_number(d,n,(uint32_t)bound))return 0;
+tc__node*a=tc__d_in(d,n,!bound),*b=tc__d_in(d,n,(uint32_t)bound);
+tc__node*out=tc__d2(d,n->op==TC_OP_MAXIMUM?TC_OP_LT:TC_OP_GT,a,b);
+tc__d_give(d,a,tc__d3(d,TC_OP_WHERE,out,tc__d_zeros(d,g),g));
+return 1;
+}
 static void tc__derive_alu(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*y=d->g->node.at[n->id],*a=tc__d_in(d,n,0);
 tc__node*b=n->n_in>1?tc__d_in(d,n,1):NULL;
 tc__node*c=n->n_in>2?tc__d_in(d,n,2):NULL;
 (void)y,(void)b,(void)c;
+if(tc__derive_bound(d,n,g))return;
 switch(n->op){
 // ---- gen/out/derive_rules.inc
 case TC_OP_ADD:{
@@ -14938,6 +14953,11 @@ tc__node*t3=tc__d1(d,TC_OP_NEG,t2);
 tc__d_give(d,b,t3);
 break;
 }
+case TC_OP_FLOOR_DIVIDE:{
+tc__d_give(d,a,tc__d_zeros(d,a));
+tc__d_give(d,b,tc__d_zeros(d,b));
+break;
+}
 case TC_OP_REMAINDER:{
 tc__d_give(d,a,g);
 tc__node*t0=tc__d2(d,TC_OP_FLOOR_DIVIDE,a,b);
@@ -14956,15 +14976,23 @@ tc__d_give(d,b,t3);
 break;
 }
 case TC_OP_POW:{
-tc__node*t0=tc__d2_s(d,TC_OP_SUB,b,1);
-tc__node*t1=tc__d2(d,TC_OP_POW,a,t0);
-tc__node*t2=tc__d2(d,TC_OP_MUL,b,t1);
-tc__node*t3=tc__d2(d,TC_OP_MUL,g,t2);
-tc__d_give(d,a,t3);
-tc__node*t4=tc__d1(d,TC_OP_LOG,a);
-tc__node*t5=tc__d2(d,TC_OP_MUL,y,t4);
-tc__node*t6=tc__d2(d,TC_OP_MUL,g,t5);
-tc__d_give(d,b,t6);
+tc__node*t0=tc__d2_s(d,TC_OP_EQ,b,0);
+tc__node*t1=tc__d_zeros(d,g);
+tc__node*t2=tc__d2_s(d,TC_OP_SUB,b,1);
+tc__node*t3=tc__d2(d,TC_OP_POW,a,t2);
+tc__node*t4=tc__d2(d,TC_OP_MUL,b,t3);
+tc__node*t5=tc__d2(d,TC_OP_MUL,g,t4);
+tc__node*t6=tc__d3(d,TC_OP_WHERE,t0,t1,t5);
+tc__d_give(d,a,t6);
+tc__node*t7=tc__d2_s(d,TC_OP_EQ,a,0);
+tc__node*t8=tc__d2_s(d,TC_OP_GE,b,0);
+tc__node*t9=tc__d2(d,TC_OP_LOGICAL_AND,t7,t8);
+tc__node*t10=tc__d_zeros(d,g);
+tc__node*t11=tc__d1(d,TC_OP_LOG,a);
+tc__node*t12=tc__d2(d,TC_OP_MUL,y,t11);
+tc__node*t13=tc__d2(d,TC_OP_MUL,g,t12);
+tc__node*t14=tc__d3(d,TC_OP_WHERE,t9,t10,t13);
+tc__d_give(d,b,t14);
 break;
 }
 case TC_OP_ATAN2:{
@@ -14984,21 +15012,37 @@ tc__d_give(d,b,t10);
 break;
 }
 case TC_OP_MAXIMUM:{
-tc__node*t0=tc__d2(d,TC_OP_GE,a,b);
-tc__node*t1=tc__d2(d,TC_OP_MUL,g,t0);
-tc__d_give(d,a,t1);
-tc__node*t2=tc__d2(d,TC_OP_LT,a,b);
-tc__node*t3=tc__d2(d,TC_OP_MUL,g,t2);
-tc__d_give(d,b,t3);
+tc__node*t0=tc__d2(d,TC_OP_LT,a,b);
+tc__node*t1=tc__d_zeros(d,g);
+tc__node*t2=tc__d2(d,TC_OP_EQ,a,b);
+tc__node*t3=tc__d2_s(d,TC_OP_MUL,g,0.5);
+tc__node*t4=tc__d3(d,TC_OP_WHERE,t2,t3,g);
+tc__node*t5=tc__d3(d,TC_OP_WHERE,t0,t1,t4);
+tc__d_give(d,a,t5);
+tc__node*t6=tc__d2(d,TC_OP_GT,a,b);
+tc__node*t7=tc__d_zeros(d,g);
+tc__node*t8=tc__d2(d,TC_OP_EQ,a,b);
+tc__node*t9=tc__d2_s(d,TC_OP_MUL,g,0.5);
+tc__node*t10=tc__d3(d,TC_OP_WHERE,t8,t9,g);
+tc__node*t11=tc__d3(d,TC_OP_WHERE,t6,t7,t10);
+tc__d_give(d,b,t11);
 break;
 }
 case TC_OP_MINIMUM:{
-tc__node*t0=tc__d2(d,TC_OP_LE,a,b);
-tc__node*t1=tc__d2(d,TC_OP_MUL,g,t0);
-tc__d_give(d,a,t1);
-tc__node*t2=tc__d2(d,TC_OP_GT,a,b);
-tc__node*t3=tc__d2(d,TC_OP_MUL,g,t2);
-tc__d_give(d,b,t3);
+tc__node*t0=tc__d2(d,TC_OP_GT,a,b);
+tc__node*t1=tc__d_zeros(d,g);
+tc__node*t2=tc__d2(d,TC_OP_EQ,a,b);
+tc__node*t3=tc__d2_s(d,TC_OP_MUL,g,0.5);
+tc__node*t4=tc__d3(d,TC_OP_WHERE,t2,t3,g);
+tc__node*t5=tc__d3(d,TC_OP_WHERE,t0,t1,t4);
+tc__d_give(d,a,t5);
+tc__node*t6=tc__d2(d,TC_OP_LT,a,b);
+tc__node*t7=tc__d_zeros(d,g);
+tc__node*t8=tc__d2(d,TC_OP_EQ,a,b);
+tc__node*t9=tc__d2_s(d,TC_OP_MUL,g,0.5);
+tc__node*t10=tc__d3(d,TC_OP_WHERE,t8,t9,g);
+tc__node*t11=tc__d3(d,TC_OP_WHERE,t6,t7,t10);
+tc__d_give(d,b,t11);
 break;
 }
 case TC_OP_FMA:{
@@ -15027,6 +15071,10 @@ case TC_OP_ABS:{
 tc__node*t0=tc__d1(d,TC_OP_SIGN,a);
 tc__node*t1=tc__d2(d,TC_OP_MUL,g,t0);
 tc__d_give(d,a,t1);
+break;
+}
+case TC_OP_SIGN:{
+tc__d_give(d,a,tc__d_zeros(d,a));
 break;
 }
 case TC_OP_SQUARE:{
@@ -15176,9 +15224,10 @@ tc__d_give(d,a,t2);
 break;
 }
 case TC_OP_RELU:{
-tc__node*t0=tc__d2_s(d,TC_OP_GT,a,0);
-tc__node*t1=tc__d2(d,TC_OP_MUL,g,t0);
-tc__d_give(d,a,t1);
+tc__node*t0=tc__d2_s(d,TC_OP_LE,a,0);
+tc__node*t1=tc__d_zeros(d,g);
+tc__node*t2=tc__d3(d,TC_OP_WHERE,t0,t1,g);
+tc__d_give(d,a,t2);
 break;
 }
 case TC_OP_GELU:{
@@ -15234,6 +15283,22 @@ tc__node*t1=tc__d2(d,TC_OP_MUL,g,t0);
 tc__d_give(d,a,t1);
 break;
 }
+case TC_OP_FLOOR:{
+tc__d_give(d,a,tc__d_zeros(d,a));
+break;
+}
+case TC_OP_CEIL:{
+tc__d_give(d,a,tc__d_zeros(d,a));
+break;
+}
+case TC_OP_ROUND:{
+tc__d_give(d,a,tc__d_zeros(d,a));
+break;
+}
+case TC_OP_TRUNC:{
+tc__d_give(d,a,tc__d_zeros(d,a));
+break;
+}
 case TC_OP_CAST:{
 tc__node*t0=tc__d_cast(d,g,tc__d_dtype(d,a));
 tc__d_give(d,a,t0);
@@ -15268,13 +15333,23 @@ g=tc__d_flip(d,g,(int)dim),step=-step;
 }
 tc__d_give(d,a,tc__d_within(d,g,dim,low,step,a->dims[dim]));
 }
+static tc__ix tc__d_cut(tc__derive*d,tc__ix by){
+tc__ix none=tc__ix_const(0);
+if(tc__ix_lo(d->g->ix,by)>=0)return none;
+return tc__ix_sub(d->g->ix,none,tc__ix_min(d->g->ix,by,none));
+}
 static void tc__derive_pad(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0);
+tc__ix low=n->attr[TC__PAD_LOW],one=tc__ix_const(1);
+tc__ix below=tc__d_cut(d,low),above=tc__d_cut(d,n->attr[TC__PAD_HIGH]);
 int64_t dim=n->attr[TC__PAD_DIM];
 if(tc__ix_equals(a->dims[dim],0))return;
+if(!tc__ix_equals(below,0)||!tc__ix_equals(above,0))
+g=tc__make_pad(d->g,g,dim,below,above,one,0);
+if(!g)return;
+low=tc__ix_add(d->g->ix,low,below);
 tc__d_give(d,a,
-tc__make_slice(d->g,g,dim,n->attr[TC__PAD_LOW],a->dims[dim],
-n->attr[TC__PAD_DILATION]));
+tc__make_slice(d->g,g,dim,low,a->dims[dim],n->attr[TC__PAD_DILATION]));
 }
 static void tc__derive_window(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0),*sum=NULL;
@@ -15435,8 +15510,17 @@ tc__d_give(d,a,tc__d2(d,TC_OP_MUL,tc__d_expand_like(d,g,a),others));
 }
 static void tc__derive_cumprod(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0),*y=d->g->node.at[n->id];
+tc__node*is=tc__d2_s(d,TC_OP_EQ,a,0);
+tc__node*zeros=tc__d_scan(d,TC_OP_CUMSUM,tc__d_cast(d,is,a->dtype));
+tc__node*met=tc__d2_s(d,TC_OP_GT,zeros,0);
+tc__node*first=tc__d2_s(d,TC_OP_EQ,tc__d2(d,TC_OP_MUL,zeros,is),1);
+tc__node*one=tc__d3(d,TC_OP_WHERE,first,tc__d_number(d,a,1),a);
+tc__node*without=tc__d_scan(d,TC_OP_CUMPROD,one);
+tc__node*of_first=tc__d_scan_back(d,TC_OP_CUMSUM,tc__d2(d,TC_OP_MUL,g,without));
 tc__node*sum=tc__d_scan_back(d,TC_OP_CUMSUM,tc__d2(d,TC_OP_MUL,g,y));
-tc__d_give(d,a,tc__d2(d,TC_OP_DIV,sum,a));
+sum=tc__d2(d,TC_OP_DIV,sum,tc__d3(d,TC_OP_WHERE,met,tc__d_number(d,a,1),a));
+sum=tc__d3(d,TC_OP_WHERE,met,tc__d_zeros(d,a),sum);
+tc__d_give(d,a,tc__d3(d,TC_OP_WHERE,first,of_first,sum));
 }
 static tc__node*tc__d_product(tc__derive*d,tc__node*a,tc__node*b){
 uint32_t ids[2];

@@ -146,11 +146,31 @@ static void tc__d_give(tc__derive *d, const tc__node *to, tc__node *a) {
 
 typedef void (*tc__rule_fn)(tc__derive *d, const tc__node *n, tc__node *g);
 
+// Whether operand i of n is one number for all elements.
+static int tc__d_is_number(tc__derive *d, const tc__node *n, uint32_t i) {
+    const tc__node *a = tc__d_in(d, n, i);
+    if (a->op == TC_OP_EXPAND) a = tc__d_in(d, a, 0);
+    return a->op == TC_OP_CONST || a->op == TC_OP_ARG;
+}
+
+// A bound that is a number lets all pass that it does not replace, also what equals it, as clamp of PyTorch does;
+// between tensors the table has it.
+static int tc__derive_bound(tc__derive *d, const tc__node *n, tc__node *g) {
+    if (n->op != TC_OP_MAXIMUM && n->op != TC_OP_MINIMUM) return 0;
+    int bound = tc__d_is_number(d, n, 0) ? 0 : 1;
+    if (!tc__d_is_number(d, n, (uint32_t)bound)) return 0;
+    tc__node *a = tc__d_in(d, n, !bound), *b = tc__d_in(d, n, (uint32_t)bound);
+    tc__node *out = tc__d2(d, n->op == TC_OP_MAXIMUM ? TC_OP_LT : TC_OP_GT, a, b);
+    tc__d_give(d, a, tc__d3(d, TC_OP_WHERE, out, tc__d_zeros(d, g), g));
+    return 1;
+}
+
 static void tc__derive_alu(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__node *y = d->g->node.at[n->id], *a = tc__d_in(d, n, 0);
     tc__node *b = n->n_in > 1 ? tc__d_in(d, n, 1) : NULL;
     tc__node *c = n->n_in > 2 ? tc__d_in(d, n, 2) : NULL;
     (void)y, (void)b, (void)c;
+    if (tc__derive_bound(d, n, g)) return;
     switch (n->op) {
 #include "out/derive_rules.inc"
     default: break;
@@ -187,13 +207,26 @@ static void tc__derive_slice(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__d_give(d, a, tc__d_within(d, g, dim, low, step, a->dims[dim]));
 }
 
+// How much of a where a pad of `by` is less than none.
+static tc__ix tc__d_cut(tc__derive *d, tc__ix by) {
+    tc__ix none = tc__ix_const(0);
+    if (tc__ix_lo(d->g->ix, by) >= 0) return none;
+    return tc__ix_sub(d->g->ix, none, tc__ix_min(d->g->ix, by, none));
+}
+
+// Element i stands at low + i * dilation, where that was not cut off.
 static void tc__derive_pad(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__node *a = tc__d_in(d, n, 0);
+    tc__ix low = n->attr[TC__PAD_LOW], one = tc__ix_const(1);
+    tc__ix below = tc__d_cut(d, low), above = tc__d_cut(d, n->attr[TC__PAD_HIGH]);
     int64_t dim = n->attr[TC__PAD_DIM];
     if (tc__ix_equals(a->dims[dim], 0)) return;
+    if (!tc__ix_equals(below, 0) || !tc__ix_equals(above, 0))
+        g = tc__make_pad(d->g, g, dim, below, above, one, 0);
+    if (!g) return;
+    low = tc__ix_add(d->g->ix, low, below);
     tc__d_give(d, a,
-               tc__make_slice(d->g, g, dim, n->attr[TC__PAD_LOW], a->dims[dim],
-                              n->attr[TC__PAD_DILATION]));
+               tc__make_slice(d->g, g, dim, low, a->dims[dim], n->attr[TC__PAD_DILATION]));
 }
 
 // Element i of dimension `dim` was element k of window (i - k * dilation) / stride.
@@ -383,12 +416,21 @@ static void tc__derive_prod(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__d_give(d, a, tc__d2(d, TC_OP_MUL, tc__d_expand_like(d, g, a), others));
 }
 
-// y_j = a_0 ... a_j. With s_i = g_i + a_(i+1) s_(i+1), from the end, a_i counts s_i y_(i-1); without a loop it is
-// the sum over j >= i of g_j y_j / a_i, where a has no 0; rows with one are refused by their NaN as in a / a.
+// y_j = a_0 ... a_j, so a_i counts the sum over j >= i of g_j y_j / a_i, where a_i is not 0; behind the first 0 of a
+// row nothing; that 0 the same sum of what y was if it were 1.
 static void tc__derive_cumprod(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__node *a = tc__d_in(d, n, 0), *y = d->g->node.at[n->id];
+    tc__node *is = tc__d2_s(d, TC_OP_EQ, a, 0);
+    tc__node *zeros = tc__d_scan(d, TC_OP_CUMSUM, tc__d_cast(d, is, a->dtype));
+    tc__node *met = tc__d2_s(d, TC_OP_GT, zeros, 0);
+    tc__node *first = tc__d2_s(d, TC_OP_EQ, tc__d2(d, TC_OP_MUL, zeros, is), 1);
+    tc__node *one = tc__d3(d, TC_OP_WHERE, first, tc__d_number(d, a, 1), a);
+    tc__node *without = tc__d_scan(d, TC_OP_CUMPROD, one);
+    tc__node *of_first = tc__d_scan_back(d, TC_OP_CUMSUM, tc__d2(d, TC_OP_MUL, g, without));
     tc__node *sum = tc__d_scan_back(d, TC_OP_CUMSUM, tc__d2(d, TC_OP_MUL, g, y));
-    tc__d_give(d, a, tc__d2(d, TC_OP_DIV, sum, a));
+    sum = tc__d2(d, TC_OP_DIV, sum, tc__d3(d, TC_OP_WHERE, met, tc__d_number(d, a, 1), a));
+    sum = tc__d3(d, TC_OP_WHERE, met, tc__d_zeros(d, a), sum);
+    tc__d_give(d, a, tc__d3(d, TC_OP_WHERE, first, of_first, sum));
 }
 
 // ---- products, devices ----
