@@ -9,11 +9,12 @@
 #include "help.h"
 
 enum { MOST = 5, ELEMENTS = 64, RESULTS = 512 };
-#define STEP 1e-5
+#define STEP 2e-6
 
 // ---- operands ----
 // An operand is a word: a kind, then sizes, "p3x4"; "s" for sizes is a scalar.
-//     r [-2, 2), p [0.3, 2), u [-0.9, 0.9), z as r with some zeros, b bool, i5< an index below 5
+//     r [-2, 2), p [0.3, 2), u [-0.9, 0.9), z as r with some zeros, b bool, i5< indices below 5,
+//     j5< the same, of which no two of a row or column are equal
 typedef struct operand {
     char kind;
     int rank;
@@ -65,6 +66,8 @@ static double random_of(const operand *o, int i) {
     static const char zeros[] = {1, 4, 6};
     for (size_t k = 0; k < sizeof zeros && o->kind == 'z'; k++)
         if (i == zeros[k]) return 0;
+    int64_t columns = o->rank ? o->dims[o->rank - 1] : 1;
+    if (o->kind == 'j') return (double)((i / columns + i % columns) % o->limit);
     if (o->kind == 'i') return floor(random_in(0, (double)o->limit));
     if (o->kind == 'b') return random_in(0, 1) < 0.6;
     return random_in(o->low, o->high);
@@ -74,7 +77,7 @@ static double random_of(const operand *o, int i) {
 static const char *operand_parse(operand *o, const char *s, const op_case *op) {
     memset(o, 0, sizeof *o);
     o->kind = *s++, o->n = 1;
-    if (o->kind == 'i') o->limit = strtol(s, (char **)&s, 10), s++;
+    if (o->kind == 'i' || o->kind == 'j') o->limit = strtol(s, (char **)&s, 10), s++;
     o->low = o->kind == 'p' ? 0.3 : o->kind == 'u' ? -0.9 : -2;
     o->high = o->kind == 'u' ? 0.9 : 2;
     if (o->kind == 'r' && op->low != op->high) o->low = op->low, o->high = op->high;
@@ -85,13 +88,13 @@ static const char *operand_parse(operand *o, const char *s, const op_case *op) {
     return s + (*s == ' ');
 }
 
-static int is_real(const operand *o) { return o->kind != 'i' && o->kind != 'b'; }
+static int is_real(const operand *o) { return !strchr("ijb", o->kind); }
 
 enum { ROWS, COLUMNS, GAPS, LAYOUTS };
 
 static void operand_place(operand *o, int layout, tc_dtype real) {
     int64_t by = layout == GAPS ? 2 : 1;
-    o->dtype = o->kind == 'i' ? TC_I64 : o->kind == 'b' ? TC_BOOL : real;
+    o->dtype = is_real(o) ? real : o->kind == 'b' ? TC_BOOL : TC_I64;
     o->first = 0;
     for (int i = 0; i < o->rank; i++) {
         int d = layout == COLUMNS ? i : o->rank - 1 - i;
@@ -208,7 +211,7 @@ static void read_all(const question *q, const tc_tensor *g, answer *a) {
         if (is_real(&q->in[k])) elements(g[n++], a->g[k], ELEMENTS);
 }
 
-static void ask_vjp(tc_ctx *tc, question *q, int layout, tc_dtype real, answer *a) {
+static int ask_vjp(tc_ctx *tc, question *q, int layout, tc_dtype real, answer *a) {
     tc_tensor t[MOST], wrt[MOST], g[MOST];
     memset(a, 0, sizeof *a);
     tc_scope_begin(tc);
@@ -217,9 +220,11 @@ static void ask_vjp(tc_ctx *tc, question *q, int layout, tc_dtype real, answer *
     begin_of(tc, q, real == TC_F64 ? "vjp" : "vjp32", layout);
     int n = real_ones(q, t, wrt);
     tc_vjp(q->op->call(tc, t), v, wrt, n, g);
-    if (tc_trace_end(tc) == TC_OK) read_all(q, g, a);
+    int ok = tc_trace_end(tc) == TC_OK;
+    if (ok) read_all(q, g, a);
     failed(tc, q, "vjp");
     tc_scope_end(tc);
+    return ok;
 }
 
 // What the tensors of one region are, from the outside.
@@ -332,7 +337,7 @@ static int second_slopes(tc_ctx *tc, question *q, const second *s, answer *want)
             q->in[k].x[i] = x;
             operand_put(&q->in[k]);
             for (int m = 0; m < q->n; m++)
-                for (int64_t j = 0; j < q->in[m].n; j++)
+                for (int64_t j = 0; j < q->in[m].n && is_real(&q->in[m]); j++)
                     want->g[k][i] += q->u[m][j] * (side[0].g[m][j] - side[1].g[m][j]) /
                                      (2 * STEP);
         }
@@ -355,7 +360,8 @@ static void check_layouts(const contexts *c, question *q, const answer *want) {
     for (int layout = 0; layout < LAYOUTS; layout++) {
         // Each program is compiled twice: for what has a place of its own, and for what has none.
         int count = layout == GAPS ? COMPILED : BACKENDS;
-        for (int b = 0; b < count; b++) ask_vjp(c->tc[b], q, layout, TC_F64, &is[b]);
+        for (int b = 0; b < count; b++)
+            if (!ask_vjp(c->tc[b], q, layout, TC_F64, &is[b])) return;
         near(q, &is[EAGER], want, 1e-6, layouts[layout]);
         for (int b = 1; b < count; b++) same(q, &is[b], &is[EAGER], backends[b]);
     }
@@ -385,6 +391,14 @@ static void check_second(const contexts *c, question *q) {
     }
 }
 
+// Whether no operand counts, so that there is nothing to derive again.
+static int is_flat(const question *q, const answer *g) {
+    for (int k = 0; k < q->n; k++)
+        for (int64_t i = 0; i < q->in[k].n; i++)
+            if (g->g[k][i] != 0) return 0;
+    return 1;
+}
+
 static void check_op(const contexts *c, const op_case *op) {
     static question q;
     static answer want, first;
@@ -395,7 +409,7 @@ static void check_op(const contexts *c, const op_case *op) {
     if (test_failures > before) return;
     ask_vjp(c->tc[FUSED], &q, ROWS, TC_F64, &first);
     check_f32(c, &q, &first);
-    check_second(c, &q);
+    if (!is_flat(&q, &want)) check_second(c, &q);
 }
 
 static void check_ops(const op_case *op, size_t n) {
@@ -514,8 +528,8 @@ TEST(elementwise_2) { check_rows(2, 3); }
     OP(pow_s_3, "r3x4", tc_pow_s(a, 3))                                                    \
     OP(pow_s_5, "r3x4", tc_pow_s(a, 5))                                                    \
     OP(pow_s_half, "p3x4", tc_pow_s(a, 0.5))                                               \
-    OP(pow_s_back, "r3x4", tc_pow_s(a, -1))                                                \
-    OP(pow_s_back_2, "r3x4", tc_pow_s(a, -2))                                              \
+    OP(pow_s_back, "p3x4", tc_pow_s(a, -1))                                                \
+    OP(pow_s_back_2, "p3x4", tc_pow_s(a, -2))                                              \
     OP(maximum_s, "r3x4", tc_maximum_s(a, 0.3))                                            \
     OP(minimum_s, "r3x4", tc_minimum_s(a, 0.3))                                            \
     OP(rsub_s, "r3x4", tc_rsub_s(a, 0.7))                                                  \
@@ -617,8 +631,8 @@ static tc_tensor sorted(tc_tensor a, int dim, int descending, int64_t k) {
     OP(embedding, "r5x3 i5<2x4", tc_embedding(a, b))                                       \
     OP(gather, "r3x4 i4<3x6", tc_gather(a, 1, b))                                          \
     OP(gather_rows, "r3x4 i3<2x3", tc_gather(a, 0, b))                                     \
-    OP(scatter, "r3x4 i4<3x3 r3x3", tc_scatter(a, 1, b, c))                                \
-    OP(scatter_rows, "r3x4 i3<2x4 r3x4", tc_scatter(a, 0, b, c))                           \
+    OP(scatter, "r3x4 j4<3x3 r3x3", tc_scatter(a, 1, b, c))                                \
+    OP(scatter_rows, "r3x4 j3<2x4 r3x4", tc_scatter(a, 0, b, c))                           \
     OP(scatter_add, "r3x4 i4<3x6 r3x6", tc_scatter_add(a, 1, b, c))                        \
     OP(scatter_add_rows, "r3x4 i3<5x3 r5x4", tc_scatter_add(a, 0, b, c))                   \
     OP(index_add, "r3x4 i4<6 r3x6", tc_index_add(a, 1, b, c))                              \
@@ -626,7 +640,7 @@ static tc_tensor sorted(tc_tensor a, int dim, int descending, int64_t k) {
     OP(sort, "r3x5", sorted(a, 1, 0, 0))                                                   \
     OP(sort_down, "r5x3", sorted(a, 0, 1, 0))                                              \
     OP(topk, "r3x5", sorted(a, 1, 1, 2))                                                   \
-    OP(argsort_gather, "r3x5 r3x5", tc_gather(a, 1, tc_argsort(b, 1, 0)))
+    OP(argsort_gather, "r3x5 r3x5", tc_add(tc_gather(a, 1, tc_argsort(b, 1, 0)), b))
 OPS(indexing, INDEXING)
 
 // ---- reductions, scans ----
@@ -743,7 +757,7 @@ OPS(windows, WINDOWS)
     OP(cosine_broadcast, "r3x4 r4", tc_cosine_similarity(a, b, -1, 1e-8))                  \
     OP(dropout, "r4x6", tc_dropout(a, 0.4))                                                \
     OP(dropout_squared, "r4x6", tc_dropout(tc_square(tc_dropout(a, 0.3)), 0.2))            \
-    OP(with_noise, "r3x4", tc_mul(a, tc_sin(tc_randn_like(tc, a))))                        \
+    OP(with_noise, "r3x4", tc_mul(a, tc_cast(tc_randn(tc, TC_DIMS(3, 4), TC_F32), tc_dtype_of(a))))                        \
     OP(mse_loss, "r3x4 r3x4", tc_mse_loss(a, b))                                           \
     OP(l1_loss, "r3x4 r3x4", tc_l1_loss(a, b))                                             \
     OP(cross_entropy, "r4x3 i3<4", tc_cross_entropy(a, b))                                 \
@@ -756,7 +770,6 @@ OPS(windows, WINDOWS)
     OP(attention_causal, "r1x4x2 r1x4x2 r1x4x2", ATTENTION(tc_null(), 1, 0))               \
     OP(attention_added, "r1x3x2 r1x4x2 r1x4x2 r3x4", ATTENTION(d, 0, 0))                   \
     OP(attention_mask, "r1x3x2 r1x4x2 r1x4x2 b3x4", ATTENTION(d, 0, 0))
-#define tc_randn_like(tc, a) tc_randn(tc, tc_shape(a), tc_dtype_of(a))
 OPS(composites, COMPOSITES)
 
 // ---- the third derivative, against formulas ----
@@ -791,7 +804,7 @@ BOTH(third_derivatives) {
     third(tc, op_third_exp, in, a_a_a, d);
     for (int i = 0; i < N; i++)
         CHECK_NEAR(d[i], pow(b[i], 3) * exp(a[i] * b[i]), 1e-10);
-    // d/db of b^2 exp(ab), and of exp(ab) (1 + ab) the derivative by a
+    // in either order
     third(tc, op_third_exp, in, a_a_b, d);
     for (int i = 0; i < N; i++) {
         double ab = a[i] * b[i];
