@@ -2519,7 +2519,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x77535e40f337a8d3u
+#define TC__BUILD_ID 0xf3f5db73e9308373u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -13260,7 +13260,7 @@ static tc_tensor tc__bce_with_logits(tc__api*f,tc_tensor x,tc_tensor y){
 tc__widen_with(f,&x,y);
 x=tc__as_float(f,x);
 tc_tensor top=tc_sub(tc_relu(x),tc_mul(x,y));
-tc_tensor e=tc_exp(tc_neg(tc_abs(x)));
+tc_tensor e=tc_exp(tc_where(tc_gt_s(x,0),tc_neg(x),x));
 tc_tensor loss=tc_add(top,tc_log1p(e));
 return tc_mean_all(loss);
 }
@@ -14906,7 +14906,8 @@ if(a)*at=a->id+1;
 typedef void(*tc__rule_fn)(tc__derive*d,const tc__node*n,tc__node*g);
 static int tc__d_is_number(tc__derive*d,const tc__node*n,uint32_t i){
 const tc__node*a=tc__d_in(d,n,i);
-if(a->op==TC_OP_EXPAND)a=tc__d_in(d,a,0);
+while(a->op==TC_OP_EXPAND||a->op==TC_OP_RESHAPE||a->op==TC_OP_CAST)
+a=tc__d_in(d,a,0);
 return a->op==TC_OP_CONST||a->op==TC_OP_ARG;
 }
 static int tc__derive_bound(tc__derive*d,const tc__node*n,tc__node*g){
@@ -14918,12 +14919,32 @@ tc__node*out=tc__d2(d,n->op==TC_OP_MAXIMUM?TC_OP_LT:TC_OP_GT,a,b);
 tc__d_give(d,a,tc__d3(d,TC_OP_WHERE,out,tc__d_zeros(d,g),g));
 return 1;
 }
+static int tc__d_is_sum(tc__derive*d,const tc__node*a){
+while(a->op==TC_OP_RESHAPE||(a->op==TC_OP_DIV&&tc__d_is_number(d,a,1)))
+a=tc__d_in(d,a,0);
+return a->op==TC_OP_SUM;
+}
+static int tc__derive_root(tc__derive*d,const tc__node*n,tc__node*g){
+tc__node*y=d->g->node.at[n->id],*a=tc__d_in(d,n,0),*slope;
+if(n->op!=TC_OP_SQRT&&!(n->op==TC_OP_POW&&tc__d_is_number(d,n,1)))return 0;
+if(!tc__d_is_sum(d,a))return 0;
+if(n->op==TC_OP_SQRT){
+slope=tc__d2(d,TC_OP_DIV,g,tc__d2(d,TC_OP_ADD,y,y));
+}else{
+tc__node*b=tc__d_in(d,n,1);
+slope=tc__d2(d,TC_OP_POW,a,tc__d2_s(d,TC_OP_SUB,b,1));
+slope=tc__d2(d,TC_OP_MUL,g,tc__d2(d,TC_OP_MUL,b,slope));
+}
+tc__node*none=tc__d2_s(d,TC_OP_EQ,y,0);
+tc__d_give(d,a,tc__d3(d,TC_OP_WHERE,none,tc__d_zeros(d,a),slope));
+return 1;
+}
 static void tc__derive_alu(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*y=d->g->node.at[n->id],*a=tc__d_in(d,n,0);
 tc__node*b=n->n_in>1?tc__d_in(d,n,1):NULL;
 tc__node*c=n->n_in>2?tc__d_in(d,n,2):NULL;
 (void)y,(void)b,(void)c;
-if(tc__derive_bound(d,n,g))return;
+if(tc__derive_bound(d,n,g)||tc__derive_root(d,n,g))return;
 switch(n->op){
 // ---- gen/out/derive_rules.inc
 case TC_OP_ADD:{
