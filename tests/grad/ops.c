@@ -338,8 +338,8 @@ static int second_slopes(tc_ctx *tc, question *q, const second *s, answer *want)
             operand_put(&q->in[k]);
             for (int m = 0; m < q->n; m++)
                 for (int64_t j = 0; j < q->in[m].n && is_real(&q->in[m]); j++)
-                    want->g[k][i] += q->u[m][j] * (side[0].g[m][j] - side[1].g[m][j]) /
-                                     (2 * STEP);
+                    want->g[k][i] +=
+                        q->u[m][j] * (side[0].g[m][j] - side[1].g[m][j]) / (2 * STEP);
         }
     return 1;
 }
@@ -590,8 +590,7 @@ static tc_tensor middle_written(tc_tensor a, tc_tensor b) {
     OP(roll, "r3x4", tc_roll(a, 3, 1))                                                     \
     OP(pad, "r3x4", tc_pad(a, TC_DIMS(1, 2), TC_DIMS(0, 1), 0.5))                          \
     OP(pad_cut, "r3x4", tc_pad(a, TC_DIMS(0, -1), TC_DIMS(-1, 2), 0.5))                    \
-    OP(pad_reflect, "r3x4",                                                                \
-       tc_pad_with(a, TC_DIMS(1, 3), TC_DIMS(2, 2), TC_PAD_REFLECT))                       \
+    OP(pad_reflect, "r3x4", tc_pad_with(a, TC_DIMS(1, 3), TC_DIMS(2, 2), TC_PAD_REFLECT))  \
     OP(pad_replicate, "r3x4",                                                              \
        tc_pad_with(a, TC_DIMS(1, 3), TC_DIMS(2, 2), TC_PAD_REPLICATE))                     \
     OP(pad_circular, "r3x4",                                                               \
@@ -757,7 +756,8 @@ OPS(windows, WINDOWS)
     OP(cosine_broadcast, "r3x4 r4", tc_cosine_similarity(a, b, -1, 1e-8))                  \
     OP(dropout, "r4x6", tc_dropout(a, 0.4))                                                \
     OP(dropout_squared, "r4x6", tc_dropout(tc_square(tc_dropout(a, 0.3)), 0.2))            \
-    OP(with_noise, "r3x4", tc_mul(a, tc_cast(tc_randn(tc, TC_DIMS(3, 4), TC_F32), tc_dtype_of(a))))                        \
+    OP(with_noise, "r3x4",                                                                 \
+       tc_mul(a, tc_cast(tc_randn(tc, TC_DIMS(3, 4), TC_F32), tc_dtype_of(a))))            \
     OP(mse_loss, "r3x4 r3x4", tc_mse_loss(a, b))                                           \
     OP(l1_loss, "r3x4 r3x4", tc_l1_loss(a, b))                                             \
     OP(cross_entropy, "r4x3 i3<4", tc_cross_entropy(a, b))                                 \
@@ -802,8 +802,7 @@ BOTH(third_derivatives) {
     third(tc, op_third_power, in, a_a_a, d);
     for (int i = 0; i < N; i++) CHECK_NEAR(d[i], 60 * a[i] * a[i], 1e-11);
     third(tc, op_third_exp, in, a_a_a, d);
-    for (int i = 0; i < N; i++)
-        CHECK_NEAR(d[i], pow(b[i], 3) * exp(a[i] * b[i]), 1e-10);
+    for (int i = 0; i < N; i++) CHECK_NEAR(d[i], pow(b[i], 3) * exp(a[i] * b[i]), 1e-10);
     // in either order
     third(tc, op_third_exp, in, a_a_b, d);
     for (int i = 0; i < N; i++) {
