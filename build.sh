@@ -370,7 +370,7 @@ command_examples() {
 # `test all` has them, and a name.
 LONG='compile cuda/tiles cuda/products cuda/texts cuda/fuzz cuda/forms cuda/kept cuda/prologue
     cuda/rows cuda/device cuda/early cuda/large cuda/nvrtc cuda/autotune cuda/opaque cuda/emulate function/autotune
-    region/split'
+    region/split grad/every'
 LONG=$(echo $LONG)
 
 # The tests a name selects: all of them, a folder, folder/program or program; without a name

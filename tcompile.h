@@ -2532,7 +2532,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xd5822bf8450c52d7u
+#define TC__BUILD_ID 0xd1ae39a124b103edu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -13295,7 +13295,7 @@ static tc_tensor tc__bce_with_logits(tc__api*f,tc_tensor x,tc_tensor y){
 tc__widen_with(f,&x,y);
 x=tc__as_float(f,x);
 tc_tensor top=tc_sub(tc_relu(x),tc_mul(x,y));
-tc_tensor e=tc_exp(tc_neg(tc_abs(x)));
+tc_tensor e=tc_exp(tc_where(tc_gt_s(x,0),tc_neg(x),x));
 tc_tensor loss=tc_add(top,tc_log1p(e));
 return tc_mean_all(loss);
 }
@@ -15097,11 +15097,47 @@ d->failed|=!a;
 if(a)*at=a->id+1;
 }
 typedef void(*tc__rule_fn)(tc__derive*d,const tc__node*n,tc__node*g);
+static int tc__d_is_number(tc__derive*d,const tc__node*n,uint32_t i){
+const tc__node*a=tc__d_in(d,n,i);
+while(a->op==TC_OP_EXPAND||a->op==TC_OP_RESHAPE||a->op==TC_OP_CAST)
+a=tc__d_in(d,a,0);
+return a->op==TC_OP_CONST||a->op==TC_OP_ARG;
+}
+static int tc__derive_bound(tc__derive*d,const tc__node*n,tc__node*g){
+if(n->op!=TC_OP_MAXIMUM&&n->op!=TC_OP_MINIMUM)return 0;
+int bound=tc__d_is_number(d,n,0)?0:1;
+if(!tc__d_is_number(d,n,(uint32_t)bound))return 0;
+tc__node*a=tc__d_in(d,n,!bound),*b=tc__d_in(d,n,(uint32_t)bound);
+tc__node*out=tc__d2(d,n->op==TC_OP_MAXIMUM?TC_OP_LT:TC_OP_GT,a,b);
+tc__d_give(d,a,tc__d3(d,TC_OP_WHERE,out,tc__d_zeros(d,g),g));
+return 1;
+}
+static int tc__d_is_sum(tc__derive*d,const tc__node*a){
+while(a->op==TC_OP_RESHAPE||(a->op==TC_OP_DIV&&tc__d_is_number(d,a,1)))
+a=tc__d_in(d,a,0);
+return a->op==TC_OP_SUM;
+}
+static int tc__derive_root(tc__derive*d,const tc__node*n,tc__node*g){
+tc__node*y=tc__d_made(d,d->g->node.at[n->id]),*a=tc__d_in(d,n,0),*slope;
+if(n->op!=TC_OP_SQRT&&!(n->op==TC_OP_POW&&tc__d_is_number(d,n,1)))return 0;
+if(!tc__d_is_sum(d,a))return 0;
+if(n->op==TC_OP_SQRT){
+slope=tc__d2(d,TC_OP_DIV,g,tc__d2(d,TC_OP_ADD,y,y));
+}else{
+tc__node*b=tc__d_in(d,n,1);
+slope=tc__d2(d,TC_OP_POW,a,tc__d2_s(d,TC_OP_SUB,b,1));
+slope=tc__d2(d,TC_OP_MUL,g,tc__d2(d,TC_OP_MUL,b,slope));
+}
+tc__node*none=tc__d2_s(d,TC_OP_EQ,y,0);
+tc__d_give(d,a,tc__d3(d,TC_OP_WHERE,none,tc__d_zeros(d,a),slope));
+return 1;
+}
 static void tc__derive_alu(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*y=tc__d_made(d,d->g->node.at[n->id]),*a=tc__d_in(d,n,0);
 tc__node*b=n->n_in>1?tc__d_in(d,n,1):NULL;
 tc__node*c=n->n_in>2?tc__d_in(d,n,2):NULL;
 (void)y,(void)b,(void)c;
+if(tc__derive_bound(d,n,g)||tc__derive_root(d,n,g))return;
 switch(n->op){
 // ---- gen/out/derive_rules.inc
 case TC_OP_ADD:{
@@ -15131,6 +15167,11 @@ tc__node*t3=tc__d1(d,TC_OP_NEG,t2);
 tc__d_give(d,b,t3);
 break;
 }
+case TC_OP_FLOOR_DIVIDE:{
+tc__d_give(d,a,tc__d_zeros(d,a));
+tc__d_give(d,b,tc__d_zeros(d,b));
+break;
+}
 case TC_OP_REMAINDER:{
 tc__d_give(d,a,g);
 tc__node*t0=tc__d2(d,TC_OP_FLOOR_DIVIDE,a,b);
@@ -15149,15 +15190,23 @@ tc__d_give(d,b,t3);
 break;
 }
 case TC_OP_POW:{
-tc__node*t0=tc__d2_s(d,TC_OP_SUB,b,1);
-tc__node*t1=tc__d2(d,TC_OP_POW,a,t0);
-tc__node*t2=tc__d2(d,TC_OP_MUL,b,t1);
-tc__node*t3=tc__d2(d,TC_OP_MUL,g,t2);
-tc__d_give(d,a,t3);
-tc__node*t4=tc__d1(d,TC_OP_LOG,a);
-tc__node*t5=tc__d2(d,TC_OP_MUL,y,t4);
-tc__node*t6=tc__d2(d,TC_OP_MUL,g,t5);
-tc__d_give(d,b,t6);
+tc__node*t0=tc__d2_s(d,TC_OP_EQ,b,0);
+tc__node*t1=tc__d_zeros(d,g);
+tc__node*t2=tc__d2_s(d,TC_OP_SUB,b,1);
+tc__node*t3=tc__d2(d,TC_OP_POW,a,t2);
+tc__node*t4=tc__d2(d,TC_OP_MUL,b,t3);
+tc__node*t5=tc__d2(d,TC_OP_MUL,g,t4);
+tc__node*t6=tc__d3(d,TC_OP_WHERE,t0,t1,t5);
+tc__d_give(d,a,t6);
+tc__node*t7=tc__d2_s(d,TC_OP_EQ,a,0);
+tc__node*t8=tc__d2_s(d,TC_OP_GE,b,0);
+tc__node*t9=tc__d2(d,TC_OP_LOGICAL_AND,t7,t8);
+tc__node*t10=tc__d_zeros(d,g);
+tc__node*t11=tc__d1(d,TC_OP_LOG,a);
+tc__node*t12=tc__d2(d,TC_OP_MUL,y,t11);
+tc__node*t13=tc__d2(d,TC_OP_MUL,g,t12);
+tc__node*t14=tc__d3(d,TC_OP_WHERE,t9,t10,t13);
+tc__d_give(d,b,t14);
 break;
 }
 case TC_OP_ATAN2:{
@@ -15177,35 +15226,35 @@ tc__d_give(d,b,t10);
 break;
 }
 case TC_OP_MAXIMUM:{
-tc__node*t0=tc__d2(d,TC_OP_EQ,a,b);
-tc__node*t1=tc__d2_s(d,TC_OP_MUL,g,0.5);
-tc__node*t2=tc__d2(d,TC_OP_GT,a,b);
-tc__node*t3=tc__d_zeros(d,g);
-tc__node*t4=tc__d3(d,TC_OP_WHERE,t2,g,t3);
+tc__node*t0=tc__d2(d,TC_OP_LT,a,b);
+tc__node*t1=tc__d_zeros(d,g);
+tc__node*t2=tc__d2(d,TC_OP_EQ,a,b);
+tc__node*t3=tc__d2_s(d,TC_OP_MUL,g,0.5);
+tc__node*t4=tc__d3(d,TC_OP_WHERE,t2,t3,g);
 tc__node*t5=tc__d3(d,TC_OP_WHERE,t0,t1,t4);
 tc__d_give(d,a,t5);
-tc__node*t6=tc__d2(d,TC_OP_EQ,a,b);
-tc__node*t7=tc__d2_s(d,TC_OP_MUL,g,0.5);
-tc__node*t8=tc__d2(d,TC_OP_LT,a,b);
-tc__node*t9=tc__d_zeros(d,g);
-tc__node*t10=tc__d3(d,TC_OP_WHERE,t8,g,t9);
+tc__node*t6=tc__d2(d,TC_OP_GT,a,b);
+tc__node*t7=tc__d_zeros(d,g);
+tc__node*t8=tc__d2(d,TC_OP_EQ,a,b);
+tc__node*t9=tc__d2_s(d,TC_OP_MUL,g,0.5);
+tc__node*t10=tc__d3(d,TC_OP_WHERE,t8,t9,g);
 tc__node*t11=tc__d3(d,TC_OP_WHERE,t6,t7,t10);
 tc__d_give(d,b,t11);
 break;
 }
 case TC_OP_MINIMUM:{
-tc__node*t0=tc__d2(d,TC_OP_EQ,a,b);
-tc__node*t1=tc__d2_s(d,TC_OP_MUL,g,0.5);
-tc__node*t2=tc__d2(d,TC_OP_LT,a,b);
-tc__node*t3=tc__d_zeros(d,g);
-tc__node*t4=tc__d3(d,TC_OP_WHERE,t2,g,t3);
+tc__node*t0=tc__d2(d,TC_OP_GT,a,b);
+tc__node*t1=tc__d_zeros(d,g);
+tc__node*t2=tc__d2(d,TC_OP_EQ,a,b);
+tc__node*t3=tc__d2_s(d,TC_OP_MUL,g,0.5);
+tc__node*t4=tc__d3(d,TC_OP_WHERE,t2,t3,g);
 tc__node*t5=tc__d3(d,TC_OP_WHERE,t0,t1,t4);
 tc__d_give(d,a,t5);
-tc__node*t6=tc__d2(d,TC_OP_EQ,a,b);
-tc__node*t7=tc__d2_s(d,TC_OP_MUL,g,0.5);
-tc__node*t8=tc__d2(d,TC_OP_GT,a,b);
-tc__node*t9=tc__d_zeros(d,g);
-tc__node*t10=tc__d3(d,TC_OP_WHERE,t8,g,t9);
+tc__node*t6=tc__d2(d,TC_OP_LT,a,b);
+tc__node*t7=tc__d_zeros(d,g);
+tc__node*t8=tc__d2(d,TC_OP_EQ,a,b);
+tc__node*t9=tc__d2_s(d,TC_OP_MUL,g,0.5);
+tc__node*t10=tc__d3(d,TC_OP_WHERE,t8,t9,g);
 tc__node*t11=tc__d3(d,TC_OP_WHERE,t6,t7,t10);
 tc__d_give(d,b,t11);
 break;
@@ -15236,6 +15285,10 @@ case TC_OP_ABS:{
 tc__node*t0=tc__d1(d,TC_OP_SIGN,a);
 tc__node*t1=tc__d2(d,TC_OP_MUL,g,t0);
 tc__d_give(d,a,t1);
+break;
+}
+case TC_OP_SIGN:{
+tc__d_give(d,a,tc__d_zeros(d,a));
 break;
 }
 case TC_OP_SQUARE:{
@@ -15385,9 +15438,9 @@ tc__d_give(d,a,t2);
 break;
 }
 case TC_OP_RELU:{
-tc__node*t0=tc__d2_s(d,TC_OP_GT,a,0);
+tc__node*t0=tc__d2_s(d,TC_OP_LE,a,0);
 tc__node*t1=tc__d_zeros(d,g);
-tc__node*t2=tc__d3(d,TC_OP_WHERE,t0,g,t1);
+tc__node*t2=tc__d3(d,TC_OP_WHERE,t0,t1,g);
 tc__d_give(d,a,t2);
 break;
 }
@@ -15444,6 +15497,22 @@ tc__node*t1=tc__d2(d,TC_OP_MUL,g,t0);
 tc__d_give(d,a,t1);
 break;
 }
+case TC_OP_FLOOR:{
+tc__d_give(d,a,tc__d_zeros(d,a));
+break;
+}
+case TC_OP_CEIL:{
+tc__d_give(d,a,tc__d_zeros(d,a));
+break;
+}
+case TC_OP_ROUND:{
+tc__d_give(d,a,tc__d_zeros(d,a));
+break;
+}
+case TC_OP_TRUNC:{
+tc__d_give(d,a,tc__d_zeros(d,a));
+break;
+}
 case TC_OP_CAST:{
 tc__node*t0=tc__d_cast(d,g,tc__d_dtype(d,a));
 tc__d_give(d,a,t0);
@@ -15451,22 +15520,6 @@ break;
 }
 default:break;
 }
-}
-static int tc__is_a_number(const tc__graph*g,const tc__node*n){
-while(n->op==TC_OP_EXPAND||n->op==TC_OP_RESHAPE||n->op==TC_OP_CAST)
-n=tc__operand(g,n,0);
-return n->op==TC_OP_CONST||n->op==TC_OP_ARG;
-}
-static void tc__derive_bound(tc__derive*d,const tc__node*n,tc__node*g){
-tc__node*a=tc__d_in(d,n,0),*b=tc__d_in(d,n,1);
-int left=tc__is_a_number(d->g,a),right=tc__is_a_number(d->g,b);
-if(left==right){
-tc__derive_alu(d,n,g);
-return;
-}
-tc__node*x=left?b:a,*limit=left?a:b;
-tc__node*stays=tc__d2(d,n->op==TC_OP_MAXIMUM?TC_OP_GE:TC_OP_LE,x,limit);
-tc__d_give(d,x,tc__d3(d,TC_OP_WHERE,stays,g,tc__d_zeros(d,g)));
 }
 static void tc__derive_reshape(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0);
@@ -15691,8 +15744,17 @@ tc__d_give(d,a,tc__d2(d,TC_OP_MUL,tc__d_expand_like(d,g,a),others));
 }
 static void tc__derive_cumprod(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0),*y=d->g->node.at[n->id];
+tc__node*is=tc__d2_s(d,TC_OP_EQ,a,0);
+tc__node*zeros=tc__d_scan(d,TC_OP_CUMSUM,tc__d_cast(d,is,a->dtype));
+tc__node*met=tc__d2_s(d,TC_OP_GT,zeros,0);
+tc__node*first=tc__d2_s(d,TC_OP_EQ,tc__d2(d,TC_OP_MUL,zeros,is),1);
+tc__node*one=tc__d3(d,TC_OP_WHERE,first,tc__d_number(d,a,1),a);
+tc__node*without=tc__d_scan(d,TC_OP_CUMPROD,one);
+tc__node*of_first=tc__d_scan_back(d,TC_OP_CUMSUM,tc__d2(d,TC_OP_MUL,g,without));
 tc__node*sum=tc__d_scan_back(d,TC_OP_CUMSUM,tc__d2(d,TC_OP_MUL,g,y));
-tc__d_give(d,a,tc__d2(d,TC_OP_DIV,sum,a));
+sum=tc__d2(d,TC_OP_DIV,sum,tc__d3(d,TC_OP_WHERE,met,tc__d_number(d,a,1),a));
+sum=tc__d3(d,TC_OP_WHERE,met,tc__d_zeros(d,a),sum);
+tc__d_give(d,a,tc__d3(d,TC_OP_WHERE,first,of_first,sum));
 }
 static tc__node*tc__d_product(tc__derive*d,tc__node*a,tc__node*b){
 uint32_t ids[2];
@@ -15790,7 +15852,6 @@ tc__rule_fn rule;
 {TC_OP_RANDOM,tc__derive_nothing},
 };
 static tc__rule_fn tc__derive_rule(const tc__node*n){
-if(n->op==TC_OP_MAXIMUM||n->op==TC_OP_MINIMUM)return tc__derive_bound;
 if(tc__is_alu(n)||n->op==TC_OP_CAST)return tc__derive_alu;
 for(size_t i=0;i<TC__COUNT(tc__derive_rules);i++)
 if(tc__derive_rules[i].op==(tc__op)n->op)return tc__derive_rules[i].rule;

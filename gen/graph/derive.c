@@ -170,34 +170,61 @@ static void tc__d_give(tc__derive *d, const tc__node *to, tc__node *a) {
 
 typedef void (*tc__rule_fn)(tc__derive *d, const tc__node *n, tc__node *g);
 
+// Whether operand i of n is one number for all elements.
+static int tc__d_is_number(tc__derive *d, const tc__node *n, uint32_t i) {
+    const tc__node *a = tc__d_in(d, n, i);
+    while (a->op == TC_OP_EXPAND || a->op == TC_OP_RESHAPE || a->op == TC_OP_CAST)
+        a = tc__d_in(d, a, 0);
+    return a->op == TC_OP_CONST || a->op == TC_OP_ARG;
+}
+
+// A bound that is a number lets all pass that it does not replace, also what equals it, as clamp of PyTorch does;
+// between tensors the table has it.
+static int tc__derive_bound(tc__derive *d, const tc__node *n, tc__node *g) {
+    if (n->op != TC_OP_MAXIMUM && n->op != TC_OP_MINIMUM) return 0;
+    int bound = tc__d_is_number(d, n, 0) ? 0 : 1;
+    if (!tc__d_is_number(d, n, (uint32_t)bound)) return 0;
+    tc__node *a = tc__d_in(d, n, !bound), *b = tc__d_in(d, n, (uint32_t)bound);
+    tc__node *out = tc__d2(d, n->op == TC_OP_MAXIMUM ? TC_OP_LT : TC_OP_GT, a, b);
+    tc__d_give(d, a, tc__d3(d, TC_OP_WHERE, out, tc__d_zeros(d, g), g));
+    return 1;
+}
+
+// Whether a is a sum, or one by a number: what norms and deviations are a root of.
+static int tc__d_is_sum(tc__derive *d, const tc__node *a) {
+    while (a->op == TC_OP_RESHAPE || (a->op == TC_OP_DIV && tc__d_is_number(d, a, 1)))
+        a = tc__d_in(d, a, 0);
+    return a->op == TC_OP_SUM;
+}
+
+// A root of a sum that is 0 counts nothing, as PyTorch has it for norms and deviations: inf times the slope of
+// what was summed, which is 0, would be NaN.
+static int tc__derive_root(tc__derive *d, const tc__node *n, tc__node *g) {
+    tc__node *y = tc__d_made(d, d->g->node.at[n->id]), *a = tc__d_in(d, n, 0), *slope;
+    if (n->op != TC_OP_SQRT && !(n->op == TC_OP_POW && tc__d_is_number(d, n, 1))) return 0;
+    if (!tc__d_is_sum(d, a)) return 0;
+    if (n->op == TC_OP_SQRT) {
+        slope = tc__d2(d, TC_OP_DIV, g, tc__d2(d, TC_OP_ADD, y, y));
+    } else {
+        tc__node *b = tc__d_in(d, n, 1);
+        slope = tc__d2(d, TC_OP_POW, a, tc__d2_s(d, TC_OP_SUB, b, 1));
+        slope = tc__d2(d, TC_OP_MUL, g, tc__d2(d, TC_OP_MUL, b, slope));
+    }
+    tc__node *none = tc__d2_s(d, TC_OP_EQ, y, 0);
+    tc__d_give(d, a, tc__d3(d, TC_OP_WHERE, none, tc__d_zeros(d, a), slope));
+    return 1;
+}
+
 static void tc__derive_alu(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__node *y = tc__d_made(d, d->g->node.at[n->id]), *a = tc__d_in(d, n, 0);
     tc__node *b = n->n_in > 1 ? tc__d_in(d, n, 1) : NULL;
     tc__node *c = n->n_in > 2 ? tc__d_in(d, n, 2) : NULL;
     (void)y, (void)b, (void)c;
+    if (tc__derive_bound(d, n, g) || tc__derive_root(d, n, g)) return;
     switch (n->op) {
 #include "out/derive_rules.inc"
     default: break;
     }
-}
-
-static int tc__is_a_number(const tc__graph *g, const tc__node *n) {
-    while (n->op == TC_OP_EXPAND || n->op == TC_OP_RESHAPE || n->op == TC_OP_CAST)
-        n = tc__operand(g, n, 0);
-    return n->op == TC_OP_CONST || n->op == TC_OP_ARG;
-}
-
-// A bound that is a number passes on what is at it, as clamp does; between two tensors the table knows.
-static void tc__derive_bound(tc__derive *d, const tc__node *n, tc__node *g) {
-    tc__node *a = tc__d_in(d, n, 0), *b = tc__d_in(d, n, 1);
-    int left = tc__is_a_number(d->g, a), right = tc__is_a_number(d->g, b);
-    if (left == right) {
-        tc__derive_alu(d, n, g);
-        return;
-    }
-    tc__node *x = left ? b : a, *limit = left ? a : b;
-    tc__node *stays = tc__d2(d, n->op == TC_OP_MAXIMUM ? TC_OP_GE : TC_OP_LE, x, limit);
-    tc__d_give(d, x, tc__d3(d, TC_OP_WHERE, stays, g, tc__d_zeros(d, g)));
 }
 
 static void tc__derive_reshape(tc__derive *d, const tc__node *n, tc__node *g) {
@@ -463,12 +490,21 @@ static void tc__derive_prod(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__d_give(d, a, tc__d2(d, TC_OP_MUL, tc__d_expand_like(d, g, a), others));
 }
 
-// y_j = a_0 ... a_j. With s_i = g_i + a_(i+1) s_(i+1), from the end, a_i counts s_i y_(i-1); without a loop it is
-// the sum over j >= i of g_j y_j / a_i, where a has no 0; rows with one are refused by their NaN as in a / a.
+// y_j = a_0 ... a_j, so a_i counts the sum over j >= i of g_j y_j / a_i, where a_i is not 0; behind the first 0 of a
+// row nothing; that 0 the same sum of what y was if it were 1.
 static void tc__derive_cumprod(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__node *a = tc__d_in(d, n, 0), *y = d->g->node.at[n->id];
+    tc__node *is = tc__d2_s(d, TC_OP_EQ, a, 0);
+    tc__node *zeros = tc__d_scan(d, TC_OP_CUMSUM, tc__d_cast(d, is, a->dtype));
+    tc__node *met = tc__d2_s(d, TC_OP_GT, zeros, 0);
+    tc__node *first = tc__d2_s(d, TC_OP_EQ, tc__d2(d, TC_OP_MUL, zeros, is), 1);
+    tc__node *one = tc__d3(d, TC_OP_WHERE, first, tc__d_number(d, a, 1), a);
+    tc__node *without = tc__d_scan(d, TC_OP_CUMPROD, one);
+    tc__node *of_first = tc__d_scan_back(d, TC_OP_CUMSUM, tc__d2(d, TC_OP_MUL, g, without));
     tc__node *sum = tc__d_scan_back(d, TC_OP_CUMSUM, tc__d2(d, TC_OP_MUL, g, y));
-    tc__d_give(d, a, tc__d2(d, TC_OP_DIV, sum, a));
+    sum = tc__d2(d, TC_OP_DIV, sum, tc__d3(d, TC_OP_WHERE, met, tc__d_number(d, a, 1), a));
+    sum = tc__d3(d, TC_OP_WHERE, met, tc__d_zeros(d, a), sum);
+    tc__d_give(d, a, tc__d3(d, TC_OP_WHERE, first, of_first, sum));
 }
 
 // ---- products, devices ----
@@ -581,7 +617,6 @@ static const struct {
 };
 
 static tc__rule_fn tc__derive_rule(const tc__node *n) {
-    if (n->op == TC_OP_MAXIMUM || n->op == TC_OP_MINIMUM) return tc__derive_bound;
     if (tc__is_alu(n) || n->op == TC_OP_CAST) return tc__derive_alu;
     for (size_t i = 0; i < TC__COUNT(tc__derive_rules); i++)
         if (tc__derive_rules[i].op == (tc__op)n->op) return tc__derive_rules[i].rule;
