@@ -2607,7 +2607,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x08da00c26fd85f2fu
+#define TC__BUILD_ID 0x56ff1e53e6bf320fu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -14058,7 +14058,7 @@ return tc__cast(f,y,mode==TC_NEAREST?(int)f->x.dtype:tc__float_dtype(f));
 enum{TC__OPTIM_STATES=3};
 typedef struct tc__optim_set{
 double lr,beta1,beta2,eps,weight_decay,momentum,alpha,lr_decay,limit;
-int nesterov,centered;
+int nesterov,centered,decoupled;
 }tc__optim_set;
 typedef struct tc__optim tc__optim;
 typedef struct tc__updates{
@@ -14146,17 +14146,19 @@ tc__meta m;
 if(!t.id||!tc__meta_get(&o->f,t,&m)||m.dtype==o->computed)return t;
 return tc__cast(&o->f,t,o->computed);
 }
+static void tc__optim_load(tc__optim*o){
+const tc__updates*l=o->of;
+o->p=tc__optim_value(o,l->param[o->at]);
+if(l->grad)o->g=tc__optim_value(o,l->grad[o->at]);
+for(int k=0;k<TC__OPTIM_STATES;k++)
+if(l->state[k].name)o->state[k]=tc__optim_value(o,l->state[k].at[o->at]);
+}
 static int tc__optim_write(const tc__updates*l,tc_tensor all,int at){
 tc__optim o;
 int ok=1;
 if(!tc__optim_begin(&o,l,at))return 0;
 const tc__api*f=&o.f;
 o.all=all;
-o.p=tc__optim_value(&o,l->param[at]);
-o.g=l->grad?tc__optim_value(&o,l->grad[at]):tc__null();
-for(int k=0;k<TC__OPTIM_STATES;k++)
-o.state[k]=
-l->state[k].name?tc__optim_value(&o,l->state[k].at[at]):tc__null();
 l->formula(&o);
 for(int k=0;k<TC__OPTIM_STATES&&ok;k++)
 if(l->state[k].name)ok=tc_copy_(l->state[k].at[at],o.state[k]).id!=0;
@@ -14261,40 +14263,36 @@ const tc__api*f=&o->f;
 double decay=o->of->set.weight_decay;
 if(decay!=0)o->g=tc_add(o->g,tc_mul_s(o->p,decay));
 }
-static tc_tensor tc__optim_mean(const tc__api*f,tc_tensor x,double by,tc_tensor y){
-return tc_add(x,tc_mul_s(tc_sub(y,x),1-by));
+static tc_tensor tc__optim_mean(const tc__api*f,tc_tensor x,double by,tc_tensor off){
+return tc_add(x,tc_mul_s(off,1-by));
 }
-static tc_tensor tc__optim_mean_sq(const tc__api*f,tc_tensor x,double by,tc_tensor y){
-tc_tensor square=tc_square(y);
+static tc_tensor tc__optim_mean_sq(const tc__api*f,tc_tensor x,double by,
+tc_tensor square){
 return tc_add(tc_mul_s(x,by),tc_mul_s(square,1-by));
 }
 static tc_tensor tc__bias_correction(const tc__api*f,tc_tensor step,double beta){
 return tc_rsub_s(tc_rpow_s(step,beta),1);
 }
-static void tc__adam_moments(tc__optim*o){
+static void tc__optim_shrink(tc__optim*o){
+const tc__api*f=&o->f;
+o->p=tc_mul_s(o->p,1-o->of->set.lr*o->of->set.weight_decay);
+}
+static void tc__adam_formula(tc__optim*o){
 const tc__api*f=&o->f;
 const tc__optim_set*s=&o->of->set;
 tc_tensor c1=tc__bias_correction(f,o->all,s->beta1);
 tc_tensor c2=tc__bias_correction(f,o->all,s->beta2);
 tc_tensor rate=tc__optim_value(o,tc_rdiv_s(c1,s->lr));
 tc_tensor root=tc__optim_value(o,tc_sqrt(c2));
-tc_tensor m=o->state[0]=tc__optim_mean(f,o->state[0],s->beta1,o->g);
-tc_tensor v=o->state[1]=tc__optim_mean_sq(f,o->state[1],s->beta2,o->g);
+tc__optim_load(o);
+if(!s->decoupled)tc__optim_decay(o);
+tc_tensor d=tc_sub(o->g,o->state[0]),g2=tc_square(o->g);
+tc_tensor m=o->state[0]=tc__optim_mean(f,o->state[0],s->beta1,d);
+tc_tensor v=o->state[1]=tc__optim_mean_sq(f,o->state[1],s->beta2,g2);
 tc_tensor size=tc_div(tc_sqrt(v),root);
-tc_tensor d=tc_div(m,tc_add_s(size,s->eps));
+d=tc_div(m,tc_add_s(size,s->eps));
+if(s->decoupled)tc__optim_shrink(o);
 o->p=tc_sub(o->p,tc_mul(d,rate));
-}
-static void tc__adam_formula(tc__optim*o){
-tc__optim_decay(o);
-tc__adam_moments(o);
-}
-static void tc__optim_shrink(tc__optim*o){
-const tc__api*f=&o->f;
-o->p=tc_mul_s(o->p,1-o->of->set.lr*o->of->set.weight_decay);
-}
-static void tc__adamw_formula(tc__optim*o){
-tc__optim_shrink(o);
-tc__adam_moments(o);
 }
 static void tc__updates_adam(tc__updates*l,const tc_tensor*exp_avg,
 const tc_tensor*exp_avg_sq,tc_tensor step,double lr,
@@ -14310,7 +14308,8 @@ tc_tensor exp_avg_sq,tc_tensor step,double lr,double beta1,
 double beta2,double eps,double weight_decay,
 const char*file,int line){
 tc__updates l=
-tc__updates_of("adamw_",&param,&grad,1,tc__adamw_formula,file,line);
+tc__updates_of("adamw_",&param,&grad,1,tc__adam_formula,file,line);
+l.set.decoupled=1;
 tc__updates_adam(&l,&exp_avg,&exp_avg_sq,step,lr,beta1,beta2,eps,weight_decay);
 return tc__updates_one(&l);
 }
@@ -14320,7 +14319,8 @@ int n,tc_tensor step,double lr,double beta1,
 double beta2,double eps,double weight_decay,
 const char*file,int line){
 tc__updates l=
-tc__updates_of("adamw_list_",param,grad,n,tc__adamw_formula,file,line);
+tc__updates_of("adamw_list_",param,grad,n,tc__adam_formula,file,line);
+l.set.decoupled=1;
 tc__updates_adam(&l,exp_avg,exp_avg_sq,step,lr,beta1,beta2,eps,weight_decay);
 return tc__updates_list(&l);
 }
@@ -14349,6 +14349,7 @@ return o->state[k]=tc_add(tc_mul_s(o->state[k],o->of->set.momentum),d);
 static void tc__sgd_formula(tc__optim*o){
 const tc__api*f=&o->f;
 const tc__optim_set*s=&o->of->set;
+tc__optim_load(o);
 tc__optim_decay(o);
 tc_tensor d=o->g;
 if(s->momentum!=0){
@@ -14382,9 +14383,10 @@ return tc__updates_list(&l);
 static void tc__adagrad_formula(tc__optim*o){
 const tc__api*f=&o->f;
 const tc__optim_set*s=&o->of->set;
-tc__optim_decay(o);
 tc_tensor slow=tc_add_s(tc_mul_s(tc_sub_s(o->all,1),s->lr_decay),1);
 tc_tensor rate=tc__optim_value(o,tc_rdiv_s(slow,s->lr));
+tc__optim_load(o);
+tc__optim_decay(o);
 tc_tensor sum=o->state[0]=tc_add(o->state[0],tc_square(o->g));
 tc_tensor d=tc_div(o->g,tc_add_s(tc_sqrt(sum),s->eps));
 o->p=tc_sub(o->p,tc_mul(d,rate));
@@ -14417,14 +14419,17 @@ return tc__updates_list(&l);
 static tc_tensor tc__rmsprop_power(tc__optim*o){
 const tc__api*f=&o->f;
 const tc__optim_set*s=&o->of->set;
-tc_tensor v=o->state[0]=tc__optim_mean_sq(f,o->state[0],s->alpha,o->g);
+tc_tensor g2=tc_square(o->g);
+tc_tensor v=o->state[0]=tc__optim_mean_sq(f,o->state[0],s->alpha,g2);
 if(!s->centered)return v;
-tc_tensor m=o->state[1]=tc__optim_mean(f,o->state[1],s->alpha,o->g);
+tc_tensor off=tc_sub(o->g,o->state[1]);
+tc_tensor m=o->state[1]=tc__optim_mean(f,o->state[1],s->alpha,off);
 return tc_maximum_s(tc_sub(v,tc_square(m)),0);
 }
 static void tc__rmsprop_formula(tc__optim*o){
 const tc__api*f=&o->f;
 const tc__optim_set*s=&o->of->set;
+tc__optim_load(o);
 tc__optim_decay(o);
 tc_tensor size=tc_add_s(tc_sqrt(tc__rmsprop_power(o)),s->eps);
 tc_tensor d=tc_div(o->g,size);
@@ -14467,11 +14472,12 @@ return tc__updates_list(&l);
 static void tc__lion_formula(tc__optim*o){
 const tc__api*f=&o->f;
 const tc__optim_set*s=&o->of->set;
+tc__optim_load(o);
 tc__optim_shrink(o);
-tc_tensor m=o->state[0];
-tc_tensor d=tc_sign(tc__optim_mean(f,m,s->beta1,o->g));
+tc_tensor m=o->state[0],off=tc_sub(o->g,m);
+tc_tensor d=tc_sign(tc__optim_mean(f,m,s->beta1,off));
 o->p=tc_sub(o->p,tc_mul_s(d,s->lr));
-o->state[0]=tc__optim_mean(f,m,s->beta2,o->g);
+o->state[0]=tc__optim_mean(f,m,s->beta2,off);
 }
 static void tc__updates_lion(tc__updates*l,const tc_tensor*exp_avg,double lr,
 double beta1,double beta2,double weight_decay){
@@ -14504,6 +14510,7 @@ return l;
 }
 static void tc__clip_value_formula(tc__optim*o){
 const tc__api*f=&o->f;
+tc__optim_load(o);
 o->p=tc_clamp(o->p,-o->of->set.limit,o->of->set.limit);
 }
 TCDEF tc_status tc_clip_grad_value__at(const tc_tensor*grads,int n,double value,
@@ -14514,7 +14521,9 @@ return tc__updates_list(&l);
 }
 static void tc__clip_norm_formula(tc__optim*o){
 const tc__api*f=&o->f;
-o->p=tc_mul(o->p,tc__optim_value(o,o->all));
+tc_tensor by=tc__optim_value(o,o->all);
+tc__optim_load(o);
+o->p=tc_mul(o->p,by);
 }
 static tc_tensor tc__norm_part(const tc__updates*l,int at,int largest){
 tc__optim o;

@@ -15,7 +15,7 @@ enum { TC__OPTIM_STATES = 3 };
 // What a step is told; each optimiser uses some of it.
 typedef struct tc__optim_set {
     double lr, beta1, beta2, eps, weight_decay, momentum, alpha, lr_decay, limit;
-    int nesterov, centered;
+    int nesterov, centered, decoupled;
 } tc__optim_set;
 
 typedef struct tc__optim tc__optim;
@@ -126,17 +126,21 @@ static tc_tensor tc__optim_value(const tc__optim *o, tc_tensor t) {
     return tc__cast(&o->f, t, o->computed);
 }
 
+// What formulas begin with, after the scalars that they need.
+static void tc__optim_load(tc__optim *o) {
+    const tc__updates *l = o->of;
+    o->p = tc__optim_value(o, l->param[o->at]);
+    if (l->grad) o->g = tc__optim_value(o, l->grad[o->at]);
+    for (int k = 0; k < TC__OPTIM_STATES; k++)
+        if (l->state[k].name) o->state[k] = tc__optim_value(o, l->state[k].at[o->at]);
+}
+
 static int tc__optim_write(const tc__updates *l, tc_tensor all, int at) {
     tc__optim o;
     int ok = 1;
     if (!tc__optim_begin(&o, l, at)) return 0;
     const tc__api *f = &o.f;
     o.all = all;
-    o.p = tc__optim_value(&o, l->param[at]);
-    o.g = l->grad ? tc__optim_value(&o, l->grad[at]) : tc__null();
-    for (int k = 0; k < TC__OPTIM_STATES; k++)
-        o.state[k] =
-            l->state[k].name ? tc__optim_value(&o, l->state[k].at[at]) : tc__null();
     l->formula(&o);
     for (int k = 0; k < TC__OPTIM_STATES && ok; k++)
         if (l->state[k].name) ok = tc_copy_(l->state[k].at[at], o.state[k]).id != 0;
@@ -268,14 +272,14 @@ static void tc__optim_decay(tc__optim *o) {
     if (decay != 0) o->g = tc_add(o->g, tc_mul_s(o->p, decay));
 }
 
-// by * x + (1 - by) * y, with one rounding less near y = x
-static tc_tensor tc__optim_mean(const tc__api *f, tc_tensor x, double by, tc_tensor y) {
-    return tc_add(x, tc_mul_s(tc_sub(y, x), 1 - by));
+// by * x + (1 - by) * y, of x and y - x: one rounding less where they are near
+static tc_tensor tc__optim_mean(const tc__api *f, tc_tensor x, double by, tc_tensor off) {
+    return tc_add(x, tc_mul_s(off, 1 - by));
 }
 
-// by * x + (1 - by) * y^2
-static tc_tensor tc__optim_mean_sq(const tc__api *f, tc_tensor x, double by, tc_tensor y) {
-    tc_tensor square = tc_square(y);
+// by * x + (1 - by) * square
+static tc_tensor tc__optim_mean_sq(const tc__api *f, tc_tensor x, double by,
+                                   tc_tensor square) {
     return tc_add(tc_mul_s(x, by), tc_mul_s(square, 1 - by));
 }
 
@@ -284,35 +288,28 @@ static tc_tensor tc__bias_correction(const tc__api *f, tc_tensor step, double be
     return tc_rsub_s(tc_rpow_s(step, beta), 1);
 }
 
-// The next averages, and p less what they say.
-static void tc__adam_moments(tc__optim *o) {
-    const tc__api *f = &o->f;
-    const tc__optim_set *s = &o->of->set;
-    tc_tensor c1 = tc__bias_correction(f, o->all, s->beta1);
-    tc_tensor c2 = tc__bias_correction(f, o->all, s->beta2);
-    tc_tensor rate = tc__optim_value(o, tc_rdiv_s(c1, s->lr));
-    tc_tensor root = tc__optim_value(o, tc_sqrt(c2));
-    tc_tensor m = o->state[0] = tc__optim_mean(f, o->state[0], s->beta1, o->g);
-    tc_tensor v = o->state[1] = tc__optim_mean_sq(f, o->state[1], s->beta2, o->g);
-    tc_tensor size = tc_div(tc_sqrt(v), root);
-    tc_tensor d = tc_div(m, tc_add_s(size, s->eps));
-    o->p = tc_sub(o->p, tc_mul(d, rate));
-}
-
-static void tc__adam_formula(tc__optim *o) {
-    tc__optim_decay(o);
-    tc__adam_moments(o);
-}
-
 // p * (1 - lr * weight_decay)
 static void tc__optim_shrink(tc__optim *o) {
     const tc__api *f = &o->f;
     o->p = tc_mul_s(o->p, 1 - o->of->set.lr * o->of->set.weight_decay);
 }
 
-static void tc__adamw_formula(tc__optim *o) {
-    tc__optim_shrink(o);
-    tc__adam_moments(o);
+static void tc__adam_formula(tc__optim *o) {
+    const tc__api *f = &o->f;
+    const tc__optim_set *s = &o->of->set;
+    tc_tensor c1 = tc__bias_correction(f, o->all, s->beta1);
+    tc_tensor c2 = tc__bias_correction(f, o->all, s->beta2);
+    tc_tensor rate = tc__optim_value(o, tc_rdiv_s(c1, s->lr));
+    tc_tensor root = tc__optim_value(o, tc_sqrt(c2));
+    tc__optim_load(o);
+    if (!s->decoupled) tc__optim_decay(o);
+    tc_tensor d = tc_sub(o->g, o->state[0]), g2 = tc_square(o->g);
+    tc_tensor m = o->state[0] = tc__optim_mean(f, o->state[0], s->beta1, d);
+    tc_tensor v = o->state[1] = tc__optim_mean_sq(f, o->state[1], s->beta2, g2);
+    tc_tensor size = tc_div(tc_sqrt(v), root);
+    d = tc_div(m, tc_add_s(size, s->eps));
+    if (s->decoupled) tc__optim_shrink(o);
+    o->p = tc_sub(o->p, tc_mul(d, rate));
 }
 
 static void tc__updates_adam(tc__updates *l, const tc_tensor *exp_avg,
@@ -330,7 +327,8 @@ TCDEF tc_tensor tc_adamw__at(tc_tensor param, tc_tensor grad, tc_tensor exp_avg,
                              double beta2, double eps, double weight_decay,
                              const char *file, int line) {
     tc__updates l =
-        tc__updates_of("adamw_", &param, &grad, 1, tc__adamw_formula, file, line);
+        tc__updates_of("adamw_", &param, &grad, 1, tc__adam_formula, file, line);
+    l.set.decoupled = 1;
     tc__updates_adam(&l, &exp_avg, &exp_avg_sq, step, lr, beta1, beta2, eps, weight_decay);
     return tc__updates_one(&l);
 }
@@ -341,7 +339,8 @@ TCDEF tc_status tc_adamw_list__at(const tc_tensor *param, const tc_tensor *grad,
                                   double beta2, double eps, double weight_decay,
                                   const char *file, int line) {
     tc__updates l =
-        tc__updates_of("adamw_list_", param, grad, n, tc__adamw_formula, file, line);
+        tc__updates_of("adamw_list_", param, grad, n, tc__adam_formula, file, line);
+    l.set.decoupled = 1;
     tc__updates_adam(&l, exp_avg, exp_avg_sq, step, lr, beta1, beta2, eps, weight_decay);
     return tc__updates_list(&l);
 }
@@ -377,6 +376,7 @@ static tc_tensor tc__optim_buffer(tc__optim *o, int k, tc_tensor d) {
 static void tc__sgd_formula(tc__optim *o) {
     const tc__api *f = &o->f;
     const tc__optim_set *s = &o->of->set;
+    tc__optim_load(o);
     tc__optim_decay(o);
     tc_tensor d = o->g;
     if (s->momentum != 0) {
@@ -416,9 +416,10 @@ TCDEF tc_status tc_sgd_list__at(const tc_tensor *param, const tc_tensor *grad,
 static void tc__adagrad_formula(tc__optim *o) {
     const tc__api *f = &o->f;
     const tc__optim_set *s = &o->of->set;
-    tc__optim_decay(o);
     tc_tensor slow = tc_add_s(tc_mul_s(tc_sub_s(o->all, 1), s->lr_decay), 1);
     tc_tensor rate = tc__optim_value(o, tc_rdiv_s(slow, s->lr));
+    tc__optim_load(o);
+    tc__optim_decay(o);
     tc_tensor sum = o->state[0] = tc_add(o->state[0], tc_square(o->g));
     tc_tensor d = tc_div(o->g, tc_add_s(tc_sqrt(sum), s->eps));
     o->p = tc_sub(o->p, tc_mul(d, rate));
@@ -458,15 +459,18 @@ TCDEF tc_status tc_adagrad_list__at(const tc_tensor *param, const tc_tensor *gra
 static tc_tensor tc__rmsprop_power(tc__optim *o) {
     const tc__api *f = &o->f;
     const tc__optim_set *s = &o->of->set;
-    tc_tensor v = o->state[0] = tc__optim_mean_sq(f, o->state[0], s->alpha, o->g);
+    tc_tensor g2 = tc_square(o->g);
+    tc_tensor v = o->state[0] = tc__optim_mean_sq(f, o->state[0], s->alpha, g2);
     if (!s->centered) return v;
-    tc_tensor m = o->state[1] = tc__optim_mean(f, o->state[1], s->alpha, o->g);
+    tc_tensor off = tc_sub(o->g, o->state[1]);
+    tc_tensor m = o->state[1] = tc__optim_mean(f, o->state[1], s->alpha, off);
     return tc_maximum_s(tc_sub(v, tc_square(m)), 0);
 }
 
 static void tc__rmsprop_formula(tc__optim *o) {
     const tc__api *f = &o->f;
     const tc__optim_set *s = &o->of->set;
+    tc__optim_load(o);
     tc__optim_decay(o);
     tc_tensor size = tc_add_s(tc_sqrt(tc__rmsprop_power(o)), s->eps);
     tc_tensor d = tc_div(o->g, size);
@@ -515,11 +519,12 @@ TCDEF tc_status tc_rmsprop_list__at(const tc_tensor *param, const tc_tensor *gra
 static void tc__lion_formula(tc__optim *o) {
     const tc__api *f = &o->f;
     const tc__optim_set *s = &o->of->set;
+    tc__optim_load(o);
     tc__optim_shrink(o);
-    tc_tensor m = o->state[0];
-    tc_tensor d = tc_sign(tc__optim_mean(f, m, s->beta1, o->g));
+    tc_tensor m = o->state[0], off = tc_sub(o->g, m);
+    tc_tensor d = tc_sign(tc__optim_mean(f, m, s->beta1, off));
     o->p = tc_sub(o->p, tc_mul_s(d, s->lr));
-    o->state[0] = tc__optim_mean(f, m, s->beta2, o->g);
+    o->state[0] = tc__optim_mean(f, m, s->beta2, off);
 }
 
 static void tc__updates_lion(tc__updates *l, const tc_tensor *exp_avg, double lr,
@@ -559,6 +564,7 @@ static tc__updates tc__updates_clip(const char *who, const tc_tensor *grads, int
 
 static void tc__clip_value_formula(tc__optim *o) {
     const tc__api *f = &o->f;
+    tc__optim_load(o);
     o->p = tc_clamp(o->p, -o->of->set.limit, o->of->set.limit);
 }
 
@@ -571,7 +577,9 @@ TCDEF tc_status tc_clip_grad_value__at(const tc_tensor *grads, int n, double val
 
 static void tc__clip_norm_formula(tc__optim *o) {
     const tc__api *f = &o->f;
-    o->p = tc_mul(o->p, tc__optim_value(o, o->all));
+    tc_tensor by = tc__optim_value(o, o->all);
+    tc__optim_load(o);
+    o->p = tc_mul(o->p, by);
 }
 
 // The sum of squares of a gradient, or its largest size; none of no elements is 0.
