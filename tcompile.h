@@ -1147,28 +1147,94 @@ TCDEF tc_tensor tc_cross_entropy_ignore_at(tc_tensor logits, tc_tensor target,
 TCDEF tc_tensor tc_bce_with_logits_at(tc_tensor x, tc_tensor y, const char *file, int line);
 
 // ---- optimisers: one step, in place; formulas of torch.optim ----
-// Floats only (TC_E_DTYPE), of equal sizes (TC_E_SHAPE). Computed in f32, f64 for an f64
-// parameter, and rounded once to what is written. Everything is checked before the first
-// write. lr and the like are given to programs at run time once they change.
+// Floats only (TC_E_DTYPE), states and gradient of the sizes of their parameter (TC_E_SHAPE), none null
+// (TC_E_NULL) or expanded (TC_E_ALIAS). Computed in f32, f64 for an f64 parameter, and rounded once to what is
+// written. Everything is checked before the first write. States are tensors of yours, 0 before the first step:
+// saved and read back they go on as before. lr and the like are given to programs at run time once they
+// change; whether weight_decay or momentum is 0 is part of the program. What is for one parameter gives param.
+//
+// The _list_ forms are the same for n parameters (TC_E_ARG: n < 0), each with its own states, element i of each
+// array; on a device those of a list share launches. `step`, a float scalar (TC_E_SHAPE), is shared and counted
+// up first: 0 before the first step.
 
-// Adam with decoupled weight decay (Loshchilov and Hutter 2019). `step`, a float scalar, is
-// counted up first: 0 before the first step, as the two averages are. Gives param.
+// Adam with decoupled weight decay (Loshchilov and Hutter 2019; torch.optim.AdamW).
 TCDEF tc_tensor tc_adamw__at(tc_tensor param, tc_tensor grad, tc_tensor exp_avg,
                              tc_tensor exp_avg_sq, tc_tensor step, double lr, double beta1,
                              double beta2, double eps, double weight_decay,
                              const char *file, int line);
-// The same for n parameters, which share `step`.
 TCDEF tc_status tc_adamw_list__at(const tc_tensor *param, const tc_tensor *grad,
                                   const tc_tensor *exp_avg, const tc_tensor *exp_avg_sq,
                                   int n, tc_tensor step, double lr, double beta1,
                                   double beta2, double eps, double weight_decay,
                                   const char *file, int line);
+// Adam (Kingma and Ba 2015; torch.optim.Adam): weight_decay * param is added to the gradient.
+TCDEF tc_tensor tc_adam__at(tc_tensor param, tc_tensor grad, tc_tensor exp_avg,
+                            tc_tensor exp_avg_sq, tc_tensor step, double lr, double beta1,
+                            double beta2, double eps, double weight_decay,
+                            const char *file, int line);
+TCDEF tc_status tc_adam_list__at(const tc_tensor *param, const tc_tensor *grad,
+                                 const tc_tensor *exp_avg, const tc_tensor *exp_avg_sq,
+                                 int n, tc_tensor step, double lr, double beta1,
+                                 double beta2, double eps, double weight_decay,
+                                 const char *file, int line);
 // g = grad + weight_decay * param; buffer = momentum * buffer + g; param -= lr * buffer, with
-// nesterov lr * (g + momentum * buffer). The buffer is 0 before the first step, and may be
-// null where momentum is 0. Gives param.
+// nesterov lr * (g + momentum * buffer); torch.optim.SGD. The buffer, of a list the array, may be
+// null where momentum is 0.
 TCDEF tc_tensor tc_sgd__at(tc_tensor param, tc_tensor grad, tc_tensor momentum_buffer,
                            double lr, double momentum, double weight_decay, int nesterov,
                            const char *file, int line);
+TCDEF tc_status tc_sgd_list__at(const tc_tensor *param, const tc_tensor *grad,
+                                const tc_tensor *momentum_buffer, int n, double lr,
+                                double momentum, double weight_decay, int nesterov,
+                                const char *file, int line);
+// g = grad + weight_decay * param; sum += g^2;
+// param -= lr / (1 + (step - 1) * lr_decay) * g / (sqrt(sum) + eps); torch.optim.Adagrad. PyTorch's
+// initial_accumulator_value is what sum has before the first step.
+TCDEF tc_tensor tc_adagrad__at(tc_tensor param, tc_tensor grad, tc_tensor sum,
+                               tc_tensor step, double lr, double lr_decay, double eps,
+                               double weight_decay, const char *file, int line);
+TCDEF tc_status tc_adagrad_list__at(const tc_tensor *param, const tc_tensor *grad,
+                                    const tc_tensor *sum, int n, tc_tensor step, double lr,
+                                    double lr_decay, double eps, double weight_decay,
+                                    const char *file, int line);
+// g = grad + weight_decay * param; square_avg = alpha * square_avg + (1 - alpha) * g^2;
+// d = g / (sqrt(square_avg) + eps); buffer = momentum * buffer + d; param -= lr * buffer, lr * d without
+// momentum; torch.optim.RMSprop. centered: grad_avg is the like average of g, and the root is that of
+// max(square_avg - grad_avg^2, 0). grad_avg may be null where centered is 0, momentum_buffer where momentum
+// is 0; of a list the array.
+TCDEF tc_tensor tc_rmsprop__at(tc_tensor param, tc_tensor grad, tc_tensor square_avg,
+                               tc_tensor grad_avg, tc_tensor momentum_buffer, double lr,
+                               double alpha, double eps, double weight_decay,
+                               double momentum, int centered, const char *file, int line);
+TCDEF tc_status tc_rmsprop_list__at(const tc_tensor *param, const tc_tensor *grad,
+                                    const tc_tensor *square_avg, const tc_tensor *grad_avg,
+                                    const tc_tensor *momentum_buffer, int n, double lr,
+                                    double alpha, double eps, double weight_decay,
+                                    double momentum, int centered, const char *file,
+                                    int line);
+// param *= 1 - lr * weight_decay; param -= lr * sign(beta1 * exp_avg + (1 - beta1) * grad);
+// exp_avg = beta2 * exp_avg + (1 - beta2) * grad (Chen et al. 2023, algorithm 2).
+TCDEF tc_tensor tc_lion__at(tc_tensor param, tc_tensor grad, tc_tensor exp_avg, double lr,
+                            double beta1, double beta2, double weight_decay,
+                            const char *file, int line);
+TCDEF tc_status tc_lion_list__at(const tc_tensor *param, const tc_tensor *grad,
+                                 const tc_tensor *exp_avg, int n, double lr, double beta1,
+                                 double beta2, double weight_decay, const char *file,
+                                 int line);
+
+// ---- gradients clipped, in place ----
+// Floats of any sizes (TC_E_DTYPE, TC_E_NULL, TC_E_ALIAS), checked before the first write. Formulas of
+// torch.nn.utils.
+
+// Gives the norm of all elements of n >= 1 gradients together (TC_E_ARG), a scalar that nothing was waited
+// for: f64 if one of them is, else f32. norm_type is 2, the root of the sum of squares, or infinity, the
+// largest |g| (TC_E_ARG). Each is multiplied by min(max_norm / (norm + 1e-6), 1), so a norm that is NaN makes
+// all of them NaN. max_norm >= 0 (TC_E_ARG). Null = an error.
+TCDEF tc_tensor tc_clip_grad_norm__at(const tc_tensor *grads, int n, double max_norm,
+                                      double norm_type, const char *file, int line);
+// Elements below -value become that, those above value value. value >= 0, n >= 0 (TC_E_ARG).
+TCDEF tc_status tc_clip_grad_value__at(const tc_tensor *grads, int n, double value,
+                                       const char *file, int line);
 
 // ---- the macros: tc_xxx(...) is tc_xxx_at(..., TC__SITE), listed behind gen/api/extend.h ----
 // They pass their arguments on as they come, so that commas may stand in them, as those of compound
@@ -2459,7 +2525,18 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define tc_bce_with_logits(...) tc_bce_with_logits_at(__VA_ARGS__, TC__SITE)
 #define tc_adamw_(...) tc_adamw__at(__VA_ARGS__, TC__SITE)
 #define tc_adamw_list_(...) tc_adamw_list__at(__VA_ARGS__, TC__SITE)
+#define tc_adam_(...) tc_adam__at(__VA_ARGS__, TC__SITE)
+#define tc_adam_list_(...) tc_adam_list__at(__VA_ARGS__, TC__SITE)
 #define tc_sgd_(...) tc_sgd__at(__VA_ARGS__, TC__SITE)
+#define tc_sgd_list_(...) tc_sgd_list__at(__VA_ARGS__, TC__SITE)
+#define tc_adagrad_(...) tc_adagrad__at(__VA_ARGS__, TC__SITE)
+#define tc_adagrad_list_(...) tc_adagrad_list__at(__VA_ARGS__, TC__SITE)
+#define tc_rmsprop_(...) tc_rmsprop__at(__VA_ARGS__, TC__SITE)
+#define tc_rmsprop_list_(...) tc_rmsprop_list__at(__VA_ARGS__, TC__SITE)
+#define tc_lion_(...) tc_lion__at(__VA_ARGS__, TC__SITE)
+#define tc_lion_list_(...) tc_lion_list__at(__VA_ARGS__, TC__SITE)
+#define tc_clip_grad_norm_(...) tc_clip_grad_norm__at(__VA_ARGS__, TC__SITE)
+#define tc_clip_grad_value_(...) tc_clip_grad_value__at(__VA_ARGS__, TC__SITE)
 #define tc_add(...) tc_add_at(__VA_ARGS__, TC__SITE)
 #define tc_sub(...) tc_sub_at(__VA_ARGS__, TC__SITE)
 #define tc_mul(...) tc_mul_at(__VA_ARGS__, TC__SITE)
@@ -2532,7 +2609,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xd1ae39a124b103edu
+#define TC__BUILD_ID 0x9454cf587a1bae5bu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -13984,6 +14061,515 @@ d.size[dim]=out;
 }
 return tc__cast(f,y,mode==TC_NEAREST?(int)f->x.dtype:tc__float_dtype(f));
 }
+// ---- gen/graph/optim.c
+enum{TC__OPTIM_STATES=3};
+typedef struct tc__optim_set{
+double lr,beta1,beta2,eps,weight_decay,momentum,alpha,lr_decay,limit;
+int nesterov,centered,decoupled;
+}tc__optim_set;
+typedef struct tc__optim tc__optim;
+typedef struct tc__updates{
+const char*who,*file;
+int line;
+int listed;
+int n;
+const char*what;
+const tc_tensor*param,*grad;
+int alone;
+struct{
+const char*name;
+const tc_tensor*at;
+}state[TC__OPTIM_STATES];
+int counted;
+tc_tensor step;
+void(*formula)(tc__optim*o);
+tc__optim_set set;
+}tc__updates;
+struct tc__optim{
+tc__api f;
+const tc__updates*of;
+int at;
+int computed;
+tc_tensor p,g,state[TC__OPTIM_STATES];
+tc_tensor all;
+};
+static const char*tc__updates_number(const tc__updates*l,int at,char number[24]){
+number[0]=0;
+if(l->listed)snprintf(number,24," %d",at);
+return number;
+}
+static int tc__optim_operand(const tc__optim*o,const char*what,tc_tensor t){
+const tc__api*f=&o->f;
+tc__meta m;
+char x[160],y[160],number[24];
+tc__updates_number(o->of,o->at,number);
+if(!t.id)
+return tc__fail(f->c,TC_E_NULL,"%s: %s%s is a null tensor",f->who,what,number);
+if(!tc__meta_get(f,t,&m))return 0;
+if(!tc__is_float(m.dtype))
+return tc__fail(f->c,TC_E_DTYPE,"%s: %s%s is %s, floats are needed",f->who,what,
+number,tc__dtype(m.dtype)->name);
+int ok=m.rank==f->x.rank;
+for(int i=0;ok&&i<m.rank;i++)ok=m.dims[i]==f->x.dims[i];
+return ok||tc__fail(f->c,TC_E_SHAPE,"%s: %s%s is %s, its parameter %s",f->who,
+what,number,tc__dims_text(&m,x),tc__dims_text(&f->x,y));
+}
+static int tc__optim_state(const tc__optim*o,const char*what,tc_tensor t){
+return tc__optim_operand(o,what,t)&&tc__writable(&o->f,t);
+}
+static int tc__optim_begin(tc__optim*o,const tc__updates*l,int at){
+o->of=l,o->at=at;
+if(!tc__begin(&o->f,l->who,l->param[at],l->file,l->line))return 0;
+o->computed=o->f.x.dtype==TC_F64?TC_F64:TC_F32;
+return 1;
+}
+static int tc__optim_check(const tc__updates*l,int at){
+tc__optim o;
+if(!tc__optim_begin(&o,l,at))return 0;
+int ok=tc__optim_state(&o,l->what,l->param[at]);
+if(ok&&l->grad)ok=tc__optim_operand(&o,"grad",l->grad[at]);
+for(int k=0;ok&&k<TC__OPTIM_STATES;k++)
+if(l->state[k].name)
+ok=tc__optim_state(&o,l->state[k].name,l->state[k].at[at]);
+tc__leave_null(&o.f);
+return ok;
+}
+static int tc__count_check(const tc__updates*l){
+tc__api f;
+char x[160];
+if(!tc__api_of(&f,l->who,l->step,l->file,l->line))return 0;
+if(f.x.rank||!tc__is_float(f.x.dtype))
+return tc__fail(f.c,TC_E_SHAPE,"%s: step is %s%s, a scalar f32 is needed",l->who,
+tc__dtype(f.x.dtype)->name,tc__dims_text(&f.x,x));
+return tc__writable(&f,l->step);
+}
+static int tc__updates_check(const tc__updates*l){
+int ok=!l->counted||tc__count_check(l);
+for(int i=0;ok&&i<l->n;i++)ok=tc__optim_check(l,i);
+return ok;
+}
+static tc_tensor tc__optim_value(const tc__optim*o,tc_tensor t){
+tc__meta m;
+if(!t.id||!tc__meta_get(&o->f,t,&m)||m.dtype==o->computed)return t;
+return tc__cast(&o->f,t,o->computed);
+}
+static void tc__optim_load(tc__optim*o){
+const tc__updates*l=o->of;
+o->p=tc__optim_value(o,l->param[o->at]);
+if(l->grad)o->g=tc__optim_value(o,l->grad[o->at]);
+for(int k=0;k<TC__OPTIM_STATES;k++)
+if(l->state[k].name)o->state[k]=tc__optim_value(o,l->state[k].at[o->at]);
+}
+static int tc__optim_write(const tc__updates*l,tc_tensor all,int at){
+tc__optim o;
+int ok=1;
+if(!tc__optim_begin(&o,l,at))return 0;
+const tc__api*f=&o.f;
+o.all=all;
+l->formula(&o);
+for(int k=0;k<TC__OPTIM_STATES&&ok;k++)
+if(l->state[k].name)ok=tc_copy_(l->state[k].at[at],o.state[k]).id!=0;
+ok=ok&&tc_copy_(l->param[at],o.p).id;
+tc__leave_null(&o.f);
+return ok;
+}
+static int tc__updates_write(const tc__updates*l,tc_tensor all){
+int ok=1;
+for(int i=0;ok&&i<l->n;i++)ok=tc__optim_write(l,all,i);
+return ok;
+}
+static tc_tensor tc__count_up(const tc__api*f,tc_tensor step){
+tc_tensor next=tc_add_s(step,1);
+if(!next.id||!tc_copy_(step,next).id)return tc__null();
+return tc_cast(next,TC_F64);
+}
+static int tc__updates_run(const tc__updates*l){
+tc__api f;
+if(!tc__updates_check(l))return 0;
+if(!l->counted)return tc__updates_write(l,tc__null());
+if(!tc__begin(&f,l->who,l->step,l->file,l->line))return 0;
+tc_tensor now=tc__count_up(&f,l->step);
+int ok=now.id&&tc__updates_write(l,now);
+tc__leave_null(&f);
+return ok;
+}
+static tc__updates tc__updates_of(const char*who,const tc_tensor*param,
+const tc_tensor*grad,int n,
+void(*formula)(tc__optim*),const char*file,
+int line){
+tc__updates l;
+memset(&l,0,sizeof l);
+l.who=who,l.file=file,l.line=line,l.what="parameter";
+l.param=param,l.grad=grad,l.n=n,l.formula=formula;
+return l;
+}
+static void tc__updates_state(tc__updates*l,int k,const char*name,
+const tc_tensor*at){
+l->state[k].name=name,l->state[k].at=at;
+}
+static void tc__updates_count(tc__updates*l,tc_tensor step){
+l->counted=1,l->step=step;
+}
+static tc_tensor tc__updates_one(const tc__updates*l){
+return tc__updates_run(l)?l->param[0]:tc__null();
+}
+static const char*tc__updates_missing(const tc__updates*l){
+if(!l->param)return l->what;
+if(!l->grad&&!l->alone)return "grad";
+for(int k=0;k<TC__OPTIM_STATES;k++)
+if(l->state[k].name&&!l->state[k].at)return l->state[k].name;
+return NULL;
+}
+static tc_tensor tc__updates_first(const tc__updates*l){
+tc_tensor t=l->step;
+for(int i=0;i<l->n&&l->param&&!l->counted&&!t.id;i++)t=l->param[i];
+return t;
+}
+static const char*tc__updates_wrong(const tc__updates*l,tc_status*s,char text[120]){
+const char*missing=l->n>0?tc__updates_missing(l):NULL;
+*s=missing?TC_E_NULL:TC_E_ARG;
+if(l->n<0)
+snprintf(text,120,"%d tensors",l->n);
+else if(missing)
+snprintf(text,120,"%s is null, an array of %d is needed",missing,l->n);
+else if(!(l->set.limit>=0))
+snprintf(text,120,"the limit is %g, 0 or more is needed",l->set.limit);
+else
+return*s=TC_OK,NULL;
+return text;
+}
+static tc_ctx*tc__updates_context(tc__updates*l,tc_status*s){
+char text[120];
+const char*wrong=tc__updates_wrong(l,s,text);
+tc_tensor first=tc__updates_first(l);
+tc_ctx*c=first.id?tc__ctx_of(first):NULL;
+l->listed=1;
+if(!c&&!wrong&&!l->counted&&!l->n)return NULL;
+if(!c&&!wrong)return*s=tc__fail_lost(l->who,first,l->file,l->line),c;
+if(!c)c=tc__ctx_likely(tc__thread_self());
+if(wrong){
+if(c)tc__fail(c,*s,"%s: %s",l->who,wrong);
+return NULL;
+}
+for(int i=0;i<l->n;i++){
+if(l->param[i].id)continue;
+*s=TC_E_NULL;
+tc__fail(c,*s,"%s: %s %d is a null tensor",l->who,l->what,i);
+return NULL;
+}
+return c;
+}
+static tc_status tc__updates_list(tc__updates*l){
+tc_status s;
+tc_ctx*c=tc__updates_context(l,&s);
+if(!c||tc__updates_run(l))return s;
+return tc_error(c)?tc_error(c):TC_E_NULL;
+}
+static void tc__optim_decay(tc__optim*o){
+const tc__api*f=&o->f;
+double decay=o->of->set.weight_decay;
+if(decay!=0)o->g=tc_add(o->g,tc_mul_s(o->p,decay));
+}
+static tc_tensor tc__optim_mean(const tc__api*f,tc_tensor x,double by,tc_tensor off){
+return tc_add(x,tc_mul_s(off,1-by));
+}
+static tc_tensor tc__optim_mean_sq(const tc__api*f,tc_tensor x,double by,
+tc_tensor square){
+return tc_add(tc_mul_s(x,by),tc_mul_s(square,1-by));
+}
+static tc_tensor tc__bias_correction(const tc__api*f,tc_tensor step,double beta){
+return tc_rsub_s(tc_rpow_s(step,beta),1);
+}
+static void tc__optim_shrink(tc__optim*o){
+const tc__api*f=&o->f;
+o->p=tc_mul_s(o->p,1-o->of->set.lr*o->of->set.weight_decay);
+}
+static void tc__adam_formula(tc__optim*o){
+const tc__api*f=&o->f;
+const tc__optim_set*s=&o->of->set;
+tc_tensor c1=tc__bias_correction(f,o->all,s->beta1);
+tc_tensor c2=tc__bias_correction(f,o->all,s->beta2);
+tc_tensor rate=tc__optim_value(o,tc_rdiv_s(c1,s->lr));
+tc_tensor root=tc__optim_value(o,tc_sqrt(c2));
+tc__optim_load(o);
+if(!s->decoupled)tc__optim_decay(o);
+tc_tensor d=tc_sub(o->g,o->state[0]),g2=tc_square(o->g);
+tc_tensor m=o->state[0]=tc__optim_mean(f,o->state[0],s->beta1,d);
+tc_tensor v=o->state[1]=tc__optim_mean_sq(f,o->state[1],s->beta2,g2);
+tc_tensor size=tc_div(tc_sqrt(v),root);
+d=tc_div(m,tc_add_s(size,s->eps));
+if(s->decoupled)tc__optim_shrink(o);
+o->p=tc_sub(o->p,tc_mul(d,rate));
+}
+static void tc__updates_adam(tc__updates*l,const tc_tensor*exp_avg,
+const tc_tensor*exp_avg_sq,tc_tensor step,double lr,
+double beta1,double beta2,double eps,double weight_decay){
+tc__updates_state(l,0,"exp_avg",exp_avg);
+tc__updates_state(l,1,"exp_avg_sq",exp_avg_sq);
+tc__updates_count(l,step);
+l->set.lr=lr,l->set.beta1=beta1,l->set.beta2=beta2,l->set.eps=eps;
+l->set.weight_decay=weight_decay;
+}
+TCDEF tc_tensor tc_adamw__at(tc_tensor param,tc_tensor grad,tc_tensor exp_avg,
+tc_tensor exp_avg_sq,tc_tensor step,double lr,double beta1,
+double beta2,double eps,double weight_decay,
+const char*file,int line){
+tc__updates l=
+tc__updates_of("adamw_",&param,&grad,1,tc__adam_formula,file,line);
+l.set.decoupled=1;
+tc__updates_adam(&l,&exp_avg,&exp_avg_sq,step,lr,beta1,beta2,eps,weight_decay);
+return tc__updates_one(&l);
+}
+TCDEF tc_status tc_adamw_list__at(const tc_tensor*param,const tc_tensor*grad,
+const tc_tensor*exp_avg,const tc_tensor*exp_avg_sq,
+int n,tc_tensor step,double lr,double beta1,
+double beta2,double eps,double weight_decay,
+const char*file,int line){
+tc__updates l=
+tc__updates_of("adamw_list_",param,grad,n,tc__adam_formula,file,line);
+l.set.decoupled=1;
+tc__updates_adam(&l,exp_avg,exp_avg_sq,step,lr,beta1,beta2,eps,weight_decay);
+return tc__updates_list(&l);
+}
+TCDEF tc_tensor tc_adam__at(tc_tensor param,tc_tensor grad,tc_tensor exp_avg,
+tc_tensor exp_avg_sq,tc_tensor step,double lr,double beta1,
+double beta2,double eps,double weight_decay,const char*file,
+int line){
+tc__updates l=tc__updates_of("adam_",&param,&grad,1,tc__adam_formula,file,line);
+tc__updates_adam(&l,&exp_avg,&exp_avg_sq,step,lr,beta1,beta2,eps,weight_decay);
+return tc__updates_one(&l);
+}
+TCDEF tc_status tc_adam_list__at(const tc_tensor*param,const tc_tensor*grad,
+const tc_tensor*exp_avg,const tc_tensor*exp_avg_sq,
+int n,tc_tensor step,double lr,double beta1,
+double beta2,double eps,double weight_decay,
+const char*file,int line){
+tc__updates l=
+tc__updates_of("adam_list_",param,grad,n,tc__adam_formula,file,line);
+tc__updates_adam(&l,exp_avg,exp_avg_sq,step,lr,beta1,beta2,eps,weight_decay);
+return tc__updates_list(&l);
+}
+static tc_tensor tc__optim_buffer(tc__optim*o,int k,tc_tensor d){
+const tc__api*f=&o->f;
+return o->state[k]=tc_add(tc_mul_s(o->state[k],o->of->set.momentum),d);
+}
+static void tc__sgd_formula(tc__optim*o){
+const tc__api*f=&o->f;
+const tc__optim_set*s=&o->of->set;
+tc__optim_load(o);
+tc__optim_decay(o);
+tc_tensor d=o->g;
+if(s->momentum!=0){
+d=tc__optim_buffer(o,0,o->g);
+if(s->nesterov)d=tc_add(o->g,tc_mul_s(d,s->momentum));
+}
+o->p=tc_sub(o->p,tc_mul_s(d,s->lr));
+}
+static void tc__updates_sgd(tc__updates*l,const tc_tensor*momentum_buffer,double lr,
+double momentum,double weight_decay,int nesterov){
+if(momentum!=0)tc__updates_state(l,0,"momentum_buffer",momentum_buffer);
+l->set.lr=lr,l->set.momentum=momentum,l->set.weight_decay=weight_decay;
+l->set.nesterov=nesterov;
+}
+TCDEF tc_tensor tc_sgd__at(tc_tensor param,tc_tensor grad,tc_tensor momentum_buffer,
+double lr,double momentum,double weight_decay,int nesterov,
+const char*file,int line){
+tc__updates l=tc__updates_of("sgd_",&param,&grad,1,tc__sgd_formula,file,line);
+tc__updates_sgd(&l,&momentum_buffer,lr,momentum,weight_decay,nesterov);
+return tc__updates_one(&l);
+}
+TCDEF tc_status tc_sgd_list__at(const tc_tensor*param,const tc_tensor*grad,
+const tc_tensor*momentum_buffer,int n,double lr,
+double momentum,double weight_decay,int nesterov,
+const char*file,int line){
+tc__updates l=
+tc__updates_of("sgd_list_",param,grad,n,tc__sgd_formula,file,line);
+tc__updates_sgd(&l,momentum_buffer,lr,momentum,weight_decay,nesterov);
+return tc__updates_list(&l);
+}
+static void tc__adagrad_formula(tc__optim*o){
+const tc__api*f=&o->f;
+const tc__optim_set*s=&o->of->set;
+tc_tensor slow=tc_add_s(tc_mul_s(tc_sub_s(o->all,1),s->lr_decay),1);
+tc_tensor rate=tc__optim_value(o,tc_rdiv_s(slow,s->lr));
+tc__optim_load(o);
+tc__optim_decay(o);
+tc_tensor sum=o->state[0]=tc_add(o->state[0],tc_square(o->g));
+tc_tensor d=tc_div(o->g,tc_add_s(tc_sqrt(sum),s->eps));
+o->p=tc_sub(o->p,tc_mul(d,rate));
+}
+static void tc__updates_adagrad(tc__updates*l,const tc_tensor*sum,tc_tensor step,
+double lr,double lr_decay,double eps,
+double weight_decay){
+tc__updates_state(l,0,"sum",sum);
+tc__updates_count(l,step);
+l->set.lr=lr,l->set.lr_decay=lr_decay,l->set.eps=eps;
+l->set.weight_decay=weight_decay;
+}
+TCDEF tc_tensor tc_adagrad__at(tc_tensor param,tc_tensor grad,tc_tensor sum,
+tc_tensor step,double lr,double lr_decay,double eps,
+double weight_decay,const char*file,int line){
+tc__updates l=
+tc__updates_of("adagrad_",&param,&grad,1,tc__adagrad_formula,file,line);
+tc__updates_adagrad(&l,&sum,step,lr,lr_decay,eps,weight_decay);
+return tc__updates_one(&l);
+}
+TCDEF tc_status tc_adagrad_list__at(const tc_tensor*param,const tc_tensor*grad,
+const tc_tensor*sum,int n,tc_tensor step,double lr,
+double lr_decay,double eps,double weight_decay,
+const char*file,int line){
+tc__updates l=
+tc__updates_of("adagrad_list_",param,grad,n,tc__adagrad_formula,file,line);
+tc__updates_adagrad(&l,sum,step,lr,lr_decay,eps,weight_decay);
+return tc__updates_list(&l);
+}
+static tc_tensor tc__rmsprop_power(tc__optim*o){
+const tc__api*f=&o->f;
+const tc__optim_set*s=&o->of->set;
+tc_tensor g2=tc_square(o->g);
+tc_tensor v=o->state[0]=tc__optim_mean_sq(f,o->state[0],s->alpha,g2);
+if(!s->centered)return v;
+tc_tensor off=tc_sub(o->g,o->state[1]);
+tc_tensor m=o->state[1]=tc__optim_mean(f,o->state[1],s->alpha,off);
+return tc_maximum_s(tc_sub(v,tc_square(m)),0);
+}
+static void tc__rmsprop_formula(tc__optim*o){
+const tc__api*f=&o->f;
+const tc__optim_set*s=&o->of->set;
+tc__optim_load(o);
+tc__optim_decay(o);
+tc_tensor size=tc_add_s(tc_sqrt(tc__rmsprop_power(o)),s->eps);
+tc_tensor d=tc_div(o->g,size);
+if(s->momentum!=0)d=tc__optim_buffer(o,2,d);
+o->p=tc_sub(o->p,tc_mul_s(d,s->lr));
+}
+static void tc__updates_rmsprop(tc__updates*l,const tc_tensor*square_avg,
+const tc_tensor*grad_avg,const tc_tensor*momentum_buffer,
+double lr,double alpha,double eps,double weight_decay,
+double momentum,int centered){
+tc__updates_state(l,0,"square_avg",square_avg);
+if(centered)tc__updates_state(l,1,"grad_avg",grad_avg);
+if(momentum!=0)tc__updates_state(l,2,"momentum_buffer",momentum_buffer);
+l->set.lr=lr,l->set.alpha=alpha,l->set.eps=eps;
+l->set.weight_decay=weight_decay,l->set.momentum=momentum;
+l->set.centered=centered;
+}
+TCDEF tc_tensor tc_rmsprop__at(tc_tensor param,tc_tensor grad,tc_tensor square_avg,
+tc_tensor grad_avg,tc_tensor momentum_buffer,double lr,
+double alpha,double eps,double weight_decay,
+double momentum,int centered,const char*file,int line){
+tc__updates l=
+tc__updates_of("rmsprop_",&param,&grad,1,tc__rmsprop_formula,file,line);
+tc__updates_rmsprop(&l,&square_avg,&grad_avg,&momentum_buffer,lr,alpha,eps,
+weight_decay,momentum,centered);
+return tc__updates_one(&l);
+}
+TCDEF tc_status tc_rmsprop_list__at(const tc_tensor*param,const tc_tensor*grad,
+const tc_tensor*square_avg,const tc_tensor*grad_avg,
+const tc_tensor*momentum_buffer,int n,double lr,
+double alpha,double eps,double weight_decay,
+double momentum,int centered,const char*file,
+int line){
+tc__updates l=
+tc__updates_of("rmsprop_list_",param,grad,n,tc__rmsprop_formula,file,line);
+tc__updates_rmsprop(&l,square_avg,grad_avg,momentum_buffer,lr,alpha,eps,
+weight_decay,momentum,centered);
+return tc__updates_list(&l);
+}
+static void tc__lion_formula(tc__optim*o){
+const tc__api*f=&o->f;
+const tc__optim_set*s=&o->of->set;
+tc__optim_load(o);
+tc__optim_shrink(o);
+tc_tensor m=o->state[0],off=tc_sub(o->g,m);
+tc_tensor d=tc_sign(tc__optim_mean(f,m,s->beta1,off));
+o->p=tc_sub(o->p,tc_mul_s(d,s->lr));
+o->state[0]=tc__optim_mean(f,m,s->beta2,off);
+}
+static void tc__updates_lion(tc__updates*l,const tc_tensor*exp_avg,double lr,
+double beta1,double beta2,double weight_decay){
+tc__updates_state(l,0,"exp_avg",exp_avg);
+l->set.lr=lr,l->set.beta1=beta1,l->set.beta2=beta2;
+l->set.weight_decay=weight_decay;
+}
+TCDEF tc_tensor tc_lion__at(tc_tensor param,tc_tensor grad,tc_tensor exp_avg,double lr,
+double beta1,double beta2,double weight_decay,
+const char*file,int line){
+tc__updates l=tc__updates_of("lion_",&param,&grad,1,tc__lion_formula,file,line);
+tc__updates_lion(&l,&exp_avg,lr,beta1,beta2,weight_decay);
+return tc__updates_one(&l);
+}
+TCDEF tc_status tc_lion_list__at(const tc_tensor*param,const tc_tensor*grad,
+const tc_tensor*exp_avg,int n,double lr,double beta1,
+double beta2,double weight_decay,const char*file,
+int line){
+tc__updates l=
+tc__updates_of("lion_list_",param,grad,n,tc__lion_formula,file,line);
+tc__updates_lion(&l,exp_avg,lr,beta1,beta2,weight_decay);
+return tc__updates_list(&l);
+}
+static tc__updates tc__updates_clip(const char*who,const tc_tensor*grads,int n,
+double limit,void(*formula)(tc__optim*),
+const char*file,int line){
+tc__updates l=tc__updates_of(who,grads,NULL,n,formula,file,line);
+l.what="grad",l.alone=1,l.set.limit=limit;
+return l;
+}
+static void tc__clip_value_formula(tc__optim*o){
+const tc__api*f=&o->f;
+tc__optim_load(o);
+o->p=tc_clamp(o->p,-o->of->set.limit,o->of->set.limit);
+}
+TCDEF tc_status tc_clip_grad_value__at(const tc_tensor*grads,int n,double value,
+const char*file,int line){
+tc__updates l=tc__updates_clip("clip_grad_value_",grads,n,value,
+tc__clip_value_formula,file,line);
+return tc__updates_list(&l);
+}
+static void tc__clip_norm_formula(tc__optim*o){
+const tc__api*f=&o->f;
+tc_tensor by=tc__optim_value(o,o->all);
+tc__optim_load(o);
+o->p=tc_mul(o->p,by);
+}
+static tc_tensor tc__norm_part(const tc__updates*l,int at,int largest){
+tc__optim o;
+if(!tc__optim_begin(&o,l,at))return tc__null();
+const tc__api*f=&o.f;
+tc_tensor g=tc__optim_value(&o,l->param[at]);
+if(largest&&tc__meta_elements(&f->x))return tc__leave(&o.f,tc_amax_all(tc_abs(g)));
+return tc__leave(&o.f,tc_sum_all(tc_square(g)));
+}
+static tc_tensor tc__norm_total(const tc__api*f,const tc__updates*l,int largest){
+tc_tensor total=tc__norm_part(l,0,largest);
+for(int i=1;i<l->n&&total.id;i++){
+tc_tensor part=tc__norm_part(l,i,largest);
+total=largest?tc_maximum(total,part):tc_add(total,part);
+}
+return largest||!total.id?total:tc_sqrt(total);
+}
+static int tc__norm_check(tc_ctx*c,const tc__updates*l,double norm_type){
+if(norm_type==2||norm_type==tc__infinity())return tc__updates_check(l);
+return tc__fail(c,TC_E_ARG,"%s: norm_type is %g; it is 2 or infinity",l->who,
+norm_type);
+}
+TCDEF tc_tensor tc_clip_grad_norm__at(const tc_tensor*grads,int n,double max_norm,
+double norm_type,const char*file,int line){
+tc_status s;
+tc__api frame,*f=&frame;
+tc__updates l=tc__updates_clip("clip_grad_norm_",grads,n,max_norm,
+tc__clip_norm_formula,file,line);
+tc_tensor total=tc__null(),by=total;
+if(n<1)return tc__api_list(f,l.who,grads,n,file,line),total;
+tc_ctx*c=tc__updates_context(&l,&s);
+if(!c||!tc__norm_check(c,&l,norm_type)||
+!tc__begin(f,l.who,grads[0],file,line))
+return total;
+total=tc__norm_total(f,&l,norm_type!=2);
+if(total.id)by=tc_minimum_s(tc_rdiv_s(tc_add_s(total,1e-6),max_norm),1);
+int ok=by.id&&tc__updates_write(&l,by);
+return tc__leave(f,ok?total:tc__null());
+}
 // ---- gen/api/site.h
 #undef TC__SITE
 #ifndef TC_NO_SITES
@@ -14365,180 +14951,6 @@ if(!tc__meta_get(&f,index,&i)||!tc__meta_get(&f,src,&s))
 return tc__leave_null(&f);
 if(!tc__index_add_sizes(&f,&i,&s,k))return tc__leave_null(&f);
 return tc__scatter_prim(&f,TC_OP_INDEX_ADD,t,index,src,k,s.dtype);
-}
-// ---- gen/graph/optim.c
-typedef struct tc__optim{
-tc__api f;
-int computed;
-int at;
-}tc__optim;
-typedef struct tc__adamw{
-tc_tensor param,grad,exp_avg,exp_avg_sq;
-double lr,beta1,beta2,eps,weight_decay;
-}tc__adamw;
-static int tc__optim_operand(const tc__optim*o,const char*what,tc_tensor t){
-const tc__api*f=&o->f;
-tc__meta m;
-char x[160],y[160],number[24]="";
-if(o->at>=0)snprintf(number,sizeof number," %d",o->at);
-if(!t.id)
-return tc__fail(f->c,TC_E_NULL,"%s: %s%s is a null tensor",f->who,what,number);
-if(!tc__meta_get(f,t,&m))return 0;
-if(!tc__is_float(m.dtype))
-return tc__fail(f->c,TC_E_DTYPE,"%s: %s%s is %s, floats are needed",f->who,what,
-number,tc__dtype(m.dtype)->name);
-int ok=m.rank==f->x.rank;
-for(int i=0;ok&&i<m.rank;i++)ok=m.dims[i]==f->x.dims[i];
-return ok||tc__fail(f->c,TC_E_SHAPE,"%s: %s%s is %s, its parameter %s",f->who,
-what,number,tc__dims_text(&m,x),tc__dims_text(&f->x,y));
-}
-static int tc__optim_state(const tc__optim*o,const char*what,tc_tensor t){
-return tc__optim_operand(o,what,t)&&tc__writable(&o->f,t);
-}
-static int tc__optim_begin(tc__optim*o,const char*who,tc_tensor param,int at,
-const char*file,int line){
-o->at=at;
-if(!tc__begin(&o->f,who,param,file,line))return 0;
-o->computed=o->f.x.dtype==TC_F64?TC_F64:TC_F32;
-return 1;
-}
-static tc_tensor tc__optim_value(const tc__optim*o,tc_tensor t){
-tc__meta m;
-if(!t.id||!tc__meta_get(&o->f,t,&m)||m.dtype==o->computed)return t;
-return tc__cast(&o->f,t,o->computed);
-}
-static int tc__adamw_check(const char*who,const tc__adamw*a,int at,const char*file,
-int line){
-tc__optim o;
-if(!tc__optim_begin(&o,who,a->param,at,file,line))return 0;
-int ok=tc__optim_state(&o,"parameter",a->param)&&
-tc__optim_operand(&o,"grad",a->grad)&&
-tc__optim_state(&o,"exp_avg",a->exp_avg)&&
-tc__optim_state(&o,"exp_avg_sq",a->exp_avg_sq);
-tc__leave_null(&o.f);
-return ok;
-}
-static int tc__adamw_step_check(const char*who,tc_tensor step,const char*file,
-int line){
-tc__api f;
-char x[160];
-if(!tc__api_of(&f,who,step,file,line))return 0;
-if(f.x.rank||!tc__is_float(f.x.dtype))
-return tc__fail(f.c,TC_E_SHAPE,"%s: step is %s%s, a scalar f32 is needed",who,
-tc__dtype(f.x.dtype)->name,tc__dims_text(&f.x,x));
-return tc__writable(&f,step);
-}
-static tc_tensor tc__bias_correction(tc_tensor step,double beta,const char*file,
-int line){
-return tc_rsub_s_at(tc_rpow_s_at(step,beta,file,line),1,file,line);
-}
-static int tc__adamw_update(const char*who,const tc__adamw*a,tc_tensor step,int at,
-const char*file,int line){
-tc__optim o;
-if(!tc__optim_begin(&o,who,a->param,at,file,line))return 0;
-tc_tensor c1=tc__bias_correction(step,a->beta1,file,line);
-tc_tensor c2=tc__bias_correction(step,a->beta2,file,line);
-tc_tensor rate=tc__optim_value(&o,tc_rdiv_s_at(c1,a->lr,file,line));
-tc_tensor root=tc__optim_value(&o,tc_sqrt_at(c2,file,line));
-tc_tensor p=tc__optim_value(&o,a->param),g=tc__optim_value(&o,a->grad);
-tc_tensor m=tc__optim_value(&o,a->exp_avg),v=tc__optim_value(&o,a->exp_avg_sq);
-tc_tensor d=tc_sub_at(g,m,file,line),g2=tc_square_at(g,file,line);
-m=tc_add_at(m,tc_mul_s_at(d,1-a->beta1,file,line),file,line);
-v=tc_add_at(tc_mul_s_at(v,a->beta2,file,line),
-tc_mul_s_at(g2,1-a->beta2,file,line),file,line);
-tc_tensor size=tc_div_at(tc_sqrt_at(v,file,line),root,file,line);
-d=tc_div_at(m,tc_add_s_at(size,a->eps,file,line),file,line);
-p=tc_mul_s_at(p,1-a->lr*a->weight_decay,file,line);
-p=tc_sub_at(p,tc_mul_at(d,rate,file,line),file,line);
-int ok=tc_copy__at(a->exp_avg,m,file,line).id&&
-tc_copy__at(a->exp_avg_sq,v,file,line).id&&
-tc_copy__at(a->param,p,file,line).id;
-tc__leave_null(&o.f);
-return ok;
-}
-static tc_tensor tc__adamw_count(tc_tensor step,const char*file,int line){
-tc_tensor next=tc_add_s_at(step,1,file,line);
-if(!next.id||!tc_copy__at(step,next,file,line).id)return tc__null();
-return tc_cast_at(next,TC_F64,file,line);
-}
-static int tc__adamw_all(const char*who,const tc_tensor*param,const tc_tensor*grad,
-const tc_tensor*exp_avg,const tc_tensor*exp_avg_sq,int n,
-int listed,tc_tensor step,tc__adamw a,const char*file,
-int line){
-tc__api f;
-int ok=tc__adamw_step_check(who,step,file,line);
-for(int write=0;ok&&write<2;write++){
-tc_tensor now=step;
-if(write&&!tc__begin(&f,who,step,file,line))return 0;
-if(write)now=tc__adamw_count(step,file,line);
-ok=now.id!=0;
-for(int i=0;ok&&i<n;i++){
-int at=listed?i:-1;
-a.param=param[i],a.grad=grad[i];
-a.exp_avg=exp_avg[i],a.exp_avg_sq=exp_avg_sq[i];
-ok=write?tc__adamw_update(who,&a,now,at,file,line)
-:tc__adamw_check(who,&a,at,file,line);
-}
-if(write)tc__leave_null(&f);
-}
-return ok;
-}
-static tc__adamw tc__adamw_of(double lr,double beta1,double beta2,double eps,
-double weight_decay){
-tc__adamw a;
-memset(&a,0,sizeof a);
-a.lr=lr,a.beta1=beta1,a.beta2=beta2,a.eps=eps;
-a.weight_decay=weight_decay;
-return a;
-}
-TCDEF tc_tensor tc_adamw__at(tc_tensor param,tc_tensor grad,tc_tensor exp_avg,
-tc_tensor exp_avg_sq,tc_tensor step,double lr,double beta1,
-double beta2,double eps,double weight_decay,
-const char*file,int line){
-tc__adamw a=tc__adamw_of(lr,beta1,beta2,eps,weight_decay);
-int ok=tc__adamw_all("adamw_",&param,&grad,&exp_avg,&exp_avg_sq,1,0,step,a,
-file,line);
-return ok?param:tc__null();
-}
-TCDEF tc_status tc_adamw_list__at(const tc_tensor*param,const tc_tensor*grad,
-const tc_tensor*exp_avg,const tc_tensor*exp_avg_sq,
-int n,tc_tensor step,double lr,double beta1,
-double beta2,double eps,double weight_decay,
-const char*file,int line){
-tc__adamw a=tc__adamw_of(lr,beta1,beta2,eps,weight_decay);
-tc_ctx*c=tc__ctx_of(step);
-if(!c)return tc__fail_lost("adamw_list_",step,file,line);
-if(n<0||(n&&(!param||!grad||!exp_avg||!exp_avg_sq)))
-tc__fail(c,n<0?TC_E_ARG:TC_E_NULL,
-n<0?"adamw_list_: %d parameters"
-:"adamw_list_: an array of %d is null",
-n);
-else if(tc__adamw_all("adamw_list_",param,grad,exp_avg,exp_avg_sq,n,1,step,a,
-file,line))
-return TC_OK;
-return tc_error(c)?tc_error(c):TC_E_NULL;
-}
-TCDEF tc_tensor tc_sgd__at(tc_tensor param,tc_tensor grad,tc_tensor momentum_buffer,
-double lr,double momentum,double weight_decay,int nesterov,
-const char*file,int line){
-tc__optim o;
-if(!tc__optim_begin(&o,"sgd_",param,-1,file,line))return tc__null();
-int ok=tc__optim_state(&o,"parameter",param)&&tc__optim_operand(&o,"grad",grad);
-if(ok&&momentum!=0)ok=tc__optim_state(&o,"momentum_buffer",momentum_buffer);
-if(!ok)return tc__leave_null(&o.f);
-tc_tensor p=tc__optim_value(&o,param),g=tc__optim_value(&o,grad);
-if(weight_decay!=0)
-g=tc_add_at(g,tc_mul_s_at(p,weight_decay,file,line),file,line);
-if(momentum!=0){
-tc_tensor b=tc__optim_value(&o,momentum_buffer);
-b=tc_add_at(tc_mul_s_at(b,momentum,file,line),g,file,line);
-g=nesterov?tc_add_at(g,tc_mul_s_at(b,momentum,file,line),file,line):b;
-ok=tc_copy__at(momentum_buffer,b,file,line).id!=0;
-}
-p=tc_sub_at(p,tc_mul_s_at(g,lr,file,line),file,line);
-ok=ok&&tc_copy__at(param,p,file,line).id;
-tc__leave_null(&o.f);
-return ok?param:tc__null();
 }
 // ---- gen/graph/grad.c
 static int tc__grad_check(const tc__api*f){
