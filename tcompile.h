@@ -143,8 +143,8 @@
 //     ```
 //
 // IDIOMS
-//     A training step. Gradients are written out for now; the update is one of tc_sgd_, tc_adamw_, or any
-//     ops in place, and is fused with what comes before it.
+//     A training step. Gradients are written out for now; the update is one of tc_sgd_, tc_adamw_ and the like
+//     (of a list of parameters: tc_adamw_list_), or any ops in place, and is fused with what comes before it.
 //
 //     ```c
 //     enum { N = 256, D = 16 };
@@ -2607,7 +2607,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x56ff1e53e6bf320fu
+#define TC__BUILD_ID 0xeb58e4345c9a2a8eu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)

@@ -142,8 +142,8 @@
 //     ```
 //
 // IDIOMS
-//     A training step. Gradients are written out for now; the update is one of tc_sgd_, tc_adamw_, or any
-//     ops in place, and is fused with what comes before it.
+//     A training step. Gradients are written out for now; the update is one of tc_sgd_, tc_adamw_ and the like
+//     (of a list of parameters: tc_adamw_list_), or any ops in place, and is fused with what comes before it.
 //
 //     ```c
 //     enum { N = 256, D = 16 };
