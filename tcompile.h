@@ -2607,7 +2607,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xeb58e4345c9a2a8eu
+#define TC__BUILD_ID 0x58e6dd8385fad7f8u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -14220,15 +14220,14 @@ return t;
 }
 static const char*tc__updates_wrong(const tc__updates*l,tc_status*s,char text[120]){
 const char*missing=l->n>0?tc__updates_missing(l):NULL;
-*s=missing?TC_E_NULL:TC_E_ARG;
+*s=missing?TC_E_NULL:l->n<0||!(l->set.limit>=0)?TC_E_ARG:TC_OK;
+if(*s==TC_OK)return NULL;
 if(l->n<0)
 snprintf(text,120,"%d tensors",l->n);
 else if(missing)
 snprintf(text,120,"%s is null, an array of %d is needed",missing,l->n);
-else if(!(l->set.limit>=0))
-snprintf(text,120,"the limit is %g, 0 or more is needed",l->set.limit);
 else
-return*s=TC_OK,NULL;
+snprintf(text,120,"the limit is %g, 0 or more is needed",l->set.limit);
 return text;
 }
 static tc_ctx*tc__updates_context(tc__updates*l,tc_status*s){
