@@ -144,8 +144,8 @@
 //
 // IDIOMS
 //     A training step: forward, backward and update are one program. tc_grad is pure; tc_requires_grad and
-//     tc_backward add to tensors that stay, as PyTorch does. The update is one of tc_sgd_, tc_adamw_, or any ops in
-//     place, and is fused with what comes before it.
+//     tc_backward add to tensors that stay, as PyTorch does. The update is one of tc_sgd_, tc_adamw_ and the like (of
+//     a list of parameters: tc_adamw_list_), or any ops in place, and is fused with what comes before it.
 //
 //     ```c
 //     enum { N = 256, D = 16 };
@@ -2609,7 +2609,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x9454cf587a1bae5bu
+#define TC__BUILD_ID 0xad39bf8a9dca080au
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -14227,15 +14227,14 @@ return t;
 }
 static const char*tc__updates_wrong(const tc__updates*l,tc_status*s,char text[120]){
 const char*missing=l->n>0?tc__updates_missing(l):NULL;
-*s=missing?TC_E_NULL:TC_E_ARG;
+*s=missing?TC_E_NULL:l->n<0||!(l->set.limit>=0)?TC_E_ARG:TC_OK;
+if(*s==TC_OK)return NULL;
 if(l->n<0)
 snprintf(text,120,"%d tensors",l->n);
 else if(missing)
 snprintf(text,120,"%s is null, an array of %d is needed",missing,l->n);
-else if(!(l->set.limit>=0))
-snprintf(text,120,"the limit is %g, 0 or more is needed",l->set.limit);
 else
-return*s=TC_OK,NULL;
+snprintf(text,120,"the limit is %g, 0 or more is needed",l->set.limit);
 return text;
 }
 static tc_ctx*tc__updates_context(tc__updates*l,tc_status*s){

@@ -143,8 +143,8 @@
 //
 // IDIOMS
 //     A training step: forward, backward and update are one program. tc_grad is pure; tc_requires_grad and
-//     tc_backward add to tensors that stay, as PyTorch does. The update is one of tc_sgd_, tc_adamw_, or any ops in
-//     place, and is fused with what comes before it.
+//     tc_backward add to tensors that stay, as PyTorch does. The update is one of tc_sgd_, tc_adamw_ and the like (of
+//     a list of parameters: tc_adamw_list_), or any ops in place, and is fused with what comes before it.
 //
 //     ```c
 //     enum { N = 256, D = 16 };

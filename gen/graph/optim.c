@@ -220,20 +220,19 @@ static tc_tensor tc__updates_first(const tc__updates *l) {
 // What is wrong with the arguments that are no tensors, or NULL; *s is its status.
 static const char *tc__updates_wrong(const tc__updates *l, tc_status *s, char text[120]) {
     const char *missing = l->n > 0 ? tc__updates_missing(l) : NULL;
-    *s = missing ? TC_E_NULL : TC_E_ARG;
+    *s = missing ? TC_E_NULL : l->n < 0 || !(l->set.limit >= 0) ? TC_E_ARG : TC_OK;
+    if (*s == TC_OK) return NULL;
     if (l->n < 0)
         snprintf(text, 120, "%d tensors", l->n);
     else if (missing)
         snprintf(text, 120, "%s is null, an array of %d is needed", missing, l->n);
-    else if (!(l->set.limit >= 0)) // or NaN
+    else // or NaN
         snprintf(text, 120, "the limit is %g, 0 or more is needed", l->set.limit);
-    else
-        return *s = TC_OK, NULL;
     return text;
 }
 
-// The context of a list whose arrays are there, and whose parameters are not null. NULL = there is none, with *s TC_OK
-// where there is nothing to do, or reported.
+// The context of a list whose arrays are there, and whose parameters are not null. NULL = there is none, with
+// *s TC_OK where there is nothing to do, or reported.
 static tc_ctx *tc__updates_context(tc__updates *l, tc_status *s) {
     char text[120];
     const char *wrong = tc__updates_wrong(l, s, text);
