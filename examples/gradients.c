@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { ATOMS = 5, NUMBERS = 3 * ATOMS };
 

@@ -8,6 +8,7 @@
 #include "tcompile.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum {
     DIGITS = 1797,
