@@ -2609,7 +2609,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xad39bf8a9dca080au
+#define TC__BUILD_ID 0x011c866845f6ffc2u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -21002,6 +21002,7 @@ if(k->shape.kind==TC__CONTRACTION)tc__finish_value(f,tc__contract_of(k)->id,0);
 }
 static int tc__count_dense(tc__finish*f,tc__axis axis){
 int dense=0;
+tc__axis across=axis==TC__ROW?TC__COL:TC__ROW;
 for(size_t i=0;i<f->mid.node.count;i++){
 const tc__node*n=f->mid.node.at[i];
 if((n->op!=TC_OP_LOAD&&n->op!=TC_OP_STORE)||n->level!=TC__AT_COL)
@@ -21009,7 +21010,9 @@ continue;
 if(tc__buffer_of(f->w->k,n)->place==TC__BUF_ROW)continue;
 tc__ixrun r=tc__ix_run(f->ix,n->attr[TC__ACCESS_INDEX],axis);
 int runs=r.run==INT64_MAX||r.run%TC__VECTOR==0;
-dense+=r.ok&&runs&&tc__ix_equals(r.stride,1);
+tc__ixrun stays=tc__ix_run(f->ix,n->attr[TC__ACCESS_INDEX],across);
+int few=stays.ok&&stays.run==INT64_MAX&&tc__ix_equals(stays.stride,0);
+if(r.ok&&runs&&tc__ix_equals(r.stride,1))dense+=few?1:TC__LANES;
 }
 return dense;
 }
@@ -21425,6 +21428,7 @@ enum{
 TC__TAPS=3,
 TC__LENGTH_MOST=256,
 TC__LOAD_OPS=8,
+TC__SPREAD=32,
 TC__LOAD_MOST=128
 };
 typedef enum tc__fuse{
@@ -21520,8 +21524,16 @@ s->users[n->in[k]]++;
 }
 tc__pass_users_on(s);
 }
+static int tc__is_spread(const tc__graph*g,const tc__node*n){
+const tc__node*a=n->op==TC_OP_EXPAND?tc__operand(g,n,0):NULL;
+if(!a)return 0;
+tc__ix few=tc__node_numel(g,a),many=tc__node_numel(g,n);
+return tc__ix_is_const(few)&&tc__ix_is_const(many)&&
+tc__ix_value(few)<=tc__ix_value(many)/TC__SPREAD;
+}
 static uint32_t tc__cost_of(const tc__schedule*s,const tc__node*n){
 uint32_t sum=tc__ops[n->op].cost;
+if(tc__is_spread(s->g,n))return 0;
 int stops=tc__is_kind(n,TC__KIND_REDUCE)||tc__is_kind(n,TC__KIND_CONTRACT)||
 n->op==TC_OP_INPUT;
 for(uint32_t k=0;k<n->n_in&&!stops;k++)sum+=s->cost[n->in[k]];

@@ -229,9 +229,11 @@ static void tc__finish_sinks(tc__finish *f) {
 
 // ---- the axis of the vector ----
 
-// Loads and stores of column level whose index moves by 1 along `axis`.
+// Loads and stores of column level whose index moves by 1 along `axis`; of a tensor that has no other axis, and so few
+// elements, many are one.
 static int tc__count_dense(tc__finish *f, tc__axis axis) {
     int dense = 0;
+    tc__axis across = axis == TC__ROW ? TC__COL : TC__ROW;
     for (size_t i = 0; i < f->mid.node.count; i++) {
         const tc__node *n = f->mid.node.at[i];
         if ((n->op != TC_OP_LOAD && n->op != TC_OP_STORE) || n->level != TC__AT_COL)
@@ -239,7 +241,9 @@ static int tc__count_dense(tc__finish *f, tc__axis axis) {
         if (tc__buffer_of(f->w->k, n)->place == TC__BUF_ROW) continue;
         tc__ixrun r = tc__ix_run(f->ix, n->attr[TC__ACCESS_INDEX], axis);
         int runs = r.run == INT64_MAX || r.run % TC__VECTOR == 0;
-        dense += r.ok && runs && tc__ix_equals(r.stride, 1);
+        tc__ixrun stays = tc__ix_run(f->ix, n->attr[TC__ACCESS_INDEX], across);
+        int few = stays.ok && stays.run == INT64_MAX && tc__ix_equals(stays.stride, 0);
+        if (r.ok && runs && tc__ix_equals(r.stride, 1)) dense += few ? 1 : TC__LANES;
     }
     return dense;
 }

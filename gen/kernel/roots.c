@@ -21,6 +21,7 @@ enum {
     // many 0.6 ms, with four times as many 1.5 ms, and with these it has no registers left.
     TC__LENGTH_MOST = 256,
     TC__LOAD_OPS = 8,
+    TC__SPREAD = 32, // copies of an element for which making it once counts nothing
     TC__LOAD_MOST = 128
 };
 
@@ -138,9 +139,19 @@ static void tc__mark_live(tc__schedule *s) {
     tc__pass_users_on(s);
 }
 
+// Whether each element of an expand's operand is there so often that making it costs nothing for each of them.
+static int tc__is_spread(const tc__graph *g, const tc__node *n) {
+    const tc__node *a = n->op == TC_OP_EXPAND ? tc__operand(g, n, 0) : NULL;
+    if (!a) return 0;
+    tc__ix few = tc__node_numel(g, a), many = tc__node_numel(g, n);
+    return tc__ix_is_const(few) && tc__ix_is_const(many) &&
+           tc__ix_value(few) <= tc__ix_value(many) / TC__SPREAD;
+}
+
 // Of recomputing one element; what is in memory costs nothing.
 static uint32_t tc__cost_of(const tc__schedule *s, const tc__node *n) {
     uint32_t sum = tc__ops[n->op].cost;
+    if (tc__is_spread(s->g, n)) return 0;
     int stops = tc__is_kind(n, TC__KIND_REDUCE) || tc__is_kind(n, TC__KIND_CONTRACT) ||
                 n->op == TC_OP_INPUT;
     for (uint32_t k = 0; k < n->n_in && !stops; k++) sum += s->cost[n->in[k]];

@@ -159,16 +159,17 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
     return x;
 }
 
-// kernel0: 28 element-wise ops, 4 reductions in 4 phases over the same rows, 4 results
+// kernel0: 28 element-wise ops, 4 reductions in 4 phases over the same rows, 5 results
 // rows 64, columns 768; vector along c
+//   out0  bool[49152]
 //   in0  f32[49152]
 //   in1  f32[49152]
-//   out0  f32[49152]
 //   out1  f32[64]
+//   out2  f32[64]
 //   in2  f32[49152]
 //   in3  f32[768]
-//   out2  f32[49152]
 //   out3  f32[49152]
+//   out4  f32[49152]
 //   row0  f32[768]
 //   shared0  f32[768]
 //   row1  bool[768]
@@ -180,13 +181,13 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   %3 = const 768                    f32 row
 //   %4 = const 0.00001                f32 row
 //   %5 = const -0.5                   f32 row
-//   launch threads=192 index=i32
+//   launch threads=96 index=i32
 //     for r in 0..64  bind=grid
-//       for x in 0..192  bind=block
-//         acc0 = new sum width=4      f32 row
+//       for x in 0..96  bind=block
+//         acc0 = new sum width=8      f32 row
 //         for p in 0..1  bind=serial
-//           for l in 0..4  bind=vector
-//             axis c = 768*p + 4*x + l in 0..768
+//           for l in 0..8  bind=vector
+//             axis c = 768*p + 8*x + l in 0..768
 //             %13 = index 768*r + c   i64 col
 //             %14 = random %13 kind=0 draw=0  f32 col
 //             %15 = ge %14 %0         bool col
@@ -196,101 +197,104 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //             %19 = load in1[768*r + c]  f32 col
 //             %20 = add %18 %19       f32 col
 //             acc0 sum= %20
+//             store out0[768*r + c] %15
 //           end
 //         end
-//         %24 = combine acc0 threads=192  f32 row
-//         %25 = div %24 %3            f32 row
-//         acc1 = new sum width=4      f32 row
-//         acc2 = new sum width=4      f32 row
+//         barrier block
+//         %26 = combine acc0 threads=96  f32 row
+//         %27 = div %26 %3            f32 row
+//         if 0 <= x < 1
+//           store out1[r] %26
+//         end
+//         acc1 = new sum width=8      f32 row
+//         acc2 = new sum width=8      f32 row
 //         for p in 0..1  bind=serial
-//           copy 4 shared1[768*p + 4*x] <- in2[768*p + 768*r + 4*x]
-//           copy 4 shared2[768*p + 4*x] <- in3[768*p + 4*x]
+//           copy 8 shared1[768*p + 8*x] <- in2[768*p + 768*r + 8*x]
+//           copy 8 shared2[768*p + 8*x] <- in3[768*p + 8*x]
 //         end
 //         wait
 //         for p in 0..1  bind=serial
-//           for l in 0..4  bind=vector
-//             axis c = 768*p + 4*x + l in 0..768
-//             %36 = index 768*r + c   i64 col
-//             %37 = random %36 kind=0 draw=0  f32 col
-//             %38 = ge %37 %0         bool col
-//             %39 = load in0[768*r + c]  f32 col
-//             %40 = mul %39 %1        f32 col
-//             %41 = where %38 %40 %2  f32 col
-//             %42 = load in1[768*r + c]  f32 col
-//             %43 = add %41 %42       f32 col
-//             %44 = sub %43 %25       f32 col
-//             %45 = square %44        f32 col
-//             acc1 sum= %45
-//             %47 = load shared1[c]   f32 col
-//             %48 = load shared2[c]   f32 col
-//             %49 = mul %47 %48       f32 col
-//             %50 = mul %49 %44       f32 col
-//             acc2 sum= %50
-//             store out0[768*r + c] %44
+//           for l in 0..8  bind=vector
+//             axis c = 768*p + 8*x + l in 0..768
+//             %41 = index 768*r + c   i64 col
+//             %42 = random %41 kind=0 draw=0  f32 col
+//             %43 = ge %42 %0         bool col
+//             %44 = load in0[768*r + c]  f32 col
+//             %45 = mul %44 %1        f32 col
+//             %46 = where %43 %45 %2  f32 col
+//             %47 = load in1[768*r + c]  f32 col
+//             %48 = add %46 %47       f32 col
+//             %49 = sub %48 %27       f32 col
+//             %50 = square %49        f32 col
+//             acc1 sum= %50
+//             %52 = load shared1[c]   f32 col
+//             %53 = load shared2[c]   f32 col
+//             %54 = mul %52 %53       f32 col
+//             %55 = mul %54 %49       f32 col
+//             acc2 sum= %55
 //           end
 //         end
-//         barrier block
-//         %56 = combine acc1 threads=192  f32 row
-//         %57 = combine acc2 threads=192  f32 row
-//         %58 = div %56 %3            f32 row
-//         %59 = add %58 %4            f32 row
-//         %60 = rsqrt %59             f32 row
-//         %61 = mul %57 %5            f32 row
-//         %62 = mul %60 %60           f32 row
-//         %63 = mul %60 %62           f32 row
-//         %64 = mul %61 %63           f32 row
-//         %65 = div %64 %3            f32 row
+//         %59 = combine acc1 threads=96  f32 row
+//         %60 = combine acc2 threads=96  f32 row
+//         %61 = div %59 %3            f32 row
+//         %62 = add %61 %4            f32 row
+//         %63 = rsqrt %62             f32 row
+//         %64 = mul %60 %5            f32 row
+//         %65 = mul %63 %63           f32 row
+//         %66 = mul %63 %65           f32 row
+//         %67 = mul %64 %66           f32 row
+//         %68 = div %67 %3            f32 row
 //         if 0 <= x < 1
-//           store out1[r] %60
+//           store out2[r] %63
 //         end
-//         acc3 = new sum width=4      f32 row
+//         acc3 = new sum width=8      f32 row
 //         for p in 0..1  bind=serial
-//           for l in 0..4  bind=vector
-//             axis c = 768*p + 4*x + l in 0..768
-//             %73 = index 768*r + c   i64 col
-//             %74 = random %73 kind=0 draw=0  f32 col
-//             %75 = ge %74 %0         bool col
-//             %76 = load in0[768*r + c]  f32 col
-//             %77 = mul %76 %1        f32 col
-//             %78 = where %75 %77 %2  f32 col
-//             %79 = load in1[768*r + c]  f32 col
-//             %80 = add %78 %79       f32 col
-//             %81 = load shared1[c]   f32 col
-//             %82 = load shared2[c]   f32 col
-//             %83 = mul %81 %82       f32 col
-//             %84 = mul %83 %60       f32 col
-//             %85 = sub %80 %25       f32 col
-//             %86 = add %85 %85       f32 col
-//             %87 = mul %65 %86       f32 col
-//             %88 = add %84 %87       f32 col
-//             %89 = neg %88           f32 col
-//             acc3 sum= %89
-//             store shared0[c] %88
+//           for l in 0..8  bind=vector
+//             axis c = 768*p + 8*x + l in 0..768
+//             %76 = index 768*r + c   i64 col
+//             %77 = random %76 kind=0 draw=0  f32 col
+//             %78 = ge %77 %0         bool col
+//             %79 = load in0[768*r + c]  f32 col
+//             %80 = mul %79 %1        f32 col
+//             %81 = where %78 %80 %2  f32 col
+//             %82 = load in1[768*r + c]  f32 col
+//             %83 = add %81 %82       f32 col
+//             %84 = load shared1[c]   f32 col
+//             %85 = load shared2[c]   f32 col
+//             %86 = mul %84 %85       f32 col
+//             %87 = mul %86 %63       f32 col
+//             %88 = sub %83 %27       f32 col
+//             %89 = add %88 %88       f32 col
+//             %90 = mul %68 %89       f32 col
+//             %91 = add %87 %90       f32 col
+//             %92 = neg %91           f32 col
+//             acc3 sum= %92
+//             store shared0[c] %91
 //           end
 //         end
 //         barrier block
-//         %95 = combine acc3 threads=192  f32 row
-//         %96 = div %95 %3            f32 row
+//         %98 = combine acc3 threads=96  f32 row
+//         %99 = div %98 %3            f32 row
 //         for p in 0..1  bind=serial
-//           for l in 0..4  bind=vector
-//             axis c = 768*p + 4*x + l in 0..768
-//             %100 = index 768*r + c  i64 col
-//             %101 = random %100 kind=0 draw=0  f32 col
-//             %102 = ge %101 %0       bool col
-//             %103 = load shared0[c]  f32 col
-//             %104 = add %103 %96     f32 col
-//             store out2[768*r + c] %104
-//             %106 = where %102 %104 %2  f32 col
-//             %107 = mul %106 %1      f32 col
+//           for l in 0..8  bind=vector
+//             axis c = 768*p + 8*x + l in 0..768
+//             %103 = index 768*r + c  i64 col
+//             %104 = random %103 kind=0 draw=0  f32 col
+//             %105 = ge %104 %0       bool col
+//             %106 = load shared0[c]  f32 col
+//             %107 = add %106 %99     f32 col
 //             store out3[768*r + c] %107
+//             %109 = where %105 %107 %2  f32 col
+//             %110 = mul %109 %1      f32 col
+//             store out4[768*r + c] %110
 //           end
 //         end
 //       end
 //     end
 //   end
-// 192 threads in a block, 64 blocks have work
-extern "C" __global__ void __launch_bounds__(192)
-kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__restrict__ out0, float *__restrict__ out1, const float *__restrict__ in2, const float *__restrict__ in3, float *__restrict__ out2, float *__restrict__ out3, const tc_kargs<1> a) {
+// 96 threads in a block, 64 blocks have work
+extern "C" __global__ void __launch_bounds__(96)
+kernel0(tc_u8 *__restrict__ out0, const float *__restrict__ in0, const float *__restrict__ in1, float *__restrict__ out1, float *__restrict__ out2, const float *__restrict__ in2, const float *__restrict__ in3, float *__restrict__ out3, float *__restrict__ out4, const tc_kargs<1> a) {
     tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_begin();
     const tc_u64 seed = a.state->seed, draw = a.state->draw;
     __shared__ __align__(16) float shared0[768];
@@ -298,14 +302,15 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__r
     __shared__ __align__(16) float shared2[768];
     const int r = blockIdx.x;
     const int x = threadIdx.x;
-    __builtin_assume(x < 192);
-    float sum0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    __builtin_assume(x < 96);
+    float sum0[8] = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
     for (int p = 0; p < 1; p++) {
-        const tc_pack<float, 4> v16 = tc_load((const tc_pack<float, 4> *)&in0[768 * r + 4 * x + 768 * p]);
-        const tc_pack<float, 4> v19 = tc_load((const tc_pack<float, 4> *)&in1[768 * r + 4 * x + 768 * p]);
+        const tc_pack<float, 8> v16 = tc_load((const tc_pack<float, 8> *)&in0[768 * r + 8 * x + 768 * p]);
+        const tc_pack<float, 8> v19 = tc_load((const tc_pack<float, 8> *)&in1[768 * r + 8 * x + 768 * p]);
+        tc_pack<tc_u8, 8> o22;
         #pragma unroll
-        for (int l = 0; l < 4; l++) {
-            const int c = 4 * x + 768 * p + l;
+        for (int l = 0; l < 8; l++) {
+            const int c = 8 * x + 768 * p + l;
             const tc_i64 t13 = 768 * r + c;
             const float t14 = tc_uniform_f32(tc_drawn<1>(t13 - l, l, draw + 0, seed));
             const int t15 = TC_B_f32(TC_GE_f32(t14, 0x1.99999ap-4f));
@@ -315,270 +320,265 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__r
             const float t19 = v19.at[l];
             const float t20 = TC_ADD_f32(t18, t19);
             sum0[l] = tc_acc_add_f32(sum0[l], t20);
+            o22.at[l] = tc_u8(t15);
         }
+        tc_store((tc_pack<tc_u8, 8> *)&out0[768 * r + 8 * x + 768 * p], o22);
     }
-    __shared__ float part0[6];
-    const float all24 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum0));
-    if (x % 32 == 0) part0[x / 32] = all24;
     __syncthreads();
-    const float t24 = tc_parts_add_f32<6>(part0);
-    const float t25 = t24 / 768.0f;
-    float sum1[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-    float sum2[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    __shared__ float part0[3];
+    const float all26 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum0));
+    if (x % 32 == 0) part0[x / 32] = all26;
+    __syncthreads();
+    const float t26 = tc_parts_add_f32<3>(part0);
+    const float t27 = t26 / 768.0f;
+    if (x < 1) {
+        out1[r] = t26;
+    }
+    float sum1[8] = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
+    float sum2[8] = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
     for (int p = 0; p < 1; p++) {
-        tc_copy_async((tc_pack<float, 4> *)&shared1[4 * x + 768 * p], (const tc_pack<float, 4> *)&in2[768 * r + 4 * x + 768 * p]);
-        tc_copy_async((tc_pack<float, 4> *)&shared2[4 * x + 768 * p], (const tc_pack<float, 4> *)&in3[4 * x + 768 * p]);
+        tc_copy_async((tc_pack<float, 8> *)&shared1[8 * x + 768 * p], (const tc_pack<float, 8> *)&in2[768 * r + 8 * x + 768 * p]);
+        tc_copy_async((tc_pack<float, 8> *)&shared2[8 * x + 768 * p], (const tc_pack<float, 8> *)&in3[8 * x + 768 * p]);
     }
     tc_copy_wait_all();
     for (int p = 0; p < 1; p++) {
-        const tc_pack<float, 4> v39 = tc_load((const tc_pack<float, 4> *)&in0[768 * r + 4 * x + 768 * p]);
-        const tc_pack<float, 4> v42 = tc_load((const tc_pack<float, 4> *)&in1[768 * r + 4 * x + 768 * p]);
-        const tc_pack<float, 4> v47 = *((const tc_pack<float, 4> *)&shared1[4 * x + 768 * p]);
-        const tc_pack<float, 4> v48 = *((const tc_pack<float, 4> *)&shared2[4 * x + 768 * p]);
-        tc_pack<float, 4> o52;
+        const tc_pack<float, 8> v44 = tc_load((const tc_pack<float, 8> *)&in0[768 * r + 8 * x + 768 * p]);
+        const tc_pack<float, 8> v47 = tc_load((const tc_pack<float, 8> *)&in1[768 * r + 8 * x + 768 * p]);
+        const tc_pack<float, 8> v52 = *((const tc_pack<float, 8> *)&shared1[8 * x + 768 * p]);
+        const tc_pack<float, 8> v53 = *((const tc_pack<float, 8> *)&shared2[8 * x + 768 * p]);
         #pragma unroll
-        for (int l = 0; l < 4; l++) {
-            const int c = 4 * x + 768 * p + l;
-            const tc_i64 t36 = 768 * r + c;
-            const float t37 = tc_uniform_f32(tc_drawn<1>(t36 - l, l, draw + 0, seed));
-            const int t38 = TC_B_f32(TC_GE_f32(t37, 0x1.99999ap-4f));
-            const float t39 = v39.at[l];
-            const float t40 = TC_MUL_f32(t39, 0x1.1c71c8p+0f);
-            const float t41 = TC_SEL_f32(TC_M_f32(t38), t40, 0.0f);
-            const float t42 = v42.at[l];
-            const float t43 = TC_ADD_f32(t41, t42);
-            const float t44 = TC_SUB_f32(t43, t25);
-            const float t45 = TC_MUL_f32(t44, t44);
-            sum1[l] = tc_acc_add_f32(sum1[l], t45);
+        for (int l = 0; l < 8; l++) {
+            const int c = 8 * x + 768 * p + l;
+            const tc_i64 t41 = 768 * r + c;
+            const float t42 = tc_uniform_f32(tc_drawn<1>(t41 - l, l, draw + 0, seed));
+            const int t43 = TC_B_f32(TC_GE_f32(t42, 0x1.99999ap-4f));
+            const float t44 = v44.at[l];
+            const float t45 = TC_MUL_f32(t44, 0x1.1c71c8p+0f);
+            const float t46 = TC_SEL_f32(TC_M_f32(t43), t45, 0.0f);
             const float t47 = v47.at[l];
-            const float t48 = v48.at[l];
-            const float t49 = TC_MUL_f32(t47, t48);
-            const float t50 = TC_MUL_f32(t49, t44);
-            sum2[l] = tc_acc_add_f32(sum2[l], t50);
-            o52.at[l] = t44;
+            const float t48 = TC_ADD_f32(t46, t47);
+            const float t49 = TC_SUB_f32(t48, t27);
+            const float t50 = TC_MUL_f32(t49, t49);
+            sum1[l] = tc_acc_add_f32(sum1[l], t50);
+            const float t52 = v52.at[l];
+            const float t53 = v53.at[l];
+            const float t54 = TC_MUL_f32(t52, t53);
+            const float t55 = TC_MUL_f32(t54, t49);
+            sum2[l] = tc_acc_add_f32(sum2[l], t55);
         }
-        tc_store((tc_pack<float, 4> *)&out0[768 * r + 4 * x + 768 * p], o52);
     }
+    __shared__ float part1[3];
+    const float all59 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
+    __shared__ float part2[3];
+    const float all60 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum2));
+    if (x % 32 == 0) part1[x / 32] = all59;
+    if (x % 32 == 0) part2[x / 32] = all60;
     __syncthreads();
-    __shared__ float part1[6];
-    const float all56 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
-    __shared__ float part2[6];
-    const float all57 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum2));
-    if (x % 32 == 0) part1[x / 32] = all56;
-    if (x % 32 == 0) part2[x / 32] = all57;
-    __syncthreads();
-    const float t56 = tc_parts_add_f32<6>(part1);
-    const float t57 = tc_parts_add_f32<6>(part2);
-    const float t58 = t56 / 768.0f;
-    const float t59 = TC_ADD_f32(t58, 0x1.4f8b58p-17f);
-    const float t60 = 1.0f / TC_SQRT_f32(t59);
-    const float t61 = TC_MUL_f32(t57, -0.5f);
-    const float t62 = TC_MUL_f32(t60, t60);
-    const float t63 = TC_MUL_f32(t60, t62);
-    const float t64 = TC_MUL_f32(t61, t63);
-    const float t65 = t64 / 768.0f;
+    const float t59 = tc_parts_add_f32<3>(part1);
+    const float t60 = tc_parts_add_f32<3>(part2);
+    const float t61 = t59 / 768.0f;
+    const float t62 = TC_ADD_f32(t61, 0x1.4f8b58p-17f);
+    const float t63 = 1.0f / TC_SQRT_f32(t62);
+    const float t64 = TC_MUL_f32(t60, -0.5f);
+    const float t65 = TC_MUL_f32(t63, t63);
+    const float t66 = TC_MUL_f32(t63, t65);
+    const float t67 = TC_MUL_f32(t64, t66);
+    const float t68 = t67 / 768.0f;
     if (x < 1) {
-        out1[r] = t60;
+        out2[r] = t63;
     }
-    float sum3[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    float sum3[8] = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
     for (int p = 0; p < 1; p++) {
-        const tc_pack<float, 4> v76 = tc_load((const tc_pack<float, 4> *)&in0[768 * r + 4 * x + 768 * p]);
-        const tc_pack<float, 4> v79 = tc_load((const tc_pack<float, 4> *)&in1[768 * r + 4 * x + 768 * p]);
-        const tc_pack<float, 4> v81 = *((const tc_pack<float, 4> *)&shared1[4 * x + 768 * p]);
-        const tc_pack<float, 4> v82 = *((const tc_pack<float, 4> *)&shared2[4 * x + 768 * p]);
-        tc_pack<float, 4> o91;
+        const tc_pack<float, 8> v79 = tc_load((const tc_pack<float, 8> *)&in0[768 * r + 8 * x + 768 * p]);
+        const tc_pack<float, 8> v82 = tc_load((const tc_pack<float, 8> *)&in1[768 * r + 8 * x + 768 * p]);
+        const tc_pack<float, 8> v84 = *((const tc_pack<float, 8> *)&shared1[8 * x + 768 * p]);
+        const tc_pack<float, 8> v85 = *((const tc_pack<float, 8> *)&shared2[8 * x + 768 * p]);
+        tc_pack<float, 8> o94;
         #pragma unroll
-        for (int l = 0; l < 4; l++) {
-            const int c = 4 * x + 768 * p + l;
-            const tc_i64 t73 = 768 * r + c;
-            const float t74 = tc_uniform_f32(tc_drawn<1>(t73 - l, l, draw + 0, seed));
-            const int t75 = TC_B_f32(TC_GE_f32(t74, 0x1.99999ap-4f));
-            const float t76 = v76.at[l];
-            const float t77 = TC_MUL_f32(t76, 0x1.1c71c8p+0f);
-            const float t78 = TC_SEL_f32(TC_M_f32(t75), t77, 0.0f);
+        for (int l = 0; l < 8; l++) {
+            const int c = 8 * x + 768 * p + l;
+            const tc_i64 t76 = 768 * r + c;
+            const float t77 = tc_uniform_f32(tc_drawn<1>(t76 - l, l, draw + 0, seed));
+            const int t78 = TC_B_f32(TC_GE_f32(t77, 0x1.99999ap-4f));
             const float t79 = v79.at[l];
-            const float t80 = TC_ADD_f32(t78, t79);
-            const float t81 = v81.at[l];
+            const float t80 = TC_MUL_f32(t79, 0x1.1c71c8p+0f);
+            const float t81 = TC_SEL_f32(TC_M_f32(t78), t80, 0.0f);
             const float t82 = v82.at[l];
-            const float t83 = TC_MUL_f32(t81, t82);
-            const float t84 = TC_MUL_f32(t83, t60);
-            const float t85 = TC_SUB_f32(t80, t25);
-            const float t86 = TC_ADD_f32(t85, t85);
-            const float t87 = TC_MUL_f32(t65, t86);
-            const float t88 = TC_ADD_f32(t84, t87);
-            const float t89 = TC_NEG_f32(t88);
-            sum3[l] = tc_acc_add_f32(sum3[l], t89);
-            o91.at[l] = t88;
+            const float t83 = TC_ADD_f32(t81, t82);
+            const float t84 = v84.at[l];
+            const float t85 = v85.at[l];
+            const float t86 = TC_MUL_f32(t84, t85);
+            const float t87 = TC_MUL_f32(t86, t63);
+            const float t88 = TC_SUB_f32(t83, t27);
+            const float t89 = TC_ADD_f32(t88, t88);
+            const float t90 = TC_MUL_f32(t68, t89);
+            const float t91 = TC_ADD_f32(t87, t90);
+            const float t92 = TC_NEG_f32(t91);
+            sum3[l] = tc_acc_add_f32(sum3[l], t92);
+            o94.at[l] = t91;
         }
-        *((tc_pack<float, 4> *)&shared0[4 * x + 768 * p]) = o91;
+        *((tc_pack<float, 8> *)&shared0[8 * x + 768 * p]) = o94;
     }
     __syncthreads();
-    __shared__ float part3[6];
-    const float all95 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum3));
-    if (x % 32 == 0) part3[x / 32] = all95;
+    __shared__ float part3[3];
+    const float all98 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum3));
+    if (x % 32 == 0) part3[x / 32] = all98;
     __syncthreads();
-    const float t95 = tc_parts_add_f32<6>(part3);
-    const float t96 = t95 / 768.0f;
+    const float t98 = tc_parts_add_f32<3>(part3);
+    const float t99 = t98 / 768.0f;
     for (int p = 0; p < 1; p++) {
-        const tc_pack<float, 4> v103 = *((const tc_pack<float, 4> *)&shared0[4 * x + 768 * p]);
-        tc_pack<float, 4> o105;
-        tc_pack<float, 4> o108;
+        const tc_pack<float, 8> v106 = *((const tc_pack<float, 8> *)&shared0[8 * x + 768 * p]);
+        tc_pack<float, 8> o108;
+        tc_pack<float, 8> o111;
         #pragma unroll
-        for (int l = 0; l < 4; l++) {
-            const int c = 4 * x + 768 * p + l;
-            const tc_i64 t100 = 768 * r + c;
-            const float t101 = tc_uniform_f32(tc_drawn<1>(t100 - l, l, draw + 0, seed));
-            const int t102 = TC_B_f32(TC_GE_f32(t101, 0x1.99999ap-4f));
-            const float t103 = v103.at[l];
-            const float t104 = TC_ADD_f32(t103, t96);
-            o105.at[l] = t104;
-            const float t106 = TC_SEL_f32(TC_M_f32(t102), t104, 0.0f);
-            const float t107 = TC_MUL_f32(t106, 0x1.1c71c8p+0f);
+        for (int l = 0; l < 8; l++) {
+            const int c = 8 * x + 768 * p + l;
+            const tc_i64 t103 = 768 * r + c;
+            const float t104 = tc_uniform_f32(tc_drawn<1>(t103 - l, l, draw + 0, seed));
+            const int t105 = TC_B_f32(TC_GE_f32(t104, 0x1.99999ap-4f));
+            const float t106 = v106.at[l];
+            const float t107 = TC_ADD_f32(t106, t99);
             o108.at[l] = t107;
+            const float t109 = TC_SEL_f32(TC_M_f32(t105), t107, 0.0f);
+            const float t110 = TC_MUL_f32(t109, 0x1.1c71c8p+0f);
+            o111.at[l] = t110;
         }
-        tc_store((tc_pack<float, 4> *)&out2[768 * r + 4 * x + 768 * p], o105);
-        tc_store((tc_pack<float, 4> *)&out3[768 * r + 4 * x + 768 * p], o108);
+        tc_store((tc_pack<float, 8> *)&out3[768 * r + 8 * x + 768 * p], o108);
+        tc_store((tc_pack<float, 8> *)&out4[768 * r + 8 * x + 768 * p], o111);
     }
 }
 
-// kernel1: 2 element-wise ops, 2 reductions in 2 phases over the same rows, 2 results
+// kernel1: 7 element-wise ops, 2 reductions in 2 phases over the same rows, 2 results
 // rows 768, columns 64; vector along r
 //   in0  f32[49152]
 //   out0  f32[768]
-//   in1  f32[49152]
-//   in2  f32[64]
+//   in1  bool[49152]
+//   in2  f32[49152]
+//   in3  f32[49152]
+//   in4  f32[64]
+//   in5  f32[64]
 //   out1  f32[768]
-//   held0  f32[16]
-//   held1  f32[16]
-//   held2  f32[4]
-//   shared0  f32[1024]
-//   shared1  f32[1024]
+//   shared0  f32[2048]
+//   shared1  f32[2048]
+//   %0 = const 1.1111112              f32 row
+//   %1 = const 0                      f32 row
+//   %2 = const 768                    f32 row
 //   launch threads=256 index=i32
-//     for i in 0..6  bind=grid
+//     for i in 0..3  bind=grid
 //       for y in 0..8  bind=block
 //         for x in 0..32  bind=block
-//           acc0 = new sum width=4    f32 row
-//           acc1 = new sum width=4    f32 row
-//           for p in 0..2  bind=serial
-//             for u in 0..4  bind=unroll
-//               axis c = 32*p + 8*u + y in 0..64
-//               copy 4 held0[4*u] <- in0[768*c + 128*i + 4*x]
-//               copy 4 held1[4*u] <- in1[768*c + 128*i + 4*x]
-//             end
-//             for u in 0..4  bind=unroll
-//               axis c = 32*p + 8*u + y in 0..64
-//               axis r = 128*i + 4*x in 0..768
-//               %15 = load in2[c]     f32 col
-//               store held2[u] %15
-//             end
-//             for u in 0..4  bind=unroll
-//               axis c = 32*p + 8*u + y in 0..64
-//               for l in 0..4  bind=vector
-//                 axis r = 128*i + 4*x + l in 0..768
-//                 %22 = load held0[4*u + l]  f32 col
-//                 acc0 sum= %22
-//                 %24 = load held1[4*u + l]  f32 col
-//                 %25 = load held2[u]  f32 col
-//                 %26 = mul %24 %25   f32 col
-//                 %27 = mul %22 %26   f32 col
-//                 acc1 sum= %27
-//               end
+//           acc0 = new sum width=8    f32 row
+//           acc1 = new sum width=8    f32 row
+//           for p in 0..8  bind=serial
+//             axis c = 8*p + y in 0..64
+//             for l in 0..8  bind=vector
+//               axis r = 256*i + 8*x + l in 0..768
+//               %13 = load in0[768*c + r]  f32 col
+//               acc0 sum= %13
+//               %15 = load in1[768*c + r]  bool col
+//               %16 = load in2[768*c + r]  f32 col
+//               %17 = mul %16 %0      f32 col
+//               %18 = where %15 %17 %1  f32 col
+//               %19 = load in3[768*c + r]  f32 col
+//               %20 = add %18 %19     f32 col
+//               %21 = load in4[c]     f32 col
+//               %22 = div %21 %2      f32 col
+//               %23 = sub %20 %22     f32 col
+//               %24 = load in5[c]     f32 col
+//               %25 = mul %23 %24     f32 col
+//               %26 = mul %13 %25     f32 col
+//               acc1 sum= %26
 //             end
 //           end
-//           for l in 0..4  bind=vector
-//             put shared0[128*y + 4*x + l] <- acc0
-//             put shared1[128*y + 4*x + l] <- acc1
+//           for l in 0..8  bind=vector
+//             put shared0[256*y + 8*x + l] <- acc0
+//             put shared1[256*y + 8*x + l] <- acc1
 //           end
 //           barrier block
-//           acc0 = new sum width=4    f32 row
-//           acc1 = new sum width=4    f32 row
+//           acc0 = new sum width=8    f32 row
+//           acc1 = new sum width=8    f32 row
 //           for n in 0..8  bind=unroll
-//             for l in 0..4  bind=vector
-//               get acc0 <- shared0[128*n + 4*x + l]
-//               get acc1 <- shared1[128*n + 4*x + l]
+//             for l in 0..8  bind=vector
+//               get acc0 <- shared0[256*n + 8*x + l]
+//               get acc1 <- shared1[256*n + 8*x + l]
 //             end
 //           end
 //           if 0 <= y < 1
-//             for l in 0..4  bind=vector
-//               axis r = 128*i + 4*x + l in 0..768
-//               %48 = combine acc0 threads=1  f32 row
-//               %49 = combine acc1 threads=1  f32 row
-//               store out0[r] %48
-//               store out1[r] %49
+//             for l in 0..8  bind=vector
+//               axis r = 256*i + 8*x + l in 0..768
+//               %46 = combine acc0 threads=1  f32 row
+//               %47 = combine acc1 threads=1  f32 row
+//               store out0[r] %46
+//               store out1[r] %47
 //             end
 //           end
 //         end
 //       end
 //     end
 //   end
-// 256 threads in a block, 6 blocks have work
+// 256 threads in a block, 3 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
-kernel1(const float *__restrict__ in0, float *__restrict__ out0, const float *__restrict__ in1, const float *__restrict__ in2, float *__restrict__ out1, const tc_kargs<1> a) {
-    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_begin();
-    __align__(16) float held0[16];
-    __align__(16) float held1[16];
-    __align__(16) float held2[4];
-    __shared__ __align__(16) float shared0[1024];
-    __shared__ __align__(16) float shared1[1024];
+kernel1(const float *__restrict__ in0, float *__restrict__ out0, const tc_u8 *__restrict__ in1, const float *__restrict__ in2, const float *__restrict__ in3, const float *__restrict__ in4, const float *__restrict__ in5, float *__restrict__ out1, const tc_kargs<1> a) {
+    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_reads(in4), tc_reads(in5), tc_begin();
+    __shared__ __align__(16) float shared0[2048];
+    __shared__ __align__(16) float shared1[2048];
     const int i = blockIdx.x;
     const int y = threadIdx.x / 32, x = threadIdx.x % 32;
     __builtin_assume(y < 8);
-    float sum0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-    float sum1[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-    for (int p = 0; p < 2; p++) {
+    float sum0[8] = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
+    float sum1[8] = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
+    for (int p = 0; p < 8; p++) {
+        const int c = y + 8 * p;
+        const tc_pack<float, 8> v13 = tc_load((const tc_pack<float, 8> *)&in0[768 * c + 256 * i + 8 * x]);
+        const tc_pack<tc_u8, 8> v15 = tc_load((const tc_pack<tc_u8, 8> *)&in1[768 * c + 256 * i + 8 * x]);
+        const tc_pack<float, 8> v16 = tc_load((const tc_pack<float, 8> *)&in2[768 * c + 256 * i + 8 * x]);
+        const tc_pack<float, 8> v19 = tc_load((const tc_pack<float, 8> *)&in3[768 * c + 256 * i + 8 * x]);
+        const float t21 = in4[c];
+        const float t22 = t21 / 768.0f;
+        const float t24 = in5[c];
         #pragma unroll
-        for (int u = 0; u < 4; u++) {
-            const int c = y + 32 * p + 8 * u;
-            *(tc_pack<float, 4> *)&held0[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[768 * c + 128 * i + 4 * x]);
-            *(tc_pack<float, 4> *)&held1[4 * u] = tc_load((const tc_pack<float, 4> *)&in1[768 * c + 128 * i + 4 * x]);
-        }
-        #pragma unroll
-        for (int u = 0; u < 4; u++) {
-            const int c = y + 32 * p + 8 * u;
-            const float t15 = in2[c];
-            held2[u] = t15;
-        }
-        #pragma unroll
-        for (int u = 0; u < 4; u++) {
-            const float t25 = held2[u];
-            #pragma unroll
-            for (int l = 0; l < 4; l++) {
-                const float t22 = held0[l + 4 * u];
-                sum0[l] = tc_acc_add_f32(sum0[l], t22);
-                const float t24 = held1[l + 4 * u];
-                const float t26 = TC_MUL_f32(t24, t25);
-                const float t27 = TC_MUL_f32(t22, t26);
-                sum1[l] = tc_acc_add_f32(sum1[l], t27);
-            }
+        for (int l = 0; l < 8; l++) {
+            const float t13 = v13.at[l];
+            sum0[l] = tc_acc_add_f32(sum0[l], t13);
+            const int t15 = v15.at[l];
+            const float t16 = v16.at[l];
+            const float t17 = TC_MUL_f32(t16, 0x1.1c71c8p+0f);
+            const float t18 = TC_SEL_f32(TC_M_f32(t15), t17, 0.0f);
+            const float t19 = v19.at[l];
+            const float t20 = TC_ADD_f32(t18, t19);
+            const float t23 = TC_SUB_f32(t20, t22);
+            const float t25 = TC_MUL_f32(t23, t24);
+            const float t26 = TC_MUL_f32(t13, t25);
+            sum1[l] = tc_acc_add_f32(sum1[l], t26);
         }
     }
     #pragma unroll
-    for (int l = 0; l < 4; l++) {
-        shared0[l + 128 * y + 4 * x] = sum0[l];
-        shared1[l + 128 * y + 4 * x] = sum1[l];
+    for (int l = 0; l < 8; l++) {
+        shared0[l + 256 * y + 8 * x] = sum0[l];
+        shared1[l + 256 * y + 8 * x] = sum1[l];
     }
     __syncthreads();
-    for (int l = 0; l < 4; l++) sum0[l] = 0.0f;
-    for (int l = 0; l < 4; l++) sum1[l] = 0.0f;
+    for (int l = 0; l < 8; l++) sum0[l] = 0.0f;
+    for (int l = 0; l < 8; l++) sum1[l] = 0.0f;
     #pragma unroll
     for (int n = 0; n < 8; n++) {
         #pragma unroll
-        for (int l = 0; l < 4; l++) {
-            sum0[l] = tc_acc_add_f32(sum0[l], shared0[l + 4 * x + 128 * n]);
-            sum1[l] = tc_acc_add_f32(sum1[l], shared1[l + 4 * x + 128 * n]);
+        for (int l = 0; l < 8; l++) {
+            sum0[l] = tc_acc_add_f32(sum0[l], shared0[l + 8 * x + 256 * n]);
+            sum1[l] = tc_acc_add_f32(sum1[l], shared1[l + 8 * x + 256 * n]);
         }
     }
     if (y < 1) {
-        tc_pack<float, 4> o50;
-        tc_pack<float, 4> o51;
+        tc_pack<float, 8> o48;
+        tc_pack<float, 8> o49;
         #pragma unroll
-        for (int l = 0; l < 4; l++) {
-            const float t48 = sum0[l];
-            const float t49 = sum1[l];
-            o50.at[l] = t48;
-            o51.at[l] = t49;
+        for (int l = 0; l < 8; l++) {
+            const float t46 = sum0[l];
+            const float t47 = sum1[l];
+            o48.at[l] = t46;
+            o49.at[l] = t47;
         }
-        tc_store((tc_pack<float, 4> *)&out0[128 * i + 4 * x], o50);
-        tc_store((tc_pack<float, 4> *)&out1[128 * i + 4 * x], o51);
+        tc_store((tc_pack<float, 8> *)&out0[256 * i + 8 * x], o48);
+        tc_store((tc_pack<float, 8> *)&out1[256 * i + 8 * x], o49);
     }
 }

@@ -127,7 +127,7 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 // kernel0: 21 element-wise ops, 4 reductions in 4 phases over the same rows, 3 results
 // rows 64, columns 768; vector along c
 //   in0  f32[49152]
-//   out0  f32[49152]
+//   out0  f32[64]
 //   out1  f32[64]
 //   in1  f32[49152]
 //   in2  f32[768]
@@ -157,6 +157,9 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //         end
 //         %18 = combine acc0 threads=192  f32 row
 //         %19 = div %18 %0            f32 row
+//         if 0 <= x < 1
+//           store out0[r] %18
+//         end
 //         acc1 = new sum width=4      f32 row
 //         acc2 = new sum width=4      f32 row
 //         for p in 0..1  bind=serial
@@ -167,59 +170,57 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //         for p in 0..1  bind=serial
 //           for l in 0..4  bind=vector
 //             axis c = 768*p + 4*x + l in 0..768
-//             %30 = load shared1[c]   f32 col
-//             %31 = sub %30 %19       f32 col
-//             %32 = square %31        f32 col
-//             acc1 sum= %32
-//             %34 = load shared2[c]   f32 col
-//             %35 = load shared3[c]   f32 col
-//             %36 = mul %34 %35       f32 col
-//             %37 = mul %36 %31       f32 col
-//             acc2 sum= %37
-//             store out0[768*r + c] %31
+//             %33 = load shared1[c]   f32 col
+//             %34 = sub %33 %19       f32 col
+//             %35 = square %34        f32 col
+//             acc1 sum= %35
+//             %37 = load shared2[c]   f32 col
+//             %38 = load shared3[c]   f32 col
+//             %39 = mul %37 %38       f32 col
+//             %40 = mul %39 %34       f32 col
+//             acc2 sum= %40
 //           end
 //         end
-//         barrier block
-//         %43 = combine acc1 threads=192  f32 row
-//         %44 = combine acc2 threads=192  f32 row
-//         %45 = div %43 %0            f32 row
-//         %46 = add %45 %1            f32 row
-//         %47 = rsqrt %46             f32 row
-//         %48 = mul %44 %2            f32 row
-//         %49 = mul %47 %47           f32 row
-//         %50 = mul %47 %49           f32 row
+//         %44 = combine acc1 threads=192  f32 row
+//         %45 = combine acc2 threads=192  f32 row
+//         %46 = div %44 %0            f32 row
+//         %47 = add %46 %1            f32 row
+//         %48 = rsqrt %47             f32 row
+//         %49 = mul %45 %2            f32 row
+//         %50 = mul %48 %48           f32 row
 //         %51 = mul %48 %50           f32 row
-//         %52 = div %51 %0            f32 row
+//         %52 = mul %49 %51           f32 row
+//         %53 = div %52 %0            f32 row
 //         if 0 <= x < 1
-//           store out1[r] %47
+//           store out1[r] %48
 //         end
 //         acc3 = new sum width=4      f32 row
 //         for p in 0..1  bind=serial
 //           for l in 0..4  bind=vector
 //             axis c = 768*p + 4*x + l in 0..768
-//             %60 = load shared1[c]   f32 col
-//             %61 = sub %60 %19       f32 col
-//             %62 = add %61 %61       f32 col
-//             %63 = load shared2[c]   f32 col
-//             %64 = load shared3[c]   f32 col
-//             %65 = mul %63 %64       f32 col
-//             %66 = mul %65 %47       f32 col
-//             %67 = mul %52 %62       f32 col
-//             %68 = add %66 %67       f32 col
-//             %69 = neg %68           f32 col
-//             acc3 sum= %69
-//             store shared0[c] %68
+//             %61 = load shared1[c]   f32 col
+//             %62 = sub %61 %19       f32 col
+//             %63 = add %62 %62       f32 col
+//             %64 = load shared2[c]   f32 col
+//             %65 = load shared3[c]   f32 col
+//             %66 = mul %64 %65       f32 col
+//             %67 = mul %66 %48       f32 col
+//             %68 = mul %53 %63       f32 col
+//             %69 = add %67 %68       f32 col
+//             %70 = neg %69           f32 col
+//             acc3 sum= %70
+//             store shared0[c] %69
 //           end
 //         end
 //         barrier block
-//         %75 = combine acc3 threads=192  f32 row
-//         %76 = div %75 %0            f32 row
+//         %76 = combine acc3 threads=192  f32 row
+//         %77 = div %76 %0            f32 row
 //         for p in 0..1  bind=serial
 //           for l in 0..4  bind=vector
 //             axis c = 768*p + 4*x + l in 0..768
-//             %80 = load shared0[c]   f32 col
-//             %81 = add %80 %76       f32 col
-//             store out2[768*r + c] %81
+//             %81 = load shared0[c]   f32 col
+//             %82 = add %81 %77       f32 col
+//             store out2[768*r + c] %82
 //           end
 //         end
 //       end
@@ -255,6 +256,9 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, float *__restri
     __syncthreads();
     const float t18 = tc_parts_add_f32<6>(part0);
     const float t19 = t18 / 768.0f;
+    if (x < 1) {
+        out0[r] = t18;
+    }
     float sum1[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     float sum2[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     for (int p = 0; p < 1; p++) {
@@ -263,101 +267,100 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, float *__restri
     }
     tc_copy_wait_all();
     for (int p = 0; p < 1; p++) {
-        const tc_pack<float, 4> v30 = *((const tc_pack<float, 4> *)&shared1[4 * x + 768 * p]);
-        const tc_pack<float, 4> v34 = *((const tc_pack<float, 4> *)&shared2[4 * x + 768 * p]);
-        const tc_pack<float, 4> v35 = *((const tc_pack<float, 4> *)&shared3[4 * x + 768 * p]);
-        tc_pack<float, 4> o39;
+        const tc_pack<float, 4> v33 = *((const tc_pack<float, 4> *)&shared1[4 * x + 768 * p]);
+        const tc_pack<float, 4> v37 = *((const tc_pack<float, 4> *)&shared2[4 * x + 768 * p]);
+        const tc_pack<float, 4> v38 = *((const tc_pack<float, 4> *)&shared3[4 * x + 768 * p]);
         #pragma unroll
         for (int l = 0; l < 4; l++) {
-            const float t30 = v30.at[l];
-            const float t31 = TC_SUB_f32(t30, t19);
-            const float t32 = TC_MUL_f32(t31, t31);
-            sum1[l] = tc_acc_add_f32(sum1[l], t32);
-            const float t34 = v34.at[l];
-            const float t35 = v35.at[l];
-            const float t36 = TC_MUL_f32(t34, t35);
-            const float t37 = TC_MUL_f32(t36, t31);
-            sum2[l] = tc_acc_add_f32(sum2[l], t37);
-            o39.at[l] = t31;
+            const float t33 = v33.at[l];
+            const float t34 = TC_SUB_f32(t33, t19);
+            const float t35 = TC_MUL_f32(t34, t34);
+            sum1[l] = tc_acc_add_f32(sum1[l], t35);
+            const float t37 = v37.at[l];
+            const float t38 = v38.at[l];
+            const float t39 = TC_MUL_f32(t37, t38);
+            const float t40 = TC_MUL_f32(t39, t34);
+            sum2[l] = tc_acc_add_f32(sum2[l], t40);
         }
-        tc_store((tc_pack<float, 4> *)&out0[768 * r + 4 * x + 768 * p], o39);
     }
-    __syncthreads();
     __shared__ float part1[6];
-    const float all43 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
+    const float all44 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
     __shared__ float part2[6];
-    const float all44 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum2));
-    if (x % 32 == 0) part1[x / 32] = all43;
-    if (x % 32 == 0) part2[x / 32] = all44;
+    const float all45 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum2));
+    if (x % 32 == 0) part1[x / 32] = all44;
+    if (x % 32 == 0) part2[x / 32] = all45;
     __syncthreads();
-    const float t43 = tc_parts_add_f32<6>(part1);
-    const float t44 = tc_parts_add_f32<6>(part2);
-    const float t45 = t43 / 768.0f;
-    const float t46 = TC_ADD_f32(t45, 0x1.4f8b58p-17f);
-    const float t47 = 1.0f / TC_SQRT_f32(t46);
-    const float t48 = TC_MUL_f32(t44, -0.5f);
-    const float t49 = TC_MUL_f32(t47, t47);
-    const float t50 = TC_MUL_f32(t47, t49);
+    const float t44 = tc_parts_add_f32<6>(part1);
+    const float t45 = tc_parts_add_f32<6>(part2);
+    const float t46 = t44 / 768.0f;
+    const float t47 = TC_ADD_f32(t46, 0x1.4f8b58p-17f);
+    const float t48 = 1.0f / TC_SQRT_f32(t47);
+    const float t49 = TC_MUL_f32(t45, -0.5f);
+    const float t50 = TC_MUL_f32(t48, t48);
     const float t51 = TC_MUL_f32(t48, t50);
-    const float t52 = t51 / 768.0f;
+    const float t52 = TC_MUL_f32(t49, t51);
+    const float t53 = t52 / 768.0f;
     if (x < 1) {
-        out1[r] = t47;
+        out1[r] = t48;
     }
     float sum3[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     for (int p = 0; p < 1; p++) {
-        const tc_pack<float, 4> v60 = *((const tc_pack<float, 4> *)&shared1[4 * x + 768 * p]);
-        const tc_pack<float, 4> v63 = *((const tc_pack<float, 4> *)&shared2[4 * x + 768 * p]);
-        const tc_pack<float, 4> v64 = *((const tc_pack<float, 4> *)&shared3[4 * x + 768 * p]);
-        tc_pack<float, 4> o71;
+        const tc_pack<float, 4> v61 = *((const tc_pack<float, 4> *)&shared1[4 * x + 768 * p]);
+        const tc_pack<float, 4> v64 = *((const tc_pack<float, 4> *)&shared2[4 * x + 768 * p]);
+        const tc_pack<float, 4> v65 = *((const tc_pack<float, 4> *)&shared3[4 * x + 768 * p]);
+        tc_pack<float, 4> o72;
         #pragma unroll
         for (int l = 0; l < 4; l++) {
-            const float t60 = v60.at[l];
-            const float t61 = TC_SUB_f32(t60, t19);
-            const float t62 = TC_ADD_f32(t61, t61);
-            const float t63 = v63.at[l];
+            const float t61 = v61.at[l];
+            const float t62 = TC_SUB_f32(t61, t19);
+            const float t63 = TC_ADD_f32(t62, t62);
             const float t64 = v64.at[l];
-            const float t65 = TC_MUL_f32(t63, t64);
-            const float t66 = TC_MUL_f32(t65, t47);
-            const float t67 = TC_MUL_f32(t52, t62);
-            const float t68 = TC_ADD_f32(t66, t67);
-            const float t69 = TC_NEG_f32(t68);
-            sum3[l] = tc_acc_add_f32(sum3[l], t69);
-            o71.at[l] = t68;
+            const float t65 = v65.at[l];
+            const float t66 = TC_MUL_f32(t64, t65);
+            const float t67 = TC_MUL_f32(t66, t48);
+            const float t68 = TC_MUL_f32(t53, t63);
+            const float t69 = TC_ADD_f32(t67, t68);
+            const float t70 = TC_NEG_f32(t69);
+            sum3[l] = tc_acc_add_f32(sum3[l], t70);
+            o72.at[l] = t69;
         }
-        *((tc_pack<float, 4> *)&shared0[4 * x + 768 * p]) = o71;
+        *((tc_pack<float, 4> *)&shared0[4 * x + 768 * p]) = o72;
     }
     __syncthreads();
     __shared__ float part3[6];
-    const float all75 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum3));
-    if (x % 32 == 0) part3[x / 32] = all75;
+    const float all76 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum3));
+    if (x % 32 == 0) part3[x / 32] = all76;
     __syncthreads();
-    const float t75 = tc_parts_add_f32<6>(part3);
-    const float t76 = t75 / 768.0f;
+    const float t76 = tc_parts_add_f32<6>(part3);
+    const float t77 = t76 / 768.0f;
     for (int p = 0; p < 1; p++) {
-        const tc_pack<float, 4> v80 = *((const tc_pack<float, 4> *)&shared0[4 * x + 768 * p]);
-        tc_pack<float, 4> o82;
+        const tc_pack<float, 4> v81 = *((const tc_pack<float, 4> *)&shared0[4 * x + 768 * p]);
+        tc_pack<float, 4> o83;
         #pragma unroll
         for (int l = 0; l < 4; l++) {
-            const float t80 = v80.at[l];
-            const float t81 = TC_ADD_f32(t80, t76);
-            o82.at[l] = t81;
+            const float t81 = v81.at[l];
+            const float t82 = TC_ADD_f32(t81, t77);
+            o83.at[l] = t82;
         }
-        tc_store((tc_pack<float, 4> *)&out2[768 * r + 4 * x + 768 * p], o82);
+        tc_store((tc_pack<float, 4> *)&out2[768 * r + 4 * x + 768 * p], o83);
     }
 }
 
-// kernel1: 2 element-wise ops, 2 reductions in 2 phases over the same rows, 2 results
+// kernel1: 4 element-wise ops, 2 reductions in 2 phases over the same rows, 2 results
 // rows 768, columns 64; vector along r
 //   in0  f32[49152]
 //   out0  f32[768]
 //   in1  f32[49152]
 //   in2  f32[64]
+//   in3  f32[64]
 //   out1  f32[768]
 //   held0  f32[16]
 //   held1  f32[16]
 //   held2  f32[4]
+//   held3  f32[4]
 //   shared0  f32[1024]
 //   shared1  f32[1024]
+//   %0 = const 768                    f32 row
 //   launch threads=256 index=i32
 //     for i in 0..6  bind=grid
 //       for y in 0..8  bind=block
@@ -373,20 +376,25 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, float *__restri
 //             for u in 0..4  bind=unroll
 //               axis c = 32*p + 8*u + y in 0..64
 //               axis r = 128*i + 4*x in 0..768
-//               %15 = load in2[c]     f32 col
-//               store held2[u] %15
+//               %16 = load in2[c]     f32 col
+//               store held2[u] %16
+//               %18 = load in3[c]     f32 col
+//               store held3[u] %18
 //             end
 //             for u in 0..4  bind=unroll
 //               axis c = 32*p + 8*u + y in 0..64
 //               for l in 0..4  bind=vector
 //                 axis r = 128*i + 4*x + l in 0..768
-//                 %22 = load held0[4*u + l]  f32 col
-//                 acc0 sum= %22
-//                 %24 = load held1[4*u + l]  f32 col
-//                 %25 = load held2[u]  f32 col
-//                 %26 = mul %24 %25   f32 col
-//                 %27 = mul %22 %26   f32 col
-//                 acc1 sum= %27
+//                 %25 = load held0[4*u + l]  f32 col
+//                 acc0 sum= %25
+//                 %27 = load held1[4*u + l]  f32 col
+//                 %28 = load held2[u]  f32 col
+//                 %29 = div %28 %0    f32 col
+//                 %30 = sub %27 %29   f32 col
+//                 %31 = load held3[u]  f32 col
+//                 %32 = mul %30 %31   f32 col
+//                 %33 = mul %25 %32   f32 col
+//                 acc1 sum= %33
 //               end
 //             end
 //           end
@@ -406,10 +414,10 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, float *__restri
 //           if 0 <= y < 1
 //             for l in 0..4  bind=vector
 //               axis r = 128*i + 4*x + l in 0..768
-//               %48 = combine acc0 threads=1  f32 row
-//               %49 = combine acc1 threads=1  f32 row
-//               store out0[r] %48
-//               store out1[r] %49
+//               %54 = combine acc0 threads=1  f32 row
+//               %55 = combine acc1 threads=1  f32 row
+//               store out0[r] %54
+//               store out1[r] %55
 //             end
 //           end
 //         end
@@ -418,11 +426,12 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, float *__restri
 //   end
 // 256 threads in a block, 6 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
-kernel1(const float *__restrict__ in0, float *__restrict__ out0, const float *__restrict__ in1, const float *__restrict__ in2, float *__restrict__ out1, const tc_kargs<1> a) {
-    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_begin();
+kernel1(const float *__restrict__ in0, float *__restrict__ out0, const float *__restrict__ in1, const float *__restrict__ in2, const float *__restrict__ in3, float *__restrict__ out1, const tc_kargs<1> a) {
+    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_begin();
     __align__(16) float held0[16];
     __align__(16) float held1[16];
     __align__(16) float held2[4];
+    __align__(16) float held3[4];
     __shared__ __align__(16) float shared0[1024];
     __shared__ __align__(16) float shared1[1024];
     const int i = blockIdx.x;
@@ -440,20 +449,25 @@ kernel1(const float *__restrict__ in0, float *__restrict__ out0, const float *__
         #pragma unroll
         for (int u = 0; u < 4; u++) {
             const int c = y + 32 * p + 8 * u;
-            const float t15 = in2[c];
-            held2[u] = t15;
+            const float t16 = in2[c];
+            held2[u] = t16;
+            const float t18 = in3[c];
+            held3[u] = t18;
         }
         #pragma unroll
         for (int u = 0; u < 4; u++) {
-            const float t25 = held2[u];
+            const float t28 = held2[u];
+            const float t29 = t28 / 768.0f;
+            const float t31 = held3[u];
             #pragma unroll
             for (int l = 0; l < 4; l++) {
-                const float t22 = held0[l + 4 * u];
-                sum0[l] = tc_acc_add_f32(sum0[l], t22);
-                const float t24 = held1[l + 4 * u];
-                const float t26 = TC_MUL_f32(t24, t25);
-                const float t27 = TC_MUL_f32(t22, t26);
-                sum1[l] = tc_acc_add_f32(sum1[l], t27);
+                const float t25 = held0[l + 4 * u];
+                sum0[l] = tc_acc_add_f32(sum0[l], t25);
+                const float t27 = held1[l + 4 * u];
+                const float t30 = TC_SUB_f32(t27, t29);
+                const float t32 = TC_MUL_f32(t30, t31);
+                const float t33 = TC_MUL_f32(t25, t32);
+                sum1[l] = tc_acc_add_f32(sum1[l], t33);
             }
         }
     }
@@ -474,16 +488,16 @@ kernel1(const float *__restrict__ in0, float *__restrict__ out0, const float *__
         }
     }
     if (y < 1) {
-        tc_pack<float, 4> o50;
-        tc_pack<float, 4> o51;
+        tc_pack<float, 4> o56;
+        tc_pack<float, 4> o57;
         #pragma unroll
         for (int l = 0; l < 4; l++) {
-            const float t48 = sum0[l];
-            const float t49 = sum1[l];
-            o50.at[l] = t48;
-            o51.at[l] = t49;
+            const float t54 = sum0[l];
+            const float t55 = sum1[l];
+            o56.at[l] = t54;
+            o57.at[l] = t55;
         }
-        tc_store((tc_pack<float, 4> *)&out0[128 * i + 4 * x], o50);
-        tc_store((tc_pack<float, 4> *)&out1[128 * i + 4 * x], o51);
+        tc_store((tc_pack<float, 4> *)&out0[128 * i + 4 * x], o56);
+        tc_store((tc_pack<float, 4> *)&out1[128 * i + 4 * x], o57);
     }
 }
