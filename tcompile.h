@@ -2609,7 +2609,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x011c866845f6ffc2u
+#define TC__BUILD_ID 0x669ad280fd734b4bu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -16953,12 +16953,23 @@ tc__derive_close(d);
 d->own=b->own.at,d->owns=b->own.count,d->rounds=b->round_each_op;
 return tc__derive_all(d,b->g,y,v);
 }
+static int tc__was_used(const tc__builder*b,uint32_t code){
+const tc__derive*d=&b->derive;
+for(uint32_t i=0;i<d->n&&code&TC__EXTERNAL;i++){
+const tc__node*n=b->g->node.at[i];
+if(d->how[i]&&n->op==TC_OP_INPUT&&
+n->attr[TC__INPUT_EXTERNAL]==(int64_t)(code&~TC__EXTERNAL))
+return 1;
+}
+return 0;
+}
 static tc__node*tc__build_adjoint(tc__builder*b,const tc__step*s,const tc__node*x,
 int lenient){
 tc__derive*d=&b->derive;
 int how=x->id<d->n?d->how[x->id]:0;
 b->g->device=x->device;
-if(how&TC__REFUSED||(!how&&!lenient))return tc__fail_gradient(b,s,x);
+if(how&TC__REFUSED||(!how&&(!lenient||tc__was_used(b,s->in[0]))))
+return tc__fail_gradient(b,s,x);
 if(how&&d->adjoint[x->id])return b->g->node.at[d->adjoint[x->id]-1];
 return tc__d_zeros(d,x);
 }

@@ -382,13 +382,26 @@ static int tc__build_adjoints(tc__builder *b, tc__derive *d, const tc__node *y,
     return tc__derive_all(d, b->g, y, v);
 }
 
+// Whether what was derived depends on an external as it came, though not on what it has become since.
+static int tc__was_used(const tc__builder *b, uint32_t code) {
+    const tc__derive *d = &b->derive;
+    for (uint32_t i = 0; i < d->n && code & TC__EXTERNAL; i++) {
+        const tc__node *n = b->g->node.at[i];
+        if (d->how[i] && n->op == TC_OP_INPUT &&
+            n->attr[TC__INPUT_EXTERNAL] == (int64_t)(code & ~TC__EXTERNAL))
+            return 1;
+    }
+    return 0;
+}
+
 // The adjoint of x in what was derived last; lenient: zeros, where that does not depend on x.
 static tc__node *tc__build_adjoint(tc__builder *b, const tc__step *s, const tc__node *x,
                                    int lenient) {
     tc__derive *d = &b->derive;
     int how = x->id < d->n ? d->how[x->id] : 0;
     b->g->device = x->device;
-    if (how & TC__REFUSED || (!how && !lenient)) return tc__fail_gradient(b, s, x);
+    if (how & TC__REFUSED || (!how && (!lenient || tc__was_used(b, s->in[0]))))
+        return tc__fail_gradient(b, s, x);
     if (how && d->adjoint[x->id]) return b->g->node.at[d->adjoint[x->id] - 1];
     return tc__d_zeros(d, x);
 }

@@ -361,6 +361,14 @@ BOTH(refusals) {
 
 BOTH(refusals_at_the_end) {
     tc_tensor x = line(tc, 3, 1, 1), y = line(tc, 3, 2, 1), g;
+    tc_requires_grad(x, 1);
+    tc_trace_begin(tc, "written"); // between what is derived and the gradient
+    tc_tensor early = squares(x);
+    tc_add_s_(x, 1);
+    CHECK_EQ(tc_backward(early), TC_OK);
+    end_refused(tc, TC_E_ARG, "written in place since");
+    CHECK_EQ(at(x, 0), 1);
+    tc_requires_grad(x, 0);
     tc_trace_begin(tc, "no way");
     CHECK_EQ(tc_grad(squares(x), &y, 1, &g), TC_OK);
     end_refused(tc, TC_E_ARG, "does not depend");
