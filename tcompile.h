@@ -2609,7 +2609,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x669ad280fd734b4bu
+#define TC__BUILD_ID 0x36cad672125ee165u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -15543,12 +15543,27 @@ tc__node*none=tc__d2_s(d,TC_OP_EQ,y,0);
 tc__d_give(d,a,tc__d3(d,TC_OP_WHERE,none,tc__d_zeros(d,a),slope));
 return 1;
 }
+static int tc__derive_pool(tc__derive*d,const tc__node*n,tc__node*g){
+const tc__composite*f=
+n->op==TC_OP_MAXIMUM?tc__composite_of(d->g,n->id,TC_OP_MAX_POOL2D):NULL;
+if(!f||f->result!=n->id)return 0;
+int64_t size=f->attr[TC__MAX_POOL2D_KERNEL],taps=size*size;
+for(;n->op==TC_OP_MAXIMUM&&taps>1&&g;taps--){
+tc__node*before=tc__d_in(d,n,0),*tap=tc__d_in(d,n,1);
+tc__node*zeros=tc__d_zeros(d,g),*less=tc__d2(d,TC_OP_LT,before,tap);
+tc__d_give(d,tap,tc__d3(d,TC_OP_WHERE,less,g,zeros));
+g=tc__d3(d,TC_OP_WHERE,less,zeros,g),n=before;
+}
+tc__d_give(d,n,g);
+return 1;
+}
 static void tc__derive_alu(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*y=tc__d_made(d,d->g->node.at[n->id]),*a=tc__d_in(d,n,0);
 tc__node*b=n->n_in>1?tc__d_in(d,n,1):NULL;
 tc__node*c=n->n_in>2?tc__d_in(d,n,2):NULL;
 (void)y,(void)b,(void)c;
-if(tc__derive_bound(d,n,g)||tc__derive_root(d,n,g))return;
+if(tc__derive_pool(d,n,g)||tc__derive_bound(d,n,g))return;
+if(tc__derive_root(d,n,g))return;
 switch(n->op){
 // ---- gen/out/derive_rules.inc
 case TC_OP_ADD:{

@@ -215,12 +215,30 @@ static int tc__derive_root(tc__derive *d, const tc__node *n, tc__node *g) {
     return 1;
 }
 
+// Of equal elements of a pool's window the first counts, as PyTorch has it. Its taps are a chain of maxima, each between
+// those before it and the next tap; large windows are an amax, which shares.
+static int tc__derive_pool(tc__derive *d, const tc__node *n, tc__node *g) {
+    const tc__composite *f =
+        n->op == TC_OP_MAXIMUM ? tc__composite_of(d->g, n->id, TC_OP_MAX_POOL2D) : NULL;
+    if (!f || f->result != n->id) return 0;
+    int64_t size = f->attr[TC__MAX_POOL2D_KERNEL], taps = size * size;
+    for (; n->op == TC_OP_MAXIMUM && taps > 1 && g; taps--) {
+        tc__node *before = tc__d_in(d, n, 0), *tap = tc__d_in(d, n, 1);
+        tc__node *zeros = tc__d_zeros(d, g), *less = tc__d2(d, TC_OP_LT, before, tap);
+        tc__d_give(d, tap, tc__d3(d, TC_OP_WHERE, less, g, zeros));
+        g = tc__d3(d, TC_OP_WHERE, less, zeros, g), n = before;
+    }
+    tc__d_give(d, n, g);
+    return 1;
+}
+
 static void tc__derive_alu(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__node *y = tc__d_made(d, d->g->node.at[n->id]), *a = tc__d_in(d, n, 0);
     tc__node *b = n->n_in > 1 ? tc__d_in(d, n, 1) : NULL;
     tc__node *c = n->n_in > 2 ? tc__d_in(d, n, 2) : NULL;
     (void)y, (void)b, (void)c;
-    if (tc__derive_bound(d, n, g) || tc__derive_root(d, n, g)) return;
+    if (tc__derive_pool(d, n, g) || tc__derive_bound(d, n, g)) return;
+    if (tc__derive_root(d, n, g)) return;
     switch (n->op) {
 #include "out/derive_rules.inc"
     default: break;

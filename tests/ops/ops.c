@@ -2133,7 +2133,8 @@ static const char *const elsewhere[] = {
     "FOR", "END", "NEW", "COMBINE", "CONTRACT", "COPY_", "KEEP", "BREAK", "SHARE", "FINISH",
     "CUSTOM", "CALL", "LAUNCH", "AXIS", "IF", "ELSE", "BARRIER", "LEAVE", "COPY", "WAIT",
     "PUT", "GET", "LAST", "TEMPLATE", "HOLE",
-    "TO", // tests/cuda/across.c
+    "TO",                                                   // tests/cuda/across.c
+    "DETACH", "GRADIENT", "JVP", "NO_GRAD", "OWN_GRADIENT", // tests/grad
     // rows.c
     "CUMSUM", "CUMPROD", "ARGSORT", "TOPK", "SCATTER", "SCATTER_ADD", "INDEX_ADD"};
 
