@@ -145,10 +145,8 @@ int main(int argc, char **argv) {
     int right = count_right(tc, &m, all, which);
     tc_explanation made = tc_explain_counts(tc, "step");
     printf("%d of %d right (%.1f %%)\n", right, n_test, 100.0 * right / n_test);
-    printf(
-        "a step is one program of %d kernels; %d programs, one for batches of %d and one "
-        "for all others\n",
-        made.programs ? made.kernels / made.programs : 0, made.programs, BATCH);
+    printf("a step is one program, of %d kernels; %d programs for batches of any size\n",
+           made.programs ? made.kernels / made.programs : 0, made.programs);
     if (tc_error(tc)) fprintf(stderr, "error: %s\n", tc_error_text(tc));
     int ok = !tc_error(tc) && right >= 0.97 * n_test && made.programs <= 2;
     tc_fn_free(f);
