@@ -370,14 +370,14 @@ command_examples() {
 # `test all` has them, and a name.
 LONG='compile cuda/tiles cuda/products cuda/texts cuda/fuzz cuda/forms cuda/kept cuda/prologue
     cuda/rows cuda/device cuda/early cuda/large cuda/nvrtc cuda/autotune cuda/opaque cuda/emulate function/autotune
-    region/split'
+    region/split grad/every'
 LONG=$(echo $LONG)
 
 # The tests a name selects: all of them, a folder, folder/program or program; without a name
 # all but LONG.
 select_tests() {
     for source in tests/*.c tests/unit/*.c tests/ops/*.c tests/golden/*.c tests/errors/*.c \
-        tests/fault/*.c tests/region/*.c tests/function/*.c tests/threads/*.c tests/cuda/*.c tests/fuzz/*.c tests/compile/run.sh tests/manual.sh; do
+        tests/fault/*.c tests/region/*.c tests/function/*.c tests/grad/*.c tests/threads/*.c tests/cuda/*.c tests/fuzz/*.c tests/compile/run.sh tests/manual.sh; do
         [ -f "$source" ] || continue
         test=${source#tests/}
         test=${test%.c}

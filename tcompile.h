@@ -40,7 +40,7 @@
 //
 // WHAT IT DOES NOT DO
 //     It is no array library with every function, no model format, and it never calls Python, BLAS
-//     or a vendor library. GPUs come with tcompile_cuda.h, gradients with a later version.
+//     or a vendor library. GPUs come with tcompile_cuda.h.
 //
 // TENSORS AND OPS
 //     A tensor is a handle, copied like a number. Ops give new tensors and follow PyTorch in names,
@@ -143,8 +143,9 @@
 //     ```
 //
 // IDIOMS
-//     A training step. Gradients are written out for now; the update is one of tc_sgd_, tc_adamw_, or any
-//     ops in place, and is fused with what comes before it.
+//     A training step: forward, backward and update are one program. tc_grad is pure; tc_requires_grad and
+//     tc_backward add to tensors that stay, as PyTorch does. The update is one of tc_sgd_, tc_adamw_ and the like (of
+//     a list of parameters: tc_adamw_list_), or any ops in place, and is fused with what comes before it.
 //
 //     ```c
 //     enum { N = 256, D = 16 };
@@ -153,8 +154,8 @@
 //     for (int i = 0; i < 200; i++) {
 //         tc_trace_begin(tc, "train");
 //         tc_tensor off = tc_sub(tc_matmul(x, w), y);
-//         tc_tensor loss = tc_mean_all(tc_square(off));
-//         tc_tensor grad = tc_mul_s(tc_matmul(off, x), 2.0 / N);
+//         tc_tensor loss = tc_mean_all(tc_square(off)), grad;
+//         tc_grad(loss, &w, 1, &grad);
 //         tc_sgd_(w, grad, velocity, 0.05, 0.9, 0, 0);              // w -= ..., in place
 //         tc_trace_end(tc);
 //         if (i % 50 == 49) printf("%g\n", tc_item(loss));          // only where it is looked at
@@ -1146,28 +1147,94 @@ TCDEF tc_tensor tc_cross_entropy_ignore_at(tc_tensor logits, tc_tensor target,
 TCDEF tc_tensor tc_bce_with_logits_at(tc_tensor x, tc_tensor y, const char *file, int line);
 
 // ---- optimisers: one step, in place; formulas of torch.optim ----
-// Floats only (TC_E_DTYPE), of equal sizes (TC_E_SHAPE). Computed in f32, f64 for an f64
-// parameter, and rounded once to what is written. Everything is checked before the first
-// write. lr and the like are given to programs at run time once they change.
+// Floats only (TC_E_DTYPE), states and gradient of the sizes of their parameter (TC_E_SHAPE), none null
+// (TC_E_NULL) or expanded (TC_E_ALIAS). Computed in f32, f64 for an f64 parameter, and rounded once to what is
+// written. Everything is checked before the first write. States are tensors of yours, 0 before the first step:
+// saved and read back they go on as before. lr and the like are given to programs at run time once they
+// change; whether weight_decay or momentum is 0 is part of the program. What is for one parameter gives param.
+//
+// The _list_ forms are the same for n parameters (TC_E_ARG: n < 0), each with its own states, element i of each
+// array; on a device those of a list share launches. `step`, a float scalar (TC_E_SHAPE), is shared and counted
+// up first: 0 before the first step.
 
-// Adam with decoupled weight decay (Loshchilov and Hutter 2019). `step`, a float scalar, is
-// counted up first: 0 before the first step, as the two averages are. Gives param.
+// Adam with decoupled weight decay (Loshchilov and Hutter 2019; torch.optim.AdamW).
 TCDEF tc_tensor tc_adamw__at(tc_tensor param, tc_tensor grad, tc_tensor exp_avg,
                              tc_tensor exp_avg_sq, tc_tensor step, double lr, double beta1,
                              double beta2, double eps, double weight_decay,
                              const char *file, int line);
-// The same for n parameters, which share `step`.
 TCDEF tc_status tc_adamw_list__at(const tc_tensor *param, const tc_tensor *grad,
                                   const tc_tensor *exp_avg, const tc_tensor *exp_avg_sq,
                                   int n, tc_tensor step, double lr, double beta1,
                                   double beta2, double eps, double weight_decay,
                                   const char *file, int line);
+// Adam (Kingma and Ba 2015; torch.optim.Adam): weight_decay * param is added to the gradient.
+TCDEF tc_tensor tc_adam__at(tc_tensor param, tc_tensor grad, tc_tensor exp_avg,
+                            tc_tensor exp_avg_sq, tc_tensor step, double lr, double beta1,
+                            double beta2, double eps, double weight_decay,
+                            const char *file, int line);
+TCDEF tc_status tc_adam_list__at(const tc_tensor *param, const tc_tensor *grad,
+                                 const tc_tensor *exp_avg, const tc_tensor *exp_avg_sq,
+                                 int n, tc_tensor step, double lr, double beta1,
+                                 double beta2, double eps, double weight_decay,
+                                 const char *file, int line);
 // g = grad + weight_decay * param; buffer = momentum * buffer + g; param -= lr * buffer, with
-// nesterov lr * (g + momentum * buffer). The buffer is 0 before the first step, and may be
-// null where momentum is 0. Gives param.
+// nesterov lr * (g + momentum * buffer); torch.optim.SGD. The buffer, of a list the array, may be
+// null where momentum is 0.
 TCDEF tc_tensor tc_sgd__at(tc_tensor param, tc_tensor grad, tc_tensor momentum_buffer,
                            double lr, double momentum, double weight_decay, int nesterov,
                            const char *file, int line);
+TCDEF tc_status tc_sgd_list__at(const tc_tensor *param, const tc_tensor *grad,
+                                const tc_tensor *momentum_buffer, int n, double lr,
+                                double momentum, double weight_decay, int nesterov,
+                                const char *file, int line);
+// g = grad + weight_decay * param; sum += g^2;
+// param -= lr / (1 + (step - 1) * lr_decay) * g / (sqrt(sum) + eps); torch.optim.Adagrad. PyTorch's
+// initial_accumulator_value is what sum has before the first step.
+TCDEF tc_tensor tc_adagrad__at(tc_tensor param, tc_tensor grad, tc_tensor sum,
+                               tc_tensor step, double lr, double lr_decay, double eps,
+                               double weight_decay, const char *file, int line);
+TCDEF tc_status tc_adagrad_list__at(const tc_tensor *param, const tc_tensor *grad,
+                                    const tc_tensor *sum, int n, tc_tensor step, double lr,
+                                    double lr_decay, double eps, double weight_decay,
+                                    const char *file, int line);
+// g = grad + weight_decay * param; square_avg = alpha * square_avg + (1 - alpha) * g^2;
+// d = g / (sqrt(square_avg) + eps); buffer = momentum * buffer + d; param -= lr * buffer, lr * d without
+// momentum; torch.optim.RMSprop. centered: grad_avg is the like average of g, and the root is that of
+// max(square_avg - grad_avg^2, 0). grad_avg may be null where centered is 0, momentum_buffer where momentum
+// is 0; of a list the array.
+TCDEF tc_tensor tc_rmsprop__at(tc_tensor param, tc_tensor grad, tc_tensor square_avg,
+                               tc_tensor grad_avg, tc_tensor momentum_buffer, double lr,
+                               double alpha, double eps, double weight_decay,
+                               double momentum, int centered, const char *file, int line);
+TCDEF tc_status tc_rmsprop_list__at(const tc_tensor *param, const tc_tensor *grad,
+                                    const tc_tensor *square_avg, const tc_tensor *grad_avg,
+                                    const tc_tensor *momentum_buffer, int n, double lr,
+                                    double alpha, double eps, double weight_decay,
+                                    double momentum, int centered, const char *file,
+                                    int line);
+// param *= 1 - lr * weight_decay; param -= lr * sign(beta1 * exp_avg + (1 - beta1) * grad);
+// exp_avg = beta2 * exp_avg + (1 - beta2) * grad (Chen et al. 2023, algorithm 2).
+TCDEF tc_tensor tc_lion__at(tc_tensor param, tc_tensor grad, tc_tensor exp_avg, double lr,
+                            double beta1, double beta2, double weight_decay,
+                            const char *file, int line);
+TCDEF tc_status tc_lion_list__at(const tc_tensor *param, const tc_tensor *grad,
+                                 const tc_tensor *exp_avg, int n, double lr, double beta1,
+                                 double beta2, double weight_decay, const char *file,
+                                 int line);
+
+// ---- gradients clipped, in place ----
+// Floats of any sizes (TC_E_DTYPE, TC_E_NULL, TC_E_ALIAS), checked before the first write. Formulas of
+// torch.nn.utils.
+
+// Gives the norm of all elements of n >= 1 gradients together (TC_E_ARG), a scalar that nothing was waited
+// for: f64 if one of them is, else f32. norm_type is 2, the root of the sum of squares, or infinity, the
+// largest |g| (TC_E_ARG). Each is multiplied by min(max_norm / (norm + 1e-6), 1), so a norm that is NaN makes
+// all of them NaN. max_norm >= 0 (TC_E_ARG). Null = an error.
+TCDEF tc_tensor tc_clip_grad_norm__at(const tc_tensor *grads, int n, double max_norm,
+                                      double norm_type, const char *file, int line);
+// Elements below -value become that, those above value value. value >= 0, n >= 0 (TC_E_ARG).
+TCDEF tc_status tc_clip_grad_value__at(const tc_tensor *grads, int n, double value,
+                                       const char *file, int line);
 
 // ---- the macros: tc_xxx(...) is tc_xxx_at(..., TC__SITE), listed behind gen/api/extend.h ----
 // They pass their arguments on as they come, so that commas may stand in them, as those of compound
@@ -1607,7 +1674,8 @@ typedef enum tc_miss_kind {
     TC_MISS_BYTES,    // byte `dim` of the range `arg` of tc_guard_bytes
     TC_MISS_CAPTURED, // tensor `arg` used beside the inputs: freed, or of other layout or memory
     TC_MISS_DEMOTED,  // it is not skipped at all: see tc_fn_demoted
-    TC_MISS_DEVICE    // input `arg` is on another device; the default device is another, if -1
+    TC_MISS_DEVICE,   // input `arg` is on another device; the default device is another, if -1
+    TC_MISS_GRADIENT  //   it has a gradient now, has none, or has another: tc_requires_grad
 } tc_miss_kind;
 
 typedef struct tc_miss {
@@ -2086,8 +2154,8 @@ typedef tc_status (*tc_custom_shape)(void *user, const tc_spec *in, int n_in, tc
 typedef tc_status (*tc_custom_run)(void *user, const tc_buffer *in, int n_in,
                                    const tc_buffer *out);
 
-// The gradients of the inputs, given that of the result, as ops; grad_in[i] null = none.
-// For a later version: nothing calls it yet.
+// The gradients of the inputs, given that of the result, as ops; grad_in[i] null = none, else of the sizes and dtype of
+// in[i]. It is called where tc_grad and the like meet the op, records, and reads no values.
 typedef tc_status (*tc_custom_gradient)(tc_ctx *tc, void *user, const tc_tensor *in,
                                         int n_in, tc_tensor out, tc_tensor grad_out,
                                         tc_tensor *grad_in);
@@ -2103,7 +2171,7 @@ typedef struct tc_custom_op {
     tc_custom_run run;            // NULL = only source
     const char *c_source;         // NULL = only run; see below
     const char *cuda_source;      // NULL = on a device too the host computes it; see below
-    tc_custom_gradient gradient;  // NULL = none; unused now
+    tc_custom_gradient gradient;  // NULL = none
 } tc_custom_op;
 
 // c_source is C99 text that defines the function `tc_status NAME(void *user, const
@@ -2203,6 +2271,14 @@ TCDEF tc_status tc_grad_at(tc_tensor loss, const tc_tensor *wrt, int n, tc_tenso
 // The same of a y of any size, whose elements count v times: out[i] = sum(v * dy / dwrt[i]). v has the sizes of y.
 TCDEF tc_status tc_vjp_at(tc_tensor y, tc_tensor v, const tc_tensor *wrt, int n,
                           tc_tensor *out, const char *file, int line);
+// *out = what y changes by when wrt[i] change by t[i]: the Jacobian times t, of the sizes of y. Forward mode, at the
+// cost of about two gradients. t[i] has the sizes and dtype of wrt[i]; n >= 1.
+TCDEF tc_status tc_jvp_at(tc_tensor y, const tc_tensor *wrt, const tc_tensor *t, int n,
+                          tc_tensor *out, const char *file, int line);
+// Nothing is derived through what is made between these. They nest; what a region leaves open ends with it. Outside
+// of regions they do nothing.
+TCDEF tc_status tc_no_grad_begin_at(tc_ctx *tc, const char *file, int line);
+TCDEF tc_status tc_no_grad_end_at(tc_ctx *tc, const char *file, int line);
 // x as a value of which nothing behind it is a derivative: a view of the same memory.
 TCDEF tc_tensor tc_detach_at(tc_tensor x, const char *file, int line);
 
@@ -2246,6 +2322,9 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define tc_call_into(...) tc_call_into_at(__VA_ARGS__, TC__SITE)
 #define tc_grad(...) tc_grad_at(__VA_ARGS__, TC__SITE)
 #define tc_vjp(...) tc_vjp_at(__VA_ARGS__, TC__SITE)
+#define tc_jvp(...) tc_jvp_at(__VA_ARGS__, TC__SITE)
+#define tc_no_grad_begin(...) tc_no_grad_begin_at(__VA_ARGS__, TC__SITE)
+#define tc_no_grad_end(...) tc_no_grad_end_at(__VA_ARGS__, TC__SITE)
 #define tc_detach(...) tc_detach_at(__VA_ARGS__, TC__SITE)
 #define tc_requires_grad(...) tc_requires_grad_at(__VA_ARGS__, TC__SITE)
 #define tc_backward(...) tc_backward_at(__VA_ARGS__, TC__SITE)
@@ -2446,7 +2525,18 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define tc_bce_with_logits(...) tc_bce_with_logits_at(__VA_ARGS__, TC__SITE)
 #define tc_adamw_(...) tc_adamw__at(__VA_ARGS__, TC__SITE)
 #define tc_adamw_list_(...) tc_adamw_list__at(__VA_ARGS__, TC__SITE)
+#define tc_adam_(...) tc_adam__at(__VA_ARGS__, TC__SITE)
+#define tc_adam_list_(...) tc_adam_list__at(__VA_ARGS__, TC__SITE)
 #define tc_sgd_(...) tc_sgd__at(__VA_ARGS__, TC__SITE)
+#define tc_sgd_list_(...) tc_sgd_list__at(__VA_ARGS__, TC__SITE)
+#define tc_adagrad_(...) tc_adagrad__at(__VA_ARGS__, TC__SITE)
+#define tc_adagrad_list_(...) tc_adagrad_list__at(__VA_ARGS__, TC__SITE)
+#define tc_rmsprop_(...) tc_rmsprop__at(__VA_ARGS__, TC__SITE)
+#define tc_rmsprop_list_(...) tc_rmsprop_list__at(__VA_ARGS__, TC__SITE)
+#define tc_lion_(...) tc_lion__at(__VA_ARGS__, TC__SITE)
+#define tc_lion_list_(...) tc_lion_list__at(__VA_ARGS__, TC__SITE)
+#define tc_clip_grad_norm_(...) tc_clip_grad_norm__at(__VA_ARGS__, TC__SITE)
+#define tc_clip_grad_value_(...) tc_clip_grad_value__at(__VA_ARGS__, TC__SITE)
 #define tc_add(...) tc_add_at(__VA_ARGS__, TC__SITE)
 #define tc_sub(...) tc_sub_at(__VA_ARGS__, TC__SITE)
 #define tc_mul(...) tc_mul_at(__VA_ARGS__, TC__SITE)
@@ -2519,7 +2609,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x56d437a10113455du
+#define TC__BUILD_ID 0xad39bf8a9dca080au
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -5873,6 +5963,7 @@ uint32_t bind_epoch;
 uint32_t bind_index;
 tc__marks*marks;
 uint64_t grad;
+int grad_lent;
 const char*file;
 int line;
 }tc__tensor;
@@ -5918,7 +6009,6 @@ TC__VEC(struct tc__device*)device;
 int source_device;
 int default_device;
 int source_is_like;
-uint32_t grads;
 }tc__values;
 static tc__values*tc__values_of(tc_ctx*c){return(tc__values*)(void*)c;}
 typedef struct tc__device{
@@ -6229,7 +6319,8 @@ uint32_t slot=v->free_slot.at[--v->free_slot.count];
 tc__tensor*t=v->slot.at[slot];
 t->epoch=tc__epoch_next(v);
 t->layout=layout,t->storage=s,t->offset=offset,t->file=file,t->line=line;
-t->bind_epoch=t->bind_index=0,t->marks=NULL,t->grad=0;
+t->bind_epoch=t->bind_index=0,t->marks=NULL;
+t->grad=0,t->grad_lent=0;
 t->id=tc__handle(v,t->epoch,slot).id;
 t->scope=(uint32_t)v->scope.count;
 if(t->scope){
@@ -6293,9 +6384,9 @@ static void tc__slot_free(tc_ctx*c,uint32_t slot,const char*how,const char*file,
 int line);
 static void tc__grad_free(tc_ctx*c,tc__tensor*t,const char*file,int line){
 tc_tensor g;
-g.id=t->grad;
+g.id=t->grad_lent?0:t->grad;
+t->grad=0;
 if(!g.id)return;
-t->grad=0,tc__values_of(c)->grads++;
 if(tc__slot_find(c,g))
 tc__slot_free(c,tc__handle_slot(g),"freed with the tensor whose gradient it was",
 file,line);
@@ -6712,7 +6803,10 @@ TC_OP_CONTRACT,
 TC_OP_CALL,
 TC_OP_COPY_,
 TC_OP_GRADIENT,
+TC_OP_JVP,
 TC_OP_KEEP,
+TC_OP_NO_GRAD,
+TC_OP_OWN_GRADIENT,
 TC_OP_BREAK,
 TC_OP_SHARE,
 TC_OP_FINISH,
@@ -6756,6 +6850,7 @@ TC__SLICE_DIM=0,TC__SLICE_START=1,TC__SLICE_COUNT=2,TC__SLICE_STEP=3,
 TC__PAD_DIM=0,TC__PAD_LOW=1,TC__PAD_HIGH=2,TC__PAD_DILATION=3,
 TC__PAD_FILL=4,
 TC__WINDOW_DIM=0,TC__WINDOW_SIZE=1,TC__WINDOW_STRIDE=2,TC__WINDOW_DILATION=3,
+TC__DETACH_MARK=0,
 TC__CAT_DIM=0,
 TC__GATHER_DIM=0,
 TC__REDUCE_DIMS=0,
@@ -6795,6 +6890,8 @@ TC__HOLE_LINE_STRIDE=8,TC__HOLE_DEEP_STRIDE=9,
 TC__CONTRACT_DEPTH=0,
 TC__CALL_OP=0,TC__CALL_WORD=1,TC__CALL_OPERANDS=2,TC__CALL_BUFFERS=3,
 TC__GRADIENT_LENIENT=0,
+TC__NO_GRAD_ON=0,
+TC__OWN_GRADIENT_GIVEN=0,
 TC__SOFTMAX_X=0,TC__SOFTMAX_DIM=1,
 TC__LOG_SOFTMAX_X=0,TC__LOG_SOFTMAX_DIM=1,
 TC__LAYER_NORM_X=0,TC__LAYER_NORM_WEIGHT=1,TC__LAYER_NORM_BIAS=2,TC__LAYER_NORM_EPS=1,
@@ -7938,7 +8035,7 @@ TC__OP("pad",MOVE,1,1,same,pad,0,COUNT,0xeu,0x10u,
 TC__OP("window",MOVE,1,0,same,window,0,COUNT,0xeu,0x0u,
 "t dim, s size, s stride, s dilation","")
 TC__OP("detach",MOVE,1,0,same,same,0,COUNT,0x0u,0x0u,
-"","")
+"t mark","")
 TC__OP("cat",JOIN,-1,1,promote,cat,0,COUNT,0x0u,0x0u,
 "t dim","")
 TC__OP("take",GATHER,2,4,same,take,0,COUNT,0x0u,0x0u,
@@ -8035,8 +8132,14 @@ TC__OP("copy_",EFFECT,-1,1,same,assign,0,COUNT,0x0u,0x0u,
 "","")
 TC__OP("gradient",DERIVE,-1,0,same,same,0,COUNT,0x0u,0x0u,
 "t lenient","")
+TC__OP("jvp",DERIVE,-1,0,same,same,0,COUNT,0x0u,0x0u,
+"","")
 TC__OP("keep",EFFECT,-1,0,same,same,0,COUNT,0x0u,0x0u,
 "","")
+TC__OP("no_grad",EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
+"t on","")
+TC__OP("own_gradient",EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
+"t given","")
 TC__OP("break",EFFECT,-1,0,same,same,0,COUNT,0x0u,0x0u,
 "","")
 TC__OP("share",EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
@@ -8396,6 +8499,7 @@ int in_place;
 int writes;
 int broken;
 int left;
+int no_grad;
 int let_go;
 int young;
 tc__site begin;
@@ -9129,8 +9233,8 @@ q->in=NULL,q->attr=NULL;
 return ok;
 }
 static int tc__is_mark(tc__op op,uint32_t n_in){
-return op==TC_OP_FINISH||op==TC_OP_SHARE||(op==TC_OP_BREAK&&!n_in)||
-tc__is_composite(op);
+return op==TC_OP_FINISH||op==TC_OP_SHARE||op==TC_OP_NO_GRAD||
+op==TC_OP_OWN_GRADIENT||(op==TC_OP_BREAK&&!n_in)||tc__is_composite(op);
 }
 static int tc__call_infer(tc_ctx*c,const tc__visit*v,const tc__call*k,tc__infer*q){
 tc__meta m[TC__MAX_OPERANDS];
@@ -10116,7 +10220,7 @@ if(!tc__map_set(&rec->visits,v->epoch,(uint64_t)(uintptr_t)v))return 0;
 v->key=tc__handle(&rec->values,v->epoch,0).id>>TC__SLOT_BITS;
 v->first=(v->key<<TC__SLOT_BITS)|TC__VISIT_BIT;
 v->at=&r->root,v->begin=begin,v->segment=0,v->writes=0,v->broken=0,
-v->left=0,v->draw=rec->draw;
+v->left=0,v->no_grad=0,v->draw=rec->draw;
 v->state=TC__VISIT_OPEN,rec->thread=tc__thread_self();
 v->device=rec->values.default_device;
 rec->visit=v,rec->inside.file=NULL;
@@ -10463,6 +10567,10 @@ attr[TC__WINDOW_DIM]=dim,attr[TC__WINDOW_SIZE]=tc__ix_const(size);
 attr[TC__WINDOW_STRIDE]=tc__ix_const(stride);
 attr[TC__WINDOW_DILATION]=tc__ix_const(dilation);
 return tc__prim(f,TC_OP_WINDOW,t,attr,4);
+}
+static tc_tensor tc__detach(const tc__api*f,tc_tensor t){
+int64_t mark=0;
+return tc__prim(f,TC_OP_DETACH,t,&mark,1);
 }
 static tc_tensor tc__cast(const tc__api*f,tc_tensor t,int dtype){
 int64_t attr=dtype;
@@ -13028,6 +13136,7 @@ if(tc__mask_count(f,mask)==0)return tc_log(tc__reduce(f,TC_OP_SUM,t,mask));
 tc_tensor top=tc__reduce(f,TC_OP_AMAX,t,mask);
 tc_tensor zero=tc__scalar(f,0,tc__float_dtype(f));
 top=tc_where(tc_isfinite(top),top,zero);
+top=tc__detach(f,top);
 tc_tensor e=tc_exp(tc_sub(t,top));
 tc_tensor sum=tc_log(tc__reduce(f,TC_OP_SUM,e,mask));
 return tc_add(sum,top);
@@ -13094,12 +13203,15 @@ tc__widen_half(f,x);
 *x=tc__as_float(f,*x);
 return 1;
 }
+static tc_tensor tc__below_top(const tc__api*f,tc_tensor x,uint32_t mask){
+tc_tensor top=tc__reduce(f,TC_OP_AMAX,x,mask);
+return tc_sub(x,tc__detach(f,top));
+}
 static tc_tensor tc__softmax(tc__api*f,tc_tensor x,int dim){
 uint32_t mask;
 if(!tc__along(f,&x,dim,&mask))return tc__null();
 if(tc__mask_count(f,mask)==0)return tc__cast(f,x,tc__float_dtype(f));
-tc_tensor top=tc__reduce(f,TC_OP_AMAX,x,mask);
-tc_tensor e=tc_exp(tc_sub(x,top));
+tc_tensor e=tc_exp(tc__below_top(f,x,mask));
 tc_tensor sum=tc__reduce(f,TC_OP_SUM,e,mask);
 return tc_mul(e,tc_reciprocal(sum));
 }
@@ -13107,7 +13219,7 @@ static tc_tensor tc__log_softmax(tc__api*f,tc_tensor x,int dim){
 uint32_t mask;
 if(!tc__along(f,&x,dim,&mask))return tc__null();
 if(tc__mask_count(f,mask)==0)return tc__cast(f,x,tc__float_dtype(f));
-tc_tensor d=tc_sub(x,tc__reduce(f,TC_OP_AMAX,x,mask));
+tc_tensor d=tc__below_top(f,x,mask);
 tc_tensor sum=tc__reduce(f,TC_OP_SUM,tc_exp(d),mask);
 return tc_sub(d,tc_log(sum));
 }
@@ -13260,7 +13372,7 @@ static tc_tensor tc__bce_with_logits(tc__api*f,tc_tensor x,tc_tensor y){
 tc__widen_with(f,&x,y);
 x=tc__as_float(f,x);
 tc_tensor top=tc_sub(tc_relu(x),tc_mul(x,y));
-tc_tensor e=tc_exp(tc_neg(tc_abs(x)));
+tc_tensor e=tc_exp(tc_where(tc_gt_s(x,0),tc_neg(x),x));
 tc_tensor loss=tc_add(top,tc_log1p(e));
 return tc_mean_all(loss);
 }
@@ -13281,7 +13393,7 @@ f->who,tc__dims_text(&f->x,x),dim,tc__dims_text(m,y));
 static tc_tensor tc__target_loss(const tc__api*f,tc_tensor x,tc_tensor target,int dim){
 uint32_t mask=1u<<dim;
 x=tc__as_float(f,x);
-tc_tensor d=tc_sub(x,tc__reduce(f,TC_OP_AMAX,x,mask));
+tc_tensor d=tc__below_top(f,x,mask);
 tc_tensor sum=tc__reduce(f,TC_OP_SUM,tc_exp(d),mask);
 tc_tensor hit=tc_gather(d,dim,tc_unsqueeze(target,dim));
 tc_tensor loss=tc_sub(tc_log(sum),hit);
@@ -13550,6 +13662,7 @@ uint32_t mask=1u<<(f->x.rank-1);
 if(tc__mask_count(f,mask)==0)return x;
 double least=f->x.dtype==TC_F64?-1.7976931348623157e308:-3.4028234663852886e38;
 tc_tensor top=tc_maximum_s(tc__reduce(f,TC_OP_AMAX,x,mask),least);
+top=tc__detach(f,top);
 tc_tensor e=tc_exp(tc_sub(x,top));
 tc_tensor sum=tc_maximum_s(tc__reduce(f,TC_OP_SUM,e,mask),1);
 return tc_mul(e,tc_reciprocal(sum));
@@ -13948,6 +14061,514 @@ d.size[dim]=out;
 }
 return tc__cast(f,y,mode==TC_NEAREST?(int)f->x.dtype:tc__float_dtype(f));
 }
+// ---- gen/graph/optim.c
+enum{TC__OPTIM_STATES=3};
+typedef struct tc__optim_set{
+double lr,beta1,beta2,eps,weight_decay,momentum,alpha,lr_decay,limit;
+int nesterov,centered,decoupled;
+}tc__optim_set;
+typedef struct tc__optim tc__optim;
+typedef struct tc__updates{
+const char*who,*file;
+int line;
+int listed;
+int n;
+const char*what;
+const tc_tensor*param,*grad;
+int alone;
+struct{
+const char*name;
+const tc_tensor*at;
+}state[TC__OPTIM_STATES];
+int counted;
+tc_tensor step;
+void(*formula)(tc__optim*o);
+tc__optim_set set;
+}tc__updates;
+struct tc__optim{
+tc__api f;
+const tc__updates*of;
+int at;
+int computed;
+tc_tensor p,g,state[TC__OPTIM_STATES];
+tc_tensor all;
+};
+static const char*tc__updates_number(const tc__updates*l,int at,char number[24]){
+number[0]=0;
+if(l->listed)snprintf(number,24," %d",at);
+return number;
+}
+static int tc__optim_operand(const tc__optim*o,const char*what,tc_tensor t){
+const tc__api*f=&o->f;
+tc__meta m;
+char x[160],y[160],number[24];
+tc__updates_number(o->of,o->at,number);
+if(!t.id)
+return tc__fail(f->c,TC_E_NULL,"%s: %s%s is a null tensor",f->who,what,number);
+if(!tc__meta_get(f,t,&m))return 0;
+if(!tc__is_float(m.dtype))
+return tc__fail(f->c,TC_E_DTYPE,"%s: %s%s is %s, floats are needed",f->who,what,
+number,tc__dtype(m.dtype)->name);
+int ok=m.rank==f->x.rank;
+for(int i=0;ok&&i<m.rank;i++)ok=m.dims[i]==f->x.dims[i];
+return ok||tc__fail(f->c,TC_E_SHAPE,"%s: %s%s is %s, its parameter %s",f->who,
+what,number,tc__dims_text(&m,x),tc__dims_text(&f->x,y));
+}
+static int tc__optim_state(const tc__optim*o,const char*what,tc_tensor t){
+return tc__optim_operand(o,what,t)&&tc__writable(&o->f,t);
+}
+static int tc__optim_begin(tc__optim*o,const tc__updates*l,int at){
+o->of=l,o->at=at;
+if(!tc__begin(&o->f,l->who,l->param[at],l->file,l->line))return 0;
+o->computed=o->f.x.dtype==TC_F64?TC_F64:TC_F32;
+return 1;
+}
+static int tc__optim_check(const tc__updates*l,int at){
+tc__optim o;
+if(!tc__optim_begin(&o,l,at))return 0;
+int ok=tc__optim_state(&o,l->what,l->param[at]);
+if(ok&&l->grad)ok=tc__optim_operand(&o,"grad",l->grad[at]);
+for(int k=0;ok&&k<TC__OPTIM_STATES;k++)
+if(l->state[k].name)
+ok=tc__optim_state(&o,l->state[k].name,l->state[k].at[at]);
+tc__leave_null(&o.f);
+return ok;
+}
+static int tc__count_check(const tc__updates*l){
+tc__api f;
+char x[160];
+if(!tc__api_of(&f,l->who,l->step,l->file,l->line))return 0;
+if(f.x.rank||!tc__is_float(f.x.dtype))
+return tc__fail(f.c,TC_E_SHAPE,"%s: step is %s%s, a scalar f32 is needed",l->who,
+tc__dtype(f.x.dtype)->name,tc__dims_text(&f.x,x));
+return tc__writable(&f,l->step);
+}
+static int tc__updates_check(const tc__updates*l){
+int ok=!l->counted||tc__count_check(l);
+for(int i=0;ok&&i<l->n;i++)ok=tc__optim_check(l,i);
+return ok;
+}
+static tc_tensor tc__optim_value(const tc__optim*o,tc_tensor t){
+tc__meta m;
+if(!t.id||!tc__meta_get(&o->f,t,&m)||m.dtype==o->computed)return t;
+return tc__cast(&o->f,t,o->computed);
+}
+static void tc__optim_load(tc__optim*o){
+const tc__updates*l=o->of;
+o->p=tc__optim_value(o,l->param[o->at]);
+if(l->grad)o->g=tc__optim_value(o,l->grad[o->at]);
+for(int k=0;k<TC__OPTIM_STATES;k++)
+if(l->state[k].name)o->state[k]=tc__optim_value(o,l->state[k].at[o->at]);
+}
+static int tc__optim_write(const tc__updates*l,tc_tensor all,int at){
+tc__optim o;
+int ok=1;
+if(!tc__optim_begin(&o,l,at))return 0;
+const tc__api*f=&o.f;
+o.all=all;
+l->formula(&o);
+for(int k=0;k<TC__OPTIM_STATES&&ok;k++)
+if(l->state[k].name)ok=tc_copy_(l->state[k].at[at],o.state[k]).id!=0;
+ok=ok&&tc_copy_(l->param[at],o.p).id;
+tc__leave_null(&o.f);
+return ok;
+}
+static int tc__updates_write(const tc__updates*l,tc_tensor all){
+int ok=1;
+for(int i=0;ok&&i<l->n;i++)ok=tc__optim_write(l,all,i);
+return ok;
+}
+static tc_tensor tc__count_up(const tc__api*f,tc_tensor step){
+tc_tensor next=tc_add_s(step,1);
+if(!next.id||!tc_copy_(step,next).id)return tc__null();
+return tc_cast(next,TC_F64);
+}
+static int tc__updates_run(const tc__updates*l){
+tc__api f;
+if(!tc__updates_check(l))return 0;
+if(!l->counted)return tc__updates_write(l,tc__null());
+if(!tc__begin(&f,l->who,l->step,l->file,l->line))return 0;
+tc_tensor now=tc__count_up(&f,l->step);
+int ok=now.id&&tc__updates_write(l,now);
+tc__leave_null(&f);
+return ok;
+}
+static tc__updates tc__updates_of(const char*who,const tc_tensor*param,
+const tc_tensor*grad,int n,
+void(*formula)(tc__optim*),const char*file,
+int line){
+tc__updates l;
+memset(&l,0,sizeof l);
+l.who=who,l.file=file,l.line=line,l.what="parameter";
+l.param=param,l.grad=grad,l.n=n,l.formula=formula;
+return l;
+}
+static void tc__updates_state(tc__updates*l,int k,const char*name,
+const tc_tensor*at){
+l->state[k].name=name,l->state[k].at=at;
+}
+static void tc__updates_count(tc__updates*l,tc_tensor step){
+l->counted=1,l->step=step;
+}
+static tc_tensor tc__updates_one(const tc__updates*l){
+return tc__updates_run(l)?l->param[0]:tc__null();
+}
+static const char*tc__updates_missing(const tc__updates*l){
+if(!l->param)return l->what;
+if(!l->grad&&!l->alone)return "grad";
+for(int k=0;k<TC__OPTIM_STATES;k++)
+if(l->state[k].name&&!l->state[k].at)return l->state[k].name;
+return NULL;
+}
+static tc_tensor tc__updates_first(const tc__updates*l){
+tc_tensor t=l->step;
+for(int i=0;i<l->n&&l->param&&!l->counted&&!t.id;i++)t=l->param[i];
+return t;
+}
+static const char*tc__updates_wrong(const tc__updates*l,tc_status*s,char text[120]){
+const char*missing=l->n>0?tc__updates_missing(l):NULL;
+*s=missing?TC_E_NULL:l->n<0||!(l->set.limit>=0)?TC_E_ARG:TC_OK;
+if(*s==TC_OK)return NULL;
+if(l->n<0)
+snprintf(text,120,"%d tensors",l->n);
+else if(missing)
+snprintf(text,120,"%s is null, an array of %d is needed",missing,l->n);
+else
+snprintf(text,120,"the limit is %g, 0 or more is needed",l->set.limit);
+return text;
+}
+static tc_ctx*tc__updates_context(tc__updates*l,tc_status*s){
+char text[120];
+const char*wrong=tc__updates_wrong(l,s,text);
+tc_tensor first=tc__updates_first(l);
+tc_ctx*c=first.id?tc__ctx_of(first):NULL;
+l->listed=1;
+if(!c&&!wrong&&!l->counted&&!l->n)return NULL;
+if(!c&&!wrong)return*s=tc__fail_lost(l->who,first,l->file,l->line),c;
+if(!c)c=tc__ctx_likely(tc__thread_self());
+if(wrong){
+if(c)tc__fail(c,*s,"%s: %s",l->who,wrong);
+return NULL;
+}
+for(int i=0;i<l->n;i++){
+if(l->param[i].id)continue;
+*s=TC_E_NULL;
+tc__fail(c,*s,"%s: %s %d is a null tensor",l->who,l->what,i);
+return NULL;
+}
+return c;
+}
+static tc_status tc__updates_list(tc__updates*l){
+tc_status s;
+tc_ctx*c=tc__updates_context(l,&s);
+if(!c||tc__updates_run(l))return s;
+return tc_error(c)?tc_error(c):TC_E_NULL;
+}
+static void tc__optim_decay(tc__optim*o){
+const tc__api*f=&o->f;
+double decay=o->of->set.weight_decay;
+if(decay!=0)o->g=tc_add(o->g,tc_mul_s(o->p,decay));
+}
+static tc_tensor tc__optim_mean(const tc__api*f,tc_tensor x,double by,tc_tensor off){
+return tc_add(x,tc_mul_s(off,1-by));
+}
+static tc_tensor tc__optim_mean_sq(const tc__api*f,tc_tensor x,double by,
+tc_tensor square){
+return tc_add(tc_mul_s(x,by),tc_mul_s(square,1-by));
+}
+static tc_tensor tc__bias_correction(const tc__api*f,tc_tensor step,double beta){
+return tc_rsub_s(tc_rpow_s(step,beta),1);
+}
+static void tc__optim_shrink(tc__optim*o){
+const tc__api*f=&o->f;
+o->p=tc_mul_s(o->p,1-o->of->set.lr*o->of->set.weight_decay);
+}
+static void tc__adam_formula(tc__optim*o){
+const tc__api*f=&o->f;
+const tc__optim_set*s=&o->of->set;
+tc_tensor c1=tc__bias_correction(f,o->all,s->beta1);
+tc_tensor c2=tc__bias_correction(f,o->all,s->beta2);
+tc_tensor rate=tc__optim_value(o,tc_rdiv_s(c1,s->lr));
+tc_tensor root=tc__optim_value(o,tc_sqrt(c2));
+tc__optim_load(o);
+if(!s->decoupled)tc__optim_decay(o);
+tc_tensor d=tc_sub(o->g,o->state[0]),g2=tc_square(o->g);
+tc_tensor m=o->state[0]=tc__optim_mean(f,o->state[0],s->beta1,d);
+tc_tensor v=o->state[1]=tc__optim_mean_sq(f,o->state[1],s->beta2,g2);
+tc_tensor size=tc_div(tc_sqrt(v),root);
+d=tc_div(m,tc_add_s(size,s->eps));
+if(s->decoupled)tc__optim_shrink(o);
+o->p=tc_sub(o->p,tc_mul(d,rate));
+}
+static void tc__updates_adam(tc__updates*l,const tc_tensor*exp_avg,
+const tc_tensor*exp_avg_sq,tc_tensor step,double lr,
+double beta1,double beta2,double eps,double weight_decay){
+tc__updates_state(l,0,"exp_avg",exp_avg);
+tc__updates_state(l,1,"exp_avg_sq",exp_avg_sq);
+tc__updates_count(l,step);
+l->set.lr=lr,l->set.beta1=beta1,l->set.beta2=beta2,l->set.eps=eps;
+l->set.weight_decay=weight_decay;
+}
+TCDEF tc_tensor tc_adamw__at(tc_tensor param,tc_tensor grad,tc_tensor exp_avg,
+tc_tensor exp_avg_sq,tc_tensor step,double lr,double beta1,
+double beta2,double eps,double weight_decay,
+const char*file,int line){
+tc__updates l=
+tc__updates_of("adamw_",&param,&grad,1,tc__adam_formula,file,line);
+l.set.decoupled=1;
+tc__updates_adam(&l,&exp_avg,&exp_avg_sq,step,lr,beta1,beta2,eps,weight_decay);
+return tc__updates_one(&l);
+}
+TCDEF tc_status tc_adamw_list__at(const tc_tensor*param,const tc_tensor*grad,
+const tc_tensor*exp_avg,const tc_tensor*exp_avg_sq,
+int n,tc_tensor step,double lr,double beta1,
+double beta2,double eps,double weight_decay,
+const char*file,int line){
+tc__updates l=
+tc__updates_of("adamw_list_",param,grad,n,tc__adam_formula,file,line);
+l.set.decoupled=1;
+tc__updates_adam(&l,exp_avg,exp_avg_sq,step,lr,beta1,beta2,eps,weight_decay);
+return tc__updates_list(&l);
+}
+TCDEF tc_tensor tc_adam__at(tc_tensor param,tc_tensor grad,tc_tensor exp_avg,
+tc_tensor exp_avg_sq,tc_tensor step,double lr,double beta1,
+double beta2,double eps,double weight_decay,const char*file,
+int line){
+tc__updates l=tc__updates_of("adam_",&param,&grad,1,tc__adam_formula,file,line);
+tc__updates_adam(&l,&exp_avg,&exp_avg_sq,step,lr,beta1,beta2,eps,weight_decay);
+return tc__updates_one(&l);
+}
+TCDEF tc_status tc_adam_list__at(const tc_tensor*param,const tc_tensor*grad,
+const tc_tensor*exp_avg,const tc_tensor*exp_avg_sq,
+int n,tc_tensor step,double lr,double beta1,
+double beta2,double eps,double weight_decay,
+const char*file,int line){
+tc__updates l=
+tc__updates_of("adam_list_",param,grad,n,tc__adam_formula,file,line);
+tc__updates_adam(&l,exp_avg,exp_avg_sq,step,lr,beta1,beta2,eps,weight_decay);
+return tc__updates_list(&l);
+}
+static tc_tensor tc__optim_buffer(tc__optim*o,int k,tc_tensor d){
+const tc__api*f=&o->f;
+return o->state[k]=tc_add(tc_mul_s(o->state[k],o->of->set.momentum),d);
+}
+static void tc__sgd_formula(tc__optim*o){
+const tc__api*f=&o->f;
+const tc__optim_set*s=&o->of->set;
+tc__optim_load(o);
+tc__optim_decay(o);
+tc_tensor d=o->g;
+if(s->momentum!=0){
+d=tc__optim_buffer(o,0,o->g);
+if(s->nesterov)d=tc_add(o->g,tc_mul_s(d,s->momentum));
+}
+o->p=tc_sub(o->p,tc_mul_s(d,s->lr));
+}
+static void tc__updates_sgd(tc__updates*l,const tc_tensor*momentum_buffer,double lr,
+double momentum,double weight_decay,int nesterov){
+if(momentum!=0)tc__updates_state(l,0,"momentum_buffer",momentum_buffer);
+l->set.lr=lr,l->set.momentum=momentum,l->set.weight_decay=weight_decay;
+l->set.nesterov=nesterov;
+}
+TCDEF tc_tensor tc_sgd__at(tc_tensor param,tc_tensor grad,tc_tensor momentum_buffer,
+double lr,double momentum,double weight_decay,int nesterov,
+const char*file,int line){
+tc__updates l=tc__updates_of("sgd_",&param,&grad,1,tc__sgd_formula,file,line);
+tc__updates_sgd(&l,&momentum_buffer,lr,momentum,weight_decay,nesterov);
+return tc__updates_one(&l);
+}
+TCDEF tc_status tc_sgd_list__at(const tc_tensor*param,const tc_tensor*grad,
+const tc_tensor*momentum_buffer,int n,double lr,
+double momentum,double weight_decay,int nesterov,
+const char*file,int line){
+tc__updates l=
+tc__updates_of("sgd_list_",param,grad,n,tc__sgd_formula,file,line);
+tc__updates_sgd(&l,momentum_buffer,lr,momentum,weight_decay,nesterov);
+return tc__updates_list(&l);
+}
+static void tc__adagrad_formula(tc__optim*o){
+const tc__api*f=&o->f;
+const tc__optim_set*s=&o->of->set;
+tc_tensor slow=tc_add_s(tc_mul_s(tc_sub_s(o->all,1),s->lr_decay),1);
+tc_tensor rate=tc__optim_value(o,tc_rdiv_s(slow,s->lr));
+tc__optim_load(o);
+tc__optim_decay(o);
+tc_tensor sum=o->state[0]=tc_add(o->state[0],tc_square(o->g));
+tc_tensor d=tc_div(o->g,tc_add_s(tc_sqrt(sum),s->eps));
+o->p=tc_sub(o->p,tc_mul(d,rate));
+}
+static void tc__updates_adagrad(tc__updates*l,const tc_tensor*sum,tc_tensor step,
+double lr,double lr_decay,double eps,
+double weight_decay){
+tc__updates_state(l,0,"sum",sum);
+tc__updates_count(l,step);
+l->set.lr=lr,l->set.lr_decay=lr_decay,l->set.eps=eps;
+l->set.weight_decay=weight_decay;
+}
+TCDEF tc_tensor tc_adagrad__at(tc_tensor param,tc_tensor grad,tc_tensor sum,
+tc_tensor step,double lr,double lr_decay,double eps,
+double weight_decay,const char*file,int line){
+tc__updates l=
+tc__updates_of("adagrad_",&param,&grad,1,tc__adagrad_formula,file,line);
+tc__updates_adagrad(&l,&sum,step,lr,lr_decay,eps,weight_decay);
+return tc__updates_one(&l);
+}
+TCDEF tc_status tc_adagrad_list__at(const tc_tensor*param,const tc_tensor*grad,
+const tc_tensor*sum,int n,tc_tensor step,double lr,
+double lr_decay,double eps,double weight_decay,
+const char*file,int line){
+tc__updates l=
+tc__updates_of("adagrad_list_",param,grad,n,tc__adagrad_formula,file,line);
+tc__updates_adagrad(&l,sum,step,lr,lr_decay,eps,weight_decay);
+return tc__updates_list(&l);
+}
+static tc_tensor tc__rmsprop_power(tc__optim*o){
+const tc__api*f=&o->f;
+const tc__optim_set*s=&o->of->set;
+tc_tensor g2=tc_square(o->g);
+tc_tensor v=o->state[0]=tc__optim_mean_sq(f,o->state[0],s->alpha,g2);
+if(!s->centered)return v;
+tc_tensor off=tc_sub(o->g,o->state[1]);
+tc_tensor m=o->state[1]=tc__optim_mean(f,o->state[1],s->alpha,off);
+return tc_maximum_s(tc_sub(v,tc_square(m)),0);
+}
+static void tc__rmsprop_formula(tc__optim*o){
+const tc__api*f=&o->f;
+const tc__optim_set*s=&o->of->set;
+tc__optim_load(o);
+tc__optim_decay(o);
+tc_tensor size=tc_add_s(tc_sqrt(tc__rmsprop_power(o)),s->eps);
+tc_tensor d=tc_div(o->g,size);
+if(s->momentum!=0)d=tc__optim_buffer(o,2,d);
+o->p=tc_sub(o->p,tc_mul_s(d,s->lr));
+}
+static void tc__updates_rmsprop(tc__updates*l,const tc_tensor*square_avg,
+const tc_tensor*grad_avg,const tc_tensor*momentum_buffer,
+double lr,double alpha,double eps,double weight_decay,
+double momentum,int centered){
+tc__updates_state(l,0,"square_avg",square_avg);
+if(centered)tc__updates_state(l,1,"grad_avg",grad_avg);
+if(momentum!=0)tc__updates_state(l,2,"momentum_buffer",momentum_buffer);
+l->set.lr=lr,l->set.alpha=alpha,l->set.eps=eps;
+l->set.weight_decay=weight_decay,l->set.momentum=momentum;
+l->set.centered=centered;
+}
+TCDEF tc_tensor tc_rmsprop__at(tc_tensor param,tc_tensor grad,tc_tensor square_avg,
+tc_tensor grad_avg,tc_tensor momentum_buffer,double lr,
+double alpha,double eps,double weight_decay,
+double momentum,int centered,const char*file,int line){
+tc__updates l=
+tc__updates_of("rmsprop_",&param,&grad,1,tc__rmsprop_formula,file,line);
+tc__updates_rmsprop(&l,&square_avg,&grad_avg,&momentum_buffer,lr,alpha,eps,
+weight_decay,momentum,centered);
+return tc__updates_one(&l);
+}
+TCDEF tc_status tc_rmsprop_list__at(const tc_tensor*param,const tc_tensor*grad,
+const tc_tensor*square_avg,const tc_tensor*grad_avg,
+const tc_tensor*momentum_buffer,int n,double lr,
+double alpha,double eps,double weight_decay,
+double momentum,int centered,const char*file,
+int line){
+tc__updates l=
+tc__updates_of("rmsprop_list_",param,grad,n,tc__rmsprop_formula,file,line);
+tc__updates_rmsprop(&l,square_avg,grad_avg,momentum_buffer,lr,alpha,eps,
+weight_decay,momentum,centered);
+return tc__updates_list(&l);
+}
+static void tc__lion_formula(tc__optim*o){
+const tc__api*f=&o->f;
+const tc__optim_set*s=&o->of->set;
+tc__optim_load(o);
+tc__optim_shrink(o);
+tc_tensor m=o->state[0],off=tc_sub(o->g,m);
+tc_tensor d=tc_sign(tc__optim_mean(f,m,s->beta1,off));
+o->p=tc_sub(o->p,tc_mul_s(d,s->lr));
+o->state[0]=tc__optim_mean(f,m,s->beta2,off);
+}
+static void tc__updates_lion(tc__updates*l,const tc_tensor*exp_avg,double lr,
+double beta1,double beta2,double weight_decay){
+tc__updates_state(l,0,"exp_avg",exp_avg);
+l->set.lr=lr,l->set.beta1=beta1,l->set.beta2=beta2;
+l->set.weight_decay=weight_decay;
+}
+TCDEF tc_tensor tc_lion__at(tc_tensor param,tc_tensor grad,tc_tensor exp_avg,double lr,
+double beta1,double beta2,double weight_decay,
+const char*file,int line){
+tc__updates l=tc__updates_of("lion_",&param,&grad,1,tc__lion_formula,file,line);
+tc__updates_lion(&l,&exp_avg,lr,beta1,beta2,weight_decay);
+return tc__updates_one(&l);
+}
+TCDEF tc_status tc_lion_list__at(const tc_tensor*param,const tc_tensor*grad,
+const tc_tensor*exp_avg,int n,double lr,double beta1,
+double beta2,double weight_decay,const char*file,
+int line){
+tc__updates l=
+tc__updates_of("lion_list_",param,grad,n,tc__lion_formula,file,line);
+tc__updates_lion(&l,exp_avg,lr,beta1,beta2,weight_decay);
+return tc__updates_list(&l);
+}
+static tc__updates tc__updates_clip(const char*who,const tc_tensor*grads,int n,
+double limit,void(*formula)(tc__optim*),
+const char*file,int line){
+tc__updates l=tc__updates_of(who,grads,NULL,n,formula,file,line);
+l.what="grad",l.alone=1,l.set.limit=limit;
+return l;
+}
+static void tc__clip_value_formula(tc__optim*o){
+const tc__api*f=&o->f;
+tc__optim_load(o);
+o->p=tc_clamp(o->p,-o->of->set.limit,o->of->set.limit);
+}
+TCDEF tc_status tc_clip_grad_value__at(const tc_tensor*grads,int n,double value,
+const char*file,int line){
+tc__updates l=tc__updates_clip("clip_grad_value_",grads,n,value,
+tc__clip_value_formula,file,line);
+return tc__updates_list(&l);
+}
+static void tc__clip_norm_formula(tc__optim*o){
+const tc__api*f=&o->f;
+tc_tensor by=tc__optim_value(o,o->all);
+tc__optim_load(o);
+o->p=tc_mul(o->p,by);
+}
+static tc_tensor tc__norm_part(const tc__updates*l,int at,int largest){
+tc__optim o;
+if(!tc__optim_begin(&o,l,at))return tc__null();
+const tc__api*f=&o.f;
+tc_tensor g=tc__optim_value(&o,l->param[at]);
+if(largest&&tc__meta_elements(&f->x))return tc__leave(&o.f,tc_amax_all(tc_abs(g)));
+return tc__leave(&o.f,tc_sum_all(tc_square(g)));
+}
+static tc_tensor tc__norm_total(const tc__api*f,const tc__updates*l,int largest){
+tc_tensor total=tc__norm_part(l,0,largest);
+for(int i=1;i<l->n&&total.id;i++){
+tc_tensor part=tc__norm_part(l,i,largest);
+total=largest?tc_maximum(total,part):tc_add(total,part);
+}
+return largest||!total.id?total:tc_sqrt(total);
+}
+static int tc__norm_check(tc_ctx*c,const tc__updates*l,double norm_type){
+if(norm_type==2||norm_type==tc__infinity())return tc__updates_check(l);
+return tc__fail(c,TC_E_ARG,"%s: norm_type is %g; it is 2 or infinity",l->who,
+norm_type);
+}
+TCDEF tc_tensor tc_clip_grad_norm__at(const tc_tensor*grads,int n,double max_norm,
+double norm_type,const char*file,int line){
+tc_status s;
+tc__api frame,*f=&frame;
+tc__updates l=tc__updates_clip("clip_grad_norm_",grads,n,max_norm,
+tc__clip_norm_formula,file,line);
+tc_tensor total=tc__null(),by=total;
+if(n<1)return tc__api_list(f,l.who,grads,n,file,line),total;
+tc_ctx*c=tc__updates_context(&l,&s);
+if(!c||!tc__norm_check(c,&l,norm_type)||
+!tc__begin(f,l.who,grads[0],file,line))
+return total;
+total=tc__norm_total(f,&l,norm_type!=2);
+if(total.id)by=tc_minimum_s(tc_rdiv_s(tc_add_s(total,1e-6),max_norm),1);
+int ok=by.id&&tc__updates_write(&l,by);
+return tc__leave(f,ok?total:tc__null());
+}
 // ---- gen/api/site.h
 #undef TC__SITE
 #ifndef TC_NO_SITES
@@ -14330,180 +14951,6 @@ return tc__leave_null(&f);
 if(!tc__index_add_sizes(&f,&i,&s,k))return tc__leave_null(&f);
 return tc__scatter_prim(&f,TC_OP_INDEX_ADD,t,index,src,k,s.dtype);
 }
-// ---- gen/graph/optim.c
-typedef struct tc__optim{
-tc__api f;
-int computed;
-int at;
-}tc__optim;
-typedef struct tc__adamw{
-tc_tensor param,grad,exp_avg,exp_avg_sq;
-double lr,beta1,beta2,eps,weight_decay;
-}tc__adamw;
-static int tc__optim_operand(const tc__optim*o,const char*what,tc_tensor t){
-const tc__api*f=&o->f;
-tc__meta m;
-char x[160],y[160],number[24]="";
-if(o->at>=0)snprintf(number,sizeof number," %d",o->at);
-if(!t.id)
-return tc__fail(f->c,TC_E_NULL,"%s: %s%s is a null tensor",f->who,what,number);
-if(!tc__meta_get(f,t,&m))return 0;
-if(!tc__is_float(m.dtype))
-return tc__fail(f->c,TC_E_DTYPE,"%s: %s%s is %s, floats are needed",f->who,what,
-number,tc__dtype(m.dtype)->name);
-int ok=m.rank==f->x.rank;
-for(int i=0;ok&&i<m.rank;i++)ok=m.dims[i]==f->x.dims[i];
-return ok||tc__fail(f->c,TC_E_SHAPE,"%s: %s%s is %s, its parameter %s",f->who,
-what,number,tc__dims_text(&m,x),tc__dims_text(&f->x,y));
-}
-static int tc__optim_state(const tc__optim*o,const char*what,tc_tensor t){
-return tc__optim_operand(o,what,t)&&tc__writable(&o->f,t);
-}
-static int tc__optim_begin(tc__optim*o,const char*who,tc_tensor param,int at,
-const char*file,int line){
-o->at=at;
-if(!tc__begin(&o->f,who,param,file,line))return 0;
-o->computed=o->f.x.dtype==TC_F64?TC_F64:TC_F32;
-return 1;
-}
-static tc_tensor tc__optim_value(const tc__optim*o,tc_tensor t){
-tc__meta m;
-if(!t.id||!tc__meta_get(&o->f,t,&m)||m.dtype==o->computed)return t;
-return tc__cast(&o->f,t,o->computed);
-}
-static int tc__adamw_check(const char*who,const tc__adamw*a,int at,const char*file,
-int line){
-tc__optim o;
-if(!tc__optim_begin(&o,who,a->param,at,file,line))return 0;
-int ok=tc__optim_state(&o,"parameter",a->param)&&
-tc__optim_operand(&o,"grad",a->grad)&&
-tc__optim_state(&o,"exp_avg",a->exp_avg)&&
-tc__optim_state(&o,"exp_avg_sq",a->exp_avg_sq);
-tc__leave_null(&o.f);
-return ok;
-}
-static int tc__adamw_step_check(const char*who,tc_tensor step,const char*file,
-int line){
-tc__api f;
-char x[160];
-if(!tc__api_of(&f,who,step,file,line))return 0;
-if(f.x.rank||!tc__is_float(f.x.dtype))
-return tc__fail(f.c,TC_E_SHAPE,"%s: step is %s%s, a scalar f32 is needed",who,
-tc__dtype(f.x.dtype)->name,tc__dims_text(&f.x,x));
-return tc__writable(&f,step);
-}
-static tc_tensor tc__bias_correction(tc_tensor step,double beta,const char*file,
-int line){
-return tc_rsub_s_at(tc_rpow_s_at(step,beta,file,line),1,file,line);
-}
-static int tc__adamw_update(const char*who,const tc__adamw*a,tc_tensor step,int at,
-const char*file,int line){
-tc__optim o;
-if(!tc__optim_begin(&o,who,a->param,at,file,line))return 0;
-tc_tensor c1=tc__bias_correction(step,a->beta1,file,line);
-tc_tensor c2=tc__bias_correction(step,a->beta2,file,line);
-tc_tensor rate=tc__optim_value(&o,tc_rdiv_s_at(c1,a->lr,file,line));
-tc_tensor root=tc__optim_value(&o,tc_sqrt_at(c2,file,line));
-tc_tensor p=tc__optim_value(&o,a->param),g=tc__optim_value(&o,a->grad);
-tc_tensor m=tc__optim_value(&o,a->exp_avg),v=tc__optim_value(&o,a->exp_avg_sq);
-tc_tensor d=tc_sub_at(g,m,file,line),g2=tc_square_at(g,file,line);
-m=tc_add_at(m,tc_mul_s_at(d,1-a->beta1,file,line),file,line);
-v=tc_add_at(tc_mul_s_at(v,a->beta2,file,line),
-tc_mul_s_at(g2,1-a->beta2,file,line),file,line);
-tc_tensor size=tc_div_at(tc_sqrt_at(v,file,line),root,file,line);
-d=tc_div_at(m,tc_add_s_at(size,a->eps,file,line),file,line);
-p=tc_mul_s_at(p,1-a->lr*a->weight_decay,file,line);
-p=tc_sub_at(p,tc_mul_at(d,rate,file,line),file,line);
-int ok=tc_copy__at(a->exp_avg,m,file,line).id&&
-tc_copy__at(a->exp_avg_sq,v,file,line).id&&
-tc_copy__at(a->param,p,file,line).id;
-tc__leave_null(&o.f);
-return ok;
-}
-static tc_tensor tc__adamw_count(tc_tensor step,const char*file,int line){
-tc_tensor next=tc_add_s_at(step,1,file,line);
-if(!next.id||!tc_copy__at(step,next,file,line).id)return tc__null();
-return tc_cast_at(next,TC_F64,file,line);
-}
-static int tc__adamw_all(const char*who,const tc_tensor*param,const tc_tensor*grad,
-const tc_tensor*exp_avg,const tc_tensor*exp_avg_sq,int n,
-int listed,tc_tensor step,tc__adamw a,const char*file,
-int line){
-tc__api f;
-int ok=tc__adamw_step_check(who,step,file,line);
-for(int write=0;ok&&write<2;write++){
-tc_tensor now=step;
-if(write&&!tc__begin(&f,who,step,file,line))return 0;
-if(write)now=tc__adamw_count(step,file,line);
-ok=now.id!=0;
-for(int i=0;ok&&i<n;i++){
-int at=listed?i:-1;
-a.param=param[i],a.grad=grad[i];
-a.exp_avg=exp_avg[i],a.exp_avg_sq=exp_avg_sq[i];
-ok=write?tc__adamw_update(who,&a,now,at,file,line)
-:tc__adamw_check(who,&a,at,file,line);
-}
-if(write)tc__leave_null(&f);
-}
-return ok;
-}
-static tc__adamw tc__adamw_of(double lr,double beta1,double beta2,double eps,
-double weight_decay){
-tc__adamw a;
-memset(&a,0,sizeof a);
-a.lr=lr,a.beta1=beta1,a.beta2=beta2,a.eps=eps;
-a.weight_decay=weight_decay;
-return a;
-}
-TCDEF tc_tensor tc_adamw__at(tc_tensor param,tc_tensor grad,tc_tensor exp_avg,
-tc_tensor exp_avg_sq,tc_tensor step,double lr,double beta1,
-double beta2,double eps,double weight_decay,
-const char*file,int line){
-tc__adamw a=tc__adamw_of(lr,beta1,beta2,eps,weight_decay);
-int ok=tc__adamw_all("adamw_",&param,&grad,&exp_avg,&exp_avg_sq,1,0,step,a,
-file,line);
-return ok?param:tc__null();
-}
-TCDEF tc_status tc_adamw_list__at(const tc_tensor*param,const tc_tensor*grad,
-const tc_tensor*exp_avg,const tc_tensor*exp_avg_sq,
-int n,tc_tensor step,double lr,double beta1,
-double beta2,double eps,double weight_decay,
-const char*file,int line){
-tc__adamw a=tc__adamw_of(lr,beta1,beta2,eps,weight_decay);
-tc_ctx*c=tc__ctx_of(step);
-if(!c)return tc__fail_lost("adamw_list_",step,file,line);
-if(n<0||(n&&(!param||!grad||!exp_avg||!exp_avg_sq)))
-tc__fail(c,n<0?TC_E_ARG:TC_E_NULL,
-n<0?"adamw_list_: %d parameters"
-:"adamw_list_: an array of %d is null",
-n);
-else if(tc__adamw_all("adamw_list_",param,grad,exp_avg,exp_avg_sq,n,1,step,a,
-file,line))
-return TC_OK;
-return tc_error(c)?tc_error(c):TC_E_NULL;
-}
-TCDEF tc_tensor tc_sgd__at(tc_tensor param,tc_tensor grad,tc_tensor momentum_buffer,
-double lr,double momentum,double weight_decay,int nesterov,
-const char*file,int line){
-tc__optim o;
-if(!tc__optim_begin(&o,"sgd_",param,-1,file,line))return tc__null();
-int ok=tc__optim_state(&o,"parameter",param)&&tc__optim_operand(&o,"grad",grad);
-if(ok&&momentum!=0)ok=tc__optim_state(&o,"momentum_buffer",momentum_buffer);
-if(!ok)return tc__leave_null(&o.f);
-tc_tensor p=tc__optim_value(&o,param),g=tc__optim_value(&o,grad);
-if(weight_decay!=0)
-g=tc_add_at(g,tc_mul_s_at(p,weight_decay,file,line),file,line);
-if(momentum!=0){
-tc_tensor b=tc__optim_value(&o,momentum_buffer);
-b=tc_add_at(tc_mul_s_at(b,momentum,file,line),g,file,line);
-g=nesterov?tc_add_at(g,tc_mul_s_at(b,momentum,file,line),file,line):b;
-ok=tc_copy__at(momentum_buffer,b,file,line).id!=0;
-}
-p=tc_sub_at(p,tc_mul_s_at(g,lr,file,line),file,line);
-ok=ok&&tc_copy__at(param,p,file,line).id;
-tc__leave_null(&o.f);
-return ok?param:tc__null();
-}
 // ---- gen/graph/grad.c
 static int tc__grad_check(const tc__api*f){
 if(!tc__is_recording(f->c))
@@ -14551,6 +14998,121 @@ return same||tc__fail(f->c,TC_E_SHAPE,"%s: v is %s%s, y %s%s; they must be alike
 f->who,tc__dtype(m.dtype)->name,tc__dims_text(&m,a),
 tc__dtype(f->x.dtype)->name,tc__dims_text(&f->x,b));
 }
+typedef struct tc__needs{
+const tc__visit*v;
+size_t steps;
+uint32_t externals;
+uint8_t*step,*external;
+}tc__needs;
+static uint8_t*tc__need_of(const tc__needs*n,uint32_t code){
+return code&TC__EXTERNAL?&n->external[code&~TC__EXTERNAL]:&n->step[code];
+}
+static void tc__need_code(const tc__needs*n,uint32_t code){
+*tc__need_of(n,code)=1;
+*tc__need_of(n,tc__memory_of(n->v,code))=1;
+}
+static void tc__needs_walk(const tc__needs*n){
+for(size_t i=n->steps;i-- >0;){
+const tc__step*s=n->v->path.at[i];
+int writes=s->op==TC_OP_COPY_;
+if(writes?!*tc__need_of(n,tc__memory_of(n->v,s->in[0])):!n->step[i])
+continue;
+for(uint32_t k=0;k<s->n_in;k++)tc__need_code(n,s->in[k]);
+}
+}
+static void tc__needs_close(tc__needs*n,tc_ctx*c){
+if(n->step)TC__FREE_ARRAY(c,n->step,n->steps+1);
+if(n->external)TC__FREE_ARRAY(c,n->external,n->externals+1);
+}
+static int tc__needs_open(tc__needs*n,tc_ctx*c,tc_tensor y){
+const tc__visit*v=tc__recorder_of(c)->visit;
+const tc__tensor*t=tc__tensor_find(c,y);
+memset(n,0,sizeof*n);
+n->v=v,n->steps=v->path.count,n->externals=(uint32_t)v->external.count;
+n->step=TC__NEW_ARRAY(c,uint8_t,n->steps+1);
+n->external=TC__NEW_ARRAY(c,uint8_t,n->externals+1);
+if(!n->step||!n->external)return tc__needs_close(n,c),0;
+if(y.id>>TC__SLOT_BITS==v->key)
+tc__need_code(n,tc__position(y));
+else if(t&&t->bind_epoch==v->epoch)
+n->external[t->bind_index]=1;
+tc__needs_walk(n);
+return 1;
+}
+static tc_tensor tc__code_handle(const tc__visit*v,uint32_t code){
+tc_tensor t;
+t.id=v->first|code;
+return code&TC__EXTERNAL?v->external.at[code&~TC__EXTERNAL].handle:t;
+}
+static int tc__own_check(const tc__api*f,const tc__custom*o,const tc_tensor*in,
+const tc_tensor*g){
+tc__meta a,b;
+char x[160],y[160];
+for(int i=0;i<o->op.n_in;i++){
+if(!g[i].id)continue;
+if(!tc__meta_get(f,in[i],&a)||!tc__meta_get(f,g[i],&b))return 0;
+int same=a.rank==b.rank&&a.dtype==b.dtype;
+for(int k=0;k<a.rank&&same;k++)same=a.dims[k]==b.dims[k];
+if(!same)
+return tc__fail(
+f->c,TC_E_SHAPE,
+"custom op \"%s\": its gradient gives %s%s for input %d, which is "
+"%s%s",
+o->op.name,tc__dtype(b.dtype)->name,tc__dims_text(&b,y),i,
+tc__dtype(a.dtype)->name,tc__dims_text(&a,x));
+}
+return 1;
+}
+static int tc__own_record(const tc__api*f,const tc__custom*o,uint32_t at){
+tc__visit*v=tc__recorder_of(f->c)->visit;
+tc_tensor in[TC__CUSTOM_INPUTS],all[TC__CUSTOM_INPUTS+2],g[TC__CUSTOM_INPUTS];
+char text[64];
+uint32_t n=2;
+int64_t given=0,mark=(int64_t)at+1;
+all[0]=tc__code_handle(v,at);
+for(int i=0;i<o->op.n_in;i++)
+in[i]=tc__code_handle(v,v->path.at[at]->in[i]),g[i]=tc__null();
+tc_tensor zeros=tc_zeros_like_at(all[0],f->file,f->line);
+all[1]=zeros.id?tc__prim(f,TC_OP_DETACH,zeros,&mark,1):zeros;
+if(!all[1].id)return 0;
+tc_status s=o->op.gradient(f->c,o->op.user,in,o->op.n_in,all[0],all[1],g);
+if(s)
+return tc__fail(f->c,tc__user_status(s),"custom op \"%s\": its gradient %s",
+o->op.name,tc__user_status_text(s,text));
+if(!tc__own_check(f,o,in,g))return 0;
+for(int i=0;i<o->op.n_in;i++){
+given|=(int64_t)(g[i].id!=0)<<i;
+if(g[i].id)all[n++]=g[i];
+}
+tc__call k;
+memset(&k,0,sizeof k);
+k.op=TC_OP_OWN_GRADIENT,k.in=all,k.n_in=n,k.attr=&given,k.n_attr=1;
+k.site.file=f->file,k.site.line=f->line;
+return tc__visit_step(f->c,v,&k)!=NULL;
+}
+static int tc__own_is_recorded(const tc__visit*v,uint32_t at){
+for(size_t i=at+1;i<v->path.count;i++)
+if(v->path.at[i]->op==TC_OP_OWN_GRADIENT&&v->path.at[i]->in[0]==at)return 1;
+return 0;
+}
+static int tc__own_gradients(const tc__api*f,const tc__needs*n){
+for(uint32_t i=0;i<n->steps;i++){
+const tc__step*s=n->v->path.at[i];
+if(s->op!=TC_OP_CUSTOM||!n->step[i])continue;
+const tc__custom*o=tc__custom_at(f->c,s->attr[TC__CUSTOM_OP]);
+if(!o||!o->op.gradient||tc__own_is_recorded(n->v,i))continue;
+if(!tc__own_record(f,o,i))return 0;
+}
+return 1;
+}
+static int tc__owns_of(const tc__api*f,tc_tensor y){
+tc__needs n;
+if(!tc__custom_count(f->c))return 1;
+if(!tc__needs_open(&n,f->c,y))return 0;
+int ok=tc__own_gradients(f,&n);
+tc__needs_close(&n,f->c);
+return ok;
+}
 static tc_tensor tc__gradient(const tc__api*f,tc_tensor y,tc_tensor v,tc_tensor x,
 int64_t lenient){
 tc_tensor in[3];
@@ -14564,7 +15126,7 @@ tc__api f;
 if(!tc__begin(&f,who,y,file,line))return tc__api_refused(&f,y);
 tc_status outer=tc__unit_begin(f.c);
 int ok=tc__grad_check(&f)&&(v?tc__weights_check(&f,*v):tc__loss_check(&f))&&
-tc__wrt_check(&f,wrt,n,out);
+tc__wrt_check(&f,wrt,n,out)&&tc__owns_of(&f,y);
 for(int i=0;i<n&&ok;i++){
 out[i]=tc__gradient(&f,y,v?*v:tc__null(),wrt[i],0);
 ok=out[i].id!=0;
@@ -14582,30 +15144,64 @@ TCDEF tc_status tc_vjp_at(tc_tensor y,tc_tensor v,const tc_tensor*wrt,int n,
 tc_tensor*out,const char*file,int line){
 return tc__grad_all("tc_vjp",y,&v,wrt,n,out,file,line);
 }
+static tc_tensor tc__jvp_sum(const tc__api*f,tc_tensor y,const tc_tensor*wrt,
+const tc_tensor*t,int n){
+tc_tensor sum=tc__null();
+for(int i=0;i<n;i++){
+tc__api inner;
+tc_tensor in[3];
+if(!tc__api_about(f,&inner,wrt[i])||!tc__weights_check(&inner,t[i]))
+return tc__null();
+in[0]=y,in[1]=wrt[i],in[2]=t[i];
+tc_tensor part=tc__prim_n(f,TC_OP_JVP,in,3,NULL,0);
+if(!part.id)return part;
+sum=i?tc_add_at(sum,part,f->file,f->line):part;
+}
+return sum;
+}
+TCDEF tc_status tc_jvp_at(tc_tensor y,const tc_tensor*wrt,const tc_tensor*t,int n,
+tc_tensor*out,const char*file,int line){
+tc__api f;
+if(out)*out=tc__null();
+if(!tc__begin(&f,"tc_jvp",y,file,line))return tc__api_refused(&f,y);
+tc_status outer=tc__unit_begin(f.c);
+int ok=tc__grad_check(&f)&&tc__wrt_check(&f,wrt,n,out)&&tc__owns_of(&f,y);
+if(ok&&!n)ok=tc__fail(f.c,TC_E_ARG,"tc_jvp: n is 0");
+if(ok&&!t)ok=tc__fail(f.c,TC_E_NULL,"tc_jvp: t is null");
+if(ok)*out=tc__jvp_sum(&f,y,wrt,t,n),ok=out->id!=0;
+tc_status s=tc__unit_end(f.c,outer,ok);
+tc__leave_null(&f);
+return s;
+}
+static tc_status tc__no_grad(tc_ctx*c,const char*who,int64_t on,const char*file,
+int line){
+tc__call k;
+if(!c)return TC_E_NULL;
+if(!tc__is_ours(c,who))return tc__not_ours(c);
+tc__visit*v=tc__recorder_of(c)->visit;
+if(!v)return TC_OK;
+tc_status outer=tc__unit_begin(c);
+memset(&k,0,sizeof k);
+k.op=TC_OP_NO_GRAD,k.attr=&on,k.n_attr=1;
+k.site.file=file,k.site.line=line;
+tc__site_set(c,k.site);
+int ok=
+on||v->no_grad||
+tc__fail(c,TC_E_STATE,"%s: there was no tc_no_grad_begin in this region",who);
+ok=ok&&tc__visit_step(c,v,&k)!=NULL;
+if(ok)v->no_grad+=on?1:-1;
+return tc__unit_end(c,outer,ok);
+}
+TCDEF tc_status tc_no_grad_begin_at(tc_ctx*tc,const char*file,int line){
+return tc__no_grad(tc,"tc_no_grad_begin",1,file,line);
+}
+TCDEF tc_status tc_no_grad_end_at(tc_ctx*tc,const char*file,int line){
+return tc__no_grad(tc,"tc_no_grad_end",0,file,line);
+}
 TCDEF tc_tensor tc_detach_at(tc_tensor x,const char*file,int line){
 tc__api f;
 if(!tc__api_of(&f,"tc_detach",x,file,line))return tc__null();
-return tc__prim(&f,TC_OP_DETACH,x,NULL,0);
-}
-typedef struct tc__needs{
-const tc__visit*v;
-uint8_t*step,*external;
-}tc__needs;
-static uint8_t*tc__need_of(const tc__needs*n,uint32_t code){
-return code&TC__EXTERNAL?&n->external[code&~TC__EXTERNAL]:&n->step[code];
-}
-static void tc__need_code(const tc__needs*n,uint32_t code){
-*tc__need_of(n,code)=1;
-*tc__need_of(n,tc__memory_of(n->v,code))=1;
-}
-static void tc__needs_walk(const tc__needs*n){
-for(size_t i=n->v->path.count;i-- >0;){
-const tc__step*s=n->v->path.at[i];
-int writes=s->op==TC_OP_COPY_;
-if(writes?!*tc__need_of(n,tc__memory_of(n->v,s->in[0])):!n->step[i])
-continue;
-for(uint32_t k=0;k<s->n_in;k++)tc__need_code(n,s->in[k]);
-}
+return tc__detach(&f,x);
 }
 static int tc__backward_all(const tc__api*f,tc_tensor loss,const tc__needs*n,
 uint32_t count){
@@ -14621,25 +15217,9 @@ return 1;
 }
 static int tc__backward_from(const tc__api*f,tc_tensor loss){
 tc__needs n;
-tc__visit*v=tc__recorder_of(f->c)->visit;
-uint32_t count=(uint32_t)v->external.count;
-size_t steps=v->path.count;
-const tc__tensor*t=tc__tensor_find(f->c,loss);
-memset(&n,0,sizeof n);
-n.v=v;
-n.step=TC__NEW_ARRAY(f->c,uint8_t,steps+1);
-n.external=TC__NEW_ARRAY(f->c,uint8_t,count+1);
-int ok=n.step&&n.external;
-if(ok&&loss.id>>TC__SLOT_BITS==v->key)
-tc__need_code(&n,tc__position(loss));
-else if(ok&&t&&t->bind_epoch==v->epoch)
-n.external[t->bind_index]=1;
-if(ok){
-tc__needs_walk(&n);
-ok=tc__backward_all(f,loss,&n,count);
-}
-tc__free(f->c,n.step,steps+1);
-tc__free(f->c,n.external,count+1);
+if(!tc__needs_open(&n,f->c,loss))return 0;
+int ok=tc__own_gradients(f,&n)&&tc__backward_all(f,loss,&n,n.externals);
+tc__needs_close(&n,f->c);
 return ok;
 }
 TCDEF tc_status tc_backward_at(tc_tensor loss,const char*file,int line){
@@ -14799,14 +15379,30 @@ int computed=tc__is_half(from)?(int)TC_F32:tc__computed_as(from);
 a=tc__reduce_over(g,s,to==from?computed:to,tc__make_cast(g,a,computed));
 return tc__make_cast(g,a,to);
 }
+static tc__node*tc__make_rounding(tc__graph*g,tc__node*n){
+int64_t to=n?n->dtype:0;
+if(!n||!tc__is_half(n->dtype))return n;
+return tc__make1_as(g,TC_OP_CAST,n->dtype,n,n->rank,n->dims,&to,1);
+}
 // ---- gen/graph/derive.c
+typedef struct tc__own_gradient{
+uint32_t result,seed,n;
+const uint32_t*in;
+}tc__own_gradient;
+enum{
+TC__DEPENDS=1,
+TC__REFUSED=2
+};
 typedef struct tc__derive{
 tc__graph*g;
 uint32_t y,v;
 uint32_t n;
 uint32_t*adjoint;
-uint8_t*refused;
+uint8_t*how;
 const tc__node*why;
+const tc__own_gradient*own;
+size_t owns;
+int rounds;
 int failed;
 }tc__derive;
 static int tc__d_dtype(tc__derive*d,const tc__node*a){
@@ -14824,16 +15420,19 @@ return tc__make_expand(d->g,k,like->rank,like->dims);
 static tc__node*tc__d_zeros(tc__derive*d,const tc__node*like){
 return tc__d_number(d,like,0);
 }
+static tc__node*tc__d_made(tc__derive*d,tc__node*n){
+return d->rounds?tc__make_rounding(d->g,n):n;
+}
 static tc__node*tc__d1(tc__derive*d,tc__op op,tc__node*a){
-return a?tc__make_alu(d->g,op,a->dtype,&a,1):NULL;
+return a?tc__d_made(d,tc__make_alu(d->g,op,a->dtype,&a,1)):NULL;
 }
 static tc__node*tc__d2(tc__derive*d,tc__op op,tc__node*a,tc__node*b){
 tc__node*in[2];
 if(!a||!b)return NULL;
-int t=tc__is_float(a->dtype)?a->dtype:b->dtype;
+int t=tc__is_float(b->dtype)&&!tc__is_float(a->dtype)?b->dtype:a->dtype;
 int compares=tc__ops[op].dtype==tc__dtype_compare;
 in[0]=tc__make_cast(d->g,a,t),in[1]=tc__make_cast(d->g,b,t);
-return tc__make_alu(d->g,op,compares?(int)TC_BOOL:t,in,2);
+return tc__d_made(d,tc__make_alu(d->g,op,compares?(int)TC_BOOL:t,in,2));
 }
 static tc__node*tc__d2_s(tc__derive*d,tc__op op,tc__node*a,double x){
 return tc__d2(d,op,a,tc__d_number(d,a,x));
@@ -14844,7 +15443,7 @@ return tc__d2(d,op,tc__d_number(d,a,x),a);
 static tc__node*tc__d3(tc__derive*d,tc__op op,tc__node*a,tc__node*b,tc__node*c){
 tc__node*in[3];
 in[0]=a,in[1]=b,in[2]=c;
-return a&&b&&c?tc__make_alu(d->g,op,b->dtype,in,3):NULL;
+return a&&b&&c?tc__d_made(d,tc__make_alu(d->g,op,b->dtype,in,3)):NULL;
 }
 static tc__node*tc__d_reshape_like(tc__derive*d,tc__node*a,const tc__node*like){
 return tc__make_reshape(d->g,a,like->rank,like->dims);
@@ -14891,6 +15490,11 @@ tc__ix_mul(x,tc__ix_sub(x,a->dims[dim],tc__ix_const(1)),tc__ix_const(step));
 end=tc__ix_add(x,tc__ix_add(x,end,tc__ix_const(1)),low);
 return tc__make_pad(d->g,a,dim,low,tc__ix_sub(x,n,end),tc__ix_const(step),0);
 }
+static tc__node*tc__d_detach(tc__graph*g,tc__node*a,int64_t mark){
+return a&&tc__is_float(a->dtype)
+?tc__make1(g,TC_OP_DETACH,a,a->rank,a->dims,&mark,1)
+:a;
+}
 static tc__node*tc__d_in(tc__derive*d,const tc__node*n,uint32_t i){
 return d->g->node.at[n->in[i]];
 }
@@ -14904,11 +15508,47 @@ d->failed|=!a;
 if(a)*at=a->id+1;
 }
 typedef void(*tc__rule_fn)(tc__derive*d,const tc__node*n,tc__node*g);
+static int tc__d_is_number(tc__derive*d,const tc__node*n,uint32_t i){
+const tc__node*a=tc__d_in(d,n,i);
+while(a->op==TC_OP_EXPAND||a->op==TC_OP_RESHAPE||a->op==TC_OP_CAST)
+a=tc__d_in(d,a,0);
+return a->op==TC_OP_CONST||a->op==TC_OP_ARG;
+}
+static int tc__derive_bound(tc__derive*d,const tc__node*n,tc__node*g){
+if(n->op!=TC_OP_MAXIMUM&&n->op!=TC_OP_MINIMUM)return 0;
+int bound=tc__d_is_number(d,n,0)?0:1;
+if(!tc__d_is_number(d,n,(uint32_t)bound))return 0;
+tc__node*a=tc__d_in(d,n,!bound),*b=tc__d_in(d,n,(uint32_t)bound);
+tc__node*out=tc__d2(d,n->op==TC_OP_MAXIMUM?TC_OP_LT:TC_OP_GT,a,b);
+tc__d_give(d,a,tc__d3(d,TC_OP_WHERE,out,tc__d_zeros(d,g),g));
+return 1;
+}
+static int tc__d_is_sum(tc__derive*d,const tc__node*a){
+while(a->op==TC_OP_RESHAPE||(a->op==TC_OP_DIV&&tc__d_is_number(d,a,1)))
+a=tc__d_in(d,a,0);
+return a->op==TC_OP_SUM;
+}
+static int tc__derive_root(tc__derive*d,const tc__node*n,tc__node*g){
+tc__node*y=tc__d_made(d,d->g->node.at[n->id]),*a=tc__d_in(d,n,0),*slope;
+if(n->op!=TC_OP_SQRT&&!(n->op==TC_OP_POW&&tc__d_is_number(d,n,1)))return 0;
+if(!tc__d_is_sum(d,a))return 0;
+if(n->op==TC_OP_SQRT){
+slope=tc__d2(d,TC_OP_DIV,g,tc__d2(d,TC_OP_ADD,y,y));
+}else{
+tc__node*b=tc__d_in(d,n,1);
+slope=tc__d2(d,TC_OP_POW,a,tc__d2_s(d,TC_OP_SUB,b,1));
+slope=tc__d2(d,TC_OP_MUL,g,tc__d2(d,TC_OP_MUL,b,slope));
+}
+tc__node*none=tc__d2_s(d,TC_OP_EQ,y,0);
+tc__d_give(d,a,tc__d3(d,TC_OP_WHERE,none,tc__d_zeros(d,a),slope));
+return 1;
+}
 static void tc__derive_alu(tc__derive*d,const tc__node*n,tc__node*g){
-tc__node*y=d->g->node.at[n->id],*a=tc__d_in(d,n,0);
+tc__node*y=tc__d_made(d,d->g->node.at[n->id]),*a=tc__d_in(d,n,0);
 tc__node*b=n->n_in>1?tc__d_in(d,n,1):NULL;
 tc__node*c=n->n_in>2?tc__d_in(d,n,2):NULL;
 (void)y,(void)b,(void)c;
+if(tc__derive_bound(d,n,g)||tc__derive_root(d,n,g))return;
 switch(n->op){
 // ---- gen/out/derive_rules.inc
 case TC_OP_ADD:{
@@ -14938,6 +15578,11 @@ tc__node*t3=tc__d1(d,TC_OP_NEG,t2);
 tc__d_give(d,b,t3);
 break;
 }
+case TC_OP_FLOOR_DIVIDE:{
+tc__d_give(d,a,tc__d_zeros(d,a));
+tc__d_give(d,b,tc__d_zeros(d,b));
+break;
+}
 case TC_OP_REMAINDER:{
 tc__d_give(d,a,g);
 tc__node*t0=tc__d2(d,TC_OP_FLOOR_DIVIDE,a,b);
@@ -14956,15 +15601,23 @@ tc__d_give(d,b,t3);
 break;
 }
 case TC_OP_POW:{
-tc__node*t0=tc__d2_s(d,TC_OP_SUB,b,1);
-tc__node*t1=tc__d2(d,TC_OP_POW,a,t0);
-tc__node*t2=tc__d2(d,TC_OP_MUL,b,t1);
-tc__node*t3=tc__d2(d,TC_OP_MUL,g,t2);
-tc__d_give(d,a,t3);
-tc__node*t4=tc__d1(d,TC_OP_LOG,a);
-tc__node*t5=tc__d2(d,TC_OP_MUL,y,t4);
-tc__node*t6=tc__d2(d,TC_OP_MUL,g,t5);
-tc__d_give(d,b,t6);
+tc__node*t0=tc__d2_s(d,TC_OP_EQ,b,0);
+tc__node*t1=tc__d_zeros(d,g);
+tc__node*t2=tc__d2_s(d,TC_OP_SUB,b,1);
+tc__node*t3=tc__d2(d,TC_OP_POW,a,t2);
+tc__node*t4=tc__d2(d,TC_OP_MUL,b,t3);
+tc__node*t5=tc__d2(d,TC_OP_MUL,g,t4);
+tc__node*t6=tc__d3(d,TC_OP_WHERE,t0,t1,t5);
+tc__d_give(d,a,t6);
+tc__node*t7=tc__d2_s(d,TC_OP_EQ,a,0);
+tc__node*t8=tc__d2_s(d,TC_OP_GE,b,0);
+tc__node*t9=tc__d2(d,TC_OP_LOGICAL_AND,t7,t8);
+tc__node*t10=tc__d_zeros(d,g);
+tc__node*t11=tc__d1(d,TC_OP_LOG,a);
+tc__node*t12=tc__d2(d,TC_OP_MUL,y,t11);
+tc__node*t13=tc__d2(d,TC_OP_MUL,g,t12);
+tc__node*t14=tc__d3(d,TC_OP_WHERE,t9,t10,t13);
+tc__d_give(d,b,t14);
 break;
 }
 case TC_OP_ATAN2:{
@@ -14984,21 +15637,37 @@ tc__d_give(d,b,t10);
 break;
 }
 case TC_OP_MAXIMUM:{
-tc__node*t0=tc__d2(d,TC_OP_GE,a,b);
-tc__node*t1=tc__d2(d,TC_OP_MUL,g,t0);
-tc__d_give(d,a,t1);
-tc__node*t2=tc__d2(d,TC_OP_LT,a,b);
-tc__node*t3=tc__d2(d,TC_OP_MUL,g,t2);
-tc__d_give(d,b,t3);
+tc__node*t0=tc__d2(d,TC_OP_LT,a,b);
+tc__node*t1=tc__d_zeros(d,g);
+tc__node*t2=tc__d2(d,TC_OP_EQ,a,b);
+tc__node*t3=tc__d2_s(d,TC_OP_MUL,g,0.5);
+tc__node*t4=tc__d3(d,TC_OP_WHERE,t2,t3,g);
+tc__node*t5=tc__d3(d,TC_OP_WHERE,t0,t1,t4);
+tc__d_give(d,a,t5);
+tc__node*t6=tc__d2(d,TC_OP_GT,a,b);
+tc__node*t7=tc__d_zeros(d,g);
+tc__node*t8=tc__d2(d,TC_OP_EQ,a,b);
+tc__node*t9=tc__d2_s(d,TC_OP_MUL,g,0.5);
+tc__node*t10=tc__d3(d,TC_OP_WHERE,t8,t9,g);
+tc__node*t11=tc__d3(d,TC_OP_WHERE,t6,t7,t10);
+tc__d_give(d,b,t11);
 break;
 }
 case TC_OP_MINIMUM:{
-tc__node*t0=tc__d2(d,TC_OP_LE,a,b);
-tc__node*t1=tc__d2(d,TC_OP_MUL,g,t0);
-tc__d_give(d,a,t1);
-tc__node*t2=tc__d2(d,TC_OP_GT,a,b);
-tc__node*t3=tc__d2(d,TC_OP_MUL,g,t2);
-tc__d_give(d,b,t3);
+tc__node*t0=tc__d2(d,TC_OP_GT,a,b);
+tc__node*t1=tc__d_zeros(d,g);
+tc__node*t2=tc__d2(d,TC_OP_EQ,a,b);
+tc__node*t3=tc__d2_s(d,TC_OP_MUL,g,0.5);
+tc__node*t4=tc__d3(d,TC_OP_WHERE,t2,t3,g);
+tc__node*t5=tc__d3(d,TC_OP_WHERE,t0,t1,t4);
+tc__d_give(d,a,t5);
+tc__node*t6=tc__d2(d,TC_OP_LT,a,b);
+tc__node*t7=tc__d_zeros(d,g);
+tc__node*t8=tc__d2(d,TC_OP_EQ,a,b);
+tc__node*t9=tc__d2_s(d,TC_OP_MUL,g,0.5);
+tc__node*t10=tc__d3(d,TC_OP_WHERE,t8,t9,g);
+tc__node*t11=tc__d3(d,TC_OP_WHERE,t6,t7,t10);
+tc__d_give(d,b,t11);
 break;
 }
 case TC_OP_FMA:{
@@ -15027,6 +15696,10 @@ case TC_OP_ABS:{
 tc__node*t0=tc__d1(d,TC_OP_SIGN,a);
 tc__node*t1=tc__d2(d,TC_OP_MUL,g,t0);
 tc__d_give(d,a,t1);
+break;
+}
+case TC_OP_SIGN:{
+tc__d_give(d,a,tc__d_zeros(d,a));
 break;
 }
 case TC_OP_SQUARE:{
@@ -15176,9 +15849,10 @@ tc__d_give(d,a,t2);
 break;
 }
 case TC_OP_RELU:{
-tc__node*t0=tc__d2_s(d,TC_OP_GT,a,0);
-tc__node*t1=tc__d2(d,TC_OP_MUL,g,t0);
-tc__d_give(d,a,t1);
+tc__node*t0=tc__d2_s(d,TC_OP_LE,a,0);
+tc__node*t1=tc__d_zeros(d,g);
+tc__node*t2=tc__d3(d,TC_OP_WHERE,t0,t1,g);
+tc__d_give(d,a,t2);
 break;
 }
 case TC_OP_GELU:{
@@ -15234,6 +15908,22 @@ tc__node*t1=tc__d2(d,TC_OP_MUL,g,t0);
 tc__d_give(d,a,t1);
 break;
 }
+case TC_OP_FLOOR:{
+tc__d_give(d,a,tc__d_zeros(d,a));
+break;
+}
+case TC_OP_CEIL:{
+tc__d_give(d,a,tc__d_zeros(d,a));
+break;
+}
+case TC_OP_ROUND:{
+tc__d_give(d,a,tc__d_zeros(d,a));
+break;
+}
+case TC_OP_TRUNC:{
+tc__d_give(d,a,tc__d_zeros(d,a));
+break;
+}
 case TC_OP_CAST:{
 tc__node*t0=tc__d_cast(d,g,tc__d_dtype(d,a));
 tc__d_give(d,a,t0);
@@ -15268,13 +15958,21 @@ g=tc__d_flip(d,g,(int)dim),step=-step;
 }
 tc__d_give(d,a,tc__d_within(d,g,dim,low,step,a->dims[dim]));
 }
+static tc__ix tc__d_cut(tc__derive*d,tc__ix by){
+tc__ix none=tc__ix_const(0);
+if(tc__ix_lo(d->g->ix,by)>=0)return none;
+return tc__ix_sub(d->g->ix,none,tc__ix_min(d->g->ix,by,none));
+}
 static void tc__derive_pad(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0);
+tc__ix low=n->attr[TC__PAD_LOW],one=tc__ix_const(1);
+tc__ix below=tc__d_cut(d,low),above=tc__d_cut(d,n->attr[TC__PAD_HIGH]);
 int64_t dim=n->attr[TC__PAD_DIM];
 if(tc__ix_equals(a->dims[dim],0))return;
+g=tc__make_pad(d->g,g,dim,below,above,one,0);
+low=tc__ix_add(d->g->ix,low,below);
 tc__d_give(d,a,
-tc__make_slice(d->g,g,dim,n->attr[TC__PAD_LOW],a->dims[dim],
-n->attr[TC__PAD_DILATION]));
+tc__make_slice(d->g,g,dim,low,a->dims[dim],n->attr[TC__PAD_DILATION]));
 }
 static void tc__derive_window(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0),*sum=NULL;
@@ -15307,6 +16005,9 @@ static tc__node*tc__d_opaque3(tc__derive*d,tc__op op,tc__node*a,tc__node*index,
 tc__node*src){
 uint32_t ids[3];
 if(!a||!index||!src)return NULL;
+int t=tc__is_half(a->dtype)?(int)TC_F32:a->dtype;
+a=tc__make_cast(d->g,a,t),src=tc__make_cast(d->g,src,t);
+if(!a||!src)return NULL;
 ids[0]=a->id,ids[1]=index->id,ids[2]=src->id;
 return tc__make(d->g,op,a->dtype,a->rank,a->dims,ids,3,NULL,0);
 }
@@ -15336,9 +16037,27 @@ tc__node*none=tc__d_moved(d,tc__d_zeros(d,a),dim,last);
 tc__node*sum=tc__d_opaque3(d,TC_OP_INDEX_ADD,none,index,g);
 tc__d_give(d,a,tc__d_moved(d,sum,last,dim));
 }
+static int tc__gathers_one(const tc__node*a,const tc__node*n,int dim){
+for(int i=0;i<a->rank;i++)
+if(i==dim?!tc__ix_equals(n->dims[i],1):n->dims[i]!=a->dims[i])return 0;
+return 1;
+}
+static tc__node*tc__d_placed(tc__derive*d,const tc__node*a,tc__node*index,
+tc__node*g,int64_t dim){
+tc__node*place=
+tc__make(d->g,TC_OP_IOTA,TC_I64,a->rank,a->dims,NULL,0,&dim,1);
+index=tc__d_expand_like(d,tc__make_cast(d->g,index,TC_I64),a);
+tc__node*here=tc__d2(d,TC_OP_EQ,place,index);
+g=tc__d_expand_like(d,g,a);
+return tc__d3(d,TC_OP_WHERE,here,g,tc__d_zeros(d,g));
+}
 static void tc__derive_gather(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0),*index=tc__d_in(d,n,1);
 int dim=(int)n->attr[TC__GATHER_DIM],last=a->rank-1;
+if(tc__gathers_one(a,n,dim)){
+tc__d_give(d,a,tc__d_placed(d,a,index,g,dim));
+return;
+}
 tc__node*none=tc__d_moved(d,tc__d_zeros(d,a),dim,last);
 index=tc__d_moved(d,index,dim,last);
 g=tc__d_moved(d,g,dim,last);
@@ -15397,6 +16116,7 @@ if(!a)return NULL;
 int last=a->rank-1;
 tc__ix less=tc__ix_sub(d->g->ix,a->dims[last],tc__ix_const(1)),
 one=tc__ix_const(1);
+if(tc__ix_equals(less,0))return tc__d_number(d,a,1);
 a=tc__make_slice(d->g,a,last,tc__ix_const(0),less,one);
 if(!a)return NULL;
 return tc__make_pad(d->g,a,last,one,tc__ix_const(0),one,
@@ -15435,8 +16155,17 @@ tc__d_give(d,a,tc__d2(d,TC_OP_MUL,tc__d_expand_like(d,g,a),others));
 }
 static void tc__derive_cumprod(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0),*y=d->g->node.at[n->id];
+tc__node*is=tc__d2_s(d,TC_OP_EQ,a,0);
+tc__node*zeros=tc__d_scan(d,TC_OP_CUMSUM,tc__d_cast(d,is,a->dtype));
+tc__node*met=tc__d2_s(d,TC_OP_GT,zeros,0);
+tc__node*first=tc__d2_s(d,TC_OP_EQ,tc__d2(d,TC_OP_MUL,zeros,is),1);
+tc__node*one=tc__d3(d,TC_OP_WHERE,first,tc__d_number(d,a,1),a);
+tc__node*without=tc__d_scan(d,TC_OP_CUMPROD,one);
+tc__node*of_first=tc__d_scan_back(d,TC_OP_CUMSUM,tc__d2(d,TC_OP_MUL,g,without));
 tc__node*sum=tc__d_scan_back(d,TC_OP_CUMSUM,tc__d2(d,TC_OP_MUL,g,y));
-tc__d_give(d,a,tc__d2(d,TC_OP_DIV,sum,a));
+sum=tc__d2(d,TC_OP_DIV,sum,tc__d3(d,TC_OP_WHERE,met,tc__d_number(d,a,1),a));
+sum=tc__d3(d,TC_OP_WHERE,met,tc__d_zeros(d,a),sum);
+tc__d_give(d,a,tc__d3(d,TC_OP_WHERE,first,of_first,sum));
 }
 static tc__node*tc__d_product(tc__derive*d,tc__node*a,tc__node*b){
 uint32_t ids[2];
@@ -15445,7 +16174,8 @@ if(!a||!b)return NULL;
 memcpy(dims,a->dims,sizeof dims);
 dims[a->rank-1]=b->dims[b->rank-1];
 ids[0]=a->id,ids[1]=b->id;
-return tc__make(d->g,TC_OP_MATMUL,a->dtype,a->rank,dims,ids,2,NULL,0);
+return tc__d_made(
+d,tc__make(d->g,TC_OP_MATMUL,a->dtype,a->rank,dims,ids,2,NULL,0));
 }
 static void tc__derive_matmul(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0),*b=tc__d_in(d,n,1);
@@ -15460,6 +16190,46 @@ tc__d_give(d,a,tc__make1(d->g,TC_OP_TO,g,g->rank,g->dims,&device,1));
 }
 static void tc__derive_nothing(tc__derive*d,const tc__node*n,tc__node*g){
 (void)d,(void)n,(void)g;
+}
+static void tc__d_replaced(tc__derive*d,uint32_t seed,const tc__node*g,uint32_t last,
+uint32_t*map){
+map[0]=g->id;
+for(uint32_t i=seed+1;i<=last&&!d->failed;i++){
+tc__node own=*d->g->node.at[i];
+uint32_t ids[TC__MAX_OPERANDS];
+int changed=0;
+map[i-seed]=i;
+for(uint32_t k=0;k<own.n_in;k++){
+ids[k]=own.in[k]<seed?own.in[k]:map[own.in[k]-seed];
+changed|=ids[k]!=own.in[k];
+}
+if(!changed)continue;
+own.in=ids;
+const tc__node*made=tc__node_cons(d->g,&own);
+d->failed|=!made;
+if(made)map[i-seed]=made->id;
+}
+}
+static void tc__derive_own(tc__derive*d,const tc__own_gradient*o,const tc__node*n,
+tc__node*g){
+uint32_t last=o->seed;
+for(uint32_t i=0;i<o->n;i++)
+if(o->in[i]!=TC__NO_NODE&&o->in[i]>last)last=o->in[i];
+uint32_t*map=TC__NEW_ARRAY(d->g->ctx,uint32_t,last-o->seed+1);
+d->failed|=!map;
+if(map)tc__d_replaced(d,o->seed,g,last,map);
+for(uint32_t i=0;i<o->n&&!d->failed;i++){
+uint32_t at=o->in[i];
+if(at==TC__NO_NODE)continue;
+at=at<o->seed?at:map[at-o->seed];
+tc__d_give(d,tc__d_in(d,n,i),d->g->node.at[at]);
+}
+if(map)TC__FREE_ARRAY(d->g->ctx,map,last-o->seed+1);
+}
+static const tc__own_gradient*tc__own_of(const tc__derive*d,const tc__node*n){
+for(size_t i=0;i<d->owns;i++)
+if(d->own[i].result==n->id)return&d->own[i];
+return NULL;
 }
 static const struct{
 tc__op op;
@@ -15498,73 +16268,38 @@ for(size_t i=0;i<TC__COUNT(tc__derive_rules);i++)
 if(tc__derive_rules[i].op==(tc__op)n->op)return tc__derive_rules[i].rule;
 return NULL;
 }
-typedef void(*tc__whole_fn)(tc__derive*d,const tc__composite*f,tc__node*g);
-static tc__node*tc__d_part(tc__derive*d,const tc__composite*f,uint32_t i){
-return f->in[i]==TC__NO_NODE?NULL:d->g->node.at[f->in[i]];
-}
-static tc__node*tc__d_sum_along(tc__derive*d,tc__node*a,int64_t dim){
-if(!a)return NULL;
-return tc__d_expand_like(d,tc__d_reduce(d,TC_OP_SUM,a,(int64_t)1<<dim),a);
-}
-static void tc__whole_softmax(tc__derive*d,const tc__composite*f,tc__node*g){
-tc__node*x=tc__d_part(d,f,TC__SOFTMAX_X),*y=d->g->node.at[f->result];
-int half=tc__is_half(y->dtype);
-if(half)y=tc__d_cast(d,y,TC_F32),g=tc__d_cast(d,g,TC_F32);
-tc__node*sum=
-tc__d_sum_along(d,tc__d2(d,TC_OP_MUL,g,y),f->attr[TC__SOFTMAX_DIM]);
-tc__d_give(d,x,tc__d2(d,TC_OP_MUL,y,tc__d2(d,TC_OP_SUB,g,sum)));
-}
-static void tc__whole_log_softmax(tc__derive*d,const tc__composite*f,tc__node*g){
-tc__node*x=tc__d_part(d,f,TC__LOG_SOFTMAX_X),*y=d->g->node.at[f->result];
-int half=tc__is_half(y->dtype);
-if(half)y=tc__d_cast(d,y,TC_F32),g=tc__d_cast(d,g,TC_F32);
-tc__node*sum=tc__d_sum_along(d,g,f->attr[TC__LOG_SOFTMAX_DIM]);
-tc__node*share=tc__d2(d,TC_OP_MUL,tc__d1(d,TC_OP_EXP,y),sum);
-tc__d_give(d,x,tc__d2(d,TC_OP_SUB,g,share));
-}
-static const struct{
-tc__op op;
-tc__whole_fn rule;
-}tc__derive_wholes[]={
-{TC_OP_SOFTMAX,tc__whole_softmax},
-{TC_OP_LOG_SOFTMAX,tc__whole_log_softmax},
-};
-static int tc__derive_whole(tc__derive*d,const tc__node*n,tc__node*g){
-for(size_t i=0;i<TC__COUNT(tc__derive_wholes);i++){
-const tc__composite*f=tc__composite_of(d->g,n->id,tc__derive_wholes[i].op);
-if(!f||f->result!=n->id)continue;
-tc__derive_wholes[i].rule(d,f,g);
-return 1;
-}
-return 0;
-}
 static void tc__derive_node(tc__derive*d,const tc__node*n){
 tc__rule_fn rule=tc__derive_rule(n);
-int known=d->adjoint[n->id]!=0;
-if(rule==tc__derive_nothing||!(known||d->refused[n->id]))return;
-if(!rule&&!d->why)d->why=n;
-if(!rule||d->refused[n->id])
-for(uint32_t i=0;i<n->n_in;i++)d->refused[n->in[i]]=1;
-if(!rule||!known)return;
+const tc__own_gradient*own=n->op==TC_OP_CUSTOM?tc__own_of(d,n):NULL;
+int how=d->how[n->id];
+if(rule==tc__derive_nothing||!how)return;
+if(!rule&&!own)how|=TC__REFUSED;
+if(!rule&&!own&&!d->why)d->why=n;
+for(uint32_t i=0;i<n->n_in;i++)
+if(tc__d_flows(tc__d_in(d,n,i)))d->how[n->in[i]]|=(uint8_t)how;
+if((!rule&&!own)||!d->adjoint[n->id])return;
 tc__node*g=d->g->node.at[d->adjoint[n->id]-1];
 d->g->device=n->device;
-if(!tc__derive_whole(d,n,g))rule(d,n,g);
+if(own)
+tc__derive_own(d,own,n,g);
+else
+rule(d,n,g);
 }
 static void tc__derive_close(tc__derive*d){
 tc_ctx*c=d->g?d->g->ctx:NULL;
+if(!c)return;
 tc__free(c,d->adjoint,d->n*sizeof*d->adjoint);
-tc__free(c,d->refused,d->n);
+tc__free(c,d->how,d->n);
 memset(d,0,sizeof*d);
 }
 static int tc__derive_all(tc__derive*d,tc__graph*g,const tc__node*y,
 const tc__node*v){
 int was=g->device;
-memset(d,0,sizeof*d);
 d->g=g,d->y=y->id,d->v=v->id,d->n=(uint32_t)g->node.count;
 d->adjoint=TC__NEW_ARRAY(g->ctx,uint32_t,d->n);
-d->refused=TC__NEW_ARRAY(g->ctx,uint8_t,d->n);
-if(!d->adjoint||!d->refused)return 0;
-d->adjoint[y->id]=v->id+1;
+d->how=TC__NEW_ARRAY(g->ctx,uint8_t,d->n);
+if(!d->adjoint||!d->how)return 0;
+d->adjoint[y->id]=v->id+1,d->how[y->id]=TC__DEPENDS;
 for(uint32_t i=y->id+1;i-- >0&&!d->failed;)tc__derive_node(d,g->node.at[i]);
 g->device=was;
 return!d->failed&&!g->ix->failed;
@@ -15581,6 +16316,7 @@ uint32_t parent;
 uint32_t root;
 uint32_t version;
 tc__node*node;
+int stops;
 }tc__cell;
 typedef struct tc__run_arg{
 uint32_t number;
@@ -15606,6 +16342,8 @@ TC__VEC(tc__run_arg)arg;
 TC__VEC(tc__noted)noted;
 size_t composed;
 tc__derive derive;
+TC__VEC(tc__own_gradient)own;
+int no_grad;
 int round_each_op;
 int in_place;
 int failed;
@@ -15779,7 +16517,8 @@ i=v->parent;
 tc__node*n=v->node;
 while(b->chain.count){
 v=tc__cell_at(b,b->chain.at[--b->chain.count]);
-n=v->node=tc__moves(b,v->via,v->n_via,n);
+n=tc__moves(b,v->via,v->n_via,n);
+n=v->node=v->stops?tc__d_detach(b->g,n,0):n;
 v->version=version;
 }
 return n;
@@ -16033,11 +16772,6 @@ s->args&1?&b->visit->arg.at[s->attr[TC__SCALAR_VALUE]]
 sizeof v);
 return s->n_attr==2?tc__promote_scalar(t,v):t;
 }
-static tc__node*tc__make_rounding(tc__graph*g,tc__node*n){
-int64_t to=n?n->dtype:0;
-if(!n||!tc__is_half(n->dtype))return n;
-return tc__make1_as(g,TC_OP_CAST,n->dtype,n,n->rank,n->dims,&to,1);
-}
 static tc__node*tc__make_rounded(tc__builder*b,tc__node*n){
 return b->round_each_op?tc__make_rounding(b->g,n):n;
 }
@@ -16178,7 +16912,7 @@ static tc__node*tc__fail_gradient(tc__builder*b,const tc__step*s,const tc__node*
 const tc__derive*d=&b->derive;
 char place[160]="";
 tc__site_set(b->ctx,s->site);
-if(x->id>=d->n||!d->refused[x->id]){
+if(x->id>=d->n||!(d->how[x->id]&TC__REFUSED)){
 tc__fail(
 b->ctx,TC_E_ARG,
 "%s: what is derived does not depend on this tensor; is it the one that was "
@@ -16196,6 +16930,38 @@ b->ctx,TC_E_UNSUPPORTED,
 s->call?s->call:"tc_grad",tc__op_name((tc__op)d->why->op),place);
 return NULL;
 }
+static int tc__build_own(tc__builder*b,const tc__step*s){
+tc__own_gradient o;
+const tc__node*y=tc__cell_read(b,tc__code_cell(b,s->in[0]));
+const tc__node*seed=tc__cell_read(b,tc__code_cell(b,s->in[1]));
+if(!y||!seed)return 0;
+uint32_t*in=TC__ANEW_ARRAY(&b->g->arena,uint32_t,y->n_in),at=2;
+if(!in||y->op!=TC_OP_CUSTOM)return in!=NULL;
+for(uint32_t i=0;i<y->n_in;i++){
+in[i]=TC__NO_NODE;
+if(!(s->attr[TC__OWN_GRADIENT_GIVEN]>>i&1))continue;
+const tc__node*n=tc__cell_read(b,tc__code_cell(b,s->in[at++]));
+if(!n)return 0;
+in[i]=n->id;
+}
+o.result=y->id,o.seed=seed->id,o.n=y->n_in,o.in=in;
+return TC__PUSH(b->ctx,b->own,o);
+}
+static int tc__build_adjoints(tc__builder*b,tc__derive*d,const tc__node*y,
+const tc__node*v){
+tc__derive_close(d);
+d->own=b->own.at,d->owns=b->own.count,d->rounds=b->round_each_op;
+return tc__derive_all(d,b->g,y,v);
+}
+static tc__node*tc__build_adjoint(tc__builder*b,const tc__step*s,const tc__node*x,
+int lenient){
+tc__derive*d=&b->derive;
+int how=x->id<d->n?d->how[x->id]:0;
+b->g->device=x->device;
+if(how&TC__REFUSED||(!how&&!lenient))return tc__fail_gradient(b,s,x);
+if(how&&d->adjoint[x->id])return b->g->node.at[d->adjoint[x->id]-1];
+return tc__d_zeros(d,x);
+}
 static tc__node*tc__build_gradient(tc__builder*b,const tc__step*s){
 tc__derive*d=&b->derive;
 tc__node*x=tc__cell_read(b,tc__code_cell(b,s->in[0]));
@@ -16207,15 +16973,29 @@ b->g->device=y->device;
 if(s->n_in<=2)
 v=tc__make_expand(b->g,tc__make_const(b->g,y->dtype,one),y->rank,y->dims);
 if(!v)return NULL;
-if(!d->g||d->y!=y->id||d->v!=v->id){
-tc__derive_close(d);
-if(!tc__derive_all(d,b->g,y,v))return NULL;
+int derived=d->g&&d->y==y->id&&d->v==v->id;
+if(!derived&&!tc__build_adjoints(b,d,y,v))return NULL;
+return tc__build_adjoint(b,s,x,s->attr[TC__GRADIENT_LENIENT]!=0);
 }
-b->g->device=x->device;
-int known=x->id<d->n&&d->adjoint[x->id];
-if(known&&!d->refused[x->id])return b->g->node.at[d->adjoint[x->id]-1];
-if(x->id<d->n&&d->refused[x->id])return tc__fail_gradient(b,s,x);
-return s->attr[TC__GRADIENT_LENIENT]?tc__d_zeros(d,x):tc__fail_gradient(b,s,x);
+static tc__node*tc__build_jvp(tc__builder*b,const tc__step*s){
+tc__derive d;
+tc__node*y=tc__cell_read(b,tc__code_cell(b,s->in[0]));
+tc__node*x=tc__cell_read(b,tc__code_cell(b,s->in[1]));
+tc__node*t=tc__cell_read(b,tc__code_cell(b,s->in[2])),*u,*made=NULL;
+int64_t mark=(int64_t)b->cell.count+1;
+if(!x||!y||!t||!tc__build_composites(b))return NULL;
+memset(&d,0,sizeof d);
+d.g=b->g;
+b->g->device=y->device;
+u=tc__d_detach(b->g,tc__d_zeros(&d,y),mark);
+if(!u||!tc__build_adjoints(b,&b->derive,y,u))return NULL;
+tc__node*by=tc__build_adjoint(b,s,x,0);
+if(by&&tc__build_adjoints(b,&d,by,t)){
+int known=u->id<d.n&&d.adjoint[u->id];
+made=known?b->g->node.at[d.adjoint[u->id]-1]:tc__d_zeros(&d,y);
+}
+tc__derive_close(&d);
+return made;
 }
 static int tc__build_step(tc__builder*b,const tc__step*s){
 tc__cell v;
@@ -16228,11 +17008,16 @@ to->dims);
 if(!tc__cell_write(b,tc__code_cell(b,s->in[0]),value))return 0;
 }else if(!tc__has_result((tc__op)s->op)){
 if(tc__is_composite((tc__op)s->op)&&!tc__build_noted(b,s))return 0;
+if(s->op==TC_OP_OWN_GRADIENT&&!tc__build_own(b,s))return 0;
+if(s->op==TC_OP_NO_GRAD)b->no_grad+=s->attr[TC__NO_GRAD_ON]?1:-1;
 }else if(s->view){
 v.via=s,v.n_via=1,v.parent=tc__code_cell(b,s->in[0]);
-v.root=tc__cell_root(b,v.parent);
+v.root=tc__cell_root(b,v.parent),v.stops=b->no_grad;
 }else{
-v.node=s->op==TC_OP_GRADIENT?tc__build_gradient(b,s):tc__step_node(b,s);
+v.node=s->op==TC_OP_GRADIENT?tc__build_gradient(b,s)
+:s->op==TC_OP_JVP?tc__build_jvp(b,s)
+:tc__step_node(b,s);
+if(b->no_grad)v.node=tc__d_detach(b->g,v.node,0);
 if(!v.node)return 0;
 }
 return TC__PUSH(b->ctx,b->cell,v);
@@ -16298,6 +17083,7 @@ TC__VEC_FREE(b->ctx,b->within);
 TC__VEC_FREE(b->ctx,b->sym);
 TC__VEC_FREE(b->ctx,b->arg);
 TC__VEC_FREE(b->ctx,b->noted);
+TC__VEC_FREE(b->ctx,b->own);
 tc__derive_close(&b->derive);
 }
 static int tc__build(tc__builder*b,tc__graph*g,tc__visit*v,uint32_t count){
@@ -16308,7 +17094,8 @@ b->round_each_op=v->region&&v->region->options.round_each_op;
 b->in_place=v->in_place;
 if(!tc__build_symbols(b,count)||!tc__build_places(b,count))return 0;
 for(uint32_t i=0;i<count;i++)
-pure&=v->path.at[i]->op!=TC_OP_COPY_&&v->path.at[i]->op!=TC_OP_GRADIENT;
+pure&=v->path.at[i]->op!=TC_OP_COPY_&&
+tc__ops[v->path.at[i]->op].kind!=TC__KIND_DERIVE;
 for(uint32_t i=0;i<b->externals;i++)
 if(!tc__build_external(b,i))return 0;
 for(uint32_t i=0;i<count;i++){
@@ -40545,6 +41332,7 @@ typedef struct tc__given{
 uint32_t layout;
 uint16_t same,alias;
 uint64_t constant;
+uint64_t grad;
 }tc__given;
 typedef struct tc__snapshot{
 const void*at;
@@ -40570,8 +41358,6 @@ tc__step*leaf;
 uint32_t n_in,n_to,n_out;
 uint32_t draws;
 int device;
-uint32_t
-grads;
 int checked;
 uint64_t hits;
 TC__VEC(tc__given)given;
@@ -40660,7 +41446,7 @@ f->range.count=0;
 TC__ALWAYS_INLINE int tc__fn_sign(tc_fn*f,uint32_t i,tc_tensor h){
 tc__given*g=&f->given.at[i];
 if(!h.id){
-g->layout=0,g->same=g->alias=(uint16_t)i,g->constant=0;
+g->layout=0,g->same=g->alias=(uint16_t)i,g->constant=g->grad=0;
 f->tensor.at[i]=NULL;
 return 1;
 }
@@ -40670,6 +41456,7 @@ tc__storage*s=t->storage;
 if(t->bind_epoch!=f->epoch)t->bind_epoch=f->epoch,t->bind_index=i;
 if(s->bind_epoch!=f->epoch)s->bind_epoch=f->epoch,s->bind_index=i;
 g->layout=t->layout,g->constant=s->constant?h.id:0;
+g->grad=t->grad;
 g->same=(uint16_t)t->bind_index,g->alias=(uint16_t)s->bind_index;
 f->tensor.at[i]=t;
 return 1;
@@ -40732,7 +41519,6 @@ size_t n=k->n_in+k->n_to;
 if(e->n_in!=k->n_in||e->n_to!=k->n_to||e->n_out!=k->n_out)return 0;
 if(n&&memcmp(f->given.at,e->given.at,n*sizeof*e->given.at))return 0;
 if(e->device!=tc__values_of(f->ctx)->default_device)return 0;
-if(e->grads!=tc__values_of(f->ctx)->grads)return 0;
 if(!tc__entry_ranges_hold(e))return 0;
 if(!e->captured.count)return tc__entry_lies(f,e);
 if(e!=f->entry&&!tc__fn_sign_all(k,NULL,0))return 0;
@@ -40808,7 +41594,6 @@ tc_ctx*c=f->ctx;
 e->leaf=v->at,e->leaf->branch->entries++;
 e->n_in=k->n_in,e->n_to=k->n_to,e->n_out=k->n_out;
 e->draws=(uint32_t)(c->recorder.draw-v->draw),e->device=v->device;
-e->grads=tc__values_of(c)->grads;
 for(uint32_t i=0;i<v->external.count;i++)
 if(!tc__is_hidden(&v->external.at[i])&&
 !tc__entry_source(k,e,v->external.at[i].handle))
@@ -40888,6 +41673,8 @@ if(was->layout!=now->layout)
 tc__miss_layout(f,e,(int)i);
 else if(was->alias!=now->alias||was->same!=now->same)
 tc__fn_missed(f,TC_MISS_ALIAS,(int)i,-1,was->alias,now->alias);
+else if(was->grad!=now->grad)
+tc__fn_missed(f,TC_MISS_GRADIENT,(int)i,-1,was->grad!=0,now->grad!=0);
 else if(was->constant!=now->constant)
 tc__fn_missed(f,TC_MISS_CONST,(int)i,-1,0,0);
 else if(e->writes&&n==e->given.count&&e->at.at[i]!=tc__given_at(f,i))
@@ -40950,6 +41737,7 @@ static const char*const text[]={
 "a tensor used beside the inputs is dead, or of other layout or memory",
 "it is never skipped",
 "",
+"tensors with a gradient",
 };
 if(m->arg>=0)tc__put(t,m->kind==TC_MISS_BYTES?"range %d ":"arg %d ",m->arg);
 if(m->dim>=0)
@@ -40997,6 +41785,7 @@ tc__put(t,"null");
 else
 tc__put_layout(t,g->layout);
 if(g->constant)tc__put(t,", this tc_const");
+if(g->grad)tc__put(t,", with this gradient");
 tc__put(t,"\n");
 if(g->same==i&&g->alias==i)return;
 tc__put_given_name(t,e,i);
@@ -41176,8 +41965,9 @@ if(!t||(t->marks&&!marks))return tc__null();
 if(marks)*marks=*t->marks;
 t->storage->refs++;
 tc_tensor seen=tc__tensor_new(c,t->layout,t->storage,t->offset,t->file,t->line);
-if(seen.id)
-tc__slot_find(c,seen)->marks=marks;
+tc__tensor*own=seen.id?tc__slot_find(c,seen):NULL;
+if(own)
+own->marks=marks,own->grad=t->grad,own->grad_lent=1;
 else if(marks)
 tc__free(c,marks,sizeof*marks);
 return seen;
@@ -41815,7 +42605,7 @@ for(uint32_t i=0;i<n;i++){
 uint64_t id=h[i].id,at=id&TC__SLOT_MASK;
 tc__tensor*t=at<slots?slot[at]:NULL;
 if(!t||(id>>TC__SLOT_BITS^ctx)!=t->epoch)t=tc__tensor_find(c,h[i]);
-if(!t||t->layout!=g[i].layout)return 0;
+if(!t||t->layout!=g[i].layout||t->grad!=g[i].grad)return 0;
 tc__storage*s=t->storage;
 if(s->bind_epoch==epoch)return 0;
 s->bind_epoch=epoch;
@@ -42326,7 +43116,7 @@ tc_tensor g=tc_zeros_like_at(x,f->file,f->line);
 tc__tensor*own=g.id?tc__tensor_find(c,g):NULL;
 if(!own)return 0;
 tc__tensor_move(c,own,0);
-t->grad=g.id,tc__values_of(c)->grads++;
+t->grad=g.id;
 }
 tc__fns_look_again(c);
 return 1;
@@ -50478,6 +51268,9 @@ TC__COLS_bits(TC__LN,BITWISE_NOT),
 {NULL},
 {NULL},
 {NULL},
+{NULL},
+{NULL},
+{NULL},
 };
 static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC_DTYPE_COUNT]={
 TC__COLS_promote(TC__FN,ADD),
@@ -50500,6 +51293,9 @@ TC__COLS_promote(TC__FN,MINIMUM),
 {NULL},
 TC__COLS_logic(TC__FN,LOGICAL_AND),
 TC__COLS_logic(TC__FN,LOGICAL_OR),
+{NULL},
+{NULL},
+{NULL},
 {NULL},
 {NULL},
 {NULL},

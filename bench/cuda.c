@@ -28,6 +28,7 @@ typedef struct work {
     double bytes, flops; // at least moved, done
     double bar;          // of the copy's bandwidth, 0 = none
     void (*body)(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user);
+    int more; // results beside the first
 } work;
 
 // ---- bodies ----
@@ -106,6 +107,27 @@ static void dropout_norm(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *
 static void cross_entropy(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     (void)tc, (void)user;
     out[0] = tc_cross_entropy(in[0], in[1]);
+}
+
+// ---- with gradients: the first result counts as much as the last operand says ----
+
+static void layernorm_grad(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_layer_norm(in[0], in[1], in[2], 1e-5);
+    tc_vjp(out[0], in[3], in, 3, out + 1);
+}
+
+static void dropout_norm_grad(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_layer_norm(tc_add(tc_dropout(in[0], 0.1), in[1]), in[2], in[3], 1e-5);
+    tc_vjp(out[0], in[4], in, 4, out + 1);
+}
+
+static void cross_entropy_grad(tc_ctx *tc, const tc_tensor *in, tc_tensor *out,
+                               void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_cross_entropy(in[0], in[1]);
+    tc_grad(out[0], in, 1, out + 1);
 }
 
 static void column_sums(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
@@ -258,6 +280,15 @@ static const work works[] = {
      6.0 * 16384 * 1024, 0, 0, dropout_norm},
     {"crossentropy_8192x50304_bf16", IN(BF16(1, 8192, 50304), I64(50304, 8192)),
      2.0 * 8192 * 50304, 0, 0, cross_entropy},
+    {"layernorm_grad_32768x4096_bf16",
+     IN(BF16(1, 32768, 4096), BF16(1, 4096), BF16(1, 4096), BF16(1, 32768, 4096)),
+     8.0 * 32768 * 4096, 0, 0, layernorm_grad, 3},
+    {"dropoutnorm_grad_16384x1024_bf16",
+     IN(BF16(1, 16384, 1024), BF16(1, 16384, 1024), BF16(1, 1024), BF16(1, 1024),
+        BF16(1, 16384, 1024)),
+     12.0 * 16384 * 1024, 0, 0, dropout_norm_grad, 4},
+    {"crossentropy_grad_8192x50304_bf16", IN(BF16(1, 8192, 50304), I64(50304, 8192)),
+     4.0 * 8192 * 50304, 0, 0, cross_entropy_grad, 1},
     {"softmax_1048576x64_f32", IN(F32(1, 1 << 20, 64)), 8.0 * 64 * (1 << 20), 0, 0,
      softmax},
     {"columnsums_65536x1024_f32", IN(F32(1, 65536, 1024)), 4.0 * 65536 * 1024, 0, 0,
@@ -365,17 +396,19 @@ typedef struct timed {
     double ns, host; // of one call: of many, until the card is done; until it returns
 } timed;
 
-static void call(tc_ctx *tc, tc_fn *f, const tc_tensor *in, int n_in) {
-    tc_tensor out;
+enum { MOST_RESULTS = 8 };
+
+static void call(tc_ctx *tc, tc_fn *f, const tc_tensor *in, int n_in, int n_out) {
+    tc_tensor out[MOST_RESULTS];
     tc_scope_begin(tc);
-    tc_call(f, in, n_in, &out, 1);
+    tc_call(f, in, n_in, out, n_out);
     tc_scope_end(tc);
 }
 
 // Calls f n times and waits once: ns of a call.
-static double run(tc_ctx *tc, tc_fn *f, const tc_tensor *in, int n_in, int n) {
+static double run(tc_ctx *tc, tc_fn *f, const tc_tensor *in, int n_in, int n_out, int n) {
     double start = bench_ns();
-    for (int i = 0; i < n; i++) call(tc, f, in, n_in);
+    for (int i = 0; i < n; i++) call(tc, f, in, n_in, n_out);
     tc_sync(tc);
     double ns = (bench_ns() - start) / n;
     bench_check(tc);
@@ -384,11 +417,11 @@ static double run(tc_ctx *tc, tc_fn *f, const tc_tensor *in, int n_in, int n) {
 
 // What a call takes the host: the median of a few calls, since where the card is busy, giving it many
 // waits for it, and since a processor that slept in tc_sync is slow in the first of them.
-static double run_host(tc_ctx *tc, tc_fn *f, const tc_tensor *in, int n_in) {
+static double run_host(tc_ctx *tc, tc_fn *f, const tc_tensor *in, int n_in, int n_out) {
     double ns[GIVEN];
     for (int i = 0; i < GIVEN; i++) {
         double start = bench_ns();
-        call(tc, f, in, n_in);
+        call(tc, f, in, n_in, n_out);
         ns[i] = bench_ns() - start;
     }
     tc_sync(tc);
@@ -396,14 +429,14 @@ static double run_host(tc_ctx *tc, tc_fn *f, const tc_tensor *in, int n_in) {
     return bench_median(ns, GIVEN);
 }
 
-static timed measure(tc_ctx *tc, tc_fn *f, const tc_tensor *in, int n_in) {
+static timed measure(tc_ctx *tc, tc_fn *f, const tc_tensor *in, int n_in, int n_out) {
     double ns[REPEATS], host[REPEATS];
     timed t;
-    run(tc, f, in, n_in, 5);
-    int n = (int)(3e7 / run(tc, f, in, n_in, 3));
+    run(tc, f, in, n_in, n_out, 5);
+    int n = (int)(3e7 / run(tc, f, in, n_in, n_out, 3));
     n = n < 5 ? 5 : n > 2000 ? 2000 : n;
-    for (int i = 0; i < REPEATS; i++) ns[i] = run(tc, f, in, n_in, n);
-    for (int i = 0; i < REPEATS; i++) host[i] = run_host(tc, f, in, n_in);
+    for (int i = 0; i < REPEATS; i++) ns[i] = run(tc, f, in, n_in, n_out, n);
+    for (int i = 0; i < REPEATS; i++) host[i] = run_host(tc, f, in, n_in, n_out);
     t.ns = bench_median(ns, REPEATS), t.host = bench_median(host, REPEATS);
     return t;
 }
@@ -420,7 +453,7 @@ static double copy_ceiling(tc_ctx *tc, int raw) {
     tc_tensor in = make(tc, &big, 1);
     tc_options o = tc_options_default();
     tc_fn *f = tc_compile(tc, copy_kernel, NULL, 0, &o);
-    double kernel = 8.0 * (1 << 26) / measure(tc, f, &in, 1).ns, driver[REPEATS];
+    double kernel = 8.0 * (1 << 26) / measure(tc, f, &in, 1, 1).ns, driver[REPEATS];
     tc_device_memory to, from;
     size_t bytes = (size_t)4 << 26;
     if (d->take(d->user, bytes, &to) || d->take(d->user, bytes, &from)) exit(2);
@@ -472,14 +505,15 @@ static int bench_one(tc_ctx *tc, const work *w, double copy, int raw) {
     o.allow_tf32 = strstr(w->name, "_tf32") != NULL;
     int n = make_all(tc, w, in);
     tc_fn *f = tc_compile(tc, w->body, sobel, sizeof sobel, &o);
-    tc_tensor out;
+    tc_tensor out[MOST_RESULTS];
     uint64_t kernels = tc_stats_get(tc).kernel_runs;
-    if (tc_call(f, in, n, &out, 1)) { // what cannot be made is told, and the others go on
+    if (tc_call(f, in, n, out,
+                1 + w->more)) { // what cannot be made is told, and the others go on
         printf("%s%s -1  %s\n", raw ? "# " : "", w->name, tc_error_text(tc));
         tc_error_clear(tc);
     } else {
         kernels = tc_stats_get(tc).kernel_runs - kernels;
-        timed t = measure(tc, f, in, n);
+        timed t = measure(tc, f, in, n, 1 + w->more);
         if (raw)
             printf("%s %.1f %.1f\n", w->name, t.ns, t.host);
         else

@@ -3,8 +3,8 @@
 //
 // Build: cc -O2 -I. examples/gradients.c -o gradients -lm -lpthread -ldl
 // Prints gradients beside central differences; derivatives of tanh up to the third; a product with a
-// Hessian; the rows of softmax's Jacobian by tc_vjp; a rounding that tc_detach lets gradients pass; forces
-// on four atoms, which then roll to the best place they have. Exit status 1 if a number is wrong.
+// Hessian; the rows of softmax's Jacobian by tc_vjp; a rounding that tc_detach lets gradients pass; an op of
+// one's own; forces on four atoms, which then roll to the best place they have. Exit status 1 if a number is wrong.
 #define TCOMPILE_IMPLEMENTATION
 #include "tcompile.h"
 
@@ -169,6 +169,41 @@ static int straight_through(tc_ctx *tc) {
     return ok;
 }
 
+// ---- an op of one's own, with its gradient ----
+
+// x * |x|, whose slope is 2 |x|.
+static tc_status signed_square(void *user, const tc_buffer *in, int n_in,
+                               const tc_buffer *out) {
+    const double *x = (const double *)in->data;
+    double *y = (double *)out->data;
+    (void)user, (void)n_in;
+    for (int64_t i = 0; i < in->spec.dims[0]; i++) y[i] = x[i] * fabs(x[i]);
+    return TC_OK;
+}
+
+static tc_status signed_square_gradient(tc_ctx *tc, void *user, const tc_tensor *in,
+                                        int n_in, tc_tensor out, tc_tensor grad_out,
+                                        tc_tensor *grad_in) {
+    (void)tc, (void)user, (void)n_in, (void)out;
+    grad_in[0] = tc_mul(grad_out, tc_mul_s(tc_abs(in[0]), 2));
+    return TC_OK;
+}
+
+static int own_op(tc_ctx *tc) {
+    static const double at[] = {-2, 0.5, 3}, want[] = {4, 1, 6};
+    tc_custom_op op;
+    memset(&op, 0, sizeof op);
+    op.name = "signed_square", op.run = signed_square, op.gradient = signed_square_gradient;
+    int id = tc_register_op(tc, &op);
+    tc_tensor x = vector(tc, at, 3), g;
+    tc_trace_begin(tc, "own");
+    tc_grad(tc_sum_all(tc_custom(tc, id, &x, 1)), &x, 1, &g);
+    tc_trace_end(tc);
+    int ok = holds(g, want);
+    printf("through an op of one's own, x * |x|: 2 |x|: %s\n", ok ? "yes" : "NO");
+    return ok;
+}
+
 // ---- forces: minus the gradient of an energy ----
 
 enum { ATOMS = 4 };
@@ -215,6 +250,7 @@ int main(void) {
     ok &= hessian(tc);
     ok &= jacobian(tc);
     ok &= straight_through(tc);
+    ok &= own_op(tc);
     ok &= forces(tc);
     ok &= !tc_error(tc);
     if (tc_error(tc)) fprintf(stderr, "error: %s\n", tc_error_text(tc));

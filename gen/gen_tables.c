@@ -338,18 +338,26 @@ static const char *put_derivative(text *t, const char *s, int *temps, char *as) 
     return s + 1;
 }
 
+// Whether floats give floats: there a derivative of 0 is one.
+static int gives_floats(const op *o) {
+    return !strcmp(o->dtype, "promote") || !strcmp(o->dtype, "rounding");
+}
+
 // A case for each op with a derivative: what its operands a, b, c get, of the result's g.
 static void derive_rules(text *t) {
     head(t, "ops");
     EACH(o, op, ops) {
         const char *rest = o->grad;
         int temps = 0;
-        if (!strchr(rest, 'g')) continue;
+        if (!strchr(rest, 'g') && !(*rest && gives_floats(o))) continue;
         put(t, "case TC_OP_%s: {\n", o->id);
         for (char operand = 'a'; *rest; operand++) {
             char as[DERIVATIVE];
             rest = put_derivative(t, rest, &temps, as);
-            if (strcmp(as, "0")) put(t, "    tc__d_give(d, %c, %s);\n", operand, as);
+            if (strcmp(as, "0"))
+                put(t, "    tc__d_give(d, %c, %s);\n", operand, as);
+            else if (gives_floats(o))
+                put(t, "    tc__d_give(d, %c, tc__d_zeros(d, %c));\n", operand, operand);
             rest += strspn(rest, ", ");
         }
         put(t, "    break;\n}\n");

@@ -39,7 +39,7 @@
 //
 // WHAT IT DOES NOT DO
 //     It is no array library with every function, no model format, and it never calls Python, BLAS
-//     or a vendor library. GPUs come with tcompile_cuda.h, gradients with a later version.
+//     or a vendor library. GPUs come with tcompile_cuda.h.
 //
 // TENSORS AND OPS
 //     A tensor is a handle, copied like a number. Ops give new tensors and follow PyTorch in names,
@@ -142,8 +142,9 @@
 //     ```
 //
 // IDIOMS
-//     A training step. Gradients are written out for now; the update is one of tc_sgd_, tc_adamw_, or any
-//     ops in place, and is fused with what comes before it.
+//     A training step: forward, backward and update are one program. tc_grad is pure; tc_requires_grad and
+//     tc_backward add to tensors that stay, as PyTorch does. The update is one of tc_sgd_, tc_adamw_ and the like (of
+//     a list of parameters: tc_adamw_list_), or any ops in place, and is fused with what comes before it.
 //
 //     ```c
 //     enum { N = 256, D = 16 };
@@ -152,8 +153,8 @@
 //     for (int i = 0; i < 200; i++) {
 //         tc_trace_begin(tc, "train");
 //         tc_tensor off = tc_sub(tc_matmul(x, w), y);
-//         tc_tensor loss = tc_mean_all(tc_square(off));
-//         tc_tensor grad = tc_mul_s(tc_matmul(off, x), 2.0 / N);
+//         tc_tensor loss = tc_mean_all(tc_square(off)), grad;
+//         tc_grad(loss, &w, 1, &grad);
 //         tc_sgd_(w, grad, velocity, 0.05, 0.9, 0, 0);              // w -= ..., in place
 //         tc_trace_end(tc);
 //         if (i % 50 == 49) printf("%g\n", tc_item(loss));          // only where it is looked at
@@ -405,10 +406,10 @@
 #include "graph/compose.c"
 #include "out/reductions.inc"
 #include "graph/product.c"
+#include "graph/optim.c"
 #include "api/site.h"
 #include "out/composites.inc"
 #include "graph/rows.c"
-#include "graph/optim.c"
 #include "graph/grad.c"
 #include "graph/construct.c"
 #include "graph/derive.c"

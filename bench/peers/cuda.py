@@ -208,6 +208,37 @@ def workloads(torch):
     yield "tinymlp_24x64_b16_f32", TinyMLP().cuda(), lambda: (r(f32, 16, 64),)
 
 
+def gradients(torch):
+    """(name, forward, inputs, number of them to derive by): the last input is what the result counts, but of a loss."""
+    import torch.nn.functional as F
+    bf = torch.bfloat16
+
+    def r(*s):
+        return torch.randn(*s, device="cuda").to(bf)
+
+    def layernorm(x, w, b):
+        return F.layer_norm(x, (x.shape[-1],), w, b)
+
+    yield ("layernorm_grad_32768x4096_bf16", layernorm,
+           lambda: (r(32768, 4096), r(4096), r(4096), r(32768, 4096)), 3)
+    yield ("dropoutnorm_grad_16384x1024_bf16", lambda x, y, w, b: layernorm(F.dropout(x, 0.1, True) + y, w, b),
+           lambda: (r(16384, 1024), r(16384, 1024), r(1024), r(1024), r(16384, 1024)), 4)
+    yield ("crossentropy_grad_8192x50304_bf16", F.cross_entropy,
+           lambda: (r(8192, 50304), torch.randint(50304, (8192,), device="cuda")), 1)
+
+
+def forward_and_backward(torch, fn, inputs, derived):
+    loss = len(inputs) == 2
+    arguments = inputs if loss else inputs[:-1]
+    for t in inputs[:derived]:
+        t.requires_grad_(True)
+
+    def step():
+        y = fn(*arguments)
+        return torch.autograd.grad(y, inputs[:derived], None if loss else inputs[-1])
+    return step
+
+
 def adamw(torch):
     """Over tensors of GPT-2's sizes: the fused optimiser's step."""
     width, layers = 768, 12
@@ -241,6 +272,18 @@ def run_torch():
                 best = min(best, (median_ns(lambda: f(*inputs), wait), mode))
             report(name, *best)
             del inputs
+    for name, fn, make, derived in gradients(torch):
+        if not wanted(name):
+            continue
+        inputs = make()
+        best = median_ns(forward_and_backward(torch, fn, inputs, derived), wait), "eager"
+        for mode in ("default", "reduce-overhead"):
+            torch._dynamo.reset()
+            f = torch.compile(fn, mode=mode, dynamic=False)
+            step = forward_and_backward(torch, f, inputs, derived)
+            best = min(best, (median_ns(step, wait), mode))
+        report(name, *best)
+        del inputs
     if wanted("adamw_gpt2"):
         report("adamw_gpt2", median_ns(adamw(torch), wait), "fused")
 

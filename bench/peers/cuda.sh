@@ -37,10 +37,11 @@ BEGIN {
     bar["entropy_512"] = bar["softmax_4096"] = bar["chain_128M"] = 1.3
     bar["entropy_32x"] = bar["attn_score"] = 1.3
     bar["chain_64M"] = bar["adamw"] = 1.1; bar["salience"] = 5; bar["tinymlp"] = 1.67
-    bar["dropoutnorm"] = bar["crossentropy"] = bar["softmax_1048576"] = bar["columnsums"] = 1
+    bar["dropoutnorm_16384"] = bar["crossentropy_8192"] = bar["softmax_1048576"] = bar["columnsums"] = 1
     bar["variance"] = bar["sort"] = bar["embedding"] = bar["rotary"] = bar["transposeadd"] = 1
+    bar["layernorm_grad"] = bar["crossentropy_grad"] = 1.5; bar["dropoutnorm_grad"] = 1.2
     bar["gemm_4096_bf16"] = 0.6; bar["gemm_4096_f32"] = 1
-    bar["relu_64M"] = bar["softmax_16384"] = bar["layernorm"] = 1
+    bar["relu_64M"] = bar["softmax_16384"] = bar["layernorm_32768"] = 1
     while ((getline line < ours) > 0) {
         split(line, f, " ")
         if (f[2] > 0 && (!(f[1] in mine) || f[2] + 0 < mine[f[1]] + 0)) mine[f[1]] = f[2]

@@ -23,8 +23,8 @@ typedef tc_status (*tc_custom_shape)(void *user, const tc_spec *in, int n_in, tc
 typedef tc_status (*tc_custom_run)(void *user, const tc_buffer *in, int n_in,
                                    const tc_buffer *out);
 
-// The gradients of the inputs, given that of the result, as ops; grad_in[i] null = none.
-// For a later version: nothing calls it yet.
+// The gradients of the inputs, given that of the result, as ops; grad_in[i] null = none, else of the sizes and dtype of
+// in[i]. It is called where tc_grad and the like meet the op, records, and reads no values.
 typedef tc_status (*tc_custom_gradient)(tc_ctx *tc, void *user, const tc_tensor *in,
                                         int n_in, tc_tensor out, tc_tensor grad_out,
                                         tc_tensor *grad_in);
@@ -40,7 +40,7 @@ typedef struct tc_custom_op {
     tc_custom_run run;            // NULL = only source
     const char *c_source;         // NULL = only run; see below
     const char *cuda_source;      // NULL = on a device too the host computes it; see below
-    tc_custom_gradient gradient;  // NULL = none; unused now
+    tc_custom_gradient gradient;  // NULL = none
 } tc_custom_op;
 
 // c_source is C99 text that defines the function `tc_status NAME(void *user, const

@@ -21,6 +21,14 @@ TCDEF tc_status tc_grad_at(tc_tensor loss, const tc_tensor *wrt, int n, tc_tenso
 // The same of a y of any size, whose elements count v times: out[i] = sum(v * dy / dwrt[i]). v has the sizes of y.
 TCDEF tc_status tc_vjp_at(tc_tensor y, tc_tensor v, const tc_tensor *wrt, int n,
                           tc_tensor *out, const char *file, int line);
+// *out = what y changes by when wrt[i] change by t[i]: the Jacobian times t, of the sizes of y. Forward mode, at the
+// cost of about two gradients. t[i] has the sizes and dtype of wrt[i]; n >= 1.
+TCDEF tc_status tc_jvp_at(tc_tensor y, const tc_tensor *wrt, const tc_tensor *t, int n,
+                          tc_tensor *out, const char *file, int line);
+// Nothing is derived through what is made between these. They nest; what a region leaves open ends with it. Outside
+// of regions they do nothing.
+TCDEF tc_status tc_no_grad_begin_at(tc_ctx *tc, const char *file, int line);
+TCDEF tc_status tc_no_grad_end_at(tc_ctx *tc, const char *file, int line);
 // x as a value of which nothing behind it is a derivative: a view of the same memory.
 TCDEF tc_tensor tc_detach_at(tc_tensor x, const char *file, int line);
 

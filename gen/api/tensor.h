@@ -605,28 +605,94 @@ TCDEF tc_tensor tc_cross_entropy_ignore_at(tc_tensor logits, tc_tensor target,
 TCDEF tc_tensor tc_bce_with_logits_at(tc_tensor x, tc_tensor y, const char *file, int line);
 
 // ---- optimisers: one step, in place; formulas of torch.optim ----
-// Floats only (TC_E_DTYPE), of equal sizes (TC_E_SHAPE). Computed in f32, f64 for an f64
-// parameter, and rounded once to what is written. Everything is checked before the first
-// write. lr and the like are given to programs at run time once they change.
+// Floats only (TC_E_DTYPE), states and gradient of the sizes of their parameter (TC_E_SHAPE), none null
+// (TC_E_NULL) or expanded (TC_E_ALIAS). Computed in f32, f64 for an f64 parameter, and rounded once to what is
+// written. Everything is checked before the first write. States are tensors of yours, 0 before the first step:
+// saved and read back they go on as before. lr and the like are given to programs at run time once they
+// change; whether weight_decay or momentum is 0 is part of the program. What is for one parameter gives param.
+//
+// The _list_ forms are the same for n parameters (TC_E_ARG: n < 0), each with its own states, element i of each
+// array; on a device those of a list share launches. `step`, a float scalar (TC_E_SHAPE), is shared and counted
+// up first: 0 before the first step.
 
-// Adam with decoupled weight decay (Loshchilov and Hutter 2019). `step`, a float scalar, is
-// counted up first: 0 before the first step, as the two averages are. Gives param.
+// Adam with decoupled weight decay (Loshchilov and Hutter 2019; torch.optim.AdamW).
 TCDEF tc_tensor tc_adamw__at(tc_tensor param, tc_tensor grad, tc_tensor exp_avg,
                              tc_tensor exp_avg_sq, tc_tensor step, double lr, double beta1,
                              double beta2, double eps, double weight_decay,
                              const char *file, int line);
-// The same for n parameters, which share `step`.
 TCDEF tc_status tc_adamw_list__at(const tc_tensor *param, const tc_tensor *grad,
                                   const tc_tensor *exp_avg, const tc_tensor *exp_avg_sq,
                                   int n, tc_tensor step, double lr, double beta1,
                                   double beta2, double eps, double weight_decay,
                                   const char *file, int line);
+// Adam (Kingma and Ba 2015; torch.optim.Adam): weight_decay * param is added to the gradient.
+TCDEF tc_tensor tc_adam__at(tc_tensor param, tc_tensor grad, tc_tensor exp_avg,
+                            tc_tensor exp_avg_sq, tc_tensor step, double lr, double beta1,
+                            double beta2, double eps, double weight_decay,
+                            const char *file, int line);
+TCDEF tc_status tc_adam_list__at(const tc_tensor *param, const tc_tensor *grad,
+                                 const tc_tensor *exp_avg, const tc_tensor *exp_avg_sq,
+                                 int n, tc_tensor step, double lr, double beta1,
+                                 double beta2, double eps, double weight_decay,
+                                 const char *file, int line);
 // g = grad + weight_decay * param; buffer = momentum * buffer + g; param -= lr * buffer, with
-// nesterov lr * (g + momentum * buffer). The buffer is 0 before the first step, and may be
-// null where momentum is 0. Gives param.
+// nesterov lr * (g + momentum * buffer); torch.optim.SGD. The buffer, of a list the array, may be
+// null where momentum is 0.
 TCDEF tc_tensor tc_sgd__at(tc_tensor param, tc_tensor grad, tc_tensor momentum_buffer,
                            double lr, double momentum, double weight_decay, int nesterov,
                            const char *file, int line);
+TCDEF tc_status tc_sgd_list__at(const tc_tensor *param, const tc_tensor *grad,
+                                const tc_tensor *momentum_buffer, int n, double lr,
+                                double momentum, double weight_decay, int nesterov,
+                                const char *file, int line);
+// g = grad + weight_decay * param; sum += g^2;
+// param -= lr / (1 + (step - 1) * lr_decay) * g / (sqrt(sum) + eps); torch.optim.Adagrad. PyTorch's
+// initial_accumulator_value is what sum has before the first step.
+TCDEF tc_tensor tc_adagrad__at(tc_tensor param, tc_tensor grad, tc_tensor sum,
+                               tc_tensor step, double lr, double lr_decay, double eps,
+                               double weight_decay, const char *file, int line);
+TCDEF tc_status tc_adagrad_list__at(const tc_tensor *param, const tc_tensor *grad,
+                                    const tc_tensor *sum, int n, tc_tensor step, double lr,
+                                    double lr_decay, double eps, double weight_decay,
+                                    const char *file, int line);
+// g = grad + weight_decay * param; square_avg = alpha * square_avg + (1 - alpha) * g^2;
+// d = g / (sqrt(square_avg) + eps); buffer = momentum * buffer + d; param -= lr * buffer, lr * d without
+// momentum; torch.optim.RMSprop. centered: grad_avg is the like average of g, and the root is that of
+// max(square_avg - grad_avg^2, 0). grad_avg may be null where centered is 0, momentum_buffer where momentum
+// is 0; of a list the array.
+TCDEF tc_tensor tc_rmsprop__at(tc_tensor param, tc_tensor grad, tc_tensor square_avg,
+                               tc_tensor grad_avg, tc_tensor momentum_buffer, double lr,
+                               double alpha, double eps, double weight_decay,
+                               double momentum, int centered, const char *file, int line);
+TCDEF tc_status tc_rmsprop_list__at(const tc_tensor *param, const tc_tensor *grad,
+                                    const tc_tensor *square_avg, const tc_tensor *grad_avg,
+                                    const tc_tensor *momentum_buffer, int n, double lr,
+                                    double alpha, double eps, double weight_decay,
+                                    double momentum, int centered, const char *file,
+                                    int line);
+// param *= 1 - lr * weight_decay; param -= lr * sign(beta1 * exp_avg + (1 - beta1) * grad);
+// exp_avg = beta2 * exp_avg + (1 - beta2) * grad (Chen et al. 2023, algorithm 2).
+TCDEF tc_tensor tc_lion__at(tc_tensor param, tc_tensor grad, tc_tensor exp_avg, double lr,
+                            double beta1, double beta2, double weight_decay,
+                            const char *file, int line);
+TCDEF tc_status tc_lion_list__at(const tc_tensor *param, const tc_tensor *grad,
+                                 const tc_tensor *exp_avg, int n, double lr, double beta1,
+                                 double beta2, double weight_decay, const char *file,
+                                 int line);
+
+// ---- gradients clipped, in place ----
+// Floats of any sizes (TC_E_DTYPE, TC_E_NULL, TC_E_ALIAS), checked before the first write. Formulas of
+// torch.nn.utils.
+
+// Gives the norm of all elements of n >= 1 gradients together (TC_E_ARG), a scalar that nothing was waited
+// for: f64 if one of them is, else f32. norm_type is 2, the root of the sum of squares, or infinity, the
+// largest |g| (TC_E_ARG). Each is multiplied by min(max_norm / (norm + 1e-6), 1), so a norm that is NaN makes
+// all of them NaN. max_norm >= 0 (TC_E_ARG). Null = an error.
+TCDEF tc_tensor tc_clip_grad_norm__at(const tc_tensor *grads, int n, double max_norm,
+                                      double norm_type, const char *file, int line);
+// Elements below -value become that, those above value value. value >= 0, n >= 0 (TC_E_ARG).
+TCDEF tc_status tc_clip_grad_value__at(const tc_tensor *grads, int n, double value,
+                                       const char *file, int line);
 
 // ---- the macros: tc_xxx(...) is tc_xxx_at(..., TC__SITE), listed behind gen/api/extend.h ----
 // They pass their arguments on as they come, so that commas may stand in them, as those of compound

@@ -73,7 +73,7 @@ static int tc__quick_sign(tc_ctx *c, const tc_tensor *h, uint32_t n, const tc__g
         uint64_t id = h[i].id, at = id & TC__SLOT_MASK;
         tc__tensor *t = at < slots ? slot[at] : NULL;
         if (!t || (id >> TC__SLOT_BITS ^ ctx) != t->epoch) t = tc__tensor_find(c, h[i]);
-        if (!t || t->layout != g[i].layout) return 0;
+        if (!t || t->layout != g[i].layout || t->grad != g[i].grad) return 0;
         tc__storage *s = t->storage;
         if (s->bind_epoch == epoch) return 0;
         s->bind_epoch = epoch;

@@ -17,6 +17,7 @@ typedef struct tc__given {
     uint32_t layout;      // 0 = the null tensor
     uint16_t same, alias; // first tensor of the call that is this one; on the same storage
     uint64_t constant;    // handle of a tc_const, whose contents may be in the code; else 0
+    uint64_t grad;        // that of its gradient, which the body may write; 0 = none
 } tc__given;
 
 typedef struct tc__snapshot {
@@ -45,11 +46,9 @@ typedef struct tc__quick {
 typedef struct tc__entry {
     tc__step *leaf; // FINISH of the recorded path; owns the program
     uint32_t n_in, n_to, n_out;
-    uint32_t draws; // random numbers drawn
-    int device;     // the default device
-    uint32_t
-        grads;   // tc__values.grads: which tensors have gradients decides what a body does
-    int checked; // the body recorded the same at the second call
+    uint32_t draws;           // random numbers drawn
+    int device;               // the default device
+    int checked;              // the body recorded the same at the second call
     uint64_t hits;            // calls that skipped the body
     TC__VEC(tc__given) given; // inputs, destinations, captured tensors
     TC__VEC(int64_t)
@@ -154,7 +153,7 @@ static void tc__snapshots_clear(tc_fn *f) {
 TC__ALWAYS_INLINE int tc__fn_sign(tc_fn *f, uint32_t i, tc_tensor h) {
     tc__given *g = &f->given.at[i];
     if (!h.id) {
-        g->layout = 0, g->same = g->alias = (uint16_t)i, g->constant = 0;
+        g->layout = 0, g->same = g->alias = (uint16_t)i, g->constant = g->grad = 0;
         f->tensor.at[i] = NULL;
         return 1;
     }
@@ -164,6 +163,7 @@ TC__ALWAYS_INLINE int tc__fn_sign(tc_fn *f, uint32_t i, tc_tensor h) {
     if (t->bind_epoch != f->epoch) t->bind_epoch = f->epoch, t->bind_index = i;
     if (s->bind_epoch != f->epoch) s->bind_epoch = f->epoch, s->bind_index = i;
     g->layout = t->layout, g->constant = s->constant ? h.id : 0;
+    g->grad = t->grad;
     g->same = (uint16_t)t->bind_index, g->alias = (uint16_t)s->bind_index;
     f->tensor.at[i] = t;
     return 1;
@@ -240,7 +240,6 @@ static int tc__entry_holds(const tc__fcall *k, const tc__entry *e) {
     if (e->n_in != k->n_in || e->n_to != k->n_to || e->n_out != k->n_out) return 0;
     if (n && memcmp(f->given.at, e->given.at, n * sizeof *e->given.at)) return 0;
     if (e->device != tc__values_of(f->ctx)->default_device) return 0;
-    if (e->grads != tc__values_of(f->ctx)->grads) return 0;
     if (!tc__entry_ranges_hold(e)) return 0;
     if (!e->captured.count) return tc__entry_lies(f, e);
     // A fresh signature: an entry tried before this one may have marked other tensors.
@@ -331,7 +330,6 @@ static int tc__entry_fill(const tc__fcall *k, tc__entry *e, const tc__visit *v) 
     e->leaf = v->at, e->leaf->branch->entries++;
     e->n_in = k->n_in, e->n_to = k->n_to, e->n_out = k->n_out;
     e->draws = (uint32_t)(c->recorder.draw - v->draw), e->device = v->device;
-    e->grads = tc__values_of(c)->grads;
     for (uint32_t i = 0; i < v->external.count; i++)
         if (!tc__is_hidden(&v->external.at[i]) &&
             !tc__entry_source(k, e, v->external.at[i].handle))

@@ -168,8 +168,9 @@ static tc_tensor tc__fn_see(tc_ctx *c, const char *who, tc_tensor h) {
     if (marks) *marks = *t->marks;
     t->storage->refs++;
     tc_tensor seen = tc__tensor_new(c, t->layout, t->storage, t->offset, t->file, t->line);
-    if (seen.id)
-        tc__slot_find(c, seen)->marks = marks;
+    tc__tensor *own = seen.id ? tc__slot_find(c, seen) : NULL;
+    if (own)
+        own->marks = marks, own->grad = t->grad, own->grad_lent = 1;
     else if (marks)
         tc__free(c, marks, sizeof *marks);
     return seen;

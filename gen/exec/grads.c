@@ -10,7 +10,7 @@ static int tc__grad_switch(const tc__api *f, tc__tensor *t, tc_tensor x, int on)
         tc__tensor *own = g.id ? tc__tensor_find(c, g) : NULL;
         if (!own) return 0;
         tc__tensor_move(c, own, 0);
-        t->grad = g.id, tc__values_of(c)->grads++;
+        t->grad = g.id;
     }
     tc__fns_look_again(c);
     return 1;

@@ -47,6 +47,8 @@ static int tc__miss_given(tc_fn *f, const tc__entry *e, uint32_t n) {
             tc__miss_layout(f, e, (int)i);
         else if (was->alias != now->alias || was->same != now->same)
             tc__fn_missed(f, TC_MISS_ALIAS, (int)i, -1, was->alias, now->alias);
+        else if (was->grad != now->grad)
+            tc__fn_missed(f, TC_MISS_GRADIENT, (int)i, -1, was->grad != 0, now->grad != 0);
         else if (was->constant != now->constant)
             tc__fn_missed(f, TC_MISS_CONST, (int)i, -1, 0, 0);
         else if (e->writes && n == e->given.count && e->at.at[i] != tc__given_at(f, i))
@@ -113,6 +115,7 @@ static void tc__put_miss_reason(tc__text *t, const tc_miss *m) {
         "a tensor used beside the inputs is dead, or of other layout or memory",
         "it is never skipped",
         "",
+        "tensors with a gradient",
     };
     if (m->arg >= 0) tc__put(t, m->kind == TC_MISS_BYTES ? "range %d " : "arg %d ", m->arg);
     if (m->dim >= 0)
@@ -166,6 +169,7 @@ static void tc__put_given(tc__text *t, const tc__entry *e, uint32_t i) {
     else
         tc__put_layout(t, g->layout);
     if (g->constant) tc__put(t, ", this tc_const");
+    if (g->grad) tc__put(t, ", with this gradient");
     tc__put(t, "\n");
     if (g->same == i && g->alias == i) return;
     tc__put_given_name(t, e, i);

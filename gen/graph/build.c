@@ -170,13 +170,6 @@ static int tc__step_common_dtype(tc__builder *b, const tc__step *s) {
     return s->n_attr == 2 ? tc__promote_scalar(t, v) : t;
 }
 
-// A half, which is f32 in registers, as memory would hold it.
-static tc__node *tc__make_rounding(tc__graph *g, tc__node *n) {
-    int64_t to = n ? n->dtype : 0;
-    if (!n || !tc__is_half(n->dtype)) return n;
-    return tc__make1_as(g, TC_OP_CAST, n->dtype, n, n->rank, n->dims, &to, 1);
-}
-
 // The result of an op that computes, rounded if it is to be as eager code would.
 static tc__node *tc__make_rounded(tc__builder *b, tc__node *n) {
     return b->round_each_op ? tc__make_rounding(b->g, n) : n;
@@ -342,7 +335,7 @@ static tc__node *tc__fail_gradient(tc__builder *b, const tc__step *s, const tc__
     const tc__derive *d = &b->derive;
     char place[160] = "";
     tc__site_set(b->ctx, s->site);
-    if (x->id >= d->n || !d->refused[x->id]) {
+    if (x->id >= d->n || !(d->how[x->id] & TC__REFUSED)) {
         tc__fail(
             b->ctx, TC_E_ARG,
             "%s: what is derived does not depend on this tensor; is it the one that was "
@@ -361,6 +354,45 @@ static tc__node *tc__fail_gradient(tc__builder *b, const tc__step *s, const tc__
     return NULL;
 }
 
+// What the user told of operand 0, a result of an op of his: operand 1 is the seed, behind it the gradients that are
+// given. 0 = reported.
+static int tc__build_own(tc__builder *b, const tc__step *s) {
+    tc__own_gradient o;
+    const tc__node *y = tc__cell_read(b, tc__code_cell(b, s->in[0]));
+    const tc__node *seed = tc__cell_read(b, tc__code_cell(b, s->in[1]));
+    if (!y || !seed) return 0;
+    uint32_t *in = TC__ANEW_ARRAY(&b->g->arena, uint32_t, y->n_in), at = 2;
+    if (!in || y->op != TC_OP_CUSTOM) return in != NULL;
+    for (uint32_t i = 0; i < y->n_in; i++) {
+        in[i] = TC__NO_NODE;
+        if (!(s->attr[TC__OWN_GRADIENT_GIVEN] >> i & 1)) continue;
+        const tc__node *n = tc__cell_read(b, tc__code_cell(b, s->in[at++]));
+        if (!n) return 0;
+        in[i] = n->id;
+    }
+    o.result = y->id, o.seed = seed->id, o.n = y->n_in, o.in = in;
+    return TC__PUSH(b->ctx, b->own, o);
+}
+
+// Adjoints of all that y is made of, where it counts v; 0 = reported.
+static int tc__build_adjoints(tc__builder *b, tc__derive *d, const tc__node *y,
+                              const tc__node *v) {
+    tc__derive_close(d);
+    d->own = b->own.at, d->owns = b->own.count, d->rounds = b->round_each_op;
+    return tc__derive_all(d, b->g, y, v);
+}
+
+// The adjoint of x in what was derived last; lenient: zeros, where that does not depend on x.
+static tc__node *tc__build_adjoint(tc__builder *b, const tc__step *s, const tc__node *x,
+                                   int lenient) {
+    tc__derive *d = &b->derive;
+    int how = x->id < d->n ? d->how[x->id] : 0;
+    b->g->device = x->device;
+    if (how & TC__REFUSED || (!how && !lenient)) return tc__fail_gradient(b, s, x);
+    if (how && d->adjoint[x->id]) return b->g->node.at[d->adjoint[x->id] - 1];
+    return tc__d_zeros(d, x);
+}
+
 // What operand 1 changes by with operand 0. Of several such steps with the same operand 1 the first derives.
 static tc__node *tc__build_gradient(tc__builder *b, const tc__step *s) {
     tc__derive *d = &b->derive;
@@ -373,15 +405,32 @@ static tc__node *tc__build_gradient(tc__builder *b, const tc__step *s) {
     if (s->n_in <= 2)
         v = tc__make_expand(b->g, tc__make_const(b->g, y->dtype, one), y->rank, y->dims);
     if (!v) return NULL;
-    if (!d->g || d->y != y->id || d->v != v->id) {
-        tc__derive_close(d);
-        if (!tc__derive_all(d, b->g, y, v)) return NULL;
+    int derived = d->g && d->y == y->id && d->v == v->id;
+    if (!derived && !tc__build_adjoints(b, d, y, v)) return NULL;
+    return tc__build_adjoint(b, s, x, s->attr[TC__GRADIENT_LENIENT] != 0);
+}
+
+// What operand 0, y, changes by when x changes by t. The adjoint of x is linear in what y counts, u; so what its sum,
+// each element times that of t, changes by with u is the answer, and has no u in it.
+static tc__node *tc__build_jvp(tc__builder *b, const tc__step *s) {
+    tc__derive d;
+    tc__node *y = tc__cell_read(b, tc__code_cell(b, s->in[0]));
+    tc__node *x = tc__cell_read(b, tc__code_cell(b, s->in[1]));
+    tc__node *t = tc__cell_read(b, tc__code_cell(b, s->in[2])), *u, *made = NULL;
+    int64_t mark = (int64_t)b->cell.count + 1;
+    if (!x || !y || !t || !tc__build_composites(b)) return NULL;
+    memset(&d, 0, sizeof d);
+    d.g = b->g;
+    b->g->device = y->device;
+    u = tc__d_detach(b->g, tc__d_zeros(&d, y), mark);
+    if (!u || !tc__build_adjoints(b, &b->derive, y, u)) return NULL;
+    tc__node *by = tc__build_adjoint(b, s, x, 0);
+    if (by && tc__build_adjoints(b, &d, by, t)) {
+        int known = u->id < d.n && d.adjoint[u->id];
+        made = known ? b->g->node.at[d.adjoint[u->id] - 1] : tc__d_zeros(&d, y);
     }
-    b->g->device = x->device;
-    int known = x->id < d->n && d->adjoint[x->id];
-    if (known && !d->refused[x->id]) return b->g->node.at[d->adjoint[x->id] - 1];
-    if (x->id < d->n && d->refused[x->id]) return tc__fail_gradient(b, s, x);
-    return s->attr[TC__GRADIENT_LENIENT] ? tc__d_zeros(d, x) : tc__fail_gradient(b, s, x);
+    tc__derive_close(&d);
+    return made;
 }
 
 static int tc__build_step(tc__builder *b, const tc__step *s) {
@@ -395,11 +444,16 @@ static int tc__build_step(tc__builder *b, const tc__step *s) {
         if (!tc__cell_write(b, tc__code_cell(b, s->in[0]), value)) return 0;
     } else if (!tc__has_result((tc__op)s->op)) {
         if (tc__is_composite((tc__op)s->op) && !tc__build_noted(b, s)) return 0;
+        if (s->op == TC_OP_OWN_GRADIENT && !tc__build_own(b, s)) return 0;
+        if (s->op == TC_OP_NO_GRAD) b->no_grad += s->attr[TC__NO_GRAD_ON] ? 1 : -1;
     } else if (s->view) {
         v.via = s, v.n_via = 1, v.parent = tc__code_cell(b, s->in[0]);
-        v.root = tc__cell_root(b, v.parent);
+        v.root = tc__cell_root(b, v.parent), v.stops = b->no_grad;
     } else {
-        v.node = s->op == TC_OP_GRADIENT ? tc__build_gradient(b, s) : tc__step_node(b, s);
+        v.node = s->op == TC_OP_GRADIENT ? tc__build_gradient(b, s)
+                 : s->op == TC_OP_JVP    ? tc__build_jvp(b, s)
+                                         : tc__step_node(b, s);
+        if (b->no_grad) v.node = tc__d_detach(b->g, v.node, 0);
         if (!v.node) return 0;
     }
     return TC__PUSH(b->ctx, b->cell, v);
@@ -475,6 +529,7 @@ static void tc__builder_close(tc__builder *b) {
     TC__VEC_FREE(b->ctx, b->sym);
     TC__VEC_FREE(b->ctx, b->arg);
     TC__VEC_FREE(b->ctx, b->noted);
+    TC__VEC_FREE(b->ctx, b->own);
     tc__derive_close(&b->derive);
 }
 
@@ -488,7 +543,8 @@ static int tc__build(tc__builder *b, tc__graph *g, tc__visit *v, uint32_t count)
     b->in_place = v->in_place;
     if (!tc__build_symbols(b, count) || !tc__build_places(b, count)) return 0;
     for (uint32_t i = 0; i < count; i++)
-        pure &= v->path.at[i]->op != TC_OP_COPY_ && v->path.at[i]->op != TC_OP_GRADIENT;
+        pure &= v->path.at[i]->op != TC_OP_COPY_ &&
+                tc__ops[v->path.at[i]->op].kind != TC__KIND_DERIVE;
     for (uint32_t i = 0; i < b->externals; i++)
         if (!tc__build_external(b, i)) return 0;
     for (uint32_t i = 0; i < count; i++) {

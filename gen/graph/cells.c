@@ -26,6 +26,7 @@ typedef struct tc__cell {
     uint32_t root;    // cell whose view it is, through others maybe
     uint32_t version; // root: writes so far; view: root's version that `node` belongs to
     tc__node *node;
+    int stops; // view: made where nothing is derived
 } tc__cell;
 
 // A value that a program gets at every run.
@@ -49,15 +50,17 @@ typedef struct tc__builder {
     tc__visit *visit;
     uint32_t externals; // cells below this are externals, above are positions
     TC__VEC(tc__cell) cell;
-    TC__VEC(uint32_t) chain;    // cells of a view, the last one first: of tc__cell_read
-    TC__VEC(tc__within) within; // by external: where it lies in another one's memory
-    TC__VEC(tc__ix) sym;        // by symbol of the path: what it is in the graph
-    TC__VEC(tc__run_arg) arg;   // by slot of ARG
-    TC__VEC(tc__noted) noted;   // of tc__build_composites,
-    size_t composed;            //   of which so many are the graph's
-    tc__derive derive;          // what was derived last; g NULL = nothing
-    int round_each_op;          // see tc_options
-    int in_place;               // externals are read behind what is stored in them
+    TC__VEC(uint32_t) chain;       // cells of a view, the last one first: of tc__cell_read
+    TC__VEC(tc__within) within;    // by external: where it lies in another one's memory
+    TC__VEC(tc__ix) sym;           // by symbol of the path: what it is in the graph
+    TC__VEC(tc__run_arg) arg;      // by slot of ARG
+    TC__VEC(tc__noted) noted;      // of tc__build_composites,
+    size_t composed;               //   of which so many are the graph's
+    tc__derive derive;             // what was derived last; g NULL = nothing
+    TC__VEC(tc__own_gradient) own; // of custom ops
+    int no_grad;                   // begins of tc_no_grad_begin without their end
+    int round_each_op;             // see tc_options
+    int in_place;                  // externals are read behind what is stored in them
     int failed;
 } tc__builder;
 
@@ -266,7 +269,8 @@ static tc__node *tc__cell_read(tc__builder *b, uint32_t i) {
     tc__node *n = v->node;
     while (b->chain.count) {
         v = tc__cell_at(b, b->chain.at[--b->chain.count]);
-        n = v->node = tc__moves(b, v->via, v->n_via, n);
+        n = tc__moves(b, v->via, v->n_via, n);
+        n = v->node = v->stops ? tc__d_detach(b->g, n, 0) : n;
         v->version = version;
     }
     return n;

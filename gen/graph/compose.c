@@ -97,6 +97,7 @@ static tc_tensor tc__logsumexp_keep(const tc__api *f, tc_tensor t, uint32_t mask
     tc_tensor top = tc__reduce(f, TC_OP_AMAX, t, mask);
     tc_tensor zero = tc__scalar(f, 0, tc__float_dtype(f));
     top = tc_where(tc_isfinite(top), top, zero);
+    top = tc__detach(f, top); // it cancels out
     tc_tensor e = tc_exp(tc_sub(t, top));
     tc_tensor sum = tc_log(tc__reduce(f, TC_OP_SUM, e, mask));
     return tc_add(sum, top);
@@ -176,12 +177,18 @@ static int tc__along(tc__api *f, tc_tensor *x, int dim, uint32_t *mask) {
     return 1;
 }
 
+// x less its largest along the dimensions of the mask, which exp cannot overflow. What is made of it does not change
+// with what was taken away, so nothing is derived through that.
+static tc_tensor tc__below_top(const tc__api *f, tc_tensor x, uint32_t mask) {
+    tc_tensor top = tc__reduce(f, TC_OP_AMAX, x, mask);
+    return tc_sub(x, tc__detach(f, top));
+}
+
 static tc_tensor tc__softmax(tc__api *f, tc_tensor x, int dim) {
     uint32_t mask;
     if (!tc__along(f, &x, dim, &mask)) return tc__null();
     if (tc__mask_count(f, mask) == 0) return tc__cast(f, x, tc__float_dtype(f));
-    tc_tensor top = tc__reduce(f, TC_OP_AMAX, x, mask);
-    tc_tensor e = tc_exp(tc_sub(x, top));
+    tc_tensor e = tc_exp(tc__below_top(f, x, mask));
     tc_tensor sum = tc__reduce(f, TC_OP_SUM, e, mask);
     return tc_mul(e, tc_reciprocal(sum));
 }
@@ -190,7 +197,7 @@ static tc_tensor tc__log_softmax(tc__api *f, tc_tensor x, int dim) {
     uint32_t mask;
     if (!tc__along(f, &x, dim, &mask)) return tc__null();
     if (tc__mask_count(f, mask) == 0) return tc__cast(f, x, tc__float_dtype(f));
-    tc_tensor d = tc_sub(x, tc__reduce(f, TC_OP_AMAX, x, mask));
+    tc_tensor d = tc__below_top(f, x, mask);
     tc_tensor sum = tc__reduce(f, TC_OP_SUM, tc_exp(d), mask);
     return tc_sub(d, tc_log(sum));
 }
@@ -369,7 +376,8 @@ static tc_tensor tc__bce_with_logits(tc__api *f, tc_tensor x, tc_tensor y) {
     tc__widen_with(f, &x, y);
     x = tc__as_float(f, x);
     tc_tensor top = tc_sub(tc_relu(x), tc_mul(x, y));
-    tc_tensor e = tc_exp(tc_neg(tc_abs(x)));
+    // -|x|, of slope 1 at 0 where relu has 0: together they have 1/2, as the loss does.
+    tc_tensor e = tc_exp(tc_where(tc_gt_s(x, 0), tc_neg(x), x));
     tc_tensor loss = tc_add(top, tc_log1p(e));
     return tc_mean_all(loss);
 }
@@ -394,7 +402,7 @@ static int tc__target_check(const tc__api *f, const tc__meta *m, int dim) {
 static tc_tensor tc__target_loss(const tc__api *f, tc_tensor x, tc_tensor target, int dim) {
     uint32_t mask = 1u << dim;
     x = tc__as_float(f, x);
-    tc_tensor d = tc_sub(x, tc__reduce(f, TC_OP_AMAX, x, mask));
+    tc_tensor d = tc__below_top(f, x, mask);
     tc_tensor sum = tc__reduce(f, TC_OP_SUM, tc_exp(d), mask);
     tc_tensor hit = tc_gather(d, dim, tc_unsqueeze(target, dim));
     tc_tensor loss = tc_sub(tc_log(sum), hit);

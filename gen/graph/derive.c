@@ -5,17 +5,30 @@
 // adjoint is known gives its operands theirs, by the GRAD column of ops.def or a rule below; a node that gets
 // several gets their sum. So it is the graph that is derived: writes in place are new values in it, views are
 // movement, and what a derivative is made of are nodes, with derivatives. What is not needed of them nobody computes.
-//
-// A composite op whose derivative is shorter than that of its parts has a rule of its own (tc__derive_wholes): its
-// parts then get nothing from it.
+// Composite ops are derived as their parts are, whose formulas detach what cancels out (tc__below_top).
+
+// What the user has told of an op of his: the gradients of its inputs, as nodes made of `seed`, which stands for that
+// of its result.
+typedef struct tc__own_gradient {
+    uint32_t result, seed, n;
+    const uint32_t *in; // by operand; TC__NO_NODE = it has none
+} tc__own_gradient;
+
+enum {
+    TC__DEPENDS = 1, // through ops that have derivatives, which may be 0 everywhere
+    TC__REFUSED = 2  // and through one that has none
+};
 
 typedef struct tc__derive {
     tc__graph *g;
     uint32_t y, v;       // what is derived, and what it counts
     uint32_t n;          // nodes when it was: those below have an adjoint, or have none
     uint32_t *adjoint;   // by node: 1 + id; 0 = y does not depend on it
-    uint8_t *refused;    //   1: it depends on it through an op that has no derivative
+    uint8_t *how;        //   and how it depends on it: TC__DEPENDS, TC__REFUSED
     const tc__node *why; // the first such op that was met
+    const tc__own_gradient *own; // of custom ops, so many
+    size_t owns;
+    int rounds; // halves are rounded behind every op
     int failed;
 } tc__derive;
 
@@ -40,17 +53,21 @@ static tc__node *tc__d_zeros(tc__derive *d, const tc__node *like) {
     return tc__d_number(d, like, 0);
 }
 
+static tc__node *tc__d_made(tc__derive *d, tc__node *n) {
+    return d->rounds ? tc__make_rounding(d->g, n) : n;
+}
+
 static tc__node *tc__d1(tc__derive *d, tc__op op, tc__node *a) {
-    return a ? tc__make_alu(d->g, op, a->dtype, &a, 1) : NULL;
+    return a ? tc__d_made(d, tc__make_alu(d->g, op, a->dtype, &a, 1)) : NULL;
 }
 
 static tc__node *tc__d2(tc__derive *d, tc__op op, tc__node *a, tc__node *b) {
     tc__node *in[2];
     if (!a || !b) return NULL;
-    int t = tc__is_float(a->dtype) ? a->dtype : b->dtype;
+    int t = tc__is_float(b->dtype) && !tc__is_float(a->dtype) ? b->dtype : a->dtype;
     int compares = tc__ops[op].dtype == tc__dtype_compare;
     in[0] = tc__make_cast(d->g, a, t), in[1] = tc__make_cast(d->g, b, t);
-    return tc__make_alu(d->g, op, compares ? (int)TC_BOOL : t, in, 2);
+    return tc__d_made(d, tc__make_alu(d->g, op, compares ? (int)TC_BOOL : t, in, 2));
 }
 
 static tc__node *tc__d2_s(tc__derive *d, tc__op op, tc__node *a, double x) {
@@ -64,7 +81,7 @@ static tc__node *tc__d2_rs(tc__derive *d, tc__op op, tc__node *a, double x) {
 static tc__node *tc__d3(tc__derive *d, tc__op op, tc__node *a, tc__node *b, tc__node *c) {
     tc__node *in[3];
     in[0] = a, in[1] = b, in[2] = c;
-    return a && b && c ? tc__make_alu(d->g, op, b->dtype, in, 3) : NULL;
+    return a && b && c ? tc__d_made(d, tc__make_alu(d->g, op, b->dtype, in, 3)) : NULL;
 }
 
 // ---- movement ----
@@ -124,6 +141,13 @@ static tc__node *tc__d_within(tc__derive *d, tc__node *a, int64_t dim, tc__ix lo
     return tc__make_pad(d->g, a, dim, low, tc__ix_sub(x, n, end), tc__ix_const(step), 0);
 }
 
+// a as a value that nothing is derived through; with a mark it is like no other.
+static tc__node *tc__d_detach(tc__graph *g, tc__node *a, int64_t mark) {
+    return a && tc__is_float(a->dtype)
+               ? tc__make1(g, TC_OP_DETACH, a, a->rank, a->dims, &mark, 1)
+               : a;
+}
+
 // ---- giving ----
 
 static tc__node *tc__d_in(tc__derive *d, const tc__node *n, uint32_t i) {
@@ -146,11 +170,57 @@ static void tc__d_give(tc__derive *d, const tc__node *to, tc__node *a) {
 
 typedef void (*tc__rule_fn)(tc__derive *d, const tc__node *n, tc__node *g);
 
+// Whether operand i of n is one number for all elements.
+static int tc__d_is_number(tc__derive *d, const tc__node *n, uint32_t i) {
+    const tc__node *a = tc__d_in(d, n, i);
+    while (a->op == TC_OP_EXPAND || a->op == TC_OP_RESHAPE || a->op == TC_OP_CAST)
+        a = tc__d_in(d, a, 0);
+    return a->op == TC_OP_CONST || a->op == TC_OP_ARG;
+}
+
+// A bound that is a number lets all pass that it does not replace, also what equals it, as clamp of PyTorch does;
+// between tensors the table has it.
+static int tc__derive_bound(tc__derive *d, const tc__node *n, tc__node *g) {
+    if (n->op != TC_OP_MAXIMUM && n->op != TC_OP_MINIMUM) return 0;
+    int bound = tc__d_is_number(d, n, 0) ? 0 : 1;
+    if (!tc__d_is_number(d, n, (uint32_t)bound)) return 0;
+    tc__node *a = tc__d_in(d, n, !bound), *b = tc__d_in(d, n, (uint32_t)bound);
+    tc__node *out = tc__d2(d, n->op == TC_OP_MAXIMUM ? TC_OP_LT : TC_OP_GT, a, b);
+    tc__d_give(d, a, tc__d3(d, TC_OP_WHERE, out, tc__d_zeros(d, g), g));
+    return 1;
+}
+
+// Whether a is a sum, or one by a number: what norms and deviations are a root of.
+static int tc__d_is_sum(tc__derive *d, const tc__node *a) {
+    while (a->op == TC_OP_RESHAPE || (a->op == TC_OP_DIV && tc__d_is_number(d, a, 1)))
+        a = tc__d_in(d, a, 0);
+    return a->op == TC_OP_SUM;
+}
+
+// A root of a sum that is 0 counts nothing, as PyTorch has it for norms and deviations: inf times the slope of
+// what was summed, which is 0, would be NaN.
+static int tc__derive_root(tc__derive *d, const tc__node *n, tc__node *g) {
+    tc__node *y = tc__d_made(d, d->g->node.at[n->id]), *a = tc__d_in(d, n, 0), *slope;
+    if (n->op != TC_OP_SQRT && !(n->op == TC_OP_POW && tc__d_is_number(d, n, 1))) return 0;
+    if (!tc__d_is_sum(d, a)) return 0;
+    if (n->op == TC_OP_SQRT) {
+        slope = tc__d2(d, TC_OP_DIV, g, tc__d2(d, TC_OP_ADD, y, y));
+    } else {
+        tc__node *b = tc__d_in(d, n, 1);
+        slope = tc__d2(d, TC_OP_POW, a, tc__d2_s(d, TC_OP_SUB, b, 1));
+        slope = tc__d2(d, TC_OP_MUL, g, tc__d2(d, TC_OP_MUL, b, slope));
+    }
+    tc__node *none = tc__d2_s(d, TC_OP_EQ, y, 0);
+    tc__d_give(d, a, tc__d3(d, TC_OP_WHERE, none, tc__d_zeros(d, a), slope));
+    return 1;
+}
+
 static void tc__derive_alu(tc__derive *d, const tc__node *n, tc__node *g) {
-    tc__node *y = d->g->node.at[n->id], *a = tc__d_in(d, n, 0);
+    tc__node *y = tc__d_made(d, d->g->node.at[n->id]), *a = tc__d_in(d, n, 0);
     tc__node *b = n->n_in > 1 ? tc__d_in(d, n, 1) : NULL;
     tc__node *c = n->n_in > 2 ? tc__d_in(d, n, 2) : NULL;
     (void)y, (void)b, (void)c;
+    if (tc__derive_bound(d, n, g) || tc__derive_root(d, n, g)) return;
     switch (n->op) {
 #include "out/derive_rules.inc"
     default: break;
@@ -187,13 +257,24 @@ static void tc__derive_slice(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__d_give(d, a, tc__d_within(d, g, dim, low, step, a->dims[dim]));
 }
 
+// How many elements a pad of `by` cuts off, where it is less than 0.
+static tc__ix tc__d_cut(tc__derive *d, tc__ix by) {
+    tc__ix none = tc__ix_const(0);
+    if (tc__ix_lo(d->g->ix, by) >= 0) return none;
+    return tc__ix_sub(d->g->ix, none, tc__ix_min(d->g->ix, by, none));
+}
+
+// Element i stands at low + i * dilation, where that was not cut off: there nothing is counted.
 static void tc__derive_pad(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__node *a = tc__d_in(d, n, 0);
+    tc__ix low = n->attr[TC__PAD_LOW], one = tc__ix_const(1);
+    tc__ix below = tc__d_cut(d, low), above = tc__d_cut(d, n->attr[TC__PAD_HIGH]);
     int64_t dim = n->attr[TC__PAD_DIM];
     if (tc__ix_equals(a->dims[dim], 0)) return;
+    g = tc__make_pad(d->g, g, dim, below, above, one, 0);
+    low = tc__ix_add(d->g->ix, low, below);
     tc__d_give(d, a,
-               tc__make_slice(d->g, g, dim, n->attr[TC__PAD_LOW], a->dims[dim],
-                              n->attr[TC__PAD_DILATION]));
+               tc__make_slice(d->g, g, dim, low, a->dims[dim], n->attr[TC__PAD_DILATION]));
 }
 
 // Element i of dimension `dim` was element k of window (i - k * dilation) / stride.
@@ -228,10 +309,14 @@ static void tc__derive_cat(tc__derive *d, const tc__node *n, tc__node *g) {
 
 // ---- gathers and scatters, which work along the last dimension ----
 
+// Halves are added as f32.
 static tc__node *tc__d_opaque3(tc__derive *d, tc__op op, tc__node *a, tc__node *index,
                                tc__node *src) {
     uint32_t ids[3];
     if (!a || !index || !src) return NULL;
+    int t = tc__is_half(a->dtype) ? (int)TC_F32 : a->dtype;
+    a = tc__make_cast(d->g, a, t), src = tc__make_cast(d->g, src, t);
+    if (!a || !src) return NULL;
     ids[0] = a->id, ids[1] = index->id, ids[2] = src->id;
     return tc__make(d->g, op, a->dtype, a->rank, a->dims, ids, 3, NULL, 0);
 }
@@ -266,9 +351,30 @@ static void tc__derive_take(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__d_give(d, a, tc__d_moved(d, sum, last, dim));
 }
 
+// Whether each row gave one element: then what gets something is told by comparing places, and no two share one.
+static int tc__gathers_one(const tc__node *a, const tc__node *n, int dim) {
+    for (int i = 0; i < a->rank; i++)
+        if (i == dim ? !tc__ix_equals(n->dims[i], 1) : n->dims[i] != a->dims[i]) return 0;
+    return 1;
+}
+
+static tc__node *tc__d_placed(tc__derive *d, const tc__node *a, tc__node *index,
+                              tc__node *g, int64_t dim) {
+    tc__node *place =
+        tc__make(d->g, TC_OP_IOTA, TC_I64, a->rank, a->dims, NULL, 0, &dim, 1);
+    index = tc__d_expand_like(d, tc__make_cast(d->g, index, TC_I64), a);
+    tc__node *here = tc__d2(d, TC_OP_EQ, place, index);
+    g = tc__d_expand_like(d, g, a);
+    return tc__d3(d, TC_OP_WHERE, here, g, tc__d_zeros(d, g));
+}
+
 static void tc__derive_gather(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__node *a = tc__d_in(d, n, 0), *index = tc__d_in(d, n, 1);
     int dim = (int)n->attr[TC__GATHER_DIM], last = a->rank - 1;
+    if (tc__gathers_one(a, n, dim)) {
+        tc__d_give(d, a, tc__d_placed(d, a, index, g, dim));
+        return;
+    }
     tc__node *none = tc__d_moved(d, tc__d_zeros(d, a), dim, last);
     index = tc__d_moved(d, index, dim, last);
     g = tc__d_moved(d, g, dim, last);
@@ -341,6 +447,7 @@ static tc__node *tc__d_after(tc__derive *d, tc__node *a) {
     int last = a->rank - 1;
     tc__ix less = tc__ix_sub(d->g->ix, a->dims[last], tc__ix_const(1)),
            one = tc__ix_const(1);
+    if (tc__ix_equals(less, 0)) return tc__d_number(d, a, 1);
     a = tc__make_slice(d->g, a, last, tc__ix_const(0), less, one);
     if (!a) return NULL;
     return tc__make_pad(d->g, a, last, one, tc__ix_const(0), one,
@@ -383,12 +490,21 @@ static void tc__derive_prod(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__d_give(d, a, tc__d2(d, TC_OP_MUL, tc__d_expand_like(d, g, a), others));
 }
 
-// y_j = a_0 ... a_j. With s_i = g_i + a_(i+1) s_(i+1), from the end, a_i counts s_i y_(i-1); without a loop it is
-// the sum over j >= i of g_j y_j / a_i, where a has no 0; rows with one are refused by their NaN as in a / a.
+// y_j = a_0 ... a_j, so a_i counts the sum over j >= i of g_j y_j / a_i, where a_i is not 0; behind the first 0 of a
+// row nothing; that 0 the same sum of what y was if it were 1.
 static void tc__derive_cumprod(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__node *a = tc__d_in(d, n, 0), *y = d->g->node.at[n->id];
+    tc__node *is = tc__d2_s(d, TC_OP_EQ, a, 0);
+    tc__node *zeros = tc__d_scan(d, TC_OP_CUMSUM, tc__d_cast(d, is, a->dtype));
+    tc__node *met = tc__d2_s(d, TC_OP_GT, zeros, 0);
+    tc__node *first = tc__d2_s(d, TC_OP_EQ, tc__d2(d, TC_OP_MUL, zeros, is), 1);
+    tc__node *one = tc__d3(d, TC_OP_WHERE, first, tc__d_number(d, a, 1), a);
+    tc__node *without = tc__d_scan(d, TC_OP_CUMPROD, one);
+    tc__node *of_first = tc__d_scan_back(d, TC_OP_CUMSUM, tc__d2(d, TC_OP_MUL, g, without));
     tc__node *sum = tc__d_scan_back(d, TC_OP_CUMSUM, tc__d2(d, TC_OP_MUL, g, y));
-    tc__d_give(d, a, tc__d2(d, TC_OP_DIV, sum, a));
+    sum = tc__d2(d, TC_OP_DIV, sum, tc__d3(d, TC_OP_WHERE, met, tc__d_number(d, a, 1), a));
+    sum = tc__d3(d, TC_OP_WHERE, met, tc__d_zeros(d, a), sum);
+    tc__d_give(d, a, tc__d3(d, TC_OP_WHERE, first, of_first, sum));
 }
 
 // ---- products, devices ----
@@ -400,7 +516,8 @@ static tc__node *tc__d_product(tc__derive *d, tc__node *a, tc__node *b) {
     memcpy(dims, a->dims, sizeof dims);
     dims[a->rank - 1] = b->dims[b->rank - 1];
     ids[0] = a->id, ids[1] = b->id;
-    return tc__make(d->g, TC_OP_MATMUL, a->dtype, a->rank, dims, ids, 2, NULL, 0);
+    return tc__d_made(
+        d, tc__make(d->g, TC_OP_MATMUL, a->dtype, a->rank, dims, ids, 2, NULL, 0));
 }
 
 static void tc__derive_matmul(tc__derive *d, const tc__node *n, tc__node *g) {
@@ -418,6 +535,52 @@ static void tc__derive_to(tc__derive *d, const tc__node *n, tc__node *g) {
 
 static void tc__derive_nothing(tc__derive *d, const tc__node *n, tc__node *g) {
     (void)d, (void)n, (void)g;
+}
+
+// ---- ops of the user's ----
+
+// Nodes that are made of the seed are made again of g in its place, up to node `last`. map[i] is what node seed + i is then.
+static void tc__d_replaced(tc__derive *d, uint32_t seed, const tc__node *g, uint32_t last,
+                           uint32_t *map) {
+    map[0] = g->id;
+    for (uint32_t i = seed + 1; i <= last && !d->failed; i++) {
+        tc__node own = *d->g->node.at[i];
+        uint32_t ids[TC__MAX_OPERANDS];
+        int changed = 0;
+        map[i - seed] = i;
+        for (uint32_t k = 0; k < own.n_in; k++) {
+            ids[k] = own.in[k] < seed ? own.in[k] : map[own.in[k] - seed];
+            changed |= ids[k] != own.in[k];
+        }
+        if (!changed) continue;
+        own.in = ids;
+        const tc__node *made = tc__node_cons(d->g, &own);
+        d->failed |= !made;
+        if (made) map[i - seed] = made->id;
+    }
+}
+
+static void tc__derive_own(tc__derive *d, const tc__own_gradient *o, const tc__node *n,
+                           tc__node *g) {
+    uint32_t last = o->seed;
+    for (uint32_t i = 0; i < o->n; i++)
+        if (o->in[i] != TC__NO_NODE && o->in[i] > last) last = o->in[i];
+    uint32_t *map = TC__NEW_ARRAY(d->g->ctx, uint32_t, last - o->seed + 1);
+    d->failed |= !map;
+    if (map) tc__d_replaced(d, o->seed, g, last, map);
+    for (uint32_t i = 0; i < o->n && !d->failed; i++) {
+        uint32_t at = o->in[i];
+        if (at == TC__NO_NODE) continue;
+        at = at < o->seed ? at : map[at - o->seed];
+        tc__d_give(d, tc__d_in(d, n, i), d->g->node.at[at]);
+    }
+    if (map) TC__FREE_ARRAY(d->g->ctx, map, last - o->seed + 1);
+}
+
+static const tc__own_gradient *tc__own_of(const tc__derive *d, const tc__node *n) {
+    for (size_t i = 0; i < d->owns; i++)
+        if (d->own[i].result == n->id) return &d->own[i];
+    return NULL;
 }
 
 // What is not here is refused, or arithmetic.
@@ -460,79 +623,32 @@ static tc__rule_fn tc__derive_rule(const tc__node *n) {
     return NULL;
 }
 
-// ---- composite ops ----
-
-typedef void (*tc__whole_fn)(tc__derive *d, const tc__composite *f, tc__node *g);
-
-static tc__node *tc__d_part(tc__derive *d, const tc__composite *f, uint32_t i) {
-    return f->in[i] == TC__NO_NODE ? NULL : d->g->node.at[f->in[i]];
-}
-
-// The sum along a dimension, repeated along it.
-static tc__node *tc__d_sum_along(tc__derive *d, tc__node *a, int64_t dim) {
-    if (!a) return NULL;
-    return tc__d_expand_like(d, tc__d_reduce(d, TC_OP_SUM, a, (int64_t)1 << dim), a);
-}
-
-// y (g - sum(g y))
-static void tc__whole_softmax(tc__derive *d, const tc__composite *f, tc__node *g) {
-    tc__node *x = tc__d_part(d, f, TC__SOFTMAX_X), *y = d->g->node.at[f->result];
-    int half = tc__is_half(y->dtype);
-    if (half) y = tc__d_cast(d, y, TC_F32), g = tc__d_cast(d, g, TC_F32);
-    tc__node *sum =
-        tc__d_sum_along(d, tc__d2(d, TC_OP_MUL, g, y), f->attr[TC__SOFTMAX_DIM]);
-    tc__d_give(d, x, tc__d2(d, TC_OP_MUL, y, tc__d2(d, TC_OP_SUB, g, sum)));
-}
-
-// g - exp(y) sum(g)
-static void tc__whole_log_softmax(tc__derive *d, const tc__composite *f, tc__node *g) {
-    tc__node *x = tc__d_part(d, f, TC__LOG_SOFTMAX_X), *y = d->g->node.at[f->result];
-    int half = tc__is_half(y->dtype);
-    if (half) y = tc__d_cast(d, y, TC_F32), g = tc__d_cast(d, g, TC_F32);
-    tc__node *sum = tc__d_sum_along(d, g, f->attr[TC__LOG_SOFTMAX_DIM]);
-    tc__node *share = tc__d2(d, TC_OP_MUL, tc__d1(d, TC_OP_EXP, y), sum);
-    tc__d_give(d, x, tc__d2(d, TC_OP_SUB, g, share));
-}
-
-static const struct {
-    tc__op op;
-    tc__whole_fn rule;
-} tc__derive_wholes[] = {
-    {TC_OP_SOFTMAX, tc__whole_softmax},
-    {TC_OP_LOG_SOFTMAX, tc__whole_log_softmax},
-};
-
-// Whether node n is the result of a composite op that has a rule, which has been followed.
-static int tc__derive_whole(tc__derive *d, const tc__node *n, tc__node *g) {
-    for (size_t i = 0; i < TC__COUNT(tc__derive_wholes); i++) {
-        const tc__composite *f = tc__composite_of(d->g, n->id, tc__derive_wholes[i].op);
-        if (!f || f->result != n->id) continue;
-        tc__derive_wholes[i].rule(d, f, g);
-        return 1;
-    }
-    return 0;
-}
-
 // ---- the sweep ----
 
-// Whether an adjoint is known or refused: what y does not depend on is left out.
+// What y does not depend on is left out.
 static void tc__derive_node(tc__derive *d, const tc__node *n) {
     tc__rule_fn rule = tc__derive_rule(n);
-    int known = d->adjoint[n->id] != 0;
-    if (rule == tc__derive_nothing || !(known || d->refused[n->id])) return;
-    if (!rule && !d->why) d->why = n;
-    if (!rule || d->refused[n->id])
-        for (uint32_t i = 0; i < n->n_in; i++) d->refused[n->in[i]] = 1;
-    if (!rule || !known) return;
+    const tc__own_gradient *own = n->op == TC_OP_CUSTOM ? tc__own_of(d, n) : NULL;
+    int how = d->how[n->id];
+    if (rule == tc__derive_nothing || !how) return;
+    if (!rule && !own) how |= TC__REFUSED;
+    if (!rule && !own && !d->why) d->why = n;
+    for (uint32_t i = 0; i < n->n_in; i++)
+        if (tc__d_flows(tc__d_in(d, n, i))) d->how[n->in[i]] |= (uint8_t)how;
+    if ((!rule && !own) || !d->adjoint[n->id]) return;
     tc__node *g = d->g->node.at[d->adjoint[n->id] - 1];
     d->g->device = n->device;
-    if (!tc__derive_whole(d, n, g)) rule(d, n, g);
+    if (own)
+        tc__derive_own(d, own, n, g);
+    else
+        rule(d, n, g);
 }
 
 static void tc__derive_close(tc__derive *d) {
     tc_ctx *c = d->g ? d->g->ctx : NULL;
+    if (!c) return;
     tc__free(c, d->adjoint, d->n * sizeof *d->adjoint);
-    tc__free(c, d->refused, d->n);
+    tc__free(c, d->how, d->n);
     memset(d, 0, sizeof *d);
 }
 
@@ -540,12 +656,11 @@ static void tc__derive_close(tc__derive *d) {
 static int tc__derive_all(tc__derive *d, tc__graph *g, const tc__node *y,
                           const tc__node *v) {
     int was = g->device;
-    memset(d, 0, sizeof *d);
     d->g = g, d->y = y->id, d->v = v->id, d->n = (uint32_t)g->node.count;
     d->adjoint = TC__NEW_ARRAY(g->ctx, uint32_t, d->n);
-    d->refused = TC__NEW_ARRAY(g->ctx, uint8_t, d->n);
-    if (!d->adjoint || !d->refused) return 0;
-    d->adjoint[y->id] = v->id + 1;
+    d->how = TC__NEW_ARRAY(g->ctx, uint8_t, d->n);
+    if (!d->adjoint || !d->how) return 0;
+    d->adjoint[y->id] = v->id + 1, d->how[y->id] = TC__DEPENDS;
     for (uint32_t i = y->id + 1; i-- > 0 && !d->failed;) tc__derive_node(d, g->node.at[i]);
     g->device = was;
     return !d->failed && !g->ix->failed;

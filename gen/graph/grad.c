@@ -54,6 +54,142 @@ static int tc__weights_check(const tc__api *f, tc_tensor v) {
                             tc__dtype(f->x.dtype)->name, tc__dims_text(&f->x, b));
 }
 
+// ---- what a value is made of ----
+
+// As far as the steps tell: more at times than derivatives depend on.
+typedef struct tc__needs {
+    const tc__visit *v;
+    size_t steps;
+    uint32_t externals;
+    uint8_t *step, *external; // 1 = it is needed
+} tc__needs;
+
+static uint8_t *tc__need_of(const tc__needs *n, uint32_t code) {
+    return code & TC__EXTERNAL ? &n->external[code & ~TC__EXTERNAL] : &n->step[code];
+}
+
+static void tc__need_code(const tc__needs *n, uint32_t code) {
+    *tc__need_of(n, code) = 1;
+    *tc__need_of(n, tc__memory_of(n->v, code)) = 1;
+}
+
+static void tc__needs_walk(const tc__needs *n) {
+    for (size_t i = n->steps; i-- > 0;) {
+        const tc__step *s = n->v->path.at[i];
+        int writes = s->op == TC_OP_COPY_;
+        if (writes ? !*tc__need_of(n, tc__memory_of(n->v, s->in[0])) : !n->step[i])
+            continue;
+        for (uint32_t k = 0; k < s->n_in; k++) tc__need_code(n, s->in[k]);
+    }
+}
+
+static void tc__needs_close(tc__needs *n, tc_ctx *c) {
+    if (n->step) TC__FREE_ARRAY(c, n->step, n->steps + 1);
+    if (n->external) TC__FREE_ARRAY(c, n->external, n->externals + 1);
+}
+
+// Of y, a tensor of the open region; 0 = reported.
+static int tc__needs_open(tc__needs *n, tc_ctx *c, tc_tensor y) {
+    const tc__visit *v = tc__recorder_of(c)->visit;
+    const tc__tensor *t = tc__tensor_find(c, y);
+    memset(n, 0, sizeof *n);
+    n->v = v, n->steps = v->path.count, n->externals = (uint32_t)v->external.count;
+    n->step = TC__NEW_ARRAY(c, uint8_t, n->steps + 1);
+    n->external = TC__NEW_ARRAY(c, uint8_t, n->externals + 1);
+    if (!n->step || !n->external) return tc__needs_close(n, c), 0;
+    if (y.id >> TC__SLOT_BITS == v->key)
+        tc__need_code(n, tc__position(y));
+    else if (t && t->bind_epoch == v->epoch)
+        n->external[t->bind_index] = 1;
+    tc__needs_walk(n);
+    return 1;
+}
+
+// ---- custom ops ----
+
+static tc_tensor tc__code_handle(const tc__visit *v, uint32_t code) {
+    tc_tensor t;
+    t.id = v->first | code;
+    return code & TC__EXTERNAL ? v->external.at[code & ~TC__EXTERNAL].handle : t;
+}
+
+static int tc__own_check(const tc__api *f, const tc__custom *o, const tc_tensor *in,
+                         const tc_tensor *g) {
+    tc__meta a, b;
+    char x[160], y[160];
+    for (int i = 0; i < o->op.n_in; i++) {
+        if (!g[i].id) continue;
+        if (!tc__meta_get(f, in[i], &a) || !tc__meta_get(f, g[i], &b)) return 0;
+        int same = a.rank == b.rank && a.dtype == b.dtype;
+        for (int k = 0; k < a.rank && same; k++) same = a.dims[k] == b.dims[k];
+        if (!same)
+            return tc__fail(
+                f->c, TC_E_SHAPE,
+                "custom op \"%s\": its gradient gives %s%s for input %d, which is "
+                "%s%s",
+                o->op.name, tc__dtype(b.dtype)->name, tc__dims_text(&b, y), i,
+                tc__dtype(a.dtype)->name, tc__dims_text(&a, x));
+    }
+    return 1;
+}
+
+// Records what the user's function makes of a seed that stands for the gradient of step `at`.
+static int tc__own_record(const tc__api *f, const tc__custom *o, uint32_t at) {
+    tc__visit *v = tc__recorder_of(f->c)->visit;
+    tc_tensor in[TC__CUSTOM_INPUTS], all[TC__CUSTOM_INPUTS + 2], g[TC__CUSTOM_INPUTS];
+    char text[64];
+    uint32_t n = 2;
+    int64_t given = 0, mark = (int64_t)at + 1;
+    all[0] = tc__code_handle(v, at);
+    for (int i = 0; i < o->op.n_in; i++)
+        in[i] = tc__code_handle(v, v->path.at[at]->in[i]), g[i] = tc__null();
+    tc_tensor zeros = tc_zeros_like_at(all[0], f->file, f->line);
+    all[1] = zeros.id ? tc__prim(f, TC_OP_DETACH, zeros, &mark, 1) : zeros;
+    if (!all[1].id) return 0;
+    tc_status s = o->op.gradient(f->c, o->op.user, in, o->op.n_in, all[0], all[1], g);
+    if (s)
+        return tc__fail(f->c, tc__user_status(s), "custom op \"%s\": its gradient %s",
+                        o->op.name, tc__user_status_text(s, text));
+    if (!tc__own_check(f, o, in, g)) return 0;
+    for (int i = 0; i < o->op.n_in; i++) {
+        given |= (int64_t)(g[i].id != 0) << i;
+        if (g[i].id) all[n++] = g[i];
+    }
+    tc__call k;
+    memset(&k, 0, sizeof k);
+    k.op = TC_OP_OWN_GRADIENT, k.in = all, k.n_in = n, k.attr = &given, k.n_attr = 1;
+    k.site.file = f->file, k.site.line = f->line;
+    return tc__visit_step(f->c, v, &k) != NULL;
+}
+
+static int tc__own_is_recorded(const tc__visit *v, uint32_t at) {
+    for (size_t i = at + 1; i < v->path.count; i++)
+        if (v->path.at[i]->op == TC_OP_OWN_GRADIENT && v->path.at[i]->in[0] == at) return 1;
+    return 0;
+}
+
+// The gradients of the user's ops that y is made of; 0 = reported.
+static int tc__own_gradients(const tc__api *f, const tc__needs *n) {
+    for (uint32_t i = 0; i < n->steps; i++) {
+        const tc__step *s = n->v->path.at[i];
+        if (s->op != TC_OP_CUSTOM || !n->step[i]) continue;
+        const tc__custom *o = tc__custom_at(f->c, s->attr[TC__CUSTOM_OP]);
+        if (!o || !o->op.gradient || tc__own_is_recorded(n->v, i)) continue;
+        if (!tc__own_record(f, o, i)) return 0;
+    }
+    return 1;
+}
+
+// The same for a y that nothing else is asked of.
+static int tc__owns_of(const tc__api *f, tc_tensor y) {
+    tc__needs n;
+    if (!tc__custom_count(f->c)) return 1;
+    if (!tc__needs_open(&n, f->c, y)) return 0;
+    int ok = tc__own_gradients(f, &n);
+    tc__needs_close(&n, f->c);
+    return ok;
+}
+
 // What y changes by with x; v null = each element counts once.
 static tc_tensor tc__gradient(const tc__api *f, tc_tensor y, tc_tensor v, tc_tensor x,
                               int64_t lenient) {
@@ -69,7 +205,7 @@ static tc_status tc__grad_all(const char *who, tc_tensor y, const tc_tensor *v,
     if (!tc__begin(&f, who, y, file, line)) return tc__api_refused(&f, y);
     tc_status outer = tc__unit_begin(f.c);
     int ok = tc__grad_check(&f) && (v ? tc__weights_check(&f, *v) : tc__loss_check(&f)) &&
-             tc__wrt_check(&f, wrt, n, out);
+             tc__wrt_check(&f, wrt, n, out) && tc__owns_of(&f, y);
     for (int i = 0; i < n && ok; i++) {
         out[i] = tc__gradient(&f, y, v ? *v : tc__null(), wrt[i], 0);
         ok = out[i].id != 0;
@@ -90,38 +226,73 @@ TCDEF tc_status tc_vjp_at(tc_tensor y, tc_tensor v, const tc_tensor *wrt, int n,
     return tc__grad_all("tc_vjp", y, &v, wrt, n, out, file, line);
 }
 
+// What y, which the frame is about, changes by with wrt[i] and t[i] together; null = reported.
+static tc_tensor tc__jvp_sum(const tc__api *f, tc_tensor y, const tc_tensor *wrt,
+                             const tc_tensor *t, int n) {
+    tc_tensor sum = tc__null();
+    for (int i = 0; i < n; i++) {
+        tc__api inner;
+        tc_tensor in[3];
+        if (!tc__api_about(f, &inner, wrt[i]) || !tc__weights_check(&inner, t[i]))
+            return tc__null();
+        in[0] = y, in[1] = wrt[i], in[2] = t[i];
+        tc_tensor part = tc__prim_n(f, TC_OP_JVP, in, 3, NULL, 0);
+        if (!part.id) return part;
+        sum = i ? tc_add_at(sum, part, f->file, f->line) : part;
+    }
+    return sum;
+}
+
+TCDEF tc_status tc_jvp_at(tc_tensor y, const tc_tensor *wrt, const tc_tensor *t, int n,
+                          tc_tensor *out, const char *file, int line) {
+    tc__api f;
+    if (out) *out = tc__null();
+    if (!tc__begin(&f, "tc_jvp", y, file, line)) return tc__api_refused(&f, y);
+    tc_status outer = tc__unit_begin(f.c);
+    int ok = tc__grad_check(&f) && tc__wrt_check(&f, wrt, n, out) && tc__owns_of(&f, y);
+    if (ok && !n) ok = tc__fail(f.c, TC_E_ARG, "tc_jvp: n is 0");
+    if (ok && !t) ok = tc__fail(f.c, TC_E_NULL, "tc_jvp: t is null");
+    if (ok) *out = tc__jvp_sum(&f, y, wrt, t, n), ok = out->id != 0;
+    tc_status s = tc__unit_end(f.c, outer, ok);
+    tc__leave_null(&f);
+    return s;
+}
+
+static tc_status tc__no_grad(tc_ctx *c, const char *who, int64_t on, const char *file,
+                             int line) {
+    tc__call k;
+    if (!c) return TC_E_NULL;
+    if (!tc__is_ours(c, who)) return tc__not_ours(c);
+    tc__visit *v = tc__recorder_of(c)->visit;
+    if (!v) return TC_OK;
+    tc_status outer = tc__unit_begin(c);
+    memset(&k, 0, sizeof k);
+    k.op = TC_OP_NO_GRAD, k.attr = &on, k.n_attr = 1;
+    k.site.file = file, k.site.line = line;
+    tc__site_set(c, k.site);
+    int ok =
+        on || v->no_grad ||
+        tc__fail(c, TC_E_STATE, "%s: there was no tc_no_grad_begin in this region", who);
+    ok = ok && tc__visit_step(c, v, &k) != NULL;
+    if (ok) v->no_grad += on ? 1 : -1;
+    return tc__unit_end(c, outer, ok);
+}
+
+TCDEF tc_status tc_no_grad_begin_at(tc_ctx *tc, const char *file, int line) {
+    return tc__no_grad(tc, "tc_no_grad_begin", 1, file, line);
+}
+
+TCDEF tc_status tc_no_grad_end_at(tc_ctx *tc, const char *file, int line) {
+    return tc__no_grad(tc, "tc_no_grad_end", 0, file, line);
+}
+
 TCDEF tc_tensor tc_detach_at(tc_tensor x, const char *file, int line) {
     tc__api f;
     if (!tc__api_of(&f, "tc_detach", x, file, line)) return tc__null();
-    return tc__prim(&f, TC_OP_DETACH, x, NULL, 0);
+    return tc__detach(&f, x);
 }
 
 // ---- tensors that have a gradient ----
-
-// What the value of a step is made of, as far as the steps tell: more at times than derivatives depend on.
-typedef struct tc__needs {
-    const tc__visit *v;
-    uint8_t *step, *external; // 1 = it is needed
-} tc__needs;
-
-static uint8_t *tc__need_of(const tc__needs *n, uint32_t code) {
-    return code & TC__EXTERNAL ? &n->external[code & ~TC__EXTERNAL] : &n->step[code];
-}
-
-static void tc__need_code(const tc__needs *n, uint32_t code) {
-    *tc__need_of(n, code) = 1;
-    *tc__need_of(n, tc__memory_of(n->v, code)) = 1;
-}
-
-static void tc__needs_walk(const tc__needs *n) {
-    for (size_t i = n->v->path.count; i-- > 0;) {
-        const tc__step *s = n->v->path.at[i];
-        int writes = s->op == TC_OP_COPY_;
-        if (writes ? !*tc__need_of(n, tc__memory_of(n->v, s->in[0])) : !n->step[i])
-            continue;
-        for (uint32_t k = 0; k < s->n_in; k++) tc__need_code(n, s->in[k]);
-    }
-}
 
 // Adds to the gradients of the first `count` externals of the visit.
 static int tc__backward_all(const tc__api *f, tc_tensor loss, const tc__needs *n,
@@ -139,25 +310,9 @@ static int tc__backward_all(const tc__api *f, tc_tensor loss, const tc__needs *n
 
 static int tc__backward_from(const tc__api *f, tc_tensor loss) {
     tc__needs n;
-    tc__visit *v = tc__recorder_of(f->c)->visit;
-    uint32_t count = (uint32_t)v->external.count;
-    size_t steps = v->path.count;
-    const tc__tensor *t = tc__tensor_find(f->c, loss);
-    memset(&n, 0, sizeof n);
-    n.v = v;
-    n.step = TC__NEW_ARRAY(f->c, uint8_t, steps + 1);
-    n.external = TC__NEW_ARRAY(f->c, uint8_t, count + 1);
-    int ok = n.step && n.external;
-    if (ok && loss.id >> TC__SLOT_BITS == v->key)
-        tc__need_code(&n, tc__position(loss));
-    else if (ok && t && t->bind_epoch == v->epoch)
-        n.external[t->bind_index] = 1;
-    if (ok) {
-        tc__needs_walk(&n);
-        ok = tc__backward_all(f, loss, &n, count);
-    }
-    tc__free(f->c, n.step, steps + 1);
-    tc__free(f->c, n.external, count + 1);
+    if (!tc__needs_open(&n, f->c, loss)) return 0;
+    int ok = tc__own_gradients(f, &n) && tc__backward_all(f, loss, &n, n.externals);
+    tc__needs_close(&n, f->c);
     return ok;
 }
 

@@ -431,6 +431,12 @@ static tc_tensor tc__window(const tc__api *f, tc_tensor t, int dim, int64_t size
     return tc__prim(f, TC_OP_WINDOW, t, attr, 4);
 }
 
+// t, through which nothing is derived.
+static tc_tensor tc__detach(const tc__api *f, tc_tensor t) {
+    int64_t mark = 0;
+    return tc__prim(f, TC_OP_DETACH, t, &mark, 1);
+}
+
 static tc_tensor tc__cast(const tc__api *f, tc_tensor t, int dtype) {
     int64_t attr = dtype;
     return tc__prim(f, TC_OP_CAST, t, &attr, 1);

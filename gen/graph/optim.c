@@ -1,27 +1,68 @@
 // Steps of optimisers, written in public ops: what is updated is written in place, and each tensor's
-// update is one kernel; on a device those of a list share a launch (kernel/list.c). Learning rates and the like are scalars of ops, so programs get them at run
-// time from the second value on. The formulas are those of torch.optim.
+// update is one kernel; on a device those of a list share a launch (kernel/list.c). Learning rates and the
+// like are scalars of ops, so programs get them at run time from the second value on.
 //
+// Input: tc__updates, what a public call was given; a call for one tensor is a list of one. A formula is a
+// function over one parameter, its gradient and its states, all in the dtype that is computed in: it
+// replaces them by their next values. Everything else is said once, here: checks, casts and writes.
 // All operands are checked before the first write, so an error leaves everything as it was.
+//
+// A new optimiser is a formula, a function that fills in tc__updates, and its two declarations in
+// api/tensor.h. In a formula public ops are at the site of the frame f (TC__SITE).
 
-typedef struct tc__optim {
-    tc__api f;    // about the parameter
+enum { TC__OPTIM_STATES = 3 };
+
+// What a step is told; each optimiser uses some of it.
+typedef struct tc__optim_set {
+    double lr, beta1, beta2, eps, weight_decay, momentum, alpha, lr_decay, limit;
+    int nesterov, centered, decoupled;
+} tc__optim_set;
+
+typedef struct tc__optim tc__optim;
+
+typedef struct tc__updates {
+    const char *who, *file; // the call and its site
+    int line;
+    int listed;       // errors tell the number in the list
+    int n;            // of tensors
+    const char *what; // param is: "parameter"
+    const tc_tensor *param, *grad;
+    int alone; // there is no grad
+    struct {
+        const char *name; // NULL = there is no such state
+        const tc_tensor *at;
+    } state[TC__OPTIM_STATES];
+    int counted;    // there is a `step`
+    tc_tensor step; // counted up by the call
+    void (*formula)(tc__optim *o);
+    tc__optim_set set;
+} tc__updates;
+
+// One parameter of a list.
+struct tc__optim {
+    tc__api f; // about the parameter
+    const tc__updates *of;
+    int at;       // number in the list
     int computed; // the dtype to compute in: f32, or f64 of f64 parameters
-    int at;       // number of the parameter in a list, -1 = there is none
-} tc__optim;
+    tc_tensor p, g, state[TC__OPTIM_STATES];
+    tc_tensor all; // a scalar for the whole list: the step, counted and in f64
+};
 
-// One parameter of AdamW: decoupled decay, moments and a step by them.
-typedef struct tc__adamw {
-    tc_tensor param, grad, exp_avg, exp_avg_sq;
-    double lr, beta1, beta2, eps, weight_decay;
-} tc__adamw;
+// ---- checks ----
+
+// " 3", or nothing for a call of one tensor.
+static const char *tc__updates_number(const tc__updates *l, int at, char number[24]) {
+    number[0] = 0;
+    if (l->listed) snprintf(number, 24, " %d", at);
+    return number;
+}
 
 // Whether t is a float tensor with the sizes of the parameter.
 static int tc__optim_operand(const tc__optim *o, const char *what, tc_tensor t) {
     const tc__api *f = &o->f;
     tc__meta m;
-    char x[160], y[160], number[24] = "";
-    if (o->at >= 0) snprintf(number, sizeof number, " %d", o->at);
+    char x[160], y[160], number[24];
+    tc__updates_number(o->of, o->at, number);
     if (!t.id)
         return tc__fail(f->c, TC_E_NULL, "%s: %s%s is a null tensor", f->who, what, number);
     if (!tc__meta_get(f, t, &m)) return 0;
@@ -39,14 +80,44 @@ static int tc__optim_state(const tc__optim *o, const char *what, tc_tensor t) {
     return tc__optim_operand(o, what, t) && tc__writable(&o->f, t);
 }
 
-// A frame about the parameter; 0 = null or reported.
-static int tc__optim_begin(tc__optim *o, const char *who, tc_tensor param, int at,
-                           const char *file, int line) {
-    o->at = at;
-    if (!tc__begin(&o->f, who, param, file, line)) return 0;
+// A frame about a parameter; 0 = null or reported.
+static int tc__optim_begin(tc__optim *o, const tc__updates *l, int at) {
+    o->of = l, o->at = at;
+    if (!tc__begin(&o->f, l->who, l->param[at], l->file, l->line)) return 0;
     o->computed = o->f.x.dtype == TC_F64 ? TC_F64 : TC_F32;
     return 1;
 }
+
+static int tc__optim_check(const tc__updates *l, int at) {
+    tc__optim o;
+    if (!tc__optim_begin(&o, l, at)) return 0;
+    int ok = tc__optim_state(&o, l->what, l->param[at]);
+    if (ok && l->grad) ok = tc__optim_operand(&o, "grad", l->grad[at]);
+    for (int k = 0; ok && k < TC__OPTIM_STATES; k++)
+        if (l->state[k].name)
+            ok = tc__optim_state(&o, l->state[k].name, l->state[k].at[at]);
+    tc__leave_null(&o.f);
+    return ok;
+}
+
+// The step counter must be a float of one element in memory of its own.
+static int tc__count_check(const tc__updates *l) {
+    tc__api f;
+    char x[160];
+    if (!tc__api_of(&f, l->who, l->step, l->file, l->line)) return 0;
+    if (f.x.rank || !tc__is_float(f.x.dtype))
+        return tc__fail(f.c, TC_E_SHAPE, "%s: step is %s%s, a scalar f32 is needed", l->who,
+                        tc__dtype(f.x.dtype)->name, tc__dims_text(&f.x, x));
+    return tc__writable(&f, l->step);
+}
+
+static int tc__updates_check(const tc__updates *l) {
+    int ok = !l->counted || tc__count_check(l);
+    for (int i = 0; ok && i < l->n; i++) ok = tc__optim_check(l, i);
+    return ok;
+}
+
+// ---- writes ----
 
 // t in the dtype that is computed in.
 static tc_tensor tc__optim_value(const tc__optim *o, tc_tensor t) {
@@ -55,112 +126,210 @@ static tc_tensor tc__optim_value(const tc__optim *o, tc_tensor t) {
     return tc__cast(&o->f, t, o->computed);
 }
 
-// ---- AdamW ----
+// What formulas begin with, after the scalars that they need.
+static void tc__optim_load(tc__optim *o) {
+    const tc__updates *l = o->of;
+    o->p = tc__optim_value(o, l->param[o->at]);
+    if (l->grad) o->g = tc__optim_value(o, l->grad[o->at]);
+    for (int k = 0; k < TC__OPTIM_STATES; k++)
+        if (l->state[k].name) o->state[k] = tc__optim_value(o, l->state[k].at[o->at]);
+}
 
-static int tc__adamw_check(const char *who, const tc__adamw *a, int at, const char *file,
-                           int line) {
+static int tc__optim_write(const tc__updates *l, tc_tensor all, int at) {
     tc__optim o;
-    if (!tc__optim_begin(&o, who, a->param, at, file, line)) return 0;
-    int ok = tc__optim_state(&o, "parameter", a->param) &&
-             tc__optim_operand(&o, "grad", a->grad) &&
-             tc__optim_state(&o, "exp_avg", a->exp_avg) &&
-             tc__optim_state(&o, "exp_avg_sq", a->exp_avg_sq);
+    int ok = 1;
+    if (!tc__optim_begin(&o, l, at)) return 0;
+    const tc__api *f = &o.f;
+    o.all = all;
+    l->formula(&o);
+    for (int k = 0; k < TC__OPTIM_STATES && ok; k++)
+        if (l->state[k].name) ok = tc_copy_(l->state[k].at[at], o.state[k]).id != 0;
+    ok = ok && tc_copy_(l->param[at], o.p).id;
     tc__leave_null(&o.f);
     return ok;
 }
 
-// The step counter must be a float of one element in memory of its own.
-static int tc__adamw_step_check(const char *who, tc_tensor step, const char *file,
-                                int line) {
+static int tc__updates_write(const tc__updates *l, tc_tensor all) {
+    int ok = 1;
+    for (int i = 0; ok && i < l->n; i++) ok = tc__optim_write(l, all, i);
+    return ok;
+}
+
+// step + 1, in place, and as f64 for what depends on it.
+static tc_tensor tc__count_up(const tc__api *f, tc_tensor step) {
+    tc_tensor next = tc_add_s(step, 1);
+    if (!next.id || !tc_copy_(step, next).id) return tc__null();
+    return tc_cast(next, TC_F64);
+}
+
+// 0 = reported, or a null tensor.
+static int tc__updates_run(const tc__updates *l) {
     tc__api f;
-    char x[160];
-    if (!tc__api_of(&f, who, step, file, line)) return 0;
-    if (f.x.rank || !tc__is_float(f.x.dtype))
-        return tc__fail(f.c, TC_E_SHAPE, "%s: step is %s%s, a scalar f32 is needed", who,
-                        tc__dtype(f.x.dtype)->name, tc__dims_text(&f.x, x));
-    return tc__writable(&f, step);
+    if (!tc__updates_check(l)) return 0;
+    if (!l->counted) return tc__updates_write(l, tc__null());
+    if (!tc__begin(&f, l->who, l->step, l->file, l->line)) return 0;
+    tc_tensor now = tc__count_up(&f, l->step);
+    int ok = now.id && tc__updates_write(l, now);
+    tc__leave_null(&f);
+    return ok;
+}
+
+// ---- calls ----
+
+static tc__updates tc__updates_of(const char *who, const tc_tensor *param,
+                                  const tc_tensor *grad, int n,
+                                  void (*formula)(tc__optim *), const char *file,
+                                  int line) {
+    tc__updates l;
+    memset(&l, 0, sizeof l);
+    l.who = who, l.file = file, l.line = line, l.what = "parameter";
+    l.param = param, l.grad = grad, l.n = n, l.formula = formula;
+    return l;
+}
+
+static void tc__updates_state(tc__updates *l, int k, const char *name,
+                              const tc_tensor *at) {
+    l->state[k].name = name, l->state[k].at = at;
+}
+
+static void tc__updates_count(tc__updates *l, tc_tensor step) {
+    l->counted = 1, l->step = step;
+}
+
+// Gives the parameter.
+static tc_tensor tc__updates_one(const tc__updates *l) {
+    return tc__updates_run(l) ? l->param[0] : tc__null();
+}
+
+// The name of an array that is missing; NULL = all are there.
+static const char *tc__updates_missing(const tc__updates *l) {
+    if (!l->param) return l->what;
+    if (!l->grad && !l->alone) return "grad";
+    for (int k = 0; k < TC__OPTIM_STATES; k++)
+        if (l->state[k].name && !l->state[k].at) return l->state[k].name;
+    return NULL;
+}
+
+// The tensor that leads to the context of a list: the step, else the first that is not null.
+static tc_tensor tc__updates_first(const tc__updates *l) {
+    tc_tensor t = l->step;
+    for (int i = 0; i < l->n && l->param && !l->counted && !t.id; i++) t = l->param[i];
+    return t;
+}
+
+// What is wrong with the arguments that are no tensors, or NULL; *s is its status.
+static const char *tc__updates_wrong(const tc__updates *l, tc_status *s, char text[120]) {
+    const char *missing = l->n > 0 ? tc__updates_missing(l) : NULL;
+    *s = missing ? TC_E_NULL : l->n < 0 || !(l->set.limit >= 0) ? TC_E_ARG : TC_OK;
+    if (*s == TC_OK) return NULL;
+    if (l->n < 0)
+        snprintf(text, 120, "%d tensors", l->n);
+    else if (missing)
+        snprintf(text, 120, "%s is null, an array of %d is needed", missing, l->n);
+    else // or NaN
+        snprintf(text, 120, "the limit is %g, 0 or more is needed", l->set.limit);
+    return text;
+}
+
+// The context of a list whose arrays are there, and whose parameters are not null. NULL = there is none, with
+// *s TC_OK where there is nothing to do, or reported.
+static tc_ctx *tc__updates_context(tc__updates *l, tc_status *s) {
+    char text[120];
+    const char *wrong = tc__updates_wrong(l, s, text);
+    tc_tensor first = tc__updates_first(l);
+    tc_ctx *c = first.id ? tc__ctx_of(first) : NULL;
+    l->listed = 1;
+    if (!c && !wrong && !l->counted && !l->n) return NULL;
+    if (!c && !wrong) return *s = tc__fail_lost(l->who, first, l->file, l->line), c;
+    if (!c) c = tc__ctx_likely(tc__thread_self());
+    if (wrong) {
+        if (c) tc__fail(c, *s, "%s: %s", l->who, wrong);
+        return NULL;
+    }
+    for (int i = 0; i < l->n; i++) {
+        if (l->param[i].id) continue;
+        *s = TC_E_NULL;
+        tc__fail(c, *s, "%s: %s %d is a null tensor", l->who, l->what, i);
+        return NULL;
+    }
+    return c;
+}
+
+static tc_status tc__updates_list(tc__updates *l) {
+    tc_status s;
+    tc_ctx *c = tc__updates_context(l, &s);
+    if (!c || tc__updates_run(l)) return s;
+    return tc_error(c) ? tc_error(c) : TC_E_NULL;
+}
+
+// ---- Adam and AdamW ----
+
+// g + weight_decay * p
+static void tc__optim_decay(tc__optim *o) {
+    const tc__api *f = &o->f;
+    double decay = o->of->set.weight_decay;
+    if (decay != 0) o->g = tc_add(o->g, tc_mul_s(o->p, decay));
+}
+
+// by * x + (1 - by) * y, of x and y - x: one rounding less where they are near
+static tc_tensor tc__optim_mean(const tc__api *f, tc_tensor x, double by, tc_tensor off) {
+    return tc_add(x, tc_mul_s(off, 1 - by));
+}
+
+// by * x + (1 - by) * square
+static tc_tensor tc__optim_mean_sq(const tc__api *f, tc_tensor x, double by,
+                                   tc_tensor square) {
+    return tc_add(tc_mul_s(x, by), tc_mul_s(square, 1 - by));
 }
 
 // 1 - beta^step, in f64: beta is near 1.
-static tc_tensor tc__bias_correction(tc_tensor step, double beta, const char *file,
-                                     int line) {
-    return tc_rsub_s_at(tc_rpow_s_at(step, beta, file, line), 1, file, line);
+static tc_tensor tc__bias_correction(const tc__api *f, tc_tensor step, double beta) {
+    return tc_rsub_s(tc_rpow_s(step, beta), 1);
 }
 
-// The update of one parameter at `step`, f64, which is counted already.
-static int tc__adamw_update(const char *who, const tc__adamw *a, tc_tensor step, int at,
-                            const char *file, int line) {
-    tc__optim o;
-    if (!tc__optim_begin(&o, who, a->param, at, file, line)) return 0;
-    tc_tensor c1 = tc__bias_correction(step, a->beta1, file, line);
-    tc_tensor c2 = tc__bias_correction(step, a->beta2, file, line);
-    tc_tensor rate = tc__optim_value(&o, tc_rdiv_s_at(c1, a->lr, file, line));
-    tc_tensor root = tc__optim_value(&o, tc_sqrt_at(c2, file, line));
-    tc_tensor p = tc__optim_value(&o, a->param), g = tc__optim_value(&o, a->grad);
-    tc_tensor m = tc__optim_value(&o, a->exp_avg), v = tc__optim_value(&o, a->exp_avg_sq);
-    tc_tensor d = tc_sub_at(g, m, file, line), g2 = tc_square_at(g, file, line);
-    m = tc_add_at(m, tc_mul_s_at(d, 1 - a->beta1, file, line), file, line);
-    v = tc_add_at(tc_mul_s_at(v, a->beta2, file, line),
-                  tc_mul_s_at(g2, 1 - a->beta2, file, line), file, line);
-    tc_tensor size = tc_div_at(tc_sqrt_at(v, file, line), root, file, line);
-    d = tc_div_at(m, tc_add_s_at(size, a->eps, file, line), file, line);
-    p = tc_mul_s_at(p, 1 - a->lr * a->weight_decay, file, line);
-    p = tc_sub_at(p, tc_mul_at(d, rate, file, line), file, line);
-    int ok = tc_copy__at(a->exp_avg, m, file, line).id &&
-             tc_copy__at(a->exp_avg_sq, v, file, line).id &&
-             tc_copy__at(a->param, p, file, line).id;
-    tc__leave_null(&o.f);
-    return ok;
+// p * (1 - lr * weight_decay)
+static void tc__optim_shrink(tc__optim *o) {
+    const tc__api *f = &o->f;
+    o->p = tc_mul_s(o->p, 1 - o->of->set.lr * o->of->set.weight_decay);
 }
 
-// step + 1, in place, and as f64 for the corrections.
-static tc_tensor tc__adamw_count(tc_tensor step, const char *file, int line) {
-    tc_tensor next = tc_add_s_at(step, 1, file, line);
-    if (!next.id || !tc_copy__at(step, next, file, line).id) return tc__null();
-    return tc_cast_at(next, TC_F64, file, line);
+static void tc__adam_formula(tc__optim *o) {
+    const tc__api *f = &o->f;
+    const tc__optim_set *s = &o->of->set;
+    tc_tensor c1 = tc__bias_correction(f, o->all, s->beta1);
+    tc_tensor c2 = tc__bias_correction(f, o->all, s->beta2);
+    tc_tensor rate = tc__optim_value(o, tc_rdiv_s(c1, s->lr));
+    tc_tensor root = tc__optim_value(o, tc_sqrt(c2));
+    tc__optim_load(o);
+    if (!s->decoupled) tc__optim_decay(o);
+    tc_tensor d = tc_sub(o->g, o->state[0]), g2 = tc_square(o->g);
+    tc_tensor m = o->state[0] = tc__optim_mean(f, o->state[0], s->beta1, d);
+    tc_tensor v = o->state[1] = tc__optim_mean_sq(f, o->state[1], s->beta2, g2);
+    tc_tensor size = tc_div(tc_sqrt(v), root);
+    d = tc_div(m, tc_add_s(size, s->eps));
+    if (s->decoupled) tc__optim_shrink(o);
+    o->p = tc_sub(o->p, tc_mul(d, rate));
 }
 
-// Updates of n parameters, all checked first; 0 = reported, or a null tensor.
-static int tc__adamw_all(const char *who, const tc_tensor *param, const tc_tensor *grad,
-                         const tc_tensor *exp_avg, const tc_tensor *exp_avg_sq, int n,
-                         int listed, tc_tensor step, tc__adamw a, const char *file,
-                         int line) {
-    tc__api f;
-    int ok = tc__adamw_step_check(who, step, file, line);
-    for (int write = 0; ok && write < 2; write++) {
-        tc_tensor now = step;
-        if (write && !tc__begin(&f, who, step, file, line)) return 0;
-        if (write) now = tc__adamw_count(step, file, line);
-        ok = now.id != 0;
-        for (int i = 0; ok && i < n; i++) {
-            int at = listed ? i : -1;
-            a.param = param[i], a.grad = grad[i];
-            a.exp_avg = exp_avg[i], a.exp_avg_sq = exp_avg_sq[i];
-            ok = write ? tc__adamw_update(who, &a, now, at, file, line)
-                       : tc__adamw_check(who, &a, at, file, line);
-        }
-        if (write) tc__leave_null(&f);
-    }
-    return ok;
-}
-
-static tc__adamw tc__adamw_of(double lr, double beta1, double beta2, double eps,
-                              double weight_decay) {
-    tc__adamw a;
-    memset(&a, 0, sizeof a);
-    a.lr = lr, a.beta1 = beta1, a.beta2 = beta2, a.eps = eps;
-    a.weight_decay = weight_decay;
-    return a;
+static void tc__updates_adam(tc__updates *l, const tc_tensor *exp_avg,
+                             const tc_tensor *exp_avg_sq, tc_tensor step, double lr,
+                             double beta1, double beta2, double eps, double weight_decay) {
+    tc__updates_state(l, 0, "exp_avg", exp_avg);
+    tc__updates_state(l, 1, "exp_avg_sq", exp_avg_sq);
+    tc__updates_count(l, step);
+    l->set.lr = lr, l->set.beta1 = beta1, l->set.beta2 = beta2, l->set.eps = eps;
+    l->set.weight_decay = weight_decay;
 }
 
 TCDEF tc_tensor tc_adamw__at(tc_tensor param, tc_tensor grad, tc_tensor exp_avg,
                              tc_tensor exp_avg_sq, tc_tensor step, double lr, double beta1,
                              double beta2, double eps, double weight_decay,
                              const char *file, int line) {
-    tc__adamw a = tc__adamw_of(lr, beta1, beta2, eps, weight_decay);
-    int ok = tc__adamw_all("adamw_", &param, &grad, &exp_avg, &exp_avg_sq, 1, 0, step, a,
-                           file, line);
-    return ok ? param : tc__null();
+    tc__updates l =
+        tc__updates_of("adamw_", &param, &grad, 1, tc__adam_formula, file, line);
+    l.set.decoupled = 1;
+    tc__updates_adam(&l, &exp_avg, &exp_avg_sq, step, lr, beta1, beta2, eps, weight_decay);
+    return tc__updates_one(&l);
 }
 
 TCDEF tc_status tc_adamw_list__at(const tc_tensor *param, const tc_tensor *grad,
@@ -168,41 +337,291 @@ TCDEF tc_status tc_adamw_list__at(const tc_tensor *param, const tc_tensor *grad,
                                   int n, tc_tensor step, double lr, double beta1,
                                   double beta2, double eps, double weight_decay,
                                   const char *file, int line) {
-    tc__adamw a = tc__adamw_of(lr, beta1, beta2, eps, weight_decay);
-    tc_ctx *c = tc__ctx_of(step);
-    if (!c) return tc__fail_lost("adamw_list_", step, file, line);
-    if (n < 0 || (n && (!param || !grad || !exp_avg || !exp_avg_sq)))
-        tc__fail(c, n < 0 ? TC_E_ARG : TC_E_NULL,
-                 n < 0 ? "adamw_list_: %d parameters"
-                       : "adamw_list_: an array of %d is null",
-                 n);
-    else if (tc__adamw_all("adamw_list_", param, grad, exp_avg, exp_avg_sq, n, 1, step, a,
-                           file, line))
-        return TC_OK;
-    return tc_error(c) ? tc_error(c) : TC_E_NULL;
+    tc__updates l =
+        tc__updates_of("adamw_list_", param, grad, n, tc__adam_formula, file, line);
+    l.set.decoupled = 1;
+    tc__updates_adam(&l, exp_avg, exp_avg_sq, step, lr, beta1, beta2, eps, weight_decay);
+    return tc__updates_list(&l);
+}
+
+TCDEF tc_tensor tc_adam__at(tc_tensor param, tc_tensor grad, tc_tensor exp_avg,
+                            tc_tensor exp_avg_sq, tc_tensor step, double lr, double beta1,
+                            double beta2, double eps, double weight_decay, const char *file,
+                            int line) {
+    tc__updates l = tc__updates_of("adam_", &param, &grad, 1, tc__adam_formula, file, line);
+    tc__updates_adam(&l, &exp_avg, &exp_avg_sq, step, lr, beta1, beta2, eps, weight_decay);
+    return tc__updates_one(&l);
+}
+
+TCDEF tc_status tc_adam_list__at(const tc_tensor *param, const tc_tensor *grad,
+                                 const tc_tensor *exp_avg, const tc_tensor *exp_avg_sq,
+                                 int n, tc_tensor step, double lr, double beta1,
+                                 double beta2, double eps, double weight_decay,
+                                 const char *file, int line) {
+    tc__updates l =
+        tc__updates_of("adam_list_", param, grad, n, tc__adam_formula, file, line);
+    tc__updates_adam(&l, exp_avg, exp_avg_sq, step, lr, beta1, beta2, eps, weight_decay);
+    return tc__updates_list(&l);
 }
 
 // ---- SGD ----
 
+// momentum * buffer + d, which is the next buffer
+static tc_tensor tc__optim_buffer(tc__optim *o, int k, tc_tensor d) {
+    const tc__api *f = &o->f;
+    return o->state[k] = tc_add(tc_mul_s(o->state[k], o->of->set.momentum), d);
+}
+
+static void tc__sgd_formula(tc__optim *o) {
+    const tc__api *f = &o->f;
+    const tc__optim_set *s = &o->of->set;
+    tc__optim_load(o);
+    tc__optim_decay(o);
+    tc_tensor d = o->g;
+    if (s->momentum != 0) {
+        d = tc__optim_buffer(o, 0, o->g);
+        if (s->nesterov) d = tc_add(o->g, tc_mul_s(d, s->momentum));
+    }
+    o->p = tc_sub(o->p, tc_mul_s(d, s->lr));
+}
+
+static void tc__updates_sgd(tc__updates *l, const tc_tensor *momentum_buffer, double lr,
+                            double momentum, double weight_decay, int nesterov) {
+    if (momentum != 0) tc__updates_state(l, 0, "momentum_buffer", momentum_buffer);
+    l->set.lr = lr, l->set.momentum = momentum, l->set.weight_decay = weight_decay;
+    l->set.nesterov = nesterov;
+}
+
 TCDEF tc_tensor tc_sgd__at(tc_tensor param, tc_tensor grad, tc_tensor momentum_buffer,
                            double lr, double momentum, double weight_decay, int nesterov,
                            const char *file, int line) {
+    tc__updates l = tc__updates_of("sgd_", &param, &grad, 1, tc__sgd_formula, file, line);
+    tc__updates_sgd(&l, &momentum_buffer, lr, momentum, weight_decay, nesterov);
+    return tc__updates_one(&l);
+}
+
+TCDEF tc_status tc_sgd_list__at(const tc_tensor *param, const tc_tensor *grad,
+                                const tc_tensor *momentum_buffer, int n, double lr,
+                                double momentum, double weight_decay, int nesterov,
+                                const char *file, int line) {
+    tc__updates l =
+        tc__updates_of("sgd_list_", param, grad, n, tc__sgd_formula, file, line);
+    tc__updates_sgd(&l, momentum_buffer, lr, momentum, weight_decay, nesterov);
+    return tc__updates_list(&l);
+}
+
+// ---- Adagrad ----
+
+static void tc__adagrad_formula(tc__optim *o) {
+    const tc__api *f = &o->f;
+    const tc__optim_set *s = &o->of->set;
+    tc_tensor slow = tc_add_s(tc_mul_s(tc_sub_s(o->all, 1), s->lr_decay), 1);
+    tc_tensor rate = tc__optim_value(o, tc_rdiv_s(slow, s->lr));
+    tc__optim_load(o);
+    tc__optim_decay(o);
+    tc_tensor sum = o->state[0] = tc_add(o->state[0], tc_square(o->g));
+    tc_tensor d = tc_div(o->g, tc_add_s(tc_sqrt(sum), s->eps));
+    o->p = tc_sub(o->p, tc_mul(d, rate));
+}
+
+static void tc__updates_adagrad(tc__updates *l, const tc_tensor *sum, tc_tensor step,
+                                double lr, double lr_decay, double eps,
+                                double weight_decay) {
+    tc__updates_state(l, 0, "sum", sum);
+    tc__updates_count(l, step);
+    l->set.lr = lr, l->set.lr_decay = lr_decay, l->set.eps = eps;
+    l->set.weight_decay = weight_decay;
+}
+
+TCDEF tc_tensor tc_adagrad__at(tc_tensor param, tc_tensor grad, tc_tensor sum,
+                               tc_tensor step, double lr, double lr_decay, double eps,
+                               double weight_decay, const char *file, int line) {
+    tc__updates l =
+        tc__updates_of("adagrad_", &param, &grad, 1, tc__adagrad_formula, file, line);
+    tc__updates_adagrad(&l, &sum, step, lr, lr_decay, eps, weight_decay);
+    return tc__updates_one(&l);
+}
+
+TCDEF tc_status tc_adagrad_list__at(const tc_tensor *param, const tc_tensor *grad,
+                                    const tc_tensor *sum, int n, tc_tensor step, double lr,
+                                    double lr_decay, double eps, double weight_decay,
+                                    const char *file, int line) {
+    tc__updates l =
+        tc__updates_of("adagrad_list_", param, grad, n, tc__adagrad_formula, file, line);
+    tc__updates_adagrad(&l, sum, step, lr, lr_decay, eps, weight_decay);
+    return tc__updates_list(&l);
+}
+
+// ---- RMSprop ----
+
+// What the root is taken of. Centered it is a variance, which rounding can leave below 0.
+static tc_tensor tc__rmsprop_power(tc__optim *o) {
+    const tc__api *f = &o->f;
+    const tc__optim_set *s = &o->of->set;
+    tc_tensor g2 = tc_square(o->g);
+    tc_tensor v = o->state[0] = tc__optim_mean_sq(f, o->state[0], s->alpha, g2);
+    if (!s->centered) return v;
+    tc_tensor off = tc_sub(o->g, o->state[1]);
+    tc_tensor m = o->state[1] = tc__optim_mean(f, o->state[1], s->alpha, off);
+    return tc_maximum_s(tc_sub(v, tc_square(m)), 0);
+}
+
+static void tc__rmsprop_formula(tc__optim *o) {
+    const tc__api *f = &o->f;
+    const tc__optim_set *s = &o->of->set;
+    tc__optim_load(o);
+    tc__optim_decay(o);
+    tc_tensor size = tc_add_s(tc_sqrt(tc__rmsprop_power(o)), s->eps);
+    tc_tensor d = tc_div(o->g, size);
+    if (s->momentum != 0) d = tc__optim_buffer(o, 2, d);
+    o->p = tc_sub(o->p, tc_mul_s(d, s->lr));
+}
+
+static void tc__updates_rmsprop(tc__updates *l, const tc_tensor *square_avg,
+                                const tc_tensor *grad_avg, const tc_tensor *momentum_buffer,
+                                double lr, double alpha, double eps, double weight_decay,
+                                double momentum, int centered) {
+    tc__updates_state(l, 0, "square_avg", square_avg);
+    if (centered) tc__updates_state(l, 1, "grad_avg", grad_avg);
+    if (momentum != 0) tc__updates_state(l, 2, "momentum_buffer", momentum_buffer);
+    l->set.lr = lr, l->set.alpha = alpha, l->set.eps = eps;
+    l->set.weight_decay = weight_decay, l->set.momentum = momentum;
+    l->set.centered = centered;
+}
+
+TCDEF tc_tensor tc_rmsprop__at(tc_tensor param, tc_tensor grad, tc_tensor square_avg,
+                               tc_tensor grad_avg, tc_tensor momentum_buffer, double lr,
+                               double alpha, double eps, double weight_decay,
+                               double momentum, int centered, const char *file, int line) {
+    tc__updates l =
+        tc__updates_of("rmsprop_", &param, &grad, 1, tc__rmsprop_formula, file, line);
+    tc__updates_rmsprop(&l, &square_avg, &grad_avg, &momentum_buffer, lr, alpha, eps,
+                        weight_decay, momentum, centered);
+    return tc__updates_one(&l);
+}
+
+TCDEF tc_status tc_rmsprop_list__at(const tc_tensor *param, const tc_tensor *grad,
+                                    const tc_tensor *square_avg, const tc_tensor *grad_avg,
+                                    const tc_tensor *momentum_buffer, int n, double lr,
+                                    double alpha, double eps, double weight_decay,
+                                    double momentum, int centered, const char *file,
+                                    int line) {
+    tc__updates l =
+        tc__updates_of("rmsprop_list_", param, grad, n, tc__rmsprop_formula, file, line);
+    tc__updates_rmsprop(&l, square_avg, grad_avg, momentum_buffer, lr, alpha, eps,
+                        weight_decay, momentum, centered);
+    return tc__updates_list(&l);
+}
+
+// ---- Lion ----
+
+static void tc__lion_formula(tc__optim *o) {
+    const tc__api *f = &o->f;
+    const tc__optim_set *s = &o->of->set;
+    tc__optim_load(o);
+    tc__optim_shrink(o);
+    tc_tensor m = o->state[0], off = tc_sub(o->g, m);
+    tc_tensor d = tc_sign(tc__optim_mean(f, m, s->beta1, off));
+    o->p = tc_sub(o->p, tc_mul_s(d, s->lr));
+    o->state[0] = tc__optim_mean(f, m, s->beta2, off);
+}
+
+static void tc__updates_lion(tc__updates *l, const tc_tensor *exp_avg, double lr,
+                             double beta1, double beta2, double weight_decay) {
+    tc__updates_state(l, 0, "exp_avg", exp_avg);
+    l->set.lr = lr, l->set.beta1 = beta1, l->set.beta2 = beta2;
+    l->set.weight_decay = weight_decay;
+}
+
+TCDEF tc_tensor tc_lion__at(tc_tensor param, tc_tensor grad, tc_tensor exp_avg, double lr,
+                            double beta1, double beta2, double weight_decay,
+                            const char *file, int line) {
+    tc__updates l = tc__updates_of("lion_", &param, &grad, 1, tc__lion_formula, file, line);
+    tc__updates_lion(&l, &exp_avg, lr, beta1, beta2, weight_decay);
+    return tc__updates_one(&l);
+}
+
+TCDEF tc_status tc_lion_list__at(const tc_tensor *param, const tc_tensor *grad,
+                                 const tc_tensor *exp_avg, int n, double lr, double beta1,
+                                 double beta2, double weight_decay, const char *file,
+                                 int line) {
+    tc__updates l =
+        tc__updates_of("lion_list_", param, grad, n, tc__lion_formula, file, line);
+    tc__updates_lion(&l, exp_avg, lr, beta1, beta2, weight_decay);
+    return tc__updates_list(&l);
+}
+
+// ---- clipping: steps without a gradient, for what is written is one ----
+
+static tc__updates tc__updates_clip(const char *who, const tc_tensor *grads, int n,
+                                    double limit, void (*formula)(tc__optim *),
+                                    const char *file, int line) {
+    tc__updates l = tc__updates_of(who, grads, NULL, n, formula, file, line);
+    l.what = "grad", l.alone = 1, l.set.limit = limit;
+    return l;
+}
+
+static void tc__clip_value_formula(tc__optim *o) {
+    const tc__api *f = &o->f;
+    tc__optim_load(o);
+    o->p = tc_clamp(o->p, -o->of->set.limit, o->of->set.limit);
+}
+
+TCDEF tc_status tc_clip_grad_value__at(const tc_tensor *grads, int n, double value,
+                                       const char *file, int line) {
+    tc__updates l = tc__updates_clip("clip_grad_value_", grads, n, value,
+                                     tc__clip_value_formula, file, line);
+    return tc__updates_list(&l);
+}
+
+static void tc__clip_norm_formula(tc__optim *o) {
+    const tc__api *f = &o->f;
+    tc_tensor by = tc__optim_value(o, o->all);
+    tc__optim_load(o);
+    o->p = tc_mul(o->p, by);
+}
+
+// The sum of squares of a gradient, or its largest size; none of no elements is 0.
+static tc_tensor tc__norm_part(const tc__updates *l, int at, int largest) {
     tc__optim o;
-    if (!tc__optim_begin(&o, "sgd_", param, -1, file, line)) return tc__null();
-    int ok = tc__optim_state(&o, "parameter", param) && tc__optim_operand(&o, "grad", grad);
-    if (ok && momentum != 0) ok = tc__optim_state(&o, "momentum_buffer", momentum_buffer);
-    if (!ok) return tc__leave_null(&o.f);
-    tc_tensor p = tc__optim_value(&o, param), g = tc__optim_value(&o, grad);
-    if (weight_decay != 0)
-        g = tc_add_at(g, tc_mul_s_at(p, weight_decay, file, line), file, line);
-    if (momentum != 0) {
-        tc_tensor b = tc__optim_value(&o, momentum_buffer);
-        b = tc_add_at(tc_mul_s_at(b, momentum, file, line), g, file, line);
-        g = nesterov ? tc_add_at(g, tc_mul_s_at(b, momentum, file, line), file, line) : b;
-        ok = tc_copy__at(momentum_buffer, b, file, line).id != 0;
+    if (!tc__optim_begin(&o, l, at)) return tc__null();
+    const tc__api *f = &o.f;
+    tc_tensor g = tc__optim_value(&o, l->param[at]);
+    if (largest && tc__meta_elements(&f->x)) return tc__leave(&o.f, tc_amax_all(tc_abs(g)));
+    return tc__leave(&o.f, tc_sum_all(tc_square(g)));
+}
+
+// The norm of all gradients together.
+static tc_tensor tc__norm_total(const tc__api *f, const tc__updates *l, int largest) {
+    tc_tensor total = tc__norm_part(l, 0, largest);
+    for (int i = 1; i < l->n && total.id; i++) {
+        tc_tensor part = tc__norm_part(l, i, largest);
+        total = largest ? tc_maximum(total, part) : tc_add(total, part);
     }
-    p = tc_sub_at(p, tc_mul_s_at(g, lr, file, line), file, line);
-    ok = ok && tc_copy__at(param, p, file, line).id;
-    tc__leave_null(&o.f);
-    return ok ? param : tc__null();
+    return largest || !total.id ? total : tc_sqrt(total);
+}
+
+// Whether there is a norm of these; 0 = reported.
+static int tc__norm_check(tc_ctx *c, const tc__updates *l, double norm_type) {
+    if (norm_type == 2 || norm_type == tc__infinity()) return tc__updates_check(l);
+    return tc__fail(c, TC_E_ARG, "%s: norm_type is %g; it is 2 or infinity", l->who,
+                    norm_type);
+}
+
+TCDEF tc_tensor tc_clip_grad_norm__at(const tc_tensor *grads, int n, double max_norm,
+                                      double norm_type, const char *file, int line) {
+    tc_status s;
+    tc__api frame, *f = &frame;
+    tc__updates l = tc__updates_clip("clip_grad_norm_", grads, n, max_norm,
+                                     tc__clip_norm_formula, file, line);
+    tc_tensor total = tc__null(), by = total;
+    if (n < 1) return tc__api_list(f, l.who, grads, n, file, line), total; // reported
+    tc_ctx *c = tc__updates_context(&l, &s);
+    if (!c || !tc__norm_check(c, &l, norm_type) ||
+        !tc__begin(f, l.who, grads[0], file, line))
+        return total;
+    total = tc__norm_total(f, &l, norm_type != 2);
+    if (total.id) by = tc_minimum_s(tc_rdiv_s(tc_add_s(total, 1e-6), max_norm), 1);
+    int ok = by.id && tc__updates_write(&l, by);
+    return tc__leave(f, ok ? total : tc__null());
 }

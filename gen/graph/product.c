@@ -232,6 +232,7 @@ static tc_tensor tc__attend(const tc__api *f, tc_tensor x) {
     if (tc__mask_count(f, mask) == 0) return x;
     double least = f->x.dtype == TC_F64 ? -1.7976931348623157e308 : -3.4028234663852886e38;
     tc_tensor top = tc_maximum_s(tc__reduce(f, TC_OP_AMAX, x, mask), least);
+    top = tc__detach(f, top); // it cancels out
     tc_tensor e = tc_exp(tc_sub(x, top));
     tc_tensor sum = tc_maximum_s(tc__reduce(f, TC_OP_SUM, e, mask), 1);
     return tc_mul(e, tc_reciprocal(sum));

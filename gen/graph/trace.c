@@ -155,6 +155,7 @@ typedef struct tc__visit {
     int writes;   // some step writes in place
     int broken;   // a value was read although the region asked for fullgraph
     int left;     // some code of it ran eagerly: tc_disable_begin
+    int no_grad;  // begins of tc_no_grad_begin without their end
     int let_go;   // it is over and has no externals any more
     int young; // one of the first runs of its program: what is read late is not known yet
     tc__site begin;

@@ -56,6 +56,7 @@ typedef struct tc__tensor {
     uint32_t bind_index;        //   its number there
     tc__marks *marks;           // owned; NULL = none
     uint64_t grad;    // its gradient, which ends with it: see tc_requires_grad; 0 = none
+    int grad_lent;    //   but is another's, which this stands for
     const char *file; // where it was made, static text of the caller
     int line;
 } tc__tensor;
@@ -106,7 +107,6 @@ typedef struct tc__values {
     int source_device; // of what an eager call makes of nothing: that of its first operand,
     int default_device; //   this where it has none; and of regions without a tensor
     int source_is_like; // it is that of an operand, which in a region decides as well
-    uint32_t grads;     // how often a tensor got a gradient, or lost it
 } tc__values;
 
 static tc__values *tc__values_of(tc_ctx *c) { return (tc__values *)(void *)c; }
@@ -484,7 +484,8 @@ static tc_tensor tc__tensor_new(tc_ctx *c, uint32_t layout, tc__storage *s, int6
     tc__tensor *t = v->slot.at[slot];
     t->epoch = tc__epoch_next(v);
     t->layout = layout, t->storage = s, t->offset = offset, t->file = file, t->line = line;
-    t->bind_epoch = t->bind_index = 0, t->marks = NULL, t->grad = 0;
+    t->bind_epoch = t->bind_index = 0, t->marks = NULL;
+    t->grad = 0, t->grad_lent = 0;
     t->id = tc__handle(v, t->epoch, slot).id;
     t->scope = (uint32_t)v->scope.count;
     if (t->scope) {
@@ -563,9 +564,9 @@ static void tc__slot_free(tc_ctx *c, uint32_t slot, const char *how, const char 
 // The gradient of t ends; itself it has none.
 static void tc__grad_free(tc_ctx *c, tc__tensor *t, const char *file, int line) {
     tc_tensor g;
-    g.id = t->grad;
+    g.id = t->grad_lent ? 0 : t->grad;
+    t->grad = 0;
     if (!g.id) return;
-    t->grad = 0, tc__values_of(c)->grads++;
     if (tc__slot_find(c, g))
         tc__slot_free(c, tc__handle_slot(g), "freed with the tensor whose gradient it was",
                       file, line);

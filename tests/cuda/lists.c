@@ -303,6 +303,65 @@ LISTS(sgd_list, "reduce-overhead") {
     tc_fn_free(f);
 }
 
+// ---- the other optimisers: few launches, and the numbers of the host ----
+
+typedef struct other_state {
+    tc_tensor p[FEW], a[FEW], b[FEW], c[FEW], step;
+    int which;
+} other_state;
+
+static void other(tc_ctx *tc, const tc_tensor *g, tc_tensor *out, void *user) {
+    other_state *s = (other_state *)user;
+    (void)tc, (void)out;
+    if (s->which == 0)
+        tc_adam_list_(s->p, g, s->a, s->b, FEW, s->step, 0.1, 0.9, 0.999, 1e-8, 0.1);
+    if (s->which == 1) tc_adagrad_list_(s->p, g, s->a, FEW, s->step, 0.1, 0.1, 1e-10, 0.1);
+    if (s->which == 2)
+        tc_rmsprop_list_(s->p, g, s->a, s->b, s->c, FEW, 0.1, 0.9, 1e-8, 0.1, 0.9, 1);
+    if (s->which == 3) tc_lion_list_(s->p, g, s->a, FEW, 0.1, 0.9, 0.99, 0.1);
+    if (s->which == 4) tc_sgd_list_(s->p, g, s->a, FEW, 0.1, 0.9, 0.1, 1);
+    if (s->which == 5) tc_clip_grad_value_(s->p, FEW, 5);
+}
+
+enum { OTHERS = 6 };
+
+static void other_open(tc_ctx *tc, other_state *s, tc_tensor *g, const char *device) {
+    s->step = tc_to(tc_zeros(tc, TC_SCALAR, TC_F32), device);
+    for (int i = 0; i < FEW; i++) {
+        int n = few_size(i);
+        s->p[i] = tc_to(line(tc, n, i, 0.01), device);
+        s->a[i] = tc_to(line(tc, n, 0, 0), device);
+        s->b[i] = tc_to(line(tc, n, 0, 0), device);
+        s->c[i] = tc_to(line(tc, n, 0, 0), device);
+        g[i] = tc_to(line(tc, n, i - 2.5, 0.02), device);
+    }
+}
+
+static void check_same(tc_tensor a, tc_tensor b) {
+    for (int i = 0; i < 17; i++) CHECK_NEAR(AT(a, i), AT(b, i), 1e-4);
+}
+
+LISTS(other_lists, "reduce-overhead") {
+    static const int launches[OTHERS] = {2, 2, 1, 1, 1, 1};
+    for (int which = 0; which < OTHERS; which++) {
+        static other_state s, host;
+        tc_tensor g[FEW], host_g[FEW];
+        tc_scope_begin(tc);
+        other_open(tc, &s, g, DEVICE_NAME), other_open(tc, &host, host_g, "cpu");
+        s.which = host.which = which;
+        tc_fn *f = tc_compile(tc, other, &s, sizeof s, NULL);
+        for (int round = 0; round < 3; round++) {
+            int n = launches_of_call(tc, f, g, FEW, NULL, 0);
+            if (n != launches[which]) FAIL("optimiser %d: %d launches", which, n);
+            other(tc, host_g, NULL, &host);
+        }
+        for (int i = 0; i < FEW; i++)
+            check_same(s.p[i], host.p[i]), check_same(s.a[i], host.a[i]);
+        tc_fn_free(f);
+        tc_scope_end(tc);
+    }
+}
+
 // ---- what depends on each other ----
 
 // Each tensor is scaled by the sum of the one before it, after that was scaled: no two of the scalings

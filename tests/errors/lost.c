@@ -220,7 +220,18 @@ static void every_call(tc_ctx *tc, tc_tensor t) {
     RESULT(tc_bce_with_logits(t, t));
     RESULT(tc_adamw_(t, t, t, t, t, 1, 1, 1, 1, 1));
     STATUS(tc_adamw_list_(list, list, list, list, 1, t, 1, 1, 1, 1, 1));
+    RESULT(tc_adam_(t, t, t, t, t, 1, 1, 1, 1, 1));
+    STATUS(tc_adam_list_(list, list, list, list, 1, t, 1, 1, 1, 1, 1));
     RESULT(tc_sgd_(t, t, t, 1, 1, 1, 1));
+    STATUS(tc_sgd_list_(list, list, list, 1, 1, 1, 1, 1));
+    RESULT(tc_adagrad_(t, t, t, t, 1, 1, 1, 1));
+    STATUS(tc_adagrad_list_(list, list, list, 1, t, 1, 1, 1, 1));
+    RESULT(tc_rmsprop_(t, t, t, t, t, 1, 1, 1, 1, 1, 1));
+    STATUS(tc_rmsprop_list_(list, list, list, list, list, 1, 1, 1, 1, 1, 1, 1));
+    RESULT(tc_lion_(t, t, t, 1, 1, 1, 1));
+    STATUS(tc_lion_list_(list, list, list, 1, 1, 1, 1, 1));
+    RESULT(tc_clip_grad_norm_(list, 1, 1, 2));
+    STATUS(tc_clip_grad_value_(list, 1, 1));
     RESULT(tc_add(t, t));
     RESULT(tc_sub(t, t));
     RESULT(tc_mul(t, t));

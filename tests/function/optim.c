@@ -233,7 +233,7 @@ BOTH(mistakes) {
     ERROR(TC_E_SHAPE, "adamw_list_: grad 1 is [1]");
     s.g[1] = right;
     CHECK_EQ(LIST_STEP(-1), TC_E_ARG);
-    ERROR(TC_E_ARG, "-1 parameters");
+    ERROR(TC_E_ARG, "-1 tensors");
     CHECK_EQ(tc_adamw_list_(s.p, NULL, s.m, s.v, 3, s.step, 0.1, 0.9, 0.999, 1e-8, 0),
              TC_E_NULL);
     ERROR(TC_E_NULL, "adamw_list_");

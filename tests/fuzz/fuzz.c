@@ -144,6 +144,43 @@ typedef struct run_state {
     tc_tensor v[MAX_VALUES];
 } run_state;
 
+// ---- gradients: of the last float value, by the inputs that are floats ----
+// Eager code has none; the first region's are what those of the others must be.
+
+// Custom ops of the fuzzer have no gradient.
+static int derives(const graph *g) {
+    int customs = 0;
+    for (int i = 0; i < g->n_calls; i++) customs |= g->call[i].kind == C_CUSTOM;
+    return g->p->derives && !customs;
+}
+
+static int derived(int variant) { return variant != EAGER && variant != ON_DEVICE; }
+
+static void gradients_begin(const graph *g, const tc_tensor *v) {
+    for (int i = 0; i < g->p->n_inputs; i++)
+        if (category(g->p->input[i].dtype) == 2) tc_requires_grad(v[i], 1);
+}
+
+static void gradients_add(const graph *g, const tc_tensor *v) {
+    for (int i = g->n_values; i-- > 0;) {
+        if (category(g->v[i].dtype) < 2 || !g->v[i].n || !v[i].id) continue;
+        tc_backward(tc_sum_all(v[i]));
+        return;
+    }
+}
+
+static void gradients_read(const graph *g, const tc_tensor *v, reads *r) {
+    for (int i = 0; i < g->p->n_inputs; i++)
+        if (tc_grad_of(v[i]).id) reads_tensor(r, 1000 + i, tc_grad_of(v[i]));
+}
+
+// What of b is behind that of a is put behind a, too.
+static void reads_extend(reads *a, const reads *b) {
+    for (int i = a->n; i < b->n; i++)
+        reads_add(a, b->part[i].value, b->part[i].dtype, b->at + b->part[i].offset,
+                  b->part[i].bytes);
+}
+
 #ifdef FUZZ_ACROSS
 
 // Whether the call computes something new of its operands, wherever they are: what shows an operand's memory stays
@@ -212,13 +249,19 @@ static const char *run(graph **g, int n, int variant, const char *name, int exec
     }
     tc_options options = tc_options_default();
     options.round_each_op = 1; // so that halves have the bits of eager code
+    for (int i = 0; i < n && derived(variant); i++)
+        if (derives(g[i])) gradients_begin(g[i], s[i].v);
     if (variant != EAGER) tc_trace_begin_at(tc, name, &options, "fuzz.c", 1);
     for (int i = 0; i < n; i++) replay(g[i], tc, s[i].v, &r[i], variants[variant].keep);
+    for (int i = 0; i < n && derived(variant); i++)
+        if (derives(g[i])) gradients_add(g[i], s[i].v);
     uint64_t before = tc_stats_get(tc).fallbacks;
     if (variant != EAGER) status = tc_trace_end(tc);
     if (tc_stats_get(tc).fallbacks > before)
         snprintf(error, sizeof error, "a kernel does not compile: %s", warning);
     for (int i = 0; i < n; i++) read_end(g[i], s[i].v, &r[i]);
+    for (int i = 0; i < n && derived(variant); i++)
+        if (derives(g[i])) gradients_read(g[i], s[i].v, &r[i]);
     if ((status || tc_error(tc)) && !error[0])
         snprintf(error, sizeof error, "%s: %s",
                  tc_status_name(status ? status : tc_error(tc)), tc_error_text(tc));
@@ -336,7 +379,7 @@ static void check(graph **g, int n, uint32_t mask, verdict *out) {
                 if (v == ON_DEVICE)
                     compare_near(&eager[i], near[i], &r[i], what);
                 else
-                    compare(&eager[i], &r[i], what);
+                    reads_extend(&eager[i], &r[i]), compare(&eager[i], &r[i], what);
                 if (!what[0]) continue;
                 out->failed = 1, out->variant = v, out->execution = e, out->which = i;
                 snprintf(out->text, sizeof out->text, "%s, run %d: %s", variants[v].name, e,
@@ -383,7 +426,7 @@ static void check_family(const program *p, uint32_t mask, verdict *out) {
                 if (v == ON_DEVICE)
                     compare_near(&eager[i], near[i], &r, what);
                 else
-                    compare(&eager[i], &r, what);
+                    reads_extend(&eager[i], &r), compare(&eager[i], &r, what);
                 out->failed = what[0] != 0;
                 if (out->failed)
                     snprintf(out->text, sizeof out->text, "%s, sizes %d, round %d: %s",

@@ -22,6 +22,7 @@ typedef struct ins {
 typedef struct program {
     uint64_t seed;
     int n_inputs, n, wild, spice, large;
+    int derives;     // with gradients
     int64_t pool[3]; // sizes that inputs have in common
     input input[MAX_INPUTS];
     ins ins[MAX_INS];
@@ -137,6 +138,7 @@ static void random_program(program *p, uint64_t seed) {
     p->n_inputs = 1 + below(g, MAX_INPUTS);
     for (int i = 0; i < p->n_inputs; i++) random_input(p, g, pool, i);
     p->n = 1 + below(g, chance(g, 30) ? MAX_INS : 12);
+    p->derives = mix(seed ^ 0x6772616400000000u) % 4 == 0;
     for (int i = 0; i < p->n; i++) {
         ins *s = &p->ins[i];
         int slots = p->n_inputs + i;

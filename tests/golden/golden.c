@@ -108,6 +108,73 @@ static void run_layer_norm(tc_ctx *c) {
     tc_trace_end(c);
 }
 
+// ---- gradients: of y, each element of which counts w times ----
+
+static void derive(tc_ctx *c, tc_tensor y, tc_tensor w, const tc_tensor *wrt, int n) {
+    tc_tensor g[4];
+    tc_vjp(y, w, wrt, n, g);
+    tc_trace_end(c);
+}
+
+// Forward again, and y (w - sum(w y)): the row is held, nothing but the result is stored.
+static void run_softmax_backward(tc_ctx *c) {
+    tc_tensor x = random_of(c, TC_DIMS(64, 768)), w = random_of(c, TC_DIMS(64, 768));
+    tc_trace_begin(c, "golden");
+    derive(c, tc_softmax(x, -1), w, &x, 1);
+}
+
+// w - softmax sum(w), in one pass behind the sums.
+static void run_log_softmax_backward(tc_ctx *c) {
+    tc_tensor x = random_of(c, TC_DIMS(64, 768)), w = random_of(c, TC_DIMS(64, 768));
+    tc_trace_begin(c, "golden");
+    derive(c, tc_log_softmax(x, -1), w, &x, 1);
+}
+
+// The loss and its gradient: one pass over the logits, and one over the rows.
+static void run_cross_entropy_backward(tc_ctx *c) {
+    tc_tensor x = random_of(c, TC_DIMS(64, 768)), g;
+    tc_tensor target = tc_const(c, (int64_t[64]){0, 767, 3}, TC_DIMS(64), TC_I64);
+    tc_trace_begin(c, "golden");
+    tc_tensor loss = tc_keep(tc_cross_entropy(x, target));
+    tc_grad(loss, &x, 1, &g);
+    tc_trace_end(c);
+}
+
+// Rows give the gradient of x, columns those of weight and bias.
+static void run_layer_norm_backward(tc_ctx *c) {
+    tc_tensor in[3], w = random_of(c, TC_DIMS(64, 768));
+    in[0] = random_of(c, TC_DIMS(64, 768)), in[1] = random_of(c, TC_DIMS(768));
+    in[2] = random_of(c, TC_DIMS(768));
+    tc_trace_begin(c, "golden");
+    derive(c, tc_layer_norm(in[0], in[1], in[2], 1e-5), w, in, 3);
+}
+
+// As layer_norm_backward, with one reduction less.
+static void run_rms_norm_backward(tc_ctx *c) {
+    tc_tensor in[2], w = random_of(c, TC_DIMS(64, 768));
+    in[0] = random_of(c, TC_DIMS(64, 768)), in[1] = random_of(c, TC_DIMS(768));
+    tc_trace_begin(c, "golden");
+    derive(c, tc_rms_norm(in[0], in[1], 1e-6), w, in, 2);
+}
+
+// The slope is computed once, for the result and for the bias's sum of columns.
+static void run_gelu_backward(tc_ctx *c) {
+    tc_tensor in[2], w = random_of(c, TC_DIMS(64, 768));
+    in[0] = random_of(c, TC_DIMS(64, 768)), in[1] = random_of(c, TC_DIMS(768));
+    tc_trace_begin(c, "golden");
+    derive(c, tc_gelu(tc_add(in[0], in[1])), w, in, 2);
+}
+
+// The mask is drawn again, never stored.
+static void run_dropout_norm_backward(tc_ctx *c) {
+    tc_tensor in[4], w = random_of(c, TC_DIMS(64, 768));
+    in[0] = random_of(c, TC_DIMS(64, 768)), in[1] = random_of(c, TC_DIMS(64, 768));
+    in[2] = random_of(c, TC_DIMS(768)), in[3] = random_of(c, TC_DIMS(768));
+    tc_trace_begin(c, "golden");
+    derive(c, tc_layer_norm(tc_add(tc_dropout(in[0], 0.1), in[1]), in[2], in[3], 1e-5), w,
+           in, 4);
+}
+
 // One reduction, and what stands behind it, in one kernel.
 static void run_rms_norm(tc_ctx *c) {
     tc_tensor x = random_of(c, TC_DIMS(4, 16, 768)), w = random_of(c, TC_DIMS(768));
@@ -315,6 +382,13 @@ static const golden goldens[] = {
     {"embedding", 1, WITH_SOURCE | WITH_CUDA, run_embedding},
     {"layer_norm", 1, WITH_SOURCE, run_layer_norm},
     {"rms_norm", 1, 0, run_rms_norm},
+    {"softmax_backward", 1, 0, run_softmax_backward},
+    {"log_softmax_backward", 1, 0, run_log_softmax_backward},
+    {"cross_entropy_backward", 2, WITH_CUDA, run_cross_entropy_backward},
+    {"layer_norm_backward", 2, WITH_CUDA, run_layer_norm_backward},
+    {"rms_norm_backward", 2, 0, run_rms_norm_backward},
+    {"gelu_backward", 1, WITH_CUDA, run_gelu_backward},
+    {"dropout_norm_backward", 2, WITH_CUDA, run_dropout_norm_backward},
     {"entropy", 1, 0, run_entropy},
     {"mean_var", 1, 0, run_mean_var},
     {"chain", 1, WITH_SOURCE, run_chain},
@@ -544,6 +618,13 @@ GOLDEN(dropout_norm)
 GOLDEN(embedding)
 GOLDEN(layer_norm)
 GOLDEN(rms_norm)
+GOLDEN(softmax_backward)
+GOLDEN(log_softmax_backward)
+GOLDEN(cross_entropy_backward)
+GOLDEN(layer_norm_backward)
+GOLDEN(rms_norm_backward)
+GOLDEN(gelu_backward)
+GOLDEN(dropout_norm_backward)
 GOLDEN(entropy)
 GOLDEN(mean_var)
 GOLDEN(chain)

@@ -493,6 +493,9 @@ TEST(background_work_for_several_contexts) {
     X(sort, tc_sort(x, 0, 0, &y, &z))                                                      \
     X(topk, tc_topk(x, 2, 0, 1, &y, &z))                                                   \
     X(adamw_list, tc_adamw_list_(&x, &x, &x, &x, 1, x, 0, 0, 0, 0, 0))                     \
+    X(sgd_list, tc_sgd_list_(&x, &x, &x, 1, 0, 1, 0, 0))                                   \
+    X(clip_grad_value, tc_clip_grad_value_(&x, 1, 1))                                      \
+    X(clip_grad_norm, tc_is_null(tc_clip_grad_norm_(&x, 1, 1, 2)))                         \
     X(mark_dynamic, tc_mark_dynamic(x, 0, 0, 0))                                           \
     X(mark_static, tc_mark_static(x, 0))                                                   \
     X(sync, tc_sync(tc))                                                                   \

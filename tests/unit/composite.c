@@ -310,7 +310,7 @@ TEST(visits_follow_them) {
     const tc__region *r = tc__region_named(tc, "whole");
     int steps = 0;
     for (const tc__step *s = r->root.next; s; s = tc__step_after(s)) steps++;
-    CHECK_EQ(steps, 8); // six parts, softmax, the end
+    CHECK_EQ(steps, 9); // seven parts, softmax, the end
     CHECK_EQ(r->made, 1);
     for (const tc__region *a = tc->alone; a; a = a->next)
         for (const tc__step *s = a->root.next; s; s = tc__step_after(s))

@@ -1,0 +1,143 @@
+// Gradients on a device: what a region derives there is what it derives on the host, up to the order of sums, and the
+// same bits at every visit.
+#include "tcompile.h"
+
+#include "tcompile_cuda.h"
+
+#define TEST_NO_MAIN
+#include "harness.h"
+#include "help.h"
+#include "tools/cuda_device.h"
+
+enum { MOST_IN = 4, MOST = 1200 };
+
+typedef tc_tensor (*loss_fn)(const tc_tensor *in);
+
+static tc_tensor mlp(const tc_tensor *in) {
+    tc_tensor h = tc_gelu(tc_linear(in[0], in[1], in[2]));
+    return tc_mean_all(tc_square(tc_matmul(h, tc_t(in[3]))));
+}
+static tc_tensor norm(const tc_tensor *in) {
+    return tc_sum_all(tc_square(tc_layer_norm(in[0], in[1], in[2], 1e-5)));
+}
+static tc_tensor classes(const tc_tensor *in) {
+    tc_tensor places = tc_to_i64(tc_clamp(tc_mul_s(tc_slice(in[2], 0, 0, 8, 1), 3), 0, 11));
+    return tc_cross_entropy(in[0], places);
+}
+static tc_tensor maps(const tc_tensor *in) {
+    tc_tensor y = tc_relu(tc_conv2d(in[0], in[1], in[2], 1, 1, 1, 1));
+    return tc_sum_all(tc_square(tc_max_pool2d(y, 2, 2, 0)));
+}
+static tc_tensor attention(const tc_tensor *in) {
+    return tc_sum_all(
+        tc_square(tc_scaled_dot_product_attention(in[0], in[1], in[2], tc_null(), 1, 0)));
+}
+static tc_tensor rows(const tc_tensor *in) {
+    tc_tensor places = tc_to_i64(tc_clamp(tc_mul_s(in[1], 2), 0, 5));
+    tc_tensor y = tc_mul(tc_embedding(in[0], places), in[2]);
+    return tc_sum_all(tc_square(tc_cumsum(tc_softmax(y, -1), 0)));
+}
+
+typedef struct job {
+    const char *name;
+    loss_fn f;
+    int n_in, derived; // of the operands, the first so many
+    int64_t size[MOST_IN][4];
+} job;
+
+static const job jobs[] = {
+    {"mlp", mlp, 4, 4, {{8, 12}, {16, 12}, {16}, {5, 16}}},
+    {"norm", norm, 3, 3, {{8, 24}, {24}, {24}}},
+    {"classes", classes, 3, 1, {{8, 12}, {1}, {8}}},
+    {"maps", maps, 3, 3, {{2, 2, 6, 6}, {3, 2, 3, 3}, {3}}},
+    {"attention", attention, 3, 3, {{2, 6, 8}, {2, 6, 8}, {2, 6, 8}}},
+    {"rows", rows, 3, 1, {{6, 8}, {10}, {10, 8}}},
+};
+
+static tc_tensor operand(tc_ctx *tc, const int64_t *size, int number, const char *device) {
+    static float x[MOST];
+    tc_dims d = TC_SCALAR;
+    int64_t n = 1;
+    while (d.rank < 4 && size[d.rank])
+        n *= size[d.rank], d.size[d.rank] = size[d.rank], d.rank++;
+    for (int64_t i = 0; i < n; i++)
+        x[i] = (float)sin(0.7 * (double)(i + 1) * (number + 1.3));
+    tc_tensor t = tc_from_data(tc, x, d, TC_F32);
+    return strcmp(device, "cpu") ? tc_to(t, device) : t;
+}
+
+// Gradients of two visits, which must be the same, one behind the other in g; how many numbers.
+static int64_t gradients(tc_ctx *tc, const job *j, const char *device, float *g) {
+    static float again[MOST];
+    tc_tensor in[MOST_IN], d[MOST_IN];
+    int64_t n = 0;
+    char name[80];
+    snprintf(name, sizeof name, "%s on %s", j->name, device);
+    for (int k = 0; k < j->n_in; k++) in[k] = operand(tc, j->size[k], k, device);
+    for (int visit = 0; visit < 2; visit++) {
+        tc_trace_begin(tc, name);
+        CHECK_EQ(tc_grad(j->f(in), in, j->derived, d), TC_OK);
+        CHECK_EQ(tc_trace_end(tc), TC_OK);
+        n = 0;
+        for (int k = 0; k < j->derived; k++) {
+            int64_t size = tc_numel(d[k]);
+            if (size < 0 || n + size > MOST) return 0;
+            CHECK_EQ(tc_read(d[k], (visit ? again : g) + n, (size_t)size * sizeof *g),
+                     TC_OK);
+            CHECK(!strcmp(tc_device_of(d[k]), device));
+            n += size;
+        }
+    }
+    CHECK(!memcmp(g, again, (size_t)n * sizeof *g));
+    return n;
+}
+
+static void check_job(tc_ctx *tc, const job *j) {
+    static float host[MOST], device[MOST];
+    double most = 0;
+    int64_t n = gradients(tc, j, "cpu", host);
+    CHECK_EQ(gradients(tc, j, DEVICE_NAME, device), n);
+    for (int64_t i = 0; i < n; i++) most = fmax(most, fabs((double)host[i]));
+    CHECK(most > 1e-3);
+    for (int64_t i = 0; i < n; i++)
+        if (!(fabs((double)host[i] - (double)device[i]) <= 1e-5 * most))
+            FAIL("%s, number %d: %g, on the host %g", j->name, (int)i, (double)device[i],
+                 (double)host[i]);
+}
+
+TEST(of_programs) {
+    tc_config config = tc_config_default();
+    config.threads = 1;
+    tc_ctx *tc = tc_open(&config);
+    REQUIRE(open_device(tc));
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+        check_job(tc, &jobs[i]);
+        if (tc_error(tc)) FAIL("%s: %s", jobs[i].name, tc_error_text(tc));
+        tc_error_clear(tc);
+    }
+    tc_close(tc);
+    check_device_closed();
+}
+
+// Parameters of a device have their gradients there; one of the host reaches a loss there, and the other way round.
+TEST(across_devices) {
+    tc_config config = tc_config_default();
+    config.threads = 1;
+    tc_ctx *tc = tc_open(&config);
+    REQUIRE(open_device(tc));
+    tc_tensor a = line(tc, 4, 1, 1), b = tc_to(line(tc, 4, 2, 0), DEVICE_NAME);
+    CHECK_EQ(tc_requires_grad(a, 1), TC_OK);
+    CHECK_EQ(tc_requires_grad(b, 1), TC_OK);
+    CHECK(!strcmp(tc_device_of(tc_grad_of(b)), DEVICE_NAME));
+    for (int k = 1; k < 3; k++) {
+        tc_trace_begin(tc, "across");
+        tc_tensor there = tc_mul(tc_to(tc_square(a), DEVICE_NAME), b);
+        CHECK_EQ(tc_backward(tc_sum_all(tc_to(there, "cpu"))), TC_OK);
+        CHECK_EQ(tc_trace_end(tc), TC_OK);
+        CHECK_EQ(AT(tc_grad_of(a), 3), 16 * k);
+        CHECK_EQ(AT(tc_to(tc_grad_of(b), "cpu"), 3), 16 * k);
+    }
+    if (tc_error(tc)) FAIL("error left over: %s", tc_error_text(tc));
+    tc_close(tc);
+    check_device_closed();
+}
