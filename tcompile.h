@@ -2609,7 +2609,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xad39bf8a9dca080au
+#define TC__BUILD_ID 0x4b52901694be4a64u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -16346,6 +16346,7 @@ TC__VEC(tc__own_gradient)own;
 int no_grad;
 int round_each_op;
 int in_place;
+int derives_behind;
 int failed;
 }tc__builder;
 static tc__cell*tc__cell_at(tc__builder*b,uint32_t i){return&b->cell.at[i];}
@@ -16947,11 +16948,20 @@ in[i]=n->id;
 o.result=y->id,o.seed=seed->id,o.n=y->n_in,o.in=in;
 return TC__PUSH(b->ctx,b->own,o);
 }
+static int tc__derive_is_behind(const tc__derive*d){
+for(uint32_t i=0;i<d->n;i++){
+const tc__node*n=d->g->node.at[i];
+if(n->op==TC_OP_INPUT&&n->n_in&&d->how[i])return 1;
+}
+return 0;
+}
 static int tc__build_adjoints(tc__builder*b,tc__derive*d,const tc__node*y,
 const tc__node*v){
 tc__derive_close(d);
 d->own=b->own.at,d->owns=b->own.count,d->rounds=b->round_each_op;
-return tc__derive_all(d,b->g,y,v);
+if(!tc__derive_all(d,b->g,y,v))return 0;
+b->derives_behind|=tc__derive_is_behind(d);
+return!b->derives_behind;
 }
 static tc__node*tc__build_adjoint(tc__builder*b,const tc__step*s,const tc__node*x,
 int lenient){
@@ -36681,8 +36691,9 @@ tc__graph recorded;
 }tc__making;
 static int tc__stage_graph(tc__making*m){
 tc__program*p=m->p;
-return tc__build(&m->b,&m->recorded,m->v,m->count)&&
-tc__program_inputs(p,&m->b,m->count)&&tc__program_symbols(p,&m->b)&&
+int ok=tc__build(&m->b,&m->recorded,m->v,m->count);
+p->apart|=m->b.derives_behind;
+return ok&&tc__program_inputs(p,&m->b,m->count)&&tc__program_symbols(p,&m->b)&&
 tc__program_targets(p,&m->b,m->count,m->position,m->positions,m->effects)&&
 tc__build_composites(&m->b);
 }

@@ -374,12 +374,25 @@ static int tc__build_own(tc__builder *b, const tc__step *s) {
     return TC__PUSH(b->ctx, b->own, o);
 }
 
-// Adjoints of all that y is made of, where it counts v; 0 = reported.
+// Whether an adjoint has come to memory that is read behind what is stored there: it goes no further, though what
+// is stored is what it is of.
+static int tc__derive_is_behind(const tc__derive *d) {
+    for (uint32_t i = 0; i < d->n; i++) {
+        const tc__node *n = d->g->node.at[i];
+        if (n->op == TC_OP_INPUT && n->n_in && d->how[i]) return 1;
+    }
+    return 0;
+}
+
+// Adjoints of all that y is made of, where it counts v; 0 = reported, or the program has to be made without reads
+// behind what is stored.
 static int tc__build_adjoints(tc__builder *b, tc__derive *d, const tc__node *y,
                               const tc__node *v) {
     tc__derive_close(d);
     d->own = b->own.at, d->owns = b->own.count, d->rounds = b->round_each_op;
-    return tc__derive_all(d, b->g, y, v);
+    if (!tc__derive_all(d, b->g, y, v)) return 0;
+    b->derives_behind |= tc__derive_is_behind(d);
+    return !b->derives_behind;
 }
 
 // The adjoint of x in what was derived last; lenient: zeros, where that does not depend on x.
