@@ -2609,7 +2609,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x4b52901694be4a64u
+#define TC__BUILD_ID 0xc507380a518a131du
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -17015,6 +17015,7 @@ tc__node*to=tc__step_operand(b,s,0),*value=tc__step_operand(b,s,1);
 if(!to||!value)return 0;
 value=tc__make_expand(b->g,tc__make_cast(b->g,value,to->dtype),to->rank,
 to->dims);
+if(b->no_grad)value=tc__d_detach(b->g,value,0);
 if(!tc__cell_write(b,tc__code_cell(b,s->in[0]),value))return 0;
 }else if(!tc__has_result((tc__op)s->op)){
 if(tc__is_composite((tc__op)s->op)&&!tc__build_noted(b,s))return 0;

@@ -454,6 +454,7 @@ static int tc__build_step(tc__builder *b, const tc__step *s) {
         if (!to || !value) return 0;
         value = tc__make_expand(b->g, tc__make_cast(b->g, value, to->dtype), to->rank,
                                 to->dims);
+        if (b->no_grad) value = tc__d_detach(b->g, value, 0);
         if (!tc__cell_write(b, tc__code_cell(b, s->in[0]), value)) return 0;
     } else if (!tc__has_result((tc__op)s->op)) {
         if (tc__is_composite((tc__op)s->op) && !tc__build_noted(b, s)) return 0;
