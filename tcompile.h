@@ -2250,8 +2250,10 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 // ---- gen/api/grad.h -----------------------------------------------------
 // ---- gradients: reverse-mode derivatives of what a region or a function computes ----
 // They are part of the program: forward and backward are one graph, fused and compiled together, and what they
-// give can be derived again. Outside of regions and functions they are an error (TC_E_STATE) that says so.
-// Writes in place, views, functions in functions and run-time sizes are seen through. An op that rounds to
+// give can be derived again. Outside of regions and functions, and where these run eagerly (TC_DISABLE,
+// TC_STANCE_FORCE_EAGER, tc_disable_begin), they are an error (TC_E_STATE) that says so.
+// Writes in place, views, functions in functions and run-time sizes are seen through; a view made outside is a tensor
+// of its own: what is computed from it is not derived by what it shows. An op that rounds to
 // integers, compares or sorts indices passes nothing on; floor, sign and the like pass 0 on, as PyTorch has it.
 // relu at 0 has the slope 0, abs at 0 too; equal operands of maximum and minimum get half each; all that equal
 // amax or amin share.
@@ -2609,7 +2611,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xc507380a518a131du
+#define TC__BUILD_ID 0x4badb9192a3582a9u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -14956,7 +14958,8 @@ static int tc__grad_check(const tc__api*f){
 if(!tc__is_recording(f->c))
 return tc__fail(
 f->c,TC_E_STATE,
-"%s: there is no graph to derive outside of a region or function; call "
+"%s: there is no graph to derive outside of a region or function, nor where "
+"they run eagerly (TC_DISABLE, TC_STANCE_FORCE_EAGER, tc_disable_begin); call "
 "it between tc_trace_begin and tc_trace_end",
 f->who);
 if(tc__is_float(f->x.dtype))return 1;
@@ -16911,24 +16914,29 @@ return 1;
 }
 static tc__node*tc__fail_gradient(tc__builder*b,const tc__step*s,const tc__node*x){
 const tc__derive*d=&b->derive;
-char place[160]="";
+char place[160]="",dims[160];
+const char*who=s->call?s->call:"tc_grad",*dtype=tc__dtype(x->dtype)->name;
+tc__meta m;
+memset(&m,0,sizeof m);
+m.dtype=x->dtype,m.rank=x->rank;
+memcpy(m.dims,x->dims,sizeof*x->dims*(size_t)x->rank);
 tc__site_set(b->ctx,s->site);
+tc__dims_text(&m,dims);
 if(x->id>=d->n||!(d->how[x->id]&TC__REFUSED)){
 tc__fail(
 b->ctx,TC_E_ARG,
-"%s: what is derived does not depend on this tensor; is it the one that was "
-"used, and not written in place since?",
-s->call?s->call:"tc_grad");
+"%s: what is derived does not depend on the %s%s that it is derived by; is "
+"it the one that was used, and not written in place since?",
+who,dtype,dims);
 return NULL;
 }
 if(d->why->from&&d->why->from->site.file)
 snprintf(place,sizeof place,", at %.100s:%d",d->why->from->site.file,
 d->why->from->site.line);
-tc__fail(
-b->ctx,TC_E_UNSUPPORTED,
-"%s: the way to this tensor is through %s%s, which has no derivative; tc_detach it, "
-"or give a custom op its gradient",
-s->call?s->call:"tc_grad",tc__op_name((tc__op)d->why->op),place);
+tc__fail(b->ctx,TC_E_UNSUPPORTED,
+"%s: the way to the %s%s is through %s%s, which has no derivative; tc_detach "
+"it, or give a custom op its gradient",
+who,dtype,dims,tc__op_name((tc__op)d->why->op),place);
 return NULL;
 }
 static int tc__build_own(tc__builder*b,const tc__step*s){

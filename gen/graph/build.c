@@ -333,24 +333,29 @@ static int tc__build_composites(tc__builder *b) {
 // Why there is no derivative by operand 0 of step s, whose node is x.
 static tc__node *tc__fail_gradient(tc__builder *b, const tc__step *s, const tc__node *x) {
     const tc__derive *d = &b->derive;
-    char place[160] = "";
+    char place[160] = "", dims[160];
+    const char *who = s->call ? s->call : "tc_grad", *dtype = tc__dtype(x->dtype)->name;
+    tc__meta m;
+    memset(&m, 0, sizeof m);
+    m.dtype = x->dtype, m.rank = x->rank;
+    memcpy(m.dims, x->dims, sizeof *x->dims * (size_t)x->rank);
     tc__site_set(b->ctx, s->site);
+    tc__dims_text(&m, dims);
     if (x->id >= d->n || !(d->how[x->id] & TC__REFUSED)) {
         tc__fail(
             b->ctx, TC_E_ARG,
-            "%s: what is derived does not depend on this tensor; is it the one that was "
-            "used, and not written in place since?",
-            s->call ? s->call : "tc_grad");
+            "%s: what is derived does not depend on the %s%s that it is derived by; is "
+            "it the one that was used, and not written in place since?",
+            who, dtype, dims);
         return NULL;
     }
     if (d->why->from && d->why->from->site.file)
         snprintf(place, sizeof place, ", at %.100s:%d", d->why->from->site.file,
                  d->why->from->site.line);
-    tc__fail(
-        b->ctx, TC_E_UNSUPPORTED,
-        "%s: the way to this tensor is through %s%s, which has no derivative; tc_detach it, "
-        "or give a custom op its gradient",
-        s->call ? s->call : "tc_grad", tc__op_name((tc__op)d->why->op), place);
+    tc__fail(b->ctx, TC_E_UNSUPPORTED,
+             "%s: the way to the %s%s is through %s%s, which has no derivative; tc_detach "
+             "it, or give a custom op its gradient",
+             who, dtype, dims, tc__op_name((tc__op)d->why->op), place);
     return NULL;
 }
 
