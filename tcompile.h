@@ -2250,8 +2250,10 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 // ---- gen/api/grad.h -----------------------------------------------------
 // ---- gradients: reverse-mode derivatives of what a region or a function computes ----
 // They are part of the program: forward and backward are one graph, fused and compiled together, and what they
-// give can be derived again. Outside of regions and functions they are an error (TC_E_STATE) that says so.
-// Writes in place, views, functions in functions and run-time sizes are seen through. An op that rounds to
+// give can be derived again. Outside of regions and functions, and where these run eagerly (TC_DISABLE,
+// TC_STANCE_FORCE_EAGER, tc_disable_begin), they are an error (TC_E_STATE) that says so.
+// Writes in place, views, functions in functions and run-time sizes are seen through; a view made outside is a tensor
+// of its own: what is computed from it is not derived by what it shows. An op that rounds to
 // integers, compares or sorts indices passes nothing on; floor, sign and the like pass 0 on, as PyTorch has it.
 // relu at 0 has the slope 0, abs at 0 too; equal operands of maximum and minimum get half each; all that equal
 // amax or amin share.
@@ -2609,7 +2611,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x36cad672125ee165u
+#define TC__BUILD_ID 0x142e0e9ca0b395d2u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -14956,7 +14958,8 @@ static int tc__grad_check(const tc__api*f){
 if(!tc__is_recording(f->c))
 return tc__fail(
 f->c,TC_E_STATE,
-"%s: there is no graph to derive outside of a region or function; call "
+"%s: there is no graph to derive outside of a region or function, nor where "
+"they run eagerly (TC_DISABLE, TC_STANCE_FORCE_EAGER, tc_disable_begin); call "
 "it between tc_trace_begin and tc_trace_end",
 f->who);
 if(tc__is_float(f->x.dtype))return 1;
@@ -16361,6 +16364,7 @@ TC__VEC(tc__own_gradient)own;
 int no_grad;
 int round_each_op;
 int in_place;
+int derives_behind;
 int failed;
 }tc__builder;
 static tc__cell*tc__cell_at(tc__builder*b,uint32_t i){return&b->cell.at[i];}
@@ -16925,24 +16929,29 @@ return 1;
 }
 static tc__node*tc__fail_gradient(tc__builder*b,const tc__step*s,const tc__node*x){
 const tc__derive*d=&b->derive;
-char place[160]="";
+char place[160]="",dims[160];
+const char*who=s->call?s->call:"tc_grad",*dtype=tc__dtype(x->dtype)->name;
+tc__meta m;
+memset(&m,0,sizeof m);
+m.dtype=x->dtype,m.rank=x->rank;
+memcpy(m.dims,x->dims,sizeof*x->dims*(size_t)x->rank);
 tc__site_set(b->ctx,s->site);
+tc__dims_text(&m,dims);
 if(x->id>=d->n||!(d->how[x->id]&TC__REFUSED)){
 tc__fail(
 b->ctx,TC_E_ARG,
-"%s: what is derived does not depend on this tensor; is it the one that was "
-"used, and not written in place since?",
-s->call?s->call:"tc_grad");
+"%s: what is derived does not depend on the %s%s that it is derived by; is "
+"it the one that was used, and not written in place since?",
+who,dtype,dims);
 return NULL;
 }
 if(d->why->from&&d->why->from->site.file)
 snprintf(place,sizeof place,", at %.100s:%d",d->why->from->site.file,
 d->why->from->site.line);
-tc__fail(
-b->ctx,TC_E_UNSUPPORTED,
-"%s: the way to this tensor is through %s%s, which has no derivative; tc_detach it, "
-"or give a custom op its gradient",
-s->call?s->call:"tc_grad",tc__op_name((tc__op)d->why->op),place);
+tc__fail(b->ctx,TC_E_UNSUPPORTED,
+"%s: the way to the %s%s is through %s%s, which has no derivative; tc_detach "
+"it, or give a custom op its gradient",
+who,dtype,dims,tc__op_name((tc__op)d->why->op),place);
 return NULL;
 }
 static int tc__build_own(tc__builder*b,const tc__step*s){
@@ -16962,11 +16971,20 @@ in[i]=n->id;
 o.result=y->id,o.seed=seed->id,o.n=y->n_in,o.in=in;
 return TC__PUSH(b->ctx,b->own,o);
 }
+static int tc__derive_is_behind(const tc__derive*d){
+for(uint32_t i=0;i<d->n;i++){
+const tc__node*n=d->g->node.at[i];
+if(n->op==TC_OP_INPUT&&n->n_in&&d->how[i])return 1;
+}
+return 0;
+}
 static int tc__build_adjoints(tc__builder*b,tc__derive*d,const tc__node*y,
 const tc__node*v){
 tc__derive_close(d);
 d->own=b->own.at,d->owns=b->own.count,d->rounds=b->round_each_op;
-return tc__derive_all(d,b->g,y,v);
+if(!tc__derive_all(d,b->g,y,v))return 0;
+b->derives_behind|=tc__derive_is_behind(d);
+return!b->derives_behind;
 }
 static int tc__was_used(const tc__builder*b,uint32_t code){
 const tc__derive*d=&b->derive;
@@ -17031,6 +17049,7 @@ tc__node*to=tc__step_operand(b,s,0),*value=tc__step_operand(b,s,1);
 if(!to||!value)return 0;
 value=tc__make_expand(b->g,tc__make_cast(b->g,value,to->dtype),to->rank,
 to->dims);
+if(b->no_grad)value=tc__d_detach(b->g,value,0);
 if(!tc__cell_write(b,tc__code_cell(b,s->in[0]),value))return 0;
 }else if(!tc__has_result((tc__op)s->op)){
 if(tc__is_composite((tc__op)s->op)&&!tc__build_noted(b,s))return 0;
@@ -36719,8 +36738,9 @@ tc__graph recorded;
 }tc__making;
 static int tc__stage_graph(tc__making*m){
 tc__program*p=m->p;
-return tc__build(&m->b,&m->recorded,m->v,m->count)&&
-tc__program_inputs(p,&m->b,m->count)&&tc__program_symbols(p,&m->b)&&
+int ok=tc__build(&m->b,&m->recorded,m->v,m->count);
+p->apart|=m->b.derives_behind;
+return ok&&tc__program_inputs(p,&m->b,m->count)&&tc__program_symbols(p,&m->b)&&
 tc__program_targets(p,&m->b,m->count,m->position,m->positions,m->effects)&&
 tc__build_composites(&m->b);
 }

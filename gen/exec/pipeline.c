@@ -15,8 +15,9 @@ typedef struct tc__making {
 
 static int tc__stage_graph(tc__making *m) {
     tc__program *p = m->p;
-    return tc__build(&m->b, &m->recorded, m->v, m->count) &&
-           tc__program_inputs(p, &m->b, m->count) && tc__program_symbols(p, &m->b) &&
+    int ok = tc__build(&m->b, &m->recorded, m->v, m->count);
+    p->apart |= m->b.derives_behind;
+    return ok && tc__program_inputs(p, &m->b, m->count) && tc__program_symbols(p, &m->b) &&
            tc__program_targets(p, &m->b, m->count, m->position, m->positions, m->effects) &&
            tc__build_composites(&m->b);
 }

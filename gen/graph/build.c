@@ -333,24 +333,29 @@ static int tc__build_composites(tc__builder *b) {
 // Why there is no derivative by operand 0 of step s, whose node is x.
 static tc__node *tc__fail_gradient(tc__builder *b, const tc__step *s, const tc__node *x) {
     const tc__derive *d = &b->derive;
-    char place[160] = "";
+    char place[160] = "", dims[160];
+    const char *who = s->call ? s->call : "tc_grad", *dtype = tc__dtype(x->dtype)->name;
+    tc__meta m;
+    memset(&m, 0, sizeof m);
+    m.dtype = x->dtype, m.rank = x->rank;
+    memcpy(m.dims, x->dims, sizeof *x->dims * (size_t)x->rank);
     tc__site_set(b->ctx, s->site);
+    tc__dims_text(&m, dims);
     if (x->id >= d->n || !(d->how[x->id] & TC__REFUSED)) {
         tc__fail(
             b->ctx, TC_E_ARG,
-            "%s: what is derived does not depend on this tensor; is it the one that was "
-            "used, and not written in place since?",
-            s->call ? s->call : "tc_grad");
+            "%s: what is derived does not depend on the %s%s that it is derived by; is "
+            "it the one that was used, and not written in place since?",
+            who, dtype, dims);
         return NULL;
     }
     if (d->why->from && d->why->from->site.file)
         snprintf(place, sizeof place, ", at %.100s:%d", d->why->from->site.file,
                  d->why->from->site.line);
-    tc__fail(
-        b->ctx, TC_E_UNSUPPORTED,
-        "%s: the way to this tensor is through %s%s, which has no derivative; tc_detach it, "
-        "or give a custom op its gradient",
-        s->call ? s->call : "tc_grad", tc__op_name((tc__op)d->why->op), place);
+    tc__fail(b->ctx, TC_E_UNSUPPORTED,
+             "%s: the way to the %s%s is through %s%s, which has no derivative; tc_detach "
+             "it, or give a custom op its gradient",
+             who, dtype, dims, tc__op_name((tc__op)d->why->op), place);
     return NULL;
 }
 
@@ -374,12 +379,25 @@ static int tc__build_own(tc__builder *b, const tc__step *s) {
     return TC__PUSH(b->ctx, b->own, o);
 }
 
-// Adjoints of all that y is made of, where it counts v; 0 = reported.
+// Whether an adjoint has come to memory that is read behind what is stored there: it goes no further, though what
+// is stored is what it is of.
+static int tc__derive_is_behind(const tc__derive *d) {
+    for (uint32_t i = 0; i < d->n; i++) {
+        const tc__node *n = d->g->node.at[i];
+        if (n->op == TC_OP_INPUT && n->n_in && d->how[i]) return 1;
+    }
+    return 0;
+}
+
+// Adjoints of all that y is made of, where it counts v; 0 = reported, or the program has to be made without reads
+// behind what is stored.
 static int tc__build_adjoints(tc__builder *b, tc__derive *d, const tc__node *y,
                               const tc__node *v) {
     tc__derive_close(d);
     d->own = b->own.at, d->owns = b->own.count, d->rounds = b->round_each_op;
-    return tc__derive_all(d, b->g, y, v);
+    if (!tc__derive_all(d, b->g, y, v)) return 0;
+    b->derives_behind |= tc__derive_is_behind(d);
+    return !b->derives_behind;
 }
 
 // Whether what was derived depends on an external as it came, though not on what it has become since.
@@ -454,6 +472,7 @@ static int tc__build_step(tc__builder *b, const tc__step *s) {
         if (!to || !value) return 0;
         value = tc__make_expand(b->g, tc__make_cast(b->g, value, to->dtype), to->rank,
                                 to->dims);
+        if (b->no_grad) value = tc__d_detach(b->g, value, 0);
         if (!tc__cell_write(b, tc__code_cell(b, s->in[0]), value)) return 0;
     } else if (!tc__has_result((tc__op)s->op)) {
         if (tc__is_composite((tc__op)s->op) && !tc__build_noted(b, s)) return 0;

@@ -60,7 +60,8 @@ typedef struct tc__builder {
     TC__VEC(tc__own_gradient) own; // of custom ops
     int no_grad;                   // begins of tc_no_grad_begin without their end
     int round_each_op;             // see tc_options
-    int in_place;                  // externals are read behind what is stored in them
+    int in_place;                  // externals are read behind what is stored in them,
+    int derives_behind;            //   though a derivative has to go through there
     int failed;
 } tc__builder;
 

@@ -6,7 +6,8 @@ static int tc__grad_check(const tc__api *f) {
     if (!tc__is_recording(f->c))
         return tc__fail(
             f->c, TC_E_STATE,
-            "%s: there is no graph to derive outside of a region or function; call "
+            "%s: there is no graph to derive outside of a region or function, nor where "
+            "they run eagerly (TC_DISABLE, TC_STANCE_FORCE_EAGER, tc_disable_begin); call "
             "it between tc_trace_begin and tc_trace_end",
             f->who);
     if (tc__is_float(f->x.dtype)) return 1;

@@ -94,6 +94,24 @@ BOTH(views_of_a_parameter) {
     CHECK_EQ(at(by_row, 0), 8);
 }
 
+// Rows of a tensor from outside are written; what reads all of it is of what was written.
+BOTH(parts_that_were_written) {
+    tc_tensor x = line(tc, 2, 1, 1), rows = tc_ones(tc, TC_DIMS(2, 2), TC_F32), g[2], out;
+    tc_tensor t = tc_ones(tc, TC_DIMS(2), TC_F32);
+    tc_trace_begin(tc, "parts");
+    tc_copy_(tc_select(rows, 0, 1), tc_mul_s(x, 3));
+    tc_tensor loss = tc_add(squares(rows), tc_sum_all(x)); // 9 x^2 + x
+    tc_grad(loss, &x, 1, &g[0]);
+    tc_mul_(tc_select(rows, 0, 0), x);
+    tc_grad(squares(rows), &x, 1, &g[1]); // x^2 + 9 x^2
+    CHECK_EQ(tc_jvp(squares(rows), &x, &t, 1, &out), TC_OK);
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    CHECK_EQ(at(loss, 0), 2 + 9 + 36 + 3);
+    CHECK_EQ(at(g[0], 0), 19), CHECK_EQ(at(g[0], 1), 37);
+    CHECK_EQ(at(g[1], 0), 20), CHECK_EQ(at(g[1], 1), 40);
+    CHECK_EQ(at(out, 0), 60), CHECK_EQ(at(rows, 3), 6);
+}
+
 BOTH(by_what_is_between) {
     tc_tensor x = line(tc, 2, 1, 1), g[2], wrt[2];
     tc_trace_begin(tc, "between");
@@ -112,8 +130,10 @@ BOTH(what_is_detached) {
     tc_tensor y = tc_mul_s(x, 3), v = tc_reshape(x, TC_DIMS(2, 1));
     tc_no_grad_begin(tc);
     CHECK_EQ(tc_no_grad_end(tc), TC_OK);
-    tc_tensor z = tc_square(x);
+    tc_tensor z = tc_square(x), copy = tc_empty(tc, TC_DIMS(2), TC_F32);
+    tc_copy_(copy, x);
     CHECK_EQ(tc_no_grad_end(tc), TC_OK);
+    z = tc_add(z, tc_square(copy));
     tc_tensor loss = tc_add(tc_sum_all(tc_mul(y, x)), tc_sum_all(v));
     tc_grad(tc_add(loss, tc_sum_all(z)), &x, 1, &g[1]);
     tc_grad(squares(x), &x, 1, &g[2]); // the same op as z, where it counts
