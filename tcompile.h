@@ -2611,7 +2611,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x142e0e9ca0b395d2u
+#define TC__BUILD_ID 0xad7b53a6e166bec2u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -15531,21 +15531,6 @@ while(a->op==TC_OP_RESHAPE||(a->op==TC_OP_DIV&&tc__d_is_number(d,a,1)))
 a=tc__d_in(d,a,0);
 return a->op==TC_OP_SUM;
 }
-static int tc__derive_root(tc__derive*d,const tc__node*n,tc__node*g){
-tc__node*y=tc__d_made(d,d->g->node.at[n->id]),*a=tc__d_in(d,n,0),*slope;
-if(n->op!=TC_OP_SQRT&&!(n->op==TC_OP_POW&&tc__d_is_number(d,n,1)))return 0;
-if(!tc__d_is_sum(d,a))return 0;
-if(n->op==TC_OP_SQRT){
-slope=tc__d2(d,TC_OP_DIV,g,tc__d2(d,TC_OP_ADD,y,y));
-}else{
-tc__node*b=tc__d_in(d,n,1);
-slope=tc__d2(d,TC_OP_POW,a,tc__d2_s(d,TC_OP_SUB,b,1));
-slope=tc__d2(d,TC_OP_MUL,g,tc__d2(d,TC_OP_MUL,b,slope));
-}
-tc__node*none=tc__d2_s(d,TC_OP_EQ,y,0);
-tc__d_give(d,a,tc__d3(d,TC_OP_WHERE,none,tc__d_zeros(d,a),slope));
-return 1;
-}
 static int tc__derive_pool(tc__derive*d,const tc__node*n,tc__node*g){
 const tc__composite*f=
 n->op==TC_OP_MAXIMUM?tc__composite_of(d->g,n->id,TC_OP_MAX_POOL2D):NULL;
@@ -15560,13 +15545,11 @@ g=tc__d3(d,TC_OP_WHERE,less,zeros,g),n=before;
 tc__d_give(d,n,g);
 return 1;
 }
-static void tc__derive_alu(tc__derive*d,const tc__node*n,tc__node*g){
+static void tc__derive_row(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*y=tc__d_made(d,d->g->node.at[n->id]),*a=tc__d_in(d,n,0);
 tc__node*b=n->n_in>1?tc__d_in(d,n,1):NULL;
 tc__node*c=n->n_in>2?tc__d_in(d,n,2):NULL;
 (void)y,(void)b,(void)c;
-if(tc__derive_pool(d,n,g)||tc__derive_bound(d,n,g))return;
-if(tc__derive_root(d,n,g))return;
 switch(n->op){
 // ---- gen/out/derive_rules.inc
 case TC_OP_ADD:{
@@ -15949,6 +15932,23 @@ break;
 }
 default:break;
 }
+}
+static int tc__derive_root(tc__derive*d,const tc__node*n,tc__node*g){
+tc__node*a=tc__d_in(d,n,0);
+uint32_t*at=&d->adjoint[a->id],was=*at;
+if(n->op!=TC_OP_SQRT&&!(n->op==TC_OP_POW&&tc__d_is_number(d,n,1)))return 0;
+if(!tc__d_is_sum(d,a))return 0;
+*at=0;
+tc__derive_row(d,n,g);
+tc__node*slope=*at?d->g->node.at[*at-1]:NULL;
+*at=was;
+tc__node*none=tc__d2_s(d,TC_OP_EQ,tc__d_made(d,d->g->node.at[n->id]),0);
+tc__d_give(d,a,tc__d3(d,TC_OP_WHERE,none,tc__d_zeros(d,a),slope));
+return 1;
+}
+static void tc__derive_alu(tc__derive*d,const tc__node*n,tc__node*g){
+if(tc__derive_pool(d,n,g)||tc__derive_bound(d,n,g))return;
+if(!tc__derive_root(d,n,g))tc__derive_row(d,n,g);
 }
 static void tc__derive_reshape(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0);

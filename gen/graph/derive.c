@@ -197,24 +197,6 @@ static int tc__d_is_sum(tc__derive *d, const tc__node *a) {
     return a->op == TC_OP_SUM;
 }
 
-// A root of a sum that is 0 counts nothing, as PyTorch has it for norms and deviations: inf times the slope of
-// what was summed, which is 0, would be NaN.
-static int tc__derive_root(tc__derive *d, const tc__node *n, tc__node *g) {
-    tc__node *y = tc__d_made(d, d->g->node.at[n->id]), *a = tc__d_in(d, n, 0), *slope;
-    if (n->op != TC_OP_SQRT && !(n->op == TC_OP_POW && tc__d_is_number(d, n, 1))) return 0;
-    if (!tc__d_is_sum(d, a)) return 0;
-    if (n->op == TC_OP_SQRT) {
-        slope = tc__d2(d, TC_OP_DIV, g, tc__d2(d, TC_OP_ADD, y, y));
-    } else {
-        tc__node *b = tc__d_in(d, n, 1);
-        slope = tc__d2(d, TC_OP_POW, a, tc__d2_s(d, TC_OP_SUB, b, 1));
-        slope = tc__d2(d, TC_OP_MUL, g, tc__d2(d, TC_OP_MUL, b, slope));
-    }
-    tc__node *none = tc__d2_s(d, TC_OP_EQ, y, 0);
-    tc__d_give(d, a, tc__d3(d, TC_OP_WHERE, none, tc__d_zeros(d, a), slope));
-    return 1;
-}
-
 // Of equal elements of a pool's window the first counts, as PyTorch has it. Its taps are a chain of maxima, each between
 // those before it and the next tap; large windows are an amax, which shares.
 static int tc__derive_pool(tc__derive *d, const tc__node *n, tc__node *g) {
@@ -232,17 +214,37 @@ static int tc__derive_pool(tc__derive *d, const tc__node *n, tc__node *g) {
     return 1;
 }
 
-static void tc__derive_alu(tc__derive *d, const tc__node *n, tc__node *g) {
+// The GRAD column.
+static void tc__derive_row(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__node *y = tc__d_made(d, d->g->node.at[n->id]), *a = tc__d_in(d, n, 0);
     tc__node *b = n->n_in > 1 ? tc__d_in(d, n, 1) : NULL;
     tc__node *c = n->n_in > 2 ? tc__d_in(d, n, 2) : NULL;
     (void)y, (void)b, (void)c;
-    if (tc__derive_pool(d, n, g) || tc__derive_bound(d, n, g)) return;
-    if (tc__derive_root(d, n, g)) return;
     switch (n->op) {
 #include "out/derive_rules.inc"
     default: break;
     }
+}
+
+// A root of a sum that is 0 counts nothing, as PyTorch has it for norms and deviations: inf times the slope of
+// what was summed, which is 0, would be NaN.
+static int tc__derive_root(tc__derive *d, const tc__node *n, tc__node *g) {
+    tc__node *a = tc__d_in(d, n, 0);
+    uint32_t *at = &d->adjoint[a->id], was = *at;
+    if (n->op != TC_OP_SQRT && !(n->op == TC_OP_POW && tc__d_is_number(d, n, 1))) return 0;
+    if (!tc__d_is_sum(d, a)) return 0;
+    *at = 0;
+    tc__derive_row(d, n, g);
+    tc__node *slope = *at ? d->g->node.at[*at - 1] : NULL;
+    *at = was;
+    tc__node *none = tc__d2_s(d, TC_OP_EQ, tc__d_made(d, d->g->node.at[n->id]), 0);
+    tc__d_give(d, a, tc__d3(d, TC_OP_WHERE, none, tc__d_zeros(d, a), slope));
+    return 1;
+}
+
+static void tc__derive_alu(tc__derive *d, const tc__node *n, tc__node *g) {
+    if (tc__derive_pool(d, n, g) || tc__derive_bound(d, n, g)) return;
+    if (!tc__derive_root(d, n, g)) tc__derive_row(d, n, g);
 }
 
 static void tc__derive_reshape(tc__derive *d, const tc__node *n, tc__node *g) {
