@@ -2611,7 +2611,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xad7b53a6e166bec2u
+#define TC__BUILD_ID 0xd412b2b913a41201u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -14991,15 +14991,16 @@ return tc__fail(f->c,TC_E_SHAPE,
 "%s: the loss is %s, one element is needed; reduce it, or use tc_vjp",
 f->who,tc__dims_text(&f->x,x));
 }
-static int tc__weights_check(const tc__api*f,tc_tensor v){
+static int tc__weights_check(const tc__api*f,const char*name,const char*of,
+tc_tensor v){
 tc__meta m;
 char a[160],b[160];
-if(!tc__operand_given(f,"v",v)||!tc__meta_get(f,v,&m))return 0;
+if(!tc__operand_given(f,name,v)||!tc__meta_get(f,v,&m))return 0;
 int same=m.rank==f->x.rank&&m.dtype==f->x.dtype;
 for(int i=0;i<m.rank&&same;i++)same=m.dims[i]==f->x.dims[i];
-return same||tc__fail(f->c,TC_E_SHAPE,"%s: v is %s%s, y %s%s; they must be alike",
-f->who,tc__dtype(m.dtype)->name,tc__dims_text(&m,a),
-tc__dtype(f->x.dtype)->name,tc__dims_text(&f->x,b));
+return same||tc__fail(f->c,TC_E_SHAPE,"%s: %s is %s%s, %s %s%s; they must be alike",
+f->who,name,tc__dtype(m.dtype)->name,tc__dims_text(&m,a),
+of,tc__dtype(f->x.dtype)->name,tc__dims_text(&f->x,b));
 }
 typedef struct tc__needs{
 const tc__visit*v;
@@ -15093,18 +15094,16 @@ k.op=TC_OP_OWN_GRADIENT,k.in=all,k.n_in=n,k.attr=&given,k.n_attr=1;
 k.site.file=f->file,k.site.line=f->line;
 return tc__visit_step(f->c,v,&k)!=NULL;
 }
-static int tc__own_is_recorded(const tc__visit*v,uint32_t at){
-for(size_t i=at+1;i<v->path.count;i++)
-if(v->path.at[i]->op==TC_OP_OWN_GRADIENT&&v->path.at[i]->in[0]==at)return 1;
-return 0;
-}
 static int tc__own_gradients(const tc__api*f,const tc__needs*n){
+for(size_t i=0;i<n->steps;i++){
+const tc__step*s=n->v->path.at[i];
+if(s->op==TC_OP_OWN_GRADIENT)n->step[s->in[0]]=0;
+}
 for(uint32_t i=0;i<n->steps;i++){
 const tc__step*s=n->v->path.at[i];
 if(s->op!=TC_OP_CUSTOM||!n->step[i])continue;
 const tc__custom*o=tc__custom_at(f->c,s->attr[TC__CUSTOM_OP]);
-if(!o||!o->op.gradient||tc__own_is_recorded(n->v,i))continue;
-if(!tc__own_record(f,o,i))return 0;
+if(o&&o->op.gradient&&!tc__own_record(f,o,i))return 0;
 }
 return 1;
 }
@@ -15128,7 +15127,8 @@ int line){
 tc__api f;
 if(!tc__begin(&f,who,y,file,line))return tc__api_refused(&f,y);
 tc_status outer=tc__unit_begin(f.c);
-int ok=tc__grad_check(&f)&&(v?tc__weights_check(&f,*v):tc__loss_check(&f))&&
+int ok=tc__grad_check(&f)&&
+(v?tc__weights_check(&f,"v","y",*v):tc__loss_check(&f))&&
 tc__wrt_check(&f,wrt,n,out)&&tc__owns_of(&f,y);
 for(int i=0;i<n&&ok;i++){
 out[i]=tc__gradient(&f,y,v?*v:tc__null(),wrt[i],0);
@@ -15153,7 +15153,9 @@ tc_tensor sum=tc__null();
 for(int i=0;i<n;i++){
 tc__api inner;
 tc_tensor in[3];
-if(!tc__api_about(f,&inner,wrt[i])||!tc__weights_check(&inner,t[i]))
+char name[24],of[24];
+snprintf(name,sizeof name,"t[%d]",i),snprintf(of,sizeof of,"wrt[%d]",i);
+if(!tc__api_about(f,&inner,wrt[i])||!tc__weights_check(&inner,name,of,t[i]))
 return tc__null();
 in[0]=y,in[1]=wrt[i],in[2]=t[i];
 tc_tensor part=tc__prim_n(f,TC_OP_JVP,in,3,NULL,0);
