@@ -27,6 +27,13 @@ static void every_call(tc_ctx *tc, tc_tensor t) {
     tc_tensor list[1] = {t}, made[2];
     tc_tensor *out = made, *values = made, *indices = made + 1;
     double bytes[8];
+    STATUS(tc_grad(t, list, 1, out));
+    STATUS(tc_vjp(t, t, list, 1, out));
+    STATUS(tc_jvp(t, list, list, 1, out));
+    STATUS(tc_backward(t));
+    STATUS(tc_requires_grad(t, 1));
+    ANSWER(tc_grad_of(t));
+    RESULT(tc_detach(t));
     STATUS(tc_mark_dynamic(t, 0, 1, 1));
     STATUS(tc_mark_static(t, 0));
     ANSWER(tc_keep(t)); // gives what it was given
