@@ -161,10 +161,18 @@ static void gradients_begin(const graph *g, const tc_tensor *v) {
         if (category(g->p->input[i].dtype) == 2) tc_requires_grad(v[i], 1);
 }
 
+// Where calls write in place the inputs count, too, as they are then: a tensor that a loss depends on only as it was
+// before a write is refused, which tests/grad/edges.c is about.
 static void gradients_add(const graph *g, const tc_tensor *v) {
+    int writes = 0;
+    for (int i = 0; i < g->n_calls; i++)
+        writes |= g->call[i].kind >= C_IN_TENSOR && g->call[i].kind != C_BRANCH;
     for (int i = g->n_values; i-- > 0;) {
         if (category(g->v[i].dtype) < 2 || !g->v[i].n || !v[i].id) continue;
-        tc_backward(tc_sum_all(v[i]));
+        tc_tensor loss = tc_sum_all(v[i]);
+        for (int k = 0; k < g->p->n_inputs && writes; k++)
+            if (category(g->v[k].dtype) == 2) loss = tc_add(loss, tc_sum_all(v[k]));
+        tc_backward(loss);
         return;
     }
 }
