@@ -1049,8 +1049,18 @@ TCDEF tc_tensor tc_normalize_at(tc_tensor x, double p, int dim, double eps,
 // sum(a * b) / (max(|a|, eps) * max(|b|, eps)) along dim of the sizes that both broadcast to.
 TCDEF tc_tensor tc_cosine_similarity_at(tc_tensor a, tc_tensor b, int dim, double eps,
                                         const char *file, int line);
-// Zeroes elements with probability p and scales the others by 1 / (1 - p). 0 <= p < 1
-// (TC_E_ARG).
+// The same with statistics that are kept: x of [N, C, ...] is normalised by those of all its elements of a
+// channel (var with correction 0), and running_mean and running_var, floats [C], become (1 - momentum) * running
+// + momentum * that of x in place, the variance with correction 1. After tc_training(tc, 0) it is tc_batch_norm
+// with the running ones. Both may be null: nothing is kept then, and those of x are used in both modes.
+// torch.nn.functional.batch_norm. TC_E_SHAPE: a channel has less than two elements to train with; TC_E_ARG:
+// momentum is not in [0, 1]; TC_E_NULL: one of both is null; TC_E_DTYPE; TC_E_ALIAS: one of both is expanded.
+TCDEF tc_tensor tc_batch_norm_running_at(tc_tensor x, tc_tensor running_mean,
+                                         tc_tensor running_var, tc_tensor weight,
+                                         tc_tensor bias, double momentum, double eps,
+                                         const char *file, int line);
+// Zeroes elements with probability p and scales the others by 1 / (1 - p); after tc_training(tc, 0) it gives x,
+// as a view. 0 <= p < 1 (TC_E_ARG).
 TCDEF tc_tensor tc_dropout_at(tc_tensor x, double p, const char *file, int line);
 
 // ---- linear algebra ----
@@ -1612,7 +1622,7 @@ TCDEF int tc_region_kernels(tc_ctx *c, const char *name);
 // that it records the same again. Then calls skip it for as long as these are equal: the inputs'
 // dtypes, sizes, strides and which of them share memory; the bytes of *user and of tc_guard_bytes,
 // those of functions it calls too;
-// the tensors it used that are not inputs (which ones, not their contents). What it reads beyond
+// the tensors it used that are not inputs (which ones, not their contents); whether tc_training is on. What it reads beyond
 // that (globals, rand(), the clock) it must not depend on. It must set every out[i]. Bodies and host
 // calls may be 64 deep inside each other, then TC_E_STATE: one that calls itself without end is told so.
 typedef void (*tc_body)(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user);
@@ -1675,7 +1685,8 @@ typedef enum tc_miss_kind {
     TC_MISS_CAPTURED, // tensor `arg` used beside the inputs: freed, or of other layout or memory
     TC_MISS_DEMOTED,  // it is not skipped at all: see tc_fn_demoted
     TC_MISS_DEVICE,   // input `arg` is on another device; the default device is another, if -1
-    TC_MISS_GRADIENT  //   it has a gradient now, has none, or has another: tc_requires_grad
+    TC_MISS_GRADIENT, //   it has a gradient now, has none, or has another: tc_requires_grad
+    TC_MISS_TRAINING  // tc_training is on, or off
 } tc_miss_kind;
 
 typedef struct tc_miss {
@@ -1837,6 +1848,14 @@ TCDEF tc_status tc_precompile_at(tc_fn *f, const tc_spec *in, int n_in, int n_ou
 // TC_E_STATE: inside a region.
 TCDEF tc_status tc_freeze(tc_ctx *c);
 TCDEF tc_status tc_thaw(tc_ctx *c);
+
+// Whether ops train (on = 1, as a context begins) or evaluate (on = 0): tc_dropout gives its operand then,
+// tc_batch_norm_running uses the statistics that it has. In a region it counts for what is called behind it. A
+// function has programs for both, and never runs the wrong one. TC_E_STATE: in a function's body, which a call
+// may skip; TC_E_ARG: on is neither.
+TCDEF tc_status tc_training_at(tc_ctx *tc, int on, const char *file, int line);
+// 1 while ops train.
+TCDEF int tc_is_training(const tc_ctx *tc);
 // ---- gen/api/profile.h --------------------------------------------------
 // The profiler: where the time goes, kernel by kernel.
 
@@ -2314,6 +2333,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define tc_lazy(...) tc_lazy_at(__VA_ARGS__, TC__SITE)
 #define tc_eval(...) tc_eval_at(__VA_ARGS__, TC__SITE)
 #define tc_precompile(...) tc_precompile_at(__VA_ARGS__, TC__SITE)
+#define tc_training(...) tc_training_at(__VA_ARGS__, TC__SITE)
 #define tc_to(...) tc_to_at(__VA_ARGS__, TC__SITE)
 #define tc_sync(...) tc_sync_at(__VA_ARGS__, TC__SITE)
 #define tc_wrap_device(...) tc_wrap_device_at(__VA_ARGS__, TC__SITE)
@@ -2506,6 +2526,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define tc_batch_norm(...) tc_batch_norm_at(__VA_ARGS__, TC__SITE)
 #define tc_normalize(...) tc_normalize_at(__VA_ARGS__, TC__SITE)
 #define tc_cosine_similarity(...) tc_cosine_similarity_at(__VA_ARGS__, TC__SITE)
+#define tc_batch_norm_running(...) tc_batch_norm_running_at(__VA_ARGS__, TC__SITE)
 #define tc_dropout(...) tc_dropout_at(__VA_ARGS__, TC__SITE)
 #define tc_matmul(...) tc_matmul_at(__VA_ARGS__, TC__SITE)
 #define tc_linear(...) tc_linear_at(__VA_ARGS__, TC__SITE)
@@ -2611,7 +2632,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xd412b2b913a41201u
+#define TC__BUILD_ID 0x1007163ca078672au
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -8589,6 +8610,7 @@ int skipped;
 int disabled;
 tc__visit*suspended;
 uint64_t seed,draw;
+int evaluates;
 size_t recorded;
 size_t look_again;
 uint64_t clock;
@@ -10243,6 +10265,7 @@ int named;
 int together;
 int half;
 int wide;
+int bypassed;
 int64_t word[TC__WHOLE_WORDS];
 tc__meta x;
 }tc__api;
@@ -10251,7 +10274,7 @@ int line){
 tc__site s;
 f->c=c,f->who=who,f->file=file,f->line=line;
 f->scoped=0,f->claim=TC__CLAIM_HELD,f->named=0,f->together=0,f->half=0,
-f->wide=0,f->x.rank=0,f->x.dtype=0;
+f->wide=0,f->bypassed=0,f->x.rank=0,f->x.dtype=0;
 if(!c||!tc__is_ours(c,who))return 0;
 if(tc__core_of(c)->doing)f->who=tc__core_of(c)->doing;
 tc__values_of(c)->source_device=tc__values_of(c)->default_device;
@@ -10618,7 +10641,7 @@ static int64_t tc__dim_counted(const tc__api*f,int dim){
 return dim<0?dim+(f->x.rank?f->x.rank:1):dim;
 }
 static int tc__records_whole(const tc__api*f,tc_tensor y){
-return y.id&&tc__is_recording(f->c)&&!f->together;
+return y.id&&tc__is_recording(f->c)&&!f->together&&!f->bypassed;
 }
 static int tc__visit_has(tc_ctx*c,const tc__visit*v,tc_tensor t){
 if(t.id>>TC__SLOT_BITS==v->key)return 1;
@@ -13353,6 +13376,10 @@ if(!(p>=0&&p<1)){
 tc__fail(f->c,TC_E_ARG,"dropout: the probability must be in [0, 1)");
 return tc__null();
 }
+if(tc__recorder_of(f->c)->evaluates){
+f->bypassed=1;
+return tc__is_float(f->x.dtype)?tc__again(f,x):tc__cast(f,x,TC_F32);
+}
 tc_dims d=tc__dims_shape(f);
 tc_tensor u=tc__random(f,TC__DRAW_UNIFORM,&d,TC_F32);
 x=tc__as_float(f,x);
@@ -14570,6 +14597,80 @@ total=tc__norm_total(f,&l,norm_type!=2);
 if(total.id)by=tc_minimum_s(tc_rdiv_s(tc_add_s(total,1e-6),max_norm),1);
 int ok=by.id&&tc__updates_write(&l,by);
 return tc__leave(f,ok?total:tc__null());
+}
+// ---- gen/graph/running.c
+typedef struct tc__running{
+tc_tensor mean,var,weight,bias;
+double momentum,eps;
+}tc__running;
+static int tc__running_state(const tc__api*f,const char*name,tc_tensor t,int64_t n){
+tc__meta m;
+if(!tc__operand_given(f,name,t)||!tc__param_check(f,name,t,n)||
+!tc__meta_get(f,t,&m))
+return 0;
+if(!tc__is_float(m.dtype))
+return tc__fail(f->c,TC_E_DTYPE,"%s: the %s is %s, floats are needed",f->who,
+name,tc__dtype(m.dtype)->name);
+return tc__writable(f,t);
+}
+static int tc__running_check(const tc__api*f,const tc__running*r){
+int64_t c=tc__channels(f);
+if(c<0||!tc__param_check(f,"weight",r->weight,c)||
+!tc__param_check(f,"bias",r->bias,c))
+return 0;
+if(!(r->momentum>=0&&r->momentum<=1))
+return tc__fail(f->c,TC_E_ARG,"%s: momentum is %g; 0 to 1 is needed",f->who,
+r->momentum);
+if(!r->mean.id&&!r->var.id)return 1;
+return tc__running_state(f,"running_mean",r->mean,c)&&
+tc__running_state(f,"running_var",r->var,c);
+}
+static int tc__running_keep(const tc__api*f,tc_tensor running,tc_tensor now,
+double momentum){
+tc_tensor was=tc_mul_s(tc__widened(f,running),1-momentum);
+now=tc_mul_s(tc_reshape(tc__detach(f,now),TC_DIMS(-1)),momentum);
+return tc_copy_(running,tc_add(was,now)).id!=0;
+}
+static tc_tensor tc__batch_norm_train(tc__api*f,tc_tensor x,const tc__running*r){
+char text[160];
+uint32_t mask=tc__mask_all(f)&~2u;
+double n=tc__mask_count(f,mask);
+if(n<2){
+tc__fail(f->c,TC_E_SHAPE,
+"%s: x is %s, which has %g elements per channel; two are needed to train, "
+"tc_training(tc, 0) needs none",
+f->who,tc__dims_text(&f->x,text),n);
+return tc__null();
+}
+tc__widen_half(f,&x);
+x=tc__as_float(f,x);
+tc_tensor mean=tc_div_s(tc__reduce(f,TC_OP_SUM,x,mask),n);
+tc_tensor d=tc_sub(x,mean);
+tc_tensor squares=tc__reduce(f,TC_OP_SUM,tc_square(d),mask);
+tc_tensor scale=tc_rsqrt(tc_add_s(tc_div_s(squares,n),r->eps));
+if(r->weight.id)scale=tc_mul(scale,tc__per_channel(f,r->weight));
+tc_tensor y=tc__scale_shift(f,d,scale,tc__per_channel(f,r->bias));
+if(!r->mean.id||!y.id)return y;
+tc_tensor var=tc_div_s(squares,n-1);
+int kept=tc__running_keep(f,r->mean,mean,r->momentum)&&
+tc__running_keep(f,r->var,var,r->momentum);
+return kept?y:tc__null();
+}
+TCDEF tc_tensor tc_batch_norm_running_at(tc_tensor x,tc_tensor running_mean,
+tc_tensor running_var,tc_tensor weight,
+tc_tensor bias,double momentum,double eps,
+const char*file,int line){
+tc__api frame,*f=&frame;
+tc__running r;
+tc_tensor y=tc__null();
+r.mean=running_mean,r.var=running_var,r.weight=weight,r.bias=bias;
+r.momentum=momentum,r.eps=eps;
+if(!tc__begin(f,"batch_norm_running",x,file,line))return y;
+int trains=!r.mean.id||!tc__recorder_of(f->c)->evaluates;
+if(tc__running_check(f,&r))
+y=trains?tc__batch_norm_train(f,x,&r)
+:tc_batch_norm(x,r.mean,r.var,weight,bias,eps);
+return tc__leave_rounded(f,y);
 }
 // ---- gen/api/site.h
 #undef TC__SITE
@@ -41418,6 +41519,7 @@ tc__step*leaf;
 uint32_t n_in,n_to,n_out;
 uint32_t draws;
 int device;
+int evaluates;
 int checked;
 uint64_t hits;
 TC__VEC(tc__given)given;
@@ -41579,6 +41681,7 @@ size_t n=k->n_in+k->n_to;
 if(e->n_in!=k->n_in||e->n_to!=k->n_to||e->n_out!=k->n_out)return 0;
 if(n&&memcmp(f->given.at,e->given.at,n*sizeof*e->given.at))return 0;
 if(e->device!=tc__values_of(f->ctx)->default_device)return 0;
+if(e->evaluates!=f->ctx->recorder.evaluates)return 0;
 if(!tc__entry_ranges_hold(e))return 0;
 if(!e->captured.count)return tc__entry_lies(f,e);
 if(e!=f->entry&&!tc__fn_sign_all(k,NULL,0))return 0;
@@ -41654,6 +41757,7 @@ tc_ctx*c=f->ctx;
 e->leaf=v->at,e->leaf->branch->entries++;
 e->n_in=k->n_in,e->n_to=k->n_to,e->n_out=k->n_out;
 e->draws=(uint32_t)(c->recorder.draw-v->draw),e->device=v->device;
+e->evaluates=c->recorder.evaluates;
 for(uint32_t i=0;i<v->external.count;i++)
 if(!tc__is_hidden(&v->external.at[i])&&
 !tc__entry_source(k,e,v->external.at[i].handle))
@@ -41777,6 +41881,8 @@ return;
 else if(e->device!=tc__values_of(f->ctx)->default_device)
 tc__fn_missed(f,TC_MISS_DEVICE,-1,-1,e->device,
 tc__values_of(f->ctx)->default_device);
+else if(e->evaluates!=f->ctx->recorder.evaluates)
+tc__fn_missed(f,TC_MISS_TRAINING,-1,-1,!e->evaluates,e->evaluates);
 else if(!tc__miss_range(f,e))
 tc__fn_missed(f,TC_MISS_CAPTURED,-1,-1,0,0);
 }
@@ -41798,6 +41904,7 @@ static const char*const text[]={
 "it is never skipped",
 "",
 "tensors with a gradient",
+"tc_training",
 };
 if(m->arg>=0)tc__put(t,m->kind==TC_MISS_BYTES?"range %d ":"arg %d ",m->arg);
 if(m->dim>=0)
@@ -41854,6 +41961,7 @@ tc__put_given_name(t,e,g->same!=i?g->same:g->alias);
 tc__put(t,"\n");
 }
 static void tc__put_entry_guards(tc__text*t,const tc__entry*e){
+if(e->evaluates)tc__put(t,"tc_training is off\n");
 for(uint32_t i=0;i<e->given.count;i++)tc__put_given(t,e,i);
 for(size_t i=0;i<e->range.count;i++)
 if(e->range.at[i].bytes)
@@ -45048,6 +45156,7 @@ tc__core_like(tc__core_of(c),parent);
 if(from->frozen)tc__core_of(c)->log_mask=parent->log_mask;
 c->threads=1;
 c->stance=parent->stance,c->defaults=parent->defaults;
+c->recorder.evaluates=parent->recorder.evaluates;
 c->recordings_limit=parent->recordings_limit;
 c->programs_limit=parent->programs_limit;
 c->no_fusion=parent->no_fusion,c->passes_off=parent->passes_off;
@@ -45541,6 +45650,25 @@ r->visit=r->suspended,r->suspended=NULL;
 if(r->visit)tc__visit_remember(c,r->visit);
 return TC_OK;
 }
+TCDEF tc_status tc_training_at(tc_ctx*tc,int on,const char*file,int line){
+if(!tc)return TC_E_NULL;
+tc__here_is(tc,file,line);
+if(!tc__is_ours(tc,"tc_training"))return tc__not_ours(tc);
+if(on!=0&&on!=1){
+tc__fail(tc,TC_E_ARG,"tc_training: on is %d; 1 or 0 is needed",on);
+return TC_E_ARG;
+}
+if(tc->bodies){
+tc__fail(tc,TC_E_STATE,
+"tc_training: called by a function's body, which calls may skip; set it "
+"before tc_call");
+return TC_E_STATE;
+}
+if(tc->recorder.evaluates==on)tc__fns_look_again(tc);
+tc->recorder.evaluates=!on;
+return TC_OK;
+}
+TCDEF int tc_is_training(const tc_ctx*tc){return tc&&!tc->recorder.evaluates;}
 static int tc__lazy_is_open(const tc_ctx*c){
 const tc__recorder*r=&c->recorder;
 return c->lazy&&!r->depth&&!r->disabled&&

@@ -407,6 +407,7 @@
 #include "out/reductions.inc"
 #include "graph/product.c"
 #include "graph/optim.c"
+#include "graph/running.c"
 #include "api/site.h"
 #include "out/composites.inc"
 #include "graph/rows.c"

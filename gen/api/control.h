@@ -35,3 +35,11 @@ TCDEF tc_status tc_precompile_at(tc_fn *f, const tc_spec *in, int n_in, int n_ou
 // TC_E_STATE: inside a region.
 TCDEF tc_status tc_freeze(tc_ctx *c);
 TCDEF tc_status tc_thaw(tc_ctx *c);
+
+// Whether ops train (on = 1, as a context begins) or evaluate (on = 0): tc_dropout gives its operand then,
+// tc_batch_norm_running uses the statistics that it has. In a region it counts for what is called behind it. A
+// function has programs for both, and never runs the wrong one. TC_E_STATE: in a function's body, which a call
+// may skip; TC_E_ARG: on is neither.
+TCDEF tc_status tc_training_at(tc_ctx *tc, int on, const char *file, int line);
+// 1 while ops train.
+TCDEF int tc_is_training(const tc_ctx *tc);

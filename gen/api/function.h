@@ -5,7 +5,7 @@
 // that it records the same again. Then calls skip it for as long as these are equal: the inputs'
 // dtypes, sizes, strides and which of them share memory; the bytes of *user and of tc_guard_bytes,
 // those of functions it calls too;
-// the tensors it used that are not inputs (which ones, not their contents). What it reads beyond
+// the tensors it used that are not inputs (which ones, not their contents); whether tc_training is on. What it reads beyond
 // that (globals, rand(), the clock) it must not depend on. It must set every out[i]. Bodies and host
 // calls may be 64 deep inside each other, then TC_E_STATE: one that calls itself without end is told so.
 typedef void (*tc_body)(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user);
@@ -68,7 +68,8 @@ typedef enum tc_miss_kind {
     TC_MISS_CAPTURED, // tensor `arg` used beside the inputs: freed, or of other layout or memory
     TC_MISS_DEMOTED,  // it is not skipped at all: see tc_fn_demoted
     TC_MISS_DEVICE,   // input `arg` is on another device; the default device is another, if -1
-    TC_MISS_GRADIENT  //   it has a gradient now, has none, or has another: tc_requires_grad
+    TC_MISS_GRADIENT, //   it has a gradient now, has none, or has another: tc_requires_grad
+    TC_MISS_TRAINING  // tc_training is on, or off
 } tc_miss_kind;
 
 typedef struct tc_miss {

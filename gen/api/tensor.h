@@ -507,8 +507,18 @@ TCDEF tc_tensor tc_normalize_at(tc_tensor x, double p, int dim, double eps,
 // sum(a * b) / (max(|a|, eps) * max(|b|, eps)) along dim of the sizes that both broadcast to.
 TCDEF tc_tensor tc_cosine_similarity_at(tc_tensor a, tc_tensor b, int dim, double eps,
                                         const char *file, int line);
-// Zeroes elements with probability p and scales the others by 1 / (1 - p). 0 <= p < 1
-// (TC_E_ARG).
+// The same with statistics that are kept: x of [N, C, ...] is normalised by those of all its elements of a
+// channel (var with correction 0), and running_mean and running_var, floats [C], become (1 - momentum) * running
+// + momentum * that of x in place, the variance with correction 1. After tc_training(tc, 0) it is tc_batch_norm
+// with the running ones. Both may be null: nothing is kept then, and those of x are used in both modes.
+// torch.nn.functional.batch_norm. TC_E_SHAPE: a channel has less than two elements to train with; TC_E_ARG:
+// momentum is not in [0, 1]; TC_E_NULL: one of both is null; TC_E_DTYPE; TC_E_ALIAS: one of both is expanded.
+TCDEF tc_tensor tc_batch_norm_running_at(tc_tensor x, tc_tensor running_mean,
+                                         tc_tensor running_var, tc_tensor weight,
+                                         tc_tensor bias, double momentum, double eps,
+                                         const char *file, int line);
+// Zeroes elements with probability p and scales the others by 1 / (1 - p); after tc_training(tc, 0) it gives x,
+// as a view. 0 <= p < 1 (TC_E_ARG).
 TCDEF tc_tensor tc_dropout_at(tc_tensor x, double p, const char *file, int line);
 
 // ---- linear algebra ----

@@ -129,6 +129,7 @@ TCDEF tc_ctx *tc_open_shared(tc_ctx *parent) {
     if (from->frozen) tc__core_of(c)->log_mask = parent->log_mask;
     c->threads = 1;
     c->stance = parent->stance, c->defaults = parent->defaults;
+    c->recorder.evaluates = parent->recorder.evaluates;
     c->recordings_limit = parent->recordings_limit;
     c->programs_limit = parent->programs_limit;
     c->no_fusion = parent->no_fusion, c->passes_off = parent->passes_off;

@@ -1,4 +1,4 @@
-// tc_disable, tc_lazy and tc_eval, tc_precompile, tc_freeze.
+// tc_disable, tc_lazy and tc_eval, tc_training, tc_precompile, tc_freeze.
 //
 // tc_lazy is a region that is always open, tc_eval its end and its next begin: the same
 // trie, the same programs. tc_precompile is two calls with inputs that have no memory,
@@ -39,6 +39,31 @@ TCDEF tc_status tc_disable_end_at(tc_ctx *c, const char *file, int line) {
     if (r->visit) tc__visit_remember(c, r->visit);
     return TC_OK;
 }
+
+// ---- training ----
+
+// What is called afterwards is recorded otherwise, and an entry of a function is made for one of both; the body
+// that would set it is not run by every call.
+TCDEF tc_status tc_training_at(tc_ctx *tc, int on, const char *file, int line) {
+    if (!tc) return TC_E_NULL;
+    tc__here_is(tc, file, line);
+    if (!tc__is_ours(tc, "tc_training")) return tc__not_ours(tc);
+    if (on != 0 && on != 1) {
+        tc__fail(tc, TC_E_ARG, "tc_training: on is %d; 1 or 0 is needed", on);
+        return TC_E_ARG;
+    }
+    if (tc->bodies) {
+        tc__fail(tc, TC_E_STATE,
+                 "tc_training: called by a function's body, which calls may skip; set it "
+                 "before tc_call");
+        return TC_E_STATE;
+    }
+    if (tc->recorder.evaluates == on) tc__fns_look_again(tc);
+    tc->recorder.evaluates = !on;
+    return TC_OK;
+}
+
+TCDEF int tc_is_training(const tc_ctx *tc) { return tc && !tc->recorder.evaluates; }
 
 // ---- laziness ----
 

@@ -48,6 +48,7 @@ typedef struct tc__entry {
     uint32_t n_in, n_to, n_out;
     uint32_t draws;           // random numbers drawn
     int device;               // the default device
+    int evaluates;            // tc_training is off
     int checked;              // the body recorded the same at the second call
     uint64_t hits;            // calls that skipped the body
     TC__VEC(tc__given) given; // inputs, destinations, captured tensors
@@ -240,6 +241,7 @@ static int tc__entry_holds(const tc__fcall *k, const tc__entry *e) {
     if (e->n_in != k->n_in || e->n_to != k->n_to || e->n_out != k->n_out) return 0;
     if (n && memcmp(f->given.at, e->given.at, n * sizeof *e->given.at)) return 0;
     if (e->device != tc__values_of(f->ctx)->default_device) return 0;
+    if (e->evaluates != f->ctx->recorder.evaluates) return 0;
     if (!tc__entry_ranges_hold(e)) return 0;
     if (!e->captured.count) return tc__entry_lies(f, e);
     // A fresh signature: an entry tried before this one may have marked other tensors.
@@ -289,8 +291,8 @@ static void tc__entries_free(tc_fn *f) {
     }
 }
 
-// The short cuts, which do not ask for the default device, are off until their entries have served
-// the long way.
+// The short cuts, which do not ask for the default device or tc_training, are off until their entries have
+// served the long way.
 static void tc__fns_look_again(tc_ctx *c) {
     for (tc_fn *f = c->fn; f; f = f->next)
         for (tc__entry *e = f->entry; e; e = e->next) e->quick.serial = 0;
@@ -330,6 +332,7 @@ static int tc__entry_fill(const tc__fcall *k, tc__entry *e, const tc__visit *v) 
     e->leaf = v->at, e->leaf->branch->entries++;
     e->n_in = k->n_in, e->n_to = k->n_to, e->n_out = k->n_out;
     e->draws = (uint32_t)(c->recorder.draw - v->draw), e->device = v->device;
+    e->evaluates = c->recorder.evaluates;
     for (uint32_t i = 0; i < v->external.count; i++)
         if (!tc__is_hidden(&v->external.at[i]) &&
             !tc__entry_source(k, e, v->external.at[i].handle))

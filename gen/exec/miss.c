@@ -94,6 +94,8 @@ static void tc__miss_find(const tc__fcall *k, const tc__entry *found) {
     else if (e->device != tc__values_of(f->ctx)->default_device)
         tc__fn_missed(f, TC_MISS_DEVICE, -1, -1, e->device,
                       tc__values_of(f->ctx)->default_device);
+    else if (e->evaluates != f->ctx->recorder.evaluates)
+        tc__fn_missed(f, TC_MISS_TRAINING, -1, -1, !e->evaluates, e->evaluates);
     else if (!tc__miss_range(f, e))
         tc__fn_missed(f, TC_MISS_CAPTURED, -1, -1, 0, 0);
 }
@@ -116,6 +118,7 @@ static void tc__put_miss_reason(tc__text *t, const tc_miss *m) {
         "it is never skipped",
         "",
         "tensors with a gradient",
+        "tc_training",
     };
     if (m->arg >= 0) tc__put(t, m->kind == TC_MISS_BYTES ? "range %d " : "arg %d ", m->arg);
     if (m->dim >= 0)
@@ -180,6 +183,7 @@ static void tc__put_given(tc__text *t, const tc__entry *e, uint32_t i) {
 
 // One line each for what a call must be like for the entry to hold.
 static void tc__put_entry_guards(tc__text *t, const tc__entry *e) {
+    if (e->evaluates) tc__put(t, "tc_training is off\n");
     for (uint32_t i = 0; i < e->given.count; i++) tc__put_given(t, e, i);
     for (size_t i = 0; i < e->range.count; i++)
         if (e->range.at[i].bytes)

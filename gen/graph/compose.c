@@ -350,6 +350,10 @@ static tc_tensor tc__dropout(tc__api *f, tc_tensor x, double p) {
         tc__fail(f->c, TC_E_ARG, "dropout: the probability must be in [0, 1)");
         return tc__null();
     }
+    if (tc__recorder_of(f->c)->evaluates) {
+        f->bypassed = 1;
+        return tc__is_float(f->x.dtype) ? tc__again(f, x) : tc__cast(f, x, TC_F32);
+    }
     tc_dims d = tc__dims_shape(f);
     tc_tensor u = tc__random(f, TC__DRAW_UNIFORM, &d, TC_F32); // where x is
     x = tc__as_float(f, x);

@@ -18,6 +18,7 @@ typedef struct tc__api {
     int together;                  // its primitives run together then
     int half;                      // the dtype that a result in f32 is rounded to; 0 = none
     int wide;                      // products of halves give f32
+    int bypassed;                  // it does nothing now, so nothing is recorded whole
     int64_t word[TC__WHOLE_WORDS]; // what it is recorded whole with: graph/whole.c
     tc__meta x;                    // of the first operand; its sizes are constants
 } tc__api;
@@ -29,7 +30,7 @@ static int tc__api_open(tc__api *f, tc_ctx *c, const char *who, const char *file
     tc__site s;
     f->c = c, f->who = who, f->file = file, f->line = line;
     f->scoped = 0, f->claim = TC__CLAIM_HELD, f->named = 0, f->together = 0, f->half = 0,
-    f->wide = 0, f->x.rank = 0, f->x.dtype = 0;
+    f->wide = 0, f->bypassed = 0, f->x.rank = 0, f->x.dtype = 0;
     if (!c || !tc__is_ours(c, who)) return 0;
     if (tc__core_of(c)->doing) f->who = tc__core_of(c)->doing;
     tc__values_of(c)->source_device = tc__values_of(c)->default_device;

@@ -260,6 +260,7 @@ typedef struct tc__recorder {
     int disabled;                    // tc_disable_begin without their ends
     tc__visit *suspended; //   and the visit that waits for that; NULL = none was open
     uint64_t seed, draw;  // random stream: key, and next draw number
+    int evaluates;        // tc_training is off
     size_t recorded;      // bytes of all branches, as far as they are counted
     size_t look_again;    // how many there are to be before some are forgotten again
     uint64_t clock;       // visits ended so far

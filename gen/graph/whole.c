@@ -15,7 +15,7 @@ static int64_t tc__dim_counted(const tc__api *f, int dim) {
 
 // Whether the call that gave y is to be recorded whole.
 static int tc__records_whole(const tc__api *f, tc_tensor y) {
-    return y.id && tc__is_recording(f->c) && !f->together;
+    return y.id && tc__is_recording(f->c) && !f->together && !f->bypassed;
 }
 
 // Whether t is a result of the visit, or an external of it already.
