@@ -2313,6 +2313,52 @@ TCDEF tc_tensor tc_grad_of(tc_tensor t);
 // Adds to the gradient of every tensor with tc_requires_grad that the open region has used so far what `loss`
 // changes by with it. What loss does not depend on gets nothing.
 TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
+// ---- gen/api/safetensors.h ----------------------------------------------
+// Files of tensors with names, as PyTorch, JAX and others keep them: the safetensors format
+// (github.com/huggingface/safetensors), little-endian and row-major.
+// What is opened is checked as a whole before anything is taken from it: the header's length, its JSON (UTF-8, no name
+// twice), that tensors lie one behind the other and end with the file, and have the bytes that sizes and dtype say.
+// TC_E_FORMAT says what is wrong, where; TC_E_IO: the file cannot be read or written, or is no plain file.
+
+typedef struct tc_safetensors tc_safetensors;
+
+// Opens a file. It belongs to the context, and lives until tc_safetensors_close or tc_close. NULL: error.
+TCDEF tc_safetensors *tc_safetensors_open_at(tc_ctx *tc, const char *path, const char *file,
+                                             int line);
+// Closes it; tensors that were read or borrowed stay. NULL does nothing.
+TCDEF void tc_safetensors_close(tc_safetensors *s);
+
+TCDEF int tc_safetensors_count(const tc_safetensors *s); // number of tensors
+// The name of tensor i, in the order in which they lie in the file; NULL = there is none. The text is the file's.
+TCDEF const char *tc_safetensors_name(const tc_safetensors *s, int i);
+// The number of the tensor of this name, -1 = there is none.
+TCDEF int tc_safetensors_find(const tc_safetensors *s, const char *name);
+// dtype and sizes of tensor i. TC_E_ARG: there is none; TC_E_UNSUPPORTED: a dtype that is not one of ours, or
+// more than TC_MAX_RANK dimensions.
+TCDEF tc_status tc_safetensors_spec_at(tc_safetensors *s, int i, tc_spec *spec,
+                                       const char *file, int line);
+// Value of a key of the file's metadata, NULL = there is none; key i, in the file's order, NULL = there is none.
+TCDEF const char *tc_safetensors_metadata(const tc_safetensors *s, const char *key);
+TCDEF const char *tc_safetensors_metadata_key(const tc_safetensors *s, int i);
+
+// The tensor of this name, read into memory of its own. TC_E_ARG: there is none; TC_E_UNSUPPORTED.
+TCDEF tc_tensor tc_safetensors_read_at(tc_safetensors *s, const char *name,
+                                       const char *file, int line);
+// The same where it lies: the file is memory, read by the system when it is used. What is written in place stays out
+// of the file. Nobody may shorten the file meanwhile. A copy where it is not aligned to its elements, is bool, goes
+// to a device, or the system cannot do it.
+TCDEF tc_tensor tc_safetensors_borrow_at(tc_safetensors *s, const char *name,
+                                         const char *file, int line);
+
+// Writes n tensors under their names, and n_metadata pairs of texts: metadata[0] a key, [1] its value, and so on. The
+// file takes the place of another one when it is whole, and on the disk; until then that one is as it was. Equal
+// tensors give equal bytes, in the order of the Python package: dtypes by their size, the largest first, then names.
+// TC_E_ARG: a name or key twice, "__metadata__" as a name, or one that is no UTF-8; TC_E_NULL.
+// Reads the tensors (a graph break in a region).
+TCDEF tc_status tc_safetensors_save_at(tc_ctx *tc, const char *path,
+                                       const char *const *names, const tc_tensor *tensors,
+                                       int n, const char *const *metadata, int n_metadata,
+                                       const char *file, int line);
 
 // ---- gen/out/call_macros.inc --------------------------------------------
 // Generated from the declarations in gen/api and gen/tables/ops.def by
@@ -2351,6 +2397,11 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define tc_requires_grad(...) tc_requires_grad_at(__VA_ARGS__, TC__SITE)
 #define tc_backward(...) tc_backward_at(__VA_ARGS__, TC__SITE)
 #define tc_profile_trace(...) tc_profile_trace_at(__VA_ARGS__, TC__SITE)
+#define tc_safetensors_open(...) tc_safetensors_open_at(__VA_ARGS__, TC__SITE)
+#define tc_safetensors_spec(...) tc_safetensors_spec_at(__VA_ARGS__, TC__SITE)
+#define tc_safetensors_read(...) tc_safetensors_read_at(__VA_ARGS__, TC__SITE)
+#define tc_safetensors_borrow(...) tc_safetensors_borrow_at(__VA_ARGS__, TC__SITE)
+#define tc_safetensors_save(...) tc_safetensors_save_at(__VA_ARGS__, TC__SITE)
 #define tc_scope_end(...) tc_scope_end_at(__VA_ARGS__, TC__SITE)
 #define tc_scope_return(...) tc_scope_return_at(__VA_ARGS__, TC__SITE)
 #define tc_free(...) tc_free_at(__VA_ARGS__, TC__SITE)
@@ -2632,7 +2683,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x1007163ca078672au
+#define TC__BUILD_ID 0x87632a8568c77e2au
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -4354,6 +4405,54 @@ TC__UNUSED static FILE*tc__file_stream(const char*path,tc__stream way){
 return fopen(path,way==TC__STREAM_WRITE?"wb":"rb");
 }
 #endif
+#if TC__POSIX
+TC__UNUSED static FILE*tc__draft_open(const char*path,const char*temp){
+struct stat s;
+if(!stat(path,&s)&&!S_ISREG(s.st_mode))return errno=EINVAL,(FILE*)NULL;
+int fd=open(temp,O_WRONLY|O_CREAT|O_EXCL|O_NOFOLLOW|O_CLOEXEC,0666);
+FILE*f=fd<0?NULL:fdopen(fd,"wb");
+if(fd>=0&&!f)tc__close(fd),(void)unlink(temp);
+return f;
+}
+TC__UNUSED static int tc__draft_close(FILE*f,const char*path,const char*temp,
+int whole){
+int ok=whole&&!fflush(f)&&!fsync(fileno(f)),kept=errno;
+if(fclose(f)&&ok)ok=0,kept=errno;
+if(ok&&rename(temp,path))ok=0,kept=errno;
+if(!ok)(void)unlink(temp),errno=kept;
+return ok;
+}
+TC__UNUSED static uint64_t tc__process_number(void){return(uint64_t)getpid();}
+TC__UNUSED static void*tc__file_map(FILE*f,size_t size){
+struct stat s;
+int flags=MAP_PRIVATE;
+if(fstat(fileno(f),&s)||(uintmax_t)s.st_size<size)return NULL;
+#ifdef MAP_NORESERVE
+flags|=MAP_NORESERVE;
+#endif
+void*p=mmap(NULL,size,PROT_READ|PROT_WRITE,flags,fileno(f),0);
+return p==MAP_FAILED?NULL:p;
+}
+static void tc__file_unmap(void*p,size_t size){(void)munmap(p,size);}
+#else
+TC__UNUSED static FILE*tc__draft_open(const char*path,const char*temp){
+(void)path;
+return fopen(temp,"wb");
+}
+TC__UNUSED static int tc__draft_close(FILE*f,const char*path,const char*temp,
+int whole){
+int ok=!fclose(f)&&whole;
+if(ok)(void)remove(path);
+ok=ok&&!rename(temp,path);
+if(!ok)(void)remove(temp);
+return ok;
+}
+TC__UNUSED static uint64_t tc__process_number(void){return 0;}
+TC__UNUSED static void*tc__file_map(FILE*f,size_t size){
+return(void)f,(void)size,(void*)NULL;
+}
+static void tc__file_unmap(void*p,size_t size){(void)p,(void)size;}
+#endif
 // ---- gen/base/process.c
 #if TC__JIT
 typedef void(*tc__dl_function)(void);
@@ -5951,10 +6050,16 @@ int64_t low,high;
 typedef enum tc__owner{
 TC__OWNED,
 TC__WRAPPED,
-TC__SHARED
+TC__SHARED,
+TC__MAPPED
 }tc__owner;
 typedef struct tc__family tc__family;
 typedef struct tc__held tc__held;
+typedef struct tc__mapping{
+void*at;
+size_t size;
+uint32_t refs;
+}tc__mapping;
 typedef struct tc__storage{
 void*data;
 size_t bytes;
@@ -6212,8 +6317,14 @@ if(!to)return d->own.give(d->own.user,m),(tc__storage*)NULL;
 to->owner=TC__OWNED,to->device=&d->own,to->block=m.block;
 return to;
 }
+static void tc__mapping_unref(tc_ctx*c,tc__mapping*m){
+if(!m||--m->refs)return;
+tc__file_unmap(m->at,m->size);
+tc__free(c,m,sizeof*m);
+}
 static void tc__storage_free(tc_ctx*c,tc__storage*s){
 tc_device_memory m;
+if(s->owner==TC__MAPPED)tc__mapping_unref(c,(tc__mapping*)s->block);
 m.address=s->data,m.block=s->block;
 if(s->owner==TC__OWNED&&s->device)
 s->device->give(s->device->user,m);
@@ -34229,6 +34340,11 @@ typedef struct tc__profile tc__profile;
 typedef struct tc__tally{
 uint64_t visits,records,programs,program_hits,record_ns;
 }tc__tally;
+typedef struct tc__resource{
+tc_ctx*ctx;
+void(*end)(struct tc__resource*o);
+struct tc__resource*next,**at;
+}tc__resource;
 struct tc_ctx{
 tc__recorder recorder;
 tc_stats stats;
@@ -34244,6 +34360,7 @@ int no_fusion;
 uint32_t passes_off;
 tc__kernels*kernels;
 tc__emit target;
+tc__resource*resource;
 tc_fn*fn;
 uint64_t fn_serial;
 tc__map eager_ids;
@@ -34274,6 +34391,16 @@ TC__VEC(struct tc__program*)
 unchecked;
 uint64_t begun,busy;
 };
+static void tc__resource_add(tc_ctx*c,tc__resource*o,void(*end)(tc__resource*)){
+o->ctx=c,o->end=end;
+o->next=c->resource,o->at=&c->resource;
+if(o->next)o->next->at=&o->next;
+c->resource=o;
+}
+static void tc__resource_remove(tc__resource*o){
+*o->at=o->next;
+if(o->next)o->next->at=o->at;
+}
 static int tc__region_is_open(const tc_ctx*c){
 const tc__recorder*r=&c->recorder;
 return r->visit||r->skipped||r->disabled||c->bodies;
@@ -45183,6 +45310,7 @@ static void tc__close_now(tc_ctx*c){
 tc__recorder*r=&c->recorder;
 tc_allocator hook=tc__core_of(c)->hook;
 r->visit=r->suspended=NULL;
+while(c->resource)c->resource->end(c->resource);
 while(c->fn)tc_fn_free(c->fn);
 while(r->region){
 tc__region*next=r->region->next;
@@ -46123,6 +46251,15 @@ strides[i]=s;
 s*=h->dims[i]>0?h->dims[i]:1;
 }
 }
+static tc_tensor tc__loaded(const tc__api*f,uint32_t layout,tc__storage*s){
+tc_tensor t=tc__tensor_new(f->c,layout,s,0,f->file,f->line);
+const tc__tensor*m=t.id?tc__slot_find(f->c,t):NULL;
+int device=tc__values_of(f->c)->default_device;
+if(!m||!device)return t;
+tc_tensor there=tc__to_device(f,m,device);
+tc__slot_free(f->c,tc__handle_slot(t),"a copy",NULL,0);
+return there;
+}
 static tc_tensor tc__npy_elements(const tc__npy_file*n,const tc__npy*h){
 const tc__api*f=n->f;
 int64_t strides[TC_MAX_RANK];
@@ -46139,13 +46276,7 @@ tc__storage_unref(f->c,s);
 return tc__null();
 }
 if(h->dtype==TC_BOOL)tc__bool_normalise(s->data,(int64_t)bytes);
-tc_tensor t=tc__tensor_new(f->c,layout,s,0,f->file,f->line);
-const tc__tensor*m=t.id?tc__slot_find(f->c,t):NULL;
-int device=tc__values_of(f->c)->default_device;
-if(!m||!device)return t;
-tc_tensor there=tc__to_device(f,m,device);
-tc__slot_free(f->c,tc__handle_slot(t),"a copy",NULL,0);
-return there;
+return tc__loaded(f,layout,s);
 }
 static tc_tensor tc__npy_load(tc__npy_file*n,char*text){
 tc__npy h;
@@ -46257,6 +46388,794 @@ errno=0;
 if(opened&&fclose(n.file)&&ok)ok=tc__npy_io_fail(&n,"cannot write");
 tc__calm_end(calm);
 return ok?TC_OK:path?TC_E_IO:TC_E_NULL;
+}
+// ---- gen/io/safetensors_header.c
+static const struct{
+const char*name;
+int dtype;
+}tc__safe_dtypes[]={
+{"BOOL",TC_BOOL},{"U8",TC_U8},{"I8",TC_I8},{"I16",TC_I16},{"F16",TC_F16},
+{"BF16",TC_BF16},{"I32",TC_I32},{"F32",TC_F32},{"F64",TC_F64},{"I64",TC_I64}};
+typedef struct tc__safe_tensor{
+const char*name;
+int dtype;
+char dtype_name[16];
+int rank;
+int64_t dims[TC_MAX_RANK];
+uint64_t begin,end;
+}tc__safe_tensor;
+typedef struct tc__safe_pair{
+const char*key,*value;
+}tc__safe_pair;
+typedef struct tc__safe_header{
+tc__arena arena;
+TC__VEC(tc__safe_tensor)tensor;
+TC__VEC(const tc__safe_tensor*)by_name;
+TC__VEC(tc__safe_pair)metadata;
+int has_metadata;
+}tc__safe_header;
+typedef struct tc__safe_reader{
+tc_ctx*c;
+const char*begin,*at,*end;
+tc__safe_header*to;
+const char*wrong;
+const char*name;
+}tc__safe_reader;
+static int tc__safe_wrong(tc__safe_reader*r,const char*wrong){
+if(!r->wrong)r->wrong=wrong;
+return 0;
+}
+static void tc__safe_blank(tc__safe_reader*r){
+while(*r->at==' '||*r->at=='\t'||*r->at=='\n'||*r->at=='\r')r->at++;
+}
+static int tc__safe_take(tc__safe_reader*r,char c){
+tc__safe_blank(r);
+if(*r->at!=c||r->at==r->end)return 0;
+r->at++;
+return 1;
+}
+static int tc__safe_expect(tc__safe_reader*r,char c,const char*wrong){
+return tc__safe_take(r,c)||tc__safe_wrong(r,wrong);
+}
+static int tc__safe_more(tc__safe_reader*r,char close,int*more){
+*more=tc__safe_take(r,',');
+return*more||tc__safe_take(r,close)||
+tc__safe_wrong(r,"a comma or a closing bracket was expected");
+}
+static int tc__safe_number(tc__safe_reader*r,int64_t*out){
+tc__safe_blank(r);
+const char*start=r->at;
+int64_t v=0;
+for(;*r->at>='0'&&*r->at<='9';r->at++){
+int digit=*r->at-'0';
+if(v>(INT64_MAX-digit)/10)return tc__safe_wrong(r,"a number is too large");
+v=v*10+digit;
+}
+*out=v;
+if(r->at==start)
+return tc__safe_wrong(r,"a number without sign or fraction was expected");
+if(*start=='0'&&r->at>start+1)
+return tc__safe_wrong(r,"a number begins with 0");
+if(*r->at=='.'||*r->at=='e'||*r->at=='E')
+return tc__safe_wrong(r,"a number is not whole");
+return 1;
+}
+static int32_t tc__safe_hex(const char*s){
+int32_t v=0;
+for(int i=0;i<4;i++){
+int digit=s[i]>='0'&&s[i]<='9'?s[i]-'0'
+:s[i]>='a'&&s[i]<='f'?s[i]-'a'+10
+:s[i]>='A'&&s[i]<='F'?s[i]-'A'+10
+:-1;
+if(digit<0)return-1;
+v=v<<4|digit;
+}
+return v;
+}
+static char*tc__put_utf8(char*o,uint32_t v){
+if(v<0x80)return*o++ =(char)v,o;
+int more=v<0x800?1:v<0x10000?2:3;
+*o++ =(char)((0xff00u>>(more+1)&0xff)|v>>6*more);
+while(more--)*o++ =(char)(0x80|(v>>6*more&0x3f));
+return o;
+}
+static char*tc__safe_unicode(tc__safe_reader*r,char*o){
+int32_t v=tc__safe_hex(r->at),low=-1;
+if(v<0)return tc__safe_wrong(r,"\\u without four digits"),(char*)NULL;
+r->at+=4;
+if(v>=0xd800&&v<0xdc00&&r->at[0]=='\\'&&r->at[1]=='u')
+low=tc__safe_hex(r->at+2);
+if(low>=0xdc00&&low<0xe000){
+r->at+=6;
+v=0x10000+((v-0xd800)<<10)+(low-0xdc00);
+}
+if(!v)return tc__safe_wrong(r,"\\u0000 in a text"),(char*)NULL;
+if(v>=0xd800&&v<0xe000)
+return tc__safe_wrong(r,"half of a surrogate pair"),(char*)NULL;
+return tc__put_utf8(o,(uint32_t)v);
+}
+static char*tc__safe_escape(tc__safe_reader*r,char*o){
+static const char from[]="\"\\/bfnrt",to[]="\"\\/\b\f\n\r\t";
+const char*known=*r->at?strchr(from,*r->at):NULL;
+if(*r->at=='u')return r->at++,tc__safe_unicode(r,o);
+if(!known)return tc__safe_wrong(r,"an unknown escape in a text"),(char*)NULL;
+r->at++;
+*o++ =to[known-from];
+return o;
+}
+static size_t tc__safe_span(const tc__safe_reader*r){
+const char*s=r->at;
+while(s<r->end&&*s!='"')s+=*s=='\\'&&s+1<r->end?2:1;
+return s<r->end?(size_t)(s-r->at):SIZE_MAX;
+}
+static const char*tc__safe_string(tc__safe_reader*r){
+if(!tc__safe_expect(r,'"',"a text in quotes was expected"))return NULL;
+size_t most=tc__safe_span(r);
+if(most==SIZE_MAX)return tc__safe_wrong(r,"a text does not end"),(char*)NULL;
+char*text=(char*)tc__arena_alloc(&r->to->arena,most+1),*o=text;
+while(o&&*r->at!='"'){
+int n=tc__utf8_size(r->at);
+if(*r->at=='\\'){
+r->at++;
+o=tc__safe_escape(r,o);
+}else if(!n||(unsigned char)*r->at<0x20){
+(void)tc__safe_wrong(r,n?"a control character in a text":"no UTF-8");
+return NULL;
+}else{
+memcpy(o,r->at,(size_t)n);
+o+=n,r->at+=n;
+}
+}
+if(!o)return NULL;
+r->at++,*o=0;
+return text;
+}
+static int tc__safe_dtype(tc__safe_reader*r,tc__safe_tensor*t){
+const char*name=tc__safe_string(r);
+if(!name)return 0;
+t->dtype=-1;
+for(size_t i=0;i<TC__COUNT(tc__safe_dtypes);i++)
+if(!strcmp(name,tc__safe_dtypes[i].name))t->dtype=tc__safe_dtypes[i].dtype;
+snprintf(t->dtype_name,sizeof t->dtype_name,"%.15s",name);
+return 1;
+}
+static int tc__safe_shape(tc__safe_reader*r,tc__safe_tensor*t){
+int64_t size;
+int more=1;
+t->rank=0;
+if(!tc__safe_expect(r,'[',"the shape is no list"))return 0;
+if(tc__safe_take(r,']'))return 1;
+for(;more;t->rank++){
+if(!tc__safe_number(r,&size))return 0;
+if(t->rank<TC_MAX_RANK)t->dims[t->rank]=size;
+if(!tc__safe_more(r,']',&more))return 0;
+}
+return 1;
+}
+static int tc__safe_offsets(tc__safe_reader*r,tc__safe_tensor*t){
+int64_t begin,end;
+if(!tc__safe_expect(r,'[',"data_offsets is no list")||
+!tc__safe_number(r,&begin)||
+!tc__safe_expect(r,',',"data_offsets has not two numbers")||
+!tc__safe_number(r,&end)||
+!tc__safe_expect(r,']',"data_offsets has not two numbers"))
+return 0;
+t->begin=(uint64_t)begin,t->end=(uint64_t)end;
+return end>=begin||tc__safe_wrong(r,"it ends before it begins");
+}
+static const struct{
+const char*name;
+int(*read)(tc__safe_reader*r,tc__safe_tensor*t);
+}tc__safe_keys[]={{"dtype",tc__safe_dtype},
+{"shape",tc__safe_shape},
+{"data_offsets",tc__safe_offsets}};
+static int tc__safe_key(tc__safe_reader*r,tc__safe_tensor*t,unsigned*seen){
+const char*key=tc__safe_string(r);
+if(!key||!tc__safe_expect(r,':',"a colon was expected"))return 0;
+for(unsigned i=0;i<TC__COUNT(tc__safe_keys);i++){
+if(strcmp(key,tc__safe_keys[i].name))continue;
+if(*seen>>i&1)return tc__safe_wrong(r,"a key stands twice");
+*seen|=1u<<i;
+return tc__safe_keys[i].read(r,t);
+}
+return tc__safe_wrong(r,"a key that is not dtype, shape or data_offsets");
+}
+static int tc__safe_tensor_read(tc__safe_reader*r,const char*name){
+tc__safe_tensor t;
+unsigned seen=0;
+int more=1;
+memset(&t,0,sizeof t);
+t.name=r->name=name;
+if(!tc__safe_expect(r,'{',"it is no object"))return 0;
+while(more)
+if(!tc__safe_key(r,&t,&seen)||!tc__safe_more(r,'}',&more))return 0;
+if(seen!=7)return tc__safe_wrong(r,"dtype, shape or data_offsets is missing");
+r->name=NULL;
+return TC__PUSH(r->c,r->to->tensor,t);
+}
+static int tc__safe_metadata_read(tc__safe_reader*r){
+tc__safe_pair p;
+int more=1;
+r->name="__metadata__";
+if(r->to->has_metadata)return tc__safe_wrong(r,"it stands twice");
+r->to->has_metadata=1;
+if(!tc__safe_expect(r,'{',"it is no object of texts"))return 0;
+if(tc__safe_take(r,'}'))more=0;
+while(more){
+p.key=tc__safe_string(r);
+if(!p.key||!tc__safe_expect(r,':',"a colon was expected"))return 0;
+p.value=tc__safe_string(r);
+if(!p.value||!TC__PUSH(r->c,r->to->metadata,p)||
+!tc__safe_more(r,'}',&more))
+return 0;
+}
+r->name=NULL;
+return 1;
+}
+static int tc__safe_pairs(tc__safe_reader*r){
+int more=1;
+if(*r->at!='{')return tc__safe_wrong(r,"the header does not begin with {");
+r->at++;
+if(tc__safe_take(r,'}'))more=0;
+while(more){
+const char*name=tc__safe_string(r);
+if(!name||!tc__safe_expect(r,':',"a colon was expected"))return 0;
+int ok=strcmp(name,"__metadata__")?tc__safe_tensor_read(r,name)
+:tc__safe_metadata_read(r);
+if(!ok||!tc__safe_more(r,'}',&more))return 0;
+}
+tc__safe_blank(r);
+return r->at==r->end||tc__safe_wrong(r,"something follows the header's object");
+}
+static int tc__safe_by_place(const void*a,const void*b){
+const tc__safe_tensor*x=(const tc__safe_tensor*)a,*y=(const tc__safe_tensor*)b;
+if(x->begin!=y->begin)return x->begin<y->begin?-1:1;
+if(x->end!=y->end)return x->end<y->end?-1:1;
+return strcmp(x->name,y->name);
+}
+static int tc__safe_by_name(const void*a,const void*b){
+const tc__safe_tensor*x=*(const tc__safe_tensor*const*)a;
+const tc__safe_tensor*y=*(const tc__safe_tensor*const*)b;
+return strcmp(x->name,y->name);
+}
+static uint64_t tc__safe_bytes(const tc__safe_tensor*t){
+size_t n=tc__dtype(t->dtype)->bytes;
+int empty=0;
+for(int i=0;i<t->rank;i++)empty|=!t->dims[i];
+for(int i=0;i<t->rank&&!empty;i++)
+if((uint64_t)t->dims[i]>SIZE_MAX||!tc__mul_size(n,(size_t)t->dims[i],&n))
+return UINT64_MAX;
+return empty?0:n;
+}
+static int tc__safe_places(tc__safe_reader*r,uint64_t size){
+tc__safe_header*h=r->to;
+uint64_t at=0;
+if(h->tensor.count)
+qsort(h->tensor.at,h->tensor.count,sizeof*h->tensor.at,tc__safe_by_place);
+for(size_t i=0;i<h->tensor.count;i++){
+const tc__safe_tensor*t=&h->tensor.at[i];
+r->name=t->name;
+if(t->begin>at)return tc__safe_wrong(r,"there is a gap before its bytes");
+if(t->begin<at)return tc__safe_wrong(r,"its bytes overlap others");
+if(t->end>size)return tc__safe_wrong(r,"its bytes are not all in the file");
+if(t->dtype>=0&&t->rank<=TC_MAX_RANK&&
+tc__safe_bytes(t)!=t->end-t->begin)
+return tc__safe_wrong(r,"its shape and dtype need another number of bytes");
+at=t->end;
+}
+r->name=NULL;
+return at==size||tc__safe_wrong(r,"bytes follow the last tensor");
+}
+static int tc__safe_names(tc__safe_reader*r){
+tc__safe_header*h=r->to;
+for(size_t i=0;i<h->tensor.count;i++)
+if(!TC__PUSH(r->c,h->by_name,&h->tensor.at[i]))return 0;
+if(h->by_name.count)
+qsort((void*)h->by_name.at,h->by_name.count,sizeof*h->by_name.at,
+tc__safe_by_name);
+for(size_t i=1;i<h->by_name.count;i++){
+r->name=h->by_name.at[i]->name;
+if(!strcmp(r->name,h->by_name.at[i-1]->name))
+return tc__safe_wrong(r,"two tensors have this name");
+}
+r->name=NULL;
+return 1;
+}
+static int tc__safe_metadata_keys(tc__safe_reader*r){
+const tc__safe_header*h=r->to;
+tc__map seen;
+int ok=1;
+tc__map_init(&seen,r->c);
+for(size_t i=0;i<h->metadata.count&&ok;i++){
+const char*key=h->metadata.at[i].key;
+uint64_t at,hash=tc__hash64(key,strlen(key),0);
+for(;ok&&tc__map_get(&seen,hash,&at);hash=tc__hash_mix(hash,1))
+if(!strcmp(h->metadata.at[at].key,key))
+r->name=key,ok=tc__safe_wrong(r,"two values have this key");
+ok=ok&&tc__map_set(&seen,hash,i);
+}
+tc__map_free(&seen);
+return ok;
+}
+static void tc__safe_header_free(tc_ctx*c,tc__safe_header*h){
+TC__VEC_FREE(c,h->tensor);
+TC__VEC_FREE(c,h->by_name);
+TC__VEC_FREE(c,h->metadata);
+tc__arena_free(&h->arena);
+}
+static int tc__safe_parse(tc__safe_reader*r,tc_ctx*c,const char*text,size_t n,
+uint64_t size,tc__safe_header*to){
+memset(r,0,sizeof*r);
+memset(to,0,sizeof*to);
+tc__arena_init(&to->arena,c);
+r->c=c,r->begin=r->at=text,r->end=text+n,r->to=to;
+return tc__safe_pairs(r)&&tc__safe_places(r,size)&&tc__safe_names(r)&&
+tc__safe_metadata_keys(r);
+}
+static const tc__safe_tensor*tc__safe_find(const tc__safe_header*h,const char*name){
+size_t low=0,high=h->by_name.count;
+while(low<high){
+size_t middle=low+(high-low)/2;
+int order=strcmp(h->by_name.at[middle]->name,name);
+if(!order)return h->by_name.at[middle];
+if(order<0)
+low=middle+1;
+else
+high=middle;
+}
+return NULL;
+}
+// ---- gen/io/safetensors.c
+#define TC__SAFE_HEADER_MOST ((uint64_t)100000000)
+struct tc_safetensors{
+tc__resource own;
+const char*path;
+FILE*file;
+uint64_t size,start;
+tc__safe_header header;
+tc__mapping*mapping;
+};
+static int tc__safe_failed(const tc__api*f,const char*path,tc_status status,
+const char*what){
+return tc__fail(f->c,status,"%s: \"%s\": %s",f->who,path,what);
+}
+static int tc__safe_io_failed(const tc__api*f,const char*path,const char*what){
+return tc__fail(f->c,TC_E_IO,"%s: %s \"%s\": %s",f->who,what,path,
+errno?strerror(errno):"unexpected end");
+}
+static int tc__safe_measure(const tc__api*f,tc_safetensors*s){
+long size=-1;
+errno=0;
+if(!fseek(s->file,0,SEEK_END))size=ftell(s->file);
+if(size<0||size==LONG_MAX||fseek(s->file,0,SEEK_SET))
+return tc__safe_io_failed(f,s->path,"cannot measure");
+s->size=(uint64_t)size;
+return 1;
+}
+static int tc__safe_read(const tc__api*f,const tc_safetensors*s,void*to,size_t size){
+errno=0;
+return fread(to,1,size,s->file)==size||
+tc__safe_io_failed(f,s->path,"cannot read");
+}
+static size_t tc__safe_length(const tc__api*f,tc_safetensors*s){
+uint8_t bytes[8];
+if(s->size<8)
+return(size_t)tc__safe_failed(f,s->path,TC_E_FORMAT,
+"it ends before the length of its header");
+if(!tc__safe_read(f,s,bytes,8))return 0;
+uint64_t n=tc__load_le64(bytes);
+s->start=8+n;
+if(n>=2&&n<=TC__SAFE_HEADER_MOST&&n<=s->size-8)return(size_t)n;
+return(size_t)tc__fail(
+f->c,TC_E_FORMAT,
+"%s: \"%s\": its header would have %llu bytes; the file has %llu, "
+"and 100000000 are the most",
+f->who,s->path,(unsigned long long)n,(unsigned long long)s->size);
+}
+static int tc__safe_header_read(const tc__api*f,tc_safetensors*s){
+tc__safe_reader r;
+tc__blob text;
+size_t n=tc__safe_length(f,s);
+if(!n||!tc__blob_init(f->c,&text,n))return 0;
+int ok=tc__safe_read(f,s,text.at,n);
+if(ok&&!tc__safe_parse(&r,f->c,(const char*)text.at,n,s->size-s->start,
+&s->header)){
+ok=0;
+if(r.wrong)
+tc__fail(f->c,TC_E_FORMAT,
+"%s: \"%s\": %s%.80s%s%s, at byte %zu of the header",f->who,s->path,
+r.name?"\"":"",r.name?r.name:"",r.name?"\": ":"",
+r.wrong,(size_t)(r.at-r.begin));
+}
+tc__blob_free(f->c,&text);
+return ok;
+}
+static void tc__safe_end(tc__resource*o){
+tc_safetensors*s=(tc_safetensors*)(void*)o;
+tc_ctx*c=o->ctx;
+tc__resource_remove(o);
+tc__mapping_unref(c,s->mapping);
+tc__safe_header_free(c,&s->header);
+if(s->file)fclose(s->file);
+tc__string_free(c,s->path);
+tc__free(c,s,sizeof*s);
+}
+static int tc__safe_file(const tc__api*f,tc_safetensors*s,const char*path){
+s->path=tc__string_copy(f->c,path);
+if(!s->path)return 0;
+errno=0;
+s->file=tc__file_stream(path,TC__STREAM_READ);
+if(!s->file&&errno==EINVAL)
+return tc__safe_failed(f,path,TC_E_IO,"it is no plain file");
+if(!s->file)return tc__safe_io_failed(f,path,"cannot open");
+return tc__safe_measure(f,s)&&tc__safe_header_read(f,s);
+}
+static int tc__safe_path(const tc__api*f,const char*path){
+if(!path)return tc__fail(f->c,TC_E_NULL,"%s: path is NULL",f->who);
+return tc__little_endian()||
+tc__fail(f->c,TC_E_UNSUPPORTED,"%s: this machine is big-endian",f->who);
+}
+static tc_safetensors*tc__safe_open(const tc__api*f,const char*path){
+if(!tc__safe_path(f,path))return NULL;
+tc_safetensors*s=TC__NEW(f->c,tc_safetensors);
+if(!s)return NULL;
+tc__arena_init(&s->header.arena,f->c);
+tc__resource_add(f->c,&s->own,tc__safe_end);
+tc__calm calm=tc__calm_begin();
+int ok=tc__safe_file(f,s,path);
+if(!ok)tc__safe_end(&s->own);
+tc__calm_end(calm);
+return ok?s:NULL;
+}
+TCDEF tc_safetensors*tc_safetensors_open_at(tc_ctx*tc,const char*path,const char*file,
+int line){
+tc__api f;
+if(!tc__api_open(&f,tc,"tc_safetensors_open",file,line))return NULL;
+tc_status outer=tc__unit_begin(tc);
+tc_safetensors*s=tc__safe_open(&f,path);
+(void)tc__unit_end(tc,outer,s!=NULL);
+return s;
+}
+TCDEF void tc_safetensors_close(tc_safetensors*s){
+if(s&&tc__is_ours(s->own.ctx,"tc_safetensors_close"))tc__safe_end(&s->own);
+}
+TCDEF int tc_safetensors_count(const tc_safetensors*s){
+return s?(int)s->header.tensor.count:0;
+}
+static const tc__safe_tensor*tc__safe_at(const tc_safetensors*s,int i){
+return s&&i>=0&&i<tc_safetensors_count(s)?&s->header.tensor.at[i]:NULL;
+}
+TCDEF const char*tc_safetensors_name(const tc_safetensors*s,int i){
+const tc__safe_tensor*t=tc__safe_at(s,i);
+return t?t->name:NULL;
+}
+TCDEF int tc_safetensors_find(const tc_safetensors*s,const char*name){
+const tc__safe_tensor*t=s&&name?tc__safe_find(&s->header,name):NULL;
+return t?(int)(t-s->header.tensor.at):-1;
+}
+TCDEF const char*tc_safetensors_metadata(const tc_safetensors*s,const char*key){
+for(size_t i=0;s&&key&&i<s->header.metadata.count;i++)
+if(!strcmp(s->header.metadata.at[i].key,key))
+return s->header.metadata.at[i].value;
+return NULL;
+}
+TCDEF const char*tc_safetensors_metadata_key(const tc_safetensors*s,int i){
+int there=s&&i>=0&&(size_t)i<s->header.metadata.count;
+return there?s->header.metadata.at[i].key:NULL;
+}
+static int tc__safe_known(const tc__api*f,const tc_safetensors*s,
+const tc__safe_tensor*t){
+if(t->dtype<0)
+return tc__fail(
+f->c,TC_E_UNSUPPORTED,
+"%s: \"%s\": \"%.80s\" has elements of %s; convert it to one of BOOL, "
+"U8, I8, I16, I32, I64, F16, BF16, F32, F64",
+f->who,s->path,t->name,t->dtype_name);
+return t->rank<=TC_MAX_RANK||
+tc__fail(f->c,TC_E_UNSUPPORTED,
+"%s: \"%s\": \"%.80s\" has %d dimensions; %d are the most",f->who,
+s->path,t->name,t->rank,TC_MAX_RANK);
+}
+static int tc__safe_enter(tc__api*f,tc_safetensors*s,const char*who,const char*file,
+int line){
+if(!s||!tc__api_open(f,s->own.ctx,who,file,line))return 0;
+return 1;
+}
+TCDEF tc_status tc_safetensors_spec_at(tc_safetensors*s,int i,tc_spec*spec,
+const char*file,int line){
+tc__api f;
+if(!tc__safe_enter(&f,s,"tc_safetensors_spec",file,line))
+return s?tc__not_ours(s->own.ctx):TC_E_NULL;
+const tc__safe_tensor*t=tc__safe_at(s,i);
+tc_status outer=tc__unit_begin(f.c);
+int ok=
+spec?t!=NULL||tc__fail(f.c,TC_E_ARG,"%s: \"%s\" has %d tensors, none is %d",
+f.who,s->path,tc_safetensors_count(s),i)
+:tc__fail(f.c,TC_E_NULL,"%s: spec is NULL",f.who);
+ok=ok&&tc__safe_known(&f,s,t);
+if(ok){
+memset(spec,0,sizeof*spec);
+spec->dtype=(tc_dtype)t->dtype,spec->rank=t->rank;
+memcpy(spec->dims,t->dims,(size_t)t->rank*sizeof*t->dims);
+}
+return tc__unit_end(f.c,outer,ok);
+}
+static const tc__safe_tensor*tc__safe_need(const tc__api*f,const tc_safetensors*s,
+const char*name){
+const tc__safe_tensor*t=name?tc__safe_find(&s->header,name):NULL;
+if(!name)
+tc__fail(f->c,TC_E_NULL,"%s: name is NULL",f->who);
+else if(!t)
+tc__fail(f->c,TC_E_ARG,"%s: \"%s\" has no tensor \"%.80s\"",f->who,s->path,
+name);
+if(!t||!tc__safe_known(f,s,t)||!tc__dims_check(f->c,f->who,t->rank,t->dims))
+return NULL;
+return t;
+}
+static int tc__safe_elements(const tc__api*f,const tc_safetensors*s,
+const tc__safe_tensor*t,void*to){
+tc__calm calm=tc__calm_begin();
+errno=0;
+int ok=!fseek(s->file,(long)(s->start+t->begin),SEEK_SET)||
+tc__safe_io_failed(f,s->path,"cannot read");
+ok=ok&&tc__safe_read(f,s,to,(size_t)(t->end-t->begin));
+tc__calm_end(calm);
+return ok;
+}
+static tc_tensor tc__safe_copy(const tc__api*f,const tc_safetensors*s,
+const tc__safe_tensor*t){
+size_t bytes=(size_t)(t->end-t->begin);
+uint32_t layout=tc__layout_intern(f->c,t->dtype,t->rank,t->dims,NULL);
+tc__storage*to=layout?tc__storage_new(f->c,bytes):NULL;
+if(!to)return tc__null();
+if(bytes&&!tc__safe_elements(f,s,t,to->data)){
+tc__storage_unref(f->c,to);
+return tc__null();
+}
+if(t->dtype==TC_BOOL)tc__bool_normalise(to->data,(int64_t)bytes);
+return tc__loaded(f,layout,to);
+}
+static tc__mapping*tc__safe_map(tc_safetensors*s){
+if(s->mapping)return s->mapping;
+tc__error_mark before=tc__error_now(s->own.ctx);
+tc__mapping*m=TC__NEW(s->own.ctx,tc__mapping);
+if(!m)return tc__error_restore(s->own.ctx,before),(tc__mapping*)NULL;
+m->size=(size_t)s->size,m->refs=1;
+m->at=tc__file_map(s->file,m->size);
+if(!m->at)return tc__free(s->own.ctx,m,sizeof*m),(tc__mapping*)NULL;
+return s->mapping=m;
+}
+static char*tc__safe_there(tc_safetensors*s,const tc__safe_tensor*t){
+uint64_t at=s->start+t->begin;
+tc_ctx*c=s->own.ctx;
+if(t->dtype==TC_BOOL||t->begin==t->end||tc__values_of(c)->default_device)
+return NULL;
+if(at%tc__dtype(t->dtype)->bytes||!tc__safe_map(s))return NULL;
+return(char*)s->mapping->at+at;
+}
+static tc_tensor tc__safe_borrow(const tc__api*f,tc_safetensors*s,
+const tc__safe_tensor*t){
+char*at=tc__safe_there(s,t);
+if(!at)return tc__safe_copy(f,s,t);
+uint32_t layout=tc__layout_intern(f->c,t->dtype,t->rank,t->dims,NULL);
+tc__storage*to=
+layout?tc__storage_wrap(f->c,at,(size_t)(t->end-t->begin)):NULL;
+if(!to)return tc__null();
+to->owner=TC__MAPPED,to->block=s->mapping,s->mapping->refs++;
+return tc__tensor_new(f->c,layout,to,0,f->file,f->line);
+}
+TCDEF tc_tensor tc_safetensors_read_at(tc_safetensors*s,const char*name,
+const char*file,int line){
+tc__api f;
+if(!tc__safe_enter(&f,s,"tc_safetensors_read",file,line))return tc__null();
+const tc__safe_tensor*t=tc__safe_need(&f,s,name);
+return t?tc__safe_copy(&f,s,t):tc__null();
+}
+TCDEF tc_tensor tc_safetensors_borrow_at(tc_safetensors*s,const char*name,
+const char*file,int line){
+tc__api f;
+if(!tc__safe_enter(&f,s,"tc_safetensors_borrow",file,line))return tc__null();
+const tc__safe_tensor*t=tc__safe_need(&f,s,name);
+return t?tc__safe_borrow(&f,s,t):tc__null();
+}
+typedef struct tc__safe_item{
+const char*name;
+tc_tensor tensor;
+int order;
+tc__meta meta;
+uint64_t bytes;
+}tc__safe_item;
+typedef struct tc__safe_draft{
+const tc__api*f;
+const char*path;
+tc__safe_item*item;
+int n;
+tc__text head,temp;
+FILE*file;
+}tc__safe_draft;
+static int tc__safe_item_order(const void*a,const void*b){
+const tc__safe_item*x=(const tc__safe_item*)a,*y=(const tc__safe_item*)b;
+if(x->order!=y->order)return x->order>y->order?-1:1;
+return strcmp(x->name,y->name);
+}
+static int tc__safe_item_names(const void*a,const void*b){
+const tc__safe_item*x=(const tc__safe_item*)a,*y=(const tc__safe_item*)b;
+return strcmp(x->name,y->name);
+}
+static int tc__safe_text(const tc__api*f,const char*what,int i,const char*s){
+if(!s)return tc__fail(f->c,TC_E_NULL,"%s: %s %d is NULL",f->who,what,i);
+for(int n;*s;s+=n){
+n=tc__utf8_size(s);
+if(!n)return tc__fail(f->c,TC_E_ARG,"%s: %s %d is no UTF-8",f->who,what,i);
+}
+return 1;
+}
+static int tc__safe_item_make(const tc__api*f,tc__safe_item*o,const char*name,
+tc_tensor t,int i){
+if(!tc__safe_text(f,"name",i,name))return 0;
+if(!strcmp(name,"__metadata__"))
+return tc__fail(f->c,TC_E_ARG,"%s: name %d is __metadata__, which is no tensor",
+f->who,i);
+if(!t.id)
+return tc__fail(f->c,TC_E_NULL,"%s: tensor %d, \"%.80s\", is null",f->who,i,
+name);
+o->name=name,o->tensor=t;
+if(!tc__meta_get(f,t,&o->meta))return 0;
+while(tc__safe_dtypes[o->order].dtype!=o->meta.dtype)o->order++;
+o->bytes=(uint64_t)tc__meta_elements(&o->meta)*tc__dtype(o->meta.dtype)->bytes;
+return 1;
+}
+static int tc__safe_items(tc__safe_draft*d,const char*const*names,
+const tc_tensor*tensors){
+const tc__api*f=d->f;
+for(int i=0;i<d->n;i++)
+if(!tc__safe_item_make(f,&d->item[i],names[i],tensors[i],i))return 0;
+qsort(d->item,(size_t)d->n,sizeof*d->item,tc__safe_item_names);
+for(int i=1;i<d->n;i++)
+if(!strcmp(d->item[i].name,d->item[i-1].name))
+return tc__fail(f->c,TC_E_ARG,"%s: two tensors have the name \"%.80s\"",
+f->who,d->item[i].name);
+qsort(d->item,(size_t)d->n,sizeof*d->item,tc__safe_item_order);
+return 1;
+}
+static void tc__safe_put_item(tc__text*t,const tc__safe_item*o,uint64_t begin){
+tc__put_json(t,o->name);
+tc__put(t,":{\"dtype\":\"%s\",\"shape\":[",tc__safe_dtypes[o->order].name);
+for(int k=0;k<o->meta.rank;k++)
+tc__put(t,"%s%lld",k?",":"",(long long)tc__meta_size(&o->meta,k));
+tc__put(t,"],\"data_offsets\":[%llu,%llu]}",(unsigned long long)begin,
+(unsigned long long)(begin+o->bytes));
+}
+static int tc__safe_pair_order(const void*a,const void*b){
+return strcmp(((const tc__safe_pair*)a)->key,((const tc__safe_pair*)b)->key);
+}
+static int tc__safe_put_metadata(tc__safe_draft*d,const char*const*metadata,int n){
+const tc__api*f=d->f;
+tc__safe_pair*pair=TC__NEW_ARRAY(f->c,tc__safe_pair,n);
+int ok=pair!=NULL;
+for(int i=0;ok&&i<2*n;i++)ok=tc__safe_text(f,"metadata",i,metadata[i]);
+for(int i=0;ok&&i<n;i++)
+pair[i].key=metadata[2*i],pair[i].value=metadata[2*i+1];
+if(ok)qsort(pair,(size_t)n,sizeof*pair,tc__safe_pair_order);
+tc__put(&d->head,"\"__metadata__\":{");
+for(int i=0;ok&&i<n;i++){
+if(i&&!strcmp(pair[i].key,pair[i-1].key))
+ok=tc__fail(f->c,TC_E_ARG,"%s: two values have the key \"%.80s\"",f->who,
+pair[i].key);
+if(i)tc__put(&d->head,",");
+tc__put_json(&d->head,pair[i].key);
+tc__put(&d->head,":");
+tc__put_json(&d->head,pair[i].value);
+}
+tc__put(&d->head,d->n?"},":"}");
+if(pair)TC__FREE_ARRAY(f->c,pair,n);
+return ok;
+}
+static int tc__safe_put_header(tc__safe_draft*d,const char*const*metadata,
+int n_metadata){
+tc__text*t=&d->head;
+uint64_t at=0;
+tc__put_raw(t,"\0\0\0\0\0\0\0\0{",9);
+if(n_metadata&&!tc__safe_put_metadata(d,metadata,n_metadata))return 0;
+for(int i=0;i<d->n;i++){
+if(i)tc__put(t,",");
+tc__safe_put_item(t,&d->item[i],at);
+at+=d->item[i].bytes;
+}
+tc__put(t,"}");
+while(!t->failed&&t->size%8)tc__put(t," ");
+if(t->failed)return 0;
+if(t->size-8>TC__SAFE_HEADER_MOST)
+return tc__fail(d->f->c,TC_E_TOO_BIG,
+"%s: the header would have %zu bytes, 100000000 are the most",
+d->f->who,t->size-8);
+for(int i=0;i<8;i++)t->at[i]=(char)((uint64_t)(t->size-8)>>8*i&255);
+return 1;
+}
+static void tc__safe_put_temp(tc__text*t,const char*path){
+const char*last=strrchr(path,'/');
+tc__put_raw(t,path,last?(size_t)(last-path)+1:0);
+tc__put(t,".%llx.%llx.tmp",(unsigned long long)tc__process_number(),
+(unsigned long long)tc__now_ns());
+}
+static tc_status tc__safe_write_item(const tc__safe_draft*d,const tc__safe_item*o){
+const tc__api*f=d->f;
+const void*data;
+const tc__layout*l;
+int64_t offset;
+tc_status s=tc__host_view(f->c,f->who,o->tensor,NULL,&data,&l,&offset);
+if(s)return s;
+const char*at=(const char*)data+offset*(int64_t)tc__dtype(l->dtype)->bytes;
+tc__calm calm=tc__calm_begin();
+errno=0;
+int ok=tc__npy_put_elements(d->file,l,at)||
+tc__safe_io_failed(f,d->path,"cannot write");
+tc__calm_end(calm);
+return ok?TC_OK:TC_E_IO;
+}
+static tc_status tc__safe_write(tc__safe_draft*d){
+errno=0;
+tc_status s=TC_OK;
+if(fwrite(d->head.at,1,d->head.size,d->file)!=d->head.size)
+tc__safe_io_failed(d->f,d->path,"cannot write"),s=TC_E_IO;
+for(int i=0;!s&&i<d->n;i++)s=tc__safe_write_item(d,&d->item[i]);
+return s;
+}
+static tc_status tc__safe_draft_write(tc__safe_draft*d){
+const tc__api*f=d->f;
+errno=0;
+d->file=tc__draft_open(d->path,d->temp.at);
+if(!d->file&&errno==EINVAL)
+tc__safe_failed(f,d->path,TC_E_IO,
+"it is no plain file; write one, and copy it there");
+else if(!d->file)
+tc__safe_io_failed(f,d->path,"cannot write");
+if(!d->file)return TC_E_IO;
+tc_status s=tc__safe_write(d);
+tc__calm calm=tc__calm_begin();
+errno=0;
+int placed=tc__draft_close(d->file,d->path,d->temp.at,!s);
+if(!placed&&!s)tc__safe_io_failed(f,d->path,"cannot write"),s=TC_E_IO;
+tc__calm_end(calm);
+return s;
+}
+static int tc__safe_save_check(const tc__api*f,const char*path,const char*const*names,
+const tc_tensor*tensors,int n,const char*const*metadata,
+int n_metadata){
+if(!tc__safe_path(f,path))return 0;
+if(n<0||n_metadata<0||n_metadata>INT_MAX/2)
+return tc__fail(f->c,TC_E_ARG,"%s: %d tensors, %d pairs of metadata",f->who,n,
+n_metadata);
+if((n&&(!names||!tensors))||(n_metadata&&!metadata))
+return tc__fail(f->c,TC_E_NULL,"%s: %s is NULL",f->who,
+n&&!names?"names"
+:n&&!tensors?"tensors"
+:"metadata");
+return 1;
+}
+TCDEF tc_status tc_safetensors_save_at(tc_ctx*tc,const char*path,
+const char*const*names,const tc_tensor*tensors,
+int n,const char*const*metadata,int n_metadata,
+const char*file,int line){
+tc__api f;
+tc__safe_draft d;
+tc_status s=TC_OK;
+if(!tc)return TC_E_NULL;
+if(!tc__api_open(&f,tc,"tc_safetensors_save",file,line))return tc__not_ours(tc);
+tc_status outer=tc__unit_begin(tc);
+memset(&d,0,sizeof d);
+d.f=&f,d.path=path,d.n=n;
+tc__text_init(&d.head,tc),tc__text_init(&d.temp,tc);
+int ok=tc__safe_save_check(&f,path,names,tensors,n,metadata,n_metadata);
+d.item=ok?TC__NEW_ARRAY(tc,tc__safe_item,n):NULL;
+ok=d.item&&tc__safe_items(&d,names,tensors)&&
+tc__safe_put_header(&d,metadata,n_metadata);
+if(ok)tc__safe_put_temp(&d.temp,path);
+if(ok&&!d.temp.failed)s=tc__safe_draft_write(&d);
+ok=ok&&!d.temp.failed&&!s;
+if(d.item)TC__FREE_ARRAY(tc,d.item,n);
+tc__text_free(&d.head),tc__text_free(&d.temp);
+return tc__unit_end(tc,outer,ok);
 }
 // ---- gen/base/once_end.c
 #ifdef TC__ONCE_CODE

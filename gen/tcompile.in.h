@@ -348,6 +348,7 @@
 #include "api/backend.h"
 #include "api/extend.h"
 #include "api/grad.h"
+#include "api/safetensors.h"
 
 #include "out/call_macros.inc"
 
@@ -555,6 +556,8 @@
 #include "exec/host.c"
 
 #include "io/npy.c"
+#include "io/safetensors_header.c"
+#include "io/safetensors.c"
 #include "base/once_end.c"
 #include "base/float_end.c"
 

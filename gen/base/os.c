@@ -587,3 +587,67 @@ TC__UNUSED static FILE *tc__file_stream(const char *path, tc__stream way) {
 }
 
 #endif // files
+
+// ---- files that take the place of others, and files as memory
+
+#if TC__POSIX
+// A new file under the name `temp`, to take the place of `path` when it is whole. NULL: errno, which is EINVAL where
+// something else than a plain file is there.
+TC__UNUSED static FILE *tc__draft_open(const char *path, const char *temp) {
+    struct stat s;
+    if (!stat(path, &s) && !S_ISREG(s.st_mode)) return errno = EINVAL, (FILE *)NULL;
+    int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "wb");
+    if (fd >= 0 && !f) tc__close(fd), (void)unlink(temp);
+    return f;
+}
+
+// It is on the disk and in its place in one step, or, where it is not whole, gone. 0: errno.
+TC__UNUSED static int tc__draft_close(FILE *f, const char *path, const char *temp,
+                                      int whole) {
+    int ok = whole && !fflush(f) && !fsync(fileno(f)), kept = errno;
+    if (fclose(f) && ok) ok = 0, kept = errno;
+    if (ok && rename(temp, path)) ok = 0, kept = errno;
+    if (!ok) (void)unlink(temp), errno = kept;
+    return ok;
+}
+
+TC__UNUSED static uint64_t tc__process_number(void) { return (uint64_t)getpid(); }
+
+// The first `size` bytes of a file as memory, which may be written: the file never has it. NULL = there is no such
+// memory.
+TC__UNUSED static void *tc__file_map(FILE *f, size_t size) {
+    struct stat s;
+    int flags = MAP_PRIVATE;
+    if (fstat(fileno(f), &s) || (uintmax_t)s.st_size < size) return NULL;
+#    ifdef MAP_NORESERVE
+    flags |= MAP_NORESERVE;
+#    endif
+    void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, fileno(f), 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+static void tc__file_unmap(void *p, size_t size) { (void)munmap(p, size); }
+#else
+TC__UNUSED static FILE *tc__draft_open(const char *path, const char *temp) {
+    (void)path;
+    return fopen(temp, "wb");
+}
+
+TC__UNUSED static int tc__draft_close(FILE *f, const char *path, const char *temp,
+                                      int whole) {
+    int ok = !fclose(f) && whole;
+    if (ok) (void)remove(path);
+    ok = ok && !rename(temp, path);
+    if (!ok) (void)remove(temp);
+    return ok;
+}
+
+TC__UNUSED static uint64_t tc__process_number(void) { return 0; }
+
+TC__UNUSED static void *tc__file_map(FILE *f, size_t size) {
+    return (void)f, (void)size, (void *)NULL;
+}
+
+static void tc__file_unmap(void *p, size_t size) { (void)p, (void)size; }
+#endif

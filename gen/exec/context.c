@@ -158,6 +158,7 @@ static void tc__close_now(tc_ctx *c) {
     tc__recorder *r = &c->recorder;
     tc_allocator hook = tc__core_of(c)->hook;
     r->visit = r->suspended = NULL; // a region that is still open ends with its results
+    while (c->resource) c->resource->end(c->resource);
     while (c->fn) tc_fn_free(c->fn);
     while (r->region) {
         tc__region *next = r->region->next;

@@ -9,6 +9,13 @@ typedef struct tc__tally {
     uint64_t visits, records, programs, program_hits, record_ns;
 } tc__tally;
 
+// What parts below the context give it to own: files, sets of parameters. It stands first in them.
+typedef struct tc__resource {
+    tc_ctx *ctx;
+    void (*end)(struct tc__resource *o); // frees it
+    struct tc__resource *next, **at;     // what points at it
+} tc__resource;
+
 struct tc_ctx {
     tc__recorder recorder; // must be first
     tc_stats stats;
@@ -21,13 +28,14 @@ struct tc_ctx {
     TC__VEC(const tc__language *) languages; // of headers beside this one
     const char *default_backend;             // what defaults.backend is; owned, NULL = none
     int no_fusion;
-    uint32_t passes_off;  // bit i: pass i of tc__passes is off
-    tc__kernels *kernels; // compiled code; exec/kernels.c
-    tc__emit target;      //   and what it is compiled for
-    tc_fn *fn;            // functions; owned
-    uint64_t fn_serial;   //   made so far
-    tc__map eager_ids;    // hash of a call -> tc__eager
-    size_t eager_held;    //   and the bytes that those took
+    uint32_t passes_off;    // bit i: pass i of tc__passes is off
+    tc__kernels *kernels;   // compiled code; exec/kernels.c
+    tc__emit target;        //   and what it is compiled for
+    tc__resource *resource; // the last one first
+    tc_fn *fn;              // functions; owned
+    uint64_t fn_serial;     //   made so far
+    tc__map eager_ids;      // hash of a call -> tc__eager
+    size_t eager_held;      //   and the bytes that those took
     size_t programs_held,
         programs_limit; // bytes of all programs of steps; 0 = the usual limit
     uint32_t programs_live;
@@ -54,6 +62,18 @@ struct tc_ctx {
     unchecked;            // ran on a device; nobody looked at their flags
     uint64_t begun, busy; // at the begin of the open region: the clock, tc__busy_ns
 };
+
+static void tc__resource_add(tc_ctx *c, tc__resource *o, void (*end)(tc__resource *)) {
+    o->ctx = c, o->end = end;
+    o->next = c->resource, o->at = &c->resource;
+    if (o->next) o->next->at = &o->next;
+    c->resource = o;
+}
+
+static void tc__resource_remove(tc__resource *o) {
+    *o->at = o->next;
+    if (o->next) o->next->at = o->at;
+}
 
 // Inside a region, or a body.
 static int tc__region_is_open(const tc_ctx *c) {

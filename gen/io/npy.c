@@ -254,6 +254,18 @@ static void tc__npy_strides(const tc__npy *h, int64_t *strides) {
     }
 }
 
+// What was read of a file: a tensor of the host's memory, or, where that is the default, of a device. Takes over
+// `s`.
+static tc_tensor tc__loaded(const tc__api *f, uint32_t layout, tc__storage *s) {
+    tc_tensor t = tc__tensor_new(f->c, layout, s, 0, f->file, f->line);
+    const tc__tensor *m = t.id ? tc__slot_find(f->c, t) : NULL;
+    int device = tc__values_of(f->c)->default_device;
+    if (!m || !device) return t;
+    tc_tensor there = tc__to_device(f, m, device);
+    tc__slot_free(f->c, tc__handle_slot(t), "a copy", NULL, 0);
+    return there;
+}
+
 static tc_tensor tc__npy_elements(const tc__npy_file *n, const tc__npy *h) {
     const tc__api *f = n->f;
     int64_t strides[TC_MAX_RANK];
@@ -270,13 +282,7 @@ static tc_tensor tc__npy_elements(const tc__npy_file *n, const tc__npy *h) {
         return tc__null();
     }
     if (h->dtype == TC_BOOL) tc__bool_normalise(s->data, (int64_t)bytes);
-    tc_tensor t = tc__tensor_new(f->c, layout, s, 0, f->file, f->line);
-    const tc__tensor *m = t.id ? tc__slot_find(f->c, t) : NULL;
-    int device = tc__values_of(f->c)->default_device;
-    if (!m || !device) return t;
-    tc_tensor there = tc__to_device(f, m, device);
-    tc__slot_free(f->c, tc__handle_slot(t), "a copy", NULL, 0);
-    return there;
+    return tc__loaded(f, layout, s);
 }
 
 static tc_tensor tc__npy_load(tc__npy_file *n, char *text) {

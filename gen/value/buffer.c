@@ -15,17 +15,26 @@ typedef struct tc__layout {
 typedef enum tc__owner {
     TC__OWNED,
     TC__WRAPPED,
-    TC__SHARED // the parent context's: read only
+    TC__SHARED, // the parent context's: read only
+    TC__MAPPED  // a file's
 } tc__owner;
 
 typedef struct tc__family tc__family; // value/family.c
 typedef struct tc__held tc__held;
 
+// A file as memory, for as long as a storage or the file itself shows it.
+typedef struct tc__mapping {
+    void *at;
+    size_t size;
+    uint32_t refs;
+} tc__mapping;
+
 typedef struct tc__storage {
-    void *data; // OWNED: by this struct; WRAPPED: by the user; SHARED: by the parent
+    void *data; // OWNED: by this struct; WRAPPED: by the user; SHARED: by the parent;
+                //   MAPPED: by the tc__mapping `block`
     size_t bytes;
     const tc_device *device; // where data is an address; NULL = the host
-    void *block;             // OWNED: what the device gave with it
+    void *block;             // OWNED: what the device gave with it; MAPPED: see data
     const void *constant; // elements of a tc_const, which never change; else NULL. data, or
                           //   of a device a copy here, owned
     uint32_t refs;
@@ -326,8 +335,15 @@ static tc__storage *tc__storage_on(tc_ctx *c, tc__device *d, size_t bytes) {
     return to;
 }
 
+static void tc__mapping_unref(tc_ctx *c, tc__mapping *m) {
+    if (!m || --m->refs) return;
+    tc__file_unmap(m->at, m->size);
+    tc__free(c, m, sizeof *m);
+}
+
 static void tc__storage_free(tc_ctx *c, tc__storage *s) {
     tc_device_memory m;
+    if (s->owner == TC__MAPPED) tc__mapping_unref(c, (tc__mapping *)s->block);
     m.address = s->data, m.block = s->block;
     if (s->owner == TC__OWNED && s->device)
         s->device->give(s->device->user, m);
