@@ -2359,6 +2359,154 @@ TCDEF tc_status tc_safetensors_save_at(tc_ctx *tc, const char *path,
                                        const char *const *names, const tc_tensor *tensors,
                                        int n, const char *const *metadata, int n_metadata,
                                        const char *file, int line);
+// ---- gen/api/params.h ---------------------------------------------------
+// Parameters: tensors with names, and what they begin with. A set owns its tensors; it is a state_dict, and what
+// optimisers and files are given.
+//
+//     tc_params *p = tc_params_open(tc);
+//     tc_tensor w = tc_param(p, "w", TC_DIMS(10, 64), TC_F32, tc_init_kaiming_uniform(TC_FAN_IN, 1));
+//     tc_tensor b = tc_param(p, "b", TC_DIMS(10), TC_F32, tc_init_zeros());
+//     ...
+//     tc_params_save(p, "model.safetensors");
+
+// ---- first values: torch.nn.init ----
+
+typedef enum tc_init_kind {
+    TC_INIT_CONSTANT,        // a; so a zeroed tc_init is zeros
+    TC_INIT_UNIFORM,         // in [low, high)
+    TC_INIT_NORMAL,          // mean a, standard deviation b
+    TC_INIT_TRUNC_NORMAL,    // the same, of those in [low, high]
+    TC_INIT_KAIMING_UNIFORM, // in +-a sqrt(3 / fan): He et al. 2015; a is a gain
+    TC_INIT_KAIMING_NORMAL,  // deviation a / sqrt(fan)
+    TC_INIT_XAVIER_UNIFORM,  // in +-a sqrt(6 / (fan in + fan out)): Glorot and Bengio 2010
+    TC_INIT_XAVIER_NORMAL    // deviation a sqrt(2 / (fan in + fan out))
+} tc_init_kind;
+
+// Of a weight [out, in, kh, kw...]: in * kh * kw..., and out * kh * kw...
+typedef enum tc_fan { TC_FAN_IN, TC_FAN_OUT } tc_fan;
+
+typedef struct tc_init {
+    tc_init_kind kind;
+    tc_fan fan;
+    double a, b, low, high;
+} tc_init;
+
+static inline tc_init tc__init_make(tc_init_kind kind, tc_fan fan, double a, double b,
+                                    double low, double high) {
+    tc_init i;
+    i.kind = kind, i.fan = fan, i.a = a, i.b = b, i.low = low, i.high = high;
+    return i;
+}
+
+static inline tc_init tc_init_constant(double value) {
+    return tc__init_make(TC_INIT_CONSTANT, TC_FAN_IN, value, 0, 0, 0);
+}
+static inline tc_init tc_init_zeros(void) { return tc_init_constant(0); }
+static inline tc_init tc_init_ones(void) { return tc_init_constant(1); }
+static inline tc_init tc_init_uniform(double low, double high) {
+    return tc__init_make(TC_INIT_UNIFORM, TC_FAN_IN, 0, 0, low, high);
+}
+static inline tc_init tc_init_normal(double mean, double std) {
+    return tc__init_make(TC_INIT_NORMAL, TC_FAN_IN, mean, std, 0, 0);
+}
+static inline tc_init tc_init_trunc_normal(double mean, double std, double low,
+                                           double high) {
+    return tc__init_make(TC_INIT_TRUNC_NORMAL, TC_FAN_IN, mean, std, low, high);
+}
+static inline tc_init tc_init_kaiming_uniform(tc_fan fan, double gain) {
+    return tc__init_make(TC_INIT_KAIMING_UNIFORM, fan, gain, 0, 0, 0);
+}
+static inline tc_init tc_init_kaiming_normal(tc_fan fan, double gain) {
+    return tc__init_make(TC_INIT_KAIMING_NORMAL, fan, gain, 0, 0, 0);
+}
+static inline tc_init tc_init_xavier_uniform(double gain) {
+    return tc__init_make(TC_INIT_XAVIER_UNIFORM, TC_FAN_IN, gain, 0, 0, 0);
+}
+static inline tc_init tc_init_xavier_normal(double gain) {
+    return tc__init_make(TC_INIT_XAVIER_NORMAL, TC_FAN_IN, gain, 0, 0, 0);
+}
+
+// torch.nn.init.calculate_gain; slope is leaky_relu's. The weight of a torch.nn.Linear or Conv2d begins with
+// tc_init_kaiming_uniform(TC_FAN_IN, tc_gain(TC_GAIN_LEAKY_RELU, sqrt(5))).
+typedef enum tc_nonlinearity {
+    TC_GAIN_LINEAR,
+    TC_GAIN_SIGMOID,
+    TC_GAIN_TANH,
+    TC_GAIN_RELU,
+    TC_GAIN_LEAKY_RELU,
+    TC_GAIN_SELU
+} tc_nonlinearity;
+TCDEF double tc_gain(tc_nonlinearity f, double slope);
+
+// Fills t in place with such values, drawn from the context's stream (tc_manual_seed), and gives it. TC_E_DTYPE: random
+// numbers for a t that is no float; TC_E_RANK: fans of a t with less than two dimensions; TC_E_ARG: low > high, a
+// deviation or gain below 0; TC_E_ALIAS: t is expanded.
+TCDEF tc_tensor tc_init__at(tc_tensor t, tc_init how, const char *file, int line);
+
+// ---- sets ----
+
+typedef struct tc_params tc_params;
+
+// An empty set. It belongs to the context, and lives until tc_params_close or tc_close. NULL: error.
+TCDEF tc_params *tc_params_open_at(tc_ctx *tc, const char *file, int line);
+// Frees the set and its tensors. NULL does nothing.
+TCDEF void tc_params_close(tc_params *p);
+
+// The parameter of this name: the one that there is, else a new one on the default device, filled as `init` says; a
+// float has tc_requires_grad. The set's: no scope ends it. A new one is made outside of regions (TC_E_STATE), one that
+// is there is found anywhere. TC_E_SHAPE, TC_E_DTYPE: it is there with others, both named; TC_E_ARG: it is there as a
+// buffer; the name is empty, no UTF-8 or "__metadata__".
+TCDEF tc_tensor tc_param_at(tc_params *p, const char *name, tc_dims dims, tc_dtype dtype,
+                            tc_init init, const char *file, int line);
+// The same without a gradient: running statistics, an optimiser's state.
+TCDEF tc_tensor tc_param_buffer_at(tc_params *p, const char *name, tc_dims dims,
+                                   tc_dtype dtype, tc_init init, const char *file,
+                                   int line);
+
+TCDEF int tc_params_count(const tc_params *p);        // of tensors, buffers too
+TCDEF int64_t tc_params_elements(const tc_params *p); // all of theirs
+TCDEF int64_t tc_params_bytes(const tc_params *p);    //   without gradients
+// Name and tensor i, in the order in which they were made; NULL, null: there is none.
+TCDEF const char *tc_params_name(const tc_params *p, int i);
+TCDEF tc_tensor tc_params_tensor(const tc_params *p, int i);
+// The tensor of this name; null without an error where there is none.
+TCDEF tc_tensor tc_params_find(const tc_params *p, const char *name);
+
+// The parameters that have a gradient now, and these, for optimisers' lists: gives their number, and sets *params and
+// *grads, of which either may be NULL, to arrays of the set. They live until the next call of this set that changes
+// it, or this one. -1: error (TC_E_DEAD: somebody has freed one).
+TCDEF int tc_params_list_at(tc_params *p, const tc_tensor **params, const tc_tensor **grads,
+                            const char *file, int line);
+// Zeros of the sizes of each of them, as buffers "prefix.name" of the set `state`, made or found, in the same order:
+// what an optimiser keeps, saved and loaded like parameters. Floats as the parameter is. The array is state's, and
+// lives as long as it. NULL: error.
+TCDEF const tc_tensor *tc_params_state_at(tc_params *p, tc_params *state,
+                                          const char *prefix, const char *file, int line);
+// All gradients become 0, in a region too.
+TCDEF tc_status tc_params_zero_grad_at(tc_params *p, const char *file, int line);
+// All tensors, and their gradients, are on a device from now on, under the handles that they have; views of them stay
+// where they are. Nothing is moved where one of them does not fit. TC_E_STATE: in a region; TC_E_DEVICE.
+TCDEF tc_status tc_params_to_at(tc_params *p, const char *device, const char *file,
+                                int line);
+// A table: name, dtype, sizes, elements and bytes of each, and what they sum to. Of the set, until its next call; "" =
+// no memory.
+TCDEF const char *tc_params_text(tc_params *p);
+
+// ---- files ----
+
+enum { TC_LOAD_PARTIAL = 1 };
+
+// Writes all tensors to a safetensors file under their names: tc_safetensors_save.
+TCDEF tc_status tc_params_save_at(tc_params *p, const char *path, const char *file,
+                                  int line);
+// Reads them from one, converted to what they are, on the device where they are; everything is read before the first
+// is written. TC_E_ARG: the file lacks one of the set, or has others; the text has their names, tc_params_unmatched all
+// of them. With TC_LOAD_PARTIAL the rest is loaded then. TC_E_SHAPE: sizes differ; and what tc_safetensors_open gives.
+// TC_E_STATE: in a region.
+TCDEF tc_status tc_params_load_at(tc_params *p, const char *path, int flags,
+                                  const char *file, int line);
+// What the last tc_params_load did not find, and what it found too much: "missing \"a\", \"b\"; unexpected \"c\"".
+TCDEF const char *tc_params_unmatched(const tc_params *p);
 
 // ---- gen/out/call_macros.inc --------------------------------------------
 // Generated from the declarations in gen/api and gen/tables/ops.def by
@@ -2396,6 +2544,16 @@ TCDEF tc_status tc_safetensors_save_at(tc_ctx *tc, const char *path,
 #define tc_detach(...) tc_detach_at(__VA_ARGS__, TC__SITE)
 #define tc_requires_grad(...) tc_requires_grad_at(__VA_ARGS__, TC__SITE)
 #define tc_backward(...) tc_backward_at(__VA_ARGS__, TC__SITE)
+#define tc_init_(...) tc_init__at(__VA_ARGS__, TC__SITE)
+#define tc_params_open(...) tc_params_open_at(__VA_ARGS__, TC__SITE)
+#define tc_param(...) tc_param_at(__VA_ARGS__, TC__SITE)
+#define tc_param_buffer(...) tc_param_buffer_at(__VA_ARGS__, TC__SITE)
+#define tc_params_list(...) tc_params_list_at(__VA_ARGS__, TC__SITE)
+#define tc_params_state(...) tc_params_state_at(__VA_ARGS__, TC__SITE)
+#define tc_params_zero_grad(...) tc_params_zero_grad_at(__VA_ARGS__, TC__SITE)
+#define tc_params_to(...) tc_params_to_at(__VA_ARGS__, TC__SITE)
+#define tc_params_save(...) tc_params_save_at(__VA_ARGS__, TC__SITE)
+#define tc_params_load(...) tc_params_load_at(__VA_ARGS__, TC__SITE)
 #define tc_profile_trace(...) tc_profile_trace_at(__VA_ARGS__, TC__SITE)
 #define tc_safetensors_open(...) tc_safetensors_open_at(__VA_ARGS__, TC__SITE)
 #define tc_safetensors_spec(...) tc_safetensors_spec_at(__VA_ARGS__, TC__SITE)
@@ -2683,7 +2841,7 @@ TCDEF tc_status tc_safetensors_save_at(tc_ctx *tc, const char *path,
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x87632a8568c77e2au
+#define TC__BUILD_ID 0xeb61d39ad82c03dcu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -14782,6 +14940,170 @@ if(tc__running_check(f,&r))
 y=trains?tc__batch_norm_train(f,x,&r)
 :tc_batch_norm(x,r.mean,r.var,weight,bias,eps);
 return tc__leave_rounded(f,y);
+}
+// ---- gen/graph/init.c
+TCDEF double tc_gain(tc_nonlinearity f,double slope){
+switch(f){
+case TC_GAIN_LINEAR:return 1;
+case TC_GAIN_SIGMOID:return 1;
+case TC_GAIN_TANH:return 5.0/3;
+case TC_GAIN_RELU:return tc__square_root(2);
+case TC_GAIN_LEAKY_RELU:return tc__square_root(2/(1+slope*slope));
+case TC_GAIN_SELU:return 0.75;
+}
+return 1;
+}
+typedef struct tc__init_draw{
+int kind;
+double scale,add;
+}tc__init_draw;
+static int tc__init_wrong(const tc__api*f,const char*what,double a,double b){
+return tc__fail(f->c,TC_E_ARG,"%s: %s, got %g and %g",f->who,what,a,b);
+}
+static int tc__init_check(const tc__api*f,const tc_init*how){
+switch(how->kind){
+case TC_INIT_CONSTANT:return 1;
+case TC_INIT_UNIFORM:
+return how->low<=how->high||
+tc__init_wrong(f,"uniform numbers need low <= high",how->low,how->high);
+case TC_INIT_NORMAL:
+return how->b>=0||
+tc__init_wrong(f,"the deviation must not be negative",how->a,how->b);
+case TC_INIT_TRUNC_NORMAL:
+return(how->b>0&&how->low<=how->high)||
+tc__init_wrong(
+f,"a truncated normal needs a deviation above 0 and low <= high",
+how->low,how->high);
+case TC_INIT_KAIMING_UNIFORM:
+case TC_INIT_KAIMING_NORMAL:
+case TC_INIT_XAVIER_UNIFORM:
+case TC_INIT_XAVIER_NORMAL:
+return how->a>=0||
+tc__init_wrong(f,"the gain must not be negative",how->a,how->b);
+}
+return tc__fail(f->c,TC_E_ARG,"%s: %d is no tc_init_kind",f->who,(int)how->kind);
+}
+static int tc__init_variance(const tc__api*f,const tc_init*how,double*variance){
+char text[160];
+double in,out,taps=1;
+if(f->x.rank<2)
+return tc__fail(
+f->c,TC_E_RANK,
+"%s: the tensor is %s; fans are of [out, in, ...], two dimensions at "
+"least",
+f->who,tc__dims_text(&f->x,text));
+for(int i=2;i<f->x.rank;i++)taps*=(double)tc__meta_size(&f->x,i);
+in=taps*(double)tc__meta_size(&f->x,1);
+out=taps*(double)tc__meta_size(&f->x,0);
+int kaiming=
+how->kind==TC_INIT_KAIMING_UNIFORM||how->kind==TC_INIT_KAIMING_NORMAL;
+double fan=!kaiming?(in+out)/2:how->fan==TC_FAN_OUT?out:in;
+*variance=fan>0?how->a*how->a/fan:0;
+return 1;
+}
+static int tc__init_fill(const tc__api*f,const tc_init*how,tc__init_draw*fill){
+double variance;
+fill->kind=TC__DRAW_UNIFORM;
+if(how->kind==TC_INIT_UNIFORM){
+fill->scale=how->high-how->low,fill->add=how->low;
+return 1;
+}
+if(how->kind==TC_INIT_NORMAL){
+fill->kind=TC__DRAW_NORMAL,fill->scale=how->b,fill->add=how->a;
+return 1;
+}
+if(!tc__init_variance(f,how,&variance))return 0;
+if(how->kind==TC_INIT_KAIMING_NORMAL||how->kind==TC_INIT_XAVIER_NORMAL){
+fill->kind=TC__DRAW_NORMAL,fill->scale=tc__square_root(variance),
+fill->add=0;
+return 1;
+}
+double bound=tc__square_root(3*variance);
+fill->scale=2*bound,fill->add=-bound;
+return 1;
+}
+static tc_tensor tc__polynomial(const tc__api*f,tc_tensor x,const double c[8]){
+tc_tensor y=tc_add_s(tc_mul_s(x,c[0]),c[1]);
+for(int i=2;i<8;i++)y=tc_add_s(tc_mul(y,x),c[i]);
+return y;
+}
+static tc_tensor tc__ratio(const tc__api*f,tc_tensor x,const double c[2][8]){
+tc_tensor above=tc__polynomial(f,x,c[0]),below=tc__polynomial(f,x,c[1]);
+return tc_div(above,below);
+}
+static tc_tensor tc__normal_below(const tc__api*f,tc_tensor p){
+static const double middle[2][8]={
+{2509.0809287301226727,33430.575583588128105,67265.770927008700853,
+45921.953931549871457,13731.693765509461125,1971.5909503065514427,
+133.14166789178437745,3.3871328727963666080},
+{5226.4952788528545610,28729.085735721942674,39307.895800092710610,
+21213.794301586595867,5394.1960214247511077,687.18700749205790830,
+42.313330701600911252,1.0}};
+static const double near[2][8]={
+{7.74545014278341407640e-4,2.27238449892691845833e-2,2.41780725177450611770e-1,
+1.27045825245236838258,3.64784832476320460504,5.76949722146069140550,
+4.63033784615654529590,1.42343711074968357734},
+{1.05075007164441684324e-9,5.47593808499534494600e-4,1.51986665636164571966e-2,
+1.48103976427480074590e-1,6.89767334985100004550e-1,1.67638483018380384940,
+2.05319162663775882187,1.0}};
+static const double far[2][8]={
+{2.01033439929228813265e-7,2.71155556874348757815e-5,1.24266094738807843860e-3,
+2.65321895265761230930e-2,2.96560571828504891230e-1,1.78482653991729133580,
+5.46378491116411436990,6.65790464350110377720},
+{2.04426310338993978564e-15,1.42151175831644588870e-7,1.84631831751005468180e-5,
+7.86869131145613259100e-4,1.48753612908506148525e-2,1.36929880922735805310e-1,
+5.99832206555887937690e-1,1.0}};
+tc_tensor q=tc_sub_s(p,0.5),other=tc_rsub_s(p,1);
+tc_tensor inside=tc_rsub_s(tc_square(q),0.180625);
+tc_tensor at_middle=tc_mul(q,tc__ratio(f,inside,middle));
+tc_tensor tail=tc_maximum_s(tc_minimum(p,other),1e-300);
+tc_tensor r=tc_sqrt(tc_neg(tc_log(tail)));
+tc_tensor at_near=tc__ratio(f,tc_sub_s(r,1.6),near);
+tc_tensor at_far=tc__ratio(f,tc_sub_s(r,5),far);
+tc_tensor size=tc_where(tc_le_s(r,5),at_near,at_far);
+tc_tensor outside=tc_mul(tc_sign(q),size);
+return tc_where(tc_le_s(tc_abs(q),0.425),at_middle,outside);
+}
+static tc_tensor tc__normal_part(const tc__api*f,double x){
+tc_tensor t=tc_erf(tc__scalar(f,x*0.70710678118654752440,TC_F64));
+return tc_mul_s(tc_add_s(t,1),0.5);
+}
+static tc_tensor tc__trunc_normal(const tc__api*of,tc_tensor u,const tc_init*how){
+tc__api frame,*f=&frame;
+if(!u.id||!tc__begin_together(f,of->who,u,of->file,of->line))return tc__null();
+tc_tensor low=tc__normal_part(f,(how->low-how->a)/how->b);
+tc_tensor high=tc__normal_part(f,(how->high-how->a)/how->b);
+tc_tensor p=tc_add(tc_mul(u,tc_sub(high,low)),low);
+tc_tensor y=tc_mul_s(tc__normal_below(f,p),how->b);
+return tc__leave(f,tc_clamp(tc_add_s(y,how->a),how->low,how->high));
+}
+static tc_tensor tc__init_value(tc__api*f,const tc_init*how){
+tc__init_draw fill;
+tc_dims d=tc__dims_shape(f);
+int dtype=tc__is_half(f->x.dtype)?(int)TC_F32:f->x.dtype;
+if(how->kind==TC_INIT_CONSTANT)
+return tc__scalar(f,how->a,tc__is_float(f->x.dtype)?dtype:f->x.dtype);
+if(!tc__is_float(f->x.dtype)){
+tc__fail(f->c,TC_E_DTYPE,"%s: the tensor is %s; random numbers are for floats",
+f->who,tc__dtype(f->x.dtype)->name);
+return tc__null();
+}
+if(how->kind==TC_INIT_TRUNC_NORMAL)
+return tc__trunc_normal(f,tc__random(f,TC__DRAW_UNIFORM,&d,TC_F64),how);
+if(!tc__init_fill(f,how,&fill))return tc__null();
+tc_tensor drawn=tc__random(f,fill.kind,&d,dtype);
+return tc_add_s(tc_mul_s(drawn,fill.scale),fill.add);
+}
+TCDEF tc_tensor tc_init__at(tc_tensor t,tc_init how,const char*file,int line){
+tc__api frame,*f=&frame;
+if(!tc__api_of(f,"tc_init_",t,file,line)||!tc__init_check(f,&how)||
+!tc__writable(f,t))
+return tc__null();
+tc__api_scope(f);
+tc_tensor value=tc__init_value(f,&how);
+int ok=value.id&&tc_copy_(t,value).id;
+(void)tc__leave_null(f);
+return ok?t:tc__null();
 }
 // ---- gen/api/site.h
 #undef TC__SITE
@@ -46038,6 +46360,391 @@ if(ok)h.c=tc,h.n=n_in;
 ok=ok&&tc__host_break(&h,in,site)&&tc__host_run(&h,fn,user);
 return tc__unit_end(tc,outer,ok);
 }
+// ---- gen/exec/params.c
+typedef struct tc__param{
+const char*name;
+tc_tensor tensor;
+int is_buffer;
+}tc__param;
+struct tc_params{
+tc__resource own;
+TC__VEC(tc__param)param;
+tc__map by_name;
+TC__VEC(tc_tensor)list,grads;
+TC__VEC(const tc_tensor*)states;
+TC__VEC(size_t)states_count;
+tc__text text,unmatched;
+};
+static int tc__param_find(const tc_params*p,const char*name){
+uint64_t at,hash=tc__hash64(name,strlen(name),0);
+for(;tc__map_get(&p->by_name,hash,&at);hash=tc__hash_mix(hash,1))
+if(!strcmp(p->param.at[at].name,name))return(int)at;
+return-1;
+}
+static const tc__param*tc__param_numbered(const tc_params*p,int i){
+return p&&i>=0&&(size_t)i<p->param.count?&p->param.at[i]:NULL;
+}
+TCDEF int tc_params_count(const tc_params*p){return p?(int)p->param.count:0;}
+TCDEF const char*tc_params_name(const tc_params*p,int i){
+const tc__param*m=tc__param_numbered(p,i);
+return m?m->name:NULL;
+}
+TCDEF tc_tensor tc_params_tensor(const tc_params*p,int i){
+const tc__param*m=tc__param_numbered(p,i);
+return m?m->tensor:tc__null();
+}
+TCDEF tc_tensor tc_params_find(const tc_params*p,const char*name){
+int i=p&&name?tc__param_find(p,name):-1;
+return tc_params_tensor(p,i);
+}
+static const tc__layout*tc__param_layout(const tc_params*p,size_t i){
+const tc__tensor*t=tc__slot_find(p->own.ctx,p->param.at[i].tensor);
+return tc__layout_at(p->own.ctx,t?t->layout:0);
+}
+static int64_t tc__param_bytes(const tc__layout*l){
+return l->numel*(int64_t)tc__dtype(l->dtype)->bytes;
+}
+TCDEF int64_t tc_params_elements(const tc_params*p){
+int64_t n=0;
+for(size_t i=0;p&&i<p->param.count;i++)n+=tc__param_layout(p,i)->numel;
+return n;
+}
+TCDEF int64_t tc_params_bytes(const tc_params*p){
+int64_t n=0;
+for(size_t i=0;p&&i<p->param.count;i++)
+n+=tc__param_bytes(tc__param_layout(p,i));
+return n;
+}
+static void tc__params_end(tc__resource*o){
+tc_params*p=(tc_params*)(void*)o;
+tc_ctx*c=o->ctx;
+tc__resource_remove(o);
+for(size_t i=0;i<p->param.count;i++){
+tc_tensor t=p->param.at[i].tensor;
+if(tc__slot_find(c,t))
+tc__slot_free(c,tc__handle_slot(t),"freed with its tc_params",NULL,0);
+tc__string_free(c,p->param.at[i].name);
+}
+for(size_t i=0;i<p->states.count;i++)
+TC__FREE_ARRAY(c,(tc_tensor*)(uintptr_t)p->states.at[i],p->states_count.at[i]);
+TC__VEC_FREE(c,p->param);
+TC__VEC_FREE(c,p->list);
+TC__VEC_FREE(c,p->grads);
+TC__VEC_FREE(c,p->states);
+TC__VEC_FREE(c,p->states_count);
+tc__map_free(&p->by_name);
+tc__text_free(&p->text),tc__text_free(&p->unmatched);
+tc__free(c,p,sizeof*p);
+}
+TCDEF tc_params*tc_params_open_at(tc_ctx*tc,const char*file,int line){
+tc__api f;
+if(!tc__api_open(&f,tc,"tc_params_open",file,line))return NULL;
+tc_params*p=TC__NEW(tc,tc_params);
+if(!p)return NULL;
+tc__map_init(&p->by_name,tc);
+tc__text_init(&p->text,tc),tc__text_init(&p->unmatched,tc);
+tc__resource_add(tc,&p->own,tc__params_end);
+return p;
+}
+TCDEF void tc_params_close(tc_params*p){
+if(!p||!tc__is_ours(p->own.ctx,"tc_params_close"))return;
+tc__family_settle(p->own.ctx);
+tc__params_end(&p->own);
+}
+static tc_status tc__params_enter(tc__api*f,const tc_params*p,const char*who,
+const char*file,int line){
+if(!p)return TC_E_NULL;
+return tc__api_open(f,p->own.ctx,who,file,line)?TC_OK:tc__not_ours(p->own.ctx);
+}
+static tc__tensor*tc__param_need(const tc__api*f,const tc_params*p,size_t i){
+const tc__param*m=&p->param.at[i];
+tc__tensor*t=tc__slot_find(f->c,m->tensor);
+if(!t)
+tc__fail(f->c,TC_E_DEAD,
+"%s: \"%.80s\" was freed; the set frees it, with tc_params_close",f->who,
+m->name);
+return t;
+}
+static const char*tc__params_dims(const tc__layout*l,char text[160]){
+tc_dims d=tc_dims_of(l->rank,l->dims);
+return tc__sizes_text(&d,text);
+}
+static int tc__param_fits(const tc__api*f,const tc_params*p,int i,const tc_dims*d,
+int dtype,int is_buffer){
+const tc__param*m=&p->param.at[i];
+const tc__tensor*t=tc__param_need(f,p,(size_t)i);
+char is[160],asked[160];
+if(!t)return 0;
+const tc__layout*l=tc__layout_at(f->c,t->layout);
+int same=d->rank==l->rank&&
+(!d->rank||!memcmp(d->size,l->dims,(size_t)d->rank*sizeof*d->size));
+if(!same||dtype!=l->dtype)
+return tc__fail(f->c,same?TC_E_DTYPE:TC_E_SHAPE,
+"%s: \"%.80s\" is %s%s, %s%s is asked for",f->who,m->name,
+tc__dtype(l->dtype)->name,tc__params_dims(l,is),
+tc__dtype_valid(dtype)?tc__dtype(dtype)->name:"?",
+tc__sizes_text(d,asked));
+if(is_buffer==m->is_buffer)return 1;
+return tc__fail(f->c,TC_E_ARG,"%s: \"%.80s\" is there as a %s",f->who,m->name,
+m->is_buffer?"buffer; use tc_param_buffer"
+:"parameter; use tc_param");
+}
+static int tc__param_name_check(const tc__api*f,const char*name){
+int n=1;
+if(!name)return tc__fail(f->c,TC_E_NULL,"%s: name is NULL",f->who);
+if(!*name||!strcmp(name,"__metadata__"))
+return tc__fail(f->c,TC_E_ARG,"%s: the name \"%s\" cannot be saved; take another",
+f->who,name);
+for(const char*s=name;n&&*s;s+=n)n=tc__utf8_size(s);
+return n||tc__fail(f->c,TC_E_ARG,"%s: the name is no UTF-8",f->who);
+}
+static int tc__param_fill(const tc__api*f,tc_tensor t,const tc_init*init,
+int is_buffer){
+tc__tensor*m=tc__slot_find(f->c,t);
+if(!m||!tc_init__at(t,*init,f->file,f->line).id)return 0;
+int is_float=tc__is_float(tc__layout_at(f->c,m->layout)->dtype);
+if(!is_buffer&&is_float&&tc_requires_grad_at(t,1,f->file,f->line))return 0;
+tc__tensor_move(f->c,m,0);
+return 1;
+}
+static int tc__param_add(tc_params*p,const char*name,tc_tensor t,int is_buffer){
+tc_ctx*c=p->own.ctx;
+uint64_t hash=tc__hash64(name,strlen(name),0);
+tc__param m;
+m.name=tc__string_copy(c,name),m.tensor=t,m.is_buffer=is_buffer;
+while(tc__map_get(&p->by_name,hash,NULL))hash=tc__hash_mix(hash,1);
+int ok=m.name&&TC__VEC_RESERVE(c,p->param,p->param.count+1)&&
+tc__map_set(&p->by_name,hash,p->param.count);
+if(ok)
+(void)TC__PUSH(c,p->param,m);
+else
+tc__string_free(c,m.name);
+return ok;
+}
+static tc_tensor tc__param_new(const tc__api*f,tc_params*p,const char*name,
+const tc_dims*d,int dtype,const tc_init*init,
+int is_buffer){
+if(!tc__param_name_check(f,name)||tc__outside(f->c,f->who))return tc__null();
+tc_tensor t=tc_empty_at(f->c,*d,(tc_dtype)dtype,f->file,f->line);
+if(!t.id)return t;
+if(tc__param_fill(f,t,init,is_buffer)&&tc__param_add(p,name,t,is_buffer))
+return t;
+tc__slot_free(f->c,tc__handle_slot(t),"not made",NULL,0);
+return tc__null();
+}
+static tc_tensor tc__param_get(tc_params*p,const char*who,const char*name,
+const tc_dims*d,int dtype,const tc_init*init,
+int is_buffer,const char*file,int line){
+tc__api f;
+if(tc__params_enter(&f,p,who,file,line))return tc__null();
+int i=name?tc__param_find(p,name):-1;
+if(i<0)return tc__param_new(&f,p,name,d,dtype,init,is_buffer);
+return tc__param_fits(&f,p,i,d,dtype,is_buffer)?p->param.at[i].tensor
+:tc__null();
+}
+TCDEF tc_tensor tc_param_at(tc_params*p,const char*name,tc_dims dims,tc_dtype dtype,
+tc_init init,const char*file,int line){
+return tc__param_get(p,"tc_param",name,&dims,(int)dtype,&init,0,file,line);
+}
+TCDEF tc_tensor tc_param_buffer_at(tc_params*p,const char*name,tc_dims dims,
+tc_dtype dtype,tc_init init,const char*file,
+int line){
+return tc__param_get(p,"tc_param_buffer",name,&dims,(int)dtype,&init,1,file,
+line);
+}
+static int tc__params_list(const tc__api*f,tc_params*p){
+tc_tensor g;
+p->list.count=p->grads.count=0;
+for(size_t i=0;i<p->param.count;i++){
+const tc__tensor*t=tc__param_need(f,p,i);
+if(!t)return 0;
+g.id=t->grad;
+if(!g.id||p->param.at[i].is_buffer)continue;
+if(!TC__PUSH(f->c,p->list,p->param.at[i].tensor)||!TC__PUSH(f->c,p->grads,g))
+return 0;
+}
+return 1;
+}
+TCDEF int tc_params_list_at(tc_params*p,const tc_tensor**params,const tc_tensor**grads,
+const char*file,int line){
+tc__api f;
+if(params)*params=NULL;
+if(grads)*grads=NULL;
+if(tc__params_enter(&f,p,"tc_params_list",file,line)||!tc__params_list(&f,p))
+return-1;
+if(params)*params=p->list.at;
+if(grads)*grads=p->grads.at;
+return(int)p->list.count;
+}
+static tc_tensor tc__params_state_one(const tc__api*f,tc_params*state,
+const char*prefix,const char*name,tc_tensor t){
+tc__text text;
+tc__meta m;
+tc_init zeros=tc_init_zeros();
+tc_tensor made=tc__null();
+if(!tc__meta_get(f,t,&m))return made;
+tc__text_init(&text,f->c);
+tc__put(&text,"%s.%s",prefix,name);
+tc_dims d=tc__meta_dims(&m);
+if(!text.failed)
+made=
+tc__param_get(state,f->who,text.at,&d,m.dtype,&zeros,1,f->file,f->line);
+tc__text_free(&text);
+return made;
+}
+static int tc__params_state_fill(const tc__api*f,tc_params*p,tc_params*state,
+const char*prefix,tc_tensor*out){
+size_t n=0;
+for(size_t i=0;i<p->param.count&&n<p->list.count;i++){
+if(p->param.at[i].tensor.id!=p->list.at[n].id)continue;
+out[n]=tc__params_state_one(f,state,prefix,p->param.at[i].name,p->list.at[n]);
+if(!out[n++].id)return 0;
+}
+return 1;
+}
+static const tc_tensor*tc__params_state_known(const tc_params*state,const tc_tensor*all,
+size_t n){
+for(size_t i=0;i<state->states.count;i++)
+if(state->states_count.at[i]==n&&
+!memcmp(state->states.at[i],all,n*sizeof*all))
+return state->states.at[i];
+return NULL;
+}
+TCDEF const tc_tensor*tc_params_state_at(tc_params*p,tc_params*state,
+const char*prefix,const char*file,int line){
+tc__api f;
+if(tc__params_enter(&f,p,"tc_params_state",file,line))return NULL;
+if(!state||!prefix||state->own.ctx!=f.c||state==p){
+tc__fail(f.c,state&&prefix?TC_E_ARG:TC_E_NULL,"%s: %s",f.who,
+!state?"state is NULL"
+:!prefix?"prefix is NULL"
+:state==p?"state is the set of the parameters; open another"
+:"state is of another context");
+return NULL;
+}
+if(!tc__params_list(&f,p))return NULL;
+size_t n=p->list.count;
+tc_tensor*all=TC__NEW_ARRAY(f.c,tc_tensor,n);
+int ok=all&&TC__VEC_RESERVE(f.c,state->states,state->states.count+1)&&
+TC__VEC_RESERVE(f.c,state->states_count,state->states.count+1)&&
+tc__params_state_fill(&f,p,state,prefix,all);
+const tc_tensor*known=ok?tc__params_state_known(state,all,n):NULL;
+if(ok&&!known&&TC__PUSH(f.c,state->states,all)&&
+TC__PUSH(f.c,state->states_count,n))
+return all;
+if(all)TC__FREE_ARRAY(f.c,all,n);
+return known;
+}
+TCDEF tc_status tc_params_zero_grad_at(tc_params*p,const char*file,int line){
+tc__api f;
+tc_status s=tc__params_enter(&f,p,"tc_params_zero_grad",file,line);
+if(s)return s;
+tc_status outer=tc__unit_begin(f.c);
+int ok=tc__params_list(&f,p);
+for(size_t i=0;ok&&i<p->grads.count;i++)
+ok=tc_zero__at(p->grads.at[i],file,line).id!=0;
+return tc__unit_end(f.c,outer,ok);
+}
+typedef struct tc__moving{
+tc_tensor from,copy;
+}tc__moving;
+typedef struct tc__params_move{
+const tc__api*f;
+const char*device;
+TC__VEC(tc__moving)all;
+}tc__params_move;
+static int tc__move_one(tc__params_move*m,tc_tensor t){
+tc__moving o;
+if(!t.id)return 1;
+o.from=t,o.copy=tc_to_at(t,m->device,m->f->file,m->f->line);
+if(!o.copy.id)return 0;
+if(TC__PUSH(m->f->c,m->all,o))return 1;
+tc__slot_free(m->f->c,tc__handle_slot(o.copy),"not moved",NULL,0);
+return 0;
+}
+static int tc__move_copies(tc__params_move*m,const tc_params*p){
+tc_tensor grad;
+for(size_t i=0;i<p->param.count;i++){
+const tc__tensor*t=tc__param_need(m->f,p,i);
+if(!t)return 0;
+grad.id=t->grad;
+if(!tc__move_one(m,p->param.at[i].tensor)||!tc__move_one(m,grad))return 0;
+}
+return 1;
+}
+static void tc__tensors_swap(tc__tensor*a,tc__tensor*b){
+tc__storage*storage=a->storage;
+uint32_t layout=a->layout;
+int64_t offset=a->offset;
+a->storage=b->storage,a->layout=b->layout,a->offset=b->offset;
+b->storage=storage,b->layout=layout,b->offset=offset;
+a->bind_epoch=b->bind_epoch=0;
+}
+TCDEF tc_status tc_params_to_at(tc_params*p,const char*device,const char*file,
+int line){
+tc__api f;
+tc__params_move m;
+tc_status s=tc__params_enter(&f,p,"tc_params_to",file,line);
+if(!s)s=tc__outside(f.c,f.who);
+if(s)return s;
+tc_status outer=tc__unit_begin(f.c);
+memset(&m,0,sizeof m);
+m.f=&f,m.device=device;
+int ok=tc__device_need(f.c,f.who,device)>=0&&tc__move_copies(&m,p);
+for(size_t i=0;i<m.all.count;i++){
+tc__tensor*copy=tc__slot_find(f.c,m.all.at[i].copy);
+tc__tensor*from=tc__slot_find(f.c,m.all.at[i].from);
+if(ok&&from&&copy)tc__tensors_swap(from,copy);
+if(copy)
+tc__slot_free(f.c,tc__handle_slot(m.all.at[i].copy),"moved",file,line);
+}
+if(m.all.count)tc__fns_look_again(f.c);
+TC__VEC_FREE(f.c,m.all);
+return tc__unit_end(f.c,outer,ok);
+}
+enum{TC__PARAMS_COLUMNS=60};
+static void tc__params_widths(const tc_params*p,int*name,int*sizes){
+char text[160];
+*name=9,*sizes=5;
+for(size_t i=0;i<p->param.count;i++){
+int n=(int)strlen(p->param.at[i].name);
+int d=(int)strlen(tc__params_dims(tc__param_layout(p,i),text));
+if(n>*name&&n<=TC__PARAMS_COLUMNS)*name=n;
+if(d>*sizes&&d<=TC__PARAMS_COLUMNS)*sizes=d;
+}
+}
+static void tc__put_param(tc__text*t,const tc_params*p,size_t i,int name,int sizes){
+const tc__param*m=&p->param.at[i];
+const tc__layout*l=tc__param_layout(p,i);
+const tc__tensor*own=tc__slot_find(p->own.ctx,m->tensor);
+char text[160];
+tc__put(t,"%-*s  %-5s  %-*s  %12lld  %14lld  %s\n",name,m->name,
+own?tc__dtype(l->dtype)->name:"freed",sizes,tc__params_dims(l,text),
+(long long)l->numel,(long long)tc__param_bytes(l),
+m->is_buffer?"buffer"
+:own&&own->grad?"trained"
+:"fixed");
+}
+TCDEF const char*tc_params_text(tc_params*p){
+int name,sizes;
+int64_t trained=0;
+if(!p)return "";
+tc__text*t=&p->text;
+tc__text_clear(t);
+tc__params_widths(p,&name,&sizes);
+tc__put(t,"%-*s  %-5s  %-*s  %12s  %14s\n",name,"name","dtype",sizes,"sizes",
+"elements","bytes");
+for(size_t i=0;i<p->param.count;i++){
+const tc__tensor*m=tc__slot_find(p->own.ctx,p->param.at[i].tensor);
+if(m&&m->grad)trained+=tc__param_layout(p,i)->numel;
+tc__put_param(t,p,i,name,sizes);
+}
+tc__put(t,"%-*s  %-5s  %-*s  %12lld  %14lld\n",name,"total","",sizes,"",
+(long long)tc_params_elements(p),(long long)tc_params_bytes(p));
+tc__put(t,"%d tensors, %lld elements trained\n",tc_params_count(p),
+(long long)trained);
+return t->failed?"":t->at;
+}
 
 // ---- gen/io/npy.c
 enum{
@@ -47153,20 +47860,16 @@ n&&!names?"names"
 :"metadata");
 return 1;
 }
-TCDEF tc_status tc_safetensors_save_at(tc_ctx*tc,const char*path,
-const char*const*names,const tc_tensor*tensors,
-int n,const char*const*metadata,int n_metadata,
-const char*file,int line){
-tc__api f;
+static int tc__safe_save(const tc__api*f,const char*path,const char*const*names,
+const tc_tensor*tensors,int n,const char*const*metadata,
+int n_metadata){
+tc_ctx*tc=f->c;
 tc__safe_draft d;
 tc_status s=TC_OK;
-if(!tc)return TC_E_NULL;
-if(!tc__api_open(&f,tc,"tc_safetensors_save",file,line))return tc__not_ours(tc);
-tc_status outer=tc__unit_begin(tc);
 memset(&d,0,sizeof d);
-d.f=&f,d.path=path,d.n=n;
+d.f=f,d.path=path,d.n=n;
 tc__text_init(&d.head,tc),tc__text_init(&d.temp,tc);
-int ok=tc__safe_save_check(&f,path,names,tensors,n,metadata,n_metadata);
+int ok=tc__safe_save_check(f,path,names,tensors,n,metadata,n_metadata);
 d.item=ok?TC__NEW_ARRAY(tc,tc__safe_item,n):NULL;
 ok=d.item&&tc__safe_items(&d,names,tensors)&&
 tc__safe_put_header(&d,metadata,n_metadata);
@@ -47175,7 +47878,140 @@ if(ok&&!d.temp.failed)s=tc__safe_draft_write(&d);
 ok=ok&&!d.temp.failed&&!s;
 if(d.item)TC__FREE_ARRAY(tc,d.item,n);
 tc__text_free(&d.head),tc__text_free(&d.temp);
+return ok;
+}
+TCDEF tc_status tc_safetensors_save_at(tc_ctx*tc,const char*path,
+const char*const*names,const tc_tensor*tensors,
+int n,const char*const*metadata,int n_metadata,
+const char*file,int line){
+tc__api f;
+if(!tc)return TC_E_NULL;
+if(!tc__api_open(&f,tc,"tc_safetensors_save",file,line))return tc__not_ours(tc);
+tc_status outer=tc__unit_begin(tc);
+int ok=tc__safe_save(&f,path,names,tensors,n,metadata,n_metadata);
 return tc__unit_end(tc,outer,ok);
+}
+// ---- gen/io/params_file.c
+typedef struct tc__params_load{
+const tc__api*f;
+tc_params*p;
+tc_safetensors*file;
+tc_tensor*read;
+}tc__params_load;
+TCDEF const char*tc_params_unmatched(const tc_params*p){
+return p&&!p->unmatched.failed?p->unmatched.at:"";
+}
+TCDEF tc_status tc_params_save_at(tc_params*p,const char*path,const char*file,
+int line){
+tc__api f;
+tc_status s=tc__params_enter(&f,p,"tc_params_save",file,line);
+if(s)return s;
+tc_status outer=tc__unit_begin(f.c);
+size_t n=p->param.count;
+const char**names=TC__NEW_ARRAY(f.c,const char*,n);
+tc_tensor*tensors=TC__NEW_ARRAY(f.c,tc_tensor,n);
+int ok=names&&tensors;
+for(size_t i=0;ok&&i<n;i++){
+names[i]=p->param.at[i].name,tensors[i]=p->param.at[i].tensor;
+ok=tc__param_need(&f,p,i)!=NULL;
+}
+ok=ok&&tc__safe_save(&f,path,names,tensors,(int)n,NULL,0);
+if(names)TC__FREE_ARRAY(f.c,names,n);
+if(tensors)TC__FREE_ARRAY(f.c,tensors,n);
+return tc__unit_end(f.c,outer,ok);
+}
+static void tc__put_unmatched(tc__text*t,int*n,const char*what,const char*name){
+if(!(*n)++)
+tc__put(t,"%s%s ",t->size?"; ":"",what);
+else
+tc__put(t,", ");
+tc__put_json(t,name);
+}
+static int tc__params_compare(const tc__params_load*l){
+tc_params*p=l->p;
+int missing=0,unexpected=0;
+tc__text_clear(&p->unmatched);
+for(size_t i=0;i<p->param.count;i++)
+if(tc_safetensors_find(l->file,p->param.at[i].name)<0)
+tc__put_unmatched(&p->unmatched,&missing,"missing",p->param.at[i].name);
+for(int i=0;i<tc_safetensors_count(l->file);i++)
+if(tc__param_find(p,tc_safetensors_name(l->file,i))<0)
+tc__put_unmatched(&p->unmatched,&unexpected,"unexpected",
+tc_safetensors_name(l->file,i));
+return missing+unexpected;
+}
+static int tc__params_sizes(const tc__params_load*l,size_t i){
+const tc__api*f=l->f;
+const tc__param*m=&l->p->param.at[i];
+const tc__tensor*t=tc__param_need(f,l->p,i);
+const tc__safe_tensor*from=tc__safe_find(&l->file->header,m->name);
+char is[160],has[160];
+if(!t||!from)return t!=NULL;
+if(!tc__safe_known(f,l->file,from))return 0;
+const tc__layout*layout=tc__layout_at(f->c,t->layout);
+tc_dims d=tc_dims_of(from->rank,from->dims);
+if(d.rank==layout->rank&&
+(!d.rank||!memcmp(d.size,layout->dims,(size_t)d.rank*sizeof*d.size)))
+return 1;
+return tc__fail(f->c,TC_E_SHAPE,"%s: \"%.80s\" is %s, \"%s\" has it as %s",f->who,
+m->name,tc__params_dims(layout,is),l->file->path,
+tc__sizes_text(&d,has));
+}
+static int tc__params_check(const tc__params_load*l,int flags){
+const tc__api*f=l->f;
+int unmatched=tc__params_compare(l),ok=!l->p->unmatched.failed;
+for(size_t i=0;ok&&i<l->p->param.count;i++)ok=tc__params_sizes(l,i);
+if(!ok||!unmatched||flags&TC_LOAD_PARTIAL)return ok;
+return tc__fail(f->c,TC_E_ARG,
+"%s: \"%s\" is not of this set: %.300s; TC_LOAD_PARTIAL loads the rest",
+f->who,l->file->path,l->p->unmatched.at);
+}
+static int tc__params_read(tc__params_load*l){
+for(size_t i=0;i<l->p->param.count;i++){
+const tc__safe_tensor*from=
+tc__safe_find(&l->file->header,l->p->param.at[i].name);
+l->read[i]=from?tc__safe_copy(l->f,l->file,from):tc__null();
+if(from&&!l->read[i].id)return 0;
+}
+return 1;
+}
+static int tc__params_write(const tc__params_load*l){
+for(size_t i=0;i<l->p->param.count;i++)
+if(l->read[i].id&&
+!tc_copy__at(l->p->param.at[i].tensor,l->read[i],l->f->file,l->f->line).id)
+return 0;
+return 1;
+}
+static int tc__params_load_file(tc__params_load*l,const char*path,int flags){
+tc_ctx*c=l->f->c;
+size_t n=l->p->param.count;
+l->file=tc__safe_open(l->f,path);
+if(!l->file)return 0;
+l->read=TC__NEW_ARRAY(c,tc_tensor,n);
+int ok=
+l->read&&tc__params_check(l,flags)&&tc__params_read(l)&&tc__params_write(l);
+for(size_t i=0;l->read&&i<n;i++)
+if(l->read[i].id)tc__slot_free(c,tc__handle_slot(l->read[i]),"loaded",NULL,0);
+if(l->read)TC__FREE_ARRAY(c,l->read,n);
+tc__safe_end(&l->file->own);
+return ok;
+}
+TCDEF tc_status tc_params_load_at(tc_params*p,const char*path,int flags,
+const char*file,int line){
+tc__api f;
+tc__params_load l;
+tc_status s=tc__params_enter(&f,p,"tc_params_load",file,line);
+if(!s)s=tc__outside(f.c,f.who);
+if(s)return s;
+memset(&l,0,sizeof l);
+l.f=&f,l.p=p;
+tc__text_clear(&p->unmatched);
+tc_status outer=tc__unit_begin(f.c);
+int ok=
+flags==(flags&TC_LOAD_PARTIAL)||
+tc__fail(f.c,TC_E_ARG,"%s: flags are %d; 0 or TC_LOAD_PARTIAL",f.who,flags);
+ok=ok&&tc__params_load_file(&l,path,flags);
+return tc__unit_end(f.c,outer,ok);
 }
 // ---- gen/base/once_end.c
 #ifdef TC__ONCE_CODE

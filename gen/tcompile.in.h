@@ -349,6 +349,7 @@
 #include "api/extend.h"
 #include "api/grad.h"
 #include "api/safetensors.h"
+#include "api/params.h"
 
 #include "out/call_macros.inc"
 
@@ -409,6 +410,7 @@
 #include "graph/product.c"
 #include "graph/optim.c"
 #include "graph/running.c"
+#include "graph/init.c"
 #include "api/site.h"
 #include "out/composites.inc"
 #include "graph/rows.c"
@@ -554,10 +556,12 @@
 #include "base/once_begin.c"
 #include "exec/control.c"
 #include "exec/host.c"
+#include "exec/params.c"
 
 #include "io/npy.c"
 #include "io/safetensors_header.c"
 #include "io/safetensors.c"
+#include "io/params_file.c"
 #include "base/once_end.c"
 #include "base/float_end.c"
 

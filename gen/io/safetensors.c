@@ -498,20 +498,17 @@ static int tc__safe_save_check(const tc__api *f, const char *path, const char *c
     return 1;
 }
 
-TCDEF tc_status tc_safetensors_save_at(tc_ctx *tc, const char *path,
-                                       const char *const *names, const tc_tensor *tensors,
-                                       int n, const char *const *metadata, int n_metadata,
-                                       const char *file, int line) {
-    tc__api f;
+// 0 = reported.
+static int tc__safe_save(const tc__api *f, const char *path, const char *const *names,
+                         const tc_tensor *tensors, int n, const char *const *metadata,
+                         int n_metadata) {
+    tc_ctx *tc = f->c;
     tc__safe_draft d;
     tc_status s = TC_OK;
-    if (!tc) return TC_E_NULL;
-    if (!tc__api_open(&f, tc, "tc_safetensors_save", file, line)) return tc__not_ours(tc);
-    tc_status outer = tc__unit_begin(tc);
     memset(&d, 0, sizeof d);
-    d.f = &f, d.path = path, d.n = n;
+    d.f = f, d.path = path, d.n = n;
     tc__text_init(&d.head, tc), tc__text_init(&d.temp, tc);
-    int ok = tc__safe_save_check(&f, path, names, tensors, n, metadata, n_metadata);
+    int ok = tc__safe_save_check(f, path, names, tensors, n, metadata, n_metadata);
     d.item = ok ? TC__NEW_ARRAY(tc, tc__safe_item, n) : NULL;
     ok = d.item && tc__safe_items(&d, names, tensors) &&
          tc__safe_put_header(&d, metadata, n_metadata);
@@ -520,5 +517,17 @@ TCDEF tc_status tc_safetensors_save_at(tc_ctx *tc, const char *path,
     ok = ok && !d.temp.failed && !s;
     if (d.item) TC__FREE_ARRAY(tc, d.item, n);
     tc__text_free(&d.head), tc__text_free(&d.temp);
+    return ok;
+}
+
+TCDEF tc_status tc_safetensors_save_at(tc_ctx *tc, const char *path,
+                                       const char *const *names, const tc_tensor *tensors,
+                                       int n, const char *const *metadata, int n_metadata,
+                                       const char *file, int line) {
+    tc__api f;
+    if (!tc) return TC_E_NULL;
+    if (!tc__api_open(&f, tc, "tc_safetensors_save", file, line)) return tc__not_ours(tc);
+    tc_status outer = tc__unit_begin(tc);
+    int ok = tc__safe_save(&f, path, names, tensors, n, metadata, n_metadata);
     return tc__unit_end(tc, outer, ok);
 }

@@ -1,0 +1,451 @@
+// Sets of parameters: tensors in slots of no scope, known by a name each. What is here is bookkeeping; values are
+// graph/init.c's, gradients exec/grads.c's, files io/params_file.c's.
+
+typedef struct tc__param {
+    const char *name; // owned
+    tc_tensor tensor; // the set's
+    int is_buffer;
+} tc__param;
+
+struct tc_params {
+    tc__resource own; // must be first
+    TC__VEC(tc__param) param;
+    tc__map by_name;                   // hash of a name -> its number
+    TC__VEC(tc_tensor) list, grads;    // of tc_params_list
+    TC__VEC(const tc_tensor *) states; // arrays of tc_params_state, owned,
+    TC__VEC(size_t) states_count;      //   and their lengths
+    tc__text text, unmatched;
+};
+
+// ---- asking ----
+
+// The number of a name, -1 = there is none.
+static int tc__param_find(const tc_params *p, const char *name) {
+    uint64_t at, hash = tc__hash64(name, strlen(name), 0);
+    for (; tc__map_get(&p->by_name, hash, &at); hash = tc__hash_mix(hash, 1))
+        if (!strcmp(p->param.at[at].name, name)) return (int)at;
+    return -1;
+}
+
+static const tc__param *tc__param_numbered(const tc_params *p, int i) {
+    return p && i >= 0 && (size_t)i < p->param.count ? &p->param.at[i] : NULL;
+}
+
+TCDEF int tc_params_count(const tc_params *p) { return p ? (int)p->param.count : 0; }
+
+TCDEF const char *tc_params_name(const tc_params *p, int i) {
+    const tc__param *m = tc__param_numbered(p, i);
+    return m ? m->name : NULL;
+}
+
+TCDEF tc_tensor tc_params_tensor(const tc_params *p, int i) {
+    const tc__param *m = tc__param_numbered(p, i);
+    return m ? m->tensor : tc__null();
+}
+
+TCDEF tc_tensor tc_params_find(const tc_params *p, const char *name) {
+    int i = p && name ? tc__param_find(p, name) : -1;
+    return tc_params_tensor(p, i);
+}
+
+// Those that somebody has freed count as nothing.
+static const tc__layout *tc__param_layout(const tc_params *p, size_t i) {
+    const tc__tensor *t = tc__slot_find(p->own.ctx, p->param.at[i].tensor);
+    return tc__layout_at(p->own.ctx, t ? t->layout : 0);
+}
+
+static int64_t tc__param_bytes(const tc__layout *l) {
+    return l->numel * (int64_t)tc__dtype(l->dtype)->bytes;
+}
+
+TCDEF int64_t tc_params_elements(const tc_params *p) {
+    int64_t n = 0;
+    for (size_t i = 0; p && i < p->param.count; i++) n += tc__param_layout(p, i)->numel;
+    return n;
+}
+
+TCDEF int64_t tc_params_bytes(const tc_params *p) {
+    int64_t n = 0;
+    for (size_t i = 0; p && i < p->param.count; i++)
+        n += tc__param_bytes(tc__param_layout(p, i));
+    return n;
+}
+
+// ---- opening and closing ----
+
+static void tc__params_end(tc__resource *o) {
+    tc_params *p = (tc_params *)(void *)o;
+    tc_ctx *c = o->ctx;
+    tc__resource_remove(o);
+    for (size_t i = 0; i < p->param.count; i++) {
+        tc_tensor t = p->param.at[i].tensor;
+        if (tc__slot_find(c, t))
+            tc__slot_free(c, tc__handle_slot(t), "freed with its tc_params", NULL, 0);
+        tc__string_free(c, p->param.at[i].name);
+    }
+    for (size_t i = 0; i < p->states.count; i++)
+        TC__FREE_ARRAY(c, (tc_tensor *)(uintptr_t)p->states.at[i], p->states_count.at[i]);
+    TC__VEC_FREE(c, p->param);
+    TC__VEC_FREE(c, p->list);
+    TC__VEC_FREE(c, p->grads);
+    TC__VEC_FREE(c, p->states);
+    TC__VEC_FREE(c, p->states_count);
+    tc__map_free(&p->by_name);
+    tc__text_free(&p->text), tc__text_free(&p->unmatched);
+    tc__free(c, p, sizeof *p);
+}
+
+TCDEF tc_params *tc_params_open_at(tc_ctx *tc, const char *file, int line) {
+    tc__api f;
+    if (!tc__api_open(&f, tc, "tc_params_open", file, line)) return NULL;
+    tc_params *p = TC__NEW(tc, tc_params);
+    if (!p) return NULL;
+    tc__map_init(&p->by_name, tc);
+    tc__text_init(&p->text, tc), tc__text_init(&p->unmatched, tc);
+    tc__resource_add(tc, &p->own, tc__params_end);
+    return p;
+}
+
+TCDEF void tc_params_close(tc_params *p) {
+    if (!p || !tc__is_ours(p->own.ctx, "tc_params_close")) return;
+    tc__family_settle(p->own.ctx);
+    tc__params_end(&p->own);
+}
+
+// A frame of a call about the set; the status, TC_OK = it is there.
+static tc_status tc__params_enter(tc__api *f, const tc_params *p, const char *who,
+                                  const char *file, int line) {
+    if (!p) return TC_E_NULL;
+    return tc__api_open(f, p->own.ctx, who, file, line) ? TC_OK : tc__not_ours(p->own.ctx);
+}
+
+// Tensor i as it is in memory; NULL = somebody has freed it, reported.
+static tc__tensor *tc__param_need(const tc__api *f, const tc_params *p, size_t i) {
+    const tc__param *m = &p->param.at[i];
+    tc__tensor *t = tc__slot_find(f->c, m->tensor);
+    if (!t)
+        tc__fail(f->c, TC_E_DEAD,
+                 "%s: \"%.80s\" was freed; the set frees it, with tc_params_close", f->who,
+                 m->name);
+    return t;
+}
+
+// ---- one parameter ----
+
+static const char *tc__params_dims(const tc__layout *l, char text[160]) {
+    tc_dims d = tc_dims_of(l->rank, l->dims);
+    return tc__sizes_text(&d, text);
+}
+
+// Whether what is there is what is asked for; 0 = reported.
+static int tc__param_fits(const tc__api *f, const tc_params *p, int i, const tc_dims *d,
+                          int dtype, int is_buffer) {
+    const tc__param *m = &p->param.at[i];
+    const tc__tensor *t = tc__param_need(f, p, (size_t)i);
+    char is[160], asked[160];
+    if (!t) return 0;
+    const tc__layout *l = tc__layout_at(f->c, t->layout);
+    int same = d->rank == l->rank &&
+               (!d->rank || !memcmp(d->size, l->dims, (size_t)d->rank * sizeof *d->size));
+    if (!same || dtype != l->dtype)
+        return tc__fail(f->c, same ? TC_E_DTYPE : TC_E_SHAPE,
+                        "%s: \"%.80s\" is %s%s, %s%s is asked for", f->who, m->name,
+                        tc__dtype(l->dtype)->name, tc__params_dims(l, is),
+                        tc__dtype_valid(dtype) ? tc__dtype(dtype)->name : "?",
+                        tc__sizes_text(d, asked));
+    if (is_buffer == m->is_buffer) return 1;
+    return tc__fail(f->c, TC_E_ARG, "%s: \"%.80s\" is there as a %s", f->who, m->name,
+                    m->is_buffer ? "buffer; use tc_param_buffer"
+                                 : "parameter; use tc_param");
+}
+
+static int tc__param_name_check(const tc__api *f, const char *name) {
+    int n = 1;
+    if (!name) return tc__fail(f->c, TC_E_NULL, "%s: name is NULL", f->who);
+    if (!*name || !strcmp(name, "__metadata__"))
+        return tc__fail(f->c, TC_E_ARG, "%s: the name \"%s\" cannot be saved; take another",
+                        f->who, name);
+    for (const char *s = name; n && *s; s += n) n = tc__utf8_size(s);
+    return n || tc__fail(f->c, TC_E_ARG, "%s: the name is no UTF-8", f->who);
+}
+
+// The tensor of a new parameter, filled; 0 = reported, and nothing is left.
+static int tc__param_fill(const tc__api *f, tc_tensor t, const tc_init *init,
+                          int is_buffer) {
+    tc__tensor *m = tc__slot_find(f->c, t);
+    if (!m || !tc_init__at(t, *init, f->file, f->line).id) return 0;
+    int is_float = tc__is_float(tc__layout_at(f->c, m->layout)->dtype);
+    if (!is_buffer && is_float && tc_requires_grad_at(t, 1, f->file, f->line)) return 0;
+    tc__tensor_move(f->c, m, 0);
+    return 1;
+}
+
+static int tc__param_add(tc_params *p, const char *name, tc_tensor t, int is_buffer) {
+    tc_ctx *c = p->own.ctx;
+    uint64_t hash = tc__hash64(name, strlen(name), 0);
+    tc__param m;
+    m.name = tc__string_copy(c, name), m.tensor = t, m.is_buffer = is_buffer;
+    while (tc__map_get(&p->by_name, hash, NULL)) hash = tc__hash_mix(hash, 1);
+    int ok = m.name && TC__VEC_RESERVE(c, p->param, p->param.count + 1) &&
+             tc__map_set(&p->by_name, hash, p->param.count);
+    if (ok)
+        (void)TC__PUSH(c, p->param, m);
+    else
+        tc__string_free(c, m.name);
+    return ok;
+}
+
+static tc_tensor tc__param_new(const tc__api *f, tc_params *p, const char *name,
+                               const tc_dims *d, int dtype, const tc_init *init,
+                               int is_buffer) {
+    if (!tc__param_name_check(f, name) || tc__outside(f->c, f->who)) return tc__null();
+    tc_tensor t = tc_empty_at(f->c, *d, (tc_dtype)dtype, f->file, f->line);
+    if (!t.id) return t;
+    if (tc__param_fill(f, t, init, is_buffer) && tc__param_add(p, name, t, is_buffer))
+        return t;
+    tc__slot_free(f->c, tc__handle_slot(t), "not made", NULL, 0);
+    return tc__null();
+}
+
+static tc_tensor tc__param_get(tc_params *p, const char *who, const char *name,
+                               const tc_dims *d, int dtype, const tc_init *init,
+                               int is_buffer, const char *file, int line) {
+    tc__api f;
+    if (tc__params_enter(&f, p, who, file, line)) return tc__null();
+    int i = name ? tc__param_find(p, name) : -1;
+    if (i < 0) return tc__param_new(&f, p, name, d, dtype, init, is_buffer);
+    return tc__param_fits(&f, p, i, d, dtype, is_buffer) ? p->param.at[i].tensor
+                                                         : tc__null();
+}
+
+TCDEF tc_tensor tc_param_at(tc_params *p, const char *name, tc_dims dims, tc_dtype dtype,
+                            tc_init init, const char *file, int line) {
+    return tc__param_get(p, "tc_param", name, &dims, (int)dtype, &init, 0, file, line);
+}
+
+TCDEF tc_tensor tc_param_buffer_at(tc_params *p, const char *name, tc_dims dims,
+                                   tc_dtype dtype, tc_init init, const char *file,
+                                   int line) {
+    return tc__param_get(p, "tc_param_buffer", name, &dims, (int)dtype, &init, 1, file,
+                         line);
+}
+
+// ---- lists ----
+
+static int tc__params_list(const tc__api *f, tc_params *p) {
+    tc_tensor g;
+    p->list.count = p->grads.count = 0;
+    for (size_t i = 0; i < p->param.count; i++) {
+        const tc__tensor *t = tc__param_need(f, p, i);
+        if (!t) return 0;
+        g.id = t->grad;
+        if (!g.id || p->param.at[i].is_buffer) continue;
+        if (!TC__PUSH(f->c, p->list, p->param.at[i].tensor) || !TC__PUSH(f->c, p->grads, g))
+            return 0;
+    }
+    return 1;
+}
+
+TCDEF int tc_params_list_at(tc_params *p, const tc_tensor **params, const tc_tensor **grads,
+                            const char *file, int line) {
+    tc__api f;
+    if (params) *params = NULL;
+    if (grads) *grads = NULL;
+    if (tc__params_enter(&f, p, "tc_params_list", file, line) || !tc__params_list(&f, p))
+        return -1;
+    if (params) *params = p->list.at;
+    if (grads) *grads = p->grads.at;
+    return (int)p->list.count;
+}
+
+// Buffer "prefix.name" of `state`, zeros like t; null = reported.
+static tc_tensor tc__params_state_one(const tc__api *f, tc_params *state,
+                                      const char *prefix, const char *name, tc_tensor t) {
+    tc__text text;
+    tc__meta m;
+    tc_init zeros = tc_init_zeros();
+    tc_tensor made = tc__null();
+    if (!tc__meta_get(f, t, &m)) return made;
+    tc__text_init(&text, f->c);
+    tc__put(&text, "%s.%s", prefix, name);
+    tc_dims d = tc__meta_dims(&m);
+    if (!text.failed)
+        made =
+            tc__param_get(state, f->who, text.at, &d, m.dtype, &zeros, 1, f->file, f->line);
+    tc__text_free(&text);
+    return made;
+}
+
+static int tc__params_state_fill(const tc__api *f, tc_params *p, tc_params *state,
+                                 const char *prefix, tc_tensor *out) {
+    size_t n = 0;
+    for (size_t i = 0; i < p->param.count && n < p->list.count; i++) {
+        if (p->param.at[i].tensor.id != p->list.at[n].id) continue;
+        out[n] = tc__params_state_one(f, state, prefix, p->param.at[i].name, p->list.at[n]);
+        if (!out[n++].id) return 0;
+    }
+    return 1;
+}
+
+// The array that is there already, with the same tensors; NULL = there is none.
+static const tc_tensor *tc__params_state_known(const tc_params *state, const tc_tensor *all,
+                                               size_t n) {
+    for (size_t i = 0; i < state->states.count; i++)
+        if (state->states_count.at[i] == n &&
+            !memcmp(state->states.at[i], all, n * sizeof *all))
+            return state->states.at[i];
+    return NULL;
+}
+
+TCDEF const tc_tensor *tc_params_state_at(tc_params *p, tc_params *state,
+                                          const char *prefix, const char *file, int line) {
+    tc__api f;
+    if (tc__params_enter(&f, p, "tc_params_state", file, line)) return NULL;
+    if (!state || !prefix || state->own.ctx != f.c || state == p) {
+        tc__fail(f.c, state && prefix ? TC_E_ARG : TC_E_NULL, "%s: %s", f.who,
+                 !state       ? "state is NULL"
+                 : !prefix    ? "prefix is NULL"
+                 : state == p ? "state is the set of the parameters; open another"
+                              : "state is of another context");
+        return NULL;
+    }
+    if (!tc__params_list(&f, p)) return NULL;
+    size_t n = p->list.count;
+    tc_tensor *all = TC__NEW_ARRAY(f.c, tc_tensor, n);
+    int ok = all && TC__VEC_RESERVE(f.c, state->states, state->states.count + 1) &&
+             TC__VEC_RESERVE(f.c, state->states_count, state->states.count + 1) &&
+             tc__params_state_fill(&f, p, state, prefix, all);
+    const tc_tensor *known = ok ? tc__params_state_known(state, all, n) : NULL;
+    if (ok && !known && TC__PUSH(f.c, state->states, all) &&
+        TC__PUSH(f.c, state->states_count, n))
+        return all;
+    if (all) TC__FREE_ARRAY(f.c, all, n);
+    return known;
+}
+
+TCDEF tc_status tc_params_zero_grad_at(tc_params *p, const char *file, int line) {
+    tc__api f;
+    tc_status s = tc__params_enter(&f, p, "tc_params_zero_grad", file, line);
+    if (s) return s;
+    tc_status outer = tc__unit_begin(f.c);
+    int ok = tc__params_list(&f, p);
+    for (size_t i = 0; ok && i < p->grads.count; i++)
+        ok = tc_zero__at(p->grads.at[i], file, line).id != 0;
+    return tc__unit_end(f.c, outer, ok);
+}
+
+// ---- another device ----
+
+// A tensor of the set, or a gradient, and the copy that takes its place.
+typedef struct tc__moving {
+    tc_tensor from, copy;
+} tc__moving;
+
+typedef struct tc__params_move {
+    const tc__api *f;
+    const char *device;
+    TC__VEC(tc__moving) all;
+} tc__params_move;
+
+static int tc__move_one(tc__params_move *m, tc_tensor t) {
+    tc__moving o;
+    if (!t.id) return 1;
+    o.from = t, o.copy = tc_to_at(t, m->device, m->f->file, m->f->line);
+    if (!o.copy.id) return 0;
+    if (TC__PUSH(m->f->c, m->all, o)) return 1;
+    tc__slot_free(m->f->c, tc__handle_slot(o.copy), "not moved", NULL, 0);
+    return 0;
+}
+
+static int tc__move_copies(tc__params_move *m, const tc_params *p) {
+    tc_tensor grad;
+    for (size_t i = 0; i < p->param.count; i++) {
+        const tc__tensor *t = tc__param_need(m->f, p, i);
+        if (!t) return 0;
+        grad.id = t->grad;
+        if (!tc__move_one(m, p->param.at[i].tensor) || !tc__move_one(m, grad)) return 0;
+    }
+    return 1;
+}
+
+// Both tensors show what the other one did.
+static void tc__tensors_swap(tc__tensor *a, tc__tensor *b) {
+    tc__storage *storage = a->storage;
+    uint32_t layout = a->layout;
+    int64_t offset = a->offset;
+    a->storage = b->storage, a->layout = b->layout, a->offset = b->offset;
+    b->storage = storage, b->layout = layout, b->offset = offset;
+    a->bind_epoch = b->bind_epoch = 0;
+}
+
+TCDEF tc_status tc_params_to_at(tc_params *p, const char *device, const char *file,
+                                int line) {
+    tc__api f;
+    tc__params_move m;
+    tc_status s = tc__params_enter(&f, p, "tc_params_to", file, line);
+    if (!s) s = tc__outside(f.c, f.who);
+    if (s) return s;
+    tc_status outer = tc__unit_begin(f.c);
+    memset(&m, 0, sizeof m);
+    m.f = &f, m.device = device;
+    int ok = tc__device_need(f.c, f.who, device) >= 0 && tc__move_copies(&m, p);
+    for (size_t i = 0; i < m.all.count; i++) {
+        tc__tensor *copy = tc__slot_find(f.c, m.all.at[i].copy);
+        tc__tensor *from = tc__slot_find(f.c, m.all.at[i].from);
+        if (ok && from && copy) tc__tensors_swap(from, copy);
+        if (copy)
+            tc__slot_free(f.c, tc__handle_slot(m.all.at[i].copy), "moved", file, line);
+    }
+    if (m.all.count) tc__fns_look_again(f.c);
+    TC__VEC_FREE(f.c, m.all);
+    return tc__unit_end(f.c, outer, ok);
+}
+
+// ---- as a table ----
+
+enum { TC__PARAMS_COLUMNS = 60 }; // of a name or sizes; longer ones stand out
+
+static void tc__params_widths(const tc_params *p, int *name, int *sizes) {
+    char text[160];
+    *name = 9, *sizes = 5;
+    for (size_t i = 0; i < p->param.count; i++) {
+        int n = (int)strlen(p->param.at[i].name);
+        int d = (int)strlen(tc__params_dims(tc__param_layout(p, i), text));
+        if (n > *name && n <= TC__PARAMS_COLUMNS) *name = n;
+        if (d > *sizes && d <= TC__PARAMS_COLUMNS) *sizes = d;
+    }
+}
+
+static void tc__put_param(tc__text *t, const tc_params *p, size_t i, int name, int sizes) {
+    const tc__param *m = &p->param.at[i];
+    const tc__layout *l = tc__param_layout(p, i);
+    const tc__tensor *own = tc__slot_find(p->own.ctx, m->tensor);
+    char text[160];
+    tc__put(t, "%-*s  %-5s  %-*s  %12lld  %14lld  %s\n", name, m->name,
+            own ? tc__dtype(l->dtype)->name : "freed", sizes, tc__params_dims(l, text),
+            (long long)l->numel, (long long)tc__param_bytes(l),
+            m->is_buffer       ? "buffer"
+            : own && own->grad ? "trained"
+                               : "fixed");
+}
+
+TCDEF const char *tc_params_text(tc_params *p) {
+    int name, sizes;
+    int64_t trained = 0;
+    if (!p) return "";
+    tc__text *t = &p->text;
+    tc__text_clear(t);
+    tc__params_widths(p, &name, &sizes);
+    tc__put(t, "%-*s  %-5s  %-*s  %12s  %14s\n", name, "name", "dtype", sizes, "sizes",
+            "elements", "bytes");
+    for (size_t i = 0; i < p->param.count; i++) {
+        const tc__tensor *m = tc__slot_find(p->own.ctx, p->param.at[i].tensor);
+        if (m && m->grad) trained += tc__param_layout(p, i)->numel;
+        tc__put_param(t, p, i, name, sizes);
+    }
+    tc__put(t, "%-*s  %-5s  %-*s  %12lld  %14lld\n", name, "total", "", sizes, "",
+            (long long)tc_params_elements(p), (long long)tc_params_bytes(p));
+    tc__put(t, "%d tensors, %lld elements trained\n", tc_params_count(p),
+            (long long)trained);
+    return t->failed ? "" : t->at;
+}
