@@ -1,24 +1,28 @@
 // Trains a network to read handwritten digits: 1347 of them, 450 others to test it. 64 pixels, 128 hidden units,
-// 10 classes. A step is one function: loss, gradients and the update of all weights are one graph.
+// 10 classes. A step is one function: loss, gradients and the update of all weights are one graph. The weights are a
+// set of parameters, which is saved, and read again by another one.
 //
-// Build: cc -O2 -I. examples/train_digits_mlp.c -o train_digits_mlp -lm -lpthread -ldl
-// Run:   ./train_digits_mlp [digits.u8]     (default examples/data/digits.u8)
-// Prints the loss of every third epoch, how many of the test's digits are right, and what the step became. Exit
-// status 1 if less than 97 % are right, or if there are more programs than sizes of batches.
+// Build: cc -O2 -I. examples/train_digits_mlp.c -o train_digits_mlp -lpthread -ldl
+// Run:   ./train_digits_mlp [digits.u8 [weights.safetensors]]     (default examples/data/digits.u8, and a file that is
+//        removed at the end)
+// Prints the loss of every third epoch, the weights, how many of the test's digits are right, and what the step became.
+// Exit status 1 if less than 97 % are right, if the weights that were read say anything else, or if there are more
+// programs than sizes of batches.
 #define TCOMPILE_IMPLEMENTATION
 #include "tcompile.h"
 
-#include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 
 enum { DIGITS = 1797, PIXELS = 64, RECORD = PIXELS + 1, TEST_EVERY = 4 };
 enum { HIDDEN = 128, CLASSES = 10, BATCH = 40, EPOCHS = 30 };
-enum { W1, B1, W2, B2, WEIGHTS };
+enum { WEIGHTS = 4 };
 
 typedef struct model {
-    tc_tensor weight[WEIGHTS], average[WEIGHTS], square[WEIGHTS]; // of the gradients
-    tc_tensor steps;                                              // made so far
-    tc_tensor loss;                                               // summed over the epoch
+    tc_params *params, *state;         // what is learnt; what the optimiser keeps
+    const tc_tensor *average, *square; //   of each gradient
+    tc_tensor steps;                   //   and made so far
+    tc_tensor loss;                    // summed over the epoch
 } model;
 
 // Record: 64 pixels 0..16, row by row, then the label.
@@ -54,19 +58,23 @@ static void shuffle(int64_t *x, int n) {
     }
 }
 
+static tc_params *make_params(tc_ctx *tc) {
+    tc_params *p = tc_params_open(tc);
+    tc_init relu = tc_init_kaiming_normal(TC_FAN_IN, tc_gain(TC_GAIN_RELU, 0));
+    tc_param(p, "hidden.weight", TC_DIMS(HIDDEN, PIXELS), TC_F32, relu);
+    tc_param(p, "hidden.bias", TC_DIMS(HIDDEN), TC_F32, tc_init_zeros());
+    tc_param(p, "out.weight", TC_DIMS(CLASSES, HIDDEN), TC_F32, relu);
+    tc_param(p, "out.bias", TC_DIMS(CLASSES), TC_F32, tc_init_zeros());
+    return p;
+}
+
 static model make_model(tc_ctx *tc) {
     model m;
-    m.weight[W1] = tc_randn(tc, TC_DIMS(HIDDEN, PIXELS), TC_F32);
-    m.weight[B1] = tc_zeros(tc, TC_DIMS(HIDDEN), TC_F32);
-    m.weight[W2] = tc_randn(tc, TC_DIMS(CLASSES, HIDDEN), TC_F32);
-    m.weight[B2] = tc_zeros(tc, TC_DIMS(CLASSES), TC_F32);
-    tc_mul_s_(m.weight[W1], sqrt(2.0 / PIXELS)),
-        tc_mul_s_(m.weight[W2], sqrt(2.0 / HIDDEN));
-    for (int i = 0; i < WEIGHTS; i++) {
-        m.average[i] = tc_zeros_like(m.weight[i]);
-        m.square[i] = tc_zeros_like(m.weight[i]);
-    }
-    m.steps = tc_zeros(tc, TC_SCALAR, TC_F32), m.loss = tc_zeros(tc, TC_SCALAR, TC_F32);
+    m.params = make_params(tc), m.state = tc_params_open(tc);
+    m.average = tc_params_state(m.params, m.state, "exp_avg");
+    m.square = tc_params_state(m.params, m.state, "exp_avg_sq");
+    m.steps = tc_param_buffer(m.state, "step", TC_SCALAR, TC_F32, tc_init_zeros());
+    m.loss = tc_zeros(tc, TC_SCALAR, TC_F32);
     return m;
 }
 
@@ -80,19 +88,23 @@ static tc_tensor labels(tc_tensor all, tc_tensor which) {
     return tc_to_i32(tc_index_select(tc_select(all, 1, PIXELS), 0, which));
 }
 
-static tc_tensor logits(const model *m, tc_tensor x) {
-    tc_tensor hidden = tc_relu(tc_linear(x, m->weight[W1], m->weight[B1]));
-    return tc_linear(hidden, m->weight[W2], m->weight[B2]);
+static tc_tensor logits(const tc_params *p, tc_tensor x) {
+    x = tc_linear(x, tc_params_find(p, "hidden.weight"), tc_params_find(p, "hidden.bias"));
+    x = tc_relu(x);
+    return tc_linear(x, tc_params_find(p, "out.weight"), tc_params_find(p, "out.bias"));
 }
 
 // in: all records, those of the batch. out: its loss, summed up in the model too.
 static void step(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     model *m = (model *)user;
+    const tc_tensor *weight;
     tc_tensor gradient[WEIGHTS];
     (void)tc;
-    out[0] = tc_cross_entropy(logits(m, pixels(in[0], in[1])), labels(in[0], in[1]));
-    tc_grad(out[0], m->weight, WEIGHTS, gradient);
-    tc_adamw_list_(m->weight, gradient, m->average, m->square, WEIGHTS, m->steps, 3e-3, 0.9,
+    tc_params_list(m->params, &weight, NULL);
+    out[0] =
+        tc_cross_entropy(logits(m->params, pixels(in[0], in[1])), labels(in[0], in[1]));
+    tc_grad(out[0], weight, WEIGHTS, gradient);
+    tc_adamw_list_(weight, gradient, m->average, m->square, WEIGHTS, m->steps, 3e-3, 0.9,
                    0.999, 1e-8, 1e-2);
     tc_add_(m->loss, out[0]);
 }
@@ -114,17 +126,29 @@ static double epoch(tc_ctx *tc, tc_fn *f, const model *m, tc_tensor all, int64_t
     return tc_item(m->loss) / batches;
 }
 
-static int count_right(tc_ctx *tc, const model *m, tc_tensor all, tc_tensor which) {
+static int count_right(tc_ctx *tc, const tc_params *p, tc_tensor all, tc_tensor which) {
     tc_trace_begin(tc, "test");
-    tc_tensor said = tc_argmax(logits(m, pixels(all, which)), 1);
+    tc_tensor said = tc_argmax(logits(p, pixels(all, which)), 1);
     tc_tensor n_right = tc_sum_all(tc_eq(said, labels(all, which)));
     tc_trace_end(tc);
     return (int)tc_item_i64(n_right);
 }
 
+// The same of weights that were saved, and read into a set that has others.
+static int count_right_again(tc_ctx *tc, tc_params *p, const char *path, tc_tensor all,
+                             tc_tensor which) {
+    tc_params *read = make_params(tc);
+    int right = -1;
+    if (!tc_params_save(p, path) && !tc_params_load(read, path, 0))
+        right = count_right(tc, read, all, which);
+    tc_params_close(read);
+    return right;
+}
+
 int main(int argc, char **argv) {
     static int64_t train[DIGITS], test[DIGITS];
     const char *path = argc > 1 ? argv[1] : "examples/data/digits.u8";
+    const char *saved = argc > 2 ? argv[2] : "train_digits_mlp.safetensors";
     int n_test, n = split(train, test, &n_test);
     if (!load(path)) {
         fprintf(stderr, "%s: not %d digits; run from the root or name the file\n", path,
@@ -142,13 +166,18 @@ int main(int argc, char **argv) {
         double loss = epoch(tc, f, &m, all, train, n);
         if (i % 3 == 0) printf("epoch %2d: loss %.4f\n", i, loss);
     }
-    int right = count_right(tc, &m, all, which);
+    printf("\n%s\n", tc_params_text(m.params));
+    int right = count_right(tc, m.params, all, which);
+    int again = count_right_again(tc, m.params, saved, all, which);
+    if (argc <= 2) remove(saved);
     tc_explanation made = tc_explain_counts(tc, "step");
-    printf("%d of %d right (%.1f %%)\n", right, n_test, 100.0 * right / n_test);
+    printf("%d of %d right (%.1f %%), and %d with the weights that were saved and read\n",
+           right, n_test, 100.0 * right / n_test, again);
     printf("a step is one program, of %d kernels; %d programs for batches of any size\n",
            made.programs ? made.kernels / made.programs : 0, made.programs);
     if (tc_error(tc)) fprintf(stderr, "error: %s\n", tc_error_text(tc));
-    int ok = !tc_error(tc) && right >= 0.97 * n_test && made.programs <= 2;
+    int ok =
+        !tc_error(tc) && right >= 0.97 * n_test && again == right && made.programs <= 2;
     tc_fn_free(f);
     tc_close(tc);
     return !ok;
