@@ -6,8 +6,8 @@
 //
 // THE MANUAL
 //     QUICK START, TENSORS AND OPS, REGIONS, FUNCTIONS, LIFETIMES, IDIOMS (training step, decode loop,
-//     stencil with a border, solver, any batch size), ERRORS, SEEING WHAT HAPPENS, ENVIRONMENT, OPTIONS
-//     OF THE BUILD, THREADS, START-UP, DEVICES, BACKENDS, OPS OF YOUR OWN.
+//     stencil with a border, solver, any batch size), PARAMETERS AND FILES, ERRORS, SEEING WHAT HAPPENS,
+//     ENVIRONMENT, OPTIONS OF THE BUILD, THREADS, START-UP, DEVICES, BACKENDS, OPS OF YOUR OWN.
 //     The reference is the declarations below, in the same order. All pieces of code here compile as C99
 //     and as C++11, and are run by the tests; `tc` is an open context.
 //
@@ -38,8 +38,8 @@
 //     No other files, no install. (Small programs have the macro in app.c itself, before other includes.)
 //
 // WHAT IT DOES NOT DO
-//     It is no array library with every function, no model format, and it never calls Python, BLAS
-//     or a vendor library. GPUs come with tcompile_cuda.h.
+//     It is no array library with every function, no format of its own for models, and it never calls
+//     Python, BLAS or a vendor library. GPUs come with tcompile_cuda.h.
 //
 // TENSORS AND OPS
 //     A tensor is a handle, copied like a number. Ops give new tensors and follow PyTorch in names,
@@ -219,6 +219,32 @@
 //
 //     Any batch size: call a function with it (FUNCTIONS above). The second size seen makes one program for
 //     all; tc_mark_dynamic makes it from the first on.
+//
+// PARAMETERS AND FILES
+//     A tc_params is a set of named tensors, made by the formulas of torch.nn.init, and owned by the set. It gives
+//     optimisers their lists, and is saved and loaded as a safetensors file, whose bytes are those of the Python
+//     package. What an optimiser keeps is another set. tc_safetensors_open reads a file without one, and borrows
+//     tensors where they lie. tc_training(tc, 0) ends dropout, and has tc_batch_norm_running use what it has gathered.
+//
+//     ```c
+//     tc_tensor x = tc_randn(tc, TC_DIMS(32, 8), TC_F32), y = tc_sum_dims(x, TC_DIMS(1), TC_KEEPDIM);
+//     tc_params *p = tc_params_open(tc), *state = tc_params_open(tc);
+//     tc_tensor w = tc_param(p, "w", TC_DIMS(1, 8), TC_F32, tc_init_xavier_uniform(1));
+//     tc_tensor b = tc_param(p, "b", TC_DIMS(1), TC_F32, tc_init_zeros());
+//     const tc_tensor *list, *grads, *momentum = tc_params_state(p, state, "momentum");
+//     for (int i = 0; i < 100; i++) {
+//         tc_trace_begin(tc, "fit");
+//         tc_params_zero_grad(p);
+//         tc_backward(tc_mse_loss(tc_linear(tc_dropout(x, 0.1), w, b), y));
+//         int n = tc_params_list(p, &list, &grads);
+//         tc_sgd_list_(list, grads, momentum, n, 0.01, 0.9, 0, 0);
+//         tc_trace_end(tc);
+//     }
+//     tc_training(tc, 0);
+//     fputs(tc_params_text(p), stdout);                             // a table
+//     tc_params_save(p, "model.safetensors");
+//     tc_params_load(p, "model.safetensors", 0);                    // strict: all names, no others
+//     ```
 //
 // ERRORS
 //     Nothing prints, exits or aborts. The first error stays in the context until tc_error_clear, with the op,

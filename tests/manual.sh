@@ -79,7 +79,7 @@ run_piece() { # SOURCE
     *cuda*) check "$1" "$CC" -std=c99 $WARN -I. -fsyntax-only "$1" ;;
     *)
         check "$1" "$CC" -std=c99 $WARN -I. "$1" "$object" -o "$program" -lpthread -ldl &&
-            check "$program" "$program"
+            check "$program" sh -c 'cd "$1" && exec "./${2##*/}"' sh "$out" "$program" # files stay there
         ;;
     esac
     # shellcheck disable=SC2086
