@@ -2473,9 +2473,11 @@ TCDEF tc_tensor tc_init__at(tc_tensor t, tc_init how, const char *file, int line
 
 typedef struct tc_params tc_params;
 
-// An empty set. It belongs to the context, and lives until tc_params_close or tc_close. NULL: error.
+// An empty set. It belongs to the context, and lives until tc_params_close or tc_close. Bodies of functions may ask
+// it anything: a parameter that is added, and a gradient switched on or off, runs those again that have asked. NULL:
+// error.
 TCDEF tc_params *tc_params_open_at(tc_ctx *tc, const char *file, int line);
-// Frees the set and its tensors. NULL does nothing.
+// Frees the set and its tensors. NULL does nothing. TC_E_STATE: in a function's body; nothing is freed.
 TCDEF void tc_params_close(tc_params *p);
 
 // The parameter of this name: the one that there is, else a new one on the default device, filled as `init` says; a
@@ -2867,7 +2869,7 @@ TCDEF const char *tc_params_unmatched(const tc_params *p);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xac5d7cf0dcbc9993u
+#define TC__BUILD_ID 0x11668d3e60e3fe34u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -4595,7 +4597,8 @@ struct stat s;
 if(!stat(path,&s)&&!S_ISREG(s.st_mode))return errno=EINVAL,(FILE*)NULL;
 int fd=open(temp,O_WRONLY|O_CREAT|O_EXCL|O_NOFOLLOW|O_CLOEXEC,0666);
 FILE*f=fd<0?NULL:fdopen(fd,"wb");
-if(fd>=0&&!f)tc__close(fd),(void)unlink(temp);
+int kept=errno;
+if(fd>=0&&!f)(void)close(fd),(void)unlink(temp),errno=kept;
 return f;
 }
 TC__UNUSED static int tc__draft_close(FILE*f,const char*path,const char*temp,
@@ -34709,6 +34712,7 @@ uint32_t passes_off;
 tc__kernels*kernels;
 tc__emit target;
 tc__resource*resource;
+uint64_t grads_switched;
 tc_fn*fn;
 uint64_t fn_serial;
 tc__map eager_ids;
@@ -42943,12 +42947,12 @@ tc__text_init(&f->text,tc);
 f->next=tc->fn,tc->fn=f,f->serial=tc->fn_serial++;
 return f;
 }
-static void tc__fn_forget_bytes(tc_ctx*c,const tc_fn*gone){
-for(tc_fn*f=gone->user_bytes?c->fn:NULL;f;f=f->next){
+static void tc__fns_forget_bytes(tc_ctx*c,const void*gone){
+for(tc_fn*f=c->fn;f;f=f->next){
 tc__entry**at=&f->entry;
-for(tc__entry*e;f!=gone&&(e=*at)!=NULL;){
+for(tc__entry*e;(e=*at)!=NULL;){
 size_t i=1;
-while(i<e->range.count&&e->range.at[i].at!=gone->user)i++;
+while(i<e->range.count&&e->range.at[i].at!=gone)i++;
 if(i>=e->range.count){
 at=&e->next;
 continue;
@@ -43009,7 +43013,7 @@ tc__fail(c,TC_E_STATE,"tc_fn_free: the body of \"%s\" runs; free it afterwards",
 f->region->name);
 return;
 }
-tc__fn_forget_bytes(c,f);
+if(f->user_bytes)tc__fns_forget_bytes(c,f->user);
 while(*at!=f)at=&(*at)->next;
 *at=f->next;
 tc__entries_free(f);
@@ -43762,6 +43766,7 @@ tc__tensor_move(c,own,0);
 t->grad=g.id;
 }
 tc__fns_look_again(c);
+c->grads_switched++;
 return 1;
 }
 TCDEF tc_status tc_requires_grad_at(tc_tensor t,int on,const char*file,int line){
@@ -46394,6 +46399,7 @@ int is_buffer;
 }tc__param;
 struct tc_params{
 tc__resource own;
+uint64_t version;
 TC__VEC(tc__param)param;
 tc__map by_name;
 TC__VEC(tc_tensor)list,grads;
@@ -46401,6 +46407,14 @@ TC__VEC(const tc_tensor*)states;
 TC__VEC(size_t)states_count;
 tc__text text,unmatched;
 };
+static void tc__params_seen(const tc_params*p){
+if(p)tc_guard_bytes(p->own.ctx,&p->version,sizeof p->version);
+}
+static void tc__params_grads_seen(const tc_params*p){
+tc__params_seen(p);
+tc_guard_bytes(p->own.ctx,&p->own.ctx->grads_switched,
+sizeof p->own.ctx->grads_switched);
+}
 static int tc__param_find(const tc_params*p,const char*name){
 uint64_t at,hash=tc__hash64(name,strlen(name),0);
 for(;tc__map_get(&p->by_name,hash,&at);hash=tc__hash_mix(hash,1))
@@ -46410,12 +46424,17 @@ return-1;
 static const tc__param*tc__param_numbered(const tc_params*p,int i){
 return p&&i>=0&&(size_t)i<p->param.count?&p->param.at[i]:NULL;
 }
-TCDEF int tc_params_count(const tc_params*p){return p?(int)p->param.count:0;}
+TCDEF int tc_params_count(const tc_params*p){
+tc__params_seen(p);
+return p?(int)p->param.count:0;
+}
 TCDEF const char*tc_params_name(const tc_params*p,int i){
+tc__params_seen(p);
 const tc__param*m=tc__param_numbered(p,i);
 return m?m->name:NULL;
 }
 TCDEF tc_tensor tc_params_tensor(const tc_params*p,int i){
+tc__params_seen(p);
 const tc__param*m=tc__param_numbered(p,i);
 return m?m->tensor:tc__null();
 }
@@ -46432,11 +46451,13 @@ return l->numel*(int64_t)tc__dtype(l->dtype)->bytes;
 }
 TCDEF int64_t tc_params_elements(const tc_params*p){
 int64_t n=0;
+tc__params_seen(p);
 for(size_t i=0;p&&i<p->param.count;i++)n+=tc__param_layout(p,i)->numel;
 return n;
 }
 TCDEF int64_t tc_params_bytes(const tc_params*p){
 int64_t n=0;
+tc__params_seen(p);
 for(size_t i=0;p&&i<p->param.count;i++)
 n+=tc__param_bytes(tc__param_layout(p,i));
 return n;
@@ -46445,6 +46466,7 @@ static void tc__params_end(tc__resource*o){
 tc_params*p=(tc_params*)(void*)o;
 tc_ctx*c=o->ctx;
 tc__resource_remove(o);
+tc__fns_forget_bytes(c,&p->version);
 for(size_t i=0;i<p->param.count;i++){
 tc_tensor t=p->param.at[i].tensor;
 if(tc__slot_find(c,t))
@@ -46474,6 +46496,11 @@ return p;
 }
 TCDEF void tc_params_close(tc_params*p){
 if(!p||!tc__is_ours(p->own.ctx,"tc_params_close"))return;
+if(p->own.ctx->bodies){
+tc__fail(p->own.ctx,TC_E_STATE,
+"tc_params_close: called by a function's body; close it afterwards");
+return;
+}
 tc__family_settle(p->own.ctx);
 tc__params_end(&p->own);
 }
@@ -46542,7 +46569,7 @@ while(tc__map_get(&p->by_name,hash,NULL))hash=tc__hash_mix(hash,1);
 int ok=m.name&&TC__VEC_RESERVE(c,p->param,p->param.count+1)&&
 tc__map_set(&p->by_name,hash,p->param.count);
 if(ok)
-(void)TC__PUSH(c,p->param,m);
+(void)TC__PUSH(c,p->param,m),p->version++;
 else
 tc__string_free(c,m.name);
 return ok;
@@ -46580,6 +46607,7 @@ line);
 }
 static int tc__params_list(const tc__api*f,tc_params*p){
 tc_tensor g;
+tc__params_grads_seen(p);
 p->list.count=p->grads.count=0;
 for(size_t i=0;i<p->param.count;i++){
 const tc__tensor*t=tc__param_need(f,p,i);

@@ -85,9 +85,11 @@ TCDEF tc_tensor tc_init__at(tc_tensor t, tc_init how, const char *file, int line
 
 typedef struct tc_params tc_params;
 
-// An empty set. It belongs to the context, and lives until tc_params_close or tc_close. NULL: error.
+// An empty set. It belongs to the context, and lives until tc_params_close or tc_close. Bodies of functions may ask
+// it anything: a parameter that is added, and a gradient switched on or off, runs those again that have asked. NULL:
+// error.
 TCDEF tc_params *tc_params_open_at(tc_ctx *tc, const char *file, int line);
-// Frees the set and its tensors. NULL does nothing.
+// Frees the set and its tensors. NULL does nothing. TC_E_STATE: in a function's body; nothing is freed.
 TCDEF void tc_params_close(tc_params *p);
 
 // The parameter of this name: the one that there is, else a new one on the default device, filled as `init` says; a

@@ -598,7 +598,8 @@ TC__UNUSED static FILE *tc__draft_open(const char *path, const char *temp) {
     if (!stat(path, &s) && !S_ISREG(s.st_mode)) return errno = EINVAL, (FILE *)NULL;
     int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     FILE *f = fd < 0 ? NULL : fdopen(fd, "wb");
-    if (fd >= 0 && !f) tc__close(fd), (void)unlink(temp);
+    int kept = errno;
+    if (fd >= 0 && !f) (void)close(fd), (void)unlink(temp), errno = kept;
     return f;
 }
 

@@ -552,13 +552,13 @@ TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_byt
     return f;
 }
 
-// The bytes of a function that is freed may be gone: entries of others that compare them go too.
-static void tc__fn_forget_bytes(tc_ctx *c, const tc_fn *gone) {
-    for (tc_fn *f = gone->user_bytes ? c->fn : NULL; f; f = f->next) {
+// Bytes that may be gone, of a function that is freed, say: entries of others that compare them go too.
+static void tc__fns_forget_bytes(tc_ctx *c, const void *gone) {
+    for (tc_fn *f = c->fn; f; f = f->next) {
         tc__entry **at = &f->entry;
-        for (tc__entry *e; f != gone && (e = *at) != NULL;) {
+        for (tc__entry *e; (e = *at) != NULL;) {
             size_t i = 1; // range 0 is its own
-            while (i < e->range.count && e->range.at[i].at != gone->user) i++;
+            while (i < e->range.count && e->range.at[i].at != gone) i++;
             if (i >= e->range.count) {
                 at = &e->next;
                 continue;
@@ -626,7 +626,7 @@ TCDEF void tc_fn_free(tc_fn *f) {
                  f->region->name);
         return;
     }
-    tc__fn_forget_bytes(c, f);
+    if (f->user_bytes) tc__fns_forget_bytes(c, f->user);
     while (*at != f) at = &(*at)->next;
     *at = f->next;
     tc__entries_free(f);

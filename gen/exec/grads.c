@@ -13,6 +13,7 @@ static int tc__grad_switch(const tc__api *f, tc__tensor *t, tc_tensor x, int on)
         t->grad = g.id;
     }
     tc__fns_look_again(c);
+    c->grads_switched++;
     return 1;
 }
 

@@ -9,6 +9,7 @@ typedef struct tc__param {
 
 struct tc_params {
     tc__resource own; // must be first
+    uint64_t version; // counts parameters that were added
     TC__VEC(tc__param) param;
     tc__map by_name;                   // hash of a name -> its number
     TC__VEC(tc_tensor) list, grads;    // of tc_params_list
@@ -18,6 +19,18 @@ struct tc_params {
 };
 
 // ---- asking ----
+
+// What a body learns of the set, it depends on: on which parameters there are,
+static void tc__params_seen(const tc_params *p) {
+    if (p) tc_guard_bytes(p->own.ctx, &p->version, sizeof p->version);
+}
+
+// and which of them have a gradient, those too that it uses in no other way.
+static void tc__params_grads_seen(const tc_params *p) {
+    tc__params_seen(p);
+    tc_guard_bytes(p->own.ctx, &p->own.ctx->grads_switched,
+                   sizeof p->own.ctx->grads_switched);
+}
 
 // The number of a name, -1 = there is none.
 static int tc__param_find(const tc_params *p, const char *name) {
@@ -31,14 +44,19 @@ static const tc__param *tc__param_numbered(const tc_params *p, int i) {
     return p && i >= 0 && (size_t)i < p->param.count ? &p->param.at[i] : NULL;
 }
 
-TCDEF int tc_params_count(const tc_params *p) { return p ? (int)p->param.count : 0; }
+TCDEF int tc_params_count(const tc_params *p) {
+    tc__params_seen(p);
+    return p ? (int)p->param.count : 0;
+}
 
 TCDEF const char *tc_params_name(const tc_params *p, int i) {
+    tc__params_seen(p);
     const tc__param *m = tc__param_numbered(p, i);
     return m ? m->name : NULL;
 }
 
 TCDEF tc_tensor tc_params_tensor(const tc_params *p, int i) {
+    tc__params_seen(p);
     const tc__param *m = tc__param_numbered(p, i);
     return m ? m->tensor : tc__null();
 }
@@ -60,12 +78,14 @@ static int64_t tc__param_bytes(const tc__layout *l) {
 
 TCDEF int64_t tc_params_elements(const tc_params *p) {
     int64_t n = 0;
+    tc__params_seen(p);
     for (size_t i = 0; p && i < p->param.count; i++) n += tc__param_layout(p, i)->numel;
     return n;
 }
 
 TCDEF int64_t tc_params_bytes(const tc_params *p) {
     int64_t n = 0;
+    tc__params_seen(p);
     for (size_t i = 0; p && i < p->param.count; i++)
         n += tc__param_bytes(tc__param_layout(p, i));
     return n;
@@ -77,6 +97,7 @@ static void tc__params_end(tc__resource *o) {
     tc_params *p = (tc_params *)(void *)o;
     tc_ctx *c = o->ctx;
     tc__resource_remove(o);
+    tc__fns_forget_bytes(c, &p->version);
     for (size_t i = 0; i < p->param.count; i++) {
         tc_tensor t = p->param.at[i].tensor;
         if (tc__slot_find(c, t))
@@ -108,6 +129,11 @@ TCDEF tc_params *tc_params_open_at(tc_ctx *tc, const char *file, int line) {
 
 TCDEF void tc_params_close(tc_params *p) {
     if (!p || !tc__is_ours(p->own.ctx, "tc_params_close")) return;
+    if (p->own.ctx->bodies) {
+        tc__fail(p->own.ctx, TC_E_STATE,
+                 "tc_params_close: called by a function's body; close it afterwards");
+        return;
+    }
     tc__family_settle(p->own.ctx);
     tc__params_end(&p->own);
 }
@@ -189,7 +215,7 @@ static int tc__param_add(tc_params *p, const char *name, tc_tensor t, int is_buf
     int ok = m.name && TC__VEC_RESERVE(c, p->param, p->param.count + 1) &&
              tc__map_set(&p->by_name, hash, p->param.count);
     if (ok)
-        (void)TC__PUSH(c, p->param, m);
+        (void)TC__PUSH(c, p->param, m), p->version++;
     else
         tc__string_free(c, m.name);
     return ok;
@@ -234,6 +260,7 @@ TCDEF tc_tensor tc_param_buffer_at(tc_params *p, const char *name, tc_dims dims,
 
 static int tc__params_list(const tc__api *f, tc_params *p) {
     tc_tensor g;
+    tc__params_grads_seen(p);
     p->list.count = p->grads.count = 0;
     for (size_t i = 0; i < p->param.count; i++) {
         const tc__tensor *t = tc__param_need(f, p, i);

@@ -28,14 +28,15 @@ struct tc_ctx {
     TC__VEC(const tc__language *) languages; // of headers beside this one
     const char *default_backend;             // what defaults.backend is; owned, NULL = none
     int no_fusion;
-    uint32_t passes_off;    // bit i: pass i of tc__passes is off
-    tc__kernels *kernels;   // compiled code; exec/kernels.c
-    tc__emit target;        //   and what it is compiled for
-    tc__resource *resource; // the last one first
-    tc_fn *fn;              // functions; owned
-    uint64_t fn_serial;     //   made so far
-    tc__map eager_ids;      // hash of a call -> tc__eager
-    size_t eager_held;      //   and the bytes that those took
+    uint32_t passes_off;     // bit i: pass i of tc__passes is off
+    tc__kernels *kernels;    // compiled code; exec/kernels.c
+    tc__emit target;         //   and what it is compiled for
+    tc__resource *resource;  // the last one first
+    uint64_t grads_switched; // calls of tc_requires_grad that changed something
+    tc_fn *fn;               // functions; owned
+    uint64_t fn_serial;      //   made so far
+    tc__map eager_ids;       // hash of a call -> tc__eager
+    size_t eager_held;       //   and the bytes that those took
     size_t programs_held,
         programs_limit; // bytes of all programs of steps; 0 = the usual limit
     uint32_t programs_live;

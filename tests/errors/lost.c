@@ -24,6 +24,7 @@ static tc_status host(void *user, const tc_buffer *in, int n_in) {
 
 // Everything that takes a tensor, of a handle that is none.
 static void every_call(tc_ctx *tc, tc_tensor t) {
+    static const char *const names[] = {"t"};
     tc_tensor list[1] = {t}, made[2];
     tc_tensor *out = made, *values = made, *indices = made + 1;
     double bytes[8];
@@ -34,6 +35,9 @@ static void every_call(tc_ctx *tc, tc_tensor t) {
     STATUS(tc_requires_grad(t, 1));
     ANSWER(tc_grad_of(t));
     RESULT(tc_detach(t));
+    RESULT(tc_init_(t, tc_init_ones()));
+    RESULT(tc_batch_norm_running(t, t, t, t, t, 0.1, 1e-5));
+    STATUS(tc_safetensors_save(tc, "/tmp/never", names, list, 1, NULL, 0));
     STATUS(tc_mark_dynamic(t, 0, 1, 1));
     STATUS(tc_mark_static(t, 0));
     ANSWER(tc_keep(t)); // gives what it was given

@@ -437,6 +437,83 @@ BOTH(sets_refused) {
     ERROR(TC_E_DEAD, "\"fc.bias\" was freed; the set frees it");
 }
 
+// ---- bodies that ask ----
+
+// The squares of all that is trained, and how many tensors there are.
+static void penalty_body(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    tc_params *p = *(tc_params **)user;
+    const tc_tensor *w;
+    (void)tc;
+    int n = tc_params_list(p, &w, NULL);
+    out[0] = tc_mul_s(in[0], tc_params_count(p));
+    for (int i = 0; i < n; i++) out[0] = tc_add(out[0], tc_sum_all(tc_square(w[i])));
+}
+
+static double penalty(tc_fn *f, tc_tensor x) {
+    tc_tensor y = tc_null();
+    CALL(f, &x, 1, &y, 1);
+    double v = tc_item(y);
+    if (y.id) tc_free(y);
+    return v;
+}
+
+BOTH(bodies_see_what_changes) {
+    tc_params *p = small_set(tc);
+    tc_tensor x = tc_full(tc, TC_SCALAR, 100, TC_F32), w = tc_params_find(p, "fc.weight");
+    tc_tensor b = tc_params_find(p, "fc.bias");
+    tc_fn *f = tc_compile(tc, penalty_body, &p, sizeof p, NULL);
+    tc_fill_(b, 1);
+    for (int i = 0; i < 4; i++) CHECK_NEAR(penalty(f, x), 400 + 6 * 4 + 2, 0);
+    CHECK_EQ(tc_stats_get(tc).skips, 2);
+    tc_param(p, "more", TC_DIMS(3), TC_F32, tc_init_constant(3));
+    for (int i = 0; i < 4; i++) CHECK_NEAR(penalty(f, x), 500 + 6 * 4 + 2 + 27, 0);
+    tc_param_buffer(p, "none", TC_DIMS(3), TC_F32, tc_init_ones());
+    for (int i = 0; i < 4; i++) CHECK_NEAR(penalty(f, x), 600 + 6 * 4 + 2 + 27, 0);
+    tc_requires_grad(w, 0);
+    for (int i = 0; i < 4; i++) CHECK_NEAR(penalty(f, x), 600 + 2 + 27, 0);
+    MISS(f, TC_MISS_CHECK);
+    tc_requires_grad(w, 1); // which the last program does not use
+    CHECK_NEAR(penalty(f, x), 600 + 6 * 4 + 2 + 27, 0);
+    MISS(f, TC_MISS_BYTES);
+    CHECK_EQ(tc_fn_demoted(f) == NULL, 1);
+}
+
+static void find_body(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    const tc_params *p = *(tc_params **)user;
+    tc_tensor b = tc_params_find(p, "bias");
+    (void)tc;
+    out[0] = tc_is_null(b) ? tc_add_s(in[0], 1) : tc_add(in[0], b);
+}
+
+// Of a set that is closed nothing is compared any more: another may lie there.
+BOTH(bodies_and_sets_that_end) {
+    tc_tensor x = tc_full(tc, TC_SCALAR, 1, TC_F32);
+    tc_params *p = tc_params_open(tc);
+    tc_fn *f = tc_compile(tc, find_body, &p, sizeof p, NULL);
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 3; i++) CHECK_NEAR(penalty(f, x), 2, 0);
+        tc_param(p, "bias", TC_SCALAR, TC_F32, tc_init_constant(10 + round));
+        for (int i = 0; i < 3; i++) CHECK_NEAR(penalty(f, x), 11 + round, 0);
+        tc_params_close(p);
+        p = tc_params_open(tc);
+    }
+}
+
+static void close_body(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc;
+    out[0] = in[0];
+    tc_params_close(*(tc_params **)user);
+}
+
+BOTH(a_body_closes_no_set) {
+    tc_params *p = small_set(tc);
+    tc_tensor x = tc_ones(tc, TC_SCALAR, TC_F32), y;
+    tc_fn *f = tc_compile(tc, close_body, &p, sizeof p, NULL);
+    CHECK_EQ(tc_call(f, &x, 1, &y, 1), TC_E_STATE);
+    ERROR(TC_E_STATE, "tc_params_close: called by a function's body");
+    CHECK_EQ(tc_params_count(p), 4);
+}
+
 // ---- files ----
 
 static char folder[] = "/tmp/tc_params_XXXXXX";
