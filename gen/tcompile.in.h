@@ -348,6 +348,7 @@
 #include "api/backend.h"
 #include "api/extend.h"
 #include "api/grad.h"
+#include "api/amp.h"
 
 #include "out/call_macros.inc"
 
@@ -393,6 +394,8 @@
 #include "graph/create.c"
 #include "graph/random.c"
 #include "graph/move.c"
+#include "graph/autocast.c"
+#include "out/autocast.inc"
 #include "out/op_calls.inc"
 
 #include "graph/scalar.c"

@@ -48,6 +48,8 @@ typedef struct tc__entry {
     uint32_t n_in, n_to, n_out;
     uint32_t draws;           // random numbers drawn
     int device;               // the default device
+    int half;                 // of autocast, 0 = off
+    uint64_t skips;           // handle of what keeps writes from being done; 0 = none
     int checked;              // the body recorded the same at the second call
     uint64_t hits;            // calls that skipped the body
     TC__VEC(tc__given) given; // inputs, destinations, captured tensors
@@ -233,6 +235,12 @@ static uint32_t tc__entry_shares(const tc__entry *e) {
     return n;
 }
 
+// Whether the call is under the same autocast and step of a scaler. Calls that an entry serves are in no visit.
+TC__ALWAYS_INLINE int tc__entry_lexical_holds(const tc_fn *f, const tc__entry *e) {
+    const tc__lexical *l = &f->ctx->recorder.lexical;
+    return e->half == l->half && e->skips == l->skips.id;
+}
+
 // Whether entry `e` is valid for the call, whose inputs and destinations are signed.
 static int tc__entry_holds(const tc__fcall *k, const tc__entry *e) {
     tc_fn *f = k->f;
@@ -240,6 +248,7 @@ static int tc__entry_holds(const tc__fcall *k, const tc__entry *e) {
     if (e->n_in != k->n_in || e->n_to != k->n_to || e->n_out != k->n_out) return 0;
     if (n && memcmp(f->given.at, e->given.at, n * sizeof *e->given.at)) return 0;
     if (e->device != tc__values_of(f->ctx)->default_device) return 0;
+    if (!tc__entry_lexical_holds(f, e)) return 0;
     if (!tc__entry_ranges_hold(e)) return 0;
     if (!e->captured.count) return tc__entry_lies(f, e);
     // A fresh signature: an entry tried before this one may have marked other tensors.
@@ -330,6 +339,7 @@ static int tc__entry_fill(const tc__fcall *k, tc__entry *e, const tc__visit *v) 
     e->leaf = v->at, e->leaf->branch->entries++;
     e->n_in = k->n_in, e->n_to = k->n_to, e->n_out = k->n_out;
     e->draws = (uint32_t)(c->recorder.draw - v->draw), e->device = v->device;
+    e->half = c->recorder.lexical.half, e->skips = c->recorder.lexical.skips.id;
     for (uint32_t i = 0; i < v->external.count; i++)
         if (!tc__is_hidden(&v->external.at[i]) &&
             !tc__entry_source(k, e, v->external.at[i].handle))

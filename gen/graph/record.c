@@ -604,6 +604,7 @@ static int tc__visit_open(tc_ctx *c, tc__region *r, tc__site begin) {
     v->left = 0, v->no_grad = 0, v->draw = rec->draw;
     v->state = TC__VISIT_OPEN, rec->thread = tc__thread_self();
     v->device = rec->values.default_device;
+    v->lexical = tc__lexical_inside(&rec->lexical);
     rec->visit = v, rec->inside.file = NULL;
     v->size.count = v->arg.count = 0, v->fresh = UINT32_MAX;
     v->branch = NULL;
