@@ -2325,11 +2325,63 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 TCDEF tc_status tc_autocast_begin_at(tc_ctx *tc, tc_dtype dtype, const char *file, int line);
 TCDEF tc_status tc_autocast_end_at(tc_ctx *tc, const char *file, int line);
 
+// Finds a scale for gradients in f16: doubled after growth_interval steps in a row without an overflow, halved at one, whose
+// step is not made. All of it is in the program, and the host waits for nothing. Formulas and numbers of
+// torch.amp.GradScaler. The tensors are yours, as an optimiser's states are: saved (tc_save_npy, tc_item) and written back
+// (tc_copy_, tc_fill_) it goes on as before. They are on the default device of tc_grad_scaler_init, where the parameters
+// have to be.
+//
+//     tc_grad_scaler_init(tc, &s, 0);                 // once, outside of regions
+//     ...
+//     tc_grad(tc_grad_scaler_scale(&s, loss), weight, n, grad);
+//     tc_grad_scaler_unscale_(&s, grad, n);
+//     tc_clip_grad_norm_(grad, n, 1, 2);              // of the gradients as they are
+//     tc_grad_scaler_step_begin(&s);
+//     tc_adamw_list_(...);                            // any optimiser, any writes in place
+//     tc_grad_scaler_step_end(&s);
+//     tc_grad_scaler_update(&s);
+typedef struct tc_grad_scaler {
+    tc_tensor scale;          // f32, a scalar
+    tc_tensor growth_tracker; // i32, a scalar: steps since the scale changed
+    tc_tensor found_inf;      // bool, a scalar: of unscale_, up to the next update
+    double growth_factor;     // 2; > 1
+    double backoff_factor;    // 0.5; in (0, 1)
+    int growth_interval;      // 2000; >= 1
+} tc_grad_scaler;
+
+// Fills in *s; scale 0 = 65536, else it is finite and above 0 (TC_E_ARG). The numbers may be changed then. TC_E_STATE: inside
+// a region or body. On an error *s is all zero.
+TCDEF tc_status tc_grad_scaler_init_at(tc_ctx *tc, tc_grad_scaler *s, double scale, const char *file, int line);
+// Frees its tensors; *s is all zero then. NULL, or one that was freed, does nothing.
+TCDEF void tc_grad_scaler_free_at(tc_grad_scaler *s, const char *file, int line);
+// loss * scale, of the dtype of the loss. Several losses may be scaled ahead of one update.
+TCDEF tc_tensor tc_grad_scaler_scale_at(const tc_grad_scaler *s, tc_tensor loss, const char *file, int line);
+// Divides n >= 0 gradients by the scale, in place, and sets found_inf where an element of them is infinite or NaN: once for
+// each gradient of a step. Operands as tc_clip_grad_norm_ has them.
+TCDEF tc_status tc_grad_scaler_unscale__at(const tc_grad_scaler *s, const tc_tensor *grads, int n,
+                                           const char *file, int line);
+// What is written in place between these stays as it was where found_inf is true: parameters, states, step counters,
+// whatever writes them. Nothing else belongs there: gradients that are zeroed there would not be either.
+// TC_E_STATE: a step is open already, or none was begun here; other calls about a scaler inside. A region or body that leaves one
+// open ends it; one that is called inside has its writes guarded, too, and is another program (TC_MISS_STEP).
+TCDEF tc_status tc_grad_scaler_step_begin_at(const tc_grad_scaler *s, const char *file, int line);
+TCDEF tc_status tc_grad_scaler_step_end_at(const tc_grad_scaler *s, const char *file, int line);
+// The next scale: scale * backoff_factor if found_inf, which becomes false; else scale * growth_factor (unless that is
+// infinite) if this was the growth_interval'th step without. TC_E_ARG: the numbers of *s.
+TCDEF tc_status tc_grad_scaler_update_at(const tc_grad_scaler *s, const char *file, int line);
+
 // ---- gen/out/call_macros.inc --------------------------------------------
 // Generated from the declarations in gen/api and gen/tables/ops.def by
 // gen/gen_calls.c: what passes the site.
 #define tc_autocast_begin(...) tc_autocast_begin_at(__VA_ARGS__, TC__SITE)
 #define tc_autocast_end(...) tc_autocast_end_at(__VA_ARGS__, TC__SITE)
+#define tc_grad_scaler_init(...) tc_grad_scaler_init_at(__VA_ARGS__, TC__SITE)
+#define tc_grad_scaler_free(...) tc_grad_scaler_free_at(__VA_ARGS__, TC__SITE)
+#define tc_grad_scaler_scale(...) tc_grad_scaler_scale_at(__VA_ARGS__, TC__SITE)
+#define tc_grad_scaler_unscale_(...) tc_grad_scaler_unscale__at(__VA_ARGS__, TC__SITE)
+#define tc_grad_scaler_step_begin(...) tc_grad_scaler_step_begin_at(__VA_ARGS__, TC__SITE)
+#define tc_grad_scaler_step_end(...) tc_grad_scaler_step_end_at(__VA_ARGS__, TC__SITE)
+#define tc_grad_scaler_update(...) tc_grad_scaler_update_at(__VA_ARGS__, TC__SITE)
 #define tc_trace_end(...) tc_trace_end_at(__VA_ARGS__, TC__SITE)
 #define tc_mark_dynamic(...) tc_mark_dynamic_at(__VA_ARGS__, TC__SITE)
 #define tc_mark_static(...) tc_mark_static_at(__VA_ARGS__, TC__SITE)
@@ -2643,7 +2695,7 @@ TCDEF tc_status tc_autocast_end_at(tc_ctx *tc, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x5682e55405f94659u
+#define TC__BUILD_ID 0xcf1e1abdb90c01c4u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -12248,9 +12300,18 @@ if(to==TC__ANYWHERE||from==TC__ANYWHERE||to==from)return 1;
 f->line);
 return value->id!=0;
 }
+static tc_tensor tc__assign_unless(const tc__api*f,tc_tensor dst,tc_tensor value){
+tc__meta m;
+tc_tensor skips=tc__lexical_now(f->c)->skips;
+if(!skips.id||!tc__meta_get(f,value,&m))return value;
+if(m.dtype!=f->x.dtype)value=tc__cast(f,value,f->x.dtype);
+return tc_where_at(skips,dst,value,f->file,f->line);
+}
 static tc_tensor tc__assign_op(const tc__api*f,tc_tensor dst,tc_tensor value,
 tc__convert convert){
 if(convert==TC__CONVERT_MOVED&&!tc__assign_move(f,dst,&value))return tc__null();
+value=tc__assign_unless(f,dst,value);
+if(!value.id)return value;
 return tc__op2(dst,value,f->file,f->line,tc__form_of(TC_OP_COPY_,2,0));
 }
 static int tc__assign_check(const tc__api*f,tc_tensor dst,tc_tensor value,
@@ -14791,6 +14852,133 @@ total=tc__norm_total(f,&l,norm_type!=2);
 if(total.id)by=tc_minimum_s(tc_rdiv_s(tc_add_s(total,1e-6),max_norm),1);
 int ok=by.id&&tc__updates_write(&l,by);
 return tc__leave(f,ok?total:tc__null());
+}
+// ---- gen/graph/scaler.c
+static int tc__scaler_begin(tc__api*f,const tc_grad_scaler*scaler,const char*who,
+const char*file,int line,tc_status*s){
+tc_tensor scale=scaler?scaler->scale:tc__null();
+*s=TC_E_NULL;
+if(!tc__begin(f,who,scale,file,line)){
+*s=tc__api_refused(f,scale);
+return 0;
+}
+if(!tc__lexical_now(f->c)->skips.id)return 1;
+tc__fail(f->c,TC_E_STATE,
+"%s: inside a step, which may be skipped; call it ahead of "
+"tc_grad_scaler_step_begin, or behind its end",
+who);
+tc__leave_null(f);
+*s=TC_E_STATE;
+return 0;
+}
+TCDEF tc_tensor tc_grad_scaler_scale_at(const tc_grad_scaler*s,tc_tensor loss,
+const char*file,int line){
+tc_status status;
+tc__api frame,*f=&frame;
+if(!tc__scaler_begin(f,s,"tc_grad_scaler_scale",file,line,&status))
+return tc__null();
+if(!tc__operand_given(f,"loss",loss))return tc__leave_null(f);
+return tc__leave(f,tc_mul(loss,s->scale));
+}
+static tc_tensor tc__not_finite(const tc__api*f,tc_tensor g){
+return tc_logical_not(tc_all_all(tc_isfinite(g)));
+}
+static tc_tensor tc__scaler_inverse(const tc__api*f,tc_tensor scale){
+return tc_cast(tc_reciprocal(tc_cast(scale,TC_F64)),TC_F32);
+}
+static tc_tensor tc__scaler_found(const tc__api*f,const tc_grad_scaler*s,
+const tc_tensor*grads,int n){
+tc_tensor found=s->found_inf;
+for(int i=0;i<n&&found.id;i++){
+tc_tensor bad=tc__not_finite(f,grads[i]);
+found=tc_logical_or(found,bad);
+}
+return found;
+}
+TCDEF tc_status tc_grad_scaler_unscale__at(const tc_grad_scaler*s,const tc_tensor*grads,
+int n,const char*file,int line){
+static const char who[]="tc_grad_scaler_unscale_";
+tc_status status;
+tc__api frame,*f=&frame;
+if(!tc__scaler_begin(f,s,who,file,line,&status))return status;
+tc_status outer=tc__unit_begin(f->c);
+tc__updates l=tc__updates_clip(who,grads,n,0,tc__clip_norm_formula,file,line);
+int ok=tc__updates_context(&l,&status)&&tc__updates_check(&l);
+tc_tensor found=ok?tc__scaler_found(f,s,grads,n):tc__null();
+tc_tensor by=found.id?tc__scaler_inverse(f,s->scale):found;
+ok=by.id&&tc_copy_(s->found_inf,found).id&&tc__updates_write(&l,by);
+status=tc__unit_end(f->c,outer,ok||(!n&&!status));
+tc__leave_null(f);
+return status;
+}
+static tc_tensor tc__scaler_times(const tc__api*f,tc_tensor scale,double factor){
+return tc_cast(tc_mul_s(tc_cast(scale,TC_F64),factor),TC_F32);
+}
+static int tc__scaler_next(const tc__api*f,const tc_grad_scaler*s){
+tc_tensor counted=tc_add_s(s->growth_tracker,1);
+tc_tensor full=tc_eq_s(counted,s->growth_interval);
+tc_tensor grown=tc__scaler_times(f,s->scale,s->growth_factor);
+tc_tensor grows=tc_logical_and(full,tc_isfinite(grown));
+tc_tensor kept=tc_where(grows,grown,s->scale);
+tc_tensor less=tc__scaler_times(f,s->scale,s->backoff_factor);
+tc_tensor scale=tc_where(s->found_inf,less,kept);
+tc_tensor anew=tc_logical_or(s->found_inf,full);
+tc_tensor tracker=tc_where(anew,tc_zeros_like(counted),counted);
+return tc_copy_(s->scale,scale).id&&tc_copy_(s->growth_tracker,tracker).id&&
+tc_zero_(s->found_inf).id;
+}
+static int tc__scaler_check(const tc__api*f,const tc_grad_scaler*s){
+int ok=s->growth_factor>1&&s->backoff_factor>0&&s->backoff_factor<1&&
+s->growth_interval>0;
+return ok||tc__fail(f->c,TC_E_ARG,
+"%s: growth_factor is %g, backoff_factor %g, growth_interval %d; "
+"above 1, between 0 and 1, and at least 1 are needed",
+f->who,s->growth_factor,s->backoff_factor,s->growth_interval);
+}
+TCDEF tc_status tc_grad_scaler_update_at(const tc_grad_scaler*s,const char*file,
+int line){
+tc_status status;
+tc__api f;
+if(!tc__scaler_begin(&f,s,"tc_grad_scaler_update",file,line,&status))
+return status;
+tc_status outer=tc__unit_begin(f.c);
+int ok=tc__scaler_check(&f,s)&&tc__scaler_next(&f,s);
+status=tc__unit_end(f.c,outer,ok);
+tc__leave_null(&f);
+return status;
+}
+TCDEF tc_status tc_grad_scaler_step_begin_at(const tc_grad_scaler*s,const char*file,
+int line){
+tc_status status;
+tc__api f;
+if(!tc__scaler_begin(&f,s,"tc_grad_scaler_step_begin",file,line,&status))
+return status;
+tc_status outer=tc__unit_begin(f.c);
+tc__meta m;
+int ok=tc__operand_given(&f,"found_inf",s->found_inf)&&
+tc__meta_get(&f,s->found_inf,&m);
+status=tc__unit_end(f.c,outer,ok);
+tc__leave_null(&f);
+tc__lexical*l=tc__lexical_now(f.c);
+if(ok)l->skips=s->found_inf,l->stepping=1;
+return status;
+}
+TCDEF tc_status tc_grad_scaler_step_end_at(const tc_grad_scaler*s,const char*file,
+int line){
+static const char who[]="tc_grad_scaler_step_end";
+tc_status status;
+tc_ctx*c=s?tc__ctx_of(s->scale):NULL;
+if(!c)return tc__fail_lost(who,s?s->scale:tc__null(),file,line);
+tc__lexical*l=tc__lexical_open(c,who,file,line,&status);
+if(!l)return status;
+tc_status outer=tc__unit_begin(c);
+int ok=(l->stepping&&l->skips.id==s->found_inf.id)||
+tc__fail(c,TC_E_STATE,
+"%s: no tc_grad_scaler_step_begin of this scaler is open here; one "
+"outside of a region or body ends outside of it",
+who);
+if(ok)l->skips=tc__null(),l->stepping=0;
+return tc__unit_end(c,outer,ok);
 }
 // ---- gen/api/site.h
 #undef TC__SITE
@@ -43477,6 +43665,44 @@ f.c,TC_E_STATE,
 f.who);
 ok=ok&&tc__grad_switch(&f,m,t,on!=0);
 return tc__unit_end(f.c,outer,ok);
+}
+// ---- gen/exec/scalers.c
+TCDEF void tc_grad_scaler_free_at(tc_grad_scaler*s,const char*file,int line){
+if(!s)return;
+if(s->scale.id)tc_free_at(s->scale,file,line);
+if(s->growth_tracker.id)tc_free_at(s->growth_tracker,file,line);
+if(s->found_inf.id)tc_free_at(s->found_inf,file,line);
+memset(s,0,sizeof*s);
+}
+static int tc__scaler_make(tc_ctx*c,tc_grad_scaler*s,double scale,const char*file,
+int line){
+if(scale==0)scale=65536;
+if(!(scale>0&&scale<=3.4028234663852886e38))
+return tc__fail(c,TC_E_ARG,
+"tc_grad_scaler_init: the scale is %g; a finite number above 0, or "
+"0 for 65536, is needed",
+scale);
+s->scale=tc_full_at(c,TC_SCALAR,scale,TC_F32,file,line);
+s->growth_tracker=tc_zeros_at(c,TC_SCALAR,TC_I32,file,line);
+s->found_inf=tc_zeros_at(c,TC_SCALAR,TC_BOOL,file,line);
+s->growth_factor=2,s->backoff_factor=0.5,s->growth_interval=2000;
+return s->scale.id&&s->growth_tracker.id&&s->found_inf.id;
+}
+TCDEF tc_status tc_grad_scaler_init_at(tc_ctx*tc,tc_grad_scaler*s,double scale,
+const char*file,int line){
+tc__site site;
+site.file=file,site.line=line;
+if(s)memset(s,0,sizeof*s);
+if(!tc)return TC_E_NULL;
+tc__site_set(tc,site);
+tc_status outside=tc__outside(tc,"tc_grad_scaler_init");
+if(outside)return outside;
+tc_status outer=tc__unit_begin(tc);
+int ok=s||tc__fail(tc,TC_E_NULL,"tc_grad_scaler_init: the scaler is NULL");
+ok=ok&&tc__scaler_make(tc,s,scale,file,line);
+tc_status status=tc__unit_end(tc,outer,ok);
+if(!ok)tc_grad_scaler_free_at(s,file,line);
+return status;
 }
 // ---- gen/io/show.c
 enum{

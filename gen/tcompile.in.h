@@ -410,6 +410,7 @@
 #include "out/reductions.inc"
 #include "graph/product.c"
 #include "graph/optim.c"
+#include "graph/scaler.c"
 #include "api/site.h"
 #include "out/composites.inc"
 #include "graph/rows.c"
@@ -540,6 +541,7 @@
 #include "base/once_begin.c"
 #include "exec/device.c"
 #include "exec/grads.c"
+#include "exec/scalers.c"
 #include "io/show.c"
 
 #ifndef TC_NO_REPORT
