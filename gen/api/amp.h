@@ -55,7 +55,7 @@ typedef struct tc_grad_scaler {
 TCDEF tc_status tc_grad_scaler_init_at(tc_ctx *tc, tc_grad_scaler *s, double scale, const char *file, int line);
 // Frees its tensors; *s is all zero then. NULL, or one that was freed, does nothing.
 TCDEF void tc_grad_scaler_free_at(tc_grad_scaler *s, const char *file, int line);
-// loss * scale, of the dtype of the loss. Several losses may be scaled ahead of one update.
+// loss * scale, as tc_mul has it: f32 of a scalar in a half. Several losses may be scaled ahead of one update.
 TCDEF tc_tensor tc_grad_scaler_scale_at(const tc_grad_scaler *s, tc_tensor loss, const char *file, int line);
 // Divides n >= 0 gradients by the scale, in place, and sets found_inf where an element of them is infinite or NaN: once for
 // each gradient of a step. Operands as tc_clip_grad_norm_ has them.
