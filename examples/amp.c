@@ -19,8 +19,8 @@ enum { W1, B1, W2, B2, WEIGHTS };
 
 typedef struct model {
     tc_tensor weight[WEIGHTS], average[WEIGHTS], square[WEIGHTS]; // all f32
-    tc_tensor steps;       // made so far
-    tc_tensor loss;        // summed over the epoch
+    tc_tensor steps;                                              // made so far
+    tc_tensor loss;                                               // summed over the epoch
     tc_dtype half;         // of products; TC_F32 = autocast is off
     tc_grad_scaler scaler; // of f16
 } model;
