@@ -2730,7 +2730,7 @@ TCDEF tc_status tc_grad_scaler_update_at(const tc_grad_scaler *s, const char *fi
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x425f75d32344e6f3u
+#define TC__BUILD_ID 0x27d36fe8549db011u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -6120,6 +6120,7 @@ size_t unscoped;
 int warned_unscoped,warned_shared;
 size_t pile_bytes;
 volatile uint32_t children;
+volatile uint32_t autocasts;
 tc__family*family;
 tc_ctx*parent;
 tc__map import;
@@ -10028,17 +10029,28 @@ for(uint32_t i=0;i<n_attr;i++)
 if(s->attr[i]!=attr[i])return 0;
 return v->path.count<v->path.capacity;
 }
-TC__ALWAYS_INLINE tc_tensor tc__op_follow(uint64_t form,const tc_tensor*in,uint32_t n,
+typedef enum tc__listing{TC__UNLISTED,TC__LISTED}tc__listing;
+TC__ALWAYS_INLINE int tc__follows_none(tc_ctx*c,tc__listing listing){
+const tc__values*v=tc__values_of(c);
+return tc__atomic_load32(&v->children)||
+(listing==TC__LISTED&&tc__atomic_load32(&v->autocasts));
+}
+TC__ALWAYS_INLINE tc_tensor tc__op_follow_as(tc__listing listing,uint64_t form,
+const tc_tensor*in,uint32_t n,
 const int64_t*attr,uint32_t n_attr){
 tc_ctx*c=tc__ctx_at((unsigned)(in[0].id>>56));
-int shared=c&&tc__atomic_load32(&tc__values_of(c)->children);
-tc__visit*v=c&&TC__LIKELY(!shared)?tc__recorder_of(c)->visit:NULL;
+int none=c&&tc__follows_none(c,listing);
+tc__visit*v=c&&TC__LIKELY(!none)?tc__recorder_of(c)->visit:NULL;
 tc_tensor t=tc__null();
 if(!v||!tc__follows(v,v->at->next,form,in,n,attr,n_attr))return t;
 v->at=v->at->next;
 t.id=v->first|(uint32_t)v->path.count;
 v->path.at[v->path.count++]=v->at;
 return t;
+}
+TC__ALWAYS_INLINE tc_tensor tc__op_follow(uint64_t form,const tc_tensor*in,uint32_t n,
+const int64_t*attr,uint32_t n_attr){
+return tc__op_follow_as(TC__UNLISTED,form,in,n,attr,n_attr);
 }
 static tc_tensor tc__op_n(tc__op op,const tc_tensor*in,uint32_t n,const int64_t*attr,
 uint32_t n_attr,const char*file,int line){
@@ -12003,7 +12015,6 @@ TC__AUTOCAST_LOWER,
 TC__AUTOCAST_FLOAT,
 TC__AUTOCAST_PROMOTE
 }tc__autocast_policy;
-static uint32_t tc__autocast_begun;
 static tc__lexical*tc__lexical_open(tc_ctx*c,const char*who,const char*file,int line,
 tc_status*s){
 tc__site site;
@@ -12031,6 +12042,11 @@ return tc__fail(c,TC_E_STATE,
 "tc_autocast_end missing?",
 who,l->depth);
 }
+static void tc__autocast_noted(tc_ctx*c){
+tc_ctx*parent=tc__values_of(c)->parent;
+tc__atomic_store32(&tc__values_of(c)->autocasts,1);
+if(parent)tc__atomic_store32(&tc__values_of(parent)->autocasts,1);
+}
 TCDEF tc_status tc_autocast_begin_at(tc_ctx*tc,tc_dtype dtype,const char*file,
 int line){
 tc_status s;
@@ -12039,7 +12055,7 @@ if(!l)return s;
 tc_status outer=tc__unit_begin(tc);
 int ok=tc__autocast_check(tc,l,(int)dtype);
 if(ok){
-tc__atomic_store32(&tc__autocast_begun,1);
+tc__autocast_noted(tc);
 l->around[l->depth++]=(uint8_t)l->half;
 l->half=tc__is_half((int)dtype)?(int)dtype:0;
 }
@@ -12090,35 +12106,52 @@ return 1;
 }
 TC__INLINE int tc__autocast(tc__api*f,tc__autocast_policy policy,tc_tensor*const*in,
 int n){
-if(TC__LIKELY(!tc__atomic_load32(&tc__autocast_begun)))return 1;
+if(TC__LIKELY(!tc__atomic_load32(&tc__values_of(f->c)->autocasts)))return 1;
 return tc__autocast_slow(f,policy,in,n);
 }
-TC__NOINLINE static int tc__autocasts_now(tc_tensor t){
+static int tc__autocasts(tc_tensor t){
 tc_ctx*c=tc__ctx_of(t);
 return c&&tc__lexical_now(c)->half&&!tc__core_of(c)->doing;
 }
-TC__ALWAYS_INLINE int tc__autocasts(tc_tensor t){
-return TC__UNLIKELY(tc__atomic_load32(&tc__autocast_begun))&&tc__autocasts_now(t);
-}
-TC__NOINLINE static tc_tensor tc__autocast_op(tc__autocast_policy policy,const char*who,
+TC__NOINLINE static tc_tensor tc__listed_slow(tc__autocast_policy policy,const char*who,
 const tc_tensor*of,int n,const char*file,
 int line,tc__op op){
 tc__api f;
 tc_tensor in[3],*at[3];
+if(!tc__autocasts(of[0]))return tc__op_n(op,of,(uint32_t)n,NULL,0,file,line);
 if(!tc__begin_together(&f,who,of[0],file,line))return tc__null();
 for(int i=0;i<n;i++)in[i]=of[i],at[i]=&in[i];
 if(!tc__autocast(&f,policy,at,n))return tc__leave_null(&f);
 return tc__leave(&f,tc__op_n(op,in,(uint32_t)n,NULL,0,file,line));
 }
-TC__NOINLINE static tc_tensor tc__autocast_scalar(tc__autocast_policy policy,
+TC__ALWAYS_INLINE tc_tensor tc__listed_op(tc__autocast_policy policy,const char*who,
+const tc_tensor*in,int n,const char*file,
+int line,tc__op op){
+uint64_t form=tc__form_of(op,(uint32_t)n,0);
+tc_tensor t=tc__op_follow_as(TC__LISTED,form,in,(uint32_t)n,NULL,0);
+return t.id?t:tc__listed_slow(policy,who,in,n,file,line,op);
+}
+TC__NOINLINE static tc_tensor tc__listed_scalar_slow(tc__autocast_policy policy,
 const char*who,tc_tensor a,double s,
 const char*file,int line,
 uint64_t form){
 tc__api f;
 tc_tensor*const at[]={&a};
+int left=form==tc__form_of_scalar(tc__form_op(form),TC__SCALAR_LEFT);
+if(!tc__autocasts(a))
+return left?tc__op_scalar_left(who,a,s,file,line,form)
+:tc__op_scalar(a,s,file,line,form);
 if(!tc__begin_together(&f,who,a,file,line))return tc__null();
 if(!tc__autocast(&f,policy,at,1))return tc__leave_null(&f);
 return tc__leave(&f,tc__op_scalar(a,s,file,line,form));
+}
+TC__ALWAYS_INLINE tc_tensor tc__listed_scalar(tc__autocast_policy policy,const char*who,
+tc_tensor a,double s,const char*file,
+int line,uint64_t form){
+int64_t value;
+memcpy(&value,&s,sizeof s);
+tc_tensor t=tc__op_follow_as(TC__LISTED,form,&a,1,&value,1);
+return t.id?t:tc__listed_scalar_slow(policy,who,a,s,file,line,form);
 }
 // ---- gen/out/autocast.inc
 #define TC__AUTOCAST_OF_CUMSUM TC__AUTOCAST_FLOAT
@@ -12139,30 +12172,21 @@ return tc__op3(a,b,c,file,line,tc__form_of(TC_OP_##id,3,0));\
 }
 #define TC__CALL1_AUTOCAST(name,id,policy) \
 TCDEF tc_tensor tc_##name##_at(tc_tensor a,const char*file,int line){\
-if(tc__autocasts(a)){\
 const tc_tensor in[]={a};\
-return tc__autocast_op(TC__AUTOCAST_##policy,#name,in,1,file,\
-line,TC_OP_##id);\
-}\
-return tc__op1(a,file,line,tc__form_of(TC_OP_##id,1,0));\
+return tc__listed_op(TC__AUTOCAST_##policy,#name,in,1,file,line,\
+TC_OP_##id);\
 }
 #define TC__CALL2_AUTOCAST(name,id,policy) \
 TCDEF tc_tensor tc_##name##_at(tc_tensor a,tc_tensor b,const char*file,int line){\
-if(tc__autocasts(a)){\
 const tc_tensor in[]={a,b};\
-return tc__autocast_op(TC__AUTOCAST_##policy,#name,in,2,file,\
-line,TC_OP_##id);\
-}\
-return tc__op2(a,b,file,line,tc__form_of(TC_OP_##id,2,0));\
+return tc__listed_op(TC__AUTOCAST_##policy,#name,in,2,file,line,\
+TC_OP_##id);\
 }
 #define TC__CALL3_AUTOCAST(name,id,policy) \
 TCDEF tc_tensor tc_##name##_at(tc_tensor a,tc_tensor b,tc_tensor c,const char*file,int line){\
-if(tc__autocasts(a)){\
 const tc_tensor in[]={a,b,c};\
-return tc__autocast_op(TC__AUTOCAST_##policy,#name,in,3,file,\
-line,TC_OP_##id);\
-}\
-return tc__op3(a,b,c,file,line,tc__form_of(TC_OP_##id,3,0));\
+return tc__listed_op(TC__AUTOCAST_##policy,#name,in,3,file,line,\
+TC_OP_##id);\
 }
 TC__CALL2(add,ADD)
 TC__CALL2(sub,SUB)
@@ -12241,19 +12265,13 @@ tc__form_of_scalar(TC_OP_##id,TC__SCALAR_LEFT));\
 }
 #define TC__CALL_SCALAR_RIGHT_AUTOCAST(name,id,policy) \
 TCDEF tc_tensor tc_##name##_at(tc_tensor a,double s,const char*file,int line){\
-const uint64_t form=tc__form_of_scalar(TC_OP_##id,TC__SCALAR_RIGHT);\
-if(tc__autocasts(a)) \
-return tc__autocast_scalar(TC__AUTOCAST_##policy,#name,a,s,file,line,\
-form);\
-return tc__op_scalar(a,s,file,line,form);\
+return tc__listed_scalar(TC__AUTOCAST_##policy,#name,a,s,file,line,\
+tc__form_of_scalar(TC_OP_##id,TC__SCALAR_RIGHT));\
 }
 #define TC__CALL_SCALAR_LEFT_AUTOCAST(name,id,policy) \
 TCDEF tc_tensor tc_##name##_at(tc_tensor a,double s,const char*file,int line){\
-const uint64_t form=tc__form_of_scalar(TC_OP_##id,TC__SCALAR_LEFT);\
-if(tc__autocasts(a)) \
-return tc__autocast_scalar(TC__AUTOCAST_##policy,#name,a,s,file,line,\
-form);\
-return tc__op_scalar_left(#name,a,s,file,line,form);\
+return tc__listed_scalar(TC__AUTOCAST_##policy,#name,a,s,file,line,\
+tc__form_of_scalar(TC_OP_##id,TC__SCALAR_LEFT));\
 }
 TC__CALL_SCALAR_RIGHT(add_s,ADD)
 TC__CALL_SCALAR_RIGHT(sub_s,SUB)

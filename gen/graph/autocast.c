@@ -14,10 +14,6 @@ typedef enum tc__autocast_policy {
     TC__AUTOCAST_PROMOTE
 } tc__autocast_policy;
 
-// Whether any context has ever had a range: only then calls look for theirs, at 25 instructions. This
-// takes 4 of the 75 of an op that follows (callgrind).
-static uint32_t tc__autocast_begun;
-
 // ---- ranges ----
 
 // What holds where a call says something about it; NULL = refused, with *s.
@@ -50,6 +46,13 @@ static int tc__autocast_check(tc_ctx *c, const tc__lexical *l, int dtype) {
                     who, l->depth);
 }
 
+// From now on listed calls take the long way: those of the context, and of its parent, whose tensors they may get.
+static void tc__autocast_noted(tc_ctx *c) {
+    tc_ctx *parent = tc__values_of(c)->parent;
+    tc__atomic_store32(&tc__values_of(c)->autocasts, 1);
+    if (parent) tc__atomic_store32(&tc__values_of(parent)->autocasts, 1);
+}
+
 TCDEF tc_status tc_autocast_begin_at(tc_ctx *tc, tc_dtype dtype, const char *file,
                                      int line) {
     tc_status s;
@@ -58,7 +61,7 @@ TCDEF tc_status tc_autocast_begin_at(tc_ctx *tc, tc_dtype dtype, const char *fil
     tc_status outer = tc__unit_begin(tc);
     int ok = tc__autocast_check(tc, l, (int)dtype);
     if (ok) {
-        tc__atomic_store32(&tc__autocast_begun, 1);
+        tc__autocast_noted(tc);
         l->around[l->depth++] = (uint8_t)l->half;
         l->half = tc__is_half((int)dtype) ? (int)dtype : 0;
     }
@@ -119,40 +122,60 @@ TC__NOINLINE static int tc__autocast_slow(tc__api *f, tc__autocast_policy policy
 // Casts the operands of the frame's call, the one that it is about too. 0 = reported.
 TC__INLINE int tc__autocast(tc__api *f, tc__autocast_policy policy, tc_tensor *const *in,
                             int n) {
-    if (TC__LIKELY(!tc__atomic_load32(&tc__autocast_begun))) return 1;
+    if (TC__LIKELY(!tc__atomic_load32(&tc__values_of(f->c)->autocasts))) return 1;
     return tc__autocast_slow(f, policy, in, n);
 }
 
-// Whether a call about t that the table lists has to look at its operands.
-TC__NOINLINE static int tc__autocasts_now(tc_tensor t) {
+// ---- element-wise ops that are listed ----
+
+// Whether a call about t looks at its operands.
+static int tc__autocasts(tc_tensor t) {
     tc_ctx *c = tc__ctx_of(t);
     return c && tc__lexical_now(c)->half && !tc__core_of(c)->doing;
 }
 
-TC__ALWAYS_INLINE int tc__autocasts(tc_tensor t) {
-    return TC__UNLIKELY(tc__atomic_load32(&tc__autocast_begun)) && tc__autocasts_now(t);
-}
-
-// An element-wise op of n operands.
-TC__NOINLINE static tc_tensor tc__autocast_op(tc__autocast_policy policy, const char *who,
+TC__NOINLINE static tc_tensor tc__listed_slow(tc__autocast_policy policy, const char *who,
                                               const tc_tensor *of, int n, const char *file,
                                               int line, tc__op op) {
     tc__api f;
     tc_tensor in[3], *at[3];
+    if (!tc__autocasts(of[0])) return tc__op_n(op, of, (uint32_t)n, NULL, 0, file, line);
     if (!tc__begin_together(&f, who, of[0], file, line)) return tc__null();
     for (int i = 0; i < n; i++) in[i] = of[i], at[i] = &in[i];
     if (!tc__autocast(&f, policy, at, n)) return tc__leave_null(&f);
     return tc__leave(&f, tc__op_n(op, in, (uint32_t)n, NULL, 0, file, line));
 }
 
-// The same with a scalar.
-TC__NOINLINE static tc_tensor tc__autocast_scalar(tc__autocast_policy policy,
-                                                  const char *who, tc_tensor a, double s,
-                                                  const char *file, int line,
-                                                  uint64_t form) {
+// An op of n operands.
+TC__ALWAYS_INLINE tc_tensor tc__listed_op(tc__autocast_policy policy, const char *who,
+                                          const tc_tensor *in, int n, const char *file,
+                                          int line, tc__op op) {
+    uint64_t form = tc__form_of(op, (uint32_t)n, 0);
+    tc_tensor t = tc__op_follow_as(TC__LISTED, form, in, (uint32_t)n, NULL, 0);
+    return t.id ? t : tc__listed_slow(policy, who, in, n, file, line, op);
+}
+
+TC__NOINLINE static tc_tensor tc__listed_scalar_slow(tc__autocast_policy policy,
+                                                     const char *who, tc_tensor a, double s,
+                                                     const char *file, int line,
+                                                     uint64_t form) {
     tc__api f;
     tc_tensor *const at[] = {&a};
+    int left = form == tc__form_of_scalar(tc__form_op(form), TC__SCALAR_LEFT);
+    if (!tc__autocasts(a))
+        return left ? tc__op_scalar_left(who, a, s, file, line, form)
+                    : tc__op_scalar(a, s, file, line, form);
     if (!tc__begin_together(&f, who, a, file, line)) return tc__null();
     if (!tc__autocast(&f, policy, at, 1)) return tc__leave_null(&f);
     return tc__leave(&f, tc__op_scalar(a, s, file, line, form));
+}
+
+// One with a scalar on one side.
+TC__ALWAYS_INLINE tc_tensor tc__listed_scalar(tc__autocast_policy policy, const char *who,
+                                              tc_tensor a, double s, const char *file,
+                                              int line, uint64_t form) {
+    int64_t value;
+    memcpy(&value, &s, sizeof s);
+    tc_tensor t = tc__op_follow_as(TC__LISTED, form, &a, 1, &value, 1);
+    return t.id ? t : tc__listed_scalar_slow(policy, who, a, s, file, line, form);
 }
