@@ -6,8 +6,8 @@
 // same code runs in the built-in interpreter, with the same bits. Licence at the end of the file.
 //
 // THE MANUAL
-//     QUICK START, TENSORS AND OPS, REGIONS, FUNCTIONS, LIFETIMES, IDIOMS (training step, decode loop,
-//     stencil with a border, solver, any batch size), PARAMETERS AND FILES, ERRORS, SEEING WHAT HAPPENS,
+//     QUICK START, TENSORS AND OPS, REGIONS, FUNCTIONS, LIFETIMES, IDIOMS (training step, mixed precision,
+//     decode loop, stencil with a border, solver, any batch size), PARAMETERS AND FILES, ERRORS, SEEING WHAT HAPPENS,
 //     ENVIRONMENT, OPTIONS OF THE BUILD, THREADS, START-UP, DEVICES, BACKENDS, OPS OF YOUR OWN.
 //     The reference is the declarations below, in the same order. All pieces of code here compile as C99
 //     and as C++11, and are run by the tests; `tc` is an open context.
@@ -159,6 +159,33 @@
 //         tc_sgd_(w, grad, velocity, 0.05, 0.9, 0, 0);              // w -= ..., in place
 //         tc_trace_end(tc);
 //         if (i % 50 == 49) printf("%g\n", tc_item(loss));          // only where it is looked at
+//     }
+//     ```
+//
+//     Mixed precision. Weights, gradients and the update stay f32; products are computed in halves, of casts that the graph
+//     makes of the weights. In f16 a tc_grad_scaler keeps gradients in range: a step that overflows is not made, and
+//     nothing waits to know. With TC_BF16 the scaler's lines are left out.
+//
+//     ```c
+//     enum { N = 256, D = 16 };
+//     tc_tensor x = tc_randn(tc, TC_DIMS(N, D), TC_F32), y = tc_sum(x, 1);
+//     tc_tensor w = tc_zeros(tc, TC_DIMS(1, D), TC_F32);
+//     tc_grad_scaler scaler;
+//     tc_grad_scaler_init(tc, &scaler, 0);
+//     for (int i = 0; i < 200; i++) {
+//         tc_trace_begin(tc, "train");
+//         tc_autocast_begin(tc, TC_F16);
+//         tc_tensor out = tc_linear(x, w, tc_null());               // f16
+//         tc_tensor loss = tc_mse_loss(tc_squeeze(out, 1), y), grad; // f32
+//         tc_autocast_end(tc);
+//         tc_grad(tc_grad_scaler_scale(&scaler, loss), &w, 1, &grad);
+//         tc_grad_scaler_unscale_(&scaler, &grad, 1);
+//         tc_grad_scaler_step_begin(&scaler);
+//         tc_sgd_(w, grad, tc_null(), 0.1, 0, 0, 0);                // any optimiser
+//         tc_grad_scaler_step_end(&scaler);
+//         tc_grad_scaler_update(&scaler);
+//         tc_trace_end(tc);
+//         if (i % 50 == 49) printf("%g\n", tc_item(loss));
 //     }
 //     ```
 //
@@ -1712,7 +1739,9 @@ typedef enum tc_miss_kind {
     TC_MISS_DEMOTED,  // it is not skipped at all: see tc_fn_demoted
     TC_MISS_DEVICE,   // input `arg` is on another device; the default device is another, if -1
     TC_MISS_GRADIENT, //   it has a gradient now, has none, or has another: tc_requires_grad
-    TC_MISS_TRAINING  // tc_training is on, or off
+    TC_MISS_TRAINING, // tc_training is on, or off
+    TC_MISS_AUTOCAST, // tc_autocast_begin: dtypes, 0 = off
+    TC_MISS_STEP      // tc_grad_scaler_step_begin: 1 inside, 0 outside; equal: of another scaler
 } tc_miss_kind;
 
 typedef struct tc_miss {
@@ -2535,10 +2564,100 @@ TCDEF tc_status tc_params_load_at(tc_params *p, const char *path, int flags,
                                   const char *file, int line);
 // What the last tc_params_load did not find, and what it found too much: "missing \"a\", \"b\"; unexpected \"c\"".
 TCDEF const char *tc_params_unmatched(const tc_params *p);
+// ---- gen/api/amp.h ------------------------------------------------------
+// ---- mixed precision ----
+// Weights stay f32, and with them their gradients, the optimiser's states and the update. Between
+// tc_autocast_begin and its end products are computed in halves: operands are cast where they are
+// used, by ops like any other, so what is used twice has one cast in the graph, gradients go through
+// it, and no second copy of the weights has to be kept.
+//
+//     tc_autocast_begin(tc, TC_BF16);
+//     loss = tc_cross_entropy(tc_linear(x, w, b), target);  // a product in bf16, a loss in f32
+//     tc_autocast_end(tc);
+//     tc_grad(loss, &w, 1, &g);                             // f32, as w is
+//
+// bf16 has the range of f32. That of f16 is small: gradients of the loss times a large number stay
+// in it, and a tc_grad_scaler finds that number.
+
+// From here on public calls cast their floats to `dtype`, TC_F16 or TC_BF16 (TC_E_DTYPE), or to f32, by
+// the lists that PyTorch's autocast has for CUDA, here on every device:
+//   to dtype   matmul bmm addmm linear conv1d conv2d conv2d_with scaled_dot_product_attention
+//   to f32     exp expm1 log log2 log10 log1p pow pow_s rpow_s rdiv_s reciprocal rsqrt tan acos asin
+//              sinh cosh softplus; in all their forms sum prod norm logsumexp; cumsum cumprod softmax
+//              log_softmax layer_norm group_norm normalize cosine_similarity interpolate mse_loss
+//              l1_loss bce_with_logits cross_entropy cross_entropy_ignore
+//   to the widest of their operands   atan2 dot fma scatter_add
+// Others take what they are given, as ever: add, cat, stack and where promote, relu and gelu keep a half.
+// f64, integers and bool are never cast, nor is what is written in place (tc_exp_), nor the ops that
+// a listed call, an optimiser or a gradient is made of. A tc_const that is cast is none any more.
+// Ranges nest, 16 deep (TC_E_STATE); TC_F32 is a range without casts. A region or body goes on with that
+// of the code around it, ends what it leaves open, and cannot end what was begun outside (TC_E_STATE). A
+// function that is called under another dtype has another program (TC_MISS_AUTOCAST). Contexts of
+// tc_open_shared begin without.
+TCDEF tc_status tc_autocast_begin_at(tc_ctx *tc, tc_dtype dtype, const char *file, int line);
+TCDEF tc_status tc_autocast_end_at(tc_ctx *tc, const char *file, int line);
+
+// The scale of a loss whose gradients are f16: doubled after growth_interval steps in a row without an
+// overflow, halved at one, whose step is not made. Formulas and numbers of torch.amp.GradScaler, as
+// ops: it is part of the program, and the host waits for nothing. Its tensors are yours, as an
+// optimiser's states are: saved (tc_save_npy, tc_item) and written back (tc_copy_, tc_fill_) it goes
+// on as before. They are on the default device of tc_grad_scaler_init, and have to be where the weights are.
+//
+//     tc_grad_scaler_init(tc, &s, 0);                  // once, outside of regions
+//     ...
+//     tc_grad(tc_grad_scaler_scale(&s, loss), w, n, g);
+//     tc_grad_scaler_unscale_(&s, g, n);
+//     tc_clip_grad_norm_(g, n, 1, 2);                  // if at all, here
+//     tc_grad_scaler_step_begin(&s);
+//     tc_adamw_list_(...);                             // any optimiser, any writes in place
+//     tc_grad_scaler_step_end(&s);
+//     tc_grad_scaler_update(&s);
+typedef struct tc_grad_scaler {
+    tc_tensor scale;          // f32, a scalar
+    tc_tensor growth_tracker; // i32, a scalar: steps since the scale changed
+    tc_tensor found_inf;      // bool, a scalar: what unscale_ found since the last update
+    double growth_factor;     // 2; > 1
+    double backoff_factor;    // 0.5; in (0, 1)
+    int growth_interval;      // 2000; >= 1
+} tc_grad_scaler;
+
+// Fills in *s, whose numbers may be changed then. scale is finite and above 0, or 0 for 65536 (TC_E_ARG).
+// TC_E_STATE: inside a region or body. After an error *s is all zero.
+TCDEF tc_status tc_grad_scaler_init_at(tc_ctx *tc, tc_grad_scaler *s, double scale,
+                                       const char *file, int line);
+// Frees its tensors; *s is all zero then, as that of NULL or one that was freed may be.
+TCDEF void tc_grad_scaler_free_at(tc_grad_scaler *s, const char *file, int line);
+// loss * scale, as tc_mul has it: f32 of a scalar in a half. Of several losses each is scaled.
+TCDEF tc_tensor tc_grad_scaler_scale_at(const tc_grad_scaler *s, tc_tensor loss,
+                                        const char *file, int line);
+// Divides n >= 0 gradients by the scale, in place, and sets found_inf where an element of one is
+// infinite or NaN: once for each gradient of a step. Operands as tc_clip_grad_norm_ has them.
+TCDEF tc_status tc_grad_scaler_unscale__at(const tc_grad_scaler *s, const tc_tensor *grads,
+                                           int n, const char *file, int line);
+// What is written in place between these stays as it was where found_inf is true: weights, states and
+// step counters, whatever writes them. Gradients are zeroed elsewhere: here they would not be, either.
+// TC_E_STATE: a step is open already; none of this scaler was begun here; the other calls about
+// scalers inside. A region or body goes on with the step around it, and ends what it leaves open. A function
+// that is called inside has another program (TC_MISS_STEP).
+TCDEF tc_status tc_grad_scaler_step_begin_at(const tc_grad_scaler *s, const char *file, int line);
+TCDEF tc_status tc_grad_scaler_step_end_at(const tc_grad_scaler *s, const char *file, int line);
+// The next scale: times backoff_factor where found_inf is true, which becomes false; else times
+// growth_factor, unless that is infinite, if it was the growth_interval'th step without. TC_E_ARG: a
+// number of *s is out of its range.
+TCDEF tc_status tc_grad_scaler_update_at(const tc_grad_scaler *s, const char *file, int line);
 
 // ---- gen/out/call_macros.inc --------------------------------------------
 // Generated from the declarations in gen/api and gen/tables/ops.def by
 // gen/gen_calls.c: what passes the site.
+#define tc_autocast_begin(...) tc_autocast_begin_at(__VA_ARGS__, TC__SITE)
+#define tc_autocast_end(...) tc_autocast_end_at(__VA_ARGS__, TC__SITE)
+#define tc_grad_scaler_init(...) tc_grad_scaler_init_at(__VA_ARGS__, TC__SITE)
+#define tc_grad_scaler_free(...) tc_grad_scaler_free_at(__VA_ARGS__, TC__SITE)
+#define tc_grad_scaler_scale(...) tc_grad_scaler_scale_at(__VA_ARGS__, TC__SITE)
+#define tc_grad_scaler_unscale_(...) tc_grad_scaler_unscale__at(__VA_ARGS__, TC__SITE)
+#define tc_grad_scaler_step_begin(...) tc_grad_scaler_step_begin_at(__VA_ARGS__, TC__SITE)
+#define tc_grad_scaler_step_end(...) tc_grad_scaler_step_end_at(__VA_ARGS__, TC__SITE)
+#define tc_grad_scaler_update(...) tc_grad_scaler_update_at(__VA_ARGS__, TC__SITE)
 #define tc_trace_end(...) tc_trace_end_at(__VA_ARGS__, TC__SITE)
 #define tc_mark_dynamic(...) tc_mark_dynamic_at(__VA_ARGS__, TC__SITE)
 #define tc_mark_static(...) tc_mark_static_at(__VA_ARGS__, TC__SITE)
@@ -2869,7 +2988,7 @@ TCDEF const char *tc_params_unmatched(const tc_params *p);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x11668d3e60e3fe34u
+#define TC__BUILD_ID 0x193c239f35bc1608u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -6314,6 +6433,7 @@ size_t unscoped;
 int warned_unscoped,warned_shared;
 size_t pile_bytes;
 volatile uint32_t children;
+volatile uint32_t autocasts;
 tc__family*family;
 tc_ctx*parent;
 tc__map import;
@@ -8782,6 +8902,21 @@ TC__VISIT_DONE,
 TC__VISIT_FAILED
 }tc__visit_state;
 struct tc__region;
+enum{TC__AUTOCAST_DEEP=16};
+typedef struct tc__lexical{
+int half;
+int depth;
+uint8_t around[TC__AUTOCAST_DEEP];
+int stepping;
+tc_tensor
+skips;
+}tc__lexical;
+static tc__lexical tc__lexical_inside(const tc__lexical*outer){
+tc__lexical l;
+memset(&l,0,sizeof l);
+l.half=outer->half,l.skips=outer->skips;
+return l;
+}
 typedef struct tc__refusal_mark{
 uint32_t code;
 uint32_t at;
@@ -8821,6 +8956,7 @@ int writes;
 int broken;
 int left;
 int no_grad;
+tc__lexical lexical;
 int let_go;
 int young;
 tc__site begin;
@@ -8915,8 +9051,14 @@ uint64_t clock;
 uint64_t opened;
 size_t recording;
 tc__map region_ids;
+tc__lexical lexical;
 }tc__recorder;
 static tc__recorder*tc__recorder_of(tc_ctx*c){return(tc__recorder*)(void*)c;}
+static tc__lexical*tc__lexical_now(tc_ctx*c){
+tc__recorder*r=tc__recorder_of(c);
+tc__visit*v=r->visit?r->visit:r->suspended;
+return v?&v->lexical:&r->lexical;
+}
 static uint64_t tc__visit_seed(tc_ctx*c,const tc__visit*v){
 return v->state==TC__VISIT_DONE?v->seed:tc__recorder_of(c)->seed;
 }
@@ -10207,17 +10349,28 @@ for(uint32_t i=0;i<n_attr;i++)
 if(s->attr[i]!=attr[i])return 0;
 return v->path.count<v->path.capacity;
 }
-TC__ALWAYS_INLINE tc_tensor tc__op_follow(uint64_t form,const tc_tensor*in,uint32_t n,
+typedef enum tc__listing{TC__UNLISTED,TC__LISTED}tc__listing;
+TC__ALWAYS_INLINE int tc__follows_none(tc_ctx*c,tc__listing listing){
+const tc__values*v=tc__values_of(c);
+return tc__atomic_load32(&v->children)||
+(listing==TC__LISTED&&tc__atomic_load32(&v->autocasts));
+}
+TC__ALWAYS_INLINE tc_tensor tc__op_follow_as(tc__listing listing,uint64_t form,
+const tc_tensor*in,uint32_t n,
 const int64_t*attr,uint32_t n_attr){
 tc_ctx*c=tc__ctx_at((unsigned)(in[0].id>>56));
-int shared=c&&tc__atomic_load32(&tc__values_of(c)->children);
-tc__visit*v=c&&TC__LIKELY(!shared)?tc__recorder_of(c)->visit:NULL;
+int none=c&&tc__follows_none(c,listing);
+tc__visit*v=c&&TC__LIKELY(!none)?tc__recorder_of(c)->visit:NULL;
 tc_tensor t=tc__null();
 if(!v||!tc__follows(v,v->at->next,form,in,n,attr,n_attr))return t;
 v->at=v->at->next;
 t.id=v->first|(uint32_t)v->path.count;
 v->path.at[v->path.count++]=v->at;
 return t;
+}
+TC__ALWAYS_INLINE tc_tensor tc__op_follow(uint64_t form,const tc_tensor*in,uint32_t n,
+const int64_t*attr,uint32_t n_attr){
+return tc__op_follow_as(TC__UNLISTED,form,in,n,attr,n_attr);
 }
 static tc_tensor tc__op_n(tc__op op,const tc_tensor*in,uint32_t n,const int64_t*attr,
 uint32_t n_attr,const char*file,int line){
@@ -10545,6 +10698,7 @@ v->at=&r->root,v->begin=begin,v->segment=0,v->writes=0,v->broken=0,
 v->left=0,v->no_grad=0,v->draw=rec->draw;
 v->state=TC__VISIT_OPEN,rec->thread=tc__thread_self();
 v->device=rec->values.default_device;
+v->lexical=tc__lexical_inside(&rec->lexical);
 rec->visit=v,rec->inside.file=NULL;
 v->size.count=v->arg.count=0,v->fresh=UINT32_MAX;
 v->branch=NULL;
@@ -12175,6 +12329,155 @@ if(!tc__begin(&f,"masked_fill",t,file,line))return tc__null();
 tc_tensor fill=tc__scalar(&f,value,f.x.dtype);
 return tc__leave(&f,tc_where_at(mask,fill,t,file,line));
 }
+// ---- gen/graph/autocast.c
+typedef enum tc__autocast_policy{
+TC__AUTOCAST_NONE,
+TC__AUTOCAST_LOWER,
+TC__AUTOCAST_FLOAT,
+TC__AUTOCAST_PROMOTE
+}tc__autocast_policy;
+static tc__lexical*tc__lexical_open(tc_ctx*c,const char*who,const char*file,int line,
+tc_status*s){
+tc__site site;
+site.file=file,site.line=line;
+*s=TC_E_NULL;
+if(!c)return NULL;
+*s=TC_E_STATE;
+if(!tc__is_ours(c,who)){
+*s=tc__not_ours(c);
+return NULL;
+}
+tc__site_set(c,site);
+return tc__lexical_now(c);
+}
+static int tc__autocast_check(tc_ctx*c,const tc__lexical*l,int dtype){
+static const char who[]="tc_autocast_begin";
+if(!tc__is_half(dtype)&&dtype!=TC_F32)
+return tc__fail(c,TC_E_DTYPE,
+"%s: the dtype is %s; TC_F16, TC_BF16 or, for none, TC_F32 is "
+"needed",
+who,tc_dtype_name((tc_dtype)dtype));
+if(l->depth<TC__AUTOCAST_DEEP)return 1;
+return tc__fail(c,TC_E_STATE,
+"%s: %d ranges are open inside each other, which is the limit; is a "
+"tc_autocast_end missing?",
+who,l->depth);
+}
+static void tc__autocast_noted(tc_ctx*c){
+tc_ctx*parent=tc__values_of(c)->parent;
+tc__atomic_store32(&tc__values_of(c)->autocasts,1);
+if(parent)tc__atomic_store32(&tc__values_of(parent)->autocasts,1);
+}
+TCDEF tc_status tc_autocast_begin_at(tc_ctx*tc,tc_dtype dtype,const char*file,
+int line){
+tc_status s;
+tc__lexical*l=tc__lexical_open(tc,"tc_autocast_begin",file,line,&s);
+if(!l)return s;
+tc_status outer=tc__unit_begin(tc);
+int ok=tc__autocast_check(tc,l,(int)dtype);
+if(ok){
+tc__autocast_noted(tc);
+l->around[l->depth++]=(uint8_t)l->half;
+l->half=tc__is_half((int)dtype)?(int)dtype:0;
+}
+return tc__unit_end(tc,outer,ok);
+}
+TCDEF tc_status tc_autocast_end_at(tc_ctx*tc,const char*file,int line){
+tc_status s;
+tc__lexical*l=tc__lexical_open(tc,"tc_autocast_end",file,line,&s);
+if(!l)return s;
+tc_status outer=tc__unit_begin(tc);
+int ok=l->depth||tc__fail(tc,TC_E_STATE,
+"tc_autocast_end: no tc_autocast_begin is open here; one "
+"outside of a region or body ends outside of it");
+if(ok)l->half=l->around[--l->depth];
+return tc__unit_end(tc,outer,ok);
+}
+static int tc__autocast_eligible(int dtype){
+return tc__is_float(dtype)&&dtype!=TC_F64;
+}
+static int tc__autocast_target(const tc__api*f,tc__autocast_policy policy,int half,
+tc_tensor*const*in,int n){
+tc__meta m;
+int widest=TC_BOOL;
+if(policy==TC__AUTOCAST_LOWER)return half;
+if(policy==TC__AUTOCAST_FLOAT)return TC_F32;
+for(int i=0;i<n;i++){
+if(!in[i]->id)continue;
+if(!tc__meta_get(f,*in[i],&m))return TC_BOOL;
+if(tc__autocast_eligible(m.dtype))widest=tc__promote(widest,m.dtype);
+}
+return widest;
+}
+TC__NOINLINE static int tc__autocast_slow(tc__api*f,tc__autocast_policy policy,
+tc_tensor*const*in,int n){
+tc__meta m;
+int half=f->named?tc__lexical_now(f->c)->half:0;
+if(!half||policy==TC__AUTOCAST_NONE)return 1;
+int target=tc__autocast_target(f,policy,half,in,n);
+for(int i=0;i<n;i++){
+if(!in[i]->id)continue;
+if(!tc__meta_get(f,*in[i],&m))return 0;
+if(!tc__autocast_eligible(m.dtype)||m.dtype==target)continue;
+*in[i]=tc__cast(f,*in[i],target);
+if(!in[i]->id)return 0;
+}
+if(tc__autocast_eligible(f->x.dtype))f->x.dtype=(uint8_t)target;
+return 1;
+}
+TC__INLINE int tc__autocast(tc__api*f,tc__autocast_policy policy,tc_tensor*const*in,
+int n){
+if(TC__LIKELY(!tc__atomic_load32(&tc__values_of(f->c)->autocasts)))return 1;
+return tc__autocast_slow(f,policy,in,n);
+}
+static int tc__autocasts(tc_tensor t){
+tc_ctx*c=tc__ctx_of(t);
+return c&&tc__lexical_now(c)->half&&!tc__core_of(c)->doing;
+}
+TC__NOINLINE static tc_tensor tc__listed_slow(tc__autocast_policy policy,const char*who,
+const tc_tensor*of,int n,const char*file,
+int line,tc__op op){
+tc__api f;
+tc_tensor in[3],*at[3];
+if(!tc__autocasts(of[0]))return tc__op_n(op,of,(uint32_t)n,NULL,0,file,line);
+if(!tc__begin_together(&f,who,of[0],file,line))return tc__null();
+for(int i=0;i<n;i++)in[i]=of[i],at[i]=&in[i];
+if(!tc__autocast(&f,policy,at,n))return tc__leave_null(&f);
+return tc__leave(&f,tc__op_n(op,in,(uint32_t)n,NULL,0,file,line));
+}
+TC__ALWAYS_INLINE tc_tensor tc__listed_op(tc__autocast_policy policy,const char*who,
+const tc_tensor*in,int n,const char*file,
+int line,tc__op op){
+uint64_t form=tc__form_of(op,(uint32_t)n,0);
+tc_tensor t=tc__op_follow_as(TC__LISTED,form,in,(uint32_t)n,NULL,0);
+return t.id?t:tc__listed_slow(policy,who,in,n,file,line,op);
+}
+TC__NOINLINE static tc_tensor tc__listed_scalar_slow(tc__autocast_policy policy,
+const char*who,tc_tensor a,double s,
+const char*file,int line,
+uint64_t form){
+tc__api f;
+tc_tensor*const at[]={&a};
+int left=form==tc__form_of_scalar(tc__form_op(form),TC__SCALAR_LEFT);
+if(!tc__autocasts(a))
+return left?tc__op_scalar_left(who,a,s,file,line,form)
+:tc__op_scalar(a,s,file,line,form);
+if(!tc__begin_together(&f,who,a,file,line))return tc__null();
+if(!tc__autocast(&f,policy,at,1))return tc__leave_null(&f);
+return tc__leave(&f,tc__op_scalar(a,s,file,line,form));
+}
+TC__ALWAYS_INLINE tc_tensor tc__listed_scalar(tc__autocast_policy policy,const char*who,
+tc_tensor a,double s,const char*file,
+int line,uint64_t form){
+int64_t value;
+memcpy(&value,&s,sizeof s);
+tc_tensor t=tc__op_follow_as(TC__LISTED,form,&a,1,&value,1);
+return t.id?t:tc__listed_scalar_slow(policy,who,a,s,file,line,form);
+}
+// ---- gen/out/autocast.inc
+#define TC__AUTOCAST_OF_CUMSUM TC__AUTOCAST_FLOAT
+#define TC__AUTOCAST_OF_CUMPROD TC__AUTOCAST_FLOAT
+#define TC__AUTOCAST_OF_SCATTER_ADD TC__AUTOCAST_PROMOTE
 // ---- gen/out/op_calls.inc
 #define TC__CALL1(name,id) \
 TCDEF tc_tensor tc_##name##_at(tc_tensor a,const char*file,int line){\
@@ -12188,6 +12491,24 @@ return tc__op2(a,b,file,line,tc__form_of(TC_OP_##id,2,0));\
 TCDEF tc_tensor tc_##name##_at(tc_tensor a,tc_tensor b,tc_tensor c,const char*file,int line){\
 return tc__op3(a,b,c,file,line,tc__form_of(TC_OP_##id,3,0));\
 }
+#define TC__CALL1_AUTOCAST(name,id,policy) \
+TCDEF tc_tensor tc_##name##_at(tc_tensor a,const char*file,int line){\
+const tc_tensor in[]={a};\
+return tc__listed_op(TC__AUTOCAST_##policy,#name,in,1,file,line,\
+TC_OP_##id);\
+}
+#define TC__CALL2_AUTOCAST(name,id,policy) \
+TCDEF tc_tensor tc_##name##_at(tc_tensor a,tc_tensor b,const char*file,int line){\
+const tc_tensor in[]={a,b};\
+return tc__listed_op(TC__AUTOCAST_##policy,#name,in,2,file,line,\
+TC_OP_##id);\
+}
+#define TC__CALL3_AUTOCAST(name,id,policy) \
+TCDEF tc_tensor tc_##name##_at(tc_tensor a,tc_tensor b,tc_tensor c,const char*file,int line){\
+const tc_tensor in[]={a,b,c};\
+return tc__listed_op(TC__AUTOCAST_##policy,#name,in,3,file,line,\
+TC_OP_##id);\
+}
 TC__CALL2(add,ADD)
 TC__CALL2(sub,SUB)
 TC__CALL2(mul,MUL)
@@ -12195,11 +12516,11 @@ TC__CALL2(div,DIV)
 TC__CALL2(floor_divide,FLOOR_DIVIDE)
 TC__CALL2(remainder,REMAINDER)
 TC__CALL2(fmod,FMOD)
-TC__CALL2(pow,POW)
-TC__CALL2(atan2,ATAN2)
+TC__CALL2_AUTOCAST(pow,POW,FLOAT)
+TC__CALL2_AUTOCAST(atan2,ATAN2,PROMOTE)
 TC__CALL2(maximum,MAXIMUM)
 TC__CALL2(minimum,MINIMUM)
-TC__CALL3(fma,FMA)
+TC__CALL3_AUTOCAST(fma,FMA,PROMOTE)
 TC__CALL2(eq,EQ)
 TC__CALL2(ne,NE)
 TC__CALL2(lt,LT)
@@ -12222,24 +12543,24 @@ TC__CALL1(neg,NEG)
 TC__CALL1(abs,ABS)
 TC__CALL1(sign,SIGN)
 TC__CALL1(square,SQUARE)
-TC__CALL1(reciprocal,RECIPROCAL)
+TC__CALL1_AUTOCAST(reciprocal,RECIPROCAL,FLOAT)
 TC__CALL1(sqrt,SQRT)
-TC__CALL1(rsqrt,RSQRT)
-TC__CALL1(exp,EXP)
+TC__CALL1_AUTOCAST(rsqrt,RSQRT,FLOAT)
+TC__CALL1_AUTOCAST(exp,EXP,FLOAT)
 TC__CALL1(exp2,EXP2)
-TC__CALL1(expm1,EXPM1)
-TC__CALL1(log,LOG)
-TC__CALL1(log2,LOG2)
-TC__CALL1(log10,LOG10)
-TC__CALL1(log1p,LOG1P)
+TC__CALL1_AUTOCAST(expm1,EXPM1,FLOAT)
+TC__CALL1_AUTOCAST(log,LOG,FLOAT)
+TC__CALL1_AUTOCAST(log2,LOG2,FLOAT)
+TC__CALL1_AUTOCAST(log10,LOG10,FLOAT)
+TC__CALL1_AUTOCAST(log1p,LOG1P,FLOAT)
 TC__CALL1(sin,SIN)
 TC__CALL1(cos,COS)
-TC__CALL1(tan,TAN)
-TC__CALL1(asin,ASIN)
-TC__CALL1(acos,ACOS)
+TC__CALL1_AUTOCAST(tan,TAN,FLOAT)
+TC__CALL1_AUTOCAST(asin,ASIN,FLOAT)
+TC__CALL1_AUTOCAST(acos,ACOS,FLOAT)
 TC__CALL1(atan,ATAN)
-TC__CALL1(sinh,SINH)
-TC__CALL1(cosh,COSH)
+TC__CALL1_AUTOCAST(sinh,SINH,FLOAT)
+TC__CALL1_AUTOCAST(cosh,COSH,FLOAT)
 TC__CALL1(tanh,TANH)
 TC__CALL1(erf,ERF)
 TC__CALL1(sigmoid,SIGMOID)
@@ -12247,7 +12568,7 @@ TC__CALL1(relu,RELU)
 TC__CALL1(gelu,GELU)
 TC__CALL1(gelu_tanh,GELU_TANH)
 TC__CALL1(silu,SILU)
-TC__CALL1(softplus,SOFTPLUS)
+TC__CALL1_AUTOCAST(softplus,SOFTPLUS,FLOAT)
 TC__CALL1(floor,FLOOR)
 TC__CALL1(ceil,CEIL)
 TC__CALL1(round,ROUND)
@@ -12263,6 +12584,16 @@ TCDEF tc_tensor tc_##name##_at(tc_tensor a,double s,const char*file,int line){\
 return tc__op_scalar_left(#name,a,s,file,line,\
 tc__form_of_scalar(TC_OP_##id,TC__SCALAR_LEFT));\
 }
+#define TC__CALL_SCALAR_RIGHT_AUTOCAST(name,id,policy) \
+TCDEF tc_tensor tc_##name##_at(tc_tensor a,double s,const char*file,int line){\
+return tc__listed_scalar(TC__AUTOCAST_##policy,#name,a,s,file,line,\
+tc__form_of_scalar(TC_OP_##id,TC__SCALAR_RIGHT));\
+}
+#define TC__CALL_SCALAR_LEFT_AUTOCAST(name,id,policy) \
+TCDEF tc_tensor tc_##name##_at(tc_tensor a,double s,const char*file,int line){\
+return tc__listed_scalar(TC__AUTOCAST_##policy,#name,a,s,file,line,\
+tc__form_of_scalar(TC_OP_##id,TC__SCALAR_LEFT));\
+}
 TC__CALL_SCALAR_RIGHT(add_s,ADD)
 TC__CALL_SCALAR_RIGHT(sub_s,SUB)
 TC__CALL_SCALAR_RIGHT(mul_s,MUL)
@@ -12270,7 +12601,7 @@ TC__CALL_SCALAR_RIGHT(div_s,DIV)
 TC__CALL_SCALAR_RIGHT(floor_divide_s,FLOOR_DIVIDE)
 TC__CALL_SCALAR_RIGHT(remainder_s,REMAINDER)
 TC__CALL_SCALAR_RIGHT(fmod_s,FMOD)
-TC__CALL_SCALAR_RIGHT(pow_s,POW)
+TC__CALL_SCALAR_RIGHT_AUTOCAST(pow_s,POW,FLOAT)
 TC__CALL_SCALAR_RIGHT(maximum_s,MAXIMUM)
 TC__CALL_SCALAR_RIGHT(minimum_s,MINIMUM)
 TC__CALL_SCALAR_RIGHT(eq_s,EQ)
@@ -12285,8 +12616,8 @@ TC__CALL_SCALAR_RIGHT(bitwise_xor_s,BITWISE_XOR)
 TC__CALL_SCALAR_RIGHT(bitwise_left_shift_s,BITWISE_LEFT_SHIFT)
 TC__CALL_SCALAR_RIGHT(bitwise_right_shift_s,BITWISE_RIGHT_SHIFT)
 TC__CALL_SCALAR_LEFT(rsub_s,SUB)
-TC__CALL_SCALAR_LEFT(rdiv_s,DIV)
-TC__CALL_SCALAR_LEFT(rpow_s,POW)
+TC__CALL_SCALAR_LEFT_AUTOCAST(rdiv_s,DIV,FLOAT)
+TC__CALL_SCALAR_LEFT_AUTOCAST(rpow_s,POW,FLOAT)
 
 // ---- gen/graph/scalar.c
 TCDEF tc_tensor tc_clamp_min_at(tc_tensor a,double low,const char*file,int line){
@@ -12353,9 +12684,18 @@ if(to==TC__ANYWHERE||from==TC__ANYWHERE||to==from)return 1;
 f->line);
 return value->id!=0;
 }
+static tc_tensor tc__assign_unless(const tc__api*f,tc_tensor dst,tc_tensor value){
+tc__meta m;
+tc_tensor skips=tc__lexical_now(f->c)->skips;
+if(!skips.id||!tc__meta_get(f,value,&m))return value;
+if(m.dtype!=f->x.dtype)value=tc__cast(f,value,f->x.dtype);
+return tc_where_at(skips,dst,value,f->file,f->line);
+}
 static tc_tensor tc__assign_op(const tc__api*f,tc_tensor dst,tc_tensor value,
 tc__convert convert){
 if(convert==TC__CONVERT_MOVED&&!tc__assign_move(f,dst,&value))return tc__null();
+value=tc__assign_unless(f,dst,value);
+if(!value.id)return value;
 return tc__op2(dst,value,f->file,f->line,tc__form_of(TC_OP_COPY_,2,0));
 }
 static int tc__assign_check(const tc__api*f,tc_tensor dst,tc_tensor value,
@@ -13500,13 +13840,15 @@ if(mask>>(i-1)&1)tc__dims_remove(&d,i-1);
 return d;
 }
 static uint32_t tc__mask_all(const tc__api*f){return(1u<<f->x.rank)-1;}
-static tc_tensor tc__reduce_dims(tc__reducer reducer,const char*who,tc_tensor t,
-tc_dims dims,int keepdim,double p,const char*file,
-int line){
+static tc_tensor tc__reduce_dims(tc__reducer reducer,const char*who,
+tc__autocast_policy policy,tc_tensor t,tc_dims dims,
+int keepdim,double p,const char*file,int line){
 tc__api f;
 uint32_t mask;
+tc_tensor*const cast[]={&t};
 if(!tc__begin_together(&f,who,t,file,line))return tc__null();
 if(!tc__dims_mask(&f,&dims,&mask))return tc__leave_null(&f);
+if(!tc__autocast(&f,policy,cast,1))return tc__leave_null(&f);
 if(!dims.rank)mask=tc__mask_all(&f);
 tc__widen_half(&f,&t);
 tc_tensor y=reducer(&f,t,mask,p);
@@ -13514,9 +13856,10 @@ if(keepdim||!f.x.rank)return tc__leave_rounded(&f,y);
 tc_dims d=tc__dims_without(&f,mask);
 return tc__leave_rounded(&f,tc__reshape(&f,y,&d));
 }
-static tc_tensor tc__reduce_one(tc__reducer reducer,const char*who,tc_tensor t,int dim,
-double p,const char*file,int line){
-return tc__reduce_dims(reducer,who,t,TC_DIMS(dim),0,p,file,line);
+static tc_tensor tc__reduce_one(tc__reducer reducer,const char*who,
+tc__autocast_policy policy,tc_tensor t,int dim,double p,
+const char*file,int line){
+return tc__reduce_dims(reducer,who,policy,t,TC_DIMS(dim),0,p,file,line);
 }
 static int tc__along(tc__api*f,tc_tensor*x,int dim,uint32_t*mask){
 int64_t k=dim;
@@ -13748,51 +14091,53 @@ tc_tensor sum=tc_sum_all(tc_where(counts,loss,zero));
 return tc_div(sum,tc_sum_all(counts));
 }
 // ---- gen/out/reductions.inc
-#define TC__REDUCE_ONE(name,p){\
-return tc__reduce_one(tc__##name##_keep,#name,t,dim,p,file,line);\
+#define TC__REDUCE_ONE(name,cast,p){\
+return tc__reduce_one(tc__##name##_keep,#name,TC__AUTOCAST_##cast,t,dim,p,\
+file,line);\
 }
-#define TC__REDUCE_DIMS(name,p,dims,keepdim){\
-return tc__reduce_dims(tc__##name##_keep,#name,t,dims,keepdim,p,file,line);\
+#define TC__REDUCE_DIMS(name,cast,p,dims,keepdim){\
+return tc__reduce_dims(tc__##name##_keep,#name,TC__AUTOCAST_##cast,t,dims,\
+keepdim,p,file,line);\
 }
-TCDEF tc_tensor tc_sum_at(tc_tensor t,int dim,const char*file,int line)TC__REDUCE_ONE(sum,0)
-TCDEF tc_tensor tc_sum_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line)TC__REDUCE_DIMS(sum,0,dims,keepdim)
-TCDEF tc_tensor tc_sum_all_at(tc_tensor t,const char*file,int line)TC__REDUCE_DIMS(sum,0,TC_SCALAR,0)
-TCDEF tc_tensor tc_prod_at(tc_tensor t,int dim,const char*file,int line)TC__REDUCE_ONE(prod,0)
-TCDEF tc_tensor tc_prod_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line)TC__REDUCE_DIMS(prod,0,dims,keepdim)
-TCDEF tc_tensor tc_prod_all_at(tc_tensor t,const char*file,int line)TC__REDUCE_DIMS(prod,0,TC_SCALAR,0)
-TCDEF tc_tensor tc_mean_at(tc_tensor t,int dim,const char*file,int line)TC__REDUCE_ONE(mean,0)
-TCDEF tc_tensor tc_mean_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line)TC__REDUCE_DIMS(mean,0,dims,keepdim)
-TCDEF tc_tensor tc_mean_all_at(tc_tensor t,const char*file,int line)TC__REDUCE_DIMS(mean,0,TC_SCALAR,0)
-TCDEF tc_tensor tc_amax_at(tc_tensor t,int dim,const char*file,int line)TC__REDUCE_ONE(amax,0)
-TCDEF tc_tensor tc_amax_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line)TC__REDUCE_DIMS(amax,0,dims,keepdim)
-TCDEF tc_tensor tc_amax_all_at(tc_tensor t,const char*file,int line)TC__REDUCE_DIMS(amax,0,TC_SCALAR,0)
-TCDEF tc_tensor tc_amin_at(tc_tensor t,int dim,const char*file,int line)TC__REDUCE_ONE(amin,0)
-TCDEF tc_tensor tc_amin_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line)TC__REDUCE_DIMS(amin,0,dims,keepdim)
-TCDEF tc_tensor tc_amin_all_at(tc_tensor t,const char*file,int line)TC__REDUCE_DIMS(amin,0,TC_SCALAR,0)
-TCDEF tc_tensor tc_argmax_at(tc_tensor t,int dim,const char*file,int line)TC__REDUCE_ONE(argmax,0)
-TCDEF tc_tensor tc_argmax_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line)TC__REDUCE_DIMS(argmax,0,dims,keepdim)
-TCDEF tc_tensor tc_argmax_all_at(tc_tensor t,const char*file,int line)TC__REDUCE_DIMS(argmax,0,TC_SCALAR,0)
-TCDEF tc_tensor tc_argmin_at(tc_tensor t,int dim,const char*file,int line)TC__REDUCE_ONE(argmin,0)
-TCDEF tc_tensor tc_argmin_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line)TC__REDUCE_DIMS(argmin,0,dims,keepdim)
-TCDEF tc_tensor tc_argmin_all_at(tc_tensor t,const char*file,int line)TC__REDUCE_DIMS(argmin,0,TC_SCALAR,0)
-TCDEF tc_tensor tc_any_at(tc_tensor t,int dim,const char*file,int line)TC__REDUCE_ONE(any,0)
-TCDEF tc_tensor tc_any_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line)TC__REDUCE_DIMS(any,0,dims,keepdim)
-TCDEF tc_tensor tc_any_all_at(tc_tensor t,const char*file,int line)TC__REDUCE_DIMS(any,0,TC_SCALAR,0)
-TCDEF tc_tensor tc_all_at(tc_tensor t,int dim,const char*file,int line)TC__REDUCE_ONE(all,0)
-TCDEF tc_tensor tc_all_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line)TC__REDUCE_DIMS(all,0,dims,keepdim)
-TCDEF tc_tensor tc_all_all_at(tc_tensor t,const char*file,int line)TC__REDUCE_DIMS(all,0,TC_SCALAR,0)
-TCDEF tc_tensor tc_logsumexp_at(tc_tensor t,int dim,const char*file,int line)TC__REDUCE_ONE(logsumexp,0)
-TCDEF tc_tensor tc_logsumexp_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line)TC__REDUCE_DIMS(logsumexp,0,dims,keepdim)
-TCDEF tc_tensor tc_logsumexp_all_at(tc_tensor t,const char*file,int line)TC__REDUCE_DIMS(logsumexp,0,TC_SCALAR,0)
-TCDEF tc_tensor tc_var_at(tc_tensor t,int dim,double correction,const char*file,int line)TC__REDUCE_ONE(var,correction)
-TCDEF tc_tensor tc_var_dims_at(tc_tensor t,tc_dims dims,double correction,int keepdim,const char*file,int line)TC__REDUCE_DIMS(var,correction,dims,keepdim)
-TCDEF tc_tensor tc_var_all_at(tc_tensor t,double correction,const char*file,int line)TC__REDUCE_DIMS(var,correction,TC_SCALAR,0)
-TCDEF tc_tensor tc_std_at(tc_tensor t,int dim,double correction,const char*file,int line)TC__REDUCE_ONE(std,correction)
-TCDEF tc_tensor tc_std_dims_at(tc_tensor t,tc_dims dims,double correction,int keepdim,const char*file,int line)TC__REDUCE_DIMS(std,correction,dims,keepdim)
-TCDEF tc_tensor tc_std_all_at(tc_tensor t,double correction,const char*file,int line)TC__REDUCE_DIMS(std,correction,TC_SCALAR,0)
-TCDEF tc_tensor tc_norm_at(tc_tensor t,int dim,double p,const char*file,int line)TC__REDUCE_ONE(norm,p)
-TCDEF tc_tensor tc_norm_dims_at(tc_tensor t,tc_dims dims,double p,int keepdim,const char*file,int line)TC__REDUCE_DIMS(norm,p,dims,keepdim)
-TCDEF tc_tensor tc_norm_all_at(tc_tensor t,double p,const char*file,int line)TC__REDUCE_DIMS(norm,p,TC_SCALAR,0)
+TCDEF tc_tensor tc_sum_at(tc_tensor t,int dim,const char*file,int line)TC__REDUCE_ONE(sum,FLOAT,0)
+TCDEF tc_tensor tc_sum_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line)TC__REDUCE_DIMS(sum,FLOAT,0,dims,keepdim)
+TCDEF tc_tensor tc_sum_all_at(tc_tensor t,const char*file,int line)TC__REDUCE_DIMS(sum,FLOAT,0,TC_SCALAR,0)
+TCDEF tc_tensor tc_prod_at(tc_tensor t,int dim,const char*file,int line)TC__REDUCE_ONE(prod,FLOAT,0)
+TCDEF tc_tensor tc_prod_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line)TC__REDUCE_DIMS(prod,FLOAT,0,dims,keepdim)
+TCDEF tc_tensor tc_prod_all_at(tc_tensor t,const char*file,int line)TC__REDUCE_DIMS(prod,FLOAT,0,TC_SCALAR,0)
+TCDEF tc_tensor tc_mean_at(tc_tensor t,int dim,const char*file,int line)TC__REDUCE_ONE(mean,NONE,0)
+TCDEF tc_tensor tc_mean_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line)TC__REDUCE_DIMS(mean,NONE,0,dims,keepdim)
+TCDEF tc_tensor tc_mean_all_at(tc_tensor t,const char*file,int line)TC__REDUCE_DIMS(mean,NONE,0,TC_SCALAR,0)
+TCDEF tc_tensor tc_amax_at(tc_tensor t,int dim,const char*file,int line)TC__REDUCE_ONE(amax,NONE,0)
+TCDEF tc_tensor tc_amax_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line)TC__REDUCE_DIMS(amax,NONE,0,dims,keepdim)
+TCDEF tc_tensor tc_amax_all_at(tc_tensor t,const char*file,int line)TC__REDUCE_DIMS(amax,NONE,0,TC_SCALAR,0)
+TCDEF tc_tensor tc_amin_at(tc_tensor t,int dim,const char*file,int line)TC__REDUCE_ONE(amin,NONE,0)
+TCDEF tc_tensor tc_amin_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line)TC__REDUCE_DIMS(amin,NONE,0,dims,keepdim)
+TCDEF tc_tensor tc_amin_all_at(tc_tensor t,const char*file,int line)TC__REDUCE_DIMS(amin,NONE,0,TC_SCALAR,0)
+TCDEF tc_tensor tc_argmax_at(tc_tensor t,int dim,const char*file,int line)TC__REDUCE_ONE(argmax,NONE,0)
+TCDEF tc_tensor tc_argmax_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line)TC__REDUCE_DIMS(argmax,NONE,0,dims,keepdim)
+TCDEF tc_tensor tc_argmax_all_at(tc_tensor t,const char*file,int line)TC__REDUCE_DIMS(argmax,NONE,0,TC_SCALAR,0)
+TCDEF tc_tensor tc_argmin_at(tc_tensor t,int dim,const char*file,int line)TC__REDUCE_ONE(argmin,NONE,0)
+TCDEF tc_tensor tc_argmin_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line)TC__REDUCE_DIMS(argmin,NONE,0,dims,keepdim)
+TCDEF tc_tensor tc_argmin_all_at(tc_tensor t,const char*file,int line)TC__REDUCE_DIMS(argmin,NONE,0,TC_SCALAR,0)
+TCDEF tc_tensor tc_any_at(tc_tensor t,int dim,const char*file,int line)TC__REDUCE_ONE(any,NONE,0)
+TCDEF tc_tensor tc_any_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line)TC__REDUCE_DIMS(any,NONE,0,dims,keepdim)
+TCDEF tc_tensor tc_any_all_at(tc_tensor t,const char*file,int line)TC__REDUCE_DIMS(any,NONE,0,TC_SCALAR,0)
+TCDEF tc_tensor tc_all_at(tc_tensor t,int dim,const char*file,int line)TC__REDUCE_ONE(all,NONE,0)
+TCDEF tc_tensor tc_all_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line)TC__REDUCE_DIMS(all,NONE,0,dims,keepdim)
+TCDEF tc_tensor tc_all_all_at(tc_tensor t,const char*file,int line)TC__REDUCE_DIMS(all,NONE,0,TC_SCALAR,0)
+TCDEF tc_tensor tc_logsumexp_at(tc_tensor t,int dim,const char*file,int line)TC__REDUCE_ONE(logsumexp,FLOAT,0)
+TCDEF tc_tensor tc_logsumexp_dims_at(tc_tensor t,tc_dims dims,int keepdim,const char*file,int line)TC__REDUCE_DIMS(logsumexp,FLOAT,0,dims,keepdim)
+TCDEF tc_tensor tc_logsumexp_all_at(tc_tensor t,const char*file,int line)TC__REDUCE_DIMS(logsumexp,FLOAT,0,TC_SCALAR,0)
+TCDEF tc_tensor tc_var_at(tc_tensor t,int dim,double correction,const char*file,int line)TC__REDUCE_ONE(var,NONE,correction)
+TCDEF tc_tensor tc_var_dims_at(tc_tensor t,tc_dims dims,double correction,int keepdim,const char*file,int line)TC__REDUCE_DIMS(var,NONE,correction,dims,keepdim)
+TCDEF tc_tensor tc_var_all_at(tc_tensor t,double correction,const char*file,int line)TC__REDUCE_DIMS(var,NONE,correction,TC_SCALAR,0)
+TCDEF tc_tensor tc_std_at(tc_tensor t,int dim,double correction,const char*file,int line)TC__REDUCE_ONE(std,NONE,correction)
+TCDEF tc_tensor tc_std_dims_at(tc_tensor t,tc_dims dims,double correction,int keepdim,const char*file,int line)TC__REDUCE_DIMS(std,NONE,correction,dims,keepdim)
+TCDEF tc_tensor tc_std_all_at(tc_tensor t,double correction,const char*file,int line)TC__REDUCE_DIMS(std,NONE,correction,TC_SCALAR,0)
+TCDEF tc_tensor tc_norm_at(tc_tensor t,int dim,double p,const char*file,int line)TC__REDUCE_ONE(norm,FLOAT,p)
+TCDEF tc_tensor tc_norm_dims_at(tc_tensor t,tc_dims dims,double p,int keepdim,const char*file,int line)TC__REDUCE_DIMS(norm,FLOAT,p,dims,keepdim)
+TCDEF tc_tensor tc_norm_all_at(tc_tensor t,double p,const char*file,int line)TC__REDUCE_DIMS(norm,FLOAT,p,TC_SCALAR,0)
 // ---- gen/graph/product.c
 typedef struct tc__factor{
 tc_tensor t;
@@ -15134,6 +15479,133 @@ int ok=value.id&&tc_copy_(t,value).id;
 (void)tc__leave_null(f);
 return ok?t:tc__null();
 }
+// ---- gen/graph/scaler.c
+static int tc__scaler_begin(tc__api*f,const tc_grad_scaler*scaler,const char*who,
+const char*file,int line,tc_status*s){
+tc_tensor scale=scaler?scaler->scale:tc__null();
+*s=TC_E_NULL;
+if(!tc__begin(f,who,scale,file,line)){
+*s=tc__api_refused(f,scale);
+return 0;
+}
+if(!tc__lexical_now(f->c)->skips.id)return 1;
+tc__fail(f->c,TC_E_STATE,
+"%s: inside a step, which may be skipped; call it ahead of "
+"tc_grad_scaler_step_begin, or behind its end",
+who);
+tc__leave_null(f);
+*s=TC_E_STATE;
+return 0;
+}
+TCDEF tc_tensor tc_grad_scaler_scale_at(const tc_grad_scaler*s,tc_tensor loss,
+const char*file,int line){
+tc_status status;
+tc__api frame,*f=&frame;
+if(!tc__scaler_begin(f,s,"tc_grad_scaler_scale",file,line,&status))
+return tc__null();
+if(!tc__operand_given(f,"loss",loss))return tc__leave_null(f);
+return tc__leave(f,tc_mul(loss,s->scale));
+}
+static tc_tensor tc__not_finite(const tc__api*f,tc_tensor g){
+return tc_logical_not(tc_all_all(tc_isfinite(g)));
+}
+static tc_tensor tc__scaler_inverse(const tc__api*f,tc_tensor scale){
+return tc_cast(tc_reciprocal(tc_cast(scale,TC_F64)),TC_F32);
+}
+static tc_tensor tc__scaler_found(const tc__api*f,const tc_grad_scaler*s,
+const tc_tensor*grads,int n){
+tc_tensor found=s->found_inf;
+for(int i=0;i<n&&found.id;i++){
+tc_tensor bad=tc__not_finite(f,grads[i]);
+found=tc_logical_or(found,bad);
+}
+return found;
+}
+TCDEF tc_status tc_grad_scaler_unscale__at(const tc_grad_scaler*s,const tc_tensor*grads,
+int n,const char*file,int line){
+static const char who[]="tc_grad_scaler_unscale_";
+tc_status status;
+tc__api frame,*f=&frame;
+if(!tc__scaler_begin(f,s,who,file,line,&status))return status;
+tc_status outer=tc__unit_begin(f->c);
+tc__updates l=tc__updates_clip(who,grads,n,0,tc__clip_norm_formula,file,line);
+int ok=tc__updates_context(&l,&status)&&tc__updates_check(&l);
+tc_tensor found=ok?tc__scaler_found(f,s,grads,n):tc__null();
+tc_tensor by=found.id?tc__scaler_inverse(f,s->scale):found;
+ok=by.id&&tc_copy_(s->found_inf,found).id&&tc__updates_write(&l,by);
+status=tc__unit_end(f->c,outer,ok||(!n&&!status));
+tc__leave_null(f);
+return status;
+}
+static tc_tensor tc__scaler_times(const tc__api*f,tc_tensor scale,double factor){
+return tc_cast(tc_mul_s(tc_cast(scale,TC_F64),factor),TC_F32);
+}
+static int tc__scaler_next(const tc__api*f,const tc_grad_scaler*s){
+tc_tensor counted=tc_add_s(s->growth_tracker,1);
+tc_tensor full=tc_eq_s(counted,s->growth_interval);
+tc_tensor grown=tc__scaler_times(f,s->scale,s->growth_factor);
+tc_tensor grows=tc_logical_and(full,tc_isfinite(grown));
+tc_tensor kept=tc_where(grows,grown,s->scale);
+tc_tensor less=tc__scaler_times(f,s->scale,s->backoff_factor);
+tc_tensor scale=tc_where(s->found_inf,less,kept);
+tc_tensor anew=tc_logical_or(s->found_inf,full);
+tc_tensor tracker=tc_where(anew,tc_zeros_like(counted),counted);
+return tc_copy_(s->scale,scale).id&&tc_copy_(s->growth_tracker,tracker).id&&
+tc_zero_(s->found_inf).id;
+}
+static int tc__scaler_check(const tc__api*f,const tc_grad_scaler*s){
+int ok=s->growth_factor>1&&s->backoff_factor>0&&s->backoff_factor<1&&
+s->growth_interval>0;
+return ok||tc__fail(f->c,TC_E_ARG,
+"%s: growth_factor is %g, backoff_factor %g, growth_interval %d; "
+"above 1, between 0 and 1, and at least 1 are needed",
+f->who,s->growth_factor,s->backoff_factor,s->growth_interval);
+}
+TCDEF tc_status tc_grad_scaler_update_at(const tc_grad_scaler*s,const char*file,
+int line){
+tc_status status;
+tc__api f;
+if(!tc__scaler_begin(&f,s,"tc_grad_scaler_update",file,line,&status))
+return status;
+tc_status outer=tc__unit_begin(f.c);
+int ok=tc__scaler_check(&f,s)&&tc__scaler_next(&f,s);
+status=tc__unit_end(f.c,outer,ok);
+tc__leave_null(&f);
+return status;
+}
+TCDEF tc_status tc_grad_scaler_step_begin_at(const tc_grad_scaler*s,const char*file,
+int line){
+tc_status status;
+tc__api f;
+if(!tc__scaler_begin(&f,s,"tc_grad_scaler_step_begin",file,line,&status))
+return status;
+tc_status outer=tc__unit_begin(f.c);
+tc__meta m;
+int ok=tc__operand_given(&f,"found_inf",s->found_inf)&&
+tc__meta_get(&f,s->found_inf,&m);
+status=tc__unit_end(f.c,outer,ok);
+tc__leave_null(&f);
+tc__lexical*l=tc__lexical_now(f.c);
+if(ok)l->skips=s->found_inf,l->stepping=1;
+return status;
+}
+TCDEF tc_status tc_grad_scaler_step_end_at(const tc_grad_scaler*s,const char*file,
+int line){
+static const char who[]="tc_grad_scaler_step_end";
+tc_status status;
+tc_ctx*c=s?tc__ctx_of(s->scale):NULL;
+if(!c)return tc__fail_lost(who,s?s->scale:tc__null(),file,line);
+tc__lexical*l=tc__lexical_open(c,who,file,line,&status);
+if(!l)return status;
+tc_status outer=tc__unit_begin(c);
+int ok=(l->stepping&&l->skips.id==s->found_inf.id)||
+tc__fail(c,TC_E_STATE,
+"%s: no tc_grad_scaler_step_begin of this scaler is open here; one "
+"outside of a region or body ends outside of it",
+who);
+if(ok)l->skips=tc__null(),l->stepping=0;
+return tc__unit_end(c,outer,ok);
+}
 // ---- gen/api/site.h
 #undef TC__SITE
 #ifndef TC_NO_SITES
@@ -15147,6 +15619,10 @@ tc__api f;\
 if(!begin(&f,#name,x,file,line))return tc__null();
 #define TC__GIVEN(name) \
 if(!tc__operand_given(&f,#name,name))return tc__leave_null(&f);
+#define TC__AUTOCAST(policy,...) \
+tc_tensor*const cast[]={__VA_ARGS__};\
+if(!tc__autocast(&f,TC__AUTOCAST_##policy,cast,(int)TC__COUNT(cast))) \
+return tc__leave_null(&f);
 #define TC__LEAVE_WHOLE(op,words,...) \
 if(tc__records_whole(&f,made)){\
 const tc_tensor in[]={__VA_ARGS__};\
@@ -15155,18 +15631,21 @@ tc__whole(&f,TC_OP_##op,in,(uint32_t)TC__COUNT(in),words,made);\
 return tc__leave(&f,made);
 TCDEF tc_tensor tc_softmax_at(tc_tensor x,int dim,const char*file,int line){
 TC__ENTER(tc__begin_together,softmax,x)
+TC__AUTOCAST(FLOAT,&x)
 f.word[TC__SOFTMAX_DIM]=tc__dim_counted(&f,dim);
 tc_tensor made=tc__rounded(&f,tc__softmax(&f,x,dim));
 TC__LEAVE_WHOLE(SOFTMAX,2,x)
 }
 TCDEF tc_tensor tc_log_softmax_at(tc_tensor x,int dim,const char*file,int line){
 TC__ENTER(tc__begin_together,log_softmax,x)
+TC__AUTOCAST(FLOAT,&x)
 f.word[TC__LOG_SOFTMAX_DIM]=tc__dim_counted(&f,dim);
 tc_tensor made=tc__rounded(&f,tc__log_softmax(&f,x,dim));
 TC__LEAVE_WHOLE(LOG_SOFTMAX,2,x)
 }
 TCDEF tc_tensor tc_layer_norm_at(tc_tensor x,tc_tensor weight,tc_tensor bias,double eps,const char*file,int line){
 TC__ENTER(tc__begin_together,layer_norm,x)
+TC__AUTOCAST(FLOAT,&x,&weight,&bias)
 f.word[TC__LAYER_NORM_EPS]=tc__value_word((double)eps,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__layer_norm(&f,x,weight,bias,eps));
 TC__LEAVE_WHOLE(LAYER_NORM,2,x,weight,bias)
@@ -15179,6 +15658,7 @@ TC__LEAVE_WHOLE(RMS_NORM,2,x,weight)
 }
 TCDEF tc_tensor tc_group_norm_at(tc_tensor x,int groups,tc_tensor weight,tc_tensor bias,double eps,const char*file,int line){
 TC__ENTER(tc__begin_together,group_norm,x)
+TC__AUTOCAST(FLOAT,&x,&weight,&bias)
 f.word[TC__GROUP_NORM_GROUPS]=tc__ix_const(groups);
 f.word[TC__GROUP_NORM_EPS]=tc__value_word((double)eps,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__group_norm(&f,x,groups,weight,bias,eps));
@@ -15194,6 +15674,7 @@ TC__LEAVE_WHOLE(BATCH_NORM,2,x,mean,var,weight,bias)
 }
 TCDEF tc_tensor tc_normalize_at(tc_tensor x,double p,int dim,double eps,const char*file,int line){
 TC__ENTER(tc__begin_together,normalize,x)
+TC__AUTOCAST(FLOAT,&x)
 f.word[TC__NORMALIZE_P]=tc__value_word((double)p,TC_F64);
 f.word[TC__NORMALIZE_DIM]=tc__dim_counted(&f,dim);
 f.word[TC__NORMALIZE_EPS]=tc__value_word((double)eps,TC_F64);
@@ -15203,6 +15684,7 @@ TC__LEAVE_WHOLE(NORMALIZE,4,x)
 TCDEF tc_tensor tc_cosine_similarity_at(tc_tensor a,tc_tensor b,int dim,double eps,const char*file,int line){
 TC__ENTER(tc__begin_together,cosine_similarity,a)
 TC__GIVEN(b)
+TC__AUTOCAST(FLOAT,&a,&b)
 f.word[TC__COSINE_SIMILARITY_DIM]=tc__dim_counted(&f,dim);
 f.word[TC__COSINE_SIMILARITY_EPS]=tc__value_word((double)eps,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__cosine_similarity(&f,a,b,dim,eps));
@@ -15217,30 +15699,35 @@ TC__LEAVE_WHOLE(DROPOUT,2,x)
 TCDEF tc_tensor tc_mse_loss_at(tc_tensor x,tc_tensor y,const char*file,int line){
 TC__ENTER(tc__begin_together,mse_loss,x)
 TC__GIVEN(y)
+TC__AUTOCAST(FLOAT,&x,&y)
 tc_tensor made=tc__rounded(&f,tc__mse_loss(&f,x,y));
 TC__LEAVE_WHOLE(MSE_LOSS,1,x,y)
 }
 TCDEF tc_tensor tc_l1_loss_at(tc_tensor x,tc_tensor y,const char*file,int line){
 TC__ENTER(tc__begin_together,l1_loss,x)
 TC__GIVEN(y)
+TC__AUTOCAST(FLOAT,&x,&y)
 tc_tensor made=tc__rounded(&f,tc__l1_loss(&f,x,y));
 TC__LEAVE_WHOLE(L1_LOSS,1,x,y)
 }
 TCDEF tc_tensor tc_bce_with_logits_at(tc_tensor x,tc_tensor y,const char*file,int line){
 TC__ENTER(tc__begin_together,bce_with_logits,x)
 TC__GIVEN(y)
+TC__AUTOCAST(FLOAT,&x,&y)
 tc_tensor made=tc__rounded(&f,tc__bce_with_logits(&f,x,y));
 TC__LEAVE_WHOLE(BCE_WITH_LOGITS,1,x,y)
 }
 TCDEF tc_tensor tc_cross_entropy_at(tc_tensor logits,tc_tensor target,const char*file,int line){
 TC__ENTER(tc__begin_together,cross_entropy,logits)
 TC__GIVEN(target)
+TC__AUTOCAST(FLOAT,&logits,&target)
 tc_tensor made=tc__rounded(&f,tc__cross_entropy(&f,logits,target));
 TC__LEAVE_WHOLE(CROSS_ENTROPY,1,logits,target)
 }
 TCDEF tc_tensor tc_cross_entropy_ignore_at(tc_tensor logits,tc_tensor target,int64_t ignore,const char*file,int line){
 TC__ENTER(tc__begin_together,cross_entropy_ignore,logits)
 TC__GIVEN(target)
+TC__AUTOCAST(FLOAT,&logits,&target)
 f.word[TC__CROSS_ENTROPY_IGNORE_IGNORE]=tc__value_word((double)ignore,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__cross_entropy_ignore(&f,logits,target,ignore));
 TC__LEAVE_WHOLE(CROSS_ENTROPY_IGNORE,2,logits,target)
@@ -15248,12 +15735,14 @@ TC__LEAVE_WHOLE(CROSS_ENTROPY_IGNORE,2,logits,target)
 TCDEF tc_tensor tc_matmul_at(tc_tensor a,tc_tensor b,const char*file,int line){
 TC__ENTER(tc__begin,matmul,a)
 TC__GIVEN(b)
+TC__AUTOCAST(LOWER,&a,&b)
 tc_tensor made=tc__rounded(&f,tc__matmul(&f,a,b));
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_linear_at(tc_tensor x,tc_tensor weight,tc_tensor bias,const char*file,int line){
 TC__ENTER(tc__begin,linear,x)
 TC__GIVEN(weight)
+TC__AUTOCAST(LOWER,&x,&weight,&bias)
 tc_tensor made=tc__rounded(&f,tc__linear(&f,x,weight,bias));
 TC__LEAVE_WHOLE(LINEAR,1,x,weight,bias)
 }
@@ -15261,6 +15750,7 @@ TCDEF tc_tensor tc_addmm_at(tc_tensor t,tc_tensor a,tc_tensor b,double beta,doub
 TC__ENTER(tc__begin,addmm,a)
 TC__GIVEN(t)
 TC__GIVEN(b)
+TC__AUTOCAST(LOWER,&t,&a,&b)
 f.word[TC__ADDMM_BETA]=tc__value_word((double)beta,TC_F64);
 f.word[TC__ADDMM_ALPHA]=tc__value_word((double)alpha,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__addmm(&f,t,a,b,beta,alpha));
@@ -15269,12 +15759,14 @@ TC__LEAVE_WHOLE(ADDMM,3,t,a,b)
 TCDEF tc_tensor tc_bmm_at(tc_tensor a,tc_tensor b,const char*file,int line){
 TC__ENTER(tc__begin,bmm,a)
 TC__GIVEN(b)
+TC__AUTOCAST(LOWER,&a,&b)
 tc_tensor made=tc__rounded(&f,tc__bmm(&f,a,b));
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_dot_at(tc_tensor a,tc_tensor b,const char*file,int line){
 TC__ENTER(tc__begin,dot,a)
 TC__GIVEN(b)
+TC__AUTOCAST(PROMOTE,&a,&b)
 tc_tensor made=tc__rounded(&f,tc__dot(&f,a,b));
 return tc__leave(&f,made);
 }
@@ -15288,6 +15780,7 @@ TCDEF tc_tensor tc_scaled_dot_product_attention_at(tc_tensor q,tc_tensor k,tc_te
 TC__ENTER(tc__begin_together,scaled_dot_product_attention,q)
 TC__GIVEN(k)
 TC__GIVEN(v)
+TC__AUTOCAST(LOWER,&q,&k,&v,&mask)
 f.word[TC__ATTENTION_CAUSAL]=causal;
 f.word[TC__ATTENTION_SCALE]=tc__value_word((double)scale,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__scaled_dot_product_attention(&f,q,k,v,mask,causal,scale));
@@ -15295,17 +15788,20 @@ TC__LEAVE_WHOLE(ATTENTION,4,q,k,v,mask)
 }
 TCDEF tc_tensor tc_conv2d_at(tc_tensor x,tc_tensor weight,tc_tensor bias,int stride,int padding,int dilation,int groups,const char*file,int line){
 TC__ENTER(tc__begin,conv2d,x)
+TC__AUTOCAST(LOWER,&x,&weight,&bias)
 f.word[TC__CONV2D_GROUPS]=tc__ix_const(groups);
 tc_tensor made=tc__rounded(&f,tc__conv2d(&f,x,weight,bias,stride,padding,dilation,groups));
 TC__LEAVE_WHOLE(CONV2D,10,x,weight,bias)
 }
 TCDEF tc_tensor tc_conv2d_with_at(tc_tensor x,tc_tensor weight,tc_tensor bias,const tc_conv_options*options,const char*file,int line){
 TC__ENTER(tc__begin,conv2d_with,x)
+TC__AUTOCAST(LOWER,&x,&weight,&bias)
 tc_tensor made=tc__rounded(&f,tc__conv2d_with(&f,x,weight,bias,options));
 TC__LEAVE_WHOLE(CONV2D,10,x,weight,bias)
 }
 TCDEF tc_tensor tc_conv1d_at(tc_tensor x,tc_tensor weight,tc_tensor bias,int stride,int padding,int dilation,int groups,const char*file,int line){
 TC__ENTER(tc__begin,conv1d,x)
+TC__AUTOCAST(LOWER,&x,&weight,&bias)
 f.word[TC__CONV1D_STRIDE]=stride;
 f.word[TC__CONV1D_PADDING]=tc__ix_const(padding);
 f.word[TC__CONV1D_DILATION]=dilation;
@@ -15331,6 +15827,7 @@ TC__LEAVE_WHOLE(MAX_POOL2D,4,x)
 }
 TCDEF tc_tensor tc_interpolate_at(tc_tensor x,tc_dims sizes,tc_interpolation mode,const char*file,int line){
 TC__ENTER(tc__begin,interpolate,x)
+TC__AUTOCAST(FLOAT,&x)
 f.word[TC__INTERPOLATE_MODE]=mode;
 tc_tensor made=tc__rounded(&f,tc__interpolate(&f,x,sizes,mode));
 TC__LEAVE_WHOLE(INTERPOLATE,2,x)
@@ -15353,22 +15850,24 @@ else if(dtype==m.dtype)
 return t;
 return tc__cast(f,t,dtype);
 }
-static tc_tensor tc__scan(tc__op op,const char*who,tc_tensor t,int dim,
-const char*file,int line){
+static tc_tensor tc__scan(tc__op op,const char*who,tc__autocast_policy policy,
+tc_tensor t,int dim,const char*file,int line){
 tc__api f;
 int64_t k=dim;
+tc_tensor*const cast[]={&t};
 if(!tc__begin(&f,who,t,file,line))return tc__null();
 if(!tc__dim_check(&f,f.x.rank,&k))return tc__leave_null(&f);
+if(!tc__autocast(&f,policy,cast,1))return tc__leave_null(&f);
 tc__widen_half(&f,&t);
 if(!tc__is_float(f.x.dtype)&&f.x.dtype!=TC_I64)t=tc__cast(&f,t,TC_I64);
 tc_tensor y=tc__prim(&f,op,tc__dim_last(&f,t,k),NULL,0);
 return tc__leave(&f,tc__dim_back(&f,y,k));
 }
 TCDEF tc_tensor tc_cumsum_at(tc_tensor t,int dim,const char*file,int line){
-return tc__scan(TC_OP_CUMSUM,"cumsum",t,dim,file,line);
+return tc__scan(TC_OP_CUMSUM,"cumsum",TC__AUTOCAST_OF_CUMSUM,t,dim,file,line);
 }
 TCDEF tc_tensor tc_cumprod_at(tc_tensor t,int dim,const char*file,int line){
-return tc__scan(TC_OP_CUMPROD,"cumprod",t,dim,file,line);
+return tc__scan(TC_OP_CUMPROD,"cumprod",TC__AUTOCAST_OF_CUMPROD,t,dim,file,line);
 }
 static tc_tensor tc__as_keys(const tc__api*f,tc_tensor t){
 if(tc__is_own_class(f->x.dtype))return t;
@@ -15463,14 +15962,16 @@ in[1]=op==TC_OP_INDEX_ADD?index:tc__dim_last(f,index,dim);
 tc_tensor y=tc__prim_n(f,op,in,3,NULL,0);
 return tc__leave(f,tc__dim_back(f,y,dim));
 }
-static tc_tensor tc__scatter_call(tc__op op,const char*who,tc_tensor t,int dim,
-tc_tensor index,tc_tensor src,const char*file,
-int line){
+static tc_tensor tc__scatter_call(tc__op op,const char*who,tc__autocast_policy policy,
+tc_tensor t,int dim,tc_tensor index,tc_tensor src,
+const char*file,int line){
 tc__api f;
 tc__meta i,s;
 int64_t k=dim;
+tc_tensor*const cast[]={&t,&src};
 if(!tc__begin(&f,who,t,file,line))return tc__null();
 if(!tc__dim_check(&f,f.x.rank,&k))return tc__leave_null(&f);
+if(!tc__autocast(&f,policy,cast,2))return tc__leave_null(&f);
 if(f.x.rank<=1)index=tc__as_vector(&f,index),src=tc__as_vector(&f,src);
 if(!tc__meta_get(&f,index,&i)||!tc__meta_get(&f,src,&s))
 return tc__leave_null(&f);
@@ -15480,12 +15981,13 @@ return tc__scatter_prim(&f,op,t,index,src,k,s.dtype);
 }
 TCDEF tc_tensor tc_scatter_at(tc_tensor t,int dim,tc_tensor index,tc_tensor src,
 const char*file,int line){
-return tc__scatter_call(TC_OP_SCATTER,"scatter",t,dim,index,src,file,line);
+return tc__scatter_call(TC_OP_SCATTER,"scatter",TC__AUTOCAST_NONE,t,dim,index,src,
+file,line);
 }
 TCDEF tc_tensor tc_scatter_add_at(tc_tensor t,int dim,tc_tensor index,tc_tensor src,
 const char*file,int line){
-return tc__scatter_call(TC_OP_SCATTER_ADD,"scatter_add",t,dim,index,src,file,
-line);
+return tc__scatter_call(TC_OP_SCATTER_ADD,"scatter_add",TC__AUTOCAST_OF_SCATTER_ADD,
+t,dim,index,src,file,line);
 }
 static int tc__index_add_sizes(const tc__api*f,const tc__meta*index,const tc__meta*src,
 int64_t dim){
@@ -34728,6 +35230,7 @@ tc__region*alone;
 tc__tally alone_tally;
 tc__visit eager_visit;
 uint64_t here_before;
+tc__lexical lexical_before;
 tc_status around;
 int bodies,hosting;
 int too_deep;
@@ -41999,6 +42502,8 @@ uint32_t n_in,n_to,n_out;
 uint32_t draws;
 int device;
 int evaluates;
+int half;
+uint64_t skips;
 int checked;
 uint64_t hits;
 TC__VEC(tc__given)given;
@@ -42154,6 +42659,10 @@ uint32_t n=0;
 for(const tc__step*s=e->leaf->parent;s&&s->op==TC_OP_SHARE;s=s->parent)n++;
 return n;
 }
+TC__ALWAYS_INLINE int tc__entry_lexical_holds(const tc_fn*f,const tc__entry*e){
+const tc__lexical*l=&f->ctx->recorder.lexical;
+return e->half==l->half&&e->skips==l->skips.id;
+}
 static int tc__entry_holds(const tc__fcall*k,const tc__entry*e){
 tc_fn*f=k->f;
 size_t n=k->n_in+k->n_to;
@@ -42161,6 +42670,7 @@ if(e->n_in!=k->n_in||e->n_to!=k->n_to||e->n_out!=k->n_out)return 0;
 if(n&&memcmp(f->given.at,e->given.at,n*sizeof*e->given.at))return 0;
 if(e->device!=tc__values_of(f->ctx)->default_device)return 0;
 if(e->evaluates!=f->ctx->recorder.evaluates)return 0;
+if(!tc__entry_lexical_holds(f,e))return 0;
 if(!tc__entry_ranges_hold(e))return 0;
 if(!e->captured.count)return tc__entry_lies(f,e);
 if(e!=f->entry&&!tc__fn_sign_all(k,NULL,0))return 0;
@@ -42237,6 +42747,7 @@ e->leaf=v->at,e->leaf->branch->entries++;
 e->n_in=k->n_in,e->n_to=k->n_to,e->n_out=k->n_out;
 e->draws=(uint32_t)(c->recorder.draw-v->draw),e->device=v->device;
 e->evaluates=c->recorder.evaluates;
+e->half=c->recorder.lexical.half,e->skips=c->recorder.lexical.skips.id;
 for(uint32_t i=0;i<v->external.count;i++)
 if(!tc__is_hidden(&v->external.at[i])&&
 !tc__entry_source(k,e,v->external.at[i].handle))
@@ -42343,6 +42854,7 @@ return 0;
 }
 static void tc__miss_find(const tc__fcall*k,const tc__entry*found){
 tc_fn*f=k->f;
+const tc_ctx*c=f->ctx;
 const tc__entry*e=f->entry;
 f->miss.file=k->site.file,f->miss.line=k->site.line,f->miss.compiled=0;
 if(f->demoted)
@@ -42362,6 +42874,11 @@ tc__fn_missed(f,TC_MISS_DEVICE,-1,-1,e->device,
 tc__values_of(f->ctx)->default_device);
 else if(e->evaluates!=f->ctx->recorder.evaluates)
 tc__fn_missed(f,TC_MISS_TRAINING,-1,-1,!e->evaluates,e->evaluates);
+else if(e->half!=c->recorder.lexical.half)
+tc__fn_missed(f,TC_MISS_AUTOCAST,-1,-1,e->half,c->recorder.lexical.half);
+else if(e->skips!=c->recorder.lexical.skips.id)
+tc__fn_missed(f,TC_MISS_STEP,-1,-1,e->skips!=0,
+c->recorder.lexical.skips.id!=0);
 else if(!tc__miss_range(f,e))
 tc__fn_missed(f,TC_MISS_CAPTURED,-1,-1,0,0);
 }
@@ -42384,6 +42901,8 @@ static const char*const text[]={
 "",
 "tensors with a gradient",
 "tc_training",
+"autocast",
+"inside a step of a tc_grad_scaler",
 };
 if(m->arg>=0)tc__put(t,m->kind==TC_MISS_BYTES?"range %d ":"arg %d ",m->arg);
 if(m->dim>=0)
@@ -42397,6 +42916,9 @@ const char*space=*text[m->kind]?" ":"";
 if(m->kind==TC_MISS_DEVICE)
 tc__put(t,"%sdevice was %s, now %s",m->arg<0?"default ":"",
 tc__device_name(t->ctx,(int)m->was),tc__device_name(t->ctx,(int)m->now));
+else if(m->kind==TC_MISS_AUTOCAST)
+tc__put(t," was %s, now %s",m->was?tc__dtype((int)m->was)->name:"off",
+m->now?tc__dtype((int)m->now)->name:"off");
 else if(m->kind==TC_MISS_DTYPE)
 tc__put(t,"%swas %s, now %s",space,tc__dtype((int)m->was)->name,
 tc__dtype((int)m->now)->name);
@@ -42446,6 +42968,8 @@ for(size_t i=0;i<e->range.count;i++)
 if(e->range.at[i].bytes)
 tc__put(t,"%s %zu bytes\n",i?"tc_guard_bytes":"*user",
 e->range.at[i].bytes);
+if(e->half)tc__put(t,"autocast %s\n",tc__dtype(e->half)->name);
+if(e->skips)tc__put(t,"inside this step of a tc_grad_scaler\n");
 }
 static void tc__log_entry_guards(const tc__fcall*k,const tc__entry*e){
 tc_ctx*c=k->f->ctx;
@@ -42478,6 +43002,7 @@ typedef struct tc__nesting{
 const tc__visit*visit;
 int depth,skipped,disabled;
 size_t scopes,floor;
+tc__lexical*at,lexical;
 }tc__nesting;
 static tc__nesting tc__nesting_of(tc_ctx*c){
 const tc__recorder*r=tc__recorder_of(c);
@@ -42485,6 +43010,7 @@ tc__nesting n;
 n.visit=r->visit;
 n.depth=r->depth,n.skipped=r->skipped,n.disabled=r->disabled;
 n.scopes=r->values.scope.count,n.floor=r->values.scope_floor;
+n.at=tc__lexical_now(c),n.lexical=*n.at;
 return n;
 }
 static int tc__nesting_fits(const tc__recorder*r,const tc__nesting*was){
@@ -42583,12 +43109,14 @@ for(uint32_t i=0;i<n;i++)out[i]=tc__null();
 tc__nesting was=tc__nesting_of(f->ctx);
 if(!tc__depth_enter(f->ctx,&f->ctx->bodies,"function",f->region->name))return 0;
 tc__values_of(f->ctx)->scope_floor=was.scopes;
+*was.at=tc__lexical_inside(was.at);
 f->running++;
 f->body(f->ctx,k->seen?k->seen:k->in,out,f->user);
 f->running--;
 tc__depth_leave(f->ctx,&f->ctx->bodies);
 tc__scopes_check(k,&was);
 tc__nesting_check(f,&was);
+*was.at=was.lexical;
 if(tc__core_of(f->ctx)->unit_item||!tc__fn_inputs_live(k))return 0;
 for(uint32_t i=0;i<n;i++)
 if(!out[i].id)
@@ -43405,6 +43933,7 @@ if(!e||!e->quick.serial||!e->leaf->program)return 0;
 if(e->quick.serial!=((const tc__program*)e->leaf->program)->serial)return 0;
 if(e->n_in!=k->n_in||e->n_to!=k->n_to||e->n_out!=k->n_out)return 0;
 if(tc__fn_is_part(f)||tc__core_of(c)->refused)return 0;
+if(!tc__entry_lexical_holds(f,e))return 0;
 tc__program*p=(tc__program*)e->leaf->program;
 const tc__quick*q=&e->quick;
 uint32_t n=k->n_in+k->n_to;
@@ -43787,6 +44316,44 @@ f.c,TC_E_STATE,
 f.who);
 ok=ok&&tc__grad_switch(&f,m,t,on!=0);
 return tc__unit_end(f.c,outer,ok);
+}
+// ---- gen/exec/scalers.c
+TCDEF void tc_grad_scaler_free_at(tc_grad_scaler*s,const char*file,int line){
+if(!s)return;
+if(s->scale.id)tc_free_at(s->scale,file,line);
+if(s->growth_tracker.id)tc_free_at(s->growth_tracker,file,line);
+if(s->found_inf.id)tc_free_at(s->found_inf,file,line);
+memset(s,0,sizeof*s);
+}
+static int tc__scaler_make(tc_ctx*c,tc_grad_scaler*s,double scale,const char*file,
+int line){
+if(scale==0)scale=65536;
+if(!(scale>0&&scale<=3.4028234663852886e38))
+return tc__fail(c,TC_E_ARG,
+"tc_grad_scaler_init: the scale is %g; a finite number above 0, or "
+"0 for 65536, is needed",
+scale);
+s->scale=tc_full_at(c,TC_SCALAR,scale,TC_F32,file,line);
+s->growth_tracker=tc_zeros_at(c,TC_SCALAR,TC_I32,file,line);
+s->found_inf=tc_zeros_at(c,TC_SCALAR,TC_BOOL,file,line);
+s->growth_factor=2,s->backoff_factor=0.5,s->growth_interval=2000;
+return s->scale.id&&s->growth_tracker.id&&s->found_inf.id;
+}
+TCDEF tc_status tc_grad_scaler_init_at(tc_ctx*tc,tc_grad_scaler*s,double scale,
+const char*file,int line){
+tc__site site;
+site.file=file,site.line=line;
+if(s)memset(s,0,sizeof*s);
+if(!tc)return TC_E_NULL;
+tc__site_set(tc,site);
+tc_status outside=tc__outside(tc,"tc_grad_scaler_init");
+if(outside)return outside;
+tc_status outer=tc__unit_begin(tc);
+int ok=s||tc__fail(tc,TC_E_NULL,"tc_grad_scaler_init: the scaler is NULL");
+ok=ok&&tc__scaler_make(tc,s,scale,file,line);
+tc_status status=tc__unit_end(tc,outer,ok);
+if(!ok)tc_grad_scaler_free_at(s,file,line);
+return status;
 }
 // ---- gen/io/show.c
 enum{
@@ -45717,7 +46284,9 @@ static int tc__begins_outermost(const tc__recorder*r){
 return!r->visit&&!r->skipped&&!r->suspended;
 }
 static void tc__here_ended(tc_ctx*c){
-if(tc__begins_outermost(&c->recorder))tc__here_leave(c,c->here_before);
+if(!tc__begins_outermost(&c->recorder))return;
+c->recorder.lexical=c->lexical_before;
+tc__here_leave(c,c->here_before);
 }
 static tc_status tc__begin_failed(tc_ctx*c){
 c->recorder.skipped++;
@@ -45740,7 +46309,7 @@ tc__recorder*r=&c->recorder;
 if(r->visit&&tc__same_region(r->visit->region,name,site))
 tc__visit_abandon(c,r->visit,"was begun again before its tc_trace_end");
 if(tc__begins_outermost(r)){
-c->here_before=tc__here_enter(c);
+c->here_before=tc__here_enter(c),c->lexical_before=c->recorder.lexical;
 c->around=tc__unit_begin(c);
 }
 if(r->visit||r->skipped||r->disabled||tc__runs_eagerly(c)||
@@ -46212,7 +46781,9 @@ tc_status outer=tc__unit_begin(c);
 int ok=tc__eval_list(c,list,n,file,line);
 tc_status status=tc__unit_end(c,outer,ok);
 if(!c->lazy)return status;
+tc__lexical says=*tc__lexical_now(c);
 tc_status ran=tc__lazy_end(c),begun=tc__lazy_begin(c);
+*tc__lexical_now(c)=says;
 return status?status:ran?ran:begun;
 }
 static int tc__precompile_input(tc_ctx*c,const tc_spec*s,tc_tensor*t){

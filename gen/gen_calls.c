@@ -124,6 +124,17 @@ static const op *binary_row(const char *name, size_t n) {
     return NULL;
 }
 
+// The same for those that autocast looks at.
+static void scalar_casts_macro(text *t, const char *side) {
+    put(t,
+        "#define TC__CALL_SCALAR_%s_AUTOCAST(name, id, policy) \\\n"
+        "    TCDEF tc_tensor tc_##name##_at(tc_tensor a, double s, const char *file, int line) { \\\n"
+        "        return tc__listed_scalar(TC__AUTOCAST_##policy, #name, a, s, file, line, \\\n"
+        "                                 tc__form_of_scalar(TC_OP_##id, TC__SCALAR_%s)); \\\n"
+        "    }\n",
+        side, side);
+}
+
 // tc_sub_s is SUB of a and s, tc_rsub_s of s and a. A scalar is an attribute word, no tensor: it costs
 // no step of its own.
 static void scalar_calls(text *t) {
@@ -138,6 +149,8 @@ static void scalar_calls(text *t) {
         "        return tc__op_scalar_left(#name, a, s, file, line, \\\n"
         "                                  tc__form_of_scalar(TC_OP_##id, TC__SCALAR_LEFT)); \\\n"
         "    }\n");
+    scalar_casts_macro(t, "RIGHT");
+    scalar_casts_macro(t, "LEFT");
     EACH_CALL(c) {
         const char *name = c->name + 3;
         if (!ends(name, "_s")) continue;
@@ -145,8 +158,10 @@ static void scalar_calls(text *t) {
         const op *right = binary_row(name, n);
         const op *left = *name == 'r' && !right ? binary_row(name + 1, n - 1) : NULL;
         if (!right && !left) continue;
-        put(t, "TC__CALL_SCALAR_%s(%s, %s)\n", right ? "RIGHT" : "LEFT", name,
-            right ? right->id : left->id);
+        const char *policy = autocast_of(name);
+        put(t, "TC__CALL_SCALAR_%s%s(%s, %s%s%s)\n", right ? "RIGHT" : "LEFT",
+            policy ? "_AUTOCAST" : "", name, right ? right->id : left->id,
+            policy ? ", " : "", policy ? policy : "");
     }
 }
 
@@ -167,13 +182,15 @@ static void in_place_calls(text *t) {
     }
 }
 
-// The bodies of a reduction's calls; p is its parameter, 0 without one.
+// The bodies of a reduction's calls; p is its parameter, 0 without one, cast what autocast does.
 static const char reduce_macros[] =
-    "#define TC__REDUCE_ONE(name, p) { \\\n"
-    "        return tc__reduce_one(tc__##name##_keep, #name, t, dim, p, file, line); \\\n"
+    "#define TC__REDUCE_ONE(name, cast, p) { \\\n"
+    "        return tc__reduce_one(tc__##name##_keep, #name, TC__AUTOCAST_##cast, t, dim, p, \\\n"
+    "                              file, line); \\\n"
     "    }\n"
-    "#define TC__REDUCE_DIMS(name, p, dims, keepdim) { \\\n"
-    "        return tc__reduce_dims(tc__##name##_keep, #name, t, dims, keepdim, p, file, line); \\\n"
+    "#define TC__REDUCE_DIMS(name, cast, p, dims, keepdim) { \\\n"
+    "        return tc__reduce_dims(tc__##name##_keep, #name, TC__AUTOCAST_##cast, t, dims, \\\n"
+    "                               keepdim, p, file, line); \\\n"
     "    }\n";
 
 // Over one dimension, over several, over all: by tc__NAME_keep, which keeps them as size 1.
@@ -186,12 +203,13 @@ static void reduce_calls(text *t) {
         const char *name = c->name + 3;
         if (!several || !all) continue;
         const char *p = c->n > 2 ? c->in[2].name : "0";
+        const char *cast = autocast_of(name) ? autocast_of(name) : "NONE";
         put_head(t, c);
-        put(t, "    TC__REDUCE_ONE(%s, %s)\n", name, p);
+        put(t, "    TC__REDUCE_ONE(%s, %s, %s)\n", name, cast, p);
         put_head(t, several);
-        put(t, "    TC__REDUCE_DIMS(%s, %s, dims, keepdim)\n", name, p);
+        put(t, "    TC__REDUCE_DIMS(%s, %s, %s, dims, keepdim)\n", name, cast, p);
         put_head(t, all);
-        put(t, "    TC__REDUCE_DIMS(%s, %s, TC_SCALAR, 0)\n", name, p);
+        put(t, "    TC__REDUCE_DIMS(%s, %s, %s, TC_SCALAR, 0)\n", name, cast, p);
     }
 }
 
@@ -284,12 +302,26 @@ static void put_operand_checks(text *t, const composite *o, const whole *w, cons
     }
 }
 
+// The operands as autocast has them.
+static void put_casts(text *t, const composite *o, const call *c) {
+    const char *between = "";
+    if (!autocast_of(o->name)) return;
+    put(t, "    TC__AUTOCAST(%s, ", autocast_of(o->name));
+    for (int i = 0; i < c->n; i++) {
+        if (strcmp(c->in[i].type, "tc_tensor")) continue;
+        put(t, "%s&%s", between, c->in[i].name);
+        between = ", ";
+    }
+    put(t, ")\n");
+}
+
 static void composite_call(text *t, const composite *o, const call *c) {
     const whole *w = whole_of(o);
     put_head(t, c);
     put(t, " {\n    TC__ENTER(tc__begin%s, %s, %s)\n",
         strcmp(o->frame, "TOGETHER") ? "" : "_together", o->name, o->operand);
     put_operand_checks(t, o, w, c);
+    put_casts(t, o, c);
     if (w) put_whole_words(t, w, c);
     put(t, "    tc_tensor made = tc__rounded(&f, tc__%s(&f, ", o->name);
     put_names(t, c);
@@ -310,6 +342,10 @@ static void composite_calls(text *t) {
         "    if (!begin(&f, #name, x, file, line)) return tc__null();\n"
         "#define TC__GIVEN(name) \\\n"
         "    if (!tc__operand_given(&f, #name, name)) return tc__leave_null(&f);\n"
+        "#define TC__AUTOCAST(policy, ...) \\\n"
+        "    tc_tensor *const cast[] = {__VA_ARGS__}; \\\n"
+        "    if (!tc__autocast(&f, TC__AUTOCAST_##policy, cast, (int)TC__COUNT(cast))) \\\n"
+        "        return tc__leave_null(&f);\n"
         "#define TC__LEAVE_WHOLE(op, words, ...) \\\n"
         "    if (tc__records_whole(&f, made)) { \\\n"
         "        const tc_tensor in[] = {__VA_ARGS__}; \\\n"
@@ -324,5 +360,33 @@ static void composite_calls(text *t) {
             fail("gen/tables/composites.def", 0, join("%s is not declared", o->name),
                  "the declaration says what a composite op takes",
                  "declare it in gen/api/tensor.h");
+    }
+}
+
+// ---- autocast ----
+
+static int is_generated(const call *c, const char *name) {
+    EACH(o, op, ops) {
+        if (has_function(o) && !strcmp(o->name, name)) return 1;
+    }
+    EACH(o, composite, composites) {
+        if (!strcmp(o->name, name)) return 1;
+    }
+    return ends(name, "_s") || call_find(join("%s_all", c->name));
+}
+
+// What is generated has its policy there; calls with a text of their own name it.
+static void autocast_calls(text *t) {
+    put(t, "// Generated from gen/tables/autocast.def by gen/gen_calls.c.\n");
+    EACH(a, autocast, autocasts) {
+        const call *c = call_find(join("tc_%s", a->name));
+        if (!c)
+            fail("gen/tables/autocast.def", 0, join("there is no tc_%s", a->name),
+                 "a row is about a public call that gives one tensor",
+                 "correct its name, or take the row out");
+        if (!c || is_generated(c, a->name)) continue;
+        put(t, "#define TC__AUTOCAST_OF_");
+        put_upper(t, a->name);
+        put(t, " TC__AUTOCAST_%s\n", a->policy);
     }
 }

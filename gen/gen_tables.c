@@ -54,6 +54,17 @@ static const whole wholes[] = {
 #undef COMPOSITE
 #undef WHOLE
 
+// ---- autocast.def: which public calls are cast -------------------------------
+typedef struct autocast {
+    const char *name, *policy;
+} autocast;
+
+#define AUTOCAST(name, policy) {#name, #policy},
+static const autocast autocasts[] = {
+#include "tables/autocast.def"
+};
+#undef AUTOCAST
+
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define EACH(item, type, table)                                                            \
     for (const type *item = table; item < table + COUNT(table); item++)
@@ -66,6 +77,14 @@ static const op_kind *kind_of(const op *o) {
          "the kind says how many operands an op has",
          "correct it, or add a row to op_kinds in gen/gen_tables.c");
     return op_kinds;
+}
+
+// The policy of tc_NAME, NULL = it is not listed.
+static const char *autocast_of(const char *name) {
+    EACH(a, autocast, autocasts) {
+        if (!strcmp(a->name, name)) return a->policy;
+    }
+    return NULL;
 }
 
 static int has_function(const op *o) {
@@ -408,12 +427,28 @@ static void op_calls_macro(text *t, int arity) {
     put(t, "    }\n");
 }
 
+// The same for ops that autocast looks at.
+static void op_casts_macro(text *t, int arity) {
+    put(t, "#define TC__CALL%d_AUTOCAST(name, id, policy) \\\n", arity);
+    put(t, "    TCDEF tc_tensor tc_##name##_at(%s, const char *file, int line) { \\\n",
+        parameters[arity]);
+    put(t, "        const tc_tensor in[] = {%s}; \\\n", arguments[arity]);
+    put(t,
+        "        return tc__listed_op(TC__AUTOCAST_##policy, #name, in, %d, file, line, \\\n",
+        arity);
+    put(t, "                             TC_OP_##id); \\\n");
+    put(t, "    }\n");
+}
+
 static void op_calls(text *t) {
     head(t, "ops");
     for (int arity = 1; arity < (int)COUNT(arguments); arity++) op_calls_macro(t, arity);
+    for (int arity = 1; arity < (int)COUNT(arguments); arity++) op_casts_macro(t, arity);
     EACH(o, op, ops) {
+        const char *policy = autocast_of(o->name);
         if (!has_function(o)) continue;
-        put(t, "TC__CALL%d(%s, %s)\n", kind_of(o)->arity, o->name, o->id);
+        put(t, "TC__CALL%d%s(%s, %s%s%s)\n", kind_of(o)->arity, policy ? "_AUTOCAST" : "",
+            o->name, o->id, policy ? ", " : "", policy ? policy : "");
     }
     scalar_calls(t);
 }
@@ -545,6 +580,7 @@ static const product products[] = {
     {"derive_rules", derive_rules},  // GRAD over nodes
     {"op_api", op_api},              // public prototypes of the elementwise ops
     {"call_macros", call_macros},    // what passes the site of a call
+    {"autocast", autocast_calls},    // which hand-written calls are cast
     {"op_calls", op_calls},          // bodies of elementwise ops, also with a scalar
     {"in_place", in_place_calls},    // of ops in place
     {"composites", composite_calls}, // of composite ops

@@ -5,8 +5,8 @@
 // same code runs in the built-in interpreter, with the same bits. Licence at the end of the file.
 //
 // THE MANUAL
-//     QUICK START, TENSORS AND OPS, REGIONS, FUNCTIONS, LIFETIMES, IDIOMS (training step, decode loop,
-//     stencil with a border, solver, any batch size), PARAMETERS AND FILES, ERRORS, SEEING WHAT HAPPENS,
+//     QUICK START, TENSORS AND OPS, REGIONS, FUNCTIONS, LIFETIMES, IDIOMS (training step, mixed precision,
+//     decode loop, stencil with a border, solver, any batch size), PARAMETERS AND FILES, ERRORS, SEEING WHAT HAPPENS,
 //     ENVIRONMENT, OPTIONS OF THE BUILD, THREADS, START-UP, DEVICES, BACKENDS, OPS OF YOUR OWN.
 //     The reference is the declarations below, in the same order. All pieces of code here compile as C99
 //     and as C++11, and are run by the tests; `tc` is an open context.
@@ -158,6 +158,33 @@
 //         tc_sgd_(w, grad, velocity, 0.05, 0.9, 0, 0);              // w -= ..., in place
 //         tc_trace_end(tc);
 //         if (i % 50 == 49) printf("%g\n", tc_item(loss));          // only where it is looked at
+//     }
+//     ```
+//
+//     Mixed precision. Weights, gradients and the update stay f32; products are computed in halves, of casts that the graph
+//     makes of the weights. In f16 a tc_grad_scaler keeps gradients in range: a step that overflows is not made, and
+//     nothing waits to know. With TC_BF16 the scaler's lines are left out.
+//
+//     ```c
+//     enum { N = 256, D = 16 };
+//     tc_tensor x = tc_randn(tc, TC_DIMS(N, D), TC_F32), y = tc_sum(x, 1);
+//     tc_tensor w = tc_zeros(tc, TC_DIMS(1, D), TC_F32);
+//     tc_grad_scaler scaler;
+//     tc_grad_scaler_init(tc, &scaler, 0);
+//     for (int i = 0; i < 200; i++) {
+//         tc_trace_begin(tc, "train");
+//         tc_autocast_begin(tc, TC_F16);
+//         tc_tensor out = tc_linear(x, w, tc_null());               // f16
+//         tc_tensor loss = tc_mse_loss(tc_squeeze(out, 1), y), grad; // f32
+//         tc_autocast_end(tc);
+//         tc_grad(tc_grad_scaler_scale(&scaler, loss), &w, 1, &grad);
+//         tc_grad_scaler_unscale_(&scaler, &grad, 1);
+//         tc_grad_scaler_step_begin(&scaler);
+//         tc_sgd_(w, grad, tc_null(), 0.1, 0, 0, 0);                // any optimiser
+//         tc_grad_scaler_step_end(&scaler);
+//         tc_grad_scaler_update(&scaler);
+//         tc_trace_end(tc);
+//         if (i % 50 == 49) printf("%g\n", tc_item(loss));
 //     }
 //     ```
 //
@@ -376,6 +403,7 @@
 #include "api/grad.h"
 #include "api/safetensors.h"
 #include "api/params.h"
+#include "api/amp.h"
 
 #include "out/call_macros.inc"
 
@@ -421,6 +449,8 @@
 #include "graph/create.c"
 #include "graph/random.c"
 #include "graph/move.c"
+#include "graph/autocast.c"
+#include "out/autocast.inc"
 #include "out/op_calls.inc"
 
 #include "graph/scalar.c"
@@ -437,6 +467,7 @@
 #include "graph/optim.c"
 #include "graph/running.c"
 #include "graph/init.c"
+#include "graph/scaler.c"
 #include "api/site.h"
 #include "out/composites.inc"
 #include "graph/rows.c"
@@ -567,6 +598,7 @@
 #include "base/once_begin.c"
 #include "exec/device.c"
 #include "exec/grads.c"
+#include "exec/scalers.c"
 #include "io/show.c"
 
 #ifndef TC_NO_REPORT

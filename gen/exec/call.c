@@ -253,6 +253,7 @@ TC__ALWAYS_INLINE int tc__fn_quick(const tc__fcall *k, tc_status *status) {
     if (e->quick.serial != ((const tc__program *)e->leaf->program)->serial) return 0;
     if (e->n_in != k->n_in || e->n_to != k->n_to || e->n_out != k->n_out) return 0;
     if (tc__fn_is_part(f) || tc__core_of(c)->refused) return 0;
+    if (!tc__entry_lexical_holds(f, e)) return 0;
     tc__program *p = (tc__program *)e->leaf->program;
     const tc__quick *q = &e->quick;
     uint32_t n = k->n_in + k->n_to;

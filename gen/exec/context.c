@@ -220,7 +220,9 @@ static int tc__begins_outermost(const tc__recorder *r) {
 
 // A region was ended, or did not open.
 static void tc__here_ended(tc_ctx *c) {
-    if (tc__begins_outermost(&c->recorder)) tc__here_leave(c, c->here_before);
+    if (!tc__begins_outermost(&c->recorder)) return;
+    c->recorder.lexical = c->lexical_before;
+    tc__here_leave(c, c->here_before);
 }
 
 // Nothing is recorded: the code runs eagerly, up to its end, which tells of that alone. Gives the status of
@@ -251,7 +253,7 @@ static tc_status tc__region_begin(tc_ctx *c, const char *name, const tc_options 
     if (r->visit && tc__same_region(r->visit->region, name, site))
         tc__visit_abandon(c, r->visit, "was begun again before its tc_trace_end");
     if (tc__begins_outermost(r)) {
-        c->here_before = tc__here_enter(c);
+        c->here_before = tc__here_enter(c), c->lexical_before = c->recorder.lexical;
         c->around = tc__unit_begin(c);
     }
     if (r->visit || r->skipped || r->disabled || tc__runs_eagerly(c) ||

@@ -143,7 +143,9 @@ TCDEF tc_status tc_eval_at(tc_ctx *c, const tc_tensor *list, int n, const char *
     int ok = tc__eval_list(c, list, n, file, line);
     tc_status status = tc__unit_end(c, outer, ok);
     if (!c->lazy) return status;
+    tc__lexical says = *tc__lexical_now(c); // which goes on around it
     tc_status ran = tc__lazy_end(c), begun = tc__lazy_begin(c);
+    *tc__lexical_now(c) = says;
     return status ? status : ran ? ran : begun;
 }
 

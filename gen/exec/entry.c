@@ -49,6 +49,8 @@ typedef struct tc__entry {
     uint32_t draws;           // random numbers drawn
     int device;               // the default device
     int evaluates;            // tc_training is off
+    int half;                 // of autocast, 0 = off
+    uint64_t skips;           // handle of what keeps writes from being done; 0 = none
     int checked;              // the body recorded the same at the second call
     uint64_t hits;            // calls that skipped the body
     TC__VEC(tc__given) given; // inputs, destinations, captured tensors
@@ -234,6 +236,12 @@ static uint32_t tc__entry_shares(const tc__entry *e) {
     return n;
 }
 
+// Whether the call is under the same autocast and step of a scaler. Calls that an entry serves are in no visit.
+TC__ALWAYS_INLINE int tc__entry_lexical_holds(const tc_fn *f, const tc__entry *e) {
+    const tc__lexical *l = &f->ctx->recorder.lexical;
+    return e->half == l->half && e->skips == l->skips.id;
+}
+
 // Whether entry `e` is valid for the call, whose inputs and destinations are signed.
 static int tc__entry_holds(const tc__fcall *k, const tc__entry *e) {
     tc_fn *f = k->f;
@@ -242,6 +250,7 @@ static int tc__entry_holds(const tc__fcall *k, const tc__entry *e) {
     if (n && memcmp(f->given.at, e->given.at, n * sizeof *e->given.at)) return 0;
     if (e->device != tc__values_of(f->ctx)->default_device) return 0;
     if (e->evaluates != f->ctx->recorder.evaluates) return 0;
+    if (!tc__entry_lexical_holds(f, e)) return 0;
     if (!tc__entry_ranges_hold(e)) return 0;
     if (!e->captured.count) return tc__entry_lies(f, e);
     // A fresh signature: an entry tried before this one may have marked other tensors.
@@ -333,6 +342,7 @@ static int tc__entry_fill(const tc__fcall *k, tc__entry *e, const tc__visit *v) 
     e->n_in = k->n_in, e->n_to = k->n_to, e->n_out = k->n_out;
     e->draws = (uint32_t)(c->recorder.draw - v->draw), e->device = v->device;
     e->evaluates = c->recorder.evaluates;
+    e->half = c->recorder.lexical.half, e->skips = c->recorder.lexical.skips.id;
     for (uint32_t i = 0; i < v->external.count; i++)
         if (!tc__is_hidden(&v->external.at[i]) &&
             !tc__entry_source(k, e, v->external.at[i].handle))

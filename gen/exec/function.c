@@ -8,7 +8,8 @@
 typedef struct tc__nesting {
     const tc__visit *visit;
     int depth, skipped, disabled;
-    size_t scopes, floor; // scopes open, and how many of them are not the code's to end
+    size_t scopes, floor;     // scopes open, and how many of them are not the code's to end
+    tc__lexical *at, lexical; // what it says around its calls, and where that stands
 } tc__nesting;
 
 static tc__nesting tc__nesting_of(tc_ctx *c) {
@@ -17,6 +18,7 @@ static tc__nesting tc__nesting_of(tc_ctx *c) {
     n.visit = r->visit;
     n.depth = r->depth, n.skipped = r->skipped, n.disabled = r->disabled;
     n.scopes = r->values.scope.count, n.floor = r->values.scope_floor;
+    n.at = tc__lexical_now(c), n.lexical = *n.at;
     return n;
 }
 
@@ -131,12 +133,14 @@ static int tc__fn_body(const tc__fcall *k, tc_tensor *out) {
     tc__nesting was = tc__nesting_of(f->ctx);
     if (!tc__depth_enter(f->ctx, &f->ctx->bodies, "function", f->region->name)) return 0;
     tc__values_of(f->ctx)->scope_floor = was.scopes;
+    *was.at = tc__lexical_inside(was.at);
     f->running++;
     f->body(f->ctx, k->seen ? k->seen : k->in, out, f->user);
     f->running--;
     tc__depth_leave(f->ctx, &f->ctx->bodies);
     tc__scopes_check(k, &was);
     tc__nesting_check(f, &was);
+    *was.at = was.lexical;
     if (tc__core_of(f->ctx)->unit_item || !tc__fn_inputs_live(k)) return 0;
     for (uint32_t i = 0; i < n; i++)
         if (!out[i].id)

@@ -77,6 +77,7 @@ static int tc__miss_range(tc_fn *f, const tc__entry *e) {
 // The reason is told against the most recent entry.
 static void tc__miss_find(const tc__fcall *k, const tc__entry *found) {
     tc_fn *f = k->f;
+    const tc_ctx *c = f->ctx;
     const tc__entry *e = f->entry;
     f->miss.file = k->site.file, f->miss.line = k->site.line, f->miss.compiled = 0;
     if (f->demoted)
@@ -96,6 +97,11 @@ static void tc__miss_find(const tc__fcall *k, const tc__entry *found) {
                       tc__values_of(f->ctx)->default_device);
     else if (e->evaluates != f->ctx->recorder.evaluates)
         tc__fn_missed(f, TC_MISS_TRAINING, -1, -1, !e->evaluates, e->evaluates);
+    else if (e->half != c->recorder.lexical.half)
+        tc__fn_missed(f, TC_MISS_AUTOCAST, -1, -1, e->half, c->recorder.lexical.half);
+    else if (e->skips != c->recorder.lexical.skips.id)
+        tc__fn_missed(f, TC_MISS_STEP, -1, -1, e->skips != 0,
+                      c->recorder.lexical.skips.id != 0);
     else if (!tc__miss_range(f, e))
         tc__fn_missed(f, TC_MISS_CAPTURED, -1, -1, 0, 0);
 }
@@ -119,6 +125,8 @@ static void tc__put_miss_reason(tc__text *t, const tc_miss *m) {
         "",
         "tensors with a gradient",
         "tc_training",
+        "autocast",
+        "inside a step of a tc_grad_scaler",
     };
     if (m->arg >= 0) tc__put(t, m->kind == TC_MISS_BYTES ? "range %d " : "arg %d ", m->arg);
     if (m->dim >= 0)
@@ -132,6 +140,9 @@ static void tc__put_miss_reason(tc__text *t, const tc_miss *m) {
     if (m->kind == TC_MISS_DEVICE)
         tc__put(t, "%sdevice was %s, now %s", m->arg < 0 ? "default " : "",
                 tc__device_name(t->ctx, (int)m->was), tc__device_name(t->ctx, (int)m->now));
+    else if (m->kind == TC_MISS_AUTOCAST)
+        tc__put(t, " was %s, now %s", m->was ? tc__dtype((int)m->was)->name : "off",
+                m->now ? tc__dtype((int)m->now)->name : "off");
     else if (m->kind == TC_MISS_DTYPE)
         tc__put(t, "%swas %s, now %s", space, tc__dtype((int)m->was)->name,
                 tc__dtype((int)m->now)->name);
@@ -189,6 +200,8 @@ static void tc__put_entry_guards(tc__text *t, const tc__entry *e) {
         if (e->range.at[i].bytes)
             tc__put(t, "%s %zu bytes\n", i ? "tc_guard_bytes" : "*user",
                     e->range.at[i].bytes);
+    if (e->half) tc__put(t, "autocast %s\n", tc__dtype(e->half)->name);
+    if (e->skips) tc__put(t, "inside this step of a tc_grad_scaler\n");
 }
 
 static void tc__log_entry_guards(const tc__fcall *k, const tc__entry *e) {

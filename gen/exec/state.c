@@ -43,13 +43,14 @@ struct tc_ctx {
     int programs_warned;
     size_t recordings_limit; // bytes of all recordings; 0 = the usual limit
     int recordings_warned, regions_warned;
-    uint64_t programs_serial; // programs made so far
-    tc__region *alone;        // of composite ops outside regions; owned
-    tc__tally alone_tally;    //   before the one that runs
-    tc__visit eager_visit;    // stands in for a region while one op runs
-    uint64_t here_before;     // the outermost region began: tc__here_enter
-    tc_status around;         //   and of the unit around it: tc__unit_begin
-    int bodies, hosting;      // bodies of functions that run now; functions of host calls
+    uint64_t programs_serial;   // programs made so far
+    tc__region *alone;          // of composite ops outside regions; owned
+    tc__tally alone_tally;      //   before the one that runs
+    tc__visit eager_visit;      // stands in for a region while one op runs
+    uint64_t here_before;       // the outermost region began: tc__here_enter,
+    tc__lexical lexical_before; //   and what the code around it says
+    tc_status around;           //   and of the unit around it: tc__unit_begin
+    int bodies, hosting;        // bodies of functions that run now; functions of host calls
     int too_deep; // there were too many: all calls fail until the outermost returns
     int dry;      // programs are made, and do not run: tc_precompile
     int lazy;     // tc_lazy: a region is open whenever no other is

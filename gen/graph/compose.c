@@ -145,13 +145,15 @@ static tc_dims tc__dims_without(const tc__api *f, uint32_t mask) {
 
 static uint32_t tc__mask_all(const tc__api *f) { return (1u << f->x.rank) - 1; }
 
-static tc_tensor tc__reduce_dims(tc__reducer reducer, const char *who, tc_tensor t,
-                                 tc_dims dims, int keepdim, double p, const char *file,
-                                 int line) {
+static tc_tensor tc__reduce_dims(tc__reducer reducer, const char *who,
+                                 tc__autocast_policy policy, tc_tensor t, tc_dims dims,
+                                 int keepdim, double p, const char *file, int line) {
     tc__api f;
     uint32_t mask;
+    tc_tensor *const cast[] = {&t};
     if (!tc__begin_together(&f, who, t, file, line)) return tc__null();
     if (!tc__dims_mask(&f, &dims, &mask)) return tc__leave_null(&f);
+    if (!tc__autocast(&f, policy, cast, 1)) return tc__leave_null(&f);
     if (!dims.rank) mask = tc__mask_all(&f);
     tc__widen_half(&f, &t);
     tc_tensor y = reducer(&f, t, mask, p);
@@ -160,9 +162,10 @@ static tc_tensor tc__reduce_dims(tc__reducer reducer, const char *who, tc_tensor
     return tc__leave_rounded(&f, tc__reshape(&f, y, &d));
 }
 
-static tc_tensor tc__reduce_one(tc__reducer reducer, const char *who, tc_tensor t, int dim,
-                                double p, const char *file, int line) {
-    return tc__reduce_dims(reducer, who, t, TC_DIMS(dim), 0, p, file, line);
+static tc_tensor tc__reduce_one(tc__reducer reducer, const char *who,
+                                tc__autocast_policy policy, tc_tensor t, int dim, double p,
+                                const char *file, int line) {
+    return tc__reduce_dims(reducer, who, policy, t, TC_DIMS(dim), 0, p, file, line);
 }
 
 // ---- softmax ----

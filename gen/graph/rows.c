@@ -27,12 +27,14 @@ static tc_tensor tc__dim_back(const tc__api *f, tc_tensor t, int64_t dim) {
 
 // ---- scans ----
 
-static tc_tensor tc__scan(tc__op op, const char *who, tc_tensor t, int dim,
-                          const char *file, int line) {
+static tc_tensor tc__scan(tc__op op, const char *who, tc__autocast_policy policy,
+                          tc_tensor t, int dim, const char *file, int line) {
     tc__api f;
     int64_t k = dim;
+    tc_tensor *const cast[] = {&t};
     if (!tc__begin(&f, who, t, file, line)) return tc__null();
     if (!tc__dim_check(&f, f.x.rank, &k)) return tc__leave_null(&f);
+    if (!tc__autocast(&f, policy, cast, 1)) return tc__leave_null(&f);
     tc__widen_half(&f, &t);
     if (!tc__is_float(f.x.dtype) && f.x.dtype != TC_I64) t = tc__cast(&f, t, TC_I64);
     tc_tensor y = tc__prim(&f, op, tc__dim_last(&f, t, k), NULL, 0);
@@ -40,11 +42,11 @@ static tc_tensor tc__scan(tc__op op, const char *who, tc_tensor t, int dim,
 }
 
 TCDEF tc_tensor tc_cumsum_at(tc_tensor t, int dim, const char *file, int line) {
-    return tc__scan(TC_OP_CUMSUM, "cumsum", t, dim, file, line);
+    return tc__scan(TC_OP_CUMSUM, "cumsum", TC__AUTOCAST_OF_CUMSUM, t, dim, file, line);
 }
 
 TCDEF tc_tensor tc_cumprod_at(tc_tensor t, int dim, const char *file, int line) {
-    return tc__scan(TC_OP_CUMPROD, "cumprod", t, dim, file, line);
+    return tc__scan(TC_OP_CUMPROD, "cumprod", TC__AUTOCAST_OF_CUMPROD, t, dim, file, line);
 }
 
 // ---- order ----
@@ -158,14 +160,16 @@ static tc_tensor tc__scatter_prim(tc__api *f, tc__op op, tc_tensor t, tc_tensor 
     return tc__leave(f, tc__dim_back(f, y, dim));
 }
 
-static tc_tensor tc__scatter_call(tc__op op, const char *who, tc_tensor t, int dim,
-                                  tc_tensor index, tc_tensor src, const char *file,
-                                  int line) {
+static tc_tensor tc__scatter_call(tc__op op, const char *who, tc__autocast_policy policy,
+                                  tc_tensor t, int dim, tc_tensor index, tc_tensor src,
+                                  const char *file, int line) {
     tc__api f;
     tc__meta i, s;
     int64_t k = dim;
+    tc_tensor *const cast[] = {&t, &src};
     if (!tc__begin(&f, who, t, file, line)) return tc__null();
     if (!tc__dim_check(&f, f.x.rank, &k)) return tc__leave_null(&f);
+    if (!tc__autocast(&f, policy, cast, 2)) return tc__leave_null(&f);
     if (f.x.rank <= 1) index = tc__as_vector(&f, index), src = tc__as_vector(&f, src);
     if (!tc__meta_get(&f, index, &i) || !tc__meta_get(&f, src, &s))
         return tc__leave_null(&f);
@@ -176,13 +180,14 @@ static tc_tensor tc__scatter_call(tc__op op, const char *who, tc_tensor t, int d
 
 TCDEF tc_tensor tc_scatter_at(tc_tensor t, int dim, tc_tensor index, tc_tensor src,
                               const char *file, int line) {
-    return tc__scatter_call(TC_OP_SCATTER, "scatter", t, dim, index, src, file, line);
+    return tc__scatter_call(TC_OP_SCATTER, "scatter", TC__AUTOCAST_NONE, t, dim, index, src,
+                            file, line);
 }
 
 TCDEF tc_tensor tc_scatter_add_at(tc_tensor t, int dim, tc_tensor index, tc_tensor src,
                                   const char *file, int line) {
-    return tc__scatter_call(TC_OP_SCATTER_ADD, "scatter_add", t, dim, index, src, file,
-                            line);
+    return tc__scatter_call(TC_OP_SCATTER_ADD, "scatter_add", TC__AUTOCAST_OF_SCATTER_ADD,
+                            t, dim, index, src, file, line);
 }
 
 // Whether src has the sizes of t, and along dim that of the index.

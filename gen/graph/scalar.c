@@ -81,9 +81,21 @@ static int tc__assign_move(const tc__api *f, tc_tensor dst, tc_tensor *value) {
     return value->id != 0;
 }
 
+// What a write leaves in dst inside a step of a scaler: dst as it is where the step is skipped, which nothing waits
+// for. Gradients that are not finite may be in value, so it is chosen and not multiplied.
+static tc_tensor tc__assign_unless(const tc__api *f, tc_tensor dst, tc_tensor value) {
+    tc__meta m;
+    tc_tensor skips = tc__lexical_now(f->c)->skips;
+    if (!skips.id || !tc__meta_get(f, value, &m)) return value;
+    if (m.dtype != f->x.dtype) value = tc__cast(f, value, f->x.dtype);
+    return tc_where_at(skips, dst, value, f->file, f->line);
+}
+
 static tc_tensor tc__assign_op(const tc__api *f, tc_tensor dst, tc_tensor value,
                                tc__convert convert) {
     if (convert == TC__CONVERT_MOVED && !tc__assign_move(f, dst, &value)) return tc__null();
+    value = tc__assign_unless(f, dst, value);
+    if (!value.id) return value;
     return tc__op2(dst, value, f->file, f->line, tc__form_of(TC_OP_COPY_, 2, 0));
 }
 

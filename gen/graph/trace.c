@@ -113,6 +113,25 @@ typedef enum tc__visit_state {
 
 struct tc__region;
 
+// What code says around the calls that it makes. A visit has its own, made of what holds where it begins: what a
+// region or a body leaves open ends with it, and it ends nothing that was begun outside.
+enum { TC__AUTOCAST_DEEP = 16 };
+typedef struct tc__lexical {
+    int half;                          // what autocast computes products in; 0 = it is off
+    int depth;                         // begins of tc_autocast_begin without their ends,
+    uint8_t around[TC__AUTOCAST_DEEP]; //   and `half` before each of them
+    int stepping;                      // a tc_grad_scaler_step_begin without its end
+    tc_tensor
+        skips; // what is written in place stays as it is where this is true; null = nothing
+} tc__lexical;
+
+static tc__lexical tc__lexical_inside(const tc__lexical *outer) {
+    tc__lexical l;
+    memset(&l, 0, sizeof l);
+    l.half = outer->half, l.skips = outer->skips;
+    return l;
+}
+
 // A write in place that failed while a visit was open.
 typedef struct tc__refusal_mark {
     uint32_t code; // what it was to write: a root, see tc__memory_of
@@ -156,8 +175,9 @@ typedef struct tc__visit {
     int broken;   // a value was read although the region asked for fullgraph
     int left;     // some code of it ran eagerly: tc_disable_begin
     int no_grad;  // begins of tc_no_grad_begin without their end
-    int let_go;   // it is over and has no externals any more
-    int young; // one of the first runs of its program: what is read late is not known yet
+    tc__lexical lexical;
+    int let_go; // it is over and has no externals any more
+    int young;  // one of the first runs of its program: what is read late is not known yet
     tc__site begin;
     int device;    // its home where no tensor decides: the default when it began
     uint64_t draw; // random stream position when it began
@@ -267,9 +287,17 @@ typedef struct tc__recorder {
     uint64_t opened;      //   and opened
     size_t recording;     // regions that have visits
     tc__map region_ids;   // hash -> tc__region, of those that are begun by name
+    tc__lexical lexical;  // outside of visits
 } tc__recorder;
 
 static tc__recorder *tc__recorder_of(tc_ctx *c) { return (tc__recorder *)(void *)c; }
+
+// That of the code that runs; what tc_disable_begin suspends has its own on.
+static tc__lexical *tc__lexical_now(tc_ctx *c) {
+    tc__recorder *r = tc__recorder_of(c);
+    tc__visit *v = r->visit ? r->visit : r->suspended;
+    return v ? &v->lexical : &r->lexical;
+}
 
 // Key of the random numbers of a run for v.
 static uint64_t tc__visit_seed(tc_ctx *c, const tc__visit *v) {

@@ -214,8 +214,27 @@ static tc_status calls_host(tc_ctx *tc, tc_tensor x) {
     return in[1].id ? tc_host_call(tc, sees, NULL, in, 2) : tc_error(tc);
 }
 
+// Casts of autocast, eager and recorded, and a step of a scaler.
+static tc_status mixes(tc_ctx *tc, tc_tensor x) {
+    tc_grad_scaler s;
+    tc_autocast_begin(tc, TC_F16);
+    tc_tensor g = tc_matmul(x, tc_unsqueeze(x, 1));
+    tc_status status = g.id ? tc_grad_scaler_init(tc, &s, 0) : tc_error(tc);
+    if (status) return status;
+    status = tc_trace_begin_at(tc, "mixes", NULL, "test.c", 1);
+    tc_tensor y = tc_sum_all(tc_exp(tc_cast(x, TC_F16)));
+    tc_grad_scaler_unscale_(&s, &g, 1);
+    tc_grad_scaler_step_begin(&s);
+    tc_add_(g, y);
+    tc_grad_scaler_step_end(&s);
+    tc_grad_scaler_update(&s);
+    tc_status end = tc_trace_end(tc);
+    return status ? status : end ? end : tc_error(tc);
+}
+
 TEST(laziness) { everywhere(is_lazy); }
 TEST(keeping) { everywhere(keeps); }
+TEST(mixed_precision) { everywhere(mixes); }
 TEST(precompiling) { everywhere(precompiles); }
 TEST(host_calls) { everywhere(calls_host); }
 

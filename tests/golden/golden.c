@@ -363,6 +363,27 @@ static void run_lists(tc_ctx *c) {
     tc_trace_end(c);
 }
 
+// A weight that two products take is one cast of the graph, which they make as they load it. What the scaler
+// decides is read where the weight is written.
+static void run_mixed_precision(tc_ctx *c) {
+    tc_tensor x = random_of(c, TC_DIMS(64, 128)), w = random_of(c, TC_DIMS(128, 128)), g;
+    tc_tensor m = tc_zeros_like(w);
+    tc_grad_scaler s;
+    tc_grad_scaler_init(c, &s, 0);
+    tc_trace_begin(c, "golden");
+    tc_autocast_begin(c, TC_F16);
+    tc_tensor h = tc_relu(tc_linear(x, w, none));
+    tc_tensor loss = tc_mse_loss(tc_linear(h, w, none), x);
+    tc_autocast_end(c);
+    tc_grad(tc_grad_scaler_scale(&s, loss), &w, 1, &g);
+    tc_grad_scaler_unscale_(&s, &g, 1);
+    tc_grad_scaler_step_begin(&s);
+    tc_sgd_(w, g, m, 0.1, 0.9, 0, 0);
+    tc_grad_scaler_step_end(&s);
+    tc_grad_scaler_update(&s);
+    tc_trace_end(c);
+}
+
 // ---- the table ----
 
 typedef struct golden {
@@ -401,6 +422,7 @@ static const golden goldens[] = {
     {"readers", 1, 0, run_readers},
     {"opaque", 12, WITH_CUDA, run_opaque},
     {"lists", 8, WITH_LISTS, run_lists},
+    {"mixed_precision", 20, WITH_CUDA, run_mixed_precision},
     {"stencil", 1, WITH_CUDA, run_stencil},
     {"border", 1, WITH_SOURCE | WITH_CUDA, run_border},
     {"rotary", 1, WITH_SOURCE | WITH_CUDA, run_rotary},
@@ -637,6 +659,7 @@ GOLDEN(attention_plain)
 GOLDEN(readers)
 GOLDEN(opaque)
 GOLDEN(lists)
+GOLDEN(mixed_precision)
 GOLDEN(stencil)
 GOLDEN(border)
 GOLDEN(rotary)

@@ -1,0 +1,150 @@
+// The scale of a loss whose gradients are f16. Input: a tc_grad_scaler, the loss, the gradients. Output: steps. The
+// flag found_inf, the scale and its counter are tensors that nothing reads on the host: whether a step is made
+// is chosen at each write between step_begin and step_end (tc__assign_unless), so no optimiser knows of it.
+// Formulas are those of torch.amp.GradScaler and its kernel _amp_update_scale_.
+
+// A frame about the scale, for a call that stands outside of steps. 0 = reported, with *s.
+static int tc__scaler_begin(tc__api *f, const tc_grad_scaler *scaler, const char *who,
+                            const char *file, int line, tc_status *s) {
+    tc_tensor scale = scaler ? scaler->scale : tc__null();
+    *s = TC_E_NULL;
+    if (!tc__begin(f, who, scale, file, line)) {
+        *s = tc__api_refused(f, scale);
+        return 0;
+    }
+    if (!tc__lexical_now(f->c)->skips.id) return 1;
+    tc__fail(f->c, TC_E_STATE,
+             "%s: inside a step, which may be skipped; call it ahead of "
+             "tc_grad_scaler_step_begin, or behind its end",
+             who);
+    tc__leave_null(f);
+    *s = TC_E_STATE;
+    return 0;
+}
+
+TCDEF tc_tensor tc_grad_scaler_scale_at(const tc_grad_scaler *s, tc_tensor loss,
+                                        const char *file, int line) {
+    tc_status status;
+    tc__api frame, *f = &frame;
+    if (!tc__scaler_begin(f, s, "tc_grad_scaler_scale", file, line, &status))
+        return tc__null();
+    if (!tc__operand_given(f, "loss", loss)) return tc__leave_null(f);
+    return tc__leave(f, tc_mul(loss, s->scale));
+}
+
+// Whether any element of g is infinite or NaN.
+static tc_tensor tc__not_finite(const tc__api *f, tc_tensor g) {
+    return tc_logical_not(tc_all_all(tc_isfinite(g)));
+}
+
+// 1 / scale, rounded once.
+static tc_tensor tc__scaler_inverse(const tc__api *f, tc_tensor scale) {
+    return tc_cast(tc_reciprocal(tc_cast(scale, TC_F64)), TC_F32);
+}
+
+// found_inf, and whether any of n gradients is not finite.
+static tc_tensor tc__scaler_found(const tc__api *f, const tc_grad_scaler *s,
+                                  const tc_tensor *grads, int n) {
+    tc_tensor found = s->found_inf;
+    for (int i = 0; i < n && found.id; i++) {
+        tc_tensor bad = tc__not_finite(f, grads[i]);
+        found = tc_logical_or(found, bad);
+    }
+    return found;
+}
+
+TCDEF tc_status tc_grad_scaler_unscale__at(const tc_grad_scaler *s, const tc_tensor *grads,
+                                           int n, const char *file, int line) {
+    static const char who[] = "tc_grad_scaler_unscale_";
+    tc_status status;
+    tc__api frame, *f = &frame;
+    if (!tc__scaler_begin(f, s, who, file, line, &status)) return status;
+    tc_status outer = tc__unit_begin(f->c);
+    tc__updates l = tc__updates_clip(who, grads, n, 0, tc__clip_norm_formula, file, line);
+    int ok = tc__updates_context(&l, &status) && tc__updates_check(&l);
+    tc_tensor found = ok ? tc__scaler_found(f, s, grads, n) : tc__null();
+    tc_tensor by = found.id ? tc__scaler_inverse(f, s->scale) : found;
+    ok = by.id && tc_copy_(s->found_inf, found).id && tc__updates_write(&l, by);
+    status = tc__unit_end(f->c, outer, ok || (!n && !status));
+    tc__leave_null(f);
+    return status;
+}
+
+// The scale by `factor`, in f64 as PyTorch has it.
+static tc_tensor tc__scaler_times(const tc__api *f, tc_tensor scale, double factor) {
+    return tc_cast(tc_mul_s(tc_cast(scale, TC_F64), factor), TC_F32);
+}
+
+// A scale that would be infinite does not grow; it is counted anew all the same.
+static int tc__scaler_next(const tc__api *f, const tc_grad_scaler *s) {
+    tc_tensor counted = tc_add_s(s->growth_tracker, 1);
+    tc_tensor full = tc_eq_s(counted, s->growth_interval);
+    tc_tensor grown = tc__scaler_times(f, s->scale, s->growth_factor);
+    tc_tensor grows = tc_logical_and(full, tc_isfinite(grown));
+    tc_tensor kept = tc_where(grows, grown, s->scale);
+    tc_tensor less = tc__scaler_times(f, s->scale, s->backoff_factor);
+    tc_tensor scale = tc_where(s->found_inf, less, kept);
+    tc_tensor anew = tc_logical_or(s->found_inf, full);
+    tc_tensor tracker = tc_where(anew, tc_zeros_like(counted), counted);
+    return tc_copy_(s->scale, scale).id && tc_copy_(s->growth_tracker, tracker).id &&
+           tc_zero_(s->found_inf).id;
+}
+
+static int tc__scaler_check(const tc__api *f, const tc_grad_scaler *s) {
+    int ok = s->growth_factor > 1 && s->backoff_factor > 0 && s->backoff_factor < 1 &&
+             s->growth_interval > 0;
+    return ok || tc__fail(f->c, TC_E_ARG,
+                          "%s: growth_factor is %g, backoff_factor %g, growth_interval %d; "
+                          "above 1, between 0 and 1, and at least 1 are needed",
+                          f->who, s->growth_factor, s->backoff_factor, s->growth_interval);
+}
+
+TCDEF tc_status tc_grad_scaler_update_at(const tc_grad_scaler *s, const char *file,
+                                         int line) {
+    tc_status status;
+    tc__api f;
+    if (!tc__scaler_begin(&f, s, "tc_grad_scaler_update", file, line, &status))
+        return status;
+    tc_status outer = tc__unit_begin(f.c);
+    int ok = tc__scaler_check(&f, s) && tc__scaler_next(&f, s);
+    status = tc__unit_end(f.c, outer, ok);
+    tc__leave_null(&f);
+    return status;
+}
+
+// ---- a step ----
+
+TCDEF tc_status tc_grad_scaler_step_begin_at(const tc_grad_scaler *s, const char *file,
+                                             int line) {
+    tc_status status;
+    tc__api f;
+    if (!tc__scaler_begin(&f, s, "tc_grad_scaler_step_begin", file, line, &status))
+        return status;
+    tc_status outer = tc__unit_begin(f.c);
+    tc__meta m;
+    int ok = tc__operand_given(&f, "found_inf", s->found_inf) &&
+             tc__meta_get(&f, s->found_inf, &m);
+    status = tc__unit_end(f.c, outer, ok);
+    tc__leave_null(&f);
+    tc__lexical *l = tc__lexical_now(f.c);
+    if (ok) l->skips = s->found_inf, l->stepping = 1;
+    return status;
+}
+
+TCDEF tc_status tc_grad_scaler_step_end_at(const tc_grad_scaler *s, const char *file,
+                                           int line) {
+    static const char who[] = "tc_grad_scaler_step_end";
+    tc_status status;
+    tc_ctx *c = s ? tc__ctx_of(s->scale) : NULL;
+    if (!c) return tc__fail_lost(who, s ? s->scale : tc__null(), file, line);
+    tc__lexical *l = tc__lexical_open(c, who, file, line, &status);
+    if (!l) return status;
+    tc_status outer = tc__unit_begin(c);
+    int ok = (l->stepping && l->skips.id == s->found_inf.id) ||
+             tc__fail(c, TC_E_STATE,
+                      "%s: no tc_grad_scaler_step_begin of this scaler is open here; one "
+                      "outside of a region or body ends outside of it",
+                      who);
+    if (ok) l->skips = tc__null(), l->stepping = 0;
+    return tc__unit_end(c, outer, ok);
+}

@@ -1,0 +1,1478 @@
+// Kernels made by tcompile, for NVRTC: --gpu-architecture=sm_90 -fmad=false
+#define TC_FN [[maybe_unused]] static __device__ __forceinline__
+#define TC_N(name) tc_##name
+typedef unsigned char tc_u8;
+typedef signed char tc_i8;
+typedef short tc_i16;
+typedef unsigned short tc_u16;
+typedef int tc_i32;
+typedef long long tc_i64;
+typedef unsigned long long tc_u64;
+union tc_scalar {
+    double f;
+    tc_i64 i;
+};
+struct tc_state {
+    tc_i64 *flag;
+    tc_u64 seed, draw;
+};
+template <int N> struct tc_kargs {
+    tc_state *state;
+    tc_i64 size[N];
+    __device__ __forceinline__ const tc_scalar &arg(int i) const { return ((const tc_scalar *)(state + 1))[i]; }
+};
+template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 16) tc_pack {
+    T at[V];
+};
+
+TC_FN void TC_N(reads)(const void *p) { asm volatile("" ::"l"(p) : "memory"); }
+
+TC_FN void TC_N(begin)() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+template <class P> union TC_N(words) {
+    P v;
+    unsigned w[sizeof(P) < 4 ? 1 : sizeof(P) / 4];
+    __device__ __forceinline__ TC_N(words)() {}
+};
+
+template <class P> TC_FN P TC_N(load)(const P *p) {
+    TC_N(words)<P> u;
+    const unsigned *q = (const unsigned *)p;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm volatile("ld.global.v4.b32 {%0, %1, %2, %3}, [%4];"
+            : "=r"(u.w[4 * i]), "=r"(u.w[4 * i + 1]), "=r"(u.w[4 * i + 2]), "=r"(u.w[4 * i + 3])
+            : "l"(q + 4 * i));
+    if (sizeof(P) == 8) asm volatile("ld.global.v2.b32 {%0, %1}, [%2];" : "=r"(u.w[0]), "=r"(u.w[sizeof(P) / 8]) : "l"(q));
+    if (sizeof(P) == 4) asm volatile("ld.global.b32 %0, [%1];" : "=r"(u.w[0]) : "l"(q));
+    if (sizeof(P) < 4) u.v = *p;
+    return u.v;
+}
+
+template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
+    TC_N(words)<P> u;
+    unsigned *q = (unsigned *)p;
+    u.v = v;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(q + 4 * i),
+                     "r"(u.w[4 * i]), "r"(u.w[4 * i + 1]), "r"(u.w[4 * i + 2]), "r"(u.w[4 * i + 3])
+                     : "memory");
+    if (sizeof(P) == 8) asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(q), "r"(u.w[0]), "r"(u.w[sizeof(P) / 8]) : "memory");
+    if (sizeof(P) < 8) *p = v;
+}
+
+TC_FN void TC_N(copy_async16)(void *to, const void *from) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from) : "memory");
+}
+
+TC_FN void TC_N(copy_async8)(void *to, const void *from) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from) : "memory");
+}
+
+TC_FN void TC_N(copy_async4)(void *to, const void *from) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from) : "memory");
+}
+
+template <class P> TC_FN void TC_N(copy_async)(P *to, const P *from) {
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        TC_N(copy_async16)((char *)to + 16 * i, (const char *)from + 16 * i);
+    if (sizeof(P) == 8) TC_N(copy_async8)(to, from);
+    if (sizeof(P) == 4) TC_N(copy_async4)(to, from);
+}
+
+TC_FN void TC_N(copy_wait_all)() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+
+template <class T> TC_FN T TC_N(peek)(const T *p) {
+    return *(const volatile T *)p;
+}
+
+TC_FN int TC_N(arrives_last)(unsigned *ticket, unsigned n) {
+    __shared__ unsigned before;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) before = atomicAdd(ticket, 1u);
+    __syncthreads();
+    const int last = before == n - 1;
+    if (last && threadIdx.x == 0) *ticket = 0;
+    __threadfence();
+    return last;
+}
+
+TC_FN float TC_N(of_f16)(tc_u16 b) {
+    float f;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(b));
+    return f;
+}
+
+TC_FN unsigned TC_N(pack_f16)(float a, float b) {
+    unsigned w;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(w) : "f"(b), "f"(a));
+    return w;
+}
+
+template <int V> TC_FN tc_pack<tc_u16, V> TC_N(halves_f16)(const tc_pack<float, V> &x) {
+    TC_N(words)<tc_pack<tc_u16, V>> u;
+    for (int l = 0; l < V / 2; l++) u.w[l] = TC_N(pack_f16)(x.at[2 * l], x.at[2 * l + 1]);
+    return u.v;
+}
+
+TC_FN void TC_N(copy_async16_if)(void *shared, const void *global, int ok) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+                 :: "r"((unsigned)__cvta_generic_to_shared(shared)), "l"(global), "r"(ok ? 16 : 0) : "memory");
+}
+
+TC_FN void TC_N(copy_commit)() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+
+template <int N> TC_FN void TC_N(copy_wait)() {
+    asm volatile("cp.async.wait_group %0;" :: "n"(N) : "memory");
+}
+
+TC_FN void TC_N(ldmatrix4)(unsigned (&r)[4], const void *row) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "r"((unsigned)__cvta_generic_to_shared(row)) : "memory");
+}
+
+TC_FN void TC_N(ldmatrix4_trans)(unsigned (&r)[4], const void *row) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "r"((unsigned)__cvta_generic_to_shared(row)) : "memory");
+}
+
+TC_FN void TC_N(mma_f16)(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+TC_FN unsigned TC_N(bits_tf32)(float f) {
+    unsigned b;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(b) : "f"(f));
+    return b;
+}
+
+TC_FN int TC_N(is_finite)(float x) { return (__float_as_uint(x) & 0x7f800000u) != 0x7f800000u; }
+
+template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n) {
+    const I strip = t / (8 * across) * 8, left = high - strip, tall = left < 8 ? left : 8;
+    m = strip + t % (8 * across) % tall;
+    n = t % (8 * across) / tall;
+}
+
+template <int L> TC_FN int TC_N(swizzle)(int row, int column) {
+    const int rows = L < 64 ? 64 / L : 1, chunks = L < 64 ? L / 8 : 8;
+    return row * L + ((column / 8 ^ row / rows % chunks) * 8 + column % 8);
+}
+
+template <class T> TC_FN T TC_N(plus)(T a, T b) {
+    if constexpr ((T)0.5 != (T)0) return a + b;
+    else return (T)((tc_u64)a + (tc_u64)b);
+}
+
+template <class T> TC_FN T TC_N(add_product)(T a, T b, T c) {
+    if constexpr ((T)0.5 == (T)0) return (T)((tc_u64)a * (tc_u64)b + (tc_u64)c);
+    else if constexpr (sizeof(T) == 4) return fmaf(a, b, c);
+    else return fma(a, b, c);
+}
+
+template <class P> TC_FN typename P::stored TC_N(as_stored)(typename P::element v) {
+    if constexpr (P::way == 3) return TC_N(bits_tf32)(v);
+    else return v;
+}
+
+template <class P> __device__ constexpr int TC_N(pitch)(int lines) {
+    return P::way == 1 ? lines : lines + (P::way == 0 ? (int)P::pack : 8);
+}
+
+enum : int { TC_BRING_VALUES, TC_BRING_LATER, TC_BRING_NOW, TC_BRING_ASYNC };
+template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) {
+    typedef typename P::element E;
+    typedef typename P::stored M;
+    enum : int {
+        along = S::deep ? P::depth : LINES,
+        lanes = along / S::width,
+        count = LINES * P::depth / S::width / P::threads,
+        jump = P::threads / lanes,
+        halves = P::way == 1, pitch = TC_N(pitch)<P>(LINES),
+        size = P::depth * pitch,
+        always = !RAGGED && !P::ragged_depth
+    };
+    M *ring;
+    const E *from;
+    int place;
+    typedef tc_pack<E, S::width> packs[count];
+    TC_FN int line(int e) { return S::deep ? e / lanes : e % lanes * S::width; }
+    TC_FN int deep(int e) { return S::deep ? e % lanes * S::width : e / lanes; }
+    TC_FN int swizzled(int e) { return TC_N(swizzle)<along>(e / lanes, e % lanes * S::width); }
+    template <class H> __device__ __forceinline__ void first(I row, I lines, I k, H hole) {
+        if constexpr (S::stepped) {
+            const int e = threadIdx.x;
+            if constexpr (S::bring == TC_BRING_ASYNC) place = swizzled(e);
+            from = hole(row, lines + line(e), k + deep(e), true);
+        }
+    }
+    template <class H> __device__ __forceinline__ void copy(int j, int to, I row, I l, I k, bool inside, H hole) {
+        const int e = threadIdx.x + j * P::threads;
+        const I far = (I)jump * (I)(S::deep ? S::line_stride : S::deep_stride);
+        M *at;
+        const E *source;
+        if constexpr (S::stepped) {
+            at = &ring[to * size + place + j * (int)jump * (int)along];
+            source = from + j * far;
+        } else {
+            at = &ring[to * size + swizzled(e)];
+            source = hole(row, l, k, inside);
+        }
+        if constexpr (always) TC_N(copy_async16)(at, source);
+        else TC_N(copy_async16_if)(at, source, inside);
+    }
+    template <class H> __device__ __forceinline__ void later(packs &next, int j, I row, I l, I k, bool inside, H hole) {
+        const I far = (I)jump * (I)(S::deep ? S::line_stride : S::deep_stride);
+        if constexpr (!always) next[j] = {};
+        if (!inside) return;
+        if constexpr (S::stepped) next[j] = TC_N(load)((const tc_pack<E, S::width> *)(from + j * far));
+        else hole(row, l, k, next[j].at);
+    }
+    template <class H> __device__ __forceinline__ void now(int j, int to, I row, I l, I k, bool inside, H hole) {
+        const int e = threadIdx.x + j * P::threads;
+        tc_pack<E, S::width> one = {};
+        if (inside) hole(row, l, k, one.at);
+        if constexpr (halves) ring[to * size + swizzled(e)] = one.at[0];
+        else ring[to * size + deep(e) * pitch + line(e)] = TC_N(as_stored)<P>(one.at[0]);
+    }
+    template <class H> __device__ __forceinline__ void bring(packs &next, int to, I row, I first, I end, I k0, I depth, H hole) {
+        #pragma unroll (S::bring == TC_BRING_NOW ? 4 : (int)count)
+        for (int j = 0; j < count; j++) {
+            const int e = threadIdx.x + j * P::threads;
+            const I l = first + line(e), k = k0 + deep(e);
+            const bool inside = (!RAGGED || l < end) && (!P::ragged_depth || k < depth);
+            if constexpr (S::bring == TC_BRING_ASYNC) copy(j, to, row, l, k, inside, hole);
+            else if constexpr (S::bring == TC_BRING_LATER) later(next, j, row, l, k, inside, hole);
+            else now(j, to, row, l, k, inside, hole);
+        }
+        if constexpr (S::stepped) from += (I)S::deep_stride * (I)P::depth;
+    }
+    __device__ __forceinline__ void put(const packs &next, int to) {
+        if constexpr (S::bring == TC_BRING_LATER) {
+            #pragma unroll
+            for (int j = 0; j < count; j++) {
+                const int e = threadIdx.x + j * P::threads;
+                if constexpr (halves) {
+                    *(tc_pack<M, S::width> *)&ring[to * size + swizzled(e)] = next[j];
+                } else if constexpr (S::deep || S::width < P::pack) {
+                    #pragma unroll
+                    for (int u = 0; u < S::width; u++)
+                        ring[to * size + (deep(e) + (S::deep ? u : 0)) * pitch + line(e) + (S::deep ? 0 : u)] =
+                            TC_N(as_stored)<P>(next[j].at[u]);
+                } else {
+                    #pragma unroll
+                    for (int u = 0; u < S::width; u += P::pack) {
+                        tc_pack<M, P::pack> some;
+                        #pragma unroll
+                        for (int v = 0; v < P::pack; v++) some.at[v] = TC_N(as_stored)<P>(next[j].at[u + v]);
+                        *(tc_pack<M, P::pack> *)&ring[to * size + deep(e) * pitch + line(e) + u] = some;
+                    }
+                }
+            }
+        }
+    }
+};
+
+template <class P> struct TC_N(tile_fragments) {
+    enum : int {
+        warprows = P::rows / P::high, warpcols = P::cols / P::across, rows = warprows / 16, cols = warpcols / 8,
+        pitch = P::cols + 8, sums = rows * cols * 4
+    };
+    typedef float sum_type[rows][cols][4];
+    int row, col;
+    __device__ __forceinline__ void begin(sum_type &sum) {
+        const int x = threadIdx.x, warp = x / 32;
+        row = warp / P::across * warprows, col = warp % P::across * warpcols;
+        #pragma unroll
+        for (int i = 0; i < sums; i++) sum[i / 4 / cols][i / 4 % cols][i % 4] = 0;
+    }
+    __device__ __forceinline__ void result(const sum_type &sum, float *tile) const {
+        const int x = threadIdx.x, lane = x % 32;
+        #pragma unroll
+        for (int i = 0; i < rows; i++) {
+            #pragma unroll
+            for (int j = 0; j < cols; j++) {
+                float *const two = &tile[(lane / 4 + i * 16) * pitch + col + j * 8 + lane % 4 * 2];
+                *(tc_pack<float, 2> *)two = {sum[i][j][0], sum[i][j][1]};
+                *(tc_pack<float, 2> *)&two[8 * pitch] = {sum[i][j][2], sum[i][j][3]};
+            }
+        }
+    }
+};
+
+template <class P, class L, class R> struct TC_N(tile_halves) : TC_N(tile_fragments)<P> {
+    typedef TC_N(tile_fragments)<P> F;
+    enum : int { rows = F::rows, cols = F::cols, piece = 16, leftline = L::deep ? P::depth : P::rows, rightline = R::deep ? P::depth : P::cols };
+    typedef typename F::sum_type sum_type;
+    typedef unsigned left_type[2][rows][4], right_type[2][cols][2];
+    typedef char step_type[1];
+    int leftlane, rightlane;
+    __device__ __forceinline__ void begin(sum_type &sum) {
+        const int x = threadIdx.x, lane = x % 32;
+        F::begin(sum);
+        leftlane = L::deep ? TC_N(swizzle)<leftline>(F::row + lane % 16, lane / 16 * 8)
+                           : TC_N(swizzle)<leftline>(lane / 16 * 8 + lane % 8, F::row + lane / 8 % 2 * 8);
+        rightlane = R::deep ? TC_N(swizzle)<rightline>(F::col + lane / 16 * 8 + lane % 8, lane / 8 % 2 * 8)
+                            : TC_N(swizzle)<rightline>(lane % 16, F::col + lane / 16 * 8);
+    }
+    __device__ __forceinline__ void fetch(left_type &lefts, right_type &rights, const tc_u16 *left, const tc_u16 *right, int at, int d, int to) const {
+        #pragma unroll
+        for (int i = 0; i < rows; i++) {
+            const int stage = at * (P::depth * P::rows);
+            if constexpr (L::deep) TC_N(ldmatrix4)(lefts[to][i], &left[stage + i * (16 * P::depth) + (leftlane ^ d)]);
+            else TC_N(ldmatrix4_trans)(lefts[to][i], &left[stage + d * P::rows + (leftlane ^ i * 16)]);
+        }
+        #pragma unroll
+        for (int j = 0; j < cols; j += 2) {
+            const int stage = at * (P::depth * P::cols);
+            unsigned two[4];
+            if constexpr (R::deep) TC_N(ldmatrix4)(two, &right[stage + j * (8 * P::depth) + (rightlane ^ d)]);
+            else TC_N(ldmatrix4_trans)(two, &right[stage + d * P::cols + (rightlane ^ j * 8)]);
+            rights[to][j][0] = two[0], rights[to][j][1] = two[1];
+            rights[to][j + 1][0] = two[2], rights[to][j + 1][1] = two[3];
+        }
+    }
+    __device__ __forceinline__ void multiply(sum_type &sum, const left_type &lefts, const right_type &rights, step_type &, int d, int now, bool last) const {
+        #pragma unroll
+        for (int i = 0; i < rows; i++) {
+            #pragma unroll
+            for (int c = 0; c < cols; c++) {
+                const int j = i % 2 ? cols - 1 - c : c;
+                P::mma(sum[i][j], lefts[now][i], rights[now][j]);
+            }
+        }
+    }
+};
+
+template <class P, int SUMS, class T> TC_FN bool TC_N(meet)(T *own, unsigned *tickets, T *work, tc_i64 block, int slice) {
+    const int together = 64 / SUMS < 1 ? 1 : 64 / SUMS > 4 ? 4 : 64 / SUMS;
+    T *const sums = work + block * P::slices * SUMS * P::threads + threadIdx.x;
+    #pragma unroll 1
+    for (int apart = 1; apart < P::slices; apart *= P::group) {
+        const int first = slice / (apart * P::group) * (apart * P::group);
+        const int left = (P::slices - 1 - first) / apart + 1, count = left < P::group ? left : P::group;
+        T *const mine = sums + slice / apart * apart * SUMS * P::threads;
+        #pragma unroll
+        for (int u = 0; u < SUMS; u++) mine[u * P::threads] = own[u];
+        if (!TC_N(arrives_last)(tickets + block * (P::slices + 1) + first + (apart > 1), count)) return false;
+        #pragma unroll
+        for (int u = 0; u < SUMS; u++) own[u] = TC_N(peek)(&sums[(first * SUMS + u) * P::threads]);
+        #pragma unroll (together)
+        for (int i = 1; i < count; i++) {
+            const T *const other = sums + (first + i * apart) * SUMS * P::threads;
+            #pragma unroll
+            for (int u = 0; u < SUMS; u++) own[u] = TC_N(plus)(own[u], TC_N(peek)(&other[u * P::threads]));
+        }
+    }
+    return true;
+}
+
+template <class P, class I, class Left, class Right>
+TC_FN void TC_N(sum_again)(typename P::sum *sums, I r, I c, I depth, Left left_one, Right right_one) {
+    #pragma unroll 1
+    for (int l = 0; l < P::width; l++) {
+        if (TC_N(is_finite)(sums[l])) continue;
+        typename P::sum sum = 0, a[1], b[1];
+        for (I k = 0; k < depth && sum == sum; k++) {
+            left_one(r, r, k, a), right_one(r, c + l, k, b);
+            sum = TC_N(add_product)(a[0], b[0], sum);
+        }
+        sums[l] = sum;
+    }
+}
+
+template <template <class, class, class> class Way, class P, class L, class R, class I, class Left, class Right, class LeftOne, class RightOne, class Result>
+TC_FN void TC_N(tiles)(char *shared, unsigned *tickets, typename P::sum *work, I j, I m, I n, I depth, Left left_hole, Right right_hole,
+                       LeftOne left_one, RightOne right_one, Result result) {
+    typedef typename P::sum T;
+    typedef typename P::stored M;
+    typedef Way<P, L, R> W;
+    const int x = threadIdx.x, warp = x / 32, slice = P::slices > 1 ? (int)((unsigned)j % (unsigned)P::slices) : 0;
+    const I block = P::slices > 1 ? (I)((unsigned)j / (unsigned)P::slices) : j;
+    const I high = (m + (P::rows - 1)) / P::rows, across = (n + (P::cols - 1)) / P::cols;
+    I down, along;
+    TC_N(place_tile)<I>(P::batches ? block % (high * across) : block, high, across, down, along);
+    const I first = P::batches ? block / (high * across) * m : 0;
+    const I r0 = first + down * P::rows, r1 = first + m, c0 = along * P::cols;
+    const I begin = P::slices > 1 ? (I)slice * P::length : 0;
+    const I end = P::slices > 1 && begin + P::length < depth ? begin + P::length : depth;
+    typedef TC_N(stage)<P, L, P::rows, (bool)P::ragged_rows, I> Lefts;
+    typedef TC_N(stage)<P, R, P::cols, (bool)P::ragged_cols, I> Rights;
+    Lefts lefts;
+    Rights rights;
+    T *const tile = (T *)shared;
+    W way;
+    typename Lefts::packs leftnext;
+    typename Rights::packs rightnext;
+    typename W::sum_type sum;
+    typename W::step_type step_sum;
+    typename W::left_type left;
+    typename W::right_type right;
+    lefts.ring = (M *)shared, rights.ring = (M *)shared + P::stages * lefts.size;
+    way.begin(sum);
+    lefts.first(r0, r0, begin, left_hole);
+    rights.first(r0, c0, begin, right_hole);
+    const int steps = (int)((end - begin + (P::depth - 1)) / P::depth);
+    auto bring = [&](int step, int to) {
+        if (step < steps) {
+            const I k0 = begin + (I)step * P::depth;
+            lefts.bring(leftnext, to, r0, r0, r1, k0, depth, left_hole);
+            rights.bring(rightnext, to, r0, c0, n, k0, depth, right_hole);
+        }
+        if constexpr (L::bring == TC_BRING_ASYNC || R::bring == TC_BRING_ASYNC) TC_N(copy_commit)();
+    };
+    auto wait = [&] {
+        if constexpr (L::bring == TC_BRING_ASYNC || R::bring == TC_BRING_ASYNC) TC_N(copy_wait)<P::stages - 2>();
+    };
+    #pragma unroll 1
+    for (int step = 0; step < P::stages - 1; step++) {
+        bring(step, step);
+        lefts.put(leftnext, step), rights.put(rightnext, step);
+    }
+    wait();
+    __syncthreads();
+    way.fetch(left, right, lefts.ring, rights.ring, 0, 0, 0);
+    int at = 0;
+    #pragma unroll 1
+    for (int step = 0; step < steps; step++) {
+        const int to = P::stages == 2 ? 1 - at : at ? at - 1 : P::stages - 1;
+        #pragma unroll
+        for (int d = 0; d < P::depth; d += W::piece) {
+            const int now = d / W::piece % 2;
+            const bool last = d + W::piece == P::depth;
+            if (last) {
+                lefts.put(leftnext, to), rights.put(rightnext, to);
+                wait();
+                __syncthreads();
+                at = P::stages == 2 ? 1 - at : at == P::stages - 1 ? 0 : at + 1;
+            }
+            if (d == 0) bring(step + P::stages - 1, to);
+            way.fetch(left, right, lefts.ring, rights.ring, at, last ? 0 : d + W::piece, 1 - now);
+            way.multiply(sum, left, right, step_sum, d, now, last);
+        }
+    }
+    if constexpr (P::slices > 1)
+        if (!TC_N(meet)<P, W::sums>((T *)sum, tickets, work, block, slice)) return;
+    const int packs = P::cols / P::width, many = W::warprows * packs;
+    #pragma unroll 1
+    for (int part = 0; part < P::high; part++) {
+        __syncthreads();
+        if (warp / P::across == part) way.result(sum, tile);
+        __syncthreads();
+        #pragma unroll 1
+        for (int e = x; e < many; e += P::threads) {
+            T *const sums = &tile[e / packs * W::pitch + e % packs * P::width];
+            const I r = r0 + part * W::warprows + e / packs, c = c0 + e % packs * P::width;
+            if ((P::ragged_rows && r >= r1) || (P::ragged_cols && c >= n)) continue;
+            if constexpr (P::way == 2) TC_N(sum_again)<P>(sums, r, c, depth, left_one, right_one);
+            const int access = P::width < P::pack ? P::width : P::pack;
+            tc_pack<T, P::width> all;
+            #pragma unroll
+            for (int l = 0; l < P::width; l += access) *(tc_pack<T, access> *)&all.at[l] = *(const tc_pack<T, access> *)&sums[l];
+            result(r, c, all.at);
+        }
+    }
+}
+#define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
+#define TC_SUB_f32(a, b) ((float)((float)(a) - (float)(b)))
+#define TC_MUL_f32(a, b) ((float)((float)(a) * (float)(b)))
+#define TC_SEL_f32(m, a, b) ((m) ? (a) : (b))
+#define TC_LE_f32(a, b) ((a) <= (b))
+#define TC_M_f32(b) (b)
+#define TC_B_f32(m) (m)
+#define TC_MUL_f64(a, b) ((double)((double)(a) * (double)(b)))
+#define TC_ADD_i32(a, b) ((int)((unsigned)(a) + (unsigned)(b)))
+#define TC_SEL_i32(m, a, b) ((m) ? (a) : (b))
+#define TC_EQ_i32(a, b) ((a) == (b))
+#define TC_M_i32(b) (b)
+#define TC_B_i32(m) (m)
+#define TC_NOT(m) (!(m))
+
+TC_FN double tc_cast_f32_f64(float x) {
+    typedef double T;
+    return (T)((T)x);
+}
+
+TC_FN float tc_cast_f64_f32(double x) {
+    typedef float T;
+    return (T)((T)x);
+}
+
+
+TC_FN float tc_acc_add_f32(float a, float b) {
+    return TC_ADD_f32(a, b);
+}
+
+// The elements of a thread.
+template <int V> TC_FN float tc_fold_add_f32(const float (&x)[V]) {
+    float y = x[0];
+    for (int l = 1; l < V; l++) y = tc_acc_add_f32(y, x[l]);
+    return y;
+}
+
+// The values of L lanes that are neighbours; all of them get the result.
+template <int L> TC_FN float tc_lanes_add_f32(float x) {
+    for (int o = L / 2; o; o /= 2) x = tc_acc_add_f32(x, __shfl_xor_sync(~0u, x, o));
+    return x;
+}
+
+// What W warps have put into shared memory; all threads get the result.
+template <int W> TC_FN float tc_parts_add_f32(const float *part) {
+    const int w = threadIdx.x % 32;
+    return tc_lanes_add_f32<32>(w < W ? part[w] : 0.0f);
+}
+
+// H values of shared memory, S apart.
+template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
+    float x = part[0];
+    for (int y = 1; y < H; y++) x = tc_acc_add_f32(x, part[y * S]);
+    return x;
+}
+
+TC_FN int tc_acc_logical_and_i32(int a, int b) {
+    return a & b;
+}
+
+// The elements of a thread.
+template <int V> TC_FN int tc_fold_logical_and_i32(const int (&x)[V]) {
+    int y = x[0];
+    for (int l = 1; l < V; l++) y = tc_acc_logical_and_i32(y, x[l]);
+    return y;
+}
+
+// The values of L lanes that are neighbours; all of them get the result.
+template <int L> TC_FN int tc_lanes_logical_and_i32(int x) {
+    for (int o = L / 2; o; o /= 2) x = tc_acc_logical_and_i32(x, __shfl_xor_sync(~0u, x, o));
+    return x;
+}
+
+// What W warps have put into shared memory; all threads get the result.
+template <int W> TC_FN int tc_parts_logical_and_i32(const int *part) {
+    const int w = threadIdx.x % 32;
+    return tc_lanes_logical_and_i32<32>(w < W ? part[w] : 1);
+}
+
+// H values of shared memory, S apart.
+template <int H, int S> TC_FN int tc_below_logical_and_i32(const int *part) {
+    int x = part[0];
+    for (int y = 1; y < H; y++) x = tc_acc_logical_and_i32(x, part[y * S]);
+    return x;
+}
+
+// kernel0: 3 element-wise ops around one product, 2 results
+// rows 64, columns 128, depth 128; vector along c
+//   in0  f32[8192]
+//   in1  f32[16384]
+//   out0  f16[8192]
+//   out1  f16[8192]
+//   shared0  f32[4096]
+//   given0  f16[4]
+//   given1  f16[4]
+//   given2  f32[8]
+//   launch threads=128 index=i32 resident=1
+//     for j in 0..2  bind=grid
+//       for t in 0..128  bind=block
+//         template tiles shared0 block=j of 64 x 128 x 128 way=1 rows=64 cols=64 depth=32 high=2 across=2 stages=2 threads=128 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0
+//           hole left - r q later given0 of 4
+//             for l in 0..4  bind=vector
+//               axis k = l + q in 0..128
+//               %7 = load in0[128*r + k]  f32 left
+//               %8 = cast %7          f16 left
+//               store given0[l] %8
+//             end
+//           end
+//           hole right r c q later given1 of 4
+//             for l in 0..4  bind=vector
+//               axis k = l + q in 0..128
+//               %15 = load in1[128*c + k]  f32 right
+//               %16 = cast %15        f16 right
+//               store given1[l] %16
+//             end
+//           end
+//           hole result r p - values given2 of 8
+//             for l in 0..8  bind=vector
+//               axis c = l + p in 0..128
+//               %23 = load given2[l]  f16 col
+//               store out0[128*r + c] %23
+//               %25 = relu %23        f16 col
+//               store out1[128*r + c] %25
+//             end
+//           end
+//         end
+//       end
+//     end
+//   end
+// 128 threads in a block, 2 blocks have work
+extern "C" __global__ void __launch_bounds__(128, 1)
+kernel0(const float *__restrict__ in0, const float *__restrict__ in1, tc_u16 *__restrict__ out0, tc_u16 *__restrict__ out1, const tc_kargs<1> a) {
+    extern __shared__ __align__(16) char shared[];
+    tc_reads(in0), tc_reads(in1), tc_begin();
+    float *const shared0 = (float *)(shared + 0);
+    const int j = blockIdx.x;
+    struct product {
+        typedef float sum;
+        typedef tc_u16 element;
+        typedef tc_u16 stored;
+        enum : int { way = 1, rows = 64, cols = 64, depth = 32, high = 2, across = 2, stages = 2, threads = 128, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0 };
+        TC_FN void mma(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) { tc_mma_f16(d, a, b); }
+    };
+    struct left_way { enum : int { bring = 1, deep = 1, width = 4, stepped = 0, line_stride = 0, deep_stride = 0 }; };
+    auto left = [&](int, int r, int q, tc_u16 *given0) {
+        const tc_pack<float, 4> v7 = tc_load((const tc_pack<float, 4> *)&in0[128 * r + q]);
+        tc_pack<float, 4> o9;
+        #pragma unroll
+        for (int l = 0; l < 4; l++) {
+            const float t7 = v7.at[l];
+            const float t8 = t7;
+            o9.at[l] = t8;
+        }
+        *((tc_pack<tc_u16, 4> *)&given0[0]) = tc_halves_f16(o9);
+    };
+    struct right_way { enum : int { bring = 1, deep = 1, width = 4, stepped = 0, line_stride = 0, deep_stride = 0 }; };
+    auto right = [&](int r, int c, int q, tc_u16 *given1) {
+        const tc_pack<float, 4> v15 = tc_load((const tc_pack<float, 4> *)&in1[128 * c + q]);
+        tc_pack<float, 4> o17;
+        #pragma unroll
+        for (int l = 0; l < 4; l++) {
+            const float t15 = v15.at[l];
+            const float t16 = t15;
+            o17.at[l] = t16;
+        }
+        *((tc_pack<tc_u16, 4> *)&given1[0]) = tc_halves_f16(o17);
+    };
+    auto result = [&](int r, int p, const float *given2) {
+        const tc_pack<float, 8> v23 = *((const tc_pack<float, 8> *)&given2[0]);
+        tc_pack<float, 8> o24;
+        tc_pack<float, 8> o26;
+        #pragma unroll
+        for (int l = 0; l < 8; l++) {
+            const float t23 = v23.at[l];
+            o24.at[l] = t23;
+            const float t25 = TC_SEL_f32(TC_LE_f32(t23, 0.0f), 0.0f, t23);
+            o26.at[l] = t25;
+        }
+        tc_store((tc_pack<tc_u16, 8> *)&out0[128 * r + p], tc_halves_f16(o24));
+        tc_store((tc_pack<tc_u16, 8> *)&out1[128 * r + p], tc_halves_f16(o26));
+    };
+    tc_tiles<tc_tile_halves, product, left_way, right_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 64, 128, 128, left, right, 0, 0, result);
+}
+
+// kernel1: 7 element-wise ops around one product, 2 results
+// rows 64, columns 128, depth 128; vector along c
+//   in0  f16[8192]
+//   in1  f32[16384]
+//   out0  f16[8192]
+//   in2  f32[1]
+//   in3  f32[8192]
+//   out1  f16[8192]
+//   shared0  f32[8192]
+//   given0  f16[8]
+//   given1  f16[4]
+//   given2  f32[8]
+//   %0 = const 8192                   f32 row
+//   launch threads=128 index=i32 resident=1
+//     for j in 0..2  bind=grid
+//       for t in 0..128  bind=block
+//         template tiles shared0 block=j of 64 x 128 x 128 way=1 rows=64 cols=64 depth=32 high=2 across=2 stages=4 threads=128 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0
+//           hole left - r q async given0 of 8 strides 128 1
+//             copy 8 given0[0] <- in0[128*r + q]
+//           end
+//           hole right r c q later given1 of 4
+//             for l in 0..4  bind=vector
+//               axis k = l + q in 0..128
+//               %11 = load in1[128*c + k]  f32 right
+//               %12 = cast %11        f16 right
+//               store given1[l] %12
+//             end
+//           end
+//           hole result r p - values given2 of 8
+//             for l in 0..8  bind=vector
+//               axis c = l + p in 0..128
+//               %19 = load in2[0]     f32 row
+//               %20 = div %19 %0      f32 row
+//               %21 = load given2[l]  f16 col
+//               store out0[128*r + c] %21
+//               %23 = cast %21        f32 col
+//               %24 = load in3[128*r + c]  f32 col
+//               %25 = sub %23 %24     f32 col
+//               %26 = add %25 %25     f32 col
+//               %27 = mul %20 %26     f32 col
+//               %28 = cast %27        f16 col
+//               store out1[128*r + c] %28
+//             end
+//           end
+//         end
+//       end
+//     end
+//   end
+// 128 threads in a block, 2 blocks have work
+extern "C" __global__ void __launch_bounds__(128, 1)
+kernel1(const tc_u16 *__restrict__ in0, const float *__restrict__ in1, tc_u16 *__restrict__ out0, const float *__restrict__ in2, const float *__restrict__ in3, tc_u16 *__restrict__ out1, const tc_kargs<1> a) {
+    extern __shared__ __align__(16) char shared[];
+    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_begin();
+    float *const shared0 = (float *)(shared + 0);
+    const int j = blockIdx.x;
+    struct product {
+        typedef float sum;
+        typedef tc_u16 element;
+        typedef tc_u16 stored;
+        enum : int { way = 1, rows = 64, cols = 64, depth = 32, high = 2, across = 2, stages = 4, threads = 128, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0 };
+        TC_FN void mma(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) { tc_mma_f16(d, a, b); }
+    };
+    struct left_way { enum : int { bring = 3, deep = 1, width = 8, stepped = 1, line_stride = 128, deep_stride = 1 }; };
+    auto left = [&](int, int r, int q, bool) {
+        return &in0[128 * r + q];
+    };
+    struct right_way { enum : int { bring = 1, deep = 1, width = 4, stepped = 0, line_stride = 0, deep_stride = 0 }; };
+    auto right = [&](int r, int c, int q, tc_u16 *given1) {
+        const tc_pack<float, 4> v11 = tc_load((const tc_pack<float, 4> *)&in1[128 * c + q]);
+        tc_pack<float, 4> o13;
+        #pragma unroll
+        for (int l = 0; l < 4; l++) {
+            const float t11 = v11.at[l];
+            const float t12 = t11;
+            o13.at[l] = t12;
+        }
+        *((tc_pack<tc_u16, 4> *)&given1[0]) = tc_halves_f16(o13);
+    };
+    auto result = [&](int r, int p, const float *given2) {
+        const float t19 = in2[0];
+        const float t20 = t19 / 8192.0f;
+        const tc_pack<float, 8> v21 = *((const tc_pack<float, 8> *)&given2[0]);
+        const tc_pack<float, 8> v24 = tc_load((const tc_pack<float, 8> *)&in3[128 * r + p]);
+        tc_pack<float, 8> o22;
+        tc_pack<float, 8> o29;
+        #pragma unroll
+        for (int l = 0; l < 8; l++) {
+            const float t21 = v21.at[l];
+            o22.at[l] = t21;
+            const float t23 = t21;
+            const float t24 = v24.at[l];
+            const float t25 = TC_SUB_f32(t23, t24);
+            const float t26 = TC_ADD_f32(t25, t25);
+            const float t27 = TC_MUL_f32(t20, t26);
+            const float t28 = t27;
+            o29.at[l] = t28;
+        }
+        tc_store((tc_pack<tc_u16, 8> *)&out0[128 * r + p], tc_halves_f16(o22));
+        tc_store((tc_pack<tc_u16, 8> *)&out1[128 * r + p], tc_halves_f16(o29));
+    };
+    tc_tiles<tc_tile_halves, product, left_way, right_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 64, 128, 128, left, right, 0, 0, result);
+}
+
+// kernel2: 5 element-wise ops, 1 reduction in 2 phases over the same rows, 4 results
+// rows 1, columns 8192; vector along c
+//   in0  f16[8192]
+//   in1  f32[8192]
+//   out0  f32[1]
+//   out1  f32[1]
+//   out2  f32[1]
+//   in2  f32[1]
+//   out3  f32[1]
+//   ticket0  i32[1]
+//   work0  f32[4]
+//   held0  f16[16]
+//   held1  f32[16]
+//   %0 = const 8192                   f32 row
+//   launch threads=256 index=i32
+//     for r in 0..1  bind=grid
+//       for z in 0..4  bind=grid
+//         for x in 0..256  bind=block
+//           %5 = load in2[0]          f32 row
+//           acc0 = new sum width=8    f32 row
+//           for p in 0..1  bind=serial
+//             for u in 0..2  bind=unroll
+//               if 0 <= 4096*p + 2048*u + 8*x < 2048
+//                 copy 8 held0[8*u] <- in0[4096*p + 2048*u + 2048*z + 8*x]
+//                 copy 8 held1[8*u] <- in1[4096*p + 2048*u + 2048*z + 8*x]
+//               end
+//             end
+//             for u in 0..2  bind=unroll
+//               if 0 <= 4096*p + 2048*u + 8*x < 2048
+//                 for l in 0..8  bind=vector
+//                   axis c = 4096*p + 2048*u + 2048*z + 8*x + l in 0..8192
+//                   %18 = load held0[8*u + l]  f16 col
+//                   %19 = cast %18    f32 col
+//                   %20 = load held1[8*u + l]  f32 col
+//                   %21 = sub %19 %20  f32 col
+//                   %22 = square %21  f32 col
+//                   acc0 sum= %22
+//                 end
+//               end
+//             end
+//           end
+//           %28 = combine acc0 threads=256  f32 row
+//           if 0 <= x < 1
+//             put work0[4*r + z] <- acc0
+//           end
+//           last of 4 at ticket0[r]
+//           acc0 = new sum width=8    f32 row
+//           for q in 0..1  bind=serial
+//             if 0 <= 256*q + x < 4
+//               axis m = 256*q + x in 0..4
+//               get acc0 <- work0[4*r + m]
+//             end
+//           end
+//           %40 = combine acc0 threads=256  f32 row
+//           if 0 <= x < 1
+//             store out0[0] %40
+//           end
+//           %44 = div %40 %0          f32 row
+//           if 0 <= x < 1
+//             store out1[0] %44
+//           end
+//           if 0 <= x < 1
+//             store out2[0] %44
+//           end
+//           %51 = mul %44 %5          f32 row
+//           if 0 <= x < 1
+//             store out3[0] %51
+//           end
+//         end
+//       end
+//     end
+//   end
+// 256 threads in a block, 4 blocks have work
+extern "C" __global__ void __launch_bounds__(256)
+kernel2(const tc_u16 *__restrict__ in0, const float *__restrict__ in1, float *__restrict__ out0, float *__restrict__ out1, float *__restrict__ out2, const float *__restrict__ in2, float *__restrict__ out3, unsigned char *work, const tc_kargs<1> a) {
+    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_begin();
+    unsigned *const ticket0 = (unsigned *)(work + 0);
+    float *const work0 = (float *)(work + 256);
+    __align__(16) tc_u16 held0[16];
+    __align__(16) float held1[16];
+    const int r = blockIdx.x / 4, z = blockIdx.x;
+    const int x = threadIdx.x;
+    __builtin_assume(x < 256);
+    const float t5 = in2[0];
+    float sum0[8] = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
+    for (int p = 0; p < 1; p++) {
+        #pragma unroll
+        for (int u = 0; u < 2; u++) {
+            if (8 * x + 4096 * p + 2048 * u < 2048) {
+                *(tc_pack<tc_u16, 8> *)&held0[8 * u] = tc_load((const tc_pack<tc_u16, 8> *)&in0[2048 * z + 8 * x + 4096 * p + 2048 * u]);
+                *(tc_pack<float, 8> *)&held1[8 * u] = tc_load((const tc_pack<float, 8> *)&in1[2048 * z + 8 * x + 4096 * p + 2048 * u]);
+            }
+        }
+        #pragma unroll
+        for (int u = 0; u < 2; u++) {
+            if (8 * x + 4096 * p + 2048 * u < 2048) {
+                #pragma unroll
+                for (int l = 0; l < 8; l++) {
+                    const float t18 = tc_of_f16(held0[l + 8 * u]);
+                    const float t19 = t18;
+                    const float t20 = held1[l + 8 * u];
+                    const float t21 = TC_SUB_f32(t19, t20);
+                    const float t22 = TC_MUL_f32(t21, t21);
+                    sum0[l] = tc_acc_add_f32(sum0[l], t22);
+                }
+            }
+        }
+    }
+    __shared__ float part0[8];
+    const float all28 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum0));
+    if (x % 32 == 0) part0[x / 32] = all28;
+    __syncthreads();
+    const float t28 = tc_parts_add_f32<8>(part0);
+    if (x < 1) {
+        work0[4 * r + z] = t28;
+    }
+    if (!tc_arrives_last(&ticket0[r], 4)) return;
+    for (int l = 0; l < 8; l++) sum0[l] = 0.0f;
+    for (int q = 0; q < 1; q++) {
+        if (x + 256 * q < 4) {
+            const int m = x + 256 * q;
+            sum0[0] = tc_acc_add_f32(sum0[0], tc_peek(&work0[4 * r + m]));
+        }
+    }
+    const float all40 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum0));
+    if (x % 32 == 0) part0[x / 32] = all40;
+    __syncthreads();
+    const float t40 = tc_parts_add_f32<8>(part0);
+    if (x < 1) {
+        out0[0] = t40;
+    }
+    const float t44 = t40 / 8192.0f;
+    if (x < 1) {
+        out1[0] = t44;
+    }
+    if (x < 1) {
+        out2[0] = t44;
+    }
+    const float t51 = TC_MUL_f32(t44, t5);
+    if (x < 1) {
+        out3[0] = t51;
+    }
+}
+
+// kernel3: 3 element-wise ops around one product, 1 result
+// rows 64, columns 128, depth 128; vector along c
+//   in0  f16[8192]
+//   in1  f32[16384]
+//   in2  f16[8192]
+//   out0  f16[8192]
+//   shared0  f32[8192]
+//   given0  f16[8]
+//   given1  f16[4]
+//   given2  f32[8]
+//   %0 = const 0                      f16 row
+//   launch threads=128 index=i32 resident=1
+//     for j in 0..2  bind=grid
+//       for t in 0..128  bind=block
+//         template tiles shared0 block=j of 64 x 128 x 128 way=1 rows=64 cols=64 depth=32 high=2 across=2 stages=4 threads=128 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0
+//           hole left - r q async given0 of 8 strides 128 1
+//             copy 8 given0[0] <- in0[128*r + q]
+//           end
+//           hole right r p k later given1 of 4
+//             for l in 0..4  bind=vector
+//               axis c = l + p in 0..128
+//               %11 = load in1[128*k + c]  f32 right
+//               %12 = cast %11        f16 right
+//               store given1[l] %12
+//             end
+//           end
+//           hole result r p - values given2 of 8
+//             for l in 0..8  bind=vector
+//               axis c = l + p in 0..128
+//               %19 = load in2[128*r + c]  f16 col
+//               %20 = le %19 %0       bool col
+//               %21 = load given2[l]  f16 col
+//               %22 = where %20 %0 %21  f16 col
+//               store out0[128*r + c] %22
+//             end
+//           end
+//         end
+//       end
+//     end
+//   end
+// 128 threads in a block, 2 blocks have work
+extern "C" __global__ void __launch_bounds__(128, 1)
+kernel3(const tc_u16 *__restrict__ in0, const float *__restrict__ in1, const tc_u16 *__restrict__ in2, tc_u16 *__restrict__ out0, const tc_kargs<1> a) {
+    extern __shared__ __align__(16) char shared[];
+    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_begin();
+    float *const shared0 = (float *)(shared + 0);
+    const int j = blockIdx.x;
+    struct product {
+        typedef float sum;
+        typedef tc_u16 element;
+        typedef tc_u16 stored;
+        enum : int { way = 1, rows = 64, cols = 64, depth = 32, high = 2, across = 2, stages = 4, threads = 128, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0 };
+        TC_FN void mma(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) { tc_mma_f16(d, a, b); }
+    };
+    struct left_way { enum : int { bring = 3, deep = 1, width = 8, stepped = 1, line_stride = 128, deep_stride = 1 }; };
+    auto left = [&](int, int r, int q, bool) {
+        return &in0[128 * r + q];
+    };
+    struct right_way { enum : int { bring = 1, deep = 0, width = 4, stepped = 0, line_stride = 0, deep_stride = 0 }; };
+    auto right = [&](int r, int p, int k, tc_u16 *given1) {
+        const tc_pack<float, 4> v11 = tc_load((const tc_pack<float, 4> *)&in1[128 * k + p]);
+        tc_pack<float, 4> o13;
+        #pragma unroll
+        for (int l = 0; l < 4; l++) {
+            const float t11 = v11.at[l];
+            const float t12 = t11;
+            o13.at[l] = t12;
+        }
+        *((tc_pack<tc_u16, 4> *)&given1[0]) = tc_halves_f16(o13);
+    };
+    auto result = [&](int r, int p, const float *given2) {
+        const tc_pack<tc_u16, 8> v19 = tc_load((const tc_pack<tc_u16, 8> *)&in2[128 * r + p]);
+        const tc_pack<float, 8> v21 = *((const tc_pack<float, 8> *)&given2[0]);
+        tc_pack<float, 8> o23;
+        #pragma unroll
+        for (int l = 0; l < 8; l++) {
+            const float t19 = tc_of_f16(v19.at[l]);
+            const int t20 = TC_B_f32(TC_LE_f32(t19, 0.0f));
+            const float t21 = v21.at[l];
+            const float t22 = TC_SEL_f32(TC_M_f32(t20), 0.0f, t21);
+            o23.at[l] = t22;
+        }
+        tc_store((tc_pack<tc_u16, 8> *)&out0[128 * r + p], tc_halves_f16(o23));
+    };
+    tc_tiles<tc_tile_halves, product, left_way, right_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 64, 128, 128, left, right, 0, 0, result);
+}
+
+// kernel4: 0 element-wise ops around one product, 1 result
+// rows 128, columns 128, depth 64; vector along c
+//   in0  f16[8192]
+//   in1  f16[8192]
+//   out0  f16[16384]
+//   shared0  f32[8192]
+//   given0  f16[8]
+//   given1  f16[8]
+//   given2  f32[8]
+//   launch threads=128 index=i32 resident=3
+//     for j in 0..4  bind=grid
+//       for t in 0..128  bind=block
+//         template tiles shared0 block=j of 128 x 128 x 64 way=1 rows=64 cols=64 depth=32 high=2 across=2 stages=4 threads=128 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0
+//           hole left - p k async given0 of 8 strides 1 128
+//             copy 8 given0[0] <- in0[128*k + p]
+//           end
+//           hole right r p k async given1 of 8 strides 1 128
+//             copy 8 given1[0] <- in1[128*k + p]
+//           end
+//           hole result r p - values given2 of 8
+//             for l in 0..8  bind=vector
+//               axis c = l + p in 0..128
+//               %13 = load given2[l]  f16 col
+//               store out0[128*r + c] %13
+//             end
+//           end
+//         end
+//       end
+//     end
+//   end
+// 128 threads in a block, 4 blocks have work
+extern "C" __global__ void __launch_bounds__(128, 3)
+kernel4(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, tc_u16 *__restrict__ out0, const tc_kargs<1> a) {
+    extern __shared__ __align__(16) char shared[];
+    tc_reads(in0), tc_reads(in1), tc_begin();
+    float *const shared0 = (float *)(shared + 0);
+    const int j = blockIdx.x;
+    struct product {
+        typedef float sum;
+        typedef tc_u16 element;
+        typedef tc_u16 stored;
+        enum : int { way = 1, rows = 64, cols = 64, depth = 32, high = 2, across = 2, stages = 4, threads = 128, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0 };
+        TC_FN void mma(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) { tc_mma_f16(d, a, b); }
+    };
+    struct left_way { enum : int { bring = 3, deep = 0, width = 8, stepped = 1, line_stride = 1, deep_stride = 128 }; };
+    auto left = [&](int, int p, int k, bool) {
+        return &in0[128 * k + p];
+    };
+    struct right_way { enum : int { bring = 3, deep = 0, width = 8, stepped = 1, line_stride = 1, deep_stride = 128 }; };
+    auto right = [&](int r, int p, int k, bool) {
+        return &in1[128 * k + p];
+    };
+    auto result = [&](int r, int p, const float *given2) {
+        const tc_pack<float, 8> v13 = *((const tc_pack<float, 8> *)&given2[0]);
+        tc_pack<float, 8> o14;
+        #pragma unroll
+        for (int l = 0; l < 8; l++) {
+            const float t13 = v13.at[l];
+            o14.at[l] = t13;
+        }
+        tc_store((tc_pack<tc_u16, 8> *)&out0[128 * r + p], tc_halves_f16(o14));
+    };
+    tc_tiles<tc_tile_halves, product, left_way, right_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 128, 128, 64, left, right, 0, 0, result);
+}
+
+// kernel5: 1 element-wise op around one product, 1 result
+// rows 128, columns 128, depth 64; vector along c
+//   in0  f32[8192]
+//   in1  f16[8192]
+//   out0  f16[16384]
+//   shared0  f32[8192]
+//   given0  f16[4]
+//   given1  f16[8]
+//   given2  f32[8]
+//   launch threads=128 index=i32 resident=1
+//     for j in 0..4  bind=grid
+//       for t in 0..128  bind=block
+//         template tiles shared0 block=j of 128 x 128 x 64 way=1 rows=64 cols=64 depth=32 high=2 across=2 stages=4 threads=128 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0
+//           hole left - p k later given0 of 4
+//             for l in 0..4  bind=vector
+//               axis r = l + p in 0..128
+//               %7 = load in0[128*k + r]  f32 left
+//               %8 = cast %7          f16 left
+//               store given0[l] %8
+//             end
+//           end
+//           hole right r p k async given1 of 8 strides 1 128
+//             copy 8 given1[0] <- in1[128*k + p]
+//           end
+//           hole result r p - values given2 of 8
+//             for l in 0..8  bind=vector
+//               axis c = l + p in 0..128
+//               %18 = load given2[l]  f16 col
+//               store out0[128*r + c] %18
+//             end
+//           end
+//         end
+//       end
+//     end
+//   end
+// 128 threads in a block, 4 blocks have work
+extern "C" __global__ void __launch_bounds__(128, 1)
+kernel5(const float *__restrict__ in0, const tc_u16 *__restrict__ in1, tc_u16 *__restrict__ out0, const tc_kargs<1> a) {
+    extern __shared__ __align__(16) char shared[];
+    tc_reads(in0), tc_reads(in1), tc_begin();
+    float *const shared0 = (float *)(shared + 0);
+    const int j = blockIdx.x;
+    struct product {
+        typedef float sum;
+        typedef tc_u16 element;
+        typedef tc_u16 stored;
+        enum : int { way = 1, rows = 64, cols = 64, depth = 32, high = 2, across = 2, stages = 4, threads = 128, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0 };
+        TC_FN void mma(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) { tc_mma_f16(d, a, b); }
+    };
+    struct left_way { enum : int { bring = 1, deep = 0, width = 4, stepped = 0, line_stride = 0, deep_stride = 0 }; };
+    auto left = [&](int, int p, int k, tc_u16 *given0) {
+        const tc_pack<float, 4> v7 = tc_load((const tc_pack<float, 4> *)&in0[128 * k + p]);
+        tc_pack<float, 4> o9;
+        #pragma unroll
+        for (int l = 0; l < 4; l++) {
+            const float t7 = v7.at[l];
+            const float t8 = t7;
+            o9.at[l] = t8;
+        }
+        *((tc_pack<tc_u16, 4> *)&given0[0]) = tc_halves_f16(o9);
+    };
+    struct right_way { enum : int { bring = 3, deep = 0, width = 8, stepped = 1, line_stride = 1, deep_stride = 128 }; };
+    auto right = [&](int r, int p, int k, bool) {
+        return &in1[128 * k + p];
+    };
+    auto result = [&](int r, int p, const float *given2) {
+        const tc_pack<float, 8> v18 = *((const tc_pack<float, 8> *)&given2[0]);
+        tc_pack<float, 8> o19;
+        #pragma unroll
+        for (int l = 0; l < 8; l++) {
+            const float t18 = v18.at[l];
+            o19.at[l] = t18;
+        }
+        tc_store((tc_pack<tc_u16, 8> *)&out0[128 * r + p], tc_halves_f16(o19));
+    };
+    tc_tiles<tc_tile_halves, product, left_way, right_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 128, 128, 64, left, right, 0, 0, result);
+}
+
+// kernel6: 27 element-wise ops, 1 reduction in 2 phases over the same rows, 21 results
+// rows 1, columns 16384; vector along c
+//   in0  f16[16384]
+//   in1  f16[16384]
+//   out0  bool[1]
+//   out1  bool[1]
+//   out2  bool[1]
+//   in2  bool[1]
+//   out3  bool[1]
+//   in3  f32[1]
+//   out4  f64[1]
+//   out5  f64[1]
+//   out6  f32[1]
+//   in4  f32[16384]
+//   out7  f32[16384]
+//   in5  f32[16384]
+//   out8  f32[16384]
+//   in6  i32[1]
+//   out9  i32[1]
+//   out10  bool[1]
+//   out11  f64[1]
+//   out12  f32[1]
+//   out13  bool[1]
+//   out14  bool[1]
+//   out15  f32[1]
+//   out16  f64[1]
+//   out17  f32[1]
+//   out18  f32[1]
+//   out19  bool[1]
+//   out20  i32[1]
+//   row0  f32[16384]
+//   shared0  f32[16384]
+//   %0 = const 0.9                    f32 row
+//   %1 = const 0.1                    f32 row
+//   %2 = const 1                      i32 row
+//   %3 = const 2000                   i32 row
+//   %4 = const 2                      f64 row
+//   %5 = const 0.5                    f64 row
+//   %6 = const 0                      i32 row
+//   launch threads=512 index=i32
+//     for r in 0..1  bind=grid
+//       for x in 0..512  bind=block
+//         %10 = load in2[0]           bool row
+//         %11 = load in3[0]           f32 row
+//         %12 = cast %11              f64 row
+//         if 0 <= x < 1
+//           store out4[0] %12
+//         end
+//         %16 = reciprocal %12        f64 row
+//         if 0 <= x < 1
+//           store out5[0] %16
+//         end
+//         %20 = cast %16              f32 row
+//         if 0 <= x < 1
+//           store out6[0] %20
+//         end
+//         %24 = load in6[0]           i32 row
+//         %25 = add %24 %2            i32 row
+//         if 0 <= x < 1
+//           store out9[0] %25
+//         end
+//         %29 = eq %25 %3             bool row
+//         if 0 <= x < 1
+//           store out10[0] %29
+//         end
+//         %33 = mul %12 %4            f64 row
+//         if 0 <= x < 1
+//           store out11[0] %33
+//         end
+//         %37 = cast %33              f32 row
+//         if 0 <= x < 1
+//           store out12[0] %37
+//         end
+//         %41 = isfinite %37          bool row
+//         if 0 <= x < 1
+//           store out13[0] %41
+//         end
+//         %45 = logical_and %29 %41   bool row
+//         if 0 <= x < 1
+//           store out14[0] %45
+//         end
+//         %49 = where %45 %37 %11     f32 row
+//         if 0 <= x < 1
+//           store out15[0] %49
+//         end
+//         %53 = mul %12 %5            f64 row
+//         if 0 <= x < 1
+//           store out16[0] %53
+//         end
+//         %57 = cast %53              f32 row
+//         if 0 <= x < 1
+//           store out17[0] %57
+//         end
+//         acc0 = new all width=8      bool row
+//         for p in 0..4  bind=serial
+//           copy 8 shared0[4096*p + 8*x] <- in4[4096*p + 8*x]
+//         end
+//         wait
+//         for p in 0..4  bind=serial
+//           for l in 0..8  bind=vector
+//             axis c = 4096*p + 8*x + l in 0..16384
+//             %69 = load in0[128*(c%128) + c/128]  f16 col
+//             %70 = load in1[128*(c%128) + c/128]  f16 col
+//             %71 = add %69 %70       f16 col
+//             %72 = cast %71          f32 col
+//             %73 = isfinite %72      bool col
+//             acc0 all= %73
+//           end
+//         end
+//         %77 = combine acc0 threads=512  bool row
+//         if 0 <= x < 1
+//           store out0[0] %77
+//         end
+//         if 0 <= x < 1
+//           store out1[0] %77
+//         end
+//         %84 = logical_not %77       bool row
+//         if 0 <= x < 1
+//           store out2[0] %84
+//         end
+//         %88 = logical_or %10 %84    bool row
+//         if 0 <= x < 1
+//           store out3[0] %88
+//         end
+//         %92 = where %88 %57 %49     f32 row
+//         if 0 <= x < 1
+//           store out18[0] %92
+//         end
+//         %96 = logical_or %88 %29    bool row
+//         if 0 <= x < 1
+//           store out19[0] %96
+//         end
+//         %100 = where %96 %6 %25     i32 row
+//         if 0 <= x < 1
+//           store out20[0] %100
+//         end
+//         for p in 0..4  bind=serial
+//           for l in 0..8  bind=vector
+//             axis c = 4096*p + 8*x + l in 0..16384
+//             %107 = load in0[128*(c%128) + c/128]  f16 col
+//             %108 = load in1[128*(c%128) + c/128]  f16 col
+//             %109 = add %107 %108    f16 col
+//             %110 = cast %109        f32 col
+//             %111 = load shared0[c]  f32 col
+//             %112 = mul %111 %0      f32 col
+//             %113 = mul %110 %20     f32 col
+//             %114 = add %112 %113    f32 col
+//             %115 = load shared0[c]  f32 col
+//             %116 = where %88 %115 %114  f32 col
+//             store out7[c] %116
+//             %118 = load in5[c]      f32 col
+//             %119 = mul %114 %1      f32 col
+//             %120 = sub %118 %119    f32 col
+//             %121 = where %88 %118 %120  f32 col
+//             store out8[c] %121
+//           end
+//         end
+//       end
+//     end
+//   end
+// 512 threads in a block, 1 blocks have work
+extern "C" __global__ void __launch_bounds__(512)
+kernel6(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, tc_u8 *__restrict__ out0, tc_u8 *__restrict__ out1, tc_u8 *__restrict__ out2, const tc_u8 *__restrict__ in2, tc_u8 *__restrict__ out3, const float *__restrict__ in3, double *__restrict__ out4, double *__restrict__ out5, float *__restrict__ out6, const float *__restrict__ in4, float *__restrict__ out7, const float *__restrict__ in5, float *__restrict__ out8, const tc_i32 *__restrict__ in6, tc_i32 *__restrict__ out9, tc_u8 *__restrict__ out10, double *__restrict__ out11, float *__restrict__ out12, tc_u8 *__restrict__ out13, tc_u8 *__restrict__ out14, float *__restrict__ out15, double *__restrict__ out16, float *__restrict__ out17, float *__restrict__ out18, tc_u8 *__restrict__ out19, tc_i32 *__restrict__ out20, const tc_kargs<1> a) {
+    extern __shared__ __align__(16) char shared[];
+    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_reads(in4), tc_reads(in5), tc_reads(in6), tc_begin();
+    float *const shared0 = (float *)(shared + 0);
+    const int x = threadIdx.x;
+    __builtin_assume(x < 512);
+    const int t10 = in2[0];
+    const float t11 = in3[0];
+    const double t12 = tc_cast_f32_f64(t11);
+    if (x < 1) {
+        out4[0] = t12;
+    }
+    const double t16 = 1.0 / t12;
+    if (x < 1) {
+        out5[0] = t16;
+    }
+    const float t20 = tc_cast_f64_f32(t16);
+    if (x < 1) {
+        out6[0] = t20;
+    }
+    const int t24 = in6[0];
+    const int t25 = TC_ADD_i32(t24, 1);
+    if (x < 1) {
+        out9[0] = t25;
+    }
+    const int t29 = TC_B_i32(TC_EQ_i32(t25, 2000));
+    if (x < 1) {
+        out10[0] = tc_u8(t29);
+    }
+    const double t33 = TC_MUL_f64(t12, 2.0);
+    if (x < 1) {
+        out11[0] = t33;
+    }
+    const float t37 = tc_cast_f64_f32(t33);
+    if (x < 1) {
+        out12[0] = t37;
+    }
+    const int t41 = TC_B_f32(TC_SUB_f32(t37, t37) == TC_SUB_f32(t37, t37));
+    if (x < 1) {
+        out13[0] = tc_u8(t41);
+    }
+    const int t45 = t29 & t41;
+    if (x < 1) {
+        out14[0] = tc_u8(t45);
+    }
+    const float t49 = TC_SEL_f32(TC_M_f32(t45), t37, t11);
+    if (x < 1) {
+        out15[0] = t49;
+    }
+    const double t53 = TC_MUL_f64(t12, 0.5);
+    if (x < 1) {
+        out16[0] = t53;
+    }
+    const float t57 = tc_cast_f64_f32(t53);
+    if (x < 1) {
+        out17[0] = t57;
+    }
+    int every0[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+    for (int p = 0; p < 4; p++) {
+        tc_copy_async((tc_pack<float, 8> *)&shared0[8 * x + 4096 * p], (const tc_pack<float, 8> *)&in4[8 * x + 4096 * p]);
+    }
+    tc_copy_wait_all();
+    for (int p = 0; p < 4; p++) {
+        #pragma unroll
+        for (int l = 0; l < 8; l++) {
+            const int c = 8 * x + 4096 * p + l;
+            const float t69 = tc_of_f16(in0[(c / 128) + 128 * (c % 128)]);
+            const float t70 = tc_of_f16(in1[(c / 128) + 128 * (c % 128)]);
+            const float t71 = TC_ADD_f32(t69, t70);
+            const float t72 = t71;
+            const int t73 = TC_B_f32(TC_SUB_f32(t72, t72) == TC_SUB_f32(t72, t72));
+            every0[l] = tc_acc_logical_and_i32(every0[l], t73);
+        }
+    }
+    __shared__ int part0[16];
+    const int all77 = tc_lanes_logical_and_i32<32>(tc_fold_logical_and_i32(every0));
+    if (x % 32 == 0) part0[x / 32] = all77;
+    __syncthreads();
+    const int t77 = tc_parts_logical_and_i32<16>(part0);
+    if (x < 1) {
+        out0[0] = tc_u8(t77);
+    }
+    if (x < 1) {
+        out1[0] = tc_u8(t77);
+    }
+    const int t84 = TC_NOT(t77);
+    if (x < 1) {
+        out2[0] = tc_u8(t84);
+    }
+    const int t88 = t10 | t84;
+    if (x < 1) {
+        out3[0] = tc_u8(t88);
+    }
+    const float t92 = TC_SEL_f32(TC_M_f32(t88), t57, t49);
+    if (x < 1) {
+        out18[0] = t92;
+    }
+    const int t96 = t88 | t29;
+    if (x < 1) {
+        out19[0] = tc_u8(t96);
+    }
+    const int t100 = TC_SEL_i32(TC_M_i32(t96), 0, t25);
+    if (x < 1) {
+        out20[0] = t100;
+    }
+    for (int p = 0; p < 4; p++) {
+        const tc_pack<float, 8> v111 = *((const tc_pack<float, 8> *)&shared0[8 * x + 4096 * p]);
+        const tc_pack<float, 8> v115 = *((const tc_pack<float, 8> *)&shared0[8 * x + 4096 * p]);
+        const tc_pack<float, 8> v118 = tc_load((const tc_pack<float, 8> *)&in5[8 * x + 4096 * p]);
+        tc_pack<float, 8> o117;
+        tc_pack<float, 8> o122;
+        #pragma unroll
+        for (int l = 0; l < 8; l++) {
+            const int c = 8 * x + 4096 * p + l;
+            const float t107 = tc_of_f16(in0[(c / 128) + 128 * (c % 128)]);
+            const float t108 = tc_of_f16(in1[(c / 128) + 128 * (c % 128)]);
+            const float t109 = TC_ADD_f32(t107, t108);
+            const float t110 = t109;
+            const float t111 = v111.at[l];
+            const float t112 = TC_MUL_f32(t111, 0x1.ccccccp-1f);
+            const float t113 = TC_MUL_f32(t110, t20);
+            const float t114 = TC_ADD_f32(t112, t113);
+            const float t115 = v115.at[l];
+            const float t116 = TC_SEL_f32(TC_M_f32(t88), t115, t114);
+            o117.at[l] = t116;
+            const float t118 = v118.at[l];
+            const float t119 = TC_MUL_f32(t114, 0x1.99999ap-4f);
+            const float t120 = TC_SUB_f32(t118, t119);
+            const float t121 = TC_SEL_f32(TC_M_f32(t88), t118, t120);
+            o122.at[l] = t121;
+        }
+        tc_store((tc_pack<float, 8> *)&out7[8 * x + 4096 * p], o117);
+        tc_store((tc_pack<float, 8> *)&out8[8 * x + 4096 * p], o122);
+    }
+}
+
+// kernel7: 0 element-wise ops over one space, 1 result
+// rows 1, columns 1; vector along c
+//   out0  bool[1]
+//   %0 = const 0                      bool row
+//   launch threads=256 index=i32
+//     for j in 0..1  bind=grid
+//       for t in 0..256  bind=block
+//         if 0 <= 256*j + t < 1
+//           axis i = 256*j + t in 0..1
+//           axis r = i in 0..1
+//           axis c = i in 0..1
+//           if 0 <= c < 1
+//             store out0[0] %0
+//           end
+//         end
+//       end
+//     end
+//   end
+// 256 threads in a block, 1 blocks have work
+extern "C" __global__ void __launch_bounds__(256)
+kernel7(tc_u8 *__restrict__ out0, const tc_kargs<1> a) {
+    tc_begin();
+    const int j = blockIdx.x;
+    const int t = threadIdx.x;
+    __builtin_assume(t < 256);
+    if (256 * j + t < 1) {
+        const int i = 256 * j + t;
+        const int c = i;
+        if (c < 1) {
+            out0[0] = tc_u8(0);
+        }
+    }
+}
