@@ -2281,6 +2281,19 @@ TCDEF tc_status tc_jvp_at(tc_tensor y, const tc_tensor *wrt, const tc_tensor *t,
 // of regions they do nothing.
 TCDEF tc_status tc_no_grad_begin_at(tc_ctx *tc, const char *file, int line);
 TCDEF tc_status tc_no_grad_end_at(tc_ctx *tc, const char *file, int line);
+// Computes out[0..n_out) from in[0..n_in) by `body`, now, like any code; but what it computes between is not kept for
+// gradients: they compute it again, from in[] and the tensors the body captures, which are kept, and have the same
+// bits. So of a deep network's layers, each in a checkpoint, one at a time has its values in memory
+// (torch.utils.checkpoint). They nest. tc_jvp keeps values as ever. Custom ops in it run twice, random numbers are
+// the same. Without gradients, and outside of regions and functions, it is a call of `body`. *user is not guarded: what
+// a function's recording depends on is its own to guard. TC_E_NULL: body, in or out is NULL, a tensor of in is null, or body did not set
+// out[i], which is null after every error; TC_E_ARG: a count below 0; TC_E_STATE, TC_E_REGION: the body leaves a scope or a region open.
+//
+//     static void block(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *layer) { ... }
+//     for (int i = 0; i < 24; i++) tc_checkpoint(tc, block, &layer[i], &x, 1, &x, 1);
+TCDEF tc_status tc_checkpoint_at(tc_ctx *tc, tc_body body, void *user, const tc_tensor *in,
+                                 int n_in, tc_tensor *out, int n_out, const char *file,
+                                 int line);
 // x as a value of which nothing behind it is a derivative: a view of the same memory.
 TCDEF tc_tensor tc_detach_at(tc_tensor x, const char *file, int line);
 
@@ -2327,6 +2340,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define tc_jvp(...) tc_jvp_at(__VA_ARGS__, TC__SITE)
 #define tc_no_grad_begin(...) tc_no_grad_begin_at(__VA_ARGS__, TC__SITE)
 #define tc_no_grad_end(...) tc_no_grad_end_at(__VA_ARGS__, TC__SITE)
+#define tc_checkpoint(...) tc_checkpoint_at(__VA_ARGS__, TC__SITE)
 #define tc_detach(...) tc_detach_at(__VA_ARGS__, TC__SITE)
 #define tc_requires_grad(...) tc_requires_grad_at(__VA_ARGS__, TC__SITE)
 #define tc_backward(...) tc_backward_at(__VA_ARGS__, TC__SITE)
@@ -2611,7 +2625,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xd412b2b913a41201u
+#define TC__BUILD_ID 0xa355fd0ebf859fa7u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -6757,6 +6771,7 @@ TC_OP_SLICE,
 TC_OP_PAD,
 TC_OP_WINDOW,
 TC_OP_DETACH,
+TC_OP_AGAIN,
 TC_OP_CAT,
 TC_OP_TAKE,
 TC_OP_GATHER,
@@ -6808,6 +6823,7 @@ TC_OP_GRADIENT,
 TC_OP_JVP,
 TC_OP_KEEP,
 TC_OP_NO_GRAD,
+TC_OP_CHECKPOINT,
 TC_OP_OWN_GRADIENT,
 TC_OP_BREAK,
 TC_OP_SHARE,
@@ -6844,7 +6860,7 @@ TC__INPUT_EXTERNAL=0,
 TC__CONST_BITS=0,
 TC__ARG_SLOT=0,
 TC__IOTA_DIM=0,
-TC__RANDOM_KIND=0,TC__RANDOM_DRAW=1,
+TC__RANDOM_KIND=0,TC__RANDOM_DRAW=1,TC__RANDOM_MARK=2,
 TC__RESHAPE_SIZES=0,
 TC__PERMUTE_ORDER=0,
 TC__EXPAND_SIZES=0,
@@ -6853,6 +6869,7 @@ TC__PAD_DIM=0,TC__PAD_LOW=1,TC__PAD_HIGH=2,TC__PAD_DILATION=3,
 TC__PAD_FILL=4,
 TC__WINDOW_DIM=0,TC__WINDOW_SIZE=1,TC__WINDOW_STRIDE=2,TC__WINDOW_DILATION=3,
 TC__DETACH_MARK=0,
+TC__AGAIN_MARK=0,
 TC__CAT_DIM=0,
 TC__GATHER_DIM=0,
 TC__REDUCE_DIMS=0,
@@ -6893,6 +6910,7 @@ TC__CONTRACT_DEPTH=0,
 TC__CALL_OP=0,TC__CALL_WORD=1,TC__CALL_OPERANDS=2,TC__CALL_BUFFERS=3,
 TC__GRADIENT_LENIENT=0,
 TC__NO_GRAD_ON=0,
+TC__CHECKPOINT_ON=0,
 TC__OWN_GRADIENT_GIVEN=0,
 TC__SOFTMAX_X=0,TC__SOFTMAX_DIM=1,
 TC__LOG_SOFTMAX_X=0,TC__LOG_SOFTMAX_DIM=1,
@@ -8023,7 +8041,7 @@ TC__OP("arg",SOURCE,0,0,attr,attr,0,COUNT,0x0u,0x0u,
 TC__OP("iota",SOURCE,0,1,attr,attr,0,COUNT,0x0u,0x0u,
 "t dim","")
 TC__OP("random",SOURCE,0,60,attr,attr,0,COUNT,0x0u,0x0u,
-"t kind, t draw","")
+"t kind, t draw, t mark","")
 TC__OP("reshape",MOVE,1,0,same,reshape,0,COUNT,0xffffffffu,0x0u,
 "s sizes[]","")
 TC__OP("permute",MOVE,1,0,same,permute,0,COUNT,0x0u,0x0u,
@@ -8037,6 +8055,8 @@ TC__OP("pad",MOVE,1,1,same,pad,0,COUNT,0xeu,0x10u,
 TC__OP("window",MOVE,1,0,same,window,0,COUNT,0xeu,0x0u,
 "t dim, s size, s stride, s dilation","")
 TC__OP("detach",MOVE,1,0,same,same,0,COUNT,0x0u,0x0u,
+"t mark","")
+TC__OP("again",MOVE,1,0,same,same,0,COUNT,0x0u,0x0u,
 "t mark","")
 TC__OP("cat",JOIN,-1,1,promote,cat,0,COUNT,0x0u,0x0u,
 "t dim","")
@@ -8139,6 +8159,8 @@ TC__OP("jvp",DERIVE,-1,0,same,same,0,COUNT,0x0u,0x0u,
 TC__OP("keep",EFFECT,-1,0,same,same,0,COUNT,0x0u,0x0u,
 "","")
 TC__OP("no_grad",EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
+"t on","")
+TC__OP("checkpoint",EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
 "t on","")
 TC__OP("own_gradient",EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
 "t given","")
@@ -9236,7 +9258,7 @@ return ok;
 }
 static int tc__is_mark(tc__op op,uint32_t n_in){
 return op==TC_OP_FINISH||op==TC_OP_SHARE||op==TC_OP_NO_GRAD||
-op==TC_OP_OWN_GRADIENT||(op==TC_OP_BREAK&&!n_in)||tc__is_composite(op);
+op==TC_OP_CHECKPOINT||op==TC_OP_OWN_GRADIENT||(op==TC_OP_BREAK&&!n_in)||tc__is_composite(op);
 }
 static int tc__call_infer(tc_ctx*c,const tc__visit*v,const tc__call*k,tc__infer*q){
 tc__meta m[TC__MAX_OPERANDS];
@@ -15389,6 +15411,141 @@ int64_t to=n?n->dtype:0;
 if(!n||!tc__is_half(n->dtype))return n;
 return tc__make1_as(g,TC_OP_CAST,n->dtype,n,n->rank,n->dims,&to,1);
 }
+// ---- gen/graph/recompute.c
+enum{TC__CHECKPOINTS_DEEP=64};
+typedef struct tc__checkpoint{
+uint32_t first,end;
+uint32_t outer;
+}tc__checkpoint;
+#define TC__CHECKPOINT_OPEN UINT32_MAX
+typedef struct tc__recompute{
+tc__graph*g;
+const tc__checkpoint*checkpoint;
+size_t checkpoints;
+int64_t*marks;
+uint32_t n;
+uint8_t*bare;
+uint32_t*within;
+uint32_t**copy;
+int64_t*mark;
+TC__VEC(uint32_t)original;
+}tc__recompute;
+static void tc__recompute_close(tc__recompute*r){
+tc_ctx*c=r->g?r->g->ctx:NULL;
+if(!c)return;
+for(size_t i=0;r->copy&&i<r->checkpoints;i++){
+const tc__checkpoint*k=&r->checkpoint[i];
+if(r->copy[i])TC__FREE_ARRAY(c,r->copy[i],k->end-k->first);
+}
+if(r->bare)TC__FREE_ARRAY(c,r->bare,r->n);
+if(r->within)TC__FREE_ARRAY(c,r->within,r->n);
+if(r->copy)TC__FREE_ARRAY(c,r->copy,r->checkpoints);
+if(r->mark)TC__FREE_ARRAY(c,r->mark,r->checkpoints);
+TC__VEC_FREE(c,r->original);
+memset(r,0,sizeof*r);
+}
+static int tc__is_closed(const tc__checkpoint*k){return k->end!=TC__CHECKPOINT_OPEN;}
+static int tc__is_bare(const tc__recompute*r,const tc__node*n){
+int bare=n->n_in?n->op!=TC_OP_INPUT
+:n->op==TC_OP_CONST||n->op==TC_OP_IOTA||n->op==TC_OP_ARG;
+for(uint32_t k=0;k<n->n_in;k++)bare&=r->bare[n->in[k]];
+return bare;
+}
+static int tc__recompute_open(tc__recompute*r,tc__graph*g,const tc__checkpoint*all,
+size_t n,int64_t*marks){
+memset(r,0,sizeof*r);
+if(!n)return 1;
+r->g=g,r->checkpoint=all,r->checkpoints=n,r->marks=marks;
+r->n=(uint32_t)g->node.count;
+r->bare=TC__NEW_ARRAY(g->ctx,uint8_t,r->n);
+r->within=TC__NEW_ARRAY(g->ctx,uint32_t,r->n);
+r->copy=TC__NEW_ARRAY(g->ctx,uint32_t*,n);
+r->mark=TC__NEW_ARRAY(g->ctx,int64_t,n);
+if(!r->bare||!r->within||!r->copy||!r->mark)return 0;
+for(uint32_t i=0;i<r->n;i++)
+r->bare[i]=(uint8_t)tc__is_bare(r,g->node.at[i]);
+for(size_t i=0;i<n;i++)
+for(uint32_t k=all[i].first;tc__is_closed(&all[i])&&k<all[i].end;k++)
+r->within[k]=(uint32_t)i+1;
+return 1;
+}
+static uint32_t tc__checkpoints_around(const tc__recompute*r,uint32_t number,
+uint32_t*chain){
+uint32_t n=0;
+for(;number&&n<TC__CHECKPOINTS_DEEP;number=r->checkpoint[number-1].outer)
+if(tc__is_closed(&r->checkpoint[number-1]))chain[n++]=number-1;
+return n;
+}
+static const tc__node*tc__original(const tc__recompute*r,const tc__node*n){
+uint32_t at=n->id-r->n;
+if(n->id<r->n||at>=r->original.count)return n;
+return r->original.at[at]==TC__NO_NODE?n:r->g->node.at[r->original.at[at]];
+}
+static tc__node*tc__recompute_note(tc__recompute*r,tc__node*made,uint32_t id){
+while(made&&r->original.count+r->n<=made->id)
+if(!TC__PUSH(r->g->ctx,r->original,TC__NO_NODE))return NULL;
+if(made&&made->id>=r->n)r->original.at[made->id-r->n]=id;
+return made;
+}
+static tc__node*tc__again_in(tc__recompute*r,const uint32_t*chain,uint32_t n,
+uint32_t id){
+tc__node*v=r->g->node.at[id];
+while(v&&n--&&!r->bare[id]){
+const tc__checkpoint*k=&r->checkpoint[chain[n]];
+if(id>=k->first&&id<k->end)
+v=r->g->node.at[r->copy[chain[n]][id-k->first]];
+else
+v=tc__make1(r->g,TC_OP_AGAIN,v,v->rank,v->dims,&r->mark[chain[n]],1);
+v=tc__recompute_note(r,v,id);
+}
+return v;
+}
+static tc__node*tc__copy_node(tc__recompute*r,const uint32_t*chain,uint32_t n,
+uint32_t id){
+const tc__node*a=r->g->node.at[id];
+tc__node own=*a;
+uint32_t ids[TC__MAX_OPERANDS];
+int64_t words[3]={0,0,r->mark[*chain]};
+if(r->bare[id])return r->g->node.at[id];
+r->g->from=a->from;
+if(a->op==TC_OP_INPUT){
+tc__node*v=tc__again_in(r,chain+1,n-1,id);
+return v?tc__make1(r->g,TC_OP_AGAIN,v,v->rank,v->dims,words+2,1):NULL;
+}
+for(uint32_t k=0;k<a->n_in;k++){
+const tc__node*in=tc__again_in(r,chain,n,a->in[k]);
+if(!in)return NULL;
+ids[k]=in->id;
+}
+own.in=ids;
+if(a->op==TC_OP_RANDOM){
+words[TC__RANDOM_KIND]=a->attr[TC__RANDOM_KIND];
+words[TC__RANDOM_DRAW]=a->attr[TC__RANDOM_DRAW];
+own.attr=words,own.n_attr=3;
+}
+return tc__node_cons(r->g,&own);
+}
+static int tc__copy_checkpoint(tc__recompute*r,const uint32_t*chain,uint32_t n){
+const tc__checkpoint*k=&r->checkpoint[*chain];
+const struct tc__step*from=r->g->from;
+uint32_t*copy=TC__NEW_ARRAY(r->g->ctx,uint32_t,k->end-k->first);
+int ok=copy!=NULL;
+r->copy[*chain]=copy,r->mark[*chain]=++*r->marks;
+for(uint32_t id=k->first;ok&&id<k->end;id++){
+const tc__node*made=tc__recompute_note(r,tc__copy_node(r,chain,n,id),id);
+ok=made!=NULL;
+if(ok)copy[id-k->first]=made->id;
+}
+r->g->from=from;
+return ok;
+}
+static tc__node*tc__again_of(tc__recompute*r,uint32_t number,uint32_t id){
+uint32_t chain[TC__CHECKPOINTS_DEEP];
+uint32_t n=tc__checkpoints_around(r,number,chain);
+for(uint32_t i=n;i-- >0;)
+if(!r->copy[chain[i]]&&!tc__copy_checkpoint(r,chain+i,n-i))return NULL;
+return tc__again_in(r,chain,n,id);
+}
 // ---- gen/graph/derive.c
 typedef struct tc__own_gradient{
 uint32_t result,seed,n;
@@ -15407,6 +15564,8 @@ uint8_t*how;
 const tc__node*why;
 const tc__own_gradient*own;
 size_t owns;
+tc__recompute again;
+uint32_t inside;
 int rounds;
 int failed;
 }tc__derive;
@@ -15503,9 +15662,17 @@ return a&&tc__is_float(a->dtype)
 static tc__node*tc__d_in(tc__derive*d,const tc__node*n,uint32_t i){
 return d->g->node.at[n->in[i]];
 }
+static tc__node*tc__d_value(tc__derive*d,uint32_t id){
+tc__node*v=d->inside?tc__again_of(&d->again,d->inside,id):d->g->node.at[id];
+d->failed|=!v;
+return v;
+}
+static const tc__node*tc__d_original(const tc__derive*d,const tc__node*n){
+return tc__original(&d->again,n);
+}
 static int tc__d_flows(const tc__node*n){return tc__is_float(n->dtype);}
 static void tc__d_give(tc__derive*d,const tc__node*to,tc__node*a){
-uint32_t*at=&d->adjoint[to->id];
+uint32_t*at=&d->adjoint[tc__d_original(d,to)->id];
 if(!a||!tc__d_flows(to))return;
 a=tc__make_cast(d->g,a,to->dtype);
 if(*at)a=tc__d2(d,TC_OP_ADD,d->g->node.at[*at-1],a);
@@ -15514,7 +15681,7 @@ if(a)*at=a->id+1;
 }
 typedef void(*tc__rule_fn)(tc__derive*d,const tc__node*n,tc__node*g);
 static int tc__d_is_number(tc__derive*d,const tc__node*n,uint32_t i){
-const tc__node*a=tc__d_in(d,n,i);
+const tc__node*a=tc__d_in(d,tc__d_original(d,n),i);
 while(a->op==TC_OP_EXPAND||a->op==TC_OP_RESHAPE||a->op==TC_OP_CAST)
 a=tc__d_in(d,a,0);
 return a->op==TC_OP_CONST||a->op==TC_OP_ARG;
@@ -15529,20 +15696,23 @@ tc__d_give(d,a,tc__d3(d,TC_OP_WHERE,out,tc__d_zeros(d,g),g));
 return 1;
 }
 static int tc__d_is_sum(tc__derive*d,const tc__node*a){
+a=tc__d_original(d,a);
 while(a->op==TC_OP_RESHAPE||(a->op==TC_OP_DIV&&tc__d_is_number(d,a,1)))
 a=tc__d_in(d,a,0);
 return a->op==TC_OP_SUM;
 }
 static int tc__derive_pool(tc__derive*d,const tc__node*n,tc__node*g){
+n=tc__d_original(d,n);
 const tc__composite*f=
 n->op==TC_OP_MAXIMUM?tc__composite_of(d->g,n->id,TC_OP_MAX_POOL2D):NULL;
 if(!f||f->result!=n->id)return 0;
 int64_t size=f->attr[TC__MAX_POOL2D_KERNEL],taps=size*size;
 for(;n->op==TC_OP_MAXIMUM&&taps>1&&g;taps--){
-tc__node*before=tc__d_in(d,n,0),*tap=tc__d_in(d,n,1);
+tc__node*before=tc__d_value(d,n->in[0]),*tap=tc__d_value(d,n->in[1]);
+if(!before||!tap)return 1;
 tc__node*zeros=tc__d_zeros(d,g),*less=tc__d2(d,TC_OP_LT,before,tap);
 tc__d_give(d,tap,tc__d3(d,TC_OP_WHERE,less,g,zeros));
-g=tc__d3(d,TC_OP_WHERE,less,zeros,g),n=before;
+g=tc__d3(d,TC_OP_WHERE,less,zeros,g),n=tc__d_in(d,n,0);
 }
 tc__d_give(d,n,g);
 return 1;
@@ -15937,7 +16107,7 @@ default:break;
 }
 static int tc__derive_root(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0);
-uint32_t*at=&d->adjoint[a->id],was=*at;
+uint32_t*at=&d->adjoint[tc__d_original(d,a)->id],was=*at;
 if(n->op!=TC_OP_SQRT&&!(n->op==TC_OP_POW&&tc__d_is_number(d,n,1)))return 0;
 if(!tc__d_is_sum(d,a))return 0;
 *at=0;
@@ -16208,6 +16378,9 @@ tc__node*a=tc__d_in(d,n,0);
 int64_t device=a->device;
 tc__d_give(d,a,tc__make1(d->g,TC_OP_TO,g,g->rank,g->dims,&device,1));
 }
+static void tc__derive_again(tc__derive*d,const tc__node*n,tc__node*g){
+tc__d_give(d,tc__d_in(d,n,0),g);
+}
 static void tc__derive_nothing(tc__derive*d,const tc__node*n,tc__node*g){
 (void)d,(void)n,(void)g;
 }
@@ -16219,11 +16392,12 @@ tc__node own=*d->g->node.at[i];
 uint32_t ids[TC__MAX_OPERANDS];
 int changed=0;
 map[i-seed]=i;
-for(uint32_t k=0;k<own.n_in;k++){
-ids[k]=own.in[k]<seed?own.in[k]:map[own.in[k]-seed];
+for(uint32_t k=0;k<own.n_in&&!d->failed;k++){
+const tc__node*a=own.in[k]<seed?tc__d_value(d,own.in[k]):NULL;
+ids[k]=a?a->id:map[own.in[k]-seed];
 changed|=ids[k]!=own.in[k];
 }
-if(!changed)continue;
+if(!changed||d->failed)continue;
 own.in=ids;
 const tc__node*made=tc__node_cons(d->g,&own);
 d->failed|=!made;
@@ -16241,8 +16415,8 @@ if(map)tc__d_replaced(d,o->seed,g,last,map);
 for(uint32_t i=0;i<o->n&&!d->failed;i++){
 uint32_t at=o->in[i];
 if(at==TC__NO_NODE)continue;
-at=at<o->seed?at:map[at-o->seed];
-tc__d_give(d,tc__d_in(d,n,i),d->g->node.at[at]);
+tc__d_give(d,tc__d_in(d,n,i),
+at<o->seed?tc__d_value(d,at):d->g->node.at[map[at-o->seed]]);
 }
 if(map)TC__FREE_ARRAY(d->g->ctx,map,last-o->seed+1);
 }
@@ -16275,6 +16449,7 @@ tc__rule_fn rule;
 {TC_OP_SCATTER_ADD,tc__derive_scatter},
 {TC_OP_INDEX_ADD,tc__derive_index_add},
 {TC_OP_TO,tc__derive_to},
+{TC_OP_AGAIN,tc__derive_again},
 {TC_OP_DETACH,tc__derive_nothing},
 {TC_OP_INPUT,tc__derive_nothing},
 {TC_OP_CONST,tc__derive_nothing},
@@ -16300,6 +16475,9 @@ if(tc__d_flows(tc__d_in(d,n,i)))d->how[n->in[i]]|=(uint8_t)how;
 if((!rule&&!own)||!d->adjoint[n->id])return;
 tc__node*g=d->g->node.at[d->adjoint[n->id]-1];
 d->g->device=n->device;
+d->inside=d->again.checkpoints?d->again.within[n->id]:0;
+n=tc__d_value(d,n->id);
+if(!n)return;
 if(own)
 tc__derive_own(d,own,n,g);
 else
@@ -16310,18 +16488,22 @@ tc_ctx*c=d->g?d->g->ctx:NULL;
 if(!c)return;
 tc__free(c,d->adjoint,d->n*sizeof*d->adjoint);
 tc__free(c,d->how,d->n);
+tc__recompute_close(&d->again);
 memset(d,0,sizeof*d);
 }
 static int tc__derive_all(tc__derive*d,tc__graph*g,const tc__node*y,
-const tc__node*v){
+const tc__node*v,const tc__checkpoint*checkpoint,
+size_t checkpoints,int64_t*marks){
 int was=g->device;
 d->g=g,d->y=y->id,d->v=v->id,d->n=(uint32_t)g->node.count;
 d->adjoint=TC__NEW_ARRAY(g->ctx,uint32_t,d->n);
 d->how=TC__NEW_ARRAY(g->ctx,uint8_t,d->n);
 if(!d->adjoint||!d->how)return 0;
+if(!tc__recompute_open(&d->again,g,checkpoint,checkpoints,marks))return 0;
 d->adjoint[y->id]=v->id+1,d->how[y->id]=TC__DEPENDS;
 for(uint32_t i=y->id+1;i-- >0&&!d->failed;)tc__derive_node(d,g->node.at[i]);
 g->device=was;
+tc__recompute_close(&d->again);
 return!d->failed&&!g->ix->failed;
 }
 // ---- gen/graph/cells.c
@@ -16363,6 +16545,9 @@ TC__VEC(tc__noted)noted;
 size_t composed;
 tc__derive derive;
 TC__VEC(tc__own_gradient)own;
+TC__VEC(tc__checkpoint)checkpoint;
+uint32_t inside;
+int64_t marks;
 int no_grad;
 int round_each_op;
 int in_place;
@@ -16980,11 +17165,24 @@ if(n->op==TC_OP_INPUT&&n->n_in&&d->how[i])return 1;
 }
 return 0;
 }
+static int tc__build_checkpoint(tc__builder*b,int begins){
+tc__checkpoint k;
+k.first=(uint32_t)b->g->node.count,k.end=TC__CHECKPOINT_OPEN,k.outer=b->inside;
+if(!begins&&b->inside){
+tc__checkpoint*now=&b->checkpoint.at[b->inside-1];
+now->end=k.first,b->inside=now->outer;
+}
+if(!begins)return 1;
+if(!TC__PUSH(b->ctx,b->checkpoint,k))return 0;
+b->inside=(uint32_t)b->checkpoint.count;
+return 1;
+}
 static int tc__build_adjoints(tc__builder*b,tc__derive*d,const tc__node*y,
-const tc__node*v){
+const tc__node*v,int again){
+size_t n=again?b->checkpoint.count:0;
 tc__derive_close(d);
 d->own=b->own.at,d->owns=b->own.count,d->rounds=b->round_each_op;
-if(!tc__derive_all(d,b->g,y,v))return 0;
+if(!tc__derive_all(d,b->g,y,v,b->checkpoint.at,n,&b->marks))return 0;
 b->derives_behind|=tc__derive_is_behind(d);
 return!b->derives_behind;
 }
@@ -17020,7 +17218,7 @@ if(s->n_in<=2)
 v=tc__make_expand(b->g,tc__make_const(b->g,y->dtype,one),y->rank,y->dims);
 if(!v)return NULL;
 int derived=d->g&&d->y==y->id&&d->v==v->id;
-if(!derived&&!tc__build_adjoints(b,d,y,v))return NULL;
+if(!derived&&!tc__build_adjoints(b,d,y,v,1))return NULL;
 return tc__build_adjoint(b,s,x,s->attr[TC__GRADIENT_LENIENT]!=0);
 }
 static tc__node*tc__build_jvp(tc__builder*b,const tc__step*s){
@@ -17034,9 +17232,9 @@ memset(&d,0,sizeof d);
 d.g=b->g;
 b->g->device=y->device;
 u=tc__d_detach(b->g,tc__d_zeros(&d,y),mark);
-if(!u||!tc__build_adjoints(b,&b->derive,y,u))return NULL;
+if(!u||!tc__build_adjoints(b,&b->derive,y,u,0))return NULL;
 tc__node*by=tc__build_adjoint(b,s,x,0);
-if(by&&tc__build_adjoints(b,&d,by,t)){
+if(by&&tc__build_adjoints(b,&d,by,t,0)){
 int known=u->id<d.n&&d.adjoint[u->id];
 made=known?b->g->node.at[d.adjoint[u->id]-1]:tc__d_zeros(&d,y);
 }
@@ -17056,6 +17254,9 @@ if(!tc__cell_write(b,tc__code_cell(b,s->in[0]),value))return 0;
 }else if(!tc__has_result((tc__op)s->op)){
 if(tc__is_composite((tc__op)s->op)&&!tc__build_noted(b,s))return 0;
 if(s->op==TC_OP_OWN_GRADIENT&&!tc__build_own(b,s))return 0;
+if(s->op==TC_OP_CHECKPOINT&&
+!tc__build_checkpoint(b,s->attr[TC__CHECKPOINT_ON]!=0))
+return 0;
 if(s->op==TC_OP_NO_GRAD)b->no_grad+=s->attr[TC__NO_GRAD_ON]?1:-1;
 }else if(s->view){
 v.via=s,v.n_via=1,v.parent=tc__code_cell(b,s->in[0]);
@@ -17131,6 +17332,7 @@ TC__VEC_FREE(b->ctx,b->sym);
 TC__VEC_FREE(b->ctx,b->arg);
 TC__VEC_FREE(b->ctx,b->noted);
 TC__VEC_FREE(b->ctx,b->own);
+TC__VEC_FREE(b->ctx,b->checkpoint);
 tc__derive_close(&b->derive);
 }
 static int tc__build(tc__builder*b,tc__graph*g,tc__visit*v,uint32_t count){
@@ -20364,7 +20566,8 @@ tc__ix_mul(w->ix,index[n->attr[TC__SLICE_DIM]],n->attr[TC__SLICE_STEP]));
 break;
 case TC_OP_PAD:return tc__lower_pad(w,n,index);
 case TC_OP_WINDOW:return tc__lower_window(w,n,index);
-case TC_OP_DETACH:return tc__lower_at(w,a,index);
+case TC_OP_DETACH:
+case TC_OP_AGAIN:return tc__lower_at(w,a,index);
 default:w->failed=1;return 0;
 }
 return tc__lower_at(w,a,at);
@@ -21686,7 +21889,7 @@ s->forced[o.least->id]=1;
 static const tc__node*tc__opaque_operand(const tc__graph*g,const tc__node*n,
 uint32_t i){
 const tc__node*a=tc__operand(g,n,i);
-while(a->op==TC_OP_RESHAPE)a=tc__operand(g,a,0);
+while(a->op==TC_OP_RESHAPE||a->op==TC_OP_AGAIN)a=tc__operand(g,a,0);
 return a;
 }
 static int tc__is_dense_input(const tc__schedule*s,const tc__node*n){
@@ -41888,13 +42091,15 @@ at.file?at.file:"?",at.line);
 #endif
 // ---- gen/exec/function.c
 typedef struct tc__nesting{
+const char*kind,*name;
 const tc__visit*visit;
 int depth,skipped,disabled;
 size_t scopes,floor;
 }tc__nesting;
-static tc__nesting tc__nesting_of(tc_ctx*c){
+static tc__nesting tc__nesting_of(tc_ctx*c,const char*kind,const char*name){
 const tc__recorder*r=tc__recorder_of(c);
 tc__nesting n;
+n.kind=kind,n.name=name;
 n.visit=r->visit;
 n.depth=r->depth,n.skipped=r->skipped,n.disabled=r->disabled;
 n.scopes=r->values.scope.count,n.floor=r->values.scope_floor;
@@ -41903,24 +42108,25 @@ return n;
 static int tc__nesting_fits(const tc__recorder*r,const tc__nesting*was){
 return!r->visit||r->visit==was->visit;
 }
-static void tc__scopes_check(const tc__fcall*k,const tc__nesting*was){
-tc__values*v=tc__values_of(k->f->ctx);
+static void tc__scopes_check(tc_ctx*c,tc__site site,const tc__nesting*was){
+tc__values*v=tc__values_of(c);
+const char*mark=*was->name?"\"":"";
 v->scope_floor=was->floor;
 if(v->scope.count<=was->scopes)return;
-tc__fail(k->f->ctx,TC_E_STATE,
-"function \"%s\": its body has a tc_scope_begin without its tc_scope_end",
-k->f->region->name);
-while(v->scope.count>was->scopes)
-tc__scope_close(k->f->ctx,k->site.file,k->site.line);
+tc__fail(c,TC_E_STATE,
+"%s%s%s%s: its body has a tc_scope_begin without its tc_scope_end",was->kind,
+mark,was->name,mark);
+while(v->scope.count>was->scopes)tc__scope_close(c,site.file,site.line);
 }
-static void tc__nesting_check(tc_fn*f,const tc__nesting*was){
-tc__recorder*r=tc__recorder_of(f->ctx);
+static void tc__nesting_check(tc_ctx*c,const tc__nesting*was){
+tc__recorder*r=tc__recorder_of(c);
+const char*mark=*was->name?"\"":"";
 int disables=r->disabled!=was->disabled;
 if(!disables&&r->depth==was->depth&&r->skipped==was->skipped&&
 tc__nesting_fits(r,was))
 return;
-tc__fail(f->ctx,TC_E_REGION,
-"function \"%s\": its body has a %s without its other half",f->region->name,
+tc__fail(c,TC_E_REGION,"%s%s%s%s: its body has a %s without its other half",
+was->kind,mark,was->name,mark,
 disables?"tc_disable_begin or tc_disable_end"
 :"tc_trace_begin or tc_trace_end");
 if(r->disabled&&!was->disabled)
@@ -41928,7 +42134,7 @@ r->visit=r->suspended,r->suspended=NULL;
 else if(!r->disabled&&was->disabled)
 r->suspended=r->visit,r->visit=NULL;
 if(!tc__nesting_fits(r,was))
-tc__visit_abandon(f->ctx,r->visit,"was not ended by the body that began it");
+tc__visit_abandon(c,r->visit,"was not ended by the body that began it");
 r->depth=was->depth,r->skipped=was->skipped,r->disabled=was->disabled;
 }
 static int tc__fn_inputs_live(const tc__fcall*k){
@@ -41993,15 +42199,15 @@ static int tc__fn_body(const tc__fcall*k,tc_tensor*out){
 tc_fn*f=k->f;
 uint32_t n=k->n_out+k->n_to;
 for(uint32_t i=0;i<n;i++)out[i]=tc__null();
-tc__nesting was=tc__nesting_of(f->ctx);
+tc__nesting was=tc__nesting_of(f->ctx,"function ",f->region->name);
 if(!tc__depth_enter(f->ctx,&f->ctx->bodies,"function",f->region->name))return 0;
 tc__values_of(f->ctx)->scope_floor=was.scopes;
 f->running++;
 f->body(f->ctx,k->seen?k->seen:k->in,out,f->user);
 f->running--;
 tc__depth_leave(f->ctx,&f->ctx->bodies);
-tc__scopes_check(k,&was);
-tc__nesting_check(f,&was);
+tc__scopes_check(f->ctx,k->site,&was);
+tc__nesting_check(f->ctx,&was);
 if(tc__core_of(f->ctx)->unit_item||!tc__fn_inputs_live(k))return 0;
 for(uint32_t i=0;i<n;i++)
 if(!out[i].id)
@@ -42464,6 +42670,82 @@ if(m.kind)tc__put(&f->text,"; called at %s:%d",m.file?m.file:"?",m.line);
 return f->text.failed?"":f->text.at;
 }
 TCDEF const char*tc_fn_demoted(const tc_fn*f){return f?f->demoted:NULL;}
+// ---- gen/exec/checkpoint.c
+typedef struct tc__checkpoint_call{
+tc_ctx*c;
+tc_body body;
+void*user;
+const tc_tensor*in;
+int n_in,n_out;
+tc__site site;
+}tc__checkpoint_call;
+static const char tc__checkpoint_name[]="tc_checkpoint";
+static int tc__checkpoint_mark(const tc__checkpoint_call*k,tc__visit*v,int64_t on){
+tc__call call;
+memset(&call,0,sizeof call);
+call.op=TC_OP_CHECKPOINT,call.attr=&on,call.n_attr=1,call.site=k->site;
+return!v||tc__visit_step(k->c,v,&call)!=NULL;
+}
+static int tc__checkpoint_check(const tc__checkpoint_call*k,const tc_tensor*out){
+tc_ctx*c=k->c;
+tc__meta m;
+if(!k->body)return tc__fail(c,TC_E_NULL,"tc_checkpoint: body is NULL");
+if(k->n_in<0||k->n_out<0)
+return tc__fail(c,TC_E_ARG,"tc_checkpoint: %s is %d",
+k->n_in<0?"n_in":"n_out",k->n_in<0?k->n_in:k->n_out);
+if((k->n_in&&!k->in)||(k->n_out&&!out))
+return tc__fail(c,TC_E_NULL,"tc_checkpoint: %s is NULL",
+k->n_in&&!k->in?"in":"out");
+for(int i=0;i<k->n_in;i++){
+if(!k->in[i].id)
+return tc__fail(c,TC_E_NULL,"tc_checkpoint: in[%d] is a null tensor",i);
+if(!tc__meta_of(c,tc__checkpoint_name,k->in[i],&m))return 0;
+}
+return 1;
+}
+static int tc__checkpoint_body(const tc__checkpoint_call*k,tc_tensor*out){
+tc_ctx*c=k->c;
+tc__nesting was=tc__nesting_of(c,tc__checkpoint_name,"");
+if(!tc__depth_enter(c,&c->bodies,tc__checkpoint_name,""))return 0;
+tc__values_of(c)->scope_floor=was.scopes;
+k->body(c,k->in,out,k->user);
+tc__depth_leave(c,&c->bodies);
+tc__scopes_check(c,k->site,&was);
+tc__nesting_check(c,&was);
+if(tc__core_of(c)->unit_item)return 0;
+for(int i=0;i<k->n_out;i++)
+if(!out[i].id)
+return tc__fail(c,TC_E_NULL,"tc_checkpoint: its body did not set out[%d]",i);
+return 1;
+}
+static int tc__checkpoint_run(const tc__checkpoint_call*k,tc_tensor*out){
+tc_tensor few[TC__FEW];
+tc__visit*v=tc__recorder_of(k->c)->visit;
+tc_tensor*own=tc__tensors_new(k->c,few,(uint32_t)k->n_out);
+if(!own)return 0;
+for(int i=0;i<k->n_out;i++)own[i]=tc__null();
+uint64_t here=tc__here_enter(k->c);
+int ok=tc__checkpoint_mark(k,v,1)&&tc__checkpoint_body(k,own);
+if(tc__recorder_of(k->c)->visit==v)ok=tc__checkpoint_mark(k,v,0)&&ok;
+tc__here_leave(k->c,here);
+if(ok&&k->n_out)memcpy(out,own,(size_t)k->n_out*sizeof*out);
+tc__tensors_free(k->c,own,few,(uint32_t)k->n_out);
+return ok;
+}
+TCDEF tc_status tc_checkpoint_at(tc_ctx*tc,tc_body body,void*user,const tc_tensor*in,
+int n_in,tc_tensor*out,int n_out,const char*file,
+int line){
+tc__checkpoint_call k;
+if(!tc)return TC_E_NULL;
+if(!tc__is_ours(tc,tc__checkpoint_name))return tc__not_ours(tc);
+k.c=tc,k.body=body,k.user=user,k.in=in,k.n_in=n_in,k.n_out=n_out;
+k.site.file=file,k.site.line=line;
+tc__site_set(tc,k.site);
+tc_status outer=tc__unit_begin(tc);
+int ok=tc__checkpoint_check(&k,out)&&tc__checkpoint_run(&k,out);
+for(int i=0;i<n_out&&!ok&&out;i++)out[i]=tc__null();
+return tc__unit_end(tc,outer,ok);
+}
 // ---- gen/exec/bound.c
 enum{
 TC__REGION_BYTES=8<<10,
@@ -51331,6 +51613,8 @@ TC__COLS_bits(TC__LN,BITWISE_NOT),
 {NULL},
 {NULL},
 {NULL},
+{NULL},
+{NULL},
 };
 static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC_DTYPE_COUNT]={
 TC__COLS_promote(TC__FN,ADD),
@@ -51353,6 +51637,8 @@ TC__COLS_promote(TC__FN,MINIMUM),
 {NULL},
 TC__COLS_logic(TC__FN,LOGICAL_AND),
 TC__COLS_logic(TC__FN,LOGICAL_OR),
+{NULL},
+{NULL},
 {NULL},
 {NULL},
 {NULL},

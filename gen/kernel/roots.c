@@ -292,7 +292,7 @@ static void tc__force_index(tc__schedule *s, const tc__node *gather) {
 static const tc__node *tc__opaque_operand(const tc__graph *g, const tc__node *n,
                                           uint32_t i) {
     const tc__node *a = tc__operand(g, n, i);
-    while (a->op == TC_OP_RESHAPE) a = tc__operand(g, a, 0);
+    while (a->op == TC_OP_RESHAPE || a->op == TC_OP_AGAIN) a = tc__operand(g, a, 0);
     return a;
 }
 
