@@ -2625,7 +2625,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xa355fd0ebf859fa7u
+#define TC__BUILD_ID 0x3f429e3241d3163eu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -9258,7 +9258,8 @@ return ok;
 }
 static int tc__is_mark(tc__op op,uint32_t n_in){
 return op==TC_OP_FINISH||op==TC_OP_SHARE||op==TC_OP_NO_GRAD||
-op==TC_OP_CHECKPOINT||op==TC_OP_OWN_GRADIENT||(op==TC_OP_BREAK&&!n_in)||tc__is_composite(op);
+op==TC_OP_CHECKPOINT||op==TC_OP_OWN_GRADIENT||
+(op==TC_OP_BREAK&&!n_in)||tc__is_composite(op);
 }
 static int tc__call_infer(tc_ctx*c,const tc__visit*v,const tc__call*k,tc__infer*q){
 tc__meta m[TC__MAX_OPERANDS];
@@ -15428,7 +15429,8 @@ uint8_t*bare;
 uint32_t*within;
 uint32_t**copy;
 int64_t*mark;
-TC__VEC(uint32_t)original;
+TC__VEC(uint32_t)
+original;
 }tc__recompute;
 static void tc__recompute_close(tc__recompute*r){
 tc_ctx*c=r->g?r->g->ctx:NULL;
@@ -15462,8 +15464,7 @@ r->within=TC__NEW_ARRAY(g->ctx,uint32_t,r->n);
 r->copy=TC__NEW_ARRAY(g->ctx,uint32_t*,n);
 r->mark=TC__NEW_ARRAY(g->ctx,int64_t,n);
 if(!r->bare||!r->within||!r->copy||!r->mark)return 0;
-for(uint32_t i=0;i<r->n;i++)
-r->bare[i]=(uint8_t)tc__is_bare(r,g->node.at[i]);
+for(uint32_t i=0;i<r->n;i++)r->bare[i]=(uint8_t)tc__is_bare(r,g->node.at[i]);
 for(size_t i=0;i<n;i++)
 for(uint32_t k=all[i].first;tc__is_closed(&all[i])&&k<all[i].end;k++)
 r->within[k]=(uint32_t)i+1;
@@ -16491,9 +16492,9 @@ tc__free(c,d->how,d->n);
 tc__recompute_close(&d->again);
 memset(d,0,sizeof*d);
 }
-static int tc__derive_all(tc__derive*d,tc__graph*g,const tc__node*y,
-const tc__node*v,const tc__checkpoint*checkpoint,
-size_t checkpoints,int64_t*marks){
+static int tc__derive_all(tc__derive*d,tc__graph*g,const tc__node*y,const tc__node*v,
+const tc__checkpoint*checkpoint,size_t checkpoints,
+int64_t*marks){
 int was=g->device;
 d->g=g,d->y=y->id,d->v=v->id,d->n=(uint32_t)g->node.count;
 d->adjoint=TC__NEW_ARRAY(g->ctx,uint32_t,d->n);
@@ -21713,6 +21714,7 @@ uint32_t part;
 uint32_t taps;
 uint32_t size;
 uint32_t buffers;
+uint32_t again;
 int device;
 int alive;
 }tc__cluster;
@@ -21726,6 +21728,7 @@ uint32_t*cost;
 uint32_t*length;
 uint8_t*forced;
 uint8_t*product;
+uint32_t*again;
 int32_t*root_of;
 TC__VEC(tc__root)root;
 TC__VEC(tc__cluster)cluster;
@@ -21744,6 +21747,7 @@ TC__VEC(tc__group*)kernel;
 tc__outlines outlines;
 uint8_t fuses[TC__DEVICES_MOST];
 int apart;
+int repeats;
 uint32_t*part;
 uint32_t parts;
 int full;
@@ -21904,6 +21908,10 @@ const tc__node*a=tc__opaque_operand(s->g,n,i);
 if(!tc__is_dense_input(s,a))s->forced[a->id]=1;
 }
 }
+static void tc__force_kept(tc__schedule*s,const tc__node*again){
+tc__origin o=tc__origin_of(s,again->in[0]);
+if(tc__origin_is_computed(&o))s->forced[o.least->id]=1;
+}
 static void tc__force_sources(tc__schedule*s){
 for(size_t i=0;i<s->g->node.count;i++){
 const tc__node*n=s->g->node.at[i];
@@ -21911,6 +21919,7 @@ if(!s->live[i])continue;
 if(tc__is_kind(n,TC__KIND_CONTRACT))tc__force_factors(s,n);
 if(tc__is_kind(n,TC__KIND_GATHER))tc__force_table(s,n),tc__force_index(s,n);
 if(tc__is_kind(n,TC__KIND_OPAQUE))tc__force_opaque(s,n);
+if(n->op==TC_OP_AGAIN)tc__force_kept(s,n);
 }
 }
 static int tc__regroups(const tc__graph*g,const tc__node*n){
@@ -22011,6 +22020,88 @@ while(ok&&again!=UINT32_MAX){
 if(again<*first)*first=again;
 ok=tc__find_roots_once(s,output,again,end,&again);
 }
+return ok;
+}
+// ---- gen/kernel/again.c
+enum{
+TC__AGAIN_NOT,
+TC__AGAIN_BARE,
+TC__AGAIN_FIRST
+};
+static int64_t tc__mark_of(const tc__node*n){
+if(n->op==TC_OP_AGAIN)return n->attr[TC__AGAIN_MARK];
+return n->op==TC_OP_RANDOM&&n->n_attr>TC__RANDOM_MARK?n->attr[TC__RANDOM_MARK]
+:0;
+}
+static uint32_t tc__again_of_node(const tc__schedule*s,const tc__node*n){
+uint32_t last=TC__AGAIN_BARE;
+if(n->op==TC_OP_INPUT||n->op==TC_OP_RANDOM)return TC__AGAIN_NOT;
+for(uint32_t k=0;k<n->n_in;k++){
+uint32_t a=s->again[n->in[k]];
+if(a==TC__AGAIN_NOT)return TC__AGAIN_NOT;
+if(a>last)last=a;
+}
+return last;
+}
+static int tc__mark_again(tc__schedule*s){
+int64_t marks=0;
+for(size_t i=0;i<s->g->node.count;i++)
+if(tc__mark_of(s->g->node.at[i])>marks)marks=tc__mark_of(s->g->node.at[i]);
+s->repeats=marks>0;
+if(!marks)return 1;
+uint32_t*first=TC__NEW_ARRAY(s->ctx,uint32_t,marks+1);
+for(uint32_t i=0;first&&i<s->g->node.count;i++){
+const tc__node*n=s->g->node.at[i];
+int64_t mark=tc__mark_of(n);
+if(mark&&!first[mark])first[mark]=i+TC__AGAIN_FIRST;
+s->again[i]=mark?first[mark]:tc__again_of_node(s,n);
+}
+if(first)TC__FREE_ARRAY(s->ctx,first,marks+1);
+return first!=NULL;
+}
+static uint32_t tc__root_again(const tc__schedule*s,uint32_t node){
+uint32_t a=s->again[node];
+return a>=TC__AGAIN_FIRST?a:0;
+}
+static int tc__is_before_again(const tc__schedule*s,const tc__cluster*x,
+const tc__cluster*y){
+uint32_t a=s->root.at[x->first].node,b=s->root.at[y->first].node;
+uint32_t first=a<b?a:b,again=x->again>y->again?x->again:y->again;
+return again>first+TC__AGAIN_FIRST;
+}
+static int tc__find_anchors(const tc__schedule*s,const uint32_t*order,size_t n,
+uint64_t*anchor){
+size_t some=s->cluster.count?s->cluster.count:1;
+uint32_t*reader=TC__NEW_ARRAY(s->ctx,uint32_t,some);
+for(size_t p=n;reader&&p-- >0;){
+const tc__cluster*c=&s->cluster.at[order[p]];
+uint32_t own=reader[order[p]],at=c->again&&own?own-1:(uint32_t)p;
+anchor[p]=at;
+for(uint32_t r=c->first;r!=UINT32_MAX;r=s->root.at[r].next){
+const tc__root*root=&s->root.at[r];
+for(uint32_t i=root->use;i<root->use+root->uses;i++){
+uint32_t*first=&reader[s->root.at[s->use.at[i].root].group];
+if(!*first||at<*first-1)*first=at+1;
+}
+}
+}
+if(reader)TC__FREE_ARRAY(s->ctx,reader,some);
+return reader!=NULL;
+}
+static int tc__anchor_order(const void*a,const void*b){
+uint64_t x=*(const uint64_t*)a,y=*(const uint64_t*)b;
+return(x>y)-(x<y);
+}
+static int tc__order_again(const tc__schedule*s,uint32_t*order,size_t n){
+if(!s->repeats)return 1;
+uint64_t*key=TC__NEW_ARRAY(s->ctx,uint64_t,n);
+uint32_t*was=TC__NEW_ARRAY(s->ctx,uint32_t,n);
+int ok=key&&was&&tc__find_anchors(s,order,n,key);
+for(size_t i=0;ok&&i<n;i++)key[i]=key[i]<<32|i,was[i]=order[i];
+if(ok)qsort(key,n,sizeof*key,tc__anchor_order);
+for(size_t i=0;ok&&i<n;i++)order[i]=was[(uint32_t)key[i]];
+if(key)TC__FREE_ARRAY(s->ctx,key,n);
+if(was)TC__FREE_ARRAY(s->ctx,was,n);
 return ok;
 }
 // ---- gen/kernel/cluster.c
@@ -22256,7 +22347,7 @@ tc__use u;
 memset(&c,0,sizeof c);
 tc__space_of(s,&s->root.at[r],&c.space);
 c.alive=1,c.kind=TC__OPAQUE,c.first=r,c.size=1,c.device=n->device;
-c.buffers=n->n_in+1;
+c.buffers=n->n_in+1,c.again=tc__root_again(s,n->id);
 u.reader=r,u.index=0,u.guarded=1;
 for(uint32_t i=0;i<n->n_in;i++){
 const tc__node*a=tc__opaque_operand(s->g,n,i);
@@ -22320,6 +22411,7 @@ memset(&c,0,sizeof c);
 tc__root_fold(s,&s->root.at[r]);
 tc__space_of(s,&s->root.at[r],&c.space);
 c.alive=1,c.first=r,c.part=s->part[n->id],c.device=n->device;
+c.again=tc__root_again(s,n->id);
 c.kind=
 c.space.reduced||tc__is_kind(n,TC__KIND_REDUCE)?TC__REDUCTION:TC__POINTWISE;
 if(tc__is_kind(n,TC__KIND_CONTRACT))c.kind=TC__CONTRACTION;
@@ -22700,6 +22792,7 @@ const tc__size*size){
 tc__cluster*x=&s->cluster.at[a],*y=&s->cluster.at[b];
 tc__join_roots(s,a,b);
 x->space=*joint;
+if(x->again<y->again)x->again=y->again;
 x->taps+=y->taps,x->size=size->nodes,x->buffers=size->buffers;
 if(x->kind==TC__POINTWISE)x->kind=y->kind;
 y->alive=0;
@@ -22720,6 +22813,7 @@ if(s->window[a]!=s->window[b])return "a long program is fused in parts";
 if(x->part!=y->part)return "a long kernel is cut where few bytes cross";
 if(x->kind==TC__OPAQUE||y->kind==TC__OPAQUE)
 return "an opaque op is a kernel by itself";
+if(tc__is_before_again(s,x,y))return "one is computed again, later";
 if(tc__would_cycle(s,a,b))return "each would wait for the other";
 if(!tc__joint_space(s,x,y,joint))return "their iteration spaces do not fit";
 if(tc__related(s,a,b)&&
@@ -23331,25 +23425,35 @@ if(from!=group&&!done[from])return 0;
 }
 return 1;
 }
-static int tc__emit_groups(tc__schedule*s){
+static int tc__order_clusters(tc__schedule*s,uint32_t*order,size_t*n){
 uint8_t*done=TC__NEW_ARRAY(s->ctx,uint8_t,s->cluster.count);
 size_t left=0;
 int ok=done!=NULL;
 for(size_t i=0;i<s->cluster.count;i++)left+=s->cluster.at[i].alive!=0;
 while(ok&&left){
 size_t before=left;
-for(uint32_t i=0;ok&&i<s->cluster.count;i++){
+for(uint32_t i=0;i<s->cluster.count;i++){
 if(!s->cluster.at[i].alive||done[i]||!tc__cluster_ready(s,i,done))
 continue;
-tc__group*k=tc__make_group(s,i);
-ok=k&&TC__PUSH(s->ctx,s->kernel,k);
-if(k&&!ok)tc__group_free(s->ctx,k);
+order[(*n)++]=i;
 done[i]=1;
 left--;
 }
 if(left==before)ok=0;
 }
 tc__free(s->ctx,done,s->cluster.count?s->cluster.count:1);
+return ok;
+}
+static int tc__emit_groups(tc__schedule*s){
+size_t n=0,some=s->cluster.count?s->cluster.count:1;
+uint32_t*order=TC__NEW_ARRAY(s->ctx,uint32_t,some);
+int ok=order&&tc__order_clusters(s,order,&n)&&tc__order_again(s,order,n);
+for(size_t i=0;ok&&i<n;i++){
+tc__group*k=tc__make_group(s,order[i]);
+ok=k&&TC__PUSH(s->ctx,s->kernel,k);
+if(k&&!ok)tc__group_free(s->ctx,k);
+}
+if(order)TC__FREE_ARRAY(s->ctx,order,some);
 return ok||tc__fail(s->ctx,TC_E_INTERNAL,
 "schedule: the kernels of a graph could not be built");
 }
@@ -23358,6 +23462,7 @@ size_t n=s->g->node.count?s->g->node.count:1;
 tc__free(s->ctx,s->live,n);
 tc__free(s->ctx,s->forced,n);
 tc__free(s->ctx,s->product,n);
+tc__free(s->ctx,s->again,n*sizeof*s->again);
 tc__free(s->ctx,s->users,n*sizeof*s->users);
 tc__free(s->ctx,s->cost,n*sizeof*s->cost);
 tc__free(s->ctx,s->length,n*sizeof*s->length);
@@ -23388,12 +23493,14 @@ s->live=TC__NEW_ARRAY(c,uint8_t,n),s->forced=TC__NEW_ARRAY(c,uint8_t,n);
 s->product=TC__NEW_ARRAY(c,uint8_t,n),s->part=TC__NEW_ARRAY(c,uint32_t,n);
 s->users=TC__NEW_ARRAY(c,uint32_t,n),s->cost=TC__NEW_ARRAY(c,uint32_t,n);
 s->root_of=TC__NEW_ARRAY(c,int32_t,n),s->length=TC__NEW_ARRAY(c,uint32_t,n);
-if(!s->live||!s->forced||!s->product||!s->users||!s->cost||!s->root_of||
-!s->length||!s->part)
+s->again=TC__NEW_ARRAY(c,uint32_t,n);
+if(!s->live||!s->forced||!s->product||!s->again||!s->users||!s->cost||
+!s->root_of||!s->length||!s->part)
 return 0;
 if(!tc__outlines_open(&s->outlines,c,g,inputs,s->root_of,s->cost))return 0;
 if(n)memcpy(s->live,output,n);
 tc__mark_live(s);
+if(!tc__mark_again(s))return 0;
 tc__force_sources(s);
 tc__force_twisted(s);
 if(!tc__analyse_all(s,output)||!tc__relate(s))return 0;

@@ -435,6 +435,7 @@
 #include "kernel/lower.c"
 #include "kernel/outline.c"
 #include "kernel/roots.c"
+#include "kernel/again.c"
 #include "kernel/cluster.c"
 #include "kernel/merge.c"
 #include "kernel/cut.c"

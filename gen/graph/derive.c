@@ -29,8 +29,8 @@ typedef struct tc__derive {
     const tc__own_gradient *own; // of custom ops, so many
     size_t owns;
     tc__recompute again; // of checkpoints,
-    uint32_t inside;     //   and 1 + number of that whose node is being derived; 0 = of none
-    int rounds; // halves are rounded behind every op
+    uint32_t inside; //   and 1 + number of that whose node is being derived; 0 = of none
+    int rounds;      // halves are rounded behind every op
     int failed;
 } tc__derive;
 
@@ -701,9 +701,9 @@ static void tc__derive_close(tc__derive *d) {
 }
 
 // Adjoints of all that y is made of; v has its sizes and dtype. Values of the checkpoints are made again. 0 = reported.
-static int tc__derive_all(tc__derive *d, tc__graph *g, const tc__node *y,
-                          const tc__node *v, const tc__checkpoint *checkpoint,
-                          size_t checkpoints, int64_t *marks) {
+static int tc__derive_all(tc__derive *d, tc__graph *g, const tc__node *y, const tc__node *v,
+                          const tc__checkpoint *checkpoint, size_t checkpoints,
+                          int64_t *marks) {
     int was = g->device;
     d->g = g, d->y = y->id, d->v = v->id, d->n = (uint32_t)g->node.count;
     d->adjoint = TC__NEW_ARRAY(g->ctx, uint32_t, d->n);

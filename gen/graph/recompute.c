@@ -21,13 +21,14 @@ typedef struct tc__recompute {
     tc__graph *g;
     const tc__checkpoint *checkpoint; // so many, an outer one before those inside it
     size_t checkpoints;
-    int64_t *marks;                // how many were given; the builder's
-    uint32_t n;                    // nodes when the derivation began
-    uint8_t *bare;                 // by node: it is made of no tensor
-    uint32_t *within;              // by node: 1 + number of the innermost checkpoint
-    uint32_t **copy;               // by checkpoint: by node of it; NULL = none is made yet
-    int64_t *mark;                 //   and what tells its AGAINs from others
-    TC__VEC(uint32_t) original;    // of nodes behind n: what they are copies of, or TC__NO_NODE
+    int64_t *marks;   // how many were given; the builder's
+    uint32_t n;       // nodes when the derivation began
+    uint8_t *bare;    // by node: it is made of no tensor
+    uint32_t *within; // by node: 1 + number of the innermost checkpoint
+    uint32_t **copy;  // by checkpoint: by node of it; NULL = none is made yet
+    int64_t *mark;    //   and what tells its AGAINs from others
+    TC__VEC(uint32_t)
+    original; // of nodes behind n: what they are copies of, or TC__NO_NODE
 } tc__recompute;
 
 static void tc__recompute_close(tc__recompute *r) {
@@ -66,8 +67,7 @@ static int tc__recompute_open(tc__recompute *r, tc__graph *g, const tc__checkpoi
     r->copy = TC__NEW_ARRAY(g->ctx, uint32_t *, n);
     r->mark = TC__NEW_ARRAY(g->ctx, int64_t, n);
     if (!r->bare || !r->within || !r->copy || !r->mark) return 0;
-    for (uint32_t i = 0; i < r->n; i++)
-        r->bare[i] = (uint8_t)tc__is_bare(r, g->node.at[i]);
+    for (uint32_t i = 0; i < r->n; i++) r->bare[i] = (uint8_t)tc__is_bare(r, g->node.at[i]);
     for (size_t i = 0; i < n; i++)
         for (uint32_t k = all[i].first; tc__is_closed(&all[i]) && k < all[i].end; k++)
             r->within[k] = (uint32_t)i + 1;

@@ -67,7 +67,8 @@ typedef struct tc__cluster {
     uint32_t taps;  // body nodes that its roots have beyond one for each op
     uint32_t size;  // body nodes at most
     uint32_t buffers;
-    int device; // that it runs on
+    uint32_t again; // of its roots that are computed again, the last; 0 = none is
+    int device;     // that it runs on
     int alive;
 } tc__cluster;
 
@@ -81,6 +82,7 @@ typedef struct tc__schedule {
     uint32_t *length; // by node: ops of the expression that its users inline
     uint8_t *forced;  // by node
     uint8_t *product; // by node: a contraction's value, changed element by element
+    uint32_t *again;  // by node: see kernel/again.c
     int32_t *root_of; // by node
     TC__VEC(tc__root) root;
     TC__VEC(tc__cluster) cluster;
@@ -99,6 +101,7 @@ typedef struct tc__schedule {
     tc__outlines outlines;
     uint8_t fuses[TC__DEVICES_MOST]; // tc__fuse, by device
     int apart;                       // nothing shares a kernel
+    int repeats;                     // something is computed again
     uint32_t *part; // by node: of the kernel that was cut, 0 = it was not: kernel/cut.c
     uint32_t parts; // so far
     int full;       // some merge was refused for nothing but the size of the kernel
@@ -310,6 +313,12 @@ static void tc__force_opaque(tc__schedule *s, const tc__node *n) {
     }
 }
 
+// What values are computed again of is in memory, not computed again in turn.
+static void tc__force_kept(tc__schedule *s, const tc__node *again) {
+    tc__origin o = tc__origin_of(s, again->in[0]);
+    if (tc__origin_is_computed(&o)) s->forced[o.least->id] = 1;
+}
+
 static void tc__force_sources(tc__schedule *s) {
     for (size_t i = 0; i < s->g->node.count; i++) {
         const tc__node *n = s->g->node.at[i];
@@ -317,6 +326,7 @@ static void tc__force_sources(tc__schedule *s) {
         if (tc__is_kind(n, TC__KIND_CONTRACT)) tc__force_factors(s, n);
         if (tc__is_kind(n, TC__KIND_GATHER)) tc__force_table(s, n), tc__force_index(s, n);
         if (tc__is_kind(n, TC__KIND_OPAQUE)) tc__force_opaque(s, n);
+        if (n->op == TC_OP_AGAIN) tc__force_kept(s, n);
     }
 }
 

@@ -5,7 +5,7 @@
 
 #include "help.h"
 
-enum { DEEP = 8, ROWS = 64, WIDTH = 96 };
+enum { DEEP = 8, ROWS = 512, WIDTH = 160 };
 
 // n numbers around 0 that repeat after a while.
 static tc_tensor waves(tc_ctx *tc, tc_dims d, double by, int seed) {
@@ -23,11 +23,13 @@ static tc_tensor waves(tc_ctx *tc, tc_dims d, double by, int seed) {
 static void same_bits(tc_tensor a, tc_tensor b, int line_number) {
     size_t n = (size_t)tc_numel(a);
     CHECK_EQ(tc_numel(b), (int64_t)n);
-    float *x = (float *)malloc(sizeof *x * (n + 1)), *y = (float *)malloc(sizeof *y * (n + 1));
+    float *x = (float *)malloc(sizeof *x * (n + 1)),
+          *y = (float *)malloc(sizeof *y * (n + 1));
     tc_read(a, x, n * sizeof *x), tc_read(b, y, n * sizeof *y);
     for (size_t i = 0; i < n; i++)
         if (memcmp(&x[i], &y[i], sizeof *x)) {
-            test_fail(__FILE__, line_number, "element %d is %a, not %a", (int)i, y[i], x[i]);
+            test_fail(__FILE__, line_number, "element %d is %a, not %a", (int)i, y[i],
+                      x[i]);
             break;
         }
     free(x), free(y);
