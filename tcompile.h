@@ -2625,7 +2625,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x3f429e3241d3163eu
+#define TC__BUILD_ID 0xb392fc648cddeff3u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -18230,9 +18230,11 @@ if(!tc__read_device(r,&n->device))return 0;
 n->attr[n->n_attr++]=n->device;
 continue;
 }
+int first_draw=n->op==TC_OP_RANDOM&&n->n_attr==TC__RANDOM_MARK;
+if(first_draw&&!tc__read_take(r,a.name))return 1;
 if(external&&!tc__read_expect(r,"x"))return 0;
 if(!external&&!tc__attr_is(&a,"bits")&&
-(!tc__read_expect(r,a.name)||!tc__read_expect(r,"=")))
+((!first_draw&&!tc__read_expect(r,a.name))||!tc__read_expect(r,"=")))
 return 0;
 do{
 if(!tc__read_word(r,n,a.kind))return 0;
@@ -18544,6 +18546,7 @@ while(tc__attr_next(&name)){
 int sizes=tc__attr_is(&name,"sizes"),order=tc__attr_is(&name,"order");
 want+=sizes?n->rank:order?a->rank:1u;
 }
+if(n->op==TC_OP_RANDOM&&n->n_attr==TC__RANDOM_MARK)want=TC__RANDOM_MARK;
 if(n->n_attr!=want)
 return tc__verify_fail(v,"%u attribute words, %u belong there",
 (unsigned)n->n_attr,(unsigned)want);
@@ -37901,6 +37904,9 @@ memset(s,0,sizeof*s);
 s->dtype=(tc_dtype)n->dtype,s->rank=n->rank;
 for(int d=0;d<n->rank;d++)s->dims[d]=tc__ix_eval(&p->ix,n->dims[d],NULL);
 }
+static void tc__foreign_again(const tc__program*p,const tc__node*n,int64_t*attr){
+for(int d=0;d<n->rank;d++)attr[d]=tc__ix_eval(&p->ix,n->dims[d],NULL);
+}
 static void tc__foreign_attr(const tc__program*p,const tc__node*n,int64_t*attr){
 tc__attr_name a;
 uint32_t at=0;
@@ -37914,12 +37920,17 @@ attr[at]=a.kind=='s'?tc__ix_eval(&p->ix,n->attr[at],NULL):n->attr[at];
 static int tc__foreign_node(tc__foreign*f,const tc__program*p,const tc__node*n,
 tc_graph_node*to){
 int*in=TC__ANEW_ARRAY(&f->arena,int,n->n_in+1u);
-int64_t*attr=TC__ANEW_ARRAY(&f->arena,int64_t,n->n_attr+1u);
+int again=n->op==TC_OP_AGAIN;
+int64_t*attr=TC__ANEW_ARRAY(&f->arena,int64_t,n->n_attr+n->rank+1u);
 if(!in||!attr)return 0;
 for(uint32_t k=0;k<n->n_in;k++)in[k]=(int)n->in[k];
+to->op=tc__op_name(again?TC_OP_RESHAPE:(tc__op)n->op);
+to->n_in=(int)n->n_in,to->in=in;
+to->n_attr=again?n->rank:(int)n->n_attr,to->attr=attr;
+if(again)
+tc__foreign_again(p,n,attr);
+else
 tc__foreign_attr(p,n,attr);
-to->op=tc__op_name((tc__op)n->op),to->n_in=(int)n->n_in,to->in=in;
-to->n_attr=(int)n->n_attr,to->attr=attr;
 tc__spec_of_node(p,n,&to->spec);
 return 1;
 }
