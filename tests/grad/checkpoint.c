@@ -57,7 +57,9 @@ static void with_or_without(tc_ctx *tc, int checkpoint, tc_body body, void *user
 
 #define BODY(name)                                                                         \
     static void name(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user)
-#define LAYER const layer *l = (const layer *)user; (void)tc, (void)l
+#define LAYER                                                                              \
+    const layer *l = (const layer *)user;                                                  \
+    (void)tc, (void)l
 
 BODY(dense) {
     LAYER;
@@ -74,10 +76,11 @@ BODY(attention) { // over heads of 16
     int64_t rows = tc_dim(in[0], 0), width = tc_dim(in[0], 1);
     tc_tensor n = tc_layer_norm(in[0], l->w[4], l->w[5], 1e-5), part[3];
     for (int i = 0; i < 3; i++)
-        part[i] = tc_transpose(tc_reshape(tc_linear(n, l->w[i], tc_null()),
-                                          TC_DIMS(1, rows, width / 16, 16)),
-                               1, 2);
-    tc_tensor y = tc_scaled_dot_product_attention(part[0], part[1], part[2], tc_null(), 1, 0);
+        part[i] = tc_transpose(
+            tc_reshape(tc_linear(n, l->w[i], tc_null()), TC_DIMS(1, rows, width / 16, 16)),
+            1, 2);
+    tc_tensor y =
+        tc_scaled_dot_product_attention(part[0], part[1], part[2], tc_null(), 1, 0);
     y = tc_reshape(tc_transpose(y, 1, 2), TC_DIMS(rows, width));
     out[0] = tc_add(in[0], tc_linear(y, l->w[3], tc_null()));
 }
@@ -86,7 +89,8 @@ BODY(transformer) {
     LAYER;
     tc_tensor x;
     attention(tc, in, &x, user);
-    tc_tensor h = tc_gelu(tc_linear(tc_layer_norm(x, l->w[4], l->w[5], 1e-5), l->w[0], l->w[4]));
+    tc_tensor h =
+        tc_gelu(tc_linear(tc_layer_norm(x, l->w[4], l->w[5], 1e-5), l->w[0], l->w[4]));
     out[0] = tc_add(x, tc_dropout(tc_linear(h, l->w[1], l->w[5]), 0.1));
 }
 
@@ -253,8 +257,7 @@ static void backward_of(tc_ctx *tc, layer *l, tc_tensor x, const char *name, tc_
     tc_manual_seed(tc, 3);
     BEGIN(name);
     tc_tensor h = tc_mul_s(x, 1.5);
-    for (int i = 0; i < LAYERS; i++)
-        with_or_without(tc, l[i].checkpoint, body, &l[i], &h);
+    for (int i = 0; i < LAYERS; i++) with_or_without(tc, l[i].checkpoint, body, &l[i], &h);
     *loss = tc_mean_all(tc_square(tc_add_s(h, 0.1)));
     CHECK_EQ(tc_backward(*loss), TC_OK);
     END();
@@ -287,4 +290,362 @@ BOTH(gradients_have_the_same_bits) {
         if (tc_error(tc)) FAIL("%s: %s", bodies[b].name, tc_error_text(tc));
         tc_error_clear(tc);
     }
+}
+
+// A custom op is run again; a value that nothing asks for again is not computed again.
+BOTH(only_what_is_needed_is_computed_again) {
+    int runs = 0, number = register_cube(tc, &runs);
+    layer l[LAYERS];
+    tc_tensor x = waves(tc, TC_DIMS(24, 32), 1, 5), loss, y;
+    layers_open(tc, l, LAYERS, 32);
+    for (int i = 0; i < LAYERS; i++) l[i].custom = number, l[i].checkpoint = 1;
+    tc_requires_grad(x, 1);
+    backward_of(tc, l, x, "again", custom, &loss);
+    CHECK_EQ(runs, 2 * LAYERS);
+    runs = 0;
+    BEGIN("forward alone");
+    CHECK_EQ(tc_checkpoint(tc, custom, &l[0], &x, 1, &y, 1), TC_OK);
+    END();
+    CHECK_EQ(runs, 1);
+    runs = 0;
+    BEGIN("eager");
+    tc_disable_begin(tc);
+    CHECK_EQ(tc_checkpoint(tc, custom, &l[0], &x, 1, &y, 1), TC_OK);
+    tc_disable_end(tc);
+    END();
+    CHECK_EQ(tc_checkpoint(tc, custom, &l[0], &x, 1, &y, 1), TC_OK);
+    CHECK_EQ(runs, 2);
+}
+
+// ---- memory ----
+
+// Bytes of the intermediates of a step with n layers of a body.
+static double step_bytes(tc_ctx *tc, int checkpoint, int n, int rows, int width,
+                         tc_body body, const char *name) {
+    enum { DEEP = 8 };
+    layer l[DEEP];
+    tc_tensor x = waves(tc, TC_DIMS(rows, width), 1, 5), wrt[DEEP], g[DEEP];
+    double before = (double)tc_stats_get(tc).arena_bytes;
+    layers_open(tc, l, n, width);
+    for (int i = 0; i < n; i++) wrt[i] = l[i].w[0];
+    BEGIN(name);
+    tc_tensor h = x;
+    for (int i = 0; i < n; i++) with_or_without(tc, checkpoint, body, &l[i], &h);
+    CHECK_EQ(tc_grad(tc_mean_all(tc_square(h)), wrt, n, g), TC_OK);
+    END();
+    return (double)tc_stats_get(tc).arena_bytes - before;
+}
+
+static void holds_less(tc_ctx *tc, int rows, int width, tc_body body, double share) {
+    double without = step_bytes(tc, 0, 8, rows, width, body, "without");
+    double with = step_bytes(tc, 1, 8, rows, width, body, "with");
+    double few = step_bytes(tc, 1, 2, rows, width, body, "two with");
+    double activation = rows * width * 4.0;
+    if (with > share * without) FAIL("%g bytes with, %g without", with, without);
+    // each further layer keeps its input, and nothing else of the rows
+    if (with - few > 6.5 * activation)
+        FAIL("6 layers more take %g activations", (with - few) / activation);
+}
+
+BOTH(a_deep_network_holds_less) { holds_less(tc, 640, 128, dense, 0.7); }
+BOTH(a_stack_of_transformers_holds_less) { holds_less(tc, 1040, 64, transformer, 0.5); }
+
+// ---- what surrounds it ----
+
+BODY(two_results) { // of two inputs and a tensor of places
+    LAYER;
+    tc_tensor rows = tc_take(in[0], in[2], 0);
+    out[0] = tc_mul(tc_exp(tc_mul_s(rows, 0.1)), in[1]);
+    out[1] = tc_sum(tc_sin(tc_mul(rows, l->w[4])), -1);
+}
+
+BOTH(several_operands_and_results) {
+    tc_tensor x = waves(tc, TC_DIMS(12, 32), 1, 2), y = waves(tc, TC_DIMS(5, 32), 1, 3);
+    static const int64_t place[5] = {3, 1, 3, 11, 0};
+    tc_tensor at = tc_from_data(tc, place, TC_DIMS(5), TC_I64), g[2][3];
+    layer l;
+    layers_open(tc, &l, 1, 32);
+    for (int on = 0; on < 2; on++) {
+        tc_tensor in[3], out[2], wrt[3];
+        in[0] = x, in[1] = y, in[2] = at, wrt[0] = x, wrt[1] = y, wrt[2] = l.w[4];
+        BEGIN(on ? "with" : "without");
+        if (on)
+            CHECK_EQ(tc_checkpoint(tc, two_results, &l, in, 3, out, 2), TC_OK);
+        else
+            two_results(tc, in, out, &l);
+        tc_tensor loss = tc_add(tc_sum_all(tc_square(out[0])), tc_sum_all(tc_exp(out[1])));
+        CHECK_EQ(tc_grad(loss, wrt, 3, g[on]), TC_OK);
+        END();
+        for (int i = 0; i < 3; i++) tc_keep(g[on][i]);
+    }
+    for (int i = 0; i < 3; i++) SAME(g[0][i], g[1][i], "several");
+}
+
+BODY(cube_of) {
+    LAYER;
+    out[0] = tc_mul(tc_mul(in[0], in[0]), in[0]);
+}
+
+BOTH(derivatives_of_derivatives) { // of x^9, and times a vector
+    tc_tensor x = line(tc, 20, 1, 0.125), t = line(tc, 20, 1, 0), g[3], v, plain;
+    BEGIN("orders");
+    tc_tensor y = x, z = tc_mul(tc_mul(x, x), x);
+    for (int i = 0; i < 2; i++)
+        CHECK_EQ(tc_checkpoint(tc, cube_of, NULL, &y, 1, &y, 1), TC_OK);
+    z = tc_mul(tc_mul(z, z), z);
+    CHECK_EQ(tc_grad(tc_sum_all(y), &x, 1, &g[0]), TC_OK);
+    CHECK_EQ(tc_grad(tc_sum_all(g[0]), &x, 1, &g[1]), TC_OK);
+    CHECK_EQ(tc_grad(tc_sum_all(g[1]), &x, 1, &g[2]), TC_OK);
+    CHECK_EQ(tc_jvp(y, &x, &t, 1, &v), TC_OK);
+    CHECK_EQ(tc_jvp(z, &x, &t, 1, &plain), TC_OK);
+    END();
+    SAME(plain, v, "jvp");
+    for (int i = 0; i < 20; i++) {
+        double a = 1 + i * 0.125;
+        CHECK(fabs(AT(g[0], i) / (9 * pow(a, 8)) - 1) < 1e-6);
+        CHECK(fabs(AT(g[1], i) / (72 * pow(a, 7)) - 1) < 1e-6);
+        CHECK(fabs(AT(g[2], i) / (504 * pow(a, 6)) - 1) < 1e-6);
+    }
+}
+
+BOTH(gradients_inside_of_an_open_checkpoint) {
+    tc_tensor x = waves(tc, TC_DIMS(24, 32), 1, 5), y, z, g[2];
+    layer l;
+    layers_open(tc, &l, 1, 32);
+    l.inner = forces, l.checkpoint = 1;
+    BEGIN("inside");
+    CHECK_EQ(tc_checkpoint(tc, nested, &l, &x, 1, &y, 1), TC_OK);
+    l.checkpoint = 0;
+    nested(tc, &x, &z, &l);
+    CHECK_EQ(tc_grad(tc_sum_all(tc_square(y)), &x, 1, &g[0]), TC_OK);
+    CHECK_EQ(tc_grad(tc_sum_all(tc_square(z)), &x, 1, &g[1]), TC_OK);
+    END();
+    SAME(z, y, "value"), SAME(g[1], g[0], "gradient");
+}
+
+BOTH(steps_of_training) {
+    tc_tensor w[2][2];
+    for (int on = 0; on < 2; on++) {
+        layer l[2];
+        layers_open(tc, l, 2, 32);
+        tc_manual_seed(tc, 4);
+        for (int i = 0; i < 2; i++) tc_requires_grad(w[on][i] = l[i].w[0], 1);
+        for (int step = 0; step < 4; step++) {
+            tc_tensor h = waves(tc, TC_DIMS(24, 32), 1, step);
+            BEGIN(on ? "with" : "without");
+            for (int i = 0; i < 2; i++) tc_zero_(tc_grad_of(w[on][i]));
+            for (int i = 0; i < 2; i++) with_or_without(tc, on, transformer, &l[i], &h);
+            CHECK_EQ(tc_backward(tc_mean_all(tc_square(h))), TC_OK);
+            for (int i = 0; i < 2; i++)
+                tc_sgd_(w[on][i], tc_grad_of(w[on][i]), tc_null(), 0.1, 0, 0, 0);
+            END();
+        }
+    }
+    for (int i = 0; i < 2; i++) SAME(w[0][i], w[1][i], "weights");
+    CHECK_EQ(tc_stats_get(tc).programs, 2);
+}
+
+BOTH(what_a_body_writes_outside_is_written_once) {
+    tc_tensor count = line(tc, 32, 0, 0), x = waves(tc, TC_DIMS(24, 32), 1, 5), y, g;
+    layer l;
+    layers_open(tc, &l, 1, 32);
+    for (int visit = 1; visit < 4; visit++) {
+        BEGIN("counts");
+        tc_add_s_(count, 1);
+        CHECK_EQ(tc_checkpoint(tc, dense, &l, &x, 1, &y, 1), TC_OK);
+        CHECK_EQ(tc_grad(tc_sum_all(tc_square(y)), &x, 1, &g), TC_OK);
+        END();
+        CHECK_EQ(AT(count, 3), visit);
+    }
+}
+
+BODY(counts) { // runs of a forward pass, as batch norms do
+    LAYER;
+    tc_add_s_(l->w[0], 1);
+    out[0] = tc_sin(tc_mul(in[0], tc_exp(tc_mul_s(l->w[0], 0.1))));
+}
+
+BOTH(a_body_that_writes_what_it_captures) {
+    tc_tensor g[2][3], x = line(tc, 32, 1, 0.1);
+    for (int on = 0; on < 2; on++) {
+        layer l;
+        l.w[0] = line(tc, 32, 0, 0);
+        for (int visit = 0; visit < 3; visit++) {
+            tc_tensor y = x;
+            BEGIN(on ? "with" : "without");
+            for (int i = 0; i < 2; i++) with_or_without(tc, on, counts, &l, &y);
+            CHECK_EQ(tc_grad(tc_sum_all(tc_square(y)), &x, 1, &g[on][visit]), TC_OK);
+            END();
+            tc_keep(g[on][visit]);
+            CHECK_EQ(AT(l.w[0], 5), 2 * visit + 2);
+        }
+    }
+    for (int visit = 0; visit < 3; visit++) SAME(g[0][visit], g[1][visit], "written");
+}
+
+BODY(reads) { // a branch on a value
+    LAYER;
+    tc_tensor x = tc_sin(in[0]);
+    out[0] = tc_item(tc_sum_all(x)) > 0 ? tc_exp(x) : tc_mul(x, x);
+}
+
+BOTH(a_body_that_reads_a_value) {
+    for (int sign = -1; sign < 2; sign += 2) {
+        tc_tensor x = line(tc, 32, sign, 0.01), g[2];
+        for (int on = 0; on < 2; on++) {
+            tc_tensor y = x;
+            BEGIN(on ? "with" : "without");
+            for (int i = 0; i < 2; i++) with_or_without(tc, on, reads, NULL, &y);
+            CHECK_EQ(tc_grad(tc_sum_all(tc_square(y)), &x, 1, &g[on]), TC_OK);
+            END();
+            tc_keep(g[on]);
+        }
+        SAME(g[0], g[1], "read");
+    }
+}
+
+BOTH(sizes_at_run_time) {
+    layer l;
+    layers_open(tc, &l, 1, 32);
+    for (int rows = 20; rows < 60; rows += 7) {
+        tc_tensor x = waves(tc, TC_DIMS(rows, 32), 1, rows), g[2];
+        for (int on = 0; on < 2; on++) {
+            tc_tensor y = x;
+            BEGIN(on ? "with" : "without");
+            for (int i = 0; i < 2; i++) with_or_without(tc, on, transformer, &l, &y);
+            CHECK_EQ(tc_grad(tc_sum_all(tc_square(y)), &x, 1, &g[on]), TC_OK);
+            END();
+            tc_keep(g[on]);
+            tc_manual_seed(tc, 1);
+        }
+        if (rows > 20) SAME(g[0], g[1], "sizes"); // before it the seed is another
+    }
+    CHECK(tc_stats_get(tc).programs <= 4);
+}
+
+static void step_body(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    tc_tensor y = in[0];
+    for (int i = 0; i < 3; i++)
+        CHECK_EQ(tc_checkpoint(tc, dense, user, &y, 1, &y, 1), TC_OK);
+    CHECK_EQ(tc_grad(tc_sum_all(tc_square(y)), in, 1, out), TC_OK);
+}
+
+BOTH(in_functions) {
+    layer l;
+    layers_open(tc, &l, 1, 32);
+    tc_fn *f = tc_compile(tc, step_body, &l, sizeof l, NULL);
+    tc_tensor first = tc_null();
+    for (int call = 0; call < 4; call++) {
+        tc_tensor x = waves(tc, TC_DIMS(24, 32), 1, 9), g;
+        CALL(f, &x, 1, &g, 1);
+        if (!call) first = g;
+        SAME(first, g, "call");
+    }
+    CHECK_EQ(tc_stats_get(tc).skips, 2);
+    CHECK_EQ(tc_stats_get(tc).programs, 1);
+    CHECK(!tc_fn_demoted(f));
+}
+
+// With one and without is another path.
+BOTH(it_is_part_of_what_is_recorded) {
+    layer l;
+    layers_open(tc, &l, 1, 32);
+    tc_tensor x = waves(tc, TC_DIMS(24, 32), 1, 9), g;
+    for (int visit = 0; visit < 4; visit++) {
+        tc_tensor y = x;
+        BEGIN("paths");
+        with_or_without(tc, visit % 2, dense, &l, &y);
+        CHECK_EQ(tc_grad(tc_sum_all(tc_square(y)), &x, 1, &g), TC_OK);
+        END();
+    }
+    CHECK_EQ(tc_stats_get(tc).programs, 2);
+}
+
+BOTH(halves_and_every_op_rounded) {
+    tc_tensor w = tc_cast(waves(tc, TC_DIMS(32, 32), 0.3, 1), TC_BF16), g[2];
+    tc_tensor x = tc_cast(waves(tc, TC_DIMS(24, 32), 1, 9), TC_BF16);
+    tc_options o = tc_options_default();
+    o.round_each_op = 1;
+    layer l;
+    layers_open(tc, &l, 1, 32);
+    l.w[0] = w, l.w[4] = tc_cast(l.w[4], TC_BF16);
+    for (int on = 0; on < 2; on++) {
+        tc_tensor y = x;
+        tc_trace_begin_at(tc, on ? "with" : "without", &o, "test.c", 1);
+        for (int i = 0; i < 3; i++) with_or_without(tc, on, dense, &l, &y);
+        CHECK_EQ(tc_grad(tc_sum_all(tc_square(y)), &w, 1, &g[on]), TC_OK);
+        g[on] = tc_cast(g[on], TC_F32);
+        END();
+        tc_keep(g[on]);
+    }
+    SAME(g[0], g[1], "bf16");
+}
+
+// ---- errors ----
+
+static int wrong; // which mistake
+
+BODY(mistaken) {
+    LAYER;
+    out[0] = in[0];
+    if (wrong == 0) out[0] = tc_null();
+    if (wrong == 1) out[0] = tc_matmul(in[0], in[0]);
+    if (wrong == 2) tc_scope_begin(tc);
+    if (wrong == 3) tc_trace_begin(tc, "left open");
+    if (wrong == 4) CHECK(tc_checkpoint(tc, mistaken, NULL, in, 1, out, 1) != TC_OK);
+}
+
+static void refused(tc_ctx *tc, tc_status got, tc_status want, const char *text) {
+    CHECK_EQ(got, want);
+    ERROR(want, text);
+}
+
+static void wrong_calls(tc_ctx *tc, tc_tensor x) {
+    static const struct {
+        tc_status status;
+        const char *text;
+    } mistakes[] = {
+        {TC_E_NULL, "tc_checkpoint: its body did not set out[0]"},
+        {TC_E_SHAPE, "matmul"},
+        {TC_E_STATE,
+         "tc_checkpoint: its body has a tc_scope_begin without its tc_scope_end"},
+        {TC_E_REGION,
+         "tc_checkpoint: its body has a tc_trace_begin or tc_trace_end without"},
+        {TC_E_STATE,
+         "tc_checkpoint: calls of bodies and host functions are nested 64 deep"},
+    };
+    tc_tensor none = tc_null(), y = x;
+    CHECK_EQ(tc_checkpoint(NULL, dense, NULL, &x, 1, &y, 1), TC_E_NULL);
+    refused(tc, tc_checkpoint(tc, NULL, NULL, &x, 1, &y, 1), TC_E_NULL, "body is NULL");
+    CHECK(tc_is_null(y));
+    refused(tc, tc_checkpoint(tc, dense, NULL, &none, 1, &y, 1), TC_E_NULL,
+            "in[0] is a null");
+    refused(tc, tc_checkpoint(tc, dense, NULL, NULL, 1, &y, 1), TC_E_NULL, "in is NULL");
+    refused(tc, tc_checkpoint(tc, dense, NULL, &x, 1, NULL, 1), TC_E_NULL, "out is NULL");
+    refused(tc, tc_checkpoint(tc, dense, NULL, &x, -1, &y, 1), TC_E_ARG, "n_in is -1");
+    refused(tc, tc_checkpoint(tc, dense, NULL, &x, 1, &y, -2), TC_E_ARG, "n_out is -2");
+    for (wrong = 0; wrong < 5; wrong++) {
+        refused(tc, tc_checkpoint(tc, mistaken, NULL, &x, 1, &y, 1), mistakes[wrong].status,
+                mistakes[wrong].text);
+        CHECK(tc_is_null(y));
+    }
+}
+
+BOTH(wrong_calls_lose_nothing) {
+    layer l;
+    layers_open(tc, &l, 1, 32);
+    tc_tensor x = waves(tc, TC_DIMS(24, 32), 1, 9), y = x, z = x, g, h;
+    wrong_calls(tc, x);
+    BEGIN("mistakes");
+    wrong_calls(tc, x);
+    with_or_without(tc, 1, dense, &l, &y);
+    CHECK_EQ(tc_grad(tc_sum_all(tc_square(y)), &x, 1, &g), TC_OK);
+    END();
+    BEGIN("none");
+    with_or_without(tc, 0, dense, &l, &z);
+    CHECK_EQ(tc_grad(tc_sum_all(tc_square(z)), &x, 1, &h), TC_OK);
+    END();
+    SAME(h, g, "behind mistakes");
+    tc_free(x);
+    refused(tc, tc_checkpoint(tc, dense, &l, &x, 1, &y, 1), TC_E_DEAD, "tc_checkpoint");
 }
