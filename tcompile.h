@@ -2625,7 +2625,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xb392fc648cddeff3u
+#define TC__BUILD_ID 0x475d55a2d002d468u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -21750,7 +21750,6 @@ TC__VEC(tc__group*)kernel;
 tc__outlines outlines;
 uint8_t fuses[TC__DEVICES_MOST];
 int apart;
-int repeats;
 uint32_t*part;
 uint32_t parts;
 int full;
@@ -22036,30 +22035,28 @@ if(n->op==TC_OP_AGAIN)return n->attr[TC__AGAIN_MARK];
 return n->op==TC_OP_RANDOM&&n->n_attr>TC__RANDOM_MARK?n->attr[TC__RANDOM_MARK]
 :0;
 }
-static uint32_t tc__again_of_node(const tc__schedule*s,const tc__node*n){
+static uint32_t tc__again_of_node(const uint32_t*again,const tc__node*n){
 uint32_t last=TC__AGAIN_BARE;
 if(n->op==TC_OP_INPUT||n->op==TC_OP_RANDOM)return TC__AGAIN_NOT;
 for(uint32_t k=0;k<n->n_in;k++){
-uint32_t a=s->again[n->in[k]];
+uint32_t a=again[n->in[k]];
 if(a==TC__AGAIN_NOT)return TC__AGAIN_NOT;
 if(a>last)last=a;
 }
 return last;
 }
-static int tc__mark_again(tc__schedule*s){
+static int tc__again_all(tc_ctx*c,const tc__graph*g,uint32_t*again){
 int64_t marks=0;
-for(size_t i=0;i<s->g->node.count;i++)
-if(tc__mark_of(s->g->node.at[i])>marks)marks=tc__mark_of(s->g->node.at[i]);
-s->repeats=marks>0;
-if(!marks)return 1;
-uint32_t*first=TC__NEW_ARRAY(s->ctx,uint32_t,marks+1);
-for(uint32_t i=0;first&&i<s->g->node.count;i++){
-const tc__node*n=s->g->node.at[i];
+for(size_t i=0;i<g->node.count;i++)
+if(tc__mark_of(g->node.at[i])>marks)marks=tc__mark_of(g->node.at[i]);
+uint32_t*first=TC__NEW_ARRAY(c,uint32_t,marks+1);
+for(uint32_t i=0;first&&marks&&i<g->node.count;i++){
+const tc__node*n=g->node.at[i];
 int64_t mark=tc__mark_of(n);
 if(mark&&!first[mark])first[mark]=i+TC__AGAIN_FIRST;
-s->again[i]=mark?first[mark]:tc__again_of_node(s,n);
+again[i]=mark?first[mark]:tc__again_of_node(again,n);
 }
-if(first)TC__FREE_ARRAY(s->ctx,first,marks+1);
+if(first)TC__FREE_ARRAY(c,first,marks+1);
 return first!=NULL;
 }
 static uint32_t tc__root_again(const tc__schedule*s,uint32_t node){
@@ -22096,7 +22093,9 @@ uint64_t x=*(const uint64_t*)a,y=*(const uint64_t*)b;
 return(x>y)-(x<y);
 }
 static int tc__order_again(const tc__schedule*s,uint32_t*order,size_t n){
-if(!s->repeats)return 1;
+int any=0;
+for(size_t i=0;i<n;i++)any|=s->cluster.at[order[i]].again!=0;
+if(!any)return 1;
 uint64_t*key=TC__NEW_ARRAY(s->ctx,uint64_t,n);
 uint32_t*was=TC__NEW_ARRAY(s->ctx,uint32_t,n);
 int ok=key&&was&&tc__find_anchors(s,order,n,key);
@@ -23503,7 +23502,7 @@ return 0;
 if(!tc__outlines_open(&s->outlines,c,g,inputs,s->root_of,s->cost))return 0;
 if(n)memcpy(s->live,output,n);
 tc__mark_live(s);
-if(!tc__mark_again(s))return 0;
+if(!tc__again_all(c,g,s->again))return 0;
 tc__force_sources(s);
 tc__force_twisted(s);
 if(!tc__analyse_all(s,output)||!tc__relate(s))return 0;
@@ -44210,6 +44209,133 @@ tc__summary_costs(t);
 tc__summary_next(t,&s);
 tc__put(t,"\n");
 }
+// ---- gen/exec/saved.c
+typedef struct tc__saved{
+const tc__program*p;
+uint8_t*late;
+uint32_t*again;
+uint8_t*saved;
+uint8_t*repeated;
+int derives;
+}tc__saved;
+static int tc__is_derivative(const tc__node*n){
+return n->from&&tc__ops[n->from->op].kind==TC__KIND_DERIVE;
+}
+static void tc__saved_close(tc__saved*k){
+size_t n=k->p->graph.node.count+1;
+tc_ctx*c=k->p->ctx;
+if(k->late)TC__FREE_ARRAY(c,k->late,n);
+if(k->again)TC__FREE_ARRAY(c,k->again,n);
+if(k->saved)TC__FREE_ARRAY(c,k->saved,n);
+if(k->repeated)TC__FREE_ARRAY(c,k->repeated,n);
+}
+static const tc__slab*tc__saved_slab(const tc__program*p,uint32_t node){
+const tc__dispatch*r=tc__program_on(p,p->graph.node.at[node]->device);
+return tc__plan_find(r?&r->plan:&p->plan,node);
+}
+static int tc__saved_kernel(tc__saved*k,size_t i){
+const tc__group*g=k->p->launch.at[i].group;
+tc__node_ids node;
+int late=0;
+memset(&node,0,sizeof node);
+int ok=tc__kernel_nodes(k->p->ctx,&k->p->graph,g,&node);
+for(size_t j=0;ok&&j<node.count;j++){
+uint32_t id=node.at[j];
+const tc__node*n=k->p->graph.node.at[id];
+int copy=k->again[id]>=TC__AGAIN_FIRST&&!tc__is_derivative(n);
+late|=k->late[id],k->derives|=tc__is_derivative(n);
+k->repeated[id]=(uint8_t)(copy&&!tc__is_kind(n,TC__KIND_MOVE));
+}
+TC__VEC_FREE(k->p->ctx,node);
+for(size_t b=0;ok&&late&&b<g->buffer.count;b++){
+const tc__kbuf*f=&g->buffer.at[b];
+const tc__slab*s=
+f->place==TC__BUF_NODE?tc__saved_slab(k->p,f->source):NULL;
+int earlier=s&&!s->output&&s->first!=i&&!k->late[f->source];
+if(earlier)k->saved[f->source]=1;
+}
+return ok;
+}
+static int tc__saved_open(tc__saved*k,const tc__program*p){
+size_t n=p->graph.node.count+1;
+tc_ctx*c=p->ctx;
+memset(k,0,sizeof*k);
+k->p=p;
+k->late=TC__NEW_ARRAY(c,uint8_t,n),k->again=TC__NEW_ARRAY(c,uint32_t,n);
+k->saved=TC__NEW_ARRAY(c,uint8_t,n),k->repeated=TC__NEW_ARRAY(c,uint8_t,n);
+int ok=k->late&&k->again&&k->saved&&k->repeated&&
+tc__again_all(c,&p->graph,k->again);
+for(uint32_t i=0;ok&&i<p->graph.node.count;i++)
+k->late[i]=(uint8_t)(tc__is_derivative(p->graph.node.at[i])||
+k->again[i]>=TC__AGAIN_FIRST);
+for(size_t i=0;ok&&i<p->launch.count;i++)ok=tc__saved_kernel(k,i);
+return ok;
+}
+static uint64_t tc__saved_bytes(const tc__saved*k,const uint8_t*what){
+uint64_t bytes=0;
+for(uint32_t i=0;i<k->p->graph.node.count;i++){
+const tc__slab*s=what[i]?tc__saved_slab(k->p,i):NULL;
+bytes+=s?s->bytes:0;
+}
+return bytes;
+}
+static int tc__same_call(const tc__step*a,const tc__step*b){
+return a==b||(a&&b&&tc__same_site(a,b)&&
+!strcmp(tc__step_call_name(a),tc__step_call_name(b)));
+}
+static void tc__put_saved_calls(tc__text*t,const tc__saved*k,uint8_t*what,int bytes){
+const tc__graph*g=&k->p->graph;
+uint32_t lines=0,nodes=(uint32_t)g->node.count;
+for(uint32_t i=0;i<nodes;i++){
+const tc__step*from=g->node.at[i]->from;
+uint64_t size=0;
+if(!what[i])continue;
+for(uint32_t j=i;j<nodes;j++){
+if(!what[j]||!tc__same_call(g->node.at[j]->from,from))continue;
+const tc__slab*s=tc__saved_slab(k->p,j);
+size+=s?s->bytes:0,what[j]=0;
+}
+if(lines++>=TC__MOST_CALLS||!from)continue;
+tc__put(t,"    ");
+if(bytes)tc__put(t,"%llu bytes of ",(unsigned long long)size);
+tc__put(t,"%s at ",tc__step_call_name(from));
+tc__put_site(t,from->site);
+tc__put(t,"\n");
+}
+if(lines>TC__MOST_CALLS)
+tc__put(t,"    and %u calls more\n",(unsigned)(lines-TC__MOST_CALLS));
+}
+static size_t tc__plan_peak(const tc__plan*p,size_t kernels,uint32_t*at){
+size_t most=0;
+*at=0;
+for(uint32_t i=0;i<kernels;i++){
+size_t live=0;
+for(size_t k=0;k<p->slab.count;k++){
+const tc__slab*s=&p->slab.at[k];
+if(!s->output&&s->first<=i&&i<=s->last)live+=s->bytes;
+}
+if(live>most)most=live,*at=i;
+}
+return most;
+}
+static void tc__explain_gradients(tc__text*t,const tc__program*p){
+tc__saved k;
+uint32_t at=0,any=0;
+int ok=tc__saved_open(&k,p);
+for(uint32_t i=0;ok&&i<p->graph.node.count;i++)any|=k.repeated[i];
+if(ok&&k.derives){
+tc__put(t,"gradients: %llu bytes are kept for them\n",
+(unsigned long long)tc__saved_bytes(&k,k.saved));
+tc__put_saved_calls(t,&k,k.saved,1);
+if(any)tc__put(t,"gradients: computed again for them\n");
+tc__put_saved_calls(t,&k,k.repeated,0);
+size_t peak=tc__plan_peak(&p->plan,p->launch.count,&at);
+if(peak)
+tc__put(t,"at most %zu bytes of intermediates live at once, in kernel %u\n",
+peak,(unsigned)at);
+}
+tc__saved_close(&k);
+}
 // ---- gen/exec/explain.c
 static const tc__visit*tc__last_visit(const tc__region*r){
 for(int i=0;i<TC__VISITS&&r->visit[i];i++){
@@ -44406,6 +44532,7 @@ tc__put(t,l->tuned&&!l->opaque?"\n    ":"\n");
 tc__explain_tuned(t,l);
 }
 tc__explain_launches(t,p);
+tc__explain_gradients(t,p);
 tc__explain_plans(t,p);
 }
 static void tc__explain_program(tc__text*t,const tc__visit*v,const tc__step*s){

@@ -545,6 +545,7 @@
 #ifndef TC_NO_REPORT
 #include "exec/profile_report.c"
 #include "exec/summary.c"
+#include "exec/saved.c"
 #include "exec/explain.c"
 #include "io/svg.c"
 #include "io/html.c"

@@ -17,32 +17,30 @@ static int64_t tc__mark_of(const tc__node *n) {
 
 // What stands before the first node of its mark stands before a copy: 2 + id of that one, of the last mark that it
 // is made with. A node is a copy when all that it is made of is; a derivative depends on what came before, too.
-static uint32_t tc__again_of_node(const tc__schedule *s, const tc__node *n) {
+static uint32_t tc__again_of_node(const uint32_t *again, const tc__node *n) {
     uint32_t last = TC__AGAIN_BARE;
     if (n->op == TC_OP_INPUT || n->op == TC_OP_RANDOM) return TC__AGAIN_NOT;
     for (uint32_t k = 0; k < n->n_in; k++) {
-        uint32_t a = s->again[n->in[k]];
+        uint32_t a = again[n->in[k]];
         if (a == TC__AGAIN_NOT) return TC__AGAIN_NOT;
         if (a > last) last = a;
     }
     return last;
 }
 
-// 0 = out of memory.
-static int tc__mark_again(tc__schedule *s) {
+// By node. 0 = out of memory.
+static int tc__again_all(tc_ctx *c, const tc__graph *g, uint32_t *again) {
     int64_t marks = 0;
-    for (size_t i = 0; i < s->g->node.count; i++)
-        if (tc__mark_of(s->g->node.at[i]) > marks) marks = tc__mark_of(s->g->node.at[i]);
-    s->repeats = marks > 0;
-    if (!marks) return 1;
-    uint32_t *first = TC__NEW_ARRAY(s->ctx, uint32_t, marks + 1); // by mark: its first node
-    for (uint32_t i = 0; first && i < s->g->node.count; i++) {
-        const tc__node *n = s->g->node.at[i];
+    for (size_t i = 0; i < g->node.count; i++)
+        if (tc__mark_of(g->node.at[i]) > marks) marks = tc__mark_of(g->node.at[i]);
+    uint32_t *first = TC__NEW_ARRAY(c, uint32_t, marks + 1); // by mark: its first node
+    for (uint32_t i = 0; first && marks && i < g->node.count; i++) {
+        const tc__node *n = g->node.at[i];
         int64_t mark = tc__mark_of(n);
         if (mark && !first[mark]) first[mark] = i + TC__AGAIN_FIRST;
-        s->again[i] = mark ? first[mark] : tc__again_of_node(s, n);
+        again[i] = mark ? first[mark] : tc__again_of_node(again, n);
     }
-    if (first) TC__FREE_ARRAY(s->ctx, first, marks + 1);
+    if (first) TC__FREE_ARRAY(c, first, marks + 1);
     return first != NULL;
 }
 
@@ -88,7 +86,9 @@ static int tc__anchor_order(const void *a, const void *b) {
 
 // Moves clusters that are computed again to where they are needed. 0 = out of memory.
 static int tc__order_again(const tc__schedule *s, uint32_t *order, size_t n) {
-    if (!s->repeats) return 1;
+    int any = 0;
+    for (size_t i = 0; i < n; i++) any |= s->cluster.at[order[i]].again != 0;
+    if (!any) return 1;
     uint64_t *key = TC__NEW_ARRAY(s->ctx, uint64_t, n);
     uint32_t *was = TC__NEW_ARRAY(s->ctx, uint32_t, n);
     int ok = key && was && tc__find_anchors(s, order, n, key);

@@ -101,7 +101,6 @@ typedef struct tc__schedule {
     tc__outlines outlines;
     uint8_t fuses[TC__DEVICES_MOST]; // tc__fuse, by device
     int apart;                       // nothing shares a kernel
-    int repeats;                     // something is computed again
     uint32_t *part; // by node: of the kernel that was cut, 0 = it was not: kernel/cut.c
     uint32_t parts; // so far
     int full;       // some merge was refused for nothing but the size of the kernel

@@ -416,7 +416,7 @@ static int tc__schedule_run_on(tc__schedule *s, tc_ctx *c, const tc__graph *g,
     if (!tc__outlines_open(&s->outlines, c, g, inputs, s->root_of, s->cost)) return 0;
     if (n) memcpy(s->live, output, n);
     tc__mark_live(s);
-    if (!tc__mark_again(s)) return 0;
+    if (!tc__again_all(c, g, s->again)) return 0;
     tc__force_sources(s);
     tc__force_twisted(s);
     if (!tc__analyse_all(s, output) || !tc__relate(s)) return 0;

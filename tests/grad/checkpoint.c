@@ -347,6 +347,33 @@ static void holds_less(tc_ctx *tc, int rows, int width, tc_body body, double sha
         FAIL("6 layers more take %g activations", (with - few) / activation);
 }
 
+// The report tells what is kept, of which calls, and what is computed again.
+BOTH(the_report_tells_what_is_kept) {
+    layer l[2];
+    tc_tensor x = waves(tc, TC_DIMS(640, 128), 1, 5);
+    layers_open(tc, l, 2, 128);
+    for (int on = 0; on < 2; on++) {
+        tc_tensor h = x, wrt[2], g[2];
+        for (int i = 0; i < 2; i++) wrt[i] = l[i].w[0];
+        tc_reset(tc);
+        BEGIN("report");
+        for (int i = 0; i < 2; i++) with_or_without(tc, on, dense, &l[i], &h);
+        CHECK_EQ(tc_grad(tc_mean_all(tc_square(h)), wrt, 2, g), TC_OK);
+        END();
+        const char *text = tc_explain(tc);
+        CHECK(strstr(text, "gradients: 0 bytes are kept") == NULL);
+        CHECK(strstr(text, " bytes of gelu at "));
+        CHECK(!strstr(text, " bytes of linear at ") == on);
+        CHECK(!strstr(text, "gradients: computed again for them\n    linear at ") == !on);
+        CHECK(strstr(text, " bytes of intermediates live at once, in kernel "));
+    }
+    tc_reset(tc);
+    BEGIN("none");
+    tc_tensor y = tc_gelu(x);
+    END();
+    CHECK(y.id && !strstr(tc_explain(tc), "gradients: "));
+}
+
 BOTH(a_deep_network_holds_less) { holds_less(tc, 640, 128, dense, 0.7); }
 BOTH(a_stack_of_transformers_holds_less) { holds_less(tc, 1040, 64, transformer, 0.5); }
 
