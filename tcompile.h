@@ -2625,7 +2625,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x475d55a2d002d468u
+#define TC__BUILD_ID 0x3f45060e31740c5au
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -16023,7 +16023,7 @@ tc__d_give(d,a,t2);
 break;
 }
 case TC_OP_RELU:{
-tc__node*t0=tc__d2_s(d,TC_OP_LE,a,0);
+tc__node*t0=tc__d2_s(d,TC_OP_LE,y,0);
 tc__node*t1=tc__d_zeros(d,g);
 tc__node*t2=tc__d3(d,TC_OP_WHERE,t0,t1,g);
 tc__d_give(d,a,t2);
@@ -21732,6 +21732,7 @@ uint32_t*length;
 uint8_t*forced;
 uint8_t*product;
 uint32_t*again;
+uint8_t*redraw;
 int32_t*root_of;
 TC__VEC(tc__root)root;
 TC__VEC(tc__cluster)cluster;
@@ -22003,9 +22004,10 @@ uint32_t length=tc__length_of(s,n,again);
 s->product[i]=(uint8_t)tc__is_of_product(s,n);
 int whole=tc__is_kind(n,TC__KIND_REDUCE)||tc__is_kind(n,TC__KIND_CONTRACT);
 int dear=(tc__is_alu(n)||n->op==TC_OP_RANDOM)&&s->users[i]>1&&
-(s->cost[i]>TC__CHEAP||s->product[i]);
+!s->redraw[i]&&(s->cost[i]>TC__CHEAP||s->product[i]);
 int alone=s->apart&&tc__is_computed(n);
 int root=whole||dear||alone||s->forced[i]||output[i];
+if(s->redraw[i])s->cost[i]=0;
 if(!root)s->length[i]=length;
 if(!root)continue;
 if(!tc__add_root(s,i,output[i]))return 0;
@@ -23146,6 +23148,127 @@ int ok=forced&&tc__merge_cut(s,output,forced);
 tc__free(s->ctx,forced,n?n:1);
 return ok;
 }
+// ---- gen/kernel/redraw.c
+enum{
+TC__REDRAW_COST=140,
+TC__REDRAW_READERS=4,
+TC__REDRAW_REPEATS=2
+};
+typedef struct tc__redraw{
+const tc__schedule*s;
+uint32_t*cost;
+uint8_t*drawn;
+uint32_t*readers;
+uint32_t*last;
+}tc__redraw;
+static void tc__redraw_close(tc__redraw*r){
+size_t n=r->s->g->node.count+1;
+tc_ctx*c=r->s->ctx;
+if(r->cost)TC__FREE_ARRAY(c,r->cost,n);
+if(r->drawn)TC__FREE_ARRAY(c,r->drawn,n);
+if(r->readers)TC__FREE_ARRAY(c,r->readers,n);
+if(r->last)TC__FREE_ARRAY(c,r->last,n);
+}
+static int tc__redraw_repeats(const tc__schedule*s,const tc__node*n,const tc__node*a){
+double more=tc__bytes_most(s->g,n)/(double)tc__dtypes[n->dtype].bytes,
+few=tc__bytes_most(s->g,a)/(double)tc__dtypes[a->dtype].bytes;
+return more>few*TC__REDRAW_REPEATS;
+}
+static void tc__redraw_look(tc__redraw*r,const tc__node*n){
+tc__kind k=tc__ops[n->op].kind;
+uint32_t sum=tc__ops[n->op].cost+1;
+int source=k==TC__KIND_SOURCE&&n->op!=TC_OP_INPUT;
+if(!source&&!tc__is_alu(n)&&k!=TC__KIND_CAST&&k!=TC__KIND_MOVE)return;
+r->drawn[n->id]=n->op==TC_OP_RANDOM;
+for(uint32_t i=0;i<n->n_in;i++){
+const tc__node*a=tc__operand(r->s->g,n,i);
+int repeats=r->drawn[a->id]&&tc__redraw_repeats(r->s,n,a);
+if(!r->cost[a->id]||repeats)sum=TC__REDRAW_COST+1;
+if(sum>TC__REDRAW_COST)break;
+r->drawn[n->id]|=r->drawn[a->id];
+sum+=r->cost[a->id];
+}
+r->cost[n->id]=sum>TC__REDRAW_COST?0:sum;
+r->drawn[n->id]&=r->cost[n->id]>0;
+}
+static void tc__redraw_count(tc__redraw*r,uint32_t group){
+const tc__schedule*s=r->s;
+for(uint32_t i=s->cluster.at[group].first;i!=UINT32_MAX;i=s->root.at[i].next){
+const tc__use*u=s->use.at+s->root.at[i].use;
+for(uint32_t k=0;k<s->root.at[i].uses;k++){
+uint32_t id=s->root.at[u[k].root].node;
+r->readers[id]+=r->last[id]!=group+1;
+r->last[id]=group+1;
+}
+}
+}
+static void tc__redraw_bar(tc__redraw*r){
+const tc__graph*g=r->s->g;
+for(size_t i=g->node.count;i-- >0;){
+const tc__node*n=g->node.at[i];
+int barred=r->drawn[i]&&r->readers[i]>TC__REDRAW_READERS;
+for(uint32_t k=0;k<n->n_in&&r->s->live[i];k++){
+uint32_t*readers=&r->readers[n->in[k]];
+if(barred||tc__redraw_repeats(r->s,n,tc__operand(g,n,k)))
+*readers=TC__REDRAW_READERS+1;
+}
+}
+}
+static int tc__redraw_open(tc__redraw*r,const tc__schedule*s){
+size_t n=s->g->node.count+1;
+memset(r,0,sizeof*r);
+r->s=s;
+r->cost=TC__NEW_ARRAY(s->ctx,uint32_t,n);
+r->drawn=TC__NEW_ARRAY(s->ctx,uint8_t,n);
+r->readers=TC__NEW_ARRAY(s->ctx,uint32_t,n);
+r->last=TC__NEW_ARRAY(s->ctx,uint32_t,n);
+if(!r->cost||!r->drawn||!r->readers||!r->last)return 0;
+for(size_t i=0;i<s->g->node.count;i++)tc__redraw_look(r,s->g->node.at[i]);
+for(uint32_t i=0;i<s->cluster.count;i++)
+if(s->cluster.at[i].alive)tc__redraw_count(r,i);
+tc__redraw_bar(r);
+return 1;
+}
+static uint32_t tc__redraw_choose(tc__redraw*r,uint8_t*redraw,const uint8_t*output){
+const tc__schedule*s=r->s;
+uint32_t n=0;
+for(size_t i=0;i<s->use.count;i++){
+const tc__root*from=&s->root.at[s->use.at[i].root];
+uint32_t id=from->node;
+int apart=from->group!=s->root.at[s->use.at[i].reader].group;
+if(!apart||!r->drawn[id]||from->forced||output[id]||redraw[id])continue;
+if(r->readers[id]>TC__REDRAW_READERS)continue;
+if(tc__fuse_of(s,s->g->node.at[id])!=TC__FUSE_LOADS)continue;
+redraw[id]=1,n++;
+}
+return n;
+}
+static size_t tc__kernels_now(const tc__schedule*s){
+size_t n=0;
+for(size_t i=0;i<s->cluster.count;i++)n+=s->cluster.at[i].alive!=0;
+return n;
+}
+static int tc__has_random(const tc__schedule*s){
+for(size_t i=0;i<s->g->node.count;i++)
+if(s->g->node.at[i]->op==TC_OP_RANDOM&&s->live[i])return 1;
+return 0;
+}
+static int tc__redraw_roots(tc__schedule*s,const uint8_t*output){
+tc__redraw r;
+if(!tc__has_random(s))return 1;
+size_t before=tc__kernels_now(s);
+double was=tc__bytes_between(s);
+int ok=tc__redraw_open(&r,s);
+uint32_t chosen=ok?tc__redraw_choose(&r,s->redraw,output):0;
+tc__redraw_close(&r);
+if(!ok||!chosen)return ok;
+if(!tc__merge_anew(s,output))return 0;
+double now=tc__bytes_between(s);
+if(was<0||now<0)return 0;
+if(tc__kernels_now(s)<=before&&now<was)return 1;
+memset(s->redraw,0,s->g->node.count);
+return tc__merge_anew(s,output);
+}
 // ---- gen/kernel/schedule.c
 enum{TC__MANY_COLUMNS=1<<20};
 static int tc__has_neighbours(const tc__weave*w){
@@ -23465,6 +23588,7 @@ tc__free(s->ctx,s->live,n);
 tc__free(s->ctx,s->forced,n);
 tc__free(s->ctx,s->product,n);
 tc__free(s->ctx,s->again,n*sizeof*s->again);
+tc__free(s->ctx,s->redraw,n);
 tc__free(s->ctx,s->users,n*sizeof*s->users);
 tc__free(s->ctx,s->cost,n*sizeof*s->cost);
 tc__free(s->ctx,s->length,n*sizeof*s->length);
@@ -23495,9 +23619,9 @@ s->live=TC__NEW_ARRAY(c,uint8_t,n),s->forced=TC__NEW_ARRAY(c,uint8_t,n);
 s->product=TC__NEW_ARRAY(c,uint8_t,n),s->part=TC__NEW_ARRAY(c,uint32_t,n);
 s->users=TC__NEW_ARRAY(c,uint32_t,n),s->cost=TC__NEW_ARRAY(c,uint32_t,n);
 s->root_of=TC__NEW_ARRAY(c,int32_t,n),s->length=TC__NEW_ARRAY(c,uint32_t,n);
-s->again=TC__NEW_ARRAY(c,uint32_t,n);
-if(!s->live||!s->forced||!s->product||!s->again||!s->users||!s->cost||
-!s->root_of||!s->length||!s->part)
+s->again=TC__NEW_ARRAY(c,uint32_t,n),s->redraw=TC__NEW_ARRAY(c,uint8_t,n);
+if(!s->live||!s->forced||!s->product||!s->again||!s->redraw||!s->users||
+!s->cost||!s->root_of||!s->length||!s->part)
 return 0;
 if(!tc__outlines_open(&s->outlines,c,g,inputs,s->root_of,s->cost))return 0;
 if(n)memcpy(s->live,output,n);
@@ -23507,6 +23631,7 @@ tc__force_sources(s);
 tc__force_twisted(s);
 if(!tc__analyse_all(s,output)||!tc__relate(s))return 0;
 if(!s->apart&&!tc__merge_roots(s,output))return 0;
+if(!s->apart&&!tc__redraw_roots(s,output))return 0;
 tc__mark_stored(s);
 tc__log_apart(s);
 return tc__emit_groups(s);

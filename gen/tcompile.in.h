@@ -439,6 +439,7 @@
 #include "kernel/cluster.c"
 #include "kernel/merge.c"
 #include "kernel/cut.c"
+#include "kernel/redraw.c"
 #include "kernel/schedule.c"
 #include "kernel/access.c"
 #include "kernel/plan.c"

@@ -83,6 +83,7 @@ typedef struct tc__schedule {
     uint8_t *forced;  // by node
     uint8_t *product; // by node: a contraction's value, changed element by element
     uint32_t *again;  // by node: see kernel/again.c
+    uint8_t *redraw;  // by node: it is drawn wherever it is needed: kernel/redraw.c
     int32_t *root_of; // by node
     TC__VEC(tc__root) root;
     TC__VEC(tc__cluster) cluster;
@@ -428,9 +429,10 @@ static int tc__find_roots_once(tc__schedule *s, const uint8_t *output, uint32_t 
         s->product[i] = (uint8_t)tc__is_of_product(s, n);
         int whole = tc__is_kind(n, TC__KIND_REDUCE) || tc__is_kind(n, TC__KIND_CONTRACT);
         int dear = (tc__is_alu(n) || n->op == TC_OP_RANDOM) && s->users[i] > 1 &&
-                   (s->cost[i] > TC__CHEAP || s->product[i]);
+                   !s->redraw[i] && (s->cost[i] > TC__CHEAP || s->product[i]);
         int alone = s->apart && tc__is_computed(n);
         int root = whole || dear || alone || s->forced[i] || output[i];
+        if (s->redraw[i]) s->cost[i] = 0; // as if it were loaded
         if (!root) s->length[i] = length;
         if (!root) continue;
         if (!tc__add_root(s, i, output[i])) return 0;

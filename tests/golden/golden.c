@@ -165,7 +165,8 @@ static void run_gelu_backward(tc_ctx *c) {
     derive(c, tc_gelu(tc_add(in[0], in[1])), w, in, 2);
 }
 
-// Of what the norm is about rows keep the mean and the slope, a byte for each element of the mask, and no more.
+// Of what the norm is about rows keep the mean and the slope, and no more; the host keeps a byte for each element of
+// the mask, which a device draws again.
 static void run_dropout_norm_backward(tc_ctx *c) {
     tc_tensor in[4], w = random_of(c, TC_DIMS(64, 768));
     in[0] = random_of(c, TC_DIMS(64, 768)), in[1] = random_of(c, TC_DIMS(64, 768));
