@@ -2355,6 +2355,19 @@ TCDEF tc_status tc_jvp_at(tc_tensor y, const tc_tensor *wrt, const tc_tensor *t,
 // of regions they do nothing.
 TCDEF tc_status tc_no_grad_begin_at(tc_ctx *tc, const char *file, int line);
 TCDEF tc_status tc_no_grad_end_at(tc_ctx *tc, const char *file, int line);
+// Computes out[0..n_out) from in[0..n_in) by `body`, now, like any code; but what it computes between is not kept for
+// gradients: they compute it again, from in[] and the tensors the body captures, which are kept, and have the same
+// bits. So of a deep network's layers, each in a checkpoint, one at a time has its values in memory
+// (torch.utils.checkpoint). They nest. tc_jvp keeps values as ever. Custom ops in it run twice, random numbers are
+// the same. Without gradients, and outside of regions and functions, it is a call of `body`. *user is not guarded: what
+// a function's recording depends on is its own to guard. TC_E_NULL: body, in or out is NULL, a tensor of in is null, or body did not set
+// out[i], which is null after every error; TC_E_ARG: a count below 0; TC_E_STATE, TC_E_REGION: the body leaves a scope or a region open.
+//
+//     static void block(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *layer) { ... }
+//     for (int i = 0; i < 24; i++) tc_checkpoint(tc, block, &layer[i], &x, 1, &x, 1);
+TCDEF tc_status tc_checkpoint_at(tc_ctx *tc, tc_body body, void *user, const tc_tensor *in,
+                                 int n_in, tc_tensor *out, int n_out, const char *file,
+                                 int line);
 // x as a value of which nothing behind it is a derivative: a view of the same memory.
 TCDEF tc_tensor tc_detach_at(tc_tensor x, const char *file, int line);
 
@@ -2688,6 +2701,7 @@ TCDEF tc_status tc_grad_scaler_update_at(const tc_grad_scaler *s, const char *fi
 #define tc_jvp(...) tc_jvp_at(__VA_ARGS__, TC__SITE)
 #define tc_no_grad_begin(...) tc_no_grad_begin_at(__VA_ARGS__, TC__SITE)
 #define tc_no_grad_end(...) tc_no_grad_end_at(__VA_ARGS__, TC__SITE)
+#define tc_checkpoint(...) tc_checkpoint_at(__VA_ARGS__, TC__SITE)
 #define tc_detach(...) tc_detach_at(__VA_ARGS__, TC__SITE)
 #define tc_requires_grad(...) tc_requires_grad_at(__VA_ARGS__, TC__SITE)
 #define tc_backward(...) tc_backward_at(__VA_ARGS__, TC__SITE)
@@ -2988,7 +3002,7 @@ TCDEF tc_status tc_grad_scaler_update_at(const tc_grad_scaler *s, const char *fi
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x193c239f35bc1608u
+#define TC__BUILD_ID 0xa38b5df2c84a22cfu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7196,6 +7210,7 @@ TC_OP_SLICE,
 TC_OP_PAD,
 TC_OP_WINDOW,
 TC_OP_DETACH,
+TC_OP_AGAIN,
 TC_OP_CAT,
 TC_OP_TAKE,
 TC_OP_GATHER,
@@ -7247,6 +7262,7 @@ TC_OP_GRADIENT,
 TC_OP_JVP,
 TC_OP_KEEP,
 TC_OP_NO_GRAD,
+TC_OP_CHECKPOINT,
 TC_OP_OWN_GRADIENT,
 TC_OP_BREAK,
 TC_OP_SHARE,
@@ -7283,7 +7299,7 @@ TC__INPUT_EXTERNAL=0,
 TC__CONST_BITS=0,
 TC__ARG_SLOT=0,
 TC__IOTA_DIM=0,
-TC__RANDOM_KIND=0,TC__RANDOM_DRAW=1,
+TC__RANDOM_KIND=0,TC__RANDOM_DRAW=1,TC__RANDOM_MARK=2,
 TC__RESHAPE_SIZES=0,
 TC__PERMUTE_ORDER=0,
 TC__EXPAND_SIZES=0,
@@ -7292,6 +7308,7 @@ TC__PAD_DIM=0,TC__PAD_LOW=1,TC__PAD_HIGH=2,TC__PAD_DILATION=3,
 TC__PAD_FILL=4,
 TC__WINDOW_DIM=0,TC__WINDOW_SIZE=1,TC__WINDOW_STRIDE=2,TC__WINDOW_DILATION=3,
 TC__DETACH_MARK=0,
+TC__AGAIN_MARK=0,
 TC__CAT_DIM=0,
 TC__GATHER_DIM=0,
 TC__REDUCE_DIMS=0,
@@ -7332,6 +7349,7 @@ TC__CONTRACT_DEPTH=0,
 TC__CALL_OP=0,TC__CALL_WORD=1,TC__CALL_OPERANDS=2,TC__CALL_BUFFERS=3,
 TC__GRADIENT_LENIENT=0,
 TC__NO_GRAD_ON=0,
+TC__CHECKPOINT_ON=0,
 TC__OWN_GRADIENT_GIVEN=0,
 TC__SOFTMAX_X=0,TC__SOFTMAX_DIM=1,
 TC__LOG_SOFTMAX_X=0,TC__LOG_SOFTMAX_DIM=1,
@@ -8462,7 +8480,7 @@ TC__OP("arg",SOURCE,0,0,attr,attr,0,COUNT,0x0u,0x0u,
 TC__OP("iota",SOURCE,0,1,attr,attr,0,COUNT,0x0u,0x0u,
 "t dim","")
 TC__OP("random",SOURCE,0,60,attr,attr,0,COUNT,0x0u,0x0u,
-"t kind, t draw","")
+"t kind, t draw, t mark","")
 TC__OP("reshape",MOVE,1,0,same,reshape,0,COUNT,0xffffffffu,0x0u,
 "s sizes[]","")
 TC__OP("permute",MOVE,1,0,same,permute,0,COUNT,0x0u,0x0u,
@@ -8476,6 +8494,8 @@ TC__OP("pad",MOVE,1,1,same,pad,0,COUNT,0xeu,0x10u,
 TC__OP("window",MOVE,1,0,same,window,0,COUNT,0xeu,0x0u,
 "t dim, s size, s stride, s dilation","")
 TC__OP("detach",MOVE,1,0,same,same,0,COUNT,0x0u,0x0u,
+"t mark","")
+TC__OP("again",MOVE,1,0,same,same,0,COUNT,0x0u,0x0u,
 "t mark","")
 TC__OP("cat",JOIN,-1,1,promote,cat,0,COUNT,0x0u,0x0u,
 "t dim","")
@@ -8578,6 +8598,8 @@ TC__OP("jvp",DERIVE,-1,0,same,same,0,COUNT,0x0u,0x0u,
 TC__OP("keep",EFFECT,-1,0,same,same,0,COUNT,0x0u,0x0u,
 "","")
 TC__OP("no_grad",EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
+"t on","")
+TC__OP("checkpoint",EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
 "t on","")
 TC__OP("own_gradient",EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
 "t given","")
@@ -9698,7 +9720,8 @@ return ok;
 }
 static int tc__is_mark(tc__op op,uint32_t n_in){
 return op==TC_OP_FINISH||op==TC_OP_SHARE||op==TC_OP_NO_GRAD||
-op==TC_OP_OWN_GRADIENT||(op==TC_OP_BREAK&&!n_in)||tc__is_composite(op);
+op==TC_OP_CHECKPOINT||op==TC_OP_OWN_GRADIENT||
+(op==TC_OP_BREAK&&!n_in)||tc__is_composite(op);
 }
 static int tc__call_infer(tc_ctx*c,const tc__visit*v,const tc__call*k,tc__infer*q){
 tc__meta m[TC__MAX_OPERANDS];
@@ -16454,6 +16477,141 @@ int64_t to=n?n->dtype:0;
 if(!n||!tc__is_half(n->dtype))return n;
 return tc__make1_as(g,TC_OP_CAST,n->dtype,n,n->rank,n->dims,&to,1);
 }
+// ---- gen/graph/recompute.c
+enum{TC__CHECKPOINTS_DEEP=64};
+typedef struct tc__checkpoint{
+uint32_t first,end;
+uint32_t outer;
+}tc__checkpoint;
+#define TC__CHECKPOINT_OPEN UINT32_MAX
+typedef struct tc__recompute{
+tc__graph*g;
+const tc__checkpoint*checkpoint;
+size_t checkpoints;
+int64_t*marks;
+uint32_t n;
+uint8_t*bare;
+uint32_t*within;
+uint32_t**copy;
+int64_t*mark;
+TC__VEC(uint32_t)
+original;
+}tc__recompute;
+static void tc__recompute_close(tc__recompute*r){
+tc_ctx*c=r->g?r->g->ctx:NULL;
+if(!c)return;
+for(size_t i=0;r->copy&&i<r->checkpoints;i++){
+const tc__checkpoint*k=&r->checkpoint[i];
+if(r->copy[i])TC__FREE_ARRAY(c,r->copy[i],k->end-k->first);
+}
+if(r->bare)TC__FREE_ARRAY(c,r->bare,r->n);
+if(r->within)TC__FREE_ARRAY(c,r->within,r->n);
+if(r->copy)TC__FREE_ARRAY(c,r->copy,r->checkpoints);
+if(r->mark)TC__FREE_ARRAY(c,r->mark,r->checkpoints);
+TC__VEC_FREE(c,r->original);
+memset(r,0,sizeof*r);
+}
+static int tc__is_closed(const tc__checkpoint*k){return k->end!=TC__CHECKPOINT_OPEN;}
+static int tc__is_bare(const tc__recompute*r,const tc__node*n){
+int bare=n->n_in?n->op!=TC_OP_INPUT
+:n->op==TC_OP_CONST||n->op==TC_OP_IOTA||n->op==TC_OP_ARG;
+for(uint32_t k=0;k<n->n_in;k++)bare&=r->bare[n->in[k]];
+return bare;
+}
+static int tc__recompute_open(tc__recompute*r,tc__graph*g,const tc__checkpoint*all,
+size_t n,int64_t*marks){
+memset(r,0,sizeof*r);
+if(!n)return 1;
+r->g=g,r->checkpoint=all,r->checkpoints=n,r->marks=marks;
+r->n=(uint32_t)g->node.count;
+r->bare=TC__NEW_ARRAY(g->ctx,uint8_t,r->n);
+r->within=TC__NEW_ARRAY(g->ctx,uint32_t,r->n);
+r->copy=TC__NEW_ARRAY(g->ctx,uint32_t*,n);
+r->mark=TC__NEW_ARRAY(g->ctx,int64_t,n);
+if(!r->bare||!r->within||!r->copy||!r->mark)return 0;
+for(uint32_t i=0;i<r->n;i++)r->bare[i]=(uint8_t)tc__is_bare(r,g->node.at[i]);
+for(size_t i=0;i<n;i++)
+for(uint32_t k=all[i].first;tc__is_closed(&all[i])&&k<all[i].end;k++)
+r->within[k]=(uint32_t)i+1;
+return 1;
+}
+static uint32_t tc__checkpoints_around(const tc__recompute*r,uint32_t number,
+uint32_t*chain){
+uint32_t n=0;
+for(;number&&n<TC__CHECKPOINTS_DEEP;number=r->checkpoint[number-1].outer)
+if(tc__is_closed(&r->checkpoint[number-1]))chain[n++]=number-1;
+return n;
+}
+static const tc__node*tc__original(const tc__recompute*r,const tc__node*n){
+uint32_t at=n->id-r->n;
+if(n->id<r->n||at>=r->original.count)return n;
+return r->original.at[at]==TC__NO_NODE?n:r->g->node.at[r->original.at[at]];
+}
+static tc__node*tc__recompute_note(tc__recompute*r,tc__node*made,uint32_t id){
+while(made&&r->original.count+r->n<=made->id)
+if(!TC__PUSH(r->g->ctx,r->original,TC__NO_NODE))return NULL;
+if(made&&made->id>=r->n)r->original.at[made->id-r->n]=id;
+return made;
+}
+static tc__node*tc__again_in(tc__recompute*r,const uint32_t*chain,uint32_t n,
+uint32_t id){
+tc__node*v=r->g->node.at[id];
+while(v&&n--&&!r->bare[id]){
+const tc__checkpoint*k=&r->checkpoint[chain[n]];
+if(id>=k->first&&id<k->end)
+v=r->g->node.at[r->copy[chain[n]][id-k->first]];
+else
+v=tc__make1(r->g,TC_OP_AGAIN,v,v->rank,v->dims,&r->mark[chain[n]],1);
+v=tc__recompute_note(r,v,id);
+}
+return v;
+}
+static tc__node*tc__copy_node(tc__recompute*r,const uint32_t*chain,uint32_t n,
+uint32_t id){
+const tc__node*a=r->g->node.at[id];
+tc__node own=*a;
+uint32_t ids[TC__MAX_OPERANDS];
+int64_t words[3]={0,0,r->mark[*chain]};
+if(r->bare[id])return r->g->node.at[id];
+r->g->from=a->from;
+if(a->op==TC_OP_INPUT){
+tc__node*v=tc__again_in(r,chain+1,n-1,id);
+return v?tc__make1(r->g,TC_OP_AGAIN,v,v->rank,v->dims,words+2,1):NULL;
+}
+for(uint32_t k=0;k<a->n_in;k++){
+const tc__node*in=tc__again_in(r,chain,n,a->in[k]);
+if(!in)return NULL;
+ids[k]=in->id;
+}
+own.in=ids;
+if(a->op==TC_OP_RANDOM){
+words[TC__RANDOM_KIND]=a->attr[TC__RANDOM_KIND];
+words[TC__RANDOM_DRAW]=a->attr[TC__RANDOM_DRAW];
+own.attr=words,own.n_attr=3;
+}
+return tc__node_cons(r->g,&own);
+}
+static int tc__copy_checkpoint(tc__recompute*r,const uint32_t*chain,uint32_t n){
+const tc__checkpoint*k=&r->checkpoint[*chain];
+const struct tc__step*from=r->g->from;
+uint32_t*copy=TC__NEW_ARRAY(r->g->ctx,uint32_t,k->end-k->first);
+int ok=copy!=NULL;
+r->copy[*chain]=copy,r->mark[*chain]=++*r->marks;
+for(uint32_t id=k->first;ok&&id<k->end;id++){
+const tc__node*made=tc__recompute_note(r,tc__copy_node(r,chain,n,id),id);
+ok=made!=NULL;
+if(ok)copy[id-k->first]=made->id;
+}
+r->g->from=from;
+return ok;
+}
+static tc__node*tc__again_of(tc__recompute*r,uint32_t number,uint32_t id){
+uint32_t chain[TC__CHECKPOINTS_DEEP];
+uint32_t n=tc__checkpoints_around(r,number,chain);
+for(uint32_t i=n;i-- >0;)
+if(!r->copy[chain[i]]&&!tc__copy_checkpoint(r,chain+i,n-i))return NULL;
+return tc__again_in(r,chain,n,id);
+}
 // ---- gen/graph/derive.c
 typedef struct tc__own_gradient{
 uint32_t result,seed,n;
@@ -16472,6 +16630,8 @@ uint8_t*how;
 const tc__node*why;
 const tc__own_gradient*own;
 size_t owns;
+tc__recompute again;
+uint32_t inside;
 int rounds;
 int failed;
 }tc__derive;
@@ -16568,9 +16728,17 @@ return a&&tc__is_float(a->dtype)
 static tc__node*tc__d_in(tc__derive*d,const tc__node*n,uint32_t i){
 return d->g->node.at[n->in[i]];
 }
+static tc__node*tc__d_value(tc__derive*d,uint32_t id){
+tc__node*v=d->inside?tc__again_of(&d->again,d->inside,id):d->g->node.at[id];
+d->failed|=!v;
+return v;
+}
+static const tc__node*tc__d_original(const tc__derive*d,const tc__node*n){
+return tc__original(&d->again,n);
+}
 static int tc__d_flows(const tc__node*n){return tc__is_float(n->dtype);}
 static void tc__d_give(tc__derive*d,const tc__node*to,tc__node*a){
-uint32_t*at=&d->adjoint[to->id];
+uint32_t*at=&d->adjoint[tc__d_original(d,to)->id];
 if(!a||!tc__d_flows(to))return;
 a=tc__make_cast(d->g,a,to->dtype);
 if(*at)a=tc__d2(d,TC_OP_ADD,d->g->node.at[*at-1],a);
@@ -16579,7 +16747,7 @@ if(a)*at=a->id+1;
 }
 typedef void(*tc__rule_fn)(tc__derive*d,const tc__node*n,tc__node*g);
 static int tc__d_is_number(tc__derive*d,const tc__node*n,uint32_t i){
-const tc__node*a=tc__d_in(d,n,i);
+const tc__node*a=tc__d_in(d,tc__d_original(d,n),i);
 while(a->op==TC_OP_EXPAND||a->op==TC_OP_RESHAPE||a->op==TC_OP_CAST)
 a=tc__d_in(d,a,0);
 return a->op==TC_OP_CONST||a->op==TC_OP_ARG;
@@ -16594,20 +16762,23 @@ tc__d_give(d,a,tc__d3(d,TC_OP_WHERE,out,tc__d_zeros(d,g),g));
 return 1;
 }
 static int tc__d_is_sum(tc__derive*d,const tc__node*a){
+a=tc__d_original(d,a);
 while(a->op==TC_OP_RESHAPE||(a->op==TC_OP_DIV&&tc__d_is_number(d,a,1)))
 a=tc__d_in(d,a,0);
 return a->op==TC_OP_SUM;
 }
 static int tc__derive_pool(tc__derive*d,const tc__node*n,tc__node*g){
+n=tc__d_original(d,n);
 const tc__composite*f=
 n->op==TC_OP_MAXIMUM?tc__composite_of(d->g,n->id,TC_OP_MAX_POOL2D):NULL;
 if(!f||f->result!=n->id)return 0;
 int64_t size=f->attr[TC__MAX_POOL2D_KERNEL],taps=size*size;
 for(;n->op==TC_OP_MAXIMUM&&taps>1&&g;taps--){
-tc__node*before=tc__d_in(d,n,0),*tap=tc__d_in(d,n,1);
+tc__node*before=tc__d_value(d,n->in[0]),*tap=tc__d_value(d,n->in[1]);
+if(!before||!tap)return 1;
 tc__node*zeros=tc__d_zeros(d,g),*less=tc__d2(d,TC_OP_LT,before,tap);
 tc__d_give(d,tap,tc__d3(d,TC_OP_WHERE,less,g,zeros));
-g=tc__d3(d,TC_OP_WHERE,less,zeros,g),n=before;
+g=tc__d3(d,TC_OP_WHERE,less,zeros,g),n=tc__d_in(d,n,0);
 }
 tc__d_give(d,n,g);
 return 1;
@@ -16917,7 +17088,7 @@ tc__d_give(d,a,t2);
 break;
 }
 case TC_OP_RELU:{
-tc__node*t0=tc__d2_s(d,TC_OP_LE,a,0);
+tc__node*t0=tc__d2_s(d,TC_OP_LE,y,0);
 tc__node*t1=tc__d_zeros(d,g);
 tc__node*t2=tc__d3(d,TC_OP_WHERE,t0,t1,g);
 tc__d_give(d,a,t2);
@@ -17002,7 +17173,7 @@ default:break;
 }
 static int tc__derive_root(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0);
-uint32_t*at=&d->adjoint[a->id],was=*at;
+uint32_t*at=&d->adjoint[tc__d_original(d,a)->id],was=*at;
 if(n->op!=TC_OP_SQRT&&!(n->op==TC_OP_POW&&tc__d_is_number(d,n,1)))return 0;
 if(!tc__d_is_sum(d,a))return 0;
 *at=0;
@@ -17273,6 +17444,9 @@ tc__node*a=tc__d_in(d,n,0);
 int64_t device=a->device;
 tc__d_give(d,a,tc__make1(d->g,TC_OP_TO,g,g->rank,g->dims,&device,1));
 }
+static void tc__derive_again(tc__derive*d,const tc__node*n,tc__node*g){
+tc__d_give(d,tc__d_in(d,n,0),g);
+}
 static void tc__derive_nothing(tc__derive*d,const tc__node*n,tc__node*g){
 (void)d,(void)n,(void)g;
 }
@@ -17284,11 +17458,12 @@ tc__node own=*d->g->node.at[i];
 uint32_t ids[TC__MAX_OPERANDS];
 int changed=0;
 map[i-seed]=i;
-for(uint32_t k=0;k<own.n_in;k++){
-ids[k]=own.in[k]<seed?own.in[k]:map[own.in[k]-seed];
+for(uint32_t k=0;k<own.n_in&&!d->failed;k++){
+const tc__node*a=own.in[k]<seed?tc__d_value(d,own.in[k]):NULL;
+ids[k]=a?a->id:map[own.in[k]-seed];
 changed|=ids[k]!=own.in[k];
 }
-if(!changed)continue;
+if(!changed||d->failed)continue;
 own.in=ids;
 const tc__node*made=tc__node_cons(d->g,&own);
 d->failed|=!made;
@@ -17306,8 +17481,8 @@ if(map)tc__d_replaced(d,o->seed,g,last,map);
 for(uint32_t i=0;i<o->n&&!d->failed;i++){
 uint32_t at=o->in[i];
 if(at==TC__NO_NODE)continue;
-at=at<o->seed?at:map[at-o->seed];
-tc__d_give(d,tc__d_in(d,n,i),d->g->node.at[at]);
+tc__d_give(d,tc__d_in(d,n,i),
+at<o->seed?tc__d_value(d,at):d->g->node.at[map[at-o->seed]]);
 }
 if(map)TC__FREE_ARRAY(d->g->ctx,map,last-o->seed+1);
 }
@@ -17340,6 +17515,7 @@ tc__rule_fn rule;
 {TC_OP_SCATTER_ADD,tc__derive_scatter},
 {TC_OP_INDEX_ADD,tc__derive_index_add},
 {TC_OP_TO,tc__derive_to},
+{TC_OP_AGAIN,tc__derive_again},
 {TC_OP_DETACH,tc__derive_nothing},
 {TC_OP_INPUT,tc__derive_nothing},
 {TC_OP_CONST,tc__derive_nothing},
@@ -17365,6 +17541,9 @@ if(tc__d_flows(tc__d_in(d,n,i)))d->how[n->in[i]]|=(uint8_t)how;
 if((!rule&&!own)||!d->adjoint[n->id])return;
 tc__node*g=d->g->node.at[d->adjoint[n->id]-1];
 d->g->device=n->device;
+d->inside=d->again.checkpoints?d->again.within[n->id]:0;
+n=tc__d_value(d,n->id);
+if(!n)return;
 if(own)
 tc__derive_own(d,own,n,g);
 else
@@ -17375,18 +17554,22 @@ tc_ctx*c=d->g?d->g->ctx:NULL;
 if(!c)return;
 tc__free(c,d->adjoint,d->n*sizeof*d->adjoint);
 tc__free(c,d->how,d->n);
+tc__recompute_close(&d->again);
 memset(d,0,sizeof*d);
 }
-static int tc__derive_all(tc__derive*d,tc__graph*g,const tc__node*y,
-const tc__node*v){
+static int tc__derive_all(tc__derive*d,tc__graph*g,const tc__node*y,const tc__node*v,
+const tc__checkpoint*checkpoint,size_t checkpoints,
+int64_t*marks){
 int was=g->device;
 d->g=g,d->y=y->id,d->v=v->id,d->n=(uint32_t)g->node.count;
 d->adjoint=TC__NEW_ARRAY(g->ctx,uint32_t,d->n);
 d->how=TC__NEW_ARRAY(g->ctx,uint8_t,d->n);
 if(!d->adjoint||!d->how)return 0;
+if(!tc__recompute_open(&d->again,g,checkpoint,checkpoints,marks))return 0;
 d->adjoint[y->id]=v->id+1,d->how[y->id]=TC__DEPENDS;
 for(uint32_t i=y->id+1;i-- >0&&!d->failed;)tc__derive_node(d,g->node.at[i]);
 g->device=was;
+tc__recompute_close(&d->again);
 return!d->failed&&!g->ix->failed;
 }
 // ---- gen/graph/cells.c
@@ -17428,6 +17611,9 @@ TC__VEC(tc__noted)noted;
 size_t composed;
 tc__derive derive;
 TC__VEC(tc__own_gradient)own;
+TC__VEC(tc__checkpoint)checkpoint;
+uint32_t inside;
+int64_t marks;
 int no_grad;
 int round_each_op;
 int in_place;
@@ -18045,11 +18231,24 @@ if(n->op==TC_OP_INPUT&&n->n_in&&d->how[i])return 1;
 }
 return 0;
 }
+static int tc__build_checkpoint(tc__builder*b,int begins){
+tc__checkpoint k;
+k.first=(uint32_t)b->g->node.count,k.end=TC__CHECKPOINT_OPEN,k.outer=b->inside;
+if(!begins&&b->inside){
+tc__checkpoint*now=&b->checkpoint.at[b->inside-1];
+now->end=k.first,b->inside=now->outer;
+}
+if(!begins)return 1;
+if(!TC__PUSH(b->ctx,b->checkpoint,k))return 0;
+b->inside=(uint32_t)b->checkpoint.count;
+return 1;
+}
 static int tc__build_adjoints(tc__builder*b,tc__derive*d,const tc__node*y,
-const tc__node*v){
+const tc__node*v,int again){
+size_t n=again?b->checkpoint.count:0;
 tc__derive_close(d);
 d->own=b->own.at,d->owns=b->own.count,d->rounds=b->round_each_op;
-if(!tc__derive_all(d,b->g,y,v))return 0;
+if(!tc__derive_all(d,b->g,y,v,b->checkpoint.at,n,&b->marks))return 0;
 b->derives_behind|=tc__derive_is_behind(d);
 return!b->derives_behind;
 }
@@ -18085,7 +18284,7 @@ if(s->n_in<=2)
 v=tc__make_expand(b->g,tc__make_const(b->g,y->dtype,one),y->rank,y->dims);
 if(!v)return NULL;
 int derived=d->g&&d->y==y->id&&d->v==v->id;
-if(!derived&&!tc__build_adjoints(b,d,y,v))return NULL;
+if(!derived&&!tc__build_adjoints(b,d,y,v,1))return NULL;
 return tc__build_adjoint(b,s,x,s->attr[TC__GRADIENT_LENIENT]!=0);
 }
 static tc__node*tc__build_jvp(tc__builder*b,const tc__step*s){
@@ -18099,9 +18298,9 @@ memset(&d,0,sizeof d);
 d.g=b->g;
 b->g->device=y->device;
 u=tc__d_detach(b->g,tc__d_zeros(&d,y),mark);
-if(!u||!tc__build_adjoints(b,&b->derive,y,u))return NULL;
+if(!u||!tc__build_adjoints(b,&b->derive,y,u,0))return NULL;
 tc__node*by=tc__build_adjoint(b,s,x,0);
-if(by&&tc__build_adjoints(b,&d,by,t)){
+if(by&&tc__build_adjoints(b,&d,by,t,0)){
 int known=u->id<d.n&&d.adjoint[u->id];
 made=known?b->g->node.at[d.adjoint[u->id]-1]:tc__d_zeros(&d,y);
 }
@@ -18121,6 +18320,9 @@ if(!tc__cell_write(b,tc__code_cell(b,s->in[0]),value))return 0;
 }else if(!tc__has_result((tc__op)s->op)){
 if(tc__is_composite((tc__op)s->op)&&!tc__build_noted(b,s))return 0;
 if(s->op==TC_OP_OWN_GRADIENT&&!tc__build_own(b,s))return 0;
+if(s->op==TC_OP_CHECKPOINT&&
+!tc__build_checkpoint(b,s->attr[TC__CHECKPOINT_ON]!=0))
+return 0;
 if(s->op==TC_OP_NO_GRAD)b->no_grad+=s->attr[TC__NO_GRAD_ON]?1:-1;
 }else if(s->view){
 v.via=s,v.n_via=1,v.parent=tc__code_cell(b,s->in[0]);
@@ -18196,6 +18398,7 @@ TC__VEC_FREE(b->ctx,b->sym);
 TC__VEC_FREE(b->ctx,b->arg);
 TC__VEC_FREE(b->ctx,b->noted);
 TC__VEC_FREE(b->ctx,b->own);
+TC__VEC_FREE(b->ctx,b->checkpoint);
 tc__derive_close(&b->derive);
 }
 static int tc__build(tc__builder*b,tc__graph*g,tc__visit*v,uint32_t count){
@@ -19092,9 +19295,11 @@ if(!tc__read_device(r,&n->device))return 0;
 n->attr[n->n_attr++]=n->device;
 continue;
 }
+int first_draw=n->op==TC_OP_RANDOM&&n->n_attr==TC__RANDOM_MARK;
+if(first_draw&&!tc__read_take(r,a.name))return 1;
 if(external&&!tc__read_expect(r,"x"))return 0;
 if(!external&&!tc__attr_is(&a,"bits")&&
-(!tc__read_expect(r,a.name)||!tc__read_expect(r,"=")))
+((!first_draw&&!tc__read_expect(r,a.name))||!tc__read_expect(r,"=")))
 return 0;
 do{
 if(!tc__read_word(r,n,a.kind))return 0;
@@ -19406,6 +19611,7 @@ while(tc__attr_next(&name)){
 int sizes=tc__attr_is(&name,"sizes"),order=tc__attr_is(&name,"order");
 want+=sizes?n->rank:order?a->rank:1u;
 }
+if(n->op==TC_OP_RANDOM&&n->n_attr==TC__RANDOM_MARK)want=TC__RANDOM_MARK;
 if(n->n_attr!=want)
 return tc__verify_fail(v,"%u attribute words, %u belong there",
 (unsigned)n->n_attr,(unsigned)want);
@@ -21429,7 +21635,8 @@ tc__ix_mul(w->ix,index[n->attr[TC__SLICE_DIM]],n->attr[TC__SLICE_STEP]));
 break;
 case TC_OP_PAD:return tc__lower_pad(w,n,index);
 case TC_OP_WINDOW:return tc__lower_window(w,n,index);
-case TC_OP_DETACH:return tc__lower_at(w,a,index);
+case TC_OP_DETACH:
+case TC_OP_AGAIN:return tc__lower_at(w,a,index);
 default:w->failed=1;return 0;
 }
 return tc__lower_at(w,a,at);
@@ -22575,6 +22782,7 @@ uint32_t part;
 uint32_t taps;
 uint32_t size;
 uint32_t buffers;
+uint32_t again;
 int device;
 int alive;
 }tc__cluster;
@@ -22588,6 +22796,8 @@ uint32_t*cost;
 uint32_t*length;
 uint8_t*forced;
 uint8_t*product;
+uint32_t*again;
+uint8_t*redraw;
 int32_t*root_of;
 TC__VEC(tc__root)root;
 TC__VEC(tc__cluster)cluster;
@@ -22751,7 +22961,7 @@ s->forced[o.least->id]=1;
 static const tc__node*tc__opaque_operand(const tc__graph*g,const tc__node*n,
 uint32_t i){
 const tc__node*a=tc__operand(g,n,i);
-while(a->op==TC_OP_RESHAPE)a=tc__operand(g,a,0);
+while(a->op==TC_OP_RESHAPE||a->op==TC_OP_AGAIN)a=tc__operand(g,a,0);
 return a;
 }
 static int tc__is_dense_input(const tc__schedule*s,const tc__node*n){
@@ -22766,6 +22976,10 @@ const tc__node*a=tc__opaque_operand(s->g,n,i);
 if(!tc__is_dense_input(s,a))s->forced[a->id]=1;
 }
 }
+static void tc__force_kept(tc__schedule*s,const tc__node*again){
+tc__origin o=tc__origin_of(s,again->in[0]);
+if(tc__origin_is_computed(&o))s->forced[o.least->id]=1;
+}
 static void tc__force_sources(tc__schedule*s){
 for(size_t i=0;i<s->g->node.count;i++){
 const tc__node*n=s->g->node.at[i];
@@ -22773,6 +22987,7 @@ if(!s->live[i])continue;
 if(tc__is_kind(n,TC__KIND_CONTRACT))tc__force_factors(s,n);
 if(tc__is_kind(n,TC__KIND_GATHER))tc__force_table(s,n),tc__force_index(s,n);
 if(tc__is_kind(n,TC__KIND_OPAQUE))tc__force_opaque(s,n);
+if(n->op==TC_OP_AGAIN)tc__force_kept(s,n);
 }
 }
 static int tc__regroups(const tc__graph*g,const tc__node*n){
@@ -22854,9 +23069,10 @@ uint32_t length=tc__length_of(s,n,again);
 s->product[i]=(uint8_t)tc__is_of_product(s,n);
 int whole=tc__is_kind(n,TC__KIND_REDUCE)||tc__is_kind(n,TC__KIND_CONTRACT);
 int dear=(tc__is_alu(n)||n->op==TC_OP_RANDOM)&&s->users[i]>1&&
-(s->cost[i]>TC__CHEAP||s->product[i]);
+!s->redraw[i]&&(s->cost[i]>TC__CHEAP||s->product[i]);
 int alone=s->apart&&tc__is_computed(n);
 int root=whole||dear||alone||s->forced[i]||output[i];
+if(s->redraw[i])s->cost[i]=0;
 if(!root)s->length[i]=length;
 if(!root)continue;
 if(!tc__add_root(s,i,output[i]))return 0;
@@ -22873,6 +23089,88 @@ while(ok&&again!=UINT32_MAX){
 if(again<*first)*first=again;
 ok=tc__find_roots_once(s,output,again,end,&again);
 }
+return ok;
+}
+// ---- gen/kernel/again.c
+enum{
+TC__AGAIN_NOT,
+TC__AGAIN_BARE,
+TC__AGAIN_FIRST
+};
+static int64_t tc__mark_of(const tc__node*n){
+if(n->op==TC_OP_AGAIN)return n->attr[TC__AGAIN_MARK];
+return n->op==TC_OP_RANDOM&&n->n_attr>TC__RANDOM_MARK?n->attr[TC__RANDOM_MARK]
+:0;
+}
+static uint32_t tc__again_of_node(const uint32_t*again,const tc__node*n){
+uint32_t last=TC__AGAIN_BARE;
+if(n->op==TC_OP_INPUT||n->op==TC_OP_RANDOM)return TC__AGAIN_NOT;
+for(uint32_t k=0;k<n->n_in;k++){
+uint32_t a=again[n->in[k]];
+if(a==TC__AGAIN_NOT)return TC__AGAIN_NOT;
+if(a>last)last=a;
+}
+return last;
+}
+static int tc__again_all(tc_ctx*c,const tc__graph*g,uint32_t*again){
+int64_t marks=0;
+for(size_t i=0;i<g->node.count;i++)
+if(tc__mark_of(g->node.at[i])>marks)marks=tc__mark_of(g->node.at[i]);
+uint32_t*first=TC__NEW_ARRAY(c,uint32_t,marks+1);
+for(uint32_t i=0;first&&marks&&i<g->node.count;i++){
+const tc__node*n=g->node.at[i];
+int64_t mark=tc__mark_of(n);
+if(mark&&!first[mark])first[mark]=i+TC__AGAIN_FIRST;
+again[i]=mark?first[mark]:tc__again_of_node(again,n);
+}
+if(first)TC__FREE_ARRAY(c,first,marks+1);
+return first!=NULL;
+}
+static uint32_t tc__root_again(const tc__schedule*s,uint32_t node){
+uint32_t a=s->again[node];
+return a>=TC__AGAIN_FIRST?a:0;
+}
+static int tc__is_before_again(const tc__schedule*s,const tc__cluster*x,
+const tc__cluster*y){
+uint32_t a=s->root.at[x->first].node,b=s->root.at[y->first].node;
+uint32_t first=a<b?a:b,again=x->again>y->again?x->again:y->again;
+return again>first+TC__AGAIN_FIRST;
+}
+static int tc__find_anchors(const tc__schedule*s,const uint32_t*order,size_t n,
+uint64_t*anchor){
+size_t some=s->cluster.count?s->cluster.count:1;
+uint32_t*reader=TC__NEW_ARRAY(s->ctx,uint32_t,some);
+for(size_t p=n;reader&&p-- >0;){
+const tc__cluster*c=&s->cluster.at[order[p]];
+uint32_t own=reader[order[p]],at=c->again&&own?own-1:(uint32_t)p;
+anchor[p]=at;
+for(uint32_t r=c->first;r!=UINT32_MAX;r=s->root.at[r].next){
+const tc__root*root=&s->root.at[r];
+for(uint32_t i=root->use;i<root->use+root->uses;i++){
+uint32_t*first=&reader[s->root.at[s->use.at[i].root].group];
+if(!*first||at<*first-1)*first=at+1;
+}
+}
+}
+if(reader)TC__FREE_ARRAY(s->ctx,reader,some);
+return reader!=NULL;
+}
+static int tc__anchor_order(const void*a,const void*b){
+uint64_t x=*(const uint64_t*)a,y=*(const uint64_t*)b;
+return(x>y)-(x<y);
+}
+static int tc__order_again(const tc__schedule*s,uint32_t*order,size_t n){
+int any=0;
+for(size_t i=0;i<n;i++)any|=s->cluster.at[order[i]].again!=0;
+if(!any)return 1;
+uint64_t*key=TC__NEW_ARRAY(s->ctx,uint64_t,n);
+uint32_t*was=TC__NEW_ARRAY(s->ctx,uint32_t,n);
+int ok=key&&was&&tc__find_anchors(s,order,n,key);
+for(size_t i=0;ok&&i<n;i++)key[i]=key[i]<<32|i,was[i]=order[i];
+if(ok)qsort(key,n,sizeof*key,tc__anchor_order);
+for(size_t i=0;ok&&i<n;i++)order[i]=was[(uint32_t)key[i]];
+if(key)TC__FREE_ARRAY(s->ctx,key,n);
+if(was)TC__FREE_ARRAY(s->ctx,was,n);
 return ok;
 }
 // ---- gen/kernel/cluster.c
@@ -23118,7 +23416,7 @@ tc__use u;
 memset(&c,0,sizeof c);
 tc__space_of(s,&s->root.at[r],&c.space);
 c.alive=1,c.kind=TC__OPAQUE,c.first=r,c.size=1,c.device=n->device;
-c.buffers=n->n_in+1;
+c.buffers=n->n_in+1,c.again=tc__root_again(s,n->id);
 u.reader=r,u.index=0,u.guarded=1;
 for(uint32_t i=0;i<n->n_in;i++){
 const tc__node*a=tc__opaque_operand(s->g,n,i);
@@ -23182,6 +23480,7 @@ memset(&c,0,sizeof c);
 tc__root_fold(s,&s->root.at[r]);
 tc__space_of(s,&s->root.at[r],&c.space);
 c.alive=1,c.first=r,c.part=s->part[n->id],c.device=n->device;
+c.again=tc__root_again(s,n->id);
 c.kind=
 c.space.reduced||tc__is_kind(n,TC__KIND_REDUCE)?TC__REDUCTION:TC__POINTWISE;
 if(tc__is_kind(n,TC__KIND_CONTRACT))c.kind=TC__CONTRACTION;
@@ -23562,6 +23861,7 @@ const tc__size*size){
 tc__cluster*x=&s->cluster.at[a],*y=&s->cluster.at[b];
 tc__join_roots(s,a,b);
 x->space=*joint;
+if(x->again<y->again)x->again=y->again;
 x->taps+=y->taps,x->size=size->nodes,x->buffers=size->buffers;
 if(x->kind==TC__POINTWISE)x->kind=y->kind;
 y->alive=0;
@@ -23582,6 +23882,7 @@ if(s->window[a]!=s->window[b])return "a long program is fused in parts";
 if(x->part!=y->part)return "a long kernel is cut where few bytes cross";
 if(x->kind==TC__OPAQUE||y->kind==TC__OPAQUE)
 return "an opaque op is a kernel by itself";
+if(tc__is_before_again(s,x,y))return "one is computed again, later";
 if(tc__would_cycle(s,a,b))return "each would wait for the other";
 if(!tc__joint_space(s,x,y,joint))return "their iteration spaces do not fit";
 if(tc__related(s,a,b)&&
@@ -23912,6 +24213,127 @@ int ok=forced&&tc__merge_cut(s,output,forced);
 tc__free(s->ctx,forced,n?n:1);
 return ok;
 }
+// ---- gen/kernel/redraw.c
+enum{
+TC__REDRAW_COST=140,
+TC__REDRAW_READERS=4,
+TC__REDRAW_REPEATS=2
+};
+typedef struct tc__redraw{
+const tc__schedule*s;
+uint32_t*cost;
+uint8_t*drawn;
+uint32_t*readers;
+uint32_t*last;
+}tc__redraw;
+static void tc__redraw_close(tc__redraw*r){
+size_t n=r->s->g->node.count+1;
+tc_ctx*c=r->s->ctx;
+if(r->cost)TC__FREE_ARRAY(c,r->cost,n);
+if(r->drawn)TC__FREE_ARRAY(c,r->drawn,n);
+if(r->readers)TC__FREE_ARRAY(c,r->readers,n);
+if(r->last)TC__FREE_ARRAY(c,r->last,n);
+}
+static int tc__redraw_repeats(const tc__schedule*s,const tc__node*n,const tc__node*a){
+double more=tc__bytes_most(s->g,n)/(double)tc__dtypes[n->dtype].bytes,
+few=tc__bytes_most(s->g,a)/(double)tc__dtypes[a->dtype].bytes;
+return more>few*TC__REDRAW_REPEATS;
+}
+static void tc__redraw_look(tc__redraw*r,const tc__node*n){
+tc__kind k=tc__ops[n->op].kind;
+uint32_t sum=tc__ops[n->op].cost+1;
+int source=k==TC__KIND_SOURCE&&n->op!=TC_OP_INPUT;
+if(!source&&!tc__is_alu(n)&&k!=TC__KIND_CAST&&k!=TC__KIND_MOVE)return;
+r->drawn[n->id]=n->op==TC_OP_RANDOM;
+for(uint32_t i=0;i<n->n_in;i++){
+const tc__node*a=tc__operand(r->s->g,n,i);
+int repeats=r->drawn[a->id]&&tc__redraw_repeats(r->s,n,a);
+if(!r->cost[a->id]||repeats)sum=TC__REDRAW_COST+1;
+if(sum>TC__REDRAW_COST)break;
+r->drawn[n->id]|=r->drawn[a->id];
+sum+=r->cost[a->id];
+}
+r->cost[n->id]=sum>TC__REDRAW_COST?0:sum;
+r->drawn[n->id]&=r->cost[n->id]>0;
+}
+static void tc__redraw_count(tc__redraw*r,uint32_t group){
+const tc__schedule*s=r->s;
+for(uint32_t i=s->cluster.at[group].first;i!=UINT32_MAX;i=s->root.at[i].next){
+const tc__use*u=s->use.at+s->root.at[i].use;
+for(uint32_t k=0;k<s->root.at[i].uses;k++){
+uint32_t id=s->root.at[u[k].root].node;
+r->readers[id]+=r->last[id]!=group+1;
+r->last[id]=group+1;
+}
+}
+}
+static void tc__redraw_bar(tc__redraw*r){
+const tc__graph*g=r->s->g;
+for(size_t i=g->node.count;i-- >0;){
+const tc__node*n=g->node.at[i];
+int barred=r->drawn[i]&&r->readers[i]>TC__REDRAW_READERS;
+for(uint32_t k=0;k<n->n_in&&r->s->live[i];k++){
+uint32_t*readers=&r->readers[n->in[k]];
+if(barred||tc__redraw_repeats(r->s,n,tc__operand(g,n,k)))
+*readers=TC__REDRAW_READERS+1;
+}
+}
+}
+static int tc__redraw_open(tc__redraw*r,const tc__schedule*s){
+size_t n=s->g->node.count+1;
+memset(r,0,sizeof*r);
+r->s=s;
+r->cost=TC__NEW_ARRAY(s->ctx,uint32_t,n);
+r->drawn=TC__NEW_ARRAY(s->ctx,uint8_t,n);
+r->readers=TC__NEW_ARRAY(s->ctx,uint32_t,n);
+r->last=TC__NEW_ARRAY(s->ctx,uint32_t,n);
+if(!r->cost||!r->drawn||!r->readers||!r->last)return 0;
+for(size_t i=0;i<s->g->node.count;i++)tc__redraw_look(r,s->g->node.at[i]);
+for(uint32_t i=0;i<s->cluster.count;i++)
+if(s->cluster.at[i].alive)tc__redraw_count(r,i);
+tc__redraw_bar(r);
+return 1;
+}
+static uint32_t tc__redraw_choose(tc__redraw*r,uint8_t*redraw,const uint8_t*output){
+const tc__schedule*s=r->s;
+uint32_t n=0;
+for(size_t i=0;i<s->use.count;i++){
+const tc__root*from=&s->root.at[s->use.at[i].root];
+uint32_t id=from->node;
+int apart=from->group!=s->root.at[s->use.at[i].reader].group;
+if(!apart||!r->drawn[id]||from->forced||output[id]||redraw[id])continue;
+if(r->readers[id]>TC__REDRAW_READERS)continue;
+if(tc__fuse_of(s,s->g->node.at[id])!=TC__FUSE_LOADS)continue;
+redraw[id]=1,n++;
+}
+return n;
+}
+static size_t tc__kernels_now(const tc__schedule*s){
+size_t n=0;
+for(size_t i=0;i<s->cluster.count;i++)n+=s->cluster.at[i].alive!=0;
+return n;
+}
+static int tc__has_random(const tc__schedule*s){
+for(size_t i=0;i<s->g->node.count;i++)
+if(s->g->node.at[i]->op==TC_OP_RANDOM&&s->live[i])return 1;
+return 0;
+}
+static int tc__redraw_roots(tc__schedule*s,const uint8_t*output){
+tc__redraw r;
+if(!tc__has_random(s))return 1;
+size_t before=tc__kernels_now(s);
+double was=tc__bytes_between(s);
+int ok=tc__redraw_open(&r,s);
+uint32_t chosen=ok?tc__redraw_choose(&r,s->redraw,output):0;
+tc__redraw_close(&r);
+if(!ok||!chosen)return ok;
+if(!tc__merge_anew(s,output))return 0;
+double now=tc__bytes_between(s);
+if(was<0||now<0)return 0;
+if(tc__kernels_now(s)<=before&&now<was)return 1;
+memset(s->redraw,0,s->g->node.count);
+return tc__merge_anew(s,output);
+}
 // ---- gen/kernel/schedule.c
 enum{TC__MANY_COLUMNS=1<<20};
 static int tc__has_neighbours(const tc__weave*w){
@@ -24193,25 +24615,35 @@ if(from!=group&&!done[from])return 0;
 }
 return 1;
 }
-static int tc__emit_groups(tc__schedule*s){
+static int tc__order_clusters(tc__schedule*s,uint32_t*order,size_t*n){
 uint8_t*done=TC__NEW_ARRAY(s->ctx,uint8_t,s->cluster.count);
 size_t left=0;
 int ok=done!=NULL;
 for(size_t i=0;i<s->cluster.count;i++)left+=s->cluster.at[i].alive!=0;
 while(ok&&left){
 size_t before=left;
-for(uint32_t i=0;ok&&i<s->cluster.count;i++){
+for(uint32_t i=0;i<s->cluster.count;i++){
 if(!s->cluster.at[i].alive||done[i]||!tc__cluster_ready(s,i,done))
 continue;
-tc__group*k=tc__make_group(s,i);
-ok=k&&TC__PUSH(s->ctx,s->kernel,k);
-if(k&&!ok)tc__group_free(s->ctx,k);
+order[(*n)++]=i;
 done[i]=1;
 left--;
 }
 if(left==before)ok=0;
 }
 tc__free(s->ctx,done,s->cluster.count?s->cluster.count:1);
+return ok;
+}
+static int tc__emit_groups(tc__schedule*s){
+size_t n=0,some=s->cluster.count?s->cluster.count:1;
+uint32_t*order=TC__NEW_ARRAY(s->ctx,uint32_t,some);
+int ok=order&&tc__order_clusters(s,order,&n)&&tc__order_again(s,order,n);
+for(size_t i=0;ok&&i<n;i++){
+tc__group*k=tc__make_group(s,order[i]);
+ok=k&&TC__PUSH(s->ctx,s->kernel,k);
+if(k&&!ok)tc__group_free(s->ctx,k);
+}
+if(order)TC__FREE_ARRAY(s->ctx,order,some);
 return ok||tc__fail(s->ctx,TC_E_INTERNAL,
 "schedule: the kernels of a graph could not be built");
 }
@@ -24220,6 +24652,8 @@ size_t n=s->g->node.count?s->g->node.count:1;
 tc__free(s->ctx,s->live,n);
 tc__free(s->ctx,s->forced,n);
 tc__free(s->ctx,s->product,n);
+tc__free(s->ctx,s->again,n*sizeof*s->again);
+tc__free(s->ctx,s->redraw,n);
 tc__free(s->ctx,s->users,n*sizeof*s->users);
 tc__free(s->ctx,s->cost,n*sizeof*s->cost);
 tc__free(s->ctx,s->length,n*sizeof*s->length);
@@ -24250,16 +24684,19 @@ s->live=TC__NEW_ARRAY(c,uint8_t,n),s->forced=TC__NEW_ARRAY(c,uint8_t,n);
 s->product=TC__NEW_ARRAY(c,uint8_t,n),s->part=TC__NEW_ARRAY(c,uint32_t,n);
 s->users=TC__NEW_ARRAY(c,uint32_t,n),s->cost=TC__NEW_ARRAY(c,uint32_t,n);
 s->root_of=TC__NEW_ARRAY(c,int32_t,n),s->length=TC__NEW_ARRAY(c,uint32_t,n);
-if(!s->live||!s->forced||!s->product||!s->users||!s->cost||!s->root_of||
-!s->length||!s->part)
+s->again=TC__NEW_ARRAY(c,uint32_t,n),s->redraw=TC__NEW_ARRAY(c,uint8_t,n);
+if(!s->live||!s->forced||!s->product||!s->again||!s->redraw||!s->users||
+!s->cost||!s->root_of||!s->length||!s->part)
 return 0;
 if(!tc__outlines_open(&s->outlines,c,g,inputs,s->root_of,s->cost))return 0;
 if(n)memcpy(s->live,output,n);
 tc__mark_live(s);
+if(!tc__again_all(c,g,s->again))return 0;
 tc__force_sources(s);
 tc__force_twisted(s);
 if(!tc__analyse_all(s,output)||!tc__relate(s))return 0;
 if(!s->apart&&!tc__merge_roots(s,output))return 0;
+if(!s->apart&&!tc__redraw_roots(s,output))return 0;
 tc__mark_stored(s);
 tc__log_apart(s);
 return tc__emit_groups(s);
@@ -38674,6 +39111,9 @@ memset(s,0,sizeof*s);
 s->dtype=(tc_dtype)n->dtype,s->rank=n->rank;
 for(int d=0;d<n->rank;d++)s->dims[d]=tc__ix_eval(&p->ix,n->dims[d],NULL);
 }
+static void tc__foreign_again(const tc__program*p,const tc__node*n,int64_t*attr){
+for(int d=0;d<n->rank;d++)attr[d]=tc__ix_eval(&p->ix,n->dims[d],NULL);
+}
 static void tc__foreign_attr(const tc__program*p,const tc__node*n,int64_t*attr){
 tc__attr_name a;
 uint32_t at=0;
@@ -38687,12 +39127,17 @@ attr[at]=a.kind=='s'?tc__ix_eval(&p->ix,n->attr[at],NULL):n->attr[at];
 static int tc__foreign_node(tc__foreign*f,const tc__program*p,const tc__node*n,
 tc_graph_node*to){
 int*in=TC__ANEW_ARRAY(&f->arena,int,n->n_in+1u);
-int64_t*attr=TC__ANEW_ARRAY(&f->arena,int64_t,n->n_attr+1u);
+int again=n->op==TC_OP_AGAIN;
+int64_t*attr=TC__ANEW_ARRAY(&f->arena,int64_t,n->n_attr+n->rank+1u);
 if(!in||!attr)return 0;
 for(uint32_t k=0;k<n->n_in;k++)in[k]=(int)n->in[k];
+to->op=tc__op_name(again?TC_OP_RESHAPE:(tc__op)n->op);
+to->n_in=(int)n->n_in,to->in=in;
+to->n_attr=again?n->rank:(int)n->n_attr,to->attr=attr;
+if(again)
+tc__foreign_again(p,n,attr);
+else
 tc__foreign_attr(p,n,attr);
-to->op=tc__op_name((tc__op)n->op),to->n_in=(int)n->n_in,to->in=in;
-to->n_attr=(int)n->n_attr,to->attr=attr;
 tc__spec_of_node(p,n,&to->spec);
 return 1;
 }
@@ -42999,14 +43444,16 @@ at.file?at.file:"?",at.line);
 #endif
 // ---- gen/exec/function.c
 typedef struct tc__nesting{
+const char*kind,*name;
 const tc__visit*visit;
 int depth,skipped,disabled;
 size_t scopes,floor;
 tc__lexical*at,lexical;
 }tc__nesting;
-static tc__nesting tc__nesting_of(tc_ctx*c){
+static tc__nesting tc__nesting_of(tc_ctx*c,const char*kind,const char*name){
 const tc__recorder*r=tc__recorder_of(c);
 tc__nesting n;
+n.kind=kind,n.name=name;
 n.visit=r->visit;
 n.depth=r->depth,n.skipped=r->skipped,n.disabled=r->disabled;
 n.scopes=r->values.scope.count,n.floor=r->values.scope_floor;
@@ -43016,24 +43463,25 @@ return n;
 static int tc__nesting_fits(const tc__recorder*r,const tc__nesting*was){
 return!r->visit||r->visit==was->visit;
 }
-static void tc__scopes_check(const tc__fcall*k,const tc__nesting*was){
-tc__values*v=tc__values_of(k->f->ctx);
+static void tc__scopes_check(tc_ctx*c,tc__site site,const tc__nesting*was){
+tc__values*v=tc__values_of(c);
+const char*mark=*was->name?"\"":"";
 v->scope_floor=was->floor;
 if(v->scope.count<=was->scopes)return;
-tc__fail(k->f->ctx,TC_E_STATE,
-"function \"%s\": its body has a tc_scope_begin without its tc_scope_end",
-k->f->region->name);
-while(v->scope.count>was->scopes)
-tc__scope_close(k->f->ctx,k->site.file,k->site.line);
+tc__fail(c,TC_E_STATE,
+"%s%s%s%s: its body has a tc_scope_begin without its tc_scope_end",was->kind,
+mark,was->name,mark);
+while(v->scope.count>was->scopes)tc__scope_close(c,site.file,site.line);
 }
-static void tc__nesting_check(tc_fn*f,const tc__nesting*was){
-tc__recorder*r=tc__recorder_of(f->ctx);
+static void tc__nesting_check(tc_ctx*c,const tc__nesting*was){
+tc__recorder*r=tc__recorder_of(c);
+const char*mark=*was->name?"\"":"";
 int disables=r->disabled!=was->disabled;
 if(!disables&&r->depth==was->depth&&r->skipped==was->skipped&&
 tc__nesting_fits(r,was))
 return;
-tc__fail(f->ctx,TC_E_REGION,
-"function \"%s\": its body has a %s without its other half",f->region->name,
+tc__fail(c,TC_E_REGION,"%s%s%s%s: its body has a %s without its other half",
+was->kind,mark,was->name,mark,
 disables?"tc_disable_begin or tc_disable_end"
 :"tc_trace_begin or tc_trace_end");
 if(r->disabled&&!was->disabled)
@@ -43041,7 +43489,7 @@ r->visit=r->suspended,r->suspended=NULL;
 else if(!r->disabled&&was->disabled)
 r->suspended=r->visit,r->visit=NULL;
 if(!tc__nesting_fits(r,was))
-tc__visit_abandon(f->ctx,r->visit,"was not ended by the body that began it");
+tc__visit_abandon(c,r->visit,"was not ended by the body that began it");
 r->depth=was->depth,r->skipped=was->skipped,r->disabled=was->disabled;
 }
 static int tc__fn_inputs_live(const tc__fcall*k){
@@ -43106,7 +43554,7 @@ static int tc__fn_body(const tc__fcall*k,tc_tensor*out){
 tc_fn*f=k->f;
 uint32_t n=k->n_out+k->n_to;
 for(uint32_t i=0;i<n;i++)out[i]=tc__null();
-tc__nesting was=tc__nesting_of(f->ctx);
+tc__nesting was=tc__nesting_of(f->ctx,"function ",f->region->name);
 if(!tc__depth_enter(f->ctx,&f->ctx->bodies,"function",f->region->name))return 0;
 tc__values_of(f->ctx)->scope_floor=was.scopes;
 *was.at=tc__lexical_inside(was.at);
@@ -43114,8 +43562,8 @@ f->running++;
 f->body(f->ctx,k->seen?k->seen:k->in,out,f->user);
 f->running--;
 tc__depth_leave(f->ctx,&f->ctx->bodies);
-tc__scopes_check(k,&was);
-tc__nesting_check(f,&was);
+tc__scopes_check(f->ctx,k->site,&was);
+tc__nesting_check(f->ctx,&was);
 *was.at=was.lexical;
 if(tc__core_of(f->ctx)->unit_item||!tc__fn_inputs_live(k))return 0;
 for(uint32_t i=0;i<n;i++)
@@ -43579,6 +44027,82 @@ if(m.kind)tc__put(&f->text,"; called at %s:%d",m.file?m.file:"?",m.line);
 return f->text.failed?"":f->text.at;
 }
 TCDEF const char*tc_fn_demoted(const tc_fn*f){return f?f->demoted:NULL;}
+// ---- gen/exec/checkpoint.c
+typedef struct tc__checkpoint_call{
+tc_ctx*c;
+tc_body body;
+void*user;
+const tc_tensor*in;
+int n_in,n_out;
+tc__site site;
+}tc__checkpoint_call;
+static const char tc__checkpoint_name[]="tc_checkpoint";
+static int tc__checkpoint_mark(const tc__checkpoint_call*k,tc__visit*v,int64_t on){
+tc__call call;
+memset(&call,0,sizeof call);
+call.op=TC_OP_CHECKPOINT,call.attr=&on,call.n_attr=1,call.site=k->site;
+return!v||tc__visit_step(k->c,v,&call)!=NULL;
+}
+static int tc__checkpoint_check(const tc__checkpoint_call*k,const tc_tensor*out){
+tc_ctx*c=k->c;
+tc__meta m;
+if(!k->body)return tc__fail(c,TC_E_NULL,"tc_checkpoint: body is NULL");
+if(k->n_in<0||k->n_out<0)
+return tc__fail(c,TC_E_ARG,"tc_checkpoint: %s is %d",
+k->n_in<0?"n_in":"n_out",k->n_in<0?k->n_in:k->n_out);
+if((k->n_in&&!k->in)||(k->n_out&&!out))
+return tc__fail(c,TC_E_NULL,"tc_checkpoint: %s is NULL",
+k->n_in&&!k->in?"in":"out");
+for(int i=0;i<k->n_in;i++){
+if(!k->in[i].id)
+return tc__fail(c,TC_E_NULL,"tc_checkpoint: in[%d] is a null tensor",i);
+if(!tc__meta_of(c,tc__checkpoint_name,k->in[i],&m))return 0;
+}
+return 1;
+}
+static int tc__checkpoint_body(const tc__checkpoint_call*k,tc_tensor*out){
+tc_ctx*c=k->c;
+tc__nesting was=tc__nesting_of(c,tc__checkpoint_name,"");
+if(!tc__depth_enter(c,&c->bodies,tc__checkpoint_name,""))return 0;
+tc__values_of(c)->scope_floor=was.scopes;
+k->body(c,k->in,out,k->user);
+tc__depth_leave(c,&c->bodies);
+tc__scopes_check(c,k->site,&was);
+tc__nesting_check(c,&was);
+if(tc__core_of(c)->unit_item)return 0;
+for(int i=0;i<k->n_out;i++)
+if(!out[i].id)
+return tc__fail(c,TC_E_NULL,"tc_checkpoint: its body did not set out[%d]",i);
+return 1;
+}
+static int tc__checkpoint_run(const tc__checkpoint_call*k,tc_tensor*out){
+tc_tensor few[TC__FEW];
+tc__visit*v=tc__recorder_of(k->c)->visit;
+tc_tensor*own=tc__tensors_new(k->c,few,(uint32_t)k->n_out);
+if(!own)return 0;
+for(int i=0;i<k->n_out;i++)own[i]=tc__null();
+uint64_t here=tc__here_enter(k->c);
+int ok=tc__checkpoint_mark(k,v,1)&&tc__checkpoint_body(k,own);
+if(tc__recorder_of(k->c)->visit==v)ok=tc__checkpoint_mark(k,v,0)&&ok;
+tc__here_leave(k->c,here);
+if(ok&&k->n_out)memcpy(out,own,(size_t)k->n_out*sizeof*out);
+tc__tensors_free(k->c,own,few,(uint32_t)k->n_out);
+return ok;
+}
+TCDEF tc_status tc_checkpoint_at(tc_ctx*tc,tc_body body,void*user,const tc_tensor*in,
+int n_in,tc_tensor*out,int n_out,const char*file,
+int line){
+tc__checkpoint_call k;
+if(!tc)return TC_E_NULL;
+if(!tc__is_ours(tc,tc__checkpoint_name))return tc__not_ours(tc);
+k.c=tc,k.body=body,k.user=user,k.in=in,k.n_in=n_in,k.n_out=n_out;
+k.site.file=file,k.site.line=line;
+tc__site_set(tc,k.site);
+tc_status outer=tc__unit_begin(tc);
+int ok=tc__checkpoint_check(&k,out)&&tc__checkpoint_run(&k,out);
+for(int i=0;i<n_out&&!ok&&out;i++)out[i]=tc__null();
+return tc__unit_end(tc,outer,ok);
+}
 // ---- gen/exec/bound.c
 enum{
 TC__REGION_BYTES=8<<10,
@@ -44965,6 +45489,133 @@ tc__summary_costs(t);
 tc__summary_next(t,&s);
 tc__put(t,"\n");
 }
+// ---- gen/exec/saved.c
+typedef struct tc__saved{
+const tc__program*p;
+uint8_t*late;
+uint32_t*again;
+uint8_t*saved;
+uint8_t*repeated;
+int derives;
+}tc__saved;
+static int tc__is_derivative(const tc__node*n){
+return n->from&&tc__ops[n->from->op].kind==TC__KIND_DERIVE;
+}
+static void tc__saved_close(tc__saved*k){
+size_t n=k->p->graph.node.count+1;
+tc_ctx*c=k->p->ctx;
+if(k->late)TC__FREE_ARRAY(c,k->late,n);
+if(k->again)TC__FREE_ARRAY(c,k->again,n);
+if(k->saved)TC__FREE_ARRAY(c,k->saved,n);
+if(k->repeated)TC__FREE_ARRAY(c,k->repeated,n);
+}
+static const tc__slab*tc__saved_slab(const tc__program*p,uint32_t node){
+const tc__dispatch*r=tc__program_on(p,p->graph.node.at[node]->device);
+return tc__plan_find(r?&r->plan:&p->plan,node);
+}
+static int tc__saved_kernel(tc__saved*k,size_t i){
+const tc__group*g=k->p->launch.at[i].group;
+tc__node_ids node;
+int late=0;
+memset(&node,0,sizeof node);
+int ok=tc__kernel_nodes(k->p->ctx,&k->p->graph,g,&node);
+for(size_t j=0;ok&&j<node.count;j++){
+uint32_t id=node.at[j];
+const tc__node*n=k->p->graph.node.at[id];
+int copy=k->again[id]>=TC__AGAIN_FIRST&&!tc__is_derivative(n);
+late|=k->late[id],k->derives|=tc__is_derivative(n);
+k->repeated[id]=(uint8_t)(copy&&!tc__is_kind(n,TC__KIND_MOVE));
+}
+TC__VEC_FREE(k->p->ctx,node);
+for(size_t b=0;ok&&late&&b<g->buffer.count;b++){
+const tc__kbuf*f=&g->buffer.at[b];
+const tc__slab*s=
+f->place==TC__BUF_NODE?tc__saved_slab(k->p,f->source):NULL;
+int earlier=s&&!s->output&&s->first!=i&&!k->late[f->source];
+if(earlier)k->saved[f->source]=1;
+}
+return ok;
+}
+static int tc__saved_open(tc__saved*k,const tc__program*p){
+size_t n=p->graph.node.count+1;
+tc_ctx*c=p->ctx;
+memset(k,0,sizeof*k);
+k->p=p;
+k->late=TC__NEW_ARRAY(c,uint8_t,n),k->again=TC__NEW_ARRAY(c,uint32_t,n);
+k->saved=TC__NEW_ARRAY(c,uint8_t,n),k->repeated=TC__NEW_ARRAY(c,uint8_t,n);
+int ok=k->late&&k->again&&k->saved&&k->repeated&&
+tc__again_all(c,&p->graph,k->again);
+for(uint32_t i=0;ok&&i<p->graph.node.count;i++)
+k->late[i]=(uint8_t)(tc__is_derivative(p->graph.node.at[i])||
+k->again[i]>=TC__AGAIN_FIRST);
+for(size_t i=0;ok&&i<p->launch.count;i++)ok=tc__saved_kernel(k,i);
+return ok;
+}
+static uint64_t tc__saved_bytes(const tc__saved*k,const uint8_t*what){
+uint64_t bytes=0;
+for(uint32_t i=0;i<k->p->graph.node.count;i++){
+const tc__slab*s=what[i]?tc__saved_slab(k->p,i):NULL;
+bytes+=s?s->bytes:0;
+}
+return bytes;
+}
+static int tc__same_call(const tc__step*a,const tc__step*b){
+return a==b||(a&&b&&tc__same_site(a,b)&&
+!strcmp(tc__step_call_name(a),tc__step_call_name(b)));
+}
+static void tc__put_saved_calls(tc__text*t,const tc__saved*k,uint8_t*what,int bytes){
+const tc__graph*g=&k->p->graph;
+uint32_t lines=0,nodes=(uint32_t)g->node.count;
+for(uint32_t i=0;i<nodes;i++){
+const tc__step*from=g->node.at[i]->from;
+uint64_t size=0;
+if(!what[i])continue;
+for(uint32_t j=i;j<nodes;j++){
+if(!what[j]||!tc__same_call(g->node.at[j]->from,from))continue;
+const tc__slab*s=tc__saved_slab(k->p,j);
+size+=s?s->bytes:0,what[j]=0;
+}
+if(lines++>=TC__MOST_CALLS||!from)continue;
+tc__put(t,"    ");
+if(bytes)tc__put(t,"%llu bytes of ",(unsigned long long)size);
+tc__put(t,"%s at ",tc__step_call_name(from));
+tc__put_site(t,from->site);
+tc__put(t,"\n");
+}
+if(lines>TC__MOST_CALLS)
+tc__put(t,"    and %u calls more\n",(unsigned)(lines-TC__MOST_CALLS));
+}
+static size_t tc__plan_peak(const tc__plan*p,size_t kernels,uint32_t*at){
+size_t most=0;
+*at=0;
+for(uint32_t i=0;i<kernels;i++){
+size_t live=0;
+for(size_t k=0;k<p->slab.count;k++){
+const tc__slab*s=&p->slab.at[k];
+if(!s->output&&s->first<=i&&i<=s->last)live+=s->bytes;
+}
+if(live>most)most=live,*at=i;
+}
+return most;
+}
+static void tc__explain_gradients(tc__text*t,const tc__program*p){
+tc__saved k;
+uint32_t at=0,any=0;
+int ok=tc__saved_open(&k,p);
+for(uint32_t i=0;ok&&i<p->graph.node.count;i++)any|=k.repeated[i];
+if(ok&&k.derives){
+tc__put(t,"gradients: %llu bytes are kept for them\n",
+(unsigned long long)tc__saved_bytes(&k,k.saved));
+tc__put_saved_calls(t,&k,k.saved,1);
+if(any)tc__put(t,"gradients: computed again for them\n");
+tc__put_saved_calls(t,&k,k.repeated,0);
+size_t peak=tc__plan_peak(&p->plan,p->launch.count,&at);
+if(peak)
+tc__put(t,"at most %zu bytes of intermediates live at once, in kernel %u\n",
+peak,(unsigned)at);
+}
+tc__saved_close(&k);
+}
 // ---- gen/exec/explain.c
 static const tc__visit*tc__last_visit(const tc__region*r){
 for(int i=0;i<TC__VISITS&&r->visit[i];i++){
@@ -45161,6 +45812,7 @@ tc__put(t,l->tuned&&!l->opaque?"\n    ":"\n");
 tc__explain_tuned(t,l);
 }
 tc__explain_launches(t,p);
+tc__explain_gradients(t,p);
 tc__explain_plans(t,p);
 }
 static void tc__explain_program(tc__text*t,const tc__visit*v,const tc__step*s){
@@ -53839,6 +54491,8 @@ TC__COLS_bits(TC__LN,BITWISE_NOT),
 {NULL},
 {NULL},
 {NULL},
+{NULL},
+{NULL},
 };
 static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC_DTYPE_COUNT]={
 TC__COLS_promote(TC__FN,ADD),
@@ -53861,6 +54515,8 @@ TC__COLS_promote(TC__FN,MINIMUM),
 {NULL},
 TC__COLS_logic(TC__FN,LOGICAL_AND),
 TC__COLS_logic(TC__FN,LOGICAL_OR),
+{NULL},
+{NULL},
 {NULL},
 {NULL},
 {NULL},

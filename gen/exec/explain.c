@@ -233,6 +233,7 @@ static void tc__explain_kernels(tc__text *t, const tc__program *p) {
         tc__explain_tuned(t, l);
     }
     tc__explain_launches(t, p);
+    tc__explain_gradients(t, p);
     tc__explain_plans(t, p);
 }
 

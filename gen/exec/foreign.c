@@ -18,6 +18,11 @@ static void tc__spec_of_node(const tc__program *p, const tc__node *n, tc_spec *s
     for (int d = 0; d < n->rank; d++) s->dims[d] = tc__ix_eval(&p->ix, n->dims[d], NULL);
 }
 
+// What is computed again is in the same order for a backend: a reshape to the sizes that it has.
+static void tc__foreign_again(const tc__program *p, const tc__node *n, int64_t *attr) {
+    for (int d = 0; d < n->rank; d++) attr[d] = tc__ix_eval(&p->ix, n->dims[d], NULL);
+}
+
 // The words of a node as tc_graph_text shows them: sizes, which are expressions, by their values.
 static void tc__foreign_attr(const tc__program *p, const tc__node *n, int64_t *attr) {
     tc__attr_name a;
@@ -33,12 +38,17 @@ static void tc__foreign_attr(const tc__program *p, const tc__node *n, int64_t *a
 static int tc__foreign_node(tc__foreign *f, const tc__program *p, const tc__node *n,
                             tc_graph_node *to) {
     int *in = TC__ANEW_ARRAY(&f->arena, int, n->n_in + 1u);
-    int64_t *attr = TC__ANEW_ARRAY(&f->arena, int64_t, n->n_attr + 1u);
+    int again = n->op == TC_OP_AGAIN;
+    int64_t *attr = TC__ANEW_ARRAY(&f->arena, int64_t, n->n_attr + n->rank + 1u);
     if (!in || !attr) return 0;
     for (uint32_t k = 0; k < n->n_in; k++) in[k] = (int)n->in[k];
-    tc__foreign_attr(p, n, attr);
-    to->op = tc__op_name((tc__op)n->op), to->n_in = (int)n->n_in, to->in = in;
-    to->n_attr = (int)n->n_attr, to->attr = attr;
+    to->op = tc__op_name(again ? TC_OP_RESHAPE : (tc__op)n->op);
+    to->n_in = (int)n->n_in, to->in = in;
+    to->n_attr = again ? n->rank : (int)n->n_attr, to->attr = attr;
+    if (again)
+        tc__foreign_again(p, n, attr);
+    else
+        tc__foreign_attr(p, n, attr);
     tc__spec_of_node(p, n, &to->spec);
     return 1;
 }

@@ -4,17 +4,19 @@
 
 // ---- running the body ----
 
-// What a body must leave as it found it.
+// What a body must leave as it found it. It is told of as `kind` "name", or without a name.
 typedef struct tc__nesting {
+    const char *kind, *name;
     const tc__visit *visit;
     int depth, skipped, disabled;
     size_t scopes, floor;     // scopes open, and how many of them are not the code's to end
     tc__lexical *at, lexical; // what it says around its calls, and where that stands
 } tc__nesting;
 
-static tc__nesting tc__nesting_of(tc_ctx *c) {
+static tc__nesting tc__nesting_of(tc_ctx *c, const char *kind, const char *name) {
     const tc__recorder *r = tc__recorder_of(c);
     tc__nesting n;
+    n.kind = kind, n.name = name;
     n.visit = r->visit;
     n.depth = r->depth, n.skipped = r->skipped, n.disabled = r->disabled;
     n.scopes = r->values.scope.count, n.floor = r->values.scope_floor;
@@ -28,26 +30,27 @@ static int tc__nesting_fits(const tc__recorder *r, const tc__nesting *was) {
 }
 
 // Scopes that the body has left open are reported, and closed. It cannot end others: tc__scope_leave.
-static void tc__scopes_check(const tc__fcall *k, const tc__nesting *was) {
-    tc__values *v = tc__values_of(k->f->ctx);
+static void tc__scopes_check(tc_ctx *c, tc__site site, const tc__nesting *was) {
+    tc__values *v = tc__values_of(c);
+    const char *mark = *was->name ? "\"" : "";
     v->scope_floor = was->floor;
     if (v->scope.count <= was->scopes) return;
-    tc__fail(k->f->ctx, TC_E_STATE,
-             "function \"%s\": its body has a tc_scope_begin without its tc_scope_end",
-             k->f->region->name);
-    while (v->scope.count > was->scopes)
-        tc__scope_close(k->f->ctx, k->site.file, k->site.line);
+    tc__fail(c, TC_E_STATE,
+             "%s%s%s%s: its body has a tc_scope_begin without its tc_scope_end", was->kind,
+             mark, was->name, mark);
+    while (v->scope.count > was->scopes) tc__scope_close(c, site.file, site.line);
 }
 
 // Else it is reported, and done for the body, so that the code around it goes on as if it had.
-static void tc__nesting_check(tc_fn *f, const tc__nesting *was) {
-    tc__recorder *r = tc__recorder_of(f->ctx);
+static void tc__nesting_check(tc_ctx *c, const tc__nesting *was) {
+    tc__recorder *r = tc__recorder_of(c);
+    const char *mark = *was->name ? "\"" : "";
     int disables = r->disabled != was->disabled;
     if (!disables && r->depth == was->depth && r->skipped == was->skipped &&
         tc__nesting_fits(r, was))
         return;
-    tc__fail(f->ctx, TC_E_REGION,
-             "function \"%s\": its body has a %s without its other half", f->region->name,
+    tc__fail(c, TC_E_REGION, "%s%s%s%s: its body has a %s without its other half",
+             was->kind, mark, was->name, mark,
              disables ? "tc_disable_begin or tc_disable_end"
                       : "tc_trace_begin or tc_trace_end");
     if (r->disabled && !was->disabled)
@@ -55,7 +58,7 @@ static void tc__nesting_check(tc_fn *f, const tc__nesting *was) {
     else if (!r->disabled && was->disabled)
         r->suspended = r->visit, r->visit = NULL;
     if (!tc__nesting_fits(r, was))
-        tc__visit_abandon(f->ctx, r->visit, "was not ended by the body that began it");
+        tc__visit_abandon(c, r->visit, "was not ended by the body that began it");
     r->depth = was->depth, r->skipped = was->skipped, r->disabled = was->disabled;
 }
 
@@ -130,7 +133,7 @@ static int tc__fn_body(const tc__fcall *k, tc_tensor *out) {
     tc_fn *f = k->f;
     uint32_t n = k->n_out + k->n_to;
     for (uint32_t i = 0; i < n; i++) out[i] = tc__null();
-    tc__nesting was = tc__nesting_of(f->ctx);
+    tc__nesting was = tc__nesting_of(f->ctx, "function ", f->region->name);
     if (!tc__depth_enter(f->ctx, &f->ctx->bodies, "function", f->region->name)) return 0;
     tc__values_of(f->ctx)->scope_floor = was.scopes;
     *was.at = tc__lexical_inside(was.at);
@@ -138,8 +141,8 @@ static int tc__fn_body(const tc__fcall *k, tc_tensor *out) {
     f->body(f->ctx, k->seen ? k->seen : k->in, out, f->user);
     f->running--;
     tc__depth_leave(f->ctx, &f->ctx->bodies);
-    tc__scopes_check(k, &was);
-    tc__nesting_check(f, &was);
+    tc__scopes_check(f->ctx, k->site, &was);
+    tc__nesting_check(f->ctx, &was);
     *was.at = was.lexical;
     if (tc__core_of(f->ctx)->unit_item || !tc__fn_inputs_live(k)) return 0;
     for (uint32_t i = 0; i < n; i++)

@@ -389,13 +389,28 @@ static int tc__derive_is_behind(const tc__derive *d) {
     return 0;
 }
 
+// A checkpoint begins or ends.
+static int tc__build_checkpoint(tc__builder *b, int begins) {
+    tc__checkpoint k;
+    k.first = (uint32_t)b->g->node.count, k.end = TC__CHECKPOINT_OPEN, k.outer = b->inside;
+    if (!begins && b->inside) {
+        tc__checkpoint *now = &b->checkpoint.at[b->inside - 1];
+        now->end = k.first, b->inside = now->outer;
+    }
+    if (!begins) return 1;
+    if (!TC__PUSH(b->ctx, b->checkpoint, k)) return 0;
+    b->inside = (uint32_t)b->checkpoint.count;
+    return 1;
+}
+
 // Adjoints of all that y is made of, where it counts v; 0 = reported, or the program has to be made without reads
-// behind what is stored.
+// behind what is stored. `again`: values of checkpoints are computed again.
 static int tc__build_adjoints(tc__builder *b, tc__derive *d, const tc__node *y,
-                              const tc__node *v) {
+                              const tc__node *v, int again) {
+    size_t n = again ? b->checkpoint.count : 0;
     tc__derive_close(d);
     d->own = b->own.at, d->owns = b->own.count, d->rounds = b->round_each_op;
-    if (!tc__derive_all(d, b->g, y, v)) return 0;
+    if (!tc__derive_all(d, b->g, y, v, b->checkpoint.at, n, &b->marks)) return 0;
     b->derives_behind |= tc__derive_is_behind(d);
     return !b->derives_behind;
 }
@@ -437,7 +452,7 @@ static tc__node *tc__build_gradient(tc__builder *b, const tc__step *s) {
         v = tc__make_expand(b->g, tc__make_const(b->g, y->dtype, one), y->rank, y->dims);
     if (!v) return NULL;
     int derived = d->g && d->y == y->id && d->v == v->id;
-    if (!derived && !tc__build_adjoints(b, d, y, v)) return NULL;
+    if (!derived && !tc__build_adjoints(b, d, y, v, 1)) return NULL;
     return tc__build_adjoint(b, s, x, s->attr[TC__GRADIENT_LENIENT] != 0);
 }
 
@@ -454,9 +469,9 @@ static tc__node *tc__build_jvp(tc__builder *b, const tc__step *s) {
     d.g = b->g;
     b->g->device = y->device;
     u = tc__d_detach(b->g, tc__d_zeros(&d, y), mark);
-    if (!u || !tc__build_adjoints(b, &b->derive, y, u)) return NULL;
+    if (!u || !tc__build_adjoints(b, &b->derive, y, u, 0)) return NULL;
     tc__node *by = tc__build_adjoint(b, s, x, 0);
-    if (by && tc__build_adjoints(b, &d, by, t)) {
+    if (by && tc__build_adjoints(b, &d, by, t, 0)) {
         int known = u->id < d.n && d.adjoint[u->id];
         made = known ? b->g->node.at[d.adjoint[u->id] - 1] : tc__d_zeros(&d, y);
     }
@@ -477,6 +492,9 @@ static int tc__build_step(tc__builder *b, const tc__step *s) {
     } else if (!tc__has_result((tc__op)s->op)) {
         if (tc__is_composite((tc__op)s->op) && !tc__build_noted(b, s)) return 0;
         if (s->op == TC_OP_OWN_GRADIENT && !tc__build_own(b, s)) return 0;
+        if (s->op == TC_OP_CHECKPOINT &&
+            !tc__build_checkpoint(b, s->attr[TC__CHECKPOINT_ON] != 0))
+            return 0;
         if (s->op == TC_OP_NO_GRAD) b->no_grad += s->attr[TC__NO_GRAD_ON] ? 1 : -1;
     } else if (s->view) {
         v.via = s, v.n_via = 1, v.parent = tc__code_cell(b, s->in[0]);
@@ -562,6 +580,7 @@ static void tc__builder_close(tc__builder *b) {
     TC__VEC_FREE(b->ctx, b->arg);
     TC__VEC_FREE(b->ctx, b->noted);
     TC__VEC_FREE(b->ctx, b->own);
+    TC__VEC_FREE(b->ctx, b->checkpoint);
     tc__derive_close(&b->derive);
 }
 

@@ -58,10 +58,13 @@ typedef struct tc__builder {
     size_t composed;               //   of which so many are the graph's
     tc__derive derive;             // what was derived last; g NULL = nothing
     TC__VEC(tc__own_gradient) own; // of custom ops
-    int no_grad;                   // begins of tc_no_grad_begin without their end
-    int round_each_op;             // see tc_options
-    int in_place;                  // externals are read behind what is stored in them,
-    int derives_behind;            //   though a derivative has to go through there
+    TC__VEC(tc__checkpoint) checkpoint;
+    uint32_t inside;    // 1 + number of the checkpoint that is being walked, 0 = none is
+    int64_t marks;      // of tc__recompute
+    int no_grad;        // begins of tc_no_grad_begin without their end
+    int round_each_op;  // see tc_options
+    int in_place;       // externals are read behind what is stored in them,
+    int derives_behind; //   though a derivative has to go through there
     int failed;
 } tc__builder;
 

@@ -28,7 +28,9 @@ typedef struct tc__derive {
     const tc__node *why; // the first such op that was met
     const tc__own_gradient *own; // of custom ops, so many
     size_t owns;
-    int rounds; // halves are rounded behind every op
+    tc__recompute again; // of checkpoints,
+    uint32_t inside; //   and 1 + number of that whose node is being derived; 0 = of none
+    int rounds;      // halves are rounded behind every op
     int failed;
 } tc__derive;
 
@@ -154,11 +156,23 @@ static tc__node *tc__d_in(tc__derive *d, const tc__node *n, uint32_t i) {
     return d->g->node.at[n->in[i]];
 }
 
+// Node `id` as a value; NULL = reported.
+static tc__node *tc__d_value(tc__derive *d, uint32_t id) {
+    tc__node *v = d->inside ? tc__again_of(&d->again, d->inside, id) : d->g->node.at[id];
+    d->failed |= !v;
+    return v;
+}
+
+// What n is, where it is made again for what is being derived.
+static const tc__node *tc__d_original(const tc__derive *d, const tc__node *n) {
+    return tc__original(&d->again, n);
+}
+
 static int tc__d_flows(const tc__node *n) { return tc__is_float(n->dtype); }
 
 // Node `to` counts so much more. a NULL = nothing more, or no memory.
 static void tc__d_give(tc__derive *d, const tc__node *to, tc__node *a) {
-    uint32_t *at = &d->adjoint[to->id];
+    uint32_t *at = &d->adjoint[tc__d_original(d, to)->id];
     if (!a || !tc__d_flows(to)) return;
     a = tc__make_cast(d->g, a, to->dtype);
     if (*at) a = tc__d2(d, TC_OP_ADD, d->g->node.at[*at - 1], a);
@@ -172,7 +186,7 @@ typedef void (*tc__rule_fn)(tc__derive *d, const tc__node *n, tc__node *g);
 
 // Whether operand i of n is one number for all elements.
 static int tc__d_is_number(tc__derive *d, const tc__node *n, uint32_t i) {
-    const tc__node *a = tc__d_in(d, n, i);
+    const tc__node *a = tc__d_in(d, tc__d_original(d, n), i);
     while (a->op == TC_OP_EXPAND || a->op == TC_OP_RESHAPE || a->op == TC_OP_CAST)
         a = tc__d_in(d, a, 0);
     return a->op == TC_OP_CONST || a->op == TC_OP_ARG;
@@ -192,6 +206,7 @@ static int tc__derive_bound(tc__derive *d, const tc__node *n, tc__node *g) {
 
 // Whether a is a sum, or one by a number: what norms and deviations are a root of.
 static int tc__d_is_sum(tc__derive *d, const tc__node *a) {
+    a = tc__d_original(d, a);
     while (a->op == TC_OP_RESHAPE || (a->op == TC_OP_DIV && tc__d_is_number(d, a, 1)))
         a = tc__d_in(d, a, 0);
     return a->op == TC_OP_SUM;
@@ -200,15 +215,17 @@ static int tc__d_is_sum(tc__derive *d, const tc__node *a) {
 // Of equal elements of a pool's window the first counts, as PyTorch has it. Its taps are a chain of maxima, each between
 // those before it and the next tap; large windows are an amax, which shares.
 static int tc__derive_pool(tc__derive *d, const tc__node *n, tc__node *g) {
+    n = tc__d_original(d, n);
     const tc__composite *f =
         n->op == TC_OP_MAXIMUM ? tc__composite_of(d->g, n->id, TC_OP_MAX_POOL2D) : NULL;
     if (!f || f->result != n->id) return 0;
     int64_t size = f->attr[TC__MAX_POOL2D_KERNEL], taps = size * size;
     for (; n->op == TC_OP_MAXIMUM && taps > 1 && g; taps--) {
-        tc__node *before = tc__d_in(d, n, 0), *tap = tc__d_in(d, n, 1);
+        tc__node *before = tc__d_value(d, n->in[0]), *tap = tc__d_value(d, n->in[1]);
+        if (!before || !tap) return 1;
         tc__node *zeros = tc__d_zeros(d, g), *less = tc__d2(d, TC_OP_LT, before, tap);
         tc__d_give(d, tap, tc__d3(d, TC_OP_WHERE, less, g, zeros));
-        g = tc__d3(d, TC_OP_WHERE, less, zeros, g), n = before;
+        g = tc__d3(d, TC_OP_WHERE, less, zeros, g), n = tc__d_in(d, n, 0);
     }
     tc__d_give(d, n, g);
     return 1;
@@ -230,7 +247,7 @@ static void tc__derive_row(tc__derive *d, const tc__node *n, tc__node *g) {
 // what was summed, which is 0, would be NaN.
 static int tc__derive_root(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__node *a = tc__d_in(d, n, 0);
-    uint32_t *at = &d->adjoint[a->id], was = *at;
+    uint32_t *at = &d->adjoint[tc__d_original(d, a)->id], was = *at;
     if (n->op != TC_OP_SQRT && !(n->op == TC_OP_POW && tc__d_is_number(d, n, 1))) return 0;
     if (!tc__d_is_sum(d, a)) return 0;
     *at = 0;
@@ -553,13 +570,18 @@ static void tc__derive_to(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__d_give(d, a, tc__make1(d->g, TC_OP_TO, g, g->rank, g->dims, &device, 1));
 }
 
+static void tc__derive_again(tc__derive *d, const tc__node *n, tc__node *g) {
+    tc__d_give(d, tc__d_in(d, n, 0), g);
+}
+
 static void tc__derive_nothing(tc__derive *d, const tc__node *n, tc__node *g) {
     (void)d, (void)n, (void)g;
 }
 
 // ---- ops of the user's ----
 
-// Nodes that are made of the seed are made again of g in its place, up to node `last`. map[i] is what node seed + i is then.
+// Nodes that are made of the seed are made again of g in its place, up to node `last`; for what is made in a checkpoint,
+// so are those that are made of its values. map[i] is what node seed + i is then.
 static void tc__d_replaced(tc__derive *d, uint32_t seed, const tc__node *g, uint32_t last,
                            uint32_t *map) {
     map[0] = g->id;
@@ -568,11 +590,12 @@ static void tc__d_replaced(tc__derive *d, uint32_t seed, const tc__node *g, uint
         uint32_t ids[TC__MAX_OPERANDS];
         int changed = 0;
         map[i - seed] = i;
-        for (uint32_t k = 0; k < own.n_in; k++) {
-            ids[k] = own.in[k] < seed ? own.in[k] : map[own.in[k] - seed];
+        for (uint32_t k = 0; k < own.n_in && !d->failed; k++) {
+            const tc__node *a = own.in[k] < seed ? tc__d_value(d, own.in[k]) : NULL;
+            ids[k] = a ? a->id : map[own.in[k] - seed];
             changed |= ids[k] != own.in[k];
         }
-        if (!changed) continue;
+        if (!changed || d->failed) continue;
         own.in = ids;
         const tc__node *made = tc__node_cons(d->g, &own);
         d->failed |= !made;
@@ -591,8 +614,8 @@ static void tc__derive_own(tc__derive *d, const tc__own_gradient *o, const tc__n
     for (uint32_t i = 0; i < o->n && !d->failed; i++) {
         uint32_t at = o->in[i];
         if (at == TC__NO_NODE) continue;
-        at = at < o->seed ? at : map[at - o->seed];
-        tc__d_give(d, tc__d_in(d, n, i), d->g->node.at[at]);
+        tc__d_give(d, tc__d_in(d, n, i),
+                   at < o->seed ? tc__d_value(d, at) : d->g->node.at[map[at - o->seed]]);
     }
     if (map) TC__FREE_ARRAY(d->g->ctx, map, last - o->seed + 1);
 }
@@ -628,6 +651,7 @@ static const struct {
     {TC_OP_SCATTER_ADD, tc__derive_scatter},
     {TC_OP_INDEX_ADD, tc__derive_index_add},
     {TC_OP_TO, tc__derive_to},
+    {TC_OP_AGAIN, tc__derive_again},
     {TC_OP_DETACH, tc__derive_nothing},
     {TC_OP_INPUT, tc__derive_nothing},
     {TC_OP_CONST, tc__derive_nothing},
@@ -658,6 +682,9 @@ static void tc__derive_node(tc__derive *d, const tc__node *n) {
     if ((!rule && !own) || !d->adjoint[n->id]) return;
     tc__node *g = d->g->node.at[d->adjoint[n->id] - 1];
     d->g->device = n->device;
+    d->inside = d->again.checkpoints ? d->again.within[n->id] : 0;
+    n = tc__d_value(d, n->id);
+    if (!n) return;
     if (own)
         tc__derive_own(d, own, n, g);
     else
@@ -669,19 +696,23 @@ static void tc__derive_close(tc__derive *d) {
     if (!c) return;
     tc__free(c, d->adjoint, d->n * sizeof *d->adjoint);
     tc__free(c, d->how, d->n);
+    tc__recompute_close(&d->again);
     memset(d, 0, sizeof *d);
 }
 
-// Adjoints of all that y is made of; v has its sizes and dtype. 0 = reported.
-static int tc__derive_all(tc__derive *d, tc__graph *g, const tc__node *y,
-                          const tc__node *v) {
+// Adjoints of all that y is made of; v has its sizes and dtype. Values of the checkpoints are made again. 0 = reported.
+static int tc__derive_all(tc__derive *d, tc__graph *g, const tc__node *y, const tc__node *v,
+                          const tc__checkpoint *checkpoint, size_t checkpoints,
+                          int64_t *marks) {
     int was = g->device;
     d->g = g, d->y = y->id, d->v = v->id, d->n = (uint32_t)g->node.count;
     d->adjoint = TC__NEW_ARRAY(g->ctx, uint32_t, d->n);
     d->how = TC__NEW_ARRAY(g->ctx, uint8_t, d->n);
     if (!d->adjoint || !d->how) return 0;
+    if (!tc__recompute_open(&d->again, g, checkpoint, checkpoints, marks)) return 0;
     d->adjoint[y->id] = v->id + 1, d->how[y->id] = TC__DEPENDS;
     for (uint32_t i = y->id + 1; i-- > 0 && !d->failed;) tc__derive_node(d, g->node.at[i]);
     g->device = was;
+    tc__recompute_close(&d->again);
     return !d->failed && !g->ix->failed;
 }

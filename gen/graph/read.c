@@ -373,9 +373,11 @@ static int tc__read_attrs(tc__reader *r, tc__read_node *n) {
             n->attr[n->n_attr++] = n->device;
             continue;
         }
+        int first_draw = n->op == TC_OP_RANDOM && n->n_attr == TC__RANDOM_MARK;
+        if (first_draw && !tc__read_take(r, a.name)) return 1;
         if (external && !tc__read_expect(r, "x")) return 0;
         if (!external && !tc__attr_is(&a, "bits") &&
-            (!tc__read_expect(r, a.name) || !tc__read_expect(r, "=")))
+            ((!first_draw && !tc__read_expect(r, a.name)) || !tc__read_expect(r, "=")))
             return 0;
         do {
             if (!tc__read_word(r, n, a.kind)) return 0;

@@ -166,6 +166,8 @@ static int tc__verify_words(const tc__verifier *v) {
         int sizes = tc__attr_is(&name, "sizes"), order = tc__attr_is(&name, "order");
         want += sizes ? n->rank : order ? a->rank : 1u;
     }
+    // Without a mark a random number is drawn for the first time.
+    if (n->op == TC_OP_RANDOM && n->n_attr == TC__RANDOM_MARK) want = TC__RANDOM_MARK;
     if (n->n_attr != want)
         return tc__verify_fail(v, "%u attribute words, %u belong there",
                                (unsigned)n->n_attr, (unsigned)want);

@@ -407,6 +407,7 @@ static void tc__merge_into(tc__schedule *s, uint32_t a, uint32_t b, const tc__sp
     tc__cluster *x = &s->cluster.at[a], *y = &s->cluster.at[b];
     tc__join_roots(s, a, b);
     x->space = *joint;
+    if (x->again < y->again) x->again = y->again;
     x->taps += y->taps, x->size = size->nodes, x->buffers = size->buffers;
     if (x->kind == TC__POINTWISE) x->kind = y->kind;
     y->alive = 0;
@@ -431,6 +432,7 @@ static const char *tc__why_apart(tc__schedule *s, uint32_t a, uint32_t b, tc__sp
     if (x->part != y->part) return "a long kernel is cut where few bytes cross";
     if (x->kind == TC__OPAQUE || y->kind == TC__OPAQUE)
         return "an opaque op is a kernel by itself";
+    if (tc__is_before_again(s, x, y)) return "one is computed again, later";
     if (tc__would_cycle(s, a, b)) return "each would wait for the other";
     if (!tc__joint_space(s, x, y, joint)) return "their iteration spaces do not fit";
     if (tc__related(s, a, b) &&

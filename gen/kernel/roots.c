@@ -67,7 +67,8 @@ typedef struct tc__cluster {
     uint32_t taps;  // body nodes that its roots have beyond one for each op
     uint32_t size;  // body nodes at most
     uint32_t buffers;
-    int device; // that it runs on
+    uint32_t again; // of its roots that are computed again, the last; 0 = none is
+    int device;     // that it runs on
     int alive;
 } tc__cluster;
 
@@ -81,6 +82,8 @@ typedef struct tc__schedule {
     uint32_t *length; // by node: ops of the expression that its users inline
     uint8_t *forced;  // by node
     uint8_t *product; // by node: a contraction's value, changed element by element
+    uint32_t *again;  // by node: see kernel/again.c
+    uint8_t *redraw;  // by node: it is drawn wherever it is needed: kernel/redraw.c
     int32_t *root_of; // by node
     TC__VEC(tc__root) root;
     TC__VEC(tc__cluster) cluster;
@@ -292,7 +295,7 @@ static void tc__force_index(tc__schedule *s, const tc__node *gather) {
 static const tc__node *tc__opaque_operand(const tc__graph *g, const tc__node *n,
                                           uint32_t i) {
     const tc__node *a = tc__operand(g, n, i);
-    while (a->op == TC_OP_RESHAPE) a = tc__operand(g, a, 0);
+    while (a->op == TC_OP_RESHAPE || a->op == TC_OP_AGAIN) a = tc__operand(g, a, 0);
     return a;
 }
 
@@ -310,6 +313,12 @@ static void tc__force_opaque(tc__schedule *s, const tc__node *n) {
     }
 }
 
+// What values are computed again of is in memory, not computed again in turn.
+static void tc__force_kept(tc__schedule *s, const tc__node *again) {
+    tc__origin o = tc__origin_of(s, again->in[0]);
+    if (tc__origin_is_computed(&o)) s->forced[o.least->id] = 1;
+}
+
 static void tc__force_sources(tc__schedule *s) {
     for (size_t i = 0; i < s->g->node.count; i++) {
         const tc__node *n = s->g->node.at[i];
@@ -317,6 +326,7 @@ static void tc__force_sources(tc__schedule *s) {
         if (tc__is_kind(n, TC__KIND_CONTRACT)) tc__force_factors(s, n);
         if (tc__is_kind(n, TC__KIND_GATHER)) tc__force_table(s, n), tc__force_index(s, n);
         if (tc__is_kind(n, TC__KIND_OPAQUE)) tc__force_opaque(s, n);
+        if (n->op == TC_OP_AGAIN) tc__force_kept(s, n);
     }
 }
 
@@ -419,9 +429,10 @@ static int tc__find_roots_once(tc__schedule *s, const uint8_t *output, uint32_t 
         s->product[i] = (uint8_t)tc__is_of_product(s, n);
         int whole = tc__is_kind(n, TC__KIND_REDUCE) || tc__is_kind(n, TC__KIND_CONTRACT);
         int dear = (tc__is_alu(n) || n->op == TC_OP_RANDOM) && s->users[i] > 1 &&
-                   (s->cost[i] > TC__CHEAP || s->product[i]);
+                   !s->redraw[i] && (s->cost[i] > TC__CHEAP || s->product[i]);
         int alone = s->apart && tc__is_computed(n);
         int root = whole || dear || alone || s->forced[i] || output[i];
+        if (s->redraw[i]) s->cost[i] = 0; // as if it were loaded
         if (!root) s->length[i] = length;
         if (!root) continue;
         if (!tc__add_root(s, i, output[i])) return 0;

@@ -336,25 +336,37 @@ static int tc__cluster_ready(const tc__schedule *s, uint32_t group, const uint8_
     return 1;
 }
 
-static int tc__emit_groups(tc__schedule *s) {
+// The clusters that are left, each behind those it loads from. 0 = out of memory, or there is no such order.
+static int tc__order_clusters(tc__schedule *s, uint32_t *order, size_t *n) {
     uint8_t *done = TC__NEW_ARRAY(s->ctx, uint8_t, s->cluster.count);
     size_t left = 0;
     int ok = done != NULL;
     for (size_t i = 0; i < s->cluster.count; i++) left += s->cluster.at[i].alive != 0;
     while (ok && left) {
         size_t before = left;
-        for (uint32_t i = 0; ok && i < s->cluster.count; i++) {
+        for (uint32_t i = 0; i < s->cluster.count; i++) {
             if (!s->cluster.at[i].alive || done[i] || !tc__cluster_ready(s, i, done))
                 continue;
-            tc__group *k = tc__make_group(s, i);
-            ok = k && TC__PUSH(s->ctx, s->kernel, k);
-            if (k && !ok) tc__group_free(s->ctx, k);
+            order[(*n)++] = i;
             done[i] = 1;
             left--;
         }
         if (left == before) ok = 0;
     }
     tc__free(s->ctx, done, s->cluster.count ? s->cluster.count : 1);
+    return ok;
+}
+
+static int tc__emit_groups(tc__schedule *s) {
+    size_t n = 0, some = s->cluster.count ? s->cluster.count : 1;
+    uint32_t *order = TC__NEW_ARRAY(s->ctx, uint32_t, some);
+    int ok = order && tc__order_clusters(s, order, &n) && tc__order_again(s, order, n);
+    for (size_t i = 0; ok && i < n; i++) {
+        tc__group *k = tc__make_group(s, order[i]);
+        ok = k && TC__PUSH(s->ctx, s->kernel, k);
+        if (k && !ok) tc__group_free(s->ctx, k);
+    }
+    if (order) TC__FREE_ARRAY(s->ctx, order, some);
     return ok || tc__fail(s->ctx, TC_E_INTERNAL,
                           "schedule: the kernels of a graph could not be built");
 }
@@ -364,6 +376,8 @@ static void tc__schedule_close(tc__schedule *s) {
     tc__free(s->ctx, s->live, n);
     tc__free(s->ctx, s->forced, n);
     tc__free(s->ctx, s->product, n);
+    tc__free(s->ctx, s->again, n * sizeof *s->again);
+    tc__free(s->ctx, s->redraw, n);
     tc__free(s->ctx, s->users, n * sizeof *s->users);
     tc__free(s->ctx, s->cost, n * sizeof *s->cost);
     tc__free(s->ctx, s->length, n * sizeof *s->length);
@@ -396,16 +410,19 @@ static int tc__schedule_run_on(tc__schedule *s, tc_ctx *c, const tc__graph *g,
     s->product = TC__NEW_ARRAY(c, uint8_t, n), s->part = TC__NEW_ARRAY(c, uint32_t, n);
     s->users = TC__NEW_ARRAY(c, uint32_t, n), s->cost = TC__NEW_ARRAY(c, uint32_t, n);
     s->root_of = TC__NEW_ARRAY(c, int32_t, n), s->length = TC__NEW_ARRAY(c, uint32_t, n);
-    if (!s->live || !s->forced || !s->product || !s->users || !s->cost || !s->root_of ||
-        !s->length || !s->part)
+    s->again = TC__NEW_ARRAY(c, uint32_t, n), s->redraw = TC__NEW_ARRAY(c, uint8_t, n);
+    if (!s->live || !s->forced || !s->product || !s->again || !s->redraw || !s->users ||
+        !s->cost || !s->root_of || !s->length || !s->part)
         return 0;
     if (!tc__outlines_open(&s->outlines, c, g, inputs, s->root_of, s->cost)) return 0;
     if (n) memcpy(s->live, output, n);
     tc__mark_live(s);
+    if (!tc__again_all(c, g, s->again)) return 0;
     tc__force_sources(s);
     tc__force_twisted(s);
     if (!tc__analyse_all(s, output) || !tc__relate(s)) return 0;
     if (!s->apart && !tc__merge_roots(s, output)) return 0;
+    if (!s->apart && !tc__redraw_roots(s, output)) return 0;
     tc__mark_stored(s);
     tc__log_apart(s);
     return tc__emit_groups(s);

@@ -513,7 +513,8 @@ static uint32_t tc__lower_move(tc__weave *w, const tc__node *n, const tc__ix *in
         break;
     case TC_OP_PAD: return tc__lower_pad(w, n, index);
     case TC_OP_WINDOW: return tc__lower_window(w, n, index);
-    case TC_OP_DETACH: return tc__lower_at(w, a, index);
+    case TC_OP_DETACH:
+    case TC_OP_AGAIN: return tc__lower_at(w, a, index);
     default: w->failed = 1; return 0;
     }
     return tc__lower_at(w, a, at);

@@ -9,7 +9,7 @@
 #include "help.h"
 #include "tools/cuda_device.h"
 
-enum { MOST_IN = 4, MOST = 1200 };
+enum { MOST_IN = 4, MOST = 96 * 128 };
 
 typedef tc_tensor (*loss_fn)(const tc_tensor *in);
 
@@ -38,6 +38,27 @@ static tc_tensor rows(const tc_tensor *in) {
     return tc_sum_all(tc_square(tc_cumsum(tc_softmax(y, -1), 0)));
 }
 
+static tc_tensor dropout(const tc_tensor *in) {
+    tc_tensor y = tc_layer_norm(tc_add(tc_dropout(in[0], 0.3), in[3]), in[1], in[2], 1e-5);
+    return tc_sum_all(tc_mul(y, tc_sin(y)));
+}
+
+static tc_ctx *of_jobs;
+
+static void layer(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    tc_tensor w = *(const tc_tensor *)user;
+    (void)tc;
+    out[0] = tc_add(in[0], tc_dropout(tc_gelu(tc_matmul(in[0], w)), 0.2));
+}
+static tc_tensor checkpoints(const tc_tensor *in) {
+    tc_tensor x = in[0], w[2];
+    for (int i = 0; i < 2; i++) {
+        w[i] = in[1 + i];
+        CHECK_EQ(tc_checkpoint(of_jobs, layer, &w[i], &x, 1, &x, 1), TC_OK);
+    }
+    return tc_mean_all(tc_square(x));
+}
+
 typedef struct job {
     const char *name;
     loss_fn f;
@@ -52,6 +73,8 @@ static const job jobs[] = {
     {"maps", maps, 3, 3, {{2, 2, 6, 6}, {3, 2, 3, 3}, {3}}},
     {"attention", attention, 3, 3, {{2, 6, 8}, {2, 6, 8}, {2, 6, 8}}},
     {"rows", rows, 3, 1, {{6, 8}, {10}, {10, 8}}},
+    {"dropout", dropout, 4, 4, {{8, 24}, {24}, {24}, {8, 24}}},
+    {"checkpoints", checkpoints, 3, 3, {{8, 12}, {12, 12}, {12, 12}}},
 };
 
 static tc_tensor operand(tc_ctx *tc, const int64_t *size, int number, const char *device) {
@@ -75,6 +98,7 @@ static int64_t gradients(tc_ctx *tc, const job *j, const char *device, float *g)
     snprintf(name, sizeof name, "%s on %s", j->name, device);
     for (int k = 0; k < j->n_in; k++) in[k] = operand(tc, j->size[k], k, device);
     for (int visit = 0; visit < 2; visit++) {
+        tc_manual_seed(tc, 11);
         tc_trace_begin(tc, name);
         CHECK_EQ(tc_grad(j->f(in), in, j->derived, d), TC_OK);
         CHECK_EQ(tc_trace_end(tc), TC_OK);
@@ -110,11 +134,30 @@ TEST(of_programs) {
     config.threads = 1;
     tc_ctx *tc = tc_open(&config);
     REQUIRE(open_device(tc));
+    of_jobs = tc;
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
         check_job(tc, &jobs[i]);
         if (tc_error(tc)) FAIL("%s: %s", jobs[i].name, tc_error_text(tc));
         tc_error_clear(tc);
     }
+    tc_close(tc);
+    check_device_closed();
+}
+
+// A dropout's mask is drawn again, and lies nowhere.
+TEST(masks_are_not_stored) {
+    static const int64_t size[2][4] = {{96, 128}, {128}};
+    tc_config config = tc_config_default();
+    tc_ctx *tc = tc_open(&config);
+    REQUIRE(open_device(tc));
+    tc_tensor x = operand(tc, size[0], 1, DEVICE_NAME),
+              b = operand(tc, size[1], 2, DEVICE_NAME), g;
+    tc_trace_begin(tc, "mask");
+    tc_grad(
+        tc_sum_all(tc_exp(tc_mean(tc_square(tc_dropout(tc_relu(tc_add(x, b)), 0.5)), 0))),
+        &x, 1, &g);
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    CHECK(tc_stats_get(tc).arena_bytes < 96 * 128);
     tc_close(tc);
     check_device_closed();
 }

@@ -165,7 +165,8 @@ static void run_gelu_backward(tc_ctx *c) {
     derive(c, tc_gelu(tc_add(in[0], in[1])), w, in, 2);
 }
 
-// Of what the norm is about rows keep the mean and the slope, a byte for each element of the mask, and no more.
+// Of what the norm is about rows keep the mean and the slope, and no more; the host keeps a byte for each element of
+// the mask, which a device draws again.
 static void run_dropout_norm_backward(tc_ctx *c) {
     tc_tensor in[4], w = random_of(c, TC_DIMS(64, 768));
     in[0] = random_of(c, TC_DIMS(64, 768)), in[1] = random_of(c, TC_DIMS(64, 768));
@@ -173,6 +174,21 @@ static void run_dropout_norm_backward(tc_ctx *c) {
     tc_trace_begin(c, "golden");
     derive(c, tc_layer_norm(tc_add(tc_dropout(in[0], 0.1), in[1]), in[2], in[3], 1e-5), w,
            in, 4);
+}
+
+static void gelu_layer(tc_ctx *c, const tc_tensor *in, tc_tensor *out, void *w) {
+    (void)c;
+    out[0] = tc_gelu(tc_linear(in[0], *(tc_tensor *)w, tc_null()));
+}
+
+// Of each layer its input is kept; its product is computed again right before it is needed.
+static void run_checkpoint(tc_ctx *c) {
+    tc_tensor in[3], x = random_of(c, TC_DIMS(320, 256)),
+                     w = random_of(c, TC_DIMS(320, 256));
+    for (int i = 0; i < 3; i++) in[i] = random_of(c, TC_DIMS(256, 256));
+    tc_trace_begin(c, "golden");
+    for (int i = 0; i < 3; i++) tc_checkpoint(c, gelu_layer, &in[i], &x, 1, &x, 1);
+    derive(c, x, w, in, 3);
 }
 
 // One reduction, and what stands behind it, in one kernel.
@@ -410,6 +426,7 @@ static const golden goldens[] = {
     {"rms_norm_backward", 2, 0, run_rms_norm_backward},
     {"gelu_backward", 1, WITH_CUDA, run_gelu_backward},
     {"dropout_norm_backward", 2, WITH_CUDA, run_dropout_norm_backward},
+    {"checkpoint", 11, 0, run_checkpoint},
     {"entropy", 1, 0, run_entropy},
     {"mean_var", 1, 0, run_mean_var},
     {"chain", 1, WITH_SOURCE, run_chain},
@@ -647,6 +664,7 @@ GOLDEN(layer_norm_backward)
 GOLDEN(rms_norm_backward)
 GOLDEN(gelu_backward)
 GOLDEN(dropout_norm_backward)
+GOLDEN(checkpoint)
 GOLDEN(entropy)
 GOLDEN(mean_var)
 GOLDEN(chain)

@@ -2135,6 +2135,7 @@ static const char *const elsewhere[] = {
     "PUT", "GET", "LAST", "TEMPLATE", "HOLE",
     "TO",                                                   // tests/cuda/across.c
     "DETACH", "GRADIENT", "JVP", "NO_GRAD", "OWN_GRADIENT", // tests/grad
+    "AGAIN", "CHECKPOINT",                                  // tests/grad/checkpoint.c
     // rows.c
     "CUMSUM", "CUMPROD", "ARGSORT", "TOPK", "SCATTER", "SCATTER_ADD", "INDEX_ADD"};
 

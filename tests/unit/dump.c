@@ -55,6 +55,8 @@ static const char *const sample =
     "%18 = topk %6 descending=0 k=5    i64[s0,5]\n"
     "%19 = scatter_add %6 %17 %12      f32[s0,32]\n"
     "%20 = index_add %15 %11 %0        f32[32,32]\n"
+    "%21 = again %20 mark=1            f32[32,32]\n"
+    "%22 = random kind=1 draw=3 mark=2  f64[4]\n"
     "return %5 %9 %15\n";
 
 TEST(dump_of_read_is_the_text) {

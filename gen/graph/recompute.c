@@ -1,0 +1,165 @@
+// What derivatives take of a checkpoint (tc_checkpoint): its nodes, made again of what stood before it. Input: which
+// nodes were made in which checkpoint. Output: copies of them, once for each derivation.
+//
+// A copy has AGAIN around each operand from outside, with a mark that no other node has: so it is a node of its own,
+// though it computes the same, and the value of the first one ends with the forward pass. The rules of derivatives
+// see copies where a node was made in a checkpoint; what they give is the node's. In nested checkpoints a copy is made
+// of copies of the outer one. What is made of no tensor is the same in both; random numbers are drawn by the same
+// counters again. Kernels compute copies late, and none that stands before them (kernel/again.c).
+
+enum { TC__CHECKPOINTS_DEEP = 64 }; // inside each other
+
+// A call of tc_checkpoint: graph/build.c notes it.
+typedef struct tc__checkpoint {
+    uint32_t first, end; // its nodes
+    uint32_t outer;      // 1 + number of the one around it, 0 = there is none
+} tc__checkpoint;
+
+#define TC__CHECKPOINT_OPEN UINT32_MAX // end: it is being walked, and its values are there
+
+typedef struct tc__recompute {
+    tc__graph *g;
+    const tc__checkpoint *checkpoint; // so many, an outer one before those inside it
+    size_t checkpoints;
+    int64_t *marks;   // how many were given; the builder's
+    uint32_t n;       // nodes when the derivation began
+    uint8_t *bare;    // by node: it is made of no tensor
+    uint32_t *within; // by node: 1 + number of the innermost checkpoint
+    uint32_t **copy;  // by checkpoint: by node of it; NULL = none is made yet
+    int64_t *mark;    //   and what tells its AGAINs from others
+    TC__VEC(uint32_t)
+    original; // of nodes behind n: what they are copies of, or TC__NO_NODE
+} tc__recompute;
+
+static void tc__recompute_close(tc__recompute *r) {
+    tc_ctx *c = r->g ? r->g->ctx : NULL;
+    if (!c) return;
+    for (size_t i = 0; r->copy && i < r->checkpoints; i++) {
+        const tc__checkpoint *k = &r->checkpoint[i];
+        if (r->copy[i]) TC__FREE_ARRAY(c, r->copy[i], k->end - k->first);
+    }
+    if (r->bare) TC__FREE_ARRAY(c, r->bare, r->n);
+    if (r->within) TC__FREE_ARRAY(c, r->within, r->n);
+    if (r->copy) TC__FREE_ARRAY(c, r->copy, r->checkpoints);
+    if (r->mark) TC__FREE_ARRAY(c, r->mark, r->checkpoints);
+    TC__VEC_FREE(c, r->original);
+    memset(r, 0, sizeof *r);
+}
+
+static int tc__is_closed(const tc__checkpoint *k) { return k->end != TC__CHECKPOINT_OPEN; }
+
+static int tc__is_bare(const tc__recompute *r, const tc__node *n) {
+    int bare = n->n_in ? n->op != TC_OP_INPUT
+                       : n->op == TC_OP_CONST || n->op == TC_OP_IOTA || n->op == TC_OP_ARG;
+    for (uint32_t k = 0; k < n->n_in; k++) bare &= r->bare[n->in[k]];
+    return bare;
+}
+
+// Without checkpoints it costs nothing. 0 = reported.
+static int tc__recompute_open(tc__recompute *r, tc__graph *g, const tc__checkpoint *all,
+                              size_t n, int64_t *marks) {
+    memset(r, 0, sizeof *r);
+    if (!n) return 1;
+    r->g = g, r->checkpoint = all, r->checkpoints = n, r->marks = marks;
+    r->n = (uint32_t)g->node.count;
+    r->bare = TC__NEW_ARRAY(g->ctx, uint8_t, r->n);
+    r->within = TC__NEW_ARRAY(g->ctx, uint32_t, r->n);
+    r->copy = TC__NEW_ARRAY(g->ctx, uint32_t *, n);
+    r->mark = TC__NEW_ARRAY(g->ctx, int64_t, n);
+    if (!r->bare || !r->within || !r->copy || !r->mark) return 0;
+    for (uint32_t i = 0; i < r->n; i++) r->bare[i] = (uint8_t)tc__is_bare(r, g->node.at[i]);
+    for (size_t i = 0; i < n; i++)
+        for (uint32_t k = all[i].first; tc__is_closed(&all[i]) && k < all[i].end; k++)
+            r->within[k] = (uint32_t)i + 1;
+    return 1;
+}
+
+// The checkpoints around and with `number`, from 1, the outermost last.
+static uint32_t tc__checkpoints_around(const tc__recompute *r, uint32_t number,
+                                       uint32_t *chain) {
+    uint32_t n = 0;
+    for (; number && n < TC__CHECKPOINTS_DEEP; number = r->checkpoint[number - 1].outer)
+        if (tc__is_closed(&r->checkpoint[number - 1])) chain[n++] = number - 1;
+    return n;
+}
+
+static const tc__node *tc__original(const tc__recompute *r, const tc__node *n) {
+    uint32_t at = n->id - r->n;
+    if (n->id < r->n || at >= r->original.count) return n;
+    return r->original.at[at] == TC__NO_NODE ? n : r->g->node.at[r->original.at[at]];
+}
+
+// Notes that `made` is node `id` again; NULL = reported.
+static tc__node *tc__recompute_note(tc__recompute *r, tc__node *made, uint32_t id) {
+    while (made && r->original.count + r->n <= made->id)
+        if (!TC__PUSH(r->g->ctx, r->original, TC__NO_NODE)) return NULL;
+    if (made && made->id >= r->n) r->original.at[made->id - r->n] = id;
+    return made;
+}
+
+// Node `id` as what is made again in the checkpoints of `chain` takes it, which are copied. NULL = reported.
+static tc__node *tc__again_in(tc__recompute *r, const uint32_t *chain, uint32_t n,
+                              uint32_t id) {
+    tc__node *v = r->g->node.at[id];
+    while (v && n-- && !r->bare[id]) {
+        const tc__checkpoint *k = &r->checkpoint[chain[n]];
+        if (id >= k->first && id < k->end)
+            v = r->g->node.at[r->copy[chain[n]][id - k->first]];
+        else
+            v = tc__make1(r->g, TC_OP_AGAIN, v, v->rank, v->dims, &r->mark[chain[n]], 1);
+        v = tc__recompute_note(r, v, id);
+    }
+    return v;
+}
+
+// A copy of node `id`, which is of the innermost checkpoint of `chain`; NULL = reported.
+static tc__node *tc__copy_node(tc__recompute *r, const uint32_t *chain, uint32_t n,
+                               uint32_t id) {
+    const tc__node *a = r->g->node.at[id];
+    tc__node own = *a;
+    uint32_t ids[TC__MAX_OPERANDS];
+    int64_t words[3] = {0, 0, r->mark[*chain]};
+    if (r->bare[id]) return r->g->node.at[id];
+    r->g->from = a->from;
+    if (a->op == TC_OP_INPUT) {
+        tc__node *v = tc__again_in(r, chain + 1, n - 1, id);
+        return v ? tc__make1(r->g, TC_OP_AGAIN, v, v->rank, v->dims, words + 2, 1) : NULL;
+    }
+    for (uint32_t k = 0; k < a->n_in; k++) {
+        const tc__node *in = tc__again_in(r, chain, n, a->in[k]);
+        if (!in) return NULL;
+        ids[k] = in->id;
+    }
+    own.in = ids;
+    if (a->op == TC_OP_RANDOM) {
+        words[TC__RANDOM_KIND] = a->attr[TC__RANDOM_KIND];
+        words[TC__RANDOM_DRAW] = a->attr[TC__RANDOM_DRAW];
+        own.attr = words, own.n_attr = 3;
+    }
+    return tc__node_cons(r->g, &own);
+}
+
+// Makes the nodes of the innermost checkpoint of `chain` again. 0 = reported.
+static int tc__copy_checkpoint(tc__recompute *r, const uint32_t *chain, uint32_t n) {
+    const tc__checkpoint *k = &r->checkpoint[*chain];
+    const struct tc__step *from = r->g->from;
+    uint32_t *copy = TC__NEW_ARRAY(r->g->ctx, uint32_t, k->end - k->first);
+    int ok = copy != NULL;
+    r->copy[*chain] = copy, r->mark[*chain] = ++*r->marks;
+    for (uint32_t id = k->first; ok && id < k->end; id++) {
+        const tc__node *made = tc__recompute_note(r, tc__copy_node(r, chain, n, id), id);
+        ok = made != NULL;
+        if (ok) copy[id - k->first] = made->id;
+    }
+    r->g->from = from;
+    return ok;
+}
+
+// Node `id` as derivatives of what checkpoint `number` made take it: from 1; 0 = no checkpoint. NULL = reported.
+static tc__node *tc__again_of(tc__recompute *r, uint32_t number, uint32_t id) {
+    uint32_t chain[TC__CHECKPOINTS_DEEP];
+    uint32_t n = tc__checkpoints_around(r, number, chain);
+    for (uint32_t i = n; i-- > 0;)
+        if (!r->copy[chain[i]] && !tc__copy_checkpoint(r, chain + i, n - i)) return NULL;
+    return tc__again_in(r, chain, n, id);
+}

@@ -1,0 +1,101 @@
+// What is computed again (AGAIN, graph/recompute.c) is computed late: no kernel has both it and what stood before its
+// AGAIN, and its kernels come right before those that first read them, so that what it is a copy of can be dropped
+// between. Input: a TENSOR graph, then clusters in an order. Output: which nodes are copies; another order.
+
+enum {
+    TC__AGAIN_NOT,
+    TC__AGAIN_BARE,
+    TC__AGAIN_FIRST
+}; // made of tensors, of none; else as below
+
+// The mark of a node with which something begins that is computed again; 0 = it is none.
+static int64_t tc__mark_of(const tc__node *n) {
+    if (n->op == TC_OP_AGAIN) return n->attr[TC__AGAIN_MARK];
+    return n->op == TC_OP_RANDOM && n->n_attr > TC__RANDOM_MARK ? n->attr[TC__RANDOM_MARK]
+                                                                : 0;
+}
+
+// What stands before the first node of its mark stands before a copy: 2 + id of that one, of the last mark that it
+// is made with. A node is a copy when all that it is made of is; a derivative depends on what came before, too.
+static uint32_t tc__again_of_node(const uint32_t *again, const tc__node *n) {
+    uint32_t last = TC__AGAIN_BARE;
+    if (n->op == TC_OP_INPUT || n->op == TC_OP_RANDOM) return TC__AGAIN_NOT;
+    for (uint32_t k = 0; k < n->n_in; k++) {
+        uint32_t a = again[n->in[k]];
+        if (a == TC__AGAIN_NOT) return TC__AGAIN_NOT;
+        if (a > last) last = a;
+    }
+    return last;
+}
+
+// By node. 0 = out of memory.
+static int tc__again_all(tc_ctx *c, const tc__graph *g, uint32_t *again) {
+    int64_t marks = 0;
+    for (size_t i = 0; i < g->node.count; i++)
+        if (tc__mark_of(g->node.at[i]) > marks) marks = tc__mark_of(g->node.at[i]);
+    uint32_t *first = TC__NEW_ARRAY(c, uint32_t, marks + 1); // by mark: its first node
+    for (uint32_t i = 0; first && marks && i < g->node.count; i++) {
+        const tc__node *n = g->node.at[i];
+        int64_t mark = tc__mark_of(n);
+        if (mark && !first[mark]) first[mark] = i + TC__AGAIN_FIRST;
+        again[i] = mark ? first[mark] : tc__again_of_node(again, n);
+    }
+    if (first) TC__FREE_ARRAY(c, first, marks + 1);
+    return first != NULL;
+}
+
+// Of a root that is computed again; else 0.
+static uint32_t tc__root_again(const tc__schedule *s, uint32_t node) {
+    uint32_t a = s->again[node];
+    return a >= TC__AGAIN_FIRST ? a : 0;
+}
+
+// Whether one of two clusters is computed again, and the other stood there before.
+static int tc__is_before_again(const tc__schedule *s, const tc__cluster *x,
+                               const tc__cluster *y) {
+    uint32_t a = s->root.at[x->first].node, b = s->root.at[y->first].node;
+    uint32_t first = a < b ? a : b, again = x->again > y->again ? x->again : y->again;
+    return again > first + TC__AGAIN_FIRST;
+}
+
+// By place in the order: that of the first kernel before which it has to be done. 0 = out of memory.
+static int tc__find_anchors(const tc__schedule *s, const uint32_t *order, size_t n,
+                            uint64_t *anchor) {
+    size_t some = s->cluster.count ? s->cluster.count : 1;
+    uint32_t *reader = TC__NEW_ARRAY(s->ctx, uint32_t, some); // 1 + place of the first
+    for (size_t p = n; reader && p-- > 0;) {
+        const tc__cluster *c = &s->cluster.at[order[p]];
+        uint32_t own = reader[order[p]], at = c->again && own ? own - 1 : (uint32_t)p;
+        anchor[p] = at;
+        for (uint32_t r = c->first; r != UINT32_MAX; r = s->root.at[r].next) {
+            const tc__root *root = &s->root.at[r];
+            for (uint32_t i = root->use; i < root->use + root->uses; i++) {
+                uint32_t *first = &reader[s->root.at[s->use.at[i].root].group];
+                if (!*first || at < *first - 1) *first = at + 1;
+            }
+        }
+    }
+    if (reader) TC__FREE_ARRAY(s->ctx, reader, some);
+    return reader != NULL;
+}
+
+static int tc__anchor_order(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+// Moves clusters that are computed again to where they are needed. 0 = out of memory.
+static int tc__order_again(const tc__schedule *s, uint32_t *order, size_t n) {
+    int any = 0;
+    for (size_t i = 0; i < n; i++) any |= s->cluster.at[order[i]].again != 0;
+    if (!any) return 1;
+    uint64_t *key = TC__NEW_ARRAY(s->ctx, uint64_t, n);
+    uint32_t *was = TC__NEW_ARRAY(s->ctx, uint32_t, n);
+    int ok = key && was && tc__find_anchors(s, order, n, key);
+    for (size_t i = 0; ok && i < n; i++) key[i] = key[i] << 32 | i, was[i] = order[i];
+    if (ok) qsort(key, n, sizeof *key, tc__anchor_order);
+    for (size_t i = 0; ok && i < n; i++) order[i] = was[(uint32_t)key[i]];
+    if (key) TC__FREE_ARRAY(s->ctx, key, n);
+    if (was) TC__FREE_ARRAY(s->ctx, was, n);
+    return ok;
+}
