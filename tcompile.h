@@ -2611,7 +2611,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xd412b2b913a41201u
+#define TC__BUILD_ID 0x657deeaedb4d5402u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -23240,6 +23240,21 @@ if(!tc__ix_steps(g,e,axis,width,&stride))return TC__PER_LANE;
 if(tc__ix_equals(stride,0))return TC__UNIFORM;
 return tc__ix_equals(stride,1)?TC__CONTIGUOUS:TC__PER_LANE;
 }
+static int tc__is_drawn_run(const tc__group*g,const tc__node*n,tc__axis axis,
+int64_t width){
+tc__ix stride;
+if(n->op!=TC_OP_INDEX||
+!tc__ix_steps(g,n->attr[TC__INDEX_EXPR],axis,width,&stride)||
+!tc__ix_equals(stride,1))
+return 0;
+for(size_t i=n->id+1;i<g->body.node.count;i++){
+const tc__node*o=g->body.node.at[i];
+for(uint32_t k=0;k<o->n_in;k++)
+if(o->in[k]==n->id&&(o->op!=TC_OP_RANDOM||o->dtype!=TC_F32))
+return 0;
+}
+return 1;
+}
 static int tc__is_lane_row(const tc__group*g,const tc__node*n,tc__axis axis){
 return tc__buffer_of(g,n)->place==TC__BUF_ROW&&axis==TC__ROW;
 }
@@ -24059,6 +24074,7 @@ return g->shape.lanes?g->shape.lanes:(int)TC__VECTOR;
 static int tc__node_takes_16(const tc__group*g,const tc__node*n){
 int memory=n->op==TC_OP_LOAD||n->op==TC_OP_STORE;
 if(!tc__lanes_differ(n,g->shape.vector))return 1;
+if(tc__is_drawn_run(g,n,g->shape.vector,16))return 1;
 if(tc__dtypes[n->dtype].bytes==8&&n->op!=TC_OP_FOR&&n->op!=TC_OP_END)
 return 0;
 if(!memory||tc__is_lane_row(g,n,g->shape.vector))return 1;
@@ -26873,6 +26889,7 @@ static void tc__c_index(tc__printer*p,const tc__node*n,int copy){
 tc__ix e=n->attr[TC__INDEX_EXPR],stride;
 int steps=
 tc__lanes_differ(n,p->axis)&&tc__ix_steps(p->g,e,p->axis,p->unit,&stride);
+if(tc__is_drawn_run(p->g,n,p->axis,p->unit))return;
 if(!tc__lanes_differ(n,p->axis)||(steps&&tc__ix_is_const(stride))){
 int64_t s=steps?tc__ix_value(stride):0;
 tc__put_let(p,n,copy);
@@ -26934,20 +26951,35 @@ tc__put(p->out,");\n");
 tc__put_let(p,n,copy);
 tc__put(p->out,"tc_ld_i32(x%u_%d);\n",n->id,copy);
 }
-static void tc__c_random(tc__printer*p,const tc__node*n,int copy){
-const char*cls=tc__suffix(n->dtype);
-int words=tc__draw_words(n);
+static int tc__c_drawn_together(const tc__printer*p,const tc__node*n){
+int vectors=32/p->unit;
+int together=!p->tail&&p->copies%vectors==0&&tc__draw_words(n)==1&&
+tc__is_drawn_run(p->g,tc__body(p,n->in[0]),p->axis,32);
+return together?vectors:1;
+}
+static void tc__c_random_words(tc__printer*p,const tc__node*n,int copy,int together){
+const tc__node*at=tc__body(p,n->in[0]);
+int run=tc__is_drawn_run(p->g,at,p->axis,p->unit);
 tc__line(p);
 tc__put(p->out,"tc_vu w%u_%d[4];\n",n->id,copy);
 tc__line(p);
-tc__put(p->out,"tc_philox(");
+tc__put(p->out,together>1?"tc_draw_32(":run?"tc_philox_run(":"tc_philox(");
+if(run)
+tc__put_ix(p,at->attr[TC__INDEX_EXPR]);
+else
 tc__put_value(p,n->in[0],copy);
-tc__put(p->out,", %d, draw + %lld, seed, w%u_%d);\n",words,
-(long long)n->attr[TC__RANDOM_DRAW],n->id,copy);
+if(together==1)tc__put(p->out,", %d",tc__draw_words(n));
+tc__put(p->out,", draw + %lld, seed, w%u_%d);\n",(long long)n->attr[TC__RANDOM_DRAW],
+n->id,copy);
+}
+static void tc__c_random(tc__printer*p,const tc__node*n,int copy){
+int words=tc__draw_words(n),together=tc__c_drawn_together(p,n);
+int part=copy%together,first=copy-part;
+if(!part)tc__c_random_words(p,n,copy,together);
 tc__put_let(p,n,copy);
-tc__put(p->out,"tc_%s_%s(w%u_%d[0]",n->attr[TC__RANDOM_KIND]?"normal":"uniform",
-cls,n->id,copy);
-for(int w=1;w<words;w++)tc__put(p->out,", w%u_%d[%d]",n->id,copy,w);
+tc__put(p->out,"tc_%s_%s(w%u_%d[%d]",n->attr[TC__RANDOM_KIND]?"normal":"uniform",
+tc__suffix(n->dtype),n->id,first,part);
+for(int w=1;w<words;w++)tc__put(p->out,", w%u_%d[%d]",n->id,first,w);
 tc__put(p->out,");\n");
 }
 static void tc__c_ranged(tc__printer*p,const tc__node*n,int copy){
@@ -27798,6 +27830,56 @@ static const char*const tc__text_kernel[]={
 "TC_FN void TC_N(philox)(tc_vl i, tc_i32 words, tc_u64 draw, tc_u64 seed, tc_vu *w) {",
 "    w[0] = (tc_vu)TC_CVT_i64_i32(i), w[1] = (tc_vu)TC_CVT_i64_i32(i >> 32);",
 "    TC_N(draw_u32)(w, words, draw, seed);",
+"}",
+"",
+"// fn: count_from",
+"// first + by as 64 bits: the low words to w[0], the high ones to w[1].",
+"TC_FN void TC_N(count_from)(tc_u64 first, tc_vu by, tc_vu *w) {",
+"    const tc_vu low = TC_K_u32(first);",
+"    w[0] = low + by, w[1] = TC_K_u32(first >> 32) - (tc_vu)(w[0] < low);",
+"}",
+"",
+"// fn: philox_run",
+"// The same of the elements from e on.",
+"TC_FN void TC_N(philox_run)(tc_i64 e, tc_i32 words, tc_u64 draw, tc_u64 seed, tc_vu *w) {",
+"    TC_N(count_from)((tc_u64)e, (tc_vu)TC_N(iota_i32)(0), w);",
+"    TC_N(draw_u32)(w, words, draw, seed);",
+"}",
+"",
+"// fn: draw_32",
+"// A random word for each of 32 elements from e on. Four share what Philox gives for one: lane",
+"// 4 * i + v counts for the elements 4 * i to 4 * i + 3 of vector v.",
+"static __attribute__((noinline, unused)) void TC_N(draw_32)(tc_i64 e, tc_u64 draw, tc_u64 seed,",
+"                                                            tc_vu *w) {",
+"#if defined(__clang__) || __GNUC__ >= 12",
+"#define TC_DEAL(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)",
+"#else",
+"#define TC_DEAL(a, b, ...) __builtin_shuffle(a, b, __extension__(tc_vu){__VA_ARGS__})",
+"#endif",
+"    tc_vu x[4];",
+"    const tc_vu lane = (tc_vu)TC_N(iota_i32)(0);",
+"    for (int v = 0; e & 3 && v < 32 / TC_W; v++) {",
+"        TC_N(philox_run)(e + v * TC_W, 1, draw, seed, x);",
+"        w[v] = x[0];",
+"    }",
+"    if (e & 3) return;",
+"    TC_N(count_from)((tc_u64)e >> 2, (lane & 3) * (TC_W / 4) + (lane >> 2), x);",
+"    TC_N(philox_u32)(x, draw, seed);",
+"#if TC_W == 16",
+"#define TC_DEAL_LOW(a, b) TC_DEAL(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29)",
+"    const tc_vu a = TC_DEAL_LOW(x[0], x[1]), b = TC_DEAL_LOW(x[2], x[3]);",
+"    w[0] = TC_DEAL(a, b, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);",
+"    w[1] = TC_DEAL(a, b, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);",
+"#else",
+"#define TC_DEAL_LOW(a, b) TC_DEAL(a, b, 0, 8, 1, 9, 4, 12, 5, 13)",
+"#define TC_DEAL_HIGH(a, b) TC_DEAL(a, b, 2, 10, 3, 11, 6, 14, 7, 15)",
+"    const tc_vu a = TC_DEAL_LOW(x[0], x[1]), b = TC_DEAL_LOW(x[2], x[3]);",
+"    const tc_vu c = TC_DEAL_HIGH(x[0], x[1]), d = TC_DEAL_HIGH(x[2], x[3]);",
+"    w[0] = TC_DEAL(a, b, 0, 1, 8, 9, 4, 5, 12, 13);",
+"    w[1] = TC_DEAL(a, b, 2, 3, 10, 11, 6, 7, 14, 15);",
+"    w[2] = TC_DEAL(c, d, 0, 1, 8, 9, 4, 5, 12, 13);",
+"    w[3] = TC_DEAL(c, d, 2, 3, 10, 11, 6, 7, 14, 15);",
+"#endif",
 "}",
 "",
 };

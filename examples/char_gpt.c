@@ -91,8 +91,7 @@ static model make_model(tc_ctx *tc, int vocabulary) {
     m.weight[TOKEN] = normal(tc, TC_DIMS(vocabulary, WIDTH), 0.02);
     m.weight[PLACE] = normal(tc, TC_DIMS(CONTEXT, WIDTH), 0.02);
     m.weight[LAST_NORM] = tc_ones(tc, TC_DIMS(WIDTH), TC_F32);
-    for (int i = 0; i < LAYERS; i++)
-        make_layer(tc, m.weight + FIRST_LAYER + i * OF_LAYER);
+    for (int i = 0; i < LAYERS; i++) make_layer(tc, m.weight + FIRST_LAYER + i * OF_LAYER);
     for (int i = 0; i < WEIGHTS; i++) {
         m.average[i] = tc_zeros_like(m.weight[i]);
         m.square[i] = tc_zeros_like(m.weight[i]);
@@ -118,8 +117,8 @@ static tc_tensor linear(tc_tensor x, tc_tensor weight) {
 // x[B, T, WIDTH]; each place attends to itself and those before it.
 static tc_tensor attention(tc_tensor x, const tc_tensor *w) {
     int64_t length = tc_dim(x, 1);
-    tc_tensor qkv = tc_reshape(linear(x, w[QKV]),
-                               TC_DIMS(-1, length, 3, HEADS, WIDTH / HEADS));
+    tc_tensor qkv =
+        tc_reshape(linear(x, w[QKV]), TC_DIMS(-1, length, 3, HEADS, WIDTH / HEADS));
     qkv = tc_permute(qkv, TC_DIMS(2, 0, 3, 1, 4));
     tc_tensor q = tc_select(qkv, 0, 0), k = tc_select(qkv, 0, 1), v = tc_select(qkv, 0, 2);
     tc_tensor y = tc_scaled_dot_product_attention(q, k, v, tc_null(), 1, 0);
