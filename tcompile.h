@@ -2611,7 +2611,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x657deeaedb4d5402u
+#define TC__BUILD_ID 0x9232ef499db25a3cu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -25276,6 +25276,11 @@ TC__CONTRACT_GRAIN=48,
 TC__CONTRACT_FLIP=32,
 TC__CONTRACT_IN_PLACE=12,
 TC__CONTRACT_PANELS=1<<18,
+TC__CONTRACT_SLICE=256,
+TC__CONTRACT_LONG=640,
+TC__CONTRACT_SLICE_ROWS=64,
+TC__CONTRACT_SLICE_LEAST=24,
+TC__CONTRACT_SLICE_ITEMS=4,
 TC__CONTRACT_MADE=1<<18,
 TC__CONTRACT_MADE_ROWS=12
 };
@@ -25284,6 +25289,8 @@ const tc__group*g;
 int dtype;
 tc__class cls;
 int flip,left_nodes,phases;
+int left_packed;
+int64_t slice;
 int lanes;
 tc__right right;
 int rows,width;
@@ -25343,6 +25350,10 @@ if(q->rows>8)q->rows=8;
 if(q->rows<2)q->rows=2;
 return;
 }
+if(q->slice&&q->lanes>(int)TC__VECTOR&&!pair){
+q->rows=8,q->width=2*q->lanes;
+return;
+}
 q->rows=pair?3:6;
 for(int rows=q->rows;rows>=4-pair&&q->grain<TC__CONTRACT_GRAIN;rows--)
 if(tc__padded(q->grain,rows)<tc__padded(q->grain,q->rows))q->rows=rows;
@@ -25360,6 +25371,7 @@ int64_t depth=tc__ix_is_const(q->depth)?tc__ix_value(q->depth):256;
 int64_t unit=6*q->lanes;
 int64_t panels=tc__knob_size(q->g,TC__KNOB_PANEL,TC__CONTRACT_PANELS);
 if(q->g->shape.tuning.knob[TC__KNOB_TILE]&&q->width==4*q->lanes)unit*=2;
+if(q->slice)depth=q->slice,unit=q->width;
 int64_t wide=panels/(bytes*(depth?depth:1))/unit*unit;
 if(wide<2*unit)wide=2*unit;
 q->wide=tc__ix_const(wide);
@@ -25401,8 +25413,12 @@ q->bytes=at;
 int64_t tall=tc__padded(q->grain,q->flip?q->lanes:q->rows);
 q->pack_at=tc__contract_area(
 q,tc__ix_mul(x,deep,q->flip?tc__ix_const(q->width):q->wide_padded));
-q->left_at=tc__contract_area(
-q,q->left_nodes?tc__ix_mul(x,deep,tc__ix_const(q->grain)):0);
+tc__ix left=tc__ix_const(0);
+if(q->left_nodes)left=tc__ix_mul(x,deep,tc__ix_const(q->grain));
+if(q->left_packed)
+left=
+tc__ix_mul(x,q->slice?tc__ix_const(q->slice):deep,tc__ix_const(q->rows));
+q->left_at=tc__contract_area(q,left);
 q->tile_at=tc__contract_area(q,tc__ix_mul(x,q->wide_padded,tc__ix_const(tall)));
 q->flip_at=tc__contract_area(
 q,q->flip?tc__ix_mul(x,q->wide_padded,tc__ix_const(q->width)):0);
@@ -25427,6 +25443,26 @@ tc__dtypes[b->dtype].bytes));
 while(most>TC__CONTRACT_MADE_ROWS&&made>TC__CONTRACT_MADE/most)most/=2;
 return m<1?1:m<most?m:most;
 }
+static int64_t tc__contract_slice_grain(const tc__group*g,int64_t m){
+int64_t most=tc__knob_size(g,TC__KNOB_BLOCK,TC__CONTRACT_SLICE_ROWS);
+int64_t items=(m+most-1)/most;
+if(items<TC__CONTRACT_SLICE_ITEMS)items=TC__CONTRACT_SLICE_ITEMS;
+int64_t grain=tc__padded((m+items-1)/items,8);
+return grain<TC__CONTRACT_SLICE_LEAST?TC__CONTRACT_SLICE_LEAST:grain;
+}
+static int64_t tc__contract_slice(const tc__contract*q,int64_t m){
+int longer=tc__ix_is_const(q->depth)&&tc__ix_value(q->depth)>TC__CONTRACT_LONG;
+return longer&&m>TC__CONTRACT_FLIP&&q->phases==1?TC__CONTRACT_SLICE:0;
+}
+static int tc__contract_packs_left(const tc__contract*q){
+tc__ixpool*x=q->g->body.ix;
+const tc__node*n=q->g->body.node.at[tc__left_of(q->g)];
+if(q->left_nodes||q->flip||!tc__ix_is_const(q->wide)||q->phases>1)return 0;
+tc__ixrun k=tc__ix_run(x,n->attr[TC__LOAD_INDEX],TC__DEPTH);
+tc__ixrun row=tc__ix_run(x,n->attr[TC__LOAD_INDEX],TC__ROW);
+return!tc__ix_equals(k.stride,1)&&row.ok&&row.run==INT64_MAX&&
+tc__ix_equals(row.stride,1)&&tc__ix_value(q->wide)>q->width;
+}
 static tc__contract tc__contract_plan_at(const tc__group*g,tc__ix at){
 tc__contract q;
 tc__ixpool*x=g->body.ix;
@@ -25437,7 +25473,8 @@ q.cls=tc__class_of(q.dtype);
 q.m=tc__ix_div(x,g->shape.rows,g->shape.batch);
 q.phases=tc__contract_phases(g);
 int64_t m=tc__ix_is_const(q.m)?tc__ix_value(q.m):INT64_MAX;
-q.grain=tc__contract_grain(g,m);
+q.slice=tc__contract_slice(&q,m);
+q.grain=q.slice?tc__contract_slice_grain(g,m):tc__contract_grain(g,m);
 q.left_nodes=!tc__is_plain(&q,tc__left_of(g));
 if(tc__is_plain(&q,tc__right_of(g))){
 int adjacent=tc__is_adjacent(&q,tc__right_of(g));
@@ -25450,6 +25487,7 @@ q.right=TC__RIGHT_IN_PLACE;
 q.row_blocks=tc__ix_ceil_div(x,q.m,tc__ix_const(q.grain));
 tc__contract_block(&q);
 tc__contract_columns(&q);
+q.left_packed=tc__contract_packs_left(&q);
 tc__contract_scratch(&q,at?at:tc__contract_buffer_at(g,g->buffer.count,q.grain));
 return q;
 }
@@ -25485,7 +25523,11 @@ tc__sum_line what){
 const char*cls=tc__class_names[q->cls],*reg=p->d->reg[q->cls];
 for(int j=0;j<q->width/q->lanes;j++){
 tc__line(p);
-if(what==TC__SUM_NEW)
+if(what==TC__SUM_NEW&&q->slice)
+tc__put(p->out,
+"%s s%d_%d = more ? tc_ld_%s(tile + %d * step + %d) : TC_K_%s(0);\n",
+reg,i,j,cls,i,j*p->unit,cls);
+else if(what==TC__SUM_NEW)
 tc__put(p->out,"%s s%d_%d = TC_K_%s(0);\n",reg,i,j,cls);
 else if(what==TC__SUM_STORE)
 tc__put(p->out,"tc_st_%s(tile + %d * step + %d, s%d_%d);\n",cls,i,
@@ -25505,6 +25547,7 @@ tc__ix_run(q->g->body.ix,q->g->body.node.at[id]->attr[TC__LOAD_INDEX],TC__DEPTH)
 }
 static int64_t tc__contract_walk_stride(const tc__contract*q){
 if(q->flip)return tc__contract_stride(q,tc__right_of(q->g),0);
+if(q->left_packed)return q->rows;
 return tc__contract_stride(q,tc__left_of(q->g),q->left_nodes);
 }
 static void tc__print_contract_block(tc__printer*p,const tc__contract*q,
@@ -25515,8 +25558,8 @@ long long stride=(long long)tc__contract_walk_stride(q);
 tc__put(p->out,
 "static __attribute__((noinline)) void %s_block(const %s *const *row, const %s "
 "*panel,\n"
-"        tc_i64 next, tc_i64 depth, %s *tile, tc_i64 step)",
-symbol,type,type,type);
+"        tc_i64 next, tc_i64 depth, %s *tile, tc_i64 step%s)",
+symbol,type,type,type,q->slice?", tc_i64 more":"");
 tc__block_open(p);
 for(int i=0;i<q->rows;i++){
 tc__line(p);
@@ -25629,45 +25672,98 @@ tc__put_buffer(p,n->attr[TC__LOAD_BUFFER]);
 tc__put(p->out," + ");
 tc__put_ix(p,k?tc__ix_subst(x,n->attr[TC__LOAD_INDEX],k,tc__ix_const(0))
 :n->attr[TC__LOAD_INDEX]);
+if(q->slice)
+tc__put(p->out," + k0 * %lld",(long long)tc__contract_stride(q,n->id,0));
 }
+if(q->slice&&left&&q->left_nodes)tc__put(p->out," + k0");
 tc__put(p->out,";\n");
 tc__block_close(p);
+}
+static const char*tc__contract_deep(const tc__contract*q){
+return q->slice?"k1 - k0":"depth";
+}
+static void tc__print_slices(tc__printer*p){
+tc__line(p);
+tc__put(p->out,"for (tc_i64 k0 = 0; k0 < depth; k0 += slice)");
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"const tc_i64 k1 = tc_min(k0 + slice, depth);\n");
+}
+static void tc__print_panel(tc__printer*p,const tc__contract*q,const char*lead){
+tc__line(p);
+tc__put(p->out,"%s%s *panel = pack + %s(p - c0) * %s;\n",lead,p->d->scalar[q->cls],
+q->slice?"k0 * wide + ":"",q->slice?"(k1 - k0)":"depth");
+}
+static void tc__print_pack_left(tc__printer*p,const tc__contract*q){
+long long stride=(long long)tc__contract_stride(q,tc__left_of(q->g),q->left_nodes);
+tc__line(p);
+tc__put(p->out,"const int whole = i + %d <= r1;\n",q->rows);
+tc__line(p);
+tc__put(p->out,"for (tc_i64 k = 0; k < %s && whole; k++)\n",tc__contract_deep(q));
+tc__line(p);
+tc__put(p->out,
+"    __builtin_memcpy(left + k * %d, x[0] + k * %lld, sizeof *left * %d);\n",
+q->rows,stride,q->rows);
+tc__line(p);
+tc__put(p->out,"for (tc_i64 k = 0; k < %s && !whole; k++)\n",tc__contract_deep(q));
+tc__line(p);
+tc__put(p->out,"    for (int j = 0; j < %d; j++) left[k * %d + j] = x[j][k * %lld];\n",
+q->rows,q->rows,stride);
+tc__line(p);
+tc__put(p->out,"for (int j = 0; j < %d; j++) x[j] = left + j;\n",q->rows);
 }
 static void tc__print_interleave(tc__printer*p,const tc__contract*q,int64_t stride,
 const char*to){
 if(q->cls==TC__CLASS_f32&&stride==1){
 tc__line(p);
-tc__put(p->out,"tc_interleave_f32(x, %d, depth, %s);\n",q->width,to);
+tc__put(p->out,"tc_interleave_f32(x, %d, %s, %s);\n",q->width,
+tc__contract_deep(q),to);
 return;
 }
 tc__line(p);
-tc__put(p->out,"for (tc_i64 k = 0; k < depth; k++) for (int j = 0; j < %d; j++)\n",
-q->width);
+tc__put(p->out,"for (tc_i64 k = 0; k < %s; k++) for (int j = 0; j < %d; j++)\n",
+tc__contract_deep(q),q->width);
 tc__line(p);
 tc__put(p->out,"    %s[k * %d + j] = x[j][k * %lld];\n",to,q->width,
 (long long)stride);
 }
-static void tc__print_panel_nodes(tc__printer*p,const tc__contract*q,
-const uint8_t*mark,int tail){
-tc__line(p);
-tc__put(p->out,"for (tc_i64 k = 0; k < depth; k++)");
-if(tail)
-tc__put(p->out," for (tc_i64 c = p; c < p + %d; c += %d)",q->width,p->unit);
-tc__block_open(p);
+static void tc__print_panel_row(tc__printer*p,const tc__contract*q,const uint8_t*mark,
+int tail){
+char to[60];
 tc__line(p);
 if(tail)
 tc__put(p->out,"const int n = (int)tc_max(0, tc_min(c1 - c, %d));\n",p->unit);
 else
 tc__put(p->out,"const tc_i64 c = p;\n");
 p->axis=TC__COL,p->tail=tail,p->copies=tail?1:q->width/q->lanes;
-char to[60];
-snprintf(to,sizeof to,tail?"panel + k * %d + (c - p)":"panel + k * %d",q->width);
+snprintf(to,sizeof to,"panel + %s * %d%s",q->slice?"(k - k0)":"k",q->width,
+tail?" + (c - p)":"");
 tc__print_operand(p,q,tc__right_of(p->g),mark,to);
 if(!tail){
 tc__line(p);
 tc__put(p->out,"(void)c;\n");
 }
 p->tail=0,p->copies=1;
+}
+static void tc__print_panel_nodes(tc__printer*p,const tc__contract*q,
+const uint8_t*mark,int tail){
+tc__line(p);
+tc__put(p->out,q->slice?"for (tc_i64 k = k0; k < k1; k++)"
+:"for (tc_i64 k = 0; k < depth; k++)");
+if(tail)
+tc__put(p->out," for (tc_i64 c = p; c < p + %d; c += %d)",q->width,p->unit);
+tc__block_open(p);
+tc__print_panel_row(p,q,mark,tail);
+tc__block_close(p);
+}
+static void tc__print_pack_rows(tc__printer*p,const tc__contract*q,
+const uint8_t*mark){
+tc__line(p);
+tc__put(p->out,"for (tc_i64 k = k0; k < k1; k++) for (tc_i64 p = c0; p < c1; p += %d)",
+q->width);
+tc__block_open(p);
+tc__print_panel(p,q,"");
+tc__print_panel_row(p,q,mark,0);
 tc__block_close(p);
 }
 static void tc__print_pack(tc__printer*p,const tc__contract*q,const uint8_t*mark){
@@ -25676,6 +25772,10 @@ int whole=tc__ix_divisor(x,p->g->shape.cols)%q->width==0&&
 tc__ix_divisor(x,q->wide)%q->width==0;
 int in_place=q->right==TC__RIGHT_IN_PLACE;
 if(in_place&&whole)return;
+if(q->slice&&whole&&q->right==TC__RIGHT_NODES){
+tc__print_pack_rows(p,q,mark);
+return;
+}
 tc__line(p);
 tc__put(p->out,"for (tc_i64 p = ");
 if(in_place)
@@ -25684,8 +25784,7 @@ else
 tc__put(p->out,"c0");
 tc__put(p->out,"; p < c1; p += %d)",q->width);
 tc__block_open(p);
-tc__line(p);
-tc__put(p->out,"%s *panel = pack + (p - c0) * depth;\n",p->d->scalar[q->cls]);
+tc__print_panel(p,q,"");
 if(q->right==TC__RIGHT_COLUMNS){
 tc__print_pointers(p,q,0,q->width,"p","c1");
 tc__print_interleave(p,q,tc__contract_stride(q,tc__right_of(p->g),0),"panel");
@@ -25727,7 +25826,9 @@ tc__put(p->out,"const tc_i64 r = r0;\n");
 tc__line(p);
 tc__put(p->out,"(void)r;\n");
 tc__print_needed(p,mark,1);
+if(q->slice)tc__print_slices(p);
 tc__print_pack(p,q,mark);
+if(q->slice)tc__block_close(p);
 tc__line(p);
 tc__put_packed(p,q);
 tc__put(p->out," = panels;\n");
@@ -25778,11 +25879,11 @@ tc__line(p);
 tc__put(p->out,"for (tc_i64 i = r0; i < r1; i += %d)",q->rows);
 tc__block_open(p);
 tc__print_pointers(p,q,1,q->rows,"i","r1");
+if(q->left_packed)tc__print_pack_left(p,q);
 tc__line(p);
 tc__put(p->out,"for (tc_i64 p = c0; p < c1; p += %d)",q->width);
 tc__block_open(p);
-tc__line(p);
-tc__put(p->out,"const %s *panel = pack + (p - c0) * depth;\n",p->d->scalar[q->cls]);
+tc__print_panel(p,q,"const ");
 tc__line(p);
 tc__put(p->out,"tc_i64 next = %d;\n",q->width);
 if(q->right==TC__RIGHT_IN_PLACE){
@@ -25809,8 +25910,8 @@ tc__block_close(p);
 }
 tc__line(p);
 tc__put(p->out,
-"%s_block(x, panel, next, depth, tile + (i - r0) * wide + (p - c0), wide);\n",
-symbol);
+"%s_block(x, panel, next, %s, tile + (i - r0) * wide + (p - c0), wide%s);\n",
+symbol,tc__contract_deep(q),q->slice?", k0":"");
 tc__block_close(p);
 tc__block_close(p);
 }
@@ -25849,7 +25950,8 @@ tc__let_ix(p,"depth",q->depth);
 tc__let_ix(p,"wide",q->wide_padded);
 tc__let_scratch(p,q,"pack",q->pack_at);
 tc__let_scratch(p,q,"tile",q->tile_at);
-if(q->left_nodes)tc__let_scratch(p,q,"left",q->left_at);
+if(q->slice)tc__let_ix(p,"slice",tc__ix_const(q->slice));
+if(q->left_nodes||q->left_packed)tc__let_scratch(p,q,"left",q->left_at);
 if(q->flip)tc__let_scratch(p,q,"flip",q->flip_at);
 }
 static void tc__print_unpacked(tc__printer*p,const tc__contract*q){
@@ -25893,10 +25995,12 @@ tc__put(p->out,");\n");
 static void tc__print_tile(tc__printer*p,const tc__contract*q,const char*symbol){
 if(!q->flip)tc__print_pack_once(p,q);
 if(q->left_nodes)tc__print_left(p,q);
+if(q->slice)tc__print_slices(p);
 if(q->flip)
 tc__print_flipped(p,q,symbol);
 else
 tc__print_blocks(p,q,symbol);
+if(q->slice)tc__block_close(p);
 }
 static void tc__print_item_loop(tc__printer*p){
 uint32_t loop=tc__contract_rows_loop(p);
