@@ -2611,7 +2611,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x9232ef499db25a3cu
+#define TC__BUILD_ID 0x12de991469d4572fu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -16197,11 +16197,23 @@ ids[0]=a->id,ids[1]=b->id;
 return tc__d_made(
 d,tc__make(d->g,TC_OP_MATMUL,a->dtype,a->rank,dims,ids,2,NULL,0));
 }
+static int tc__d_is_turned(const tc__node*a){
+if(a->op!=TC_OP_PERMUTE)return 0;
+for(int i=0;i+2<a->rank;i++)
+if(a->attr[i]!=i)return 0;
+return a->rank>=2&&a->attr[a->rank-1]==a->rank-2;
+}
+static tc__node*tc__d_factor(tc__derive*d,const tc__node*to,tc__node*left,
+tc__node*right){
+if(!tc__d_is_turned(to))return tc__d_product(d,left,right);
+left=tc__d_turned(d,left),right=tc__d_turned(d,right);
+return tc__d_turned(d,tc__d_product(d,right,left));
+}
 static void tc__derive_matmul(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0),*b=tc__d_in(d,n,1);
 g=tc__make_cast(d->g,g,a->dtype);
-tc__d_give(d,a,tc__d_product(d,g,tc__d_turned(d,b)));
-tc__d_give(d,b,tc__d_product(d,tc__d_turned(d,a),g));
+tc__d_give(d,a,tc__d_factor(d,a,g,tc__d_turned(d,b)));
+tc__d_give(d,b,tc__d_factor(d,b,tc__d_turned(d,a),g));
 }
 static void tc__derive_to(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0);
@@ -25279,7 +25291,7 @@ TC__CONTRACT_PANELS=1<<18,
 TC__CONTRACT_SLICE=256,
 TC__CONTRACT_LONG=640,
 TC__CONTRACT_SLICE_ROWS=64,
-TC__CONTRACT_SLICE_LEAST=24,
+TC__CONTRACT_SLICE_LEAST=32,
 TC__CONTRACT_SLICE_ITEMS=4,
 TC__CONTRACT_MADE=1<<18,
 TC__CONTRACT_MADE_ROWS=12
@@ -25289,7 +25301,7 @@ const tc__group*g;
 int dtype;
 tc__class cls;
 int flip,left_nodes,phases;
-int left_packed;
+int left_rows;
 int64_t slice;
 int lanes;
 tc__right right;
@@ -25413,12 +25425,9 @@ q->bytes=at;
 int64_t tall=tc__padded(q->grain,q->flip?q->lanes:q->rows);
 q->pack_at=tc__contract_area(
 q,tc__ix_mul(x,deep,q->flip?tc__ix_const(q->width):q->wide_padded));
-tc__ix left=tc__ix_const(0);
-if(q->left_nodes)left=tc__ix_mul(x,deep,tc__ix_const(q->grain));
-if(q->left_packed)
-left=
-tc__ix_mul(x,q->slice?tc__ix_const(q->slice):deep,tc__ix_const(q->rows));
-q->left_at=tc__contract_area(q,left);
+tc__ix left=q->left_rows&&q->slice?tc__ix_const(q->slice):deep;
+q->left_at=tc__contract_area(
+q,q->left_nodes?tc__ix_mul(x,left,tc__ix_const(q->grain)):0);
 q->tile_at=tc__contract_area(q,tc__ix_mul(x,q->wide_padded,tc__ix_const(tall)));
 q->flip_at=tc__contract_area(
 q,q->flip?tc__ix_mul(x,q->wide_padded,tc__ix_const(q->width)):0);
@@ -25447,21 +25456,28 @@ static int64_t tc__contract_slice_grain(const tc__group*g,int64_t m){
 int64_t most=tc__knob_size(g,TC__KNOB_BLOCK,TC__CONTRACT_SLICE_ROWS);
 int64_t items=(m+most-1)/most;
 if(items<TC__CONTRACT_SLICE_ITEMS)items=TC__CONTRACT_SLICE_ITEMS;
-int64_t grain=tc__padded((m+items-1)/items,8);
+int64_t grain=tc__padded((m+items-1)/items,2*TC__VECTOR);
 return grain<TC__CONTRACT_SLICE_LEAST?TC__CONTRACT_SLICE_LEAST:grain;
 }
 static int64_t tc__contract_slice(const tc__contract*q,int64_t m){
 int longer=tc__ix_is_const(q->depth)&&tc__ix_value(q->depth)>TC__CONTRACT_LONG;
 return longer&&m>TC__CONTRACT_FLIP&&q->phases==1?TC__CONTRACT_SLICE:0;
 }
-static int tc__contract_packs_left(const tc__contract*q){
-tc__ixpool*x=q->g->body.ix;
-const tc__node*n=q->g->body.node.at[tc__left_of(q->g)];
-if(q->left_nodes||q->flip||!tc__ix_is_const(q->wide)||q->phases>1)return 0;
-tc__ixrun k=tc__ix_run(x,n->attr[TC__LOAD_INDEX],TC__DEPTH);
-tc__ixrun row=tc__ix_run(x,n->attr[TC__LOAD_INDEX],TC__ROW);
-return!tc__ix_equals(k.stride,1)&&row.ok&&row.run==INT64_MAX&&
-tc__ix_equals(row.stride,1)&&tc__ix_value(q->wide)>q->width;
+static int tc__contract_left_along(const tc__contract*q,tc__axis axis){
+const tc__group*g=q->g;
+for(size_t i=0;i<g->body.node.count;i++){
+const tc__node*n=g->body.node.at[i];
+if(n->op!=TC_OP_LOAD||n->level!=TC__AT_LEFT)continue;
+if(tc__access_along(g,n->attr[TC__LOAD_INDEX],axis,q->lanes)==TC__PER_LANE)
+return 0;
+}
+return 1;
+}
+static int tc__contract_left_rows(const tc__contract*q,int64_t m){
+int aligned=m!=INT64_MAX&&m%q->lanes==0&&q->grain%q->lanes==0;
+int several=tc__ix_is_const(q->wide)&&tc__ix_value(q->wide)>q->width;
+return aligned&&several&&!q->flip&&q->phases==1&&
+!tc__contract_left_along(q,TC__DEPTH)&&tc__contract_left_along(q,TC__ROW);
 }
 static tc__contract tc__contract_plan_at(const tc__group*g,tc__ix at){
 tc__contract q;
@@ -25487,7 +25503,8 @@ q.right=TC__RIGHT_IN_PLACE;
 q.row_blocks=tc__ix_ceil_div(x,q.m,tc__ix_const(q.grain));
 tc__contract_block(&q);
 tc__contract_columns(&q);
-q.left_packed=tc__contract_packs_left(&q);
+q.left_rows=tc__contract_left_rows(&q,m);
+q.left_nodes|=q.left_rows;
 tc__contract_scratch(&q,at?at:tc__contract_buffer_at(g,g->buffer.count,q.grain));
 return q;
 }
@@ -25540,14 +25557,13 @@ i,j,cls,i,j);
 }
 }
 static int64_t tc__contract_stride(const tc__contract*q,uint32_t id,int evaluated){
-if(evaluated)return 1;
+if(evaluated)return q->left_rows?q->grain:1;
 return tc__ix_value(
 tc__ix_run(q->g->body.ix,q->g->body.node.at[id]->attr[TC__LOAD_INDEX],TC__DEPTH)
 .stride);
 }
 static int64_t tc__contract_walk_stride(const tc__contract*q){
 if(q->flip)return tc__contract_stride(q,tc__right_of(q->g),0);
-if(q->left_packed)return q->rows;
 return tc__contract_stride(q,tc__left_of(q->g),q->left_nodes);
 }
 static void tc__print_contract_block(tc__printer*p,const tc__contract*q,
@@ -25661,7 +25677,9 @@ tc__put(p->out,"const tc_i64 %s = tc_min(%s + j, %s - 1);\n",left?"r":"c",from,
 end);
 tc__line(p);
 tc__put(p->out,"x[j] = ");
-if(left&&q->left_nodes){
+if(left&&q->left_rows){
+tc__put(p->out,"left + (r - r0)");
+}else if(left&&q->left_nodes){
 tc__put(p->out,"left + (r - r0) * ");
 tc__put_atom(p,tc__round_up(x,q->depth,q->lanes),0);
 }else if(tc__buffer_of(p->g,n)->place==TC__BUF_MADE){
@@ -25675,7 +25693,7 @@ tc__put_ix(p,k?tc__ix_subst(x,n->attr[TC__LOAD_INDEX],k,tc__ix_const(0))
 if(q->slice)
 tc__put(p->out," + k0 * %lld",(long long)tc__contract_stride(q,n->id,0));
 }
-if(q->slice&&left&&q->left_nodes)tc__put(p->out," + k0");
+if(q->slice&&left&&q->left_nodes&&!q->left_rows)tc__put(p->out," + k0");
 tc__put(p->out,";\n");
 tc__block_close(p);
 }
@@ -25693,24 +25711,6 @@ static void tc__print_panel(tc__printer*p,const tc__contract*q,const char*lead){
 tc__line(p);
 tc__put(p->out,"%s%s *panel = pack + %s(p - c0) * %s;\n",lead,p->d->scalar[q->cls],
 q->slice?"k0 * wide + ":"",q->slice?"(k1 - k0)":"depth");
-}
-static void tc__print_pack_left(tc__printer*p,const tc__contract*q){
-long long stride=(long long)tc__contract_stride(q,tc__left_of(q->g),q->left_nodes);
-tc__line(p);
-tc__put(p->out,"const int whole = i + %d <= r1;\n",q->rows);
-tc__line(p);
-tc__put(p->out,"for (tc_i64 k = 0; k < %s && whole; k++)\n",tc__contract_deep(q));
-tc__line(p);
-tc__put(p->out,
-"    __builtin_memcpy(left + k * %d, x[0] + k * %lld, sizeof *left * %d);\n",
-q->rows,stride,q->rows);
-tc__line(p);
-tc__put(p->out,"for (tc_i64 k = 0; k < %s && !whole; k++)\n",tc__contract_deep(q));
-tc__line(p);
-tc__put(p->out,"    for (int j = 0; j < %d; j++) left[k * %d + j] = x[j][k * %lld];\n",
-q->rows,q->rows,stride);
-tc__line(p);
-tc__put(p->out,"for (int j = 0; j < %d; j++) x[j] = left + j;\n",q->rows);
 }
 static void tc__print_interleave(tc__printer*p,const tc__contract*q,int64_t stride,
 const char*to){
@@ -25840,16 +25840,18 @@ uint32_t id=p->g->shape.prologue;
 while(id+1<p->g->body.node.count&&tc__body(p,id)->op!=TC_OP_FOR)id++;
 return id;
 }
-static void tc__print_left(tc__printer*p,const tc__contract*q){
-tc_ctx*c=p->out->ctx;
-size_t count=p->g->body.node.count;
-uint8_t*mark=TC__NEW_ARRAY(c,uint8_t,count);
-char to[80];
-if(!mark){
-p->out->failed=1;
-return;
-}
+static uint8_t*tc__mark_left(tc__printer*p){
+uint8_t*mark=TC__NEW_ARRAY(p->out->ctx,uint8_t,p->g->body.node.count);
+if(mark)
 tc__mark_needed(p->g,tc__left_of(p->g),mark);
+else
+p->out->failed=1;
+return mark;
+}
+static void tc__print_left(tc__printer*p,const tc__contract*q){
+uint8_t*mark=tc__mark_left(p);
+char to[80];
+if(!mark)return;
 tc__line(p);
 tc__put(p->out,"for (tc_i64 r = r0; r < r1; r++)");
 tc__block_open(p);
@@ -25870,7 +25872,25 @@ tc__print_operand(p,q,tc__left_of(p->g),mark,to);
 p->axis=TC__COL,p->tail=0;
 tc__block_close(p);
 tc__block_close(p);
-tc__free(c,mark,count*sizeof*mark);
+tc__free(p->out->ctx,mark,p->g->body.node.count*sizeof*mark);
+}
+static void tc__print_left_rows(tc__printer*p,const tc__contract*q){
+uint8_t*mark=tc__mark_left(p);
+char to[80];
+if(!mark)return;
+tc__line(p);
+tc__put(p->out,q->slice?"for (tc_i64 k = k0; k < k1; k++)"
+:"for (tc_i64 k = 0; k < depth; k++)");
+tc__put(p->out," for (tc_i64 r = r0; r < r1; r += %d)",p->unit);
+tc__block_open(p);
+p->axis=TC__ROW;
+snprintf(to,sizeof to,"left + %s * %lld + (r - r0)",q->slice?"(k - k0)":"k",
+(long long)q->grain);
+tc__print_needed(p,mark,1);
+tc__print_operand(p,q,tc__left_of(p->g),mark,to);
+p->axis=TC__COL;
+tc__block_close(p);
+tc__free(p->out->ctx,mark,p->g->body.node.count*sizeof*mark);
 }
 static void tc__print_blocks(tc__printer*p,const tc__contract*q,const char*symbol){
 const tc__node*n=tc__body(p,tc__right_of(p->g));
@@ -25879,7 +25899,6 @@ tc__line(p);
 tc__put(p->out,"for (tc_i64 i = r0; i < r1; i += %d)",q->rows);
 tc__block_open(p);
 tc__print_pointers(p,q,1,q->rows,"i","r1");
-if(q->left_packed)tc__print_pack_left(p,q);
 tc__line(p);
 tc__put(p->out,"for (tc_i64 p = c0; p < c1; p += %d)",q->width);
 tc__block_open(p);
@@ -25951,7 +25970,7 @@ tc__let_ix(p,"wide",q->wide_padded);
 tc__let_scratch(p,q,"pack",q->pack_at);
 tc__let_scratch(p,q,"tile",q->tile_at);
 if(q->slice)tc__let_ix(p,"slice",tc__ix_const(q->slice));
-if(q->left_nodes||q->left_packed)tc__let_scratch(p,q,"left",q->left_at);
+if(q->left_nodes)tc__let_scratch(p,q,"left",q->left_at);
 if(q->flip)tc__let_scratch(p,q,"flip",q->flip_at);
 }
 static void tc__print_unpacked(tc__printer*p,const tc__contract*q){
@@ -25994,8 +26013,9 @@ tc__put(p->out,");\n");
 }
 static void tc__print_tile(tc__printer*p,const tc__contract*q,const char*symbol){
 if(!q->flip)tc__print_pack_once(p,q);
-if(q->left_nodes)tc__print_left(p,q);
+if(q->left_nodes&&!q->left_rows)tc__print_left(p,q);
 if(q->slice)tc__print_slices(p);
+if(q->left_rows)tc__print_left_rows(p,q);
 if(q->flip)
 tc__print_flipped(p,q,symbol);
 else

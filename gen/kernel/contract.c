@@ -22,7 +22,7 @@ enum {
     TC__CONTRACT_SLICE = 256,      // of a long depth,
     TC__CONTRACT_LONG = 640,       //   which is longer than that
     TC__CONTRACT_SLICE_ROWS = 64,  //   rows of an item then at most
-    TC__CONTRACT_SLICE_LEAST = 24, //   and at least,
+    TC__CONTRACT_SLICE_LEAST = 32, //   and at least,
     TC__CONTRACT_SLICE_ITEMS = 4,  //   for so many items of the same columns
     TC__CONTRACT_MADE = 1 << 18,   // bytes of rows that its parts make for each other,
     TC__CONTRACT_MADE_ROWS = 12    //   but so many rows in any case
@@ -33,9 +33,9 @@ typedef struct tc__contract {
     int dtype;
     tc__class cls;
     int flip, left_nodes, phases;
-    int left_packed; // blocks of rows, which lie beside each other and k far apart
-    int64_t slice;   // of the depth; 0 = all of it at once
-    int lanes;       // of a vector
+    int left_rows; // left_nodes, a vector of rows at a time: they lie beside each other, k far apart
+    int64_t slice; // of the depth; 0 = all of it at once
+    int lanes;     // of a vector
     tc__right right;
     int rows, width;          // of the block in registers
     int64_t grain;            // rows of an item
@@ -179,12 +179,9 @@ static void tc__contract_scratch(tc__contract *q, tc__ix at) {
     int64_t tall = tc__padded(q->grain, q->flip ? q->lanes : q->rows);
     q->pack_at = tc__contract_area(
         q, tc__ix_mul(x, deep, q->flip ? tc__ix_const(q->width) : q->wide_padded));
-    tc__ix left = tc__ix_const(0);
-    if (q->left_nodes) left = tc__ix_mul(x, deep, tc__ix_const(q->grain));
-    if (q->left_packed)
-        left =
-            tc__ix_mul(x, q->slice ? tc__ix_const(q->slice) : deep, tc__ix_const(q->rows));
-    q->left_at = tc__contract_area(q, left);
+    tc__ix left = q->left_rows && q->slice ? tc__ix_const(q->slice) : deep;
+    q->left_at = tc__contract_area(
+        q, q->left_nodes ? tc__ix_mul(x, left, tc__ix_const(q->grain)) : 0);
     q->tile_at = tc__contract_area(q, tc__ix_mul(x, q->wide_padded, tc__ix_const(tall)));
     q->flip_at = tc__contract_area(
         q, q->flip ? tc__ix_mul(x, q->wide_padded, tc__ix_const(q->width)) : 0);
@@ -219,7 +216,7 @@ static int64_t tc__contract_slice_grain(const tc__group *g, int64_t m) {
     int64_t most = tc__knob_size(g, TC__KNOB_BLOCK, TC__CONTRACT_SLICE_ROWS);
     int64_t items = (m + most - 1) / most;
     if (items < TC__CONTRACT_SLICE_ITEMS) items = TC__CONTRACT_SLICE_ITEMS;
-    int64_t grain = tc__padded((m + items - 1) / items, 8);
+    int64_t grain = tc__padded((m + items - 1) / items, 2 * TC__VECTOR);
     return grain < TC__CONTRACT_SLICE_LEAST ? TC__CONTRACT_SLICE_LEAST : grain;
 }
 
@@ -229,15 +226,24 @@ static int64_t tc__contract_slice(const tc__contract *q, int64_t m) {
     return longer && m > TC__CONTRACT_FLIP && q->phases == 1 ? TC__CONTRACT_SLICE : 0;
 }
 
-// Whether it pays to pack rows of the left operand that lie beside each other, k far apart: several panels read them.
-static int tc__contract_packs_left(const tc__contract *q) {
-    tc__ixpool *x = q->g->body.ix;
-    const tc__node *n = q->g->body.node.at[tc__left_of(q->g)];
-    if (q->left_nodes || q->flip || !tc__ix_is_const(q->wide) || q->phases > 1) return 0;
-    tc__ixrun k = tc__ix_run(x, n->attr[TC__LOAD_INDEX], TC__DEPTH);
-    tc__ixrun row = tc__ix_run(x, n->attr[TC__LOAD_INDEX], TC__ROW);
-    return !tc__ix_equals(k.stride, 1) && row.ok && row.run == INT64_MAX &&
-           tc__ix_equals(row.stride, 1) && tc__ix_value(q->wide) > q->width;
+// How the left operand's loads lie along an axis: whether a vector of each is one access.
+static int tc__contract_left_along(const tc__contract *q, tc__axis axis) {
+    const tc__group *g = q->g;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op != TC_OP_LOAD || n->level != TC__AT_LEFT) continue;
+        if (tc__access_along(g, n->attr[TC__LOAD_INDEX], axis, q->lanes) == TC__PER_LANE)
+            return 0;
+    }
+    return 1;
+}
+
+// Whether the left operand is evaluated and packed by vectors of rows: several panels read it, and k is far apart.
+static int tc__contract_left_rows(const tc__contract *q, int64_t m) {
+    int aligned = m != INT64_MAX && m % q->lanes == 0 && q->grain % q->lanes == 0;
+    int several = tc__ix_is_const(q->wide) && tc__ix_value(q->wide) > q->width;
+    return aligned && several && !q->flip && q->phases == 1 &&
+           !tc__contract_left_along(q, TC__DEPTH) && tc__contract_left_along(q, TC__ROW);
 }
 
 // The product that list g ends with, its scratch from `at` on.
@@ -265,7 +271,8 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at) {
     q.row_blocks = tc__ix_ceil_div(x, q.m, tc__ix_const(q.grain));
     tc__contract_block(&q);
     tc__contract_columns(&q);
-    q.left_packed = tc__contract_packs_left(&q);
+    q.left_rows = tc__contract_left_rows(&q, m);
+    q.left_nodes |= q.left_rows;
     tc__contract_scratch(&q, at ? at : tc__contract_buffer_at(g, g->buffer.count, q.grain));
     return q;
 }

@@ -6,7 +6,7 @@
 //   pack    the right operand, k-major in panels of `width` columns: the nodes of level
 //           RIGHT are evaluated there, so casts, predicates and any index cost nothing later
 //   left    rows of the left operand in place when k moves by a constant, else evaluated; where
-//           k is far apart and several panels read them, blocks of rows are packed
+//           k is far apart and several panels read them, evaluated by vectors of rows, k-major
 //   slice   a long depth goes slice by slice, each adding to the tile
 //   flip    few rows and weights stored [columns, k]: the panel holds the rows, columns are
 //           read in place, the tile is transposed at the end; fma(a, b, c) = fma(b, a, c)
@@ -41,7 +41,7 @@ static void tc__contract_sums(tc__printer *p, const tc__contract *q, int i,
 }
 
 static int64_t tc__contract_stride(const tc__contract *q, uint32_t id, int evaluated) {
-    if (evaluated) return 1;
+    if (evaluated) return q->left_rows ? q->grain : 1;
     return tc__ix_value(
         tc__ix_run(q->g->body.ix, q->g->body.node.at[id]->attr[TC__LOAD_INDEX], TC__DEPTH)
             .stride);
@@ -49,7 +49,6 @@ static int64_t tc__contract_stride(const tc__contract *q, uint32_t id, int evalu
 
 static int64_t tc__contract_walk_stride(const tc__contract *q) {
     if (q->flip) return tc__contract_stride(q, tc__right_of(q->g), 0);
-    if (q->left_packed) return q->rows;
     return tc__contract_stride(q, tc__left_of(q->g), q->left_nodes);
 }
 
@@ -182,7 +181,9 @@ static void tc__print_pointers(tc__printer *p, const tc__contract *q, int left, 
             end);
     tc__line(p);
     tc__put(p->out, "x[j] = ");
-    if (left && q->left_nodes) {
+    if (left && q->left_rows) {
+        tc__put(p->out, "left + (r - r0)");
+    } else if (left && q->left_nodes) {
         tc__put(p->out, "left + (r - r0) * ");
         tc__put_atom(p, tc__round_up(x, q->depth, q->lanes), 0);
     } else if (tc__buffer_of(p->g, n)->place == TC__BUF_MADE) {
@@ -196,7 +197,7 @@ static void tc__print_pointers(tc__printer *p, const tc__contract *q, int left, 
         if (q->slice)
             tc__put(p->out, " + k0 * %lld", (long long)tc__contract_stride(q, n->id, 0));
     }
-    if (q->slice && left && q->left_nodes) tc__put(p->out, " + k0");
+    if (q->slice && left && q->left_nodes && !q->left_rows) tc__put(p->out, " + k0");
     tc__put(p->out, ";\n");
     tc__block_close(p);
 }
@@ -220,26 +221,6 @@ static void tc__print_panel(tc__printer *p, const tc__contract *q, const char *l
     tc__line(p);
     tc__put(p->out, "%s%s *panel = pack + %s(p - c0) * %s;\n", lead, p->d->scalar[q->cls],
             q->slice ? "k0 * wide + " : "", q->slice ? "(k1 - k0)" : "depth");
-}
-
-// The rows of the pointers x beside each other, k by k; x are into that then.
-static void tc__print_pack_left(tc__printer *p, const tc__contract *q) {
-    long long stride = (long long)tc__contract_stride(q, tc__left_of(q->g), q->left_nodes);
-    tc__line(p);
-    tc__put(p->out, "const int whole = i + %d <= r1;\n", q->rows);
-    tc__line(p);
-    tc__put(p->out, "for (tc_i64 k = 0; k < %s && whole; k++)\n", tc__contract_deep(q));
-    tc__line(p);
-    tc__put(p->out,
-            "    __builtin_memcpy(left + k * %d, x[0] + k * %lld, sizeof *left * %d);\n",
-            q->rows, stride, q->rows);
-    tc__line(p);
-    tc__put(p->out, "for (tc_i64 k = 0; k < %s && !whole; k++)\n", tc__contract_deep(q));
-    tc__line(p);
-    tc__put(p->out, "    for (int j = 0; j < %d; j++) left[k * %d + j] = x[j][k * %lld];\n",
-            q->rows, q->rows, stride);
-    tc__line(p);
-    tc__put(p->out, "for (int j = 0; j < %d; j++) x[j] = left + j;\n", q->rows);
 }
 
 // Panel `to` [depth][width] from the pointers x.
@@ -383,17 +364,21 @@ static uint32_t tc__contract_rows_loop(const tc__printer *p) {
     return id;
 }
 
+// The nodes that the left operand needs, of p->out's context; NULL = no memory.
+static uint8_t *tc__mark_left(tc__printer *p) {
+    uint8_t *mark = TC__NEW_ARRAY(p->out->ctx, uint8_t, p->g->body.node.count);
+    if (mark)
+        tc__mark_needed(p->g, tc__left_of(p->g), mark);
+    else
+        p->out->failed = 1;
+    return mark;
+}
+
 // Rows r0 to r1 of the left operand, evaluated by their nodes.
 static void tc__print_left(tc__printer *p, const tc__contract *q) {
-    tc_ctx *c = p->out->ctx;
-    size_t count = p->g->body.node.count;
-    uint8_t *mark = TC__NEW_ARRAY(c, uint8_t, count);
+    uint8_t *mark = tc__mark_left(p);
     char to[80];
-    if (!mark) {
-        p->out->failed = 1;
-        return;
-    }
-    tc__mark_needed(p->g, tc__left_of(p->g), mark);
+    if (!mark) return;
     tc__line(p);
     tc__put(p->out, "for (tc_i64 r = r0; r < r1; r++)");
     tc__block_open(p);
@@ -414,7 +399,27 @@ static void tc__print_left(tc__printer *p, const tc__contract *q) {
     p->axis = TC__COL, p->tail = 0;
     tc__block_close(p);
     tc__block_close(p);
-    tc__free(c, mark, count * sizeof *mark);
+    tc__free(p->out->ctx, mark, p->g->body.node.count * sizeof *mark);
+}
+
+// The same by vectors of rows, for the k at hand: row r of each stands `grain` behind that of the k before.
+static void tc__print_left_rows(tc__printer *p, const tc__contract *q) {
+    uint8_t *mark = tc__mark_left(p);
+    char to[80];
+    if (!mark) return;
+    tc__line(p);
+    tc__put(p->out, q->slice ? "for (tc_i64 k = k0; k < k1; k++)"
+                             : "for (tc_i64 k = 0; k < depth; k++)");
+    tc__put(p->out, " for (tc_i64 r = r0; r < r1; r += %d)", p->unit);
+    tc__block_open(p);
+    p->axis = TC__ROW;
+    snprintf(to, sizeof to, "left + %s * %lld + (r - r0)", q->slice ? "(k - k0)" : "k",
+             (long long)q->grain);
+    tc__print_needed(p, mark, 1);
+    tc__print_operand(p, q, tc__left_of(p->g), mark, to);
+    p->axis = TC__COL;
+    tc__block_close(p);
+    tc__free(p->out->ctx, mark, p->g->body.node.count * sizeof *mark);
 }
 
 // Blocks of the tile: rows outside, so that their part of the left operand stays in L1.
@@ -425,7 +430,6 @@ static void tc__print_blocks(tc__printer *p, const tc__contract *q, const char *
     tc__put(p->out, "for (tc_i64 i = r0; i < r1; i += %d)", q->rows);
     tc__block_open(p);
     tc__print_pointers(p, q, 1, q->rows, "i", "r1");
-    if (q->left_packed) tc__print_pack_left(p, q);
     tc__line(p);
     tc__put(p->out, "for (tc_i64 p = c0; p < c1; p += %d)", q->width);
     tc__block_open(p);
@@ -501,7 +505,7 @@ static void tc__print_areas(tc__printer *p, const tc__contract *q) {
     tc__let_scratch(p, q, "pack", q->pack_at);
     tc__let_scratch(p, q, "tile", q->tile_at);
     if (q->slice) tc__let_ix(p, "slice", tc__ix_const(q->slice));
-    if (q->left_nodes || q->left_packed) tc__let_scratch(p, q, "left", q->left_at);
+    if (q->left_nodes) tc__let_scratch(p, q, "left", q->left_at);
     if (q->flip) tc__let_scratch(p, q, "flip", q->flip_at);
 }
 
@@ -551,8 +555,9 @@ static void tc__print_item_head(tc__printer *p, const tc__contract *q) {
 // The tile of an item's rows and columns.
 static void tc__print_tile(tc__printer *p, const tc__contract *q, const char *symbol) {
     if (!q->flip) tc__print_pack_once(p, q);
-    if (q->left_nodes) tc__print_left(p, q);
+    if (q->left_nodes && !q->left_rows) tc__print_left(p, q);
     if (q->slice) tc__print_slices(p);
+    if (q->left_rows) tc__print_left_rows(p, q);
     if (q->flip)
         tc__print_flipped(p, q, symbol);
     else
