@@ -2611,7 +2611,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x12de991469d4572fu
+#define TC__BUILD_ID 0xd81a7ff34b6f518du
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -14100,21 +14100,29 @@ number[0]=0;
 if(l->listed)snprintf(number,24," %d",at);
 return number;
 }
-static int tc__optim_operand(const tc__optim*o,const char*what,tc_tensor t){
+static int tc__optim_fits(const tc__optim*o,const tc__meta*m){
+int ok=m->rank==o->f.x.rank;
+for(int i=0;ok&&i<m->rank;i++)ok=m->dims[i]==o->f.x.dims[i];
+return ok;
+}
+static int tc__optim_refuse(const tc__optim*o,const char*what,const tc__meta*m){
 const tc__api*f=&o->f;
-tc__meta m;
 char x[160],y[160],number[24];
 tc__updates_number(o->of,o->at,number);
-if(!t.id)
+if(!m)
 return tc__fail(f->c,TC_E_NULL,"%s: %s%s is a null tensor",f->who,what,number);
-if(!tc__meta_get(f,t,&m))return 0;
-if(!tc__is_float(m.dtype))
+if(!tc__is_float(m->dtype))
 return tc__fail(f->c,TC_E_DTYPE,"%s: %s%s is %s, floats are needed",f->who,what,
-number,tc__dtype(m.dtype)->name);
-int ok=m.rank==f->x.rank;
-for(int i=0;ok&&i<m.rank;i++)ok=m.dims[i]==f->x.dims[i];
-return ok||tc__fail(f->c,TC_E_SHAPE,"%s: %s%s is %s, its parameter %s",f->who,
-what,number,tc__dims_text(&m,x),tc__dims_text(&f->x,y));
+number,tc__dtype(m->dtype)->name);
+return tc__fail(f->c,TC_E_SHAPE,"%s: %s%s is %s, its parameter %s",f->who,what,
+number,tc__dims_text(m,x),tc__dims_text(&f->x,y));
+}
+static int tc__optim_operand(const tc__optim*o,const char*what,tc_tensor t){
+tc__meta m;
+if(!t.id)return tc__optim_refuse(o,what,NULL);
+if(!tc__meta_get(&o->f,t,&m))return 0;
+return(tc__is_float(m.dtype)&&tc__optim_fits(o,&m))||
+tc__optim_refuse(o,what,&m);
 }
 static int tc__optim_state(const tc__optim*o,const char*what,tc_tensor t){
 return tc__optim_operand(o,what,t)&&tc__writable(&o->f,t);
@@ -15852,7 +15860,7 @@ tc__d_give(d,a,t2);
 break;
 }
 case TC_OP_RELU:{
-tc__node*t0=tc__d2_s(d,TC_OP_LE,a,0);
+tc__node*t0=tc__d2_s(d,TC_OP_LE,y,0);
 tc__node*t1=tc__d_zeros(d,g);
 tc__node*t2=tc__d3(d,TC_OP_WHERE,t0,t1,g);
 tc__d_give(d,a,t2);
