@@ -2611,7 +2611,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xd81a7ff34b6f518du
+#define TC__BUILD_ID 0x9605f4cea6a443d5u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -25465,7 +25465,8 @@ int64_t most=tc__knob_size(g,TC__KNOB_BLOCK,TC__CONTRACT_SLICE_ROWS);
 int64_t items=(m+most-1)/most;
 if(items<TC__CONTRACT_SLICE_ITEMS)items=TC__CONTRACT_SLICE_ITEMS;
 int64_t grain=tc__padded((m+items-1)/items,2*TC__VECTOR);
-return grain<TC__CONTRACT_SLICE_LEAST?TC__CONTRACT_SLICE_LEAST:grain;
+if(grain<TC__CONTRACT_SLICE_LEAST)grain=TC__CONTRACT_SLICE_LEAST;
+return grain;
 }
 static int64_t tc__contract_slice(const tc__contract*q,int64_t m){
 int longer=tc__ix_is_const(q->depth)&&tc__ix_value(q->depth)>TC__CONTRACT_LONG;

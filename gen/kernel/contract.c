@@ -217,7 +217,8 @@ static int64_t tc__contract_slice_grain(const tc__group *g, int64_t m) {
     int64_t items = (m + most - 1) / most;
     if (items < TC__CONTRACT_SLICE_ITEMS) items = TC__CONTRACT_SLICE_ITEMS;
     int64_t grain = tc__padded((m + items - 1) / items, 2 * TC__VECTOR);
-    return grain < TC__CONTRACT_SLICE_LEAST ? TC__CONTRACT_SLICE_LEAST : grain;
+    if (grain < TC__CONTRACT_SLICE_LEAST) grain = TC__CONTRACT_SLICE_LEAST;
+    return grain;
 }
 
 // The slice of the depth of a product of m rows; 0 = its panels hold all of it.
