@@ -2611,7 +2611,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x9605f4cea6a443d5u
+#define TC__BUILD_ID 0xbbfd76487daf0f06u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -21543,6 +21543,9 @@ uint32_t*cost;
 uint32_t*length;
 uint8_t*forced;
 uint8_t*product;
+uint32_t
+*made_of;
+uint8_t*way;
 int32_t*root_of;
 TC__VEC(tc__root)root;
 TC__VEC(tc__cluster)cluster;
@@ -21780,6 +21783,45 @@ of|=s->product[a->id]&&tc__dtypes[n->dtype].bytes<=tc__dtypes[a->dtype].bytes;
 }
 return of;
 }
+enum{
+TC__WAY_LEAVES=1,
+TC__WAY_SHARES=2
+};
+static uint32_t tc__made_of(const tc__schedule*s,const tc__node*n){
+uint32_t last=0;
+if(tc__is_kind(n,TC__KIND_CONTRACT))return n->id+1;
+if(!tc__is_alu(n)&&n->op!=TC_OP_RESHAPE)return 0;
+for(uint32_t k=0;k<n->n_in;k++)
+if(s->made_of[n->in[k]]>last)last=s->made_of[n->in[k]];
+for(uint32_t k=0;k<n->n_in&&last;k++){
+tc__origin o=tc__origin_of(s,n->in[k]);
+int before=n->in[k]<last||s->made_of[n->in[k]]==last;
+if(!before&&tc__origin_is_computed(&o))return 0;
+}
+return last;
+}
+static int tc__is_on_the_way(const tc__schedule*s,uint32_t id){
+return s->made_of[id]&&s->made_of[id]!=id+1&&!(s->way[id]&TC__WAY_LEAVES);
+}
+static void tc__follow_products(tc__schedule*s,const uint8_t*output){
+size_t n=s->g->node.count;
+for(size_t i=0;i<n;i++){
+const tc__node*x=s->g->node.at[i];
+s->made_of[i]=s->live[i]?tc__made_of(s,x):0;
+if(output[i])s->way[i]|=TC__WAY_LEAVES;
+for(uint32_t k=0;k<x->n_in&&s->live[i];k++)
+if(s->made_of[x->in[k]]!=s->made_of[i])s->way[x->in[k]]|=TC__WAY_LEAVES;
+}
+for(size_t i=0;i<n;i++){
+const tc__node*x=s->g->node.at[i];
+for(uint32_t k=0;k<x->n_in&&s->made_of[i];k++){
+uint32_t a=x->in[k];
+int shared=s->users[a]>1||s->way[a]&TC__WAY_SHARES;
+if(s->made_of[a]==s->made_of[i]&&tc__is_on_the_way(s,a)&&shared)
+s->way[i]|=TC__WAY_SHARES;
+}
+}
+}
 static uint32_t tc__length_of(tc__schedule*s,const tc__node*n,uint32_t*again){
 uint32_t sum=tc__ops[n->op].cost>0;
 for(uint32_t k=0;k<n->n_in;k++)sum+=s->length[n->in[k]];
@@ -21809,7 +21851,8 @@ uint32_t length=tc__length_of(s,n,again);
 s->product[i]=(uint8_t)tc__is_of_product(s,n);
 int whole=tc__is_kind(n,TC__KIND_REDUCE)||tc__is_kind(n,TC__KIND_CONTRACT);
 int dear=(tc__is_alu(n)||n->op==TC_OP_RANDOM)&&s->users[i]>1&&
-(s->cost[i]>TC__CHEAP||s->product[i]);
+(s->cost[i]>TC__CHEAP||s->product[i])&&!tc__is_on_the_way(s,i);
+dear|=tc__is_alu(n)&&s->way[i]==(TC__WAY_LEAVES|TC__WAY_SHARES);
 int alone=s->apart&&tc__is_computed(n);
 int root=whole||dear||alone||s->forced[i]||output[i];
 if(!root)s->length[i]=length;
@@ -23175,6 +23218,8 @@ size_t n=s->g->node.count?s->g->node.count:1;
 tc__free(s->ctx,s->live,n);
 tc__free(s->ctx,s->forced,n);
 tc__free(s->ctx,s->product,n);
+tc__free(s->ctx,s->way,n);
+tc__free(s->ctx,s->made_of,n*sizeof*s->made_of);
 tc__free(s->ctx,s->users,n*sizeof*s->users);
 tc__free(s->ctx,s->cost,n*sizeof*s->cost);
 tc__free(s->ctx,s->length,n*sizeof*s->length);
@@ -23205,6 +23250,8 @@ s->live=TC__NEW_ARRAY(c,uint8_t,n),s->forced=TC__NEW_ARRAY(c,uint8_t,n);
 s->product=TC__NEW_ARRAY(c,uint8_t,n),s->part=TC__NEW_ARRAY(c,uint32_t,n);
 s->users=TC__NEW_ARRAY(c,uint32_t,n),s->cost=TC__NEW_ARRAY(c,uint32_t,n);
 s->root_of=TC__NEW_ARRAY(c,int32_t,n),s->length=TC__NEW_ARRAY(c,uint32_t,n);
+s->way=TC__NEW_ARRAY(c,uint8_t,n),s->made_of=TC__NEW_ARRAY(c,uint32_t,n);
+if(!s->way||!s->made_of)return 0;
 if(!s->live||!s->forced||!s->product||!s->users||!s->cost||!s->root_of||
 !s->length||!s->part)
 return 0;
@@ -23213,6 +23260,7 @@ if(n)memcpy(s->live,output,n);
 tc__mark_live(s);
 tc__force_sources(s);
 tc__force_twisted(s);
+if(!s->apart)tc__follow_products(s,output);
 if(!tc__analyse_all(s,output)||!tc__relate(s))return 0;
 if(!s->apart&&!tc__merge_roots(s,output))return 0;
 tc__mark_stored(s);

@@ -364,6 +364,8 @@ static void tc__schedule_close(tc__schedule *s) {
     tc__free(s->ctx, s->live, n);
     tc__free(s->ctx, s->forced, n);
     tc__free(s->ctx, s->product, n);
+    tc__free(s->ctx, s->way, n);
+    tc__free(s->ctx, s->made_of, n * sizeof *s->made_of);
     tc__free(s->ctx, s->users, n * sizeof *s->users);
     tc__free(s->ctx, s->cost, n * sizeof *s->cost);
     tc__free(s->ctx, s->length, n * sizeof *s->length);
@@ -396,6 +398,8 @@ static int tc__schedule_run_on(tc__schedule *s, tc_ctx *c, const tc__graph *g,
     s->product = TC__NEW_ARRAY(c, uint8_t, n), s->part = TC__NEW_ARRAY(c, uint32_t, n);
     s->users = TC__NEW_ARRAY(c, uint32_t, n), s->cost = TC__NEW_ARRAY(c, uint32_t, n);
     s->root_of = TC__NEW_ARRAY(c, int32_t, n), s->length = TC__NEW_ARRAY(c, uint32_t, n);
+    s->way = TC__NEW_ARRAY(c, uint8_t, n), s->made_of = TC__NEW_ARRAY(c, uint32_t, n);
+    if (!s->way || !s->made_of) return 0;
     if (!s->live || !s->forced || !s->product || !s->users || !s->cost || !s->root_of ||
         !s->length || !s->part)
         return 0;
@@ -404,6 +408,7 @@ static int tc__schedule_run_on(tc__schedule *s, tc_ctx *c, const tc__graph *g,
     tc__mark_live(s);
     tc__force_sources(s);
     tc__force_twisted(s);
+    if (!s->apart) tc__follow_products(s, output);
     if (!tc__analyse_all(s, output) || !tc__relate(s)) return 0;
     if (!s->apart && !tc__merge_roots(s, output)) return 0;
     tc__mark_stored(s);
