@@ -3002,7 +3002,7 @@ TCDEF tc_status tc_grad_scaler_update_at(const tc_grad_scaler *s, const char *fi
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xa38b5df2c84a22cfu
+#define TC__BUILD_ID 0xe62e56f426680e78u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -14793,21 +14793,29 @@ number[0]=0;
 if(l->listed)snprintf(number,24," %d",at);
 return number;
 }
-static int tc__optim_operand(const tc__optim*o,const char*what,tc_tensor t){
+static int tc__optim_fits(const tc__optim*o,const tc__meta*m){
+int ok=m->rank==o->f.x.rank;
+for(int i=0;ok&&i<m->rank;i++)ok=m->dims[i]==o->f.x.dims[i];
+return ok;
+}
+static int tc__optim_refuse(const tc__optim*o,const char*what,const tc__meta*m){
 const tc__api*f=&o->f;
-tc__meta m;
 char x[160],y[160],number[24];
 tc__updates_number(o->of,o->at,number);
-if(!t.id)
+if(!m)
 return tc__fail(f->c,TC_E_NULL,"%s: %s%s is a null tensor",f->who,what,number);
-if(!tc__meta_get(f,t,&m))return 0;
-if(!tc__is_float(m.dtype))
+if(!tc__is_float(m->dtype))
 return tc__fail(f->c,TC_E_DTYPE,"%s: %s%s is %s, floats are needed",f->who,what,
-number,tc__dtype(m.dtype)->name);
-int ok=m.rank==f->x.rank;
-for(int i=0;ok&&i<m.rank;i++)ok=m.dims[i]==f->x.dims[i];
-return ok||tc__fail(f->c,TC_E_SHAPE,"%s: %s%s is %s, its parameter %s",f->who,
-what,number,tc__dims_text(&m,x),tc__dims_text(&f->x,y));
+number,tc__dtype(m->dtype)->name);
+return tc__fail(f->c,TC_E_SHAPE,"%s: %s%s is %s, its parameter %s",f->who,what,
+number,tc__dims_text(m,x),tc__dims_text(&f->x,y));
+}
+static int tc__optim_operand(const tc__optim*o,const char*what,tc_tensor t){
+tc__meta m;
+if(!t.id)return tc__optim_refuse(o,what,NULL);
+if(!tc__meta_get(&o->f,t,&m))return 0;
+return(tc__is_float(m.dtype)&&tc__optim_fits(o,&m))||
+tc__optim_refuse(o,what,&m);
 }
 static int tc__optim_state(const tc__optim*o,const char*what,tc_tensor t){
 return tc__optim_operand(o,what,t)&&tc__writable(&o->f,t);
@@ -17433,11 +17441,23 @@ ids[0]=a->id,ids[1]=b->id;
 return tc__d_made(
 d,tc__make(d->g,TC_OP_MATMUL,a->dtype,a->rank,dims,ids,2,NULL,0));
 }
+static int tc__d_is_turned(const tc__node*a){
+if(a->op!=TC_OP_PERMUTE)return 0;
+for(int i=0;i+2<a->rank;i++)
+if(a->attr[i]!=i)return 0;
+return a->rank>=2&&a->attr[a->rank-1]==a->rank-2;
+}
+static tc__node*tc__d_factor(tc__derive*d,const tc__node*to,tc__node*left,
+tc__node*right){
+if(!tc__d_is_turned(to))return tc__d_product(d,left,right);
+left=tc__d_turned(d,left),right=tc__d_turned(d,right);
+return tc__d_turned(d,tc__d_product(d,right,left));
+}
 static void tc__derive_matmul(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0),*b=tc__d_in(d,n,1);
 g=tc__make_cast(d->g,g,a->dtype);
-tc__d_give(d,a,tc__d_product(d,g,tc__d_turned(d,b)));
-tc__d_give(d,b,tc__d_product(d,tc__d_turned(d,a),g));
+tc__d_give(d,a,tc__d_factor(d,a,g,tc__d_turned(d,b)));
+tc__d_give(d,b,tc__d_factor(d,b,tc__d_turned(d,a),g));
 }
 static void tc__derive_to(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0);
@@ -22798,6 +22818,9 @@ uint8_t*forced;
 uint8_t*product;
 uint32_t*again;
 uint8_t*redraw;
+uint32_t
+*made_of;
+uint8_t*way;
 int32_t*root_of;
 TC__VEC(tc__root)root;
 TC__VEC(tc__cluster)cluster;
@@ -23040,6 +23063,45 @@ of|=s->product[a->id]&&tc__dtypes[n->dtype].bytes<=tc__dtypes[a->dtype].bytes;
 }
 return of;
 }
+enum{
+TC__WAY_LEAVES=1,
+TC__WAY_SHARES=2
+};
+static uint32_t tc__made_of(const tc__schedule*s,const tc__node*n){
+uint32_t last=0;
+if(tc__is_kind(n,TC__KIND_CONTRACT))return n->id+1;
+if(!tc__is_alu(n)&&n->op!=TC_OP_RESHAPE)return 0;
+for(uint32_t k=0;k<n->n_in;k++)
+if(s->made_of[n->in[k]]>last)last=s->made_of[n->in[k]];
+for(uint32_t k=0;k<n->n_in&&last;k++){
+tc__origin o=tc__origin_of(s,n->in[k]);
+int before=n->in[k]<last||s->made_of[n->in[k]]==last;
+if(!before&&tc__origin_is_computed(&o))return 0;
+}
+return last;
+}
+static int tc__is_on_the_way(const tc__schedule*s,uint32_t id){
+return s->made_of[id]&&s->made_of[id]!=id+1&&!(s->way[id]&TC__WAY_LEAVES);
+}
+static void tc__follow_products(tc__schedule*s,const uint8_t*output){
+size_t n=s->g->node.count;
+for(size_t i=0;i<n;i++){
+const tc__node*x=s->g->node.at[i];
+s->made_of[i]=s->live[i]?tc__made_of(s,x):0;
+if(output[i])s->way[i]|=TC__WAY_LEAVES;
+for(uint32_t k=0;k<x->n_in&&s->live[i];k++)
+if(s->made_of[x->in[k]]!=s->made_of[i])s->way[x->in[k]]|=TC__WAY_LEAVES;
+}
+for(size_t i=0;i<n;i++){
+const tc__node*x=s->g->node.at[i];
+for(uint32_t k=0;k<x->n_in&&s->made_of[i];k++){
+uint32_t a=x->in[k];
+int shared=s->users[a]>1||s->way[a]&TC__WAY_SHARES;
+if(s->made_of[a]==s->made_of[i]&&tc__is_on_the_way(s,a)&&shared)
+s->way[i]|=TC__WAY_SHARES;
+}
+}
+}
 static uint32_t tc__length_of(tc__schedule*s,const tc__node*n,uint32_t*again){
 uint32_t sum=tc__ops[n->op].cost>0;
 for(uint32_t k=0;k<n->n_in;k++)sum+=s->length[n->in[k]];
@@ -23069,7 +23131,9 @@ uint32_t length=tc__length_of(s,n,again);
 s->product[i]=(uint8_t)tc__is_of_product(s,n);
 int whole=tc__is_kind(n,TC__KIND_REDUCE)||tc__is_kind(n,TC__KIND_CONTRACT);
 int dear=(tc__is_alu(n)||n->op==TC_OP_RANDOM)&&s->users[i]>1&&
-!s->redraw[i]&&(s->cost[i]>TC__CHEAP||s->product[i]);
+!s->redraw[i]&&(s->cost[i]>TC__CHEAP||s->product[i])&&
+!tc__is_on_the_way(s,i);
+dear|=tc__is_alu(n)&&s->way[i]==(TC__WAY_LEAVES|TC__WAY_SHARES);
 int alone=s->apart&&tc__is_computed(n);
 int root=whole||dear||alone||s->forced[i]||output[i];
 if(s->redraw[i])s->cost[i]=0;
@@ -24654,6 +24718,8 @@ tc__free(s->ctx,s->forced,n);
 tc__free(s->ctx,s->product,n);
 tc__free(s->ctx,s->again,n*sizeof*s->again);
 tc__free(s->ctx,s->redraw,n);
+tc__free(s->ctx,s->way,n);
+tc__free(s->ctx,s->made_of,n*sizeof*s->made_of);
 tc__free(s->ctx,s->users,n*sizeof*s->users);
 tc__free(s->ctx,s->cost,n*sizeof*s->cost);
 tc__free(s->ctx,s->length,n*sizeof*s->length);
@@ -24685,8 +24751,10 @@ s->product=TC__NEW_ARRAY(c,uint8_t,n),s->part=TC__NEW_ARRAY(c,uint32_t,n);
 s->users=TC__NEW_ARRAY(c,uint32_t,n),s->cost=TC__NEW_ARRAY(c,uint32_t,n);
 s->root_of=TC__NEW_ARRAY(c,int32_t,n),s->length=TC__NEW_ARRAY(c,uint32_t,n);
 s->again=TC__NEW_ARRAY(c,uint32_t,n),s->redraw=TC__NEW_ARRAY(c,uint8_t,n);
-if(!s->live||!s->forced||!s->product||!s->again||!s->redraw||!s->users||
-!s->cost||!s->root_of||!s->length||!s->part)
+s->way=TC__NEW_ARRAY(c,uint8_t,n),s->made_of=TC__NEW_ARRAY(c,uint32_t,n);
+if(!s->way||!s->made_of||!s->again||!s->redraw)return 0;
+if(!s->live||!s->forced||!s->product||!s->users||!s->cost||!s->root_of||
+!s->length||!s->part)
 return 0;
 if(!tc__outlines_open(&s->outlines,c,g,inputs,s->root_of,s->cost))return 0;
 if(n)memcpy(s->live,output,n);
@@ -24694,6 +24762,7 @@ tc__mark_live(s);
 if(!tc__again_all(c,g,s->again))return 0;
 tc__force_sources(s);
 tc__force_twisted(s);
+if(!s->apart)tc__follow_products(s,output);
 if(!tc__analyse_all(s,output)||!tc__relate(s))return 0;
 if(!s->apart&&!tc__merge_roots(s,output))return 0;
 if(!s->apart&&!tc__redraw_roots(s,output))return 0;
@@ -24741,6 +24810,21 @@ tc__ix stride=0;
 if(!tc__ix_steps(g,e,axis,width,&stride))return TC__PER_LANE;
 if(tc__ix_equals(stride,0))return TC__UNIFORM;
 return tc__ix_equals(stride,1)?TC__CONTIGUOUS:TC__PER_LANE;
+}
+static int tc__is_drawn_run(const tc__group*g,const tc__node*n,tc__axis axis,
+int64_t width){
+tc__ix stride;
+if(n->op!=TC_OP_INDEX||
+!tc__ix_steps(g,n->attr[TC__INDEX_EXPR],axis,width,&stride)||
+!tc__ix_equals(stride,1))
+return 0;
+for(size_t i=n->id+1;i<g->body.node.count;i++){
+const tc__node*o=g->body.node.at[i];
+for(uint32_t k=0;k<o->n_in;k++)
+if(o->in[k]==n->id&&(o->op!=TC_OP_RANDOM||o->dtype!=TC_F32))
+return 0;
+}
+return 1;
 }
 static int tc__is_lane_row(const tc__group*g,const tc__node*n,tc__axis axis){
 return tc__buffer_of(g,n)->place==TC__BUF_ROW&&axis==TC__ROW;
@@ -25561,6 +25645,7 @@ return g->shape.lanes?g->shape.lanes:(int)TC__VECTOR;
 static int tc__node_takes_16(const tc__group*g,const tc__node*n){
 int memory=n->op==TC_OP_LOAD||n->op==TC_OP_STORE;
 if(!tc__lanes_differ(n,g->shape.vector))return 1;
+if(tc__is_drawn_run(g,n,g->shape.vector,16))return 1;
 if(tc__dtypes[n->dtype].bytes==8&&n->op!=TC_OP_FOR&&n->op!=TC_OP_END)
 return 0;
 if(!memory||tc__is_lane_row(g,n,g->shape.vector))return 1;
@@ -26762,6 +26847,11 @@ TC__CONTRACT_GRAIN=48,
 TC__CONTRACT_FLIP=32,
 TC__CONTRACT_IN_PLACE=12,
 TC__CONTRACT_PANELS=1<<18,
+TC__CONTRACT_SLICE=256,
+TC__CONTRACT_LONG=640,
+TC__CONTRACT_SLICE_ROWS=64,
+TC__CONTRACT_SLICE_LEAST=32,
+TC__CONTRACT_SLICE_ITEMS=4,
 TC__CONTRACT_MADE=1<<18,
 TC__CONTRACT_MADE_ROWS=12
 };
@@ -26770,6 +26860,8 @@ const tc__group*g;
 int dtype;
 tc__class cls;
 int flip,left_nodes,phases;
+int left_rows;
+int64_t slice;
 int lanes;
 tc__right right;
 int rows,width;
@@ -26829,6 +26921,10 @@ if(q->rows>8)q->rows=8;
 if(q->rows<2)q->rows=2;
 return;
 }
+if(q->slice&&q->lanes>(int)TC__VECTOR&&!pair){
+q->rows=8,q->width=2*q->lanes;
+return;
+}
 q->rows=pair?3:6;
 for(int rows=q->rows;rows>=4-pair&&q->grain<TC__CONTRACT_GRAIN;rows--)
 if(tc__padded(q->grain,rows)<tc__padded(q->grain,q->rows))q->rows=rows;
@@ -26846,6 +26942,7 @@ int64_t depth=tc__ix_is_const(q->depth)?tc__ix_value(q->depth):256;
 int64_t unit=6*q->lanes;
 int64_t panels=tc__knob_size(q->g,TC__KNOB_PANEL,TC__CONTRACT_PANELS);
 if(q->g->shape.tuning.knob[TC__KNOB_TILE]&&q->width==4*q->lanes)unit*=2;
+if(q->slice)depth=q->slice,unit=q->width;
 int64_t wide=panels/(bytes*(depth?depth:1))/unit*unit;
 if(wide<2*unit)wide=2*unit;
 q->wide=tc__ix_const(wide);
@@ -26887,8 +26984,9 @@ q->bytes=at;
 int64_t tall=tc__padded(q->grain,q->flip?q->lanes:q->rows);
 q->pack_at=tc__contract_area(
 q,tc__ix_mul(x,deep,q->flip?tc__ix_const(q->width):q->wide_padded));
+tc__ix left=q->left_rows&&q->slice?tc__ix_const(q->slice):deep;
 q->left_at=tc__contract_area(
-q,q->left_nodes?tc__ix_mul(x,deep,tc__ix_const(q->grain)):0);
+q,q->left_nodes?tc__ix_mul(x,left,tc__ix_const(q->grain)):0);
 q->tile_at=tc__contract_area(q,tc__ix_mul(x,q->wide_padded,tc__ix_const(tall)));
 q->flip_at=tc__contract_area(
 q,q->flip?tc__ix_mul(x,q->wide_padded,tc__ix_const(q->width)):0);
@@ -26913,6 +27011,34 @@ tc__dtypes[b->dtype].bytes));
 while(most>TC__CONTRACT_MADE_ROWS&&made>TC__CONTRACT_MADE/most)most/=2;
 return m<1?1:m<most?m:most;
 }
+static int64_t tc__contract_slice_grain(const tc__group*g,int64_t m){
+int64_t most=tc__knob_size(g,TC__KNOB_BLOCK,TC__CONTRACT_SLICE_ROWS);
+int64_t items=(m+most-1)/most;
+if(items<TC__CONTRACT_SLICE_ITEMS)items=TC__CONTRACT_SLICE_ITEMS;
+int64_t grain=tc__padded((m+items-1)/items,2*TC__VECTOR);
+if(grain<TC__CONTRACT_SLICE_LEAST)grain=TC__CONTRACT_SLICE_LEAST;
+return grain;
+}
+static int64_t tc__contract_slice(const tc__contract*q,int64_t m){
+int longer=tc__ix_is_const(q->depth)&&tc__ix_value(q->depth)>TC__CONTRACT_LONG;
+return longer&&m>TC__CONTRACT_FLIP&&q->phases==1?TC__CONTRACT_SLICE:0;
+}
+static int tc__contract_left_along(const tc__contract*q,tc__axis axis){
+const tc__group*g=q->g;
+for(size_t i=0;i<g->body.node.count;i++){
+const tc__node*n=g->body.node.at[i];
+if(n->op!=TC_OP_LOAD||n->level!=TC__AT_LEFT)continue;
+if(tc__access_along(g,n->attr[TC__LOAD_INDEX],axis,q->lanes)==TC__PER_LANE)
+return 0;
+}
+return 1;
+}
+static int tc__contract_left_rows(const tc__contract*q,int64_t m){
+int aligned=m!=INT64_MAX&&m%q->lanes==0&&q->grain%q->lanes==0;
+int several=tc__ix_is_const(q->wide)&&tc__ix_value(q->wide)>q->width;
+return aligned&&several&&!q->flip&&q->phases==1&&
+!tc__contract_left_along(q,TC__DEPTH)&&tc__contract_left_along(q,TC__ROW);
+}
 static tc__contract tc__contract_plan_at(const tc__group*g,tc__ix at){
 tc__contract q;
 tc__ixpool*x=g->body.ix;
@@ -26923,7 +27049,8 @@ q.cls=tc__class_of(q.dtype);
 q.m=tc__ix_div(x,g->shape.rows,g->shape.batch);
 q.phases=tc__contract_phases(g);
 int64_t m=tc__ix_is_const(q.m)?tc__ix_value(q.m):INT64_MAX;
-q.grain=tc__contract_grain(g,m);
+q.slice=tc__contract_slice(&q,m);
+q.grain=q.slice?tc__contract_slice_grain(g,m):tc__contract_grain(g,m);
 q.left_nodes=!tc__is_plain(&q,tc__left_of(g));
 if(tc__is_plain(&q,tc__right_of(g))){
 int adjacent=tc__is_adjacent(&q,tc__right_of(g));
@@ -26936,6 +27063,8 @@ q.right=TC__RIGHT_IN_PLACE;
 q.row_blocks=tc__ix_ceil_div(x,q.m,tc__ix_const(q.grain));
 tc__contract_block(&q);
 tc__contract_columns(&q);
+q.left_rows=tc__contract_left_rows(&q,m);
+q.left_nodes|=q.left_rows;
 tc__contract_scratch(&q,at?at:tc__contract_buffer_at(g,g->buffer.count,q.grain));
 return q;
 }
@@ -26971,7 +27100,11 @@ tc__sum_line what){
 const char*cls=tc__class_names[q->cls],*reg=p->d->reg[q->cls];
 for(int j=0;j<q->width/q->lanes;j++){
 tc__line(p);
-if(what==TC__SUM_NEW)
+if(what==TC__SUM_NEW&&q->slice)
+tc__put(p->out,
+"%s s%d_%d = more ? tc_ld_%s(tile + %d * step + %d) : TC_K_%s(0);\n",
+reg,i,j,cls,i,j*p->unit,cls);
+else if(what==TC__SUM_NEW)
 tc__put(p->out,"%s s%d_%d = TC_K_%s(0);\n",reg,i,j,cls);
 else if(what==TC__SUM_STORE)
 tc__put(p->out,"tc_st_%s(tile + %d * step + %d, s%d_%d);\n",cls,i,
@@ -26984,7 +27117,7 @@ i,j,cls,i,j);
 }
 }
 static int64_t tc__contract_stride(const tc__contract*q,uint32_t id,int evaluated){
-if(evaluated)return 1;
+if(evaluated)return q->left_rows?q->grain:1;
 return tc__ix_value(
 tc__ix_run(q->g->body.ix,q->g->body.node.at[id]->attr[TC__LOAD_INDEX],TC__DEPTH)
 .stride);
@@ -27001,8 +27134,8 @@ long long stride=(long long)tc__contract_walk_stride(q);
 tc__put(p->out,
 "static __attribute__((noinline)) void %s_block(const %s *const *row, const %s "
 "*panel,\n"
-"        tc_i64 next, tc_i64 depth, %s *tile, tc_i64 step)",
-symbol,type,type,type);
+"        tc_i64 next, tc_i64 depth, %s *tile, tc_i64 step%s)",
+symbol,type,type,type,q->slice?", tc_i64 more":"");
 tc__block_open(p);
 for(int i=0;i<q->rows;i++){
 tc__line(p);
@@ -27104,7 +27237,9 @@ tc__put(p->out,"const tc_i64 %s = tc_min(%s + j, %s - 1);\n",left?"r":"c",from,
 end);
 tc__line(p);
 tc__put(p->out,"x[j] = ");
-if(left&&q->left_nodes){
+if(left&&q->left_rows){
+tc__put(p->out,"left + (r - r0)");
+}else if(left&&q->left_nodes){
 tc__put(p->out,"left + (r - r0) * ");
 tc__put_atom(p,tc__round_up(x,q->depth,q->lanes),0);
 }else if(tc__buffer_of(p->g,n)->place==TC__BUF_MADE){
@@ -27115,45 +27250,80 @@ tc__put_buffer(p,n->attr[TC__LOAD_BUFFER]);
 tc__put(p->out," + ");
 tc__put_ix(p,k?tc__ix_subst(x,n->attr[TC__LOAD_INDEX],k,tc__ix_const(0))
 :n->attr[TC__LOAD_INDEX]);
+if(q->slice)
+tc__put(p->out," + k0 * %lld",(long long)tc__contract_stride(q,n->id,0));
 }
+if(q->slice&&left&&q->left_nodes&&!q->left_rows)tc__put(p->out," + k0");
 tc__put(p->out,";\n");
 tc__block_close(p);
+}
+static const char*tc__contract_deep(const tc__contract*q){
+return q->slice?"k1 - k0":"depth";
+}
+static void tc__print_slices(tc__printer*p){
+tc__line(p);
+tc__put(p->out,"for (tc_i64 k0 = 0; k0 < depth; k0 += slice)");
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"const tc_i64 k1 = tc_min(k0 + slice, depth);\n");
+}
+static void tc__print_panel(tc__printer*p,const tc__contract*q,const char*lead){
+tc__line(p);
+tc__put(p->out,"%s%s *panel = pack + %s(p - c0) * %s;\n",lead,p->d->scalar[q->cls],
+q->slice?"k0 * wide + ":"",q->slice?"(k1 - k0)":"depth");
 }
 static void tc__print_interleave(tc__printer*p,const tc__contract*q,int64_t stride,
 const char*to){
 if(q->cls==TC__CLASS_f32&&stride==1){
 tc__line(p);
-tc__put(p->out,"tc_interleave_f32(x, %d, depth, %s);\n",q->width,to);
+tc__put(p->out,"tc_interleave_f32(x, %d, %s, %s);\n",q->width,
+tc__contract_deep(q),to);
 return;
 }
 tc__line(p);
-tc__put(p->out,"for (tc_i64 k = 0; k < depth; k++) for (int j = 0; j < %d; j++)\n",
-q->width);
+tc__put(p->out,"for (tc_i64 k = 0; k < %s; k++) for (int j = 0; j < %d; j++)\n",
+tc__contract_deep(q),q->width);
 tc__line(p);
 tc__put(p->out,"    %s[k * %d + j] = x[j][k * %lld];\n",to,q->width,
 (long long)stride);
 }
-static void tc__print_panel_nodes(tc__printer*p,const tc__contract*q,
-const uint8_t*mark,int tail){
-tc__line(p);
-tc__put(p->out,"for (tc_i64 k = 0; k < depth; k++)");
-if(tail)
-tc__put(p->out," for (tc_i64 c = p; c < p + %d; c += %d)",q->width,p->unit);
-tc__block_open(p);
+static void tc__print_panel_row(tc__printer*p,const tc__contract*q,const uint8_t*mark,
+int tail){
+char to[60];
 tc__line(p);
 if(tail)
 tc__put(p->out,"const int n = (int)tc_max(0, tc_min(c1 - c, %d));\n",p->unit);
 else
 tc__put(p->out,"const tc_i64 c = p;\n");
 p->axis=TC__COL,p->tail=tail,p->copies=tail?1:q->width/q->lanes;
-char to[60];
-snprintf(to,sizeof to,tail?"panel + k * %d + (c - p)":"panel + k * %d",q->width);
+snprintf(to,sizeof to,"panel + %s * %d%s",q->slice?"(k - k0)":"k",q->width,
+tail?" + (c - p)":"");
 tc__print_operand(p,q,tc__right_of(p->g),mark,to);
 if(!tail){
 tc__line(p);
 tc__put(p->out,"(void)c;\n");
 }
 p->tail=0,p->copies=1;
+}
+static void tc__print_panel_nodes(tc__printer*p,const tc__contract*q,
+const uint8_t*mark,int tail){
+tc__line(p);
+tc__put(p->out,q->slice?"for (tc_i64 k = k0; k < k1; k++)"
+:"for (tc_i64 k = 0; k < depth; k++)");
+if(tail)
+tc__put(p->out," for (tc_i64 c = p; c < p + %d; c += %d)",q->width,p->unit);
+tc__block_open(p);
+tc__print_panel_row(p,q,mark,tail);
+tc__block_close(p);
+}
+static void tc__print_pack_rows(tc__printer*p,const tc__contract*q,
+const uint8_t*mark){
+tc__line(p);
+tc__put(p->out,"for (tc_i64 k = k0; k < k1; k++) for (tc_i64 p = c0; p < c1; p += %d)",
+q->width);
+tc__block_open(p);
+tc__print_panel(p,q,"");
+tc__print_panel_row(p,q,mark,0);
 tc__block_close(p);
 }
 static void tc__print_pack(tc__printer*p,const tc__contract*q,const uint8_t*mark){
@@ -27162,6 +27332,10 @@ int whole=tc__ix_divisor(x,p->g->shape.cols)%q->width==0&&
 tc__ix_divisor(x,q->wide)%q->width==0;
 int in_place=q->right==TC__RIGHT_IN_PLACE;
 if(in_place&&whole)return;
+if(q->slice&&whole&&q->right==TC__RIGHT_NODES){
+tc__print_pack_rows(p,q,mark);
+return;
+}
 tc__line(p);
 tc__put(p->out,"for (tc_i64 p = ");
 if(in_place)
@@ -27170,8 +27344,7 @@ else
 tc__put(p->out,"c0");
 tc__put(p->out,"; p < c1; p += %d)",q->width);
 tc__block_open(p);
-tc__line(p);
-tc__put(p->out,"%s *panel = pack + (p - c0) * depth;\n",p->d->scalar[q->cls]);
+tc__print_panel(p,q,"");
 if(q->right==TC__RIGHT_COLUMNS){
 tc__print_pointers(p,q,0,q->width,"p","c1");
 tc__print_interleave(p,q,tc__contract_stride(q,tc__right_of(p->g),0),"panel");
@@ -27213,7 +27386,9 @@ tc__put(p->out,"const tc_i64 r = r0;\n");
 tc__line(p);
 tc__put(p->out,"(void)r;\n");
 tc__print_needed(p,mark,1);
+if(q->slice)tc__print_slices(p);
 tc__print_pack(p,q,mark);
+if(q->slice)tc__block_close(p);
 tc__line(p);
 tc__put_packed(p,q);
 tc__put(p->out," = panels;\n");
@@ -27225,16 +27400,18 @@ uint32_t id=p->g->shape.prologue;
 while(id+1<p->g->body.node.count&&tc__body(p,id)->op!=TC_OP_FOR)id++;
 return id;
 }
-static void tc__print_left(tc__printer*p,const tc__contract*q){
-tc_ctx*c=p->out->ctx;
-size_t count=p->g->body.node.count;
-uint8_t*mark=TC__NEW_ARRAY(c,uint8_t,count);
-char to[80];
-if(!mark){
-p->out->failed=1;
-return;
-}
+static uint8_t*tc__mark_left(tc__printer*p){
+uint8_t*mark=TC__NEW_ARRAY(p->out->ctx,uint8_t,p->g->body.node.count);
+if(mark)
 tc__mark_needed(p->g,tc__left_of(p->g),mark);
+else
+p->out->failed=1;
+return mark;
+}
+static void tc__print_left(tc__printer*p,const tc__contract*q){
+uint8_t*mark=tc__mark_left(p);
+char to[80];
+if(!mark)return;
 tc__line(p);
 tc__put(p->out,"for (tc_i64 r = r0; r < r1; r++)");
 tc__block_open(p);
@@ -27255,7 +27432,25 @@ tc__print_operand(p,q,tc__left_of(p->g),mark,to);
 p->axis=TC__COL,p->tail=0;
 tc__block_close(p);
 tc__block_close(p);
-tc__free(c,mark,count*sizeof*mark);
+tc__free(p->out->ctx,mark,p->g->body.node.count*sizeof*mark);
+}
+static void tc__print_left_rows(tc__printer*p,const tc__contract*q){
+uint8_t*mark=tc__mark_left(p);
+char to[80];
+if(!mark)return;
+tc__line(p);
+tc__put(p->out,q->slice?"for (tc_i64 k = k0; k < k1; k++)"
+:"for (tc_i64 k = 0; k < depth; k++)");
+tc__put(p->out," for (tc_i64 r = r0; r < r1; r += %d)",p->unit);
+tc__block_open(p);
+p->axis=TC__ROW;
+snprintf(to,sizeof to,"left + %s * %lld + (r - r0)",q->slice?"(k - k0)":"k",
+(long long)q->grain);
+tc__print_needed(p,mark,1);
+tc__print_operand(p,q,tc__left_of(p->g),mark,to);
+p->axis=TC__COL;
+tc__block_close(p);
+tc__free(p->out->ctx,mark,p->g->body.node.count*sizeof*mark);
 }
 static void tc__print_blocks(tc__printer*p,const tc__contract*q,const char*symbol){
 const tc__node*n=tc__body(p,tc__right_of(p->g));
@@ -27267,8 +27462,7 @@ tc__print_pointers(p,q,1,q->rows,"i","r1");
 tc__line(p);
 tc__put(p->out,"for (tc_i64 p = c0; p < c1; p += %d)",q->width);
 tc__block_open(p);
-tc__line(p);
-tc__put(p->out,"const %s *panel = pack + (p - c0) * depth;\n",p->d->scalar[q->cls]);
+tc__print_panel(p,q,"const ");
 tc__line(p);
 tc__put(p->out,"tc_i64 next = %d;\n",q->width);
 if(q->right==TC__RIGHT_IN_PLACE){
@@ -27295,8 +27489,8 @@ tc__block_close(p);
 }
 tc__line(p);
 tc__put(p->out,
-"%s_block(x, panel, next, depth, tile + (i - r0) * wide + (p - c0), wide);\n",
-symbol);
+"%s_block(x, panel, next, %s, tile + (i - r0) * wide + (p - c0), wide%s);\n",
+symbol,tc__contract_deep(q),q->slice?", k0":"");
 tc__block_close(p);
 tc__block_close(p);
 }
@@ -27335,6 +27529,7 @@ tc__let_ix(p,"depth",q->depth);
 tc__let_ix(p,"wide",q->wide_padded);
 tc__let_scratch(p,q,"pack",q->pack_at);
 tc__let_scratch(p,q,"tile",q->tile_at);
+if(q->slice)tc__let_ix(p,"slice",tc__ix_const(q->slice));
 if(q->left_nodes)tc__let_scratch(p,q,"left",q->left_at);
 if(q->flip)tc__let_scratch(p,q,"flip",q->flip_at);
 }
@@ -27378,11 +27573,14 @@ tc__put(p->out,");\n");
 }
 static void tc__print_tile(tc__printer*p,const tc__contract*q,const char*symbol){
 if(!q->flip)tc__print_pack_once(p,q);
-if(q->left_nodes)tc__print_left(p,q);
+if(q->left_nodes&&!q->left_rows)tc__print_left(p,q);
+if(q->slice)tc__print_slices(p);
+if(q->left_rows)tc__print_left_rows(p,q);
 if(q->flip)
 tc__print_flipped(p,q,symbol);
 else
 tc__print_blocks(p,q,symbol);
+if(q->slice)tc__block_close(p);
 }
 static void tc__print_item_loop(tc__printer*p){
 uint32_t loop=tc__contract_rows_loop(p);
@@ -28375,6 +28573,7 @@ static void tc__c_index(tc__printer*p,const tc__node*n,int copy){
 tc__ix e=n->attr[TC__INDEX_EXPR],stride;
 int steps=
 tc__lanes_differ(n,p->axis)&&tc__ix_steps(p->g,e,p->axis,p->unit,&stride);
+if(tc__is_drawn_run(p->g,n,p->axis,p->unit))return;
 if(!tc__lanes_differ(n,p->axis)||(steps&&tc__ix_is_const(stride))){
 int64_t s=steps?tc__ix_value(stride):0;
 tc__put_let(p,n,copy);
@@ -28436,20 +28635,35 @@ tc__put(p->out,");\n");
 tc__put_let(p,n,copy);
 tc__put(p->out,"tc_ld_i32(x%u_%d);\n",n->id,copy);
 }
-static void tc__c_random(tc__printer*p,const tc__node*n,int copy){
-const char*cls=tc__suffix(n->dtype);
-int words=tc__draw_words(n);
+static int tc__c_drawn_together(const tc__printer*p,const tc__node*n){
+int vectors=32/p->unit;
+int together=!p->tail&&p->copies%vectors==0&&tc__draw_words(n)==1&&
+tc__is_drawn_run(p->g,tc__body(p,n->in[0]),p->axis,32);
+return together?vectors:1;
+}
+static void tc__c_random_words(tc__printer*p,const tc__node*n,int copy,int together){
+const tc__node*at=tc__body(p,n->in[0]);
+int run=tc__is_drawn_run(p->g,at,p->axis,p->unit);
 tc__line(p);
 tc__put(p->out,"tc_vu w%u_%d[4];\n",n->id,copy);
 tc__line(p);
-tc__put(p->out,"tc_philox(");
+tc__put(p->out,together>1?"tc_draw_32(":run?"tc_philox_run(":"tc_philox(");
+if(run)
+tc__put_ix(p,at->attr[TC__INDEX_EXPR]);
+else
 tc__put_value(p,n->in[0],copy);
-tc__put(p->out,", %d, draw + %lld, seed, w%u_%d);\n",words,
-(long long)n->attr[TC__RANDOM_DRAW],n->id,copy);
+if(together==1)tc__put(p->out,", %d",tc__draw_words(n));
+tc__put(p->out,", draw + %lld, seed, w%u_%d);\n",(long long)n->attr[TC__RANDOM_DRAW],
+n->id,copy);
+}
+static void tc__c_random(tc__printer*p,const tc__node*n,int copy){
+int words=tc__draw_words(n),together=tc__c_drawn_together(p,n);
+int part=copy%together,first=copy-part;
+if(!part)tc__c_random_words(p,n,copy,together);
 tc__put_let(p,n,copy);
-tc__put(p->out,"tc_%s_%s(w%u_%d[0]",n->attr[TC__RANDOM_KIND]?"normal":"uniform",
-cls,n->id,copy);
-for(int w=1;w<words;w++)tc__put(p->out,", w%u_%d[%d]",n->id,copy,w);
+tc__put(p->out,"tc_%s_%s(w%u_%d[%d]",n->attr[TC__RANDOM_KIND]?"normal":"uniform",
+tc__suffix(n->dtype),n->id,first,part);
+for(int w=1;w<words;w++)tc__put(p->out,", w%u_%d[%d]",n->id,first,w);
 tc__put(p->out,");\n");
 }
 static void tc__c_ranged(tc__printer*p,const tc__node*n,int copy){
@@ -29300,6 +29514,56 @@ static const char*const tc__text_kernel[]={
 "TC_FN void TC_N(philox)(tc_vl i, tc_i32 words, tc_u64 draw, tc_u64 seed, tc_vu *w) {",
 "    w[0] = (tc_vu)TC_CVT_i64_i32(i), w[1] = (tc_vu)TC_CVT_i64_i32(i >> 32);",
 "    TC_N(draw_u32)(w, words, draw, seed);",
+"}",
+"",
+"// fn: count_from",
+"// first + by as 64 bits: the low words to w[0], the high ones to w[1].",
+"TC_FN void TC_N(count_from)(tc_u64 first, tc_vu by, tc_vu *w) {",
+"    const tc_vu low = TC_K_u32(first);",
+"    w[0] = low + by, w[1] = TC_K_u32(first >> 32) - (tc_vu)(w[0] < low);",
+"}",
+"",
+"// fn: philox_run",
+"// The same of the elements from e on.",
+"TC_FN void TC_N(philox_run)(tc_i64 e, tc_i32 words, tc_u64 draw, tc_u64 seed, tc_vu *w) {",
+"    TC_N(count_from)((tc_u64)e, (tc_vu)TC_N(iota_i32)(0), w);",
+"    TC_N(draw_u32)(w, words, draw, seed);",
+"}",
+"",
+"// fn: draw_32",
+"// A random word for each of 32 elements from e on. Four share what Philox gives for one: lane",
+"// 4 * i + v counts for the elements 4 * i to 4 * i + 3 of vector v.",
+"static __attribute__((noinline, unused)) void TC_N(draw_32)(tc_i64 e, tc_u64 draw, tc_u64 seed,",
+"                                                            tc_vu *w) {",
+"#if defined(__clang__) || __GNUC__ >= 12",
+"#define TC_DEAL(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)",
+"#else",
+"#define TC_DEAL(a, b, ...) __builtin_shuffle(a, b, __extension__(tc_vu){__VA_ARGS__})",
+"#endif",
+"    tc_vu x[4];",
+"    const tc_vu lane = (tc_vu)TC_N(iota_i32)(0);",
+"    for (int v = 0; e & 3 && v < 32 / TC_W; v++) {",
+"        TC_N(philox_run)(e + v * TC_W, 1, draw, seed, x);",
+"        w[v] = x[0];",
+"    }",
+"    if (e & 3) return;",
+"    TC_N(count_from)((tc_u64)e >> 2, (lane & 3) * (TC_W / 4) + (lane >> 2), x);",
+"    TC_N(philox_u32)(x, draw, seed);",
+"#if TC_W == 16",
+"#define TC_DEAL_LOW(a, b) TC_DEAL(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29)",
+"    const tc_vu a = TC_DEAL_LOW(x[0], x[1]), b = TC_DEAL_LOW(x[2], x[3]);",
+"    w[0] = TC_DEAL(a, b, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);",
+"    w[1] = TC_DEAL(a, b, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);",
+"#else",
+"#define TC_DEAL_LOW(a, b) TC_DEAL(a, b, 0, 8, 1, 9, 4, 12, 5, 13)",
+"#define TC_DEAL_HIGH(a, b) TC_DEAL(a, b, 2, 10, 3, 11, 6, 14, 7, 15)",
+"    const tc_vu a = TC_DEAL_LOW(x[0], x[1]), b = TC_DEAL_LOW(x[2], x[3]);",
+"    const tc_vu c = TC_DEAL_HIGH(x[0], x[1]), d = TC_DEAL_HIGH(x[2], x[3]);",
+"    w[0] = TC_DEAL(a, b, 0, 1, 8, 9, 4, 5, 12, 13);",
+"    w[1] = TC_DEAL(a, b, 2, 3, 10, 11, 6, 7, 14, 15);",
+"    w[2] = TC_DEAL(c, d, 0, 1, 8, 9, 4, 5, 12, 13);",
+"    w[3] = TC_DEAL(c, d, 2, 3, 10, 11, 6, 7, 14, 15);",
+"#endif",
 "}",
 "",
 };

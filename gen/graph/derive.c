@@ -557,11 +557,28 @@ static tc__node *tc__d_product(tc__derive *d, tc__node *a, tc__node *b) {
         d, tc__make(d->g, TC_OP_MATMUL, a->dtype, a->rank, dims, ids, 2, NULL, 0));
 }
 
+// Whether a is another value with its last two dimensions exchanged.
+static int tc__d_is_turned(const tc__node *a) {
+    if (a->op != TC_OP_PERMUTE) return 0;
+    for (int i = 0; i + 2 < a->rank; i++)
+        if (a->attr[i] != i) return 0;
+    return a->rank >= 2 && a->attr[a->rank - 1] == a->rank - 2;
+}
+
+// left x right, what operand `to` counts. If that is turned itself, as the weight of tc_linear is, the product is made
+// turned: what was turned gets it as it lies, with the same bits.
+static tc__node *tc__d_factor(tc__derive *d, const tc__node *to, tc__node *left,
+                              tc__node *right) {
+    if (!tc__d_is_turned(to)) return tc__d_product(d, left, right);
+    left = tc__d_turned(d, left), right = tc__d_turned(d, right);
+    return tc__d_turned(d, tc__d_product(d, right, left));
+}
+
 static void tc__derive_matmul(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__node *a = tc__d_in(d, n, 0), *b = tc__d_in(d, n, 1);
     g = tc__make_cast(d->g, g, a->dtype);
-    tc__d_give(d, a, tc__d_product(d, g, tc__d_turned(d, b)));
-    tc__d_give(d, b, tc__d_product(d, tc__d_turned(d, a), g));
+    tc__d_give(d, a, tc__d_factor(d, a, g, tc__d_turned(d, b)));
+    tc__d_give(d, b, tc__d_factor(d, b, tc__d_turned(d, a), g));
 }
 
 static void tc__derive_to(tc__derive *d, const tc__node *n, tc__node *g) {

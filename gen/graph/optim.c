@@ -57,22 +57,34 @@ static const char *tc__updates_number(const tc__updates *l, int at, char number[
     return number;
 }
 
-// Whether t is a float tensor with the sizes of the parameter.
-static int tc__optim_operand(const tc__optim *o, const char *what, tc_tensor t) {
+// Whether a tensor has the sizes of the parameter.
+static int tc__optim_fits(const tc__optim *o, const tc__meta *m) {
+    int ok = m->rank == o->f.x.rank;
+    for (int i = 0; ok && i < m->rank; i++) ok = m->dims[i] == o->f.x.dims[i];
+    return ok;
+}
+
+// Says what is wrong with an operand; m NULL = it is null.
+static int tc__optim_refuse(const tc__optim *o, const char *what, const tc__meta *m) {
     const tc__api *f = &o->f;
-    tc__meta m;
     char x[160], y[160], number[24];
     tc__updates_number(o->of, o->at, number);
-    if (!t.id)
+    if (!m)
         return tc__fail(f->c, TC_E_NULL, "%s: %s%s is a null tensor", f->who, what, number);
-    if (!tc__meta_get(f, t, &m)) return 0;
-    if (!tc__is_float(m.dtype))
+    if (!tc__is_float(m->dtype))
         return tc__fail(f->c, TC_E_DTYPE, "%s: %s%s is %s, floats are needed", f->who, what,
-                        number, tc__dtype(m.dtype)->name);
-    int ok = m.rank == f->x.rank;
-    for (int i = 0; ok && i < m.rank; i++) ok = m.dims[i] == f->x.dims[i];
-    return ok || tc__fail(f->c, TC_E_SHAPE, "%s: %s%s is %s, its parameter %s", f->who,
-                          what, number, tc__dims_text(&m, x), tc__dims_text(&f->x, y));
+                        number, tc__dtype(m->dtype)->name);
+    return tc__fail(f->c, TC_E_SHAPE, "%s: %s%s is %s, its parameter %s", f->who, what,
+                    number, tc__dims_text(m, x), tc__dims_text(&f->x, y));
+}
+
+// Whether t is a float tensor with the sizes of the parameter.
+static int tc__optim_operand(const tc__optim *o, const char *what, tc_tensor t) {
+    tc__meta m;
+    if (!t.id) return tc__optim_refuse(o, what, NULL);
+    if (!tc__meta_get(&o->f, t, &m)) return 0;
+    return (tc__is_float(m.dtype) && tc__optim_fits(o, &m)) ||
+           tc__optim_refuse(o, what, &m);
 }
 
 // The same for what is written.

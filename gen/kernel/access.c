@@ -47,6 +47,24 @@ static tc__access tc__access_along(const tc__group *g, tc__ix e, tc__axis axis,
     return tc__ix_equals(stride, 1) ? TC__CONTIGUOUS : TC__PER_LANE;
 }
 
+// Whether INDEX n says which random numbers of f32 are drawn, and nothing else, adjacent ones in aligned blocks of
+// `width`: then they are counted from the first, and the index takes no register.
+static int tc__is_drawn_run(const tc__group *g, const tc__node *n, tc__axis axis,
+                            int64_t width) {
+    tc__ix stride;
+    if (n->op != TC_OP_INDEX ||
+        !tc__ix_steps(g, n->attr[TC__INDEX_EXPR], axis, width, &stride) ||
+        !tc__ix_equals(stride, 1))
+        return 0;
+    for (size_t i = n->id + 1; i < g->body.node.count; i++) {
+        const tc__node *o = g->body.node.at[i];
+        for (uint32_t k = 0; k < o->n_in; k++)
+            if (o->in[k] == n->id && (o->op != TC_OP_RANDOM || o->dtype != TC_F32))
+                return 0;
+    }
+    return 1;
+}
+
 // Of the scratch row of a block of 32 rows, element e of lane j is at 32 * e + j.
 static int tc__is_lane_row(const tc__group *g, const tc__node *n, tc__axis axis) {
     return tc__buffer_of(g, n)->place == TC__BUF_ROW && axis == TC__ROW;

@@ -18,6 +18,7 @@ static int tc__group_lanes(const tc__group *g) {
 static int tc__node_takes_16(const tc__group *g, const tc__node *n) {
     int memory = n->op == TC_OP_LOAD || n->op == TC_OP_STORE;
     if (!tc__lanes_differ(n, g->shape.vector)) return 1;
+    if (tc__is_drawn_run(g, n, g->shape.vector, 16)) return 1;
     if (tc__dtypes[n->dtype].bytes == 8 && n->op != TC_OP_FOR && n->op != TC_OP_END)
         return 0;
     if (!memory || tc__is_lane_row(g, n, g->shape.vector)) return 1;

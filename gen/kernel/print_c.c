@@ -10,6 +10,7 @@ static void tc__c_index(tc__printer *p, const tc__node *n, int copy) {
     tc__ix e = n->attr[TC__INDEX_EXPR], stride;
     int steps =
         tc__lanes_differ(n, p->axis) && tc__ix_steps(p->g, e, p->axis, p->unit, &stride);
+    if (tc__is_drawn_run(p->g, n, p->axis, p->unit)) return; // by tc__c_random
     if (!tc__lanes_differ(n, p->axis) || (steps && tc__ix_is_const(stride))) {
         int64_t s = steps ? tc__ix_value(stride) : 0;
         tc__put_let(p, n, copy);
@@ -74,20 +75,39 @@ static void tc__c_valid(tc__printer *p, const tc__node *n, int copy) {
     tc__put(p->out, "tc_ld_i32(x%u_%d);\n", n->id, copy);
 }
 
-static void tc__c_random(tc__printer *p, const tc__node *n, int copy) {
-    const char *cls = tc__suffix(n->dtype);
-    int words = tc__draw_words(n);
+// How many vectors of one draw stand in the loop that is printed: those of 32 elements share their random words.
+static int tc__c_drawn_together(const tc__printer *p, const tc__node *n) {
+    int vectors = 32 / p->unit;
+    int together = !p->tail && p->copies % vectors == 0 && tc__draw_words(n) == 1 &&
+                   tc__is_drawn_run(p->g, tc__body(p, n->in[0]), p->axis, 32);
+    return together ? vectors : 1;
+}
+
+// `tc_philox_run(c + 16, 1, draw + 2, seed, w8_1);`: the words of copy `copy`, or of all that share.
+static void tc__c_random_words(tc__printer *p, const tc__node *n, int copy, int together) {
+    const tc__node *at = tc__body(p, n->in[0]);
+    int run = tc__is_drawn_run(p->g, at, p->axis, p->unit);
     tc__line(p);
     tc__put(p->out, "tc_vu w%u_%d[4];\n", n->id, copy);
     tc__line(p);
-    tc__put(p->out, "tc_philox(");
-    tc__put_value(p, n->in[0], copy);
-    tc__put(p->out, ", %d, draw + %lld, seed, w%u_%d);\n", words,
-            (long long)n->attr[TC__RANDOM_DRAW], n->id, copy);
+    tc__put(p->out, together > 1 ? "tc_draw_32(" : run ? "tc_philox_run(" : "tc_philox(");
+    if (run)
+        tc__put_ix(p, at->attr[TC__INDEX_EXPR]);
+    else
+        tc__put_value(p, n->in[0], copy);
+    if (together == 1) tc__put(p->out, ", %d", tc__draw_words(n));
+    tc__put(p->out, ", draw + %lld, seed, w%u_%d);\n", (long long)n->attr[TC__RANDOM_DRAW],
+            n->id, copy);
+}
+
+static void tc__c_random(tc__printer *p, const tc__node *n, int copy) {
+    int words = tc__draw_words(n), together = tc__c_drawn_together(p, n);
+    int part = copy % together, first = copy - part;
+    if (!part) tc__c_random_words(p, n, copy, together);
     tc__put_let(p, n, copy);
-    tc__put(p->out, "tc_%s_%s(w%u_%d[0]", n->attr[TC__RANDOM_KIND] ? "normal" : "uniform",
-            cls, n->id, copy);
-    for (int w = 1; w < words; w++) tc__put(p->out, ", w%u_%d[%d]", n->id, copy, w);
+    tc__put(p->out, "tc_%s_%s(w%u_%d[%d]", n->attr[TC__RANDOM_KIND] ? "normal" : "uniform",
+            tc__suffix(n->dtype), n->id, first, part);
+    for (int w = 1; w < words; w++) tc__put(p->out, ", w%u_%d[%d]", n->id, first, w);
     tc__put(p->out, ");\n");
 }
 

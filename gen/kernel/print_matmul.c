@@ -5,7 +5,9 @@
 //
 //   pack    the right operand, k-major in panels of `width` columns: the nodes of level
 //           RIGHT are evaluated there, so casts, predicates and any index cost nothing later
-//   left    rows of the left operand in place when k moves by a constant, else evaluated
+//   left    rows of the left operand in place when k moves by a constant, else evaluated; where
+//           k is far apart and several panels read them, evaluated by vectors of rows, k-major
+//   slice   a long depth goes slice by slice, each adding to the tile
 //   flip    few rows and weights stored [columns, k]: the panel holds the rows, columns are
 //           read in place, the tile is transposed at the end; fma(a, b, c) = fma(b, a, c)
 //
@@ -21,7 +23,11 @@ static void tc__contract_sums(tc__printer *p, const tc__contract *q, int i,
     const char *cls = tc__class_names[q->cls], *reg = p->d->reg[q->cls];
     for (int j = 0; j < q->width / q->lanes; j++) {
         tc__line(p);
-        if (what == TC__SUM_NEW)
+        if (what == TC__SUM_NEW && q->slice)
+            tc__put(p->out,
+                    "%s s%d_%d = more ? tc_ld_%s(tile + %d * step + %d) : TC_K_%s(0);\n",
+                    reg, i, j, cls, i, j * p->unit, cls);
+        else if (what == TC__SUM_NEW)
             tc__put(p->out, "%s s%d_%d = TC_K_%s(0);\n", reg, i, j, cls);
         else if (what == TC__SUM_STORE)
             tc__put(p->out, "tc_st_%s(tile + %d * step + %d, s%d_%d);\n", cls, i,
@@ -35,7 +41,7 @@ static void tc__contract_sums(tc__printer *p, const tc__contract *q, int i,
 }
 
 static int64_t tc__contract_stride(const tc__contract *q, uint32_t id, int evaluated) {
-    if (evaluated) return 1;
+    if (evaluated) return q->left_rows ? q->grain : 1;
     return tc__ix_value(
         tc__ix_run(q->g->body.ix, q->g->body.node.at[id]->attr[TC__LOAD_INDEX], TC__DEPTH)
             .stride);
@@ -55,8 +61,8 @@ static void tc__print_contract_block(tc__printer *p, const tc__contract *q,
     tc__put(p->out,
             "static __attribute__((noinline)) void %s_block(const %s *const *row, const %s "
             "*panel,\n"
-            "        tc_i64 next, tc_i64 depth, %s *tile, tc_i64 step)",
-            symbol, type, type, type);
+            "        tc_i64 next, tc_i64 depth, %s *tile, tc_i64 step%s)",
+            symbol, type, type, type, q->slice ? ", tc_i64 more" : "");
     tc__block_open(p);
     for (int i = 0; i < q->rows; i++) {
         tc__line(p);
@@ -175,7 +181,9 @@ static void tc__print_pointers(tc__printer *p, const tc__contract *q, int left, 
             end);
     tc__line(p);
     tc__put(p->out, "x[j] = ");
-    if (left && q->left_nodes) {
+    if (left && q->left_rows) {
+        tc__put(p->out, "left + (r - r0)");
+    } else if (left && q->left_nodes) {
         tc__put(p->out, "left + (r - r0) * ");
         tc__put_atom(p, tc__round_up(x, q->depth, q->lanes), 0);
     } else if (tc__buffer_of(p->g, n)->place == TC__BUF_MADE) {
@@ -186,9 +194,33 @@ static void tc__print_pointers(tc__printer *p, const tc__contract *q, int left, 
         tc__put(p->out, " + ");
         tc__put_ix(p, k ? tc__ix_subst(x, n->attr[TC__LOAD_INDEX], k, tc__ix_const(0))
                         : n->attr[TC__LOAD_INDEX]);
+        if (q->slice)
+            tc__put(p->out, " + k0 * %lld", (long long)tc__contract_stride(q, n->id, 0));
     }
+    if (q->slice && left && q->left_nodes && !q->left_rows) tc__put(p->out, " + k0");
     tc__put(p->out, ";\n");
     tc__block_close(p);
+}
+
+// How many k the panels at hand have.
+static const char *tc__contract_deep(const tc__contract *q) {
+    return q->slice ? "k1 - k0" : "depth";
+}
+
+// Opens the loop over the slices of the depth.
+static void tc__print_slices(tc__printer *p) {
+    tc__line(p);
+    tc__put(p->out, "for (tc_i64 k0 = 0; k0 < depth; k0 += slice)");
+    tc__block_open(p);
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 k1 = tc_min(k0 + slice, depth);\n");
+}
+
+// The panel of the columns from p on.
+static void tc__print_panel(tc__printer *p, const tc__contract *q, const char *lead) {
+    tc__line(p);
+    tc__put(p->out, "%s%s *panel = pack + %s(p - c0) * %s;\n", lead, p->d->scalar[q->cls],
+            q->slice ? "k0 * wide + " : "", q->slice ? "(k1 - k0)" : "depth");
 }
 
 // Panel `to` [depth][width] from the pointers x.
@@ -196,38 +228,59 @@ static void tc__print_interleave(tc__printer *p, const tc__contract *q, int64_t 
                                  const char *to) {
     if (q->cls == TC__CLASS_f32 && stride == 1) {
         tc__line(p);
-        tc__put(p->out, "tc_interleave_f32(x, %d, depth, %s);\n", q->width, to);
+        tc__put(p->out, "tc_interleave_f32(x, %d, %s, %s);\n", q->width,
+                tc__contract_deep(q), to);
         return;
     }
     tc__line(p);
-    tc__put(p->out, "for (tc_i64 k = 0; k < depth; k++) for (int j = 0; j < %d; j++)\n",
-            q->width);
+    tc__put(p->out, "for (tc_i64 k = 0; k < %s; k++) for (int j = 0; j < %d; j++)\n",
+            tc__contract_deep(q), q->width);
     tc__line(p);
     tc__put(p->out, "    %s[k * %d + j] = x[j][k * %lld];\n", to, q->width,
             (long long)stride);
 }
 
-static void tc__print_panel_nodes(tc__printer *p, const tc__contract *q,
-                                  const uint8_t *mark, int tail) {
-    tc__line(p);
-    tc__put(p->out, "for (tc_i64 k = 0; k < depth; k++)");
-    if (tail)
-        tc__put(p->out, " for (tc_i64 c = p; c < p + %d; c += %d)", q->width, p->unit);
-    tc__block_open(p);
+// What row k of the panel at p gets; `tail`: the vector of its columns at c.
+static void tc__print_panel_row(tc__printer *p, const tc__contract *q, const uint8_t *mark,
+                                int tail) {
+    char to[60];
     tc__line(p);
     if (tail)
         tc__put(p->out, "const int n = (int)tc_max(0, tc_min(c1 - c, %d));\n", p->unit);
     else
         tc__put(p->out, "const tc_i64 c = p;\n");
     p->axis = TC__COL, p->tail = tail, p->copies = tail ? 1 : q->width / q->lanes;
-    char to[60];
-    snprintf(to, sizeof to, tail ? "panel + k * %d + (c - p)" : "panel + k * %d", q->width);
+    snprintf(to, sizeof to, "panel + %s * %d%s", q->slice ? "(k - k0)" : "k", q->width,
+             tail ? " + (c - p)" : "");
     tc__print_operand(p, q, tc__right_of(p->g), mark, to);
     if (!tail) {
         tc__line(p);
         tc__put(p->out, "(void)c;\n");
     }
     p->tail = 0, p->copies = 1;
+}
+
+static void tc__print_panel_nodes(tc__printer *p, const tc__contract *q,
+                                  const uint8_t *mark, int tail) {
+    tc__line(p);
+    tc__put(p->out, q->slice ? "for (tc_i64 k = k0; k < k1; k++)"
+                             : "for (tc_i64 k = 0; k < depth; k++)");
+    if (tail)
+        tc__put(p->out, " for (tc_i64 c = p; c < p + %d; c += %d)", q->width, p->unit);
+    tc__block_open(p);
+    tc__print_panel_row(p, q, mark, tail);
+    tc__block_close(p);
+}
+
+// Row by row of a slice, as it lies in memory: each panel gets its part.
+static void tc__print_pack_rows(tc__printer *p, const tc__contract *q,
+                                const uint8_t *mark) {
+    tc__line(p);
+    tc__put(p->out, "for (tc_i64 k = k0; k < k1; k++) for (tc_i64 p = c0; p < c1; p += %d)",
+            q->width);
+    tc__block_open(p);
+    tc__print_panel(p, q, "");
+    tc__print_panel_row(p, q, mark, 0);
     tc__block_close(p);
 }
 
@@ -238,6 +291,10 @@ static void tc__print_pack(tc__printer *p, const tc__contract *q, const uint8_t 
                 tc__ix_divisor(x, q->wide) % q->width == 0;
     int in_place = q->right == TC__RIGHT_IN_PLACE;
     if (in_place && whole) return;
+    if (q->slice && whole && q->right == TC__RIGHT_NODES) {
+        tc__print_pack_rows(p, q, mark);
+        return;
+    }
     tc__line(p);
     tc__put(p->out, "for (tc_i64 p = ");
     if (in_place)
@@ -246,8 +303,7 @@ static void tc__print_pack(tc__printer *p, const tc__contract *q, const uint8_t 
         tc__put(p->out, "c0");
     tc__put(p->out, "; p < c1; p += %d)", q->width);
     tc__block_open(p);
-    tc__line(p);
-    tc__put(p->out, "%s *panel = pack + (p - c0) * depth;\n", p->d->scalar[q->cls]);
+    tc__print_panel(p, q, "");
     if (q->right == TC__RIGHT_COLUMNS) {
         tc__print_pointers(p, q, 0, q->width, "p", "c1");
         tc__print_interleave(p, q, tc__contract_stride(q, tc__right_of(p->g), 0), "panel");
@@ -292,7 +348,9 @@ static void tc__print_pack_once(tc__printer *p, const tc__contract *q) {
     tc__line(p);
     tc__put(p->out, "(void)r;\n");
     tc__print_needed(p, mark, 1);
+    if (q->slice) tc__print_slices(p);
     tc__print_pack(p, q, mark);
+    if (q->slice) tc__block_close(p);
     tc__line(p);
     tc__put_packed(p, q);
     tc__put(p->out, " = panels;\n");
@@ -306,17 +364,21 @@ static uint32_t tc__contract_rows_loop(const tc__printer *p) {
     return id;
 }
 
+// The nodes that the left operand needs, of p->out's context; NULL = no memory.
+static uint8_t *tc__mark_left(tc__printer *p) {
+    uint8_t *mark = TC__NEW_ARRAY(p->out->ctx, uint8_t, p->g->body.node.count);
+    if (mark)
+        tc__mark_needed(p->g, tc__left_of(p->g), mark);
+    else
+        p->out->failed = 1;
+    return mark;
+}
+
 // Rows r0 to r1 of the left operand, evaluated by their nodes.
 static void tc__print_left(tc__printer *p, const tc__contract *q) {
-    tc_ctx *c = p->out->ctx;
-    size_t count = p->g->body.node.count;
-    uint8_t *mark = TC__NEW_ARRAY(c, uint8_t, count);
+    uint8_t *mark = tc__mark_left(p);
     char to[80];
-    if (!mark) {
-        p->out->failed = 1;
-        return;
-    }
-    tc__mark_needed(p->g, tc__left_of(p->g), mark);
+    if (!mark) return;
     tc__line(p);
     tc__put(p->out, "for (tc_i64 r = r0; r < r1; r++)");
     tc__block_open(p);
@@ -337,7 +399,27 @@ static void tc__print_left(tc__printer *p, const tc__contract *q) {
     p->axis = TC__COL, p->tail = 0;
     tc__block_close(p);
     tc__block_close(p);
-    tc__free(c, mark, count * sizeof *mark);
+    tc__free(p->out->ctx, mark, p->g->body.node.count * sizeof *mark);
+}
+
+// The same by vectors of rows, for the k at hand: row r of each stands `grain` behind that of the k before.
+static void tc__print_left_rows(tc__printer *p, const tc__contract *q) {
+    uint8_t *mark = tc__mark_left(p);
+    char to[80];
+    if (!mark) return;
+    tc__line(p);
+    tc__put(p->out, q->slice ? "for (tc_i64 k = k0; k < k1; k++)"
+                             : "for (tc_i64 k = 0; k < depth; k++)");
+    tc__put(p->out, " for (tc_i64 r = r0; r < r1; r += %d)", p->unit);
+    tc__block_open(p);
+    p->axis = TC__ROW;
+    snprintf(to, sizeof to, "left + %s * %lld + (r - r0)", q->slice ? "(k - k0)" : "k",
+             (long long)q->grain);
+    tc__print_needed(p, mark, 1);
+    tc__print_operand(p, q, tc__left_of(p->g), mark, to);
+    p->axis = TC__COL;
+    tc__block_close(p);
+    tc__free(p->out->ctx, mark, p->g->body.node.count * sizeof *mark);
 }
 
 // Blocks of the tile: rows outside, so that their part of the left operand stays in L1.
@@ -351,8 +433,7 @@ static void tc__print_blocks(tc__printer *p, const tc__contract *q, const char *
     tc__line(p);
     tc__put(p->out, "for (tc_i64 p = c0; p < c1; p += %d)", q->width);
     tc__block_open(p);
-    tc__line(p);
-    tc__put(p->out, "const %s *panel = pack + (p - c0) * depth;\n", p->d->scalar[q->cls]);
+    tc__print_panel(p, q, "const ");
     tc__line(p);
     tc__put(p->out, "tc_i64 next = %d;\n", q->width);
     if (q->right == TC__RIGHT_IN_PLACE) {
@@ -379,8 +460,8 @@ static void tc__print_blocks(tc__printer *p, const tc__contract *q, const char *
     }
     tc__line(p);
     tc__put(p->out,
-            "%s_block(x, panel, next, depth, tile + (i - r0) * wide + (p - c0), wide);\n",
-            symbol);
+            "%s_block(x, panel, next, %s, tile + (i - r0) * wide + (p - c0), wide%s);\n",
+            symbol, tc__contract_deep(q), q->slice ? ", k0" : "");
     tc__block_close(p);
     tc__block_close(p);
 }
@@ -423,6 +504,7 @@ static void tc__print_areas(tc__printer *p, const tc__contract *q) {
     tc__let_ix(p, "wide", q->wide_padded);
     tc__let_scratch(p, q, "pack", q->pack_at);
     tc__let_scratch(p, q, "tile", q->tile_at);
+    if (q->slice) tc__let_ix(p, "slice", tc__ix_const(q->slice));
     if (q->left_nodes) tc__let_scratch(p, q, "left", q->left_at);
     if (q->flip) tc__let_scratch(p, q, "flip", q->flip_at);
 }
@@ -473,11 +555,14 @@ static void tc__print_item_head(tc__printer *p, const tc__contract *q) {
 // The tile of an item's rows and columns.
 static void tc__print_tile(tc__printer *p, const tc__contract *q, const char *symbol) {
     if (!q->flip) tc__print_pack_once(p, q);
-    if (q->left_nodes) tc__print_left(p, q);
+    if (q->left_nodes && !q->left_rows) tc__print_left(p, q);
+    if (q->slice) tc__print_slices(p);
+    if (q->left_rows) tc__print_left_rows(p, q);
     if (q->flip)
         tc__print_flipped(p, q, symbol);
     else
         tc__print_blocks(p, q, symbol);
+    if (q->slice) tc__block_close(p);
 }
 
 // The loop over an item's rows.

@@ -84,6 +84,9 @@ typedef struct tc__schedule {
     uint8_t *product; // by node: a contraction's value, changed element by element
     uint32_t *again;  // by node: see kernel/again.c
     uint8_t *redraw;  // by node: it is drawn wherever it is needed: kernel/redraw.c
+    uint32_t
+        *made_of; // by node: 1 + the last contraction that it is made of so; 0 = of none
+    uint8_t *way; //   and tc__way
     int32_t *root_of; // by node
     TC__VEC(tc__root) root;
     TC__VEC(tc__cluster) cluster;
@@ -395,6 +398,55 @@ static int tc__is_of_product(const tc__schedule *s, const tc__node *n) {
     return of;
 }
 
+// What is made of the value of a product, element by element, and of what was there before, can be stored by its
+// epilogue. Several kernels may want something of it: a gradient reads what gelu's slope is made of, which is three
+// values. Nodes that only lead to others of the same product are not stored then, but those that leave it, here the
+// slope. Training a GPT's feed-forward layer so stores and reads a third less (gelu_tanh, f32).
+enum {
+    TC__WAY_LEAVES = 1, // it is an output, or read by what is not made of the product alone
+    TC__WAY_SHARES = 2  // nodes that do not leave are read several times on the way to it
+};
+
+// 1 + the last contraction that n is made of element by element, where all else was there before.
+static uint32_t tc__made_of(const tc__schedule *s, const tc__node *n) {
+    uint32_t last = 0;
+    if (tc__is_kind(n, TC__KIND_CONTRACT)) return n->id + 1;
+    if (!tc__is_alu(n) && n->op != TC_OP_RESHAPE) return 0;
+    for (uint32_t k = 0; k < n->n_in; k++)
+        if (s->made_of[n->in[k]] > last) last = s->made_of[n->in[k]];
+    for (uint32_t k = 0; k < n->n_in && last; k++) {
+        tc__origin o = tc__origin_of(s, n->in[k]);
+        int before = n->in[k] < last || s->made_of[n->in[k]] == last;
+        if (!before && tc__origin_is_computed(&o)) return 0;
+    }
+    return last;
+}
+
+// Whether it is made of a product, is none itself, and leads only to others of it.
+static int tc__is_on_the_way(const tc__schedule *s, uint32_t id) {
+    return s->made_of[id] && s->made_of[id] != id + 1 && !(s->way[id] & TC__WAY_LEAVES);
+}
+
+static void tc__follow_products(tc__schedule *s, const uint8_t *output) {
+    size_t n = s->g->node.count;
+    for (size_t i = 0; i < n; i++) {
+        const tc__node *x = s->g->node.at[i];
+        s->made_of[i] = s->live[i] ? tc__made_of(s, x) : 0;
+        if (output[i]) s->way[i] |= TC__WAY_LEAVES;
+        for (uint32_t k = 0; k < x->n_in && s->live[i]; k++)
+            if (s->made_of[x->in[k]] != s->made_of[i]) s->way[x->in[k]] |= TC__WAY_LEAVES;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const tc__node *x = s->g->node.at[i];
+        for (uint32_t k = 0; k < x->n_in && s->made_of[i]; k++) {
+            uint32_t a = x->in[k];
+            int shared = s->users[a] > 1 || s->way[a] & TC__WAY_SHARES;
+            if (s->made_of[a] == s->made_of[i] && tc__is_on_the_way(s, a) && shared)
+                s->way[i] |= TC__WAY_SHARES;
+        }
+    }
+}
+
 // Ops of the expression of n, where it is not too long: else the longest operands become roots. Their
 // values cross from kernel to kernel, and what is made of one user's expression has one value at any
 // place where it can be cut. *again: the first node that became a root when it was passed already.
@@ -429,7 +481,9 @@ static int tc__find_roots_once(tc__schedule *s, const uint8_t *output, uint32_t 
         s->product[i] = (uint8_t)tc__is_of_product(s, n);
         int whole = tc__is_kind(n, TC__KIND_REDUCE) || tc__is_kind(n, TC__KIND_CONTRACT);
         int dear = (tc__is_alu(n) || n->op == TC_OP_RANDOM) && s->users[i] > 1 &&
-                   !s->redraw[i] && (s->cost[i] > TC__CHEAP || s->product[i]);
+                   !s->redraw[i] && (s->cost[i] > TC__CHEAP || s->product[i]) &&
+                   !tc__is_on_the_way(s, i);
+        dear |= tc__is_alu(n) && s->way[i] == (TC__WAY_LEAVES | TC__WAY_SHARES);
         int alone = s->apart && tc__is_computed(n);
         int root = whole || dear || alone || s->forced[i] || output[i];
         if (s->redraw[i]) s->cost[i] = 0; // as if it were loaded

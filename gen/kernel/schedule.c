@@ -378,6 +378,8 @@ static void tc__schedule_close(tc__schedule *s) {
     tc__free(s->ctx, s->product, n);
     tc__free(s->ctx, s->again, n * sizeof *s->again);
     tc__free(s->ctx, s->redraw, n);
+    tc__free(s->ctx, s->way, n);
+    tc__free(s->ctx, s->made_of, n * sizeof *s->made_of);
     tc__free(s->ctx, s->users, n * sizeof *s->users);
     tc__free(s->ctx, s->cost, n * sizeof *s->cost);
     tc__free(s->ctx, s->length, n * sizeof *s->length);
@@ -411,8 +413,10 @@ static int tc__schedule_run_on(tc__schedule *s, tc_ctx *c, const tc__graph *g,
     s->users = TC__NEW_ARRAY(c, uint32_t, n), s->cost = TC__NEW_ARRAY(c, uint32_t, n);
     s->root_of = TC__NEW_ARRAY(c, int32_t, n), s->length = TC__NEW_ARRAY(c, uint32_t, n);
     s->again = TC__NEW_ARRAY(c, uint32_t, n), s->redraw = TC__NEW_ARRAY(c, uint8_t, n);
-    if (!s->live || !s->forced || !s->product || !s->again || !s->redraw || !s->users ||
-        !s->cost || !s->root_of || !s->length || !s->part)
+    s->way = TC__NEW_ARRAY(c, uint8_t, n), s->made_of = TC__NEW_ARRAY(c, uint32_t, n);
+    if (!s->way || !s->made_of || !s->again || !s->redraw) return 0;
+    if (!s->live || !s->forced || !s->product || !s->users || !s->cost || !s->root_of ||
+        !s->length || !s->part)
         return 0;
     if (!tc__outlines_open(&s->outlines, c, g, inputs, s->root_of, s->cost)) return 0;
     if (n) memcpy(s->live, output, n);
@@ -420,6 +424,7 @@ static int tc__schedule_run_on(tc__schedule *s, tc_ctx *c, const tc__graph *g,
     if (!tc__again_all(c, g, s->again)) return 0;
     tc__force_sources(s);
     tc__force_twisted(s);
+    if (!s->apart) tc__follow_products(s, output);
     if (!tc__analyse_all(s, output) || !tc__relate(s)) return 0;
     if (!s->apart && !tc__merge_roots(s, output)) return 0;
     if (!s->apart && !tc__redraw_roots(s, output)) return 0;

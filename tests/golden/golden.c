@@ -165,6 +165,16 @@ static void run_gelu_backward(tc_ctx *c) {
     derive(c, tc_gelu(tc_add(in[0], in[1])), w, in, 2);
 }
 
+// Of the hidden values two are stored, gelu's result and its slope. Gradients of weights are products as they lie.
+static void run_feed_forward_backward(tc_ctx *c) {
+    tc_tensor in[3], w = random_of(c, TC_DIMS(256, 64));
+    in[0] = random_of(c, TC_DIMS(256, 64)), in[1] = random_of(c, TC_DIMS(128, 64));
+    in[2] = random_of(c, TC_DIMS(64, 128));
+    tc_trace_begin(c, "golden");
+    tc_tensor hidden = tc_gelu_tanh(tc_linear(in[0], in[1], tc_null()));
+    derive(c, tc_linear(hidden, in[2], tc_null()), w, in, 3);
+}
+
 // Of what the norm is about rows keep the mean and the slope, and no more; the host keeps a byte for each element of
 // the mask, which a device draws again.
 static void run_dropout_norm_backward(tc_ctx *c) {
@@ -425,6 +435,7 @@ static const golden goldens[] = {
     {"layer_norm_backward", 2, WITH_CUDA, run_layer_norm_backward},
     {"rms_norm_backward", 2, 0, run_rms_norm_backward},
     {"gelu_backward", 1, WITH_CUDA, run_gelu_backward},
+    {"feed_forward_backward", 5, 0, run_feed_forward_backward},
     {"dropout_norm_backward", 2, WITH_CUDA, run_dropout_norm_backward},
     {"checkpoint", 11, 0, run_checkpoint},
     {"entropy", 1, 0, run_entropy},
@@ -663,6 +674,7 @@ GOLDEN(cross_entropy_backward)
 GOLDEN(layer_norm_backward)
 GOLDEN(rms_norm_backward)
 GOLDEN(gelu_backward)
+GOLDEN(feed_forward_backward)
 GOLDEN(dropout_norm_backward)
 GOLDEN(checkpoint)
 GOLDEN(entropy)

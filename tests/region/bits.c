@@ -158,6 +158,26 @@ static int products(tc_ctx *tc, const inputs *in, tc_tensor *out) {
     return 4;
 }
 
+// Products of a long depth, whose left operand lies k by k, as the gradients of weights: rows beside each other, in
+// runs of 16, evaluated, and not a multiple of a vector.
+static int deep_products(tc_ctx *tc, const inputs *in, tc_tensor *out) {
+    tc_tensor a = tc_reshape(tc_narrow(in->line, 1, 0, 16000), TC_DIMS(1000, 48));
+    tc_tensor b = tc_narrow(tc_t(in->x), 0, 0, 1000);
+    tc_tensor d = tc_reshape(tc_narrow(in->line64, 1, 0, 16000), TC_DIMS(1000, 48));
+    tc_tensor heads =
+        tc_permute(tc_reshape(a, TC_DIMS(10, 3, 100, 16)), TC_DIMS(0, 2, 1, 3));
+    tc_tensor runs = tc_reshape(heads, TC_DIMS(1000, 48));
+    (void)tc;
+    out[0] = tc_matmul(tc_t(a), a);
+    out[1] = tc_matmul(tc_t(runs), b);
+    out[2] = tc_matmul(tc_t(d), d);
+    out[3] = tc_matmul(tc_t(tc_narrow(a, 1, 1, 41)), a);
+    out[4] = tc_matmul(tc_t(tc_cast(tc_round(a), TC_I32)), tc_cast(tc_round(b), TC_I32));
+    out[5] = tc_relu(tc_linear(in->x, in->y, tc_narrow(in->b, 0, 0, ROWS)));
+    out[6] = tc_matmul(tc_t(tc_cast(a, TC_BF16)), tc_cast(runs, TC_BF16));
+    return 7;
+}
+
 static int sums(tc_ctx *tc, const inputs *in, tc_tensor *out) {
     static const int sizes[] = {1, 7, 31, 33, 1000, 8191, 8192, 8193, LONG};
     int n = 0;
@@ -202,7 +222,8 @@ static int randoms(tc_ctx *tc, const inputs *in, tc_tensor *out) {
     out[2] = tc_randn(tc, TC_DIMS(999), TC_F64);
     out[3] = tc_randint(tc, -5, 1000, TC_DIMS(999), TC_I32);
     out[4] = tc_dropout(in->x, 0.3);
-    return 5;
+    out[5] = tc_softmax(tc_dropout(in->y, 0.2), -1); // rows that begin anywhere
+    return 6;
 }
 
 // Results of some megabytes, which may be written past the caches.
@@ -307,14 +328,23 @@ static const struct {
     int (*make)(tc_ctx *tc, const inputs *in, tc_tensor *out);
     int slow;
 } regions[] = {
-    {"softmaxes", softmaxes, 0}, {"norms", norms, 0},
-    {"entropy", entropy, 1},     {"salience", salience, 0},
-    {"network", network, 0},     {"products", products, 0},
-    {"sums", sums, 0},           {"orders", orders, 0},
-    {"gathers", gathers, 0},     {"randoms", randoms, 0},
-    {"large", large, 0},         {"integers", integers, 0},
-    {"divisions", divisions, 0}, {"casts", casts, 0},
-    {"functions", functions, 1}, {"functions64", functions64, 1},
+    {"softmaxes", softmaxes, 0},
+    {"norms", norms, 0},
+    {"entropy", entropy, 1},
+    {"salience", salience, 0},
+    {"network", network, 0},
+    {"products", products, 0},
+    {"deep", deep_products, 0},
+    {"sums", sums, 0},
+    {"orders", orders, 0},
+    {"gathers", gathers, 0},
+    {"randoms", randoms, 0},
+    {"large", large, 0},
+    {"integers", integers, 0},
+    {"divisions", divisions, 0},
+    {"casts", casts, 0},
+    {"functions", functions, 1},
+    {"functions64", functions64, 1},
     {"moves", moves, 0},
 };
 
