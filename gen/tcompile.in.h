@@ -348,6 +348,7 @@
 #include "api/backend.h"
 #include "api/extend.h"
 #include "api/grad.h"
+#include "api/loop.h"
 
 #include "out/call_macros.inc"
 
@@ -411,7 +412,9 @@
 #include "out/composites.inc"
 #include "graph/rows.c"
 #include "graph/grad.c"
+#include "graph/loop.c"
 #include "graph/construct.c"
+#include "graph/looped.c"
 #include "graph/derive.c"
 #include "graph/cells.c"
 #include "graph/build.c"
@@ -425,6 +428,7 @@
 #include "pass/composites.c"
 #include "pass/raise.c"
 #include "pass/passes.c"
+#include "pass/loops.c"
 
 #include "kernel/group.c"
 #include "kernel/part.c"
@@ -489,6 +493,7 @@
 #include "exec/dispatch.c"
 #include "exec/dispatch_order.c"
 #include "exec/dispatch_layout.c"
+#include "exec/loops.c"
 #include "exec/outputs.c"
 #include "exec/runner.c"
 #include "exec/program.c"

@@ -310,7 +310,7 @@ static tc__group *tc__make_group(tc__schedule *s, uint32_t group) {
     tc__group *k = c->kind == TC__OPAQUE ? tc__make_opaque(s, tc__opaque_node(s, group))
                                          : tc__make_lowered(s, group);
     int ok = k != NULL;
-    if (k) k->target.device = c->device;
+    if (k) k->target.device = c->device, k->target.loop = c->loop;
     for (uint32_t i = c->first; ok && i != UINT32_MAX; i = s->root.at[i].next)
         ok = TC__PUSH(s->ctx, k->covers, s->root.at[i].node);
     if (!ok) tc__group_free(s->ctx, k);
@@ -336,24 +336,58 @@ static int tc__cluster_ready(const tc__schedule *s, uint32_t group, const uint8_
     return 1;
 }
 
+// Whether all that is in `loop` is ready but for what else is in it.
+static int tc__loop_ready(const tc__schedule *s, uint32_t loop, uint8_t *done) {
+    int ready = 1;
+    for (uint32_t i = 0; i < s->cluster.count; i++)
+        if (s->cluster.at[i].alive && tc__loop_has(s->g, loop, s->cluster.at[i].loop)) done[i] |= 2;
+    for (uint32_t i = 0; i < s->cluster.count && ready; i++)
+        if (done[i] & 2) ready = tc__cluster_ready(s, i, done);
+    for (uint32_t i = 0; i < s->cluster.count; i++) done[i] &= 1;
+    return ready;
+}
+
+// The loop around `in` that is right inside loop `open`.
+static uint32_t tc__loop_inside(const tc__schedule *s, uint32_t in, uint32_t open) {
+    while (s->g->loop.at[in - 1].outer != open) in = s->g->loop.at[in - 1].outer;
+    return in;
+}
+
+static int tc__emit_inside(tc__schedule *s, uint32_t loop, uint8_t *done);
+
+// Kernel `i`, or the loop right inside `open` that it is in. 1 = made, 0 = it is not ready, -1 = reported.
+static int tc__emit_one(tc__schedule *s, uint32_t i, uint32_t open, uint8_t *done) {
+    uint32_t in = s->cluster.at[i].loop;
+    if (in != open) {
+        in = tc__loop_inside(s, in, open);
+        if (!tc__loop_ready(s, in, done)) return 0;
+        return tc__emit_inside(s, in, done) ? 1 : -1;
+    }
+    if (!tc__cluster_ready(s, i, done)) return 0;
+    tc__group *k = tc__make_group(s, i);
+    int ok = k && TC__PUSH(s->ctx, s->kernel, k);
+    if (k && !ok) tc__group_free(s->ctx, k);
+    done[i] = 1;
+    return ok ? 1 : -1;
+}
+
+// The kernels of a loop stand together: all that they need of others is done before. Loops are few deep.
+static int tc__emit_inside(tc__schedule *s, uint32_t loop, uint8_t *done) {
+    int made = 1, left = 1;
+    while (left && made > 0) {
+        made = left = 0;
+        for (uint32_t i = 0; i < s->cluster.count && made >= 0; i++) {
+            if (!s->cluster.at[i].alive || done[i] || !tc__loop_has(s->g, loop, s->cluster.at[i].loop)) continue;
+            int one = tc__emit_one(s, i, loop, done);
+            left |= !one, made = one < 0 ? one : made | one;
+        }
+    }
+    return !left && made >= 0;
+}
+
 static int tc__emit_groups(tc__schedule *s) {
     uint8_t *done = TC__NEW_ARRAY(s->ctx, uint8_t, s->cluster.count);
-    size_t left = 0;
-    int ok = done != NULL;
-    for (size_t i = 0; i < s->cluster.count; i++) left += s->cluster.at[i].alive != 0;
-    while (ok && left) {
-        size_t before = left;
-        for (uint32_t i = 0; ok && i < s->cluster.count; i++) {
-            if (!s->cluster.at[i].alive || done[i] || !tc__cluster_ready(s, i, done))
-                continue;
-            tc__group *k = tc__make_group(s, i);
-            ok = k && TC__PUSH(s->ctx, s->kernel, k);
-            if (k && !ok) tc__group_free(s->ctx, k);
-            done[i] = 1;
-            left--;
-        }
-        if (left == before) ok = 0;
-    }
+    int ok = done && tc__emit_inside(s, 0, done);
     tc__free(s->ctx, done, s->cluster.count ? s->cluster.count : 1);
     return ok || tc__fail(s->ctx, TC_E_INTERNAL,
                           "schedule: the kernels of a graph could not be built");
