@@ -2635,7 +2635,7 @@ TCDEF tc_status tc_scan_at(tc_ctx *tc, tc_body body, void *user, const tc_tensor
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x696fc32efc106ca8u
+#define TC__BUILD_ID 0x674b217d30ca1817u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -5652,6 +5652,27 @@ tc__ixterm t=from->term.at[n.first+i];
 tc__ix product=tc__ix_const(t.coef);
 for(int k=0;k<TC__IX_ATOMS&&t.atom[k];k++)
 product=tc__ix_mul(p,product,tc__ix_copy(p,from,t.atom[k],sym));
+sum=tc__ix_add(p,sum,product);
+}
+return sum;
+}
+static tc__ix tc__ix_with(tc__ixpool*p,tc__ix e,int64_t slot,tc__ix to){
+if(tc__ix_is_const(e))return e;
+tc__ixnode n=*tc__ix_node(p,e);
+if(n.kind==TC__IX_SYM)return n.a==slot?to:e;
+if(n.kind==TC__IX_VAR||n.kind==TC__IX_VAL)return e;
+if(n.kind!=TC__IX_POLY){
+tc__ix a=tc__ix_with(p,n.a,slot,to),b=tc__ix_with(p,n.b,slot,to);
+if(n.kind==TC__IX_DIV)return tc__ix_div(p,a,b);
+if(n.kind==TC__IX_MOD)return tc__ix_mod(p,a,b);
+return tc__ix_min(p,a,b);
+}
+tc__ix sum=tc__ix_const(n.base);
+for(uint32_t i=0;i<n.count;i++){
+tc__ixterm t=p->term.at[n.first+i];
+tc__ix product=tc__ix_const(t.coef);
+for(int k=0;k<TC__IX_ATOMS&&t.atom[k];k++)
+product=tc__ix_mul(p,product,tc__ix_with(p,t.atom[k],slot,to));
 sum=tc__ix_add(p,sum,product);
 }
 return sum;
@@ -15785,6 +15806,11 @@ return TC__PUSH(g->ctx,g->loop,l);
 }
 static tc__node*tc__make_row(tc__graph*g,tc__node*a,tc__ix turn){
 tc__ix dims[TC_MAX_RANK],one=tc__ix_const(1);
+if(a&&tc__ix_equals(a->dims[0],0)){
+tc__value none=tc__value_of(0,a->dtype);
+return tc__make_expand(g,tc__make_const(g,a->dtype,none),a->rank-1,
+a->dims+1);
+}
 a=tc__make_slice(g,a,0,turn,one,one);
 if(!a)return NULL;
 for(int i=1;i<a->rank;i++)dims[i-1]=a->dims[i];
@@ -15881,6 +15907,7 @@ uint8_t*how;
 const tc__node*why;
 const tc__own_gradient*own;
 size_t owns;
+struct tc__back*back;
 int rounds;
 int failed;
 }tc__derive;
@@ -16439,8 +16466,12 @@ static void tc__derive_expand(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0);
 tc__d_give(d,a,tc__d_reduce(d,TC_OP_SUM,g,tc__d_repeated(a,n)));
 }
+static int tc__derive_row_late(tc__derive*d,const tc__node*n,tc__node*g);
+static int tc__derive_factor_late(tc__derive*d,const tc__node*n,uint32_t i,
+const tc__node*g);
 static void tc__derive_slice(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0);
+if(tc__derive_row_late(d,n,g))return;
 tc__ixpool*x=d->g->ix;
 int64_t dim=n->attr[TC__SLICE_DIM],step=tc__ix_value(n->attr[TC__SLICE_STEP]);
 tc__ix low=n->attr[TC__SLICE_START],count=n->attr[TC__SLICE_COUNT];
@@ -16674,7 +16705,9 @@ d,tc__make(d->g,TC_OP_MATMUL,a->dtype,a->rank,dims,ids,2,NULL,0));
 static void tc__derive_matmul(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0),*b=tc__d_in(d,n,1);
 g=tc__make_cast(d->g,g,a->dtype);
+if(!tc__derive_factor_late(d,n,0,g))
 tc__d_give(d,a,tc__d_product(d,g,tc__d_turned(d,b)));
+if(!tc__derive_factor_late(d,n,1,g))
 tc__d_give(d,b,tc__d_product(d,tc__d_turned(d,a),g));
 }
 static void tc__derive_to(tc__derive*d,const tc__node*n,tc__node*g){
@@ -16750,6 +16783,10 @@ tc__rule_fn rule;
 {TC_OP_INDEX_ADD,tc__derive_index_add},
 {TC_OP_TO,tc__derive_to},
 {TC_OP_DETACH,tc__derive_nothing},
+{TC_OP_CARRY,tc__derive_nothing},
+{TC_OP_NEXT,tc__derive_nothing},
+{TC_OP_CARRIED,tc__derive_nothing},
+{TC_OP_STACKED,tc__derive_nothing},
 {TC_OP_INPUT,tc__derive_nothing},
 {TC_OP_CONST,tc__derive_nothing},
 {TC_OP_ARG,tc__derive_nothing},
@@ -16786,6 +16823,318 @@ tc__free(c,d->adjoint,d->n*sizeof*d->adjoint);
 tc__free(c,d->how,d->n);
 memset(d,0,sizeof*d);
 }
+// ---- gen/graph/derive_loop.c
+typedef struct tc__remade{
+uint32_t value,by;
+}tc__remade;
+typedef struct tc__late{
+uint32_t of;
+int64_t dim;
+int factor;
+uint32_t a,g;
+}tc__late;
+typedef struct tc__back{
+tc__derive*outer;
+uint32_t from,loop;
+uint32_t first,end;
+uint32_t*in;
+uint32_t*map;
+uint32_t nodes;
+TC__VEC(tc__remade)remade;
+TC__VEC(tc__late)late;
+}tc__back;
+static int tc__back_is_outside(const tc__back*b,uint32_t id){return id<b->first;}
+static tc__ix tc__back_turn(const tc__back*b){
+return b->outer->g->loop.at[b->loop].turn;
+}
+static tc__node*tc__back_saved(tc__back*b,const tc__node*n,uint32_t by){
+tc__graph*g=b->outer->g;
+tc__node*all=tc__make_stacked(g,b->from,n);
+tc__node*made=tc__make_row(g,all,tc__back_turn(b));
+tc__remade r;
+r.value=made?made->id:0,r.by=by;
+return made&&TC__PUSH(g->ctx,b->remade,r)?made:NULL;
+}
+static tc__node*tc__back_copy(tc__back*b,const tc__node*n){
+tc__graph*g=b->outer->g;
+uint32_t in[TC__MAX_OPERANDS];
+int64_t attr[TC__MAX_OPERANDS];
+const tc__rounds*from=&g->loop.at[b->from];
+tc__node m=*n;
+for(uint32_t i=0;i<n->n_in;i++)
+in[i]=b->map[n->in[i]]?b->map[n->in[i]]-1:n->in[i];
+for(uint32_t i=0;i<n->n_attr;i++)
+attr[i]=tc__attr_is_ix(n,i)
+?tc__ix_with(g->ix,n->attr[i],from->slot,tc__back_turn(b))
+:n->attr[i];
+m.in=in,m.attr=attr;
+return tc__node_cons(g,&m);
+}
+static int tc__back_is_saved(const tc__node*n){
+tc__kind k=tc__ops[n->op].kind;
+return tc__is_float(n->dtype)&&
+(k==TC__KIND_REDUCE||k==TC__KIND_CONTRACT||k==TC__KIND_OPAQUE);
+}
+static int tc__back_make(tc__back*b,uint32_t id){
+const tc__node*n=b->outer->g->node.at[id];
+tc__node*made;
+if(n->op==TC_OP_NEXT)return 1;
+made=n->op==TC_OP_CARRY?tc__back_saved(b,n,UINT32_MAX):tc__back_copy(b,n);
+if(made&&tc__back_is_saved(n))made=tc__back_saved(b,n,made->id);
+if(made)b->map[id]=made->id+1;
+return made!=NULL;
+}
+static int tc__back_is_row(const tc__derive*d,const tc__node*a,const tc__node**of){
+const tc__back*b=d->back;
+if(a->op==TC_OP_RESHAPE)a=d->g->node.at[a->in[0]];
+if(a->op!=TC_OP_SLICE)return 0;
+*of=d->g->node.at[a->in[0]];
+return!a->attr[TC__SLICE_DIM]&&
+a->attr[TC__SLICE_START]==tc__back_turn(b)&&
+(tc__back_is_outside(b,a->in[0])||(*of)->op==TC_OP_STACKED)&&
+(*of)->dims[0]==d->g->loop.at[b->loop].turns;
+}
+static int tc__back_late(tc__derive*d,const tc__late*l){
+if(!TC__PUSH(d->g->ctx,d->back->late,*l))d->failed=1;
+return 1;
+}
+static int tc__derive_row_late(tc__derive*d,const tc__node*n,tc__node*g){
+tc__late l;
+const tc__node*a=g?d->g->node.at[n->in[0]]:NULL;
+if(!d->back||!a||!tc__back_is_outside(d->back,a->id))return 0;
+if(n->attr[TC__SLICE_START]!=tc__back_turn(d->back))return 0;
+memset(&l,0,sizeof l);
+l.of=a->id,l.dim=n->attr[TC__SLICE_DIM],l.factor=-1,l.g=g->id;
+if(a->dims[l.dim]!=d->g->loop.at[d->back->loop].turns)return 0;
+return tc__back_late(d,&l);
+}
+static int tc__derive_factor_late(tc__derive*d,const tc__node*n,uint32_t i,
+const tc__node*g){
+tc__late l;
+const tc__node*a=d->g->node.at[n->in[!i]];
+if(!d->back||!g||!tc__back_is_outside(d->back,n->in[i]))return 0;
+if(tc__back_is_outside(d->back,a->id)||n->rank==TC_MAX_RANK)return 0;
+memset(&l,0,sizeof l);
+l.of=n->in[i],l.factor=(int)i,l.a=a->id,l.g=g->id;
+return tc__back_late(d,&l);
+}
+static tc__node*tc__back_all(tc__back*b,uint32_t id){
+tc__derive d=*b->outer;
+const tc__node*of;
+d.back=b;
+if(tc__back_is_row(&d,d.g->node.at[id],&of))return d.g->node.at[of->id];
+return tc__make_stacked(d.g,b->loop,d.g->node.at[id]);
+}
+static tc__node*tc__back_joined(tc__derive*d,tc__node*a,int dim){
+tc__ix dims[TC_MAX_RANK];
+a=tc__d_moved(d,a,0,dim);
+if(!a)return NULL;
+for(int i=0;i<a->rank-1;i++)dims[i]=a->dims[i+(i>dim)];
+dims[dim]=tc__ix_mul(d->g->ix,a->dims[dim],a->dims[dim+1]);
+return tc__make_reshape(d->g,a,a->rank-1,dims);
+}
+static void tc__back_give_late(tc__back*b,const tc__late*l){
+tc__derive*d=b->outer;
+const tc__node*of=d->g->node.at[l->of];
+tc__node*g=l->factor<0?tc__make_stacked(d->g,b->loop,d->g->node.at[l->g])
+:tc__back_all(b,l->g);
+if(l->factor<0){
+tc__ix dims[TC_MAX_RANK];
+for(int i=0;g&&i<g->rank-1;i++)
+dims[i]=g->dims[i<=l->dim?i:i+1];
+g=tc__d_moved(d,g?tc__make_reshape(d->g,g,g->rank-1,dims):NULL,0,
+(int)l->dim);
+}else{
+int last=d->g->node.at[l->g]->rank-1;
+tc__node*a=tc__back_all(b,l->a);
+int deep=l->factor?last-1:last;
+a=tc__back_joined(d,a,deep),g=tc__back_joined(d,g,deep);
+g=l->factor?tc__d_product(d,tc__d_turned(d,a),g)
+:tc__d_product(d,g,tc__d_turned(d,a));
+}
+d->failed|=!g;
+tc__d_give(d,of,g);
+}
+static void tc__back_sweep(tc__back*b,tc__derive*s){
+size_t at=b->remade.count;
+for(uint32_t i=b->end;i-- >b->first&&!s->failed;){
+if(at&&b->remade.at[at-1].value==i){
+uint32_t by=b->remade.at[--at].by;
+if(by==UINT32_MAX)continue;
+s->how[by]|=s->how[i];
+if(s->adjoint[i])
+tc__d_give(s,s->g->node.at[by],s->g->node.at[s->adjoint[i]-1]);
+}else{
+tc__derive_node(s,s->g->node.at[i]);
+}
+}
+}
+static uint32_t tc__back_at(const tc__back*b,uint32_t id){
+return b->map[id]?b->map[id]-1:id;
+}
+static tc__node*tc__back_adjoint(const tc__derive*d,uint32_t id){
+return id<d->n&&d->adjoint[id]?d->g->node.at[d->adjoint[id]-1]:NULL;
+}
+static void tc__back_seed(tc__back*b,tc__derive*s){
+tc__derive*d=b->outer;
+tc__graph*g=d->g;
+for(uint32_t i=g->loop.at[b->from].last;i<d->n&&!s->failed;i++){
+const tc__node*n=g->node.at[i];
+tc__node*a=n->op==TC_OP_STACKED?tc__back_adjoint(d,i):NULL;
+if(n->op!=TC_OP_STACKED||n->attr[TC__STACKED_LOOP]!=(int64_t)b->from)continue;
+uint32_t y=tc__back_at(b,n->in[0]);
+s->how[y]|=d->how[i];
+if(a)tc__d_give(s,g->node.at[y],tc__make_row(g,a,tc__back_turn(b)));
+}
+}
+static tc__node*tc__back_carry(tc__back*b,tc__derive*s,const tc__node*next){
+tc__derive*d=b->outer;
+tc__graph*g=d->g;
+tc__node*init=NULL;
+int how=TC__DEPENDS;
+for(uint32_t i=g->loop.at[b->from].last;i<d->n;i++)
+if(g->node.at[i]->op==TC_OP_CARRIED&&g->node.at[i]->in[0]==next->id){
+init=tc__back_adjoint(d,i);
+how|=d->how[i];
+}
+if(!init)init=tc__d_zeros(d,next);
+tc__node*c=tc__make_carry(g,b->loop,init,next->attr[TC__NEXT_NUMBER]);
+uint32_t to=tc__back_at(b,next->in[1]);
+d->failed|=!c;
+s->how[to]|=(uint8_t)how;
+tc__d_give(s,g->node.at[to],c);
+return c;
+}
+typedef struct tc__carries{
+TC__VEC(const tc__node*)next;
+TC__VEC(tc__node*)carry;
+}tc__carries;
+static int tc__back_carries(tc__back*b,tc__derive*s,tc__carries*c){
+tc__graph*g=b->outer->g;
+for(uint32_t at=g->loop.at[b->from].chain;at;){
+const tc__node*n=g->node.at[at-1];
+if(!TC__PUSH(g->ctx,c->next,n))return 0;
+at=n->n_in>2?n->in[2]+1:0;
+}
+for(size_t i=0;i<c->next.count;i++){
+const tc__node*n=c->next.at[i];
+tc__node*carry=tc__is_float(n->dtype)?tc__back_carry(b,s,n):NULL;
+if(!TC__PUSH(g->ctx,c->carry,carry))return 0;
+}
+return!b->outer->failed;
+}
+static int tc__back_close(tc__back*b,tc__derive*s,const tc__carries*c,uint32_t*sum){
+tc__graph*g=b->outer->g;
+int64_t number=0;
+for(size_t i=0;i<c->next.count;i++){
+const tc__node*n=c->next.at[i];
+uint32_t was=tc__back_at(b,n->in[0]);
+tc__node*a=tc__back_adjoint(s,was);
+if(n->attr[TC__NEXT_NUMBER]>=number)number=n->attr[TC__NEXT_NUMBER]+1;
+if(!c->carry.at[i])continue;
+if(!a)a=tc__d_zeros(s,n);
+if(!a||!tc__make_next(g,c->carry.at[i],a))return 0;
+}
+for(uint32_t i=0;i<b->first;i++){
+tc__node*a=tc__back_adjoint(s,i);
+if(!a)continue;
+tc__node*acc=tc__make_carry(g,b->loop,tc__d_zeros(s,g->node.at[i]),number++);
+a=tc__d2(s,TC_OP_ADD,acc,a);
+const tc__node*next=a?tc__make_next(g,acc,a):NULL;
+if(!next)return 0;
+sum[i]=next->id+1;
+}
+g->loop.at[b->loop].last=(uint32_t)g->node.count;
+return 1;
+}
+static void tc__back_give(tc__back*b,const tc__derive*s,const tc__carries*c,
+const uint32_t*sum){
+tc__derive*d=b->outer;
+tc__graph*g=d->g;
+for(size_t i=0;i<c->next.count;i++){
+const tc__node*carry=g->node.at[c->next.at[i]->in[0]],*made=c->carry.at[i];
+uint32_t at=made?g->loop.at[b->loop].chain:0;
+while(at&&g->node.at[at-1]->in[0]!=made->id)
+at=g->node.at[at-1]->n_in>2?g->node.at[at-1]->in[2]+1:0;
+d->how[carry->in[0]]|=TC__DEPENDS;
+if(at)tc__d_give(d,g->node.at[carry->in[0]],tc__make_carried(g,g->node.at[at-1]));
+}
+for(uint32_t i=0;i<b->first&&i<d->n;i++){
+d->how[i]|=s->how[i];
+if(sum[i])
+tc__d_give(d,g->node.at[i],tc__make_carried(g,g->node.at[sum[i]-1]));
+}
+for(size_t i=0;i<b->late.count;i++)tc__back_give_late(b,&b->late.at[i]);
+}
+static int tc__back_run(tc__back*b,tc__derive*s){
+tc__graph*g=b->outer->g;
+tc__carries c;
+memset(&c,0,sizeof c);
+uint32_t*sum=TC__NEW_ARRAY(g->ctx,uint32_t,b->first);
+int ok=sum&&tc__back_carries(b,s,&c);
+if(ok)tc__back_seed(b,s),tc__back_sweep(b,s);
+ok=ok&&!s->failed&&tc__back_close(b,s,&c,sum);
+if(ok)tc__back_give(b,s,&c,sum);
+if(sum)TC__FREE_ARRAY(g->ctx,sum,b->first);
+TC__VEC_FREE(g->ctx,c.next);
+TC__VEC_FREE(g->ctx,c.carry);
+return ok;
+}
+static int tc__back_open(tc__back*b){
+tc__graph*g=b->outer->g;
+tc__rounds from=g->loop.at[b->from];
+b->loop=(uint32_t)g->loop.count,b->nodes=(uint32_t)g->node.count;
+if(!tc__make_loop(g,from.turns,from.slot-b->from+b->loop))return 0;
+g->loop.at[b->loop].backward=!from.backward,g->loop.at[b->loop].outer=from.outer;
+b->in=tc__loops_of(g),b->map=TC__NEW_ARRAY(g->ctx,uint32_t,b->nodes);
+b->first=b->nodes;
+for(uint32_t i=from.first;i<from.last&&b->in&&b->map;i++){
+if(!tc__loop_has(g,b->from+1,b->in[i]))continue;
+if(!tc__back_make(b,i))return 0;
+}
+b->end=(uint32_t)g->node.count;
+return b->in&&b->map;
+}
+static const tc__node*tc__back_inner(const tc__graph*g,uint32_t loop){
+for(uint32_t i=g->loop.at[loop].first;i<g->loop.at[loop].last;i++)
+if(g->node.at[i]->op==TC_OP_CARRIED||g->node.at[i]->op==TC_OP_STACKED)
+if(g->loop.at[g->node.at[i]->attr[TC__CARRIED_LOOP]].outer==loop+1)
+return g->node.at[i];
+return NULL;
+}
+static void tc__derive_loop(tc__derive*d,uint32_t loop){
+tc__graph*g=d->g;
+tc__back b;
+tc__derive s=*d;
+int how=0;
+for(uint32_t i=g->loop.at[loop].last;i<d->n;i++){
+const tc__node*n=g->node.at[i];
+if((n->op==TC_OP_CARRIED||n->op==TC_OP_STACKED)&&
+n->attr[TC__CARRIED_LOOP]==(int64_t)loop)
+how|=d->how[i];
+}
+if(!how)return;
+const tc__node*inner=tc__back_inner(g,loop);
+if(inner){
+d->why=d->why?d->why:inner;
+for(uint32_t i=0;i<g->loop.at[loop].last;i++)d->how[i]|=TC__REFUSED;
+return;
+}
+memset(&b,0,sizeof b);
+b.outer=d,b.from=loop;
+int ok=tc__back_open(&b);
+s.n=(uint32_t)g->node.count,s.back=&b;
+s.adjoint=ok?TC__NEW_ARRAY(g->ctx,uint32_t,s.n):NULL;
+s.how=ok?TC__NEW_ARRAY(g->ctx,uint8_t,s.n):NULL;
+ok=ok&&s.adjoint&&s.how&&tc__back_run(&b,&s);
+d->failed|=!ok||s.failed,d->why=s.why;
+if(s.adjoint&&s.adjoint!=d->adjoint)TC__FREE_ARRAY(g->ctx,s.adjoint,s.n);
+if(s.how&&s.how!=d->how)TC__FREE_ARRAY(g->ctx,s.how,s.n);
+if(b.in)TC__FREE_ARRAY(g->ctx,b.in,b.nodes);
+if(b.map)TC__FREE_ARRAY(g->ctx,b.map,b.nodes);
+TC__VEC_FREE(g->ctx,b.remade);
+TC__VEC_FREE(g->ctx,b.late);
+}
 static int tc__derive_all(tc__derive*d,tc__graph*g,const tc__node*y,
 const tc__node*v){
 int was=g->device;
@@ -16794,7 +17143,11 @@ d->adjoint=TC__NEW_ARRAY(g->ctx,uint32_t,d->n);
 d->how=TC__NEW_ARRAY(g->ctx,uint8_t,d->n);
 if(!d->adjoint||!d->how)return 0;
 d->adjoint[y->id]=v->id+1,d->how[y->id]=TC__DEPENDS;
-for(uint32_t i=y->id+1;i-- >0&&!d->failed;)tc__derive_node(d,g->node.at[i]);
+for(uint32_t i=y->id+1;i-- >0&&!d->failed;){
+for(uint32_t k=0;k<g->loop.count;k++)
+if(g->loop.at[k].last==i+1)tc__derive_loop(d,k);
+tc__derive_node(d,g->node.at[i]);
+}
 g->device=was;
 return!d->failed&&!g->ix->failed;
 }

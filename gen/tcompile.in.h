@@ -416,6 +416,7 @@
 #include "graph/construct.c"
 #include "graph/looped.c"
 #include "graph/derive.c"
+#include "graph/derive_loop.c"
 #include "graph/cells.c"
 #include "graph/build.c"
 #include "graph/dump.c"

@@ -28,6 +28,7 @@ typedef struct tc__derive {
     const tc__node *why; // the first such op that was met
     const tc__own_gradient *own; // of custom ops, so many
     size_t owns;
+    struct tc__back *back; // the loop that goes back, while a turn of it is made; NULL = outside
     int rounds; // halves are rounded behind every op
     int failed;
 } tc__derive;
@@ -263,8 +264,14 @@ static void tc__derive_expand(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__d_give(d, a, tc__d_reduce(d, TC_OP_SUM, g, tc__d_repeated(a, n)));
 }
 
+// graph/derive_loop.c: whether it has taken what an operand of the outside counts in a turn of a loop.
+static int tc__derive_row_late(tc__derive *d, const tc__node *n, tc__node *g);
+static int tc__derive_factor_late(tc__derive *d, const tc__node *n, uint32_t i,
+                                  const tc__node *g);
+
 static void tc__derive_slice(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__node *a = tc__d_in(d, n, 0);
+    if (tc__derive_row_late(d, n, g)) return;
     tc__ixpool *x = d->g->ix;
     int64_t dim = n->attr[TC__SLICE_DIM], step = tc__ix_value(n->attr[TC__SLICE_STEP]);
     tc__ix low = n->attr[TC__SLICE_START], count = n->attr[TC__SLICE_COUNT];
@@ -543,8 +550,10 @@ static tc__node *tc__d_product(tc__derive *d, tc__node *a, tc__node *b) {
 static void tc__derive_matmul(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__node *a = tc__d_in(d, n, 0), *b = tc__d_in(d, n, 1);
     g = tc__make_cast(d->g, g, a->dtype);
-    tc__d_give(d, a, tc__d_product(d, g, tc__d_turned(d, b)));
-    tc__d_give(d, b, tc__d_product(d, tc__d_turned(d, a), g));
+    if (!tc__derive_factor_late(d, n, 0, g))
+        tc__d_give(d, a, tc__d_product(d, g, tc__d_turned(d, b)));
+    if (!tc__derive_factor_late(d, n, 1, g))
+        tc__d_give(d, b, tc__d_product(d, tc__d_turned(d, a), g));
 }
 
 static void tc__derive_to(tc__derive *d, const tc__node *n, tc__node *g) {
@@ -629,6 +638,10 @@ static const struct {
     {TC_OP_INDEX_ADD, tc__derive_index_add},
     {TC_OP_TO, tc__derive_to},
     {TC_OP_DETACH, tc__derive_nothing},
+    {TC_OP_CARRY, tc__derive_nothing}, // see tc__derive_loop
+    {TC_OP_NEXT, tc__derive_nothing},
+    {TC_OP_CARRIED, tc__derive_nothing},
+    {TC_OP_STACKED, tc__derive_nothing},
     {TC_OP_INPUT, tc__derive_nothing},
     {TC_OP_CONST, tc__derive_nothing},
     {TC_OP_ARG, tc__derive_nothing},
@@ -670,18 +683,4 @@ static void tc__derive_close(tc__derive *d) {
     tc__free(c, d->adjoint, d->n * sizeof *d->adjoint);
     tc__free(c, d->how, d->n);
     memset(d, 0, sizeof *d);
-}
-
-// Adjoints of all that y is made of; v has its sizes and dtype. 0 = reported.
-static int tc__derive_all(tc__derive *d, tc__graph *g, const tc__node *y,
-                          const tc__node *v) {
-    int was = g->device;
-    d->g = g, d->y = y->id, d->v = v->id, d->n = (uint32_t)g->node.count;
-    d->adjoint = TC__NEW_ARRAY(g->ctx, uint32_t, d->n);
-    d->how = TC__NEW_ARRAY(g->ctx, uint8_t, d->n);
-    if (!d->adjoint || !d->how) return 0;
-    d->adjoint[y->id] = v->id + 1, d->how[y->id] = TC__DEPENDS;
-    for (uint32_t i = y->id + 1; i-- > 0 && !d->failed;) tc__derive_node(d, g->node.at[i]);
-    g->device = was;
-    return !d->failed && !g->ix->failed;
 }

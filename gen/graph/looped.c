@@ -16,6 +16,11 @@ static int tc__make_loop(tc__graph *g, tc__ix turns, size_t slot) {
 // Row `turn` of a.
 static tc__node *tc__make_row(tc__graph *g, tc__node *a, tc__ix turn) {
     tc__ix dims[TC_MAX_RANK], one = tc__ix_const(1);
+    if (a && tc__ix_equals(a->dims[0], 0)) { // no turn will be: anything that has its sizes
+        tc__value none = tc__value_of(0, a->dtype);
+        return tc__make_expand(g, tc__make_const(g, a->dtype, none), a->rank - 1,
+                               a->dims + 1);
+    }
     a = tc__make_slice(g, a, 0, turn, one, one);
     if (!a) return NULL;
     for (int i = 1; i < a->rank; i++) dims[i - 1] = a->dims[i];
