@@ -2313,10 +2313,10 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 //     static void cell(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) { // in: h, x
 //         out[0] = out[1] = tc_tanh(tc_add(tc_matmul(in[0], w), in[1]));
 //     }
-//     tc_scan(tc, cell, NULL, &h0, 1, &x, 1, &h, &y, 1); // x: [steps, batch, n]
-TCDEF tc_status tc_scan_at(tc_ctx *tc, tc_body body, void *user, const tc_tensor *init,
-                           int n_carry, const tc_tensor *xs, int n_xs, tc_tensor *last,
-                           tc_tensor *ys, int n_ys, const char *file, int line);
+//     tc_scan(cell, NULL, &h0, 1, &x, 1, &h, &y, 1); // x: [steps, batch, n]
+TCDEF tc_status tc_scan_at(tc_body body, void *user, const tc_tensor *init, int n_carry,
+                           const tc_tensor *xs, int n_xs, tc_tensor *last, tc_tensor *ys,
+                           int n_ys, const char *file, int line);
 
 // ---- gen/out/call_macros.inc --------------------------------------------
 // Generated from the declarations in gen/api and gen/tables/ops.def by
@@ -2635,7 +2635,7 @@ TCDEF tc_status tc_scan_at(tc_ctx *tc, tc_body body, void *user, const tc_tensor
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x674b217d30ca1817u
+#define TC__BUILD_ID 0x55e9842476398bfau
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -15408,6 +15408,11 @@ static int tc__scan_counts(const tc__scanning*s){
 const char*who=s->f.who;
 tc_ctx*c=s->f.c;
 if(!s->body)return tc__fail(c,TC_E_NULL,"%s: the body is null",who);
+if(s->n_xs<1||!s->xs)
+return tc__fail(c,TC_E_ARG,
+"%s: there are no xs; it needs rows of something, which tc_arange "
+"numbers",
+who);
 if(s->n_carry<0||s->n_carry>TC__LOOP_MOST||s->n_xs>TC__LOOP_MOST||
 s->n_ys<0||s->n_ys>TC__LOOP_MOST)
 return tc__fail(c,TC_E_ARG,"%s: %d carries, %d xs, %d ys; 0 to %d are possible",
@@ -15630,22 +15635,15 @@ all[s->n_carry+i]=s->ys[i];
 tc__leave_many(&s->f,all,status?0:s->n_carry+s->n_ys);
 return status;
 }
-TCDEF tc_status tc_scan_at(tc_ctx*tc,tc_body body,void*user,const tc_tensor*init,
-int n_carry,const tc_tensor*xs,int n_xs,tc_tensor*last,
-tc_tensor*ys,int n_ys,const char*file,int line){
+TCDEF tc_status tc_scan_at(tc_body body,void*user,const tc_tensor*init,int n_carry,
+const tc_tensor*xs,int n_xs,tc_tensor*last,tc_tensor*ys,
+int n_ys,const char*file,int line){
 tc__scanning s;
-if(!tc)return TC_E_NULL;
-if(n_xs<1||!xs){
-if(!tc__is_ours(tc,"tc_scan"))return tc__not_ours(tc);
-tc_status outer=tc__unit_begin(tc);
-tc__fail(tc,TC_E_ARG,"tc_scan: n_xs is %d; rows of something are needed, tc_arange numbers them",n_xs);
-return tc__unit_end(tc,outer,0);
-}
+tc_tensor of=n_xs>0&&xs?xs[0]:n_carry>0&&init?init[0]:tc__null();
 memset(&s,0,sizeof s);
 s.body=body,s.user=user,s.init=init,s.xs=xs;
 s.n_carry=n_carry,s.n_xs=n_xs,s.n_ys=n_ys,s.last=last,s.ys=ys;
-if(!tc__begin(&s.f,"tc_scan",xs[0],file,line))
-return tc__api_refused(&s.f,xs[0]);
+if(!tc__begin(&s.f,"tc_scan",of,file,line))return tc__api_refused(&s.f,of);
 return tc__scan_run(&s);
 }
 // ---- gen/graph/construct.c
@@ -36248,6 +36246,7 @@ tc_device_launch*list;
 TC__VEC(int)after;
 const uint32_t*direct;
 int in_order;
+uint32_t placed;
 tc__lists lists;
 tc__dispatch_launch*form;
 tc__sequence order;
@@ -36366,6 +36365,9 @@ tc__sequence_use(&r->order,&m,written);
 }
 tc__sequence_settle(&r->order);
 }
+static int tc__dispatch_turns(const tc__dispatch*r,uint32_t i){
+return i&&r->launch[i].group->target.loop!=r->launch[i-1].group->target.loop;
+}
 static int tc__dispatch_arrange(tc__dispatch*r,const tc__plan*plan){
 tc__sequence*q=&r->order;
 tc__dispatch_slabs slabs;
@@ -36376,6 +36378,7 @@ for(size_t i=0;i<r->lists.form.count;i++)
 tc__sequence_form(q,(uint32_t)r->lists.form.at[i]->shape.list);
 for(uint32_t i=0;q->ok&&i<r->launches;i++){
 const tc__dispatch_launch*l=&r->launch[i];
+if(tc__dispatch_turns(r,i))tc__sequence_cut(q);
 if(l->by==TC__BY_HOST)tc__sequence_cut(q);
 if(!l->by&&!l->pieces){
 tc__sequence_item(q,i,tc__nobody,0);
@@ -36406,7 +36409,11 @@ static int tc__dispatch_pieces(tc__dispatch*r,tc__dispatch_launch*l,uint32_t i){
 uint64_t memory[TC__BUFFER_LIMIT*2];
 size_t n=l->group->buffer.count;
 l->piece=(uint32_t)r->lists.piece.count;
-if(n>TC__COUNT(memory)||l->group->target.checked)return 1;
+if(n>TC__COUNT(memory)||l->group->target.checked||l->group->target.loop)return 1;
+for(size_t b=0;b<n;b++)
+if(l->group->buffer.at[b].place==TC__BUF_INPUT&&
+l->group->buffer.at[b].source>=r->placed)
+return 1;
 for(size_t b=0;b<n;b++){
 tc__memory_range m=tc__dispatch_tensor(r,&l->group->buffer.at[b]);
 memory[b]=(uint64_t)m.from<<2|(uint64_t)m.kind;
@@ -36500,7 +36507,7 @@ static int tc__dispatch_split(tc__dispatch*r,tc__arena*a){
 uint32_t n=0,parts=1;
 for(uint32_t i=0;i<r->launches;i++){
 const tc__dispatch_launch*l=&r->launch[i];
-parts+=l->by==TC__BY_HOST;
+parts+=(uint32_t)tc__dispatch_turns(r,i)+(l->by==TC__BY_HOST);
 if(!l->by)n+=l->pieces?l->pieces:(uint32_t)l->grids.count;
 }
 r->part=TC__ANEW_ARRAY(a,tc__dispatch_part,parts);
@@ -37921,6 +37928,7 @@ static tc__dispatch*tc__dispatch_of(tc__program*p,int device,const uint32_t*dire
 uint32_t n=(uint32_t)p->launch.count;
 tc__dispatch*r=tc__dispatch_new(p->ctx,&p->arena,tc__device_at(p->ctx,device),n);
 int ok=r!=NULL;
+if(r)r->placed=p->graph.place.count?p->placed:UINT32_MAX;
 for(uint32_t i=0;ok&&i<p->externals;i++)r->numbers|=!p->inputs[i]->device;
 for(uint32_t i=0;ok&&i<n;i++)ok=tc__dispatch_launch_make(p,r,i);
 if(ok&&tc__dispatch_close_list(r,&p->arena,p->arg.count,direct,p->overlaps))
@@ -37935,20 +37943,17 @@ a->kind=kind,a->on=on,a->at=at;
 static void tc__dispatch_cut(tc__dispatch*r){r->now++,r->given=0;}
 static void tc__program_loop_acts(tc__program*p,uint32_t*open,uint32_t in){
 const tc__rounds*all=p->graph.loop.at;
-uint32_t around[TC__LOOPS_DEEP],n=0,out=in;
-while(*open){
-for(out=in;out&&out!=*open;)out=all[out-1].outer;
-if(out)break;
-p->loops.run[*open-1].end=p->acts;
+uint32_t around[TC__LOOPS_DEEP],n=0;
+if(*open==in)return;
 for(tc__dispatch*r=p->dispatch;r;r=r->next)tc__dispatch_cut(r);
+for(;*open&&!tc__loop_has(&p->graph,*open,in);*open=all[*open-1].outer){
+p->loops.run[*open-1].end=p->acts;
 tc__act_add(p,TC__ACT_AGAIN,NULL,*open-1);
-*open=all[*open-1].outer;
 }
 for(;in!=*open;in=all[in-1].outer)around[n++]=in;
 while(n){
 *open=around[--n];
 p->loops.run[*open-1].begin=p->acts;
-for(tc__dispatch*r=p->dispatch;r;r=r->next)tc__dispatch_cut(r);
 tc__act_add(p,TC__ACT_LOOP,NULL,*open-1);
 }
 }
@@ -39783,6 +39788,24 @@ for(size_t i=0;i<r->listed.count;i++)
 changed|=tc__dispatch_fill_list(r,&r->listed.at[i]);
 for(uint32_t i=0;changed&&i<r->parts;i++)r->part[i].ran=0;
 }
+static void tc__dispatch_turn(tc__dispatch*r,const int64_t*size){
+int changed=0;
+for(uint32_t i=0;i<r->launches;i++){
+const tc__dispatch_launch*l=&r->launch[i];
+uint8_t*to=l->argument;
+int64_t*own=(int64_t*)(void*)(to+(size_t)l->n_argument*8);
+if(l->by||l->pieces)continue;
+for(uint32_t k=0;k<l->memories;k++,to+=8){
+const tc__kbuf*b=&l->group->buffer.at[l->memory[k]];
+int moves=b->place==TC__BUF_INPUT?b->source>=r->placed:b->written;
+if(moves&&(l->group->target.loop||b->place==TC__BUF_INPUT))
+changed|=tc__argument_put(to,l->buf[l->memory[k]]);
+}
+for(int k=0;l->group->target.loop&&k<l->grids.sizes;k++)
+changed|=own[k]!=size[k],own[k]=size[k];
+}
+for(uint32_t i=0;changed&&i<r->parts;i++)r->part[i].ran=0;
+}
 static int tc__dispatch_tell(tc__dispatch*r,uint64_t seed,uint64_t draw,
 const tc__value*arg){
 const tc_device*d=&r->device->own;
@@ -41189,10 +41212,13 @@ return TC__UNLIKELY(p->ctx->profiling!=NULL)
 }
 static uint32_t tc__act_loop(tc__program*p,uint32_t i){
 uint32_t loop=p->act[i].at;
-const tc__looping*r=&p->loops.run[loop];
-if(p->act[i].kind==TC__ACT_LOOP)
-return tc__loop_begin(&p->loops,&p->graph,loop,p->size.at)?i:r->end;
-return tc__loop_again(&p->loops,&p->graph,loop,p->size.at)?r->begin:i;
+const tc__looping*l=&p->loops.run[loop];
+int first=p->act[i].kind==TC__ACT_LOOP;
+int turn=first?tc__loop_begin(&p->loops,&p->graph,loop,p->size.at)
+:tc__loop_again(&p->loops,&p->graph,loop,p->size.at);
+for(tc__dispatch*r=p->dispatch;r;r=r->next)
+tc__dispatch_turn(r,p->size.at);
+return first?(turn?i:l->end):turn?l->begin:i;
 }
 static int tc__program_launch_all(tc__program*p,const tc__visit*v){
 int ok=1;

@@ -16,7 +16,7 @@
 //     static void cell(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) { // in: h, x
 //         out[0] = out[1] = tc_tanh(tc_add(tc_matmul(in[0], w), in[1]));
 //     }
-//     tc_scan(tc, cell, NULL, &h0, 1, &x, 1, &h, &y, 1); // x: [steps, batch, n]
-TCDEF tc_status tc_scan_at(tc_ctx *tc, tc_body body, void *user, const tc_tensor *init,
-                           int n_carry, const tc_tensor *xs, int n_xs, tc_tensor *last,
-                           tc_tensor *ys, int n_ys, const char *file, int line);
+//     tc_scan(cell, NULL, &h0, 1, &x, 1, &h, &y, 1); // x: [steps, batch, n]
+TCDEF tc_status tc_scan_at(tc_body body, void *user, const tc_tensor *init, int n_carry,
+                           const tc_tensor *xs, int n_xs, tc_tensor *last, tc_tensor *ys,
+                           int n_ys, const char *file, int line);

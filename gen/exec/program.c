@@ -558,6 +558,7 @@ static tc__dispatch *tc__dispatch_of(tc__program *p, int device, const uint32_t 
     uint32_t n = (uint32_t)p->launch.count;
     tc__dispatch *r = tc__dispatch_new(p->ctx, &p->arena, tc__device_at(p->ctx, device), n);
     int ok = r != NULL;
+    if (r) r->placed = p->graph.place.count ? p->placed : UINT32_MAX;
     for (uint32_t i = 0; ok && i < p->externals; i++) r->numbers |= !p->inputs[i]->device;
     for (uint32_t i = 0; ok && i < n; i++) ok = tc__dispatch_launch_make(p, r, i);
     if (ok && tc__dispatch_close_list(r, &p->arena, p->arg.count, direct, p->overlaps))
@@ -574,23 +575,20 @@ static void tc__act_add(tc__program *p, tc__act_kind kind, tc__dispatch *on, uin
 // The list of r that is open ends here.
 static void tc__dispatch_cut(tc__dispatch *r) { r->now++, r->given = 0; }
 
-// Ends loops that are open and not around launch i, and begins those that are.
+// Ends loops that are open and not around what follows, which is in loop `in`, and begins those that are.
 static void tc__program_loop_acts(tc__program *p, uint32_t *open, uint32_t in) {
     const tc__rounds *all = p->graph.loop.at;
-    uint32_t around[TC__LOOPS_DEEP], n = 0, out = in;
-    while (*open) {
-        for (out = in; out && out != *open;) out = all[out - 1].outer;
-        if (out) break;
+    uint32_t around[TC__LOOPS_DEEP], n = 0;
+    if (*open == in) return;
+    for (tc__dispatch *r = p->dispatch; r; r = r->next) tc__dispatch_cut(r);
+    for (; *open && !tc__loop_has(&p->graph, *open, in); *open = all[*open - 1].outer) {
         p->loops.run[*open - 1].end = p->acts;
-        for (tc__dispatch *r = p->dispatch; r; r = r->next) tc__dispatch_cut(r);
         tc__act_add(p, TC__ACT_AGAIN, NULL, *open - 1);
-        *open = all[*open - 1].outer;
     }
     for (; in != *open; in = all[in - 1].outer) around[n++] = in;
     while (n) {
         *open = around[--n];
         p->loops.run[*open - 1].begin = p->acts;
-        for (tc__dispatch *r = p->dispatch; r; r = r->next) tc__dispatch_cut(r);
         tc__act_add(p, TC__ACT_LOOP, NULL, *open - 1);
     }
 }

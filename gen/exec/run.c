@@ -384,10 +384,13 @@ static int tc__act_run(tc__program *p, const tc__visit *v, const tc__act *a) {
 // The act before the one that is done next, of act i, which begins a loop or ends a turn.
 static uint32_t tc__act_loop(tc__program *p, uint32_t i) {
     uint32_t loop = p->act[i].at;
-    const tc__looping *r = &p->loops.run[loop];
-    if (p->act[i].kind == TC__ACT_LOOP)
-        return tc__loop_begin(&p->loops, &p->graph, loop, p->size.at) ? i : r->end;
-    return tc__loop_again(&p->loops, &p->graph, loop, p->size.at) ? r->begin : i;
+    const tc__looping *l = &p->loops.run[loop];
+    int first = p->act[i].kind == TC__ACT_LOOP;
+    int turn = first ? tc__loop_begin(&p->loops, &p->graph, loop, p->size.at)
+                     : tc__loop_again(&p->loops, &p->graph, loop, p->size.at);
+    for (tc__dispatch *r = p->dispatch; r; r = r->next)
+        tc__dispatch_turn(r, p->size.at);
+    return first ? (turn ? i : l->end) : turn ? l->begin : i;
 }
 
 // All acts in order, on what is looked up; the random stream is at v->draw. What devices do need not be done when

@@ -24,6 +24,11 @@ static int tc__scan_counts(const tc__scanning *s) {
     const char *who = s->f.who;
     tc_ctx *c = s->f.c;
     if (!s->body) return tc__fail(c, TC_E_NULL, "%s: the body is null", who);
+    if (s->n_xs < 1 || !s->xs)
+        return tc__fail(c, TC_E_ARG,
+                        "%s: there are no xs; it needs rows of something, which tc_arange "
+                        "numbers",
+                        who);
     if (s->n_carry < 0 || s->n_carry > TC__LOOP_MOST || s->n_xs > TC__LOOP_MOST ||
         s->n_ys < 0 || s->n_ys > TC__LOOP_MOST)
         return tc__fail(c, TC_E_ARG, "%s: %d carries, %d xs, %d ys; 0 to %d are possible",
@@ -276,21 +281,14 @@ static tc_status tc__scan_run(tc__scanning *s) {
     return status;
 }
 
-TCDEF tc_status tc_scan_at(tc_ctx *tc, tc_body body, void *user, const tc_tensor *init,
-                           int n_carry, const tc_tensor *xs, int n_xs, tc_tensor *last,
-                           tc_tensor *ys, int n_ys, const char *file, int line) {
+TCDEF tc_status tc_scan_at(tc_body body, void *user, const tc_tensor *init, int n_carry,
+                           const tc_tensor *xs, int n_xs, tc_tensor *last, tc_tensor *ys,
+                           int n_ys, const char *file, int line) {
     tc__scanning s;
-    if (!tc) return TC_E_NULL;
-    if (n_xs < 1 || !xs) {
-        if (!tc__is_ours(tc, "tc_scan")) return tc__not_ours(tc);
-        tc_status outer = tc__unit_begin(tc);
-        tc__fail(tc, TC_E_ARG, "tc_scan: n_xs is %d; rows of something are needed, tc_arange numbers them", n_xs);
-        return tc__unit_end(tc, outer, 0);
-    }
+    tc_tensor of = n_xs > 0 && xs ? xs[0] : n_carry > 0 && init ? init[0] : tc__null();
     memset(&s, 0, sizeof s);
     s.body = body, s.user = user, s.init = init, s.xs = xs;
     s.n_carry = n_carry, s.n_xs = n_xs, s.n_ys = n_ys, s.last = last, s.ys = ys;
-    if (!tc__begin(&s.f, "tc_scan", xs[0], file, line))
-        return tc__api_refused(&s.f, xs[0]);
+    if (!tc__begin(&s.f, "tc_scan", of, file, line)) return tc__api_refused(&s.f, of);
     return tc__scan_run(&s);
 }

@@ -38,6 +38,17 @@ static tc_tensor rows(const tc_tensor *in) {
     return tc_sum_all(tc_square(tc_cumsum(tc_softmax(y, -1), 0)));
 }
 
+static void turn(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    const tc_tensor *w = (const tc_tensor *)user;
+    (void)tc;
+    out[0] = out[1] = tc_tanh(tc_add(tc_matmul(in[0], *w), in[1]));
+}
+static tc_tensor turns(const tc_tensor *in) {
+    tc_tensor h, y, w = in[1];
+    tc_scan(turn, &w, &in[2], 1, &in[0], 1, &h, &y, 1);
+    return tc_add(tc_sum_all(tc_square(y)), tc_mean_all(h));
+}
+
 typedef struct job {
     const char *name;
     loss_fn f;
@@ -52,6 +63,7 @@ static const job jobs[] = {
     {"maps", maps, 3, 3, {{2, 2, 6, 6}, {3, 2, 3, 3}, {3}}},
     {"attention", attention, 3, 3, {{2, 6, 8}, {2, 6, 8}, {2, 6, 8}}},
     {"rows", rows, 3, 1, {{6, 8}, {10}, {10, 8}}},
+    {"turns", turns, 3, 3, {{7, 4, 8}, {8, 8}, {4, 8}}},
 };
 
 static tc_tensor operand(tc_ctx *tc, const int64_t *size, int number, const char *device) {
