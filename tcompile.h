@@ -2317,6 +2317,17 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 TCDEF tc_status tc_scan_at(tc_body body, void *user, const tc_tensor *init, int n_carry,
                            const tc_tensor *xs, int n_xs, tc_tensor *last, tc_tensor *ys,
                            int n_ys, const char *file, int line);
+// out[] = what `yes` makes of in[] where `pred`, one bool or integer, is not 0, else what `no` does; both are recorded,
+// and one is run. What they give is alike (TC_E_SHAPE). n_out is 1 to 63. Where a device computes, it is waited for.
+TCDEF tc_status tc_cond_at(tc_tensor pred, tc_body yes, tc_body no, void *user,
+                           const tc_tensor *in, int n_in, tc_tensor *out, int n_out,
+                           const char *file, int line);
+// out[] = init[] made again by `body` as long as `test` of them gives in its out[0] one bool that is true, but `most`
+// times at most: then it ends, whatever the test says. Both are recorded, once. n is 1 to 62. Gradients go back through
+// as many turns as there were; memory for `most` is taken then. A device is waited for before each turn.
+TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_tensor *init,
+                            int n, int64_t most, tc_tensor *out, const char *file,
+                            int line);
 
 // ---- gen/out/call_macros.inc --------------------------------------------
 // Generated from the declarations in gen/api and gen/tables/ops.def by
@@ -2354,6 +2365,8 @@ TCDEF tc_status tc_scan_at(tc_body body, void *user, const tc_tensor *init, int 
 #define tc_requires_grad(...) tc_requires_grad_at(__VA_ARGS__, TC__SITE)
 #define tc_backward(...) tc_backward_at(__VA_ARGS__, TC__SITE)
 #define tc_scan(...) tc_scan_at(__VA_ARGS__, TC__SITE)
+#define tc_cond(...) tc_cond_at(__VA_ARGS__, TC__SITE)
+#define tc_while(...) tc_while_at(__VA_ARGS__, TC__SITE)
 #define tc_profile_trace(...) tc_profile_trace_at(__VA_ARGS__, TC__SITE)
 #define tc_scope_end(...) tc_scope_end_at(__VA_ARGS__, TC__SITE)
 #define tc_scope_return(...) tc_scope_return_at(__VA_ARGS__, TC__SITE)
@@ -2635,7 +2648,7 @@ TCDEF tc_status tc_scan_at(tc_body body, void *user, const tc_tensor *init, int 
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x55e9842476398bfau
+#define TC__BUILD_ID 0x9e02545d1dd68bbdu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -6962,7 +6975,7 @@ TC__EACH_LOOP=0,
 TC__NEXT_LOOP=0,TC__NEXT_NUMBER=1,
 TC__CARRIED_LOOP=0,TC__CARRIED_NUMBER=1,
 TC__STACKED_LOOP=0,
-TC__LOOP_LOOP=0,
+TC__LOOP_LOOP=0,TC__LOOP_TIMES=1,TC__LOOP_GO=2,TC__LOOP_COUNT=3,
 TC__END_LOOP_OUTER=0,
 TC__GRADIENT_LENIENT=0,
 TC__NO_GRAD_ON=0,
@@ -7038,6 +7051,9 @@ uint32_t slot;
 tc__ix turns;
 uint32_t outer;
 int backward;
+uint32_t times,go;
+uint32_t count;
+uint32_t asked;
 uint32_t chain;
 uint32_t first,last;
 }tc__rounds;
@@ -8269,7 +8285,7 @@ TC__OP("carried",LOOP,-1,0,same,same,0,COUNT,0x0u,0x0u,
 TC__OP("stacked",LOOP,-1,0,same,stacked,0,COUNT,0x0u,0x0u,
 "t loop","")
 TC__OP("loop",EFFECT,-1,0,same,same,0,COUNT,0x0u,0x0u,
-"t loop","")
+"t loop, t times, t go, t count","")
 TC__OP("end_loop",EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
 "t outer","")
 TC__OP("copy_",EFFECT,-1,1,same,assign,0,COUNT,0x0u,0x0u,
@@ -15401,6 +15417,7 @@ void*user;
 const tc_tensor*init,*xs;
 int n_carry,n_xs,n_ys;
 int64_t turns;
+int times,go,count;
 tc_tensor*last,*ys;
 tc_tensor in[2*TC__LOOP_MOST],out[2*TC__LOOP_MOST];
 }tc__scanning;
@@ -15480,10 +15497,10 @@ for(int i=0;i<s->n_carry+s->n_ys&&ok;i++)ok=tc__scan_out(s,i);
 return ok;
 }
 static int tc__loop_mark(const tc__scanning*s,tc__op op,const tc_tensor*in,uint32_t n_in,
-int64_t word){
+const int64_t*word,uint32_t words){
 tc__call k;
 memset(&k,0,sizeof k);
-k.op=op,k.in=in,k.n_in=n_in,k.attr=&word,k.n_attr=1;
+k.op=op,k.in=in,k.n_in=n_in,k.attr=word,k.n_attr=words;
 k.site.file=s->f.file,k.site.line=s->f.line;
 return tc__visit_step(s->f.c,tc__recorder_of(s->f.c)->visit,&k)!=NULL;
 }
@@ -15550,11 +15567,13 @@ return ok;
 static int tc__scan_recorded(tc__scanning*s){
 tc__visit*v=tc__recorder_of(s->f.c)->visit;
 tc_tensor next[TC__LOOP_MOST];
-int64_t loop=v->loops++,outer=v->at->loop;
+int64_t loop=v->loops++,outer=v->at->loop,word[4];
 uint32_t begin=(uint32_t)v->path.count;
-if(!tc__loop_mark(s,TC_OP_LOOP,s->xs,1,loop))return 0;
+word[TC__LOOP_LOOP]=loop,word[TC__LOOP_TIMES]=s->times;
+word[TC__LOOP_GO]=s->go,word[TC__LOOP_COUNT]=s->count;
+if(!tc__loop_mark(s,TC_OP_LOOP,s->xs,1,word,4))return 0;
 int ok=tc__loop_record(s,loop,next)&&tc__loop_allowed(s,begin);
-ok=tc__loop_mark(s,TC_OP_END_LOOP,NULL,0,outer)&&ok;
+ok=tc__loop_mark(s,TC_OP_END_LOOP,NULL,0,&outer,1)&&ok;
 return ok&&tc__loop_results(s,loop,next);
 }
 static int tc__scan_put(tc__scanning*s,int64_t t){
@@ -15645,6 +15664,245 @@ s.body=body,s.user=user,s.init=init,s.xs=xs;
 s.n_carry=n_carry,s.n_xs=n_xs,s.n_ys=n_ys,s.last=last,s.ys=ys;
 if(!tc__begin(&s.f,"tc_scan",of,file,line))return tc__api_refused(&s.f,of);
 return tc__scan_run(&s);
+}
+typedef struct tc__branching{
+tc__scanning s;
+tc_body body[2];
+void*user;
+const tc_tensor*in;
+int n_in,n_out;
+tc_tensor*out;
+}tc__branching;
+typedef struct tc__branch_turn{
+const tc__branching*b;
+tc_body body;
+}tc__branch_turn;
+static void tc__branch_body(tc_ctx*c,const tc_tensor*in,tc_tensor*out,void*user){
+const tc__branch_turn*t=(const tc__branch_turn*)user;
+out[0]=in[0];
+t->body(c,t->b->in,out+1,t->b->user);
+}
+static int tc__branch_given(const tc__branching*b){
+const tc__api*f=&b->s.f;
+char name[24],x[160];
+if(!b->body[0]||!b->body[1])
+return tc__fail(f->c,TC_E_NULL,"%s: a body is null",f->who);
+if(b->n_in<0||b->n_out<1||b->n_out>=TC__LOOP_MOST)
+return tc__fail(f->c,TC_E_ARG,"%s: n_in is %d, n_out %d; 1 to %d results are possible",
+f->who,b->n_in,b->n_out,TC__LOOP_MOST-1);
+if((b->n_in&&!b->in)||!b->out)
+return tc__fail(f->c,TC_E_NULL,"%s: %s is null",f->who,b->out?"in":"out");
+if(tc__is_float(f->x.dtype)||tc__meta_elements(&f->x)!=1)
+return tc__fail(f->c,TC_E_DTYPE,"%s: the predicate is %s%s; one bool or integer is needed",
+f->who,tc__dtype(f->x.dtype)->name,tc__dims_text(&f->x,x));
+for(int i=0;i<b->n_in;i++){
+snprintf(name,sizeof name,"in[%d]",i);
+if(!tc__operand_given(f,name,b->in[i]))return 0;
+}
+return 1;
+}
+static int tc__branch_alike(const tc__branching*b,const tc_tensor*no,
+const tc_tensor*yes){
+const tc__api*f=&b->s.f;
+tc__meta m,n;
+char x[160],y[160];
+for(int i=0;i<b->n_out;i++){
+if(!tc__meta_get(f,no[i],&m)||!tc__meta_get(f,yes[i],&n))return 0;
+int same=m.rank==n.rank&&m.dtype==n.dtype;
+for(int d=0;d<m.rank&&same;d++)same=m.dims[d]==n.dims[d];
+if(!same)
+return tc__fail(f->c,TC_E_SHAPE,
+"%s: out[%d] is %s%s if it is true, %s%s else (behind a first "
+"dimension of one); they must be alike",
+f->who,i,tc__dtype(n.dtype)->name,tc__dims_text(&n,x),
+tc__dtype(m.dtype)->name,tc__dims_text(&m,y));
+}
+return 1;
+}
+static int tc__branch_record(tc__branching*b,int yes,tc_tensor times,tc_tensor*rows){
+tc__scanning*s=&b->s;
+tc__branch_turn turn;
+tc_dims one;
+tc_tensor last,xs;
+memset(&one,0,sizeof one);
+one.rank=1,one.size[0]=1;
+xs=tc__iota(&s->f,&one,0);
+turn.b=b,turn.body=b->body[yes];
+s->body=tc__branch_body,s->user=&turn,s->init=&times,s->xs=&xs;
+s->n_carry=1,s->n_xs=1,s->n_ys=b->n_out,s->times=1,s->turns=1;
+s->last=&last,s->ys=rows;
+return xs.id&&times.id&&tc__scan_recorded(s);
+}
+static int tc__branch_recorded(tc__branching*b,tc_tensor pred){
+tc_tensor row[2][TC__LOOP_MOST],times[2];
+const char*file=b->s.f.file;
+int line=b->s.f.line;
+pred=tc_ne_s_at(tc_reshape_at(pred,tc_dims_of(0,NULL),file,line),0,file,line);
+times[1]=tc_cast_at(pred,TC_I64,file,line);
+times[0]=tc_cast_at(tc_logical_not_at(pred,file,line),TC_I64,file,line);
+for(int yes=0;yes<2;yes++)
+if(!tc__branch_record(b,yes,times[yes],row[yes]))return 0;
+if(!tc__branch_alike(b,row[0],row[1]))return 0;
+for(int i=0;i<b->n_out;i++){
+tc_tensor yes=tc_select_at(row[1][i],0,0,file,line);
+tc_tensor no=tc_select_at(row[0][i],0,0,file,line);
+b->out[i]=tc_where_at(pred,yes,no,file,line);
+if(!b->out[i].id)return 0;
+}
+return 1;
+}
+static int tc__branch_eager(tc__branching*b,tc_tensor pred){
+tc__core*core=tc__core_of(b->s.f.c);
+const char*doing=core->doing;
+int64_t word=0;
+tc_tensor out[TC__LOOP_MOST];
+if(tc_read_at(tc_cast_at(pred,TC_I64,b->s.f.file,b->s.f.line),&word,sizeof word,
+b->s.f.file,b->s.f.line))
+return 0;
+memset(out,0,sizeof out);
+core->doing=NULL;
+b->body[word!=0](b->s.f.c,b->in,out,b->user);
+core->doing=doing;
+for(int i=0;i<b->n_out&&!core->unit_item;i++){
+char name[24];
+snprintf(name,sizeof name,"out[%d] of the body",i);
+if(!tc__operand_given(&b->s.f,name,out[i]))return 0;
+b->out[i]=tc_clone_at(out[i],b->s.f.file,b->s.f.line);
+}
+return!core->unit_item;
+}
+TCDEF tc_status tc_cond_at(tc_tensor pred,tc_body yes,tc_body no,void*user,
+const tc_tensor*in,int n_in,tc_tensor*out,int n_out,
+const char*file,int line){
+tc__branching b;
+memset(&b,0,sizeof b);
+b.body[0]=no,b.body[1]=yes,b.user=user;
+b.in=in,b.n_in=n_in,b.out=out,b.n_out=n_out;
+for(int i=0;i<n_out&&out;i++)out[i]=tc__null();
+if(!tc__begin(&b.s.f,"tc_cond",pred,file,line))
+return tc__api_refused(&b.s.f,pred);
+tc_ctx*c=b.s.f.c;
+tc_status outer=tc__unit_begin(c);
+int ok=tc__branch_given(&b)&&(tc__is_recording(c)?tc__branch_recorded(&b,pred)
+:tc__branch_eager(&b,pred));
+tc_status status=tc__unit_end(c,outer,ok);
+for(int i=0;i<n_out&&status&&out;i++)out[i]=tc__null();
+tc__leave_many(&b.s.f,out,status?0:n_out);
+return status;
+}
+typedef struct tc__asking{
+tc__scanning s;
+tc_body test,body;
+void*user;
+int n;
+}tc__asking;
+static void tc__while_body(tc_ctx*c,const tc_tensor*in,tc_tensor*out,void*user){
+const tc__asking*w=(const tc__asking*)user;
+const char*file=w->s.f.file;
+int line=w->s.f.line;
+out[w->n]=tc__null();
+w->body(c,in,out,w->user);
+if(!tc__core_of(c)->unit_item)w->test(c,out,&out[w->n],w->user);
+if(out[w->n].id)
+out[w->n]=tc_reshape_at(out[w->n],tc_dims_of(0,NULL),file,line);
+out[w->n+1]=tc_add_s_at(in[w->n+1],1,file,line);
+}
+static int tc__while_recorded(tc__asking*w,const tc_tensor*init,tc_tensor*out){
+tc__scanning*s=&w->s;
+const char*file=s->f.file;
+int line=s->f.line;
+tc_tensor all[TC__LOOP_MOST],last[TC__LOOP_MOST],xs,go=tc__null();
+tc_dims d;
+memset(&d,0,sizeof d);
+d.rank=1,d.size[0]=s->turns;
+memcpy(all,init,(size_t)w->n*sizeof*init);
+tc__core*core=tc__core_of(s->f.c);
+const char*doing=core->doing;
+core->doing=NULL;
+w->test(s->f.c,init,&go,w->user);
+core->doing=doing;
+if(core->unit_item||!tc__operand_given(&s->f,"out[0] of the test",go))return 0;
+all[w->n]=tc_reshape_at(go,tc_dims_of(0,NULL),file,line);
+all[w->n+1]=tc__scalar(&s->f,0,TC_I64);
+xs=tc__iota(&s->f,&d,0);
+s->body=tc__while_body,s->user=w,s->init=all,s->xs=&xs,s->last=last;
+s->n_carry=w->n+2,s->n_xs=1,s->go=w->n+1,s->count=w->n+2;
+if(!xs.id||!all[w->n].id||!all[w->n+1].id||!tc__scan_recorded(s))return 0;
+memcpy(out,last,(size_t)w->n*sizeof*out);
+return 1;
+}
+static int tc__while_asks(const tc__asking*w,const tc_tensor*in){
+tc__core*core=tc__core_of(w->s.f.c);
+const char*doing=core->doing;
+int64_t word=0;
+tc_tensor go=tc__null();
+core->doing=NULL;
+w->test(w->s.f.c,in,&go,w->user);
+core->doing=doing;
+if(core->unit_item||!tc__operand_given(&w->s.f,"out[0] of the test",go))return-1;
+tc_tensor t=tc_cast_at(go,TC_I64,w->s.f.file,w->s.f.line);
+if(tc_read_at(t,&word,sizeof word,w->s.f.file,w->s.f.line))return-1;
+return word!=0;
+}
+static int tc__while_eager(tc__asking*w,const tc_tensor*init,tc_tensor*out){
+tc__scanning*s=&w->s;
+int more=1;
+s->body=w->body,s->user=w->user,s->init=init,s->n_carry=w->n;
+memcpy(out,init,(size_t)w->n*sizeof*out);
+for(int64_t t=0;t<s->turns&&more>0;t++){
+more=tc__while_asks(w,out);
+if(more<=0)break;
+memcpy(s->in,out,(size_t)w->n*sizeof*out);
+if(!tc__scan_turn(s))return 0;
+memcpy(out,s->out,(size_t)w->n*sizeof*out);
+}
+for(int i=0;i<w->n&&more>=0;i++)
+out[i]=tc_clone_at(out[i],s->f.file,s->f.line);
+return more>=0;
+}
+static int tc__while_given(const tc__asking*w,const tc_tensor*init,
+const tc_tensor*out){
+const tc__api*f=&w->s.f;
+tc__meta m;
+char name[24];
+if(!w->test||!w->body||!init||!out)
+return tc__fail(f->c,TC_E_NULL,"%s: %s is null",f->who,
+!w->test?"the test"
+:!w->body?"the body"
+:init?"out"
+:"init");
+if(w->n<1||w->n>TC__LOOP_MOST-2||w->s.turns<0)
+return tc__fail(f->c,TC_E_ARG,
+"%s: n is %d and most %lld; 1 to %d carries are possible, and 0 or "
+"more turns",
+f->who,w->n,(long long)w->s.turns,TC__LOOP_MOST-2);
+for(int i=0;i<w->n;i++){
+snprintf(name,sizeof name,"init[%d]",i);
+if(!tc__operand_given(f,name,init[i])||!tc__meta_get(f,init[i],&m))return 0;
+}
+return 1;
+}
+TCDEF tc_status tc_while_at(tc_body test,tc_body body,void*user,const tc_tensor*init,
+int n,int64_t most,tc_tensor*out,const char*file,
+int line){
+tc__asking w;
+tc_tensor of=n>0&&init?init[0]:tc__null();
+memset(&w,0,sizeof w);
+w.test=test,w.body=body,w.user=user,w.n=n,w.s.turns=most;
+if(!tc__begin(&w.s.f,"tc_while",of,file,line)){
+for(int i=0;i<n&&out;i++)out[i]=tc__null();
+return tc__api_refused(&w.s.f,of);
+}
+tc_ctx*c=w.s.f.c;
+tc_status outer=tc__unit_begin(c);
+int ok=tc__while_given(&w,init,out);
+tc_tensor last[TC__LOOP_MOST];
+ok=ok&&(tc__is_recording(c)?tc__while_recorded(&w,init,last)
+:tc__while_eager(&w,init,last));
+tc_status status=tc__unit_end(c,outer,ok);
+for(int i=0;i<n&&out;i++)out[i]=status?tc__null():last[i];
+tc__leave_many(&w.s.f,out,status?0:n);
+return status;
 }
 // ---- gen/graph/construct.c
 static tc__node*tc__make(tc__graph*g,tc__op op,int dtype,int rank,const tc__ix*dims,
@@ -16892,6 +17150,9 @@ a->attr[TC__SLICE_START]==tc__back_turn(b)&&
 (tc__back_is_outside(b,a->in[0])||(*of)->op==TC_OP_STACKED)&&
 (*of)->dims[0]==d->g->loop.at[b->loop].turns;
 }
+static int tc__back_is_whole(const tc__back*b){
+return!b->outer->g->loop.at[b->loop].times;
+}
 static int tc__back_late(tc__derive*d,const tc__late*l){
 if(!TC__PUSH(d->g->ctx,d->back->late,*l))d->failed=1;
 return 1;
@@ -16900,6 +17161,7 @@ static int tc__derive_row_late(tc__derive*d,const tc__node*n,tc__node*g){
 tc__late l;
 const tc__node*a=g?d->g->node.at[n->in[0]]:NULL;
 if(!d->back||!a||!tc__back_is_outside(d->back,a->id))return 0;
+if(!tc__back_is_whole(d->back))return 0;
 if(n->attr[TC__SLICE_START]!=tc__back_turn(d->back))return 0;
 memset(&l,0,sizeof l);
 l.of=a->id,l.dim=n->attr[TC__SLICE_DIM],l.factor=-1,l.g=g->id;
@@ -16911,6 +17173,7 @@ const tc__node*g){
 tc__late l;
 const tc__node*a=d->g->node.at[n->in[!i]];
 if(!d->back||!g||!tc__back_is_outside(d->back,n->in[i]))return 0;
+if(!tc__back_is_whole(d->back))return 0;
 if(tc__back_is_outside(d->back,a->id)||n->rank==TC_MAX_RANK)return 0;
 memset(&l,0,sizeof l);
 l.of=n->in[i],l.factor=(int)i,l.a=a->id,l.g=g->id;
@@ -17021,6 +17284,24 @@ if(!TC__PUSH(g->ctx,c->carry,carry))return 0;
 }
 return!b->outer->failed;
 }
+static const tc__node*tc__chain_find(const tc__graph*g,uint32_t loop,int64_t number){
+uint32_t at=g->loop.at[loop].chain;
+while(at&&g->node.at[at-1]->attr[TC__NEXT_NUMBER]!=number)
+at=g->node.at[at-1]->n_in>2?g->node.at[at-1]->in[2]+1:0;
+return at?g->node.at[at-1]:NULL;
+}
+static int tc__back_times(tc__back*b,int64_t number){
+tc__graph*g=b->outer->g;
+const tc__rounds*from=&g->loop.at[b->from];
+const tc__node*n=NULL;
+tc__node*times,*c;
+if(!from->times&&!from->go)return 1;
+n=tc__chain_find(g,b->from,(int64_t)(from->times?from->times:from->count)-1);
+if(!n)return 0;
+times=from->times?g->node.at[g->node.at[n->in[0]]->in[0]]:tc__make_carried(g,n);
+c=tc__make_carry(g,b->loop,times,number);
+return c&&tc__make_next(g,c,c)!=NULL;
+}
 static int tc__back_close(tc__back*b,tc__derive*s,const tc__carries*c,uint32_t*sum){
 tc__graph*g=b->outer->g;
 int64_t number=0;
@@ -17033,6 +17314,8 @@ if(!c->carry.at[i])continue;
 if(!a)a=tc__d_zeros(s,n);
 if(!a||!tc__make_next(g,c->carry.at[i],a))return 0;
 }
+if(g->loop.at[b->loop].times)g->loop.at[b->loop].times=(uint32_t)number+1;
+if(!tc__back_times(b,number++))return 0;
 for(uint32_t i=0;i<b->first;i++){
 tc__node*a=tc__back_adjoint(s,i);
 if(!a)continue;
@@ -17083,6 +17366,7 @@ tc__graph*g=b->outer->g;
 tc__rounds from=g->loop.at[b->from];
 b->loop=(uint32_t)g->loop.count,b->nodes=(uint32_t)g->node.count;
 if(!tc__make_loop(g,from.turns,from.slot-b->from+b->loop))return 0;
+g->loop.at[b->loop].times=from.times||from.go;
 g->loop.at[b->loop].backward=!from.backward,g->loop.at[b->loop].outer=from.outer;
 b->in=tc__loops_of(g),b->map=TC__NEW_ARRAY(g->ctx,uint32_t,b->nodes);
 b->first=b->nodes;
@@ -17875,7 +18159,9 @@ static int tc__build_loop(tc__builder*b,const tc__step*s){
 const tc__node*rows=tc__step_operand(b,s,0);
 uint32_t number=(uint32_t)b->g->loop.count;
 if(!rows||!tc__make_loop(b->g,rows->dims[0],b->sym.count+number))return 0;
-b->g->loop.at[number].outer=b->open;
+tc__rounds*l=&b->g->loop.at[number];
+l->outer=b->open,l->times=(uint32_t)s->attr[TC__LOOP_TIMES];
+l->go=(uint32_t)s->attr[TC__LOOP_GO],l->count=(uint32_t)s->attr[TC__LOOP_COUNT];
 b->open=number+1;
 return TC__PUSH(b->ctx,b->loop,number);
 }
@@ -20508,7 +20794,10 @@ uint32_t loop=(uint32_t)n->attr[TC__CARRY_LOOP];
 const tc__node*init=tc__unroll_at(u,n->in[0]);
 uint32_t memory=tc__spot_memory(u,loop,0,init);
 if(u->w.failed)return NULL;
-u->w.to->memory.at[memory].number=(uint32_t)n->attr[TC__CARRY_NUMBER];
+uint32_t number=(uint32_t)n->attr[TC__CARRY_NUMBER];
+tc__rounds*l=&u->w.to->loop.at[loop];
+u->w.to->memory.at[memory].number=number;
+if(number+1==l->times||number+1==l->go)l->asked=memory;
 tc__node*first=tc__spot_store(u,TC__SPOT_FIRST,memory,init,
 u->w.from->loop.at[loop].outer);
 return first?tc__spot_input(u,TC__SPOT_NOW,memory,n,&first->id,1,loop+1)
@@ -36867,26 +37156,46 @@ if(g->memory.at[p->memory].loop==loop)
 *m->at=tc__spot_address(l,g,p)+m->begin;
 }
 }
-static int tc__loop_turn(tc__loops*l,const tc__graph*g,uint32_t loop,int64_t*size){
+static int tc__loop_ask(const tc__loops*l,const tc__graph*g,uint32_t loop,void*to,
+size_t bytes){
+const tc__rounds*o=&g->loop.at[loop];
+const tc__lasting_now*m=&l->memory[o->asked];
+const tc__device*d=tc__device_at(g->ctx,g->memory.at[o->asked].device);
+const char*at=(const char*)m->storage->data+
+(size_t)(l->run[loop].done&1)*m->step;
+if(!g->memory.at[o->asked].device)return memcpy(to,at,bytes)!=NULL;
+tc_status s=d->own.copy_out(d->own.user,to,at,bytes);
+return!s||tc__device_failed(g->ctx,&d->own,"the number of turns of a loop",s);
+}
+static int tc__loop_turn(tc__loops*l,const tc__graph*g,uint32_t loop,int64_t*size,
+int*more){
 const tc__rounds*o=&g->loop.at[loop];
 tc__looping*r=&l->run[loop];
-int more=r->done<r->turns;
-if(more)r->turn=o->backward?r->turns-1-r->done:r->done;
+uint8_t go=1;
+if(o->go&&!tc__loop_ask(l,g,loop,&go,sizeof go))return 0;
+*more=go&&r->done<r->turns;
+if(*more)r->turn=o->backward?r->turns-1-r->done:r->done;
 size[o->slot]=r->turn;
 tc__loop_move(l,g,loop);
-return more;
+return 1;
 }
-static int tc__loop_begin(tc__loops*l,const tc__graph*g,uint32_t loop,int64_t*size){
+static int tc__loop_begin(tc__loops*l,const tc__graph*g,uint32_t loop,int64_t*size,
+int*more){
+tc__looping*r=&l->run[loop];
 tc__ixenv env;
+int64_t times;
 memset(&env,0,sizeof env);
 env.sym=size;
-l->run[loop].turns=tc__ix_eval(g->ix,g->loop.at[loop].turns,&env);
-l->run[loop].done=l->run[loop].turn=0;
-return tc__loop_turn(l,g,loop,size);
+r->turns=times=tc__ix_eval(g->ix,g->loop.at[loop].turns,&env);
+r->done=r->turn=0;
+if(g->loop.at[loop].times&&!tc__loop_ask(l,g,loop,&times,sizeof times))return 0;
+if(times<r->turns)r->turns=times<0?0:times;
+return tc__loop_turn(l,g,loop,size,more);
 }
-static int tc__loop_again(tc__loops*l,const tc__graph*g,uint32_t loop,int64_t*size){
+static int tc__loop_again(tc__loops*l,const tc__graph*g,uint32_t loop,int64_t*size,
+int*more){
 l->run[loop].done++;
-return tc__loop_turn(l,g,loop,size);
+return tc__loop_turn(l,g,loop,size,more);
 }
 // ---- gen/exec/outputs.c
 typedef enum tc__tuned{
@@ -41210,15 +41519,16 @@ return TC__UNLIKELY(p->ctx->profiling!=NULL)
 ?tc__profile_copy(p,v->region,a->at,tc__launch_copy)
 :tc__launch_copy(p,a->at);
 }
-static uint32_t tc__act_loop(tc__program*p,uint32_t i){
-uint32_t loop=p->act[i].at;
+static int tc__act_loop(tc__program*p,uint32_t*i){
+uint32_t loop=p->act[*i].at;
 const tc__looping*l=&p->loops.run[loop];
-int first=p->act[i].kind==TC__ACT_LOOP;
-int turn=first?tc__loop_begin(&p->loops,&p->graph,loop,p->size.at)
-:tc__loop_again(&p->loops,&p->graph,loop,p->size.at);
-for(tc__dispatch*r=p->dispatch;r;r=r->next)
-tc__dispatch_turn(r,p->size.at);
-return first?(turn?i:l->end):turn?l->begin:i;
+int first=p->act[*i].kind==TC__ACT_LOOP,turn=0;
+int ok=first?tc__loop_begin(&p->loops,&p->graph,loop,p->size.at,&turn)
+:tc__loop_again(&p->loops,&p->graph,loop,p->size.at,&turn);
+for(tc__dispatch*r=p->dispatch;r;r=r->next)tc__dispatch_turn(r,p->size.at);
+if(first&&!turn)*i=l->end;
+if(!first&&turn)*i=l->begin;
+return ok;
 }
 static int tc__program_launch_all(tc__program*p,const tc__visit*v){
 int ok=1;
@@ -41226,7 +41536,7 @@ for(tc__dispatch*r=p->dispatch;ok&&r;r=r->next)
 ok=tc__dispatch_begin(p,r,v);
 for(uint32_t i=0;ok&&i<p->acts;i++){
 if(TC__UNLIKELY(p->act[i].kind>=TC__ACT_LOOP))
-i=tc__act_loop(p,i);
+ok=tc__act_loop(p,&i);
 else
 ok=tc__act_run(p,v,&p->act[i]);
 }

@@ -20,3 +20,14 @@
 TCDEF tc_status tc_scan_at(tc_body body, void *user, const tc_tensor *init, int n_carry,
                            const tc_tensor *xs, int n_xs, tc_tensor *last, tc_tensor *ys,
                            int n_ys, const char *file, int line);
+// out[] = what `yes` makes of in[] where `pred`, one bool or integer, is not 0, else what `no` does; both are recorded,
+// and one is run. What they give is alike (TC_E_SHAPE). n_out is 1 to 63. Where a device computes, it is waited for.
+TCDEF tc_status tc_cond_at(tc_tensor pred, tc_body yes, tc_body no, void *user,
+                           const tc_tensor *in, int n_in, tc_tensor *out, int n_out,
+                           const char *file, int line);
+// out[] = init[] made again by `body` as long as `test` of them gives in its out[0] one bool that is true, but `most`
+// times at most: then it ends, whatever the test says. Both are recorded, once. n is 1 to 62. Gradients go back through
+// as many turns as there were; memory for `most` is taken then. A device is waited for before each turn.
+TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_tensor *init,
+                            int n, int64_t most, tc_tensor *out, const char *file,
+                            int line);

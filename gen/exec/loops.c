@@ -95,27 +95,49 @@ static void tc__loop_move(const tc__loops *l, const tc__graph *g, uint32_t loop)
     }
 }
 
-// Turn `done` of a loop; 0 = there is none.
-static int tc__loop_turn(tc__loops *l, const tc__graph *g, uint32_t loop, int64_t *size) {
+// What the loop asks for how many turns it has, or for another one, is now. A device is waited for. 0 = reported.
+static int tc__loop_ask(const tc__loops *l, const tc__graph *g, uint32_t loop, void *to,
+                        size_t bytes) {
+    const tc__rounds *o = &g->loop.at[loop];
+    const tc__lasting_now *m = &l->memory[o->asked];
+    const tc__device *d = tc__device_at(g->ctx, g->memory.at[o->asked].device);
+    const char *at = (const char *)m->storage->data +
+                     (size_t)(l->run[loop].done & 1) * m->step;
+    if (!g->memory.at[o->asked].device) return memcpy(to, at, bytes) != NULL;
+    tc_status s = d->own.copy_out(d->own.user, to, at, bytes);
+    return !s || tc__device_failed(g->ctx, &d->own, "the number of turns of a loop", s);
+}
+
+// Turn `done` of a loop: *more = there is one. 0 = reported.
+static int tc__loop_turn(tc__loops *l, const tc__graph *g, uint32_t loop, int64_t *size,
+                         int *more) {
     const tc__rounds *o = &g->loop.at[loop];
     tc__looping *r = &l->run[loop];
-    int more = r->done < r->turns;
-    if (more) r->turn = o->backward ? r->turns - 1 - r->done : r->done;
+    uint8_t go = 1;
+    if (o->go && !tc__loop_ask(l, g, loop, &go, sizeof go)) return 0;
+    *more = go && r->done < r->turns;
+    if (*more) r->turn = o->backward ? r->turns - 1 - r->done : r->done;
     size[o->slot] = r->turn;
     tc__loop_move(l, g, loop);
-    return more;
+    return 1;
 }
 
-static int tc__loop_begin(tc__loops *l, const tc__graph *g, uint32_t loop, int64_t *size) {
+static int tc__loop_begin(tc__loops *l, const tc__graph *g, uint32_t loop, int64_t *size,
+                          int *more) {
+    tc__looping *r = &l->run[loop];
     tc__ixenv env;
+    int64_t times;
     memset(&env, 0, sizeof env);
     env.sym = size;
-    l->run[loop].turns = tc__ix_eval(g->ix, g->loop.at[loop].turns, &env);
-    l->run[loop].done = l->run[loop].turn = 0;
-    return tc__loop_turn(l, g, loop, size);
+    r->turns = times = tc__ix_eval(g->ix, g->loop.at[loop].turns, &env);
+    r->done = r->turn = 0;
+    if (g->loop.at[loop].times && !tc__loop_ask(l, g, loop, &times, sizeof times)) return 0;
+    if (times < r->turns) r->turns = times < 0 ? 0 : times;
+    return tc__loop_turn(l, g, loop, size, more);
 }
 
-static int tc__loop_again(tc__loops *l, const tc__graph *g, uint32_t loop, int64_t *size) {
+static int tc__loop_again(tc__loops *l, const tc__graph *g, uint32_t loop, int64_t *size,
+                          int *more) {
     l->run[loop].done++;
-    return tc__loop_turn(l, g, loop, size);
+    return tc__loop_turn(l, g, loop, size, more);
 }

@@ -471,7 +471,9 @@ static int tc__build_loop(tc__builder *b, const tc__step *s) {
     const tc__node *rows = tc__step_operand(b, s, 0);
     uint32_t number = (uint32_t)b->g->loop.count;
     if (!rows || !tc__make_loop(b->g, rows->dims[0], b->sym.count + number)) return 0;
-    b->g->loop.at[number].outer = b->open;
+    tc__rounds *l = &b->g->loop.at[number];
+    l->outer = b->open, l->times = (uint32_t)s->attr[TC__LOOP_TIMES];
+    l->go = (uint32_t)s->attr[TC__LOOP_GO], l->count = (uint32_t)s->attr[TC__LOOP_COUNT];
     b->open = number + 1;
     return TC__PUSH(b->ctx, b->loop, number);
 }

@@ -98,6 +98,11 @@ static int tc__back_is_row(const tc__derive *d, const tc__node *a, const tc__nod
            (*of)->dims[0] == d->g->loop.at[b->loop].turns;
 }
 
+// Whether each row has a turn: else nothing is known of rows that have none.
+static int tc__back_is_whole(const tc__back *b) {
+    return !b->outer->g->loop.at[b->loop].times;
+}
+
 static int tc__back_late(tc__derive *d, const tc__late *l) {
     if (!TC__PUSH(d->g->ctx, d->back->late, *l)) d->failed = 1;
     return 1;
@@ -108,6 +113,7 @@ static int tc__derive_row_late(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__late l;
     const tc__node *a = g ? d->g->node.at[n->in[0]] : NULL;
     if (!d->back || !a || !tc__back_is_outside(d->back, a->id)) return 0;
+    if (!tc__back_is_whole(d->back)) return 0;
     if (n->attr[TC__SLICE_START] != tc__back_turn(d->back)) return 0;
     memset(&l, 0, sizeof l);
     l.of = a->id, l.dim = n->attr[TC__SLICE_DIM], l.factor = -1, l.g = g->id;
@@ -121,6 +127,7 @@ static int tc__derive_factor_late(tc__derive *d, const tc__node *n, uint32_t i,
     tc__late l;
     const tc__node *a = d->g->node.at[n->in[!i]];
     if (!d->back || !g || !tc__back_is_outside(d->back, n->in[i])) return 0;
+    if (!tc__back_is_whole(d->back)) return 0;
     if (tc__back_is_outside(d->back, a->id) || n->rank == TC_MAX_RANK) return 0;
     memset(&l, 0, sizeof l);
     l.of = n->in[i], l.factor = (int)i, l.a = a->id, l.g = g->id;
@@ -248,6 +255,28 @@ static int tc__back_carries(tc__back *b, tc__derive *s, tc__carries *c) {
     return !b->outer->failed;
 }
 
+// The NEXT of carry `number` in the chain of a loop.
+static const tc__node *tc__chain_find(const tc__graph *g, uint32_t loop, int64_t number) {
+    uint32_t at = g->loop.at[loop].chain;
+    while (at && g->node.at[at - 1]->attr[TC__NEXT_NUMBER] != number)
+        at = g->node.at[at - 1]->n_in > 2 ? g->node.at[at - 1]->in[2] + 1 : 0;
+    return at ? g->node.at[at - 1] : NULL;
+}
+
+// The loop back has as many turns as the first one had, where that is not known. 0 = no memory.
+static int tc__back_times(tc__back *b, int64_t number) {
+    tc__graph *g = b->outer->g;
+    const tc__rounds *from = &g->loop.at[b->from];
+    const tc__node *n = NULL;
+    tc__node *times, *c;
+    if (!from->times && !from->go) return 1;
+    n = tc__chain_find(g, b->from, (int64_t)(from->times ? from->times : from->count) - 1);
+    if (!n) return 0;
+    times = from->times ? g->node.at[g->node.at[n->in[0]]->in[0]] : tc__make_carried(g, n);
+    c = tc__make_carry(g, b->loop, times, number);
+    return c && tc__make_next(g, c, c) != NULL;
+}
+
 // The turn is over: what carries count before it, and sums of what the outside counts, by node in `sum`.
 static int tc__back_close(tc__back *b, tc__derive *s, const tc__carries *c, uint32_t *sum) {
     tc__graph *g = b->outer->g;
@@ -261,6 +290,8 @@ static int tc__back_close(tc__back *b, tc__derive *s, const tc__carries *c, uint
         if (!a) a = tc__d_zeros(s, n);
         if (!a || !tc__make_next(g, c->carry.at[i], a)) return 0;
     }
+    if (g->loop.at[b->loop].times) g->loop.at[b->loop].times = (uint32_t)number + 1;
+    if (!tc__back_times(b, number++)) return 0;
     for (uint32_t i = 0; i < b->first; i++) {
         tc__node *a = tc__back_adjoint(s, i);
         if (!a) continue;
@@ -317,6 +348,7 @@ static int tc__back_open(tc__back *b) {
     tc__rounds from = g->loop.at[b->from];
     b->loop = (uint32_t)g->loop.count, b->nodes = (uint32_t)g->node.count;
     if (!tc__make_loop(g, from.turns, from.slot - b->from + b->loop)) return 0;
+    g->loop.at[b->loop].times = from.times || from.go;
     g->loop.at[b->loop].backward = !from.backward, g->loop.at[b->loop].outer = from.outer;
     b->in = tc__loops_of(g), b->map = TC__NEW_ARRAY(g->ctx, uint32_t, b->nodes);
     b->first = b->nodes;

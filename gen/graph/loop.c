@@ -14,6 +14,7 @@ typedef struct tc__scanning {
     const tc_tensor *init, *xs;
     int n_carry, n_xs, n_ys;
     int64_t turns;
+    int times, go, count; // 1 + the carry that is that of the loop: see LOOP of ops.def
     tc_tensor *last, *ys;
     tc_tensor in[2 * TC__LOOP_MOST], out[2 * TC__LOOP_MOST]; // of the body
 } tc__scanning;
@@ -106,10 +107,10 @@ static int tc__scan_turn(tc__scanning *s) {
 // ---- in a region ----
 
 static int tc__loop_mark(const tc__scanning *s, tc__op op, const tc_tensor *in, uint32_t n_in,
-                         int64_t word) {
+                         const int64_t *word, uint32_t words) {
     tc__call k;
     memset(&k, 0, sizeof k);
-    k.op = op, k.in = in, k.n_in = n_in, k.attr = &word, k.n_attr = 1;
+    k.op = op, k.in = in, k.n_in = n_in, k.attr = word, k.n_attr = words;
     k.site.file = s->f.file, k.site.line = s->f.line;
     return tc__visit_step(s->f.c, tc__recorder_of(s->f.c)->visit, &k) != NULL;
 }
@@ -184,11 +185,13 @@ static int tc__loop_results(tc__scanning *s, int64_t loop, const tc_tensor *next
 static int tc__scan_recorded(tc__scanning *s) {
     tc__visit *v = tc__recorder_of(s->f.c)->visit;
     tc_tensor next[TC__LOOP_MOST];
-    int64_t loop = v->loops++, outer = v->at->loop;
+    int64_t loop = v->loops++, outer = v->at->loop, word[4];
     uint32_t begin = (uint32_t)v->path.count;
-    if (!tc__loop_mark(s, TC_OP_LOOP, s->xs, 1, loop)) return 0;
+    word[TC__LOOP_LOOP] = loop, word[TC__LOOP_TIMES] = s->times;
+    word[TC__LOOP_GO] = s->go, word[TC__LOOP_COUNT] = s->count;
+    if (!tc__loop_mark(s, TC_OP_LOOP, s->xs, 1, word, 4)) return 0;
     int ok = tc__loop_record(s, loop, next) && tc__loop_allowed(s, begin);
-    ok = tc__loop_mark(s, TC_OP_END_LOOP, NULL, 0, outer) && ok;
+    ok = tc__loop_mark(s, TC_OP_END_LOOP, NULL, 0, &outer, 1) && ok;
     return ok && tc__loop_results(s, loop, next);
 }
 
@@ -291,4 +294,269 @@ TCDEF tc_status tc_scan_at(tc_body body, void *user, const tc_tensor *init, int 
     s.n_carry = n_carry, s.n_xs = n_xs, s.n_ys = n_ys, s.last = last, s.ys = ys;
     if (!tc__begin(&s.f, "tc_scan", of, file, line)) return tc__api_refused(&s.f, of);
     return tc__scan_run(&s);
+}
+
+// ---- branches: loops of one turn or none ----
+
+typedef struct tc__branching {
+    tc__scanning s; // about the predicate
+    tc_body body[2]; // if it is false, if it is true
+    void *user;
+    const tc_tensor *in;
+    int n_in, n_out;
+    tc_tensor *out;
+} tc__branching;
+
+typedef struct tc__branch_turn {
+    const tc__branching *b;
+    tc_body body;
+} tc__branch_turn;
+
+// A turn of a branch: in[0] is how often it is done, out[0] that again.
+static void tc__branch_body(tc_ctx *c, const tc_tensor *in, tc_tensor *out, void *user) {
+    const tc__branch_turn *t = (const tc__branch_turn *)user;
+    out[0] = in[0];
+    t->body(c, t->b->in, out + 1, t->b->user);
+}
+
+static int tc__branch_given(const tc__branching *b) {
+    const tc__api *f = &b->s.f;
+    char name[24], x[160];
+    if (!b->body[0] || !b->body[1])
+        return tc__fail(f->c, TC_E_NULL, "%s: a body is null", f->who);
+    if (b->n_in < 0 || b->n_out < 1 || b->n_out >= TC__LOOP_MOST)
+        return tc__fail(f->c, TC_E_ARG, "%s: n_in is %d, n_out %d; 1 to %d results are possible",
+                        f->who, b->n_in, b->n_out, TC__LOOP_MOST - 1);
+    if ((b->n_in && !b->in) || !b->out)
+        return tc__fail(f->c, TC_E_NULL, "%s: %s is null", f->who, b->out ? "in" : "out");
+    if (tc__is_float(f->x.dtype) || tc__meta_elements(&f->x) != 1)
+        return tc__fail(f->c, TC_E_DTYPE, "%s: the predicate is %s%s; one bool or integer is needed",
+                        f->who, tc__dtype(f->x.dtype)->name, tc__dims_text(&f->x, x));
+    for (int i = 0; i < b->n_in; i++) {
+        snprintf(name, sizeof name, "in[%d]", i);
+        if (!tc__operand_given(f, name, b->in[i])) return 0;
+    }
+    return 1;
+}
+
+// What the branches made, which has to be alike.
+static int tc__branch_alike(const tc__branching *b, const tc_tensor *no,
+                            const tc_tensor *yes) {
+    const tc__api *f = &b->s.f;
+    tc__meta m, n;
+    char x[160], y[160];
+    for (int i = 0; i < b->n_out; i++) {
+        if (!tc__meta_get(f, no[i], &m) || !tc__meta_get(f, yes[i], &n)) return 0;
+        int same = m.rank == n.rank && m.dtype == n.dtype;
+        for (int d = 0; d < m.rank && same; d++) same = m.dims[d] == n.dims[d];
+        if (!same)
+            return tc__fail(f->c, TC_E_SHAPE,
+                            "%s: out[%d] is %s%s if it is true, %s%s else (behind a first "
+                            "dimension of one); they must be alike",
+                            f->who, i, tc__dtype(n.dtype)->name, tc__dims_text(&n, x),
+                            tc__dtype(m.dtype)->name, tc__dims_text(&m, y));
+    }
+    return 1;
+}
+
+// One branch as a loop over one row, which is done if `times` is 1; rows[i] [1, ..] = its results.
+static int tc__branch_record(tc__branching *b, int yes, tc_tensor times, tc_tensor *rows) {
+    tc__scanning *s = &b->s;
+    tc__branch_turn turn;
+    tc_dims one;
+    tc_tensor last, xs;
+    memset(&one, 0, sizeof one);
+    one.rank = 1, one.size[0] = 1;
+    xs = tc__iota(&s->f, &one, 0);
+    turn.b = b, turn.body = b->body[yes];
+    s->body = tc__branch_body, s->user = &turn, s->init = &times, s->xs = &xs;
+    s->n_carry = 1, s->n_xs = 1, s->n_ys = b->n_out, s->times = 1, s->turns = 1;
+    s->last = &last, s->ys = rows;
+    return xs.id && times.id && tc__scan_recorded(s);
+}
+
+static int tc__branch_recorded(tc__branching *b, tc_tensor pred) {
+    tc_tensor row[2][TC__LOOP_MOST], times[2];
+    const char *file = b->s.f.file;
+    int line = b->s.f.line;
+    pred = tc_ne_s_at(tc_reshape_at(pred, tc_dims_of(0, NULL), file, line), 0, file, line);
+    times[1] = tc_cast_at(pred, TC_I64, file, line);
+    times[0] = tc_cast_at(tc_logical_not_at(pred, file, line), TC_I64, file, line);
+    for (int yes = 0; yes < 2; yes++)
+        if (!tc__branch_record(b, yes, times[yes], row[yes])) return 0;
+    if (!tc__branch_alike(b, row[0], row[1])) return 0;
+    for (int i = 0; i < b->n_out; i++) {
+        tc_tensor yes = tc_select_at(row[1][i], 0, 0, file, line);
+        tc_tensor no = tc_select_at(row[0][i], 0, 0, file, line);
+        b->out[i] = tc_where_at(pred, yes, no, file, line);
+        if (!b->out[i].id) return 0;
+    }
+    return 1;
+}
+
+// Outside: the one that is to be.
+static int tc__branch_eager(tc__branching *b, tc_tensor pred) {
+    tc__core *core = tc__core_of(b->s.f.c);
+    const char *doing = core->doing;
+    int64_t word = 0;
+    tc_tensor out[TC__LOOP_MOST];
+    if (tc_read_at(tc_cast_at(pred, TC_I64, b->s.f.file, b->s.f.line), &word, sizeof word,
+                   b->s.f.file, b->s.f.line))
+        return 0;
+    memset(out, 0, sizeof out);
+    core->doing = NULL;
+    b->body[word != 0](b->s.f.c, b->in, out, b->user);
+    core->doing = doing;
+    for (int i = 0; i < b->n_out && !core->unit_item; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "out[%d] of the body", i);
+        if (!tc__operand_given(&b->s.f, name, out[i])) return 0;
+        b->out[i] = tc_clone_at(out[i], b->s.f.file, b->s.f.line);
+    }
+    return !core->unit_item;
+}
+
+TCDEF tc_status tc_cond_at(tc_tensor pred, tc_body yes, tc_body no, void *user,
+                           const tc_tensor *in, int n_in, tc_tensor *out, int n_out,
+                           const char *file, int line) {
+    tc__branching b;
+    memset(&b, 0, sizeof b);
+    b.body[0] = no, b.body[1] = yes, b.user = user;
+    b.in = in, b.n_in = n_in, b.out = out, b.n_out = n_out;
+    for (int i = 0; i < n_out && out; i++) out[i] = tc__null();
+    if (!tc__begin(&b.s.f, "tc_cond", pred, file, line))
+        return tc__api_refused(&b.s.f, pred);
+    tc_ctx *c = b.s.f.c;
+    tc_status outer = tc__unit_begin(c);
+    int ok = tc__branch_given(&b) && (tc__is_recording(c) ? tc__branch_recorded(&b, pred)
+                                                          : tc__branch_eager(&b, pred));
+    tc_status status = tc__unit_end(c, outer, ok);
+    for (int i = 0; i < n_out && status && out; i++) out[i] = tc__null();
+    tc__leave_many(&b.s.f, out, status ? 0 : n_out);
+    return status;
+}
+
+// ---- loops that ask ----
+
+typedef struct tc__asking {
+    tc__scanning s; // about the first carry
+    tc_body test, body;
+    void *user;
+    int n;
+} tc__asking;
+
+// in[] are the carries, whether the loop goes on, how many turns there were, and the number of this one.
+static void tc__while_body(tc_ctx *c, const tc_tensor *in, tc_tensor *out, void *user) {
+    const tc__asking *w = (const tc__asking *)user;
+    const char *file = w->s.f.file;
+    int line = w->s.f.line;
+    out[w->n] = tc__null();
+    w->body(c, in, out, w->user);
+    if (!tc__core_of(c)->unit_item) w->test(c, out, &out[w->n], w->user);
+    if (out[w->n].id)
+        out[w->n] = tc_reshape_at(out[w->n], tc_dims_of(0, NULL), file, line);
+    out[w->n + 1] = tc_add_s_at(in[w->n + 1], 1, file, line);
+}
+
+static int tc__while_recorded(tc__asking *w, const tc_tensor *init, tc_tensor *out) {
+    tc__scanning *s = &w->s;
+    const char *file = s->f.file;
+    int line = s->f.line;
+    tc_tensor all[TC__LOOP_MOST], last[TC__LOOP_MOST], xs, go = tc__null();
+    tc_dims d;
+    memset(&d, 0, sizeof d);
+    d.rank = 1, d.size[0] = s->turns;
+    memcpy(all, init, (size_t)w->n * sizeof *init);
+    tc__core *core = tc__core_of(s->f.c);
+    const char *doing = core->doing;
+    core->doing = NULL;
+    w->test(s->f.c, init, &go, w->user);
+    core->doing = doing;
+    if (core->unit_item || !tc__operand_given(&s->f, "out[0] of the test", go)) return 0;
+    all[w->n] = tc_reshape_at(go, tc_dims_of(0, NULL), file, line);
+    all[w->n + 1] = tc__scalar(&s->f, 0, TC_I64);
+    xs = tc__iota(&s->f, &d, 0);
+    s->body = tc__while_body, s->user = w, s->init = all, s->xs = &xs, s->last = last;
+    s->n_carry = w->n + 2, s->n_xs = 1, s->go = w->n + 1, s->count = w->n + 2;
+    if (!xs.id || !all[w->n].id || !all[w->n + 1].id || !tc__scan_recorded(s)) return 0;
+    memcpy(out, last, (size_t)w->n * sizeof *out);
+    return 1;
+}
+
+// Whether the loop goes on with these carries; -1 = reported.
+static int tc__while_asks(const tc__asking *w, const tc_tensor *in) {
+    tc__core *core = tc__core_of(w->s.f.c);
+    const char *doing = core->doing;
+    int64_t word = 0;
+    tc_tensor go = tc__null();
+    core->doing = NULL;
+    w->test(w->s.f.c, in, &go, w->user);
+    core->doing = doing;
+    if (core->unit_item || !tc__operand_given(&w->s.f, "out[0] of the test", go)) return -1;
+    tc_tensor t = tc_cast_at(go, TC_I64, w->s.f.file, w->s.f.line);
+    if (tc_read_at(t, &word, sizeof word, w->s.f.file, w->s.f.line)) return -1;
+    return word != 0;
+}
+
+static int tc__while_eager(tc__asking *w, const tc_tensor *init, tc_tensor *out) {
+    tc__scanning *s = &w->s;
+    int more = 1;
+    s->body = w->body, s->user = w->user, s->init = init, s->n_carry = w->n;
+    memcpy(out, init, (size_t)w->n * sizeof *out);
+    for (int64_t t = 0; t < s->turns && more > 0; t++) {
+        more = tc__while_asks(w, out);
+        if (more <= 0) break;
+        memcpy(s->in, out, (size_t)w->n * sizeof *out);
+        if (!tc__scan_turn(s)) return 0;
+        memcpy(out, s->out, (size_t)w->n * sizeof *out);
+    }
+    for (int i = 0; i < w->n && more >= 0; i++)
+        out[i] = tc_clone_at(out[i], s->f.file, s->f.line);
+    return more >= 0;
+}
+
+static int tc__while_given(const tc__asking *w, const tc_tensor *init,
+                           const tc_tensor *out) {
+    const tc__api *f = &w->s.f;
+    tc__meta m;
+    char name[24];
+    if (!w->test || !w->body || !init || !out)
+        return tc__fail(f->c, TC_E_NULL, "%s: %s is null", f->who,
+                        !w->test   ? "the test"
+                        : !w->body ? "the body"
+                        : init     ? "out"
+                                   : "init");
+    if (w->n < 1 || w->n > TC__LOOP_MOST - 2 || w->s.turns < 0)
+        return tc__fail(f->c, TC_E_ARG,
+                        "%s: n is %d and most %lld; 1 to %d carries are possible, and 0 or "
+                        "more turns",
+                        f->who, w->n, (long long)w->s.turns, TC__LOOP_MOST - 2);
+    for (int i = 0; i < w->n; i++) {
+        snprintf(name, sizeof name, "init[%d]", i);
+        if (!tc__operand_given(f, name, init[i]) || !tc__meta_get(f, init[i], &m)) return 0;
+    }
+    return 1;
+}
+
+TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_tensor *init,
+                            int n, int64_t most, tc_tensor *out, const char *file,
+                            int line) {
+    tc__asking w;
+    tc_tensor of = n > 0 && init ? init[0] : tc__null();
+    memset(&w, 0, sizeof w);
+    w.test = test, w.body = body, w.user = user, w.n = n, w.s.turns = most;
+    if (!tc__begin(&w.s.f, "tc_while", of, file, line)) {
+        for (int i = 0; i < n && out; i++) out[i] = tc__null();
+        return tc__api_refused(&w.s.f, of);
+    }
+    tc_ctx *c = w.s.f.c;
+    tc_status outer = tc__unit_begin(c);
+    int ok = tc__while_given(&w, init, out);
+    tc_tensor last[TC__LOOP_MOST];
+    ok = ok && (tc__is_recording(c) ? tc__while_recorded(&w, init, last)
+                                    : tc__while_eager(&w, init, last));
+    tc_status status = tc__unit_end(c, outer, ok);
+    for (int i = 0; i < n && out; i++) out[i] = status ? tc__null() : last[i];
+    tc__leave_many(&w.s.f, out, status ? 0 : n);
+    return status;
 }

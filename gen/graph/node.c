@@ -74,6 +74,9 @@ typedef struct tc__rounds {
     tc__ix turns;         // how many there are
     uint32_t outer;       // 1 + the loop around it; 0 = none
     int backward;         // the last row comes first
+    uint32_t times, go;   // 1 + the carry that tells how many turns, or whether there is another; 0 = none
+    uint32_t count;       // 1 + the carry that counts those
+    uint32_t asked;       // behind pass/loops.c: the memory of `times` or `go`
     uint32_t chain;       // 1 + its last NEXT; 0 = none, or the graph is not that of a builder,
     uint32_t first, last; //   as these: its nodes are among those from first to before last
 } tc__rounds;

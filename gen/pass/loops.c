@@ -90,7 +90,10 @@ static tc__node *tc__unroll_carry(tc__unroll *u, const tc__node *n) {
     const tc__node *init = tc__unroll_at(u, n->in[0]);
     uint32_t memory = tc__spot_memory(u, loop, 0, init);
     if (u->w.failed) return NULL;
-    u->w.to->memory.at[memory].number = (uint32_t)n->attr[TC__CARRY_NUMBER];
+    uint32_t number = (uint32_t)n->attr[TC__CARRY_NUMBER];
+    tc__rounds *l = &u->w.to->loop.at[loop];
+    u->w.to->memory.at[memory].number = number;
+    if (number + 1 == l->times || number + 1 == l->go) l->asked = memory;
     tc__node *first = tc__spot_store(u, TC__SPOT_FIRST, memory, init,
                                       u->w.from->loop.at[loop].outer);
     return first ? tc__spot_input(u, TC__SPOT_NOW, memory, n, &first->id, 1, loop + 1)
