@@ -162,6 +162,10 @@
 //     }
 //     ```
 //
+//     A loop over rows, as a recurrent network is: in C it is unrolled, which is right for a few. tc_scan records a
+//     body once and runs it for each row; tc_while and tc_cond decide by values that stay in the graph. Gradients go
+//     through all of them.
+//
 //     A decode loop. The cache is room for the most; a region writes its row in place and reads the rows so far
 //     where they lie, with a size that programs get at run time. Nothing is copied, and the second token
 //     makes the program for all lengths.
@@ -2648,7 +2652,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x9e02545d1dd68bbdu
+#define TC__BUILD_ID 0x774ff10620c90ae8u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7051,7 +7055,8 @@ uint32_t slot;
 tc__ix turns;
 uint32_t outer;
 int backward;
-uint32_t times,go;
+uint32_t times,
+go;
 uint32_t count;
 uint32_t asked;
 uint32_t chain;
@@ -9396,7 +9401,8 @@ return ok;
 }
 static int tc__is_mark(tc__op op,uint32_t n_in){
 return op==TC_OP_FINISH||op==TC_OP_SHARE||op==TC_OP_NO_GRAD||
-op==TC_OP_OWN_GRADIENT||op==TC_OP_END_LOOP||(op==TC_OP_BREAK&&!n_in)||tc__is_composite(op);
+op==TC_OP_OWN_GRADIENT||op==TC_OP_END_LOOP||
+(op==TC_OP_BREAK&&!n_in)||tc__is_composite(op);
 }
 static int tc__call_infer(tc_ctx*c,const tc__visit*v,const tc__call*k,tc__infer*q){
 tc__meta m[TC__MAX_OPERANDS];
@@ -15408,502 +15414,6 @@ tc_tensor g;
 g.id=m?m->grad:0;
 return g;
 }
-// ---- gen/graph/loop.c
-enum{TC__LOOP_MOST=64};
-typedef struct tc__scanning{
-tc__api f;
-tc_body body;
-void*user;
-const tc_tensor*init,*xs;
-int n_carry,n_xs,n_ys;
-int64_t turns;
-int times,go,count;
-tc_tensor*last,*ys;
-tc_tensor in[2*TC__LOOP_MOST],out[2*TC__LOOP_MOST];
-}tc__scanning;
-static int tc__scan_counts(const tc__scanning*s){
-const char*who=s->f.who;
-tc_ctx*c=s->f.c;
-if(!s->body)return tc__fail(c,TC_E_NULL,"%s: the body is null",who);
-if(s->n_xs<1||!s->xs)
-return tc__fail(c,TC_E_ARG,
-"%s: there are no xs; it needs rows of something, which tc_arange "
-"numbers",
-who);
-if(s->n_carry<0||s->n_carry>TC__LOOP_MOST||s->n_xs>TC__LOOP_MOST||
-s->n_ys<0||s->n_ys>TC__LOOP_MOST)
-return tc__fail(c,TC_E_ARG,"%s: %d carries, %d xs, %d ys; 0 to %d are possible",
-who,s->n_carry,s->n_xs,s->n_ys,TC__LOOP_MOST);
-if((s->n_carry&&(!s->init||!s->last))||(s->n_ys&&!s->ys))
-return tc__fail(c,TC_E_NULL,"%s: %s is null",who,
-s->n_ys&&!s->ys?"ys"
-:s->init?"last"
-:"init");
-return s->n_carry+s->n_ys||
-tc__fail(c,TC_E_ARG,"%s: it has neither carries nor ys",who);
-}
-static int tc__scan_given(tc__scanning*s){
-tc__meta m;
-char name[24];
-if(!tc__scan_counts(s))return 0;
-for(int i=0;i<s->n_carry;i++){
-snprintf(name,sizeof name,"init[%d]",i);
-if(!tc__operand_given(&s->f,name,s->init[i])||
-!tc__meta_get(&s->f,s->init[i],&m))
-return 0;
-}
-for(int i=0;i<s->n_xs;i++){
-snprintf(name,sizeof name,"xs[%d]",i);
-if(!tc__operand_given(&s->f,name,s->xs[i])||
-!tc__meta_get(&s->f,s->xs[i],&m))
-return 0;
-if(!m.rank)
-return tc__fail(s->f.c,TC_E_RANK,"%s: %s is a number and has no rows",
-s->f.who,name);
-if(i&&tc__meta_size(&m,0)!=s->turns)
-return tc__fail(s->f.c,TC_E_SHAPE,"%s: xs[0] has %lld rows, %s %lld",
-s->f.who,(long long)s->turns,name,
-(long long)tc__meta_size(&m,0));
-s->turns=tc__meta_size(&m,0);
-}
-return 1;
-}
-static int tc__scan_out(tc__scanning*s,int i){
-tc__meta m,want;
-char name[24],x[160],y[160];
-snprintf(name,sizeof name,"out[%d] of the body",i);
-if(!tc__operand_given(&s->f,name,s->out[i])||!tc__meta_get(&s->f,s->out[i],&m))
-return 0;
-if(i>=s->n_carry)return 1;
-if(!tc__meta_get(&s->f,s->init[i],&want))return 0;
-int same=m.rank==want.rank;
-for(int d=0;d<m.rank&&same;d++)same=m.dims[d]==want.dims[d];
-if(same&&m.dtype==want.dtype)return 1;
-return tc__fail(s->f.c,same?TC_E_DTYPE:TC_E_SHAPE,
-"%s: %s is %s%s, carry %d was %s%s; a carry stays as it was",s->f.who,
-name,tc__dtype(m.dtype)->name,tc__dims_text(&m,x),i,
-tc__dtype(want.dtype)->name,tc__dims_text(&want,y));
-}
-static int tc__scan_turn(tc__scanning*s){
-tc__core*core=tc__core_of(s->f.c);
-const char*doing=core->doing;
-int ok=1;
-for(int i=0;i<s->n_carry+s->n_ys;i++)s->out[i]=tc__null();
-core->doing=NULL;
-s->body(s->f.c,s->in,s->out,s->user);
-core->doing=doing;
-if(core->unit_item)return 0;
-for(int i=0;i<s->n_carry+s->n_ys&&ok;i++)ok=tc__scan_out(s,i);
-return ok;
-}
-static int tc__loop_mark(const tc__scanning*s,tc__op op,const tc_tensor*in,uint32_t n_in,
-const int64_t*word,uint32_t words){
-tc__call k;
-memset(&k,0,sizeof k);
-k.op=op,k.in=in,k.n_in=n_in,k.attr=word,k.n_attr=words;
-k.site.file=s->f.file,k.site.line=s->f.line;
-return tc__visit_step(s->f.c,tc__recorder_of(s->f.c)->visit,&k)!=NULL;
-}
-static const char*tc__loop_refuses(const tc__visit*v,const tc__step*s,uint32_t begin){
-uint32_t to=s->op==TC_OP_COPY_?tc__memory_of(v,s->in[0]):begin;
-if(to&TC__EXTERNAL||to<begin)
-return "writes in place what is from outside of it; make that a carry";
-if(s->op==TC_OP_RANDOM)
-return "draws random numbers; draw them before the loop, and give them as rows";
-if(s->op==TC_OP_KEEP)return "keeps a tensor; give it as a result";
-return s->op==TC_OP_BREAK?"reads a value":NULL;
-}
-static int tc__loop_allowed(const tc__scanning*s,uint32_t begin){
-const tc__visit*v=tc__recorder_of(s->f.c)->visit;
-for(size_t i=begin;i<v->path.count;i++){
-const tc__step*step=v->path.at[i];
-const char*why=tc__loop_refuses(v,step,begin);
-if(!why)continue;
-tc__site_set(s->f.c,step->site);
-return tc__fail(s->f.c,TC_E_UNSUPPORTED,"%s: the body %s",s->f.who,why);
-}
-return 1;
-}
-static int tc__loop_record(tc__scanning*s,int64_t loop,tc_tensor*next){
-tc_tensor pair[2];
-int64_t word[2];
-int ok=1;
-word[TC__CARRY_LOOP]=loop;
-for(int i=0;i<s->n_carry&&ok;i++){
-word[TC__CARRY_NUMBER]=i;
-s->in[i]=tc__prim(&s->f,TC_OP_CARRY,s->init[i],word,2);
-ok=s->in[i].id!=0;
-}
-for(int i=0;i<s->n_xs&&ok;i++){
-s->in[s->n_carry+i]=tc__prim(&s->f,TC_OP_EACH,s->xs[i],&loop,1);
-ok=s->in[s->n_carry+i].id!=0;
-}
-ok=ok&&tc__scan_turn(s);
-for(int i=0;i<s->n_carry&&ok;i++){
-word[TC__NEXT_NUMBER]=i;
-pair[0]=s->in[i],pair[1]=s->out[i];
-next[i]=tc__prim_n(&s->f,TC_OP_NEXT,pair,2,word,2);
-ok=next[i].id!=0;
-}
-return ok;
-}
-static int tc__loop_results(tc__scanning*s,int64_t loop,const tc_tensor*next){
-tc_tensor pair[2];
-int64_t word[2];
-int ok=1;
-word[TC__CARRIED_LOOP]=loop;
-for(int i=0;i<s->n_carry&&ok;i++){
-word[TC__CARRIED_NUMBER]=i;
-s->last[i]=tc__prim(&s->f,TC_OP_CARRIED,next[i],word,2);
-ok=s->last[i].id!=0;
-}
-for(int i=0;i<s->n_ys&&ok;i++){
-pair[0]=s->out[s->n_carry+i],pair[1]=s->xs[0];
-s->ys[i]=tc__prim_n(&s->f,TC_OP_STACKED,pair,2,&loop,1);
-ok=s->ys[i].id!=0;
-}
-return ok;
-}
-static int tc__scan_recorded(tc__scanning*s){
-tc__visit*v=tc__recorder_of(s->f.c)->visit;
-tc_tensor next[TC__LOOP_MOST];
-int64_t loop=v->loops++,outer=v->at->loop,word[4];
-uint32_t begin=(uint32_t)v->path.count;
-word[TC__LOOP_LOOP]=loop,word[TC__LOOP_TIMES]=s->times;
-word[TC__LOOP_GO]=s->go,word[TC__LOOP_COUNT]=s->count;
-if(!tc__loop_mark(s,TC_OP_LOOP,s->xs,1,word,4))return 0;
-int ok=tc__loop_record(s,loop,next)&&tc__loop_allowed(s,begin);
-ok=tc__loop_mark(s,TC_OP_END_LOOP,NULL,0,&outer,1)&&ok;
-return ok&&tc__loop_results(s,loop,next);
-}
-static int tc__scan_put(tc__scanning*s,int64_t t){
-tc__meta m;
-const char*file=s->f.file;
-int line=s->f.line;
-for(int i=0;i<s->n_ys;i++){
-tc_tensor y=s->out[s->n_carry+i];
-if(!s->ys[i].id){
-tc_dims d;
-if(!tc__meta_get(&s->f,y,&m))return 0;
-if(m.rank==TC_MAX_RANK)
-return tc__fail(s->f.c,TC_E_RANK,
-"%s: rows of %d dimensions make %d, %d are possible",
-s->f.who,m.rank,m.rank+1,TC_MAX_RANK);
-d=tc__meta_dims(&m);
-tc__dims_insert(&d,0,s->turns);
-s->ys[i]=tc_zeros_at(s->f.c,d,(tc_dtype)m.dtype,file,line);
-}
-if(t==s->turns)continue;
-tc_tensor row=tc_select_at(s->ys[i],0,t,file,line);
-if(!row.id||!tc_copy__at(row,y,file,line).id)return 0;
-}
-return 1;
-}
-static int tc__scan_rows(tc__scanning*s,int64_t t){
-for(int i=0;i<s->n_xs;i++){
-tc__meta m;
-tc_tensor*x=&s->in[s->n_carry+i];
-if(t<s->turns){
-*x=tc_select_at(s->xs[i],0,t,s->f.file,s->f.line);
-}else{
-if(!tc__meta_get(&s->f,s->xs[i],&m))return 0;
-tc_dims d=tc__meta_dims(&m);
-memmove(d.size,d.size+1,(size_t)--d.rank*sizeof*d.size);
-*x=tc_zeros_at(s->f.c,d,(tc_dtype)m.dtype,s->f.file,s->f.line);
-}
-if(!x->id)return 0;
-}
-return 1;
-}
-static int tc__scan_eager(tc__scanning*s){
-int ok=1;
-for(int i=0;i<s->n_carry;i++)s->last[i]=s->init[i];
-for(int64_t t=0;ok&&(t<s->turns||(!t&&s->n_ys));t++){
-tc_scope_begin(s->f.c);
-memcpy(s->in,s->last,(size_t)s->n_carry*sizeof*s->in);
-ok=tc__scan_rows(s,t)&&tc__scan_turn(s);
-for(int i=0;i<s->n_carry&&ok&&t<s->turns;i++)s->last[i]=s->out[i];
-tc_tensor keep[2*TC__LOOP_MOST];
-memcpy(keep,s->out,sizeof keep);
-tc__scope_end(s->f.c,keep,ok?s->n_carry+s->n_ys:0,s->f.file,s->f.line);
-ok=ok&&tc__scan_put(s,t);
-}
-for(int i=0;i<s->n_carry&&ok;i++){
-s->last[i]=tc_clone_at(s->last[i],s->f.file,s->f.line);
-ok=s->last[i].id!=0;
-}
-return ok;
-}
-static tc_status tc__scan_run(tc__scanning*s){
-tc_tensor all[2*TC__LOOP_MOST];
-tc_ctx*c=s->f.c;
-for(int i=0;i<s->n_carry&&s->last;i++)s->last[i]=tc__null();
-for(int i=0;i<s->n_ys&&s->ys;i++)s->ys[i]=tc__null();
-tc_status outer=tc__unit_begin(c);
-int ok=tc__scan_given(s)&&
-(tc__is_recording(c)?tc__scan_recorded(s):tc__scan_eager(s));
-tc_status status=tc__unit_end(c,outer,ok);
-for(int i=0;i<s->n_carry&&s->last;i++){
-if(status)s->last[i]=tc__null();
-all[i]=s->last[i];
-}
-for(int i=0;i<s->n_ys&&s->ys;i++){
-if(status)s->ys[i]=tc__null();
-all[s->n_carry+i]=s->ys[i];
-}
-tc__leave_many(&s->f,all,status?0:s->n_carry+s->n_ys);
-return status;
-}
-TCDEF tc_status tc_scan_at(tc_body body,void*user,const tc_tensor*init,int n_carry,
-const tc_tensor*xs,int n_xs,tc_tensor*last,tc_tensor*ys,
-int n_ys,const char*file,int line){
-tc__scanning s;
-tc_tensor of=n_xs>0&&xs?xs[0]:n_carry>0&&init?init[0]:tc__null();
-memset(&s,0,sizeof s);
-s.body=body,s.user=user,s.init=init,s.xs=xs;
-s.n_carry=n_carry,s.n_xs=n_xs,s.n_ys=n_ys,s.last=last,s.ys=ys;
-if(!tc__begin(&s.f,"tc_scan",of,file,line))return tc__api_refused(&s.f,of);
-return tc__scan_run(&s);
-}
-typedef struct tc__branching{
-tc__scanning s;
-tc_body body[2];
-void*user;
-const tc_tensor*in;
-int n_in,n_out;
-tc_tensor*out;
-}tc__branching;
-typedef struct tc__branch_turn{
-const tc__branching*b;
-tc_body body;
-}tc__branch_turn;
-static void tc__branch_body(tc_ctx*c,const tc_tensor*in,tc_tensor*out,void*user){
-const tc__branch_turn*t=(const tc__branch_turn*)user;
-out[0]=in[0];
-t->body(c,t->b->in,out+1,t->b->user);
-}
-static int tc__branch_given(const tc__branching*b){
-const tc__api*f=&b->s.f;
-char name[24],x[160];
-if(!b->body[0]||!b->body[1])
-return tc__fail(f->c,TC_E_NULL,"%s: a body is null",f->who);
-if(b->n_in<0||b->n_out<1||b->n_out>=TC__LOOP_MOST)
-return tc__fail(f->c,TC_E_ARG,"%s: n_in is %d, n_out %d; 1 to %d results are possible",
-f->who,b->n_in,b->n_out,TC__LOOP_MOST-1);
-if((b->n_in&&!b->in)||!b->out)
-return tc__fail(f->c,TC_E_NULL,"%s: %s is null",f->who,b->out?"in":"out");
-if(tc__is_float(f->x.dtype)||tc__meta_elements(&f->x)!=1)
-return tc__fail(f->c,TC_E_DTYPE,"%s: the predicate is %s%s; one bool or integer is needed",
-f->who,tc__dtype(f->x.dtype)->name,tc__dims_text(&f->x,x));
-for(int i=0;i<b->n_in;i++){
-snprintf(name,sizeof name,"in[%d]",i);
-if(!tc__operand_given(f,name,b->in[i]))return 0;
-}
-return 1;
-}
-static int tc__branch_alike(const tc__branching*b,const tc_tensor*no,
-const tc_tensor*yes){
-const tc__api*f=&b->s.f;
-tc__meta m,n;
-char x[160],y[160];
-for(int i=0;i<b->n_out;i++){
-if(!tc__meta_get(f,no[i],&m)||!tc__meta_get(f,yes[i],&n))return 0;
-int same=m.rank==n.rank&&m.dtype==n.dtype;
-for(int d=0;d<m.rank&&same;d++)same=m.dims[d]==n.dims[d];
-if(!same)
-return tc__fail(f->c,TC_E_SHAPE,
-"%s: out[%d] is %s%s if it is true, %s%s else (behind a first "
-"dimension of one); they must be alike",
-f->who,i,tc__dtype(n.dtype)->name,tc__dims_text(&n,x),
-tc__dtype(m.dtype)->name,tc__dims_text(&m,y));
-}
-return 1;
-}
-static int tc__branch_record(tc__branching*b,int yes,tc_tensor times,tc_tensor*rows){
-tc__scanning*s=&b->s;
-tc__branch_turn turn;
-tc_dims one;
-tc_tensor last,xs;
-memset(&one,0,sizeof one);
-one.rank=1,one.size[0]=1;
-xs=tc__iota(&s->f,&one,0);
-turn.b=b,turn.body=b->body[yes];
-s->body=tc__branch_body,s->user=&turn,s->init=&times,s->xs=&xs;
-s->n_carry=1,s->n_xs=1,s->n_ys=b->n_out,s->times=1,s->turns=1;
-s->last=&last,s->ys=rows;
-return xs.id&&times.id&&tc__scan_recorded(s);
-}
-static int tc__branch_recorded(tc__branching*b,tc_tensor pred){
-tc_tensor row[2][TC__LOOP_MOST],times[2];
-const char*file=b->s.f.file;
-int line=b->s.f.line;
-pred=tc_ne_s_at(tc_reshape_at(pred,tc_dims_of(0,NULL),file,line),0,file,line);
-times[1]=tc_cast_at(pred,TC_I64,file,line);
-times[0]=tc_cast_at(tc_logical_not_at(pred,file,line),TC_I64,file,line);
-for(int yes=0;yes<2;yes++)
-if(!tc__branch_record(b,yes,times[yes],row[yes]))return 0;
-if(!tc__branch_alike(b,row[0],row[1]))return 0;
-for(int i=0;i<b->n_out;i++){
-tc_tensor yes=tc_select_at(row[1][i],0,0,file,line);
-tc_tensor no=tc_select_at(row[0][i],0,0,file,line);
-b->out[i]=tc_where_at(pred,yes,no,file,line);
-if(!b->out[i].id)return 0;
-}
-return 1;
-}
-static int tc__branch_eager(tc__branching*b,tc_tensor pred){
-tc__core*core=tc__core_of(b->s.f.c);
-const char*doing=core->doing;
-int64_t word=0;
-tc_tensor out[TC__LOOP_MOST];
-if(tc_read_at(tc_cast_at(pred,TC_I64,b->s.f.file,b->s.f.line),&word,sizeof word,
-b->s.f.file,b->s.f.line))
-return 0;
-memset(out,0,sizeof out);
-core->doing=NULL;
-b->body[word!=0](b->s.f.c,b->in,out,b->user);
-core->doing=doing;
-for(int i=0;i<b->n_out&&!core->unit_item;i++){
-char name[24];
-snprintf(name,sizeof name,"out[%d] of the body",i);
-if(!tc__operand_given(&b->s.f,name,out[i]))return 0;
-b->out[i]=tc_clone_at(out[i],b->s.f.file,b->s.f.line);
-}
-return!core->unit_item;
-}
-TCDEF tc_status tc_cond_at(tc_tensor pred,tc_body yes,tc_body no,void*user,
-const tc_tensor*in,int n_in,tc_tensor*out,int n_out,
-const char*file,int line){
-tc__branching b;
-memset(&b,0,sizeof b);
-b.body[0]=no,b.body[1]=yes,b.user=user;
-b.in=in,b.n_in=n_in,b.out=out,b.n_out=n_out;
-for(int i=0;i<n_out&&out;i++)out[i]=tc__null();
-if(!tc__begin(&b.s.f,"tc_cond",pred,file,line))
-return tc__api_refused(&b.s.f,pred);
-tc_ctx*c=b.s.f.c;
-tc_status outer=tc__unit_begin(c);
-int ok=tc__branch_given(&b)&&(tc__is_recording(c)?tc__branch_recorded(&b,pred)
-:tc__branch_eager(&b,pred));
-tc_status status=tc__unit_end(c,outer,ok);
-for(int i=0;i<n_out&&status&&out;i++)out[i]=tc__null();
-tc__leave_many(&b.s.f,out,status?0:n_out);
-return status;
-}
-typedef struct tc__asking{
-tc__scanning s;
-tc_body test,body;
-void*user;
-int n;
-}tc__asking;
-static void tc__while_body(tc_ctx*c,const tc_tensor*in,tc_tensor*out,void*user){
-const tc__asking*w=(const tc__asking*)user;
-const char*file=w->s.f.file;
-int line=w->s.f.line;
-out[w->n]=tc__null();
-w->body(c,in,out,w->user);
-if(!tc__core_of(c)->unit_item)w->test(c,out,&out[w->n],w->user);
-if(out[w->n].id)
-out[w->n]=tc_reshape_at(out[w->n],tc_dims_of(0,NULL),file,line);
-out[w->n+1]=tc_add_s_at(in[w->n+1],1,file,line);
-}
-static int tc__while_recorded(tc__asking*w,const tc_tensor*init,tc_tensor*out){
-tc__scanning*s=&w->s;
-const char*file=s->f.file;
-int line=s->f.line;
-tc_tensor all[TC__LOOP_MOST],last[TC__LOOP_MOST],xs,go=tc__null();
-tc_dims d;
-memset(&d,0,sizeof d);
-d.rank=1,d.size[0]=s->turns;
-memcpy(all,init,(size_t)w->n*sizeof*init);
-tc__core*core=tc__core_of(s->f.c);
-const char*doing=core->doing;
-core->doing=NULL;
-w->test(s->f.c,init,&go,w->user);
-core->doing=doing;
-if(core->unit_item||!tc__operand_given(&s->f,"out[0] of the test",go))return 0;
-all[w->n]=tc_reshape_at(go,tc_dims_of(0,NULL),file,line);
-all[w->n+1]=tc__scalar(&s->f,0,TC_I64);
-xs=tc__iota(&s->f,&d,0);
-s->body=tc__while_body,s->user=w,s->init=all,s->xs=&xs,s->last=last;
-s->n_carry=w->n+2,s->n_xs=1,s->go=w->n+1,s->count=w->n+2;
-if(!xs.id||!all[w->n].id||!all[w->n+1].id||!tc__scan_recorded(s))return 0;
-memcpy(out,last,(size_t)w->n*sizeof*out);
-return 1;
-}
-static int tc__while_asks(const tc__asking*w,const tc_tensor*in){
-tc__core*core=tc__core_of(w->s.f.c);
-const char*doing=core->doing;
-int64_t word=0;
-tc_tensor go=tc__null();
-core->doing=NULL;
-w->test(w->s.f.c,in,&go,w->user);
-core->doing=doing;
-if(core->unit_item||!tc__operand_given(&w->s.f,"out[0] of the test",go))return-1;
-tc_tensor t=tc_cast_at(go,TC_I64,w->s.f.file,w->s.f.line);
-if(tc_read_at(t,&word,sizeof word,w->s.f.file,w->s.f.line))return-1;
-return word!=0;
-}
-static int tc__while_eager(tc__asking*w,const tc_tensor*init,tc_tensor*out){
-tc__scanning*s=&w->s;
-int more=1;
-s->body=w->body,s->user=w->user,s->init=init,s->n_carry=w->n;
-memcpy(out,init,(size_t)w->n*sizeof*out);
-for(int64_t t=0;t<s->turns&&more>0;t++){
-more=tc__while_asks(w,out);
-if(more<=0)break;
-memcpy(s->in,out,(size_t)w->n*sizeof*out);
-if(!tc__scan_turn(s))return 0;
-memcpy(out,s->out,(size_t)w->n*sizeof*out);
-}
-for(int i=0;i<w->n&&more>=0;i++)
-out[i]=tc_clone_at(out[i],s->f.file,s->f.line);
-return more>=0;
-}
-static int tc__while_given(const tc__asking*w,const tc_tensor*init,
-const tc_tensor*out){
-const tc__api*f=&w->s.f;
-tc__meta m;
-char name[24];
-if(!w->test||!w->body||!init||!out)
-return tc__fail(f->c,TC_E_NULL,"%s: %s is null",f->who,
-!w->test?"the test"
-:!w->body?"the body"
-:init?"out"
-:"init");
-if(w->n<1||w->n>TC__LOOP_MOST-2||w->s.turns<0)
-return tc__fail(f->c,TC_E_ARG,
-"%s: n is %d and most %lld; 1 to %d carries are possible, and 0 or "
-"more turns",
-f->who,w->n,(long long)w->s.turns,TC__LOOP_MOST-2);
-for(int i=0;i<w->n;i++){
-snprintf(name,sizeof name,"init[%d]",i);
-if(!tc__operand_given(f,name,init[i])||!tc__meta_get(f,init[i],&m))return 0;
-}
-return 1;
-}
-TCDEF tc_status tc_while_at(tc_body test,tc_body body,void*user,const tc_tensor*init,
-int n,int64_t most,tc_tensor*out,const char*file,
-int line){
-tc__asking w;
-tc_tensor of=n>0&&init?init[0]:tc__null();
-memset(&w,0,sizeof w);
-w.test=test,w.body=body,w.user=user,w.n=n,w.s.turns=most;
-if(!tc__begin(&w.s.f,"tc_while",of,file,line)){
-for(int i=0;i<n&&out;i++)out[i]=tc__null();
-return tc__api_refused(&w.s.f,of);
-}
-tc_ctx*c=w.s.f.c;
-tc_status outer=tc__unit_begin(c);
-int ok=tc__while_given(&w,init,out);
-tc_tensor last[TC__LOOP_MOST];
-ok=ok&&(tc__is_recording(c)?tc__while_recorded(&w,init,last)
-:tc__while_eager(&w,init,last));
-tc_status status=tc__unit_end(c,outer,ok);
-for(int i=0;i<n&&out;i++)out[i]=status?tc__null():last[i];
-tc__leave_many(&w.s.f,out,status?0:n);
-return status;
-}
 // ---- gen/graph/construct.c
 static tc__node*tc__make(tc__graph*g,tc__op op,int dtype,int rank,const tc__ix*dims,
 const uint32_t*in,uint32_t n_in,const int64_t*attr,
@@ -16125,7 +15635,8 @@ return tc__loop_depth(g,a)>=tc__loop_depth(g,b)?a:b;
 static uint32_t tc__loop_named(const tc__graph*g,tc__ix e){
 uint32_t in=0;
 for(uint32_t i=0;i<g->loop.count&&!tc__ix_is_const(e);i++)
-if(tc__ix_has_sym(g->ix,e,g->loop.at[i].slot))in=tc__loop_deeper(g,in,i+1);
+if(tc__ix_has_sym(g->ix,e,g->loop.at[i].slot))
+in=tc__loop_deeper(g,in,i+1);
 return in;
 }
 static uint32_t tc__loop_of(const tc__graph*g,const tc__node*n,const uint32_t*of){
@@ -16154,6 +15665,7 @@ enum{
 TC__DEPENDS=1,
 TC__REFUSED=2
 };
+enum{TC__LATE_ROW=-1};
 typedef struct tc__derive{
 tc__graph*g;
 uint32_t y,v;
@@ -16163,6 +15675,7 @@ uint8_t*how;
 const tc__node*why;
 const tc__own_gradient*own;
 size_t owns;
+int(*late)(struct tc__derive*d,const tc__node*n,int factor,tc__node*g);
 struct tc__back*back;
 int rounds;
 int failed;
@@ -16722,12 +16235,9 @@ static void tc__derive_expand(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0);
 tc__d_give(d,a,tc__d_reduce(d,TC_OP_SUM,g,tc__d_repeated(a,n)));
 }
-static int tc__derive_row_late(tc__derive*d,const tc__node*n,tc__node*g);
-static int tc__derive_factor_late(tc__derive*d,const tc__node*n,uint32_t i,
-const tc__node*g);
 static void tc__derive_slice(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0);
-if(tc__derive_row_late(d,n,g))return;
+if(d->late&&d->late(d,n,TC__LATE_ROW,g))return;
 tc__ixpool*x=d->g->ix;
 int64_t dim=n->attr[TC__SLICE_DIM],step=tc__ix_value(n->attr[TC__SLICE_STEP]);
 tc__ix low=n->attr[TC__SLICE_START],count=n->attr[TC__SLICE_COUNT];
@@ -16961,9 +16471,9 @@ d,tc__make(d->g,TC_OP_MATMUL,a->dtype,a->rank,dims,ids,2,NULL,0));
 static void tc__derive_matmul(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0),*b=tc__d_in(d,n,1);
 g=tc__make_cast(d->g,g,a->dtype);
-if(!tc__derive_factor_late(d,n,0,g))
+if(!d->late||!d->late(d,n,0,g))
 tc__d_give(d,a,tc__d_product(d,g,tc__d_turned(d,b)));
-if(!tc__derive_factor_late(d,n,1,g))
+if(!d->late||!d->late(d,n,1,g))
 tc__d_give(d,b,tc__d_product(d,tc__d_turned(d,a),g));
 }
 static void tc__derive_to(tc__derive*d,const tc__node*n,tc__node*g){
@@ -17145,8 +16655,7 @@ const tc__back*b=d->back;
 if(a->op==TC_OP_RESHAPE)a=d->g->node.at[a->in[0]];
 if(a->op!=TC_OP_SLICE)return 0;
 *of=d->g->node.at[a->in[0]];
-return!a->attr[TC__SLICE_DIM]&&
-a->attr[TC__SLICE_START]==tc__back_turn(b)&&
+return!a->attr[TC__SLICE_DIM]&&a->attr[TC__SLICE_START]==tc__back_turn(b)&&
 (tc__back_is_outside(b,a->in[0])||(*of)->op==TC_OP_STACKED)&&
 (*of)->dims[0]==d->g->loop.at[b->loop].turns;
 }
@@ -17160,11 +16669,11 @@ return 1;
 static int tc__derive_row_late(tc__derive*d,const tc__node*n,tc__node*g){
 tc__late l;
 const tc__node*a=g?d->g->node.at[n->in[0]]:NULL;
-if(!d->back||!a||!tc__back_is_outside(d->back,a->id))return 0;
+if(!a||!tc__back_is_outside(d->back,a->id))return 0;
 if(!tc__back_is_whole(d->back))return 0;
 if(n->attr[TC__SLICE_START]!=tc__back_turn(d->back))return 0;
 memset(&l,0,sizeof l);
-l.of=a->id,l.dim=n->attr[TC__SLICE_DIM],l.factor=-1,l.g=g->id;
+l.of=a->id,l.dim=n->attr[TC__SLICE_DIM],l.factor=TC__LATE_ROW,l.g=g->id;
 if(a->dims[l.dim]!=d->g->loop.at[d->back->loop].turns)return 0;
 return tc__back_late(d,&l);
 }
@@ -17172,12 +16681,16 @@ static int tc__derive_factor_late(tc__derive*d,const tc__node*n,uint32_t i,
 const tc__node*g){
 tc__late l;
 const tc__node*a=d->g->node.at[n->in[!i]];
-if(!d->back||!g||!tc__back_is_outside(d->back,n->in[i]))return 0;
+if(!g||!tc__back_is_outside(d->back,n->in[i]))return 0;
 if(!tc__back_is_whole(d->back))return 0;
 if(tc__back_is_outside(d->back,a->id)||n->rank==TC_MAX_RANK)return 0;
 memset(&l,0,sizeof l);
 l.of=n->in[i],l.factor=(int)i,l.a=a->id,l.g=g->id;
 return tc__back_late(d,&l);
+}
+static int tc__derive_late(tc__derive*d,const tc__node*n,int factor,tc__node*g){
+return factor==TC__LATE_ROW?tc__derive_row_late(d,n,g)
+:tc__derive_factor_late(d,n,(uint32_t)factor,g);
 }
 static tc__node*tc__back_all(tc__back*b,uint32_t id){
 tc__derive d=*b->outer;
@@ -17242,7 +16755,8 @@ tc__graph*g=d->g;
 for(uint32_t i=g->loop.at[b->from].last;i<d->n&&!s->failed;i++){
 const tc__node*n=g->node.at[i];
 tc__node*a=n->op==TC_OP_STACKED?tc__back_adjoint(d,i):NULL;
-if(n->op!=TC_OP_STACKED||n->attr[TC__STACKED_LOOP]!=(int64_t)b->from)continue;
+if(n->op!=TC_OP_STACKED||n->attr[TC__STACKED_LOOP]!=(int64_t)b->from)
+continue;
 uint32_t y=tc__back_at(b,n->in[0]);
 s->how[y]|=d->how[i];
 if(a)tc__d_give(s,g->node.at[y],tc__make_row(g,a,tc__back_turn(b)));
@@ -17338,7 +16852,9 @@ uint32_t at=made?g->loop.at[b->loop].chain:0;
 while(at&&g->node.at[at-1]->in[0]!=made->id)
 at=g->node.at[at-1]->n_in>2?g->node.at[at-1]->in[2]+1:0;
 d->how[carry->in[0]]|=TC__DEPENDS;
-if(at)tc__d_give(d,g->node.at[carry->in[0]],tc__make_carried(g,g->node.at[at-1]));
+if(at)
+tc__d_give(d,g->node.at[carry->in[0]],
+tc__make_carried(g,g->node.at[at-1]));
 }
 for(uint32_t i=0;i<b->first&&i<d->n;i++){
 d->how[i]|=s->how[i];
@@ -17405,7 +16921,7 @@ return;
 memset(&b,0,sizeof b);
 b.outer=d,b.from=loop;
 int ok=tc__back_open(&b);
-s.n=(uint32_t)g->node.count,s.back=&b;
+s.n=(uint32_t)g->node.count,s.back=&b,s.late=tc__derive_late;
 s.adjoint=ok?TC__NEW_ARRAY(g->ctx,uint32_t,s.n):NULL;
 s.how=ok?TC__NEW_ARRAY(g->ctx,uint8_t,s.n):NULL;
 ok=ok&&s.adjoint&&s.how&&tc__back_run(&b,&s);
@@ -18207,7 +17723,8 @@ v.node=loops?tc__build_looped(b,s)
 :s->op==TC_OP_GRADIENT?tc__build_gradient(b,s)
 :s->op==TC_OP_JVP?tc__build_jvp(b,s)
 :tc__step_node(b,s);
-if(b->no_grad&&s->op!=TC_OP_CARRY&&s->op!=TC_OP_NEXT)v.node=tc__d_detach(b->g,v.node,0);
+if(b->no_grad&&s->op!=TC_OP_CARRY&&s->op!=TC_OP_NEXT)
+v.node=tc__d_detach(b->g,v.node,0);
 if(!v.node)return 0;
 }
 return TC__PUSH(b->ctx,b->cell,v);
@@ -20696,8 +20213,7 @@ uint32_t*outputs,size_t n_outputs){
 tc__graph_close(to);
 w->to=to;
 if(!tc__graph_open(to,w->ctx,w->from->ix)||!tc__loops_copy(to,w->from)||
-!p->run(w)||
-!tc__composites_carry(w)||w->from->ix->failed)
+!p->run(w)||!tc__composites_carry(w)||w->from->ix->failed)
 return 0;
 for(size_t i=0;i<n_outputs;i++)outputs[i]=w->output[outputs[i]];
 return tc__checked(w->ctx,to,TC__TENSOR);
@@ -20798,8 +20314,8 @@ uint32_t number=(uint32_t)n->attr[TC__CARRY_NUMBER];
 tc__rounds*l=&u->w.to->loop.at[loop];
 u->w.to->memory.at[memory].number=number;
 if(number+1==l->times||number+1==l->go)l->asked=memory;
-tc__node*first=tc__spot_store(u,TC__SPOT_FIRST,memory,init,
-u->w.from->loop.at[loop].outer);
+tc__node*first=
+tc__spot_store(u,TC__SPOT_FIRST,memory,init,u->w.from->loop.at[loop].outer);
 return first?tc__spot_input(u,TC__SPOT_NOW,memory,n,&first->id,1,loop+1)
 :NULL;
 }
@@ -20827,8 +20343,8 @@ uint32_t memory=
 row?tc__spot_memory(u,loop,1,a)
 :tc__carry_memory(u->w.to,loop,n->attr[TC__NEXT_NUMBER]);
 if(u->w.failed)return 0;
-const tc__node*s=tc__spot_store(
-u,row?TC__SPOT_ROW:TC__SPOT_NEXT,memory,a,loop+1);
+const tc__node*s=
+tc__spot_store(u,row?TC__SPOT_ROW:TC__SPOT_NEXT,memory,a,loop+1);
 if(!s)return 0;
 made=u->w.at[i]=s->id;
 }else if(row&&u->made[i]){
@@ -20845,8 +20361,8 @@ uint32_t row=0;
 if(!tc__unroll_close(u,loop))return NULL;
 uint32_t outer=u->w.from->loop.at[loop].outer;
 if(!stacked)
-return tc__spot_input(
-u,TC__SPOT_LEFT,tc__carry_memory(u->w.to,loop,n->attr[TC__NEXT_NUMBER]),n,
+return tc__spot_input(u,TC__SPOT_LEFT,
+tc__carry_memory(u->w.to,loop,n->attr[TC__NEXT_NUMBER]),n,
 u->stores.at,(uint32_t)u->stores.count,outer);
 for(uint32_t i=0;i<u->stores.count;i++)
 if(u->stores.at[i]==u->w.at[n->id])row=i;
@@ -20872,7 +20388,8 @@ return made;
 static int tc__unroll_make(tc__unroll*u,uint32_t id){
 tc__unroll_wait(u,id);
 while(u->waiting.count&&!u->w.failed){
-uint32_t at=u->waiting.at[u->waiting.count-1],waits=(uint32_t)u->waiting.count;
+uint32_t at=u->waiting.at[u->waiting.count-1],
+waits=(uint32_t)u->waiting.count;
 const tc__node*n=u->w.from->node.at[at];
 if(!u->made[at]){
 for(uint32_t i=0;i<n->n_in;i++)tc__unroll_wait(u,n->in[i]);
@@ -23052,7 +22569,8 @@ if(!tc__is_dense_input(s,a))s->forced[a->id]=1;
 static void tc__force_outer(tc__schedule*s,const tc__node*n){
 for(uint32_t i=0;i<n->n_in&&n->loop;i++){
 tc__origin o=tc__origin_of(s,n->in[i]);
-if(o.first->loop!=n->loop&&tc__origin_is_computed(&o)&&o.least->loop!=n->loop)
+if(o.first->loop!=n->loop&&tc__origin_is_computed(&o)&&
+o.least->loop!=n->loop)
 s->forced[o.least->id]=1;
 }
 }
@@ -24490,7 +24008,8 @@ return 1;
 static int tc__loop_ready(const tc__schedule*s,uint32_t loop,uint8_t*done){
 int ready=1;
 for(uint32_t i=0;i<s->cluster.count;i++)
-if(s->cluster.at[i].alive&&tc__loop_has(s->g,loop,s->cluster.at[i].loop))done[i]|=2;
+if(s->cluster.at[i].alive&&tc__loop_has(s->g,loop,s->cluster.at[i].loop))
+done[i]|=2;
 for(uint32_t i=0;i<s->cluster.count&&ready;i++)
 if(done[i]&2)ready=tc__cluster_ready(s,i,done);
 for(uint32_t i=0;i<s->cluster.count;i++)done[i]&=1;
@@ -24520,7 +24039,9 @@ int made=1,left=1;
 while(left&&made>0){
 made=left=0;
 for(uint32_t i=0;i<s->cluster.count&&made>=0;i++){
-if(!s->cluster.at[i].alive||done[i]||!tc__loop_has(s->g,loop,s->cluster.at[i].loop))continue;
+if(!s->cluster.at[i].alive||done[i]||
+!tc__loop_has(s->g,loop,s->cluster.at[i].loop))
+continue;
 int one=tc__emit_one(s,i,loop,done);
 left|=!one,made=one<0?one:made|one;
 }
@@ -36698,7 +36219,8 @@ static int tc__dispatch_pieces(tc__dispatch*r,tc__dispatch_launch*l,uint32_t i){
 uint64_t memory[TC__BUFFER_LIMIT*2];
 size_t n=l->group->buffer.count;
 l->piece=(uint32_t)r->lists.piece.count;
-if(n>TC__COUNT(memory)||l->group->target.checked||l->group->target.loop)return 1;
+if(n>TC__COUNT(memory)||l->group->target.checked||l->group->target.loop)
+return 1;
 for(size_t b=0;b<n;b++)
 if(l->group->buffer.at[b].place==TC__BUF_INPUT&&
 l->group->buffer.at[b].source>=r->placed)
@@ -37161,8 +36683,8 @@ size_t bytes){
 const tc__rounds*o=&g->loop.at[loop];
 const tc__lasting_now*m=&l->memory[o->asked];
 const tc__device*d=tc__device_at(g->ctx,g->memory.at[o->asked].device);
-const char*at=(const char*)m->storage->data+
-(size_t)(l->run[loop].done&1)*m->step;
+const char*at=
+(const char*)m->storage->data+(size_t)(l->run[loop].done&1)*m->step;
 if(!g->memory.at[o->asked].device)return memcpy(to,at,bytes)!=NULL;
 tc_status s=d->own.copy_out(d->own.user,to,at,bytes);
 return!s||tc__device_failed(g->ctx,&d->own,"the number of turns of a loop",s);
@@ -37273,7 +36795,8 @@ TC__VEC(tc__address)address;
 TC__VEC(uint32_t)assumed;
 TC__VEC(tc__run_arg)arg;
 TC__VEC(tc__value)arg_now;
-TC__VEC(int64_t)size;
+TC__VEC(int64_t)
+size;
 uint32_t placed;
 tc__loops loops;
 int exact;
@@ -38310,7 +37833,8 @@ return tc__program_list_acts(p);
 }
 static uint32_t tc__program_runs(const tc__program*p){
 uint32_t n=0;
-for(uint32_t i=0;i<p->acts;i++)n+=p->act[i].kind<TC__ACT_LOOP&&p->act[i].kind!=TC__ACT_PART;
+for(uint32_t i=0;i<p->acts;i++)
+n+=p->act[i].kind<TC__ACT_LOOP&&p->act[i].kind!=TC__ACT_PART;
 for(const tc__dispatch*r=p->dispatch;r;r=r->next)
 n+=(uint32_t)r->order.step.count;
 return n;
@@ -47306,6 +46830,502 @@ if(!core->frozen)return TC_OK;
 core->frozen=0,core->log_mask=c->log_mask;
 if(c->pool)tc__pool_stay_awake(c->pool,0);
 return TC_OK;
+}
+// ---- gen/exec/scan.c
+enum{TC__LOOP_MOST=64};
+typedef struct tc__scanning{
+tc__api f;
+tc_body body;
+void*user;
+const tc_tensor*init,*xs;
+int n_carry,n_xs,n_ys;
+int64_t turns;
+int times,go,count;
+tc_tensor*last,*ys;
+tc_tensor in[2*TC__LOOP_MOST],out[2*TC__LOOP_MOST];
+}tc__scanning;
+static int tc__scan_counts(const tc__scanning*s){
+const char*who=s->f.who;
+tc_ctx*c=s->f.c;
+if(!s->body)return tc__fail(c,TC_E_NULL,"%s: the body is null",who);
+if(s->n_xs<1||!s->xs)
+return tc__fail(c,TC_E_ARG,
+"%s: there are no xs; it needs rows of something, which tc_arange "
+"numbers",
+who);
+if(s->n_carry<0||s->n_carry>TC__LOOP_MOST||s->n_xs>TC__LOOP_MOST||
+s->n_ys<0||s->n_ys>TC__LOOP_MOST)
+return tc__fail(c,TC_E_ARG,"%s: %d carries, %d xs, %d ys; 0 to %d are possible",
+who,s->n_carry,s->n_xs,s->n_ys,TC__LOOP_MOST);
+if((s->n_carry&&(!s->init||!s->last))||(s->n_ys&&!s->ys))
+return tc__fail(c,TC_E_NULL,"%s: %s is null",who,
+s->n_ys&&!s->ys?"ys"
+:s->init?"last"
+:"init");
+return s->n_carry+s->n_ys||
+tc__fail(c,TC_E_ARG,"%s: it has neither carries nor ys",who);
+}
+static int tc__scan_given(tc__scanning*s){
+tc__meta m;
+char name[24];
+if(!tc__scan_counts(s))return 0;
+for(int i=0;i<s->n_carry;i++){
+snprintf(name,sizeof name,"init[%d]",i);
+if(!tc__operand_given(&s->f,name,s->init[i])||
+!tc__meta_get(&s->f,s->init[i],&m))
+return 0;
+}
+for(int i=0;i<s->n_xs;i++){
+snprintf(name,sizeof name,"xs[%d]",i);
+if(!tc__operand_given(&s->f,name,s->xs[i])||!tc__meta_get(&s->f,s->xs[i],&m))
+return 0;
+if(!m.rank)
+return tc__fail(s->f.c,TC_E_RANK,"%s: %s is a number and has no rows",
+s->f.who,name);
+if(i&&tc__meta_size(&m,0)!=s->turns)
+return tc__fail(s->f.c,TC_E_SHAPE,"%s: xs[0] has %lld rows, %s %lld",
+s->f.who,(long long)s->turns,name,
+(long long)tc__meta_size(&m,0));
+s->turns=tc__meta_size(&m,0);
+}
+return 1;
+}
+static int tc__scan_out(tc__scanning*s,int i){
+tc__meta m,want;
+char name[24],x[160],y[160];
+snprintf(name,sizeof name,"out[%d] of the body",i);
+if(!tc__operand_given(&s->f,name,s->out[i])||!tc__meta_get(&s->f,s->out[i],&m))
+return 0;
+if(i>=s->n_carry)return 1;
+if(!tc__meta_get(&s->f,s->init[i],&want))return 0;
+int same=m.rank==want.rank;
+for(int d=0;d<m.rank&&same;d++)same=m.dims[d]==want.dims[d];
+if(same&&m.dtype==want.dtype)return 1;
+return tc__fail(s->f.c,same?TC_E_DTYPE:TC_E_SHAPE,
+"%s: %s is %s%s, carry %d was %s%s; a carry stays as it was",s->f.who,
+name,tc__dtype(m.dtype)->name,tc__dims_text(&m,x),i,
+tc__dtype(want.dtype)->name,tc__dims_text(&want,y));
+}
+static int tc__scan_turn(tc__scanning*s){
+tc__core*core=tc__core_of(s->f.c);
+const char*doing=core->doing;
+int ok=1;
+for(int i=0;i<s->n_carry+s->n_ys;i++)s->out[i]=tc__null();
+core->doing=NULL;
+s->body(s->f.c,s->in,s->out,s->user);
+core->doing=doing;
+if(core->unit_item)return 0;
+for(int i=0;i<s->n_carry+s->n_ys&&ok;i++)ok=tc__scan_out(s,i);
+return ok;
+}
+static int tc__loop_mark(const tc__scanning*s,tc__op op,const tc_tensor*in,
+uint32_t n_in,const int64_t*word,uint32_t words){
+tc__call k;
+memset(&k,0,sizeof k);
+k.op=op,k.in=in,k.n_in=n_in,k.attr=word,k.n_attr=words;
+k.site.file=s->f.file,k.site.line=s->f.line;
+return tc__visit_step(s->f.c,tc__recorder_of(s->f.c)->visit,&k)!=NULL;
+}
+static const char*tc__loop_refuses(const tc__visit*v,const tc__step*s,uint32_t begin){
+uint32_t to=s->op==TC_OP_COPY_?tc__memory_of(v,s->in[0]):begin;
+if(to&TC__EXTERNAL||to<begin)
+return "writes in place what is from outside of it; make that a carry";
+if(s->op==TC_OP_RANDOM)
+return "draws random numbers; draw them before the loop, and give them as rows";
+if(s->op==TC_OP_KEEP)return "keeps a tensor; give it as a result";
+return s->op==TC_OP_BREAK?"reads a value":NULL;
+}
+static int tc__loop_allowed(const tc__scanning*s,uint32_t begin){
+const tc__visit*v=tc__recorder_of(s->f.c)->visit;
+for(size_t i=begin;i<v->path.count;i++){
+const tc__step*step=v->path.at[i];
+const char*why=tc__loop_refuses(v,step,begin);
+if(!why)continue;
+tc__site_set(s->f.c,step->site);
+return tc__fail(s->f.c,TC_E_UNSUPPORTED,"%s: the body %s",s->f.who,why);
+}
+return 1;
+}
+static int tc__loop_record(tc__scanning*s,int64_t loop,tc_tensor*next){
+tc_tensor pair[2];
+int64_t word[2];
+int ok=1;
+word[TC__CARRY_LOOP]=loop;
+for(int i=0;i<s->n_carry&&ok;i++){
+word[TC__CARRY_NUMBER]=i;
+s->in[i]=tc__prim(&s->f,TC_OP_CARRY,s->init[i],word,2);
+ok=s->in[i].id!=0;
+}
+for(int i=0;i<s->n_xs&&ok;i++){
+s->in[s->n_carry+i]=tc__prim(&s->f,TC_OP_EACH,s->xs[i],&loop,1);
+ok=s->in[s->n_carry+i].id!=0;
+}
+ok=ok&&tc__scan_turn(s);
+for(int i=0;i<s->n_carry&&ok;i++){
+word[TC__NEXT_NUMBER]=i;
+pair[0]=s->in[i],pair[1]=s->out[i];
+next[i]=tc__prim_n(&s->f,TC_OP_NEXT,pair,2,word,2);
+ok=next[i].id!=0;
+}
+return ok;
+}
+static int tc__loop_results(tc__scanning*s,int64_t loop,const tc_tensor*next){
+tc_tensor pair[2];
+int64_t word[2];
+int ok=1;
+word[TC__CARRIED_LOOP]=loop;
+for(int i=0;i<s->n_carry&&ok;i++){
+word[TC__CARRIED_NUMBER]=i;
+s->last[i]=tc__prim(&s->f,TC_OP_CARRIED,next[i],word,2);
+ok=s->last[i].id!=0;
+}
+for(int i=0;i<s->n_ys&&ok;i++){
+pair[0]=s->out[s->n_carry+i],pair[1]=s->xs[0];
+s->ys[i]=tc__prim_n(&s->f,TC_OP_STACKED,pair,2,&loop,1);
+ok=s->ys[i].id!=0;
+}
+return ok;
+}
+static int tc__scan_recorded(tc__scanning*s){
+tc__visit*v=tc__recorder_of(s->f.c)->visit;
+tc_tensor next[TC__LOOP_MOST];
+int64_t loop=v->loops++,outer=v->at->loop,word[4];
+uint32_t begin=(uint32_t)v->path.count;
+word[TC__LOOP_LOOP]=loop,word[TC__LOOP_TIMES]=s->times;
+word[TC__LOOP_GO]=s->go,word[TC__LOOP_COUNT]=s->count;
+if(!tc__loop_mark(s,TC_OP_LOOP,s->xs,1,word,4))return 0;
+int ok=tc__loop_record(s,loop,next)&&tc__loop_allowed(s,begin);
+ok=tc__loop_mark(s,TC_OP_END_LOOP,NULL,0,&outer,1)&&ok;
+return ok&&tc__loop_results(s,loop,next);
+}
+static int tc__scan_put(tc__scanning*s,int64_t t){
+tc__meta m;
+const char*file=s->f.file;
+int line=s->f.line;
+for(int i=0;i<s->n_ys;i++){
+tc_tensor y=s->out[s->n_carry+i];
+if(!s->ys[i].id){
+tc_dims d;
+if(!tc__meta_get(&s->f,y,&m))return 0;
+if(m.rank==TC_MAX_RANK)
+return tc__fail(s->f.c,TC_E_RANK,
+"%s: rows of %d dimensions make %d, %d are possible",
+s->f.who,m.rank,m.rank+1,TC_MAX_RANK);
+d=tc__meta_dims(&m);
+tc__dims_insert(&d,0,s->turns);
+s->ys[i]=tc_zeros_at(s->f.c,d,(tc_dtype)m.dtype,file,line);
+}
+if(t==s->turns)continue;
+tc_tensor row=tc_select_at(s->ys[i],0,t,file,line);
+if(!row.id||!tc_copy__at(row,y,file,line).id)return 0;
+}
+return 1;
+}
+static int tc__scan_rows(tc__scanning*s,int64_t t){
+for(int i=0;i<s->n_xs;i++){
+tc__meta m;
+tc_tensor*x=&s->in[s->n_carry+i];
+if(t<s->turns){
+*x=tc_select_at(s->xs[i],0,t,s->f.file,s->f.line);
+}else{
+if(!tc__meta_get(&s->f,s->xs[i],&m))return 0;
+tc_dims d=tc__meta_dims(&m);
+memmove(d.size,d.size+1,(size_t)--d.rank*sizeof*d.size);
+*x=tc_zeros_at(s->f.c,d,(tc_dtype)m.dtype,s->f.file,s->f.line);
+}
+if(!x->id)return 0;
+}
+return 1;
+}
+static int tc__scan_eager(tc__scanning*s){
+int ok=1;
+for(int i=0;i<s->n_carry;i++)s->last[i]=s->init[i];
+for(int64_t t=0;ok&&(t<s->turns||(!t&&s->n_ys));t++){
+tc_scope_begin(s->f.c);
+memcpy(s->in,s->last,(size_t)s->n_carry*sizeof*s->in);
+ok=tc__scan_rows(s,t)&&tc__scan_turn(s);
+for(int i=0;i<s->n_carry&&ok&&t<s->turns;i++)s->last[i]=s->out[i];
+tc_tensor keep[2*TC__LOOP_MOST];
+memcpy(keep,s->out,sizeof keep);
+tc__scope_end(s->f.c,keep,ok?s->n_carry+s->n_ys:0,s->f.file,s->f.line);
+ok=ok&&tc__scan_put(s,t);
+}
+for(int i=0;i<s->n_carry&&ok;i++){
+s->last[i]=tc_clone_at(s->last[i],s->f.file,s->f.line);
+ok=s->last[i].id!=0;
+}
+return ok;
+}
+static tc_status tc__scan_run(tc__scanning*s){
+tc_tensor all[2*TC__LOOP_MOST];
+tc_ctx*c=s->f.c;
+for(int i=0;i<s->n_carry&&s->last;i++)s->last[i]=tc__null();
+for(int i=0;i<s->n_ys&&s->ys;i++)s->ys[i]=tc__null();
+tc_status outer=tc__unit_begin(c);
+int ok=tc__scan_given(s)&&
+(tc__is_recording(c)?tc__scan_recorded(s):tc__scan_eager(s));
+tc_status status=tc__unit_end(c,outer,ok);
+for(int i=0;i<s->n_carry&&s->last;i++){
+if(status)s->last[i]=tc__null();
+all[i]=s->last[i];
+}
+for(int i=0;i<s->n_ys&&s->ys;i++){
+if(status)s->ys[i]=tc__null();
+all[s->n_carry+i]=s->ys[i];
+}
+tc__leave_many(&s->f,all,status?0:s->n_carry+s->n_ys);
+return status;
+}
+TCDEF tc_status tc_scan_at(tc_body body,void*user,const tc_tensor*init,int n_carry,
+const tc_tensor*xs,int n_xs,tc_tensor*last,tc_tensor*ys,
+int n_ys,const char*file,int line){
+tc__scanning s;
+tc_tensor of=n_xs>0&&xs?xs[0]:n_carry>0&&init?init[0]:tc__null();
+memset(&s,0,sizeof s);
+s.body=body,s.user=user,s.init=init,s.xs=xs;
+s.n_carry=n_carry,s.n_xs=n_xs,s.n_ys=n_ys,s.last=last,s.ys=ys;
+if(!tc__begin(&s.f,"tc_scan",of,file,line))return tc__api_refused(&s.f,of);
+return tc__scan_run(&s);
+}
+typedef struct tc__branching{
+tc__scanning s;
+tc_body body[2];
+void*user;
+const tc_tensor*in;
+int n_in,n_out;
+tc_tensor*out;
+}tc__branching;
+typedef struct tc__branch_turn{
+const tc__branching*b;
+tc_body body;
+}tc__branch_turn;
+static void tc__branch_body(tc_ctx*c,const tc_tensor*in,tc_tensor*out,void*user){
+const tc__branch_turn*t=(const tc__branch_turn*)user;
+out[0]=in[0];
+t->body(c,t->b->in,out+1,t->b->user);
+}
+static int tc__branch_given(const tc__branching*b){
+const tc__api*f=&b->s.f;
+char name[24],x[160];
+if(!b->body[0]||!b->body[1])
+return tc__fail(f->c,TC_E_NULL,"%s: a body is null",f->who);
+if(b->n_in<0||b->n_out<1||b->n_out>=TC__LOOP_MOST)
+return tc__fail(f->c,TC_E_ARG,
+"%s: n_in is %d, n_out %d; 1 to %d results are possible",f->who,
+b->n_in,b->n_out,TC__LOOP_MOST-1);
+if((b->n_in&&!b->in)||!b->out)
+return tc__fail(f->c,TC_E_NULL,"%s: %s is null",f->who,b->out?"in":"out");
+if(tc__is_float(f->x.dtype)||tc__meta_elements(&f->x)!=1)
+return tc__fail(f->c,TC_E_DTYPE,
+"%s: the predicate is %s%s; one bool or integer is needed",f->who,
+tc__dtype(f->x.dtype)->name,tc__dims_text(&f->x,x));
+for(int i=0;i<b->n_in;i++){
+snprintf(name,sizeof name,"in[%d]",i);
+if(!tc__operand_given(f,name,b->in[i]))return 0;
+}
+return 1;
+}
+static int tc__branch_alike(const tc__branching*b,const tc_tensor*no,
+const tc_tensor*yes){
+const tc__api*f=&b->s.f;
+tc__meta m,n;
+char x[160],y[160];
+for(int i=0;i<b->n_out;i++){
+if(!tc__meta_get(f,no[i],&m)||!tc__meta_get(f,yes[i],&n))return 0;
+int same=m.rank==n.rank&&m.dtype==n.dtype;
+for(int d=0;d<m.rank&&same;d++)same=m.dims[d]==n.dims[d];
+if(!same)
+return tc__fail(f->c,TC_E_SHAPE,
+"%s: out[%d] is %s%s if it is true, %s%s else (behind a first "
+"dimension of one); they must be alike",
+f->who,i,tc__dtype(n.dtype)->name,tc__dims_text(&n,x),
+tc__dtype(m.dtype)->name,tc__dims_text(&m,y));
+}
+return 1;
+}
+static int tc__branch_record(tc__branching*b,int yes,tc_tensor times,tc_tensor*rows){
+tc__scanning*s=&b->s;
+tc__branch_turn turn;
+tc_dims one;
+tc_tensor last,xs;
+memset(&one,0,sizeof one);
+one.rank=1,one.size[0]=1;
+xs=tc__iota(&s->f,&one,0);
+turn.b=b,turn.body=b->body[yes];
+s->body=tc__branch_body,s->user=&turn,s->init=&times,s->xs=&xs;
+s->n_carry=1,s->n_xs=1,s->n_ys=b->n_out,s->times=1,s->turns=1;
+s->last=&last,s->ys=rows;
+return xs.id&&times.id&&tc__scan_recorded(s);
+}
+static int tc__branch_recorded(tc__branching*b,tc_tensor pred){
+tc_tensor row[2][TC__LOOP_MOST],times[2];
+const char*file=b->s.f.file;
+int line=b->s.f.line;
+pred=tc_ne_s_at(tc_reshape_at(pred,tc_dims_of(0,NULL),file,line),0,file,line);
+times[1]=tc_cast_at(pred,TC_I64,file,line);
+times[0]=tc_cast_at(tc_logical_not_at(pred,file,line),TC_I64,file,line);
+for(int yes=0;yes<2;yes++)
+if(!tc__branch_record(b,yes,times[yes],row[yes]))return 0;
+if(!tc__branch_alike(b,row[0],row[1]))return 0;
+for(int i=0;i<b->n_out;i++){
+tc_tensor yes=tc_select_at(row[1][i],0,0,file,line);
+tc_tensor no=tc_select_at(row[0][i],0,0,file,line);
+b->out[i]=tc_where_at(pred,yes,no,file,line);
+if(!b->out[i].id)return 0;
+}
+return 1;
+}
+static int tc__branch_eager(tc__branching*b,tc_tensor pred){
+tc__core*core=tc__core_of(b->s.f.c);
+const char*doing=core->doing;
+int64_t word=0;
+tc_tensor out[TC__LOOP_MOST];
+if(tc_read_at(tc_cast_at(pred,TC_I64,b->s.f.file,b->s.f.line),&word,sizeof word,
+b->s.f.file,b->s.f.line))
+return 0;
+memset(out,0,sizeof out);
+core->doing=NULL;
+b->body[word!=0](b->s.f.c,b->in,out,b->user);
+core->doing=doing;
+for(int i=0;i<b->n_out&&!core->unit_item;i++){
+char name[24];
+snprintf(name,sizeof name,"out[%d] of the body",i);
+if(!tc__operand_given(&b->s.f,name,out[i]))return 0;
+b->out[i]=tc_clone_at(out[i],b->s.f.file,b->s.f.line);
+}
+return!core->unit_item;
+}
+TCDEF tc_status tc_cond_at(tc_tensor pred,tc_body yes,tc_body no,void*user,
+const tc_tensor*in,int n_in,tc_tensor*out,int n_out,
+const char*file,int line){
+tc__branching b;
+memset(&b,0,sizeof b);
+b.body[0]=no,b.body[1]=yes,b.user=user;
+b.in=in,b.n_in=n_in,b.out=out,b.n_out=n_out;
+for(int i=0;i<n_out&&out;i++)out[i]=tc__null();
+if(!tc__begin(&b.s.f,"tc_cond",pred,file,line))
+return tc__api_refused(&b.s.f,pred);
+tc_ctx*c=b.s.f.c;
+tc_status outer=tc__unit_begin(c);
+int ok=tc__branch_given(&b)&&(tc__is_recording(c)?tc__branch_recorded(&b,pred)
+:tc__branch_eager(&b,pred));
+tc_status status=tc__unit_end(c,outer,ok);
+for(int i=0;i<n_out&&status&&out;i++)out[i]=tc__null();
+tc__leave_many(&b.s.f,out,status?0:n_out);
+return status;
+}
+typedef struct tc__asking{
+tc__scanning s;
+tc_body test,body;
+void*user;
+int n;
+}tc__asking;
+static void tc__while_body(tc_ctx*c,const tc_tensor*in,tc_tensor*out,void*user){
+const tc__asking*w=(const tc__asking*)user;
+const char*file=w->s.f.file;
+int line=w->s.f.line;
+out[w->n]=tc__null();
+w->body(c,in,out,w->user);
+if(!tc__core_of(c)->unit_item)w->test(c,out,&out[w->n],w->user);
+if(out[w->n].id)out[w->n]=tc_reshape_at(out[w->n],tc_dims_of(0,NULL),file,line);
+out[w->n+1]=tc_add_s_at(in[w->n+1],1,file,line);
+}
+static int tc__while_recorded(tc__asking*w,const tc_tensor*init,tc_tensor*out){
+tc__scanning*s=&w->s;
+const char*file=s->f.file;
+int line=s->f.line;
+tc_tensor all[TC__LOOP_MOST],last[TC__LOOP_MOST],xs,go=tc__null();
+tc_dims d;
+memset(&d,0,sizeof d);
+d.rank=1,d.size[0]=s->turns;
+memcpy(all,init,(size_t)w->n*sizeof*init);
+tc__core*core=tc__core_of(s->f.c);
+const char*doing=core->doing;
+core->doing=NULL;
+w->test(s->f.c,init,&go,w->user);
+core->doing=doing;
+if(core->unit_item||!tc__operand_given(&s->f,"out[0] of the test",go))return 0;
+all[w->n]=tc_reshape_at(go,tc_dims_of(0,NULL),file,line);
+all[w->n+1]=tc__scalar(&s->f,0,TC_I64);
+xs=tc__iota(&s->f,&d,0);
+s->body=tc__while_body,s->user=w,s->init=all,s->xs=&xs,s->last=last;
+s->n_carry=w->n+2,s->n_xs=1,s->go=w->n+1,s->count=w->n+2;
+if(!xs.id||!all[w->n].id||!all[w->n+1].id||!tc__scan_recorded(s))return 0;
+memcpy(out,last,(size_t)w->n*sizeof*out);
+return 1;
+}
+static int tc__while_asks(const tc__asking*w,const tc_tensor*in){
+tc__core*core=tc__core_of(w->s.f.c);
+const char*doing=core->doing;
+int64_t word=0;
+tc_tensor go=tc__null();
+core->doing=NULL;
+w->test(w->s.f.c,in,&go,w->user);
+core->doing=doing;
+if(core->unit_item||!tc__operand_given(&w->s.f,"out[0] of the test",go))return-1;
+tc_tensor t=tc_cast_at(go,TC_I64,w->s.f.file,w->s.f.line);
+if(tc_read_at(t,&word,sizeof word,w->s.f.file,w->s.f.line))return-1;
+return word!=0;
+}
+static int tc__while_eager(tc__asking*w,const tc_tensor*init,tc_tensor*out){
+tc__scanning*s=&w->s;
+int more=1;
+s->body=w->body,s->user=w->user,s->init=init,s->n_carry=w->n;
+memcpy(out,init,(size_t)w->n*sizeof*out);
+for(int64_t t=0;t<s->turns&&more>0;t++){
+more=tc__while_asks(w,out);
+if(more<=0)break;
+memcpy(s->in,out,(size_t)w->n*sizeof*out);
+if(!tc__scan_turn(s))return 0;
+memcpy(out,s->out,(size_t)w->n*sizeof*out);
+}
+for(int i=0;i<w->n&&more>=0;i++)
+out[i]=tc_clone_at(out[i],s->f.file,s->f.line);
+return more>=0;
+}
+static int tc__while_given(const tc__asking*w,const tc_tensor*init,
+const tc_tensor*out){
+const tc__api*f=&w->s.f;
+tc__meta m;
+char name[24];
+if(!w->test||!w->body||!init||!out)
+return tc__fail(f->c,TC_E_NULL,"%s: %s is null",f->who,
+!w->test?"the test"
+:!w->body?"the body"
+:init?"out"
+:"init");
+if(w->n<1||w->n>TC__LOOP_MOST-2||w->s.turns<0)
+return tc__fail(f->c,TC_E_ARG,
+"%s: n is %d and most %lld; 1 to %d carries are possible, and 0 or "
+"more turns",
+f->who,w->n,(long long)w->s.turns,TC__LOOP_MOST-2);
+for(int i=0;i<w->n;i++){
+snprintf(name,sizeof name,"init[%d]",i);
+if(!tc__operand_given(f,name,init[i])||!tc__meta_get(f,init[i],&m))return 0;
+}
+return 1;
+}
+TCDEF tc_status tc_while_at(tc_body test,tc_body body,void*user,const tc_tensor*init,
+int n,int64_t most,tc_tensor*out,const char*file,
+int line){
+tc__asking w;
+tc_tensor of=n>0&&init?init[0]:tc__null();
+memset(&w,0,sizeof w);
+w.test=test,w.body=body,w.user=user,w.n=n,w.s.turns=most;
+if(!tc__begin(&w.s.f,"tc_while",of,file,line)){
+for(int i=0;i<n&&out;i++)out[i]=tc__null();
+return tc__api_refused(&w.s.f,of);
+}
+tc_ctx*c=w.s.f.c;
+tc_status outer=tc__unit_begin(c);
+int ok=tc__while_given(&w,init,out);
+tc_tensor last[TC__LOOP_MOST];
+ok=ok&&(tc__is_recording(c)?tc__while_recorded(&w,init,last)
+:tc__while_eager(&w,init,last));
+tc_status status=tc__unit_end(c,outer,ok);
+for(int i=0;i<n&&out;i++)out[i]=status?tc__null():last[i];
+tc__leave_many(&w.s.f,out,status?0:n);
+return status;
 }
 // ---- gen/exec/host.c
 enum{TC__HOST_INPUTS=64};

@@ -161,6 +161,10 @@
 //     }
 //     ```
 //
+//     A loop over rows, as a recurrent network is: in C it is unrolled, which is right for a few. tc_scan records a
+//     body once and runs it for each row; tc_while and tc_cond decide by values that stay in the graph. Gradients go
+//     through all of them.
+//
 //     A decode loop. The cache is room for the most; a region writes its row in place and reads the rows so far
 //     where they lie, with a size that programs get at run time. Nothing is copied, and the second token
 //     makes the program for all lengths.
@@ -412,7 +416,6 @@
 #include "out/composites.inc"
 #include "graph/rows.c"
 #include "graph/grad.c"
-#include "graph/loop.c"
 #include "graph/construct.c"
 #include "graph/looped.c"
 #include "graph/derive.c"
@@ -557,6 +560,7 @@
 #include "exec/context.c"
 #include "base/once_begin.c"
 #include "exec/control.c"
+#include "exec/scan.c"
 #include "exec/host.c"
 
 #include "io/npy.c"

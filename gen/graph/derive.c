@@ -19,6 +19,8 @@ enum {
     TC__REFUSED = 2  // and through one that has none
 };
 
+enum { TC__LATE_ROW = -1 };
+
 typedef struct tc__derive {
     tc__graph *g;
     uint32_t y, v;       // what is derived, and what it counts
@@ -28,8 +30,11 @@ typedef struct tc__derive {
     const tc__node *why; // the first such op that was met
     const tc__own_gradient *own; // of custom ops, so many
     size_t owns;
-    struct tc__back *back; // the loop that goes back, while a turn of it is made; NULL = outside
-    int rounds; // halves are rounded behind every op
+    // While a turn of a loop that goes back is made: whether what n counts for its factor, or for the tensor that it is
+    // a row of (TC__LATE_ROW), is taken from here, and given behind the loop (graph/derive_loop.c). NULL = outside.
+    int (*late)(struct tc__derive *d, const tc__node *n, int factor, tc__node *g);
+    struct tc__back *back; // and that loop
+    int rounds;            // halves are rounded behind every op
     int failed;
 } tc__derive;
 
@@ -264,14 +269,9 @@ static void tc__derive_expand(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__d_give(d, a, tc__d_reduce(d, TC_OP_SUM, g, tc__d_repeated(a, n)));
 }
 
-// graph/derive_loop.c: whether it has taken what an operand of the outside counts in a turn of a loop.
-static int tc__derive_row_late(tc__derive *d, const tc__node *n, tc__node *g);
-static int tc__derive_factor_late(tc__derive *d, const tc__node *n, uint32_t i,
-                                  const tc__node *g);
-
 static void tc__derive_slice(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__node *a = tc__d_in(d, n, 0);
-    if (tc__derive_row_late(d, n, g)) return;
+    if (d->late && d->late(d, n, TC__LATE_ROW, g)) return;
     tc__ixpool *x = d->g->ix;
     int64_t dim = n->attr[TC__SLICE_DIM], step = tc__ix_value(n->attr[TC__SLICE_STEP]);
     tc__ix low = n->attr[TC__SLICE_START], count = n->attr[TC__SLICE_COUNT];
@@ -550,9 +550,9 @@ static tc__node *tc__d_product(tc__derive *d, tc__node *a, tc__node *b) {
 static void tc__derive_matmul(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__node *a = tc__d_in(d, n, 0), *b = tc__d_in(d, n, 1);
     g = tc__make_cast(d->g, g, a->dtype);
-    if (!tc__derive_factor_late(d, n, 0, g))
+    if (!d->late || !d->late(d, n, 0, g))
         tc__d_give(d, a, tc__d_product(d, g, tc__d_turned(d, b)));
-    if (!tc__derive_factor_late(d, n, 1, g))
+    if (!d->late || !d->late(d, n, 1, g))
         tc__d_give(d, b, tc__d_product(d, tc__d_turned(d, a), g));
 }
 

@@ -17,7 +17,7 @@ typedef struct tc__remade {
 typedef struct tc__late {
     uint32_t of;   // node
     int64_t dim;   // rows: the dimension that they are of
-    int factor;    // products: 0 = the left one, 1 = the right one; -1 = rows
+    int factor;    // products: 0 = the left one, 1 = the right one; or TC__LATE_ROW
     uint32_t a, g; // products: the other factor; the adjoint of a turn
 } tc__late;
 
@@ -92,8 +92,7 @@ static int tc__back_is_row(const tc__derive *d, const tc__node *a, const tc__nod
     if (a->op == TC_OP_RESHAPE) a = d->g->node.at[a->in[0]];
     if (a->op != TC_OP_SLICE) return 0;
     *of = d->g->node.at[a->in[0]];
-    return !a->attr[TC__SLICE_DIM] &&
-           a->attr[TC__SLICE_START] == tc__back_turn(b) &&
+    return !a->attr[TC__SLICE_DIM] && a->attr[TC__SLICE_START] == tc__back_turn(b) &&
            (tc__back_is_outside(b, a->in[0]) || (*of)->op == TC_OP_STACKED) &&
            (*of)->dims[0] == d->g->loop.at[b->loop].turns;
 }
@@ -112,11 +111,11 @@ static int tc__back_late(tc__derive *d, const tc__late *l) {
 static int tc__derive_row_late(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__late l;
     const tc__node *a = g ? d->g->node.at[n->in[0]] : NULL;
-    if (!d->back || !a || !tc__back_is_outside(d->back, a->id)) return 0;
+    if (!a || !tc__back_is_outside(d->back, a->id)) return 0;
     if (!tc__back_is_whole(d->back)) return 0;
     if (n->attr[TC__SLICE_START] != tc__back_turn(d->back)) return 0;
     memset(&l, 0, sizeof l);
-    l.of = a->id, l.dim = n->attr[TC__SLICE_DIM], l.factor = -1, l.g = g->id;
+    l.of = a->id, l.dim = n->attr[TC__SLICE_DIM], l.factor = TC__LATE_ROW, l.g = g->id;
     if (a->dims[l.dim] != d->g->loop.at[d->back->loop].turns) return 0;
     return tc__back_late(d, &l);
 }
@@ -126,12 +125,17 @@ static int tc__derive_factor_late(tc__derive *d, const tc__node *n, uint32_t i,
                                   const tc__node *g) {
     tc__late l;
     const tc__node *a = d->g->node.at[n->in[!i]];
-    if (!d->back || !g || !tc__back_is_outside(d->back, n->in[i])) return 0;
+    if (!g || !tc__back_is_outside(d->back, n->in[i])) return 0;
     if (!tc__back_is_whole(d->back)) return 0;
     if (tc__back_is_outside(d->back, a->id) || n->rank == TC_MAX_RANK) return 0;
     memset(&l, 0, sizeof l);
     l.of = n->in[i], l.factor = (int)i, l.a = a->id, l.g = g->id;
     return tc__back_late(d, &l);
+}
+
+static int tc__derive_late(tc__derive *d, const tc__node *n, int factor, tc__node *g) {
+    return factor == TC__LATE_ROW ? tc__derive_row_late(d, n, g)
+                                  : tc__derive_factor_late(d, n, (uint32_t)factor, g);
 }
 
 // All turns of a, as rows.
@@ -207,7 +211,8 @@ static void tc__back_seed(tc__back *b, tc__derive *s) {
     for (uint32_t i = g->loop.at[b->from].last; i < d->n && !s->failed; i++) {
         const tc__node *n = g->node.at[i];
         tc__node *a = n->op == TC_OP_STACKED ? tc__back_adjoint(d, i) : NULL;
-        if (n->op != TC_OP_STACKED || n->attr[TC__STACKED_LOOP] != (int64_t)b->from) continue;
+        if (n->op != TC_OP_STACKED || n->attr[TC__STACKED_LOOP] != (int64_t)b->from)
+            continue;
         uint32_t y = tc__back_at(b, n->in[0]);
         s->how[y] |= d->how[i];
         if (a) tc__d_give(s, g->node.at[y], tc__make_row(g, a, tc__back_turn(b)));
@@ -316,7 +321,9 @@ static void tc__back_give(tc__back *b, const tc__derive *s, const tc__carries *c
         while (at && g->node.at[at - 1]->in[0] != made->id)
             at = g->node.at[at - 1]->n_in > 2 ? g->node.at[at - 1]->in[2] + 1 : 0;
         d->how[carry->in[0]] |= TC__DEPENDS;
-        if (at) tc__d_give(d, g->node.at[carry->in[0]], tc__make_carried(g, g->node.at[at - 1]));
+        if (at)
+            tc__d_give(d, g->node.at[carry->in[0]],
+                       tc__make_carried(g, g->node.at[at - 1]));
     }
     for (uint32_t i = 0; i < b->first && i < d->n; i++) {
         d->how[i] |= s->how[i];
@@ -391,7 +398,7 @@ static void tc__derive_loop(tc__derive *d, uint32_t loop) {
     memset(&b, 0, sizeof b);
     b.outer = d, b.from = loop;
     int ok = tc__back_open(&b);
-    s.n = (uint32_t)g->node.count, s.back = &b;
+    s.n = (uint32_t)g->node.count, s.back = &b, s.late = tc__derive_late;
     s.adjoint = ok ? TC__NEW_ARRAY(g->ctx, uint32_t, s.n) : NULL;
     s.how = ok ? TC__NEW_ARRAY(g->ctx, uint8_t, s.n) : NULL;
     ok = ok && s.adjoint && s.how && tc__back_run(&b, &s);

@@ -55,8 +55,7 @@ static int tc__scan_given(tc__scanning *s) {
     }
     for (int i = 0; i < s->n_xs; i++) {
         snprintf(name, sizeof name, "xs[%d]", i);
-        if (!tc__operand_given(&s->f, name, s->xs[i]) ||
-            !tc__meta_get(&s->f, s->xs[i], &m))
+        if (!tc__operand_given(&s->f, name, s->xs[i]) || !tc__meta_get(&s->f, s->xs[i], &m))
             return 0;
         if (!m.rank)
             return tc__fail(s->f.c, TC_E_RANK, "%s: %s is a number and has no rows",
@@ -106,8 +105,8 @@ static int tc__scan_turn(tc__scanning *s) {
 
 // ---- in a region ----
 
-static int tc__loop_mark(const tc__scanning *s, tc__op op, const tc_tensor *in, uint32_t n_in,
-                         const int64_t *word, uint32_t words) {
+static int tc__loop_mark(const tc__scanning *s, tc__op op, const tc_tensor *in,
+                         uint32_t n_in, const int64_t *word, uint32_t words) {
     tc__call k;
     memset(&k, 0, sizeof k);
     k.op = op, k.in = in, k.n_in = n_in, k.attr = word, k.n_attr = words;
@@ -299,7 +298,7 @@ TCDEF tc_status tc_scan_at(tc_body body, void *user, const tc_tensor *init, int 
 // ---- branches: loops of one turn or none ----
 
 typedef struct tc__branching {
-    tc__scanning s; // about the predicate
+    tc__scanning s;  // about the predicate
     tc_body body[2]; // if it is false, if it is true
     void *user;
     const tc_tensor *in;
@@ -325,13 +324,15 @@ static int tc__branch_given(const tc__branching *b) {
     if (!b->body[0] || !b->body[1])
         return tc__fail(f->c, TC_E_NULL, "%s: a body is null", f->who);
     if (b->n_in < 0 || b->n_out < 1 || b->n_out >= TC__LOOP_MOST)
-        return tc__fail(f->c, TC_E_ARG, "%s: n_in is %d, n_out %d; 1 to %d results are possible",
-                        f->who, b->n_in, b->n_out, TC__LOOP_MOST - 1);
+        return tc__fail(f->c, TC_E_ARG,
+                        "%s: n_in is %d, n_out %d; 1 to %d results are possible", f->who,
+                        b->n_in, b->n_out, TC__LOOP_MOST - 1);
     if ((b->n_in && !b->in) || !b->out)
         return tc__fail(f->c, TC_E_NULL, "%s: %s is null", f->who, b->out ? "in" : "out");
     if (tc__is_float(f->x.dtype) || tc__meta_elements(&f->x) != 1)
-        return tc__fail(f->c, TC_E_DTYPE, "%s: the predicate is %s%s; one bool or integer is needed",
-                        f->who, tc__dtype(f->x.dtype)->name, tc__dims_text(&f->x, x));
+        return tc__fail(f->c, TC_E_DTYPE,
+                        "%s: the predicate is %s%s; one bool or integer is needed", f->who,
+                        tc__dtype(f->x.dtype)->name, tc__dims_text(&f->x, x));
     for (int i = 0; i < b->n_in; i++) {
         snprintf(name, sizeof name, "in[%d]", i);
         if (!tc__operand_given(f, name, b->in[i])) return 0;
@@ -453,8 +454,7 @@ static void tc__while_body(tc_ctx *c, const tc_tensor *in, tc_tensor *out, void 
     out[w->n] = tc__null();
     w->body(c, in, out, w->user);
     if (!tc__core_of(c)->unit_item) w->test(c, out, &out[w->n], w->user);
-    if (out[w->n].id)
-        out[w->n] = tc_reshape_at(out[w->n], tc_dims_of(0, NULL), file, line);
+    if (out[w->n].id) out[w->n] = tc_reshape_at(out[w->n], tc_dims_of(0, NULL), file, line);
     out[w->n + 1] = tc_add_s_at(in[w->n + 1], 1, file, line);
 }
 
