@@ -2322,7 +2322,7 @@ TCDEF tc_status tc_scan_at(tc_body body, void *user, const tc_tensor *init, int 
                            const tc_tensor *xs, int n_xs, tc_tensor *last, tc_tensor *ys,
                            int n_ys, const char *file, int line);
 // out[] = what `yes` makes of in[] where `pred`, one bool or integer, is not 0, else what `no` does; both are recorded,
-// and one is run. What they give is alike (TC_E_SHAPE). n_out is 1 to 63. Where a device computes, it is waited for.
+// and one is run: what it makes of in[] alone, so in[] is what takes long. What they give is alike (TC_E_SHAPE). n_out is 1 to 63. Where a device computes, it is waited for.
 TCDEF tc_status tc_cond_at(tc_tensor pred, tc_body yes, tc_body no, void *user,
                            const tc_tensor *in, int n_in, tc_tensor *out, int n_out,
                            const char *file, int line);
@@ -2652,7 +2652,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x774ff10620c90ae8u
+#define TC__BUILD_ID 0xa17e0c11910e5ea7u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -16606,12 +16606,16 @@ uint32_t first,end;
 uint32_t*in;
 uint32_t*map;
 uint32_t nodes;
+uint32_t*inner;
 TC__VEC(tc__remade)remade;
 TC__VEC(tc__late)late;
 }tc__back;
 static int tc__back_is_outside(const tc__back*b,uint32_t id){return id<b->first;}
 static tc__ix tc__back_turn(const tc__back*b){
 return b->outer->g->loop.at[b->loop].turn;
+}
+static uint32_t tc__back_at(const tc__back*b,uint32_t id){
+return b->map[id]?b->map[id]-1:id;
 }
 static tc__node*tc__back_saved(tc__back*b,const tc__node*n,uint32_t by){
 tc__graph*g=b->outer->g;
@@ -16621,32 +16625,42 @@ tc__remade r;
 r.value=made?made->id:0,r.by=by;
 return made&&TC__PUSH(g->ctx,b->remade,r)?made:NULL;
 }
+static tc__ix tc__back_ix(const tc__back*b,tc__ix e){
+tc__graph*g=b->outer->g;
+e=tc__ix_with(g->ix,e,g->loop.at[b->from].slot,tc__back_turn(b));
+for(uint32_t i=b->from;i<b->loop;i++)
+if(b->inner[i])
+e=tc__ix_with(g->ix,e,g->loop.at[i].slot,g->loop.at[b->inner[i]-1].turn);
+return e;
+}
 static tc__node*tc__back_copy(tc__back*b,const tc__node*n){
 tc__graph*g=b->outer->g;
 uint32_t in[TC__MAX_OPERANDS];
 int64_t attr[TC__MAX_OPERANDS];
-const tc__rounds*from=&g->loop.at[b->from];
 tc__node m=*n;
-for(uint32_t i=0;i<n->n_in;i++)
-in[i]=b->map[n->in[i]]?b->map[n->in[i]]-1:n->in[i];
+for(uint32_t i=0;i<n->n_in;i++)in[i]=tc__back_at(b,n->in[i]);
 for(uint32_t i=0;i<n->n_attr;i++)
-attr[i]=tc__attr_is_ix(n,i)
-?tc__ix_with(g->ix,n->attr[i],from->slot,tc__back_turn(b))
-:n->attr[i];
+attr[i]=tc__attr_is_ix(n,i)?tc__back_ix(b,n->attr[i]):n->attr[i];
+if(tc__ops[n->op].kind==TC__KIND_LOOP)
+attr[TC__CARRY_LOOP]=(int64_t)b->inner[n->attr[TC__CARRY_LOOP]]-1;
 m.in=in,m.attr=attr;
-return tc__node_cons(g,&m);
+tc__node*made=tc__node_cons(g,&m);
+if(made&&n->op==TC_OP_NEXT)g->loop.at[attr[TC__NEXT_LOOP]].chain=made->id+1;
+return made;
 }
-static int tc__back_is_saved(const tc__node*n){
+static int tc__back_is_saved(const tc__back*b,const tc__node*n){
 tc__kind k=tc__ops[n->op].kind;
-return tc__is_float(n->dtype)&&
+return tc__is_float(n->dtype)&&b->in[n->id]==b->from+1&&
 (k==TC__KIND_REDUCE||k==TC__KIND_CONTRACT||k==TC__KIND_OPAQUE);
 }
 static int tc__back_make(tc__back*b,uint32_t id){
 const tc__node*n=b->outer->g->node.at[id];
 tc__node*made;
-if(n->op==TC_OP_NEXT)return 1;
-made=n->op==TC_OP_CARRY?tc__back_saved(b,n,UINT32_MAX):tc__back_copy(b,n);
-if(made&&tc__back_is_saved(n))made=tc__back_saved(b,n,made->id);
+int own=
+tc__ops[n->op].kind==TC__KIND_LOOP&&n->attr[TC__CARRY_LOOP]==(int64_t)b->from;
+if(own&&n->op==TC_OP_NEXT)return 1;
+made=own?tc__back_saved(b,n,UINT32_MAX):tc__back_copy(b,n);
+if(made&&!own&&tc__back_is_saved(b,n))made=tc__back_saved(b,n,made->id);
 if(made)b->map[id]=made->id+1;
 return made!=NULL;
 }
@@ -16729,9 +16743,12 @@ g=l->factor?tc__d_product(d,tc__d_turned(d,a),g)
 d->failed|=!g;
 tc__d_give(d,of,g);
 }
+static void tc__derive_loop(tc__derive*d,uint32_t loop);
 static void tc__back_sweep(tc__back*b,tc__derive*s){
 size_t at=b->remade.count;
 for(uint32_t i=b->end;i-- >b->first&&!s->failed;){
+for(uint32_t k=b->loop+1;k<s->g->loop.count;k++)
+if(s->g->loop.at[k].last==i+1)tc__derive_loop(s,k);
 if(at&&b->remade.at[at-1].value==i){
 uint32_t by=b->remade.at[--at].by;
 if(by==UINT32_MAX)continue;
@@ -16743,16 +16760,13 @@ tc__derive_node(s,s->g->node.at[i]);
 }
 }
 }
-static uint32_t tc__back_at(const tc__back*b,uint32_t id){
-return b->map[id]?b->map[id]-1:id;
-}
 static tc__node*tc__back_adjoint(const tc__derive*d,uint32_t id){
 return id<d->n&&d->adjoint[id]?d->g->node.at[d->adjoint[id]-1]:NULL;
 }
 static void tc__back_seed(tc__back*b,tc__derive*s){
 tc__derive*d=b->outer;
 tc__graph*g=d->g;
-for(uint32_t i=g->loop.at[b->from].last;i<d->n&&!s->failed;i++){
+for(uint32_t i=g->loop.at[b->from].first;i<d->n&&!s->failed;i++){
 const tc__node*n=g->node.at[i];
 tc__node*a=n->op==TC_OP_STACKED?tc__back_adjoint(d,i):NULL;
 if(n->op!=TC_OP_STACKED||n->attr[TC__STACKED_LOOP]!=(int64_t)b->from)
@@ -16767,7 +16781,7 @@ tc__derive*d=b->outer;
 tc__graph*g=d->g;
 tc__node*init=NULL;
 int how=TC__DEPENDS;
-for(uint32_t i=g->loop.at[b->from].last;i<d->n;i++)
+for(uint32_t i=g->loop.at[b->from].first;i<d->n;i++)
 if(g->node.at[i]->op==TC_OP_CARRIED&&g->node.at[i]->in[0]==next->id){
 init=tc__back_adjoint(d,i);
 how|=d->how[i];
@@ -16816,6 +16830,12 @@ times=from->times?g->node.at[g->node.at[n->in[0]]->in[0]]:tc__make_carried(g,n);
 c=tc__make_carry(g,b->loop,times,number);
 return c&&tc__make_next(g,c,c)!=NULL;
 }
+static int tc__back_is_number(const tc__graph*g,const tc__node*n){
+while(n->op==TC_OP_EXPAND||n->op==TC_OP_RESHAPE||n->op==TC_OP_CAST)
+n=g->node.at[n->in[0]];
+return n->op==TC_OP_CONST||n->op==TC_OP_ARG||n->op==TC_OP_IOTA||
+n->op==TC_OP_RANDOM;
+}
 static int tc__back_close(tc__back*b,tc__derive*s,const tc__carries*c,uint32_t*sum){
 tc__graph*g=b->outer->g;
 int64_t number=0;
@@ -16832,7 +16852,7 @@ if(g->loop.at[b->loop].times)g->loop.at[b->loop].times=(uint32_t)number+1;
 if(!tc__back_times(b,number++))return 0;
 for(uint32_t i=0;i<b->first;i++){
 tc__node*a=tc__back_adjoint(s,i);
-if(!a)continue;
+if(!a||tc__back_is_number(g,g->node.at[i]))continue;
 tc__node*acc=tc__make_carry(g,b->loop,tc__d_zeros(s,g->node.at[i]),number++);
 a=tc__d2(s,TC_OP_ADD,acc,a);
 const tc__node*next=a?tc__make_next(g,acc,a):NULL;
@@ -16877,6 +16897,23 @@ TC__VEC_FREE(g->ctx,c.next);
 TC__VEC_FREE(g->ctx,c.carry);
 return ok;
 }
+static int tc__back_inner(tc__back*b,uint32_t i){
+tc__graph*g=b->outer->g;
+for(uint32_t k=b->loop;k-- >b->from+1;)
+if(b->inner[k]&&g->loop.at[k].last==i)
+g->loop.at[b->inner[k]-1].last=(uint32_t)g->node.count;
+for(uint32_t k=b->from+1;k<b->loop;k++){
+tc__rounds l=g->loop.at[k];
+uint32_t made=(uint32_t)g->loop.count;
+if(l.first!=i||!tc__loop_has(g,b->from+1,l.outer))continue;
+if(!tc__make_loop(g,l.turns,l.slot-k+made))return 0;
+l.turn=g->loop.at[made].turn,l.slot=g->loop.at[made].slot;
+l.first=g->loop.at[made].first,l.last=l.chain=0;
+l.outer=l.outer==b->from+1?b->loop+1:b->inner[l.outer-1];
+g->loop.at[made]=l,b->inner[k]=made+1;
+}
+return 1;
+}
 static int tc__back_open(tc__back*b){
 tc__graph*g=b->outer->g;
 tc__rounds from=g->loop.at[b->from];
@@ -16885,39 +16922,28 @@ if(!tc__make_loop(g,from.turns,from.slot-b->from+b->loop))return 0;
 g->loop.at[b->loop].times=from.times||from.go;
 g->loop.at[b->loop].backward=!from.backward,g->loop.at[b->loop].outer=from.outer;
 b->in=tc__loops_of(g),b->map=TC__NEW_ARRAY(g->ctx,uint32_t,b->nodes);
+b->inner=TC__NEW_ARRAY(g->ctx,uint32_t,b->loop+1);
 b->first=b->nodes;
-for(uint32_t i=from.first;i<from.last&&b->in&&b->map;i++){
-if(!tc__loop_has(g,b->from+1,b->in[i]))continue;
-if(!tc__back_make(b,i))return 0;
+for(uint32_t i=from.first;i<=from.last&&b->in&&b->map&&b->inner;i++){
+if(!tc__back_inner(b,i))return 0;
+if(i<from.last&&tc__loop_has(g,b->from+1,b->in[i])&&!tc__back_make(b,i))
+return 0;
 }
 b->end=(uint32_t)g->node.count;
-return b->in&&b->map;
-}
-static const tc__node*tc__back_inner(const tc__graph*g,uint32_t loop){
-for(uint32_t i=g->loop.at[loop].first;i<g->loop.at[loop].last;i++)
-if(g->node.at[i]->op==TC_OP_CARRIED||g->node.at[i]->op==TC_OP_STACKED)
-if(g->loop.at[g->node.at[i]->attr[TC__CARRIED_LOOP]].outer==loop+1)
-return g->node.at[i];
-return NULL;
+return b->in&&b->map&&b->inner;
 }
 static void tc__derive_loop(tc__derive*d,uint32_t loop){
 tc__graph*g=d->g;
 tc__back b;
 tc__derive s=*d;
 int how=0;
-for(uint32_t i=g->loop.at[loop].last;i<d->n;i++){
+for(uint32_t i=g->loop.at[loop].first;i<d->n;i++){
 const tc__node*n=g->node.at[i];
 if((n->op==TC_OP_CARRIED||n->op==TC_OP_STACKED)&&
 n->attr[TC__CARRIED_LOOP]==(int64_t)loop)
 how|=d->how[i];
 }
 if(!how)return;
-const tc__node*inner=tc__back_inner(g,loop);
-if(inner){
-d->why=d->why?d->why:inner;
-for(uint32_t i=0;i<g->loop.at[loop].last;i++)d->how[i]|=TC__REFUSED;
-return;
-}
 memset(&b,0,sizeof b);
 b.outer=d,b.from=loop;
 int ok=tc__back_open(&b);
@@ -16930,6 +16956,7 @@ if(s.adjoint&&s.adjoint!=d->adjoint)TC__FREE_ARRAY(g->ctx,s.adjoint,s.n);
 if(s.how&&s.how!=d->how)TC__FREE_ARRAY(g->ctx,s.how,s.n);
 if(b.in)TC__FREE_ARRAY(g->ctx,b.in,b.nodes);
 if(b.map)TC__FREE_ARRAY(g->ctx,b.map,b.nodes);
+if(b.inner)TC__FREE_ARRAY(g->ctx,b.inner,b.loop+1);
 TC__VEC_FREE(g->ctx,b.remade);
 TC__VEC_FREE(g->ctx,b.late);
 }
@@ -17695,7 +17722,9 @@ case TC_OP_CARRY:return tc__make_carry(b->g,loop,a,s->attr[TC__CARRY_NUMBER]);
 case TC_OP_EACH:return tc__make_row(b->g,a,b->g->loop.at[loop].turn);
 case TC_OP_NEXT:return tc__make_next(b->g,a,v);
 case TC_OP_CARRIED:return tc__make_carried(b->g,a);
-default:return tc__make_stacked(b->g,loop,a);
+default:
+b->g->loop.at[loop].last=(uint32_t)b->g->node.count;
+return tc__make_stacked(b->g,loop,a);
 }
 }
 static int tc__build_step(tc__builder*b,const tc__step*s){
@@ -47102,14 +47131,15 @@ tc_body body;
 static void tc__branch_body(tc_ctx*c,const tc_tensor*in,tc_tensor*out,void*user){
 const tc__branch_turn*t=(const tc__branch_turn*)user;
 out[0]=in[0];
-t->body(c,t->b->in,out+1,t->b->user);
+t->body(c,in+2,out+1,t->b->user);
 }
 static int tc__branch_given(const tc__branching*b){
 const tc__api*f=&b->s.f;
 char name[24],x[160];
 if(!b->body[0]||!b->body[1])
 return tc__fail(f->c,TC_E_NULL,"%s: a body is null",f->who);
-if(b->n_in<0||b->n_out<1||b->n_out>=TC__LOOP_MOST)
+if(b->n_in<0||b->n_in>=TC__LOOP_MOST||b->n_out<1||
+b->n_out>=TC__LOOP_MOST)
 return tc__fail(f->c,TC_E_ARG,
 "%s: n_in is %d, n_out %d; 1 to %d results are possible",f->who,
 b->n_in,b->n_out,TC__LOOP_MOST-1);
@@ -47147,15 +47177,19 @@ static int tc__branch_record(tc__branching*b,int yes,tc_tensor times,tc_tensor*r
 tc__scanning*s=&b->s;
 tc__branch_turn turn;
 tc_dims one;
-tc_tensor last,xs;
+tc_tensor last,xs[TC__LOOP_MOST];
 memset(&one,0,sizeof one);
 one.rank=1,one.size[0]=1;
-xs=tc__iota(&s->f,&one,0);
+xs[0]=tc__iota(&s->f,&one,0);
+for(int i=0;i<b->n_in;i++){
+xs[i+1]=tc_unsqueeze_at(b->in[i],0,s->f.file,s->f.line);
+if(!xs[i+1].id)return 0;
+}
 turn.b=b,turn.body=b->body[yes];
-s->body=tc__branch_body,s->user=&turn,s->init=&times,s->xs=&xs;
-s->n_carry=1,s->n_xs=1,s->n_ys=b->n_out,s->times=1,s->turns=1;
+s->body=tc__branch_body,s->user=&turn,s->init=&times,s->xs=xs;
+s->n_carry=1,s->n_xs=1+b->n_in,s->n_ys=b->n_out,s->times=1,s->turns=1;
 s->last=&last,s->ys=rows;
-return xs.id&&times.id&&tc__scan_recorded(s);
+return xs[0].id&&times.id&&tc__scan_recorded(s);
 }
 static int tc__branch_recorded(tc__branching*b,tc_tensor pred){
 tc_tensor row[2][TC__LOOP_MOST],times[2];

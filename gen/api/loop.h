@@ -21,7 +21,7 @@ TCDEF tc_status tc_scan_at(tc_body body, void *user, const tc_tensor *init, int 
                            const tc_tensor *xs, int n_xs, tc_tensor *last, tc_tensor *ys,
                            int n_ys, const char *file, int line);
 // out[] = what `yes` makes of in[] where `pred`, one bool or integer, is not 0, else what `no` does; both are recorded,
-// and one is run. What they give is alike (TC_E_SHAPE). n_out is 1 to 63. Where a device computes, it is waited for.
+// and one is run: what it makes of in[] alone, so in[] is what takes long. What they give is alike (TC_E_SHAPE). n_out is 1 to 63. Where a device computes, it is waited for.
 TCDEF tc_status tc_cond_at(tc_tensor pred, tc_body yes, tc_body no, void *user,
                            const tc_tensor *in, int n_in, tc_tensor *out, int n_out,
                            const char *file, int line);

@@ -311,11 +311,12 @@ typedef struct tc__branch_turn {
     tc_body body;
 } tc__branch_turn;
 
-// A turn of a branch: in[0] is how often it is done, out[0] that again.
+// A turn of a branch: in[0] is how often it is done, out[0] that again. What it is about comes as rows, behind the number
+// of the turn: so nothing made of it can be made before, for the branch that is not done.
 static void tc__branch_body(tc_ctx *c, const tc_tensor *in, tc_tensor *out, void *user) {
     const tc__branch_turn *t = (const tc__branch_turn *)user;
     out[0] = in[0];
-    t->body(c, t->b->in, out + 1, t->b->user);
+    t->body(c, in + 2, out + 1, t->b->user);
 }
 
 static int tc__branch_given(const tc__branching *b) {
@@ -323,7 +324,8 @@ static int tc__branch_given(const tc__branching *b) {
     char name[24], x[160];
     if (!b->body[0] || !b->body[1])
         return tc__fail(f->c, TC_E_NULL, "%s: a body is null", f->who);
-    if (b->n_in < 0 || b->n_out < 1 || b->n_out >= TC__LOOP_MOST)
+    if (b->n_in < 0 || b->n_in >= TC__LOOP_MOST || b->n_out < 1 ||
+        b->n_out >= TC__LOOP_MOST)
         return tc__fail(f->c, TC_E_ARG,
                         "%s: n_in is %d, n_out %d; 1 to %d results are possible", f->who,
                         b->n_in, b->n_out, TC__LOOP_MOST - 1);
@@ -365,15 +367,19 @@ static int tc__branch_record(tc__branching *b, int yes, tc_tensor times, tc_tens
     tc__scanning *s = &b->s;
     tc__branch_turn turn;
     tc_dims one;
-    tc_tensor last, xs;
+    tc_tensor last, xs[TC__LOOP_MOST];
     memset(&one, 0, sizeof one);
     one.rank = 1, one.size[0] = 1;
-    xs = tc__iota(&s->f, &one, 0);
+    xs[0] = tc__iota(&s->f, &one, 0);
+    for (int i = 0; i < b->n_in; i++) {
+        xs[i + 1] = tc_unsqueeze_at(b->in[i], 0, s->f.file, s->f.line);
+        if (!xs[i + 1].id) return 0;
+    }
     turn.b = b, turn.body = b->body[yes];
-    s->body = tc__branch_body, s->user = &turn, s->init = &times, s->xs = &xs;
-    s->n_carry = 1, s->n_xs = 1, s->n_ys = b->n_out, s->times = 1, s->turns = 1;
+    s->body = tc__branch_body, s->user = &turn, s->init = &times, s->xs = xs;
+    s->n_carry = 1, s->n_xs = 1 + b->n_in, s->n_ys = b->n_out, s->times = 1, s->turns = 1;
     s->last = &last, s->ys = rows;
-    return xs.id && times.id && tc__scan_recorded(s);
+    return xs[0].id && times.id && tc__scan_recorded(s);
 }
 
 static int tc__branch_recorded(tc__branching *b, tc_tensor pred) {

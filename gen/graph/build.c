@@ -493,7 +493,9 @@ static tc__node *tc__build_looped(tc__builder *b, const tc__step *s) {
     case TC_OP_EACH: return tc__make_row(b->g, a, b->g->loop.at[loop].turn);
     case TC_OP_NEXT: return tc__make_next(b->g, a, v);
     case TC_OP_CARRIED: return tc__make_carried(b->g, a);
-    default: return tc__make_stacked(b->g, loop, a);
+    default: // a view is made where it is read, here
+        b->g->loop.at[loop].last = (uint32_t)b->g->node.count;
+        return tc__make_stacked(b->g, loop, a);
     }
 }
 

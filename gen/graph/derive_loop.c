@@ -25,9 +25,10 @@ typedef struct tc__back {
     tc__derive *outer;
     uint32_t from, loop; // the loop, and the one that goes back
     uint32_t first, end; // nodes of the turn that is made again
-    uint32_t *in;        // tc__loops_of, and so many
-    uint32_t *map;       //   node of the turn: 1 + what it is in the loop back
-    uint32_t nodes;
+    uint32_t *in;        // tc__loops_of,
+    uint32_t *map;       //   and by node of the turn 1 + what it is in the loop back
+    uint32_t nodes;      //   of so many
+    uint32_t *inner;     // by loop before it: 1 + what that is, where it is in the turn
     TC__VEC(tc__remade) remade;
     TC__VEC(tc__late) late;
 } tc__back;
@@ -40,6 +41,10 @@ static tc__ix tc__back_turn(const tc__back *b) {
 
 // ---- the turn, again ----
 
+static uint32_t tc__back_at(const tc__back *b, uint32_t id) {
+    return b->map[id] ? b->map[id] - 1 : id;
+}
+
 // The value of n, which the first loop stacks.
 static tc__node *tc__back_saved(tc__back *b, const tc__node *n, uint32_t by) {
     tc__graph *g = b->outer->g;
@@ -50,26 +55,37 @@ static tc__node *tc__back_saved(tc__back *b, const tc__node *n, uint32_t by) {
     return made && TC__PUSH(g->ctx, b->remade, r) ? made : NULL;
 }
 
-// Node n with the operands that it has here, and the turn of this loop.
+// Index expression e of the turn.
+static tc__ix tc__back_ix(const tc__back *b, tc__ix e) {
+    tc__graph *g = b->outer->g;
+    e = tc__ix_with(g->ix, e, g->loop.at[b->from].slot, tc__back_turn(b));
+    for (uint32_t i = b->from; i < b->loop; i++)
+        if (b->inner[i])
+            e = tc__ix_with(g->ix, e, g->loop.at[i].slot, g->loop.at[b->inner[i] - 1].turn);
+    return e;
+}
+
+// Node n with the operands that it has here, and the turns of these loops.
 static tc__node *tc__back_copy(tc__back *b, const tc__node *n) {
     tc__graph *g = b->outer->g;
     uint32_t in[TC__MAX_OPERANDS];
     int64_t attr[TC__MAX_OPERANDS];
-    const tc__rounds *from = &g->loop.at[b->from];
     tc__node m = *n;
-    for (uint32_t i = 0; i < n->n_in; i++)
-        in[i] = b->map[n->in[i]] ? b->map[n->in[i]] - 1 : n->in[i];
+    for (uint32_t i = 0; i < n->n_in; i++) in[i] = tc__back_at(b, n->in[i]);
     for (uint32_t i = 0; i < n->n_attr; i++)
-        attr[i] = tc__attr_is_ix(n, i)
-                      ? tc__ix_with(g->ix, n->attr[i], from->slot, tc__back_turn(b))
-                      : n->attr[i];
+        attr[i] = tc__attr_is_ix(n, i) ? tc__back_ix(b, n->attr[i]) : n->attr[i];
+    if (tc__ops[n->op].kind == TC__KIND_LOOP)
+        attr[TC__CARRY_LOOP] = (int64_t)b->inner[n->attr[TC__CARRY_LOOP]] - 1;
     m.in = in, m.attr = attr;
-    return tc__node_cons(g, &m);
+    tc__node *made = tc__node_cons(g, &m);
+    if (made && n->op == TC_OP_NEXT) g->loop.at[attr[TC__NEXT_LOOP]].chain = made->id + 1;
+    return made;
 }
 
-static int tc__back_is_saved(const tc__node *n) {
+// Whether n of the turn is stacked: what loops in the turn compute is made again.
+static int tc__back_is_saved(const tc__back *b, const tc__node *n) {
     tc__kind k = tc__ops[n->op].kind;
-    return tc__is_float(n->dtype) &&
+    return tc__is_float(n->dtype) && b->in[n->id] == b->from + 1 &&
            (k == TC__KIND_REDUCE || k == TC__KIND_CONTRACT || k == TC__KIND_OPAQUE);
 }
 
@@ -77,9 +93,11 @@ static int tc__back_is_saved(const tc__node *n) {
 static int tc__back_make(tc__back *b, uint32_t id) {
     const tc__node *n = b->outer->g->node.at[id];
     tc__node *made;
-    if (n->op == TC_OP_NEXT) return 1;
-    made = n->op == TC_OP_CARRY ? tc__back_saved(b, n, UINT32_MAX) : tc__back_copy(b, n);
-    if (made && tc__back_is_saved(n)) made = tc__back_saved(b, n, made->id);
+    int own =
+        tc__ops[n->op].kind == TC__KIND_LOOP && n->attr[TC__CARRY_LOOP] == (int64_t)b->from;
+    if (own && n->op == TC_OP_NEXT) return 1;
+    made = own ? tc__back_saved(b, n, UINT32_MAX) : tc__back_copy(b, n);
+    if (made && !own && tc__back_is_saved(b, n)) made = tc__back_saved(b, n, made->id);
     if (made) b->map[id] = made->id + 1;
     return made != NULL;
 }
@@ -180,10 +198,14 @@ static void tc__back_give_late(tc__back *b, const tc__late *l) {
     tc__d_give(d, of, g);
 }
 
-// Adjoints of the turn's nodes, from those that are known.
+static void tc__derive_loop(tc__derive *d, uint32_t loop);
+
+// Adjoints of the turn's nodes, from those that are known. Loops are few deep.
 static void tc__back_sweep(tc__back *b, tc__derive *s) {
     size_t at = b->remade.count;
     for (uint32_t i = b->end; i-- > b->first && !s->failed;) {
+        for (uint32_t k = b->loop + 1; k < s->g->loop.count; k++)
+            if (s->g->loop.at[k].last == i + 1) tc__derive_loop(s, k);
         if (at && b->remade.at[at - 1].value == i) {
             uint32_t by = b->remade.at[--at].by;
             if (by == UINT32_MAX) continue;
@@ -196,10 +218,6 @@ static void tc__back_sweep(tc__back *b, tc__derive *s) {
     }
 }
 
-static uint32_t tc__back_at(const tc__back *b, uint32_t id) {
-    return b->map[id] ? b->map[id] - 1 : id;
-}
-
 static tc__node *tc__back_adjoint(const tc__derive *d, uint32_t id) {
     return id < d->n && d->adjoint[id] ? d->g->node.at[d->adjoint[id] - 1] : NULL;
 }
@@ -208,7 +226,7 @@ static tc__node *tc__back_adjoint(const tc__derive *d, uint32_t id) {
 static void tc__back_seed(tc__back *b, tc__derive *s) {
     tc__derive *d = b->outer;
     tc__graph *g = d->g;
-    for (uint32_t i = g->loop.at[b->from].last; i < d->n && !s->failed; i++) {
+    for (uint32_t i = g->loop.at[b->from].first; i < d->n && !s->failed; i++) {
         const tc__node *n = g->node.at[i];
         tc__node *a = n->op == TC_OP_STACKED ? tc__back_adjoint(d, i) : NULL;
         if (n->op != TC_OP_STACKED || n->attr[TC__STACKED_LOOP] != (int64_t)b->from)
@@ -225,7 +243,7 @@ static tc__node *tc__back_carry(tc__back *b, tc__derive *s, const tc__node *next
     tc__graph *g = d->g;
     tc__node *init = NULL;
     int how = TC__DEPENDS;
-    for (uint32_t i = g->loop.at[b->from].last; i < d->n; i++)
+    for (uint32_t i = g->loop.at[b->from].first; i < d->n; i++)
         if (g->node.at[i]->op == TC_OP_CARRIED && g->node.at[i]->in[0] == next->id) {
             init = tc__back_adjoint(d, i);
             how |= d->how[i];
@@ -282,6 +300,14 @@ static int tc__back_times(tc__back *b, int64_t number) {
     return c && tc__make_next(g, c, c) != NULL;
 }
 
+// Whether a node of the outside is made of numbers: nobody asks what they count.
+static int tc__back_is_number(const tc__graph *g, const tc__node *n) {
+    while (n->op == TC_OP_EXPAND || n->op == TC_OP_RESHAPE || n->op == TC_OP_CAST)
+        n = g->node.at[n->in[0]];
+    return n->op == TC_OP_CONST || n->op == TC_OP_ARG || n->op == TC_OP_IOTA ||
+           n->op == TC_OP_RANDOM;
+}
+
 // The turn is over: what carries count before it, and sums of what the outside counts, by node in `sum`.
 static int tc__back_close(tc__back *b, tc__derive *s, const tc__carries *c, uint32_t *sum) {
     tc__graph *g = b->outer->g;
@@ -299,7 +325,7 @@ static int tc__back_close(tc__back *b, tc__derive *s, const tc__carries *c, uint
     if (!tc__back_times(b, number++)) return 0;
     for (uint32_t i = 0; i < b->first; i++) {
         tc__node *a = tc__back_adjoint(s, i);
-        if (!a) continue;
+        if (!a || tc__back_is_number(g, g->node.at[i])) continue;
         tc__node *acc = tc__make_carry(g, b->loop, tc__d_zeros(s, g->node.at[i]), number++);
         a = tc__d2(s, TC_OP_ADD, acc, a);
         const tc__node *next = a ? tc__make_next(g, acc, a) : NULL;
@@ -349,6 +375,25 @@ static int tc__back_run(tc__back *b, tc__derive *s) {
     return ok;
 }
 
+// Begins the loops of the turn that begin before node i, and ends those that end. 0 = no memory.
+static int tc__back_inner(tc__back *b, uint32_t i) {
+    tc__graph *g = b->outer->g;
+    for (uint32_t k = b->loop; k-- > b->from + 1;)
+        if (b->inner[k] && g->loop.at[k].last == i)
+            g->loop.at[b->inner[k] - 1].last = (uint32_t)g->node.count;
+    for (uint32_t k = b->from + 1; k < b->loop; k++) {
+        tc__rounds l = g->loop.at[k];
+        uint32_t made = (uint32_t)g->loop.count;
+        if (l.first != i || !tc__loop_has(g, b->from + 1, l.outer)) continue;
+        if (!tc__make_loop(g, l.turns, l.slot - k + made)) return 0;
+        l.turn = g->loop.at[made].turn, l.slot = g->loop.at[made].slot;
+        l.first = g->loop.at[made].first, l.last = l.chain = 0;
+        l.outer = l.outer == b->from + 1 ? b->loop + 1 : b->inner[l.outer - 1];
+        g->loop.at[made] = l, b->inner[k] = made + 1;
+    }
+    return 1;
+}
+
 // The turn is made again, in a loop that is open.
 static int tc__back_open(tc__back *b) {
     tc__graph *g = b->outer->g;
@@ -358,22 +403,15 @@ static int tc__back_open(tc__back *b) {
     g->loop.at[b->loop].times = from.times || from.go;
     g->loop.at[b->loop].backward = !from.backward, g->loop.at[b->loop].outer = from.outer;
     b->in = tc__loops_of(g), b->map = TC__NEW_ARRAY(g->ctx, uint32_t, b->nodes);
+    b->inner = TC__NEW_ARRAY(g->ctx, uint32_t, b->loop + 1);
     b->first = b->nodes;
-    for (uint32_t i = from.first; i < from.last && b->in && b->map; i++) {
-        if (!tc__loop_has(g, b->from + 1, b->in[i])) continue;
-        if (!tc__back_make(b, i)) return 0;
+    for (uint32_t i = from.first; i <= from.last && b->in && b->map && b->inner; i++) {
+        if (!tc__back_inner(b, i)) return 0;
+        if (i < from.last && tc__loop_has(g, b->from + 1, b->in[i]) && !tc__back_make(b, i))
+            return 0;
     }
     b->end = (uint32_t)g->node.count;
-    return b->in && b->map;
-}
-
-// Whether a turn has another loop in it, which is refused.
-static const tc__node *tc__back_inner(const tc__graph *g, uint32_t loop) {
-    for (uint32_t i = g->loop.at[loop].first; i < g->loop.at[loop].last; i++)
-        if (g->node.at[i]->op == TC_OP_CARRIED || g->node.at[i]->op == TC_OP_STACKED)
-            if (g->loop.at[g->node.at[i]->attr[TC__CARRIED_LOOP]].outer == loop + 1)
-                return g->node.at[i];
-    return NULL;
+    return b->in && b->map && b->inner;
 }
 
 // What is left of loop `loop` has adjoints: what it was made of gets them.
@@ -382,19 +420,13 @@ static void tc__derive_loop(tc__derive *d, uint32_t loop) {
     tc__back b;
     tc__derive s = *d;
     int how = 0;
-    for (uint32_t i = g->loop.at[loop].last; i < d->n; i++) {
+    for (uint32_t i = g->loop.at[loop].first; i < d->n; i++) {
         const tc__node *n = g->node.at[i];
         if ((n->op == TC_OP_CARRIED || n->op == TC_OP_STACKED) &&
             n->attr[TC__CARRIED_LOOP] == (int64_t)loop)
             how |= d->how[i];
     }
     if (!how) return;
-    const tc__node *inner = tc__back_inner(g, loop);
-    if (inner) {
-        d->why = d->why ? d->why : inner;
-        for (uint32_t i = 0; i < g->loop.at[loop].last; i++) d->how[i] |= TC__REFUSED;
-        return;
-    }
     memset(&b, 0, sizeof b);
     b.outer = d, b.from = loop;
     int ok = tc__back_open(&b);
@@ -407,6 +439,7 @@ static void tc__derive_loop(tc__derive *d, uint32_t loop) {
     if (s.how && s.how != d->how) TC__FREE_ARRAY(g->ctx, s.how, s.n);
     if (b.in) TC__FREE_ARRAY(g->ctx, b.in, b.nodes);
     if (b.map) TC__FREE_ARRAY(g->ctx, b.map, b.nodes);
+    if (b.inner) TC__FREE_ARRAY(g->ctx, b.inner, b.loop + 1);
     TC__VEC_FREE(g->ctx, b.remade);
     TC__VEC_FREE(g->ctx, b.late);
 }
