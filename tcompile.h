@@ -189,6 +189,10 @@
 //     }
 //     ```
 //
+//     A loop over rows, as a recurrent network is: in C it is unrolled, which is right for a few. tc_scan records a
+//     body once and runs it for each row; tc_while and tc_cond decide by values that stay in the graph. Gradients go
+//     through all of them.
+//
 //     A decode loop. The cache is room for the most; a region writes its row in place and reads the rows so far
 //     where they lie, with a size that programs get at run time. Nothing is copied, and the second token
 //     makes the program for all lengths.
@@ -2658,6 +2662,40 @@ TCDEF tc_status tc_grad_scaler_step_end_at(const tc_grad_scaler *s, const char *
 // growth_factor, unless that is infinite, if it was the growth_interval'th step without. TC_E_ARG: a
 // number of *s is out of its range.
 TCDEF tc_status tc_grad_scaler_update_at(const tc_grad_scaler *s, const char *file, int line);
+// ---- gen/api/loop.h -----------------------------------------------------
+// ---- loops and branches that stay in the graph ----
+// The body is called once while a region or function is recorded, whatever the number of rows: what it records is a
+// loop of the program, with kernels of its own, one program for any length. Outside it is called for each row. In a
+// body, tensors of the outside are used as they are; they are not written in place, nothing is read or kept, and
+// nothing random is drawn (TC_E_UNSUPPORTED): draw before the loop, and give what was drawn as rows. What a body
+// makes ends with it, but for out[] (TC_E_DEAD).
+
+// Calls `body` for each row of xs, in order: in[] are n_carry carries and behind them a row of each of the n_xs tensors
+// of xs, of one dimension less; out[] are to be what the carries are for the next row, of their sizes and dtypes, and
+// behind them n_ys results. The first row has init[]; last[i] gets carry i behind the last row, ys[i] the results of
+// all rows, one after the other along a new first dimension. n_xs >= 1, and all xs have as many rows, which may be
+// none (tc_arange numbers them); n_carry and n_ys may be 0, at most 64 each. Gradients go through it: what products,
+// reductions and carries were is saved for each row, all else computed again. `user` is handed to the body.
+// TC_E_SHAPE, TC_E_DTYPE: a carry that changes, xs that differ; then last and ys are null.
+//
+//     static void cell(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) { // in: h, x
+//         out[0] = out[1] = tc_tanh(tc_add(tc_matmul(in[0], w), in[1]));
+//     }
+//     tc_scan(cell, NULL, &h0, 1, &x, 1, &h, &y, 1); // x: [steps, batch, n]
+TCDEF tc_status tc_scan_at(tc_body body, void *user, const tc_tensor *init, int n_carry,
+                           const tc_tensor *xs, int n_xs, tc_tensor *last, tc_tensor *ys,
+                           int n_ys, const char *file, int line);
+// out[] = what `yes` makes of in[] where `pred`, one bool or integer, is not 0, else what `no` does; both are recorded,
+// and one is run: what it makes of in[] alone, so in[] is what takes long. What they give is alike (TC_E_SHAPE). n_out is 1 to 63. Where a device computes, it is waited for.
+TCDEF tc_status tc_cond_at(tc_tensor pred, tc_body yes, tc_body no, void *user,
+                           const tc_tensor *in, int n_in, tc_tensor *out, int n_out,
+                           const char *file, int line);
+// out[] = init[] made again by `body` as long as `test` of them gives in its out[0] one bool that is true, but `most`
+// times at most: then it ends, whatever the test says. Both are recorded, once. n is 1 to 62. Gradients go back through
+// as many turns as there were; memory for `most` is taken then. A device is waited for before each turn.
+TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_tensor *init,
+                            int n, int64_t most, tc_tensor *out, const char *file,
+                            int line);
 
 // ---- gen/out/call_macros.inc --------------------------------------------
 // Generated from the declarations in gen/api and gen/tables/ops.def by
@@ -2705,6 +2743,9 @@ TCDEF tc_status tc_grad_scaler_update_at(const tc_grad_scaler *s, const char *fi
 #define tc_detach(...) tc_detach_at(__VA_ARGS__, TC__SITE)
 #define tc_requires_grad(...) tc_requires_grad_at(__VA_ARGS__, TC__SITE)
 #define tc_backward(...) tc_backward_at(__VA_ARGS__, TC__SITE)
+#define tc_scan(...) tc_scan_at(__VA_ARGS__, TC__SITE)
+#define tc_cond(...) tc_cond_at(__VA_ARGS__, TC__SITE)
+#define tc_while(...) tc_while_at(__VA_ARGS__, TC__SITE)
 #define tc_init_(...) tc_init__at(__VA_ARGS__, TC__SITE)
 #define tc_params_open(...) tc_params_open_at(__VA_ARGS__, TC__SITE)
 #define tc_param(...) tc_param_at(__VA_ARGS__, TC__SITE)
@@ -3002,7 +3043,7 @@ TCDEF tc_status tc_grad_scaler_update_at(const tc_grad_scaler *s, const char *fi
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xe62e56f426680e78u
+#define TC__BUILD_ID 0xb9aa5a60bc3a95edu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -6072,6 +6113,41 @@ sum=tc__ix_add(p,sum,product);
 }
 return sum;
 }
+static tc__ix tc__ix_with(tc__ixpool*p,tc__ix e,int64_t slot,tc__ix to){
+if(tc__ix_is_const(e))return e;
+tc__ixnode n=*tc__ix_node(p,e);
+if(n.kind==TC__IX_SYM)return n.a==slot?to:e;
+if(n.kind==TC__IX_VAR||n.kind==TC__IX_VAL)return e;
+if(n.kind!=TC__IX_POLY){
+tc__ix a=tc__ix_with(p,n.a,slot,to),b=tc__ix_with(p,n.b,slot,to);
+if(n.kind==TC__IX_DIV)return tc__ix_div(p,a,b);
+if(n.kind==TC__IX_MOD)return tc__ix_mod(p,a,b);
+return tc__ix_min(p,a,b);
+}
+tc__ix sum=tc__ix_const(n.base);
+for(uint32_t i=0;i<n.count;i++){
+tc__ixterm t=p->term.at[n.first+i];
+tc__ix product=tc__ix_const(t.coef);
+for(int k=0;k<TC__IX_ATOMS&&t.atom[k];k++)
+product=tc__ix_mul(p,product,tc__ix_with(p,t.atom[k],slot,to));
+sum=tc__ix_add(p,sum,product);
+}
+return sum;
+}
+static int tc__ix_has_sym(const tc__ixpool*p,tc__ix e,int64_t slot){
+if(tc__ix_is_const(e))return 0;
+const tc__ixnode*n=tc__ix_node(p,e);
+if(n->kind==TC__IX_SYM)return n->a==slot;
+if(n->kind==TC__IX_VAR||n->kind==TC__IX_VAL)return 0;
+if(n->kind!=TC__IX_POLY)
+return tc__ix_has_sym(p,n->a,slot)||tc__ix_has_sym(p,n->b,slot);
+for(uint32_t i=0;i<n->count;i++){
+const tc__ixterm*t=&p->term.at[n->first+i];
+for(int k=0;k<TC__IX_ATOMS&&t->atom[k];k++)
+if(tc__ix_has_sym(p,t->atom[k],slot))return 1;
+}
+return 0;
+}
 static int tc__ix_uses(const tc__ixpool*p,tc__ix e,tc__axis axis){
 return(int)(tc__ix_names_of(p,e)>>axis&1);
 }
@@ -7257,6 +7333,13 @@ TC_OP_TEMPLATE,
 TC_OP_HOLE,
 TC_OP_CONTRACT,
 TC_OP_CALL,
+TC_OP_CARRY,
+TC_OP_EACH,
+TC_OP_NEXT,
+TC_OP_CARRIED,
+TC_OP_STACKED,
+TC_OP_LOOP,
+TC_OP_END_LOOP,
 TC_OP_COPY_,
 TC_OP_GRADIENT,
 TC_OP_JVP,
@@ -7347,6 +7430,13 @@ TC__HOLE_ALONG=4,TC__HOLE_ROW=5,TC__HOLE_LINE=6,TC__HOLE_DEEP=7,
 TC__HOLE_LINE_STRIDE=8,TC__HOLE_DEEP_STRIDE=9,
 TC__CONTRACT_DEPTH=0,
 TC__CALL_OP=0,TC__CALL_WORD=1,TC__CALL_OPERANDS=2,TC__CALL_BUFFERS=3,
+TC__CARRY_LOOP=0,TC__CARRY_NUMBER=1,
+TC__EACH_LOOP=0,
+TC__NEXT_LOOP=0,TC__NEXT_NUMBER=1,
+TC__CARRIED_LOOP=0,TC__CARRIED_NUMBER=1,
+TC__STACKED_LOOP=0,
+TC__LOOP_LOOP=0,TC__LOOP_TIMES=1,TC__LOOP_GO=2,TC__LOOP_COUNT=3,
+TC__END_LOOP_OUTER=0,
 TC__GRADIENT_LENIENT=0,
 TC__NO_GRAD_ON=0,
 TC__CHECKPOINT_ON=0,
@@ -7398,6 +7488,7 @@ uint8_t rank;
 uint8_t level;
 uint8_t device;
 uint16_t phase;
+uint16_t loop;
 uint32_t id;
 uint32_t n_in,n_attr;
 uint32_t*in;
@@ -7415,6 +7506,37 @@ uint32_t before;
 uint32_t args;
 int64_t attr[TC__WHOLE_WORDS];
 }tc__composite;
+typedef struct tc__rounds{
+tc__ix turn;
+uint32_t slot;
+tc__ix turns;
+uint32_t outer;
+int backward;
+uint32_t times,
+go;
+uint32_t count;
+uint32_t asked;
+uint32_t chain;
+uint32_t first,last;
+}tc__rounds;
+typedef struct tc__lasting{
+uint32_t loop,number;
+int stacked;
+uint8_t dtype,device;
+tc__ix numel;
+}tc__lasting;
+typedef enum tc__spot_kind{
+TC__SPOT_FIRST,
+TC__SPOT_NOW,
+TC__SPOT_NEXT,
+TC__SPOT_LEFT,
+TC__SPOT_ROW,
+TC__SPOT_ALL
+}tc__spot_kind;
+typedef struct tc__spot{
+tc__spot_kind kind;
+uint32_t memory,node;
+}tc__spot;
 typedef struct tc__graph{
 tc_ctx*ctx;
 tc__ixpool*ix;
@@ -7424,6 +7546,10 @@ TC__VEC(tc__composite)composite;
 TC__VEC(tc__node*)aside;
 tc__map composite_of;
 tc__map ids;
+TC__VEC(tc__rounds)loop;
+TC__VEC(tc__lasting)memory;
+TC__VEC(tc__spot)place;
+uint32_t placed;
 const struct tc__step*from;
 int device;
 int devices;
@@ -7549,6 +7675,9 @@ if(!g->ctx)return;
 TC__VEC_FREE(g->ctx,g->node);
 TC__VEC_FREE(g->ctx,g->composite);
 TC__VEC_FREE(g->ctx,g->aside);
+TC__VEC_FREE(g->ctx,g->loop);
+TC__VEC_FREE(g->ctx,g->memory);
+TC__VEC_FREE(g->ctx,g->place);
 tc__map_free(&g->ids),tc__map_free(&g->composite_of);
 tc__arena_free(&g->arena);
 }
@@ -7747,6 +7876,7 @@ TC__KIND_OPAQUE,
 TC__KIND_KERNEL,
 TC__KIND_EFFECT,
 TC__KIND_DERIVE,
+TC__KIND_LOOP,
 TC__KIND_COMPOSITE
 }tc__kind;
 enum{TC__AL_IDEM=1,TC__AL_INVOL=2};
@@ -8162,6 +8292,25 @@ tc__called(q->ctx,q->op),tc__dims_text(b,x),tc__dims_text(a,y),
 (long long)dim);
 q->out.rank=b->rank;
 memcpy(q->out.dims,b->dims,sizeof b->dims);
+return 1;
+}
+static int tc__shape_each(tc__infer*q){
+if(!q->in[0]->rank)
+return tc__fail(q->ctx,TC_E_RANK,"%s: a number has no rows",
+tc__called(q->ctx,q->op));
+q->out.rank=(uint8_t)(q->in[0]->rank-1);
+for(int i=0;i<q->out.rank;i++)q->out.dims[i]=q->in[0]->dims[i+1];
+return 1;
+}
+static int tc__shape_stacked(tc__infer*q){
+const tc__meta*a=q->in[0];
+if(a->rank==TC_MAX_RANK)
+return tc__fail(q->ctx,TC_E_RANK,
+"%s: rows of %d dimensions make %d, %d are possible",
+tc__called(q->ctx,q->op),a->rank,a->rank+1,TC_MAX_RANK);
+q->out.rank=(uint8_t)(a->rank+1);
+q->out.dims[0]=q->in[1]->dims[0];
+for(int i=0;i<a->rank;i++)q->out.dims[i+1]=a->dims[i];
 return 1;
 }
 static int tc__shape_reduce(tc__infer*q){
@@ -8589,6 +8738,20 @@ TC__OP("contract",KERNEL,-1,64,attr,none,0,COUNT,0x1u,0x0u,
 "s depth","")
 TC__OP("call",KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
 "t op, t word, t operands, t buffers[]","")
+TC__OP("carry",LOOP,-1,0,same,same,0,COUNT,0x0u,0x0u,
+"t loop, t number","")
+TC__OP("each",LOOP,-1,0,same,each,0,COUNT,0x0u,0x0u,
+"t loop","")
+TC__OP("next",LOOP,-1,0,same,same,0,COUNT,0x0u,0x0u,
+"t loop, t number","")
+TC__OP("carried",LOOP,-1,0,same,same,0,COUNT,0x0u,0x0u,
+"t loop, t number","")
+TC__OP("stacked",LOOP,-1,0,same,stacked,0,COUNT,0x0u,0x0u,
+"t loop","")
+TC__OP("loop",EFFECT,-1,0,same,same,0,COUNT,0x0u,0x0u,
+"t loop, t times, t go, t count","")
+TC__OP("end_loop",EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
+"t outer","")
 TC__OP("copy_",EFFECT,-1,1,same,assign,0,COUNT,0x0u,0x0u,
 "","")
 TC__OP("gradient",DERIVE,-1,0,same,same,0,COUNT,0x0u,0x0u,
@@ -8882,6 +9045,7 @@ struct tc__step*parent;
 uint64_t form;
 uint16_t op,flags;
 uint16_t n_in,n_attr;
+uint16_t loop;
 uint32_t*in;
 int64_t*attr;
 uint32_t first_external,n_bind;
@@ -8979,6 +9143,7 @@ int broken;
 int left;
 int no_grad;
 tc__lexical lexical;
+uint32_t loops;
 int let_go;
 int young;
 tc__site begin;
@@ -9720,7 +9885,7 @@ return ok;
 }
 static int tc__is_mark(tc__op op,uint32_t n_in){
 return op==TC_OP_FINISH||op==TC_OP_SHARE||op==TC_OP_NO_GRAD||
-op==TC_OP_CHECKPOINT||op==TC_OP_OWN_GRADIENT||
+op==TC_OP_CHECKPOINT||op==TC_OP_OWN_GRADIENT||op==TC_OP_END_LOOP||
 (op==TC_OP_BREAK&&!n_in)||tc__is_composite(op);
 }
 static int tc__call_infer(tc_ctx*c,const tc__visit*v,const tc__call*k,tc__infer*q){
@@ -9904,6 +10069,11 @@ b->next=v->region->branch,v->region->branch=b;
 v->branch=b;
 return&b->arena;
 }
+static uint16_t tc__step_loop(const tc__step*s){
+if(s->op==TC_OP_LOOP)return(uint16_t)(s->attr[TC__LOOP_LOOP]+1);
+if(s->op==TC_OP_END_LOOP)return(uint16_t)s->attr[TC__END_LOOP_OUTER];
+return s->parent->loop;
+}
 static tc__step*tc__step_new(tc_ctx*c,tc__visit*v,const tc__call*k,
 const tc__infer*q){
 tc__arena*a=tc__visit_arena(c,v);
@@ -9922,7 +10092,7 @@ s->in=in,s->attr=attr,s->meta=q->out,s->site=k->site,s->parent=v->at;
 s->call=tc__core_of(c)->doing,s->branch=v->branch;
 s->guard=guard,s->n_guard=q->needs;
 tc__step_place(c,v,s,k);
-s->position=(uint32_t)v->path.count;
+s->position=(uint32_t)v->path.count,s->loop=tc__step_loop(s);
 s->first_external=first;
 s->first_size=(uint32_t)v->size.count,s->first_arg=(uint32_t)v->arg.count;
 s->n_bind=(uint32_t)v->external.count-first;
@@ -10718,7 +10888,7 @@ if(!tc__map_set(&rec->visits,v->epoch,(uint64_t)(uintptr_t)v))return 0;
 v->key=tc__handle(&rec->values,v->epoch,0).id>>TC__SLOT_BITS;
 v->first=(v->key<<TC__SLOT_BITS)|TC__VISIT_BIT;
 v->at=&r->root,v->begin=begin,v->segment=0,v->writes=0,v->broken=0,
-v->left=0,v->no_grad=0,v->draw=rec->draw;
+v->left=0,v->no_grad=0,v->loops=0,v->draw=rec->draw;
 v->state=TC__VISIT_OPEN,rec->thread=tc__thread_self();
 v->device=rec->values.default_device;
 v->lexical=tc__lexical_inside(&rec->lexical);
@@ -16620,6 +16790,102 @@ for(uint32_t i=n;i-- >0;)
 if(!r->copy[chain[i]]&&!tc__copy_checkpoint(r,chain+i,n-i))return NULL;
 return tc__again_in(r,chain,n,id);
 }
+// ---- gen/graph/looped.c
+enum{TC__LOOPS_DEEP=8};
+static int tc__make_loop(tc__graph*g,tc__ix turns,size_t slot){
+tc__rounds l;
+int64_t last=tc__ix_hi(g->ix,turns)-1;
+memset(&l,0,sizeof l);
+l.slot=(uint32_t)slot,l.turns=turns,l.first=(uint32_t)g->node.count;
+l.turn=tc__ix_sym(g->ix,(int64_t)slot,0,last<0?0:last);
+return TC__PUSH(g->ctx,g->loop,l);
+}
+static tc__node*tc__make_row(tc__graph*g,tc__node*a,tc__ix turn){
+tc__ix dims[TC_MAX_RANK],one=tc__ix_const(1);
+if(a&&tc__ix_equals(a->dims[0],0)){
+tc__value none=tc__value_of(0,a->dtype);
+return tc__make_expand(g,tc__make_const(g,a->dtype,none),a->rank-1,
+a->dims+1);
+}
+a=tc__make_slice(g,a,0,turn,one,one);
+if(!a)return NULL;
+for(int i=1;i<a->rank;i++)dims[i-1]=a->dims[i];
+return tc__make_reshape(g,a,a->rank-1,dims);
+}
+static tc__node*tc__make_carry(tc__graph*g,uint32_t loop,tc__node*init,
+int64_t number){
+int64_t word[2];
+word[TC__CARRY_LOOP]=loop,word[TC__CARRY_NUMBER]=number;
+return init?tc__make1(g,TC_OP_CARRY,init,init->rank,init->dims,word,2):NULL;
+}
+static tc__node*tc__make_next(tc__graph*g,const tc__node*carry,const tc__node*value){
+tc__rounds*l=&g->loop.at[carry->attr[TC__CARRY_LOOP]];
+uint32_t in[3];
+in[0]=carry->id,in[1]=value->id,in[2]=l->chain-1;
+tc__node*n=tc__make(g,TC_OP_NEXT,carry->dtype,carry->rank,carry->dims,in,
+l->chain?3:2,carry->attr,2);
+if(n)l->chain=n->id+1;
+return n;
+}
+static tc__node*tc__make_carried(tc__graph*g,const tc__node*next){
+uint32_t in[2];
+in[0]=next->id,in[1]=g->loop.at[next->attr[TC__NEXT_LOOP]].chain-1;
+return tc__make(g,TC_OP_CARRIED,next->dtype,next->rank,next->dims,in,2,
+next->attr,2);
+}
+static tc__node*tc__make_stacked(tc__graph*g,uint32_t loop,const tc__node*y){
+const tc__rounds*l=&g->loop.at[loop];
+tc__ix dims[TC_MAX_RANK];
+uint32_t in[2];
+int64_t word=loop;
+if(!y||y->rank==TC_MAX_RANK)return NULL;
+in[0]=y->id,in[1]=l->chain-1;
+dims[0]=l->turns;
+for(int i=0;i<y->rank;i++)dims[i+1]=y->dims[i];
+return tc__make(g,TC_OP_STACKED,y->dtype,y->rank+1,dims,in,l->chain?2:1,
+&word,1);
+}
+static int tc__loops_copy(tc__graph*to,const tc__graph*from){
+for(size_t i=0;i<from->loop.count;i++)
+if(!TC__PUSH(to->ctx,to->loop,from->loop.at[i]))return 0;
+return 1;
+}
+static int tc__loop_depth(const tc__graph*g,uint32_t loop){
+int n=0;
+for(;loop;loop=g->loop.at[loop-1].outer)n++;
+return n;
+}
+static int tc__loop_has(const tc__graph*g,uint32_t loop,uint32_t in){
+while(in&&in!=loop)in=g->loop.at[in-1].outer;
+return in==loop;
+}
+static uint32_t tc__loop_deeper(const tc__graph*g,uint32_t a,uint32_t b){
+return tc__loop_depth(g,a)>=tc__loop_depth(g,b)?a:b;
+}
+static uint32_t tc__loop_named(const tc__graph*g,tc__ix e){
+uint32_t in=0;
+for(uint32_t i=0;i<g->loop.count&&!tc__ix_is_const(e);i++)
+if(tc__ix_has_sym(g->ix,e,g->loop.at[i].slot))
+in=tc__loop_deeper(g,in,i+1);
+return in;
+}
+static uint32_t tc__loop_of(const tc__graph*g,const tc__node*n,const uint32_t*of){
+uint32_t in=0;
+if(n->op==TC_OP_CARRY)return(uint32_t)n->attr[TC__CARRY_LOOP]+1;
+if(n->op==TC_OP_CARRIED||n->op==TC_OP_STACKED)
+return g->loop.at[n->attr[TC__CARRIED_LOOP]].outer;
+for(uint32_t i=0;i<n->n_in;i++)in=tc__loop_deeper(g,in,of[n->in[i]]);
+for(uint32_t i=0;i<n->n_attr;i++)
+if(tc__attr_is_ix(n,i))
+in=tc__loop_deeper(g,in,tc__loop_named(g,n->attr[i]));
+return in;
+}
+static uint32_t*tc__loops_of(const tc__graph*g){
+uint32_t*of=TC__NEW_ARRAY(g->ctx,uint32_t,g->node.count);
+for(size_t i=0;of&&i<g->node.count;i++)
+of[i]=tc__loop_of(g,g->node.at[i],of);
+return of;
+}
 // ---- gen/graph/derive.c
 typedef struct tc__own_gradient{
 uint32_t result,seed,n;
@@ -16629,6 +16895,7 @@ enum{
 TC__DEPENDS=1,
 TC__REFUSED=2
 };
+enum{TC__LATE_ROW=-1};
 typedef struct tc__derive{
 tc__graph*g;
 uint32_t y,v;
@@ -16638,6 +16905,8 @@ uint8_t*how;
 const tc__node*why;
 const tc__own_gradient*own;
 size_t owns;
+int(*late)(struct tc__derive*d,const tc__node*n,int factor,tc__node*g);
+struct tc__back*back;
 tc__recompute again;
 uint32_t inside;
 int rounds;
@@ -17211,6 +17480,7 @@ tc__d_give(d,a,tc__d_reduce(d,TC_OP_SUM,g,tc__d_repeated(a,n)));
 }
 static void tc__derive_slice(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0);
+if(d->late&&d->late(d,n,TC__LATE_ROW,g))return;
 tc__ixpool*x=d->g->ix;
 int64_t dim=n->attr[TC__SLICE_DIM],step=tc__ix_value(n->attr[TC__SLICE_STEP]);
 tc__ix low=n->attr[TC__SLICE_START],count=n->attr[TC__SLICE_COUNT];
@@ -17456,7 +17726,9 @@ return tc__d_turned(d,tc__d_product(d,right,left));
 static void tc__derive_matmul(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0),*b=tc__d_in(d,n,1);
 g=tc__make_cast(d->g,g,a->dtype);
+if(!d->late||!d->late(d,n,0,g))
 tc__d_give(d,a,tc__d_factor(d,a,g,tc__d_turned(d,b)));
+if(!d->late||!d->late(d,n,1,g))
 tc__d_give(d,b,tc__d_factor(d,b,tc__d_turned(d,a),g));
 }
 static void tc__derive_to(tc__derive*d,const tc__node*n,tc__node*g){
@@ -17537,6 +17809,10 @@ tc__rule_fn rule;
 {TC_OP_TO,tc__derive_to},
 {TC_OP_AGAIN,tc__derive_again},
 {TC_OP_DETACH,tc__derive_nothing},
+{TC_OP_CARRY,tc__derive_nothing},
+{TC_OP_NEXT,tc__derive_nothing},
+{TC_OP_CARRIED,tc__derive_nothing},
+{TC_OP_STACKED,tc__derive_nothing},
 {TC_OP_INPUT,tc__derive_nothing},
 {TC_OP_CONST,tc__derive_nothing},
 {TC_OP_ARG,tc__derive_nothing},
@@ -17577,6 +17853,378 @@ tc__free(c,d->how,d->n);
 tc__recompute_close(&d->again);
 memset(d,0,sizeof*d);
 }
+// ---- gen/graph/derive_loop.c
+typedef struct tc__remade{
+uint32_t value,by;
+}tc__remade;
+typedef struct tc__late{
+uint32_t of;
+int64_t dim;
+int factor;
+uint32_t a,g;
+}tc__late;
+typedef struct tc__back{
+tc__derive*outer;
+uint32_t from,loop;
+uint32_t first,end;
+uint32_t*in;
+uint32_t*map;
+uint32_t nodes;
+uint32_t*inner;
+TC__VEC(tc__remade)remade;
+TC__VEC(tc__late)late;
+}tc__back;
+static int tc__back_is_outside(const tc__back*b,uint32_t id){return id<b->first;}
+static tc__ix tc__back_turn(const tc__back*b){
+return b->outer->g->loop.at[b->loop].turn;
+}
+static uint32_t tc__back_at(const tc__back*b,uint32_t id){
+return b->map[id]?b->map[id]-1:id;
+}
+static tc__node*tc__back_saved(tc__back*b,const tc__node*n,uint32_t by){
+tc__graph*g=b->outer->g;
+tc__node*all=tc__make_stacked(g,b->from,n);
+tc__node*made=tc__make_row(g,all,tc__back_turn(b));
+tc__remade r;
+r.value=made?made->id:0,r.by=by;
+return made&&TC__PUSH(g->ctx,b->remade,r)?made:NULL;
+}
+static tc__ix tc__back_ix(const tc__back*b,tc__ix e){
+tc__graph*g=b->outer->g;
+e=tc__ix_with(g->ix,e,g->loop.at[b->from].slot,tc__back_turn(b));
+for(uint32_t i=b->from;i<b->loop;i++)
+if(b->inner[i])
+e=tc__ix_with(g->ix,e,g->loop.at[i].slot,g->loop.at[b->inner[i]-1].turn);
+return e;
+}
+static tc__node*tc__back_copy(tc__back*b,const tc__node*n){
+tc__graph*g=b->outer->g;
+uint32_t in[TC__MAX_OPERANDS];
+int64_t attr[TC__MAX_OPERANDS];
+tc__node m=*n;
+for(uint32_t i=0;i<n->n_in;i++)in[i]=tc__back_at(b,n->in[i]);
+for(uint32_t i=0;i<n->n_attr;i++)
+attr[i]=tc__attr_is_ix(n,i)?tc__back_ix(b,n->attr[i]):n->attr[i];
+if(tc__ops[n->op].kind==TC__KIND_LOOP)
+attr[TC__CARRY_LOOP]=(int64_t)b->inner[n->attr[TC__CARRY_LOOP]]-1;
+m.in=in,m.attr=attr;
+tc__node*made=tc__node_cons(g,&m);
+if(made&&n->op==TC_OP_NEXT)g->loop.at[attr[TC__NEXT_LOOP]].chain=made->id+1;
+return made;
+}
+static int tc__back_is_saved(const tc__back*b,const tc__node*n){
+tc__kind k=tc__ops[n->op].kind;
+return tc__is_float(n->dtype)&&b->in[n->id]==b->from+1&&
+(k==TC__KIND_REDUCE||k==TC__KIND_CONTRACT||k==TC__KIND_OPAQUE);
+}
+static int tc__back_make(tc__back*b,uint32_t id){
+const tc__node*n=b->outer->g->node.at[id];
+tc__node*made;
+int own=
+tc__ops[n->op].kind==TC__KIND_LOOP&&n->attr[TC__CARRY_LOOP]==(int64_t)b->from;
+if(own&&n->op==TC_OP_NEXT)return 1;
+made=own?tc__back_saved(b,n,UINT32_MAX):tc__back_copy(b,n);
+if(made&&!own&&tc__back_is_saved(b,n))made=tc__back_saved(b,n,made->id);
+if(made)b->map[id]=made->id+1;
+return made!=NULL;
+}
+static int tc__back_is_row(const tc__derive*d,const tc__node*a,const tc__node**of){
+const tc__back*b=d->back;
+if(a->op==TC_OP_RESHAPE)a=d->g->node.at[a->in[0]];
+if(a->op!=TC_OP_SLICE)return 0;
+*of=d->g->node.at[a->in[0]];
+return!a->attr[TC__SLICE_DIM]&&a->attr[TC__SLICE_START]==tc__back_turn(b)&&
+(tc__back_is_outside(b,a->in[0])||(*of)->op==TC_OP_STACKED)&&
+(*of)->dims[0]==d->g->loop.at[b->loop].turns;
+}
+static int tc__back_is_whole(const tc__back*b){
+return!b->outer->g->loop.at[b->loop].times;
+}
+static int tc__back_late(tc__derive*d,const tc__late*l){
+if(!TC__PUSH(d->g->ctx,d->back->late,*l))d->failed=1;
+return 1;
+}
+static int tc__derive_row_late(tc__derive*d,const tc__node*n,tc__node*g){
+tc__late l;
+const tc__node*a=g?d->g->node.at[n->in[0]]:NULL;
+if(!a||!tc__back_is_outside(d->back,a->id))return 0;
+if(!tc__back_is_whole(d->back))return 0;
+if(n->attr[TC__SLICE_START]!=tc__back_turn(d->back))return 0;
+memset(&l,0,sizeof l);
+l.of=a->id,l.dim=n->attr[TC__SLICE_DIM],l.factor=TC__LATE_ROW,l.g=g->id;
+if(a->dims[l.dim]!=d->g->loop.at[d->back->loop].turns)return 0;
+return tc__back_late(d,&l);
+}
+static int tc__derive_factor_late(tc__derive*d,const tc__node*n,uint32_t i,
+const tc__node*g){
+tc__late l;
+const tc__node*a=d->g->node.at[n->in[!i]];
+if(!g||!tc__back_is_outside(d->back,n->in[i]))return 0;
+if(!tc__back_is_whole(d->back))return 0;
+if(tc__back_is_outside(d->back,a->id)||n->rank==TC_MAX_RANK)return 0;
+memset(&l,0,sizeof l);
+l.of=n->in[i],l.factor=(int)i,l.a=a->id,l.g=g->id;
+return tc__back_late(d,&l);
+}
+static int tc__derive_late(tc__derive*d,const tc__node*n,int factor,tc__node*g){
+return factor==TC__LATE_ROW?tc__derive_row_late(d,n,g)
+:tc__derive_factor_late(d,n,(uint32_t)factor,g);
+}
+static tc__node*tc__back_all(tc__back*b,uint32_t id){
+tc__derive d=*b->outer;
+const tc__node*of;
+d.back=b;
+if(tc__back_is_row(&d,d.g->node.at[id],&of))return d.g->node.at[of->id];
+return tc__make_stacked(d.g,b->loop,d.g->node.at[id]);
+}
+static tc__node*tc__back_joined(tc__derive*d,tc__node*a,int dim){
+tc__ix dims[TC_MAX_RANK];
+a=tc__d_moved(d,a,0,dim);
+if(!a)return NULL;
+for(int i=0;i<a->rank-1;i++)dims[i]=a->dims[i+(i>dim)];
+dims[dim]=tc__ix_mul(d->g->ix,a->dims[dim],a->dims[dim+1]);
+return tc__make_reshape(d->g,a,a->rank-1,dims);
+}
+static void tc__back_give_late(tc__back*b,const tc__late*l){
+tc__derive*d=b->outer;
+const tc__node*of=d->g->node.at[l->of];
+tc__node*g=l->factor<0?tc__make_stacked(d->g,b->loop,d->g->node.at[l->g])
+:tc__back_all(b,l->g);
+if(l->factor<0){
+tc__ix dims[TC_MAX_RANK];
+for(int i=0;g&&i<g->rank-1;i++)
+dims[i]=g->dims[i<=l->dim?i:i+1];
+g=tc__d_moved(d,g?tc__make_reshape(d->g,g,g->rank-1,dims):NULL,0,
+(int)l->dim);
+}else{
+int last=d->g->node.at[l->g]->rank-1;
+tc__node*a=tc__back_all(b,l->a);
+int deep=l->factor?last-1:last;
+a=tc__back_joined(d,a,deep),g=tc__back_joined(d,g,deep);
+g=l->factor?tc__d_factor(d,of,tc__d_turned(d,a),g)
+:tc__d_factor(d,of,g,tc__d_turned(d,a));
+}
+d->failed|=!g;
+tc__d_give(d,of,g);
+}
+static void tc__derive_loop(tc__derive*d,uint32_t loop);
+static void tc__back_sweep(tc__back*b,tc__derive*s){
+size_t at=b->remade.count;
+for(uint32_t i=b->end;i-- >b->first&&!s->failed;){
+for(uint32_t k=b->loop+1;k<s->g->loop.count;k++)
+if(s->g->loop.at[k].last==i+1)tc__derive_loop(s,k);
+if(at&&b->remade.at[at-1].value==i){
+uint32_t by=b->remade.at[--at].by;
+if(by==UINT32_MAX)continue;
+s->how[by]|=s->how[i];
+if(s->adjoint[i])
+tc__d_give(s,s->g->node.at[by],s->g->node.at[s->adjoint[i]-1]);
+}else{
+tc__derive_node(s,s->g->node.at[i]);
+}
+}
+}
+static tc__node*tc__back_adjoint(const tc__derive*d,uint32_t id){
+return id<d->n&&d->adjoint[id]?d->g->node.at[d->adjoint[id]-1]:NULL;
+}
+static void tc__back_seed(tc__back*b,tc__derive*s){
+tc__derive*d=b->outer;
+tc__graph*g=d->g;
+for(uint32_t i=g->loop.at[b->from].first;i<d->n&&!s->failed;i++){
+const tc__node*n=g->node.at[i];
+tc__node*a=n->op==TC_OP_STACKED?tc__back_adjoint(d,i):NULL;
+if(n->op!=TC_OP_STACKED||n->attr[TC__STACKED_LOOP]!=(int64_t)b->from)
+continue;
+uint32_t y=tc__back_at(b,n->in[0]);
+s->how[y]|=d->how[i];
+if(a)tc__d_give(s,g->node.at[y],tc__make_row(g,a,tc__back_turn(b)));
+}
+}
+static tc__node*tc__back_carry(tc__back*b,tc__derive*s,const tc__node*next){
+tc__derive*d=b->outer;
+tc__graph*g=d->g;
+tc__node*init=NULL;
+int how=TC__DEPENDS;
+for(uint32_t i=g->loop.at[b->from].first;i<d->n;i++)
+if(g->node.at[i]->op==TC_OP_CARRIED&&g->node.at[i]->in[0]==next->id){
+init=tc__back_adjoint(d,i);
+how|=d->how[i];
+}
+if(!init)init=tc__d_zeros(d,next);
+tc__node*c=tc__make_carry(g,b->loop,init,next->attr[TC__NEXT_NUMBER]);
+uint32_t to=tc__back_at(b,next->in[1]);
+d->failed|=!c;
+s->how[to]|=(uint8_t)how;
+tc__d_give(s,g->node.at[to],c);
+return c;
+}
+typedef struct tc__carries{
+TC__VEC(const tc__node*)next;
+TC__VEC(tc__node*)carry;
+}tc__carries;
+static int tc__back_carries(tc__back*b,tc__derive*s,tc__carries*c){
+tc__graph*g=b->outer->g;
+for(uint32_t at=g->loop.at[b->from].chain;at;){
+const tc__node*n=g->node.at[at-1];
+if(!TC__PUSH(g->ctx,c->next,n))return 0;
+at=n->n_in>2?n->in[2]+1:0;
+}
+for(size_t i=0;i<c->next.count;i++){
+const tc__node*n=c->next.at[i];
+tc__node*carry=tc__is_float(n->dtype)?tc__back_carry(b,s,n):NULL;
+if(!TC__PUSH(g->ctx,c->carry,carry))return 0;
+}
+return!b->outer->failed;
+}
+static const tc__node*tc__chain_find(const tc__graph*g,uint32_t loop,int64_t number){
+uint32_t at=g->loop.at[loop].chain;
+while(at&&g->node.at[at-1]->attr[TC__NEXT_NUMBER]!=number)
+at=g->node.at[at-1]->n_in>2?g->node.at[at-1]->in[2]+1:0;
+return at?g->node.at[at-1]:NULL;
+}
+static int tc__back_times(tc__back*b,int64_t number){
+tc__graph*g=b->outer->g;
+const tc__rounds*from=&g->loop.at[b->from];
+const tc__node*n=NULL;
+tc__node*times,*c;
+if(!from->times&&!from->go)return 1;
+n=tc__chain_find(g,b->from,(int64_t)(from->times?from->times:from->count)-1);
+if(!n)return 0;
+times=from->times?g->node.at[g->node.at[n->in[0]]->in[0]]:tc__make_carried(g,n);
+c=tc__make_carry(g,b->loop,times,number);
+return c&&tc__make_next(g,c,c)!=NULL;
+}
+static int tc__back_is_number(const tc__graph*g,const tc__node*n){
+while(n->op==TC_OP_EXPAND||n->op==TC_OP_RESHAPE||n->op==TC_OP_CAST)
+n=g->node.at[n->in[0]];
+return n->op==TC_OP_CONST||n->op==TC_OP_ARG||n->op==TC_OP_IOTA||
+n->op==TC_OP_RANDOM;
+}
+static int tc__back_close(tc__back*b,tc__derive*s,const tc__carries*c,uint32_t*sum){
+tc__graph*g=b->outer->g;
+int64_t number=0;
+for(size_t i=0;i<c->next.count;i++){
+const tc__node*n=c->next.at[i];
+uint32_t was=tc__back_at(b,n->in[0]);
+tc__node*a=tc__back_adjoint(s,was);
+if(n->attr[TC__NEXT_NUMBER]>=number)number=n->attr[TC__NEXT_NUMBER]+1;
+if(!c->carry.at[i])continue;
+if(!a)a=tc__d_zeros(s,n);
+if(!a||!tc__make_next(g,c->carry.at[i],a))return 0;
+}
+if(g->loop.at[b->loop].times)g->loop.at[b->loop].times=(uint32_t)number+1;
+if(!tc__back_times(b,number++))return 0;
+for(uint32_t i=0;i<b->first;i++){
+tc__node*a=tc__back_adjoint(s,i);
+if(!a||tc__back_is_number(g,g->node.at[i]))continue;
+tc__node*acc=tc__make_carry(g,b->loop,tc__d_zeros(s,g->node.at[i]),number++);
+a=tc__d2(s,TC_OP_ADD,acc,a);
+const tc__node*next=a?tc__make_next(g,acc,a):NULL;
+if(!next)return 0;
+sum[i]=next->id+1;
+}
+g->loop.at[b->loop].last=(uint32_t)g->node.count;
+return 1;
+}
+static void tc__back_give(tc__back*b,const tc__derive*s,const tc__carries*c,
+const uint32_t*sum){
+tc__derive*d=b->outer;
+tc__graph*g=d->g;
+for(size_t i=0;i<c->next.count;i++){
+const tc__node*carry=g->node.at[c->next.at[i]->in[0]],*made=c->carry.at[i];
+uint32_t at=made?g->loop.at[b->loop].chain:0;
+while(at&&g->node.at[at-1]->in[0]!=made->id)
+at=g->node.at[at-1]->n_in>2?g->node.at[at-1]->in[2]+1:0;
+d->how[carry->in[0]]|=TC__DEPENDS;
+if(at)
+tc__d_give(d,g->node.at[carry->in[0]],
+tc__make_carried(g,g->node.at[at-1]));
+}
+for(uint32_t i=0;i<b->first&&i<d->n;i++){
+d->how[i]|=s->how[i];
+if(sum[i])
+tc__d_give(d,g->node.at[i],tc__make_carried(g,g->node.at[sum[i]-1]));
+}
+for(size_t i=0;i<b->late.count;i++)tc__back_give_late(b,&b->late.at[i]);
+}
+static int tc__back_run(tc__back*b,tc__derive*s){
+tc__graph*g=b->outer->g;
+tc__carries c;
+memset(&c,0,sizeof c);
+uint32_t*sum=TC__NEW_ARRAY(g->ctx,uint32_t,b->first);
+int ok=sum&&tc__back_carries(b,s,&c);
+if(ok)tc__back_seed(b,s),tc__back_sweep(b,s);
+ok=ok&&!s->failed&&tc__back_close(b,s,&c,sum);
+if(ok)tc__back_give(b,s,&c,sum);
+if(sum)TC__FREE_ARRAY(g->ctx,sum,b->first);
+TC__VEC_FREE(g->ctx,c.next);
+TC__VEC_FREE(g->ctx,c.carry);
+return ok;
+}
+static int tc__back_inner(tc__back*b,uint32_t i){
+tc__graph*g=b->outer->g;
+for(uint32_t k=b->loop;k-- >b->from+1;)
+if(b->inner[k]&&g->loop.at[k].last==i)
+g->loop.at[b->inner[k]-1].last=(uint32_t)g->node.count;
+for(uint32_t k=b->from+1;k<b->loop;k++){
+tc__rounds l=g->loop.at[k];
+uint32_t made=(uint32_t)g->loop.count;
+if(l.first!=i||!tc__loop_has(g,b->from+1,l.outer))continue;
+if(!tc__make_loop(g,l.turns,l.slot-k+made))return 0;
+l.turn=g->loop.at[made].turn,l.slot=g->loop.at[made].slot;
+l.first=g->loop.at[made].first,l.last=l.chain=0;
+l.outer=l.outer==b->from+1?b->loop+1:b->inner[l.outer-1];
+g->loop.at[made]=l,b->inner[k]=made+1;
+}
+return 1;
+}
+static int tc__back_open(tc__back*b){
+tc__graph*g=b->outer->g;
+tc__rounds from=g->loop.at[b->from];
+b->loop=(uint32_t)g->loop.count,b->nodes=(uint32_t)g->node.count;
+if(!tc__make_loop(g,from.turns,from.slot-b->from+b->loop))return 0;
+g->loop.at[b->loop].times=from.times||from.go;
+g->loop.at[b->loop].backward=!from.backward,g->loop.at[b->loop].outer=from.outer;
+b->in=tc__loops_of(g),b->map=TC__NEW_ARRAY(g->ctx,uint32_t,b->nodes);
+b->inner=TC__NEW_ARRAY(g->ctx,uint32_t,b->loop+1);
+b->first=b->nodes;
+for(uint32_t i=from.first;i<=from.last&&b->in&&b->map&&b->inner;i++){
+if(!tc__back_inner(b,i))return 0;
+if(i<from.last&&tc__loop_has(g,b->from+1,b->in[i])&&!tc__back_make(b,i))
+return 0;
+}
+b->end=(uint32_t)g->node.count;
+return b->in&&b->map&&b->inner;
+}
+static void tc__derive_loop(tc__derive*d,uint32_t loop){
+tc__graph*g=d->g;
+tc__back b;
+tc__derive s=*d;
+int how=0;
+for(uint32_t i=g->loop.at[loop].first;i<d->n;i++){
+const tc__node*n=g->node.at[i];
+if((n->op==TC_OP_CARRIED||n->op==TC_OP_STACKED)&&
+n->attr[TC__CARRIED_LOOP]==(int64_t)loop)
+how|=d->how[i];
+}
+if(!how)return;
+memset(&b,0,sizeof b);
+memset(&s.again,0,sizeof s.again);
+b.outer=d,b.from=loop,s.inside=0;
+int ok=tc__back_open(&b);
+s.n=(uint32_t)g->node.count,s.back=&b,s.late=tc__derive_late;
+s.adjoint=ok?TC__NEW_ARRAY(g->ctx,uint32_t,s.n):NULL;
+s.how=ok?TC__NEW_ARRAY(g->ctx,uint8_t,s.n):NULL;
+ok=ok&&s.adjoint&&s.how&&tc__back_run(&b,&s);
+d->failed|=!ok||s.failed,d->why=s.why;
+if(s.adjoint&&s.adjoint!=d->adjoint)TC__FREE_ARRAY(g->ctx,s.adjoint,s.n);
+if(s.how&&s.how!=d->how)TC__FREE_ARRAY(g->ctx,s.how,s.n);
+if(b.in)TC__FREE_ARRAY(g->ctx,b.in,b.nodes);
+if(b.map)TC__FREE_ARRAY(g->ctx,b.map,b.nodes);
+if(b.inner)TC__FREE_ARRAY(g->ctx,b.inner,b.loop+1);
+TC__VEC_FREE(g->ctx,b.remade);
+TC__VEC_FREE(g->ctx,b.late);
+}
 static int tc__derive_all(tc__derive*d,tc__graph*g,const tc__node*y,const tc__node*v,
 const tc__checkpoint*checkpoint,size_t checkpoints,
 int64_t*marks){
@@ -17587,7 +18235,11 @@ d->how=TC__NEW_ARRAY(g->ctx,uint8_t,d->n);
 if(!d->adjoint||!d->how)return 0;
 if(!tc__recompute_open(&d->again,g,checkpoint,checkpoints,marks))return 0;
 d->adjoint[y->id]=v->id+1,d->how[y->id]=TC__DEPENDS;
-for(uint32_t i=y->id+1;i-- >0&&!d->failed;)tc__derive_node(d,g->node.at[i]);
+for(uint32_t i=y->id+1;i-- >0&&!d->failed;){
+for(uint32_t k=0;k<g->loop.count;k++)
+if(g->loop.at[k].last==i+1)tc__derive_loop(d,k);
+tc__derive_node(d,g->node.at[i]);
+}
 g->device=was;
 tc__recompute_close(&d->again);
 return!d->failed&&!g->ix->failed;
@@ -17631,6 +18283,8 @@ TC__VEC(tc__noted)noted;
 size_t composed;
 tc__derive derive;
 TC__VEC(tc__own_gradient)own;
+TC__VEC(uint32_t)loop;
+uint32_t open;
 TC__VEC(tc__checkpoint)checkpoint;
 uint32_t inside;
 int64_t marks;
@@ -18117,6 +18771,7 @@ case TC__KIND_SOURCE:
 case TC__KIND_KERNEL:
 case TC__KIND_EFFECT:
 case TC__KIND_DERIVE:
+case TC__KIND_LOOP:
 case TC__KIND_COMPOSITE:break;
 }
 if(s->op==TC_OP_CONST||s->op==TC_OP_ARG)
@@ -18327,6 +18982,35 @@ made=known?b->g->node.at[d.adjoint[u->id]-1]:tc__d_zeros(&d,y);
 tc__derive_close(&d);
 return made;
 }
+static int tc__build_loop(tc__builder*b,const tc__step*s){
+const tc__node*rows=tc__step_operand(b,s,0);
+uint32_t number=(uint32_t)b->g->loop.count;
+if(!rows||!tc__make_loop(b->g,rows->dims[0],b->sym.count+number))return 0;
+tc__rounds*l=&b->g->loop.at[number];
+l->outer=b->open,l->times=(uint32_t)s->attr[TC__LOOP_TIMES];
+l->go=(uint32_t)s->attr[TC__LOOP_GO],l->count=(uint32_t)s->attr[TC__LOOP_COUNT];
+b->open=number+1;
+return TC__PUSH(b->ctx,b->loop,number);
+}
+static void tc__build_loop_end(tc__builder*b){
+tc__rounds*l=&b->g->loop.at[b->open-1];
+l->last=(uint32_t)b->g->node.count,b->open=l->outer;
+}
+static tc__node*tc__build_looped(tc__builder*b,const tc__step*s){
+uint32_t loop=b->loop.at[s->attr[TC__CARRY_LOOP]];
+tc__node*a=tc__step_operand(b,s,0);
+tc__node*v=s->op==TC_OP_NEXT?tc__step_operand(b,s,1):a;
+if(!a||!v)return NULL;
+switch(s->op){
+case TC_OP_CARRY:return tc__make_carry(b->g,loop,a,s->attr[TC__CARRY_NUMBER]);
+case TC_OP_EACH:return tc__make_row(b->g,a,b->g->loop.at[loop].turn);
+case TC_OP_NEXT:return tc__make_next(b->g,a,v);
+case TC_OP_CARRIED:return tc__make_carried(b->g,a);
+default:
+b->g->loop.at[loop].last=(uint32_t)b->g->node.count;
+return tc__make_stacked(b->g,loop,a);
+}
+}
 static int tc__build_step(tc__builder*b,const tc__step*s){
 tc__cell v;
 memset(&v,0,sizeof v);
@@ -18343,15 +19027,20 @@ if(s->op==TC_OP_OWN_GRADIENT&&!tc__build_own(b,s))return 0;
 if(s->op==TC_OP_CHECKPOINT&&
 !tc__build_checkpoint(b,s->attr[TC__CHECKPOINT_ON]!=0))
 return 0;
+if(s->op==TC_OP_LOOP&&!tc__build_loop(b,s))return 0;
+if(s->op==TC_OP_END_LOOP)tc__build_loop_end(b);
 if(s->op==TC_OP_NO_GRAD)b->no_grad+=s->attr[TC__NO_GRAD_ON]?1:-1;
 }else if(s->view){
 v.via=s,v.n_via=1,v.parent=tc__code_cell(b,s->in[0]);
 v.root=tc__cell_root(b,v.parent),v.stops=b->no_grad;
 }else{
-v.node=s->op==TC_OP_GRADIENT?tc__build_gradient(b,s)
+int loops=tc__ops[s->op].kind==TC__KIND_LOOP;
+v.node=loops?tc__build_looped(b,s)
+:s->op==TC_OP_GRADIENT?tc__build_gradient(b,s)
 :s->op==TC_OP_JVP?tc__build_jvp(b,s)
 :tc__step_node(b,s);
-if(b->no_grad)v.node=tc__d_detach(b->g,v.node,0);
+if(b->no_grad&&s->op!=TC_OP_CARRY&&s->op!=TC_OP_NEXT)
+v.node=tc__d_detach(b->g,v.node,0);
 if(!v.node)return 0;
 }
 return TC__PUSH(b->ctx,b->cell,v);
@@ -18419,6 +19108,7 @@ TC__VEC_FREE(b->ctx,b->arg);
 TC__VEC_FREE(b->ctx,b->noted);
 TC__VEC_FREE(b->ctx,b->own);
 TC__VEC_FREE(b->ctx,b->checkpoint);
+TC__VEC_FREE(b->ctx,b->loop);
 tc__derive_close(&b->derive);
 }
 static int tc__build(tc__builder*b,tc__graph*g,tc__visit*v,uint32_t count){
@@ -18430,7 +19120,8 @@ b->in_place=v->in_place;
 if(!tc__build_symbols(b,count)||!tc__build_places(b,count))return 0;
 for(uint32_t i=0;i<count;i++)
 pure&=v->path.at[i]->op!=TC_OP_COPY_&&
-tc__ops[v->path.at[i]->op].kind!=TC__KIND_DERIVE;
+tc__ops[v->path.at[i]->op].kind!=TC__KIND_DERIVE&&
+tc__ops[v->path.at[i]->op].kind!=TC__KIND_LOOP;
 for(uint32_t i=0;i<b->externals;i++)
 if(!tc__build_external(b,i))return 0;
 for(uint32_t i=0;i<count;i++){
@@ -19515,6 +20206,7 @@ int stages;
 {TC__KIND_KERNEL,TC__LEGAL_GROUP|TC__LEGAL_LOOP},
 {TC__KIND_EFFECT,0},
 {TC__KIND_DERIVE,0},
+{TC__KIND_LOOP,TC__LEGAL_TENSOR},
 };
 static const struct{
 tc__op op;
@@ -19732,7 +20424,7 @@ if(n->rank>TC_MAX_RANK)return tc__verify_fail(v,"rank %d",n->rank);
 if(!tc__device_is_there(v->ctx,n->device))
 return tc__verify_fail(v,"no device has the number %d",n->device);
 return tc__verify_words(v)&&tc__verify_place(v)&&(!alu||tc__verify_alu(v))&&
-tc__verify_rules(v);
+(k==TC__KIND_LOOP||tc__verify_rules(v));
 }
 TC__PRINTF(3,4)
 static int tc__verify_composite_fail(const tc__verifier*v,const tc__composite*f,
@@ -20840,8 +21532,8 @@ static int tc__rewrite_run(tc__rewrite*w,const tc__pass*p,tc__graph*to,
 uint32_t*outputs,size_t n_outputs){
 tc__graph_close(to);
 w->to=to;
-if(!tc__graph_open(to,w->ctx,w->from->ix)||!p->run(w)||
-!tc__composites_carry(w)||w->from->ix->failed)
+if(!tc__graph_open(to,w->ctx,w->from->ix)||!tc__loops_copy(to,w->from)||
+!p->run(w)||!tc__composites_carry(w)||w->from->ix->failed)
 return 0;
 for(size_t i=0;i<n_outputs;i++)outputs[i]=w->output[outputs[i]];
 return tc__checked(w->ctx,to,TC__TENSOR);
@@ -20871,6 +21563,205 @@ tc__rewrite_close(&w);
 tc__graph_close(&other);
 tc__fp_leave(host);
 return ok;
+}
+// ---- gen/pass/loops.c
+typedef struct tc__unroll{
+tc__rewrite w;
+uint32_t*loop;
+uint8_t*made;
+uint8_t*closed;
+TC__VEC(uint32_t)waiting;
+TC__VEC(uint32_t)stores;
+uint32_t stores_of;
+}tc__unroll;
+static uint32_t tc__spot_add(tc__unroll*u,tc__spot_kind kind,uint32_t memory){
+tc__spot p;
+p.kind=kind,p.memory=memory,p.node=UINT32_MAX;
+if(!TC__PUSH(u->w.ctx,u->w.to->place,p))u->w.failed=1;
+return(uint32_t)u->w.to->place.count-1;
+}
+static uint32_t tc__spot_memory(tc__unroll*u,uint32_t loop,int stacked,
+const tc__node*row){
+tc__lasting m;
+memset(&m,0,sizeof m);
+m.loop=loop,m.stacked=stacked,m.dtype=row->dtype,m.device=row->device;
+m.numel=tc__node_numel(u->w.to,row);
+if(!TC__PUSH(u->w.ctx,u->w.to->memory,m))u->w.failed=1;
+return(uint32_t)u->w.to->memory.count-1;
+}
+enum{TC__SPOT_MARK=1<<30};
+static tc__node*tc__spot_store(tc__unroll*u,tc__spot_kind kind,uint32_t memory,
+const tc__node*a,uint32_t loop){
+uint32_t place=tc__spot_add(u,kind,memory);
+int64_t mark=(int64_t)TC__SPOT_MARK+place;
+tc__node*n=tc__make1(u->w.to,TC_OP_DETACH,a,a->rank,a->dims,&mark,1);
+if(!n||u->w.failed)return NULL;
+u->w.to->place.at[place].node=n->id,n->loop=(uint16_t)loop;
+return n;
+}
+static tc__node*tc__spot_input(tc__unroll*u,tc__spot_kind kind,uint32_t memory,
+const tc__node*old,uint32_t*in,uint32_t n_in,
+uint32_t loop){
+uint32_t place=tc__spot_add(u,kind,memory);
+int64_t external=(int64_t)u->w.to->placed+place;
+tc__node m=*old;
+m.op=TC_OP_INPUT,m.in=in,m.n_in=n_in,m.attr=&external,m.n_attr=1;
+tc__node*n=tc__node_cons(u->w.to,&m);
+if(!n||u->w.failed)return NULL;
+u->w.to->place.at[place].node=n->id,n->loop=(uint16_t)loop;
+return n;
+}
+static tc__node*tc__unroll_at(const tc__unroll*u,uint32_t old){
+return u->w.to->node.at[u->w.at[old]];
+}
+static void tc__unroll_wait(tc__unroll*u,uint32_t old){
+if(!u->made[old]&&!TC__PUSH(u->w.ctx,u->waiting,old))u->w.failed=1;
+}
+static void tc__unroll_rows(tc__unroll*u,const tc__node*n){
+for(uint32_t i=0;i<u->w.nodes;i++){
+const tc__node*m=u->w.from->node.at[i];
+if(u->w.live[i]&&m->op==TC_OP_STACKED&&
+m->attr[TC__STACKED_LOOP]==n->attr[TC__STACKED_LOOP])
+tc__unroll_wait(u,m->in[0]);
+}
+}
+static tc__node*tc__unroll_carry(tc__unroll*u,const tc__node*n){
+uint32_t loop=(uint32_t)n->attr[TC__CARRY_LOOP];
+const tc__node*init=tc__unroll_at(u,n->in[0]);
+uint32_t memory=tc__spot_memory(u,loop,0,init);
+if(u->w.failed)return NULL;
+uint32_t number=(uint32_t)n->attr[TC__CARRY_NUMBER];
+tc__rounds*l=&u->w.to->loop.at[loop];
+u->w.to->memory.at[memory].number=number;
+if(number+1==l->times||number+1==l->go)l->asked=memory;
+tc__node*first=
+tc__spot_store(u,TC__SPOT_FIRST,memory,init,u->w.from->loop.at[loop].outer);
+return first?tc__spot_input(u,TC__SPOT_NOW,memory,n,&first->id,1,loop+1)
+:NULL;
+}
+static uint32_t tc__carry_memory(const tc__graph*g,int64_t loop,int64_t number){
+for(uint32_t i=0;i<g->memory.count;i++){
+const tc__lasting*m=&g->memory.at[i];
+if(!m->stacked&&m->loop==(uint32_t)loop&&m->number==(uint32_t)number)
+return i;
+}
+return 0;
+}
+static int tc__unroll_close(tc__unroll*u,uint32_t loop){
+const tc__graph*from=u->w.from;
+if(u->stores_of==loop+1)return 1;
+u->stores.count=0,u->stores_of=loop+1;
+for(uint32_t i=0;i<u->w.nodes;i++){
+const tc__node*n=from->node.at[i];
+if(!u->w.live[i]||(n->op!=TC_OP_NEXT&&n->op!=TC_OP_STACKED))continue;
+if(n->attr[TC__NEXT_LOOP]!=(int64_t)loop)continue;
+int row=n->op==TC_OP_STACKED;
+const tc__node*a=tc__unroll_at(u,n->in[!row]);
+uint32_t made=u->w.at[i];
+if(!u->closed[loop]){
+uint32_t memory=
+row?tc__spot_memory(u,loop,1,a)
+:tc__carry_memory(u->w.to,loop,n->attr[TC__NEXT_NUMBER]);
+if(u->w.failed)return 0;
+const tc__node*s=
+tc__spot_store(u,row?TC__SPOT_ROW:TC__SPOT_NEXT,memory,a,loop+1);
+if(!s)return 0;
+made=u->w.at[i]=s->id;
+}else if(row&&u->made[i]){
+made=u->w.to->node.at[made]->in[0];
+}
+if(!TC__PUSH(u->w.ctx,u->stores,made))return 0;
+}
+u->closed[loop]=1;
+return 1;
+}
+static tc__node*tc__unroll_left(tc__unroll*u,const tc__node*n,uint32_t loop){
+int stacked=n->op==TC_OP_STACKED;
+uint32_t row=0;
+if(!tc__unroll_close(u,loop))return NULL;
+uint32_t outer=u->w.from->loop.at[loop].outer;
+if(!stacked)
+return tc__spot_input(u,TC__SPOT_LEFT,
+tc__carry_memory(u->w.to,loop,n->attr[TC__NEXT_NUMBER]),n,
+u->stores.at,(uint32_t)u->stores.count,outer);
+for(uint32_t i=0;i<u->stores.count;i++)
+if(u->stores.at[i]==u->w.at[n->id])row=i;
+uint32_t was=u->stores.at[0];
+u->stores.at[0]=u->stores.at[row],u->stores.at[row]=was;
+const tc__spot*p=u->w.to->place.at;
+while(p->node!=u->stores.at[0])p++;
+return tc__spot_input(u,TC__SPOT_ALL,p->memory,n,u->stores.at,
+(uint32_t)u->stores.count,outer);
+}
+static tc__node*tc__unroll_node(tc__unroll*u,const tc__node*n){
+uint32_t in[TC__MAX_OPERANDS];
+u->w.to->from=n->from,u->w.to->device=n->device;
+if(n->op==TC_OP_CARRY)return tc__unroll_carry(u,n);
+if(n->op==TC_OP_CARRIED||n->op==TC_OP_STACKED)
+return tc__unroll_left(u,n,(uint32_t)n->attr[TC__CARRIED_LOOP]);
+if(n->op==TC_OP_NEXT)return tc__unroll_at(u,n->in[1]);
+tc__node m=tc__rewrite_proto(&u->w,n,in);
+tc__node*made=tc__node_cons(u->w.to,&m);
+if(made)made->loop=(uint16_t)u->loop[n->id];
+return made;
+}
+static int tc__unroll_make(tc__unroll*u,uint32_t id){
+tc__unroll_wait(u,id);
+while(u->waiting.count&&!u->w.failed){
+uint32_t at=u->waiting.at[u->waiting.count-1],
+waits=(uint32_t)u->waiting.count;
+const tc__node*n=u->w.from->node.at[at];
+if(!u->made[at]){
+for(uint32_t i=0;i<n->n_in;i++)tc__unroll_wait(u,n->in[i]);
+if(n->op==TC_OP_CARRIED||n->op==TC_OP_STACKED)tc__unroll_rows(u,n);
+}
+if(u->waiting.count>waits)continue;
+u->waiting.count--;
+if(u->made[at])continue;
+const tc__node*made=tc__unroll_node(u,n);
+if(!made)return 0;
+u->w.at[at]=u->w.output[at]=made->id,u->made[at]=1;
+}
+return!u->w.failed;
+}
+static int tc__unroll_outputs(tc__unroll*u,uint32_t*outputs,size_t n){
+tc__graph*g=u->w.to;
+for(size_t i=0;i<n;i++){
+const tc__node*a=g->node.at[u->w.output[outputs[i]]];
+outputs[i]=a->id;
+if(a->op!=TC_OP_INPUT||a->attr[TC__INPUT_EXTERNAL]<(int64_t)g->placed)
+continue;
+int64_t mark=(int64_t)TC__SPOT_MARK*2+(int64_t)i;
+a=tc__make1(g,TC_OP_DETACH,a,a->rank,a->dims,&mark,1);
+if(!a)return 0;
+outputs[i]=a->id;
+}
+return 1;
+}
+static void tc__unroll_free(tc__unroll*u){
+tc_ctx*c=u->w.ctx;
+size_t n=u->w.nodes,loops=u->w.from->loop.count;
+if(u->loop)TC__FREE_ARRAY(c,u->loop,n);
+if(u->made)TC__FREE_ARRAY(c,u->made,n);
+if(u->closed)TC__FREE_ARRAY(c,u->closed,loops);
+TC__VEC_FREE(c,u->waiting);
+TC__VEC_FREE(c,u->stores);
+tc__rewrite_close(&u->w);
+}
+static int tc__loops_run(tc_ctx*c,const tc__graph*from,tc__graph*to,uint32_t placed,
+uint32_t*outputs,size_t n){
+tc__unroll u;
+memset(&u,0,sizeof u);
+int ok=tc__rewrite_open(&u.w,c,from,outputs,n);
+u.w.to=to,to->placed=placed;
+u.loop=tc__loops_of(from),u.made=TC__NEW_ARRAY(c,uint8_t,u.w.nodes);
+u.closed=TC__NEW_ARRAY(c,uint8_t,from->loop.count);
+ok=ok&&u.loop&&u.made&&u.closed&&tc__loops_copy(to,from);
+for(uint32_t i=0;ok&&i<u.w.nodes;i++)
+ok=!u.w.live[i]||tc__unroll_make(&u,i);
+ok=ok&&tc__composites_carry(&u.w)&&tc__unroll_outputs(&u,outputs,n);
+tc__unroll_free(&u);
+return ok&&tc__checked(c,to,TC__TENSOR);
 }
 
 // ---- gen/kernel/group.c
@@ -20951,6 +21842,7 @@ sizeof(tc__group_shape)==
 7*sizeof(int64_t)+7*sizeof(int)+sizeof(tc__tuning));
 typedef struct tc__group_target{
 int device;
+uint32_t loop;
 const struct tc__language*language;
 const tc__shape*const
 *inputs;
@@ -21729,6 +22621,7 @@ case TC__KIND_OPAQUE:
 case TC__KIND_KERNEL:
 case TC__KIND_EFFECT:
 case TC__KIND_DERIVE:
+case TC__KIND_LOOP:
 case TC__KIND_COMPOSITE:break;
 }
 w->failed=1;
@@ -22804,6 +23697,7 @@ uint32_t size;
 uint32_t buffers;
 uint32_t again;
 int device;
+uint32_t loop;
 int alive;
 }tc__cluster;
 typedef struct tc__schedule{
@@ -23003,10 +23897,19 @@ static void tc__force_kept(tc__schedule*s,const tc__node*again){
 tc__origin o=tc__origin_of(s,again->in[0]);
 if(tc__origin_is_computed(&o))s->forced[o.least->id]=1;
 }
+static void tc__force_outer(tc__schedule*s,const tc__node*n){
+for(uint32_t i=0;i<n->n_in&&n->loop;i++){
+tc__origin o=tc__origin_of(s,n->in[i]);
+if(o.first->loop!=n->loop&&tc__origin_is_computed(&o)&&
+o.least->loop!=n->loop)
+s->forced[o.least->id]=1;
+}
+}
 static void tc__force_sources(tc__schedule*s){
 for(size_t i=0;i<s->g->node.count;i++){
 const tc__node*n=s->g->node.at[i];
 if(!s->live[i])continue;
+tc__force_outer(s,n);
 if(tc__is_kind(n,TC__KIND_CONTRACT))tc__force_factors(s,n);
 if(tc__is_kind(n,TC__KIND_GATHER))tc__force_table(s,n),tc__force_index(s,n);
 if(tc__is_kind(n,TC__KIND_OPAQUE))tc__force_opaque(s,n);
@@ -23200,14 +24103,23 @@ uint32_t a=s->root.at[x->first].node,b=s->root.at[y->first].node;
 uint32_t first=a<b?a:b,again=x->again>y->again?x->again:y->again;
 return again>first+TC__AGAIN_FIRST;
 }
+static uint32_t tc__needed_at(const tc__schedule*s,const uint32_t*order,uint32_t p){
+uint32_t in=s->cluster.at[order[p]].loop;
+if(!in)return p;
+while(s->g->loop.at[in-1].outer)in=s->g->loop.at[in-1].outer;
+while(p&&tc__loop_has(s->g,in,s->cluster.at[order[p-1]].loop))p--;
+return p;
+}
 static int tc__find_anchors(const tc__schedule*s,const uint32_t*order,size_t n,
 uint64_t*anchor){
 size_t some=s->cluster.count?s->cluster.count:1;
 uint32_t*reader=TC__NEW_ARRAY(s->ctx,uint32_t,some);
 for(size_t p=n;reader&&p-- >0;){
 const tc__cluster*c=&s->cluster.at[order[p]];
-uint32_t own=reader[order[p]],at=c->again&&own?own-1:(uint32_t)p;
+uint32_t own=reader[order[p]];
+uint32_t at=c->again&&own&&!c->loop?own-1:(uint32_t)p;
 anchor[p]=at;
+if(c->loop)at=tc__needed_at(s,order,(uint32_t)p);
 for(uint32_t r=c->first;r!=UINT32_MAX;r=s->root.at[r].next){
 const tc__root*root=&s->root.at[r];
 for(uint32_t i=root->use;i<root->use+root->uses;i++){
@@ -23480,6 +24392,7 @@ tc__use u;
 memset(&c,0,sizeof c);
 tc__space_of(s,&s->root.at[r],&c.space);
 c.alive=1,c.kind=TC__OPAQUE,c.first=r,c.size=1,c.device=n->device;
+c.loop=n->loop;
 c.buffers=n->n_in+1,c.again=tc__root_again(s,n->id);
 u.reader=r,u.index=0,u.guarded=1;
 for(uint32_t i=0;i<n->n_in;i++){
@@ -23545,6 +24458,7 @@ tc__root_fold(s,&s->root.at[r]);
 tc__space_of(s,&s->root.at[r],&c.space);
 c.alive=1,c.first=r,c.part=s->part[n->id],c.device=n->device;
 c.again=tc__root_again(s,n->id);
+c.loop=n->loop;
 c.kind=
 c.space.reduced||tc__is_kind(n,TC__KIND_REDUCE)?TC__REDUCTION:TC__POINTWISE;
 if(tc__is_kind(n,TC__KIND_CONTRACT))c.kind=TC__CONTRACTION;
@@ -23942,6 +24856,7 @@ tc__size*size){
 const tc__cluster*x=&s->cluster.at[a],*y=&s->cluster.at[b];
 if(s->apart)return "fusion is off";
 if(x->device!=y->device)return "they are on two devices";
+if(x->loop!=y->loop)return "they are done in different loops";
 if(s->window[a]!=s->window[b])return "a long program is fused in parts";
 if(x->part!=y->part)return "a long kernel is cut where few bytes cross";
 if(x->kind==TC__OPAQUE||y->kind==TC__OPAQUE)
@@ -24657,7 +25572,7 @@ const tc__cluster*c=&s->cluster.at[group];
 tc__group*k=c->kind==TC__OPAQUE?tc__make_opaque(s,tc__opaque_node(s,group))
 :tc__make_lowered(s,group);
 int ok=k!=NULL;
-if(k)k->target.device=c->device;
+if(k)k->target.device=c->device,k->target.loop=c->loop;
 for(uint32_t i=c->first;ok&&i!=UINT32_MAX;i=s->root.at[i].next)
 ok=TC__PUSH(s->ctx,k->covers,s->root.at[i].node);
 if(!ok)tc__group_free(s->ctx,k);
@@ -24679,22 +25594,51 @@ if(from!=group&&!done[from])return 0;
 }
 return 1;
 }
+static int tc__loop_ready(const tc__schedule*s,uint32_t loop,uint8_t*done){
+int ready=1;
+for(uint32_t i=0;i<s->cluster.count;i++)
+if(s->cluster.at[i].alive&&tc__loop_has(s->g,loop,s->cluster.at[i].loop))
+done[i]|=2;
+for(uint32_t i=0;i<s->cluster.count&&ready;i++)
+if(done[i]&2)ready=tc__cluster_ready(s,i,done);
+for(uint32_t i=0;i<s->cluster.count;i++)done[i]&=1;
+return ready;
+}
+static uint32_t tc__loop_inside(const tc__schedule*s,uint32_t in,uint32_t open){
+while(s->g->loop.at[in-1].outer!=open)in=s->g->loop.at[in-1].outer;
+return in;
+}
+static int tc__order_inside(tc__schedule*s,uint32_t loop,uint8_t*done,uint32_t*order,
+size_t*n);
+static int tc__order_one(tc__schedule*s,uint32_t i,uint32_t open,uint8_t*done,
+uint32_t*order,size_t*n){
+uint32_t in=s->cluster.at[i].loop;
+if(in!=open){
+in=tc__loop_inside(s,in,open);
+return tc__loop_ready(s,in,done)&&tc__order_inside(s,in,done,order,n);
+}
+if(!tc__cluster_ready(s,i,done))return 0;
+order[(*n)++]=i;
+return done[i]=1;
+}
+static int tc__order_inside(tc__schedule*s,uint32_t loop,uint8_t*done,uint32_t*order,
+size_t*n){
+int made=1,left=1;
+while(left&&made){
+made=left=0;
+for(uint32_t i=0;i<s->cluster.count;i++){
+if(!s->cluster.at[i].alive||done[i]||
+!tc__loop_has(s->g,loop,s->cluster.at[i].loop))
+continue;
+int one=tc__order_one(s,i,loop,done,order,n);
+left|=!one,made|=one;
+}
+}
+return!left;
+}
 static int tc__order_clusters(tc__schedule*s,uint32_t*order,size_t*n){
 uint8_t*done=TC__NEW_ARRAY(s->ctx,uint8_t,s->cluster.count);
-size_t left=0;
-int ok=done!=NULL;
-for(size_t i=0;i<s->cluster.count;i++)left+=s->cluster.at[i].alive!=0;
-while(ok&&left){
-size_t before=left;
-for(uint32_t i=0;i<s->cluster.count;i++){
-if(!s->cluster.at[i].alive||done[i]||!tc__cluster_ready(s,i,done))
-continue;
-order[(*n)++]=i;
-done[i]=1;
-left--;
-}
-if(left==before)ok=0;
-}
+int ok=done&&tc__order_inside(s,0,done,order,n);
 tc__free(s->ctx,done,s->cluster.count?s->cluster.count:1);
 return ok;
 }
@@ -24882,13 +25826,21 @@ if(!TC__PUSH(c,p->of,0))return 0;
 p->of.at[node]=(uint32_t)slab+1;
 return 1;
 }
+static uint32_t tc__plan_last(const tc__graph*g,tc__group*const*k,size_t n,
+uint32_t first,uint32_t at){
+uint32_t last=at,in=k[at]->target.loop;
+for(;in;in=g->loop.at[in-1].outer){
+uint32_t begin=at,end=at;
+while(begin>first&&tc__loop_has(g,in,k[begin-1]->target.loop))begin--;
+if(begin<=first)break;
+while(end+1<n&&tc__loop_has(g,in,k[end+1]->target.loop))end++;
+last=end;
+}
+return last;
+}
 static int tc__plan_note(tc_ctx*c,tc__plan*p,const tc__kbuf*b,uint32_t kernel,
 int output,size_t bytes){
-tc__slab*s=tc__plan_find(p,b->source),fresh;
-if(s){
-s->last=kernel;
-return 1;
-}
+tc__slab fresh;
 fresh.node=b->source,fresh.offset=0,fresh.first=fresh.last=kernel;
 fresh.output=output,fresh.born=(uint32_t)p->slab.count;
 fresh.bytes=(bytes+TC__SLAB_SLACK+p->align-1)/p->align*p->align;
@@ -24972,13 +25924,19 @@ tc__plan_place(p,&p->slab.at[i]);
 }
 return 1;
 }
-static int tc__plan_make(tc_ctx*c,tc__plan*p,tc__group*const*k,size_t n,
-const uint8_t*output,const tc__ixenv*env){
+static int tc__plan_make(tc_ctx*c,tc__plan*p,const tc__graph*g,tc__group*const*k,
+size_t n,const uint8_t*output,const tc__ixenv*env){
 p->slab.count=p->of.count=0,p->bytes=p->unplanned=0;
 for(size_t i=0;i<n;i++){
 for(size_t b=0;b<k[i]->buffer.count;b++){
 const tc__kbuf*f=&k[i]->buffer.at[b];
 if(f->place!=TC__BUF_NODE||output[f->source]==TC__PLAN_APART)continue;
+tc__slab*s=tc__plan_find(p,f->source);
+if(s){
+uint32_t last=tc__plan_last(g,k,n,s->first,(uint32_t)i);
+s->last=s->last>last?s->last:last;
+continue;
+}
 size_t bytes=(size_t)tc__ix_eval(k[i]->body.ix,f->numel,env)*
 tc__dtype(f->dtype)->bytes;
 if(!tc__plan_note(c,p,f,(uint32_t)i,output[f->source],bytes))return 0;
@@ -26783,6 +27741,8 @@ static int tc__join_readers(tc__schedule*s,const tc__dialect*d,tc__joint*j){
 tc__group*rows=s->kernel.at[j->from];
 uint32_t made=0;
 int take=j->count>0,ok=1;
+for(uint32_t i=0;i<j->count;i++)
+take&=s->kernel.at[j->at[i]]->target.loop==rows->target.loop;
 while(take&&made<j->count){
 tc__group*k=
 tc__join_groups(s->ctx,rows,j->rows,j->kept,s->kernel.at[j->at[made]]);
@@ -36580,7 +37540,9 @@ typedef enum tc__act_kind{
 TC__ACT_PART,
 TC__ACT_LAUNCH,
 TC__ACT_VISIT,
-TC__ACT_COPY
+TC__ACT_COPY,
+TC__ACT_LOOP,
+TC__ACT_AGAIN
 }tc__act_kind;
 typedef struct tc__act{
 tc__act_kind kind;
@@ -36623,7 +37585,7 @@ if(k[i]->target.device!=k[0]->target.device)return 1;
 return 0;
 }
 static int tc__order_across(tc_ctx*c,const tc__graph*g,tc__group**k,size_t n){
-if(!tc__kernels_are_apart(k,n))return 1;
+if(g->loop.count||!tc__kernels_are_apart(k,n))return 1;
 size_t nodes=g->node.count;
 uint32_t*stage=TC__NEW_ARRAY(c,uint32_t,nodes);
 tc__placed*all=TC__NEW_ARRAY(c,tc__placed,n);
@@ -36917,6 +37879,7 @@ tc_device_launch*list;
 TC__VEC(int)after;
 const uint32_t*direct;
 int in_order;
+uint32_t placed;
 tc__lists lists;
 tc__dispatch_launch*form;
 tc__sequence order;
@@ -37035,6 +37998,9 @@ tc__sequence_use(&r->order,&m,written);
 }
 tc__sequence_settle(&r->order);
 }
+static int tc__dispatch_turns(const tc__dispatch*r,uint32_t i){
+return i&&r->launch[i].group->target.loop!=r->launch[i-1].group->target.loop;
+}
 static int tc__dispatch_arrange(tc__dispatch*r,const tc__plan*plan){
 tc__sequence*q=&r->order;
 tc__dispatch_slabs slabs;
@@ -37045,6 +38011,7 @@ for(size_t i=0;i<r->lists.form.count;i++)
 tc__sequence_form(q,(uint32_t)r->lists.form.at[i]->shape.list);
 for(uint32_t i=0;q->ok&&i<r->launches;i++){
 const tc__dispatch_launch*l=&r->launch[i];
+if(tc__dispatch_turns(r,i))tc__sequence_cut(q);
 if(l->by==TC__BY_HOST)tc__sequence_cut(q);
 if(!l->by&&!l->pieces){
 tc__sequence_item(q,i,tc__nobody,0);
@@ -37075,7 +38042,12 @@ static int tc__dispatch_pieces(tc__dispatch*r,tc__dispatch_launch*l,uint32_t i){
 uint64_t memory[TC__BUFFER_LIMIT*2];
 size_t n=l->group->buffer.count;
 l->piece=(uint32_t)r->lists.piece.count;
-if(n>TC__COUNT(memory)||l->group->target.checked)return 1;
+if(n>TC__COUNT(memory)||l->group->target.checked||l->group->target.loop)
+return 1;
+for(size_t b=0;b<n;b++)
+if(l->group->buffer.at[b].place==TC__BUF_INPUT&&
+l->group->buffer.at[b].source>=r->placed)
+return 1;
 for(size_t b=0;b<n;b++){
 tc__memory_range m=tc__dispatch_tensor(r,&l->group->buffer.at[b]);
 memory[b]=(uint64_t)m.from<<2|(uint64_t)m.kind;
@@ -37169,7 +38141,7 @@ static int tc__dispatch_split(tc__dispatch*r,tc__arena*a){
 uint32_t n=0,parts=1;
 for(uint32_t i=0;i<r->launches;i++){
 const tc__dispatch_launch*l=&r->launch[i];
-parts+=l->by==TC__BY_HOST;
+parts+=(uint32_t)tc__dispatch_turns(r,i)+(l->by==TC__BY_HOST);
 if(!l->by)n+=l->pieces?l->pieces:(uint32_t)l->grids.count;
 }
 r->part=TC__ANEW_ARRAY(a,tc__dispatch_part,parts);
@@ -37450,6 +38422,126 @@ for(uint32_t i=0;i<r->launches;i++)
 n+=r->launch[i].pieces&&r->launch[i].first==at;
 return n;
 }
+// ---- gen/exec/loops.c
+typedef struct tc__sliding{
+void**at;
+uint32_t place;
+size_t begin;
+}tc__sliding;
+typedef struct tc__looping{
+int64_t turns,turn;
+int64_t done;
+uint32_t begin,end;
+}tc__looping;
+typedef struct tc__lasting_now{
+tc__storage*storage;
+size_t step;
+}tc__lasting_now;
+typedef struct tc__loops{
+tc__looping*run;
+tc__lasting_now*memory;
+uint32_t*of;
+TC__VEC(tc__sliding)moving;
+}tc__loops;
+static int tc__loops_open(tc__loops*l,tc__arena*a,const tc__graph*g){
+l->run=TC__ANEW_ARRAY(a,tc__looping,g->loop.count+1);
+l->memory=TC__ANEW_ARRAY(a,tc__lasting_now,g->memory.count+1);
+l->of=TC__ANEW_ARRAY(a,uint32_t,g->node.count+1);
+if(!l->run||!l->memory||!l->of)return 0;
+for(uint32_t i=0;i<g->place.count;i++)
+if(g->node.at[g->place.at[i].node]->op!=TC_OP_INPUT)
+l->of[g->place.at[i].node]=i+1;
+return 1;
+}
+static uint32_t tc__spot_of(const tc__loops*l,const tc__graph*g,const tc__kbuf*b){
+if(!g->place.count)return 0;
+if(b->place==TC__BUF_NODE)return l->of[b->source];
+return b->place==TC__BUF_INPUT&&b->source>=g->placed?b->source-g->placed+1
+:0;
+}
+static int tc__loops_lay_out(tc__loops*l,const tc__graph*g,const tc__ixenv*env){
+for(size_t i=0;i<g->memory.count;i++){
+const tc__lasting*m=&g->memory.at[i];
+tc__lasting_now*now=&l->memory[i];
+int64_t rows=m->stacked?tc__ix_eval(g->ix,g->loop.at[m->loop].turns,env):2;
+now->step=(size_t)tc__ix_eval(g->ix,m->numel,env)*tc__dtype(m->dtype)->bytes;
+if(!m->stacked)now->step=(now->step+TC__SLAB_SLACK+63)/64*64;
+size_t bytes=now->step*(size_t)rows+TC__SLAB_SLACK;
+if(now->storage&&now->storage->bytes>=bytes)continue;
+tc__storage_unref(g->ctx,now->storage);
+now->storage=tc__storage_on(g->ctx,tc__device_at(g->ctx,m->device),bytes);
+if(!now->storage)return 0;
+}
+return 1;
+}
+static void tc__loops_close(tc__loops*l,const tc__graph*g){
+for(size_t i=0;l->memory&&i<g->memory.count;i++)
+tc__storage_unref(g->ctx,l->memory[i].storage);
+TC__VEC_FREE(g->ctx,l->moving);
+}
+static char*tc__spot_address(const tc__loops*l,const tc__graph*g,const tc__spot*p){
+const tc__lasting_now*m=&l->memory[p->memory];
+const tc__looping*r=&l->run[g->memory.at[p->memory].loop];
+int64_t at=0;
+switch(p->kind){
+case TC__SPOT_FIRST:
+case TC__SPOT_ALL:break;
+case TC__SPOT_NOW:
+case TC__SPOT_LEFT:at=r->done&1;break;
+case TC__SPOT_NEXT:at=~r->done&1;break;
+case TC__SPOT_ROW:at=r->turn;break;
+}
+return(char*)m->storage->data+(size_t)at*m->step;
+}
+static void tc__loop_move(const tc__loops*l,const tc__graph*g,uint32_t loop){
+for(size_t i=0;i<l->moving.count;i++){
+const tc__sliding*m=&l->moving.at[i];
+const tc__spot*p=&g->place.at[m->place];
+if(g->memory.at[p->memory].loop==loop)
+*m->at=tc__spot_address(l,g,p)+m->begin;
+}
+}
+static int tc__loop_ask(const tc__loops*l,const tc__graph*g,uint32_t loop,void*to,
+size_t bytes){
+const tc__rounds*o=&g->loop.at[loop];
+const tc__lasting_now*m=&l->memory[o->asked];
+const tc__device*d=tc__device_at(g->ctx,g->memory.at[o->asked].device);
+const char*at=
+(const char*)m->storage->data+(size_t)(l->run[loop].done&1)*m->step;
+if(!g->memory.at[o->asked].device)return memcpy(to,at,bytes)!=NULL;
+tc_status s=d->own.copy_out(d->own.user,to,at,bytes);
+return!s||tc__device_failed(g->ctx,&d->own,"the number of turns of a loop",s);
+}
+static int tc__loop_turn(tc__loops*l,const tc__graph*g,uint32_t loop,int64_t*size,
+int*more){
+const tc__rounds*o=&g->loop.at[loop];
+tc__looping*r=&l->run[loop];
+uint8_t go=1;
+if(o->go&&!tc__loop_ask(l,g,loop,&go,sizeof go))return 0;
+*more=go&&r->done<r->turns;
+if(*more)r->turn=o->backward?r->turns-1-r->done:r->done;
+size[o->slot]=r->turn;
+tc__loop_move(l,g,loop);
+return 1;
+}
+static int tc__loop_begin(tc__loops*l,const tc__graph*g,uint32_t loop,int64_t*size,
+int*more){
+tc__looping*r=&l->run[loop];
+tc__ixenv env;
+int64_t times;
+memset(&env,0,sizeof env);
+env.sym=size;
+r->turns=times=tc__ix_eval(g->ix,g->loop.at[loop].turns,&env);
+r->done=r->turn=0;
+if(g->loop.at[loop].times&&!tc__loop_ask(l,g,loop,&times,sizeof times))return 0;
+if(times<r->turns)r->turns=times<0?0:times;
+return tc__loop_turn(l,g,loop,size,more);
+}
+static int tc__loop_again(tc__loops*l,const tc__graph*g,uint32_t loop,int64_t*size,
+int*more){
+l->run[loop].done++;
+return tc__loop_turn(l,g,loop,size,more);
+}
 // ---- gen/exec/outputs.c
 typedef enum tc__tuned{
 TC__TUNED_NOT,
@@ -37526,7 +38618,10 @@ TC__VEC(tc__address)address;
 TC__VEC(uint32_t)assumed;
 TC__VEC(tc__run_arg)arg;
 TC__VEC(tc__value)arg_now;
-TC__VEC(int64_t)size;
+TC__VEC(int64_t)
+size;
+uint32_t placed;
+tc__loops loops;
 int exact;
 int laid_out;
 const void*bound;
@@ -38075,6 +39170,7 @@ TC__VEC_FREE(c,p->arg);
 TC__VEC_FREE(c,p->arg_now);
 TC__VEC_FREE(c,p->size);
 tc__plan_close(c,&p->plan);
+tc__loops_close(&p->loops,&p->graph);
 if(p->dispatch)tc__program_unwatch(p),tc__dispatches_free(p);
 if(p->memory)tc__free_aligned(c,p->memory,p->memory_bytes);
 if(p->scratch)tc__free_aligned(c,p->scratch,p->scratch_total);
@@ -38086,7 +39182,7 @@ tc__free(c,p,sizeof*p);
 }
 static int tc__program_inputs(tc__program*p,const tc__builder*b,uint32_t count){
 const tc__visit*v=b->visit;
-p->externals=b->externals;
+p->externals=b->externals,p->placed=p->externals+count;
 p->inputs=TC__ANEW_ARRAY(&p->arena,const tc__shape*,p->externals+count+1);
 if(!p->inputs)return 0;
 for(uint32_t i=0;i<p->externals;i++){
@@ -38247,8 +39343,10 @@ output[i]=p->graph.node.at[i]->device==device?TC__PLAN_HERE:TC__PLAN_APART;
 for(size_t i=0;i<p->output.count;i++)
 if(!p->output.at[i].alias&&tc__output_device(p,&p->output.at[i])==device)
 output[p->output.at[i].node]=TC__PLAN_OUTPUT;
+for(size_t i=0;i<p->graph.place.count;i++)
+output[p->graph.place.at[i].node]=TC__PLAN_APART;
 plan->align=device?(size_t)TC__DEVICE_ALIGN:(size_t)TC__SLAB_ALIGN;
-return tc__plan_make(p->ctx,plan,k,p->launch.count,output,env);
+return tc__plan_make(p->ctx,plan,&p->graph,k,p->launch.count,output,env);
 }
 static int tc__program_plan(tc__program*p,const tc__ixenv*env){
 size_t n=p->launch.count,nodes=p->graph.node.count;
@@ -38289,6 +39387,13 @@ return memory+tc__plan_find(r?&r->plan:&p->plan,node)->offset;
 static int tc__program_address(tc__program*p,tc__dispatch*on,const tc__kbuf*b,
 const uint32_t*output_of,void**at){
 tc__address a;
+uint32_t place=tc__spot_of(&p->loops,&p->graph,b);
+if(place){
+tc__sliding m;
+m.at=at,m.place=place-1;
+m.begin=(size_t)b->begin*tc__dtype(b->dtype)->bytes;
+return TC__PUSH(p->ctx,p->loops.moving,m);
+}
 a.at=at,a.on=on,a.output=b->place==TC__BUF_NODE;
 a.begin=(size_t)b->begin*tc__dtype(b->dtype)->bytes;
 a.source=a.output?output_of[b->source]:b->source;
@@ -38300,13 +39405,15 @@ return 1;
 static int tc__program_addresses(tc__program*p){
 uint32_t*of=tc__outputs_of(p);
 int ok=of!=NULL;
-p->address.count=0;
+p->address.count=p->loops.moving.count=0;
 for(size_t i=0;ok&&i<p->launch.count;i++){
 const tc__launch*l=&p->launch.at[i];
 for(size_t k=0;ok&&k<l->group->buffer.count;k++)
 ok=tc__program_address(p,tc__launch_on(p,i),&l->group->buffer.at[k],of,
 &l->buf[k]);
 }
+for(uint32_t i=0;ok&&i<p->graph.loop.count;i++)
+tc__loop_move(&p->loops,&p->graph,i);
 TC__FREE_ARRAY(p->ctx,of,p->graph.node.count);
 return ok;
 }
@@ -38346,7 +39453,8 @@ if(p->size.count)memcpy(p->size.at,v->size.at,p->size.count*sizeof*p->size.at);
 env.sym=p->size.at;
 for(size_t i=0;i<p->output.count;i++)
 if(!tc__output_lay_out(p,v,&p->output.at[i],&env))return 0;
-if(!tc__program_plan(p,&env)||!tc__program_memory(p)||!tc__program_addresses(p))
+if(!tc__program_plan(p,&env)||!tc__program_memory(p)||
+!tc__loops_lay_out(&p->loops,&p->graph,&env)||!tc__program_addresses(p))
 return 0;
 for(tc__dispatch*r=p->dispatch;r;r=r->next)
 if(!tc__dispatch_lay_out(r,&p->ix,&env))return 0;
@@ -38379,6 +39487,9 @@ uint8_t*output=TC__NEW_ARRAY(p->ctx,uint8_t,p->graph.node.count);
 if(!output)return 0;
 for(size_t i=0;i<p->output.count;i++)
 if(!p->output.at[i].alias)output[p->output.at[i].node]=1;
+for(size_t i=0;i<p->graph.place.count;i++)
+output[p->graph.place.at[i].node]|=
+p->graph.node.at[p->graph.place.at[i].node]->op!=TC_OP_INPUT;
 int ok=tc__program_kernels(p,&s,output);
 if(ok&&region)tc__log_fusion(p->ctx,&p->graph,s.kernel.at,s.kernel.count);
 for(size_t i=0;i<s.kernel.count&&ok;i++){
@@ -38390,6 +39501,22 @@ tc__schedule_close(&s);
 TC__FREE_ARRAY(p->ctx,output,p->graph.node.count);
 return ok;
 }
+static int tc__program_loops(tc__program*p,uint32_t*node,size_t n){
+tc__graph made;
+size_t most=p->placed;
+if(!p->graph.loop.count)return 1;
+int ok=tc__graph_open(&made,p->ctx,&p->ix)&&
+tc__loops_run(p->ctx,&p->graph,&made,p->placed,node,n);
+tc__graph_close(&p->graph);
+p->graph=made;
+const tc__shape**inputs=
+TC__ANEW_ARRAY(&p->arena,const tc__shape*,most+made.place.count+1);
+if(!inputs)return 0;
+memcpy(inputs,p->inputs,most*sizeof*inputs);
+p->inputs=inputs;
+return ok&&TC__VEC_RESERVE(p->ctx,p->size,p->size.count+made.loop.count)&&
+tc__loops_open(&p->loops,&p->arena,&p->graph);
+}
 static int tc__program_canon(tc__program*p,const tc__region*region,
 const tc__graph*recorded){
 size_t n=p->output.count;
@@ -38397,7 +39524,8 @@ uint32_t*node=TC__NEW_ARRAY(p->ctx,uint32_t,n);
 if(!node)return 0;
 for(size_t i=0;i<n;i++)node[i]=p->output.at[i].node;
 uint32_t off=p->backend&&!p->backend->passes?UINT32_MAX:p->ctx->passes_off;
-int ok=tc__passes_run(p->ctx,recorded,&p->graph,node,n,off,recorded->devices);
+int ok=tc__passes_run(p->ctx,recorded,&p->graph,node,n,off,recorded->devices)&&
+tc__program_loops(p,node,n);
 for(size_t i=0;i<n;i++)p->output.at[i].node=node[i];
 uint32_t*of=ok?tc__outputs_of(p):NULL;
 for(size_t i=0;of&&i<n;i++){
@@ -38455,6 +39583,7 @@ static tc__dispatch*tc__dispatch_of(tc__program*p,int device,const uint32_t*dire
 uint32_t n=(uint32_t)p->launch.count;
 tc__dispatch*r=tc__dispatch_new(p->ctx,&p->arena,tc__device_at(p->ctx,device),n);
 int ok=r!=NULL;
+if(r)r->placed=p->graph.place.count?p->placed:UINT32_MAX;
 for(uint32_t i=0;ok&&i<p->externals;i++)r->numbers|=!p->inputs[i]->device;
 for(uint32_t i=0;ok&&i<n;i++)ok=tc__dispatch_launch_make(p,r,i);
 if(ok&&tc__dispatch_close_list(r,&p->arena,p->arg.count,direct,p->overlaps))
@@ -38467,6 +39596,22 @@ tc__act*a=&p->act[p->acts++];
 a->kind=kind,a->on=on,a->at=at;
 }
 static void tc__dispatch_cut(tc__dispatch*r){r->now++,r->given=0;}
+static void tc__program_loop_acts(tc__program*p,uint32_t*open,uint32_t in){
+const tc__rounds*all=p->graph.loop.at;
+uint32_t around[TC__LOOPS_DEEP],n=0;
+if(*open==in)return;
+for(tc__dispatch*r=p->dispatch;r;r=r->next)tc__dispatch_cut(r);
+for(;*open&&!tc__loop_has(&p->graph,*open,in);*open=all[*open-1].outer){
+p->loops.run[*open-1].end=p->acts;
+tc__act_add(p,TC__ACT_AGAIN,NULL,*open-1);
+}
+for(;in!=*open;in=all[in-1].outer)around[n++]=in;
+while(n){
+*open=around[--n];
+p->loops.run[*open-1].begin=p->acts;
+tc__act_add(p,TC__ACT_LOOP,NULL,*open-1);
+}
+}
 static void tc__program_act(tc__program*p,uint32_t i){
 tc__dispatch*r=tc__launch_on(p,i);
 if(tc__is_copy(p->launch.at[i].group)){
@@ -38485,8 +39630,13 @@ tc__act_add(p,TC__ACT_PART,r,r->now);
 }
 static int tc__program_list_acts(tc__program*p){
 uint32_t n=(uint32_t)p->launch.count;
-p->act=TC__ANEW_ARRAY(&p->arena,tc__act,n+1),p->acts=0;
-for(uint32_t i=0;p->act&&i<n;i++)tc__program_act(p,i);
+uint32_t open=0,most=n+2*(uint32_t)p->graph.loop.count+1;
+p->act=TC__ANEW_ARRAY(&p->arena,tc__act,most),p->acts=0;
+for(uint32_t i=0;p->act&&i<n;i++){
+tc__program_loop_acts(p,&open,p->launch.at[i].group->target.loop);
+tc__program_act(p,i);
+}
+if(p->act)tc__program_loop_acts(p,&open,0);
 return p->act!=NULL;
 }
 static int tc__dispatch_make(tc__program*p){
@@ -38506,7 +39656,8 @@ return tc__program_list_acts(p);
 }
 static uint32_t tc__program_runs(const tc__program*p){
 uint32_t n=0;
-for(uint32_t i=0;i<p->acts;i++)n+=p->act[i].kind!=TC__ACT_PART;
+for(uint32_t i=0;i<p->acts;i++)
+n+=p->act[i].kind<TC__ACT_LOOP&&p->act[i].kind!=TC__ACT_PART;
 for(const tc__dispatch*r=p->dispatch;r;r=r->next)
 n+=(uint32_t)r->order.step.count;
 return n;
@@ -40301,6 +41452,24 @@ for(size_t i=0;i<r->listed.count;i++)
 changed|=tc__dispatch_fill_list(r,&r->listed.at[i]);
 for(uint32_t i=0;changed&&i<r->parts;i++)r->part[i].ran=0;
 }
+static void tc__dispatch_turn(tc__dispatch*r,const int64_t*size){
+int changed=0;
+for(uint32_t i=0;i<r->launches;i++){
+const tc__dispatch_launch*l=&r->launch[i];
+uint8_t*to=l->argument;
+int64_t*own=(int64_t*)(void*)(to+(size_t)l->n_argument*8);
+if(l->by||l->pieces)continue;
+for(uint32_t k=0;k<l->memories;k++,to+=8){
+const tc__kbuf*b=&l->group->buffer.at[l->memory[k]];
+int moves=b->place==TC__BUF_INPUT?b->source>=r->placed:b->written;
+if(moves&&(l->group->target.loop||b->place==TC__BUF_INPUT))
+changed|=tc__argument_put(to,l->buf[l->memory[k]]);
+}
+for(int k=0;l->group->target.loop&&k<l->grids.sizes;k++)
+changed|=own[k]!=size[k],own[k]=size[k];
+}
+for(uint32_t i=0;changed&&i<r->parts;i++)r->part[i].ran=0;
+}
 static int tc__dispatch_tell(tc__dispatch*r,uint64_t seed,uint64_t draw,
 const tc__value*arg){
 const tc_device*d=&r->device->own;
@@ -41698,16 +42867,34 @@ return tc__launch_run(p,v->region,a->at);
 case TC__ACT_VISIT:return tc__launch_visit(p,a->on->device,v->region,a->at);
 case TC__ACT_PART:return tc__act_part(p,v->region,a);
 case TC__ACT_COPY:break;
+case TC__ACT_LOOP:
+case TC__ACT_AGAIN:return 1;
 }
 return TC__UNLIKELY(p->ctx->profiling!=NULL)
 ?tc__profile_copy(p,v->region,a->at,tc__launch_copy)
 :tc__launch_copy(p,a->at);
 }
+static int tc__act_loop(tc__program*p,uint32_t*i){
+uint32_t loop=p->act[*i].at;
+const tc__looping*l=&p->loops.run[loop];
+int first=p->act[*i].kind==TC__ACT_LOOP,turn=0;
+int ok=first?tc__loop_begin(&p->loops,&p->graph,loop,p->size.at,&turn)
+:tc__loop_again(&p->loops,&p->graph,loop,p->size.at,&turn);
+for(tc__dispatch*r=p->dispatch;r;r=r->next)tc__dispatch_turn(r,p->size.at);
+if(first&&!turn)*i=l->end;
+if(!first&&turn)*i=l->begin;
+return ok;
+}
 static int tc__program_launch_all(tc__program*p,const tc__visit*v){
 int ok=1;
 for(tc__dispatch*r=p->dispatch;ok&&r;r=r->next)
 ok=tc__dispatch_begin(p,r,v);
-for(uint32_t i=0;ok&&i<p->acts;i++)ok=tc__act_run(p,v,&p->act[i]);
+for(uint32_t i=0;ok&&i<p->acts;i++){
+if(TC__UNLIKELY(p->act[i].kind>=TC__ACT_LOOP))
+ok=tc__act_loop(p,&i);
+else
+ok=tc__act_run(p,v,&p->act[i]);
+}
 for(tc__dispatch*r=p->dispatch;r;r=r->next)ok=tc__bounce_out(p,r,ok);
 if(ok&&!tc__program_waits(p))ok=tc__program_watch(p);
 for(tc__dispatch*r=p->dispatch;ok&&r;r=r->next)r->waiting=r->checks;
@@ -42374,7 +43561,7 @@ if(!(root&TC__EXTERNAL))used[root]=1;
 }
 for(uint32_t i=0;i<count;i++){
 const tc__step*s=v->path.at[i];
-if(!tc__has_result((tc__op)s->op)){
+if(!tc__has_result((tc__op)s->op)||s->loop){
 used[i]=0;
 if(s->op==TC_OP_KEEP&&!(s->in[0]&TC__EXTERNAL))used[s->in[0]]=2;
 if(s->op==TC_OP_COPY_)tc__mark_buffer(v,s,used);
@@ -42676,7 +43863,8 @@ static int tc__segment_stores(const tc__reach*r,uint32_t i,const tc__step*at){
 const tc__step*s=r->v->path.at[i];
 if(i<r->v->result_of.count&&r->v->result_of.at[i])return 0;
 if(tc__is_operand(at,i)||s->flags&TC__STEP_CROSSES)return 1;
-return r->used[i]&&tc__has_result((tc__op)s->op)&&tc__is_small_result(s);
+return r->used[i]&&!s->loop&&tc__has_result((tc__op)s->op)&&
+tc__is_small_result(s);
 }
 static uint32_t*tc__segment_positions(tc_ctx*c,tc__visit*v,const tc__step*s,
 size_t*n){
@@ -44305,7 +45493,7 @@ static int tc__checkpoint_mark(const tc__checkpoint_call*k,tc__visit*v,int64_t o
 tc__call call;
 memset(&call,0,sizeof call);
 call.op=TC_OP_CHECKPOINT,call.attr=&on,call.n_attr=1,call.site=k->site;
-return!v||tc__visit_step(k->c,v,&call)!=NULL;
+return!v||v->at->loop||tc__visit_step(k->c,v,&call)!=NULL;
 }
 static int tc__checkpoint_check(const tc__checkpoint_call*k,const tc_tensor*out){
 tc_ctx*c=k->c;
@@ -47777,6 +48965,526 @@ if(!core->frozen)return TC_OK;
 core->frozen=0,core->log_mask=c->log_mask;
 if(c->pool)tc__pool_stay_awake(c->pool,0);
 return TC_OK;
+}
+// ---- gen/exec/scan.c
+enum{TC__LOOP_MOST=64};
+typedef struct tc__scanning{
+tc__api f;
+tc_body body;
+void*user;
+const tc_tensor*init,*xs;
+int n_carry,n_xs,n_ys;
+int64_t turns;
+int times,go,count;
+tc_tensor*last,*ys;
+tc_tensor in[2*TC__LOOP_MOST],out[2*TC__LOOP_MOST];
+}tc__scanning;
+static int tc__scan_counts(const tc__scanning*s){
+const char*who=s->f.who;
+tc_ctx*c=s->f.c;
+if(!s->body)return tc__fail(c,TC_E_NULL,"%s: the body is null",who);
+if(s->n_xs<1||!s->xs)
+return tc__fail(c,TC_E_ARG,
+"%s: there are no xs; it needs rows of something, which tc_arange "
+"numbers",
+who);
+if(s->n_carry<0||s->n_carry>TC__LOOP_MOST||s->n_xs>TC__LOOP_MOST||
+s->n_ys<0||s->n_ys>TC__LOOP_MOST)
+return tc__fail(c,TC_E_ARG,"%s: %d carries, %d xs, %d ys; 0 to %d are possible",
+who,s->n_carry,s->n_xs,s->n_ys,TC__LOOP_MOST);
+if((s->n_carry&&(!s->init||!s->last))||(s->n_ys&&!s->ys))
+return tc__fail(c,TC_E_NULL,"%s: %s is null",who,
+s->n_ys&&!s->ys?"ys"
+:s->init?"last"
+:"init");
+return s->n_carry+s->n_ys||
+tc__fail(c,TC_E_ARG,"%s: it has neither carries nor ys",who);
+}
+static int tc__scan_given(tc__scanning*s){
+tc__meta m;
+char name[24];
+if(!tc__scan_counts(s))return 0;
+for(int i=0;i<s->n_carry;i++){
+snprintf(name,sizeof name,"init[%d]",i);
+if(!tc__operand_given(&s->f,name,s->init[i])||
+!tc__meta_get(&s->f,s->init[i],&m))
+return 0;
+}
+for(int i=0;i<s->n_xs;i++){
+snprintf(name,sizeof name,"xs[%d]",i);
+if(!tc__operand_given(&s->f,name,s->xs[i])||!tc__meta_get(&s->f,s->xs[i],&m))
+return 0;
+if(!m.rank)
+return tc__fail(s->f.c,TC_E_RANK,"%s: %s is a number and has no rows",
+s->f.who,name);
+if(i&&tc__meta_size(&m,0)!=s->turns)
+return tc__fail(s->f.c,TC_E_SHAPE,"%s: xs[0] has %lld rows, %s %lld",
+s->f.who,(long long)s->turns,name,
+(long long)tc__meta_size(&m,0));
+s->turns=tc__meta_size(&m,0);
+}
+return 1;
+}
+static int tc__scan_out(tc__scanning*s,int i){
+tc__meta m,want;
+char name[24],x[160],y[160];
+snprintf(name,sizeof name,"out[%d] of the body",i);
+if(!tc__operand_given(&s->f,name,s->out[i])||!tc__meta_get(&s->f,s->out[i],&m))
+return 0;
+if(i>=s->n_carry)return 1;
+if(!tc__meta_get(&s->f,s->init[i],&want))return 0;
+int same=m.rank==want.rank;
+for(int d=0;d<m.rank&&same;d++)same=m.dims[d]==want.dims[d];
+if(same&&m.dtype==want.dtype)return 1;
+return tc__fail(s->f.c,same?TC_E_DTYPE:TC_E_SHAPE,
+"%s: %s is %s%s, carry %d was %s%s; a carry stays as it was",s->f.who,
+name,tc__dtype(m.dtype)->name,tc__dims_text(&m,x),i,
+tc__dtype(want.dtype)->name,tc__dims_text(&want,y));
+}
+static int tc__body_call(const tc__api*f,tc_body body,const tc_tensor*in,
+tc_tensor*out,void*user){
+tc_ctx*c=f->c;
+tc__core*core=tc__core_of(c);
+const char*doing=core->doing;
+tc__nesting was=tc__nesting_of(c,f->who,"");
+tc__site site;
+site.file=f->file,site.line=f->line;
+if(!tc__depth_enter(c,&c->bodies,f->who,""))return 0;
+tc__values_of(c)->scope_floor=was.scopes;
+core->doing=NULL;
+body(c,in,out,user);
+core->doing=doing;
+tc__depth_leave(c,&c->bodies);
+tc__scopes_check(c,site,&was);
+tc__nesting_check(c,&was);
+*was.at=was.lexical;
+return!core->unit_item;
+}
+static int tc__scan_turn(tc__scanning*s){
+int ok=1;
+for(int i=0;i<s->n_carry+s->n_ys;i++)s->out[i]=tc__null();
+if(!tc__body_call(&s->f,s->body,s->in,s->out,s->user))return 0;
+for(int i=0;i<s->n_carry+s->n_ys&&ok;i++)ok=tc__scan_out(s,i);
+return ok;
+}
+static int tc__loop_mark(const tc__scanning*s,tc__op op,const tc_tensor*in,
+uint32_t n_in,const int64_t*word,uint32_t words){
+tc__call k;
+memset(&k,0,sizeof k);
+k.op=op,k.in=in,k.n_in=n_in,k.attr=word,k.n_attr=words;
+k.site.file=s->f.file,k.site.line=s->f.line;
+return tc__visit_step(s->f.c,tc__recorder_of(s->f.c)->visit,&k)!=NULL;
+}
+static const char*tc__loop_refuses(const tc__visit*v,const tc__step*s,uint32_t begin){
+uint32_t to=s->op==TC_OP_COPY_?tc__memory_of(v,s->in[0]):begin;
+if(to&TC__EXTERNAL||to<begin)
+return "writes in place what is from outside of it; make that a carry";
+if(s->op==TC_OP_RANDOM)
+return "draws random numbers; draw them before the loop, and give them as rows";
+if(s->op==TC_OP_KEEP)return "keeps a tensor; give it as a result";
+return s->op==TC_OP_BREAK?"reads a value":NULL;
+}
+static int tc__loop_allowed(const tc__scanning*s,uint32_t begin){
+const tc__visit*v=tc__recorder_of(s->f.c)->visit;
+for(size_t i=begin;i<v->path.count;i++){
+const tc__step*step=v->path.at[i];
+const char*why=tc__loop_refuses(v,step,begin);
+if(!why)continue;
+tc__site_set(s->f.c,step->site);
+return tc__fail(s->f.c,TC_E_UNSUPPORTED,"%s: the body %s",s->f.who,why);
+}
+return 1;
+}
+static int tc__loop_record(tc__scanning*s,int64_t loop,tc_tensor*next){
+tc_tensor pair[2];
+int64_t word[2];
+int ok=1;
+word[TC__CARRY_LOOP]=loop;
+for(int i=0;i<s->n_carry&&ok;i++){
+word[TC__CARRY_NUMBER]=i;
+s->in[i]=tc__prim(&s->f,TC_OP_CARRY,s->init[i],word,2);
+ok=s->in[i].id!=0;
+}
+for(int i=0;i<s->n_xs&&ok;i++){
+s->in[s->n_carry+i]=tc__prim(&s->f,TC_OP_EACH,s->xs[i],&loop,1);
+ok=s->in[s->n_carry+i].id!=0;
+}
+ok=ok&&tc__scan_turn(s);
+for(int i=0;i<s->n_carry&&ok;i++){
+word[TC__NEXT_NUMBER]=i;
+pair[0]=s->in[i],pair[1]=s->out[i];
+next[i]=tc__prim_n(&s->f,TC_OP_NEXT,pair,2,word,2);
+ok=next[i].id!=0;
+}
+return ok;
+}
+static int tc__loop_results(tc__scanning*s,int64_t loop,const tc_tensor*next){
+tc_tensor pair[2];
+int64_t word[2];
+int ok=1;
+word[TC__CARRIED_LOOP]=loop;
+for(int i=0;i<s->n_carry&&ok;i++){
+word[TC__CARRIED_NUMBER]=i;
+s->last[i]=tc__prim(&s->f,TC_OP_CARRIED,next[i],word,2);
+ok=s->last[i].id!=0;
+}
+for(int i=0;i<s->n_ys&&ok;i++){
+pair[0]=s->out[s->n_carry+i],pair[1]=s->xs[0];
+s->ys[i]=tc__prim_n(&s->f,TC_OP_STACKED,pair,2,&loop,1);
+ok=s->ys[i].id!=0;
+}
+return ok;
+}
+static int tc__loop_may_begin(const tc__scanning*s){
+const tc__visit*v=tc__recorder_of(s->f.c)->visit;
+int checkpoints=0;
+for(size_t i=0;i<v->path.count;i++)
+if(v->path.at[i]->op==TC_OP_CHECKPOINT)
+checkpoints+=v->path.at[i]->attr[TC__CHECKPOINT_ON]?1:-1;
+if(checkpoints)
+return tc__fail(s->f.c,TC_E_UNSUPPORTED,
+"%s: not in the body of tc_checkpoint; what a loop computes is "
+"computed again anyway, and its carries are kept",
+s->f.who);
+return 1;
+}
+static int tc__scan_recorded(tc__scanning*s){
+tc__visit*v=tc__recorder_of(s->f.c)->visit;
+tc_tensor next[TC__LOOP_MOST];
+int64_t loop=v->loops++,outer=v->at->loop,word[4];
+uint32_t begin=(uint32_t)v->path.count;
+if(!tc__loop_may_begin(s))return 0;
+word[TC__LOOP_LOOP]=loop,word[TC__LOOP_TIMES]=s->times;
+word[TC__LOOP_GO]=s->go,word[TC__LOOP_COUNT]=s->count;
+if(!tc__loop_mark(s,TC_OP_LOOP,s->xs,1,word,4))return 0;
+int ok=tc__loop_record(s,loop,next)&&tc__loop_allowed(s,begin);
+ok=tc__loop_mark(s,TC_OP_END_LOOP,NULL,0,&outer,1)&&ok;
+return ok&&tc__loop_results(s,loop,next);
+}
+static int tc__scan_put(tc__scanning*s,int64_t t){
+tc__meta m;
+const char*file=s->f.file;
+int line=s->f.line;
+for(int i=0;i<s->n_ys;i++){
+tc_tensor y=s->out[s->n_carry+i];
+if(!s->ys[i].id){
+tc_dims d;
+if(!tc__meta_get(&s->f,y,&m))return 0;
+if(m.rank==TC_MAX_RANK)
+return tc__fail(s->f.c,TC_E_RANK,
+"%s: rows of %d dimensions make %d, %d are possible",
+s->f.who,m.rank,m.rank+1,TC_MAX_RANK);
+d=tc__meta_dims(&m);
+tc__dims_insert(&d,0,s->turns);
+s->ys[i]=tc_zeros_at(s->f.c,d,(tc_dtype)m.dtype,file,line);
+}
+if(t==s->turns)continue;
+tc_tensor row=tc_select_at(s->ys[i],0,t,file,line);
+if(!row.id||!tc_copy__at(row,y,file,line).id)return 0;
+}
+return 1;
+}
+static int tc__scan_rows(tc__scanning*s,int64_t t){
+for(int i=0;i<s->n_xs;i++){
+tc__meta m;
+tc_tensor*x=&s->in[s->n_carry+i];
+if(t<s->turns){
+*x=tc_select_at(s->xs[i],0,t,s->f.file,s->f.line);
+}else{
+if(!tc__meta_get(&s->f,s->xs[i],&m))return 0;
+tc_dims d=tc__meta_dims(&m);
+memmove(d.size,d.size+1,(size_t)--d.rank*sizeof*d.size);
+*x=tc_zeros_at(s->f.c,d,(tc_dtype)m.dtype,s->f.file,s->f.line);
+}
+if(!x->id)return 0;
+}
+return 1;
+}
+static int tc__scan_eager(tc__scanning*s){
+int ok=1;
+for(int i=0;i<s->n_carry;i++)s->last[i]=s->init[i];
+for(int64_t t=0;ok&&(t<s->turns||(!t&&s->n_ys));t++){
+tc_scope_begin(s->f.c);
+memcpy(s->in,s->last,(size_t)s->n_carry*sizeof*s->in);
+ok=tc__scan_rows(s,t)&&tc__scan_turn(s);
+for(int i=0;i<s->n_carry&&ok&&t<s->turns;i++)s->last[i]=s->out[i];
+tc_tensor keep[2*TC__LOOP_MOST];
+memcpy(keep,s->out,sizeof keep);
+tc__scope_end(s->f.c,keep,ok?s->n_carry+s->n_ys:0,s->f.file,s->f.line);
+ok=ok&&tc__scan_put(s,t);
+}
+for(int i=0;i<s->n_carry&&ok;i++){
+s->last[i]=tc_clone_at(s->last[i],s->f.file,s->f.line);
+ok=s->last[i].id!=0;
+}
+return ok;
+}
+static tc_status tc__scan_run(tc__scanning*s){
+tc_tensor all[2*TC__LOOP_MOST];
+tc_ctx*c=s->f.c;
+for(int i=0;i<s->n_carry&&s->last;i++)s->last[i]=tc__null();
+for(int i=0;i<s->n_ys&&s->ys;i++)s->ys[i]=tc__null();
+tc_status outer=tc__unit_begin(c);
+int ok=tc__scan_given(s)&&
+(tc__is_recording(c)?tc__scan_recorded(s):tc__scan_eager(s));
+tc_status status=tc__unit_end(c,outer,ok);
+for(int i=0;i<s->n_carry&&s->last;i++){
+if(status)s->last[i]=tc__null();
+all[i]=s->last[i];
+}
+for(int i=0;i<s->n_ys&&s->ys;i++){
+if(status)s->ys[i]=tc__null();
+all[s->n_carry+i]=s->ys[i];
+}
+tc__leave_many(&s->f,all,status?0:s->n_carry+s->n_ys);
+return status;
+}
+TCDEF tc_status tc_scan_at(tc_body body,void*user,const tc_tensor*init,int n_carry,
+const tc_tensor*xs,int n_xs,tc_tensor*last,tc_tensor*ys,
+int n_ys,const char*file,int line){
+tc__scanning s;
+tc_tensor of=n_xs>0&&xs?xs[0]:n_carry>0&&init?init[0]:tc__null();
+memset(&s,0,sizeof s);
+s.body=body,s.user=user,s.init=init,s.xs=xs;
+s.n_carry=n_carry,s.n_xs=n_xs,s.n_ys=n_ys,s.last=last,s.ys=ys;
+if(!tc__begin(&s.f,"tc_scan",of,file,line))return tc__api_refused(&s.f,of);
+return tc__scan_run(&s);
+}
+typedef struct tc__branching{
+tc__scanning s;
+tc_body body[2];
+void*user;
+const tc_tensor*in;
+int n_in,n_out;
+tc_tensor*out;
+}tc__branching;
+typedef struct tc__branch_turn{
+const tc__branching*b;
+tc_body body;
+}tc__branch_turn;
+static void tc__branch_body(tc_ctx*c,const tc_tensor*in,tc_tensor*out,void*user){
+const tc__branch_turn*t=(const tc__branch_turn*)user;
+out[0]=in[0];
+t->body(c,in+2,out+1,t->b->user);
+}
+static int tc__branch_given(const tc__branching*b){
+const tc__api*f=&b->s.f;
+char name[24],x[160];
+if(!b->body[0]||!b->body[1])
+return tc__fail(f->c,TC_E_NULL,"%s: a body is null",f->who);
+if(b->n_in<0||b->n_in>=TC__LOOP_MOST||b->n_out<1||
+b->n_out>=TC__LOOP_MOST)
+return tc__fail(f->c,TC_E_ARG,
+"%s: n_in is %d, n_out %d; 1 to %d results are possible",f->who,
+b->n_in,b->n_out,TC__LOOP_MOST-1);
+if((b->n_in&&!b->in)||!b->out)
+return tc__fail(f->c,TC_E_NULL,"%s: %s is null",f->who,b->out?"in":"out");
+if(tc__is_float(f->x.dtype)||tc__meta_elements(&f->x)!=1)
+return tc__fail(f->c,TC_E_DTYPE,
+"%s: the predicate is %s%s; one bool or integer is needed",f->who,
+tc__dtype(f->x.dtype)->name,tc__dims_text(&f->x,x));
+for(int i=0;i<b->n_in;i++){
+snprintf(name,sizeof name,"in[%d]",i);
+if(!tc__operand_given(f,name,b->in[i]))return 0;
+}
+return 1;
+}
+static int tc__branch_alike(const tc__branching*b,const tc_tensor*no,
+const tc_tensor*yes){
+const tc__api*f=&b->s.f;
+tc__meta m,n;
+char x[160],y[160];
+for(int i=0;i<b->n_out;i++){
+if(!tc__meta_get(f,no[i],&m)||!tc__meta_get(f,yes[i],&n))return 0;
+int same=m.rank==n.rank&&m.dtype==n.dtype;
+for(int d=0;d<m.rank&&same;d++)same=m.dims[d]==n.dims[d];
+if(!same)
+return tc__fail(f->c,TC_E_SHAPE,
+"%s: out[%d] is %s%s if it is true, %s%s else (behind a first "
+"dimension of one); they must be alike",
+f->who,i,tc__dtype(n.dtype)->name,tc__dims_text(&n,x),
+tc__dtype(m.dtype)->name,tc__dims_text(&m,y));
+}
+return 1;
+}
+static int tc__branch_record(tc__branching*b,int yes,tc_tensor times,tc_tensor*rows){
+tc__scanning*s=&b->s;
+tc__branch_turn turn;
+tc_dims one;
+tc_tensor last,xs[TC__LOOP_MOST];
+memset(&one,0,sizeof one);
+one.rank=1,one.size[0]=1;
+xs[0]=tc__iota(&s->f,&one,0);
+for(int i=0;i<b->n_in;i++){
+xs[i+1]=tc_unsqueeze_at(b->in[i],0,s->f.file,s->f.line);
+if(!xs[i+1].id)return 0;
+}
+turn.b=b,turn.body=b->body[yes];
+s->body=tc__branch_body,s->user=&turn,s->init=&times,s->xs=xs;
+s->n_carry=1,s->n_xs=1+b->n_in,s->n_ys=b->n_out,s->times=1,s->turns=1;
+s->last=&last,s->ys=rows;
+return xs[0].id&&times.id&&tc__scan_recorded(s);
+}
+static int tc__branch_recorded(tc__branching*b,tc_tensor pred){
+tc_tensor row[2][TC__LOOP_MOST],times[2];
+const char*file=b->s.f.file;
+int line=b->s.f.line;
+pred=tc_ne_s_at(tc_reshape_at(pred,tc_dims_of(0,NULL),file,line),0,file,line);
+times[1]=tc_cast_at(pred,TC_I64,file,line);
+times[0]=tc_cast_at(tc_logical_not_at(pred,file,line),TC_I64,file,line);
+for(int yes=0;yes<2;yes++)
+if(!tc__branch_record(b,yes,times[yes],row[yes]))return 0;
+if(!tc__branch_alike(b,row[0],row[1]))return 0;
+for(int i=0;i<b->n_out;i++){
+tc_tensor yes=tc_select_at(row[1][i],0,0,file,line);
+tc_tensor no=tc_select_at(row[0][i],0,0,file,line);
+b->out[i]=tc_where_at(pred,yes,no,file,line);
+if(!b->out[i].id)return 0;
+}
+return 1;
+}
+static int tc__branch_eager(tc__branching*b,tc_tensor pred){
+int64_t word=0;
+tc_tensor out[TC__LOOP_MOST];
+if(tc_read_at(tc_cast_at(pred,TC_I64,b->s.f.file,b->s.f.line),&word,sizeof word,
+b->s.f.file,b->s.f.line))
+return 0;
+memset(out,0,sizeof out);
+if(!tc__body_call(&b->s.f,b->body[word!=0],b->in,out,b->user))return 0;
+for(int i=0;i<b->n_out;i++){
+char name[24];
+snprintf(name,sizeof name,"out[%d] of the body",i);
+if(!tc__operand_given(&b->s.f,name,out[i]))return 0;
+b->out[i]=tc_clone_at(out[i],b->s.f.file,b->s.f.line);
+if(!b->out[i].id)return 0;
+}
+return 1;
+}
+TCDEF tc_status tc_cond_at(tc_tensor pred,tc_body yes,tc_body no,void*user,
+const tc_tensor*in,int n_in,tc_tensor*out,int n_out,
+const char*file,int line){
+tc__branching b;
+memset(&b,0,sizeof b);
+b.body[0]=no,b.body[1]=yes,b.user=user;
+b.in=in,b.n_in=n_in,b.out=out,b.n_out=n_out;
+for(int i=0;i<n_out&&out;i++)out[i]=tc__null();
+if(!tc__begin(&b.s.f,"tc_cond",pred,file,line))
+return tc__api_refused(&b.s.f,pred);
+tc_ctx*c=b.s.f.c;
+tc_status outer=tc__unit_begin(c);
+int ok=tc__branch_given(&b)&&(tc__is_recording(c)?tc__branch_recorded(&b,pred)
+:tc__branch_eager(&b,pred));
+tc_status status=tc__unit_end(c,outer,ok);
+for(int i=0;i<n_out&&status&&out;i++)out[i]=tc__null();
+tc__leave_many(&b.s.f,out,status?0:n_out);
+return status;
+}
+typedef struct tc__asking{
+tc__scanning s;
+tc_body test,body;
+void*user;
+int n;
+}tc__asking;
+static void tc__while_body(tc_ctx*c,const tc_tensor*in,tc_tensor*out,void*user){
+const tc__asking*w=(const tc__asking*)user;
+const char*file=w->s.f.file;
+int line=w->s.f.line;
+out[w->n]=tc__null();
+w->body(c,in,out,w->user);
+if(!tc__core_of(c)->unit_item)w->test(c,out,&out[w->n],w->user);
+if(out[w->n].id)out[w->n]=tc_reshape_at(out[w->n],tc_dims_of(0,NULL),file,line);
+out[w->n+1]=tc_add_s_at(in[w->n+1],1,file,line);
+}
+static int tc__while_recorded(tc__asking*w,const tc_tensor*init,tc_tensor*out){
+tc__scanning*s=&w->s;
+const char*file=s->f.file;
+int line=s->f.line;
+tc_tensor all[TC__LOOP_MOST],last[TC__LOOP_MOST],xs,go=tc__null();
+tc_dims d;
+memset(&d,0,sizeof d);
+d.rank=1,d.size[0]=s->turns;
+memcpy(all,init,(size_t)w->n*sizeof*init);
+if(!tc__body_call(&s->f,w->test,init,&go,w->user)||
+!tc__operand_given(&s->f,"out[0] of the test",go))
+return 0;
+all[w->n]=tc_reshape_at(go,tc_dims_of(0,NULL),file,line);
+all[w->n+1]=tc__scalar(&s->f,0,TC_I64);
+xs=tc__iota(&s->f,&d,0);
+s->body=tc__while_body,s->user=w,s->init=all,s->xs=&xs,s->last=last;
+s->n_carry=w->n+2,s->n_xs=1,s->go=w->n+1,s->count=w->n+2;
+if(!xs.id||!all[w->n].id||!all[w->n+1].id||!tc__scan_recorded(s))return 0;
+memcpy(out,last,(size_t)w->n*sizeof*out);
+return 1;
+}
+static int tc__while_asks(const tc__asking*w,const tc_tensor*in){
+int64_t word=0;
+tc_tensor go=tc__null();
+if(!tc__body_call(&w->s.f,w->test,in,&go,w->user)||
+!tc__operand_given(&w->s.f,"out[0] of the test",go))
+return-1;
+tc_tensor t=tc_cast_at(go,TC_I64,w->s.f.file,w->s.f.line);
+if(tc_read_at(t,&word,sizeof word,w->s.f.file,w->s.f.line))return-1;
+return word!=0;
+}
+static int tc__while_eager(tc__asking*w,const tc_tensor*init,tc_tensor*out){
+tc__scanning*s=&w->s;
+int more=1;
+s->body=w->body,s->user=w->user,s->init=init,s->n_carry=w->n;
+memcpy(out,init,(size_t)w->n*sizeof*out);
+for(int64_t t=0;t<s->turns&&more>0;t++){
+more=tc__while_asks(w,out);
+if(more<=0)break;
+memcpy(s->in,out,(size_t)w->n*sizeof*out);
+if(!tc__scan_turn(s))return 0;
+memcpy(out,s->out,(size_t)w->n*sizeof*out);
+}
+for(int i=0;i<w->n&&more>=0;i++)
+out[i]=tc_clone_at(out[i],s->f.file,s->f.line);
+return more>=0;
+}
+static int tc__while_given(const tc__asking*w,const tc_tensor*init,
+const tc_tensor*out){
+const tc__api*f=&w->s.f;
+tc__meta m;
+char name[24];
+if(!w->test||!w->body||!init||!out)
+return tc__fail(f->c,TC_E_NULL,"%s: %s is null",f->who,
+!w->test?"the test"
+:!w->body?"the body"
+:init?"out"
+:"init");
+if(w->n<1||w->n>TC__LOOP_MOST-2||w->s.turns<0)
+return tc__fail(f->c,TC_E_ARG,
+"%s: n is %d and most %lld; 1 to %d carries are possible, and 0 or "
+"more turns",
+f->who,w->n,(long long)w->s.turns,TC__LOOP_MOST-2);
+for(int i=0;i<w->n;i++){
+snprintf(name,sizeof name,"init[%d]",i);
+if(!tc__operand_given(f,name,init[i])||!tc__meta_get(f,init[i],&m))return 0;
+}
+return 1;
+}
+TCDEF tc_status tc_while_at(tc_body test,tc_body body,void*user,const tc_tensor*init,
+int n,int64_t most,tc_tensor*out,const char*file,
+int line){
+tc__asking w;
+tc_tensor of=n>0&&init?init[0]:tc__null();
+memset(&w,0,sizeof w);
+w.test=test,w.body=body,w.user=user,w.n=n,w.s.turns=most;
+if(!tc__begin(&w.s.f,"tc_while",of,file,line)){
+for(int i=0;i<n&&out;i++)out[i]=tc__null();
+return tc__api_refused(&w.s.f,of);
+}
+tc_ctx*c=w.s.f.c;
+tc_status outer=tc__unit_begin(c);
+int ok=tc__while_given(&w,init,out);
+tc_tensor last[TC__LOOP_MOST];
+ok=ok&&(tc__is_recording(c)?tc__while_recorded(&w,init,last)
+:tc__while_eager(&w,init,last));
+tc_status status=tc__unit_end(c,outer,ok);
+for(int i=0;i<n&&out;i++)out[i]=status?tc__null():last[i];
+tc__leave_many(&w.s.f,out,status?0:n);
+return status;
 }
 // ---- gen/exec/host.c
 enum{TC__HOST_INPUTS=64};
@@ -54757,6 +56465,13 @@ TC__COLS_bits(TC__LN,BITWISE_NOT),
 {NULL},
 {NULL},
 {NULL},
+{NULL},
+{NULL},
+{NULL},
+{NULL},
+{NULL},
+{NULL},
+{NULL},
 };
 static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC_DTYPE_COUNT]={
 TC__COLS_promote(TC__FN,ADD),
@@ -54779,6 +56494,13 @@ TC__COLS_promote(TC__FN,MINIMUM),
 {NULL},
 TC__COLS_logic(TC__FN,LOGICAL_AND),
 TC__COLS_logic(TC__FN,LOGICAL_OR),
+{NULL},
+{NULL},
+{NULL},
+{NULL},
+{NULL},
+{NULL},
+{NULL},
 {NULL},
 {NULL},
 {NULL},

@@ -188,6 +188,10 @@
 //     }
 //     ```
 //
+//     A loop over rows, as a recurrent network is: in C it is unrolled, which is right for a few. tc_scan records a
+//     body once and runs it for each row; tc_while and tc_cond decide by values that stay in the graph. Gradients go
+//     through all of them.
+//
 //     A decode loop. The cache is room for the most; a region writes its row in place and reads the rows so far
 //     where they lie, with a size that programs get at run time. Nothing is copied, and the second token
 //     makes the program for all lengths.
@@ -404,6 +408,7 @@
 #include "api/safetensors.h"
 #include "api/params.h"
 #include "api/amp.h"
+#include "api/loop.h"
 
 #include "out/call_macros.inc"
 
@@ -474,7 +479,9 @@
 #include "graph/grad.c"
 #include "graph/construct.c"
 #include "graph/recompute.c"
+#include "graph/looped.c"
 #include "graph/derive.c"
+#include "graph/derive_loop.c"
 #include "graph/cells.c"
 #include "graph/build.c"
 #include "graph/dump.c"
@@ -487,6 +494,7 @@
 #include "pass/composites.c"
 #include "pass/raise.c"
 #include "pass/passes.c"
+#include "pass/loops.c"
 
 #include "kernel/group.c"
 #include "kernel/part.c"
@@ -553,6 +561,7 @@
 #include "exec/dispatch.c"
 #include "exec/dispatch_order.c"
 #include "exec/dispatch_layout.c"
+#include "exec/loops.c"
 #include "exec/outputs.c"
 #include "exec/runner.c"
 #include "exec/program.c"
@@ -618,6 +627,7 @@
 #include "exec/context.c"
 #include "base/once_begin.c"
 #include "exec/control.c"
+#include "exec/scan.c"
 #include "exec/host.c"
 #include "exec/params.c"
 

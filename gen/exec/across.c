@@ -12,13 +12,15 @@ typedef enum tc__act_kind {
     TC__ACT_PART,   // a list of a device
     TC__ACT_LAUNCH, // a kernel of the host
     TC__ACT_VISIT,  //   on memory of a device, which has no text for it
-    TC__ACT_COPY    // from one device to another
+    TC__ACT_COPY,   // from one device to another
+    TC__ACT_LOOP,   // the first turn begins, or what is behind it
+    TC__ACT_AGAIN   // the next turn, if there is one
 } tc__act_kind;
 
 typedef struct tc__act {
     tc__act_kind kind;
     struct tc__dispatch *on; // PART, VISIT
-    uint32_t at;             // the part, or the launch
+    uint32_t at;             // the part, the launch, or the loop
 } tc__act;
 
 // The device that a copy is from.
@@ -67,7 +69,7 @@ static int tc__kernels_are_apart(tc__group *const *k, size_t n) {
 
 // Puts the kernels of graph g in the order in which they are given out. 0 = out of memory.
 static int tc__order_across(tc_ctx *c, const tc__graph *g, tc__group **k, size_t n) {
-    if (!tc__kernels_are_apart(k, n)) return 1;
+    if (g->loop.count || !tc__kernels_are_apart(k, n)) return 1;
     size_t nodes = g->node.count;
     uint32_t *stage = TC__NEW_ARRAY(c, uint32_t, nodes);
     tc__placed *all = TC__NEW_ARRAY(c, tc__placed, n);

@@ -12,12 +12,12 @@ typedef struct tc__checkpoint_call {
 
 static const char tc__checkpoint_name[] = "tc_checkpoint";
 
-// Marks the begin or the end of it in visit v; 0 = reported.
+// Marks the begin or the end of it in visit v; a turn of a loop is made again anyway. 0 = reported.
 static int tc__checkpoint_mark(const tc__checkpoint_call *k, tc__visit *v, int64_t on) {
     tc__call call;
     memset(&call, 0, sizeof call);
     call.op = TC_OP_CHECKPOINT, call.attr = &on, call.n_attr = 1, call.site = k->site;
-    return !v || tc__visit_step(k->c, v, &call) != NULL;
+    return !v || v->at->loop || tc__visit_step(k->c, v, &call) != NULL;
 }
 
 static int tc__checkpoint_check(const tc__checkpoint_call *k, const tc_tensor *out) {

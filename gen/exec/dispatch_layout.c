@@ -4,12 +4,12 @@
 // How a kernel is launched is data beside its text (tc__grids): expressions of sizes, whose
 // values are found here. Sizes are arguments, as they change grids as well.
 
-// What the host does ends a part; so does the last launch.
+// What the host does ends a part, and so do loops and the last launch.
 static int tc__dispatch_split(tc__dispatch *r, tc__arena *a) {
     uint32_t n = 0, parts = 1;
     for (uint32_t i = 0; i < r->launches; i++) {
         const tc__dispatch_launch *l = &r->launch[i];
-        parts += l->by == TC__BY_HOST;
+        parts += (uint32_t)tc__dispatch_turns(r, i) + (l->by == TC__BY_HOST);
         if (!l->by) n += l->pieces ? l->pieces : (uint32_t)l->grids.count;
     }
     r->part = TC__ANEW_ARRAY(a, tc__dispatch_part, parts);

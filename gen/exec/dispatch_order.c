@@ -58,6 +58,11 @@ static void tc__dispatch_uses(tc__dispatch *r, const tc__dispatch_launch *l,
     tc__sequence_settle(&r->order);
 }
 
+// Whether another loop begins or ends before launch i.
+static int tc__dispatch_turns(const tc__dispatch *r, uint32_t i) {
+    return i && r->launch[i].group->target.loop != r->launch[i - 1].group->target.loop;
+}
+
 // The steps of the program. plan: NULL = no two nodes share memory.
 static int tc__dispatch_arrange(tc__dispatch *r, const tc__plan *plan) {
     tc__sequence *q = &r->order;
@@ -69,6 +74,7 @@ static int tc__dispatch_arrange(tc__dispatch *r, const tc__plan *plan) {
         tc__sequence_form(q, (uint32_t)r->lists.form.at[i]->shape.list);
     for (uint32_t i = 0; q->ok && i < r->launches; i++) {
         const tc__dispatch_launch *l = &r->launch[i];
+        if (tc__dispatch_turns(r, i)) tc__sequence_cut(q);
         if (l->by == TC__BY_HOST) tc__sequence_cut(q);
         if (!l->by && !l->pieces) {
             tc__sequence_item(q, i, tc__nobody, 0);
@@ -108,7 +114,12 @@ static int tc__dispatch_pieces(tc__dispatch *r, tc__dispatch_launch *l, uint32_t
     uint64_t memory[TC__BUFFER_LIMIT * 2];
     size_t n = l->group->buffer.count;
     l->piece = (uint32_t)r->lists.piece.count;
-    if (n > TC__COUNT(memory) || l->group->target.checked) return 1;
+    if (n > TC__COUNT(memory) || l->group->target.checked || l->group->target.loop)
+        return 1;
+    for (size_t b = 0; b < n; b++)
+        if (l->group->buffer.at[b].place == TC__BUF_INPUT &&
+            l->group->buffer.at[b].source >= r->placed)
+            return 1; // its address moves
     for (size_t b = 0; b < n; b++) {
         tc__memory_range m = tc__dispatch_tensor(r, &l->group->buffer.at[b]);
         memory[b] = (uint64_t)m.from << 2 | (uint64_t)m.kind;

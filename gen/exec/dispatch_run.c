@@ -58,6 +58,26 @@ static void tc__dispatch_fill_all(tc__dispatch *r) {
     for (uint32_t i = 0; changed && i < r->parts; i++) r->part[i].ran = 0;
 }
 
+// Another turn of a loop: addresses that move, and its number among the sizes.
+static void tc__dispatch_turn(tc__dispatch *r, const int64_t *size) {
+    int changed = 0;
+    for (uint32_t i = 0; i < r->launches; i++) {
+        const tc__dispatch_launch *l = &r->launch[i];
+        uint8_t *to = l->argument;
+        int64_t *own = (int64_t *)(void *)(to + (size_t)l->n_argument * 8);
+        if (l->by || l->pieces) continue;
+        for (uint32_t k = 0; k < l->memories; k++, to += 8) {
+            const tc__kbuf *b = &l->group->buffer.at[l->memory[k]];
+            int moves = b->place == TC__BUF_INPUT ? b->source >= r->placed : b->written;
+            if (moves && (l->group->target.loop || b->place == TC__BUF_INPUT))
+                changed |= tc__argument_put(to, l->buf[l->memory[k]]);
+        }
+        for (int k = 0; l->group->target.loop && k < l->grids.sizes; k++)
+            changed |= own[k] != size[k], own[k] = size[k];
+    }
+    for (uint32_t i = 0; changed && i < r->parts; i++) r->part[i].ran = 0;
+}
+
 // The device is told what changed of state and run-time values.
 static int tc__dispatch_tell(tc__dispatch *r, uint64_t seed, uint64_t draw,
                              const tc__value *arg) {

@@ -80,6 +80,7 @@ static void tc__program_free(tc__program *p) {
     TC__VEC_FREE(c, p->arg_now);
     TC__VEC_FREE(c, p->size);
     tc__plan_close(c, &p->plan);
+    tc__loops_close(&p->loops, &p->graph);
     if (p->dispatch) tc__program_unwatch(p), tc__dispatches_free(p);
     if (p->memory) tc__free_aligned(c, p->memory, p->memory_bytes);
     if (p->scratch) tc__free_aligned(c, p->scratch, p->scratch_total);
@@ -93,7 +94,7 @@ static void tc__program_free(tc__program *p) {
 // The layouts of the externals; what an earlier segment left is dense.
 static int tc__program_inputs(tc__program *p, const tc__builder *b, uint32_t count) {
     const tc__visit *v = b->visit;
-    p->externals = b->externals;
+    p->externals = b->externals, p->placed = p->externals + count;
     p->inputs = TC__ANEW_ARRAY(&p->arena, const tc__shape *, p->externals + count + 1);
     if (!p->inputs) return 0;
     for (uint32_t i = 0; i < p->externals; i++) {
@@ -278,8 +279,10 @@ static int tc__program_plan_on(tc__program *p, tc__plan *plan, int device, uint8
     for (size_t i = 0; i < p->output.count; i++)
         if (!p->output.at[i].alias && tc__output_device(p, &p->output.at[i]) == device)
             output[p->output.at[i].node] = TC__PLAN_OUTPUT;
+    for (size_t i = 0; i < p->graph.place.count; i++)
+        output[p->graph.place.at[i].node] = TC__PLAN_APART;
     plan->align = device ? (size_t)TC__DEVICE_ALIGN : (size_t)TC__SLAB_ALIGN;
-    return tc__plan_make(p->ctx, plan, k, p->launch.count, output, env);
+    return tc__plan_make(p->ctx, plan, &p->graph, k, p->launch.count, output, env);
 }
 
 static int tc__program_plan(tc__program *p, const tc__ixenv *env) {
@@ -326,6 +329,13 @@ static void *tc__node_memory(const tc__program *p, uint32_t node) {
 static int tc__program_address(tc__program *p, tc__dispatch *on, const tc__kbuf *b,
                                const uint32_t *output_of, void **at) {
     tc__address a;
+    uint32_t place = tc__spot_of(&p->loops, &p->graph, b);
+    if (place) {
+        tc__sliding m;
+        m.at = at, m.place = place - 1;
+        m.begin = (size_t)b->begin * tc__dtype(b->dtype)->bytes;
+        return TC__PUSH(p->ctx, p->loops.moving, m);
+    }
     a.at = at, a.on = on, a.output = b->place == TC__BUF_NODE;
     a.begin = (size_t)b->begin * tc__dtype(b->dtype)->bytes;
     a.source = a.output ? output_of[b->source] : b->source;
@@ -338,13 +348,15 @@ static int tc__program_address(tc__program *p, tc__dispatch *on, const tc__kbuf 
 static int tc__program_addresses(tc__program *p) {
     uint32_t *of = tc__outputs_of(p);
     int ok = of != NULL;
-    p->address.count = 0;
+    p->address.count = p->loops.moving.count = 0;
     for (size_t i = 0; ok && i < p->launch.count; i++) {
         const tc__launch *l = &p->launch.at[i];
         for (size_t k = 0; ok && k < l->group->buffer.count; k++)
             ok = tc__program_address(p, tc__launch_on(p, i), &l->group->buffer.at[k], of,
                                      &l->buf[k]);
     }
+    for (uint32_t i = 0; ok && i < p->graph.loop.count; i++)
+        tc__loop_move(&p->loops, &p->graph, i);
     TC__FREE_ARRAY(p->ctx, of, p->graph.node.count);
     return ok;
 }
@@ -393,7 +405,8 @@ static int tc__program_lay_out(tc__program *p, const tc__visit *v) {
     env.sym = p->size.at;
     for (size_t i = 0; i < p->output.count; i++)
         if (!tc__output_lay_out(p, v, &p->output.at[i], &env)) return 0;
-    if (!tc__program_plan(p, &env) || !tc__program_memory(p) || !tc__program_addresses(p))
+    if (!tc__program_plan(p, &env) || !tc__program_memory(p) ||
+        !tc__loops_lay_out(&p->loops, &p->graph, &env) || !tc__program_addresses(p))
         return 0;
     for (tc__dispatch *r = p->dispatch; r; r = r->next)
         if (!tc__dispatch_lay_out(r, &p->ix, &env)) return 0;
@@ -432,6 +445,9 @@ static int tc__program_schedule(tc__program *p, const tc__region *region) {
     if (!output) return 0;
     for (size_t i = 0; i < p->output.count; i++)
         if (!p->output.at[i].alias) output[p->output.at[i].node] = 1;
+    for (size_t i = 0; i < p->graph.place.count; i++)
+        output[p->graph.place.at[i].node] |=
+            p->graph.node.at[p->graph.place.at[i].node]->op != TC_OP_INPUT;
     int ok = tc__program_kernels(p, &s, output);
     if (ok && region) tc__log_fusion(p->ctx, &p->graph, s.kernel.at, s.kernel.count);
     for (size_t i = 0; i < s.kernel.count && ok; i++) {
@@ -444,6 +460,24 @@ static int tc__program_schedule(tc__program *p, const tc__region *region) {
     return ok;
 }
 
+// The loops of p->graph become memory. 0 = reported.
+static int tc__program_loops(tc__program *p, uint32_t *node, size_t n) {
+    tc__graph made;
+    size_t most = p->placed;
+    if (!p->graph.loop.count) return 1;
+    int ok = tc__graph_open(&made, p->ctx, &p->ix) &&
+             tc__loops_run(p->ctx, &p->graph, &made, p->placed, node, n);
+    tc__graph_close(&p->graph);
+    p->graph = made;
+    const tc__shape **inputs =
+        TC__ANEW_ARRAY(&p->arena, const tc__shape *, most + made.place.count + 1);
+    if (!inputs) return 0;
+    memcpy(inputs, p->inputs, most * sizeof *inputs);
+    p->inputs = inputs;
+    return ok && TC__VEC_RESERVE(p->ctx, p->size, p->size.count + made.loop.count) &&
+           tc__loops_open(&p->loops, &p->arena, &p->graph);
+}
+
 // p->graph = the recorded graph after all passes; outputs follow.
 static int tc__program_canon(tc__program *p, const tc__region *region,
                              const tc__graph *recorded) {
@@ -452,7 +486,8 @@ static int tc__program_canon(tc__program *p, const tc__region *region,
     if (!node) return 0;
     for (size_t i = 0; i < n; i++) node[i] = p->output.at[i].node;
     uint32_t off = p->backend && !p->backend->passes ? UINT32_MAX : p->ctx->passes_off;
-    int ok = tc__passes_run(p->ctx, recorded, &p->graph, node, n, off, recorded->devices);
+    int ok = tc__passes_run(p->ctx, recorded, &p->graph, node, n, off, recorded->devices) &&
+             tc__program_loops(p, node, n);
     for (size_t i = 0; i < n; i++) p->output.at[i].node = node[i];
     uint32_t *of = ok ? tc__outputs_of(p) : NULL;
     for (size_t i = 0; of && i < n; i++) {
@@ -523,6 +558,7 @@ static tc__dispatch *tc__dispatch_of(tc__program *p, int device, const uint32_t 
     uint32_t n = (uint32_t)p->launch.count;
     tc__dispatch *r = tc__dispatch_new(p->ctx, &p->arena, tc__device_at(p->ctx, device), n);
     int ok = r != NULL;
+    if (r) r->placed = p->graph.place.count ? p->placed : UINT32_MAX;
     for (uint32_t i = 0; ok && i < p->externals; i++) r->numbers |= !p->inputs[i]->device;
     for (uint32_t i = 0; ok && i < n; i++) ok = tc__dispatch_launch_make(p, r, i);
     if (ok && tc__dispatch_close_list(r, &p->arena, p->arg.count, direct, p->overlaps))
@@ -538,6 +574,24 @@ static void tc__act_add(tc__program *p, tc__act_kind kind, tc__dispatch *on, uin
 
 // The list of r that is open ends here.
 static void tc__dispatch_cut(tc__dispatch *r) { r->now++, r->given = 0; }
+
+// Ends loops that are open and not around what follows, which is in loop `in`, and begins those that are.
+static void tc__program_loop_acts(tc__program *p, uint32_t *open, uint32_t in) {
+    const tc__rounds *all = p->graph.loop.at;
+    uint32_t around[TC__LOOPS_DEEP], n = 0;
+    if (*open == in) return;
+    for (tc__dispatch *r = p->dispatch; r; r = r->next) tc__dispatch_cut(r);
+    for (; *open && !tc__loop_has(&p->graph, *open, in); *open = all[*open - 1].outer) {
+        p->loops.run[*open - 1].end = p->acts;
+        tc__act_add(p, TC__ACT_AGAIN, NULL, *open - 1);
+    }
+    for (; in != *open; in = all[in - 1].outer) around[n++] = in;
+    while (n) {
+        *open = around[--n];
+        p->loops.run[*open - 1].begin = p->acts;
+        tc__act_add(p, TC__ACT_LOOP, NULL, *open - 1);
+    }
+}
 
 // What a run does for launch i.
 static void tc__program_act(tc__program *p, uint32_t i) {
@@ -560,8 +614,13 @@ static void tc__program_act(tc__program *p, uint32_t i) {
 // What a run does, act by act. 0 = out of memory.
 static int tc__program_list_acts(tc__program *p) {
     uint32_t n = (uint32_t)p->launch.count;
-    p->act = TC__ANEW_ARRAY(&p->arena, tc__act, n + 1), p->acts = 0;
-    for (uint32_t i = 0; p->act && i < n; i++) tc__program_act(p, i);
+    uint32_t open = 0, most = n + 2 * (uint32_t)p->graph.loop.count + 1;
+    p->act = TC__ANEW_ARRAY(&p->arena, tc__act, most), p->acts = 0;
+    for (uint32_t i = 0; p->act && i < n; i++) {
+        tc__program_loop_acts(p, &open, p->launch.at[i].group->target.loop);
+        tc__program_act(p, i);
+    }
+    if (p->act) tc__program_loop_acts(p, &open, 0);
     return p->act != NULL;
 }
 
@@ -585,7 +644,8 @@ static int tc__dispatch_make(tc__program *p) {
 // What a run of the program launches, there and here; lists count once.
 static uint32_t tc__program_runs(const tc__program *p) {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < p->acts; i++) n += p->act[i].kind != TC__ACT_PART;
+    for (uint32_t i = 0; i < p->acts; i++)
+        n += p->act[i].kind < TC__ACT_LOOP && p->act[i].kind != TC__ACT_PART;
     for (const tc__dispatch *r = p->dispatch; r; r = r->next)
         n += (uint32_t)r->order.step.count;
     return n;

@@ -317,7 +317,8 @@ static int tc__segment_stores(const tc__reach *r, uint32_t i, const tc__step *at
     const tc__step *s = r->v->path.at[i];
     if (i < r->v->result_of.count && r->v->result_of.at[i]) return 0;
     if (tc__is_operand(at, i) || s->flags & TC__STEP_CROSSES) return 1;
-    return r->used[i] && tc__has_result((tc__op)s->op) && tc__is_small_result(s);
+    return r->used[i] && !s->loop && tc__has_result((tc__op)s->op) &&
+           tc__is_small_result(s);
 }
 
 // The positions that the program of break `s` stores. NULL = out of memory.

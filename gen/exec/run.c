@@ -373,10 +373,25 @@ static int tc__act_run(tc__program *p, const tc__visit *v, const tc__act *a) {
     case TC__ACT_VISIT: return tc__launch_visit(p, a->on->device, v->region, a->at);
     case TC__ACT_PART: return tc__act_part(p, v->region, a);
     case TC__ACT_COPY: break;
+    case TC__ACT_LOOP:
+    case TC__ACT_AGAIN: return 1; // tc__program_launch_all goes round
     }
     return TC__UNLIKELY(p->ctx->profiling != NULL)
                ? tc__profile_copy(p, v->region, a->at, tc__launch_copy)
                : tc__launch_copy(p, a->at);
+}
+
+// Act *i, which begins a loop or ends a turn: *i = the one before that is done next. 0 = reported.
+static int tc__act_loop(tc__program *p, uint32_t *i) {
+    uint32_t loop = p->act[*i].at;
+    const tc__looping *l = &p->loops.run[loop];
+    int first = p->act[*i].kind == TC__ACT_LOOP, turn = 0;
+    int ok = first ? tc__loop_begin(&p->loops, &p->graph, loop, p->size.at, &turn)
+                   : tc__loop_again(&p->loops, &p->graph, loop, p->size.at, &turn);
+    for (tc__dispatch *r = p->dispatch; r; r = r->next) tc__dispatch_turn(r, p->size.at);
+    if (first && !turn) *i = l->end;
+    if (!first && turn) *i = l->begin;
+    return ok;
 }
 
 // All acts in order, on what is looked up; the random stream is at v->draw. What devices do need not be done when
@@ -385,7 +400,12 @@ static int tc__program_launch_all(tc__program *p, const tc__visit *v) {
     int ok = 1;
     for (tc__dispatch *r = p->dispatch; ok && r; r = r->next)
         ok = tc__dispatch_begin(p, r, v);
-    for (uint32_t i = 0; ok && i < p->acts; i++) ok = tc__act_run(p, v, &p->act[i]);
+    for (uint32_t i = 0; ok && i < p->acts; i++) {
+        if (TC__UNLIKELY(p->act[i].kind >= TC__ACT_LOOP))
+            ok = tc__act_loop(p, &i);
+        else
+            ok = tc__act_run(p, v, &p->act[i]);
+    }
     for (tc__dispatch *r = p->dispatch; r; r = r->next) ok = tc__bounce_out(p, r, ok);
     if (ok && !tc__program_waits(p)) ok = tc__program_watch(p);
     for (tc__dispatch *r = p->dispatch; ok && r; r = r->next) r->waiting = r->checks;

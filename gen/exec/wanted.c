@@ -117,7 +117,7 @@ static void tc__mark_outputs(const tc__visit *v, uint32_t count, uint8_t *used) 
     }
     for (uint32_t i = 0; i < count; i++) {
         const tc__step *s = v->path.at[i];
-        if (!tc__has_result((tc__op)s->op)) {
+        if (!tc__has_result((tc__op)s->op) || s->loop) {
             used[i] = 0;
             if (s->op == TC_OP_KEEP && !(s->in[0] & TC__EXTERNAL)) used[s->in[0]] = 2;
             if (s->op == TC_OP_COPY_) tc__mark_buffer(v, s, used);

@@ -231,6 +231,7 @@ static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
     case TC__KIND_KERNEL:
     case TC__KIND_EFFECT:
     case TC__KIND_DERIVE:
+    case TC__KIND_LOOP:
     case TC__KIND_COMPOSITE: break;
     }
     if (s->op == TC_OP_CONST || s->op == TC_OP_ARG)
@@ -479,6 +480,40 @@ static tc__node *tc__build_jvp(tc__builder *b, const tc__step *s) {
     return made;
 }
 
+// ---- loops ----
+
+static int tc__build_loop(tc__builder *b, const tc__step *s) {
+    const tc__node *rows = tc__step_operand(b, s, 0);
+    uint32_t number = (uint32_t)b->g->loop.count;
+    if (!rows || !tc__make_loop(b->g, rows->dims[0], b->sym.count + number)) return 0;
+    tc__rounds *l = &b->g->loop.at[number];
+    l->outer = b->open, l->times = (uint32_t)s->attr[TC__LOOP_TIMES];
+    l->go = (uint32_t)s->attr[TC__LOOP_GO], l->count = (uint32_t)s->attr[TC__LOOP_COUNT];
+    b->open = number + 1;
+    return TC__PUSH(b->ctx, b->loop, number);
+}
+
+static void tc__build_loop_end(tc__builder *b) {
+    tc__rounds *l = &b->g->loop.at[b->open - 1];
+    l->last = (uint32_t)b->g->node.count, b->open = l->outer;
+}
+
+static tc__node *tc__build_looped(tc__builder *b, const tc__step *s) {
+    uint32_t loop = b->loop.at[s->attr[TC__CARRY_LOOP]];
+    tc__node *a = tc__step_operand(b, s, 0);
+    tc__node *v = s->op == TC_OP_NEXT ? tc__step_operand(b, s, 1) : a;
+    if (!a || !v) return NULL;
+    switch (s->op) {
+    case TC_OP_CARRY: return tc__make_carry(b->g, loop, a, s->attr[TC__CARRY_NUMBER]);
+    case TC_OP_EACH: return tc__make_row(b->g, a, b->g->loop.at[loop].turn);
+    case TC_OP_NEXT: return tc__make_next(b->g, a, v);
+    case TC_OP_CARRIED: return tc__make_carried(b->g, a);
+    default: // a view is made where it is read, here
+        b->g->loop.at[loop].last = (uint32_t)b->g->node.count;
+        return tc__make_stacked(b->g, loop, a);
+    }
+}
+
 static int tc__build_step(tc__builder *b, const tc__step *s) {
     tc__cell v;
     memset(&v, 0, sizeof v);
@@ -495,15 +530,20 @@ static int tc__build_step(tc__builder *b, const tc__step *s) {
         if (s->op == TC_OP_CHECKPOINT &&
             !tc__build_checkpoint(b, s->attr[TC__CHECKPOINT_ON] != 0))
             return 0;
+        if (s->op == TC_OP_LOOP && !tc__build_loop(b, s)) return 0;
+        if (s->op == TC_OP_END_LOOP) tc__build_loop_end(b);
         if (s->op == TC_OP_NO_GRAD) b->no_grad += s->attr[TC__NO_GRAD_ON] ? 1 : -1;
     } else if (s->view) {
         v.via = s, v.n_via = 1, v.parent = tc__code_cell(b, s->in[0]);
         v.root = tc__cell_root(b, v.parent), v.stops = b->no_grad;
     } else {
-        v.node = s->op == TC_OP_GRADIENT ? tc__build_gradient(b, s)
-                 : s->op == TC_OP_JVP    ? tc__build_jvp(b, s)
-                                         : tc__step_node(b, s);
-        if (b->no_grad) v.node = tc__d_detach(b->g, v.node, 0);
+        int loops = tc__ops[s->op].kind == TC__KIND_LOOP;
+        v.node = loops                     ? tc__build_looped(b, s)
+                 : s->op == TC_OP_GRADIENT ? tc__build_gradient(b, s)
+                 : s->op == TC_OP_JVP      ? tc__build_jvp(b, s)
+                                           : tc__step_node(b, s);
+        if (b->no_grad && s->op != TC_OP_CARRY && s->op != TC_OP_NEXT)
+            v.node = tc__d_detach(b->g, v.node, 0);
         if (!v.node) return 0;
     }
     return TC__PUSH(b->ctx, b->cell, v);
@@ -581,6 +621,7 @@ static void tc__builder_close(tc__builder *b) {
     TC__VEC_FREE(b->ctx, b->noted);
     TC__VEC_FREE(b->ctx, b->own);
     TC__VEC_FREE(b->ctx, b->checkpoint);
+    TC__VEC_FREE(b->ctx, b->loop);
     tc__derive_close(&b->derive);
 }
 
@@ -595,7 +636,8 @@ static int tc__build(tc__builder *b, tc__graph *g, tc__visit *v, uint32_t count)
     if (!tc__build_symbols(b, count) || !tc__build_places(b, count)) return 0;
     for (uint32_t i = 0; i < count; i++)
         pure &= v->path.at[i]->op != TC_OP_COPY_ &&
-                tc__ops[v->path.at[i]->op].kind != TC__KIND_DERIVE;
+                tc__ops[v->path.at[i]->op].kind != TC__KIND_DERIVE &&
+                tc__ops[v->path.at[i]->op].kind != TC__KIND_LOOP;
     for (uint32_t i = 0; i < b->externals; i++)
         if (!tc__build_external(b, i)) return 0;
     for (uint32_t i = 0; i < count; i++) {

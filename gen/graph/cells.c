@@ -58,6 +58,8 @@ typedef struct tc__builder {
     size_t composed;               //   of which so many are the graph's
     tc__derive derive;             // what was derived last; g NULL = nothing
     TC__VEC(tc__own_gradient) own; // of custom ops
+    TC__VEC(uint32_t) loop;        // by loop of the path: that of the graph
+    uint32_t open;                 // 1 + the innermost that is open; 0 = none
     TC__VEC(tc__checkpoint) checkpoint;
     uint32_t inside;    // 1 + number of the checkpoint that is being walked, 0 = none is
     int64_t marks;      // of tc__recompute

@@ -19,6 +19,8 @@ enum {
     TC__REFUSED = 2  // and through one that has none
 };
 
+enum { TC__LATE_ROW = -1 };
+
 typedef struct tc__derive {
     tc__graph *g;
     uint32_t y, v;       // what is derived, and what it counts
@@ -28,7 +30,11 @@ typedef struct tc__derive {
     const tc__node *why; // the first such op that was met
     const tc__own_gradient *own; // of custom ops, so many
     size_t owns;
-    tc__recompute again; // of checkpoints,
+    // While a turn of a loop that goes back is made: whether what n counts for its factor, or for the tensor that it is
+    // a row of (TC__LATE_ROW), is taken from here, and given behind the loop (graph/derive_loop.c). NULL = outside.
+    int (*late)(struct tc__derive *d, const tc__node *n, int factor, tc__node *g);
+    struct tc__back *back; // and that loop
+    tc__recompute again;   // of checkpoints,
     uint32_t inside; //   and 1 + number of that whose node is being derived; 0 = of none
     int rounds;      // halves are rounded behind every op
     int failed;
@@ -282,6 +288,7 @@ static void tc__derive_expand(tc__derive *d, const tc__node *n, tc__node *g) {
 
 static void tc__derive_slice(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__node *a = tc__d_in(d, n, 0);
+    if (d->late && d->late(d, n, TC__LATE_ROW, g)) return;
     tc__ixpool *x = d->g->ix;
     int64_t dim = n->attr[TC__SLICE_DIM], step = tc__ix_value(n->attr[TC__SLICE_STEP]);
     tc__ix low = n->attr[TC__SLICE_START], count = n->attr[TC__SLICE_COUNT];
@@ -577,8 +584,10 @@ static tc__node *tc__d_factor(tc__derive *d, const tc__node *to, tc__node *left,
 static void tc__derive_matmul(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__node *a = tc__d_in(d, n, 0), *b = tc__d_in(d, n, 1);
     g = tc__make_cast(d->g, g, a->dtype);
-    tc__d_give(d, a, tc__d_factor(d, a, g, tc__d_turned(d, b)));
-    tc__d_give(d, b, tc__d_factor(d, b, tc__d_turned(d, a), g));
+    if (!d->late || !d->late(d, n, 0, g))
+        tc__d_give(d, a, tc__d_factor(d, a, g, tc__d_turned(d, b)));
+    if (!d->late || !d->late(d, n, 1, g))
+        tc__d_give(d, b, tc__d_factor(d, b, tc__d_turned(d, a), g));
 }
 
 static void tc__derive_to(tc__derive *d, const tc__node *n, tc__node *g) {
@@ -670,6 +679,10 @@ static const struct {
     {TC_OP_TO, tc__derive_to},
     {TC_OP_AGAIN, tc__derive_again},
     {TC_OP_DETACH, tc__derive_nothing},
+    {TC_OP_CARRY, tc__derive_nothing}, // see tc__derive_loop
+    {TC_OP_NEXT, tc__derive_nothing},
+    {TC_OP_CARRIED, tc__derive_nothing},
+    {TC_OP_STACKED, tc__derive_nothing},
     {TC_OP_INPUT, tc__derive_nothing},
     {TC_OP_CONST, tc__derive_nothing},
     {TC_OP_ARG, tc__derive_nothing},
@@ -715,21 +728,4 @@ static void tc__derive_close(tc__derive *d) {
     tc__free(c, d->how, d->n);
     tc__recompute_close(&d->again);
     memset(d, 0, sizeof *d);
-}
-
-// Adjoints of all that y is made of; v has its sizes and dtype. Values of the checkpoints are made again. 0 = reported.
-static int tc__derive_all(tc__derive *d, tc__graph *g, const tc__node *y, const tc__node *v,
-                          const tc__checkpoint *checkpoint, size_t checkpoints,
-                          int64_t *marks) {
-    int was = g->device;
-    d->g = g, d->y = y->id, d->v = v->id, d->n = (uint32_t)g->node.count;
-    d->adjoint = TC__NEW_ARRAY(g->ctx, uint32_t, d->n);
-    d->how = TC__NEW_ARRAY(g->ctx, uint8_t, d->n);
-    if (!d->adjoint || !d->how) return 0;
-    if (!tc__recompute_open(&d->again, g, checkpoint, checkpoints, marks)) return 0;
-    d->adjoint[y->id] = v->id + 1, d->how[y->id] = TC__DEPENDS;
-    for (uint32_t i = y->id + 1; i-- > 0 && !d->failed;) tc__derive_node(d, g->node.at[i]);
-    g->device = was;
-    tc__recompute_close(&d->again);
-    return !d->failed && !g->ix->failed;
 }

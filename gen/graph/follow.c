@@ -139,7 +139,7 @@ static int tc__call_rules(tc_ctx *c, const tc__visit *v, const tc__call *k, tc__
 // A step that only marks a place: it has no result, and no rules.
 static int tc__is_mark(tc__op op, uint32_t n_in) {
     return op == TC_OP_FINISH || op == TC_OP_SHARE || op == TC_OP_NO_GRAD ||
-           op == TC_OP_CHECKPOINT || op == TC_OP_OWN_GRADIENT ||
+           op == TC_OP_CHECKPOINT || op == TC_OP_OWN_GRADIENT || op == TC_OP_END_LOOP ||
            (op == TC_OP_BREAK && !n_in) || tc__is_composite(op);
 }
 
@@ -371,6 +371,13 @@ static tc__arena *tc__visit_arena(tc_ctx *c, tc__visit *v) {
     return &b->arena;
 }
 
+// The loop that is open behind step s, as tc__step.loop has it.
+static uint16_t tc__step_loop(const tc__step *s) {
+    if (s->op == TC_OP_LOOP) return (uint16_t)(s->attr[TC__LOOP_LOOP] + 1);
+    if (s->op == TC_OP_END_LOOP) return (uint16_t)s->attr[TC__END_LOOP_OUTER];
+    return s->parent->loop;
+}
+
 // A step of `k` after v->at, not yet among its continuations. Externals from `first` on are its.
 static tc__step *tc__step_new(tc_ctx *c, tc__visit *v, const tc__call *k,
                               const tc__infer *q) {
@@ -390,7 +397,7 @@ static tc__step *tc__step_new(tc_ctx *c, tc__visit *v, const tc__call *k,
     s->call = tc__core_of(c)->doing, s->branch = v->branch;
     s->guard = guard, s->n_guard = q->needs;
     tc__step_place(c, v, s, k);
-    s->position = (uint32_t)v->path.count;
+    s->position = (uint32_t)v->path.count, s->loop = tc__step_loop(s);
     s->first_external = first;
     s->first_size = (uint32_t)v->size.count, s->first_arg = (uint32_t)v->arg.count;
     s->n_bind = (uint32_t)v->external.count - first;

@@ -68,6 +68,7 @@ typedef enum tc__kind {
     TC__KIND_KERNEL,
     TC__KIND_EFFECT,
     TC__KIND_DERIVE,   // of steps: the builder makes nodes of it
+    TC__KIND_LOOP,     // of steps, and of nodes up to pass/loops.c
     TC__KIND_COMPOSITE // of steps and about nodes (tables/composites.def), of no node
 } tc__kind;
 
@@ -558,6 +559,29 @@ static int tc__shape_gather(tc__infer *q) {
                         (long long)dim);
     q->out.rank = b->rank;
     memcpy(q->out.dims, b->dims, sizeof b->dims);
+    return 1;
+}
+
+// ---- loops ----
+
+static int tc__shape_each(tc__infer *q) {
+    if (!q->in[0]->rank)
+        return tc__fail(q->ctx, TC_E_RANK, "%s: a number has no rows",
+                        tc__called(q->ctx, q->op));
+    q->out.rank = (uint8_t)(q->in[0]->rank - 1);
+    for (int i = 0; i < q->out.rank; i++) q->out.dims[i] = q->in[0]->dims[i + 1];
+    return 1;
+}
+
+static int tc__shape_stacked(tc__infer *q) {
+    const tc__meta *a = q->in[0];
+    if (a->rank == TC_MAX_RANK)
+        return tc__fail(q->ctx, TC_E_RANK,
+                        "%s: rows of %d dimensions make %d, %d are possible",
+                        tc__called(q->ctx, q->op), a->rank, a->rank + 1, TC_MAX_RANK);
+    q->out.rank = (uint8_t)(a->rank + 1);
+    q->out.dims[0] = q->in[1]->dims[0];
+    for (int i = 0; i < a->rank; i++) q->out.dims[i + 1] = a->dims[i];
     return 1;
 }
 

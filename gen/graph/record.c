@@ -617,7 +617,7 @@ static int tc__visit_open(tc_ctx *c, tc__region *r, tc__site begin) {
     v->key = tc__handle(&rec->values, v->epoch, 0).id >> TC__SLOT_BITS;
     v->first = (v->key << TC__SLOT_BITS) | TC__VISIT_BIT;
     v->at = &r->root, v->begin = begin, v->segment = 0, v->writes = 0, v->broken = 0,
-    v->left = 0, v->no_grad = 0, v->draw = rec->draw;
+    v->left = 0, v->no_grad = 0, v->loops = 0, v->draw = rec->draw;
     v->state = TC__VISIT_OPEN, rec->thread = tc__thread_self();
     v->device = rec->values.default_device;
     v->lexical = tc__lexical_inside(&rec->lexical);

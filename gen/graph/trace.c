@@ -65,7 +65,8 @@ typedef struct tc__step {
     uint64_t form;            // op and counts in one word; 0 = the long way always
     uint16_t op, flags;
     uint16_t n_in, n_attr;
-    uint32_t *in; // operand codes
+    uint16_t loop; // 1 + number of the innermost one that is open behind it; 0 = none
+    uint32_t *in;  // operand codes
     int64_t *attr;
     uint32_t first_external, n_bind; // externals bound before this step; bound by it
     tc__binding *bind;
@@ -176,8 +177,9 @@ typedef struct tc__visit {
     int left;     // some code of it ran eagerly: tc_disable_begin
     int no_grad;  // begins of tc_no_grad_begin without their end
     tc__lexical lexical;
-    int let_go; // it is over and has no externals any more
-    int young;  // one of the first runs of its program: what is read late is not known yet
+    uint32_t loops; // LOOP steps so far
+    int let_go;     // it is over and has no externals any more
+    int young; // one of the first runs of its program: what is read late is not known yet
     tc__site begin;
     int device;    // its home where no tensor decides: the default when it began
     uint64_t draw; // random stream position when it began

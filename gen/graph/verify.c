@@ -34,6 +34,7 @@ static const struct {
     {TC__KIND_KERNEL, TC__LEGAL_GROUP | TC__LEGAL_LOOP},
     {TC__KIND_EFFECT, 0}, // trace only
     {TC__KIND_DERIVE, 0},
+    {TC__KIND_LOOP, TC__LEGAL_TENSOR},
 };
 
 // Kernel ops and sources: their own stages, operands, and least and most words.
@@ -276,7 +277,7 @@ static int tc__verify_tensor(const tc__verifier *v) {
     if (!tc__device_is_there(v->ctx, n->device))
         return tc__verify_fail(v, "no device has the number %d", n->device);
     return tc__verify_words(v) && tc__verify_place(v) && (!alu || tc__verify_alu(v)) &&
-           tc__verify_rules(v);
+           (k == TC__KIND_LOOP || tc__verify_rules(v)); // those are about steps
 }
 
 // ---- composite ops ----

@@ -58,6 +58,15 @@ static int tc__is_before_again(const tc__schedule *s, const tc__cluster *x,
     return again > first + TC__AGAIN_FIRST;
 }
 
+// The place before which all has to be done that cluster order[p] reads: a loop that it is in begins there.
+static uint32_t tc__needed_at(const tc__schedule *s, const uint32_t *order, uint32_t p) {
+    uint32_t in = s->cluster.at[order[p]].loop;
+    if (!in) return p;
+    while (s->g->loop.at[in - 1].outer) in = s->g->loop.at[in - 1].outer;
+    while (p && tc__loop_has(s->g, in, s->cluster.at[order[p - 1]].loop)) p--;
+    return p;
+}
+
 // By place in the order: that of the first kernel before which it has to be done. 0 = out of memory.
 static int tc__find_anchors(const tc__schedule *s, const uint32_t *order, size_t n,
                             uint64_t *anchor) {
@@ -65,8 +74,10 @@ static int tc__find_anchors(const tc__schedule *s, const uint32_t *order, size_t
     uint32_t *reader = TC__NEW_ARRAY(s->ctx, uint32_t, some); // 1 + place of the first
     for (size_t p = n; reader && p-- > 0;) {
         const tc__cluster *c = &s->cluster.at[order[p]];
-        uint32_t own = reader[order[p]], at = c->again && own ? own - 1 : (uint32_t)p;
+        uint32_t own = reader[order[p]];
+        uint32_t at = c->again && own && !c->loop ? own - 1 : (uint32_t)p;
         anchor[p] = at;
+        if (c->loop) at = tc__needed_at(s, order, (uint32_t)p);
         for (uint32_t r = c->first; r != UINT32_MAX; r = s->root.at[r].next) {
             const tc__root *root = &s->root.at[r];
             for (uint32_t i = root->use; i < root->use + root->uses; i++) {

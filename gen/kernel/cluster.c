@@ -307,6 +307,7 @@ static int tc__analyse_opaque(tc__schedule *s, uint32_t r, const tc__node *n) {
     memset(&c, 0, sizeof c);
     tc__space_of(s, &s->root.at[r], &c.space);
     c.alive = 1, c.kind = TC__OPAQUE, c.first = r, c.size = 1, c.device = n->device;
+    c.loop = n->loop;
     c.buffers = n->n_in + 1, c.again = tc__root_again(s, n->id);
     u.reader = r, u.index = 0, u.guarded = 1;
     for (uint32_t i = 0; i < n->n_in; i++) {
@@ -380,6 +381,7 @@ static int tc__analyse(tc__schedule *s, uint32_t r, uint32_t *stencil) {
     tc__space_of(s, &s->root.at[r], &c.space);
     c.alive = 1, c.first = r, c.part = s->part[n->id], c.device = n->device;
     c.again = tc__root_again(s, n->id);
+    c.loop = n->loop;
     c.kind =
         c.space.reduced || tc__is_kind(n, TC__KIND_REDUCE) ? TC__REDUCTION : TC__POINTWISE;
     if (tc__is_kind(n, TC__KIND_CONTRACT)) c.kind = TC__CONTRACTION;

@@ -108,6 +108,7 @@ TC__STATIC_ASSERT(group_shape_has_no_padding,
 // LOOP: what runs it.
 typedef struct tc__group_target {
     int device;                          // number of it; 0 = the host
+    uint32_t loop;                       // of the program, as tc__node.loop
     const struct tc__language *language; // of the device, NULL = the host
     const tc__shape *const
         *inputs;      // layouts of the externals, NULL = dense; of the session

@@ -316,6 +316,8 @@ static int tc__join_readers(tc__schedule *s, const tc__dialect *d, tc__joint *j)
     tc__group *rows = s->kernel.at[j->from];
     uint32_t made = 0;
     int take = j->count > 0, ok = 1;
+    for (uint32_t i = 0; i < j->count; i++)
+        take &= s->kernel.at[j->at[i]]->target.loop == rows->target.loop;
     while (take && made < j->count) {
         tc__group *k =
             tc__join_groups(s->ctx, rows, j->rows, j->kept, s->kernel.at[j->at[made]]);

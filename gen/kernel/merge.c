@@ -428,6 +428,7 @@ static const char *tc__why_apart(tc__schedule *s, uint32_t a, uint32_t b, tc__sp
     const tc__cluster *x = &s->cluster.at[a], *y = &s->cluster.at[b];
     if (s->apart) return "fusion is off";
     if (x->device != y->device) return "they are on two devices";
+    if (x->loop != y->loop) return "they are done in different loops";
     if (s->window[a] != s->window[b]) return "a long program is fused in parts";
     if (x->part != y->part) return "a long kernel is cut where few bytes cross";
     if (x->kind == TC__OPAQUE || y->kind == TC__OPAQUE)

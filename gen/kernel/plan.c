@@ -45,13 +45,24 @@ static int tc__plan_name(tc_ctx *c, tc__plan *p, uint32_t node, size_t slab) {
     return 1;
 }
 
+// The last kernel for which what kernel `first` wrote has to be there, as kernel `at`, in loop `in`, reads it: a loop
+// around that one alone reads it again.
+static uint32_t tc__plan_last(const tc__graph *g, tc__group *const *k, size_t n,
+                              uint32_t first, uint32_t at) {
+    uint32_t last = at, in = k[at]->target.loop;
+    for (; in; in = g->loop.at[in - 1].outer) {
+        uint32_t begin = at, end = at;
+        while (begin > first && tc__loop_has(g, in, k[begin - 1]->target.loop)) begin--;
+        if (begin <= first) break; // it was written in there, too
+        while (end + 1 < n && tc__loop_has(g, in, k[end + 1]->target.loop)) end++;
+        last = end;
+    }
+    return last;
+}
+
 static int tc__plan_note(tc_ctx *c, tc__plan *p, const tc__kbuf *b, uint32_t kernel,
                          int output, size_t bytes) {
-    tc__slab *s = tc__plan_find(p, b->source), fresh;
-    if (s) {
-        s->last = kernel;
-        return 1;
-    }
+    tc__slab fresh;
     fresh.node = b->source, fresh.offset = 0, fresh.first = fresh.last = kernel;
     fresh.output = output, fresh.born = (uint32_t)p->slab.count;
     fresh.bytes = (bytes + TC__SLAB_SLACK + p->align - 1) / p->align * p->align;
@@ -156,14 +167,21 @@ static int tc__plan_arrange(tc_ctx *c, tc__plan *p) {
     return 1;
 }
 
-// Sizes are expressions; `env` gives the symbols' values. `output` by node: TC__PLAN_OUTPUT, ...
-static int tc__plan_make(tc_ctx *c, tc__plan *p, tc__group *const *k, size_t n,
-                         const uint8_t *output, const tc__ixenv *env) {
+// Kernels of the loops of g. Sizes are expressions; `env` gives the symbols' values. `output` by node:
+// TC__PLAN_OUTPUT, ...
+static int tc__plan_make(tc_ctx *c, tc__plan *p, const tc__graph *g, tc__group *const *k,
+                         size_t n, const uint8_t *output, const tc__ixenv *env) {
     p->slab.count = p->of.count = 0, p->bytes = p->unplanned = 0;
     for (size_t i = 0; i < n; i++) {
         for (size_t b = 0; b < k[i]->buffer.count; b++) {
             const tc__kbuf *f = &k[i]->buffer.at[b];
             if (f->place != TC__BUF_NODE || output[f->source] == TC__PLAN_APART) continue;
+            tc__slab *s = tc__plan_find(p, f->source);
+            if (s) {
+                uint32_t last = tc__plan_last(g, k, n, s->first, (uint32_t)i);
+                s->last = s->last > last ? s->last : last;
+                continue;
+            }
             size_t bytes = (size_t)tc__ix_eval(k[i]->body.ix, f->numel, env) *
                            tc__dtype(f->dtype)->bytes;
             if (!tc__plan_note(c, p, f, (uint32_t)i, output[f->source], bytes)) return 0;

@@ -69,6 +69,7 @@ typedef struct tc__cluster {
     uint32_t buffers;
     uint32_t again; // of its roots that are computed again, the last; 0 = none is
     int device;     // that it runs on
+    uint32_t loop;  // that it is in, as tc__node.loop
     int alive;
 } tc__cluster;
 
@@ -322,10 +323,21 @@ static void tc__force_kept(tc__schedule *s, const tc__node *again) {
     if (tc__origin_is_computed(&o)) s->forced[o.least->id] = 1;
 }
 
+// What a loop reads of the outside is computed there, once.
+static void tc__force_outer(tc__schedule *s, const tc__node *n) {
+    for (uint32_t i = 0; i < n->n_in && n->loop; i++) {
+        tc__origin o = tc__origin_of(s, n->in[i]);
+        if (o.first->loop != n->loop && tc__origin_is_computed(&o) &&
+            o.least->loop != n->loop)
+            s->forced[o.least->id] = 1;
+    }
+}
+
 static void tc__force_sources(tc__schedule *s) {
     for (size_t i = 0; i < s->g->node.count; i++) {
         const tc__node *n = s->g->node.at[i];
         if (!s->live[i]) continue;
+        tc__force_outer(s, n);
         if (tc__is_kind(n, TC__KIND_CONTRACT)) tc__force_factors(s, n);
         if (tc__is_kind(n, TC__KIND_GATHER)) tc__force_table(s, n), tc__force_index(s, n);
         if (tc__is_kind(n, TC__KIND_OPAQUE)) tc__force_opaque(s, n);

@@ -310,7 +310,7 @@ static tc__group *tc__make_group(tc__schedule *s, uint32_t group) {
     tc__group *k = c->kind == TC__OPAQUE ? tc__make_opaque(s, tc__opaque_node(s, group))
                                          : tc__make_lowered(s, group);
     int ok = k != NULL;
-    if (k) k->target.device = c->device;
+    if (k) k->target.device = c->device, k->target.loop = c->loop;
     for (uint32_t i = c->first; ok && i != UINT32_MAX; i = s->root.at[i].next)
         ok = TC__PUSH(s->ctx, k->covers, s->root.at[i].node);
     if (!ok) tc__group_free(s->ctx, k);
@@ -336,23 +336,62 @@ static int tc__cluster_ready(const tc__schedule *s, uint32_t group, const uint8_
     return 1;
 }
 
+// Whether all that is in `loop` is ready but for what else is in it.
+static int tc__loop_ready(const tc__schedule *s, uint32_t loop, uint8_t *done) {
+    int ready = 1;
+    for (uint32_t i = 0; i < s->cluster.count; i++)
+        if (s->cluster.at[i].alive && tc__loop_has(s->g, loop, s->cluster.at[i].loop))
+            done[i] |= 2;
+    for (uint32_t i = 0; i < s->cluster.count && ready; i++)
+        if (done[i] & 2) ready = tc__cluster_ready(s, i, done);
+    for (uint32_t i = 0; i < s->cluster.count; i++) done[i] &= 1;
+    return ready;
+}
+
+// The loop around `in` that is right inside loop `open`.
+static uint32_t tc__loop_inside(const tc__schedule *s, uint32_t in, uint32_t open) {
+    while (s->g->loop.at[in - 1].outer != open) in = s->g->loop.at[in - 1].outer;
+    return in;
+}
+
+static int tc__order_inside(tc__schedule *s, uint32_t loop, uint8_t *done, uint32_t *order,
+                            size_t *n);
+
+// Cluster `i`, or the loop right inside `open` that it is in; whether it is in the order now.
+static int tc__order_one(tc__schedule *s, uint32_t i, uint32_t open, uint8_t *done,
+                         uint32_t *order, size_t *n) {
+    uint32_t in = s->cluster.at[i].loop;
+    if (in != open) {
+        in = tc__loop_inside(s, in, open);
+        return tc__loop_ready(s, in, done) && tc__order_inside(s, in, done, order, n);
+    }
+    if (!tc__cluster_ready(s, i, done)) return 0;
+    order[(*n)++] = i;
+    return done[i] = 1;
+}
+
+// The kernels of a loop stand together: all that they need of others is done before. Loops are few deep. 0 = there
+// is no such order.
+static int tc__order_inside(tc__schedule *s, uint32_t loop, uint8_t *done, uint32_t *order,
+                            size_t *n) {
+    int made = 1, left = 1;
+    while (left && made) {
+        made = left = 0;
+        for (uint32_t i = 0; i < s->cluster.count; i++) {
+            if (!s->cluster.at[i].alive || done[i] ||
+                !tc__loop_has(s->g, loop, s->cluster.at[i].loop))
+                continue;
+            int one = tc__order_one(s, i, loop, done, order, n);
+            left |= !one, made |= one;
+        }
+    }
+    return !left;
+}
+
 // The clusters that are left, each behind those it loads from. 0 = out of memory, or there is no such order.
 static int tc__order_clusters(tc__schedule *s, uint32_t *order, size_t *n) {
     uint8_t *done = TC__NEW_ARRAY(s->ctx, uint8_t, s->cluster.count);
-    size_t left = 0;
-    int ok = done != NULL;
-    for (size_t i = 0; i < s->cluster.count; i++) left += s->cluster.at[i].alive != 0;
-    while (ok && left) {
-        size_t before = left;
-        for (uint32_t i = 0; i < s->cluster.count; i++) {
-            if (!s->cluster.at[i].alive || done[i] || !tc__cluster_ready(s, i, done))
-                continue;
-            order[(*n)++] = i;
-            done[i] = 1;
-            left--;
-        }
-        if (left == before) ok = 0;
-    }
+    int ok = done && tc__order_inside(s, 0, done, order, n);
     tc__free(s->ctx, done, s->cluster.count ? s->cluster.count : 1);
     return ok;
 }

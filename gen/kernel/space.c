@@ -595,6 +595,7 @@ static uint32_t tc__lower_fresh(tc__weave *w, const tc__node *n, const tc__ix *i
     case TC__KIND_KERNEL:
     case TC__KIND_EFFECT:
     case TC__KIND_DERIVE:
+    case TC__KIND_LOOP:
     case TC__KIND_COMPOSITE: break;
     }
     w->failed = 1;

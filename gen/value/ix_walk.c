@@ -163,6 +163,45 @@ static tc__ix tc__ix_copy(tc__ixpool *p, const tc__ixpool *from, tc__ix e,
     return sum;
 }
 
+// e with `to` for the symbol of a slot.
+static tc__ix tc__ix_with(tc__ixpool *p, tc__ix e, int64_t slot, tc__ix to) {
+    if (tc__ix_is_const(e)) return e;
+    tc__ixnode n = *tc__ix_node(p, e);
+    if (n.kind == TC__IX_SYM) return n.a == slot ? to : e;
+    if (n.kind == TC__IX_VAR || n.kind == TC__IX_VAL) return e;
+    if (n.kind != TC__IX_POLY) {
+        tc__ix a = tc__ix_with(p, n.a, slot, to), b = tc__ix_with(p, n.b, slot, to);
+        if (n.kind == TC__IX_DIV) return tc__ix_div(p, a, b);
+        if (n.kind == TC__IX_MOD) return tc__ix_mod(p, a, b);
+        return tc__ix_min(p, a, b);
+    }
+    tc__ix sum = tc__ix_const(n.base);
+    for (uint32_t i = 0; i < n.count; i++) {
+        tc__ixterm t = p->term.at[n.first + i];
+        tc__ix product = tc__ix_const(t.coef);
+        for (int k = 0; k < TC__IX_ATOMS && t.atom[k]; k++)
+            product = tc__ix_mul(p, product, tc__ix_with(p, t.atom[k], slot, to));
+        sum = tc__ix_add(p, sum, product);
+    }
+    return sum;
+}
+
+// Whether e names the symbol of a slot.
+static int tc__ix_has_sym(const tc__ixpool *p, tc__ix e, int64_t slot) {
+    if (tc__ix_is_const(e)) return 0;
+    const tc__ixnode *n = tc__ix_node(p, e);
+    if (n->kind == TC__IX_SYM) return n->a == slot;
+    if (n->kind == TC__IX_VAR || n->kind == TC__IX_VAL) return 0;
+    if (n->kind != TC__IX_POLY)
+        return tc__ix_has_sym(p, n->a, slot) || tc__ix_has_sym(p, n->b, slot);
+    for (uint32_t i = 0; i < n->count; i++) {
+        const tc__ixterm *t = &p->term.at[n->first + i];
+        for (int k = 0; k < TC__IX_ATOMS && t->atom[k]; k++)
+            if (tc__ix_has_sym(p, t->atom[k], slot)) return 1;
+    }
+    return 0;
+}
+
 // Whether e names the variable of `axis`.
 static int tc__ix_uses(const tc__ixpool *p, tc__ix e, tc__axis axis) {
     return (int)(tc__ix_names_of(p, e) >> axis & 1);

@@ -31,6 +31,7 @@ typedef struct row {
 #define FN_KERNEL(name)   NULL, NULL, NULL
 #define FN_EFFECT(name)   NULL, NULL, NULL
 #define FN_DERIVE(name)   NULL, NULL, NULL
+#define FN_LOOP(name)     NULL, NULL, NULL
 #define FN_OPAQUE(name)   NULL, NULL, NULL
 static const row rows[] = {
 #define OP(id, name, kind, dtype, shape, attr, al, cost, expr, cuda, grad, range, doc)     \

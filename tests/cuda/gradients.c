@@ -59,6 +59,17 @@ static tc_tensor checkpoints(const tc_tensor *in) {
     return tc_mean_all(tc_square(x));
 }
 
+static void turn(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    const tc_tensor *w = (const tc_tensor *)user;
+    (void)tc;
+    out[0] = out[1] = tc_tanh(tc_add(tc_matmul(in[0], *w), in[1]));
+}
+static tc_tensor turns(const tc_tensor *in) {
+    tc_tensor h, y, w = in[1];
+    tc_scan(turn, &w, &in[2], 1, &in[0], 1, &h, &y, 1);
+    return tc_add(tc_sum_all(tc_square(y)), tc_mean_all(h));
+}
+
 typedef struct job {
     const char *name;
     loss_fn f;
@@ -75,6 +86,7 @@ static const job jobs[] = {
     {"rows", rows, 3, 1, {{6, 8}, {10}, {10, 8}}},
     {"dropout", dropout, 4, 4, {{8, 24}, {24}, {24}, {8, 24}}},
     {"checkpoints", checkpoints, 3, 3, {{8, 12}, {12, 12}, {12, 12}}},
+    {"turns", turns, 3, 3, {{7, 4, 8}, {8, 8}, {4, 8}}},
 };
 
 static tc_tensor operand(tc_ctx *tc, const int64_t *size, int number, const char *device) {

@@ -446,6 +446,7 @@ static void check_ops(const op_case *op, size_t n) {
 #define MAKE_KERNEL(name)
 #define MAKE_EFFECT(name)
 #define MAKE_DERIVE(name)
+#define MAKE_LOOP(name)
 #define MAKE_OPAQUE(name)
 #define OP(id, name, kind, dtype, shape, attr, al, cost, expr, cuda, grad, range, doc)     \
     MAKE_##kind(name)
@@ -470,6 +471,7 @@ typedef struct row {
 #define ROW_KERNEL(name)   NULL, 0
 #define ROW_EFFECT(name)   NULL, 0
 #define ROW_DERIVE(name)   NULL, 0
+#define ROW_LOOP(name)     NULL, 0
 #define ROW_OPAQUE(name)   NULL, 0
 static const row rows[] = {
 #define OP(id, name, kind, dtype, shape, attr, al, cost, expr, cuda, grad, range, doc)     \

@@ -43,6 +43,7 @@ typedef tc_tensor (*op_fn)(const tc_tensor *in);
 #define MAKE_KERNEL(name, ...)
 #define MAKE_EFFECT(name, ...)
 #define MAKE_DERIVE(name, ...)
+#define MAKE_LOOP(name, ...)
 #define MAKE_OPAQUE(name, ...)
 #define OP(id, name, kind, dtype, shape, attr, al, cost, expr, cuda, grad, range, doc)     \
     MAKE_##kind(name, grad)
@@ -70,6 +71,7 @@ typedef struct row {
 #define ROW_KERNEL(name)   NULL, NULL, 0
 #define ROW_EFFECT(name)   NULL, NULL, 0
 #define ROW_DERIVE(name)   NULL, NULL, 0
+#define ROW_LOOP(name)     NULL, NULL, 0
 #define ROW_OPAQUE(name)   NULL, NULL, 0
 static const row rows[] = {
 #define OP(id, name, kind, dtype, shape, attr, al, cost, expr, cuda, grad, range, doc)     \

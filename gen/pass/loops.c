@@ -1,0 +1,240 @@
+// Loops -> memory. Input: a TENSOR graph with loops, behind all other passes. Output: one of ordinary nodes, which
+// the scheduler knows; where they are in memory that lasts from turn to turn tell its places, and tc__node.loop which
+// loop computes a node.
+//
+// A carry has memory for two turns: `first` is stored before the loop, NOW is what a turn reads and `next` what it
+// stores, in turns one half and the other, LEFT what is read behind the loop. What is stacked has memory for all turns:
+// a turn stores its `row`, ALL is read behind. What is read is an INPUT, numbered from graph.placed on, whose operands
+// are what is stored there before; so the order of kernels is known, and nothing below knows of loops but that kernels
+// of one stay together (kernel/schedule.c) and that addresses move on (exec/loops.c).
+
+typedef struct tc__unroll {
+    tc__rewrite w;
+    uint32_t *loop;  // by old id: tc__loops_of
+    uint8_t *made;   // by old id
+    uint8_t *closed; // by loop: its stores are made
+    TC__VEC(uint32_t) waiting;
+    TC__VEC(uint32_t) stores; // new ids, of the loop that was closed last,
+    uint32_t stores_of;       //   1 + its number
+} tc__unroll;
+
+// Place for new node n; INPUT or what is stored.
+static uint32_t tc__spot_add(tc__unroll *u, tc__spot_kind kind, uint32_t memory) {
+    tc__spot p;
+    p.kind = kind, p.memory = memory, p.node = UINT32_MAX;
+    if (!TC__PUSH(u->w.ctx, u->w.to->place, p)) u->w.failed = 1;
+    return (uint32_t)u->w.to->place.count - 1;
+}
+
+static uint32_t tc__spot_memory(tc__unroll *u, uint32_t loop, int stacked,
+                                const tc__node *row) {
+    tc__lasting m;
+    memset(&m, 0, sizeof m);
+    m.loop = loop, m.stacked = stacked, m.dtype = row->dtype, m.device = row->device;
+    m.numel = tc__node_numel(u->w.to, row);
+    if (!TC__PUSH(u->w.ctx, u->w.to->memory, m)) u->w.failed = 1;
+    return (uint32_t)u->w.to->memory.count - 1;
+}
+
+enum { TC__SPOT_MARK = 1 << 30 }; // DETACH nodes that are stores are like no others
+
+// New node a, stored at a place, in `loop`.
+static tc__node *tc__spot_store(tc__unroll *u, tc__spot_kind kind, uint32_t memory,
+                                const tc__node *a, uint32_t loop) {
+    uint32_t place = tc__spot_add(u, kind, memory);
+    int64_t mark = (int64_t)TC__SPOT_MARK + place;
+    tc__node *n = tc__make1(u->w.to, TC_OP_DETACH, a, a->rank, a->dims, &mark, 1);
+    if (!n || u->w.failed) return NULL;
+    u->w.to->place.at[place].node = n->id, n->loop = (uint16_t)loop;
+    return n;
+}
+
+// What lies at a place, with the sizes of old node n, behind so many stores.
+static tc__node *tc__spot_input(tc__unroll *u, tc__spot_kind kind, uint32_t memory,
+                                const tc__node *old, uint32_t *in, uint32_t n_in,
+                                uint32_t loop) {
+    uint32_t place = tc__spot_add(u, kind, memory);
+    int64_t external = (int64_t)u->w.to->placed + place;
+    tc__node m = *old;
+    m.op = TC_OP_INPUT, m.in = in, m.n_in = n_in, m.attr = &external, m.n_attr = 1;
+    tc__node *n = tc__node_cons(u->w.to, &m);
+    if (!n || u->w.failed) return NULL;
+    u->w.to->place.at[place].node = n->id, n->loop = (uint16_t)loop;
+    return n;
+}
+
+static tc__node *tc__unroll_at(const tc__unroll *u, uint32_t old) {
+    return u->w.to->node.at[u->w.at[old]];
+}
+
+// ---- what stands before a node ----
+
+static void tc__unroll_wait(tc__unroll *u, uint32_t old) {
+    if (!u->made[old] && !TC__PUSH(u->w.ctx, u->waiting, old)) u->w.failed = 1;
+}
+
+// All that is stacked in the loop of n, which reads behind it.
+static void tc__unroll_rows(tc__unroll *u, const tc__node *n) {
+    for (uint32_t i = 0; i < u->w.nodes; i++) {
+        const tc__node *m = u->w.from->node.at[i];
+        if (u->w.live[i] && m->op == TC_OP_STACKED &&
+            m->attr[TC__STACKED_LOOP] == n->attr[TC__STACKED_LOOP])
+            tc__unroll_wait(u, m->in[0]);
+    }
+}
+
+// ---- nodes ----
+
+static tc__node *tc__unroll_carry(tc__unroll *u, const tc__node *n) {
+    uint32_t loop = (uint32_t)n->attr[TC__CARRY_LOOP];
+    const tc__node *init = tc__unroll_at(u, n->in[0]);
+    uint32_t memory = tc__spot_memory(u, loop, 0, init);
+    if (u->w.failed) return NULL;
+    uint32_t number = (uint32_t)n->attr[TC__CARRY_NUMBER];
+    tc__rounds *l = &u->w.to->loop.at[loop];
+    u->w.to->memory.at[memory].number = number;
+    if (number + 1 == l->times || number + 1 == l->go) l->asked = memory;
+    tc__node *first =
+        tc__spot_store(u, TC__SPOT_FIRST, memory, init, u->w.from->loop.at[loop].outer);
+    return first ? tc__spot_input(u, TC__SPOT_NOW, memory, n, &first->id, 1, loop + 1)
+                 : NULL;
+}
+
+// The memory of a carry of the new graph.
+static uint32_t tc__carry_memory(const tc__graph *g, int64_t loop, int64_t number) {
+    for (uint32_t i = 0; i < g->memory.count; i++) {
+        const tc__lasting *m = &g->memory.at[i];
+        if (!m->stacked && m->loop == (uint32_t)loop && m->number == (uint32_t)number)
+            return i;
+    }
+    return 0;
+}
+
+// The stores of a loop that is over, once.
+static int tc__unroll_close(tc__unroll *u, uint32_t loop) {
+    const tc__graph *from = u->w.from;
+    if (u->stores_of == loop + 1) return 1;
+    u->stores.count = 0, u->stores_of = loop + 1;
+    for (uint32_t i = 0; i < u->w.nodes; i++) {
+        const tc__node *n = from->node.at[i];
+        if (!u->w.live[i] || (n->op != TC_OP_NEXT && n->op != TC_OP_STACKED)) continue;
+        if (n->attr[TC__NEXT_LOOP] != (int64_t)loop) continue;
+        int row = n->op == TC_OP_STACKED;
+        const tc__node *a = tc__unroll_at(u, n->in[!row]);
+        uint32_t made = u->w.at[i];
+        if (!u->closed[loop]) {
+            uint32_t memory =
+                row ? tc__spot_memory(u, loop, 1, a)
+                    : tc__carry_memory(u->w.to, loop, n->attr[TC__NEXT_NUMBER]);
+            if (u->w.failed) return 0;
+            const tc__node *s =
+                tc__spot_store(u, row ? TC__SPOT_ROW : TC__SPOT_NEXT, memory, a, loop + 1);
+            if (!s) return 0;
+            made = u->w.at[i] = s->id; // of what is stacked: until it is made itself
+        } else if (row && u->made[i]) {
+            made = u->w.to->node.at[made]->in[0]; // the first of its stores is its row
+        }
+        if (!TC__PUSH(u->w.ctx, u->stores, made)) return 0;
+    }
+    u->closed[loop] = 1;
+    return 1;
+}
+
+// What is left of a loop, behind all its stores.
+static tc__node *tc__unroll_left(tc__unroll *u, const tc__node *n, uint32_t loop) {
+    int stacked = n->op == TC_OP_STACKED;
+    uint32_t row = 0;
+    if (!tc__unroll_close(u, loop)) return NULL;
+    uint32_t outer = u->w.from->loop.at[loop].outer;
+    if (!stacked)
+        return tc__spot_input(u, TC__SPOT_LEFT,
+                              tc__carry_memory(u->w.to, loop, n->attr[TC__NEXT_NUMBER]), n,
+                              u->stores.at, (uint32_t)u->stores.count, outer);
+    for (uint32_t i = 0; i < u->stores.count; i++) // its own first: see tc__unroll_close
+        if (u->stores.at[i] == u->w.at[n->id]) row = i;
+    uint32_t was = u->stores.at[0];
+    u->stores.at[0] = u->stores.at[row], u->stores.at[row] = was;
+    const tc__spot *p = u->w.to->place.at;
+    while (p->node != u->stores.at[0]) p++;
+    return tc__spot_input(u, TC__SPOT_ALL, p->memory, n, u->stores.at,
+                          (uint32_t)u->stores.count, outer);
+}
+
+static tc__node *tc__unroll_node(tc__unroll *u, const tc__node *n) {
+    uint32_t in[TC__MAX_OPERANDS];
+    u->w.to->from = n->from, u->w.to->device = n->device;
+    if (n->op == TC_OP_CARRY) return tc__unroll_carry(u, n);
+    if (n->op == TC_OP_CARRIED || n->op == TC_OP_STACKED)
+        return tc__unroll_left(u, n, (uint32_t)n->attr[TC__CARRIED_LOOP]);
+    if (n->op == TC_OP_NEXT) return tc__unroll_at(u, n->in[1]);
+    tc__node m = tc__rewrite_proto(&u->w, n, in);
+    tc__node *made = tc__node_cons(u->w.to, &m);
+    if (made) made->loop = (uint16_t)u->loop[n->id];
+    return made;
+}
+
+// Makes old node `id`, and before it what it needs.
+static int tc__unroll_make(tc__unroll *u, uint32_t id) {
+    tc__unroll_wait(u, id);
+    while (u->waiting.count && !u->w.failed) {
+        uint32_t at = u->waiting.at[u->waiting.count - 1],
+                 waits = (uint32_t)u->waiting.count;
+        const tc__node *n = u->w.from->node.at[at];
+        if (!u->made[at]) {
+            for (uint32_t i = 0; i < n->n_in; i++) tc__unroll_wait(u, n->in[i]);
+            if (n->op == TC_OP_CARRIED || n->op == TC_OP_STACKED) tc__unroll_rows(u, n);
+        }
+        if (u->waiting.count > waits) continue;
+        u->waiting.count--;
+        if (u->made[at]) continue;
+        const tc__node *made = tc__unroll_node(u, n);
+        if (!made) return 0;
+        u->w.at[at] = u->w.output[at] = made->id, u->made[at] = 1;
+    }
+    return !u->w.failed;
+}
+
+// Outputs that are what was left of a loop get memory of their own.
+static int tc__unroll_outputs(tc__unroll *u, uint32_t *outputs, size_t n) {
+    tc__graph *g = u->w.to;
+    for (size_t i = 0; i < n; i++) {
+        const tc__node *a = g->node.at[u->w.output[outputs[i]]];
+        outputs[i] = a->id;
+        if (a->op != TC_OP_INPUT || a->attr[TC__INPUT_EXTERNAL] < (int64_t)g->placed)
+            continue;
+        int64_t mark = (int64_t)TC__SPOT_MARK * 2 + (int64_t)i;
+        a = tc__make1(g, TC_OP_DETACH, a, a->rank, a->dims, &mark, 1);
+        if (!a) return 0;
+        outputs[i] = a->id;
+    }
+    return 1;
+}
+
+static void tc__unroll_free(tc__unroll *u) {
+    tc_ctx *c = u->w.ctx;
+    size_t n = u->w.nodes, loops = u->w.from->loop.count;
+    if (u->loop) TC__FREE_ARRAY(c, u->loop, n);
+    if (u->made) TC__FREE_ARRAY(c, u->made, n);
+    if (u->closed) TC__FREE_ARRAY(c, u->closed, loops);
+    TC__VEC_FREE(c, u->waiting);
+    TC__VEC_FREE(c, u->stores);
+    tc__rewrite_close(&u->w);
+}
+
+// Makes `to`, open and empty, of `from`, which has loops; outputs as of tc__passes_run. INPUTs from number `placed` on are
+// places. 0 = reported.
+static int tc__loops_run(tc_ctx *c, const tc__graph *from, tc__graph *to, uint32_t placed,
+                         uint32_t *outputs, size_t n) {
+    tc__unroll u;
+    memset(&u, 0, sizeof u);
+    int ok = tc__rewrite_open(&u.w, c, from, outputs, n);
+    u.w.to = to, to->placed = placed;
+    u.loop = tc__loops_of(from), u.made = TC__NEW_ARRAY(c, uint8_t, u.w.nodes);
+    u.closed = TC__NEW_ARRAY(c, uint8_t, from->loop.count);
+    ok = ok && u.loop && u.made && u.closed && tc__loops_copy(to, from);
+    for (uint32_t i = 0; ok && i < u.w.nodes; i++)
+        ok = !u.w.live[i] || tc__unroll_make(&u, i);
+    ok = ok && tc__composites_carry(&u.w) && tc__unroll_outputs(&u, outputs, n);
+    tc__unroll_free(&u);
+    return ok && tc__checked(c, to, TC__TENSOR);
+}
