@@ -141,6 +141,37 @@ BOTH(batch_norm_of_halves) {
     CHECK_NEAR(AT(tc_to_f32(y), 0), -1.125 / sqrt(0.703125 + 1e-5), 1e-3);
 }
 
+// What is kept is written by the kernel that normalises; the gradients are in it too, but for what is summed of all.
+BOTH(batch_norm_is_one_kernel) {
+    tc_tensor x = tc_randn(tc, TC_DIMS(8, 32, 10, 10), TC_F32), wrt[3], g[3];
+    tc_tensor mean = tc_zeros(tc, TC_DIMS(32), TC_F32),
+              var = tc_ones(tc, TC_DIMS(32), TC_F32);
+    wrt[0] = x, wrt[1] = tc_clone(var), wrt[2] = tc_clone(mean);
+    for (int derived = 0; derived < 2; derived++) {
+        const char *name = derived ? "derived" : "forward";
+        tc_trace_begin(tc, name);
+        tc_tensor y =
+            tc_relu(tc_batch_norm_running(x, mean, var, wrt[1], wrt[2], 0.1, 1e-5));
+        if (derived) tc_grad(tc_sum_all(tc_square(y)), wrt, 3, g);
+        CHECK_EQ(tc_trace_end(tc), TC_OK);
+        CHECK_EQ(tc_region_kernels(tc, name), 1 + derived);
+    }
+}
+
+// A second use of what was kept, in the same region: no gradient comes back through it.
+BOTH(what_is_kept_is_detached) {
+    norm n = make_norm(tc);
+    tc_tensor out, want;
+    BEGIN("kept");
+    tc_tensor y = tc_sum_all(tc_mul(norm_of(&n, n.x), n.seed));
+    tc_tensor extra = tc_sum_all(tc_add(n.mean, n.var));
+    tc_grad(tc_add(y, extra), &n.x, 1, &out);
+    tc_grad(y, &n.x, 1, &want);
+    tc_tensor off = tc_amax_all(tc_abs(tc_sub(out, want)));
+    END();
+    CHECK_NEAR(tc_item(off), 0, 0);
+}
+
 // ---- modes ----
 
 static void drop_body(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {

@@ -536,6 +536,42 @@ TEST(random_files) {
     stop();
 }
 
+// The parser alone, in memory of just the header's length: what it accepts is within the file.
+TEST(random_headers) {
+    enum { ROUNDS = 60000, ELEMENTS = 85, HEADER = sizeof python_file - 8 - ELEMENTS };
+    uint64_t random = 3;
+    int good = 0;
+    start();
+    for (int round = 0; round < ROUNDS; round++) {
+        unsigned char file[ROOM];
+        size_t size = sizeof python_file - ELEMENTS;
+        memcpy(file, python_file, size);
+        for (int k = 0; k < 1 + round % 5; k++) {
+            random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+            size = change(file, size, HEADER - 40, random >> 20);
+        }
+        char *text = (char *)malloc(size - 8 + 1);
+        memcpy(text, file + 8, size - 8);
+        text[size - 8] = 0;
+        tc__safe_reader r;
+        tc__safe_header h;
+        int ok = tc__safe_parse(&r, tc, text, size - 8, ELEMENTS, &h);
+        CHECK(ok == !r.wrong);
+        CHECK(r.at <= r.end);
+        for (size_t i = 0; ok && i < h.tensor.count; i++) {
+            const tc__safe_tensor *t = &h.tensor.at[i];
+            CHECK(t->begin <= t->end && t->end <= ELEMENTS && t->dtype < TC_DTYPE_COUNT);
+            CHECK(tc__safe_find(&h, t->name) == t);
+            for (const char *s = t->name; *s;) s += tc__utf8_size(s); // 0 would never end
+        }
+        good += ok;
+        tc__safe_header_free(tc, &h);
+        free(text);
+    }
+    CHECK(good > ROUNDS / 200);
+    stop();
+}
+
 // ---- errors ----
 
 TEST(reading_refused) {
