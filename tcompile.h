@@ -2325,76 +2325,84 @@ TCDEF tc_tensor tc_grad_of(tc_tensor t);
 TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 // ---- gen/api/amp.h ------------------------------------------------------
 // ---- mixed precision ----
-// Parameters stay f32, and with them their gradients, the optimiser's states and the update. Between tc_autocast_begin
-// and its end products are computed in halves: each operand is cast where it is used, by an op like any other, so a
-// parameter has one copy in a half for all its uses, gradients go through the casts, and nothing has to be kept twice.
+// Weights stay f32, and with them their gradients, the optimiser's states and the update. Between
+// tc_autocast_begin and its end products are computed in halves: operands are cast where they are
+// used, by ops like any other, so what is used twice has one cast in the graph, gradients go through
+// it, and no second copy of the weights has to be kept.
 //
 //     tc_autocast_begin(tc, TC_BF16);
-//     tc_tensor loss = tc_cross_entropy(tc_linear(x, w, b), target);   // a product in bf16, a loss in f32
+//     loss = tc_cross_entropy(tc_linear(x, w, b), target);  // a product in bf16, a loss in f32
 //     tc_autocast_end(tc);
-//     tc_grad(loss, &w, 1, &g);                                        // f32, as w is
+//     tc_grad(loss, &w, 1, &g);                             // f32, as w is
 //
-// f16 has a small range: gradients of the loss times a large number stay in it, and tc_grad_scaler finds that number.
-// bf16 has the range of f32 and needs none.
+// bf16 has the range of f32. That of f16 is small: gradients of the loss times a large number stay
+// in it, and a tc_grad_scaler finds that number.
 
-// From here on public calls cast their operands as PyTorch's autocast for CUDA has it (on every device; that for CPUs has
-// other lists), `dtype` being TC_F16 or TC_BF16; TC_F32 switches it off up to the end. They nest, 16 deep (TC_E_STATE).
-//   to dtype   matmul, bmm, addmm, linear, conv1d, conv2d, conv2d_with, scaled_dot_product_attention
-//   to f32     acos asin cosh exp expm1 log log2 log10 log1p pow pow_s rpow_s rdiv_s reciprocal rsqrt sinh softplus
-//              tan; sum prod norm logsumexp in all forms, cumsum cumprod; softmax log_softmax layer_norm group_norm
-//              normalize cosine_similarity interpolate; mse_loss l1_loss bce_with_logits cross_entropy and _ignore
+// From here on public calls cast their floats to `dtype`, TC_F16 or TC_BF16 (TC_E_DTYPE), or to f32, by
+// the lists that PyTorch's autocast has for CUDA, here on every device:
+//   to dtype   matmul bmm addmm linear conv1d conv2d conv2d_with scaled_dot_product_attention
+//   to f32     exp expm1 log log2 log10 log1p pow pow_s rpow_s rdiv_s reciprocal rsqrt tan acos asin
+//              sinh cosh softplus; in all their forms sum prod norm logsumexp; cumsum cumprod softmax
+//              log_softmax layer_norm group_norm normalize cosine_similarity interpolate mse_loss
+//              l1_loss bce_with_logits cross_entropy cross_entropy_ignore
 //   to the widest of their operands   atan2 dot fma scatter_add
-// All others take what they are given, as ever: add, cat, stack and where promote, relu and gelu keep a half. f64, integers and
-// bool are never cast, nor what is written in place (tc_exp_); calls that an op, an optimiser or a gradient is made of are not
-// either. What a function's body records depends on it: a call under another dtype is another program (TC_MISS_AUTOCAST).
-// It holds for code, not for tensors: a region or body that leaves one open ends it, and ends none from outside
-// (TC_E_STATE); contexts of tc_open_shared begin without. TC_E_DTYPE: another dtype.
+// Others take what they are given, as ever: add, cat, stack and where promote, relu and gelu keep a half.
+// f64, integers and bool are never cast, nor is what is written in place (tc_exp_), nor the ops that
+// a listed call, an optimiser or a gradient is made of. A tc_const that is cast is none any more.
+// Ranges nest, 16 deep (TC_E_STATE); TC_F32 is a range without casts. A region or body goes on with that
+// of the code around it, ends what it leaves open, and cannot end what was begun outside (TC_E_STATE). A
+// function that is called under another dtype has another program (TC_MISS_AUTOCAST). Contexts of
+// tc_open_shared begin without.
 TCDEF tc_status tc_autocast_begin_at(tc_ctx *tc, tc_dtype dtype, const char *file, int line);
 TCDEF tc_status tc_autocast_end_at(tc_ctx *tc, const char *file, int line);
 
-// Finds a scale for gradients in f16: doubled after growth_interval steps in a row without an overflow, halved at one, whose
-// step is not made. All of it is in the program, and the host waits for nothing. Formulas and numbers of
-// torch.amp.GradScaler. The tensors are yours, as an optimiser's states are: saved (tc_save_npy, tc_item) and written back
-// (tc_copy_, tc_fill_) it goes on as before. They are on the default device of tc_grad_scaler_init, where the parameters
-// have to be.
+// The scale of a loss whose gradients are f16: doubled after growth_interval steps in a row without an
+// overflow, halved at one, whose step is not made. Formulas and numbers of torch.amp.GradScaler, as
+// ops: it is part of the program, and the host waits for nothing. Its tensors are yours, as an
+// optimiser's states are: saved (tc_save_npy, tc_item) and written back (tc_copy_, tc_fill_) it goes
+// on as before. They are on the default device of tc_grad_scaler_init, and have to be where the weights are.
 //
-//     tc_grad_scaler_init(tc, &s, 0);                 // once, outside of regions
+//     tc_grad_scaler_init(tc, &s, 0);                  // once, outside of regions
 //     ...
-//     tc_grad(tc_grad_scaler_scale(&s, loss), weight, n, grad);
-//     tc_grad_scaler_unscale_(&s, grad, n);
-//     tc_clip_grad_norm_(grad, n, 1, 2);              // of the gradients as they are
+//     tc_grad(tc_grad_scaler_scale(&s, loss), w, n, g);
+//     tc_grad_scaler_unscale_(&s, g, n);
+//     tc_clip_grad_norm_(g, n, 1, 2);                  // if at all, here
 //     tc_grad_scaler_step_begin(&s);
-//     tc_adamw_list_(...);                            // any optimiser, any writes in place
+//     tc_adamw_list_(...);                             // any optimiser, any writes in place
 //     tc_grad_scaler_step_end(&s);
 //     tc_grad_scaler_update(&s);
 typedef struct tc_grad_scaler {
     tc_tensor scale;          // f32, a scalar
     tc_tensor growth_tracker; // i32, a scalar: steps since the scale changed
-    tc_tensor found_inf;      // bool, a scalar: of unscale_, up to the next update
+    tc_tensor found_inf;      // bool, a scalar: what unscale_ found since the last update
     double growth_factor;     // 2; > 1
     double backoff_factor;    // 0.5; in (0, 1)
     int growth_interval;      // 2000; >= 1
 } tc_grad_scaler;
 
-// Fills in *s; scale 0 = 65536, else it is finite and above 0 (TC_E_ARG). The numbers may be changed then. TC_E_STATE: inside
-// a region or body. On an error *s is all zero.
-TCDEF tc_status tc_grad_scaler_init_at(tc_ctx *tc, tc_grad_scaler *s, double scale, const char *file, int line);
-// Frees its tensors; *s is all zero then. NULL, or one that was freed, does nothing.
+// Fills in *s, whose numbers may be changed then. scale is finite and above 0, or 0 for 65536 (TC_E_ARG).
+// TC_E_STATE: inside a region or body. After an error *s is all zero.
+TCDEF tc_status tc_grad_scaler_init_at(tc_ctx *tc, tc_grad_scaler *s, double scale,
+                                       const char *file, int line);
+// Frees its tensors; *s is all zero then, as that of NULL or one that was freed may be.
 TCDEF void tc_grad_scaler_free_at(tc_grad_scaler *s, const char *file, int line);
-// loss * scale, as tc_mul has it: f32 of a scalar in a half. Several losses may be scaled ahead of one update.
-TCDEF tc_tensor tc_grad_scaler_scale_at(const tc_grad_scaler *s, tc_tensor loss, const char *file, int line);
-// Divides n >= 0 gradients by the scale, in place, and sets found_inf where an element of them is infinite or NaN: once for
-// each gradient of a step. Operands as tc_clip_grad_norm_ has them.
-TCDEF tc_status tc_grad_scaler_unscale__at(const tc_grad_scaler *s, const tc_tensor *grads, int n,
-                                           const char *file, int line);
-// What is written in place between these stays as it was where found_inf is true: parameters, states, step counters,
-// whatever writes them. Nothing else belongs there: gradients that are zeroed there would not be either.
-// TC_E_STATE: a step is open already, or none was begun here; other calls about a scaler inside. A region or body that leaves one
-// open ends it; one that is called inside has its writes guarded, too, and is another program (TC_MISS_STEP).
+// loss * scale, as tc_mul has it: f32 of a scalar in a half. Of several losses each is scaled.
+TCDEF tc_tensor tc_grad_scaler_scale_at(const tc_grad_scaler *s, tc_tensor loss,
+                                        const char *file, int line);
+// Divides n >= 0 gradients by the scale, in place, and sets found_inf where an element of one is
+// infinite or NaN: once for each gradient of a step. Operands as tc_clip_grad_norm_ has them.
+TCDEF tc_status tc_grad_scaler_unscale__at(const tc_grad_scaler *s, const tc_tensor *grads,
+                                           int n, const char *file, int line);
+// What is written in place between these stays as it was where found_inf is true: weights, states and
+// step counters, whatever writes them. Gradients are zeroed elsewhere: here they would not be, either.
+// TC_E_STATE: a step is open already; none of this scaler was begun here; the other calls about
+// scalers inside. A region or body goes on with the step around it, and ends what it leaves open. A function
+// that is called inside has another program (TC_MISS_STEP).
 TCDEF tc_status tc_grad_scaler_step_begin_at(const tc_grad_scaler *s, const char *file, int line);
 TCDEF tc_status tc_grad_scaler_step_end_at(const tc_grad_scaler *s, const char *file, int line);
-// The next scale: scale * backoff_factor if found_inf, which becomes false; else scale * growth_factor (unless that is
-// infinite) if this was the growth_interval'th step without. TC_E_ARG: the numbers of *s.
+// The next scale: times backoff_factor where found_inf is true, which becomes false; else times
+// growth_factor, unless that is infinite, if it was the growth_interval'th step without. TC_E_ARG: a
+// number of *s is out of its range.
 TCDEF tc_status tc_grad_scaler_update_at(const tc_grad_scaler *s, const char *file, int line);
 
 // ---- gen/out/call_macros.inc --------------------------------------------
@@ -2722,7 +2730,7 @@ TCDEF tc_status tc_grad_scaler_update_at(const tc_grad_scaler *s, const char *fi
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x0c54a8694bfd6de1u
+#define TC__BUILD_ID 0x27d36fe8549db011u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -6112,6 +6120,7 @@ size_t unscoped;
 int warned_unscoped,warned_shared;
 size_t pile_bytes;
 volatile uint32_t children;
+volatile uint32_t autocasts;
 tc__family*family;
 tc_ctx*parent;
 tc__map import;
@@ -10020,17 +10029,28 @@ for(uint32_t i=0;i<n_attr;i++)
 if(s->attr[i]!=attr[i])return 0;
 return v->path.count<v->path.capacity;
 }
-TC__ALWAYS_INLINE tc_tensor tc__op_follow(uint64_t form,const tc_tensor*in,uint32_t n,
+typedef enum tc__listing{TC__UNLISTED,TC__LISTED}tc__listing;
+TC__ALWAYS_INLINE int tc__follows_none(tc_ctx*c,tc__listing listing){
+const tc__values*v=tc__values_of(c);
+return tc__atomic_load32(&v->children)||
+(listing==TC__LISTED&&tc__atomic_load32(&v->autocasts));
+}
+TC__ALWAYS_INLINE tc_tensor tc__op_follow_as(tc__listing listing,uint64_t form,
+const tc_tensor*in,uint32_t n,
 const int64_t*attr,uint32_t n_attr){
 tc_ctx*c=tc__ctx_at((unsigned)(in[0].id>>56));
-int shared=c&&tc__atomic_load32(&tc__values_of(c)->children);
-tc__visit*v=c&&TC__LIKELY(!shared)?tc__recorder_of(c)->visit:NULL;
+int none=c&&tc__follows_none(c,listing);
+tc__visit*v=c&&TC__LIKELY(!none)?tc__recorder_of(c)->visit:NULL;
 tc_tensor t=tc__null();
 if(!v||!tc__follows(v,v->at->next,form,in,n,attr,n_attr))return t;
 v->at=v->at->next;
 t.id=v->first|(uint32_t)v->path.count;
 v->path.at[v->path.count++]=v->at;
 return t;
+}
+TC__ALWAYS_INLINE tc_tensor tc__op_follow(uint64_t form,const tc_tensor*in,uint32_t n,
+const int64_t*attr,uint32_t n_attr){
+return tc__op_follow_as(TC__UNLISTED,form,in,n,attr,n_attr);
 }
 static tc_tensor tc__op_n(tc__op op,const tc_tensor*in,uint32_t n,const int64_t*attr,
 uint32_t n_attr,const char*file,int line){
@@ -12022,6 +12042,11 @@ return tc__fail(c,TC_E_STATE,
 "tc_autocast_end missing?",
 who,l->depth);
 }
+static void tc__autocast_noted(tc_ctx*c){
+tc_ctx*parent=tc__values_of(c)->parent;
+tc__atomic_store32(&tc__values_of(c)->autocasts,1);
+if(parent)tc__atomic_store32(&tc__values_of(parent)->autocasts,1);
+}
 TCDEF tc_status tc_autocast_begin_at(tc_ctx*tc,tc_dtype dtype,const char*file,
 int line){
 tc_status s;
@@ -12030,6 +12055,7 @@ if(!l)return s;
 tc_status outer=tc__unit_begin(tc);
 int ok=tc__autocast_check(tc,l,(int)dtype);
 if(ok){
+tc__autocast_noted(tc);
 l->around[l->depth++]=(uint8_t)l->half;
 l->half=tc__is_half((int)dtype)?(int)dtype:0;
 }
@@ -12062,8 +12088,8 @@ if(tc__autocast_eligible(m.dtype))widest=tc__promote(widest,m.dtype);
 }
 return widest;
 }
-static int tc__autocast(tc__api*f,tc__autocast_policy policy,tc_tensor*const*in,
-int n){
+TC__NOINLINE static int tc__autocast_slow(tc__api*f,tc__autocast_policy policy,
+tc_tensor*const*in,int n){
 tc__meta m;
 int half=f->named?tc__lexical_now(f->c)->half:0;
 if(!half||policy==TC__AUTOCAST_NONE)return 1;
@@ -12078,29 +12104,54 @@ if(!in[i]->id)return 0;
 if(tc__autocast_eligible(f->x.dtype))f->x.dtype=(uint8_t)target;
 return 1;
 }
-TC__ALWAYS_INLINE int tc__autocasts(tc_tensor t){
-tc_ctx*c=tc__ctx_of(t);
-return c&&TC__UNLIKELY(tc__lexical_now(c)->half)&&!tc__core_of(c)->doing;
+TC__INLINE int tc__autocast(tc__api*f,tc__autocast_policy policy,tc_tensor*const*in,
+int n){
+if(TC__LIKELY(!tc__atomic_load32(&tc__values_of(f->c)->autocasts)))return 1;
+return tc__autocast_slow(f,policy,in,n);
 }
-TC__NOINLINE static tc_tensor tc__autocast_op(tc__autocast_policy policy,const char*who,
+static int tc__autocasts(tc_tensor t){
+tc_ctx*c=tc__ctx_of(t);
+return c&&tc__lexical_now(c)->half&&!tc__core_of(c)->doing;
+}
+TC__NOINLINE static tc_tensor tc__listed_slow(tc__autocast_policy policy,const char*who,
 const tc_tensor*of,int n,const char*file,
 int line,tc__op op){
 tc__api f;
 tc_tensor in[3],*at[3];
+if(!tc__autocasts(of[0]))return tc__op_n(op,of,(uint32_t)n,NULL,0,file,line);
 if(!tc__begin_together(&f,who,of[0],file,line))return tc__null();
 for(int i=0;i<n;i++)in[i]=of[i],at[i]=&in[i];
 if(!tc__autocast(&f,policy,at,n))return tc__leave_null(&f);
 return tc__leave(&f,tc__op_n(op,in,(uint32_t)n,NULL,0,file,line));
 }
-TC__NOINLINE static tc_tensor tc__autocast_scalar(tc__autocast_policy policy,
+TC__ALWAYS_INLINE tc_tensor tc__listed_op(tc__autocast_policy policy,const char*who,
+const tc_tensor*in,int n,const char*file,
+int line,tc__op op){
+uint64_t form=tc__form_of(op,(uint32_t)n,0);
+tc_tensor t=tc__op_follow_as(TC__LISTED,form,in,(uint32_t)n,NULL,0);
+return t.id?t:tc__listed_slow(policy,who,in,n,file,line,op);
+}
+TC__NOINLINE static tc_tensor tc__listed_scalar_slow(tc__autocast_policy policy,
 const char*who,tc_tensor a,double s,
 const char*file,int line,
 uint64_t form){
 tc__api f;
 tc_tensor*const at[]={&a};
+int left=form==tc__form_of_scalar(tc__form_op(form),TC__SCALAR_LEFT);
+if(!tc__autocasts(a))
+return left?tc__op_scalar_left(who,a,s,file,line,form)
+:tc__op_scalar(a,s,file,line,form);
 if(!tc__begin_together(&f,who,a,file,line))return tc__null();
 if(!tc__autocast(&f,policy,at,1))return tc__leave_null(&f);
 return tc__leave(&f,tc__op_scalar(a,s,file,line,form));
+}
+TC__ALWAYS_INLINE tc_tensor tc__listed_scalar(tc__autocast_policy policy,const char*who,
+tc_tensor a,double s,const char*file,
+int line,uint64_t form){
+int64_t value;
+memcpy(&value,&s,sizeof s);
+tc_tensor t=tc__op_follow_as(TC__LISTED,form,&a,1,&value,1);
+return t.id?t:tc__listed_scalar_slow(policy,who,a,s,file,line,form);
 }
 // ---- gen/out/autocast.inc
 #define TC__AUTOCAST_OF_CUMSUM TC__AUTOCAST_FLOAT
@@ -12121,30 +12172,21 @@ return tc__op3(a,b,c,file,line,tc__form_of(TC_OP_##id,3,0));\
 }
 #define TC__CALL1_AUTOCAST(name,id,policy) \
 TCDEF tc_tensor tc_##name##_at(tc_tensor a,const char*file,int line){\
-if(tc__autocasts(a)){\
 const tc_tensor in[]={a};\
-return tc__autocast_op(TC__AUTOCAST_##policy,#name,in,1,file,\
-line,TC_OP_##id);\
-}\
-return tc__op1(a,file,line,tc__form_of(TC_OP_##id,1,0));\
+return tc__listed_op(TC__AUTOCAST_##policy,#name,in,1,file,line,\
+TC_OP_##id);\
 }
 #define TC__CALL2_AUTOCAST(name,id,policy) \
 TCDEF tc_tensor tc_##name##_at(tc_tensor a,tc_tensor b,const char*file,int line){\
-if(tc__autocasts(a)){\
 const tc_tensor in[]={a,b};\
-return tc__autocast_op(TC__AUTOCAST_##policy,#name,in,2,file,\
-line,TC_OP_##id);\
-}\
-return tc__op2(a,b,file,line,tc__form_of(TC_OP_##id,2,0));\
+return tc__listed_op(TC__AUTOCAST_##policy,#name,in,2,file,line,\
+TC_OP_##id);\
 }
 #define TC__CALL3_AUTOCAST(name,id,policy) \
 TCDEF tc_tensor tc_##name##_at(tc_tensor a,tc_tensor b,tc_tensor c,const char*file,int line){\
-if(tc__autocasts(a)){\
 const tc_tensor in[]={a,b,c};\
-return tc__autocast_op(TC__AUTOCAST_##policy,#name,in,3,file,\
-line,TC_OP_##id);\
-}\
-return tc__op3(a,b,c,file,line,tc__form_of(TC_OP_##id,3,0));\
+return tc__listed_op(TC__AUTOCAST_##policy,#name,in,3,file,line,\
+TC_OP_##id);\
 }
 TC__CALL2(add,ADD)
 TC__CALL2(sub,SUB)
@@ -12223,19 +12265,13 @@ tc__form_of_scalar(TC_OP_##id,TC__SCALAR_LEFT));\
 }
 #define TC__CALL_SCALAR_RIGHT_AUTOCAST(name,id,policy) \
 TCDEF tc_tensor tc_##name##_at(tc_tensor a,double s,const char*file,int line){\
-const uint64_t form=tc__form_of_scalar(TC_OP_##id,TC__SCALAR_RIGHT);\
-if(tc__autocasts(a)) \
-return tc__autocast_scalar(TC__AUTOCAST_##policy,#name,a,s,file,line,\
-form);\
-return tc__op_scalar(a,s,file,line,form);\
+return tc__listed_scalar(TC__AUTOCAST_##policy,#name,a,s,file,line,\
+tc__form_of_scalar(TC_OP_##id,TC__SCALAR_RIGHT));\
 }
 #define TC__CALL_SCALAR_LEFT_AUTOCAST(name,id,policy) \
 TCDEF tc_tensor tc_##name##_at(tc_tensor a,double s,const char*file,int line){\
-const uint64_t form=tc__form_of_scalar(TC_OP_##id,TC__SCALAR_LEFT);\
-if(tc__autocasts(a)) \
-return tc__autocast_scalar(TC__AUTOCAST_##policy,#name,a,s,file,line,\
-form);\
-return tc__op_scalar_left(#name,a,s,file,line,form);\
+return tc__listed_scalar(TC__AUTOCAST_##policy,#name,a,s,file,line,\
+tc__form_of_scalar(TC_OP_##id,TC__SCALAR_LEFT));\
 }
 TC__CALL_SCALAR_RIGHT(add_s,ADD)
 TC__CALL_SCALAR_RIGHT(sub_s,SUB)

@@ -124,18 +124,15 @@ static const op *binary_row(const char *name, size_t n) {
     return NULL;
 }
 
-// The same for those that autocast looks at; `left` is the end of the name of the function behind them.
-static void scalar_casts_macro(text *t, const char *side, const char *left) {
+// The same for those that autocast looks at.
+static void scalar_casts_macro(text *t, const char *side) {
     put(t,
         "#define TC__CALL_SCALAR_%s_AUTOCAST(name, id, policy) \\\n"
         "    TCDEF tc_tensor tc_##name##_at(tc_tensor a, double s, const char *file, int line) { \\\n"
-        "        const uint64_t form = tc__form_of_scalar(TC_OP_##id, TC__SCALAR_%s); \\\n"
-        "        if (tc__autocasts(a)) \\\n"
-        "            return tc__autocast_scalar(TC__AUTOCAST_##policy, #name, a, s, file, line, \\\n"
-        "                                       form); \\\n"
-        "        return tc__op_scalar%s(%sa, s, file, line, form); \\\n"
+        "        return tc__listed_scalar(TC__AUTOCAST_##policy, #name, a, s, file, line, \\\n"
+        "                                 tc__form_of_scalar(TC_OP_##id, TC__SCALAR_%s)); \\\n"
         "    }\n",
-        side, side, left, *left ? "#name, " : "");
+        side, side);
 }
 
 // tc_sub_s is SUB of a and s, tc_rsub_s of s and a. A scalar is an attribute word, no tensor: it costs
@@ -152,8 +149,8 @@ static void scalar_calls(text *t) {
         "        return tc__op_scalar_left(#name, a, s, file, line, \\\n"
         "                                  tc__form_of_scalar(TC_OP_##id, TC__SCALAR_LEFT)); \\\n"
         "    }\n");
-    scalar_casts_macro(t, "RIGHT", "");
-    scalar_casts_macro(t, "LEFT", "_left");
+    scalar_casts_macro(t, "RIGHT");
+    scalar_casts_macro(t, "LEFT");
     EACH_CALL(c) {
         const char *name = c->name + 3;
         if (!ends(name, "_s")) continue;

@@ -432,15 +432,11 @@ static void op_casts_macro(text *t, int arity) {
     put(t, "#define TC__CALL%d_AUTOCAST(name, id, policy) \\\n", arity);
     put(t, "    TCDEF tc_tensor tc_##name##_at(%s, const char *file, int line) { \\\n",
         parameters[arity]);
-    put(t, "        if (tc__autocasts(a)) { \\\n");
-    put(t, "            const tc_tensor in[] = {%s}; \\\n", arguments[arity]);
+    put(t, "        const tc_tensor in[] = {%s}; \\\n", arguments[arity]);
     put(t,
-        "            return tc__autocast_op(TC__AUTOCAST_##policy, #name, in, %d, file, \\\n",
+        "        return tc__listed_op(TC__AUTOCAST_##policy, #name, in, %d, file, line, \\\n",
         arity);
-    put(t, "                                   line, TC_OP_##id); \\\n");
-    put(t, "        } \\\n");
-    put(t, "        return tc__op%d(%s, file, line, tc__form_of(TC_OP_##id, %d, 0)); \\\n",
-        arity, arguments[arity], arity);
+    put(t, "                             TC_OP_##id); \\\n");
     put(t, "    }\n");
 }
 

@@ -194,18 +194,34 @@ TC__ALWAYS_INLINE int tc__follows(const tc__visit *v, const tc__step *s, uint64_
     return v->path.count < v->path.capacity;
 }
 
-// The result of a call that follows the visit; null = it takes the long way, tc__op_slow.
-TC__ALWAYS_INLINE tc_tensor tc__op_follow(uint64_t form, const tc_tensor *in, uint32_t n,
-                                          const int64_t *attr, uint32_t n_attr) {
+// Calls that autocast looks at take the long way where there has ever been a range: the path may have been recorded
+// without one.
+typedef enum tc__listing { TC__UNLISTED, TC__LISTED } tc__listing;
+
+TC__ALWAYS_INLINE int tc__follows_none(tc_ctx *c, tc__listing listing) {
+    const tc__values *v = tc__values_of(c);
+    return tc__atomic_load32(&v->children) ||
+           (listing == TC__LISTED && tc__atomic_load32(&v->autocasts));
+}
+
+TC__ALWAYS_INLINE tc_tensor tc__op_follow_as(tc__listing listing, uint64_t form,
+                                             const tc_tensor *in, uint32_t n,
+                                             const int64_t *attr, uint32_t n_attr) {
     tc_ctx *c = tc__ctx_at((unsigned)(in[0].id >> 56));
-    int shared = c && tc__atomic_load32(&tc__values_of(c)->children);
-    tc__visit *v = c && TC__LIKELY(!shared) ? tc__recorder_of(c)->visit : NULL;
+    int none = c && tc__follows_none(c, listing);
+    tc__visit *v = c && TC__LIKELY(!none) ? tc__recorder_of(c)->visit : NULL;
     tc_tensor t = tc__null();
     if (!v || !tc__follows(v, v->at->next, form, in, n, attr, n_attr)) return t;
     v->at = v->at->next;
     t.id = v->first | (uint32_t)v->path.count;
     v->path.at[v->path.count++] = v->at;
     return t;
+}
+
+// The result of a call that follows the visit; null = it takes the long way, tc__op_slow.
+TC__ALWAYS_INLINE tc_tensor tc__op_follow(uint64_t form, const tc_tensor *in, uint32_t n,
+                                          const int64_t *attr, uint32_t n_attr) {
+    return tc__op_follow_as(TC__UNLISTED, form, in, n, attr, n_attr);
 }
 
 static tc_tensor tc__op_n(tc__op op, const tc_tensor *in, uint32_t n, const int64_t *attr,

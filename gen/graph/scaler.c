@@ -1,9 +1,9 @@
-// tc_grad_scaler: the scale of a loss in f16, found while training. Input: the loss, the gradients, what writes in place.
-// Output: steps. Nothing is read by the host: the flag `found_inf`, the scale and its counter are tensors, and whether
-// a step is made is decided in the program, at each write between step_begin and step_end (graph/scalar.c), so
-// an optimiser knows nothing of it. Formulas are those of torch.amp.GradScaler and its kernel _amp_update_scale_.
+// The scale of a loss whose gradients are f16. Input: a tc_grad_scaler, the loss, the gradients. Output: steps. The
+// flag found_inf, the scale and its counter are tensors that nothing reads on the host: whether a step is made
+// is chosen at each write between step_begin and step_end (tc__assign_unless), so no optimiser knows of it.
+// Formulas are those of torch.amp.GradScaler and its kernel _amp_update_scale_.
 
-// A frame about the scale, which the scaler `who` is called for has, outside of a step. 0 = reported, with *s.
+// A frame about the scale, for a call that stands outside of steps. 0 = reported, with *s.
 static int tc__scaler_begin(tc__api *f, const tc_grad_scaler *scaler, const char *who,
                             const char *file, int line, tc_status *s) {
     tc_tensor scale = scaler ? scaler->scale : tc__null();

@@ -97,6 +97,7 @@ typedef struct tc__values {
     int warned_unscoped, warned_shared;
     size_t pile_bytes; // of the context's memory, where eager results are counted next
     volatile uint32_t children;  // contexts that read this one's tensors
+    volatile uint32_t autocasts; // this one or a child has had a tc_autocast_begin
     tc__family *family;          // of the children; owned, NULL = there were none
     tc_ctx *parent;              // whose tensors this one reads; NULL = none
     tc__map import;              //   id there -> tc__tensor here, owned

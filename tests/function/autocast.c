@@ -395,6 +395,25 @@ BOTH(a_region_has_a_program_for_each) {
     CHECK_EQ(tc_stats_get(tc).programs, 3);
 }
 
+// Steps that were recorded without it, or as a part of another call, are not followed under it.
+BOTH(a_recorded_step_is_no_shortcut) {
+    tc_tensor h = tc_zeros(tc, TC_DIMS(3), TC_F16), y = tc_null();
+    for (int i = 0; i < 9; i++) {
+        tc_zero_(h);
+        BEGIN("steps");
+        tc_add_s_(h, 1); // binds h
+        if (i % 3) tc_autocast_begin(tc, TC_F16);
+        if (i % 3 == 1)
+            tc_exp_(h); // the same op, in place
+        else
+            y = tc_exp(h);
+        END();
+        if (i % 3 != 1) CHECK_EQ(tc_dtype_of(y), i % 3 ? TC_F32 : TC_F16);
+        CHECK_NEAR(at(i % 3 == 1 ? h : y, 0), exp(1), 2e-3);
+    }
+    CHECK_EQ(tc_stats_get(tc).programs, 3);
+}
+
 BOTH(ops_without_regions_go_on_in_their_range) {
     tc_tensor x = tc_ones(tc, TC_DIMS(2, 2), TC_F32);
     CHECK_EQ(tc_lazy(tc, 1), TC_OK);

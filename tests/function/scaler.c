@@ -292,6 +292,32 @@ TEST(steps_are_skipped_eager) {
 BOTH(steps_are_skipped_in_regions) { check_optimisers(tc, REGION); }
 BOTH(steps_are_skipped_in_functions) { check_optimisers(tc, FUNCTION); }
 
+// Gradients that stay are unscaled where they lie, and zeroed outside of the step.
+BOTH(of_gradients_that_stay) {
+    tc_grad_scaler s;
+    tc_tensor w = line(tc, N, 1, 0), x = line(tc, N, 1, 1);
+    double want = 1;
+    CHECK_EQ(tc_grad_scaler_init(tc, &s, 0), TC_OK);
+    CHECK_EQ(tc_requires_grad(w, 1), TC_OK);
+    for (int k = 0; k < 8; k++) {
+        tc_tensor g = tc_grad_of(w), by = line(tc, N, overflows(k) ? HUGE_VAL : 1, 0);
+        BEGIN("stay");
+        tc_zero_(g);
+        tc_tensor loss = tc_sum_all(tc_mul(tc_mul(w, x), by));
+        CHECK_EQ(tc_backward(tc_grad_scaler_scale(&s, loss)), TC_OK);
+        CHECK_EQ(tc_grad_scaler_unscale_(&s, &g, 1), TC_OK);
+        CHECK_EQ(tc_grad_scaler_step_begin(&s), TC_OK);
+        tc_sgd_(w, g, tc_null(), 0.5, 0, 0, 0);
+        CHECK_EQ(tc_grad_scaler_step_end(&s), TC_OK);
+        CHECK_EQ(tc_grad_scaler_update(&s), TC_OK);
+        END();
+        if (!overflows(k)) want -= 0.5 * 3; // x[2] is 3
+        CHECK_EQ(AT(w, 2), want);
+    }
+    CHECK_EQ(tc_item(s.scale), 65536.0 / 4);
+    tc_grad_scaler_free(&s);
+}
+
 // ---- states that are saved ----
 
 BOTH(it_goes_on_from_a_saved_state) {
@@ -355,6 +381,26 @@ static void add_body(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user
     runs++;
     tc_add_s_(in[0], 1);
     out[0] = tc_add_s(in[0], 0);
+}
+
+// A function that a region calls in its step writes there.
+BOTH(a_function_in_a_regions_step) {
+    tc_grad_scaler s;
+    tc_tensor x = line(tc, N, 0, 0), y;
+    tc_fn *f = tc_compile(tc, add_body, NULL, 0, NULL);
+    CHECK_EQ(tc_grad_scaler_init(tc, &s, 0), TC_OK);
+    for (int skips = 0; skips < 2; skips++) {
+        tc_fill_(s.found_inf, skips);
+        BEGIN("calls");
+        CHECK_EQ(tc_grad_scaler_step_begin(&s), TC_OK);
+        CALL(f, &x, 1, &y, 1);
+        CHECK_EQ(tc_grad_scaler_step_end(&s), TC_OK);
+        CALL(f, &x, 1, &y, 1);
+        END();
+        CHECK_EQ(AT(x, 0), skips ? 3 : 2);
+    }
+    tc_fn_free(f);
+    tc_grad_scaler_free(&s);
 }
 
 // A function that is called in a step and outside of it has two programs.
