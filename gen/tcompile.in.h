@@ -413,6 +413,7 @@
 #include "graph/grad.c"
 #include "graph/construct.c"
 #include "graph/recompute.c"
+#include "graph/budget.c"
 #include "graph/derive.c"
 #include "graph/cells.c"
 #include "graph/build.c"

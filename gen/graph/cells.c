@@ -59,6 +59,8 @@ typedef struct tc__builder {
     tc__derive derive;             // what was derived last; g NULL = nothing
     TC__VEC(tc__own_gradient) own; // of custom ops
     TC__VEC(tc__checkpoint) checkpoint;
+    tc__checkpoints around; // and those of option memory_budget
+    int memory_budget;      // in percent; 0 = all
     uint32_t inside;    // 1 + number of the checkpoint that is being walked, 0 = none is
     int64_t marks;      // of tc__recompute
     int no_grad;        // begins of tc_no_grad_begin without their end
