@@ -1807,6 +1807,8 @@ struct tc_options {
                              // warning; 0 = TC_E_COMPILER
     int autotune_seconds;    // that "max-autotune" may take for one program; 0 = 10
     int allow_tf32;          // 1 = products of f32 on a GPU may round what they multiply; see below
+    int memory_budget;       // percent of what gradients would keep of the forward pass that may be kept; the rest
+                             // is computed again, as by tc_checkpoint, with the same bits. 0 = 100, all
 };
 
 // Modes on the CPU: "reduce-overhead" is "default", and both of "max-autotune" are the same.
@@ -1836,6 +1838,12 @@ struct tc_options {
 // the sum of |a b|, and mostly much nearer since roundings cancel. Numbers next to the largest of f32 may
 // become infinite. Smaller products, those that share a kernel with a norm or a reduction, f64 and halves
 // are as they are without it; so is everything on the CPU.
+
+// memory_budget: what is kept is estimated before kernels are known, by what products, reductions and opaque ops
+// make and take; the earliest part of the program is computed again, in blocks at whose ends few bytes cross, as much of
+// it as the budget asks for. The ends of blocks and the last block are kept in any case, so 1 is as little as can be
+// (of 24 alike layers a third). Custom ops in blocks run twice. As
+// torch._functorch.config.activation_memory_budget, in percent.
 
 TCDEF tc_options tc_options_default(void);
 
@@ -3043,7 +3051,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xb9aa5a60bc3a95edu
+#define TC__BUILD_ID 0x5dc86b0bb4d0e950u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -16886,6 +16894,159 @@ for(size_t i=0;of&&i<g->node.count;i++)
 of[i]=tc__loop_of(g,g->node.at[i],of);
 return of;
 }
+// ---- gen/graph/budget.c
+enum{TC__BUDGET_BLOCKS=32};
+typedef struct tc__budget{
+tc_ctx*ctx;
+const tc__graph*g;
+uint32_t n;
+uint8_t*need;
+uint8_t*stored;
+uint8_t*inside;
+uint32_t*last;
+double*crossing;
+double total;
+TC__VEC(uint32_t)end;
+}tc__budget;
+static void tc__budget_close(tc__budget*b){
+tc_ctx*c=b->ctx;
+if(b->need)TC__FREE_ARRAY(c,b->need,b->n);
+if(b->stored)TC__FREE_ARRAY(c,b->stored,b->n);
+if(b->inside)TC__FREE_ARRAY(c,b->inside,b->n);
+if(b->last)TC__FREE_ARRAY(c,b->last,b->n);
+if(b->crossing)TC__FREE_ARRAY(c,b->crossing,b->n+1);
+TC__VEC_FREE(c,b->end);
+}
+static int tc__budget_moves(const tc__node*n){
+tc__kind k=tc__ops[n->op].kind;
+return k==TC__KIND_MOVE||k==TC__KIND_CAST;
+}
+static int tc__budget_counts(const tc__budget*b,const tc__node*n){
+int source=tc__ops[n->op].kind==TC__KIND_SOURCE&&n->op!=TC_OP_RANDOM;
+return b->need[n->id]&&!source&&!tc__budget_moves(n);
+}
+static double tc__budget_bytes(const tc__budget*b,uint32_t id){
+const tc__node*n=b->g->node.at[id];
+return(double)tc__ix_hi(b->g->ix,tc__node_numel(b->g,n))*
+(double)tc__dtypes[n->dtype].bytes;
+}
+static void tc__budget_stores(tc__budget*b,const tc__node*n){
+tc__kind k=tc__ops[n->op].kind;
+int whole=k==TC__KIND_CONTRACT||k==TC__KIND_OPAQUE;
+if(whole||k==TC__KIND_REDUCE||n->op==TC_OP_RANDOM)b->stored[n->id]=1;
+for(uint32_t i=0;i<n->n_in&&whole;i++){
+const tc__node*a=tc__operand(b->g,n,i);
+while(tc__budget_moves(a))a=tc__operand(b->g,a,0);
+if(tc__budget_counts(b,a))b->stored[a->id]=1;
+}
+}
+static void tc__budget_look(tc__budget*b){
+b->need[b->n-1]=1;
+for(uint32_t i=b->n;i-- >0;){
+const tc__node*n=b->g->node.at[i];
+if(!b->last[i])b->last[i]=i;
+for(uint32_t k=0;k<n->n_in&&b->need[i];k++){
+uint32_t at=tc__budget_moves(n)?b->last[i]:i;
+b->need[n->in[k]]=1;
+if(at>b->last[n->in[k]])b->last[n->in[k]]=at;
+}
+}
+for(uint32_t i=0;i<b->n;i++)
+if(b->need[i])tc__budget_stores(b,b->g->node.at[i]);
+for(uint32_t i=0;i<b->n;i++)
+if(b->stored[i])b->total+=tc__budget_bytes(b,i);
+for(uint32_t i=0;i<b->n;i++){
+if(!tc__budget_counts(b,b->g->node.at[i]))continue;
+b->crossing[i+1]+=tc__budget_bytes(b,i);
+b->crossing[b->last[i]+1]-=tc__budget_bytes(b,i);
+}
+for(uint32_t i=1;i<=b->n;i++)b->crossing[i]+=b->crossing[i-1];
+}
+static int tc__budget_open(tc__budget*b,const tc__graph*g,const tc__node*y,
+const tc__checkpoint*own,size_t n){
+memset(b,0,sizeof*b);
+b->ctx=g->ctx,b->g=g,b->n=y->id+1;
+b->need=TC__NEW_ARRAY(g->ctx,uint8_t,b->n);
+b->stored=TC__NEW_ARRAY(g->ctx,uint8_t,b->n);
+b->inside=TC__NEW_ARRAY(g->ctx,uint8_t,b->n);
+b->last=TC__NEW_ARRAY(g->ctx,uint32_t,b->n);
+b->crossing=TC__NEW_ARRAY(g->ctx,double,b->n+1);
+if(!b->need||!b->stored||!b->inside||!b->last||!b->crossing)return 0;
+for(size_t i=0;i<n;i++)
+for(uint32_t k=own[i].first+1;k<own[i].end&&k<b->n;k++)
+b->inside[k]=1;
+tc__budget_look(b);
+return 1;
+}
+static int tc__budget_cut(tc__budget*b,double size){
+b->end.count=0;
+for(uint32_t first=0,end;first<b->n;first=end){
+double kept=0;
+uint32_t i=first;
+for(end=b->n;i<b->n&&kept<=size;i++){
+if(b->stored[i])kept+=tc__budget_bytes(b,i);
+if(kept<=size/2||i+1>=b->n||b->inside[i+1])continue;
+if(end==b->n||b->crossing[i+1]<b->crossing[end])end=i+1;
+}
+if(i==b->n&&kept<=size)end=b->n;
+if(!TC__PUSH(b->ctx,b->end,end))return 0;
+}
+return 1;
+}
+static size_t tc__budget_blocks(const tc__budget*b,double most,double*kept){
+uint32_t i=0;
+size_t k=0;
+*kept=b->total;
+for(;k+1<b->end.count&&*kept>most;k++)
+for(;i<b->end.at[k];i++){
+if(b->stored[i])*kept-=tc__budget_bytes(b,i);
+if(tc__budget_counts(b,b->g->node.at[i])&&b->last[i]>=b->end.at[k])
+*kept+=tc__budget_bytes(b,i);
+}
+return k;
+}
+static size_t tc__budget_choose(tc__budget*b,int percent,int*ok){
+double most=b->total*percent/100,least=b->total,kept=b->total;
+int best=0;
+for(int n=TC__BUDGET_BLOCKS;n>1&&*ok&&kept>most;n=n*3/4){
+*ok=tc__budget_cut(b,b->total/n);
+if(*ok)(void)tc__budget_blocks(b,most,&kept);
+if(kept<least)least=kept,best=n;
+}
+*ok=*ok&&(!best||tc__budget_cut(b,b->total/best));
+return*ok&&best?tc__budget_blocks(b,most,&kept):0;
+}
+typedef TC__VEC(tc__checkpoint)tc__checkpoints;
+static int tc__budget_put(const tc__budget*b,size_t blocks,const tc__checkpoint*own,
+size_t n,tc__checkpoints*all){
+for(size_t i=0;i<blocks;i++){
+tc__checkpoint k;
+k.first=i?b->end.at[i-1]:0,k.end=b->end.at[i],k.outer=0;
+if(!TC__PUSH(b->ctx,*all,k))return 0;
+}
+for(size_t i=0;i<n;i++){
+tc__checkpoint k=own[i];
+size_t at=0;
+while(at<blocks&&b->end.at[at]<=k.first)at++;
+k.outer=k.outer?k.outer+(uint32_t)blocks:at<blocks?(uint32_t)at+1:0;
+if(!TC__PUSH(b->ctx,*all,k))return 0;
+}
+return 1;
+}
+static int tc__budget_checkpoints(const tc__graph*g,const tc__node*y,int percent,
+const tc__checkpoint*own,size_t n,
+tc__checkpoints*all){
+tc__budget b;
+size_t blocks=0;
+int ok=1,wanted=percent>0&&percent<100;
+all->count=0;
+if(wanted)ok=tc__budget_open(&b,g,y,own,n);
+if(wanted&&ok)blocks=tc__budget_choose(&b,percent,&ok);
+ok=ok&&(!wanted||tc__budget_put(&b,blocks,own,n,all));
+for(size_t i=0;ok&&!wanted&&i<n;i++)ok=TC__PUSH(g->ctx,*all,own[i]);
+if(wanted)tc__budget_close(&b);
+return ok;
+}
 // ---- gen/graph/derive.c
 typedef struct tc__own_gradient{
 uint32_t result,seed,n;
@@ -18286,6 +18447,8 @@ TC__VEC(tc__own_gradient)own;
 TC__VEC(uint32_t)loop;
 uint32_t open;
 TC__VEC(tc__checkpoint)checkpoint;
+tc__checkpoints around;
+int memory_budget;
 uint32_t inside;
 int64_t marks;
 int no_grad;
@@ -18920,10 +19083,12 @@ return 1;
 }
 static int tc__build_adjoints(tc__builder*b,tc__derive*d,const tc__node*y,
 const tc__node*v,int again){
-size_t n=again?b->checkpoint.count:0;
 tc__derive_close(d);
+if(!tc__budget_checkpoints(b->g,y,again?b->memory_budget:0,b->checkpoint.at,
+again?b->checkpoint.count:0,&b->around))
+return 0;
 d->own=b->own.at,d->owns=b->own.count,d->rounds=b->round_each_op;
-if(!tc__derive_all(d,b->g,y,v,b->checkpoint.at,n,&b->marks))return 0;
+if(!tc__derive_all(d,b->g,y,v,b->around.at,b->around.count,&b->marks))return 0;
 b->derives_behind|=tc__derive_is_behind(d);
 return!b->derives_behind;
 }
@@ -19109,6 +19274,7 @@ TC__VEC_FREE(b->ctx,b->noted);
 TC__VEC_FREE(b->ctx,b->own);
 TC__VEC_FREE(b->ctx,b->checkpoint);
 TC__VEC_FREE(b->ctx,b->loop);
+TC__VEC_FREE(b->ctx,b->around);
 tc__derive_close(&b->derive);
 }
 static int tc__build(tc__builder*b,tc__graph*g,tc__visit*v,uint32_t count){
@@ -19116,6 +19282,7 @@ int pure=1;
 memset(b,0,sizeof*b);
 b->ctx=g->ctx,b->g=g,b->visit=v,b->externals=(uint32_t)v->external.count;
 b->round_each_op=v->region&&v->region->options.round_each_op;
+b->memory_budget=v->region?v->region->options.memory_budget:0;
 b->in_place=v->in_place;
 if(!tc__build_symbols(b,count)||!tc__build_places(b,count))return 0;
 for(uint32_t i=0;i<count;i++)
@@ -24069,9 +24236,13 @@ if(n->op==TC_OP_AGAIN)return n->attr[TC__AGAIN_MARK];
 return n->op==TC_OP_RANDOM&&n->n_attr>TC__RANDOM_MARK?n->attr[TC__RANDOM_MARK]
 :0;
 }
+static int tc__is_derivative(const tc__node*n){
+return n->from&&tc__ops[n->from->op].kind==TC__KIND_DERIVE;
+}
 static uint32_t tc__again_of_node(const uint32_t*again,const tc__node*n){
 uint32_t last=TC__AGAIN_BARE;
 if(n->op==TC_OP_INPUT||n->op==TC_OP_RANDOM)return TC__AGAIN_NOT;
+if(n->n_in&&tc__is_derivative(n))return TC__AGAIN_NOT;
 for(uint32_t k=0;k<n->n_in;k++){
 uint32_t a=again[n->in[k]];
 if(a==TC__AGAIN_NOT)return TC__AGAIN_NOT;
@@ -24087,8 +24258,9 @@ uint32_t*first=TC__NEW_ARRAY(c,uint32_t,marks+1);
 for(uint32_t i=0;first&&marks&&i<g->node.count;i++){
 const tc__node*n=g->node.at[i];
 int64_t mark=tc__mark_of(n);
+uint32_t of=tc__again_of_node(again,n);
 if(mark&&!first[mark])first[mark]=i+TC__AGAIN_FIRST;
-again[i]=mark?first[mark]:tc__again_of_node(again,n);
+again[i]=mark&&first[mark]>of?first[mark]:of;
 }
 if(first)TC__FREE_ARRAY(c,first,marks+1);
 return first!=NULL;
@@ -37202,7 +37374,9 @@ X(suppress_errors,"TC_SUPPRESS_ERRORS",FLAG,"0,1","0",\
 X(autotune_seconds,"TC_AUTOTUNE_SECONDS",NUMBER,"number","10",\
 "seconds that max-autotune may take for one program") \
 X(allow_tf32,"TC_ALLOW_TF32",FLAG,"0,1","0",\
-"products of f32 on a GPU may round what they multiply to 11 bits")
+"products of f32 on a GPU may round what they multiply to 11 bits") \
+X(memory_budget,"TC_MEMORY_BUDGET",NUMBER,"number","100",\
+"percent of what gradients would keep that may be kept; the rest is computed again")
 static const tc_option_info tc__options[]={
 #define TC__ROW(field,env,kind,values,fallback,doc) \
 {#field,env,values,fallback,doc,0},
@@ -38646,6 +38820,7 @@ uint32_t acts;
 int threads;
 int numerics;
 int round_each_op;
+int memory_budget;
 int allow_tf32;
 int verify;
 uint64_t chances;
@@ -39759,6 +39934,7 @@ p->backend=v->region?(const tc__backend*)v->region->backend:NULL;
 p->threads=v->region?v->region->options.threads:0;
 p->numerics=v->region?(int)v->region->options.numerics:TC_NUMERICS_STRICT;
 p->round_each_op=v->region&&v->region->options.round_each_op;
+p->memory_budget=v->region?v->region->options.memory_budget:0;
 p->allow_tf32=v->region&&v->region->options.allow_tf32;
 p->exact=v->exact,p->in_place=v->in_place;
 p->before=c->stats;
@@ -43777,6 +43953,7 @@ if(!p||s->generation!=v->region->generation)return 0;
 if(p->backend!=v->region->backend)return 0;
 if(p->numerics!=(int)v->region->options.numerics)return 0;
 if(p->round_each_op!=v->region->options.round_each_op)return 0;
+if(p->memory_budget!=v->region->options.memory_budget)return 0;
 if(p->allow_tf32!=v->region->options.allow_tf32)return 0;
 if(v->segment&&!tc__program_is_fed(p,v))return 0;
 return p->exact?tc__program_is_laid_out(p,v):tc__program_fits(p,v);
@@ -46950,9 +47127,6 @@ uint8_t*saved;
 uint8_t*repeated;
 int derives;
 }tc__saved;
-static int tc__is_derivative(const tc__node*n){
-return n->from&&tc__ops[n->from->op].kind==TC__KIND_DERIVE;
-}
 static void tc__saved_close(tc__saved*k){
 size_t n=k->p->graph.node.count+1;
 tc_ctx*c=k->p->ctx;

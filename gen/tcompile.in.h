@@ -480,6 +480,7 @@
 #include "graph/construct.c"
 #include "graph/recompute.c"
 #include "graph/looped.c"
+#include "graph/budget.c"
 #include "graph/derive.c"
 #include "graph/derive_loop.c"
 #include "graph/cells.c"

@@ -38,6 +38,8 @@ struct tc_options {
                              // warning; 0 = TC_E_COMPILER
     int autotune_seconds;    // that "max-autotune" may take for one program; 0 = 10
     int allow_tf32;          // 1 = products of f32 on a GPU may round what they multiply; see below
+    int memory_budget;       // percent of what gradients would keep of the forward pass that may be kept; the rest
+                             // is computed again, as by tc_checkpoint, with the same bits. 0 = 100, all
 };
 
 // Modes on the CPU: "reduce-overhead" is "default", and both of "max-autotune" are the same.
@@ -67,6 +69,12 @@ struct tc_options {
 // the sum of |a b|, and mostly much nearer since roundings cancel. Numbers next to the largest of f32 may
 // become infinite. Smaller products, those that share a kernel with a norm or a reduction, f64 and halves
 // are as they are without it; so is everything on the CPU.
+
+// memory_budget: what is kept is estimated before kernels are known, by what products, reductions and opaque ops
+// make and take; the earliest part of the program is computed again, in blocks at whose ends few bytes cross, as much of
+// it as the budget asks for. The ends of blocks and the last block are kept in any case, so 1 is as little as can be
+// (of 24 alike layers a third). Custom ops in blocks run twice. As
+// torch._functorch.config.activation_memory_budget, in percent.
 
 TCDEF tc_options tc_options_default(void);
 

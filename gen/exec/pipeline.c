@@ -117,6 +117,7 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
     p->threads = v->region ? v->region->options.threads : 0;
     p->numerics = v->region ? (int)v->region->options.numerics : TC_NUMERICS_STRICT;
     p->round_each_op = v->region && v->region->options.round_each_op;
+    p->memory_budget = v->region ? v->region->options.memory_budget : 0;
     p->allow_tf32 = v->region && v->region->options.allow_tf32;
     p->exact = v->exact, p->in_place = v->in_place;
     p->before = c->stats;

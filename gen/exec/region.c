@@ -221,6 +221,7 @@ static int tc__step_is_ready(const tc__visit *v, const tc__step *s) {
     if (p->backend != v->region->backend) return 0;
     if (p->numerics != (int)v->region->options.numerics) return 0;
     if (p->round_each_op != v->region->options.round_each_op) return 0;
+    if (p->memory_budget != v->region->options.memory_budget) return 0;
     if (p->allow_tf32 != v->region->options.allow_tf32) return 0;
     if (v->segment && !tc__program_is_fed(p, v)) return 0;
     return p->exact ? tc__program_is_laid_out(p, v) : tc__program_fits(p, v);

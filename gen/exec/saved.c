@@ -14,10 +14,6 @@ typedef struct tc__saved {
     int derives;       // some kernel has a derivative
 } tc__saved;
 
-static int tc__is_derivative(const tc__node *n) {
-    return n->from && tc__ops[n->from->op].kind == TC__KIND_DERIVE;
-}
-
 static void tc__saved_close(tc__saved *k) {
     size_t n = k->p->graph.node.count + 1;
     tc_ctx *c = k->p->ctx;

@@ -408,10 +408,12 @@ static int tc__build_checkpoint(tc__builder *b, int begins) {
 // behind what is stored. `again`: values of checkpoints are computed again.
 static int tc__build_adjoints(tc__builder *b, tc__derive *d, const tc__node *y,
                               const tc__node *v, int again) {
-    size_t n = again ? b->checkpoint.count : 0;
     tc__derive_close(d);
+    if (!tc__budget_checkpoints(b->g, y, again ? b->memory_budget : 0, b->checkpoint.at,
+                                again ? b->checkpoint.count : 0, &b->around))
+        return 0;
     d->own = b->own.at, d->owns = b->own.count, d->rounds = b->round_each_op;
-    if (!tc__derive_all(d, b->g, y, v, b->checkpoint.at, n, &b->marks)) return 0;
+    if (!tc__derive_all(d, b->g, y, v, b->around.at, b->around.count, &b->marks)) return 0;
     b->derives_behind |= tc__derive_is_behind(d);
     return !b->derives_behind;
 }
@@ -622,6 +624,7 @@ static void tc__builder_close(tc__builder *b) {
     TC__VEC_FREE(b->ctx, b->own);
     TC__VEC_FREE(b->ctx, b->checkpoint);
     TC__VEC_FREE(b->ctx, b->loop);
+    TC__VEC_FREE(b->ctx, b->around);
     tc__derive_close(&b->derive);
 }
 
@@ -632,6 +635,7 @@ static int tc__build(tc__builder *b, tc__graph *g, tc__visit *v, uint32_t count)
     memset(b, 0, sizeof *b);
     b->ctx = g->ctx, b->g = g, b->visit = v, b->externals = (uint32_t)v->external.count;
     b->round_each_op = v->region && v->region->options.round_each_op;
+    b->memory_budget = v->region ? v->region->options.memory_budget : 0;
     b->in_place = v->in_place;
     if (!tc__build_symbols(b, count) || !tc__build_places(b, count)) return 0;
     for (uint32_t i = 0; i < count; i++)

@@ -61,6 +61,8 @@ typedef struct tc__builder {
     TC__VEC(uint32_t) loop;        // by loop of the path: that of the graph
     uint32_t open;                 // 1 + the innermost that is open; 0 = none
     TC__VEC(tc__checkpoint) checkpoint;
+    tc__checkpoints around; // and those of option memory_budget
+    int memory_budget;      // in percent; 0 = all
     uint32_t inside;    // 1 + number of the checkpoint that is being walked, 0 = none is
     int64_t marks;      // of tc__recompute
     int no_grad;        // begins of tc_no_grad_begin without their end

@@ -15,11 +15,17 @@ static int64_t tc__mark_of(const tc__node *n) {
                                                                 : 0;
 }
 
+// Whether it was made for a step that derives, and is no copy: those are of the steps that they are copies of.
+static int tc__is_derivative(const tc__node *n) {
+    return n->from && tc__ops[n->from->op].kind == TC__KIND_DERIVE;
+}
+
 // What stands before the first node of its mark stands before a copy: 2 + id of that one, of the last mark that it
-// is made with. A node is a copy when all that it is made of is; a derivative depends on what came before, too.
+// is made with. A node is a copy when all that it is made of is, and it is no derivative.
 static uint32_t tc__again_of_node(const uint32_t *again, const tc__node *n) {
     uint32_t last = TC__AGAIN_BARE;
     if (n->op == TC_OP_INPUT || n->op == TC_OP_RANDOM) return TC__AGAIN_NOT;
+    if (n->n_in && tc__is_derivative(n)) return TC__AGAIN_NOT;
     for (uint32_t k = 0; k < n->n_in; k++) {
         uint32_t a = again[n->in[k]];
         if (a == TC__AGAIN_NOT) return TC__AGAIN_NOT;
@@ -37,8 +43,9 @@ static int tc__again_all(tc_ctx *c, const tc__graph *g, uint32_t *again) {
     for (uint32_t i = 0; first && marks && i < g->node.count; i++) {
         const tc__node *n = g->node.at[i];
         int64_t mark = tc__mark_of(n);
+        uint32_t of = tc__again_of_node(again, n);
         if (mark && !first[mark]) first[mark] = i + TC__AGAIN_FIRST;
-        again[i] = mark ? first[mark] : tc__again_of_node(again, n);
+        again[i] = mark && first[mark] > of ? first[mark] : of;
     }
     if (first) TC__FREE_ARRAY(c, first, marks + 1);
     return first != NULL;

@@ -169,6 +169,11 @@ static int shows_allow_tf32(tc_ctx *tc, const tc_options *o) {
     return program_of(tc)->allow_tf32; // what it does: tests/cuda/tf32.c
 }
 
+static int shows_memory_budget(tc_ctx *tc, const tc_options *o) {
+    CHECK_EQ(visit(tc, o, FEW), TC_OK);
+    return program_of(tc)->memory_budget == 40; // what it does: tests/grad/checkpoint.c
+}
+
 // Parts that the kernel is cut into, on a context of four threads.
 static int shows_threads(tc_ctx *tc, const tc_options *o) {
     CHECK_EQ(visit(tc, o, N), TC_OK);
@@ -309,6 +314,7 @@ SET(verify, o->verify = 1)
 SET(suppress_errors, o->suppress_errors = 1)
 SET(autotune_seconds, o->autotune_seconds = 3)
 SET(allow_tf32, o->allow_tf32 = 1)
+SET(memory_budget, o->memory_budget = 40)
 SET(context_threads, c->threads = 3)
 SET(cache_dir, c->cache_dir = cache)
 SET(cc, c->cc = "/nonexistent/options")
@@ -339,6 +345,7 @@ static const row rows[] = {
     {"suppress_errors", 1, "1", "0", shows_suppress_errors, set_suppress_errors, 0},
     {"autotune_seconds", 1, "3", "5", shows_autotune_seconds, set_autotune_seconds, 0},
     {"allow_tf32", 1, "1", "0", shows_allow_tf32, set_allow_tf32, 0},
+    {"memory_budget", 1, "40", "60", shows_memory_budget, set_memory_budget, 0},
     {"threads", 0, "3", "2", shows_context_threads, set_context_threads, 0},
     {"cache_dir", 0, cache, "/nonexistent/cache", shows_cache_dir, set_cache_dir, 1},
     {"cc", 0, "/nonexistent/options", "/nonexistent/other", shows_cc, set_cc, 1},

@@ -377,6 +377,60 @@ BOTH(the_report_tells_what_is_kept) {
 BOTH(a_deep_network_holds_less) { holds_less(tc, 640, 128, dense, 0.7); }
 BOTH(a_stack_of_transformers_holds_less) { holds_less(tc, 1040, 64, transformer, 0.5); }
 
+// ---- budgets ----
+
+// Bytes of the intermediates of a step through n layers of a body; g: by x, then by layers' matrices, if they have one.
+static double budget_bytes(tc_ctx *tc, int percent, layer *l, int n, tc_tensor x,
+                           tc_body body, tc_tensor *g) {
+    tc_options o = tc_options_default();
+    tc_tensor wrt[25], h = x;
+    double before = (double)tc_stats_get(tc).arena_bytes;
+    o.memory_budget = percent;
+    tc_manual_seed(tc, 5);
+    tc_trace_begin_at(tc, "budget", &o, "test.c", 1);
+    for (int i = 0; i < n; i++) {
+        wrt[1 + i] = l[i].w[0];
+        with_or_without(tc, l[i].checkpoint, body, &l[i], &h);
+    }
+    wrt[0] = x, n = l[0].inner ? 1 : n + 1;
+    CHECK_EQ(tc_grad(tc_mean_all(tc_square(h)), wrt, n, g), TC_OK);
+    END();
+    for (int i = 0; i < n; i++) tc_keep(g[i]);
+    return (double)tc_stats_get(tc).arena_bytes - before;
+}
+
+// Another budget is another program of the region, with the same bits.
+static void check_budgets(tc_ctx *tc, int rows, int width, int n, tc_body body,
+                          tc_body inner, double third) {
+    static const int percent[] = {0, 70, 40, 1, 100};
+    layer l[24];
+    tc_tensor x = waves(tc, TC_DIMS(rows, width), 1, 5), g[5][25];
+    double bytes[5];
+    int runs = 0, number = register_cube(tc, &runs);
+    layers_open(tc, l, n, width);
+    for (int i = 0; i < n; i++)
+        l[i].inner = inner, l[i].custom = number, l[i].checkpoint = inner && i % 2;
+    for (int k = 0; k < 5; k++) {
+        uint64_t made = tc_stats_get(tc).programs;
+        bytes[k] = budget_bytes(tc, percent[k], l, n, x, body, g[k]);
+        CHECK_EQ(tc_stats_get(tc).programs - made, 1);
+        for (int i = 0; i < (inner ? 1 : n + 1); i++) SAME(g[0][i], g[k][i], "budget");
+        if (third > 0) tc_reset(tc); // bytes are of one program
+    }
+    if (third > 0 && !(bytes[1] < 0.9 * bytes[0] && bytes[2] < 0.7 * bytes[0] &&
+                       bytes[3] < third * bytes[0] && bytes[4] == bytes[0]))
+        FAIL("%g bytes, %g, %g, %g", bytes[0], bytes[1], bytes[2], bytes[3]);
+}
+
+BOTH(a_budget_holds_less) { check_budgets(tc, 640, 128, 16, dense, NULL, 0.5); }
+BOTH(a_budget_of_transformers) { check_budgets(tc, 24, 32, 4, transformer, NULL, 0); }
+BOTH(a_budget_around_checkpoints) { check_budgets(tc, 24, 32, 6, nested, custom, 0); }
+BOTH(a_budget_of_random_numbers) {
+    check_budgets(tc, 24, 32, 6, nested, random_numbers, 0);
+}
+BOTH(a_budget_of_writes) { check_budgets(tc, 24, 32, 6, nested, writes, 0); }
+BOTH(a_budget_of_forces) { check_budgets(tc, 24, 32, 3, nested, forces, 0); }
+
 // ---- what surrounds it ----
 
 BODY(two_results) { // of two inputs and a tensor of places
