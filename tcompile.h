@@ -3051,7 +3051,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x5dc86b0bb4d0e950u
+#define TC__BUILD_ID 0xbed48f7bcc14f31cu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -17038,7 +17038,7 @@ const tc__checkpoint*own,size_t n,
 tc__checkpoints*all){
 tc__budget b;
 size_t blocks=0;
-int ok=1,wanted=percent>0&&percent<100;
+int ok=1,wanted=percent>0&&percent<100&&!g->loop.count;
 all->count=0;
 if(wanted)ok=tc__budget_open(&b,g,y,own,n);
 if(wanted&&ok)blocks=tc__budget_choose(&b,percent,&ok);

@@ -173,7 +173,7 @@ static int tc__budget_checkpoints(const tc__graph *g, const tc__node *y, int per
                                   tc__checkpoints *all) {
     tc__budget b;
     size_t blocks = 0;
-    int ok = 1, wanted = percent > 0 && percent < 100;
+    int ok = 1, wanted = percent > 0 && percent < 100 && !g->loop.count;
     all->count = 0;
     if (wanted) ok = tc__budget_open(&b, g, y, own, n);
     if (wanted && ok) blocks = tc__budget_choose(&b, percent, &ok);

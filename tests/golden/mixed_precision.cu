@@ -71,23 +71,6 @@ TC_FN void TC_N(copy_async16)(void *to, const void *from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from) : "memory");
 }
 
-TC_FN void TC_N(copy_async8)(void *to, const void *from) {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from) : "memory");
-}
-
-TC_FN void TC_N(copy_async4)(void *to, const void *from) {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from) : "memory");
-}
-
-template <class P> TC_FN void TC_N(copy_async)(P *to, const P *from) {
-    for (int i = 0; i < (int)sizeof(P) / 16; i++)
-        TC_N(copy_async16)((char *)to + 16 * i, (const char *)from + 16 * i);
-    if (sizeof(P) == 8) TC_N(copy_async8)(to, from);
-    if (sizeof(P) == 4) TC_N(copy_async4)(to, from);
-}
-
-TC_FN void TC_N(copy_wait_all)() { asm volatile("cp.async.wait_all;" ::: "memory"); }
-
 template <class T> TC_FN T TC_N(peek)(const T *p) {
     return *(const volatile T *)p;
 }
@@ -570,12 +553,11 @@ template <int H, int S> TC_FN int tc_below_logical_and_i32(const int *part) {
     return x;
 }
 
-// kernel0: 3 element-wise ops around one product, 2 results
+// kernel0: 3 element-wise ops around one product, 1 result
 // rows 64, columns 128, depth 128; vector along c
 //   in0  f32[8192]
 //   in1  f32[16384]
 //   out0  f16[8192]
-//   out1  f16[8192]
 //   shared0  f32[4096]
 //   given0  f16[4]
 //   given1  f16[4]
@@ -604,9 +586,8 @@ template <int H, int S> TC_FN int tc_below_logical_and_i32(const int *part) {
 //             for l in 0..8  bind=vector
 //               axis c = l + p in 0..128
 //               %23 = load given2[l]  f16 col
-//               store out0[128*r + c] %23
-//               %25 = relu %23        f16 col
-//               store out1[128*r + c] %25
+//               %24 = relu %23        f16 col
+//               store out0[128*r + c] %24
 //             end
 //           end
 //         end
@@ -615,7 +596,7 @@ template <int H, int S> TC_FN int tc_below_logical_and_i32(const int *part) {
 //   end
 // 128 threads in a block, 2 blocks have work
 extern "C" __global__ void __launch_bounds__(128, 1)
-kernel0(const float *__restrict__ in0, const float *__restrict__ in1, tc_u16 *__restrict__ out0, tc_u16 *__restrict__ out1, const tc_kargs<1> a) {
+kernel0(const float *__restrict__ in0, const float *__restrict__ in1, tc_u16 *__restrict__ out0, const tc_kargs<1> a) {
     extern __shared__ __align__(16) char shared[];
     tc_reads(in0), tc_reads(in1), tc_begin();
     float *const shared0 = (float *)(shared + 0);
@@ -653,28 +634,25 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, tc_u16 *__
     };
     auto result = [&](int r, int p, const float *given2) {
         const tc_pack<float, 8> v23 = *((const tc_pack<float, 8> *)&given2[0]);
-        tc_pack<float, 8> o24;
-        tc_pack<float, 8> o26;
+        tc_pack<float, 8> o25;
         #pragma unroll
         for (int l = 0; l < 8; l++) {
             const float t23 = v23.at[l];
-            o24.at[l] = t23;
-            const float t25 = TC_SEL_f32(TC_LE_f32(t23, 0.0f), 0.0f, t23);
-            o26.at[l] = t25;
+            const float t24 = TC_SEL_f32(TC_LE_f32(t23, 0.0f), 0.0f, t23);
+            o25.at[l] = t24;
         }
-        tc_store((tc_pack<tc_u16, 8> *)&out0[128 * r + p], tc_halves_f16(o24));
-        tc_store((tc_pack<tc_u16, 8> *)&out1[128 * r + p], tc_halves_f16(o26));
+        tc_store((tc_pack<tc_u16, 8> *)&out0[128 * r + p], tc_halves_f16(o25));
     };
     tc_tiles<tc_tile_halves, product, left_way, right_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 64, 128, 128, left, right, 0, 0, result);
 }
 
-// kernel1: 7 element-wise ops around one product, 2 results
+// kernel1: 8 element-wise ops around one product, 2 results
 // rows 64, columns 128, depth 128; vector along c
 //   in0  f16[8192]
 //   in1  f32[16384]
-//   out0  f16[8192]
-//   in2  f32[1]
-//   in3  f32[8192]
+//   in2  f32[8192]
+//   out0  f32[8192]
+//   in3  f32[1]
 //   out1  f16[8192]
 //   shared0  f32[8192]
 //   given0  f16[8]
@@ -699,17 +677,18 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, tc_u16 *__
 //           hole result r p - values given2 of 8
 //             for l in 0..8  bind=vector
 //               axis c = l + p in 0..128
-//               %19 = load in2[0]     f32 row
+//               %19 = load in3[0]     f32 row
 //               %20 = div %19 %0      f32 row
 //               %21 = load given2[l]  f16 col
-//               store out0[128*r + c] %21
-//               %23 = cast %21        f32 col
-//               %24 = load in3[128*r + c]  f32 col
-//               %25 = sub %23 %24     f32 col
-//               %26 = add %25 %25     f32 col
-//               %27 = mul %20 %26     f32 col
-//               %28 = cast %27        f16 col
-//               store out1[128*r + c] %28
+//               %22 = cast %21        f32 col
+//               %23 = load in2[128*r + c]  f32 col
+//               %24 = sub %22 %23     f32 col
+//               %25 = square %24      f32 col
+//               store out0[128*r + c] %25
+//               %27 = add %24 %24     f32 col
+//               %28 = mul %20 %27     f32 col
+//               %29 = cast %28        f16 col
+//               store out1[128*r + c] %29
 //             end
 //           end
 //         end
@@ -718,7 +697,7 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, tc_u16 *__
 //   end
 // 128 threads in a block, 2 blocks have work
 extern "C" __global__ void __launch_bounds__(128, 1)
-kernel1(const tc_u16 *__restrict__ in0, const float *__restrict__ in1, tc_u16 *__restrict__ out0, const float *__restrict__ in2, const float *__restrict__ in3, tc_u16 *__restrict__ out1, const tc_kargs<1> a) {
+kernel1(const tc_u16 *__restrict__ in0, const float *__restrict__ in1, const float *__restrict__ in2, float *__restrict__ out0, const float *__restrict__ in3, tc_u16 *__restrict__ out1, const tc_kargs<1> a) {
     extern __shared__ __align__(16) char shared[];
     tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_begin();
     float *const shared0 = (float *)(shared + 0);
@@ -747,97 +726,91 @@ kernel1(const tc_u16 *__restrict__ in0, const float *__restrict__ in1, tc_u16 *_
         *((tc_pack<tc_u16, 4> *)&given1[0]) = tc_halves_f16(o13);
     };
     auto result = [&](int r, int p, const float *given2) {
-        const float t19 = in2[0];
+        const float t19 = in3[0];
         const float t20 = t19 / 8192.0f;
         const tc_pack<float, 8> v21 = *((const tc_pack<float, 8> *)&given2[0]);
-        const tc_pack<float, 8> v24 = tc_load((const tc_pack<float, 8> *)&in3[128 * r + p]);
-        tc_pack<float, 8> o22;
-        tc_pack<float, 8> o29;
+        const tc_pack<float, 8> v23 = tc_load((const tc_pack<float, 8> *)&in2[128 * r + p]);
+        tc_pack<float, 8> o26;
+        tc_pack<float, 8> o30;
         #pragma unroll
         for (int l = 0; l < 8; l++) {
             const float t21 = v21.at[l];
-            o22.at[l] = t21;
-            const float t23 = t21;
-            const float t24 = v24.at[l];
-            const float t25 = TC_SUB_f32(t23, t24);
-            const float t26 = TC_ADD_f32(t25, t25);
-            const float t27 = TC_MUL_f32(t20, t26);
-            const float t28 = t27;
-            o29.at[l] = t28;
+            const float t22 = t21;
+            const float t23 = v23.at[l];
+            const float t24 = TC_SUB_f32(t22, t23);
+            const float t25 = TC_MUL_f32(t24, t24);
+            o26.at[l] = t25;
+            const float t27 = TC_ADD_f32(t24, t24);
+            const float t28 = TC_MUL_f32(t20, t27);
+            const float t29 = t28;
+            o30.at[l] = t29;
         }
-        tc_store((tc_pack<tc_u16, 8> *)&out0[128 * r + p], tc_halves_f16(o22));
-        tc_store((tc_pack<tc_u16, 8> *)&out1[128 * r + p], tc_halves_f16(o29));
+        tc_store((tc_pack<float, 8> *)&out0[128 * r + p], o26);
+        tc_store((tc_pack<tc_u16, 8> *)&out1[128 * r + p], tc_halves_f16(o30));
     };
     tc_tiles<tc_tile_halves, product, left_way, right_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 64, 128, 128, left, right, 0, 0, result);
 }
 
-// kernel2: 5 element-wise ops, 1 reduction in 2 phases over the same rows, 4 results
+// kernel2: 2 element-wise ops, 1 reduction in 2 phases over the same rows, 4 results
 // rows 1, columns 8192; vector along c
-//   in0  f16[8192]
-//   in1  f32[8192]
+//   in0  f32[8192]
 //   out0  f32[1]
 //   out1  f32[1]
 //   out2  f32[1]
-//   in2  f32[1]
+//   in1  f32[1]
 //   out3  f32[1]
 //   ticket0  i32[1]
 //   work0  f32[4]
-//   held0  f16[16]
-//   held1  f32[16]
+//   held0  f32[16]
 //   %0 = const 8192                   f32 row
 //   launch threads=256 index=i32
 //     for r in 0..1  bind=grid
 //       for z in 0..4  bind=grid
 //         for x in 0..256  bind=block
-//           %5 = load in2[0]          f32 row
-//           acc0 = new sum width=8    f32 row
+//           %5 = load in1[0]          f32 row
+//           acc0 = new sum width=4    f32 row
 //           for p in 0..1  bind=serial
-//             for u in 0..2  bind=unroll
-//               if 0 <= 4096*p + 2048*u + 8*x < 2048
-//                 copy 8 held0[8*u] <- in0[4096*p + 2048*u + 2048*z + 8*x]
-//                 copy 8 held1[8*u] <- in1[4096*p + 2048*u + 2048*z + 8*x]
+//             for u in 0..4  bind=unroll
+//               if 0 <= 4096*p + 1024*u + 4*x < 2048
+//                 copy 4 held0[4*u] <- in0[4096*p + 2048*z + 1024*u + 4*x]
 //               end
 //             end
-//             for u in 0..2  bind=unroll
-//               if 0 <= 4096*p + 2048*u + 8*x < 2048
-//                 for l in 0..8  bind=vector
-//                   axis c = 4096*p + 2048*u + 2048*z + 8*x + l in 0..8192
-//                   %18 = load held0[8*u + l]  f16 col
-//                   %19 = cast %18    f32 col
-//                   %20 = load held1[8*u + l]  f32 col
-//                   %21 = sub %19 %20  f32 col
-//                   %22 = square %21  f32 col
-//                   acc0 sum= %22
+//             for u in 0..4  bind=unroll
+//               if 0 <= 4096*p + 1024*u + 4*x < 2048
+//                 for l in 0..4  bind=vector
+//                   axis c = 4096*p + 2048*z + 1024*u + 4*x + l in 0..8192
+//                   %17 = load held0[4*u + l]  f32 col
+//                   acc0 sum= %17
 //                 end
 //               end
 //             end
 //           end
-//           %28 = combine acc0 threads=256  f32 row
+//           %23 = combine acc0 threads=256  f32 row
 //           if 0 <= x < 1
 //             put work0[4*r + z] <- acc0
 //           end
 //           last of 4 at ticket0[r]
-//           acc0 = new sum width=8    f32 row
+//           acc0 = new sum width=4    f32 row
 //           for q in 0..1  bind=serial
 //             if 0 <= 256*q + x < 4
 //               axis m = 256*q + x in 0..4
 //               get acc0 <- work0[4*r + m]
 //             end
 //           end
-//           %40 = combine acc0 threads=256  f32 row
+//           %35 = combine acc0 threads=256  f32 row
 //           if 0 <= x < 1
-//             store out0[0] %40
+//             store out0[0] %35
 //           end
-//           %44 = div %40 %0          f32 row
+//           %39 = div %35 %0          f32 row
 //           if 0 <= x < 1
-//             store out1[0] %44
+//             store out1[0] %39
 //           end
 //           if 0 <= x < 1
-//             store out2[0] %44
+//             store out2[0] %39
 //           end
-//           %51 = mul %44 %5          f32 row
+//           %46 = mul %39 %5          f32 row
 //           if 0 <= x < 1
-//             store out3[0] %51
+//             store out3[0] %46
 //           end
 //         end
 //       end
@@ -845,73 +818,67 @@ kernel1(const tc_u16 *__restrict__ in0, const float *__restrict__ in1, tc_u16 *_
 //   end
 // 256 threads in a block, 4 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
-kernel2(const tc_u16 *__restrict__ in0, const float *__restrict__ in1, float *__restrict__ out0, float *__restrict__ out1, float *__restrict__ out2, const float *__restrict__ in2, float *__restrict__ out3, unsigned char *work, const tc_kargs<1> a) {
-    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_begin();
+kernel2(const float *__restrict__ in0, float *__restrict__ out0, float *__restrict__ out1, float *__restrict__ out2, const float *__restrict__ in1, float *__restrict__ out3, unsigned char *work, const tc_kargs<1> a) {
+    tc_reads(in0), tc_reads(in1), tc_begin();
     unsigned *const ticket0 = (unsigned *)(work + 0);
     float *const work0 = (float *)(work + 256);
-    __align__(16) tc_u16 held0[16];
-    __align__(16) float held1[16];
+    __align__(16) float held0[16];
     const int r = blockIdx.x / 4, z = blockIdx.x;
     const int x = threadIdx.x;
     __builtin_assume(x < 256);
-    const float t5 = in2[0];
-    float sum0[8] = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
+    const float t5 = in1[0];
+    float sum0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     for (int p = 0; p < 1; p++) {
         #pragma unroll
-        for (int u = 0; u < 2; u++) {
-            if (8 * x + 4096 * p + 2048 * u < 2048) {
-                *(tc_pack<tc_u16, 8> *)&held0[8 * u] = tc_load((const tc_pack<tc_u16, 8> *)&in0[2048 * z + 8 * x + 4096 * p + 2048 * u]);
-                *(tc_pack<float, 8> *)&held1[8 * u] = tc_load((const tc_pack<float, 8> *)&in1[2048 * z + 8 * x + 4096 * p + 2048 * u]);
+        for (int u = 0; u < 4; u++) {
+            if (4 * x + 4096 * p + 1024 * u < 2048) {
+                *(tc_pack<float, 4> *)&held0[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[2048 * z + 4 * x + 4096 * p + 1024 * u]);
             }
         }
         #pragma unroll
-        for (int u = 0; u < 2; u++) {
-            if (8 * x + 4096 * p + 2048 * u < 2048) {
+        for (int u = 0; u < 4; u++) {
+            if (4 * x + 4096 * p + 1024 * u < 2048) {
                 #pragma unroll
-                for (int l = 0; l < 8; l++) {
-                    const float t18 = tc_of_f16(held0[l + 8 * u]);
-                    const float t19 = t18;
-                    const float t20 = held1[l + 8 * u];
-                    const float t21 = TC_SUB_f32(t19, t20);
-                    const float t22 = TC_MUL_f32(t21, t21);
-                    sum0[l] = tc_acc_add_f32(sum0[l], t22);
+                for (int l = 0; l < 4; l++) {
+                    const float t17 = held0[l + 4 * u];
+                    sum0[l] = tc_acc_add_f32(sum0[l], t17);
                 }
             }
         }
     }
     __shared__ float part0[8];
-    const float all28 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum0));
-    if (x % 32 == 0) part0[x / 32] = all28;
+    const float all23 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum0));
+    if (x % 32 == 0) part0[x / 32] = all23;
     __syncthreads();
-    const float t28 = tc_parts_add_f32<8>(part0);
+    const float t23 = tc_parts_add_f32<8>(part0);
     if (x < 1) {
-        work0[4 * r + z] = t28;
+        work0[4 * r + z] = t23;
     }
     if (!tc_arrives_last(&ticket0[r], 4)) return;
-    for (int l = 0; l < 8; l++) sum0[l] = 0.0f;
+    for (int l = 0; l < 4; l++) sum0[l] = 0.0f;
     for (int q = 0; q < 1; q++) {
         if (x + 256 * q < 4) {
             const int m = x + 256 * q;
             sum0[0] = tc_acc_add_f32(sum0[0], tc_peek(&work0[4 * r + m]));
         }
     }
-    const float all40 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum0));
-    if (x % 32 == 0) part0[x / 32] = all40;
+    const float all35 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum0));
+    if (x % 32 == 0) part0[x / 32] = all35;
     __syncthreads();
-    const float t40 = tc_parts_add_f32<8>(part0);
+    const float t35 = tc_parts_add_f32<8>(part0);
     if (x < 1) {
-        out0[0] = t40;
+        out0[0] = t35;
     }
-    const float t44 = t40 / 8192.0f;
+    const float t39 = t35 / 8192.0f;
     if (x < 1) {
-        out1[0] = t44;
+        out1[0] = t39;
     }
     if (x < 1) {
-        out2[0] = t44;
+        out2[0] = t39;
     }
-    const float t51 = TC_MUL_f32(t44, t5);
+    const float t46 = TC_MUL_f32(t39, t5);
     if (x < 1) {
-        out3[0] = t51;
+        out3[0] = t46;
     }
 }
 
@@ -1002,15 +969,250 @@ kernel3(const tc_u16 *__restrict__ in0, const float *__restrict__ in1, const tc_
     tc_tiles<tc_tile_halves, product, left_way, right_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 64, 128, 128, left, right, 0, 0, result);
 }
 
-// kernel4: 0 element-wise ops around one product, 1 result
+// kernel4: 1 element-wise op around one product, 1 result
+// rows 128, columns 128, depth 64; vector along c
+//   in0  f16[8192]
+//   in1  f32[8192]
+//   out0  f16[16384]
+//   shared0  f32[8192]
+//   given0  f16[8]
+//   given1  f16[4]
+//   given2  f32[8]
+//   launch threads=128 index=i32 resident=1
+//     for j in 0..4  bind=grid
+//       for t in 0..128  bind=block
+//         template tiles shared0 block=j of 128 x 128 x 64 way=1 rows=64 cols=64 depth=32 high=2 across=2 stages=4 threads=128 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0
+//           hole left - p k async given0 of 8 strides 1 128
+//             copy 8 given0[0] <- in0[128*k + p]
+//           end
+//           hole right r p k later given1 of 4
+//             for l in 0..4  bind=vector
+//               axis c = l + p in 0..128
+//               %10 = load in1[128*k + c]  f32 right
+//               %11 = cast %10        f16 right
+//               store given1[l] %11
+//             end
+//           end
+//           hole result r p - values given2 of 8
+//             for l in 0..8  bind=vector
+//               axis c = l + p in 0..128
+//               %18 = load given2[l]  f16 col
+//               store out0[128*r + c] %18
+//             end
+//           end
+//         end
+//       end
+//     end
+//   end
+// 128 threads in a block, 4 blocks have work
+extern "C" __global__ void __launch_bounds__(128, 1)
+kernel4(const tc_u16 *__restrict__ in0, const float *__restrict__ in1, tc_u16 *__restrict__ out0, const tc_kargs<1> a) {
+    extern __shared__ __align__(16) char shared[];
+    tc_reads(in0), tc_reads(in1), tc_begin();
+    float *const shared0 = (float *)(shared + 0);
+    const int j = blockIdx.x;
+    struct product {
+        typedef float sum;
+        typedef tc_u16 element;
+        typedef tc_u16 stored;
+        enum : int { way = 1, rows = 64, cols = 64, depth = 32, high = 2, across = 2, stages = 4, threads = 128, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0 };
+        TC_FN void mma(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) { tc_mma_f16(d, a, b); }
+    };
+    struct left_way { enum : int { bring = 3, deep = 0, width = 8, stepped = 1, line_stride = 1, deep_stride = 128 }; };
+    auto left = [&](int, int p, int k, bool) {
+        return &in0[128 * k + p];
+    };
+    struct right_way { enum : int { bring = 1, deep = 0, width = 4, stepped = 0, line_stride = 0, deep_stride = 0 }; };
+    auto right = [&](int r, int p, int k, tc_u16 *given1) {
+        const tc_pack<float, 4> v10 = tc_load((const tc_pack<float, 4> *)&in1[128 * k + p]);
+        tc_pack<float, 4> o12;
+        #pragma unroll
+        for (int l = 0; l < 4; l++) {
+            const float t10 = v10.at[l];
+            const float t11 = t10;
+            o12.at[l] = t11;
+        }
+        *((tc_pack<tc_u16, 4> *)&given1[0]) = tc_halves_f16(o12);
+    };
+    auto result = [&](int r, int p, const float *given2) {
+        const tc_pack<float, 8> v18 = *((const tc_pack<float, 8> *)&given2[0]);
+        tc_pack<float, 8> o19;
+        #pragma unroll
+        for (int l = 0; l < 8; l++) {
+            const float t18 = v18.at[l];
+            o19.at[l] = t18;
+        }
+        tc_store((tc_pack<tc_u16, 8> *)&out0[128 * r + p], tc_halves_f16(o19));
+    };
+    tc_tiles<tc_tile_halves, product, left_way, right_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 128, 128, 64, left, right, 0, 0, result);
+}
+
+// kernel5: 12 element-wise ops over one space, 13 results
+// rows 1, columns 1; vector along c
+//   in0  f32[1]
+//   out0  f64[1]
+//   out1  f64[1]
+//   out2  f32[1]
+//   in1  i32[1]
+//   out3  i32[1]
+//   out4  bool[1]
+//   out5  f64[1]
+//   out6  f32[1]
+//   out7  bool[1]
+//   out8  bool[1]
+//   out9  f32[1]
+//   out10  f64[1]
+//   out11  f32[1]
+//   out12  bool[1]
+//   %0 = const 1                      i32 row
+//   %1 = const 2000                   i32 row
+//   %2 = const 2                      f64 row
+//   %3 = const 0.5                    f64 row
+//   %4 = const 0                      bool row
+//   launch threads=256 index=i32
+//     for j in 0..1  bind=grid
+//       for t in 0..256  bind=block
+//         if 0 <= 256*j + t < 1
+//           axis i = 256*j + t in 0..1
+//           axis r = i in 0..1
+//           axis c = i in 0..1
+//           %12 = load in0[0]         f32 row
+//           %13 = cast %12            f64 row
+//           if 0 <= c < 1
+//             store out0[0] %13
+//           end
+//           %17 = reciprocal %13      f64 row
+//           if 0 <= c < 1
+//             store out1[0] %17
+//           end
+//           %21 = cast %17            f32 row
+//           if 0 <= c < 1
+//             store out2[0] %21
+//           end
+//           %25 = load in1[0]         i32 row
+//           %26 = add %25 %0          i32 row
+//           if 0 <= c < 1
+//             store out3[0] %26
+//           end
+//           %30 = eq %26 %1           bool row
+//           if 0 <= c < 1
+//             store out4[0] %30
+//           end
+//           %34 = mul %13 %2          f64 row
+//           if 0 <= c < 1
+//             store out5[0] %34
+//           end
+//           %38 = cast %34            f32 row
+//           if 0 <= c < 1
+//             store out6[0] %38
+//           end
+//           %42 = isfinite %38        bool row
+//           if 0 <= c < 1
+//             store out7[0] %42
+//           end
+//           %46 = logical_and %30 %42  bool row
+//           if 0 <= c < 1
+//             store out8[0] %46
+//           end
+//           %50 = where %46 %38 %12   f32 row
+//           if 0 <= c < 1
+//             store out9[0] %50
+//           end
+//           %54 = mul %13 %3          f64 row
+//           if 0 <= c < 1
+//             store out10[0] %54
+//           end
+//           %58 = cast %54            f32 row
+//           if 0 <= c < 1
+//             store out11[0] %58
+//           end
+//           if 0 <= c < 1
+//             store out12[0] %4
+//           end
+//         end
+//       end
+//     end
+//   end
+// 256 threads in a block, 1 blocks have work
+extern "C" __global__ void __launch_bounds__(256)
+kernel5(const float *__restrict__ in0, double *__restrict__ out0, double *__restrict__ out1, float *__restrict__ out2, const tc_i32 *__restrict__ in1, tc_i32 *__restrict__ out3, tc_u8 *__restrict__ out4, double *__restrict__ out5, float *__restrict__ out6, tc_u8 *__restrict__ out7, tc_u8 *__restrict__ out8, float *__restrict__ out9, double *__restrict__ out10, float *__restrict__ out11, tc_u8 *__restrict__ out12, const tc_kargs<1> a) {
+    tc_reads(in0), tc_reads(in1), tc_begin();
+    const int j = blockIdx.x;
+    const int t = threadIdx.x;
+    __builtin_assume(t < 256);
+    if (256 * j + t < 1) {
+        const int i = 256 * j + t;
+        const int c = i;
+        const float t12 = in0[0];
+        const double t13 = tc_cast_f32_f64(t12);
+        if (c < 1) {
+            out0[0] = t13;
+        }
+        const double t17 = 1.0 / t13;
+        if (c < 1) {
+            out1[0] = t17;
+        }
+        const float t21 = tc_cast_f64_f32(t17);
+        if (c < 1) {
+            out2[0] = t21;
+        }
+        const int t25 = in1[0];
+        const int t26 = TC_ADD_i32(t25, 1);
+        if (c < 1) {
+            out3[0] = t26;
+        }
+        const int t30 = TC_B_i32(TC_EQ_i32(t26, 2000));
+        if (c < 1) {
+            out4[0] = tc_u8(t30);
+        }
+        const double t34 = TC_MUL_f64(t13, 2.0);
+        if (c < 1) {
+            out5[0] = t34;
+        }
+        const float t38 = tc_cast_f64_f32(t34);
+        if (c < 1) {
+            out6[0] = t38;
+        }
+        const int t42 = TC_B_f32(TC_SUB_f32(t38, t38) == TC_SUB_f32(t38, t38));
+        if (c < 1) {
+            out7[0] = tc_u8(t42);
+        }
+        const int t46 = t30 & t42;
+        if (c < 1) {
+            out8[0] = tc_u8(t46);
+        }
+        const float t50 = TC_SEL_f32(TC_M_f32(t46), t38, t12);
+        if (c < 1) {
+            out9[0] = t50;
+        }
+        const double t54 = TC_MUL_f64(t13, 0.5);
+        if (c < 1) {
+            out10[0] = t54;
+        }
+        const float t58 = tc_cast_f64_f32(t54);
+        if (c < 1) {
+            out11[0] = t58;
+        }
+        if (c < 1) {
+            out12[0] = tc_u8(0);
+        }
+    }
+}
+
+// kernel6: 5 element-wise ops around one product, 2 results
 // rows 128, columns 128, depth 64; vector along c
 //   in0  f16[8192]
 //   in1  f16[8192]
 //   out0  f16[16384]
+//   in2  f32[16384]
+//   in3  f16[16384]
+//   in4  f32[1]
+//   out1  f32[16384]
 //   shared0  f32[8192]
 //   given0  f16[8]
 //   given1  f16[8]
 //   given2  f32[8]
+//   %0 = const 0.9                    f32 row
 //   launch threads=128 index=i32 resident=3
 //     for j in 0..4  bind=grid
 //       for t in 0..128  bind=block
@@ -1024,8 +1226,17 @@ kernel3(const tc_u16 *__restrict__ in0, const float *__restrict__ in1, const tc_
 //           hole result r p - values given2 of 8
 //             for l in 0..8  bind=vector
 //               axis c = l + p in 0..128
-//               %13 = load given2[l]  f16 col
-//               store out0[128*r + c] %13
+//               %14 = load in4[0]     f32 row
+//               %15 = load given2[l]  f16 col
+//               store out0[128*r + c] %15
+//               %17 = load in2[128*r + c]  f32 col
+//               %18 = mul %17 %0      f32 col
+//               %19 = load in3[128*r + c]  f16 col
+//               %20 = add %15 %19     f16 col
+//               %21 = cast %20        f32 col
+//               %22 = mul %21 %14     f32 col
+//               %23 = add %18 %22     f32 col
+//               store out1[128*r + c] %23
 //             end
 //           end
 //         end
@@ -1034,9 +1245,9 @@ kernel3(const tc_u16 *__restrict__ in0, const float *__restrict__ in1, const tc_
 //   end
 // 128 threads in a block, 4 blocks have work
 extern "C" __global__ void __launch_bounds__(128, 3)
-kernel4(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, tc_u16 *__restrict__ out0, const tc_kargs<1> a) {
+kernel6(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, tc_u16 *__restrict__ out0, const float *__restrict__ in2, const tc_u16 *__restrict__ in3, const float *__restrict__ in4, float *__restrict__ out1, const tc_kargs<1> a) {
     extern __shared__ __align__(16) char shared[];
-    tc_reads(in0), tc_reads(in1), tc_begin();
+    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_reads(in4), tc_begin();
     float *const shared0 = (float *)(shared + 0);
     const int j = blockIdx.x;
     struct product {
@@ -1055,97 +1266,32 @@ kernel4(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, tc_u16 *
         return &in1[128 * k + p];
     };
     auto result = [&](int r, int p, const float *given2) {
-        const tc_pack<float, 8> v13 = *((const tc_pack<float, 8> *)&given2[0]);
-        tc_pack<float, 8> o14;
+        const float t14 = in4[0];
+        const tc_pack<float, 8> v15 = *((const tc_pack<float, 8> *)&given2[0]);
+        const tc_pack<float, 8> v17 = tc_load((const tc_pack<float, 8> *)&in2[128 * r + p]);
+        const tc_pack<tc_u16, 8> v19 = tc_load((const tc_pack<tc_u16, 8> *)&in3[128 * r + p]);
+        tc_pack<float, 8> o16;
+        tc_pack<float, 8> o24;
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const float t13 = v13.at[l];
-            o14.at[l] = t13;
+            const float t15 = v15.at[l];
+            o16.at[l] = t15;
+            const float t17 = v17.at[l];
+            const float t18 = TC_MUL_f32(t17, 0x1.ccccccp-1f);
+            const float t19 = tc_of_f16(v19.at[l]);
+            const float t20 = TC_ADD_f32(t15, t19);
+            const float t21 = t20;
+            const float t22 = TC_MUL_f32(t21, t14);
+            const float t23 = TC_ADD_f32(t18, t22);
+            o24.at[l] = t23;
         }
-        tc_store((tc_pack<tc_u16, 8> *)&out0[128 * r + p], tc_halves_f16(o14));
+        tc_store((tc_pack<tc_u16, 8> *)&out0[128 * r + p], tc_halves_f16(o16));
+        tc_store((tc_pack<float, 8> *)&out1[128 * r + p], o24);
     };
     tc_tiles<tc_tile_halves, product, left_way, right_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 128, 128, 64, left, right, 0, 0, result);
 }
 
-// kernel5: 1 element-wise op around one product, 1 result
-// rows 128, columns 128, depth 64; vector along c
-//   in0  f32[8192]
-//   in1  f16[8192]
-//   out0  f16[16384]
-//   shared0  f32[8192]
-//   given0  f16[4]
-//   given1  f16[8]
-//   given2  f32[8]
-//   launch threads=128 index=i32 resident=1
-//     for j in 0..4  bind=grid
-//       for t in 0..128  bind=block
-//         template tiles shared0 block=j of 128 x 128 x 64 way=1 rows=64 cols=64 depth=32 high=2 across=2 stages=4 threads=128 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0
-//           hole left - p k later given0 of 4
-//             for l in 0..4  bind=vector
-//               axis r = l + p in 0..128
-//               %7 = load in0[128*k + r]  f32 left
-//               %8 = cast %7          f16 left
-//               store given0[l] %8
-//             end
-//           end
-//           hole right r p k async given1 of 8 strides 1 128
-//             copy 8 given1[0] <- in1[128*k + p]
-//           end
-//           hole result r p - values given2 of 8
-//             for l in 0..8  bind=vector
-//               axis c = l + p in 0..128
-//               %18 = load given2[l]  f16 col
-//               store out0[128*r + c] %18
-//             end
-//           end
-//         end
-//       end
-//     end
-//   end
-// 128 threads in a block, 4 blocks have work
-extern "C" __global__ void __launch_bounds__(128, 1)
-kernel5(const float *__restrict__ in0, const tc_u16 *__restrict__ in1, tc_u16 *__restrict__ out0, const tc_kargs<1> a) {
-    extern __shared__ __align__(16) char shared[];
-    tc_reads(in0), tc_reads(in1), tc_begin();
-    float *const shared0 = (float *)(shared + 0);
-    const int j = blockIdx.x;
-    struct product {
-        typedef float sum;
-        typedef tc_u16 element;
-        typedef tc_u16 stored;
-        enum : int { way = 1, rows = 64, cols = 64, depth = 32, high = 2, across = 2, stages = 4, threads = 128, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0 };
-        TC_FN void mma(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) { tc_mma_f16(d, a, b); }
-    };
-    struct left_way { enum : int { bring = 1, deep = 0, width = 4, stepped = 0, line_stride = 0, deep_stride = 0 }; };
-    auto left = [&](int, int p, int k, tc_u16 *given0) {
-        const tc_pack<float, 4> v7 = tc_load((const tc_pack<float, 4> *)&in0[128 * k + p]);
-        tc_pack<float, 4> o9;
-        #pragma unroll
-        for (int l = 0; l < 4; l++) {
-            const float t7 = v7.at[l];
-            const float t8 = t7;
-            o9.at[l] = t8;
-        }
-        *((tc_pack<tc_u16, 4> *)&given0[0]) = tc_halves_f16(o9);
-    };
-    struct right_way { enum : int { bring = 3, deep = 0, width = 8, stepped = 1, line_stride = 1, deep_stride = 128 }; };
-    auto right = [&](int r, int p, int k, bool) {
-        return &in1[128 * k + p];
-    };
-    auto result = [&](int r, int p, const float *given2) {
-        const tc_pack<float, 8> v18 = *((const tc_pack<float, 8> *)&given2[0]);
-        tc_pack<float, 8> o19;
-        #pragma unroll
-        for (int l = 0; l < 8; l++) {
-            const float t18 = v18.at[l];
-            o19.at[l] = t18;
-        }
-        tc_store((tc_pack<tc_u16, 8> *)&out0[128 * r + p], tc_halves_f16(o19));
-    };
-    tc_tiles<tc_tile_halves, product, left_way, right_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 128, 128, 64, left, right, 0, 0, result);
-}
-
-// kernel6: 27 element-wise ops, 1 reduction in 2 phases over the same rows, 21 results
+// kernel7: 12 element-wise ops, 1 reduction in 2 phases over the same rows, 9 results
 // rows 1, columns 16384; vector along c
 //   in0  f16[16384]
 //   in1  f16[16384]
@@ -1154,152 +1300,79 @@ kernel5(const float *__restrict__ in0, const tc_u16 *__restrict__ in1, tc_u16 *_
 //   out2  bool[1]
 //   in2  bool[1]
 //   out3  bool[1]
-//   in3  f32[1]
-//   out4  f64[1]
-//   out5  f64[1]
-//   out6  f32[1]
+//   in3  f32[16384]
 //   in4  f32[16384]
-//   out7  f32[16384]
+//   out4  f32[16384]
 //   in5  f32[16384]
-//   out8  f32[16384]
-//   in6  i32[1]
-//   out9  i32[1]
-//   out10  bool[1]
-//   out11  f64[1]
-//   out12  f32[1]
-//   out13  bool[1]
-//   out14  bool[1]
-//   out15  f32[1]
-//   out16  f64[1]
-//   out17  f32[1]
-//   out18  f32[1]
-//   out19  bool[1]
-//   out20  i32[1]
-//   row0  f32[16384]
-//   shared0  f32[16384]
-//   %0 = const 0.9                    f32 row
-//   %1 = const 0.1                    f32 row
-//   %2 = const 1                      i32 row
-//   %3 = const 2000                   i32 row
-//   %4 = const 2                      f64 row
-//   %5 = const 0.5                    f64 row
-//   %6 = const 0                      i32 row
+//   out5  f32[16384]
+//   in6  f32[1]
+//   in7  f32[1]
+//   out6  f32[1]
+//   in8  bool[1]
+//   out7  bool[1]
+//   in9  i32[1]
+//   out8  i32[1]
+//   %0 = const 0.1                    f32 row
+//   %1 = const 0                      i32 row
 //   launch threads=512 index=i32
 //     for r in 0..1  bind=grid
 //       for x in 0..512  bind=block
-//         %10 = load in2[0]           bool row
-//         %11 = load in3[0]           f32 row
-//         %12 = cast %11              f64 row
-//         if 0 <= x < 1
-//           store out4[0] %12
-//         end
-//         %16 = reciprocal %12        f64 row
-//         if 0 <= x < 1
-//           store out5[0] %16
-//         end
-//         %20 = cast %16              f32 row
-//         if 0 <= x < 1
-//           store out6[0] %20
-//         end
-//         %24 = load in6[0]           i32 row
-//         %25 = add %24 %2            i32 row
-//         if 0 <= x < 1
-//           store out9[0] %25
-//         end
-//         %29 = eq %25 %3             bool row
-//         if 0 <= x < 1
-//           store out10[0] %29
-//         end
-//         %33 = mul %12 %4            f64 row
-//         if 0 <= x < 1
-//           store out11[0] %33
-//         end
-//         %37 = cast %33              f32 row
-//         if 0 <= x < 1
-//           store out12[0] %37
-//         end
-//         %41 = isfinite %37          bool row
-//         if 0 <= x < 1
-//           store out13[0] %41
-//         end
-//         %45 = logical_and %29 %41   bool row
-//         if 0 <= x < 1
-//           store out14[0] %45
-//         end
-//         %49 = where %45 %37 %11     f32 row
-//         if 0 <= x < 1
-//           store out15[0] %49
-//         end
-//         %53 = mul %12 %5            f64 row
-//         if 0 <= x < 1
-//           store out16[0] %53
-//         end
-//         %57 = cast %53              f32 row
-//         if 0 <= x < 1
-//           store out17[0] %57
-//         end
+//         %5 = load in2[0]            bool row
+//         %6 = load in6[0]            f32 row
+//         %7 = load in7[0]            f32 row
+//         %8 = load in8[0]            bool row
+//         %9 = load in9[0]            i32 row
 //         acc0 = new all width=8      bool row
 //         for p in 0..4  bind=serial
-//           copy 8 shared0[4096*p + 8*x] <- in4[4096*p + 8*x]
-//         end
-//         wait
-//         for p in 0..4  bind=serial
 //           for l in 0..8  bind=vector
 //             axis c = 4096*p + 8*x + l in 0..16384
-//             %69 = load in0[128*(c%128) + c/128]  f16 col
-//             %70 = load in1[128*(c%128) + c/128]  f16 col
-//             %71 = add %69 %70       f16 col
-//             %72 = cast %71          f32 col
-//             %73 = isfinite %72      bool col
-//             acc0 all= %73
+//             %14 = load in0[c]       f16 col
+//             %15 = load in1[c]       f16 col
+//             %16 = add %14 %15       f16 col
+//             %17 = cast %16          f32 col
+//             %18 = isfinite %17      bool col
+//             acc0 all= %18
 //           end
 //         end
-//         %77 = combine acc0 threads=512  bool row
+//         %22 = combine acc0 threads=512  bool row
 //         if 0 <= x < 1
-//           store out0[0] %77
+//           store out0[0] %22
 //         end
 //         if 0 <= x < 1
-//           store out1[0] %77
+//           store out1[0] %22
 //         end
-//         %84 = logical_not %77       bool row
+//         %29 = logical_not %22       bool row
 //         if 0 <= x < 1
-//           store out2[0] %84
+//           store out2[0] %29
 //         end
-//         %88 = logical_or %10 %84    bool row
+//         %33 = logical_or %5 %29     bool row
 //         if 0 <= x < 1
-//           store out3[0] %88
+//           store out3[0] %33
 //         end
-//         %92 = where %88 %57 %49     f32 row
+//         %37 = where %33 %6 %7       f32 row
 //         if 0 <= x < 1
-//           store out18[0] %92
+//           store out6[0] %37
 //         end
-//         %96 = logical_or %88 %29    bool row
+//         %41 = logical_or %33 %8     bool row
 //         if 0 <= x < 1
-//           store out19[0] %96
+//           store out7[0] %41
 //         end
-//         %100 = where %96 %6 %25     i32 row
+//         %45 = where %41 %1 %9       i32 row
 //         if 0 <= x < 1
-//           store out20[0] %100
+//           store out8[0] %45
 //         end
 //         for p in 0..4  bind=serial
 //           for l in 0..8  bind=vector
 //             axis c = 4096*p + 8*x + l in 0..16384
-//             %107 = load in0[128*(c%128) + c/128]  f16 col
-//             %108 = load in1[128*(c%128) + c/128]  f16 col
-//             %109 = add %107 %108    f16 col
-//             %110 = cast %109        f32 col
-//             %111 = load shared0[c]  f32 col
-//             %112 = mul %111 %0      f32 col
-//             %113 = mul %110 %20     f32 col
-//             %114 = add %112 %113    f32 col
-//             %115 = load shared0[c]  f32 col
-//             %116 = where %88 %115 %114  f32 col
-//             store out7[c] %116
-//             %118 = load in5[c]      f32 col
-//             %119 = mul %114 %1      f32 col
-//             %120 = sub %118 %119    f32 col
-//             %121 = where %88 %118 %120  f32 col
-//             store out8[c] %121
+//             %52 = load in3[c]       f32 col
+//             %53 = load in4[c]       f32 col
+//             %54 = where %33 %52 %53  f32 col
+//             store out4[c] %54
+//             %56 = load in5[c]       f32 col
+//             %57 = mul %53 %0        f32 col
+//             %58 = sub %56 %57       f32 col
+//             %59 = where %33 %56 %58  f32 col
+//             store out5[c] %59
 //           end
 //         end
 //       end
@@ -1307,172 +1380,79 @@ kernel5(const float *__restrict__ in0, const tc_u16 *__restrict__ in1, tc_u16 *_
 //   end
 // 512 threads in a block, 1 blocks have work
 extern "C" __global__ void __launch_bounds__(512)
-kernel6(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, tc_u8 *__restrict__ out0, tc_u8 *__restrict__ out1, tc_u8 *__restrict__ out2, const tc_u8 *__restrict__ in2, tc_u8 *__restrict__ out3, const float *__restrict__ in3, double *__restrict__ out4, double *__restrict__ out5, float *__restrict__ out6, const float *__restrict__ in4, float *__restrict__ out7, const float *__restrict__ in5, float *__restrict__ out8, const tc_i32 *__restrict__ in6, tc_i32 *__restrict__ out9, tc_u8 *__restrict__ out10, double *__restrict__ out11, float *__restrict__ out12, tc_u8 *__restrict__ out13, tc_u8 *__restrict__ out14, float *__restrict__ out15, double *__restrict__ out16, float *__restrict__ out17, float *__restrict__ out18, tc_u8 *__restrict__ out19, tc_i32 *__restrict__ out20, const tc_kargs<1> a) {
-    extern __shared__ __align__(16) char shared[];
-    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_reads(in4), tc_reads(in5), tc_reads(in6), tc_begin();
-    float *const shared0 = (float *)(shared + 0);
+kernel7(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, tc_u8 *__restrict__ out0, tc_u8 *__restrict__ out1, tc_u8 *__restrict__ out2, const tc_u8 *__restrict__ in2, tc_u8 *__restrict__ out3, const float *__restrict__ in3, const float *__restrict__ in4, float *__restrict__ out4, const float *__restrict__ in5, float *__restrict__ out5, const float *__restrict__ in6, const float *__restrict__ in7, float *__restrict__ out6, const tc_u8 *__restrict__ in8, tc_u8 *__restrict__ out7, const tc_i32 *__restrict__ in9, tc_i32 *__restrict__ out8, const tc_kargs<1> a) {
+    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_reads(in4), tc_reads(in5), tc_reads(in6), tc_reads(in7), tc_reads(in8), tc_reads(in9), tc_begin();
     const int x = threadIdx.x;
     __builtin_assume(x < 512);
-    const int t10 = in2[0];
-    const float t11 = in3[0];
-    const double t12 = tc_cast_f32_f64(t11);
-    if (x < 1) {
-        out4[0] = t12;
-    }
-    const double t16 = 1.0 / t12;
-    if (x < 1) {
-        out5[0] = t16;
-    }
-    const float t20 = tc_cast_f64_f32(t16);
-    if (x < 1) {
-        out6[0] = t20;
-    }
-    const int t24 = in6[0];
-    const int t25 = TC_ADD_i32(t24, 1);
-    if (x < 1) {
-        out9[0] = t25;
-    }
-    const int t29 = TC_B_i32(TC_EQ_i32(t25, 2000));
-    if (x < 1) {
-        out10[0] = tc_u8(t29);
-    }
-    const double t33 = TC_MUL_f64(t12, 2.0);
-    if (x < 1) {
-        out11[0] = t33;
-    }
-    const float t37 = tc_cast_f64_f32(t33);
-    if (x < 1) {
-        out12[0] = t37;
-    }
-    const int t41 = TC_B_f32(TC_SUB_f32(t37, t37) == TC_SUB_f32(t37, t37));
-    if (x < 1) {
-        out13[0] = tc_u8(t41);
-    }
-    const int t45 = t29 & t41;
-    if (x < 1) {
-        out14[0] = tc_u8(t45);
-    }
-    const float t49 = TC_SEL_f32(TC_M_f32(t45), t37, t11);
-    if (x < 1) {
-        out15[0] = t49;
-    }
-    const double t53 = TC_MUL_f64(t12, 0.5);
-    if (x < 1) {
-        out16[0] = t53;
-    }
-    const float t57 = tc_cast_f64_f32(t53);
-    if (x < 1) {
-        out17[0] = t57;
-    }
+    const int t5 = in2[0];
+    const float t6 = in6[0];
+    const float t7 = in7[0];
+    const int t8 = in8[0];
+    const int t9 = in9[0];
     int every0[8] = {1, 1, 1, 1, 1, 1, 1, 1};
     for (int p = 0; p < 4; p++) {
-        tc_copy_async((tc_pack<float, 8> *)&shared0[8 * x + 4096 * p], (const tc_pack<float, 8> *)&in4[8 * x + 4096 * p]);
-    }
-    tc_copy_wait_all();
-    for (int p = 0; p < 4; p++) {
+        const tc_pack<tc_u16, 8> v14 = tc_load((const tc_pack<tc_u16, 8> *)&in0[8 * x + 4096 * p]);
+        const tc_pack<tc_u16, 8> v15 = tc_load((const tc_pack<tc_u16, 8> *)&in1[8 * x + 4096 * p]);
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const int c = 8 * x + 4096 * p + l;
-            const float t69 = tc_of_f16(in0[(c / 128) + 128 * (c % 128)]);
-            const float t70 = tc_of_f16(in1[(c / 128) + 128 * (c % 128)]);
-            const float t71 = TC_ADD_f32(t69, t70);
-            const float t72 = t71;
-            const int t73 = TC_B_f32(TC_SUB_f32(t72, t72) == TC_SUB_f32(t72, t72));
-            every0[l] = tc_acc_logical_and_i32(every0[l], t73);
+            const float t14 = tc_of_f16(v14.at[l]);
+            const float t15 = tc_of_f16(v15.at[l]);
+            const float t16 = TC_ADD_f32(t14, t15);
+            const float t17 = t16;
+            const int t18 = TC_B_f32(TC_SUB_f32(t17, t17) == TC_SUB_f32(t17, t17));
+            every0[l] = tc_acc_logical_and_i32(every0[l], t18);
         }
     }
     __shared__ int part0[16];
-    const int all77 = tc_lanes_logical_and_i32<32>(tc_fold_logical_and_i32(every0));
-    if (x % 32 == 0) part0[x / 32] = all77;
+    const int all22 = tc_lanes_logical_and_i32<32>(tc_fold_logical_and_i32(every0));
+    if (x % 32 == 0) part0[x / 32] = all22;
     __syncthreads();
-    const int t77 = tc_parts_logical_and_i32<16>(part0);
+    const int t22 = tc_parts_logical_and_i32<16>(part0);
     if (x < 1) {
-        out0[0] = tc_u8(t77);
+        out0[0] = tc_u8(t22);
     }
     if (x < 1) {
-        out1[0] = tc_u8(t77);
+        out1[0] = tc_u8(t22);
     }
-    const int t84 = TC_NOT(t77);
+    const int t29 = TC_NOT(t22);
     if (x < 1) {
-        out2[0] = tc_u8(t84);
+        out2[0] = tc_u8(t29);
     }
-    const int t88 = t10 | t84;
+    const int t33 = t5 | t29;
     if (x < 1) {
-        out3[0] = tc_u8(t88);
+        out3[0] = tc_u8(t33);
     }
-    const float t92 = TC_SEL_f32(TC_M_f32(t88), t57, t49);
+    const float t37 = TC_SEL_f32(TC_M_f32(t33), t6, t7);
     if (x < 1) {
-        out18[0] = t92;
+        out6[0] = t37;
     }
-    const int t96 = t88 | t29;
+    const int t41 = t33 | t8;
     if (x < 1) {
-        out19[0] = tc_u8(t96);
+        out7[0] = tc_u8(t41);
     }
-    const int t100 = TC_SEL_i32(TC_M_i32(t96), 0, t25);
+    const int t45 = TC_SEL_i32(TC_M_i32(t41), 0, t9);
     if (x < 1) {
-        out20[0] = t100;
+        out8[0] = t45;
     }
     for (int p = 0; p < 4; p++) {
-        const tc_pack<float, 8> v111 = *((const tc_pack<float, 8> *)&shared0[8 * x + 4096 * p]);
-        const tc_pack<float, 8> v115 = *((const tc_pack<float, 8> *)&shared0[8 * x + 4096 * p]);
-        const tc_pack<float, 8> v118 = tc_load((const tc_pack<float, 8> *)&in5[8 * x + 4096 * p]);
-        tc_pack<float, 8> o117;
-        tc_pack<float, 8> o122;
+        const tc_pack<float, 8> v52 = tc_load((const tc_pack<float, 8> *)&in3[8 * x + 4096 * p]);
+        const tc_pack<float, 8> v53 = tc_load((const tc_pack<float, 8> *)&in4[8 * x + 4096 * p]);
+        const tc_pack<float, 8> v56 = tc_load((const tc_pack<float, 8> *)&in5[8 * x + 4096 * p]);
+        tc_pack<float, 8> o55;
+        tc_pack<float, 8> o60;
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const int c = 8 * x + 4096 * p + l;
-            const float t107 = tc_of_f16(in0[(c / 128) + 128 * (c % 128)]);
-            const float t108 = tc_of_f16(in1[(c / 128) + 128 * (c % 128)]);
-            const float t109 = TC_ADD_f32(t107, t108);
-            const float t110 = t109;
-            const float t111 = v111.at[l];
-            const float t112 = TC_MUL_f32(t111, 0x1.ccccccp-1f);
-            const float t113 = TC_MUL_f32(t110, t20);
-            const float t114 = TC_ADD_f32(t112, t113);
-            const float t115 = v115.at[l];
-            const float t116 = TC_SEL_f32(TC_M_f32(t88), t115, t114);
-            o117.at[l] = t116;
-            const float t118 = v118.at[l];
-            const float t119 = TC_MUL_f32(t114, 0x1.99999ap-4f);
-            const float t120 = TC_SUB_f32(t118, t119);
-            const float t121 = TC_SEL_f32(TC_M_f32(t88), t118, t120);
-            o122.at[l] = t121;
+            const float t52 = v52.at[l];
+            const float t53 = v53.at[l];
+            const float t54 = TC_SEL_f32(TC_M_f32(t33), t52, t53);
+            o55.at[l] = t54;
+            const float t56 = v56.at[l];
+            const float t57 = TC_MUL_f32(t53, 0x1.99999ap-4f);
+            const float t58 = TC_SUB_f32(t56, t57);
+            const float t59 = TC_SEL_f32(TC_M_f32(t33), t56, t58);
+            o60.at[l] = t59;
         }
-        tc_store((tc_pack<float, 8> *)&out7[8 * x + 4096 * p], o117);
-        tc_store((tc_pack<float, 8> *)&out8[8 * x + 4096 * p], o122);
-    }
-}
-
-// kernel7: 0 element-wise ops over one space, 1 result
-// rows 1, columns 1; vector along c
-//   out0  bool[1]
-//   %0 = const 0                      bool row
-//   launch threads=256 index=i32
-//     for j in 0..1  bind=grid
-//       for t in 0..256  bind=block
-//         if 0 <= 256*j + t < 1
-//           axis i = 256*j + t in 0..1
-//           axis r = i in 0..1
-//           axis c = i in 0..1
-//           if 0 <= c < 1
-//             store out0[0] %0
-//           end
-//         end
-//       end
-//     end
-//   end
-// 256 threads in a block, 1 blocks have work
-extern "C" __global__ void __launch_bounds__(256)
-kernel7(tc_u8 *__restrict__ out0, const tc_kargs<1> a) {
-    tc_begin();
-    const int j = blockIdx.x;
-    const int t = threadIdx.x;
-    __builtin_assume(t < 256);
-    if (256 * j + t < 1) {
-        const int i = 256 * j + t;
-        const int c = i;
-        if (c < 1) {
-            out0[0] = tc_u8(0);
-        }
+        tc_store((tc_pack<float, 8> *)&out4[8 * x + 4096 * p], o55);
+        tc_store((tc_pack<float, 8> *)&out5[8 * x + 4096 * p], o60);
     }
 }
