@@ -2648,7 +2648,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x9e02545d1dd68bbdu
+#define TC__BUILD_ID 0x788e37f7bdd20807u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7051,7 +7051,8 @@ uint32_t slot;
 tc__ix turns;
 uint32_t outer;
 int backward;
-uint32_t times,go;
+uint32_t times,
+go;
 uint32_t count;
 uint32_t asked;
 uint32_t chain;
@@ -9396,7 +9397,8 @@ return ok;
 }
 static int tc__is_mark(tc__op op,uint32_t n_in){
 return op==TC_OP_FINISH||op==TC_OP_SHARE||op==TC_OP_NO_GRAD||
-op==TC_OP_OWN_GRADIENT||op==TC_OP_END_LOOP||(op==TC_OP_BREAK&&!n_in)||tc__is_composite(op);
+op==TC_OP_OWN_GRADIENT||op==TC_OP_END_LOOP||
+(op==TC_OP_BREAK&&!n_in)||tc__is_composite(op);
 }
 static int tc__call_infer(tc_ctx*c,const tc__visit*v,const tc__call*k,tc__infer*q){
 tc__meta m[TC__MAX_OPERANDS];
@@ -15454,8 +15456,7 @@ return 0;
 }
 for(int i=0;i<s->n_xs;i++){
 snprintf(name,sizeof name,"xs[%d]",i);
-if(!tc__operand_given(&s->f,name,s->xs[i])||
-!tc__meta_get(&s->f,s->xs[i],&m))
+if(!tc__operand_given(&s->f,name,s->xs[i])||!tc__meta_get(&s->f,s->xs[i],&m))
 return 0;
 if(!m.rank)
 return tc__fail(s->f.c,TC_E_RANK,"%s: %s is a number and has no rows",
@@ -15496,8 +15497,8 @@ if(core->unit_item)return 0;
 for(int i=0;i<s->n_carry+s->n_ys&&ok;i++)ok=tc__scan_out(s,i);
 return ok;
 }
-static int tc__loop_mark(const tc__scanning*s,tc__op op,const tc_tensor*in,uint32_t n_in,
-const int64_t*word,uint32_t words){
+static int tc__loop_mark(const tc__scanning*s,tc__op op,const tc_tensor*in,
+uint32_t n_in,const int64_t*word,uint32_t words){
 tc__call k;
 memset(&k,0,sizeof k);
 k.op=op,k.in=in,k.n_in=n_in,k.attr=word,k.n_attr=words;
@@ -15599,12 +15600,21 @@ if(!row.id||!tc_copy__at(row,y,file,line).id)return 0;
 }
 return 1;
 }
+static int tc__scan_carries(tc__scanning*s,const tc_tensor*carry){
+int ok=1;
+for(int i=0;i<s->n_carry&&ok;i++){
+s->in[i]=tc_clone_at(carry[i],s->f.file,s->f.line);
+ok=s->in[i].id!=0;
+}
+return ok;
+}
 static int tc__scan_rows(tc__scanning*s,int64_t t){
 for(int i=0;i<s->n_xs;i++){
 tc__meta m;
 tc_tensor*x=&s->in[s->n_carry+i];
 if(t<s->turns){
 *x=tc_select_at(s->xs[i],0,t,s->f.file,s->f.line);
+if(x->id)*x=tc_clone_at(*x,s->f.file,s->f.line);
 }else{
 if(!tc__meta_get(&s->f,s->xs[i],&m))return 0;
 tc_dims d=tc__meta_dims(&m);
@@ -15620,8 +15630,7 @@ int ok=1;
 for(int i=0;i<s->n_carry;i++)s->last[i]=s->init[i];
 for(int64_t t=0;ok&&(t<s->turns||(!t&&s->n_ys));t++){
 tc_scope_begin(s->f.c);
-memcpy(s->in,s->last,(size_t)s->n_carry*sizeof*s->in);
-ok=tc__scan_rows(s,t)&&tc__scan_turn(s);
+ok=tc__scan_carries(s,s->last)&&tc__scan_rows(s,t)&&tc__scan_turn(s);
 for(int i=0;i<s->n_carry&&ok&&t<s->turns;i++)s->last[i]=s->out[i];
 tc_tensor keep[2*TC__LOOP_MOST];
 memcpy(keep,s->out,sizeof keep);
@@ -15688,13 +15697,15 @@ char name[24],x[160];
 if(!b->body[0]||!b->body[1])
 return tc__fail(f->c,TC_E_NULL,"%s: a body is null",f->who);
 if(b->n_in<0||b->n_out<1||b->n_out>=TC__LOOP_MOST)
-return tc__fail(f->c,TC_E_ARG,"%s: n_in is %d, n_out %d; 1 to %d results are possible",
-f->who,b->n_in,b->n_out,TC__LOOP_MOST-1);
+return tc__fail(f->c,TC_E_ARG,
+"%s: n_in is %d, n_out %d; 1 to %d results are possible",f->who,
+b->n_in,b->n_out,TC__LOOP_MOST-1);
 if((b->n_in&&!b->in)||!b->out)
 return tc__fail(f->c,TC_E_NULL,"%s: %s is null",f->who,b->out?"in":"out");
 if(tc__is_float(f->x.dtype)||tc__meta_elements(&f->x)!=1)
-return tc__fail(f->c,TC_E_DTYPE,"%s: the predicate is %s%s; one bool or integer is needed",
-f->who,tc__dtype(f->x.dtype)->name,tc__dims_text(&f->x,x));
+return tc__fail(f->c,TC_E_DTYPE,
+"%s: the predicate is %s%s; one bool or integer is needed",f->who,
+tc__dtype(f->x.dtype)->name,tc__dims_text(&f->x,x));
 for(int i=0;i<b->n_in;i++){
 snprintf(name,sizeof name,"in[%d]",i);
 if(!tc__operand_given(f,name,b->in[i]))return 0;
@@ -15803,8 +15814,7 @@ int line=w->s.f.line;
 out[w->n]=tc__null();
 w->body(c,in,out,w->user);
 if(!tc__core_of(c)->unit_item)w->test(c,out,&out[w->n],w->user);
-if(out[w->n].id)
-out[w->n]=tc_reshape_at(out[w->n],tc_dims_of(0,NULL),file,line);
+if(out[w->n].id)out[w->n]=tc_reshape_at(out[w->n],tc_dims_of(0,NULL),file,line);
 out[w->n+1]=tc_add_s_at(in[w->n+1],1,file,line);
 }
 static int tc__while_recorded(tc__asking*w,const tc_tensor*init,tc_tensor*out){
@@ -15852,8 +15862,7 @@ memcpy(out,init,(size_t)w->n*sizeof*out);
 for(int64_t t=0;t<s->turns&&more>0;t++){
 more=tc__while_asks(w,out);
 if(more<=0)break;
-memcpy(s->in,out,(size_t)w->n*sizeof*out);
-if(!tc__scan_turn(s))return 0;
+if(!tc__scan_carries(s,out)||!tc__scan_turn(s))return 0;
 memcpy(out,s->out,(size_t)w->n*sizeof*out);
 }
 for(int i=0;i<w->n&&more>=0;i++)
@@ -16125,7 +16134,8 @@ return tc__loop_depth(g,a)>=tc__loop_depth(g,b)?a:b;
 static uint32_t tc__loop_named(const tc__graph*g,tc__ix e){
 uint32_t in=0;
 for(uint32_t i=0;i<g->loop.count&&!tc__ix_is_const(e);i++)
-if(tc__ix_has_sym(g->ix,e,g->loop.at[i].slot))in=tc__loop_deeper(g,in,i+1);
+if(tc__ix_has_sym(g->ix,e,g->loop.at[i].slot))
+in=tc__loop_deeper(g,in,i+1);
 return in;
 }
 static uint32_t tc__loop_of(const tc__graph*g,const tc__node*n,const uint32_t*of){
@@ -16163,7 +16173,8 @@ uint8_t*how;
 const tc__node*why;
 const tc__own_gradient*own;
 size_t owns;
-struct tc__back*back;
+struct tc__back
+*back;
 int rounds;
 int failed;
 }tc__derive;
@@ -17145,8 +17156,7 @@ const tc__back*b=d->back;
 if(a->op==TC_OP_RESHAPE)a=d->g->node.at[a->in[0]];
 if(a->op!=TC_OP_SLICE)return 0;
 *of=d->g->node.at[a->in[0]];
-return!a->attr[TC__SLICE_DIM]&&
-a->attr[TC__SLICE_START]==tc__back_turn(b)&&
+return!a->attr[TC__SLICE_DIM]&&a->attr[TC__SLICE_START]==tc__back_turn(b)&&
 (tc__back_is_outside(b,a->in[0])||(*of)->op==TC_OP_STACKED)&&
 (*of)->dims[0]==d->g->loop.at[b->loop].turns;
 }
@@ -17242,7 +17252,8 @@ tc__graph*g=d->g;
 for(uint32_t i=g->loop.at[b->from].last;i<d->n&&!s->failed;i++){
 const tc__node*n=g->node.at[i];
 tc__node*a=n->op==TC_OP_STACKED?tc__back_adjoint(d,i):NULL;
-if(n->op!=TC_OP_STACKED||n->attr[TC__STACKED_LOOP]!=(int64_t)b->from)continue;
+if(n->op!=TC_OP_STACKED||n->attr[TC__STACKED_LOOP]!=(int64_t)b->from)
+continue;
 uint32_t y=tc__back_at(b,n->in[0]);
 s->how[y]|=d->how[i];
 if(a)tc__d_give(s,g->node.at[y],tc__make_row(g,a,tc__back_turn(b)));
@@ -17338,7 +17349,9 @@ uint32_t at=made?g->loop.at[b->loop].chain:0;
 while(at&&g->node.at[at-1]->in[0]!=made->id)
 at=g->node.at[at-1]->n_in>2?g->node.at[at-1]->in[2]+1:0;
 d->how[carry->in[0]]|=TC__DEPENDS;
-if(at)tc__d_give(d,g->node.at[carry->in[0]],tc__make_carried(g,g->node.at[at-1]));
+if(at)
+tc__d_give(d,g->node.at[carry->in[0]],
+tc__make_carried(g,g->node.at[at-1]));
 }
 for(uint32_t i=0;i<b->first&&i<d->n;i++){
 d->how[i]|=s->how[i];
@@ -18207,7 +18220,8 @@ v.node=loops?tc__build_looped(b,s)
 :s->op==TC_OP_GRADIENT?tc__build_gradient(b,s)
 :s->op==TC_OP_JVP?tc__build_jvp(b,s)
 :tc__step_node(b,s);
-if(b->no_grad&&s->op!=TC_OP_CARRY&&s->op!=TC_OP_NEXT)v.node=tc__d_detach(b->g,v.node,0);
+if(b->no_grad&&s->op!=TC_OP_CARRY&&s->op!=TC_OP_NEXT)
+v.node=tc__d_detach(b->g,v.node,0);
 if(!v.node)return 0;
 }
 return TC__PUSH(b->ctx,b->cell,v);
@@ -20696,8 +20710,7 @@ uint32_t*outputs,size_t n_outputs){
 tc__graph_close(to);
 w->to=to;
 if(!tc__graph_open(to,w->ctx,w->from->ix)||!tc__loops_copy(to,w->from)||
-!p->run(w)||
-!tc__composites_carry(w)||w->from->ix->failed)
+!p->run(w)||!tc__composites_carry(w)||w->from->ix->failed)
 return 0;
 for(size_t i=0;i<n_outputs;i++)outputs[i]=w->output[outputs[i]];
 return tc__checked(w->ctx,to,TC__TENSOR);
@@ -20798,8 +20811,8 @@ uint32_t number=(uint32_t)n->attr[TC__CARRY_NUMBER];
 tc__rounds*l=&u->w.to->loop.at[loop];
 u->w.to->memory.at[memory].number=number;
 if(number+1==l->times||number+1==l->go)l->asked=memory;
-tc__node*first=tc__spot_store(u,TC__SPOT_FIRST,memory,init,
-u->w.from->loop.at[loop].outer);
+tc__node*first=
+tc__spot_store(u,TC__SPOT_FIRST,memory,init,u->w.from->loop.at[loop].outer);
 return first?tc__spot_input(u,TC__SPOT_NOW,memory,n,&first->id,1,loop+1)
 :NULL;
 }
@@ -20827,8 +20840,8 @@ uint32_t memory=
 row?tc__spot_memory(u,loop,1,a)
 :tc__carry_memory(u->w.to,loop,n->attr[TC__NEXT_NUMBER]);
 if(u->w.failed)return 0;
-const tc__node*s=tc__spot_store(
-u,row?TC__SPOT_ROW:TC__SPOT_NEXT,memory,a,loop+1);
+const tc__node*s=
+tc__spot_store(u,row?TC__SPOT_ROW:TC__SPOT_NEXT,memory,a,loop+1);
 if(!s)return 0;
 made=u->w.at[i]=s->id;
 }else if(row&&u->made[i]){
@@ -20845,8 +20858,8 @@ uint32_t row=0;
 if(!tc__unroll_close(u,loop))return NULL;
 uint32_t outer=u->w.from->loop.at[loop].outer;
 if(!stacked)
-return tc__spot_input(
-u,TC__SPOT_LEFT,tc__carry_memory(u->w.to,loop,n->attr[TC__NEXT_NUMBER]),n,
+return tc__spot_input(u,TC__SPOT_LEFT,
+tc__carry_memory(u->w.to,loop,n->attr[TC__NEXT_NUMBER]),n,
 u->stores.at,(uint32_t)u->stores.count,outer);
 for(uint32_t i=0;i<u->stores.count;i++)
 if(u->stores.at[i]==u->w.at[n->id])row=i;
@@ -20872,7 +20885,8 @@ return made;
 static int tc__unroll_make(tc__unroll*u,uint32_t id){
 tc__unroll_wait(u,id);
 while(u->waiting.count&&!u->w.failed){
-uint32_t at=u->waiting.at[u->waiting.count-1],waits=(uint32_t)u->waiting.count;
+uint32_t at=u->waiting.at[u->waiting.count-1],
+waits=(uint32_t)u->waiting.count;
 const tc__node*n=u->w.from->node.at[at];
 if(!u->made[at]){
 for(uint32_t i=0;i<n->n_in;i++)tc__unroll_wait(u,n->in[i]);
@@ -23052,7 +23066,8 @@ if(!tc__is_dense_input(s,a))s->forced[a->id]=1;
 static void tc__force_outer(tc__schedule*s,const tc__node*n){
 for(uint32_t i=0;i<n->n_in&&n->loop;i++){
 tc__origin o=tc__origin_of(s,n->in[i]);
-if(o.first->loop!=n->loop&&tc__origin_is_computed(&o)&&o.least->loop!=n->loop)
+if(o.first->loop!=n->loop&&tc__origin_is_computed(&o)&&
+o.least->loop!=n->loop)
 s->forced[o.least->id]=1;
 }
 }
@@ -24490,7 +24505,8 @@ return 1;
 static int tc__loop_ready(const tc__schedule*s,uint32_t loop,uint8_t*done){
 int ready=1;
 for(uint32_t i=0;i<s->cluster.count;i++)
-if(s->cluster.at[i].alive&&tc__loop_has(s->g,loop,s->cluster.at[i].loop))done[i]|=2;
+if(s->cluster.at[i].alive&&tc__loop_has(s->g,loop,s->cluster.at[i].loop))
+done[i]|=2;
 for(uint32_t i=0;i<s->cluster.count&&ready;i++)
 if(done[i]&2)ready=tc__cluster_ready(s,i,done);
 for(uint32_t i=0;i<s->cluster.count;i++)done[i]&=1;
@@ -24520,7 +24536,9 @@ int made=1,left=1;
 while(left&&made>0){
 made=left=0;
 for(uint32_t i=0;i<s->cluster.count&&made>=0;i++){
-if(!s->cluster.at[i].alive||done[i]||!tc__loop_has(s->g,loop,s->cluster.at[i].loop))continue;
+if(!s->cluster.at[i].alive||done[i]||
+!tc__loop_has(s->g,loop,s->cluster.at[i].loop))
+continue;
 int one=tc__emit_one(s,i,loop,done);
 left|=!one,made=one<0?one:made|one;
 }
@@ -36698,7 +36716,8 @@ static int tc__dispatch_pieces(tc__dispatch*r,tc__dispatch_launch*l,uint32_t i){
 uint64_t memory[TC__BUFFER_LIMIT*2];
 size_t n=l->group->buffer.count;
 l->piece=(uint32_t)r->lists.piece.count;
-if(n>TC__COUNT(memory)||l->group->target.checked||l->group->target.loop)return 1;
+if(n>TC__COUNT(memory)||l->group->target.checked||l->group->target.loop)
+return 1;
 for(size_t b=0;b<n;b++)
 if(l->group->buffer.at[b].place==TC__BUF_INPUT&&
 l->group->buffer.at[b].source>=r->placed)
@@ -37161,8 +37180,8 @@ size_t bytes){
 const tc__rounds*o=&g->loop.at[loop];
 const tc__lasting_now*m=&l->memory[o->asked];
 const tc__device*d=tc__device_at(g->ctx,g->memory.at[o->asked].device);
-const char*at=(const char*)m->storage->data+
-(size_t)(l->run[loop].done&1)*m->step;
+const char*at=
+(const char*)m->storage->data+(size_t)(l->run[loop].done&1)*m->step;
 if(!g->memory.at[o->asked].device)return memcpy(to,at,bytes)!=NULL;
 tc_status s=d->own.copy_out(d->own.user,to,at,bytes);
 return!s||tc__device_failed(g->ctx,&d->own,"the number of turns of a loop",s);
@@ -37273,7 +37292,8 @@ TC__VEC(tc__address)address;
 TC__VEC(uint32_t)assumed;
 TC__VEC(tc__run_arg)arg;
 TC__VEC(tc__value)arg_now;
-TC__VEC(int64_t)size;
+TC__VEC(int64_t)
+size;
 uint32_t placed;
 tc__loops loops;
 int exact;
@@ -38310,7 +38330,8 @@ return tc__program_list_acts(p);
 }
 static uint32_t tc__program_runs(const tc__program*p){
 uint32_t n=0;
-for(uint32_t i=0;i<p->acts;i++)n+=p->act[i].kind<TC__ACT_LOOP&&p->act[i].kind!=TC__ACT_PART;
+for(uint32_t i=0;i<p->acts;i++)
+n+=p->act[i].kind<TC__ACT_LOOP&&p->act[i].kind!=TC__ACT_PART;
 for(const tc__dispatch*r=p->dispatch;r;r=r->next)
 n+=(uint32_t)r->order.step.count;
 return n;

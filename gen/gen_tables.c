@@ -35,7 +35,7 @@ static const op_kind op_kinds[] = {
     {"SOURCE", 0, 0},  {"MOVE", 1, 0},     {"JOIN", -1, 0},   // cat
     {"GATHER", 2, 0},                                         // data, index
     {"REDUCE", 1, 0},  {"CONTRACT", 2, 0}, {"OPAQUE", -1, 0}, // over whole buffers
-    {"EFFECT", -1, 0}, {"KERNEL", -1, 0},  {"DERIVE", -1, 0},  {"LOOP", -1, 0},
+    {"EFFECT", -1, 0}, {"KERNEL", -1, 0},  {"DERIVE", -1, 0}, {"LOOP", -1, 0},
 };
 
 // ---- composites.def: how composite ops are recorded whole --------------------

@@ -78,7 +78,7 @@ typedef struct tc__dispatch {
     TC__VEC(int) after;     // places in a part, of all launches of the list
     const uint32_t *direct; // by node: the external in whose memory it is; NULL = none is
     int in_order;           // externals may share memory that kernels write
-    uint32_t placed; // INPUTs from this number on are places of loops: exec/loops.c
+    uint32_t placed;        // INPUTs from this number on are places of loops: exec/loops.c
     tc__lists lists;
     tc__dispatch_launch *form; // the kernels of lists, by form
     tc__sequence order;

@@ -114,7 +114,8 @@ static int tc__dispatch_pieces(tc__dispatch *r, tc__dispatch_launch *l, uint32_t
     uint64_t memory[TC__BUFFER_LIMIT * 2];
     size_t n = l->group->buffer.count;
     l->piece = (uint32_t)r->lists.piece.count;
-    if (n > TC__COUNT(memory) || l->group->target.checked || l->group->target.loop) return 1;
+    if (n > TC__COUNT(memory) || l->group->target.checked || l->group->target.loop)
+        return 1;
     for (size_t b = 0; b < n; b++)
         if (l->group->buffer.at[b].place == TC__BUF_INPUT &&
             l->group->buffer.at[b].source >= r->placed)

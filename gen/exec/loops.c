@@ -101,8 +101,8 @@ static int tc__loop_ask(const tc__loops *l, const tc__graph *g, uint32_t loop, v
     const tc__rounds *o = &g->loop.at[loop];
     const tc__lasting_now *m = &l->memory[o->asked];
     const tc__device *d = tc__device_at(g->ctx, g->memory.at[o->asked].device);
-    const char *at = (const char *)m->storage->data +
-                     (size_t)(l->run[loop].done & 1) * m->step;
+    const char *at =
+        (const char *)m->storage->data + (size_t)(l->run[loop].done & 1) * m->step;
     if (!g->memory.at[o->asked].device) return memcpy(to, at, bytes) != NULL;
     tc_status s = d->own.copy_out(d->own.user, to, at, bytes);
     return !s || tc__device_failed(g->ctx, &d->own, "the number of turns of a loop", s);

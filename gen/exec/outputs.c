@@ -92,10 +92,11 @@ typedef struct tc__program {
     TC__VEC(uint32_t) assumed;  // positions it left out: an earlier segment stored them
     TC__VEC(tc__run_arg) arg;   // by slot of ARG
     TC__VEC(tc__value) arg_now; //   and their values in this run
-    TC__VEC(int64_t) size;      // by symbol: the sizes that it is laid out for; behind them turns
-    uint32_t placed;            // number of the INPUT of the first place of loops
+    TC__VEC(int64_t)
+    size;            // by symbol: the sizes that it is laid out for; behind them turns
+    uint32_t placed; // number of the INPUT of the first place of loops
     tc__loops loops;
-    int exact;                  // it is for the sizes of one visit alone
+    int exact; // it is for the sizes of one visit alone
     int laid_out;
     const void *bound; // whose tensors the launches' addresses are of: see exec/call.c
     uint8_t *memory;   // the arena of the host's intermediates

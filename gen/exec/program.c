@@ -644,7 +644,8 @@ static int tc__dispatch_make(tc__program *p) {
 // What a run of the program launches, there and here; lists count once.
 static uint32_t tc__program_runs(const tc__program *p) {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < p->acts; i++) n += p->act[i].kind < TC__ACT_LOOP && p->act[i].kind != TC__ACT_PART;
+    for (uint32_t i = 0; i < p->acts; i++)
+        n += p->act[i].kind < TC__ACT_LOOP && p->act[i].kind != TC__ACT_PART;
     for (const tc__dispatch *r = p->dispatch; r; r = r->next)
         n += (uint32_t)r->order.step.count;
     return n;

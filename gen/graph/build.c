@@ -522,7 +522,8 @@ static int tc__build_step(tc__builder *b, const tc__step *s) {
                  : s->op == TC_OP_GRADIENT ? tc__build_gradient(b, s)
                  : s->op == TC_OP_JVP      ? tc__build_jvp(b, s)
                                            : tc__step_node(b, s);
-        if (b->no_grad && s->op != TC_OP_CARRY && s->op != TC_OP_NEXT) v.node = tc__d_detach(b->g, v.node, 0);
+        if (b->no_grad && s->op != TC_OP_CARRY && s->op != TC_OP_NEXT)
+            v.node = tc__d_detach(b->g, v.node, 0);
         if (!v.node) return 0;
     }
     return TC__PUSH(b->ctx, b->cell, v);

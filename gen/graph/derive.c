@@ -28,7 +28,8 @@ typedef struct tc__derive {
     const tc__node *why; // the first such op that was met
     const tc__own_gradient *own; // of custom ops, so many
     size_t owns;
-    struct tc__back *back; // the loop that goes back, while a turn of it is made; NULL = outside
+    struct tc__back
+        *back;  // the loop that goes back, while a turn of it is made; NULL = outside
     int rounds; // halves are rounded behind every op
     int failed;
 } tc__derive;

@@ -92,8 +92,7 @@ static int tc__back_is_row(const tc__derive *d, const tc__node *a, const tc__nod
     if (a->op == TC_OP_RESHAPE) a = d->g->node.at[a->in[0]];
     if (a->op != TC_OP_SLICE) return 0;
     *of = d->g->node.at[a->in[0]];
-    return !a->attr[TC__SLICE_DIM] &&
-           a->attr[TC__SLICE_START] == tc__back_turn(b) &&
+    return !a->attr[TC__SLICE_DIM] && a->attr[TC__SLICE_START] == tc__back_turn(b) &&
            (tc__back_is_outside(b, a->in[0]) || (*of)->op == TC_OP_STACKED) &&
            (*of)->dims[0] == d->g->loop.at[b->loop].turns;
 }
@@ -207,7 +206,8 @@ static void tc__back_seed(tc__back *b, tc__derive *s) {
     for (uint32_t i = g->loop.at[b->from].last; i < d->n && !s->failed; i++) {
         const tc__node *n = g->node.at[i];
         tc__node *a = n->op == TC_OP_STACKED ? tc__back_adjoint(d, i) : NULL;
-        if (n->op != TC_OP_STACKED || n->attr[TC__STACKED_LOOP] != (int64_t)b->from) continue;
+        if (n->op != TC_OP_STACKED || n->attr[TC__STACKED_LOOP] != (int64_t)b->from)
+            continue;
         uint32_t y = tc__back_at(b, n->in[0]);
         s->how[y] |= d->how[i];
         if (a) tc__d_give(s, g->node.at[y], tc__make_row(g, a, tc__back_turn(b)));
@@ -316,7 +316,9 @@ static void tc__back_give(tc__back *b, const tc__derive *s, const tc__carries *c
         while (at && g->node.at[at - 1]->in[0] != made->id)
             at = g->node.at[at - 1]->n_in > 2 ? g->node.at[at - 1]->in[2] + 1 : 0;
         d->how[carry->in[0]] |= TC__DEPENDS;
-        if (at) tc__d_give(d, g->node.at[carry->in[0]], tc__make_carried(g, g->node.at[at - 1]));
+        if (at)
+            tc__d_give(d, g->node.at[carry->in[0]],
+                       tc__make_carried(g, g->node.at[at - 1]));
     }
     for (uint32_t i = 0; i < b->first && i < d->n; i++) {
         d->how[i] |= s->how[i];

@@ -55,8 +55,7 @@ static int tc__scan_given(tc__scanning *s) {
     }
     for (int i = 0; i < s->n_xs; i++) {
         snprintf(name, sizeof name, "xs[%d]", i);
-        if (!tc__operand_given(&s->f, name, s->xs[i]) ||
-            !tc__meta_get(&s->f, s->xs[i], &m))
+        if (!tc__operand_given(&s->f, name, s->xs[i]) || !tc__meta_get(&s->f, s->xs[i], &m))
             return 0;
         if (!m.rank)
             return tc__fail(s->f.c, TC_E_RANK, "%s: %s is a number and has no rows",
@@ -106,8 +105,8 @@ static int tc__scan_turn(tc__scanning *s) {
 
 // ---- in a region ----
 
-static int tc__loop_mark(const tc__scanning *s, tc__op op, const tc_tensor *in, uint32_t n_in,
-                         const int64_t *word, uint32_t words) {
+static int tc__loop_mark(const tc__scanning *s, tc__op op, const tc_tensor *in,
+                         uint32_t n_in, const int64_t *word, uint32_t words) {
     tc__call k;
     memset(&k, 0, sizeof k);
     k.op = op, k.in = in, k.n_in = n_in, k.attr = word, k.n_attr = words;
@@ -222,13 +221,24 @@ static int tc__scan_put(tc__scanning *s, int64_t t) {
     return 1;
 }
 
-// Row t of all xs; behind the last one zeros.
+// Copies of the carries: a body may write them in place.
+static int tc__scan_carries(tc__scanning *s, const tc_tensor *carry) {
+    int ok = 1;
+    for (int i = 0; i < s->n_carry && ok; i++) {
+        s->in[i] = tc_clone_at(carry[i], s->f.file, s->f.line);
+        ok = s->in[i].id != 0;
+    }
+    return ok;
+}
+
+// Copies of row t of all xs; behind the last one zeros.
 static int tc__scan_rows(tc__scanning *s, int64_t t) {
     for (int i = 0; i < s->n_xs; i++) {
         tc__meta m;
         tc_tensor *x = &s->in[s->n_carry + i];
         if (t < s->turns) {
             *x = tc_select_at(s->xs[i], 0, t, s->f.file, s->f.line);
+            if (x->id) *x = tc_clone_at(*x, s->f.file, s->f.line);
         } else {
             if (!tc__meta_get(&s->f, s->xs[i], &m)) return 0;
             tc_dims d = tc__meta_dims(&m);
@@ -246,8 +256,7 @@ static int tc__scan_eager(tc__scanning *s) {
     for (int i = 0; i < s->n_carry; i++) s->last[i] = s->init[i];
     for (int64_t t = 0; ok && (t < s->turns || (!t && s->n_ys)); t++) {
         tc_scope_begin(s->f.c);
-        memcpy(s->in, s->last, (size_t)s->n_carry * sizeof *s->in);
-        ok = tc__scan_rows(s, t) && tc__scan_turn(s);
+        ok = tc__scan_carries(s, s->last) && tc__scan_rows(s, t) && tc__scan_turn(s);
         for (int i = 0; i < s->n_carry && ok && t < s->turns; i++) s->last[i] = s->out[i];
         // Rows go where they are of the scope around.
         tc_tensor keep[2 * TC__LOOP_MOST];
@@ -299,7 +308,7 @@ TCDEF tc_status tc_scan_at(tc_body body, void *user, const tc_tensor *init, int 
 // ---- branches: loops of one turn or none ----
 
 typedef struct tc__branching {
-    tc__scanning s; // about the predicate
+    tc__scanning s;  // about the predicate
     tc_body body[2]; // if it is false, if it is true
     void *user;
     const tc_tensor *in;
@@ -325,13 +334,15 @@ static int tc__branch_given(const tc__branching *b) {
     if (!b->body[0] || !b->body[1])
         return tc__fail(f->c, TC_E_NULL, "%s: a body is null", f->who);
     if (b->n_in < 0 || b->n_out < 1 || b->n_out >= TC__LOOP_MOST)
-        return tc__fail(f->c, TC_E_ARG, "%s: n_in is %d, n_out %d; 1 to %d results are possible",
-                        f->who, b->n_in, b->n_out, TC__LOOP_MOST - 1);
+        return tc__fail(f->c, TC_E_ARG,
+                        "%s: n_in is %d, n_out %d; 1 to %d results are possible", f->who,
+                        b->n_in, b->n_out, TC__LOOP_MOST - 1);
     if ((b->n_in && !b->in) || !b->out)
         return tc__fail(f->c, TC_E_NULL, "%s: %s is null", f->who, b->out ? "in" : "out");
     if (tc__is_float(f->x.dtype) || tc__meta_elements(&f->x) != 1)
-        return tc__fail(f->c, TC_E_DTYPE, "%s: the predicate is %s%s; one bool or integer is needed",
-                        f->who, tc__dtype(f->x.dtype)->name, tc__dims_text(&f->x, x));
+        return tc__fail(f->c, TC_E_DTYPE,
+                        "%s: the predicate is %s%s; one bool or integer is needed", f->who,
+                        tc__dtype(f->x.dtype)->name, tc__dims_text(&f->x, x));
     for (int i = 0; i < b->n_in; i++) {
         snprintf(name, sizeof name, "in[%d]", i);
         if (!tc__operand_given(f, name, b->in[i])) return 0;
@@ -453,8 +464,7 @@ static void tc__while_body(tc_ctx *c, const tc_tensor *in, tc_tensor *out, void 
     out[w->n] = tc__null();
     w->body(c, in, out, w->user);
     if (!tc__core_of(c)->unit_item) w->test(c, out, &out[w->n], w->user);
-    if (out[w->n].id)
-        out[w->n] = tc_reshape_at(out[w->n], tc_dims_of(0, NULL), file, line);
+    if (out[w->n].id) out[w->n] = tc_reshape_at(out[w->n], tc_dims_of(0, NULL), file, line);
     out[w->n + 1] = tc_add_s_at(in[w->n + 1], 1, file, line);
 }
 
@@ -506,8 +516,7 @@ static int tc__while_eager(tc__asking *w, const tc_tensor *init, tc_tensor *out)
     for (int64_t t = 0; t < s->turns && more > 0; t++) {
         more = tc__while_asks(w, out);
         if (more <= 0) break;
-        memcpy(s->in, out, (size_t)w->n * sizeof *out);
-        if (!tc__scan_turn(s)) return 0;
+        if (!tc__scan_carries(s, out) || !tc__scan_turn(s)) return 0;
         memcpy(out, s->out, (size_t)w->n * sizeof *out);
     }
     for (int i = 0; i < w->n && more >= 0; i++)

@@ -90,7 +90,8 @@ static uint32_t tc__loop_deeper(const tc__graph *g, uint32_t a, uint32_t b) {
 static uint32_t tc__loop_named(const tc__graph *g, tc__ix e) {
     uint32_t in = 0;
     for (uint32_t i = 0; i < g->loop.count && !tc__ix_is_const(e); i++)
-        if (tc__ix_has_sym(g->ix, e, g->loop.at[i].slot)) in = tc__loop_deeper(g, in, i + 1);
+        if (tc__ix_has_sym(g->ix, e, g->loop.at[i].slot))
+            in = tc__loop_deeper(g, in, i + 1);
     return in;
 }
 

@@ -44,8 +44,8 @@ typedef struct tc__node {
     uint8_t level;  // GROUP and LOOP: tc__level
     uint8_t device; // TENSOR: number of the one that it is computed on; 0 = the host
     uint16_t phase; // GROUP and LOOP
-    uint16_t loop;  // TENSOR, behind pass/loops.c: 1 + the innermost that it is in; 0 = none
-    uint32_t id;    // position in graph->node
+    uint16_t loop; // TENSOR, behind pass/loops.c: 1 + the innermost that it is in; 0 = none
+    uint32_t id;   // position in graph->node
     uint32_t n_in, n_attr;
     uint32_t *in;                // ids of operands, owned by the graph
     int64_t *attr;               // words by op, named in ops.def; owned by the graph
@@ -69,15 +69,16 @@ typedef struct tc__composite {
 // A loop of a TENSOR graph. What is made of `turn` or of a CARRY is in it, and not outside but through CARRIED
 // and STACKED.
 typedef struct tc__rounds {
-    tc__ix turn;          // the symbol that is the number of the turn,
-    uint32_t slot;        //   of this slot
-    tc__ix turns;         // how many there are
-    uint32_t outer;       // 1 + the loop around it; 0 = none
-    int backward;         // the last row comes first
-    uint32_t times, go;   // 1 + the carry that tells how many turns, or whether there is another; 0 = none
-    uint32_t count;       // 1 + the carry that counts those
-    uint32_t asked;       // behind pass/loops.c: the memory of `times` or `go`
-    uint32_t chain;       // 1 + its last NEXT; 0 = none, or the graph is not that of a builder,
+    tc__ix turn;    // the symbol that is the number of the turn,
+    uint32_t slot;  //   of this slot
+    tc__ix turns;   // how many there are
+    uint32_t outer; // 1 + the loop around it; 0 = none
+    int backward;   // the last row comes first
+    uint32_t times,
+        go; // 1 + the carry that tells how many turns, or whether there is another; 0 = none
+    uint32_t count; // 1 + the carry that counts those
+    uint32_t asked; // behind pass/loops.c: the memory of `times` or `go`
+    uint32_t chain; // 1 + its last NEXT; 0 = none, or the graph is not that of a builder,
     uint32_t first, last; //   as these: its nodes are among those from first to before last
 } tc__rounds;
 
@@ -112,9 +113,9 @@ typedef struct tc__graph {
     TC__VEC(tc__node *) aside;        //   and nodes that only these name
     tc__map composite_of;             //   and the last one of each node that is a result
     tc__map ids;                      // hash -> id, TENSOR and GROUP nodes
-    TC__VEC(tc__rounds) loop;           // TENSOR
+    TC__VEC(tc__rounds) loop;         // TENSOR
     TC__VEC(tc__lasting) memory;      //   and behind pass/loops.c what lasts there,
-    TC__VEC(tc__spot) place;         //   and where it is read and stored:
+    TC__VEC(tc__spot) place;          //   and where it is read and stored:
     uint32_t placed;                  //   number of the INPUT that is the first
     const struct tc__step *from; // the call that is being built: of the nodes made next,
     int device;                  //   and where those are that have no operand

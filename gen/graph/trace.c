@@ -151,14 +151,14 @@ typedef struct tc__visit {
     tc__branch *branch;          // that it makes steps in; NULL = none yet
     const tc__relation *pending; // conditions of the step that is being made
     uint32_t n_pending;
-    int exact;    // the program being made is for the sizes of this visit alone
-    int in_place; //   and reads externals behind what it stores in them
-    int writes;   // some step writes in place
-    int broken;   // a value was read although the region asked for fullgraph
-    int left;     // some code of it ran eagerly: tc_disable_begin
-    int no_grad;  // begins of tc_no_grad_begin without their end
+    int exact;      // the program being made is for the sizes of this visit alone
+    int in_place;   //   and reads externals behind what it stores in them
+    int writes;     // some step writes in place
+    int broken;     // a value was read although the region asked for fullgraph
+    int left;       // some code of it ran eagerly: tc_disable_begin
+    int no_grad;    // begins of tc_no_grad_begin without their end
     uint32_t loops; // LOOP steps so far
-    int let_go;   // it is over and has no externals any more
+    int let_go;     // it is over and has no externals any more
     int young; // one of the first runs of its program: what is read late is not known yet
     tc__site begin;
     int device;    // its home where no tensor decides: the default when it began

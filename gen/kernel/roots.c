@@ -67,7 +67,7 @@ typedef struct tc__cluster {
     uint32_t taps;  // body nodes that its roots have beyond one for each op
     uint32_t size;  // body nodes at most
     uint32_t buffers;
-    int device; // that it runs on
+    int device;    // that it runs on
     uint32_t loop; // that it is in, as tc__node.loop
     int alive;
 } tc__cluster;
@@ -315,7 +315,8 @@ static void tc__force_opaque(tc__schedule *s, const tc__node *n) {
 static void tc__force_outer(tc__schedule *s, const tc__node *n) {
     for (uint32_t i = 0; i < n->n_in && n->loop; i++) {
         tc__origin o = tc__origin_of(s, n->in[i]);
-        if (o.first->loop != n->loop && tc__origin_is_computed(&o) && o.least->loop != n->loop)
+        if (o.first->loop != n->loop && tc__origin_is_computed(&o) &&
+            o.least->loop != n->loop)
             s->forced[o.least->id] = 1;
     }
 }

@@ -340,7 +340,8 @@ static int tc__cluster_ready(const tc__schedule *s, uint32_t group, const uint8_
 static int tc__loop_ready(const tc__schedule *s, uint32_t loop, uint8_t *done) {
     int ready = 1;
     for (uint32_t i = 0; i < s->cluster.count; i++)
-        if (s->cluster.at[i].alive && tc__loop_has(s->g, loop, s->cluster.at[i].loop)) done[i] |= 2;
+        if (s->cluster.at[i].alive && tc__loop_has(s->g, loop, s->cluster.at[i].loop))
+            done[i] |= 2;
     for (uint32_t i = 0; i < s->cluster.count && ready; i++)
         if (done[i] & 2) ready = tc__cluster_ready(s, i, done);
     for (uint32_t i = 0; i < s->cluster.count; i++) done[i] &= 1;
@@ -377,7 +378,9 @@ static int tc__emit_inside(tc__schedule *s, uint32_t loop, uint8_t *done) {
     while (left && made > 0) {
         made = left = 0;
         for (uint32_t i = 0; i < s->cluster.count && made >= 0; i++) {
-            if (!s->cluster.at[i].alive || done[i] || !tc__loop_has(s->g, loop, s->cluster.at[i].loop)) continue;
+            if (!s->cluster.at[i].alive || done[i] ||
+                !tc__loop_has(s->g, loop, s->cluster.at[i].loop))
+                continue;
             int one = tc__emit_one(s, i, loop, done);
             left |= !one, made = one < 0 ? one : made | one;
         }

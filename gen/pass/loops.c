@@ -27,7 +27,7 @@ static uint32_t tc__spot_add(tc__unroll *u, tc__spot_kind kind, uint32_t memory)
 }
 
 static uint32_t tc__spot_memory(tc__unroll *u, uint32_t loop, int stacked,
-                                 const tc__node *row) {
+                                const tc__node *row) {
     tc__lasting m;
     memset(&m, 0, sizeof m);
     m.loop = loop, m.stacked = stacked, m.dtype = row->dtype, m.device = row->device;
@@ -40,7 +40,7 @@ enum { TC__SPOT_MARK = 1 << 30 }; // DETACH nodes that are stores are like no ot
 
 // New node a, stored at a place, in `loop`.
 static tc__node *tc__spot_store(tc__unroll *u, tc__spot_kind kind, uint32_t memory,
-                                 const tc__node *a, uint32_t loop) {
+                                const tc__node *a, uint32_t loop) {
     uint32_t place = tc__spot_add(u, kind, memory);
     int64_t mark = (int64_t)TC__SPOT_MARK + place;
     tc__node *n = tc__make1(u->w.to, TC_OP_DETACH, a, a->rank, a->dims, &mark, 1);
@@ -51,8 +51,8 @@ static tc__node *tc__spot_store(tc__unroll *u, tc__spot_kind kind, uint32_t memo
 
 // What lies at a place, with the sizes of old node n, behind so many stores.
 static tc__node *tc__spot_input(tc__unroll *u, tc__spot_kind kind, uint32_t memory,
-                                 const tc__node *old, uint32_t *in, uint32_t n_in,
-                                 uint32_t loop) {
+                                const tc__node *old, uint32_t *in, uint32_t n_in,
+                                uint32_t loop) {
     uint32_t place = tc__spot_add(u, kind, memory);
     int64_t external = (int64_t)u->w.to->placed + place;
     tc__node m = *old;
@@ -94,8 +94,8 @@ static tc__node *tc__unroll_carry(tc__unroll *u, const tc__node *n) {
     tc__rounds *l = &u->w.to->loop.at[loop];
     u->w.to->memory.at[memory].number = number;
     if (number + 1 == l->times || number + 1 == l->go) l->asked = memory;
-    tc__node *first = tc__spot_store(u, TC__SPOT_FIRST, memory, init,
-                                      u->w.from->loop.at[loop].outer);
+    tc__node *first =
+        tc__spot_store(u, TC__SPOT_FIRST, memory, init, u->w.from->loop.at[loop].outer);
     return first ? tc__spot_input(u, TC__SPOT_NOW, memory, n, &first->id, 1, loop + 1)
                  : NULL;
 }
@@ -127,8 +127,8 @@ static int tc__unroll_close(tc__unroll *u, uint32_t loop) {
                 row ? tc__spot_memory(u, loop, 1, a)
                     : tc__carry_memory(u->w.to, loop, n->attr[TC__NEXT_NUMBER]);
             if (u->w.failed) return 0;
-            const tc__node *s = tc__spot_store(
-                u, row ? TC__SPOT_ROW : TC__SPOT_NEXT, memory, a, loop + 1);
+            const tc__node *s =
+                tc__spot_store(u, row ? TC__SPOT_ROW : TC__SPOT_NEXT, memory, a, loop + 1);
             if (!s) return 0;
             made = u->w.at[i] = s->id; // of what is stacked: until it is made itself
         } else if (row && u->made[i]) {
@@ -147,9 +147,9 @@ static tc__node *tc__unroll_left(tc__unroll *u, const tc__node *n, uint32_t loop
     if (!tc__unroll_close(u, loop)) return NULL;
     uint32_t outer = u->w.from->loop.at[loop].outer;
     if (!stacked)
-        return tc__spot_input(
-            u, TC__SPOT_LEFT, tc__carry_memory(u->w.to, loop, n->attr[TC__NEXT_NUMBER]), n,
-            u->stores.at, (uint32_t)u->stores.count, outer);
+        return tc__spot_input(u, TC__SPOT_LEFT,
+                              tc__carry_memory(u->w.to, loop, n->attr[TC__NEXT_NUMBER]), n,
+                              u->stores.at, (uint32_t)u->stores.count, outer);
     for (uint32_t i = 0; i < u->stores.count; i++) // its own first: see tc__unroll_close
         if (u->stores.at[i] == u->w.at[n->id]) row = i;
     uint32_t was = u->stores.at[0];
@@ -157,7 +157,7 @@ static tc__node *tc__unroll_left(tc__unroll *u, const tc__node *n, uint32_t loop
     const tc__spot *p = u->w.to->place.at;
     while (p->node != u->stores.at[0]) p++;
     return tc__spot_input(u, TC__SPOT_ALL, p->memory, n, u->stores.at,
-                           (uint32_t)u->stores.count, outer);
+                          (uint32_t)u->stores.count, outer);
 }
 
 static tc__node *tc__unroll_node(tc__unroll *u, const tc__node *n) {
@@ -177,7 +177,8 @@ static tc__node *tc__unroll_node(tc__unroll *u, const tc__node *n) {
 static int tc__unroll_make(tc__unroll *u, uint32_t id) {
     tc__unroll_wait(u, id);
     while (u->waiting.count && !u->w.failed) {
-        uint32_t at = u->waiting.at[u->waiting.count - 1], waits = (uint32_t)u->waiting.count;
+        uint32_t at = u->waiting.at[u->waiting.count - 1],
+                 waits = (uint32_t)u->waiting.count;
         const tc__node *n = u->w.from->node.at[at];
         if (!u->made[at]) {
             for (uint32_t i = 0; i < n->n_in; i++) tc__unroll_wait(u, n->in[i]);
