@@ -157,7 +157,7 @@ static void run_case(case_of f) {
 
 // The tensors that a body uses beside its own.
 #define GIVEN  ((given *)user)
-#define UNUSED ((void)tc, (void)user)
+#define UNUSED ((void)tc, (void)in, (void)user)
 
 // A loop with one carry over x, whose last carry and rows are results.
 static int scan_one(tc_body body, given *g, tc_tensor init, tc_tensor x, tc_tensor *out) {
@@ -619,4 +619,520 @@ CASE(a_loop_in_one_that_asks) {
     init[0] = g->h, init[1] = tc_scalar(tc, 0, TC_I32);
     tc_while(is_small, scan_while, g, init, 2, 20, out);
     return 2;
+}
+
+// ---- programs: what changes from visit to visit needs no other ----
+
+// f32 [rows, batch, 2]: 1, 2, 3, ...
+static tc_tensor counted(tc_ctx *tc, int rows, int batch) {
+    return tc_reshape(line(tc, rows * batch * 2, 1, 1), TC_DIMS(rows, batch, 2));
+}
+
+static double sum_to(double n) { return n * (n + 1) / 2; }
+
+BOTH(any_number_of_rows_and_batch_is_two_programs) {
+    for (int visit = 0; visit < 12; visit++) {
+        int rows = 1 + visit * 5 % 7, batch = 1 + visit * 3 % 4;
+        tc_tensor x = counted(tc, rows, batch), last, ys;
+        tc_tensor init = tc_zeros(tc, TC_DIMS(batch, 2), TC_F32);
+        BEGIN("any");
+        tc_scan(running_sum, NULL, &init, 1, &x, 1, &last, &ys, 1);
+        tc_tensor sum = tc_sum_all(last), end = tc_sum_all(tc_select(ys, 0, -1));
+        END();
+        CHECK_NEAR(AT(sum, 0), sum_to(rows * batch * 2), 0);
+        CHECK_NEAR(AT(end, 0), sum_to(rows * batch * 2), 0);
+        CHECK_NEAR(AT(ys, 0), 1, 0);
+        CHECK_EQ(tc_dim(ys, 0), rows);
+    }
+    CHECK(tc_stats_get(tc).programs <= 4);
+}
+
+BOTH(no_rows_beside_many) {
+    int rows[] = {3, 5, 0, 4, 0, 1};
+    for (int visit = 0; visit < 6; visit++) {
+        tc_tensor x = counted(tc, rows[visit], 1), init = line(tc, 2, 10, 0), last, ys;
+        init = tc_reshape(init, TC_DIMS(1, 2));
+        BEGIN("none");
+        tc_scan(running_sum, NULL, &init, 1, &x, 1, &last, &ys, 1);
+        END();
+        CHECK_EQ(tc_numel(ys), 2 * rows[visit]);
+        CHECK_NEAR(AT(last, 0) + AT(last, 1), 20 + sum_to(2 * rows[visit]), 0);
+    }
+}
+
+BODY(scaled_sum) {
+    UNUSED;
+    out[0] = tc_add(in[0], tc_mul(in[1], *(tc_tensor *)user));
+}
+
+BOTH(captured_tensors_change_their_contents) {
+    tc_tensor x = line(tc, 4, 1, 1), w = line(tc, 1, 1, 0), last;
+    tc_tensor init = tc_scalar(tc, 0, TC_F32);
+    w = tc_reshape(w, tc_shape(init));
+    for (int visit = 1; visit < 5; visit++) {
+        BEGIN("captured");
+        tc_scan(scaled_sum, &w, &init, 1, &x, 1, &last, NULL, 0);
+        END();
+        CHECK_NEAR(AT(last, 0), 10 * visit, 0);
+        tc_add_s_(w, 1);
+    }
+    CHECK_EQ(tc_stats_get(tc).programs, 1);
+}
+
+BOTH(predicates_change_in_one_program) {
+    given g = give(tc, 3);
+    tc_tensor h = tc_ones(tc, TC_DIMS(2, 2), TC_F32), out[2];
+    g.w = tc_full(tc, TC_DIMS(2, 2), 3, TC_F32), g.b = line(tc, 2, 5, 0);
+    for (int visit = 0; visit < 6; visit++) {
+        int yes = visit % 3 == 1;
+        tc_tensor p = tc_full(tc, TC_DIMS(1), yes, visit < 6 ? TC_I32 : TC_BOOL);
+        BEGIN("branch");
+        CHECK_EQ(tc_cond(p, doubled, multiplied, &g, &h, 1, out, 2), TC_OK);
+        END();
+        CHECK_NEAR(AT(out[0], 3), yes ? 2 : 6, 0);
+        CHECK_NEAR(AT(out[1], 0), yes ? 4 : 5, 0);
+    }
+    CHECK_EQ(tc_stats_get(tc).programs, 1);
+}
+
+BODY(below_hundred) { UNUSED, out[0] = tc_lt_s(in[0], 100); }
+
+BODY(twice_and_count) {
+    UNUSED;
+    out[0] = tc_mul_s(in[0], 2), out[1] = tc_add_s(in[1], 1);
+}
+
+BOTH(turns_change_in_one_program) {
+    static const double from[] = {60, 1, 200, 99, 10};
+    static const int turns[] = {1, 7, 0, 1, 4};
+    for (int visit = 0; visit < 5; visit++) {
+        tc_tensor init[2], out[2];
+        init[0] = tc_full(tc, TC_DIMS(1), from[visit], TC_F32);
+        init[1] = tc_full(tc, TC_DIMS(1), 0, TC_F32);
+        BEGIN("turns");
+        CHECK_EQ(tc_while(below_hundred, twice_and_count, NULL, init, 2, 20, out), TC_OK);
+        END();
+        CHECK_NEAR(AT(out[0], 0), ldexp(from[visit], turns[visit]), 0);
+        CHECK_NEAR(AT(out[1], 0), turns[visit], 0);
+    }
+    CHECK_EQ(tc_stats_get(tc).programs, 1);
+}
+
+// ---- functions ----
+
+static int bodies; // how often the body of a function ran
+
+BODY(scanning_function) {
+    bodies++;
+    tc_tensor ys;
+    tc_scan(running_sum, user, &in[0], 1, &in[1], 1, &out[0], &ys, 1);
+    out[1] = tc_mul_s(ys, 2);
+    (void)tc;
+}
+
+BOTH(a_function_with_a_loop_skips_its_body) {
+    tc_fn *f = tc_compile(tc, scanning_function, NULL, 0, NULL);
+    for (int visit = 0; visit < 6; visit++) {
+        tc_tensor in[2], out[2];
+        in[0] = tc_zeros(tc, TC_DIMS(2), TC_F32);
+        in[1] = tc_reshape(line(tc, 8, visit, 1), TC_DIMS(4, 2));
+        CALL(f, in, 2, out, 2);
+        CHECK_NEAR(AT(out[0], 0), 12 + 4 * visit, 0);
+        CHECK_NEAR(AT(out[1], 7), 2 * (16 + 4 * visit), 0);
+    }
+    CHECK_EQ(bodies, 2);
+    for (int rows = 1; rows < 7; rows++) {
+        tc_tensor in[2], out[2];
+        in[0] = tc_zeros(tc, TC_DIMS(2), TC_F32);
+        in[1] = tc_reshape(line(tc, 2 * rows, 1, 0), TC_DIMS(rows, 2));
+        CALL(f, in, 2, out, 2);
+        CHECK_NEAR(AT(out[0], 0), rows, 0);
+    }
+    CHECK(tc_stats_get(tc).programs <= 4);
+    tc_fn_free(f);
+}
+
+BODY(triple) { UNUSED, out[0] = tc_mul_s(in[0], 3); }
+
+BODY(calls_a_function) {
+    tc_tensor t;
+    UNUSED;
+    CHECK_EQ(tc_call((tc_fn *)user, &in[1], 1, &t, 1), TC_OK);
+    out[0] = tc_add(in[0], t);
+}
+
+BOTH(a_call_in_a_body) {
+    tc_fn *f = tc_compile(tc, triple, NULL, 0, NULL);
+    tc_tensor x = line(tc, 4, 1, 1), init = tc_scalar(tc, 0, TC_F32), last;
+    CHECK_EQ(tc_scan(calls_a_function, f, &init, 1, &x, 1, &last, NULL, 0), TC_OK);
+    CHECK_NEAR(AT(last, 0), 30, 0);
+    for (int visit = 0; visit < 3; visit++) {
+        BEGIN("calls");
+        CHECK_EQ(tc_scan(calls_a_function, f, &init, 1, &x, 1, &last, NULL, 0), TC_OK);
+        END();
+        CHECK_NEAR(AT(last, 0), 30, 0);
+    }
+    tc_fn_free(f);
+}
+
+// ---- errors ----
+
+// What fails outside and in a region, and is followed by work that does not.
+typedef tc_status (*wrong)(tc_ctx *tc);
+
+static void expect(tc_ctx *tc, int region, wrong f, tc_status item, const char *text,
+                   int line_number) {
+    tc_tensor x = line(tc, 4, 1, 1), init = tc_scalar(tc, 0, TC_F32), last = tc_null();
+    if (region) BEGIN("wrong");
+    tc_status s = f(tc);
+    if (s != item)
+        test_fail(__FILE__, line_number, "%s: it gives %s (%s)", region ? "in" : "out",
+                  tc_status_name(s), tc_error_text(tc));
+    if (region) CHECK_EQ(tc_trace_end(tc), item);
+    expect_error(tc, item, text, __FILE__, line_number);
+    if (region) BEGIN("right");
+    CHECK_EQ(tc_scan(running_sum, NULL, &init, 1, &x, 1, &last, NULL, 0), TC_OK);
+    if (region) END();
+    CHECK_NEAR(AT(last, 0), 10, 0);
+}
+
+#define IN_REGION(f, item, text) expect(tc, 1, (f), (item), (text), __LINE__)
+#define OUTSIDE(f, item, text)   expect(tc, 0, (f), (item), (text), __LINE__)
+#define WRONG(f, item, text)                                                               \
+    do {                                                                                   \
+        IN_REGION(f, item, text);                                                          \
+        OUTSIDE(f, item, text);                                                            \
+    } while (0)
+
+// A loop over four numbers with one carry, that begins with 0.
+static tc_status scan_numbers(tc_ctx *tc, tc_body body) {
+    tc_tensor x = tc_arange(tc, 0, 4, 1, TC_F32), last = x, ys = x;
+    tc_tensor init = tc_scalar(tc, 0, TC_F32);
+    tc_status s = tc_scan(body, NULL, &init, 1, &x, 1, &last, &ys, 1);
+    CHECK(!s || tc_is_null(last));
+    CHECK(!s || tc_is_null(ys));
+    return s;
+}
+
+static tc_status no_body(tc_ctx *tc) { return scan_numbers(tc, NULL); }
+
+static tc_status no_xs(tc_ctx *tc) {
+    tc_tensor init = tc_scalar(tc, 0, TC_F32), last;
+    return tc_scan(running_sum, NULL, &init, 1, NULL, 0, &last, NULL, 0);
+}
+
+static tc_status nothing_to_give(tc_ctx *tc) {
+    tc_tensor x = tc_arange(tc, 0, 4, 1, TC_F32);
+    return tc_scan(running_sum, NULL, NULL, 0, &x, 1, NULL, NULL, 0);
+}
+
+static tc_status other_rows(tc_ctx *tc) {
+    tc_tensor x[2], last;
+    x[0] = tc_arange(tc, 0, 4, 1, TC_F32), x[1] = tc_arange(tc, 0, 5, 1, TC_F32);
+    return tc_scan(running_sum, NULL, x, 1, x, 2, &last, NULL, 0);
+}
+
+static tc_status rows_of_a_number(tc_ctx *tc) {
+    tc_tensor x = tc_scalar(tc, 4, TC_F32), last;
+    return tc_scan(running_sum, NULL, &x, 1, &x, 1, &last, NULL, 0);
+}
+
+static tc_status null_init(tc_ctx *tc) {
+    tc_tensor x = tc_arange(tc, 0, 4, 1, TC_F32), last;
+    return tc_scan(running_sum, NULL, NULL, 1, &x, 1, &last, NULL, 0);
+}
+
+static tc_status null_ys(tc_ctx *tc) {
+    tc_tensor x = tc_arange(tc, 0, 4, 1, TC_F32);
+    return tc_scan(running_sum, NULL, NULL, 0, &x, 1, NULL, NULL, 1);
+}
+
+static tc_status too_many(tc_ctx *tc) {
+    tc_tensor x[65], last[65];
+    for (int i = 0; i < 65; i++) x[i] = tc_arange(tc, 0, 4, 1, TC_F32);
+    tc_status s = tc_scan(running_sum, NULL, x, 65, x, 1, last, NULL, 0);
+    CHECK(tc_is_null(last[64]));
+    return s;
+}
+
+BODY(gets_larger) {
+    UNUSED;
+    out[0] = tc_unsqueeze(in[0], 0), out[1] = in[1];
+}
+BODY(gets_wider) { UNUSED, out[0] = tc_cast(in[0], TC_F64), out[1] = in[1]; }
+BODY(sets_one) { UNUSED, out[0] = in[0]; }
+BODY(sets_none) { (void)tc, (void)in, (void)out, (void)user; }
+static tc_status larger(tc_ctx *tc) { return scan_numbers(tc, gets_larger); }
+static tc_status wider(tc_ctx *tc) { return scan_numbers(tc, gets_wider); }
+static tc_status one_is_not_set(tc_ctx *tc) { return scan_numbers(tc, sets_one); }
+static tc_status none_is_set(tc_ctx *tc) { return scan_numbers(tc, sets_none); }
+
+BOTH(errors_of_what_is_given) {
+    WRONG(no_body, TC_E_NULL, "tc_scan: the body is null");
+    WRONG(no_xs, TC_E_ARG, "tc_scan: there are no xs");
+    WRONG(nothing_to_give, TC_E_ARG, "neither carries nor ys");
+    WRONG(other_rows, TC_E_SHAPE, "xs[0] has 4 rows, xs[1] 5");
+    WRONG(rows_of_a_number, TC_E_RANK, "xs[0] is a number and has no rows");
+    WRONG(null_init, TC_E_NULL, "init is null");
+    WRONG(null_ys, TC_E_NULL, "ys is null");
+    WRONG(too_many, TC_E_ARG, "65 carries");
+}
+
+BOTH(errors_of_what_the_body_gives) {
+    WRONG(larger, TC_E_SHAPE, "out[0] of the body is f32[1], carry 0 was f32[]");
+    WRONG(wider, TC_E_DTYPE, "out[0] of the body is f64[], carry 0 was f32[]");
+    WRONG(one_is_not_set, TC_E_NULL, "out[1] of the body");
+    WRONG(none_is_set, TC_E_NULL, "out[0] of the body");
+}
+
+static tc_tensor outside; // of what bodies reach for
+
+BODY(writes_outside) {
+    UNUSED;
+    tc_add_s_(outside, 1);
+    out[0] = out[1] = tc_add(in[0], in[1]);
+}
+
+static tc_status write_outside(tc_ctx *tc) { return scan_numbers(tc, writes_outside); }
+
+BODY(draws) {
+    UNUSED, out[0] = out[1] = tc_add(in[0], tc_rand(tc, tc_shape(in[0]), TC_F32));
+}
+BODY(drops) { UNUSED, out[0] = out[1] = tc_add(in[0], tc_dropout(in[1], 0.5)); }
+BODY(reads) {
+    UNUSED;
+    out[0] = out[1] = tc_add_s(in[0], tc_item(in[1]));
+}
+BODY(reads_bytes) {
+    float x = 0;
+    UNUSED;
+    tc_read(in[1], &x, sizeof x);
+    out[0] = out[1] = in[0];
+}
+BODY(keeps) { UNUSED, out[0] = out[1] = tc_keep(tc_add(in[0], in[1])); }
+static tc_status draw(tc_ctx *tc) { return scan_numbers(tc, draws); }
+static tc_status drop(tc_ctx *tc) { return scan_numbers(tc, drops); }
+static tc_status read_item(tc_ctx *tc) { return scan_numbers(tc, reads); }
+static tc_status read_bytes(tc_ctx *tc) { return scan_numbers(tc, reads_bytes); }
+static tc_status keep(tc_ctx *tc) { return scan_numbers(tc, keeps); }
+
+BOTH(errors_of_what_a_body_may_not) {
+    outside = line(tc, 4, 1, 1);
+    IN_REGION(write_outside, TC_E_UNSUPPORTED,
+              "what is from outside of it is not written in place; make that a carry");
+    CHECK_NEAR(AT(outside, 0), 1, 0);
+    IN_REGION(draw, TC_E_UNSUPPORTED, "nothing random is drawn; draw before the loop");
+    IN_REGION(drop, TC_E_UNSUPPORTED, "nothing random is drawn; draw before the loop");
+    IN_REGION(read_item, TC_E_UNSUPPORTED, "no value is read");
+    IN_REGION(read_bytes, TC_E_UNSUPPORTED, "no value is read");
+    IN_REGION(keep, TC_E_UNSUPPORTED, "nothing is kept; give it as a result");
+}
+
+BODY(ends_the_region) {
+    UNUSED;
+    tc_trace_end(tc);
+    out[0] = out[1] = tc_add(in[0], in[1]);
+}
+BODY(begins_the_region) {
+    UNUSED;
+    BEGIN("wrong");
+    out[0] = out[1] = tc_add(in[0], in[1]);
+}
+BODY(begins_a_region) {
+    UNUSED;
+    BEGIN("inner");
+    out[0] = out[1] = tc_add(in[0], in[1]);
+}
+BODY(has_a_region) {
+    UNUSED;
+    BEGIN("inner");
+    out[0] = out[1] = tc_add(in[0], in[1]);
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+}
+BODY(disables) {
+    UNUSED;
+    tc_disable_begin(tc);
+    out[0] = out[1] = in[0];
+}
+static tc_status end_region(tc_ctx *tc) { return scan_numbers(tc, ends_the_region); }
+static tc_status begin_again(tc_ctx *tc) { return scan_numbers(tc, begins_the_region); }
+static tc_status begin_region(tc_ctx *tc) { return scan_numbers(tc, begins_a_region); }
+static tc_status disable(tc_ctx *tc) { return scan_numbers(tc, disables); }
+
+BOTH(regions_are_not_ended_in_a_body) {
+    tc_tensor x = line(tc, 4, 1, 1), init = tc_scalar(tc, 0, TC_F32), last, ys;
+    IN_REGION(end_region, TC_E_REGION, "tc_trace_end: region \"wrong\" is open around");
+    IN_REGION(begin_again, TC_E_REGION, "tc_trace_begin: region \"wrong\" is open around");
+    IN_REGION(begin_region, TC_E_REGION, "has a tc_trace_begin without its other half");
+    IN_REGION(disable, TC_E_REGION, "has a tc_disable_begin or tc_disable_end without");
+    BEGIN("outer");
+    CHECK_EQ(tc_scan(has_a_region, NULL, &init, 1, &x, 1, &last, &ys, 1), TC_OK);
+    END();
+    CHECK_NEAR(AT(last, 0), 10, 0);
+}
+
+// ---- what is of a body ends with it ----
+
+static tc_tensor leaked[2];
+
+BODY(leaks) {
+    UNUSED;
+    leaked[0] = tc_mul_s(in[1], 2), leaked[1] = in[0];
+    out[0] = out[1] = tc_add(in[0], leaked[0]);
+}
+
+BOTH(a_tensor_of_a_body_is_not_used_behind_it) {
+    tc_tensor x = line(tc, 4, 1, 1);
+    for (int i = 0; i < 2; i++) {
+        BEGIN("used");
+        CHECK_EQ(scan_numbers(tc, leaks), TC_OK);
+        CHECK(tc_is_null(tc_add(leaked[i], x)));
+        CHECK_EQ(tc_trace_end(tc), TC_E_DEAD);
+        ERROR(TC_E_DEAD, "loop");
+    }
+}
+
+BOTH(a_tensor_of_a_body_is_not_read_behind_it) {
+    float f[4];
+    for (int i = 0; i < 2; i++) {
+        BEGIN("read_inside");
+        CHECK_EQ(scan_numbers(tc, leaks), TC_OK);
+        CHECK_EQ(tc_read(leaked[i], f, 4), TC_E_DEAD);
+        CHECK_EQ(tc_trace_end(tc), TC_E_DEAD);
+        ERROR(TC_E_DEAD, "loop");
+        BEGIN("read_behind");
+        CHECK_EQ(scan_numbers(tc, leaks), TC_OK);
+        END();
+        CHECK_EQ(tc_read(leaked[i], f, 4), TC_E_DEAD);
+        ERROR(TC_E_DEAD, "loop");
+        CHECK(tc_is_null(tc_neg(leaked[i])));
+        ERROR(TC_E_DEAD, "loop");
+        BEGIN("used_in_another");
+        CHECK(tc_is_null(tc_neg(leaked[i])));
+        CHECK_EQ(tc_trace_end(tc), TC_E_DEAD);
+        ERROR(TC_E_DEAD, "loop");
+    }
+}
+
+BOTH(a_tensor_of_a_body_is_not_kept_nor_written_behind_it) {
+    BEGIN("kept");
+    CHECK_EQ(scan_numbers(tc, leaks), TC_OK);
+    CHECK(tc_is_null(tc_keep(leaked[0])));
+    CHECK_EQ(tc_trace_end(tc), TC_E_DEAD);
+    ERROR(TC_E_DEAD, "loop");
+    BEGIN("written");
+    CHECK_EQ(scan_numbers(tc, leaks), TC_OK);
+    CHECK(tc_is_null(tc_fill_(leaked[1], 2)));
+    CHECK_EQ(tc_trace_end(tc), TC_E_DEAD);
+    ERROR(TC_E_DEAD, "loop");
+}
+
+BODY(leaks_inside) {
+    tc_tensor last, row = tc_reshape(in[1], TC_DIMS(1));
+    UNUSED;
+    tc_scan(leaks, user, &in[0], 1, &row, 1, &last, &leaked[1], 1);
+    out[0] = out[1] = tc_add(last, leaked[0]);
+}
+
+static tc_status leak_inside(tc_ctx *tc) { return scan_numbers(tc, leaks_inside); }
+
+BOTH(a_tensor_of_an_inner_body_is_not_used_in_the_outer_one) {
+    IN_REGION(leak_inside, TC_E_DEAD, "loop");
+}
+
+BOTH(views_of_a_body_end_with_it_too) {
+    BEGIN("views");
+    CHECK_EQ(scan_numbers(tc, leaks), TC_OK);
+    CHECK(tc_is_null(tc_unsqueeze(leaked[1], 0)));
+    CHECK_EQ(tc_trace_end(tc), TC_E_DEAD);
+    ERROR(TC_E_DEAD, "loop");
+}
+
+// ---- errors of branches and of loops that ask ----
+
+BODY(yes_of_two) { UNUSED, out[0] = tc_unsqueeze(in[0], 0); }
+BODY(no_of_one) { UNUSED, out[0] = in[0]; }
+
+static tc_status cond_of(tc_ctx *tc, tc_tensor p, tc_body yes, tc_body no, int n) {
+    tc_tensor x = tc_arange(tc, 0, 4, 1, TC_F32), out[80];
+    for (int i = 0; i < 80; i++) out[i] = x;
+    tc_status s = tc_cond(p, yes, no, NULL, &x, 1, out, n);
+    for (int i = 0; i < n && s; i++) CHECK(tc_is_null(out[i]));
+    return s;
+}
+
+static tc_status float_predicate(tc_ctx *tc) {
+    return cond_of(tc, tc_ones(tc, TC_DIMS(1), TC_F32), no_of_one, no_of_one, 1);
+}
+static tc_status many_predicates(tc_ctx *tc) {
+    return cond_of(tc, tc_ones(tc, TC_DIMS(2), TC_BOOL), no_of_one, no_of_one, 1);
+}
+static tc_status null_predicate(tc_ctx *tc) {
+    return cond_of(tc, tc_null(), no_of_one, no_of_one, 1);
+}
+static tc_status null_branch(tc_ctx *tc) {
+    return cond_of(tc, tc_ones(tc, TC_DIMS(1), TC_BOOL), no_of_one, NULL, 1);
+}
+static tc_status no_result(tc_ctx *tc) {
+    return cond_of(tc, tc_ones(tc, TC_DIMS(1), TC_BOOL), no_of_one, no_of_one, 0);
+}
+static tc_status many_results(tc_ctx *tc) {
+    return cond_of(tc, tc_ones(tc, TC_DIMS(1), TC_BOOL), no_of_one, no_of_one, 64);
+}
+static tc_status unset_branch(tc_ctx *tc) {
+    return cond_of(tc, tc_ones(tc, TC_DIMS(1), TC_BOOL), sets_none, sets_none, 1);
+}
+static tc_status unlike(tc_ctx *tc) {
+    return cond_of(tc, tc_ones(tc, TC_DIMS(1), TC_BOOL), yes_of_two, no_of_one, 1);
+}
+
+BOTH(errors_of_branches) {
+    WRONG(float_predicate, TC_E_DTYPE, "the predicate is f32[1]; one bool or integer");
+    WRONG(many_predicates, TC_E_DTYPE, "the predicate is bool[2]; one bool or integer");
+    WRONG(null_predicate, TC_E_NULL, "tc_cond");
+    WRONG(null_branch, TC_E_NULL, "tc_cond: a body is null");
+    WRONG(no_result, TC_E_ARG, "n_out 0");
+    WRONG(many_results, TC_E_ARG, "n_out 64");
+    WRONG(unset_branch, TC_E_NULL, "out[");
+    IN_REGION(unlike, TC_E_SHAPE, "they must be alike");
+}
+
+BODY(asks_floats) { UNUSED, out[0] = in[0]; }
+BODY(asks_many) { UNUSED, out[0] = tc_gt_s(tc_arange(tc, 0, 3, 1, TC_F32), 0), (void)in; }
+BODY(asks_nothing) { (void)tc, (void)in, (void)out, (void)user; }
+BODY(asks_well) { UNUSED, out[0] = tc_lt_s(in[0], 3); }
+BODY(counts) { UNUSED, out[0] = tc_add_s(in[0], 1); }
+
+static tc_status while_of(tc_ctx *tc, tc_body test, tc_body body, int n, int64_t most) {
+    tc_tensor x[70], out[70];
+    for (int i = 0; i < 70; i++) x[i] = out[i] = tc_scalar(tc, 0, TC_F32);
+    tc_status s = tc_while(test, body, NULL, x, n, most, out);
+    for (int i = 0; i < n && s; i++) CHECK(tc_is_null(out[i]));
+    return s;
+}
+
+static tc_status no_test(tc_ctx *tc) { return while_of(tc, NULL, counts, 1, 9); }
+static tc_status no_turn(tc_ctx *tc) { return while_of(tc, asks_well, NULL, 1, 9); }
+static tc_status none(tc_ctx *tc) { return while_of(tc, asks_well, counts, 0, 9); }
+static tc_status sixty_three(tc_ctx *tc) { return while_of(tc, asks_well, counts, 63, 9); }
+static tc_status less_than_0(tc_ctx *tc) { return while_of(tc, asks_well, counts, 1, -1); }
+static tc_status ask_floats(tc_ctx *tc) { return while_of(tc, asks_floats, counts, 1, 9); }
+static tc_status ask_many(tc_ctx *tc) { return while_of(tc, asks_many, counts, 1, 9); }
+static tc_status ask_nothing(tc_ctx *tc) {
+    return while_of(tc, asks_nothing, counts, 1, 9);
+}
+static tc_status other_carry(tc_ctx *tc) {
+    return while_of(tc, asks_well, gets_larger, 1, 9);
+}
+
+BOTH(errors_of_loops_that_ask) {
+    WRONG(no_test, TC_E_NULL, "tc_while: the test is null");
+    WRONG(no_turn, TC_E_NULL, "tc_while: the body is null");
+    WRONG(none, TC_E_NULL, "tc_while");
+    WRONG(sixty_three, TC_E_ARG, "n is 63");
+    WRONG(less_than_0, TC_E_ARG, "most -1");
+    WRONG(ask_floats, TC_E_DTYPE, "tc_while: out[0] of the test is f32[]; one bool");
+    WRONG(ask_many, TC_E_DTYPE, "tc_while: out[0] of the test is bool[3]; one bool");
+    WRONG(ask_nothing, TC_E_NULL, "out[0] of the test");
+    WRONG(other_carry, TC_E_SHAPE, "out[0] of the body is f32[1], carry 0 was f32[]");
 }
