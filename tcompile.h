@@ -2698,7 +2698,7 @@ TCDEF tc_status tc_scan_at(tc_body body, void *user, const tc_tensor *init, int 
 TCDEF tc_status tc_cond_at(tc_tensor pred, tc_body yes, tc_body no, void *user,
                            const tc_tensor *in, int n_in, tc_tensor *out, int n_out,
                            const char *file, int line);
-// out[] = init[] made again by `body` as long as `test` of them gives in its out[0] one bool that is true, but `most`
+// out[] = init[] made again by `body` as long as `test` of them gives in its out[0] one bool or integer that is not 0, but `most`
 // times at most: then it ends, whatever the test says. Both are recorded, once. n is 1 to 62. Gradients go back through
 // as many turns as there were; memory for `most` is taken then. A device is waited for before each turn.
 TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_tensor *init,
@@ -3051,7 +3051,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xbed48f7bcc14f31cu
+#define TC__BUILD_ID 0xdd2c0dfc810b4b0eu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -9238,6 +9238,8 @@ tc__inner inner[TC__INNER_TOLD];
 int skipped;
 int disabled;
 tc__visit*suspended;
+int bodies;
+int body_depth;
 uint64_t seed,draw;
 int evaluates;
 size_t recorded;
@@ -9301,6 +9303,12 @@ c,TC_E_DEAD,
 "tc_keep it to have it longer",
 who);
 }
+static int tc__fail_looped(tc_ctx*c,const char*who,const tc__step*s){
+return tc__fail(c,TC_E_DEAD,
+"%s: the tensor was made at %s:%d in the body of a loop or branch and "
+"ended with it; give it in out[]",
+who,s->site.file?s->site.file:"?",s->site.line);
+}
 static int tc__fail_dead(tc_ctx*c,const char*who,tc_tensor t){
 tc__values*v=tc__values_of(c);
 const tc__obituary*o=tc__obituary_of(v,t.id);
@@ -9362,6 +9370,8 @@ tc__fail(c,TC_E_STATE,
 v->region->name);
 return NULL;
 }
+if(v->path.at[tc__position(t)]->loop)
+return tc__fail_looped(c,who,v->path.at[tc__position(t)]),(tc__tensor*)NULL;
 return tc__recorder_of(c)->hooks->demand(c,v,tc__position(t));
 }
 static void tc__meta_of_layout(const tc__layout*l,tc__meta*m){
@@ -10027,12 +10037,25 @@ if(ok&&s->op==TC_OP_SHARE)ok=tc__share_bind(c,v,k->attr);
 if(!ok)tc__visit_rewind(c,v,s);
 return ok;
 }
+static int tc__loop_is_open(const tc__step*s,uint32_t loop){
+while(s->loop&&s->loop!=loop){
+uint32_t inner=s->loop;
+while(s->loop>=inner)s=s->parent;
+}
+return s->loop==loop;
+}
+static int tc__is_in_reach(tc_ctx*c,const tc__visit*v,const tc__step*s,tc__op op){
+return!s->loop||op==TC_OP_CARRIED||op==TC_OP_STACKED||
+tc__loop_is_open(v->at,s->loop)||tc__fail_looped(c,tc__called(c,op),s);
+}
 static int tc__call_codes(tc_ctx*c,tc__visit*v,const tc__call*k,uint32_t*code){
 for(uint32_t i=0;i<k->n_in;i++){
 if(k->in[i].id>>TC__SLOT_BITS==v->key){
 code[i]=tc__position(k->in[i]);
-if(code[i]<v->path.count)continue;
+if(code[i]>=v->path.count)
 return tc__fail_dead(c,tc__called(c,k->op),k->in[i]);
+if(!tc__is_in_reach(c,v,v->path.at[code[i]],k->op))return 0;
+continue;
 }
 tc__tensor*t=tc__tensor_need(c,tc__called(c,k->op),k->in[i]);
 if(!t)return 0;
@@ -10234,9 +10257,35 @@ return tc__fail(c,TC_E_TOO_BIG,
 "in each round of the loop at %s:%d",
 r->name,(unsigned)n,at.file?at.file:"?",at.line);
 }
+static uint32_t tc__loop_first(const tc__visit*v){
+const tc__step*s=v->at;
+while(s->parent->loop>=v->at->loop)s=s->parent;
+return s->position;
+}
+static const char*tc__loop_refuses(const tc__visit*v,const tc__call*k){
+uint32_t to=0;
+if(k->op==TC_OP_RANDOM)
+return "nothing random is drawn; draw before the loop, and give it as rows";
+if(k->op==TC_OP_KEEP)return "nothing is kept; give it as a result";
+if(k->op==TC_OP_BREAK)return "no value is read";
+if(k->op!=TC_OP_COPY_)return NULL;
+if(k->in[0].id>>TC__SLOT_BITS==v->key)
+to=tc__memory_of(v,tc__position(k->in[0]));
+else
+to=TC__EXTERNAL;
+return to&TC__EXTERNAL||to<tc__loop_first(v)
+?"what is from outside of it is not written in place; make that a carry"
+:NULL;
+}
+static int tc__loop_allows(tc_ctx*c,const tc__visit*v,const tc__call*k){
+const char*why=v->at->loop?tc__loop_refuses(v,k):NULL;
+return!why||tc__fail(c,TC_E_UNSUPPORTED,"%s: in the body of a loop or branch %s",
+tc__called(c,k->op),why);
+}
 static tc__step*tc__visit_fork(tc_ctx*c,tc__visit*v,const tc__call*k){
 tc__infer q;
 uint32_t bound=(uint32_t)v->external.count;
+if(!tc__loop_allows(c,v,k))return NULL;
 if(!tc__visit_has_room(c,v,k->site)||!tc__call_infer(c,v,k,&q))return NULL;
 tc__step*s=tc__step_new(c,v,k,&q);
 if(!s||!tc__step_view(c,v,s)||!tc__step_hint(v,s)){
@@ -48581,11 +48630,20 @@ tc__inner*in=&r->inner[r->depth-1];
 in->begin=site;
 snprintf(in->name,sizeof in->name,"%s",name);
 }
+static tc_status tc__fail_in_body(tc_ctx*c,const char*who,const tc__region*r){
+tc__fail(
+c,TC_E_REGION,
+"%s: region \"%s\" is open around the loop or branch whose body this is; end it "
+"behind that",
+who,r->name);
+return TC_E_REGION;
+}
 static tc_status tc__region_begin(tc_ctx*c,const char*name,const tc_options*options,
 tc__site site){
 tc__recorder*r=&c->recorder;
-if(r->visit&&tc__same_region(r->visit->region,name,site))
-tc__visit_abandon(c,r->visit,"was begun again before its tc_trace_end");
+int again=r->visit&&tc__same_region(r->visit->region,name,site);
+if(again&&r->bodies)return tc__fail_in_body(c,"tc_trace_begin",r->visit->region);
+if(again)tc__visit_abandon(c,r->visit,"was begun again before its tc_trace_end");
 if(tc__begins_outermost(r)){
 c->here_before=tc__here_enter(c),c->lexical_before=c->recorder.lexical;
 c->around=tc__unit_begin(c);
@@ -48705,6 +48763,8 @@ c->recorder.disabled?"tc_trace_end between tc_disable_begin and its end"
 return TC_E_REGION;
 }
 int inner=c->recorder.depth;
+if(c->recorder.bodies&&inner==c->recorder.body_depth)
+return tc__fail_in_body(c,"tc_trace_end",c->recorder.visit->region);
 tc__end_left(c,end);
 if(c->recorder.visit&&!inner)c->recorder.visit->region->end=end;
 int left=c->recorder.depth<inner;
@@ -49215,24 +49275,47 @@ return tc__fail(s->f.c,same?TC_E_DTYPE:TC_E_SHAPE,
 name,tc__dtype(m.dtype)->name,tc__dims_text(&m,x),i,
 tc__dtype(want.dtype)->name,tc__dims_text(&want,y));
 }
+typedef struct tc__body_around{
+const char*doing;
+tc__visit*visit,*suspended;
+int depth,disabled,body_depth;
+}tc__body_around;
+static tc__body_around tc__body_begin(tc__recorder*r){
+tc__body_around a;
+a.doing=r->values.core.doing,a.visit=r->visit,a.suspended=r->suspended;
+a.depth=r->depth,a.disabled=r->disabled,a.body_depth=r->body_depth;
+r->values.core.doing=NULL,r->bodies+=a.visit!=NULL,r->body_depth=r->depth;
+return a;
+}
+static int tc__body_end(const tc__api*f,const tc__body_around*a){
+tc__recorder*r=tc__recorder_of(f->c);
+int disables=r->disabled!=a->disabled;
+int nested=!disables&&r->depth==a->depth&&r->visit==a->visit;
+r->values.core.doing=a->doing;
+r->bodies-=a->visit!=NULL,r->body_depth=a->body_depth;
+if(!nested&&a->visit)
+tc__fail(f->c,TC_E_REGION,"%s: the body has a %s without its other half",f->who,
+disables?"tc_disable_begin or tc_disable_end":"tc_trace_begin");
+if(a->visit)
+r->visit=a->visit,r->suspended=a->suspended,r->depth=a->depth,
+r->disabled=a->disabled;
+return!r->values.core.unit_item;
+}
 static int tc__body_call(const tc__api*f,tc_body body,const tc_tensor*in,
 tc_tensor*out,void*user){
 tc_ctx*c=f->c;
-tc__core*core=tc__core_of(c);
-const char*doing=core->doing;
 tc__nesting was=tc__nesting_of(c,f->who,"");
 tc__site site;
 site.file=f->file,site.line=f->line;
 if(!tc__depth_enter(c,&c->bodies,f->who,""))return 0;
 tc__values_of(c)->scope_floor=was.scopes;
-core->doing=NULL;
+tc__body_around a=tc__body_begin(tc__recorder_of(c));
 body(c,in,out,user);
-core->doing=doing;
+int ok=tc__body_end(f,&a);
 tc__depth_leave(c,&c->bodies);
 tc__scopes_check(c,site,&was);
-tc__nesting_check(c,&was);
 *was.at=was.lexical;
-return!core->unit_item;
+return ok&&!tc__core_of(c)->unit_item;
 }
 static int tc__scan_turn(tc__scanning*s){
 int ok=1;
@@ -49248,26 +49331,6 @@ memset(&k,0,sizeof k);
 k.op=op,k.in=in,k.n_in=n_in,k.attr=word,k.n_attr=words;
 k.site.file=s->f.file,k.site.line=s->f.line;
 return tc__visit_step(s->f.c,tc__recorder_of(s->f.c)->visit,&k)!=NULL;
-}
-static const char*tc__loop_refuses(const tc__visit*v,const tc__step*s,uint32_t begin){
-uint32_t to=s->op==TC_OP_COPY_?tc__memory_of(v,s->in[0]):begin;
-if(to&TC__EXTERNAL||to<begin)
-return "writes in place what is from outside of it; make that a carry";
-if(s->op==TC_OP_RANDOM)
-return "draws random numbers; draw them before the loop, and give them as rows";
-if(s->op==TC_OP_KEEP)return "keeps a tensor; give it as a result";
-return s->op==TC_OP_BREAK?"reads a value":NULL;
-}
-static int tc__loop_allowed(const tc__scanning*s,uint32_t begin){
-const tc__visit*v=tc__recorder_of(s->f.c)->visit;
-for(size_t i=begin;i<v->path.count;i++){
-const tc__step*step=v->path.at[i];
-const char*why=tc__loop_refuses(v,step,begin);
-if(!why)continue;
-tc__site_set(s->f.c,step->site);
-return tc__fail(s->f.c,TC_E_UNSUPPORTED,"%s: the body %s",s->f.who,why);
-}
-return 1;
 }
 static int tc__loop_record(tc__scanning*s,int64_t loop,tc_tensor*next){
 tc_tensor pair[2];
@@ -49326,12 +49389,11 @@ static int tc__scan_recorded(tc__scanning*s){
 tc__visit*v=tc__recorder_of(s->f.c)->visit;
 tc_tensor next[TC__LOOP_MOST];
 int64_t loop=v->loops++,outer=v->at->loop,word[4];
-uint32_t begin=(uint32_t)v->path.count;
 if(!tc__loop_may_begin(s))return 0;
 word[TC__LOOP_LOOP]=loop,word[TC__LOOP_TIMES]=s->times;
 word[TC__LOOP_GO]=s->go,word[TC__LOOP_COUNT]=s->count;
 if(!tc__loop_mark(s,TC_OP_LOOP,s->xs,1,word,4))return 0;
-int ok=tc__loop_record(s,loop,next)&&tc__loop_allowed(s,begin);
+int ok=tc__loop_record(s,loop,next);
 ok=tc__loop_mark(s,TC_OP_END_LOOP,NULL,0,&outer,1)&&ok;
 return ok&&tc__loop_results(s,loop,next);
 }
@@ -49358,12 +49420,21 @@ if(!row.id||!tc_copy__at(row,y,file,line).id)return 0;
 }
 return 1;
 }
+static int tc__scan_carries(tc__scanning*s,const tc_tensor*carry){
+int ok=1;
+for(int i=0;i<s->n_carry&&ok;i++){
+s->in[i]=tc_clone_at(carry[i],s->f.file,s->f.line);
+ok=s->in[i].id!=0;
+}
+return ok;
+}
 static int tc__scan_rows(tc__scanning*s,int64_t t){
 for(int i=0;i<s->n_xs;i++){
 tc__meta m;
 tc_tensor*x=&s->in[s->n_carry+i];
 if(t<s->turns){
 *x=tc_select_at(s->xs[i],0,t,s->f.file,s->f.line);
+if(x->id)*x=tc_clone_at(*x,s->f.file,s->f.line);
 }else{
 if(!tc__meta_get(&s->f,s->xs[i],&m))return 0;
 tc_dims d=tc__meta_dims(&m);
@@ -49379,8 +49450,7 @@ int ok=1;
 for(int i=0;i<s->n_carry;i++)s->last[i]=s->init[i];
 for(int64_t t=0;ok&&(t<s->turns||(!t&&s->n_ys));t++){
 tc_scope_begin(s->f.c);
-memcpy(s->in,s->last,(size_t)s->n_carry*sizeof*s->in);
-ok=tc__scan_rows(s,t)&&tc__scan_turn(s);
+ok=tc__scan_carries(s,s->last)&&tc__scan_rows(s,t)&&tc__scan_turn(s);
 for(int i=0;i<s->n_carry&&ok&&t<s->turns;i++)s->last[i]=s->out[i];
 tc_tensor keep[2*TC__LOOP_MOST];
 memcpy(keep,s->out,sizeof keep);
@@ -49559,6 +49629,23 @@ tc_body test,body;
 void*user;
 int n;
 }tc__asking;
+static tc_tensor tc__while_test(const tc__asking*w,const tc_tensor*in){
+const tc__api*f=&w->s.f;
+tc_tensor go=tc__null();
+tc__meta m;
+char x[160];
+if(!tc__body_call(f,w->test,in,&go,w->user)||
+!tc__operand_given(f,"out[0] of the test",go)||!tc__meta_get(f,go,&m))
+return tc__null();
+if(tc__is_float((tc_dtype)m.dtype)||tc__meta_elements(&m)!=1){
+tc__fail(f->c,TC_E_DTYPE,
+"%s: out[0] of the test is %s%s; one bool or integer is needed",f->who,
+tc__dtype(m.dtype)->name,tc__dims_text(&m,x));
+return tc__null();
+}
+go=tc_reshape_at(go,tc_dims_of(0,NULL),f->file,f->line);
+return m.dtype==TC_BOOL?go:tc_ne_s_at(go,0,f->file,f->line);
+}
 static void tc__while_body(tc_ctx*c,const tc_tensor*in,tc_tensor*out,void*user){
 const tc__asking*w=(const tc__asking*)user;
 const char*file=w->s.f.file;
@@ -49571,34 +49658,26 @@ out[w->n+1]=tc_add_s_at(in[w->n+1],1,file,line);
 }
 static int tc__while_recorded(tc__asking*w,const tc_tensor*init,tc_tensor*out){
 tc__scanning*s=&w->s;
-const char*file=s->f.file;
-int line=s->f.line;
-tc_tensor all[TC__LOOP_MOST],last[TC__LOOP_MOST],xs,go=tc__null();
+tc_tensor all[TC__LOOP_MOST],last[TC__LOOP_MOST],xs;
 tc_dims d;
 memset(&d,0,sizeof d);
 d.rank=1,d.size[0]=s->turns;
 memcpy(all,init,(size_t)w->n*sizeof*init);
-if(!tc__body_call(&s->f,w->test,init,&go,w->user)||
-!tc__operand_given(&s->f,"out[0] of the test",go))
-return 0;
-all[w->n]=tc_reshape_at(go,tc_dims_of(0,NULL),file,line);
+all[w->n]=tc__while_test(w,init);
+if(!all[w->n].id)return 0;
 all[w->n+1]=tc__scalar(&s->f,0,TC_I64);
 xs=tc__iota(&s->f,&d,0);
 s->body=tc__while_body,s->user=w,s->init=all,s->xs=&xs,s->last=last;
 s->n_carry=w->n+2,s->n_xs=1,s->go=w->n+1,s->count=w->n+2;
-if(!xs.id||!all[w->n].id||!all[w->n+1].id||!tc__scan_recorded(s))return 0;
+if(!xs.id||!all[w->n+1].id||!tc__scan_recorded(s))return 0;
 memcpy(out,last,(size_t)w->n*sizeof*out);
 return 1;
 }
 static int tc__while_asks(const tc__asking*w,const tc_tensor*in){
-int64_t word=0;
-tc_tensor go=tc__null();
-if(!tc__body_call(&w->s.f,w->test,in,&go,w->user)||
-!tc__operand_given(&w->s.f,"out[0] of the test",go))
-return-1;
-tc_tensor t=tc_cast_at(go,TC_I64,w->s.f.file,w->s.f.line);
-if(tc_read_at(t,&word,sizeof word,w->s.f.file,w->s.f.line))return-1;
-return word!=0;
+uint8_t more=0;
+tc_tensor go=tc__while_test(w,in);
+if(!go.id||tc_read_at(go,&more,sizeof more,w->s.f.file,w->s.f.line))return-1;
+return more!=0;
 }
 static int tc__while_eager(tc__asking*w,const tc_tensor*init,tc_tensor*out){
 tc__scanning*s=&w->s;
@@ -49608,8 +49687,7 @@ memcpy(out,init,(size_t)w->n*sizeof*out);
 for(int64_t t=0;t<s->turns&&more>0;t++){
 more=tc__while_asks(w,out);
 if(more<=0)break;
-memcpy(s->in,out,(size_t)w->n*sizeof*out);
-if(!tc__scan_turn(s))return 0;
+if(!tc__scan_carries(s,out)||!tc__scan_turn(s))return 0;
 memcpy(out,s->out,(size_t)w->n*sizeof*out);
 }
 for(int i=0;i<w->n&&more>=0;i++)

@@ -25,7 +25,7 @@ TCDEF tc_status tc_scan_at(tc_body body, void *user, const tc_tensor *init, int 
 TCDEF tc_status tc_cond_at(tc_tensor pred, tc_body yes, tc_body no, void *user,
                            const tc_tensor *in, int n_in, tc_tensor *out, int n_out,
                            const char *file, int line);
-// out[] = init[] made again by `body` as long as `test` of them gives in its out[0] one bool that is true, but `most`
+// out[] = init[] made again by `body` as long as `test` of them gives in its out[0] one bool or integer that is not 0, but `most`
 // times at most: then it ends, whatever the test says. Both are recorded, once. n is 1 to 62. Gradients go back through
 // as many turns as there were; memory for `most` is taken then. A device is waited for before each turn.
 TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_tensor *init,

@@ -247,11 +247,22 @@ static void tc__inner_begin(tc__recorder *r, const char *name, tc__site site) {
     snprintf(in->name, sizeof in->name, "%s", name);
 }
 
+// The region has a loop whose body is being recorded.
+static tc_status tc__fail_in_body(tc_ctx *c, const char *who, const tc__region *r) {
+    tc__fail(
+        c, TC_E_REGION,
+        "%s: region \"%s\" is open around the loop or branch whose body this is; end it "
+        "behind that",
+        who, r->name);
+    return TC_E_REGION;
+}
+
 static tc_status tc__region_begin(tc_ctx *c, const char *name, const tc_options *options,
                                   tc__site site) {
     tc__recorder *r = &c->recorder;
-    if (r->visit && tc__same_region(r->visit->region, name, site))
-        tc__visit_abandon(c, r->visit, "was begun again before its tc_trace_end");
+    int again = r->visit && tc__same_region(r->visit->region, name, site);
+    if (again && r->bodies) return tc__fail_in_body(c, "tc_trace_begin", r->visit->region);
+    if (again) tc__visit_abandon(c, r->visit, "was begun again before its tc_trace_end");
     if (tc__begins_outermost(r)) {
         c->here_before = tc__here_enter(c), c->lexical_before = c->recorder.lexical;
         c->around = tc__unit_begin(c);
@@ -390,6 +401,8 @@ TCDEF tc_status tc_trace_end_at(tc_ctx *c, const char *file, int line) {
         return TC_E_REGION;
     }
     int inner = c->recorder.depth;
+    if (c->recorder.bodies && inner == c->recorder.body_depth)
+        return tc__fail_in_body(c, "tc_trace_end", c->recorder.visit->region);
     tc__end_left(c, end);
     if (c->recorder.visit && !inner) c->recorder.visit->region->end = end;
     int left = c->recorder.depth < inner;

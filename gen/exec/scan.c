@@ -89,25 +89,55 @@ static int tc__scan_out(tc__scanning *s, int i) {
                     tc__dtype(want.dtype)->name, tc__dims_text(&want, y));
 }
 
-// Calls a body of the user's. What fails there bears its own name. 0 = reported.
+// ---- calling a body ----
+
+// What a body must leave as it is.
+typedef struct tc__body_around {
+    const char *doing;
+    tc__visit *visit, *suspended;
+    int depth, disabled, body_depth;
+} tc__body_around;
+
+static tc__body_around tc__body_begin(tc__recorder *r) {
+    tc__body_around a;
+    a.doing = r->values.core.doing, a.visit = r->visit, a.suspended = r->suspended;
+    a.depth = r->depth, a.disabled = r->disabled, a.body_depth = r->body_depth;
+    r->values.core.doing = NULL, r->bodies += a.visit != NULL, r->body_depth = r->depth;
+    return a;
+}
+
+// 0 = reported; what the body left open is closed.
+static int tc__body_end(const tc__api *f, const tc__body_around *a) {
+    tc__recorder *r = tc__recorder_of(f->c);
+    int disables = r->disabled != a->disabled;
+    int nested = !disables && r->depth == a->depth && r->visit == a->visit;
+    r->values.core.doing = a->doing;
+    r->bodies -= a->visit != NULL, r->body_depth = a->body_depth;
+    if (!nested && a->visit)
+        tc__fail(f->c, TC_E_REGION, "%s: the body has a %s without its other half", f->who,
+                 disables ? "tc_disable_begin or tc_disable_end" : "tc_trace_begin");
+    if (a->visit)
+        r->visit = a->visit, r->suspended = a->suspended, r->depth = a->depth,
+        r->disabled = a->disabled;
+    return !r->values.core.unit_item;
+}
+
+// Calls a body or a test. What fails there bears its own name. 0 = reported.
 static int tc__body_call(const tc__api *f, tc_body body, const tc_tensor *in,
                          tc_tensor *out, void *user) {
     tc_ctx *c = f->c;
-    tc__core *core = tc__core_of(c);
-    const char *doing = core->doing;
     tc__nesting was = tc__nesting_of(c, f->who, "");
     tc__site site;
     site.file = f->file, site.line = f->line;
     if (!tc__depth_enter(c, &c->bodies, f->who, "")) return 0;
     tc__values_of(c)->scope_floor = was.scopes;
-    core->doing = NULL;
+    tc__body_around a = tc__body_begin(tc__recorder_of(c));
     body(c, in, out, user);
-    core->doing = doing;
+    int ok = tc__body_end(f, &a);
     tc__depth_leave(c, &c->bodies);
     tc__scopes_check(c, site, &was);
-    tc__nesting_check(c, &was);
     *was.at = was.lexical;
-    return !core->unit_item;
+    return ok && !tc__core_of(c)->unit_item;
 }
 
 // Calls the body on s->in.
@@ -128,29 +158,6 @@ static int tc__loop_mark(const tc__scanning *s, tc__op op, const tc_tensor *in,
     k.op = op, k.in = in, k.n_in = n_in, k.attr = word, k.n_attr = words;
     k.site.file = s->f.file, k.site.line = s->f.line;
     return tc__visit_step(s->f.c, tc__recorder_of(s->f.c)->visit, &k) != NULL;
-}
-
-// What of a step may not be in a body that begins at position `begin`; NULL = it may.
-static const char *tc__loop_refuses(const tc__visit *v, const tc__step *s, uint32_t begin) {
-    uint32_t to = s->op == TC_OP_COPY_ ? tc__memory_of(v, s->in[0]) : begin;
-    if (to & TC__EXTERNAL || to < begin)
-        return "writes in place what is from outside of it; make that a carry";
-    if (s->op == TC_OP_RANDOM)
-        return "draws random numbers; draw them before the loop, and give them as rows";
-    if (s->op == TC_OP_KEEP) return "keeps a tensor; give it as a result";
-    return s->op == TC_OP_BREAK ? "reads a value" : NULL;
-}
-
-static int tc__loop_allowed(const tc__scanning *s, uint32_t begin) {
-    const tc__visit *v = tc__recorder_of(s->f.c)->visit;
-    for (size_t i = begin; i < v->path.count; i++) {
-        const tc__step *step = v->path.at[i];
-        const char *why = tc__loop_refuses(v, step, begin);
-        if (!why) continue;
-        tc__site_set(s->f.c, step->site);
-        return tc__fail(s->f.c, TC_E_UNSUPPORTED, "%s: the body %s", s->f.who, why);
-    }
-    return 1;
 }
 
 // The steps of one turn; next[i] = NEXT of carry i.
@@ -216,12 +223,11 @@ static int tc__scan_recorded(tc__scanning *s) {
     tc__visit *v = tc__recorder_of(s->f.c)->visit;
     tc_tensor next[TC__LOOP_MOST];
     int64_t loop = v->loops++, outer = v->at->loop, word[4];
-    uint32_t begin = (uint32_t)v->path.count;
     if (!tc__loop_may_begin(s)) return 0;
     word[TC__LOOP_LOOP] = loop, word[TC__LOOP_TIMES] = s->times;
     word[TC__LOOP_GO] = s->go, word[TC__LOOP_COUNT] = s->count;
     if (!tc__loop_mark(s, TC_OP_LOOP, s->xs, 1, word, 4)) return 0;
-    int ok = tc__loop_record(s, loop, next) && tc__loop_allowed(s, begin);
+    int ok = tc__loop_record(s, loop, next);
     ok = tc__loop_mark(s, TC_OP_END_LOOP, NULL, 0, &outer, 1) && ok;
     return ok && tc__loop_results(s, loop, next);
 }
@@ -253,13 +259,24 @@ static int tc__scan_put(tc__scanning *s, int64_t t) {
     return 1;
 }
 
-// Row t of all xs; behind the last one zeros.
+// Copies of the carries: a body may write them in place.
+static int tc__scan_carries(tc__scanning *s, const tc_tensor *carry) {
+    int ok = 1;
+    for (int i = 0; i < s->n_carry && ok; i++) {
+        s->in[i] = tc_clone_at(carry[i], s->f.file, s->f.line);
+        ok = s->in[i].id != 0;
+    }
+    return ok;
+}
+
+// Copies of row t of all xs; behind the last one zeros.
 static int tc__scan_rows(tc__scanning *s, int64_t t) {
     for (int i = 0; i < s->n_xs; i++) {
         tc__meta m;
         tc_tensor *x = &s->in[s->n_carry + i];
         if (t < s->turns) {
             *x = tc_select_at(s->xs[i], 0, t, s->f.file, s->f.line);
+            if (x->id) *x = tc_clone_at(*x, s->f.file, s->f.line);
         } else {
             if (!tc__meta_get(&s->f, s->xs[i], &m)) return 0;
             tc_dims d = tc__meta_dims(&m);
@@ -277,8 +294,7 @@ static int tc__scan_eager(tc__scanning *s) {
     for (int i = 0; i < s->n_carry; i++) s->last[i] = s->init[i];
     for (int64_t t = 0; ok && (t < s->turns || (!t && s->n_ys)); t++) {
         tc_scope_begin(s->f.c);
-        memcpy(s->in, s->last, (size_t)s->n_carry * sizeof *s->in);
-        ok = tc__scan_rows(s, t) && tc__scan_turn(s);
+        ok = tc__scan_carries(s, s->last) && tc__scan_rows(s, t) && tc__scan_turn(s);
         for (int i = 0; i < s->n_carry && ok && t < s->turns; i++) s->last[i] = s->out[i];
         // Rows go where they are of the scope around.
         tc_tensor keep[2 * TC__LOOP_MOST];
@@ -481,6 +497,25 @@ typedef struct tc__asking {
     int n;
 } tc__asking;
 
+// What `test` says of the carries in[]: a bool of rank 0; null = reported.
+static tc_tensor tc__while_test(const tc__asking *w, const tc_tensor *in) {
+    const tc__api *f = &w->s.f;
+    tc_tensor go = tc__null();
+    tc__meta m;
+    char x[160];
+    if (!tc__body_call(f, w->test, in, &go, w->user) ||
+        !tc__operand_given(f, "out[0] of the test", go) || !tc__meta_get(f, go, &m))
+        return tc__null();
+    if (tc__is_float((tc_dtype)m.dtype) || tc__meta_elements(&m) != 1) {
+        tc__fail(f->c, TC_E_DTYPE,
+                 "%s: out[0] of the test is %s%s; one bool or integer is needed", f->who,
+                 tc__dtype(m.dtype)->name, tc__dims_text(&m, x));
+        return tc__null();
+    }
+    go = tc_reshape_at(go, tc_dims_of(0, NULL), f->file, f->line);
+    return m.dtype == TC_BOOL ? go : tc_ne_s_at(go, 0, f->file, f->line);
+}
+
 // in[] are the carries, whether the loop goes on, how many turns there were, and the number of this one.
 static void tc__while_body(tc_ctx *c, const tc_tensor *in, tc_tensor *out, void *user) {
     const tc__asking *w = (const tc__asking *)user;
@@ -495,36 +530,28 @@ static void tc__while_body(tc_ctx *c, const tc_tensor *in, tc_tensor *out, void 
 
 static int tc__while_recorded(tc__asking *w, const tc_tensor *init, tc_tensor *out) {
     tc__scanning *s = &w->s;
-    const char *file = s->f.file;
-    int line = s->f.line;
-    tc_tensor all[TC__LOOP_MOST], last[TC__LOOP_MOST], xs, go = tc__null();
+    tc_tensor all[TC__LOOP_MOST], last[TC__LOOP_MOST], xs;
     tc_dims d;
     memset(&d, 0, sizeof d);
     d.rank = 1, d.size[0] = s->turns;
     memcpy(all, init, (size_t)w->n * sizeof *init);
-    if (!tc__body_call(&s->f, w->test, init, &go, w->user) ||
-        !tc__operand_given(&s->f, "out[0] of the test", go))
-        return 0;
-    all[w->n] = tc_reshape_at(go, tc_dims_of(0, NULL), file, line);
+    all[w->n] = tc__while_test(w, init);
+    if (!all[w->n].id) return 0;
     all[w->n + 1] = tc__scalar(&s->f, 0, TC_I64);
     xs = tc__iota(&s->f, &d, 0);
     s->body = tc__while_body, s->user = w, s->init = all, s->xs = &xs, s->last = last;
     s->n_carry = w->n + 2, s->n_xs = 1, s->go = w->n + 1, s->count = w->n + 2;
-    if (!xs.id || !all[w->n].id || !all[w->n + 1].id || !tc__scan_recorded(s)) return 0;
+    if (!xs.id || !all[w->n + 1].id || !tc__scan_recorded(s)) return 0;
     memcpy(out, last, (size_t)w->n * sizeof *out);
     return 1;
 }
 
 // Whether the loop goes on with these carries; -1 = reported.
 static int tc__while_asks(const tc__asking *w, const tc_tensor *in) {
-    int64_t word = 0;
-    tc_tensor go = tc__null();
-    if (!tc__body_call(&w->s.f, w->test, in, &go, w->user) ||
-        !tc__operand_given(&w->s.f, "out[0] of the test", go))
-        return -1;
-    tc_tensor t = tc_cast_at(go, TC_I64, w->s.f.file, w->s.f.line);
-    if (tc_read_at(t, &word, sizeof word, w->s.f.file, w->s.f.line)) return -1;
-    return word != 0;
+    uint8_t more = 0;
+    tc_tensor go = tc__while_test(w, in);
+    if (!go.id || tc_read_at(go, &more, sizeof more, w->s.f.file, w->s.f.line)) return -1;
+    return more != 0;
 }
 
 static int tc__while_eager(tc__asking *w, const tc_tensor *init, tc_tensor *out) {
@@ -535,8 +562,7 @@ static int tc__while_eager(tc__asking *w, const tc_tensor *init, tc_tensor *out)
     for (int64_t t = 0; t < s->turns && more > 0; t++) {
         more = tc__while_asks(w, out);
         if (more <= 0) break;
-        memcpy(s->in, out, (size_t)w->n * sizeof *out);
-        if (!tc__scan_turn(s)) return 0;
+        if (!tc__scan_carries(s, out) || !tc__scan_turn(s)) return 0;
         memcpy(out, s->out, (size_t)w->n * sizeof *out);
     }
     for (int i = 0; i < w->n && more >= 0; i++)

@@ -307,13 +307,31 @@ static int tc__step_matches(tc_ctx *c, tc__visit *v, const tc__step *s, const tc
 
 // ---- forking ----
 
+// Whether loop `loop` is open behind step s; both as tc__step.loop.
+static int tc__loop_is_open(const tc__step *s, uint32_t loop) {
+    while (s->loop && s->loop != loop) {
+        uint32_t inner = s->loop;
+        while (s->loop >= inner) s = s->parent;
+    }
+    return s->loop == loop;
+}
+
+// Whether what step s made may be an operand of a call behind v->at: what the body of a loop made ends with it, but
+// for what becomes its results.
+static int tc__is_in_reach(tc_ctx *c, const tc__visit *v, const tc__step *s, tc__op op) {
+    return !s->loop || op == TC_OP_CARRIED || op == TC_OP_STACKED ||
+           tc__loop_is_open(v->at, s->loop) || tc__fail_looped(c, tc__called(c, op), s);
+}
+
 // Operand codes of a call that no step matched; new externals are bound.
 static int tc__call_codes(tc_ctx *c, tc__visit *v, const tc__call *k, uint32_t *code) {
     for (uint32_t i = 0; i < k->n_in; i++) {
         if (k->in[i].id >> TC__SLOT_BITS == v->key) {
             code[i] = tc__position(k->in[i]);
-            if (code[i] < v->path.count) continue;
-            return tc__fail_dead(c, tc__called(c, k->op), k->in[i]);
+            if (code[i] >= v->path.count)
+                return tc__fail_dead(c, tc__called(c, k->op), k->in[i]);
+            if (!tc__is_in_reach(c, v, v->path.at[code[i]], k->op)) return 0;
+            continue;
         }
         tc__tensor *t = tc__tensor_need(c, tc__called(c, k->op), k->in[i]);
         if (!t) return 0;
@@ -555,9 +573,40 @@ static int tc__visit_has_room(tc_ctx *c, const tc__visit *v, tc__site at) {
                     r->name, (unsigned)n, at.file ? at.file : "?", at.line);
 }
 
+// The position of the first step of the loop that is open.
+static uint32_t tc__loop_first(const tc__visit *v) {
+    const tc__step *s = v->at;
+    while (s->parent->loop >= v->at->loop) s = s->parent;
+    return s->position;
+}
+
+// What of a call may not be in the body of a loop; NULL = it may.
+static const char *tc__loop_refuses(const tc__visit *v, const tc__call *k) {
+    uint32_t to = 0;
+    if (k->op == TC_OP_RANDOM)
+        return "nothing random is drawn; draw before the loop, and give it as rows";
+    if (k->op == TC_OP_KEEP) return "nothing is kept; give it as a result";
+    if (k->op == TC_OP_BREAK) return "no value is read";
+    if (k->op != TC_OP_COPY_) return NULL;
+    if (k->in[0].id >> TC__SLOT_BITS == v->key)
+        to = tc__memory_of(v, tc__position(k->in[0]));
+    else
+        to = TC__EXTERNAL;
+    return to & TC__EXTERNAL || to < tc__loop_first(v)
+               ? "what is from outside of it is not written in place; make that a carry"
+               : NULL;
+}
+
+static int tc__loop_allows(tc_ctx *c, const tc__visit *v, const tc__call *k) {
+    const char *why = v->at->loop ? tc__loop_refuses(v, k) : NULL;
+    return !why || tc__fail(c, TC_E_UNSUPPORTED, "%s: in the body of a loop or branch %s",
+                            tc__called(c, k->op), why);
+}
+
 static tc__step *tc__visit_fork(tc_ctx *c, tc__visit *v, const tc__call *k) {
     tc__infer q;
     uint32_t bound = (uint32_t)v->external.count;
+    if (!tc__loop_allows(c, v, k)) return NULL;
     if (!tc__visit_has_room(c, v, k->site) || !tc__call_infer(c, v, k, &q)) return NULL;
     tc__step *s = tc__step_new(c, v, k, &q);
     if (!s || !tc__step_view(c, v, s) || !tc__step_hint(v, s)) {

@@ -281,6 +281,8 @@ typedef struct tc__recorder {
     int skipped;                     // disabled regions begun and not ended
     int disabled;                    // tc_disable_begin without their ends
     tc__visit *suspended; //   and the visit that waits for that; NULL = none was open
+    int bodies;           // of loops that are being recorded, one in the other
+    int body_depth;       //   and the depth that the innermost one began with
     uint64_t seed, draw;  // random stream: key, and next draw number
     int evaluates;        // tc_training is off
     size_t recorded;      // bytes of all branches, as far as they are counted
@@ -365,6 +367,14 @@ static int tc__fail_over(tc_ctx *c, const char *who, tc_tensor t) {
         who);
 }
 
+// s is of a body, which is over.
+static int tc__fail_looped(tc_ctx *c, const char *who, const tc__step *s) {
+    return tc__fail(c, TC_E_DEAD,
+                    "%s: the tensor was made at %s:%d in the body of a loop or branch and "
+                    "ended with it; give it in out[]",
+                    who, s->site.file ? s->site.file : "?", s->site.line);
+}
+
 static int tc__fail_dead(tc_ctx *c, const char *who, tc_tensor t) {
     tc__values *v = tc__values_of(c);
     const tc__obituary *o = tc__obituary_of(v, t.id);
@@ -438,6 +448,8 @@ static tc__tensor *tc__tensor_need(tc_ctx *c, const char *who, tc_tensor t) {
                  v->region->name);
         return NULL;
     }
+    if (v->path.at[tc__position(t)]->loop)
+        return tc__fail_looped(c, who, v->path.at[tc__position(t)]), (tc__tensor *)NULL;
     return tc__recorder_of(c)->hooks->demand(c, v, tc__position(t));
 }
 
