@@ -3051,7 +3051,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xdd2c0dfc810b4b0eu
+#define TC__BUILD_ID 0x2b06f6cee870df63u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -49637,7 +49637,7 @@ char x[160];
 if(!tc__body_call(f,w->test,in,&go,w->user)||
 !tc__operand_given(f,"out[0] of the test",go)||!tc__meta_get(f,go,&m))
 return tc__null();
-if(tc__is_float((tc_dtype)m.dtype)||tc__meta_elements(&m)!=1){
+if(tc__is_float(m.dtype)||tc__meta_elements(&m)!=1){
 tc__fail(f->c,TC_E_DTYPE,
 "%s: out[0] of the test is %s%s; one bool or integer is needed",f->who,
 tc__dtype(m.dtype)->name,tc__dims_text(&m,x));

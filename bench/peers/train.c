@@ -76,6 +76,57 @@ static void gpt_step(tc_ctx *tc, void *user) {
     step(tc, &g->m, g->batch, 1e-3, 0);
 }
 
+// ---- an LSTM of 128 steps: loss and gradients, a loop of the program ----
+
+enum { LSTM_STEPS = 128, LSTM_BATCH = 32, LSTM_INPUT = 64, LSTM_HIDDEN = 128 };
+enum { OF_INPUT, OF_STATE, GATE_BIAS, LSTM_WEIGHTS };
+
+typedef struct lstm {
+    tc_tensor weight[LSTM_WEIGHTS], x, zeros;
+} lstm;
+
+static tc_tensor within(tc_ctx *tc, tc_dims dims, double limit) {
+    return tc_mul_s(tc_sub_s(tc_rand(tc, dims, TC_F32), 0.5), 2 * limit);
+}
+
+static lstm lstm_open(tc_ctx *tc) {
+    lstm l;
+    double limit = 1 / sqrt(LSTM_HIDDEN);
+    l.weight[OF_INPUT] = within(tc, TC_DIMS(LSTM_INPUT, 4 * LSTM_HIDDEN), limit);
+    l.weight[OF_STATE] = within(tc, TC_DIMS(LSTM_HIDDEN, 4 * LSTM_HIDDEN), limit);
+    l.weight[GATE_BIAS] = within(tc, TC_DIMS(4 * LSTM_HIDDEN), limit);
+    l.x = tc_rand(tc, TC_DIMS(LSTM_STEPS, LSTM_BATCH, LSTM_INPUT), TC_F32);
+    l.zeros = tc_zeros(tc, TC_DIMS(LSTM_BATCH, LSTM_HIDDEN), TC_F32);
+    return l;
+}
+
+static tc_tensor lstm_gate(tc_tensor gates, int number) {
+    return tc_narrow(gates, 1, number * LSTM_HIDDEN, LSTM_HIDDEN);
+}
+
+static void lstm_cell(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    const lstm *l = (const lstm *)user;
+    (void)tc;
+    tc_tensor gates = tc_add(tc_matmul(in[0], l->weight[OF_STATE]), in[2]);
+    tc_tensor keep = tc_mul(tc_sigmoid(lstm_gate(gates, 1)), in[1]);
+    tc_tensor come = tc_mul(tc_sigmoid(lstm_gate(gates, 0)), tc_tanh(lstm_gate(gates, 2)));
+    out[1] = tc_add(keep, come);
+    out[0] = out[2] = tc_mul(tc_sigmoid(lstm_gate(gates, 3)), tc_tanh(out[1]));
+}
+
+static void lstm_step(tc_ctx *tc, void *user) {
+    lstm *l = (lstm *)user;
+    tc_tensor gradient[LSTM_WEIGHTS], first[2] = {l->zeros, l->zeros}, last[2], y;
+    tc_trace_begin(tc, "lstm");
+    tc_tensor x = tc_add(tc_matmul(l->x, l->weight[OF_INPUT]), l->weight[GATE_BIAS]);
+    tc_scan(lstm_cell, l, first, 2, &x, 1, last, &y, 1);
+    tc_tensor loss = tc_mean_all(tc_square(y));
+    tc_grad(loss, l->weight, LSTM_WEIGHTS, gradient);
+    for (int i = 0; i < LSTM_WEIGHTS; i++) tc_keep(gradient[i]);
+    tc_trace_end(tc);
+    for (int i = 0; i < LSTM_WEIGHTS; i++) tc_free(gradient[i]);
+}
+
 // ---- what is measured ----
 
 static const struct {
@@ -84,6 +135,7 @@ static const struct {
 } jobs[] = {
     {"digits_mlp_b40_f32", digits_step},
     {"char_gpt_16x128_f32", gpt_step},
+    {"lstm_128x32x128_f32", lstm_step},
 };
 
 typedef struct call {
@@ -119,7 +171,8 @@ int main(int argc, char **argv) {
     tc_manual_seed(tc, 1);
     digits d = digits_open(tc);
     gpt g = gpt_open(tc);
-    void *const user[] = {&d, &g};
+    lstm l = lstm_open(tc);
+    void *const user[] = {&d, &g, &l};
     for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) {
         if (!is_wanted(jobs[i].name, argc, argv)) continue;
         call c = {tc, user[i], i};

@@ -84,25 +84,43 @@ class CharGPT(nn.Module):
         return (torch.randint(0, 96, (16, 129)),)
 
 
-WORKLOADS = {"digits_mlp_b40_f32": DigitsMLP, "char_gpt_16x128_f32": CharGPT}
+class LSTM(nn.Module):
+    """128 steps of 64 numbers, 128 hidden units, 32 at once; loss and gradients, no update."""
+    clip, adamw = 0, None
+
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(64, 128)
+
+    def forward(self, x):
+        return self.lstm(x)[0].square().mean()
+
+    @staticmethod
+    def inputs():
+        return (torch.rand(128, 32, 64),)
+
+
+WORKLOADS = {"digits_mlp_b40_f32": DigitsMLP, "char_gpt_16x128_f32": CharGPT,
+             "lstm_128x32x128_f32": LSTM}
 
 
 def step_of(make, inputs, compiled, fused):
     torch.manual_seed(1)
     model = make()
-    opt = torch.optim.AdamW(model.parameters(), fused=fused, **make.adamw)
+    opt = make.adamw and torch.optim.AdamW(model.parameters(), fused=fused, **make.adamw)
     loss_of = torch.compile(model, dynamic=False) if compiled else model
 
     def update():
         if make.clip:
             nn.utils.clip_grad_norm_(model.parameters(), make.clip)
-        opt.step()
+        if opt:
+            opt.step()
 
     if compiled and not fused:
         update = torch.compile(update, dynamic=False)
 
     def step():
-        opt.zero_grad(set_to_none=True)
+        model.zero_grad(set_to_none=True)
         loss = loss_of(*inputs)
         loss.backward()
         update()

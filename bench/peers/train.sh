@@ -52,7 +52,7 @@ function time(ns) {
     return ns < 1e6 ? sprintf("%.1f us", ns / 1e3) : sprintf("%.2f ms", ns / 1e6)
 }
 BEGIN {
-    bar["digits"] = 5; bar["char"] = 1
+    bar["digits"] = 5; bar["char"] = 1; bar["lstm"] = 1.5
     while ((getline line < ours) > 0) {
         split(line, f, " "); mine[f[1]] = mine[f[1]] " " f[2]
     }
