@@ -2633,7 +2633,7 @@ TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x3dcdbbb05dbe3e65u
+#define TC__BUILD_ID 0x7aa38aceac097db8u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -17498,9 +17498,9 @@ TC__VEC_FREE(b->ctx,b->sym);
 TC__VEC_FREE(b->ctx,b->arg);
 TC__VEC_FREE(b->ctx,b->noted);
 TC__VEC_FREE(b->ctx,b->own);
+tc__derive_close(&b->derive);
 TC__VEC_FREE(b->ctx,b->checkpoint);
 TC__VEC_FREE(b->ctx,b->around);
-tc__derive_close(&b->derive);
 }
 static int tc__build(tc__builder*b,tc__graph*g,tc__visit*v,uint32_t count){
 int pure=1;
