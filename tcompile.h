@@ -3051,7 +3051,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x2b06f6cee870df63u
+#define TC__BUILD_ID 0x8479abd6a9e88de8u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -19321,10 +19321,10 @@ TC__VEC_FREE(b->ctx,b->sym);
 TC__VEC_FREE(b->ctx,b->arg);
 TC__VEC_FREE(b->ctx,b->noted);
 TC__VEC_FREE(b->ctx,b->own);
+tc__derive_close(&b->derive);
 TC__VEC_FREE(b->ctx,b->checkpoint);
 TC__VEC_FREE(b->ctx,b->loop);
 TC__VEC_FREE(b->ctx,b->around);
-tc__derive_close(&b->derive);
 }
 static int tc__build(tc__builder*b,tc__graph*g,tc__visit*v,uint32_t count){
 int pure=1;

@@ -622,10 +622,10 @@ static void tc__builder_close(tc__builder *b) {
     TC__VEC_FREE(b->ctx, b->arg);
     TC__VEC_FREE(b->ctx, b->noted);
     TC__VEC_FREE(b->ctx, b->own);
+    tc__derive_close(&b->derive); // before the checkpoints that it was given
     TC__VEC_FREE(b->ctx, b->checkpoint);
     TC__VEC_FREE(b->ctx, b->loop);
     TC__VEC_FREE(b->ctx, b->around);
-    tc__derive_close(&b->derive);
 }
 
 // Walks the first `count` steps of the visit. Results already in memory are inputs unless the path

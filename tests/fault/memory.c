@@ -232,6 +232,34 @@ static tc_status mixes(tc_ctx *tc, tc_tensor x) {
     return status ? status : end ? end : tc_error(tc);
 }
 
+static void inside(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_dropout(tc_exp(tc_sin(in[0])), 0.5);
+}
+
+static void around(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    tc_tensor s = tc_sum(tc_square(in[0]), 0);
+    out[0] = tc_mul(in[0], s);
+    tc_checkpoint(tc, inside, user, out, 1, out, 1);
+}
+
+static tc_status checkpoints(tc_ctx *tc, tc_tensor x, int budget) {
+    tc_options o = tc_options_default();
+    tc_tensor y = x, g;
+    o.memory_budget = budget;
+    tc_status s = tc_trace_begin_at(tc, "checkpoints", &o, "test.c", 1);
+    if (s) return tc_trace_end(tc), s;
+    for (int i = 0; i < 3 && !s; i++) s = tc_checkpoint(tc, around, NULL, &y, 1, &y, 1);
+    if (!s) s = tc_grad(tc_sum_all(y), &x, 1, &g);
+    tc_status end = tc_trace_end(tc);
+    return s ? s : end;
+}
+
+static tc_status has_checkpoints(tc_ctx *tc, tc_tensor x) { return checkpoints(tc, x, 0); }
+static tc_status has_a_budget(tc_ctx *tc, tc_tensor x) { return checkpoints(tc, x, 30); }
+
+TEST(gradients_of_checkpoints) { everywhere(has_checkpoints); }
+TEST(gradients_of_a_budget) { everywhere(has_a_budget); }
 TEST(laziness) { everywhere(is_lazy); }
 TEST(keeping) { everywhere(keeps); }
 TEST(mixed_precision) { everywhere(mixes); }
