@@ -2648,7 +2648,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xdbd01a69bc0ec6efu
+#define TC__BUILD_ID 0xee023157a3c82b45u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -15867,7 +15867,7 @@ char x[160];
 if(!tc__body_call(f,w->test,in,&go,w->user)||
 !tc__operand_given(f,"out[0] of the test",go)||!tc__meta_get(f,go,&m))
 return tc__null();
-if(tc__is_float((tc_dtype)m.dtype)||tc__meta_elements(&m)!=1){
+if(tc__is_float(m.dtype)||tc__meta_elements(&m)!=1){
 tc__fail(f->c,TC_E_DTYPE,
 "%s: out[0] of the test is %s%s; one bool or integer is needed",f->who,
 tc__dtype(m.dtype)->name,tc__dims_text(&m,x));
@@ -17192,9 +17192,10 @@ attr[i]=tc__attr_is_ix(n,i)
 m.in=in,m.attr=attr;
 return tc__node_cons(g,&m);
 }
-static int tc__back_is_saved(const tc__node*n){
+static int tc__back_is_saved(const tc__back*b,const tc__node*n){
 tc__kind k=tc__ops[n->op].kind;
 return tc__is_float(n->dtype)&&
+!tc__ix_equals(b->outer->g->loop.at[b->from].turns,0)&&
 (k==TC__KIND_REDUCE||k==TC__KIND_CONTRACT||k==TC__KIND_OPAQUE);
 }
 static int tc__back_make(tc__back*b,uint32_t id){
@@ -17202,7 +17203,7 @@ const tc__node*n=b->outer->g->node.at[id];
 tc__node*made;
 if(n->op==TC_OP_NEXT)return 1;
 made=n->op==TC_OP_CARRY?tc__back_saved(b,n,UINT32_MAX):tc__back_copy(b,n);
-if(made&&tc__back_is_saved(n))made=tc__back_saved(b,n,made->id);
+if(made&&tc__back_is_saved(b,n))made=tc__back_saved(b,n,made->id);
 if(made)b->map[id]=made->id+1;
 return made!=NULL;
 }
@@ -18233,9 +18234,16 @@ l->go=(uint32_t)s->attr[TC__LOOP_GO],l->count=(uint32_t)s->attr[TC__LOOP_COUNT];
 b->open=number+1;
 return TC__PUSH(b->ctx,b->loop,number);
 }
-static void tc__build_loop_end(tc__builder*b){
+static int tc__build_loop_end(tc__builder*b,const tc__step*s){
 tc__rounds*l=&b->g->loop.at[b->open-1];
+const tc__visit*v=b->visit;
+for(size_t i=s->position+1;i<v->path.count;i++){
+const tc__step*left=v->path.at[i];
+if(left->op!=TC_OP_CARRIED&&left->op!=TC_OP_STACKED)break;
+if(!tc__step_operand(b,left,0))return 0;
+}
 l->last=(uint32_t)b->g->node.count,b->open=l->outer;
+return 1;
 }
 static tc__node*tc__build_looped(tc__builder*b,const tc__step*s){
 uint32_t loop=b->loop.at[s->attr[TC__CARRY_LOOP]];
@@ -18264,7 +18272,7 @@ if(!tc__cell_write(b,tc__code_cell(b,s->in[0]),value))return 0;
 if(tc__is_composite((tc__op)s->op)&&!tc__build_noted(b,s))return 0;
 if(s->op==TC_OP_OWN_GRADIENT&&!tc__build_own(b,s))return 0;
 if(s->op==TC_OP_LOOP&&!tc__build_loop(b,s))return 0;
-if(s->op==TC_OP_END_LOOP)tc__build_loop_end(b);
+if(s->op==TC_OP_END_LOOP&&!tc__build_loop_end(b,s))return 0;
 if(s->op==TC_OP_NO_GRAD)b->no_grad+=s->attr[TC__NO_GRAD_ON]?1:-1;
 }else if(s->view){
 v.via=s,v.n_via=1,v.parent=tc__code_cell(b,s->in[0]);

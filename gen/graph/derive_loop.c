@@ -67,9 +67,11 @@ static tc__node *tc__back_copy(tc__back *b, const tc__node *n) {
     return tc__node_cons(g, &m);
 }
 
-static int tc__back_is_saved(const tc__node *n) {
+// Of no turn nothing is saved.
+static int tc__back_is_saved(const tc__back *b, const tc__node *n) {
     tc__kind k = tc__ops[n->op].kind;
     return tc__is_float(n->dtype) &&
+           !tc__ix_equals(b->outer->g->loop.at[b->from].turns, 0) &&
            (k == TC__KIND_REDUCE || k == TC__KIND_CONTRACT || k == TC__KIND_OPAQUE);
 }
 
@@ -79,7 +81,7 @@ static int tc__back_make(tc__back *b, uint32_t id) {
     tc__node *made;
     if (n->op == TC_OP_NEXT) return 1;
     made = n->op == TC_OP_CARRY ? tc__back_saved(b, n, UINT32_MAX) : tc__back_copy(b, n);
-    if (made && tc__back_is_saved(n)) made = tc__back_saved(b, n, made->id);
+    if (made && tc__back_is_saved(b, n)) made = tc__back_saved(b, n, made->id);
     if (made) b->map[id] = made->id + 1;
     return made != NULL;
 }

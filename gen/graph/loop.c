@@ -473,7 +473,7 @@ static tc_tensor tc__while_test(const tc__asking *w, const tc_tensor *in) {
     if (!tc__body_call(f, w->test, in, &go, w->user) ||
         !tc__operand_given(f, "out[0] of the test", go) || !tc__meta_get(f, go, &m))
         return tc__null();
-    if (tc__is_float((tc_dtype)m.dtype) || tc__meta_elements(&m) != 1) {
+    if (tc__is_float(m.dtype) || tc__meta_elements(&m) != 1) {
         tc__fail(f->c, TC_E_DTYPE,
                  "%s: out[0] of the test is %s%s; one bool or integer is needed", f->who,
                  tc__dtype(m.dtype)->name, tc__dims_text(&m, x));
