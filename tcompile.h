@@ -2648,7 +2648,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xee023157a3c82b45u
+#define TC__BUILD_ID 0xe50dae3d3d06c450u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -39457,6 +39457,13 @@ static int tc__program_start_compile(tc_ctx*c,tc__region*r,tc__program*p){
 p->tier=TC__TIER_FINAL;
 int foreign=p->backend->own.run&&!p->devices;
 if(!p->devices&&!tc__may_compile(c,r))return 1;
+if(foreign&&p->graph.loop.count){
+tc__warn(c,
+"%s \"%s\" has loops or branches, of which graphs for backend \"%s\" tell "
+"nothing; the interpreter runs it",
+tc__region_kind(r),r->name,p->backend->name);
+return 1;
+}
 if(foreign&&!tc__foreign_start(p,r))return p->tier=TC__TIER_POSTPONED,0;
 if(foreign)return 1;
 p->autotune=tc__region_autotune(c,r);
