@@ -3051,7 +3051,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x8479abd6a9e88de8u
+#define TC__BUILD_ID 0x3283f4b66ec60cafu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -18125,6 +18125,7 @@ return made;
 static int tc__back_is_saved(const tc__back*b,const tc__node*n){
 tc__kind k=tc__ops[n->op].kind;
 return tc__is_float(n->dtype)&&b->in[n->id]==b->from+1&&
+!tc__ix_equals(b->outer->g->loop.at[b->from].turns,0)&&
 (k==TC__KIND_REDUCE||k==TC__KIND_CONTRACT||k==TC__KIND_OPAQUE);
 }
 static int tc__back_make(tc__back*b,uint32_t id){
@@ -19206,9 +19207,16 @@ l->go=(uint32_t)s->attr[TC__LOOP_GO],l->count=(uint32_t)s->attr[TC__LOOP_COUNT];
 b->open=number+1;
 return TC__PUSH(b->ctx,b->loop,number);
 }
-static void tc__build_loop_end(tc__builder*b){
+static int tc__build_loop_end(tc__builder*b,const tc__step*s){
 tc__rounds*l=&b->g->loop.at[b->open-1];
+const tc__visit*v=b->visit;
+for(size_t i=s->position+1;i<v->path.count;i++){
+const tc__step*left=v->path.at[i];
+if(left->op!=TC_OP_CARRIED&&left->op!=TC_OP_STACKED)break;
+if(!tc__step_operand(b,left,0))return 0;
+}
 l->last=(uint32_t)b->g->node.count,b->open=l->outer;
+return 1;
 }
 static tc__node*tc__build_looped(tc__builder*b,const tc__step*s){
 uint32_t loop=b->loop.at[s->attr[TC__CARRY_LOOP]];
@@ -19242,7 +19250,7 @@ if(s->op==TC_OP_CHECKPOINT&&
 !tc__build_checkpoint(b,s->attr[TC__CHECKPOINT_ON]!=0))
 return 0;
 if(s->op==TC_OP_LOOP&&!tc__build_loop(b,s))return 0;
-if(s->op==TC_OP_END_LOOP)tc__build_loop_end(b);
+if(s->op==TC_OP_END_LOOP&&!tc__build_loop_end(b,s))return 0;
 if(s->op==TC_OP_NO_GRAD)b->no_grad+=s->attr[TC__NO_GRAD_ON]?1:-1;
 }else if(s->view){
 v.via=s,v.n_via=1,v.parent=tc__code_cell(b,s->in[0]);
@@ -40953,6 +40961,13 @@ static int tc__program_start_compile(tc_ctx*c,tc__region*r,tc__program*p){
 p->tier=TC__TIER_FINAL;
 int foreign=p->backend->own.run&&!p->devices;
 if(!p->devices&&!tc__may_compile(c,r))return 1;
+if(foreign&&p->graph.loop.count){
+tc__warn(c,
+"%s \"%s\" has loops or branches, of which graphs for backend \"%s\" tell "
+"nothing; the interpreter runs it",
+tc__region_kind(r),r->name,p->backend->name);
+return 1;
+}
 if(foreign&&!tc__foreign_start(p,r))return p->tier=TC__TIER_POSTPONED,0;
 if(foreign)return 1;
 p->autotune=tc__region_autotune(c,r);

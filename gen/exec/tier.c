@@ -62,6 +62,13 @@ static int tc__program_start_compile(tc_ctx *c, tc__region *r, tc__program *p) {
     p->tier = TC__TIER_FINAL;
     int foreign = p->backend->own.run && !p->devices;
     if (!p->devices && !tc__may_compile(c, r)) return 1;
+    if (foreign && p->graph.loop.count) {
+        tc__warn(c,
+                 "%s \"%s\" has loops or branches, of which graphs for backend \"%s\" tell "
+                 "nothing; the interpreter runs it",
+                 tc__region_kind(r), r->name, p->backend->name);
+        return 1;
+    }
     if (foreign && !tc__foreign_start(p, r)) return p->tier = TC__TIER_POSTPONED, 0;
     if (foreign) return 1;
     p->autotune = tc__region_autotune(c, r);

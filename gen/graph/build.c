@@ -495,9 +495,17 @@ static int tc__build_loop(tc__builder *b, const tc__step *s) {
     return TC__PUSH(b->ctx, b->loop, number);
 }
 
-static void tc__build_loop_end(tc__builder *b) {
+// What is stacked may be a view, which is made where it is read: that is in the loop.
+static int tc__build_loop_end(tc__builder *b, const tc__step *s) {
     tc__rounds *l = &b->g->loop.at[b->open - 1];
+    const tc__visit *v = b->visit;
+    for (size_t i = s->position + 1; i < v->path.count; i++) {
+        const tc__step *left = v->path.at[i];
+        if (left->op != TC_OP_CARRIED && left->op != TC_OP_STACKED) break;
+        if (!tc__step_operand(b, left, 0)) return 0;
+    }
     l->last = (uint32_t)b->g->node.count, b->open = l->outer;
+    return 1;
 }
 
 static tc__node *tc__build_looped(tc__builder *b, const tc__step *s) {
@@ -533,7 +541,7 @@ static int tc__build_step(tc__builder *b, const tc__step *s) {
             !tc__build_checkpoint(b, s->attr[TC__CHECKPOINT_ON] != 0))
             return 0;
         if (s->op == TC_OP_LOOP && !tc__build_loop(b, s)) return 0;
-        if (s->op == TC_OP_END_LOOP) tc__build_loop_end(b);
+        if (s->op == TC_OP_END_LOOP && !tc__build_loop_end(b, s)) return 0;
         if (s->op == TC_OP_NO_GRAD) b->no_grad += s->attr[TC__NO_GRAD_ON] ? 1 : -1;
     } else if (s->view) {
         v.via = s, v.n_via = 1, v.parent = tc__code_cell(b, s->in[0]);

@@ -82,10 +82,11 @@ static tc__node *tc__back_copy(tc__back *b, const tc__node *n) {
     return made;
 }
 
-// Whether n of the turn is stacked: what loops in the turn compute is made again.
+// Whether n of the turn is stacked: what loops in the turn compute is made again. Of no turn nothing is saved.
 static int tc__back_is_saved(const tc__back *b, const tc__node *n) {
     tc__kind k = tc__ops[n->op].kind;
     return tc__is_float(n->dtype) && b->in[n->id] == b->from + 1 &&
+           !tc__ix_equals(b->outer->g->loop.at[b->from].turns, 0) &&
            (k == TC__KIND_REDUCE || k == TC__KIND_CONTRACT || k == TC__KIND_OPAQUE);
 }
 

@@ -260,6 +260,38 @@ static tc_status has_a_budget(tc_ctx *tc, tc_tensor x) { return checkpoints(tc, 
 
 TEST(gradients_of_checkpoints) { everywhere(has_checkpoints); }
 TEST(gradients_of_a_budget) { everywhere(has_a_budget); }
+static void turn(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = out[1] = tc_sin(tc_add(in[0], in[1]));
+}
+
+static tc_status loops(tc_ctx *tc, tc_tensor x) {
+    tc_tensor rows = tc_reshape(x, TC_DIMS(2, N / 2)), init = tc_select(rows, 0, 0), last,
+              g;
+    tc_tensor ys;
+    for (int k = 0; k < 2; k++) {
+        tc_status s = tc_trace_begin_at(tc, "loops", NULL, "test.c", 1);
+        if (s) return tc_trace_end(tc), s;
+        tc_scan(turn, NULL, &init, 1, &rows, 1, &last, &ys, 1);
+        tc_grad(tc_add(tc_sum_all(last), tc_sum_all(ys)), &rows, 1, &g);
+        s = tc_trace_end(tc);
+        if (s || tc_error(tc)) return s ? s : tc_error(tc);
+    }
+    return tc_scan(turn, NULL, &init, 1, &rows, 1, &last, &ys, 1);
+}
+
+static tc_status branches(tc_ctx *tc, tc_tensor x) {
+    tc_tensor in[2], out[2], p = tc_ones(tc, TC_DIMS(1), TC_BOOL);
+    in[0] = in[1] = x;
+    tc_status s = tc_trace_begin_at(tc, "branches", NULL, "test.c", 1);
+    if (s) return tc_trace_end(tc), s;
+    tc_cond(p, turn, turn, NULL, in, 2, out, 2);
+    s = tc_trace_end(tc);
+    return s ? s : tc_error(tc);
+}
+
+TEST(loops_in_the_graph) { everywhere(loops); }
+TEST(branches_in_the_graph) { everywhere(branches); }
 TEST(laziness) { everywhere(is_lazy); }
 TEST(keeping) { everywhere(keeps); }
 TEST(mixed_precision) { everywhere(mixes); }

@@ -1136,3 +1136,50 @@ BOTH(errors_of_loops_that_ask) {
     WRONG(ask_nothing, TC_E_NULL, "out[0] of the test");
     WRONG(other_carry, TC_E_SHAPE, "out[0] of the body is f32[1], carry 0 was f32[]");
 }
+
+// ---- registered backends ----
+
+static int asked; // how often the backend was
+
+static tc_status compile_nothing(void *user, const tc_graph *graph, void **state,
+                                 const char **why) {
+    (void)user, (void)graph, (void)state, (void)why;
+    asked++;
+    return TC_OK;
+}
+
+static tc_status run_nothing(void *user, void *state, const tc_graph_run *run) {
+    (void)user, (void)state, (void)run;
+    asked++;
+    return TC_OK;
+}
+
+static void note_warning(void *user, int level, const char *channel, const char *text) {
+    if (strstr(text, "has loops or branches")) ++*(int *)user;
+    (void)level, (void)channel;
+}
+
+TEST(a_backend_is_not_given_loops) {
+    int warned = 0;
+    tc_backend b;
+    tc_config config = tc_config_default();
+    memset(&b, 0, sizeof b);
+    b.name = "nothing", b.compile = compile_nothing, b.run = run_nothing;
+    config.no_disk_cache = 1, config.logger.log = note_warning,
+    config.logger.user = &warned;
+    tc_ctx *tc = tc_open(&config);
+    CHECK_EQ(tc_register_backend(tc, &b), TC_OK);
+    tc_options o;
+    memset(&o, 0, sizeof o);
+    o.backend = "nothing";
+    tc_tensor x = line(tc, 4, 1, 1), init = tc_scalar(tc, 0, TC_F32), last;
+    for (int visit = 0; visit < 3; visit++) {
+        tc_trace_begin_at(tc, "theirs", &o, "test.c", 1);
+        CHECK_EQ(tc_scan(running_sum, NULL, &init, 1, &x, 1, &last, NULL, 0), TC_OK);
+        END();
+        CHECK_NEAR(AT(last, 0), 10, 0);
+    }
+    CHECK_EQ(asked, 0);
+    CHECK_EQ(warned, 1);
+    tc_close(tc);
+}
