@@ -1048,6 +1048,37 @@ BOTH(views_of_a_body_end_with_it_too) {
     ERROR(TC_E_DEAD, "loop");
 }
 
+BODY(gives_what_leaked) {
+    UNUSED;
+    CHECK_EQ(scan_numbers(tc, leaks), TC_OK);
+    out[0] = leaked[0];
+}
+
+BOTH(a_function_does_not_give_a_tensor_of_a_body) {
+    tc_tensor x = line(tc, 4, 1, 1), y;
+    tc_fn *f = tc_compile(tc, gives_what_leaked, NULL, 0, NULL);
+    CHECK_EQ(tc_call(f, &x, 1, &y, 1), TC_E_DEAD);
+    ERROR(TC_E_DEAD, "loop");
+    tc_fn_free(f);
+}
+
+static tc_status sees_nothing(void *user, const tc_buffer *in, int n_in) {
+    (void)user, (void)in, (void)n_in;
+    return TC_OK;
+}
+
+BODY(calls_the_host) {
+    UNUSED;
+    tc_host_call(tc, sees_nothing, NULL, &in[1], 1);
+    out[0] = out[1] = in[0];
+}
+
+static tc_status call_host(tc_ctx *tc) { return scan_numbers(tc, calls_the_host); }
+
+BOTH(the_host_is_not_called_in_a_body) {
+    IN_REGION(call_host, TC_E_UNSUPPORTED, "no value is read");
+}
+
 // ---- errors of branches and of loops that ask ----
 
 BODY(yes_of_two) { UNUSED, out[0] = tc_unsqueeze(in[0], 0); }

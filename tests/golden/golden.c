@@ -149,6 +149,22 @@ static void run_layer_norm_backward(tc_ctx *c) {
     derive(c, tc_layer_norm(in[0], in[1], in[2], 1e-5), w, in, 3);
 }
 
+static void rnn_cell(tc_ctx *c, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)c;
+    const tc_tensor *w = (const tc_tensor *)user;
+    out[0] = out[1] = tc_tanh(tc_add(tc_matmul(in[0], *w), in[1]));
+}
+
+// A turn forward, a turn back, and behind the loops one product for the weights.
+static void run_scan(tc_ctx *c) {
+    tc_tensor in[3], last, ys, w = random_of(c, TC_DIMS(10, 16, 64));
+    in[0] = random_of(c, TC_DIMS(64, 64)), in[1] = random_of(c, TC_DIMS(10, 16, 64));
+    in[2] = random_of(c, TC_DIMS(16, 64));
+    tc_trace_begin(c, "golden");
+    tc_scan(rnn_cell, &in[0], &in[2], 1, &in[1], 1, &last, &ys, 1);
+    derive(c, ys, w, in, 3);
+}
+
 // As layer_norm_backward, with one reduction less.
 static void run_rms_norm_backward(tc_ctx *c) {
     tc_tensor in[2], w = random_of(c, TC_DIMS(64, 768));
@@ -433,6 +449,7 @@ static const golden goldens[] = {
     {"log_softmax_backward", 1, 0, run_log_softmax_backward},
     {"cross_entropy_backward", 2, WITH_CUDA, run_cross_entropy_backward},
     {"layer_norm_backward", 2, WITH_CUDA, run_layer_norm_backward},
+    {"scan", 8, 0, run_scan},
     {"rms_norm_backward", 2, 0, run_rms_norm_backward},
     {"gelu_backward", 1, WITH_CUDA, run_gelu_backward},
     {"feed_forward_backward", 5, 0, run_feed_forward_backward},
@@ -672,6 +689,7 @@ GOLDEN(softmax_backward)
 GOLDEN(log_softmax_backward)
 GOLDEN(cross_entropy_backward)
 GOLDEN(layer_norm_backward)
+GOLDEN(scan)
 GOLDEN(rms_norm_backward)
 GOLDEN(gelu_backward)
 GOLDEN(feed_forward_backward)
