@@ -3051,7 +3051,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x3283f4b66ec60cafu
+#define TC__BUILD_ID 0x5151d5341a2d979cu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -47187,6 +47187,7 @@ typedef struct tc__saved{
 const tc__program*p;
 uint8_t*late;
 uint32_t*again;
+uint8_t*ahead;
 uint8_t*saved;
 uint8_t*repeated;
 int derives;
@@ -47196,12 +47197,25 @@ size_t n=k->p->graph.node.count+1;
 tc_ctx*c=k->p->ctx;
 if(k->late)TC__FREE_ARRAY(c,k->late,n);
 if(k->again)TC__FREE_ARRAY(c,k->again,n);
+if(k->ahead)TC__FREE_ARRAY(c,k->ahead,n);
 if(k->saved)TC__FREE_ARRAY(c,k->saved,n);
 if(k->repeated)TC__FREE_ARRAY(c,k->repeated,n);
 }
 static const tc__slab*tc__saved_slab(const tc__program*p,uint32_t node){
 const tc__dispatch*r=tc__program_on(p,p->graph.node.at[node]->device);
 return tc__plan_find(r?&r->plan:&p->plan,node);
+}
+static void tc__saved_ahead(tc__saved*k,const tc__group*g){
+int values=0;
+for(size_t b=0;b<g->buffer.count;b++){
+const tc__kbuf*f=&g->buffer.at[b];
+values|=f->place==TC__BUF_NODE&&f->written&&!k->late[f->source];
+}
+for(size_t b=0;values&&b<g->buffer.count;b++){
+const tc__kbuf*f=&g->buffer.at[b];
+if(f->place==TC__BUF_NODE&&f->written&&k->late[f->source])
+k->ahead[f->source]=1;
+}
 }
 static int tc__saved_kernel(tc__saved*k,size_t i){
 const tc__group*g=k->p->launch.at[i].group;
@@ -47221,7 +47235,8 @@ for(size_t b=0;ok&&late&&b<g->buffer.count;b++){
 const tc__kbuf*f=&g->buffer.at[b];
 const tc__slab*s=
 f->place==TC__BUF_NODE?tc__saved_slab(k->p,f->source):NULL;
-int earlier=s&&!s->output&&s->first!=i&&!k->late[f->source];
+int earlier=s&&!s->output&&s->first!=i&&
+(!k->late[f->source]||k->ahead[f->source]);
 if(earlier)k->saved[f->source]=1;
 }
 return ok;
@@ -47233,11 +47248,14 @@ memset(k,0,sizeof*k);
 k->p=p;
 k->late=TC__NEW_ARRAY(c,uint8_t,n),k->again=TC__NEW_ARRAY(c,uint32_t,n);
 k->saved=TC__NEW_ARRAY(c,uint8_t,n),k->repeated=TC__NEW_ARRAY(c,uint8_t,n);
-int ok=k->late&&k->again&&k->saved&&k->repeated&&
+k->ahead=TC__NEW_ARRAY(c,uint8_t,n);
+int ok=k->late&&k->again&&k->ahead&&k->saved&&k->repeated&&
 tc__again_all(c,&p->graph,k->again);
 for(uint32_t i=0;ok&&i<p->graph.node.count;i++)
 k->late[i]=(uint8_t)(tc__is_derivative(p->graph.node.at[i])||
 k->again[i]>=TC__AGAIN_FIRST);
+for(size_t i=0;ok&&i<p->launch.count;i++)
+tc__saved_ahead(k,p->launch.at[i].group);
 for(size_t i=0;ok&&i<p->launch.count;i++)ok=tc__saved_kernel(k,i);
 return ok;
 }

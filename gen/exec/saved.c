@@ -2,13 +2,14 @@
 // again instead, and how much lives at most. Input: a program with its plan. Output: lines of tc_explain.
 //
 // A derivative was made for a step that derives; what is made of AGAIN is a copy. A kernel that computes one of them is
-// of the backward pass. What it reads that is neither, and another kernel wrote, was kept for it; inputs and results
-// are there anyway.
+// of the backward pass. What it reads that is neither, and another kernel wrote, was kept for it, and so was a slope that
+// a kernel of the forward pass stored; inputs and results are there anyway.
 
 typedef struct tc__saved {
     const tc__program *p;
     uint8_t *late;     // by node: a derivative, or computed again
     uint32_t *again;   // by node: as kernel/again.c has it
+    uint8_t *ahead;    // by node: a derivative, stored by a kernel that stores a value, too
     uint8_t *saved;    // by node
     uint8_t *repeated; // by node: computed again, by some kernel
     int derives;       // some kernel has a derivative
@@ -19,6 +20,7 @@ static void tc__saved_close(tc__saved *k) {
     tc_ctx *c = k->p->ctx;
     if (k->late) TC__FREE_ARRAY(c, k->late, n);
     if (k->again) TC__FREE_ARRAY(c, k->again, n);
+    if (k->ahead) TC__FREE_ARRAY(c, k->ahead, n);
     if (k->saved) TC__FREE_ARRAY(c, k->saved, n);
     if (k->repeated) TC__FREE_ARRAY(c, k->repeated, n);
 }
@@ -26,6 +28,20 @@ static void tc__saved_close(tc__saved *k) {
 static const tc__slab *tc__saved_slab(const tc__program *p, uint32_t node) {
     const tc__dispatch *r = tc__program_on(p, p->graph.node.at[node]->device);
     return tc__plan_find(r ? &r->plan : &p->plan, node);
+}
+
+// What kernel g stores ahead of the backward pass.
+static void tc__saved_ahead(tc__saved *k, const tc__group *g) {
+    int values = 0;
+    for (size_t b = 0; b < g->buffer.count; b++) {
+        const tc__kbuf *f = &g->buffer.at[b];
+        values |= f->place == TC__BUF_NODE && f->written && !k->late[f->source];
+    }
+    for (size_t b = 0; values && b < g->buffer.count; b++) {
+        const tc__kbuf *f = &g->buffer.at[b];
+        if (f->place == TC__BUF_NODE && f->written && k->late[f->source])
+            k->ahead[f->source] = 1;
+    }
 }
 
 // What kernel i has to do with it. 0 = out of memory.
@@ -47,7 +63,8 @@ static int tc__saved_kernel(tc__saved *k, size_t i) {
         const tc__kbuf *f = &g->buffer.at[b];
         const tc__slab *s =
             f->place == TC__BUF_NODE ? tc__saved_slab(k->p, f->source) : NULL;
-        int earlier = s && !s->output && s->first != i && !k->late[f->source];
+        int earlier = s && !s->output && s->first != i &&
+                      (!k->late[f->source] || k->ahead[f->source]);
         if (earlier) k->saved[f->source] = 1;
     }
     return ok;
@@ -61,11 +78,14 @@ static int tc__saved_open(tc__saved *k, const tc__program *p) {
     k->p = p;
     k->late = TC__NEW_ARRAY(c, uint8_t, n), k->again = TC__NEW_ARRAY(c, uint32_t, n);
     k->saved = TC__NEW_ARRAY(c, uint8_t, n), k->repeated = TC__NEW_ARRAY(c, uint8_t, n);
-    int ok = k->late && k->again && k->saved && k->repeated &&
+    k->ahead = TC__NEW_ARRAY(c, uint8_t, n);
+    int ok = k->late && k->again && k->ahead && k->saved && k->repeated &&
              tc__again_all(c, &p->graph, k->again);
     for (uint32_t i = 0; ok && i < p->graph.node.count; i++)
         k->late[i] = (uint8_t)(tc__is_derivative(p->graph.node.at[i]) ||
                                k->again[i] >= TC__AGAIN_FIRST);
+    for (size_t i = 0; ok && i < p->launch.count; i++)
+        tc__saved_ahead(k, p->launch.at[i].group);
     for (size_t i = 0; ok && i < p->launch.count; i++) ok = tc__saved_kernel(k, i);
     return ok;
 }
