@@ -1842,7 +1842,8 @@ struct tc_options {
 // memory_budget: what is kept is estimated before kernels are known, by what products, reductions and opaque ops
 // make and take; the earliest part of the program is computed again, in blocks at whose ends few bytes cross, as much of
 // it as the budget asks for. The ends of blocks and the last block are kept in any case, so 1 is as little as can be
-// (of 24 alike layers a third). Custom ops in blocks run twice. As
+// (of 24 alike layers a third). Custom ops in blocks run twice. Where
+// there are loops (tc_scan) it does nothing. As
 // torch._functorch.config.activation_memory_budget, in percent.
 
 TCDEF tc_options tc_options_default(void);
@@ -3051,7 +3052,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x5151d5341a2d979cu
+#define TC__BUILD_ID 0x62e9a87f56483311u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -6496,6 +6497,7 @@ uint32_t bind_index;
 tc__marks*marks;
 uint64_t grad;
 int grad_lent;
+int held;
 const char*file;
 int line;
 }tc__tensor;
@@ -6797,7 +6799,7 @@ TC__PILE=16,
 TC__PILE_PLACES=64
 };
 static size_t tc__pile_bytes(const tc__tensor*t){
-if(!t->epoch||t->scope||t->storage->owner!=TC__OWNED)return 0;
+if(!t->epoch||t->scope||t->held||t->storage->owner!=TC__OWNED)return 0;
 return t->storage->bytes/t->storage->refs;
 }
 static size_t tc__pile_place(const tc__tensor*t){
@@ -6859,7 +6861,7 @@ tc__tensor*t=v->slot.at[slot];
 t->epoch=tc__epoch_next(v);
 t->layout=layout,t->storage=s,t->offset=offset,t->file=file,t->line=line;
 t->bind_epoch=t->bind_index=0,t->marks=NULL;
-t->grad=0,t->grad_lent=0;
+t->grad=0,t->grad_lent=0,t->held=0;
 t->id=tc__handle(v,t->epoch,slot).id;
 t->scope=(uint32_t)v->scope.count;
 if(t->scope){
@@ -46508,7 +46510,7 @@ if(on){
 tc_tensor g=tc_zeros_like_at(x,f->file,f->line);
 tc__tensor*own=g.id?tc__tensor_find(c,g):NULL;
 if(!own)return 0;
-tc__tensor_move(c,own,0);
+tc__tensor_move(c,own,0),own->held=1;
 t->grad=g.id;
 }
 tc__fns_look_again(c);
@@ -50037,7 +50039,7 @@ tc__tensor*m=tc__slot_find(f->c,t);
 if(!m||!tc_init__at(t,*init,f->file,f->line).id)return 0;
 int is_float=tc__is_float(tc__layout_at(f->c,m->layout)->dtype);
 if(!is_buffer&&is_float&&tc_requires_grad_at(t,1,f->file,f->line))return 0;
-tc__tensor_move(f->c,m,0);
+tc__tensor_move(f->c,m,0),m->held=1;
 return 1;
 }
 static int tc__param_add(tc_params*p,const char*name,tc_tensor t,int is_buffer){

@@ -73,7 +73,8 @@ struct tc_options {
 // memory_budget: what is kept is estimated before kernels are known, by what products, reductions and opaque ops
 // make and take; the earliest part of the program is computed again, in blocks at whose ends few bytes cross, as much of
 // it as the budget asks for. The ends of blocks and the last block are kept in any case, so 1 is as little as can be
-// (of 24 alike layers a third). Custom ops in blocks run twice. As
+// (of 24 alike layers a third). Custom ops in blocks run twice. Where
+// there are loops (tc_scan) it does nothing. As
 // torch._functorch.config.activation_memory_budget, in percent.
 
 TCDEF tc_options tc_options_default(void);

@@ -9,7 +9,7 @@ static int tc__grad_switch(const tc__api *f, tc__tensor *t, tc_tensor x, int on)
         tc_tensor g = tc_zeros_like_at(x, f->file, f->line);
         tc__tensor *own = g.id ? tc__tensor_find(c, g) : NULL;
         if (!own) return 0;
-        tc__tensor_move(c, own, 0);
+        tc__tensor_move(c, own, 0), own->held = 1;
         t->grad = g.id;
     }
     tc__fns_look_again(c);

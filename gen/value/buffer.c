@@ -66,6 +66,7 @@ typedef struct tc__tensor {
     tc__marks *marks;           // owned; NULL = none
     uint64_t grad;    // its gradient, which ends with it: see tc_requires_grad; 0 = none
     int grad_lent;    //   but is another's, which this stands for
+    int held;         // by a set of parameters, or as a gradient: nobody has forgotten it
     const char *file; // where it was made, static text of the caller
     int line;
 } tc__tensor;
@@ -430,7 +431,7 @@ enum {
 
 // What a tensor outside scopes holds: its part of memory that several show. 0 = nothing to be told of.
 static size_t tc__pile_bytes(const tc__tensor *t) {
-    if (!t->epoch || t->scope || t->storage->owner != TC__OWNED) return 0;
+    if (!t->epoch || t->scope || t->held || t->storage->owner != TC__OWNED) return 0;
     return t->storage->bytes / t->storage->refs;
 }
 
@@ -502,7 +503,7 @@ static tc_tensor tc__tensor_new(tc_ctx *c, uint32_t layout, tc__storage *s, int6
     t->epoch = tc__epoch_next(v);
     t->layout = layout, t->storage = s, t->offset = offset, t->file = file, t->line = line;
     t->bind_epoch = t->bind_index = 0, t->marks = NULL;
-    t->grad = 0, t->grad_lent = 0;
+    t->grad = 0, t->grad_lent = 0, t->held = 0;
     t->id = tc__handle(v, t->epoch, slot).id;
     t->scope = (uint32_t)v->scope.count;
     if (t->scope) {

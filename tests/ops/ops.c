@@ -2137,6 +2137,7 @@ static const char *const elsewhere[] = {
     "TO",                                                   // tests/cuda/across.c
     "DETACH", "GRADIENT", "JVP", "NO_GRAD", "OWN_GRADIENT", // tests/grad
     "AGAIN", "CHECKPOINT",                                  // tests/grad/checkpoint.c
+    "CARRY", "EACH", "NEXT", "CARRIED", "STACKED", "LOOP", "END_LOOP", // function/loops.c
     // rows.c
     "CUMSUM", "CUMPROD", "ARGSORT", "TOPK", "SCATTER", "SCATTER_ADD", "INDEX_ADD"};
 
