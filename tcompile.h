@@ -3052,7 +3052,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x62e9a87f56483311u
+#define TC__BUILD_ID 0x7421c8a074fb751du
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -25447,7 +25447,7 @@ if(r->last)TC__FREE_ARRAY(c,r->last,n);
 static int tc__redraw_repeats(const tc__schedule*s,const tc__node*n,const tc__node*a){
 double more=tc__bytes_most(s->g,n)/(double)tc__dtypes[n->dtype].bytes,
 few=tc__bytes_most(s->g,a)/(double)tc__dtypes[a->dtype].bytes;
-return more>few*TC__REDRAW_REPEATS;
+return more>few*(double)TC__REDRAW_REPEATS;
 }
 static void tc__redraw_look(tc__redraw*r,const tc__node*n){
 tc__kind k=tc__ops[n->op].kind;

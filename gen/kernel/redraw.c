@@ -35,7 +35,7 @@ static void tc__redraw_close(tc__redraw *r) {
 static int tc__redraw_repeats(const tc__schedule *s, const tc__node *n, const tc__node *a) {
     double more = tc__bytes_most(s->g, n) / (double)tc__dtypes[n->dtype].bytes,
            few = tc__bytes_most(s->g, a) / (double)tc__dtypes[a->dtype].bytes;
-    return more > few * TC__REDRAW_REPEATS;
+    return more > few * (double)TC__REDRAW_REPEATS;
 }
 
 static void tc__redraw_look(tc__redraw *r, const tc__node *n) {
