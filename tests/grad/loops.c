@@ -40,11 +40,11 @@ static tc_status unrolled(tc_body body, void *user, const tc_tensor *init, int n
                           int n_ys) {
     tc_tensor in[2 * MOST], out[2 * MOST], row[MOST][64];
     int rows = (int)tc_dim(xs[0], 0);
-    memcpy(in, init, (size_t)n_carry * sizeof *in);
+    for (int i = 0; i < n_carry; i++) in[i] = init[i];
     for (int t = 0; t < rows; t++) {
         for (int i = 0; i < n_xs; i++) in[n_carry + i] = tc_select(xs[i], 0, t);
         body(current, in, out, user);
-        memcpy(in, out, (size_t)n_carry * sizeof *in);
+        for (int i = 0; i < n_carry; i++) in[i] = out[i];
         for (int i = 0; i < n_ys; i++) row[i][t] = out[n_carry + i];
     }
     for (int i = 0; i < n_carry; i++) last[i] = in[i];
