@@ -140,14 +140,22 @@ static int tc__ix_solve(tc__ixpool *p, tc__ix a, tc__ix b, tc__ix *sym, tc__ix *
     return 0;
 }
 
-// e of pool `from` in pool p, its symbol of slot i replaced by sym[i]. No variables, no values.
-static tc__ix tc__ix_copy(tc__ixpool *p, const tc__ixpool *from, tc__ix e,
-                          const tc__ix *sym) {
+// What symbols become: sym[i] for that of slot i; or, if sym is NULL, `to` for that of `slot`, and others stay.
+typedef struct tc__ixput {
+    const tc__ix *sym;
+    int64_t slot;
+    tc__ix to;
+} tc__ixput;
+
+// e of pool `from` in pool p, which is the same if something stays. Variables and values do.
+static tc__ix tc__ix_put(tc__ixpool *p, const tc__ixpool *from, tc__ix e,
+                         const tc__ixput *q) {
     if (tc__ix_is_const(e)) return e;
     tc__ixnode n = *tc__ix_node(from, e);
-    if (n.kind == TC__IX_SYM) return sym[n.a];
+    if (n.kind == TC__IX_SYM) return q->sym ? q->sym[n.a] : n.a == q->slot ? q->to : e;
+    if (n.kind == TC__IX_VAR || n.kind == TC__IX_VAL) return e;
     if (n.kind != TC__IX_POLY) {
-        tc__ix a = tc__ix_copy(p, from, n.a, sym), b = tc__ix_copy(p, from, n.b, sym);
+        tc__ix a = tc__ix_put(p, from, n.a, q), b = tc__ix_put(p, from, n.b, q);
         if (n.kind == TC__IX_DIV) return tc__ix_div(p, a, b);
         if (n.kind == TC__IX_MOD) return tc__ix_mod(p, a, b);
         return tc__ix_min(p, a, b);
@@ -157,33 +165,25 @@ static tc__ix tc__ix_copy(tc__ixpool *p, const tc__ixpool *from, tc__ix e,
         tc__ixterm t = from->term.at[n.first + i];
         tc__ix product = tc__ix_const(t.coef);
         for (int k = 0; k < TC__IX_ATOMS && t.atom[k]; k++)
-            product = tc__ix_mul(p, product, tc__ix_copy(p, from, t.atom[k], sym));
+            product = tc__ix_mul(p, product, tc__ix_put(p, from, t.atom[k], q));
         sum = tc__ix_add(p, sum, product);
     }
     return sum;
 }
 
+// e of pool `from` in pool p, its symbol of slot i replaced by sym[i]. No variables, no values.
+static tc__ix tc__ix_copy(tc__ixpool *p, const tc__ixpool *from, tc__ix e,
+                          const tc__ix *sym) {
+    tc__ixput q;
+    q.sym = sym, q.slot = 0, q.to = 0;
+    return tc__ix_put(p, from, e, &q);
+}
+
 // e with `to` for the symbol of a slot.
 static tc__ix tc__ix_with(tc__ixpool *p, tc__ix e, int64_t slot, tc__ix to) {
-    if (tc__ix_is_const(e)) return e;
-    tc__ixnode n = *tc__ix_node(p, e);
-    if (n.kind == TC__IX_SYM) return n.a == slot ? to : e;
-    if (n.kind == TC__IX_VAR || n.kind == TC__IX_VAL) return e;
-    if (n.kind != TC__IX_POLY) {
-        tc__ix a = tc__ix_with(p, n.a, slot, to), b = tc__ix_with(p, n.b, slot, to);
-        if (n.kind == TC__IX_DIV) return tc__ix_div(p, a, b);
-        if (n.kind == TC__IX_MOD) return tc__ix_mod(p, a, b);
-        return tc__ix_min(p, a, b);
-    }
-    tc__ix sum = tc__ix_const(n.base);
-    for (uint32_t i = 0; i < n.count; i++) {
-        tc__ixterm t = p->term.at[n.first + i];
-        tc__ix product = tc__ix_const(t.coef);
-        for (int k = 0; k < TC__IX_ATOMS && t.atom[k]; k++)
-            product = tc__ix_mul(p, product, tc__ix_with(p, t.atom[k], slot, to));
-        sum = tc__ix_add(p, sum, product);
-    }
-    return sum;
+    tc__ixput q;
+    q.sym = NULL, q.slot = slot, q.to = to;
+    return tc__ix_put(p, p, e, &q);
 }
 
 // Whether e names the symbol of a slot.
