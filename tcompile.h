@@ -3052,7 +3052,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x7421c8a074fb751du
+#define TC__BUILD_ID 0x6f8967dc0f97bc9eu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -6101,13 +6101,19 @@ return 1;
 }
 return 0;
 }
-static tc__ix tc__ix_copy(tc__ixpool*p,const tc__ixpool*from,tc__ix e,
-const tc__ix*sym){
+typedef struct tc__ixput{
+const tc__ix*sym;
+int64_t slot;
+tc__ix to;
+}tc__ixput;
+static tc__ix tc__ix_put(tc__ixpool*p,const tc__ixpool*from,tc__ix e,
+const tc__ixput*q){
 if(tc__ix_is_const(e))return e;
 tc__ixnode n=*tc__ix_node(from,e);
-if(n.kind==TC__IX_SYM)return sym[n.a];
+if(n.kind==TC__IX_SYM)return q->sym?q->sym[n.a]:n.a==q->slot?q->to:e;
+if(n.kind==TC__IX_VAR||n.kind==TC__IX_VAL)return e;
 if(n.kind!=TC__IX_POLY){
-tc__ix a=tc__ix_copy(p,from,n.a,sym),b=tc__ix_copy(p,from,n.b,sym);
+tc__ix a=tc__ix_put(p,from,n.a,q),b=tc__ix_put(p,from,n.b,q);
 if(n.kind==TC__IX_DIV)return tc__ix_div(p,a,b);
 if(n.kind==TC__IX_MOD)return tc__ix_mod(p,a,b);
 return tc__ix_min(p,a,b);
@@ -6117,31 +6123,21 @@ for(uint32_t i=0;i<n.count;i++){
 tc__ixterm t=from->term.at[n.first+i];
 tc__ix product=tc__ix_const(t.coef);
 for(int k=0;k<TC__IX_ATOMS&&t.atom[k];k++)
-product=tc__ix_mul(p,product,tc__ix_copy(p,from,t.atom[k],sym));
+product=tc__ix_mul(p,product,tc__ix_put(p,from,t.atom[k],q));
 sum=tc__ix_add(p,sum,product);
 }
 return sum;
+}
+static tc__ix tc__ix_copy(tc__ixpool*p,const tc__ixpool*from,tc__ix e,
+const tc__ix*sym){
+tc__ixput q;
+q.sym=sym,q.slot=0,q.to=0;
+return tc__ix_put(p,from,e,&q);
 }
 static tc__ix tc__ix_with(tc__ixpool*p,tc__ix e,int64_t slot,tc__ix to){
-if(tc__ix_is_const(e))return e;
-tc__ixnode n=*tc__ix_node(p,e);
-if(n.kind==TC__IX_SYM)return n.a==slot?to:e;
-if(n.kind==TC__IX_VAR||n.kind==TC__IX_VAL)return e;
-if(n.kind!=TC__IX_POLY){
-tc__ix a=tc__ix_with(p,n.a,slot,to),b=tc__ix_with(p,n.b,slot,to);
-if(n.kind==TC__IX_DIV)return tc__ix_div(p,a,b);
-if(n.kind==TC__IX_MOD)return tc__ix_mod(p,a,b);
-return tc__ix_min(p,a,b);
-}
-tc__ix sum=tc__ix_const(n.base);
-for(uint32_t i=0;i<n.count;i++){
-tc__ixterm t=p->term.at[n.first+i];
-tc__ix product=tc__ix_const(t.coef);
-for(int k=0;k<TC__IX_ATOMS&&t.atom[k];k++)
-product=tc__ix_mul(p,product,tc__ix_with(p,t.atom[k],slot,to));
-sum=tc__ix_add(p,sum,product);
-}
-return sum;
+tc__ixput q;
+q.sym=NULL,q.slot=slot,q.to=to;
+return tc__ix_put(p,p,e,&q);
 }
 static int tc__ix_has_sym(const tc__ixpool*p,tc__ix e,int64_t slot){
 if(tc__ix_is_const(e))return 0;
@@ -7928,6 +7924,10 @@ if(n>130)break;
 }
 snprintf(out+n,160-n,"]");
 return out;
+}
+static int tc__meta_alike(const tc__meta*a,const tc__meta*b){
+return a->dtype==b->dtype&&a->rank==b->rank&&
+!memcmp(a->dims,b->dims,(size_t)a->rank*sizeof*a->dims);
 }
 static int tc__relation_holds(tc__relation_kind kind,int64_t a,int64_t b){
 switch(kind){
@@ -16321,11 +16321,10 @@ tc_tensor v){
 tc__meta m;
 char a[160],b[160];
 if(!tc__operand_given(f,name,v)||!tc__meta_get(f,v,&m))return 0;
-int same=m.rank==f->x.rank&&m.dtype==f->x.dtype;
-for(int i=0;i<m.rank&&same;i++)same=m.dims[i]==f->x.dims[i];
-return same||tc__fail(f->c,TC_E_SHAPE,"%s: %s is %s%s, %s %s%s; they must be alike",
-f->who,name,tc__dtype(m.dtype)->name,tc__dims_text(&m,a),
-of,tc__dtype(f->x.dtype)->name,tc__dims_text(&f->x,b));
+return tc__meta_alike(&m,&f->x)||
+tc__fail(f->c,TC_E_SHAPE,"%s: %s is %s%s, %s %s%s; they must be alike",f->who,
+name,tc__dtype(m.dtype)->name,tc__dims_text(&m,a),of,
+tc__dtype(f->x.dtype)->name,tc__dims_text(&f->x,b));
 }
 typedef struct tc__needs{
 const tc__visit*v;
@@ -16380,9 +16379,7 @@ char x[160],y[160];
 for(int i=0;i<o->op.n_in;i++){
 if(!g[i].id)continue;
 if(!tc__meta_get(f,in[i],&a)||!tc__meta_get(f,g[i],&b))return 0;
-int same=a.rank==b.rank&&a.dtype==b.dtype;
-for(int k=0;k<a.rank&&same;k++)same=a.dims[k]==b.dims[k];
-if(!same)
+if(!tc__meta_alike(&a,&b))
 return tc__fail(
 f->c,TC_E_SHAPE,
 "custom op \"%s\": its gradient gives %s%s for input %d, which is "
@@ -17954,6 +17951,7 @@ tc__d_give(d,tc__d_in(d,n,0),g);
 static void tc__derive_nothing(tc__derive*d,const tc__node*n,tc__node*g){
 (void)d,(void)n,(void)g;
 }
+// ---- gen/graph/derive_sweep.c
 static void tc__d_replaced(tc__derive*d,uint32_t seed,const tc__node*g,uint32_t last,
 uint32_t*map){
 map[0]=g->id;
@@ -42793,51 +42791,11 @@ p->autotune=TC__AUTOTUNE_OFF;
 #pragma GCC pop_options
 #endif
 
-// ---- gen/exec/run.c
-static tc__storage*tc__output_storage(const tc__program*p,tc__output*o){
-tc_ctx*c=p->ctx;
-for(int i=0;i<TC__KEPT;i++)
-if(o->kept[i]&&o->kept[i]->refs==1&&o->kept[i]->bytes>=o->bytes)
-return o->storage=o->kept[i];
-tc__storage*s=tc__storage_on(c,tc__device_at(c,tc__output_device(p,o)),o->bytes);
-if(!s)return NULL;
-int i=TC__KEPT-1;
-while(i>=0&&o->kept[i]&&o->kept[i]->refs>1)i--;
-if(i<0)i=o->oldest,o->oldest=(uint8_t)((o->oldest+1)%TC__KEPT);
-tc__storage_unref(c,o->kept[i]);
-o->kept[i]=s;
-return o->storage=s;
-}
-static int tc__program_storages(tc__program*p,const tc__visit*v){
-for(size_t i=0;i<p->output.count;i++){
-tc__output*o=&p->output.at[i];
-if(o->direct)continue;
-if(o->alias){
-o->storage=v->external.at[o->external].storage;
-continue;
-}
-const tc__output*first=&p->output.at[o->first];
-if(first!=o&&!o->copy)
-o->storage=first->storage;
-else if(!tc__output_storage(p,o))
+// ---- gen/exec/undo.c
+static int tc__program_writes(const tc__program*p){
+for(size_t i=0;i<p->output.count;i++)
+if(p->output.at[i].position==UINT32_MAX)return 1;
 return 0;
-}
-return 1;
-}
-static void*tc__input_data(tc__program*p,const tc__visit*v,uint32_t source){
-if(source<p->externals)return tc__external_data(p->ctx,&v->external.at[source]);
-const tc__tensor*t=&v->result.at[v->result_of.at[source-p->externals]-1];
-return tc__tensor_data(t,tc__layout_at(p->ctx,t->layout)->dtype);
-}
-static void*tc__landing_data(const tc__program*p,const tc__visit*v,
-const tc__output*o){
-const tc__external*e=&v->external.at[o->external];
-int64_t bytes=(int64_t)tc__dtype(tc__layout_at(p->ctx,e->layout)->dtype)->bytes;
-return(char*)tc__external_data(p->ctx,e)+o->offset*bytes;
-}
-static void*tc__output_data(const tc__program*p,const tc__visit*v,uint32_t i){
-const tc__output*o=&p->output.at[i];
-return o->direct?tc__landing_data(p,v,o):o->storage->data;
 }
 enum{TC__UNDO_WRAPPED=64<<20,TC__UNDO_WRITTEN=1<<30};
 typedef struct tc__undo{
@@ -42911,6 +42869,85 @@ tc__storage*s=v->external.at[o->external].storage;
 if(TC__UNLIKELY(s->watched)&&!tc__undo_write(p->ctx,s))return 0;
 }
 return 1;
+}
+static int tc__is_undone(const tc__visit*v,const tc__program*p,size_t i){
+if(v->external.at[i].storage->owner==TC__WRAPPED)return 1;
+for(size_t k=0;k<p->output.count;k++)
+if(p->output.at[k].position==UINT32_MAX&&
+v->external.at[p->output.at[k].external].alias==i)
+return 1;
+return 0;
+}
+static tc__undo*tc__undo_save(tc_ctx*c,const tc__visit*v,const tc__program*p){
+size_t n=v->external.count;
+int any=tc__program_writes(p);
+for(size_t i=0;i<n;i++)any|=v->external.at[i].storage->owner==TC__WRAPPED;
+tc__error_mark before=tc__error_now(c);
+tc__undo*u=any?TC__NEW_ARRAY(c,tc__undo,n):NULL;
+if(!u)tc__error_restore(c,before);
+for(size_t i=0;u&&i<n;i++){
+const tc__external*e=&v->external.at[i];
+int wrapped=e->storage->owner==TC__WRAPPED;
+if(e->alias==i&&tc__is_undone(v,p,i))
+u[i]=tc__undo_copy(c,v,e->storage,
+wrapped?TC__UNDO_WRAPPED:TC__UNDO_WRITTEN);
+}
+return u;
+}
+static void tc__undo_settle(tc_ctx*c,tc__visit*v,tc__undo*u){
+size_t n=v->external.count;
+for(size_t i=0;i<n;i++)
+if(u&&u[i].copy)
+tc__undo_use(c,v,v->external.at[i].storage,u[i]);
+else
+v->external.at[i].storage->watched=1;
+if(u)TC__FREE_ARRAY(c,u,n);
+}
+// ---- gen/exec/run.c
+static tc__storage*tc__output_storage(const tc__program*p,tc__output*o){
+tc_ctx*c=p->ctx;
+for(int i=0;i<TC__KEPT;i++)
+if(o->kept[i]&&o->kept[i]->refs==1&&o->kept[i]->bytes>=o->bytes)
+return o->storage=o->kept[i];
+tc__storage*s=tc__storage_on(c,tc__device_at(c,tc__output_device(p,o)),o->bytes);
+if(!s)return NULL;
+int i=TC__KEPT-1;
+while(i>=0&&o->kept[i]&&o->kept[i]->refs>1)i--;
+if(i<0)i=o->oldest,o->oldest=(uint8_t)((o->oldest+1)%TC__KEPT);
+tc__storage_unref(c,o->kept[i]);
+o->kept[i]=s;
+return o->storage=s;
+}
+static int tc__program_storages(tc__program*p,const tc__visit*v){
+for(size_t i=0;i<p->output.count;i++){
+tc__output*o=&p->output.at[i];
+if(o->direct)continue;
+if(o->alias){
+o->storage=v->external.at[o->external].storage;
+continue;
+}
+const tc__output*first=&p->output.at[o->first];
+if(first!=o&&!o->copy)
+o->storage=first->storage;
+else if(!tc__output_storage(p,o))
+return 0;
+}
+return 1;
+}
+static void*tc__input_data(tc__program*p,const tc__visit*v,uint32_t source){
+if(source<p->externals)return tc__external_data(p->ctx,&v->external.at[source]);
+const tc__tensor*t=&v->result.at[v->result_of.at[source-p->externals]-1];
+return tc__tensor_data(t,tc__layout_at(p->ctx,t->layout)->dtype);
+}
+static void*tc__landing_data(const tc__program*p,const tc__visit*v,
+const tc__output*o){
+const tc__external*e=&v->external.at[o->external];
+int64_t bytes=(int64_t)tc__dtype(tc__layout_at(p->ctx,e->layout)->dtype)->bytes;
+return(char*)tc__external_data(p->ctx,e)+o->offset*bytes;
+}
+static void*tc__output_data(const tc__program*p,const tc__visit*v,uint32_t i){
+const tc__output*o=&p->output.at[i];
+return o->direct?tc__landing_data(p,v,o):o->storage->data;
 }
 static void tc__program_look_up(tc__program*p,const tc__visit*v){
 p->bound=NULL;
@@ -43409,11 +43446,6 @@ int ok=1;
 while(c->unchecked.count)ok&=tc__program_check(c->unchecked.at[0]);
 return ok;
 }
-static int tc__program_writes(const tc__program*p){
-for(size_t i=0;i<p->output.count;i++)
-if(p->output.at[i].position==UINT32_MAX)return 1;
-return 0;
-}
 static int tc__program_brings(const tc__program*p){
 for(uint32_t i=0;i<p->acts;i++)
 if(p->act[i].kind==TC__ACT_COPY&&
@@ -43460,39 +43492,6 @@ tc__note_span(p->ctx,TC__SPAN_RUN,start,v->region);
 p->runs++,p->run_ns+=took;
 tc__note_run(p->ctx,tc__program_runs(p),took);
 return ok&&tc__program_flagged(p)&&tc__program_finish(p,v);
-}
-static int tc__is_undone(const tc__visit*v,const tc__program*p,size_t i){
-if(v->external.at[i].storage->owner==TC__WRAPPED)return 1;
-for(size_t k=0;k<p->output.count;k++)
-if(p->output.at[k].position==UINT32_MAX&&
-v->external.at[p->output.at[k].external].alias==i)
-return 1;
-return 0;
-}
-static tc__undo*tc__undo_save(tc_ctx*c,const tc__visit*v,const tc__program*p){
-size_t n=v->external.count;
-int any=tc__program_writes(p);
-for(size_t i=0;i<n;i++)any|=v->external.at[i].storage->owner==TC__WRAPPED;
-tc__error_mark before=tc__error_now(c);
-tc__undo*u=any?TC__NEW_ARRAY(c,tc__undo,n):NULL;
-if(!u)tc__error_restore(c,before);
-for(size_t i=0;u&&i<n;i++){
-const tc__external*e=&v->external.at[i];
-int wrapped=e->storage->owner==TC__WRAPPED;
-if(e->alias==i&&tc__is_undone(v,p,i))
-u[i]=tc__undo_copy(c,v,e->storage,
-wrapped?TC__UNDO_WRAPPED:TC__UNDO_WRITTEN);
-}
-return u;
-}
-static void tc__undo_settle(tc_ctx*c,tc__visit*v,tc__undo*u){
-size_t n=v->external.count;
-for(size_t i=0;i<n;i++)
-if(u&&u[i].copy)
-tc__undo_use(c,v,v->external.at[i].storage,u[i]);
-else
-v->external.at[i].storage->watched=1;
-if(u)TC__FREE_ARRAY(c,u,n);
 }
 // ---- gen/exec/forget.c
 enum{TC__PROGRAMS_LEAST=64,TC__PROGRAMS_SMALL=4<<20};
@@ -49302,9 +49301,8 @@ if(!tc__operand_given(&s->f,name,s->out[i])||!tc__meta_get(&s->f,s->out[i],&m))
 return 0;
 if(i>=s->n_carry)return 1;
 if(!tc__meta_get(&s->f,s->init[i],&want))return 0;
-int same=m.rank==want.rank;
-for(int d=0;d<m.rank&&same;d++)same=m.dims[d]==want.dims[d];
-if(same&&m.dtype==want.dtype)return 1;
+if(tc__meta_alike(&m,&want))return 1;
+int same=m.rank==want.rank&&!memcmp(m.dims,want.dims,m.rank*sizeof*m.dims);
 return tc__fail(s->f.c,same?TC_E_DTYPE:TC_E_SHAPE,
 "%s: %s is %s%s, carry %d was %s%s; a carry stays as it was",s->f.who,
 name,tc__dtype(m.dtype)->name,tc__dims_text(&m,x),i,
@@ -49575,9 +49573,7 @@ tc__meta m,n;
 char x[160],y[160];
 for(int i=0;i<b->n_out;i++){
 if(!tc__meta_get(f,no[i],&m)||!tc__meta_get(f,yes[i],&n))return 0;
-int same=m.rank==n.rank&&m.dtype==n.dtype;
-for(int d=0;d<m.rank&&same;d++)same=m.dims[d]==n.dims[d];
-if(!same)
+if(!tc__meta_alike(&m,&n))
 return tc__fail(f->c,TC_E_SHAPE,
 "%s: out[%d] is %s%s if it is true, %s%s else (behind a first "
 "dimension of one); they must be alike",

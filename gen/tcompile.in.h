@@ -482,6 +482,7 @@
 #include "graph/looped.c"
 #include "graph/budget.c"
 #include "graph/derive.c"
+#include "graph/derive_sweep.c"
 #include "graph/derive_loop.c"
 #include "graph/cells.c"
 #include "graph/build.c"
@@ -594,6 +595,7 @@
 #endif
 #include "base/once_end.c"
 
+#include "exec/undo.c"
 #include "exec/run.c"
 #include "exec/forget.c"
 #include "exec/wanted.c"

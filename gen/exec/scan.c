@@ -80,9 +80,8 @@ static int tc__scan_out(tc__scanning *s, int i) {
         return 0;
     if (i >= s->n_carry) return 1;
     if (!tc__meta_get(&s->f, s->init[i], &want)) return 0;
-    int same = m.rank == want.rank;
-    for (int d = 0; d < m.rank && same; d++) same = m.dims[d] == want.dims[d];
-    if (same && m.dtype == want.dtype) return 1;
+    if (tc__meta_alike(&m, &want)) return 1;
+    int same = m.rank == want.rank && !memcmp(m.dims, want.dims, m.rank * sizeof *m.dims);
     return tc__fail(s->f.c, same ? TC_E_DTYPE : TC_E_SHAPE,
                     "%s: %s is %s%s, carry %d was %s%s; a carry stays as it was", s->f.who,
                     name, tc__dtype(m.dtype)->name, tc__dims_text(&m, x), i,
@@ -398,9 +397,7 @@ static int tc__branch_alike(const tc__branching *b, const tc_tensor *no,
     char x[160], y[160];
     for (int i = 0; i < b->n_out; i++) {
         if (!tc__meta_get(f, no[i], &m) || !tc__meta_get(f, yes[i], &n)) return 0;
-        int same = m.rank == n.rank && m.dtype == n.dtype;
-        for (int d = 0; d < m.rank && same; d++) same = m.dims[d] == n.dims[d];
-        if (!same)
+        if (!tc__meta_alike(&m, &n))
             return tc__fail(f->c, TC_E_SHAPE,
                             "%s: out[%d] is %s%s if it is true, %s%s else (behind a first "
                             "dimension of one); they must be alike",

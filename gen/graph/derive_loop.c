@@ -3,7 +3,7 @@
 //
 // A turn of it is the turn of the first one, made again of its row and of what the carries were then, which the first
 // loop stacks; so are products, reductions and opaque ops, what is left is computed again. Over these nodes goes the
-// sweep of derive.c. What a carry counts is a carry of the loop back. What something of the outside counts is summed
+// sweep of derive_sweep.c. What a carry counts is a carry of the loop back. What something of the outside counts is summed
 // by a carry; or, if a turn uses one row of it, it is stacked; and what a factor of products counts is one product over
 // the rows of all turns, behind the loop.
 

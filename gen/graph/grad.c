@@ -49,11 +49,10 @@ static int tc__weights_check(const tc__api *f, const char *name, const char *of,
     tc__meta m;
     char a[160], b[160];
     if (!tc__operand_given(f, name, v) || !tc__meta_get(f, v, &m)) return 0;
-    int same = m.rank == f->x.rank && m.dtype == f->x.dtype;
-    for (int i = 0; i < m.rank && same; i++) same = m.dims[i] == f->x.dims[i];
-    return same || tc__fail(f->c, TC_E_SHAPE, "%s: %s is %s%s, %s %s%s; they must be alike",
-                            f->who, name, tc__dtype(m.dtype)->name, tc__dims_text(&m, a),
-                            of, tc__dtype(f->x.dtype)->name, tc__dims_text(&f->x, b));
+    return tc__meta_alike(&m, &f->x) ||
+           tc__fail(f->c, TC_E_SHAPE, "%s: %s is %s%s, %s %s%s; they must be alike", f->who,
+                    name, tc__dtype(m.dtype)->name, tc__dims_text(&m, a), of,
+                    tc__dtype(f->x.dtype)->name, tc__dims_text(&f->x, b));
 }
 
 // ---- what a value is made of ----
@@ -122,9 +121,7 @@ static int tc__own_check(const tc__api *f, const tc__custom *o, const tc_tensor 
     for (int i = 0; i < o->op.n_in; i++) {
         if (!g[i].id) continue;
         if (!tc__meta_get(f, in[i], &a) || !tc__meta_get(f, g[i], &b)) return 0;
-        int same = a.rank == b.rank && a.dtype == b.dtype;
-        for (int k = 0; k < a.rank && same; k++) same = a.dims[k] == b.dims[k];
-        if (!same)
+        if (!tc__meta_alike(&a, &b))
             return tc__fail(
                 f->c, TC_E_SHAPE,
                 "custom op \"%s\": its gradient gives %s%s for input %d, which is "

@@ -121,6 +121,12 @@ static const char *tc__dims_text(const tc__meta *m, char out[160]) {
     return out;
 }
 
+// Whether two are of the same dtype and sizes.
+static int tc__meta_alike(const tc__meta *a, const tc__meta *b) {
+    return a->dtype == b->dtype && a->rank == b->rank &&
+           !memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims);
+}
+
 // ---- decisions about sizes ----
 // A rule that needs to know how two sizes relate asks tc__know. What cannot be told from the
 // expressions is told from the sizes of this run, and noted in `need`.
