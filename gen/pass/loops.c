@@ -10,12 +10,13 @@
 
 typedef struct tc__unroll {
     tc__rewrite w;
-    uint32_t *loop;  // by old id: tc__loops_of
-    uint8_t *made;   // by old id
-    uint8_t *closed; // by loop: its stores are made
+    uint32_t *loop; // by old id: tc__loops_of
+    uint8_t *made;  // by old id
+    uint32_t
+        *store; // by old id of NEXT and STACKED: what each turn stores, 0 = not made yet,
+    uint32_t *memory; //   and where
     TC__VEC(uint32_t) waiting;
-    TC__VEC(uint32_t) stores; // new ids, of the loop that was closed last,
-    uint32_t stores_of;       //   1 + its number
+    TC__VEC(uint32_t) stores; // those of a loop, while what is left of it is made
 } tc__unroll;
 
 // Place for new node n; INPUT or what is stored.
@@ -110,54 +111,39 @@ static uint32_t tc__carry_memory(const tc__graph *g, int64_t loop, int64_t numbe
     return 0;
 }
 
-// The stores of a loop that is over, once.
-static int tc__unroll_close(tc__unroll *u, uint32_t loop) {
-    const tc__graph *from = u->w.from;
-    if (u->stores_of == loop + 1) return 1;
-    u->stores.count = 0, u->stores_of = loop + 1;
-    for (uint32_t i = 0; i < u->w.nodes; i++) {
-        const tc__node *n = from->node.at[i];
-        if (!u->w.live[i] || (n->op != TC_OP_NEXT && n->op != TC_OP_STACKED)) continue;
-        if (n->attr[TC__NEXT_LOOP] != (int64_t)loop) continue;
-        int row = n->op == TC_OP_STACKED;
-        const tc__node *a = tc__unroll_at(u, n->in[!row]);
-        uint32_t made = u->w.at[i];
-        if (!u->closed[loop]) {
-            uint32_t memory =
-                row ? tc__spot_memory(u, loop, 1, a)
-                    : tc__carry_memory(u->w.to, loop, n->attr[TC__NEXT_NUMBER]);
-            if (u->w.failed) return 0;
-            const tc__node *s =
-                tc__spot_store(u, row ? TC__SPOT_ROW : TC__SPOT_NEXT, memory, a, loop + 1);
-            if (!s) return 0;
-            made = u->w.at[i] = s->id; // of what is stacked: until it is made itself
-        } else if (row && u->made[i]) {
-            made = u->w.to->node.at[made]->in[0]; // the first of its stores is its row
-        }
-        if (!TC__PUSH(u->w.ctx, u->stores, made)) return 0;
-    }
-    u->closed[loop] = 1;
-    return 1;
+// Whether old node n, NEXT or STACKED, stores something in each turn of a loop.
+static int tc__unroll_stores(const tc__unroll *u, const tc__node *n, uint32_t loop) {
+    return u->w.live[n->id] && (n->op == TC_OP_NEXT || n->op == TC_OP_STACKED) &&
+           n->attr[TC__NEXT_LOOP] == (int64_t)loop;
+}
+
+// What old node n stores, once; 0 = no memory.
+static int tc__unroll_store(tc__unroll *u, const tc__node *n, uint32_t loop) {
+    int row = n->op == TC_OP_STACKED;
+    const tc__node *a = tc__unroll_at(u, n->in[!row]);
+    if (u->store[n->id]) return 1;
+    uint32_t memory = row ? tc__spot_memory(u, loop, 1, a)
+                          : tc__carry_memory(u->w.to, loop, n->attr[TC__NEXT_NUMBER]);
+    if (u->w.failed) return 0;
+    const tc__node *s =
+        tc__spot_store(u, row ? TC__SPOT_ROW : TC__SPOT_NEXT, memory, a, loop + 1);
+    if (s) u->store[n->id] = s->id, u->memory[n->id] = memory;
+    return s != NULL;
 }
 
 // What is left of a loop, behind all its stores.
 static tc__node *tc__unroll_left(tc__unroll *u, const tc__node *n, uint32_t loop) {
     int stacked = n->op == TC_OP_STACKED;
-    uint32_t row = 0;
-    if (!tc__unroll_close(u, loop)) return NULL;
-    uint32_t outer = u->w.from->loop.at[loop].outer;
-    if (!stacked)
-        return tc__spot_input(u, TC__SPOT_LEFT,
-                              tc__carry_memory(u->w.to, loop, n->attr[TC__NEXT_NUMBER]), n,
-                              u->stores.at, (uint32_t)u->stores.count, outer);
-    for (uint32_t i = 0; i < u->stores.count; i++) // its own first: see tc__unroll_close
-        if (u->stores.at[i] == u->w.at[n->id]) row = i;
-    uint32_t was = u->stores.at[0];
-    u->stores.at[0] = u->stores.at[row], u->stores.at[row] = was;
-    const tc__spot *p = u->w.to->place.at;
-    while (p->node != u->stores.at[0]) p++;
-    return tc__spot_input(u, TC__SPOT_ALL, p->memory, n, u->stores.at,
-                          (uint32_t)u->stores.count, outer);
+    u->stores.count = 0;
+    for (uint32_t i = 0; i < u->w.nodes; i++) {
+        const tc__node *m = u->w.from->node.at[i];
+        if (!tc__unroll_stores(u, m, loop)) continue;
+        if (!tc__unroll_store(u, m, loop) || !TC__PUSH(u->w.ctx, u->stores, u->store[i]))
+            return NULL;
+    }
+    return tc__spot_input(u, stacked ? TC__SPOT_ALL : TC__SPOT_LEFT,
+                          u->memory[stacked ? n->id : n->in[0]], n, u->stores.at,
+                          (uint32_t)u->stores.count, u->w.from->loop.at[loop].outer);
 }
 
 static tc__node *tc__unroll_node(tc__unroll *u, const tc__node *n) {
@@ -212,10 +198,11 @@ static int tc__unroll_outputs(tc__unroll *u, uint32_t *outputs, size_t n) {
 
 static void tc__unroll_free(tc__unroll *u) {
     tc_ctx *c = u->w.ctx;
-    size_t n = u->w.nodes, loops = u->w.from->loop.count;
+    size_t n = u->w.nodes;
     if (u->loop) TC__FREE_ARRAY(c, u->loop, n);
     if (u->made) TC__FREE_ARRAY(c, u->made, n);
-    if (u->closed) TC__FREE_ARRAY(c, u->closed, loops);
+    if (u->store) TC__FREE_ARRAY(c, u->store, n);
+    if (u->memory) TC__FREE_ARRAY(c, u->memory, n);
     TC__VEC_FREE(c, u->waiting);
     TC__VEC_FREE(c, u->stores);
     tc__rewrite_close(&u->w);
@@ -230,8 +217,9 @@ static int tc__loops_run(tc_ctx *c, const tc__graph *from, tc__graph *to, uint32
     int ok = tc__rewrite_open(&u.w, c, from, outputs, n);
     u.w.to = to, to->placed = placed;
     u.loop = tc__loops_of(from), u.made = TC__NEW_ARRAY(c, uint8_t, u.w.nodes);
-    u.closed = TC__NEW_ARRAY(c, uint8_t, from->loop.count);
-    ok = ok && u.loop && u.made && u.closed && tc__loops_copy(to, from);
+    u.store = TC__NEW_ARRAY(c, uint32_t, u.w.nodes);
+    u.memory = TC__NEW_ARRAY(c, uint32_t, u.w.nodes);
+    ok = ok && u.loop && u.made && u.store && u.memory && tc__loops_copy(to, from);
     for (uint32_t i = 0; ok && i < u.w.nodes; i++)
         ok = !u.w.live[i] || tc__unroll_make(&u, i);
     ok = ok && tc__composites_carry(&u.w) && tc__unroll_outputs(&u, outputs, n);
