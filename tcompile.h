@@ -2561,7 +2561,8 @@ TCDEF tc_tensor tc_params_find(const tc_params *p, const char *name);
 TCDEF int tc_params_list_at(tc_params *p, const tc_tensor **params, const tc_tensor **grads,
                             const char *file, int line);
 // Zeros of the sizes of each of them, as buffers "prefix.name" of the set `state`, made or found, in the same order:
-// what an optimiser keeps, saved and loaded like parameters. Floats as the parameter is. The array is state's, and
+// what an optimiser keeps, saved and loaded like parameters. Floats, and on a
+// device, as the parameter is. The array is state's, and
 // lives as long as it. NULL: error.
 TCDEF const tc_tensor *tc_params_state_at(tc_params *p, tc_params *state,
                                           const char *prefix, const char *file, int line);
@@ -3052,7 +3053,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x388bc57dda6328f4u
+#define TC__BUILD_ID 0xc08769386d45e517u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -50104,9 +50105,13 @@ if(!tc__meta_get(f,t,&m))return made;
 tc__text_init(&text,f->c);
 tc__put(&text,"%s.%s",prefix,name);
 tc_dims d=tc__meta_dims(&m);
+tc__values*v=tc__values_of(f->c);
+int device=v->default_device;
+v->default_device=tc__device_number(f->c,t);
 if(!text.failed)
 made=
 tc__param_get(state,f->who,text.at,&d,m.dtype,&zeros,1,f->file,f->line);
+v->default_device=device;
 tc__text_free(&text);
 return made;
 }

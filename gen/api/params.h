@@ -118,7 +118,8 @@ TCDEF tc_tensor tc_params_find(const tc_params *p, const char *name);
 TCDEF int tc_params_list_at(tc_params *p, const tc_tensor **params, const tc_tensor **grads,
                             const char *file, int line);
 // Zeros of the sizes of each of them, as buffers "prefix.name" of the set `state`, made or found, in the same order:
-// what an optimiser keeps, saved and loaded like parameters. Floats as the parameter is. The array is state's, and
+// what an optimiser keeps, saved and loaded like parameters. Floats, and on a
+// device, as the parameter is. The array is state's, and
 // lives as long as it. NULL: error.
 TCDEF const tc_tensor *tc_params_state_at(tc_params *p, tc_params *state,
                                           const char *prefix, const char *file, int line);

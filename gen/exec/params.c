@@ -285,7 +285,7 @@ TCDEF int tc_params_list_at(tc_params *p, const tc_tensor **params, const tc_ten
     return (int)p->list.count;
 }
 
-// Buffer "prefix.name" of `state`, zeros like t; null = reported.
+// Buffer "prefix.name" of `state`, zeros like t, on its device if made now; null = reported.
 static tc_tensor tc__params_state_one(const tc__api *f, tc_params *state,
                                       const char *prefix, const char *name, tc_tensor t) {
     tc__text text;
@@ -296,9 +296,13 @@ static tc_tensor tc__params_state_one(const tc__api *f, tc_params *state,
     tc__text_init(&text, f->c);
     tc__put(&text, "%s.%s", prefix, name);
     tc_dims d = tc__meta_dims(&m);
+    tc__values *v = tc__values_of(f->c);
+    int device = v->default_device;
+    v->default_device = tc__device_number(f->c, t);
     if (!text.failed)
         made =
             tc__param_get(state, f->who, text.at, &d, m.dtype, &zeros, 1, f->file, f->line);
+    v->default_device = device;
     tc__text_free(&text);
     return made;
 }

@@ -103,6 +103,28 @@ TEST(made_saved_and_loaded_there) {
     unlink(path), rmdir(folder);
 }
 
+// What an optimiser keeps is made where the parameters are by then, whatever the default.
+TEST(states_made_there) {
+    tc_ctx *tc = open_with_device();
+    REQUIRE(tc);
+    tc_params *p = tc_params_open(tc), *state = tc_params_open(tc);
+    const tc_tensor *w, *g, *velocity;
+    tc_tensor one = tc_param(p, "w", TC_DIMS(2, 4), TC_F32, tc_init_ones());
+    CHECK_EQ(tc_params_to(p, DEVICE_NAME), TC_OK);
+    velocity = tc_params_state(p, state, "velocity");
+    REQUIRE(velocity);
+    CHECK_STR(tc_device_of(velocity[0]), DEVICE_NAME);
+    CHECK_STR(tc_default_device(tc), "cpu");
+    BEGIN("step");
+    tc_backward(tc_sum_all(tc_square(one)));
+    int n = tc_params_list(p, &w, &g);
+    tc_sgd_list_(w, g, velocity, n, 0.1, 0.5, 0, 0);
+    END();
+    for (int i = 0; i < 8; i++) CHECK_NEAR(AT(one, i), 0.8, 1e-6);
+    for (int i = 0; i < 8; i++) CHECK_NEAR(AT(velocity[0], i), 2, 1e-6);
+    close_device(tc);
+}
+
 // Host and device, training and not, eager and in a region.
 TEST(batch_norm_that_trains) {
     tc_ctx *tc = open_with_device();
