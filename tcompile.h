@@ -3053,7 +3053,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xc08769386d45e517u
+#define TC__BUILD_ID 0x4135ea7a248a1ad9u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -24197,6 +24197,23 @@ return last;
 static int tc__is_on_the_way(const tc__schedule*s,uint32_t id){
 return s->made_of[id]&&s->made_of[id]!=id+1&&!(s->way[id]&TC__WAY_LEAVES);
 }
+static int tc__is_leaving(const tc__schedule*s,const tc__node*n){
+return tc__is_alu(n)&&s->way[n->id]==(TC__WAY_LEAVES|TC__WAY_SHARES);
+}
+static void tc__keep_products(tc__schedule*s,const uint8_t*output){
+size_t n=s->g->node.count;
+memset(s->length,0,n*sizeof*s->length);
+for(size_t i=0;i<n;i++){
+const tc__node*x=s->g->node.at[i];
+if(s->made_of[i]&&!output[i]&&!s->forced[i]&&tc__is_leaving(s,x))
+s->length[s->made_of[i]-1]+=tc__dtypes[x->dtype].bytes;
+}
+for(size_t i=0;i<n;i++){
+uint32_t of=s->made_of[i];
+if(of&&s->length[of-1]>tc__dtypes[s->g->node.at[of-1]->dtype].bytes)
+s->made_of[i]=s->way[i]=0;
+}
+}
 static void tc__follow_products(tc__schedule*s,const uint8_t*output){
 size_t n=s->g->node.count;
 for(size_t i=0;i<n;i++){
@@ -24215,6 +24232,7 @@ if(s->made_of[a]==s->made_of[i]&&tc__is_on_the_way(s,a)&&shared)
 s->way[i]|=TC__WAY_SHARES;
 }
 }
+tc__keep_products(s,output);
 }
 static uint32_t tc__length_of(tc__schedule*s,const tc__node*n,uint32_t*again){
 uint32_t sum=tc__ops[n->op].cost>0;
@@ -24247,7 +24265,7 @@ int whole=tc__is_kind(n,TC__KIND_REDUCE)||tc__is_kind(n,TC__KIND_CONTRACT);
 int dear=(tc__is_alu(n)||n->op==TC_OP_RANDOM)&&s->users[i]>1&&
 !s->redraw[i]&&(s->cost[i]>TC__CHEAP||s->product[i])&&
 !tc__is_on_the_way(s,i);
-dear|=tc__is_alu(n)&&s->way[i]==(TC__WAY_LEAVES|TC__WAY_SHARES);
+dear|=tc__is_leaving(s,n);
 int alone=s->apart&&tc__is_computed(n);
 int root=whole||dear||alone||s->forced[i]||output[i];
 if(s->redraw[i])s->cost[i]=0;

@@ -413,7 +413,9 @@ static int tc__is_of_product(const tc__schedule *s, const tc__node *n) {
 // What is made of the value of a product, element by element, and of what was there before, can be stored by its
 // epilogue. Several kernels may want something of it: a gradient reads what gelu's slope is made of, which is three
 // values. Nodes that only lead to others of the same product are not stored then, but those that leave it, here the
-// slope. Training a GPT's feed-forward layer so stores and reads a third less (gelu_tanh, f32).
+// slope. Training a GPT's feed-forward layer so stores and reads a third less (gelu_tanh, f32). Where these are more
+// bytes than the product, that is stored, and its readers compute them: attention's gradient wants two values in f32
+// of a product in halves.
 enum {
     TC__WAY_LEAVES = 1, // it is an output, or read by what is not made of the product alone
     TC__WAY_SHARES = 2  // nodes that do not leave are read several times on the way to it
@@ -439,6 +441,28 @@ static int tc__is_on_the_way(const tc__schedule *s, uint32_t id) {
     return s->made_of[id] && s->made_of[id] != id + 1 && !(s->way[id] & TC__WAY_LEAVES);
 }
 
+// Whether n is stored for what it is on the way of others.
+static int tc__is_leaving(const tc__schedule *s, const tc__node *n) {
+    return tc__is_alu(n) && s->way[n->id] == (TC__WAY_LEAVES | TC__WAY_SHARES);
+}
+
+// Products of which less is stored than what leaves them have none leave. What is an output, or has to be in memory, does
+// not count. `length`, which nobody has yet, is the bytes.
+static void tc__keep_products(tc__schedule *s, const uint8_t *output) {
+    size_t n = s->g->node.count;
+    memset(s->length, 0, n * sizeof *s->length);
+    for (size_t i = 0; i < n; i++) {
+        const tc__node *x = s->g->node.at[i];
+        if (s->made_of[i] && !output[i] && !s->forced[i] && tc__is_leaving(s, x))
+            s->length[s->made_of[i] - 1] += tc__dtypes[x->dtype].bytes;
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint32_t of = s->made_of[i];
+        if (of && s->length[of - 1] > tc__dtypes[s->g->node.at[of - 1]->dtype].bytes)
+            s->made_of[i] = s->way[i] = 0;
+    }
+}
+
 static void tc__follow_products(tc__schedule *s, const uint8_t *output) {
     size_t n = s->g->node.count;
     for (size_t i = 0; i < n; i++) {
@@ -457,6 +481,7 @@ static void tc__follow_products(tc__schedule *s, const uint8_t *output) {
                 s->way[i] |= TC__WAY_SHARES;
         }
     }
+    tc__keep_products(s, output);
 }
 
 // Ops of the expression of n, where it is not too long: else the longest operands become roots. Their
@@ -495,7 +520,7 @@ static int tc__find_roots_once(tc__schedule *s, const uint8_t *output, uint32_t 
         int dear = (tc__is_alu(n) || n->op == TC_OP_RANDOM) && s->users[i] > 1 &&
                    !s->redraw[i] && (s->cost[i] > TC__CHEAP || s->product[i]) &&
                    !tc__is_on_the_way(s, i);
-        dear |= tc__is_alu(n) && s->way[i] == (TC__WAY_LEAVES | TC__WAY_SHARES);
+        dear |= tc__is_leaving(s, n);
         int alone = s->apart && tc__is_computed(n);
         int root = whole || dear || alone || s->forced[i] || output[i];
         if (s->redraw[i]) s->cost[i] = 0; // as if it were loaded

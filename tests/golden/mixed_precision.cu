@@ -646,13 +646,13 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, tc_u16 *__
     tc_tiles<tc_tile_halves, product, left_way, right_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 64, 128, 128, left, right, 0, 0, result);
 }
 
-// kernel1: 8 element-wise ops around one product, 2 results
+// kernel1: 7 element-wise ops around one product, 2 results
 // rows 64, columns 128, depth 128; vector along c
 //   in0  f16[8192]
 //   in1  f32[16384]
-//   in2  f32[8192]
-//   out0  f32[8192]
-//   in3  f32[1]
+//   out0  f16[8192]
+//   in2  f32[1]
+//   in3  f32[8192]
 //   out1  f16[8192]
 //   shared0  f32[8192]
 //   given0  f16[8]
@@ -677,18 +677,17 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, tc_u16 *__
 //           hole result r p - values given2 of 8
 //             for l in 0..8  bind=vector
 //               axis c = l + p in 0..128
-//               %19 = load in3[0]     f32 row
+//               %19 = load in2[0]     f32 row
 //               %20 = div %19 %0      f32 row
 //               %21 = load given2[l]  f16 col
-//               %22 = cast %21        f32 col
-//               %23 = load in2[128*r + c]  f32 col
-//               %24 = sub %22 %23     f32 col
-//               %25 = square %24      f32 col
-//               store out0[128*r + c] %25
-//               %27 = add %24 %24     f32 col
-//               %28 = mul %20 %27     f32 col
-//               %29 = cast %28        f16 col
-//               store out1[128*r + c] %29
+//               store out0[128*r + c] %21
+//               %23 = cast %21        f32 col
+//               %24 = load in3[128*r + c]  f32 col
+//               %25 = sub %23 %24     f32 col
+//               %26 = add %25 %25     f32 col
+//               %27 = mul %20 %26     f32 col
+//               %28 = cast %27        f16 col
+//               store out1[128*r + c] %28
 //             end
 //           end
 //         end
@@ -697,7 +696,7 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, tc_u16 *__
 //   end
 // 128 threads in a block, 2 blocks have work
 extern "C" __global__ void __launch_bounds__(128, 1)
-kernel1(const tc_u16 *__restrict__ in0, const float *__restrict__ in1, const float *__restrict__ in2, float *__restrict__ out0, const float *__restrict__ in3, tc_u16 *__restrict__ out1, const tc_kargs<1> a) {
+kernel1(const tc_u16 *__restrict__ in0, const float *__restrict__ in1, tc_u16 *__restrict__ out0, const float *__restrict__ in2, const float *__restrict__ in3, tc_u16 *__restrict__ out1, const tc_kargs<1> a) {
     extern __shared__ __align__(16) char shared[];
     tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_begin();
     float *const shared0 = (float *)(shared + 0);
@@ -726,91 +725,97 @@ kernel1(const tc_u16 *__restrict__ in0, const float *__restrict__ in1, const flo
         *((tc_pack<tc_u16, 4> *)&given1[0]) = tc_halves_f16(o13);
     };
     auto result = [&](int r, int p, const float *given2) {
-        const float t19 = in3[0];
+        const float t19 = in2[0];
         const float t20 = t19 / 8192.0f;
         const tc_pack<float, 8> v21 = *((const tc_pack<float, 8> *)&given2[0]);
-        const tc_pack<float, 8> v23 = tc_load((const tc_pack<float, 8> *)&in2[128 * r + p]);
-        tc_pack<float, 8> o26;
-        tc_pack<float, 8> o30;
+        const tc_pack<float, 8> v24 = tc_load((const tc_pack<float, 8> *)&in3[128 * r + p]);
+        tc_pack<float, 8> o22;
+        tc_pack<float, 8> o29;
         #pragma unroll
         for (int l = 0; l < 8; l++) {
             const float t21 = v21.at[l];
-            const float t22 = t21;
-            const float t23 = v23.at[l];
-            const float t24 = TC_SUB_f32(t22, t23);
-            const float t25 = TC_MUL_f32(t24, t24);
-            o26.at[l] = t25;
-            const float t27 = TC_ADD_f32(t24, t24);
-            const float t28 = TC_MUL_f32(t20, t27);
-            const float t29 = t28;
-            o30.at[l] = t29;
+            o22.at[l] = t21;
+            const float t23 = t21;
+            const float t24 = v24.at[l];
+            const float t25 = TC_SUB_f32(t23, t24);
+            const float t26 = TC_ADD_f32(t25, t25);
+            const float t27 = TC_MUL_f32(t20, t26);
+            const float t28 = t27;
+            o29.at[l] = t28;
         }
-        tc_store((tc_pack<float, 8> *)&out0[128 * r + p], o26);
-        tc_store((tc_pack<tc_u16, 8> *)&out1[128 * r + p], tc_halves_f16(o30));
+        tc_store((tc_pack<tc_u16, 8> *)&out0[128 * r + p], tc_halves_f16(o22));
+        tc_store((tc_pack<tc_u16, 8> *)&out1[128 * r + p], tc_halves_f16(o29));
     };
     tc_tiles<tc_tile_halves, product, left_way, right_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 64, 128, 128, left, right, 0, 0, result);
 }
 
-// kernel2: 2 element-wise ops, 1 reduction in 2 phases over the same rows, 4 results
+// kernel2: 5 element-wise ops, 1 reduction in 2 phases over the same rows, 4 results
 // rows 1, columns 8192; vector along c
-//   in0  f32[8192]
+//   in0  f16[8192]
+//   in1  f32[8192]
 //   out0  f32[1]
 //   out1  f32[1]
 //   out2  f32[1]
-//   in1  f32[1]
+//   in2  f32[1]
 //   out3  f32[1]
 //   ticket0  i32[1]
 //   work0  f32[4]
-//   held0  f32[16]
+//   held0  f16[16]
+//   held1  f32[16]
 //   %0 = const 8192                   f32 row
 //   launch threads=256 index=i32
 //     for r in 0..1  bind=grid
 //       for z in 0..4  bind=grid
 //         for x in 0..256  bind=block
-//           %5 = load in1[0]          f32 row
-//           acc0 = new sum width=4    f32 row
+//           %5 = load in2[0]          f32 row
+//           acc0 = new sum width=8    f32 row
 //           for p in 0..1  bind=serial
-//             for u in 0..4  bind=unroll
-//               if 0 <= 4096*p + 1024*u + 4*x < 2048
-//                 copy 4 held0[4*u] <- in0[4096*p + 2048*z + 1024*u + 4*x]
+//             for u in 0..2  bind=unroll
+//               if 0 <= 4096*p + 2048*u + 8*x < 2048
+//                 copy 8 held0[8*u] <- in0[4096*p + 2048*u + 2048*z + 8*x]
+//                 copy 8 held1[8*u] <- in1[4096*p + 2048*u + 2048*z + 8*x]
 //               end
 //             end
-//             for u in 0..4  bind=unroll
-//               if 0 <= 4096*p + 1024*u + 4*x < 2048
-//                 for l in 0..4  bind=vector
-//                   axis c = 4096*p + 2048*z + 1024*u + 4*x + l in 0..8192
-//                   %17 = load held0[4*u + l]  f32 col
-//                   acc0 sum= %17
+//             for u in 0..2  bind=unroll
+//               if 0 <= 4096*p + 2048*u + 8*x < 2048
+//                 for l in 0..8  bind=vector
+//                   axis c = 4096*p + 2048*u + 2048*z + 8*x + l in 0..8192
+//                   %18 = load held0[8*u + l]  f16 col
+//                   %19 = cast %18    f32 col
+//                   %20 = load held1[8*u + l]  f32 col
+//                   %21 = sub %19 %20  f32 col
+//                   %22 = square %21  f32 col
+//                   acc0 sum= %22
 //                 end
 //               end
 //             end
 //           end
-//           %23 = combine acc0 threads=256  f32 row
+//           %28 = combine acc0 threads=256  f32 row
 //           if 0 <= x < 1
 //             put work0[4*r + z] <- acc0
 //           end
 //           last of 4 at ticket0[r]
-//           acc0 = new sum width=4    f32 row
+//           acc0 = new sum width=8    f32 row
 //           for q in 0..1  bind=serial
 //             if 0 <= 256*q + x < 4
 //               axis m = 256*q + x in 0..4
 //               get acc0 <- work0[4*r + m]
 //             end
 //           end
-//           %35 = combine acc0 threads=256  f32 row
+//           %40 = combine acc0 threads=256  f32 row
 //           if 0 <= x < 1
-//             store out0[0] %35
+//             store out0[0] %40
 //           end
-//           %39 = div %35 %0          f32 row
+//           %44 = div %40 %0          f32 row
 //           if 0 <= x < 1
-//             store out1[0] %39
+//             store out1[0] %44
 //           end
 //           if 0 <= x < 1
-//             store out2[0] %39
+//             store out2[0] %44
 //           end
-//           %46 = mul %39 %5          f32 row
+//           %51 = mul %44 %5          f32 row
 //           if 0 <= x < 1
-//             store out3[0] %46
+//             store out3[0] %51
 //           end
 //         end
 //       end
@@ -818,67 +823,73 @@ kernel1(const tc_u16 *__restrict__ in0, const float *__restrict__ in1, const flo
 //   end
 // 256 threads in a block, 4 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
-kernel2(const float *__restrict__ in0, float *__restrict__ out0, float *__restrict__ out1, float *__restrict__ out2, const float *__restrict__ in1, float *__restrict__ out3, unsigned char *work, const tc_kargs<1> a) {
-    tc_reads(in0), tc_reads(in1), tc_begin();
+kernel2(const tc_u16 *__restrict__ in0, const float *__restrict__ in1, float *__restrict__ out0, float *__restrict__ out1, float *__restrict__ out2, const float *__restrict__ in2, float *__restrict__ out3, unsigned char *work, const tc_kargs<1> a) {
+    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_begin();
     unsigned *const ticket0 = (unsigned *)(work + 0);
     float *const work0 = (float *)(work + 256);
-    __align__(16) float held0[16];
+    __align__(16) tc_u16 held0[16];
+    __align__(16) float held1[16];
     const int r = blockIdx.x / 4, z = blockIdx.x;
     const int x = threadIdx.x;
     __builtin_assume(x < 256);
-    const float t5 = in1[0];
-    float sum0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    const float t5 = in2[0];
+    float sum0[8] = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
     for (int p = 0; p < 1; p++) {
         #pragma unroll
-        for (int u = 0; u < 4; u++) {
-            if (4 * x + 4096 * p + 1024 * u < 2048) {
-                *(tc_pack<float, 4> *)&held0[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[2048 * z + 4 * x + 4096 * p + 1024 * u]);
+        for (int u = 0; u < 2; u++) {
+            if (8 * x + 4096 * p + 2048 * u < 2048) {
+                *(tc_pack<tc_u16, 8> *)&held0[8 * u] = tc_load((const tc_pack<tc_u16, 8> *)&in0[2048 * z + 8 * x + 4096 * p + 2048 * u]);
+                *(tc_pack<float, 8> *)&held1[8 * u] = tc_load((const tc_pack<float, 8> *)&in1[2048 * z + 8 * x + 4096 * p + 2048 * u]);
             }
         }
         #pragma unroll
-        for (int u = 0; u < 4; u++) {
-            if (4 * x + 4096 * p + 1024 * u < 2048) {
+        for (int u = 0; u < 2; u++) {
+            if (8 * x + 4096 * p + 2048 * u < 2048) {
                 #pragma unroll
-                for (int l = 0; l < 4; l++) {
-                    const float t17 = held0[l + 4 * u];
-                    sum0[l] = tc_acc_add_f32(sum0[l], t17);
+                for (int l = 0; l < 8; l++) {
+                    const float t18 = tc_of_f16(held0[l + 8 * u]);
+                    const float t19 = t18;
+                    const float t20 = held1[l + 8 * u];
+                    const float t21 = TC_SUB_f32(t19, t20);
+                    const float t22 = TC_MUL_f32(t21, t21);
+                    sum0[l] = tc_acc_add_f32(sum0[l], t22);
                 }
             }
         }
     }
     __shared__ float part0[8];
-    const float all23 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum0));
-    if (x % 32 == 0) part0[x / 32] = all23;
+    const float all28 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum0));
+    if (x % 32 == 0) part0[x / 32] = all28;
     __syncthreads();
-    const float t23 = tc_parts_add_f32<8>(part0);
+    const float t28 = tc_parts_add_f32<8>(part0);
     if (x < 1) {
-        work0[4 * r + z] = t23;
+        work0[4 * r + z] = t28;
     }
     if (!tc_arrives_last(&ticket0[r], 4)) return;
-    for (int l = 0; l < 4; l++) sum0[l] = 0.0f;
+    for (int l = 0; l < 8; l++) sum0[l] = 0.0f;
     for (int q = 0; q < 1; q++) {
         if (x + 256 * q < 4) {
             const int m = x + 256 * q;
             sum0[0] = tc_acc_add_f32(sum0[0], tc_peek(&work0[4 * r + m]));
         }
     }
-    const float all35 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum0));
-    if (x % 32 == 0) part0[x / 32] = all35;
+    const float all40 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum0));
+    if (x % 32 == 0) part0[x / 32] = all40;
     __syncthreads();
-    const float t35 = tc_parts_add_f32<8>(part0);
+    const float t40 = tc_parts_add_f32<8>(part0);
     if (x < 1) {
-        out0[0] = t35;
+        out0[0] = t40;
     }
-    const float t39 = t35 / 8192.0f;
+    const float t44 = t40 / 8192.0f;
     if (x < 1) {
-        out1[0] = t39;
+        out1[0] = t44;
     }
     if (x < 1) {
-        out2[0] = t39;
+        out2[0] = t44;
     }
-    const float t46 = TC_MUL_f32(t39, t5);
+    const float t51 = TC_MUL_f32(t44, t5);
     if (x < 1) {
-        out3[0] = t46;
+        out3[0] = t51;
     }
 }
 
