@@ -3053,7 +3053,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x4135ea7a248a1ad9u
+#define TC__BUILD_ID 0x4159f41f648062d2u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7616,6 +7616,7 @@ TC__TILES_BATCHES,
 TC__TILES_RAGGED_ROWS,
 TC__TILES_RAGGED_COLS,
 TC__TILES_RAGGED_DEPTH,
+TC__TILES_LAST,
 TC__TILES_NUMBERS
 };
 enum{
@@ -7644,7 +7645,7 @@ TC__SKINNY_NUMBERS
 static const char*const tc__tiles_numbers[TC__TILES_NUMBERS]={
 "way","rows","cols","depth","high","across",
 "stages","threads","pack","width","slices","length",
-"group","batches","ragged_rows","ragged_cols","ragged_depth"};
+"group","batches","ragged_rows","ragged_cols","ragged_depth","last"};
 static const char*const tc__skinny_numbers[TC__SKINNY_NUMBERS]={
 "by_rows","dot","few","sharing","each","cover","unrolled",
 "threads","width","ahead","slices","length","group","batches",
@@ -21995,6 +21996,7 @@ uint32_t source;
 uint8_t dtype;
 uint8_t written;
 tc__ix numel;
+int64_t pitch;
 int64_t begin;
 tc__ix offset;
 }tc__kbuf;
@@ -24198,21 +24200,9 @@ static int tc__is_on_the_way(const tc__schedule*s,uint32_t id){
 return s->made_of[id]&&s->made_of[id]!=id+1&&!(s->way[id]&TC__WAY_LEAVES);
 }
 static int tc__is_leaving(const tc__schedule*s,const tc__node*n){
-return tc__is_alu(n)&&s->way[n->id]==(TC__WAY_LEAVES|TC__WAY_SHARES);
-}
-static void tc__keep_products(tc__schedule*s,const uint8_t*output){
-size_t n=s->g->node.count;
-memset(s->length,0,n*sizeof*s->length);
-for(size_t i=0;i<n;i++){
-const tc__node*x=s->g->node.at[i];
-if(s->made_of[i]&&!output[i]&&!s->forced[i]&&tc__is_leaving(s,x))
-s->length[s->made_of[i]-1]+=tc__dtypes[x->dtype].bytes;
-}
-for(size_t i=0;i<n;i++){
-uint32_t of=s->made_of[i];
-if(of&&s->length[of-1]>tc__dtypes[s->g->node.at[of-1]->dtype].bytes)
-s->made_of[i]=s->way[i]=0;
-}
+if(!tc__is_alu(n)||s->way[n->id]!=(TC__WAY_LEAVES|TC__WAY_SHARES))return 0;
+const tc__node*product=s->g->node.at[s->made_of[n->id]-1];
+return tc__dtypes[n->dtype].bytes<=tc__dtypes[product->dtype].bytes;
 }
 static void tc__follow_products(tc__schedule*s,const uint8_t*output){
 size_t n=s->g->node.count;
@@ -24232,7 +24222,6 @@ if(s->made_of[a]==s->made_of[i]&&tc__is_on_the_way(s,a)&&shared)
 s->way[i]|=TC__WAY_SHARES;
 }
 }
-tc__keep_products(s,output);
 }
 static uint32_t tc__length_of(tc__schedule*s,const tc__node*n,uint32_t*again){
 uint32_t sum=tc__ops[n->op].cost>0;
@@ -26025,6 +26014,99 @@ return kind;
 }
 TC__UNUSED static int tc__pred_of(const tc__group*g,const tc__node*n,int64_t width){
 return tc__pred_along(g,n,g->shape.vector,width);
+}
+// ---- gen/kernel/pitch.c
+enum{TC__PITCH_BYTES=64,TC__PITCH_LEAST=64};
+static int64_t tc__pitch_of(const tc__node*n,int64_t*columns){
+int64_t bytes=tc__dtypes[n->dtype].bytes,each=TC__PITCH_BYTES/bytes;
+tc__ix last=n->rank>1?n->dims[n->rank-1]:0;
+if(n->rank<2||!tc__ix_is_const(last)||!tc__is_float(n->dtype))return 0;
+*columns=tc__ix_value(last);
+if(*columns<TC__PITCH_LEAST||*columns*bytes%16==0)return 0;
+return(*columns+each-1)/each*each;
+}
+static tc__ix tc__pitched(tc__ixpool*x,tc__ix e,int64_t columns,int64_t pitch){
+tc__ix c=tc__ix_const(columns),row=tc__ix_div(x,e,c);
+return tc__ix_add(x,tc__ix_mul(x,row,tc__ix_const(pitch)),tc__ix_mod(x,e,c));
+}
+static int tc__has_buffer(const tc__group*k,uint32_t node){
+for(size_t i=0;i<k->buffer.count;i++)
+if(k->buffer.at[i].place==TC__BUF_NODE&&k->buffer.at[i].source==node)
+return 1;
+return 0;
+}
+static int tc__is_access_of(const tc__group*k,const tc__node*n,uint32_t node){
+if(n->op!=TC_OP_LOAD&&n->op!=TC_OP_STORE)return 0;
+const tc__kbuf*b=tc__buffer_of(k,n);
+return b->place==TC__BUF_NODE&&b->source==node;
+}
+static int tc__pitch_suits(const tc__group*k,uint32_t node,int64_t columns,
+int64_t pitch){
+static const tc__axis axes[]={TC__ROW,TC__COL,TC__DEPTH};
+for(size_t i=0;i<k->body.node.count;i++){
+const tc__node*n=k->body.node.at[i];
+if(!tc__is_access_of(k,n,node))continue;
+tc__ix was=n->attr[TC__ACCESS_INDEX];
+tc__ix is=tc__pitched(k->body.ix,was,columns,pitch);
+for(size_t a=0;a<sizeof axes/sizeof*axes;a++){
+tc__access before=tc__access_along(k,was,axes[a],1);
+if(before!=TC__PER_LANE&&before!=tc__access_along(k,is,axes[a],1))
+return 0;
+if(tc__ix_run(k->body.ix,was,axes[a]).run==INT64_MAX&&
+tc__ix_run(k->body.ix,is,axes[a]).run!=INT64_MAX)
+return 0;
+}
+}
+return 1;
+}
+static int tc__multiplies(const tc__group*k,uint32_t node){
+for(size_t i=0;k->shape.kind==TC__CONTRACTION&&i<k->body.node.count;i++){
+const tc__node*n=k->body.node.at[i];
+if(n->op==TC_OP_LOAD&&tc__is_access_of(k,n,node)&&
+(n->level==TC__AT_LEFT||n->level==TC__AT_RIGHT))
+return 1;
+}
+return 0;
+}
+static int tc__may_pitch(const tc__schedule*s,uint32_t node,int64_t columns,
+int64_t pitch){
+int device=0,multiplied=0;
+for(size_t i=0;i<s->kernel.count;i++){
+const tc__group*k=s->kernel.at[i];
+if(!tc__has_buffer(k,node))continue;
+if(!k->target.device||(device&&device!=k->target.device))return 0;
+if(k->shape.kind==TC__OPAQUE||k->target.loop)return 0;
+if(!tc__pitch_suits(k,node,columns,pitch))return 0;
+device=k->target.device;
+multiplied|=tc__multiplies(k,node);
+}
+return multiplied;
+}
+static void tc__pitch_node(tc__schedule*s,uint32_t node,int64_t columns,int64_t pitch){
+for(size_t i=0;i<s->kernel.count;i++){
+tc__group*k=s->kernel.at[i];
+tc__ixpool*x=k->body.ix;
+for(size_t j=0;j<k->body.node.count;j++){
+tc__node*n=k->body.node.at[j];
+if(tc__is_access_of(k,n,node))
+n->attr[TC__ACCESS_INDEX]=
+tc__pitched(x,n->attr[TC__ACCESS_INDEX],columns,pitch);
+}
+for(size_t j=0;j<k->buffer.count;j++){
+tc__kbuf*b=&k->buffer.at[j];
+if(b->place!=TC__BUF_NODE||b->source!=node)continue;
+tc__ix rows=tc__ix_div(x,b->numel,tc__ix_const(columns));
+b->numel=tc__ix_mul(x,rows,tc__ix_const(pitch)),b->pitch=pitch;
+}
+}
+}
+static void tc__schedule_pitch(tc__schedule*s,const uint8_t*output){
+for(size_t i=0;i<s->root.count;i++){
+const tc__node*n=s->g->node.at[s->root.at[i].node];
+int64_t columns,pitch=output[n->id]?0:tc__pitch_of(n,&columns);
+if(pitch&&tc__may_pitch(s,n->id,columns,pitch))
+tc__pitch_node(s,n->id,columns,pitch);
+}
 }
 // ---- gen/kernel/plan.c
 typedef struct tc__slab{
@@ -39716,6 +39798,7 @@ fuses[d]=(uint8_t)tc__program_fuse(p,tc__dialect_on(p->ctx,d));
 int ok=tc__schedule_run_on(s,p->ctx,&p->graph,output,p->inputs,fuses);
 for(int d=0;ok&&d<=devices;d++)
 ok=tc__schedule_join_on(s,tc__dialect_on(p->ctx,d),d);
+if(ok)tc__schedule_pitch(s,output);
 return ok&&tc__order_across(p->ctx,&p->graph,s->kernel.at,s->kernel.count);
 }
 static int tc__program_schedule(tc__program*p,const tc__region*region){

@@ -877,10 +877,10 @@ static const char*const tc__text_cuda_product[]={
 "TC_FN int TC_N(add_product_i32)(int a, int b, int c) { return (int)((unsigned)a * (unsigned)b + (unsigned)c); }",
 "// fn: add_product_i64",
 "TC_FN tc_i64 TC_N(add_product_i64)(tc_i64 a, tc_i64 b, tc_i64 c) { return (tc_i64)((tc_u64)a * (tc_u64)b + (tc_u64)c); }",
-"// fn: copy_async16_if",
-"TC_FN void TC_N(copy_async16_if)(void *shared, const void *global, int ok) {",
+"// fn: copy_async16_of",
+"TC_FN void TC_N(copy_async16_of)(void *shared, const void *global, int bytes) {",
 "    asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16, %2;\"",
-"                 :: \"r\"((unsigned)__cvta_generic_to_shared(shared)), \"l\"(global), \"r\"(ok \? 16 : 0) : \"memory\");",
+"                 :: \"r\"((unsigned)__cvta_generic_to_shared(shared)), \"l\"(global), \"r\"(bytes) : \"memory\");",
 "}",
 "// fn: copy_commit",
 "TC_FN void TC_N(copy_commit)() { asm volatile(\"cp.async.commit_group;\" ::: \"memory\"); }",
@@ -970,6 +970,12 @@ static const char*const tc__text_cuda_tiles[]={
 "template <class P> __device__ constexpr int TC_N(pitch)(int lines) {",
 "    return P::way == 1 \? lines : lines + (P::way == 0 \? (int)P::pack : 8);",
 "}",
+"// fn: cut",
+"template <class E, int N> TC_FN void TC_N(cut)(tc_pack<E, N> &some, int n) {",
+"    #pragma unroll",
+"    for (int u = 0; u < N; u++)",
+"        if (u >= n) some.at[u] = 0;",
+"}",
 "// fn: stage",
 "enum : int { TC_BRING_VALUES, TC_BRING_LATER, TC_BRING_NOW, TC_BRING_ASYNC };",
 "template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) {",
@@ -982,8 +988,9 @@ static const char*const tc__text_cuda_tiles[]={
 "        jump = P::threads / lanes,",
 "        halves = P::way == 1, pitch = TC_N(pitch)<P>(LINES),",
 "        size = P::depth * pitch,",
-"        always = !RAGGED && !P::ragged_depth",
+"        always = !RAGGED && !P::ragged_depth, last = S::deep \? (int)P::last % (int)S::width : 0",
 "    };",
+"    static constexpr I far = (I)jump * (I)(S::deep \? S::line_stride : S::deep_stride);",
 "    M *ring;",
 "    const E *from;",
 "    int place;",
@@ -998,9 +1005,8 @@ static const char*const tc__text_cuda_tiles[]={
 "            from = hole(row, lines + line(e), k + deep(e), true);",
 "        }",
 "    }",
-"    template <class H> __device__ __forceinline__ void copy(int j, int to, I row, I l, I k, bool inside, H hole) {",
+"    template <class H> __device__ __forceinline__ void copy(int j, int to, I row, I l, I k, int inside, H hole) {",
 "        const int e = threadIdx.x + j * P::threads;",
-"        const I far = (I)jump * (I)(S::deep \? S::line_stride : S::deep_stride);",
 "        M *at;",
 "        const E *source;",
 "        if constexpr (S::stepped) {",
@@ -1008,19 +1014,19 @@ static const char*const tc__text_cuda_tiles[]={
 "            source = from + j * far;",
 "        } else {",
 "            at = &ring[to * size + swizzled(e)];",
-"            source = hole(row, l, k, inside);",
+"            source = hole(row, l, k, inside != 0);",
 "        }",
 "        if constexpr (always) TC_N(copy_async16)(at, source);",
-"        else TC_N(copy_async16_if)(at, source, inside);",
+"        else TC_N(copy_async16_of)(at, source, inside * (int)sizeof(E));",
 "    }",
-"    template <class H> __device__ __forceinline__ void later(packs &next, int j, I row, I l, I k, bool inside, H hole) {",
-"        const I far = (I)jump * (I)(S::deep \? S::line_stride : S::deep_stride);",
+"    template <class H> __device__ __forceinline__ void later(packs &next, int j, I row, I l, I k, int inside, H hole) {",
 "        if constexpr (!always) next[j] = {};",
 "        if (!inside) return;",
 "        if constexpr (S::stepped) next[j] = TC_N(load)((const tc_pack<E, S::width> *)(from + j * far));",
 "        else hole(row, l, k, next[j].at);",
+"        if constexpr (last) TC_N(cut)(next[j], inside);",
 "    }",
-"    template <class H> __device__ __forceinline__ void now(int j, int to, I row, I l, I k, bool inside, H hole) {",
+"    template <class H> __device__ __forceinline__ void now(int j, int to, I row, I l, I k, int inside, H hole) {",
 "        const int e = threadIdx.x + j * P::threads;",
 "        tc_pack<E, S::width> one = {};",
 "        if (inside) hole(row, l, k, one.at);",
@@ -1032,7 +1038,8 @@ static const char*const tc__text_cuda_tiles[]={
 "        for (int j = 0; j < count; j++) {",
 "            const int e = threadIdx.x + j * P::threads;",
 "            const I l = first + line(e), k = k0 + deep(e);",
-"            const bool inside = (!RAGGED || l < end) && (!P::ragged_depth || k < depth);",
+"            const bool some = (!RAGGED || l < end) && (!P::ragged_depth || k < depth);",
+"            const int inside = !some \? 0 : last && depth - k < S::width \? (int)last : (int)S::width;",
 "            if constexpr (S::bring == TC_BRING_ASYNC) copy(j, to, row, l, k, inside, hole);",
 "            else if constexpr (S::bring == TC_BRING_LATER) later(next, j, row, l, k, inside, hole);",
 "            else now(j, to, row, l, k, inside, hole);",
@@ -2825,6 +2832,7 @@ tc__staged left,right;
 const tc__product_tile*tile;
 int slices;
 int64_t length;
+int room;
 int sums;
 int64_t shares;
 tc__axis wide;
@@ -2874,8 +2882,23 @@ wide|=!still;
 }
 return wide;
 }
-static int tc__operand_width(const tc__group*g,tc__level level,tc__axis axis,
-tc__ix extent,int most){
+static int tc__operand_has_room(const tc__group*g,tc__level level,tc__axis axis,
+tc__ix extent,int width){
+tc__ixpool*x=g->body.ix;
+if(!tc__ix_is_const(extent))return 0;
+int64_t end=(tc__ix_value(extent)+width-1)/width*width;
+for(size_t i=0;i<g->body.node.count;i++){
+const tc__node*n=g->body.node.at[i];
+if(!tc__is_operand_load(n,level))continue;
+tc__ix e=n->attr[TC__ACCESS_INDEX],v=tc__ix_find_var(x,e,axis);
+int64_t pitch=tc__buffer_of(g,n)->pitch;
+if(!v)continue;
+if(pitch<end||tc__ix_divisor(x,tc__ix_sub(x,e,v))%pitch)return 0;
+}
+return 1;
+}
+static int tc__operand_width(const tc__group*g,const tc__product*q,tc__level level,
+tc__axis axis,tc__ix extent,int most){
 uint32_t narrow=TC__PRODUCT_GROUP,wide=2;
 for(size_t i=0;i<g->body.node.count;i++){
 const tc__node*n=g->body.node.at[i];
@@ -2887,7 +2910,8 @@ if(bytes>wide)wide=bytes;
 int width=(int)(TC__PRODUCT_GROUP/narrow);
 for(width=width<most?width:most;width>=(int)(TC__PRODUCT_GROUP/wide);
 width/=2)
-if(tc__ix_divisor(g->body.ix,extent)%width==0&&
+if((tc__ix_divisor(g->body.ix,extent)%width==0||
+(q->room&&tc__operand_has_room(g,level,axis,extent,width)))&&
 tc__operand_fits(g,level,axis,width))
 return width;
 return 1;
@@ -2909,9 +2933,9 @@ tc__ix extent=level==TC__AT_LEFT?q->m:g->shape.cols;
 memset(&s,0,sizeof s);
 s.level=level,s.id=level==TC__AT_LEFT?tc__left_of(g):tc__right_of(g);
 s.along=TC__DEPTH,
-s.width=tc__operand_width(g,level,TC__DEPTH,tc__depth_of(g),most);
+s.width=tc__operand_width(g,q,level,TC__DEPTH,tc__depth_of(g),most);
 if(s.width==1){
-s.width=tc__operand_width(g,level,other,extent,most);
+s.width=tc__operand_width(g,q,level,other,extent,most);
 int dense=!tc__operand_is_dense(g,level,TC__DEPTH)&&
 tc__operand_is_dense(g,level,other);
 if(s.width>1||dense)s.along=other;
@@ -3185,6 +3209,7 @@ q.kind=q.half?2
 q.slices=1;
 q.m=tc__ix_div(g->body.ix,g->shape.rows,g->shape.batch);
 int few=!g->shape.prologue&&tc__choose_wide(g,&q),most=few?TC__FEW_WIDTH:8;
+q.room=!few&&!g->shape.prologue;
 q.left=tc__stage_operand(g,&q,TC__AT_LEFT,most);
 q.right=tc__stage_operand(g,&q,TC__AT_RIGHT,most);
 if(g->shape.prologue)
@@ -5640,8 +5665,13 @@ tc__device_plan plan;
 tc__ix x,y,*base;
 int64_t made,room;
 }tc__producer;
+static tc__ix tc__producer_extent(tc__ix extent,int width){
+int64_t rest=tc__ix_is_const(extent)?tc__ix_value(extent)%width:0;
+return rest?tc__ix_const(tc__ix_value(extent)+width-rest):extent;
+}
 static tc__ix tc__producer_var(const tc__producer*t,int axis,tc__ix extent,int width){
 tc__ixpool*x=t->l.from->body.ix;
+extent=tc__producer_extent(extent,width);
 return tc__ix_var(x,axis,tc__ix_sub(x,extent,tc__ix_const(width-1)));
 }
 typedef struct tc__hole_words{
@@ -5673,7 +5703,7 @@ tc__relist_for(l,(tc__axis)TC__VECTOR_L,TC__BIND_VECTOR,tc__ix_const(width));
 tc__relist_bind(
 l,(int)axis,
 tc__ix_add(l->from->body.ix,tc__producer_var(t,first,extent,width),lane),
-extent);
+tc__producer_extent(extent,width));
 return lane;
 }
 static void tc__hole_elements_end(tc__producer*t,int width){
@@ -5931,6 +5961,11 @@ n[TC__TILES_BATCHES]=!tc__ix_equals(g->shape.batch,1);
 n[TC__TILES_RAGGED_ROWS]=tc__template_leaves(g,q->m,tile->rows);
 n[TC__TILES_RAGGED_COLS]=tc__template_leaves(g,g->shape.cols,tile->cols);
 n[TC__TILES_RAGGED_DEPTH]=tc__template_leaves(g,tc__depth_of(g),tile->depth);
+for(int side=0;side<2;side++){
+const tc__staged*o=side?&q->right:&q->left;
+if(o->along==TC__DEPTH&&tc__template_leaves(g,tc__depth_of(g),o->width))
+n[TC__TILES_LAST]=tc__ix_value(tc__depth_of(g))%o->width;
+}
 }
 static void tc__skinny_numbers_of(const tc__producer*t,int ahead,int early,int64_t*n){
 const tc__group*g=t->l.from;

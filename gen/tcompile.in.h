@@ -513,6 +513,7 @@
 #include "kernel/redraw.c"
 #include "kernel/schedule.c"
 #include "kernel/access.c"
+#include "kernel/pitch.c"
 #include "kernel/plan.c"
 #include "kernel/list.c"
 #include "kernel/report.c"

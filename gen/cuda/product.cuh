@@ -12,11 +12,11 @@ TC_FN int TC_N(add_product_i32)(int a, int b, int c) { return (int)((unsigned)a 
 // fn: add_product_i64
 TC_FN tc_i64 TC_N(add_product_i64)(tc_i64 a, tc_i64 b, tc_i64 c) { return (tc_i64)((tc_u64)a * (tc_u64)b + (tc_u64)c); }
 
-// fn: copy_async16_if
-// Zeros where it is not ok; `global` is not read then.
-TC_FN void TC_N(copy_async16_if)(void *shared, const void *global, int ok) {
+// fn: copy_async16_of
+// So many of the 16 bytes, and zeros; of none `global` is not read.
+TC_FN void TC_N(copy_async16_of)(void *shared, const void *global, int bytes) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
-                 :: "r"((unsigned)__cvta_generic_to_shared(shared)), "l"(global), "r"(ok ? 16 : 0) : "memory");
+                 :: "r"((unsigned)__cvta_generic_to_shared(shared)), "l"(global), "r"(bytes) : "memory");
 }
 
 // fn: copy_commit

@@ -42,6 +42,14 @@ template <class P> __device__ constexpr int TC_N(pitch)(int lines) {
     return P::way == 1 ? lines : lines + (P::way == 0 ? (int)P::pack : 8);
 }
 
+// fn: cut
+// Zeros behind the first n.
+template <class E, int N> TC_FN void TC_N(cut)(tc_pack<E, N> &some, int n) {
+    #pragma unroll
+    for (int u = 0; u < N; u++)
+        if (u >= n) some.at[u] = 0;
+}
+
 // fn: stage
 // Brings the tiles of an operand, of LINES lines.
 enum : int { TC_BRING_VALUES, TC_BRING_LATER, TC_BRING_NOW, TC_BRING_ASYNC };
@@ -55,8 +63,9 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
         jump = P::threads / lanes,                           //   and lines between them
         halves = P::way == 1, pitch = TC_N(pitch)<P>(LINES),
         size = P::depth * pitch,
-        always = !RAGGED && !P::ragged_depth
+        always = !RAGGED && !P::ragged_depth, last = S::deep ? (int)P::last % (int)S::width : 0
     };
+    static constexpr I far = (I)jump * (I)(S::deep ? S::line_stride : S::deep_stride);
     M *ring;
     const E *from; // of the first access of the thread
     int place;
@@ -76,9 +85,8 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
             from = hole(row, lines + line(e), k + deep(e), true);
         }
     }
-    template <class H> __device__ __forceinline__ void copy(int j, int to, I row, I l, I k, bool inside, H hole) {
+    template <class H> __device__ __forceinline__ void copy(int j, int to, I row, I l, I k, int inside, H hole) {
         const int e = threadIdx.x + j * P::threads;
-        const I far = (I)jump * (I)(S::deep ? S::line_stride : S::deep_stride);
         M *at;
         const E *source;
         if constexpr (S::stepped) {
@@ -86,19 +94,19 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
             source = from + j * far;
         } else {
             at = &ring[to * size + swizzled(e)];
-            source = hole(row, l, k, inside);
+            source = hole(row, l, k, inside != 0);
         }
         if constexpr (always) TC_N(copy_async16)(at, source);
-        else TC_N(copy_async16_if)(at, source, inside);
+        else TC_N(copy_async16_of)(at, source, inside * (int)sizeof(E));
     }
-    template <class H> __device__ __forceinline__ void later(packs &next, int j, I row, I l, I k, bool inside, H hole) {
-        const I far = (I)jump * (I)(S::deep ? S::line_stride : S::deep_stride);
+    template <class H> __device__ __forceinline__ void later(packs &next, int j, I row, I l, I k, int inside, H hole) {
         if constexpr (!always) next[j] = {};
         if (!inside) return;
         if constexpr (S::stepped) next[j] = TC_N(load)((const tc_pack<E, S::width> *)(from + j * far));
         else hole(row, l, k, next[j].at);
+        if constexpr (last) TC_N(cut)(next[j], inside);
     }
-    template <class H> __device__ __forceinline__ void now(int j, int to, I row, I l, I k, bool inside, H hole) {
+    template <class H> __device__ __forceinline__ void now(int j, int to, I row, I l, I k, int inside, H hole) {
         const int e = threadIdx.x + j * P::threads;
         tc_pack<E, S::width> one = {};
         if (inside) hole(row, l, k, one.at);
@@ -111,7 +119,8 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
         for (int j = 0; j < count; j++) {
             const int e = threadIdx.x + j * P::threads;
             const I l = first + line(e), k = k0 + deep(e);
-            const bool inside = (!RAGGED || l < end) && (!P::ragged_depth || k < depth);
+            const bool some = (!RAGGED || l < end) && (!P::ragged_depth || k < depth);
+            const int inside = !some ? 0 : last && depth - k < S::width ? (int)last : (int)S::width;
             if constexpr (S::bring == TC_BRING_ASYNC) copy(j, to, row, l, k, inside, hole);
             else if constexpr (S::bring == TC_BRING_LATER) later(next, j, row, l, k, inside, hole);
             else now(j, to, row, l, k, inside, hole);

@@ -147,6 +147,7 @@ typedef struct tc__product {
     // TILES, FEW
     int slices;     // of k: blocks that share their sums; 1 = none do
     int64_t length; // elements of k in a slice
+    int room;       // operands may have rows apart (pitch.c): accesses pass their ends
     int sums;       // of a thread
     int64_t shares; // sets of blocks that share, 0 = known at run time only
     // FEW, ROWS
@@ -209,10 +210,28 @@ static int tc__operand_fits(const tc__group *g, tc__level level, tc__axis axis, 
     return wide;
 }
 
+// Whether all loads at the level lie in rows along the axis behind which there is room for a whole access (pitch.c):
+// what the last one brings too much is no value.
+static int tc__operand_has_room(const tc__group *g, tc__level level, tc__axis axis,
+                                tc__ix extent, int width) {
+    tc__ixpool *x = g->body.ix;
+    if (!tc__ix_is_const(extent)) return 0;
+    int64_t end = (tc__ix_value(extent) + width - 1) / width * width;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (!tc__is_operand_load(n, level)) continue;
+        tc__ix e = n->attr[TC__ACCESS_INDEX], v = tc__ix_find_var(x, e, axis);
+        int64_t pitch = tc__buffer_of(g, n)->pitch;
+        if (!v) continue; // the same for all
+        if (pitch < end || tc__ix_divisor(x, tc__ix_sub(x, e, v)) % pitch) return 0;
+    }
+    return 1;
+}
+
 // Elements of a 16-byte access of the operand's narrowest load along the axis, where the others are
 // several then; or of a wider one. At most `most`; 1 = one by one.
-static int tc__operand_width(const tc__group *g, tc__level level, tc__axis axis,
-                             tc__ix extent, int most) {
+static int tc__operand_width(const tc__group *g, const tc__product *q, tc__level level,
+                             tc__axis axis, tc__ix extent, int most) {
     uint32_t narrow = TC__PRODUCT_GROUP, wide = 2;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
@@ -224,7 +243,8 @@ static int tc__operand_width(const tc__group *g, tc__level level, tc__axis axis,
     int width = (int)(TC__PRODUCT_GROUP / narrow);
     for (width = width < most ? width : most; width >= (int)(TC__PRODUCT_GROUP / wide);
          width /= 2)
-        if (tc__ix_divisor(g->body.ix, extent) % width == 0 &&
+        if ((tc__ix_divisor(g->body.ix, extent) % width == 0 ||
+             (q->room && tc__operand_has_room(g, level, axis, extent, width))) &&
             tc__operand_fits(g, level, axis, width))
             return width;
     return 1;
@@ -249,9 +269,9 @@ static tc__staged tc__stage_operand(const tc__group *g, const tc__product *q,
     memset(&s, 0, sizeof s);
     s.level = level, s.id = level == TC__AT_LEFT ? tc__left_of(g) : tc__right_of(g);
     s.along = TC__DEPTH,
-    s.width = tc__operand_width(g, level, TC__DEPTH, tc__depth_of(g), most);
+    s.width = tc__operand_width(g, q, level, TC__DEPTH, tc__depth_of(g), most);
     if (s.width == 1) {
-        s.width = tc__operand_width(g, level, other, extent, most);
+        s.width = tc__operand_width(g, q, level, other, extent, most);
         int dense = !tc__operand_is_dense(g, level, TC__DEPTH) &&
                     tc__operand_is_dense(g, level, other);
         if (s.width > 1 || dense) s.along = other;
@@ -595,6 +615,7 @@ static tc__product tc__product_plan(const tc__group *g) {
     q.slices = 1;
     q.m = tc__ix_div(g->body.ix, g->shape.rows, g->shape.batch);
     int few = !g->shape.prologue && tc__choose_wide(g, &q), most = few ? TC__FEW_WIDTH : 8;
+    q.room = !few && !g->shape.prologue;
     q.left = tc__stage_operand(g, &q, TC__AT_LEFT, most);
     q.right = tc__stage_operand(g, &q, TC__AT_RIGHT, most);
     if (g->shape.prologue)

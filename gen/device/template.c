@@ -39,8 +39,15 @@ typedef struct tc__producer {
     int64_t made, room; //   and rows that it has room for
 } tc__producer;
 
+// Elements that accesses of `width` meet: rows apart (kernel/pitch.c) have some behind their last.
+static tc__ix tc__producer_extent(tc__ix extent, int width) {
+    int64_t rest = tc__ix_is_const(extent) ? tc__ix_value(extent) % width : 0;
+    return rest ? tc__ix_const(tc__ix_value(extent) + width - rest) : extent;
+}
+
 static tc__ix tc__producer_var(const tc__producer *t, int axis, tc__ix extent, int width) {
     tc__ixpool *x = t->l.from->body.ix;
+    extent = tc__producer_extent(extent, width);
     return tc__ix_var(x, axis, tc__ix_sub(x, extent, tc__ix_const(width - 1)));
 }
 
@@ -80,7 +87,7 @@ static tc__ix tc__hole_elements(tc__producer *t, int width, tc__axis axis, int f
     tc__relist_bind(
         l, (int)axis,
         tc__ix_add(l->from->body.ix, tc__producer_var(t, first, extent, width), lane),
-        extent);
+        tc__producer_extent(extent, width));
     return lane;
 }
 
@@ -384,6 +391,11 @@ static void tc__tiles_numbers_of(const tc__group *g, const tc__product *q, int w
     n[TC__TILES_RAGGED_ROWS] = tc__template_leaves(g, q->m, tile->rows);
     n[TC__TILES_RAGGED_COLS] = tc__template_leaves(g, g->shape.cols, tile->cols);
     n[TC__TILES_RAGGED_DEPTH] = tc__template_leaves(g, tc__depth_of(g), tile->depth);
+    for (int side = 0; side < 2; side++) {
+        const tc__staged *o = side ? &q->right : &q->left;
+        if (o->along == TC__DEPTH && tc__template_leaves(g, tc__depth_of(g), o->width))
+            n[TC__TILES_LAST] = tc__ix_value(tc__depth_of(g)) % o->width;
+    }
 }
 
 static void tc__skinny_numbers_of(const tc__producer *t, int ahead, int early, int64_t *n) {

@@ -192,6 +192,7 @@ enum {
     TC__TILES_RAGGED_ROWS, // tiles leave a rest
     TC__TILES_RAGGED_COLS,
     TC__TILES_RAGGED_DEPTH,
+    TC__TILES_LAST, // of k in the last access along it, 0 = as many as in the others
     TC__TILES_NUMBERS
 };
 enum {
@@ -219,9 +220,9 @@ enum {
 };
 
 static const char *const tc__tiles_numbers[TC__TILES_NUMBERS] = {
-    "way",    "rows",    "cols",        "depth",       "high",        "across",
-    "stages", "threads", "pack",        "width",       "slices",      "length",
-    "group",  "batches", "ragged_rows", "ragged_cols", "ragged_depth"};
+    "way",    "rows",    "cols",        "depth",       "high",         "across",
+    "stages", "threads", "pack",        "width",       "slices",       "length",
+    "group",  "batches", "ragged_rows", "ragged_cols", "ragged_depth", "last"};
 static const char *const tc__skinny_numbers[TC__SKINNY_NUMBERS] = {
     "by_rows",     "dot",         "few",          "sharing", "each",   "cover", "unrolled",
     "threads",     "width",       "ahead",        "slices",  "length", "group", "batches",

@@ -37,6 +37,7 @@ typedef struct tc__kbuf {
     uint8_t dtype;
     uint8_t written;
     tc__ix numel;  // elements; ROW: of one row
+    int64_t pitch; // elements between its rows, 0 = none are aligned: pitch.c
     int64_t begin; // element that index 0 is: tc__group_from_begin. 0 but on the host
     tc__ix offset; // ROW, TILE: bytes into the worker's scratch (a constant or symbolic)
 } tc__kbuf;

@@ -413,9 +413,8 @@ static int tc__is_of_product(const tc__schedule *s, const tc__node *n) {
 // What is made of the value of a product, element by element, and of what was there before, can be stored by its
 // epilogue. Several kernels may want something of it: a gradient reads what gelu's slope is made of, which is three
 // values. Nodes that only lead to others of the same product are not stored then, but those that leave it, here the
-// slope. Training a GPT's feed-forward layer so stores and reads a third less (gelu_tanh, f32). Where these are more
-// bytes than the product, that is stored, and its readers compute them: attention's gradient wants two values in f32
-// of a product in halves.
+// slope. Training a GPT's feed-forward layer so stores and reads a third less (gelu_tanh, f32). Where one is wider than
+// the product, that is stored: attention's gradient wants two values in f32 of a product in halves.
 enum {
     TC__WAY_LEAVES = 1, // it is an output, or read by what is not made of the product alone
     TC__WAY_SHARES = 2  // nodes that do not leave are read several times on the way to it
@@ -441,26 +440,11 @@ static int tc__is_on_the_way(const tc__schedule *s, uint32_t id) {
     return s->made_of[id] && s->made_of[id] != id + 1 && !(s->way[id] & TC__WAY_LEAVES);
 }
 
-// Whether n is stored for what it is on the way of others.
+// Whether n is stored, so that nothing on its way is.
 static int tc__is_leaving(const tc__schedule *s, const tc__node *n) {
-    return tc__is_alu(n) && s->way[n->id] == (TC__WAY_LEAVES | TC__WAY_SHARES);
-}
-
-// Products of which less is stored than what leaves them have none leave. What is an output, or has to be in memory, does
-// not count. `length`, which nobody has yet, is the bytes.
-static void tc__keep_products(tc__schedule *s, const uint8_t *output) {
-    size_t n = s->g->node.count;
-    memset(s->length, 0, n * sizeof *s->length);
-    for (size_t i = 0; i < n; i++) {
-        const tc__node *x = s->g->node.at[i];
-        if (s->made_of[i] && !output[i] && !s->forced[i] && tc__is_leaving(s, x))
-            s->length[s->made_of[i] - 1] += tc__dtypes[x->dtype].bytes;
-    }
-    for (size_t i = 0; i < n; i++) {
-        uint32_t of = s->made_of[i];
-        if (of && s->length[of - 1] > tc__dtypes[s->g->node.at[of - 1]->dtype].bytes)
-            s->made_of[i] = s->way[i] = 0;
-    }
+    if (!tc__is_alu(n) || s->way[n->id] != (TC__WAY_LEAVES | TC__WAY_SHARES)) return 0;
+    const tc__node *product = s->g->node.at[s->made_of[n->id] - 1];
+    return tc__dtypes[n->dtype].bytes <= tc__dtypes[product->dtype].bytes;
 }
 
 static void tc__follow_products(tc__schedule *s, const uint8_t *output) {
@@ -481,7 +465,6 @@ static void tc__follow_products(tc__schedule *s, const uint8_t *output) {
                 s->way[i] |= TC__WAY_SHARES;
         }
     }
-    tc__keep_products(s, output);
 }
 
 // Ops of the expression of n, where it is not too long: else the longest operands become roots. Their

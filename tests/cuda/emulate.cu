@@ -89,8 +89,8 @@ TC_FN void TC_N(copy_async16)(void *shared, const void *global) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(SHARED(shared)), "l"(global) : "memory");
 }
 
-TC_FN void TC_N(copy_async16_if)(void *shared, const void *global, int ok) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"(SHARED(shared)), "l"(global), "r"(ok ? 16 : 0) : "memory");
+TC_FN void TC_N(copy_async16_of)(void *shared, const void *global, int bytes) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"(SHARED(shared)), "l"(global), "r"(bytes) : "memory");
 }
 
 TC_FN void TC_N(copy_commit)(void) { asm volatile("cp.async.commit_group;" ::: "memory"); }
@@ -380,7 +380,7 @@ extern "C" __global__ void copies(const float *in, float *out) {
     tc_copy_async16(at[0], in);
     tc_copy_commit();
     tc_copy_async16(at[1], in + 4);
-    tc_copy_async16_if(at[2], in + 8, 0);
+    tc_copy_async16_of(at[2], in + 8, 0);
     tc_copy_commit();
     for (int i = 0; i < 12; i++) out[i] = p[i];
     tc_copy_wait<1>();

@@ -87,9 +87,9 @@ TC_FN int TC_N(arrives_last)(unsigned *ticket, unsigned n) {
     return last;
 }
 
-TC_FN void TC_N(copy_async16_if)(void *shared, const void *global, int ok) {
+TC_FN void TC_N(copy_async16_of)(void *shared, const void *global, int bytes) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
-                 :: "r"((unsigned)__cvta_generic_to_shared(shared)), "l"(global), "r"(ok ? 16 : 0) : "memory");
+                 :: "r"((unsigned)__cvta_generic_to_shared(shared)), "l"(global), "r"(bytes) : "memory");
 }
 
 TC_FN void TC_N(copy_commit)() { asm volatile("cp.async.commit_group;" ::: "memory"); }
@@ -153,6 +153,12 @@ template <class P> __device__ constexpr int TC_N(pitch)(int lines) {
     return P::way == 1 ? lines : lines + (P::way == 0 ? (int)P::pack : 8);
 }
 
+template <class E, int N> TC_FN void TC_N(cut)(tc_pack<E, N> &some, int n) {
+    #pragma unroll
+    for (int u = 0; u < N; u++)
+        if (u >= n) some.at[u] = 0;
+}
+
 enum : int { TC_BRING_VALUES, TC_BRING_LATER, TC_BRING_NOW, TC_BRING_ASYNC };
 template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) {
     typedef typename P::element E;
@@ -164,8 +170,9 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
         jump = P::threads / lanes,
         halves = P::way == 1, pitch = TC_N(pitch)<P>(LINES),
         size = P::depth * pitch,
-        always = !RAGGED && !P::ragged_depth
+        always = !RAGGED && !P::ragged_depth, last = S::deep ? (int)P::last % (int)S::width : 0
     };
+    static constexpr I far = (I)jump * (I)(S::deep ? S::line_stride : S::deep_stride);
     M *ring;
     const E *from;
     int place;
@@ -180,9 +187,8 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
             from = hole(row, lines + line(e), k + deep(e), true);
         }
     }
-    template <class H> __device__ __forceinline__ void copy(int j, int to, I row, I l, I k, bool inside, H hole) {
+    template <class H> __device__ __forceinline__ void copy(int j, int to, I row, I l, I k, int inside, H hole) {
         const int e = threadIdx.x + j * P::threads;
-        const I far = (I)jump * (I)(S::deep ? S::line_stride : S::deep_stride);
         M *at;
         const E *source;
         if constexpr (S::stepped) {
@@ -190,19 +196,19 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
             source = from + j * far;
         } else {
             at = &ring[to * size + swizzled(e)];
-            source = hole(row, l, k, inside);
+            source = hole(row, l, k, inside != 0);
         }
         if constexpr (always) TC_N(copy_async16)(at, source);
-        else TC_N(copy_async16_if)(at, source, inside);
+        else TC_N(copy_async16_of)(at, source, inside * (int)sizeof(E));
     }
-    template <class H> __device__ __forceinline__ void later(packs &next, int j, I row, I l, I k, bool inside, H hole) {
-        const I far = (I)jump * (I)(S::deep ? S::line_stride : S::deep_stride);
+    template <class H> __device__ __forceinline__ void later(packs &next, int j, I row, I l, I k, int inside, H hole) {
         if constexpr (!always) next[j] = {};
         if (!inside) return;
         if constexpr (S::stepped) next[j] = TC_N(load)((const tc_pack<E, S::width> *)(from + j * far));
         else hole(row, l, k, next[j].at);
+        if constexpr (last) TC_N(cut)(next[j], inside);
     }
-    template <class H> __device__ __forceinline__ void now(int j, int to, I row, I l, I k, bool inside, H hole) {
+    template <class H> __device__ __forceinline__ void now(int j, int to, I row, I l, I k, int inside, H hole) {
         const int e = threadIdx.x + j * P::threads;
         tc_pack<E, S::width> one = {};
         if (inside) hole(row, l, k, one.at);
@@ -214,7 +220,8 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
         for (int j = 0; j < count; j++) {
             const int e = threadIdx.x + j * P::threads;
             const I l = first + line(e), k = k0 + deep(e);
-            const bool inside = (!RAGGED || l < end) && (!P::ragged_depth || k < depth);
+            const bool some = (!RAGGED || l < end) && (!P::ragged_depth || k < depth);
+            const int inside = !some ? 0 : last && depth - k < S::width ? (int)last : (int)S::width;
             if constexpr (S::bring == TC_BRING_ASYNC) copy(j, to, row, l, k, inside, hole);
             else if constexpr (S::bring == TC_BRING_LATER) later(next, j, row, l, k, inside, hole);
             else now(j, to, row, l, k, inside, hole);
@@ -471,7 +478,7 @@ TC_FN void TC_N(tiles)(char *shared, unsigned *tickets, typename P::sum *work, I
 //   launch threads=256 index=i32 resident=1
 //     for j in 0..1024  bind=grid
 //       for t in 0..256  bind=block
-//         template tiles shared0 block=j of 4096 x 4096 x 4096 way=2 rows=128 cols=128 depth=16 high=2 across=4 stages=2 threads=256 pack=4 width=4 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0
+//         template tiles shared0 block=j of 4096 x 4096 x 4096 way=2 rows=128 cols=128 depth=16 high=2 across=4 stages=2 threads=256 pack=4 width=4 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 last=0
 //           hole left - r q later given0 of 4 strides 4096 1
 //             copy 4 given0[0] <- in0[4096*r + q]
 //           end
@@ -508,7 +515,7 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__r
         typedef float sum;
         typedef float element;
         typedef float stored;
-        enum : int { way = 2, rows = 128, cols = 128, depth = 16, high = 2, across = 4, stages = 2, threads = 256, pack = 4, width = 4, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0 };
+        enum : int { way = 2, rows = 128, cols = 128, depth = 16, high = 2, across = 4, stages = 2, threads = 256, pack = 4, width = 4, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0 };
     };
     struct left_way { enum : int { bring = 1, deep = 1, width = 4, stepped = 1, line_stride = 4096, deep_stride = 1 }; };
     auto left = [&](int, int r, int q, bool) {

@@ -105,9 +105,9 @@ template <int V> TC_FN tc_pack<tc_u16, V> TC_N(halves_f16)(const tc_pack<float, 
     return u.v;
 }
 
-TC_FN void TC_N(copy_async16_if)(void *shared, const void *global, int ok) {
+TC_FN void TC_N(copy_async16_of)(void *shared, const void *global, int bytes) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
-                 :: "r"((unsigned)__cvta_generic_to_shared(shared)), "l"(global), "r"(ok ? 16 : 0) : "memory");
+                 :: "r"((unsigned)__cvta_generic_to_shared(shared)), "l"(global), "r"(bytes) : "memory");
 }
 
 TC_FN void TC_N(copy_commit)() { asm volatile("cp.async.commit_group;" ::: "memory"); }
@@ -173,6 +173,12 @@ template <class P> __device__ constexpr int TC_N(pitch)(int lines) {
     return P::way == 1 ? lines : lines + (P::way == 0 ? (int)P::pack : 8);
 }
 
+template <class E, int N> TC_FN void TC_N(cut)(tc_pack<E, N> &some, int n) {
+    #pragma unroll
+    for (int u = 0; u < N; u++)
+        if (u >= n) some.at[u] = 0;
+}
+
 enum : int { TC_BRING_VALUES, TC_BRING_LATER, TC_BRING_NOW, TC_BRING_ASYNC };
 template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) {
     typedef typename P::element E;
@@ -184,8 +190,9 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
         jump = P::threads / lanes,
         halves = P::way == 1, pitch = TC_N(pitch)<P>(LINES),
         size = P::depth * pitch,
-        always = !RAGGED && !P::ragged_depth
+        always = !RAGGED && !P::ragged_depth, last = S::deep ? (int)P::last % (int)S::width : 0
     };
+    static constexpr I far = (I)jump * (I)(S::deep ? S::line_stride : S::deep_stride);
     M *ring;
     const E *from;
     int place;
@@ -200,9 +207,8 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
             from = hole(row, lines + line(e), k + deep(e), true);
         }
     }
-    template <class H> __device__ __forceinline__ void copy(int j, int to, I row, I l, I k, bool inside, H hole) {
+    template <class H> __device__ __forceinline__ void copy(int j, int to, I row, I l, I k, int inside, H hole) {
         const int e = threadIdx.x + j * P::threads;
-        const I far = (I)jump * (I)(S::deep ? S::line_stride : S::deep_stride);
         M *at;
         const E *source;
         if constexpr (S::stepped) {
@@ -210,19 +216,19 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
             source = from + j * far;
         } else {
             at = &ring[to * size + swizzled(e)];
-            source = hole(row, l, k, inside);
+            source = hole(row, l, k, inside != 0);
         }
         if constexpr (always) TC_N(copy_async16)(at, source);
-        else TC_N(copy_async16_if)(at, source, inside);
+        else TC_N(copy_async16_of)(at, source, inside * (int)sizeof(E));
     }
-    template <class H> __device__ __forceinline__ void later(packs &next, int j, I row, I l, I k, bool inside, H hole) {
-        const I far = (I)jump * (I)(S::deep ? S::line_stride : S::deep_stride);
+    template <class H> __device__ __forceinline__ void later(packs &next, int j, I row, I l, I k, int inside, H hole) {
         if constexpr (!always) next[j] = {};
         if (!inside) return;
         if constexpr (S::stepped) next[j] = TC_N(load)((const tc_pack<E, S::width> *)(from + j * far));
         else hole(row, l, k, next[j].at);
+        if constexpr (last) TC_N(cut)(next[j], inside);
     }
-    template <class H> __device__ __forceinline__ void now(int j, int to, I row, I l, I k, bool inside, H hole) {
+    template <class H> __device__ __forceinline__ void now(int j, int to, I row, I l, I k, int inside, H hole) {
         const int e = threadIdx.x + j * P::threads;
         tc_pack<E, S::width> one = {};
         if (inside) hole(row, l, k, one.at);
@@ -234,7 +240,8 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
         for (int j = 0; j < count; j++) {
             const int e = threadIdx.x + j * P::threads;
             const I l = first + line(e), k = k0 + deep(e);
-            const bool inside = (!RAGGED || l < end) && (!P::ragged_depth || k < depth);
+            const bool some = (!RAGGED || l < end) && (!P::ragged_depth || k < depth);
+            const int inside = !some ? 0 : last && depth - k < S::width ? (int)last : (int)S::width;
             if constexpr (S::bring == TC_BRING_ASYNC) copy(j, to, row, l, k, inside, hole);
             else if constexpr (S::bring == TC_BRING_LATER) later(next, j, row, l, k, inside, hole);
             else now(j, to, row, l, k, inside, hole);
@@ -565,7 +572,7 @@ template <int H, int S> TC_FN int tc_below_logical_and_i32(const int *part) {
 //   launch threads=128 index=i32 resident=1
 //     for j in 0..2  bind=grid
 //       for t in 0..128  bind=block
-//         template tiles shared0 block=j of 64 x 128 x 128 way=1 rows=64 cols=64 depth=32 high=2 across=2 stages=2 threads=128 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0
+//         template tiles shared0 block=j of 64 x 128 x 128 way=1 rows=64 cols=64 depth=32 high=2 across=2 stages=2 threads=128 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 last=0
 //           hole left - r q later given0 of 4
 //             for l in 0..4  bind=vector
 //               axis k = l + q in 0..128
@@ -605,7 +612,7 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, tc_u16 *__
         typedef float sum;
         typedef tc_u16 element;
         typedef tc_u16 stored;
-        enum : int { way = 1, rows = 64, cols = 64, depth = 32, high = 2, across = 2, stages = 2, threads = 128, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0 };
+        enum : int { way = 1, rows = 64, cols = 64, depth = 32, high = 2, across = 2, stages = 2, threads = 128, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0 };
         TC_FN void mma(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) { tc_mma_f16(d, a, b); }
     };
     struct left_way { enum : int { bring = 1, deep = 1, width = 4, stepped = 0, line_stride = 0, deep_stride = 0 }; };
@@ -662,7 +669,7 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, tc_u16 *__
 //   launch threads=128 index=i32 resident=1
 //     for j in 0..2  bind=grid
 //       for t in 0..128  bind=block
-//         template tiles shared0 block=j of 64 x 128 x 128 way=1 rows=64 cols=64 depth=32 high=2 across=2 stages=4 threads=128 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0
+//         template tiles shared0 block=j of 64 x 128 x 128 way=1 rows=64 cols=64 depth=32 high=2 across=2 stages=4 threads=128 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 last=0
 //           hole left - r q async given0 of 8 strides 128 1
 //             copy 8 given0[0] <- in0[128*r + q]
 //           end
@@ -705,7 +712,7 @@ kernel1(const tc_u16 *__restrict__ in0, const float *__restrict__ in1, tc_u16 *_
         typedef float sum;
         typedef tc_u16 element;
         typedef tc_u16 stored;
-        enum : int { way = 1, rows = 64, cols = 64, depth = 32, high = 2, across = 2, stages = 4, threads = 128, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0 };
+        enum : int { way = 1, rows = 64, cols = 64, depth = 32, high = 2, across = 2, stages = 4, threads = 128, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0 };
         TC_FN void mma(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) { tc_mma_f16(d, a, b); }
     };
     struct left_way { enum : int { bring = 3, deep = 1, width = 8, stepped = 1, line_stride = 128, deep_stride = 1 }; };
@@ -907,7 +914,7 @@ kernel2(const tc_u16 *__restrict__ in0, const float *__restrict__ in1, float *__
 //   launch threads=128 index=i32 resident=1
 //     for j in 0..2  bind=grid
 //       for t in 0..128  bind=block
-//         template tiles shared0 block=j of 64 x 128 x 128 way=1 rows=64 cols=64 depth=32 high=2 across=2 stages=4 threads=128 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0
+//         template tiles shared0 block=j of 64 x 128 x 128 way=1 rows=64 cols=64 depth=32 high=2 across=2 stages=4 threads=128 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 last=0
 //           hole left - r q async given0 of 8 strides 128 1
 //             copy 8 given0[0] <- in0[128*r + q]
 //           end
@@ -944,7 +951,7 @@ kernel3(const tc_u16 *__restrict__ in0, const float *__restrict__ in1, const tc_
         typedef float sum;
         typedef tc_u16 element;
         typedef tc_u16 stored;
-        enum : int { way = 1, rows = 64, cols = 64, depth = 32, high = 2, across = 2, stages = 4, threads = 128, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0 };
+        enum : int { way = 1, rows = 64, cols = 64, depth = 32, high = 2, across = 2, stages = 4, threads = 128, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0 };
         TC_FN void mma(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) { tc_mma_f16(d, a, b); }
     };
     struct left_way { enum : int { bring = 3, deep = 1, width = 8, stepped = 1, line_stride = 128, deep_stride = 1 }; };
@@ -992,7 +999,7 @@ kernel3(const tc_u16 *__restrict__ in0, const float *__restrict__ in1, const tc_
 //   launch threads=128 index=i32 resident=1
 //     for j in 0..4  bind=grid
 //       for t in 0..128  bind=block
-//         template tiles shared0 block=j of 128 x 128 x 64 way=1 rows=64 cols=64 depth=32 high=2 across=2 stages=4 threads=128 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0
+//         template tiles shared0 block=j of 128 x 128 x 64 way=1 rows=64 cols=64 depth=32 high=2 across=2 stages=4 threads=128 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 last=0
 //           hole left - p k async given0 of 8 strides 1 128
 //             copy 8 given0[0] <- in0[128*k + p]
 //           end
@@ -1026,7 +1033,7 @@ kernel4(const tc_u16 *__restrict__ in0, const float *__restrict__ in1, tc_u16 *_
         typedef float sum;
         typedef tc_u16 element;
         typedef tc_u16 stored;
-        enum : int { way = 1, rows = 64, cols = 64, depth = 32, high = 2, across = 2, stages = 4, threads = 128, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0 };
+        enum : int { way = 1, rows = 64, cols = 64, depth = 32, high = 2, across = 2, stages = 4, threads = 128, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0 };
         TC_FN void mma(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) { tc_mma_f16(d, a, b); }
     };
     struct left_way { enum : int { bring = 3, deep = 0, width = 8, stepped = 1, line_stride = 1, deep_stride = 128 }; };
@@ -1227,7 +1234,7 @@ kernel5(const float *__restrict__ in0, double *__restrict__ out0, double *__rest
 //   launch threads=128 index=i32 resident=3
 //     for j in 0..4  bind=grid
 //       for t in 0..128  bind=block
-//         template tiles shared0 block=j of 128 x 128 x 64 way=1 rows=64 cols=64 depth=32 high=2 across=2 stages=4 threads=128 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0
+//         template tiles shared0 block=j of 128 x 128 x 64 way=1 rows=64 cols=64 depth=32 high=2 across=2 stages=4 threads=128 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 last=0
 //           hole left - p k async given0 of 8 strides 1 128
 //             copy 8 given0[0] <- in0[128*k + p]
 //           end
@@ -1265,7 +1272,7 @@ kernel6(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, tc_u16 *
         typedef float sum;
         typedef tc_u16 element;
         typedef tc_u16 stored;
-        enum : int { way = 1, rows = 64, cols = 64, depth = 32, high = 2, across = 2, stages = 4, threads = 128, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0 };
+        enum : int { way = 1, rows = 64, cols = 64, depth = 32, high = 2, across = 2, stages = 4, threads = 128, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0 };
         TC_FN void mma(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) { tc_mma_f16(d, a, b); }
     };
     struct left_way { enum : int { bring = 3, deep = 0, width = 8, stepped = 1, line_stride = 1, deep_stride = 128 }; };

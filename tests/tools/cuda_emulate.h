@@ -627,10 +627,11 @@ EMU_FN void emu_copy_async8(void *to, const void *from) {
 EMU_FN void emu_copy_async4(void *to, const void *from) {
     emu->copy(to, from, 4, 0, emu_at);
 }
-// Zeroes, unless ok.
-EMU_FN void emu_copy_async16_if(void *to, const void *from, int ok) {
-    emu->copy(to, from, ok ? 16 : 0, ok ? 0 : 16, emu_at);
+// So many bytes, and zeroes.
+EMU_FN void emu_copy_async16_of(void *to, const void *from, int bytes) {
+    emu->copy(to, from, (unsigned)bytes, 16 - (unsigned)bytes, emu_at);
 }
+// Zeroes, unless ok.
 EMU_FN void emu_copy_async8_if(void *to, const void *from, int ok) {
     emu->copy(to, from, ok ? 8 : 0, ok ? 0 : 8, emu_at);
 }

@@ -68,7 +68,7 @@ static const struct {
     {"begin", IF_ASM},
     // copies to shared memory, which happen when they are waited for
     {"copy_async16", IF_ASM},
-    {"copy_async16_if", IF_ASM},
+    {"copy_async16_of", IF_ASM},
     {"copy_async8", IF_ASM},
     {"copy_async8_if", IF_ASM},
     {"copy_async4", IF_ASM},
