@@ -4,7 +4,7 @@
 //
 // Build: cc -O2 -I. examples/train_gpt2.c -o train_gpt2 -lm -lpthread -ldl
 // Run:   ./train_gpt2 [WORD...]     (default: the small one, 8 steps, README.md)
-//     124m  bf16  f16  cuda  checkpoint  batch=N  context=N  steps=N  text=FILE  table  profile
+//     124m  bf16  f16  cuda  checkpoint  batch=N  context=N  steps=N  text=FILE  table  profile  memory
 // Prints the loss and the time of each step, and what a step became. Exit status 1 if the loss does not fall or a step
 // is more than two programs: one had the first rate compiled in.
 #define TCOMPILE_IMPLEMENTATION
@@ -23,7 +23,7 @@ enum { LAYERS_MOST = 48, NAME = 32, TEXT_MOST = 1 << 20 };
 
 typedef struct config {
     int layers, width, heads, vocabulary, context, batch, steps;
-    int cuda, checkpoint, table, profile;
+    int cuda, checkpoint, table, profile, memory;
     tc_dtype half; // of products; TC_F32 = f32
     const char *text;
 } config;
@@ -173,6 +173,8 @@ static int take(config *c, const char *word) {
         c->table = 1;
     } else if (!strcmp(word, "profile")) {
         c->profile = 1; // of the second half of the steps
+    } else if (!strcmp(word, "memory")) {
+        c->memory = 1; // of the device
     } else if (!strncmp(word, "text=", 5)) {
         c->text = word + 5;
     } else {
@@ -204,7 +206,7 @@ static tc_tensor rows_of(tc_ctx *tc, const config *c, const unsigned char *text,
 int main(int argc, char **argv) {
     static unsigned char text[TEXT_MOST];
     char memory[512];
-    config c = {2, 128, 4, 256, 64, 4, 8, 0, 0, 0, 0, TC_F32, "README.md"};
+    config c = {2, 128, 4, 256, 64, 4, 8, 0, 0, 0, 0, 0, TC_F32, "README.md"};
     for (int i = 1; i < argc; i++)
         if (!take(&c, argv[i])) return fprintf(stderr, "%s: no such word\n", argv[i]), 1;
     FILE *f = fopen(c.text, "rb");
@@ -234,7 +236,7 @@ int main(int argc, char **argv) {
         tc_free(loss), tc_free(batch);
     }
     if (c.profile) tc_profile_end(tc), puts(tc_profile_text(tc));
-    if (c.profile && c.cuda && tc_cuda_memory(tc, 0, memory, sizeof memory)) puts(memory);
+    if (c.memory && c.cuda && tc_cuda_memory(tc, 0, memory, sizeof memory)) puts(memory);
     tc_explanation made = tc_explain_counts(tc, "step");
     printf("a step is one program, of %d kernels; %d programs\n",
            made.programs ? made.kernels / made.programs : 0, made.programs);

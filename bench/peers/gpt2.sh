@@ -1,0 +1,41 @@
+#!/bin/sh
+# GPT-2 124M's training step on one GPU (8 x 1024 tokens, bf16, AdamW, norms clipped), ours against torch.compile's:
+# processes in turn, each with an empty cache; the last lines say the ratio of the best medians.
+#
+# usage: bench/peers/gpt2.sh
+# Environment: PYTHON (one that has torch), CC, ALTERNATIONS=2
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+PYTHON=${PYTHON:-python3}
+CC=${CC:-cc}
+
+"$PYTHON" -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null || {
+    echo "skip: $PYTHON has no torch with a GPU"
+    exit 0
+}
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+$CC -std=c99 -D_GNU_SOURCE -O2 -I. examples/train_gpt2.c -o "$work/ours" -lm -lpthread -ldl || exit 1
+
+i=0
+while [ $i -lt "${ALTERNATIONS:-2}" ]; do
+    mkdir -m 700 "$work/cache$i"
+    TC_CACHE_DIR=$work/cache$i "$work/ours" 124m bf16 cuda steps=20 memory >"$work/log" || exit 1
+    awk '/^step/ { t[++n] = $5 + 0 } /^tensors/ { print }
+    END {
+        for (i = 6; i <= n; i++)
+            for (j = i; j > 6 && t[j - 1] > t[j]; j--) { v = t[j]; t[j] = t[j - 1]; t[j - 1] = v }
+        printf "first %.2f s median %.2f ms\n", t[1] / 1e3, t[6 + int((n - 5) / 2)]
+    }' "$work/log" | sed 's/^/ours:  /' | tee -a "$work/all"
+    TORCHINDUCTOR_CACHE_DIR=$work/cache$i "$PYTHON" bench/peers/gpt2.py 2>"$work/torch.log" |
+        sed 's/^/torch: /' | tee -a "$work/all"
+    i=$((i + 1))
+done
+awk '{
+    for (i = 1; i < NF; i++)
+        if ($i == "median" && (!($1 in best) || $(i + 1) < best[$1])) best[$1] = $(i + 1)
+}
+END {
+    r = best["ours:"] / best["torch:"]
+    printf "time of ours by torch.compile: %.2f  <= 2  %s\n", r, (r <= 2 ? "ok" : "MISSED")
+}' "$work/all"
