@@ -3053,7 +3053,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xbf2b569942ba285au
+#define TC__BUILD_ID 0x2d94808488cd983bu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -22719,10 +22719,18 @@ found=1;
 }
 return value;
 }
+static uint32_t tc__guard_index(tc__weave*w,uint32_t v){
+const tc__node*n=tc__body_node(w,v);
+int fine=n->op==TC_OP_CONST||(n->op==TC_OP_LOAD&&!n->attr[TC__LOAD_FILL]);
+if(!w->guard.count||fine)return v;
+uint32_t zero=tc__weave_const(w,n->dtype,0);
+return tc__weave_select(w,&w->guard,v,zero);
+}
 static tc__ix tc__lower_index(tc__weave*w,const tc__node*b,const tc__ix*at,
 tc__ix limit){
 uint32_t v=tc__lower_at(w,b,at);
 int64_t attr[2];
+if(!tc__weave_stops(w))v=tc__guard_index(w,v);
 if(tc__weave_stops(w))return tc__ix_const(0);
 if(b->dtype!=TC_I64){
 int64_t to=TC_I64;
