@@ -3053,7 +3053,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x2d94808488cd983bu
+#define TC__BUILD_ID 0x457e10bf59e0f05fu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -44288,9 +44288,12 @@ return NULL;
 }
 if(!tc__reach_of(&r,c,v,&position,1,(uint32_t)v->path.count))return NULL;
 int touched=0;
-for(uint32_t i=0;i<v->external.count;i++)
+for(uint32_t i=0;i<v->external.count;i++){
+const tc__external*e=&v->external.at[i];
 touched|=*tc__reach_at(&r,TC__EXTERNAL|i)&&
-v->external.at[i].version!=v->external.at[i].storage->version;
+tc__layout_at(c,e->layout)->numel&&
+e->version!=e->storage->version;
+}
 tc__reach_close(&r,c);
 if(touched){
 tc__fail(c,TC_E_TOUCHED,

@@ -274,6 +274,19 @@ BOTH(demand_after_an_input_changed) {
     CHECK_EQ(AT(x, 3), 15);
 }
 
+// Of no elements none changes.
+BOTH(demand_after_an_empty_input_was_written) {
+    for (int k = 0; k < 12; k++) {
+        tc_tensor x = tc_zeros(tc, TC_DIMS(9, 0), TC_F32);
+        BEGIN("empty");
+        tc_tensor y = tc_matmul(x, tc_t(x)), z = tc_neg(y);
+        tc_add_s_(x, 1);
+        END();
+        CHECK_EQ(AT(z, 80), 0);
+        if (k > 8) CHECK_EQ(AT(y, 80), 0);
+    }
+}
+
 BOTH(small_results_are_always_outputs) {
     tc_tensor x = line(tc, N, 0, 1);
     BEGIN("small");
