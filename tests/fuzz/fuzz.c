@@ -90,7 +90,8 @@ static const struct {
 enum {
     USE_INTERP = 1 << INTERP | 1 << THREADED | 1 << UNFUSED | 1 << UNPASSED | 1 << KEPT |
                  1 << FORWARDED,
-    USE_DERIVED = 1 << CHECKPOINTED | 1 << BUDGETED | 1 << BROKEN, // where there are gradients
+    USE_DERIVED =
+        1 << CHECKPOINTED | 1 << BUDGETED | 1 << BROKEN, // where there are gradients
     USE_CPU = 1 << COMPILED,
     USE_CPU_UNFUSED = 1 << COMPILED_UNFUSED,
     USE_CPU_AGAIN = 1 << COMPILED_AGAIN,
@@ -163,16 +164,7 @@ typedef struct run_state {
     tc_tensor v[MAX_VALUES];
 } run_state;
 
-// ---- gradients: of the sum of all float values that no call takes, by the inputs that are floats ----
-// Eager code has none; the first region's are what those of the others must be.
-
-// Custom ops of the fuzzer have no gradient.
-static int derives(const graph *g) {
-    int customs = 0;
-    for (int i = 0; i < g->n_calls; i++) customs |= g->call[i].kind == C_CUSTOM;
-    return g->p->derives && !customs;
-}
-
+// ---- gradients: eager code has none; the first region's are what those of the others must be ----
 static int derived(int variant) { return variant != EAGER && variant != ON_DEVICE; }
 
 static int is_of_gradients(int variant) {
@@ -191,34 +183,14 @@ static void gradients_begin(const graph *g, const tc_tensor *v) {
         if (category(g->p->input[i].dtype) == 2) tc_requires_grad(v[i], 1);
 }
 
-static tc_tensor plus_sum(tc_tensor loss, tc_tensor t) {
-    tc_tensor sum = tc_sum_all(t);
-    return loss.id ? tc_add(loss, sum) : sum;
-}
-
-static int has_slope(const graph *g, const tc_tensor *v, int i) {
-    return category(g->v[i].dtype) == 2 && g->v[i].n && v[i].id;
-}
-
-// Null = there is nothing to derive. Where calls write in place the inputs count, too, as they are then: a tensor that
-// a loss depends on only as it was before a write is refused, which tests/grad/edges.c is about.
-static tc_tensor loss_of(const graph *g, const tc_tensor *v) {
-    tc_tensor loss = tc_null();
-    int writes = 0;
-    for (int i = 0; i < g->n_calls; i++)
-        writes |= g->call[i].kind >= C_IN_TENSOR && g->call[i].kind != C_BRANCH;
-    for (int i = g->p->n_inputs; i < g->n_values; i++)
-        if (!g->v[i].consumed && has_slope(g, v, i)) loss = plus_sum(loss, v[i]);
-    for (int i = g->n_values; i-- > 0 && !loss.id;)
-        if (has_slope(g, v, i)) loss = plus_sum(loss, v[i]);
-    for (int i = 0; i < g->p->n_inputs && writes && loss.id; i++)
-        if (has_slope(g, v, i)) loss = plus_sum(loss, v[i]);
-    return loss;
-}
-
 static void gradients_add(const graph *g, const tc_tensor *v) {
-    tc_tensor loss = loss_of(g, v);
-    if (loss.id) tc_backward(loss);
+    int term[MAX_VALUES + MAX_INPUTS], n = loss_terms(g, term);
+    tc_tensor loss = tc_null();
+    for (int i = 0; i < n; i++) {
+        tc_tensor sum = tc_sum_all(v[term[i]]);
+        loss = i ? tc_add(loss, sum) : sum;
+    }
+    if (n) tc_backward(loss);
 }
 
 static void gradients_read(graph *g, const tc_tensor *v, reads *r) {
@@ -289,8 +261,7 @@ static void replay_piece(tc_ctx *tc, const piece *k) {
     tc_tensor w[MAX_VALUES];
     for (int i = k->from; i < k->to; i++) {
         const call *o = &k->g->call[i];
-        tc_tensor t =
-            perform_near(tc, o, (tc_tensor *)spread(tc, o, k->v, w), k->r);
+        tc_tensor t = perform_near(tc, o, (tc_tensor *)spread(tc, o, k->v, w), k->r);
         if (!makes_value(o) || o->out < k->g->p->n_inputs) continue;
         // Results that the program does not keep itself are kept, for tc_free at the end.
         int keep = variants[k->variant].keep && t.id && !k->g->v[o->out].kept;
@@ -780,7 +751,7 @@ static const char reproducer_main[] =
     "    tc_ctx *tc = tc_open(&config);\n    tc_register_backend(tc, &null);\n"
     "    fuzz_register(eager), fuzz_register(tc);\n"
     "    for (int k = 0; k < 3 && !wrong; k++) {\n"
-    "        side = 0, program(eager, k, 0);\n"
+    "        side = 0, program(eager, k, EITHER_SIDE);\n"
     "        side = 1, program(tc, k, 1);\n"
     "        wrong = differ(k);\n"
     "        free(seen[0]), free(seen[1]), seen[0] = seen[1] = NULL;\n    }\n"
@@ -800,6 +771,10 @@ static void write_body(const program *p, const char *path) {
         elaborate(g, p, context(EAGER), f);
         for (int i = 0; i < g->n_values; i++)
             if (is_read(g, i)) fprintf(f, "    show(\"v%d\", v%d);\n", i, i);
+        for (int i = 0; i < p->n_inputs && derives(g); i++)
+            if (category(p->input[i].dtype) == 2)
+                fprintf(f, "    if (region) show(\"gradient of v%d\", tc_grad_of(v%d));\n",
+                        i, i);
         for (int i = 0; i < g->n_values; i++)
             if (g->v[i].kept) fprintf(f, "    if (region) tc_free(v%d);\n", i);
         fclose(f);
@@ -823,7 +798,12 @@ static void write_reproducer(const program *p, const verdict *v, char path[300])
             variants[v->variant].backend, variants[v->variant].threads);
     fprintf(f, "#    define NO_FUSION %d\n#    define PASSES_OFF \"%s\"\n",
             variants[v->variant].no_fusion, variants[v->variant].passes_off);
+    fprintf(f, "#    define BUDGET %d\n", variants[v->variant].budget);
     fprintf(f, "#    define KEEP %d\n#endif\n\n", variants[v->variant].keep);
+    // Eager code has no gradients: a region of the interpreter is held against the other then.
+    fprintf(f, "enum { EITHER_SIDE = %d };\n\n", p->derives);
+    if (variants[v->variant].checkpoint || variants[v->variant].breaks)
+        fprintf(f, "// The calls were run in pieces: see `piece` in tests/fuzz/fuzz.c.\n");
     for (int i = 0; i < p->n_inputs; i++) write_data(f, p, i);
     fprintf(f,
             "\nstatic void program(tc_ctx *tc, int k, int region) {\n"
@@ -898,7 +878,8 @@ static void worker(const options *o, uint64_t first, uint64_t step, double end) 
         if (state->verdict.failed) _exit(WRONG);
         uint32_t family = USE_FAMILY | 1 << INTERP | 1 << UNPASSED | 1 << FORWARDED;
         if (k % 8 == 0) family |= USE_DERIVED;
-        if ((int)(mix(k ^ 0x5157) % 1000) < o->cpu * 2) family |= state->graphs % 2 ? USE_CPU : USE_CPU_AGAIN;
+        if ((int)(mix(k ^ 0x5157) % 1000) < o->cpu * 2)
+            family |= state->graphs % 2 ? USE_CPU : USE_CPU_AGAIN;
         if (ON_DEVICE_ONLY) family = USE_FAMILY | USE_DEVICE;
         state->family = 1;
         if (k % (ON_DEVICE_ONLY ? 16 : 4) == 0)
@@ -930,8 +911,7 @@ static void report(uint64_t seed, int how) {
     uint32_t family = state->family ? USE_FAMILY : 0,
              mask = (ON_DEVICE_ONLY ? USE_DEVICE : USE_INTERP | USE_DERIVED) | family;
     int r = fails(&p, mask);
-    if (r == FINE && !ON_DEVICE_ONLY)
-        r = fails(&p, mask = USE_ALL_CPU | family);
+    if (r == FINE && !ON_DEVICE_ONLY) r = fails(&p, mask = USE_ALL_CPU | family);
     if (r == FINE) {
         printf("seed %llu: %s%s; not by itself, only after others or in a batch\n",
                (unsigned long long)seed, how > 256 ? strsignal(how - 256) : "",
@@ -1001,8 +981,8 @@ static int only(uint64_t seed) {
     if (!failed) {
         state->family = 1;
         check_family(&p,
-                     USE_FAMILY | (ON_DEVICE_ONLY ? USE_DEVICE
-                                                  : USE_INTERP | USE_DERIVED | USE_CPU),
+                     USE_FAMILY |
+                         (ON_DEVICE_ONLY ? USE_DEVICE : USE_INTERP | USE_DERIVED | USE_CPU),
                      &state->verdict);
         failed = state->verdict.failed;
         printf("%s\n", state->verdict.text);

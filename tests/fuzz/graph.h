@@ -970,6 +970,49 @@ static int do_ins(graph *g, const ins *s, int a, int b, int c) {
     }
 }
 
+// ---- gradients: of the sum of all float values that no call takes, by the inputs that are floats ----
+
+// Custom ops of the fuzzer have no gradient.
+static int derives(const graph *g) {
+    int customs = 0;
+    for (int i = 0; i < g->n_calls; i++) customs |= g->call[i].kind == C_CUSTOM;
+    return g->p->derives && !customs;
+}
+
+static int has_writes(const graph *g) {
+    int writes = 0;
+    for (int i = 0; i < g->n_calls; i++)
+        writes |= g->call[i].kind >= C_IN_TENSOR && g->call[i].kind != C_BRANCH;
+    return writes;
+}
+
+static int has_slope(const graph *g, int i) { return is_float(g, i) && g->v[i].n; }
+
+// The values whose elements are added up. Where calls write in place the inputs count, too, as they are then: a
+// tensor that a loss depends on only as it was before a write is refused, which tests/grad/edges.c is about.
+static int loss_terms(const graph *g, int *term) {
+    int n = 0;
+    for (int i = g->p->n_inputs; i < g->n_values; i++)
+        if (!g->v[i].consumed && has_slope(g, i)) term[n++] = i;
+    for (int i = g->n_values; i-- > 0 && !n;)
+        if (has_slope(g, i)) term[n++] = i;
+    for (int i = 0; i < g->p->n_inputs && n && has_writes(g); i++)
+        if (is_float(g, i)) term[n++] = i;
+    return n;
+}
+
+static void print_loss(const graph *g, FILE *f) {
+    int term[MAX_VALUES + MAX_INPUTS], n = loss_terms(g, term);
+    for (int i = 0; i < n; i++) {
+        if (i)
+            fprintf(f, "    if (region) loss = tc_add(loss, tc_sum_all(v%d));\n", term[i]);
+        else
+            fprintf(f, "    tc_tensor loss = region ? tc_sum_all(v%d) : tc_null();\n",
+                    term[i]);
+    }
+    if (n) fprintf(f, "    if (region) tc_backward(loss);\n");
+}
+
 static void graph_free(graph *g) {
     for (int i = 0; i < MAX_INPUTS; i++) free(g->memory[i]);
     memset(g->memory, 0, sizeof g->memory);
@@ -991,9 +1034,12 @@ static void elaborate(graph *g, const program *p, tc_ctx *tc, FILE *f) {
         g->v[i].input = i, g->external[i] = 1, g->slot[i] = i;
         g->v[i].view_ok = p->input[i].layout != EXPANDED;
     }
+    for (int i = 0; f && p->derives && i < p->n_inputs; i++)
+        if (is_float(g, i)) fprintf(f, "    if (region) tc_requires_grad(v%d, 1);\n", i);
     if (f)
         fprintf(f, "    tc_options options = tc_options_default();\n"
                    "    options.round_each_op = 1;\n"
+                   "    if (region) options.memory_budget = BUDGET;\n"
                    "    if (region) tc_trace_begin_with(tc, \"fuzz\", &options);\n");
     for (int i = 0; i < p->n; i++) {
         const ins *s = &p->ins[i];
@@ -1008,6 +1054,7 @@ static void elaborate(graph *g, const program *p, tc_ctx *tc, FILE *f) {
         emit(g, &o);
         g->v[r].kept = 1, g->v[r].consumed = consumed;
     }
+    if (f && derives(g)) print_loss(g, f);
     if (f) fprintf(f, "    if (region) end(tc);\n");
     tc_scope_end(tc);
     g->tc = NULL, g->f = NULL;
