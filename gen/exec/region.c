@@ -530,9 +530,12 @@ static tc__tensor *tc__hook_demand(tc_ctx *c, tc__visit *v, uint32_t position) {
     }
     if (!tc__reach_of(&r, c, v, &position, 1, (uint32_t)v->path.count)) return NULL;
     int touched = 0;
-    for (uint32_t i = 0; i < v->external.count; i++)
+    for (uint32_t i = 0; i < v->external.count; i++) {
+        const tc__external *e = &v->external.at[i];
         touched |= *tc__reach_at(&r, TC__EXTERNAL | i) &&
-                   v->external.at[i].version != v->external.at[i].storage->version;
+                   tc__layout_at(c, e->layout)->numel && // of no elements none has changed
+                   e->version != e->storage->version;
+    }
     tc__reach_close(&r, c);
     if (touched) {
         tc__fail(c, TC_E_TOUCHED,

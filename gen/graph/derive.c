@@ -402,11 +402,25 @@ static int tc__gathers_one(const tc__node *a, const tc__node *n, int dim) {
     return 1;
 }
 
+// i64 `index` without those that count from the end of a's dimension `dim`; `place` is a's places along it.
+static tc__node *tc__d_from_front(tc__derive *d, tc__node *place, tc__node *index,
+                                  int64_t dim) {
+    if (!place || !index || tc__ix_equals(place->dims[dim], 0)) return index;
+    tc__ix one = tc__ix_const(1), end = tc__ix_sub(d->g->ix, place->dims[dim], one);
+    tc__node *last = tc__make_slice(d->g, place, dim, end, one, one);
+    last = last ? tc__d_expand_like(d, last, index) : NULL;
+    tc__node *size = tc__d2(d, TC_OP_ADD, last, tc__d_number(d, index, 1));
+    tc__node *moved = tc__d2(d, TC_OP_ADD, index, size);
+    tc__node *negative = tc__d2(d, TC_OP_LT, index, tc__d_zeros(d, index));
+    return tc__d3(d, TC_OP_WHERE, negative, moved, index);
+}
+
 static tc__node *tc__d_placed(tc__derive *d, const tc__node *a, tc__node *index,
                               tc__node *g, int64_t dim) {
     tc__node *place =
         tc__make(d->g, TC_OP_IOTA, TC_I64, a->rank, a->dims, NULL, 0, &dim, 1);
-    index = tc__d_expand_like(d, tc__make_cast(d->g, index, TC_I64), a);
+    index = tc__d_from_front(d, place, tc__make_cast(d->g, index, TC_I64), dim);
+    index = tc__d_expand_like(d, index, a);
     tc__node *here = tc__d2(d, TC_OP_EQ, place, index);
     g = tc__d_expand_like(d, g, a);
     return tc__d3(d, TC_OP_WHERE, here, g, tc__d_zeros(d, g));

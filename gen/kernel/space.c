@@ -458,11 +458,22 @@ static uint32_t tc__lower_cat(tc__weave *w, const tc__node *n, const tc__ix *ind
     return value;
 }
 
+// Index v, or 0 where a predicate around it fails: what is computed there is nobody's index, and no error. A load is
+// 0 there as it is.
+static uint32_t tc__guard_index(tc__weave *w, uint32_t v) {
+    const tc__node *n = tc__body_node(w, v);
+    int fine = n->op == TC_OP_CONST || (n->op == TC_OP_LOAD && !n->attr[TC__LOAD_FILL]);
+    if (!w->guard.count || fine) return v;
+    uint32_t zero = tc__weave_const(w, n->dtype, 0);
+    return tc__weave_select(w, &w->guard, v, zero);
+}
+
 // The index operand's value as an index expression, made safe for `limit`.
 static tc__ix tc__lower_index(tc__weave *w, const tc__node *b, const tc__ix *at,
                               tc__ix limit) {
     uint32_t v = tc__lower_at(w, b, at);
     int64_t attr[2];
+    if (!tc__weave_stops(w)) v = tc__guard_index(w, v);
     if (tc__weave_stops(w)) return tc__ix_const(0);
     if (b->dtype != TC_I64) {
         int64_t to = TC_I64;

@@ -117,11 +117,37 @@ static int tc__unroll_stores(const tc__unroll *u, const tc__node *n, uint32_t lo
            n->attr[TC__NEXT_LOOP] == (int64_t)loop;
 }
 
+// Whether a turn reads the carry of old node n, NEXT.
+static int tc__unroll_reads(const tc__unroll *u, const tc__node *n) {
+    for (uint32_t i = 0; i < u->w.nodes; i++) {
+        const tc__node *m = u->w.from->node.at[i];
+        for (uint32_t k = m->op == TC_OP_NEXT; u->w.live[i] && k < m->n_in; k++)
+            if (m->in[k] == n->in[0]) return 1;
+    }
+    return 0;
+}
+
+// What NEXT stores where no turn reads its carry, so that nothing else has what was first done before the loop: `a`,
+// of two values of which the other one is read.
+static tc__node *tc__unroll_behind(tc__unroll *u, const tc__node *n, const tc__node *a,
+                                   uint32_t loop) {
+    tc__graph *g = u->w.to;
+    tc__node *now = tc__unroll_at(u, n->in[0]), *in[3];
+    tc__node *yes = tc__make_const(g, TC_BOOL, tc__value_of(1, TC_BOOL));
+    in[0] = tc__make_expand(g, yes, a->rank, a->dims);
+    in[1] = g->node.at[a->id], in[2] = now;
+    tc__node *w = in[0] ? tc__make_alu(g, TC_OP_WHERE, a->dtype, in, 3) : NULL;
+    if (w) w->loop = (uint16_t)(loop + 1);
+    return w;
+}
+
 // What old node n stores, once; 0 = no memory.
 static int tc__unroll_store(tc__unroll *u, const tc__node *n, uint32_t loop) {
     int row = n->op == TC_OP_STACKED;
     const tc__node *a = tc__unroll_at(u, n->in[!row]);
     if (u->store[n->id]) return 1;
+    if (!row && !tc__unroll_reads(u, n)) a = tc__unroll_behind(u, n, a, loop);
+    if (!a) return 0;
     uint32_t memory = row ? tc__spot_memory(u, loop, 1, a)
                           : tc__carry_memory(u->w.to, loop, n->attr[TC__NEXT_NUMBER]);
     if (u->w.failed) return 0;

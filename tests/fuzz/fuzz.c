@@ -35,6 +35,11 @@ static tc_tensor there(tc_ctx *tc, tc_tensor t) { return tc ? t : tc_null(); }
 static int open_there(tc_ctx *tc) { return tc != NULL; }
 enum { ON_DEVICE_ONLY = 0 };
 #endif
+#ifdef FUZZ_GRADIENTS
+enum { ALL_DERIVE = 1 };
+#else
+enum { ALL_DERIVE = 0 };
+#endif
 
 #include "perform.h"
 #include "graph.h"
@@ -49,8 +54,12 @@ enum {
     UNPASSED,
     KEPT,
     FORWARDED,
+    CHECKPOINTED,
+    BUDGETED,
+    BROKEN,
     COMPILED,
     COMPILED_UNFUSED,
+    COMPILED_AGAIN,
     ON_DEVICE,
     VARIANTS
 };
@@ -58,24 +67,35 @@ static const struct {
     const char *name, *backend;
     int threads, no_fusion;
     const char *passes_off;
-    int keep; // 1: every result is named by tc_keep, so that it is an output
+    int keep;       // 1: every result is named by tc_keep, so that it is an output
+    int checkpoint; // 1: runs of calls stand in tc_checkpoint
+    int budget;     // memory_budget of the region, 0 = all is kept
+    int breaks;     // 1: values are read between calls, so it is several programs
 } variants[VARIANTS] = {
-    {"eager", "aot_eager", 1, 0, "", 0},
-    {"region, interpreted", "aot_eager", 1, 0, "", 0},
-    {"region, interpreted, 2 threads", "aot_eager", 2, 0, "", 0},
-    {"region, interpreted, no fusion", "aot_eager", 1, 1, "", 0},
-    {"region, interpreted, no passes", "aot_eager", 1, 0, "all", 0},
-    {"region, interpreted, all results kept", "aot_eager", 1, 0, "", 1},
-    {"region, a backend that forwards", "null", 1, 0, "", 0},
-    {"region, compiled", "cpu", 2, 0, "", 0},
-    {"region, compiled, no fusion", "cpu", 1, 1, "", 0},
-    {"region, on a device", "cpu", 0, 0, "", 0},
+    {"eager", "aot_eager", 1, 0, "", 0, 0, 0, 0},
+    {"region, interpreted", "aot_eager", 1, 0, "", 0, 0, 0, 0},
+    {"region, interpreted, 2 threads", "aot_eager", 2, 0, "", 0, 0, 0, 0},
+    {"region, interpreted, no fusion", "aot_eager", 1, 1, "", 0, 0, 0, 0},
+    {"region, interpreted, no passes", "aot_eager", 1, 0, "all", 0, 0, 0, 0},
+    {"region, interpreted, all results kept", "aot_eager", 1, 0, "", 1, 0, 0, 0},
+    {"region, a backend that forwards", "null", 1, 0, "", 0, 0, 0, 0},
+    {"region, interpreted, checkpoints", "aot_eager", 1, 0, "", 0, 1, 0, 0},
+    {"region, interpreted, a budget", "aot_eager", 1, 0, "", 0, 0, 20, 0},
+    {"region, interpreted, in pieces", "aot_eager", 1, 0, "", 0, 0, 0, 1},
+    {"region, compiled", "cpu", 2, 0, "", 0, 0, 0, 0},
+    {"region, compiled, no fusion", "cpu", 1, 1, "", 0, 0, 0, 0},
+    {"region, compiled, checkpoints and a budget", "cpu", 1, 0, "", 0, 1, 1, 0},
+    {"region, on a device", "cpu", 0, 0, "", 0, 0, 0, 0},
 };
 enum {
     USE_INTERP = 1 << INTERP | 1 << THREADED | 1 << UNFUSED | 1 << UNPASSED | 1 << KEPT |
                  1 << FORWARDED,
+    USE_DERIVED =
+        1 << CHECKPOINTED | 1 << BUDGETED | 1 << BROKEN, // where there are gradients
     USE_CPU = 1 << COMPILED,
     USE_CPU_UNFUSED = 1 << COMPILED_UNFUSED,
+    USE_CPU_AGAIN = 1 << COMPILED_AGAIN,
+    USE_ALL_CPU = 1 << INTERP | USE_CPU | USE_CPU_UNFUSED | USE_CPU_AGAIN,
     USE_DEVICE = 1 << ON_DEVICE,
     USE_FAMILY = 1 << VARIANTS // several sizes, not one
 };
@@ -144,42 +164,40 @@ typedef struct run_state {
     tc_tensor v[MAX_VALUES];
 } run_state;
 
-// ---- gradients: of the last float value, by the inputs that are floats ----
-// Eager code has none; the first region's are what those of the others must be.
+// ---- gradients: eager code has none; the first region's are what those of the others must be ----
+static int derived(int variant) { return variant != EAGER && variant != ON_DEVICE; }
 
-// Custom ops of the fuzzer have no gradient.
-static int derives(const graph *g) {
-    int customs = 0;
-    for (int i = 0; i < g->n_calls; i++) customs |= g->call[i].kind == C_CUSTOM;
-    return g->p->derives && !customs;
+static int is_of_gradients(int variant) {
+    return variants[variant].checkpoint || variants[variant].budget ||
+           variants[variant].breaks;
 }
 
-static int derived(int variant) { return variant != EAGER && variant != ON_DEVICE; }
+static int some_derive(graph **g, int n) {
+    for (int i = 0; i < n; i++)
+        if (derives(g[i])) return 1;
+    return 0;
+}
 
 static void gradients_begin(const graph *g, const tc_tensor *v) {
     for (int i = 0; i < g->p->n_inputs; i++)
         if (category(g->p->input[i].dtype) == 2) tc_requires_grad(v[i], 1);
 }
 
-// Where calls write in place the inputs count, too, as they are then: a tensor that a loss depends on only as it was
-// before a write is refused, which tests/grad/edges.c is about.
 static void gradients_add(const graph *g, const tc_tensor *v) {
-    int writes = 0;
-    for (int i = 0; i < g->n_calls; i++)
-        writes |= g->call[i].kind >= C_IN_TENSOR && g->call[i].kind != C_BRANCH;
-    for (int i = g->n_values; i-- > 0;) {
-        if (category(g->v[i].dtype) < 2 || !g->v[i].n || !v[i].id) continue;
-        tc_tensor loss = tc_sum_all(v[i]);
-        for (int k = 0; k < g->p->n_inputs && writes; k++)
-            if (category(g->v[k].dtype) == 2) loss = tc_add(loss, tc_sum_all(v[k]));
-        tc_backward(loss);
-        return;
+    int term[MAX_VALUES + MAX_INPUTS], n = loss_terms(g, term);
+    tc_tensor loss = tc_null();
+    for (int i = 0; i < n; i++) {
+        tc_tensor sum = tc_sum_all(v[term[i]]);
+        loss = i ? tc_add(loss, sum) : sum;
     }
+    if (n) tc_backward(loss);
 }
 
-static void gradients_read(const graph *g, const tc_tensor *v, reads *r) {
+static void gradients_read(graph *g, const tc_tensor *v, reads *r) {
+    size_t before = r->count;
     for (int i = 0; i < g->p->n_inputs; i++)
         if (tc_grad_of(v[i]).id) reads_tensor(r, 1000 + i, tc_grad_of(v[i]));
+    for (size_t i = before; i < r->count; i++) g->has_gradient |= r->at[i] != 0;
 }
 
 // What of b is behind that of a is put behind a, too.
@@ -227,15 +245,78 @@ static const tc_tensor *spread(tc_ctx *tc, const call *o, const tc_tensor *v,
 
 #endif
 
-// `keep`: results that the program does not keep itself are kept, for tc_free at the end.
-static void replay(const graph *g, tc_ctx *tc, tc_tensor *v, reads *r, int keep) {
+static int makes_value(const call *o) {
+    return o->kind < C_IN_TENSOR || o->kind == C_BRANCH;
+}
+
+// Calls [from, to) of a program in a variant.
+typedef struct piece {
+    const graph *g;
+    tc_tensor *v;
+    reads *r;
+    int variant, from, to;
+} piece;
+
+static void replay_piece(tc_ctx *tc, const piece *k) {
     tc_tensor w[MAX_VALUES];
-    for (int i = 0; i < g->n_calls; i++) {
-        const call *o = &g->call[i];
-        tc_tensor t = perform_near(tc, o, (tc_tensor *)spread(tc, o, v, w), r);
-        int result = o->kind < C_IN_TENSOR || o->kind == C_BRANCH;
-        if (!result || o->out < g->p->n_inputs) continue;
-        v[o->out] = keep && t.id && !g->v[o->out].kept ? tc_keep(t) : t;
+    for (int i = k->from; i < k->to; i++) {
+        const call *o = &k->g->call[i];
+        tc_tensor t = perform_near(tc, o, (tc_tensor *)spread(tc, o, k->v, w), k->r);
+        if (!makes_value(o) || o->out < k->g->p->n_inputs) continue;
+        // Results that the program does not keep itself are kept, for tc_free at the end.
+        int keep = variants[k->variant].keep && t.id && !k->g->v[o->out].kept;
+        k->v[o->out] = keep ? tc_keep(t) : t;
+    }
+}
+
+// What the calls of a piece make, in order; how many.
+static int made_in(const piece *k, int values[MAX_CALLS]) {
+    int n = 0;
+    for (int i = k->from; i < k->to; i++)
+        if (makes_value(&k->g->call[i])) values[n++] = k->g->call[i].out;
+    return n;
+}
+
+static void checkpoint_body(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    const piece *k = (const piece *)user;
+    int values[MAX_CALLS], n = made_in(k, values);
+    (void)in;
+    replay_piece(tc, k);
+    for (int i = 0; i < n; i++) out[i] = k->v[values[i]];
+}
+
+// The piece in a checkpoint, that takes its first operand as an input and captures the others.
+static void replay_checkpoint(tc_ctx *tc, piece *k) {
+    tc_tensor out[MAX_CALLS], in = k->v[k->g->call[k->from].in[0]];
+    int values[MAX_CALLS], n = made_in(k, values);
+    int has_in = k->g->call[k->from].n_in > 0;
+    tc_checkpoint(tc, checkpoint_body, k, &in, has_in, out, n);
+    for (int i = 0; i < n; i++) k->v[values[i]] = out[i];
+}
+
+static void replay_broken(tc_ctx *tc, const piece *k) {
+    reads unused;
+    memset(&unused, 0, sizeof unused);
+    replay_piece(tc, k);
+    const call *o = &k->g->call[k->to - 1];
+    if (k->v[o->out].id) reads_tensor(&unused, o->out, k->v[o->out]);
+    free(unused.at);
+}
+
+// All of a program; in pieces of two to seven calls, where the variant has such.
+static void replay(const graph *g, tc_ctx *tc, tc_tensor *v, reads *r, int variant) {
+    piece k = {g, v, r, variant, 0, 0};
+    rng gen = {mix(g->p->seed ^ 0x7069656365u)};
+    int whole = !variants[variant].checkpoint && !variants[variant].breaks;
+    for (; k.to < g->n_calls; k.from = k.to) {
+        k.to = whole ? g->n_calls : k.to + 2 + below(&gen, 6);
+        if (k.to > g->n_calls) k.to = g->n_calls;
+        if (variants[variant].breaks)
+            replay_broken(tc, &k);
+        else if (variants[variant].checkpoint && chance(&gen, 70))
+            replay_checkpoint(tc, &k);
+        else
+            replay_piece(tc, &k);
     }
 }
 
@@ -257,10 +338,11 @@ static const char *run(graph **g, int n, int variant, const char *name, int exec
     }
     tc_options options = tc_options_default();
     options.round_each_op = 1; // so that halves have the bits of eager code
+    options.memory_budget = variants[variant].budget;
     for (int i = 0; i < n && derived(variant); i++)
         if (derives(g[i])) gradients_begin(g[i], s[i].v);
     if (variant != EAGER) tc_trace_begin_at(tc, name, &options, "fuzz.c", 1);
-    for (int i = 0; i < n; i++) replay(g[i], tc, s[i].v, &r[i], variants[variant].keep);
+    for (int i = 0; i < n; i++) replay(g[i], tc, s[i].v, &r[i], variant);
     for (int i = 0; i < n && derived(variant); i++)
         if (derives(g[i])) gradients_add(g[i], s[i].v);
     uint64_t before = tc_stats_get(tc).fallbacks;
@@ -347,7 +429,7 @@ typedef struct shared {
     uint64_t seed, next; // of the program being run; number of the one after it
     int family;          // it runs with several sizes
     uint64_t families, family_programs; // contexts that ran one; programs they made
-    uint64_t graphs, compiled, calls, refused, values, nan_values;
+    uint64_t graphs, derived, compiled, calls, refused, values;
     verdict verdict;
     char refusal[600];
 } shared;
@@ -376,7 +458,7 @@ static void check(graph **g, int n, uint32_t mask, verdict *out) {
         int eager_failed = error[0] != 0;
         if (mask & USE_DEVICE) run_near(g, n, name, e, near);
         for (int v = 1; v < VARIANTS && !out->failed && !eager_failed; v++) {
-            if (!(mask >> v & 1)) continue;
+            if (!(mask >> v & 1) || (is_of_gradients(v) && !some_derive(g, n))) continue;
             error = run(g, n, v, name, e, r);
             if (error[0]) {
                 out->failed = 1, out->variant = v, out->execution = e;
@@ -422,7 +504,8 @@ static void check_family(const program *p, uint32_t mask, verdict *out) {
     }
     for (int v = 1; v < VARIANTS; v++) {
         uint64_t programs = tc_stats_get(context(v)).programs;
-        for (int k = 0; k < ROUNDS && (mask >> v & 1) && !out->failed; k++) {
+        int skipped = !(mask >> v & 1) || (is_of_gradients(v) && !some_derive(g, 1));
+        for (int k = 0; k < ROUNDS && !skipped && !out->failed; k++) {
             int i = order[k];
             if (skip[i]) continue;
             const char *error = run(&g[i], 1, v, name, 0, &r);
@@ -444,7 +527,7 @@ static void check_family(const program *p, uint32_t mask, verdict *out) {
             reads_free(&r, 1);
         }
         state->family_programs += tc_stats_get(context(v)).programs - programs;
-        state->families += (mask >> v & 1);
+        state->families += !skipped;
     }
     reads_free(eager, SETS);
     for (int i = 0; i < SETS; i++) reads_free(near[i], NEAR);
@@ -668,7 +751,7 @@ static const char reproducer_main[] =
     "    tc_ctx *tc = tc_open(&config);\n    tc_register_backend(tc, &null);\n"
     "    fuzz_register(eager), fuzz_register(tc);\n"
     "    for (int k = 0; k < 3 && !wrong; k++) {\n"
-    "        side = 0, program(eager, k, 0);\n"
+    "        side = 0, program(eager, k, EITHER_SIDE);\n"
     "        side = 1, program(tc, k, 1);\n"
     "        wrong = differ(k);\n"
     "        free(seen[0]), free(seen[1]), seen[0] = seen[1] = NULL;\n    }\n"
@@ -688,6 +771,10 @@ static void write_body(const program *p, const char *path) {
         elaborate(g, p, context(EAGER), f);
         for (int i = 0; i < g->n_values; i++)
             if (is_read(g, i)) fprintf(f, "    show(\"v%d\", v%d);\n", i, i);
+        for (int i = 0; i < p->n_inputs && derives(g); i++)
+            if (category(p->input[i].dtype) == 2)
+                fprintf(f, "    if (region) show(\"gradient of v%d\", tc_grad_of(v%d));\n",
+                        i, i);
         for (int i = 0; i < g->n_values; i++)
             if (g->v[i].kept) fprintf(f, "    if (region) tc_free(v%d);\n", i);
         fclose(f);
@@ -711,7 +798,12 @@ static void write_reproducer(const program *p, const verdict *v, char path[300])
             variants[v->variant].backend, variants[v->variant].threads);
     fprintf(f, "#    define NO_FUSION %d\n#    define PASSES_OFF \"%s\"\n",
             variants[v->variant].no_fusion, variants[v->variant].passes_off);
+    fprintf(f, "#    define BUDGET %d\n", variants[v->variant].budget);
     fprintf(f, "#    define KEEP %d\n#endif\n\n", variants[v->variant].keep);
+    // Eager code has no gradients: a region of the interpreter is held against the other then.
+    fprintf(f, "enum { EITHER_SIDE = %d };\n\n", p->derives);
+    if (variants[v->variant].checkpoint || variants[v->variant].breaks)
+        fprintf(f, "// The calls were run in pieces: see `piece` in tests/fuzz/fuzz.c.\n");
     for (int i = 0; i < p->n_inputs; i++) write_data(f, p, i);
     fprintf(f,
             "\nstatic void program(tc_ctx *tc, int k, int region) {\n"
@@ -749,13 +841,9 @@ typedef struct options {
     int cpu, failures;
 } options;
 
-static uint32_t mask_of(uint64_t k, int cpu, int single) {
-    uint32_t mask = USE_INTERP;
-    if ((int)(mix(k) % 100) < cpu) mask |= single ? USE_CPU | USE_CPU_UNFUSED : USE_CPU;
-    return mask;
-}
+static int is_compiled(uint64_t k, int cpu) { return (int)(mix(k) % 100) < cpu; }
 
-static void count_nan(const graph *g) {
+static void count_calls(const graph *g) {
     state->calls += (uint64_t)g->n_calls, state->refused += (uint64_t)g->refused;
     if (g->refused) memcpy(state->refusal, g->refusal, sizeof g->refusal);
     state->values += (uint64_t)g->n_values;
@@ -764,7 +852,8 @@ static void count_nan(const graph *g) {
 // The batch that waits, compiled: one unit of the compiler for all its kernels.
 static void check_compiled(graph **batch, int waiting) {
     if (!waiting) return;
-    check(batch, waiting, ON_DEVICE_ONLY ? USE_DEVICE : USE_CPU, &state->verdict);
+    uint32_t mask = 1 << INTERP | (state->compiled % 2 ? USE_CPU_AGAIN : USE_CPU);
+    check(batch, waiting, ON_DEVICE_ONLY ? USE_DEVICE : mask, &state->verdict);
     state->compiled += (uint64_t)waiting;
     if (state->verdict.failed) {
         state->seed = batch[state->verdict.which]->p->seed;
@@ -783,20 +872,22 @@ static void worker(const options *o, uint64_t first, uint64_t step, double end) 
         random_program(&p[waiting], o->seed * 1000003u + k);
         state->seed = p[waiting].seed, state->next = k + step;
         elaborate(g, &p[waiting], context(EAGER), NULL);
-        if (!ON_DEVICE_ONLY) check(&g, 1, USE_INTERP, &state->verdict);
-        count_nan(g);
+        if (!ON_DEVICE_ONLY) check(&g, 1, USE_INTERP | USE_DERIVED, &state->verdict);
+        count_calls(g);
         state->family = 0;
         if (state->verdict.failed) _exit(WRONG);
         uint32_t family = USE_FAMILY | 1 << INTERP | 1 << UNPASSED | 1 << FORWARDED;
-        if ((int)(mix(k ^ 0x5157) % 1000) < o->cpu * 2) family |= USE_CPU;
+        if (k % 8 == 0) family |= USE_DERIVED;
+        if ((int)(mix(k ^ 0x5157) % 1000) < o->cpu * 2)
+            family |= state->graphs % 2 ? USE_CPU : USE_CPU_AGAIN;
         if (ON_DEVICE_ONLY) family = USE_FAMILY | USE_DEVICE;
         state->family = 1;
         if (k % (ON_DEVICE_ONLY ? 16 : 4) == 0)
             check_family(&p[waiting], family, &state->verdict);
         if (state->verdict.failed) _exit(WRONG);
         state->family = 0;
-        state->graphs++;
-        if (!ON_DEVICE_ONLY && mask_of(k, o->cpu, 1) == USE_INTERP) {
+        state->graphs++, state->derived += (uint64_t)g->has_gradient;
+        if (!ON_DEVICE_ONLY && !is_compiled(k, o->cpu)) {
             graph_free(g), free(g);
         } else
             batch[waiting++] = g;
@@ -818,10 +909,9 @@ static void report(uint64_t seed, int how) {
     random_program(&p, seed);
     memcpy(before, state->verdict.text, sizeof before);
     uint32_t family = state->family ? USE_FAMILY : 0,
-             mask = (ON_DEVICE_ONLY ? USE_DEVICE : USE_INTERP) | family;
+             mask = (ON_DEVICE_ONLY ? USE_DEVICE : USE_INTERP | USE_DERIVED) | family;
     int r = fails(&p, mask);
-    if (r == FINE && !ON_DEVICE_ONLY)
-        r = fails(&p, mask = USE_CPU | USE_CPU_UNFUSED | family);
+    if (r == FINE && !ON_DEVICE_ONLY) r = fails(&p, mask = USE_ALL_CPU | family);
     if (r == FINE) {
         printf("seed %llu: %s%s; not by itself, only after others or in a batch\n",
                (unsigned long long)seed, how > 256 ? strsignal(how - 256) : "",
@@ -859,8 +949,10 @@ static int fuzz(const options *o) {
         report(state->seed, how);
         next = state->next;
     }
-    printf("%llu graphs (%llu also compiled), %.1f calls each, %llu refused%s%s\n",
-           (unsigned long long)state->graphs, (unsigned long long)state->compiled,
+    printf("%llu graphs (%llu with gradients, %llu also compiled), %.1f calls each, %llu "
+           "refused%s%s\n",
+           (unsigned long long)state->graphs, (unsigned long long)state->derived,
+           (unsigned long long)state->compiled,
            state->graphs ? (double)state->calls / (double)state->graphs : 0.0,
            (unsigned long long)state->refused, state->refused ? "; the last: " : "",
            state->refused ? state->refusal : "");
@@ -881,14 +973,16 @@ static int only(uint64_t seed) {
     printf("}\n");
     graph_free(g);
     free(g);
-    check_program(&p, ON_DEVICE_ONLY ? USE_DEVICE : USE_INTERP | USE_CPU | USE_CPU_UNFUSED,
+    check_program(&p, ON_DEVICE_ONLY ? USE_DEVICE : USE_INTERP | USE_DERIVED | USE_ALL_CPU,
                   &state->verdict);
     int failed = state->verdict.failed;
     printf("%s\n", state->verdict.text);
     if (close_contexts()) failed = 1;
     if (!failed) {
         state->family = 1;
-        check_family(&p, USE_FAMILY | (ON_DEVICE_ONLY ? USE_DEVICE : USE_INTERP | USE_CPU),
+        check_family(&p,
+                     USE_FAMILY |
+                         (ON_DEVICE_ONLY ? USE_DEVICE : USE_INTERP | USE_DERIVED | USE_CPU),
                      &state->verdict);
         failed = state->verdict.failed;
         printf("%s\n", state->verdict.text);

@@ -45,7 +45,8 @@ typedef struct graph {
     int n_calls, n_values, slot[MAX_INPUTS + MAX_INS];
     int frozen[MAX_VALUES], external[MAX_VALUES];
     int external_written, refused, limit;
-    int internal; // 1: a refusal was TC_E_INTERNAL, which nothing may be
+    int has_gradient; // 1: some element of one was not 0
+    int internal;     // 1: a refusal was TC_E_INTERNAL, which nothing may be
     char refusal[600];
     void *memory[MAX_INPUTS]; // of the inputs' base arrays
 } graph;
@@ -65,6 +66,9 @@ static int below(rng *g, int n) { return (int)(any(g) % (uint32_t)n); }
 static int chance(rng *g, int percent) { return below(g, 100) < percent; }
 
 // ---- making programs ----
+// The highest category first: bool < integers < floats.
+static int category(int dtype) { return dtype >= TC_F16 ? 2 : dtype != TC_BOOL; }
+
 // What an instruction does that is several calls and none of its own.
 enum { C_ATTEND = C_KINDS };
 
@@ -123,6 +127,17 @@ static void random_input(program *p, rng *g, const int64_t *pool, int number) {
     }
 }
 
+// A program that has gradients for sure: of one input at least, through ops that have them.
+static void make_derived(program *p) {
+    int floats = 0;
+    p->derives = 1;
+    for (int i = 0; i < p->n_inputs; i++) floats |= category(p->input[i].dtype) == 2;
+    for (int i = 0; i < p->n_inputs && !floats; i++)
+        if (!i || p->input[i].same == 1) p->input[i].dtype = TC_F32;
+    for (int i = 0; i < p->n; i++)
+        if (p->ins[i].op == C_CUSTOM) p->ins[i].op = C_UNARY;
+}
+
 static void random_program(program *p, uint64_t seed) {
     static const int64_t sizes[] = {1,  2,  3,  4,  5,  6,  7,  8,  9, 13, 15, 16,  17,
                                     24, 31, 32, 33, 40, 63, 64, 65, 3, 4,  97, 130, 0};
@@ -149,6 +164,7 @@ static void random_program(program *p, uint64_t seed) {
                                      : below(g, slots);
         for (int k = 0; k < COUNT(s->r); k++) s->r[k] = any(g);
     }
+    if (ALL_DERIVE) make_derived(p);
 }
 
 // Program p with other sizes and other scalars: set 0 is p itself.
@@ -183,9 +199,6 @@ static int64_t dims_count(const tc_dims *d) {
     for (int i = 0; i < d->rank; i++) n *= d->size[i];
     return n;
 }
-
-// The highest category first: bool < integers < floats.
-static int category(int dtype) { return dtype >= TC_F16 ? 2 : dtype != TC_BOOL; }
 
 static double input_element(const program *p, int number, int execution, int64_t i) {
     static const double odd[] = {0.0, -0.0, 1e-40, -1e-310, 1.0, -1.0, 3e38, -3e38};
@@ -957,6 +970,49 @@ static int do_ins(graph *g, const ins *s, int a, int b, int c) {
     }
 }
 
+// ---- gradients: of the sum of all float values that no call takes, by the inputs that are floats ----
+
+// Custom ops of the fuzzer have no gradient.
+static int derives(const graph *g) {
+    int customs = 0;
+    for (int i = 0; i < g->n_calls; i++) customs |= g->call[i].kind == C_CUSTOM;
+    return g->p->derives && !customs;
+}
+
+static int has_writes(const graph *g) {
+    int writes = 0;
+    for (int i = 0; i < g->n_calls; i++)
+        writes |= g->call[i].kind >= C_IN_TENSOR && g->call[i].kind != C_BRANCH;
+    return writes;
+}
+
+static int has_slope(const graph *g, int i) { return is_float(g, i) && g->v[i].n; }
+
+// The values whose elements are added up. Where calls write in place the inputs count, too, as they are then: a
+// tensor that a loss depends on only as it was before a write is refused, which tests/grad/edges.c is about.
+static int loss_terms(const graph *g, int *term) {
+    int n = 0;
+    for (int i = g->p->n_inputs; i < g->n_values; i++)
+        if (!g->v[i].consumed && has_slope(g, i)) term[n++] = i;
+    for (int i = g->n_values; i-- > 0 && !n;)
+        if (has_slope(g, i)) term[n++] = i;
+    for (int i = 0; i < g->p->n_inputs && n && has_writes(g); i++)
+        if (is_float(g, i)) term[n++] = i;
+    return n;
+}
+
+static void print_loss(const graph *g, FILE *f) {
+    int term[MAX_VALUES + MAX_INPUTS], n = loss_terms(g, term);
+    for (int i = 0; i < n; i++) {
+        if (i)
+            fprintf(f, "    if (region) loss = tc_add(loss, tc_sum_all(v%d));\n", term[i]);
+        else
+            fprintf(f, "    tc_tensor loss = region ? tc_sum_all(v%d) : tc_null();\n",
+                    term[i]);
+    }
+    if (n) fprintf(f, "    if (region) tc_backward(loss);\n");
+}
+
 static void graph_free(graph *g) {
     for (int i = 0; i < MAX_INPUTS; i++) free(g->memory[i]);
     memset(g->memory, 0, sizeof g->memory);
@@ -978,9 +1034,12 @@ static void elaborate(graph *g, const program *p, tc_ctx *tc, FILE *f) {
         g->v[i].input = i, g->external[i] = 1, g->slot[i] = i;
         g->v[i].view_ok = p->input[i].layout != EXPANDED;
     }
+    for (int i = 0; f && p->derives && i < p->n_inputs; i++)
+        if (is_float(g, i)) fprintf(f, "    if (region) tc_requires_grad(v%d, 1);\n", i);
     if (f)
         fprintf(f, "    tc_options options = tc_options_default();\n"
                    "    options.round_each_op = 1;\n"
+                   "    if (region) options.memory_budget = BUDGET;\n"
                    "    if (region) tc_trace_begin_with(tc, \"fuzz\", &options);\n");
     for (int i = 0; i < p->n; i++) {
         const ins *s = &p->ins[i];
@@ -995,6 +1054,7 @@ static void elaborate(graph *g, const program *p, tc_ctx *tc, FILE *f) {
         emit(g, &o);
         g->v[r].kept = 1, g->v[r].consumed = consumed;
     }
+    if (f && derives(g)) print_loss(g, f);
     if (f) fprintf(f, "    if (region) end(tc);\n");
     tc_scope_end(tc);
     g->tc = NULL, g->f = NULL;
@@ -1003,7 +1063,8 @@ static void elaborate(graph *g, const program *p, tc_ctx *tc, FILE *f) {
 // Is value i read when the run is over?
 static int is_read(const graph *g, int i) {
     const value *v = &g->v[i];
-    if (v->input >= 0 || !v->consumed || v->kept) return 1;
+    int consumed = v->consumed || (g->p->derives && g->external_written); // by the loss
+    if (v->input >= 0 || !consumed || v->kept) return 1;
     if (v->n <= 16 && !v->source)
         return 1; // small results are always stored, sources are not
     // Demanded after the end: refused where an input may have changed, which sources have not.

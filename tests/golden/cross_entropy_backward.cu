@@ -126,7 +126,11 @@ TC_FN float TC_N(log_f32)(float x) {
 #define TC_MUL_f32(a, b) ((float)((float)(a) * (float)(b)))
 #define TC_SEL_f32(m, a, b) ((m) ? (a) : (b))
 #define TC_M_f32(b) (b)
+#define TC_ADD_i64(a, b) ((tc_i64)((tc_u64)(a) + (tc_u64)(b)))
+#define TC_SEL_i64(m, a, b) ((m) ? (a) : (b))
+#define TC_LT_i64(a, b) ((a) < (b))
 #define TC_EQ_i64(a, b) ((a) == (b))
+#define TC_M_i64(b) (b)
 #define TC_B_i64(m) (m)
 
 
@@ -190,7 +194,7 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
     return x;
 }
 
-// kernel0: 7 element-wise ops, 2 reductions in 3 phases over the same rows, 3 results
+// kernel0: 10 element-wise ops, 2 reductions in 3 phases over the same rows, 3 results
 // rows 64, columns 768; vector along c
 //   in0  f32[49152]
 //   out0  f32[64]
@@ -200,15 +204,20 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   row0  f32[768]
 //   held0  f32[24]
 //   held1  f32[24]
-//   %0 = const -0.015625              f32 row
-//   %1 = const 0                      f32 row
-//   %2 = const 0.015625               f32 row
+//   %0 = const 0                      i64 row
+//   %1 = const -0.015625              f32 row
+//   %2 = const 0                      f32 row
+//   %3 = const 0.015625               f32 row
 //   launch threads=128 index=i32
 //     for i in 0..16  bind=grid
 //       for y in 0..4  bind=block
 //         for x in 0..32  bind=lane
 //           axis r = 4*i + y in 0..64
-//           %8 = load in1[r]          i64 row
+//           %9 = load in1[r]          i64 row
+//           %10 = lt %9 %0            bool row
+//           %11 = index 768           i64 row
+//           %12 = add %9 %11          i64 row
+//           %13 = where %10 %12 %9    i64 row
 //           acc0 = new max width=4    f32 row
 //           for u in 0..6  bind=unroll
 //             copy 4 held1[4*u] <- in0[768*r + 128*u + 4*x]
@@ -216,40 +225,40 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //           for u in 0..6  bind=unroll
 //             for l in 0..4  bind=vector
 //               axis c = 128*u + 4*x + l in 0..768
-//               %16 = load held1[4*u + l]  f32 col
-//               acc0 max= %16
+//               %21 = load held1[4*u + l]  f32 col
+//               acc0 max= %21
 //             end
 //           end
-//           %20 = combine acc0 threads=32  f32 row
+//           %25 = combine acc0 threads=32  f32 row
 //           if 0 <= x < 1
-//             store out0[r] %20
+//             store out0[r] %25
 //           end
 //           acc1 = new sum width=4    f32 row
 //           for u in 0..6  bind=unroll
 //             for l in 0..4  bind=vector
 //               axis c = 128*u + 4*x + l in 0..768
-//               %28 = load held1[4*u + l]  f32 col
-//               %29 = sub %28 %20     f32 col
-//               %30 = exp %29         f32 col
-//               acc1 sum= %30
-//               store held0[4*u + l] %30
+//               %33 = load held1[4*u + l]  f32 col
+//               %34 = sub %33 %25     f32 col
+//               %35 = exp %34         f32 col
+//               acc1 sum= %35
+//               store held0[4*u + l] %35
 //             end
 //           end
-//           %35 = combine acc1 threads=32  f32 row
+//           %40 = combine acc1 threads=32  f32 row
 //           if 0 <= x < 1
-//             store out1[r] %35
+//             store out1[r] %40
 //           end
-//           %39 = div %2 %35          f32 row
+//           %44 = div %3 %40          f32 row
 //           for u in 0..6  bind=unroll
 //             for l in 0..4  bind=vector
 //               axis c = 128*u + 4*x + l in 0..768
-//               %43 = index c         i64 col
-//               %44 = eq %43 %8       bool col
-//               %45 = where %44 %0 %1  f32 col
-//               %46 = load held0[4*u + l]  f32 col
-//               %47 = mul %39 %46     f32 col
-//               %48 = add %45 %47     f32 col
-//               store out2[768*r + c] %48
+//               %48 = index c         i64 col
+//               %49 = eq %48 %13      bool col
+//               %50 = where %49 %1 %2  f32 col
+//               %51 = load held0[4*u + l]  f32 col
+//               %52 = mul %44 %51     f32 col
+//               %53 = add %50 %52     f32 col
+//               store out2[768*r + c] %53
 //             end
 //           end
 //         end
@@ -266,7 +275,11 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, float *__restri
     const int y = threadIdx.x / 32, x = threadIdx.x % 32;
     __builtin_assume(y < 4);
     const int r = 4 * i + y;
-    const tc_i64 t8 = in1[r];
+    const tc_i64 t9 = in1[r];
+    const int t10 = TC_B_i64(TC_LT_i64(t9, 0ll));
+    const tc_i64 t11 = 768;
+    const tc_i64 t12 = TC_ADD_i64(t9, t11);
+    const tc_i64 t13 = TC_SEL_i64(TC_M_i64(t10), t12, t9);
     float max0[4] = {(-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f)};
     #pragma unroll
     for (int u = 0; u < 6; u++) {
@@ -276,46 +289,46 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, float *__restri
     for (int u = 0; u < 6; u++) {
         #pragma unroll
         for (int l = 0; l < 4; l++) {
-            const float t16 = held1[4 * u + l];
-            max0[l] = tc_acc_maximum_f32(max0[l], t16);
+            const float t21 = held1[4 * u + l];
+            max0[l] = tc_acc_maximum_f32(max0[l], t21);
         }
     }
-    const float t20 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
+    const float t25 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
     if (x < 1) {
-        out0[r] = t20;
+        out0[r] = t25;
     }
     float sum1[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     #pragma unroll
     for (int u = 0; u < 6; u++) {
         #pragma unroll
         for (int l = 0; l < 4; l++) {
-            const float t28 = held1[4 * u + l];
-            const float t29 = TC_SUB_f32(t28, t20);
-            const float t30 = tc_exp_shifted(t29);
-            sum1[l] = tc_acc_add_f32(sum1[l], t30);
-            held0[4 * u + l] = t30;
+            const float t33 = held1[4 * u + l];
+            const float t34 = TC_SUB_f32(t33, t25);
+            const float t35 = tc_exp_shifted(t34);
+            sum1[l] = tc_acc_add_f32(sum1[l], t35);
+            held0[4 * u + l] = t35;
         }
     }
-    const float t35 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
+    const float t40 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
     if (x < 1) {
-        out1[r] = t35;
+        out1[r] = t40;
     }
-    const float t39 = 0x1p-6f / t35;
+    const float t44 = 0x1p-6f / t40;
     #pragma unroll
     for (int u = 0; u < 6; u++) {
-        tc_pack<float, 4> o49;
+        tc_pack<float, 4> o54;
         #pragma unroll
         for (int l = 0; l < 4; l++) {
             const int c = 4 * x + 128 * u + l;
-            const tc_i64 t43 = c;
-            const int t44 = TC_B_i64(TC_EQ_i64(t43, t8));
-            const float t45 = TC_SEL_f32(TC_M_f32(t44), -0x1p-6f, 0.0f);
-            const float t46 = held0[4 * u + l];
-            const float t47 = TC_MUL_f32(t39, t46);
-            const float t48 = TC_ADD_f32(t45, t47);
-            o49.at[l] = t48;
+            const tc_i64 t48 = c;
+            const int t49 = TC_B_i64(TC_EQ_i64(t48, t13));
+            const float t50 = TC_SEL_f32(TC_M_f32(t49), -0x1p-6f, 0.0f);
+            const float t51 = held0[4 * u + l];
+            const float t52 = TC_MUL_f32(t44, t51);
+            const float t53 = TC_ADD_f32(t50, t52);
+            o54.at[l] = t53;
         }
-        tc_store((tc_pack<float, 4> *)&out2[768 * r + 4 * x + 128 * u], o49);
+        tc_store((tc_pack<float, 4> *)&out2[768 * r + 4 * x + 128 * u], o54);
     }
 }
 

@@ -247,6 +247,13 @@ CASE(of_two_carries_by_ys, 19, 2) {
     return squares(ys);
 }
 
+BODY(forgets) { // what it carries is not read
+    UNUSED;
+    out[0] = tc_sin(tc_mul(in[1], T[3])), out[1] = tc_mul(in[1], in[1]);
+}
+
+CASE(carries_that_are_not_read, 10, 2) { return last_of(forgets, t, scan); }
+
 BODY(rows_alone) {
     UNUSED;
     out[0] = tc_tanh(tc_matmul(tc_mul(in[0], in[1]), T[2]));

@@ -140,6 +140,8 @@ static tc_tensor stretched(tc_tensor x, tc_tensor w, int ceil_to) {
     X(gather, SMOOTH, tc_square(tc_gather(A, 1, index_of(tc, TC_DIMS(2, 4), 3))), S(2, 3)) \
     X(gather_one, SMOOTH, tc_square(tc_gather(A, 1, index_of(tc, TC_DIMS(3, 1), 3))),      \
       S(3, 3))                                                                             \
+    X(gather_one_from_the_end, SMOOTH,                                                     \
+      tc_square(tc_gather(A, 1, tc_sub_s(index_of(tc, TC_DIMS(3, 1), 3), 1))), S(3, 3))    \
     X(gather_rows, SMOOTH, tc_square(tc_gather(A, 0, index_of(tc, TC_DIMS(4, 3), 3))),     \
       S(3, 3))                                                                             \
     X(scatter, SMOOTH, tc_square(tc_scatter(A, 1, index_of(tc, TC_DIMS(2, 2), 3), B)),     \

@@ -274,6 +274,19 @@ BOTH(demand_after_an_input_changed) {
     CHECK_EQ(AT(x, 3), 15);
 }
 
+// Of no elements none changes.
+BOTH(demand_after_an_empty_input_was_written) {
+    for (int k = 0; k < 12; k++) {
+        tc_tensor x = tc_zeros(tc, TC_DIMS(9, 0), TC_F32);
+        BEGIN("empty");
+        tc_tensor y = tc_matmul(x, tc_t(x)), z = tc_neg(y);
+        tc_add_s_(x, 1);
+        END();
+        CHECK_EQ(AT(z, 80), 0);
+        if (k > 8) CHECK_EQ(AT(y, 80), 0);
+    }
+}
+
 BOTH(small_results_are_always_outputs) {
     tc_tensor x = line(tc, N, 0, 1);
     BEGIN("small");
@@ -1090,6 +1103,24 @@ BOTH(an_index_out_of_range_is_an_error_of_the_region) {
     tc_tensor y = tc_take(x, tc_narrow(i, 0, 0, 1), 0);
     END();
     CHECK_EQ(AT(y, 0), 0);
+}
+
+// Only elements that are there have an index: where another operand of a cat is, or what a pad put, nothing is taken.
+BOTH(indices_are_computed_only_where_something_is_taken) {
+    tc_tensor x = line(tc, 64, 0, 1), two[2];
+    tc_tensor low = tc_cast(line(tc, 20, -99, 1), TC_I64); // and 0 would be 100
+    BEGIN("some elements");
+    two[0] = x, two[1] = tc_take(x, tc_mul_s(tc_arange(tc, 0, 20, 1, TC_I64), 3), 0);
+    tc_tensor both = tc_cat(two, 2, 0);
+    tc_tensor taken = tc_take(x, tc_add_s(low, 100), 0);
+    tc_tensor padded = tc_pad(taken, TC_DIMS(3), TC_DIMS(2), -1);
+    END();
+    CHECK_EQ(AT(both, 5), 5);
+    CHECK_EQ(AT(both, 66), 6);
+    CHECK_EQ(AT(padded, 2), -1);
+    CHECK_EQ(AT(padded, 3), 1);
+    CHECK_EQ(AT(padded, 22), 20);
+    CHECK_EQ(tc_error(tc), TC_OK);
 }
 
 // The write-back of v must come after every read of its old value in the same kernel.

@@ -1,0 +1,3 @@
+// The random programs of fuzz.c, each with gradients.
+#define FUZZ_GRADIENTS
+#include "fuzz.c"
