@@ -1,6 +1,6 @@
 // Whole blocks of networks: the loss and what it changes by with each parameter and input, against the values that
 // PyTorch gives in f64 (blocks.py). In f64 and f32, op by op, interpreted and compiled, which give the same bits; in
-// a region by tc_grad, in one by tc_backward, and in a function.
+// regions, by tc_grad, by tc_backward and out of a checkpoint, in functions, and by tc_jvp.
 #include "tcompile.h"
 
 #include "harness.h"
@@ -13,7 +13,7 @@ enum { MOST = 13, ELEMENTS = 512, VALUES = 1300, VISITS = 3 };
 
 // ---- operands ----
 // An operand is a word: a kind, then sizes, "r3x4". Its numbers are fractions, the same in f32 and f64:
-//     r [-1, 1), w [-0.5, 0.5), p [0.5, 1.5), s as p, of which nothing is a derivative, b bool, of which
+//     r [-1, 1), w [-0.5, 0.5), p [0.5, 1.5), s as p, a state, b bool, of which
 //     row 2 is false, i7<5: 7 indices below 5
 typedef struct operand {
     char kind;
@@ -28,12 +28,15 @@ typedef struct block {
     loss_of loss;
     operand operands[MOST];
     int n, n_derived;   // operands; those that the loss is derived by
-    const double *want; // the loss, behind it all gradients
+    const double *want; // the loss, behind it all gradients, and states after all visits
     int n_want;
-    tc_fn *f; // both, in the context of the moment
+    tc_fn *f, *f_any; // both, in the context of the moment
 } block;
 
-static int is_derived(const operand *o) { return strchr("rwp", o->kind) != NULL; }
+// Kinds that the loss is derived by, and those that are written in place.
+static const char DERIVED[] = "rwp", STATES[] = "s";
+
+static int is_derived(const operand *o) { return strchr(DERIVED, o->kind) != NULL; }
 
 // Reads one word; gives what is behind it.
 static const char *operand_parse(operand *o, const char *s, unsigned seed) {
@@ -74,6 +77,10 @@ static tc_tensor operand_tensor(tc_ctx *tc, const operand *o, tc_dtype real) {
     return dtype == TC_F64 ? t : tc_cast(t, dtype);
 }
 
+static void operand_tensors(tc_ctx *tc, const block *b, tc_dtype real, tc_tensor *t) {
+    for (int k = 0; k < b->n; k++) t[k] = operand_tensor(tc, &b->operands[k], real);
+}
+
 static void block_open(block *b, loss_of loss, const char *operands, const double *want,
                        int n_want) {
     int n = 1;
@@ -82,16 +89,19 @@ static void block_open(block *b, loss_of loss, const char *operands, const doubl
     for (; *operands && CHECK(b->n < MOST); b->n++) {
         operand *o = &b->operands[b->n];
         operands = operand_parse(o, operands, (unsigned)b->n + 1);
-        b->n_derived += is_derived(o), n += is_derived(o) ? o->n : 0;
+        b->n_derived += is_derived(o);
+        n += is_derived(o) || o->kind == 's' ? o->n : 0;
     }
     CHECK_EQ(n, n_want);
     CHECK(n_want <= VALUES);
 }
 
-static int derived_of(const block *b, const tc_tensor *in, tc_tensor *wrt) {
+// Those of in[] whose operands are of these kinds; how many.
+static int operands_of(const block *b, const char *kinds, const tc_tensor *in,
+                       tc_tensor *out) {
     int n = 0;
     for (int k = 0; k < b->n; k++)
-        if (is_derived(&b->operands[k])) wrt[n++] = in[k];
+        if (strchr(kinds, b->operands[k].kind)) out[n++] = in[k];
     return n;
 }
 
@@ -100,7 +110,7 @@ typedef void (*way)(tc_ctx *tc, const block *b, const tc_tensor *in, tc_tensor *
 
 static void by_grad(tc_ctx *tc, const block *b, const tc_tensor *in, tc_tensor *out) {
     tc_tensor wrt[MOST];
-    int n = derived_of(b, in, wrt);
+    int n = operands_of(b, DERIVED, in, wrt);
     BEGIN("grad");
     out[0] = b->loss(tc, in);
     tc_grad(out[0], wrt, n, out + 1);
@@ -109,7 +119,7 @@ static void by_grad(tc_ctx *tc, const block *b, const tc_tensor *in, tc_tensor *
 
 static void by_backward(tc_ctx *tc, const block *b, const tc_tensor *in, tc_tensor *out) {
     tc_tensor wrt[MOST];
-    int n = derived_of(b, in, wrt);
+    int n = operands_of(b, DERIVED, in, wrt);
     for (int i = 0; i < n; i++) CHECK_EQ(tc_requires_grad(wrt[i], 1), TC_OK);
     BEGIN("backward");
     for (int i = 0; i < n; i++) tc_zero_(tc_grad_of(wrt[i]));
@@ -122,7 +132,7 @@ static void by_backward(tc_ctx *tc, const block *b, const tc_tensor *in, tc_tens
 static void body(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     const block *b = (const block *)user;
     tc_tensor wrt[MOST];
-    int n = derived_of(b, in, wrt);
+    int n = operands_of(b, DERIVED, in, wrt);
     out[0] = b->loss(tc, in);
     tc_grad(out[0], wrt, n, out + 1);
 }
@@ -132,11 +142,57 @@ static void by_function(tc_ctx *tc, const block *b, const tc_tensor *in, tc_tens
     CALL(b->f, in, b->n, out, 1 + b->n_derived);
 }
 
+// All sizes are given to the program at run time.
+static void of_any_sizes(tc_ctx *tc, const block *b, const tc_tensor *in, tc_tensor *out) {
+    (void)tc;
+    CALL(b->f_any, in, b->n, out, 1 + b->n_derived);
+}
+
+static void loss_alone(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    out[0] = ((const block *)user)->loss(tc, in);
+}
+
+static void by_checkpoint(tc_ctx *tc, const block *b, const tc_tensor *in, tc_tensor *out) {
+    tc_tensor wrt[MOST];
+    int n = operands_of(b, DERIVED, in, wrt);
+    BEGIN("checkpoint");
+    tc_checkpoint(tc, loss_alone, (void *)b, in, b->n, out, 1);
+    tc_grad(out[0], wrt, n, out + 1);
+    END();
+}
+
+enum { FUNCTION = 2, CHECKPOINT = 4, WAYS }; // no loop is in a checkpoint
 static const struct {
     const char *name;
     way ask;
-} ways[] = {{"grad", by_grad}, {"backward", by_backward}, {"function", by_function}};
-enum { WAYS = sizeof ways / sizeof *ways };
+} ways[WAYS] = {{"grad", by_grad},
+                {"backward", by_backward},
+                {"function", by_function},
+                {"any sizes", of_any_sizes},
+                {"checkpoint", by_checkpoint}};
+
+// What the loss changes by when each operand grows by its own part: forward mode.
+static void check_forward(tc_ctx *tc, const block *b) {
+    tc_tensor in[MOST], wrt[MOST], y;
+    double is, want = 0, size = 0;
+    int at = 1;
+    tc_scope_begin(tc);
+    operand_tensors(tc, b, TC_F64, in);
+    int n = operands_of(b, DERIVED, in, wrt);
+    BEGIN("forward");
+    tc_jvp(b->loss(tc, in), wrt, wrt, n, &y);
+    END();
+    is = tc_item(y);
+    for (int k = 0; k < b->n; k++)
+        for (int i = 0; is_derived(&b->operands[k]) && i < b->operands[k].n; i++, at++) {
+            double part = b->want[at] * number_of(&b->operands[k], i);
+            want += part, size += fabs(part);
+        }
+    CHECK_NEAR(is, want, 1e-11 * size);
+    if (tc_error(tc)) FAIL("%s", tc_error_text(tc));
+    tc_error_clear(tc);
+    tc_scope_end(tc);
+}
 
 // ---- comparing ----
 
@@ -159,66 +215,77 @@ static void near(const char *what, const double *got, const double *want, int n,
         }
 }
 
-// The loss and each gradient, relative to its largest element.
-static void check_values(const block *b, const char *what, const double *got,
-                         double tolerance) {
+// Reads tensors, of operands of these kinds, to behind got[at]; each is to be near what is wanted there, relative to
+// its largest element. Gives where that ends.
+static int check_tensors(const block *b, const char *kinds, const tc_tensor *t,
+                         const char *what, double *got, int at, double tolerance) {
     char name[100];
-    int at = 1;
-    snprintf(name, sizeof name, "%s, loss", what);
-    near(name, got, b->want, 1, tolerance);
     for (int k = 0; k < b->n; k++) {
-        if (!is_derived(&b->operands[k])) continue;
+        if (!strchr(kinds, b->operands[k].kind)) continue;
         snprintf(name, sizeof name, "%s, operand %d", what, k);
+        CHECK_EQ(read_doubles(*t++, got + at), b->operands[k].n);
         near(name, got + at, b->want + at, b->operands[k].n, tolerance);
         at += b->operands[k].n;
     }
+    return at;
 }
 
-// Every visit of one way. The last is left in `got`.
+// Every visit of one way. What the last gave is left in `got`.
 static void ask(tc_ctx *tc, const block *b, tc_dtype dtype, int w, const char *what,
                 double *got) {
-    tc_tensor in[MOST], out[1 + MOST];
+    tc_tensor in[MOST], out[1 + MOST], states[MOST];
+    double tolerance = dtype == TC_F64 ? 1e-11 : 2e-5;
+    int at = 0;
     tc_scope_begin(tc);
-    for (int k = 0; k < b->n; k++) in[k] = operand_tensor(tc, &b->operands[k], dtype);
+    operand_tensors(tc, b, dtype, in);
     for (int visit = 0; visit < VISITS; visit++) {
-        int n = 0;
         ways[w].ask(tc, b, in, out);
         if (tc_error(tc)) break;
-        for (int k = 0; k <= b->n_derived; k++) n += read_doubles(out[k], got + n);
-        CHECK_EQ(n, b->n_want);
-        check_values(b, what, got, dtype == TC_F64 ? 1e-11 : 2e-5);
+        read_doubles(out[0], got);
+        near(what, got, b->want, 1, tolerance);
+        at = check_tensors(b, DERIVED, out + 1, what, got, 1, tolerance);
     }
+    operands_of(b, STATES, in, states);
+    if (at) check_tensors(b, STATES, states, what, got, at, tolerance);
     if (tc_error(tc)) FAIL("%s: %s", what, tc_error_text(tc));
     tc_error_clear(tc);
     tc_scope_end(tc);
 }
 
-static void check_block(loss_of loss, const char *operands, const double *want, int n_want,
-                        tc_dtype dtype) {
-    static const char *const backends[] = {"eager", "aot_eager", "cpu"};
-    static double got[3][WAYS][VALUES];
-    static block b;
-    block_open(&b, loss, operands, want, n_want);
-    for (int k = 0; k < 3; k++) {
+enum { EAGER, FUSED, COMPILED, BACKENDS };
+
+// Compiled by each way only where all tests are wanted.
+static void check_block(block *b, int n_ways, tc_dtype dtype) {
+    static const char *const backends[BACKENDS] = {"eager", "aot_eager", "cpu"};
+    static double got[BACKENDS][WAYS][VALUES];
+    tc_options any = tc_options_default();
+    any.dynamic = TC_DYNAMIC_ON;
+    for (int k = 0; k < BACKENDS; k++) {
+        int all = k != COMPILED || test_all();
         tc_ctx *tc = open_backend(backends[k]);
         REQUIRE(tc);
-        b.f = tc_compile(tc, body, &b, 0, NULL);
-        for (int w = 0; w < WAYS; w++) {
+        b->f = tc_compile(tc, body, b, 0, NULL);
+        b->f_any = tc_compile(tc, body, b, 0, &any);
+        for (int w = 0; w < n_ways; w++) {
             char what[60];
+            if (!all && w != FUNCTION) continue;
             snprintf(what, sizeof what, "%s, %s", backends[k], ways[w].name);
-            ask(tc, &b, dtype, w, what, got[k][w]);
-            if (k) CHECK_BYTES(got[k][w], got[0][w], sizeof(double) * (size_t)b.n_want);
+            ask(tc, b, dtype, w, what, got[k][w]);
+            CHECK_BYTES(got[k][w], got[EAGER][w], sizeof(double) * (size_t)b->n_want);
         }
+        if (all && dtype == TC_F64) check_forward(tc, b);
         tc_close(tc);
     }
 }
 
 // A block's operands and its loss, which follows, and what PyTorch gives for them.
-#define BLOCK(name, operands)                                                              \
+#define BLOCK(name, operands, n_ways)                                                      \
     static tc_tensor name##_loss(tc_ctx *tc, const tc_tensor *in);                         \
     static void check_##name(tc_dtype dtype) {                                             \
+        static block b;                                                                    \
         int n = (int)(sizeof name##_values / sizeof *name##_values);                       \
-        check_block(name##_loss, operands, name##_values, n, dtype);                       \
+        block_open(&b, name##_loss, operands, name##_values, n);                           \
+        check_block(&b, n_ways, dtype);                                                    \
     }                                                                                      \
     TEST(name##_f64) { check_##name(TC_F64); }                                             \
     TEST(name##_f32) { check_##name(TC_F32); }                                             \
@@ -228,13 +295,13 @@ static void check_block(loss_of loss, const char *operands, const double *want, 
 
 static tc_tensor mean_square(tc_tensor y) { return tc_mean_all(tc_mul(y, y)); }
 
-BLOCK(mlp, "r7x9 w13x9 w13 w5x13 w5 i7<5") {
+BLOCK(mlp, "r7x9 w13x9 w13 w5x13 w5 i7<5", WAYS) {
     (void)tc;
     tc_tensor y = tc_gelu(tc_linear(in[0], in[1], in[2]));
     return tc_cross_entropy(tc_linear(y, in[3], in[4]), in[5]);
 }
 
-BLOCK(cnn, "r3x1x9x7 w4x1x3x3 p4 w4 s4 s4 w3x4x3x2 w3 w4x27 w4 i3<4") {
+BLOCK(cnn, "r3x1x9x7 w4x1x3x3 p4 w4 s4 s4 w3x4x3x2 w3 w4x27 w4 i3<4", WAYS) {
     (void)tc;
     tc_tensor y = tc_conv2d(in[0], in[1], tc_null(), 2, 1, 1, 1);
     y = tc_relu(tc_batch_norm_running(y, in[4], in[5], in[2], in[3], 0.1, 1e-5));
@@ -258,7 +325,8 @@ static tc_tensor self_attention(tc_tensor x, const tc_tensor *weight) {
     return tc_linear(y, weight[2], weight[3]);
 }
 
-BLOCK(transformer, "r2x5x12 p12 w12 w36x12 w36 w12x12 w12 p12 w12 w17x12 w17 w12x17 w12") {
+BLOCK(transformer, "r2x5x12 p12 w12 w36x12 w36 w12x12 w12 p12 w12 w17x12 w17 w12x17 w12",
+      WAYS) {
     (void)tc;
     tc_tensor x = in[0];
     x = tc_add(x, self_attention(tc_layer_norm(x, in[1], in[2], 1e-5), in + 3));
@@ -267,18 +335,18 @@ BLOCK(transformer, "r2x5x12 p12 w12 w36x12 w36 w12x12 w12 p12 w12 w17x12 w17 w12
     return mean_square(tc_add(x, tc_linear(y, in[11], in[12])));
 }
 
-BLOCK(attention_boolean, "r2x5x6 r2x7x6 r2x7x5 b5x7") {
+BLOCK(attention_boolean, "r2x5x6 r2x7x6 r2x7x5 b5x7", WAYS) {
     (void)tc;
     return mean_square(tc_scaled_dot_product_attention(in[0], in[1], in[2], in[3], 0, 0));
 }
 
-BLOCK(attention_additive, "r2x5x6 r2x7x6 r2x7x5 r5x7") {
+BLOCK(attention_additive, "r2x5x6 r2x7x6 r2x7x5 r5x7", WAYS) {
     (void)tc;
     return mean_square(tc_scaled_dot_product_attention(in[0], in[1], in[2], in[3], 0, 0.7));
 }
 
 // A head of k and v is broadcast to those of q that share it.
-BLOCK(attention_grouped, "r2x2x5x6 r2x1x7x6 r2x1x7x5") {
+BLOCK(attention_grouped, "r2x2x5x6 r2x1x7x6 r2x1x7x5", WAYS) {
     (void)tc;
     return mean_square(
         tc_scaled_dot_product_attention(in[0], in[1], in[2], tc_null(), 1, 0));
@@ -295,7 +363,7 @@ static void cell(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     out[0] = out[2] = tc_mul(tc_sigmoid(gate[3]), tc_tanh(out[1]));
 }
 
-BLOCK(lstm, "r12x2x3 r2x7 r2x7 w28x3 w28x7 w28 w4x7 w4") {
+BLOCK(lstm, "r12x2x3 r2x7 r2x7 w28x3 w28x7 w28 w4x7 w4", CHECKPOINT) {
     (void)tc;
     tc_tensor x = tc_linear(in[0], in[3], in[5]), last[2], ys;
     tc_scan(cell, (void *)in, &in[1], 2, &x, 1, last, &ys, 1);

@@ -1,11 +1,12 @@
-# Makes tests/grad/blocks_values.h: what PyTorch gives in f64 for the blocks of tests/grad/blocks.c, the loss and what
-# it changes by with every operand. Words of operands, and the numbers that they stand for, are explained there.
+# Makes tests/grad/blocks_values.h: what PyTorch gives in f64 for the blocks of tests/grad/blocks.c, the loss, what it
+# changes by with every operand, and what states are after all visits. Words of operands, and the numbers that they stand for, are explained there.
 import math
 import textwrap
 import torch
 import torch.nn.functional as F
 
 WORD = 1 << 32
+VISITS = 3  # of which each writes states
 
 
 def word(i, seed):  # test_word of tests/harness.h
@@ -39,12 +40,16 @@ def operand(text, seed):
 
 def block(name, operands, loss_of):
     given = [operand(text, 1 + k) for k, text in enumerate(operands.split())]
-    loss = loss_of(*given)
+    for _ in range(VISITS):
+        loss = loss_of(*given)
     loss.backward()
     values = [loss.item()]
     for t in given:
         if t.requires_grad:
             values += t.grad.flatten().tolist()
+    for t, text in zip(given, operands.split()):
+        if text[0] == "s":
+            values += t.tolist()
     assert all(math.isfinite(v) for v in values), name
     text = ", ".join("%.12g" % v for v in values)
     print("static const double %s_values[] = {" % name)
