@@ -3053,7 +3053,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xc08769386d45e517u
+#define TC__BUILD_ID 0x13f1e159ec18271du
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -21994,6 +21994,7 @@ tc__place place;
 uint32_t source;
 uint8_t dtype;
 uint8_t written;
+uint8_t in_turns;
 tc__ix numel;
 int64_t begin;
 tc__ix offset;
@@ -22486,6 +22487,11 @@ return made?made->id:0;
 static uint32_t tc__weave_const(tc__weave*w,int dtype,int64_t bits){
 return tc__weave_node(w,TC_OP_CONST,dtype,NULL,0,&bits,1);
 }
+static int tc__is_of_turn(const tc__graph*g,uint32_t node){
+for(size_t i=0;i<g->place.count;i++)
+if(g->place.at[i].kind==TC__SPOT_ROW&&g->place.at[i].node==node)return 1;
+return 0;
+}
 static uint32_t tc__weave_buffer(tc__weave*w,tc__place place,uint32_t source,int dtype,
 tc__ix numel){
 tc__kbuf b;
@@ -22494,6 +22500,7 @@ for(uint32_t i=0;i<w->k->buffer.count;i++)
 if(w->k->buffer.at[i].place==place&&w->k->buffer.at[i].source==source)
 return i;
 b.place=place,b.source=source,b.dtype=(uint8_t)dtype,b.numel=numel;
+b.in_turns=place==TC__BUF_NODE&&tc__is_of_turn(w->g,source);
 if(!TC__PUSH(w->ctx,w->k->buffer,b)){
 w->failed=1;
 return 0;
