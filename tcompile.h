@@ -3053,7 +3053,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x6938709a0f31cfd3u
+#define TC__BUILD_ID 0x13f1e159ec18271du
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -17786,23 +17786,11 @@ for(int i=0;i<a->rank;i++)
 if(i==dim?!tc__ix_equals(n->dims[i],1):n->dims[i]!=a->dims[i])return 0;
 return 1;
 }
-static tc__node*tc__d_from_front(tc__derive*d,tc__node*place,tc__node*index,
-int64_t dim){
-if(!place||!index||tc__ix_equals(place->dims[dim],0))return index;
-tc__ix one=tc__ix_const(1),end=tc__ix_sub(d->g->ix,place->dims[dim],one);
-tc__node*last=tc__make_slice(d->g,place,dim,end,one,one);
-last=last?tc__d_expand_like(d,last,index):NULL;
-tc__node*size=tc__d2(d,TC_OP_ADD,last,tc__d_number(d,index,1));
-tc__node*moved=tc__d2(d,TC_OP_ADD,index,size);
-tc__node*negative=tc__d2(d,TC_OP_LT,index,tc__d_zeros(d,index));
-return tc__d3(d,TC_OP_WHERE,negative,moved,index);
-}
 static tc__node*tc__d_placed(tc__derive*d,const tc__node*a,tc__node*index,
 tc__node*g,int64_t dim){
 tc__node*place=
 tc__make(d->g,TC_OP_IOTA,TC_I64,a->rank,a->dims,NULL,0,&dim,1);
-index=tc__d_from_front(d,place,tc__make_cast(d->g,index,TC_I64),dim);
-index=tc__d_expand_like(d,index,a);
+index=tc__d_expand_like(d,tc__make_cast(d->g,index,TC_I64),a);
 tc__node*here=tc__d2(d,TC_OP_EQ,place,index);
 g=tc__d_expand_like(d,g,a);
 return tc__d3(d,TC_OP_WHERE,here,g,tc__d_zeros(d,g));
@@ -21889,31 +21877,10 @@ static int tc__unroll_stores(const tc__unroll*u,const tc__node*n,uint32_t loop){
 return u->w.live[n->id]&&(n->op==TC_OP_NEXT||n->op==TC_OP_STACKED)&&
 n->attr[TC__NEXT_LOOP]==(int64_t)loop;
 }
-static int tc__unroll_reads(const tc__unroll*u,const tc__node*n){
-for(uint32_t i=0;i<u->w.nodes;i++){
-const tc__node*m=u->w.from->node.at[i];
-for(uint32_t k=m->op==TC_OP_NEXT;u->w.live[i]&&k<m->n_in;k++)
-if(m->in[k]==n->in[0])return 1;
-}
-return 0;
-}
-static tc__node*tc__unroll_behind(tc__unroll*u,const tc__node*n,const tc__node*a,
-uint32_t loop){
-tc__graph*g=u->w.to;
-tc__node*now=tc__unroll_at(u,n->in[0]),*in[3];
-tc__node*yes=tc__make_const(g,TC_BOOL,tc__value_of(1,TC_BOOL));
-in[0]=tc__make_expand(g,yes,a->rank,a->dims);
-in[1]=g->node.at[a->id],in[2]=now;
-tc__node*w=in[0]?tc__make_alu(g,TC_OP_WHERE,a->dtype,in,3):NULL;
-if(w)w->loop=(uint16_t)(loop+1);
-return w;
-}
 static int tc__unroll_store(tc__unroll*u,const tc__node*n,uint32_t loop){
 int row=n->op==TC_OP_STACKED;
 const tc__node*a=tc__unroll_at(u,n->in[!row]);
 if(u->store[n->id])return 1;
-if(!row&&!tc__unroll_reads(u,n))a=tc__unroll_behind(u,n,a,loop);
-if(!a)return 0;
 uint32_t memory=row?tc__spot_memory(u,loop,1,a)
 :tc__carry_memory(u->w.to,loop,n->attr[TC__NEXT_NUMBER]);
 if(u->w.failed)return 0;
@@ -22027,6 +21994,7 @@ tc__place place;
 uint32_t source;
 uint8_t dtype;
 uint8_t written;
+uint8_t in_turns;
 tc__ix numel;
 int64_t begin;
 tc__ix offset;
@@ -22519,6 +22487,11 @@ return made?made->id:0;
 static uint32_t tc__weave_const(tc__weave*w,int dtype,int64_t bits){
 return tc__weave_node(w,TC_OP_CONST,dtype,NULL,0,&bits,1);
 }
+static int tc__is_of_turn(const tc__graph*g,uint32_t node){
+for(size_t i=0;i<g->place.count;i++)
+if(g->place.at[i].kind==TC__SPOT_ROW&&g->place.at[i].node==node)return 1;
+return 0;
+}
 static uint32_t tc__weave_buffer(tc__weave*w,tc__place place,uint32_t source,int dtype,
 tc__ix numel){
 tc__kbuf b;
@@ -22527,6 +22500,7 @@ for(uint32_t i=0;i<w->k->buffer.count;i++)
 if(w->k->buffer.at[i].place==place&&w->k->buffer.at[i].source==source)
 return i;
 b.place=place,b.source=source,b.dtype=(uint8_t)dtype,b.numel=numel;
+b.in_turns=place==TC__BUF_NODE&&tc__is_of_turn(w->g,source);
 if(!TC__PUSH(w->ctx,w->k->buffer,b)){
 w->failed=1;
 return 0;
@@ -22740,18 +22714,10 @@ found=1;
 }
 return value;
 }
-static uint32_t tc__guard_index(tc__weave*w,uint32_t v){
-const tc__node*n=tc__body_node(w,v);
-int fine=n->op==TC_OP_CONST||(n->op==TC_OP_LOAD&&!n->attr[TC__LOAD_FILL]);
-if(!w->guard.count||fine)return v;
-uint32_t zero=tc__weave_const(w,n->dtype,0);
-return tc__weave_select(w,&w->guard,v,zero);
-}
 static tc__ix tc__lower_index(tc__weave*w,const tc__node*b,const tc__ix*at,
 tc__ix limit){
 uint32_t v=tc__lower_at(w,b,at);
 int64_t attr[2];
-if(!tc__weave_stops(w))v=tc__guard_index(w,v);
 if(tc__weave_stops(w))return tc__ix_const(0);
 if(b->dtype!=TC_I64){
 int64_t to=TC_I64;
@@ -44309,12 +44275,9 @@ return NULL;
 }
 if(!tc__reach_of(&r,c,v,&position,1,(uint32_t)v->path.count))return NULL;
 int touched=0;
-for(uint32_t i=0;i<v->external.count;i++){
-const tc__external*e=&v->external.at[i];
+for(uint32_t i=0;i<v->external.count;i++)
 touched|=*tc__reach_at(&r,TC__EXTERNAL|i)&&
-tc__layout_at(c,e->layout)->numel&&
-e->version!=e->storage->version;
-}
+v->external.at[i].version!=v->external.at[i].storage->version;
 tc__reach_close(&r,c);
 if(touched){
 tc__fail(c,TC_E_TOUCHED,

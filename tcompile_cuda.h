@@ -2390,9 +2390,14 @@ return 0;
 }
 return 1;
 }
+static int tc__device_begins_at_multiple(const tc__group*g,const tc__node*n,int width){
+const tc__kbuf*b=tc__buffer_of(g,n);
+return!b->in_turns||tc__ix_divisor(g->body.ix,b->numel)%width==0;
+}
 static int tc__device_is_wide(const tc__group*g,const tc__node*n,int width,
 tc__axis axis){
 if(width==1||!tc__device_is_memory(n))return 0;
+if(!tc__device_begins_at_multiple(g,n,width))return 0;
 if(axis==TC__COL&&n->level==TC__AT_ROW)return 0;
 if(n->op==TC_OP_LOAD&&!tc__device_bounds_still(g,n,width,axis))return 0;
 return tc__device_access(g,n->attr[TC__ACCESS_INDEX],axis,width)==TC__CONTIGUOUS&&
@@ -7501,6 +7506,7 @@ return 0;
 tc__place place=p->g->buffer.at[n->attr[TC__LOAD_BUFFER]].place;
 if(place==TC__BUF_REGISTER||place==TC__BUF_LOCAL)return 0;
 if(n->op==TC_OP_LOAD&&!tc__cuda_limits_hold(p,n))return 0;
+if(!tc__device_begins_at_multiple(p->g,n,v->width))return 0;
 return tc__cuda_moves_by(p,n->attr[TC__LOAD_INDEX])==TC__CONTIGUOUS&&
 tc__cuda_starts_at_multiple(p,n->attr[TC__LOAD_INDEX]);
 }

@@ -119,6 +119,7 @@ static int tc__cuda_is_whole(const tc__printer *p, const tc__node *n) {
     tc__place place = p->g->buffer.at[n->attr[TC__LOAD_BUFFER]].place;
     if (place == TC__BUF_REGISTER || place == TC__BUF_LOCAL) return 0;
     if (n->op == TC_OP_LOAD && !tc__cuda_limits_hold(p, n)) return 0;
+    if (!tc__device_begins_at_multiple(p->g, n, v->width)) return 0;
     return tc__cuda_moves_by(p, n->attr[TC__LOAD_INDEX]) == TC__CONTIGUOUS &&
            tc__cuda_starts_at_multiple(p, n->attr[TC__LOAD_INDEX]);
 }

@@ -98,10 +98,17 @@ static int tc__device_bounds_still(const tc__group *g, const tc__node *n, int wi
     return 1;
 }
 
+// Whether memory begins at a multiple of `width` elements: what a turn of a loop stores may not.
+static int tc__device_begins_at_multiple(const tc__group *g, const tc__node *n, int width) {
+    const tc__kbuf *b = tc__buffer_of(g, n);
+    return !b->in_turns || tc__ix_divisor(g->body.ix, b->numel) % width == 0;
+}
+
 // Whether V elements of the access that are adjacent along the axis are adjacent and aligned.
 static int tc__device_is_wide(const tc__group *g, const tc__node *n, int width,
                               tc__axis axis) {
     if (width == 1 || !tc__device_is_memory(n)) return 0;
+    if (!tc__device_begins_at_multiple(g, n, width)) return 0;
     if (axis == TC__COL && n->level == TC__AT_ROW) return 0;
     if (n->op == TC_OP_LOAD && !tc__device_bounds_still(g, n, width, axis)) return 0;
     return tc__device_access(g, n->attr[TC__ACCESS_INDEX], axis, width) == TC__CONTIGUOUS &&

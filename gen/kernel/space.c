@@ -202,6 +202,13 @@ static uint32_t tc__weave_const(tc__weave *w, int dtype, int64_t bits) {
 
 // ---- buffers ----
 
+// Whether a turn of a loop stores the node as its row of what all turns store.
+static int tc__is_of_turn(const tc__graph *g, uint32_t node) {
+    for (size_t i = 0; i < g->place.count; i++)
+        if (g->place.at[i].kind == TC__SPOT_ROW && g->place.at[i].node == node) return 1;
+    return 0;
+}
+
 static uint32_t tc__weave_buffer(tc__weave *w, tc__place place, uint32_t source, int dtype,
                                  tc__ix numel) {
     tc__kbuf b;
@@ -210,6 +217,7 @@ static uint32_t tc__weave_buffer(tc__weave *w, tc__place place, uint32_t source,
         if (w->k->buffer.at[i].place == place && w->k->buffer.at[i].source == source)
             return i;
     b.place = place, b.source = source, b.dtype = (uint8_t)dtype, b.numel = numel;
+    b.in_turns = place == TC__BUF_NODE && tc__is_of_turn(w->g, source);
     if (!TC__PUSH(w->ctx, w->k->buffer, b)) {
         w->failed = 1;
         return 0;

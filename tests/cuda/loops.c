@@ -126,3 +126,36 @@ DEVICE(parts_of_one_buffer) {
         CHECK_EQ(AT(base, k * N + 3), -(k * N + 3));
     }
 }
+
+// ---- tc_scan ----
+
+static void sum_so_far(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = out[1] = tc_add(in[0], in[1]);
+}
+
+static void carry_alone(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = out[1] = in[0];
+}
+
+// Rows of 56 bytes: a turn's row begins where no 16 bytes can be stored at once. A copy of the carry is, but for that,
+// the kernel that stores the first one.
+static void check_rows(tc_ctx *tc, tc_body body, int copies) {
+    enum { ROWS = 5, WIDE = 14 };
+    tc_tensor x = tc_reshape(there(tc, ROWS * WIDE, 1, 1), TC_DIMS(ROWS, WIDE));
+    tc_tensor h = there(tc, WIDE, 3, 1), last, ys;
+    for (int visit = 0; visit < 3; visit++) {
+        BEGIN("rows");
+        tc_scan(body, NULL, &h, 1, &x, 1, &last, &ys, 1);
+        END();
+        for (int k = 0, i = 0; k < ROWS; k++)
+            for (int c = 0; c < WIDE; c++, i++) {
+                int sum = (k + 1) * (1 + c) + WIDE * k * (k + 1) / 2;
+                CHECK_EQ(AT(ys, i), 3 + c + (copies ? 0 : sum));
+            }
+    }
+}
+
+DEVICE(rows_that_are_not_aligned) { check_rows(tc, sum_so_far, 0); }
+DEVICE(rows_that_are_copies) { check_rows(tc, carry_alone, 1); }
