@@ -36,17 +36,11 @@ typedef struct tc__kbuf {
     uint32_t source;
     uint8_t dtype;
     uint8_t written;
-<<<<<<< HEAD
-    tc__ix numel;  // elements; ROW: of one row
-    int64_t pitch; // elements between its rows, 0 = none are aligned: pitch.c
-    int64_t begin; // element that index 0 is: tc__group_from_begin. 0 but on the host
-    tc__ix offset; // ROW, TILE: bytes into the worker's scratch (a constant or symbolic)
-=======
     uint8_t in_turns; // a row that a turn stores: at a multiple of numel
     tc__ix numel;     // elements; ROW: of one row
+    int64_t pitch;    // elements between its rows, 0 = none are aligned: pitch.c
     int64_t begin;    // element that index 0 is: tc__group_from_begin. 0 but on the host
     tc__ix offset;    // ROW, TILE: bytes into the worker's scratch (a constant or symbolic)
->>>>>>> blocks
 } tc__kbuf;
 
 // Whether it is a tensor's memory; the others are scratch of a kernel.
