@@ -470,7 +470,9 @@ run_test() {
         case $test in fuzz/*)
             graphs=700
             [ "${SAN:-0}${TEST_ALL:-}" != 01 ] || graphs=3000
-            [ $# -gt 0 ] || set -- --graphs $graphs --cpu 2
+            cpu=2
+            [ "$test:$graphs" != fuzz/gradients:3000 ] || graphs=4400 cpu=1
+            [ $# -gt 0 ] || set -- --graphs $graphs --cpu $cpu
             [ -z "${FUZZ_SECONDS:-}" ] || set -- "$FUZZ_SECONDS"
             ;;
         esac

@@ -475,7 +475,7 @@ int main(int count, char **args) {
     for (int i = 1; i < count; i++) {
         const char *b = i + 1 < count ? args[i + 1] : "0";
         if (!strcmp(args[i], "--graphs"))
-            graphs = strtoull(b, NULL, 10) / 5, seconds = 1e6, i++;
+            graphs = strtoull(b, NULL, 10) / 10, seconds = 1e6, i++;
         else if (!strcmp(args[i], "--only"))
             one = strtoull(b, NULL, 10), i++;
         else if (args[i][0] == '-')
