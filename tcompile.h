@@ -3053,7 +3053,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x13f1e159ec18271du
+#define TC__BUILD_ID 0x79e5ba26a989beb5u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -25773,6 +25773,7 @@ for(uint32_t i=c->first;i!=UINT32_MAX;i=s->root.at[i].next){
 const tc__root*r=&s->root.at[i];
 tc__outline_word(o,TC__OUTLINE_ROOT|(uint64_t)r->output<<8|
 (uint64_t)r->stored<<16|(uint64_t)r->folds<<24);
+tc__outline_word(o,(uint64_t)tc__is_of_turn(s->g,r->node));
 tc__outline_node(o,own,s->g->node.at[r->node]);
 }
 }
@@ -26208,8 +26209,8 @@ a->phase==b->phase&&a->n_in==b->n_in&&a->n_attr==b->n_attr&&
 }
 static int tc__buffers_same(const tc__kbuf*a,const tc__kbuf*b){
 return(a->place==b->place||(tc__is_memory(a)&&tc__is_memory(b)))&&
-a->dtype==b->dtype&&a->written==b->written&&a->numel==b->numel&&
-a->offset==b->offset;
+a->dtype==b->dtype&&a->written==b->written&&a->in_turns==b->in_turns&&
+a->numel==b->numel&&a->offset==b->offset;
 }
 static int tc__groups_same(const tc__group*a,const tc__group*b){
 if(a->body.ix!=b->body.ix||a->shape.kind==TC__OPAQUE||
