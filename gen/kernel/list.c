@@ -54,8 +54,8 @@ static int tc__nodes_same(const tc__node *a, const tc__node *b) {
 
 static int tc__buffers_same(const tc__kbuf *a, const tc__kbuf *b) {
     return (a->place == b->place || (tc__is_memory(a) && tc__is_memory(b))) &&
-           a->dtype == b->dtype && a->written == b->written && a->numel == b->numel &&
-           a->offset == b->offset;
+           a->dtype == b->dtype && a->written == b->written && a->in_turns == b->in_turns &&
+           a->numel == b->numel && a->offset == b->offset;
 }
 
 // Whether two kernels with one pool of expressions are the same but for where their buffers are: then

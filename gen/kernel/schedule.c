@@ -285,6 +285,7 @@ static void tc__outline_cluster(tc__schedule *s, const tc__outline *own,
         const tc__root *r = &s->root.at[i];
         tc__outline_word(o, TC__OUTLINE_ROOT | (uint64_t)r->output << 8 |
                                 (uint64_t)r->stored << 16 | (uint64_t)r->folds << 24);
+        tc__outline_word(o, (uint64_t)tc__is_of_turn(s->g, r->node));
         tc__outline_node(o, own, s->g->node.at[r->node]);
     }
 }
