@@ -3053,7 +3053,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x79e5ba26a989beb5u
+#define TC__BUILD_ID 0xfe59c124bccca89au
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7616,6 +7616,7 @@ TC__TILES_BATCHES,
 TC__TILES_RAGGED_ROWS,
 TC__TILES_RAGGED_COLS,
 TC__TILES_RAGGED_DEPTH,
+TC__TILES_LAST,
 TC__TILES_NUMBERS
 };
 enum{
@@ -7644,7 +7645,7 @@ TC__SKINNY_NUMBERS
 static const char*const tc__tiles_numbers[TC__TILES_NUMBERS]={
 "way","rows","cols","depth","high","across",
 "stages","threads","pack","width","slices","length",
-"group","batches","ragged_rows","ragged_cols","ragged_depth"};
+"group","batches","ragged_rows","ragged_cols","ragged_depth","last"};
 static const char*const tc__skinny_numbers[TC__SKINNY_NUMBERS]={
 "by_rows","dot","few","sharing","each","cover","unrolled",
 "threads","width","ahead","slices","length","group","batches",
@@ -17786,11 +17787,23 @@ for(int i=0;i<a->rank;i++)
 if(i==dim?!tc__ix_equals(n->dims[i],1):n->dims[i]!=a->dims[i])return 0;
 return 1;
 }
+static tc__node*tc__d_from_front(tc__derive*d,tc__node*place,tc__node*index,
+int64_t dim){
+if(!place||!index||tc__ix_equals(place->dims[dim],0))return index;
+tc__ix one=tc__ix_const(1),end=tc__ix_sub(d->g->ix,place->dims[dim],one);
+tc__node*last=tc__make_slice(d->g,place,dim,end,one,one);
+last=last?tc__d_expand_like(d,last,index):NULL;
+tc__node*size=tc__d2(d,TC_OP_ADD,last,tc__d_number(d,index,1));
+tc__node*moved=tc__d2(d,TC_OP_ADD,index,size);
+tc__node*negative=tc__d2(d,TC_OP_LT,index,tc__d_zeros(d,index));
+return tc__d3(d,TC_OP_WHERE,negative,moved,index);
+}
 static tc__node*tc__d_placed(tc__derive*d,const tc__node*a,tc__node*index,
 tc__node*g,int64_t dim){
 tc__node*place=
 tc__make(d->g,TC_OP_IOTA,TC_I64,a->rank,a->dims,NULL,0,&dim,1);
-index=tc__d_expand_like(d,tc__make_cast(d->g,index,TC_I64),a);
+index=tc__d_from_front(d,place,tc__make_cast(d->g,index,TC_I64),dim);
+index=tc__d_expand_like(d,index,a);
 tc__node*here=tc__d2(d,TC_OP_EQ,place,index);
 g=tc__d_expand_like(d,g,a);
 return tc__d3(d,TC_OP_WHERE,here,g,tc__d_zeros(d,g));
@@ -21877,10 +21890,31 @@ static int tc__unroll_stores(const tc__unroll*u,const tc__node*n,uint32_t loop){
 return u->w.live[n->id]&&(n->op==TC_OP_NEXT||n->op==TC_OP_STACKED)&&
 n->attr[TC__NEXT_LOOP]==(int64_t)loop;
 }
+static int tc__unroll_reads(const tc__unroll*u,const tc__node*n){
+for(uint32_t i=0;i<u->w.nodes;i++){
+const tc__node*m=u->w.from->node.at[i];
+for(uint32_t k=m->op==TC_OP_NEXT;u->w.live[i]&&k<m->n_in;k++)
+if(m->in[k]==n->in[0])return 1;
+}
+return 0;
+}
+static tc__node*tc__unroll_behind(tc__unroll*u,const tc__node*n,const tc__node*a,
+uint32_t loop){
+tc__graph*g=u->w.to;
+tc__node*now=tc__unroll_at(u,n->in[0]),*in[3];
+tc__node*yes=tc__make_const(g,TC_BOOL,tc__value_of(1,TC_BOOL));
+in[0]=tc__make_expand(g,yes,a->rank,a->dims);
+in[1]=g->node.at[a->id],in[2]=now;
+tc__node*w=in[0]?tc__make_alu(g,TC_OP_WHERE,a->dtype,in,3):NULL;
+if(w)w->loop=(uint16_t)(loop+1);
+return w;
+}
 static int tc__unroll_store(tc__unroll*u,const tc__node*n,uint32_t loop){
 int row=n->op==TC_OP_STACKED;
 const tc__node*a=tc__unroll_at(u,n->in[!row]);
 if(u->store[n->id])return 1;
+if(!row&&!tc__unroll_reads(u,n))a=tc__unroll_behind(u,n,a,loop);
+if(!a)return 0;
 uint32_t memory=row?tc__spot_memory(u,loop,1,a)
 :tc__carry_memory(u->w.to,loop,n->attr[TC__NEXT_NUMBER]);
 if(u->w.failed)return 0;
@@ -21996,6 +22030,7 @@ uint8_t dtype;
 uint8_t written;
 uint8_t in_turns;
 tc__ix numel;
+int64_t pitch;
 int64_t begin;
 tc__ix offset;
 }tc__kbuf;
@@ -22714,10 +22749,18 @@ found=1;
 }
 return value;
 }
+static uint32_t tc__guard_index(tc__weave*w,uint32_t v){
+const tc__node*n=tc__body_node(w,v);
+int fine=n->op==TC_OP_CONST||(n->op==TC_OP_LOAD&&!n->attr[TC__LOAD_FILL]);
+if(!w->guard.count||fine)return v;
+uint32_t zero=tc__weave_const(w,n->dtype,0);
+return tc__weave_select(w,&w->guard,v,zero);
+}
 static tc__ix tc__lower_index(tc__weave*w,const tc__node*b,const tc__ix*at,
 tc__ix limit){
 uint32_t v=tc__lower_at(w,b,at);
 int64_t attr[2];
+if(!tc__weave_stops(w))v=tc__guard_index(w,v);
 if(tc__weave_stops(w))return tc__ix_const(0);
 if(b->dtype!=TC_I64){
 int64_t to=TC_I64;
@@ -24204,6 +24247,11 @@ return last;
 static int tc__is_on_the_way(const tc__schedule*s,uint32_t id){
 return s->made_of[id]&&s->made_of[id]!=id+1&&!(s->way[id]&TC__WAY_LEAVES);
 }
+static int tc__is_leaving(const tc__schedule*s,const tc__node*n){
+if(!tc__is_alu(n)||s->way[n->id]!=(TC__WAY_LEAVES|TC__WAY_SHARES))return 0;
+const tc__node*product=s->g->node.at[s->made_of[n->id]-1];
+return tc__dtypes[n->dtype].bytes<=tc__dtypes[product->dtype].bytes;
+}
 static void tc__follow_products(tc__schedule*s,const uint8_t*output){
 size_t n=s->g->node.count;
 for(size_t i=0;i<n;i++){
@@ -24254,7 +24302,7 @@ int whole=tc__is_kind(n,TC__KIND_REDUCE)||tc__is_kind(n,TC__KIND_CONTRACT);
 int dear=(tc__is_alu(n)||n->op==TC_OP_RANDOM)&&s->users[i]>1&&
 !s->redraw[i]&&(s->cost[i]>TC__CHEAP||s->product[i])&&
 !tc__is_on_the_way(s,i);
-dear|=tc__is_alu(n)&&s->way[i]==(TC__WAY_LEAVES|TC__WAY_SHARES);
+dear|=tc__is_leaving(s,n);
 int alone=s->apart&&tc__is_computed(n);
 int root=whole||dear||alone||s->forced[i]||output[i];
 if(s->redraw[i])s->cost[i]=0;
@@ -26015,6 +26063,99 @@ return kind;
 }
 TC__UNUSED static int tc__pred_of(const tc__group*g,const tc__node*n,int64_t width){
 return tc__pred_along(g,n,g->shape.vector,width);
+}
+// ---- gen/kernel/pitch.c
+enum{TC__PITCH_BYTES=64,TC__PITCH_LEAST=64};
+static int64_t tc__pitch_of(const tc__node*n,int64_t*columns){
+int64_t bytes=tc__dtypes[n->dtype].bytes,each=TC__PITCH_BYTES/bytes;
+tc__ix last=n->rank>1?n->dims[n->rank-1]:0;
+if(n->rank<2||!tc__ix_is_const(last)||!tc__is_float(n->dtype))return 0;
+*columns=tc__ix_value(last);
+if(*columns<TC__PITCH_LEAST||*columns*bytes%16==0)return 0;
+return(*columns+each-1)/each*each;
+}
+static tc__ix tc__pitched(tc__ixpool*x,tc__ix e,int64_t columns,int64_t pitch){
+tc__ix c=tc__ix_const(columns),row=tc__ix_div(x,e,c);
+return tc__ix_add(x,tc__ix_mul(x,row,tc__ix_const(pitch)),tc__ix_mod(x,e,c));
+}
+static int tc__has_buffer(const tc__group*k,uint32_t node){
+for(size_t i=0;i<k->buffer.count;i++)
+if(k->buffer.at[i].place==TC__BUF_NODE&&k->buffer.at[i].source==node)
+return 1;
+return 0;
+}
+static int tc__is_access_of(const tc__group*k,const tc__node*n,uint32_t node){
+if(n->op!=TC_OP_LOAD&&n->op!=TC_OP_STORE)return 0;
+const tc__kbuf*b=tc__buffer_of(k,n);
+return b->place==TC__BUF_NODE&&b->source==node;
+}
+static int tc__pitch_suits(const tc__group*k,uint32_t node,int64_t columns,
+int64_t pitch){
+static const tc__axis axes[]={TC__ROW,TC__COL,TC__DEPTH};
+for(size_t i=0;i<k->body.node.count;i++){
+const tc__node*n=k->body.node.at[i];
+if(!tc__is_access_of(k,n,node))continue;
+tc__ix was=n->attr[TC__ACCESS_INDEX];
+tc__ix is=tc__pitched(k->body.ix,was,columns,pitch);
+for(size_t a=0;a<sizeof axes/sizeof*axes;a++){
+tc__access before=tc__access_along(k,was,axes[a],1);
+if(before!=TC__PER_LANE&&before!=tc__access_along(k,is,axes[a],1))
+return 0;
+if(tc__ix_run(k->body.ix,was,axes[a]).run==INT64_MAX&&
+tc__ix_run(k->body.ix,is,axes[a]).run!=INT64_MAX)
+return 0;
+}
+}
+return 1;
+}
+static int tc__multiplies(const tc__group*k,uint32_t node){
+for(size_t i=0;k->shape.kind==TC__CONTRACTION&&i<k->body.node.count;i++){
+const tc__node*n=k->body.node.at[i];
+if(n->op==TC_OP_LOAD&&tc__is_access_of(k,n,node)&&
+(n->level==TC__AT_LEFT||n->level==TC__AT_RIGHT))
+return 1;
+}
+return 0;
+}
+static int tc__may_pitch(const tc__schedule*s,uint32_t node,int64_t columns,
+int64_t pitch){
+int device=0,multiplied=0;
+for(size_t i=0;i<s->kernel.count;i++){
+const tc__group*k=s->kernel.at[i];
+if(!tc__has_buffer(k,node))continue;
+if(!k->target.device||(device&&device!=k->target.device))return 0;
+if(k->shape.kind==TC__OPAQUE||k->target.loop)return 0;
+if(!tc__pitch_suits(k,node,columns,pitch))return 0;
+device=k->target.device;
+multiplied|=tc__multiplies(k,node);
+}
+return multiplied;
+}
+static void tc__pitch_node(tc__schedule*s,uint32_t node,int64_t columns,int64_t pitch){
+for(size_t i=0;i<s->kernel.count;i++){
+tc__group*k=s->kernel.at[i];
+tc__ixpool*x=k->body.ix;
+for(size_t j=0;j<k->body.node.count;j++){
+tc__node*n=k->body.node.at[j];
+if(tc__is_access_of(k,n,node))
+n->attr[TC__ACCESS_INDEX]=
+tc__pitched(x,n->attr[TC__ACCESS_INDEX],columns,pitch);
+}
+for(size_t j=0;j<k->buffer.count;j++){
+tc__kbuf*b=&k->buffer.at[j];
+if(b->place!=TC__BUF_NODE||b->source!=node)continue;
+tc__ix rows=tc__ix_div(x,b->numel,tc__ix_const(columns));
+b->numel=tc__ix_mul(x,rows,tc__ix_const(pitch)),b->pitch=pitch;
+}
+}
+}
+static void tc__schedule_pitch(tc__schedule*s,const uint8_t*output){
+for(size_t i=0;i<s->root.count;i++){
+const tc__node*n=s->g->node.at[s->root.at[i].node];
+int64_t columns,pitch=output[n->id]?0:tc__pitch_of(n,&columns);
+if(pitch&&tc__may_pitch(s,n->id,columns,pitch))
+tc__pitch_node(s,n->id,columns,pitch);
+}
 }
 // ---- gen/kernel/plan.c
 typedef struct tc__slab{
@@ -39706,6 +39847,7 @@ fuses[d]=(uint8_t)tc__program_fuse(p,tc__dialect_on(p->ctx,d));
 int ok=tc__schedule_run_on(s,p->ctx,&p->graph,output,p->inputs,fuses);
 for(int d=0;ok&&d<=devices;d++)
 ok=tc__schedule_join_on(s,tc__dialect_on(p->ctx,d),d);
+if(ok)tc__schedule_pitch(s,output);
 return ok&&tc__order_across(p->ctx,&p->graph,s->kernel.at,s->kernel.count);
 }
 static int tc__program_schedule(tc__program*p,const tc__region*region){
@@ -44276,9 +44418,12 @@ return NULL;
 }
 if(!tc__reach_of(&r,c,v,&position,1,(uint32_t)v->path.count))return NULL;
 int touched=0;
-for(uint32_t i=0;i<v->external.count;i++)
+for(uint32_t i=0;i<v->external.count;i++){
+const tc__external*e=&v->external.at[i];
 touched|=*tc__reach_at(&r,TC__EXTERNAL|i)&&
-v->external.at[i].version!=v->external.at[i].storage->version;
+tc__layout_at(c,e->layout)->numel&&
+e->version!=e->storage->version;
+}
 tc__reach_close(&r,c);
 if(touched){
 tc__fail(c,TC_E_TOUCHED,

@@ -208,7 +208,6 @@ static tc__group *tc__group_like(const tc__outlines *o, const tc__outline *own,
         tc__kbuf b = done->buffer.at[i];
         uint32_t number = tc__outline_number(o, other, &b);
         if (tc__is_memory(&b)) b.source = tc__outlined_source(o, own, number, b.place);
-        b.in_turns = b.place == TC__BUF_NODE && tc__is_of_turn(o->g, b.source);
         k->buffer.at[k->buffer.count++] = b;
     }
     if (!ok) tc__group_free(o->ctx, k);
