@@ -3053,7 +3053,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xfe59c124bccca89au
+#define TC__BUILD_ID 0xfdef9e884555e27eu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -18197,10 +18197,13 @@ return factor==TC__LATE_ROW?tc__derive_row_late(d,n,g)
 }
 static tc__node*tc__back_all(tc__back*b,uint32_t id){
 tc__derive d=*b->outer;
-const tc__node*of;
+const tc__node*of,*a=d.g->node.at[id];
+tc__ix dims[TC_MAX_RANK];
 d.back=b;
-if(tc__back_is_row(&d,d.g->node.at[id],&of))return d.g->node.at[of->id];
-return tc__make_stacked(d.g,b->loop,d.g->node.at[id]);
+if(!tc__back_is_row(&d,a,&of))return tc__make_stacked(d.g,b->loop,a);
+dims[0]=of->dims[0];
+memcpy(dims+1,a->dims,a->rank*sizeof*dims);
+return tc__make_reshape(d.g,d.g->node.at[of->id],a->rank+1,dims);
 }
 static tc__node*tc__back_joined(tc__derive*d,tc__node*a,int dim){
 tc__ix dims[TC_MAX_RANK];

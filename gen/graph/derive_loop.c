@@ -157,13 +157,16 @@ static int tc__derive_late(tc__derive *d, const tc__node *n, int factor, tc__nod
                                   : tc__derive_factor_late(d, n, (uint32_t)factor, g);
 }
 
-// All turns of a, as rows.
+// All turns of a, as rows. What it is a row of may have more dimensions, of size 1.
 static tc__node *tc__back_all(tc__back *b, uint32_t id) {
     tc__derive d = *b->outer;
-    const tc__node *of;
+    const tc__node *of, *a = d.g->node.at[id];
+    tc__ix dims[TC_MAX_RANK];
     d.back = b;
-    if (tc__back_is_row(&d, d.g->node.at[id], &of)) return d.g->node.at[of->id];
-    return tc__make_stacked(d.g, b->loop, d.g->node.at[id]);
+    if (!tc__back_is_row(&d, a, &of)) return tc__make_stacked(d.g, b->loop, a);
+    dims[0] = of->dims[0];
+    memcpy(dims + 1, a->dims, a->rank * sizeof *dims);
+    return tc__make_reshape(d.g, d.g->node.at[of->id], a->rank + 1, dims);
 }
 
 // a [turns, .., m, n] with the turns in front of dimension `dim` of a turn, and one with it.

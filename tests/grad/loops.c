@@ -165,6 +165,15 @@ BODY(attends) { // reductions
     out[1] = tc_logsumexp(tc_matmul(out[0], T[2]), 1);
 }
 
+BODY(
+    rows_of_products) { // of the outside alone, sorted: the second derivative reads rows of what the first one stacked
+    UNUSED;
+    tc_tensor a = tc_mul(in[1], in[1]), sorted, index;
+    a = tc_matmul(tc_matmul(a, tc_t(T[2])), T[2]);
+    tc_sort(a, 1, 0, &sorted, &index);
+    out[0] = in[0], out[1] = tc_cumsum(tc_relu(tc_mul(sorted, a)), 1);
+}
+
 BODY(scans_rows) { // opaque ops
     UNUSED;
     tc_tensor sorted, index;
@@ -228,6 +237,7 @@ CASE(factors_on_the_left, 7, 2) { return both_of(from_the_left, t, scan); }
 CASE(batched_products, 3, 2) { return both_of(batched, t, scan); }
 CASE(elementwise_captured, 43, 2) { return both_of(elementwise, t, scan); }
 CASE(reductions, 15, 2) { return both_of(attends, t, scan); }
+CASE(products_of_rows, 6, 2) { return both_of(rows_of_products, t, scan); }
 CASE(opaque_ops, 3, 1) { return both_of(scans_rows, t, scan); }
 CASE(writes_in_place, 3, 2) { return both_of(writes, t, scan); }
 CASE(all_rows_in_each_turn, 19, 2) { return both_of(whole_rows_of_outside, t, scan); }
