@@ -8,6 +8,7 @@
 
 #define TEST_NO_MAIN
 #include "../harness.h"
+#include "fuzz/arguments.h"
 
 enum {
     N = 24,
@@ -275,31 +276,18 @@ static int run_loop(uint64_t seed, const char *backend) {
 }
 
 int main(int count, char **args) {
-    uint64_t graphs = UINT64_MAX, seed = 1, done = 0, failures = 0, one = 0;
-    double seconds = 5;
-    int plain = 0;
-    for (int i = 1; i < count; i++) {
-        const char *b = i + 1 < count ? args[i + 1] : "0";
-        if (!strcmp(args[i], "--graphs"))
-            graphs = strtoull(b, NULL, 10) / 5, seconds = 1e6, i++;
-        else if (!strcmp(args[i], "--only"))
-            one = strtoull(b, NULL, 10), i++;
-        else if (args[i][0] == '-')
-            i++;
-        else if (plain++ == 0)
-            seconds = atof(args[i]);
-        else
-            seed = strtoull(args[i], NULL, 10);
-    }
-    for (double end = test_clock() + seconds; !one && done < graphs && failures < 5;
+    arguments a = read_arguments(count, args);
+    uint64_t graphs = a.graphs / 5, done = 0, failures = 0;
+    for (double end = test_clock() + a.seconds; !a.one && done < graphs && failures < 5;
          done++) {
-        uint64_t s = seed * 1000003 + done;
+        uint64_t s = a.seed * 1000003 + done;
         if (test_clock() > end) break;
         failures +=
             (uint64_t)(run_loop(s, "aot_eager") || (s % 50 == 0 && run_loop(s, "cpu")));
     }
-    if (one)
-        done++, failures += (uint64_t)(run_loop(one, "aot_eager") | run_loop(one, "cpu"));
+    if (a.one)
+        done++,
+            failures += (uint64_t)(run_loop(a.one, "aot_eager") | run_loop(a.one, "cpu"));
     printf("%llu passed, %llu failed\n", (unsigned long long)(done - failures),
            (unsigned long long)failures);
     return failures != 0;

@@ -10,6 +10,7 @@
 
 #define TEST_NO_MAIN
 #include "../harness.h"
+#include "fuzz/arguments.h"
 
 #include <math.h>
 
@@ -468,29 +469,15 @@ static int failures_of(uint64_t seed, int compiled) {
 enum { COMPILED_EVERY = 100, CLOSED_EVERY = 32 };
 
 int main(int count, char **args) {
-    uint64_t graphs = UINT64_MAX, seed = 1, done = 0, failures = 0, one = 0;
-    double seconds = 5;
-    int plain = 0;
-    for (int i = 1; i < count; i++) {
-        const char *b = i + 1 < count ? args[i + 1] : "0";
-        if (!strcmp(args[i], "--graphs"))
-            graphs = strtoull(b, NULL, 10) / 10, seconds = 1e6, i++;
-        else if (!strcmp(args[i], "--only"))
-            one = strtoull(b, NULL, 10), i++;
-        else if (args[i][0] == '-')
-            i++;
-        else if (plain++ == 0)
-            seconds = atof(args[i]);
-        else
-            seed = strtoull(args[i], NULL, 10);
-    }
-    double end = test_clock() + seconds;
-    for (; !one && done < graphs && failures < 5 && test_clock() < end; done++) {
+    arguments a = read_arguments(count, args);
+    uint64_t graphs = a.graphs / 10, done = 0, failures = 0;
+    double end = test_clock() + a.seconds;
+    for (; !a.one && done < graphs && failures < 5 && test_clock() < end; done++) {
         failures +=
-            (uint64_t)failures_of(seed * 1000003 + done, done % COMPILED_EVERY == 0);
+            (uint64_t)failures_of(a.seed * 1000003 + done, done % COMPILED_EVERY == 0);
         if (done % CLOSED_EVERY == CLOSED_EVERY - 1) close_contexts();
     }
-    if (one) done++, failures += (uint64_t)failures_of(one, 1);
+    if (a.one) done++, failures += (uint64_t)failures_of(a.one, 1);
     close_contexts();
     printf("%llu passed, %llu failed\n", (unsigned long long)(done - failures),
            (unsigned long long)failures);
