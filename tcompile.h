@@ -3053,7 +3053,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xfdef9e884555e27eu
+#define TC__BUILD_ID 0xa41a5c69dacb77d8u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -39850,7 +39850,7 @@ fuses[d]=(uint8_t)tc__program_fuse(p,tc__dialect_on(p->ctx,d));
 int ok=tc__schedule_run_on(s,p->ctx,&p->graph,output,p->inputs,fuses);
 for(int d=0;ok&&d<=devices;d++)
 ok=tc__schedule_join_on(s,tc__dialect_on(p->ctx,d),d);
-if(ok)tc__schedule_pitch(s,output);
+if(ok&&devices)tc__schedule_pitch(s,output);
 return ok&&tc__order_across(p->ctx,&p->graph,s->kernel.at,s->kernel.count);
 }
 static int tc__program_schedule(tc__program*p,const tc__region*region){

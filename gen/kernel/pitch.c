@@ -4,8 +4,8 @@
 // nobody reads as a value.
 //
 // Input: kernels of LOOP lists. Output: indices of their loads and stores, f = row * columns + column, become
-// row * pitch + column, and buffers have so many elements more. The step of GPT-2 124M (vocabulary 50,257, bf16) takes
-// 0.79 of its time so.
+// row * pitch + column, and buffers have so many elements more. Without it the training step of GPT-2 124M (bf16, one H200)
+// took 84 ms with its vocabulary of 50,257 and 66 ms with one of 50,304.
 
 enum { TC__PITCH_BYTES = 64, TC__PITCH_LEAST = 64 }; // columns that rows have at least
 
