@@ -2055,6 +2055,7 @@ typedef struct tc_device {
     uint32_t processors;     // that blocks run on at the same time
     uint32_t shared_bytes;   // that a block can have
     uint32_t cluster_blocks; // that can reach each other's, 0 = none
+    uint32_t matrix_warps;   // warps that its matrix units take tiles of shared memory from, 0 = none
     uint32_t argument_bytes; // that a launch can have, 0 = 4096
     int checked;             // 1 = texts look at every access to a tensor before it is made:
                              // one outside is not made, and told as an index out of range is,
@@ -3053,7 +3054,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xa41a5c69dacb77d8u
+#define TC__BUILD_ID 0x2556eec675763a61u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -22098,6 +22099,7 @@ const tc__shape*const
 *inputs;
 uint32_t room;
 uint32_t cluster;
+uint32_t matrix_warps;
 int checked;
 int tf32;
 }tc__group_target;
@@ -39947,6 +39949,7 @@ return tc__dispatch_skip(r,i,l->group,TC__BY_ANOTHER),1;
 if(tc__is_copy(l->group))return tc__dispatch_skip(r,i,l->group,TC__BY_HOST),1;
 l->group->target.language=d->language;
 l->group->target.room=d->shared_bytes,l->group->target.cluster=d->cluster_blocks;
+l->group->target.matrix_warps=d->matrix_warps;
 l->group->target.checked=d->checked&&l->group->shape.kind!=TC__OPAQUE;
 l->group->target.tf32=p->allow_tf32;
 return tc__dispatch_add(r,&p->arena,i,l->group,l->buf,l->opaque!=NULL);

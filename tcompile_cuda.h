@@ -918,6 +918,59 @@ static const char*const tc__text_cuda_product[]={
 "                 : \"+f\"(d[0]), \"+f\"(d[1]), \"+f\"(d[2]), \"+f\"(d[3])",
 "                 : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), \"r\"(b[1]));",
 "}",
+"// fn: proxy_fence",
+"TC_FN void TC_N(proxy_fence)() { asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\"); }",
+"// fn: align_shared",
+"template <int N> TC_FN char *TC_N(align_shared)(char *p) {",
+"    return p + (0u - (unsigned)__cvta_generic_to_shared(p)) % N;",
+"}",
+"// fn: matrix_place",
+"TC_FN tc_u64 TC_N(matrix_place)(const void *tile) {",
+"    const tc_u64 block = 1024 / 16, lines = 8192 / 16, swizzled = (tc_u64)1 << 62;",
+"    return ((unsigned)__cvta_generic_to_shared(tile) & 0x3ffff) / 16 | lines << 16 | block << 32 | swizzled;",
+"}",
+"// fn: matrix_begin",
+"TC_FN void TC_N(matrix_begin)() { asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\"); }",
+"// fn: matrix_commit",
+"TC_FN void TC_N(matrix_commit)() { asm volatile(\"wgmma.commit_group.sync.aligned;\" ::: \"memory\"); }",
+"// fn: matrix_wait",
+"template <int N> TC_FN void TC_N(matrix_wait)() {",
+"    asm volatile(\"wgmma.wait_group.sync.aligned %0;\" :: \"n\"(N) : \"memory\");",
+"}",
+"// fn: wgmma",
+"#define TC_WGMMA_8(i) \"+f\"(d[i]), \"+f\"(d[i + 1]), \"+f\"(d[i + 2]), \"+f\"(d[i + 3]), \"+f\"(d[i + 4]), \"+f\"(d[i + 5]), \"+f\"(d[i + 6]), \"+f\"(d[i + 7])",
+"#define TC_WGMMA_32(i) TC_WGMMA_8(i), TC_WGMMA_8(i + 8), TC_WGMMA_8(i + 16), TC_WGMMA_8(i + 24)",
+"#define TC_WGMMA_NAMES_64 \"%2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33\"",
+"#define TC_WGMMA_NAMES_128 TC_WGMMA_NAMES_64 \", %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65\"",
+"#define TC_WGMMA_NAMES_192 TC_WGMMA_NAMES_128 \", %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97\"",
+"#define TC_WGMMA_NAMES_256 TC_WGMMA_NAMES_192 \", %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127, %128, %129\"",
+"#define TC_WGMMA_BEGIN \"{ .reg .pred p; setp.eq.u32 p, 0, 0; wgmma.mma_async.sync.aligned.m64n\"",
+"template <int BF16, int N, int TA, int TB> TC_FN void TC_N(wgmma)(float (&d)[N / 2], tc_u64 a, tc_u64 b) {",
+"    if constexpr (BF16 && N == 64)",
+"        asm volatile(TC_WGMMA_BEGIN \"64k16.f32.bf16.bf16 {\" TC_WGMMA_NAMES_64 \"}, %0, %1, p, 1, 1, %34, %35; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0) : \"n\"(TA), \"n\"(TB));",
+"    if constexpr (BF16 && N == 128)",
+"        asm volatile(TC_WGMMA_BEGIN \"128k16.f32.bf16.bf16 {\" TC_WGMMA_NAMES_128 \"}, %0, %1, p, 1, 1, %66, %67; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : \"n\"(TA), \"n\"(TB));",
+"    if constexpr (BF16 && N == 192)",
+"        asm volatile(TC_WGMMA_BEGIN \"192k16.f32.bf16.bf16 {\" TC_WGMMA_NAMES_192 \"}, %0, %1, p, 1, 1, %98, %99; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : \"n\"(TA), \"n\"(TB));",
+"    if constexpr (BF16 && N == 256)",
+"        asm volatile(TC_WGMMA_BEGIN \"256k16.f32.bf16.bf16 {\" TC_WGMMA_NAMES_256 \"}, %0, %1, p, 1, 1, %130, %131; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : \"n\"(TA), \"n\"(TB));",
+"    if constexpr (!BF16 && N == 64)",
+"        asm volatile(TC_WGMMA_BEGIN \"64k16.f32.f16.f16 {\" TC_WGMMA_NAMES_64 \"}, %0, %1, p, 1, 1, %34, %35; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0) : \"n\"(TA), \"n\"(TB));",
+"    if constexpr (!BF16 && N == 128)",
+"        asm volatile(TC_WGMMA_BEGIN \"128k16.f32.f16.f16 {\" TC_WGMMA_NAMES_128 \"}, %0, %1, p, 1, 1, %66, %67; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : \"n\"(TA), \"n\"(TB));",
+"    if constexpr (!BF16 && N == 192)",
+"        asm volatile(TC_WGMMA_BEGIN \"192k16.f32.f16.f16 {\" TC_WGMMA_NAMES_192 \"}, %0, %1, p, 1, 1, %98, %99; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : \"n\"(TA), \"n\"(TB));",
+"    if constexpr (!BF16 && N == 256)",
+"        asm volatile(TC_WGMMA_BEGIN \"256k16.f32.f16.f16 {\" TC_WGMMA_NAMES_256 \"}, %0, %1, p, 1, 1, %130, %131; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : \"n\"(TA), \"n\"(TB));",
+"}",
 "// fn: bits_tf32",
 "TC_FN unsigned TC_N(bits_tf32)(float f) {",
 "    unsigned b;",
@@ -968,7 +1021,7 @@ static const char*const tc__text_cuda_tiles[]={
 "}",
 "// fn: pitch",
 "template <class P> __device__ constexpr int TC_N(pitch)(int lines) {",
-"    return P::way == 1 \? lines : lines + (P::way == 0 \? (int)P::pack : 8);",
+"    return P::way == 1 || P::way == 4 \? lines : lines + (P::way == 0 \? (int)P::pack : 8);",
 "}",
 "// fn: cut",
 "template <class E, int N> TC_FN void TC_N(cut)(tc_pack<E, N> &some, int n) {",
@@ -982,21 +1035,32 @@ static const char*const tc__text_cuda_tiles[]={
 "    typedef typename P::element E;",
 "    typedef typename P::stored M;",
 "    enum : int {",
-"        along = S::deep \? P::depth : LINES,",
+"        grouped = P::way == 4,",
+"        along = grouped \? 64 : S::deep \? P::depth : LINES,",
 "        lanes = along / S::width,",
 "        count = LINES * P::depth / S::width / P::threads,",
 "        jump = P::threads / lanes,",
-"        halves = P::way == 1, pitch = TC_N(pitch)<P>(LINES),",
+"        halves = P::way == 1 || grouped, pitch = TC_N(pitch)<P>(LINES),",
 "        size = P::depth * pitch,",
 "        always = !RAGGED && !P::ragged_depth, last = S::deep \? (int)P::last % (int)S::width : 0",
 "    };",
-"    static constexpr I far = (I)jump * (I)(S::deep \? S::line_stride : S::deep_stride);",
 "    M *ring;",
 "    const E *from;",
 "    int place;",
 "    typedef tc_pack<E, S::width> packs[count];",
-"    TC_FN int line(int e) { return S::deep \? e / lanes : e % lanes * S::width; }",
-"    TC_FN int deep(int e) { return S::deep \? e % lanes * S::width : e / lanes; }",
+"    TC_FN int line(int e) {",
+"        if constexpr (grouped && !S::deep) return e / (lanes * P::depth) * along + e % lanes * S::width;",
+"        else return S::deep \? e / lanes : e % lanes * S::width;",
+"    }",
+"    TC_FN int deep(int e) {",
+"        if constexpr (grouped && !S::deep) return e / lanes % P::depth;",
+"        else return S::deep \? e % lanes * S::width : e / lanes;",
+"    }",
+"    TC_FN I far(int j) {",
+"        if constexpr (grouped && !S::deep)",
+"            return (I)(j * jump % P::depth) * (I)S::deep_stride + (I)(j * jump / P::depth * along) * (I)S::line_stride;",
+"        else return (I)j * ((I)jump * (I)(S::deep \? S::line_stride : S::deep_stride));",
+"    }",
 "    TC_FN int swizzled(int e) { return TC_N(swizzle)<along>(e / lanes, e % lanes * S::width); }",
 "    template <class H> __device__ __forceinline__ void first(I row, I lines, I k, H hole) {",
 "        if constexpr (S::stepped) {",
@@ -1011,7 +1075,7 @@ static const char*const tc__text_cuda_tiles[]={
 "        const E *source;",
 "        if constexpr (S::stepped) {",
 "            at = &ring[to * size + place + j * (int)jump * (int)along];",
-"            source = from + j * far;",
+"            source = from + far(j);",
 "        } else {",
 "            at = &ring[to * size + swizzled(e)];",
 "            source = hole(row, l, k, inside != 0);",
@@ -1022,7 +1086,7 @@ static const char*const tc__text_cuda_tiles[]={
 "    template <class H> __device__ __forceinline__ void later(packs &next, int j, I row, I l, I k, int inside, H hole) {",
 "        if constexpr (!always) next[j] = {};",
 "        if (!inside) return;",
-"        if constexpr (S::stepped) next[j] = TC_N(load)((const tc_pack<E, S::width> *)(from + j * far));",
+"        if constexpr (S::stepped) next[j] = TC_N(load)((const tc_pack<E, S::width> *)(from + far(j)));",
 "        else hole(row, l, k, next[j].at);",
 "        if constexpr (last) TC_N(cut)(next[j], inside);",
 "    }",
@@ -1071,6 +1135,54 @@ static const char*const tc__text_cuda_tiles[]={
 "        }",
 "    }",
 "};",
+"// fn: tile_march",
+"template <class P> struct TC_N(tile_march) {",
+"    enum : int { waits = P::stages - 2 };",
+"    TC_FN char *memory(char *shared) { return shared; }",
+"    template <class W, class Lefts, class Rights, class Bring, class Put, class Wait>",
+"    static __device__ __forceinline__ void add(W &way, typename W::sum_type &sum, const Lefts &lefts, const Rights &rights, int steps, Bring bring, Put put, Wait wait) {",
+"        typename W::step_type step_sum;",
+"        typename W::left_type left;",
+"        typename W::right_type right;",
+"        #pragma unroll 1",
+"        for (int step = 0; step < P::stages - 1; step++) bring(step, step), put(step);",
+"        wait();",
+"        __syncthreads();",
+"        way.fetch(left, right, lefts.ring, rights.ring, 0, 0, 0);",
+"        int at = 0;",
+"        #pragma unroll 1",
+"        for (int step = 0; step < steps; step++) {",
+"            const int to = P::stages == 2 \? 1 - at : at \? at - 1 : P::stages - 1;",
+"            #pragma unroll",
+"            for (int d = 0; d < P::depth; d += W::piece) {",
+"                const int now = d / W::piece % 2;",
+"                const bool last = d + W::piece == P::depth;",
+"                if (last) {",
+"                    put(to);",
+"                    wait();",
+"                    __syncthreads();",
+"                    at = P::stages == 2 \? 1 - at : at == P::stages - 1 \? 0 : at + 1;",
+"                }",
+"                if (d == 0) bring(step + P::stages - 1, to);",
+"                way.fetch(left, right, lefts.ring, rights.ring, at, last \? 0 : d + W::piece, 1 - now);",
+"                way.multiply(sum, left, right, step_sum, d, now, last);",
+"            }",
+"        }",
+"    }",
+"    template <class W, class Give>",
+"    static __device__ __forceinline__ void results(const W &way, const typename W::sum_type &sum, typename P::sum *tile, Give give) {",
+"        const int warp = threadIdx.x / 32, packs = P::cols / P::width;",
+"        #pragma unroll 1",
+"        for (int part = 0; part < P::high; part++) {",
+"            __syncthreads();",
+"            if (warp / P::across == part) way.result(sum, tile);",
+"            __syncthreads();",
+"            #pragma unroll 1",
+"            for (int e = threadIdx.x; e < W::warprows * packs; e += P::threads)",
+"                give(&tile[e / packs * W::pitch + e % packs * P::width], part * W::warprows + e / packs, e % packs * P::width);",
+"        }",
+"    }",
+"};",
 "// fn: tile_simt",
 "template <class P, class L, class R> struct TC_N(tile_simt) {",
 "    typedef typename P::sum T;",
@@ -1081,6 +1193,7 @@ static const char*const tc__text_cuda_tiles[]={
 "        pitch = P::cols + 8, piece = 1, sums = rows * cols,",
 "        leftpitch = TC_N(pitch)<P>(P::rows), rightpitch = TC_N(pitch)<P>(P::cols)",
 "    };",
+"    typedef TC_N(tile_march)<P> march;",
 "    typedef pack sum_type[rows][colpacks], left_type[2][rowpacks], right_type[2][colpacks];",
 "    typedef char step_type[1];",
 "    int row, col;",
@@ -1126,6 +1239,7 @@ static const char*const tc__text_cuda_tiles[]={
 "        warprows = P::rows / P::high, warpcols = P::cols / P::across, rows = warprows / 16, cols = warpcols / 8,",
 "        pitch = P::cols + 8, sums = rows * cols * 4",
 "    };",
+"    typedef TC_N(tile_march)<P> march;",
 "    typedef float sum_type[rows][cols][4];",
 "    int row, col;",
 "    __device__ __forceinline__ void begin(sum_type &sum) {",
@@ -1188,6 +1302,79 @@ static const char*const tc__text_cuda_tiles[]={
 "                const int j = i % 2 \? cols - 1 - c : c;",
 "                P::mma(sum[i][j], lefts[now][i], rights[now][j]);",
 "            }",
+"        }",
+"    }",
+"};",
+"// fn: group_march",
+"template <class P> struct TC_N(group_march) {",
+"    enum : int { ahead = P::stages - 2, waits = ahead - 1 };",
+"    TC_FN char *memory(char *shared) { return TC_N(align_shared)<1024>(shared); }",
+"    template <class W, class Lefts, class Rights, class Bring, class Put, class Wait>",
+"    static __device__ __forceinline__ void add(W &way, typename W::sum_type &sum, const Lefts &lefts, const Rights &rights, int steps, Bring bring, Put put, Wait wait) {",
+"        #pragma unroll 1",
+"        for (int step = 0; step < ahead; step++) bring(step, step), put(step);",
+"        int at = 0;",
+"        #pragma unroll 1",
+"        for (int step = 0; step < steps; step++) {",
+"            const int to = at + ahead < P::stages \? at + ahead : at - 2;",
+"            wait();",
+"            TC_N(proxy_fence)();",
+"            __syncthreads();",
+"            way.multiply(sum, lefts.ring + at * lefts.size, rights.ring + at * rights.size);",
+"            bring(step + ahead, to);",
+"            TC_N(matrix_wait)<1>();",
+"            put(to);",
+"            at = at == P::stages - 1 \? 0 : at + 1;",
+"        }",
+"        TC_N(matrix_wait)<0>();",
+"    }",
+"    template <class W, class Give>",
+"    static __device__ __forceinline__ void results(const W &way, const typename W::sum_type &sum, typename P::sum *tile, Give give) {",
+"        const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, packs = P::cols / P::width;",
+"        typename P::sum *const mine = tile + warp * (16 * W::pitch);",
+"        __syncthreads();",
+"        #pragma unroll",
+"        for (int i = 0; i < W::rows; i++) {",
+"            const int row = (warp / 4 * W::rows + i) * 64 + warp % 4 * 16;",
+"            if (i) __syncwarp();",
+"            way.result(sum[i], mine);",
+"            __syncwarp();",
+"            #pragma unroll 4",
+"            for (int e = lane; e < 16 * packs; e += 32)",
+"                give(&mine[e / packs * W::pitch + e % packs * P::width], row + e / packs, e % packs * P::width);",
+"        }",
+"    }",
+"};",
+"// fn: tile_groups",
+"template <class P, class L, class R> struct TC_N(tile_groups) {",
+"    enum : int { rows = P::rows / (16 * P::high), pitch = P::cols + 8, sums = rows * P::cols / 2, size = 64 * P::depth };",
+"    typedef TC_N(group_march)<P> march;",
+"    typedef float sum_type[rows][P::cols / 2];",
+"    __device__ __forceinline__ void begin(sum_type &sum) {",
+"        #pragma unroll",
+"        for (int i = 0; i < sums; i++) sum[i / (P::cols / 2)][i % (P::cols / 2)] = 0;",
+"    }",
+"    __device__ __forceinline__ void multiply(sum_type &sum, const tc_u16 *left, const tc_u16 *right) const {",
+"        const int first = threadIdx.x / 128 * rows;",
+"        const tc_u64 b = TC_N(matrix_place)(right);",
+"        TC_N(matrix_begin)();",
+"        #pragma unroll",
+"        for (int d = 0; d < P::depth / 16; d++) {",
+"            #pragma unroll",
+"            for (int i = 0; i < rows; i++) {",
+"                const tc_u64 a = TC_N(matrix_place)(left + (first + i) * size);",
+"                TC_N(wgmma)<(int)P::bf16, (int)P::cols, !L::deep, !R::deep>(sum[i], a + d * (L::deep \? 2 : 128), b + d * (R::deep \? 2 : 128));",
+"            }",
+"        }",
+"        TC_N(matrix_commit)();",
+"    }",
+"    __device__ __forceinline__ void result(const float (&sum)[P::cols / 2], float *tile) const {",
+"        const int lane = threadIdx.x % 32;",
+"        #pragma unroll",
+"        for (int j = 0; j < P::cols / 8; j++) {",
+"            float *const two = &tile[lane / 4 * pitch + j * 8 + lane % 4 * 2];",
+"            *(tc_pack<float, 2> *)two = {sum[j * 4], sum[j * 4 + 1]};",
+"            *(tc_pack<float, 2> *)&two[8 * pitch] = {sum[j * 4 + 2], sum[j * 4 + 3]};",
 "        }",
 "    }",
 "};",
@@ -1306,7 +1493,7 @@ static const char*const tc__text_cuda_tiles[]={
 "    typedef typename P::sum T;",
 "    typedef typename P::stored M;",
 "    typedef Way<P, L, R> W;",
-"    const int x = threadIdx.x, warp = x / 32, slice = P::slices > 1 \? (int)((unsigned)j % (unsigned)P::slices) : 0;",
+"    const int slice = P::slices > 1 \? (int)((unsigned)j % (unsigned)P::slices) : 0;",
 "    const I block = P::slices > 1 \? (I)((unsigned)j / (unsigned)P::slices) : j;",
 "    const I high = (m + (P::rows - 1)) / P::rows, across = (n + (P::cols - 1)) / P::cols;",
 "    I down, along;",
@@ -1319,14 +1506,12 @@ static const char*const tc__text_cuda_tiles[]={
 "    typedef TC_N(stage)<P, R, P::cols, (bool)P::ragged_cols, I> Rights;",
 "    Lefts lefts;",
 "    Rights rights;",
-"    T *const tile = (T *)shared;",
 "    W way;",
 "    typename Lefts::packs leftnext;",
 "    typename Rights::packs rightnext;",
 "    typename W::sum_type sum;",
-"    typename W::step_type step_sum;",
-"    typename W::left_type left;",
-"    typename W::right_type right;",
+"    shared = W::march::memory(shared);",
+"    T *const tile = (T *)shared;",
 "    lefts.ring = (M *)shared, rights.ring = (M *)shared + P::stages * lefts.size;",
 "    way.begin(sum);",
 "    lefts.first(r0, r0, begin, left_hole);",
@@ -1340,57 +1525,23 @@ static const char*const tc__text_cuda_tiles[]={
 "        }",
 "        if constexpr (L::bring == TC_BRING_ASYNC || R::bring == TC_BRING_ASYNC) TC_N(copy_commit)();",
 "    };",
+"    auto put = [&](int to) { lefts.put(leftnext, to), rights.put(rightnext, to); };",
 "    auto wait = [&] {",
-"        if constexpr (L::bring == TC_BRING_ASYNC || R::bring == TC_BRING_ASYNC) TC_N(copy_wait)<P::stages - 2>();",
+"        if constexpr (L::bring == TC_BRING_ASYNC || R::bring == TC_BRING_ASYNC) TC_N(copy_wait)<W::march::waits>();",
 "    };",
-"    #pragma unroll 1",
-"    for (int step = 0; step < P::stages - 1; step++) {",
-"        bring(step, step);",
-"        lefts.put(leftnext, step), rights.put(rightnext, step);",
-"    }",
-"    wait();",
-"    __syncthreads();",
-"    way.fetch(left, right, lefts.ring, rights.ring, 0, 0, 0);",
-"    int at = 0;",
-"    #pragma unroll 1",
-"    for (int step = 0; step < steps; step++) {",
-"        const int to = P::stages == 2 \? 1 - at : at \? at - 1 : P::stages - 1;",
-"        #pragma unroll",
-"        for (int d = 0; d < P::depth; d += W::piece) {",
-"            const int now = d / W::piece % 2;",
-"            const bool last = d + W::piece == P::depth;",
-"            if (last) {",
-"                lefts.put(leftnext, to), rights.put(rightnext, to);",
-"                wait();",
-"                __syncthreads();",
-"                at = P::stages == 2 \? 1 - at : at == P::stages - 1 \? 0 : at + 1;",
-"            }",
-"            if (d == 0) bring(step + P::stages - 1, to);",
-"            way.fetch(left, right, lefts.ring, rights.ring, at, last \? 0 : d + W::piece, 1 - now);",
-"            way.multiply(sum, left, right, step_sum, d, now, last);",
-"        }",
-"    }",
+"    W::march::add(way, sum, lefts, rights, steps, bring, put, wait);",
 "    if constexpr (P::slices > 1)",
 "        if (!TC_N(meet)<P, W::sums>((T *)sum, tickets, work, block, slice)) return;",
-"    const int packs = P::cols / P::width, many = W::warprows * packs;",
-"    #pragma unroll 1",
-"    for (int part = 0; part < P::high; part++) {",
-"        __syncthreads();",
-"        if (warp / P::across == part) way.result(sum, tile);",
-"        __syncthreads();",
-"        #pragma unroll 1",
-"        for (int e = x; e < many; e += P::threads) {",
-"            T *const sums = &tile[e / packs * W::pitch + e % packs * P::width];",
-"            const I r = r0 + part * W::warprows + e / packs, c = c0 + e % packs * P::width;",
-"            if ((P::ragged_rows && r >= r1) || (P::ragged_cols && c >= n)) continue;",
-"            if constexpr (P::way == 2) TC_N(sum_again)<P>(sums, r, c, depth, left_one, right_one);",
-"            const int access = P::width < P::pack \? P::width : P::pack;",
-"            tc_pack<T, P::width> all;",
-"            #pragma unroll",
-"            for (int l = 0; l < P::width; l += access) *(tc_pack<T, access> *)&all.at[l] = *(const tc_pack<T, access> *)&sums[l];",
-"            result(r, c, all.at);",
-"        }",
-"    }",
+"    W::march::results(way, sum, tile, [&](const T *sums, int row, int col) {",
+"        const I r = r0 + row, c = c0 + col;",
+"        const int access = P::width < P::pack \? P::width : P::pack;",
+"        tc_pack<T, P::width> all;",
+"        if ((P::ragged_rows && r >= r1) || (P::ragged_cols && c >= n)) return;",
+"        #pragma unroll",
+"        for (int l = 0; l < P::width; l += access) *(tc_pack<T, access> *)&all.at[l] = *(const tc_pack<T, access> *)&sums[l];",
+"        if constexpr (P::way == 2) TC_N(sum_again)<P>(all.at, r, c, depth, left_one, right_one);",
+"        result(r, c, all.at);",
+"    });",
 "}",
 };
 // ---- gen/out/text_cuda_skinny.inc
@@ -2748,6 +2899,8 @@ TC__PRODUCT_SMS=132,
 TC__PRODUCT_GROUP=16,
 TC__SPLIT_DEPTH=128,
 TC__PRODUCT_PAD=8,
+TC__PRODUCT_ALIGN=1024,
+TC__PRODUCT_LINE=64,
 TC__PRODUCT_SUMS=64,
 TC__FEW_THREADS=256,
 TC__FEW_LINE=128,
@@ -2773,7 +2926,8 @@ typedef enum tc__tile_way{
 TC__WAY_SIMT,
 TC__WAY_MMA,
 TC__WAY_SPLIT,
-TC__WAY_TF32
+TC__WAY_TF32,
+TC__WAY_GROUPS
 }tc__tile_way;
 typedef struct tc__product_tile{
 uint16_t rows,cols,depth;
@@ -2801,6 +2955,15 @@ static const tc__product_tile tc__product_tiles_half[]={
 {64,128,32,2,2,4,2,75,TC__WAY_MMA},
 {64,64,32,2,2,4,3,60,TC__WAY_MMA},
 };
+static const tc__product_tile tc__product_tiles_groups[]={
+{128,256,64,8,1,4,1,180,TC__WAY_GROUPS},
+{128,128,64,8,1,3,2,150,TC__WAY_GROUPS},
+{256,128,64,8,1,4,1,180,TC__WAY_GROUPS},
+{128,192,64,8,1,5,1,170,TC__WAY_GROUPS},
+{128,64,64,8,1,4,2,110,TC__WAY_GROUPS},
+{64,128,64,4,1,4,2,110,TC__WAY_GROUPS},
+{64,64,64,4,1,4,3,80,TC__WAY_GROUPS},
+};
 static const tc__product_tile tc__product_tiles_tf32[]={
 {128,256,16,2,4,2,1,110,TC__WAY_TF32},
 {64,64,16,2,2,2,3,60,TC__WAY_TF32},
@@ -2817,6 +2980,7 @@ uint16_t round;
 {tc__product_tiles_8,(uint8_t)TC__COUNT(tc__product_tiles_8),8,128},
 {tc__product_tiles_half,(uint8_t)TC__COUNT(tc__product_tiles_half),4,512},
 {tc__product_tiles_tf32,(uint8_t)TC__COUNT(tc__product_tiles_tf32),TC__FEW_MOST,256},
+{tc__product_tiles_groups,(uint8_t)TC__COUNT(tc__product_tiles_groups),4,512},
 };
 typedef struct tc__staged{
 tc__level level;
@@ -3021,6 +3185,10 @@ int wait=q->left.bring==TC__BRING_LATER||q->right.bring==TC__BRING_LATER;
 int sums=t->rows*t->cols/(32*t->high*t->across);
 return!q->half||!wait||sums<=TC__PRODUCT_SUMS;
 }
+static int tc__tile_spare(int way){return way==TC__WAY_GROUPS?TC__PRODUCT_ALIGN:0;}
+static int tc__tile_part(int way,int64_t rows,int64_t high){
+return(int)(way==TC__WAY_GROUPS?16*high:rows/high);
+}
 static int tc__tile_has_room(const tc__group*g,const tc__product*q,
 const tc__product_tile*t){
 if(t->way==TC__WAY_SPLIT&&
@@ -3029,7 +3197,8 @@ return 0;
 if(g->target.checked&&t->rows*t->cols>128*128)
 return 0;
 if(!tc__tile_has_registers(q,t))return 0;
-int bytes=t->stages*tc__product_bytes(q)*t->depth*(t->rows+t->cols);
+int bytes=t->stages*tc__product_bytes(q)*t->depth*(t->rows+t->cols)+
+tc__tile_spare(t->way);
 return!g->target.room||(uint32_t)bytes<=g->target.room;
 }
 static const tc__product_tile*tc__choose_product_tile(const tc__group*g,
@@ -3066,14 +3235,16 @@ static int tc__has_async(const tc__product*q){
 return q->left.bring==TC__BRING_ASYNC||q->right.bring==TC__BRING_ASYNC;
 }
 static int tc__product_stages(const tc__product*q){
-return tc__has_async(q)?q->tile->stages:2;
+if(tc__has_async(q))return q->tile->stages;
+return q->tile->way==TC__WAY_GROUPS?3:2;
 }
 static int tc__tiles_shared(const tc__product*q){
 int ring=tc__product_stages(q)*tc__product_bytes(q)*
 (tc__stage_size(q,TC__AT_LEFT)+tc__stage_size(q,TC__AT_RIGHT));
-int part=q->tile->rows/q->tile->high*(q->tile->cols+TC__PRODUCT_PAD)*
+int part=tc__tile_part(q->tile->way,q->tile->rows,q->tile->high)*
+(q->tile->cols+TC__PRODUCT_PAD)*
 (TC__PRODUCT_GROUP/tc__product_pack(q));
-return ring>part?ring:part;
+return(ring>part?ring:part)+tc__tile_spare(q->tile->way);
 }
 static int tc__stage_accesses(const tc__product*q,const tc__staged*s){
 int size=s->level==TC__AT_LEFT?q->tile->rows:q->tile->cols;
@@ -3207,7 +3378,8 @@ tc__product q;
 memset(&q,0,sizeof q);
 q.dtype=g->body.node.at[tc__left_of(g)]->dtype;
 q.half=tc__is_half(q.dtype);
-q.kind=q.half?2
+q.kind=q.half&&g->target.matrix_warps?4
+:q.half?2
 :tc__product_bytes(&q)==8?1
 :g->target.tf32&&q.dtype==TC_F32?3
 :0;
@@ -5784,7 +5956,8 @@ if(run.run!=INT64_MAX&&(axis!=TC__ROW||!tc__ix_equals(m,run.run)))return 0;
 return tc__ix_value(run.stride);
 }
 static int tc__stage_jump(const tc__product*q,const tc__staged*s){
-int size=s->along==TC__DEPTH?q->tile->depth
+int size=q->tile->way==TC__WAY_GROUPS?(int)TC__PRODUCT_LINE
+:s->along==TC__DEPTH?q->tile->depth
 :s->level==TC__AT_LEFT?q->tile->rows
 :q->tile->cols;
 return q->threads/(size/s->width);
@@ -6356,13 +6529,13 @@ tc__verify_fail(&d->v,"it is of another hole");
 }
 static int64_t tc__device_tiles_bytes(const int64_t*n,int64_t element,int64_t sum){
 int64_t way=n[TC__TILES_WAY],pad=TC__PRODUCT_PAD;
-if(way==(int64_t)TC__WAY_MMA)pad=0;
+if(way==(int64_t)TC__WAY_MMA||way==(int64_t)TC__WAY_GROUPS)pad=0;
 if(way==(int64_t)TC__WAY_SIMT)pad=n[TC__TILES_PACK];
 int64_t lines=n[TC__TILES_ROWS]+n[TC__TILES_COLS]+2*pad;
 int64_t ring=n[TC__TILES_STAGES]*n[TC__TILES_DEPTH]*lines*element;
-int64_t part=
-n[TC__TILES_ROWS]/n[TC__TILES_HIGH]*(n[TC__TILES_COLS]+TC__PRODUCT_PAD)*sum;
-return ring>part?ring:part;
+int64_t part=tc__tile_part((int)way,n[TC__TILES_ROWS],n[TC__TILES_HIGH])*
+(n[TC__TILES_COLS]+TC__PRODUCT_PAD)*sum;
+return(ring>part?ring:part)+tc__tile_spare((int)way);
 }
 static int64_t tc__device_skinny_bytes(const int64_t*n,int64_t sum){
 int64_t parts=n[TC__SKINNY_SHARING];
@@ -8445,8 +8618,8 @@ static int tc__cuda_gives_address(const tc__node*hole){
 return hole->attr[TC__HOLE_BRING]==TC__BRING_ASYNC||
 hole->attr[TC__HOLE_DEEP_STRIDE];
 }
-static const char*const tc__cuda_ways[]={"tc_tile_simt","tc_tile_halves",
-"tc_tile_split","tc_tile_tf32"};
+static const char*const tc__cuda_ways[]={
+"tc_tile_simt","tc_tile_halves","tc_tile_split","tc_tile_tf32","tc_tile_groups"};
 static void tc__cuda_product_struct(tc__printer*p,const tc__node*n,uint32_t end){
 int64_t name=n->attr[TC__TEMPLATE_NAME];
 int64_t way=name==TC__TEMPLATE_TILES?n->attr[TC__TEMPLATE_NUMBERS+TC__TILES_WAY]
@@ -8474,6 +8647,10 @@ tc__put(p->out,
 "TC_FN void mma(float (&d)[4], const unsigned (&a)[4], const unsigned "
 "(&b)[2]) { tc_mma_%s(d, a, b); }\n",
 tc__dtypes[dtype].name);
+}
+if(way==TC__WAY_GROUPS){
+tc__line(p);
+tc__put(p->out,"enum : int { bf16 = %d };\n",dtype==TC_BF16);
 }
 p->indent--;
 tc__line(p);
@@ -11022,6 +11199,7 @@ char name[16];
 char native[16];
 int cubin;
 }tcu__arch;
+TCU__FN int tcu__has_wgmma(int major,int minor){return major==9&&minor==0;}
 TCU__FN int tcu__arch_choose(const tcu__nvrtc*n,int major,int minor,tcu__arch*out,
 tcu__trouble*t){
 int want=major*10+minor,best=0;
@@ -11925,7 +12103,7 @@ tcu__job*job=TCU__NEW_ARRAY(&d->host,tcu__job,n);
 if(!job)return tcu__no_memory(&d->trouble,"compiling");
 for(int i=0;i<n;i++){
 job[i].name=text[i].name,job[i].source=text[i].text;
-job[i].native=text[i].native;
+job[i].native=text[i].native||strstr(text[i].text,"wgmma.")!=NULL;
 job[i].options=tcu__seam_options,job[i].n_options=tcu__seam_options_used();
 }
 int ok=
@@ -12175,6 +12353,7 @@ d->identity=s->identity,d->portable=s->portable;
 d->checked=tcu__env("TC_CUDA_CHECK")!=NULL;
 d->processors=(uint32_t)f->sms,d->shared_bytes=(uint32_t)f->shared_block;
 d->cluster_blocks=f->clusters?TCU__PORTABLE_CLUSTER:0;
+d->matrix_warps=tcu__has_wgmma(f->major,f->minor)?4:0;
 d->argument_bytes=s->runtime.device.driver.version>=TCU__MANY_ARGUMENTS
 ?TCU__ARGUMENT_BYTES
 :TCU__ARGUMENT_BYTES_BEFORE;

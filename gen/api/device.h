@@ -99,6 +99,7 @@ typedef struct tc_device {
     uint32_t processors;     // that blocks run on at the same time
     uint32_t shared_bytes;   // that a block can have
     uint32_t cluster_blocks; // that can reach each other's, 0 = none
+    uint32_t matrix_warps;   // warps that its matrix units take tiles of shared memory from, 0 = none
     uint32_t argument_bytes; // that a launch can have, 0 = 4096
     int checked;             // 1 = texts look at every access to a tensor before it is made:
                              // one outside is not made, and told as an index out of range is,

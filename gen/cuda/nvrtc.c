@@ -180,6 +180,9 @@ typedef struct tcu__arch {
     int cubin;       // 0: PTX, which the driver compiles for the device
 } tcu__arch;
 
+// Whether groups of four warps multiply what is in shared memory.
+TCU__FN int tcu__has_wgmma(int major, int minor) { return major == 9 && minor == 0; }
+
 // What to compile for, for compute capability major.minor: the device itself, else an older
 // one of its generation, else PTX. Instructions that only the device has (9.0 and 10.x: the
 // matrix units) would tie PTX to it. 0 = NVRTC no longer knows so old a device.

@@ -68,6 +68,73 @@ TC_FN void TC_N(mma_tf32)(float (&d)[4], const unsigned (&a)[4], const unsigned 
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
+// fn: proxy_fence
+// What the thread has in shared memory, matrix units see behind the next barrier.
+TC_FN void TC_N(proxy_fence)() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+// fn: align_shared
+template <int N> TC_FN char *TC_N(align_shared)(char *p) {
+    return p + (0u - (unsigned)__cvta_generic_to_shared(p)) % N;
+}
+
+// fn: matrix_place
+// A tile of halves in shared memory, aligned to 1024 bytes, as matrix units are told of it: lines of 64 in which chunks of 16
+// bytes are swizzled, 8 of them a block. What runs along the other axis has 64 of its lines together for a whole step, 64 of k.
+TC_FN tc_u64 TC_N(matrix_place)(const void *tile) {
+    const tc_u64 block = 1024 / 16, lines = 8192 / 16, swizzled = (tc_u64)1 << 62;
+    return ((unsigned)__cvta_generic_to_shared(tile) & 0x3ffff) / 16 | lines << 16 | block << 32 | swizzled;
+}
+
+// fn: matrix_begin
+// Sums are where matrix units look for them.
+TC_FN void TC_N(matrix_begin)() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+
+// fn: matrix_commit
+TC_FN void TC_N(matrix_commit)() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+
+// fn: matrix_wait
+// Until at most N groups of products are on their way.
+template <int N> TC_FN void TC_N(matrix_wait)() {
+    asm volatile("wgmma.wait_group.sync.aligned %0;" :: "n"(N) : "memory");
+}
+
+// fn: wgmma
+// d += a * b, 64 x N x 16, by four warps; a lane's sums are those of fragments of 16 x 8. TA, TB: the operand runs along its
+// lines, not along k. The numbers of operands behind the sums follow from N.
+#define TC_WGMMA_8(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), "+f"(d[i + 7])
+#define TC_WGMMA_32(i) TC_WGMMA_8(i), TC_WGMMA_8(i + 8), TC_WGMMA_8(i + 16), TC_WGMMA_8(i + 24)
+#define TC_WGMMA_NAMES_64 "%2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33"
+#define TC_WGMMA_NAMES_128 TC_WGMMA_NAMES_64 ", %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65"
+#define TC_WGMMA_NAMES_192 TC_WGMMA_NAMES_128 ", %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97"
+#define TC_WGMMA_NAMES_256 TC_WGMMA_NAMES_192 ", %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127, %128, %129"
+#define TC_WGMMA_BEGIN "{ .reg .pred p; setp.eq.u32 p, 0, 0; wgmma.mma_async.sync.aligned.m64n"
+template <int BF16, int N, int TA, int TB> TC_FN void TC_N(wgmma)(float (&d)[N / 2], tc_u64 a, tc_u64 b) {
+    if constexpr (BF16 && N == 64)
+        asm volatile(TC_WGMMA_BEGIN "64k16.f32.bf16.bf16 {" TC_WGMMA_NAMES_64 "}, %0, %1, p, 1, 1, %34, %35; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0) : "n"(TA), "n"(TB));
+    if constexpr (BF16 && N == 128)
+        asm volatile(TC_WGMMA_BEGIN "128k16.f32.bf16.bf16 {" TC_WGMMA_NAMES_128 "}, %0, %1, p, 1, 1, %66, %67; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : "n"(TA), "n"(TB));
+    if constexpr (BF16 && N == 192)
+        asm volatile(TC_WGMMA_BEGIN "192k16.f32.bf16.bf16 {" TC_WGMMA_NAMES_192 "}, %0, %1, p, 1, 1, %98, %99; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : "n"(TA), "n"(TB));
+    if constexpr (BF16 && N == 256)
+        asm volatile(TC_WGMMA_BEGIN "256k16.f32.bf16.bf16 {" TC_WGMMA_NAMES_256 "}, %0, %1, p, 1, 1, %130, %131; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : "n"(TA), "n"(TB));
+    if constexpr (!BF16 && N == 64)
+        asm volatile(TC_WGMMA_BEGIN "64k16.f32.f16.f16 {" TC_WGMMA_NAMES_64 "}, %0, %1, p, 1, 1, %34, %35; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0) : "n"(TA), "n"(TB));
+    if constexpr (!BF16 && N == 128)
+        asm volatile(TC_WGMMA_BEGIN "128k16.f32.f16.f16 {" TC_WGMMA_NAMES_128 "}, %0, %1, p, 1, 1, %66, %67; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : "n"(TA), "n"(TB));
+    if constexpr (!BF16 && N == 192)
+        asm volatile(TC_WGMMA_BEGIN "192k16.f32.f16.f16 {" TC_WGMMA_NAMES_192 "}, %0, %1, p, 1, 1, %98, %99; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : "n"(TA), "n"(TB));
+    if constexpr (!BF16 && N == 256)
+        asm volatile(TC_WGMMA_BEGIN "256k16.f32.f16.f16 {" TC_WGMMA_NAMES_256 "}, %0, %1, p, 1, 1, %130, %131; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : "n"(TA), "n"(TB));
+}
+
 // fn: bits_tf32
 // The nearest number with 11 leading bits, of two the larger one.
 TC_FN unsigned TC_N(bits_tf32)(float f) {

@@ -216,7 +216,7 @@ TCU__FN int tcu__seam_compile(tcu__seam *s, tc_device_text *text, int n) {
     if (!job) return tcu__no_memory(&d->trouble, "compiling");
     for (int i = 0; i < n; i++) {
         job[i].name = text[i].name, job[i].source = text[i].text;
-        job[i].native = text[i].native;
+        job[i].native = text[i].native || strstr(text[i].text, "wgmma.") != NULL;
         job[i].options = tcu__seam_options, job[i].n_options = tcu__seam_options_used();
     }
     int ok =
@@ -505,6 +505,7 @@ TCU__FN void tcu__seam_fill_in(tcu__seam *s, tc_device *d) {
     d->checked = tcu__env("TC_CUDA_CHECK") != NULL;
     d->processors = (uint32_t)f->sms, d->shared_bytes = (uint32_t)f->shared_block;
     d->cluster_blocks = f->clusters ? TCU__PORTABLE_CLUSTER : 0;
+    d->matrix_warps = tcu__has_wgmma(f->major, f->minor) ? 4 : 0;
     d->argument_bytes = s->runtime.device.driver.version >= TCU__MANY_ARGUMENTS
                             ? TCU__ARGUMENT_BYTES
                             : TCU__ARGUMENT_BYTES_BEFORE;

@@ -39,7 +39,7 @@ template <class P> TC_FN typename P::stored TC_N(as_stored)(typename P::element 
 // fn: pitch
 // Elements between lines of a tile that lies along k: so that neighbours are in other banks. Those of halves are swizzled.
 template <class P> __device__ constexpr int TC_N(pitch)(int lines) {
-    return P::way == 1 ? lines : lines + (P::way == 0 ? (int)P::pack : 8);
+    return P::way == 1 || P::way == 4 ? lines : lines + (P::way == 0 ? (int)P::pack : 8);
 }
 
 // fn: cut
@@ -51,29 +51,42 @@ template <class E, int N> TC_FN void TC_N(cut)(tc_pack<E, N> &some, int n) {
 }
 
 // fn: stage
-// Brings the tiles of an operand, of LINES lines.
+// Brings the tiles of an operand, of LINES lines. For matrix units (`grouped`) shared memory has rows of 64 elements: what runs
+// along the operand's lines has the first 64 of them for all k of a step, then the next.
 enum : int { TC_BRING_VALUES, TC_BRING_LATER, TC_BRING_NOW, TC_BRING_ASYNC };
 template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) {
     typedef typename P::element E;
     typedef typename P::stored M;
     enum : int {
-        along = S::deep ? P::depth : LINES, // what accesses are along: elements of it in the tile,
-        lanes = along / S::width,              //   and accesses
-        count = LINES * P::depth / S::width / P::threads, // accesses of a thread,
-        jump = P::threads / lanes,                           //   and lines between them
-        halves = P::way == 1, pitch = TC_N(pitch)<P>(LINES),
+        grouped = P::way == 4,
+        along = grouped ? 64 : S::deep ? P::depth : LINES, // what accesses are along: elements of it in the tile,
+        lanes = along / S::width,                          //   and accesses
+        count = LINES * P::depth / S::width / P::threads,  // accesses of a thread,
+        jump = P::threads / lanes,                         //   and lines between them
+        halves = P::way == 1 || grouped, pitch = TC_N(pitch)<P>(LINES),
         size = P::depth * pitch,
         always = !RAGGED && !P::ragged_depth, last = S::deep ? (int)P::last % (int)S::width : 0
     };
-    static constexpr I far = (I)jump * (I)(S::deep ? S::line_stride : S::deep_stride);
     M *ring;
     const E *from; // of the first access of the thread
     int place;
     typedef tc_pack<E, S::width> packs[count];
 
     // Of access e: its line in the tile, and its place along k.
-    TC_FN int line(int e) { return S::deep ? e / lanes : e % lanes * S::width; }
-    TC_FN int deep(int e) { return S::deep ? e % lanes * S::width : e / lanes; }
+    TC_FN int line(int e) {
+        if constexpr (grouped && !S::deep) return e / (lanes * P::depth) * along + e % lanes * S::width;
+        else return S::deep ? e / lanes : e % lanes * S::width;
+    }
+    TC_FN int deep(int e) {
+        if constexpr (grouped && !S::deep) return e / lanes % P::depth;
+        else return S::deep ? e % lanes * S::width : e / lanes;
+    }
+    // How far the thread's access j is from its first, where accesses are stepped.
+    TC_FN I far(int j) {
+        if constexpr (grouped && !S::deep)
+            return (I)(j * jump % P::depth) * (I)S::deep_stride + (I)(j * jump / P::depth * along) * (I)S::line_stride;
+        else return (I)j * ((I)jump * (I)(S::deep ? S::line_stride : S::deep_stride));
+    }
     TC_FN int swizzled(int e) { return TC_N(swizzle)<along>(e / lanes, e % lanes * S::width); }
 
     // Where the thread's first access comes from, and where its copy goes to: chunks of a tile change places alike in
@@ -91,7 +104,7 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
         const E *source;
         if constexpr (S::stepped) {
             at = &ring[to * size + place + j * (int)jump * (int)along];
-            source = from + j * far;
+            source = from + far(j);
         } else {
             at = &ring[to * size + swizzled(e)];
             source = hole(row, l, k, inside != 0);
@@ -102,7 +115,7 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
     template <class H> __device__ __forceinline__ void later(packs &next, int j, I row, I l, I k, int inside, H hole) {
         if constexpr (!always) next[j] = {};
         if (!inside) return;
-        if constexpr (S::stepped) next[j] = TC_N(load)((const tc_pack<E, S::width> *)(from + j * far));
+        if constexpr (S::stepped) next[j] = TC_N(load)((const tc_pack<E, S::width> *)(from + far(j)));
         else hole(row, l, k, next[j].at);
         if constexpr (last) TC_N(cut)(next[j], inside);
     }
@@ -154,6 +167,58 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
     }
 };
 
+// fn: tile_march
+// How a block comes to its sums, and they to the hole: here, fragments are fetched one piece ahead, also from the stage of the
+// next step. Sums go through shared memory by rows of warps.
+template <class P> struct TC_N(tile_march) {
+    enum : int { waits = P::stages - 2 }; // groups of copies that may be on their way
+    TC_FN char *memory(char *shared) { return shared; }
+
+    template <class W, class Lefts, class Rights, class Bring, class Put, class Wait>
+    static __device__ __forceinline__ void add(W &way, typename W::sum_type &sum, const Lefts &lefts, const Rights &rights, int steps, Bring bring, Put put, Wait wait) {
+        typename W::step_type step_sum;
+        typename W::left_type left;
+        typename W::right_type right;
+        #pragma unroll 1
+        for (int step = 0; step < P::stages - 1; step++) bring(step, step), put(step);
+        wait();
+        __syncthreads();
+        way.fetch(left, right, lefts.ring, rights.ring, 0, 0, 0);
+        int at = 0; // the stage of this step; the one before it is free
+        #pragma unroll 1
+        for (int step = 0; step < steps; step++) {
+            const int to = P::stages == 2 ? 1 - at : at ? at - 1 : P::stages - 1;
+            #pragma unroll
+            for (int d = 0; d < P::depth; d += W::piece) {
+                const int now = d / W::piece % 2;
+                const bool last = d + W::piece == P::depth;
+                if (last) {
+                    put(to);
+                    wait();
+                    __syncthreads();
+                    at = P::stages == 2 ? 1 - at : at == P::stages - 1 ? 0 : at + 1;
+                }
+                if (d == 0) bring(step + P::stages - 1, to);
+                way.fetch(left, right, lefts.ring, rights.ring, at, last ? 0 : d + W::piece, 1 - now);
+                way.multiply(sum, left, right, step_sum, d, now, last);
+            }
+        }
+    }
+    template <class W, class Give>
+    static __device__ __forceinline__ void results(const W &way, const typename W::sum_type &sum, typename P::sum *tile, Give give) {
+        const int warp = threadIdx.x / 32, packs = P::cols / P::width;
+        #pragma unroll 1
+        for (int part = 0; part < P::high; part++) {
+            __syncthreads();
+            if (warp / P::across == part) way.result(sum, tile);
+            __syncthreads();
+            #pragma unroll 1
+            for (int e = threadIdx.x; e < W::warprows * packs; e += P::threads)
+                give(&tile[e / packs * W::pitch + e % packs * P::width], part * W::warprows + e / packs, e % packs * P::width);
+        }
+    }
+};
+
 // fn: tile_simt
 // One fused multiply-add a step, in the order of k. A thread's sums are packs of rows and columns, 4 and 8 of them apart,
 // so that a warp reads each operand in one go.
@@ -166,6 +231,7 @@ template <class P, class L, class R> struct TC_N(tile_simt) {
         pitch = P::cols + 8, piece = 1, sums = rows * cols,
         leftpitch = TC_N(pitch)<P>(P::rows), rightpitch = TC_N(pitch)<P>(P::cols)
     };
+    typedef TC_N(tile_march)<P> march;
     typedef pack sum_type[rows][colpacks], left_type[2][rowpacks], right_type[2][colpacks];
     typedef char step_type[1];
     int row, col;
@@ -215,6 +281,7 @@ template <class P> struct TC_N(tile_fragments) {
         warprows = P::rows / P::high, warpcols = P::cols / P::across, rows = warprows / 16, cols = warpcols / 8,
         pitch = P::cols + 8, sums = rows * cols * 4
     };
+    typedef TC_N(tile_march)<P> march;
     typedef float sum_type[rows][cols][4];
     int row, col;
 
@@ -283,6 +350,89 @@ template <class P, class L, class R> struct TC_N(tile_halves) : TC_N(tile_fragme
                 const int j = i % 2 ? cols - 1 - c : c;
                 P::mma(sum[i][j], lefts[now][i], rights[now][j]);
             }
+        }
+    }
+};
+
+// fn: group_march
+// By matrix units, which have one step before them while what is behind the next comes. A stage is written anew two steps after
+// it was given to them: all threads have waited for it, and met. Each warp brings its own sums to the hole.
+template <class P> struct TC_N(group_march) {
+    enum : int { ahead = P::stages - 2, waits = ahead - 1 };
+    TC_FN char *memory(char *shared) { return TC_N(align_shared)<1024>(shared); }
+
+    template <class W, class Lefts, class Rights, class Bring, class Put, class Wait>
+    static __device__ __forceinline__ void add(W &way, typename W::sum_type &sum, const Lefts &lefts, const Rights &rights, int steps, Bring bring, Put put, Wait wait) {
+        #pragma unroll 1
+        for (int step = 0; step < ahead; step++) bring(step, step), put(step);
+        int at = 0;
+        #pragma unroll 1
+        for (int step = 0; step < steps; step++) {
+            const int to = at + ahead < P::stages ? at + ahead : at - 2;
+            wait();
+            TC_N(proxy_fence)();
+            __syncthreads();
+            way.multiply(sum, lefts.ring + at * lefts.size, rights.ring + at * rights.size);
+            bring(step + ahead, to);
+            TC_N(matrix_wait)<1>();
+            put(to);
+            at = at == P::stages - 1 ? 0 : at + 1;
+        }
+        TC_N(matrix_wait)<0>();
+    }
+    template <class W, class Give>
+    static __device__ __forceinline__ void results(const W &way, const typename W::sum_type &sum, typename P::sum *tile, Give give) {
+        const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, packs = P::cols / P::width;
+        typename P::sum *const mine = tile + warp * (16 * W::pitch);
+        __syncthreads();
+        #pragma unroll
+        for (int i = 0; i < W::rows; i++) {
+            const int row = (warp / 4 * W::rows + i) * 64 + warp % 4 * 16;
+            if (i) __syncwarp();
+            way.result(sum[i], mine);
+            __syncwarp();
+            #pragma unroll 4
+            for (int e = lane; e < 16 * packs; e += 32)
+                give(&mine[e / packs * W::pitch + e % packs * P::width], row + e / packs, e % packs * P::width);
+        }
+    }
+};
+
+// fn: tile_groups
+// Halves by matrix units: four warps multiply 64 rows of a tile by all its columns, both in shared memory, while their threads
+// go on. Lanes have sums as in fragments of 16 x 8.
+template <class P, class L, class R> struct TC_N(tile_groups) {
+    enum : int { rows = P::rows / (16 * P::high), pitch = P::cols + 8, sums = rows * P::cols / 2, size = 64 * P::depth };
+    typedef TC_N(group_march)<P> march;
+    typedef float sum_type[rows][P::cols / 2];
+
+    __device__ __forceinline__ void begin(sum_type &sum) {
+        #pragma unroll
+        for (int i = 0; i < sums; i++) sum[i / (P::cols / 2)][i % (P::cols / 2)] = 0;
+    }
+    // Gives a step to the matrix units.
+    __device__ __forceinline__ void multiply(sum_type &sum, const tc_u16 *left, const tc_u16 *right) const {
+        const int first = threadIdx.x / 128 * rows;
+        const tc_u64 b = TC_N(matrix_place)(right);
+        TC_N(matrix_begin)();
+        #pragma unroll
+        for (int d = 0; d < P::depth / 16; d++) {
+            #pragma unroll
+            for (int i = 0; i < rows; i++) {
+                const tc_u64 a = TC_N(matrix_place)(left + (first + i) * size);
+                TC_N(wgmma)<(int)P::bf16, (int)P::cols, !L::deep, !R::deep>(sum[i], a + d * (L::deep ? 2 : 128), b + d * (R::deep ? 2 : 128));
+            }
+        }
+        TC_N(matrix_commit)();
+    }
+    // The warp's 16 of 64 rows, from fragments to lines.
+    __device__ __forceinline__ void result(const float (&sum)[P::cols / 2], float *tile) const {
+        const int lane = threadIdx.x % 32;
+        #pragma unroll
+        for (int j = 0; j < P::cols / 8; j++) {
+            float *const two = &tile[lane / 4 * pitch + j * 8 + lane % 4 * 2];
+            *(tc_pack<float, 2> *)two = {sum[j * 4], sum[j * 4 + 1]};
+            *(tc_pack<float, 2> *)&two[8 * pitch] = {sum[j * 4 + 2], sum[j * 4 + 3]};
         }
     }
 };
@@ -419,7 +569,7 @@ TC_FN void TC_N(tiles)(char *shared, unsigned *tickets, typename P::sum *work, I
     typedef typename P::sum T;
     typedef typename P::stored M;
     typedef Way<P, L, R> W;
-    const int x = threadIdx.x, warp = x / 32, slice = P::slices > 1 ? (int)((unsigned)j % (unsigned)P::slices) : 0;
+    const int slice = P::slices > 1 ? (int)((unsigned)j % (unsigned)P::slices) : 0;
     const I block = P::slices > 1 ? (I)((unsigned)j / (unsigned)P::slices) : j;
     const I high = (m + (P::rows - 1)) / P::rows, across = (n + (P::cols - 1)) / P::cols;
     I down, along;
@@ -432,15 +582,13 @@ TC_FN void TC_N(tiles)(char *shared, unsigned *tickets, typename P::sum *work, I
     typedef TC_N(stage)<P, R, P::cols, (bool)P::ragged_cols, I> Rights;
     Lefts lefts;
     Rights rights;
-    T *const tile = (T *)shared; // when the operands are done
     W way;
     // Arrays stand apart from what says where they are: the compiler has that in registers before it unrolls.
     typename Lefts::packs leftnext;
     typename Rights::packs rightnext;
     typename W::sum_type sum;
-    typename W::step_type step_sum;
-    typename W::left_type left;
-    typename W::right_type right;
+    shared = W::march::memory(shared);
+    T *const tile = (T *)shared; // when the operands are done
     lefts.ring = (M *)shared, rights.ring = (M *)shared + P::stages * lefts.size;
     way.begin(sum);
     lefts.first(r0, r0, begin, left_hole);
@@ -456,56 +604,21 @@ TC_FN void TC_N(tiles)(char *shared, unsigned *tickets, typename P::sum *work, I
         }
         if constexpr (L::bring == TC_BRING_ASYNC || R::bring == TC_BRING_ASYNC) TC_N(copy_commit)();
     };
+    auto put = [&](int to) { lefts.put(leftnext, to), rights.put(rightnext, to); };
     auto wait = [&] {
-        if constexpr (L::bring == TC_BRING_ASYNC || R::bring == TC_BRING_ASYNC) TC_N(copy_wait)<P::stages - 2>();
+        if constexpr (L::bring == TC_BRING_ASYNC || R::bring == TC_BRING_ASYNC) TC_N(copy_wait)<W::march::waits>();
     };
-    #pragma unroll 1
-    for (int step = 0; step < P::stages - 1; step++) {
-        bring(step, step);
-        lefts.put(leftnext, step), rights.put(rightnext, step);
-    }
-    wait();
-    __syncthreads();
-    way.fetch(left, right, lefts.ring, rights.ring, 0, 0, 0);
-    int at = 0; // the stage of this step; the one before it is free
-    #pragma unroll 1
-    for (int step = 0; step < steps; step++) {
-        const int to = P::stages == 2 ? 1 - at : at ? at - 1 : P::stages - 1;
-        #pragma unroll
-        for (int d = 0; d < P::depth; d += W::piece) {
-            const int now = d / W::piece % 2;
-            const bool last = d + W::piece == P::depth;
-            if (last) {
-                lefts.put(leftnext, to), rights.put(rightnext, to);
-                wait();
-                __syncthreads();
-                at = P::stages == 2 ? 1 - at : at == P::stages - 1 ? 0 : at + 1;
-            }
-            if (d == 0) bring(step + P::stages - 1, to);
-            way.fetch(left, right, lefts.ring, rights.ring, at, last ? 0 : d + W::piece, 1 - now);
-            way.multiply(sum, left, right, step_sum, d, now, last);
-        }
-    }
+    W::march::add(way, sum, lefts, rights, steps, bring, put, wait);
     if constexpr (P::slices > 1)
         if (!TC_N(meet)<P, W::sums>((T *)sum, tickets, work, block, slice)) return;
-    // The result by rows of warps: their sums to shared memory, from there to the hole.
-    const int packs = P::cols / P::width, many = W::warprows * packs;
-    #pragma unroll 1
-    for (int part = 0; part < P::high; part++) {
-        __syncthreads();
-        if (warp / P::across == part) way.result(sum, tile);
-        __syncthreads();
-        #pragma unroll 1
-        for (int e = x; e < many; e += P::threads) {
-            T *const sums = &tile[e / packs * W::pitch + e % packs * P::width];
-            const I r = r0 + part * W::warprows + e / packs, c = c0 + e % packs * P::width;
-            if ((P::ragged_rows && r >= r1) || (P::ragged_cols && c >= n)) continue;
-            if constexpr (P::way == 2) TC_N(sum_again)<P>(sums, r, c, depth, left_one, right_one);
-            const int access = P::width < P::pack ? P::width : P::pack;
-            tc_pack<T, P::width> all;
-            #pragma unroll
-            for (int l = 0; l < P::width; l += access) *(tc_pack<T, access> *)&all.at[l] = *(const tc_pack<T, access> *)&sums[l];
-            result(r, c, all.at);
-        }
-    }
+    W::march::results(way, sum, tile, [&](const T *sums, int row, int col) {
+        const I r = r0 + row, c = c0 + col;
+        const int access = P::width < P::pack ? P::width : P::pack;
+        tc_pack<T, P::width> all;
+        if ((P::ragged_rows && r >= r1) || (P::ragged_cols && c >= n)) return;
+        #pragma unroll
+        for (int l = 0; l < P::width; l += access) *(tc_pack<T, access> *)&all.at[l] = *(const tc_pack<T, access> *)&sums[l];
+        if constexpr (P::way == 2) TC_N(sum_again)<P>(all.at, r, c, depth, left_one, right_one);
+        result(r, c, all.at);
+    });
 }

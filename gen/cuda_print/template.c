@@ -31,8 +31,8 @@ static int tc__cuda_gives_address(const tc__node *hole) {
 }
 
 // What multiplies: a template that takes product, left_way and right_way.
-static const char *const tc__cuda_ways[] = {"tc_tile_simt", "tc_tile_halves",
-                                            "tc_tile_split", "tc_tile_tf32"};
+static const char *const tc__cuda_ways[] = {
+    "tc_tile_simt", "tc_tile_halves", "tc_tile_split", "tc_tile_tf32", "tc_tile_groups"};
 
 // `struct product { ... };`: types and numbers of template n.
 static void tc__cuda_product_struct(tc__printer *p, const tc__node *n, uint32_t end) {
@@ -62,6 +62,10 @@ static void tc__cuda_product_struct(tc__printer *p, const tc__node *n, uint32_t 
                 "TC_FN void mma(float (&d)[4], const unsigned (&a)[4], const unsigned "
                 "(&b)[2]) { tc_mma_%s(d, a, b); }\n",
                 tc__dtypes[dtype].name);
+    }
+    if (way == TC__WAY_GROUPS) {
+        tc__line(p);
+        tc__put(p->out, "enum : int { bf16 = %d };\n", dtype == TC_BF16);
     }
     p->indent--;
     tc__line(p);

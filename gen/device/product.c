@@ -46,18 +46,20 @@ enum {
     TC__PRODUCT_GROUP = 16, // bytes of one access
     TC__SPLIT_DEPTH = 128,  // from which on split f32 is at least as near as a chain of f32
     TC__PRODUCT_PAD = 8,    // elements behind a row of the result tile: no bank twice
-    TC__PRODUCT_SUMS = 64,  // of a thread that has halves of a stage in registers, too
-    TC__FEW_THREADS = 256,  // of a block
-    TC__FEW_LINE = 128,     // bytes side by side that lanes along columns read
-    TC__FEW_BUSY = 8,       // warps of a multiprocessor that keep its memory busy
-    TC__FEW_LONG = 1024,    // from so many accesses on a row of few ones is for a block
-    TC__FEW_BLOCKS = 528,   // that keep its memory busy, lanes along columns
-    TC__FEW_DOTS = 1056,    //   or along k
-    TC__FEW_MOST = 16,      // rows or columns
-    TC__FEW_WIDTH = 16,     // elements of an access, where they are bytes
-    TC__FEW_SUMS = 64,      // of a thread, lanes along columns
-    TC__SLICE_STEPS = 8,    // of a block along k, at least, where it has a slice of it
-    TC__SLICE_GROUP = 12,   // slices that meet in a round: two rounds for as many as SMS
+    TC__PRODUCT_ALIGN = 1024, // of tiles that matrix units read
+    TC__PRODUCT_LINE = 64,    //   and elements of their rows in shared memory
+    TC__PRODUCT_SUMS = 64,    // of a thread that has halves of a stage in registers, too
+    TC__FEW_THREADS = 256,    // of a block
+    TC__FEW_LINE = 128,       // bytes side by side that lanes along columns read
+    TC__FEW_BUSY = 8,         // warps of a multiprocessor that keep its memory busy
+    TC__FEW_LONG = 1024,      // from so many accesses on a row of few ones is for a block
+    TC__FEW_BLOCKS = 528,     // that keep its memory busy, lanes along columns
+    TC__FEW_DOTS = 1056,      //   or along k
+    TC__FEW_MOST = 16,        // rows or columns
+    TC__FEW_WIDTH = 16,       // elements of an access, where they are bytes
+    TC__FEW_SUMS = 64,        // of a thread, lanes along columns
+    TC__SLICE_STEPS = 8,      // of a block along k, at least, where it has a slice of it
+    TC__SLICE_GROUP = 12,     // slices that meet in a round: two rounds for as many as SMS
     TC__FEW_ROUND = 512, // what a round takes, estimated: as long as so many elements of k
     // ROWS: estimated so that what is done again takes less than a launch
     TC__ROWS_BYTES = 98304, // of shared memory, rows and sums: every card has so much
@@ -74,7 +76,8 @@ typedef enum tc__tile_way {
     TC__WAY_SIMT,
     TC__WAY_MMA,   // halves
     TC__WAY_SPLIT, // f32 alone, as are those of tf32
-    TC__WAY_TF32
+    TC__WAY_TF32,
+    TC__WAY_GROUPS // halves, by matrix units that groups of four warps share
 } tc__tile_way;
 
 typedef struct tc__product_tile {
@@ -105,6 +108,16 @@ static const tc__product_tile tc__product_tiles_half[] = {
     {64, 128, 32, 2, 2, 4, 2, 75, TC__WAY_MMA},
     {64, 64, 32, 2, 2, 4, 3, 60, TC__WAY_MMA},
 };
+// Where the device has matrix units that read shared memory. A warp has 16 of 64 rows, and all columns.
+static const tc__product_tile tc__product_tiles_groups[] = {
+    {128, 256, 64, 8, 1, 4, 1, 180, TC__WAY_GROUPS},
+    {128, 128, 64, 8, 1, 3, 2, 150, TC__WAY_GROUPS},
+    {256, 128, 64, 8, 1, 4, 1, 180, TC__WAY_GROUPS},
+    {128, 192, 64, 8, 1, 5, 1, 170, TC__WAY_GROUPS},
+    {128, 64, 64, 8, 1, 4, 2, 110, TC__WAY_GROUPS},
+    {64, 128, 64, 4, 1, 4, 2, 110, TC__WAY_GROUPS},
+    {64, 64, 64, 4, 1, 4, 3, 80, TC__WAY_GROUPS},
+};
 // Speeds are estimates, in the proportions of halves.
 static const tc__product_tile tc__product_tiles_tf32[] = {
     {128, 256, 16, 2, 4, 2, 1, 110, TC__WAY_TF32}, // 64 x 64 of a warp
@@ -123,6 +136,7 @@ static const struct {
     {tc__product_tiles_8, (uint8_t)TC__COUNT(tc__product_tiles_8), 8, 128},
     {tc__product_tiles_half, (uint8_t)TC__COUNT(tc__product_tiles_half), 4, 512},
     {tc__product_tiles_tf32, (uint8_t)TC__COUNT(tc__product_tiles_tf32), TC__FEW_MOST, 256},
+    {tc__product_tiles_groups, (uint8_t)TC__COUNT(tc__product_tiles_groups), 4, 512},
 };
 
 // An operand on its way to where it is multiplied.
@@ -382,6 +396,14 @@ static int tc__tile_has_registers(const tc__product *q, const tc__product_tile *
     return !q->half || !wait || sums <= TC__PRODUCT_SUMS;
 }
 
+// Bytes behind the ring of tiles, and of the part of the result that its hole reads: of matrix units' tiles each warp
+// has one.
+static int tc__tile_spare(int way) { return way == TC__WAY_GROUPS ? TC__PRODUCT_ALIGN : 0; }
+
+static int tc__tile_part(int way, int64_t rows, int64_t high) {
+    return (int)(way == TC__WAY_GROUPS ? 16 * high : rows / high);
+}
+
 // Whether a block has the memory for such tiles and a thread the registers, and the dtype is theirs.
 static int tc__tile_has_room(const tc__group *g, const tc__product *q,
                              const tc__product_tile *t) {
@@ -391,7 +413,8 @@ static int tc__tile_has_room(const tc__group *g, const tc__product *q,
     if (g->target.checked && t->rows * t->cols > 128 * 128)
         return 0; // addresses need registers
     if (!tc__tile_has_registers(q, t)) return 0;
-    int bytes = t->stages * tc__product_bytes(q) * t->depth * (t->rows + t->cols);
+    int bytes = t->stages * tc__product_bytes(q) * t->depth * (t->rows + t->cols) +
+                tc__tile_spare(t->way);
     return !g->target.room || (uint32_t)bytes <= g->target.room;
 }
 
@@ -438,16 +461,18 @@ static int tc__has_async(const tc__product *q) {
 }
 
 static int tc__product_stages(const tc__product *q) {
-    return tc__has_async(q) ? q->tile->stages : 2;
+    if (tc__has_async(q)) return q->tile->stages;
+    return q->tile->way == TC__WAY_GROUPS ? 3 : 2;
 }
 
 // Bytes of a block: the ring of operands, later the part of the tile that the epilogue reads.
 static int tc__tiles_shared(const tc__product *q) {
     int ring = tc__product_stages(q) * tc__product_bytes(q) *
                (tc__stage_size(q, TC__AT_LEFT) + tc__stage_size(q, TC__AT_RIGHT));
-    int part = q->tile->rows / q->tile->high * (q->tile->cols + TC__PRODUCT_PAD) *
+    int part = tc__tile_part(q->tile->way, q->tile->rows, q->tile->high) *
+               (q->tile->cols + TC__PRODUCT_PAD) *
                (TC__PRODUCT_GROUP / tc__product_pack(q));
-    return ring > part ? ring : part;
+    return (ring > part ? ring : part) + tc__tile_spare(q->tile->way);
 }
 
 // Accesses of a thread that bring one stage.
@@ -608,7 +633,8 @@ static tc__product tc__product_plan(const tc__group *g) {
     memset(&q, 0, sizeof q);
     q.dtype = g->body.node.at[tc__left_of(g)]->dtype;
     q.half = tc__is_half(q.dtype);
-    q.kind = q.half                                ? 2
+    q.kind = q.half && g->target.matrix_warps      ? 4
+             : q.half                              ? 2
              : tc__product_bytes(&q) == 8          ? 1
              : g->target.tf32 && q.dtype == TC_F32 ? 3
                                                    : 0;

@@ -183,9 +183,10 @@ static int64_t tc__operand_stride(const tc__group *g, const tc__staged *s, tc__a
 
 // Lines, or places along k, between accesses of a thread.
 static int tc__stage_jump(const tc__product *q, const tc__staged *s) {
-    int size = s->along == TC__DEPTH     ? q->tile->depth
-               : s->level == TC__AT_LEFT ? q->tile->rows
-                                         : q->tile->cols;
+    int size = q->tile->way == TC__WAY_GROUPS ? (int)TC__PRODUCT_LINE
+               : s->along == TC__DEPTH        ? q->tile->depth
+               : s->level == TC__AT_LEFT      ? q->tile->rows
+                                              : q->tile->cols;
     return q->threads / (size / s->width);
 }
 

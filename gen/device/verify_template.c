@@ -18,13 +18,13 @@ static int tc__device_verify_given(const tc__device_verifier *d, const tc__node 
 // Bytes of a block that tiles need: the ring of operands, later the part of the result that the hole reads.
 static int64_t tc__device_tiles_bytes(const int64_t *n, int64_t element, int64_t sum) {
     int64_t way = n[TC__TILES_WAY], pad = TC__PRODUCT_PAD;
-    if (way == (int64_t)TC__WAY_MMA) pad = 0;
+    if (way == (int64_t)TC__WAY_MMA || way == (int64_t)TC__WAY_GROUPS) pad = 0;
     if (way == (int64_t)TC__WAY_SIMT) pad = n[TC__TILES_PACK];
     int64_t lines = n[TC__TILES_ROWS] + n[TC__TILES_COLS] + 2 * pad;
     int64_t ring = n[TC__TILES_STAGES] * n[TC__TILES_DEPTH] * lines * element;
-    int64_t part =
-        n[TC__TILES_ROWS] / n[TC__TILES_HIGH] * (n[TC__TILES_COLS] + TC__PRODUCT_PAD) * sum;
-    return ring > part ? ring : part;
+    int64_t part = tc__tile_part((int)way, n[TC__TILES_ROWS], n[TC__TILES_HIGH]) *
+                   (n[TC__TILES_COLS] + TC__PRODUCT_PAD) * sum;
+    return (ring > part ? ring : part) + tc__tile_spare((int)way);
 }
 
 static int64_t tc__device_skinny_bytes(const int64_t *n, int64_t sum) {

@@ -549,6 +549,7 @@ static int tc__dispatch_launch_make(tc__program *p, tc__dispatch *r, uint32_t i)
     if (tc__is_copy(l->group)) return tc__dispatch_skip(r, i, l->group, TC__BY_HOST), 1;
     l->group->target.language = d->language;
     l->group->target.room = d->shared_bytes, l->group->target.cluster = d->cluster_blocks;
+    l->group->target.matrix_warps = d->matrix_warps;
     l->group->target.checked = d->checked && l->group->shape.kind != TC__OPAQUE;
     l->group->target.tf32 = p->allow_tf32;
     return tc__dispatch_add(r, &p->arena, i, l->group, l->buf, l->opaque != NULL);

@@ -25,7 +25,8 @@ enum {
     CUT = 128,    // in slices of k
     CUT_2 = 256,  // in so many that they meet in two rounds
     OFFSET = 512, // a scaled operand has its 0 at 8
-    WIDE = 1024   // of halves, in f32
+    WIDE = 1024,  // of halves, in f32
+    MATRIX = 2048 // by matrix units that read shared memory
 };
 enum {
     TILES = TC__PRODUCT_TILES,
@@ -44,6 +45,7 @@ typedef struct product {
     tc__product_form form;
     int symbolic; // m, n, k are s0, s1, s2
     int scale, group;
+    int tile; // 0 = chosen; of the table of its kind, the first is 1
 } product;
 
 static int result_dtype(const product *q) {
@@ -196,6 +198,8 @@ static void make(tc_ctx *c, made *k, const product *q) {
     REQUIRE(k->s.kernel.count == 1);
     k->group = k->s.kernel.at[0];
     k->s.kernel.at[0]->target.tf32 = (q->flags & TF32) != 0;
+    k->s.kernel.at[0]->target.matrix_warps = q->flags & MATRIX ? 4 : 0;
+    k->s.kernel.at[0]->shape.tuning.knob[TC__KNOB_PRODUCT_TILE] = (uint8_t)q->tile;
     tc__product plan = tc__product_plan(k->group);
     CHECK_EQ(plan.form, q->form);
     CHECK_EQ(plan.slices > 1, (q->flags & (CUT | CUT_2)) != 0);
@@ -525,6 +529,29 @@ PRODUCTS(tensor_cores, {TC_F16, TC_F16, 1, 64, 64, 96, 0, TC__PRODUCT_TILES, 0},
          {TC_BF16, TC_BF16, 1, 51, 71, 37, 0, TC__PRODUCT_TILES, 0},
          {TC_F16, TC_F16, 2, 51, 71, 37, BOTH, TC__PRODUCT_TILES, 0},
          {TC_F16, TC_F16, 2, 40, 72, 51, TURNED_LEFT, TC__PRODUCT_TILES, 0})
+
+// Each tile of matrix units, operands in all orders, with rests, batches, casts and slices of k.
+PRODUCTS(matrix_units, {TC_BF16, TC_BF16, 1, 128, 256, 192, MATRIX, TILES, 0, 0, 0, 1},
+         {TC_F16, TC_F16, 1, 136, 264, 200, MATRIX | BOTH, TILES, 0, 0, 0, 1},
+         {TC_BF16, TC_BF16, 1, 130, 130, 70, MATRIX | TURNED_RIGHT, TILES, 0, 0, 0, 2},
+         {TC_F16, TC_F16, 2, 128, 128, 128, MATRIX | TURNED_LEFT, TILES, 0, 0, 0, 2},
+         {TC_BF16, TC_BF16, 1, 256, 128, 320, MATRIX | TURNED_LEFT, TILES, 0, 0, 0, 3},
+         {TC_F16, TC_F16, 1, 300, 200, 72, MATRIX, TILES, 0, 0, 0, 3},
+         {TC_BF16, TC_BF16, 1, 128, 192, 400, MATRIX, TILES, 0, 0, 0, 4},
+         {TC_BF16, TC_BF16, 1, 200, 200, 72, MATRIX | BOTH | GELU, TILES, 0, 0, 0, 4})
+
+PRODUCTS(small_tiles_of_matrix_units,
+         {TC_F16, TC_F16, 3, 120, 64, 64, MATRIX | TURNED_RIGHT, TILES, 0, 0, 0, 5},
+         {TC_BF16, TC_BF16, 1, 129, 65, 129, MATRIX, TILES, 0, 0, 0, 5},
+         {TC_BF16, TC_BF16, 1, 64, 128, 256, MATRIX | TURNED_LEFT | GELU, TILES, 0, 0, 0, 6},
+         {TC_F16, TC_F16, 2, 51, 71, 37, MATRIX | BOTH | WIDE, TILES, 0, 0, 0, 6},
+         {TC_BF16, TC_BF16, 1, 72, 88, 72, MATRIX | TURNED_RIGHT, TILES, 0, 0, 0, 7},
+         {TC_BF16, TC_BF16, 4, 40, 40, 64, MATRIX | ONE_RIGHT, TILES, 0, 0, 0, 7},
+         {TC_BF16, TC_F32, 1, 60, 50, 44, MATRIX | BOTH, TILES, 0, 0, 0, 7},
+         {TC_F16, TC_F32, 1, 64, 72, 64, MATRIX, TILES, 0, 0, 0, 2},
+         {TC_BF16, TC_BF16, 1, 72, 88, 5000, MATRIX | CUT | GELU | SUM, TILES, 0},
+         {TC_BF16, TC_BF16, 2, 65, 40, 33, MATRIX | WIDE | TURNED_RIGHT | GELU, TILES, 1},
+         {TC_BF16, TC_I8, 1, 64, 136, 128, MATRIX, TILES, 0, TC_F32, 0})
 
 // What a composite op makes of a product of halves, before it rounds.
 PRODUCTS(halves_that_stay_f32,

@@ -764,4 +764,48 @@ EMU_FN void emu_ldmatrix2_trans(unsigned *r, const void *row) {
 EMU_FN void emu_ldmatrix4_trans(unsigned *r, const void *row) {
     emu_ldmatrix<4, 1>(r, row);
 }
+
+// ---- helpers: matrix units that read shared memory
+
+EMU_FN void emu_proxy_fence() {}
+EMU_FN void emu_matrix_begin() {}
+EMU_FN void emu_matrix_commit() {}
+EMU_FN void emu_matrix_wait(int) {}
+EMU_FN char *emu_align_shared(int n, char *p) { return p + (0 - (size_t)p) % (size_t)n; }
+
+// Places count chunks of 16 bytes, as those of a device do.
+EMU_FN unsigned long long emu_matrix_place(const void *tile) {
+    if ((size_t)tile % 1024)
+        emu->fail(EMU_ALIGNMENT, emu_at, "a tile that is not aligned to 1024 bytes", tile);
+    return (unsigned long long)(size_t)tile / 16;
+}
+
+// Element (line, k) of an operand from `place` on: rows of 64 elements whose chunks of 8 are swizzled by address. One that
+// runs along its lines has 64 of them for 64 of k, then the next.
+EMU_FN unsigned short emu_matrix_at(unsigned long long place, int along, int line, int k) {
+    size_t at =
+        (size_t)place * 16 + (along ? (size_t)(line / 64 * 8192 + k * 128 + line % 64 * 2)
+                                    : (size_t)(line * 128 + k * 2));
+    at ^= at / 128 % 8 * 16;
+    emu->in_shared((const void *)at, 2, "a matrix that is not in shared memory", emu_at);
+    return *(const unsigned short *)at;
+}
+
+// A thread's sums: it looks for itself, when it asks.
+EMU_FN void emu_wgmma(int bf16, int n, int ta, int tb, float *d, unsigned long long a,
+                      unsigned long long b) {
+    int warp = (int)(threadIdx.x / 32 % 4), lane = (int)emu_self->lane;
+    for (int i = 0; i < n / 2; i++) {
+        int row = warp * 16 + lane / 4 + i / 2 % 2 * 8,
+            col = i / 4 * 8 + lane % 4 * 2 + i % 2;
+        double sum = d[i];
+        for (int k = 0; k < 16; k++) {
+            unsigned short x = emu_matrix_at(a, ta, row, k),
+                           y = emu_matrix_at(b, tb, col, k);
+            sum += bf16 ? (double)emu_of_bf16(x) * (double)emu_of_bf16(y)
+                        : (double)emu_of_f16(x) * (double)emu_of_f16(y);
+        }
+        d[i] = (float)sum;
+    }
+}
 #endif
