@@ -1535,10 +1535,16 @@ static const char*const tc__text_cuda_tiles[]={
 "    W::march::results(way, sum, tile, [&](const T *sums, int row, int col) {",
 "        const I r = r0 + row, c = c0 + col;",
 "        const int access = P::width < P::pack \? P::width : P::pack;",
+"        const int turn = P::width == 2 * access \? (int)(threadIdx.x / 4 % 2) * access : 0;",
 "        tc_pack<T, P::width> all;",
 "        if ((P::ragged_rows && r >= r1) || (P::ragged_cols && c >= n)) return;",
 "        #pragma unroll",
-"        for (int l = 0; l < P::width; l += access) *(tc_pack<T, access> *)&all.at[l] = *(const tc_pack<T, access> *)&sums[l];",
+"        for (int l = 0; l < P::width; l += access) *(tc_pack<T, access> *)&all.at[l] = *(const tc_pack<T, access> *)&sums[l ^ turn];",
+"        #pragma unroll",
+"        for (int l = 0; l < (P::width == 2 * access \? access : 0); l++) {",
+"            const T one = all.at[l], other = all.at[l + access];",
+"            all.at[l] = turn \? other : one, all.at[l + access] = turn \? one : other;",
+"        }",
 "        if constexpr (P::way == 2) TC_N(sum_again)<P>(all.at, r, c, depth, left_one, right_one);",
 "        result(r, c, all.at);",
 "    });",
@@ -2936,39 +2942,42 @@ uint8_t stages;
 uint8_t resident;
 uint8_t speed;
 uint8_t way;
+uint16_t ends;
 }tc__product_tile;
 static const tc__product_tile tc__product_tiles_4[]={
-{128,128,8,4,2,2,2,100,TC__WAY_SIMT},
-{64,64,16,2,2,2,4,80,TC__WAY_SIMT},
-{32,32,32,2,1,2,4,55,TC__WAY_SIMT},
-{128,128,16,2,4,2,1,120,TC__WAY_SPLIT},
+{128,128,8,4,2,2,2,100,TC__WAY_SIMT,0},
+{64,64,16,2,2,2,4,80,TC__WAY_SIMT,0},
+{32,32,32,2,1,2,4,55,TC__WAY_SIMT,0},
+{128,128,16,2,4,2,1,120,TC__WAY_SPLIT,0},
 };
 static const tc__product_tile tc__product_tiles_8[]={
-{64,64,16,2,2,2,2,100,TC__WAY_SIMT},
-{32,32,16,2,2,2,4,70,TC__WAY_SIMT},
+{64,64,16,2,2,2,2,100,TC__WAY_SIMT,0},
+{32,32,16,2,2,2,4,70,TC__WAY_SIMT,0},
 };
 static const tc__product_tile tc__product_tiles_half[]={
-{128,256,64,2,4,4,1,110,TC__WAY_MMA},
-{128,128,32,2,2,4,2,90,TC__WAY_MMA},
-{128,128,32,2,4,4,1,85,TC__WAY_MMA},
-{128,256,32,2,4,4,1,100,TC__WAY_MMA},
-{64,128,32,2,2,4,2,75,TC__WAY_MMA},
-{64,64,32,2,2,4,3,60,TC__WAY_MMA},
+{128,256,64,2,4,4,1,110,TC__WAY_MMA,0},
+{128,128,32,2,2,4,2,90,TC__WAY_MMA,0},
+{128,128,32,2,4,4,1,85,TC__WAY_MMA,0},
+{128,256,32,2,4,4,1,100,TC__WAY_MMA,0},
+{64,128,32,2,2,4,2,75,TC__WAY_MMA,0},
+{64,64,32,2,2,4,3,60,TC__WAY_MMA,0},
 };
 static const tc__product_tile tc__product_tiles_groups[]={
-{128,256,64,8,1,4,1,180,TC__WAY_GROUPS},
-{128,128,64,8,1,3,2,150,TC__WAY_GROUPS},
-{256,128,64,8,1,4,1,180,TC__WAY_GROUPS},
-{128,192,64,8,1,5,1,170,TC__WAY_GROUPS},
-{128,64,64,8,1,4,2,110,TC__WAY_GROUPS},
-{64,128,64,4,1,4,2,110,TC__WAY_GROUPS},
-{64,64,64,4,1,4,3,80,TC__WAY_GROUPS},
+{128,256,64,8,1,4,1,100,TC__WAY_GROUPS,480},
+{128,128,64,8,1,4,1,67,TC__WAY_GROUPS,190},
+{256,192,64,8,1,4,1,106,TC__WAY_GROUPS,540},
+{256,128,64,8,1,4,1,97,TC__WAY_GROUPS,480},
+{128,192,64,8,1,5,1,95,TC__WAY_GROUPS,390},
+{128,128,64,8,1,3,2,56,TC__WAY_GROUPS,60},
+{128,64,64,8,1,4,2,51,TC__WAY_GROUPS,175},
+{64,128,64,4,1,4,2,62,TC__WAY_GROUPS,210},
+{64,64,64,4,1,4,3,45,TC__WAY_GROUPS,180},
 };
 static const tc__product_tile tc__product_tiles_tf32[]={
-{128,256,16,2,4,2,1,110,TC__WAY_TF32},
-{64,64,16,2,2,2,3,60,TC__WAY_TF32},
-{128,128,16,2,4,2,1,90,TC__WAY_TF32},
-{32,32,16,2,1,2,4,35,TC__WAY_TF32},
+{128,256,16,2,4,2,1,110,TC__WAY_TF32,0},
+{64,64,16,2,2,2,3,60,TC__WAY_TF32,0},
+{128,128,16,2,4,2,1,90,TC__WAY_TF32,0},
+{32,32,16,2,1,2,4,35,TC__WAY_TF32,0},
 };
 static const struct{
 const tc__product_tile*tile;
@@ -3178,7 +3187,7 @@ blocks=tc__ix_value(g->shape.batch)*((m-1)/t->rows+1)*
 int round=tc__product_kinds[q->kind].round,slices=tc__tile_slices(g,q,t,blocks);
 int64_t waves=(blocks*slices-1)/TC__PRODUCT_SMS+1;
 return(double)(waves*t->rows*t->cols)*
-(double)tc__slices_cost(g,t->depth,round,slices)/t->speed;
+(double)(tc__slices_cost(g,t->depth,round,slices)+t->ends)/t->speed;
 }
 static int tc__tile_has_registers(const tc__product*q,const tc__product_tile*t){
 int wait=q->left.bring==TC__BRING_LATER||q->right.bring==TC__BRING_LATER;
