@@ -45,6 +45,8 @@
 //                          CUDA_HOME, CUDA_PATH, /usr/local/cuda or a Python environment
 //     CUDA_VISIBLE_DEVICES the driver's own: which devices there are
 //     TC_CUDA_SYNC=1       waits after each kernel, so that its error has its name; no graphs
+//     TC_CUDA_GRAPH_BRANCHES=1   kernels of a program that do not depend on each other run side by side.
+//                          Processes that share a GPU did not end so with a driver of 2025
 //     TC_CUDA_CHECK=1      kernels look at every access to a tensor: one outside of it is not made, and
 //                          tc_sync, tc_read and tc_to tell the kernel, the tensor and the element
 //     TC_CUDA_LINEINFO=1   code knows the lines of its text, for profilers
@@ -1535,16 +1537,10 @@ static const char*const tc__text_cuda_tiles[]={
 "    W::march::results(way, sum, tile, [&](const T *sums, int row, int col) {",
 "        const I r = r0 + row, c = c0 + col;",
 "        const int access = P::width < P::pack \? P::width : P::pack;",
-"        const int turn = P::width == 2 * access \? (int)(threadIdx.x / 4 % 2) * access : 0;",
 "        tc_pack<T, P::width> all;",
 "        if ((P::ragged_rows && r >= r1) || (P::ragged_cols && c >= n)) return;",
 "        #pragma unroll",
-"        for (int l = 0; l < P::width; l += access) *(tc_pack<T, access> *)&all.at[l] = *(const tc_pack<T, access> *)&sums[l ^ turn];",
-"        #pragma unroll",
-"        for (int l = 0; l < (P::width == 2 * access \? access : 0); l++) {",
-"            const T one = all.at[l], other = all.at[l + access];",
-"            all.at[l] = turn \? other : one, all.at[l + access] = turn \? one : other;",
-"        }",
+"        for (int l = 0; l < P::width; l += access) *(tc_pack<T, access> *)&all.at[l] = *(const tc_pack<T, access> *)&sums[l];",
 "        if constexpr (P::way == 2) TC_N(sum_again)<P>(all.at, r, c, depth, left_one, right_one);",
 "        result(r, c, all.at);",
 "    });",
@@ -2964,12 +2960,12 @@ static const tc__product_tile tc__product_tiles_half[]={
 };
 static const tc__product_tile tc__product_tiles_groups[]={
 {128,256,64,8,1,4,1,100,TC__WAY_GROUPS,480},
-{128,128,64,8,1,4,1,67,TC__WAY_GROUPS,190},
-{256,192,64,8,1,4,1,106,TC__WAY_GROUPS,540},
-{256,128,64,8,1,4,1,97,TC__WAY_GROUPS,480},
-{128,192,64,8,1,5,1,95,TC__WAY_GROUPS,390},
+{128,128,64,8,1,4,1,82,TC__WAY_GROUPS,210},
+{256,192,64,8,1,4,1,106,TC__WAY_GROUPS,490},
+{256,128,64,8,1,4,1,99,TC__WAY_GROUPS,450},
+{128,192,64,8,1,5,1,91,TC__WAY_GROUPS,400},
 {128,128,64,8,1,3,2,56,TC__WAY_GROUPS,60},
-{128,64,64,8,1,4,2,51,TC__WAY_GROUPS,175},
+{128,64,64,8,1,4,2,51,TC__WAY_GROUPS,350},
 {64,128,64,4,1,4,2,62,TC__WAY_GROUPS,210},
 {64,64,64,4,1,4,3,45,TC__WAY_GROUPS,180},
 };
@@ -10399,6 +10395,7 @@ tcu__context context;
 tcu__context outside;
 int inside;
 int careful;
+int branches;
 tcu__facts facts;
 tcu__peer peer[TCU__PEERS];
 tcu__stream compute;
@@ -11603,13 +11600,21 @@ s->function=n->kernel->function;
 s->shape=n->shape;
 if(s->size)memcpy(r->bytes+s->at,n->args.at,s->size);
 }
-TCU__FN int tcu__node_edges(tcu__device*d,tcu__recorded*r,const tcu__node*n,int i){
+TCU__FN int tcu__node_before(const tcu__device*d,const tcu__recorded*r,
+const tcu__node*n,int i,tcu__graph_node*before){
+for(int k=0;k<n->n_after;k++)before[k]=r->node[n->after[k]].handle;
+if(d->branches)return n->n_after;
+if(i)before[0]=r->node[i-1].handle;
+return i>0;
+}
+TCU__FN int tcu__node_edges(tcu__device*d,tcu__recorded*r,const tcu__node*n,int i,
+const tcu__graph_node*before,int count){
 tcu__edge edge;
 memset(&edge,0,sizeof edge);
 edge.from_port=edge.type=TCU__EDGE_PROGRAMMATIC;
-for(int k=0;k<n->n_after;k++){
-if(!TCU__DO(d,n->kernel->name,cuGraphAddDependencies_v2,r->graph,
-&r->node[n->after[k]].handle,&r->node[i].handle,&edge,1))
+for(int k=0;k<count;k++){
+if(!TCU__DO(d,n->kernel->name,cuGraphAddDependencies_v2,r->graph,&before[k],
+&r->node[i].handle,&edge,1))
 return 0;
 }
 return 1;
@@ -11621,11 +11626,11 @@ tcu__launch_value cluster;
 tcu__arg_list list;
 if(!tcu__args_list(d,n->kernel,&n->args,&list))return 0;
 tcu__node_params p=tcu__node_params_of(n,&list);
-for(int k=0;k<n->n_after;k++)before[k]=r->node[n->after[k]].handle;
+int count=tcu__node_before(d,r,n,i,before);
 if(!TCU__DO(d,n->kernel->name,cuGraphAddKernelNode_v2,&r->node[i].handle,r->graph,
-before,early?0:(size_t)n->n_after,&p))
+before,early?0:(size_t)count,&p))
 return 0;
-if(early&&!tcu__node_edges(d,r,n,i))return 0;
+if(early&&!tcu__node_edges(d,r,n,i,before,count))return 0;
 if(!n->shape.cluster[0])return 1;
 memset(&cluster,0,sizeof cluster);
 memcpy(cluster.cluster,n->shape.cluster,sizeof n->shape.cluster);
@@ -12390,6 +12395,7 @@ tcu__print(s->identity,sizeof s->identity,"cuda %d.%d %s",f->major,f->minor,
 options);
 tcu__print(s->portable,sizeof s->portable,"cuda ptx %s",options);
 s->runtime.device.careful=tcu__env("TC_CUDA_SYNC")!=NULL;
+s->runtime.device.branches=tcu__env("TC_CUDA_GRAPH_BRANCHES")!=NULL;
 }
 TCU__FN tc_status tcu__language_add(tc_ctx*tc){
 tc_status outer=tc__unit_begin(tc);

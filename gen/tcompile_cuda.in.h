@@ -44,6 +44,8 @@
 //                          CUDA_HOME, CUDA_PATH, /usr/local/cuda or a Python environment
 //     CUDA_VISIBLE_DEVICES the driver's own: which devices there are
 //     TC_CUDA_SYNC=1       waits after each kernel, so that its error has its name; no graphs
+//     TC_CUDA_GRAPH_BRANCHES=1   kernels of a program that do not depend on each other run side by side.
+//                          Processes that share a GPU did not end so with a driver of 2025
 //     TC_CUDA_CHECK=1      kernels look at every access to a tensor: one outside of it is not made, and
 //                          tc_sync, tc_read and tc_to tell the kernel, the tensor and the element
 //     TC_CUDA_LINEINFO=1   code knows the lines of its text, for profilers

@@ -36,6 +36,7 @@ typedef struct tcu__device {
     tcu__context outside; // what was current before tcu__enter
     int inside;           // tcu__enter without tcu__leave
     int careful;          // wait for every kernel, so that its error has its name
+    int branches;         // kernels of a graph run side by side where they may: graph.c
     tcu__facts facts;
     tcu__peer peer[TCU__PEERS]; // by ordinal
     tcu__stream compute;

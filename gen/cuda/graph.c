@@ -1,5 +1,8 @@
 // Launches of a plan as one CUDA graph. It is built from the list of kernels, not captured:
-// so nodes are known by number, and independent kernels may run side by side. Arguments are
+// so nodes are known by number. Each comes after the one before it: where independent kernels were branches, graphs of
+// a dozen never ended when several processes shared a GPU (31 of 40 processes of tests/cuda/amp.c, 8 at a time, H200 with
+// driver 580.159: the device idle, the graph's event not there; none of 16 where CUDA_DEVICE_MAX_CONNECTIONS was 1 or 32).
+// TC_CUDA_GRAPH_BRANCHES in the environment brings the branches back. Arguments are
 // copied when a node is made, so a call with other arguments changes those nodes, and those
 // only; nothing is ever copied to a fixed place. A few graphs are kept per plan, by the
 // addresses of its inputs and outputs: loops alternate between a few buffers.
@@ -93,14 +96,24 @@ TCU__FN void tcu__node_remember(tcu__recorded *r, int i, const tcu__node *n) {
     if (s->size) memcpy(r->bytes + s->at, n->args.at, s->size);
 }
 
+// The nodes that node i comes after, to `before`; their number.
+TCU__FN int tcu__node_before(const tcu__device *d, const tcu__recorded *r,
+                             const tcu__node *n, int i, tcu__graph_node *before) {
+    for (int k = 0; k < n->n_after; k++) before[k] = r->node[n->after[k]].handle;
+    if (d->branches) return n->n_after;
+    if (i) before[0] = r->node[i - 1].handle;
+    return i > 0;
+}
+
 // Edges that let a node begin while those before it end.
-TCU__FN int tcu__node_edges(tcu__device *d, tcu__recorded *r, const tcu__node *n, int i) {
+TCU__FN int tcu__node_edges(tcu__device *d, tcu__recorded *r, const tcu__node *n, int i,
+                            const tcu__graph_node *before, int count) {
     tcu__edge edge;
     memset(&edge, 0, sizeof edge);
     edge.from_port = edge.type = TCU__EDGE_PROGRAMMATIC;
-    for (int k = 0; k < n->n_after; k++) {
-        if (!TCU__DO(d, n->kernel->name, cuGraphAddDependencies_v2, r->graph,
-                     &r->node[n->after[k]].handle, &r->node[i].handle, &edge, 1))
+    for (int k = 0; k < count; k++) {
+        if (!TCU__DO(d, n->kernel->name, cuGraphAddDependencies_v2, r->graph, &before[k],
+                     &r->node[i].handle, &edge, 1))
             return 0;
     }
     return 1;
@@ -114,11 +127,11 @@ TCU__FN int tcu__node_add(tcu__device *d, tcu__recorded *r, const tcu__node *n, 
     tcu__arg_list list;
     if (!tcu__args_list(d, n->kernel, &n->args, &list)) return 0;
     tcu__node_params p = tcu__node_params_of(n, &list);
-    for (int k = 0; k < n->n_after; k++) before[k] = r->node[n->after[k]].handle;
+    int count = tcu__node_before(d, r, n, i, before);
     if (!TCU__DO(d, n->kernel->name, cuGraphAddKernelNode_v2, &r->node[i].handle, r->graph,
-                 before, early ? 0 : (size_t)n->n_after, &p))
+                 before, early ? 0 : (size_t)count, &p))
         return 0;
-    if (early && !tcu__node_edges(d, r, n, i)) return 0;
+    if (early && !tcu__node_edges(d, r, n, i, before, count)) return 0;
     if (!n->shape.cluster[0]) return 1;
     memset(&cluster, 0, sizeof cluster);
     memcpy(cluster.cluster, n->shape.cluster, sizeof n->shape.cluster);

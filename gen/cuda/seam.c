@@ -536,6 +536,7 @@ TCU__FN void tcu__seam_names(tcu__seam *s, int ordinal) {
                options);
     tcu__print(s->portable, sizeof s->portable, "cuda ptx %s", options);
     s->runtime.device.careful = tcu__env("TC_CUDA_SYNC") != NULL;
+    s->runtime.device.branches = tcu__env("TC_CUDA_GRAPH_BRANCHES") != NULL;
 }
 
 // ---- public

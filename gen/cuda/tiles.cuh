@@ -614,17 +614,10 @@ TC_FN void TC_N(tiles)(char *shared, unsigned *tickets, typename P::sum *work, I
     W::march::results(way, sum, tile, [&](const T *sums, int row, int col) {
         const I r = r0 + row, c = c0 + col;
         const int access = P::width < P::pack ? P::width : P::pack;
-        // Of two accesses every other four lanes make the second one first: eight lanes meet all banks.
-        const int turn = P::width == 2 * access ? (int)(threadIdx.x / 4 % 2) * access : 0;
         tc_pack<T, P::width> all;
         if ((P::ragged_rows && r >= r1) || (P::ragged_cols && c >= n)) return;
         #pragma unroll
-        for (int l = 0; l < P::width; l += access) *(tc_pack<T, access> *)&all.at[l] = *(const tc_pack<T, access> *)&sums[l ^ turn];
-        #pragma unroll
-        for (int l = 0; l < (P::width == 2 * access ? access : 0); l++) {
-            const T one = all.at[l], other = all.at[l + access];
-            all.at[l] = turn ? other : one, all.at[l + access] = turn ? one : other;
-        }
+        for (int l = 0; l < P::width; l += access) *(tc_pack<T, access> *)&all.at[l] = *(const tc_pack<T, access> *)&sums[l];
         if constexpr (P::way == 2) TC_N(sum_again)<P>(all.at, r, c, depth, left_one, right_one);
         result(r, c, all.at);
     });

@@ -135,10 +135,11 @@ static int launches_of_call(tc_ctx *tc, tc_fn *f, const tc_tensor *in, int n_in,
 static void in_mode(const char *mode, void (*body)(tc_ctx *)) {
     tc_config config = tc_config_default();
     config.threads = 2;
-    setenv("TC_MODE", mode, 1);
+    setenv("TC_MODE", mode, 1), setenv("TC_CUDA_GRAPH_BRANCHES", "1", 1);
     tc_ctx *tc = tc_open(&config);
     unsetenv("TC_MODE");
     REQUIRE(open_device(tc));
+    unsetenv("TC_CUDA_GRAPH_BRANCHES");
     if (fake) fake->last_first = 1; // of a graph, what may run early does
     body(tc);
     if (tc_error(tc)) FAIL("error left over: %s", tc_error_text(tc));

@@ -804,6 +804,26 @@ static int plan_run(plan *p, uint64_t x, uint64_t y) {
 #define SET "cuGraphExecKernelNodeSetParams_v2"
 #define NEW "cuGraphInstantiateWithFlags"
 
+// Each kernel after the one before it, unless branches are asked for: then the last of those that may does first.
+TEST(graph_is_a_chain) {
+    static const int branches[NODES] = {0, 2, 1, 3, 4};
+    static const size_t edges[] = {0, 1, 1, 2, 1};
+    static plan p;
+    REQUIRE(open_runtime() && plan_open(&p));
+    fake->last_first = 1;
+    REQUIRE(plan_run(&p, 10, 20)); // in their order
+    tcu__graphs_close(&p.graphs);
+    runtime.device.branches = 1;
+    int from = fake->launches, before = fake->calls;
+    REQUIRE(tcu__graphs_run(&p.graphs, p.node, NODES, NULL, 0, runtime.device.compute));
+    CHECK_EQ(fake->launches - from, NODES);
+    for (int i = 0; i < NODES; i++) CHECK_EQ(fake->detail[before + 1 + i], edges[i]);
+    for (int i = 0; i < NODES; i++) check_launch(from + i, "add", 4, p.args[branches[i]]);
+    fake->last_first = 0;
+    plan_close(&p);
+    close_runtime();
+}
+
 TEST(graph_changes_only_what_changed) {
     static plan p;
     REQUIRE(open_runtime());
@@ -813,8 +833,7 @@ TEST(graph_changes_only_what_changed) {
     CALLS(before, "cuGraphCreate", "cuGraphAddKernelNode_v2", "cuGraphAddKernelNode_v2",
           "cuGraphAddKernelNode_v2", "cuGraphAddKernelNode_v2", "cuGraphAddKernelNode_v2",
           NEW, "cuGraphUpload", "cuGraphLaunch");
-    // Edges in the order of nodes: 0, 1, 1, 2, 1.
-    static const size_t edges[] = {0, 1, 1, 2, 1};
+    static const size_t edges[] = {0, 1, 1, 1, 1}; // of the nodes, in their order
     for (int i = 0; i < NODES; i++) CHECK_EQ(fake->detail[before + 1 + i], edges[i]);
 
     before = fake->calls;
