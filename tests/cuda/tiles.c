@@ -14,6 +14,9 @@
 // GROUPED: and for each 32 along k, as halves.
 typedef enum source { DIRECT, CONVERTED, SCALED, GROUPED } source;
 
+// What the device can do with it.
+typedef enum able { PLAIN, WITH_TF32, WITH_MATRIX_UNITS } able;
+
 enum { TURNED = 1, RESTS = 2, ODD = 4, GROUP = 32, MOST = 256, MOST_MADE = 1024 };
 
 typedef struct pair {
@@ -176,12 +179,13 @@ static tc__group *group_of(texts *t, const char *text) {
 }
 
 static tc__group *add(texts *t, int dtype, const pair *q, int rows, int size, int depth,
-                      int tf32) {
+                      able able) {
     tc__text text;
     tc__text_init(&text, t->c);
     put_product(&text, dtype, q, rows, size, depth);
     tc__group *g = group_of(t, text.at);
-    g->target.tf32 = tf32;
+    g->target.tf32 = able == WITH_TF32;
+    g->target.matrix_warps = able == WITH_MATRIX_UNITS ? 4 : 0;
     tc__text_free(&text);
     if (!CHECK(t->count < MOST)) exit(1);
     t->group[t->count++] = g;
@@ -201,10 +205,10 @@ static void name(texts *t, const tc__product *q, const pair *operands) {
 }
 
 // Every tile that a product of such operands may have, one after the other.
-static void add_tiles(texts *t, int dtype, const pair *operands, int tf32, int *seen) {
+static void add_tiles(texts *t, int dtype, const pair *operands, able able, int *seen) {
     tc__product q;
     for (int i = 0;; i++) {
-        tc__group *g = add(t, dtype, operands, 2048, 2048, 512, tf32);
+        tc__group *g = add(t, dtype, operands, 2048, 2048, 512, able);
         g->shape.tuning.knob[TC__KNOB_PRODUCT_TILE] = 0;
         q = tc__product_plan(g);
         CHECK_EQ(q.form, TC__PRODUCT_TILES);
@@ -221,7 +225,7 @@ static void add_tiles(texts *t, int dtype, const pair *operands, int tf32, int *
         name(t, &q, operands);
     }
     t->count--;
-    tc__group *cut = add(t, dtype, operands, 320, 320, 8192, tf32);
+    tc__group *cut = add(t, dtype, operands, 320, 320, 8192, able);
     q = tc__product_plan(cut);
     CHECK(q.slices > 1);
     name(t, &q, operands);
@@ -233,7 +237,7 @@ static void add_few(texts *t, int dtype, const pair *operands) {
     static const int rows[] = {1, 4, 3, 16, 2, 8};
     int m = rows[turn++ % 6];
     if (dtype != TC_F32 && m > 4) m /= 4;
-    tc__group *g = add(t, dtype, operands, m, 1024, 4096, 0);
+    tc__group *g = add(t, dtype, operands, m, 1024, 4096, PLAIN);
     CHECK_EQ(tc__product_plan(g).form, TC__PRODUCT_FEW);
     snprintf(t->name[t->count - 1], sizeof t->name[0], "%d rows, %s times %s", m,
              words[operands->left], words[operands->right]);
@@ -282,7 +286,7 @@ static void compile(const texts *t, const char *arch) {
 }
 
 // Every second pair, from `first` on.
-static void check_tiles(int dtype, int tf32, const char *arch, size_t first) {
+static void check_tiles(int dtype, able able, const char *arch, size_t first) {
     static texts t;
     int seen = 0;
     const char *why = TEST_SANITIZED ? "ptxas says the same; cuda/products runs such texts"
@@ -293,8 +297,8 @@ static void check_tiles(int dtype, int tf32, const char *arch, size_t first) {
     t.c = tc_open(&config);
     tc__ix_open(&t.ix, t.c);
     for (size_t i = first; i < TC__COUNT(pairs); i += 2)
-        add_tiles(&t, dtype, &pairs[i], tf32, &seen);
-    for (size_t i = first; i < TC__COUNT(pairs) && !tf32; i += 2)
+        add_tiles(&t, dtype, &pairs[i], able, &seen);
+    for (size_t i = first; i < TC__COUNT(pairs) && able == PLAIN; i += 2)
         add_few(&t, dtype, &pairs[i]);
     CHECK_EQ(seen, (1 << tc__product_kinds[tc__product_plan(t.group[0]).kind].count) - 1);
     compile(&t, arch);
@@ -308,14 +312,17 @@ static void check_tiles(int dtype, int tf32, const char *arch, size_t first) {
 }
 
 // All pairs for sm_90a, and a half for each of the others: registers are shared out alike there.
-#define TILES(name, dtype, tf32)                                                           \
-    TEST(name##_sm_80) { check_tiles(dtype, tf32, "sm_80", 0); }                           \
-    TEST(name##_sm_89) { check_tiles(dtype, tf32, "sm_89", 1); }                           \
-    TEST(name##_sm_90a) { check_tiles(dtype, tf32, "sm_90a", 0); }                         \
-    TEST(name##_sm_90a_others) { check_tiles(dtype, tf32, "sm_90a", 1); }
+#define TILES(name, dtype, able)                                                           \
+    TEST(name##_sm_80) { check_tiles(dtype, able, "sm_80", 0); }                           \
+    TEST(name##_sm_89) { check_tiles(dtype, able, "sm_89", 1); }                           \
+    TEST(name##_sm_90a) { check_tiles(dtype, able, "sm_90a", 0); }                         \
+    TEST(name##_sm_90a_others) { check_tiles(dtype, able, "sm_90a", 1); }
 
-TILES(bf16, TC_BF16, 0)
-TILES(f16, TC_F16, 0)
-TILES(f32, TC_F32, 0)
-TILES(tf32, TC_F32, 1)
-TILES(f64, TC_F64, 0)
+TILES(bf16, TC_BF16, PLAIN)
+TILES(f16, TC_F16, PLAIN)
+TILES(f32, TC_F32, PLAIN)
+TILES(tf32, TC_F32, WITH_TF32)
+TILES(f64, TC_F64, PLAIN)
+
+TEST(bf16_by_matrix_units) { check_tiles(TC_BF16, WITH_MATRIX_UNITS, "sm_90a", 0); }
+TEST(f16_by_matrix_units) { check_tiles(TC_F16, WITH_MATRIX_UNITS, "sm_90a", 1); }
