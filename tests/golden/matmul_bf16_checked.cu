@@ -193,7 +193,7 @@ template <class P> TC_FN typename P::stored TC_N(as_stored)(typename P::element 
 }
 
 template <class P> __device__ constexpr int TC_N(pitch)(int lines) {
-    return P::way == 1 ? lines : lines + (P::way == 0 ? (int)P::pack : 8);
+    return P::way == 1 || P::way == 4 ? lines : lines + (P::way == 0 ? (int)P::pack : 8);
 }
 
 template <class E, int N> TC_FN void TC_N(cut)(tc_pack<E, N> &some, int n) {
@@ -207,21 +207,32 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
     typedef typename P::element E;
     typedef typename P::stored M;
     enum : int {
-        along = S::deep ? P::depth : LINES,
+        grouped = P::way == 4,
+        along = grouped ? 64 : S::deep ? P::depth : LINES,
         lanes = along / S::width,
         count = LINES * P::depth / S::width / P::threads,
         jump = P::threads / lanes,
-        halves = P::way == 1, pitch = TC_N(pitch)<P>(LINES),
+        halves = P::way == 1 || grouped, pitch = TC_N(pitch)<P>(LINES),
         size = P::depth * pitch,
         always = !RAGGED && !P::ragged_depth, last = S::deep ? (int)P::last % (int)S::width : 0
     };
-    static constexpr I far = (I)jump * (I)(S::deep ? S::line_stride : S::deep_stride);
     M *ring;
     const E *from;
     int place;
     typedef tc_pack<E, S::width> packs[count];
-    TC_FN int line(int e) { return S::deep ? e / lanes : e % lanes * S::width; }
-    TC_FN int deep(int e) { return S::deep ? e % lanes * S::width : e / lanes; }
+    TC_FN int line(int e) {
+        if constexpr (grouped && !S::deep) return e / (lanes * P::depth) * along + e % lanes * S::width;
+        else return S::deep ? e / lanes : e % lanes * S::width;
+    }
+    TC_FN int deep(int e) {
+        if constexpr (grouped && !S::deep) return e / lanes % P::depth;
+        else return S::deep ? e % lanes * S::width : e / lanes;
+    }
+    TC_FN I far(int j) {
+        if constexpr (grouped && !S::deep)
+            return (I)(j * jump % P::depth) * (I)S::deep_stride + (I)(j * jump / P::depth * along) * (I)S::line_stride;
+        else return (I)j * ((I)jump * (I)(S::deep ? S::line_stride : S::deep_stride));
+    }
     TC_FN int swizzled(int e) { return TC_N(swizzle)<along>(e / lanes, e % lanes * S::width); }
     template <class H> __device__ __forceinline__ void first(I row, I lines, I k, H hole) {
         if constexpr (S::stepped) {
@@ -236,7 +247,7 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
         const E *source;
         if constexpr (S::stepped) {
             at = &ring[to * size + place + j * (int)jump * (int)along];
-            source = from + j * far;
+            source = from + far(j);
         } else {
             at = &ring[to * size + swizzled(e)];
             source = hole(row, l, k, inside != 0);
@@ -247,7 +258,7 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
     template <class H> __device__ __forceinline__ void later(packs &next, int j, I row, I l, I k, int inside, H hole) {
         if constexpr (!always) next[j] = {};
         if (!inside) return;
-        if constexpr (S::stepped) next[j] = TC_N(load)((const tc_pack<E, S::width> *)(from + j * far));
+        if constexpr (S::stepped) next[j] = TC_N(load)((const tc_pack<E, S::width> *)(from + far(j)));
         else hole(row, l, k, next[j].at);
         if constexpr (last) TC_N(cut)(next[j], inside);
     }
@@ -297,11 +308,60 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
     }
 };
 
+template <class P> struct TC_N(tile_march) {
+    enum : int { waits = P::stages - 2 };
+    TC_FN char *memory(char *shared) { return shared; }
+    template <class W, class Lefts, class Rights, class Bring, class Put, class Wait>
+    static __device__ __forceinline__ void add(W &way, typename W::sum_type &sum, const Lefts &lefts, const Rights &rights, int steps, Bring bring, Put put, Wait wait) {
+        typename W::step_type step_sum;
+        typename W::left_type left;
+        typename W::right_type right;
+        #pragma unroll 1
+        for (int step = 0; step < P::stages - 1; step++) bring(step, step), put(step);
+        wait();
+        __syncthreads();
+        way.fetch(left, right, lefts.ring, rights.ring, 0, 0, 0);
+        int at = 0;
+        #pragma unroll 1
+        for (int step = 0; step < steps; step++) {
+            const int to = P::stages == 2 ? 1 - at : at ? at - 1 : P::stages - 1;
+            #pragma unroll
+            for (int d = 0; d < P::depth; d += W::piece) {
+                const int now = d / W::piece % 2;
+                const bool last = d + W::piece == P::depth;
+                if (last) {
+                    put(to);
+                    wait();
+                    __syncthreads();
+                    at = P::stages == 2 ? 1 - at : at == P::stages - 1 ? 0 : at + 1;
+                }
+                if (d == 0) bring(step + P::stages - 1, to);
+                way.fetch(left, right, lefts.ring, rights.ring, at, last ? 0 : d + W::piece, 1 - now);
+                way.multiply(sum, left, right, step_sum, d, now, last);
+            }
+        }
+    }
+    template <class W, class Give>
+    static __device__ __forceinline__ void results(const W &way, const typename W::sum_type &sum, typename P::sum *tile, Give give) {
+        const int warp = threadIdx.x / 32, packs = P::cols / P::width;
+        #pragma unroll 1
+        for (int part = 0; part < P::high; part++) {
+            __syncthreads();
+            if (warp / P::across == part) way.result(sum, tile);
+            __syncthreads();
+            #pragma unroll 1
+            for (int e = threadIdx.x; e < W::warprows * packs; e += P::threads)
+                give(&tile[e / packs * W::pitch + e % packs * P::width], part * W::warprows + e / packs, e % packs * P::width);
+        }
+    }
+};
+
 template <class P> struct TC_N(tile_fragments) {
     enum : int {
         warprows = P::rows / P::high, warpcols = P::cols / P::across, rows = warprows / 16, cols = warpcols / 8,
         pitch = P::cols + 8, sums = rows * cols * 4
     };
+    typedef TC_N(tile_march)<P> march;
     typedef float sum_type[rows][cols][4];
     int row, col;
     __device__ __forceinline__ void begin(sum_type &sum) {
@@ -411,7 +471,7 @@ TC_FN void TC_N(tiles)(char *shared, unsigned *tickets, typename P::sum *work, I
     typedef typename P::sum T;
     typedef typename P::stored M;
     typedef Way<P, L, R> W;
-    const int x = threadIdx.x, warp = x / 32, slice = P::slices > 1 ? (int)((unsigned)j % (unsigned)P::slices) : 0;
+    const int slice = P::slices > 1 ? (int)((unsigned)j % (unsigned)P::slices) : 0;
     const I block = P::slices > 1 ? (I)((unsigned)j / (unsigned)P::slices) : j;
     const I high = (m + (P::rows - 1)) / P::rows, across = (n + (P::cols - 1)) / P::cols;
     I down, along;
@@ -424,14 +484,12 @@ TC_FN void TC_N(tiles)(char *shared, unsigned *tickets, typename P::sum *work, I
     typedef TC_N(stage)<P, R, P::cols, (bool)P::ragged_cols, I> Rights;
     Lefts lefts;
     Rights rights;
-    T *const tile = (T *)shared;
     W way;
     typename Lefts::packs leftnext;
     typename Rights::packs rightnext;
     typename W::sum_type sum;
-    typename W::step_type step_sum;
-    typename W::left_type left;
-    typename W::right_type right;
+    shared = W::march::memory(shared);
+    T *const tile = (T *)shared;
     lefts.ring = (M *)shared, rights.ring = (M *)shared + P::stages * lefts.size;
     way.begin(sum);
     lefts.first(r0, r0, begin, left_hole);
@@ -445,57 +503,23 @@ TC_FN void TC_N(tiles)(char *shared, unsigned *tickets, typename P::sum *work, I
         }
         if constexpr (L::bring == TC_BRING_ASYNC || R::bring == TC_BRING_ASYNC) TC_N(copy_commit)();
     };
+    auto put = [&](int to) { lefts.put(leftnext, to), rights.put(rightnext, to); };
     auto wait = [&] {
-        if constexpr (L::bring == TC_BRING_ASYNC || R::bring == TC_BRING_ASYNC) TC_N(copy_wait)<P::stages - 2>();
+        if constexpr (L::bring == TC_BRING_ASYNC || R::bring == TC_BRING_ASYNC) TC_N(copy_wait)<W::march::waits>();
     };
-    #pragma unroll 1
-    for (int step = 0; step < P::stages - 1; step++) {
-        bring(step, step);
-        lefts.put(leftnext, step), rights.put(rightnext, step);
-    }
-    wait();
-    __syncthreads();
-    way.fetch(left, right, lefts.ring, rights.ring, 0, 0, 0);
-    int at = 0;
-    #pragma unroll 1
-    for (int step = 0; step < steps; step++) {
-        const int to = P::stages == 2 ? 1 - at : at ? at - 1 : P::stages - 1;
-        #pragma unroll
-        for (int d = 0; d < P::depth; d += W::piece) {
-            const int now = d / W::piece % 2;
-            const bool last = d + W::piece == P::depth;
-            if (last) {
-                lefts.put(leftnext, to), rights.put(rightnext, to);
-                wait();
-                __syncthreads();
-                at = P::stages == 2 ? 1 - at : at == P::stages - 1 ? 0 : at + 1;
-            }
-            if (d == 0) bring(step + P::stages - 1, to);
-            way.fetch(left, right, lefts.ring, rights.ring, at, last ? 0 : d + W::piece, 1 - now);
-            way.multiply(sum, left, right, step_sum, d, now, last);
-        }
-    }
+    W::march::add(way, sum, lefts, rights, steps, bring, put, wait);
     if constexpr (P::slices > 1)
         if (!TC_N(meet)<P, W::sums>((T *)sum, tickets, work, block, slice)) return;
-    const int packs = P::cols / P::width, many = W::warprows * packs;
-    #pragma unroll 1
-    for (int part = 0; part < P::high; part++) {
-        __syncthreads();
-        if (warp / P::across == part) way.result(sum, tile);
-        __syncthreads();
-        #pragma unroll 1
-        for (int e = x; e < many; e += P::threads) {
-            T *const sums = &tile[e / packs * W::pitch + e % packs * P::width];
-            const I r = r0 + part * W::warprows + e / packs, c = c0 + e % packs * P::width;
-            if ((P::ragged_rows && r >= r1) || (P::ragged_cols && c >= n)) continue;
-            if constexpr (P::way == 2) TC_N(sum_again)<P>(sums, r, c, depth, left_one, right_one);
-            const int access = P::width < P::pack ? P::width : P::pack;
-            tc_pack<T, P::width> all;
-            #pragma unroll
-            for (int l = 0; l < P::width; l += access) *(tc_pack<T, access> *)&all.at[l] = *(const tc_pack<T, access> *)&sums[l];
-            result(r, c, all.at);
-        }
-    }
+    W::march::results(way, sum, tile, [&](const T *sums, int row, int col) {
+        const I r = r0 + row, c = c0 + col;
+        const int access = P::width < P::pack ? P::width : P::pack;
+        tc_pack<T, P::width> all;
+        if ((P::ragged_rows && r >= r1) || (P::ragged_cols && c >= n)) return;
+        #pragma unroll
+        for (int l = 0; l < P::width; l += access) *(tc_pack<T, access> *)&all.at[l] = *(const tc_pack<T, access> *)&sums[l];
+        if constexpr (P::way == 2) TC_N(sum_again)<P>(all.at, r, c, depth, left_one, right_one);
+        result(r, c, all.at);
+    });
 }
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
 
