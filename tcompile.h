@@ -3053,7 +3053,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x5c7ab8dc22ce24cdu
+#define TC__BUILD_ID 0x73b46356568fbc6au
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -22691,6 +22691,11 @@ uint32_t v=tc__lower_at(w,a,at);
 tc__guard_set(w,&outer);
 return v;
 }
+static int tc__weave_gives_zero(const tc__weave*w,uint32_t v){
+const tc__node*n=tc__body_node(w,v);
+while(n->op==TC_OP_CAST)n=tc__body_node(w,n->in[0]);
+return n->op==TC_OP_LOAD&&!n->attr[TC__LOAD_FILL];
+}
 static uint32_t tc__weave_select(tc__weave*w,const tc__bounds*own,uint32_t value,
 uint32_t other){
 uint32_t in[3];
@@ -22717,6 +22722,7 @@ at[dim]=e;
 all=tc__guard_and(w,&own);
 uint32_t v=tc__lower_under(w,a,at,&all);
 if(!own.count||tc__weave_stops(w))return v;
+if(!n->attr[TC__PAD_FILL]&&tc__weave_gives_zero(w,v))return v;
 const tc__node*load=tc__body_node(w,v);
 if(load->op==TC_OP_LOAD&&load->n_attr<=TC__COUNT(attr)&&
 (n->attr[TC__PAD_FILL]==load->attr[TC__LOAD_FILL]||

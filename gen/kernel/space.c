@@ -403,6 +403,13 @@ static uint32_t tc__lower_under(tc__weave *w, const tc__node *a, const tc__ix *a
     return v;
 }
 
+// Whether v is a load, or casts of one, that gives 0 where the pairs around it fail.
+static int tc__weave_gives_zero(const tc__weave *w, uint32_t v) {
+    const tc__node *n = tc__body_node(w, v);
+    while (n->op == TC_OP_CAST) n = tc__body_node(w, n->in[0]);
+    return n->op == TC_OP_LOAD && !n->attr[TC__LOAD_FILL];
+}
+
 // `value`, lowered under `own`, where its pairs hold, else `other`.
 static uint32_t tc__weave_select(tc__weave *w, const tc__bounds *own, uint32_t value,
                                  uint32_t other) {
@@ -431,6 +438,7 @@ static uint32_t tc__lower_pad(tc__weave *w, const tc__node *n, const tc__ix *ind
     all = tc__guard_and(w, &own);
     uint32_t v = tc__lower_under(w, a, at, &all);
     if (!own.count || tc__weave_stops(w)) return v;
+    if (!n->attr[TC__PAD_FILL] && tc__weave_gives_zero(w, v)) return v;
     const tc__node *load = tc__body_node(w, v);
     // A load with these predicates and no others can give the fill itself; where those around it
     // fail, nobody asks what it gives.
