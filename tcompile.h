@@ -3053,7 +3053,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x73b46356568fbc6au
+#define TC__BUILD_ID 0xc6eadf9996e9eae2u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -26083,7 +26083,11 @@ TC__UNUSED static int tc__pred_of(const tc__group*g,const tc__node*n,int64_t wid
 return tc__pred_along(g,n,g->shape.vector,width);
 }
 // ---- gen/kernel/pitch.c
-enum{TC__PITCH_BYTES=64,TC__PITCH_LEAST=64};
+enum{
+TC__PITCH_BYTES=64,
+TC__PITCH_LEAST=64,
+TC__PITCH_WALKED=4096
+};
 static int64_t tc__pitch_of(const tc__node*n,int64_t*columns){
 int64_t bytes=tc__dtypes[n->dtype].bytes,each=TC__PITCH_BYTES/bytes;
 tc__ix last=n->rank>1?n->dims[n->rank-1]:0;
@@ -26135,9 +26139,20 @@ return 1;
 }
 return 0;
 }
+static int tc__walks(const tc__group*k,uint32_t node,int64_t columns){
+if(k->shape.kind!=TC__REDUCTION||k->shape.vector!=TC__COL)return 0;
+if(columns<TC__PITCH_WALKED||columns%2==0)return 0;
+if(!tc__ix_equals(k->shape.cols,columns))return 0;
+for(size_t i=0;i<k->body.node.count;i++){
+const tc__node*n=k->body.node.at[i];
+if(n->op==TC_OP_LOAD&&n->level==TC__AT_COL&&tc__is_access_of(k,n,node))
+return 1;
+}
+return 0;
+}
 static int tc__may_pitch(const tc__schedule*s,uint32_t node,int64_t columns,
 int64_t pitch){
-int device=0,multiplied=0;
+int device=0,wanted=0;
 for(size_t i=0;i<s->kernel.count;i++){
 const tc__group*k=s->kernel.at[i];
 if(!tc__has_buffer(k,node))continue;
@@ -26145,9 +26160,9 @@ if(!k->target.device||(device&&device!=k->target.device))return 0;
 if(k->shape.kind==TC__OPAQUE||k->target.loop)return 0;
 if(!tc__pitch_suits(k,node,columns,pitch))return 0;
 device=k->target.device;
-multiplied|=tc__multiplies(k,node);
+wanted|=tc__multiplies(k,node)||tc__walks(k,node,columns);
 }
-return multiplied;
+return wanted;
 }
 static void tc__pitch_node(tc__schedule*s,uint32_t node,int64_t columns,int64_t pitch){
 for(size_t i=0;i<s->kernel.count;i++){
