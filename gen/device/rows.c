@@ -12,6 +12,9 @@
 // values are no thread's alone. What fits into neither is read, or computed, in every phase: by a serial loop, U vectors
 // a turn.
 //
+// What vectors leave of a row is a tail, which its first threads do element by element behind each phase: of a single
+// row, or of long ones that all begin at multiples of a vector.
+//
 // Few long rows are cut into parts, z, and each phase is a launch, which begins with what the parts of earlier ones have
 // summed; the last block of a row goes on where nothing but sums is left. Rows are kept in the workspace between launches
 // where computing them again costs more than memory does, or cannot be done. Rows that no block has room for are in
