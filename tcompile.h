@@ -3054,7 +3054,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xddc1621dc9d11b34u
+#define TC__BUILD_ID 0x90160a9079fa3192u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -5303,6 +5303,12 @@ return(int64_t)(((uint64_t)1<<tc__dtypes[t].precision)-1);
 }
 static int64_t tc__int_least(int t){
 return t==TC_BOOL||t==TC_U8?0:-tc__int_most(t)-1;
+}
+static int tc__holds(int a,int b){
+if(tc__is_float(a)&&!tc__is_float(b))return 0;
+if(a==TC_BF16&&b==TC_F16)return 0;
+if(tc__int_least(a)<0&&(b==TC_BOOL||b==TC_U8))return 0;
+return tc__dtypes[a].precision<=tc__dtypes[b].precision;
 }
 static int tc__promote_scalar(int a,double s){
 int whole=s==(double)(int64_t)(s>-9e18&&s<9e18?s:0.5);
@@ -21142,12 +21148,6 @@ if(n->in[1]==n->in[2])return tc__operand(g,n,1);
 if(!tc__splat_value(g,tc__operand(g,n,0),&v))return NULL;
 return tc__operand(g,n,v.i?1:2);
 }
-static int tc__holds(int a,int b){
-if(tc__is_float(a)&&!tc__is_float(b))return 0;
-if(a==TC_BF16&&b==TC_F16)return 0;
-if(tc__int_least(a)<0&&(b==TC_BOOL||b==TC_U8))return 0;
-return tc__dtypes[a].precision<=tc__dtypes[b].precision;
-}
 static tc__node*tc__rule_cast(tc__graph*g,const tc__node*n){
 if(n->op!=TC_OP_CAST||tc__operand(g,n,0)->op!=TC_OP_CAST)return NULL;
 tc__node*middle=tc__operand(g,n,0),*x=tc__operand(g,middle,0);
@@ -22524,6 +22524,19 @@ made=tc__node_cons(&w->k->body,&n);
 if(!made)w->failed=1;
 return made?made->id:0;
 }
+static int tc__is_in_dtype(const tc__node*n){
+int zero=n->op==TC_OP_LOAD&&!n->attr[TC__LOAD_FILL];
+return!tc__is_half(n->dtype)||n->op==TC_OP_CAST||zero;
+}
+static uint32_t tc__weave_cast(tc__weave*w,uint32_t v,int dtype){
+int64_t to=dtype;
+if(tc__weave_stops(w))return 0;
+const tc__node*n=tc__body_node(w,v);
+while(n->dtype!=dtype&&n->op==TC_OP_CAST&&tc__holds(dtype,n->dtype))
+n=tc__body_node(w,n->in[0]);
+if(n->dtype==dtype&&tc__is_in_dtype(n))return n->id;
+return tc__weave_node(w,TC_OP_CAST,dtype,&v,1,&to,1);
+}
 static uint32_t tc__weave_const(tc__weave*w,int dtype,int64_t bits){
 return tc__weave_node(w,TC_OP_CONST,dtype,NULL,0,&bits,1);
 }
@@ -22613,6 +22626,7 @@ uint32_t in[3],made;
 for(uint32_t i=0;i<n->n_in;i++)
 in[i]=tc__lower_at(w,tc__operand(w->g,n,i),index);
 if(tc__lower_positions(w,n,in,&made))return made;
+if(n->op==TC_OP_CAST)return tc__weave_cast(w,in[0],n->dtype);
 return tc__weave_node(w,(tc__op)n->op,n->dtype,in,n->n_in,n->attr,n->n_attr);
 }
 static void tc__unflatten(tc__ixpool*p,tc__ix flat,int rank,const tc__ix*dims,
@@ -22679,6 +22693,11 @@ uint32_t v=tc__lower_at(w,a,at);
 tc__guard_set(w,&outer);
 return v;
 }
+static int tc__weave_gives_zero(const tc__weave*w,uint32_t v){
+const tc__node*n=tc__body_node(w,v);
+while(n->op==TC_OP_CAST)n=tc__body_node(w,n->in[0]);
+return n->op==TC_OP_LOAD&&!n->attr[TC__LOAD_FILL];
+}
 static uint32_t tc__weave_select(tc__weave*w,const tc__bounds*own,uint32_t value,
 uint32_t other){
 uint32_t in[3];
@@ -22705,6 +22724,7 @@ at[dim]=e;
 all=tc__guard_and(w,&own);
 uint32_t v=tc__lower_under(w,a,at,&all);
 if(!own.count||tc__weave_stops(w))return v;
+if(!n->attr[TC__PAD_FILL]&&tc__weave_gives_zero(w,v))return v;
 const tc__node*load=tc__body_node(w,v);
 if(load->op==TC_OP_LOAD&&load->n_attr<=TC__COUNT(attr)&&
 (n->attr[TC__PAD_FILL]==load->attr[TC__LOAD_FILL]||
@@ -22767,10 +22787,7 @@ uint32_t v=tc__lower_at(w,b,at);
 int64_t attr[2];
 if(!tc__weave_stops(w))v=tc__guard_index(w,v);
 if(tc__weave_stops(w))return tc__ix_const(0);
-if(b->dtype!=TC_I64){
-int64_t to=TC_I64;
-v=tc__weave_node(w,TC_OP_CAST,TC_I64,&v,1,&to,1);
-}
+v=tc__weave_cast(w,v,TC_I64);
 attr[TC__CHECK_LIMIT]=limit,attr[TC__CHECK_SITE]=b->id;
 v=tc__weave_node(w,TC_OP_CHECK,TC_I64,&v,1,attr,2);
 return tc__ix_val(w->ix,v,limit);
@@ -22830,9 +22847,7 @@ word=n->op==TC_OP_IOTA?index[n->attr[TC__IOTA_DIM]]
 uint32_t v=tc__weave_node(w,TC_OP_INDEX,TC_I64,NULL,0,&word,1);
 if(n->op==TC_OP_RANDOM)
 return tc__weave_node(w,TC_OP_RANDOM,n->dtype,&v,1,n->attr,2);
-word=n->dtype;
-return n->dtype==TC_I64?v
-:tc__weave_node(w,TC_OP_CAST,n->dtype,&v,1,&word,1);
+return tc__weave_cast(w,v,n->dtype);
 }
 static void tc__own_index(const tc__weave*w,int rank,const tc__ix*dims,uint32_t skip,
 tc__ix*index){
@@ -26070,7 +26085,11 @@ TC__UNUSED static int tc__pred_of(const tc__group*g,const tc__node*n,int64_t wid
 return tc__pred_along(g,n,g->shape.vector,width);
 }
 // ---- gen/kernel/pitch.c
-enum{TC__PITCH_BYTES=64,TC__PITCH_LEAST=64};
+enum{
+TC__PITCH_BYTES=64,
+TC__PITCH_LEAST=64,
+TC__PITCH_WALKED=4096
+};
 static int64_t tc__pitch_of(const tc__node*n,int64_t*columns){
 int64_t bytes=tc__dtypes[n->dtype].bytes,each=TC__PITCH_BYTES/bytes;
 tc__ix last=n->rank>1?n->dims[n->rank-1]:0;
@@ -26122,9 +26141,20 @@ return 1;
 }
 return 0;
 }
+static int tc__walks(const tc__group*k,uint32_t node,int64_t columns){
+if(k->shape.kind!=TC__REDUCTION||k->shape.vector!=TC__COL)return 0;
+if(columns<TC__PITCH_WALKED||columns%2==0)return 0;
+if(!tc__ix_equals(k->shape.cols,columns))return 0;
+for(size_t i=0;i<k->body.node.count;i++){
+const tc__node*n=k->body.node.at[i];
+if(n->op==TC_OP_LOAD&&n->level==TC__AT_COL&&tc__is_access_of(k,n,node))
+return 1;
+}
+return 0;
+}
 static int tc__may_pitch(const tc__schedule*s,uint32_t node,int64_t columns,
 int64_t pitch){
-int device=0,multiplied=0;
+int device=0,wanted=0;
 for(size_t i=0;i<s->kernel.count;i++){
 const tc__group*k=s->kernel.at[i];
 if(!tc__has_buffer(k,node))continue;
@@ -26132,9 +26162,9 @@ if(!k->target.device||(device&&device!=k->target.device))return 0;
 if(k->shape.kind==TC__OPAQUE||k->target.loop)return 0;
 if(!tc__pitch_suits(k,node,columns,pitch))return 0;
 device=k->target.device;
-multiplied|=tc__multiplies(k,node);
+wanted|=tc__multiplies(k,node)||tc__walks(k,node,columns);
 }
-return multiplied;
+return wanted;
 }
 static void tc__pitch_node(tc__schedule*s,uint32_t node,int64_t columns,int64_t pitch){
 for(size_t i=0;i<s->kernel.count;i++){

@@ -2468,7 +2468,10 @@ static const char*const tc__text_cuda_custom[]={
 #pragma GCC optimize("Og")
 #endif
 // ---- gen/device/along.c
-enum{TC__DEVICE_SMS=132};
+enum{
+TC__DEVICE_SMS=132,
+TC__DEVICE_WIDEST=16
+};
 static int tc__device_is_memory(const tc__node*n){
 return n->op==TC_OP_LOAD||n->op==TC_OP_STORE;
 }
@@ -2569,8 +2572,8 @@ tc__device_is_wide(g,n,width,axis);
 }
 return wide;
 }
-static int tc__device_width(const tc__group*g,tc__axis axis){
-uint32_t least=16,most=1;
+static uint32_t tc__device_least_bytes(const tc__group*g){
+uint32_t least=TC__DEVICE_WIDEST,most=1;
 for(size_t i=0;i<g->body.node.count;i++){
 const tc__node*n=g->body.node.at[i];
 if(!tc__device_is_memory(n)||n->level!=TC__AT_COL)continue;
@@ -2579,8 +2582,11 @@ uint32_t bytes=tc__device_bytes(g,n);
 if(bytes<least)least=bytes;
 if(bytes>most)most=bytes;
 }
-if(least==1&&most>1)least=2;
-for(int width=(int)(16/least);width>1;width/=2)
+return least==1&&most>1?2:least;
+}
+static int tc__device_width(const tc__group*g,tc__axis axis){
+int width=TC__DEVICE_WIDEST/(int)tc__device_least_bytes(g);
+for(;width>1;width/=2)
 if(tc__device_takes(g,axis,width))return width;
 return 1;
 }
@@ -3678,7 +3684,7 @@ int64_t words=tc__device_held(g,q,1)*steps*q->width/4;
 q->sharing=(int)threads;
 q->threads=warp?TC__DEVICE_WARP_BLOCK:(int)threads;
 q->vectors=(int)steps;
-if(words+tc__device_phase_words(g,q)*steps<=
+if(!q->tail&&words+tc__device_phase_words(g,q)*steps<=
 (warp?TC__DEVICE_WARP_HELD:TC__DEVICE_BLOCK_HELD))
 return;
 q->vectors=tc__device_vectors(g,q,TC__DEVICE_FLIGHT);
@@ -3816,7 +3822,8 @@ q->vectors=tc__device_vectors(g,q,TC__DEVICE_FLIGHT);
 int plain=g->shape.kind!=TC__CONTRACTION;
 if(plain&&known&&!q->tail&&tc__device_cluster(g,q))return;
 if(plain&&tc__device_cut(g,q))return;
-if(known&&!q->tail)tc__device_share(g,q,tc__ix_value(g->shape.cols));
+if(known&&(!q->tail||!tc__ix_equals(g->shape.rows,1)))
+tc__device_share(g,q,tc__ix_value(g->shape.cols));
 }
 static void tc__device_plan_columns(const tc__group*g,tc__device_plan*q){
 tc__ixpool*x=g->body.ix;
@@ -3854,6 +3861,26 @@ int64_t room=TC__DEVICE_ROW_BYTES;
 if(g->target.room)room=g->target.room;
 return tc__device_columns_shared(g,1)<=room;
 }
+static int tc__device_all_wide(const tc__group*g,int width){
+for(size_t i=0;i<g->body.node.count;i++){
+const tc__node*n=g->body.node.at[i];
+if(!tc__device_is_memory(n)||n->level!=TC__AT_COL)continue;
+if(tc__device_is_row(g,n->attr[TC__ACCESS_BUFFER]))continue;
+if(!tc__device_is_wide(g,n,width,TC__COL)&&
+!tc__device_is_still(g,n,TC__COL,width))
+return 0;
+}
+return 1;
+}
+static int tc__device_ragged_width(const tc__group*g){
+int many=
+tc__ix_is_const(g->shape.rows)&&tc__ix_value(g->shape.rows)>=TC__DEVICE_FEW;
+int long_rows=
+tc__ix_is_const(g->shape.cols)&&tc__ix_value(g->shape.cols)>=TC__PITCH_WALKED;
+int width=TC__DEVICE_WIDEST/(int)tc__device_least_bytes(g);
+if(g->shape.kind!=TC__REDUCTION||!many||!long_rows)return 1;
+return tc__device_all_again(g)&&tc__device_all_wide(g,width)?width:1;
+}
 static tc__device_plan tc__device_plan_of(const tc__group*g){
 tc__device_plan q;
 memset(&q,0,sizeof q);
@@ -3864,6 +3891,7 @@ q.threads=q.sharing=TC__DEVICE_BLOCK;
 q.vectors=q.parts=q.launches=1;
 q.narrow=tc__device_is_narrow(g);
 q.width=tc__device_width(g,q.axis);
+if(q.form==TC__DEVICE_ROWS&&q.width==1)q.width=tc__device_ragged_width(g);
 while(q.form==TC__DEVICE_COLUMNS&&q.width>1&&
 tc__device_columns_shared(g,q.width)>TC__DEVICE_STATIC)
 q.width/=2;
@@ -5101,16 +5129,32 @@ v->opened=t->q.parts==1?tc__relist_if(l,column,tc__rows_whole(t),0,0)
 :tc__relist_if(l,column,tc__rows_whole(t),own,t->q.chunk);
 return column;
 }
+static int tc__rows_open_tail(tc__rower*t,tc__ix*c){
+tc__vectors*v=&t->v;
+*c=tc__ix_add(v->ix,tc__rows_whole(t),t->x);
+tc__ix behind=tc__ix_sub(v->ix,tc__ix_const(t->q.parts-1),t->z);
+return tc__relist_if(&v->l,*c,v->l.from->shape.cols,behind,tc__ix_const(1));
+}
+static void tc__rows_hold_tail(tc__rower*t,tc__vector_hold from,tc__vector_hold to,
+int64_t next){
+tc__vectors*v=&t->v;
+for(size_t id=0;id<v->l.from->body.node.count;id++){
+if(v->ahead[id]!=(uint8_t)from)continue;
+v->ahead[id]=(uint8_t)to,v->held[id]+=next;
+}
+}
 static void tc__rows_tail(tc__rower*t){
 tc__vectors*v=&t->v;
 size_t nodes=v->l.from->body.node.count;
-tc__ix c=tc__ix_add(v->ix,tc__rows_whole(t),t->x);
-memset(v->ahead,0,nodes);
+tc__ix c;
+for(size_t id=0;id<nodes;id++)
+if(v->ahead[id]!=TC__HOLD_SHARED)v->ahead[id]=TC__HOLD_NOT;
+tc__rows_hold_tail(t,TC__HOLD_SHARED,TC__HOLD_ROWS,1);
 tc__vectors_rest(v);
-tc__ix behind=tc__ix_sub(v->ix,tc__ix_const(t->q.parts-1),t->z);
-int opened=tc__relist_if(&v->l,c,v->l.from->shape.cols,behind,tc__ix_const(1));
+int opened=tc__rows_open_tail(t,&c);
 tc__vector_nodes(v,v->l.from,v->need,c,1,TC__HOLD_NOT);
 tc__relist_end_if(&v->l,opened);
+tc__rows_hold_tail(t,TC__HOLD_ROWS,TC__HOLD_SHARED,-1);
 }
 static tc__ix tc__rows_turns(const tc__rower*t){
 tc__ix vectors=t->across;
@@ -5156,6 +5200,19 @@ if(tc__rows_fills(t,v->l.from->body.node.at[id]))
 tc__rows_fill(t,v->l.from->body.node.at[id],column);
 tc__relist_end_if(&v->l,v->opened);
 }
+static void tc__rows_fill_tail(tc__rower*t){
+tc__vectors*v=&t->v;
+tc__ix column;
+int opened=tc__rows_open_tail(t,&column);
+tc__relist_axis(&v->l,TC__COL,column);
+for(uint32_t id=v->begin;id<v->end;id++){
+const tc__node*n=v->l.from->body.node.at[id];
+if(!tc__rows_fills(t,n))continue;
+tc__relist_copy(&v->l,n);
+tc__relist_store(&v->l,n,v->held[id]+1,tc__ix_const(0));
+}
+tc__relist_end_if(&v->l,opened);
+}
 static int tc__rows_any_fills(const tc__rower*t){
 for(uint32_t id=t->v.begin;id<t->v.end;id++)
 if(tc__rows_fills(t,t->v.l.from->body.node.at[id]))return 1;
@@ -5167,6 +5224,7 @@ int count=v->count;
 if(tc__rows_any_fills(t)){
 v->count=1;
 tc__rows_serial(t,tc__rows_fill_all);
+if(t->q.tail)tc__rows_fill_tail(t);
 v->count=count;
 tc__relist_put(&v->l,TC_OP_WAIT,TC_I64,NULL,0);
 }
@@ -5276,6 +5334,8 @@ v->ahead[id]=TC__HOLD_SHARED;
 v->held[id]=
 tc__relist_buffer(&v->l,TC__BUF_SHARED,tc__buffer_of(g,n)->dtype,
 tc__padded(tc__ix_value(columns),64));
+if(t->q.tail)
+tc__relist_buffer(&v->l,TC__BUF_REGISTER,tc__buffer_of(g,n)->dtype,1);
 }
 }
 }

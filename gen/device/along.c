@@ -1,7 +1,10 @@
 // How accesses of a LOOP list move along a vector of adjacent elements of an axis, whatever device has it:
 // which are one access of the whole vector, which are the same for all of it; and how wide indices are.
 
-enum { TC__DEVICE_SMS = 132 }; // multiprocessors of the card that all was chosen for
+enum {
+    TC__DEVICE_SMS = 132,  // multiprocessors of the card that all was chosen for
+    TC__DEVICE_WIDEST = 16 // bytes of the widest access
+};
 
 static int tc__device_is_memory(const tc__node *n) {
     return n->op == TC_OP_LOAD || n->op == TC_OP_STORE;
@@ -130,10 +133,9 @@ static int tc__device_takes(const tc__group *g, tc__axis axis, int width) {
     return wide;
 }
 
-// Elements of a 16-byte access of the narrowest dtype; bytes count as halves where there is
-// something wider. Fewer where the extent does not divide into them.
-static int tc__device_width(const tc__group *g, tc__axis axis) {
-    uint32_t least = 16, most = 1;
+// Bytes of the narrowest dtype of columns; single ones count as halves where there is something wider.
+static uint32_t tc__device_least_bytes(const tc__group *g) {
+    uint32_t least = TC__DEVICE_WIDEST, most = 1;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         if (!tc__device_is_memory(n) || n->level != TC__AT_COL) continue;
@@ -142,8 +144,13 @@ static int tc__device_width(const tc__group *g, tc__axis axis) {
         if (bytes < least) least = bytes;
         if (bytes > most) most = bytes;
     }
-    if (least == 1 && most > 1) least = 2;
-    for (int width = (int)(16 / least); width > 1; width /= 2)
+    return least == 1 && most > 1 ? 2 : least;
+}
+
+// Elements of a 16-byte access of the narrowest dtype. Fewer where the extent does not divide into them.
+static int tc__device_width(const tc__group *g, tc__axis axis) {
+    int width = TC__DEVICE_WIDEST / (int)tc__device_least_bytes(g);
+    for (; width > 1; width /= 2)
         if (tc__device_takes(g, axis, width)) return width;
     return 1;
 }

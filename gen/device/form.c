@@ -42,8 +42,8 @@ static void tc__device_share_by(const tc__group *g, tc__device_plan *q, int64_t 
     q->sharing = (int)threads;
     q->threads = warp ? TC__DEVICE_WARP_BLOCK : (int)threads;
     q->vectors = (int)steps;
-    if (words + tc__device_phase_words(g, q) * steps <=
-        (warp ? TC__DEVICE_WARP_HELD : TC__DEVICE_BLOCK_HELD))
+    if (!q->tail && words + tc__device_phase_words(g, q) * steps <=
+                        (warp ? TC__DEVICE_WARP_HELD : TC__DEVICE_BLOCK_HELD))
         return;
     q->vectors = tc__device_vectors(g, q, TC__DEVICE_FLIGHT);
     q->hold = TC__DEVICE_SHARED;
@@ -207,7 +207,8 @@ static void tc__device_plan_rows(const tc__group *g, tc__device_plan *q) {
     int plain = g->shape.kind != TC__CONTRACTION;
     if (plain && known && !q->tail && tc__device_cluster(g, q)) return;
     if (plain && tc__device_cut(g, q)) return;
-    if (known && !q->tail) tc__device_share(g, q, tc__ix_value(g->shape.cols));
+    if (known && (!q->tail || !tc__ix_equals(g->shape.rows, 1)))
+        tc__device_share(g, q, tc__ix_value(g->shape.cols));
 }
 
 // ---- columns ----
@@ -257,6 +258,31 @@ static int tc__device_fits_columns(const tc__group *g, const tc__device_plan *q)
     return tc__device_columns_shared(g, 1) <= room;
 }
 
+// Whether a vector of columns is one access of all that it reads and writes, or the same for all.
+static int tc__device_all_wide(const tc__group *g, int width) {
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (!tc__device_is_memory(n) || n->level != TC__AT_COL) continue;
+        if (tc__device_is_row(g, n->attr[TC__ACCESS_BUFFER])) continue;
+        if (!tc__device_is_wide(g, n, width, TC__COL) &&
+            !tc__device_is_still(g, n, TC__COL, width))
+            return 0;
+    }
+    return 1;
+}
+
+// V of many long rows whose columns no vector divides, but which all begin at multiples of it, as those that lie apart do:
+// their last columns are a tail. Shorter ones are in registers, and few ones are cut. 1 = there is none.
+static int tc__device_ragged_width(const tc__group *g) {
+    int many =
+        tc__ix_is_const(g->shape.rows) && tc__ix_value(g->shape.rows) >= TC__DEVICE_FEW;
+    int long_rows =
+        tc__ix_is_const(g->shape.cols) && tc__ix_value(g->shape.cols) >= TC__PITCH_WALKED;
+    int width = TC__DEVICE_WIDEST / (int)tc__device_least_bytes(g);
+    if (g->shape.kind != TC__REDUCTION || !many || !long_rows) return 1;
+    return tc__device_all_again(g) && tc__device_all_wide(g, width) ? width : 1;
+}
+
 static tc__device_plan tc__device_plan_of(const tc__group *g) {
     tc__device_plan q;
     memset(&q, 0, sizeof q);
@@ -267,6 +293,7 @@ static tc__device_plan tc__device_plan_of(const tc__group *g) {
     q.vectors = q.parts = q.launches = 1;
     q.narrow = tc__device_is_narrow(g);
     q.width = tc__device_width(g, q.axis);
+    if (q.form == TC__DEVICE_ROWS && q.width == 1) q.width = tc__device_ragged_width(g);
     while (q.form == TC__DEVICE_COLUMNS && q.width > 1 &&
            tc__device_columns_shared(g, q.width) > TC__DEVICE_STATIC)
         q.width /= 2;

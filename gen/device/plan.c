@@ -73,7 +73,7 @@ typedef struct tc__device_plan {
     int vectors;        // U; ROWS in registers: accesses of a thread that make its row
     int narrow;         // indices are int
     int lanes_early;    // loads of single elements are issued early, too
-    int tail;           // one row, and its columns are not a multiple of V
+    int tail;           // columns are not a multiple of V
     int sharing;        // ROWS: threads that share a row; COLUMNS: threads side by side
     tc__device_hold hold;
     int parts;    // of a row, or of the columns of a block

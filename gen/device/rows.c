@@ -12,6 +12,9 @@
 // values are no thread's alone. What fits into neither is read, or computed, in every phase: by a serial loop, U vectors
 // a turn.
 //
+// What vectors leave of a row is a tail, which its first threads do element by element behind each phase: of a single
+// row, or of long ones that all begin at multiples of a vector.
+//
 // Few long rows are cut into parts, z, and each phase is a launch, which begins with what the parts of earlier ones have
 // summed; the last block of a row goes on where nothing but sums is left. Rows are kept in the workspace between launches
 // where computing them again costs more than memory does, or cannot be done. Rows that no block has room for are in
@@ -70,17 +73,38 @@ static tc__ix tc__rows_open(tc__vectors *v) {
     return column;
 }
 
-// What is left of a single row behind its whole vectors, fewer elements than threads, by the last part.
+// The columns of a row behind its whole vectors, fewer than threads, of the last part. Opens what those threads do.
+static int tc__rows_open_tail(tc__rower *t, tc__ix *c) {
+    tc__vectors *v = &t->v;
+    *c = tc__ix_add(v->ix, tc__rows_whole(t), t->x);
+    tc__ix behind = tc__ix_sub(v->ix, tc__ix_const(t->q.parts - 1), t->z);
+    return tc__relist_if(&v->l, *c, v->l.from->shape.cols, behind, tc__ix_const(1));
+}
+
+// A load that is held for whole vectors in shared memory is for the tail in a register, the next buffer: nobody's but
+// the thread's, so that no barrier is needed.
+static void tc__rows_hold_tail(tc__rower *t, tc__vector_hold from, tc__vector_hold to,
+                               int64_t next) {
+    tc__vectors *v = &t->v;
+    for (size_t id = 0; id < v->l.from->body.node.count; id++) {
+        if (v->ahead[id] != (uint8_t)from) continue;
+        v->ahead[id] = (uint8_t)to, v->held[id] += next;
+    }
+}
+
+// What is done there, element by element.
 static void tc__rows_tail(tc__rower *t) {
     tc__vectors *v = &t->v;
     size_t nodes = v->l.from->body.node.count;
-    tc__ix c = tc__ix_add(v->ix, tc__rows_whole(t), t->x);
-    memset(v->ahead, 0, nodes);
+    tc__ix c;
+    for (size_t id = 0; id < nodes; id++)
+        if (v->ahead[id] != TC__HOLD_SHARED) v->ahead[id] = TC__HOLD_NOT;
+    tc__rows_hold_tail(t, TC__HOLD_SHARED, TC__HOLD_ROWS, 1);
     tc__vectors_rest(v);
-    tc__ix behind = tc__ix_sub(v->ix, tc__ix_const(t->q.parts - 1), t->z);
-    int opened = tc__relist_if(&v->l, c, v->l.from->shape.cols, behind, tc__ix_const(1));
+    int opened = tc__rows_open_tail(t, &c);
     tc__vector_nodes(v, v->l.from, v->need, c, 1, TC__HOLD_NOT);
     tc__relist_end_if(&v->l, opened);
+    tc__rows_hold_tail(t, TC__HOLD_ROWS, TC__HOLD_SHARED, -1);
 }
 
 // Turns of a serial loop of U vectors each.
@@ -138,6 +162,20 @@ static void tc__rows_fill_all(tc__rower *t) {
     tc__relist_end_if(&v->l, v->opened);
 }
 
+static void tc__rows_fill_tail(tc__rower *t) {
+    tc__vectors *v = &t->v;
+    tc__ix column;
+    int opened = tc__rows_open_tail(t, &column);
+    tc__relist_axis(&v->l, TC__COL, column);
+    for (uint32_t id = v->begin; id < v->end; id++) {
+        const tc__node *n = v->l.from->body.node.at[id];
+        if (!tc__rows_fills(t, n)) continue;
+        tc__relist_copy(&v->l, n);
+        tc__relist_store(&v->l, n, v->held[id] + 1, tc__ix_const(0));
+    }
+    tc__relist_end_if(&v->l, opened);
+}
+
 static int tc__rows_any_fills(const tc__rower *t) {
     for (uint32_t id = t->v.begin; id < t->v.end; id++)
         if (tc__rows_fills(t, t->v.l.from->body.node.at[id])) return 1;
@@ -153,6 +191,7 @@ static void tc__rows_whole_vectors(tc__rower *t) {
     if (tc__rows_any_fills(t)) {
         v->count = 1;
         tc__rows_serial(t, tc__rows_fill_all);
+        if (t->q.tail) tc__rows_fill_tail(t);
         v->count = count;
         tc__relist_put(&v->l, TC_OP_WAIT, TC_I64, NULL, 0);
     }
@@ -278,6 +317,8 @@ static void tc__rows_place_loads(tc__rower *t) {
             v->held[id] =
                 tc__relist_buffer(&v->l, TC__BUF_SHARED, tc__buffer_of(g, n)->dtype,
                                   tc__padded(tc__ix_value(columns), 64));
+            if (t->q.tail)
+                tc__relist_buffer(&v->l, TC__BUF_REGISTER, tc__buffer_of(g, n)->dtype, 1);
         }
     }
 }

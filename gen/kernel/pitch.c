@@ -6,8 +6,15 @@
 // Input: kernels of LOOP lists. Output: indices of their loads and stores, f = row * columns + column, become
 // row * pitch + column, and buffers have so many elements more. Without it the training step of GPT-2 124M (bf16, one H200)
 // took 84 ms with its vocabulary of 50,257 and 66 ms with one of 50,304.
+//
+// Long rows of an odd number of columns that reductions read are so, too, whether or not a product does: softmax of logits
+// takes vectors and a tail then (device/form.c), no single elements.
 
-enum { TC__PITCH_BYTES = 64, TC__PITCH_LEAST = 64 }; // columns that rows have at least
+enum {
+    TC__PITCH_BYTES = 64,
+    TC__PITCH_LEAST = 64,   // columns that rows have at least,
+    TC__PITCH_WALKED = 4096 //   and where nothing but reductions of rows gains by it
+};
 
 // Of node n in memory: columns of a row, and elements between rows; 0 = they stay as they are.
 static int64_t tc__pitch_of(const tc__node *n, int64_t *columns) {
@@ -70,11 +77,24 @@ static int tc__multiplies(const tc__group *k, uint32_t node) {
     return 0;
 }
 
+// Whether kernel k sums along rows that it reads there, so long and of an odd number of columns: device/form.c.
+static int tc__walks(const tc__group *k, uint32_t node, int64_t columns) {
+    if (k->shape.kind != TC__REDUCTION || k->shape.vector != TC__COL) return 0;
+    if (columns < TC__PITCH_WALKED || columns % 2 == 0) return 0;
+    if (!tc__ix_equals(k->shape.cols, columns)) return 0;
+    for (size_t i = 0; i < k->body.node.count; i++) {
+        const tc__node *n = k->body.node.at[i];
+        if (n->op == TC_OP_LOAD && n->level == TC__AT_COL && tc__is_access_of(k, n, node))
+            return 1;
+    }
+    return 0;
+}
+
 // Whether all kernels that have the node's memory are lists of one device, no loop is around them, some product reads
-// it, and rows apart suit all.
+// it, or long rows of it are summed, and rows apart suit all.
 static int tc__may_pitch(const tc__schedule *s, uint32_t node, int64_t columns,
                          int64_t pitch) {
-    int device = 0, multiplied = 0;
+    int device = 0, wanted = 0;
     for (size_t i = 0; i < s->kernel.count; i++) {
         const tc__group *k = s->kernel.at[i];
         if (!tc__has_buffer(k, node)) continue;
@@ -82,9 +102,9 @@ static int tc__may_pitch(const tc__schedule *s, uint32_t node, int64_t columns,
         if (k->shape.kind == TC__OPAQUE || k->target.loop) return 0;
         if (!tc__pitch_suits(k, node, columns, pitch)) return 0;
         device = k->target.device;
-        multiplied |= tc__multiplies(k, node);
+        wanted |= tc__multiplies(k, node) || tc__walks(k, node, columns);
     }
-    return multiplied;
+    return wanted;
 }
 
 static void tc__pitch_node(tc__schedule *s, uint32_t node, int64_t columns, int64_t pitch) {

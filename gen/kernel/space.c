@@ -196,6 +196,25 @@ static uint32_t tc__weave_node(tc__weave *w, tc__op op, int dtype, const uint32_
     return made ? made->id : 0;
 }
 
+// Whether the register of a node has what memory of its dtype would hold. A half that is computed is f32 there.
+static int tc__is_in_dtype(const tc__node *n) {
+    int zero = n->op == TC_OP_LOAD && !n->attr[TC__LOAD_FILL];
+    return !tc__is_half(n->dtype) || n->op == TC_OP_CAST || zero;
+}
+
+// Node v as dtype. What comes of it through casts that lose nothing is itself: of a product in halves the half is
+// stored, so who was given what it was widened to, and rounds that again, has it as it lies in memory. The passes do
+// not see this: they do not know what is stored.
+static uint32_t tc__weave_cast(tc__weave *w, uint32_t v, int dtype) {
+    int64_t to = dtype;
+    if (tc__weave_stops(w)) return 0;
+    const tc__node *n = tc__body_node(w, v);
+    while (n->dtype != dtype && n->op == TC_OP_CAST && tc__holds(dtype, n->dtype))
+        n = tc__body_node(w, n->in[0]);
+    if (n->dtype == dtype && tc__is_in_dtype(n)) return n->id;
+    return tc__weave_node(w, TC_OP_CAST, dtype, &v, 1, &to, 1);
+}
+
 static uint32_t tc__weave_const(tc__weave *w, int dtype, int64_t bits) {
     return tc__weave_node(w, TC_OP_CONST, dtype, NULL, 0, &bits, 1);
 }
@@ -305,6 +324,7 @@ static uint32_t tc__lower_alu(tc__weave *w, const tc__node *n, const tc__ix *ind
     for (uint32_t i = 0; i < n->n_in; i++)
         in[i] = tc__lower_at(w, tc__operand(w->g, n, i), index);
     if (tc__lower_positions(w, n, in, &made)) return made;
+    if (n->op == TC_OP_CAST) return tc__weave_cast(w, in[0], n->dtype);
     return tc__weave_node(w, (tc__op)n->op, n->dtype, in, n->n_in, n->attr, n->n_attr);
 }
 
@@ -383,6 +403,13 @@ static uint32_t tc__lower_under(tc__weave *w, const tc__node *a, const tc__ix *a
     return v;
 }
 
+// Whether v is a load, or casts of one, that gives 0 where the pairs around it fail.
+static int tc__weave_gives_zero(const tc__weave *w, uint32_t v) {
+    const tc__node *n = tc__body_node(w, v);
+    while (n->op == TC_OP_CAST) n = tc__body_node(w, n->in[0]);
+    return n->op == TC_OP_LOAD && !n->attr[TC__LOAD_FILL];
+}
+
 // `value`, lowered under `own`, where its pairs hold, else `other`.
 static uint32_t tc__weave_select(tc__weave *w, const tc__bounds *own, uint32_t value,
                                  uint32_t other) {
@@ -411,6 +438,7 @@ static uint32_t tc__lower_pad(tc__weave *w, const tc__node *n, const tc__ix *ind
     all = tc__guard_and(w, &own);
     uint32_t v = tc__lower_under(w, a, at, &all);
     if (!own.count || tc__weave_stops(w)) return v;
+    if (!n->attr[TC__PAD_FILL] && tc__weave_gives_zero(w, v)) return v;
     const tc__node *load = tc__body_node(w, v);
     // A load with these predicates and no others can give the fill itself; where those around it
     // fail, nobody asks what it gives.
@@ -483,10 +511,7 @@ static tc__ix tc__lower_index(tc__weave *w, const tc__node *b, const tc__ix *at,
     int64_t attr[2];
     if (!tc__weave_stops(w)) v = tc__guard_index(w, v);
     if (tc__weave_stops(w)) return tc__ix_const(0);
-    if (b->dtype != TC_I64) {
-        int64_t to = TC_I64;
-        v = tc__weave_node(w, TC_OP_CAST, TC_I64, &v, 1, &to, 1);
-    }
+    v = tc__weave_cast(w, v, TC_I64);
     attr[TC__CHECK_LIMIT] = limit, attr[TC__CHECK_SITE] = b->id;
     v = tc__weave_node(w, TC_OP_CHECK, TC_I64, &v, 1, attr, 2);
     return tc__ix_val(w->ix, v, limit);
@@ -540,7 +565,7 @@ static uint32_t tc__lower_move(tc__weave *w, const tc__node *n, const tc__ix *in
 }
 
 static uint32_t tc__lower_source(tc__weave *w, const tc__node *n, const tc__ix *index) {
-    int64_t word; // of the index, of the cast
+    int64_t word; // of the index
     if (n->op == TC_OP_INPUT) return tc__lower_input(w, n, index);
     if (n->op == TC_OP_CONST) return tc__weave_const(w, n->dtype, n->attr[TC__CONST_BITS]);
     if (n->op == TC_OP_ARG)
@@ -550,9 +575,7 @@ static uint32_t tc__lower_source(tc__weave *w, const tc__node *n, const tc__ix *
     uint32_t v = tc__weave_node(w, TC_OP_INDEX, TC_I64, NULL, 0, &word, 1);
     if (n->op == TC_OP_RANDOM)
         return tc__weave_node(w, TC_OP_RANDOM, n->dtype, &v, 1, n->attr, 2);
-    word = n->dtype;
-    return n->dtype == TC_I64 ? v
-                              : tc__weave_node(w, TC_OP_CAST, n->dtype, &v, 1, &word, 1);
+    return tc__weave_cast(w, v, n->dtype);
 }
 
 // The index tuple, for these sizes, of the element at the current point of the space; `skip` are the

@@ -144,14 +144,6 @@ static tc__node *tc__rule_where(tc__graph *g, const tc__node *n) {
     return tc__operand(g, n, v.i ? 1 : 2);
 }
 
-// Every value of dtype a is a value of dtype b.
-static int tc__holds(int a, int b) {
-    if (tc__is_float(a) && !tc__is_float(b)) return 0;
-    if (a == TC_BF16 && b == TC_F16) return 0; // exponents
-    if (tc__int_least(a) < 0 && (b == TC_BOOL || b == TC_U8)) return 0;
-    return tc__dtypes[a].precision <= tc__dtypes[b].precision;
-}
-
 // cast(cast(x)) -> cast(x), where the inner cast loses nothing. Through a float, an integer
 // would saturate on its way to a narrower one where it would wrap. A cast of a half to itself rounds.
 static tc__node *tc__rule_cast(tc__graph *g, const tc__node *n) {

@@ -102,6 +102,14 @@ static int64_t tc__int_least(int t) {
     return t == TC_BOOL || t == TC_U8 ? 0 : -tc__int_most(t) - 1;
 }
 
+// Every value of dtype a is a value of dtype b.
+static int tc__holds(int a, int b) {
+    if (tc__is_float(a) && !tc__is_float(b)) return 0;
+    if (a == TC_BF16 && b == TC_F16) return 0; // exponents
+    if (tc__int_least(a) < 0 && (b == TC_BOOL || b == TC_U8)) return 0;
+    return tc__dtypes[a].precision <= tc__dtypes[b].precision;
+}
+
 // A scalar operand only raises the category: i32 + 1.5 is f32, f64 * 2 stays f64.
 static int tc__promote_scalar(int a, double s) {
     int whole = s == (double)(int64_t)(s > -9e18 && s < 9e18 ? s : 0.5);

@@ -9,6 +9,7 @@
 #include "help.h"
 #include "tools/cuda_device.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,4 +138,90 @@ TEST(rows_apart) {
         tc_close(tc);
         check_device_closed();
     }
+}
+
+// ---- long rows of an odd number of columns, which reductions read in vectors and a tail
+
+enum { TOKENS = 264, WIDTH = 8, WORDS = 4101, APART = 4128 };
+
+static double hidden(int t, int k) { return given(1, t * WIDTH + k); }
+static double word(int v, int k) { return 2 * given(2, v * WIDTH + k); }
+static int target_of(int t) {
+    return (t * 997 + 4) % WORDS;
+} // the tail, too: t = 148 and others
+
+// The logits of a token, as halves; what their loss is, and by them.
+static double loss_of(int t, double *by) {
+    double most = -1e30, sum = 0;
+    for (int v = 0; v < WORDS; v++) {
+        by[v] = 0;
+        for (int k = 0; k < WIDTH; k++) by[v] += hidden(t, k) * word(v, k);
+        by[v] = rounded(by[v], TC_BF16);
+        if (by[v] > most) most = by[v];
+    }
+    double wanted = by[target_of(t)];
+    for (int v = 0; v < WORDS; v++) sum += exp(by[v] - most);
+    for (int v = 0; v < WORDS; v++) {
+        by[v] = (exp(by[v] - most) / sum - (v == target_of(t))) / TOKENS;
+        by[v] = rounded(by[v], TC_BF16);
+    }
+    return (most + log(sum) - wanted) / TOKENS;
+}
+
+typedef struct words {
+    float x[TOKENS * WIDTH], w[WORDS * WIDTH];
+    int64_t target[TOKENS];
+    double by[WORDS], loss[1], dx[TOKENS * WIDTH], dw[WORDS * WIDTH];
+} words;
+
+static void expect_words(words *e) {
+    for (int i = 0; i < TOKENS * WIDTH; i++) e->x[i] = (float)hidden(i / WIDTH, i % WIDTH);
+    for (int i = 0; i < WORDS * WIDTH; i++) e->w[i] = (float)word(i / WIDTH, i % WIDTH);
+    for (int t = 0; t < TOKENS; t++) {
+        e->target[t] = target_of(t);
+        e->loss[0] += loss_of(t, e->by);
+        for (int v = 0; v < WORDS; v++)
+            for (int k = 0; k < WIDTH; k++) {
+                e->dx[t * WIDTH + k] += e->by[v] * word(v, k);
+                e->dw[v * WIDTH + k] += e->by[v] * hidden(t, k);
+            }
+    }
+}
+
+static void check_words(tc_ctx *tc, words *e) {
+    char size[64];
+    tc_tensor in[2], d[2], target;
+    in[0] = tc_to(tc_from_data(tc, e->x, TC_DIMS(TOKENS, WIDTH), TC_F32), DEVICE_NAME);
+    in[1] = tc_to(tc_from_data(tc, e->w, TC_DIMS(WORDS, WIDTH), TC_F32), DEVICE_NAME);
+    target = tc_to(tc_from_data(tc, e->target, TC_DIMS(TOKENS), TC_I64), DEVICE_NAME);
+    for (int i = 0; i < 2; i++) tc_requires_grad(in[i], 1);
+    BEGIN("words");
+    tc_autocast_begin(tc, TC_BF16);
+    tc_tensor loss = tc_cross_entropy(tc_linear(in[0], in[1], tc_null()), target);
+    tc_autocast_end(tc);
+    CHECK_EQ(tc_grad(loss, in, 2, d), TC_OK);
+    loss = tc_keep(loss), d[0] = tc_keep(d[0]), d[1] = tc_keep(d[1]);
+    END();
+    if (tc_error(tc)) return;
+    compare(loss, e->loss, 1, 1e-4, "loss");
+    compare(d[0], e->dx, TOKENS * WIDTH, 1e-2, "dx");
+    compare(d[1], e->dw, WORDS * WIDTH, 1e-2, "dw");
+    snprintf(size, sizeof size, "bf16[%d]", TOKENS * APART);
+    CHECK(strstr(tc_explain(tc), size) || FAIL("no %s\n%s", size, tc_explain(tc)));
+    snprintf(size, sizeof size, "bf16[%d]", TOKENS * WORDS);
+    CHECK(!strstr(tc_explain(tc), size) || FAIL("%s", tc_explain(tc)));
+}
+
+TEST(words_apart) {
+    words *e = (words *)calloc(1, sizeof *e);
+    tc_config config = tc_config_default();
+    config.no_disk_cache = 1;
+    tc_ctx *tc = tc_open(&config);
+    REQUIRE(e && open_device(tc));
+    expect_words(e);
+    check_words(tc, e);
+    CHECK_STR(tc_error_text(tc), "");
+    tc_close(tc);
+    check_device_closed();
+    free(e);
 }

@@ -26,7 +26,8 @@ enum {
     CUT_2 = 256,  // in so many that they meet in two rounds
     OFFSET = 512, // a scaled operand has its 0 at 8
     WIDE = 1024,  // of halves, in f32
-    MATRIX = 2048 // by matrix units that read shared memory
+    BACK = 2048,  // operands are halves that were widened and rounded again
+    MATRIX = 4096 // by matrix units that read shared memory
 };
 enum {
     TILES = TC__PRODUCT_TILES,
@@ -60,6 +61,20 @@ static void put_shape(tc__text *t, const product *q, int dtype, int one, const c
             turned ? cols : rows, turned ? rows : cols);
 }
 
+// Node `node` in f32 and back, with a reshape between: no pass takes these casts for one. Gives its number.
+static int put_detour(tc__text *t, const product *q, int node, int batch, const char *rows,
+                      const char *cols) {
+    const char *half = tc__dtypes[q->dtype].name;
+    tc__put(t, "%%%d = cast %%%d f32[%d,%s,%s]\n", node + 1, node, batch, rows, cols);
+    tc__put(t, "%%%d = reshape %%%d f32[%d,1,%s,%s]\n", node + 2, node + 1, batch, rows,
+            cols);
+    tc__put(t, "%%%d = cast %%%d %s[%d,1,%s,%s]\n", node + 3, node + 2, half, batch, rows,
+            cols);
+    tc__put(t, "%%%d = reshape %%%d %s[%d,%s,%s]\n", node + 4, node + 3, half, batch, rows,
+            cols);
+    return node + 4;
+}
+
 // An operand from `input` on: cast, turned and repeated. Gives its number.
 static int put_operand(tc__text *t, const product *q, int node, int input, int turned,
                        int one, const char *rows, const char *cols) {
@@ -71,6 +86,9 @@ static int put_operand(tc__text *t, const product *q, int node, int input, int t
         put_shape(t, q, q->dtype, one, rows, cols, turned);
         node++;
     }
+    if (q->flags & BACK)
+        node = put_detour(t, q, node, one ? 1 : q->batch, turned ? cols : rows,
+                          turned ? rows : cols);
     if (turned) {
         tc__put(t, "%%%d = permute %%%d order=0,2,1", node + 1, node);
         put_shape(t, q, q->dtype, one, rows, cols, 0);
@@ -204,6 +222,14 @@ static void make(tc_ctx *c, made *k, const product *q) {
     CHECK_EQ(plan.form, q->form);
     CHECK_EQ(plan.slices > 1, (q->flags & (CUT | CUT_2)) != 0);
     CHECK_EQ(plan.slices > TC__SLICE_GROUP, (q->flags & CUT_2) != 0);
+    if (q->flags & BACK) {
+        CHECK_EQ(k->group->body.node.at[tc__left_of(k->group)]->op, TC_OP_LOAD);
+        CHECK_EQ(k->group->body.node.at[tc__right_of(k->group)]->op, TC_OP_LOAD);
+    }
+    if (q->flags & BACK && q->form == TILES && q->k % 8 == 0) {
+        CHECK_EQ(plan.left.bring, TC__BRING_ASYNC);
+        CHECK_EQ(plan.right.bring, TC__BRING_ASYNC);
+    }
     tc__free(c, output, k->to.node.count + 1);
     tc__text_free(&t);
 }
@@ -555,6 +581,16 @@ PRODUCTS(small_tiles_of_matrix_units,
          {TC_BF16, TC_BF16, 1, 72, 88, 5000, MATRIX | CUT | GELU | SUM, TILES, 0},
          {TC_BF16, TC_BF16, 2, 65, 40, 33, MATRIX | WIDE | TURNED_RIGHT | GELU, TILES, 1},
          {TC_BF16, TC_I8, 1, 64, 136, 128, MATRIX, TILES, 0, TC_F32, 0})
+
+// As gradients come: they are copies all the same.
+PRODUCTS(halves_there_and_back, {TC_BF16, TC_BF16, 1, 64, 64, 96, BACK, TILES, 0},
+         {TC_F16, TC_F16, 1, 72, 88, 72, BACK | TURNED_LEFT, TILES, 0},
+         {TC_BF16, TC_BF16, 3, 40, 80, 64, BACK | BOTH | GELU, TILES, 0},
+         {TC_F16, TC_F16, 2, 51, 71, 37, BACK | TURNED_RIGHT, TILES, 0},
+         {TC_BF16, TC_BF16, 4, 40, 40, 64, BACK | ONE_RIGHT, TILES, 0},
+         {TC_BF16, TC_BF16, 1, 64, 64, 4096, BACK | CUT, TILES, 0},
+         {TC_BF16, TC_BF16, 1, 4, 72, 136, BACK | TURNED_RIGHT, FEW, 0},
+         {TC_BF16, TC_BF16, 1, 72, 88, 72, BACK | BOTH | MATRIX, TILES, 0})
 
 // What a composite op makes of a product of halves, before it rounds.
 PRODUCTS(halves_that_stay_f32,

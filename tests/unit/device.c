@@ -19,8 +19,8 @@ typedef struct kit {
     tc__group *list;
 } kit;
 
-// The one kernel of a graph, for devices; knob `vectors` as kernel/group.c has it.
-static void kit_open_with(kit *t, const char *text, uint8_t vectors) {
+// The kernels of a graph, for devices.
+static void kit_read(kit *t, const char *text) {
     tc_config config = tc_config_default();
     memset(t, 0, sizeof *t);
     config.backend = "aot_eager", config.threads = 1;
@@ -34,6 +34,11 @@ static void kit_open_with(kit *t, const char *text, uint8_t vectors) {
     REQUIRE(tc__schedule_run(&t->s, t->c, &t->g, output, NULL, TC__FUSE_LOADS));
     REQUIRE(tc__schedule_join(&t->s, &tc__dialect_cuda));
     free(output);
+}
+
+// The one kernel of a graph and its list; knob `vectors` as kernel/group.c has it.
+static void kit_open_with(kit *t, const char *text, uint8_t vectors) {
+    kit_read(t, text);
     REQUIRE(t->s.kernel.count == 1);
     t->s.kernel.at[0]->shape.tuning.knob[TC__KNOB_VECTORS] = vectors;
     t->list = tc__lower_device(t->c, t->s.kernel.at[0]);
@@ -405,6 +410,68 @@ TEST(two_loops_over_columns) {
                  "%2 = expand %1  f32[40,500]\n%3 = sub %0 %2  f32[40,500]\nreturn %3\n");
     summed = 40;
     check_list(&t, 40, 500, expected_column_less);
+}
+
+// Rows of an odd number of columns that begin at multiples of a vector: whole vectors from shared memory, and a tail.
+static double expected_ragged(int64_t r, int64_t c, int64_t cols, const memory *m) {
+    double factor = (double)element(r, 1), most = -1e30, sum = 0;
+    (void)c, (void)cols, (void)m;
+    for (int64_t i = 0; i < summed; i++)
+        if ((double)element(i, 0) * factor > most) most = (double)element(i, 0) * factor;
+    for (int64_t i = 0; i < summed; i++) sum += most - (double)element(i, 0) * factor;
+    return sum;
+}
+
+static void check_ragged(int rows, int cols, int width, tc__device_hold hold) {
+    char text[600];
+    kit t;
+    snprintf(text, sizeof text,
+             "%%0 = input x0  f32[1,%d]\n%%1 = expand %%0  f32[%d,%d]\n"
+             "%%2 = input x1  f32[%d,1]\n%%3 = expand %%2  f32[%d,%d]\n"
+             "%%4 = mul %%1 %%3  f32[%d,%d]\n%%5 = amax %%4 dims=2  f32[%d,1]\n"
+             "%%6 = expand %%5  f32[%d,%d]\n%%7 = sub %%6 %%4  f32[%d,%d]\n"
+             "%%8 = sum %%7 dims=2  f32[%d,1]\nreturn %%8\n",
+             cols, rows, cols, rows, rows, cols, rows, cols, rows, rows, cols, rows, cols,
+             rows);
+    whole = 1, summed = cols;
+    kit_open(&t, text);
+    tc__device_plan q = tc__device_plan_of(t.s.kernel.at[0]);
+    CHECK_EQ(q.width, width);
+    CHECK_EQ(q.hold, hold);
+    check_list(&t, rows, 1, expected_ragged);
+    whole = 0;
+}
+
+TEST(ragged_rows_have_vectors) { check_ragged(264, 4099, 4, TC__DEVICE_SHARED); }
+
+// What the reduction behind a product has of its rows, [rows, cols] in bf16, as a device lays them apart.
+static int ragged_width(int rows, int cols) {
+    char text[500];
+    kit t;
+    snprintf(text, sizeof text,
+             "%%0 = input x0  bf16[%d,8]\n%%1 = input x1  bf16[8,%d]\n"
+             "%%2 = matmul %%0 %%1  bf16[%d,%d]\n%%3 = cast %%2  f32[%d,%d]\n"
+             "%%4 = amax %%3 dims=2  f32[%d,1]\n%%5 = expand %%4  f32[%d,%d]\n"
+             "%%6 = sub %%3 %%5  f32[%d,%d]\n%%7 = exp %%6  f32[%d,%d]\n"
+             "%%8 = sum %%7 dims=2  f32[%d,1]\nreturn %%8\n",
+             rows, cols, rows, cols, rows, cols, rows, rows, cols, rows, cols, rows, cols,
+             rows);
+    kit_read(&t, text);
+    if (!CHECK(t.s.kernel.count == 2)) return 0;
+    uint8_t *output = (uint8_t *)calloc(t.g.node.count + 1, 1);
+    t.s.kernel.at[0]->target.device = t.s.kernel.at[1]->target.device = 1;
+    tc__schedule_pitch(&t.s, output);
+    int width = tc__device_plan_of(t.s.kernel.at[1]).width;
+    free(output);
+    kit_close(&t);
+    return width;
+}
+
+TEST(rows_of_a_product_lie_apart_for_sums) {
+    CHECK_EQ(ragged_width(264, 50257), 8);
+    CHECK_EQ(ragged_width(264, 4097), 8);
+    CHECK_EQ(ragged_width(264, 4095), 1);  // in registers
+    CHECK_EQ(ragged_width(263, 50257), 1); // in parts
 }
 
 // ---- products

@@ -435,6 +435,141 @@ TEST(folding_gives_the_ops_own_bits) {
     CHECK(folded > 1000);
 }
 
+// ---- casts there and back
+
+static size_t count_of(const kit *t, tc__op op) {
+    size_t n = 0;
+    for (size_t i = 0; i < t->s.kernel.count; i++)
+        for (size_t j = 0; j < t->s.kernel.at[i]->body.node.count; j++)
+            n += t->s.kernel.at[i]->body.node.at[j]->op == op;
+    return n;
+}
+
+// Casts of the kernel that takes x from a dtype to another and back, with movement between.
+static size_t casts_of(const char *from, const char *to) {
+    char text[500];
+    kit t;
+    snprintf(text, sizeof text,
+             "%%0 = input x0 %s[8,16]\n"
+             "%%1 = cast %%0 %s[8,16]\n"
+             "%%2 = reshape %%1 %s[128]\n"
+             "%%3 = cast %%2 %s[128]\n"
+             "return %%3\n",
+             from, to, to, from);
+    kit_open(&t, text, 0, TC__FUSE);
+    size_t n = count_of(&t, TC_OP_CAST);
+    kit_close(&t);
+    return n;
+}
+
+TEST(casts_there_and_back_are_none) {
+    static const char *const exact[][2] = {
+        {"bf16", "f32"}, {"f16", "f32"},  {"bf16", "f64"}, {"f16", "f64"}, {"f32", "f64"},
+        {"u8", "i32"},   {"i8", "i64"},   {"i32", "i64"},  {"i32", "f64"}, {"u8", "f16"},
+        {"i8", "bf16"},  {"bool", "f32"}, {"bool", "u8"},  {"u8", "bf16"}};
+    static const char *const lossy[][2] = {
+        {"f32", "bf16"}, {"f32", "f16"}, {"f16", "bf16"}, {"bf16", "f16"},
+        {"f64", "f32"},  {"i64", "f64"}, {"i32", "f32"},  {"i8", "u8"},
+        {"u8", "i8"},    {"i64", "i32"}, {"f32", "i64"},  {"i32", "bool"}};
+    for (size_t i = 0; i < sizeof exact / sizeof *exact; i++)
+        CHECK(casts_of(exact[i][0], exact[i][1]) == 0 ||
+              FAIL("%s to %s", exact[i][0], exact[i][1]));
+    for (size_t i = 0; i < sizeof lossy / sizeof *lossy; i++)
+        CHECK(casts_of(lossy[i][0], lossy[i][1]) == 2 ||
+              FAIL("%s to %s", lossy[i][0], lossy[i][1]));
+}
+
+// Casts behind the stored half of a product, with `move` from %4 f32[32,48] to %5 f32[rows,cols] between.
+static size_t casts_behind_product(const char *move, int rows, int cols) {
+    char text[1000];
+    kit t;
+    snprintf(text, sizeof text,
+             "%%0 = input x0 bf16[32,64]\n"
+             "%%1 = input x1 bf16[64,48]\n"
+             "%%2 = input x2 bf16[%d,8]\n"
+             "%%3 = matmul %%0 %%1 bf16[32,48]\n"
+             "%%4 = cast %%3 f32[32,48]\n"
+             "%s"
+             "%%6 = cast %%5 bf16[%d,%d]\n"
+             "%%7 = matmul %%6 %%2 bf16[%d,8]\n"
+             "return %%7\n",
+             cols, move, rows, cols, rows);
+    kit_open(&t, text, 0, TC__FUSE_LOADS);
+    CHECK_EQ(t.s.kernel.count, 2);
+    size_t n = count_of(&t, TC_OP_CAST);
+    kit_close(&t);
+    return n;
+}
+
+TEST(movement_between_casts_is_gone) {
+    CHECK_EQ(casts_behind_product("%5 = reshape %4 f32[64,24]\n", 64, 24), 0);
+    CHECK_EQ(casts_behind_product("%5 = permute %4 order=1,0 f32[48,32]\n", 48, 32), 0);
+    CHECK_EQ(casts_behind_product("%5 = detach %4 mark=0 f32[32,48]\n", 32, 48), 0);
+    CHECK_EQ(casts_behind_product("%5 = slice %4 dim=1 start=8 count=16 step=2 "
+                                  "f32[32,16]\n",
+                                  32, 16),
+             0);
+    CHECK_EQ(casts_behind_product("%5 = pad %4 dim=1 low=0 high=8 dilation=1 fill=0 "
+                                  "f32[32,56]\n",
+                                  32, 56),
+             0);
+}
+
+// A half that is computed is f32 in its kernel, so the cast back rounds it: the square of 1 + 1/128 is
+// 1 + 1/64 + 1/16384, and halves have no 1/16384 there.
+TEST(casts_of_what_is_computed_round) {
+    static const char *const text = "%0 = input x0 bf16[8,16]\n"
+                                    "%1 = mul %0 %0 bf16[8,16]\n"
+                                    "%2 = cast %1 f32[8,16]\n"
+                                    "%3 = reshape %2 f32[128]\n"
+                                    "%4 = cast %3 bf16[128]\n"
+                                    "%5 = cast %4 f32[128]\n"
+                                    "return %5\n";
+    uint16_t *x = (uint16_t *)aligned_alloc(64, 256);
+    float y[128];
+    void *input[1];
+    kit t;
+    for (int i = 0; i < 128; i++) x[i] = 0x3f81;
+    input[0] = x;
+    kit_open(&t, text, 0, TC__FUSE);
+    CHECK_EQ(t.s.kernel.count, 1);
+    run_all(&t, input, NULL, y, 128);
+    for (int i = 0; i < 128; i++) CHECK_EQ(y[i], 1.015625f);
+    kit_close(&t);
+    free(x);
+}
+
+// All halves there and back: the same bits, and NaN is NaN.
+static void check_halves(const char *half, unsigned exponent) {
+    char text[300];
+    uint16_t *x = (uint16_t *)aligned_alloc(64, 65536 * sizeof *x),
+             *y = (uint16_t *)aligned_alloc(64, 65536 * sizeof *y);
+    void *input[1];
+    kit t;
+    snprintf(text, sizeof text,
+             "%%0 = input x0 %s[256,256]\n"
+             "%%1 = cast %%0 f32[256,256]\n"
+             "%%2 = permute %%1 order=1,0 f32[256,256]\n"
+             "%%3 = cast %%2 %s[256,256]\n"
+             "return %%3\n",
+             half, half);
+    for (unsigned i = 0; i < 65536; i++) x[i] = (uint16_t)i;
+    input[0] = x;
+    kit_open(&t, text, 0, TC__FUSE);
+    run_all(&t, input, NULL, (float *)(void *)y, 32768);
+    for (unsigned i = 0; i < 65536; i++) {
+        unsigned from = (i % 256) * 256 + i / 256;
+        int nan = (from & 0x7fff) > exponent;
+        CHECK(nan ? (y[i] & 0x7fffu) > exponent : y[i] == from);
+    }
+    kit_close(&t);
+    free(x), free(y);
+}
+
+TEST(halves_there_and_back_keep_their_bits) {
+    check_halves("bf16", 0x7f80), check_halves("f16", 0x7c00);
+}
+
 // ---- factors of products that are made where they are loaded
 
 // Kernels of x[ROWS, 256] times w[256, 512], what is w: from x1, bytes, and x2, f32.
