@@ -348,6 +348,27 @@ static void tc__early_hole(tc__producer *t) {
     tc__hole_close(l);
 }
 
+// Whether the result's hole may get `width` columns of a row whose number no vector divides: all that it reads and writes
+// there lies apart, with room behind the last (pitch.c), or is the same for all.
+static int tc__result_has_room(const tc__group *g, int width) {
+    int64_t end = (tc__ix_value(g->shape.cols) + width - 1) / width * width;
+    if (!tc__device_all_wide(g, width)) return 0;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (tc__device_is_memory(n) && n->level == TC__AT_COL &&
+            !tc__device_is_still(g, n, TC__COL, width) && tc__buffer_of(g, n)->pitch < end)
+            return 0;
+    }
+    return 1;
+}
+
+static int tc__result_width(const tc__group *g) {
+    int width = tc__device_width(g, TC__COL),
+        most = TC__DEVICE_WIDEST / (int)tc__device_least_bytes(g);
+    if (width > 1 || !tc__ix_is_const(g->shape.cols)) return width;
+    return tc__result_has_room(g, most) ? most : width;
+}
+
 static void tc__result_hole(tc__producer *t, int width) {
     tc__relist *l = &t->l;
     const tc__group *g = l->from;
@@ -470,7 +491,7 @@ static void tc__skinny_holes(tc__producer *t, tc_ctx *c, int ahead, int early) {
 }
 
 static void tc__put_tiles(tc__producer *t, int64_t *attr) {
-    int width = tc__device_width(t->l.from, TC__COL);
+    int width = tc__result_width(t->l.from);
     attr[TC__TEMPLATE_NAME] = TC__TEMPLATE_TILES;
     tc__tiles_numbers_of(t->l.from, &t->q, width, attr + TC__TEMPLATE_NUMBERS);
     tc__relist_put(&t->l, TC_OP_TEMPLATE, tc__register_dtype(t->q.dtype), attr,
