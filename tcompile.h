@@ -1635,8 +1635,9 @@ typedef struct tc_stats {
     uint64_t run_ns;           // running programs, eager ops too
     uint64_t bytes, peak_bytes;            // memory of the context now and at most
     uint64_t allocations;                  // calls of the allocator
-    uint64_t arena_bytes;                  // intermediates of all live programs, as planned,
-    uint64_t unplanned_bytes;              //   and if each had memory of its own
+    uint64_t arena_bytes;                  // intermediates of all live programs, as planned; on a
+                                           //   device the largest is what they take together
+    uint64_t unplanned_bytes;              // and if each had memory of its own
 } tc_stats;
 
 TCDEF tc_stats tc_stats_get(const tc_ctx *c);
@@ -2063,8 +2064,8 @@ typedef struct tc_device {
     void (*close)(void *user);  // the context is closed; everything was given back
     const char *(*why)(void *user);
 
-    // Memory: of tensors; of intermediates, one place for all programs, which stays valid
-    // when it grows; and of the host, where kernels can write.
+    // Memory: of tensors; of intermediates, one place for all programs, as large as the largest
+    // asks for, which stays valid when it grows; and of the host, where kernels can write.
     tc_status (*take)(void *user, size_t bytes, tc_device_memory *out);
     void (*give)(void *user, tc_device_memory m);
     tc_status (*arena)(void *user, size_t bytes, void **address);
@@ -3053,7 +3054,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xa41a5c69dacb77d8u
+#define TC__BUILD_ID 0x6ead98b2ad07aba2u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -26177,13 +26178,14 @@ TC__VEC(uint32_t)of;
 size_t bytes;
 size_t unplanned;
 size_t align;
+const uint32_t*since;
 TC__VEC(uint32_t)by_birth;
 TC__VEC(uint32_t)
 reach;
 TC__VEC(tc__taken)taken;
 }tc__plan;
 enum{TC__SLAB_ALIGN=64};
-enum{TC__PLAN_HERE,TC__PLAN_OUTPUT,TC__PLAN_APART};
+enum{TC__PLAN_HERE,TC__PLAN_OUTPUT,TC__PLAN_APART,TC__PLAN_TO_END};
 static tc__slab*tc__plan_find(const tc__plan*p,uint32_t node){
 uint32_t at=node<p->of.count?p->of.at[node]:0;
 return at?&p->slab.at[at-1]:NULL;
@@ -26207,9 +26209,9 @@ last=end;
 return last;
 }
 static int tc__plan_note(tc_ctx*c,tc__plan*p,const tc__kbuf*b,uint32_t kernel,
-int output,size_t bytes){
+uint32_t last,int output,size_t bytes){
 tc__slab fresh;
-fresh.node=b->source,fresh.offset=0,fresh.first=fresh.last=kernel;
+fresh.node=b->source,fresh.offset=0,fresh.first=kernel,fresh.last=last;
 fresh.output=output,fresh.born=(uint32_t)p->slab.count;
 fresh.bytes=(bytes+TC__SLAB_SLACK+p->align-1)/p->align*p->align;
 return tc__plan_name(c,p,b->source,p->slab.count)&&TC__PUSH(c,p->slab,fresh);
@@ -26292,6 +26294,20 @@ tc__plan_place(p,&p->slab.at[i]);
 }
 return 1;
 }
+static int tc__slab_earlier(const void*a,const void*b){
+const tc__slab*x=(const tc__slab*)a,*y=(const tc__slab*)b;
+if(x->first!=y->first)return x->first<y->first?-1:1;
+return x->born<y->born?-1:x->born>y->born;
+}
+static void tc__plan_begin_early(tc__plan*p,const uint8_t*output){
+if(!p->since||!p->slab.count)return;
+for(size_t i=0;i<p->slab.count;i++){
+tc__slab*s=&p->slab.at[i];
+if(output[s->node]==TC__PLAN_TO_END)s->first=p->since[s->first];
+}
+qsort(p->slab.at,p->slab.count,sizeof*p->slab.at,tc__slab_earlier);
+for(size_t i=0;i<p->slab.count;i++)p->slab.at[i].born=(uint32_t)i;
+}
 static int tc__plan_make(tc_ctx*c,tc__plan*p,const tc__graph*g,tc__group*const*k,
 size_t n,const uint8_t*output,const tc__ixenv*env){
 p->slab.count=p->of.count=0,p->bytes=p->unplanned=0;
@@ -26307,9 +26323,13 @@ continue;
 }
 size_t bytes=(size_t)tc__ix_eval(k[i]->body.ix,f->numel,env)*
 tc__dtype(f->dtype)->bytes;
-if(!tc__plan_note(c,p,f,(uint32_t)i,output[f->source],bytes))return 0;
+int kind=output[f->source];
+uint32_t last=(uint32_t)(kind==TC__PLAN_TO_END?n-1:i);
+if(!tc__plan_note(c,p,f,(uint32_t)i,last,kind==TC__PLAN_OUTPUT,bytes))
+return 0;
 }
 }
+tc__plan_begin_early(p,output);
 return tc__plan_arrange(c,p);
 }
 static void tc__plan_close(tc_ctx*c,tc__plan*p){
@@ -38247,6 +38267,7 @@ tc__dispatch_launch*launch;
 uint32_t launches,list_count,parts;
 tc_device_launch*list;
 TC__VEC(int)after;
+uint32_t*since;
 const uint32_t*direct;
 int in_order;
 uint32_t placed;
@@ -38480,6 +38501,23 @@ changed=tc__dispatch_wholes(r,met);
 }
 return 1;
 }
+static int tc__dispatch_since(tc__dispatch*r,tc__arena*a){
+uint32_t*to=TC__NEW_ARRAY(r->ctx,uint32_t,r->launches),open=0;
+r->since=TC__ANEW_ARRAY(a,uint32_t,r->launches+1);
+for(size_t i=0;to&&i<r->order.step.count;i++){
+const tc__turn*s=&r->order.step.at[i];
+const uint32_t*member=&r->order.member.at[s->first];
+uint32_t first=r->order.item.at[member[0]].launch;
+uint32_t last=r->order.item.at[member[s->count-1]].launch;
+if(to[first]<last)to[first]=last;
+}
+for(uint32_t i=0;to&&r->since&&i<r->launches;i++){
+while(open<i&&to[open]<i)open++;
+r->since[i]=open;
+}
+if(to)TC__FREE_ARRAY(r->ctx,to,r->launches);
+return to&&r->since;
+}
 static int tc__dispatch_form(tc__dispatch*r,tc__arena*a,uint32_t i){
 const tc__dialect*d=r->device->own.language->dialect;
 tc__dispatch_launch*l=&r->form[i];
@@ -38501,7 +38539,8 @@ if(!r->launch[i].by)ok=tc__dispatch_pieces(r,&r->launch[i],i);
 size_t pieces=r->lists.piece.count,forms=r->lists.form.count;
 uint32_t*met=TC__NEW_ARRAY(r->ctx,uint32_t,pieces);
 r->form=TC__ANEW_ARRAY(a,tc__dispatch_launch,forms+1);
-ok=ok&&met&&r->form&&(!pieces||tc__dispatch_choose(r,met));
+ok=ok&&met&&r->form&&
+(!pieces||(tc__dispatch_choose(r,met)&&tc__dispatch_since(r,a)));
 for(uint32_t i=0;ok&&i<forms;i++)ok=tc__dispatch_form(r,a,i);
 if(met)TC__FREE_ARRAY(r->ctx,met,pieces);
 return ok;
@@ -38950,6 +38989,7 @@ int64_t offset;
 size_t bytes;
 int copy;
 int direct;
+int beside;
 tc__storage
 *kept[TC__KEPT];
 uint8_t oldest;
@@ -39384,6 +39424,20 @@ tc__interp_free(l->interp);
 l->interp=tc__interp_prepare(p->ctx,l->group);
 return l->interp!=NULL;
 }
+static int tc__is_beside(const tc__program*p,const tc__output*o){
+int stored=0;
+if(o->position!=UINT32_MAX||o->direct||!tc__output_device(p,o))return 0;
+for(size_t i=0;i<p->output.count;i++){
+const tc__output*other=&p->output.at[i];
+if(other->node==o->node&&!other->alias&&other->position!=UINT32_MAX)
+return 0;
+}
+for(size_t i=0;i<p->graph.place.count;i++)
+if(p->graph.place.at[i].node==o->node)return 0;
+for(size_t i=0;!stored&&i<p->launch.count;i++)
+stored=tc__has_node(p->launch.at[i].group,o->node,1);
+return stored;
+}
 // ---- gen/exec/runner.c
 typedef struct tc__kernel_run{
 uint32_t
@@ -39711,9 +39765,11 @@ static int tc__program_plan_on(tc__program*p,tc__plan*plan,int device,uint8_t*ou
 tc__group*const*k,const tc__ixenv*env){
 for(size_t i=0;i<p->graph.node.count;i++)
 output[i]=p->graph.node.at[i]->device==device?TC__PLAN_HERE:TC__PLAN_APART;
-for(size_t i=0;i<p->output.count;i++)
-if(!p->output.at[i].alias&&tc__output_device(p,&p->output.at[i])==device)
-output[p->output.at[i].node]=TC__PLAN_OUTPUT;
+for(size_t i=0;i<p->output.count;i++){
+const tc__output*o=&p->output.at[i];
+if(!o->alias&&tc__output_device(p,o)==device)
+output[o->node]=o->beside?TC__PLAN_TO_END:TC__PLAN_OUTPUT;
+}
 for(size_t i=0;i<p->graph.place.count;i++)
 output[p->graph.place.at[i].node]=TC__PLAN_APART;
 plan->align=device?(size_t)TC__DEVICE_ALIGN:(size_t)TC__SLAB_ALIGN;
@@ -39726,8 +39782,10 @@ tc__group**k=TC__NEW_ARRAY(p->ctx,tc__group*,n);
 int ok=output&&k;
 for(size_t i=0;ok&&i<n;i++)k[i]=p->launch.at[i].group;
 ok=ok&&tc__program_plan_on(p,&p->plan,0,output,k,env);
-for(tc__dispatch*r=p->dispatch;ok&&r;r=r->next)
+for(tc__dispatch*r=p->dispatch;ok&&r;r=r->next){
+r->plan.since=r->since;
 ok=tc__program_plan_on(p,&r->plan,r->device->number,output,k,env);
+}
 TC__FREE_ARRAY(p->ctx,output,nodes);
 TC__FREE_ARRAY(p->ctx,k,n);
 return ok;
@@ -39768,8 +39826,8 @@ return TC__PUSH(p->ctx,p->loops.moving,m);
 a.at=at,a.on=on,a.output=b->place==TC__BUF_NODE;
 a.begin=(size_t)b->begin*tc__dtype(b->dtype)->bytes;
 a.source=a.output?output_of[b->source]:b->source;
-if(b->place==TC__BUF_INPUT||(a.output&&a.source!=UINT32_MAX))
-return TC__PUSH(p->ctx,p->address,a);
+int own=a.output&&a.source!=UINT32_MAX&&!p->output.at[a.source].beside;
+if(b->place==TC__BUF_INPUT||own)return TC__PUSH(p->ctx,p->address,a);
 if(a.output)*at=(char*)tc__node_memory(p,b->source)+a.begin;
 return 1;
 }
@@ -40081,6 +40139,8 @@ int ok=1,foreign=p->backend&&p->backend->own.run;
 for(size_t i=0;ok&&!foreign&&i<p->output.count;i++)
 if(p->output.at[i].position==UINT32_MAX)
 ok=tc__choose_direct(p,m->v,&p->output.at[i]);
+for(size_t i=0;ok&&!foreign&&i<p->output.count;i++)
+p->output.at[i].beside=tc__is_beside(p,&p->output.at[i]);
 return ok&&tc__stores_before(p);
 }
 static int tc__stage_device(tc__making*m){
@@ -43061,7 +43121,7 @@ return o->storage=s;
 static int tc__program_storages(tc__program*p,const tc__visit*v){
 for(size_t i=0;i<p->output.count;i++){
 tc__output*o=&p->output.at[i];
-if(o->direct)continue;
+if(o->direct||o->beside)continue;
 if(o->alias){
 o->storage=v->external.at[o->external].storage;
 continue;
@@ -43087,6 +43147,7 @@ return(char*)tc__external_data(p->ctx,e)+o->offset*bytes;
 }
 static void*tc__output_data(const tc__program*p,const tc__visit*v,uint32_t i){
 const tc__output*o=&p->output.at[i];
+if(o->beside)return tc__node_memory(p,o->node);
 return o->direct?tc__landing_data(p,v,o):o->storage->data;
 }
 static void tc__program_look_up(tc__program*p,const tc__visit*v){
@@ -43116,7 +43177,7 @@ if(back)v->external.at[o->external].storage->version++;
 if(!(o->copy||(back&&!o->direct)))continue;
 const tc__layout*l=tc__layout_at(p->ctx,o->layout);
 void*to=back?tc__landing_data(p,v,o):o->storage->data;
-const void*from=back?o->storage->data:tc__output_data(p,v,o->first);
+const void*from=tc__output_data(p,v,back?(uint32_t)i:o->first);
 if(l->contiguous&&l->numel)
 ok=tc__device_copy(p->ctx,tc__device_at(p->ctx,l->device),
 "a copy of a result",to,from,

@@ -1,6 +1,6 @@
 // Memory plan of a program: where each stored TENSOR node lives.
 // Outputs have storage of their own; every other stored node gets an offset in one arena, such that
-// nodes alive at the same time do not overlap. Greedy by size, largest first, lowest gap that fits
+// nodes alive at the same time do not overlap. What is copied when the program ends lives until then. Greedy by size, largest first, lowest gap that fits
 // (Pisarchyk and Lee, arXiv 2001.03288). Which placed slabs live at the same time a tree tells, in
 // the order in which they are born, so a program of which few live at once is placed in n log n.
 
@@ -18,10 +18,11 @@ typedef struct tc__taken {
 
 typedef struct tc__plan {
     TC__VEC(tc__slab) slab;
-    TC__VEC(uint32_t) of;       // by node: its slab plus one, 0 = none
-    size_t bytes;               // of the arena
-    size_t unplanned;           // sum of the arena's slabs, each by itself
-    size_t align;               // of a slab
+    TC__VEC(uint32_t) of;  // by node: its slab plus one, 0 = none
+    size_t bytes;          // of the arena
+    size_t unplanned;      // sum of the arena's slabs, each by itself
+    size_t align;          // of a slab
+    const uint32_t *since; // by kernel: when what it stores to the end begins; NULL = then
     TC__VEC(uint32_t) by_birth; // index of a slab
     TC__VEC(uint32_t)
     reach; // tree over births, root 1: the largest `last` + 1 of what is placed
@@ -30,8 +31,9 @@ typedef struct tc__plan {
 
 enum { TC__SLAB_ALIGN = 64 };
 
-// What a node is to a plan: of another device, in the arena, or with storage of its own.
-enum { TC__PLAN_HERE, TC__PLAN_OUTPUT, TC__PLAN_APART };
+// What a node is to a plan: in the arena, with storage of its own, of another device, or in the arena until
+// the program has ended, as it is copied then.
+enum { TC__PLAN_HERE, TC__PLAN_OUTPUT, TC__PLAN_APART, TC__PLAN_TO_END };
 
 static tc__slab *tc__plan_find(const tc__plan *p, uint32_t node) {
     uint32_t at = node < p->of.count ? p->of.at[node] : 0;
@@ -61,9 +63,9 @@ static uint32_t tc__plan_last(const tc__graph *g, tc__group *const *k, size_t n,
 }
 
 static int tc__plan_note(tc_ctx *c, tc__plan *p, const tc__kbuf *b, uint32_t kernel,
-                         int output, size_t bytes) {
+                         uint32_t last, int output, size_t bytes) {
     tc__slab fresh;
-    fresh.node = b->source, fresh.offset = 0, fresh.first = fresh.last = kernel;
+    fresh.node = b->source, fresh.offset = 0, fresh.first = kernel, fresh.last = last;
     fresh.output = output, fresh.born = (uint32_t)p->slab.count;
     fresh.bytes = (bytes + TC__SLAB_SLACK + p->align - 1) / p->align * p->align;
     return tc__plan_name(c, p, b->source, p->slab.count) && TC__PUSH(c, p->slab, fresh);
@@ -167,6 +169,23 @@ static int tc__plan_arrange(tc_ctx *c, tc__plan *p) {
     return 1;
 }
 
+static int tc__slab_earlier(const void *a, const void *b) {
+    const tc__slab *x = (const tc__slab *)a, *y = (const tc__slab *)b;
+    if (x->first != y->first) return x->first < y->first ? -1 : 1;
+    return x->born < y->born ? -1 : x->born > y->born;
+}
+
+// Slabs to the end begin when they are to, and births follow.
+static void tc__plan_begin_early(tc__plan *p, const uint8_t *output) {
+    if (!p->since || !p->slab.count) return;
+    for (size_t i = 0; i < p->slab.count; i++) {
+        tc__slab *s = &p->slab.at[i];
+        if (output[s->node] == TC__PLAN_TO_END) s->first = p->since[s->first];
+    }
+    qsort(p->slab.at, p->slab.count, sizeof *p->slab.at, tc__slab_earlier);
+    for (size_t i = 0; i < p->slab.count; i++) p->slab.at[i].born = (uint32_t)i;
+}
+
 // Kernels of the loops of g. Sizes are expressions; `env` gives the symbols' values. `output` by node:
 // TC__PLAN_OUTPUT, ...
 static int tc__plan_make(tc_ctx *c, tc__plan *p, const tc__graph *g, tc__group *const *k,
@@ -184,9 +203,13 @@ static int tc__plan_make(tc_ctx *c, tc__plan *p, const tc__graph *g, tc__group *
             }
             size_t bytes = (size_t)tc__ix_eval(k[i]->body.ix, f->numel, env) *
                            tc__dtype(f->dtype)->bytes;
-            if (!tc__plan_note(c, p, f, (uint32_t)i, output[f->source], bytes)) return 0;
+            int kind = output[f->source];
+            uint32_t last = (uint32_t)(kind == TC__PLAN_TO_END ? n - 1 : i);
+            if (!tc__plan_note(c, p, f, (uint32_t)i, last, kind == TC__PLAN_OUTPUT, bytes))
+                return 0;
         }
     }
+    tc__plan_begin_early(p, output);
     return tc__plan_arrange(c, p);
 }
 
