@@ -3054,7 +3054,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x6ead98b2ad07aba2u
+#define TC__BUILD_ID 0x602a9c22c1a827b2u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -26164,6 +26164,7 @@ tc__pitch_node(s,n->id,columns,pitch);
 // ---- gen/kernel/plan.c
 typedef struct tc__slab{
 uint32_t node;
+int lasts;
 size_t bytes,offset;
 uint32_t first,last;
 uint32_t born;
@@ -26174,6 +26175,7 @@ size_t begin,end;
 }tc__taken;
 typedef struct tc__plan{
 TC__VEC(tc__slab)slab;
+uint32_t nodes;
 TC__VEC(uint32_t)of;
 size_t bytes;
 size_t unplanned;
@@ -26189,6 +26191,9 @@ enum{TC__PLAN_HERE,TC__PLAN_OUTPUT,TC__PLAN_APART,TC__PLAN_TO_END};
 static tc__slab*tc__plan_find(const tc__plan*p,uint32_t node){
 uint32_t at=node<p->of.count?p->of.at[node]:0;
 return at?&p->slab.at[at-1]:NULL;
+}
+static uint32_t tc__slab_key(const tc__plan*p,const tc__slab*s){
+return s->lasts?p->nodes+s->node:s->node;
 }
 static int tc__plan_name(tc_ctx*c,tc__plan*p,uint32_t node,size_t slab){
 while(p->of.count<=node)
@@ -26211,7 +26216,8 @@ return last;
 static int tc__plan_note(tc_ctx*c,tc__plan*p,const tc__kbuf*b,uint32_t kernel,
 uint32_t last,int output,size_t bytes){
 tc__slab fresh;
-fresh.node=b->source,fresh.offset=0,fresh.first=kernel,fresh.last=last;
+fresh.node=b->source,fresh.lasts=0,fresh.offset=0,fresh.first=kernel,
+fresh.last=last;
 fresh.output=output,fresh.born=(uint32_t)p->slab.count;
 fresh.bytes=(bytes+TC__SLAB_SLACK+p->align-1)/p->align*p->align;
 return tc__plan_name(c,p,b->source,p->slab.count)&&TC__PUSH(c,p->slab,fresh);
@@ -26219,6 +26225,7 @@ return tc__plan_name(c,p,b->source,p->slab.count)&&TC__PUSH(c,p->slab,fresh);
 static int tc__slab_larger(const void*a,const void*b){
 const tc__slab*x=(const tc__slab*)a,*y=(const tc__slab*)b;
 if(x->bytes!=y->bytes)return x->bytes<y->bytes?1:-1;
+if(x->lasts!=y->lasts)return x->lasts?1:-1;
 return x->node<y->node?-1:x->node>y->node;
 }
 static size_t tc__plan_leaves(const tc__plan*p){return p->reach.count/2;}
@@ -26287,7 +26294,7 @@ if(p->slab.count)
 qsort(p->slab.at,p->slab.count,sizeof*p->slab.at,tc__slab_larger);
 if(!tc__plan_begin(c,p))return 0;
 for(size_t i=0;i<p->slab.count;i++){
-p->of.at[p->slab.at[i].node]=(uint32_t)i+1;
+p->of.at[tc__slab_key(p,&p->slab.at[i])]=(uint32_t)i+1;
 if(p->slab.at[i].output)continue;
 p->unplanned+=p->slab.at[i].bytes;
 tc__plan_place(p,&p->slab.at[i]);
@@ -26300,17 +26307,115 @@ if(x->first!=y->first)return x->first<y->first?-1:1;
 return x->born<y->born?-1:x->born>y->born;
 }
 static void tc__plan_begin_early(tc__plan*p,const uint8_t*output){
-if(!p->since||!p->slab.count)return;
-for(size_t i=0;i<p->slab.count;i++){
+for(size_t i=0;p->since&&i<p->slab.count;i++){
 tc__slab*s=&p->slab.at[i];
 if(output[s->node]==TC__PLAN_TO_END)s->first=p->since[s->first];
 }
+}
+static void tc__plan_bear(tc__plan*p){
+if(p->slab.count)
 qsort(p->slab.at,p->slab.count,sizeof*p->slab.at,tc__slab_earlier);
 for(size_t i=0;i<p->slab.count;i++)p->slab.at[i].born=(uint32_t)i;
 }
+static size_t tc__lasting_step(const tc__graph*g,const tc__lasting*m,
+const tc__ixenv*env){
+size_t step=(size_t)tc__ix_eval(g->ix,m->numel,env)*tc__dtype(m->dtype)->bytes;
+return m->stacked?step:(step+TC__SLAB_SLACK+63)/64*64;
+}
+static size_t tc__lasting_bytes(const tc__graph*g,const tc__lasting*m,
+const tc__ixenv*env){
+int64_t rows=m->stacked?tc__ix_eval(g->ix,g->loop.at[m->loop].turns,env):2;
+return tc__lasting_step(g,m,env)*(size_t)rows+TC__SLAB_SLACK;
+}
+typedef struct tc__span{
+uint32_t first,last;
+}tc__span;
+static void tc__span_meet(tc__span*s,uint32_t first,uint32_t last){
+if(first<s->first)s->first=first;
+if(last>s->last||s->last==UINT32_MAX)s->last=last;
+}
+typedef struct tc__lives{
+uint32_t*place;
+tc__span*loop;
+tc__span*life;
+tc__span*run;
+}tc__lives;
+static void tc__lives_close(tc_ctx*c,tc__lives*l,const tc__graph*g,size_t n){
+if(l->place)TC__FREE_ARRAY(c,l->place,g->node.count);
+if(l->loop)TC__FREE_ARRAY(c,l->loop,g->loop.count);
+if(l->life)TC__FREE_ARRAY(c,l->life,g->memory.count);
+if(l->run)TC__FREE_ARRAY(c,l->run,n);
+}
+static int tc__lives_open(tc_ctx*c,tc__lives*l,const tc__graph*g,size_t n){
+l->place=TC__NEW_ARRAY(c,uint32_t,g->node.count);
+l->loop=TC__NEW_ARRAY(c,tc__span,g->loop.count);
+l->life=TC__NEW_ARRAY(c,tc__span,g->memory.count);
+l->run=TC__NEW_ARRAY(c,tc__span,n);
+if(!l->place||!l->loop||!l->life||!l->run)return 0;
+memset(l->loop,0xff,g->loop.count*sizeof*l->loop);
+memset(l->life,0xff,g->memory.count*sizeof*l->life);
+for(uint32_t i=0;i<g->place.count;i++)
+if(g->node.at[g->place.at[i].node]->op!=TC_OP_INPUT)
+l->place[g->place.at[i].node]=i+1;
+return 1;
+}
+static void tc__lives_meet(tc__lives*l,const tc__graph*g,tc__group*const*k,size_t n,
+uint32_t i){
+uint32_t in=k[i]->target.loop;
+for(;in;in=g->loop.at[in-1].outer)tc__span_meet(&l->loop[in-1],i,i);
+for(size_t b=0;b<k[i]->buffer.count;b++){
+const tc__kbuf*f=&k[i]->buffer.at[b];
+uint32_t place=f->place==TC__BUF_NODE?l->place[f->source]:0;
+if(f->place==TC__BUF_INPUT&&f->source>=g->placed)
+place=f->source-g->placed+1;
+if(!place)continue;
+tc__span*s=&l->life[g->place.at[place-1].memory];
+tc__span_meet(s,i,i);
+tc__span_meet(s,i,tc__plan_last(g,k,n,s->first,i));
+}
+}
+static void tc__lives_look(tc__lives*l,const tc__graph*g,tc__group*const*k,
+size_t n){
+for(uint32_t i=0;i<n;i++){
+int same=i&&k[i]->target.loop==k[i-1]->target.loop;
+l->run[i].first=same?l->run[i-1].first:i;
+tc__lives_meet(l,g,k,n,i);
+}
+for(uint32_t i=(uint32_t)n;i-- >0;){
+int same=i+1<n&&l->run[i+1].first<=i;
+l->run[i].last=same?l->run[i+1].last:i;
+}
+for(size_t i=0;i<g->memory.count;i++){
+const tc__span*loop=&l->loop[g->memory.at[i].loop];
+if(loop->last!=UINT32_MAX)tc__span_meet(&l->life[i],loop->first,loop->last);
+if(l->life[i].last==UINT32_MAX)
+tc__span_meet(&l->life[i],0,(uint32_t)n-1);
+}
+}
+static int tc__plan_lasting(tc_ctx*c,tc__plan*p,const tc__graph*g,tc__group*const*k,
+size_t n,int device,const tc__ixenv*env){
+tc__lives l;
+int ok=tc__lives_open(c,&l,g,n);
+if(ok)tc__lives_look(&l,g,k,n);
+for(uint32_t i=0;ok&&i<g->memory.count;i++){
+const tc__lasting*m=&g->memory.at[i];
+tc__slab s;
+if(m->device!=device)continue;
+memset(&s,0,sizeof s);
+s.node=i,s.lasts=1,s.born=(uint32_t)p->slab.count;
+s.first=l.run[l.life[i].first].first,s.last=l.run[l.life[i].last].last;
+s.bytes=(tc__lasting_bytes(g,m,env)+p->align-1)/p->align*p->align;
+ok=tc__plan_name(c,p,tc__slab_key(p,&s),p->slab.count)&&
+TC__PUSH(c,p->slab,s);
+}
+tc__lives_close(c,&l,g,n);
+return ok;
+}
 static int tc__plan_make(tc_ctx*c,tc__plan*p,const tc__graph*g,tc__group*const*k,
-size_t n,const uint8_t*output,const tc__ixenv*env){
+size_t n,int device,const uint8_t*output,
+const tc__ixenv*env){
 p->slab.count=p->of.count=0,p->bytes=p->unplanned=0;
+p->nodes=(uint32_t)g->node.count;
 for(size_t i=0;i<n;i++){
 for(size_t b=0;b<k[i]->buffer.count;b++){
 const tc__kbuf*f=&k[i]->buffer.at[b];
@@ -26330,6 +26435,8 @@ return 0;
 }
 }
 tc__plan_begin_early(p,output);
+if(n&&g->memory.count&&!tc__plan_lasting(c,p,g,k,n,device,env))return 0;
+tc__plan_bear(p);
 return tc__plan_arrange(c,p);
 }
 static void tc__plan_close(tc_ctx*c,tc__plan*p){
@@ -38362,10 +38469,11 @@ size_t count;
 static int tc__dispatch_slabs_open(tc__dispatch_slabs*s,tc_ctx*c,const tc__plan*plan){
 memset(s,0,sizeof*s);
 for(size_t i=0;plan&&i<plan->slab.count;i++)
-if(plan->slab.at[i].node>=s->count)s->count=plan->slab.at[i].node+1;
+if(!plan->slab.at[i].lasts&&plan->slab.at[i].node>=s->count)
+s->count=plan->slab.at[i].node+1;
 s->of=(const tc__slab**)tc__alloc_array(c,s->count,sizeof*s->of);
 for(size_t i=0;s->of&&plan&&i<plan->slab.count;i++)
-s->of[plan->slab.at[i].node]=&plan->slab.at[i];
+if(!plan->slab.at[i].lasts)s->of[plan->slab.at[i].node]=&plan->slab.at[i];
 return s->of!=NULL;
 }
 static tc__memory_range tc__dispatch_range(const tc__dispatch*r,const tc__kbuf*b,
@@ -38843,7 +38951,7 @@ int64_t done;
 uint32_t begin,end;
 }tc__looping;
 typedef struct tc__lasting_now{
-tc__storage*storage;
+char*at;
 size_t step;
 }tc__lasting_now;
 typedef struct tc__loops{
@@ -38868,24 +38976,7 @@ if(b->place==TC__BUF_NODE)return l->of[b->source];
 return b->place==TC__BUF_INPUT&&b->source>=g->placed?b->source-g->placed+1
 :0;
 }
-static int tc__loops_lay_out(tc__loops*l,const tc__graph*g,const tc__ixenv*env){
-for(size_t i=0;i<g->memory.count;i++){
-const tc__lasting*m=&g->memory.at[i];
-tc__lasting_now*now=&l->memory[i];
-int64_t rows=m->stacked?tc__ix_eval(g->ix,g->loop.at[m->loop].turns,env):2;
-now->step=(size_t)tc__ix_eval(g->ix,m->numel,env)*tc__dtype(m->dtype)->bytes;
-if(!m->stacked)now->step=(now->step+TC__SLAB_SLACK+63)/64*64;
-size_t bytes=now->step*(size_t)rows+TC__SLAB_SLACK;
-if(now->storage&&now->storage->bytes>=bytes)continue;
-tc__storage_unref(g->ctx,now->storage);
-now->storage=tc__storage_on(g->ctx,tc__device_at(g->ctx,m->device),bytes);
-if(!now->storage)return 0;
-}
-return 1;
-}
 static void tc__loops_close(tc__loops*l,const tc__graph*g){
-for(size_t i=0;l->memory&&i<g->memory.count;i++)
-tc__storage_unref(g->ctx,l->memory[i].storage);
 TC__VEC_FREE(g->ctx,l->moving);
 }
 static char*tc__spot_address(const tc__loops*l,const tc__graph*g,const tc__spot*p){
@@ -38900,7 +38991,7 @@ case TC__SPOT_LEFT:at=r->done&1;break;
 case TC__SPOT_NEXT:at=~r->done&1;break;
 case TC__SPOT_ROW:at=r->turn;break;
 }
-return(char*)m->storage->data+(size_t)at*m->step;
+return m->at+(size_t)at*m->step;
 }
 static void tc__loop_move(const tc__loops*l,const tc__graph*g,uint32_t loop){
 for(size_t i=0;i<l->moving.count;i++){
@@ -38915,8 +39006,7 @@ size_t bytes){
 const tc__rounds*o=&g->loop.at[loop];
 const tc__lasting_now*m=&l->memory[o->asked];
 const tc__device*d=tc__device_at(g->ctx,g->memory.at[o->asked].device);
-const char*at=
-(const char*)m->storage->data+(size_t)(l->run[loop].done&1)*m->step;
+const char*at=m->at+(size_t)(l->run[loop].done&1)*m->step;
 if(!g->memory.at[o->asked].device)return memcpy(to,at,bytes)!=NULL;
 tc_status s=d->own.copy_out(d->own.user,to,at,bytes);
 return!s||tc__device_failed(g->ctx,&d->own,"the number of turns of a loop",s);
@@ -39773,7 +39863,7 @@ output[o->node]=o->beside?TC__PLAN_TO_END:TC__PLAN_OUTPUT;
 for(size_t i=0;i<p->graph.place.count;i++)
 output[p->graph.place.at[i].node]=TC__PLAN_APART;
 plan->align=device?(size_t)TC__DEVICE_ALIGN:(size_t)TC__SLAB_ALIGN;
-return tc__plan_make(p->ctx,plan,&p->graph,k,p->launch.count,output,env);
+return tc__plan_make(p->ctx,plan,&p->graph,k,p->launch.count,device,output,env);
 }
 static int tc__program_plan(tc__program*p,const tc__ixenv*env){
 size_t n=p->launch.count,nodes=p->graph.node.count;
@@ -39812,6 +39902,16 @@ static void*tc__node_memory(const tc__program*p,uint32_t node){
 const tc__dispatch*r=tc__program_on(p,p->graph.node.at[node]->device);
 uint8_t*memory=r?r->memory:p->memory;
 return memory+tc__plan_find(r?&r->plan:&p->plan,node)->offset;
+}
+static void tc__program_lasting(tc__program*p,const tc__ixenv*env){
+for(uint32_t i=0;i<p->graph.memory.count;i++){
+const tc__lasting*m=&p->graph.memory.at[i];
+const tc__dispatch*r=tc__program_on(p,m->device);
+const tc__slab*s=
+tc__plan_find(r?&r->plan:&p->plan,(uint32_t)p->graph.node.count+i);
+p->loops.memory[i].step=tc__lasting_step(&p->graph,m,env);
+if(s)p->loops.memory[i].at=(char*)(r?r->memory:p->memory)+s->offset;
+}
 }
 static int tc__program_address(tc__program*p,tc__dispatch*on,const tc__kbuf*b,
 const uint32_t*output_of,void**at){
@@ -39882,9 +39982,9 @@ if(p->size.count)memcpy(p->size.at,v->size.at,p->size.count*sizeof*p->size.at);
 env.sym=p->size.at;
 for(size_t i=0;i<p->output.count;i++)
 if(!tc__output_lay_out(p,v,&p->output.at[i],&env))return 0;
-if(!tc__program_plan(p,&env)||!tc__program_memory(p)||
-!tc__loops_lay_out(&p->loops,&p->graph,&env)||!tc__program_addresses(p))
-return 0;
+if(!tc__program_plan(p,&env)||!tc__program_memory(p))return 0;
+tc__program_lasting(p,&env);
+if(!tc__program_addresses(p))return 0;
 for(tc__dispatch*r=p->dispatch;r;r=r->next)
 if(!tc__dispatch_lay_out(r,&p->ix,&env))return 0;
 if(!tc__program_lay_out_here(p,&env))return 0;
@@ -47440,8 +47540,8 @@ for(size_t b=0;ok&&late&&b<g->buffer.count;b++){
 const tc__kbuf*f=&g->buffer.at[b];
 const tc__slab*s=
 f->place==TC__BUF_NODE?tc__saved_slab(k->p,f->source):NULL;
-int earlier=s&&!s->output&&s->first!=i&&
-(!k->late[f->source]||k->ahead[f->source]);
+int earlier=
+s&&!s->output&&!f->written&&(!k->late[f->source]||k->ahead[f->source]);
 if(earlier)k->saved[f->source]=1;
 }
 return ok;
@@ -48226,14 +48326,16 @@ static void tc__svg_slab(tc__text*t,size_t n,const tc__plan*plan,const tc__slab*
 int x=tc__plan_x(s->first,n),width=tc__plan_x(s->last+1u,n)-x;
 int y=tc__plan_y(s->offset+s->bytes,plan->bytes);
 int height=tc__plan_y(s->offset,plan->bytes)-y;
+const char*what=s->lasts?"loop ":"%";
 tc__put(t,
-"<g><title>%%%u: %zu bytes at %zu, from kernel %u to %u</title>\n"
+"<g><title>%s%u: %zu bytes at %zu, from kernel %u to %u</title>\n"
 "<rect class=\"c%u\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" />\n",
-(unsigned)s->node,s->bytes,s->offset,(unsigned)s->first,(unsigned)s->last,
-(unsigned)s->first%TC__COLORS,x,y,width,height>1?height:1);
+what,(unsigned)s->node,s->bytes,s->offset,(unsigned)s->first,
+(unsigned)s->last,(unsigned)s->first%TC__COLORS,x,y,width,
+height>1?height:1);
 if(width>=40&&height>=14)
-tc__put(t,"<text class=\"label\" x=\"%d\" y=\"%d\">%%%u</text>\n",x+width/2,
-y+height/2+4,(unsigned)s->node);
+tc__put(t,"<text class=\"label\" x=\"%d\" y=\"%d\">%s%u</text>\n",x+width/2,
+y+height/2+4,what,(unsigned)s->node);
 tc__put(t,"</g>\n");
 }
 static void tc__svg_ticks(tc__text*t,size_t kernels){

@@ -4,8 +4,8 @@
 //
 // Intermediates of all programs are in one place of the device (tc_device.arena), as large as the one that wants
 // most: they run one after the other there. So are write-backs that no kernel does itself (exec/outputs.c: beside),
-// to the end of the program. Between runs a program keeps results, memory of loops, workspaces and its state, and
-// one that never runs again nothing that grows with what it computes in between.
+// to the end of the program. So is the memory of loops. Between runs a program keeps results, workspaces and its
+// state, and one that never runs again nothing else.
 //
 // A launch for which the device has no text (an opaque op) is done by the host, between two lists.
 

@@ -27,10 +27,11 @@ typedef struct tc__dispatch_slabs {
 static int tc__dispatch_slabs_open(tc__dispatch_slabs *s, tc_ctx *c, const tc__plan *plan) {
     memset(s, 0, sizeof *s);
     for (size_t i = 0; plan && i < plan->slab.count; i++)
-        if (plan->slab.at[i].node >= s->count) s->count = plan->slab.at[i].node + 1;
+        if (!plan->slab.at[i].lasts && plan->slab.at[i].node >= s->count)
+            s->count = plan->slab.at[i].node + 1;
     s->of = (const tc__slab **)tc__alloc_array(c, s->count, sizeof *s->of);
     for (size_t i = 0; s->of && plan && i < plan->slab.count; i++)
-        s->of[plan->slab.at[i].node] = &plan->slab.at[i];
+        if (!plan->slab.at[i].lasts) s->of[plan->slab.at[i].node] = &plan->slab.at[i];
     return s->of != NULL;
 }
 

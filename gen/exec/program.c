@@ -284,7 +284,7 @@ static int tc__program_plan_on(tc__program *p, tc__plan *plan, int device, uint8
     for (size_t i = 0; i < p->graph.place.count; i++)
         output[p->graph.place.at[i].node] = TC__PLAN_APART;
     plan->align = device ? (size_t)TC__DEVICE_ALIGN : (size_t)TC__SLAB_ALIGN;
-    return tc__plan_make(p->ctx, plan, &p->graph, k, p->launch.count, output, env);
+    return tc__plan_make(p->ctx, plan, &p->graph, k, p->launch.count, device, output, env);
 }
 
 static int tc__program_plan(tc__program *p, const tc__ixenv *env) {
@@ -327,6 +327,18 @@ static void *tc__node_memory(const tc__program *p, uint32_t node) {
     const tc__dispatch *r = tc__program_on(p, p->graph.node.at[node]->device);
     uint8_t *memory = r ? r->memory : p->memory;
     return memory + tc__plan_find(r ? &r->plan : &p->plan, node)->offset;
+}
+
+// Where the memory of loops is, for the sizes of a run.
+static void tc__program_lasting(tc__program *p, const tc__ixenv *env) {
+    for (uint32_t i = 0; i < p->graph.memory.count; i++) {
+        const tc__lasting *m = &p->graph.memory.at[i];
+        const tc__dispatch *r = tc__program_on(p, m->device);
+        const tc__slab *s =
+            tc__plan_find(r ? &r->plan : &p->plan, (uint32_t)p->graph.node.count + i);
+        p->loops.memory[i].step = tc__lasting_step(&p->graph, m, env);
+        if (s) p->loops.memory[i].at = (char *)(r ? r->memory : p->memory) + s->offset;
+    }
 }
 
 // The address of one buffer of a launch on device r: in the arena now, else looked up at each run.
@@ -409,9 +421,9 @@ static int tc__program_lay_out(tc__program *p, const tc__visit *v) {
     env.sym = p->size.at;
     for (size_t i = 0; i < p->output.count; i++)
         if (!tc__output_lay_out(p, v, &p->output.at[i], &env)) return 0;
-    if (!tc__program_plan(p, &env) || !tc__program_memory(p) ||
-        !tc__loops_lay_out(&p->loops, &p->graph, &env) || !tc__program_addresses(p))
-        return 0;
+    if (!tc__program_plan(p, &env) || !tc__program_memory(p)) return 0;
+    tc__program_lasting(p, &env);
+    if (!tc__program_addresses(p)) return 0;
     for (tc__dispatch *r = p->dispatch; r; r = r->next)
         if (!tc__dispatch_lay_out(r, &p->ix, &env)) return 0;
     if (!tc__program_lay_out_here(p, &env)) return 0;
