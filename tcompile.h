@@ -1635,8 +1635,9 @@ typedef struct tc_stats {
     uint64_t run_ns;           // running programs, eager ops too
     uint64_t bytes, peak_bytes;            // memory of the context now and at most
     uint64_t allocations;                  // calls of the allocator
-    uint64_t arena_bytes;                  // intermediates of all live programs, as planned,
-    uint64_t unplanned_bytes;              //   and if each had memory of its own
+    uint64_t arena_bytes;                  // intermediates of all live programs, as planned; on a
+                                           //   device the largest is what they take together
+    uint64_t unplanned_bytes;              // and if each had memory of its own
 } tc_stats;
 
 TCDEF tc_stats tc_stats_get(const tc_ctx *c);
@@ -2064,8 +2065,8 @@ typedef struct tc_device {
     void (*close)(void *user);  // the context is closed; everything was given back
     const char *(*why)(void *user);
 
-    // Memory: of tensors; of intermediates, one place for all programs, which stays valid
-    // when it grows; and of the host, where kernels can write.
+    // Memory: of tensors; of intermediates, one place for all programs, as large as the largest
+    // asks for, which stays valid when it grows; and of the host, where kernels can write.
     tc_status (*take)(void *user, size_t bytes, tc_device_memory *out);
     void (*give)(void *user, tc_device_memory m);
     tc_status (*arena)(void *user, size_t bytes, void **address);
@@ -3054,7 +3055,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xd714f95efcf4bdf0u
+#define TC__BUILD_ID 0x082ca97c153878ccu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -26195,6 +26196,7 @@ tc__pitch_node(s,n->id,columns,pitch);
 // ---- gen/kernel/plan.c
 typedef struct tc__slab{
 uint32_t node;
+int lasts;
 size_t bytes,offset;
 uint32_t first,last;
 uint32_t born;
@@ -26205,20 +26207,25 @@ size_t begin,end;
 }tc__taken;
 typedef struct tc__plan{
 TC__VEC(tc__slab)slab;
+uint32_t nodes;
 TC__VEC(uint32_t)of;
 size_t bytes;
 size_t unplanned;
 size_t align;
+const uint32_t*since;
 TC__VEC(uint32_t)by_birth;
 TC__VEC(uint32_t)
 reach;
 TC__VEC(tc__taken)taken;
 }tc__plan;
 enum{TC__SLAB_ALIGN=64};
-enum{TC__PLAN_HERE,TC__PLAN_OUTPUT,TC__PLAN_APART};
+enum{TC__PLAN_HERE,TC__PLAN_OUTPUT,TC__PLAN_APART,TC__PLAN_TO_END};
 static tc__slab*tc__plan_find(const tc__plan*p,uint32_t node){
 uint32_t at=node<p->of.count?p->of.at[node]:0;
 return at?&p->slab.at[at-1]:NULL;
+}
+static uint32_t tc__slab_key(const tc__plan*p,const tc__slab*s){
+return s->lasts?p->nodes+s->node:s->node;
 }
 static int tc__plan_name(tc_ctx*c,tc__plan*p,uint32_t node,size_t slab){
 while(p->of.count<=node)
@@ -26239,9 +26246,10 @@ last=end;
 return last;
 }
 static int tc__plan_note(tc_ctx*c,tc__plan*p,const tc__kbuf*b,uint32_t kernel,
-int output,size_t bytes){
+uint32_t last,int output,size_t bytes){
 tc__slab fresh;
-fresh.node=b->source,fresh.offset=0,fresh.first=fresh.last=kernel;
+fresh.node=b->source,fresh.lasts=0,fresh.offset=0,fresh.first=kernel,
+fresh.last=last;
 fresh.output=output,fresh.born=(uint32_t)p->slab.count;
 fresh.bytes=(bytes+TC__SLAB_SLACK+p->align-1)/p->align*p->align;
 return tc__plan_name(c,p,b->source,p->slab.count)&&TC__PUSH(c,p->slab,fresh);
@@ -26249,6 +26257,7 @@ return tc__plan_name(c,p,b->source,p->slab.count)&&TC__PUSH(c,p->slab,fresh);
 static int tc__slab_larger(const void*a,const void*b){
 const tc__slab*x=(const tc__slab*)a,*y=(const tc__slab*)b;
 if(x->bytes!=y->bytes)return x->bytes<y->bytes?1:-1;
+if(x->lasts!=y->lasts)return x->lasts?1:-1;
 return x->node<y->node?-1:x->node>y->node;
 }
 static size_t tc__plan_leaves(const tc__plan*p){return p->reach.count/2;}
@@ -26317,16 +26326,128 @@ if(p->slab.count)
 qsort(p->slab.at,p->slab.count,sizeof*p->slab.at,tc__slab_larger);
 if(!tc__plan_begin(c,p))return 0;
 for(size_t i=0;i<p->slab.count;i++){
-p->of.at[p->slab.at[i].node]=(uint32_t)i+1;
+p->of.at[tc__slab_key(p,&p->slab.at[i])]=(uint32_t)i+1;
 if(p->slab.at[i].output)continue;
 p->unplanned+=p->slab.at[i].bytes;
 tc__plan_place(p,&p->slab.at[i]);
 }
 return 1;
 }
+static int tc__slab_earlier(const void*a,const void*b){
+const tc__slab*x=(const tc__slab*)a,*y=(const tc__slab*)b;
+if(x->first!=y->first)return x->first<y->first?-1:1;
+return x->born<y->born?-1:x->born>y->born;
+}
+static void tc__plan_begin_early(tc__plan*p,const uint8_t*output){
+for(size_t i=0;p->since&&i<p->slab.count;i++){
+tc__slab*s=&p->slab.at[i];
+if(output[s->node]==TC__PLAN_TO_END)s->first=p->since[s->first];
+}
+}
+static void tc__plan_bear(tc__plan*p){
+if(p->slab.count)
+qsort(p->slab.at,p->slab.count,sizeof*p->slab.at,tc__slab_earlier);
+for(size_t i=0;i<p->slab.count;i++)p->slab.at[i].born=(uint32_t)i;
+}
+static size_t tc__lasting_step(const tc__graph*g,const tc__lasting*m,
+const tc__ixenv*env){
+size_t step=(size_t)tc__ix_eval(g->ix,m->numel,env)*tc__dtype(m->dtype)->bytes;
+return m->stacked?step:(step+TC__SLAB_SLACK+63)/64*64;
+}
+static size_t tc__lasting_bytes(const tc__graph*g,const tc__lasting*m,
+const tc__ixenv*env){
+int64_t rows=m->stacked?tc__ix_eval(g->ix,g->loop.at[m->loop].turns,env):2;
+return tc__lasting_step(g,m,env)*(size_t)rows+TC__SLAB_SLACK;
+}
+typedef struct tc__span{
+uint32_t first,last;
+}tc__span;
+static void tc__span_meet(tc__span*s,uint32_t first,uint32_t last){
+if(first<s->first)s->first=first;
+if(last>s->last||s->last==UINT32_MAX)s->last=last;
+}
+typedef struct tc__lives{
+uint32_t*place;
+tc__span*loop;
+tc__span*life;
+tc__span*run;
+}tc__lives;
+static void tc__lives_close(tc_ctx*c,tc__lives*l,const tc__graph*g,size_t n){
+if(l->place)TC__FREE_ARRAY(c,l->place,g->node.count);
+if(l->loop)TC__FREE_ARRAY(c,l->loop,g->loop.count);
+if(l->life)TC__FREE_ARRAY(c,l->life,g->memory.count);
+if(l->run)TC__FREE_ARRAY(c,l->run,n);
+}
+static int tc__lives_open(tc_ctx*c,tc__lives*l,const tc__graph*g,size_t n){
+l->place=TC__NEW_ARRAY(c,uint32_t,g->node.count);
+l->loop=TC__NEW_ARRAY(c,tc__span,g->loop.count);
+l->life=TC__NEW_ARRAY(c,tc__span,g->memory.count);
+l->run=TC__NEW_ARRAY(c,tc__span,n);
+if(!l->place||!l->loop||!l->life||!l->run)return 0;
+memset(l->loop,0xff,g->loop.count*sizeof*l->loop);
+memset(l->life,0xff,g->memory.count*sizeof*l->life);
+for(uint32_t i=0;i<g->place.count;i++)
+if(g->node.at[g->place.at[i].node]->op!=TC_OP_INPUT)
+l->place[g->place.at[i].node]=i+1;
+return 1;
+}
+static void tc__lives_meet(tc__lives*l,const tc__graph*g,tc__group*const*k,size_t n,
+uint32_t i){
+uint32_t in=k[i]->target.loop;
+for(;in;in=g->loop.at[in-1].outer)tc__span_meet(&l->loop[in-1],i,i);
+for(size_t b=0;b<k[i]->buffer.count;b++){
+const tc__kbuf*f=&k[i]->buffer.at[b];
+uint32_t place=f->place==TC__BUF_NODE?l->place[f->source]:0;
+if(f->place==TC__BUF_INPUT&&f->source>=g->placed)
+place=f->source-g->placed+1;
+if(!place)continue;
+tc__span*s=&l->life[g->place.at[place-1].memory];
+tc__span_meet(s,i,i);
+tc__span_meet(s,i,tc__plan_last(g,k,n,s->first,i));
+}
+}
+static void tc__lives_look(tc__lives*l,const tc__graph*g,tc__group*const*k,
+size_t n){
+for(uint32_t i=0;i<n;i++){
+int same=i&&k[i]->target.loop==k[i-1]->target.loop;
+l->run[i].first=same?l->run[i-1].first:i;
+tc__lives_meet(l,g,k,n,i);
+}
+for(uint32_t i=(uint32_t)n;i-- >0;){
+int same=i+1<n&&l->run[i+1].first<=i;
+l->run[i].last=same?l->run[i+1].last:i;
+}
+for(size_t i=0;i<g->memory.count;i++){
+const tc__span*loop=&l->loop[g->memory.at[i].loop];
+if(loop->last!=UINT32_MAX)tc__span_meet(&l->life[i],loop->first,loop->last);
+if(l->life[i].last==UINT32_MAX)
+tc__span_meet(&l->life[i],0,(uint32_t)n-1);
+}
+}
+static int tc__plan_lasting(tc_ctx*c,tc__plan*p,const tc__graph*g,tc__group*const*k,
+size_t n,int device,const tc__ixenv*env){
+tc__lives l;
+int ok=tc__lives_open(c,&l,g,n);
+if(ok)tc__lives_look(&l,g,k,n);
+for(uint32_t i=0;ok&&i<g->memory.count;i++){
+const tc__lasting*m=&g->memory.at[i];
+tc__slab s;
+if(m->device!=device)continue;
+memset(&s,0,sizeof s);
+s.node=i,s.lasts=1,s.born=(uint32_t)p->slab.count;
+s.first=l.run[l.life[i].first].first,s.last=l.run[l.life[i].last].last;
+s.bytes=(tc__lasting_bytes(g,m,env)+p->align-1)/p->align*p->align;
+ok=tc__plan_name(c,p,tc__slab_key(p,&s),p->slab.count)&&
+TC__PUSH(c,p->slab,s);
+}
+tc__lives_close(c,&l,g,n);
+return ok;
+}
 static int tc__plan_make(tc_ctx*c,tc__plan*p,const tc__graph*g,tc__group*const*k,
-size_t n,const uint8_t*output,const tc__ixenv*env){
+size_t n,int device,const uint8_t*output,
+const tc__ixenv*env){
 p->slab.count=p->of.count=0,p->bytes=p->unplanned=0;
+p->nodes=(uint32_t)g->node.count;
 for(size_t i=0;i<n;i++){
 for(size_t b=0;b<k[i]->buffer.count;b++){
 const tc__kbuf*f=&k[i]->buffer.at[b];
@@ -26339,9 +26460,15 @@ continue;
 }
 size_t bytes=(size_t)tc__ix_eval(k[i]->body.ix,f->numel,env)*
 tc__dtype(f->dtype)->bytes;
-if(!tc__plan_note(c,p,f,(uint32_t)i,output[f->source],bytes))return 0;
+int kind=output[f->source];
+uint32_t last=(uint32_t)(kind==TC__PLAN_TO_END?n-1:i);
+if(!tc__plan_note(c,p,f,(uint32_t)i,last,kind==TC__PLAN_OUTPUT,bytes))
+return 0;
 }
 }
+tc__plan_begin_early(p,output);
+if(n&&g->memory.count&&!tc__plan_lasting(c,p,g,k,n,device,env))return 0;
+tc__plan_bear(p);
 return tc__plan_arrange(c,p);
 }
 static void tc__plan_close(tc_ctx*c,tc__plan*p){
@@ -38279,6 +38406,7 @@ tc__dispatch_launch*launch;
 uint32_t launches,list_count,parts;
 tc_device_launch*list;
 TC__VEC(int)after;
+uint32_t*since;
 const uint32_t*direct;
 int in_order;
 uint32_t placed;
@@ -38373,10 +38501,11 @@ size_t count;
 static int tc__dispatch_slabs_open(tc__dispatch_slabs*s,tc_ctx*c,const tc__plan*plan){
 memset(s,0,sizeof*s);
 for(size_t i=0;plan&&i<plan->slab.count;i++)
-if(plan->slab.at[i].node>=s->count)s->count=plan->slab.at[i].node+1;
+if(!plan->slab.at[i].lasts&&plan->slab.at[i].node>=s->count)
+s->count=plan->slab.at[i].node+1;
 s->of=(const tc__slab**)tc__alloc_array(c,s->count,sizeof*s->of);
 for(size_t i=0;s->of&&plan&&i<plan->slab.count;i++)
-s->of[plan->slab.at[i].node]=&plan->slab.at[i];
+if(!plan->slab.at[i].lasts)s->of[plan->slab.at[i].node]=&plan->slab.at[i];
 return s->of!=NULL;
 }
 static tc__memory_range tc__dispatch_range(const tc__dispatch*r,const tc__kbuf*b,
@@ -38512,6 +38641,23 @@ changed=tc__dispatch_wholes(r,met);
 }
 return 1;
 }
+static int tc__dispatch_since(tc__dispatch*r,tc__arena*a){
+uint32_t*to=TC__NEW_ARRAY(r->ctx,uint32_t,r->launches),open=0;
+r->since=TC__ANEW_ARRAY(a,uint32_t,r->launches+1);
+for(size_t i=0;to&&i<r->order.step.count;i++){
+const tc__turn*s=&r->order.step.at[i];
+const uint32_t*member=&r->order.member.at[s->first];
+uint32_t first=r->order.item.at[member[0]].launch;
+uint32_t last=r->order.item.at[member[s->count-1]].launch;
+if(to[first]<last)to[first]=last;
+}
+for(uint32_t i=0;to&&r->since&&i<r->launches;i++){
+while(open<i&&to[open]<i)open++;
+r->since[i]=open;
+}
+if(to)TC__FREE_ARRAY(r->ctx,to,r->launches);
+return to&&r->since;
+}
 static int tc__dispatch_form(tc__dispatch*r,tc__arena*a,uint32_t i){
 const tc__dialect*d=r->device->own.language->dialect;
 tc__dispatch_launch*l=&r->form[i];
@@ -38533,7 +38679,8 @@ if(!r->launch[i].by)ok=tc__dispatch_pieces(r,&r->launch[i],i);
 size_t pieces=r->lists.piece.count,forms=r->lists.form.count;
 uint32_t*met=TC__NEW_ARRAY(r->ctx,uint32_t,pieces);
 r->form=TC__ANEW_ARRAY(a,tc__dispatch_launch,forms+1);
-ok=ok&&met&&r->form&&(!pieces||tc__dispatch_choose(r,met));
+ok=ok&&met&&r->form&&
+(!pieces||(tc__dispatch_choose(r,met)&&tc__dispatch_since(r,a)));
 for(uint32_t i=0;ok&&i<forms;i++)ok=tc__dispatch_form(r,a,i);
 if(met)TC__FREE_ARRAY(r->ctx,met,pieces);
 return ok;
@@ -38836,7 +38983,7 @@ int64_t done;
 uint32_t begin,end;
 }tc__looping;
 typedef struct tc__lasting_now{
-tc__storage*storage;
+char*at;
 size_t step;
 }tc__lasting_now;
 typedef struct tc__loops{
@@ -38861,24 +39008,7 @@ if(b->place==TC__BUF_NODE)return l->of[b->source];
 return b->place==TC__BUF_INPUT&&b->source>=g->placed?b->source-g->placed+1
 :0;
 }
-static int tc__loops_lay_out(tc__loops*l,const tc__graph*g,const tc__ixenv*env){
-for(size_t i=0;i<g->memory.count;i++){
-const tc__lasting*m=&g->memory.at[i];
-tc__lasting_now*now=&l->memory[i];
-int64_t rows=m->stacked?tc__ix_eval(g->ix,g->loop.at[m->loop].turns,env):2;
-now->step=(size_t)tc__ix_eval(g->ix,m->numel,env)*tc__dtype(m->dtype)->bytes;
-if(!m->stacked)now->step=(now->step+TC__SLAB_SLACK+63)/64*64;
-size_t bytes=now->step*(size_t)rows+TC__SLAB_SLACK;
-if(now->storage&&now->storage->bytes>=bytes)continue;
-tc__storage_unref(g->ctx,now->storage);
-now->storage=tc__storage_on(g->ctx,tc__device_at(g->ctx,m->device),bytes);
-if(!now->storage)return 0;
-}
-return 1;
-}
 static void tc__loops_close(tc__loops*l,const tc__graph*g){
-for(size_t i=0;l->memory&&i<g->memory.count;i++)
-tc__storage_unref(g->ctx,l->memory[i].storage);
 TC__VEC_FREE(g->ctx,l->moving);
 }
 static char*tc__spot_address(const tc__loops*l,const tc__graph*g,const tc__spot*p){
@@ -38893,7 +39023,7 @@ case TC__SPOT_LEFT:at=r->done&1;break;
 case TC__SPOT_NEXT:at=~r->done&1;break;
 case TC__SPOT_ROW:at=r->turn;break;
 }
-return(char*)m->storage->data+(size_t)at*m->step;
+return m->at+(size_t)at*m->step;
 }
 static void tc__loop_move(const tc__loops*l,const tc__graph*g,uint32_t loop){
 for(size_t i=0;i<l->moving.count;i++){
@@ -38908,8 +39038,7 @@ size_t bytes){
 const tc__rounds*o=&g->loop.at[loop];
 const tc__lasting_now*m=&l->memory[o->asked];
 const tc__device*d=tc__device_at(g->ctx,g->memory.at[o->asked].device);
-const char*at=
-(const char*)m->storage->data+(size_t)(l->run[loop].done&1)*m->step;
+const char*at=m->at+(size_t)(l->run[loop].done&1)*m->step;
 if(!g->memory.at[o->asked].device)return memcpy(to,at,bytes)!=NULL;
 tc_status s=d->own.copy_out(d->own.user,to,at,bytes);
 return!s||tc__device_failed(g->ctx,&d->own,"the number of turns of a loop",s);
@@ -38982,6 +39111,7 @@ int64_t offset;
 size_t bytes;
 int copy;
 int direct;
+int beside;
 tc__storage
 *kept[TC__KEPT];
 uint8_t oldest;
@@ -39416,6 +39546,20 @@ tc__interp_free(l->interp);
 l->interp=tc__interp_prepare(p->ctx,l->group);
 return l->interp!=NULL;
 }
+static int tc__is_beside(const tc__program*p,const tc__output*o){
+int stored=0;
+if(o->position!=UINT32_MAX||o->direct||!tc__output_device(p,o))return 0;
+for(size_t i=0;i<p->output.count;i++){
+const tc__output*other=&p->output.at[i];
+if(other->node==o->node&&!other->alias&&other->position!=UINT32_MAX)
+return 0;
+}
+for(size_t i=0;i<p->graph.place.count;i++)
+if(p->graph.place.at[i].node==o->node)return 0;
+for(size_t i=0;!stored&&i<p->launch.count;i++)
+stored=tc__has_node(p->launch.at[i].group,o->node,1);
+return stored;
+}
 // ---- gen/exec/runner.c
 typedef struct tc__kernel_run{
 uint32_t
@@ -39743,13 +39887,15 @@ static int tc__program_plan_on(tc__program*p,tc__plan*plan,int device,uint8_t*ou
 tc__group*const*k,const tc__ixenv*env){
 for(size_t i=0;i<p->graph.node.count;i++)
 output[i]=p->graph.node.at[i]->device==device?TC__PLAN_HERE:TC__PLAN_APART;
-for(size_t i=0;i<p->output.count;i++)
-if(!p->output.at[i].alias&&tc__output_device(p,&p->output.at[i])==device)
-output[p->output.at[i].node]=TC__PLAN_OUTPUT;
+for(size_t i=0;i<p->output.count;i++){
+const tc__output*o=&p->output.at[i];
+if(!o->alias&&tc__output_device(p,o)==device)
+output[o->node]=o->beside?TC__PLAN_TO_END:TC__PLAN_OUTPUT;
+}
 for(size_t i=0;i<p->graph.place.count;i++)
 output[p->graph.place.at[i].node]=TC__PLAN_APART;
 plan->align=device?(size_t)TC__DEVICE_ALIGN:(size_t)TC__SLAB_ALIGN;
-return tc__plan_make(p->ctx,plan,&p->graph,k,p->launch.count,output,env);
+return tc__plan_make(p->ctx,plan,&p->graph,k,p->launch.count,device,output,env);
 }
 static int tc__program_plan(tc__program*p,const tc__ixenv*env){
 size_t n=p->launch.count,nodes=p->graph.node.count;
@@ -39758,8 +39904,10 @@ tc__group**k=TC__NEW_ARRAY(p->ctx,tc__group*,n);
 int ok=output&&k;
 for(size_t i=0;ok&&i<n;i++)k[i]=p->launch.at[i].group;
 ok=ok&&tc__program_plan_on(p,&p->plan,0,output,k,env);
-for(tc__dispatch*r=p->dispatch;ok&&r;r=r->next)
+for(tc__dispatch*r=p->dispatch;ok&&r;r=r->next){
+r->plan.since=r->since;
 ok=tc__program_plan_on(p,&r->plan,r->device->number,output,k,env);
+}
 TC__FREE_ARRAY(p->ctx,output,nodes);
 TC__FREE_ARRAY(p->ctx,k,n);
 return ok;
@@ -39787,6 +39935,16 @@ const tc__dispatch*r=tc__program_on(p,p->graph.node.at[node]->device);
 uint8_t*memory=r?r->memory:p->memory;
 return memory+tc__plan_find(r?&r->plan:&p->plan,node)->offset;
 }
+static void tc__program_lasting(tc__program*p,const tc__ixenv*env){
+for(uint32_t i=0;i<p->graph.memory.count;i++){
+const tc__lasting*m=&p->graph.memory.at[i];
+const tc__dispatch*r=tc__program_on(p,m->device);
+const tc__slab*s=
+tc__plan_find(r?&r->plan:&p->plan,(uint32_t)p->graph.node.count+i);
+p->loops.memory[i].step=tc__lasting_step(&p->graph,m,env);
+if(s)p->loops.memory[i].at=(char*)(r?r->memory:p->memory)+s->offset;
+}
+}
 static int tc__program_address(tc__program*p,tc__dispatch*on,const tc__kbuf*b,
 const uint32_t*output_of,void**at){
 tc__address a;
@@ -39800,8 +39958,8 @@ return TC__PUSH(p->ctx,p->loops.moving,m);
 a.at=at,a.on=on,a.output=b->place==TC__BUF_NODE;
 a.begin=(size_t)b->begin*tc__dtype(b->dtype)->bytes;
 a.source=a.output?output_of[b->source]:b->source;
-if(b->place==TC__BUF_INPUT||(a.output&&a.source!=UINT32_MAX))
-return TC__PUSH(p->ctx,p->address,a);
+int own=a.output&&a.source!=UINT32_MAX&&!p->output.at[a.source].beside;
+if(b->place==TC__BUF_INPUT||own)return TC__PUSH(p->ctx,p->address,a);
 if(a.output)*at=(char*)tc__node_memory(p,b->source)+a.begin;
 return 1;
 }
@@ -39856,9 +40014,9 @@ if(p->size.count)memcpy(p->size.at,v->size.at,p->size.count*sizeof*p->size.at);
 env.sym=p->size.at;
 for(size_t i=0;i<p->output.count;i++)
 if(!tc__output_lay_out(p,v,&p->output.at[i],&env))return 0;
-if(!tc__program_plan(p,&env)||!tc__program_memory(p)||
-!tc__loops_lay_out(&p->loops,&p->graph,&env)||!tc__program_addresses(p))
-return 0;
+if(!tc__program_plan(p,&env)||!tc__program_memory(p))return 0;
+tc__program_lasting(p,&env);
+if(!tc__program_addresses(p))return 0;
 for(tc__dispatch*r=p->dispatch;r;r=r->next)
 if(!tc__dispatch_lay_out(r,&p->ix,&env))return 0;
 if(!tc__program_lay_out_here(p,&env))return 0;
@@ -40114,6 +40272,8 @@ int ok=1,foreign=p->backend&&p->backend->own.run;
 for(size_t i=0;ok&&!foreign&&i<p->output.count;i++)
 if(p->output.at[i].position==UINT32_MAX)
 ok=tc__choose_direct(p,m->v,&p->output.at[i]);
+for(size_t i=0;ok&&!foreign&&i<p->output.count;i++)
+p->output.at[i].beside=tc__is_beside(p,&p->output.at[i]);
 return ok&&tc__stores_before(p);
 }
 static int tc__stage_device(tc__making*m){
@@ -43094,7 +43254,7 @@ return o->storage=s;
 static int tc__program_storages(tc__program*p,const tc__visit*v){
 for(size_t i=0;i<p->output.count;i++){
 tc__output*o=&p->output.at[i];
-if(o->direct)continue;
+if(o->direct||o->beside)continue;
 if(o->alias){
 o->storage=v->external.at[o->external].storage;
 continue;
@@ -43120,6 +43280,7 @@ return(char*)tc__external_data(p->ctx,e)+o->offset*bytes;
 }
 static void*tc__output_data(const tc__program*p,const tc__visit*v,uint32_t i){
 const tc__output*o=&p->output.at[i];
+if(o->beside)return tc__node_memory(p,o->node);
 return o->direct?tc__landing_data(p,v,o):o->storage->data;
 }
 static void tc__program_look_up(tc__program*p,const tc__visit*v){
@@ -43149,7 +43310,7 @@ if(back)v->external.at[o->external].storage->version++;
 if(!(o->copy||(back&&!o->direct)))continue;
 const tc__layout*l=tc__layout_at(p->ctx,o->layout);
 void*to=back?tc__landing_data(p,v,o):o->storage->data;
-const void*from=back?o->storage->data:tc__output_data(p,v,o->first);
+const void*from=tc__output_data(p,v,back?(uint32_t)i:o->first);
 if(l->contiguous&&l->numel)
 ok=tc__device_copy(p->ctx,tc__device_at(p->ctx,l->device),
 "a copy of a result",to,from,
@@ -47412,8 +47573,8 @@ for(size_t b=0;ok&&late&&b<g->buffer.count;b++){
 const tc__kbuf*f=&g->buffer.at[b];
 const tc__slab*s=
 f->place==TC__BUF_NODE?tc__saved_slab(k->p,f->source):NULL;
-int earlier=s&&!s->output&&s->first!=i&&
-(!k->late[f->source]||k->ahead[f->source]);
+int earlier=
+s&&!s->output&&!f->written&&(!k->late[f->source]||k->ahead[f->source]);
 if(earlier)k->saved[f->source]=1;
 }
 return ok;
@@ -48198,14 +48359,16 @@ static void tc__svg_slab(tc__text*t,size_t n,const tc__plan*plan,const tc__slab*
 int x=tc__plan_x(s->first,n),width=tc__plan_x(s->last+1u,n)-x;
 int y=tc__plan_y(s->offset+s->bytes,plan->bytes);
 int height=tc__plan_y(s->offset,plan->bytes)-y;
+const char*what=s->lasts?"loop ":"%";
 tc__put(t,
-"<g><title>%%%u: %zu bytes at %zu, from kernel %u to %u</title>\n"
+"<g><title>%s%u: %zu bytes at %zu, from kernel %u to %u</title>\n"
 "<rect class=\"c%u\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" />\n",
-(unsigned)s->node,s->bytes,s->offset,(unsigned)s->first,(unsigned)s->last,
-(unsigned)s->first%TC__COLORS,x,y,width,height>1?height:1);
+what,(unsigned)s->node,s->bytes,s->offset,(unsigned)s->first,
+(unsigned)s->last,(unsigned)s->first%TC__COLORS,x,y,width,
+height>1?height:1);
 if(width>=40&&height>=14)
-tc__put(t,"<text class=\"label\" x=\"%d\" y=\"%d\">%%%u</text>\n",x+width/2,
-y+height/2+4,(unsigned)s->node);
+tc__put(t,"<text class=\"label\" x=\"%d\" y=\"%d\">%s%u</text>\n",x+width/2,
+y+height/2+4,what,(unsigned)s->node);
 tc__put(t,"</g>\n");
 }
 static void tc__svg_ticks(tc__text*t,size_t kernels){

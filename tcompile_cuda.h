@@ -101,7 +101,7 @@ TCDEF void *tc_cuda_stream(const tc_ctx *tc, int ordinal);
 TCDEF tc_tensor tc_wrap_cuda(tc_ctx *tc, int ordinal, void *address, tc_dims dims, tc_dtype dtype);
 
 // What the context holds of the device's memory, one line for people, cut to `room` bytes; 512 are
-// enough. 1, or 0 = the device is not open, or does not answer.
+// enough. Plans are programs: they share what is between their kernels, which is as much as the largest wants. 1, or 0 = the device is not open, or does not answer.
 TCDEF int tc_cuda_memory(const tc_ctx *tc, int ordinal, char *text, size_t room);
 
 #endif  // TCOMPILE_CUDA_H

@@ -118,8 +118,9 @@ typedef struct tc_stats {
     uint64_t run_ns;           // running programs, eager ops too
     uint64_t bytes, peak_bytes;            // memory of the context now and at most
     uint64_t allocations;                  // calls of the allocator
-    uint64_t arena_bytes;                  // intermediates of all live programs, as planned,
-    uint64_t unplanned_bytes;              //   and if each had memory of its own
+    uint64_t arena_bytes;                  // intermediates of all live programs, as planned; on a
+                                           //   device the largest is what they take together
+    uint64_t unplanned_bytes;              // and if each had memory of its own
 } tc_stats;
 
 TCDEF tc_stats tc_stats_get(const tc_ctx *c);

@@ -108,8 +108,8 @@ typedef struct tc_device {
     void (*close)(void *user);  // the context is closed; everything was given back
     const char *(*why)(void *user);
 
-    // Memory: of tensors; of intermediates, one place for all programs, which stays valid
-    // when it grows; and of the host, where kernels can write.
+    // Memory: of tensors; of intermediates, one place for all programs, as large as the largest
+    // asks for, which stays valid when it grows; and of the host, where kernels can write.
     tc_status (*take)(void *user, size_t bytes, tc_device_memory *out);
     void (*give)(void *user, tc_device_memory m);
     tc_status (*arena)(void *user, size_t bytes, void **address);

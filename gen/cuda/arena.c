@@ -1,5 +1,5 @@
 // The arena: memory for the intermediate results of plans, which run one after the other
-// and share it. It grows and never moves, because recorded graphs hold its addresses: a
+// and share it: as much as the largest of them wants. It grows and never moves, because recorded graphs hold its addresses: a
 // range of addresses as large as the device's memory is reserved once, and physical memory
 // is mapped at its end. A device without virtual memory gets a new, larger chunk instead,
 // and the chunks before stay for the graphs that know them.

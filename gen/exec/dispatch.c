@@ -2,6 +2,11 @@
 // launches of a program, as groups with the addresses of their buffers. Output: lists that the device
 // runs (tc_device_launch): in which order is exec/dispatch_order.c, for which sizes dispatch_layout.c.
 //
+// Intermediates of all programs are in one place of the device (tc_device.arena), as large as the one that wants
+// most: they run one after the other there. So are write-backs that no kernel does itself (exec/outputs.c: beside),
+// to the end of the program. So is the memory of loops. Between runs a program keeps results, workspaces and its
+// state, and one that never runs again nothing else.
+//
 // A launch for which the device has no text (an opaque op) is done by the host, between two lists.
 
 // Who launches a kernel of the program.
@@ -75,7 +80,8 @@ typedef struct tc__dispatch {
     tc__dispatch_launch *launch;
     uint32_t launches, list_count, parts;
     tc_device_launch *list;
-    TC__VEC(int) after;     // places in a part, of all launches of the list
+    TC__VEC(int) after; // places in a part, of all launches of the list
+    uint32_t *since;    // by launch: the first of the lists that it meets; NULL = none is
     const uint32_t *direct; // by node: the external in whose memory it is; NULL = none is
     int in_order;           // externals may share memory that kernels write
     uint32_t placed;        // INPUTs from this number on are places of loops: exec/loops.c

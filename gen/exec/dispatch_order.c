@@ -27,10 +27,11 @@ typedef struct tc__dispatch_slabs {
 static int tc__dispatch_slabs_open(tc__dispatch_slabs *s, tc_ctx *c, const tc__plan *plan) {
     memset(s, 0, sizeof *s);
     for (size_t i = 0; plan && i < plan->slab.count; i++)
-        if (plan->slab.at[i].node >= s->count) s->count = plan->slab.at[i].node + 1;
+        if (!plan->slab.at[i].lasts && plan->slab.at[i].node >= s->count)
+            s->count = plan->slab.at[i].node + 1;
     s->of = (const tc__slab **)tc__alloc_array(c, s->count, sizeof *s->of);
     for (size_t i = 0; s->of && plan && i < plan->slab.count; i++)
-        s->of[plan->slab.at[i].node] = &plan->slab.at[i];
+        if (!plan->slab.at[i].lasts) s->of[plan->slab.at[i].node] = &plan->slab.at[i];
     return s->of != NULL;
 }
 
@@ -195,6 +196,26 @@ static int tc__dispatch_choose(tc__dispatch *r, uint32_t *met) {
     return 1;
 }
 
+// Of each launch, the first one of the lists that are open when its turn comes. What is stored there to the end
+// and lies where something was that those use would end them.
+static int tc__dispatch_since(tc__dispatch *r, tc__arena *a) {
+    uint32_t *to = TC__NEW_ARRAY(r->ctx, uint32_t, r->launches), open = 0;
+    r->since = TC__ANEW_ARRAY(a, uint32_t, r->launches + 1);
+    for (size_t i = 0; to && i < r->order.step.count; i++) {
+        const tc__turn *s = &r->order.step.at[i];
+        const uint32_t *member = &r->order.member.at[s->first];
+        uint32_t first = r->order.item.at[member[0]].launch;
+        uint32_t last = r->order.item.at[member[s->count - 1]].launch;
+        if (to[first] < last) to[first] = last;
+    }
+    for (uint32_t i = 0; to && r->since && i < r->launches; i++) {
+        while (open < i && to[open] < i) open++;
+        r->since[i] = open;
+    }
+    if (to) TC__FREE_ARRAY(r->ctx, to, r->launches);
+    return to && r->since;
+}
+
 // The kernel of a form, as a launch.
 static int tc__dispatch_form(tc__dispatch *r, tc__arena *a, uint32_t i) {
     const tc__dialect *d = r->device->own.language->dialect;
@@ -218,7 +239,8 @@ static int tc__dispatch_lists(tc__dispatch *r, tc__arena *a) {
     size_t pieces = r->lists.piece.count, forms = r->lists.form.count;
     uint32_t *met = TC__NEW_ARRAY(r->ctx, uint32_t, pieces);
     r->form = TC__ANEW_ARRAY(a, tc__dispatch_launch, forms + 1);
-    ok = ok && met && r->form && (!pieces || tc__dispatch_choose(r, met));
+    ok = ok && met && r->form &&
+         (!pieces || (tc__dispatch_choose(r, met) && tc__dispatch_since(r, a)));
     for (uint32_t i = 0; ok && i < forms; i++) ok = tc__dispatch_form(r, a, i);
     if (met) TC__FREE_ARRAY(r->ctx, met, pieces);
     return ok;

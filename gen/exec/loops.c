@@ -1,6 +1,7 @@
 // Loops of a program: memory that lasts from turn to turn, and the addresses that move with it. Input: places of the
-// graph (pass/loops.c). A turn of a loop is its acts between LOOP and AGAIN; what else a turn has of its own is
-// the symbol that is its number, which stands among the sizes.
+// graph (pass/loops.c), and where its memory is among the intermediates (kernel/plan.c). A turn of a loop is its acts
+// between LOOP and AGAIN; what else a turn has of its own is the symbol that is its number, which stands among the
+// sizes.
 
 // A buffer of some launch that is a place.
 typedef struct tc__sliding {
@@ -17,8 +18,8 @@ typedef struct tc__looping {
 } tc__looping;
 
 typedef struct tc__lasting_now {
-    tc__storage *storage; // counted; NULL = none yet
-    size_t step;          // bytes from one half or row to the next
+    char *at;    // among the intermediates of its device
+    size_t step; // bytes from one half or row to the next
 } tc__lasting_now;
 
 typedef struct tc__loops {
@@ -47,26 +48,7 @@ static uint32_t tc__spot_of(const tc__loops *l, const tc__graph *g, const tc__kb
                                                                : 0;
 }
 
-// Memory for the sizes of a run; it only grows. 0 = reported.
-static int tc__loops_lay_out(tc__loops *l, const tc__graph *g, const tc__ixenv *env) {
-    for (size_t i = 0; i < g->memory.count; i++) {
-        const tc__lasting *m = &g->memory.at[i];
-        tc__lasting_now *now = &l->memory[i];
-        int64_t rows = m->stacked ? tc__ix_eval(g->ix, g->loop.at[m->loop].turns, env) : 2;
-        now->step = (size_t)tc__ix_eval(g->ix, m->numel, env) * tc__dtype(m->dtype)->bytes;
-        if (!m->stacked) now->step = (now->step + TC__SLAB_SLACK + 63) / 64 * 64;
-        size_t bytes = now->step * (size_t)rows + TC__SLAB_SLACK;
-        if (now->storage && now->storage->bytes >= bytes) continue;
-        tc__storage_unref(g->ctx, now->storage);
-        now->storage = tc__storage_on(g->ctx, tc__device_at(g->ctx, m->device), bytes);
-        if (!now->storage) return 0;
-    }
-    return 1;
-}
-
 static void tc__loops_close(tc__loops *l, const tc__graph *g) {
-    for (size_t i = 0; l->memory && i < g->memory.count; i++)
-        tc__storage_unref(g->ctx, l->memory[i].storage);
     TC__VEC_FREE(g->ctx, l->moving);
 }
 
@@ -82,7 +64,7 @@ static char *tc__spot_address(const tc__loops *l, const tc__graph *g, const tc__
     case TC__SPOT_NEXT: at = ~r->done & 1; break;
     case TC__SPOT_ROW: at = r->turn; break;
     }
-    return (char *)m->storage->data + (size_t)at * m->step;
+    return m->at + (size_t)at * m->step;
 }
 
 // Addresses of what is of the loop, as it is now.
@@ -101,8 +83,7 @@ static int tc__loop_ask(const tc__loops *l, const tc__graph *g, uint32_t loop, v
     const tc__rounds *o = &g->loop.at[loop];
     const tc__lasting_now *m = &l->memory[o->asked];
     const tc__device *d = tc__device_at(g->ctx, g->memory.at[o->asked].device);
-    const char *at =
-        (const char *)m->storage->data + (size_t)(l->run[loop].done & 1) * m->step;
+    const char *at = m->at + (size_t)(l->run[loop].done & 1) * m->step;
     if (!g->memory.at[o->asked].device) return memcpy(to, at, bytes) != NULL;
     tc_status s = d->own.copy_out(d->own.user, to, at, bytes);
     return !s || tc__device_failed(g->ctx, &d->own, "the number of turns of a loop", s);

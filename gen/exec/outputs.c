@@ -48,6 +48,8 @@ typedef struct tc__output {
     int copy;        // 1 = not first, but memory of its own
     int direct;      // write-back of a node that is no other output: the kernel writes
                      // the external's memory itself
+    int beside;      // write-back of a node that is no result: in the arena of its device,
+                     // and copied at the end
     tc__storage
         *kept[TC__KEPT];  // storage of earlier runs, reused when nobody else holds it
     uint8_t oldest;       // of those, the one that the next new storage replaces
@@ -571,4 +573,21 @@ static int tc__choose_direct(tc__program *p, const tc__visit *v, tc__output *o) 
     tc__interp_free(l->interp); // it stores elsewhere
     l->interp = tc__interp_prepare(p->ctx, l->group);
     return l->interp != NULL;
+}
+
+// Whether a write-back that its kernel does not do itself is an intermediate of its device: nobody else has the
+// node, and the device has one place for what all programs store between their kernels.
+static int tc__is_beside(const tc__program *p, const tc__output *o) {
+    int stored = 0;
+    if (o->position != UINT32_MAX || o->direct || !tc__output_device(p, o)) return 0;
+    for (size_t i = 0; i < p->output.count; i++) {
+        const tc__output *other = &p->output.at[i];
+        if (other->node == o->node && !other->alias && other->position != UINT32_MAX)
+            return 0;
+    }
+    for (size_t i = 0; i < p->graph.place.count; i++)
+        if (p->graph.place.at[i].node == o->node) return 0;
+    for (size_t i = 0; !stored && i < p->launch.count; i++)
+        stored = tc__has_node(p->launch.at[i].group, o->node, 1);
+    return stored;
 }

@@ -55,6 +55,8 @@ static int tc__stage_stores(tc__making *m) {
     for (size_t i = 0; ok && !foreign && i < p->output.count; i++)
         if (p->output.at[i].position == UINT32_MAX)
             ok = tc__choose_direct(p, m->v, &p->output.at[i]);
+    for (size_t i = 0; ok && !foreign && i < p->output.count; i++)
+        p->output.at[i].beside = tc__is_beside(p, &p->output.at[i]);
     return ok && tc__stores_before(p);
 }
 

@@ -276,13 +276,15 @@ static int tc__program_plan_on(tc__program *p, tc__plan *plan, int device, uint8
                                tc__group *const *k, const tc__ixenv *env) {
     for (size_t i = 0; i < p->graph.node.count; i++)
         output[i] = p->graph.node.at[i]->device == device ? TC__PLAN_HERE : TC__PLAN_APART;
-    for (size_t i = 0; i < p->output.count; i++)
-        if (!p->output.at[i].alias && tc__output_device(p, &p->output.at[i]) == device)
-            output[p->output.at[i].node] = TC__PLAN_OUTPUT;
+    for (size_t i = 0; i < p->output.count; i++) {
+        const tc__output *o = &p->output.at[i];
+        if (!o->alias && tc__output_device(p, o) == device)
+            output[o->node] = o->beside ? TC__PLAN_TO_END : TC__PLAN_OUTPUT;
+    }
     for (size_t i = 0; i < p->graph.place.count; i++)
         output[p->graph.place.at[i].node] = TC__PLAN_APART;
     plan->align = device ? (size_t)TC__DEVICE_ALIGN : (size_t)TC__SLAB_ALIGN;
-    return tc__plan_make(p->ctx, plan, &p->graph, k, p->launch.count, output, env);
+    return tc__plan_make(p->ctx, plan, &p->graph, k, p->launch.count, device, output, env);
 }
 
 static int tc__program_plan(tc__program *p, const tc__ixenv *env) {
@@ -292,8 +294,10 @@ static int tc__program_plan(tc__program *p, const tc__ixenv *env) {
     int ok = output && k;
     for (size_t i = 0; ok && i < n; i++) k[i] = p->launch.at[i].group;
     ok = ok && tc__program_plan_on(p, &p->plan, 0, output, k, env);
-    for (tc__dispatch *r = p->dispatch; ok && r; r = r->next)
+    for (tc__dispatch *r = p->dispatch; ok && r; r = r->next) {
+        r->plan.since = r->since;
         ok = tc__program_plan_on(p, &r->plan, r->device->number, output, k, env);
+    }
     TC__FREE_ARRAY(p->ctx, output, nodes);
     TC__FREE_ARRAY(p->ctx, k, n);
     return ok;
@@ -325,6 +329,18 @@ static void *tc__node_memory(const tc__program *p, uint32_t node) {
     return memory + tc__plan_find(r ? &r->plan : &p->plan, node)->offset;
 }
 
+// Where the memory of loops is, for the sizes of a run.
+static void tc__program_lasting(tc__program *p, const tc__ixenv *env) {
+    for (uint32_t i = 0; i < p->graph.memory.count; i++) {
+        const tc__lasting *m = &p->graph.memory.at[i];
+        const tc__dispatch *r = tc__program_on(p, m->device);
+        const tc__slab *s =
+            tc__plan_find(r ? &r->plan : &p->plan, (uint32_t)p->graph.node.count + i);
+        p->loops.memory[i].step = tc__lasting_step(&p->graph, m, env);
+        if (s) p->loops.memory[i].at = (char *)(r ? r->memory : p->memory) + s->offset;
+    }
+}
+
 // The address of one buffer of a launch on device r: in the arena now, else looked up at each run.
 static int tc__program_address(tc__program *p, tc__dispatch *on, const tc__kbuf *b,
                                const uint32_t *output_of, void **at) {
@@ -339,8 +355,8 @@ static int tc__program_address(tc__program *p, tc__dispatch *on, const tc__kbuf 
     a.at = at, a.on = on, a.output = b->place == TC__BUF_NODE;
     a.begin = (size_t)b->begin * tc__dtype(b->dtype)->bytes;
     a.source = a.output ? output_of[b->source] : b->source;
-    if (b->place == TC__BUF_INPUT || (a.output && a.source != UINT32_MAX))
-        return TC__PUSH(p->ctx, p->address, a);
+    int own = a.output && a.source != UINT32_MAX && !p->output.at[a.source].beside;
+    if (b->place == TC__BUF_INPUT || own) return TC__PUSH(p->ctx, p->address, a);
     if (a.output) *at = (char *)tc__node_memory(p, b->source) + a.begin;
     return 1;
 }
@@ -405,9 +421,9 @@ static int tc__program_lay_out(tc__program *p, const tc__visit *v) {
     env.sym = p->size.at;
     for (size_t i = 0; i < p->output.count; i++)
         if (!tc__output_lay_out(p, v, &p->output.at[i], &env)) return 0;
-    if (!tc__program_plan(p, &env) || !tc__program_memory(p) ||
-        !tc__loops_lay_out(&p->loops, &p->graph, &env) || !tc__program_addresses(p))
-        return 0;
+    if (!tc__program_plan(p, &env) || !tc__program_memory(p)) return 0;
+    tc__program_lasting(p, &env);
+    if (!tc__program_addresses(p)) return 0;
     for (tc__dispatch *r = p->dispatch; r; r = r->next)
         if (!tc__dispatch_lay_out(r, &p->ix, &env)) return 0;
     if (!tc__program_lay_out_here(p, &env)) return 0;

@@ -19,7 +19,7 @@ static tc__storage *tc__output_storage(const tc__program *p, tc__output *o) {
 static int tc__program_storages(tc__program *p, const tc__visit *v) {
     for (size_t i = 0; i < p->output.count; i++) {
         tc__output *o = &p->output.at[i];
-        if (o->direct) continue;
+        if (o->direct || o->beside) continue;
         if (o->alias) {
             o->storage = v->external.at[o->external].storage;
             continue;
@@ -49,6 +49,7 @@ static void *tc__landing_data(const tc__program *p, const tc__visit *v,
 
 static void *tc__output_data(const tc__program *p, const tc__visit *v, uint32_t i) {
     const tc__output *o = &p->output.at[i];
+    if (o->beside) return tc__node_memory(p, o->node);
     return o->direct ? tc__landing_data(p, v, o) : o->storage->data;
 }
 
@@ -84,7 +85,7 @@ static int tc__program_finish(tc__program *p, const tc__visit *v) {
         if (!(o->copy || (back && !o->direct))) continue;
         const tc__layout *l = tc__layout_at(p->ctx, o->layout);
         void *to = back ? tc__landing_data(p, v, o) : o->storage->data;
-        const void *from = back ? o->storage->data : tc__output_data(p, v, o->first);
+        const void *from = tc__output_data(p, v, back ? (uint32_t)i : o->first);
         if (l->contiguous && l->numel)
             ok = tc__device_copy(p->ctx, tc__device_at(p->ctx, l->device),
                                  "a copy of a result", to, from,

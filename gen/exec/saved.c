@@ -63,8 +63,8 @@ static int tc__saved_kernel(tc__saved *k, size_t i) {
         const tc__kbuf *f = &g->buffer.at[b];
         const tc__slab *s =
             f->place == TC__BUF_NODE ? tc__saved_slab(k->p, f->source) : NULL;
-        int earlier = s && !s->output && s->first != i &&
-                      (!k->late[f->source] || k->ahead[f->source]);
+        int earlier =
+            s && !s->output && !f->written && (!k->late[f->source] || k->ahead[f->source]);
         if (earlier) k->saved[f->source] = 1;
     }
     return ok;

@@ -390,14 +390,16 @@ static void tc__svg_slab(tc__text *t, size_t n, const tc__plan *plan, const tc__
     int x = tc__plan_x(s->first, n), width = tc__plan_x(s->last + 1u, n) - x;
     int y = tc__plan_y(s->offset + s->bytes, plan->bytes);
     int height = tc__plan_y(s->offset, plan->bytes) - y;
+    const char *what = s->lasts ? "loop " : "%";
     tc__put(t,
-            "<g><title>%%%u: %zu bytes at %zu, from kernel %u to %u</title>\n"
+            "<g><title>%s%u: %zu bytes at %zu, from kernel %u to %u</title>\n"
             "<rect class=\"c%u\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" />\n",
-            (unsigned)s->node, s->bytes, s->offset, (unsigned)s->first, (unsigned)s->last,
-            (unsigned)s->first % TC__COLORS, x, y, width, height > 1 ? height : 1);
+            what, (unsigned)s->node, s->bytes, s->offset, (unsigned)s->first,
+            (unsigned)s->last, (unsigned)s->first % TC__COLORS, x, y, width,
+            height > 1 ? height : 1);
     if (width >= 40 && height >= 14)
-        tc__put(t, "<text class=\"label\" x=\"%d\" y=\"%d\">%%%u</text>\n", x + width / 2,
-                y + height / 2 + 4, (unsigned)s->node);
+        tc__put(t, "<text class=\"label\" x=\"%d\" y=\"%d\">%s%u</text>\n", x + width / 2,
+                y + height / 2 + 4, what, (unsigned)s->node);
     tc__put(t, "</g>\n");
 }
 

@@ -1,11 +1,13 @@
 // Memory plan of a program: where each stored TENSOR node lives.
 // Outputs have storage of their own; every other stored node gets an offset in one arena, such that
-// nodes alive at the same time do not overlap. Greedy by size, largest first, lowest gap that fits
-// (Pisarchyk and Lee, arXiv 2001.03288). Which placed slabs live at the same time a tree tells, in
-// the order in which they are born, so a program of which few live at once is placed in n log n.
+// nodes alive at the same time do not overlap. What is copied when the program ends lives until then; memory of
+// loops (pass/loops.c) is among them. Greedy by size, largest first, lowest gap that fits (Pisarchyk and Lee,
+// arXiv 2001.03288). Which placed slabs live at the same time a tree tells, in the order in which they are born, so
+// a program of which few live at once is placed in n log n.
 
 typedef struct tc__slab {
-    uint32_t node;
+    uint32_t node; // or, if it lasts, the number of the graph's memory
+    int lasts;     // from turn to turn of a loop
     size_t bytes, offset;
     uint32_t first, last; // kernels that write it and read it last
     uint32_t born; // slabs that were written before it; `first` does not fall with it
@@ -18,10 +20,12 @@ typedef struct tc__taken {
 
 typedef struct tc__plan {
     TC__VEC(tc__slab) slab;
-    TC__VEC(uint32_t) of;       // by node: its slab plus one, 0 = none
-    size_t bytes;               // of the arena
-    size_t unplanned;           // sum of the arena's slabs, each by itself
-    size_t align;               // of a slab
+    uint32_t nodes;        // of the graph
+    TC__VEC(uint32_t) of;  // by node, then by memory: its slab plus one, 0 = none
+    size_t bytes;          // of the arena
+    size_t unplanned;      // sum of the arena's slabs, each by itself
+    size_t align;          // of a slab
+    const uint32_t *since; // by kernel: when what it stores to the end begins; NULL = then
     TC__VEC(uint32_t) by_birth; // index of a slab
     TC__VEC(uint32_t)
     reach; // tree over births, root 1: the largest `last` + 1 of what is placed
@@ -30,12 +34,18 @@ typedef struct tc__plan {
 
 enum { TC__SLAB_ALIGN = 64 };
 
-// What a node is to a plan: of another device, in the arena, or with storage of its own.
-enum { TC__PLAN_HERE, TC__PLAN_OUTPUT, TC__PLAN_APART };
+// What a node is to a plan: in the arena, with storage of its own, of another device, or in the arena until
+// the program has ended, as it is copied then.
+enum { TC__PLAN_HERE, TC__PLAN_OUTPUT, TC__PLAN_APART, TC__PLAN_TO_END };
 
 static tc__slab *tc__plan_find(const tc__plan *p, uint32_t node) {
     uint32_t at = node < p->of.count ? p->of.at[node] : 0;
     return at ? &p->slab.at[at - 1] : NULL;
+}
+
+// What it is found by.
+static uint32_t tc__slab_key(const tc__plan *p, const tc__slab *s) {
+    return s->lasts ? p->nodes + s->node : s->node;
 }
 
 static int tc__plan_name(tc_ctx *c, tc__plan *p, uint32_t node, size_t slab) {
@@ -61,9 +71,10 @@ static uint32_t tc__plan_last(const tc__graph *g, tc__group *const *k, size_t n,
 }
 
 static int tc__plan_note(tc_ctx *c, tc__plan *p, const tc__kbuf *b, uint32_t kernel,
-                         int output, size_t bytes) {
+                         uint32_t last, int output, size_t bytes) {
     tc__slab fresh;
-    fresh.node = b->source, fresh.offset = 0, fresh.first = fresh.last = kernel;
+    fresh.node = b->source, fresh.lasts = 0, fresh.offset = 0, fresh.first = kernel,
+    fresh.last = last;
     fresh.output = output, fresh.born = (uint32_t)p->slab.count;
     fresh.bytes = (bytes + TC__SLAB_SLACK + p->align - 1) / p->align * p->align;
     return tc__plan_name(c, p, b->source, p->slab.count) && TC__PUSH(c, p->slab, fresh);
@@ -72,6 +83,7 @@ static int tc__plan_note(tc_ctx *c, tc__plan *p, const tc__kbuf *b, uint32_t ker
 static int tc__slab_larger(const void *a, const void *b) {
     const tc__slab *x = (const tc__slab *)a, *y = (const tc__slab *)b;
     if (x->bytes != y->bytes) return x->bytes < y->bytes ? 1 : -1;
+    if (x->lasts != y->lasts) return x->lasts ? 1 : -1;
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
@@ -159,7 +171,7 @@ static int tc__plan_arrange(tc_ctx *c, tc__plan *p) {
         qsort(p->slab.at, p->slab.count, sizeof *p->slab.at, tc__slab_larger);
     if (!tc__plan_begin(c, p)) return 0;
     for (size_t i = 0; i < p->slab.count; i++) {
-        p->of.at[p->slab.at[i].node] = (uint32_t)i + 1;
+        p->of.at[tc__slab_key(p, &p->slab.at[i])] = (uint32_t)i + 1;
         if (p->slab.at[i].output) continue;
         p->unplanned += p->slab.at[i].bytes;
         tc__plan_place(p, &p->slab.at[i]);
@@ -167,11 +179,146 @@ static int tc__plan_arrange(tc_ctx *c, tc__plan *p) {
     return 1;
 }
 
-// Kernels of the loops of g. Sizes are expressions; `env` gives the symbols' values. `output` by node:
+static int tc__slab_earlier(const void *a, const void *b) {
+    const tc__slab *x = (const tc__slab *)a, *y = (const tc__slab *)b;
+    if (x->first != y->first) return x->first < y->first ? -1 : 1;
+    return x->born < y->born ? -1 : x->born > y->born;
+}
+
+// Slabs to the end begin when they are to.
+static void tc__plan_begin_early(tc__plan *p, const uint8_t *output) {
+    for (size_t i = 0; p->since && i < p->slab.count; i++) {
+        tc__slab *s = &p->slab.at[i];
+        if (output[s->node] == TC__PLAN_TO_END) s->first = p->since[s->first];
+    }
+}
+
+// Births follow from when slabs begin.
+static void tc__plan_bear(tc__plan *p) {
+    if (p->slab.count)
+        qsort(p->slab.at, p->slab.count, sizeof *p->slab.at, tc__slab_earlier);
+    for (size_t i = 0; i < p->slab.count; i++) p->slab.at[i].born = (uint32_t)i;
+}
+
+// ---- what lasts from turn to turn ----
+// Memory of a loop is a slab that lives while the loop runs, and from the first kernel that meets it to the last. On
+// a device nothing tells which kernels of a list meet it before or behind a loop: it lives as long as those lists.
+
+// Bytes from one half or row to the next.
+static size_t tc__lasting_step(const tc__graph *g, const tc__lasting *m,
+                               const tc__ixenv *env) {
+    size_t step = (size_t)tc__ix_eval(g->ix, m->numel, env) * tc__dtype(m->dtype)->bytes;
+    return m->stacked ? step : (step + TC__SLAB_SLACK + 63) / 64 * 64;
+}
+
+static size_t tc__lasting_bytes(const tc__graph *g, const tc__lasting *m,
+                                const tc__ixenv *env) {
+    int64_t rows = m->stacked ? tc__ix_eval(g->ix, g->loop.at[m->loop].turns, env) : 2;
+    return tc__lasting_step(g, m, env) * (size_t)rows + TC__SLAB_SLACK;
+}
+
+// Kernels from one to another; UINT32_MAX: none.
+typedef struct tc__span {
+    uint32_t first, last;
+} tc__span;
+
+static void tc__span_meet(tc__span *s, uint32_t first, uint32_t last) {
+    if (first < s->first) s->first = first;
+    if (last > s->last || s->last == UINT32_MAX) s->last = last;
+}
+
+// What is known while the plan of a graph with loops is made.
+typedef struct tc__lives {
+    uint32_t *place; // by node: 1 + its place, if it is stored in one
+    tc__span *loop;  // by loop: its kernels
+    tc__span *life;  // by memory: those that it has to be there for
+    tc__span *run;   // by kernel: its neighbours in the same loop
+} tc__lives;
+
+static void tc__lives_close(tc_ctx *c, tc__lives *l, const tc__graph *g, size_t n) {
+    if (l->place) TC__FREE_ARRAY(c, l->place, g->node.count);
+    if (l->loop) TC__FREE_ARRAY(c, l->loop, g->loop.count);
+    if (l->life) TC__FREE_ARRAY(c, l->life, g->memory.count);
+    if (l->run) TC__FREE_ARRAY(c, l->run, n);
+}
+
+static int tc__lives_open(tc_ctx *c, tc__lives *l, const tc__graph *g, size_t n) {
+    l->place = TC__NEW_ARRAY(c, uint32_t, g->node.count);
+    l->loop = TC__NEW_ARRAY(c, tc__span, g->loop.count);
+    l->life = TC__NEW_ARRAY(c, tc__span, g->memory.count);
+    l->run = TC__NEW_ARRAY(c, tc__span, n);
+    if (!l->place || !l->loop || !l->life || !l->run) return 0;
+    memset(l->loop, 0xff, g->loop.count * sizeof *l->loop);
+    memset(l->life, 0xff, g->memory.count * sizeof *l->life);
+    for (uint32_t i = 0; i < g->place.count; i++)
+        if (g->node.at[g->place.at[i].node]->op != TC_OP_INPUT)
+            l->place[g->place.at[i].node] = i + 1;
+    return 1;
+}
+
+static void tc__lives_meet(tc__lives *l, const tc__graph *g, tc__group *const *k, size_t n,
+                           uint32_t i) {
+    uint32_t in = k[i]->target.loop;
+    for (; in; in = g->loop.at[in - 1].outer) tc__span_meet(&l->loop[in - 1], i, i);
+    for (size_t b = 0; b < k[i]->buffer.count; b++) {
+        const tc__kbuf *f = &k[i]->buffer.at[b];
+        uint32_t place = f->place == TC__BUF_NODE ? l->place[f->source] : 0;
+        if (f->place == TC__BUF_INPUT && f->source >= g->placed)
+            place = f->source - g->placed + 1;
+        if (!place) continue;
+        tc__span *s = &l->life[g->place.at[place - 1].memory];
+        tc__span_meet(s, i, i);
+        tc__span_meet(s, i, tc__plan_last(g, k, n, s->first, i));
+    }
+}
+
+static void tc__lives_look(tc__lives *l, const tc__graph *g, tc__group *const *k,
+                           size_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        int same = i && k[i]->target.loop == k[i - 1]->target.loop;
+        l->run[i].first = same ? l->run[i - 1].first : i;
+        tc__lives_meet(l, g, k, n, i);
+    }
+    for (uint32_t i = (uint32_t)n; i-- > 0;) {
+        int same = i + 1 < n && l->run[i + 1].first <= i;
+        l->run[i].last = same ? l->run[i + 1].last : i;
+    }
+    for (size_t i = 0; i < g->memory.count; i++) {
+        const tc__span *loop = &l->loop[g->memory.at[i].loop];
+        if (loop->last != UINT32_MAX) tc__span_meet(&l->life[i], loop->first, loop->last);
+        if (l->life[i].last == UINT32_MAX)
+            tc__span_meet(&l->life[i], 0, (uint32_t)n - 1); // nobody knows who asks for it
+    }
+}
+
+// Memory of loops on the device; 0 = out of memory.
+static int tc__plan_lasting(tc_ctx *c, tc__plan *p, const tc__graph *g, tc__group *const *k,
+                            size_t n, int device, const tc__ixenv *env) {
+    tc__lives l;
+    int ok = tc__lives_open(c, &l, g, n);
+    if (ok) tc__lives_look(&l, g, k, n);
+    for (uint32_t i = 0; ok && i < g->memory.count; i++) {
+        const tc__lasting *m = &g->memory.at[i];
+        tc__slab s;
+        if (m->device != device) continue;
+        memset(&s, 0, sizeof s);
+        s.node = i, s.lasts = 1, s.born = (uint32_t)p->slab.count;
+        s.first = l.run[l.life[i].first].first, s.last = l.run[l.life[i].last].last;
+        s.bytes = (tc__lasting_bytes(g, m, env) + p->align - 1) / p->align * p->align;
+        ok = tc__plan_name(c, p, tc__slab_key(p, &s), p->slab.count) &&
+             TC__PUSH(c, p->slab, s);
+    }
+    tc__lives_close(c, &l, g, n);
+    return ok;
+}
+
+// What kernels of g have on the device. Sizes are expressions; `env` gives the symbols' values. `output` by node:
 // TC__PLAN_OUTPUT, ...
 static int tc__plan_make(tc_ctx *c, tc__plan *p, const tc__graph *g, tc__group *const *k,
-                         size_t n, const uint8_t *output, const tc__ixenv *env) {
+                         size_t n, int device, const uint8_t *output,
+                         const tc__ixenv *env) {
     p->slab.count = p->of.count = 0, p->bytes = p->unplanned = 0;
+    p->nodes = (uint32_t)g->node.count;
     for (size_t i = 0; i < n; i++) {
         for (size_t b = 0; b < k[i]->buffer.count; b++) {
             const tc__kbuf *f = &k[i]->buffer.at[b];
@@ -184,9 +331,15 @@ static int tc__plan_make(tc_ctx *c, tc__plan *p, const tc__graph *g, tc__group *
             }
             size_t bytes = (size_t)tc__ix_eval(k[i]->body.ix, f->numel, env) *
                            tc__dtype(f->dtype)->bytes;
-            if (!tc__plan_note(c, p, f, (uint32_t)i, output[f->source], bytes)) return 0;
+            int kind = output[f->source];
+            uint32_t last = (uint32_t)(kind == TC__PLAN_TO_END ? n - 1 : i);
+            if (!tc__plan_note(c, p, f, (uint32_t)i, last, kind == TC__PLAN_OUTPUT, bytes))
+                return 0;
         }
     }
+    tc__plan_begin_early(p, output);
+    if (n && g->memory.count && !tc__plan_lasting(c, p, g, k, n, device, env)) return 0;
+    tc__plan_bear(p);
     return tc__plan_arrange(c, p);
 }
 
