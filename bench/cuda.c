@@ -196,6 +196,16 @@ static void gemm_turned(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *u
     out[0] = tc_matmul(in[0], tc_t(in[1]));
 }
 
+static void gemm_left_turned(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_matmul(tc_t(in[0]), in[1]);
+}
+
+static void scores(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_matmul(in[0], tc_transpose(in[1], -2, -1));
+}
+
 static void linear_relu(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     (void)tc, (void)user;
     out[0] = tc_relu(tc_linear(in[0], in[1], in[2]));
@@ -312,6 +322,27 @@ static const work works[] = {
      2.0 * 4096 * 4096 * 4096, 0, gemm},
     {"gemm_64x64x65536_bf16", IN(BF16(1, 64, 65536), BF16(1, 65536, 64)), 4.0 * 64 * 65536,
      2.0 * 64 * 64 * 65536, 0, gemm},
+    {"gemm_8192_bf16", IN(BF16(1, 8192, 8192), BF16(1, 8192, 8192)), 0,
+     2.0 * 8192 * 8192 * 8192, 0, gemm},
+    {"gemm_1000x3000x5000_bf16", IN(BF16(1, 1000, 5000), BF16(1, 5000, 3000)), 0,
+     2.0 * 1000 * 3000 * 5000, 0, gemm},
+    {"gemm_333x517x1029_bf16", IN(BF16(1, 333, 1029), BF16(1, 1029, 517)), 0,
+     2.0 * 333 * 517 * 1029, 0, gemm},
+    {"gemm_128x4096x4096_bf16", IN(BF16(1, 128, 4096), BF16(1, 4096, 4096)), 0,
+     2.0 * 128 * 4096 * 4096, 0, gemm_turned},
+    // of GPT-2: a layer's products, their gradients by inputs and weights, logits, scores of attention
+    {"qkv_8192x2304x768_bf16", IN(BF16(1, 8192, 768), BF16(1, 2304, 768)), 0,
+     2.0 * 8192 * 2304 * 768, 0, gemm_turned},
+    {"down_8192x768x3072_bf16", IN(BF16(1, 8192, 3072), BF16(1, 768, 3072)), 0,
+     2.0 * 8192 * 3072 * 768, 0, gemm_turned},
+    {"qkv_by_input_bf16", IN(BF16(1, 8192, 2304), BF16(1, 2304, 768)), 0,
+     2.0 * 8192 * 2304 * 768, 0, gemm},
+    {"qkv_by_weight_bf16", IN(BF16(1, 8192, 2304), BF16(1, 8192, 768)), 0,
+     2.0 * 8192 * 2304 * 768, 0, gemm_left_turned},
+    {"logits_8192x50304x768_bf16", IN(BF16(1, 8192, 768), BF16(1, 50304, 768)), 0,
+     2.0 * 8192 * 50304 * 768, 0, gemm_turned},
+    {"scores_96x1024x1024x64_bf16", IN(BF16(1, 96, 1024, 64), BF16(1, 96, 1024, 64)), 0,
+     2.0 * 96 * 1024 * 1024 * 64, 0, scores},
     {"linear_relu_8192x4096x4096_bf16",
      IN(BF16(1, 8192, 4096), BF16(1, 4096, 4096), BF16(1, 4096)), 0,
      2.0 * 8192 * 4096 * 4096, 0, linear_relu},

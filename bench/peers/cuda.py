@@ -200,8 +200,21 @@ def workloads(torch):
     yield "gemm_4096_f32", gemm, lambda: (r(f32, 4096, 4096), r(f32, 4096, 4096))
     yield "gemm_4096_tf32", gemm, lambda: (r(f32, 4096, 4096), r(f32, 4096, 4096))
     yield "gemm_64x64x65536_bf16", gemm, lambda: (r(bf, 64, 65536), r(bf, 65536, 64))
+    turned = lambda x, w: x @ w.t()
+    yield "gemm_8192_bf16", gemm, lambda: (r(bf, 8192, 8192), r(bf, 8192, 8192))
+    yield "gemm_1000x3000x5000_bf16", gemm, lambda: (r(bf, 1000, 5000), r(bf, 5000, 3000))
+    yield "gemm_333x517x1029_bf16", gemm, lambda: (r(bf, 333, 1029), r(bf, 1029, 517))
+    yield "gemm_128x4096x4096_bf16", turned, lambda: (r(bf, 128, 4096), r(bf, 4096, 4096))
+    yield "qkv_8192x2304x768_bf16", turned, lambda: (r(bf, 8192, 768), r(bf, 2304, 768))
+    yield "down_8192x768x3072_bf16", turned, lambda: (r(bf, 8192, 3072), r(bf, 768, 3072))
+    yield "qkv_by_input_bf16", gemm, lambda: (r(bf, 8192, 2304), r(bf, 2304, 768))
+    yield ("qkv_by_weight_bf16", lambda x, y: x.t() @ y,
+           lambda: (r(bf, 8192, 2304), r(bf, 8192, 768)))
+    yield "logits_8192x50304x768_bf16", turned, lambda: (r(bf, 8192, 768), r(bf, 50304, 768))
+    yield ("scores_96x1024x1024x64_bf16", lambda q, k: q @ k.transpose(-2, -1),
+           lambda: (r(bf, 96, 1024, 64), r(bf, 96, 1024, 64)))
     yield "gemv_8192x8192_bf16", gemm, lambda: (r(bf, 1, 8192), r(bf, 8192, 8192))
-    yield ("gemv_turned_8192x8192_bf16", lambda x, w: x @ w.t(),
+    yield ("gemv_turned_8192x8192_bf16", turned,
            lambda: (r(bf, 1, 8192), r(bf, 8192, 8192)))
     yield ("linear_relu_8192x4096x4096_bf16", linear_relu,
            lambda: (r(bf, 8192, 4096), r(bf, 4096, 4096), r(bf, 4096)))

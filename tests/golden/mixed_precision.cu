@@ -179,24 +179,13 @@ template <class E, int N> TC_FN void TC_N(cut)(tc_pack<E, N> &some, int n) {
         if (u >= n) some.at[u] = 0;
 }
 
-enum : int { TC_BRING_VALUES, TC_BRING_LATER, TC_BRING_NOW, TC_BRING_ASYNC };
-template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) {
-    typedef typename P::element E;
-    typedef typename P::stored M;
+template <class P, class S, int LINES> struct TC_N(stage_places) {
     enum : int {
         grouped = P::way == 4,
         along = grouped ? 64 : S::deep ? P::depth : LINES,
         lanes = along / S::width,
-        count = LINES * P::depth / S::width / P::threads,
-        jump = P::threads / lanes,
-        halves = P::way == 1 || grouped, pitch = TC_N(pitch)<P>(LINES),
-        size = P::depth * pitch,
-        always = !RAGGED && !P::ragged_depth, last = S::deep ? (int)P::last % (int)S::width : 0
+        jump = P::threads / lanes
     };
-    M *ring;
-    const E *from;
-    int place;
-    typedef tc_pack<E, S::width> packs[count];
     TC_FN int line(int e) {
         if constexpr (grouped && !S::deep) return e / (lanes * P::depth) * along + e % lanes * S::width;
         else return S::deep ? e / lanes : e % lanes * S::width;
@@ -205,17 +194,36 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
         if constexpr (grouped && !S::deep) return e / lanes % P::depth;
         else return S::deep ? e % lanes * S::width : e / lanes;
     }
-    TC_FN I far(int j) {
+    template <class I> TC_FN I far(int j) {
         if constexpr (grouped && !S::deep)
             return (I)(j * jump % P::depth) * (I)S::deep_stride + (I)(j * jump / P::depth * along) * (I)S::line_stride;
         else return (I)j * ((I)jump * (I)(S::deep ? S::line_stride : S::deep_stride));
     }
-    TC_FN int swizzled(int e) { return TC_N(swizzle)<along>(e / lanes, e % lanes * S::width); }
+    TC_FN int swizzled(int e) {
+        return TC_N(swizzle)<along>(e / lanes, e % lanes * S::width);
+    }
+};
+
+enum : int { TC_BRING_VALUES, TC_BRING_LATER, TC_BRING_NOW, TC_BRING_ASYNC };
+template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) {
+    typedef TC_N(stage_places)<P, S, LINES> F;
+    typedef typename P::element E;
+    typedef typename P::stored M;
+    enum : int {
+        count = LINES * P::depth / S::width / P::threads,
+        halves = P::way == 1 || P::way == 4, pitch = TC_N(pitch)<P>(LINES),
+        size = P::depth * pitch,
+        always = !RAGGED && !P::ragged_depth, last = S::deep ? (int)P::last % (int)S::width : 0
+    };
+    M *ring;
+    const E *from;
+    int place;
+    typedef tc_pack<E, S::width> packs[count];
     template <class H> __device__ __forceinline__ void first(I row, I lines, I k, H hole) {
         if constexpr (S::stepped) {
             const int e = threadIdx.x;
-            if constexpr (S::bring == TC_BRING_ASYNC) place = swizzled(e);
-            from = hole(row, lines + line(e), k + deep(e), true);
+            if constexpr (S::bring == TC_BRING_ASYNC) place = F::swizzled(e);
+            from = hole(row, lines + F::line(e), k + F::deep(e), true);
         }
     }
     template <class H> __device__ __forceinline__ void copy(int j, int to, I row, I l, I k, int inside, H hole) {
@@ -223,10 +231,10 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
         M *at;
         const E *source;
         if constexpr (S::stepped) {
-            at = &ring[to * size + place + j * (int)jump * (int)along];
-            source = from + far(j);
+            at = &ring[to * size + place + j * (int)F::jump * (int)F::along];
+            source = from + F::template far<I>(j);
         } else {
-            at = &ring[to * size + swizzled(e)];
+            at = &ring[to * size + F::swizzled(e)];
             source = hole(row, l, k, inside != 0);
         }
         if constexpr (always) TC_N(copy_async16)(at, source);
@@ -235,7 +243,7 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
     template <class H> __device__ __forceinline__ void later(packs &next, int j, I row, I l, I k, int inside, H hole) {
         if constexpr (!always) next[j] = {};
         if (!inside) return;
-        if constexpr (S::stepped) next[j] = TC_N(load)((const tc_pack<E, S::width> *)(from + far(j)));
+        if constexpr (S::stepped) next[j] = TC_N(load)((const tc_pack<E, S::width> *)(from + F::template far<I>(j)));
         else hole(row, l, k, next[j].at);
         if constexpr (last) TC_N(cut)(next[j], inside);
     }
@@ -243,14 +251,14 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
         const int e = threadIdx.x + j * P::threads;
         tc_pack<E, S::width> one = {};
         if (inside) hole(row, l, k, one.at);
-        if constexpr (halves) ring[to * size + swizzled(e)] = one.at[0];
-        else ring[to * size + deep(e) * pitch + line(e)] = TC_N(as_stored)<P>(one.at[0]);
+        if constexpr (halves) ring[to * size + F::swizzled(e)] = one.at[0];
+        else ring[to * size + F::deep(e) * pitch + F::line(e)] = TC_N(as_stored)<P>(one.at[0]);
     }
     template <class H> __device__ __forceinline__ void bring(packs &next, int to, I row, I first, I end, I k0, I depth, H hole) {
         #pragma unroll (S::bring == TC_BRING_NOW ? 4 : (int)count)
         for (int j = 0; j < count; j++) {
             const int e = threadIdx.x + j * P::threads;
-            const I l = first + line(e), k = k0 + deep(e);
+            const I l = first + F::line(e), k = k0 + F::deep(e);
             const bool some = (!RAGGED || l < end) && (!P::ragged_depth || k < depth);
             const int inside = !some ? 0 : last && depth - k < S::width ? (int)last : (int)S::width;
             if constexpr (S::bring == TC_BRING_ASYNC) copy(j, to, row, l, k, inside, hole);
@@ -265,11 +273,11 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
             for (int j = 0; j < count; j++) {
                 const int e = threadIdx.x + j * P::threads;
                 if constexpr (halves) {
-                    *(tc_pack<M, S::width> *)&ring[to * size + swizzled(e)] = next[j];
+                    *(tc_pack<M, S::width> *)&ring[to * size + F::swizzled(e)] = next[j];
                 } else if constexpr (S::deep || S::width < P::pack) {
                     #pragma unroll
                     for (int u = 0; u < S::width; u++)
-                        ring[to * size + (deep(e) + (S::deep ? u : 0)) * pitch + line(e) + (S::deep ? 0 : u)] =
+                        ring[to * size + (F::deep(e) + (S::deep ? u : 0)) * pitch + F::line(e) + (S::deep ? 0 : u)] =
                             TC_N(as_stored)<P>(next[j].at[u]);
                 } else {
                     #pragma unroll
@@ -277,7 +285,7 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
                         tc_pack<M, P::pack> some;
                         #pragma unroll
                         for (int v = 0; v < P::pack; v++) some.at[v] = TC_N(as_stored)<P>(next[j].at[u + v]);
-                        *(tc_pack<M, P::pack> *)&ring[to * size + deep(e) * pitch + line(e) + u] = some;
+                        *(tc_pack<M, P::pack> *)&ring[to * size + F::deep(e) * pitch + F::line(e) + u] = some;
                     }
                 }
             }
