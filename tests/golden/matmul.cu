@@ -276,36 +276,6 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
 template <class P> struct TC_N(tile_march) {
     enum : int { waits = P::stages - 2 };
     TC_FN char *memory(char *shared) { return shared; }
-    template <class W, class Lefts, class Rights, class Bring, class Put, class Wait>
-    static __device__ __forceinline__ void add(W &way, typename W::sum_type &sum, const Lefts &lefts, const Rights &rights, int steps, Bring bring, Put put, Wait wait) {
-        typename W::step_type step_sum;
-        typename W::left_type left;
-        typename W::right_type right;
-        #pragma unroll 1
-        for (int step = 0; step < P::stages - 1; step++) bring(step, step), put(step);
-        wait();
-        __syncthreads();
-        way.fetch(left, right, lefts.ring, rights.ring, 0, 0, 0);
-        int at = 0;
-        #pragma unroll 1
-        for (int step = 0; step < steps; step++) {
-            const int to = P::stages == 2 ? 1 - at : at ? at - 1 : P::stages - 1;
-            #pragma unroll
-            for (int d = 0; d < P::depth; d += W::piece) {
-                const int now = d / W::piece % 2;
-                const bool last = d + W::piece == P::depth;
-                if (last) {
-                    put(to);
-                    wait();
-                    __syncthreads();
-                    at = P::stages == 2 ? 1 - at : at == P::stages - 1 ? 0 : at + 1;
-                }
-                if (d == 0) bring(step + P::stages - 1, to);
-                way.fetch(left, right, lefts.ring, rights.ring, at, last ? 0 : d + W::piece, 1 - now);
-                way.multiply(sum, left, right, step_sum, d, now, last);
-            }
-        }
-    }
     template <class W, class Give>
     static __device__ __forceinline__ void results(const W &way, const typename W::sum_type &sum, typename P::sum *tile, Give give) {
         const int warp = threadIdx.x / 32, packs = P::cols / P::width;
@@ -481,7 +451,37 @@ TC_FN void TC_N(tiles)(char *shared, unsigned *tickets, typename P::sum *work, I
     auto wait = [&] {
         if constexpr (L::bring == TC_BRING_ASYNC || R::bring == TC_BRING_ASYNC) TC_N(copy_wait)<W::march::waits>();
     };
-    W::march::add(way, sum, lefts, rights, steps, bring, put, wait);
+    if constexpr (P::way == 4) {
+        W::march::add(way, sum, lefts, rights, steps, bring, put, wait);
+    } else {
+        typename W::step_type step_sum;
+        typename W::left_type left;
+        typename W::right_type right;
+        #pragma unroll 1
+        for (int step = 0; step < P::stages - 1; step++) bring(step, step), put(step);
+        wait();
+        __syncthreads();
+        way.fetch(left, right, lefts.ring, rights.ring, 0, 0, 0);
+        int at = 0;
+        #pragma unroll 1
+        for (int step = 0; step < steps; step++) {
+            const int to = P::stages == 2 ? 1 - at : at ? at - 1 : P::stages - 1;
+            #pragma unroll
+            for (int d = 0; d < P::depth; d += W::piece) {
+                const int now = d / W::piece % 2;
+                const bool last = d + W::piece == P::depth;
+                if (last) {
+                    put(to);
+                    wait();
+                    __syncthreads();
+                    at = P::stages == 2 ? 1 - at : at == P::stages - 1 ? 0 : at + 1;
+                }
+                if (d == 0) bring(step + P::stages - 1, to);
+                way.fetch(left, right, lefts.ring, rights.ring, at, last ? 0 : d + W::piece, 1 - now);
+                way.multiply(sum, left, right, step_sum, d, now, last);
+            }
+        }
+    }
     if constexpr (P::slices > 1)
         if (!TC_N(meet)<P, W::sums>((T *)sum, tickets, work, block, slice)) return;
     W::march::results(way, sum, tile, [&](const T *sums, int row, int col) {
