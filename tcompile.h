@@ -1076,7 +1076,7 @@ TCDEF tc_status tc_sort_at(tc_tensor t, int dim, int descending, tc_tensor *valu
 TCDEF tc_status tc_topk_at(tc_tensor t, int64_t k, int dim, int largest, tc_tensor *values,
                            tc_tensor *indices, const char *file, int line);
 
-// ---- softmax and normalisation; integers become f32 ----
+// ---- softmax and normalisation; integers become f32; eps is 0 or more (TC_E_ARG) ----
 
 // exp(x - max) / sum(exp(x - max)) along dim, as a product with the sum's reciprocal.
 TCDEF tc_tensor tc_softmax_at(tc_tensor x, int dim, const char *file, int line);
@@ -1215,7 +1215,7 @@ TCDEF tc_tensor tc_bce_with_logits_at(tc_tensor x, tc_tensor y, const char *file
 
 // ---- optimisers: one step, in place; formulas of torch.optim ----
 // Floats only (TC_E_DTYPE), states and gradient of the sizes of their parameter (TC_E_SHAPE), none null
-// (TC_E_NULL) or expanded (TC_E_ALIAS). Computed in f32, f64 for an f64 parameter, and rounded once to what is
+// (TC_E_NULL) or expanded (TC_E_ALIAS); numbers are 0 or more, betas less than 1 (TC_E_ARG). Computed in f32, f64 for an f64 parameter, and rounded once to what is
 // written. Everything is checked before the first write. States are tensors of yours, 0 before the first step:
 // saved and read back they go on as before. lr and the like are given to programs at run time once they
 // change; whether weight_decay or momentum is 0 is part of the program. What is for one parameter gives param.
@@ -3055,7 +3055,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x8d76bb4431b48bb9u
+#define TC__BUILD_ID 0x4376d2217c77e126u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -11101,6 +11101,10 @@ return t.id||
 tc__fail(f->c,TC_E_NULL,"%s: %s is a null tensor (an earlier call failed?)",
 f->who,name);
 }
+static int tc__number_given(const tc__api*f,const char*name,double v){
+return v>=0||
+tc__fail(f->c,TC_E_ARG,"%s: %s is %g, 0 or more is needed",f->who,name,v);
+}
 static int64_t tc__meta_size(const tc__meta*m,int dim){
 return tc__ix_value(m->dims[dim]);
 }
@@ -15085,8 +15089,31 @@ return tc__fail(f.c,TC_E_SHAPE,"%s: step is %s%s, a scalar f32 is needed",l->who
 tc__dtype(f.x.dtype)->name,tc__dims_text(&f.x,x));
 return tc__writable(&f,l->step);
 }
+static int tc__numbers_check(const tc__updates*l){
+const tc__optim_set*s=&l->set;
+const struct{
+const char*name;
+double v;
+}number[]={{"lr",s->lr},
+{"eps",s->eps},
+{"weight_decay",s->weight_decay},
+{"momentum",s->momentum},
+{"alpha",s->alpha},
+{"lr_decay",s->lr_decay},
+{"beta1",s->beta1},
+{"beta2",s->beta2}};
+tc__api f;
+if(!l->n||!tc__api_of(&f,l->who,l->param[0],l->file,l->line))return!l->n;
+for(size_t i=0;i<TC__COUNT(number);i++){
+if(!tc__number_given(&f,number[i].name,number[i].v))return 0;
+if(number[i].name[0]=='b'&&number[i].v>=1)
+return tc__fail(f.c,TC_E_ARG,"%s: %s is %g, less than 1 is needed",l->who,
+number[i].name,number[i].v);
+}
+return 1;
+}
 static int tc__updates_check(const tc__updates*l){
-int ok=!l->counted||tc__count_check(l);
+int ok=tc__numbers_check(l)&&(!l->counted||tc__count_check(l));
 for(int i=0;ok&&i<l->n;i++)ok=tc__optim_check(l,i);
 return ok;
 }
@@ -15534,6 +15561,7 @@ return 0;
 if(!(r->momentum>=0&&r->momentum<=1))
 return tc__fail(f->c,TC_E_ARG,"%s: momentum is %g; 0 to 1 is needed",f->who,
 r->momentum);
+if(!tc__number_given(f,"eps",r->eps))return 0;
 if(!r->mean.id&&!r->var.id)return 1;
 return tc__running_state(f,"running_mean",r->mean,c)&&
 tc__running_state(f,"running_var",r->var,c);
@@ -15915,6 +15943,7 @@ TC__LEAVE_WHOLE(LOG_SOFTMAX,2,x)
 }
 TCDEF tc_tensor tc_layer_norm_at(tc_tensor x,tc_tensor weight,tc_tensor bias,double eps,const char*file,int line){
 TC__ENTER(tc__begin_together,layer_norm,x)
+if(!tc__number_given(&f,"eps",eps))return tc__leave_null(&f);
 TC__AUTOCAST(FLOAT,&x,&weight,&bias)
 f.word[TC__LAYER_NORM_EPS]=tc__value_word((double)eps,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__layer_norm(&f,x,weight,bias,eps));
@@ -15922,12 +15951,14 @@ TC__LEAVE_WHOLE(LAYER_NORM,2,x,weight,bias)
 }
 TCDEF tc_tensor tc_rms_norm_at(tc_tensor x,tc_tensor weight,double eps,const char*file,int line){
 TC__ENTER(tc__begin_together,rms_norm,x)
+if(!tc__number_given(&f,"eps",eps))return tc__leave_null(&f);
 f.word[TC__RMS_NORM_EPS]=tc__value_word((double)eps,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__rms_norm(&f,x,weight,eps));
 TC__LEAVE_WHOLE(RMS_NORM,2,x,weight)
 }
 TCDEF tc_tensor tc_group_norm_at(tc_tensor x,int groups,tc_tensor weight,tc_tensor bias,double eps,const char*file,int line){
 TC__ENTER(tc__begin_together,group_norm,x)
+if(!tc__number_given(&f,"eps",eps))return tc__leave_null(&f);
 TC__AUTOCAST(FLOAT,&x,&weight,&bias)
 f.word[TC__GROUP_NORM_GROUPS]=tc__ix_const(groups);
 f.word[TC__GROUP_NORM_EPS]=tc__value_word((double)eps,TC_F64);
@@ -15938,12 +15969,14 @@ TCDEF tc_tensor tc_batch_norm_at(tc_tensor x,tc_tensor mean,tc_tensor var,tc_ten
 TC__ENTER(tc__begin_together,batch_norm,x)
 TC__GIVEN(mean)
 TC__GIVEN(var)
+if(!tc__number_given(&f,"eps",eps))return tc__leave_null(&f);
 f.word[TC__BATCH_NORM_EPS]=tc__value_word((double)eps,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__batch_norm(&f,x,mean,var,weight,bias,eps));
 TC__LEAVE_WHOLE(BATCH_NORM,2,x,mean,var,weight,bias)
 }
 TCDEF tc_tensor tc_normalize_at(tc_tensor x,double p,int dim,double eps,const char*file,int line){
 TC__ENTER(tc__begin_together,normalize,x)
+if(!tc__number_given(&f,"eps",eps))return tc__leave_null(&f);
 TC__AUTOCAST(FLOAT,&x)
 f.word[TC__NORMALIZE_P]=tc__value_word((double)p,TC_F64);
 f.word[TC__NORMALIZE_DIM]=tc__dim_counted(&f,dim);
@@ -15954,6 +15987,7 @@ TC__LEAVE_WHOLE(NORMALIZE,4,x)
 TCDEF tc_tensor tc_cosine_similarity_at(tc_tensor a,tc_tensor b,int dim,double eps,const char*file,int line){
 TC__ENTER(tc__begin_together,cosine_similarity,a)
 TC__GIVEN(b)
+if(!tc__number_given(&f,"eps",eps))return tc__leave_null(&f);
 TC__AUTOCAST(FLOAT,&a,&b)
 f.word[TC__COSINE_SIMILARITY_DIM]=tc__dim_counted(&f,dim);
 f.word[TC__COSINE_SIMILARITY_EPS]=tc__value_word((double)eps,TC_F64);

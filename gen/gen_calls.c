@@ -291,10 +291,13 @@ static int may_miss(const whole *w, const char *name) {
     return 0;
 }
 
-// The frame has looked at its own operand.
+// The frame has looked at its own operand; a number `eps` is no NaN and not below 0.
 static void put_operand_checks(text *t, const composite *o, const whole *w, const call *c) {
     for (int i = 0; i < c->n; i++) {
         const char *name = c->in[i].name;
+        if (!strcmp(name, "eps"))
+            put(t,
+                "    if (!tc__number_given(&f, \"eps\", eps)) return tc__leave_null(&f);\n");
         if (strcmp(c->in[i].type, "tc_tensor") || !strcmp(name, o->operand) ||
             may_miss(w, name))
             continue;

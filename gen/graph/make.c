@@ -176,6 +176,12 @@ static int tc__operand_given(const tc__api *f, const char *name, tc_tensor t) {
                     f->who, name);
 }
 
+// Whether v is a number that is not below 0; NaN is none. 0 = reported.
+static int tc__number_given(const tc__api *f, const char *name, double v) {
+    return v >= 0 ||
+           tc__fail(f->c, TC_E_ARG, "%s: %s is %g, 0 or more is needed", f->who, name, v);
+}
+
 // ---- sizes and dimensions ----
 
 static int64_t tc__meta_size(const tc__meta *m, int dim) {

@@ -123,8 +123,33 @@ static int tc__count_check(const tc__updates *l) {
     return tc__writable(&f, l->step);
 }
 
+// As torch.optim: none is below 0, what means go on by is below 1. Those that a call has not are 0.
+static int tc__numbers_check(const tc__updates *l) {
+    const tc__optim_set *s = &l->set;
+    const struct {
+        const char *name;
+        double v;
+    } number[] = {{"lr", s->lr},
+                  {"eps", s->eps},
+                  {"weight_decay", s->weight_decay},
+                  {"momentum", s->momentum},
+                  {"alpha", s->alpha},
+                  {"lr_decay", s->lr_decay},
+                  {"beta1", s->beta1},
+                  {"beta2", s->beta2}};
+    tc__api f;
+    if (!l->n || !tc__api_of(&f, l->who, l->param[0], l->file, l->line)) return !l->n;
+    for (size_t i = 0; i < TC__COUNT(number); i++) {
+        if (!tc__number_given(&f, number[i].name, number[i].v)) return 0;
+        if (number[i].name[0] == 'b' && number[i].v >= 1)
+            return tc__fail(f.c, TC_E_ARG, "%s: %s is %g, less than 1 is needed", l->who,
+                            number[i].name, number[i].v);
+    }
+    return 1;
+}
+
 static int tc__updates_check(const tc__updates *l) {
-    int ok = !l->counted || tc__count_check(l);
+    int ok = tc__numbers_check(l) && (!l->counted || tc__count_check(l));
     for (int i = 0; ok && i < l->n; i++) ok = tc__optim_check(l, i);
     return ok;
 }

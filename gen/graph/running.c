@@ -26,6 +26,7 @@ static int tc__running_check(const tc__api *f, const tc__running *r) {
     if (!(r->momentum >= 0 && r->momentum <= 1))
         return tc__fail(f->c, TC_E_ARG, "%s: momentum is %g; 0 to 1 is needed", f->who,
                         r->momentum);
+    if (!tc__number_given(f, "eps", r->eps)) return 0;
     if (!r->mean.id && !r->var.id) return 1;
     return tc__running_state(f, "running_mean", r->mean, c) &&
            tc__running_state(f, "running_var", r->var, c);

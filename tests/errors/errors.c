@@ -376,6 +376,12 @@ CASE(shape_empty_max) { return tc_amax(tc_narrow(w->a, 1, 0, 0), 1); }
 CASE(shape_empty_argmin) { return tc_argmin_all(tc_narrow(w->a, 0, 0, 0)); }
 CASE(shape_unfold) { return tc_unfold(w->a, 1, 9, 1); }
 CASE(shape_weight) { return tc_layer_norm(w->a, w->b, tc_null(), 1e-5); }
+CASE(norm_eps) { return tc_layer_norm(w->a, tc_null(), tc_null(), -1e-5); }
+CASE(running_eps) {
+    tc_tensor none = tc_null();
+    return tc_batch_norm_running(w->a, none, none, none, none, 0.1, NAN);
+}
+CASE(normalize_eps) { return tc_normalize(w->a, 2, 1, NAN); }
 CASE(shape_groups) { return tc_group_norm(w->q, 2, tc_null(), tc_null(), 1e-5); }
 CASE(shape_entropy) { return tc_cross_entropy(w->b, w->i); }
 CASE(shape_item) {
@@ -744,6 +750,9 @@ static const struct {
     ROW(ARG, arange_step, "arange|step", 0),
     ROW(ARG, randint_range, "randint|5", 0),
     ROW(ARG, dropout_p, "dropout", 0),
+    ROW(ARG, norm_eps, "layer_norm: eps is -1e-05, 0 or more", 0),
+    ROW(ARG, running_eps, "batch_norm_running: eps is nan, 0 or more", 0),
+    ROW(ARG, normalize_eps, "normalize: eps is nan, 0 or more", 0),
     ROW(ARG, split_zero, "split|0", 0),
     ROW(ARG, split_room, "split|3|2", 0),
     ROW(ARG, write_const, "add_s_|tc_const", 0),

@@ -342,6 +342,17 @@ BOTH(mistakes_of_lists) {
     CHECK_EQ(tc_sgd_list_(t.p, t.g, NULL, LIST, 1, 0.9, 0, 0), TC_E_NULL);
     ERROR(TC_E_NULL, "momentum_buffer is null");
     CHECK_EQ(tc_sgd_list_(NULL, NULL, NULL, 0, 1, 0.9, 0, 0), TC_OK);
+    CHECK_EQ(tc_sgd_list_(t.p, t.g, t.s[0], LIST, NAN, 0.9, 0, 0), TC_E_ARG);
+    ERROR(TC_E_ARG, "sgd_list_: lr is nan, 0 or more is needed");
+    CHECK(!tc_lion_(t.p[0], t.g[0], t.s[0][0], 1, 0.9, 1, 0).id);
+    ERROR(TC_E_ARG, "lion_: beta2 is 1, less than 1 is needed");
+    CHECK(
+        !tc_adamw_(t.p[0], t.g[0], t.s[0][0], t.s[1][0], t.step, 1, 0.9, 0.9, -1e-8, 0).id);
+    ERROR(TC_E_ARG, "adamw_: eps is -1e-08, 0 or more is needed");
+    CHECK(!tc_rmsprop_(t.p[0], t.g[0], t.s[0][0], tc_null(), tc_null(), 1, NAN, 0, 0, 0, 0)
+               .id);
+    ERROR(TC_E_ARG, "rmsprop_: alpha is nan");
+    CHECK_NEAR(AT(t.p[0], 0), start(0, 0), 0);
     CHECK_EQ(tc_clip_grad_value_(t.g, LIST, -1), TC_E_ARG);
     ERROR(TC_E_ARG, "clip_grad_value_: the limit is -1");
     CHECK_EQ(tc_clip_grad_value_(NULL, 0, 1), TC_OK);
