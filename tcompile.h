@@ -3055,7 +3055,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x4376d2217c77e126u
+#define TC__BUILD_ID 0x1e38472cfc7d4a78u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -3466,6 +3466,13 @@ va_start(args,fmt);
 tc__format_line(core->error_text,sizeof(core->error_text),fmt,args);
 va_end(args);
 return 0;
+}
+TC__UNUSED static void tc__error_about(tc_ctx*c,const char*what){
+tc__core*core=tc__core_of(c);
+char text[TC__ERROR_TEXT];
+memcpy(text,core->error_text,sizeof text);
+snprintf(core->error_text,sizeof core->error_text,"%.200s: %.*s",what,
+TC__ERROR_TEXT-210,text);
 }
 TC__UNUSED static void tc__error_clear(tc_ctx*c){
 tc__core*core=tc__core_of(c);
@@ -39908,14 +39915,41 @@ if(l->opaque)l->opaque->memory=p->scratch;
 }
 return 1;
 }
+static void tc__culprit(const tc__program*p,const tc__node*n,char*who,size_t size){
+const tc__step*s=n->from;
+if(!p->backend||!s||tc__core_of(p->ctx)->doing)
+snprintf(who,size,"%s",tc__called(p->ctx,(tc__op)n->op));
+else
+snprintf(who,size,"%s (%s:%d)",tc__step_call_name(s),
+s->site.file?s->site.file:"?",s->site.line);
+}
+static int tc__no_room(const tc__program*p,tc_status before,uint32_t node,
+const char*words){
+char who[200],text[300];
+if(before||tc__core_of(p->ctx)->doing)return 0;
+tc__culprit(p,p->graph.node.at[node],who,sizeof who);
+snprintf(text,sizeof text,"%s%s",words,who);
+tc__error_about(p->ctx,text);
+return 0;
+}
+static int tc__no_room_between(const tc__program*p,tc_status before,
+const tc__plan*plan){
+const tc__slab*most=NULL;
+for(size_t i=0;i<plan->slab.count;i++){
+const tc__slab*s=&plan->slab.at[i];
+if(!s->output&&!s->lasts&&(!most||s->bytes>most->bytes))most=s;
+}
+return most&&tc__no_room(p,before,most->node,"intermediates, the largest of ");
+}
 static int tc__program_memory(tc__program*p){
+const tc_status before=tc_error(p->ctx);
 for(tc__dispatch*r=p->dispatch;r;r=r->next)
-if(!tc__dispatch_arena(r))return 0;
+if(!tc__dispatch_arena(r))return tc__no_room_between(p,before,&r->plan);
 if(p->plan.bytes<=p->memory_bytes)return 1;
 if(p->memory)tc__free_aligned(p->ctx,p->memory,p->memory_bytes);
 p->memory=(uint8_t*)tc__storage_memory(p->ctx,p->plan.bytes);
 p->memory_bytes=p->memory?p->plan.bytes:0;
-return p->memory!=NULL;
+return p->memory||tc__no_room_between(p,before,&p->plan);
 }
 static int tc__program_plan_on(tc__program*p,tc__plan*plan,int device,uint8_t*output,
 tc__group*const*k,const tc__ixenv*env){
@@ -43276,8 +43310,9 @@ tc_ctx*c=p->ctx;
 for(int i=0;i<TC__KEPT;i++)
 if(o->kept[i]&&o->kept[i]->refs==1&&o->kept[i]->bytes>=o->bytes)
 return o->storage=o->kept[i];
+const tc_status before=tc_error(c);
 tc__storage*s=tc__storage_on(c,tc__device_at(c,tc__output_device(p,o)),o->bytes);
-if(!s)return NULL;
+if(!s)return tc__no_room(p,before,o->node,""),(tc__storage*)NULL;
 int i=TC__KEPT-1;
 while(i>=0&&o->kept[i]&&o->kept[i]->refs>1)i--;
 if(i<0)i=o->oldest,o->oldest=(uint8_t)((o->oldest+1)%TC__KEPT);
@@ -43365,14 +43400,6 @@ memset(&env,0,sizeof env);
 env.sym=p->size.at;
 int64_t dim=tc__is_kind(n,TC__KIND_GATHER)?n->attr[TC__GATHER_DIM]:of->rank-1;
 return dim<0?1:tc__ix_eval(p->graph.ix,of->dims[dim],&env);
-}
-static void tc__culprit(const tc__program*p,const tc__node*n,char*who,size_t size){
-const tc__step*s=n->from;
-if(!p->backend||!s||tc__core_of(p->ctx)->doing)
-snprintf(who,size,"%s",tc__called(p->ctx,(tc__op)n->op));
-else
-snprintf(who,size,"%s (%s:%d)",tc__step_call_name(s),
-s->site.file?s->site.file:"?",s->site.line);
 }
 static int tc__program_flagged(tc__program*p){
 if(!p->flag[0])return 1;

@@ -90,6 +90,15 @@ static int tc__fail(tc_ctx *c, tc_status item, const char *fmt, ...) {
     return 0;
 }
 
+// Puts `what`, and a colon, before the text of the error.
+TC__UNUSED static void tc__error_about(tc_ctx *c, const char *what) {
+    tc__core *core = tc__core_of(c);
+    char text[TC__ERROR_TEXT];
+    memcpy(text, core->error_text, sizeof text);
+    snprintf(core->error_text, sizeof core->error_text, "%.200s: %.*s", what,
+             TC__ERROR_TEXT - 210, text);
+}
+
 TC__UNUSED static void tc__error_clear(tc_ctx *c) {
     tc__core *core = tc__core_of(c);
     core->error_item = 0;

@@ -260,15 +260,49 @@ static int tc__program_scratch(tc__program *p, size_t want, size_t total) {
     return 1;
 }
 
+// "embedding (main.c:12)": the call that node n was made for, as the user wrote it. That of an eager op,
+// or of several that run together, is running.
+static void tc__culprit(const tc__program *p, const tc__node *n, char *who, size_t size) {
+    const tc__step *s = n->from;
+    if (!p->backend || !s || tc__core_of(p->ctx)->doing)
+        snprintf(who, size, "%s", tc__called(p->ctx, (tc__op)n->op));
+    else
+        snprintf(who, size, "%s (%s:%d)", tc__step_call_name(s),
+                 s->site.file ? s->site.file : "?", s->site.line);
+}
+
+// There is no memory for what a node stores: an error that was none `before` tells of the node.
+static int tc__no_room(const tc__program *p, tc_status before, uint32_t node,
+                       const char *words) {
+    char who[200], text[300];
+    if (before || tc__core_of(p->ctx)->doing) return 0; // which an eager op is named by
+    tc__culprit(p, p->graph.node.at[node], who, sizeof who);
+    snprintf(text, sizeof text, "%s%s", words, who);
+    tc__error_about(p->ctx, text);
+    return 0;
+}
+
+// The same of all that kernels leave to others.
+static int tc__no_room_between(const tc__program *p, tc_status before,
+                               const tc__plan *plan) {
+    const tc__slab *most = NULL;
+    for (size_t i = 0; i < plan->slab.count; i++) {
+        const tc__slab *s = &plan->slab.at[i];
+        if (!s->output && !s->lasts && (!most || s->bytes > most->bytes)) most = s;
+    }
+    return most && tc__no_room(p, before, most->node, "intermediates, the largest of ");
+}
+
 // Memory of the intermediates; it only grows.
 static int tc__program_memory(tc__program *p) {
+    const tc_status before = tc_error(p->ctx);
     for (tc__dispatch *r = p->dispatch; r; r = r->next)
-        if (!tc__dispatch_arena(r)) return 0;
+        if (!tc__dispatch_arena(r)) return tc__no_room_between(p, before, &r->plan);
     if (p->plan.bytes <= p->memory_bytes) return 1;
     if (p->memory) tc__free_aligned(p->ctx, p->memory, p->memory_bytes);
     p->memory = (uint8_t *)tc__storage_memory(p->ctx, p->plan.bytes);
     p->memory_bytes = p->memory ? p->plan.bytes : 0;
-    return p->memory != NULL;
+    return p->memory || tc__no_room_between(p, before, &p->plan);
 }
 
 // The plan of what is on a device; `output` has room for all nodes.

@@ -6,8 +6,9 @@ static tc__storage *tc__output_storage(const tc__program *p, tc__output *o) {
     for (int i = 0; i < TC__KEPT; i++)
         if (o->kept[i] && o->kept[i]->refs == 1 && o->kept[i]->bytes >= o->bytes)
             return o->storage = o->kept[i];
+    const tc_status before = tc_error(c);
     tc__storage *s = tc__storage_on(c, tc__device_at(c, tc__output_device(p, o)), o->bytes);
-    if (!s) return NULL;
+    if (!s) return tc__no_room(p, before, o->node, ""), (tc__storage *)NULL;
     int i = TC__KEPT - 1; // one that is not there, or too small; else the oldest
     while (i >= 0 && o->kept[i] && o->kept[i]->refs > 1) i--;
     if (i < 0) i = o->oldest, o->oldest = (uint8_t)((o->oldest + 1) % TC__KEPT);
@@ -110,17 +111,6 @@ static int64_t tc__index_limit(const tc__program *p, const tc__node *n) {
     env.sym = p->size.at;
     int64_t dim = tc__is_kind(n, TC__KIND_GATHER) ? n->attr[TC__GATHER_DIM] : of->rank - 1;
     return dim < 0 ? 1 : tc__ix_eval(p->graph.ix, of->dims[dim], &env);
-}
-
-// "embedding (main.c:12)": the call that node n was made for, as the user wrote it. That of an eager op,
-// or of several that run together, is running.
-static void tc__culprit(const tc__program *p, const tc__node *n, char *who, size_t size) {
-    const tc__step *s = n->from;
-    if (!p->backend || !s || tc__core_of(p->ctx)->doing)
-        snprintf(who, size, "%s", tc__called(p->ctx, (tc__op)n->op));
-    else
-        snprintf(who, size, "%s (%s:%d)", tc__step_call_name(s),
-                 s->site.file ? s->site.file : "?", s->site.line);
 }
 
 static int tc__program_flagged(tc__program *p) {

@@ -10,12 +10,13 @@
 
 enum { N = 40, MOST = 4000 };
 
-static int left = -1; // allocations that still work; -1 = all
+static int left = -1;       // allocations that still work; -1 = all
+static size_t most_at_once; // larger ones do not work; 0 = all do
 static char compiler[] = "cc", folder[] = "/tmp/tc-fault-none";
 
 static void *limited(void *user, void *p, size_t old_size, size_t new_size) {
     (void)user;
-    if (new_size && !left) return NULL;
+    if ((new_size && !left) || (most_at_once && new_size > most_at_once)) return NULL;
     if (new_size && left > 0) left--;
     return checked_realloc(p, old_size, new_size);
 }
@@ -411,6 +412,32 @@ static void check_paths(const char *backend, tc_stance stance, int paths) {
     CHECK_EQ(AT(kept, 1), want);
     tc_wait_compiled(tc);
     CHECK_EQ(tc_error(tc), TC_OK);
+    tc_close(tc);
+}
+
+// What there is no memory for is named by the op that asks for it: a result, or what is stored between kernels.
+TEST(what_memory_is_for) {
+    tc_config config = limits("aot_eager");
+    tc_ctx *tc = tc_open(&config);
+    tc_tensor x = tc_ones(tc, TC_DIMS(1000, 1), TC_F32);
+    char text[80];
+    for (int stored = 0; stored < 2; stored++) {
+        most_at_once = 1000000;
+        BEGIN("large");
+        tc_tensor y = tc_mul(x, tc_t(x));
+        int line = __LINE__ - 1;
+        tc_tensor z = stored ? tc_sum_all(tc_cumsum(y, 1)) : y;
+        CHECK_EQ(tc_trace_end(tc), TC_E_NOMEM);
+        snprintf(text, sizeof text, "%smul (tests/fault/memory.c:%d): out of memory",
+                 stored ? "intermediates, the largest of " : "", line);
+        CHECK(strstr(tc_error_text(tc), text) || FAIL("%s", tc_error_text(tc)));
+        tc_error_clear(tc);
+        most_at_once = 0;
+        BEGIN("large");
+        y = tc_mul(x, tc_t(x)), z = stored ? tc_sum_all(tc_cumsum(y, 1)) : y;
+        END();
+        CHECK_EQ(AT(z, 0), stored ? 1000.0 * 1000 * 1001 / 2 : 1);
+    }
     tc_close(tc);
 }
 
