@@ -3055,7 +3055,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x1e38472cfc7d4a78u
+#define TC__BUILD_ID 0x049a45334144c78du
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -28473,8 +28473,11 @@ if(q->g->shape.tuning.knob[TC__KNOB_TILE]&&q->width==4*q->lanes)unit*=2;
 if(q->slice)depth=q->slice,unit=q->width;
 int64_t wide=panels/(bytes*(depth?depth:1))/unit*unit;
 if(wide<2*unit)wide=2*unit;
-q->wide=tc__ix_const(wide);
-if(q->flip)q->wide=tc__ix_const(tc__padded(wide,q->rows));
+if(tc__ix_is_const(q->g->shape.cols)){
+int64_t cols=tc__ix_value(q->g->shape.cols),blocks=(cols-1)/wide+1;
+if(cols>0)wide=tc__padded((cols-1)/blocks+1,q->width);
+}
+q->wide=tc__ix_const(q->flip?tc__padded(wide,q->rows):wide);
 if(q->phases>1||tc__ix_hi(x,q->g->shape.cols)<=tc__ix_value(q->wide))
 q->wide=q->g->shape.cols;
 q->wide_padded=tc__round_up(x,q->wide,q->flip?q->lanes*q->rows:q->width);
@@ -28893,7 +28896,7 @@ tc__print_panel_nodes(p,q,mark,1);
 tc__block_close(p);
 }
 static void tc__put_packed(tc__printer*p,const tc__contract*q){
-tc__put(p->out,q->number?"packed%d":"packed",q->number);
+tc__put(p->out,"packed[%d]",q->number);
 }
 static void tc__print_pack_once(tc__printer*p,const tc__contract*q){
 tc_ctx*c=p->out->ctx;
@@ -29061,12 +29064,9 @@ if(q->slice)tc__let_ix(p,"slice",tc__ix_const(q->slice));
 if(q->left_nodes)tc__let_scratch(p,q,"left",q->left_at);
 if(q->flip)tc__let_scratch(p,q,"flip",q->flip_at);
 }
-static void tc__print_unpacked(tc__printer*p,const tc__contract*q){
-if(q->flip)return;
+static void tc__print_kept(tc__printer*p){
 tc__line(p);
-tc__put(p->out,"tc_i64 ");
-tc__put_packed(p,q);
-tc__put(p->out," = -1;\n");
+tc__put(p->out,"tc_i64 *const packed = tc_packed(a, worker);\n");
 }
 static void tc__print_item_rows(tc__printer*p,int64_t grain){
 tc__line(p);
@@ -29080,7 +29080,7 @@ tc__let_ix(p,"row_blocks",q->row_blocks);
 tc__let_ix(p,"col_blocks",q->col_blocks);
 tc__let_ix(p,"rows",q->m);
 tc__print_areas(p,q);
-tc__print_unpacked(p,q);
+if(!q->flip)tc__print_kept(p);
 tc__line(p);
 tc__put(p->out,"for (tc_i64 item = lo; item < hi; item++)");
 tc__block_open(p);
@@ -29146,7 +29146,9 @@ p->g=whole;
 static void tc__print_parts_head(tc__printer*p,const tc__contract*q,int n){
 tc__let_ix(p,"row_blocks",q->row_blocks);
 tc__let_ix(p,"rows",q->m);
-for(int i=0;i<n;i++)tc__print_unpacked(p,&q[i]);
+int flipped=0;
+for(int i=0;i<n;i++)flipped+=q[i].flip;
+if(flipped<n)tc__print_kept(p);
 tc__line(p);
 tc__put(p->out,"for (tc_i64 item = lo; item < hi; item++)");
 tc__block_open(p);
@@ -31011,6 +31013,18 @@ static const char*const tc__text_kernel[]={
 "    return u.all;",
 "}",
 "",
+"// fn: packed",
+"// Which panels the worker's scratch has, by product of the kernel: what it packed in pieces of this launch",
+"// before; -1 = none.",
+"TC_FN tc_i64 *TC_N(packed)(const tc_kargs *a, int worker) {",
+"    tc_i64 *p = a->packed + 8 * worker;",
+"    if (p[0] != (tc_i64)a->turn) {",
+"        p[0] = (tc_i64)a->turn;",
+"        for (int i = 1; i < 8; i++) p[i] = -1;",
+"    }",
+"    return p + 1;",
+"}",
+"",
 "// fn: check_lane",
 "// Index v made safe: negative ones count from the end, others are clamped and flagged.",
 "TC_FN tc_i64 TC_N(check_lane)(const tc_kargs *a, tc_i64 v, tc_i64 limit, tc_i64 site) {",
@@ -31333,7 +31347,10 @@ out,
 "    const tc_scalar *arg;  // run-time scalars\n"
 "    void *const *scratch;  // by worker\n"
 "    tc_i64 *flag;          // an index out of range: site + 1, value, limit\n"
-"    tc_u64 seed, draw;     // of the random numbers\n} tc_kargs;\n\n");
+"    tc_u64 seed, draw;     // of the random numbers\n"
+"    tc_u64 turn;           // of the launch: no other one has it\n"
+"    tc_i64 *packed;        // by worker 8: a turn, and what its scratch has of that\n"
+"} tc_kargs;\n\n");
 }
 static void tc__put_monoid(tc__printer*p,tc__op monoid,uint8_t dtype){
 const char*type=p->d->reg[tc__class_of(dtype)];
@@ -32050,7 +32067,11 @@ const double*arg;
 void*const*scratch;
 int64_t*flag;
 uint64_t seed,draw;
+uint64_t turn;
+int64_t
+*packed;
 }tc__kargs;
+enum{TC__PACKED=8};
 enum{
 TC__EXPR_DEPTH=16,
 TC__EXPR_LANES=64,
@@ -33277,7 +33298,10 @@ tc__lesser(cols,at+wide));
 #define TC__POOL_ALONE 16
 #define TC__POOL_PAUSE_NS 100000000u
 #define TC__POOL_PAUSE_MOST_NS 60000000000u
-#define TC__POOL_PIECES 4
+#define TC__POOL_SHARE 4
+#define TC__POOL_LEAST 8
+#define TC__POOL_FEW 8
+#define TC__POOL_TEST 4
 #define TC__POOL_LINE 128
 typedef void(*tc__pool_fn)(void*arg,int64_t lo,int64_t hi,int worker);
 #if TC__THREADS
@@ -33286,7 +33310,7 @@ volatile uint64_t claim;
 volatile uint64_t done;
 tc__pool_fn fn;
 void*arg;
-int64_t lo,hi,size;
+int64_t lo,hi,grain;
 volatile uint32_t state;
 volatile uint32_t quit;
 char pad[TC__POOL_LINE-64];
@@ -33349,6 +33373,14 @@ tc__worker_sleep(w,seen);
 end=last=0;
 }
 }
+static int64_t tc__piece_end(const tc__mailbox*m,int64_t lo){
+int64_t grains=(m->hi-m->lo-1)/m->grain+1;
+int64_t least=
+(grains-1)/(grains>TC__POOL_FEW?TC__POOL_LEAST:TC__POOL_SHARE);
+int64_t size=((m->hi-lo-1)/m->grain)/TC__POOL_SHARE;
+size=((size>least?size:least)+1)*m->grain;
+return m->hi-lo<=size?m->hi:lo+size;
+}
 static int tc__mail_take(tc__mailbox*m,int index,int64_t*lo,int64_t*hi){
 uint64_t claim;
 int threads;
@@ -33357,8 +33389,8 @@ claim=tc__atomic_load64(&m->claim);
 threads=(int)(claim>>48);
 if((uint32_t)claim>=(claim>>32&UINT16_MAX)||index>=threads)return 0;
 }while(!tc__atomic_cas64(&m->claim,claim,claim+1));
-*lo=m->lo+(int64_t)(uint32_t)claim*m->size;
-*hi=m->hi-*lo<m->size?m->hi:*lo+m->size;
+*lo=m->lo,*hi=tc__piece_end(m,*lo);
+for(uint32_t i=(uint32_t)claim;i;i--)*lo=*hi,*hi=tc__piece_end(m,*lo);
 return threads;
 }
 static int tc__mail_work(tc__mailbox*m,int index){
@@ -33480,9 +33512,10 @@ tc__atomic_store32(&p->awake,(uint32_t)awake);
 if(awake)tc__pool_wake(p);
 }
 static void tc__mail_fill(tc__mailbox*m,const tc__mailbox*part,int threads){
-uint64_t pieces=(uint64_t)((part->hi-part->lo-1)/part->size+1);
+uint64_t pieces=0;
 m->fn=part->fn,m->arg=part->arg;
-m->lo=part->lo,m->hi=part->hi,m->size=part->size;
+m->lo=part->lo,m->hi=part->hi,m->grain=part->grain;
+for(int64_t at=m->lo;at<m->hi;at=tc__piece_end(m,at))pieces++;
 tc__atomic_store64(&m->done,0);
 tc__atomic_store64(&m->claim,(uint64_t)threads<<48|pieces<<32);
 }
@@ -33518,14 +33551,14 @@ tc__mailbox*m=p->mail;
 int64_t lo,hi,items=p->mail[n-1].hi;
 uint64_t begun=tc__now_ns();
 if(!tc__mail_take(m,0,&lo,&hi))return;
-m->fn(m->arg,lo,hi,0);
-(void)tc__atomic_add64(&m->done,1);
-double each=(double)(tc__now_ns()-begun)/(double)(hi-lo);
-double left=each*(double)(items-hi);
+int64_t some=m->grain<hi-lo?m->grain:(hi-lo-1)/TC__POOL_TEST+1;
+m->fn(m->arg,lo,lo+some,0);
+double each=(double)(tc__now_ns()-begun)/(double)some;
+double left=each*(double)(items-lo-some);
 p->owed+=left<TC__POOL_OWED_NS?(uint64_t)left:TC__POOL_OWED_NS;
-if(p->owed<TC__POOL_OWED_NS)return;
-p->owed=0;
-(void)tc__pool_tell(p,n,1);
+if(p->owed>=TC__POOL_OWED_NS)p->owed=0,(void)tc__pool_tell(p,n,1);
+if(lo+some<hi)m->fn(m->arg,lo+some,hi,0);
+(void)tc__atomic_add64(&m->done,1);
 }
 static void tc__pool_complete(tc__pool*p){
 uint64_t now;
@@ -33558,8 +33591,7 @@ grains=(items-1)/grain+1;
 n=grains<p->threads?(int)grains:p->threads;
 size=(grains-1)/n+1;
 n=(int)((grains-1)/size+1);
-part.fn=fn,part.arg=arg;
-part.size=((size-1)/TC__POOL_PIECES+1)*grain;
+part.fn=fn,part.arg=arg,part.grain=grain;
 size*=grain;
 p->busy=1;
 for(i=0;i<n;i++){
@@ -37432,6 +37464,7 @@ tc__recorder recorder;
 tc_stats stats;
 tc__device here;
 tc__pool*pool;
+uint64_t turns;
 int threads;
 tc_stance stance;
 tc_options defaults;
@@ -39204,6 +39237,7 @@ uint8_t*scratch;
 size_t scratch_bytes;
 size_t scratch_total;
 void**scratch_at;
+int64_t*packed;
 int64_t flag[3];
 char*source;
 size_t source_size;
@@ -39897,7 +39931,8 @@ size_t threads=(size_t)tc__threads(p->ctx);
 if(want<p->scratch_bytes)want=p->scratch_bytes;
 if(total<want*threads)total=want*threads;
 if(!p->scratch_at)p->scratch_at=TC__ANEW_ARRAY(&p->arena,void*,threads);
-if(!p->scratch_at)return 0;
+if(!p->packed)p->packed=TC__ANEW_ARRAY(&p->arena,int64_t,threads*TC__PACKED);
+if(!p->scratch_at||!p->packed)return 0;
 if(total>
 p->scratch_total){
 uint8_t*more=(uint8_t*)tc__alloc_aligned(p->ctx,total);
@@ -39910,7 +39945,7 @@ for(size_t i=0;i<threads;i++)
 p->scratch_at[i]=p->scratch+i*p->scratch_bytes;
 for(size_t i=0;i<p->launch.count;i++){
 tc__launch*l=&p->launch.at[i];
-l->args.scratch=p->scratch_at;
+l->args.scratch=p->scratch_at,l->args.packed=p->packed;
 if(l->opaque)l->opaque->memory=p->scratch;
 }
 return 1;
@@ -41811,6 +41846,13 @@ else
 tc__interp_run(l->interp,&l->args,lo,hi,worker);
 tc__fp_leave(host);
 }
+static void tc__launch_share(tc_ctx*c,tc__launch*l,tc__pool_fn part,void*arg){
+l->args.turn=++c->turns;
+tc__pool_run(tc__pool_of(c),part,arg,l->items,l->grain);
+}
+static void tc__launch_all(tc_ctx*c,tc__launch*l){
+tc__launch_share(c,l,tc__launch_part,l);
+}
 static size_t tc__bits_differ(int dtype,const void*a,const void*b,size_t bytes){
 size_t size=tc__dtype(dtype)->bytes,wrong=0;
 if(!memcmp(a,b,bytes))return 0;
@@ -41920,7 +41962,7 @@ tc__watched*w=&c->profiling->watched;
 w->workers=c->profiling->threads,w->arg=l;
 memset(w->start,0,(size_t)w->workers*sizeof*w->start);
 w->begun=tc__now_ns();
-tc__pool_run(tc__pool_of(c),tc__watched_part,w,l->items,l->grain);
+tc__launch_share(c,l,tc__watched_part,w);
 }
 static tc_status tc__host_launch(void*user,void**plan,const tc_device_launch*list,
 int n,tc_device_mode mode,int changed){
@@ -41932,7 +41974,7 @@ memcpy(&l.run,&list[i].kernel,sizeof l.run);
 if(c->profiling&&c->profiling->watched.on)
 tc__host_watched(c,&l);
 else
-tc__pool_run(tc__pool_of(c),tc__launch_part,&l,l.items,l.grain);
+tc__launch_all(c,&l);
 }
 return TC_OK;
 }
@@ -43446,7 +43488,7 @@ tc__launch*l=&p->launch.at[i];
 tc__act a;
 a.kind=TC__ACT_LAUNCH,a.on=NULL,a.at=i;
 if(TC__UNLIKELY(tc__profiles(p,&a)))return tc__profile_act(p,r,&a);
-tc__pool_run(tc__pool_of(p->ctx),tc__launch_part,l,l->items,l->grain);
+tc__launch_all(p->ctx,l);
 return 1;
 }
 static int tc__custom_go(tc__program*p,const tc__region*region,uint32_t i){
@@ -46510,9 +46552,9 @@ n=0;
 for(;n--;l++){
 l->args.seed=r->seed,l->args.draw=r->draw;
 if(l->items>l->grain)
-tc__pool_run(tc__pool_of(p->ctx),tc__launch_part,l,l->items,l->grain);
+tc__launch_all(p->ctx,l);
 else if(l->items>0)
-tc__launch_part(l,0,l->items,0);
+l->args.turn=++p->ctx->turns,tc__launch_part(l,0,l->items,0);
 }
 r->draw+=draws;
 }

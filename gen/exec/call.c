@@ -209,9 +209,9 @@ TC__ALWAYS_INLINE void tc__quick_launch(tc__program *p, tc_fn *f, uint32_t draws
     for (; n--; l++) {
         l->args.seed = r->seed, l->args.draw = r->draw;
         if (l->items > l->grain)
-            tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
+            tc__launch_all(p->ctx, l);
         else if (l->items > 0)
-            tc__launch_part(l, 0, l->items, 0);
+            l->args.turn = ++p->ctx->turns, tc__launch_part(l, 0, l->items, 0);
     }
     r->draw += draws;
 }

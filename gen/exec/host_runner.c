@@ -18,7 +18,7 @@ static void tc__host_watched(tc_ctx *c, tc__launch *l) {
     w->workers = c->profiling->threads, w->arg = l;
     memset(w->start, 0, (size_t)w->workers * sizeof *w->start);
     w->begun = tc__now_ns();
-    tc__pool_run(tc__pool_of(c), tc__watched_part, w, l->items, l->grain);
+    tc__launch_share(c, l, tc__watched_part, w);
 }
 
 static tc_status tc__host_launch(void *user, void **plan, const tc_device_launch *list,
@@ -31,7 +31,7 @@ static tc_status tc__host_launch(void *user, void **plan, const tc_device_launch
         if (c->profiling && c->profiling->watched.on)
             tc__host_watched(c, &l);
         else
-            tc__pool_run(tc__pool_of(c), tc__launch_part, &l, l.items, l.grain);
+            tc__launch_all(c, &l);
     }
     return TC_OK;
 }

@@ -11,7 +11,12 @@ typedef struct tc__kargs {
     void *const *scratch; // by worker, aligned to TC__STORAGE_ALIGN
     int64_t *flag;        // [3]: site + 1, value, limit of a failed CHECK
     uint64_t seed, draw;  // of RANDOM
+    uint64_t turn;        // of the launch: no other one of the context has it
+    int64_t
+        *packed; // by worker TC__PACKED: a turn, and which panels its scratch has in that
 } tc__kargs;
+
+enum { TC__PACKED = 8 };
 
 enum {
     TC__EXPR_DEPTH = 16,  // stack of an index program

@@ -16,6 +16,17 @@ static void tc__launch_part(void *arg, int64_t lo, int64_t hi, int worker) {
     tc__fp_leave(host);
 }
 
+// Its items are shared out among threads, `part` does those of a piece. A thread keeps what it packed for the
+// pieces that it does of one launch.
+static void tc__launch_share(tc_ctx *c, tc__launch *l, tc__pool_fn part, void *arg) {
+    l->args.turn = ++c->turns;
+    tc__pool_run(tc__pool_of(c), part, arg, l->items, l->grain);
+}
+
+static void tc__launch_all(tc_ctx *c, tc__launch *l) {
+    tc__launch_share(c, l, tc__launch_part, l);
+}
+
 // Elements that differ; NaN equals NaN.
 static size_t tc__bits_differ(int dtype, const void *a, const void *b, size_t bytes) {
     size_t size = tc__dtype(dtype)->bytes, wrong = 0;

@@ -107,6 +107,7 @@ typedef struct tc__program {
     size_t scratch_bytes; // of one worker
     size_t scratch_total; // of all
     void **scratch_at;    // by worker
+    int64_t *packed;      // the same: tc__kargs.packed
     int64_t flag[3];      // CHECK: site + 1, value, limit
     char *source;         // emitted C of all kernels, owned; NULL = none
     size_t source_size;

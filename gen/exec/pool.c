@@ -1,9 +1,9 @@
 // A pool of threads for data-parallel loops. Input: a function over a range of items.
 // Output: the range is done when tc__pool_run returns. Each thread has two cache lines, its
-// mailbox, with its part of the job in a few pieces. A thread does its own pieces first, so that it
-// meets the same memory kernel after kernel; then those that others have not begun. So nobody
-// waits for a thread that the system gave no CPU: on a busy machine a job takes at worst what
-// one thread takes. Pieces are contiguous and depend only on (items, grain, threads), never on timing.
+// mailbox, with its part of the job in pieces, ever smaller ones, each a quarter of what is left. A thread
+// does its own pieces first, so that it meets the same memory kernel after kernel; then those that others have
+// not begun. So nobody waits long for a thread that is slower, or that the system gave no CPU: on a busy machine
+// a job takes at worst what one thread takes. Pieces are contiguous and depend only on (items, grain, threads), never on timing.
 // Workers spin a while after a job, then sleep, at once where they find that they were not
 // running; those that sleep are woken when that is worth it. A child made by fork() has no
 // workers and runs everything inline.
@@ -16,7 +16,10 @@
 #define TC__POOL_ALONE         16 // times what a wait for a thread that did not run took: alone
 #define TC__POOL_PAUSE_NS      100000000u // until threads that were missing are asked for again
 #define TC__POOL_PAUSE_MOST_NS 60000000000u
-#define TC__POOL_PIECES        4   // of a thread's part
+#define TC__POOL_SHARE         4   // of what is left of a part, a piece is one in so many,
+#define TC__POOL_LEAST         8   //   of all of the part at least one in so many,
+#define TC__POOL_FEW           8   //   and a part of so few grains has SHARE equal pieces
+#define TC__POOL_TEST          4   // of a grain, what is timed is one in so many
 #define TC__POOL_LINE          128 // x86 fetches cache lines in pairs
 
 typedef void (*tc__pool_fn)(void *arg, int64_t lo, int64_t hi, int worker);
@@ -32,7 +35,7 @@ typedef struct tc__mailbox {
     volatile uint64_t done; // pieces
     tc__pool_fn fn;
     void *arg;
-    int64_t lo, hi, size; // of the part, and of a piece
+    int64_t lo, hi, grain; // of the part
     volatile uint32_t state;
     volatile uint32_t quit; // 1: end of the thread
     char pad[TC__POOL_LINE - 64];
@@ -103,6 +106,16 @@ static uint32_t tc__worker_next(tc__worker *w, uint32_t seen) {
     }
 }
 
+// Where the piece ends that begins at `lo`.
+static int64_t tc__piece_end(const tc__mailbox *m, int64_t lo) {
+    int64_t grains = (m->hi - m->lo - 1) / m->grain + 1;
+    int64_t least =
+        (grains - 1) / (grains > TC__POOL_FEW ? TC__POOL_LEAST : TC__POOL_SHARE);
+    int64_t size = ((m->hi - lo - 1) / m->grain) / TC__POOL_SHARE;
+    size = ((size > least ? size : least) + 1) * m->grain;
+    return m->hi - lo <= size ? m->hi : lo + size;
+}
+
 // The next piece of a part, for thread `index`. Gives the number of threads of the job, 0 = all pieces have
 // been begun, or the thread has no part in it: there is scratch for those only that have.
 static int tc__mail_take(tc__mailbox *m, int index, int64_t *lo, int64_t *hi) {
@@ -113,8 +126,8 @@ static int tc__mail_take(tc__mailbox *m, int index, int64_t *lo, int64_t *hi) {
         threads = (int)(claim >> 48);
         if ((uint32_t)claim >= (claim >> 32 & UINT16_MAX) || index >= threads) return 0;
     } while (!tc__atomic_cas64(&m->claim, claim, claim + 1));
-    *lo = m->lo + (int64_t)(uint32_t)claim * m->size;
-    *hi = m->hi - *lo < m->size ? m->hi : *lo + m->size;
+    *lo = m->lo, *hi = tc__piece_end(m, *lo);
+    for (uint32_t i = (uint32_t)claim; i; i--) *lo = *hi, *hi = tc__piece_end(m, *lo);
     return threads;
 }
 
@@ -261,12 +274,12 @@ TC__UNUSED static void tc__pool_stay_awake(tc__pool *p, int awake) {
     if (awake) tc__pool_wake(p);
 }
 
-// Puts the items [lo, hi) of a job for so many threads into a mailbox, in pieces of `size`. All pieces of
-// the job before are done.
+// Puts a part of a job for so many threads into a mailbox. All pieces of the job before are done.
 static void tc__mail_fill(tc__mailbox *m, const tc__mailbox *part, int threads) {
-    uint64_t pieces = (uint64_t)((part->hi - part->lo - 1) / part->size + 1);
+    uint64_t pieces = 0;
     m->fn = part->fn, m->arg = part->arg;
-    m->lo = part->lo, m->hi = part->hi, m->size = part->size;
+    m->lo = part->lo, m->hi = part->hi, m->grain = part->grain;
+    for (int64_t at = m->lo; at < m->hi; at = tc__piece_end(m, at)) pieces++;
     tc__atomic_store64(&m->done, 0);
     tc__atomic_store64(&m->claim, (uint64_t)threads << 48 | pieces << 32);
 }
@@ -307,21 +320,21 @@ static int tc__pool_tell(tc__pool *p, int n, int sleepers) {
     return asleep;
 }
 
-// The first piece of the caller's part, timed: what is left is done alone, until what was so is worth
-// waking those who sleep.
+// Of the caller's first piece the first grain, timed, or some of it where the piece is no longer: what is left is
+// done alone, until what was so is worth waking those who sleep.
 static void tc__pool_test(tc__pool *p, int n) {
     tc__mailbox *m = p->mail;
     int64_t lo, hi, items = p->mail[n - 1].hi;
     uint64_t begun = tc__now_ns();
     if (!tc__mail_take(m, 0, &lo, &hi)) return;
-    m->fn(m->arg, lo, hi, 0);
-    (void)tc__atomic_add64(&m->done, 1);
-    double each = (double)(tc__now_ns() - begun) / (double)(hi - lo);
-    double left = each * (double)(items - hi);
+    int64_t some = m->grain < hi - lo ? m->grain : (hi - lo - 1) / TC__POOL_TEST + 1;
+    m->fn(m->arg, lo, lo + some, 0);
+    double each = (double)(tc__now_ns() - begun) / (double)some;
+    double left = each * (double)(items - lo - some);
     p->owed += left < TC__POOL_OWED_NS ? (uint64_t)left : TC__POOL_OWED_NS;
-    if (p->owed < TC__POOL_OWED_NS) return;
-    p->owed = 0;
-    (void)tc__pool_tell(p, n, 1);
+    if (p->owed >= TC__POOL_OWED_NS) p->owed = 0, (void)tc__pool_tell(p, n, 1);
+    if (lo + some < hi) m->fn(m->arg, lo + some, hi, 0);
+    (void)tc__atomic_add64(&m->done, 1);
 }
 
 // Workers that the system had no thread for when the pool began are asked for again, ever more rarely.
@@ -336,8 +349,8 @@ static void tc__pool_complete(tc__pool *p) {
     p->later = now + p->pause;
 }
 
-// Runs fn over [0, items) in ranges of at least `grain` items (the last may be shorter), a few per
-// worker. The caller is worker 0. Inline when one range holds everything, and without a pool.
+// Runs fn over [0, items) in ranges of at least `grain` items (the last may be shorter, and one that is
+// timed), a few per worker. The caller is worker 0. Inline when one range holds everything, and without a pool.
 TC__UNUSED static void tc__pool_run(tc__pool *p, tc__pool_fn fn, void *arg, int64_t items,
                                     int64_t grain) {
     tc__mailbox part;
@@ -359,8 +372,7 @@ TC__UNUSED static void tc__pool_run(tc__pool *p, tc__pool_fn fn, void *arg, int6
     n = grains < p->threads ? (int)grains : p->threads;
     size = (grains - 1) / n + 1; // whole grains each
     n = (int)((grains - 1) / size + 1);
-    part.fn = fn, part.arg = arg;
-    part.size = ((size - 1) / TC__POOL_PIECES + 1) * grain;
+    part.fn = fn, part.arg = arg, part.grain = grain;
     size *= grain;
     p->busy = 1;
     for (i = 0; i < n; i++) {

@@ -241,7 +241,8 @@ static int tc__program_scratch(tc__program *p, size_t want, size_t total) {
     if (want < p->scratch_bytes) want = p->scratch_bytes;
     if (total < want * threads) total = want * threads;
     if (!p->scratch_at) p->scratch_at = TC__ANEW_ARRAY(&p->arena, void *, threads);
-    if (!p->scratch_at) return 0;
+    if (!p->packed) p->packed = TC__ANEW_ARRAY(&p->arena, int64_t, threads * TC__PACKED);
+    if (!p->scratch_at || !p->packed) return 0;
     if (total >
         p->scratch_total) { // without memory for more, what launches have stays theirs
         uint8_t *more = (uint8_t *)tc__alloc_aligned(p->ctx, total);
@@ -254,7 +255,7 @@ static int tc__program_scratch(tc__program *p, size_t want, size_t total) {
         p->scratch_at[i] = p->scratch + i * p->scratch_bytes;
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__launch *l = &p->launch.at[i];
-        l->args.scratch = p->scratch_at;
+        l->args.scratch = p->scratch_at, l->args.packed = p->packed;
         if (l->opaque) l->opaque->memory = p->scratch;
     }
     return 1;

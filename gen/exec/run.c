@@ -162,7 +162,7 @@ static int tc__launch_go(tc__program *p, const tc__region *r, uint32_t i) {
     tc__act a;
     a.kind = TC__ACT_LAUNCH, a.on = NULL, a.at = i;
     if (TC__UNLIKELY(tc__profiles(p, &a))) return tc__profile_act(p, r, &a);
-    tc__pool_run(tc__pool_of(p->ctx), tc__launch_part, l, l->items, l->grain);
+    tc__launch_all(p->ctx, l);
     return 1;
 }
 

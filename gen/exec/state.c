@@ -21,6 +21,7 @@ struct tc_ctx {
     tc_stats stats;
     tc__device here; // the host, as device 0
     tc__pool *pool;  // NULL until a program wants threads
+    uint64_t turns;  // launches of kernels so far
     int threads;
     tc_stance stance;
     tc_options defaults; // of regions: from the environment, and tc_config.backend

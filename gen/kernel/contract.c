@@ -133,8 +133,11 @@ static void tc__contract_columns(tc__contract *q) {
     if (q->slice) depth = q->slice, unit = q->width;
     int64_t wide = panels / (bytes * (depth ? depth : 1)) / unit * unit;
     if (wide < 2 * unit) wide = 2 * unit;
-    q->wide = tc__ix_const(wide);
-    if (q->flip) q->wide = tc__ix_const(tc__padded(wide, q->rows));
+    if (tc__ix_is_const(q->g->shape.cols)) { // blocks of equal size
+        int64_t cols = tc__ix_value(q->g->shape.cols), blocks = (cols - 1) / wide + 1;
+        if (cols > 0) wide = tc__padded((cols - 1) / blocks + 1, q->width);
+    }
+    q->wide = tc__ix_const(q->flip ? tc__padded(wide, q->rows) : wide);
     if (q->phases > 1 || tc__ix_hi(x, q->g->shape.cols) <= tc__ix_value(q->wide))
         q->wide = q->g->shape.cols;
     q->wide_padded = tc__round_up(x, q->wide, q->flip ? q->lanes * q->rows : q->width);

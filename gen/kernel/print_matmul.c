@@ -326,7 +326,7 @@ static void tc__print_pack(tc__printer *p, const tc__contract *q, const uint8_t 
 
 // Which panels are packed.
 static void tc__put_packed(tc__printer *p, const tc__contract *q) {
-    tc__put(p->out, q->number ? "packed%d" : "packed", q->number);
+    tc__put(p->out, "packed[%d]", q->number);
 }
 
 static void tc__print_pack_once(tc__printer *p, const tc__contract *q) {
@@ -509,13 +509,10 @@ static void tc__print_areas(tc__printer *p, const tc__contract *q) {
     if (q->flip) tc__let_scratch(p, q, "flip", q->flip_at);
 }
 
-// Nothing is packed as yet: where panels are flipped, they are of the item.
-static void tc__print_unpacked(tc__printer *p, const tc__contract *q) {
-    if (q->flip) return;
+// Which panels the worker's scratch has from pieces before: none, in the first of a launch.
+static void tc__print_kept(tc__printer *p) {
     tc__line(p);
-    tc__put(p->out, "tc_i64 ");
-    tc__put_packed(p, q);
-    tc__put(p->out, " = -1;\n");
+    tc__put(p->out, "tc_i64 *const packed = tc_packed(a, worker);\n");
 }
 
 // The rows of an item, from that of its batch on.
@@ -532,7 +529,7 @@ static void tc__print_item_head(tc__printer *p, const tc__contract *q) {
     tc__let_ix(p, "col_blocks", q->col_blocks);
     tc__let_ix(p, "rows", q->m);
     tc__print_areas(p, q);
-    tc__print_unpacked(p, q);
+    if (!q->flip) tc__print_kept(p); // flipped panels are of the item
     tc__line(p);
     tc__put(p->out, "for (tc_i64 item = lo; item < hi; item++)");
     tc__block_open(p);

@@ -29,7 +29,9 @@ static void tc__print_contract_blocks(tc__printer *p, const char *symbol) {
 static void tc__print_parts_head(tc__printer *p, const tc__contract *q, int n) {
     tc__let_ix(p, "row_blocks", q->row_blocks);
     tc__let_ix(p, "rows", q->m);
-    for (int i = 0; i < n; i++) tc__print_unpacked(p, &q[i]);
+    int flipped = 0;
+    for (int i = 0; i < n; i++) flipped += q[i].flip;
+    if (flipped < n) tc__print_kept(p);
     tc__line(p);
     tc__put(p->out, "for (tc_i64 item = lo; item < hi; item++)");
     tc__block_open(p);

@@ -257,6 +257,18 @@ static const char *const tc__text_kernel[] = {
     "    return u.all;",
     "}",
     "",
+    "// fn: packed",
+    "// Which panels the worker's scratch has, by product of the kernel: what it packed in pieces of this launch",
+    "// before; -1 = none.",
+    "TC_FN tc_i64 *TC_N(packed)(const tc_kargs *a, int worker) {",
+    "    tc_i64 *p = a->packed + 8 * worker;",
+    "    if (p[0] != (tc_i64)a->turn) {",
+    "        p[0] = (tc_i64)a->turn;",
+    "        for (int i = 1; i < 8; i++) p[i] = -1;",
+    "    }",
+    "    return p + 1;",
+    "}",
+    "",
     "// fn: check_lane",
     "// Index v made safe: negative ones count from the end, others are clamped and flagged.",
     "TC_FN tc_i64 TC_N(check_lane)(const tc_kargs *a, tc_i64 v, tc_i64 limit, tc_i64 site) {",
@@ -612,7 +624,10 @@ static void tc__put_abi(tc__text *out, tc__emit target, int lanes) {
         "    const tc_scalar *arg;  // run-time scalars\n"
         "    void *const *scratch;  // by worker\n"
         "    tc_i64 *flag;          // an index out of range: site + 1, value, limit\n"
-        "    tc_u64 seed, draw;     // of the random numbers\n} tc_kargs;\n\n");
+        "    tc_u64 seed, draw;     // of the random numbers\n"
+        "    tc_u64 turn;           // of the launch: no other one has it\n"
+        "    tc_i64 *packed;        // by worker 8: a turn, and what its scratch has of that\n"
+        "} tc_kargs;\n\n");
 }
 
 // `tc_acc_maximum_f32(a, b)`: one step of a reduction.

@@ -662,3 +662,58 @@ TEST(what_an_ended_thread_left_open) {
         tc_close(tc); // is not refused
     }
 }
+
+// ---- products: a thread keeps the panels that it packed for the pieces that it does of one launch ----
+
+enum { ROWS = 150, COLUMNS = 700, DEPTH = 40, TIMES = 12 };
+
+static void product(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_matmul(in[0], in[1]);
+}
+
+static void check_product(tc_tensor y, int time) {
+    float x[ROWS * COLUMNS];
+    int wrong = 0;
+    CHECK_EQ(tc_read(y, x, sizeof x), TC_OK);
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < COLUMNS; j++) {
+            int sum = 0; // of small whole numbers, exact
+            for (int k = 0; k < DEPTH; k++)
+                sum += ((i + 3 * k) % 5 - 2) * ((k + 2 * j + time) % 7 - 3);
+            wrong += x[i * COLUMNS + j] != (float)sum;
+        }
+    CHECK(!wrong || FAIL("%d elements are wrong, time %d", wrong, time));
+}
+
+static void weights_that_change(int threads, const char *backend) {
+    static float a[ROWS * DEPTH], b[DEPTH * COLUMNS];
+    tc_config config = tc_config_default();
+    config.threads = threads, config.backend = backend, config.no_disk_cache = 1;
+    tc_ctx *tc = tc_open(&config);
+    tc_fn *f = tc_compile(tc, product, NULL, 0, NULL);
+    for (int i = 0; i < ROWS; i++)
+        for (int k = 0; k < DEPTH; k++) a[i * DEPTH + k] = (float)((i + 3 * k) % 5 - 2);
+    tc_tensor in[2] = {tc_wrap(tc, a, TC_DIMS(ROWS, DEPTH), TC_F32),
+                       tc_wrap(tc, b, TC_DIMS(DEPTH, COLUMNS), TC_F32)};
+    for (int time = 0; time < TIMES; time++) {
+        tc_tensor y = tc_null();
+        for (int k = 0; k < DEPTH; k++)
+            for (int j = 0; j < COLUMNS; j++)
+                b[k * COLUMNS + j] = (float)((k + 2 * j + time) % 7 - 3);
+        if (time % 3 == 2) usleep(3000); // workers sleep
+        if (time % 2) {
+            CHECK_EQ(tc_call(f, in, 2, &y, 1), TC_OK);
+        } else {
+            tc_trace_begin(tc, "product");
+            y = tc_matmul(in[0], in[1]);
+            CHECK_EQ(tc_trace_end(tc), TC_OK);
+        }
+        check_product(y, time);
+    }
+    tc_close(tc);
+}
+
+TEST(weights_that_change_one_thread) { weights_that_change(1, "cpu"); }
+TEST(weights_that_change_three_threads) { weights_that_change(3, "cpu"); }
+TEST(weights_that_change_interpreted) { weights_that_change(3, "aot_eager"); }

@@ -806,7 +806,8 @@ typedef struct kargs { // as in the emitted text
     const tc__value *arg;
     void *const *scratch;
     int64_t *flag;
-    uint64_t seed, draw;
+    uint64_t seed, draw, turn;
+    int64_t *packed;
 } kargs;
 
 typedef void (*kernel_fn)(const kargs *a, int64_t lo, int64_t hi, int32_t worker);
@@ -893,6 +894,7 @@ static uint64_t run(const test_case *c, const kit *t, kernel_fn f, const char *w
     data d;
     kargs a;
     void *scratch[1];
+    int64_t packed[TC__PACKED] = {0};
     uint64_t digest = 0;
     data_open(&d, t);
     memset(&a, 0, sizeof a);
@@ -900,7 +902,7 @@ static uint64_t run(const test_case *c, const kit *t, kernel_fn f, const char *w
             bytes = evaluate(t, t->g.shape.scratch, &d);
     scratch[0] = aligned_alloc(64, (size_t)(bytes + 127) / 64 * 64);
     a.buf = d.at, a.size = d.size, a.arg = d.arg, a.scratch = scratch, a.flag = d.flag,
-    a.seed = 7;
+    a.seed = 7, a.turn = 1, a.packed = packed;
     f(&a, 0, items / 2, 0);
     f(&a, items / 2, items, 0);
     compare(c, t, &d, with);

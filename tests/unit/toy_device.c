@@ -55,12 +55,14 @@ static void toy_kernel(tc__printer *p, const char *symbol) {
             tc__put(t, "(void *)x[%d], ", n++);
         else
             tc__put(t, "0, ");
-    tc__put(t, "0};\n    void *scratch[] = {(void *)x[%d]};\n", n);
+    tc__put(t, "0};\n    void *scratch[] = {(void *)x[%d]};\n    tc_i64 packed[8] = {0};\n",
+            n);
     tc__put(t, "    tc_i64 *state = (tc_i64 *)x[%d];\n", n + 1);
     tc__put(t, "    tc_kargs args = {buf, x + %d, (tc_scalar *)(state + 3), scratch,\n",
             n + 2);
-    tc__put(t,
-            "                     (tc_i64 *)state[0], state[1], state[2]}, *a = &args;\n");
+    tc__put(
+        t,
+        "                     (tc_i64 *)state[0], state[1], state[2], 1, packed}, *a = &args;\n");
     tc__text_init(&items, t->ctx);
     p->out = &items;
     tc__put_ix(p, k.shape.items);
