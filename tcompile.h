@@ -3055,7 +3055,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x049a45334144c78du
+#define TC__BUILD_ID 0x889b6f6825d9f0f5u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -22142,6 +22142,7 @@ const tc__shape*const
 uint32_t room;
 uint32_t cluster;
 uint32_t matrix_warps;
+int threads;
 int checked;
 int tf32;
 }tc__group_target;
@@ -28375,6 +28376,11 @@ TC__CONTRACT_GRAIN=48,
 TC__CONTRACT_FLIP=32,
 TC__CONTRACT_IN_PLACE=12,
 TC__CONTRACT_PANELS=1<<18,
+TC__CONTRACT_STREAM=32,
+TC__CONTRACT_STREAM_BYTES=1<<19,
+TC__CONTRACT_STREAM_SLICE=16,
+TC__CONTRACT_STREAM_WIDE=2048,
+TC__CONTRACT_STREAM_ITEMS=2,
 TC__CONTRACT_SLICE=256,
 TC__CONTRACT_LONG=640,
 TC__CONTRACT_SLICE_ROWS=64,
@@ -28390,6 +28396,7 @@ tc__class cls;
 int flip,left_nodes,phases;
 int left_rows;
 int64_t slice;
+int streams;
 int lanes;
 tc__right right;
 int rows,width;
@@ -28449,7 +28456,13 @@ if(q->rows>8)q->rows=8;
 if(q->rows<2)q->rows=2;
 return;
 }
-if(q->slice&&q->lanes>(int)TC__VECTOR&&!pair){
+if(q->streams&&q->lanes>(int)TC__VECTOR&&!pair){
+int64_t blocks=(q->grain+7)/8;
+q->rows=(int)((q->grain+blocks-1)/blocks);
+q->width=(q->rows<4?4:q->rows<6?3:2)*q->lanes;
+return;
+}
+if(q->slice&&!q->streams&&q->lanes>(int)TC__VECTOR&&!pair){
 q->rows=8,q->width=2*q->lanes;
 return;
 }
@@ -28463,6 +28476,13 @@ if(tc__padded(cols,v*q->lanes)<tc__padded(cols,vectors*q->lanes))
 vectors=v;
 q->width=vectors*q->lanes;
 }
+static int64_t tc__contract_stream_wide(const tc__contract*q){
+int threads=q->g->target.threads<2?2:q->g->target.threads;
+int64_t cols=tc__ix_value(q->g->shape.cols),
+items=threads*TC__CONTRACT_STREAM_ITEMS;
+int64_t wide=tc__padded((cols+items-1)/items,q->width);
+return wide<TC__CONTRACT_STREAM_WIDE?wide:(int64_t)TC__CONTRACT_STREAM_WIDE;
+}
 static void tc__contract_columns(tc__contract*q){
 tc__ixpool*x=q->g->body.ix;
 int64_t bytes=tc__dtypes[q->dtype].bytes<4?4:tc__dtypes[q->dtype].bytes;
@@ -28473,6 +28493,7 @@ if(q->g->shape.tuning.knob[TC__KNOB_TILE]&&q->width==4*q->lanes)unit*=2;
 if(q->slice)depth=q->slice,unit=q->width;
 int64_t wide=panels/(bytes*(depth?depth:1))/unit*unit;
 if(wide<2*unit)wide=2*unit;
+if(q->streams)wide=tc__contract_stream_wide(q);
 if(tc__ix_is_const(q->g->shape.cols)){
 int64_t cols=tc__ix_value(q->g->shape.cols),blocks=(cols-1)/wide+1;
 if(cols>0)wide=tc__padded((cols-1)/blocks+1,q->width);
@@ -28513,8 +28534,10 @@ tc__ixpool*x=q->g->body.ix;
 tc__ix deep=tc__round_up(x,q->depth,q->lanes);
 q->bytes=at;
 int64_t tall=tc__padded(q->grain,q->flip?q->lanes:q->rows);
+int one=
+q->flip||q->streams;
 q->pack_at=tc__contract_area(
-q,tc__ix_mul(x,deep,q->flip?tc__ix_const(q->width):q->wide_padded));
+q,tc__ix_mul(x,deep,one?tc__ix_const(q->width):q->wide_padded));
 tc__ix left=q->left_rows&&q->slice?tc__ix_const(q->slice):deep;
 q->left_at=tc__contract_area(
 q,q->left_nodes?tc__ix_mul(x,left,tc__ix_const(q->grain)):0);
@@ -28554,6 +28577,14 @@ static int64_t tc__contract_slice(const tc__contract*q,int64_t m){
 int longer=tc__ix_is_const(q->depth)&&tc__ix_value(q->depth)>TC__CONTRACT_LONG;
 return longer&&m>TC__CONTRACT_FLIP&&q->phases==1?TC__CONTRACT_SLICE:0;
 }
+static int tc__contract_streams(const tc__contract*q,int64_t m){
+const tc__group*g=q->g;
+if(!tc__ix_is_const(q->depth)||!tc__ix_is_const(g->shape.cols))return 0;
+int64_t bytes=
+tc__ix_times(tc__ix_times(tc__ix_value(q->depth),tc__ix_value(g->shape.cols)),
+tc__dtypes[q->dtype].bytes);
+return m<=TC__CONTRACT_STREAM&&q->phases==1&&bytes>=TC__CONTRACT_STREAM_BYTES;
+}
 static int tc__contract_left_along(const tc__contract*q,tc__axis axis){
 const tc__group*g=q->g;
 for(size_t i=0;i<g->body.node.count;i++){
@@ -28588,6 +28619,8 @@ int adjacent=tc__is_adjacent(&q,tc__right_of(g));
 q.flip=!adjacent&&m<=TC__CONTRACT_FLIP;
 if(!adjacent)
 q.right=TC__RIGHT_COLUMNS;
+else if((q.streams=tc__contract_streams(&q,m))!=0)
+q.right=TC__RIGHT_IN_PLACE,q.slice=TC__CONTRACT_STREAM_SLICE;
 else if(m<=TC__CONTRACT_IN_PLACE)
 q.right=TC__RIGHT_IN_PLACE;
 }
@@ -28800,6 +28833,11 @@ tc__put(p->out,"const tc_i64 k1 = tc_min(k0 + slice, depth);\n");
 }
 static void tc__print_panel(tc__printer*p,const tc__contract*q,const char*lead){
 tc__line(p);
+if(q->streams){
+tc__put(p->out,"%s%s *panel = pack + k0 * %d;\n",lead,p->d->scalar[q->cls],
+q->width);
+return;
+}
 tc__put(p->out,"%s%s *panel = pack + %s(p - c0) * %s;\n",lead,p->d->scalar[q->cls],
 q->slice?"k0 * wide + ":"",q->slice?"(k1 - k0)":"depth");
 }
@@ -29011,6 +29049,8 @@ tc__put_buffer(p,n->attr[TC__LOAD_BUFFER]);
 tc__put(p->out," + ");
 tc__put_ix(p,k?tc__ix_subst(x,n->attr[TC__LOAD_INDEX],k,tc__ix_const(0))
 :n->attr[TC__LOAD_INDEX]);
+if(q->streams)
+tc__put(p->out," + k0 * %lld",(long long)tc__contract_stride(q,n->id,0));
 tc__put(p->out,";\n");
 tc__line(p);
 tc__put(p->out,"next = ");
@@ -39872,6 +39912,10 @@ l->args.buf=l->opaque->argument,l->args.flag=p->flag;
 tc__launch_take(l,NULL);
 return 1;
 }
+static int tc__program_threads(const tc__program*p){
+int all=tc__threads(p->ctx);
+return p->threads&&p->threads<all?p->threads:all;
+}
 static int tc__launch_prepare(tc__program*p,tc__launch*l){
 tc__tuning rules;
 if(tc__is_copy(l->group))return 1;
@@ -39879,14 +39923,11 @@ if(l->group->shape.kind==TC__OPAQUE)return tc__launch_prepare_opaque(p,l);
 if(l->group->target.device)return 1;
 tc__group_from_begin(l->group);
 memset(&rules,0,sizeof rules);
+l->group->target.threads=tc__program_threads(p);
 tc__group_tune(l->group,p->ctx->target,&rules);
 l->interp=tc__interp_prepare(p->ctx,l->group);
 l->args.buf=l->buf,l->args.flag=p->flag;
 return l->interp!=NULL;
-}
-static int tc__program_threads(const tc__program*p){
-int all=tc__threads(p->ctx);
-return p->threads&&p->threads<all?p->threads:all;
 }
 static void tc__launch_lay_out(tc__program*p,tc__launch*l,const tc__ixenv*env){
 l->items=tc__ix_eval(&p->ix,l->group->shape.items,env);

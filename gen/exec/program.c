@@ -172,6 +172,12 @@ static int tc__launch_prepare_opaque(tc__program *p, tc__launch *l) {
     return 1;
 }
 
+// Threads that kernels of the program may use.
+static int tc__program_threads(const tc__program *p) {
+    int all = tc__threads(p->ctx);
+    return p->threads && p->threads < all ? p->threads : all;
+}
+
 static int tc__launch_prepare(tc__program *p, tc__launch *l) {
     tc__tuning rules;
     if (tc__is_copy(l->group)) return 1;
@@ -179,6 +185,7 @@ static int tc__launch_prepare(tc__program *p, tc__launch *l) {
     if (l->group->target.device) return 1;
     tc__group_from_begin(l->group);
     memset(&rules, 0, sizeof rules);
+    l->group->target.threads = tc__program_threads(p);
     tc__group_tune(l->group, p->ctx->target, &rules);
     l->interp = tc__interp_prepare(p->ctx, l->group);
     l->args.buf = l->buf, l->args.flag = p->flag;
@@ -186,12 +193,6 @@ static int tc__launch_prepare(tc__program *p, tc__launch *l) {
 }
 
 // ---- laying out: everything that depends on the sizes of a run ----
-
-// Threads that kernels of the program may use.
-static int tc__program_threads(const tc__program *p) {
-    int all = tc__threads(p->ctx);
-    return p->threads && p->threads < all ? p->threads : all;
-}
 
 static void tc__launch_lay_out(tc__program *p, tc__launch *l, const tc__ixenv *env) {
     l->items = tc__ix_eval(&p->ix, l->group->shape.items, env);

@@ -6,6 +6,8 @@
 // gone through in slices, whose panels stay in the L2: the tile is read again and added to, in
 // the same order. Of the gradients of weights, 128 to 512 rows and columns
 // with a depth of 2048, that takes 0.55 to 0.7 of the time (Zen 5).
+// The other way round where few rows meet weights [k, columns] that do not stay in a cache: slices of a few k are
+// read in place as they lie in memory, all columns of the item, and each adds to the tile, which stays.
 // tc__contract_items says so to the group: it sets grain, items and scratch.
 
 typedef enum tc__right {
@@ -19,13 +21,18 @@ enum {
     TC__CONTRACT_FLIP = 32,        // most rows of a flipped panel
     TC__CONTRACT_IN_PLACE = 12,    // up to here the right operand is not packed
     TC__CONTRACT_PANELS = 1 << 18, // bytes of packed panels of an item, about half an L2
-    TC__CONTRACT_SLICE = 256,      // of a long depth,
-    TC__CONTRACT_LONG = 640,       //   which is longer than that
-    TC__CONTRACT_SLICE_ROWS = 64,  //   rows of an item then at most
-    TC__CONTRACT_SLICE_LEAST = 32, //   and at least,
-    TC__CONTRACT_SLICE_ITEMS = 4,  //   for so many items of the same columns
-    TC__CONTRACT_MADE = 1 << 18,   // bytes of rows that its parts make for each other,
-    TC__CONTRACT_MADE_ROWS = 12    //   but so many rows in any case
+    TC__CONTRACT_STREAM = 32,      // most rows of a product that streams the right operand,
+    TC__CONTRACT_STREAM_BYTES = 1 << 19, //   which has at least so many bytes,
+    TC__CONTRACT_STREAM_SLICE = 16,      //   its slice of the depth
+    TC__CONTRACT_STREAM_WIDE = 2048,     //   and most columns of an item,
+    TC__CONTRACT_STREAM_ITEMS = 2,       //   of which each thread has so many
+    TC__CONTRACT_SLICE = 256,            // of a long depth,
+    TC__CONTRACT_LONG = 640,             //   which is longer than that
+    TC__CONTRACT_SLICE_ROWS = 64,        //   rows of an item then at most
+    TC__CONTRACT_SLICE_LEAST = 32,       //   and at least,
+    TC__CONTRACT_SLICE_ITEMS = 4,        //   for so many items of the same columns
+    TC__CONTRACT_MADE = 1 << 18, // bytes of rows that its parts make for each other,
+    TC__CONTRACT_MADE_ROWS = 12  //   but so many rows in any case
 };
 
 typedef struct tc__contract {
@@ -35,6 +42,7 @@ typedef struct tc__contract {
     int flip, left_nodes, phases;
     int left_rows; // left_nodes, a vector of rows at a time: they lie beside each other, k far apart
     int64_t slice; // of the depth; 0 = all of it at once
+    int streams;   // slices of the right operand are read in place
     int lanes;     // of a vector
     tc__right right;
     int rows, width;          // of the block in registers
@@ -108,7 +116,13 @@ static void tc__contract_block(tc__contract *q) {
         if (q->rows < 2) q->rows = 2;
         return;
     }
-    if (q->slice && q->lanes > (int)TC__VECTOR && !pair) {
+    if (q->streams && q->lanes > (int)TC__VECTOR && !pair) {
+        int64_t blocks = (q->grain + 7) / 8;
+        q->rows = (int)((q->grain + blocks - 1) / blocks);
+        q->width = (q->rows < 4 ? 4 : q->rows < 6 ? 3 : 2) * q->lanes;
+        return;
+    }
+    if (q->slice && !q->streams && q->lanes > (int)TC__VECTOR && !pair) {
         q->rows = 8, q->width = 2 * q->lanes; // of twice as many registers
         return;
     }
@@ -123,6 +137,15 @@ static void tc__contract_block(tc__contract *q) {
     q->width = vectors * q->lanes;
 }
 
+// Columns of an item that streams: the longer its rows are, the faster they come.
+static int64_t tc__contract_stream_wide(const tc__contract *q) {
+    int threads = q->g->target.threads < 2 ? 2 : q->g->target.threads;
+    int64_t cols = tc__ix_value(q->g->shape.cols),
+            items = threads * TC__CONTRACT_STREAM_ITEMS;
+    int64_t wide = tc__padded((cols + items - 1) / items, q->width);
+    return wide < TC__CONTRACT_STREAM_WIDE ? wide : (int64_t)TC__CONTRACT_STREAM_WIDE;
+}
+
 static void tc__contract_columns(tc__contract *q) {
     tc__ixpool *x = q->g->body.ix;
     int64_t bytes = tc__dtypes[q->dtype].bytes < 4 ? 4 : tc__dtypes[q->dtype].bytes;
@@ -133,6 +156,7 @@ static void tc__contract_columns(tc__contract *q) {
     if (q->slice) depth = q->slice, unit = q->width;
     int64_t wide = panels / (bytes * (depth ? depth : 1)) / unit * unit;
     if (wide < 2 * unit) wide = 2 * unit;
+    if (q->streams) wide = tc__contract_stream_wide(q);
     if (tc__ix_is_const(q->g->shape.cols)) { // blocks of equal size
         int64_t cols = tc__ix_value(q->g->shape.cols), blocks = (cols - 1) / wide + 1;
         if (cols > 0) wide = tc__padded((cols - 1) / blocks + 1, q->width);
@@ -180,8 +204,10 @@ static void tc__contract_scratch(tc__contract *q, tc__ix at) {
     tc__ix deep = tc__round_up(x, q->depth, q->lanes);
     q->bytes = at;
     int64_t tall = tc__padded(q->grain, q->flip ? q->lanes : q->rows);
+    int one =
+        q->flip || q->streams; // panel is packed: the rows, or what columns are left over
     q->pack_at = tc__contract_area(
-        q, tc__ix_mul(x, deep, q->flip ? tc__ix_const(q->width) : q->wide_padded));
+        q, tc__ix_mul(x, deep, one ? tc__ix_const(q->width) : q->wide_padded));
     tc__ix left = q->left_rows && q->slice ? tc__ix_const(q->slice) : deep;
     q->left_at = tc__contract_area(
         q, q->left_nodes ? tc__ix_mul(x, left, tc__ix_const(q->grain)) : 0);
@@ -230,6 +256,16 @@ static int64_t tc__contract_slice(const tc__contract *q, int64_t m) {
     return longer && m > TC__CONTRACT_FLIP && q->phases == 1 ? TC__CONTRACT_SLICE : 0;
 }
 
+// Whether a product of m rows streams its right operand, whose columns are adjacent.
+static int tc__contract_streams(const tc__contract *q, int64_t m) {
+    const tc__group *g = q->g;
+    if (!tc__ix_is_const(q->depth) || !tc__ix_is_const(g->shape.cols)) return 0;
+    int64_t bytes =
+        tc__ix_times(tc__ix_times(tc__ix_value(q->depth), tc__ix_value(g->shape.cols)),
+                     tc__dtypes[q->dtype].bytes);
+    return m <= TC__CONTRACT_STREAM && q->phases == 1 && bytes >= TC__CONTRACT_STREAM_BYTES;
+}
+
 // How the left operand's loads lie along an axis: whether a vector of each is one access.
 static int tc__contract_left_along(const tc__contract *q, tc__axis axis) {
     const tc__group *g = q->g;
@@ -269,6 +305,8 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at) {
         q.flip = !adjacent && m <= TC__CONTRACT_FLIP;
         if (!adjacent)
             q.right = TC__RIGHT_COLUMNS;
+        else if ((q.streams = tc__contract_streams(&q, m)) != 0)
+            q.right = TC__RIGHT_IN_PLACE, q.slice = TC__CONTRACT_STREAM_SLICE;
         else if (m <= TC__CONTRACT_IN_PLACE)
             q.right = TC__RIGHT_IN_PLACE;
     }

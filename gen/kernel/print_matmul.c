@@ -219,6 +219,11 @@ static void tc__print_slices(tc__printer *p) {
 // The panel of the columns from p on.
 static void tc__print_panel(tc__printer *p, const tc__contract *q, const char *lead) {
     tc__line(p);
+    if (q->streams) { // the only one
+        tc__put(p->out, "%s%s *panel = pack + k0 * %d;\n", lead, p->d->scalar[q->cls],
+                q->width);
+        return;
+    }
     tc__put(p->out, "%s%s *panel = pack + %s(p - c0) * %s;\n", lead, p->d->scalar[q->cls],
             q->slice ? "k0 * wide + " : "", q->slice ? "(k1 - k0)" : "depth");
 }
@@ -451,6 +456,8 @@ static void tc__print_blocks(tc__printer *p, const tc__contract *q, const char *
         tc__put(p->out, " + ");
         tc__put_ix(p, k ? tc__ix_subst(x, n->attr[TC__LOAD_INDEX], k, tc__ix_const(0))
                         : n->attr[TC__LOAD_INDEX]);
+        if (q->streams)
+            tc__put(p->out, " + k0 * %lld", (long long)tc__contract_stride(q, n->id, 0));
         tc__put(p->out, ";\n");
         tc__line(p);
         tc__put(p->out, "next = ");

@@ -14,13 +14,14 @@
 enum { ROWS = 37, COLUMNS = 1001, LONG = 20011, ODD = 480, MOST = 24 };
 
 typedef struct inputs {
-    tc_tensor x, y, w, b;        // f32 [ROWS, COLUMNS] twice, [COLUMNS] twice
-    tc_tensor line, line64;      // f32 and f64 [3, LONG]
-    tc_tensor odd, odd64;        // [ODD]: NaN, infinities, denormals, -0, the largest, ...
-    tc_tensor i32, i64, u8;      // [ODD] with both ends of each range
-    tc_tensor j32, j64, v8;      // the same, shuffled against them: divisors, shifts
-    tc_tensor index;             // i64 [50], in [-ROWS, ROWS)
-    tc_tensor image, kernel, kb; // [2, 3, 19, 23], [5, 3, 3, 3], [5]
+    tc_tensor x, y, w, b;   // f32 [ROWS, COLUMNS] twice, [COLUMNS] twice
+    tc_tensor line, line64; // f32 and f64 [3, LONG]
+    tc_tensor odd, odd64;   // [ODD]: NaN, infinities, denormals, -0, the largest, ...
+    tc_tensor i32, i64, u8; // [ODD] with both ends of each range
+    tc_tensor j32, j64, v8; // the same, shuffled against them: divisors, shifts
+    tc_tensor deep, deep64, deep32; // f32, f64, i32 [401, 700]: more than a cache keeps
+    tc_tensor index;                // i64 [50], in [-ROWS, ROWS)
+    tc_tensor image, kernel, kb;    // [2, 3, 19, 23], [5, 3, 3, 3], [5]
 } inputs;
 
 static uint64_t state;
@@ -91,6 +92,9 @@ static inputs make_inputs(tc_ctx *tc) {
     in.image = filled(tc, TC_DIMS(2, 3, 19, 23), TC_F32, 0);
     in.kernel = filled(tc, TC_DIMS(5, 3, 3, 3), TC_F32, 0);
     in.kb = filled(tc, TC_DIMS(5), TC_F32, 0);
+    in.deep = filled(tc, TC_DIMS(401, 700), TC_F32, 0);
+    in.deep64 = filled(tc, TC_DIMS(401, 700), TC_F64, 0);
+    in.deep32 = filled(tc, TC_DIMS(401, 700), TC_I32, 0);
     for (int i = 0; i < 50; i++) index[i] = (int64_t)(bits() % (2 * ROWS)) - ROWS;
     in.index = tc_from_data(tc, index, TC_DIMS(50), TC_I64);
     return in;
@@ -176,6 +180,27 @@ static int deep_products(tc_ctx *tc, const inputs *in, tc_tensor *out) {
     out[5] = tc_relu(tc_linear(in->x, in->y, tc_narrow(in->b, 0, 0, ROWS)));
     out[6] = tc_matmul(tc_t(tc_cast(a, TC_BF16)), tc_cast(runs, TC_BF16));
     return 7;
+}
+
+// Few rows times weights that stream by: rows that are and are no multiple of a block, columns and depths that are and
+// are none of a vector and a slice.
+static int streams(tc_ctx *tc, const inputs *in, tc_tensor *out) {
+    tc_tensor x = tc_narrow(in->x, 1, 0, 401), w = in->deep;
+    tc_tensor two = tc_reshape(tc_narrow(w, 0, 0, 400), TC_DIMS(2, 200, 700));
+    tc_tensor left = tc_reshape(tc_narrow(in->line, 1, 0, 1600), TC_DIMS(2, 12, 200));
+    (void)tc;
+    out[0] = tc_matmul(tc_narrow(x, 0, 0, 9), w);
+    out[1] =
+        tc_relu(tc_add(tc_matmul(tc_narrow(x, 0, 3, 1), w), tc_narrow(in->b, 0, 0, 700)));
+    out[2] = tc_matmul(tc_narrow(x, 0, 0, 31), w);
+    out[3] = tc_matmul(tc_cast(tc_narrow(x, 0, 0, 5), TC_F64), in->deep64);
+    out[4] = tc_matmul(tc_cast(tc_round(tc_narrow(x, 0, 1, 17)), TC_I32), in->deep32);
+    out[5] = tc_matmul(left, two);
+    out[6] = tc_matmul(tc_tanh(tc_narrow(x, 0, 0, 8)), tc_narrow(w, 1, 0, 640));
+    out[7] = tc_softmax(tc_matmul(tc_narrow(x, 0, 0, 4), w), 1);
+    out[8] =
+        tc_matmul(tc_narrow(tc_narrow(x, 0, 0, 3), 1, 0, 384), tc_narrow(w, 0, 7, 384));
+    return 9;
 }
 
 static int sums(tc_ctx *tc, const inputs *in, tc_tensor *out) {
@@ -328,23 +353,15 @@ static const struct {
     int (*make)(tc_ctx *tc, const inputs *in, tc_tensor *out);
     int slow;
 } regions[] = {
-    {"softmaxes", softmaxes, 0},
-    {"norms", norms, 0},
-    {"entropy", entropy, 1},
-    {"salience", salience, 0},
-    {"network", network, 0},
-    {"products", products, 0},
-    {"deep", deep_products, 0},
-    {"sums", sums, 0},
-    {"orders", orders, 0},
-    {"gathers", gathers, 0},
-    {"randoms", randoms, 0},
-    {"large", large, 0},
-    {"integers", integers, 0},
-    {"divisions", divisions, 0},
-    {"casts", casts, 0},
-    {"functions", functions, 1},
-    {"functions64", functions64, 1},
+    {"softmaxes", softmaxes, 0}, {"norms", norms, 0},
+    {"entropy", entropy, 1},     {"salience", salience, 0},
+    {"network", network, 0},     {"products", products, 0},
+    {"deep", deep_products, 0},  {"streams", streams, 0},
+    {"sums", sums, 0},           {"orders", orders, 0},
+    {"gathers", gathers, 0},     {"randoms", randoms, 0},
+    {"large", large, 0},         {"integers", integers, 0},
+    {"divisions", divisions, 0}, {"casts", casts, 0},
+    {"functions", functions, 1}, {"functions64", functions64, 1},
     {"moves", moves, 0},
 };
 
