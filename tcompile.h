@@ -3055,7 +3055,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x889b6f6825d9f0f5u
+#define TC__BUILD_ID 0x2b7b0113d72cc942u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -9038,7 +9038,8 @@ TC__STEP_WANTED=1,
 TC__STEP_CROSSES=2,
 TC__STEP_OWN=4,
 TC__STEP_EXACT=8,
-TC__STEP_HOME=16
+TC__STEP_HOME=16,
+TC__STEP_BY_THE_WAY=32
 };
 typedef struct tc__site{
 const char*file;
@@ -40223,15 +40224,32 @@ p->inputs=inputs;
 return ok&&TC__VEC_RESERVE(p->ctx,p->size,p->size.count+made.loop.count)&&
 tc__loops_open(&p->loops,&p->arena,&p->graph);
 }
-static int tc__program_canon(tc__program*p,const tc__region*region,
+static size_t tc__outputs_once(tc__program*p,const tc__visit*v,uint32_t*node){
+size_t n=0;
+uint8_t*met=TC__NEW_ARRAY(p->ctx,uint8_t,p->graph.node.count);
+for(size_t i=0;met&&i<p->output.count;i++){
+const tc__output*o=&p->output.at[i];
+int by_the_way=o->position!=UINT32_MAX&&!v->region->function&&!o->alias&&
+!o->view&&v->path.at[o->position]->flags&TC__STEP_BY_THE_WAY;
+if(by_the_way&&met[node[i]])continue;
+if(!o->alias)met[node[i]]=1;
+node[n]=node[i],p->output.at[n++]=*o;
+}
+if(!met)return p->output.count;
+TC__FREE_ARRAY(p->ctx,met,p->graph.node.count);
+return n;
+}
+static int tc__program_canon(tc__program*p,const tc__visit*v,
 const tc__graph*recorded){
-size_t n=p->output.count;
+const tc__region*region=v->region;
+size_t all=p->output.count,n=all;
 uint32_t*node=TC__NEW_ARRAY(p->ctx,uint32_t,n);
 if(!node)return 0;
 for(size_t i=0;i<n;i++)node[i]=p->output.at[i].node;
 uint32_t off=p->backend&&!p->backend->passes?UINT32_MAX:p->ctx->passes_off;
 int ok=tc__passes_run(p->ctx,recorded,&p->graph,node,n,off,recorded->devices)&&
 tc__program_loops(p,node,n);
+if(ok&&region)p->output.count=n=tc__outputs_once(p,v,node);
 for(size_t i=0;i<n;i++)p->output.at[i].node=node[i];
 uint32_t*of=ok?tc__outputs_of(p):NULL;
 for(size_t i=0;of&&i<n;i++){
@@ -40242,7 +40260,7 @@ o->copy=!o->alias&&o->first!=i&&!o->view&&o->position!=UINT32_MAX;
 ok=of&&tc__reads_behind(p);
 if(ok)tc__log_graph(p->ctx,region,&p->graph,node,n);
 TC__FREE_ARRAY(p->ctx,of,p->graph.node.count);
-TC__FREE_ARRAY(p->ctx,node,n);
+TC__FREE_ARRAY(p->ctx,node,all);
 return ok;
 }
 static int tc__program_symbols(tc__program*p,const tc__builder*b){
@@ -40395,7 +40413,7 @@ memset(&m->b,0,sizeof m->b),memset(&m->recorded,0,sizeof m->recorded);
 }
 static int tc__stage_canon(tc__making*m){
 m->p->overlaps=tc__overlaps(&m->b);
-int ok=tc__program_canon(m->p,m->v->region,&m->recorded);
+int ok=tc__program_canon(m->p,m->v,&m->recorded);
 tc__making_drop(m);
 return ok;
 }
@@ -44279,15 +44297,20 @@ uint32_t root=writes?tc__memory_of(v,s->in[0]):TC__EXTERNAL;
 if(!(root&TC__EXTERNAL))used[root]=1;
 }
 for(uint32_t i=0;i<count;i++){
-const tc__step*s=v->path.at[i];
+tc__step*s=v->path.at[i];
 if(!tc__has_result((tc__op)s->op)||s->loop){
 used[i]=0;
-if(s->op==TC_OP_KEEP&&!(s->in[0]&TC__EXTERNAL))used[s->in[0]]=2;
+if(s->op==TC_OP_KEEP&&!(s->in[0]&TC__EXTERNAL)){
+used[s->in[0]]=2;
+v->path.at[s->in[0]]->flags&=(uint16_t)~TC__STEP_BY_THE_WAY;
+}
 if(s->op==TC_OP_COPY_)tc__mark_buffer(v,s,used);
 continue;
 }
-if(!used[i]&&(tc__is_small_result(s)||(s->flags&TC__STEP_WANTED)))
-used[i]=1;
+int small=!used[i]&&tc__is_small_result(s)&&!(s->flags&TC__STEP_WANTED);
+s->flags&=(uint16_t)~TC__STEP_BY_THE_WAY;
+if(small)s->flags|=TC__STEP_BY_THE_WAY;
+if(small||s->flags&TC__STEP_WANTED)used[i]=1;
 }
 }
 static uint32_t*tc__output_positions(tc_ctx*c,tc__visit*v,const tc__step*leaf,

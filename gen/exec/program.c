@@ -531,16 +531,36 @@ static int tc__program_loops(tc__program *p, uint32_t *node, size_t n) {
            tc__loops_open(&p->loops, &p->arena, &p->graph);
 }
 
+// What is stored by the way, though another output is the same node, is none: an optimiser makes the same number for each
+// of its tensors. `node`: by output.
+static size_t tc__outputs_once(tc__program *p, const tc__visit *v, uint32_t *node) {
+    size_t n = 0;
+    uint8_t *met = TC__NEW_ARRAY(p->ctx, uint8_t, p->graph.node.count);
+    for (size_t i = 0; met && i < p->output.count; i++) {
+        const tc__output *o = &p->output.at[i];
+        int by_the_way = o->position != UINT32_MAX && !v->region->function && !o->alias &&
+                         !o->view && v->path.at[o->position]->flags & TC__STEP_BY_THE_WAY;
+        if (by_the_way && met[node[i]]) continue;
+        if (!o->alias) met[node[i]] = 1;
+        node[n] = node[i], p->output.at[n++] = *o;
+    }
+    if (!met) return p->output.count;
+    TC__FREE_ARRAY(p->ctx, met, p->graph.node.count);
+    return n;
+}
+
 // p->graph = the recorded graph after all passes; outputs follow.
-static int tc__program_canon(tc__program *p, const tc__region *region,
+static int tc__program_canon(tc__program *p, const tc__visit *v,
                              const tc__graph *recorded) {
-    size_t n = p->output.count;
+    const tc__region *region = v->region;
+    size_t all = p->output.count, n = all;
     uint32_t *node = TC__NEW_ARRAY(p->ctx, uint32_t, n);
     if (!node) return 0;
     for (size_t i = 0; i < n; i++) node[i] = p->output.at[i].node;
     uint32_t off = p->backend && !p->backend->passes ? UINT32_MAX : p->ctx->passes_off;
     int ok = tc__passes_run(p->ctx, recorded, &p->graph, node, n, off, recorded->devices) &&
              tc__program_loops(p, node, n);
+    if (ok && region) p->output.count = n = tc__outputs_once(p, v, node);
     for (size_t i = 0; i < n; i++) p->output.at[i].node = node[i];
     uint32_t *of = ok ? tc__outputs_of(p) : NULL;
     for (size_t i = 0; of && i < n; i++) {
@@ -551,7 +571,7 @@ static int tc__program_canon(tc__program *p, const tc__region *region,
     ok = of && tc__reads_behind(p);
     if (ok) tc__log_graph(p->ctx, region, &p->graph, node, n);
     TC__FREE_ARRAY(p->ctx, of, p->graph.node.count);
-    TC__FREE_ARRAY(p->ctx, node, n);
+    TC__FREE_ARRAY(p->ctx, node, all);
     return ok;
 }
 

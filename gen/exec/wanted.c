@@ -116,15 +116,20 @@ static void tc__mark_outputs(const tc__visit *v, uint32_t count, uint8_t *used) 
         if (!(root & TC__EXTERNAL)) used[root] = 1;
     }
     for (uint32_t i = 0; i < count; i++) {
-        const tc__step *s = v->path.at[i];
+        tc__step *s = v->path.at[i];
         if (!tc__has_result((tc__op)s->op) || s->loop) {
             used[i] = 0;
-            if (s->op == TC_OP_KEEP && !(s->in[0] & TC__EXTERNAL)) used[s->in[0]] = 2;
+            if (s->op == TC_OP_KEEP && !(s->in[0] & TC__EXTERNAL)) {
+                used[s->in[0]] = 2;
+                v->path.at[s->in[0]]->flags &= (uint16_t)~TC__STEP_BY_THE_WAY;
+            }
             if (s->op == TC_OP_COPY_) tc__mark_buffer(v, s, used);
             continue;
         }
-        if (!used[i] && (tc__is_small_result(s) || (s->flags & TC__STEP_WANTED)))
-            used[i] = 1;
+        int small = !used[i] && tc__is_small_result(s) && !(s->flags & TC__STEP_WANTED);
+        s->flags &= (uint16_t)~TC__STEP_BY_THE_WAY;
+        if (small) s->flags |= TC__STEP_BY_THE_WAY;
+        if (small || s->flags & TC__STEP_WANTED) used[i] = 1;
     }
 }
 

@@ -20,7 +20,8 @@ enum {
     TC__STEP_CROSSES = 2, // used after a graph break: stored before it from now on
     TC__STEP_OWN = 4,     // recorded as made of no external: zeros, arange, rand
     TC__STEP_EXACT = 8,   // its program is for one set of sizes: expressions got too large
-    TC__STEP_HOME = 16    // it is computed where its visit is at home: see graph/place.c
+    TC__STEP_HOME = 16,   // it is computed where its visit is at home: see graph/place.c
+    TC__STEP_BY_THE_WAY = 32 // nobody has asked for it: it is stored since it is small
 };
 
 typedef struct tc__site {
