@@ -3055,7 +3055,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x2b7b0113d72cc942u
+#define TC__BUILD_ID 0x14e13ff4e7188cd0u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -22146,6 +22146,7 @@ uint32_t matrix_warps;
 int threads;
 int checked;
 int tf32;
+int guarded;
 }tc__group_target;
 typedef struct tc__group{
 tc__group_shape shape;
@@ -26562,6 +26563,7 @@ static int tc__groups_same(const tc__group*a,const tc__group*b){
 if(a->body.ix!=b->body.ix||a->shape.kind==TC__OPAQUE||
 memcmp(&a->shape,&b->shape,sizeof a->shape)||a->target.checked||
 b->target.checked||a->target.tf32!=b->target.tf32||
+a->target.guarded!=b->target.guarded||
 a->body.node.count!=b->body.node.count||a->buffer.count!=b->buffer.count)
 return 0;
 for(size_t i=0;i<a->body.node.count;i++)
@@ -26785,7 +26787,7 @@ tc__piece_visit(p,id);
 form->shape.kind=TC__POINTWISE,form->shape.phases=g->shape.phases,
 form->shape.vector=TC__COL;
 form->shape.rows=tc__ix_const(1),form->shape.cols=tc__form_size(p->lists);
-form->shape.list=1;
+form->shape.list=1,form->target.guarded=g->target.guarded;
 if(tc__graph_open(&form->body,c,&p->lists->ix)&&tc__form_fill(p,form)&&
 tc__checked(c,&form->body,TC__LOOP))
 return form;
@@ -27514,6 +27516,7 @@ int(*takes_rows)(const tc__group*g);
 int contractions;
 tc__fuse fuse;
 tc__group*(*lower)(tc_ctx*c,const tc__group*g);
+int guards;
 };
 typedef enum tc__acc_form{
 TC__ACC_NAMED,
@@ -30801,6 +30804,7 @@ tc__c_takes_rows,
 2,
 TC__FUSE_BORDERS,
 NULL,
+0,
 };
 // ---- gen/kernel/print_prelude.c
 #define TC__AS_TEXT 1
@@ -38488,6 +38492,7 @@ size_t work;
 typedef struct tc__dispatch_state{
 int64_t*flag;
 uint64_t seed,draw;
+uint64_t failed;
 }tc__dispatch_state;
 typedef struct tc__dispatch_listed{
 uint32_t step,at;
@@ -38631,6 +38636,22 @@ const tc__slab*s=slabs->of[b->source];
 if(s&&!s->output)m.kind=0,m.from=s->offset,m.to=s->offset+s->bytes;
 return m;
 }
+static int tc__group_checks(const tc__group*g){
+for(size_t i=0;i<g->body.node.count;i++){
+const tc__node*n=g->body.node.at[i];
+const tc__opaque_row*row=
+n->op==TC_OP_CALL?tc__opaque_row_of((int)n->attr[TC__CALL_OP]):NULL;
+if(n->op==TC_OP_CHECK||(row&&row->checks))return 1;
+}
+return 0;
+}
+static void tc__dispatch_guard(tc__dispatch*r,const tc__group*g){
+tc__memory_range m;
+memset(&m,0,sizeof m);
+m.kind=3;
+if(g->target.guarded)tc__sequence_use(&r->order,&m,0);
+if(tc__group_checks(g))tc__sequence_use(&r->order,&m,1);
+}
 static void tc__dispatch_uses(tc__dispatch*r,const tc__dispatch_launch*l,
 const tc__piece*p,const tc__dispatch_slabs*slabs){
 size_t n=p?r->lists.form.at[p->form]->buffer.count:l->group->buffer.count;
@@ -38642,6 +38663,7 @@ tc__memory_range m=tc__dispatch_range(r,b,slabs);
 tc__sequence_use(&r->order,&m,written);
 }
 }
+tc__dispatch_guard(r,l->group);
 tc__sequence_settle(&r->order);
 }
 static int tc__dispatch_turns(const tc__dispatch*r,uint32_t i){
@@ -39543,13 +39565,14 @@ if(k->buffer.at[i].place==TC__BUF_NODE&&k->buffer.at[i].source==node&&
 return 1;
 return 0;
 }
+static int tc__launch_may_fail(const tc__launch*l){
+if(l->opaque&&l->opaque->row->checks)return 1;
+return tc__count_op(l->group,TC_OP_CHECK)>0;
+}
 static int tc__may_fail(const tc__program*p){
 if(p->customs)return 1;
 for(size_t i=0;i<p->launch.count;i++)
-if(p->launch.at[i].opaque&&p->launch.at[i].opaque->row->checks)return 1;
-for(size_t i=0;i<p->launch.count;i++)
-for(size_t k=0;k<p->launch.at[i].group->body.node.count;k++)
-if(p->launch.at[i].group->body.node.at[k]->op==TC_OP_CHECK)return 1;
+if(tc__launch_may_fail(&p->launch.at[i]))return 1;
 return 0;
 }
 static void tc__store_in_place(tc__program*p,tc__group*k,uint32_t node,
@@ -39568,7 +39591,7 @@ n->attr[TC__STORE_KIND]=TC__STORE_CACHED;
 }
 static int tc__is_landing(const tc__program*p,const tc__visit*v,const tc__output*o,
 const tc__landing*to){
-if(!to->possible||p->overlaps||tc__may_fail(p))return 0;
+if(!to->possible||p->overlaps)return 0;
 if(tc__output_device(p,o)&&!(to->dense&&o->code&TC__EXTERNAL))return 0;
 return to->dense||!v->region||!v->region->options.verify;
 }
@@ -39640,6 +39663,20 @@ if(tc__is_copy(k)||(k->target.device&&k->target.device!=own))return 1;
 }
 return 0;
 }
+static int tc__is_guarded(const tc__program*p,size_t writer){
+const tc__group*g=p->launch.at[writer].group;
+const tc__device*d=tc__device_at(p->ctx,g->target.device);
+const tc__language*l=d?d->own.language:NULL;
+if(!l||!l->dialect->guards||p->customs||g->target.loop)return 0;
+for(size_t i=0;i<p->launch.count;i++){
+const tc__group*k=p->launch.at[i].group;
+int fails=tc__launch_may_fail(&p->launch.at[i]);
+if(fails&&
+(i>=writer||k->target.loop||k->target.device!=g->target.device))
+return 0;
+}
+return 1;
+}
 static int tc__choose_direct(tc__program*p,const tc__visit*v,tc__output*o){
 size_t writer=p->launch.count,shared=0;
 tc__landing to=tc__landing_of(p,v,o);
@@ -39654,8 +39691,11 @@ if(writer==p->launch.count||shared>1||tc__others_follow(p,writer))return 1;
 for(size_t i=writer+1;i<p->launch.count&&!tc__is_read_behind(p,o);i++)
 if(tc__uses_input(p->launch.at[i].group,o->external))return 1;
 tc__launch*l=&p->launch.at[writer];
+int guarded=tc__may_fail(p);
+if(guarded&&!tc__is_guarded(p,writer))return 1;
 o->direct=tc__reads_in_place(p,l->group,o,&to);
 if(!o->direct)return 1;
+l->group->target.guarded|=guarded;
 tc__store_in_place(p,l->group,o->node,&to);
 if(to.dense||!l->interp)return 1;
 tc__interp_free(l->interp);
@@ -43924,7 +43964,7 @@ if(s)return tc__device_failed(p->ctx,d,"kernels",s);
 memcpy(flag,r->flag,sizeof flag);
 memset(r->flag,0,sizeof flag);
 p->flag[0]=0;
-if(flag[0])memcpy(p->flag,flag,sizeof p->flag);
+if(flag[0])memcpy(p->flag,flag,sizeof p->flag),r->told=0;
 return tc__program_flagged(p)&&tc__program_inside(p,d,flag);
 }
 static int tc__program_check(tc__program*p){

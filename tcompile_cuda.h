@@ -277,6 +277,7 @@ static const char*const tc__text_cuda_types[]={
 "struct tc_state {",
 "    tc_i64 *flag;",
 "    tc_u64 seed, draw;",
+"    tc_u64 failed;",
 "};",
 "template <int N> struct tc_kargs {",
 "    tc_state *state;",
@@ -475,12 +476,13 @@ static const char*const tc__text_cuda_index[]={
 "    return a > b \? a : b;",
 "}",
 "// fn: check",
-"TC_FN tc_i64 TC_N(check)(const tc_state *a, tc_i64 v, tc_i64 limit, tc_i64 site) {",
+"TC_FN tc_i64 TC_N(check)(tc_state *a, tc_i64 v, tc_i64 limit, tc_i64 site) {",
 "    const tc_i64 w = v < 0 \? (tc_i64)((tc_u64)v + (tc_u64)limit) : v;",
 "    if ((tc_u64)w < (tc_u64)limit) return w;",
 "    a->flag[1] = v;",
 "    a->flag[2] = limit;",
 "    a->flag[0] = site + 1;",
+"    a->failed = 1;",
 "    return w < 0 || limit <= 0 \? 0 : limit - 1;",
 "}",
 };
@@ -9402,6 +9404,9 @@ tc__put_buffer(p,(int64_t)i);
 tc__put(p->out,tc__cuda_is_checked(p->g,(int64_t)i)?"_memory), ":"), ");
 }
 tc__put(p->out,"tc_begin();\n");
+if(!p->g->target.guarded)return;
+tc__line(p);
+tc__put(p->out,"if (a.state->failed) return;\n");
 }
 static void tc__cuda_put_launch(tc__printer*p,const char*symbol,int launch,
 const tc__grid*grid,int resident,tc__text*body){
@@ -9490,6 +9495,7 @@ tc__device_takes_rows,
 1,
 TC__FUSE_LOADS,
 tc__lower_device,
+1,
 };
 // ---- gen/cuda_print/prelude.c
 static const char*const tc__text_cuda_class[]={

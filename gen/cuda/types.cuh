@@ -18,6 +18,7 @@ union tc_scalar {
 struct tc_state {         // of the program, in the device's memory; its scalars follow
     tc_i64 *flag;          // an index out of range: site + 1, value, limit
     tc_u64 seed, draw;     // of the random numbers
+    tc_u64 failed;         // an index was
 };
 
 template <int N> struct tc_kargs {

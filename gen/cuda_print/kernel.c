@@ -151,6 +151,9 @@ static void tc__cuda_begin(tc__printer *p) {
         tc__put(p->out, tc__cuda_is_checked(p->g, (int64_t)i) ? "_memory), " : "), ");
     }
     tc__put(p->out, "tc_begin();\n");
+    if (!p->g->target.guarded) return;
+    tc__line(p);
+    tc__put(p->out, "if (a.state->failed) return;\n");
 }
 
 // A launch as a function: how it is made, and what a thread does.
@@ -247,4 +250,5 @@ static const tc__dialect tc__dialect_cuda = {
     1,
     TC__FUSE_LOADS,
     tc__lower_device,
+    1,
 };

@@ -40,6 +40,7 @@ typedef struct tc__dispatch_launch {
 typedef struct tc__dispatch_state {
     int64_t *flag; // memory of the host: an index out of range
     uint64_t seed, draw;
+    uint64_t failed; // on the device: what is guarded writes nothing then
 } tc__dispatch_state;
 
 // A launch for several tensors: its arguments in `listed`, and its place in the list.

@@ -10,7 +10,7 @@
 
 // Memory: a range of the arena, or a whole tensor.
 typedef struct tc__memory_range {
-    int kind; // 0 = arena, 1 = an output by itself, 2 = an input
+    int kind; // 0 = arena, 1 = an output by itself, 2 = an input, 3 = whether an index was wrong
     size_t from, to;
 } tc__memory_range;
 

@@ -426,14 +426,16 @@ static int tc__has_node(const tc__group *k, uint32_t node, int written) {
     return 0;
 }
 
+static int tc__launch_may_fail(const tc__launch *l) {
+    if (l->opaque && l->opaque->row->checks) return 1;
+    return tc__count_op(l->group, TC_OP_CHECK) > 0;
+}
+
 // Whether a run may fail half-way: by an index, or by a function of the user's.
 static int tc__may_fail(const tc__program *p) {
     if (p->customs) return 1;
     for (size_t i = 0; i < p->launch.count; i++)
-        if (p->launch.at[i].opaque && p->launch.at[i].opaque->row->checks) return 1;
-    for (size_t i = 0; i < p->launch.count; i++)
-        for (size_t k = 0; k < p->launch.at[i].group->body.node.count; k++)
-            if (p->launch.at[i].group->body.node.at[k]->op == TC_OP_CHECK) return 1;
+        if (tc__launch_may_fail(&p->launch.at[i])) return 1;
     return 0;
 }
 
@@ -458,7 +460,7 @@ static void tc__store_in_place(tc__program *p, tc__group *k, uint32_t node,
 // what is compared with the interpreter is dense.
 static int tc__is_landing(const tc__program *p, const tc__visit *v, const tc__output *o,
                           const tc__landing *to) {
-    if (!to->possible || p->overlaps || tc__may_fail(p)) return 0;
+    if (!to->possible || p->overlaps) return 0;
     if (tc__output_device(p, o) && !(to->dense && o->code & TC__EXTERNAL)) return 0;
     return to->dense || !v->region || !v->region->options.verify;
 }
@@ -550,8 +552,25 @@ static int tc__others_follow(const tc__program *p, size_t i) {
     return 0;
 }
 
+// Whether the program cannot fail once launch `writer` has begun, which knows whether it has: all indices are looked at by
+// kernels of its device before it, and it writes nothing if one was wrong.
+static int tc__is_guarded(const tc__program *p, size_t writer) {
+    const tc__group *g = p->launch.at[writer].group;
+    const tc__device *d = tc__device_at(p->ctx, g->target.device);
+    const tc__language *l = d ? d->own.language : NULL;
+    if (!l || !l->dialect->guards || p->customs || g->target.loop) return 0;
+    for (size_t i = 0; i < p->launch.count; i++) {
+        const tc__group *k = p->launch.at[i].group;
+        int fails = tc__launch_may_fail(&p->launch.at[i]);
+        if (fails &&
+            (i >= writer || k->target.loop || k->target.device != g->target.device))
+            return 0;
+    }
+    return 1;
+}
+
 // The last kernel may write the external itself when nobody can see the difference: it reads the
-// external only where it writes it, nobody reads it later, and the program cannot fail half-way.
+// external only where it writes it, nobody reads it later, and the program cannot fail from then on.
 // 0 = out of memory.
 static int tc__choose_direct(tc__program *p, const tc__visit *v, tc__output *o) {
     size_t writer = p->launch.count, shared = 0;
@@ -567,8 +586,11 @@ static int tc__choose_direct(tc__program *p, const tc__visit *v, tc__output *o) 
     for (size_t i = writer + 1; i < p->launch.count && !tc__is_read_behind(p, o); i++)
         if (tc__uses_input(p->launch.at[i].group, o->external)) return 1;
     tc__launch *l = &p->launch.at[writer];
+    int guarded = tc__may_fail(p);
+    if (guarded && !tc__is_guarded(p, writer)) return 1;
     o->direct = tc__reads_in_place(p, l->group, o, &to);
     if (!o->direct) return 1;
+    l->group->target.guarded |= guarded;
     tc__store_in_place(p, l->group, o->node, &to);
     if (to.dense || !l->interp) return 1;
     tc__interp_free(l->interp); // it stores elsewhere

@@ -606,7 +606,7 @@ static int tc__dispatch_check(tc__program *p, tc__dispatch *r) {
     memcpy(flag, r->flag, sizeof flag);
     memset(r->flag, 0, sizeof flag);
     p->flag[0] = 0;
-    if (flag[0]) memcpy(p->flag, flag, sizeof p->flag);
+    if (flag[0]) memcpy(p->flag, flag, sizeof p->flag), r->told = 0;
     return tc__program_flagged(p) && tc__program_inside(p, d, flag);
 }
 

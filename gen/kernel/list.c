@@ -65,6 +65,7 @@ static int tc__groups_same(const tc__group *a, const tc__group *b) {
     if (a->body.ix != b->body.ix || a->shape.kind == TC__OPAQUE ||
         memcmp(&a->shape, &b->shape, sizeof a->shape) || a->target.checked ||
         b->target.checked || a->target.tf32 != b->target.tf32 ||
+        a->target.guarded != b->target.guarded ||
         a->body.node.count != b->body.node.count || a->buffer.count != b->buffer.count)
         return 0;
     for (size_t i = 0; i < a->body.node.count; i++)
@@ -328,7 +329,7 @@ static tc__group *tc__form_make(tc__parter *p, uint32_t root) {
     form->shape.kind = TC__POINTWISE, form->shape.phases = g->shape.phases,
     form->shape.vector = TC__COL;
     form->shape.rows = tc__ix_const(1), form->shape.cols = tc__form_size(p->lists);
-    form->shape.list = 1;
+    form->shape.list = 1, form->target.guarded = g->target.guarded;
     if (tc__graph_open(&form->body, c, &p->lists->ix) && tc__form_fill(p, form) &&
         tc__checked(c, &form->body, TC__LOOP))
         return form;

@@ -94,6 +94,7 @@ struct tc__dialect {
     tc__fuse fuse; // of programs that fuse
     // The list that a device has of g (device/lower.c), which is printed; NULL = reported. lower = NULL: g is.
     tc__group *(*lower)(tc_ctx *c, const tc__group *g);
+    int guards; // texts look at tc__group_target.guarded
 };
 
 // How an accumulator is held; decided by the loop that steps it.

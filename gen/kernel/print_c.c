@@ -752,4 +752,5 @@ static const tc__dialect tc__dialect_c = {
     2,
     TC__FUSE_BORDERS,
     NULL,
+    0,
 };

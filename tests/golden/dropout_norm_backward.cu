@@ -15,6 +15,7 @@ union tc_scalar {
 struct tc_state {
     tc_i64 *flag;
     tc_u64 seed, draw;
+    tc_u64 failed;
 };
 template <int N> struct tc_kargs {
     tc_state *state;

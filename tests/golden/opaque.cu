@@ -15,6 +15,7 @@ union tc_scalar {
 struct tc_state {
     tc_i64 *flag;
     tc_u64 seed, draw;
+    tc_u64 failed;
 };
 template <int N> struct tc_kargs {
     tc_state *state;
@@ -67,12 +68,13 @@ template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
     if (sizeof(P) < 8) *p = v;
 }
 
-TC_FN tc_i64 TC_N(check)(const tc_state *a, tc_i64 v, tc_i64 limit, tc_i64 site) {
+TC_FN tc_i64 TC_N(check)(tc_state *a, tc_i64 v, tc_i64 limit, tc_i64 site) {
     const tc_i64 w = v < 0 ? (tc_i64)((tc_u64)v + (tc_u64)limit) : v;
     if ((tc_u64)w < (tc_u64)limit) return w;
     a->flag[1] = v;
     a->flag[2] = limit;
     a->flag[0] = site + 1;
+    a->failed = 1;
     return w < 0 || limit <= 0 ? 0 : limit - 1;
 }
 
