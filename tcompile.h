@@ -3055,7 +3055,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x14e13ff4e7188cd0u
+#define TC__BUILD_ID 0xe491865622acd352u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7449,7 +7449,7 @@ TC__TEMPLATE_BLOCK=4,TC__TEMPLATE_ROWS=5,TC__TEMPLATE_COLS=6,TC__TEMPLATE_DEPTH=
 TC__TEMPLATE_NUMBERS=8,
 TC__HOLE_HOLE=0,TC__HOLE_BUFFER=1,TC__HOLE_BRING=2,TC__HOLE_WIDTH=3,
 TC__HOLE_ALONG=4,TC__HOLE_ROW=5,TC__HOLE_LINE=6,TC__HOLE_DEEP=7,
-TC__HOLE_LINE_STRIDE=8,TC__HOLE_DEEP_STRIDE=9,
+TC__HOLE_LINE_STRIDE=8,TC__HOLE_DEEP_STRIDE=9,TC__HOLE_MADE=10,
 TC__CONTRACT_DEPTH=0,
 TC__CALL_OP=0,TC__CALL_WORD=1,TC__CALL_OPERANDS=2,TC__CALL_BUFFERS=3,
 TC__CARRY_LOOP=0,TC__CARRY_NUMBER=1,
@@ -7592,8 +7592,13 @@ static int tc__opens(const tc__node*n){
 return n->op==TC_OP_FOR||n->op==TC_OP_IF||n->op==TC_OP_LAUNCH||
 n->op==TC_OP_TEMPLATE||n->op==TC_OP_HOLE;
 }
-typedef enum tc__template{TC__TEMPLATE_TILES,TC__TEMPLATE_SKINNY}tc__template;
-static const char*const tc__template_names[]={"tiles","skinny"};
+typedef enum tc__template{
+TC__TEMPLATE_TILES,
+TC__TEMPLATE_SKINNY,
+TC__TEMPLATE_CHAIN,
+TC__TEMPLATES
+}tc__template;
+static const char*const tc__template_names[]={"tiles","skinny","chain"};
 typedef enum tc__hole{
 TC__HOLE_LEFT,
 TC__HOLE_RIGHT,
@@ -7601,11 +7606,18 @@ TC__HOLE_LEFT_ONE,
 TC__HOLE_RIGHT_ONE,
 TC__HOLE_AHEAD,
 TC__HOLE_EARLY,
+TC__HOLE_LEFT_NEXT,
+TC__HOLE_RIGHT_NEXT,
+TC__HOLE_VALUE,
+TC__HOLE_COLUMNS,
+TC__HOLE_SCORE,
 TC__HOLE_ROWS,
+TC__HOLE_SHARE,
 TC__HOLE_RESULT
 }tc__hole;
-static const char*const tc__hole_names[]={"left","right","left_one","right_one",
-"ahead","early","rows","result"};
+static const char*const tc__hole_names[]={
+"left","right","left_one","right_one","ahead","early","left_next",
+"right_next","value","columns","score","rows","share","result"};
 typedef enum tc__bring{
 TC__BRING_VALUES,
 TC__BRING_LATER,
@@ -7657,6 +7669,32 @@ TC__SKINNY_STEPS,
 TC__SKINNY_EARLY,
 TC__SKINNY_NUMBERS
 };
+enum{
+TC__CHAIN_ROWS,
+TC__CHAIN_COLS,
+TC__CHAIN_WIDE,
+TC__CHAIN_DEPTH,
+TC__CHAIN_NEXT,
+TC__CHAIN_HIGH,
+TC__CHAIN_THREADS,
+TC__CHAIN_PACK,
+TC__CHAIN_WIDTH,
+TC__CHAIN_SCORES,
+TC__CHAIN_STREAMED,
+TC__CHAIN_BARE,
+TC__CHAIN_HELD,
+TC__CHAIN_COLUMNS,
+TC__CHAIN_BATCHES,
+TC__CHAIN_RAGGED_ROWS,
+TC__CHAIN_RAGGED_COLS,
+TC__CHAIN_RAGGED_WIDE,
+TC__CHAIN_RAGGED_DEPTH,
+TC__CHAIN_RAGGED_NEXT,
+TC__CHAIN_BAND,
+TC__CHAIN_LOW,
+TC__CHAIN_UP,
+TC__CHAIN_NUMBERS
+};
 static const char*const tc__tiles_numbers[TC__TILES_NUMBERS]={
 "way","rows","cols","depth","high","across",
 "stages","threads","pack","width","slices","length",
@@ -7665,8 +7703,19 @@ static const char*const tc__skinny_numbers[TC__SKINNY_NUMBERS]={
 "by_rows","dot","few","sharing","each","cover","unrolled",
 "threads","width","ahead","slices","length","group","batches",
 "ragged_rows","ragged_cols","ragged_depth","making","steps","early"};
+static const char*const tc__chain_numbers[TC__CHAIN_NUMBERS]={
+"rows","cols","wide","depth","next","high",
+"threads","pack","width","scores","streamed","bare",
+"held","columns","batches","ragged_rows","ragged_cols","ragged_wide",
+"ragged_depth","ragged_next","band","low","up"};
+static const struct{
+const char*const*name;
+uint32_t count;
+}tc__template_words[TC__TEMPLATES]={{tc__tiles_numbers,TC__TILES_NUMBERS},
+{tc__skinny_numbers,TC__SKINNY_NUMBERS},
+{tc__chain_numbers,TC__CHAIN_NUMBERS}};
 static const char*tc__template_number(int64_t name,uint32_t i){
-return name==TC__TEMPLATE_TILES?tc__tiles_numbers[i]:tc__skinny_numbers[i];
+return tc__template_words[name].name[i];
 }
 static int tc__indents(const tc__node*n){return tc__opens(n)||n->op==TC_OP_ELSE;}
 static int tc__outdents(const tc__node*n){
@@ -8760,7 +8809,7 @@ TC__OP("last",KERNEL,-1,0,attr,none,0,COUNT,0x2u,0x0u,
 TC__OP("template",KERNEL,-1,64,attr,none,0,COUNT,0xf0u,0x0u,
 "t name, t shared, t tickets, t sums, s block, s rows, s cols, s depth, t numbers[]","")
 TC__OP("hole",KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
-"t hole, t buffer, t bring, t width, t along, t row, t line, t deep, t line_stride, t deep_stride","")
+"t hole, t buffer, t bring, t width, t along, t row, t line, t deep, t line_stride, t deep_stride, t made","")
 TC__OP("contract",KERNEL,-1,64,attr,none,0,COUNT,0x1u,0x0u,
 "s depth","")
 TC__OP("call",KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
@@ -16765,6 +16814,11 @@ return tc__make1_as(g,TC_OP_CAST,n->dtype,n,n->rank,n->dims,&to,1);
 }
 // ---- gen/graph/recompute.c
 enum{TC__CHECKPOINTS_DEEP=64};
+static int64_t tc__mark_of(const tc__node*n){
+if(n->op==TC_OP_AGAIN)return n->attr[TC__AGAIN_MARK];
+return n->op==TC_OP_RANDOM&&n->n_attr>TC__RANDOM_MARK?n->attr[TC__RANDOM_MARK]
+:0;
+}
 typedef struct tc__checkpoint{
 uint32_t first,end;
 uint32_t outer;
@@ -19774,6 +19828,10 @@ tc__put(d->t," ");
 tc__dump_buffer(d,n->attr[TC__HOLE_BUFFER]);
 tc__put(d->t," of %lld",(long long)n->attr[TC__HOLE_WIDTH]);
 }
+if(n->attr[TC__HOLE_MADE]>=0){
+tc__put(d->t," into ");
+tc__dump_buffer(d,n->attr[TC__HOLE_MADE]);
+}
 if(n->attr[TC__HOLE_DEEP_STRIDE])
 tc__put(d->t," strides %lld %lld",(long long)n->attr[TC__HOLE_LINE_STRIDE],
 (long long)n->attr[TC__HOLE_DEEP_STRIDE]);
@@ -20515,8 +20573,8 @@ uint32_t least,most;
 {TC_OP_CONTRACT,TC__LEGAL_GROUP|TC__LEGAL_LOOP,2,1,1},
 {TC_OP_FOR,TC__LEGAL_LOOP,0,6,32},
 {TC_OP_LAUNCH,TC__LEGAL_LOOP,0,3,4},
-{TC_OP_TEMPLATE,TC__LEGAL_LOOP,0,8+TC__TILES_NUMBERS,8+TC__SKINNY_NUMBERS},
-{TC_OP_HOLE,TC__LEGAL_LOOP,0,10,10},
+{TC_OP_TEMPLATE,TC__LEGAL_LOOP,0,8+TC__TILES_NUMBERS,8+TC__CHAIN_NUMBERS},
+{TC_OP_HOLE,TC__LEGAL_LOOP,0,11,11},
 {TC_OP_AXIS,TC__LEGAL_LOOP,0,3,3},
 {TC_OP_IF,TC__LEGAL_LOOP,0,0,30},
 {TC_OP_ELSE,TC__LEGAL_LOOP,0,0,0},
@@ -21739,6 +21797,375 @@ if(tc__raise_match(w->to,n,&a)&&!tc__raise_add(w->to,n,&a))return 0;
 }
 return 1;
 }
+// ---- gen/pass/rescore.c
+enum{
+TC__RESCORE_DEEP=
+192,
+TC__RESCORE_FROM=64,
+TC__RESCORE_FACTORS=12
+};
+typedef enum tc__scored{
+TC__SCORED_NOT,
+TC__SCORED_PRODUCT,
+TC__SCORED_OF,
+TC__SCORED_TURNED
+}tc__scored;
+typedef struct tc__attended{
+const tc__node*p,*e,*f,*o;
+int divides,refused;
+int reads;
+}tc__attended;
+typedef struct tc__rescore{
+tc__rewrite*w;
+TC__VEC(tc__attended)attended;
+uint8_t*scored;
+uint32_t*of;
+uint8_t*forward;
+uint32_t*copy
+[2];
+int64_t mark;
+}tc__rescore;
+static const tc__node*tc__rescore_node(const tc__rescore*r,uint32_t id){
+return r->w->from->node.at[id];
+}
+static tc__attended*tc__rescore_of(const tc__rescore*r,uint32_t id){
+return&r->attended.at[r->of[id]-1];
+}
+static int tc__is_last(const tc__node*n,int behind,int64_t from){
+tc__ix e=n->dims[n->rank-behind];
+return tc__ix_is_const(e)&&tc__ix_value(e)>=from;
+}
+static int tc__is_row_value(const tc__graph*g,const tc__node*n){
+const tc__node*a=n->op==TC_OP_EXPAND?tc__operand(g,n,0):NULL;
+return a&&a->rank==n->rank&&tc__ix_equals(a->dims[a->rank-1],1);
+}
+static int tc__is_dense_along(const tc__graph*g,const tc__node*n,int d){
+for(;;){
+const tc__node*a=n->n_in?tc__operand(g,n,0):n;
+if(n->op==TC_OP_PERMUTE){
+d=(int)n->attr[d];
+}else if(n->op==TC_OP_RESHAPE){
+if(d!=n->rank-1||!a->rank)return 0;
+tc__ix outer=a->dims[a->rank-1],inner=n->dims[d];
+if(!tc__ix_is_const(outer)||!tc__ix_is_const(inner)||
+tc__ix_value(outer)%tc__ix_value(inner))
+return 0;
+d=a->rank-1;
+}else if(n->op==TC_OP_EXPAND){
+if(a->dims[d]!=n->dims[d])return 0;
+}else if(n->op==TC_OP_SLICE){
+if(n->attr[TC__SLICE_DIM]==d&&!tc__ix_equals(n->attr[TC__SLICE_STEP],1))
+return 0;
+}else if(n->op!=TC_OP_AGAIN){
+return d==n->rank-1;
+}
+n=a;
+}
+}
+static int tc__is_rescored_product(const tc__graph*g,const tc__node*n){
+if(n->op!=TC_OP_MATMUL||n->rank<2)return 0;
+const tc__node*a=tc__operand(g,n,0),*b=tc__operand(g,n,1);
+tc__ix k=a->dims[a->rank-1];
+return tc__is_half(a->dtype)&&a->dtype==b->dtype&&a->rank==n->rank&&
+b->rank==n->rank&&tc__ix_is_const(k)&&tc__ix_value(k)%8==0&&
+tc__ix_value(k)<=TC__RESCORE_DEEP&&tc__is_last(n,1,TC__RESCORE_FROM)&&
+tc__is_last(n,2,TC__RESCORE_FROM)&&tc__is_dense_along(g,a,a->rank-1)&&
+tc__is_dense_along(g,b,b->rank-2);
+}
+static int tc__rescore_mark(tc__rescore*r,const tc__node*n,const tc__node*like,
+uint32_t of){
+const tc__graph*g=r->w->from;
+int some=0;
+if(n->op==TC_OP_RANDOM)r->attended.at[of-1].refused=1;
+if(!tc__dims_equal(n,like->rank,like->dims))return 0;
+if(r->scored[n->id]){
+r->attended.at[of-1].refused|=r->of[n->id]!=of;
+return 1;
+}
+if(tc__is_rescored_product(g,n)){
+r->scored[n->id]=TC__SCORED_PRODUCT,r->of[n->id]=of;
+return 1;
+}
+if(!tc__is_alu(n))return 0;
+for(uint32_t k=0;k<n->n_in;k++)
+some|=tc__rescore_mark(r,tc__operand(g,n,k),like,of);
+if(some)r->scored[n->id]=TC__SCORED_OF,r->of[n->id]=of;
+return some;
+}
+static int tc__rescore_attends(const tc__graph*g,const tc__node*n,tc__attended*a){
+memset(a,0,sizeof*a);
+if(n->op!=TC_OP_MATMUL||(g->devices&&!n->device)||n->loop)return 0;
+const tc__node*p=tc__operand(g,n,0);
+if(!tc__is_half(p->dtype))return 0;
+p=tc__raise_uncast(g,p);
+if(p->op!=TC_OP_MUL&&p->op!=TC_OP_DIV)return 0;
+int first=tc__operand(g,p,0)->op==TC_OP_EXP;
+a->divides=p->op==TC_OP_DIV;
+a->o=n,a->p=p,a->e=tc__operand(g,p,first?0:1),
+a->f=tc__operand(g,p,first?1:0);
+if(a->e->op!=TC_OP_EXP||(a->divides&&!first)||!tc__is_row_value(g,a->f))
+return 0;
+const tc__node*d=tc__operand(g,a->e,0);
+return d->op==TC_OP_SUB&&tc__is_row_value(g,tc__operand(g,d,1));
+}
+static int64_t tc__rescore_order(const tc__node*n,int d){
+return n->op==TC_OP_PERMUTE?n->attr[d]:d;
+}
+static int tc__is_turned(const tc__node*a,const tc__node*b){
+int last=a->rank-1;
+if((a->op==TC_OP_PERMUTE?a->in[0]:a->id)!=
+(b->op==TC_OP_PERMUTE?b->in[0]:b->id)||
+a->rank!=b->rank)
+return 0;
+for(int d=0;d<last-1;d++)
+if(tc__rescore_order(a,d)!=tc__rescore_order(b,d))return 0;
+return tc__rescore_order(a,last)==tc__rescore_order(b,last-1)&&
+tc__rescore_order(a,last-1)==tc__rescore_order(b,last);
+}
+static void tc__rescore_spread(tc__rescore*r){
+const tc__graph*g=r->w->from;
+for(uint32_t i=0;i<g->node.count;i++){
+const tc__node*n=g->node.at[i];
+uint32_t of=0;
+if(!r->w->live[i]||r->scored[i])continue;
+for(uint32_t k=0;k<n->n_in;k++)
+if(r->scored[n->in[k]]&&r->scored[n->in[k]]!=TC__SCORED_TURNED)
+of=r->of[n->in[k]];
+if(!of)continue;
+if(tc__is_alu(n))tc__rescore_mark(r,n,n,of);
+if(n->op==TC_OP_PERMUTE&&tc__is_turned(tc__operand(g,n,0),n))
+r->scored[i]=TC__SCORED_TURNED,r->of[i]=of;
+}
+}
+typedef struct tc__row_sum{
+const tc__attended*of;
+const tc__node*dp;
+const tc__node*factor[TC__RESCORE_FACTORS];
+int es,ps,factors,negative;
+}tc__row_sum;
+static int tc__row_sum_factors(const tc__rescore*r,const tc__node*n,tc__row_sum*s){
+const tc__graph*g=r->w->from;
+n=tc__raise_uncast(g,n);
+if(n==s->of->e)return s->es++ ==0;
+if(n==s->of->p)return s->ps++ ==0;
+if(r->scored[n->id]==TC__SCORED_PRODUCT){
+int first=!s->dp;
+s->dp=n;
+return first;
+}
+if(tc__is_row_value(g,n)){
+if(s->factors==TC__RESCORE_FACTORS)return 0;
+s->factor[s->factors++]=tc__operand(g,n,0);
+return 1;
+}
+s->negative^=n->op==TC_OP_NEG;
+if(n->op==TC_OP_NEG)return tc__row_sum_factors(r,tc__operand(g,n,0),s);
+return n->op==TC_OP_MUL&&tc__row_sum_factors(r,tc__operand(g,n,0),s)&&
+tc__row_sum_factors(r,tc__operand(g,n,1),s);
+}
+static int tc__row_sum_of(const tc__rescore*r,const tc__node*n,tc__row_sum*s){
+const tc__graph*g=r->w->from;
+const tc__node*a=n->n_in?tc__operand(g,n,0):n;
+memset(s,0,sizeof*s);
+if(n->op!=TC_OP_SUM||!r->of[a->id]||n->dtype!=TC_F32||
+n->attr[TC__REDUCE_DIMS]!=(int64_t)1<<(a->rank-1))
+return 0;
+s->of=tc__rescore_of(r,a->id);
+if(!tc__row_sum_factors(r,a,s)||s->es+s->ps!=1||!s->dp)return 0;
+const tc__node*v=tc__operand(g,s->of->o,1),*right=tc__operand(g,s->dp,1);
+return tc__is_turned(v,right);
+}
+static tc__node*tc__rescore_mul(tc__graph*g,tc__op op,tc__node*a,tc__node*b){
+tc__node*in[2];
+in[0]=a,in[1]=b;
+return a&&b?tc__make_alu(g,op,a->dtype,in,2):NULL;
+}
+static tc__node*tc__row_sum_make(const tc__rescore*r,const tc__node*n,
+const tc__row_sum*s){
+tc__graph*g=r->w->to;
+const tc__attended*x=s->of;
+int64_t dims=n->attr[TC__REDUCE_DIMS];
+tc__node*o=tc__make_cast(g,g->node.at[r->w->at[x->o->id]],TC_F32),
+*d=tc__make_cast(g,g->node.at[r->w->at[s->dp->in[0]]],TC_F32);
+tc__node*all=tc__rescore_mul(g,TC_OP_MUL,o,d);
+tc__node*sum=tc__make1(g,TC_OP_SUM,all,n->rank,n->dims,&dims,1);
+tc__node*f=g->node.at[r->w->at[tc__operand(r->w->from,x->f,0)->id]];
+if(s->es)sum=tc__rescore_mul(g,x->divides?TC_OP_MUL:TC_OP_DIV,sum,f);
+for(int i=0;i<s->factors;i++)
+sum=tc__rescore_mul(g,TC_OP_MUL,sum,g->node.at[r->w->at[s->factor[i]->id]]);
+if(sum&&s->negative)sum=tc__make_alu(g,TC_OP_NEG,sum->dtype,&sum,1);
+return sum;
+}
+static int tc__rescore_reads(const tc__rescore*r,const tc__node*n,uint32_t k){
+tc__row_sum s;
+const tc__attended*x=tc__rescore_of(r,n->in[k]);
+if(r->scored[n->id])return r->of[n->id]==r->of[n->in[k]];
+if(n->op==TC_OP_MATMUL)
+return tc__is_half(tc__rescore_node(r,n->in[k])->dtype)&&
+!r->scored[n->in[1-k]];
+if(n->op==TC_OP_AMAX)return 1;
+if(n->op!=TC_OP_SUM)return 0;
+return n->in[0]==x->e->id||tc__row_sum_of(r,n,&s);
+}
+static void tc__rescore_check(tc__rescore*r){
+for(uint32_t i=0;i<r->w->nodes;i++){
+const tc__node*n=tc__rescore_node(r,i);
+if(!r->w->live[i])continue;
+if(r->scored[i]&&r->w->live[i]&TC__LIVE_OUTPUT)
+tc__rescore_of(r,i)->refused=1;
+for(uint32_t k=0;k<n->n_in;k++){
+if(!r->scored[n->in[k]])continue;
+tc__attended*x=tc__rescore_of(r,n->in[k]);
+if(!tc__rescore_reads(r,n,k))x->refused=1;
+x->reads+=n->op==TC_OP_MATMUL&&!r->forward[i];
+}
+}
+}
+static int tc__rescore_wants(const tc__rescore*r,const tc__node*n){
+if(n->op!=TC_OP_MATMUL||r->forward[n->id])return 0;
+uint32_t scores=n->in[r->scored[n->in[0]]?0:1];
+if(!r->scored[scores])return 0;
+const tc__attended*x=tc__rescore_of(r,scores);
+return!x->refused&&x->reads;
+}
+static tc__node*tc__rescore_turned(tc__graph*g,tc__node*a){
+int64_t order[TC_MAX_RANK];
+if(!a)return NULL;
+for(int i=0;i<a->rank;i++)order[i]=i;
+order[a->rank-2]=a->rank-1,order[a->rank-1]=a->rank-2;
+return tc__make_permute(g,a,order);
+}
+static tc__node*tc__rescore_again(tc__rescore*r,tc__node*a){
+return tc__make1(r->w->to,TC_OP_AGAIN,a,a?a->rank:0,a?a->dims:NULL,
+&r->mark,1);
+}
+static tc__node*tc__rescore_product(tc__rescore*r,const tc__node*n,int turned){
+tc__graph*g=r->w->to;
+tc__node*a=g->node.at[r->w->at[n->in[0]]],*b=g->node.at[r->w->at[n->in[1]]];
+tc__ix dims[TC_MAX_RANK];
+uint32_t in[2];
+memcpy(dims,n->dims,sizeof dims);
+if(turned){
+tc__node*left=tc__rescore_turned(g,b);
+b=tc__rescore_turned(g,a),a=left;
+dims[n->rank-2]=n->dims[n->rank-1],dims[n->rank-1]=n->dims[n->rank-2];
+}
+a=tc__rescore_again(r,a);
+if(!a||!b)return NULL;
+in[0]=a->id,in[1]=b->id;
+return tc__make(g,TC_OP_MATMUL,n->dtype,n->rank,dims,in,2,NULL,0);
+}
+static tc__node*tc__rescore_leaf(tc__rescore*r,const tc__node*n,int turned){
+tc__graph*g=r->w->to;
+tc__node*a=g->node.at[r->w->at[n->id]];
+tc__value v;
+if(tc__is_row_value(g,a)&&!tc__splat_value(g,a,&v))
+a=tc__make_expand(g,tc__rescore_again(r,tc__operand(g,a,0)),n->rank,
+n->dims);
+return turned?tc__rescore_turned(g,a):a;
+}
+static tc__node*tc__rescore_copy(tc__rescore*r,uint32_t id,int turned){
+const tc__node*n=tc__rescore_node(r,id);
+tc__graph*g=r->w->to;
+uint32_t*at=&r->copy[turned][id],in[TC__MAX_OPERANDS];
+tc__node m=*n,*made;
+if(*at!=TC__NO_NODE)return g->node.at[*at];
+if(r->scored[id]==TC__SCORED_PRODUCT){
+made=tc__rescore_product(r,n,turned);
+}else if(r->scored[id]==TC__SCORED_OF){
+for(uint32_t k=0;k<n->n_in;k++){
+const tc__node*a=tc__rescore_copy(r,n->in[k],turned);
+if(!a)return NULL;
+in[k]=a->id;
+}
+m.in=in;
+if(turned)
+m.dims[n->rank-2]=n->dims[n->rank-1],
+m.dims[n->rank-1]=n->dims[n->rank-2];
+made=tc__node_cons(g,&m);
+}else{
+made=tc__rescore_leaf(r,n,turned);
+}
+if(made)*at=made->id;
+return made;
+}
+static tc__node*tc__rescore_reader(tc__rescore*r,const tc__node*n){
+tc__graph*g=r->w->to;
+int left=r->scored[n->in[0]]!=0;
+const tc__node*a=tc__rescore_node(r,n->in[left?0:1]);
+int turned=r->scored[a->id]==TC__SCORED_TURNED;
+tc__ix dims[TC_MAX_RANK];
+uint32_t in[2];
+r->mark++;
+for(int i=0;i<2;i++)memset(r->copy[i],0xff,r->w->nodes*sizeof*r->copy[i]);
+const tc__node*scores=
+tc__rescore_copy(r,turned?a->in[0]:a->id,left?turned:!turned);
+tc__node*other=g->node.at[r->w->at[n->in[left?1:0]]];
+if(!left)other=tc__rescore_turned(g,other);
+if(!scores||!other)return NULL;
+memcpy(dims,n->dims,sizeof dims);
+if(!left)
+dims[n->rank-2]=n->dims[n->rank-1],dims[n->rank-1]=n->dims[n->rank-2];
+in[0]=scores->id,in[1]=other->id;
+tc__node*made=tc__make(g,TC_OP_MATMUL,n->dtype,n->rank,dims,in,2,NULL,0);
+return left?made:tc__rescore_turned(g,made);
+}
+static int tc__rescore_each(tc__rescore*r){
+tc__rewrite*w=r->w;
+for(uint32_t i=0;i<w->nodes;i++){
+const tc__node*n=w->from->node.at[i];
+uint32_t in[TC__MAX_OPERANDS];
+tc__row_sum s;
+if(!w->live[i])continue;
+tc__node m=tc__rewrite_proto(w,n,in),*made;
+if(tc__rescore_wants(r,n))
+made=tc__rescore_reader(r,n);
+else if(tc__row_sum_of(r,n,&s)&&!s.of->refused&&s.of->reads)
+made=tc__row_sum_make(r,n,&s);
+else
+made=tc__node_cons(w->to,&m);
+if(!made)return 0;
+w->at[i]=w->output[i]=made->id;
+}
+return 1;
+}
+static int tc__wants_rescore(const tc__graph*g,const tc__node*n){
+tc__attended a;
+return tc__rescore_attends(g,n,&a);
+}
+static int tc__rescore_find(tc__rescore*r){
+const tc__graph*g=r->w->from;
+for(uint32_t i=0;i<g->node.count;i++){
+tc__attended a;
+if(tc__mark_of(g->node.at[i])>r->mark)r->mark=tc__mark_of(g->node.at[i]);
+if(!r->w->live[i]||!tc__rescore_attends(g,g->node.at[i],&a))continue;
+if(!TC__PUSH(r->w->ctx,r->attended,a))return 0;
+r->forward[i]=1;
+if(!tc__rescore_mark(r,a.e,a.e,(uint32_t)r->attended.count))
+r->attended.at[r->attended.count-1].refused=1;
+}
+tc__rescore_spread(r);
+tc__rescore_check(r);
+return 1;
+}
+static int tc__pass_rescore(tc__rewrite*w){
+tc__rescore r;
+size_t n=w->nodes?w->nodes:1;
+memset(&r,0,sizeof r);
+r.w=w;
+r.scored=TC__NEW_ARRAY(w->ctx,uint8_t,n),
+r.forward=TC__NEW_ARRAY(w->ctx,uint8_t,n);
+r.of=TC__NEW_ARRAY(w->ctx,uint32_t,n);
+r.copy[0]=TC__NEW_ARRAY(w->ctx,uint32_t,n),
+r.copy[1]=TC__NEW_ARRAY(w->ctx,uint32_t,n);
+int ok=r.scored&&r.forward&&r.of&&r.copy[0]&&r.copy[1]&&
+tc__rescore_find(&r)&&tc__rescore_each(&r);
+tc__free(w->ctx,r.scored,n),tc__free(w->ctx,r.forward,n);
+tc__free(w->ctx,r.of,n*sizeof*r.of);
+for(int i=0;i<2;i++)tc__free(w->ctx,r.copy[i],n*sizeof*r.copy[i]);
+TC__VEC_FREE(w->ctx,r.attended);
+return ok;
+}
 // ---- gen/pass/passes.c
 static int tc__wants_split(const tc__graph*g,const tc__node*n){
 int64_t rows,columns;
@@ -21760,6 +22187,7 @@ static const tc__pass tc__passes[]={
 {"rules",tc__pass_rules,tc__wants_any,0},
 {"raise",tc__pass_raise,tc__wants_raise,0},
 {"widen",tc__pass_widen,tc__wants_widen,0},
+{"rescore",tc__pass_rescore,tc__wants_rescore,1},
 {"moments",tc__pass_moments,tc__wants_moments,1},
 {"split",tc__pass_split,tc__wants_split,0},
 {"dce",tc__pass_dce,NULL,0},
@@ -24395,11 +24823,6 @@ TC__AGAIN_NOT,
 TC__AGAIN_BARE,
 TC__AGAIN_FIRST
 };
-static int64_t tc__mark_of(const tc__node*n){
-if(n->op==TC_OP_AGAIN)return n->attr[TC__AGAIN_MARK];
-return n->op==TC_OP_RANDOM&&n->n_attr>TC__RANDOM_MARK?n->attr[TC__RANDOM_MARK]
-:0;
-}
 static int tc__is_derivative(const tc__node*n){
 return n->from&&tc__ops[n->from->op].kind==TC__KIND_DERIVE;
 }
@@ -27493,6 +27916,7 @@ TC__OUTSIDE_WRITE,
 TC__FLAG_WORDS
 };
 typedef struct tc__dialect tc__dialect;
+typedef enum tc__takes{TC__TAKES_NOT,TC__TAKES,TC__TAKES_WITH_READER}tc__takes;
 struct tc__dialect{
 const char*name;
 const char*reg[TC__CLASSES];
@@ -27512,7 +27936,7 @@ int(*grids)(tc_ctx*c,const tc__group*g,tc__grids*out);
 int(*opaque)(tc__text*out,const tc__group*g,const tc__dialect*d,
 const char*symbol);
 int(*has_opaque)(tc_ctx*c,const tc__group*g);
-int(*takes_rows)(const tc__group*g);
+tc__takes(*takes_rows)(const tc__group*g);
 int contractions;
 tc__fuse fuse;
 tc__group*(*lower)(tc_ctx*c,const tc__group*g);
@@ -28107,17 +28531,17 @@ if(k->buffer.at[i].place==b->place&&k->buffer.at[i].source==b->source)
 return(int64_t)i;
 return-1;
 }
-static int tc__join_reads(const tc__group*k,int64_t at){
-int product=k->shape.kind==TC__CONTRACTION;
-tc__axis axis=product?TC__DEPTH:TC__COL;
-tc__ix extent=product?tc__depth_of(k):k->shape.cols;
-return tc__join_accesses(k,at,TC_OP_LOAD,product?TC__AT_LEFT:TC__AT_COL,
-tc__join_index(k,axis,extent));
+static int tc__join_reads(const tc__group*k,int64_t at,tc__ix length){
+if(k->shape.kind==TC__CONTRACTION&&tc__depth_of(k)==length&&
+tc__join_accesses(k,at,TC_OP_LOAD,TC__AT_LEFT,
+tc__join_index(k,TC__DEPTH,length)))
+return 1;
+return k->shape.cols==length&&tc__join_accesses(k,at,TC_OP_LOAD,TC__AT_COL,
+tc__join_index(k,TC__COL,length));
 }
 static int tc__join_aligns(const tc__group*rows,const tc__group*k){
-tc__ix length=k->shape.kind==TC__CONTRACTION?tc__depth_of(k):k->shape.cols;
 int both=k->shape.kind==TC__CONTRACTION&&tc__count_contractions(rows);
-return rows->shape.rows==k->shape.rows&&rows->shape.cols==length&&
+return rows->shape.rows==k->shape.rows&&
 (!both||rows->shape.batch==k->shape.batch);
 }
 static int tc__join_fits(const tc__group*rows,const tc__kbuf*b,const tc__group*k,
@@ -28130,7 +28554,8 @@ for(size_t i=0;i<rows->buffer.count;i++){
 const tc__kbuf*o=&rows->buffer.at[i];
 if(o!=b&&tc__is_join_result(o)&&tc__join_buffer(k,o)>=0)return 0;
 }
-return tc__join_aligns(rows,k)&&tc__join_reads(k,tc__join_buffer(k,b));
+return tc__join_aligns(rows,k)&&
+tc__join_reads(k,tc__join_buffer(k,b),rows->shape.cols);
 }
 typedef struct tc__join{
 tc_ctx*ctx;
@@ -28310,19 +28735,37 @@ take?"%%%u is made, row by row, in %u kernel%s that read%s it"
 "more than a kernel and memory between",
 node,(unsigned)j->count,j->count==1?"":"s",j->count==1?"s":"");
 }
-static int tc__join_readers(tc__schedule*s,const tc__dialect*d,tc__joint*j){
+static int tc__join_one(tc__schedule*s,const tc__dialect*d,const size_t*last,
+size_t from);
+static int tc__join_tried(tc__schedule*s,const tc__dialect*d,const size_t*last,
+const tc__joint*j,tc__group*k){
+size_t at=j->at[0];
+tc__group*rows=s->kernel.at[j->from],*reader=s->kernel.at[at];
+s->kernel.at[j->from]=NULL,s->kernel.at[at]=k;
+int ok=tc__join_one(s,d,last,at),taken=s->kernel.at[at]!=k;
+if(!taken)s->kernel.at[j->from]=rows,s->kernel.at[at]=reader;
+tc__group_free(s->ctx,taken?rows:k);
+if(taken)tc__group_free(s->ctx,reader);
+return ok;
+}
+static int tc__join_readers(tc__schedule*s,const tc__dialect*d,const size_t*last,
+tc__joint*j){
 tc__group*rows=s->kernel.at[j->from];
 uint32_t made=0;
-int take=j->count>0,ok=1;
+tc__takes takes=j->count?TC__TAKES:TC__TAKES_NOT;
+int ok=1;
 for(uint32_t i=0;i<j->count;i++)
-take&=s->kernel.at[j->at[i]]->target.loop==rows->target.loop;
-while(take&&made<j->count){
+if(s->kernel.at[j->at[i]]->target.loop!=rows->target.loop)takes=TC__TAKES_NOT;
+while(takes==TC__TAKES&&made<j->count){
 tc__group*k=
 tc__join_groups(s->ctx,rows,j->rows,j->kept,s->kernel.at[j->at[made]]);
 ok=k!=NULL;
-take=ok&&d->takes_rows(k);
+takes=ok?d->takes_rows(k):TC__TAKES_NOT;
 if(ok)j->made[made++]=k;
 }
+if(takes==TC__TAKES_WITH_READER&&j->count==1)
+return tc__join_tried(s,d,last,j,j->made[0]);
+int take=takes==TC__TAKES;
 tc__join_log(s,j,take);
 for(uint32_t i=0;i<made;i++){
 tc__group*old=take?s->kernel.at[j->at[i]]:j->made[i];
@@ -28347,7 +28790,7 @@ b++){
 if(!tc__join_makes(s->kernel.at[from],(int64_t)b))continue;
 j.rows=&s->kernel.at[from]->buffer.at[b];
 tc__join_find(s,d,&j);
-ok=tc__join_readers(s,d,&j);
+ok=tc__join_readers(s,d,last,&j);
 }
 return ok;
 }
@@ -29262,17 +29705,19 @@ tc__ixpool*x=g->body.ix;
 int64_t m=tc__ix_hi(x,tc__ix_div(x,g->shape.rows,g->shape.batch));
 return tc__ix_hi(x,g->shape.rows)/tc__contract_grain(g,m)>=TC__JOINT_ITEMS;
 }
-static int tc__c_takes_rows(const tc__group*g){
+static tc__takes tc__c_takes_rows(const tc__group*g){
 tc__group part[TC__LIST_PARTS];
 int n=tc__parts_of_list(g,part);
 if(part[0].shape.kind!=TC__CONTRACTION||part[1].shape.kind!=TC__REDUCTION)
-return 0;
+return TC__TAKES_NOT;
 for(int i=0;i<n;i++){
-if(tc__part_takes_16(&part[i])!=tc__part_takes_16(part))return 0;
-if(part[i].shape.kind==TC__CONTRACTION&&!tc__joint_packs(&part[i]))return 0;
+if(tc__part_takes_16(&part[i])!=tc__part_takes_16(part))return TC__TAKES_NOT;
+if(part[i].shape.kind==TC__CONTRACTION&&!tc__joint_packs(&part[i]))
+return TC__TAKES_NOT;
 }
-return tc__joint_is_short(g)&&tc__joint_has_items(g)&&
+int pays=tc__joint_is_short(g)&&tc__joint_has_items(g)&&
 tc__count_op(g,TC_OP_NEW)<=TC__PRINT_ACCS;
+return pays?TC__TAKES:TC__TAKES_NOT;
 }
 // ---- gen/kernel/print_c_acc.c
 static void tc__c_number(tc__printer*p,int dtype,tc__value v){
@@ -40217,12 +40662,22 @@ return d->fuse;
 static const tc__dialect*tc__dialect_on(tc_ctx*c,int device){
 return device?tc__device_at(c,device)->own.language->dialect:&tc__dialect_c;
 }
+static void tc__program_aim(const tc__program*p,tc__group*k){
+if(!k->target.device)return;
+const tc_device*d=&tc__device_at(p->ctx,k->target.device)->own;
+k->target.language=d->language;
+k->target.room=d->shared_bytes,k->target.cluster=d->cluster_blocks;
+k->target.matrix_warps=d->matrix_warps;
+k->target.checked=d->checked&&k->shape.kind!=TC__OPAQUE;
+k->target.tf32=p->allow_tf32;
+}
 static int tc__program_kernels(tc__program*p,tc__schedule*s,const uint8_t*output){
 uint8_t fuses[TC__DEVICES_MOST]={0};
 int devices=p->graph.devices?(int)tc__values_of(p->ctx)->device.count:0;
 for(int d=0;d<=devices;d++)
 fuses[d]=(uint8_t)tc__program_fuse(p,tc__dialect_on(p->ctx,d));
 int ok=tc__schedule_run_on(s,p->ctx,&p->graph,output,p->inputs,fuses);
+for(size_t i=0;ok&&i<s->kernel.count;i++)tc__program_aim(p,s->kernel.at[i]);
 for(int d=0;ok&&d<=devices;d++)
 ok=tc__schedule_join_on(s,tc__dialect_on(p->ctx,d),d);
 if(ok&&devices)tc__schedule_pitch(s,output);
@@ -40333,15 +40788,9 @@ p->here+=
 }
 static int tc__dispatch_launch_make(tc__program*p,tc__dispatch*r,uint32_t i){
 const tc__launch*l=&p->launch.at[i];
-const tc_device*d=&r->device->own;
 if(!tc__launch_meets(p,i,r->device->number))
 return tc__dispatch_skip(r,i,l->group,TC__BY_ANOTHER),1;
 if(tc__is_copy(l->group))return tc__dispatch_skip(r,i,l->group,TC__BY_HOST),1;
-l->group->target.language=d->language;
-l->group->target.room=d->shared_bytes,l->group->target.cluster=d->cluster_blocks;
-l->group->target.matrix_warps=d->matrix_warps;
-l->group->target.checked=d->checked&&l->group->shape.kind!=TC__OPAQUE;
-l->group->target.tf32=p->allow_tf32;
 return tc__dispatch_add(r,&p->arena,i,l->group,l->buf,l->opaque!=NULL);
 }
 static tc__dispatch*tc__dispatch_of(tc__program*p,int device,const uint32_t*direct){

@@ -1556,6 +1556,314 @@ static const char*const tc__text_cuda_tiles[]={
 "    });",
 "}",
 };
+// ---- gen/out/text_cuda_chain.inc
+static const char*const tc__text_cuda_chain[]={
+"// fn: chain_stage",
+"template <class P, int DEPTH, int RAGGED> struct TC_N(chain_stage) : P {",
+"    enum : int { way = 1, depth = DEPTH, ragged_depth = RAGGED, last = 0 };",
+"};",
+"// fn: tile_place",
+"TC_FN int TC_N(tile_place)(int first, int far) { return (first ^ far % 64) + far / 64 * 64; }",
+"// fn: fetch_left",
+"template <int DEPTH, int ROWS> TC_FN void TC_N(fetch_left)(unsigned (&a)[ROWS][4], const tc_u16 *tile, int first, int d) {",
+"    #pragma unroll",
+"    for (int i = 0; i < ROWS; i++) TC_N(ldmatrix4)(a[i], &tile[i * (16 * DEPTH) + TC_N(tile_place)(first, d)]);",
+"}",
+"// fn: fetch_right",
+"template <int DEEP, int LINE> TC_FN void TC_N(fetch_right)(unsigned (&b)[4], const tc_u16 *tile, int first, int j, int d) {",
+"    if constexpr (DEEP) TC_N(ldmatrix4)(b, &tile[j * (8 * LINE) + TC_N(tile_place)(first, d)]);",
+"    else TC_N(ldmatrix4_trans)(b, &tile[d * LINE + TC_N(tile_place)(first, j * 8)]);",
+"}",
+"// fn: right_place",
+"template <int DEEP, int LINE> TC_FN int TC_N(right_place)() {",
+"    const int lane = threadIdx.x % 32;",
+"    return DEEP \? TC_N(swizzle)<LINE>(lane / 16 * 8 + lane % 8, lane / 8 % 2 * 8) : TC_N(swizzle)<LINE>(lane % 16, lane / 16 * 8);",
+"}",
+"// fn: chain_inner",
+"template <class P, int DEPTH> struct TC_N(chain_inner) {",
+"    enum : int { rows = P::rows / (16 * P::high), cols = P::cols / 8, pieces = (DEPTH + 15) / 16, held = P::held };",
+"    unsigned left[held \? pieces : 1][rows][4];",
+"    const tc_u16 *tile;",
+"    int leftlane, rightlane;",
+"    __device__ __forceinline__ void begin(const tc_u16 *lefts) {",
+"        const int x = threadIdx.x, lane = x % 32;",
+"        tile = lefts + x / 32 * (16 * rows) * DEPTH;",
+"        leftlane = TC_N(swizzle)<DEPTH>(lane % 16, lane / 16 * 8);",
+"        rightlane = TC_N(right_place)<1, DEPTH>();",
+"        if constexpr (held) {",
+"            #pragma unroll",
+"            for (int p = 0; p < pieces; p++) TC_N(fetch_left)<DEPTH>(left[p], tile, leftlane, p * 16);",
+"        }",
+"    }",
+"    __device__ __forceinline__ void multiply(float (&s)[rows][cols][4], const tc_u16 *right) {",
+"        #pragma unroll",
+"        for (int i = 0; i < rows * cols * 4; i++) s[i / 4 / cols][i / 4 % cols][i % 4] = 0;",
+"        #pragma unroll",
+"        for (int p = 0; p < pieces; p++) {",
+"            unsigned (&a)[rows][4] = left[held \? p : 0];",
+"            if constexpr (!held) TC_N(fetch_left)<DEPTH>(a, tile, leftlane, p * 16);",
+"            #pragma unroll",
+"            for (int j = 0; j < cols; j += 2) {",
+"                unsigned two[4];",
+"                TC_N(fetch_right)<1, DEPTH>(two, right, rightlane, j, p * 16);",
+"                const unsigned one[2] = {two[0], two[1]}, other[2] = {two[2], two[3]};",
+"                #pragma unroll",
+"                for (int i = 0; i < rows; i++) P::mma(s[i][j], a[i], one), P::mma(s[i][j + 1], a[i], other);",
+"            }",
+"        }",
+"    }",
+"};",
+"// fn: row_most",
+"TC_FN float TC_N(row_most)(float x) {",
+"    x = fmaxf(x, __shfl_xor_sync(~0u, x, 1));",
+"    return fmaxf(x, __shfl_xor_sync(~0u, x, 2));",
+"}",
+"// fn: row_sum",
+"TC_FN float TC_N(row_sum)(float x) {",
+"    x += __shfl_xor_sync(~0u, x, 1);",
+"    return x + __shfl_xor_sync(~0u, x, 2);",
+"}",
+"// fn: chain_sums",
+"template <class P> struct TC_N(chain_sums) {",
+"    enum : int { rows = P::rows / (16 * P::high), cols = P::cols / 8, wide = P::wide / 8, two = P::next != 0 };",
+"    typedef float scores[rows][cols][4], results[rows][wide][4], sides[rows][2];",
+"    typedef float others[two \? rows : 1][two \? cols : 1][4];",
+"    typedef unsigned halves[rows][cols][2];",
+"    TC_FN float none() { return P::streamed \? -__int_as_float(0x7f800000) : 0.0f; }",
+"};",
+"// fn: chain_columns",
+"template <class P, class I> TC_FN void TC_N(chain_columns)(I down, I keys, I &begin, I &end) {",
+"    begin = 0, end = keys;",
+"    if constexpr ((P::band & 1) != 0) {",
+"        const I least = down + P::low;",
+"        if (least > 0) begin = least / P::cols * P::cols;",
+"    }",
+"    if constexpr ((P::band & 2) != 0) {",
+"        const I most = down + (P::rows + P::up);",
+"        if (most < end) end = most;",
+"    }",
+"}",
+"// fn: chain_scores",
+"template <class P, class I, class Columns, class Score>",
+"TC_FN void TC_N(chain_scores)(typename TC_N(chain_sums)<P>::scores &s, const typename TC_N(chain_sums)<P>::others &t, typename TC_N(chain_sums)<P>::halves &e, I own, I r1, I c0, I keys, Columns columns, Score score) {",
+"    typedef TC_N(chain_sums)<P> S;",
+"    const int lane = threadIdx.x % 32;",
+"    #pragma unroll",
+"    for (int q = 0; q < 2 * S::cols; q += P::scores) {",
+"        const int j = q / 2, u = q % 2;",
+"        const I c = c0 + (j * 8 + lane % 4 * 2 + u);",
+"        const bool inside = !P::ragged_cols || c < keys;",
+"        if constexpr (P::columns)",
+"            if (inside) columns(r1 - 1, c);",
+"        #pragma unroll",
+"        for (int h = 0; h < 2 * S::rows; h++) {",
+"            const I r = own + h * 8, at_row = P::ragged_rows && r >= r1 \? r1 - 1 : r;",
+"            float *const sum = &s[h / 2][j][h % 2 * 2 + u];",
+"            tc_pack<float, 2 * P::scores> sums;",
+"            tc_pack<typename P::made, P::scores> made;",
+"            #pragma unroll",
+"            for (int l = 0; l < P::scores; l++) {",
+"                sums.at[l] = sum[l];",
+"                if constexpr (S::two) sums.at[P::scores + l] = t[h / 2][j][h % 2 * 2 + u + l];",
+"            }",
+"            if (inside) score(at_row, c, sums.at, made.at);",
+"            #pragma unroll",
+"            for (int l = 0; l < P::scores; l++) {",
+"                if constexpr (P::streamed) {",
+"                    sum[l] = inside \? made.at[l] : S::none();",
+"                } else {",
+"                    const unsigned word = inside \? (unsigned)made.at[l] : 0u;",
+"                    e[h / 2][j][h % 2] = u + l \? e[h / 2][j][h % 2] | word << 16 : word;",
+"                }",
+"            }",
+"        }",
+"    }",
+"}",
+"// fn: chain_stream",
+"template <class P>",
+"TC_FN void TC_N(chain_stream)(const typename TC_N(chain_sums)<P>::scores &s, typename TC_N(chain_sums)<P>::halves &e, typename TC_N(chain_sums)<P>::results &o, typename TC_N(chain_sums)<P>::sides &most, typename TC_N(chain_sums)<P>::sides &all) {",
+"    typedef TC_N(chain_sums)<P> S;",
+"    #pragma unroll",
+"    for (int h = 0; h < 2 * S::rows; h++) {",
+"        const int i = h / 2, k = h % 2;",
+"        float top = most[i][k];",
+"        #pragma unroll",
+"        for (int u = 0; u < 2 * S::cols; u++) top = fmaxf(top, s[i][u / 2][k * 2 + u % 2]);",
+"        top = TC_N(row_most)(top);",
+"        const float from = top == S::none() \? 0.0f : top, f = TC_N(ex2)((most[i][k] - from) * 1.44269502f);",
+"        float sum = all[i][k] * f;",
+"        most[i][k] = top;",
+"        #pragma unroll",
+"        for (int j = 0; j < S::cols; j++) {",
+"            const float a = TC_N(ex2)((s[i][j][k * 2] - from) * 1.44269502f), b = TC_N(ex2)((s[i][j][k * 2 + 1] - from) * 1.44269502f);",
+"            sum += a, sum += b;",
+"            e[i][j][k] = P::pack_two(a, b);",
+"        }",
+"        all[i][k] = sum;",
+"        #pragma unroll",
+"        for (int j = 0; j < S::wide; j++) o[i][j][k * 2] *= f, o[i][j][k * 2 + 1] *= f;",
+"    }",
+"}",
+"// fn: chain_values",
+"template <class P, class V>",
+"TC_FN void TC_N(chain_values)(typename TC_N(chain_sums)<P>::results &o, const typename TC_N(chain_sums)<P>::halves &e, const tc_u16 *tile, int place) {",
+"    typedef TC_N(chain_sums)<P> S;",
+"    #pragma unroll",
+"    for (int d = 0; d < S::cols; d += 2) {",
+"        #pragma unroll",
+"        for (int j = 0; j < S::wide; j += 2) {",
+"            unsigned two[4];",
+"            TC_N(fetch_right)<V::deep, V::deep \? (int)P::cols : (int)P::wide>(two, tile, place, j, d * 8);",
+"            const unsigned one[2] = {two[0], two[1]}, other[2] = {two[2], two[3]};",
+"            #pragma unroll",
+"            for (int i = 0; i < S::rows; i++) {",
+"                const unsigned a[4] = {e[i][d][0], e[i][d][1], e[i][d + 1][0], e[i][d + 1][1]};",
+"                P::mma(o[i][j], a, one), P::mma(o[i][j + 1], a, other);",
+"            }",
+"        }",
+"    }",
+"}",
+"// fn: chain_share",
+"template <class P, class I, class Share>",
+"TC_FN void TC_N(chain_share)(typename TC_N(chain_sums)<P>::results &o, const typename TC_N(chain_sums)<P>::sides &most, const typename TC_N(chain_sums)<P>::sides &all, I own, I r1, Share share) {",
+"    typedef TC_N(chain_sums)<P> S;",
+"    const int lane = threadIdx.x % 32;",
+"    #pragma unroll",
+"    for (int h = 0; h < 2 * S::rows; h++) {",
+"        const int i = h / 2, k = h % 2;",
+"        const I r = own + h * 8;",
+"        tc_pack<float, 4> of = {most[i][k], TC_N(row_sum)(all[i][k]), 0, 0};",
+"        if (lane % 4 == 0 && (!P::ragged_rows || r < r1)) share(r, 0, of.at);",
+"        float f = __shfl_sync(~0u, of.at[2], lane / 4 * 4);",
+"        if constexpr (P::streamed == 2) f = 1.0f / f;",
+"        if constexpr (P::streamed == 3) f = 1.0f;",
+"        if constexpr (P::bare != 0) f = most[i][k] == S::none() \? __int_as_float(0x7fffffff) : f;",
+"        #pragma unroll",
+"        for (int j = 0; j < S::wide; j++) o[i][j][k * 2] *= f, o[i][j][k * 2 + 1] *= f;",
+"    }",
+"}",
+"// fn: chain_results",
+"template <class P, class I, class Result>",
+"TC_FN void TC_N(chain_results)(const typename TC_N(chain_sums)<P>::results &o, float *tile, I r0, I r1, I n, Result result) {",
+"    typedef TC_N(chain_sums)<P> S;",
+"    enum : int { pitch = P::wide + 8, packs = P::wide / P::width, access = P::width < P::pack \? (int)P::width : (int)P::pack };",
+"    const int lane = threadIdx.x % 32;",
+"    #pragma unroll",
+"    for (int i = 0; i < S::rows; i++) {",
+"        if (i) __syncwarp();",
+"        #pragma unroll",
+"        for (int j = 0; j < S::wide; j++) {",
+"            float *const at = &tile[lane / 4 * pitch + j * 8 + lane % 4 * 2];",
+"            *(tc_pack<float, 2> *)at = {o[i][j][0], o[i][j][1]};",
+"            *(tc_pack<float, 2> *)&at[8 * pitch] = {o[i][j][2], o[i][j][3]};",
+"        }",
+"        __syncwarp();",
+"        #pragma unroll 4",
+"        for (int q = lane; q < 16 * packs; q += 32) {",
+"            const I r = r0 + (i * 16 + q / packs), c = q % packs * P::width;",
+"            tc_pack<float, P::width> sums;",
+"            if ((P::ragged_rows && r >= r1) || (P::ragged_wide && c >= n)) continue;",
+"            #pragma unroll",
+"            for (int l = 0; l < P::width; l += access)",
+"                *(tc_pack<float, access> *)&sums.at[l] = *(const tc_pack<float, access> *)&tile[q / packs * pitch + c + l];",
+"            result(r, c, sums.at);",
+"        }",
+"    }",
+"}",
+"// fn: chain_tiles",
+"template <class P, class A, class B, class AN, class BN, class V, class I> struct TC_N(chain_tiles) {",
+"    typedef TC_N(chain_stage)<P, P::depth, P::ragged_depth> P0;",
+"    typedef TC_N(chain_stage)<P, P::next \? (int)P::next : 16, P::ragged_next> P1;",
+"    typedef TC_N(chain_stage)<P, P::cols, P::ragged_cols> PV;",
+"    enum : int { two = P::next != 0 };",
+"    TC_N(stage)<P0, A, P::rows, (bool)P::ragged_rows, I> left;",
+"    TC_N(stage)<P0, B, P::cols, (bool)P::ragged_cols, I> right;",
+"    TC_N(stage)<P1, AN, P::rows, (bool)P::ragged_rows, I> left_next;",
+"    TC_N(stage)<P1, BN, P::cols, (bool)P::ragged_cols, I> right_next;",
+"    TC_N(stage)<PV, V, P::wide, (bool)P::ragged_wide, I> value;",
+"    I r0, r1, n, keys;",
+"    __device__ __forceinline__ void place(tc_u16 *ring) {",
+"        left.ring = ring, ring += left.size;",
+"        if constexpr (two) left_next.ring = ring, ring += left_next.size;",
+"        right.ring = ring, ring += 2 * right.size;",
+"        if constexpr (two) right_next.ring = ring, ring += 2 * right_next.size;",
+"        value.ring = ring;",
+"    }",
+"    template <class S, class H> __device__ __forceinline__ void bring(S &s, int to, I line, I end, I k, I depth, H hole) {",
+"        typename S::packs none;",
+"        s.bring(none, to, r0, line, end, k, depth, hole);",
+"    }",
+"    template <class H, class HN> __device__ __forceinline__ void lefts(H hole, HN next) {",
+"        left.first(r0, r0, 0, hole);",
+"        bring(left, 0, r0, r1, 0, P::ragged_depth, hole);",
+"        if constexpr (two) {",
+"            left_next.first(r0, r0, 0, next);",
+"            bring(left_next, 0, r0, r1, 0, P::ragged_next, next);",
+"        }",
+"    }",
+"    template <class H, class HN, class HV> __device__ __forceinline__ void rights(int to, I c, H hole, HN next, HV values) {",
+"        right.first(r0, c, 0, hole);",
+"        bring(right, to, c, keys, 0, P::ragged_depth, hole);",
+"        if constexpr (two) {",
+"            right_next.first(r0, c, 0, next);",
+"            bring(right_next, to, c, keys, 0, P::ragged_next, next);",
+"        }",
+"        bring(value, to, 0, n, c, keys, values);",
+"    }",
+"};",
+"// fn: chain",
+"template <class P, class A, class B, class AN, class BN, class V, class I, class Left, class Right, class LeftNext, class RightNext, class Value, class Columns, class Score, class Share, class Result>",
+"TC_FN void TC_N(chain)(char *shared, unsigned *, typename P::sum *, I j, I m, I n, I keys, Left left, Right right,",
+"                       LeftNext left_next, RightNext right_next, Value value, Columns columns, Score score, Share share, Result result) {",
+"    typedef TC_N(chain_tiles)<P, A, B, AN, BN, V, I> T;",
+"    typedef TC_N(chain_sums)<P> S;",
+"    T t;",
+"    TC_N(chain_inner)<P, T::P0::depth> inner;",
+"    TC_N(chain_inner)<P, T::P1::depth> inner_next;",
+"    const I high = (m + (P::rows - 1)) / P::rows, batch = P::batches \? j / high : 0, first = batch * m;",
+"    const I down = (P::band & 2 \? high - 1 - (j - batch * high) : j - batch * high) * P::rows;",
+"    I begin, end;",
+"    TC_N(chain_columns)<P>(down, keys, begin, end);",
+"    const int steps = end > begin \? (int)((end - begin + (P::cols - 1)) / P::cols) : 0;",
+"    t.place((tc_u16 *)shared);",
+"    t.r0 = first + down, t.r1 = first + m, t.n = n, t.keys = keys;",
+"    t.lefts(left, left_next);",
+"    t.value.first(t.r0, 0, begin, value);",
+"    if (steps) t.rights(0, begin, right, right_next, value);",
+"    TC_N(copy_commit)();",
+"    TC_N(copy_wait)<0>();",
+"    __syncthreads();",
+"    inner.begin(t.left.ring);",
+"    if constexpr (T::two) inner_next.begin(t.left_next.ring);",
+"    const int place = TC_N(right_place)<V::deep, V::deep \? (int)P::cols : (int)P::wide>();",
+"    const I mine = t.r0 + threadIdx.x / 32 * (16 * S::rows), own = mine + threadIdx.x % 32 / 4;",
+"    typename S::results o;",
+"    typename S::sides most, all;",
+"    #pragma unroll",
+"    for (int i = 0; i < S::rows * S::wide * 4; i++) o[i / 4 / S::wide][i / 4 % S::wide][i % 4] = 0;",
+"    #pragma unroll",
+"    for (int i = 0; i < S::rows * 2; i++) most[i / 2][i % 2] = S::none(), all[i / 2][i % 2] = 0;",
+"    #pragma unroll 1",
+"    for (int step = 0; step < steps; step++) {",
+"        const int at = step % 2;",
+"        const I c0 = begin + (I)step * P::cols;",
+"        typename S::scores s;",
+"        typename S::others other;",
+"        typename S::halves e;",
+"        if (step + 1 < steps) t.rights(1 - at, c0 + P::cols, right, right_next, value);",
+"        TC_N(copy_commit)();",
+"        inner.multiply(s, t.right.ring + at * t.right.size);",
+"        if constexpr (T::two) inner_next.multiply(other, t.right_next.ring + at * t.right_next.size);",
+"        TC_N(chain_scores)<P>(s, other, e, own, t.r1, c0, keys, columns, score);",
+"        if constexpr (P::streamed) TC_N(chain_stream)<P>(s, e, o, most, all);",
+"        TC_N(chain_values)<P, V>(o, e, t.value.ring + at * t.value.size, place);",
+"        TC_N(copy_wait)<0>();",
+"        __syncthreads();",
+"    }",
+"    if constexpr (P::streamed) TC_N(chain_share)<P>(o, most, all, own, t.r1, share);",
+"    TC_N(chain_results)<P>(o, (float *)shared + threadIdx.x / 32 * (16 * (P::wide + 8)), mine, t.r1, n, result);",
+"}",
+};
 // ---- gen/out/text_cuda_skinny.inc
 static const char*const tc__text_cuda_skinny[]={
 "// fn: skinny_block",
@@ -2600,9 +2908,12 @@ for(;width>1;width/=2)
 if(tc__device_takes(g,axis,width))return width;
 return 1;
 }
-static int64_t tc__device_reach(const tc__ixpool*x,tc__ix e){
+static int64_t tc__device_largest(const tc__ixpool*x,tc__ix e){
 int64_t lo=tc__ix_lo(x,e),hi=tc__ix_hi(x,e);
-int64_t most=hi>-lo?hi:-lo;
+return hi>-lo?hi:-lo;
+}
+static int64_t tc__device_reach(const tc__ixpool*x,tc__ix e){
+int64_t most=tc__device_largest(x,e);
 if(tc__ix_is_const(e))return most;
 const tc__ixnode*n=tc__ix_node(x,e);
 if(n->kind==TC__IX_VAR||n->kind==TC__IX_SYM||n->kind==TC__IX_VAL)
@@ -2611,15 +2922,18 @@ if(n->kind!=TC__IX_POLY){
 int64_t a=tc__device_reach(x,n->a),b=tc__device_reach(x,n->b);
 return a>b?a:b;
 }
-int64_t sum=n->base<0?-n->base:n->base;
+int64_t sum=n->base<0?-n->base:n->base,inner=0;
 for(uint32_t i=0;i<n->count;i++){
 const tc__ixterm*t=&x->term.at[n->first+i];
 int64_t part=t->coef<0?-t->coef:t->coef;
-for(int k=0;k<TC__IX_ATOMS&&t->atom[k];k++)
-part=tc__ix_times(part,tc__device_reach(x,t->atom[k]));
+for(int k=0;k<TC__IX_ATOMS&&t->atom[k];k++){
+int64_t reach=tc__device_reach(x,t->atom[k]);
+part=tc__ix_times(part,tc__device_largest(x,t->atom[k]));
+if(reach>inner)inner=reach;
+}
 sum=sum>INT64_MAX/4||part>INT64_MAX/4?INT64_MAX/2:sum+part;
 }
-return sum;
+return sum>inner?sum:inner;
 }
 static int tc__device_is_narrow(const tc__group*g){
 tc__ixpool*x=g->body.ix;
@@ -2654,7 +2968,7 @@ return at;
 static int tc__device_is_dynamic(const tc__group*k){
 for(size_t i=0;i<k->body.node.count;i++){
 const tc__node*n=k->body.node.at[i];
-if(n->op==TC_OP_TEMPLATE&&n->attr[TC__TEMPLATE_NAME]==TC__TEMPLATE_TILES)
+if(n->op==TC_OP_TEMPLATE&&n->attr[TC__TEMPLATE_NAME]!=TC__TEMPLATE_SKINNY)
 return 1;
 }
 return tc__ix_hi(k->body.ix,tc__device_shared_at(k,k->buffer.count))>
@@ -3952,7 +4266,7 @@ for(size_t i=0;i<rows.buffer.count;i++)
 if(tc__device_is_scratch(&rows,&q,(int64_t)i))return 0;
 return 1;
 }
-static int tc__device_takes_rows(const tc__group*g){
+static int tc__device_makes_rows(const tc__group*g){
 if(!tc__ix_is_const(tc__depth_of(g)))return 0;
 tc__product q=tc__product_plan(g);
 if(tc__ix_value(q.shared)>TC__ROWS_BYTES||!tc__prologue_is_plain(g,&q))return 0;
@@ -3963,6 +4277,373 @@ int64_t made=each*q.made*tc__ix_value(tc__depth_of(g));
 tc__product other=q;
 int tiles=!tc__choose_wide(g,&other);
 return made<=TC__ROWS_MADE&&(!tiles||made*q.cover<=TC__ROWS_STEPS);
+}
+// ---- gen/device/chain.c
+enum{
+TC__CHAIN_INNER=2,
+TC__CHAIN_STEP=64,
+TC__CHAIN_WARPS=4,
+TC__CHAIN_FEW=16,
+TC__CHAIN_LONGEST=256,
+TC__CHAIN_SUMS=128,
+TC__CHAIN_LEFTS=32,
+TC__CHAIN_FOLLOWED=24
+};
+typedef struct tc__band{
+int64_t low,up;
+}tc__band;
+typedef struct tc__chain{
+const tc__group*g;
+tc__group part[TC__LIST_PARTS];
+uint32_t begin[TC__LIST_PARTS],
+rows[TC__LIST_PARTS];
+int parts,inner;
+int softmax;
+int dtype;
+uint32_t
+score;
+const tc__node*
+share;
+int divides;
+int bare;
+const tc__node*most,*sum;
+tc__staged left[TC__CHAIN_INNER],right[TC__CHAIN_INNER],value;
+tc__band band;
+int64_t depth[TC__CHAIN_INNER],wide;
+int high,rows_high;
+int held;
+tc__ix m,blocks;
+int64_t bytes;
+}tc__chain;
+static const tc__node*tc__chain_node(const tc__chain*q,uint32_t id){
+return q->g->body.node.at[id];
+}
+static int tc__chain_operand(const tc__chain*q,const tc__group*part,tc__level level,
+tc__axis axis,tc__staged*s){
+uint32_t id=level==TC__AT_LEFT?tc__left_of(part):tc__right_of(part);
+const tc__node*n=tc__chain_node(q,id);
+tc__ix extent=axis==TC__COL?part->shape.cols:tc__depth_of(part);
+memset(s,0,sizeof*s);
+s->level=level,s->id=id,s->along=axis,s->width=8,s->bring=TC__BRING_ASYNC;
+return n->op==TC_OP_LOAD&&n->level==(uint8_t)level&&n->dtype==q->dtype&&
+n->n_attr==TC__LOAD_PREDICATES&&tc__is_memory(tc__buffer_of(q->g,n))&&
+tc__buffer_of(q->g,n)->dtype==q->dtype&&
+tc__ix_divisor(q->g->body.ix,extent)%8==0&&
+tc__is_wide_load(part,n,8,axis);
+}
+static int64_t tc__chain_line(tc__ix extent){
+if(!tc__ix_is_const(extent))return 0;
+int64_t n=tc__ix_value(extent),line=16;
+while(line<n)line+=line<64?line:64;
+return n>0&&line<=TC__CHAIN_LONGEST?line:0;
+}
+static int tc__chain_operands(tc__chain*q){
+const tc__group*last=&q->part[q->parts-1];
+const tc__node*left=tc__chain_node(q,tc__left_of(last));
+for(int i=0;i<q->inner;i++){
+q->depth[i]=tc__chain_line(tc__depth_of(&q->part[i]));
+if(!q->depth[i]||
+!tc__chain_operand(q,&q->part[i],TC__AT_LEFT,TC__DEPTH,&q->left[i])||
+!tc__chain_operand(q,&q->part[i],TC__AT_RIGHT,TC__DEPTH,&q->right[i]))
+return 0;
+}
+q->wide=tc__chain_line(last->shape.cols);
+return q->wide&&left->op==TC_OP_LOAD&&tc__device_is_made(q->g,left)&&
+tc__buffer_of(q->g,left)->dtype==q->dtype&&
+(tc__chain_operand(q,last,TC__AT_RIGHT,TC__COL,&q->value)||
+tc__chain_operand(q,last,TC__AT_RIGHT,TC__DEPTH,&q->value));
+}
+static const tc__node*tc__chain_store(const tc__chain*q,int64_t b){
+for(size_t i=0;i<q->g->body.node.count;i++){
+const tc__node*n=tc__chain_node(q,(uint32_t)i);
+if(n->op==TC_OP_STORE&&n->attr[TC__STORE_BUFFER]==b)return n;
+}
+return NULL;
+}
+static const tc__node*tc__chain_value(const tc__chain*q,const tc__node*n){
+while(n->op==TC_OP_LOAD&&!tc__is_memory(tc__buffer_of(q->g,n))&&
+n->level==TC__AT_COL){
+const tc__node*store=tc__chain_store(q,n->attr[TC__LOAD_BUFFER]);
+if(!store)break;
+n=tc__chain_node(q,store->in[0]);
+}
+return n;
+}
+static const tc__node*tc__chain_in(const tc__chain*q,const tc__node*n,uint32_t i){
+return tc__chain_value(q,tc__chain_node(q,n->in[i]));
+}
+static int tc__chain_is_plain(const tc__chain*q,const tc__node*n){
+if(n->op==TC_OP_LOAD)
+return tc__is_memory(tc__buffer_of(q->g,n))&&n->n_attr==TC__LOAD_PREDICATES&&
+!tc__buffer_of(q->g,n)->written&&
+!tc__ix_has_val(q->g->body.ix,n->attr[TC__LOAD_INDEX]);
+if(n->op==TC_OP_INDEX||n->op==TC_OP_VALID){
+for(uint32_t i=0;i<n->n_attr;i++)
+if(tc__ix_has_val(q->g->body.ix,n->attr[i]))return 0;
+return 1;
+}
+return tc__is_alu(n)||n->op==TC_OP_CONST||n->op==TC_OP_ARG;
+}
+static int tc__chain_mark(const tc__chain*q,const tc__node*n,
+const tc__node*const*sums,int count,uint8_t*marked){
+n=tc__chain_value(q,n);
+if(marked[n->id])return 1;
+marked[n->id]=1;
+for(int i=0;i<count;i++)
+if(n==sums[i])return 1;
+if(!tc__chain_is_plain(q,n))return 0;
+for(uint32_t k=0;k<n->n_in;k++)
+if(!tc__chain_mark(q,tc__chain_node(q,n->in[k]),sums,count,marked))return 0;
+return 1;
+}
+static int tc__chain_fits(const tc__chain*q,const tc__node*n,
+const tc__node*const*sums,int count){
+tc_ctx*c=q->g->body.ctx;
+uint8_t*marked=TC__NEW_ARRAY(c,uint8_t,q->g->body.node.count);
+int ok=marked&&tc__chain_mark(q,n,sums,count,marked);
+tc__free(c,marked,q->g->body.node.count);
+return ok;
+}
+static int tc__chain_scores_fit(const tc__chain*q){
+const tc__node*sums[TC__CHAIN_INNER];
+for(int i=0;i<q->inner;i++)sums[i]=tc__contract_of(&q->part[i]);
+return tc__chain_fits(q,tc__chain_node(q,q->score),sums,q->inner);
+}
+static int tc__chain_writes_rows(const tc__chain*q){
+for(uint32_t id=0;id<q->begin[q->parts-1];id++){
+const tc__node*n=tc__chain_node(q,id);
+int inner=q->softmax<0||id<q->begin[q->softmax];
+if(n->op==TC_OP_STORE&&tc__is_memory(tc__buffer_of(q->g,n))&&
+(inner||n->level!=TC__AT_ROW))
+return 0;
+if(n->op==TC_OP_CHECK||n->op==TC_OP_RANDOM)return 0;
+}
+return 1;
+}
+static const tc__node*tc__chain_combine(const tc__chain*q,const tc__node*n,
+tc__op monoid){
+if(n->op==TC_OP_MAXIMUM&&monoid==TC_OP_MAXIMUM){
+const tc__node*least=tc__chain_node(q,n->in[1]);
+if(least->op!=TC_OP_CONST||tc__const_value(least).f>-3e38)return NULL;
+n=tc__chain_node(q,n->in[0]);
+}
+return n->op==TC_OP_COMBINE&&n->attr[TC__COMBINE_MONOID]==(int64_t)monoid?n
+:NULL;
+}
+static const tc__node*tc__chain_exponential(tc__chain*q,const tc__node*n){
+n=tc__chain_value(q,n);
+if(n->op!=TC_OP_EXP)return NULL;
+const tc__node*d=tc__chain_in(q,n,0);
+return d->op==TC_OP_SUB?d:NULL;
+}
+static int tc__chain_is_of_sums(const tc__chain*q,const tc__node*n){
+const tc__node*sums[2];
+sums[0]=q->most,sums[1]=q->sum;
+return n->level==TC__AT_ROW&&tc__chain_fits(q,n,sums,2);
+}
+static int tc__chain_softmax(tc__chain*q,const tc__node*stored){
+const tc__group*g=q->g;
+const tc__node*n=stored;
+while(n->op==TC_OP_CAST&&tc__is_float(n->dtype))n=tc__chain_in(q,n,0);
+const tc__node*e=n;
+if(n->op==TC_OP_MUL||n->op==TC_OP_DIV){
+int first=tc__chain_exponential(q,tc__chain_node(q,n->in[0]))!=NULL;
+if(!first&&n->op==TC_OP_DIV)return 0;
+e=tc__chain_node(q,n->in[first?0:1]);
+q->share=tc__chain_node(q,n->in[first?1:0]),q->divides=n->op==TC_OP_DIV;
+}
+const tc__node*d=tc__chain_exponential(q,e);
+if(!d)return 0;
+q->bare=tc__chain_node(q,d->in[1])->op==TC_OP_COMBINE;
+q->most=tc__chain_combine(q,tc__chain_node(q,d->in[1]),TC_OP_MAXIMUM);
+if(!q->most)return 0;
+const tc__node*top=tc__acc_of(g,q->most->attr[TC__COMBINE_ACCUMULATOR]);
+q->score=top->in[0];
+if(!tc__same_value(g,d->in[0],q->score,TC__CHAIN_FOLLOWED))return 0;
+for(uint32_t id=q->begin[q->softmax];id<q->begin[q->softmax+1];id++){
+const tc__node*acc=tc__chain_node(q,id);
+if(acc->op!=TC_OP_COMBINE||acc==q->most)continue;
+if(q->sum||acc->attr[TC__COMBINE_MONOID]!=TC_OP_ADD)return 0;
+q->sum=acc;
+}
+if(!q->sum)return 0;
+const tc__node*step=tc__acc_of(g,q->sum->attr[TC__COMBINE_ACCUMULATOR]);
+const tc__node*summed=tc__chain_value(q,tc__chain_node(q,step->in[0]));
+const tc__node*same=tc__chain_value(q,e);
+return(summed==same||
+tc__same_value(g,summed->id,same->id,TC__CHAIN_FOLLOWED))&&
+(!q->share||tc__chain_is_of_sums(q,q->share));
+}
+static int tc__chain_rows_fit(const tc__chain*q){
+for(uint32_t id=q->begin[q->softmax];id<q->begin[q->softmax+1];id++){
+const tc__node*n=tc__chain_node(q,id);
+if(n->op==TC_OP_STORE&&n->level==TC__AT_ROW&&
+!tc__chain_is_of_sums(q,tc__chain_node(q,n->in[0])))
+return 0;
+}
+return 1;
+}
+static const tc__band tc__band_all={INT64_MIN,INT64_MAX},tc__band_none={1,0};
+static tc__band tc__band_both(tc__band a,tc__band b){
+tc__band both=a;
+if(b.low>both.low)both.low=b.low;
+if(b.up<both.up)both.up=b.up;
+return both;
+}
+static tc__ix tc__chain_place(const tc__chain*q,const tc__node*n){
+tc__ixpool*x=q->g->body.ix;
+n=tc__chain_value(q,n);
+if(n->op==TC_OP_INDEX)return n->attr[TC__INDEX_EXPR];
+if(n->op==TC_OP_CONST&&!tc__is_float(n->dtype))
+return tc__ix_const(tc__const_value(n).i);
+if(n->op==TC_OP_CAST&&!tc__is_float(n->dtype))
+return tc__chain_place(q,tc__chain_node(q,n->in[0]));
+if(n->op!=TC_OP_ADD&&n->op!=TC_OP_SUB)return 0;
+tc__ix a=tc__chain_place(q,tc__chain_node(q,n->in[0])),
+b=tc__chain_place(q,tc__chain_node(q,n->in[1]));
+if(!a||!b)return 0;
+return n->op==TC_OP_ADD?tc__ix_add(x,a,b):tc__ix_sub(x,a,b);
+}
+static tc__band tc__chain_from(const tc__chain*q,tc__ix e){
+tc__ixpool*x=q->g->body.ix;
+tc__band band=tc__band_all;
+if(!tc__ix_is_const(q->m))return band;
+tc__ix col=tc__ix_var(x,TC__COL,q->part[0].shape.cols),
+row=tc__ix_var(x,TC__ROW,q->g->shape.rows);
+if(!tc__ix_equals(q->g->shape.batch,1))row=tc__ix_mod(x,row,q->m);
+tc__ix across=tc__ix_sub(x,col,row);
+tc__ix up=tc__ix_add(x,e,across),low=tc__ix_sub(x,e,across);
+if(tc__ix_is_const(up))
+band.up=tc__ix_value(up);
+else if(tc__ix_is_const(low))
+band.low=-tc__ix_value(low);
+return band;
+}
+static tc__band tc__chain_within(const tc__chain*q,const tc__node*n){
+tc__ixpool*x=q->g->body.ix;
+tc__band band=tc__band_all;
+for(uint32_t i=0;i+1<n->n_attr;i+=2){
+tc__ix below=
+tc__ix_sub(x,tc__ix_sub(x,n->attr[i+1],tc__ix_const(1)),n->attr[i]);
+band=tc__band_both(band,tc__chain_from(q,n->attr[i]));
+band=tc__band_both(band,tc__chain_from(q,below));
+}
+return band;
+}
+static tc__band tc__chain_where(const tc__chain*q,const tc__node*n){
+tc__ixpool*x=q->g->body.ix;
+n=tc__chain_value(q,n);
+if(n->op==TC_OP_VALID)return tc__chain_within(q,n);
+if(n->op==TC_OP_LOGICAL_AND||n->op==TC_OP_BITWISE_AND)
+return tc__band_both(tc__chain_where(q,tc__chain_node(q,n->in[0])),
+tc__chain_where(q,tc__chain_node(q,n->in[1])));
+int less=n->op==TC_OP_LT||n->op==TC_OP_LE,
+strict=n->op==TC_OP_LT||n->op==TC_OP_GT;
+if(!less&&n->op!=TC_OP_GT&&n->op!=TC_OP_GE)return tc__band_all;
+tc__ix a=tc__chain_place(q,tc__chain_node(q,n->in[less?0:1])),
+b=tc__chain_place(q,tc__chain_node(q,n->in[less?1:0]));
+if(!a||!b)return tc__band_all;
+return tc__chain_from(q,tc__ix_sub(x,tc__ix_sub(x,b,a),tc__ix_const(strict)));
+}
+static tc__band tc__chain_band(const tc__chain*q,const tc__node*n,int least,
+int depth){
+n=tc__chain_value(q,n);
+if(!depth--)return tc__band_all;
+#define TC__BAND(i,least)tc__chain_band(q,tc__chain_node(q,n->in[i]),least,depth)
+if(n->op==TC_OP_WHERE){
+tc__band other=TC__BAND(2,least);
+if(other.low<=other.up)return tc__band_all;
+return tc__band_both(tc__chain_where(q,tc__chain_node(q,n->in[0])),
+TC__BAND(1,least));
+}
+if(n->op==TC_OP_CONST){
+double v=tc__const_value(n).f;
+return v==(least?-tc__infinity():0)?tc__band_none:tc__band_all;
+}
+if(n->op==TC_OP_CAST&&tc__is_float(n->dtype))return TC__BAND(0,least);
+if(least)return n->op==TC_OP_SUB?TC__BAND(0,1):tc__band_all;
+if(n->op==TC_OP_EXP)return TC__BAND(0,1);
+if(n->op==TC_OP_NEG||n->op==TC_OP_DIV)return TC__BAND(0,0);
+if(n->op==TC_OP_MUL)return tc__band_both(TC__BAND(0,0),TC__BAND(1,0));
+#undef TC__BAND
+return tc__band_all;
+}
+static int64_t tc__chain_bytes(const tc__chain*q){
+int64_t depth=q->depth[0]+q->depth[1];
+int64_t ring=2*(q->rows_high*depth+2*TC__CHAIN_STEP*(depth+q->wide));
+int64_t part=4*(int64_t)q->high*16*(q->wide+TC__PRODUCT_PAD);
+return ring>part?ring:part;
+}
+static void tc__chain_sizes(tc__chain*q){
+tc__ixpool*x=q->g->body.ix;
+int64_t sums=(q->inner*TC__CHAIN_STEP+q->wide)/2;
+int64_t lefts=(q->depth[0]+q->depth[1])/4;
+q->high=TC__CHAIN_WARPS;
+int tall=2*sums<=TC__CHAIN_SUMS&&tc__ix_hi(x,q->m)>16*q->high;
+q->rows_high=16*q->high*(tall?2:1);
+q->held=lefts*(tall?2:1)<=TC__CHAIN_LEFTS;
+q->bytes=tc__chain_bytes(q);
+q->blocks=tc__ix_mul(x,q->g->shape.batch,
+tc__ix_ceil_div(x,q->m,tc__ix_const(q->rows_high)));
+}
+static void tc__chain_parts(tc__chain*q){
+q->parts=tc__parts_of_list(q->g,q->part);
+q->softmax=-1;
+for(int i=0;i<q->parts;i++){
+uint32_t id=q->begin[i]=q->part[i].shape.prologue;
+while(tc__chain_node(q,id)->op!=TC_OP_FOR)id++;
+q->rows[i]=id,q->part[i].shape.prologue=0;
+}
+q->inner=q->parts-1;
+if(q->parts>2&&q->part[1].shape.kind==TC__REDUCTION)
+q->softmax=1,q->inner=1;
+}
+static int tc__chain_has_kinds(const tc__chain*q){
+if(q->parts<2||q->parts>3||q->inner>TC__CHAIN_INNER)return 0;
+for(int i=0;i<q->parts;i++)
+if(i!=q->softmax&&q->part[i].shape.kind!=TC__CONTRACTION)return 0;
+return 1;
+}
+static int tc__chain_of(const tc__group*g,tc__chain*q){
+memset(q,0,sizeof*q);
+q->g=g;
+if(!g->shape.prologue||g->shape.kind!=TC__CONTRACTION||
+tc__count_contractions(g)<2)
+return 0;
+tc__chain_parts(q);
+if(!tc__chain_has_kinds(q))return 0;
+q->dtype=tc__chain_node(q,tc__left_of(g))->dtype;
+q->m=tc__ix_div(g->body.ix,g->shape.rows,g->shape.batch);
+if(!tc__is_half(q->dtype)||!tc__chain_operands(q))return 0;
+const tc__node*store=
+tc__chain_store(q,tc__chain_node(q,tc__left_of(g))->attr[TC__LOAD_BUFFER]);
+const tc__node*stored=tc__chain_node(q,store->in[0]);
+q->score=stored->id;
+if(q->softmax>=0?!tc__chain_softmax(q,stored)||!tc__chain_rows_fit(q)
+:stored->dtype!=q->dtype)
+return 0;
+if(!tc__chain_scores_fit(q)||!tc__chain_writes_rows(q))return 0;
+q->band=
+tc__chain_band(q,tc__chain_node(q,q->score),q->softmax>=0,TC__CHAIN_FOLLOWED);
+if(q->band.low<=1-tc__ix_hi(g->body.ix,q->m))q->band.low=INT64_MIN;
+if(q->band.up>=tc__ix_hi(g->body.ix,tc__depth_of(g))-1)q->band.up=INT64_MAX;
+tc__chain_sizes(q);
+return!g->target.room||q->bytes<=(int64_t)g->target.room;
+}
+static int tc__chain_pays(const tc__chain*q){
+return tc__ix_hi(q->g->body.ix,q->m)>TC__CHAIN_FEW;
+}
+static int tc__chain_begins(const tc__group*g){
+tc__chain q;
+memset(&q,0,sizeof q);
+q.g=g;
+if(!g->shape.prologue||tc__parts_of_list(g,q.part)!=2)return 0;
+const tc__node*first=tc__contract_of(&q.part[0]);
+if(q.part[0].shape.kind!=TC__CONTRACTION||
+!tc__is_half(g->body.node.at[first->in[0]]->dtype))
+return 0;
+return q.part[1].shape.kind==TC__REDUCTION||
+!tc__device_is_made(g,g->body.node.at[tc__left_of(g)]);
 }
 // ---- gen/device/windows.c
 enum{
@@ -5928,7 +6609,7 @@ return tc__ix_var(x,axis,tc__ix_sub(x,extent,tc__ix_const(width-1)));
 }
 typedef struct tc__hole_words{
 tc__hole hole;
-int64_t buffer;
+int64_t buffer,made;
 tc__bring bring;
 int width;
 tc__axis along;
@@ -5936,14 +6617,14 @@ int row,line,deep;
 int64_t line_stride,deep_stride;
 }tc__hole_words;
 static void tc__hole_open(tc__relist*l,const tc__hole_words*w){
-int64_t attr[TC__HOLE_DEEP_STRIDE+1];
+int64_t attr[TC__HOLE_MADE+1];
 attr[TC__HOLE_HOLE]=w->hole,attr[TC__HOLE_BUFFER]=w->buffer;
 attr[TC__HOLE_BRING]=w->bring,attr[TC__HOLE_WIDTH]=w->width;
 attr[TC__HOLE_ALONG]=w->along,attr[TC__HOLE_ROW]=w->row;
 attr[TC__HOLE_LINE]=w->line,attr[TC__HOLE_DEEP]=w->deep;
 attr[TC__HOLE_LINE_STRIDE]=w->line_stride;
-attr[TC__HOLE_DEEP_STRIDE]=w->deep_stride;
-tc__relist_put(l,TC_OP_HOLE,TC_I64,attr,TC__HOLE_DEEP_STRIDE+1);
+attr[TC__HOLE_DEEP_STRIDE]=w->deep_stride,attr[TC__HOLE_MADE]=w->made;
+tc__relist_put(l,TC_OP_HOLE,TC_I64,attr,TC__HOLE_MADE+1);
 }
 static void tc__hole_close(tc__relist*l){tc__relist_end(l,TC__END_BLOCK);}
 static tc__ix tc__hole_elements(tc__producer*t,int width,tc__axis axis,int first,
@@ -5968,7 +6649,7 @@ tc__hole_words w;
 int64_t together=t->q.threads/t->plan.sharing,
 turns=(t->q.made+together-1)/together;
 memset(&w,0,sizeof w);
-w.hole=TC__HOLE_ROWS,w.buffer=-1,w.width=1,w.along=TC__COL;
+w.made=-1,w.hole=TC__HOLE_ROWS,w.buffer=-1,w.width=1,w.along=TC__COL;
 w.row=TC__TEMPLATE_T,w.line=TC__ROW,w.deep=TC__TEMPLATE_Q;
 tc__hole_open(l,&w);
 tc__ix turn=tc__ix_var(x,TC__TEMPLATE_T,tc__ix_const(turns)),
@@ -6074,7 +6755,7 @@ int one=hole==TC__HOLE_LEFT_ONE||hole==TC__HOLE_RIGHT_ONE;
 int staged=t->q.form==TC__PRODUCT_TILES&&!one;
 tc__hole_words w;
 memset(&w,0,sizeof w);
-w.hole=hole,w.width=width,w.along=along;
+w.made=-1,w.hole=hole,w.width=width,w.along=along;
 w.bring=staged?s->bring:TC__BRING_VALUES;
 w.buffer=tc__relist_buffer(&t->l,TC__BUF_GIVEN,dtype,width);
 int made=s->level==TC__AT_LEFT&&g->shape.prologue;
@@ -6126,7 +6807,7 @@ static void tc__ahead_hole(tc__producer*t,const tc__staged*s,tc__axis axis){
 tc__relist*l=&t->l;
 tc__hole_words w;
 memset(&w,0,sizeof w);
-w.hole=TC__HOLE_AHEAD,w.buffer=-1,w.width=s->width,w.along=axis;
+w.made=-1,w.hole=TC__HOLE_AHEAD,w.buffer=-1,w.width=s->width,w.along=axis;
 w.row=s->level==TC__AT_LEFT?-1:(int)TC__ROW,w.deep=-1;
 w.line=tc__operand_variable(axis,axis,s->width);
 tc__hole_open(l,&w);
@@ -6164,7 +6845,7 @@ tc__relist*l=&t->l;
 tc__ixpool*x=l->from->body.ix;
 tc__hole_words w;
 memset(&w,0,sizeof w);
-w.hole=TC__HOLE_EARLY,w.buffer=-1,w.width=1,w.along=TC__COL;
+w.made=-1,w.hole=TC__HOLE_EARLY,w.buffer=-1,w.width=1,w.along=TC__COL;
 w.row=TC__ROW,w.line=TC__COL,w.deep=-1;
 tc__hole_open(l,&w);
 for(uint32_t id=t->rows;id<l->from->body.node.count;id++)
@@ -6197,7 +6878,7 @@ const tc__group*g=l->from;
 const tc__node*contract=tc__contract_of(g);
 tc__hole_words w;
 memset(&w,0,sizeof w);
-w.hole=TC__HOLE_RESULT,w.width=width,w.along=TC__COL;
+w.made=-1,w.hole=TC__HOLE_RESULT,w.width=width,w.along=TC__COL;
 w.buffer=tc__relist_buffer(l,TC__BUF_GIVEN,tc__register_dtype(t->q.dtype),width);
 w.row=TC__ROW,w.line=tc__operand_variable(TC__COL,TC__COL,width),w.deep=-1;
 tc__hole_open(l,&w);
@@ -6378,6 +7059,214 @@ tc__relist_end(&t.l,TC__TEMPLATE_J),tc__relist_end(&t.l,TC__END_BLOCK);
 t.l.base=NULL;
 tc__free(c,t.held,nodes*sizeof*t.held);
 tc__free(c,t.base,buffers*sizeof*t.base);
+return tc__relist_close(&t.l,c);
+}
+// ---- gen/device/chain_list.c
+static void tc__chain_operand_hole(tc__producer*t,const tc__chain*q,int part,
+const tc__staged*s,tc__hole hole){
+const tc__group*whole=t->l.from;
+tc__product_tile tile;
+memset(&tile,0,sizeof tile);
+tile.way=TC__WAY_MMA;
+tile.rows=(uint16_t)q->rows_high,tile.cols=TC__CHAIN_STEP;
+if(hole==TC__HOLE_VALUE)
+tile.cols=(uint16_t)q->wide,tile.depth=TC__CHAIN_STEP;
+else
+tile.depth=(uint16_t)q->depth[part];
+t->q.tile=&tile,t->l.from=&q->part[part];
+tc__operand_hole(t,s,hole,s->along,s->width,q->dtype);
+t->q.tile=NULL,t->l.from=whole;
+}
+static void tc__chain_nodes(tc__producer*t,const tc__chain*q,const tc__node*value,
+const tc__node*const*sums,const tc__ix*place,int count,
+int64_t given,tc__ix lane){
+tc__relist*l=&t->l;
+size_t nodes=q->g->body.node.count;
+tc_ctx*c=q->g->body.ctx;
+uint8_t*marked=TC__NEW_ARRAY(c,uint8_t,nodes);
+if(!marked)l->failed=1;
+if(marked)tc__chain_mark(q,value,sums,count,marked);
+for(uint32_t id=0;marked&&id<nodes;id++){
+const tc__node*n=tc__chain_node(q,id);
+int sum=-1;
+if(!marked[id])continue;
+for(int i=0;i<count;i++)
+if(n==sums[i])sum=i;
+if(sum>=0||t->held[id]>=0){
+tc__relist_load(l,n,sum<0?t->held[id]:given,
+sum<0?lane:place[sum]);
+continue;
+}
+for(uint32_t k=0;k<n->n_in;k++)
+l->at[n->in[k]]=l->at[tc__chain_in(q,n,k)->id];
+tc__relist_copy(l,n);
+}
+tc__free(c,marked,nodes);
+}
+static int tc__chain_scores(const tc__chain*q){
+return tc__ix_divisor(q->g->body.ix,q->part[0].shape.cols)%2?1:2;
+}
+static int tc__is_of_column(const tc__chain*q,const tc__node*n){
+tc__ixpool*x=q->g->body.ix;
+int width=tc__chain_scores(q);
+if(n->op!=TC_OP_LOAD||n->level!=TC__AT_COL||
+!tc__is_memory(tc__buffer_of(q->g,n)))
+return 0;
+tc__ixrun run=tc__ix_run(x,n->attr[TC__LOAD_INDEX],TC__ROW);
+int still=run.ok&&tc__ix_equals(run.stride,0)&&
+(run.run==INT64_MAX||tc__ix_equals(q->m,run.run));
+return still&&(width==1||tc__device_is_wide(&q->part[0],n,width,TC__COL));
+}
+static int tc__chain_columns(tc__producer*t,const tc__chain*q){
+const tc__node*sums[TC__CHAIN_INNER];
+size_t nodes=q->g->body.node.count;
+uint8_t*marked=TC__NEW_ARRAY(q->g->body.ctx,uint8_t,nodes);
+int some=0;
+if(!marked)return t->l.failed=1,0;
+for(int i=0;i<q->inner;i++)sums[i]=tc__contract_of(&q->part[i]);
+tc__chain_mark(q,tc__chain_node(q,q->score),sums,q->inner,marked);
+for(uint32_t id=0;id<nodes;id++){
+const tc__node*n=tc__chain_node(q,id);
+if(!marked[id]||!tc__is_of_column(q,n))continue;
+t->held[id]=tc__relist_buffer(&t->l,TC__BUF_REGISTER,
+tc__buffer_of(q->g,n)->dtype,tc__chain_scores(q));
+some=1;
+}
+tc__free(q->g->body.ctx,marked,nodes);
+return some;
+}
+static void tc__columns_hole(tc__producer*t,const tc__chain*q){
+tc__relist*l=&t->l;
+tc__hole_words w;
+int width=tc__chain_scores(q);
+memset(&w,0,sizeof w);
+w.hole=TC__HOLE_COLUMNS,w.buffer=w.made=-1,w.width=width,w.along=TC__COL;
+w.row=TC__ROW,w.line=tc__operand_variable(TC__COL,TC__COL,width),w.deep=-1;
+tc__hole_open(l,&w);
+for(uint32_t id=0;id<t->rows;id++)
+if(t->held[id]>=0)
+tc__relist_copy_vector(
+l,tc__chain_node(q,id),t->held[id],tc__ix_const(0),TC__COL,
+tc__producer_var(t,w.line,q->part[0].shape.cols,width),width);
+tc__hole_close(l);
+}
+static void tc__score_hole(tc__producer*t,const tc__chain*q){
+tc__relist*l=&t->l;
+tc__ixpool*x=l->from->body.ix;
+const tc__group*whole=l->from;
+const tc__node*sums[TC__CHAIN_INNER],
+*value=tc__chain_value(q,tc__chain_node(q,q->score));
+tc__ix place[TC__CHAIN_INNER];
+tc__hole_words w;
+int width=tc__chain_scores(q);
+memset(&w,0,sizeof w);
+w.hole=TC__HOLE_SCORE,w.width=width,w.along=TC__COL;
+w.buffer=tc__relist_buffer(l,TC__BUF_GIVEN,TC_F32,(int64_t)width*q->inner);
+w.made=
+tc__relist_buffer(l,TC__BUF_GIVEN,q->softmax>=0?TC_F32:q->dtype,width);
+w.row=TC__ROW,w.line=tc__operand_variable(TC__COL,TC__COL,width),w.deep=-1;
+tc__hole_open(l,&w);
+l->from=&q->part[0];
+tc__ix lane=tc__hole_elements(t,width,TC__COL,w.line,q->part[0].shape.cols);
+l->from=whole;
+for(int i=0;i<q->inner;i++){
+sums[i]=tc__contract_of(&q->part[i]);
+place[i]=tc__ix_add(x,lane,tc__ix_const((int64_t)width*i));
+}
+tc__chain_nodes(t,q,value,sums,place,q->inner,w.buffer,lane);
+tc__relist_store(l,value,w.made,lane);
+tc__hole_elements_end(t,width);
+tc__hole_close(l);
+}
+static void tc__share_hole(tc__producer*t,const tc__chain*q){
+tc__relist*l=&t->l;
+tc__hole_words w;
+memset(&w,0,sizeof w);
+w.hole=TC__HOLE_SHARE,w.width=1,w.along=TC__COL,w.made=-1;
+w.buffer=tc__relist_buffer(l,TC__BUF_GIVEN,TC_F32,4);
+w.row=TC__ROW,w.line=w.deep=-1;
+tc__hole_open(l,&w);
+for(uint32_t id=q->begin[q->softmax];id<q->begin[q->softmax+1];id++){
+const tc__node*n=tc__chain_node(q,id);
+if(n==q->most||n==q->sum)
+tc__relist_load(l,n,w.buffer,tc__ix_const(n==q->sum));
+else if(n->level==TC__AT_ROW&&
+(tc__chain_is_plain(q,n)||n->op==TC_OP_STORE))
+tc__relist_copy(l,n);
+}
+if(q->share)tc__relist_store(l,q->share,w.buffer,tc__ix_const(2));
+tc__hole_close(l);
+}
+static void tc__chain_numbers_of(const tc__chain*q,int width,int columns,int64_t*n){
+const tc__group*g=q->g;
+n[TC__CHAIN_ROWS]=q->rows_high,n[TC__CHAIN_COLS]=TC__CHAIN_STEP;
+n[TC__CHAIN_WIDE]=q->wide;
+n[TC__CHAIN_DEPTH]=q->depth[0],n[TC__CHAIN_NEXT]=q->depth[1];
+n[TC__CHAIN_HIGH]=q->high,n[TC__CHAIN_THREADS]=32*q->high;
+n[TC__CHAIN_PACK]=4,n[TC__CHAIN_WIDTH]=width;
+n[TC__CHAIN_SCORES]=tc__chain_scores(q);
+n[TC__CHAIN_BARE]=q->softmax>=0&&q->bare;
+n[TC__CHAIN_STREAMED]=q->softmax<0?0:q->divides?2:q->share?1:3;
+n[TC__CHAIN_HELD]=q->held,n[TC__CHAIN_COLUMNS]=columns;
+n[TC__CHAIN_BATCHES]=!tc__ix_equals(g->shape.batch,1);
+n[TC__CHAIN_RAGGED_ROWS]=tc__template_leaves(g,q->m,q->rows_high);
+n[TC__CHAIN_RAGGED_COLS]=tc__template_leaves(g,tc__depth_of(g),TC__CHAIN_STEP);
+n[TC__CHAIN_RAGGED_WIDE]=tc__ix_value(g->shape.cols)!=q->wide;
+n[TC__CHAIN_RAGGED_NEXT]=0;
+for(int i=0;i<q->inner;i++){
+int64_t k=tc__ix_value(tc__depth_of(&q->part[i]));
+n[i?TC__CHAIN_RAGGED_NEXT:TC__CHAIN_RAGGED_DEPTH]=k==q->depth[i]?0:k;
+}
+n[TC__CHAIN_BAND]=(q->band.low!=INT64_MIN)+2*(q->band.up!=INT64_MAX);
+n[TC__CHAIN_LOW]=q->band.low==INT64_MIN?0:q->band.low;
+n[TC__CHAIN_UP]=q->band.up==INT64_MAX?0:q->band.up;
+}
+static void tc__put_chain(tc__producer*t,const tc__chain*q){
+tc__relist*l=&t->l;
+const tc__group*g=l->from;
+int64_t attr[TC__NODE_WORDS];
+int width=tc__result_width(g),columns=tc__chain_columns(t,q);
+attr[TC__TEMPLATE_NAME]=TC__TEMPLATE_CHAIN;
+attr[TC__TEMPLATE_TICKETS]=attr[TC__TEMPLATE_SUMS]=-1;
+attr[TC__TEMPLATE_SHARED]=tc__relist_buffer(l,TC__BUF_SHARED,TC_F32,q->bytes/4);
+attr[TC__TEMPLATE_BLOCK]=t->j,attr[TC__TEMPLATE_ROWS]=q->m;
+attr[TC__TEMPLATE_COLS]=g->shape.cols,attr[TC__TEMPLATE_DEPTH]=tc__depth_of(g);
+tc__chain_numbers_of(q,width,columns,attr+TC__TEMPLATE_NUMBERS);
+tc__relist_put(l,TC_OP_TEMPLATE,TC_F32,attr,
+TC__TEMPLATE_NUMBERS+(uint32_t)TC__CHAIN_NUMBERS);
+for(int i=0;i<q->inner;i++){
+tc__chain_operand_hole(t,q,i,&q->left[i],
+i?TC__HOLE_LEFT_NEXT:TC__HOLE_LEFT);
+tc__chain_operand_hole(t,q,i,&q->right[i],
+i?TC__HOLE_RIGHT_NEXT:TC__HOLE_RIGHT);
+}
+tc__chain_operand_hole(t,q,q->parts-1,&q->value,TC__HOLE_VALUE);
+if(columns)tc__columns_hole(t,q);
+tc__score_hole(t,q);
+if(q->softmax>=0)tc__share_hole(t,q);
+tc__result_hole(t,width);
+tc__relist_end(l,TC__END_BLOCK);
+}
+static tc__group*tc__lower_chain(tc_ctx*c,const tc__group*g,const tc__chain*q){
+tc__producer t;
+size_t nodes=g->body.node.count;
+memset(&t,0,sizeof t);
+t.q.form=TC__PRODUCT_TILES,t.q.dtype=q->dtype,t.q.half=1;
+t.q.threads=32*q->high,t.q.m=q->m;
+t.rows=q->rows[q->parts-1];
+int ok=tc__relist_open(&t.l,c,g);
+t.held=TC__NEW_ARRAY(c,int64_t,nodes);
+if(!t.held)t.l.failed=1;
+for(size_t i=0;i<nodes&&t.held;i++)t.held[i]=-1;
+if(ok&&!t.l.failed){
+tc__relist_launch(&t.l,t.q.threads,tc__product_is_narrow(g),2,0);
+t.j=tc__relist_for(&t.l,(tc__axis)TC__TEMPLATE_J,TC__BIND_GRID,q->blocks);
+tc__producer_threads(&t);
+tc__put_chain(&t,q);
+tc__producer_threads_end(&t);
+tc__relist_end(&t.l,TC__TEMPLATE_J),tc__relist_end(&t.l,TC__END_BLOCK);
+}
+tc__free(c,t.held,nodes*sizeof*t.held);
 return tc__relist_close(&t.l,c);
 }
 // ---- gen/device/verify_threads.c
@@ -6616,7 +7505,8 @@ return NULL;
 }
 static int tc__device_verify_given(const tc__device_verifier*d,const tc__node*n){
 const tc__node*hole=tc__device_open(d,TC_OP_HOLE);
-return(hole&&hole->attr[TC__HOLE_BUFFER]==n->attr[TC__ACCESS_BUFFER])||
+return(hole&&(hole->attr[TC__HOLE_BUFFER]==n->attr[TC__ACCESS_BUFFER]||
+hole->attr[TC__HOLE_MADE]==n->attr[TC__ACCESS_BUFFER]))||
 tc__verify_fail(&d->v,"it is of another hole");
 }
 static int64_t tc__device_tiles_bytes(const int64_t*n,int64_t element,int64_t sum){
@@ -6634,6 +7524,12 @@ int64_t parts=n[TC__SKINNY_SHARING];
 if(n[TC__SKINNY_DOT])parts=parts>32?parts/32:1;
 return parts*n[TC__SKINNY_FEW]*n[TC__SKINNY_COVER]*sum;
 }
+static int64_t tc__device_chain_bytes(const int64_t*n){
+int64_t depth=n[TC__CHAIN_DEPTH]+n[TC__CHAIN_NEXT],wide=n[TC__CHAIN_WIDE];
+int64_t ring=2*(n[TC__CHAIN_ROWS]*depth+2*n[TC__CHAIN_COLS]*(depth+wide)),
+part=4*n[TC__CHAIN_HIGH]*16*(wide+TC__PRODUCT_PAD);
+return ring>part?ring:part;
+}
 typedef struct tc__template_facts{
 int64_t bytes,sums,threads,slices;
 int64_t rows,cols,batches;
@@ -6648,6 +7544,11 @@ f.threads=number[TC__TILES_THREADS],f.slices=number[TC__TILES_SLICES];
 f.sums=number[TC__TILES_ROWS]*number[TC__TILES_COLS]/f.threads;
 f.rows=number[TC__TILES_ROWS],f.cols=number[TC__TILES_COLS];
 f.batches=number[TC__TILES_BATCHES];
+}else if(n->attr[TC__TEMPLATE_NAME]==TC__TEMPLATE_CHAIN){
+f.bytes=tc__device_chain_bytes(number);
+f.threads=number[TC__CHAIN_THREADS],f.slices=1,f.sums=0;
+f.rows=number[TC__CHAIN_ROWS],f.cols=number[TC__CHAIN_WIDE];
+f.batches=number[TC__CHAIN_BATCHES];
 }else{
 f.bytes=tc__device_skinny_bytes(number,sum);
 f.threads=number[TC__SKINNY_THREADS],f.slices=number[TC__SKINNY_SLICES];
@@ -6683,6 +7584,14 @@ static uint32_t tc__device_holes_due(const tc__node*n){
 const int64_t*number=n->attr+TC__TEMPLATE_NUMBERS;
 uint32_t due=1<<TC__HOLE_LEFT|1<<TC__HOLE_RIGHT|1<<TC__HOLE_RESULT;
 int tiles=n->attr[TC__TEMPLATE_NAME]==TC__TEMPLATE_TILES;
+if(n->attr[TC__TEMPLATE_NAME]==TC__TEMPLATE_CHAIN){
+due|=1<<TC__HOLE_VALUE|1<<TC__HOLE_SCORE;
+if(number[TC__CHAIN_NEXT])
+due|=1<<TC__HOLE_LEFT_NEXT|1<<TC__HOLE_RIGHT_NEXT;
+if(number[TC__CHAIN_COLUMNS])due|=1<<TC__HOLE_COLUMNS;
+if(number[TC__CHAIN_STREAMED])due|=1<<TC__HOLE_SHARE;
+return due;
+}
 if(tiles&&number[TC__TILES_WAY]==(int64_t)TC__WAY_SPLIT)
 due|=1<<TC__HOLE_LEFT_ONE|1<<TC__HOLE_RIGHT_ONE;
 if(!tiles&&number[TC__SKINNY_AHEAD])due|=1<<TC__HOLE_AHEAD;
@@ -6713,10 +7622,8 @@ tc__ix_lo(d->ix,w->numel)>=shares*f->slices*f->threads*f->sums;
 }
 static int tc__device_is_template(const tc__node*n){
 int64_t name=n->attr[TC__TEMPLATE_NAME];
-uint32_t count=name==TC__TEMPLATE_TILES?TC__TILES_NUMBERS
-:name==TC__TEMPLATE_SKINNY?TC__SKINNY_NUMBERS
-:0;
-return count&&n->n_attr==TC__TEMPLATE_NUMBERS+count;
+return name>=0&&name<(int64_t)TC__TEMPLATES&&
+n->n_attr==TC__TEMPLATE_NUMBERS+tc__template_words[name].count;
 }
 static int tc__device_verify_template(const tc__device_verifier*d){
 const tc__node*n=d->v.node;
@@ -7006,16 +7913,29 @@ tc__device_plan q=tc__device_plan_of(g);
 return q.form==TC__DEVICE_COLUMNS?tc__lower_columns(c,g,&q)
 :tc__lower_rows(c,g,&q);
 }
+static tc__group*tc__lower_chained(tc_ctx*c,const tc__group*g){
+tc__chain chain;
+return tc__chain_of(g,&chain)?tc__lower_chain(c,g,&chain)
+:tc__lower_product(c,g);
+}
+static tc__takes tc__device_takes_rows(const tc__group*g){
+tc__chain chain;
+if(tc__chain_of(g,&chain)&&tc__chain_pays(&chain))return TC__TAKES;
+if(tc__count_contractions(g)<2&&g->shape.kind==TC__CONTRACTION)
+return tc__device_makes_rows(g)?TC__TAKES:TC__TAKES_NOT;
+return tc__chain_begins(g)?TC__TAKES_WITH_READER:TC__TAKES_NOT;
+}
 static int tc__device_knob_fits(const tc__group*g,int knob,int v){
 tc__windows w;
 if(g->shape.kind==TC__CONTRACTION)
-return knob==TC__KNOB_PRODUCT_TILE&&tc__product_tile_fits(g,v);
+return knob==TC__KNOB_PRODUCT_TILE&&tc__count_contractions(g)==1&&
+tc__product_tile_fits(g,v);
 return g->shape.kind==TC__POINTWISE&&!tc__device_turns(g)&&
 !tc__windows_of(g,&w)&&tc__flat_knob_fits(g,knob,v);
 }
 static tc__group*tc__lower_device(tc_ctx*c,const tc__group*g){
 tc__group*k=g->shape.kind==TC__POINTWISE?tc__lower_pointwise(c,g)
-:g->shape.kind==TC__CONTRACTION?tc__lower_product(c,g)
+:g->shape.kind==TC__CONTRACTION?tc__lower_chained(c,g)
 :tc__lower_sums(c,g);
 if(!k||!TC__DEBUG||(tc__verify(c,&k->body,TC__LOOP)&&tc__verify_device(c,k)))
 return k;
@@ -7541,10 +8461,18 @@ mark[i]=1;
 }
 return rounded;
 }
+static int tc__fact_of_product(const tc__group*g){
+for(size_t i=0;i<g->body.node.count;i++){
+const tc__node*n=g->body.node.at[i];
+if(n->op==TC_OP_TEMPLATE&&n->attr[TC__TEMPLATE_NAME]==TC__TEMPLATE_CHAIN)
+return 1;
+}
+return g->shape.kind!=TC__CONTRACTION;
+}
 static int tc__fact_is_rounded(const tc__printer*p,const tc__node*n){
 const tc__group*g=p->g;
 size_t marks=g->body.node.count+g->buffer.count+TC__PRINT_ACCS;
-if(n->dtype!=TC_F32||g->shape.kind==TC__CONTRACTION)return 0;
+if(n->dtype!=TC_F32||!tc__fact_of_product(g))return 0;
 uint8_t*mark=TC__NEW_ARRAY(p->out->ctx,uint8_t,marks);
 if(!mark){
 p->out->failed=1;
@@ -8715,6 +9643,7 @@ static const char*const tc__cuda_ways[]={
 static void tc__cuda_product_struct(tc__printer*p,const tc__node*n,uint32_t end){
 int64_t name=n->attr[TC__TEMPLATE_NAME];
 int64_t way=name==TC__TEMPLATE_TILES?n->attr[TC__TEMPLATE_NUMBERS+TC__TILES_WAY]
+:name==TC__TEMPLATE_CHAIN?(int64_t)TC__WAY_MMA
 :(int64_t)TC__WAY_SIMT;
 int dtype=tc__cuda_hole_dtype(p,tc__cuda_hole(p,n->id,end,TC__HOLE_LEFT));
 const char*element=tc__dtypes[dtype].memory;
@@ -8738,6 +9667,15 @@ tc__line(p);
 tc__put(p->out,
 "TC_FN void mma(float (&d)[4], const unsigned (&a)[4], const unsigned "
 "(&b)[2]) { tc_mma_%s(d, a, b); }\n",
+tc__dtypes[dtype].name);
+}
+if(name==TC__TEMPLATE_CHAIN){
+int streamed=n->attr[TC__TEMPLATE_NUMBERS+TC__CHAIN_STREAMED]!=0;
+tc__line(p);
+tc__put(p->out,"typedef %s made;\n",streamed?"float":element);
+tc__line(p);
+tc__put(p->out,
+"TC_FN unsigned pack_two(float a, float b) { return tc_pack_%s(a, b); }\n",
 tc__dtypes[dtype].name);
 }
 if(way==TC__WAY_GROUPS){
@@ -8772,13 +9710,19 @@ tc__line(p);
 tc__put(p->out,"auto %s = [&](",tc__hole_names[a[TC__HOLE_HOLE]]);
 tc__cuda_hole_place(p,a[TC__HOLE_ROW],1);
 tc__cuda_hole_place(p,a[TC__HOLE_LINE],0);
-if((given&&!result)||rows)tc__cuda_hole_place(p,a[TC__HOLE_DEEP],0);
+int sums=a[TC__HOLE_HOLE]==TC__HOLE_SCORE||a[TC__HOLE_HOLE]==TC__HOLE_SHARE;
+if((given&&!result&&!sums)||rows)tc__cuda_hole_place(p,a[TC__HOLE_DEEP],0);
 if(tc__cuda_gives_address(n)){
 tc__put(p->out,", bool%s",p->g->target.checked?" inside":"");
 }else if(given){
 tc__put(p->out,", %s%s *",result?"const ":"",
 tc__dtypes[tc__cuda_hole_dtype(p,n)].memory);
 tc__put_buffer(p,a[TC__HOLE_BUFFER]);
+}
+if(a[TC__HOLE_MADE]>=0){
+tc__put(p->out,", %s *",
+tc__dtypes[p->g->buffer.at[a[TC__HOLE_MADE]].dtype].memory);
+tc__put_buffer(p,a[TC__HOLE_MADE]);
 }
 tc__put(p->out,")");
 tc__block_open(p);
@@ -8810,16 +9754,38 @@ return;
 tc__put(p->out,", ");
 tc__put_buffer(p,buffer);
 }
+static void tc__cuda_holes(tc__printer*p,const tc__node*n,uint32_t end,
+const tc__hole*hole,int count){
+for(int i=0;i<count;i++)
+tc__put(p->out,", %s",
+tc__cuda_hole(p,n->id,end,hole[i])?tc__hole_names[hole[i]]:"0");
+tc__put(p->out,");\n");
+}
+static void tc__cuda_chain_ways(tc__printer*p,const tc__node*n){
+const char*next=n->attr[TC__TEMPLATE_NUMBERS+TC__CHAIN_NEXT]?"_next":"";
+tc__put(p->out,"product, left_way, right_way, left%s_way, right%s_way, value_way, ",
+next,next);
+}
 static void tc__cuda_template_call(tc__printer*p,const tc__node*n,uint32_t end){
 const int64_t*a=n->attr,*number=a+TC__TEMPLATE_NUMBERS;
-int tiles=a[TC__TEMPLATE_NAME]==TC__TEMPLATE_TILES;
+static const tc__hole of_tiles[]={TC__HOLE_LEFT,TC__HOLE_RIGHT,TC__HOLE_LEFT_ONE,
+TC__HOLE_RIGHT_ONE,TC__HOLE_RESULT},
+of_chain[]={
+TC__HOLE_LEFT,TC__HOLE_RIGHT,TC__HOLE_LEFT_NEXT,
+TC__HOLE_RIGHT_NEXT,TC__HOLE_VALUE,TC__HOLE_COLUMNS,
+TC__HOLE_SCORE,TC__HOLE_SHARE,TC__HOLE_RESULT};
+int tiles=a[TC__TEMPLATE_NAME]==TC__TEMPLATE_TILES,
+chain=a[TC__TEMPLATE_NAME]==TC__TEMPLATE_CHAIN;
 char sums[40];
 snprintf(sums,sizeof sums,"%s *",tc__cuda_register_type(p,n->dtype));
 tc__line(p);
 tc__put(p->out,"tc_%s<",tc__template_names[a[TC__TEMPLATE_NAME]]);
 if(tiles)tc__put(p->out,"%s, ",tc__cuda_ways[number[TC__TILES_WAY]]);
-tc__put(p->out,"product%s, %s>((char *)",tiles?", left_way, right_way":"",
-tc__cuda_index_type(p));
+if(chain)
+tc__cuda_chain_ways(p,n);
+else
+tc__put(p->out,"product%s, ",tiles?", left_way, right_way":"");
+tc__put(p->out,"%s>((char *)",tc__cuda_index_type(p));
 tc__put_buffer(p,a[TC__TEMPLATE_SHARED]);
 tc__cuda_pointer(p,a[TC__TEMPLATE_TICKETS],"unsigned *");
 tc__cuda_pointer(p,a[TC__TEMPLATE_SUMS],sums);
@@ -8828,9 +9794,9 @@ tc__put(p->out,", ");
 tc__put_ix(p,a[i]);
 }
 if(tiles)
-tc__put(p->out,", left, right, %s, result);\n",
-tc__cuda_hole(p,n->id,end,TC__HOLE_LEFT_ONE)?"left_one, right_one"
-:"0, 0");
+tc__cuda_holes(p,n,end,of_tiles,(int)TC__COUNT(of_tiles));
+else if(chain)
+tc__cuda_holes(p,n,end,of_chain,(int)TC__COUNT(of_chain));
 else
 tc__put(p->out,", %s, %s, %s, %s, result);\n",
 number[TC__SKINNY_MAKING]?"rows":"0",
@@ -9492,7 +10458,7 @@ tc__cuda_grids,
 tc__print_cuda_opaque,
 tc__has_cuda_opaque,
 tc__device_takes_rows,
-1,
+TC__CHAIN_INNER+1,
 TC__FUSE_LOADS,
 tc__lower_device,
 1,
@@ -9723,6 +10689,7 @@ static const tc__prelude_text texts[]={
 {tc__text_cuda_divide,(uint32_t)TC__COUNT(tc__text_cuda_divide)},
 {tc__text_cuda_product,(uint32_t)TC__COUNT(tc__text_cuda_product)},
 {tc__text_cuda_tiles,(uint32_t)TC__COUNT(tc__text_cuda_tiles)},
+{tc__text_cuda_chain,(uint32_t)TC__COUNT(tc__text_cuda_chain)},
 {tc__text_cuda_skinny,(uint32_t)TC__COUNT(tc__text_cuda_skinny)},
 {tc__text_cuda_scan,(uint32_t)TC__COUNT(tc__text_cuda_scan)},
 {tc__text_cuda_sort,(uint32_t)TC__COUNT(tc__text_cuda_sort)},

@@ -234,6 +234,27 @@ static void adamw(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     out[0] = tc_add_s(gpt2.step, 0);
 }
 
+static void attention_causal(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_scaled_dot_product_attention(in[0], in[1], in[2], tc_null(), 1, 0);
+}
+
+static void attention(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_scaled_dot_product_attention(in[0], in[1], in[2], tc_null(), 0, 0);
+}
+
+static void attention_causal_grad(tc_ctx *tc, const tc_tensor *in, tc_tensor *out,
+                                  void *user) {
+    attention_causal(tc, in, out, user);
+    tc_vjp(out[0], in[3], in, 3, out + 1);
+}
+
+static void attention_grad(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    attention(tc, in, out, user);
+    tc_vjp(out[0], in[3], in, 3, out + 1);
+}
+
 // ---- the table ----
 
 #define IN(...)                                                                            \
@@ -254,6 +275,13 @@ static void adamw(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
         "bytes_" #rows "x8192x8192_bf16",                                                  \
             IN(BF16(1, rows, 8192), I8(100, 8192, 8192), F32(0.01, 8192, 1)),              \
             1.0 * 8192 * 8192, 2.0 * rows * 8192 * 8192, 0, bytes                          \
+    }
+
+// q, k and v; and how much elements of the result count.
+#define HEADS(n, ...)                                                                      \
+    n, (const input[]) {                                                                   \
+        BF16(1, __VA_ARGS__), BF16(1, __VA_ARGS__), BF16(1, __VA_ARGS__),                  \
+            BF16(1, __VA_ARGS__)                                                           \
     }
 
 static const work works[] = {
@@ -361,6 +389,14 @@ static const work works[] = {
     {"bytes_groups_1x8192x8192_bf16",
      IN(BF16(1, 1, 8192), I8(100, 64, 128, 8192), F32(0.01, 64, 1, 8192)),
      1.0 * 8192 * 8192, 2.0 * 8192 * 8192, 0, bytes_groups},
+    {"attention_causal_8x12x1024x64_bf16", HEADS(3, 8, 12, 1024, 64), 0,
+     2.0 * 96 * 1024 * 1024 * 64, 0, attention_causal},
+    {"attention_causal_grad_8x12x1024x64_bf16", HEADS(4, 8, 12, 1024, 64), 0,
+     7.0 * 96 * 1024 * 1024 * 64, 0, attention_causal_grad, 3},
+    {"attention_4x16x4096x128_bf16", HEADS(3, 4, 16, 4096, 128), 0,
+     4.0 * 64 * 4096 * 4096 * 128, 0, attention},
+    {"attention_grad_4x16x4096x128_bf16", HEADS(4, 4, 16, 4096, 128), 0,
+     14.0 * 64 * 4096 * 4096 * 128, 0, attention_grad, 3},
     {"tinymlp_24x64_b16_f32", 1 + 4 * LAYERS, NULL, 0, 0, 0, tinymlp},
     // read: parameters, gradients, both moments; written: all but the gradients
     {"adamw_gpt2", GPT2_TENSORS, NULL, 7 * 4.0 * GPT2_PARAMETERS, 0, 0, adamw},

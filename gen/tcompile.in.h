@@ -495,6 +495,7 @@
 #include "pass/moments.c"
 #include "pass/composites.c"
 #include "pass/raise.c"
+#include "pass/rescore.c"
 #include "pass/passes.c"
 #include "pass/loops.c"
 

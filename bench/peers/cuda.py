@@ -218,6 +218,11 @@ def workloads(torch):
            lambda: (r(bf, 1, 8192), r(bf, 8192, 8192)))
     yield ("linear_relu_8192x4096x4096_bf16", linear_relu,
            lambda: (r(bf, 8192, 4096), r(bf, 4096, 4096), r(bf, 4096)))
+    yield ("attention_causal_8x12x1024x64_bf16",
+           lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True),
+           lambda: (r(bf, 8, 12, 1024, 64), r(bf, 8, 12, 1024, 64), r(bf, 8, 12, 1024, 64)))
+    yield ("attention_4x16x4096x128_bf16", F.scaled_dot_product_attention,
+           lambda: (r(bf, 4, 16, 4096, 128), r(bf, 4, 16, 4096, 128), r(bf, 4, 16, 4096, 128)))
     yield "tinymlp_24x64_b16_f32", TinyMLP().cuda(), lambda: (r(f32, 16, 64),)
 
 
@@ -238,6 +243,11 @@ def gradients(torch):
            lambda: (r(16384, 1024), r(16384, 1024), r(1024), r(1024), r(16384, 1024)), 4)
     yield ("crossentropy_grad_8192x50304_bf16", F.cross_entropy,
            lambda: (r(8192, 50304), torch.randint(50304, (8192,), device="cuda")), 1)
+    yield ("attention_causal_grad_8x12x1024x64_bf16",
+           lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True),
+           lambda: tuple(r(8, 12, 1024, 64) for _ in range(4)), 3)
+    yield ("attention_grad_4x16x4096x128_bf16", F.scaled_dot_product_attention,
+           lambda: tuple(r(4, 16, 4096, 128) for _ in range(4)), 3)
 
 
 def forward_and_backward(torch, fn, inputs, derived):

@@ -230,10 +230,20 @@ static int tc__fact_follow(const tc__group *g, uint32_t id, uint8_t *mark) {
     return rounded;
 }
 
+// Whether halves that a product computes itself, as scores of attention, may be made by such functions.
+static int tc__fact_of_product(const tc__group *g) {
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op == TC_OP_TEMPLATE && n->attr[TC__TEMPLATE_NAME] == TC__TEMPLATE_CHAIN)
+            return 1;
+    }
+    return g->shape.kind != TC__CONTRACTION;
+}
+
 static int tc__fact_is_rounded(const tc__printer *p, const tc__node *n) {
     const tc__group *g = p->g;
     size_t marks = g->body.node.count + g->buffer.count + TC__PRINT_ACCS;
-    if (n->dtype != TC_F32 || g->shape.kind == TC__CONTRACTION) return 0;
+    if (n->dtype != TC_F32 || !tc__fact_of_product(g)) return 0;
     uint8_t *mark = TC__NEW_ARRAY(p->out->ctx, uint8_t, marks);
     if (!mark) {
         p->out->failed = 1;

@@ -247,7 +247,7 @@ static const tc__dialect tc__dialect_cuda = {
     tc__print_cuda_opaque,
     tc__has_cuda_opaque,
     tc__device_takes_rows,
-    1,
+    TC__CHAIN_INNER + 1,
     TC__FUSE_LOADS,
     tc__lower_device,
     1,

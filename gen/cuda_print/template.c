@@ -38,7 +38,8 @@ static const char *const tc__cuda_ways[] = {
 static void tc__cuda_product_struct(tc__printer *p, const tc__node *n, uint32_t end) {
     int64_t name = n->attr[TC__TEMPLATE_NAME];
     int64_t way = name == TC__TEMPLATE_TILES ? n->attr[TC__TEMPLATE_NUMBERS + TC__TILES_WAY]
-                                             : (int64_t)TC__WAY_SIMT;
+                  : name == TC__TEMPLATE_CHAIN ? (int64_t)TC__WAY_MMA
+                                               : (int64_t)TC__WAY_SIMT;
     int dtype = tc__cuda_hole_dtype(p, tc__cuda_hole(p, n->id, end, TC__HOLE_LEFT));
     const char *element = tc__dtypes[dtype].memory;
     tc__line(p);
@@ -61,6 +62,15 @@ static void tc__cuda_product_struct(tc__printer *p, const tc__node *n, uint32_t 
         tc__put(p->out,
                 "TC_FN void mma(float (&d)[4], const unsigned (&a)[4], const unsigned "
                 "(&b)[2]) { tc_mma_%s(d, a, b); }\n",
+                tc__dtypes[dtype].name);
+    }
+    if (name == TC__TEMPLATE_CHAIN) {
+        int streamed = n->attr[TC__TEMPLATE_NUMBERS + TC__CHAIN_STREAMED] != 0;
+        tc__line(p);
+        tc__put(p->out, "typedef %s made;\n", streamed ? "float" : element);
+        tc__line(p);
+        tc__put(p->out,
+                "TC_FN unsigned pack_two(float a, float b) { return tc_pack_%s(a, b); }\n",
                 tc__dtypes[dtype].name);
     }
     if (way == TC__WAY_GROUPS) {
@@ -101,13 +111,19 @@ static void tc__cuda_hole_head(tc__printer *p, const tc__node *n) {
     tc__put(p->out, "auto %s = [&](", tc__hole_names[a[TC__HOLE_HOLE]]);
     tc__cuda_hole_place(p, a[TC__HOLE_ROW], 1);
     tc__cuda_hole_place(p, a[TC__HOLE_LINE], 0);
-    if ((given && !result) || rows) tc__cuda_hole_place(p, a[TC__HOLE_DEEP], 0);
+    int sums = a[TC__HOLE_HOLE] == TC__HOLE_SCORE || a[TC__HOLE_HOLE] == TC__HOLE_SHARE;
+    if ((given && !result && !sums) || rows) tc__cuda_hole_place(p, a[TC__HOLE_DEEP], 0);
     if (tc__cuda_gives_address(n)) {
         tc__put(p->out, ", bool%s", p->g->target.checked ? " inside" : "");
     } else if (given) {
         tc__put(p->out, ", %s%s *", result ? "const " : "",
                 tc__dtypes[tc__cuda_hole_dtype(p, n)].memory);
         tc__put_buffer(p, a[TC__HOLE_BUFFER]);
+    }
+    if (a[TC__HOLE_MADE] >= 0) {
+        tc__put(p->out, ", %s *",
+                tc__dtypes[p->g->buffer.at[a[TC__HOLE_MADE]].dtype].memory);
+        tc__put_buffer(p, a[TC__HOLE_MADE]);
     }
     tc__put(p->out, ")");
     tc__block_open(p);
@@ -145,17 +161,43 @@ static void tc__cuda_pointer(tc__printer *p, int64_t buffer, const char *cast) {
     tc__put_buffer(p, buffer);
 }
 
+// `, left, right, left_next, right_next, value, score, share, result);`: holes that a template takes, 0 where there is none.
+static void tc__cuda_holes(tc__printer *p, const tc__node *n, uint32_t end,
+                           const tc__hole *hole, int count) {
+    for (int i = 0; i < count; i++)
+        tc__put(p->out, ", %s",
+                tc__cuda_hole(p, n->id, end, hole[i]) ? tc__hole_names[hole[i]] : "0");
+    tc__put(p->out, ");\n");
+}
+
+// `tc_chain<product, left_way, right_way, ...`: operands of a second product are those of the first where there is none.
+static void tc__cuda_chain_ways(tc__printer *p, const tc__node *n) {
+    const char *next = n->attr[TC__TEMPLATE_NUMBERS + TC__CHAIN_NEXT] ? "_next" : "";
+    tc__put(p->out, "product, left_way, right_way, left%s_way, right%s_way, value_way, ",
+            next, next);
+}
+
 // `tc_tiles<tc_tile_halves, product, left_way, right_way>((char *)shared0, ..., left, right, result);`
 static void tc__cuda_template_call(tc__printer *p, const tc__node *n, uint32_t end) {
     const int64_t *a = n->attr, *number = a + TC__TEMPLATE_NUMBERS;
-    int tiles = a[TC__TEMPLATE_NAME] == TC__TEMPLATE_TILES;
+    static const tc__hole of_tiles[] = {TC__HOLE_LEFT, TC__HOLE_RIGHT, TC__HOLE_LEFT_ONE,
+                                        TC__HOLE_RIGHT_ONE, TC__HOLE_RESULT},
+                          of_chain[] = {
+                              TC__HOLE_LEFT,       TC__HOLE_RIGHT, TC__HOLE_LEFT_NEXT,
+                              TC__HOLE_RIGHT_NEXT, TC__HOLE_VALUE, TC__HOLE_COLUMNS,
+                              TC__HOLE_SCORE,      TC__HOLE_SHARE, TC__HOLE_RESULT};
+    int tiles = a[TC__TEMPLATE_NAME] == TC__TEMPLATE_TILES,
+        chain = a[TC__TEMPLATE_NAME] == TC__TEMPLATE_CHAIN;
     char sums[40];
     snprintf(sums, sizeof sums, "%s *", tc__cuda_register_type(p, n->dtype));
     tc__line(p);
     tc__put(p->out, "tc_%s<", tc__template_names[a[TC__TEMPLATE_NAME]]);
     if (tiles) tc__put(p->out, "%s, ", tc__cuda_ways[number[TC__TILES_WAY]]);
-    tc__put(p->out, "product%s, %s>((char *)", tiles ? ", left_way, right_way" : "",
-            tc__cuda_index_type(p));
+    if (chain)
+        tc__cuda_chain_ways(p, n);
+    else
+        tc__put(p->out, "product%s, ", tiles ? ", left_way, right_way" : "");
+    tc__put(p->out, "%s>((char *)", tc__cuda_index_type(p));
     tc__put_buffer(p, a[TC__TEMPLATE_SHARED]);
     tc__cuda_pointer(p, a[TC__TEMPLATE_TICKETS], "unsigned *");
     tc__cuda_pointer(p, a[TC__TEMPLATE_SUMS], sums);
@@ -164,9 +206,9 @@ static void tc__cuda_template_call(tc__printer *p, const tc__node *n, uint32_t e
         tc__put_ix(p, a[i]);
     }
     if (tiles)
-        tc__put(p->out, ", left, right, %s, result);\n",
-                tc__cuda_hole(p, n->id, end, TC__HOLE_LEFT_ONE) ? "left_one, right_one"
-                                                                : "0, 0");
+        tc__cuda_holes(p, n, end, of_tiles, (int)TC__COUNT(of_tiles));
+    else if (chain)
+        tc__cuda_holes(p, n, end, of_chain, (int)TC__COUNT(of_chain));
     else
         tc__put(p->out, ", %s, %s, %s, %s, result);\n",
                 number[TC__SKINNY_MAKING] ? "rows" : "0",

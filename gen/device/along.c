@@ -157,10 +157,15 @@ static int tc__device_width(const tc__group *g, tc__axis axis) {
 
 // ---- indices of 32 bits ----
 
+// The largest absolute value of e.
+static int64_t tc__device_largest(const tc__ixpool *x, tc__ix e) {
+    int64_t lo = tc__ix_lo(x, e), hi = tc__ix_hi(x, e);
+    return hi > -lo ? hi : -lo;
+}
+
 // What no part of the sum e exceeds in size, whatever the order of adding.
 static int64_t tc__device_reach(const tc__ixpool *x, tc__ix e) {
-    int64_t lo = tc__ix_lo(x, e), hi = tc__ix_hi(x, e);
-    int64_t most = hi > -lo ? hi : -lo;
+    int64_t most = tc__device_largest(x, e);
     if (tc__ix_is_const(e)) return most;
     const tc__ixnode *n = tc__ix_node(x, e);
     if (n->kind == TC__IX_VAR || n->kind == TC__IX_SYM || n->kind == TC__IX_VAL)
@@ -169,15 +174,18 @@ static int64_t tc__device_reach(const tc__ixpool *x, tc__ix e) {
         int64_t a = tc__device_reach(x, n->a), b = tc__device_reach(x, n->b);
         return a > b ? a : b;
     }
-    int64_t sum = n->base < 0 ? -n->base : n->base;
+    int64_t sum = n->base < 0 ? -n->base : n->base, inner = 0;
     for (uint32_t i = 0; i < n->count; i++) {
         const tc__ixterm *t = &x->term.at[n->first + i];
         int64_t part = t->coef < 0 ? -t->coef : t->coef;
-        for (int k = 0; k < TC__IX_ATOMS && t->atom[k]; k++)
-            part = tc__ix_times(part, tc__device_reach(x, t->atom[k]));
+        for (int k = 0; k < TC__IX_ATOMS && t->atom[k]; k++) {
+            int64_t reach = tc__device_reach(x, t->atom[k]);
+            part = tc__ix_times(part, tc__device_largest(x, t->atom[k]));
+            if (reach > inner) inner = reach;
+        }
         sum = sum > INT64_MAX / 4 || part > INT64_MAX / 4 ? INT64_MAX / 2 : sum + part;
     }
-    return sum;
+    return sum > inner ? sum : inner;
 }
 
 // Whether all indices of the kernel are int: with room for what a block counts beyond its end.

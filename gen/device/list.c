@@ -26,7 +26,7 @@ static tc__ix tc__device_shared_at(const tc__group *k, size_t b) {
 static int tc__device_is_dynamic(const tc__group *k) {
     for (size_t i = 0; i < k->body.node.count; i++) {
         const tc__node *n = k->body.node.at[i];
-        if (n->op == TC_OP_TEMPLATE && n->attr[TC__TEMPLATE_NAME] == TC__TEMPLATE_TILES)
+        if (n->op == TC_OP_TEMPLATE && n->attr[TC__TEMPLATE_NAME] != TC__TEMPLATE_SKINNY)
             return 1;
     }
     return tc__ix_hi(k->body.ix, tc__device_shared_at(k, k->buffer.count)) >

@@ -17,11 +17,27 @@ static tc__group *tc__lower_sums(tc_ctx *c, const tc__group *g) {
                                         : tc__lower_rows(c, g, &q);
 }
 
+static tc__group *tc__lower_chained(tc_ctx *c, const tc__group *g) {
+    tc__chain chain;
+    return tc__chain_of(g, &chain) ? tc__lower_chain(c, g, &chain)
+                                   : tc__lower_product(c, g);
+}
+
+// What a device takes of rows that a kernel makes for another: takes_rows of tc__dialect.
+static tc__takes tc__device_takes_rows(const tc__group *g) {
+    tc__chain chain;
+    if (tc__chain_of(g, &chain) && tc__chain_pays(&chain)) return TC__TAKES;
+    if (tc__count_contractions(g) < 2 && g->shape.kind == TC__CONTRACTION)
+        return tc__device_makes_rows(g) ? TC__TAKES : TC__TAKES_NOT;
+    return tc__chain_begins(g) ? TC__TAKES_WITH_READER : TC__TAKES_NOT;
+}
+
 // Whether value v of a knob differs from the rules, and may be better.
 static int tc__device_knob_fits(const tc__group *g, int knob, int v) {
     tc__windows w;
     if (g->shape.kind == TC__CONTRACTION)
-        return knob == TC__KNOB_PRODUCT_TILE && tc__product_tile_fits(g, v);
+        return knob == TC__KNOB_PRODUCT_TILE && tc__count_contractions(g) == 1 &&
+               tc__product_tile_fits(g, v);
     return g->shape.kind == TC__POINTWISE && !tc__device_turns(g) &&
            !tc__windows_of(g, &w) && tc__flat_knob_fits(g, knob, v);
 }
@@ -29,7 +45,7 @@ static int tc__device_knob_fits(const tc__group *g, int knob, int v) {
 // The list of a kernel; NULL = reported.
 static tc__group *tc__lower_device(tc_ctx *c, const tc__group *g) {
     tc__group *k = g->shape.kind == TC__POINTWISE     ? tc__lower_pointwise(c, g)
-                   : g->shape.kind == TC__CONTRACTION ? tc__lower_product(c, g)
+                   : g->shape.kind == TC__CONTRACTION ? tc__lower_chained(c, g)
                                                       : tc__lower_sums(c, g);
     if (!k || !TC__DEBUG || (tc__verify(c, &k->body, TC__LOOP) && tc__verify_device(c, k)))
         return k;

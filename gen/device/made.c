@@ -50,7 +50,7 @@ static int tc__prologue_is_plain(const tc__group *g, const tc__product *product)
 
 // Whether a kernel with its rows is shorter than two: where each row is made once; else where all that
 // a multiprocessor makes again, and multiplies without tiles, takes about as long as a launch.
-static int tc__device_takes_rows(const tc__group *g) {
+static int tc__device_makes_rows(const tc__group *g) {
     if (!tc__ix_is_const(tc__depth_of(g))) return 0;
     tc__product q = tc__product_plan(g);
     if (tc__ix_value(q.shared) > TC__ROWS_BYTES || !tc__prologue_is_plain(g, &q)) return 0;

@@ -616,7 +616,7 @@ static void tc__choose_made(const tc__group *g, tc__product *q) {
     q->few = q->made;
 }
 
-// Depth is a constant: tc__device_takes_rows.
+// Depth is a constant: tc__device_makes_rows.
 static void tc__plan_made(const tc__group *g, tc__product *q) {
     int64_t k = tc__ix_value(tc__depth_of(g)),
             bytes = TC__PRODUCT_GROUP / tc__product_pack(q);

@@ -55,7 +55,7 @@ static tc__ix tc__producer_var(const tc__producer *t, int axis, tc__ix extent, i
 
 typedef struct tc__hole_words {
     tc__hole hole;
-    int64_t buffer;
+    int64_t buffer, made; // -1 = none
     tc__bring bring;
     int width;
     tc__axis along;
@@ -64,14 +64,14 @@ typedef struct tc__hole_words {
 } tc__hole_words;
 
 static void tc__hole_open(tc__relist *l, const tc__hole_words *w) {
-    int64_t attr[TC__HOLE_DEEP_STRIDE + 1];
+    int64_t attr[TC__HOLE_MADE + 1];
     attr[TC__HOLE_HOLE] = w->hole, attr[TC__HOLE_BUFFER] = w->buffer;
     attr[TC__HOLE_BRING] = w->bring, attr[TC__HOLE_WIDTH] = w->width;
     attr[TC__HOLE_ALONG] = w->along, attr[TC__HOLE_ROW] = w->row;
     attr[TC__HOLE_LINE] = w->line, attr[TC__HOLE_DEEP] = w->deep;
     attr[TC__HOLE_LINE_STRIDE] = w->line_stride;
-    attr[TC__HOLE_DEEP_STRIDE] = w->deep_stride;
-    tc__relist_put(l, TC_OP_HOLE, TC_I64, attr, TC__HOLE_DEEP_STRIDE + 1);
+    attr[TC__HOLE_DEEP_STRIDE] = w->deep_stride, attr[TC__HOLE_MADE] = w->made;
+    tc__relist_put(l, TC_OP_HOLE, TC_I64, attr, TC__HOLE_MADE + 1);
 }
 
 static void tc__hole_close(tc__relist *l) { tc__relist_end(l, TC__END_BLOCK); }
@@ -106,7 +106,7 @@ static void tc__rows_hole(tc__producer *t, tc_ctx *c) {
     int64_t together = t->q.threads / t->plan.sharing,
             turns = (t->q.made + together - 1) / together;
     memset(&w, 0, sizeof w);
-    w.hole = TC__HOLE_ROWS, w.buffer = -1, w.width = 1, w.along = TC__COL;
+    w.made = -1, w.hole = TC__HOLE_ROWS, w.buffer = -1, w.width = 1, w.along = TC__COL;
     w.row = TC__TEMPLATE_T, w.line = TC__ROW, w.deep = TC__TEMPLATE_Q;
     tc__hole_open(l, &w);
     tc__ix turn = tc__ix_var(x, TC__TEMPLATE_T, tc__ix_const(turns)),
@@ -233,7 +233,7 @@ static void tc__operand_hole(tc__producer *t, const tc__staged *s, tc__hole hole
     int staged = t->q.form == TC__PRODUCT_TILES && !one;
     tc__hole_words w;
     memset(&w, 0, sizeof w);
-    w.hole = hole, w.width = width, w.along = along;
+    w.made = -1, w.hole = hole, w.width = width, w.along = along;
     w.bring = staged ? s->bring : TC__BRING_VALUES;
     w.buffer = tc__relist_buffer(&t->l, TC__BUF_GIVEN, dtype, width);
     int made = s->level == TC__AT_LEFT && g->shape.prologue;
@@ -292,7 +292,7 @@ static void tc__ahead_hole(tc__producer *t, const tc__staged *s, tc__axis axis) 
     tc__relist *l = &t->l;
     tc__hole_words w;
     memset(&w, 0, sizeof w);
-    w.hole = TC__HOLE_AHEAD, w.buffer = -1, w.width = s->width, w.along = axis;
+    w.made = -1, w.hole = TC__HOLE_AHEAD, w.buffer = -1, w.width = s->width, w.along = axis;
     w.row = s->level == TC__AT_LEFT ? -1 : (int)TC__ROW, w.deep = -1;
     w.line = tc__operand_variable(axis, axis, s->width);
     tc__hole_open(l, &w);
@@ -337,7 +337,7 @@ static void tc__early_hole(tc__producer *t) {
     tc__ixpool *x = l->from->body.ix;
     tc__hole_words w;
     memset(&w, 0, sizeof w);
-    w.hole = TC__HOLE_EARLY, w.buffer = -1, w.width = 1, w.along = TC__COL;
+    w.made = -1, w.hole = TC__HOLE_EARLY, w.buffer = -1, w.width = 1, w.along = TC__COL;
     w.row = TC__ROW, w.line = TC__COL, w.deep = -1;
     tc__hole_open(l, &w);
     for (uint32_t id = t->rows; id < l->from->body.node.count; id++)
@@ -375,7 +375,7 @@ static void tc__result_hole(tc__producer *t, int width) {
     const tc__node *contract = tc__contract_of(g);
     tc__hole_words w;
     memset(&w, 0, sizeof w);
-    w.hole = TC__HOLE_RESULT, w.width = width, w.along = TC__COL;
+    w.made = -1, w.hole = TC__HOLE_RESULT, w.width = width, w.along = TC__COL;
     w.buffer = tc__relist_buffer(l, TC__BUF_GIVEN, tc__register_dtype(t->q.dtype), width);
     w.row = TC__ROW, w.line = tc__operand_variable(TC__COL, TC__COL, width), w.deep = -1;
     tc__hole_open(l, &w);

@@ -11,7 +11,8 @@ static const tc__node *tc__device_open(const tc__device_verifier *d, tc__op op) 
 // What a hole gives, or is given, is its own.
 static int tc__device_verify_given(const tc__device_verifier *d, const tc__node *n) {
     const tc__node *hole = tc__device_open(d, TC_OP_HOLE);
-    return (hole && hole->attr[TC__HOLE_BUFFER] == n->attr[TC__ACCESS_BUFFER]) ||
+    return (hole && (hole->attr[TC__HOLE_BUFFER] == n->attr[TC__ACCESS_BUFFER] ||
+                     hole->attr[TC__HOLE_MADE] == n->attr[TC__ACCESS_BUFFER])) ||
            tc__verify_fail(&d->v, "it is of another hole");
 }
 
@@ -33,6 +34,14 @@ static int64_t tc__device_skinny_bytes(const int64_t *n, int64_t sum) {
     return parts * n[TC__SKINNY_FEW] * n[TC__SKINNY_COVER] * sum;
 }
 
+// Left tiles, and two stages of the others; later each warp's part of the result.
+static int64_t tc__device_chain_bytes(const int64_t *n) {
+    int64_t depth = n[TC__CHAIN_DEPTH] + n[TC__CHAIN_NEXT], wide = n[TC__CHAIN_WIDE];
+    int64_t ring = 2 * (n[TC__CHAIN_ROWS] * depth + 2 * n[TC__CHAIN_COLS] * (depth + wide)),
+            part = 4 * n[TC__CHAIN_HIGH] * 16 * (wide + TC__PRODUCT_PAD);
+    return ring > part ? ring : part;
+}
+
 // Sums of a thread, and the words that say how many threads there are and slices of k.
 typedef struct tc__template_facts {
     int64_t bytes, sums, threads, slices;
@@ -49,6 +58,11 @@ static tc__template_facts tc__device_template_facts(const tc__node *n, int64_t e
         f.sums = number[TC__TILES_ROWS] * number[TC__TILES_COLS] / f.threads;
         f.rows = number[TC__TILES_ROWS], f.cols = number[TC__TILES_COLS];
         f.batches = number[TC__TILES_BATCHES];
+    } else if (n->attr[TC__TEMPLATE_NAME] == TC__TEMPLATE_CHAIN) {
+        f.bytes = tc__device_chain_bytes(number);
+        f.threads = number[TC__CHAIN_THREADS], f.slices = 1, f.sums = 0;
+        f.rows = number[TC__CHAIN_ROWS], f.cols = number[TC__CHAIN_WIDE];
+        f.batches = number[TC__CHAIN_BATCHES];
     } else {
         f.bytes = tc__device_skinny_bytes(number, sum);
         f.threads = number[TC__SKINNY_THREADS], f.slices = number[TC__SKINNY_SLICES];
@@ -88,6 +102,14 @@ static uint32_t tc__device_holes_due(const tc__node *n) {
     const int64_t *number = n->attr + TC__TEMPLATE_NUMBERS;
     uint32_t due = 1 << TC__HOLE_LEFT | 1 << TC__HOLE_RIGHT | 1 << TC__HOLE_RESULT;
     int tiles = n->attr[TC__TEMPLATE_NAME] == TC__TEMPLATE_TILES;
+    if (n->attr[TC__TEMPLATE_NAME] == TC__TEMPLATE_CHAIN) {
+        due |= 1 << TC__HOLE_VALUE | 1 << TC__HOLE_SCORE;
+        if (number[TC__CHAIN_NEXT])
+            due |= 1 << TC__HOLE_LEFT_NEXT | 1 << TC__HOLE_RIGHT_NEXT;
+        if (number[TC__CHAIN_COLUMNS]) due |= 1 << TC__HOLE_COLUMNS;
+        if (number[TC__CHAIN_STREAMED]) due |= 1 << TC__HOLE_SHARE;
+        return due;
+    }
     if (tiles && number[TC__TILES_WAY] == (int64_t)TC__WAY_SPLIT)
         due |= 1 << TC__HOLE_LEFT_ONE | 1 << TC__HOLE_RIGHT_ONE;
     if (!tiles && number[TC__SKINNY_AHEAD]) due |= 1 << TC__HOLE_AHEAD;
@@ -124,10 +146,8 @@ static int tc__device_has_slices(const tc__device_verifier *d, const tc__node *n
 // Whether the words are those of a template that there is.
 static int tc__device_is_template(const tc__node *n) {
     int64_t name = n->attr[TC__TEMPLATE_NAME];
-    uint32_t count = name == TC__TEMPLATE_TILES    ? TC__TILES_NUMBERS
-                     : name == TC__TEMPLATE_SKINNY ? TC__SKINNY_NUMBERS
-                                                   : 0;
-    return count && n->n_attr == TC__TEMPLATE_NUMBERS + count;
+    return name >= 0 && name < (int64_t)TC__TEMPLATES &&
+           n->n_attr == TC__TEMPLATE_NUMBERS + tc__template_words[name].count;
 }
 
 static int tc__device_verify_template(const tc__device_verifier *d) {

@@ -479,6 +479,17 @@ static const tc__dialect *tc__dialect_on(tc_ctx *c, int device) {
     return device ? tc__device_at(c, device)->own.language->dialect : &tc__dialect_c;
 }
 
+// Kernel k is for its device: what that has decides which kernels are joined, and what they become.
+static void tc__program_aim(const tc__program *p, tc__group *k) {
+    if (!k->target.device) return;
+    const tc_device *d = &tc__device_at(p->ctx, k->target.device)->own;
+    k->target.language = d->language;
+    k->target.room = d->shared_bytes, k->target.cluster = d->cluster_blocks;
+    k->target.matrix_warps = d->matrix_warps;
+    k->target.checked = d->checked && k->shape.kind != TC__OPAQUE;
+    k->target.tf32 = p->allow_tf32;
+}
+
 // The schedule of the program: its kernels, each on its device, in the order in which they are given out.
 static int tc__program_kernels(tc__program *p, tc__schedule *s, const uint8_t *output) {
     uint8_t fuses[TC__DEVICES_MOST] = {0};
@@ -486,6 +497,7 @@ static int tc__program_kernels(tc__program *p, tc__schedule *s, const uint8_t *o
     for (int d = 0; d <= devices; d++)
         fuses[d] = (uint8_t)tc__program_fuse(p, tc__dialect_on(p->ctx, d));
     int ok = tc__schedule_run_on(s, p->ctx, &p->graph, output, p->inputs, fuses);
+    for (size_t i = 0; ok && i < s->kernel.count; i++) tc__program_aim(p, s->kernel.at[i]);
     for (int d = 0; ok && d <= devices; d++)
         ok = tc__schedule_join_on(s, tc__dialect_on(p->ctx, d), d);
     if (ok && devices) tc__schedule_pitch(s, output);
@@ -615,15 +627,9 @@ static void tc__program_counts(tc__program *p) {
 // Launch i of the program, as device r sees it.
 static int tc__dispatch_launch_make(tc__program *p, tc__dispatch *r, uint32_t i) {
     const tc__launch *l = &p->launch.at[i];
-    const tc_device *d = &r->device->own;
     if (!tc__launch_meets(p, i, r->device->number))
         return tc__dispatch_skip(r, i, l->group, TC__BY_ANOTHER), 1;
     if (tc__is_copy(l->group)) return tc__dispatch_skip(r, i, l->group, TC__BY_HOST), 1;
-    l->group->target.language = d->language;
-    l->group->target.room = d->shared_bytes, l->group->target.cluster = d->cluster_blocks;
-    l->group->target.matrix_warps = d->matrix_warps;
-    l->group->target.checked = d->checked && l->group->shape.kind != TC__OPAQUE;
-    l->group->target.tf32 = p->allow_tf32;
     return tc__dispatch_add(r, &p->arena, i, l->group, l->buf, l->opaque != NULL);
 }
 

@@ -414,6 +414,10 @@ static void tc__dump_hole(tc__dump *d, const tc__node *n) {
         tc__dump_buffer(d, n->attr[TC__HOLE_BUFFER]);
         tc__put(d->t, " of %lld", (long long)n->attr[TC__HOLE_WIDTH]);
     }
+    if (n->attr[TC__HOLE_MADE] >= 0) {
+        tc__put(d->t, " into ");
+        tc__dump_buffer(d, n->attr[TC__HOLE_MADE]);
+    }
     if (n->attr[TC__HOLE_DEEP_STRIDE])
         tc__put(d->t, " strides %lld %lld", (long long)n->attr[TC__HOLE_LINE_STRIDE],
                 (long long)n->attr[TC__HOLE_DEEP_STRIDE]);

@@ -145,9 +145,14 @@ static int tc__opens(const tc__node *n) {
 }
 
 // Texts of the library that a TEMPLATE names, and what of them is a kernel's own (device/template.c).
-typedef enum tc__template { TC__TEMPLATE_TILES, TC__TEMPLATE_SKINNY } tc__template;
+typedef enum tc__template {
+    TC__TEMPLATE_TILES,
+    TC__TEMPLATE_SKINNY,
+    TC__TEMPLATE_CHAIN,
+    TC__TEMPLATES
+} tc__template;
 
-static const char *const tc__template_names[] = {"tiles", "skinny"};
+static const char *const tc__template_names[] = {"tiles", "skinny", "chain"};
 
 typedef enum tc__hole {
     TC__HOLE_LEFT,  // elements of the left operand: `width` of them along `deep` or `line`
@@ -156,12 +161,19 @@ typedef enum tc__hole {
     TC__HOLE_RIGHT_ONE, //
     TC__HOLE_AHEAD,     // what of an operand is the same for all of k
     TC__HOLE_EARLY,     //   or of the result is there before its sum is
+    TC__HOLE_LEFT_NEXT, // operands of a second product that makes the left operand of the last,
+    TC__HOLE_RIGHT_NEXT, //
+    TC__HOLE_VALUE,      //   whose right operand this is,
+    TC__HOLE_COLUMNS,    //   what scores of a column need, whatever the row is,
+    TC__HOLE_SCORE,      //   and this makes its left one, of sums of those before it
     TC__HOLE_ROWS, // makes rows of the left operand: of turn `row`, by all threads together
+    TC__HOLE_SHARE, // what the result is multiplied with, of a row's maximum and sum
     TC__HOLE_RESULT // what is done with elements of the result
 } tc__hole;
 
-static const char *const tc__hole_names[] = {"left",  "right", "left_one", "right_one",
-                                             "ahead", "early", "rows",     "result"};
+static const char *const tc__hole_names[] = {
+    "left",       "right", "left_one", "right_one", "ahead", "early", "left_next",
+    "right_next", "value", "columns",  "score",     "rows",  "share", "result"};
 
 // How an operand comes to where it is multiplied.
 typedef enum tc__bring {
@@ -218,6 +230,32 @@ enum {
     TC__SKINNY_EARLY, //   and so is what the result needs beside sums
     TC__SKINNY_NUMBERS
 };
+enum {
+    TC__CHAIN_ROWS,  // of the result, for a block,
+    TC__CHAIN_COLS,  //   and columns of a step, which are the k of the last product
+    TC__CHAIN_WIDE,  // columns of the result, or more
+    TC__CHAIN_DEPTH, // k of the first product, or more,
+    TC__CHAIN_NEXT,  //   and of the second; 0 = there is one
+    TC__CHAIN_HIGH,  // warps of a block
+    TC__CHAIN_THREADS,
+    TC__CHAIN_PACK,     // sums in an access of 16 bytes
+    TC__CHAIN_WIDTH,    // elements of the result that its hole gets,
+    TC__CHAIN_SCORES,   //   and that of scores
+    TC__CHAIN_STREAMED, // scores are those of a softmax: 1: multiplied with its share, 2: divided by it, 3: as they are
+    TC__CHAIN_BARE,     //   and rows of -inf alone are NaN
+    TC__CHAIN_HELD,     // left operands are in registers
+    TC__CHAIN_COLUMNS,  // there is a hole for what scores of a column need
+    TC__CHAIN_BATCHES,
+    TC__CHAIN_RAGGED_ROWS,  // blocks leave a rest
+    TC__CHAIN_RAGGED_COLS,  //   and steps
+    TC__CHAIN_RAGGED_WIDE,  // there are fewer columns
+    TC__CHAIN_RAGGED_DEPTH, //   or elements of k: so many; 0 = there are not
+    TC__CHAIN_RAGGED_NEXT,
+    TC__CHAIN_BAND, // 1: columns c of row r count where c >= r + low; 2: where c <= r + up; 3: both
+    TC__CHAIN_LOW,
+    TC__CHAIN_UP,
+    TC__CHAIN_NUMBERS
+};
 
 static const char *const tc__tiles_numbers[TC__TILES_NUMBERS] = {
     "way",    "rows",    "cols",        "depth",       "high",         "across",
@@ -228,8 +266,21 @@ static const char *const tc__skinny_numbers[TC__SKINNY_NUMBERS] = {
     "threads",     "width",       "ahead",        "slices",  "length", "group", "batches",
     "ragged_rows", "ragged_cols", "ragged_depth", "making",  "steps",  "early"};
 
+static const char *const tc__chain_numbers[TC__CHAIN_NUMBERS] = {
+    "rows",         "cols",        "wide",    "depth",       "next",        "high",
+    "threads",      "pack",        "width",   "scores",      "streamed",    "bare",
+    "held",         "columns",     "batches", "ragged_rows", "ragged_cols", "ragged_wide",
+    "ragged_depth", "ragged_next", "band",    "low",         "up"};
+
+static const struct {
+    const char *const *name;
+    uint32_t count;
+} tc__template_words[TC__TEMPLATES] = {{tc__tiles_numbers, TC__TILES_NUMBERS},
+                                       {tc__skinny_numbers, TC__SKINNY_NUMBERS},
+                                       {tc__chain_numbers, TC__CHAIN_NUMBERS}};
+
 static const char *tc__template_number(int64_t name, uint32_t i) {
-    return name == TC__TEMPLATE_TILES ? tc__tiles_numbers[i] : tc__skinny_numbers[i];
+    return tc__template_words[name].name[i];
 }
 
 // How far what follows stands to the right of it, and it to the left of what is before.

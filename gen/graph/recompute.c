@@ -9,6 +9,13 @@
 
 enum { TC__CHECKPOINTS_DEEP = 64 }; // inside each other
 
+// The mark of a node with which something begins that is computed again; 0 = it is none.
+static int64_t tc__mark_of(const tc__node *n) {
+    if (n->op == TC_OP_AGAIN) return n->attr[TC__AGAIN_MARK];
+    return n->op == TC_OP_RANDOM && n->n_attr > TC__RANDOM_MARK ? n->attr[TC__RANDOM_MARK]
+                                                                : 0;
+}
+
 // A call of tc_checkpoint: graph/build.c notes it.
 typedef struct tc__checkpoint {
     uint32_t first, end; // its nodes

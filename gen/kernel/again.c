@@ -8,13 +8,6 @@ enum {
     TC__AGAIN_FIRST
 }; // made of tensors, of none; else as below
 
-// The mark of a node with which something begins that is computed again; 0 = it is none.
-static int64_t tc__mark_of(const tc__node *n) {
-    if (n->op == TC_OP_AGAIN) return n->attr[TC__AGAIN_MARK];
-    return n->op == TC_OP_RANDOM && n->n_attr > TC__RANDOM_MARK ? n->attr[TC__RANDOM_MARK]
-                                                                : 0;
-}
-
 // Whether it was made for a step that derives, and is no copy: those are of the steps that they are copies of.
 static int tc__is_derivative(const tc__node *n) {
     return n->from && tc__ops[n->from->op].kind == TC__KIND_DERIVE;

@@ -65,20 +65,20 @@ static int64_t tc__join_buffer(const tc__group *k, const tc__kbuf *b) {
     return -1;
 }
 
-// Whether k reads buffer `at` as rows of its left operand, or of its columns, and only so.
-static int tc__join_reads(const tc__group *k, int64_t at) {
-    int product = k->shape.kind == TC__CONTRACTION;
-    tc__axis axis = product ? TC__DEPTH : TC__COL;
-    tc__ix extent = product ? tc__depth_of(k) : k->shape.cols;
-    return tc__join_accesses(k, at, TC_OP_LOAD, product ? TC__AT_LEFT : TC__AT_COL,
-                             tc__join_index(k, axis, extent));
+// Whether k reads buffer `at`, rows of `length`, as those of its left operand, or of its columns, and only so.
+static int tc__join_reads(const tc__group *k, int64_t at, tc__ix length) {
+    if (k->shape.kind == TC__CONTRACTION && tc__depth_of(k) == length &&
+        tc__join_accesses(k, at, TC_OP_LOAD, TC__AT_LEFT,
+                          tc__join_index(k, TC__DEPTH, length)))
+        return 1;
+    return k->shape.cols == length && tc__join_accesses(k, at, TC_OP_LOAD, TC__AT_COL,
+                                                        tc__join_index(k, TC__COL, length));
 }
 
 // Whether both have the same rows and, of batches, the same blocks of them.
 static int tc__join_aligns(const tc__group *rows, const tc__group *k) {
-    tc__ix length = k->shape.kind == TC__CONTRACTION ? tc__depth_of(k) : k->shape.cols;
     int both = k->shape.kind == TC__CONTRACTION && tc__count_contractions(rows);
-    return rows->shape.rows == k->shape.rows && rows->shape.cols == length &&
+    return rows->shape.rows == k->shape.rows &&
            (!both || rows->shape.batch == k->shape.batch);
 }
 
@@ -94,7 +94,8 @@ static int tc__join_fits(const tc__group *rows, const tc__kbuf *b, const tc__gro
         const tc__kbuf *o = &rows->buffer.at[i];
         if (o != b && tc__is_join_result(o) && tc__join_buffer(k, o) >= 0) return 0;
     }
-    return tc__join_aligns(rows, k) && tc__join_reads(k, tc__join_buffer(k, b));
+    return tc__join_aligns(rows, k) &&
+           tc__join_reads(k, tc__join_buffer(k, b), rows->shape.cols);
 }
 
 // ---- the list of both ----
@@ -311,20 +312,41 @@ static void tc__join_log(const tc__schedule *s, const tc__joint *j, int take) {
             node, (unsigned)j->count, j->count == 1 ? "" : "s", j->count == 1 ? "s" : "");
 }
 
+static int tc__join_one(tc__schedule *s, const tc__dialect *d, const size_t *last,
+                        size_t from);
+
+// k stands where its last part was, and where its first was nothing does; it stays if what reads it takes it. 0 = reported.
+static int tc__join_tried(tc__schedule *s, const tc__dialect *d, const size_t *last,
+                          const tc__joint *j, tc__group *k) {
+    size_t at = j->at[0];
+    tc__group *rows = s->kernel.at[j->from], *reader = s->kernel.at[at];
+    s->kernel.at[j->from] = NULL, s->kernel.at[at] = k;
+    int ok = tc__join_one(s, d, last, at), taken = s->kernel.at[at] != k;
+    if (!taken) s->kernel.at[j->from] = rows, s->kernel.at[at] = reader;
+    tc__group_free(s->ctx, taken ? rows : k);
+    if (taken) tc__group_free(s->ctx, reader);
+    return ok;
+}
+
 // The producer becomes a part of its readers, if the language takes them all. 0 = reported.
-static int tc__join_readers(tc__schedule *s, const tc__dialect *d, tc__joint *j) {
+static int tc__join_readers(tc__schedule *s, const tc__dialect *d, const size_t *last,
+                            tc__joint *j) {
     tc__group *rows = s->kernel.at[j->from];
     uint32_t made = 0;
-    int take = j->count > 0, ok = 1;
+    tc__takes takes = j->count ? TC__TAKES : TC__TAKES_NOT;
+    int ok = 1;
     for (uint32_t i = 0; i < j->count; i++)
-        take &= s->kernel.at[j->at[i]]->target.loop == rows->target.loop;
-    while (take && made < j->count) {
+        if (s->kernel.at[j->at[i]]->target.loop != rows->target.loop) takes = TC__TAKES_NOT;
+    while (takes == TC__TAKES && made < j->count) {
         tc__group *k =
             tc__join_groups(s->ctx, rows, j->rows, j->kept, s->kernel.at[j->at[made]]);
         ok = k != NULL;
-        take = ok && d->takes_rows(k);
+        takes = ok ? d->takes_rows(k) : TC__TAKES_NOT;
         if (ok) j->made[made++] = k;
     }
+    if (takes == TC__TAKES_WITH_READER && j->count == 1)
+        return tc__join_tried(s, d, last, j, j->made[0]);
+    int take = takes == TC__TAKES;
     tc__join_log(s, j, take);
     for (uint32_t i = 0; i < made; i++) {
         tc__group *old = take ? s->kernel.at[j->at[i]] : j->made[i];
@@ -351,7 +373,7 @@ static int tc__join_one(tc__schedule *s, const tc__dialect *d, const size_t *las
         if (!tc__join_makes(s->kernel.at[from], (int64_t)b)) continue;
         j.rows = &s->kernel.at[from]->buffer.at[b];
         tc__join_find(s, d, &j);
-        ok = tc__join_readers(s, d, &j);
+        ok = tc__join_readers(s, d, last, &j);
     }
     return ok;
 }

@@ -66,6 +66,9 @@ enum {
 };
 
 typedef struct tc__dialect tc__dialect;
+
+// Whether a kernel of several parts is worth it: not, or not without what reads its rows.
+typedef enum tc__takes { TC__TAKES_NOT, TC__TAKES, TC__TAKES_WITH_READER } tc__takes;
 struct tc__dialect {
     const char *name;
     const char *reg[TC__CLASSES];    // type of a value in a register
@@ -89,7 +92,7 @@ struct tc__dialect {
     int (*has_opaque)(tc_ctx *c, const tc__group *g);
     // Whether a kernel of several parts (join.c), the last of which reads rows that are made before it, is
     // worth it; NULL = never. And how many contractions such a kernel may have.
-    int (*takes_rows)(const tc__group *g);
+    tc__takes (*takes_rows)(const tc__group *g);
     int contractions;
     tc__fuse fuse; // of programs that fuse
     // The list that a device has of g (device/lower.c), which is printed; NULL = reported. lower = NULL: g is.

@@ -120,15 +120,17 @@ static int tc__joint_has_items(const tc__group *g) {
 }
 
 // Whether the host has the kernel.
-static int tc__c_takes_rows(const tc__group *g) {
+static tc__takes tc__c_takes_rows(const tc__group *g) {
     tc__group part[TC__LIST_PARTS];
     int n = tc__parts_of_list(g, part);
     if (part[0].shape.kind != TC__CONTRACTION || part[1].shape.kind != TC__REDUCTION)
-        return 0;
+        return TC__TAKES_NOT;
     for (int i = 0; i < n; i++) {
-        if (tc__part_takes_16(&part[i]) != tc__part_takes_16(part)) return 0;
-        if (part[i].shape.kind == TC__CONTRACTION && !tc__joint_packs(&part[i])) return 0;
+        if (tc__part_takes_16(&part[i]) != tc__part_takes_16(part)) return TC__TAKES_NOT;
+        if (part[i].shape.kind == TC__CONTRACTION && !tc__joint_packs(&part[i]))
+            return TC__TAKES_NOT;
     }
-    return tc__joint_is_short(g) && tc__joint_has_items(g) &&
-           tc__count_op(g, TC_OP_NEW) <= TC__PRINT_ACCS;
+    int pays = tc__joint_is_short(g) && tc__joint_has_items(g) &&
+               tc__count_op(g, TC_OP_NEW) <= TC__PRINT_ACCS;
+    return pays ? TC__TAKES : TC__TAKES_NOT;
 }

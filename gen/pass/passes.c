@@ -38,6 +38,8 @@ static const tc__pass tc__passes[] = {
     {"raise", tc__pass_raise, tc__wants_raise, 0},
     // one padded image for several stencils
     {"widen", tc__pass_widen, tc__wants_widen, 0},
+    // scores of attention are computed again where gradients read them
+    {"rescore", tc__pass_rescore, tc__wants_rescore, 1},
     // variances of few long rows: one pass over memory
     {"moments", tc__pass_moments, tc__wants_moments, 1},
     // long reductions of few rows, for all threads

@@ -25,7 +25,8 @@ enum {
     IN_CLUSTERS = 32,
     WITH_TF32 = 64,
     IN_PARTS = 128,
-    WITH_MATRIX_UNITS = 256
+    WITH_MATRIX_UNITS = 256,
+    FOR_DEVICES = 512 // results may have other bits than the host's
 };
 
 static tc_tensor random_of(tc_ctx *c, tc_dims dims) { return tc_randn(c, dims, TC_F32); }
@@ -465,6 +466,8 @@ static const golden goldens[] = {
     {"residual", 4, 0, run_residual},
     {"attention", 1, WITH_SOURCE, run_attention},
     {"attention_plain", 1, IN_PARTS, NULL},
+    {"attention_halves", 1, WITH_CUDA | JOINED, NULL},
+    {"attention_gradient", 5, WITH_CUDA | JOINED | FOR_DEVICES, NULL},
     {"readers", 1, 0, run_readers},
     {"opaque", 12, WITH_CUDA, run_opaque},
     {"lists", 8, WITH_LISTS, run_lists},
@@ -631,7 +634,8 @@ static void run_graph(tc_ctx *c, const golden *g, const char *input, tc__text *t
     tc__put(t, "== input\n%s", input);
     CHECK(tc__read_graph(c, &from, input, &outputs));
     CHECK(tc__verify(c, &from, TC__TENSOR));
-    CHECK(tc__passes_run(c, &from, &to, outputs.at, outputs.count, 0, 0));
+    CHECK(tc__passes_run(c, &from, &to, outputs.at, outputs.count, 0,
+                         (g->flags & FOR_DEVICES) != 0));
     CHECK(tc__verify(c, &to, TC__TENSOR));
     tc__put(t, "== graph\n");
     tc__dump_graph(t, &to, outputs.at, outputs.count);
@@ -708,6 +712,8 @@ GOLDEN(mlp)
 GOLDEN(residual)
 GOLDEN(attention)
 GOLDEN(attention_plain)
+GOLDEN(attention_halves)
+GOLDEN(attention_gradient)
 GOLDEN(readers)
 GOLDEN(opaque)
 GOLDEN(lists)

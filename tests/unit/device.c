@@ -819,7 +819,7 @@ static int64_t *template_number(tc__node *n, int which) {
 
 TEST(no_such_template) {
     kit t;
-    template_open(&t)->attr[TC__TEMPLATE_NAME] = 2;
+    template_open(&t)->attr[TC__TEMPLATE_NAME] = TC__TEMPLATES;
     refused_by_device(&t, "no such template");
 }
 
