@@ -270,11 +270,10 @@ static tc__band tc__band_both(tc__band a, tc__band b) {
 static tc__ix tc__chain_place(const tc__chain *q, const tc__node *n) {
     tc__ixpool *x = q->g->body.ix;
     n = tc__chain_value(q, n);
+    if (n->dtype != TC_I64 && n->dtype != TC_I32) return 0; // smaller ones wrap
     if (n->op == TC_OP_INDEX) return n->attr[TC__INDEX_EXPR];
-    if (n->op == TC_OP_CONST && !tc__is_float(n->dtype))
-        return tc__ix_const(tc__const_value(n).i);
-    if (n->op == TC_OP_CAST && !tc__is_float(n->dtype))
-        return tc__chain_place(q, tc__chain_node(q, n->in[0]));
+    if (n->op == TC_OP_CONST) return tc__ix_const(tc__const_value(n).i);
+    if (n->op == TC_OP_CAST) return tc__chain_place(q, tc__chain_node(q, n->in[0]));
     if (n->op != TC_OP_ADD && n->op != TC_OP_SUB) return 0;
     tc__ix a = tc__chain_place(q, tc__chain_node(q, n->in[0])),
            b = tc__chain_place(q, tc__chain_node(q, n->in[1]));

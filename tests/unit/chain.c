@@ -33,6 +33,7 @@ typedef enum gradients {
 typedef struct condition {
     const char *op; // NULL = there is none
     int shift, row_first;
+    const char *dtype; // that both are cast to; NULL = they are not
 } condition;
 
 // 0 is what is usual: see attention_whole.
@@ -132,6 +133,10 @@ static int put_condition(text *t, const condition *where) {
     if (where->shift)
         row = put(t, "i64", t->plane, "add %%%d %%%d", row,
                   put_splat(t, "i64", t->plane, 2, shift));
+    if (where->dtype) {
+        row = put(t, where->dtype, t->plane, "cast %%%d", row);
+        column = put(t, where->dtype, t->plane, "cast %%%d", column);
+    }
     return put(t, "bool", t->plane, "%s %%%d %%%d", where->op,
                where->row_first ? row : column, where->row_first ? column : row);
 }
@@ -526,6 +531,8 @@ static const chain_case bands[] = {
      {.where = {{"le", 0, 0}, {"ge", 9, 0}}, .both = "logical_or"},
      {0, 0, 0, 0, ALL}},
     {"the others are finite", {.where = CAUSAL, .least = "-1e30"}, {0, 0, 0, 0, ALL}},
+    {"by numbers of 32 bits", {.where = {{"le", 0, 0, "i32"}}}, {0, 0, 0, 0, INT64_MIN, 0}},
+    {"by numbers that wrap", {.where = {{"le", 0, 0, "u8"}}}, {0, 0, 0, 0, ALL}},
     {"never", {.where = {{"le", 0, 0}, {"ge", 5, 0}}}, {0, 0, 0, 0, 5, 0}},
     {"equal", {.where = {{"eq", 4, 0}}}, {0, 0, 0, 0, 4, 4}},
 };
