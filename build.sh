@@ -368,7 +368,7 @@ command_examples() {
 # ---- test -----------------------------------------------------------------
 # Minutes each: every compiler, the tiles of products, the texts of every op for every GPU.
 # `test all` has them, and a name.
-LONG='compile cuda/tiles cuda/products cuda/texts cuda/fuzz cuda/forms cuda/kept cuda/prologue
+LONG='compile cuda/attention cuda/tiles cuda/products cuda/texts cuda/fuzz cuda/forms cuda/kept cuda/prologue
     cuda/rows cuda/device cuda/early cuda/large cuda/nvrtc cuda/autotune cuda/opaque cuda/emulate function/autotune
     region/split grad/every'
 LONG=$(echo $LONG)
