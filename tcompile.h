@@ -3055,7 +3055,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x00ead965d4315b95u
+#define TC__BUILD_ID 0x502496fc34cc6584u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -40734,7 +40734,7 @@ if(!met)return p->output.count;
 TC__FREE_ARRAY(p->ctx,met,p->graph.node.count);
 return n;
 }
-static int tc__program_canon(tc__program*p,const tc__visit*v,
+static int tc__program_canon(tc__program*p,const tc__visit*v,tc__effects effects,
 const tc__graph*recorded){
 const tc__region*region=v->region;
 size_t all=p->output.count,n=all;
@@ -40744,7 +40744,8 @@ for(size_t i=0;i<n;i++)node[i]=p->output.at[i].node;
 uint32_t off=p->backend&&!p->backend->passes?UINT32_MAX:p->ctx->passes_off;
 int ok=tc__passes_run(p->ctx,recorded,&p->graph,node,n,off,recorded->devices)&&
 tc__program_loops(p,node,n);
-if(ok&&region)p->output.count=n=tc__outputs_once(p,v,node);
+if(ok&&region&&effects==TC__WRITE_BACK)
+p->output.count=n=tc__outputs_once(p,v,node);
 for(size_t i=0;i<n;i++)p->output.at[i].node=node[i];
 uint32_t*of=ok?tc__outputs_of(p):NULL;
 for(size_t i=0;of&&i<n;i++){
@@ -40902,7 +40903,7 @@ memset(&m->b,0,sizeof m->b),memset(&m->recorded,0,sizeof m->recorded);
 }
 static int tc__stage_canon(tc__making*m){
 m->p->overlaps=tc__overlaps(&m->b);
-int ok=tc__program_canon(m->p,m->v,&m->recorded);
+int ok=tc__program_canon(m->p,m->v,m->effects,&m->recorded);
 tc__making_drop(m);
 return ok;
 }

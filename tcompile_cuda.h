@@ -7177,9 +7177,27 @@ tc__relist_store(l,value,w.made,lane);
 tc__hole_elements_end(t,width);
 tc__hole_close(l);
 }
+static int tc__stores_row(const tc__node*n){
+return n->op==TC_OP_STORE&&n->level==TC__AT_ROW;
+}
+static void tc__share_mark(const tc__chain*q,uint8_t*marked){
+const tc__node*sums[2];
+sums[0]=q->most,sums[1]=q->sum;
+if(q->share)tc__chain_mark(q,q->share,sums,2,marked);
+for(uint32_t id=q->begin[q->softmax];id<q->begin[q->softmax+1];id++){
+const tc__node*n=tc__chain_node(q,id);
+if(tc__stores_row(n))
+tc__chain_mark(q,tc__chain_node(q,n->in[0]),sums,2,marked);
+}
+}
 static void tc__share_hole(tc__producer*t,const tc__chain*q){
 tc__relist*l=&t->l;
+size_t nodes=q->g->body.node.count;
+uint8_t*marked=TC__NEW_ARRAY(q->g->body.ctx,uint8_t,nodes);
 tc__hole_words w;
+if(!marked)l->failed=1;
+if(!marked)return;
+tc__share_mark(q,marked);
 memset(&w,0,sizeof w);
 w.hole=TC__HOLE_SHARE,w.width=1,w.along=TC__COL,w.made=-1;
 w.buffer=tc__relist_buffer(l,TC__BUF_GIVEN,TC_F32,4);
@@ -7187,14 +7205,14 @@ w.row=TC__ROW,w.line=w.deep=-1;
 tc__hole_open(l,&w);
 for(uint32_t id=q->begin[q->softmax];id<q->begin[q->softmax+1];id++){
 const tc__node*n=tc__chain_node(q,id);
-if(n==q->most||n==q->sum)
+if(marked[id]&&(n==q->most||n==q->sum))
 tc__relist_load(l,n,w.buffer,tc__ix_const(n==q->sum));
-else if(n->level==TC__AT_ROW&&
-(tc__chain_is_plain(q,n)||n->op==TC_OP_STORE))
+else if(marked[id]||tc__stores_row(n))
 tc__relist_copy(l,n);
 }
 if(q->share)tc__relist_store(l,q->share,w.buffer,tc__ix_const(2));
 tc__hole_close(l);
+tc__free(q->g->body.ctx,marked,nodes);
 }
 static void tc__chain_numbers_of(const tc__chain*q,int width,int columns,int64_t*n){
 const tc__group*g=q->g;

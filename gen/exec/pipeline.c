@@ -31,7 +31,7 @@ static void tc__making_drop(tc__making *m) {
 
 static int tc__stage_canon(tc__making *m) {
     m->p->overlaps = tc__overlaps(&m->b);
-    int ok = tc__program_canon(m->p, m->v, &m->recorded);
+    int ok = tc__program_canon(m->p, m->v, m->effects, &m->recorded);
     tc__making_drop(m);
     return ok;
 }

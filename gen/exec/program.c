@@ -544,7 +544,7 @@ static int tc__program_loops(tc__program *p, uint32_t *node, size_t n) {
 }
 
 // What is stored by the way, though another output is the same node, is none: an optimiser makes the same number for each
-// of its tensors. `node`: by output.
+// of its tensors. That is known of what ends a region alone: what a break needs has been asked for. `node`: by output.
 static size_t tc__outputs_once(tc__program *p, const tc__visit *v, uint32_t *node) {
     size_t n = 0;
     uint8_t *met = TC__NEW_ARRAY(p->ctx, uint8_t, p->graph.node.count);
@@ -562,7 +562,7 @@ static size_t tc__outputs_once(tc__program *p, const tc__visit *v, uint32_t *nod
 }
 
 // p->graph = the recorded graph after all passes; outputs follow.
-static int tc__program_canon(tc__program *p, const tc__visit *v,
+static int tc__program_canon(tc__program *p, const tc__visit *v, tc__effects effects,
                              const tc__graph *recorded) {
     const tc__region *region = v->region;
     size_t all = p->output.count, n = all;
@@ -572,7 +572,8 @@ static int tc__program_canon(tc__program *p, const tc__visit *v,
     uint32_t off = p->backend && !p->backend->passes ? UINT32_MAX : p->ctx->passes_off;
     int ok = tc__passes_run(p->ctx, recorded, &p->graph, node, n, off, recorded->devices) &&
              tc__program_loops(p, node, n);
-    if (ok && region) p->output.count = n = tc__outputs_once(p, v, node);
+    if (ok && region && effects == TC__WRITE_BACK)
+        p->output.count = n = tc__outputs_once(p, v, node);
     for (size_t i = 0; i < n; i++) p->output.at[i].node = node[i];
     uint32_t *of = ok ? tc__outputs_of(p) : NULL;
     for (size_t i = 0; of && i < n; i++) {

@@ -678,15 +678,14 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //             end
 //           end
 //           hole share r - - values given5 of 1
-//             %26 = load given5[0]    f32 row
-//             %27 = load given5[1]    f32 row
-//             store given5[2] %27
+//             %26 = load given5[1]    f32 row
+//             store given5[2] %26
 //           end
 //           hole result r p - values given6 of 8
 //             for l in 0..8  bind=vector
 //               axis c = l + p in 0..64
-//               %33 = load given6[l]  bf16 col
-//               store out0[64*r + c] %33
+//               %32 = load given6[l]  bf16 col
+//               store out0[64*r + c] %32
 //             end
 //           end
 //         end
@@ -736,19 +735,18 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
         *((tc_pack<float, 2> *)&given4[0]) = o22;
     };
     auto share = [&](int r, int, float *given5) {
-        const float t26 = given5[0];
-        const float t27 = given5[1];
-        given5[2] = t27;
+        const float t26 = given5[1];
+        given5[2] = t26;
     };
     auto result = [&](int r, int p, const float *given6) {
-        const tc_pack<float, 8> v33 = *((const tc_pack<float, 8> *)&given6[0]);
-        tc_pack<float, 8> o34;
+        const tc_pack<float, 8> v32 = *((const tc_pack<float, 8> *)&given6[0]);
+        tc_pack<float, 8> o33;
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const float t33 = v33.at[l];
-            o34.at[l] = t33;
+            const float t32 = v32.at[l];
+            o33.at[l] = t32;
         }
-        tc_store((tc_pack<tc_u16, 8> *)&out0[64 * r + p], tc_halves_bf16(o34));
+        tc_store((tc_pack<tc_u16, 8> *)&out0[64 * r + p], tc_halves_bf16(o33));
     };
     tc_chain<product, left_way, right_way, left_way, right_way, value_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 200, 64, 200, left, right, 0, 0, value, 0, score, share, result);
 }

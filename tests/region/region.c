@@ -1376,3 +1376,22 @@ BOTH(a_later_write_elsewhere_leaves_sources_readable) {
         CHECK_EQ(AT(z, 3), 3 * (k + 3) + 1);
     }
 }
+
+// Two small results of one value: the second is asked for at a break, and again when all is over.
+BOTH(one_small_value_of_two_results) {
+    for (int k = 0; k < 4; k++) {
+        tc_tensor x = line(tc, N, k, 1);
+        BEGIN("two of one");
+        tc_tensor a = tc_sum_all(x), b = tc_sum_all(x), c = tc_sum_all(x);
+        tc_tensor y = tc_add(tc_add(x, a), tc_add(b, c));
+        double sum = N * k + N * (N - 1) / 2.0;
+        CHECK_EQ(tc_item(b), sum);
+        tc_tensor d = tc_mul_s(a, 2), e = tc_mul_s(b, 2), z = tc_add(tc_add(d, e), y);
+        END();
+        CHECK_EQ(AT(y, 1), k + 1 + 3 * sum);
+        CHECK_EQ(AT(z, 1), k + 1 + 7 * sum);
+        CHECK_EQ(tc_item(c), sum);
+        CHECK_EQ(tc_item(e), 2 * sum);
+        CHECK_EQ(tc_item(d), 2 * sum);
+    }
+}
