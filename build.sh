@@ -126,7 +126,7 @@ check_same() {
 # definition shows in one compilation of all parts in their order (`warnings`), so every EVERY'th k will do, to
 # see that a part ends what it begins; `check all` has every one. Workers share them; each writes to its log what
 # does not compile.
-EVERY=8
+EVERY=16
 
 check_prefixes_of() { # WORKER MANIFEST MACRO
     k=0

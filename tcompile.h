@@ -3055,7 +3055,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x502496fc34cc6584u
+#define TC__BUILD_ID 0xe36610c563023461u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -39013,15 +39013,18 @@ l->offset=TC__ANEW_ARRAY(a,uint32_t,l->n_argument);
 for(uint32_t i=0;l->offset&&i<=n;i++)l->offset[i]=i*8;
 return l->argument&&l->offset;
 }
-static int tc__dispatch_note(tc__dispatch*r,const tc__group*g){
-r->checks|=g->target.checked;
+static int tc__group_checks(const tc__group*g){
 for(size_t i=0;i<g->body.node.count;i++){
 const tc__node*n=g->body.node.at[i];
 const tc__opaque_row*row=
 n->op==TC_OP_CALL?tc__opaque_row_of((int)n->attr[TC__CALL_OP]):NULL;
-r->checks|=n->op==TC_OP_CHECK||(row&&row->checks);
-r->draws|=n->op==TC_OP_RANDOM;
+if(n->op==TC_OP_CHECK||(row&&row->checks))return 1;
 }
+return 0;
+}
+static int tc__dispatch_note(tc__dispatch*r,const tc__group*g){
+r->checks|=g->target.checked|tc__group_checks(g);
+r->draws|=tc__count_op(g,TC_OP_RANDOM)>0;
 return 1;
 }
 static uint32_t tc__dispatch_alike(const tc__dispatch*r,uint32_t i){
@@ -39080,15 +39083,6 @@ if(m.kind!=1||b->source>=slabs->count)return m;
 const tc__slab*s=slabs->of[b->source];
 if(s&&!s->output)m.kind=0,m.from=s->offset,m.to=s->offset+s->bytes;
 return m;
-}
-static int tc__group_checks(const tc__group*g){
-for(size_t i=0;i<g->body.node.count;i++){
-const tc__node*n=g->body.node.at[i];
-const tc__opaque_row*row=
-n->op==TC_OP_CALL?tc__opaque_row_of((int)n->attr[TC__CALL_OP]):NULL;
-if(n->op==TC_OP_CHECK||(row&&row->checks))return 1;
-}
-return 0;
 }
 static void tc__dispatch_guard(tc__dispatch*r,const tc__group*g){
 tc__memory_range m;
@@ -40010,14 +40004,10 @@ if(k->buffer.at[i].place==TC__BUF_NODE&&k->buffer.at[i].source==node&&
 return 1;
 return 0;
 }
-static int tc__launch_may_fail(const tc__launch*l){
-if(l->opaque&&l->opaque->row->checks)return 1;
-return tc__count_op(l->group,TC_OP_CHECK)>0;
-}
 static int tc__may_fail(const tc__program*p){
 if(p->customs)return 1;
 for(size_t i=0;i<p->launch.count;i++)
-if(tc__launch_may_fail(&p->launch.at[i]))return 1;
+if(tc__group_checks(p->launch.at[i].group))return 1;
 return 0;
 }
 static void tc__store_in_place(tc__program*p,tc__group*k,uint32_t node,
@@ -40115,7 +40105,7 @@ const tc__language*l=d?d->own.language:NULL;
 if(!l||!l->dialect->guards||p->customs||g->target.loop)return 0;
 for(size_t i=0;i<p->launch.count;i++){
 const tc__group*k=p->launch.at[i].group;
-int fails=tc__launch_may_fail(&p->launch.at[i]);
+int fails=tc__group_checks(p->launch.at[i].group);
 if(fails&&
 (i>=writer||k->target.loop||k->target.device!=g->target.device))
 return 0;

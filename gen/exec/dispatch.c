@@ -131,15 +131,20 @@ static int tc__dispatch_arguments(tc__arena *a, tc__dispatch_launch *l) {
     return l->argument && l->offset;
 }
 
-static int tc__dispatch_note(tc__dispatch *r, const tc__group *g) {
-    r->checks |= g->target.checked;
+// Whether the kernel looks at an index, which may be wrong.
+static int tc__group_checks(const tc__group *g) {
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         const tc__opaque_row *row =
             n->op == TC_OP_CALL ? tc__opaque_row_of((int)n->attr[TC__CALL_OP]) : NULL;
-        r->checks |= n->op == TC_OP_CHECK || (row && row->checks);
-        r->draws |= n->op == TC_OP_RANDOM;
+        if (n->op == TC_OP_CHECK || (row && row->checks)) return 1;
     }
+    return 0;
+}
+
+static int tc__dispatch_note(tc__dispatch *r, const tc__group *g) {
+    r->checks |= g->target.checked | tc__group_checks(g);
+    r->draws |= tc__count_op(g, TC_OP_RANDOM) > 0;
     return 1;
 }
 

@@ -44,16 +44,6 @@ static tc__memory_range tc__dispatch_range(const tc__dispatch *r, const tc__kbuf
     return m;
 }
 
-static int tc__group_checks(const tc__group *g) {
-    for (size_t i = 0; i < g->body.node.count; i++) {
-        const tc__node *n = g->body.node.at[i];
-        const tc__opaque_row *row =
-            n->op == TC_OP_CALL ? tc__opaque_row_of((int)n->attr[TC__CALL_OP]) : NULL;
-        if (n->op == TC_OP_CHECK || (row && row->checks)) return 1;
-    }
-    return 0;
-}
-
 // What is guarded stays behind what may fail.
 static void tc__dispatch_guard(tc__dispatch *r, const tc__group *g) {
     tc__memory_range m;

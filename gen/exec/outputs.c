@@ -426,16 +426,11 @@ static int tc__has_node(const tc__group *k, uint32_t node, int written) {
     return 0;
 }
 
-static int tc__launch_may_fail(const tc__launch *l) {
-    if (l->opaque && l->opaque->row->checks) return 1;
-    return tc__count_op(l->group, TC_OP_CHECK) > 0;
-}
-
 // Whether a run may fail half-way: by an index, or by a function of the user's.
 static int tc__may_fail(const tc__program *p) {
     if (p->customs) return 1;
     for (size_t i = 0; i < p->launch.count; i++)
-        if (tc__launch_may_fail(&p->launch.at[i])) return 1;
+        if (tc__group_checks(p->launch.at[i].group)) return 1;
     return 0;
 }
 
@@ -561,7 +556,7 @@ static int tc__is_guarded(const tc__program *p, size_t writer) {
     if (!l || !l->dialect->guards || p->customs || g->target.loop) return 0;
     for (size_t i = 0; i < p->launch.count; i++) {
         const tc__group *k = p->launch.at[i].group;
-        int fails = tc__launch_may_fail(&p->launch.at[i]);
+        int fails = tc__group_checks(p->launch.at[i].group);
         if (fails &&
             (i >= writer || k->target.loop || k->target.device != g->target.device))
             return 0;
