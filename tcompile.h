@@ -3055,7 +3055,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xe36610c563023461u
+#define TC__BUILD_ID 0xedc2f39ee42e5587u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -50256,7 +50256,7 @@ tc__fail(c,TC_E_ARG,"%s: it has neither carries nor ys",who);
 }
 static int tc__scan_given(tc__scanning*s){
 tc__meta m;
-char name[24];
+char name[40];
 if(!tc__scan_counts(s))return 0;
 for(int i=0;i<s->n_carry;i++){
 snprintf(name,sizeof name,"init[%d]",i);
@@ -50613,7 +50613,7 @@ return 0;
 memset(out,0,sizeof out);
 if(!tc__body_call(&b->s.f,b->body[word!=0],b->in,out,b->user))return 0;
 for(int i=0;i<b->n_out;i++){
-char name[24];
+char name[40];
 snprintf(name,sizeof name,"out[%d] of the body",i);
 if(!tc__operand_given(&b->s.f,name,out[i]))return 0;
 b->out[i]=tc_clone_at(out[i],b->s.f.file,b->s.f.line);
@@ -50715,7 +50715,7 @@ static int tc__while_given(const tc__asking*w,const tc_tensor*init,
 const tc_tensor*out){
 const tc__api*f=&w->s.f;
 tc__meta m;
-char name[24];
+char name[40];
 if(!w->test||!w->body||!init||!out)
 return tc__fail(f->c,TC_E_NULL,"%s: %s is null",f->who,
 !w->test?"the test"

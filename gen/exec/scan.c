@@ -45,7 +45,7 @@ static int tc__scan_counts(const tc__scanning *s) {
 
 static int tc__scan_given(tc__scanning *s) {
     tc__meta m;
-    char name[24];
+    char name[40];
     if (!tc__scan_counts(s)) return 0;
     for (int i = 0; i < s->n_carry; i++) {
         snprintf(name, sizeof name, "init[%d]", i);
@@ -456,7 +456,7 @@ static int tc__branch_eager(tc__branching *b, tc_tensor pred) {
     memset(out, 0, sizeof out);
     if (!tc__body_call(&b->s.f, b->body[word != 0], b->in, out, b->user)) return 0;
     for (int i = 0; i < b->n_out; i++) {
-        char name[24];
+        char name[40];
         snprintf(name, sizeof name, "out[%d] of the body", i);
         if (!tc__operand_given(&b->s.f, name, out[i])) return 0;
         b->out[i] = tc_clone_at(out[i], b->s.f.file, b->s.f.line);
@@ -571,7 +571,7 @@ static int tc__while_given(const tc__asking *w, const tc_tensor *init,
                            const tc_tensor *out) {
     const tc__api *f = &w->s.f;
     tc__meta m;
-    char name[24];
+    char name[40];
     if (!w->test || !w->body || !init || !out)
         return tc__fail(f->c, TC_E_NULL, "%s: %s is null", f->who,
                         !w->test   ? "the test"
