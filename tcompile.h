@@ -3055,7 +3055,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xedc2f39ee42e5587u
+#define TC__BUILD_ID 0xe2d4c5cbef587058u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -14364,7 +14364,8 @@ return tc_mean_all(d);
 static tc_tensor tc__bce_with_logits(tc__api*f,tc_tensor x,tc_tensor y){
 tc__widen_with(f,&x,y);
 x=tc__as_float(f,x);
-tc_tensor top=tc_sub(tc_relu(x),tc_mul(x,y));
+tc_tensor top=tc_relu(x);
+top=tc_sub(top,tc_mul(x,y));
 tc_tensor e=tc_exp(tc_where(tc_gt_s(x,0),tc_neg(x),x));
 tc_tensor loss=tc_add(top,tc_log1p(e));
 return tc_mean_all(loss);
@@ -15300,7 +15301,8 @@ return tc_add(x,tc_mul_s(off,1-by));
 }
 static tc_tensor tc__optim_mean_sq(const tc__api*f,tc_tensor x,double by,
 tc_tensor square){
-return tc_add(tc_mul_s(x,by),tc_mul_s(square,1-by));
+tc_tensor old=tc_mul_s(x,by);
+return tc_add(old,tc_mul_s(square,1-by));
 }
 static tc_tensor tc__bias_correction(const tc__api*f,tc_tensor step,double beta){
 return tc_rsub_s(tc_rpow_s(step,beta),1);
@@ -33610,7 +33612,7 @@ t->width=tc__reg_width(f->part->dtype);
 t->ldc=tc__tile_cols(f);
 left=TC__TILE_MAX_ROWS*depth*t->width;
 right=TC__TILE_MAX_COLS*depth*t->width;
-t->left=at,t->right=at+left,t->out=at+left+right;
+if(at)t->left=at,t->right=at+left,t->out=at+left+right;
 return(size_t)(left+right+TC__TILE_MAX_ROWS*t->ldc*t->width);
 }
 static void tc__tile_pack(const tc__tile*t,uint8_t*d,int64_t step,const tc__reg*x,

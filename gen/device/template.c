@@ -413,6 +413,7 @@ static void tc__tiles_numbers_of(const tc__group *g, const tc__product *q, int w
     n[TC__TILES_RAGGED_ROWS] = tc__template_leaves(g, q->m, tile->rows);
     n[TC__TILES_RAGGED_COLS] = tc__template_leaves(g, g->shape.cols, tile->cols);
     n[TC__TILES_RAGGED_DEPTH] = tc__template_leaves(g, tc__depth_of(g), tile->depth);
+    n[TC__TILES_LAST] = 0;
     for (int side = 0; side < 2; side++) {
         const tc__staged *o = side ? &q->right : &q->left;
         if (o->along == TC__DEPTH && tc__template_leaves(g, tc__depth_of(g), o->width))

@@ -30,14 +30,14 @@ static int64_t tc__tile_cols(const tc__frame *f) {
     return TC__TILE_MAX_COLS;
 }
 
-// Places the parts of a tile at `at`; returns their size.
+// Places the parts of a tile at `at`, NULL = nowhere; returns their size.
 static size_t tc__tile_open(const tc__frame *f, tc__tile *t, uint8_t *at) {
     int64_t depth = tc__tile_depth(f->p), left, right;
     t->width = tc__reg_width(f->part->dtype);
     t->ldc = tc__tile_cols(f);
     left = TC__TILE_MAX_ROWS * depth * t->width;
     right = TC__TILE_MAX_COLS * depth * t->width;
-    t->left = at, t->right = at + left, t->out = at + left + right;
+    if (at) t->left = at, t->right = at + left, t->out = at + left + right;
     return (size_t)(left + right + TC__TILE_MAX_ROWS * t->ldc * t->width);
 }
 

@@ -382,7 +382,8 @@ static tc_tensor tc__l1_loss(tc__api *f, tc_tensor x, tc_tensor y) {
 static tc_tensor tc__bce_with_logits(tc__api *f, tc_tensor x, tc_tensor y) {
     tc__widen_with(f, &x, y);
     x = tc__as_float(f, x);
-    tc_tensor top = tc_sub(tc_relu(x), tc_mul(x, y));
+    tc_tensor top = tc_relu(x);
+    top = tc_sub(top, tc_mul(x, y));
     // -|x|, of slope 1 at 0 where relu has 0: together they have 1/2, as the loss does.
     tc_tensor e = tc_exp(tc_where(tc_gt_s(x, 0), tc_neg(x), x));
     tc_tensor loss = tc_add(top, tc_log1p(e));

@@ -316,7 +316,8 @@ static tc_tensor tc__optim_mean(const tc__api *f, tc_tensor x, double by, tc_ten
 // by * x + (1 - by) * square
 static tc_tensor tc__optim_mean_sq(const tc__api *f, tc_tensor x, double by,
                                    tc_tensor square) {
-    return tc_add(tc_mul_s(x, by), tc_mul_s(square, 1 - by));
+    tc_tensor old = tc_mul_s(x, by); // recorded first, whatever compiler orders arguments
+    return tc_add(old, tc_mul_s(square, 1 - by));
 }
 
 // 1 - beta^step, in f64: beta is near 1.

@@ -252,7 +252,9 @@ static void run_chain(tc_ctx *c) {
     tc_trace_begin(c, "golden");
     tc_tensor y = tc_add(tc_mul(x, a), b);
     y = tc_mul(y, tc_add_s(tc_tanh(tc_mul_s(y, 0.5)), 1));
-    y = tc_sub(tc_sigmoid(y), tc_mul(y, s));
+    tc_tensor gate =
+        tc_sigmoid(y); // a statement each: compilers order arguments as they like
+    y = tc_sub(gate, tc_mul(y, s));
     y = tc_exp(tc_neg(tc_abs(y)));
     tc_maximum(y, s);
     tc_trace_end(c);
@@ -277,11 +279,13 @@ static void run_salience(tc_ctx *c) {
               ky = tc_const(c, sy, TC_DIMS(1, 1, 3, 3), TC_F32);
     tc_trace_begin(c, "golden");
     tc_tensor red = tc_mul_s(tc_narrow(im, 1, 0, 1), 0.299),
-              green = tc_mul_s(tc_narrow(im, 1, 1, 1), 0.587);
-    tc_tensor gray = tc_add(tc_add(red, green), tc_mul_s(tc_narrow(im, 1, 2, 1), 0.114));
+              green = tc_mul_s(tc_narrow(im, 1, 1, 1), 0.587),
+              blue = tc_mul_s(tc_narrow(im, 1, 2, 1), 0.114);
+    tc_tensor gray = tc_add(tc_add(red, green), blue);
     tc_tensor gx = tc_conv2d(gray, kx, none, 1, 1, 1, 1),
               gy = tc_conv2d(gray, ky, none, 1, 1, 1, 1);
-    tc_tensor mag = tc_sqrt(tc_add_s(tc_add(tc_mul(gx, gx), tc_mul(gy, gy)), 1e-12));
+    tc_tensor xx = tc_mul(gx, gx), yy = tc_mul(gy, gy);
+    tc_tensor mag = tc_sqrt(tc_add_s(tc_add(xx, yy), 1e-12));
     tc_tensor s = tc_add(mag, tc_abs(tc_sub(gray, tc_avg_pool2d(gray, 7, 1, 3))));
     tc_div(s, tc_add_s(tc_amax_dims(s, TC_DIMS(1, 2, 3), 1), 1e-6));
     tc_trace_end(c);
@@ -383,9 +387,10 @@ static void run_rotary(tc_ctx *c) {
     tc_tensor sines = tc_zeros(c, TC_DIMS(TOKENS, HALF), TC_BF16);
     tc_trace_begin(c, "golden");
     tc_tensor a = tc_narrow(x, -1, 0, HALF), b = tc_narrow(x, -1, HALF, HALF);
-    tc_cat((tc_tensor[]){tc_sub(tc_mul(a, cosines), tc_mul(b, sines)),
-                         tc_add(tc_mul(b, cosines), tc_mul(a, sines))},
-           2, -1);
+    tc_tensor ac = tc_mul(a, cosines), bs = tc_mul(b, sines);
+    tc_tensor bc = tc_mul(b, cosines), as = tc_mul(a, sines);
+    tc_tensor left = tc_sub(ac, bs), right = tc_add(bc, as);
+    tc_cat((tc_tensor[]){left, right}, 2, -1);
     tc_trace_end(c);
 }
 
