@@ -3055,7 +3055,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xe2d4c5cbef587058u
+#define TC__BUILD_ID 0xd0c52380c1cc5b1du
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -28818,7 +28818,8 @@ return tc__schedule_join_on(s,d,0);
 typedef enum tc__right{
 TC__RIGHT_NODES,
 TC__RIGHT_COLUMNS,
-TC__RIGHT_IN_PLACE
+TC__RIGHT_IN_PLACE,
+TC__RIGHT_WINDOWS
 }tc__right;
 enum{
 TC__CONTRACT_GRAIN=48,
@@ -28835,6 +28836,10 @@ TC__CONTRACT_LONG=640,
 TC__CONTRACT_SLICE_ROWS=64,
 TC__CONTRACT_SLICE_LEAST=32,
 TC__CONTRACT_SLICE_ITEMS=4,
+TC__CONTRACT_WINDOWS=64,
+TC__CONTRACT_WINDOW_SLICE=320,
+TC__CONTRACT_WINDOW_TILE=1<<13,
+TC__CONTRACT_WINDOW_ITEMS=4,
 TC__CONTRACT_MADE=1<<18,
 TC__CONTRACT_MADE_ROWS=12
 };
@@ -28853,6 +28858,7 @@ int64_t grain;
 tc__ix wide,wide_padded;
 tc__ix m,row_blocks,col_blocks,depth;
 tc__ix pack_at,left_at,tile_at,flip_at,bytes;
+tc__ix table_at,edge_at;
 int number;
 }tc__contract;
 static tc__ix tc__round_up(tc__ixpool*x,tc__ix e,int64_t to){
@@ -28874,6 +28880,85 @@ tc__ix_run(q->g->body.ix,q->g->body.node.at[id]->attr[TC__LOAD_INDEX],TC__COL);
 return run.ok&&run.run==INT64_MAX&&tc__ix_equals(run.stride,1);
 }
 static int64_t tc__padded(int64_t n,int64_t to){return(n+to-1)/to*to;}
+static int64_t tc__knob_size(const tc__group*g,tc__knob k,int64_t n){
+int to=g->shape.tuning.knob[k];
+return to==TC__SIZE_HALF?n/2:to==TC__SIZE_TWICE?n*2:n;
+}
+static tc__ix tc__without_depth(tc__ixpool*x,tc__ix e){
+tc__ix k=tc__ix_find_var(x,e,TC__DEPTH);
+return k?tc__ix_subst(x,e,k,tc__ix_const(0)):e;
+}
+static tc__ix tc__of_depth(tc__ixpool*x,tc__ix e){
+return tc__ix_sub(x,e,tc__without_depth(x,e));
+}
+static int tc__is_depth_apart(tc__ixpool*x,tc__ix e){
+tc__ix of=tc__of_depth(x,e);
+return!tc__ix_uses(x,of,TC__COL)&&!tc__ix_uses(x,of,TC__ROW)&&
+!tc__ix_has_val(x,e)&&tc__ix_lo(x,of)>=INT32_MIN&&
+tc__ix_hi(x,of)<=INT32_MAX;
+}
+static int tc__is_windows(const tc__contract*q,uint32_t id){
+const tc__node*n=q->g->body.node.at[id];
+tc__ixpool*x=q->g->body.ix;
+if(n->op!=TC_OP_LOAD||n->dtype!=q->dtype||!tc__is_own_class(n->dtype)||
+tc__buffer_of(q->g,n)->place==TC__BUF_MADE||n->attr[TC__LOAD_FILL])
+return 0;
+int apart=tc__is_depth_apart(x,n->attr[TC__LOAD_INDEX]);
+for(uint32_t i=TC__LOAD_PREDICATES;apart&&i+1<n->n_attr;i+=2)
+apart=tc__is_depth_apart(x,n->attr[i])&&
+!tc__ix_uses(x,n->attr[i+1],TC__DEPTH)&&
+!tc__ix_has_val(x,n->attr[i+1]);
+return apart;
+}
+static int tc__is_left_of_all(const tc__contract*q){
+tc__ixpool*x=q->g->body.ix;
+tc__ix e=q->g->body.node.at[tc__left_of(q->g)]->attr[TC__LOAD_INDEX];
+tc__ix r=tc__ix_find_var(x,e,TC__ROW);
+return tc__ix_equals(q->g->shape.batch,1)||!r||
+tc__ix_subst(x,e,r,tc__ix_add(x,r,q->m))==e;
+}
+static int tc__contract_windows(const tc__contract*q,int64_t m){
+const tc__group*g=q->g;
+tc__ix columns=tc__ix_mul(g->body.ix,g->shape.cols,g->shape.batch);
+int threads=g->target.threads<2?2:g->target.threads;
+return q->phases==1&&!q->left_nodes&&m>=q->lanes&&m!=INT64_MAX&&
+tc__ix_is_const(q->depth)&&tc__ix_is_const(g->shape.cols)&&
+tc__ix_lo(g->body.ix,columns)>=TC__CONTRACT_WINDOWS*threads&&
+tc__is_left_of_all(q)&&tc__is_windows(q,tc__right_of(g));
+}
+static void tc__window_block(tc__contract*q,int64_t m,int most){
+int wide=q->lanes>(int)TC__VECTOR,vectors=2;
+if(m<=q->lanes)vectors=1;
+for(int v=3;v<=4&&m>q->lanes;v++)
+if(tc__padded(m,v*q->lanes)<tc__padded(m,vectors*q->lanes))vectors=v;
+q->width=vectors*q->lanes;
+q->rows=vectors==1?most:most/vectors;
+if(wide&&vectors>1)q->rows+=q->rows/3;
+}
+static void tc__window_sizes(tc__contract*q,int64_t m){
+int64_t depth=tc__ix_value(q->depth),slice=TC__CONTRACT_WINDOW_SLICE;
+int64_t slices=(depth+slice-1)/slice;
+q->slice=slices>1?(depth+slices-1)/slices:0;
+int64_t deep=q->slice?q->slice:depth;
+int64_t panels=tc__knob_size(q->g,TC__KNOB_PANEL,TC__CONTRACT_PANELS);
+int64_t most=
+panels/(int64_t)tc__dtypes[q->dtype].bytes/deep/q->width*q->width;
+if(most<q->width)most=q->width;
+int64_t blocks=(m+most-1)/most;
+q->grain=tc__padded((m+blocks-1)/blocks,q->width);
+if(q->grain>m)q->grain=m;
+int64_t cols=tc__ix_value(q->g->shape.cols),tall=tc__padded(q->grain,q->width);
+int threads=q->g->target.threads<2?2:q->g->target.threads;
+int64_t wide=TC__CONTRACT_WINDOW_TILE/tall;
+int64_t batches=tc__ix_lo(q->g->body.ix,q->g->shape.batch);
+int64_t all=batches<INT32_MAX?cols*batches:cols;
+int64_t share=all/((int64_t)threads*TC__CONTRACT_WINDOW_ITEMS);
+if(wide>share)wide=share;
+if(wide<q->rows)wide=q->rows;
+int64_t pieces=(cols+wide-1)/wide;
+wide=tc__padded((cols+pieces-1)/pieces,q->rows);
+q->wide=tc__ix_const(wide<cols?wide:cols);
+}
 static const struct{
 const char*name;
 uint8_t rows,vectors;
@@ -28883,12 +28968,8 @@ uint8_t rows,vectors;
 static void tc__contract_tile(tc__contract*q,int tile){
 q->rows=tc__tiles[tile].rows;
 if(q->flip)return;
-if(q->grain<q->rows)q->rows=(int)q->grain;
+if(q->grain<q->rows&&q->right!=TC__RIGHT_WINDOWS)q->rows=(int)q->grain;
 q->width=tc__tiles[tile].vectors*q->lanes;
-}
-static int64_t tc__knob_size(const tc__group*g,tc__knob k,int64_t n){
-int to=g->shape.tuning.knob[k];
-return to==TC__SIZE_HALF?n/2:to==TC__SIZE_TWICE?n*2:n;
 }
 static void tc__contract_block(tc__contract*q){
 int pair=q->cls==TC__CLASS_f64||q->cls==TC__CLASS_i64,most=pair?6:12;
@@ -28897,6 +28978,10 @@ int tile=q->g->shape.tuning.knob[TC__KNOB_TILE];
 if(q->flip)q->width=(int)tc__padded(q->grain,q->lanes);
 if(tile){
 tc__contract_tile(q,tile-1);
+return;
+}
+if(q->right==TC__RIGHT_WINDOWS){
+tc__window_block(q,tc__ix_value(q->m),most);
 return;
 }
 if(q->flip){
@@ -28932,6 +29017,15 @@ items=threads*TC__CONTRACT_STREAM_ITEMS;
 int64_t wide=tc__padded((cols+items-1)/items,q->width);
 return wide<TC__CONTRACT_STREAM_WIDE?wide:(int64_t)TC__CONTRACT_STREAM_WIDE;
 }
+static void tc__contract_blocks(tc__contract*q){
+tc__ixpool*x=q->g->body.ix;
+int across=q->flip||q->right==TC__RIGHT_WINDOWS;
+q->wide_padded=tc__round_up(x,q->wide,across?q->lanes*q->rows:q->width);
+q->row_blocks=tc__ix_ceil_div(x,q->m,tc__ix_const(q->grain));
+q->col_blocks=q->wide==q->g->shape.cols
+?tc__ix_const(1)
+:tc__ix_ceil_div(x,q->g->shape.cols,q->wide);
+}
 static void tc__contract_columns(tc__contract*q){
 tc__ixpool*x=q->g->body.ix;
 int64_t bytes=tc__dtypes[q->dtype].bytes<4?4:tc__dtypes[q->dtype].bytes;
@@ -28950,10 +29044,6 @@ if(cols>0)wide=tc__padded((cols-1)/blocks+1,q->width);
 q->wide=tc__ix_const(q->flip?tc__padded(wide,q->rows):wide);
 if(q->phases>1||tc__ix_hi(x,q->g->shape.cols)<=tc__ix_value(q->wide))
 q->wide=q->g->shape.cols;
-q->wide_padded=tc__round_up(x,q->wide,q->flip?q->lanes*q->rows:q->width);
-q->col_blocks=q->wide==q->g->shape.cols
-?tc__ix_const(1)
-:tc__ix_ceil_div(x,q->g->shape.cols,q->wide);
 }
 static tc__ix tc__contract_area(tc__contract*q,tc__ix elements){
 tc__ixpool*x=q->g->body.ix;
@@ -28982,17 +29072,27 @@ static void tc__contract_scratch(tc__contract*q,tc__ix at){
 tc__ixpool*x=q->g->body.ix;
 tc__ix deep=tc__round_up(x,q->depth,q->lanes);
 q->bytes=at;
-int64_t tall=tc__padded(q->grain,q->flip?q->lanes:q->rows);
+int windows=q->right==TC__RIGHT_WINDOWS;
+int64_t tall=tc__padded(q->grain,windows?q->width:q->flip?q->lanes:q->rows);
 int one=
 q->flip||q->streams;
-q->pack_at=tc__contract_area(
-q,tc__ix_mul(x,deep,one?tc__ix_const(q->width):q->wide_padded));
+tc__ix panels=windows?tc__ix_const(tall)
+:one?tc__ix_const(q->width)
+:q->wide_padded;
+q->pack_at=tc__contract_area(q,tc__ix_mul(x,deep,panels));
 tc__ix left=q->left_rows&&q->slice?tc__ix_const(q->slice):deep;
 q->left_at=tc__contract_area(
 q,q->left_nodes?tc__ix_mul(x,left,tc__ix_const(q->grain)):0);
 q->tile_at=tc__contract_area(q,tc__ix_mul(x,q->wide_padded,tc__ix_const(tall)));
 q->flip_at=tc__contract_area(
-q,q->flip?tc__ix_mul(x,q->wide_padded,tc__ix_const(q->width)):0);
+q,windows?tc__ix_mul(x,q->wide_padded,tc__ix_const(tall))
+:q->flip?tc__ix_mul(x,q->wide_padded,tc__ix_const(q->width))
+:0);
+if(!windows)return;
+const tc__node*right=q->g->body.node.at[tc__right_of(q->g)];
+int64_t tables=2+(right->n_attr-TC__LOAD_PREDICATES)/2;
+q->table_at=tc__contract_area(q,tc__ix_mul(x,deep,tc__ix_const(tables)));
+q->edge_at=tc__contract_area(q,tc__ix_mul(x,deep,tc__ix_const(q->rows)));
 }
 static int tc__contract_phases(const tc__group*g){
 if(tc__has_parts(g))return 2;
@@ -29072,10 +29172,15 @@ else if((q.streams=tc__contract_streams(&q,m))!=0)
 q.right=TC__RIGHT_IN_PLACE,q.slice=TC__CONTRACT_STREAM_SLICE;
 else if(m<=TC__CONTRACT_IN_PLACE)
 q.right=TC__RIGHT_IN_PLACE;
+}else if(tc__contract_windows(&q,m)){
+q.right=TC__RIGHT_WINDOWS;
 }
-q.row_blocks=tc__ix_ceil_div(x,q.m,tc__ix_const(q.grain));
 tc__contract_block(&q);
+if(q.right==TC__RIGHT_WINDOWS)
+tc__window_sizes(&q,m);
+else
 tc__contract_columns(&q);
+tc__contract_blocks(&q);
 q.left_rows=tc__contract_left_rows(&q,m);
 q.left_nodes|=q.left_rows;
 tc__contract_scratch(&q,at?at:tc__contract_buffer_at(g,g->buffer.count,q.grain));
@@ -29143,13 +29248,22 @@ static void tc__print_contract_block(tc__printer*p,const tc__contract*q,
 const char*symbol){
 const char*cls=tc__class_names[q->cls],*reg=p->d->reg[q->cls],
 *type=p->d->scalar[q->cls];
-long long stride=(long long)tc__contract_walk_stride(q);
-tc__put(p->out,
-"static __attribute__((noinline)) void %s_block(const %s *const *row, const %s "
+long long stride=
+q->right==TC__RIGHT_WINDOWS?0:(long long)tc__contract_walk_stride(q);
+int windows=q->right==TC__RIGHT_WINDOWS;
+tc__put(
+p->out,
+"static __attribute__((noinline)) void %s_block(const %s *const *row, %sconst %s "
 "*panel,\n"
-"        tc_i64 next, tc_i64 depth, %s *tile, tc_i64 step%s)",
-symbol,type,type,type,q->slice?", tc_i64 more":"");
+"        %stc_i64 depth, %s *tile%s%s)",
+symbol,type,windows?"const tc_i32 *to, ":"",type,
+windows?"":"tc_i64 next, ",type,windows?"":", tc_i64 step",
+q->slice?", tc_i64 more":"");
 tc__block_open(p);
+if(windows){
+tc__line(p);
+tc__put(p->out,"enum { step = %d, next = step };\n",q->width);
+}
 for(int i=0;i<q->rows;i++){
 tc__line(p);
 tc__put(p->out,"const %s *row%d = row[%d];\n",type,i,i);
@@ -29162,10 +29276,18 @@ for(int j=0;j<q->width/q->lanes;j++){
 tc__line(p);
 tc__put(p->out,"const %s b%d = tc_ld_%s(panel + %d);\n",reg,j,cls,j*p->unit);
 }
+if(windows){
+tc__line(p);
+tc__put(p->out,"const tc_i64 at = to[k];\n");
+}
 for(int i=0;i<q->rows;i++){
 tc__line(p);
 tc__put(p->out,"const %s x%d = tc_splat_%s(row%d[",reg,i,cls,i);
-tc__put(p->out,stride==1?"k]);\n":"k * %lld]);\n",stride);
+tc__put(p->out,
+windows?"at]);\n"
+:stride==1?"k]);\n"
+:"k * %lld]);\n",
+stride);
 tc__contract_sums(p,q,i,TC__SUM_ADD);
 }
 tc__line(p);
@@ -29544,6 +29666,202 @@ tc__put(p->out,
 tc__line(p);
 tc__put(p->out,"    tile[i * wide + j] = flip[j * %d + i];\n",q->width);
 }
+// ---- gen/kernel/print_windows.c
+static const tc__node*tc__windows_load(const tc__printer*p){
+return tc__body(p,tc__right_of(p->g));
+}
+static uint32_t tc__windows_tests(const tc__node*n){
+return(n->n_attr-TC__LOAD_PREDICATES)/2;
+}
+static tc__ix tc__windows_test(const tc__node*n,uint32_t i){
+return n->attr[TC__LOAD_PREDICATES+2*i];
+}
+static tc__ix tc__windows_limit(const tc__node*n,uint32_t i){
+return n->attr[TC__LOAD_PREDICATES+2*i+1];
+}
+static void tc__let_tables(tc__printer*p){
+uint32_t tests=tc__windows_tests(tc__windows_load(p));
+tc__line(p);
+tc__put(p->out,"tc_i32 *at = (tc_i32 *)(void *)table, *same = at + depth;\n");
+for(uint32_t i=0;i<tests;i++){
+tc__line(p);
+tc__put(p->out,"tc_i32 *near%u = same + %u * depth;\n",i,i+1);
+}
+}
+static void tc__print_table(tc__printer*p,const char*name,tc__ix e){
+tc__line(p);
+tc__put(p->out,"%s[k] = (tc_i32)(",name);
+tc__put_ix(p,e);
+tc__put(p->out,");\n");
+}
+static void tc__print_tables(tc__printer*p){
+const tc__node*n=tc__windows_load(p);
+tc__ixpool*x=p->g->body.ix;
+char name[20];
+tc__line(p);
+tc__put(p->out,"for (tc_i64 k = 0; k < depth; k++)");
+tc__block_open(p);
+tc__print_table(p,"at",tc__of_depth(x,n->attr[TC__LOAD_INDEX]));
+tc__line(p);
+tc__put(p->out,"same[k] = (tc_i32)k;\n");
+for(uint32_t i=0;i<tc__windows_tests(n);i++){
+snprintf(name,sizeof name,"near%u",i);
+tc__print_table(p,name,tc__of_depth(x,tc__windows_test(n,i)));
+}
+tc__block_close(p);
+}
+static void tc__print_windows_pack(tc__printer*p,const tc__contract*q){
+tc__contract whole=*q;
+whole.slice=0;
+tc__line(p);
+tc__put(p->out,"if (");
+tc__put_packed(p,q);
+tc__put(p->out," != block)");
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"for (tc_i64 i = r0; i < r1; i += %d)",q->width);
+tc__block_open(p);
+tc__print_pointers(p,&whole,1,q->width,"i","r1");
+tc__print_interleave(p,&whole,tc__contract_stride(q,tc__left_of(p->g),0),
+"pack + (i - r0) * depth");
+tc__block_close(p);
+tc__print_tables(p);
+tc__line(p);
+tc__put_packed(p,q);
+tc__put(p->out," = block;\n");
+tc__block_close(p);
+}
+static void tc__print_windows_item(tc__printer*p,const tc__contract*q){
+tc__line(p);
+tc__put(p->out,"const tc_i64 batch = item / col_blocks %% ");
+tc__put_atom(p,p->g->shape.batch,0);
+tc__put(p->out,", block = item / col_blocks / ");
+tc__put_atom(p,p->g->shape.batch,0);
+tc__put(p->out,";\n");
+tc__line(p);
+tc__put(
+p->out,
+"const tc_i64 first = batch * rows, r0 = first + block * %lld, r1 = tc_min(r0 + "
+"%lld, first + rows);\n",
+(long long)q->grain,(long long)q->grain);
+}
+static void tc__windows_each(tc__printer*p,const tc__contract*q){
+tc__line(p);
+tc__put(p->out,"for (int j = 0; j < %d; j++)",q->rows);
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"const tc_i64 c = tc_min(p + j, c1 - 1), r = r0;\n");
+tc__line(p);
+tc__put(p->out,"(void)r;\n");
+}
+static void tc__put_near(tc__printer*p,const tc__node*n,uint32_t i){
+tc__put_ix(p,tc__without_depth(p->g->body.ix,tc__windows_test(n,i)));
+}
+static void tc__print_windows_pointers(tc__printer*p,const tc__contract*q){
+const tc__node*n=tc__windows_load(p);
+tc__ixpool*x=p->g->body.ix;
+tc__line(p);
+tc__put(p->out,"const %s *x[%d];\n",p->d->scalar[q->cls],q->rows);
+tc__line(p);
+tc__put(p->out,"const tc_i32 *to = at%s;\n",q->slice?" + k0":"");
+if(tc__windows_tests(n)){
+tc__line(p);
+tc__put(p->out,"int whole[%d], inside = 1;\n",q->rows);
+}
+tc__windows_each(p,q);
+tc__line(p);
+tc__put(p->out,"x[j] = ");
+tc__put_buffer(p,n->attr[TC__LOAD_BUFFER]);
+tc__put(p->out," + ");
+tc__put_ix(p,tc__without_depth(x,n->attr[TC__LOAD_INDEX]));
+tc__put(p->out,";\n");
+for(uint32_t i=0;i<tc__windows_tests(n);i++){
+tc__ix of=tc__of_depth(x,tc__windows_test(n,i));
+tc__line(p);
+tc__put(p->out,i?"whole[j] &= ":"whole[j] = ");
+tc__put_near(p,n,i);
+tc__put(p->out," + %lld >= 0 && ",(long long)tc__ix_lo(x,of));
+tc__put_near(p,n,i);
+tc__put(p->out," + %lld < ",(long long)tc__ix_hi(x,of));
+tc__put_ix(p,tc__windows_limit(n,i));
+tc__put(p->out,";\n");
+}
+if(tc__windows_tests(n)){
+tc__line(p);
+tc__put(p->out,"inside &= whole[j];\n");
+}
+tc__block_close(p);
+}
+static void tc__print_windows_edge(tc__printer*p,const tc__contract*q){
+const tc__node*n=tc__windows_load(p);
+uint32_t tests=tc__windows_tests(n);
+if(!tests)return;
+tc__line(p);
+tc__put(p->out,"if (!inside)");
+tc__block_open(p);
+tc__windows_each(p,q);
+tc__line(p);
+tc__put(p->out,"%s *copy = edge + j * %s;\n",p->d->scalar[q->cls],
+q->slice?"slice":"depth");
+for(uint32_t i=0;i<tests;i++){
+tc__line(p);
+tc__put(p->out,"const tc_i64 c%u_ = ",i);
+tc__put_near(p,n,i);
+tc__put(p->out,", limit%u = ",i);
+tc__put_ix(p,tc__windows_limit(n,i));
+tc__put(p->out,";\n");
+}
+tc__line(p);
+tc__put(p->out,
+"if (whole[j]) for (tc_i64 k = 0; k < %s; k++) copy[k] = x[j][to[k]];\n",
+tc__contract_deep(q));
+tc__line(p);
+tc__put(p->out,
+"else for (tc_i64 k = 0; k < %s; k++) copy[k] = ",tc__contract_deep(q));
+for(uint32_t i=0;i<tests;i++)
+tc__put(p->out,"%s(tc_u64)(c%u_ + near%u[k%s]) < (tc_u64)limit%u",i?" && ":"",
+i,i,q->slice?" + k0":"",i);
+tc__put(p->out," ? x[j][to[k]] : 0;\n");
+tc__line(p);
+tc__put(p->out,"x[j] = copy;\n");
+tc__block_close(p);
+tc__line(p);
+tc__put(p->out,"to = same;\n");
+tc__block_close(p);
+}
+static void tc__print_windows(tc__printer*p,const tc__contract*q,const char*symbol){
+if(q->slice)tc__print_slices(p);
+tc__line(p);
+tc__put(p->out,"for (tc_i64 p = c0; p < c1; p += %d)",q->rows);
+tc__block_open(p);
+tc__print_windows_pointers(p,q);
+tc__print_windows_edge(p,q);
+tc__line(p);
+tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += %d)\n",q->width);
+tc__line(p);
+tc__put(p->out,"    %s_block(x, to, pack + i * depth",symbol);
+if(q->slice)tc__put(p->out," + k0 * %d",q->width);
+tc__put(p->out,", %s, flip + i * wide + (p - c0) * %d%s);\n",tc__contract_deep(q),
+q->width,q->slice?", k0":"");
+tc__block_close(p);
+if(q->slice)tc__block_close(p);
+tc__line(p);
+tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += %d)\n",q->width);
+tc__line(p);
+if(q->cls==TC__CLASS_f32){
+tc__put(p->out,
+"    tc_flip_f32(flip + i * wide, %d, c1 - c0, tile + i * wide, wide);\n",
+q->width);
+return;
+}
+tc__put(p->out,
+"    for (tc_i64 j = 0; j < c1 - c0; j++) for (int l = 0; l < %d; l++)\n",
+q->width);
+tc__line(p);
+tc__put(p->out,"        tile[(i + l) * wide + j] = flip[i * wide + j * %d + l];\n",
+q->width);
+}
+// ---- gen/kernel/print_contract.c
 static void tc__print_areas(tc__printer*p,const tc__contract*q){
 tc__let_ix(p,"depth",q->depth);
 tc__let_ix(p,"wide",q->wide_padded);
@@ -29551,7 +29869,11 @@ tc__let_scratch(p,q,"pack",q->pack_at);
 tc__let_scratch(p,q,"tile",q->tile_at);
 if(q->slice)tc__let_ix(p,"slice",tc__ix_const(q->slice));
 if(q->left_nodes)tc__let_scratch(p,q,"left",q->left_at);
-if(q->flip)tc__let_scratch(p,q,"flip",q->flip_at);
+if(q->flip||q->right==TC__RIGHT_WINDOWS)tc__let_scratch(p,q,"flip",q->flip_at);
+if(q->right!=TC__RIGHT_WINDOWS)return;
+tc__let_scratch(p,q,"table",q->table_at);
+tc__let_scratch(p,q,"edge",q->edge_at);
+tc__let_tables(p);
 }
 static void tc__print_kept(tc__printer*p){
 tc__line(p);
@@ -29564,6 +29886,14 @@ tc__put(p->out,
 "first + rows);\n",
 (long long)grain,(long long)grain);
 }
+static void tc__print_panels_item(tc__printer*p,const tc__contract*q){
+tc__line(p);
+tc__put(p->out,
+"const tc_i64 panels = item / row_blocks;  // batch and block of columns\n");
+tc__line(p);
+tc__put(p->out,"const tc_i64 first = panels / col_blocks * rows;\n");
+tc__print_item_rows(p,q->grain);
+}
 static void tc__print_item_head(tc__printer*p,const tc__contract*q){
 tc__let_ix(p,"row_blocks",q->row_blocks);
 tc__let_ix(p,"col_blocks",q->col_blocks);
@@ -29573,14 +29903,13 @@ if(!q->flip)tc__print_kept(p);
 tc__line(p);
 tc__put(p->out,"for (tc_i64 item = lo; item < hi; item++)");
 tc__block_open(p);
+if(q->right==TC__RIGHT_WINDOWS)
+tc__print_windows_item(p,q);
+else
+tc__print_panels_item(p,q);
 tc__line(p);
-tc__put(p->out,
-"const tc_i64 panels = item / row_blocks;  // batch and block of columns\n");
-tc__line(p);
-tc__put(p->out,"const tc_i64 first = panels / col_blocks * rows;\n");
-tc__print_item_rows(p,q->grain);
-tc__line(p);
-tc__put(p->out,"const tc_i64 c0 = panels %% col_blocks * ");
+tc__put(p->out,"const tc_i64 c0 = %s %% col_blocks * ",
+q->right==TC__RIGHT_WINDOWS?"item":"panels");
 tc__put_atom(p,q->wide,0);
 tc__put(p->out,", c1 = tc_min(c0 + ");
 tc__put_atom(p,q->wide,0);
@@ -29589,6 +29918,11 @@ tc__put_ix(p,p->g->shape.cols);
 tc__put(p->out,");\n");
 }
 static void tc__print_tile(tc__printer*p,const tc__contract*q,const char*symbol){
+if(q->right==TC__RIGHT_WINDOWS){
+tc__print_windows_pack(p,q);
+tc__print_windows(p,q,symbol);
+return;
+}
 if(!q->flip)tc__print_pack_once(p,q);
 if(q->left_nodes&&!q->left_rows)tc__print_left(p,q);
 if(q->slice)tc__print_slices(p);

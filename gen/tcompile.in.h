@@ -526,6 +526,8 @@
 #include "kernel/join.c"
 #include "kernel/contract.c"
 #include "kernel/print_matmul.c"
+#include "kernel/print_windows.c"
+#include "kernel/print_contract.c"
 #include "kernel/print_parts.c"
 #include "kernel/print_c_acc.c"
 #include "kernel/print_c_memory.c"

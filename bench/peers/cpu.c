@@ -6,7 +6,16 @@
 
 #include "../bench.h"
 
-enum { THREADS = 2, LAYERS = 24, WIDTH = 64 };
+enum { THREADS = 2, LAYERS = 24, WIDTH = 64, CONVOLUTIONS = 6 };
+
+// Images [batch, channels, side, side] by filters [filters, channels / groups, size, size].
+static const struct {
+    int batch, channels, side, filters, size, stride, pad, groups;
+} convolutions[CONVOLUTIONS] = {
+    {1, 64, 56, 64, 3, 1, 1, 1},  {1, 256, 28, 256, 3, 1, 1, 1},
+    {1, 512, 7, 512, 3, 1, 1, 1}, {1, 3, 224, 64, 7, 2, 3, 1},
+    {32, 64, 56, 64, 3, 1, 1, 1}, {1, 128, 56, 128, 3, 1, 1, 128},
+};
 
 typedef struct work {
     tc_ctx *tc;
@@ -20,6 +29,7 @@ typedef struct work {
     tc_tensor maps;                    // [16, 64, 112, 112]
     tc_tensor tokens, scale, shift;    // [4096, 768], [768], [768]
     tc_tensor tall;                    // [8192, 1024]
+    tc_tensor seen[CONVOLUTIONS], filters[CONVOLUTIONS];
     tc_tensor w[LAYERS], b[LAYERS], g[LAYERS], s[LAYERS];
 } work;
 
@@ -37,6 +47,19 @@ static void max_pool(work *k) { tc_max_pool2d(k->maps, 3, 2, 1); }
 static void cross_entropy(work *k) { tc_cross_entropy(k->logits, k->targets); }
 static void layer_norm_768(work *k) { tc_layer_norm(k->tokens, k->scale, k->shift, 1e-5); }
 static void column_sums(work *k) { tc_sum(k->tall, 0); }
+
+static void convolution(work *k, int i) {
+    tc_tensor none = {0};
+    tc_conv2d(k->seen[i], k->filters[i], none, convolutions[i].stride, convolutions[i].pad,
+              1, convolutions[i].groups);
+}
+
+static void conv_64x56(work *k) { convolution(k, 0); }
+static void conv_256x28(work *k) { convolution(k, 1); }
+static void conv_512x7(work *k) { convolution(k, 2); }
+static void conv_first(work *k) { convolution(k, 3); }
+static void conv_batch(work *k) { convolution(k, 4); }
+static void conv_depthwise(work *k) { convolution(k, 5); }
 
 static void topk(work *k) {
     tc_tensor values, indices;
@@ -67,6 +90,12 @@ static const struct {
     {"crossentropy_512x50304_f32", cross_entropy},
     {"norm_4096x768_f32", layer_norm_768},
     {"columnsums_8192x1024_f32", column_sums},
+    {"conv3x3_1x64x56x56_f32", conv_64x56},
+    {"conv3x3_1x256x28x28_f32", conv_256x28},
+    {"conv3x3_1x512x7x7_f32", conv_512x7},
+    {"conv7x7s2_1x3x224x224_f32", conv_first},
+    {"conv3x3_32x64x56x56_f32", conv_batch},
+    {"depthwise3x3_1x128x56x56_f32", conv_depthwise},
 };
 
 // Whole numbers below `limit`.
@@ -105,6 +134,13 @@ static work open_work(void) {
     k.scale = bench_randn(k.tc, TC_DIMS(768), 17);
     k.shift = bench_randn(k.tc, TC_DIMS(768), 18);
     k.tall = bench_randn(k.tc, TC_DIMS(8192, 1024), 19);
+    for (int i = 0; i < CONVOLUTIONS; i++) {
+        int n = convolutions[i].channels, side = convolutions[i].side,
+            t = convolutions[i].size;
+        k.seen[i] = bench_randn(k.tc, TC_DIMS(convolutions[i].batch, n, side, side), 20);
+        k.filters[i] = bench_randn(
+            k.tc, TC_DIMS(convolutions[i].filters, n / convolutions[i].groups, t, t), 21);
+    }
     for (int i = 0; i < LAYERS; i++) {
         uint64_t seed = 100 + 4 * (uint64_t)i;
         k.w[i] = tc_mul_s(bench_randn(k.tc, TC_DIMS(WIDTH, WIDTH), seed), 0.1);

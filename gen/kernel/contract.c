@@ -8,12 +8,17 @@
 // with a depth of 2048, that takes 0.55 to 0.7 of the time (Zen 5).
 // The other way round where few rows meet weights [k, columns] that do not stay in a cache: slices of a few k are
 // read in place as they lie in memory, all columns of the item, and each adds to the tile, which stays.
+// And where the right operand is windows of an image, many columns of them (convolutions): nothing of it is packed.
+// What an element's place adds for k is a table, what it adds for the column a pointer, so columns are read in place,
+// a scalar at a time, and the rows, weights, are the panels: packed once by a worker, for all columns and batches.
+// Columns near the image's border, where a predicate could fail, are copied first.
 // tc__contract_items says so to the group: it sets grain, items and scratch.
 
 typedef enum tc__right {
-    TC__RIGHT_NODES,   // evaluated by their nodes, a vector of columns at a time
-    TC__RIGHT_COLUMNS, // plain loads, k moves by a constant: pointers to columns
-    TC__RIGHT_IN_PLACE // plain loads of adjacent columns, used too rarely to pack
+    TC__RIGHT_NODES,    // evaluated by their nodes, a vector of columns at a time
+    TC__RIGHT_COLUMNS,  // plain loads, k moves by a constant: pointers to columns
+    TC__RIGHT_IN_PLACE, // plain loads of adjacent columns, used too rarely to pack
+    TC__RIGHT_WINDOWS   // one load, whose place is a sum of what column and k say
 } tc__right;
 
 enum {
@@ -31,6 +36,10 @@ enum {
     TC__CONTRACT_SLICE_ROWS = 64,        //   rows of an item then at most
     TC__CONTRACT_SLICE_LEAST = 32,       //   and at least,
     TC__CONTRACT_SLICE_ITEMS = 4,        //   for so many items of the same columns
+    TC__CONTRACT_WINDOWS = 64,           // least windows for each thread, of all batches,
+    TC__CONTRACT_WINDOW_SLICE = 320,     //   most of the depth in a slice,
+    TC__CONTRACT_WINDOW_TILE = 1 << 13,  //   sums of an item,
+    TC__CONTRACT_WINDOW_ITEMS = 4,       //   of which each thread has so many
     TC__CONTRACT_MADE = 1 << 18, // bytes of rows that its parts make for each other,
     TC__CONTRACT_MADE_ROWS = 12  //   but so many rows in any case
 };
@@ -50,6 +59,7 @@ typedef struct tc__contract {
     tc__ix wide, wide_padded; // columns of an item
     tc__ix m, row_blocks, col_blocks, depth;
     tc__ix pack_at, left_at, tile_at, flip_at, bytes; // worker scratch, to its end
+    tc__ix table_at, edge_at;                         //   of windows
     int number; // of the part, where there are several; else 0
 } tc__contract;
 
@@ -78,6 +88,106 @@ static int tc__is_adjacent(const tc__contract *q, uint32_t id) {
 
 static int64_t tc__padded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
+// What a knob makes of a number.
+static int64_t tc__knob_size(const tc__group *g, tc__knob k, int64_t n) {
+    int to = g->shape.tuning.knob[k];
+    return to == TC__SIZE_HALF ? n / 2 : to == TC__SIZE_TWICE ? n * 2 : n;
+}
+
+// ---- windows ----
+
+// e without what k adds to it beyond k = 0.
+static tc__ix tc__without_depth(tc__ixpool *x, tc__ix e) {
+    tc__ix k = tc__ix_find_var(x, e, TC__DEPTH);
+    return k ? tc__ix_subst(x, e, k, tc__ix_const(0)) : e;
+}
+
+// What k adds.
+static tc__ix tc__of_depth(tc__ixpool *x, tc__ix e) {
+    return tc__ix_sub(x, e, tc__without_depth(x, e));
+}
+
+// Whether e is a sum of what k adds, and the rest.
+static int tc__is_depth_apart(tc__ixpool *x, tc__ix e) {
+    tc__ix of = tc__of_depth(x, e);
+    return !tc__ix_uses(x, of, TC__COL) && !tc__ix_uses(x, of, TC__ROW) &&
+           !tc__ix_has_val(x, e) && tc__ix_lo(x, of) >= INT32_MIN &&
+           tc__ix_hi(x, of) <= INT32_MAX;
+}
+
+// Whether node `id` is a load whose place and predicates are such sums.
+static int tc__is_windows(const tc__contract *q, uint32_t id) {
+    const tc__node *n = q->g->body.node.at[id];
+    tc__ixpool *x = q->g->body.ix;
+    if (n->op != TC_OP_LOAD || n->dtype != q->dtype || !tc__is_own_class(n->dtype) ||
+        tc__buffer_of(q->g, n)->place == TC__BUF_MADE || n->attr[TC__LOAD_FILL])
+        return 0;
+    int apart = tc__is_depth_apart(x, n->attr[TC__LOAD_INDEX]);
+    for (uint32_t i = TC__LOAD_PREDICATES; apart && i + 1 < n->n_attr; i += 2)
+        apart = tc__is_depth_apart(x, n->attr[i]) &&
+                !tc__ix_uses(x, n->attr[i + 1], TC__DEPTH) &&
+                !tc__ix_has_val(x, n->attr[i + 1]);
+    return apart;
+}
+
+// Whether the left operand is the same for all batches.
+static int tc__is_left_of_all(const tc__contract *q) {
+    tc__ixpool *x = q->g->body.ix;
+    tc__ix e = q->g->body.node.at[tc__left_of(q->g)]->attr[TC__LOAD_INDEX];
+    tc__ix r = tc__ix_find_var(x, e, TC__ROW);
+    return tc__ix_equals(q->g->shape.batch, 1) || !r ||
+           tc__ix_subst(x, e, r, tc__ix_add(x, r, q->m)) == e;
+}
+
+// Whether a product of m rows has windows for columns, enough of them that packing the rows, which each
+// thread does, is little.
+static int tc__contract_windows(const tc__contract *q, int64_t m) {
+    const tc__group *g = q->g;
+    tc__ix columns = tc__ix_mul(g->body.ix, g->shape.cols, g->shape.batch);
+    int threads = g->target.threads < 2 ? 2 : g->target.threads;
+    return q->phases == 1 && !q->left_nodes && m >= q->lanes && m != INT64_MAX &&
+           tc__ix_is_const(q->depth) && tc__ix_is_const(g->shape.cols) &&
+           tc__ix_lo(g->body.ix, columns) >= TC__CONTRACT_WINDOWS * threads &&
+           tc__is_left_of_all(q) && tc__is_windows(q, tc__right_of(g));
+}
+
+// Vectors of rows in a block: as few rows too many as there can be. Columns for the registers that are left.
+static void tc__window_block(tc__contract *q, int64_t m, int most) {
+    int wide = q->lanes > (int)TC__VECTOR, vectors = 2;
+    if (m <= q->lanes) vectors = 1;
+    for (int v = 3; v <= 4 && m > q->lanes; v++)
+        if (tc__padded(m, v * q->lanes) < tc__padded(m, vectors * q->lanes)) vectors = v;
+    q->width = vectors * q->lanes;
+    q->rows = vectors == 1 ? most : most / vectors;
+    if (wide && vectors > 1) q->rows += q->rows / 3; // of twice as many registers
+}
+
+// Slices of the depth, rows and columns of an item.
+static void tc__window_sizes(tc__contract *q, int64_t m) {
+    int64_t depth = tc__ix_value(q->depth), slice = TC__CONTRACT_WINDOW_SLICE;
+    int64_t slices = (depth + slice - 1) / slice;
+    q->slice = slices > 1 ? (depth + slices - 1) / slices : 0;
+    int64_t deep = q->slice ? q->slice : depth;
+    int64_t panels = tc__knob_size(q->g, TC__KNOB_PANEL, TC__CONTRACT_PANELS);
+    int64_t most =
+        panels / (int64_t)tc__dtypes[q->dtype].bytes / deep / q->width * q->width;
+    if (most < q->width) most = q->width;
+    int64_t blocks = (m + most - 1) / most; // of equal size
+    q->grain = tc__padded((m + blocks - 1) / blocks, q->width);
+    if (q->grain > m) q->grain = m;
+    int64_t cols = tc__ix_value(q->g->shape.cols), tall = tc__padded(q->grain, q->width);
+    int threads = q->g->target.threads < 2 ? 2 : q->g->target.threads;
+    int64_t wide = TC__CONTRACT_WINDOW_TILE / tall;
+    int64_t batches = tc__ix_lo(q->g->body.ix, q->g->shape.batch);
+    int64_t all = batches < INT32_MAX ? cols * batches : cols;
+    int64_t share = all / ((int64_t)threads * TC__CONTRACT_WINDOW_ITEMS);
+    if (wide > share) wide = share;
+    if (wide < q->rows) wide = q->rows;
+    int64_t pieces = (cols + wide - 1) / wide;
+    wide = tc__padded((cols + pieces - 1) / pieces, q->rows);
+    q->wide = tc__ix_const(wide < cols ? wide : cols);
+}
+
 // Blocks that measuring may choose instead: rows, and vectors of columns.
 static const struct {
     const char *name;
@@ -90,14 +200,8 @@ static const struct {
 static void tc__contract_tile(tc__contract *q, int tile) {
     q->rows = tc__tiles[tile].rows;
     if (q->flip) return;
-    if (q->grain < q->rows) q->rows = (int)q->grain;
+    if (q->grain < q->rows && q->right != TC__RIGHT_WINDOWS) q->rows = (int)q->grain;
     q->width = tc__tiles[tile].vectors * q->lanes;
-}
-
-// What a knob makes of a number.
-static int64_t tc__knob_size(const tc__group *g, tc__knob k, int64_t n) {
-    int to = g->shape.tuning.knob[k];
-    return to == TC__SIZE_HALF ? n / 2 : to == TC__SIZE_TWICE ? n * 2 : n;
 }
 
 // Sums in registers: 12 vectors, 6 where an element has 8 bytes and takes two registers.
@@ -108,6 +212,10 @@ static void tc__contract_block(tc__contract *q) {
     if (q->flip) q->width = (int)tc__padded(q->grain, q->lanes);
     if (tile) {
         tc__contract_tile(q, tile - 1);
+        return;
+    }
+    if (q->right == TC__RIGHT_WINDOWS) {
+        tc__window_block(q, tc__ix_value(q->m), most);
         return;
     }
     if (q->flip) {
@@ -146,6 +254,16 @@ static int64_t tc__contract_stream_wide(const tc__contract *q) {
     return wide < TC__CONTRACT_STREAM_WIDE ? wide : (int64_t)TC__CONTRACT_STREAM_WIDE;
 }
 
+static void tc__contract_blocks(tc__contract *q) {
+    tc__ixpool *x = q->g->body.ix;
+    int across = q->flip || q->right == TC__RIGHT_WINDOWS;
+    q->wide_padded = tc__round_up(x, q->wide, across ? q->lanes * q->rows : q->width);
+    q->row_blocks = tc__ix_ceil_div(x, q->m, tc__ix_const(q->grain));
+    q->col_blocks = q->wide == q->g->shape.cols
+                        ? tc__ix_const(1)
+                        : tc__ix_ceil_div(x, q->g->shape.cols, q->wide);
+}
+
 static void tc__contract_columns(tc__contract *q) {
     tc__ixpool *x = q->g->body.ix;
     int64_t bytes = tc__dtypes[q->dtype].bytes < 4 ? 4 : tc__dtypes[q->dtype].bytes;
@@ -164,10 +282,6 @@ static void tc__contract_columns(tc__contract *q) {
     q->wide = tc__ix_const(q->flip ? tc__padded(wide, q->rows) : wide);
     if (q->phases > 1 || tc__ix_hi(x, q->g->shape.cols) <= tc__ix_value(q->wide))
         q->wide = q->g->shape.cols;
-    q->wide_padded = tc__round_up(x, q->wide, q->flip ? q->lanes * q->rows : q->width);
-    q->col_blocks = q->wide == q->g->shape.cols
-                        ? tc__ix_const(1)
-                        : tc__ix_ceil_div(x, q->g->shape.cols, q->wide);
 }
 
 static tc__ix tc__contract_area(tc__contract *q, tc__ix elements) {
@@ -203,17 +317,27 @@ static void tc__contract_scratch(tc__contract *q, tc__ix at) {
     tc__ixpool *x = q->g->body.ix;
     tc__ix deep = tc__round_up(x, q->depth, q->lanes);
     q->bytes = at;
-    int64_t tall = tc__padded(q->grain, q->flip ? q->lanes : q->rows);
+    int windows = q->right == TC__RIGHT_WINDOWS;
+    int64_t tall = tc__padded(q->grain, windows ? q->width : q->flip ? q->lanes : q->rows);
     int one =
         q->flip || q->streams; // panel is packed: the rows, or what columns are left over
-    q->pack_at = tc__contract_area(
-        q, tc__ix_mul(x, deep, one ? tc__ix_const(q->width) : q->wide_padded));
+    tc__ix panels = windows ? tc__ix_const(tall)
+                    : one   ? tc__ix_const(q->width)
+                            : q->wide_padded;
+    q->pack_at = tc__contract_area(q, tc__ix_mul(x, deep, panels));
     tc__ix left = q->left_rows && q->slice ? tc__ix_const(q->slice) : deep;
     q->left_at = tc__contract_area(
         q, q->left_nodes ? tc__ix_mul(x, left, tc__ix_const(q->grain)) : 0);
     q->tile_at = tc__contract_area(q, tc__ix_mul(x, q->wide_padded, tc__ix_const(tall)));
     q->flip_at = tc__contract_area(
-        q, q->flip ? tc__ix_mul(x, q->wide_padded, tc__ix_const(q->width)) : 0);
+        q, windows   ? tc__ix_mul(x, q->wide_padded, tc__ix_const(tall))
+           : q->flip ? tc__ix_mul(x, q->wide_padded, tc__ix_const(q->width))
+                     : 0);
+    if (!windows) return;
+    const tc__node *right = q->g->body.node.at[tc__right_of(q->g)];
+    int64_t tables = 2 + (right->n_attr - TC__LOAD_PREDICATES) / 2;
+    q->table_at = tc__contract_area(q, tc__ix_mul(x, deep, tc__ix_const(tables)));
+    q->edge_at = tc__contract_area(q, tc__ix_mul(x, deep, tc__ix_const(q->rows)));
 }
 
 static int tc__contract_phases(const tc__group *g) {
@@ -309,10 +433,15 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at) {
             q.right = TC__RIGHT_IN_PLACE, q.slice = TC__CONTRACT_STREAM_SLICE;
         else if (m <= TC__CONTRACT_IN_PLACE)
             q.right = TC__RIGHT_IN_PLACE;
+    } else if (tc__contract_windows(&q, m)) {
+        q.right = TC__RIGHT_WINDOWS;
     }
-    q.row_blocks = tc__ix_ceil_div(x, q.m, tc__ix_const(q.grain));
     tc__contract_block(&q);
-    tc__contract_columns(&q);
+    if (q.right == TC__RIGHT_WINDOWS)
+        tc__window_sizes(&q, m);
+    else
+        tc__contract_columns(&q);
+    tc__contract_blocks(&q);
     q.left_rows = tc__contract_left_rows(&q, m);
     q.left_nodes |= q.left_rows;
     tc__contract_scratch(&q, at ? at : tc__contract_buffer_at(g, g->buffer.count, q.grain));

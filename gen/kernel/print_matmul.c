@@ -57,13 +57,22 @@ static void tc__print_contract_block(tc__printer *p, const tc__contract *q,
                                      const char *symbol) {
     const char *cls = tc__class_names[q->cls], *reg = p->d->reg[q->cls],
                *type = p->d->scalar[q->cls];
-    long long stride = (long long)tc__contract_walk_stride(q);
-    tc__put(p->out,
-            "static __attribute__((noinline)) void %s_block(const %s *const *row, const %s "
-            "*panel,\n"
-            "        tc_i64 next, tc_i64 depth, %s *tile, tc_i64 step%s)",
-            symbol, type, type, type, q->slice ? ", tc_i64 more" : "");
+    long long stride =
+        q->right == TC__RIGHT_WINDOWS ? 0 : (long long)tc__contract_walk_stride(q);
+    int windows = q->right == TC__RIGHT_WINDOWS;
+    tc__put(
+        p->out,
+        "static __attribute__((noinline)) void %s_block(const %s *const *row, %sconst %s "
+        "*panel,\n"
+        "        %stc_i64 depth, %s *tile%s%s)",
+        symbol, type, windows ? "const tc_i32 *to, " : "", type,
+        windows ? "" : "tc_i64 next, ", type, windows ? "" : ", tc_i64 step",
+        q->slice ? ", tc_i64 more" : "");
     tc__block_open(p);
+    if (windows) {
+        tc__line(p);
+        tc__put(p->out, "enum { step = %d, next = step };\n", q->width);
+    }
     for (int i = 0; i < q->rows; i++) {
         tc__line(p);
         tc__put(p->out, "const %s *row%d = row[%d];\n", type, i, i);
@@ -76,10 +85,18 @@ static void tc__print_contract_block(tc__printer *p, const tc__contract *q,
         tc__line(p);
         tc__put(p->out, "const %s b%d = tc_ld_%s(panel + %d);\n", reg, j, cls, j * p->unit);
     }
+    if (windows) {
+        tc__line(p);
+        tc__put(p->out, "const tc_i64 at = to[k];\n");
+    }
     for (int i = 0; i < q->rows; i++) {
         tc__line(p);
         tc__put(p->out, "const %s x%d = tc_splat_%s(row%d[", reg, i, cls, i);
-        tc__put(p->out, stride == 1 ? "k]);\n" : "k * %lld]);\n", stride);
+        tc__put(p->out,
+                windows       ? "at]);\n"
+                : stride == 1 ? "k]);\n"
+                              : "k * %lld]);\n",
+                stride);
         tc__contract_sums(p, q, i, TC__SUM_ADD); // at once: one register for all x
     }
     tc__line(p);
@@ -503,85 +520,4 @@ static void tc__print_flipped(tc__printer *p, const tc__contract *q, const char 
             "for (tc_i64 i = 0; i < r1 - r0; i++) for (tc_i64 j = 0; j < c1 - c0; j++)\n");
     tc__line(p);
     tc__put(p->out, "    tile[i * wide + j] = flip[j * %d + i];\n", q->width);
-}
-
-// Its sizes and scratch, by their names.
-static void tc__print_areas(tc__printer *p, const tc__contract *q) {
-    tc__let_ix(p, "depth", q->depth);
-    tc__let_ix(p, "wide", q->wide_padded);
-    tc__let_scratch(p, q, "pack", q->pack_at);
-    tc__let_scratch(p, q, "tile", q->tile_at);
-    if (q->slice) tc__let_ix(p, "slice", tc__ix_const(q->slice));
-    if (q->left_nodes) tc__let_scratch(p, q, "left", q->left_at);
-    if (q->flip) tc__let_scratch(p, q, "flip", q->flip_at);
-}
-
-// Which panels the worker's scratch has from pieces before: none, in the first of a launch.
-static void tc__print_kept(tc__printer *p) {
-    tc__line(p);
-    tc__put(p->out, "tc_i64 *const packed = tc_packed(a, worker);\n");
-}
-
-// The rows of an item, from that of its batch on.
-static void tc__print_item_rows(tc__printer *p, int64_t grain) {
-    tc__line(p);
-    tc__put(p->out,
-            "const tc_i64 r0 = first + item %% row_blocks * %lld, r1 = tc_min(r0 + %lld, "
-            "first + rows);\n",
-            (long long)grain, (long long)grain);
-}
-
-static void tc__print_item_head(tc__printer *p, const tc__contract *q) {
-    tc__let_ix(p, "row_blocks", q->row_blocks);
-    tc__let_ix(p, "col_blocks", q->col_blocks);
-    tc__let_ix(p, "rows", q->m);
-    tc__print_areas(p, q);
-    if (!q->flip) tc__print_kept(p); // flipped panels are of the item
-    tc__line(p);
-    tc__put(p->out, "for (tc_i64 item = lo; item < hi; item++)");
-    tc__block_open(p);
-    tc__line(p);
-    tc__put(p->out,
-            "const tc_i64 panels = item / row_blocks;  // batch and block of columns\n");
-    tc__line(p);
-    tc__put(p->out, "const tc_i64 first = panels / col_blocks * rows;\n");
-    tc__print_item_rows(p, q->grain);
-    tc__line(p);
-    tc__put(p->out, "const tc_i64 c0 = panels %% col_blocks * ");
-    tc__put_atom(p, q->wide, 0);
-    tc__put(p->out, ", c1 = tc_min(c0 + ");
-    tc__put_atom(p, q->wide, 0);
-    tc__put(p->out, ", ");
-    tc__put_ix(p, p->g->shape.cols);
-    tc__put(p->out, ");\n");
-}
-
-// The tile of an item's rows and columns.
-static void tc__print_tile(tc__printer *p, const tc__contract *q, const char *symbol) {
-    if (!q->flip) tc__print_pack_once(p, q);
-    if (q->left_nodes && !q->left_rows) tc__print_left(p, q);
-    if (q->slice) tc__print_slices(p);
-    if (q->left_rows) tc__print_left_rows(p, q);
-    if (q->flip)
-        tc__print_flipped(p, q, symbol);
-    else
-        tc__print_blocks(p, q, symbol);
-    if (q->slice) tc__block_close(p);
-}
-
-// The loop over an item's rows.
-static void tc__print_item_loop(tc__printer *p) {
-    uint32_t loop = tc__contract_rows_loop(p);
-    p->d->loop(p, tc__body(p, loop), loop + 1, tc__loop_end(p->g, loop));
-}
-
-static void tc__print_contract(tc__printer *p, const char *symbol) {
-    tc__contract q = tc__contract_plan(p->g);
-    tc__print_item_head(p, &q);
-    tc__print_tile(p, &q, symbol);
-    p->parts = !tc__ix_equals(q.col_blocks, 1);
-    p->part_step = tc__ix_is_const(q.wide) ? tc__ix_value(q.wide) : 1;
-    tc__print_item_loop(p);
-    p->parts = 0;
-    tc__block_close(p);
 }

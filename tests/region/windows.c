@@ -1,0 +1,159 @@
+// Convolutions with many windows, which the CPU reads where they are: bits of the sums in their order, one fused
+// multiply-add a step, also where weights are infinite and a border is zeros; interpreted, and compiled for
+// this CPU and for older ones, by one thread and by several.
+#include "tcompile.h"
+
+#include "harness.h"
+
+#include <math.h>
+
+enum { MOST = 1 << 18 };
+
+typedef struct shape {
+    int batch, channels, high, wide, filters, tall, broad, stride, pad, dilation;
+} shape;
+
+static const shape shapes[] = {
+    {1, 3, 32, 32, 16, 3, 3, 1, 1, 1},   // one slice, few rows
+    {2, 40, 17, 23, 33, 3, 3, 1, 1, 1},  // batches, two slices, odd everything
+    {1, 130, 12, 13, 70, 3, 3, 1, 1, 1}, // several blocks of rows
+    {3, 5, 31, 18, 24, 5, 4, 2, 2, 1},   // steps
+    {1, 6, 29, 31, 17, 3, 2, 1, 3, 2}, // holes, and a border wider than the image's overlap
+    {1, 9, 26, 28, 20, 3, 3, 1, 0, 1}, // no border
+    {4, 2, 9, 9, 64, 7, 7, 1, 3, 1},   // hardly a column has all of its window inside
+};
+
+static const struct {
+    const char *backend, *isa;
+    int threads;
+} forms[] = {{"aot_eager", NULL, 2},
+             {"cpu", NULL, 1},
+             {"cpu", NULL, 3},
+             {"cpu", "avx2", 2},
+             {"cpu", "baseline", 2}};
+
+static int out_of(int in, int taps, const shape *s) {
+    return (in + 2 * s->pad - s->dilation * (taps - 1) - 1) / s->stride + 1;
+}
+
+// The input's element, 0 beyond it.
+static float element(const shape *s, const float *x, int image, int channel, int row,
+                     int column) {
+    if (row < 0 || row >= s->high || column < 0 || column >= s->wide) return 0;
+    return x[((image * s->channels + channel) * s->high + row) * s->wide + column];
+}
+
+// Element (row, column) of a filter's result.
+static float expected(const shape *s, const float *x, const float *w, int image, int filter,
+                      int row, int column) {
+    float sum = 0;
+    for (int c = 0; c < s->channels; c++)
+        for (int i = 0; i < s->tall; i++)
+            for (int j = 0; j < s->broad; j++)
+                sum =
+                    fmaf(w[((filter * s->channels + c) * s->tall + i) * s->broad + j],
+                         element(s, x, image, c, row * s->stride - s->pad + i * s->dilation,
+                                 column * s->stride - s->pad + j * s->dilation),
+                         sum);
+    return sum;
+}
+
+static int same(float a, float b) { return a == b || (a != a && b != b); }
+
+static void check_result(const shape *s, const float *x, const float *w, const float *got,
+                         const float *bias) {
+    int high = out_of(s->high, s->tall, s), wide = out_of(s->wide, s->broad, s), wrong = 0;
+    for (int image = 0, at = 0; image < s->batch; image++)
+        for (int f = 0; f < s->filters; f++)
+            for (int row = 0; row < high; row++)
+                for (int column = 0; column < wide; column++, at++) {
+                    float want = expected(s, x, w, image, f, row, column);
+                    if (bias) want = want + bias[f] < 0 ? 0 : want + bias[f];
+                    wrong += !same(got[at], want);
+                }
+    if (wrong)
+        FAIL("%d of %dx%dx%dx%d by %dx%dx%d are wrong", wrong, s->batch, s->channels,
+             s->high, s->wide, s->filters, s->tall, s->broad);
+}
+
+static void run_shape(tc_ctx *tc, const shape *s, int infinite, float *x, float *w,
+                      float *got) {
+    int n = s->batch * s->channels * s->high * s->wide;
+    int m = s->filters * s->channels * s->tall * s->broad;
+    int out =
+        s->batch * s->filters * out_of(s->high, s->tall, s) * out_of(s->wide, s->broad, s);
+    float bias[256];
+    REQUIRE(n <= MOST && m <= MOST && out <= MOST && s->filters <= 256);
+    for (int i = 0; i < n; i++) x[i] = (float)test_number((unsigned)i, 1);
+    for (int i = 0; i < m; i++) w[i] = (float)test_number((unsigned)i, 2);
+    for (int i = 0; i < s->filters; i++) bias[i] = (float)test_number((unsigned)i, 3);
+    if (infinite) w[m / 2] = INFINITY, x[n / 3] = NAN;
+    tc_tensor tx =
+        tc_from_data(tc, x, TC_DIMS(s->batch, s->channels, s->high, s->wide), TC_F32);
+    tc_tensor tw =
+        tc_from_data(tc, w, TC_DIMS(s->filters, s->channels, s->tall, s->broad), TC_F32);
+    tc_tensor tb = tc_from_data(tc, bias, TC_DIMS(s->filters), TC_F32), none = {0};
+    for (int with_bias = 0; with_bias < 2; with_bias++) {
+        tc_trace_begin(tc, with_bias ? "windows and bias" : "windows");
+        tc_tensor y =
+            tc_conv2d(tx, tw, with_bias ? tb : none, s->stride, s->pad, s->dilation, 1);
+        if (with_bias) y = tc_relu(y);
+        CHECK_EQ(tc_trace_end(tc), TC_OK);
+        CHECK_EQ(tc_read(y, got, (size_t)out * sizeof *got), TC_OK);
+        if (!infinite || !with_bias) check_result(s, x, w, got, with_bias ? bias : NULL);
+    }
+    tc_free(tx), tc_free(tw), tc_free(tb);
+}
+
+static void run_all(size_t form, int infinite) {
+    float *x = (float *)malloc(3 * MOST * sizeof *x);
+    tc_config config = tc_config_default();
+    config.backend = forms[form].backend, config.isa = forms[form].isa;
+    config.threads = forms[form].threads, config.no_disk_cache = 1;
+    tc_ctx *tc = tc_open(&config);
+    REQUIRE(x && tc);
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        run_shape(tc, &shapes[i], infinite, x, x + MOST, x + 2 * MOST);
+    tc_close(tc);
+    free(x);
+}
+
+TEST(interpreted) { run_all(0, 0), run_all(0, 1); }
+TEST(compiled) { run_all(1, 0), run_all(1, 1); }
+TEST(three_threads) { run_all(2, 0); }
+TEST(avx2) { run_all(3, 0), run_all(3, 1); }
+TEST(baseline) { run_all(4, 0); }
+
+// ---- which form it is ----
+
+static char text[1 << 18];
+
+static void keep_text(void *user, int level, const char *channel, const char *line) {
+    (void)user, (void)level, (void)channel;
+    if (strlen(text) + strlen(line) < sizeof text - 1) strcat(text, line);
+}
+
+// The C of a convolution of `filters` filters over a square image.
+static const char *code_of(int channels, int side, int filters) {
+    tc_config config = tc_config_default();
+    config.logs = "output_code", config.logger.log = keep_text;
+    config.threads = 2, config.no_disk_cache = 1;
+    tc_ctx *tc = tc_open(&config);
+    tc_tensor none = {0};
+    text[0] = 0;
+    tc_tensor x = tc_ones(tc, TC_DIMS(1, channels, side, side), TC_F32);
+    tc_tensor w = tc_ones(tc, TC_DIMS(filters, channels, 3, 3), TC_F32);
+    tc_trace_begin(tc, "form");
+    tc_tensor y = tc_conv2d(x, w, none, 1, 1, 1, 1);
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    (void)y;
+    tc_close(tc);
+    return text;
+}
+
+// Many windows are read in place; of few, or for few filters, packing them is less.
+TEST(forms) {
+    CHECK(strstr(code_of(16, 32, 32), "const tc_i32 *to"));
+    CHECK(!strstr(code_of(16, 8, 32), "const tc_i32 *to"));
+    CHECK(!strstr(code_of(16, 32, 2), "const tc_i32 *to"));
+}
