@@ -3055,7 +3055,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xedc2f39ee42e5587u
+#define TC__BUILD_ID 0xb37164bb83022c88u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -4515,6 +4515,7 @@ static uint64_t tc__thread_self(void){
 if(TC__UNLIKELY(!tc__thread_number))tc__thread_number=(uint64_t)syscall(SYS_gettid);
 return tc__thread_number;
 }
+TC__INLINE int tc__thread_is(uint64_t number){return number==tc__thread_number;}
 static int tc__thread_lives(uint64_t number){
 int before=errno;
 int gone=syscall(SYS_tgkill,getpid(),(pid_t)number,0)&&errno==ESRCH;
@@ -4529,6 +4530,7 @@ return(uint64_t)(uintptr_t)pthread_self();
 return 0;
 #endif
 }
+TC__INLINE int tc__thread_is(uint64_t number){return number==tc__thread_self();}
 static int tc__thread_lives(uint64_t number){return number!=0;}
 #endif
 #if TC__THREADS
@@ -9298,7 +9300,7 @@ tc__values values;
 const tc__hooks*hooks;
 tc__ixpool ix;
 tc__visit*visit;
-uint64_t thread;
+volatile uint64_t thread;
 tc__region*region;
 tc__map visits;
 int depth;
@@ -9320,6 +9322,12 @@ tc__map region_ids;
 tc__lexical lexical;
 }tc__recorder;
 static tc__recorder*tc__recorder_of(tc_ctx*c){return(tc__recorder*)(void*)c;}
+static void tc__open_is_mine(tc__recorder*r){
+tc__atomic_store64(&r->thread,tc__thread_self());
+}
+TC__INLINE int tc__is_open_mine(const tc__recorder*r){
+return tc__thread_is(tc__atomic_load64(&r->thread));
+}
 static tc__lexical*tc__lexical_now(tc_ctx*c){
 tc__recorder*r=tc__recorder_of(c);
 tc__visit*v=r->visit?r->visit:r->suspended;
@@ -10546,7 +10554,7 @@ return 0;
 static void tc__inherit(tc_ctx*c){
 tc__recorder*r=tc__recorder_of(c);
 const tc__visit*v=r->visit?r->visit:r->suspended;
-r->thread=tc__thread_self();
+tc__open_is_mine(r);
 tc__warn(c,"region \"%s\": its thread has ended; another one goes on with it",
 v?v->region->name:"?");
 }
@@ -10566,8 +10574,8 @@ return!tc__is_stranger(c)||tc__fail_stranger(c,who);
 }
 TC__INLINE int tc__is_ours(tc_ctx*c,const char*who){
 const tc__recorder*r=tc__recorder_of(c);
-int quick=r->visit&&!r->values.core.calling;
-if(TC__LIKELY(quick&&r->thread==tc__thread_self()))return 1;
+int quick=tc__is_open_mine(r)&&r->visit&&!r->values.core.calling;
+if(TC__LIKELY(quick))return 1;
 return tc__is_ours_slow(c,who);
 }
 static tc_status tc__not_ours(tc_ctx*c){
@@ -10678,8 +10686,8 @@ TC__ALWAYS_INLINE tc_tensor tc__op_follow_as(tc__listing listing,uint64_t form,
 const tc_tensor*in,uint32_t n,
 const int64_t*attr,uint32_t n_attr){
 tc_ctx*c=tc__ctx_at((unsigned)(in[0].id>>56));
-int none=c&&tc__follows_none(c,listing);
-tc__visit*v=c&&TC__LIKELY(!none)?tc__recorder_of(c)->visit:NULL;
+int ours=c&&tc__is_open_mine(tc__recorder_of(c))&&!tc__follows_none(c,listing);
+tc__visit*v=TC__LIKELY(ours)?tc__recorder_of(c)->visit:NULL;
 tc_tensor t=tc__null();
 if(!v||!tc__follows(v,v->at->next,form,in,n,attr,n_attr))return t;
 v->at=v->at->next;
@@ -11015,7 +11023,7 @@ v->key=tc__handle(&rec->values,v->epoch,0).id>>TC__SLOT_BITS;
 v->first=(v->key<<TC__SLOT_BITS)|TC__VISIT_BIT;
 v->at=&r->root,v->begin=begin,v->segment=0,v->writes=0,v->broken=0,
 v->left=0,v->no_grad=0,v->loops=0,v->draw=rec->draw;
-v->state=TC__VISIT_OPEN,rec->thread=tc__thread_self();
+v->state=TC__VISIT_OPEN,tc__open_is_mine(rec);
 v->device=rec->values.default_device;
 v->lexical=tc__lexical_inside(&rec->lexical);
 rec->visit=v,rec->inside.file=NULL;
@@ -49691,7 +49699,7 @@ site.file=file,site.line=line;
 tc__site_set(c,site);
 tc__claim claim=tc__claim_ours(c,"tc_trace_begin");
 if(!claim)return tc__not_ours(c);
-c->recorder.thread=tc__thread_self();
+tc__open_is_mine(&c->recorder);
 tc_status status=tc__region_begin(c,name?name:"region",options,site);
 tc__claim_end(c,claim);
 return status;
@@ -50038,7 +50046,7 @@ if(!c)return TC_E_NULL;
 tc__recorder*r=&c->recorder;
 tc__here_is(c,file,line);
 if(!tc__is_ours(c,"tc_disable_begin"))return tc__not_ours(c);
-r->disabled++,r->thread=tc__thread_self();
+r->disabled++,tc__open_is_mine(r);
 if(!r->visit)return TC_OK;
 r->visit->left=1;
 r->suspended=r->visit,r->visit=NULL;

@@ -253,6 +253,9 @@ static uint64_t tc__thread_self(void) {
     return tc__thread_number;
 }
 
+// Whether that is the calling thread, whose number tc__thread_self has given before; else it is none's.
+TC__INLINE int tc__thread_is(uint64_t number) { return number == tc__thread_number; }
+
 static int tc__thread_lives(uint64_t number) {
     int before = errno;
     int gone = syscall(SYS_tgkill, getpid(), (pid_t)number, 0) && errno == ESRCH;
@@ -267,6 +270,8 @@ static uint64_t tc__thread_self(void) {
     return 0;
 #    endif
 }
+
+TC__INLINE int tc__thread_is(uint64_t number) { return number == tc__thread_self(); }
 
 static int tc__thread_lives(uint64_t number) { return number != 0; }
 #endif

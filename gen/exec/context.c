@@ -291,7 +291,7 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     tc__site_set(c, site);
     tc__claim claim = tc__claim_ours(c, "tc_trace_begin");
     if (!claim) return tc__not_ours(c);
-    c->recorder.thread = tc__thread_self();
+    tc__open_is_mine(&c->recorder);
     tc_status status = tc__region_begin(c, name ? name : "region", options, site);
     tc__claim_end(c, claim);
     return status;

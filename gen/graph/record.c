@@ -40,13 +40,12 @@ static int tc__fail_stranger(tc_ctx *c, const char *who) {
 static void tc__inherit(tc_ctx *c) {
     tc__recorder *r = tc__recorder_of(c);
     const tc__visit *v = r->visit ? r->visit : r->suspended;
-    r->thread = tc__thread_self();
+    tc__open_is_mine(r);
     tc__warn(c, "region \"%s\": its thread has ended; another one goes on with it",
              v ? v->region->name : "?");
 }
 
-// Whether another thread has the context. Asked off the fast path only: a thread that goes astray misses a
-// step sooner or later.
+// Whether another thread has the context.
 static int tc__is_stranger(tc_ctx *c) {
     const tc__recorder *r = tc__recorder_of(c);
     int open = r->visit || r->suspended || r->skipped || r->disabled;
@@ -66,8 +65,8 @@ TC__NOINLINE static int tc__is_ours_slow(tc_ctx *c, const char *who) {
 // Whether the calling thread may use the context now; 0 = reported. Recording asks at every composite op.
 TC__INLINE int tc__is_ours(tc_ctx *c, const char *who) {
     const tc__recorder *r = tc__recorder_of(c);
-    int quick = r->visit && !r->values.core.calling;
-    if (TC__LIKELY(quick && r->thread == tc__thread_self())) return 1;
+    int quick = tc__is_open_mine(r) && r->visit && !r->values.core.calling;
+    if (TC__LIKELY(quick)) return 1;
     return tc__is_ours_slow(c, who);
 }
 
@@ -208,8 +207,8 @@ TC__ALWAYS_INLINE tc_tensor tc__op_follow_as(tc__listing listing, uint64_t form,
                                              const tc_tensor *in, uint32_t n,
                                              const int64_t *attr, uint32_t n_attr) {
     tc_ctx *c = tc__ctx_at((unsigned)(in[0].id >> 56));
-    int none = c && tc__follows_none(c, listing);
-    tc__visit *v = c && TC__LIKELY(!none) ? tc__recorder_of(c)->visit : NULL;
+    int ours = c && tc__is_open_mine(tc__recorder_of(c)) && !tc__follows_none(c, listing);
+    tc__visit *v = TC__LIKELY(ours) ? tc__recorder_of(c)->visit : NULL;
     tc_tensor t = tc__null();
     if (!v || !tc__follows(v, v->at->next, form, in, n, attr, n_attr)) return t;
     v->at = v->at->next;
@@ -618,7 +617,7 @@ static int tc__visit_open(tc_ctx *c, tc__region *r, tc__site begin) {
     v->first = (v->key << TC__SLOT_BITS) | TC__VISIT_BIT;
     v->at = &r->root, v->begin = begin, v->segment = 0, v->writes = 0, v->broken = 0,
     v->left = 0, v->no_grad = 0, v->loops = 0, v->draw = rec->draw;
-    v->state = TC__VISIT_OPEN, rec->thread = tc__thread_self();
+    v->state = TC__VISIT_OPEN, tc__open_is_mine(rec);
     v->device = rec->values.default_device;
     v->lexical = tc__lexical_inside(&rec->lexical);
     rec->visit = v, rec->inside.file = NULL;

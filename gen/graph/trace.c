@@ -273,7 +273,7 @@ typedef struct tc__recorder {
     const tc__hooks *hooks;
     tc__ixpool ix;      // only constants: sizes are fixed while recording
     tc__visit *visit;   // open visit, NULL = eager
-    uint64_t thread;    // that began what is open: no other may record or end it
+    volatile uint64_t thread; // that began what is open: no other may record or end it
     tc__region *region; // list of all regions
     tc__map visits;     // epoch -> tc__visit
     int depth;          // regions begun inside the open one (inlined)
@@ -296,6 +296,17 @@ typedef struct tc__recorder {
 } tc__recorder;
 
 static tc__recorder *tc__recorder_of(tc_ctx *c) { return (tc__recorder *)(void *)c; }
+
+// What is open is the calling thread's.
+static void tc__open_is_mine(tc__recorder *r) {
+    tc__atomic_store64(&r->thread, tc__thread_self());
+}
+
+// Whether it is. A visit is followed by no other thread, also where that one's calls are the same: so every op that
+// follows asks, which is one compare.
+TC__INLINE int tc__is_open_mine(const tc__recorder *r) {
+    return tc__thread_is(tc__atomic_load64(&r->thread));
+}
 
 // That of the code that runs; what tc_disable_begin suspends has its own on.
 static tc__lexical *tc__lexical_now(tc_ctx *c) {
