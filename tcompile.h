@@ -3066,7 +3066,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x954825ddcb211024u
+#define TC__BUILD_ID 0x2f33b9b829a6a8e2u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -38612,6 +38612,7 @@ return tc__fail_option_name(c,name,name_size);
 }
 TCDEF tc_status tc_options_parse(tc_ctx*c,tc_options*options,const char*list){
 if(!c)return TC_E_NULL;
+if(!tc__is_ours(c,"tc_options_parse"))return tc__not_ours(c);
 if(!options)return tc__fail(c,TC_E_NULL,"tc_options_parse: no options"),TC_E_NULL;
 while(list&&*list){
 size_t n=strcspn(list,",");
@@ -46750,8 +46751,7 @@ tc__entry_free(c,e);
 }
 }
 }
-TCDEF tc_fn*tc_fn_in(tc_ctx*tc,const tc_fn*f){
-if(!tc||!f)return NULL;
+static tc_fn*tc__fn_in(tc_ctx*tc,const tc_fn*f){
 tc_fn*own=tc->fn;
 if(f->ctx==tc)return(tc_fn*)(uintptr_t)f;
 while(own&&(own->origin!=f||own->origin_serial!=f->serial))own=own->next;
@@ -46769,12 +46769,16 @@ f->site.file,f->site.line);
 if(own)own->origin=f,own->origin_serial=f->serial;
 return own;
 }
+TCDEF tc_fn*tc_fn_in(tc_ctx*tc,const tc_fn*f){
+if(!tc||!f||!tc__is_ours(tc,"tc_fn_in"))return NULL;
+return tc__fn_in(tc,f);
+}
 static tc_status tc__fn_redirect(tc__fcall*k){
 tc_ctx*c=tc__ctx_here(k->f->ctx),*of=NULL;
 if(k->in&&k->n_in<=TC__FN_TENSORS)of=tc__ctx_of_all(k->in,k->n_in);
 if(c==k->f->ctx&&of&&tc__values_of(of)->parent==c)c=of;
 tc_status outer=tc__unit_begin(c);
-tc_fn*own=tc_fn_in(c,k->f);
+tc_fn*own=tc__fn_in(c,k->f);
 if(own)k->f=own;
 return tc__unit_end(c,outer,own!=NULL);
 }
@@ -46816,8 +46820,12 @@ tc__text_free(&f->text);
 tc__string_free(c,f->name);
 tc__free(c,f,sizeof*f);
 }
+static void tc__guard_seen(tc_ctx*c,const void*at,size_t bytes){
+tc_fn*f=tc__is_stranger(c)?NULL:tc__fn_recorded(c);
+if(f)tc__snapshot_add(f,at,bytes);
+}
 TCDEF void tc_guard_bytes(tc_ctx*tc,const void*at,size_t bytes){
-tc_fn*f=tc?tc__fn_recorded(tc):NULL;
+tc_fn*f=tc&&tc__is_ours(tc,"tc_guard_bytes")?tc__fn_recorded(tc):NULL;
 if(f&&bytes&&!at)
 tc__fail(tc,TC_E_NULL,"tc_guard_bytes: %zu bytes at NULL",bytes);
 else if(f&&bytes)
@@ -46831,7 +46839,7 @@ none.arg=none.dim=-1;
 return f&&f->miss.kind?f->miss:none;
 }
 TCDEF const char*tc_miss_text(tc_fn*f){
-if(!f)return "";
+if(!f||!tc__is_ours(f->ctx,"tc_miss_text"))return "";
 tc_miss m=tc_last_miss(f);
 tc__text_clear(&f->text);
 tc__put_miss_reason(&f->text,&m);
@@ -49992,6 +50000,7 @@ return before;
 }
 TCDEF tc_status tc_wait_compiled(tc_ctx*c){
 if(!c)return TC_E_NULL;
+if(!tc__is_ours(c,"tc_wait_compiled"))return tc__not_ours(c);
 tc__kernels_wait(c);
 return TC_OK;
 }
@@ -51061,11 +51070,11 @@ TC__VEC(size_t)states_count;
 tc__text text,unmatched;
 };
 static void tc__params_seen(const tc_params*p){
-if(p)tc_guard_bytes(p->own.ctx,&p->version,sizeof p->version);
+if(p)tc__guard_seen(p->own.ctx,&p->version,sizeof p->version);
 }
 static void tc__params_grads_seen(const tc_params*p){
 tc__params_seen(p);
-tc_guard_bytes(p->own.ctx,&p->own.ctx->grads_switched,
+tc__guard_seen(p->own.ctx,&p->own.ctx->grads_switched,
 sizeof p->own.ctx->grads_switched);
 }
 static int tc__param_find(const tc_params*p,const char*name){
@@ -51439,7 +51448,7 @@ m->is_buffer?"buffer"
 TCDEF const char*tc_params_text(tc_params*p){
 int name,sizes;
 int64_t trained=0;
-if(!p)return "";
+if(!p||!tc__is_ours(p->own.ctx,"tc_params_text"))return "";
 tc__text*t=&p->text;
 tc__text_clear(t);
 tc__params_widths(p,&name,&sizes);

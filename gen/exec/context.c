@@ -418,6 +418,7 @@ TCDEF tc_stance tc_set_stance(tc_ctx *c, tc_stance stance) {
 
 TCDEF tc_status tc_wait_compiled(tc_ctx *c) {
     if (!c) return TC_E_NULL;
+    if (!tc__is_ours(c, "tc_wait_compiled")) return tc__not_ours(c);
     tc__kernels_wait(c);
     return TC_OK;
 }
