@@ -331,10 +331,20 @@
 //     TC_DEBUG             every graph is verified between stages; on with TC_ASSERT
 //
 // THREADS
-//     One thread at a time uses a context; calls of another in a call or region of the first fail with
-//     TC_E_THREAD where that is noticed, else nothing is promised. What an ended thread left open goes on in the
-//     next one that uses the context. Another thread has a context of its own; tc_open_shared opens
+//     One thread at a time uses a context. While one has a region open or tc_lazy on, or runs code of yours in a
+//     call, whatever another calls fails with TC_E_THREAD and changes nothing, also an op that is just what the
+//     first would do next; so it does while one is in an op or in a call of a function. Calls that only look are not
+//     refused: errors, statistics, names, sizes but tc_dim. Not noticed, and nothing is promised: who comes
+//     outside regions at the same moment, while any other call works, or while a function that
+//     skips its body runs a kernel on one thread. Another thread has a context of its own; tc_open_shared opens
 //     one that reads this one's tensors and shares its compiled kernels. Kernels use all cores by themselves.
+//
+//     A thread may end: what it left open goes on in the next one that uses the context (Linux). One that ends in a
+//     call (pthread_exit in a body, host call, gradient, op or backend of yours) takes with it what the call was
+//     to give and the region around it, which a warning tells. What that writes in place is not read until it
+//     is written anew or the error (TC_E_THREAD) cleared. Some memory may be held for ever. The allocator and
+//     the logger must return. A thread is cancelled (pthread_cancel) behind a call, not in code of yours that the
+//     call runs.
 //
 // START-UP
 //     Compiled kernels stay on disk: the next start loads them. tc_precompile compiles a function without
@@ -426,7 +436,8 @@ typedef struct tc_tensor {
 // TC_REALLOC(ptr, old_size, new_size), a macro to define before the implementation, or else the C
 // library's. Blocks need the alignment of malloc. It is called from several
 // threads where something is compiled in the background or contexts are shared; so is a logger. For a
-// GPU several threads compile at once, and each calls realloc.
+// GPU several threads compile at once, and each calls realloc. Both return: a thread that ends in them takes the
+// context with it.
 typedef struct tc_allocator {
     void *(*realloc)(void *user, void *ptr, size_t old_size, size_t new_size);
     void *user;
@@ -3055,7 +3066,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xd0c52380c1cc5b1du
+#define TC__BUILD_ID 0x7a8592d98a1e691au
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -3240,6 +3251,19 @@ TC__INLINE void tc__cpu_pause(void){__asm__ volatile("yield":::"memory");}
 #else
 TC__INLINE void tc__cpu_pause(void){}
 #endif
+#if TC__POSIX &&TC__THREADS
+TC__UNUSED static int tc__cancel_off(void){
+int before=0;
+(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE,&before);
+return before;
+}
+TC__UNUSED static void tc__cancel_as(int before){
+(void)pthread_setcancelstate(before,NULL);
+}
+#else
+TC__UNUSED static int tc__cancel_off(void){return 0;}
+TC__UNUSED static void tc__cancel_as(int before){(void)before;}
+#endif
 typedef struct tc__calm{
 #if TC__POSIX
 sigset_t mask;
@@ -3267,10 +3291,7 @@ sigset_t large;
 (void)sigemptyset(&large);
 (void)sigaddset(&large,SIGXFSZ);
 (void)tc__signal_mask(SIG_BLOCK,&large,&calm.mask);
-calm.pending=tc__is_pending(SIGXFSZ),calm.cancel=0;
-#if TC__THREADS
-(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE,&calm.cancel);
-#endif
+calm.pending=tc__is_pending(SIGXFSZ),calm.cancel=tc__cancel_off();
 return calm;
 }
 TC__UNUSED static void tc__calm_end(tc__calm calm){
@@ -3280,9 +3301,7 @@ sigset_t large;
 (void)sigaddset(&large,SIGXFSZ);
 if(!calm.pending&&tc__is_pending(SIGXFSZ))(void)sigwait(&large,&number);
 (void)tc__signal_mask(SIG_SETMASK,&calm.mask,NULL);
-#if TC__THREADS
-(void)pthread_setcancelstate(calm.cancel,NULL);
-#endif
+tc__cancel_as(calm.cancel);
 errno=kept;
 }
 #else
@@ -3353,6 +3372,7 @@ size_t bytes;
 size_t peak_bytes;
 uint64_t allocations;
 int calling;
+volatile uint32_t hooking;
 volatile uint64_t user;
 const char*doing;
 int frozen;
@@ -3541,11 +3561,22 @@ TC__LEVEL_ERROR
 TC__INLINE int tc__log_on(tc_ctx*c,tc__log_channel channel){
 return(tc__core_of(c)->log_mask>>channel&1)!=0;
 }
+static int tc__hooking_begin(tc__core*core){
+int cancel=tc__cancel_off();
+(void)tc__atomic_add32(&core->hooking,1);
+return cancel;
+}
+static void tc__hooking_end(tc__core*core,int cancel){
+(void)tc__atomic_add32(&core->hooking,(uint32_t)-1);
+tc__cancel_as(cancel);
+}
 static void tc__log_emit(tc_ctx*c,tc__log_level level,const char*channel,
 const char*text){
 const tc_logger*logger=&tc__core_of(c)->logger;
 if(logger->log){
+int cancel=tc__hooking_begin(tc__core_of(c));
 logger->log(logger->user,(int)level,channel,text);
+tc__hooking_end(tc__core_of(c),cancel);
 return;
 }
 tc__calm calm=tc__calm_begin();
@@ -3685,6 +3716,13 @@ static void*tc__hook_realloc(const tc_allocator*hook,void*p,size_t old,size_t si
 if(hook->realloc)return hook->realloc(hook->user,p,old,size);
 return tc__default_realloc(p,old,size);
 }
+static void*tc__core_realloc(tc__core*core,void*p,size_t old,size_t size){
+if(!core->hook.realloc)return tc__default_realloc(p,old,size);
+int cancel=tc__hooking_begin(core);
+void*q=core->hook.realloc(core->hook.user,p,old,size);
+tc__hooking_end(core,cancel);
+return q;
+}
 static void*tc__realloc(tc_ctx*c,void*p,size_t old,size_t size){
 tc__core*core=tc__core_of(c);
 size_t had=p?old+!old:0,want=size+!size;
@@ -3702,7 +3740,7 @@ tc__fail(c,TC_E_STATE,
 want);
 return NULL;
 }
-void*q=tc__hook_realloc(&core->hook,p,had,want);
+void*q=tc__core_realloc(core,p,had,want);
 if(!q){
 tc__fail(
 c,TC_E_NOMEM,"%s%sout of memory: %zu bytes wanted, %zu held; free tensors?",
@@ -3731,7 +3769,7 @@ size_t had=size+!size;
 if(!p)return;
 TC_ASSERT(core->bytes>=had);
 core->bytes-=had;
-tc__hook_realloc(&core->hook,p,had,0);
+tc__core_realloc(core,p,had,0);
 }
 TC__UNUSED static void tc__free_array(tc_ctx*c,void*p,size_t count,size_t item){
 tc__free(c,p,(count+!count)*item);
@@ -4510,16 +4548,35 @@ return n>1?(int)n:1;
 }
 #endif
 #if TC__THREADS &&TC__LINUX
+#if defined(__GLIBC__)&&defined(__PIC__)&&!defined(__PIE__)
+__attribute__((tls_model("initial-exec")))
+#endif
 static __thread uint64_t tc__thread_number;
 static uint64_t tc__thread_self(void){
 if(TC__UNLIKELY(!tc__thread_number))tc__thread_number=(uint64_t)syscall(SYS_gettid);
 return tc__thread_number;
 }
+TC__INLINE int tc__thread_is(uint64_t number){return number==tc__thread_number;}
+static int tc__thread_is_exiting(uint64_t number){
+enum{FIELDS_BEFORE=6,EXITING=4};
+char path[64],text[512];
+snprintf(path,sizeof path,"/proc/self/task/%llu/stat",(unsigned long long)number);
+tc__calm calm=tc__calm_begin();
+FILE*file=fopen(path,"r");
+size_t n=file?fread(text,1,sizeof text-1,file):0;
+if(file)fclose(file);
+tc__calm_end(calm);
+text[n]=0;
+const char*at=strrchr(text,')');
+for(int i=0;at&&i<=FIELDS_BEFORE;i++)at=strchr(at+1,' ');
+return at&&(strtoul(at,NULL,10)&EXITING);
+}
 static int tc__thread_lives(uint64_t number){
 int before=errno;
+int exiting=tc__thread_is_exiting(number);
 int gone=syscall(SYS_tgkill,getpid(),(pid_t)number,0)&&errno==ESRCH;
 errno=before;
-return!gone;
+return!exiting&&!gone;
 }
 #else
 static uint64_t tc__thread_self(void){
@@ -4529,6 +4586,7 @@ return(uint64_t)(uintptr_t)pthread_self();
 return 0;
 #endif
 }
+TC__INLINE int tc__thread_is(uint64_t number){return number==tc__thread_self();}
 static int tc__thread_lives(uint64_t number){return number!=0;}
 #endif
 #if TC__THREADS
@@ -4543,15 +4601,14 @@ TC__UNUSED static void tc__mutex_free(tc__mutex*m){
 (void)pthread_mutex_destroy(&m->lock);
 }
 TC__UNUSED static void tc__mutex_lock(tc__mutex*m){
-int cancel;
-(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE,&cancel);
+int cancel=tc__cancel_off();
 (void)pthread_mutex_lock(&m->lock);
 m->cancel=cancel;
 }
 TC__UNUSED static void tc__mutex_unlock(tc__mutex*m){
 int cancel=m->cancel;
 (void)pthread_mutex_unlock(&m->lock);
-(void)pthread_setcancelstate(cancel,NULL);
+tc__cancel_as(cancel);
 }
 #else
 typedef int tc__mutex;
@@ -8554,9 +8611,11 @@ return tc__fail(q->ctx,TC_E_UNSUPPORTED,
 "custom op \"%s\": input %u has sizes that are not known yet",
 o->op.name,(unsigned)i);
 out=in[0];
+int cancel=tc__cancel_off();
 tc__core_of(q->ctx)->calling++;
 tc_status status=o->op.shape(o->op.user,in,(int)q->n_in,&out);
 tc__core_of(q->ctx)->calling--;
+tc__cancel_as(cancel);
 return status?tc__shape_fail(q,o,status):tc__spec_take(q,o->op.name,&out);
 }
 // ---- gen/out/op_info.inc
@@ -9285,6 +9344,7 @@ void(*forget)(tc_ctx*c,tc__region*r);
 int(*together)(tc_ctx*c,const char*who,tc__site site);
 tc_tensor(*apart)(tc_ctx*c,tc_tensor t,tc__site site);
 void(*settle)(tc_ctx*c);
+void(*abandon)(tc_ctx*c);
 tc_tensor(*move)(tc_tensor t,const char*device,const char*file,int line);
 int(*evaluate)(tc__op op,int dtype,const tc__value*in,uint32_t n,tc__value*out);
 }tc__hooks;
@@ -9293,12 +9353,17 @@ typedef struct tc__inner{
 tc__site begin;
 char name[TC__INNER_NAME];
 }tc__inner;
+typedef struct tc__before{
+size_t scopes;
+int outermost;
+tc__lexical lexical;
+}tc__before;
 typedef struct tc__recorder{
 tc__values values;
 const tc__hooks*hooks;
 tc__ixpool ix;
 tc__visit*visit;
-uint64_t thread;
+volatile uint64_t thread;
 tc__region*region;
 tc__map visits;
 int depth;
@@ -9318,8 +9383,17 @@ uint64_t opened;
 size_t recording;
 tc__map region_ids;
 tc__lexical lexical;
+tc__visit
+*hidden;
+tc__before before;
 }tc__recorder;
 static tc__recorder*tc__recorder_of(tc_ctx*c){return(tc__recorder*)(void*)c;}
+static void tc__open_is_mine(tc__recorder*r){
+tc__atomic_store64(&r->thread,tc__thread_self());
+}
+TC__INLINE int tc__is_open_mine(const tc__recorder*r){
+return tc__thread_is(tc__atomic_load64(&r->thread));
+}
 static tc__lexical*tc__lexical_now(tc_ctx*c){
 tc__recorder*r=tc__recorder_of(c);
 tc__visit*v=r->visit?r->visit:r->suspended;
@@ -9328,15 +9402,56 @@ return v?&v->lexical:&r->lexical;
 static uint64_t tc__visit_seed(tc_ctx*c,const tc__visit*v){
 return v->state==TC__VISIT_DONE?v->seed:tc__recorder_of(c)->seed;
 }
-static tc__visit*tc__calling_begin(tc_ctx*c){
-tc__recorder*r=tc__recorder_of(c);
-tc__visit*open=r->visit;
-r->visit=NULL,r->skipped++,r->values.core.calling++;
-return open;
+static int tc__begins_outermost(const tc__recorder*r){
+return!r->visit&&!r->skipped&&!r->suspended;
 }
-static void tc__calling_end(tc_ctx*c,tc__visit*open){
+typedef enum tc__claim{
+TC__CLAIM_REFUSED,
+TC__CLAIM_HELD,
+TC__CLAIM_TAKEN
+}tc__claim;
+static tc__claim tc__claim_take(tc_ctx*c){
 tc__recorder*r=tc__recorder_of(c);
-r->visit=open,r->skipped--,r->values.core.calling--;
+uint64_t me=tc__thread_self();
+if(tc__atomic_load64(&r->values.core.user)==me)return TC__CLAIM_HELD;
+if(!tc__atomic_cas64(&r->values.core.user,0,me))return TC__CLAIM_REFUSED;
+r->before.scopes=r->values.scope.count,r->before.lexical=r->lexical;
+r->before.outermost=tc__begins_outermost(r);
+return TC__CLAIM_TAKEN;
+}
+static void tc__claim_end(tc_ctx*c,tc__claim claim){
+if(claim==TC__CLAIM_TAKEN)tc__atomic_store64(&tc__core_of(c)->user,0);
+}
+typedef struct tc__theirs{
+tc__claim claim;
+int cancel;
+}tc__theirs;
+static tc__theirs tc__theirs_begin(tc_ctx*c){
+tc__theirs t;
+t.claim=tc__claim_take(c),t.cancel=tc__cancel_off();
+return t;
+}
+static void tc__theirs_end(tc_ctx*c,tc__theirs t){
+tc__cancel_as(t.cancel);
+tc__claim_end(c,t.claim);
+}
+typedef struct tc__calling{
+tc__visit*open;
+tc__theirs theirs;
+}tc__calling;
+static tc__calling tc__calling_begin(tc_ctx*c){
+tc__recorder*r=tc__recorder_of(c);
+tc__calling k;
+k.theirs=tc__theirs_begin(c),k.open=r->visit;
+if(k.open)r->hidden=k.open;
+r->visit=NULL,r->skipped++,r->values.core.calling++;
+return k;
+}
+static void tc__calling_end(tc_ctx*c,tc__calling k){
+tc__recorder*r=tc__recorder_of(c);
+r->visit=k.open,r->skipped--,r->values.core.calling--;
+if(k.open)r->hidden=NULL;
+tc__theirs_end(c,k.theirs);
 }
 static void tc__site_set(tc_ctx*c,tc__site s){
 tc__core_of(c)->site_file=s.file;
@@ -9985,9 +10100,9 @@ tc__called(c,k->op),(unsigned)k->n_in,TC__MAX_OPERANDS);
 for(uint32_t i=0;i<k->n_in;i++)
 if(!tc__operand_meta(c,v,k,i,&m[i]))return 0;
 if(k->op!=TC_OP_CUSTOM)return tc__call_rules(c,v,k,m,q);
-tc__visit*open=tc__calling_begin(c);
+tc__calling calling=tc__calling_begin(c);
 int ok=tc__call_rules(c,v,k,m,q);
-tc__calling_end(c,open);
+tc__calling_end(c,calling);
 return ok;
 }
 static int tc__symbol_take(tc_ctx*c,tc__visit*v,tc__ix sym,int64_t size){
@@ -10527,13 +10642,28 @@ return tc__fail(c,TC_E_STATE,
 "use the context; tc_host_call may",
 who);
 }
+TC__INLINE uint64_t tc__user_of(tc_ctx*c){
+const tc__recorder*r=tc__recorder_of(c);
+uint64_t call=tc__atomic_load64(&r->values.core.user);
+int open=r->visit||r->suspended||r->skipped||r->disabled;
+return call?call:open?tc__atomic_load64(&r->thread):0;
+}
+static int tc__is_lost(tc_ctx*c){
+return tc__atomic_load32(&tc__core_of(c)->hooking)&&!tc__thread_lives(tc__user_of(c));
+}
 static int tc__fail_stranger(tc_ctx*c,const char*who){
 static const char fix[]=
 "one thread at a time uses a context; wait, or tc_open_shared one for this thread";
 const tc__recorder*r=tc__recorder_of(c);
 const tc__visit*v=r->visit?r->visit:r->suspended;
 tc_status unit=tc__core_of(c)->unit_item;
-if(v)
+if(tc__is_lost(c))
+tc__fail(
+c,TC_E_THREAD,
+"%s: another thread has ended in the allocator or the logger of tc_config, "
+"which must return; nothing can be done with the context any more",
+who);
+else if(v)
 tc__fail(c,TC_E_THREAD,
 "%s: another thread has region \"%s\" open since %s:%d; %s",who,
 v->region->name,v->begin.file?v->begin.file:"?",v->begin.line,fix);
@@ -10546,46 +10676,39 @@ return 0;
 static void tc__inherit(tc_ctx*c){
 tc__recorder*r=tc__recorder_of(c);
 const tc__visit*v=r->visit?r->visit:r->suspended;
-r->thread=tc__thread_self();
+tc__open_is_mine(r);
 tc__warn(c,"region \"%s\": its thread has ended; another one goes on with it",
 v?v->region->name:"?");
 }
 static int tc__is_stranger(tc_ctx*c){
 const tc__recorder*r=tc__recorder_of(c);
-int open=r->visit||r->suspended||r->skipped||r->disabled;
-uint64_t call=tc__atomic_load64(&tc__core_of(c)->user);
-uint64_t user=open?r->thread:call;
+const tc__core*core=tc__core_of(c);
+uint64_t call=tc__atomic_load64(&core->user),user=tc__user_of(c);
 if(!user||user==tc__thread_self())return 0;
-if(!open||call||tc__thread_lives(user))return 1;
+if(tc__is_lost(c)||tc__thread_lives(user))return 1;
+if(call||core->calling)
+r->hooks->abandon(c);
+else
 tc__inherit(c);
 return 0;
 }
 TC__NOINLINE static int tc__is_ours_slow(tc_ctx*c,const char*who){
-if(tc__core_of(c)->calling)return tc__fail_calling(c,who);
-return!tc__is_stranger(c)||tc__fail_stranger(c,who);
+if(tc__user_of(c)&&tc__is_stranger(c))return tc__fail_stranger(c,who);
+return!tc__core_of(c)->calling||tc__fail_calling(c,who);
 }
 TC__INLINE int tc__is_ours(tc_ctx*c,const char*who){
 const tc__recorder*r=tc__recorder_of(c);
-int quick=r->visit&&!r->values.core.calling;
-if(TC__LIKELY(quick&&r->thread==tc__thread_self()))return 1;
+int quick=tc__is_open_mine(r)&&r->visit&&!r->values.core.calling;
+if(TC__LIKELY(quick))return 1;
 return tc__is_ours_slow(c,who);
 }
 static tc_status tc__not_ours(tc_ctx*c){
-return tc__core_of(c)->calling?TC_E_STATE:TC_E_THREAD;
+return tc__is_stranger(c)?TC_E_THREAD:TC_E_STATE;
 }
-typedef enum tc__claim{
-TC__CLAIM_REFUSED,
-TC__CLAIM_HELD,
-TC__CLAIM_TAKEN
-}tc__claim;
 static tc__claim tc__claim_begin(tc_ctx*c,const char*who){
-uint64_t me=tc__thread_self();
-if(tc__atomic_load64(&tc__core_of(c)->user)==me)return TC__CLAIM_HELD;
-if(tc__atomic_cas64(&tc__core_of(c)->user,0,me))return TC__CLAIM_TAKEN;
-return tc__fail_stranger(c,who),TC__CLAIM_REFUSED;
-}
-static void tc__claim_end(tc_ctx*c,tc__claim claim){
-if(claim==TC__CLAIM_TAKEN)tc__atomic_store64(&tc__core_of(c)->user,0);
+tc__claim claim=tc__claim_take(c);
+if(!claim)tc__fail_stranger(c,who);
+return claim;
 }
 static tc__claim tc__claim_ours(tc_ctx*c,const char*who){
 return tc__is_ours(c,who)?tc__claim_begin(c,who):TC__CLAIM_REFUSED;
@@ -10678,8 +10801,8 @@ TC__ALWAYS_INLINE tc_tensor tc__op_follow_as(tc__listing listing,uint64_t form,
 const tc_tensor*in,uint32_t n,
 const int64_t*attr,uint32_t n_attr){
 tc_ctx*c=tc__ctx_at((unsigned)(in[0].id>>56));
-int none=c&&tc__follows_none(c,listing);
-tc__visit*v=c&&TC__LIKELY(!none)?tc__recorder_of(c)->visit:NULL;
+int ours=c&&tc__is_open_mine(tc__recorder_of(c))&&!tc__follows_none(c,listing);
+tc__visit*v=TC__LIKELY(ours)?tc__recorder_of(c)->visit:NULL;
 tc_tensor t=tc__null();
 if(!v||!tc__follows(v,v->at->next,form,in,n,attr,n_attr))return t;
 v->at=v->at->next;
@@ -11015,7 +11138,7 @@ v->key=tc__handle(&rec->values,v->epoch,0).id>>TC__SLOT_BITS;
 v->first=(v->key<<TC__SLOT_BITS)|TC__VISIT_BIT;
 v->at=&r->root,v->begin=begin,v->segment=0,v->writes=0,v->broken=0,
 v->left=0,v->no_grad=0,v->loops=0,v->draw=rec->draw;
-v->state=TC__VISIT_OPEN,rec->thread=tc__thread_self();
+v->state=TC__VISIT_OPEN,tc__open_is_mine(rec);
 v->device=rec->values.default_device;
 v->lexical=tc__lexical_inside(&rec->lexical);
 rec->visit=v,rec->inside.file=NULL;
@@ -11071,8 +11194,8 @@ return 1;
 }
 static tc_status tc__api_refused(const tc__api*f,tc_tensor t){
 if(!f->c)return t.id?TC_E_DEAD:TC_E_NULL;
-if(tc__core_of(f->c)->calling)return TC_E_STATE;
-return tc__is_stranger(f->c)?TC_E_THREAD:TC_E_DEAD;
+if(tc__is_stranger(f->c))return TC_E_THREAD;
+return tc__core_of(f->c)->calling?TC_E_STATE:TC_E_DEAD;
 }
 static int tc__api_about(const tc__api*f,tc__api*inner,tc_tensor t){
 return tc__api_of(inner,f->who,t,f->file,f->line);
@@ -16504,7 +16627,9 @@ in[i]=tc__code_handle(v,v->path.at[at]->in[i]),g[i]=tc__null();
 tc_tensor zeros=tc_zeros_like_at(all[0],f->file,f->line);
 all[1]=zeros.id?tc__prim(f,TC_OP_DETACH,zeros,&mark,1):zeros;
 if(!all[1].id)return 0;
+tc__theirs theirs=tc__theirs_begin(f->c);
 tc_status s=o->op.gradient(f->c,o->op.user,in,o->op.n_in,all[0],all[1],g);
+tc__theirs_end(f->c,theirs);
 if(s)
 return tc__fail(f->c,tc__user_status(s),"custom op \"%s\": its gradient %s",
 o->op.name,tc__user_status_text(s,text));
@@ -38321,6 +38446,8 @@ uint64_t here_before;
 tc__lexical lexical_before;
 tc_status around;
 int bodies,hosting;
+tc__theirs theirs;
+int abandoned;
 int too_deep;
 int dry;
 int lazy;
@@ -38366,7 +38493,10 @@ return TC_E_STATE;
 enum{TC__DEPTH_MOST=64};
 static int tc__depth_enter(tc_ctx*c,int*count,const char*kind,const char*name){
 if(c->bodies+c->hosting>=TC__DEPTH_MOST)c->too_deep=1;
-if(!c->too_deep)return++*count;
+if(!c->too_deep){
+if(!c->bodies&&!c->hosting)c->theirs=tc__theirs_begin(c);
+return++*count;
+}
 return tc__fail(
 c,TC_E_STATE,
 "%s%s%s%s: calls of bodies and host functions are nested %d deep, which "
@@ -38375,7 +38505,9 @@ kind,*name?" \"":"",name,*name?"\"":"",TC__DEPTH_MOST);
 }
 static void tc__depth_leave(tc_ctx*c,int*count){
 --*count;
-if(!c->bodies&&!c->hosting)c->too_deep=0;
+if(c->bodies||c->hosting)return;
+c->too_deep=0;
+tc__theirs_end(c,c->theirs);
 }
 static int tc__threads(const tc_ctx*c){return c->threads;}
 TC__ALWAYS_INLINE int tc__runs_eagerly(const tc_ctx*c){
@@ -38558,10 +38690,10 @@ int failed;
 static void tc__foreign_free(tc__foreign*f){
 if(!f)return;
 tc_ctx*c=f->ctx;
-tc__visit*open=tc__calling_begin(c);
+tc__calling calling=tc__calling_begin(c);
 if(f->state&&f->backend->own.forget)
 f->backend->own.forget(f->backend->own.user,f->state);
-tc__calling_end(c,open);
+tc__calling_end(c,calling);
 for(int i=0;f->dense&&i<f->graph.n_input;i++)
 if(f->dense[i])tc__free_aligned(c,f->dense[i],f->dense_bytes[i]);
 tc__text_free(&f->text);
@@ -38816,6 +38948,7 @@ return tc__fail_option_name(c,name,name_size);
 }
 TCDEF tc_status tc_options_parse(tc_ctx*c,tc_options*options,const char*list){
 if(!c)return TC_E_NULL;
+if(!tc__is_ours(c,"tc_options_parse"))return tc__not_ours(c);
 if(!options)return tc__fail(c,TC_E_NULL,"tc_options_parse: no options"),TC_E_NULL;
 while(list&&*list){
 size_t n=strcspn(list,",");
@@ -42153,10 +42286,10 @@ tc__foreign*f=p->foreign;
 const tc_backend*own=&f->backend->own;
 const char*why=NULL;
 if(!tc__foreign_nodes(f,p)||!tc__foreign_outputs(f,p))return 0;
-tc__visit*open=tc__calling_begin(p->ctx);
+tc__calling calling=tc__calling_begin(p->ctx);
 tc_status s=
 own->compile?own->compile(own->user,&f->graph,&f->state,&why):TC_OK;
-tc__calling_end(p->ctx,open);
+tc__calling_end(p->ctx,calling);
 return!s||
 tc__foreign_failed(p->ctx,p,"compile",s,why,r->options.suppress_errors);
 }
@@ -44228,7 +44361,9 @@ for(int i=0;i<TC__KEPT;i++)
 if(o->kept[i]&&o->kept[i]->refs==1&&o->kept[i]->bytes>=o->bytes)
 return o->storage=o->kept[i];
 const tc_status before=tc_error(c);
+tc__claim claim=tc__claim_take(c);
 tc__storage*s=tc__storage_on(c,tc__device_at(c,tc__output_device(p,o)),o->bytes);
+tc__claim_end(c,claim);
 if(!s)return tc__no_room(p,before,o->node,""),(tc__storage*)NULL;
 int i=TC__KEPT-1;
 while(i>=0&&o->kept[i]&&o->kept[i]->refs>1)i--;
@@ -44369,9 +44504,9 @@ return 1;
 static int tc__custom_go(tc__program*p,const tc__region*region,uint32_t i){
 tc__custom_launch*l=p->launch.at[i].custom;
 tc__custom_bind(l);
-tc__visit*open=tc__calling_begin(p->ctx);
+tc__calling calling=tc__calling_begin(p->ctx);
 int ok=tc__launch_go(p,region,i);
-tc__calling_end(p->ctx,open);
+tc__calling_end(p->ctx,calling);
 return ok&&tc__custom_end(p->ctx,l);
 }
 static int tc__launch_run(tc__program*p,const tc__region*r,uint32_t i){
@@ -44639,9 +44774,9 @@ run.arg=f->arg,run.in=f->in,run.n_in=f->graph.n_input;
 run.out=f->out,run.n_out=f->graph.n_output;
 f->visit=v;
 run.seed=tc__visit_seed(p->ctx,v),run.draw=v->draw,run.program=p;
-tc__visit*open=tc__calling_begin(p->ctx);
+tc__calling calling=tc__calling_begin(p->ctx);
 tc_status s=own->run(own->user,f->state,&run);
-tc__calling_end(p->ctx,open);
+tc__calling_end(p->ctx,calling);
 if(!s||p->flag[0])return 1;
 if(!tc__foreign_failed(p->ctx,p,"run",s,NULL,v->region->options.suppress_errors))
 return 0;
@@ -46952,8 +47087,7 @@ tc__entry_free(c,e);
 }
 }
 }
-TCDEF tc_fn*tc_fn_in(tc_ctx*tc,const tc_fn*f){
-if(!tc||!f)return NULL;
+static tc_fn*tc__fn_in(tc_ctx*tc,const tc_fn*f){
 tc_fn*own=tc->fn;
 if(f->ctx==tc)return(tc_fn*)(uintptr_t)f;
 while(own&&(own->origin!=f||own->origin_serial!=f->serial))own=own->next;
@@ -46971,12 +47105,16 @@ f->site.file,f->site.line);
 if(own)own->origin=f,own->origin_serial=f->serial;
 return own;
 }
+TCDEF tc_fn*tc_fn_in(tc_ctx*tc,const tc_fn*f){
+if(!tc||!f||!tc__is_ours(tc,"tc_fn_in"))return NULL;
+return tc__fn_in(tc,f);
+}
 static tc_status tc__fn_redirect(tc__fcall*k){
 tc_ctx*c=tc__ctx_here(k->f->ctx),*of=NULL;
 if(k->in&&k->n_in<=TC__FN_TENSORS)of=tc__ctx_of_all(k->in,k->n_in);
 if(c==k->f->ctx&&of&&tc__values_of(of)->parent==c)c=of;
 tc_status outer=tc__unit_begin(c);
-tc_fn*own=tc_fn_in(c,k->f);
+tc_fn*own=tc__fn_in(c,k->f);
 if(own)k->f=own;
 return tc__unit_end(c,outer,own!=NULL);
 }
@@ -47018,8 +47156,12 @@ tc__text_free(&f->text);
 tc__string_free(c,f->name);
 tc__free(c,f,sizeof*f);
 }
+static void tc__guard_seen(tc_ctx*c,const void*at,size_t bytes){
+tc_fn*f=tc__is_stranger(c)?NULL:tc__fn_recorded(c);
+if(f)tc__snapshot_add(f,at,bytes);
+}
 TCDEF void tc_guard_bytes(tc_ctx*tc,const void*at,size_t bytes){
-tc_fn*f=tc?tc__fn_recorded(tc):NULL;
+tc_fn*f=tc&&tc__is_ours(tc,"tc_guard_bytes")?tc__fn_recorded(tc):NULL;
 if(f&&bytes&&!at)
 tc__fail(tc,TC_E_NULL,"tc_guard_bytes: %zu bytes at NULL",bytes);
 else if(f&&bytes)
@@ -47033,7 +47175,7 @@ none.arg=none.dim=-1;
 return f&&f->miss.kind?f->miss:none;
 }
 TCDEF const char*tc_miss_text(tc_fn*f){
-if(!f)return "";
+if(!f||!tc__is_ours(f->ctx,"tc_miss_text"))return "";
 tc_miss m=tc_last_miss(f);
 tc__text_clear(&f->text);
 tc__put_miss_reason(&f->text,&m);
@@ -47396,6 +47538,11 @@ if(!tc__program_is_laid_out(p,v))return 0;
 tc__program_args(p,v);
 return 1;
 }
+TC__NOINLINE static void tc__quick_launch_all(tc_ctx*c,tc__launch*l){
+tc__claim claim=tc__claim_take(c);
+tc__launch_all(c,l);
+tc__claim_end(c,claim);
+}
 TC__ALWAYS_INLINE int tc__quick_storages(tc__program*p){
 tc__output*o=p->output.at;
 for(size_t n=p->output.count;n--;o++){
@@ -47432,7 +47579,7 @@ n=0;
 for(;n--;l++){
 l->args.seed=r->seed,l->args.draw=r->draw;
 if(l->items>l->grain)
-tc__launch_all(p->ctx,l);
+tc__quick_launch_all(p->ctx,l);
 else if(l->items>0)
 l->args.turn=++p->ctx->turns,tc__launch_part(l,0,l->items,0);
 }
@@ -47471,6 +47618,8 @@ if(!e||!e->quick.serial||!e->leaf->program)return 0;
 if(e->quick.serial!=((const tc__program*)e->leaf->program)->serial)return 0;
 if(e->n_in!=k->n_in||e->n_to!=k->n_to||e->n_out!=k->n_out)return 0;
 if(tc__fn_is_part(f)||tc__core_of(c)->refused)return 0;
+if(tc__atomic_load64(&tc__core_of(c)->user))
+return 0;
 if(!tc__entry_lexical_holds(f,e))return 0;
 tc__program*p=(tc__program*)e->leaf->program;
 const tc__quick*q=&e->quick;
@@ -49769,6 +49918,57 @@ return status;
 }
 #endif
 
+// ---- gen/exec/abandon.c
+static void tc__abandon_visit(tc_ctx*c,tc__visit*v){
+static const char how[]="which ended with the thread that was in its call, begun";
+if(v->writes)
+tc__fail(c,TC_E_THREAD,
+"%s \"%s\": its thread has ended in a call of it; what it writes in place "
+"has not been written",
+tc__region_kind(v->region),v->region->name);
+v->state=TC__VISIT_FAILED;
+tc__refuse_writes(c,v);
+if(v->region->function)
+tc__visit_clear(c,v,how,v->begin);
+else
+tc__unbind_to(c,v,0);
+}
+static void tc__abandon_open(tc_ctx*c,tc__visit*v){
+tc__recorder*r=&c->recorder;
+r->visit=r->suspended=r->hidden=NULL;
+r->depth=r->skipped=r->disabled=r->bodies=r->body_depth=0;
+if(v)tc__abandon_visit(c,v);
+r->lexical=r->before.outermost?r->before.lexical:c->lexical_before;
+tc__here_leave(c,0);
+}
+static void tc__abandon_scopes(tc_ctx*c){
+tc__values*v=tc__values_of(c);
+v->scope_floor=0;
+while(v->scope.count>c->recorder.before.scopes)tc__scope_close(c,NULL,0);
+}
+static void tc__abandon_functions(tc_ctx*c){
+for(tc_fn*f=c->fn;f;f=f->next){
+f->running=0;
+tc__snapshots_clear(f);
+}
+}
+static void tc__hook_abandon(tc_ctx*c){
+tc__core*core=tc__core_of(c);
+const tc__recorder*r=&c->recorder;
+tc__visit*v=r->hidden?r->hidden:r->visit?r->visit:r->suspended;
+tc__warn(c,"%s: its thread has ended in a call; what that was to give is lost",
+v?v->region->name
+:core->doing?core->doing
+:"the context");
+c->bodies=c->hosting=c->too_deep=c->dry=0,c->abandoned=1;
+core->calling=0,core->doing=core->unseen=NULL;
+tc__abandon_open(c,v);
+tc__abandon_scopes(c);
+tc__abandon_functions(c);
+tc__unbind_to(c,&c->eager_visit,0);
+core->unit_item=TC_OK;
+tc__atomic_store64(&core->user,0);
+}
 // ---- gen/base/once_end.c
 #ifdef TC__ONCE_CODE
 #undef TC__ONCE_CODE
@@ -49834,8 +50034,8 @@ if(config->logs)tc__log_parse(c,config->logs);
 return tc__default_backend(c,c->defaults.backend);
 }
 static const tc__hooks tc__exec_hooks={
-tc__hook_eager,tc__hook_demand,tc__hook_forget,tc__hook_together,
-tc__hook_apart,tc__hook_settle,tc_to_at,tc__hook_evaluate};
+tc__hook_eager,tc__hook_demand,tc__hook_forget,tc__hook_together,tc__hook_apart,
+tc__hook_settle,tc__hook_abandon,tc_to_at,tc__hook_evaluate};
 static tc_ctx*tc__context_new(const tc_allocator*hook,const tc_logger*logger){
 tc_ctx*c=(tc_ctx*)tc__hook_realloc(hook,NULL,0,sizeof*c);
 if(!c)return NULL;
@@ -49940,7 +50140,7 @@ tc__text_free(&c->report);
 tc__backends_free(c);
 tc__string_free(c,c->default_backend);
 tc__ctx_unregister((int)r->values.slot_of_ctx);
-TC_ASSERT(tc__core_of(c)->bytes==0);
+TC_ASSERT(tc__core_of(c)->bytes==0||c->abandoned);
 tc__hook_realloc(&hook,c,sizeof*c,0);
 }
 TCDEF void tc_close(tc_ctx*c){
@@ -49962,9 +50162,6 @@ if(waits)tc__close_now(waits);
 }
 static int tc__same_region(const tc__region*r,const char*name,tc__site s){
 return r->begin.line==s.line&&r->begin.file==s.file&&!strcmp(r->name,name);
-}
-static int tc__begins_outermost(const tc__recorder*r){
-return!r->visit&&!r->skipped&&!r->suspended;
 }
 static void tc__here_ended(tc_ctx*c){
 if(!tc__begins_outermost(&c->recorder))return;
@@ -50027,7 +50224,7 @@ site.file=file,site.line=line;
 tc__site_set(c,site);
 tc__claim claim=tc__claim_ours(c,"tc_trace_begin");
 if(!claim)return tc__not_ours(c);
-c->recorder.thread=tc__thread_self();
+tc__open_is_mine(&c->recorder);
 tc_status status=tc__region_begin(c,name?name:"region",options,site);
 tc__claim_end(c,claim);
 return status;
@@ -50139,6 +50336,7 @@ return before;
 }
 TCDEF tc_status tc_wait_compiled(tc_ctx*c){
 if(!c)return TC_E_NULL;
+if(!tc__is_ours(c,"tc_wait_compiled"))return tc__not_ours(c);
 tc__kernels_wait(c);
 return TC_OK;
 }
@@ -50374,7 +50572,7 @@ if(!c)return TC_E_NULL;
 tc__recorder*r=&c->recorder;
 tc__here_is(c,file,line);
 if(!tc__is_ours(c,"tc_disable_begin"))return tc__not_ours(c);
-r->disabled++,r->thread=tc__thread_self();
+r->disabled++,tc__open_is_mine(r);
 if(!r->visit)return TC_OK;
 r->visit->left=1;
 r->suspended=r->visit,r->visit=NULL;
@@ -51208,11 +51406,11 @@ TC__VEC(size_t)states_count;
 tc__text text,unmatched;
 };
 static void tc__params_seen(const tc_params*p){
-if(p)tc_guard_bytes(p->own.ctx,&p->version,sizeof p->version);
+if(p)tc__guard_seen(p->own.ctx,&p->version,sizeof p->version);
 }
 static void tc__params_grads_seen(const tc_params*p){
 tc__params_seen(p);
-tc_guard_bytes(p->own.ctx,&p->own.ctx->grads_switched,
+tc__guard_seen(p->own.ctx,&p->own.ctx->grads_switched,
 sizeof p->own.ctx->grads_switched);
 }
 static int tc__param_find(const tc_params*p,const char*name){
@@ -51586,7 +51784,7 @@ m->is_buffer?"buffer"
 TCDEF const char*tc_params_text(tc_params*p){
 int name,sizes;
 int64_t trained=0;
-if(!p)return "";
+if(!p||!tc__is_ours(p->own.ctx,"tc_params_text"))return "";
 tc__text*t=&p->text;
 tc__text_clear(t);
 tc__params_widths(p,&name,&sizes);

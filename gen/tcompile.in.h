@@ -330,10 +330,20 @@
 //     TC_DEBUG             every graph is verified between stages; on with TC_ASSERT
 //
 // THREADS
-//     One thread at a time uses a context; calls of another in a call or region of the first fail with
-//     TC_E_THREAD where that is noticed, else nothing is promised. What an ended thread left open goes on in the
-//     next one that uses the context. Another thread has a context of its own; tc_open_shared opens
+//     One thread at a time uses a context. While one has a region open or tc_lazy on, or runs code of yours in a
+//     call, whatever another calls fails with TC_E_THREAD and changes nothing, also an op that is just what the
+//     first would do next; so it does while one is in an op or in a call of a function. Calls that only look are not
+//     refused: errors, statistics, names, sizes but tc_dim. Not noticed, and nothing is promised: who comes
+//     outside regions at the same moment, while any other call works, or while a function that
+//     skips its body runs a kernel on one thread. Another thread has a context of its own; tc_open_shared opens
 //     one that reads this one's tensors and shares its compiled kernels. Kernels use all cores by themselves.
+//
+//     A thread may end: what it left open goes on in the next one that uses the context (Linux). One that ends in a
+//     call (pthread_exit in a body, host call, gradient, op or backend of yours) takes with it what the call was
+//     to give and the region around it, which a warning tells. What that writes in place is not read until it
+//     is written anew or the error (TC_E_THREAD) cleared. Some memory may be held for ever. The allocator and
+//     the logger must return. A thread is cancelled (pthread_cancel) behind a call, not in code of yours that the
+//     call runs.
 //
 // START-UP
 //     Compiled kernels stay on disk: the next start loads them. tc_precompile compiles a function without
@@ -630,6 +640,7 @@
 #include "io/html.c"
 #endif
 
+#include "exec/abandon.c"
 #include "base/once_end.c"
 #include "exec/context.c"
 #include "base/once_begin.c"

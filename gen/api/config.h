@@ -38,7 +38,8 @@ typedef struct tc_tensor {
 // TC_REALLOC(ptr, old_size, new_size), a macro to define before the implementation, or else the C
 // library's. Blocks need the alignment of malloc. It is called from several
 // threads where something is compiled in the background or contexts are shared; so is a logger. For a
-// GPU several threads compile at once, and each calls realloc.
+// GPU several threads compile at once, and each calls realloc. Both return: a thread that ends in them takes the
+// context with it.
 typedef struct tc_allocator {
     void *(*realloc)(void *user, void *ptr, size_t old_size, size_t new_size);
     void *user;

@@ -7,17 +7,18 @@
 #define TC__LOG_LINE   1024 // bytes of a formatted log line, NUL included
 
 typedef struct tc__core {
-    tc_allocator hook;      // NULL realloc = libc
-    tc_logger logger;       // NULL log = stderr
-    uint32_t log_mask;      // bit n: channel n is on
-    unsigned cpu;           // of tc__cpu_of; 0 = not asked yet
-    size_t bytes;           // held through hook now
-    size_t peak_bytes;      // largest value of bytes so far
-    uint64_t allocations;   // successful calls of hook that asked for memory
-    int calling;            // a function of a custom op runs
-    volatile uint64_t user; // the thread that is in a call outside regions; 0 = none
-    const char *doing;      // the call whose ops are made, static; NULL = one op alone
-    int frozen;             // tc_freeze: no memory is to be had
+    tc_allocator hook;         // NULL realloc = libc
+    tc_logger logger;          // NULL log = stderr
+    uint32_t log_mask;         // bit n: channel n is on
+    unsigned cpu;              // of tc__cpu_of; 0 = not asked yet
+    size_t bytes;              // held through hook now
+    size_t peak_bytes;         // largest value of bytes so far
+    uint64_t allocations;      // successful calls of hook that asked for memory
+    int calling;               // a function of a custom op runs
+    volatile uint32_t hooking; // one of hook or logger does
+    volatile uint64_t user;    // the thread that is in a call of this context; 0 = none
+    const char *doing;         // the call whose ops are made, static; NULL = one op alone
+    int frozen;                // tc_freeze: no memory is to be had
     const char *unseen;     //   of what has no program yet: its name; NULL = nothing such
     const char *site_file;  // where the user's current call stands; static text,
     int site_line;          //   NULL = unknown
@@ -188,12 +189,26 @@ TC__INLINE int tc__log_on(tc_ctx *c, tc__log_channel channel) {
     return (tc__core_of(c)->log_mask >> channel & 1) != 0;
 }
 
+// The context's allocator or logger is called: code of the user's that is not cancelled, and must return.
+static int tc__hooking_begin(tc__core *core) {
+    int cancel = tc__cancel_off();
+    (void)tc__atomic_add32(&core->hooking, 1);
+    return cancel;
+}
+
+static void tc__hooking_end(tc__core *core, int cancel) {
+    (void)tc__atomic_add32(&core->hooking, (uint32_t)-1);
+    tc__cancel_as(cancel);
+}
+
 // Hands one finished text to the logger, whatever the mask says.
 static void tc__log_emit(tc_ctx *c, tc__log_level level, const char *channel,
                          const char *text) {
     const tc_logger *logger = &tc__core_of(c)->logger;
     if (logger->log) {
+        int cancel = tc__hooking_begin(tc__core_of(c));
         logger->log(logger->user, (int)level, channel, text);
+        tc__hooking_end(tc__core_of(c), cancel);
         return;
     }
     tc__calm calm = tc__calm_begin();

@@ -22,6 +22,15 @@ static void *tc__hook_realloc(const tc_allocator *hook, void *p, size_t old, siz
     return tc__default_realloc(p, old, size);
 }
 
+// The hook of a context.
+static void *tc__core_realloc(tc__core *core, void *p, size_t old, size_t size) {
+    if (!core->hook.realloc) return tc__default_realloc(p, old, size);
+    int cancel = tc__hooking_begin(core);
+    void *q = core->hook.realloc(core->hook.user, p, old, size);
+    tc__hooking_end(core, cancel);
+    return q;
+}
+
 // Resizes; new bytes are not zeroed. NULL = reported, and p is still the caller's.
 // p NULL allocates; old is then ignored.
 static void *tc__realloc(tc_ctx *c, void *p, size_t old, size_t size) {
@@ -41,7 +50,7 @@ static void *tc__realloc(tc_ctx *c, void *p, size_t old, size_t size) {
                  want);
         return NULL;
     }
-    void *q = tc__hook_realloc(&core->hook, p, had, want);
+    void *q = tc__core_realloc(core, p, had, want);
     if (!q) {
         tc__fail(
             c, TC_E_NOMEM, "%s%sout of memory: %zu bytes wanted, %zu held; free tensors?",
@@ -77,7 +86,7 @@ static void tc__free(tc_ctx *c, void *p, size_t size) {
     if (!p) return;
     TC_ASSERT(core->bytes >= had);
     core->bytes -= had;
-    tc__hook_realloc(&core->hook, p, had, 0);
+    tc__core_realloc(core, p, had, 0);
 }
 
 // Gives back what tc__alloc_array gave for as many items.

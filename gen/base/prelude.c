@@ -226,6 +226,22 @@ TC__INLINE void tc__cpu_pause(void) { __asm__ volatile("yield" ::: "memory"); }
 TC__INLINE void tc__cpu_pause(void) {}
 #endif
 
+// The thread is not cancelled (pthread_cancel) until tc__cancel_as gets what this gives: who holds a lock, or is in
+// code of the user's that we call, would leave what nobody ends. It is cancelled behind that.
+#if TC__POSIX && TC__THREADS
+TC__UNUSED static int tc__cancel_off(void) {
+    int before = 0;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    return before;
+}
+TC__UNUSED static void tc__cancel_as(int before) {
+    (void)pthread_setcancelstate(before, NULL);
+}
+#else
+TC__UNUSED static int tc__cancel_off(void) { return 0; }
+TC__UNUSED static void tc__cancel_as(int before) { (void)before; }
+#endif
+
 // While we talk to the system, the host's thread is neither cancelled, which would leave
 // processes, descriptors and half of our state behind, nor sent SIGXFSZ, which would end the
 // host: a write beyond RLIMIT_FSIZE fails with EFBIG instead. Calms nest.
@@ -259,10 +275,7 @@ TC__UNUSED static tc__calm tc__calm_begin(void) {
     (void)sigemptyset(&large);
     (void)sigaddset(&large, SIGXFSZ);
     (void)tc__signal_mask(SIG_BLOCK, &large, &calm.mask);
-    calm.pending = tc__is_pending(SIGXFSZ), calm.cancel = 0;
-#    if TC__THREADS
-    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &calm.cancel);
-#    endif
+    calm.pending = tc__is_pending(SIGXFSZ), calm.cancel = tc__cancel_off();
     return calm;
 }
 
@@ -274,9 +287,7 @@ TC__UNUSED static void tc__calm_end(tc__calm calm) {
     (void)sigaddset(&large, SIGXFSZ);
     if (!calm.pending && tc__is_pending(SIGXFSZ)) (void)sigwait(&large, &number);
     (void)tc__signal_mask(SIG_SETMASK, &calm.mask, NULL);
-#    if TC__THREADS
-    (void)pthread_setcancelstate(calm.cancel, NULL);
-#    endif
+    tc__cancel_as(calm.cancel);
     errno = kept;
 }
 #else

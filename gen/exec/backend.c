@@ -194,10 +194,10 @@ typedef struct tc__foreign {
 static void tc__foreign_free(tc__foreign *f) {
     if (!f) return;
     tc_ctx *c = f->ctx;
-    tc__visit *open = tc__calling_begin(c);
+    tc__calling calling = tc__calling_begin(c);
     if (f->state && f->backend->own.forget)
         f->backend->own.forget(f->backend->own.user, f->state);
-    tc__calling_end(c, open);
+    tc__calling_end(c, calling);
     for (int i = 0; f->dense && i < f->graph.n_input; i++)
         if (f->dense[i]) tc__free_aligned(c, f->dense[i], f->dense_bytes[i]);
     tc__text_free(&f->text);

@@ -167,6 +167,14 @@ static int tc__quick_rest(tc_fn *f, const tc__entry *e, tc__program *p) {
     return 1;
 }
 
+// To claim the context takes as long as a third of a short call: one does for what takes longer, where threads share a
+// kernel, and for new memory (tc__output_storage).
+TC__NOINLINE static void tc__quick_launch_all(tc_ctx *c, tc__launch *l) {
+    tc__claim claim = tc__claim_take(c);
+    tc__launch_all(c, l);
+    tc__claim_end(c, claim);
+}
+
 // Storage for the outputs: one that a result before had, and that is free again.
 TC__ALWAYS_INLINE int tc__quick_storages(tc__program *p) {
     tc__output *o = p->output.at;
@@ -209,7 +217,7 @@ TC__ALWAYS_INLINE void tc__quick_launch(tc__program *p, tc_fn *f, uint32_t draws
     for (; n--; l++) {
         l->args.seed = r->seed, l->args.draw = r->draw;
         if (l->items > l->grain)
-            tc__launch_all(p->ctx, l);
+            tc__quick_launch_all(p->ctx, l);
         else if (l->items > 0)
             l->args.turn = ++p->ctx->turns, tc__launch_part(l, 0, l->items, 0);
     }
@@ -253,6 +261,8 @@ TC__ALWAYS_INLINE int tc__fn_quick(const tc__fcall *k, tc_status *status) {
     if (e->quick.serial != ((const tc__program *)e->leaf->program)->serial) return 0;
     if (e->n_in != k->n_in || e->n_to != k->n_to || e->n_out != k->n_out) return 0;
     if (tc__fn_is_part(f) || tc__core_of(c)->refused) return 0;
+    if (tc__atomic_load64(&tc__core_of(c)->user))
+        return 0; // the long way tells whose it is
     if (!tc__entry_lexical_holds(f, e)) return 0;
     tc__program *p = (tc__program *)e->leaf->program;
     const tc__quick *q = &e->quick;

@@ -70,8 +70,8 @@ static int tc__configure(tc_ctx *c, const tc_config *config) {
 }
 
 static const tc__hooks tc__exec_hooks = {
-    tc__hook_eager, tc__hook_demand, tc__hook_forget, tc__hook_together,
-    tc__hook_apart, tc__hook_settle, tc_to_at,        tc__hook_evaluate};
+    tc__hook_eager,  tc__hook_demand,  tc__hook_forget, tc__hook_together, tc__hook_apart,
+    tc__hook_settle, tc__hook_abandon, tc_to_at,        tc__hook_evaluate};
 
 // A context with nothing in it but what others need to know of it; NULL = reported nowhere.
 static tc_ctx *tc__context_new(const tc_allocator *hook, const tc_logger *logger) {
@@ -185,7 +185,7 @@ static void tc__close_now(tc_ctx *c) {
     tc__backends_free(c);
     tc__string_free(c, c->default_backend);
     tc__ctx_unregister((int)r->values.slot_of_ctx);
-    TC_ASSERT(tc__core_of(c)->bytes == 0);
+    TC_ASSERT(tc__core_of(c)->bytes == 0 || c->abandoned);
     tc__hook_realloc(&hook, c, sizeof *c, 0);
 }
 
@@ -211,11 +211,6 @@ TCDEF void tc_close(tc_ctx *c) {
 
 static int tc__same_region(const tc__region *r, const char *name, tc__site s) {
     return r->begin.line == s.line && r->begin.file == s.file && !strcmp(r->name, name);
-}
-
-// Whether no region is open or skipped, nor suspended: the next begin is the outermost one.
-static int tc__begins_outermost(const tc__recorder *r) {
-    return !r->visit && !r->skipped && !r->suspended;
 }
 
 // A region was ended, or did not open.
@@ -291,7 +286,7 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
     tc__site_set(c, site);
     tc__claim claim = tc__claim_ours(c, "tc_trace_begin");
     if (!claim) return tc__not_ours(c);
-    c->recorder.thread = tc__thread_self();
+    tc__open_is_mine(&c->recorder);
     tc_status status = tc__region_begin(c, name ? name : "region", options, site);
     tc__claim_end(c, claim);
     return status;
@@ -423,6 +418,7 @@ TCDEF tc_stance tc_set_stance(tc_ctx *c, tc_stance stance) {
 
 TCDEF tc_status tc_wait_compiled(tc_ctx *c) {
     if (!c) return TC_E_NULL;
+    if (!tc__is_ours(c, "tc_wait_compiled")) return tc__not_ours(c);
     tc__kernels_wait(c);
     return TC_OK;
 }

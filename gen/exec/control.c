@@ -18,7 +18,7 @@ TCDEF tc_status tc_disable_begin_at(tc_ctx *c, const char *file, int line) {
     tc__recorder *r = &c->recorder;
     tc__here_is(c, file, line);
     if (!tc__is_ours(c, "tc_disable_begin")) return tc__not_ours(c);
-    r->disabled++, r->thread = tc__thread_self();
+    r->disabled++, tc__open_is_mine(r);
     if (!r->visit) return TC_OK;
     r->visit->left = 1;
     r->suspended = r->visit, r->visit = NULL;

@@ -109,10 +109,10 @@ static int tc__foreign_compile(tc__program *p, const tc__region *r) {
     const tc_backend *own = &f->backend->own;
     const char *why = NULL;
     if (!tc__foreign_nodes(f, p) || !tc__foreign_outputs(f, p)) return 0;
-    tc__visit *open = tc__calling_begin(p->ctx);
+    tc__calling calling = tc__calling_begin(p->ctx);
     tc_status s =
         own->compile ? own->compile(own->user, &f->graph, &f->state, &why) : TC_OK;
-    tc__calling_end(p->ctx, open);
+    tc__calling_end(p->ctx, calling);
     return !s ||
            tc__foreign_failed(p->ctx, p, "compile", s, why, r->options.suppress_errors);
 }

@@ -576,8 +576,7 @@ static void tc__fns_forget_bytes(tc_ctx *c, const void *gone) {
     }
 }
 
-TCDEF tc_fn *tc_fn_in(tc_ctx *tc, const tc_fn *f) {
-    if (!tc || !f) return NULL;
+static tc_fn *tc__fn_in(tc_ctx *tc, const tc_fn *f) {
     tc_fn *own = tc->fn;
     if (f->ctx == tc) return (tc_fn *)(uintptr_t)f;
     while (own && (own->origin != f || own->origin_serial != f->serial)) own = own->next;
@@ -596,6 +595,11 @@ TCDEF tc_fn *tc_fn_in(tc_ctx *tc, const tc_fn *f) {
     return own;
 }
 
+TCDEF tc_fn *tc_fn_in(tc_ctx *tc, const tc_fn *f) {
+    if (!tc || !f || !tc__is_ours(tc, "tc_fn_in")) return NULL;
+    return tc__fn_in(tc, f);
+}
+
 // Leads a call to the instance of its function that it is about: of the context of its tensors, or of
 // the child that runs on this thread.
 static tc_status tc__fn_redirect(tc__fcall *k) {
@@ -603,7 +607,7 @@ static tc_status tc__fn_redirect(tc__fcall *k) {
     if (k->in && k->n_in <= TC__FN_TENSORS) of = tc__ctx_of_all(k->in, k->n_in);
     if (c == k->f->ctx && of && tc__values_of(of)->parent == c) c = of;
     tc_status outer = tc__unit_begin(c);
-    tc_fn *own = tc_fn_in(c, k->f);
+    tc_fn *own = tc__fn_in(c, k->f);
     if (own) k->f = own;
     return tc__unit_end(c, outer, own != NULL);
 }
@@ -651,8 +655,14 @@ TCDEF void tc_fn_free(tc_fn *f) {
 
 // ---- asking ----
 
+// For calls that only look: where another thread asks, the body that is recorded learns nothing.
+static void tc__guard_seen(tc_ctx *c, const void *at, size_t bytes) {
+    tc_fn *f = tc__is_stranger(c) ? NULL : tc__fn_recorded(c);
+    if (f) tc__snapshot_add(f, at, bytes);
+}
+
 TCDEF void tc_guard_bytes(tc_ctx *tc, const void *at, size_t bytes) {
-    tc_fn *f = tc ? tc__fn_recorded(tc) : NULL;
+    tc_fn *f = tc && tc__is_ours(tc, "tc_guard_bytes") ? tc__fn_recorded(tc) : NULL;
     if (f && bytes && !at)
         tc__fail(tc, TC_E_NULL, "tc_guard_bytes: %zu bytes at NULL", bytes);
     else if (f && bytes)
@@ -669,7 +679,7 @@ TCDEF tc_miss tc_last_miss(const tc_fn *f) {
 }
 
 TCDEF const char *tc_miss_text(tc_fn *f) {
-    if (!f) return "";
+    if (!f || !tc__is_ours(f->ctx, "tc_miss_text")) return "";
     tc_miss m = tc_last_miss(f);
     tc__text_clear(&f->text);
     tc__put_miss_reason(&f->text, &m);

@@ -22,13 +22,13 @@ struct tc_params {
 
 // What a body learns of the set, it depends on: on which parameters there are,
 static void tc__params_seen(const tc_params *p) {
-    if (p) tc_guard_bytes(p->own.ctx, &p->version, sizeof p->version);
+    if (p) tc__guard_seen(p->own.ctx, &p->version, sizeof p->version);
 }
 
 // and which of them have a gradient, those too that it uses in no other way.
 static void tc__params_grads_seen(const tc_params *p) {
     tc__params_seen(p);
-    tc_guard_bytes(p->own.ctx, &p->own.ctx->grads_switched,
+    tc__guard_seen(p->own.ctx, &p->own.ctx->grads_switched,
                    sizeof p->own.ctx->grads_switched);
 }
 
@@ -463,7 +463,7 @@ static void tc__put_param(tc__text *t, const tc_params *p, size_t i, int name, i
 TCDEF const char *tc_params_text(tc_params *p) {
     int name, sizes;
     int64_t trained = 0;
-    if (!p) return "";
+    if (!p || !tc__is_ours(p->own.ctx, "tc_params_text")) return "";
     tc__text *t = &p->text;
     tc__text_clear(t);
     tc__params_widths(p, &name, &sizes);

@@ -7,7 +7,9 @@ static tc__storage *tc__output_storage(const tc__program *p, tc__output *o) {
         if (o->kept[i] && o->kept[i]->refs == 1 && o->kept[i]->bytes >= o->bytes)
             return o->storage = o->kept[i];
     const tc_status before = tc_error(c);
+    tc__claim claim = tc__claim_take(c);
     tc__storage *s = tc__storage_on(c, tc__device_at(c, tc__output_device(p, o)), o->bytes);
+    tc__claim_end(c, claim);
     if (!s) return tc__no_room(p, before, o->node, ""), (tc__storage *)NULL;
     int i = TC__KEPT - 1; // one that is not there, or too small; else the oldest
     while (i >= 0 && o->kept[i] && o->kept[i]->refs > 1) i--;
@@ -169,9 +171,9 @@ static int tc__launch_go(tc__program *p, const tc__region *r, uint32_t i) {
 static int tc__custom_go(tc__program *p, const tc__region *region, uint32_t i) {
     tc__custom_launch *l = p->launch.at[i].custom;
     tc__custom_bind(l);
-    tc__visit *open = tc__calling_begin(p->ctx);
+    tc__calling calling = tc__calling_begin(p->ctx);
     int ok = tc__launch_go(p, region, i);
-    tc__calling_end(p->ctx, open);
+    tc__calling_end(p->ctx, calling);
     return ok && tc__custom_end(p->ctx, l);
 }
 
@@ -487,9 +489,9 @@ static int tc__foreign_run(tc__program *p, const tc__visit *v) {
     run.out = f->out, run.n_out = f->graph.n_output;
     f->visit = v;
     run.seed = tc__visit_seed(p->ctx, v), run.draw = v->draw, run.program = p;
-    tc__visit *open = tc__calling_begin(p->ctx);
+    tc__calling calling = tc__calling_begin(p->ctx);
     tc_status s = own->run(own->user, f->state, &run);
-    tc__calling_end(p->ctx, open);
+    tc__calling_end(p->ctx, calling);
     if (!s || p->flag[0]) return 1; // an index out of range is told by tc__program_flagged
     if (!tc__foreign_failed(p->ctx, p, "run", s, NULL, v->region->options.suppress_errors))
         return 0;

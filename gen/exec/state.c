@@ -52,9 +52,11 @@ struct tc_ctx {
     tc__lexical lexical_before; //   and what the code around it says
     tc_status around;           //   and of the unit around it: tc__unit_begin
     int bodies, hosting;        // bodies of functions that run now; functions of host calls
-    int too_deep; // there were too many: all calls fail until the outermost returns
-    int dry;      // programs are made, and do not run: tc_precompile
-    int lazy;     // tc_lazy: a region is open whenever no other is
+    tc__theirs theirs;          //   and of the outermost of them
+    int abandoned; // a thread has ended in a call: what that held is never freed
+    int too_deep;  // there were too many: all calls fail until the outermost returns
+    int dry;       // programs are made, and do not run: tc_precompile
+    int lazy;      // tc_lazy: a region is open whenever no other is
     tc__site lazy_site;
     uint32_t log_mask;      // while frozen: channels that were on
     tc__text report;        // of tc_explain
@@ -110,7 +112,10 @@ enum { TC__DEPTH_MOST = 64 };
 // done: a body that calls itself twice would go on for 2^64 calls.
 static int tc__depth_enter(tc_ctx *c, int *count, const char *kind, const char *name) {
     if (c->bodies + c->hosting >= TC__DEPTH_MOST) c->too_deep = 1;
-    if (!c->too_deep) return ++*count;
+    if (!c->too_deep) {
+        if (!c->bodies && !c->hosting) c->theirs = tc__theirs_begin(c);
+        return ++*count;
+    }
     return tc__fail(
         c, TC_E_STATE,
         "%s%s%s%s: calls of bodies and host functions are nested %d deep, which "
@@ -120,7 +125,9 @@ static int tc__depth_enter(tc_ctx *c, int *count, const char *kind, const char *
 
 static void tc__depth_leave(tc_ctx *c, int *count) {
     --*count;
-    if (!c->bodies && !c->hosting) c->too_deep = 0;
+    if (c->bodies || c->hosting) return;
+    c->too_deep = 0;
+    tc__theirs_end(c, c->theirs);
 }
 
 static int tc__threads(const tc_ctx *c) { return c->threads; }

@@ -154,9 +154,9 @@ static int tc__call_infer(tc_ctx *c, const tc__visit *v, const tc__call *k, tc__
     for (uint32_t i = 0; i < k->n_in; i++)
         if (!tc__operand_meta(c, v, k, i, &m[i])) return 0;
     if (k->op != TC_OP_CUSTOM) return tc__call_rules(c, v, k, m, q);
-    tc__visit *open = tc__calling_begin(c); // its shape function is the user's
+    tc__calling calling = tc__calling_begin(c); // its shape function is the user's
     int ok = tc__call_rules(c, v, k, m, q);
-    tc__calling_end(c, open);
+    tc__calling_end(c, calling);
     return ok;
 }
 

@@ -145,7 +145,9 @@ static int tc__own_record(const tc__api *f, const tc__custom *o, uint32_t at) {
     tc_tensor zeros = tc_zeros_like_at(all[0], f->file, f->line);
     all[1] = zeros.id ? tc__prim(f, TC_OP_DETACH, zeros, &mark, 1) : zeros;
     if (!all[1].id) return 0;
+    tc__theirs theirs = tc__theirs_begin(f->c);
     tc_status s = o->op.gradient(f->c, o->op.user, in, o->op.n_in, all[0], all[1], g);
+    tc__theirs_end(f->c, theirs);
     if (s)
         return tc__fail(f->c, tc__user_status(s), "custom op \"%s\": its gradient %s",
                         o->op.name, tc__user_status_text(s, text));

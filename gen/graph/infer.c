@@ -784,9 +784,11 @@ static int tc__shape_custom(tc__infer *q) {
                             "custom op \"%s\": input %u has sizes that are not known yet",
                             o->op.name, (unsigned)i);
     out = in[0];
+    int cancel = tc__cancel_off();
     tc__core_of(q->ctx)->calling++;
     tc_status status = o->op.shape(o->op.user, in, (int)q->n_in, &out);
     tc__core_of(q->ctx)->calling--;
+    tc__cancel_as(cancel);
     return status ? tc__shape_fail(q, o, status) : tc__spec_take(q, o->op.name, &out);
 }
 

@@ -63,8 +63,8 @@ static int tc__api_of(tc__api *f, const char *who, tc_tensor t, const char *file
 // The status of a call whose frame about t was refused.
 static tc_status tc__api_refused(const tc__api *f, tc_tensor t) {
     if (!f->c) return t.id ? TC_E_DEAD : TC_E_NULL;
-    if (tc__core_of(f->c)->calling) return TC_E_STATE;
-    return tc__is_stranger(f->c) ? TC_E_THREAD : TC_E_DEAD;
+    if (tc__is_stranger(f->c)) return TC_E_THREAD;
+    return tc__core_of(f->c)->calling ? TC_E_STATE : TC_E_DEAD;
 }
 
 // A frame inside f, about another tensor.

@@ -17,6 +17,19 @@ static int tc__fail_calling(tc_ctx *c, const char *who) {
                     who);
 }
 
+// The thread that is in a call of the context, or else began what is open; 0 = none.
+TC__INLINE uint64_t tc__user_of(tc_ctx *c) {
+    const tc__recorder *r = tc__recorder_of(c);
+    uint64_t call = tc__atomic_load64(&r->values.core.user);
+    int open = r->visit || r->suspended || r->skipped || r->disabled;
+    return call ? call : open ? tc__atomic_load64(&r->thread) : 0;
+}
+
+// Whether that has ended where no other can go on: memory is asked for anywhere.
+static int tc__is_lost(tc_ctx *c) {
+    return tc__atomic_load32(&tc__core_of(c)->hooking) && !tc__thread_lives(tc__user_of(c));
+}
+
 // Another thread uses the context: it has a region open, or is in a call. What it does goes on as if
 // this one had not come. Always 0.
 static int tc__fail_stranger(tc_ctx *c, const char *who) {
@@ -25,7 +38,13 @@ static int tc__fail_stranger(tc_ctx *c, const char *who) {
     const tc__recorder *r = tc__recorder_of(c);
     const tc__visit *v = r->visit ? r->visit : r->suspended;
     tc_status unit = tc__core_of(c)->unit_item;
-    if (v)
+    if (tc__is_lost(c))
+        tc__fail(
+            c, TC_E_THREAD,
+            "%s: another thread has ended in the allocator or the logger of tc_config, "
+            "which must return; nothing can be done with the context any more",
+            who);
+    else if (v)
         tc__fail(c, TC_E_THREAD,
                  "%s: another thread has region \"%s\" open since %s:%d; %s", who,
                  v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line, fix);
@@ -40,59 +59,48 @@ static int tc__fail_stranger(tc_ctx *c, const char *who) {
 static void tc__inherit(tc_ctx *c) {
     tc__recorder *r = tc__recorder_of(c);
     const tc__visit *v = r->visit ? r->visit : r->suspended;
-    r->thread = tc__thread_self();
+    tc__open_is_mine(r);
     tc__warn(c, "region \"%s\": its thread has ended; another one goes on with it",
              v ? v->region->name : "?");
 }
 
-// Whether another thread has the context. Asked off the fast path only: a thread that goes astray misses a
-// step sooner or later.
+// Whether another thread has the context.
 static int tc__is_stranger(tc_ctx *c) {
     const tc__recorder *r = tc__recorder_of(c);
-    int open = r->visit || r->suspended || r->skipped || r->disabled;
-    uint64_t call = tc__atomic_load64(&tc__core_of(c)->user);
-    uint64_t user = open ? r->thread : call;
+    const tc__core *core = tc__core_of(c);
+    uint64_t call = tc__atomic_load64(&core->user), user = tc__user_of(c);
     if (!user || user == tc__thread_self()) return 0;
-    if (!open || call || tc__thread_lives(user)) return 1;
-    tc__inherit(c);
+    if (tc__is_lost(c) || tc__thread_lives(user)) return 1;
+    if (call || core->calling)
+        r->hooks->abandon(c);
+    else
+        tc__inherit(c);
     return 0;
 }
 
 TC__NOINLINE static int tc__is_ours_slow(tc_ctx *c, const char *who) {
-    if (tc__core_of(c)->calling) return tc__fail_calling(c, who);
-    return !tc__is_stranger(c) || tc__fail_stranger(c, who);
+    if (tc__user_of(c) && tc__is_stranger(c)) return tc__fail_stranger(c, who);
+    return !tc__core_of(c)->calling || tc__fail_calling(c, who);
 }
 
 // Whether the calling thread may use the context now; 0 = reported. Recording asks at every composite op.
 TC__INLINE int tc__is_ours(tc_ctx *c, const char *who) {
     const tc__recorder *r = tc__recorder_of(c);
-    int quick = r->visit && !r->values.core.calling;
-    if (TC__LIKELY(quick && r->thread == tc__thread_self())) return 1;
+    int quick = tc__is_open_mine(r) && r->visit && !r->values.core.calling;
+    if (TC__LIKELY(quick)) return 1;
     return tc__is_ours_slow(c, who);
 }
 
 // The status of a call that this refused.
 static tc_status tc__not_ours(tc_ctx *c) {
-    return tc__core_of(c)->calling ? TC_E_STATE : TC_E_THREAD;
+    return tc__is_stranger(c) ? TC_E_THREAD : TC_E_STATE;
 }
 
-// Outside regions nothing tells whose the context is: what takes longer than a call that follows or skips
-// claims it for its time, so that a second thread is told instead of crashing both.
-typedef enum tc__claim {
-    TC__CLAIM_REFUSED, // another thread has it; reported
-    TC__CLAIM_HELD,    // a call around this one has claimed it
-    TC__CLAIM_TAKEN    // to be given back by tc__claim_end
-} tc__claim;
-
+// A claim that is refused is reported.
 static tc__claim tc__claim_begin(tc_ctx *c, const char *who) {
-    uint64_t me = tc__thread_self();
-    if (tc__atomic_load64(&tc__core_of(c)->user) == me) return TC__CLAIM_HELD;
-    if (tc__atomic_cas64(&tc__core_of(c)->user, 0, me)) return TC__CLAIM_TAKEN;
-    return tc__fail_stranger(c, who), TC__CLAIM_REFUSED;
-}
-
-static void tc__claim_end(tc_ctx *c, tc__claim claim) {
-    if (claim == TC__CLAIM_TAKEN) tc__atomic_store64(&tc__core_of(c)->user, 0);
+    tc__claim claim = tc__claim_take(c);
+    if (!claim) tc__fail_stranger(c, who);
+    return claim;
 }
 
 static tc__claim tc__claim_ours(tc_ctx *c, const char *who) {
@@ -208,8 +216,8 @@ TC__ALWAYS_INLINE tc_tensor tc__op_follow_as(tc__listing listing, uint64_t form,
                                              const tc_tensor *in, uint32_t n,
                                              const int64_t *attr, uint32_t n_attr) {
     tc_ctx *c = tc__ctx_at((unsigned)(in[0].id >> 56));
-    int none = c && tc__follows_none(c, listing);
-    tc__visit *v = c && TC__LIKELY(!none) ? tc__recorder_of(c)->visit : NULL;
+    int ours = c && tc__is_open_mine(tc__recorder_of(c)) && !tc__follows_none(c, listing);
+    tc__visit *v = TC__LIKELY(ours) ? tc__recorder_of(c)->visit : NULL;
     tc_tensor t = tc__null();
     if (!v || !tc__follows(v, v->at->next, form, in, n, attr, n_attr)) return t;
     v->at = v->at->next;
@@ -618,7 +626,7 @@ static int tc__visit_open(tc_ctx *c, tc__region *r, tc__site begin) {
     v->first = (v->key << TC__SLOT_BITS) | TC__VISIT_BIT;
     v->at = &r->root, v->begin = begin, v->segment = 0, v->writes = 0, v->broken = 0,
     v->left = 0, v->no_grad = 0, v->loops = 0, v->draw = rec->draw;
-    v->state = TC__VISIT_OPEN, rec->thread = tc__thread_self();
+    v->state = TC__VISIT_OPEN, tc__open_is_mine(rec);
     v->device = rec->values.default_device;
     v->lexical = tc__lexical_inside(&rec->lexical);
     rec->visit = v, rec->inside.file = NULL;

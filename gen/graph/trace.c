@@ -254,7 +254,8 @@ typedef struct tc__hooks {
     void (*forget)(tc_ctx *c, tc__region *r); // free the programs of its steps
     int (*together)(tc_ctx *c, const char *who, tc__site site); // see exec/alone.c
     tc_tensor (*apart)(tc_ctx *c, tc_tensor t, tc__site site);
-    void (*settle)(tc_ctx *c); // between calls of the user's: see exec/bound.c
+    void (*settle)(tc_ctx *c);  // between calls of the user's: see exec/bound.c
+    void (*abandon)(tc_ctx *c); // the call that a thread ended in: see exec/abandon.c
     tc_tensor (*move)(tc_tensor t, const char *device, const char *file, int line); // tc_to
     // One element of an op over operands of one dtype; 0 = it has no arithmetic there.
     int (*evaluate)(tc__op op, int dtype, const tc__value *in, uint32_t n, tc__value *out);
@@ -268,16 +269,23 @@ typedef struct tc__inner {
     char name[TC__INNER_NAME]; // cut where it is longer
 } tc__inner;
 
+// What a call leaves as it found it, for another thread to do where its own has ended inside it: exec/abandon.c.
+typedef struct tc__before {
+    size_t scopes;       // that were open
+    int outermost;       // no region was
+    tc__lexical lexical; //   and what the code around the call says then
+} tc__before;
+
 typedef struct tc__recorder {
     tc__values values; // must be first
     const tc__hooks *hooks;
-    tc__ixpool ix;      // only constants: sizes are fixed while recording
-    tc__visit *visit;   // open visit, NULL = eager
-    uint64_t thread;    // that began what is open: no other may record or end it
-    tc__region *region; // list of all regions
-    tc__map visits;     // epoch -> tc__visit
-    int depth;          // regions begun inside the open one (inlined)
-    tc__site inside;    //   and where the last of them was; file NULL = none was
+    tc__ixpool ix;            // only constants: sizes are fixed while recording
+    tc__visit *visit;         // open visit, NULL = eager
+    volatile uint64_t thread; // that began what is open: no other may record or end it
+    tc__region *region;       // list of all regions
+    tc__map visits;           // epoch -> tc__visit
+    int depth;                // regions begun inside the open one (inlined)
+    tc__site inside;          //   and where the last of them was; file NULL = none was
     tc__inner inner[TC__INNER_TOLD]; //   and the first of them, from the outermost on
     int skipped;                     // disabled regions begun and not ended
     int disabled;                    // tc_disable_begin without their ends
@@ -293,9 +301,23 @@ typedef struct tc__recorder {
     size_t recording;     // regions that have visits
     tc__map region_ids;   // hash -> tc__region, of those that are begun by name
     tc__lexical lexical;  // outside of visits
+    tc__visit
+        *hidden; // open while a function of the user's runs that must not use the context
+    tc__before before; // how it was before the call that core.user is in
 } tc__recorder;
 
 static tc__recorder *tc__recorder_of(tc_ctx *c) { return (tc__recorder *)(void *)c; }
+
+// What is open is the calling thread's.
+static void tc__open_is_mine(tc__recorder *r) {
+    tc__atomic_store64(&r->thread, tc__thread_self());
+}
+
+// Whether it is. A visit is followed by no other thread, also where that one's calls are the same: so every op that
+// follows asks, which is one compare.
+TC__INLINE int tc__is_open_mine(const tc__recorder *r) {
+    return tc__thread_is(tc__atomic_load64(&r->thread));
+}
 
 // That of the code that runs; what tc_disable_begin suspends has its own on.
 static tc__lexical *tc__lexical_now(tc_ctx *c) {
@@ -309,18 +331,72 @@ static uint64_t tc__visit_seed(tc_ctx *c, const tc__visit *v) {
     return v->state == TC__VISIT_DONE ? v->seed : tc__recorder_of(c)->seed;
 }
 
-// A function of the user's runs that must not use the context: what it calls nevertheless finds no
-// region to be recorded in, and is refused. Gives what tc__calling_end needs.
-static tc__visit *tc__calling_begin(tc_ctx *c) {
-    tc__recorder *r = tc__recorder_of(c);
-    tc__visit *open = r->visit;
-    r->visit = NULL, r->skipped++, r->values.core.calling++;
-    return open;
+// Whether no region is open or skipped, nor suspended: the next begin is the outermost one.
+static int tc__begins_outermost(const tc__recorder *r) {
+    return !r->visit && !r->skipped && !r->suspended;
 }
 
-static void tc__calling_end(tc_ctx *c, tc__visit *open) {
+// Outside regions nothing tells whose the context is: what takes longer than a call that follows or skips
+// claims it for its time, so that a second thread is told instead of crashing both. So does, anywhere, what calls
+// code of the user's, where a thread may end.
+typedef enum tc__claim {
+    TC__CLAIM_REFUSED, // another thread has it
+    TC__CLAIM_HELD,    // a call around this one has claimed it
+    TC__CLAIM_TAKEN    // to be given back by tc__claim_end
+} tc__claim;
+
+static tc__claim tc__claim_take(tc_ctx *c) {
     tc__recorder *r = tc__recorder_of(c);
-    r->visit = open, r->skipped--, r->values.core.calling--;
+    uint64_t me = tc__thread_self();
+    if (tc__atomic_load64(&r->values.core.user) == me) return TC__CLAIM_HELD;
+    if (!tc__atomic_cas64(&r->values.core.user, 0, me)) return TC__CLAIM_REFUSED;
+    r->before.scopes = r->values.scope.count, r->before.lexical = r->lexical;
+    r->before.outermost = tc__begins_outermost(r);
+    return TC__CLAIM_TAKEN;
+}
+
+static void tc__claim_end(tc_ctx *c, tc__claim claim) {
+    if (claim == TC__CLAIM_TAKEN) tc__atomic_store64(&tc__core_of(c)->user, 0);
+}
+
+// Code of the user's runs, in a call that has the context: its thread is not cancelled.
+typedef struct tc__theirs {
+    tc__claim claim;
+    int cancel;
+} tc__theirs;
+
+static tc__theirs tc__theirs_begin(tc_ctx *c) {
+    tc__theirs t;
+    t.claim = tc__claim_take(c), t.cancel = tc__cancel_off();
+    return t;
+}
+
+static void tc__theirs_end(tc_ctx *c, tc__theirs t) {
+    tc__cancel_as(t.cancel);
+    tc__claim_end(c, t.claim);
+}
+
+// A function of the user's runs that must not use the context: what it calls nevertheless finds no
+// region to be recorded in, and is refused.
+typedef struct tc__calling {
+    tc__visit *open;
+    tc__theirs theirs;
+} tc__calling;
+
+static tc__calling tc__calling_begin(tc_ctx *c) {
+    tc__recorder *r = tc__recorder_of(c);
+    tc__calling k;
+    k.theirs = tc__theirs_begin(c), k.open = r->visit;
+    if (k.open) r->hidden = k.open;
+    r->visit = NULL, r->skipped++, r->values.core.calling++;
+    return k;
+}
+
+static void tc__calling_end(tc_ctx *c, tc__calling k) {
+    tc__recorder *r = tc__recorder_of(c);
+    r->visit = k.open, r->skipped--, r->values.core.calling--;
+    if (k.open) r->hidden = NULL;
+    tc__theirs_end(c, k.theirs);
 }
 
 static void tc__site_set(tc_ctx *c, tc__site s) {
