@@ -3066,7 +3066,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x7a8592d98a1e691au
+#define TC__BUILD_ID 0x5f1bb97dea0d0c71u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -28984,6 +28984,7 @@ tc__ix wide,wide_padded;
 tc__ix m,row_blocks,col_blocks,depth;
 tc__ix pack_at,left_at,tile_at,flip_at,bytes;
 tc__ix table_at,edge_at;
+int64_t period;
 int number;
 }tc__contract;
 static tc__ix tc__round_up(tc__ixpool*x,tc__ix e,int64_t to){
@@ -29035,6 +29036,39 @@ apart=tc__is_depth_apart(x,n->attr[i])&&
 !tc__ix_has_val(x,n->attr[i+1]);
 return apart;
 }
+static int64_t tc__depth_period(const tc__ixpool*x,tc__ix e){
+if(tc__ix_is_const(e))return 1;
+const tc__ixnode*n=tc__ix_node(x,e);
+if(n->kind==TC__IX_MOD&&tc__ix_is_const(n->b)&&!tc__ix_is_const(n->a)){
+const tc__ixnode*of=tc__ix_node(x,n->a);
+int64_t m=tc__ix_value(n->b);
+if(of->kind==TC__IX_VAR)return m;
+if(of->kind!=TC__IX_DIV||!tc__ix_is_const(of->b)||tc__ix_is_const(of->a))
+return 0;
+return tc__ix_node(x,of->a)->kind==TC__IX_VAR?m*tc__ix_value(of->b):0;
+}
+int64_t all=n->kind==TC__IX_POLY;
+for(uint32_t i=0;i<n->count&&all;i++){
+const tc__ixterm*t=&x->term.at[n->first+i];
+for(int k=0;k<TC__IX_ATOMS&&t->atom[k]&&all;k++){
+int64_t own=tc__depth_period(x,t->atom[k]);
+all=own&&all%own==0?all:own&&own%all==0?own:0;
+}
+}
+return all;
+}
+static int64_t tc__windows_period(const tc__contract*q){
+const tc__node*n=q->g->body.node.at[tc__right_of(q->g)];
+int64_t depth=tc__ix_value(q->depth),all=1;
+for(uint32_t i=TC__LOAD_PREDICATES;i+1<n->n_attr;i+=2){
+int64_t own=
+tc__depth_period(q->g->body.ix,tc__of_depth(q->g->body.ix,n->attr[i]));
+if(!own||(all%own&&own%all)||own>TC__CONTRACT_WINDOW_SLICE/2)
+return depth;
+if(own>all)all=own;
+}
+return all;
+}
 static int tc__is_left_of_all(const tc__contract*q){
 tc__ixpool*x=q->g->body.ix;
 tc__ix e=q->g->body.node.at[tc__left_of(q->g)]->attr[TC__LOAD_INDEX];
@@ -29063,7 +29097,10 @@ if(wide&&vectors>1)q->rows+=q->rows/3;
 static void tc__window_sizes(tc__contract*q,int64_t m){
 int64_t depth=tc__ix_value(q->depth),slice=TC__CONTRACT_WINDOW_SLICE;
 int64_t slices=(depth+slice-1)/slice;
+q->period=tc__windows_period(q);
 q->slice=slices>1?(depth+slices-1)/slices:0;
+if(q->period<depth)q->slice=tc__padded(q->slice,q->period);
+if(q->period>q->slice&&q->slice)q->period=q->slice;
 int64_t deep=q->slice?q->slice:depth;
 int64_t panels=tc__knob_size(q->g,TC__KNOB_PANEL,TC__CONTRACT_PANELS);
 int64_t most=
@@ -29341,17 +29378,20 @@ typedef enum tc__sum_line{TC__SUM_NEW,TC__SUM_ADD,TC__SUM_STORE}tc__sum_line;
 static void tc__contract_sums(tc__printer*p,const tc__contract*q,int i,
 tc__sum_line what){
 const char*cls=tc__class_names[q->cls],*reg=p->d->reg[q->cls];
+char at[60];
+if(q->right==TC__RIGHT_WINDOWS)
+snprintf(at,sizeof at,"out[%d] + behind",i);
+else
+snprintf(at,sizeof at,"tile + %d * step",i);
 for(int j=0;j<q->width/q->lanes;j++){
 tc__line(p);
 if(what==TC__SUM_NEW&&q->slice)
-tc__put(p->out,
-"%s s%d_%d = more ? tc_ld_%s(tile + %d * step + %d) : TC_K_%s(0);\n",
-reg,i,j,cls,i,j*p->unit,cls);
+tc__put(p->out,"%s s%d_%d = more ? tc_ld_%s(%s + %d) : TC_K_%s(0);\n",reg,i,
+j,cls,at,j*p->unit,cls);
 else if(what==TC__SUM_NEW)
 tc__put(p->out,"%s s%d_%d = TC_K_%s(0);\n",reg,i,j,cls);
 else if(what==TC__SUM_STORE)
-tc__put(p->out,"tc_st_%s(tile + %d * step + %d, s%d_%d);\n",cls,i,
-j*p->unit,i,j);
+tc__put(p->out,"tc_st_%s(%s + %d, s%d_%d);\n",cls,at,j*p->unit,i,j);
 else if(q->cls==TC__CLASS_f32)
 tc__put(p->out,"s%d_%d = TC_FMA_f32(x%d, b%d, s%d_%d);\n",i,j,i,j,i,j);
 else
@@ -29380,14 +29420,15 @@ tc__put(
 p->out,
 "static __attribute__((noinline)) void %s_block(const %s *const *row, %sconst %s "
 "*panel,\n"
-"        %stc_i64 depth, %s *tile%s%s)",
+"        %stc_i64 depth, %s *%s%s)",
 symbol,type,windows?"const tc_i32 *to, ":"",type,
-windows?"":"tc_i64 next, ",type,windows?"":", tc_i64 step",
+windows?"":"tc_i64 next, ",type,
+windows?"const *out, tc_i64 behind":"tile, tc_i64 step",
 q->slice?", tc_i64 more":"");
 tc__block_open(p);
 if(windows){
 tc__line(p);
-tc__put(p->out,"enum { step = %d, next = step };\n",q->width);
+tc__put(p->out,"enum { next = %d };\n",q->width);
 }
 for(int i=0;i<q->rows;i++){
 tc__line(p);
@@ -29870,106 +29911,133 @@ p->out,
 "%lld, first + rows);\n",
 (long long)q->grain,(long long)q->grain);
 }
-static void tc__windows_each(tc__printer*p,const tc__contract*q){
-tc__line(p);
-tc__put(p->out,"for (int j = 0; j < %d; j++)",q->rows);
-tc__block_open(p);
-tc__line(p);
-tc__put(p->out,"const tc_i64 c = tc_min(p + j, c1 - 1), r = r0;\n");
-tc__line(p);
-tc__put(p->out,"(void)r;\n");
-}
 static void tc__put_near(tc__printer*p,const tc__node*n,uint32_t i){
 tc__put_ix(p,tc__without_depth(p->g->body.ix,tc__windows_test(n,i)));
 }
-static void tc__print_windows_pointers(tc__printer*p,const tc__contract*q){
-const tc__node*n=tc__windows_load(p);
-tc__ixpool*x=p->g->body.ix;
-tc__line(p);
-tc__put(p->out,"const %s *x[%d];\n",p->d->scalar[q->cls],q->rows);
-tc__line(p);
-tc__put(p->out,"const tc_i32 *to = at%s;\n",q->slice?" + k0":"");
-if(tc__windows_tests(n)){
-tc__line(p);
-tc__put(p->out,"int whole[%d], inside = 1;\n",q->rows);
-}
-tc__windows_each(p,q);
-tc__line(p);
-tc__put(p->out,"x[j] = ");
-tc__put_buffer(p,n->attr[TC__LOAD_BUFFER]);
-tc__put(p->out," + ");
-tc__put_ix(p,tc__without_depth(x,n->attr[TC__LOAD_INDEX]));
-tc__put(p->out,";\n");
-for(uint32_t i=0;i<tc__windows_tests(n);i++){
-tc__ix of=tc__of_depth(x,tc__windows_test(n,i));
-tc__line(p);
-tc__put(p->out,i?"whole[j] &= ":"whole[j] = ");
+static void tc__put_inside(tc__printer*p,const tc__node*n,uint32_t i){
+tc__ix of=tc__of_depth(p->g->body.ix,tc__windows_test(n,i));
+if(i)tc__put(p->out," && ");
 tc__put_near(p,n,i);
-tc__put(p->out," + %lld >= 0 && ",(long long)tc__ix_lo(x,of));
+tc__put(p->out," + %lld >= 0 && ",(long long)tc__ix_lo(p->g->body.ix,of));
 tc__put_near(p,n,i);
-tc__put(p->out," + %lld < ",(long long)tc__ix_hi(x,of));
+tc__put(p->out," + %lld < ",(long long)tc__ix_hi(p->g->body.ix,of));
 tc__put_ix(p,tc__windows_limit(n,i));
-tc__put(p->out,";\n");
 }
-if(tc__windows_tests(n)){
-tc__line(p);
-tc__put(p->out,"inside &= whole[j];\n");
-}
-tc__block_close(p);
-}
-static void tc__print_windows_edge(tc__printer*p,const tc__contract*q){
+static void tc__print_windows_order(tc__printer*p,const tc__contract*q){
 const tc__node*n=tc__windows_load(p);
 uint32_t tests=tc__windows_tests(n);
 if(!tests)return;
 tc__line(p);
-tc__put(p->out,"if (!inside)");
+tc__put(p->out,"tc_i32 order[%lld];\n",(long long)tc__ix_value(q->wide));
+tc__line(p);
+tc__put(p->out,"tc_i64 inside = 0;\n");
+tc__line(p);
+tc__put(p->out,"for (tc_i64 c = c0, border = c1 - c0, r = r0; c < c1; c++)");
 tc__block_open(p);
-tc__windows_each(p,q);
+tc__line(p);
+tc__put(p->out,"(void)r;\n");
+tc__line(p);
+tc__put(p->out,"const int in = ");
+for(uint32_t i=0;i<tests;i++)tc__put_inside(p,n,i);
+tc__put(p->out,";\n");
+tc__line(p);
+tc__put(p->out,"order[in ? inside++ : --border] = (tc_i32)(c - c0);\n");
+tc__block_close(p);
+}
+static void tc__print_windows_copy(tc__printer*p,const tc__contract*q){
+const tc__node*n=tc__windows_load(p);
+uint32_t tests=tc__windows_tests(n);
+long long period=(long long)q->period;
+if(!tests)return;
+tc__line(p);
+tc__put(p->out,"if (p < inside) continue;\n");
 tc__line(p);
 tc__put(p->out,"%s *copy = edge + j * %s;\n",p->d->scalar[q->cls],
 q->slice?"slice":"depth");
 for(uint32_t i=0;i<tests;i++){
 tc__line(p);
-tc__put(p->out,"const tc_i64 c%u_ = ",i);
+tc__put(p->out,"const tc_i64 number%u = ",i);
 tc__put_near(p,n,i);
 tc__put(p->out,", limit%u = ",i);
 tc__put_ix(p,tc__windows_limit(n,i));
 tc__put(p->out,";\n");
 }
 tc__line(p);
-tc__put(p->out,
-"if (whole[j]) for (tc_i64 k = 0; k < %s; k++) copy[k] = x[j][to[k]];\n",
-tc__contract_deep(q));
+tc__put(p->out,"for (tc_i64 t = 0; t < %lld && t < deep; t++)",period);
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"const int in = ");
+for(uint32_t i=0;i<tests;i++)
+tc__put(p->out,"%s(tc_u64)(number%u + near%u[%st]) < (tc_u64)limit%u",
+i?" && ":"",i,i,q->slice?"k0 + ":"",i);
+tc__put(p->out,";\n");
 tc__line(p);
 tc__put(p->out,
-"else for (tc_i64 k = 0; k < %s; k++) copy[k] = ",tc__contract_deep(q));
-for(uint32_t i=0;i<tests;i++)
-tc__put(p->out,"%s(tc_u64)(c%u_ + near%u[k%s]) < (tc_u64)limit%u",i?" && ":"",
-i,i,q->slice?" + k0":"",i);
-tc__put(p->out," ? x[j][to[k]] : 0;\n");
+"if (in) for (tc_i64 k = t; k < deep; k += %lld) copy[k] = x[j][to[k]];\n",
+period);
+tc__line(p);
+tc__put(p->out,"else for (tc_i64 k = t; k < deep; k += %lld) copy[k] = 0;\n",period);
+tc__block_close(p);
 tc__line(p);
 tc__put(p->out,"x[j] = copy;\n");
-tc__block_close(p);
-tc__line(p);
-tc__put(p->out,"to = same;\n");
-tc__block_close(p);
 }
-static void tc__print_windows(tc__printer*p,const tc__contract*q,const char*symbol){
+static void tc__print_windows_pointers(tc__printer*p,const tc__contract*q){
+const tc__node*n=tc__windows_load(p);
+const char*type=p->d->scalar[q->cls];
+int tests=tc__windows_tests(n)>0;
+tc__line(p);
+tc__put(p->out,"const tc_i32 *to = at%s;\n",q->slice?" + k0":"");
+tc__line(p);
+tc__put(p->out,"const %s *x[%d];\n",type,q->rows);
+tc__line(p);
+tc__put(p->out,"%s *out[%d];\n",type,q->rows);
+tc__line(p);
+tc__put(p->out,"for (tc_i64 j = 0; j < %d; j++)",q->rows);
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"const tc_i64 o = %stc_min(p + j, end - 1)%s, c = c0 + o, r = r0;\n",
+tests?"order[":"",tests?"]":"");
+tc__line(p);
+tc__put(p->out,"(void)r;\n");
+tc__line(p);
+tc__put(p->out,"out[j] = flip + o * %d;\n",q->width);
+tc__line(p);
+tc__put(p->out,"x[j] = ");
+tc__put_buffer(p,n->attr[TC__LOAD_BUFFER]);
+tc__put(p->out," + ");
+tc__put_ix(p,tc__without_depth(p->g->body.ix,n->attr[TC__LOAD_INDEX]));
+tc__put(p->out,";\n");
+tc__print_windows_copy(p,q);
+tc__block_close(p);
+if(!tests)return;
+tc__line(p);
+tc__put(p->out,"if (p >= inside) to = same;\n");
+}
+static void tc__print_windows_blocks(tc__printer*p,const tc__contract*q,
+const char*symbol){
+int tests=tc__windows_tests(tc__windows_load(p))>0;
 if(q->slice)tc__print_slices(p);
 tc__line(p);
-tc__put(p->out,"for (tc_i64 p = c0; p < c1; p += %d)",q->rows);
+tc__put(p->out,"const tc_i64 deep = %s;\n",tc__contract_deep(q));
+tc__line(p);
+tc__put(p->out,"for (tc_i64 p = 0, end; p < c1 - c0; p = end)");
 tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"end = tc_min(p + %d, %sc1 - c0);\n",q->rows,
+tests?"p < inside ? inside : ":"");
 tc__print_windows_pointers(p,q);
-tc__print_windows_edge(p,q);
 tc__line(p);
 tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += %d)\n",q->width);
 tc__line(p);
 tc__put(p->out,"    %s_block(x, to, pack + i * depth",symbol);
 if(q->slice)tc__put(p->out," + k0 * %d",q->width);
-tc__put(p->out,", %s, flip + i * wide + (p - c0) * %d%s);\n",tc__contract_deep(q),
-q->width,q->slice?", k0":"");
+tc__put(p->out,", deep, out, i * wide%s);\n",q->slice?", k0":"");
 tc__block_close(p);
 if(q->slice)tc__block_close(p);
+}
+static void tc__print_windows(tc__printer*p,const tc__contract*q,const char*symbol){
+tc__print_windows_order(p,q);
+tc__print_windows_blocks(p,q,symbol);
 tc__line(p);
 tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += %d)\n",q->width);
 tc__line(p);

@@ -59,8 +59,9 @@ typedef struct tc__contract {
     tc__ix wide, wide_padded; // columns of an item
     tc__ix m, row_blocks, col_blocks, depth;
     tc__ix pack_at, left_at, tile_at, flip_at, bytes; // worker scratch, to its end
-    tc__ix table_at, edge_at;                         //   of windows
-    int number; // of the part, where there are several; else 0
+    tc__ix table_at, edge_at;                         //   of windows,
+    int64_t period; // whose predicates are the same after so many k
+    int number;     // of the part, where there are several; else 0
 } tc__contract;
 
 static tc__ix tc__round_up(tc__ixpool *x, tc__ix e, int64_t to) {
@@ -130,6 +131,43 @@ static int tc__is_windows(const tc__contract *q, uint32_t id) {
     return apart;
 }
 
+// After how many k e has the same values again: of digits of k the last one's. 0 = never, or not known.
+static int64_t tc__depth_period(const tc__ixpool *x, tc__ix e) {
+    if (tc__ix_is_const(e)) return 1;
+    const tc__ixnode *n = tc__ix_node(x, e);
+    if (n->kind == TC__IX_MOD && tc__ix_is_const(n->b) && !tc__ix_is_const(n->a)) {
+        const tc__ixnode *of = tc__ix_node(x, n->a);
+        int64_t m = tc__ix_value(n->b);
+        if (of->kind == TC__IX_VAR) return m;
+        if (of->kind != TC__IX_DIV || !tc__ix_is_const(of->b) || tc__ix_is_const(of->a))
+            return 0;
+        return tc__ix_node(x, of->a)->kind == TC__IX_VAR ? m * tc__ix_value(of->b) : 0;
+    }
+    int64_t all = n->kind == TC__IX_POLY;
+    for (uint32_t i = 0; i < n->count && all; i++) {
+        const tc__ixterm *t = &x->term.at[n->first + i];
+        for (int k = 0; k < TC__IX_ATOMS && t->atom[k] && all; k++) {
+            int64_t own = tc__depth_period(x, t->atom[k]);
+            all = own && all % own == 0 ? all : own && own % all == 0 ? own : 0;
+        }
+    }
+    return all;
+}
+
+// After how many k all predicates of the right operand are the same again, else its depth.
+static int64_t tc__windows_period(const tc__contract *q) {
+    const tc__node *n = q->g->body.node.at[tc__right_of(q->g)];
+    int64_t depth = tc__ix_value(q->depth), all = 1;
+    for (uint32_t i = TC__LOAD_PREDICATES; i + 1 < n->n_attr; i += 2) {
+        int64_t own =
+            tc__depth_period(q->g->body.ix, tc__of_depth(q->g->body.ix, n->attr[i]));
+        if (!own || (all % own && own % all) || own > TC__CONTRACT_WINDOW_SLICE / 2)
+            return depth;
+        if (own > all) all = own;
+    }
+    return all;
+}
+
 // Whether the left operand is the same for all batches.
 static int tc__is_left_of_all(const tc__contract *q) {
     tc__ixpool *x = q->g->body.ix;
@@ -166,7 +204,10 @@ static void tc__window_block(tc__contract *q, int64_t m, int most) {
 static void tc__window_sizes(tc__contract *q, int64_t m) {
     int64_t depth = tc__ix_value(q->depth), slice = TC__CONTRACT_WINDOW_SLICE;
     int64_t slices = (depth + slice - 1) / slice;
+    q->period = tc__windows_period(q);
     q->slice = slices > 1 ? (depth + slices - 1) / slices : 0;
+    if (q->period < depth) q->slice = tc__padded(q->slice, q->period);
+    if (q->period > q->slice && q->slice) q->period = q->slice;
     int64_t deep = q->slice ? q->slice : depth;
     int64_t panels = tc__knob_size(q->g, TC__KNOB_PANEL, TC__CONTRACT_PANELS);
     int64_t most =

@@ -21,17 +21,20 @@ typedef enum tc__sum_line { TC__SUM_NEW, TC__SUM_ADD, TC__SUM_STORE } tc__sum_li
 static void tc__contract_sums(tc__printer *p, const tc__contract *q, int i,
                               tc__sum_line what) {
     const char *cls = tc__class_names[q->cls], *reg = p->d->reg[q->cls];
+    char at[60];
+    if (q->right == TC__RIGHT_WINDOWS)
+        snprintf(at, sizeof at, "out[%d] + behind", i);
+    else
+        snprintf(at, sizeof at, "tile + %d * step", i);
     for (int j = 0; j < q->width / q->lanes; j++) {
         tc__line(p);
         if (what == TC__SUM_NEW && q->slice)
-            tc__put(p->out,
-                    "%s s%d_%d = more ? tc_ld_%s(tile + %d * step + %d) : TC_K_%s(0);\n",
-                    reg, i, j, cls, i, j * p->unit, cls);
+            tc__put(p->out, "%s s%d_%d = more ? tc_ld_%s(%s + %d) : TC_K_%s(0);\n", reg, i,
+                    j, cls, at, j * p->unit, cls);
         else if (what == TC__SUM_NEW)
             tc__put(p->out, "%s s%d_%d = TC_K_%s(0);\n", reg, i, j, cls);
         else if (what == TC__SUM_STORE)
-            tc__put(p->out, "tc_st_%s(tile + %d * step + %d, s%d_%d);\n", cls, i,
-                    j * p->unit, i, j);
+            tc__put(p->out, "tc_st_%s(%s + %d, s%d_%d);\n", cls, at, j * p->unit, i, j);
         else if (q->cls == TC__CLASS_f32)
             tc__put(p->out, "s%d_%d = TC_FMA_f32(x%d, b%d, s%d_%d);\n", i, j, i, j, i, j);
         else
@@ -64,14 +67,15 @@ static void tc__print_contract_block(tc__printer *p, const tc__contract *q,
         p->out,
         "static __attribute__((noinline)) void %s_block(const %s *const *row, %sconst %s "
         "*panel,\n"
-        "        %stc_i64 depth, %s *tile%s%s)",
+        "        %stc_i64 depth, %s *%s%s)",
         symbol, type, windows ? "const tc_i32 *to, " : "", type,
-        windows ? "" : "tc_i64 next, ", type, windows ? "" : ", tc_i64 step",
+        windows ? "" : "tc_i64 next, ", type,
+        windows ? "const *out, tc_i64 behind" : "tile, tc_i64 step",
         q->slice ? ", tc_i64 more" : "");
     tc__block_open(p);
     if (windows) {
         tc__line(p);
-        tc__put(p->out, "enum { step = %d, next = step };\n", q->width);
+        tc__put(p->out, "enum { next = %d };\n", q->width);
     }
     for (int i = 0; i < q->rows; i++) {
         tc__line(p);

@@ -93,115 +93,146 @@ static void tc__print_windows_item(tc__printer *p, const tc__contract *q) {
         (long long)q->grain, (long long)q->grain);
 }
 
-// `for (int j = 0; j < 6; j++) { const tc_i64 c = ...;`
-static void tc__windows_each(tc__printer *p, const tc__contract *q) {
-    tc__line(p);
-    tc__put(p->out, "for (int j = 0; j < %d; j++)", q->rows);
-    tc__block_open(p);
-    tc__line(p);
-    tc__put(p->out, "const tc_i64 c = tc_min(p + j, c1 - 1), r = r0;\n");
-    tc__line(p);
-    tc__put(p->out, "(void)r;\n");
-}
-
-// What the column at hand gives predicate i's number.
+// What column c gives predicate i's number.
 static void tc__put_near(tc__printer *p, const tc__node *n, uint32_t i) {
     tc__put_ix(p, tc__without_depth(p->g->body.ix, tc__windows_test(n, i)));
 }
 
-// Pointers to the columns from p on, and whether all of their windows lie inside.
-static void tc__print_windows_pointers(tc__printer *p, const tc__contract *q) {
-    const tc__node *n = tc__windows_load(p);
-    tc__ixpool *x = p->g->body.ix;
-    tc__line(p);
-    tc__put(p->out, "const %s *x[%d];\n", p->d->scalar[q->cls], q->rows);
-    tc__line(p);
-    tc__put(p->out, "const tc_i32 *to = at%s;\n", q->slice ? " + k0" : "");
-    if (tc__windows_tests(n)) {
-        tc__line(p);
-        tc__put(p->out, "int whole[%d], inside = 1;\n", q->rows);
-    }
-    tc__windows_each(p, q);
-    tc__line(p);
-    tc__put(p->out, "x[j] = ");
-    tc__put_buffer(p, n->attr[TC__LOAD_BUFFER]);
-    tc__put(p->out, " + ");
-    tc__put_ix(p, tc__without_depth(x, n->attr[TC__LOAD_INDEX]));
-    tc__put(p->out, ";\n");
-    for (uint32_t i = 0; i < tc__windows_tests(n); i++) {
-        tc__ix of = tc__of_depth(x, tc__windows_test(n, i));
-        tc__line(p);
-        tc__put(p->out, i ? "whole[j] &= " : "whole[j] = ");
-        tc__put_near(p, n, i);
-        tc__put(p->out, " + %lld >= 0 && ", (long long)tc__ix_lo(x, of));
-        tc__put_near(p, n, i);
-        tc__put(p->out, " + %lld < ", (long long)tc__ix_hi(x, of));
-        tc__put_ix(p, tc__windows_limit(n, i));
-        tc__put(p->out, ";\n");
-    }
-    if (tc__windows_tests(n)) {
-        tc__line(p);
-        tc__put(p->out, "inside &= whole[j];\n");
-    }
-    tc__block_close(p);
+// `c % 56 - 1 + 0 >= 0 && c % 56 - 1 + 2 < 56`: no k takes predicate i's number out of its range.
+static void tc__put_inside(tc__printer *p, const tc__node *n, uint32_t i) {
+    tc__ix of = tc__of_depth(p->g->body.ix, tc__windows_test(n, i));
+    if (i) tc__put(p->out, " && ");
+    tc__put_near(p, n, i);
+    tc__put(p->out, " + %lld >= 0 && ", (long long)tc__ix_lo(p->g->body.ix, of));
+    tc__put_near(p, n, i);
+    tc__put(p->out, " + %lld < ", (long long)tc__ix_hi(p->g->body.ix, of));
+    tc__put_ix(p, tc__windows_limit(n, i));
 }
 
-// Copies of columns of a block some of which a border cuts.
-static void tc__print_windows_edge(tc__printer *p, const tc__contract *q) {
+// The item's columns, from c0 on: first those whose windows lie inside of the image, and how many these are.
+static void tc__print_windows_order(tc__printer *p, const tc__contract *q) {
     const tc__node *n = tc__windows_load(p);
     uint32_t tests = tc__windows_tests(n);
     if (!tests) return;
     tc__line(p);
-    tc__put(p->out, "if (!inside)");
+    tc__put(p->out, "tc_i32 order[%lld];\n", (long long)tc__ix_value(q->wide));
+    tc__line(p);
+    tc__put(p->out, "tc_i64 inside = 0;\n");
+    tc__line(p);
+    tc__put(p->out, "for (tc_i64 c = c0, border = c1 - c0, r = r0; c < c1; c++)");
     tc__block_open(p);
-    tc__windows_each(p, q);
+    tc__line(p);
+    tc__put(p->out, "(void)r;\n");
+    tc__line(p);
+    tc__put(p->out, "const int in = ");
+    for (uint32_t i = 0; i < tests; i++) tc__put_inside(p, n, i);
+    tc__put(p->out, ";\n");
+    tc__line(p);
+    tc__put(p->out, "order[in ? inside++ : --border] = (tc_i32)(c - c0);\n");
+    tc__block_close(p);
+}
+
+// A column's window with its border, k by k: what a border cuts it cuts again `period` k later.
+static void tc__print_windows_copy(tc__printer *p, const tc__contract *q) {
+    const tc__node *n = tc__windows_load(p);
+    uint32_t tests = tc__windows_tests(n);
+    long long period = (long long)q->period;
+    if (!tests) return;
+    tc__line(p);
+    tc__put(p->out, "if (p < inside) continue;\n");
     tc__line(p);
     tc__put(p->out, "%s *copy = edge + j * %s;\n", p->d->scalar[q->cls],
             q->slice ? "slice" : "depth");
     for (uint32_t i = 0; i < tests; i++) {
         tc__line(p);
-        tc__put(p->out, "const tc_i64 c%u_ = ", i);
+        tc__put(p->out, "const tc_i64 number%u = ", i);
         tc__put_near(p, n, i);
         tc__put(p->out, ", limit%u = ", i);
         tc__put_ix(p, tc__windows_limit(n, i));
         tc__put(p->out, ";\n");
     }
     tc__line(p);
-    tc__put(p->out,
-            "if (whole[j]) for (tc_i64 k = 0; k < %s; k++) copy[k] = x[j][to[k]];\n",
-            tc__contract_deep(q));
+    tc__put(p->out, "for (tc_i64 t = 0; t < %lld && t < deep; t++)", period);
+    tc__block_open(p);
+    tc__line(p);
+    tc__put(p->out, "const int in = ");
+    for (uint32_t i = 0; i < tests; i++)
+        tc__put(p->out, "%s(tc_u64)(number%u + near%u[%st]) < (tc_u64)limit%u",
+                i ? " && " : "", i, i, q->slice ? "k0 + " : "", i);
+    tc__put(p->out, ";\n");
     tc__line(p);
     tc__put(p->out,
-            "else for (tc_i64 k = 0; k < %s; k++) copy[k] = ", tc__contract_deep(q));
-    for (uint32_t i = 0; i < tests; i++)
-        tc__put(p->out, "%s(tc_u64)(c%u_ + near%u[k%s]) < (tc_u64)limit%u", i ? " && " : "",
-                i, i, q->slice ? " + k0" : "", i);
-    tc__put(p->out, " ? x[j][to[k]] : 0;\n");
+            "if (in) for (tc_i64 k = t; k < deep; k += %lld) copy[k] = x[j][to[k]];\n",
+            period);
+    tc__line(p);
+    tc__put(p->out, "else for (tc_i64 k = t; k < deep; k += %lld) copy[k] = 0;\n", period);
+    tc__block_close(p);
     tc__line(p);
     tc__put(p->out, "x[j] = copy;\n");
-    tc__block_close(p);
-    tc__line(p);
-    tc__put(p->out, "to = same;\n");
-    tc__block_close(p);
 }
 
-// Blocks of columns and rows of the item, each panel's sums behind the other's; then they are turned.
-static void tc__print_windows(tc__printer *p, const tc__contract *q, const char *symbol) {
+// For columns p to end of the item's: where they are read, and where their sums go.
+static void tc__print_windows_pointers(tc__printer *p, const tc__contract *q) {
+    const tc__node *n = tc__windows_load(p);
+    const char *type = p->d->scalar[q->cls];
+    int tests = tc__windows_tests(n) > 0;
+    tc__line(p);
+    tc__put(p->out, "const tc_i32 *to = at%s;\n", q->slice ? " + k0" : "");
+    tc__line(p);
+    tc__put(p->out, "const %s *x[%d];\n", type, q->rows);
+    tc__line(p);
+    tc__put(p->out, "%s *out[%d];\n", type, q->rows);
+    tc__line(p);
+    tc__put(p->out, "for (tc_i64 j = 0; j < %d; j++)", q->rows);
+    tc__block_open(p);
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 o = %stc_min(p + j, end - 1)%s, c = c0 + o, r = r0;\n",
+            tests ? "order[" : "", tests ? "]" : "");
+    tc__line(p);
+    tc__put(p->out, "(void)r;\n");
+    tc__line(p);
+    tc__put(p->out, "out[j] = flip + o * %d;\n", q->width);
+    tc__line(p);
+    tc__put(p->out, "x[j] = ");
+    tc__put_buffer(p, n->attr[TC__LOAD_BUFFER]);
+    tc__put(p->out, " + ");
+    tc__put_ix(p, tc__without_depth(p->g->body.ix, n->attr[TC__LOAD_INDEX]));
+    tc__put(p->out, ";\n");
+    tc__print_windows_copy(p, q);
+    tc__block_close(p);
+    if (!tests) return;
+    tc__line(p);
+    tc__put(p->out, "if (p >= inside) to = same;\n");
+}
+
+// Blocks of columns and rows of the item, each panel's sums behind the other's.
+static void tc__print_windows_blocks(tc__printer *p, const tc__contract *q,
+                                     const char *symbol) {
+    int tests = tc__windows_tests(tc__windows_load(p)) > 0;
     if (q->slice) tc__print_slices(p);
     tc__line(p);
-    tc__put(p->out, "for (tc_i64 p = c0; p < c1; p += %d)", q->rows);
+    tc__put(p->out, "const tc_i64 deep = %s;\n", tc__contract_deep(q));
+    tc__line(p);
+    tc__put(p->out, "for (tc_i64 p = 0, end; p < c1 - c0; p = end)");
     tc__block_open(p);
+    tc__line(p);
+    tc__put(p->out, "end = tc_min(p + %d, %sc1 - c0);\n", q->rows,
+            tests ? "p < inside ? inside : " : "");
     tc__print_windows_pointers(p, q);
-    tc__print_windows_edge(p, q);
     tc__line(p);
     tc__put(p->out, "for (tc_i64 i = 0; i < r1 - r0; i += %d)\n", q->width);
     tc__line(p);
     tc__put(p->out, "    %s_block(x, to, pack + i * depth", symbol);
     if (q->slice) tc__put(p->out, " + k0 * %d", q->width);
-    tc__put(p->out, ", %s, flip + i * wide + (p - c0) * %d%s);\n", tc__contract_deep(q),
-            q->width, q->slice ? ", k0" : "");
+    tc__put(p->out, ", deep, out, i * wide%s);\n", q->slice ? ", k0" : "");
     tc__block_close(p);
     if (q->slice) tc__block_close(p);
+}
+
+// The tile of an item: what the blocks give, turned.
+static void tc__print_windows(tc__printer *p, const tc__contract *q, const char *symbol) {
+    tc__print_windows_order(p, q);
+    tc__print_windows_blocks(p, q, symbol);
     tc__line(p);
     tc__put(p->out, "for (tc_i64 i = 0; i < r1 - r0; i += %d)\n", q->width);
     tc__line(p);
