@@ -3055,7 +3055,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x94c73034af4922d9u
+#define TC__BUILD_ID 0x3d0708e31d57e8abu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -29836,14 +29836,20 @@ TC__JOINT_PANELS=
 4
 <<20,
 TC__JOINT_ALONE=1<<20,
-TC__JOINT_ITEMS=16
+TC__JOINT_ITEMS=16,
+TC__JOINT_UNKNOWN=1<<30,
+TC__JOINT_USUAL=1024
 };
+static int64_t tc__joint_size(const tc__ixpool*x,tc__ix e){
+int64_t most=tc__ix_hi(x,e);
+return tc__ix_is_const(e)||most<TC__JOINT_UNKNOWN?most:(int64_t)TC__JOINT_USUAL;
+}
 static int tc__joint_packs(const tc__group*g){
 tc__ixpool*x=g->body.ix;
 int64_t most=tc__ix_equals(g->shape.batch,1)?TC__JOINT_ALONE:TC__JOINT_PANELS;
 int64_t bytes=tc__dtypes[tc__contract_of(g)->dtype].bytes;
-bytes=tc__ix_times(tc__ix_hi(x,g->shape.cols),bytes);
-return tc__ix_times(bytes,tc__ix_hi(x,tc__depth_of(g)))<=most;
+bytes=tc__ix_times(tc__joint_size(x,g->shape.cols),bytes);
+return tc__ix_times(bytes,tc__joint_size(x,tc__depth_of(g)))<=most;
 }
 static int tc__part_takes_16(const tc__group*g){
 return!tc__is_flat_product(g)&&
@@ -29852,7 +29858,7 @@ tc__nodes_take_16(g,g->shape.prologue,TC__EMIT_AVX512);
 static int tc__joint_is_short(const tc__group*g){
 for(size_t i=0;i<g->buffer.count;i++)
 if(g->buffer.at[i].place==TC__BUF_MADE&&
-tc__ix_hi(g->body.ix,g->buffer.at[i].numel)>TC__JOINT_LONG)
+tc__joint_size(g->body.ix,g->buffer.at[i].numel)>TC__JOINT_LONG)
 return 0;
 return 1;
 }
