@@ -285,7 +285,6 @@ static tc__ix tc__chain_place(const tc__chain *q, const tc__node *n) {
 static tc__band tc__chain_from(const tc__chain *q, tc__ix e) {
     tc__ixpool *x = q->g->body.ix;
     tc__band band = tc__band_all;
-    if (!tc__ix_is_const(q->m)) return band;
     tc__ix col = tc__ix_var(x, TC__COL, q->part[0].shape.cols),
            row = tc__ix_var(x, TC__ROW, q->g->shape.rows);
     if (!tc__ix_equals(q->g->shape.batch, 1)) row = tc__ix_mod(x, row, q->m);

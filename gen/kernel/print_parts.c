@@ -80,23 +80,35 @@ static void tc__print_parts(tc__printer *p, const char *symbol) {
 // time of separate kernels: 8x12 heads of 128 rows 0.81, 12 of 1024 0.80, 4 of 1024 x 4096 0.87, 2 of 256 x
 // 16384 0.80. What is refused was slower so: vectors of 8 for all parts where one of them takes no 16 (what has i64)
 // 1.1 to 1.2, large weights that each worker packs (512x768x768 and a norm) 1.05.
+//
+// A size of run time without a bound is taken for a usual one: 8x12 heads of 128 rows 0.7, 12 of 512 0.7, 32 of 20 rows
+// x 100 0.95, 128 of 4 x 2000 0.9; what loses is a single head of 65536 columns and more, 1.4. Who knows better tells
+// tc_mark_dynamic.
 
 enum {
     TC__JOINT_LONG = 1 << 14, // columns that are made at most
     TC__JOINT_PANELS =
         4
         << 20, // bytes of the right operand of a product of a batch at most: a worker packs it all,
-    TC__JOINT_ALONE = 1 << 20, //   and of one without batches
-    TC__JOINT_ITEMS = 16       // at least: blocks of columns are none
+    TC__JOINT_ALONE = 1 << 20,   //   and of one without batches
+    TC__JOINT_ITEMS = 16,        // at least: blocks of columns are none
+    TC__JOINT_UNKNOWN = 1 << 30, // no bound of a size of run time,
+    TC__JOINT_USUAL = 1024       //   which then is this
 };
+
+// The most that e is, or what is usual where nothing is known.
+static int64_t tc__joint_size(const tc__ixpool *x, tc__ix e) {
+    int64_t most = tc__ix_hi(x, e);
+    return tc__ix_is_const(e) || most < TC__JOINT_UNKNOWN ? most : (int64_t)TC__JOINT_USUAL;
+}
 
 // Whether the right operand of the product that g ends with is small enough.
 static int tc__joint_packs(const tc__group *g) {
     tc__ixpool *x = g->body.ix;
     int64_t most = tc__ix_equals(g->shape.batch, 1) ? TC__JOINT_ALONE : TC__JOINT_PANELS;
     int64_t bytes = tc__dtypes[tc__contract_of(g)->dtype].bytes;
-    bytes = tc__ix_times(tc__ix_hi(x, g->shape.cols), bytes);
-    return tc__ix_times(bytes, tc__ix_hi(x, tc__depth_of(g))) <= most;
+    bytes = tc__ix_times(tc__joint_size(x, g->shape.cols), bytes);
+    return tc__ix_times(bytes, tc__joint_size(x, tc__depth_of(g))) <= most;
 }
 
 // Whether part g would alone have vectors of 16 elements.
@@ -108,7 +120,7 @@ static int tc__part_takes_16(const tc__group *g) {
 static int tc__joint_is_short(const tc__group *g) {
     for (size_t i = 0; i < g->buffer.count; i++)
         if (g->buffer.at[i].place == TC__BUF_MADE &&
-            tc__ix_hi(g->body.ix, g->buffer.at[i].numel) > TC__JOINT_LONG)
+            tc__joint_size(g->body.ix, g->buffer.at[i].numel) > TC__JOINT_LONG)
             return 0;
     return 1;
 }

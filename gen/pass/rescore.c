@@ -54,6 +54,7 @@ static tc__attended *tc__rescore_of(const tc__rescore *r, uint32_t id) {
 
 // ---- what is scores ----
 
+// Whether a size at the end is at least so much. One of run time may be less: scores of such are stored.
 static int tc__is_last(const tc__node *n, int behind, int64_t from) {
     tc__ix e = n->dims[n->rank - behind];
     return tc__ix_is_const(e) && tc__ix_value(e) >= from;

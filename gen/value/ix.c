@@ -4,7 +4,12 @@
 // One idea: an expression is a polynomial over atoms, kept in normal form, so equal expressions are
 // the same number and comparing is `==`. An atom is a symbol, a variable, a loaded value, or
 // div/mod/min/max of two expressions. A tc__ix is 2*v for the constant v, else 2*id + 1.
-// Division is floor division; divisors are positive.
+// Division is floor division; divisors are positive: where a size is 0, nothing that is divided by it is evaluated.
+//
+// Quotients and remainders have a normal form, too, for divisors that are sizes of run time as for numbers:
+// what divides is taken out, a quotient of a quotient is one, and parts of a number that meet in a sum are joined
+// (tc__ix_recombine). So the index of an element is the same whichever way its dimensions were split and merged.
+// The divisors that are multiplied for that are sizes of one space, whose product is a size as well.
 //
 // What an operation gave is remembered by its operands: kernels of a model ask for the same
 // ones over and over.
@@ -287,49 +292,112 @@ static void tc__ix_term_bounds(const tc__ixpool *p, const tc__ixterm *t, int64_t
 }
 
 static tc__ix tc__ix_mod(tc__ixpool *p, tc__ix a, tc__ix d);
+static int tc__ix_merge_atoms(tc__ixterm *out, const tc__ixterm *x, const tc__ixterm *y);
+static int tc__ix_multiply(tc__ixpool *p, tc__ix a, tc__ix b, tc__ix *product);
 
-// d * (x / d) + x % d = x   for term q = d * (x / d) and m = x % d, both times a number
-static int tc__ix_is_quotient(const tc__ixpool *p, const tc__ixterm *q, const tc__ixterm *m,
-                              const tc__ixnode *mod) {
-    int constant = tc__ix_is_const(mod->b), at = 0;
-    if (q->coef != m->coef * (constant ? tc__ix_value(mod->b) : 1)) return 0;
-    if (constant != !q->atom[1] || q->atom[2]) return 0;
-    if (!constant && q->atom[0] != mod->b && q->atom[1] != mod->b) return 0;
-    if (!constant) at = q->atom[0] == mod->b;
-    const tc__ixnode *div = tc__ix_node(p, q->atom[at]);
-    return div->kind == TC__IX_DIV && div->a == mod->a && div->b == mod->b;
+static void tc__ix_sum_open(tc__ixsum *s) { s->base = 0, s->count = 0, s->overflow = 0; }
+
+// s + x * scale
+static void tc__ix_sum_join(tc__ixsum *s, const tc__ixsum *x, int64_t scale) {
+    s->base += x->base * scale;
+    for (int i = 0; i < x->count; i++) tc__ix_sum_term(s, &x->term[i], scale);
 }
 
-// a * ((x / a) % b) + x % a = x % (a b)   for constants; the result is a b, 0 = not so
-static int64_t tc__ix_is_digit(const tc__ixpool *p, const tc__ixterm *q,
-                               const tc__ixterm *m, const tc__ixnode *mod) {
-    const tc__ixnode *n = tc__ix_node(p, q->atom[0]);
-    if (n->kind != TC__IX_MOD || q->atom[1] || !tc__ix_is_const(mod->b)) return 0;
-    int64_t a = tc__ix_value(mod->b), b = tc__ix_is_const(n->b) ? tc__ix_value(n->b) : 0;
-    if (b < 1 || q->coef != m->coef * a || tc__ix_is_const(n->a)) return 0;
-    const tc__ixnode *div = tc__ix_node(p, n->a);
-    if (div->kind != TC__IX_DIV || div->a != mod->a || div->b != mod->b) return 0;
-    return a > TC__IX_FACTOR || b > TC__IX_FACTOR ? 0 : a * b;
-}
-
-// Joins two terms of a sum that are parts of one number; 0 = there are none.
-static int tc__ix_recombine(tc__ixpool *p, tc__ixsum *s) {
-    for (int i = 0; i < s->count; i++) {
-        tc__ixterm m = s->term[i];
-        if (m.atom[1] || tc__ix_node(p, m.atom[0])->kind != TC__IX_MOD) continue;
-        tc__ixnode mod = *tc__ix_node(p, m.atom[0]);
-        for (int j = 0; j < s->count; j++) {
-            tc__ixterm q = s->term[j];
-            int whole = tc__ix_is_quotient(p, &q, &m, &mod);
-            int64_t period = whole ? 0 : tc__ix_is_digit(p, &q, &m, &mod);
-            if (!whole && !period) continue;
-            tc__ix x = whole ? mod.a : tc__ix_mod(p, mod.a, tc__ix_const(period));
-            tc__ix_sum_term(s, &q, -1);
-            tc__ix_sum_term(s, &m, -1);
-            tc__ix_sum_add(p, s, x, m.coef);
-            return 1;
-        }
+// s + k * e; 0 = a product has too many atoms
+static int tc__ix_sum_times(const tc__ixpool *p, tc__ixsum *s, const tc__ixterm *k,
+                            tc__ix e) {
+    tc__ixsum x;
+    tc__ixterm t;
+    tc__ix_sum_open(&x);
+    tc__ix_sum_add(p, &x, e, 1);
+    if (!k->atom[0]) s->base += k->coef * x.base;
+    if (k->atom[0] && x.base) tc__ix_sum_term(s, k, x.base);
+    for (int i = 0; i < x.count; i++) {
+        if (!tc__ix_merge_atoms(&t, k, &x.term[i])) return 0;
+        tc__ix_sum_term(s, &t, 1);
     }
+    return !s->overflow;
+}
+
+// Whether every term of x is one of s: as often, or (some) at least as often.
+static int tc__ix_sum_has(const tc__ixsum *s, const tc__ixsum *x, int some) {
+    for (int i = 0, k = 0; i < x->count; i++) {
+        while (k < s->count && tc__ix_term_order(&s->term[k], &x->term[i]) < 0) k++;
+        if (k == s->count || tc__ix_term_order(&s->term[k], &x->term[i])) return 0;
+        int64_t have = s->term[k].coef, want = x->term[i].coef;
+        if (have != want && !(some && (want > 0 ? have > want : have < want))) return 0;
+    }
+    return 1;
+}
+
+// t without its atom at `at`.
+static tc__ixterm tc__ix_without(const tc__ixterm *t, int at) {
+    tc__ixterm k = *t;
+    memmove(&k.atom[at], &k.atom[at + 1], (size_t)(TC__IX_ATOMS - 1 - at) * sizeof *k.atom);
+    k.atom[TC__IX_ATOMS - 1] = 0;
+    return k;
+}
+
+// Whether atom e is x / d, which of a quotient y / m is y / (m d).
+static int tc__ix_is_quotient(tc__ixpool *p, tc__ix e, tc__ix x, tc__ix d) {
+    if (tc__ix_is_const(e) || tc__ix_node(p, e)->kind != TC__IX_DIV) return 0;
+    tc__ixnode q = *tc__ix_node(p, e);
+    if (q.a == x && q.b == d) return 1;
+    if (tc__ix_is_const(x) || tc__ix_node(p, x)->kind != TC__IX_DIV) return 0;
+    tc__ixnode n = *tc__ix_node(p, x);
+    tc__ix by;
+    return n.a == q.a && tc__ix_multiply(p, n.b, d, &by) && by == q.b;
+}
+
+// What x % d and atom e are parts of, times k and k * d: d * (x / d) + x % d = x, and
+// d * ((x / d) % b) + x % d = x % (d b). 0 = of nothing.
+static int tc__ix_whole(tc__ixpool *p, tc__ix e, const tc__ixnode *mod, tc__ix *whole) {
+    tc__ix by;
+    if (tc__ix_is_quotient(p, e, mod->a, mod->b)) return *whole = mod->a, 1;
+    tc__ixnode n = *tc__ix_node(p, e);
+    if (n.kind != TC__IX_MOD || !tc__ix_is_quotient(p, n.a, mod->a, mod->b) ||
+        !tc__ix_multiply(p, mod->b, n.b, &by))
+        return 0;
+    return *whole = tc__ix_mod(p, mod->a, by), 1;
+}
+
+// Joins atom `at` of term i, x % d, with what has atom e, if that are two parts of one number. 0 = they are not.
+static int tc__ix_recombine_atoms(tc__ixpool *p, tc__ixsum *s, int i, int at, tc__ix e) {
+    tc__ixterm rest = s->term[i], k = tc__ix_without(&rest, at), high, one;
+    tc__ixnode mod = *tc__ix_node(p, rest.atom[at]);
+    tc__ixsum part, all;
+    tc__ix whole;
+    if (!tc__ix_whole(p, e, &mod, &whole)) return 0;
+    memset(&one, 0, sizeof one);
+    one.coef = 1, one.atom[0] = e;
+    tc__ix_sum_open(&part), tc__ix_sum_open(&all);
+    if (!tc__ix_merge_atoms(&high, &k, &one) || !tc__ix_sum_times(p, &part, &high, mod.b) ||
+        !tc__ix_sum_has(s, &part, 0) || !tc__ix_sum_times(p, &all, &k, whole))
+        return 0;
+    tc__ix_sum_join(s, &part, -1);
+    tc__ix_sum_term(s, &rest, -1);
+    tc__ix_sum_join(s, &all, 1);
+    return 1;
+}
+
+// Whether an atom of kind DIV or MOD may be the higher part beside x % d.
+static int tc__ix_may_join(const tc__ixpool *p, tc__ix e) {
+    const tc__ixnode *n = tc__ix_node(p, e);
+    if (n->kind == TC__IX_MOD && !tc__ix_is_const(n->a)) n = tc__ix_node(p, n->a);
+    return n->kind == TC__IX_DIV;
+}
+
+// Joins two parts of one number in a sum; 0 = there are none.
+static int tc__ix_recombine(tc__ixpool *p, tc__ixsum *s) {
+    for (int i = 0; i < s->count; i++)
+        for (int k = 0; k < TC__IX_ATOMS && s->term[i].atom[k]; k++) {
+            if (tc__ix_node(p, s->term[i].atom[k])->kind != TC__IX_MOD) continue;
+            for (int j = 0; j < s->count; j++)
+                for (int l = 0; j != i && l < TC__IX_ATOMS && s->term[j].atom[l]; l++)
+                    if (tc__ix_may_join(p, s->term[j].atom[l]) &&
+                        tc__ix_recombine_atoms(p, s, i, k, s->term[j].atom[l]))
+                        return 1;
+        }
     return 0;
 }
 
@@ -354,7 +422,7 @@ static tc__ix tc__ix_sum_end(tc__ixpool *p, tc__ixsum *s) {
 
 static tc__ix tc__ix_mad(tc__ixpool *p, tc__ix a, tc__ix b, int64_t scale) {
     tc__ixsum s;
-    s.base = 0, s.count = 0, s.overflow = 0;
+    tc__ix_sum_open(&s);
     tc__ix_sum_add(p, &s, a, 1);
     tc__ix_sum_add(p, &s, b, scale);
     return tc__ix_sum_end(p, &s);
@@ -399,63 +467,107 @@ static tc__ix tc__ix_mul(tc__ixpool *p, tc__ix a, tc__ix b) {
 }
 
 static tc__ix tc__ix_product(tc__ixpool *p, tc__ix a, tc__ix b) {
+    tc__ixsum x, s;
+    tc__ixterm one;
     if (tc__ix_is_const(a)) return tc__ix_mad(p, tc__ix_const(0), b, tc__ix_value(a));
     if (tc__ix_is_const(b)) return tc__ix_mad(p, tc__ix_const(0), a, tc__ix_value(b));
-    tc__ixsum x, y, s;
-    x.base = y.base = s.base = 0, x.count = y.count = s.count = 0;
-    x.overflow = y.overflow = s.overflow = 0;
+    tc__ix_sum_open(&x), tc__ix_sum_open(&s);
     tc__ix_sum_add(p, &x, a, 1);
-    tc__ix_sum_add(p, &y, b, 1);
-    s.base = x.base * y.base;
-    for (int i = 0; i < x.count; i++) tc__ix_sum_term(&s, &x.term[i], y.base ? y.base : 0);
-    for (int i = 0; i < y.count; i++) tc__ix_sum_term(&s, &y.term[i], x.base ? x.base : 0);
-    int kept = 0;
-    for (int i = 0; i < s.count; i++)
-        if (s.term[i].coef) s.term[kept++] = s.term[i];
-    s.count = kept;
-    for (int i = 0; i < x.count; i++) {
-        for (int j = 0; j < y.count; j++) {
-            tc__ixterm t;
-            if (!tc__ix_merge_atoms(&t, &x.term[i], &y.term[j])) p->failed = 1;
-            tc__ix_sum_term(&s, &t, 1);
-        }
-    }
+    memset(&one, 0, sizeof one);
+    one.coef = x.base;
+    if (x.base && !tc__ix_sum_times(p, &s, &one, b)) p->failed = 1;
+    for (int i = 0; i < x.count; i++)
+        if (!tc__ix_sum_times(p, &s, &x.term[i], b)) p->failed = 1;
     return tc__ix_sum_end(p, &s);
+}
+
+// Terms of e, and atoms of the longest one.
+static void tc__ix_measure(const tc__ixpool *p, tc__ix e, int *terms, int *atoms) {
+    *terms = 1, *atoms = !tc__ix_is_const(e);
+    if (tc__ix_is_const(e) || tc__ix_node(p, e)->kind != TC__IX_POLY) return;
+    const tc__ixnode *n = tc__ix_node(p, e);
+    *terms = (int)n->count + 1;
+    for (uint32_t i = 0; i < n->count; i++)
+        for (int k = *atoms; k < TC__IX_ATOMS && p->term.at[n->first + i].atom[k]; k++)
+            *atoms = k + 1;
+}
+
+// a * b, where that is not too large to be written; else 0, and nothing has failed.
+static int tc__ix_try_mul(tc__ixpool *p, tc__ix a, tc__ix b, tc__ix *product) {
+    int terms[2], atoms[2];
+    tc__ix_measure(p, a, &terms[0], &atoms[0]), tc__ix_measure(p, b, &terms[1], &atoms[1]);
+    if (atoms[0] + atoms[1] > TC__IX_ATOMS || terms[0] * terms[1] > TC__IX_TERMS) return 0;
+    return *product = tc__ix_mul(p, a, b), 1;
+}
+
+// Whether the numbers in e are small enough to be multiplied.
+static int tc__ix_is_factor(const tc__ixpool *p, tc__ix e) {
+    int64_t most = tc__ix_is_const(e) ? tc__ix_value(e) : 1;
+    const tc__ixnode *n = tc__ix_is_const(e) ? NULL : tc__ix_node(p, e);
+    if (n && n->kind == TC__IX_POLY) most = n->base;
+    if (most > TC__IX_FACTOR || most < -TC__IX_FACTOR) return 0;
+    for (uint32_t i = 0; n && i < n->count; i++) {
+        most = p->term.at[n->first + i].coef;
+        if (most > TC__IX_FACTOR || most < -TC__IX_FACTOR) return 0;
+    }
+    return 1;
+}
+
+// a * b of divisors.
+static int tc__ix_multiply(tc__ixpool *p, tc__ix a, tc__ix b, tc__ix *product) {
+    return tc__ix_is_factor(p, a) && tc__ix_is_factor(p, b) &&
+           tc__ix_try_mul(p, a, b, product);
 }
 
 // ---- quotients ----
 
-static int tc__ix_term_divides(const tc__ixterm *t, tc__ix d, tc__ixterm *q) {
+static tc__ix tc__ix_div(tc__ixpool *p, tc__ix a, tc__ix d);
+
+// Whether d is one of t's factors: t = d * q.
+static int tc__ix_term_divides(const tc__ixterm *t, const tc__ixterm *d, tc__ixterm *q) {
+    int k = 0;
     *q = *t;
-    if (tc__ix_is_const(d)) {
-        q->coef = t->coef / tc__ix_value(d);
-        return t->coef % tc__ix_value(d) == 0;
+    if (t->coef % d->coef) return 0;
+    q->coef = t->coef / d->coef;
+    for (int i = 0; i < TC__IX_ATOMS && d->atom[i]; i++) {
+        while (k < TC__IX_ATOMS && q->atom[k] && q->atom[k] < d->atom[i]) k++;
+        if (k == TC__IX_ATOMS || q->atom[k] != d->atom[i]) return 0;
+        *q = tc__ix_without(q, k);
     }
-    for (int i = 0; i < TC__IX_ATOMS; i++) {
-        if (t->atom[i] != d) continue;
-        memmove(&q->atom[i], &q->atom[i + 1], (size_t)(TC__IX_ATOMS - 1 - i) * sizeof d);
-        q->atom[TC__IX_ATOMS - 1] = 0;
-        return 1;
-    }
-    return 0;
+    return 1;
 }
 
-// Largest value of e as an expression: each variable at its extent - 1. 0 = cannot tell.
+static int tc__ix_max_expr(tc__ixpool *p, tc__ix e, tc__ix *out);
+static tc__ix tc__ix_exact(tc__ixpool *p, tc__ix m, tc__ix d);
+
+// Largest value of an atom as an expression: each variable at its extent - 1. 0 = cannot tell.
+static int tc__ix_max_atom(tc__ixpool *p, tc__ix atom, tc__ix *out) {
+    tc__ixnode n = *tc__ix_node(p, atom);
+    *out = atom;
+    if (n.lo < 0) return 0;
+    if (n.kind == TC__IX_VAR || n.kind == TC__IX_MOD)
+        *out = tc__ix_sub(p, n.b, tc__ix_const(1));
+    if (n.kind != TC__IX_DIV) return 1;
+    tc__ix one = tc__ix_const(1), top, all;
+    if (!tc__ix_max_expr(p, n.a, &top)) return 0;
+    all = tc__ix_exact(p, tc__ix_add(p, top, one), n.b);
+    *out = all ? tc__ix_sub(p, all, one) : tc__ix_div(p, top, n.b);
+    return 1;
+}
+
+// The same of a sum.
 static int tc__ix_max_expr(tc__ixpool *p, tc__ix e, tc__ix *out) {
     tc__ix sum = tc__ix_const(0);
     tc__ixsum s;
-    s.base = 0, s.count = 0, s.overflow = 0;
+    tc__ix_sum_open(&s);
     tc__ix_sum_add(p, &s, e, 1);
     for (int i = 0; i < s.count; i++) {
         if (s.term[i].coef < 0) return 0;
-        tc__ix prod = tc__ix_const(s.term[i].coef);
+        tc__ix prod = tc__ix_const(s.term[i].coef), top;
         for (int k = 0; k < TC__IX_ATOMS && s.term[i].atom[k]; k++) {
-            tc__ix atom = s.term[i].atom[k];
-            const tc__ixnode *n = tc__ix_node(p, atom);
-            if (n->lo < 0) return 0;
-            if (n->kind == TC__IX_VAR || n->kind == TC__IX_MOD)
-                atom = tc__ix_sub(p, n->b, tc__ix_const(1));
-            prod = tc__ix_mul(p, prod, atom);
+            if (!tc__ix_max_atom(p, s.term[i].atom[k], &top) ||
+                !tc__ix_try_mul(p, prod, top, &prod))
+                return 0;
         }
         sum = tc__ix_add(p, sum, prod);
     }
@@ -463,12 +575,20 @@ static int tc__ix_max_expr(tc__ixpool *p, tc__ix e, tc__ix *out) {
     return 1;
 }
 
+// Whether bounds as numbers say less than an expression: of run-time rows of a fixed number of blocks, r / s0.
+static int tc__ix_has_blocks(const tc__ixpool *p, tc__ix e) {
+    if (tc__ix_is_const(e)) return 0;
+    const tc__ixnode *n = tc__ix_node(p, e);
+    return n->kind == TC__IX_DIV && !tc__ix_is_const(n->b);
+}
+
 // 0 <= e < d for every value of the variables.
 static int tc__ix_within(tc__ixpool *p, tc__ix e, tc__ix d) {
     if (tc__ix_lo(p, e) < 0) return 0;
     if (tc__ix_hi(p, e) < tc__ix_lo(p, d)) return 1;
     tc__ix top;
-    if (tc__ix_is_const(d) || !tc__ix_max_expr(p, e, &top)) return 0;
+    if (tc__ix_is_const(d) && !tc__ix_has_blocks(p, e)) return 0;
+    if (!tc__ix_max_expr(p, e, &top)) return 0;
     return tc__ix_lo(p, tc__ix_sub(p, d, top)) >= 1;
 }
 
@@ -491,62 +611,100 @@ static tc__ix tc__ix_quotient_atom(tc__ixpool *p, tc__ix_kind kind, tc__ix a, tc
     return tc__ix_intern(p, n, NULL);
 }
 
+// Moves what is a multiple of number d from s to q.
+static void tc__ix_split_number(tc__ixsum *s, int64_t d, tc__ixsum *q) {
+    int kept = 0;
+    for (int i = 0; i < s->count; i++) {
+        tc__ixterm t = s->term[i];
+        int exact = t.coef % d == 0;
+        if (!exact) s->term[kept++] = t;
+        t.coef /= d;
+        if (exact) tc__ix_sum_term(q, &t, 1);
+    }
+    s->count = kept;
+    q->base = tc__ix_floor_div(s->base, d);
+    s->base -= q->base * d;
+}
+
+// The term of a polynomial with the most atoms.
+static const tc__ixterm *tc__ix_lead(const tc__ixsum *s) {
+    const tc__ixterm *lead = &s->term[0];
+    for (int i = 1, k = 0; i < s->count; i++) {
+        while (k < TC__IX_ATOMS && lead->atom[k]) k++;
+        if (k < TC__IX_ATOMS && s->term[i].atom[k]) lead = &s->term[i];
+    }
+    return lead;
+}
+
+// Moves a term of the quotient by d, whose longest term is `lead`, from s to q. 0 = there is none.
+static int tc__ix_split_term(const tc__ixpool *p, tc__ixsum *s, tc__ix d,
+                             const tc__ixterm *lead, tc__ixsum *q) {
+    for (int i = 0; i < s->count; i++) {
+        tc__ixterm t;
+        tc__ixsum part;
+        tc__ix_sum_open(&part);
+        if (!tc__ix_term_divides(&s->term[i], lead, &t) ||
+            !tc__ix_sum_times(p, &part, &t, d) || !tc__ix_sum_has(s, &part, 1) ||
+            (part.base && s->base < part.base))
+            continue;
+        tc__ix_sum_join(s, &part, -1);
+        if (!t.atom[0]) q->base += t.coef;
+        if (t.atom[0]) tc__ix_sum_term(q, &t, 1);
+        return 1;
+    }
+    return 0;
+}
+
 // a = quotient * d + rest, where every term of the quotient is exact.
 static void tc__ix_split(tc__ixpool *p, tc__ix a, tc__ix d, tc__ix *quotient,
                          tc__ix *rest) {
-    tc__ixsum s, q, r;
-    s.base = q.base = r.base = 0, s.count = q.count = r.count = 0;
-    s.overflow = q.overflow = r.overflow = 0;
+    tc__ixsum s, q;
+    tc__ix_sum_open(&s), tc__ix_sum_open(&q);
     tc__ix_sum_add(p, &s, a, 1);
-    for (int i = 0; i < s.count; i++) {
-        tc__ixterm t;
-        if (tc__ix_term_divides(&s.term[i], d, &t)) {
-            int bare = !t.atom[0];
-            if (bare) q.base += t.coef;
-            if (!bare) tc__ix_sum_term(&q, &t, 1);
-            continue;
-        }
-        tc__ix_sum_term(&r, &s.term[i], 1);
-    }
-    r.base = s.base;
     if (tc__ix_is_const(d)) {
-        int64_t k = tc__ix_floor_div(s.base, tc__ix_value(d));
-        q.base += k;
-        r.base -= k * tc__ix_value(d);
+        tc__ix_split_number(&s, tc__ix_value(d), &q);
+    } else {
+        tc__ixsum by;
+        tc__ix_sum_open(&by);
+        tc__ix_sum_add(p, &by, d, 1);
+        while (tc__ix_split_term(p, &s, d, tc__ix_lead(&by), &q)) {
+        }
     }
     *quotient = tc__ix_sum_end(p, &q);
-    *rest = tc__ix_sum_end(p, &r);
+    *rest = tc__ix_sum_end(p, &s);
 }
 
-static tc__ix tc__ix_div(tc__ixpool *p, tc__ix a, tc__ix d);
+// m / d where d divides m; 0 = it does not, or they are no divisors.
+static tc__ix tc__ix_exact(tc__ixpool *p, tc__ix m, tc__ix d) {
+    tc__ix q, rest;
+    if (tc__ix_lo(p, m) < 0 || (tc__ix_is_const(d) && tc__ix_value(d) < 1)) return 0;
+    tc__ix_split(p, m, d, &q, &rest);
+    return tc__ix_equals(rest, 0) ? q : 0;
+}
 
-// The divisor of x / d or x % d where it and `by` are small constants, else 0.
-static int64_t tc__ix_divisor_of(const tc__ixpool *p, tc__ix e, tc__ix_kind kind,
-                                 tc__ix by) {
+// What the operands of atom e of this kind are; 0 = it is another.
+static int tc__ix_is_kind(const tc__ixpool *p, tc__ix e, tc__ix_kind kind, tc__ix *x,
+                          tc__ix *m) {
     if (tc__ix_is_const(e) || tc__ix_node(p, e)->kind != kind) return 0;
-    tc__ix d = tc__ix_node(p, e)->b;
-    if (!tc__ix_is_const(d) || !tc__ix_is_const(by)) return 0;
-    if (tc__ix_value(by) < 1 || tc__ix_value(by) > TC__IX_FACTOR) return 0;
-    return tc__ix_value(d) > TC__IX_FACTOR ? 0 : tc__ix_value(d);
+    return *x = tc__ix_node(p, e)->a, *m = tc__ix_node(p, e)->b, 1;
 }
 
 // (x / m) / d = x / (m d)
 // (x % m) / d = (x / d) % (m / d)   where d divides m
 static tc__ix tc__ix_div_atom(tc__ixpool *p, tc__ix a, tc__ix d) {
-    int64_t m = tc__ix_divisor_of(p, a, TC__IX_DIV, d);
-    if (m > 0)
-        return tc__ix_div(p, tc__ix_node(p, a)->a, tc__ix_const(m * tc__ix_value(d)));
-    m = tc__ix_divisor_of(p, a, TC__IX_MOD, d);
-    if (m > 0 && m % tc__ix_value(d) == 0)
-        return tc__ix_mod(p, tc__ix_div(p, tc__ix_node(p, a)->a, d),
-                          tc__ix_const(m / tc__ix_value(d)));
+    tc__ix x, m, by;
+    if (tc__ix_is_kind(p, a, TC__IX_DIV, &x, &m) && tc__ix_multiply(p, m, d, &by))
+        return tc__ix_div(p, x, by);
+    if (tc__ix_is_kind(p, a, TC__IX_MOD, &x, &m) && (by = tc__ix_exact(p, m, d)) != 0)
+        return tc__ix_mod(p, tc__ix_div(p, x, d), by);
     return tc__ix_quotient_atom(p, TC__IX_DIV, a, d);
 }
 
 // (x % m) % d = x % d   where d divides m
 static tc__ix tc__ix_mod_atom(tc__ixpool *p, tc__ix a, tc__ix d) {
-    int64_t m = tc__ix_divisor_of(p, a, TC__IX_MOD, d);
-    if (m > 0 && m % tc__ix_value(d) == 0) return tc__ix_mod(p, tc__ix_node(p, a)->a, d);
+    tc__ix x, m;
+    if (tc__ix_is_kind(p, a, TC__IX_MOD, &x, &m) && tc__ix_exact(p, m, d))
+        return tc__ix_mod(p, x, d);
     return tc__ix_quotient_atom(p, TC__IX_MOD, a, d);
 }
 
@@ -563,17 +721,65 @@ static tc__ix tc__ix_mod(tc__ixpool *p, tc__ix a, tc__ix d) {
     return tc__ix_of(p, TC__IX_REST, a, d);
 }
 
+// What atom v of a sum is multiplied with.
+static tc__ix tc__ix_stride(tc__ixpool *p, const tc__ixsum *s, tc__ix v) {
+    tc__ixsum by;
+    tc__ix_sum_open(&by);
+    for (int i = 0; i < s->count; i++) {
+        tc__ixterm t = s->term[i];
+        int at = 0;
+        while (at < TC__IX_ATOMS && t.atom[at] != v) at++;
+        if (at == TC__IX_ATOMS) continue;
+        t = tc__ix_without(&t, at);
+        if (t.atom[0]) tc__ix_sum_term(&by, &t, 1);
+        if (!t.atom[0]) by.base += t.coef;
+    }
+    return tc__ix_sum_end(p, &by);
+}
+
+// A divisor g h, and what is divided by it: g x + b.
+typedef struct tc__ixcommon {
+    tc__ix g, h, x, b;
+} tc__ixcommon;
+
+// Whether a = g x + b with 0 <= b < g, where d = g h. g is what a variable in a is multiplied with, as in s0 r + c:
+// rows of s0 columns, which planes of s0 s1 are made of.
+static int tc__ix_common(tc__ixpool *p, tc__ix a, tc__ix d, tc__ixcommon *c) {
+    tc__ixsum s;
+    if (tc__ix_is_const(a) || tc__ix_node(p, a)->kind != TC__IX_POLY) return 0;
+    tc__ix_sum_open(&s);
+    tc__ix_sum_add(p, &s, a, 1);
+    for (int i = 0; i < s.count; i++)
+        for (int k = 0; k < TC__IX_ATOMS && s.term[i].atom[k]; k++) {
+            if (!tc__ix_names_of(p, s.term[i].atom[k])) continue;
+            c->g = tc__ix_stride(p, &s, s.term[i].atom[k]);
+            if (tc__ix_lo(p, c->g) < 0 || tc__ix_equals(c->g, 1)) continue;
+            c->h = tc__ix_exact(p, d, c->g);
+            if (!c->h) continue;
+            tc__ix_split(p, a, c->g, &c->x, &c->b);
+            if (tc__ix_within(p, c->b, c->g)) return 1;
+        }
+    return 0;
+}
+
+// (g x + b) / (g h) = x / h   where 0 <= b < g
 static tc__ix tc__ix_quotient(tc__ixpool *p, tc__ix a, tc__ix d) {
     tc__ix q, r;
+    tc__ixcommon c;
     tc__ix_split(p, a, d, &q, &r);
     if (tc__ix_within(p, r, d)) return q;
+    if (tc__ix_common(p, r, d, &c)) return tc__ix_add(p, q, tc__ix_div(p, c.x, c.h));
     return tc__ix_add(p, q, tc__ix_div_atom(p, r, d));
 }
 
+// (g x + b) % (g h) = g (x % h) + b   where 0 <= b < g
 static tc__ix tc__ix_rest(tc__ixpool *p, tc__ix a, tc__ix d) {
     tc__ix q, r;
+    tc__ixcommon c;
     tc__ix_split(p, a, d, &q, &r);
     if (tc__ix_within(p, r, d)) return r;
+    if (tc__ix_common(p, r, d, &c))
+        return tc__ix_add(p, tc__ix_mul(p, c.g, tc__ix_mod(p, c.x, c.h)), c.b);
     return tc__ix_mod_atom(p, r, d);
 }
 

@@ -629,7 +629,21 @@ static void check_sizes(attention a) {
     context_close(tc);
 }
 
+static void check_batches(attention a) {
+    tc_ctx *tc = context_open();
+    REQUIRE(tc);
+    for (a.batch = 2; a.batch < 5; a.batch++) check_in(tc, &a);
+    context_close(tc);
+}
+
 TEST(sizes_at_run_time) {
-    check_sizes((attention){TC_BF16, 1, 2, 0, 0, 64, 64, CAUSAL, 0});
-    check_sizes((attention){TC_F16, 1, 1, 0, 0, 40, 40, 0, 0});
+    check_sizes((attention){TC_BF16, 1, 2, 0, 0, 64, 64, CAUSAL, 1});
+    check_sizes((attention){TC_BF16, 2, 3, 0, 0, 16, 24, MASK_BOOL, 1});
+    check_sizes((attention){TC_F16, 1, 4, 0, 0, 16, 16, GQA | PLAIN | CAUSAL, 1});
+    check_sizes((attention){TC_F16, 1, 1, 0, 0, 40, 40, 0, 1});
+}
+
+TEST(batches_at_run_time) {
+    check_batches((attention){TC_BF16, 0, 2, 65, 65, 16, 16, CAUSAL, 1});
+    check_batches((attention){TC_F16, 0, 2, 33, 70, 16, 24, MASK_BOOL, 1});
 }

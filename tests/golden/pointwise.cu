@@ -110,7 +110,7 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
         const int i = 256 * j + t;
         const float t8 = in2[0];
         const tc_pack<float, 4> v9 = tc_load((const tc_pack<float, 4> *)&in0[4 * i]);
-        const tc_pack<float, 4> v10 = tc_load((const tc_pack<float, 4> *)&in1[(4 * i) % 768]);
+        const tc_pack<float, 4> v10 = tc_load((const tc_pack<float, 4> *)&in1[4 * (i % 192)]);
         tc_pack<float, 4> o14;
         #pragma unroll
         for (int l = 0; l < 4; l++) {
