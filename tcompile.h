@@ -3066,7 +3066,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x5fd4fce52d46244au
+#define TC__BUILD_ID 0xa4c90c98426788f3u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -29118,7 +29118,9 @@ TC__CONTRACT_SLICE_ROWS=64,
 TC__CONTRACT_SLICE_LEAST=32,
 TC__CONTRACT_SLICE_ITEMS=4,
 TC__CONTRACT_WINDOWS=64,
-TC__CONTRACT_WINDOW_SLICE=320,
+TC__CONTRACT_WINDOW_PANEL=
+20480,
+TC__CONTRACT_WINDOW_PERIOD=160,
 TC__CONTRACT_WINDOW_TILE=1<<13,
 TC__CONTRACT_WINDOW_ITEMS=4,
 TC__CONTRACT_MADE=1<<18,
@@ -29219,7 +29221,7 @@ int64_t depth=tc__ix_value(q->depth),all=1;
 for(uint32_t i=TC__LOAD_PREDICATES;i+1<n->n_attr;i+=2){
 int64_t own=
 tc__depth_period(q->g->body.ix,tc__of_depth(q->g->body.ix,n->attr[i]));
-if(!own||(all%own&&own%all)||own>TC__CONTRACT_WINDOW_SLICE/2)
+if(!own||(all%own&&own%all)||own>TC__CONTRACT_WINDOW_PERIOD)
 return depth;
 if(own>all)all=own;
 }
@@ -29251,7 +29253,8 @@ q->rows=vectors==1?most:most/vectors;
 if(wide&&vectors>1)q->rows+=q->rows/3;
 }
 static void tc__window_sizes(tc__contract*q,int64_t m){
-int64_t depth=tc__ix_value(q->depth),slice=TC__CONTRACT_WINDOW_SLICE;
+int64_t bytes=(int64_t)tc__dtypes[q->dtype].bytes,depth=tc__ix_value(q->depth);
+int64_t slice=TC__CONTRACT_WINDOW_PANEL/(q->width*bytes);
 int64_t slices=(depth+slice-1)/slice;
 q->period=tc__windows_period(q);
 q->slice=slices>1?(depth+slices-1)/slices:0;
@@ -29259,8 +29262,7 @@ if(q->period<depth)q->slice=tc__padded(q->slice,q->period);
 if(q->period>q->slice&&q->slice)q->period=q->slice;
 int64_t deep=q->slice?q->slice:depth;
 int64_t panels=tc__knob_size(q->g,TC__KNOB_PANEL,TC__CONTRACT_PANELS);
-int64_t most=
-panels/(int64_t)tc__dtypes[q->dtype].bytes/deep/q->width*q->width;
+int64_t most=panels/bytes/deep/q->width*q->width;
 if(most<q->width)most=q->width;
 int64_t blocks=(m+most-1)/most;
 q->grain=tc__padded((m+blocks-1)/blocks,q->width);

@@ -37,11 +37,13 @@ enum {
     TC__CONTRACT_SLICE_LEAST = 32,       //   and at least,
     TC__CONTRACT_SLICE_ITEMS = 4,        //   for so many items of the same columns
     TC__CONTRACT_WINDOWS = 64,           // least windows for each thread, of all batches,
-    TC__CONTRACT_WINDOW_SLICE = 320,     //   most of the depth in a slice,
-    TC__CONTRACT_WINDOW_TILE = 1 << 13,  //   sums of an item,
-    TC__CONTRACT_WINDOW_ITEMS = 4,       //   of which each thread has so many
-    TC__CONTRACT_MADE = 1 << 18, // bytes of rows that its parts make for each other,
-    TC__CONTRACT_MADE_ROWS = 12  //   but so many rows in any case
+    TC__CONTRACT_WINDOW_PANEL =
+        20480, //   most bytes of a panel's slice, of an L1 that windows share,
+    TC__CONTRACT_WINDOW_PERIOD = 160,   //   most k until predicates are the same again,
+    TC__CONTRACT_WINDOW_TILE = 1 << 13, //   sums of an item,
+    TC__CONTRACT_WINDOW_ITEMS = 4,      //   of which each thread has so many
+    TC__CONTRACT_MADE = 1 << 18,        // bytes of rows that its parts make for each other,
+    TC__CONTRACT_MADE_ROWS = 12         //   but so many rows in any case
 };
 
 typedef struct tc__contract {
@@ -161,7 +163,7 @@ static int64_t tc__windows_period(const tc__contract *q) {
     for (uint32_t i = TC__LOAD_PREDICATES; i + 1 < n->n_attr; i += 2) {
         int64_t own =
             tc__depth_period(q->g->body.ix, tc__of_depth(q->g->body.ix, n->attr[i]));
-        if (!own || (all % own && own % all) || own > TC__CONTRACT_WINDOW_SLICE / 2)
+        if (!own || (all % own && own % all) || own > TC__CONTRACT_WINDOW_PERIOD)
             return depth;
         if (own > all) all = own;
     }
@@ -202,7 +204,8 @@ static void tc__window_block(tc__contract *q, int64_t m, int most) {
 
 // Slices of the depth, rows and columns of an item.
 static void tc__window_sizes(tc__contract *q, int64_t m) {
-    int64_t depth = tc__ix_value(q->depth), slice = TC__CONTRACT_WINDOW_SLICE;
+    int64_t bytes = (int64_t)tc__dtypes[q->dtype].bytes, depth = tc__ix_value(q->depth);
+    int64_t slice = TC__CONTRACT_WINDOW_PANEL / (q->width * bytes);
     int64_t slices = (depth + slice - 1) / slice;
     q->period = tc__windows_period(q);
     q->slice = slices > 1 ? (depth + slices - 1) / slices : 0;
@@ -210,8 +213,7 @@ static void tc__window_sizes(tc__contract *q, int64_t m) {
     if (q->period > q->slice && q->slice) q->period = q->slice;
     int64_t deep = q->slice ? q->slice : depth;
     int64_t panels = tc__knob_size(q->g, TC__KNOB_PANEL, TC__CONTRACT_PANELS);
-    int64_t most =
-        panels / (int64_t)tc__dtypes[q->dtype].bytes / deep / q->width * q->width;
+    int64_t most = panels / bytes / deep / q->width * q->width;
     if (most < q->width) most = q->width;
     int64_t blocks = (m + most - 1) / most; // of equal size
     q->grain = tc__padded((m + blocks - 1) / blocks, q->width);
