@@ -3066,7 +3066,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xa4c90c98426788f3u
+#define TC__BUILD_ID 0x117bbdb80a1b895au
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -27869,6 +27869,115 @@ for(size_t i=0;i<n;i++)tc__report_kernel(&t,g,k[i],(uint32_t)i);
 if(!t.failed)tc__log_text(c,TC__LOG_FUSION,t.at);
 tc__text_free(&t);
 }
+// ---- gen/kernel/windows.c
+enum{
+TC__WINDOWS_LEAST=
+64,
+TC__WINDOWS_PERIOD=160
+};
+static int tc__product_dtype(const tc__group*g){
+return g->body.node.at[tc__left_of(g)]->dtype;
+}
+static int tc__is_plain(const tc__group*g,uint32_t id){
+const tc__node*n=g->body.node.at[id];
+if(n->op!=TC_OP_LOAD||n->n_attr>TC__LOAD_PREDICATES||
+n->dtype!=tc__product_dtype(g))
+return 0;
+if(!tc__is_own_class(n->dtype)||tc__ix_has_val(g->body.ix,n->attr[TC__LOAD_INDEX]))
+return 0;
+tc__ixrun run=tc__ix_run(g->body.ix,n->attr[TC__LOAD_INDEX],TC__DEPTH);
+return run.ok&&run.run==INT64_MAX&&tc__ix_is_const(run.stride);
+}
+static int tc__is_adjacent(const tc__group*g,uint32_t id){
+tc__ixrun run=
+tc__ix_run(g->body.ix,g->body.node.at[id]->attr[TC__LOAD_INDEX],TC__COL);
+return run.ok&&run.run==INT64_MAX&&tc__ix_equals(run.stride,1);
+}
+static int tc__contract_phases(const tc__group*g){
+if(tc__has_parts(g))return 2;
+for(size_t i=0;i<g->body.node.count;i++)
+if(g->body.node.at[i]->op==TC_OP_ACC||g->body.node.at[i]->op==TC_OP_COMBINE)
+return 2;
+for(size_t i=0;i<g->buffer.count;i++)
+if(g->buffer.at[i].place==TC__BUF_ROW)return 2;
+return 1;
+}
+static tc__ix tc__without_depth(tc__ixpool*x,tc__ix e){
+tc__ix k=tc__ix_find_var(x,e,TC__DEPTH);
+return k?tc__ix_subst(x,e,k,tc__ix_const(0)):e;
+}
+static tc__ix tc__of_depth(tc__ixpool*x,tc__ix e){
+return tc__ix_sub(x,e,tc__without_depth(x,e));
+}
+static int tc__is_depth_apart(tc__ixpool*x,tc__ix e){
+tc__ix of=tc__of_depth(x,e);
+return!tc__ix_uses(x,of,TC__COL)&&!tc__ix_uses(x,of,TC__ROW)&&
+!tc__ix_has_val(x,e)&&tc__ix_lo(x,of)>=INT32_MIN&&
+tc__ix_hi(x,of)<=INT32_MAX;
+}
+static int tc__is_windows(const tc__group*g,uint32_t id){
+const tc__node*n=g->body.node.at[id];
+tc__ixpool*x=g->body.ix;
+if(n->op!=TC_OP_LOAD||n->dtype!=tc__product_dtype(g)||
+!tc__is_own_class(n->dtype)||tc__buffer_of(g,n)->place==TC__BUF_MADE||
+n->attr[TC__LOAD_FILL])
+return 0;
+int apart=tc__is_depth_apart(x,n->attr[TC__LOAD_INDEX]);
+for(uint32_t i=TC__LOAD_PREDICATES;apart&&i+1<n->n_attr;i+=2)
+apart=tc__is_depth_apart(x,n->attr[i])&&
+!tc__ix_uses(x,n->attr[i+1],TC__DEPTH)&&
+!tc__ix_has_val(x,n->attr[i+1]);
+return apart;
+}
+static int64_t tc__depth_period(const tc__ixpool*x,tc__ix e){
+if(tc__ix_is_const(e))return 1;
+const tc__ixnode*n=tc__ix_node(x,e);
+if(n->kind==TC__IX_MOD&&tc__ix_is_const(n->b)&&!tc__ix_is_const(n->a)){
+const tc__ixnode*of=tc__ix_node(x,n->a);
+int64_t m=tc__ix_value(n->b);
+if(of->kind==TC__IX_VAR)return m;
+if(of->kind!=TC__IX_DIV||!tc__ix_is_const(of->b)||tc__ix_is_const(of->a))
+return 0;
+return tc__ix_node(x,of->a)->kind==TC__IX_VAR?m*tc__ix_value(of->b):0;
+}
+int64_t all=n->kind==TC__IX_POLY;
+for(uint32_t i=0;i<n->count&&all;i++){
+const tc__ixterm*t=&x->term.at[n->first+i];
+for(int k=0;k<TC__IX_ATOMS&&t->atom[k]&&all;k++){
+int64_t own=tc__depth_period(x,t->atom[k]);
+all=own&&all%own==0?all:own&&own%all==0?own:0;
+}
+}
+return all;
+}
+static int64_t tc__windows_period(const tc__group*g){
+const tc__node*n=g->body.node.at[tc__right_of(g)];
+int64_t depth=tc__ix_value(tc__depth_of(g)),all=1;
+for(uint32_t i=TC__LOAD_PREDICATES;i+1<n->n_attr;i+=2){
+int64_t own=tc__depth_period(g->body.ix,tc__of_depth(g->body.ix,n->attr[i]));
+if(!own||(all%own&&own%all)||own>TC__WINDOWS_PERIOD)return depth;
+if(own>all)all=own;
+}
+return all;
+}
+static int tc__is_left_of_all(const tc__group*g,tc__ix m){
+tc__ixpool*x=g->body.ix;
+tc__ix e=g->body.node.at[tc__left_of(g)]->attr[TC__LOAD_INDEX];
+tc__ix r=tc__ix_find_var(x,e,TC__ROW);
+return tc__ix_equals(g->shape.batch,1)||!r||
+tc__ix_subst(x,e,r,tc__ix_add(x,r,m))==e;
+}
+static int tc__has_windows(const tc__group*g,int lanes){
+if(g->shape.kind!=TC__CONTRACTION||tc__contract_phases(g)!=1)return 0;
+tc__ix m=tc__ix_div(g->body.ix,g->shape.rows,g->shape.batch);
+tc__ix columns=tc__ix_mul(g->body.ix,g->shape.cols,g->shape.batch);
+int threads=g->target.threads<2?2:g->target.threads;
+return tc__ix_is_const(m)&&tc__ix_value(m)>=lanes&&
+tc__ix_is_const(tc__depth_of(g))&&tc__ix_is_const(g->shape.cols)&&
+tc__ix_lo(g->body.ix,columns)>=TC__WINDOWS_LEAST*threads&&
+tc__is_plain(g,tc__left_of(g))&&tc__is_left_of_all(g,m)&&
+!tc__is_plain(g,tc__right_of(g))&&tc__is_windows(g,tc__right_of(g));
+}
 // ---- gen/kernel/lanes.c
 typedef enum tc__emit{
 TC__EMIT_PLAIN,
@@ -27892,14 +28001,18 @@ return 0;
 return 1;
 }
 enum{TC__LANES_16_ROWS=8};
-static int tc__nodes_take_16(const tc__group*g,size_t first,tc__emit target){
+static int tc__nodes_take_16(const tc__group*g,size_t first,tc__emit target,
+const tc__node*but){
 if(target<TC__EMIT_AVX512)return 0;
 for(size_t i=first;i<g->body.node.count;i++)
-if(!tc__node_takes_16(g,g->body.node.at[i]))return 0;
+if(g->body.node.at[i]!=but&&!tc__node_takes_16(g,g->body.node.at[i]))
+return 0;
 return 1;
 }
 static int tc__group_takes_16(const tc__group*g,tc__emit target){
-return tc__nodes_take_16(g,0,target);
+const tc__node*windows=
+tc__has_windows(g,16)?g->body.node.at[tc__right_of(g)]:NULL;
+return tc__nodes_take_16(g,0,target,windows);
 }
 static int tc__is_flat_product(const tc__group*g){
 return g->shape.kind==TC__CONTRACTION&&
@@ -29117,10 +29230,8 @@ TC__CONTRACT_LONG=640,
 TC__CONTRACT_SLICE_ROWS=64,
 TC__CONTRACT_SLICE_LEAST=32,
 TC__CONTRACT_SLICE_ITEMS=4,
-TC__CONTRACT_WINDOWS=64,
 TC__CONTRACT_WINDOW_PANEL=
 20480,
-TC__CONTRACT_WINDOW_PERIOD=160,
 TC__CONTRACT_WINDOW_TILE=1<<13,
 TC__CONTRACT_WINDOW_ITEMS=4,
 TC__CONTRACT_MADE=1<<18,
@@ -29148,100 +29259,10 @@ int number;
 static tc__ix tc__round_up(tc__ixpool*x,tc__ix e,int64_t to){
 return tc__ix_mul(x,tc__ix_ceil_div(x,e,tc__ix_const(to)),tc__ix_const(to));
 }
-static int tc__is_plain(const tc__contract*q,uint32_t id){
-const tc__node*n=q->g->body.node.at[id];
-if(n->op!=TC_OP_LOAD||n->n_attr>TC__LOAD_PREDICATES||n->dtype!=q->dtype)
-return 0;
-if(!tc__is_own_class(n->dtype)||
-tc__ix_has_val(q->g->body.ix,n->attr[TC__LOAD_INDEX]))
-return 0;
-tc__ixrun run=tc__ix_run(q->g->body.ix,n->attr[TC__LOAD_INDEX],TC__DEPTH);
-return run.ok&&run.run==INT64_MAX&&tc__ix_is_const(run.stride);
-}
-static int tc__is_adjacent(const tc__contract*q,uint32_t id){
-tc__ixrun run=
-tc__ix_run(q->g->body.ix,q->g->body.node.at[id]->attr[TC__LOAD_INDEX],TC__COL);
-return run.ok&&run.run==INT64_MAX&&tc__ix_equals(run.stride,1);
-}
 static int64_t tc__padded(int64_t n,int64_t to){return(n+to-1)/to*to;}
 static int64_t tc__knob_size(const tc__group*g,tc__knob k,int64_t n){
 int to=g->shape.tuning.knob[k];
 return to==TC__SIZE_HALF?n/2:to==TC__SIZE_TWICE?n*2:n;
-}
-static tc__ix tc__without_depth(tc__ixpool*x,tc__ix e){
-tc__ix k=tc__ix_find_var(x,e,TC__DEPTH);
-return k?tc__ix_subst(x,e,k,tc__ix_const(0)):e;
-}
-static tc__ix tc__of_depth(tc__ixpool*x,tc__ix e){
-return tc__ix_sub(x,e,tc__without_depth(x,e));
-}
-static int tc__is_depth_apart(tc__ixpool*x,tc__ix e){
-tc__ix of=tc__of_depth(x,e);
-return!tc__ix_uses(x,of,TC__COL)&&!tc__ix_uses(x,of,TC__ROW)&&
-!tc__ix_has_val(x,e)&&tc__ix_lo(x,of)>=INT32_MIN&&
-tc__ix_hi(x,of)<=INT32_MAX;
-}
-static int tc__is_windows(const tc__contract*q,uint32_t id){
-const tc__node*n=q->g->body.node.at[id];
-tc__ixpool*x=q->g->body.ix;
-if(n->op!=TC_OP_LOAD||n->dtype!=q->dtype||!tc__is_own_class(n->dtype)||
-tc__buffer_of(q->g,n)->place==TC__BUF_MADE||n->attr[TC__LOAD_FILL])
-return 0;
-int apart=tc__is_depth_apart(x,n->attr[TC__LOAD_INDEX]);
-for(uint32_t i=TC__LOAD_PREDICATES;apart&&i+1<n->n_attr;i+=2)
-apart=tc__is_depth_apart(x,n->attr[i])&&
-!tc__ix_uses(x,n->attr[i+1],TC__DEPTH)&&
-!tc__ix_has_val(x,n->attr[i+1]);
-return apart;
-}
-static int64_t tc__depth_period(const tc__ixpool*x,tc__ix e){
-if(tc__ix_is_const(e))return 1;
-const tc__ixnode*n=tc__ix_node(x,e);
-if(n->kind==TC__IX_MOD&&tc__ix_is_const(n->b)&&!tc__ix_is_const(n->a)){
-const tc__ixnode*of=tc__ix_node(x,n->a);
-int64_t m=tc__ix_value(n->b);
-if(of->kind==TC__IX_VAR)return m;
-if(of->kind!=TC__IX_DIV||!tc__ix_is_const(of->b)||tc__ix_is_const(of->a))
-return 0;
-return tc__ix_node(x,of->a)->kind==TC__IX_VAR?m*tc__ix_value(of->b):0;
-}
-int64_t all=n->kind==TC__IX_POLY;
-for(uint32_t i=0;i<n->count&&all;i++){
-const tc__ixterm*t=&x->term.at[n->first+i];
-for(int k=0;k<TC__IX_ATOMS&&t->atom[k]&&all;k++){
-int64_t own=tc__depth_period(x,t->atom[k]);
-all=own&&all%own==0?all:own&&own%all==0?own:0;
-}
-}
-return all;
-}
-static int64_t tc__windows_period(const tc__contract*q){
-const tc__node*n=q->g->body.node.at[tc__right_of(q->g)];
-int64_t depth=tc__ix_value(q->depth),all=1;
-for(uint32_t i=TC__LOAD_PREDICATES;i+1<n->n_attr;i+=2){
-int64_t own=
-tc__depth_period(q->g->body.ix,tc__of_depth(q->g->body.ix,n->attr[i]));
-if(!own||(all%own&&own%all)||own>TC__CONTRACT_WINDOW_PERIOD)
-return depth;
-if(own>all)all=own;
-}
-return all;
-}
-static int tc__is_left_of_all(const tc__contract*q){
-tc__ixpool*x=q->g->body.ix;
-tc__ix e=q->g->body.node.at[tc__left_of(q->g)]->attr[TC__LOAD_INDEX];
-tc__ix r=tc__ix_find_var(x,e,TC__ROW);
-return tc__ix_equals(q->g->shape.batch,1)||!r||
-tc__ix_subst(x,e,r,tc__ix_add(x,r,q->m))==e;
-}
-static int tc__contract_windows(const tc__contract*q,int64_t m){
-const tc__group*g=q->g;
-tc__ix columns=tc__ix_mul(g->body.ix,g->shape.cols,g->shape.batch);
-int threads=g->target.threads<2?2:g->target.threads;
-return q->phases==1&&!q->left_nodes&&m>=q->lanes&&m!=INT64_MAX&&
-tc__ix_is_const(q->depth)&&tc__ix_is_const(g->shape.cols)&&
-tc__ix_lo(g->body.ix,columns)>=TC__CONTRACT_WINDOWS*threads&&
-tc__is_left_of_all(q)&&tc__is_windows(q,tc__right_of(g));
 }
 static void tc__window_block(tc__contract*q,int64_t m,int most){
 int wide=q->lanes>(int)TC__VECTOR,vectors=2;
@@ -29256,7 +29277,7 @@ static void tc__window_sizes(tc__contract*q,int64_t m){
 int64_t bytes=(int64_t)tc__dtypes[q->dtype].bytes,depth=tc__ix_value(q->depth);
 int64_t slice=TC__CONTRACT_WINDOW_PANEL/(q->width*bytes);
 int64_t slices=(depth+slice-1)/slice;
-q->period=tc__windows_period(q);
+q->period=tc__windows_period(q->g);
 q->slice=slices>1?(depth+slices-1)/slices:0;
 if(q->period<depth)q->slice=tc__padded(q->slice,q->period);
 if(q->period>q->slice&&q->slice)q->period=q->slice;
@@ -29414,15 +29435,6 @@ int64_t tables=2+(right->n_attr-TC__LOAD_PREDICATES)/2;
 q->table_at=tc__contract_area(q,tc__ix_mul(x,deep,tc__ix_const(tables)));
 q->edge_at=tc__contract_area(q,tc__ix_mul(x,deep,tc__ix_const(q->rows)));
 }
-static int tc__contract_phases(const tc__group*g){
-if(tc__has_parts(g))return 2;
-for(size_t i=0;i<g->body.node.count;i++)
-if(g->body.node.at[i]->op==TC_OP_ACC||g->body.node.at[i]->op==TC_OP_COMBINE)
-return 2;
-for(size_t i=0;i<g->buffer.count;i++)
-if(g->buffer.at[i].place==TC__BUF_ROW)return 2;
-return 1;
-}
 static int64_t tc__contract_grain(const tc__group*g,int64_t m){
 int64_t most=tc__knob_size(g,TC__KNOB_BLOCK,TC__CONTRACT_GRAIN),made=0;
 for(size_t i=0;i<g->buffer.count;i++){
@@ -29475,16 +29487,16 @@ tc__contract q;
 tc__ixpool*x=g->body.ix;
 memset(&q,0,sizeof q);
 q.g=g,q.lanes=tc__group_lanes(g),q.depth=tc__depth_of(g),
-q.dtype=g->body.node.at[tc__left_of(g)]->dtype;
+q.dtype=tc__product_dtype(g);
 q.cls=tc__class_of(q.dtype);
 q.m=tc__ix_div(x,g->shape.rows,g->shape.batch);
 q.phases=tc__contract_phases(g);
 int64_t m=tc__ix_is_const(q.m)?tc__ix_value(q.m):INT64_MAX;
 q.slice=tc__contract_slice(&q,m);
 q.grain=q.slice?tc__contract_slice_grain(g,m):tc__contract_grain(g,m);
-q.left_nodes=!tc__is_plain(&q,tc__left_of(g));
-if(tc__is_plain(&q,tc__right_of(g))){
-int adjacent=tc__is_adjacent(&q,tc__right_of(g));
+q.left_nodes=!tc__is_plain(g,tc__left_of(g));
+if(tc__is_plain(g,tc__right_of(g))){
+int adjacent=tc__is_adjacent(g,tc__right_of(g));
 q.flip=!adjacent&&m<=TC__CONTRACT_FLIP;
 if(!adjacent)
 q.right=TC__RIGHT_COLUMNS;
@@ -29492,7 +29504,7 @@ else if((q.streams=tc__contract_streams(&q,m))!=0)
 q.right=TC__RIGHT_IN_PLACE,q.slice=TC__CONTRACT_STREAM_SLICE;
 else if(m<=TC__CONTRACT_IN_PLACE)
 q.right=TC__RIGHT_IN_PLACE;
-}else if(tc__contract_windows(&q,m)){
+}else if(tc__has_windows(g,q.lanes)){
 q.right=TC__RIGHT_WINDOWS;
 }
 tc__contract_block(&q);
@@ -30384,7 +30396,7 @@ return tc__ix_times(bytes,tc__joint_size(x,tc__depth_of(g)))<=most;
 }
 static int tc__part_takes_16(const tc__group*g){
 return!tc__is_flat_product(g)&&
-tc__nodes_take_16(g,g->shape.prologue,TC__EMIT_AVX512);
+tc__nodes_take_16(g,g->shape.prologue,TC__EMIT_AVX512,NULL);
 }
 static int tc__joint_is_short(const tc__group*g){
 for(size_t i=0;i<g->buffer.count;i++)

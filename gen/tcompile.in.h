@@ -528,6 +528,7 @@
 #include "kernel/plan.c"
 #include "kernel/list.c"
 #include "kernel/report.c"
+#include "kernel/windows.c"
 #include "kernel/lanes.c"
 #include "kernel/range.c"
 #include "kernel/print_custom.c"

@@ -36,10 +36,8 @@ enum {
     TC__CONTRACT_SLICE_ROWS = 64,        //   rows of an item then at most
     TC__CONTRACT_SLICE_LEAST = 32,       //   and at least,
     TC__CONTRACT_SLICE_ITEMS = 4,        //   for so many items of the same columns
-    TC__CONTRACT_WINDOWS = 64,           // least windows for each thread, of all batches,
     TC__CONTRACT_WINDOW_PANEL =
         20480, //   most bytes of a panel's slice, of an L1 that windows share,
-    TC__CONTRACT_WINDOW_PERIOD = 160,   //   most k until predicates are the same again,
     TC__CONTRACT_WINDOW_TILE = 1 << 13, //   sums of an item,
     TC__CONTRACT_WINDOW_ITEMS = 4,      //   of which each thread has so many
     TC__CONTRACT_MADE = 1 << 18,        // bytes of rows that its parts make for each other,
@@ -70,25 +68,6 @@ static tc__ix tc__round_up(tc__ixpool *x, tc__ix e, int64_t to) {
     return tc__ix_mul(x, tc__ix_ceil_div(x, e, tc__ix_const(to)), tc__ix_const(to));
 }
 
-// Whether node `id` is a load of the product's own type that can be read through a pointer
-// moving by a constant along k.
-static int tc__is_plain(const tc__contract *q, uint32_t id) {
-    const tc__node *n = q->g->body.node.at[id];
-    if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_PREDICATES || n->dtype != q->dtype)
-        return 0;
-    if (!tc__is_own_class(n->dtype) ||
-        tc__ix_has_val(q->g->body.ix, n->attr[TC__LOAD_INDEX]))
-        return 0;
-    tc__ixrun run = tc__ix_run(q->g->body.ix, n->attr[TC__LOAD_INDEX], TC__DEPTH);
-    return run.ok && run.run == INT64_MAX && tc__ix_is_const(run.stride);
-}
-
-static int tc__is_adjacent(const tc__contract *q, uint32_t id) {
-    tc__ixrun run =
-        tc__ix_run(q->g->body.ix, q->g->body.node.at[id]->attr[TC__LOAD_INDEX], TC__COL);
-    return run.ok && run.run == INT64_MAX && tc__ix_equals(run.stride, 1);
-}
-
 static int64_t tc__padded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 // What a knob makes of a number.
@@ -98,98 +77,6 @@ static int64_t tc__knob_size(const tc__group *g, tc__knob k, int64_t n) {
 }
 
 // ---- windows ----
-
-// e without what k adds to it beyond k = 0.
-static tc__ix tc__without_depth(tc__ixpool *x, tc__ix e) {
-    tc__ix k = tc__ix_find_var(x, e, TC__DEPTH);
-    return k ? tc__ix_subst(x, e, k, tc__ix_const(0)) : e;
-}
-
-// What k adds.
-static tc__ix tc__of_depth(tc__ixpool *x, tc__ix e) {
-    return tc__ix_sub(x, e, tc__without_depth(x, e));
-}
-
-// Whether e is a sum of what k adds, and the rest.
-static int tc__is_depth_apart(tc__ixpool *x, tc__ix e) {
-    tc__ix of = tc__of_depth(x, e);
-    return !tc__ix_uses(x, of, TC__COL) && !tc__ix_uses(x, of, TC__ROW) &&
-           !tc__ix_has_val(x, e) && tc__ix_lo(x, of) >= INT32_MIN &&
-           tc__ix_hi(x, of) <= INT32_MAX;
-}
-
-// Whether node `id` is a load whose place and predicates are such sums.
-static int tc__is_windows(const tc__contract *q, uint32_t id) {
-    const tc__node *n = q->g->body.node.at[id];
-    tc__ixpool *x = q->g->body.ix;
-    if (n->op != TC_OP_LOAD || n->dtype != q->dtype || !tc__is_own_class(n->dtype) ||
-        tc__buffer_of(q->g, n)->place == TC__BUF_MADE || n->attr[TC__LOAD_FILL])
-        return 0;
-    int apart = tc__is_depth_apart(x, n->attr[TC__LOAD_INDEX]);
-    for (uint32_t i = TC__LOAD_PREDICATES; apart && i + 1 < n->n_attr; i += 2)
-        apart = tc__is_depth_apart(x, n->attr[i]) &&
-                !tc__ix_uses(x, n->attr[i + 1], TC__DEPTH) &&
-                !tc__ix_has_val(x, n->attr[i + 1]);
-    return apart;
-}
-
-// After how many k e has the same values again: of digits of k the last one's. 0 = never, or not known.
-static int64_t tc__depth_period(const tc__ixpool *x, tc__ix e) {
-    if (tc__ix_is_const(e)) return 1;
-    const tc__ixnode *n = tc__ix_node(x, e);
-    if (n->kind == TC__IX_MOD && tc__ix_is_const(n->b) && !tc__ix_is_const(n->a)) {
-        const tc__ixnode *of = tc__ix_node(x, n->a);
-        int64_t m = tc__ix_value(n->b);
-        if (of->kind == TC__IX_VAR) return m;
-        if (of->kind != TC__IX_DIV || !tc__ix_is_const(of->b) || tc__ix_is_const(of->a))
-            return 0;
-        return tc__ix_node(x, of->a)->kind == TC__IX_VAR ? m * tc__ix_value(of->b) : 0;
-    }
-    int64_t all = n->kind == TC__IX_POLY;
-    for (uint32_t i = 0; i < n->count && all; i++) {
-        const tc__ixterm *t = &x->term.at[n->first + i];
-        for (int k = 0; k < TC__IX_ATOMS && t->atom[k] && all; k++) {
-            int64_t own = tc__depth_period(x, t->atom[k]);
-            all = own && all % own == 0 ? all : own && own % all == 0 ? own : 0;
-        }
-    }
-    return all;
-}
-
-// After how many k all predicates of the right operand are the same again, else its depth.
-static int64_t tc__windows_period(const tc__contract *q) {
-    const tc__node *n = q->g->body.node.at[tc__right_of(q->g)];
-    int64_t depth = tc__ix_value(q->depth), all = 1;
-    for (uint32_t i = TC__LOAD_PREDICATES; i + 1 < n->n_attr; i += 2) {
-        int64_t own =
-            tc__depth_period(q->g->body.ix, tc__of_depth(q->g->body.ix, n->attr[i]));
-        if (!own || (all % own && own % all) || own > TC__CONTRACT_WINDOW_PERIOD)
-            return depth;
-        if (own > all) all = own;
-    }
-    return all;
-}
-
-// Whether the left operand is the same for all batches.
-static int tc__is_left_of_all(const tc__contract *q) {
-    tc__ixpool *x = q->g->body.ix;
-    tc__ix e = q->g->body.node.at[tc__left_of(q->g)]->attr[TC__LOAD_INDEX];
-    tc__ix r = tc__ix_find_var(x, e, TC__ROW);
-    return tc__ix_equals(q->g->shape.batch, 1) || !r ||
-           tc__ix_subst(x, e, r, tc__ix_add(x, r, q->m)) == e;
-}
-
-// Whether a product of m rows has windows for columns, enough of them that packing the rows, which each
-// thread does, is little.
-static int tc__contract_windows(const tc__contract *q, int64_t m) {
-    const tc__group *g = q->g;
-    tc__ix columns = tc__ix_mul(g->body.ix, g->shape.cols, g->shape.batch);
-    int threads = g->target.threads < 2 ? 2 : g->target.threads;
-    return q->phases == 1 && !q->left_nodes && m >= q->lanes && m != INT64_MAX &&
-           tc__ix_is_const(q->depth) && tc__ix_is_const(g->shape.cols) &&
-           tc__ix_lo(g->body.ix, columns) >= TC__CONTRACT_WINDOWS * threads &&
-           tc__is_left_of_all(q) && tc__is_windows(q, tc__right_of(g));
-}
 
 // Vectors of rows in a block: as few rows too many as there can be. Columns for the registers that are left.
 static void tc__window_block(tc__contract *q, int64_t m, int most) {
@@ -207,7 +94,7 @@ static void tc__window_sizes(tc__contract *q, int64_t m) {
     int64_t bytes = (int64_t)tc__dtypes[q->dtype].bytes, depth = tc__ix_value(q->depth);
     int64_t slice = TC__CONTRACT_WINDOW_PANEL / (q->width * bytes);
     int64_t slices = (depth + slice - 1) / slice;
-    q->period = tc__windows_period(q);
+    q->period = tc__windows_period(q->g);
     q->slice = slices > 1 ? (depth + slices - 1) / slices : 0;
     if (q->period < depth) q->slice = tc__padded(q->slice, q->period);
     if (q->period > q->slice && q->slice) q->period = q->slice;
@@ -383,16 +270,6 @@ static void tc__contract_scratch(tc__contract *q, tc__ix at) {
     q->edge_at = tc__contract_area(q, tc__ix_mul(x, deep, tc__ix_const(q->rows)));
 }
 
-static int tc__contract_phases(const tc__group *g) {
-    if (tc__has_parts(g)) return 2;
-    for (size_t i = 0; i < g->body.node.count; i++)
-        if (g->body.node.at[i]->op == TC_OP_ACC || g->body.node.at[i]->op == TC_OP_COMBINE)
-            return 2;
-    for (size_t i = 0; i < g->buffer.count; i++)
-        if (g->buffer.at[i].place == TC__BUF_ROW) return 2;
-    return 1;
-}
-
 // Rows of an item of rows of m.
 static int64_t tc__contract_grain(const tc__group *g, int64_t m) {
     int64_t most = tc__knob_size(g, TC__KNOB_BLOCK, TC__CONTRACT_GRAIN), made = 0;
@@ -459,16 +336,16 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at) {
     tc__ixpool *x = g->body.ix;
     memset(&q, 0, sizeof q);
     q.g = g, q.lanes = tc__group_lanes(g), q.depth = tc__depth_of(g),
-    q.dtype = g->body.node.at[tc__left_of(g)]->dtype;
+    q.dtype = tc__product_dtype(g);
     q.cls = tc__class_of(q.dtype);
     q.m = tc__ix_div(x, g->shape.rows, g->shape.batch);
     q.phases = tc__contract_phases(g);
     int64_t m = tc__ix_is_const(q.m) ? tc__ix_value(q.m) : INT64_MAX;
     q.slice = tc__contract_slice(&q, m);
     q.grain = q.slice ? tc__contract_slice_grain(g, m) : tc__contract_grain(g, m);
-    q.left_nodes = !tc__is_plain(&q, tc__left_of(g));
-    if (tc__is_plain(&q, tc__right_of(g))) {
-        int adjacent = tc__is_adjacent(&q, tc__right_of(g));
+    q.left_nodes = !tc__is_plain(g, tc__left_of(g));
+    if (tc__is_plain(g, tc__right_of(g))) {
+        int adjacent = tc__is_adjacent(g, tc__right_of(g));
         q.flip = !adjacent && m <= TC__CONTRACT_FLIP;
         if (!adjacent)
             q.right = TC__RIGHT_COLUMNS;
@@ -476,7 +353,7 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at) {
             q.right = TC__RIGHT_IN_PLACE, q.slice = TC__CONTRACT_STREAM_SLICE;
         else if (m <= TC__CONTRACT_IN_PLACE)
             q.right = TC__RIGHT_IN_PLACE;
-    } else if (tc__contract_windows(&q, m)) {
+    } else if (tc__has_windows(g, q.lanes)) {
         q.right = TC__RIGHT_WINDOWS;
     }
     tc__contract_block(&q);

@@ -32,16 +32,21 @@ static int tc__node_takes_16(const tc__group *g, const tc__node *n) {
 // Few rows times a long vector read weights once: half of 16 lanes would add up nothing.
 enum { TC__LANES_16_ROWS = 8 };
 
-// Whether nodes from `first` on can have vectors of 16 elements.
-static int tc__nodes_take_16(const tc__group *g, size_t first, tc__emit target) {
+// Whether nodes from `first` on can have vectors of 16 elements, `but` one, which has none.
+static int tc__nodes_take_16(const tc__group *g, size_t first, tc__emit target,
+                             const tc__node *but) {
     if (target < TC__EMIT_AVX512) return 0;
     for (size_t i = first; i < g->body.node.count; i++)
-        if (!tc__node_takes_16(g, g->body.node.at[i])) return 0;
+        if (g->body.node.at[i] != but && !tc__node_takes_16(g, g->body.node.at[i]))
+            return 0;
     return 1;
 }
 
+// Windows are read element by element, however their rows lie to vectors.
 static int tc__group_takes_16(const tc__group *g, tc__emit target) {
-    return tc__nodes_take_16(g, 0, target);
+    const tc__node *windows =
+        tc__has_windows(g, 16) ? g->body.node.at[tc__right_of(g)] : NULL;
+    return tc__nodes_take_16(g, 0, target, windows);
 }
 
 // Whether it is a product of so few rows that it has vectors of 8 in any case.

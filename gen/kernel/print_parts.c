@@ -114,7 +114,7 @@ static int tc__joint_packs(const tc__group *g) {
 // Whether part g would alone have vectors of 16 elements.
 static int tc__part_takes_16(const tc__group *g) {
     return !tc__is_flat_product(g) &&
-           tc__nodes_take_16(g, g->shape.prologue, TC__EMIT_AVX512);
+           tc__nodes_take_16(g, g->shape.prologue, TC__EMIT_AVX512, NULL);
 }
 
 static int tc__joint_is_short(const tc__group *g) {
