@@ -20,7 +20,8 @@ static const shape shapes[] = {
     {3, 5, 31, 18, 24, 5, 4, 2, 2, 1},   // steps
     {1, 6, 29, 31, 17, 3, 2, 1, 3, 2}, // holes, and a border wider than the image's overlap
     {1, 9, 26, 28, 20, 3, 3, 1, 0, 1}, // no border
-    {4, 2, 9, 9, 64, 7, 7, 1, 3, 1},   // hardly a column has all of its window inside
+    {1, 20, 10, 24, 40, 3, 3, 1, 1, 1}, // rows of vectors of 8, not of 16
+    {4, 2, 9, 9, 64, 7, 7, 1, 3, 1},    // hardly a column has all of its window inside
 };
 
 static const struct {
