@@ -3066,7 +3066,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x117bbdb80a1b895au
+#define TC__BUILD_ID 0xd7b80847c5adb9afu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -5536,7 +5536,7 @@ case TC_F32:((float*)p)[i]=(float)v.f;break;
 case TC_F64:((double*)p)[i]=v.f;break;
 }
 }
-// ---- gen/value/ix.c
+// ---- gen/value/ix_pool.c
 typedef int64_t tc__ix;
 typedef enum tc__ix_kind{
 TC__IX_SYM,
@@ -5709,6 +5709,7 @@ int64_t hi=tc__ix_hi(p,limit)-1;
 n.kind=TC__IX_VAL,n.a=(int64_t)id,n.b=n.hi=hi<0?0:hi;
 return tc__ix_intern(p,n,NULL);
 }
+// ---- gen/value/ix.c
 static int tc__ix_term_order(const tc__ixterm*x,const tc__ixterm*y){
 return memcmp(x->atom,y->atom,sizeof x->atom);
 }
@@ -29840,8 +29841,15 @@ tc__print_panel_nodes(p,q,mark,1);
 }
 tc__block_close(p);
 }
-static void tc__put_packed(tc__printer*p,const tc__contract*q){
-tc__put(p->out,"packed[%d]",q->number);
+static void tc__pack_open(tc__printer*p,const tc__contract*q,const char*of){
+tc__line(p);
+tc__put(p->out,"if (packed[%d] != %s)",q->number,of);
+tc__block_open(p);
+}
+static void tc__pack_close(tc__printer*p,const tc__contract*q,const char*of){
+tc__line(p);
+tc__put(p->out,"packed[%d] = %s;\n",q->number,of);
+tc__block_close(p);
 }
 static void tc__print_pack_once(tc__printer*p,const tc__contract*q){
 tc_ctx*c=p->out->ctx;
@@ -29852,11 +29860,7 @@ p->out->failed=1;
 return;
 }
 tc__mark_needed(p->g,tc__right_of(p->g),mark);
-tc__line(p);
-tc__put(p->out,"if (");
-tc__put_packed(p,q);
-tc__put(p->out," != panels)");
-tc__block_open(p);
+tc__pack_open(p,q,"panels");
 tc__line(p);
 tc__put(p->out,"const tc_i64 r = r0;\n");
 tc__line(p);
@@ -29865,10 +29869,7 @@ tc__print_needed(p,mark,1);
 if(q->slice)tc__print_slices(p);
 tc__print_pack(p,q,mark);
 if(q->slice)tc__block_close(p);
-tc__line(p);
-tc__put_packed(p,q);
-tc__put(p->out," = panels;\n");
-tc__block_close(p);
+tc__pack_close(p,q,"panels");
 tc__free(c,mark,count*sizeof*mark);
 }
 static uint32_t tc__contract_rows_loop(const tc__printer*p){
@@ -30049,11 +30050,7 @@ tc__block_close(p);
 static void tc__print_windows_pack(tc__printer*p,const tc__contract*q){
 tc__contract whole=*q;
 whole.slice=0;
-tc__line(p);
-tc__put(p->out,"if (");
-tc__put_packed(p,q);
-tc__put(p->out," != block)");
-tc__block_open(p);
+tc__pack_open(p,q,"block");
 tc__line(p);
 tc__put(p->out,"for (tc_i64 i = r0; i < r1; i += %d)",q->width);
 tc__block_open(p);
@@ -30062,10 +30059,7 @@ tc__print_interleave(p,&whole,tc__contract_stride(q,tc__left_of(p->g),0),
 "pack + (i - r0) * depth");
 tc__block_close(p);
 tc__print_tables(p);
-tc__line(p);
-tc__put_packed(p,q);
-tc__put(p->out," = block;\n");
-tc__block_close(p);
+tc__pack_close(p,q,"block");
 }
 static void tc__print_windows_item(tc__printer*p,const tc__contract*q){
 tc__line(p);

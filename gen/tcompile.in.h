@@ -440,6 +440,7 @@
 #include "base/export.c"
 
 #include "value/dtype.c"
+#include "value/ix_pool.c"
 #include "value/ix.c"
 #include "value/ix_walk.c"
 #include "value/ix_text.c"

@@ -350,9 +350,17 @@ static void tc__print_pack(tc__printer *p, const tc__contract *q, const uint8_t 
     tc__block_close(p);
 }
 
-// Which panels are packed.
-static void tc__put_packed(tc__printer *p, const tc__contract *q) {
-    tc__put(p->out, "packed[%d]", q->number);
+// `if (packed[0] != panels) {`: what follows is packed once for the items of which `of` tells, and remembered so.
+static void tc__pack_open(tc__printer *p, const tc__contract *q, const char *of) {
+    tc__line(p);
+    tc__put(p->out, "if (packed[%d] != %s)", q->number, of);
+    tc__block_open(p);
+}
+
+static void tc__pack_close(tc__printer *p, const tc__contract *q, const char *of) {
+    tc__line(p);
+    tc__put(p->out, "packed[%d] = %s;\n", q->number, of);
+    tc__block_close(p);
 }
 
 static void tc__print_pack_once(tc__printer *p, const tc__contract *q) {
@@ -364,11 +372,7 @@ static void tc__print_pack_once(tc__printer *p, const tc__contract *q) {
         return;
     }
     tc__mark_needed(p->g, tc__right_of(p->g), mark);
-    tc__line(p);
-    tc__put(p->out, "if (");
-    tc__put_packed(p, q);
-    tc__put(p->out, " != panels)");
-    tc__block_open(p);
+    tc__pack_open(p, q, "panels");
     tc__line(p);
     tc__put(p->out, "const tc_i64 r = r0;\n");
     tc__line(p);
@@ -377,10 +381,7 @@ static void tc__print_pack_once(tc__printer *p, const tc__contract *q) {
     if (q->slice) tc__print_slices(p);
     tc__print_pack(p, q, mark);
     if (q->slice) tc__block_close(p);
-    tc__line(p);
-    tc__put_packed(p, q);
-    tc__put(p->out, " = panels;\n");
-    tc__block_close(p);
+    tc__pack_close(p, q, "panels");
     tc__free(c, mark, count * sizeof *mark);
 }
 

@@ -58,11 +58,7 @@ static void tc__print_tables(tc__printer *p) {
 static void tc__print_windows_pack(tc__printer *p, const tc__contract *q) {
     tc__contract whole = *q; // of the depth
     whole.slice = 0;
-    tc__line(p);
-    tc__put(p->out, "if (");
-    tc__put_packed(p, q);
-    tc__put(p->out, " != block)");
-    tc__block_open(p);
+    tc__pack_open(p, q, "block");
     tc__line(p);
     tc__put(p->out, "for (tc_i64 i = r0; i < r1; i += %d)", q->width);
     tc__block_open(p);
@@ -71,10 +67,7 @@ static void tc__print_windows_pack(tc__printer *p, const tc__contract *q) {
                          "pack + (i - r0) * depth");
     tc__block_close(p);
     tc__print_tables(p);
-    tc__line(p);
-    tc__put_packed(p, q);
-    tc__put(p->out, " = block;\n");
-    tc__block_close(p);
+    tc__pack_close(p, q, "block");
 }
 
 // Items of the same rows follow each other, over all batches.

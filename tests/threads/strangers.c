@@ -3,6 +3,7 @@
 #include "tcompile.h"
 
 #include "harness.h"
+#include "help.h"
 
 #include <pthread.h>
 
@@ -12,19 +13,6 @@ static tc_ctx *open_one(void) {
     tc_config config = tc_config_default();
     config.backend = "aot_eager", config.threads = 1, config.no_disk_cache = 1;
     return tc_open(&config);
-}
-
-// f32 [n]: from + i
-static tc_tensor ramp(tc_ctx *tc, int n, double from) {
-    float x[N];
-    for (int i = 0; i < n; i++) x[i] = (float)(from + i);
-    return tc_from_data(tc, x, TC_DIMS(n), TC_F32);
-}
-
-static double element(tc_tensor t, int i) {
-    float x[N];
-    if (tc_read(t, x, (size_t)tc_numel(t) * sizeof *x)) return -1;
-    return (double)x[i];
 }
 
 static void negate(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
@@ -302,7 +290,7 @@ static tc_ctx *make_all(void) {
     char path[64];
     const char *name = "w";
     memset(&op, 0, sizeof op);
-    made.x = ramp(tc, M, 1);
+    made.x = line(tc, M, 1, 1);
     made.f = tc_compile(tc, negate, NULL, 0, NULL), made.refused = 0;
     op.name = "bothered", op.run = op_bothered;
     made.op = tc_register_op(tc, &op);
@@ -344,8 +332,8 @@ TEST(a_stranger_changes_nothing) {
         tc_fn *f = tc_compile(tc, be_bothered, NULL, 0, NULL);
         for (int k = 0; k < 3; k++) {
             tc_tensor y = disturbed(tc, (moment)at, made.x, f);
-            CHECK_EQ(element(y, 3), -3);
-            CHECK_EQ(element(made.x, 3), 4);
+            CHECK_EQ(AT(y, 3), -3);
+            CHECK_EQ(AT(made.x, 3), 4);
             CHECK_STR(tc_error_text(tc), "");
         }
         CHECK(made.refused >= 2 * STRANGER_COUNT);
@@ -413,7 +401,7 @@ static void *repeat(void *arg) {
 TEST(a_stranger_who_does_the_same) {
     enum { OPS = 5, VISITS = 4 };
     tc_ctx *tc = made.tc = open_one();
-    tc_tensor x = ramp(tc, M, 0);
+    tc_tensor x = line(tc, M, 0, 1);
     made.refused = 0;
     for (int k = 0; k < VISITS; k++) {
         CHECK_EQ(tc_trace_begin(tc, "followed"), TC_OK);
@@ -423,8 +411,8 @@ TEST(a_stranger_who_does_the_same) {
         CHECK(!pthread_join(thread, NULL));
         y = chain(y, OPS - 2 * (k % 2));
         CHECK_EQ(tc_trace_end(tc), TC_OK);
-        CHECK_EQ(element(y, 1), 25);
-        CHECK_EQ(element(y, 2), 676);
+        CHECK_EQ(AT(y, 1), 25);
+        CHECK_EQ(AT(y, 2), 676);
         CHECK_STR(tc_error_text(tc), "");
     }
     CHECK_EQ(made.refused, VISITS);

@@ -33,6 +33,8 @@
 
 #include "value/dtype.c"
 
+#include "value/ix_pool.c"
+
 #include "value/ix.c"
 #include "value/ix_walk.c"
 
