@@ -3066,7 +3066,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xd7b80847c5adb9afu
+#define TC__BUILD_ID 0xb7ff6d7b6879b896u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -24091,7 +24091,6 @@ TC__VALS=1<<20,
 TC__VECTOR=8,
 TC__LANES=32,
 TC__CHUNK=TC__SPLIT_CHUNK,
-TC__UNROLL_COST=30,
 TC__LATENCY_COST=
 24,
 TC__OVERLAP=4,
@@ -24422,9 +24421,7 @@ tc__list_level(l,phase,TC__AT_ROW);
 if(!has_col)return;
 int64_t chunk=
 has_acc&&tc__ix_hi(l->f->ix,k->shape.cols)>TC__CHUNK?TC__CHUNK:0;
-int64_t unroll=!has_acc?(cost>TC__LATENCY_COST?TC__OVERLAP:1)
-:cost<=TC__UNROLL_COST?4
-:0;
+int64_t unroll=has_acc||cost>TC__LATENCY_COST?TC__OVERLAP:1;
 tc__list_accumulators(l,phase,TC_OP_NEW);
 tc__bind bind=k->shape.vector==TC__ROW?TC__BIND_SERIAL
 :k->shape.split_columns?TC__BIND_WORKER
@@ -28024,6 +28021,107 @@ TC__UNUSED static int tc__choose_lanes(const tc__group*g,tc__emit target){
 if(tc__is_flat_product(g))return TC__VECTOR;
 return(tc__group_takes_16(g,target)?2:1)*TC__VECTOR;
 }
+// ---- gen/kernel/constants.c
+typedef struct tc__twins{
+tc_ctx*ctx;
+tc__group*const*group;
+size_t count;
+uint32_t*next;
+tc__map last;
+TC__VEC(tc__value)value;
+}tc__twins;
+static int tc__may_be_argument(const tc__node*n){
+return n->op==TC_OP_CONST&&(n->dtype==TC_F32||n->dtype==TC_F64)&&
+(n->attr[TC__CONST_BITS]>>52&0x7ff)!=0x7ff;
+}
+static uint64_t tc__twin_node(uint64_t h,const tc__node*n){
+h=tc__hash_mix(h,(uint64_t)n->op<<32|(uint64_t)n->dtype<<16|n->level);
+h=tc__hash_mix(h,(uint64_t)n->phase<<48|(uint64_t)n->n_in<<24|n->n_attr);
+for(uint32_t i=0;i<n->n_in;i++)h=tc__hash_mix(h,n->in[i]);
+for(uint32_t i=0;i<n->n_attr&&!tc__may_be_argument(n);i++)
+h=tc__hash_mix(h,(uint64_t)n->attr[i]);
+return h;
+}
+static uint64_t tc__twin_hash(const tc__group*k){
+uint64_t h=tc__hash64(&k->shape,sizeof k->shape,5);
+for(size_t i=0;i<k->buffer.count;i++){
+const tc__kbuf*b=&k->buffer.at[i];
+h=tc__hash_mix(h,(uint64_t)b->place<<16|(uint64_t)b->dtype<<8|b->written);
+h=tc__hash_mix(h,b->in_turns),h=tc__hash_mix(h,(uint64_t)b->numel);
+h=tc__hash_mix(h,(uint64_t)b->offset),h=tc__hash_mix(h,(uint64_t)b->pitch);
+}
+for(size_t i=0;i<k->body.node.count;i++)
+h=tc__twin_node(h,k->body.node.at[i]);
+return h;
+}
+static int tc__may_have_twins(const tc__group*k){
+if(k->target.device||k->shape.kind==TC__OPAQUE)return 0;
+for(size_t i=0;i<k->body.node.count;i++)
+if(k->body.node.at[i]->op==TC_OP_ARG)return 0;
+return 1;
+}
+static int tc__twins_find(tc__twins*t){
+for(uint32_t i=0;i<t->count;i++){
+uint64_t before;
+if(!tc__may_have_twins(t->group[i]))continue;
+uint64_t h=tc__twin_hash(t->group[i]);
+if(tc__map_get(&t->last,h,&before))t->next[i]=(uint32_t)before+1;
+if(!tc__map_set(&t->last,h,i))return 0;
+}
+return 1;
+}
+static int tc__twins_differ(const tc__twins*t,uint32_t last,size_t id){
+const tc__node*n=t->group[last]->body.node.at[id];
+if(!tc__may_be_argument(n))return 0;
+for(uint32_t i=t->next[last];i;i=t->next[i-1])
+if(t->group[i-1]->body.node.at[id]->attr[TC__CONST_BITS]!=
+n->attr[TC__CONST_BITS])
+return 1;
+return 0;
+}
+static int tc__twin_take(tc__twins*t,uint32_t at,const uint8_t*marked,uint32_t*first){
+const tc__group*k=t->group[at];
+int64_t slot=0;
+tc__value value;
+first[at]=(uint32_t)t->value.count+1;
+for(size_t id=0;id<k->body.node.count;id++){
+tc__node*n=k->body.node.at[id];
+if(!marked[id])continue;
+memcpy(&value,&n->attr[TC__CONST_BITS],sizeof value);
+if(!TC__PUSH(t->ctx,t->value,value))return 0;
+n->op=TC_OP_ARG,n->attr[TC__ARG_SLOT]=slot++;
+}
+return 1;
+}
+static int tc__twins_take(tc__twins*t,uint32_t last,uint32_t*first){
+size_t n=t->group[last]->body.node.count,some=0;
+uint8_t*marked=TC__NEW_ARRAY(t->ctx,uint8_t,n);
+int ok=marked!=NULL;
+for(size_t id=0;ok&&id<n;id++)
+some+=marked[id]=(uint8_t)tc__twins_differ(t,last,id);
+for(uint32_t i=last+1;ok&&some&&i;i=t->next[i-1])
+ok=tc__twin_take(t,i-1,marked,first);
+TC__FREE_ARRAY(t->ctx,marked,n);
+return ok;
+}
+static int tc__twins_run(tc__twins*t,tc_ctx*c,tc__group*const*group,size_t n,
+uint32_t*first){
+uint64_t last;
+memset(t,0,sizeof*t);
+t->ctx=c,t->group=group,t->count=n;
+tc__map_init(&t->last,c);
+t->next=TC__NEW_ARRAY(c,uint32_t,n);
+int ok=t->next&&tc__twins_find(t);
+for(uint32_t i=0;ok&&i<n;i++)
+if(t->next[i]&&tc__map_get(&t->last,tc__twin_hash(group[i]),&last)&&last==i)
+ok=tc__twins_take(t,i,first);
+return ok;
+}
+static void tc__twins_close(tc__twins*t){
+TC__FREE_ARRAY(t->ctx,t->next,t->count);
+tc__map_free(&t->last);
+TC__VEC_FREE(t->ctx,t->value);
+}
 // ---- gen/kernel/range.c
 typedef struct tc__range{
 double low,high;
@@ -28365,8 +28463,6 @@ const tc__dialect*d;
 int indent;
 int unit;
 int calls;
-uint16_t uses[TC_OP_COUNT];
-const char*lead;
 tc__axis axis;
 int copies;
 int tail;
@@ -28579,7 +28675,7 @@ else if(letter)
 tc__put_letter(p,*s,in,copy);
 else if(n==4&&!memcmp(s,"TC_F",4)){
 next=tc__bracketed(next,word);
-tc__put(p->out,"tc_%s%s_%s",p->lead,word,tc__class_names[cls]);
+tc__put(p->out,"tc_%s_%s",word,tc__class_names[cls]);
 }else if(n==4&&!memcmp(s,"TC_K",4)){
 next=tc__bracketed(next,word);
 tc__put_k(p,word,cls);
@@ -28607,20 +28703,58 @@ static void tc__count_functions(tc__printer*p){
 uint32_t cost=0;
 for(size_t i=0;i<p->g->body.node.count;i++){
 const tc__node*n=p->g->body.node.at[i];
-if(!tc__is_function(n))continue;
-cost+=tc__ops[n->op].cost;
-p->uses[n->op]=(uint16_t)(p->uses[n->op]+(p->uses[n->op]<2));
+if(tc__is_function(n))cost+=tc__ops[n->op].cost;
 }
 p->calls=!p->d->threads&&cost>TC__PRINT_INLINE;
 }
-static const char*tc__function_lead(const tc__printer*p,const tc__node*n){
-return p->calls&&p->uses[n->op]>0&&tc__is_function(n)?"call_":"";
+static int tc__is_called(const tc__printer*p,const tc__node*n){
+return p->calls&&tc__is_function(n);
+}
+static void tc__print_vectors(tc__printer*p,const tc__node*n,char letter,uint32_t of){
+tc__line(p);
+tc__put(p->out,"%s %c%u[%d] = {",p->d->reg[tc__class_of(n->dtype)],letter,n->id,
+p->copies);
+for(int i=0;i<p->copies;i++){
+if(i)tc__put(p->out,", ");
+tc__put_value(p,of,i);
+}
+tc__put(p->out,"};\n");
+}
+static void tc__print_calls(tc__printer*p,const tc__node*n,const char*name){
+tc__print_vectors(p,n,'v',n->in[0]);
+if(n->n_in>1)tc__print_vectors(p,n,'w',n->in[1]);
+tc__line(p);
+tc__put(p->out,"tc_calls_%s_%s(v%u, ",name,tc__suffix(n->dtype),n->id);
+if(n->n_in>1)tc__put(p->out,"w%u, ",n->id);
+tc__put(p->out,"%d);\n",p->copies);
+for(int i=0;i<p->copies;i++){
+tc__put_let(p,n,i);
+tc__put(p->out,"v%u[%d];\n",n->id,i);
+}
+}
+static void tc__print_called(tc__printer*p,const tc__node*n,int copy,
+const char*name){
+if(tc__copies_of(p,n)>1){
+if(!copy)tc__print_calls(p,n,name);
+return;
+}
+tc__put_let(p,n,copy);
+tc__put(p->out,"tc_call_%s_%s(",name,tc__suffix(n->dtype));
+for(uint32_t i=0;i<n->n_in;i++){
+if(i)tc__put(p->out,", ");
+tc__put_value(p,n->in[i],copy);
+}
+tc__put(p->out,");\n");
 }
 static void tc__print_alu(tc__printer*p,const tc__node*n,int copy){
+char name[40];
+if(tc__is_called(p,n)){
+tc__bracketed(tc__ops[n->op].expr+4,name);
+tc__print_called(p,n,copy,name);
+return;
+}
 tc__put_let(p,n,copy);
-p->lead=tc__function_lead(p,n);
 tc__put_expr(p,tc__op_expr(p,n->op),tc__op_class(p,n),n->in,copy);
-p->lead="";
 tc__put(p->out,";\n");
 }
 static void tc__print_cast(tc__printer*p,const tc__node*n,int copy){
@@ -28856,7 +28990,7 @@ static void tc__printer_open(tc__printer*p,tc__text*out,const tc__group*g,
 const tc__dialect*d){
 memset(p,0,sizeof*p);
 p->out=out,p->g=g,p->d=d;
-p->axis=g->shape.vector,p->copies=1,p->outer=-1,p->lead="";
+p->axis=g->shape.vector,p->copies=1,p->outer=-1;
 p->unit=d->unit?d->unit:tc__group_lanes(g);
 }
 static int tc__print_list(tc__text*out,const tc__group*g,const tc__group*why,
@@ -31390,8 +31524,12 @@ if(!form){
 tc__print_alu(p,n,copy);
 return;
 }
+if(tc__is_called(p,n)){
+tc__print_called(p,n,copy,form);
+return;
+}
 tc__put_let(p,n,copy);
-tc__put(p->out,"tc_%s%s_%s(",tc__function_lead(p,n),form,tc__suffix(n->dtype));
+tc__put(p->out,"tc_%s_%s(",form,tc__suffix(n->dtype));
 tc__put_value(p,n->in[0],copy);
 tc__put(p->out,");\n");
 }
@@ -32591,34 +32729,44 @@ tc__free(out->ctx,p,sizeof*p);
 return ok;
 }
 static void tc__put_called(tc__text*out,const tc__dialect*d,const char*s){
-size_t n=tc__word_size(s);
-int two=0,cls=0;
+int n=(int)tc__word_size(s),two=0,cls=0;
 while(cls<TC__CLASSES&&memcmp(s+n-3,tc__class_names[cls],3))cls++;
 for(int op=0;op<TC_OP_COUNT;op++){
 const char*expr=tc__ops[op].expr+5;
-two|=!strncmp(tc__ops[op].expr,"TC_F(",5)&&strlen(expr)>n-4&&
-!memcmp(expr,s,n-4)&&!strcmp(expr+n-4,")(a, b)");
+two|=!strncmp(tc__ops[op].expr,"TC_F(",5)&&(int)strlen(expr)>n-4&&
+!memcmp(expr,s,(size_t)n-4)&&!strcmp(expr+n-4,")(a, b)");
 }
 const char*type=d->reg[cls];
-tc__put(out,"TC_FN_COLD %s tc_call_%.*s(%s a",type,(int)n,s,type);
+tc__put(out,"TC_FN_COLD void tc_calls_%.*s(%s *v, ",n,s,type);
+if(two)tc__put(out,"const %s *w, ",type);
+tc__put(out,"int n) {\n    for (int i = 0; i < n; i++) v[i] = tc_%.*s(v[i]%s);\n}\n",
+n,s,two?", w[i]":"");
+tc__put(out,"TC_FN %s tc_call_%.*s(%s a",type,n,s,type);
 if(two)tc__put(out,", %s b",type);
-tc__put(out,") { return tc_%.*s(a%s); }\n",(int)n,s,two?", b":"");
+tc__put(out,") {\n    tc_calls_%.*s(&a, %s1);\n    return a;\n}\n",n,s,
+two?"&b, ":"");
+}
+static int tc__put_called_by(tc__text*out,const tc__dialect*d,tc__map*seen,
+const char*text,const char*lead){
+uint64_t found;
+int ok=1;
+for(const char*s=strstr(text,lead);s&&ok;s=strstr(s,lead)){
+s+=strlen(lead);
+uint64_t key=tc__hash64(s,tc__word_size(s),0);
+if(tc__map_get(seen,key,&found))continue;
+tc__put_called(out,d,s);
+ok=tc__map_set(seen,key,1);
+}
+return ok;
 }
 static int tc__put_all_called(tc__text*out,const tc__dialect*d,
 const tc__text*const*text,int texts){
-static const char lead[]="tc_call_";
 tc__map seen;
-uint64_t found;
 int ok=1;
 tc__map_init(&seen,out->ctx);
-for(int i=0;i<texts;i++)
-for(const char*s=strstr(text[i]->at,lead);s&&ok;s=strstr(s,lead)){
-s+=sizeof lead-1;
-uint64_t key=tc__hash64(s,tc__word_size(s),0);
-if(tc__map_get(&seen,key,&found))continue;
-tc__put_called(out,d,s);
-ok=tc__map_set(&seen,key,1);
-}
+for(int i=0;i<texts&&ok;i++)
+ok=tc__put_called_by(out,d,&seen,text[i]->at,"tc_call_")&&
+tc__put_called_by(out,d,&seen,text[i]->at,"tc_calls_");
 tc__map_free(&seen);
 return ok;
 }
@@ -40374,6 +40522,7 @@ tc__opaque*opaque;
 tc__custom_launch*custom;
 void**buf;
 tc__kargs args;
+uint32_t constants;
 int64_t items,grain;
 uint32_t order;
 uint32_t profile,row;
@@ -40433,6 +40582,7 @@ TC__VEC(tc__address)address;
 TC__VEC(uint32_t)assumed;
 TC__VEC(tc__run_arg)arg;
 TC__VEC(tc__value)arg_now;
+TC__VEC(tc__value)constant;
 TC__VEC(int64_t)
 size;
 uint32_t placed;
@@ -41013,6 +41163,7 @@ TC__VEC_FREE(c,p->address);
 TC__VEC_FREE(c,p->assumed);
 TC__VEC_FREE(c,p->arg);
 TC__VEC_FREE(c,p->arg_now);
+TC__VEC_FREE(c,p->constant);
 TC__VEC_FREE(c,p->size);
 tc__plan_close(c,&p->plan);
 tc__loops_close(&p->loops,&p->graph);
@@ -41124,7 +41275,9 @@ int threads=knob==TC__THREADS_ONE?1
 :knob==TC__THREADS_HALF?(all+1)/2
 :all;
 if(knob)l->grain=l->items/threads+(l->items%threads!=0);
-l->args.size=env->sym,l->args.arg=(const double*)(const void*)p->arg_now.at;
+const tc__value*arg=
+l->constants?&p->constant.at[l->constants-1]:p->arg_now.at;
+l->args.size=env->sym,l->args.arg=(const double*)(const void*)arg;
 }
 static size_t tc__scratch_wanted(tc__program*p,const tc__ixenv*env){
 size_t most=0;
@@ -41380,6 +41533,22 @@ ok=tc__schedule_join_on(s,tc__dialect_on(p->ctx,d),d);
 if(ok&&devices)tc__schedule_pitch(s,output);
 return ok&&tc__order_across(p->ctx,&p->graph,s->kernel.at,s->kernel.count);
 }
+static int tc__program_share(tc__program*p){
+tc__twins t;
+size_t n=p->launch.count;
+uint32_t*first=TC__NEW_ARRAY(p->ctx,uint32_t,n);
+tc__group**group=TC__NEW_ARRAY(p->ctx,tc__group*,n);
+for(size_t i=0;group&&i<n;i++)group[i]=p->launch.at[i].group;
+memset(&t,0,sizeof t);
+int ok=first&&group&&tc__twins_run(&t,p->ctx,group,n,first);
+for(size_t i=0;ok&&i<n;i++)p->launch.at[i].constants=first[i];
+for(size_t i=0;ok&&i<t.value.count;i++)
+ok=TC__PUSH(p->ctx,p->constant,t.value.at[i]);
+if(t.ctx)tc__twins_close(&t);
+TC__FREE_ARRAY(p->ctx,group,n);
+TC__FREE_ARRAY(p->ctx,first,n);
+return ok;
+}
 static int tc__program_schedule(tc__program*p,const tc__region*region){
 tc__schedule s;
 uint8_t*output=TC__NEW_ARRAY(p->ctx,uint8_t,p->graph.node.count);
@@ -41396,6 +41565,7 @@ tc__group*k=s.kernel.at[i];
 s.kernel.at[i]=NULL;
 ok=tc__program_launch(p,k);
 }
+if(!p->backend||!p->backend->own.run)ok=ok&&tc__program_share(p);
 tc__schedule_close(&s);
 TC__FREE_ARRAY(p->ctx,output,p->graph.node.count);
 return ok;

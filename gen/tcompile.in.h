@@ -531,6 +531,7 @@
 #include "kernel/report.c"
 #include "kernel/windows.c"
 #include "kernel/lanes.c"
+#include "kernel/constants.c"
 #include "kernel/range.c"
 #include "kernel/print_custom.c"
 #include "kernel/print.c"

@@ -23,6 +23,7 @@ typedef struct tc__launch {
     tc__custom_launch *custom; //   if it is the user's; NULL = another
     void **buf;                // base pointers by buffer; arena of the program
     tc__kargs args;
+    uint32_t constants;    // 1 + the first of the program's that it is given; 0 = none
     int64_t items, grain;  // work items, and how many of them are worth a thread
     uint32_t order;        // of the program's job, while there is one
     uint32_t profile, row; // the profile that it has a row in: see exec/profile.c
@@ -91,9 +92,10 @@ typedef struct tc__program {
     TC__VEC(tc__launch) launch;
     TC__VEC(tc__output) output;
     TC__VEC(tc__address) address;
-    TC__VEC(uint32_t) assumed;  // positions it left out: an earlier segment stored them
-    TC__VEC(tc__run_arg) arg;   // by slot of ARG
-    TC__VEC(tc__value) arg_now; //   and their values in this run
+    TC__VEC(uint32_t) assumed;   // positions it left out: an earlier segment stored them
+    TC__VEC(tc__run_arg) arg;    // by slot of ARG
+    TC__VEC(tc__value) arg_now;  //   and their values in this run
+    TC__VEC(tc__value) constant; // of kernels that share a text: kernel/constants.c
     TC__VEC(int64_t)
     size;            // by symbol: the sizes that it is laid out for; behind them turns
     uint32_t placed; // number of the INPUT of the first place of loops

@@ -78,6 +78,7 @@ static void tc__program_free(tc__program *p) {
     TC__VEC_FREE(c, p->assumed);
     TC__VEC_FREE(c, p->arg);
     TC__VEC_FREE(c, p->arg_now);
+    TC__VEC_FREE(c, p->constant);
     TC__VEC_FREE(c, p->size);
     tc__plan_close(c, &p->plan);
     tc__loops_close(&p->loops, &p->graph);
@@ -206,7 +207,8 @@ static void tc__launch_lay_out(tc__program *p, tc__launch *l, const tc__ixenv *e
                   : knob == TC__THREADS_HALF ? (all + 1) / 2
                                              : all;
     if (knob) l->grain = l->items / threads + (l->items % threads != 0);
-    l->args.size = env->sym, l->args.arg = (const double *)(const void *)p->arg_now.at;
+    const tc__value *arg = l->constants ? &p->constant.at[l->constants - 1] : p->arg_now.at;
+    l->args.size = env->sym, l->args.arg = (const double *)(const void *)arg;
 }
 
 static size_t tc__scratch_wanted(tc__program *p, const tc__ixenv *env) {
@@ -504,6 +506,24 @@ static int tc__program_kernels(tc__program *p, tc__schedule *s, const uint8_t *o
     return ok && tc__order_across(p->ctx, &p->graph, s->kernel.at, s->kernel.count);
 }
 
+// Kernels that are the same but for constants share a text. A backend of the user's has none of ours.
+static int tc__program_share(tc__program *p) {
+    tc__twins t;
+    size_t n = p->launch.count;
+    uint32_t *first = TC__NEW_ARRAY(p->ctx, uint32_t, n);
+    tc__group **group = TC__NEW_ARRAY(p->ctx, tc__group *, n);
+    for (size_t i = 0; group && i < n; i++) group[i] = p->launch.at[i].group;
+    memset(&t, 0, sizeof t);
+    int ok = first && group && tc__twins_run(&t, p->ctx, group, n, first);
+    for (size_t i = 0; ok && i < n; i++) p->launch.at[i].constants = first[i];
+    for (size_t i = 0; ok && i < t.value.count; i++)
+        ok = TC__PUSH(p->ctx, p->constant, t.value.at[i]);
+    if (t.ctx) tc__twins_close(&t);
+    TC__FREE_ARRAY(p->ctx, group, n);
+    TC__FREE_ARRAY(p->ctx, first, n);
+    return ok;
+}
+
 static int tc__program_schedule(tc__program *p, const tc__region *region) {
     tc__schedule s;
     uint8_t *output = TC__NEW_ARRAY(p->ctx, uint8_t, p->graph.node.count);
@@ -520,6 +540,7 @@ static int tc__program_schedule(tc__program *p, const tc__region *region) {
         s.kernel.at[i] = NULL;
         ok = tc__program_launch(p, k);
     }
+    if (!p->backend || !p->backend->own.run) ok = ok && tc__program_share(p);
     tc__schedule_close(&s);
     TC__FREE_ARRAY(p->ctx, output, p->graph.node.count);
     return ok;

@@ -12,7 +12,6 @@ enum {
     TC__VECTOR = 8,              // elements of one vector, all ISAs and dtypes
     TC__LANES = 32,              // logical lanes of a reduction
     TC__CHUNK = TC__SPLIT_CHUNK, // elements of one chunk of a reduction: 8192
-    TC__UNROLL_COST = 30, // columns bodies up to this cost are unrolled over the lanes
     TC__LATENCY_COST =
         24, // from here on the chain of one vector is too long for the CPU to overlap with
             // the next one: TC__OVERLAP vectors at a time (measured 5.2 -> 2.5 ns/element)
@@ -402,9 +401,7 @@ static void tc__list_phase(tc__lister *l, uint32_t phase) {
     if (!has_col) return;
     int64_t chunk =
         has_acc && tc__ix_hi(l->f->ix, k->shape.cols) > TC__CHUNK ? TC__CHUNK : 0;
-    int64_t unroll = !has_acc                  ? (cost > TC__LATENCY_COST ? TC__OVERLAP : 1)
-                     : cost <= TC__UNROLL_COST ? 4
-                                               : 0;
+    int64_t unroll = has_acc || cost > TC__LATENCY_COST ? TC__OVERLAP : 1;
     tc__list_accumulators(l, phase, TC_OP_NEW);
     tc__bind bind = k->shape.vector == TC__ROW ? TC__BIND_SERIAL
                     : k->shape.split_columns   ? TC__BIND_WORKER

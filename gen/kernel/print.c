@@ -130,9 +130,7 @@ struct tc__printer {
     const tc__dialect *d;
     int indent;
     int unit;  // elements in one copy of a value
-    int calls; // functions that it has more than once are called, not inlined
-    uint16_t uses[TC_OP_COUNT]; // nodes of the kernel by op
-    const char *lead;           // of the function that is printed: "call_"
+    int calls; // long functions are called, not inlined
     // Around the node being printed:
     tc__axis axis; // the vector runs along it
     int copies;    // named copies of a value that differs between lanes
@@ -384,7 +382,7 @@ static void tc__put_expr(tc__printer *p, const char *s, tc__class cls, const uin
             tc__put_letter(p, *s, in, copy);
         else if (n == 4 && !memcmp(s, "TC_F", 4)) {
             next = tc__bracketed(next, word);
-            tc__put(p->out, "tc_%s%s_%s", p->lead, word, tc__class_names[cls]);
+            tc__put(p->out, "tc_%s_%s", word, tc__class_names[cls]);
         } else if (n == 4 && !memcmp(s, "TC_K", 4)) {
             next = tc__bracketed(next, word);
             tc__put_k(p, word, cls);
@@ -419,23 +417,69 @@ static void tc__count_functions(tc__printer *p) {
     uint32_t cost = 0;
     for (size_t i = 0; i < p->g->body.node.count; i++) {
         const tc__node *n = p->g->body.node.at[i];
-        if (!tc__is_function(n)) continue;
-        cost += tc__ops[n->op].cost;
-        p->uses[n->op] = (uint16_t)(p->uses[n->op] + (p->uses[n->op] < 2));
+        if (tc__is_function(n)) cost += tc__ops[n->op].cost;
     }
     p->calls = !p->d->threads && cost > TC__PRINT_INLINE;
 }
 
-// What stands between `tc_` and the name of n's function.
-static const char *tc__function_lead(const tc__printer *p, const tc__node *n) {
-    return p->calls && p->uses[n->op] > 0 && tc__is_function(n) ? "call_" : "";
+// Whether n's function is called, not copied into the loop.
+static int tc__is_called(const tc__printer *p, const tc__node *n) {
+    return p->calls && tc__is_function(n);
+}
+
+// `tc_vf v5[4] = {t4_0, t4_1, t4_2, t4_3};`
+static void tc__print_vectors(tc__printer *p, const tc__node *n, char letter, uint32_t of) {
+    tc__line(p);
+    tc__put(p->out, "%s %c%u[%d] = {", p->d->reg[tc__class_of(n->dtype)], letter, n->id,
+            p->copies);
+    for (int i = 0; i < p->copies; i++) {
+        if (i) tc__put(p->out, ", ");
+        tc__put_value(p, of, i);
+    }
+    tc__put(p->out, "};\n");
+}
+
+// `tc_calls_exp_f32(v5, 4);`: all copies of a value by one call. Each of them waits for itself; together they
+// take the time of two.
+static void tc__print_calls(tc__printer *p, const tc__node *n, const char *name) {
+    tc__print_vectors(p, n, 'v', n->in[0]);
+    if (n->n_in > 1) tc__print_vectors(p, n, 'w', n->in[1]);
+    tc__line(p);
+    tc__put(p->out, "tc_calls_%s_%s(v%u, ", name, tc__suffix(n->dtype), n->id);
+    if (n->n_in > 1) tc__put(p->out, "w%u, ", n->id);
+    tc__put(p->out, "%d);\n", p->copies);
+    for (int i = 0; i < p->copies; i++) {
+        tc__put_let(p, n, i);
+        tc__put(p->out, "v%u[%d];\n", n->id, i);
+    }
+}
+
+// `const tc_vf t5 = tc_call_exp_f32(t4);`, or what stands for it where a loop keeps copies. The operands of
+// all copies are there before the first is made.
+static void tc__print_called(tc__printer *p, const tc__node *n, int copy,
+                             const char *name) {
+    if (tc__copies_of(p, n) > 1) {
+        if (!copy) tc__print_calls(p, n, name);
+        return;
+    }
+    tc__put_let(p, n, copy);
+    tc__put(p->out, "tc_call_%s_%s(", name, tc__suffix(n->dtype));
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        if (i) tc__put(p->out, ", ");
+        tc__put_value(p, n->in[i], copy);
+    }
+    tc__put(p->out, ");\n");
 }
 
 static void tc__print_alu(tc__printer *p, const tc__node *n, int copy) {
+    char name[40];
+    if (tc__is_called(p, n)) {
+        tc__bracketed(tc__ops[n->op].expr + 4, name);
+        tc__print_called(p, n, copy, name);
+        return;
+    }
     tc__put_let(p, n, copy);
-    p->lead = tc__function_lead(p, n);
     tc__put_expr(p, tc__op_expr(p, n->op), tc__op_class(p, n), n->in, copy);
-    p->lead = "";
     tc__put(p->out, ";\n");
 }
 

@@ -118,8 +118,12 @@ static void tc__c_ranged(tc__printer *p, const tc__node *n, int copy) {
         tc__print_alu(p, n, copy);
         return;
     }
+    if (tc__is_called(p, n)) {
+        tc__print_called(p, n, copy, form);
+        return;
+    }
     tc__put_let(p, n, copy);
-    tc__put(p->out, "tc_%s%s_%s(", tc__function_lead(p, n), form, tc__suffix(n->dtype));
+    tc__put(p->out, "tc_%s_%s(", form, tc__suffix(n->dtype));
     tc__put_value(p, n->in[0], copy);
     tc__put(p->out, ");\n");
 }

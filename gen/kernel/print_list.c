@@ -273,7 +273,7 @@ static void tc__printer_open(tc__printer *p, tc__text *out, const tc__group *g,
                              const tc__dialect *d) {
     memset(p, 0, sizeof *p);
     p->out = out, p->g = g, p->d = d;
-    p->axis = g->shape.vector, p->copies = 1, p->outer = -1, p->lead = "";
+    p->axis = g->shape.vector, p->copies = 1, p->outer = -1;
     p->unit = d->unit ? d->unit : tc__group_lanes(g);
 }
 

@@ -687,38 +687,50 @@ static int tc__put_monoids(tc__text *out, const tc__dialect *d,
     return ok;
 }
 
-// `tc_call_exp_f32(a)`: tc_exp_f32 as a function that is called. `s` is its name behind "tc_call_".
+// `tc_calls_exp_f32(v, n)`: tc_exp_f32 of n vectors in place, as a function that is called, and
+// `tc_call_exp_f32(a)` of one. `s` is its name behind "tc_call_".
 static void tc__put_called(tc__text *out, const tc__dialect *d, const char *s) {
-    size_t n = tc__word_size(s);
-    int two = 0, cls = 0;
+    int n = (int)tc__word_size(s), two = 0, cls = 0;
     while (cls < TC__CLASSES && memcmp(s + n - 3, tc__class_names[cls], 3)) cls++;
     for (int op = 0; op < TC_OP_COUNT; op++) {
         const char *expr = tc__ops[op].expr + 5;
-        two |= !strncmp(tc__ops[op].expr, "TC_F(", 5) && strlen(expr) > n - 4 &&
-               !memcmp(expr, s, n - 4) && !strcmp(expr + n - 4, ")(a, b)");
+        two |= !strncmp(tc__ops[op].expr, "TC_F(", 5) && (int)strlen(expr) > n - 4 &&
+               !memcmp(expr, s, (size_t)n - 4) && !strcmp(expr + n - 4, ")(a, b)");
     }
     const char *type = d->reg[cls];
-    tc__put(out, "TC_FN_COLD %s tc_call_%.*s(%s a", type, (int)n, s, type);
+    tc__put(out, "TC_FN_COLD void tc_calls_%.*s(%s *v, ", n, s, type);
+    if (two) tc__put(out, "const %s *w, ", type);
+    tc__put(out, "int n) {\n    for (int i = 0; i < n; i++) v[i] = tc_%.*s(v[i]%s);\n}\n",
+            n, s, two ? ", w[i]" : "");
+    tc__put(out, "TC_FN %s tc_call_%.*s(%s a", type, n, s, type);
     if (two) tc__put(out, ", %s b", type);
-    tc__put(out, ") { return tc_%.*s(a%s); }\n", (int)n, s, two ? ", b" : "");
+    tc__put(out, ") {\n    tc_calls_%.*s(&a, %s1);\n    return a;\n}\n", n, s,
+            two ? "&b, " : "");
 }
 
-// All of them that the kernels call, each once.
-static int tc__put_all_called(tc__text *out, const tc__dialect *d,
-                              const tc__text *const *text, int texts) {
-    static const char lead[] = "tc_call_";
-    tc__map seen;
+// Functions that the kernels call by this lead, each once.
+static int tc__put_called_by(tc__text *out, const tc__dialect *d, tc__map *seen,
+                             const char *text, const char *lead) {
     uint64_t found;
     int ok = 1;
+    for (const char *s = strstr(text, lead); s && ok; s = strstr(s, lead)) {
+        s += strlen(lead);
+        uint64_t key = tc__hash64(s, tc__word_size(s), 0);
+        if (tc__map_get(seen, key, &found)) continue;
+        tc__put_called(out, d, s);
+        ok = tc__map_set(seen, key, 1);
+    }
+    return ok;
+}
+
+static int tc__put_all_called(tc__text *out, const tc__dialect *d,
+                              const tc__text *const *text, int texts) {
+    tc__map seen;
+    int ok = 1;
     tc__map_init(&seen, out->ctx);
-    for (int i = 0; i < texts; i++)
-        for (const char *s = strstr(text[i]->at, lead); s && ok; s = strstr(s, lead)) {
-            s += sizeof lead - 1;
-            uint64_t key = tc__hash64(s, tc__word_size(s), 0);
-            if (tc__map_get(&seen, key, &found)) continue;
-            tc__put_called(out, d, s);
-            ok = tc__map_set(&seen, key, 1);
-        }
+    for (int i = 0; i < texts && ok; i++)
+        ok = tc__put_called_by(out, d, &seen, text[i]->at, "tc_call_") &&
+             tc__put_called_by(out, d, &seen, text[i]->at, "tc_calls_");
     tc__map_free(&seen);
     return ok;
 }

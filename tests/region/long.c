@@ -350,6 +350,8 @@ TEST(stencils_are_found_in_linear_time) {
 
 typedef tc_tensor (*unary)(tc_tensor x, const char *file, int line);
 
+enum { CALLED = 77 }; // whole steps of the loop, and some elements behind them
+
 // Every function more than once, of what keeps it in its domain; and two of two operands.
 static void every_function(tc_ctx *tc, int dtype, void *bytes, size_t size) {
     static const unary f[] = {
@@ -357,8 +359,9 @@ static void every_function(tc_ctx *tc, int dtype, void *bytes, size_t size) {
         tc_log1p_at, tc_sin_at,       tc_cos_at,   tc_tan_at,     tc_asin_at, tc_acos_at,
         tc_atan_at,  tc_sinh_at,      tc_cosh_at,  tc_tanh_at,    tc_erf_at,  tc_sigmoid_at,
         tc_gelu_at,  tc_gelu_tanh_at, tc_silu_at,  tc_softplus_at};
-    tc_tensor x = tc_cast(tc_add_s(tc_mul_s(tc_arange(tc, 0, 64, 1, TC_F32), 0.015), 0.01),
-                          (tc_dtype)dtype);
+    tc_tensor x =
+        tc_cast(tc_add_s(tc_mul_s(tc_arange(tc, 0, CALLED, 1, TC_F32), 0.015), 0.01),
+                (tc_dtype)dtype);
     BEGIN("every");
     tc_tensor y = x;
     for (int round = 0; round < 2; round++) {
@@ -373,18 +376,20 @@ static void every_function(tc_ctx *tc, int dtype, void *bytes, size_t size) {
 }
 
 static void check_every_function(int dtype, size_t size) {
-    char interpreted[64 * 8], compiled[64 * 8];
+    char interpreted[CALLED * 8], compiled[CALLED * 8];
     const char *backend[] = {"aot_eager", "cpu"};
+    const char *texts[] = {"tc_call_tanh_", "tc_calls_tanh_", "tc_call_atan2_",
+                           "tc_calls_atan2_"};
     memset(interpreted, 0, sizeof interpreted), memset(compiled, 1, sizeof compiled);
     for (int i = 0; i < 2; i++) {
         tc_ctx *tc = open_backend(backend[i]);
-        every_function(tc, dtype, i ? compiled : interpreted, 64 * size);
-        CHECK(!i || strstr(tc_region_source(tc, "every"), "tc_call_tanh_"));
-        CHECK(!i || strstr(tc_region_source(tc, "every"), "tc_call_atan2_"));
+        every_function(tc, dtype, i ? compiled : interpreted, CALLED * size);
+        for (int k = 0; i && k < 4; k++)
+            CHECK(strstr(tc_region_source(tc, "every"), texts[k]));
         CHECK_EQ(tc_stats_get(tc).fallbacks, 0);
         tc_close(tc);
     }
-    CHECK(!memcmp(interpreted, compiled, 64 * size));
+    CHECK(!memcmp(interpreted, compiled, CALLED * size));
 }
 
 TEST(called_functions_f32) { check_every_function(TC_F32, 4); }
@@ -452,6 +457,85 @@ TEST(steps_share_their_text) {
     }
     CHECK(tc_stats_get(tc).kernels_made <= 8);
     CHECK(tc_stats_get(tc).kernels_made > 0);
+    tc_close(tc);
+}
+
+// ---- constants ----
+
+enum { SCALES = 12 };
+
+// What the step multiplies by, `same`: as does the one before it; and its bound.
+static double scale_at(int i, int same) { return 0.5 + 0.03125 * (same ? i / 2 : i); }
+static double shift_at(int i) { return i == 7 ? HUGE_VAL : 0.25 * i; }
+
+// Sums along rows end kernels: each step is one, of the same ops and other constants. The last is f64.
+static tc_tensor scaled_steps(tc_tensor x, int same) {
+    for (int i = 0; i < SCALES; i++) {
+        x = tc_mul_s(tc_cumsum(x, 1), scale_at(i, same));
+        x = tc_div_s(tc_minimum_s(x, shift_at(i) + 100), 8);
+    }
+    return tc_mul_s(tc_cumsum(tc_cast(x, TC_F64), 1), 0.1);
+}
+
+static void scaled_step(double *row, int i, int same) {
+    for (int k = 1; k < COLUMNS; k++) row[k] += row[k - 1];
+    for (int k = 0; k < COLUMNS; k++)
+        row[k] = fmin(row[k] * scale_at(i, same), shift_at(i) + 100) / 8;
+}
+
+static void check_scaled(tc_tensor y, int same) {
+    double all[CELLS];
+    CHECK_EQ(tc_read(y, all, sizeof all), TC_OK);
+    for (int r = 0; r < ROWS; r++) {
+        double row[COLUMNS], sum = 0;
+        for (int k = 0; k < COLUMNS; k++) row[k] = image_at(r * COLUMNS + k);
+        for (int i = 0; i < SCALES; i++) scaled_step(row, i, same);
+        for (int k = 0; k < COLUMNS; k++) {
+            double got = all[r * COLUMNS + k], want = (sum += row[k]) * 0.1;
+            if (fabs(got - want) > 1e-5 * fabs(want))
+                FAIL("(%d, %d): %.9g, not %.9g", r, k, got, want);
+        }
+    }
+}
+
+// Eleven steps have one text, the one without a bound its own, as has the last.
+TEST(kernels_of_other_constants_share_a_text) {
+    for (int same = 0; same < 2; same++) {
+        tc_ctx *tc = open_backend("cpu");
+        tc_tensor x = image(tc), y = tc_null();
+        for (int visit = 0; visit < 3; visit++) {
+            BEGIN("scaled");
+            y = tc_keep(scaled_steps(x, same));
+            END();
+            check_scaled(y, same);
+        }
+        const char *source = tc_region_source(tc, "scaled");
+        CHECK(strstr(source, "a->arg["));
+        CHECK(strstr(source, "TC_K_f32(8.0f)") || strstr(source, "0x1p"));
+        CHECK(tc_stats_get(tc).kernels_made > 0);
+        CHECK(tc_stats_get(tc).kernels_made <= 4);
+        tc_close(tc);
+    }
+}
+
+// Scalars that change between visits are arguments of all kernels, which keep their constants then.
+TEST(constants_and_scalars_that_change) {
+    tc_ctx *tc = open_backend("cpu");
+    tc_tensor x = image(tc);
+    for (int visit = 0; visit < 5; visit++) {
+        double want[CELLS], by = 1 + 0.5 * visit;
+        BEGIN("changing");
+        tc_tensor y = tc_mul_s(tc_flip(tc_cumsum(tc_mul_s(x, by), 1), TC_DIMS(1)), 3);
+        y = tc_keep(tc_mul_s(tc_flip(tc_cumsum(tc_mul_s(y, 5), 1), TC_DIMS(1)), 7));
+        END();
+        for (int i = 0; i < CELLS; i++) {
+            int r = i / COLUMNS * COLUMNS, c = i % COLUMNS;
+            want[i] = 0;
+            for (int k = 0; k < COLUMNS - c; k++)
+                for (int j = 0; j < COLUMNS - k; j++) want[i] += 105 * by * image_at(r + j);
+        }
+        check_image(y, want, 1e-5);
+    }
     tc_close(tc);
 }
 
