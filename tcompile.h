@@ -3066,7 +3066,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xb7ff6d7b6879b896u
+#define TC__BUILD_ID 0x2c591fa84d5d6036u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -28046,7 +28046,8 @@ static uint64_t tc__twin_hash(const tc__group*k){
 uint64_t h=tc__hash64(&k->shape,sizeof k->shape,5);
 for(size_t i=0;i<k->buffer.count;i++){
 const tc__kbuf*b=&k->buffer.at[i];
-h=tc__hash_mix(h,(uint64_t)b->place<<16|(uint64_t)b->dtype<<8|b->written);
+h=tc__hash_mix(h,
+(uint64_t)b->place<<16|(uint64_t)b->dtype<<8|b->written);
 h=tc__hash_mix(h,b->in_turns),h=tc__hash_mix(h,(uint64_t)b->numel);
 h=tc__hash_mix(h,(uint64_t)b->offset),h=tc__hash_mix(h,(uint64_t)b->pitch);
 }
@@ -28079,7 +28080,8 @@ n->attr[TC__CONST_BITS])
 return 1;
 return 0;
 }
-static int tc__twin_take(tc__twins*t,uint32_t at,const uint8_t*marked,uint32_t*first){
+static int tc__twin_take(tc__twins*t,uint32_t at,const uint8_t*marked,
+uint32_t*first){
 const tc__group*k=t->group[at];
 int64_t slot=0;
 tc__value value;
@@ -28113,7 +28115,8 @@ tc__map_init(&t->last,c);
 t->next=TC__NEW_ARRAY(c,uint32_t,n);
 int ok=t->next&&tc__twins_find(t);
 for(uint32_t i=0;ok&&i<n;i++)
-if(t->next[i]&&tc__map_get(&t->last,tc__twin_hash(group[i]),&last)&&last==i)
+if(t->next[i]&&tc__map_get(&t->last,tc__twin_hash(group[i]),&last)&&
+last==i)
 ok=tc__twins_take(t,i,first);
 return ok;
 }
@@ -29895,7 +29898,7 @@ tc__line(p);
 tc__put(p->out,"for (tc_i64 k = 0; k < %s; k++) for (int j = 0; j < %d; j++)\n",
 tc__contract_deep(q),q->width);
 tc__line(p);
-tc__put(p->out,"    %s[k * %d + j] = x[j][k * %lld];\n",to,q->width,
+tc__put(p->out,"    *(%s + k * %d + j) = x[j][k * %lld];\n",to,q->width,
 (long long)stride);
 }
 static void tc__print_panel_row(tc__printer*p,const tc__contract*q,const uint8_t*mark,
@@ -41275,8 +41278,7 @@ int threads=knob==TC__THREADS_ONE?1
 :knob==TC__THREADS_HALF?(all+1)/2
 :all;
 if(knob)l->grain=l->items/threads+(l->items%threads!=0);
-const tc__value*arg=
-l->constants?&p->constant.at[l->constants-1]:p->arg_now.at;
+const tc__value*arg=l->constants?&p->constant.at[l->constants-1]:p->arg_now.at;
 l->args.size=env->sym,l->args.arg=(const double*)(const void*)arg;
 }
 static size_t tc__scratch_wanted(tc__program*p,const tc__ixenv*env){

@@ -262,7 +262,7 @@ static void tc__print_interleave(tc__printer *p, const tc__contract *q, int64_t 
     tc__put(p->out, "for (tc_i64 k = 0; k < %s; k++) for (int j = 0; j < %d; j++)\n",
             tc__contract_deep(q), q->width);
     tc__line(p);
-    tc__put(p->out, "    %s[k * %d + j] = x[j][k * %lld];\n", to, q->width,
+    tc__put(p->out, "    *(%s + k * %d + j) = x[j][k * %lld];\n", to, q->width,
             (long long)stride);
 }
 

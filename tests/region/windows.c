@@ -125,6 +125,49 @@ TEST(three_threads) { run_all(2, 0); }
 TEST(avx2) { run_all(3, 0), run_all(3, 1); }
 TEST(baseline) { run_all(4, 0); }
 
+// ---- other dtypes ----
+
+static tc_tensor of_dtype(tc_ctx *tc, const float *x, const int64_t *dims, int dtype) {
+    tc_tensor t = tc_from_data(tc, x, tc_dims_of(4, dims), TC_F32),
+              y = tc_cast(t, (tc_dtype)dtype);
+    tc_free(t);
+    return y;
+}
+
+// Of -1, 0 and 1, so that all dtypes have the sums.
+static void run_dtype(tc_ctx *tc, const shape *s, int dtype, float *x, float *w,
+                      float *got) {
+    const int64_t dims[] = {s->batch, s->channels, s->high, s->wide};
+    const int64_t taps[] = {s->filters, s->channels, s->tall, s->broad};
+    int64_t n = dims[0] * dims[1] * dims[2] * dims[3];
+    int64_t m = taps[0] * taps[1] * taps[2] * taps[3];
+    for (int i = 0; i < n; i++) x[i] = (float)(int)(test_number((unsigned)i, 1) * 1.9);
+    for (int i = 0; i < m; i++) w[i] = (float)(int)(test_number((unsigned)i, 2) * 1.9);
+    tc_tensor tx = of_dtype(tc, x, dims, dtype), tw = of_dtype(tc, w, taps, dtype);
+    tc_trace_begin(tc, tc_dtype_name((tc_dtype)dtype));
+    tc_tensor y = tc_conv2d(tx, tw, tc_null(), s->stride, s->pad, s->dilation, 1);
+    y = tc_to_f32(y);
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    CHECK_EQ(tc_read(y, got, (size_t)tc_numel(y) * sizeof *got), TC_OK);
+    check_result(s, x, w, got, NULL);
+    tc_free(tx), tc_free(tw);
+}
+
+TEST(other_dtypes) {
+    static const int dtypes[] = {TC_F64, TC_I32, TC_I64, TC_I16, TC_F16, TC_BF16};
+    float *x = (float *)malloc(3 * MOST * sizeof *x);
+    tc_config config = tc_config_default();
+    config.threads = 2, config.no_disk_cache = 1;
+    tc_ctx *tc = tc_open(&config);
+    REQUIRE(x && tc);
+    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
+        for (size_t i = 0; i < 4; i++)
+            run_dtype(tc, &shapes[i], dtypes[d], x, x + MOST, x + 2 * MOST);
+    CHECK_EQ(tc_stats_get(tc).fallbacks, 0);
+    tc_close(tc);
+    free(x);
+}
+
 // ---- which form it is ----
 
 static char text[1 << 18];
