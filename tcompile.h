@@ -3066,7 +3066,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x2c591fa84d5d6036u
+#define TC__BUILD_ID 0xcf3a782340143721u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -54334,8 +54334,16 @@ for(tc_lane=0;tc_lane<tc_half;tc_lane++) \
 "    return (TC_U32)((even >> 32) | ((odd >> 32) << 32));",
 "#elif TC_W == 16",
 "    typedef TC_E_U64 wide __attribute__((vector_size(64)));",
-"    wide even = ((wide)a & 0xffffffffu) * ((wide)b & 0xffffffffu);",
-"    wide odd = ((wide)a >> 32) * ((wide)b >> 32);",
+"    TC_I32 a1 = (TC_I32)((wide)a >> 32), b1 = (TC_I32)((wide)b >> 32);",
+"#if defined(__clang__)",
+"    wide even = (wide)__builtin_ia32_pmuludq512((TC_I32)a, (TC_I32)b);",
+"    wide odd = (wide)__builtin_ia32_pmuludq512(a1, b1);",
+"#else",
+"    typedef long long parts __attribute__((vector_size(64)));",
+"    const parts none = {0};",
+"    wide even = (wide)__builtin_ia32_pmuludq512_mask((TC_I32)a, (TC_I32)b, none, -1);",
+"    wide odd = (wide)__builtin_ia32_pmuludq512_mask(a1, b1, none, -1);",
+"#endif",
 "    return (TC_U32)((even >> 32) | ((odd >> 32) << 32));",
 "#else",
 "    TC_U32 a0 = a & 0xffffu, a1 = a >> 16, b0 = b & 0xffffu, b1 = b >> 16;",
@@ -54917,8 +54925,16 @@ wide odd=(wide)__builtin_ia32_pmuludq256(a1,b1);
 return(TC_U32)((even>>32)|((odd>>32)<<32));
 #elif TC_W ==16
 typedef TC_E_U64 wide __attribute__((vector_size(64)));
-wide even=((wide)a&0xffffffffu)*((wide)b&0xffffffffu);
-wide odd=((wide)a>>32)*((wide)b>>32);
+TC_I32 a1=(TC_I32)((wide)a>>32),b1=(TC_I32)((wide)b>>32);
+#if defined(__clang__)
+wide even=(wide)__builtin_ia32_pmuludq512((TC_I32)a,(TC_I32)b);
+wide odd=(wide)__builtin_ia32_pmuludq512(a1,b1);
+#else
+typedef long long parts __attribute__((vector_size(64)));
+const parts none={0};
+wide even=(wide)__builtin_ia32_pmuludq512_mask((TC_I32)a,(TC_I32)b,none,-1);
+wide odd=(wide)__builtin_ia32_pmuludq512_mask(a1,b1,none,-1);
+#endif
 return(TC_U32)((even>>32)|((odd>>32)<<32));
 #else
 TC_U32 a0=a&0xffffu,a1=a>>16,b0=b&0xffffu,b1=b>>16;
@@ -58354,9 +58370,37 @@ TC_N(st_i32)(d+i,TC__TURN(a));
 for(;i<n;i++)d[i]=s[-i];
 }
 TC__WORDS(words32)
+TC__LOOP_PART int TC__LN(fours)(const tc__reg*x,int64_t i,int64_t n){
+const int64_t*e=(const int64_t*)x->at+i,first=*e;
+int64_t a=first&3,b=0,c=0,d=0;
+if(n-i<4*TC_LANES||!x->mask)return 0;
+for(int l=0;l<4*TC_LANES;l+=4){
+a|=e[l]^(first+l),b|=e[l+1]^(first+l+1);
+c|=e[l+2]^(first+l+2),d|=e[l+3]^(first+l+3);
+}
+return!(a|b|c|d);
+}
+TC__LOOP_PART void TC__LN(uniform_fours)(float*d,int64_t first,uint64_t seed,
+uint64_t draw){
+int32_t low[TC_LANES],high[TC_LANES];
+float of[4][TC_LANES];
+TC_U32 w[4];
+for(int l=0;l<TC_LANES;l++){
+const uint64_t e=(uint64_t)first/4+(uint64_t)l;
+low[l]=(int32_t)(uint32_t)e,high[l]=(int32_t)(uint32_t)(e>>32);
+}
+w[0]=(TC_U32)TC_N(ld_i32)(low),w[1]=(TC_U32)TC_N(ld_i32)(high);
+TC_N(philox_u32)(w,draw,seed);
+for(int v=0;v<4;v++)TC_N(st_f32)(of[v],TC_N(uniform_f32)(w[v]));
+for(int l=0;l<TC_LANES;l++,d+=4)
+d[0]=of[0][l],d[1]=of[1][l],d[2]=of[2][l],d[3]=of[3][l];
+}
 TC__LOOP_FN void TC__LN(uniform_f32)(void*d,const tc__reg*x,uint64_t seed,
 uint64_t draw,int64_t n){
-for(int64_t i=0;i<n;i+=TC_LANES){
+int64_t i=0;
+for(;TC__LN(fours)(x,i,n);i+=4*TC_LANES)TC__LN(uniform_fours)
+((float*)d+i,((const int64_t*)x->at)[i],seed,draw);
+for(;i<n;i+=TC_LANES){
 TC_U32 w[4];
 TC__LN(words32)(w,1,x,i,seed,draw);
 TC_N(st_f32)((float*)d+i,TC_N(uniform_f32)(w[0]));

@@ -433,9 +433,41 @@ TC__LOOP_FN void TC__LN(turned)(void *to, const void *from, int64_t n) {
 
 TC__WORDS(words32)
 
+// Whether the elements at i are four vectors in a row, from a multiple of 4 on.
+TC__LOOP_PART int TC__LN(fours)(const tc__reg *x, int64_t i, int64_t n) {
+    const int64_t *e = (const int64_t *)x->at + i, first = *e;
+    int64_t a = first & 3, b = 0, c = 0, d = 0;
+    if (n - i < 4 * TC_LANES || !x->mask) return 0;
+    for (int l = 0; l < 4 * TC_LANES; l += 4) {
+        a |= e[l] ^ (first + l), b |= e[l + 1] ^ (first + l + 1);
+        c |= e[l + 2] ^ (first + l + 2), d |= e[l + 3] ^ (first + l + 3);
+    }
+    return !(a | b | c | d);
+}
+
+// Those: what Philox gives for an element is four words.
+TC__LOOP_PART void TC__LN(uniform_fours)(float *d, int64_t first, uint64_t seed,
+                                         uint64_t draw) {
+    int32_t low[TC_LANES], high[TC_LANES];
+    float of[4][TC_LANES];
+    TC_U32 w[4];
+    for (int l = 0; l < TC_LANES; l++) {
+        const uint64_t e = (uint64_t)first / 4 + (uint64_t)l;
+        low[l] = (int32_t)(uint32_t)e, high[l] = (int32_t)(uint32_t)(e >> 32);
+    }
+    w[0] = (TC_U32)TC_N(ld_i32)(low), w[1] = (TC_U32)TC_N(ld_i32)(high);
+    TC_N(philox_u32)(w, draw, seed);
+    for (int v = 0; v < 4; v++) TC_N(st_f32)(of[v], TC_N(uniform_f32)(w[v]));
+    for (int l = 0; l < TC_LANES; l++, d += 4)
+        d[0] = of[0][l], d[1] = of[1][l], d[2] = of[2][l], d[3] = of[3][l];
+}
+
 TC__LOOP_FN void TC__LN(uniform_f32)(void *d, const tc__reg *x, uint64_t seed,
                                      uint64_t draw, int64_t n) {
-    for (int64_t i = 0; i < n; i += TC_LANES) {
+    int64_t i = 0;
+    for (; TC__LN(fours)(x, i, n); i += 4 * TC_LANES) TC__LN(uniform_fours)
+    ((float *)d + i, ((const int64_t *)x->at)[i], seed, draw);
+    for (; i < n; i += TC_LANES) {
         TC_U32 w[4];
         TC__LN(words32)(w, 1, x, i, seed, draw);
         TC_N(st_f32)((float *)d + i, TC_N(uniform_f32)(w[0]));
