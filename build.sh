@@ -68,7 +68,8 @@ WARN='-Wall -Wextra -Wno-unused-function -Wno-misleading-indentation'
 CHECKS='-include assert.h -DTC_ASSERT=assert' # and so the verifier between stages
 # What nobody wrote is the same rubbish everywhere, so that a result that hangs on it differs from what it should be.
 wild='-ftrivial-auto-var-init=pattern'
-echo 'int main(void){return 0;}' | $CC $wild -Werror -x c - -o /dev/null 2>/dev/null && CHECKS="$CHECKS $wild"
+echo 'int main(void){return 0;}' | $CC $wild -Werror -x c - -o /dev/null 2>/dev/null || wild=''
+CHECKS="$CHECKS $wild"
 
 # ---- gen ------------------------------------------------------------------
 GEN=build/gen
@@ -172,8 +173,11 @@ check_prefixes() { # MANIFEST MACRO
 # What reads the inside by name breaks when that changes: tests and benches are right C. `test` compiles its own
 # in any case, so a part of the files will do, as with prefixes.
 check_test() {
+    seen=''
+    test=${1#tests/}
+    needs_inside "${test%.c}" && seen=-I$INSIDE
     # shellcheck disable=SC2086
-    $CC -std=c99 -fsyntax-only $TEST_FLAGS -w -I. "$1" 2>&1 | head -n 8
+    $CC -std=c99 -fsyntax-only $seen $TEST_FLAGS -w -I. "$1" 2>&1 | head -n 8
 }
 
 check_tests() {
@@ -182,6 +186,7 @@ check_tests() {
         ! -path 'tests/tools/*' ! -path 'tests/compile/*' | sort) |
         awk -v every="$EVERY" 'NR % (every > 1 ? 4 : 1) == 0')
     mkdir -p "$OUT"
+    inside_headers || return 1
     all_jobs check_test >build/tests.log
     cat build/tests.log
     say "      $(echo $jobs | wc -w) files"
@@ -446,41 +451,44 @@ build_shared() {
     done
 }
 
-# Tests of internals share an object too, whose static names objcopy has made global, and see declarations of them
-# (gen/gen_inside.c) under the names of the headers: half a second for each instead of six. Those with another
-# implementation, or a part of it, compile theirs, and all of them where this cannot be made or is optimised, which
-# changes what static functions take.
+# Tests of internals share an object too, whose functions are not static, and see declarations of them under the names of
+# the headers (gen/gen_inside.c): half a second for each instead of six. Those with another implementation, or a
+# part of it, compile theirs.
 INSIDE=$OUT/inside
-INSIDE_OBJECT=$INSIDE/global.o
+INSIDE_OBJECT=$INSIDE/tcompile.o
 
 needs_inside() {
-    [ -s "$INSIDE_OBJECT" ] && grep -q '^#define TCOMPILE_IMPLEMENTATION' "tests/$1.c" 2>/dev/null &&
+    grep -q '^#define TCOMPILE_IMPLEMENTATION' "tests/$1.c" 2>/dev/null &&
         ! grep -q -e '^#define TEST_LAST_PART' -e '^#define TC_NO_REPORT' "tests/$1.c"
 }
 
-# The headers of INSIDE, from the implementation's text.
+# inside_text WHAT FLAGS...: the declarations or definitions.
+inside_text() {
+    what=$1
+    shift
+    # shellcheck disable=SC2086
+    $INSIDE_CC -std=c99 -E "$@" $TEST_FLAGS $INSIDE_CFLAGS -I. tests/tools/inside.c >"$INSIDE/$what.i" &&
+        $GEN inside "$what" <"$INSIDE/$what.i"
+}
+
 inside_headers() {
     mkdir -p "$INSIDE"
-    # shellcheck disable=SC2086
-    $INSIDE_CC -std=c99 -E -dD -dI $TEST_FLAGS $INSIDE_CFLAGS -I. tests/tools/inside.c >"$INSIDE/text.i" &&
-        { echo '#pragma once' && $GEN inside <"$INSIDE/text.i"; } >"$INSIDE/tcompile.h" || return 1
     for header in tcompile.in.h tcompile_cuda.h tcompile_cuda.in.h; do
         echo '#include "tcompile.h"' >"$INSIDE/$header"
     done
+    { echo '#pragma once' && inside_text declarations -dD -dI; } >"$INSIDE/tcompile.h"
 }
 
 build_inside() {
-    is_new tests/tools/inside.c "$INSIDE_OBJECT" && return
-    rm -rf "$INSIDE"
-    case $INSIDE_CFLAGS in *-O0*) ;; *) return ;; esac
-    have objcopy && inside_headers || return
-    keep=-femit-all-decls
-    echo 'int x;' | $INSIDE_CC $keep -Werror -x c -c - -o "$INSIDE/keep.o" 2>/dev/null ||
-        keep='-fkeep-static-functions -fkeep-inline-functions -fkeep-static-consts'
-    # shellcheck disable=SC2086
-    $INSIDE_CC -std=c99 -c $keep $TEST_FLAGS -w $INSIDE_CFLAGS -I. tests/tools/inside.c -o "$INSIDE/all.o" &&
-        objcopy -w --globalize-symbol='tc_*' --globalize-symbol='tcu_*' "$INSIDE/all.o" "$INSIDE/part.o" &&
-        mv "$INSIDE/part.o" "$INSIDE_OBJECT"
+    for test in $1; do
+        needs_inside "$test" || continue
+        is_new tests/tools/inside.c "$INSIDE_OBJECT" && return
+        # shellcheck disable=SC2086
+        inside_headers && inside_text definitions >"$INSIDE/tcompile.i" &&
+            $INSIDE_CC -std=c99 -w $wild $INSIDE_CFLAGS -x cpp-output -c "$INSIDE/tcompile.i" -o "$INSIDE/part.o" &&
+            mv "$INSIDE/part.o" "$INSIDE_OBJECT"
+        return
+    done
 }
 
 # A test that defines TEST_LAST_PART gets a manifest that ends there: what is tested is compiled, and what
@@ -577,7 +585,7 @@ command_test() {
     jobs=$(select_tests $names)
     [ -n "$jobs" ] || { say "no test is called$names"; exit 2; }
     build_shared "$jobs" &
-    build_inside
+    build_inside "$jobs"
     wait
     all_jobs run_test "$@"
     case " $* " in *' --update '*) $GEN kernels . ;; esac

@@ -3066,7 +3066,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x13ab577d01480a01u
+#define TC__BUILD_ID 0xbc66eb0e40485d3fu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -25906,8 +25906,8 @@ tc__relate_merge(s,s->into,a,b);
 tc__relate_both(s,s->reach,tc__bit_row(s,s->into,a),a,b);
 tc__relate_both(s,s->into,tc__bit_row(s,s->reach,a),a,b);
 }
-static const char tc__too_long[]="the kernel would be too long",
-tc__too_many_buffers[]="too many buffers together";
+static const char tc__too_long[]="the kernel would be too long";
+static const char tc__too_many_buffers[]="too many buffers together";
 static const char*tc__why_apart(tc__schedule*s,uint32_t a,uint32_t b,tc__space*joint,
 tc__size*size){
 const tc__cluster*x=&s->cluster.at[a],*y=&s->cluster.at[b];

@@ -8,7 +8,7 @@
 //     gen layers ROOT            lines per layer
 //     gen parts ROOT MANIFEST    the parts of a manifest, in order
 //     gen prefix ROOT MANIFEST K the manifest with its first K parts only, or those up to the part K
-//     gen inside                 stdin, a preprocessed implementation, as declarations of all that is in it
+//     gen inside WHAT            stdin, a preprocessed implementation, as declarations or definitions for tests of the inside
 //
 // Build: cc -std=c99 -D_GNU_SOURCE -Igen gen/gen.c. Run it through ./build.sh.
 // Deterministic: the same input gives the same bytes on every machine.
@@ -124,7 +124,7 @@ int main(int count, char **args) {
     } else if (strcmp(command, "prefix") == 0 && count > 4) {
         print_prefix(root, third, args[4]);
     } else if (strcmp(command, "inside") == 0) {
-        print_inside();
+        print_inside(root);
     } else {
         fprintf(
             stderr,

@@ -1,12 +1,14 @@
-// What a test of the inside sees of an implementation that it is linked with (`./build.sh test`): declarations of its
-// functions, bodies left out, which a compiler reads in a tenth of the time that it takes to compile them. Input: what
-// `cc -E -dD -dI` makes of the manifests, from stdin. Output: a header, its macros in it, to stdout.
+// Tests of the inside are linked with an implementation whose static names are global, and see declarations of all that is
+// in it, which a compiler reads in a tenth of the time that it takes to compile it (`build_inside` in build.sh).
 //
-//     static T f(A a) { ... }           T f(A a);          the object has its static names as global ones
+// Declarations, from `cc -E -dD -dI` of the manifests: a header, its macros in it.
+//     static T f(A a) { ... }           T f(A a);
 //     static const T x[3] = {...};      extern const T x[3];
-//     static const T x[] = {...};       as it is: its size is known nowhere else
-//     always_inline functions           as they are
+//     static const T x[] = {...};       extern __typeof__((const T[]){...}) x;    what has its size
+//     static inline functions           as they are
+// Definitions, from `cc -E`: the same text, its functions and data not static.
 typedef struct insider {
+    int defines; // or declares
     text out;
     text piece;        // of the declaration that is read, directives in it
     const char *file;  // of the current line
@@ -52,28 +54,46 @@ static char last_of(const char *s, const char *end) {
     return end > s ? end[-1] : 0;
 }
 
-// The piece up to `end` as a declaration: without "static", behind "extern" if it is of data.
-static void put_declaration(insider *p, const char *end, const char *how) {
+// The piece up to `end`, its head, without "static"; data behind "extern" where they are declared.
+static void put_dynamic(insider *p, const char *end, const char *how) {
     const char *s = p->piece.at, *word = word_before(s, end, "static");
-    put(&p->out, "%s%.*s%.*s;\n", how, (int)(word - s), s, (int)(end - word - 6), word + 6);
+    put(&p->out, "%s%.*s%.*s", how, (int)(word - s), s, (int)(end - word - 6), word + 6);
+}
+
+// An array whose initial values, behind the head, tell its size.
+static void put_unsized(insider *p, const char *head, const char *end) {
+    const char *s = p->piece.at, *word = word_before(s, head, "static"), *values = head + 1;
+    const char *sizes = strstr(s, "[]"), *name = sizes;
+    while (is_word(name[-1])) name--;
+    while (isspace((unsigned char)*values)) values++;
+    int braces = *values != '{'; // a string has none
+    put(&p->out, "%.*sextern __typeof__((%.*s %.*s)%s\n", (int)(word - s), s,
+        (int)(name - word - 6), word + 6, (int)(head - sizes), sizes, braces ? "{" : "");
+    put(&p->out, "%.*s%s) %.*s;\n", (int)(end - 1 - values), values, braces ? "}" : "",
+        (int)(sizes - name), name);
 }
 
 // The piece is whole: prints it, or what declares it.
 static void end_piece(insider *p) {
     const char *s = p->piece.at, *all = s + p->piece.size;
     const char *head = p->body ? s + p->body : p->init ? s + p->init : all - 1;
-    int is_static = word_before(s, head, "static") && !word_before(s, head, "inline");
+    int is_inline = word_before(s, head, "inline") != NULL;
+    int is_static = !is_inline && word_before(s, head, "static");
     int is_function = p->body || (!p->init && last_of(s, head) == ')');
-    int unsized = p->init && strstr(s, "[]") && strstr(s, "[]") < head;
     put(&p->out, "# %d \"%s\" 3\n", p->first, p->file);
-    if (is_static ? unsized : !p->body || word_before(s, head, "inline")) {
-        put_raw(&p->out, s, p->piece.size);
-        put_raw(&p->out, "\n", 1);
+    if (is_inline || (!is_static && (!p->body || p->defines))) {
+        put(&p->out, "%s\n", s);
+    } else if (p->defines) {
+        put_dynamic(p, head, "");
+        put(&p->out, "%s\n", head);
+    } else if (is_static && p->init && strstr(s, "[]") && strstr(s, "[]") < head) {
+        put_unsized(p, head, all);
     } else {
         if (is_static)
-            put_declaration(p, head, is_function ? "" : "extern ");
+            put_dynamic(p, head, is_function ? "" : "extern ");
         else
-            put(&p->out, "%.*s;\n", (int)(head - s), s);
+            put(&p->out, "%.*s", (int)(head - s), s);
+        put(&p->out, ";\n");
         put_directives(&p->out, head, all);
     }
     p->piece.size = p->body = p->init = 0;
@@ -107,8 +127,9 @@ static void read_directive(insider *p, const char *line, size_t n) {
     put(to, "%.*s\n", (int)n, line);
 }
 
-static void print_inside(void) {
+static void print_inside(const char *what) {
     insider p = {0};
+    p.defines = strcmp(what, "definitions") == 0;
     text in = {0};
     char block[65536];
     const char *s, *line;
@@ -122,6 +143,8 @@ static void print_inside(void) {
             read_directive(&p, line, n);
         else if (p.is_ours)
             read_code(&p, line, line + n);
+        else if (p.defines)
+            put(&p.out, "%.*s\n", (int)n, line);
     }
     fwrite(p.out.at, 1, p.out.size, stdout);
 }
