@@ -2,8 +2,9 @@
 # Everything there is to run. Needs a C compiler and a POSIX shell; what else a command can
 # use (clang-format, a C++ compiler, nm) is skipped with a word when it is missing.
 # Environment: CC, CXX, CFLAGS (-O1; "-O0 -g" for a debugger), SAN=1 (ASan + UBSan),
-# SAN=thread (TSan), JOBS=2, TEST_SECONDS (per test) and RUN (a command to run test programs
-# under, such as "valgrind -q --error-exitcode=9").
+# SAN=thread (TSan), JOBS=2, TEST_SECONDS (per test), RUN (a command to run test programs
+# under, such as "valgrind -q --error-exitcode=9") and TEST_KEPT (a folder for what compilers make of
+# kernels, which the next suite, under a sanitizer, finds there).
 set -u
 cd "$(dirname "$0")" || exit 2
 
@@ -491,6 +492,52 @@ build_inside() {
     done
 }
 
+# The libraries of tests/tools/cuda_fake_use.h, once for all tests: fake_library FILE FLAGS... SOURCES
+fake_library() {
+    library=$1
+    shift
+    $CC -shared -fPIC -std=c99 -D_GNU_SOURCE -O1 -w -Igen -I. -Itests "$@" -o "$library" -ldl
+}
+
+build_fakes() {
+    case " $1" in *' cuda/'* | *'
+cuda/'*) ;; *) return ;; esac
+    TEST_FAKES=$PWD/$OUT/fakes
+    export TEST_FAKES
+    is_new tests/tools/cuda_fake.c "$TEST_FAKES/new.so" && return
+    rm -rf "$TEST_FAKES"
+    mkdir -p "$TEST_FAKES"
+    driver='tests/tools/cuda_fake.c tests/tools/cuda_emulate.c'
+    # shellcheck disable=SC2086
+    fake_library "$TEST_FAKES/nvrtc.so" "-DEMULATE_FOLDER=\"$PWD/tests/tools\"" tests/tools/nvrtc_fake.c &&
+        fake_library "$TEST_FAKES/old.so" -DFAKE_OLD $driver && fake_library "$TEST_FAKES/new.so" $driver
+}
+
+# What compilers made of kernels is kept for the suite: code of the emulator, and assembly of gcc (tests/tools/cc1.c).
+# All that tcompile does is done; its own caches are as they are.
+build_kept() {
+    kept=${TEST_KEPT:-$PWD/$OUT/kept}
+    [ -n "${TEST_KEPT:-}" ] || rm -rf "$kept"
+    mkdir -p "$kept/text" "$OUT/cc1"
+    EMULATE_IMAGES=$kept
+    export EMULATE_IMAGES
+    real=$($CC -print-prog-name=cc1 2>/dev/null)
+    case $real in
+    /*) $CC -std=c99 -D_GNU_SOURCE -O1 -Wall "-DREAL=\"$real\"" "-DKEPT=\"$kept/text\"" tests/tools/cc1.c -o "$OUT/cc1/cc1" ;;
+    *) rm -f "$OUT/cc1/cc1" ;;
+    esac
+}
+
+# Tests of values have many kernels; those of compilers and caches none that cost.
+keeps_kernels() {
+    [ -x "$OUT/cc1/cc1" ] || return 1
+    case $1 in
+    ops/* | grad/* | fuzz/* | cuda/* | region/attention | region/behind | region/bits | region/border | region/loops) ;;
+    region/split | region/windows | function/loops | function/optim* | function/scaler | function/stale) ;;
+    *) return 1 ;;
+    esac
+}
+
 # A test that defines TEST_LAST_PART gets a manifest that ends there: what is tested is compiled, and what
 # that needs. Prints the option that has it found; `needs_shared` tells of tests that take the whole.
 parts_of() { # TEST FOLDER
@@ -539,7 +586,11 @@ run_test() {
             ;;
         esac
         # shellcheck disable=SC2086
-        ${RUN:-} "$program" "$@" >>"$log" 2>&1
+        if keeps_kernels "$test"; then
+            CC="$CC -B$PWD/$OUT/cc1/" ${RUN:-} "$program" "$@" >>"$log" 2>&1
+        else
+            ${RUN:-} "$program" "$@" >>"$log" 2>&1
+        fi
     fi
     status=$?
     # What RUN names may have the last word.
@@ -586,6 +637,8 @@ command_test() {
     [ -n "$jobs" ] || { say "no test is called$names"; exit 2; }
     build_shared "$jobs" &
     build_inside "$jobs"
+    build_fakes "$jobs"
+    build_kept
     wait
     all_jobs run_test "$@"
     case " $* " in *' --update '*) $GEN kernels . ;; esac
@@ -629,14 +682,9 @@ command_fuzz() {
 
 # A driver and an NVRTC for any program that opens a CUDA device.
 command_emulator() {
-    out=$PWD/build/emulator
-    library="-shared -fPIC -std=c99 -D_GNU_SOURCE -O1 -w -Igen -I. -Itests"
-    mkdir -p "$out"
-    # shellcheck disable=SC2086
-    $CC $library tests/tools/cuda_fake.c tests/tools/cuda_emulate.c -o "$out/cuda.so" -ldl &&
-        $CC $library "-DEMULATE_FOLDER=\"$PWD/tests/tools\"" tests/tools/nvrtc_fake.c \
-            -o "$out/nvrtc.so" || exit 1
-    say "export TC_CUDA_LIBRARY=$out/cuda.so TC_NVRTC_LIBRARY=$out/nvrtc.so"
+    build_fakes cuda/
+    [ -s "$TEST_FAKES/new.so" ] || exit 1
+    say "export TC_CUDA_LIBRARY=$TEST_FAKES/new.so TC_NVRTC_LIBRARY=$TEST_FAKES/nvrtc.so"
 }
 
 command_install() {
