@@ -2,8 +2,9 @@
 # Everything there is to run. Needs a C compiler and a POSIX shell; what else a command can
 # use (clang-format, a C++ compiler, nm) is skipped with a word when it is missing.
 # Environment: CC, CXX, CFLAGS (-O1; "-O0 -g" for a debugger), SAN=1 (ASan + UBSan),
-# SAN=thread (TSan), JOBS=2, TEST_SECONDS (per test) and RUN (a command to run test programs
-# under, such as "valgrind -q --error-exitcode=9").
+# SAN=thread (TSan), JOBS=2, TEST_SECONDS (per test), RUN (a command to run test programs
+# under, such as "valgrind -q --error-exitcode=9") and TEST_KEPT (a folder for what compilers make of
+# kernels, which the next suite, under a sanitizer, finds there).
 set -u
 cd "$(dirname "$0")" || exit 2
 
@@ -33,8 +34,8 @@ first_of() {
     for tool in "$@"; do have "$tool" && { say "$tool"; return; }; done
 }
 
-# A test of internals has the whole implementation in it, or what TEST_LAST_PART says. clang takes 5 s for
-# that where gcc takes 13 (with SAN=1: 21 and 50); where CC is given it is what compiles everything.
+# What tests of internals see of the implementation (`build_inside`) takes clang 5 s where gcc takes 13 (with SAN=1: 21 and
+# 50); where CC is given it is what compiles everything.
 INSIDE_CC=${CC:-$(first_of clang cc gcc)}
 CC=${CC:-$(first_of cc gcc clang)}
 CXX=${CXX:-$(first_of c++ g++ clang++)}
@@ -68,7 +69,8 @@ WARN='-Wall -Wextra -Wno-unused-function -Wno-misleading-indentation'
 CHECKS='-include assert.h -DTC_ASSERT=assert' # and so the verifier between stages
 # What nobody wrote is the same rubbish everywhere, so that a result that hangs on it differs from what it should be.
 wild='-ftrivial-auto-var-init=pattern'
-echo 'int main(void){return 0;}' | $CC $wild -Werror -x c - -o /dev/null 2>/dev/null && CHECKS="$CHECKS $wild"
+echo 'int main(void){return 0;}' | $CC $wild -Werror -x c - -o /dev/null 2>/dev/null || wild=''
+CHECKS="$CHECKS $wild"
 
 # ---- gen ------------------------------------------------------------------
 GEN=build/gen
@@ -172,8 +174,11 @@ check_prefixes() { # MANIFEST MACRO
 # What reads the inside by name breaks when that changes: tests and benches are right C. `test` compiles its own
 # in any case, so a part of the files will do, as with prefixes.
 check_test() {
+    seen=''
+    test=${1#tests/}
+    needs_inside "${test%.c}" && seen=-I$INSIDE
     # shellcheck disable=SC2086
-    $CC -std=c99 -fsyntax-only $TEST_FLAGS -w -I. "$1" 2>&1 | head -n 8
+    $CC -std=c99 -fsyntax-only $seen $TEST_FLAGS -w -I. "$1" 2>&1 | head -n 8
 }
 
 check_tests() {
@@ -182,6 +187,7 @@ check_tests() {
         ! -path 'tests/tools/*' ! -path 'tests/compile/*' | sort) |
         awk -v every="$EVERY" 'NR % (every > 1 ? 4 : 1) == 0')
     mkdir -p "$OUT"
+    inside_headers || return 1
     all_jobs check_test >build/tests.log
     cat build/tests.log
     say "      $(echo $jobs | wc -w) files"
@@ -446,6 +452,92 @@ build_shared() {
     done
 }
 
+# Tests of internals share an object too, whose functions are not static, and see declarations of them under the names of
+# the headers (gen/gen_inside.c): half a second for each instead of six. Those with another implementation, or a
+# part of it, compile theirs.
+INSIDE=$OUT/inside
+INSIDE_OBJECT=$INSIDE/tcompile.o
+
+needs_inside() {
+    grep -q '^#define TCOMPILE_IMPLEMENTATION' "tests/$1.c" 2>/dev/null &&
+        ! grep -q -e '^#define TEST_LAST_PART' -e '^#define TC_NO_REPORT' "tests/$1.c"
+}
+
+# inside_text WHAT FLAGS...: the declarations or definitions.
+inside_text() {
+    what=$1
+    shift
+    # shellcheck disable=SC2086
+    $INSIDE_CC -std=c99 -E "$@" $TEST_FLAGS $INSIDE_CFLAGS -I. tests/tools/inside.c >"$INSIDE/$what.i" &&
+        $GEN inside "$what" <"$INSIDE/$what.i"
+}
+
+inside_headers() {
+    mkdir -p "$INSIDE"
+    for header in tcompile.in.h tcompile_cuda.h tcompile_cuda.in.h; do
+        echo '#include "tcompile.h"' >"$INSIDE/$header"
+    done
+    { echo '#pragma once' && inside_text declarations -dD -dI; } >"$INSIDE/tcompile.h"
+}
+
+build_inside() {
+    for test in $1; do
+        needs_inside "$test" || continue
+        is_new tests/tools/inside.c "$INSIDE_OBJECT" && return
+        # shellcheck disable=SC2086
+        inside_headers && inside_text definitions >"$INSIDE/tcompile.i" &&
+            $INSIDE_CC -std=c99 -w $wild $INSIDE_CFLAGS -x cpp-output -c "$INSIDE/tcompile.i" -o "$INSIDE/part.o" &&
+            mv "$INSIDE/part.o" "$INSIDE_OBJECT"
+        return
+    done
+}
+
+# The libraries of tests/tools/cuda_fake_use.h, once for all tests: fake_library FILE FLAGS... SOURCES
+fake_library() {
+    library=$1
+    shift
+    $CC -shared -fPIC -std=c99 -D_GNU_SOURCE -O1 -w -Igen -I. -Itests "$@" -o "$library" -ldl
+}
+
+build_fakes() {
+    case " $1" in *' cuda/'* | *'
+cuda/'*) ;; *) return ;; esac
+    TEST_FAKES=$PWD/$OUT/fakes
+    export TEST_FAKES
+    is_new tests/tools/cuda_fake.c "$TEST_FAKES/new.so" && return
+    rm -rf "$TEST_FAKES"
+    mkdir -p "$TEST_FAKES"
+    driver='tests/tools/cuda_fake.c tests/tools/cuda_emulate.c'
+    # shellcheck disable=SC2086
+    fake_library "$TEST_FAKES/nvrtc.so" "-DEMULATE_FOLDER=\"$PWD/tests/tools\"" tests/tools/nvrtc_fake.c &&
+        fake_library "$TEST_FAKES/old.so" -DFAKE_OLD $driver && fake_library "$TEST_FAKES/new.so" $driver
+}
+
+# What compilers made of kernels is kept for the suite: code of the emulator, and assembly of gcc (tests/tools/cc1.c).
+# All that tcompile does is done; its own caches are as they are.
+build_kept() {
+    kept=${TEST_KEPT:-$PWD/$OUT/kept}
+    [ -n "${TEST_KEPT:-}" ] || rm -rf "$kept"
+    mkdir -p "$kept/text" "$OUT/cc1"
+    EMULATE_IMAGES=$kept
+    export EMULATE_IMAGES
+    real=$($CC -print-prog-name=cc1 2>/dev/null)
+    case $real in
+    /*) $CC -std=c99 -D_GNU_SOURCE -O1 -Wall "-DREAL=\"$real\"" "-DKEPT=\"$kept/text\"" tests/tools/cc1.c -o "$OUT/cc1/cc1" ;;
+    *) rm -f "$OUT/cc1/cc1" ;;
+    esac
+}
+
+# Tests of values have many kernels; those of compilers and caches none that cost.
+keeps_kernels() {
+    [ -x "$OUT/cc1/cc1" ] || return 1
+    case $1 in
+    ops/* | grad/* | fuzz/* | cuda/* | region/attention | region/behind | region/bits | region/border | region/loops) ;;
+    region/split | region/windows | function/loops | function/optim* | function/scaler | function/stale) ;;
+    *) return 1 ;;
+    esac
+}
+
 # A test that defines TEST_LAST_PART gets a manifest that ends there: what is tested is compiled, and what
 # that needs. Prints the option that has it found; `needs_shared` tells of tests that take the whole.
 parts_of() { # TEST FOLDER
@@ -474,6 +566,7 @@ run_test() {
     how=$INSIDE_CFLAGS COMPILER=$INSIDE_CC
     needs_shared "$test" && how="$CFLAGS $SHARED" COMPILER=$CC
     parts=$(parts_of "$test" "$program.parts")
+    needs_inside "$test" && how="$INSIDE_CFLAGS $INSIDE_OBJECT" parts=-I$INSIDE
     if [ "$test" = compile ]; then
         sh tests/compile/run.sh >"$log" 2>&1
     elif [ "$test" = manual ]; then
@@ -493,7 +586,11 @@ run_test() {
             ;;
         esac
         # shellcheck disable=SC2086
-        ${RUN:-} "$program" "$@" >>"$log" 2>&1
+        if keeps_kernels "$test"; then
+            CC="$CC -B$PWD/$OUT/cc1/" ${RUN:-} "$program" "$@" >>"$log" 2>&1
+        else
+            ${RUN:-} "$program" "$@" >>"$log" 2>&1
+        fi
     fi
     status=$?
     # What RUN names may have the last word.
@@ -538,7 +635,11 @@ command_test() {
     # shellcheck disable=SC2086
     jobs=$(select_tests $names)
     [ -n "$jobs" ] || { say "no test is called$names"; exit 2; }
-    build_shared "$jobs"
+    build_shared "$jobs" &
+    build_inside "$jobs"
+    build_fakes "$jobs"
+    build_kept
+    wait
     all_jobs run_test "$@"
     case " $* " in *' --update '*) $GEN kernels . ;; esac
     passed=0 skipped=0
@@ -581,14 +682,9 @@ command_fuzz() {
 
 # A driver and an NVRTC for any program that opens a CUDA device.
 command_emulator() {
-    out=$PWD/build/emulator
-    library="-shared -fPIC -std=c99 -D_GNU_SOURCE -O1 -w -Igen -I. -Itests"
-    mkdir -p "$out"
-    # shellcheck disable=SC2086
-    $CC $library tests/tools/cuda_fake.c tests/tools/cuda_emulate.c -o "$out/cuda.so" -ldl &&
-        $CC $library "-DEMULATE_FOLDER=\"$PWD/tests/tools\"" tests/tools/nvrtc_fake.c \
-            -o "$out/nvrtc.so" || exit 1
-    say "export TC_CUDA_LIBRARY=$out/cuda.so TC_NVRTC_LIBRARY=$out/nvrtc.so"
+    build_fakes cuda/
+    [ -s "$TEST_FAKES/new.so" ] || exit 1
+    say "export TC_CUDA_LIBRARY=$TEST_FAKES/new.so TC_NVRTC_LIBRARY=$TEST_FAKES/nvrtc.so"
 }
 
 command_install() {

@@ -3066,7 +3066,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xcf3a782340143721u
+#define TC__BUILD_ID 0xde6f9e844c7127e9u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -24094,6 +24094,8 @@ TC__CHUNK=TC__SPLIT_CHUNK,
 TC__LATENCY_COST=
 24,
 TC__OVERLAP=4,
+TC__WIDE=
+8,
 TC__COL_GRAIN=4096,
 TC__NT_BYTES=8<<20,
 TC__NT_LEAST=1<<20
@@ -24297,6 +24299,7 @@ typedef struct tc__lister{
 tc__finish*f;
 tc__graph list;
 uint32_t*at;
+uint32_t*chain;
 uint32_t accumulators;
 int failed;
 }tc__lister;
@@ -24400,33 +24403,44 @@ m->level=TC__AT_ROW,m->phase=(uint16_t)(phase+1);
 l->at[i]=m->id;
 }
 }
-static int64_t tc__phase_cost(const tc__lister*l,uint32_t phase,int*has_acc,
-int*has_col){
-int64_t cost=0;
-*has_acc=*has_col=0;
+typedef struct tc__phase_work{
+int64_t cost,chain;
+int has_acc,has_col;
+}tc__phase_work;
+static tc__phase_work tc__phase_work_of(const tc__lister*l,uint32_t phase){
+tc__phase_work w={0,0,0,0};
 for(uint32_t i=0;i<l->f->mid.node.count;i++){
 const tc__node*n=l->f->mid.node.at[i];
+uint32_t before=0;
 if(!tc__node_is_at(n,phase,TC__AT_COL))continue;
-*has_col=1;
-*has_acc|=n->op==TC_OP_ACC;
-cost+=tc__ops[n->op].cost;
+for(uint32_t k=0;k<n->n_in;k++)
+if(tc__node_is_at(l->f->mid.node.at[n->in[k]],phase,TC__AT_COL)&&
+l->chain[n->in[k]]>before)
+before=l->chain[n->in[k]];
+l->chain[i]=before+tc__ops[n->op].cost;
+if(l->chain[i]>w.chain)w.chain=l->chain[i];
+w.cost+=tc__ops[n->op].cost;
+w.has_acc|=n->op==TC_OP_ACC,w.has_col=1;
 }
-return cost;
+return w;
+}
+static int64_t tc__phase_unroll(const tc__phase_work*w){
+int long_one=w->cost>TC__LATENCY_COST;
+if(long_one&&w->cost>=TC__WIDE*w->chain)return!w->has_acc;
+return w->has_acc||long_one?TC__OVERLAP:1;
 }
 static void tc__list_phase(tc__lister*l,uint32_t phase){
 const tc__group*k=l->f->w->k;
-int has_acc,has_col;
-int64_t cost=tc__phase_cost(l,phase,&has_acc,&has_col);
+tc__phase_work work=tc__phase_work_of(l,phase);
 tc__list_level(l,phase,TC__AT_ROW);
-if(!has_col)return;
+if(!work.has_col)return;
 int64_t chunk=
-has_acc&&tc__ix_hi(l->f->ix,k->shape.cols)>TC__CHUNK?TC__CHUNK:0;
-int64_t unroll=has_acc||cost>TC__LATENCY_COST?TC__OVERLAP:1;
+work.has_acc&&tc__ix_hi(l->f->ix,k->shape.cols)>TC__CHUNK?TC__CHUNK:0;
 tc__list_accumulators(l,phase,TC_OP_NEW);
 tc__bind bind=k->shape.vector==TC__ROW?TC__BIND_SERIAL
 :k->shape.split_columns?TC__BIND_WORKER
 :TC__BIND_VECTOR;
-tc__list_columns(l,bind,phase,unroll,chunk);
+tc__list_columns(l,bind,phase,tc__phase_unroll(&work),chunk);
 tc__list_level(l,phase,TC__AT_COL);
 tc__list_end(l,TC__COL);
 tc__list_accumulators(l,phase,TC_OP_COMBINE);
@@ -24469,15 +24483,18 @@ tc_ctx*c=f->w->ctx;
 size_t n=f->mid.node.count;
 memset(&l,0,sizeof l);
 l.f=f;
-l.at=TC__NEW_ARRAY(c,uint32_t,n);
-if(!l.at||!tc__graph_open(&l.list,c,f->ix))return 0;
+l.at=TC__NEW_ARRAY(c,uint32_t,n),l.chain=TC__NEW_ARRAY(c,uint32_t,n);
+int ok=l.at&&l.chain&&tc__graph_open(&l.list,c,f->ix);
+if(ok){
 f->w->k->shape.vector=tc__choose_vector(f);
 tc__choose_items(f);
 tc__list_all(&l);
-tc__free(c,l.at,(n?n:1)*sizeof*l.at);
 tc__graph_close(&f->w->k->body);
 f->w->k->body=l.list;
-return!l.failed;
+}
+tc__free(c,l.at,(n?n:1)*sizeof*l.at);
+tc__free(c,l.chain,(n?n:1)*sizeof*l.chain);
+return ok&&!l.failed;
 }
 static void tc__place_rows(tc__finish*f){
 tc__group*k=f->w->k;
@@ -25889,8 +25906,8 @@ tc__relate_merge(s,s->into,a,b);
 tc__relate_both(s,s->reach,tc__bit_row(s,s->into,a),a,b);
 tc__relate_both(s,s->into,tc__bit_row(s,s->reach,a),a,b);
 }
-static const char tc__too_long[]="the kernel would be too long",
-tc__too_many_buffers[]="too many buffers together";
+static const char tc__too_long[]="the kernel would be too long";
+static const char tc__too_many_buffers[]="too many buffers together";
 static const char*tc__why_apart(tc__schedule*s,uint32_t a,uint32_t b,tc__space*joint,
 tc__size*size){
 const tc__cluster*x=&s->cluster.at[a],*y=&s->cluster.at[b];

@@ -8,6 +8,7 @@
 //     gen layers ROOT            lines per layer
 //     gen parts ROOT MANIFEST    the parts of a manifest, in order
 //     gen prefix ROOT MANIFEST K the manifest with its first K parts only, or those up to the part K
+//     gen inside WHAT            stdin, a preprocessed implementation, as declarations or definitions for tests of the inside
 //
 // Build: cc -std=c99 -D_GNU_SOURCE -Igen gen/gen.c. Run it through ./build.sh.
 // Deterministic: the same input gives the same bytes on every machine.
@@ -26,6 +27,8 @@
 #include "gen_lint.c"
 
 #include "gen_kernels.c"
+
+#include "gen_inside.c"
 
 // Compiled programs on disk belong to one version of the compiler: TC__BUILD_ID is the hash
 // of every file it is made from.
@@ -120,10 +123,12 @@ int main(int count, char **args) {
         print_parts(root, third);
     } else if (strcmp(command, "prefix") == 0 && count > 4) {
         print_prefix(root, third, args[4]);
+    } else if (strcmp(command, "inside") == 0) {
+        print_inside(root);
     } else {
         fprintf(
             stderr,
-            "usage: gen tables|pack|fresh|kernels|lint|layers|parts|prefix ROOT [ARGUMENTS]\n");
+            "usage: gen tables|pack|fresh|kernels|lint|layers|parts|prefix|inside ROOT [ARGUMENTS]\n");
         return 2;
     }
     return errors ? 1 : 0;

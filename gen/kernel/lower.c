@@ -14,8 +14,11 @@ enum {
     TC__CHUNK = TC__SPLIT_CHUNK, // elements of one chunk of a reduction: 8192
     TC__LATENCY_COST =
         24, // from here on the chain of one vector is too long for the CPU to overlap with
-            // the next one: TC__OVERLAP vectors at a time (measured 5.2 -> 2.5 ns/element)
+            // the next one: TC__OVERLAP vectors at a time (measured 5.2 -> 2.5 ns/element),
     TC__OVERLAP = 4,
+    TC__WIDE =
+        8, // unless there are as many chains side by side as this: tens of results that are loaded and stored
+    // overlap by themselves, and compile in a quarter of the time (four chains of tanh: 4.9 -> 3.9)
     TC__COL_GRAIN = 4096,   // columns of one work item when rows are few
     TC__NT_BYTES = 8 << 20, // outputs from here on are written past the caches
     TC__NT_LEAST = 1 << 20  // and from here on where measuring says so
@@ -261,7 +264,8 @@ static tc__axis tc__choose_vector(tc__finish *f) {
 typedef struct tc__lister {
     tc__finish *f;
     tc__graph list;
-    uint32_t *at; // mid id -> list id
+    uint32_t *at;    // mid id -> list id
+    uint32_t *chain; // by mid id: cost of the longest chain of its phase that ends with it
     uint32_t accumulators;
     int failed;
 } tc__lister;
@@ -379,34 +383,49 @@ static void tc__list_accumulators(tc__lister *l, uint32_t phase, tc__op op) {
     }
 }
 
-static int64_t tc__phase_cost(const tc__lister *l, uint32_t phase, int *has_acc,
-                              int *has_col) {
-    int64_t cost = 0;
-    *has_acc = *has_col = 0;
+// What the columns of a phase have.
+typedef struct tc__phase_work {
+    int64_t cost, chain; // of all nodes; of the longest chain
+    int has_acc, has_col;
+} tc__phase_work;
+
+static tc__phase_work tc__phase_work_of(const tc__lister *l, uint32_t phase) {
+    tc__phase_work w = {0, 0, 0, 0};
     for (uint32_t i = 0; i < l->f->mid.node.count; i++) {
         const tc__node *n = l->f->mid.node.at[i];
+        uint32_t before = 0;
         if (!tc__node_is_at(n, phase, TC__AT_COL)) continue;
-        *has_col = 1;
-        *has_acc |= n->op == TC_OP_ACC;
-        cost += tc__ops[n->op].cost;
+        for (uint32_t k = 0; k < n->n_in; k++)
+            if (tc__node_is_at(l->f->mid.node.at[n->in[k]], phase, TC__AT_COL) &&
+                l->chain[n->in[k]] > before)
+                before = l->chain[n->in[k]];
+        l->chain[i] = before + tc__ops[n->op].cost;
+        if (l->chain[i] > w.chain) w.chain = l->chain[i];
+        w.cost += tc__ops[n->op].cost;
+        w.has_acc |= n->op == TC_OP_ACC, w.has_col = 1;
     }
-    return cost;
+    return w;
+}
+
+// Vectors that a loop does at a time; of sums 0 = by a loop.
+static int64_t tc__phase_unroll(const tc__phase_work *w) {
+    int long_one = w->cost > TC__LATENCY_COST;
+    if (long_one && w->cost >= TC__WIDE * w->chain) return !w->has_acc;
+    return w->has_acc || long_one ? TC__OVERLAP : 1;
 }
 
 static void tc__list_phase(tc__lister *l, uint32_t phase) {
     const tc__group *k = l->f->w->k;
-    int has_acc, has_col;
-    int64_t cost = tc__phase_cost(l, phase, &has_acc, &has_col);
+    tc__phase_work work = tc__phase_work_of(l, phase);
     tc__list_level(l, phase, TC__AT_ROW);
-    if (!has_col) return;
+    if (!work.has_col) return;
     int64_t chunk =
-        has_acc && tc__ix_hi(l->f->ix, k->shape.cols) > TC__CHUNK ? TC__CHUNK : 0;
-    int64_t unroll = has_acc || cost > TC__LATENCY_COST ? TC__OVERLAP : 1;
+        work.has_acc && tc__ix_hi(l->f->ix, k->shape.cols) > TC__CHUNK ? TC__CHUNK : 0;
     tc__list_accumulators(l, phase, TC_OP_NEW);
     tc__bind bind = k->shape.vector == TC__ROW ? TC__BIND_SERIAL
                     : k->shape.split_columns   ? TC__BIND_WORKER
                                                : TC__BIND_VECTOR;
-    tc__list_columns(l, bind, phase, unroll, chunk);
+    tc__list_columns(l, bind, phase, tc__phase_unroll(&work), chunk);
     tc__list_level(l, phase, TC__AT_COL);
     tc__list_end(l, TC__COL);
     tc__list_accumulators(l, phase, TC_OP_COMBINE);
@@ -455,15 +474,18 @@ static int tc__finish_list(tc__finish *f) {
     size_t n = f->mid.node.count;
     memset(&l, 0, sizeof l);
     l.f = f;
-    l.at = TC__NEW_ARRAY(c, uint32_t, n);
-    if (!l.at || !tc__graph_open(&l.list, c, f->ix)) return 0;
-    f->w->k->shape.vector = tc__choose_vector(f);
-    tc__choose_items(f);
-    tc__list_all(&l);
+    l.at = TC__NEW_ARRAY(c, uint32_t, n), l.chain = TC__NEW_ARRAY(c, uint32_t, n);
+    int ok = l.at && l.chain && tc__graph_open(&l.list, c, f->ix);
+    if (ok) {
+        f->w->k->shape.vector = tc__choose_vector(f);
+        tc__choose_items(f);
+        tc__list_all(&l);
+        tc__graph_close(&f->w->k->body);
+        f->w->k->body = l.list;
+    }
     tc__free(c, l.at, (n ? n : 1) * sizeof *l.at);
-    tc__graph_close(&f->w->k->body);
-    f->w->k->body = l.list;
-    return !l.failed;
+    tc__free(c, l.chain, (n ? n : 1) * sizeof *l.chain);
+    return ok && !l.failed;
 }
 
 // Worker scratch of the row buffers, in bytes from its start.

@@ -418,8 +418,8 @@ static void tc__merge_into(tc__schedule *s, uint32_t a, uint32_t b, const tc__sp
     tc__relate_both(s, s->into, tc__bit_row(s, s->reach, a), a, b);
 }
 
-static const char tc__too_long[] = "the kernel would be too long",
-                  tc__too_many_buffers[] = "too many buffers together";
+static const char tc__too_long[] = "the kernel would be too long";
+static const char tc__too_many_buffers[] = "too many buffers together";
 
 // Why consumer b stays apart from producer a (or a sibling), for people; NULL = nothing is against
 // it, and *joint is the space of both.

@@ -562,7 +562,22 @@ static const char compile_command[] =
     "-fsanitize=alignment,bounds,float-cast-overflow,shift-exponent "
     "%s -I'%s' text.cpp -o image.so -nodefaultlibs -lm -lc\n";
 
-static int compile(program *p, const text *cpp, const char *flags) {
+// Where EMULATE_IMAGES, a folder that tests of one suite share, has or gets the code of a text; 0 = nowhere.
+static int kept_image(const text *cpp, const char *flags, char path[260]) {
+    static const char *const headers[] = {"cuda_emulate.h", "cuda_emulate_image.h"};
+    const char *images = getenv("EMULATE_IMAGES"), *cxx = getenv("CXX");
+    unsigned long long h = 0xcbf29ce484222325u;
+    text t = {NULL, 0, 0};
+    if (!images || getenv("EMULATE_KEEP")) return 0;
+    put(&t, "%s\n%s\n%s\n%s\n", cxx ? cxx : "", compile_command, flags, cpp->at);
+    for (int i = 0; i < 2; i++) read_file(EMULATE_FOLDER, headers[i], &t);
+    for (size_t i = 0; i < t.size; i++) h = (h ^ (unsigned char)t.at[i]) * 0x100000001b3u;
+    snprintf(path, 260, "%s/%016llx%zx.so", images, h, t.size);
+    free(t.at);
+    return 1;
+}
+
+static int compile_text(program *p, const text *cpp, const char *flags) {
     char folder[] = "/tmp/tc-nvrtc-XXXXXX";
     text command = {NULL, 0, 0};
     if (!mkdtemp(folder)) return 0;
@@ -578,6 +593,18 @@ static int compile(program *p, const text *cpp, const char *flags) {
     if (getenv("EMULATE_KEEP")) fprintf(stderr, "%s: %s\n", p->name, folder);
     free(command.at);
     return ok && p->code.size > 0;
+}
+
+static int compile(program *p, const text *cpp, const char *flags) {
+    char path[260], part[280];
+    int keeps = kept_image(cpp, flags, path);
+    if (keeps) read_file("", path, &p->code);
+    if (p->code.size) return 1;
+    if (!compile_text(p, cpp, flags)) return 0;
+    if (!keeps || p->log.size) return 1;
+    snprintf(part, sizeof part, "%s.%d", path, (int)getpid());
+    if (!write_file("", part, &p->code) || rename(part, path)) remove(part);
+    return 1;
 }
 
 // "-arch=sm_90a" -> 900; 0 = not known.

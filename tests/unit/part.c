@@ -1,7 +1,6 @@
 // Unit tests of gen/kernel/part.c, part_verify.c and join.c: kernels of a graph become one of several parts; what is no such list
 // is refused.
 #define TCOMPILE_IMPLEMENTATION
-#define TEST_LAST_PART "exec/interp_plan.c"
 #include "tcompile.in.h"
 
 #include "harness.h"

@@ -1,7 +1,6 @@
 // Unit tests of gen/kernel/plan.c: each slab of the arena has the lowest place that the larger
 // ones leave, which a plain search finds again.
 #define TCOMPILE_IMPLEMENTATION
-#define TEST_LAST_PART "kernel/plan.c"
 #include "tcompile.in.h"
 
 #include "harness.h"

@@ -2,7 +2,6 @@
 // text become kernels that are run in the interpreter and compared with plain C, fused or
 // not, with and without passes, and with sizes known only at run time.
 #define TCOMPILE_IMPLEMENTATION
-#define TEST_LAST_PART "exec/interp_plan.c"
 #include "tcompile.in.h"
 
 #include "harness.h"
