@@ -3066,7 +3066,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xde6f9e844c7127e9u
+#define TC__BUILD_ID 0x561ef7eec616579fu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7565,6 +7565,9 @@ TC_OP_COMBINE,
 TC_OP_PUT,
 TC_OP_GET,
 TC_OP_LAST,
+TC_OP_FORGET,
+TC_OP_BEGUN,
+TC_OP_MEET,
 TC_OP_TEMPLATE,
 TC_OP_HOLE,
 TC_OP_CONTRACT,
@@ -7658,6 +7661,9 @@ TC__PUT_PLACES=4,
 TC__GET_BUFFER=0,TC__GET_INDEX=1,TC__GET_ACCUMULATOR=2,TC__GET_MONOID=3,
 TC__GET_PLACES=4,
 TC__LAST_BUFFER=0,TC__LAST_INDEX=1,TC__LAST_COUNT=2,
+TC__FORGET_BUFFER=0,
+TC__BEGUN_BUFFER=0,
+TC__MEET_BUFFER=0,TC__MEET_COUNT=1,
 TC__TEMPLATE_NAME=0,TC__TEMPLATE_SHARED=1,TC__TEMPLATE_TICKETS=2,TC__TEMPLATE_SUMS=3,
 TC__TEMPLATE_BLOCK=4,TC__TEMPLATE_ROWS=5,TC__TEMPLATE_COLS=6,TC__TEMPLATE_DEPTH=7,
 TC__TEMPLATE_NUMBERS=8,
@@ -7797,10 +7803,11 @@ TC__BIND_VECTOR,
 TC__BIND_GRID,
 TC__BIND_BLOCK,
 TC__BIND_LANE,
-TC__BIND_UNROLL
+TC__BIND_UNROLL,
+TC__BIND_TAKEN
 }tc__bind;
 static const char*const tc__bind_names[]={"worker","serial","vector","grid",
-"block","lane","unroll"};
+"block","lane","unroll","taken"};
 enum{TC__END_BLOCK=-1};
 static int tc__opens(const tc__node*n){
 return n->op==TC_OP_FOR||n->op==TC_OP_IF||n->op==TC_OP_LAUNCH||
@@ -9022,6 +9029,12 @@ TC__OP("get",KERNEL,-1,1,attr,none,0,COUNT,0x2u,0x0u,
 "t buffer, s index, t accumulator, t monoid, t places[]","")
 TC__OP("last",KERNEL,-1,0,attr,none,0,COUNT,0x2u,0x0u,
 "t buffer, s index, t count","")
+TC__OP("forget",KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
+"t buffer","")
+TC__OP("begun",KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
+"t buffer","")
+TC__OP("meet",KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
+"t buffer, t count","")
 TC__OP("template",KERNEL,-1,64,attr,none,0,COUNT,0xf0u,0x0u,
 "t name, t shared, t tickets, t sums, s block, s rows, s cols, s depth, t numbers[]","")
 TC__OP("hole",KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
@@ -20164,6 +20177,18 @@ static void tc__dump_last(tc__dump*d,const tc__node*n){
 tc__put(d->t,"last of %lld at ",(long long)n->attr[TC__LAST_COUNT]);
 tc__dump_element(d,n->attr[TC__LAST_BUFFER],n->attr[TC__LAST_INDEX]);
 }
+static void tc__dump_forget(tc__dump*d,const tc__node*n){
+tc__put(d->t,"forget ");
+tc__dump_buffer(d,n->attr[TC__FORGET_BUFFER]);
+}
+static void tc__dump_begun(tc__dump*d,const tc__node*n){
+tc__put(d->t,"begun at ");
+tc__dump_buffer(d,n->attr[TC__BEGUN_BUFFER]);
+}
+static void tc__dump_meet(tc__dump*d,const tc__node*n){
+tc__put(d->t,"meet %lld at ",(long long)n->attr[TC__MEET_COUNT]);
+tc__dump_buffer(d,n->attr[TC__MEET_BUFFER]);
+}
 static void tc__dump_wait(tc__dump*d,const tc__node*n){
 (void)n;
 tc__put(d->t,"wait");
@@ -20196,20 +20221,15 @@ static const tc__dump_row tc__dump_rows[]={
 {TC_OP_NEW,1,tc__dump_new},
 {TC_OP_COMBINE,1,tc__dump_combine},
 {TC_OP_FOR,0,tc__dump_for},
-{TC_OP_LAUNCH,0,tc__dump_launch},
-{TC_OP_TEMPLATE,0,tc__dump_template},
-{TC_OP_HOLE,0,tc__dump_hole},
-{TC_OP_AXIS,0,tc__dump_axis},
+{TC_OP_LAUNCH,0,tc__dump_launch},{TC_OP_TEMPLATE,0,tc__dump_template},
+{TC_OP_HOLE,0,tc__dump_hole},{TC_OP_AXIS,0,tc__dump_axis},
 {TC_OP_IF,0,tc__dump_if},
-{TC_OP_ELSE,0,tc__dump_else},
-{TC_OP_LEAVE,0,tc__dump_leave},
-{TC_OP_COPY,0,tc__dump_copy},
-{TC_OP_WAIT,0,tc__dump_wait},
-{TC_OP_BARRIER,0,tc__dump_barrier},
-{TC_OP_END,0,tc__dump_end},
-{TC_OP_PUT,0,tc__dump_put},
-{TC_OP_GET,0,tc__dump_put},
-{TC_OP_LAST,0,tc__dump_last},
+{TC_OP_ELSE,0,tc__dump_else},{TC_OP_LEAVE,0,tc__dump_leave},
+{TC_OP_COPY,0,tc__dump_copy},{TC_OP_WAIT,0,tc__dump_wait},
+{TC_OP_BARRIER,0,tc__dump_barrier},{TC_OP_END,0,tc__dump_end},
+{TC_OP_PUT,0,tc__dump_put},{TC_OP_GET,0,tc__dump_put},
+{TC_OP_LAST,0,tc__dump_last},{TC_OP_FORGET,0,tc__dump_forget},
+{TC_OP_BEGUN,0,tc__dump_begun},{TC_OP_MEET,0,tc__dump_meet},
 {TC_OP_CALL,0,tc__dump_call},
 };
 static const tc__dump_row*tc__dump_row_of(const tc__node*n){
@@ -20872,6 +20892,9 @@ uint32_t least,most;
 {TC_OP_PUT,TC__LEGAL_LOOP,0,4,5},
 {TC_OP_GET,TC__LEGAL_LOOP,0,4,5},
 {TC_OP_LAST,TC__LEGAL_LOOP,0,3,3},
+{TC_OP_FORGET,TC__LEGAL_LOOP,0,1,1},
+{TC_OP_BEGUN,TC__LEGAL_LOOP,0,1,1},
+{TC_OP_MEET,TC__LEGAL_LOOP,0,2,2},
 {TC_OP_CALL,TC__LEGAL_LOOP,0,TC__CALL_BUFFERS+4,TC__CALL_MOST},
 };
 enum{TC__VERIFY_DEPTH=16};
@@ -20925,7 +20948,8 @@ return n->op!=TC_OP_STORE&&!tc__opens(n)&&n->op!=TC_OP_END&&
 n->op!=TC_OP_AXIS&&n->op!=TC_OP_ELSE&&n->op!=TC_OP_LEAVE&&
 n->op!=TC_OP_COPY&&n->op!=TC_OP_WAIT&&n->op!=TC_OP_BARRIER&&
 n->op!=TC_OP_NEW&&n->op!=TC_OP_PUT&&n->op!=TC_OP_GET&&
-n->op!=TC_OP_LAST&&n->op!=TC_OP_CALL&&
+n->op!=TC_OP_LAST&&n->op!=TC_OP_FORGET&&n->op!=TC_OP_BEGUN&&
+n->op!=TC_OP_MEET&&n->op!=TC_OP_CALL&&
 !(n->op==TC_OP_ACC&&n->stage==TC__LOOP);
 }
 static int tc__verify_common(const tc__verifier*v,uint32_t position){
@@ -21229,6 +21253,13 @@ return 1;
 default:return 0;
 }
 }
+static int tc__verify_down(const tc__verifier*v,int64_t number){
+uint32_t bound=tc__verify_bound(v);
+int rows=bound>>TC__ROW&1,columns=bound>>TC__COL&1;
+if(columns&&rows==(v->node->op==TC_OP_ACC))return 1;
+return tc__verify_fail(v,"accumulator %lld is not of the columns around",
+(long long)number);
+}
 static int tc__verify_accumulator(const tc__verifier*v,int64_t number,int64_t monoid){
 const tc__node*n=v->node;
 const tc__node*made=tc__find_new(v,number);
@@ -21239,6 +21270,7 @@ if(made->attr[TC__NEW_MONOID]!=monoid)
 return tc__verify_fail(v,"accumulator %lld has another monoid",(long long)number);
 uint32_t home=v->scope[made->id];
 if(tc__in_launch(v)&&tc__is_open(v,home))return 1;
+if(!home&&!tc__in_launch(v))return tc__verify_down(v,number);
 if(n->op==TC_OP_COMBINE)
 return here==home||
 tc__verify_fail(v,"accumulator %lld is of another loop",(long long)number);
@@ -28456,6 +28488,7 @@ int contractions;
 tc__fuse fuse;
 tc__group*(*lower)(tc_ctx*c,const tc__group*g);
 int guards;
+int(*takes_down)(const tc__group*g);
 };
 typedef enum tc__acc_form{
 TC__ACC_NAMED,
@@ -28941,12 +28974,19 @@ static int tc__sums_are_named(const tc__group*g,const tc__node*loop){
 int knob=g->shape.tuning.knob[TC__KNOB_SUMS];
 return knob?knob==TC__SUMS_NAMED:loop->attr[TC__FOR_UNROLL]>=4;
 }
+static void tc__find_moved(tc__printer*p,const tc__node*n){
+tc__acc*a=&p->acc[n->attr[TC__PUT_ACCUMULATOR]];
+if(a->used)return;
+a->used=1,a->monoid=(tc__op)n->attr[TC__PUT_MONOID];
+a->dtype=p->g->buffer.at[n->attr[TC__PUT_BUFFER]].dtype;
+}
 static int tc__find_accs(tc__printer*p){
 const tc__node*stack[TC__PRINT_DEPTH];
 int depth=0;
 for(uint32_t id=0;id<p->g->body.node.count;id++){
 const tc__node*n=tc__body(p,id);
 if(n->op==TC_OP_END)depth--;
+if(n->op==TC_OP_GET)tc__find_moved(p,n);
 if(tc__opens(n)&&depth==TC__PRINT_DEPTH)
 return tc__fail(p->out->ctx,TC_E_TOO_BIG,"kernel: more than %d nested loops",
 depth);
@@ -29345,20 +29385,362 @@ ok=tc__join_readers(s,d,last,&j);
 }
 return ok;
 }
-static int tc__schedule_join_on(tc__schedule*s,const tc__dialect*d,int device){
-size_t kept=0;
+static int tc__join_rows(tc__schedule*s,const tc__dialect*d,int device){
 int ok=1;
-if(!d->takes_rows||s->apart)return 1;
+if(!d->takes_rows)return 1;
 size_t*last=tc__join_last_readers(s);
 if(!last)return 0;
 for(size_t i=0;i<s->kernel.count&&ok;i++)
 if(s->kernel.at[i]&&s->kernel.at[i]->target.device==device)
 ok=tc__join_one(s,d,last,i);
 TC__FREE_ARRAY(s->ctx,last,s->g->node.count+1);
+return ok;
+}
+// ---- gen/kernel/down.c
+static uint32_t tc__down_begin(const tc__group*k){
+uint32_t id=(uint32_t)k->body.node.count,open=0;
+if(!id||k->shape.kind!=TC__REDUCTION)return 0;
+const tc__node*end=k->body.node.at[id-1];
+if(end->op!=TC_OP_END||end->attr[TC__END_AXIS]!=TC__COL)return 0;
+do{
+id--;
+open+=k->body.node.at[id]->op==TC_OP_END;
+open-=(uint32_t)tc__opens(k->body.node.at[id]);
+}while(open);
+return id;
+}
+typedef struct tc__down{
+const tc__group*rows,*sums;
+uint32_t
+columns;
+uint32_t first,last;
+uint8_t*own;
+uint8_t*wanted;
+int64_t*kept;
+tc__join j;
+uint32_t*at;
+uint8_t*need;
+}tc__down;
+static uint32_t tc__down_last_loop(const tc__group*k){
+uint32_t last=0;
+for(uint32_t id=0;id<k->body.node.count;id++)
+if(k->body.node.at[id]->op==TC_OP_FOR&&
+k->body.node.at[id]->attr[TC__FOR_AXIS]==TC__COL)
+last=id;
+return last;
+}
+static tc__ix tc__down_ix(const tc__down*d,tc__ix e){
+tc__ixpool*x=d->rows->body.ix;
+tc__ix r=tc__ix_find_var(x,e,TC__ROW),c=tc__ix_find_var(x,e,TC__COL);
+tc__ix aside=tc__ix_var(x,TC__DEPTH,d->rows->shape.cols);
+if(r)e=tc__ix_subst(x,e,r,aside);
+if(c)e=tc__ix_subst(x,e,c,tc__ix_var(x,TC__ROW,d->rows->shape.rows));
+if(r)e=tc__ix_subst(x,e,aside,tc__ix_var(x,TC__COL,d->rows->shape.cols));
+return e;
+}
+static int tc__down_has_vals(const tc__group*k,const tc__node*n){
+for(uint32_t i=0;i<n->n_attr;i++)
+if(tc__attr_is_ix(n,i)&&tc__ix_has_val(k->body.ix,n->attr[i]))return 1;
+return 0;
+}
+static int tc__down_sums(const tc__group*k){
+int loops=0,sums=0;
+if(k->shape.kind!=TC__REDUCTION||k->shape.vector!=TC__ROW||k->shape.prologue)
+return 0;
+for(size_t i=0;i<k->buffer.count;i++)
+if(!tc__is_memory(&k->buffer.at[i]))return 0;
+for(size_t i=0;i<k->body.node.count;i++){
+const tc__node*n=k->body.node.at[i];
+loops+=n->op==TC_OP_FOR&&n->attr[TC__FOR_AXIS]==TC__COL;
+if(n->op==TC_OP_CHECK||tc__down_has_vals(k,n))return 0;
+if(n->op!=TC_OP_COMBINE)continue;
+sums++;
+if(n->attr[TC__COMBINE_MONOID]==TC_OP_ARGMAX||
+n->attr[TC__COMBINE_MONOID]==TC_OP_ARGMIN)
+return 0;
+}
+return loops==1&&sums;
+}
+static int tc__down_rows(const tc__group*k){
+return k->shape.kind==TC__REDUCTION&&k->shape.vector==TC__COL&&
+!k->shape.prologue&&!tc__down_begin(k)&&tc__down_last_loop(k);
+}
+static const tc__node*tc__down_store(const tc__group*k,int64_t b){
+const tc__node*store=NULL;
+for(size_t i=0;i<k->body.node.count;i++){
+const tc__node*n=k->body.node.at[i];
+if(!tc__accesses(n,b))continue;
+if(n->op!=TC_OP_STORE||store)return NULL;
+store=n;
+}
+return store;
+}
+static const tc__node*tc__down_value(const tc__down*d,const tc__node*n){
+int64_t b=
+n->op==TC_OP_LOAD?tc__join_buffer(d->rows,tc__buffer_of(d->sums,n)):-1;
+return b>=0&&d->rows->buffer.at[b].written?tc__down_store(d->rows,b):NULL;
+}
+static int tc__down_reaches(const tc__down*d,const tc__node*n,const tc__node*store){
+if(!store||n->n_attr>TC__LOAD_PREDICATES||n->level!=TC__AT_COL||
+tc__down_ix(d,n->attr[TC__LOAD_INDEX])!=store->attr[TC__STORE_INDEX])
+return 0;
+return 1;
+}
+static int tc__down_is_kept(const tc__down*d,const tc__node*store){
+return store->level==TC__AT_COL&&!(d->columns&&store->id>d->columns);
+}
+static int tc__down_shares(const tc__down*d,const tc__node*n){
+int64_t b=tc__join_buffer(d->rows,tc__buffer_of(d->sums,n));
+tc__ix at=tc__down_ix(d,n->attr[TC__LOAD_INDEX]);
+for(size_t i=0;i<d->rows->body.node.count&&b>=0;i++){
+const tc__node*m=d->rows->body.node.at[i];
+if(m->level==TC__AT_COL&&tc__accesses(m,b)&&m->attr[TC__ACCESS_INDEX]==at)
+return 1;
+}
+return 0;
+}
+static void tc__down_choose_loop(tc__down*d){
+const tc__group*k=d->rows;
+d->columns=tc__down_last_loop(k);
+for(uint32_t id=d->columns;id<k->body.node.count;id++)
+if(k->body.node.at[id]->op==TC_OP_COMBINE)d->columns=0;
+if(d->columns&&k->body.node.at[d->columns]->n_attr>TC__FOR_BOXES)d->columns=0;
+d->first=tc__down_last_loop(d->sums),d->last=tc__loop_end(d->sums,d->first);
+}
+static int tc__down_fits(tc__down*d){
+int shares=0;
+if(!tc__down_rows(d->rows)||!tc__down_sums(d->sums))return 0;
+if(d->rows->shape.cols!=d->sums->shape.rows||
+d->rows->shape.rows!=d->sums->shape.cols)
+return 0;
+if(d->rows->target.device!=d->sums->target.device||
+d->rows->target.loop!=d->sums->target.loop)
+return 0;
+tc__down_choose_loop(d);
+for(size_t i=0;i<d->sums->body.node.count;i++){
+const tc__node*n=d->sums->body.node.at[i];
+if(n->op!=TC_OP_LOAD&&n->op!=TC_OP_STORE)continue;
+int64_t b=tc__join_buffer(d->rows,tc__buffer_of(d->sums,n));
+int made=b>=0&&d->rows->buffer.at[b].written;
+if(n->op==TC_OP_STORE&&b>=0)return 0;
+if(made&&!tc__down_reaches(d,n,tc__down_value(d,n)))return 0;
+shares|=n->op==TC_OP_LOAD&&n->level==TC__AT_COL&&tc__down_shares(d,n);
+}
+return shares;
+}
+static int64_t tc__down_buffer(tc__down*d,const tc__node*n,int of_sums){
+int64_t b=n->attr[TC__ACCESS_BUFFER];
+const tc__group*k=of_sums?d->sums:d->rows;
+if(of_sums)return tc__join_add_buffer(&d->j,&k->buffer.at[b]);
+if(d->j.buffer[b]<0)d->j.buffer[b]=tc__join_add_buffer(&d->j,&k->buffer.at[b]);
+return d->j.buffer[b];
+}
+static void tc__down_row(tc__down*d,const tc__node*n,const tc__node*store){
+tc__node m=*n;
+tc__kbuf row=*tc__buffer_of(d->rows,store);
+int64_t attr[TC__LOAD_PREDICATES],b=store->attr[TC__STORE_BUFFER];
+row.place=TC__BUF_ROW,row.numel=d->rows->shape.cols,row.written=0;
+if(d->kept[b]<0){
+d->kept[b]=(int64_t)d->j.to->buffer.count;
+if(!TC__PUSH(d->j.ctx,d->j.to->buffer,row))d->j.failed=1;
+}
+attr[TC__ACCESS_BUFFER]=d->kept[b],attr[TC__LOAD_FILL]=0;
+attr[TC__ACCESS_INDEX]=tc__ix_var(d->rows->body.ix,TC__COL,d->rows->shape.cols);
+uint32_t in=n->op==TC_OP_STORE?d->j.at[n->in[0]]:0;
+m.in=&in,m.attr=attr;
+m.n_attr=n->op==TC_OP_STORE?TC__STORE_KIND:TC__LOAD_PREDICATES;
+tc__join_node(&d->j,&m,n->id);
+}
+static void tc__down_append(tc__down*d,const tc__node*n,int swapped,int column){
+tc__node m=*n;
+uint32_t in[3];
+int64_t attr[TC__NODE_WORDS];
+int access=n->op==TC_OP_LOAD||n->op==TC_OP_STORE;
+for(uint32_t i=0;i<n->n_in;i++)in[i]=d->j.at[n->in[i]];
+for(uint32_t i=0;i<n->n_attr;i++)
+attr[i]=!tc__attr_is_ix(n,i)?n->attr[i]
+:swapped?tc__down_ix(d,n->attr[i])
+:tc__join_ix(&d->j,n->attr[i]);
+m.in=in,m.attr=attr;
+if(column)m.level=TC__AT_COL;
+if(swapped)tc__join_number(&d->j,&m,attr);
+if(access)attr[TC__ACCESS_BUFFER]=tc__down_buffer(d,n,swapped);
+tc__join_node(&d->j,&m,n->id);
+}
+static void tc__down_need(tc__down*d,uint32_t begin,uint32_t end){
+memset(d->need,0,d->sums->body.node.count);
+for(uint32_t id=end;id-- >0;){
+const tc__node*n=d->sums->body.node.at[id];
+if(id>=begin)d->need[id]=1;
+for(uint32_t k=0;k<n->n_in&&d->need[id];k++)d->need[n->in[k]]=1;
+}
+}
+static void tc__down_nodes(tc__down*d,uint32_t begin,uint32_t end){
+tc__down_need(d,begin,end);
+for(uint32_t id=0;id<end;id++){
+const tc__node*n=d->sums->body.node.at[id],*store=tc__down_value(d,n);
+if(!d->need[id]||tc__opens(n)||n->op==TC_OP_END||n->op==TC_OP_NEW)
+continue;
+if(id<begin&&id>=d->first)continue;
+if(store&&tc__down_is_kept(d,store))
+tc__down_row(d,n,store);
+else if(store)
+d->j.at[id]=d->at[store->in[0]];
+else
+tc__down_append(d,n,1,1);
+}
+}
+static void tc__down_for(tc__down*d,tc__bind bind){
+tc__node n=*d->rows->body.node.at[tc__down_last_loop(d->rows)];
+int64_t attr[TC__FOR_BOXES];
+memcpy(attr,n.attr,sizeof attr);
+attr[TC__FOR_BIND]=bind,attr[TC__FOR_UNROLL]=1,attr[TC__FOR_CHUNK]=0;
+n.attr=attr,n.n_attr=TC__FOR_BOXES;
+if(!tc__node_append(&d->j.to->body,&n))d->j.failed=1;
+}
+static void tc__down_end(tc__down*d){
+tc__node n;
+int64_t attr=TC__COL;
+memset(&n,0,sizeof n);
+n.op=TC_OP_END,n.stage=TC__LOOP,n.dtype=TC_I64,n.attr=&attr,n.n_attr=1;
+if(!tc__node_append(&d->j.to->body,&n))d->j.failed=1;
+}
+static void tc__down_steps(tc__down*d,uint32_t*rows_at,uint32_t*sums_at){
+d->j.at=sums_at;
+if(!d->columns)tc__down_for(d,TC__BIND_VECTOR);
+tc__down_nodes(d,d->first+1,d->last);
+if(!d->columns)tc__down_end(d);
+d->j.at=rows_at;
+}
+static void tc__down_all(tc__down*d,uint32_t*rows_at,uint32_t*sums_at){
+const tc__group*rows=d->rows,*sums=d->sums;
+uint32_t steps=
+d->columns?tc__loop_end(rows,d->columns):(uint32_t)rows->body.node.count-1;
+d->j.accumulators=tc__count_op(rows,TC_OP_NEW);
+d->at=d->j.at=rows_at;
+for(uint32_t id=0;id<sums->body.node.count;id++)
+if(sums->body.node.at[id]->op==TC_OP_NEW){
+d->j.at=sums_at;
+tc__down_append(d,sums->body.node.at[id],1,0);
+}
+d->j.at=rows_at;
+for(uint32_t id=0;id<rows->body.node.count;id++){
+const tc__node*n=rows->body.node.at[id];
+if(id==steps)tc__down_steps(d,rows_at,sums_at);
+int wanted=n->op==TC_OP_STORE&&d->wanted[n->attr[TC__STORE_BUFFER]];
+if(wanted&&tc__down_is_kept(d,n))tc__down_row(d,n,n);
+if(n->op==TC_OP_STORE&&d->own[n->attr[TC__STORE_BUFFER]])continue;
+tc__down_append(d,n,0,0);
+}
+d->j.at=sums_at;
+tc__down_for(d,TC__BIND_WORKER);
+tc__down_nodes(d,d->last+1,(uint32_t)sums->body.node.count-1);
+tc__down_end(d);
+}
+static int tc__down_covers(tc__down*d,const tc__group*k){
+for(size_t i=0;i<k->covers.count;i++)
+if(!TC__PUSH(d->j.ctx,d->j.to->covers,k->covers.at[i]))return 0;
+return 1;
+}
+static tc__group*tc__down_make(tc_ctx*c,tc__down*d){
+size_t rows=d->rows->body.node.count,sums=d->sums->body.node.count;
+uint32_t*rows_at=TC__NEW_ARRAY(c,uint32_t,rows);
+uint32_t*sums_at=TC__NEW_ARRAY(c,uint32_t,sums);
+tc__group*k=tc__group_empty(c,d->rows);
+d->need=TC__NEW_ARRAY(c,uint8_t,sums);
+d->kept=TC__NEW_ARRAY(c,int64_t,d->rows->buffer.count);
+d->j.buffer=TC__NEW_ARRAY(c,int64_t,d->rows->buffer.count);
+d->j.ctx=c,d->j.to=k;
+int ok=rows_at&&sums_at&&d->need&&d->j.buffer&&d->kept&&k;
+for(size_t b=0;ok&&b<d->rows->buffer.count;b++)
+d->j.buffer[b]=d->kept[b]=-1;
+if(ok)tc__down_all(d,rows_at,sums_at);
+ok=ok&&!d->j.failed&&tc__down_covers(d,d->rows)&&tc__down_covers(d,d->sums)&&
+tc__checked(c,&k->body,TC__LOOP);
+TC__FREE_ARRAY(c,rows_at,rows);
+TC__FREE_ARRAY(c,sums_at,sums);
+TC__FREE_ARRAY(c,d->need,sums);
+TC__FREE_ARRAY(c,d->j.buffer,d->rows->buffer.count);
+TC__FREE_ARRAY(c,d->kept,d->rows->buffer.count);
+if(!ok)tc__group_free(c,k);
+return ok?k:NULL;
+}
+static int tc__down_reads(const tc__group*k,const tc__kbuf*b){
+int64_t at=tc__join_buffer(k,b);
+return at>=0&&!k->buffer.at[at].written;
+}
+static int tc__down_meets(const tc__schedule*s,size_t from,size_t to,const tc__group*k,
+int makes){
+for(size_t i=from+1;i<to;i++){
+const tc__group*o=s->kernel.at[i];
+for(size_t b=0;o&&b<k->buffer.count;b++){
+const tc__kbuf*mine=&k->buffer.at[b];
+int64_t at=tc__join_buffer(o,mine);
+if(at<0||mine->place!=TC__BUF_NODE)continue;
+if(makes?mine->written:o->buffer.at[at].written)return 1;
+}
+}
+return 0;
+}
+static void tc__down_own(const tc__schedule*s,size_t from,size_t to,uint8_t*wanted,
+uint8_t*own){
+const tc__group*k=s->kernel.at[from];
+for(size_t b=0;b<k->buffer.count;b++){
+const tc__kbuf*mine=&k->buffer.at[b];
+wanted[b]=tc__is_join_result(mine)&&tc__down_reads(s->kernel.at[to],mine);
+own[b]=wanted[b]&&!s->root.at[s->root_of[mine->source]].output;
+for(size_t i=0;i<s->kernel.count&&own[b];i++)
+if(i!=from&&i!=to&&s->kernel.at[i])
+own[b]=!tc__down_reads(s->kernel.at[i],mine);
+}
+}
+static int tc__down_two(tc__schedule*s,const tc__dialect*l,size_t from,size_t to,
+int*made){
+tc__down d;
+tc__group*rows=s->kernel.at[from],*sums=s->kernel.at[to];
+memset(&d,0,sizeof d);
+d.rows=rows,d.sums=sums,*made=0;
+if(!tc__down_fits(&d))return 1;
+int early=!tc__down_meets(s,from,to,sums,0);
+if(!early&&tc__down_meets(s,from,to,rows,1))return 1;
+d.own=TC__NEW_ARRAY(s->ctx,uint8_t,rows->buffer.count);
+d.wanted=TC__NEW_ARRAY(s->ctx,uint8_t,rows->buffer.count);
+if(d.own&&d.wanted)tc__down_own(s,from,to,d.wanted,d.own);
+tc__group*k=d.own&&d.wanted?tc__down_make(s->ctx,&d):NULL;
+TC__FREE_ARRAY(s->ctx,d.own,rows->buffer.count);
+TC__FREE_ARRAY(s->ctx,d.wanted,rows->buffer.count);
+if(!k)return 0;
+*made=l->takes_down(k);
+tc__log(s->ctx,TC__LOG_FUSION,
+*made?"%%%u is summed down the columns where %%%u is made row by row"
+:"%%%u is not summed where %%%u is made row by row: there are too few "
+"registers for that",
+(unsigned)sums->covers.at[0],(unsigned)rows->covers.at[0]);
+if(!*made){
+tc__group_free(s->ctx,k);
+return 1;
+}
+tc__group_free(s->ctx,rows),tc__group_free(s->ctx,sums);
+s->kernel.at[from]=early?k:NULL,s->kernel.at[to]=early?NULL:k;
+return 1;
+}
+static int tc__down_join(tc__schedule*s,const tc__dialect*l,int device){
+int ok=1,made;
+for(size_t to=0;ok&&to<s->kernel.count;to++){
+made=!s->kernel.at[to]||s->kernel.at[to]->target.device!=device;
+for(size_t from=to;ok&&from-- >0&&!made;)
+if(s->kernel.at[from])ok=tc__down_two(s,l,from,to,&made);
+}
+return ok;
+}
+static int tc__schedule_join_on(tc__schedule*s,const tc__dialect*d,int device){
+size_t kept=0;
+if(s->apart||!tc__join_rows(s,d,device))return s->apart;
+if(d->takes_down&&!tc__down_join(s,d,device))return 0;
 for(size_t i=0;i<s->kernel.count;i++)
 if(s->kernel.at[i])s->kernel.at[kept++]=s->kernel.at[i];
 s->kernel.count=kept;
-return ok;
+return 1;
 }
 TC__UNUSED static int tc__schedule_join(tc__schedule*s,const tc__dialect*d){
 return tc__schedule_join_on(s,d,0);
@@ -32107,6 +32489,7 @@ tc__c_takes_rows,
 TC__FUSE_BORDERS,
 NULL,
 0,
+NULL,
 };
 // ---- gen/kernel/print_prelude.c
 #define TC__AS_TEXT 1
@@ -58750,6 +59133,9 @@ TC__COLS_bits(TC__LN,BITWISE_NOT),
 {NULL},
 {NULL},
 {NULL},
+{NULL},
+{NULL},
+{NULL},
 };
 static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC_DTYPE_COUNT]={
 TC__COLS_promote(TC__FN,ADD),
@@ -58772,6 +59158,9 @@ TC__COLS_promote(TC__FN,MINIMUM),
 {NULL},
 TC__COLS_logic(TC__FN,LOGICAL_AND),
 TC__COLS_logic(TC__FN,LOGICAL_OR),
+{NULL},
+{NULL},
+{NULL},
 {NULL},
 {NULL},
 {NULL},

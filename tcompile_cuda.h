@@ -258,6 +258,9 @@ NULL,
 NULL,
 NULL,
 NULL,
+NULL,
+NULL,
+NULL,
 };
 // ---- gen/out/text_cuda_types.inc
 static const char*const tc__text_cuda_types[]={
@@ -332,6 +335,12 @@ static const char*const tc__text_cuda_memory[]={
 "    if (sizeof(P) == 8) asm volatile(\"st.global.v2.b32 [%0], {%1, %2};\" ::\"l\"(q), \"r\"(u.w[0]), \"r\"(u.w[sizeof(P) / 8]) : \"memory\");",
 "    if (sizeof(P) < 8) *p = v;",
 "}",
+"// fn: forget",
+"template <class T, int N> TC_FN void TC_N(forget)(T (&held)[N]) {",
+"    unsigned *w = (unsigned *)held;",
+"    #pragma unroll",
+"    for (int i = 0; i < (int)(sizeof(T) * N / 4); i++) asm volatile(\"\" : \"+r\"(w[i]));",
+"}",
 "// fn: splat",
 "template <class T, int V> TC_FN tc_pack<T, V> TC_N(splat)(T x) {",
 "    tc_pack<T, V> v;",
@@ -380,6 +389,41 @@ static const char*const tc__text_cuda_shared[]={
 "// fn: peek",
 "template <class T> TC_FN T TC_N(peek)(const T *p) {",
 "    return *(const volatile T *)p;",
+"}",
+"// fn: leaves",
+"TC_FN void TC_N(leaves)(unsigned *ticket, unsigned blocks) {",
+"    __threadfence();",
+"    if (atomicAdd(ticket + 3, 1u) != blocks - 1) return;",
+"    for (int i = 0; i < 4; i++) ticket[i] = 0;",
+"}",
+"// fn: begun",
+"TC_FN void TC_N(begun)(unsigned *ticket) {",
+"    if (threadIdx.x == 0) atomicAdd(ticket, 1u);",
+"}",
+"// fn: meets",
+"TC_FN int TC_N(meets)(unsigned *ticket, unsigned blocks) {",
+"    __shared__ int goes;",
+"    __threadfence();",
+"    __syncthreads();",
+"    if (threadIdx.x == 0) {",
+"        goes = atomicAdd(ticket + 1, 1u) == blocks - 1 || atomicAdd(ticket, 0u) == blocks;",
+"        if (!goes) TC_N(leaves)(ticket, blocks);",
+"        while (goes && *(volatile unsigned *)(ticket + 1) != blocks) {}",
+"    }",
+"    __syncthreads();",
+"    __threadfence();",
+"    return goes;",
+"}",
+"// fn: takes",
+"TC_FN int TC_N(takes)(unsigned *ticket, unsigned n, unsigned blocks) {",
+"    __shared__ unsigned turn;",
+"    __syncthreads();",
+"    if (threadIdx.x == 0) {",
+"        turn = atomicAdd(ticket + 2, 1u);",
+"        if (turn >= n) TC_N(leaves)(ticket, blocks);",
+"    }",
+"    __syncthreads();",
+"    return turn;",
 "}",
 "// fn: arrives_last",
 "TC_FN int TC_N(arrives_last)(unsigned *ticket, unsigned n) {",
@@ -3779,6 +3823,8 @@ TC__DEVICE_PHASED=4096,
 TC__DEVICE_PHASED_COST=1<<20,
 TC__DEVICE_DEAR=
 64,
+TC__DEVICE_CHEAP=
+4,
 TC__DEVICE_DEAR_PARTS=2112,
 TC__DEVICE_DEAR_PART=1024
 };
@@ -3925,6 +3971,17 @@ const tc__node*fill=tc__device_is_own_row(g,b)?tc__device_fills(g,b):NULL;
 if(!fill||g->body.node.count>TC__DEVICE_NODES)return 0;
 memset(need,0,sizeof need);
 return tc__device_needs(g,g->body.node.at[fill->in[0]],need);
+}
+static int tc__device_is_cheap(const tc__group*g,int64_t b){
+uint8_t need[TC__DEVICE_NODES];
+int64_t cost=0;
+if(!tc__device_is_again(g,b))return 0;
+memset(need,0,sizeof need);
+tc__device_needs(g,g->body.node.at[tc__device_fills(g,b)->in[0]],need);
+for(size_t i=0;i<g->body.node.count;i++)
+if(need[i]&&g->body.node.at[i]->level==TC__AT_COL)
+cost+=tc__ops[g->body.node.at[i]->op].cost;
+return cost<=TC__DEVICE_CHEAP;
 }
 static int tc__device_is_scratch(const tc__group*g,const tc__device_plan*q,int64_t b){
 if(!tc__device_is_row(g,b)||q->kept)return 0;
@@ -4891,6 +4948,11 @@ if(q->count)q->across=tc__window_across(g,q);
 return q->count;
 }
 // ---- gen/device/vectors.c
+typedef enum tc__vector_sums{
+TC__SUMS_ALL,
+TC__SUMS_OF_ROWS,
+TC__SUMS_DOWN
+}tc__vector_sums;
 typedef struct tc__vectors tc__vectors;
 struct tc__vectors{
 tc__relist l;
@@ -4913,6 +4975,10 @@ tc__ix own,
 owned;
 tc__ix owner;
 tc__ix from;
+tc__vector_sums
+sums;
+int64_t down;
+void(*step)(tc__vectors*f,const tc__node*n,tc__ix lane);
 uint8_t*row;
 int64_t*row_held;
 uint8_t*ahead;
@@ -4930,6 +4996,7 @@ TC__HOLD_NOT,
 TC__HOLD_FIRST,
 TC__HOLD_THEN,
 TC__HOLD_BEFORE,
+TC__HOLD_LATER,
 TC__HOLD_SHARED,
 TC__HOLD_ROWS
 }tc__vector_hold;
@@ -5058,6 +5125,8 @@ else if(n->op==TC_OP_STORE&&f->owned&&tc__is_memory(tc__buffer_of(f->l.from,n)))
 tc__vector_store_owned(f,n);
 else if(n->op==TC_OP_COMBINE)
 tc__vector_combine(f,n);
+else if(n->op==TC_OP_ACC&&f->sums==TC__SUMS_DOWN)
+f->step(f,n,lane);
 else
 tc__relist_copy(&f->l,n);
 }
@@ -5149,6 +5218,9 @@ if(f->width>1&&tc__vectors_mark(f,holds,1))tc__vectors_each(f,holds,1);
 if(tc__vectors_mark(f,holds,f->width))tc__vectors_each(f,holds,f->width);
 }
 static int tc__vector_is_root(const tc__vectors*f,const tc__node*n){
+int down=n->op==TC_OP_ACC&&n->attr[TC__ACC_ACCUMULATOR]>=f->down;
+if(f->sums!=TC__SUMS_ALL&&(down||f->sums==TC__SUMS_DOWN))
+return down&&f->sums==TC__SUMS_DOWN;
 if(n->op==TC_OP_STORE)return f->row[n->attr[TC__STORE_BUFFER]]!=TC__ROW_AGAIN;
 return n->op==TC_OP_CHECK||n->op==TC_OP_ACC;
 }
@@ -5797,6 +5869,8 @@ made;
 int early;
 tc__sums sums;
 int64_t ticket;
+int cheap;
+void(*behind)(struct tc__rower*t,uint32_t begin,uint32_t end);
 }tc__rower;
 static tc__ix tc__rows_whole(const tc__rower*t){
 return tc__ix_mul(t->v.ix,tc__ix_const(t->v.width),t->across);
@@ -5925,14 +5999,55 @@ if(v->l.from->target.checked||!tc__vectors_are_deep(v))v->count=1;
 tc__rows_serial(t,tc__rows_vectors);
 v->count=count;
 }
+static void tc__rows_choose_first(tc__rower*t){
+tc__vectors*v=&t->v;
+for(uint32_t id=0;id<v->end;id++){
+if(!v->need[id]||v->ahead[id]!=TC__HOLD_LATER)continue;
+for(uint32_t k=0;k<v->l.from->body.node.count;k++)
+if(v->ahead[k]==TC__HOLD_LATER&&v->held[k]==v->held[id])
+v->ahead[k]=TC__HOLD_BEFORE;
+v->ahead[id]=TC__HOLD_FIRST;
+}
+}
+static void tc__rows_forget(tc__rower*t){
+tc__vectors*v=&t->v;
+for(uint32_t id=0;id<v->end;id++){
+int64_t b=v->held[id];
+uint32_t k=0;
+if(!v->need[id]||v->ahead[id]!=TC__HOLD_BEFORE)continue;
+while(k<id&&!(v->need[k]&&v->ahead[k]==TC__HOLD_BEFORE&&v->held[k]==b))
+k++;
+const tc__kbuf*held=&v->l.to->buffer.at[b];
+int words=tc__ix_value(held->numel)*tc__dtypes[held->dtype].bytes%4==0;
+if(k==id&&words)tc__relist_put(&v->l,TC_OP_FORGET,TC_I64,&b,1);
+}
+}
+static void tc__rows_drop(tc__rower*t){
+tc__vectors*v=&t->v;
+for(uint32_t id=0;id<v->l.from->body.node.count;id++){
+const tc__node*n=v->l.from->body.node.at[id];
+int held=v->ahead[id]==TC__HOLD_FIRST||v->ahead[id]==TC__HOLD_BEFORE;
+if(held&&tc__device_held_load(v->l.from,&t->q,n)>=0&&
+!tc__ix_uses(v->ix,n->attr[TC__LOAD_INDEX],TC__ROW))
+v->ahead[id]=TC__HOLD_LATER;
+}
+}
 static void tc__rows_columns(tc__rower*t,uint32_t begin,uint32_t end){
 tc__vectors*v=&t->v;
 v->begin=begin,v->end=end;
+if(t->behind){
+tc__vectors_rest(v);
+if(t->cheap)tc__rows_forget(t);
+tc__rows_choose_first(t);
+}
 if(!tc__ix_equals(t->across,0)||!t->q.tail)tc__rows_whole_vectors(t);
 if(t->q.tail)tc__rows_tail(t);
+if(t->behind)tc__rows_drop(t);
 for(uint32_t id=0;id<end&&!t->early;id++){
 const tc__node*n=v->l.from->body.node.at[id];
-if(!v->ahead[id]||v->ahead[id]==TC__HOLD_SHARED)continue;
+if(!v->ahead[id]||v->ahead[id]==TC__HOLD_SHARED||
+v->ahead[id]==TC__HOLD_LATER)
+continue;
 int later=t->q.hold==TC__DEVICE_REGISTERS&&
 tc__device_held_load(v->l.from,&t->q,n)>=0;
 v->ahead[id]=later?TC__HOLD_BEFORE:TC__HOLD_NOT;
@@ -5972,7 +6087,9 @@ tc__relist_end_if(l,owned),tc__relist_end_if(l,opened);
 }
 static void tc__rows_body(tc__rower*t){
 const tc__group*g=t->v.l.from;
-for(uint32_t id=0;id<g->body.node.count;id++){
+uint32_t rows=0;
+while(g->body.node.at[rows]->op!=TC_OP_FOR)rows++;
+for(uint32_t id=rows;id<g->body.node.count;id++){
 const tc__node*n=g->body.node.at[id];
 if(n->op==TC_OP_END||(n->op==TC_OP_FOR&&n->attr[TC__FOR_AXIS]==TC__ROW))
 continue;
@@ -5982,6 +6099,7 @@ continue;
 }
 uint32_t end=tc__loop_end(g,id);
 tc__rows_columns(t,id+1,end);
+if(t->behind)t->behind(t,id+1,end);
 if(tc__rows_is_read(t,id+1,end))
 tc__relist_barrier(&t->v.l,t->q.sharing<=32);
 id=end;
@@ -5992,7 +6110,10 @@ const tc__group*g=t->v.l.from;
 for(size_t b=0;b<g->buffer.count;b++){
 const tc__kbuf*row=&g->buffer.at[b];
 if(!tc__device_is_row(g,(int64_t)b))continue;
-if(t->q.hold==TC__DEVICE_REGISTERS&&tc__device_is_own_row(g,(int64_t)b)){
+if(t->cheap&&tc__device_is_cheap(g,(int64_t)b)){
+t->v.row[b]=TC__ROW_AGAIN;
+}else if(t->q.hold==TC__DEVICE_REGISTERS&&
+tc__device_is_own_row(g,(int64_t)b)){
 t->v.row[b]=TC__ROW_REGISTERS;
 t->v.row_held[b]=tc__relist_buffer(&t->v.l,TC__BUF_REGISTER,row->dtype,
 (int64_t)t->v.count*t->v.width);
@@ -6012,6 +6133,11 @@ for(uint32_t id=0;id<g->body.node.count;id++){
 const tc__node*n=g->body.node.at[id];
 int64_t first=tc__device_held_load(g,&t->q,n);
 if(first<0)continue;
+if(t->behind&&first==(int64_t)id)tc__vector_hold_in(v,n,TC__HOLD_LATER);
+if(t->behind){
+v->ahead[id]=TC__HOLD_LATER,v->held[id]=v->held[first];
+continue;
+}
 if(first<(int64_t)id){
 v->ahead[id]=
 t->q.hold==TC__DEVICE_SHARED?TC__HOLD_SHARED:TC__HOLD_BEFORE;
@@ -6574,6 +6700,411 @@ t.v.l.failed=1;
 }
 tc__free(c,t.group,n*sizeof*t.group),tc__free(c,t.kept,n);
 return tc__vectors_done(&t.v,c);
+}
+// ---- gen/device/down.c
+enum{
+TC__DOWN_J=TC__VAR0,
+TC__DOWN_P=TC__VAR0+7,
+TC__DOWN_N=TC__VAR0+10,
+TC__DOWN_SMS=132,
+TC__DOWN_THREADS=512,
+TC__DOWN_WARPED=256,
+TC__DOWN_ELEMENTS=16,
+TC__DOWN_REGISTERS=48,
+TC__DOWN_FULL=768,
+TC__DOWN_HALF=512,
+TC__DOWN_LANES=8,
+TC__DOWN_BATCH=12,
+TC__DOWN_SUMS=8
+};
+typedef struct tc__down_plan{
+tc__device_plan q;
+int blocks,resident;
+}tc__down_plan;
+typedef struct tc__downer{
+tc__rower r;
+const tc__group*all;
+tc__down_plan plan;
+tc__ix i,y,x;
+int64_t u;
+int64_t own;
+int64_t sums,accumulators;
+const tc__node*combine[TC__DOWN_SUMS];
+int64_t ticket,work[TC__DOWN_SUMS],meeting[TC__DOWN_SUMS];
+}tc__downer;
+static tc__group tc__down_part(const tc__group*g){
+tc__group rows=*g;
+rows.body.node.count=tc__down_begin(g);
+return rows;
+}
+static int64_t tc__down_count(const tc__group*g){
+int64_t n=0;
+while(g->body.node.at[n]->op==TC_OP_NEW)n++;
+return n;
+}
+static int64_t tc__down_bytes(const tc__group*g){
+int64_t bytes=0;
+for(int64_t i=0;i<tc__down_count(g);i++)
+bytes+=tc__dtypes[g->body.node.at[i]->dtype].bytes>4?8:4;
+return bytes;
+}
+static void tc__down_deal_row(tc__device_plan*q,int64_t columns,int vectors){
+int64_t accesses=columns/q->width;
+int64_t threads=tc__padded((accesses-1)/vectors+1,32);
+q->vectors=(int)((accesses-1)/threads+1);
+q->sharing=(int)threads;
+q->threads=threads>32?(int)threads:TC__DOWN_WARPED;
+}
+static int64_t tc__down_element(const tc__group*rows,const tc__device_plan*q){
+int64_t bytes=tc__device_held(rows,q,0);
+for(size_t b=0;b<rows->buffer.count;b++)
+if(tc__device_is_own_row(rows,(int64_t)b)&&
+!tc__device_is_cheap(rows,(int64_t)b))
+bytes+=tc__dtypes[rows->buffer.at[b].dtype].bytes>4?8:4;
+return bytes;
+}
+static int tc__down_deal(const tc__group*rows,tc__down_plan*p,int full){
+int64_t each=p->q.threads/p->q.sharing,blocks;
+int64_t elements=(int64_t)p->q.threads*p->q.vectors*p->q.width;
+int64_t shared=(elements+p->q.threads)*tc__down_bytes(rows);
+int64_t room=TC__DEVICE_ROW_BYTES;
+if(rows->target.room&&room>(int64_t)rows->target.room)room=rows->target.room;
+p->resident=(full?TC__DOWN_FULL:TC__DOWN_HALF)/p->q.threads;
+if(p->resident>TC__DEVICE_ROW_BYTES/shared)
+p->resident=(int)(TC__DEVICE_ROW_BYTES/shared);
+if(p->resident<1)p->resident=1;
+blocks=(tc__ix_hi(rows->body.ix,rows->shape.rows)-1)/each+1;
+if(blocks>TC__DOWN_SMS*p->resident)blocks=TC__DOWN_SMS*p->resident;
+p->blocks=blocks<1?1:(int)blocks;
+return shared<=room;
+}
+static int tc__down_plan_of(const tc__group*g,tc__down_plan*p){
+tc__group rows=tc__down_part(g);
+tc__device_plan*q=&p->q;
+memset(p,0,sizeof*p);
+if(!tc__ix_is_const(g->shape.cols)||tc__ix_value(g->shape.cols)<1)return 0;
+if(tc__ix_hi(g->body.ix,g->shape.rows)<1||tc__device_has_shared_row(&rows))
+return 0;
+if(tc__down_count(g)>TC__DOWN_SUMS)return 0;
+int64_t columns=tc__ix_value(g->shape.cols);
+q->form=TC__DEVICE_ROWS,q->axis=TC__COL,q->hold=TC__DEVICE_REGISTERS;
+q->parts=q->launches=1,q->narrow=tc__device_is_narrow(g);
+q->width=tc__device_width(&rows,TC__COL);
+while(columns%q->width||(q->width>1&&columns/q->width<32))q->width/=2;
+tc__device_choose_lanes_early(&rows,q);
+int64_t bytes=tc__down_element(&rows,q);
+int vectors=TC__DOWN_ELEMENTS/q->width;
+while(vectors>1&&vectors*q->width*bytes>4*TC__DOWN_REGISTERS)vectors/=2;
+tc__down_deal_row(q,columns,vectors<1?1:vectors);
+int64_t registers=q->vectors*q->width*bytes/4;
+int64_t accumulators=
+tc__count_op(g,TC_OP_NEW)+tc__down_count(g)*(q->vectors+1);
+if(registers>2*TC__DOWN_REGISTERS||q->sharing>TC__DOWN_THREADS||
+accumulators>TC__PRINT_ACCS)
+return 0;
+return tc__down_deal(&rows,p,registers<=TC__DOWN_REGISTERS);
+}
+static int tc__device_takes_down(const tc__group*g){
+tc__down_plan p;
+return tc__down_plan_of(g,&p);
+}
+static int64_t tc__down_number(const tc__downer*d,int64_t k,int64_t u){
+return d->accumulators+k*(d->plan.q.vectors+1)+u;
+}
+static int tc__down_dtype(const tc__downer*d,int64_t k){
+return tc__sums_dtype(&d->r.v.l,d->combine[k]);
+}
+static void tc__down_new(tc__downer*d,int64_t k,int64_t u,int width){
+int64_t attr[3];
+attr[TC__NEW_ACCUMULATOR]=tc__down_number(d,k,u);
+attr[TC__NEW_MONOID]=d->combine[k]->attr[TC__COMBINE_MONOID];
+attr[TC__NEW_WIDTH]=width;
+tc__relist_put(&d->r.v.l,TC_OP_NEW,tc__down_dtype(d,k),attr,3);
+}
+static void tc__down_move(tc__downer*d,tc__op op,int64_t k,int64_t u,int64_t buffer,
+tc__ix e){
+int64_t attr[4];
+attr[TC__PUT_BUFFER]=buffer,attr[TC__PUT_INDEX]=e;
+attr[TC__PUT_ACCUMULATOR]=tc__down_number(d,k,u);
+attr[TC__PUT_MONOID]=d->combine[k]->attr[TC__COMBINE_MONOID];
+tc__relist_put(&d->r.v.l,op,TC_I64,attr,4);
+}
+static void tc__down_new_all(tc__downer*d){
+for(int64_t k=0;k<d->sums;k++)
+for(int u=0;u<d->plan.q.vectors;u++)tc__down_new(d,k,u,d->plan.q.width);
+}
+static void tc__down_buffers(tc__downer*d,int64_t*buffer,tc__place place,
+int64_t numel){
+for(int64_t k=0;k<d->sums;k++)
+buffer[k]=tc__relist_buffer(&d->r.v.l,place,tc__down_dtype(d,k),numel);
+}
+static void tc__down_put_part(tc__downer*d){
+tc__vectors*v=&d->r.v;
+int64_t columns=tc__ix_value(v->l.from->shape.cols);
+for(int u=0;u<d->plan.q.vectors;u++){
+v->u=tc__ix_const(u);
+tc__ix column=tc__rows_open(v);
+tc__ix at=tc__ix_add(v->ix,column,tc__vector_lanes(v,v->width));
+at=tc__vector_ix(v,columns,d->i,at);
+for(int64_t k=0;k<d->sums;k++)
+tc__down_move(d,TC_OP_PUT,k,u,d->work[k],at);
+tc__vector_lanes_end(v,v->width);
+tc__relist_end_if(&v->l,v->opened);
+}
+}
+static int64_t tc__down_slot(const tc__downer*d,int64_t k,int64_t u){
+return d->own+k*d->plan.q.vectors+u;
+}
+static void tc__down_move_warp(tc__downer*d,tc__op op,tc__ix y){
+tc__vectors*v=&d->r.v;
+for(int64_t k=0;k<d->sums;k++)
+for(int u=0;u<d->plan.q.vectors;u++){
+tc__ix lane=tc__vector_lanes(v,v->width);
+tc__ix thread=tc__vector_ix(v,d->plan.q.sharing,y,d->x);
+tc__down_move(d,op,k,u,tc__down_slot(d,k,u),
+tc__vector_ix(v,v->width,thread,lane));
+tc__vector_lanes_end(v,v->width);
+}
+}
+static void tc__down_open(tc__downer*d){
+tc__relist*l=&d->r.v.l;
+d->own=(int64_t)l->to->buffer.count;
+for(int64_t k=0;k<d->sums;k++)
+for(int u=0;u<d->plan.q.vectors;u++)
+tc__relist_buffer(l,TC__BUF_SHARED,tc__down_dtype(d,k),
+(int64_t)d->plan.q.threads*d->plan.q.width);
+tc__down_new_all(d);
+tc__down_move_warp(d,TC_OP_PUT,d->y);
+}
+static void tc__down_collect(tc__downer*d){
+tc__relist*l=&d->r.v.l;
+int each=d->plan.q.threads/d->plan.q.sharing;
+tc__ix n=d->y;
+if(each>1)tc__relist_barrier(l,0);
+tc__down_new_all(d);
+if(each>1)
+n=tc__relist_for(l,(tc__axis)TC__DOWN_N,TC__BIND_UNROLL,tc__ix_const(each));
+tc__down_move_warp(d,TC_OP_GET,n);
+if(each>1)tc__relist_end(l,TC__DOWN_N);
+}
+static void tc__down_step(tc__vectors*v,const tc__node*n,tc__ix lane){
+tc__downer*d=(tc__downer*)(void*)v;
+tc__relist*l=&v->l;
+int64_t buffer=tc__down_slot(d,n->attr[TC__ACC_ACCUMULATOR]-d->accumulators,d->u);
+tc__ix thread=tc__vector_ix(v,d->plan.q.sharing,d->y,d->x);
+tc__ix at=tc__vector_ix(v,v->width,thread,lane);
+tc__node m=*n;
+uint32_t in[2];
+tc__relist_load(l,n,buffer,at);
+in[0]=l->at[n->id],in[1]=l->at[n->in[0]];
+m.op=(uint16_t)n->attr[TC__ACC_MONOID],m.in=in,m.n_in=2,m.n_attr=0;
+tc__node*made=l->failed?NULL:tc__node_append(&l->to->body,&m);
+if(!made)l->failed=1;
+if(made)l->at[n->id]=made->id;
+tc__relist_store(l,n,buffer,at);
+}
+static void tc__down_load(tc__vectors*v){
+for(uint32_t id=0;id<v->end;id++)
+if(v->ahead[id]==TC__HOLD_LATER)v->ahead[id]=TC__HOLD_NOT;
+}
+static void tc__down_behind(tc__rower*t,uint32_t begin,uint32_t end){
+tc__downer*d=(tc__downer*)(void*)t;
+tc__vectors*v=&t->v;
+int some=0;
+v->begin=begin,v->end=end,v->sums=TC__SUMS_DOWN;
+tc__vectors_rest(v);
+for(uint32_t id=begin;id<end;id++)
+some|=v->need[id]&&v->l.from->body.node.at[id]->op==TC_OP_ACC;
+if(some)tc__down_load(v);
+for(int u=0;u<v->count&&some;u++){
+v->u=tc__ix_const(u),d->u=u;
+tc__ix column=v->open(v);
+int opened=!v->opened&&v->width==1&&tc__relist_do(&v->l);
+tc__vector_nodes(v,v->l.from,v->need,column,v->width,TC__HOLD_NOT);
+tc__relist_end_if(&v->l,opened||v->opened);
+}
+v->u=tc__ix_const(0),v->sums=TC__SUMS_OF_ROWS;
+}
+static tc__ix tc__down_row_at(const tc__downer*d,tc__ix turn){
+const tc__vectors*v=&d->r.v;
+int64_t each=d->plan.q.threads/d->plan.q.sharing;
+tc__ix block=tc__vector_ix(v,d->plan.blocks,turn,d->i);
+return tc__vector_ix(v,each,block,d->y);
+}
+static void tc__down_ask(tc__downer*d){
+tc__vectors*v=&d->r.v;
+const tc__group*g=v->l.from;
+memset(v->phase,0,g->body.node.count);
+for(uint32_t id=0;id<g->body.node.count;id++){
+const tc__node*n=g->body.node.at[id];
+int64_t first=tc__device_held_load(g,&d->plan.q,n);
+if(first<0||!tc__ix_uses(v->ix,n->attr[TC__LOAD_INDEX],TC__ROW)||
+!tc__vector_is_copy(v,n))
+continue;
+v->phase[id]=first==(int64_t)id;
+v->ahead[id]=first==(int64_t)id?TC__HOLD_FIRST:TC__HOLD_BEFORE;
+}
+tc__vectors_copy(v);
+}
+static void tc__down_rows_all(tc__downer*d){
+tc__vectors*v=&d->r.v;
+tc__relist*l=&v->l;
+int64_t each=d->plan.q.threads/d->plan.q.sharing;
+tc__ix turns=
+tc__ix_ceil_div(v->ix,l->from->shape.rows,tc__ix_const(d->plan.blocks*each));
+tc__ix p=tc__relist_for(l,(tc__axis)TC__DOWN_P,TC__BIND_SERIAL,turns);
+tc__ix r=tc__down_row_at(d,p);
+int opened=tc__relist_if(l,r,l->from->shape.rows,0,0);
+tc__relist_axis(l,TC__ROW,r);
+tc__down_ask(d);
+tc__rows_body(&d->r);
+tc__relist_end_if(l,opened);
+if(d->plan.q.sharing>32)tc__relist_barrier(l,0);
+tc__relist_end(l,TC__DOWN_P);
+}
+static void tc__down_leave(tc__downer*d){
+tc__vectors*v=&d->r.v;
+tc__ix one=tc__ix_const(1);
+int opened=tc__relist_if(&v->l,d->y,one,0,0);
+tc__down_put_part(d);
+tc__relist_end_if(&v->l,opened);
+int64_t attr[2];
+attr[TC__MEET_BUFFER]=d->ticket,attr[TC__MEET_COUNT]=d->plan.blocks;
+tc__relist_put(&v->l,TC_OP_MEET,TC_I64,attr,2);
+}
+static int64_t tc__down_divisor(int64_t n,int64_t most){
+while(n%most)most--;
+return most;
+}
+static void tc__down_gather(tc__downer*d,tc__ix warp,int64_t below,tc__ix c){
+tc__vectors*v=&d->r.v;
+tc__relist*l=&v->l;
+int64_t columns=tc__ix_value(l->from->shape.cols),turns=d->plan.blocks/below;
+int64_t most=TC__DOWN_BATCH;
+int64_t batch=tc__down_divisor(turns,turns<most?turns:most);
+tc__ix q=tc__relist_for(l,(tc__axis)TC__ROWS_Q,TC__BIND_SERIAL,
+tc__ix_const(turns/batch));
+tc__ix n=
+tc__relist_for(l,(tc__axis)TC__DOWN_N,TC__BIND_UNROLL,tc__ix_const(batch));
+tc__ix part=tc__vector_ix(v,below,tc__vector_ix(v,batch,q,n),warp);
+part=tc__relist_bind(l,TC__ROWS_M,part,tc__ix_const(d->plan.blocks));
+for(int64_t k=0;k<d->sums;k++)
+tc__down_move(d,TC_OP_GET,k,d->plan.q.vectors,d->work[k],
+tc__vector_ix(v,columns,part,c));
+tc__relist_end(l,TC__DOWN_N),tc__relist_end(l,TC__ROWS_Q);
+}
+static void tc__down_finish(tc__downer*d){
+tc__relist*l=&d->r.v.l;
+const tc__group*all=d->all;
+for(uint32_t id=tc__down_begin(all)+1;id+1<all->body.node.count;id++){
+tc__node n=*all->body.node.at[id];
+int64_t attr[TC__COMBINE_THREADS+1];
+if(n.op==TC_OP_COMBINE){
+int64_t k=n.attr[TC__COMBINE_ACCUMULATOR]-d->accumulators;
+memcpy(attr,n.attr,TC__COMBINE_THREADS*sizeof*attr);
+attr[TC__COMBINE_ACCUMULATOR]=tc__down_number(d,k,d->plan.q.vectors);
+attr[TC__COMBINE_THREADS]=1;
+n.attr=attr,n.n_attr=TC__COMBINE_THREADS+1;
+}
+tc__relist_copy(l,&n);
+}
+}
+static void tc__down_meet(tc__downer*d){
+tc__vectors*v=&d->r.v;
+tc__relist*l=&v->l;
+int64_t u=d->plan.q.vectors;
+tc__ix all=l->from->shape.cols,lanes=tc__ix_const(TC__DOWN_LANES);
+int64_t below=tc__down_divisor(d->plan.blocks,d->plan.q.threads/TC__DOWN_LANES);
+tc__ix thread=tc__vector_ix(v,d->plan.q.sharing,d->y,d->x);
+tc__ix first=tc__ix_div(v->ix,thread,lanes),
+lane=tc__ix_mod(v->ix,thread,lanes);
+tc__down_buffers(d,d->meeting,TC__BUF_SHARED,d->plan.q.threads);
+tc__ix j=tc__relist_for(l,(tc__axis)TC__DOWN_J,TC__BIND_TAKEN,
+tc__ix_ceil_div(v->ix,all,lanes));
+tc__ix c=tc__vector_ix(v,TC__DOWN_LANES,j,lane);
+for(int64_t k=0;k<d->sums;k++)tc__down_new(d,k,u,1);
+int opened=tc__relist_if(l,first,tc__ix_const(below),c,all);
+if(!opened)opened=tc__relist_do(l);
+tc__relist_axis(l,TC__COL,c);
+tc__down_gather(d,first,below,tc__ix_var(v->ix,TC__COL,all));
+tc__relist_end_if(l,opened);
+for(int64_t k=0;k<d->sums;k++)
+tc__down_move(d,TC_OP_PUT,k,u,d->meeting[k],thread);
+tc__relist_barrier(l,0);
+opened=tc__relist_if(l,first,tc__ix_const(1),c,all);
+for(int64_t k=0;k<d->sums;k++)tc__down_new(d,k,u,1);
+tc__ix n=
+tc__relist_for(l,(tc__axis)TC__DOWN_N,TC__BIND_UNROLL,tc__ix_const(below));
+for(int64_t k=0;k<d->sums;k++)
+tc__down_move(d,TC_OP_GET,k,u,d->meeting[k],
+tc__vector_ix(v,TC__DOWN_LANES,n,lane));
+tc__relist_end(l,TC__DOWN_N);
+tc__relist_axis(l,TC__COL,c);
+tc__down_finish(d);
+tc__relist_end_if(l,opened);
+tc__relist_end(l,TC__DOWN_J);
+}
+static void tc__down_loops(tc__downer*d){
+tc__relist*l=&d->r.v.l;
+int sharing=d->plan.q.sharing,each=d->plan.q.threads/sharing;
+int64_t columns=tc__ix_value(l->from->shape.cols);
+d->y=tc__ix_const(0);
+d->i=tc__relist_for(l,(tc__axis)TC__ROWS_I,TC__BIND_GRID,
+tc__ix_const(d->plan.blocks));
+if(each>1)
+d->y=tc__relist_for(l,(tc__axis)TC__ROWS_Y,TC__BIND_BLOCK,tc__ix_const(each));
+d->r.x=d->x=tc__relist_for(l,(tc__axis)TC__ROWS_X,
+sharing>32?TC__BIND_BLOCK:TC__BIND_LANE,
+tc__ix_const(sharing));
+d->ticket=tc__relist_buffer(l,TC__BUF_TICKET,TC_I32,4);
+tc__relist_put(l,TC_OP_BEGUN,TC_I64,&d->ticket,1);
+tc__down_buffers(d,d->work,TC__BUF_WORK,d->plan.blocks*columns);
+tc__down_open(d);
+tc__down_rows_all(d);
+tc__down_collect(d);
+tc__down_leave(d);
+tc__down_meet(d);
+tc__relist_end(l,TC__ROWS_X);
+if(each>1)tc__relist_end(l,TC__ROWS_Y);
+tc__relist_end(l,TC__ROWS_I);
+}
+static void tc__down_find_sums(tc__downer*d){
+const tc__group*g=d->all;
+d->accumulators=g->body.node.at[0]->attr[TC__NEW_ACCUMULATOR];
+for(uint32_t id=tc__down_begin(g);id<g->body.node.count;id++){
+const tc__node*n=g->body.node.at[id];
+if(n->op!=TC_OP_COMBINE)continue;
+d->combine[n->attr[TC__COMBINE_ACCUMULATOR]-d->accumulators]=n;
+d->sums++;
+}
+}
+static tc__group*tc__lower_down(tc_ctx*c,const tc__group*g){
+tc__group rows=tc__down_part(g);
+tc__downer*d=TC__NEW(c,tc__downer);
+tc__group*k=NULL;
+if(!d||!tc__down_plan_of(g,&d->plan)){
+tc__free(c,d,sizeof*d);
+return NULL;
+}
+tc__rows_init(&d->r,&d->plan.q);
+d->all=g;
+tc__down_find_sums(d);
+d->r.v.sums=TC__SUMS_OF_ROWS,d->r.v.down=d->accumulators;
+d->r.behind=tc__down_behind,d->r.cheap=1,d->r.v.step=tc__down_step;
+if(tc__relist_open(&d->r.v.l,c,g)&&tc__vectors_begin(&d->r.v,c)){
+tc__relist_launch(&d->r.v.l,d->plan.q.threads,d->plan.q.narrow,d->plan.resident,
+0);
+d->r.v.l.from=&rows;
+tc__rows_begin(&d->r);
+tc__down_loops(d);
+d->r.v.l.from=g;
+tc__relist_end(&d->r.v.l,TC__END_BLOCK);
+}else{
+d->r.v.l.failed=1;
+}
+k=tc__vectors_done(&d->r.v,c);
+tc__free(c,d,sizeof*d);
+return k;
 }
 // ---- gen/device/template.c
 enum{
@@ -7292,6 +7823,7 @@ TC__DEVICE_ACCESSES=256,
 TC__DEVICE_THREADS=1024,
 TC__DEVICE_LEFT=4,
 TC__DEVICE_BOUNDS=4,
+TC__DEVICE_MEETING=4,
 TC__DEVICE_COPIED=1,
 TC__DEVICE_PUT=2
 };
@@ -7308,6 +7840,7 @@ tc__verifier v;
 const tc__group*k;
 tc__ixpool*ix;
 const tc__node*open[TC__VERIFY_DEPTH];
+int before[TC__VERIFY_DEPTH];
 uint32_t depth;
 tc__ix axis[TC__VAR_END];
 int64_t threads;
@@ -7434,9 +7967,13 @@ return tc__verify_fail(&d->v,"it may reach its extent");
 d->axis[n->attr[TC__AXIS_AXIS]]=e;
 return 1;
 }
+static int tc__device_turns_together(const tc__node*n){
+return n->op==TC_OP_FOR&&(n->attr[TC__FOR_BIND]==TC__BIND_SERIAL||
+n->attr[TC__FOR_BIND]==TC__BIND_TAKEN);
+}
 static int tc__device_verify_barrier(tc__device_verifier*d){
 for(uint32_t i=0;i<d->depth;i++)
-if(!tc__device_is_outer(d->open[i]))
+if(!tc__device_is_outer(d->open[i])&&!tc__device_turns_together(d->open[i]))
 return tc__verify_fail(&d->v,"not all threads come here together");
 if(d->n_left&&!d->v.node->n_attr)
 return tc__verify_fail(&d->v,"threads of the block have left");
@@ -7470,9 +8007,9 @@ for(uint32_t k=0;k<n->n_attr;k+=2){
 tc__ixsum s;
 memset(&s,0,sizeof s);
 tc__ix_sum_add(d->ix,&s,tc__device_expand(d,n->attr[k]),1);
-if(!tc__ix_is_const(n->attr[k+1])||tc__ix_value(n->attr[k+1])%together||
-s.base%together)
-return 0;
+int whole=
+tc__ix_is_const(n->attr[k+1])&&!(tc__ix_value(n->attr[k+1])%together);
+if((together>1&&!whole)||s.base%together)return 0;
 for(int i=0;i<s.count;i++){
 const tc__ixnode*v=tc__ix_node(d->ix,s.term[i].atom[0]);
 int plain=v->kind==TC__IX_VAR&&!s.term[i].atom[1];
@@ -7485,11 +8022,20 @@ if(!shares&&!still)return 0;
 }
 return 1;
 }
+static int tc__device_is_of_block(const tc__device_verifier*d,const tc__node*n){
+for(uint32_t k=0;k<n->n_attr;k++)
+for(int64_t a=TC__VAR0;a<(int64_t)TC__VAR_END;a++)
+if(tc__device_is_thread(d,a)&&
+tc__ix_uses(d->ix,tc__device_expand(d,n->attr[k]),(tc__axis)a))
+return 0;
+return n->op==TC_OP_IF;
+}
 static int tc__device_verify_combine(tc__device_verifier*d){
 const tc__node*n=d->v.node;
 if(n->n_attr>TC__COMBINE_THREADS&&n->attr[TC__COMBINE_THREADS]==1)return 1;
 for(uint32_t i=0;i<d->depth;i++)
-if(!tc__device_is_of_all(d->open[i])&&
+if(!tc__device_is_of_all(d->open[i])&&!tc__device_turns_together(d->open[i])&&
+!tc__device_is_of_block(d,d->open[i])&&
 !(d->open[i]->op==TC_OP_IF&&n->n_attr>TC__COMBINE_THREADS&&
 n->attr[TC__COMBINE_THREADS]<=32&&
 tc__device_is_of_warps(d,d->open[i],n->attr[TC__COMBINE_THREADS])))
@@ -7499,6 +8045,20 @@ return tc__verify_fail(&d->v,"it says of no threads");
 if(n->attr[TC__COMBINE_THREADS]>32&&
 (d->n_left||n->attr[TC__COMBINE_THREADS]!=d->threads))
 return tc__verify_fail(&d->v,"it is not of all threads of the block");
+return 1;
+}
+static int tc__device_verify_meet(tc__device_verifier*d){
+const tc__node*n=d->v.node;
+const tc__kbuf*b=&d->k->buffer.at[n->attr[TC__BEGUN_BUFFER]];
+if(!tc__device_is_outer(d->open[d->depth-1])||d->n_left)
+return tc__verify_fail(&d->v,"not all threads come here together");
+if(b->place!=TC__BUF_TICKET||!tc__ix_equals(b->numel,TC__DEVICE_MEETING))
+return tc__verify_fail(&d->v,"there is no such ticket");
+if(n->op==TC_OP_BEGUN)return 1;
+if(!tc__ix_equals(d->blocks,n->attr[TC__MEET_COUNT]))
+return tc__verify_fail(&d->v,"it is not of all blocks");
+tc__device_arrives(d,TC__DEVICE_PUT);
+d->barriers++;
 return 1;
 }
 static int tc__device_verify_last(tc__device_verifier*d){
@@ -7865,8 +8425,22 @@ return tc__verify_fail(&d->v,"another thread may meet it: %%%u",
 }
 return 1;
 }
+static int tc__device_verify_turn(tc__device_verifier*d,const tc__node*loop){
+const tc__node*last=d->k->body.node.at[d->v.node->id-1];
+int met=d->barriers>d->before[d->depth];
+for(uint32_t id=loop->id;id<d->v.node->id;id++){
+const tc__node*n=d->k->body.node.at[id];
+met|=n->op==TC_OP_COMBINE&&n->attr[TC__COMBINE_THREADS]>32;
+}
+d->barriers=d->before[d->depth];
+if(!met||loop->attr[TC__FOR_BIND]==TC__BIND_TAKEN||
+(last->op==TC_OP_BARRIER&&!last->n_attr))
+return 1;
+return tc__verify_fail(&d->v,"threads may be in two turns of the loop");
+}
 static int tc__device_verify_end(tc__device_verifier*d){
 const tc__node*n=d->open[--d->depth];
+if(tc__device_turns_together(n)&&!tc__device_verify_turn(d,n))return 0;
 d->barriers+=n->op==TC_OP_HOLE&&n->attr[TC__HOLE_HOLE]==TC__HOLE_ROWS;
 if(n->op!=TC_OP_LAUNCH)return 1;
 int ok=d->threads==n->attr[TC__LAUNCH_THREADS]&&d->threads<=TC__DEVICE_THREADS;
@@ -7882,7 +8456,7 @@ if(n->op==TC_OP_LAUNCH)tc__device_arrives(d,TC__DEVICE_COPIED|TC__DEVICE_PUT);
 if(!d->depth&&n->op!=TC_OP_LAUNCH&&n->op!=TC_OP_CONST&&n->op!=TC_OP_ARG)
 return tc__verify_fail(&d->v,"it is in no launch");
 if(n->op==TC_OP_FOR&&!tc__device_verify_for(d,n))return 0;
-if(tc__opens(n))d->open[d->depth++]=n;
+if(tc__opens(n))d->before[d->depth]=d->barriers,d->open[d->depth++]=n;
 switch(n->op){
 case TC_OP_AXIS:return tc__device_verify_axis(d,n);
 case TC_OP_BARRIER:return tc__device_verify_barrier(d);
@@ -7891,6 +8465,8 @@ case TC_OP_LEAVE:return tc__device_verify_leave(d,n);
 case TC_OP_WAIT:tc__device_arrives(d,TC__DEVICE_COPIED);return 1;
 case TC_OP_COMBINE:return tc__device_verify_combine(d);
 case TC_OP_LAST:return tc__device_verify_last(d);
+case TC_OP_BEGUN:
+case TC_OP_MEET:return tc__device_verify_meet(d);
 case TC_OP_TEMPLATE:return tc__device_verify_template(d);
 case TC_OP_HOLE:return tc__device_verify_hole(d);
 case TC_OP_PUT:
@@ -7926,6 +8502,7 @@ if(tc__windows_of(g,&w))return tc__lower_windows(c,g,&w);
 return tc__lower_flat(c,g);
 }
 static tc__group*tc__lower_sums(tc_ctx*c,const tc__group*g){
+if(tc__down_begin(g))return tc__lower_down(c,g);
 tc__device_plan q=tc__device_plan_of(g);
 return q.form==TC__DEVICE_COLUMNS?tc__lower_columns(c,g,&q)
 :tc__lower_rows(c,g,&q);
@@ -9609,6 +10186,27 @@ tc__put(p->out,"[");
 tc__put_ix(p,n->attr[TC__LAST_INDEX]);
 tc__put(p->out,"], %lld)) return;\n",(long long)n->attr[TC__LAST_COUNT]);
 }
+static void tc__cuda_list_forget(tc__printer*p,const tc__node*n,int copy){
+(void)copy;
+tc__line(p);
+tc__put(p->out,"tc_forget(");
+tc__put_buffer(p,n->attr[TC__FORGET_BUFFER]);
+tc__put(p->out,");\n");
+}
+static void tc__cuda_list_begun(tc__printer*p,const tc__node*n,int copy){
+(void)copy;
+tc__line(p);
+tc__put(p->out,"tc_begun(");
+tc__put_buffer(p,n->attr[TC__BEGUN_BUFFER]);
+tc__put(p->out,");\n");
+}
+static void tc__cuda_list_meet(tc__printer*p,const tc__node*n,int copy){
+(void)copy;
+tc__line(p);
+tc__put(p->out,"if (!tc_meets(");
+tc__put_buffer(p,n->attr[TC__MEET_BUFFER]);
+tc__put(p->out,", %lld)) return;\n",(long long)n->attr[TC__MEET_COUNT]);
+}
 static void tc__cuda_list_element(tc__printer*p,const tc__node*n){
 long long i=n->attr[TC__COMBINE_ACCUMULATOR];
 const char*lane=tc__cuda_lane(p);
@@ -10065,6 +10663,25 @@ tc__put_ix(p,n->attr[TC__FOR_END]);
 tc__put(p->out,"; %s++)",variable);
 tc__block_open(p);
 }
+static void tc__cuda_taken(tc__printer*p,const tc__node*n){
+const char*variable=tc__axis_name(n->attr[TC__FOR_AXIS]);
+const tc__node*meet=n;
+while(meet->op!=TC_OP_MEET)meet=tc__body(p,meet->id-1);
+tc__line(p);
+tc__put(p->out,"for (int %s = ",variable);
+for(int i=0;i<2;i++){
+if(i)tc__put(p->out,"; %s < ",variable);
+if(i)tc__put_ix(p,n->attr[TC__FOR_END]);
+if(i)tc__put(p->out,"; %s = ",variable);
+tc__put(p->out,"tc_takes(");
+tc__put_buffer(p,meet->attr[TC__MEET_BUFFER]);
+tc__put(p->out,", ");
+tc__put_ix(p,n->attr[TC__FOR_END]);
+tc__put(p->out,", %lld)",(long long)meet->attr[TC__MEET_COUNT]);
+}
+tc__put(p->out,")");
+tc__block_open(p);
+}
 static void tc__cuda_list_loop(tc__printer*p,uint32_t id){
 const tc__node*n=tc__body(p,id);
 uint32_t end=tc__loop_end(p->g,id);
@@ -10072,7 +10689,9 @@ if(n->attr[TC__FOR_BIND]==TC__BIND_VECTOR){
 tc__cuda_vector_loop(p,n,end);
 return;
 }
-if(n->attr[TC__FOR_BIND]==TC__BIND_SERIAL)
+if(n->attr[TC__FOR_BIND]==TC__BIND_TAKEN)
+tc__cuda_taken(p,n);
+else if(n->attr[TC__FOR_BIND]==TC__BIND_SERIAL)
 tc__cuda_serial(p,n);
 else
 tc__cuda_unroll(p,tc__axis_name(n->attr[TC__FOR_AXIS]),
@@ -10213,7 +10832,7 @@ uint32_t end){
 for(uint32_t id=begin;id<end;id++){
 const tc__node*n=tc__body(p,id);
 if((tc__device_is_memory(n)||n->op==TC_OP_COPY||n->op==TC_OP_LAST||
-n->op==TC_OP_PUT||n->op==TC_OP_GET)&&
+n->op==TC_OP_PUT||n->op==TC_OP_GET||n->op==TC_OP_BEGUN)&&
 n->attr[TC__ACCESS_BUFFER]==b)
 return 1;
 if((n->op==TC_OP_PUT||n->op==TC_OP_GET)&&n->n_attr>TC__PUT_PLACES&&
@@ -10456,6 +11075,9 @@ TC__CUDA_VALUES{TC_OP_LOAD,TC__ONCE,tc__cuda_list_load},
 {TC_OP_PUT,TC__ONCE,tc__cuda_list_put},
 {TC_OP_GET,TC__ONCE,tc__cuda_list_get},
 {TC_OP_LAST,TC__ONCE,tc__cuda_list_last},
+{TC_OP_FORGET,TC__ONCE,tc__cuda_list_forget},
+{TC_OP_BEGUN,TC__ONCE,tc__cuda_list_begun},
+{TC_OP_MEET,TC__ONCE,tc__cuda_list_meet},
 {TC_OP_COUNT,TC__ONCE,NULL},
 };
 static const tc__dialect tc__dialect_cuda={
@@ -10479,6 +11101,7 @@ TC__CHAIN_INNER+1,
 TC__FUSE_LOADS,
 tc__lower_device,
 1,
+tc__device_takes_down,
 };
 // ---- gen/cuda_print/prelude.c
 static const char*const tc__text_cuda_class[]={

@@ -537,6 +537,7 @@
 #include "kernel/print.c"
 #include "kernel/print_list.c"
 #include "kernel/join.c"
+#include "kernel/down.c"
 #include "kernel/contract.c"
 #include "kernel/print_matmul.c"
 #include "kernel/print_windows.c"

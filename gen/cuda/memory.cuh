@@ -56,6 +56,15 @@ template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
     if (sizeof(P) < 8) *p = v;
 }
 
+// fn: forget
+// Registers that the compiler knows nothing of any more: what it has made of them it makes again, rather than keep that,
+// too. Of whole words.
+template <class T, int N> TC_FN void TC_N(forget)(T (&held)[N]) {
+    unsigned *w = (unsigned *)held;
+    #pragma unroll
+    for (int i = 0; i < (int)(sizeof(T) * N / 4); i++) asm volatile("" : "+r"(w[i]));
+}
+
 // fn: splat
 template <class T, int V> TC_FN tc_pack<T, V> TC_N(splat)(T x) {
     tc_pack<T, V> v;

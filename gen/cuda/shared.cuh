@@ -49,6 +49,50 @@ template <class T> TC_FN T TC_N(peek)(const T *p) {
     return *(const volatile T *)p;
 }
 
+// fn: leaves
+// The block has done its part at a ticket of four numbers, which are 0 again when all blocks have.
+TC_FN void TC_N(leaves)(unsigned *ticket, unsigned blocks) {
+    __threadfence();
+    if (atomicAdd(ticket + 3, 1u) != blocks - 1) return;
+    for (int i = 0; i < 4; i++) ticket[i] = 0;
+}
+
+// fn: begun
+// The block is there, and will come to the meeting.
+TC_FN void TC_N(begun)(unsigned *ticket) {
+    if (threadIdx.x == 0) atomicAdd(ticket, 1u);
+}
+
+// fn: meets
+// Waits for all blocks: what they have written is seen then. Who comes before all have begun cannot wait, since they
+// may need its place: it has done its part.
+TC_FN int TC_N(meets)(unsigned *ticket, unsigned blocks) {
+    __shared__ int goes;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        goes = atomicAdd(ticket + 1, 1u) == blocks - 1 || atomicAdd(ticket, 0u) == blocks;
+        if (!goes) TC_N(leaves)(ticket, blocks);
+        while (goes && *(volatile unsigned *)(ticket + 1) != blocks) {}
+    }
+    __syncthreads();
+    __threadfence();
+    return goes;
+}
+
+// fn: takes
+// The next turn of n that no block has taken; n and more = there is none.
+TC_FN int TC_N(takes)(unsigned *ticket, unsigned n, unsigned blocks) {
+    __shared__ unsigned turn;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        turn = atomicAdd(ticket + 2, 1u);
+        if (turn >= n) TC_N(leaves)(ticket, blocks);
+    }
+    __syncthreads();
+    return turn;
+}
+
 // fn: arrives_last
 // Whether this block is the last of n that share the ticket: it sees what all of them have written.
 // The ticket is 0 again afterwards.

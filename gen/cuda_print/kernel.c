@@ -227,6 +227,9 @@ static const tc__print_row tc__cuda_list_table[] = {
     {TC_OP_PUT, TC__ONCE, tc__cuda_list_put},
     {TC_OP_GET, TC__ONCE, tc__cuda_list_get},
     {TC_OP_LAST, TC__ONCE, tc__cuda_list_last},
+    {TC_OP_FORGET, TC__ONCE, tc__cuda_list_forget},
+    {TC_OP_BEGUN, TC__ONCE, tc__cuda_list_begun},
+    {TC_OP_MEET, TC__ONCE, tc__cuda_list_meet},
     {TC_OP_COUNT, TC__ONCE, NULL},
 };
 
@@ -251,4 +254,5 @@ static const tc__dialect tc__dialect_cuda = {
     TC__FUSE_LOADS,
     tc__lower_device,
     1,
+    tc__device_takes_down,
 };

@@ -292,6 +292,27 @@ static void tc__cuda_serial(tc__printer *p, const tc__node *n) {
     tc__block_open(p);
 }
 
+// `for (int j = tc_takes(ticket0, 128, 264); j < 128; j = tc_takes(ticket0, 128, 264)) {` behind their meeting
+static void tc__cuda_taken(tc__printer *p, const tc__node *n) {
+    const char *variable = tc__axis_name(n->attr[TC__FOR_AXIS]);
+    const tc__node *meet = n;
+    while (meet->op != TC_OP_MEET) meet = tc__body(p, meet->id - 1);
+    tc__line(p);
+    tc__put(p->out, "for (int %s = ", variable);
+    for (int i = 0; i < 2; i++) {
+        if (i) tc__put(p->out, "; %s < ", variable);
+        if (i) tc__put_ix(p, n->attr[TC__FOR_END]);
+        if (i) tc__put(p->out, "; %s = ", variable);
+        tc__put(p->out, "tc_takes(");
+        tc__put_buffer(p, meet->attr[TC__MEET_BUFFER]);
+        tc__put(p->out, ", ");
+        tc__put_ix(p, n->attr[TC__FOR_END]);
+        tc__put(p->out, ", %lld)", (long long)meet->attr[TC__MEET_COUNT]);
+    }
+    tc__put(p->out, ")");
+    tc__block_open(p);
+}
+
 // The loop at `id`, all of what is in it.
 static void tc__cuda_list_loop(tc__printer *p, uint32_t id) {
     const tc__node *n = tc__body(p, id);
@@ -300,7 +321,9 @@ static void tc__cuda_list_loop(tc__printer *p, uint32_t id) {
         tc__cuda_vector_loop(p, n, end);
         return;
     }
-    if (n->attr[TC__FOR_BIND] == TC__BIND_SERIAL)
+    if (n->attr[TC__FOR_BIND] == TC__BIND_TAKEN)
+        tc__cuda_taken(p, n);
+    else if (n->attr[TC__FOR_BIND] == TC__BIND_SERIAL)
         tc__cuda_serial(p, n);
     else
         tc__cuda_unroll(p, tc__axis_name(n->attr[TC__FOR_AXIS]),
@@ -464,7 +487,7 @@ static int tc__cuda_names_buffer(const tc__printer *p, int64_t b, uint32_t begin
     for (uint32_t id = begin; id < end; id++) {
         const tc__node *n = tc__body(p, id);
         if ((tc__device_is_memory(n) || n->op == TC_OP_COPY || n->op == TC_OP_LAST ||
-             n->op == TC_OP_PUT || n->op == TC_OP_GET) &&
+             n->op == TC_OP_PUT || n->op == TC_OP_GET || n->op == TC_OP_BEGUN) &&
             n->attr[TC__ACCESS_BUFFER] == b)
             return 1;
         if ((n->op == TC_OP_PUT || n->op == TC_OP_GET) && n->n_attr > TC__PUT_PLACES &&

@@ -101,6 +101,33 @@ static void tc__cuda_list_last(tc__printer *p, const tc__node *n, int copy) {
     tc__put(p->out, "], %lld)) return;\n", (long long)n->attr[TC__LAST_COUNT]);
 }
 
+// `tc_forget(held0);`
+static void tc__cuda_list_forget(tc__printer *p, const tc__node *n, int copy) {
+    (void)copy;
+    tc__line(p);
+    tc__put(p->out, "tc_forget(");
+    tc__put_buffer(p, n->attr[TC__FORGET_BUFFER]);
+    tc__put(p->out, ");\n");
+}
+
+// `tc_begun(ticket0);`
+static void tc__cuda_list_begun(tc__printer *p, const tc__node *n, int copy) {
+    (void)copy;
+    tc__line(p);
+    tc__put(p->out, "tc_begun(");
+    tc__put_buffer(p, n->attr[TC__BEGUN_BUFFER]);
+    tc__put(p->out, ");\n");
+}
+
+// `if (!tc_meets(ticket0, 264)) return;`
+static void tc__cuda_list_meet(tc__printer *p, const tc__node *n, int copy) {
+    (void)copy;
+    tc__line(p);
+    tc__put(p->out, "if (!tc_meets(");
+    tc__put_buffer(p, n->attr[TC__MEET_BUFFER]);
+    tc__put(p->out, ", %lld)) return;\n", (long long)n->attr[TC__MEET_COUNT]);
+}
+
 // An element of a vector's accumulator.
 static void tc__cuda_list_element(tc__printer *p, const tc__node *n) {
     long long i = n->attr[TC__COMBINE_ACCUMULATOR];

@@ -169,6 +169,19 @@ static int tc__device_is_again(const tc__group *g, int64_t b) {
     return tc__device_needs(g, g->body.node.at[fill->in[0]], need);
 }
 
+// Whether that costs little.
+static int tc__device_is_cheap(const tc__group *g, int64_t b) {
+    uint8_t need[TC__DEVICE_NODES];
+    int64_t cost = 0;
+    if (!tc__device_is_again(g, b)) return 0;
+    memset(need, 0, sizeof need);
+    tc__device_needs(g, g->body.node.at[tc__device_fills(g, b)->in[0]], need);
+    for (size_t i = 0; i < g->body.node.count; i++)
+        if (need[i] && g->body.node.at[i]->level == TC__AT_COL)
+            cost += tc__ops[g->body.node.at[i]->op].cost;
+    return cost <= TC__DEVICE_CHEAP;
+}
+
 // The scratch of a row that no thread has for itself, nor computes again.
 static int tc__device_is_scratch(const tc__group *g, const tc__device_plan *q, int64_t b) {
     if (!tc__device_is_row(g, b) || q->kept) return 0;

@@ -12,6 +12,7 @@ static tc__group *tc__lower_pointwise(tc_ctx *c, const tc__group *g) {
 }
 
 static tc__group *tc__lower_sums(tc_ctx *c, const tc__group *g) {
+    if (tc__down_begin(g)) return tc__lower_down(c, g);
     tc__device_plan q = tc__device_plan_of(g);
     return q.form == TC__DEVICE_COLUMNS ? tc__lower_columns(c, g, &q)
                                         : tc__lower_rows(c, g, &q);

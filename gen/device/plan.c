@@ -61,6 +61,8 @@ enum {
     TC__DEVICE_PHASED_COST = 1 << 20, // of a row, from which on that is worth the launches
     TC__DEVICE_DEAR =
         64, // cost of a value that is kept in memory between launches, and from which
+    TC__DEVICE_CHEAP =
+        4, // cost of one that is computed again though there are registers for it
     TC__DEVICE_DEAR_PARTS = 2112, //   columns are cut into so many blocks
     TC__DEVICE_DEAR_PART = 1024   //   of so many columns at least
 };

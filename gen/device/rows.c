@@ -43,6 +43,9 @@ typedef struct tc__rower {
     int early;      // loads of all phases stand before the first
     tc__sums sums;  // of rows in parts: all that is summed, and where
     int64_t ticket; //   and where blocks are counted
+    int cheap;      // rows that cost little are computed again
+    // What is done with a row behind the loop over columns [begin, end); NULL = nothing.
+    void (*behind)(struct tc__rower *t, uint32_t begin, uint32_t end);
 } tc__rower;
 
 // ---- columns ----
@@ -205,17 +208,65 @@ static void tc__rows_whole_vectors(tc__rower *t) {
     v->count = count;
 }
 
+// Rows that are computed again are not where they stand, nor are their loads. Of those that the loop needs and no loop has
+// loaded, the first of each does.
+static void tc__rows_choose_first(tc__rower *t) {
+    tc__vectors *v = &t->v;
+    for (uint32_t id = 0; id < v->end; id++) {
+        if (!v->need[id] || v->ahead[id] != TC__HOLD_LATER) continue;
+        for (uint32_t k = 0; k < v->l.from->body.node.count; k++)
+            if (v->ahead[k] == TC__HOLD_LATER && v->held[k] == v->held[id])
+                v->ahead[k] = TC__HOLD_BEFORE;
+        v->ahead[id] = TC__HOLD_FIRST;
+    }
+}
+
+// What an earlier loop has loaded is there, but nothing that was made of it.
+static void tc__rows_forget(tc__rower *t) {
+    tc__vectors *v = &t->v;
+    for (uint32_t id = 0; id < v->end; id++) {
+        int64_t b = v->held[id];
+        uint32_t k = 0;
+        if (!v->need[id] || v->ahead[id] != TC__HOLD_BEFORE) continue;
+        while (k < id && !(v->need[k] && v->ahead[k] == TC__HOLD_BEFORE && v->held[k] == b))
+            k++;
+        const tc__kbuf *held = &v->l.to->buffer.at[b];
+        int words = tc__ix_value(held->numel) * tc__dtypes[held->dtype].bytes % 4 == 0;
+        if (k == id && words) tc__relist_put(&v->l, TC_OP_FORGET, TC_I64, &b, 1);
+    }
+}
+
+// What all rows read is in the cache: each loop has it for itself.
+static void tc__rows_drop(tc__rower *t) {
+    tc__vectors *v = &t->v;
+    for (uint32_t id = 0; id < v->l.from->body.node.count; id++) {
+        const tc__node *n = v->l.from->body.node.at[id];
+        int held = v->ahead[id] == TC__HOLD_FIRST || v->ahead[id] == TC__HOLD_BEFORE;
+        if (held && tc__device_held_load(v->l.from, &t->q, n) >= 0 &&
+            !tc__ix_uses(v->ix, n->attr[TC__LOAD_INDEX], TC__ROW))
+            v->ahead[id] = TC__HOLD_LATER;
+    }
+}
+
 // The loop over columns of nodes [begin, end).
 static void tc__rows_columns(tc__rower *t, uint32_t begin, uint32_t end) {
     tc__vectors *v = &t->v;
     v->begin = begin, v->end = end;
+    if (t->behind) {
+        tc__vectors_rest(v);
+        if (t->cheap) tc__rows_forget(t);
+        tc__rows_choose_first(t);
+    }
     // Of a tail alone there are none; of no column at all, they say what is summed.
     if (!tc__ix_equals(t->across, 0) || !t->q.tail) tc__rows_whole_vectors(t);
     if (t->q.tail) tc__rows_tail(t);
+    if (t->behind) tc__rows_drop(t);
     // What was held for this loop alone is over; what later ones need was loaded now.
     for (uint32_t id = 0; id < end && !t->early; id++) {
         const tc__node *n = v->l.from->body.node.at[id];
-        if (!v->ahead[id] || v->ahead[id] == TC__HOLD_SHARED) continue;
+        if (!v->ahead[id] || v->ahead[id] == TC__HOLD_SHARED ||
+            v->ahead[id] == TC__HOLD_LATER)
+            continue;
         int later = t->q.hold == TC__DEVICE_REGISTERS &&
                     tc__device_held_load(v->l.from, &t->q, n) >= 0;
         v->ahead[id] = later ? TC__HOLD_BEFORE : TC__HOLD_NOT;
@@ -260,7 +311,9 @@ static void tc__rows_node(tc__rower *t, const tc__node *n) {
 
 static void tc__rows_body(tc__rower *t) {
     const tc__group *g = t->v.l.from;
-    for (uint32_t id = 0; id < g->body.node.count; id++) {
+    uint32_t rows = 0; // what stands before the loop over them is not a row's
+    while (g->body.node.at[rows]->op != TC_OP_FOR) rows++;
+    for (uint32_t id = rows; id < g->body.node.count; id++) {
         const tc__node *n = g->body.node.at[id];
         if (n->op == TC_OP_END || (n->op == TC_OP_FOR && n->attr[TC__FOR_AXIS] == TC__ROW))
             continue;
@@ -270,6 +323,7 @@ static void tc__rows_body(tc__rower *t) {
         }
         uint32_t end = tc__loop_end(g, id);
         tc__rows_columns(t, id + 1, end);
+        if (t->behind) t->behind(t, id + 1, end);
         if (tc__rows_is_read(t, id + 1, end))
             tc__relist_barrier(&t->v.l, t->q.sharing <= 32);
         id = end;
@@ -284,7 +338,10 @@ static void tc__rows_place_rows(tc__rower *t) {
     for (size_t b = 0; b < g->buffer.count; b++) {
         const tc__kbuf *row = &g->buffer.at[b];
         if (!tc__device_is_row(g, (int64_t)b)) continue;
-        if (t->q.hold == TC__DEVICE_REGISTERS && tc__device_is_own_row(g, (int64_t)b)) {
+        if (t->cheap && tc__device_is_cheap(g, (int64_t)b)) {
+            t->v.row[b] = TC__ROW_AGAIN; // sums down the columns have the registers
+        } else if (t->q.hold == TC__DEVICE_REGISTERS &&
+                   tc__device_is_own_row(g, (int64_t)b)) {
             t->v.row[b] = TC__ROW_REGISTERS;
             t->v.row_held[b] = tc__relist_buffer(&t->v.l, TC__BUF_REGISTER, row->dtype,
                                                  (int64_t)t->v.count * t->v.width);
@@ -306,6 +363,11 @@ static void tc__rows_place_loads(tc__rower *t) {
         const tc__node *n = g->body.node.at[id];
         int64_t first = tc__device_held_load(g, &t->q, n);
         if (first < 0) continue;
+        if (t->behind && first == (int64_t)id) tc__vector_hold_in(v, n, TC__HOLD_LATER);
+        if (t->behind) {
+            v->ahead[id] = TC__HOLD_LATER, v->held[id] = v->held[first];
+            continue;
+        }
         if (first < (int64_t)id) {
             v->ahead[id] =
                 t->q.hold == TC__DEVICE_SHARED ? TC__HOLD_SHARED : TC__HOLD_BEFORE;

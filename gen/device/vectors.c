@@ -7,6 +7,13 @@
 // Only so are the loads of all vectors in flight together: a store waits for what was loaded, and the next
 // load for the store. Of one vector nothing is held: its loads stand before all else as it is.
 
+// Sums down the columns are another loop's than those of a row.
+typedef enum tc__vector_sums {
+    TC__SUMS_ALL,
+    TC__SUMS_OF_ROWS,
+    TC__SUMS_DOWN // and nothing else
+} tc__vector_sums;
+
 typedef struct tc__vectors tc__vectors;
 struct tc__vectors {
     tc__relist l;
@@ -29,7 +36,11 @@ struct tc__vectors {
         owned;    // rows that several make are tensors of those where own < owned, else 0,
     tc__ix owner; //   and of the block where this is 0
     tc__ix from;  // column that is the first of a part of the row
-    uint8_t *row; // by buffer of a row: a tc__vector_row
+    tc__vector_sums
+        sums; // which steps of accumulators are done, of those from `down` on and of the others
+    int64_t down;
+    void (*step)(tc__vectors *f, const tc__node *n, tc__ix lane); //   and makes those
+    uint8_t *row;      // by buffer of a row: a tc__vector_row
     int64_t *row_held; //   and the buffer it is held in
     uint8_t *ahead;    // by node: a tc__vector_hold
     int64_t *held;     // by node: the buffer it is held in
@@ -48,6 +59,7 @@ typedef enum tc__vector_hold {
     TC__HOLD_FIRST,  // no value leads to it
     TC__HOLD_THEN,   // a value that was loaded does
     TC__HOLD_BEFORE, // an earlier loop has loaded it,
+    TC__HOLD_LATER,  //   or none has yet, but a loop that needs it will,
     TC__HOLD_SHARED, //   into shared memory, where column c is element c,
     TC__HOLD_ROWS    //   or has made it, of each row of the vector
 } tc__vector_hold;
@@ -213,6 +225,8 @@ static void tc__vector_node(tc__vectors *f, const tc__node *n, tc__ix lane, int 
         tc__vector_store_owned(f, n);
     else if (n->op == TC_OP_COMBINE)
         tc__vector_combine(f, n);
+    else if (n->op == TC_OP_ACC && f->sums == TC__SUMS_DOWN)
+        f->step(f, n, lane);
     else
         tc__relist_copy(&f->l, n);
 }
@@ -326,6 +340,9 @@ static void tc__vectors_ahead(tc__vectors *f, int holds) {
 
 // Whether a node is done for itself.
 static int tc__vector_is_root(const tc__vectors *f, const tc__node *n) {
+    int down = n->op == TC_OP_ACC && n->attr[TC__ACC_ACCUMULATOR] >= f->down;
+    if (f->sums != TC__SUMS_ALL && (down || f->sums == TC__SUMS_DOWN))
+        return down && f->sums == TC__SUMS_DOWN;
     if (n->op == TC_OP_STORE) return f->row[n->attr[TC__STORE_BUFFER]] != TC__ROW_AGAIN;
     return n->op == TC_OP_CHECK || n->op == TC_OP_ACC;
 }

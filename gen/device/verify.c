@@ -190,8 +190,25 @@ static int tc__device_verify_shared(tc__device_verifier *d) {
 
 // ---- entry ----
 
+// A turn of a loop in which threads meet ends where they do: its next one begins there. Of no turn, nothing has parted
+// what is before the loop from what is behind.
+static int tc__device_verify_turn(tc__device_verifier *d, const tc__node *loop) {
+    const tc__node *last = d->k->body.node.at[d->v.node->id - 1];
+    int met = d->barriers > d->before[d->depth];
+    for (uint32_t id = loop->id; id < d->v.node->id; id++) {
+        const tc__node *n = d->k->body.node.at[id];
+        met |= n->op == TC_OP_COMBINE && n->attr[TC__COMBINE_THREADS] > 32;
+    }
+    d->barriers = d->before[d->depth];
+    if (!met || loop->attr[TC__FOR_BIND] == TC__BIND_TAKEN ||
+        (last->op == TC_OP_BARRIER && !last->n_attr))
+        return 1;
+    return tc__verify_fail(&d->v, "threads may be in two turns of the loop");
+}
+
 static int tc__device_verify_end(tc__device_verifier *d) {
     const tc__node *n = d->open[--d->depth];
+    if (tc__device_turns_together(n) && !tc__device_verify_turn(d, n)) return 0;
     // The template waits for the rows.
     d->barriers += n->op == TC_OP_HOLE && n->attr[TC__HOLE_HOLE] == TC__HOLE_ROWS;
     if (n->op != TC_OP_LAUNCH) return 1;
@@ -209,7 +226,7 @@ static int tc__device_verify_node(tc__device_verifier *d, const tc__node *n) {
     if (!d->depth && n->op != TC_OP_LAUNCH && n->op != TC_OP_CONST && n->op != TC_OP_ARG)
         return tc__verify_fail(&d->v, "it is in no launch");
     if (n->op == TC_OP_FOR && !tc__device_verify_for(d, n)) return 0;
-    if (tc__opens(n)) d->open[d->depth++] = n;
+    if (tc__opens(n)) d->before[d->depth] = d->barriers, d->open[d->depth++] = n;
     switch (n->op) {
     case TC_OP_AXIS: return tc__device_verify_axis(d, n);
     case TC_OP_BARRIER: return tc__device_verify_barrier(d);
@@ -218,6 +235,8 @@ static int tc__device_verify_node(tc__device_verifier *d, const tc__node *n) {
     case TC_OP_WAIT: tc__device_arrives(d, TC__DEVICE_COPIED); return 1;
     case TC_OP_COMBINE: return tc__device_verify_combine(d);
     case TC_OP_LAST: return tc__device_verify_last(d);
+    case TC_OP_BEGUN:
+    case TC_OP_MEET: return tc__device_verify_meet(d);
     case TC_OP_TEMPLATE: return tc__device_verify_template(d);
     case TC_OP_HOLE: return tc__device_verify_hole(d);
     case TC_OP_PUT:

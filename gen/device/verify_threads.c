@@ -5,7 +5,8 @@
 //   launches  all stands in them; loops over blocks and threads are around all else, and the extents of the
 //             latter make the threads of a block
 //   axes      stay below their extents: by what is known of their loops, or by an `if` around them
-//   barriers  stand where all threads of the block come: in no `if`, and in no other loop
+//   barriers  stand where all threads of the block come: in no `if`, and in no loop but those whose turns they all
+//             have; a turn then ends in one, as those of loops whose turns are taken do
 //   shared    indices are inside. Of two accesses that one barrier does not part, one a write, only a thread
 //             with itself may meet: they have one index, which no two threads have
 //   register  indices are inside, and made of what the compiler unrolls
@@ -16,8 +17,9 @@ enum {
     TC__DEVICE_THREADS = 1024,
     TC__DEVICE_LEFT = 4,
     TC__DEVICE_BOUNDS = 4,
-    TC__DEVICE_COPIED = 1, // copies that nobody waited for,
-    TC__DEVICE_PUT = 2     //   and what was written for other blocks
+    TC__DEVICE_MEETING = 4, // numbers of the ticket of a MEET
+    TC__DEVICE_COPIED = 1,  // copies that nobody waited for,
+    TC__DEVICE_PUT = 2      //   and what was written for other blocks
 };
 
 typedef struct tc__shared_access {
@@ -34,6 +36,7 @@ typedef struct tc__device_verifier {
     const tc__group *k;
     tc__ixpool *ix;
     const tc__node *open[TC__VERIFY_DEPTH];
+    int before[TC__VERIFY_DEPTH]; //   and barriers before each
     uint32_t depth;
     tc__ix axis[TC__VAR_END]; // by the loops, 0 = not bound
     int64_t threads;          // of the loops over them
@@ -188,9 +191,15 @@ static int tc__device_verify_axis(tc__device_verifier *d, const tc__node *n) {
     return 1;
 }
 
+// A loop whose turns all threads of the block have together.
+static int tc__device_turns_together(const tc__node *n) {
+    return n->op == TC_OP_FOR && (n->attr[TC__FOR_BIND] == TC__BIND_SERIAL ||
+                                  n->attr[TC__FOR_BIND] == TC__BIND_TAKEN);
+}
+
 static int tc__device_verify_barrier(tc__device_verifier *d) {
     for (uint32_t i = 0; i < d->depth; i++)
-        if (!tc__device_is_outer(d->open[i]))
+        if (!tc__device_is_outer(d->open[i]) && !tc__device_turns_together(d->open[i]))
             return tc__verify_fail(&d->v, "not all threads come here together");
     if (d->n_left && !d->v.node->n_attr)
         return tc__verify_fail(&d->v, "threads of the block have left");
@@ -231,9 +240,9 @@ static int tc__device_is_of_warps(const tc__device_verifier *d, const tc__node *
         tc__ixsum s;
         memset(&s, 0, sizeof s);
         tc__ix_sum_add(d->ix, &s, tc__device_expand(d, n->attr[k]), 1);
-        if (!tc__ix_is_const(n->attr[k + 1]) || tc__ix_value(n->attr[k + 1]) % together ||
-            s.base % together)
-            return 0;
+        int whole =
+            tc__ix_is_const(n->attr[k + 1]) && !(tc__ix_value(n->attr[k + 1]) % together);
+        if ((together > 1 && !whole) || s.base % together) return 0;
         for (int i = 0; i < s.count; i++) {
             const tc__ixnode *v = tc__ix_node(d->ix, s.term[i].atom[0]);
             int plain = v->kind == TC__IX_VAR && !s.term[i].atom[1];
@@ -247,12 +256,23 @@ static int tc__device_is_of_warps(const tc__device_verifier *d, const tc__node *
     return 1;
 }
 
+// Whether all threads of the block go into IF n, or none: it names none of their variables.
+static int tc__device_is_of_block(const tc__device_verifier *d, const tc__node *n) {
+    for (uint32_t k = 0; k < n->n_attr; k++)
+        for (int64_t a = TC__VAR0; a < (int64_t)TC__VAR_END; a++)
+            if (tc__device_is_thread(d, a) &&
+                tc__ix_uses(d->ix, tc__device_expand(d, n->attr[k]), (tc__axis)a))
+                return 0;
+    return n->op == TC_OP_IF;
+}
+
 // All threads of a row are there, and where these are more than a warp, all of the block.
 static int tc__device_verify_combine(tc__device_verifier *d) {
     const tc__node *n = d->v.node;
     if (n->n_attr > TC__COMBINE_THREADS && n->attr[TC__COMBINE_THREADS] == 1) return 1;
     for (uint32_t i = 0; i < d->depth; i++)
-        if (!tc__device_is_of_all(d->open[i]) &&
+        if (!tc__device_is_of_all(d->open[i]) && !tc__device_turns_together(d->open[i]) &&
+            !tc__device_is_of_block(d, d->open[i]) &&
             !(d->open[i]->op == TC_OP_IF && n->n_attr > TC__COMBINE_THREADS &&
               n->attr[TC__COMBINE_THREADS] <= 32 &&
               tc__device_is_of_warps(d, d->open[i], n->attr[TC__COMBINE_THREADS])))
@@ -262,6 +282,22 @@ static int tc__device_verify_combine(tc__device_verifier *d) {
     if (n->attr[TC__COMBINE_THREADS] > 32 &&
         (d->n_left || n->attr[TC__COMBINE_THREADS] != d->threads))
         return tc__verify_fail(&d->v, "it is not of all threads of the block");
+    return 1;
+}
+
+// All threads of the block are there, and its ticket has a number for each step of a meeting.
+static int tc__device_verify_meet(tc__device_verifier *d) {
+    const tc__node *n = d->v.node;
+    const tc__kbuf *b = &d->k->buffer.at[n->attr[TC__BEGUN_BUFFER]];
+    if (!tc__device_is_outer(d->open[d->depth - 1]) || d->n_left)
+        return tc__verify_fail(&d->v, "not all threads come here together");
+    if (b->place != TC__BUF_TICKET || !tc__ix_equals(b->numel, TC__DEVICE_MEETING))
+        return tc__verify_fail(&d->v, "there is no such ticket");
+    if (n->op == TC_OP_BEGUN) return 1;
+    if (!tc__ix_equals(d->blocks, n->attr[TC__MEET_COUNT]))
+        return tc__verify_fail(&d->v, "it is not of all blocks");
+    tc__device_arrives(d, TC__DEVICE_PUT);
+    d->barriers++;
     return 1;
 }
 

@@ -480,6 +480,24 @@ static void tc__dump_last(tc__dump *d, const tc__node *n) {
     tc__dump_element(d, n->attr[TC__LAST_BUFFER], n->attr[TC__LAST_INDEX]);
 }
 
+// forget b4
+static void tc__dump_forget(tc__dump *d, const tc__node *n) {
+    tc__put(d->t, "forget ");
+    tc__dump_buffer(d, n->attr[TC__FORGET_BUFFER]);
+}
+
+// begun at b2
+static void tc__dump_begun(tc__dump *d, const tc__node *n) {
+    tc__put(d->t, "begun at ");
+    tc__dump_buffer(d, n->attr[TC__BEGUN_BUFFER]);
+}
+
+// meet 264 at b2
+static void tc__dump_meet(tc__dump *d, const tc__node *n) {
+    tc__put(d->t, "meet %lld at ", (long long)n->attr[TC__MEET_COUNT]);
+    tc__dump_buffer(d, n->attr[TC__MEET_BUFFER]);
+}
+
 static void tc__dump_wait(tc__dump *d, const tc__node *n) {
     (void)n;
     tc__put(d->t, "wait");
@@ -516,20 +534,15 @@ static const tc__dump_row tc__dump_rows[] = {
     {TC_OP_NEW, 1, tc__dump_new},         // acc0 = new max
     {TC_OP_COMBINE, 1, tc__dump_combine}, // %8 = combine acc0
     {TC_OP_FOR, 0, tc__dump_for},         // for c in 0..768  bind=vector*4
-    {TC_OP_LAUNCH, 0, tc__dump_launch},
-    {TC_OP_TEMPLATE, 0, tc__dump_template},
-    {TC_OP_HOLE, 0, tc__dump_hole},
-    {TC_OP_AXIS, 0, tc__dump_axis},
+    {TC_OP_LAUNCH, 0, tc__dump_launch},   {TC_OP_TEMPLATE, 0, tc__dump_template},
+    {TC_OP_HOLE, 0, tc__dump_hole},       {TC_OP_AXIS, 0, tc__dump_axis},
     {TC_OP_IF, 0, tc__dump_if}, // if 0 <= c < 8, or do
-    {TC_OP_ELSE, 0, tc__dump_else},
-    {TC_OP_LEAVE, 0, tc__dump_leave},
-    {TC_OP_COPY, 0, tc__dump_copy},
-    {TC_OP_WAIT, 0, tc__dump_wait},
-    {TC_OP_BARRIER, 0, tc__dump_barrier},
-    {TC_OP_END, 0, tc__dump_end},
-    {TC_OP_PUT, 0, tc__dump_put},
-    {TC_OP_GET, 0, tc__dump_put},
-    {TC_OP_LAST, 0, tc__dump_last},
+    {TC_OP_ELSE, 0, tc__dump_else},       {TC_OP_LEAVE, 0, tc__dump_leave},
+    {TC_OP_COPY, 0, tc__dump_copy},       {TC_OP_WAIT, 0, tc__dump_wait},
+    {TC_OP_BARRIER, 0, tc__dump_barrier}, {TC_OP_END, 0, tc__dump_end},
+    {TC_OP_PUT, 0, tc__dump_put},         {TC_OP_GET, 0, tc__dump_put},
+    {TC_OP_LAST, 0, tc__dump_last},       {TC_OP_FORGET, 0, tc__dump_forget},
+    {TC_OP_BEGUN, 0, tc__dump_begun},     {TC_OP_MEET, 0, tc__dump_meet},
     {TC_OP_CALL, 0, tc__dump_call}, // call cumsum b1 -> b0
 };
 

@@ -127,14 +127,15 @@ typedef enum tc__bind {
     TC__BIND_WORKER,
     TC__BIND_SERIAL,
     TC__BIND_VECTOR,
-    TC__BIND_GRID,  // blocks
-    TC__BIND_BLOCK, // threads of a block
-    TC__BIND_LANE,  // of a warp
-    TC__BIND_UNROLL // copies of its body
+    TC__BIND_GRID,   // blocks
+    TC__BIND_BLOCK,  // threads of a block
+    TC__BIND_LANE,   // of a warp
+    TC__BIND_UNROLL, // copies of its body
+    TC__BIND_TAKEN   // blocks that have met: each turn is done by the one that takes it
 } tc__bind;
 
 static const char *const tc__bind_names[] = {"worker", "serial", "vector", "grid",
-                                             "block",  "lane",   "unroll"};
+                                             "block",  "lane",   "unroll", "taken"};
 
 enum { TC__END_BLOCK = -1 }; // word of the END of what is no loop
 

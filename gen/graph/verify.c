@@ -69,6 +69,9 @@ static const struct {
     {TC_OP_PUT, TC__LEGAL_LOOP, 0, 4, 5},
     {TC_OP_GET, TC__LEGAL_LOOP, 0, 4, 5},
     {TC_OP_LAST, TC__LEGAL_LOOP, 0, 3, 3},
+    {TC_OP_FORGET, TC__LEGAL_LOOP, 0, 1, 1},
+    {TC_OP_BEGUN, TC__LEGAL_LOOP, 0, 1, 1},
+    {TC_OP_MEET, TC__LEGAL_LOOP, 0, 2, 2},
     {TC_OP_CALL, TC__LEGAL_LOOP, 0, TC__CALL_BUFFERS + 4, TC__CALL_MOST},
 };
 
@@ -131,7 +134,8 @@ static int tc__has_value(const tc__node *n) {
            n->op != TC_OP_AXIS && n->op != TC_OP_ELSE && n->op != TC_OP_LEAVE &&
            n->op != TC_OP_COPY && n->op != TC_OP_WAIT && n->op != TC_OP_BARRIER &&
            n->op != TC_OP_NEW && n->op != TC_OP_PUT && n->op != TC_OP_GET &&
-           n->op != TC_OP_LAST && n->op != TC_OP_CALL &&
+           n->op != TC_OP_LAST && n->op != TC_OP_FORGET && n->op != TC_OP_BEGUN &&
+           n->op != TC_OP_MEET && n->op != TC_OP_CALL &&
            !(n->op == TC_OP_ACC && n->stage == TC__LOOP);
 }
 
@@ -485,6 +489,15 @@ static int tc__accumulator_of(const tc__node *n, int64_t *number, int64_t *monoi
     }
 }
 
+// A sum down the columns, made before all loops, is stepped at rows and columns and combined at columns alone.
+static int tc__verify_down(const tc__verifier *v, int64_t number) {
+    uint32_t bound = tc__verify_bound(v);
+    int rows = bound >> TC__ROW & 1, columns = bound >> TC__COL & 1;
+    if (columns && rows == (v->node->op == TC_OP_ACC)) return 1;
+    return tc__verify_fail(v, "accumulator %lld is not of the columns around",
+                           (long long)number);
+}
+
 static int tc__verify_accumulator(const tc__verifier *v, int64_t number, int64_t monoid) {
     const tc__node *n = v->node;
     const tc__node *made = tc__find_new(v, number);
@@ -495,6 +508,7 @@ static int tc__verify_accumulator(const tc__verifier *v, int64_t number, int64_t
         return tc__verify_fail(v, "accumulator %lld has another monoid", (long long)number);
     uint32_t home = v->scope[made->id];
     if (tc__in_launch(v) && tc__is_open(v, home)) return 1;
+    if (!home && !tc__in_launch(v)) return tc__verify_down(v, number);
     if (n->op == TC_OP_COMBINE)
         return here == home ||
                tc__verify_fail(v, "accumulator %lld is of another loop", (long long)number);

@@ -378,24 +378,16 @@ static int tc__join_one(tc__schedule *s, const tc__dialect *d, const size_t *las
     return ok;
 }
 
-// Joins what the language of a device takes, of the kernels there. 0 = reported.
-static int tc__schedule_join_on(tc__schedule *s, const tc__dialect *d, int device) {
-    size_t kept = 0;
+// Kernels with the rows that they read, where the language of a device takes them. What is a part now is NULL in the
+// schedule. 0 = reported.
+static int tc__join_rows(tc__schedule *s, const tc__dialect *d, int device) {
     int ok = 1;
-    if (!d->takes_rows || s->apart) return 1;
+    if (!d->takes_rows) return 1;
     size_t *last = tc__join_last_readers(s);
     if (!last) return 0;
     for (size_t i = 0; i < s->kernel.count && ok; i++)
         if (s->kernel.at[i] && s->kernel.at[i]->target.device == device)
             ok = tc__join_one(s, d, last, i);
     TC__FREE_ARRAY(s->ctx, last, s->g->node.count + 1);
-    for (size_t i = 0; i < s->kernel.count; i++)
-        if (s->kernel.at[i]) s->kernel.at[kept++] = s->kernel.at[i];
-    s->kernel.count = kept;
     return ok;
-}
-
-// The same of a graph that is on no device.
-TC__UNUSED static int tc__schedule_join(tc__schedule *s, const tc__dialect *d) {
-    return tc__schedule_join_on(s, d, 0);
 }

@@ -98,6 +98,8 @@ struct tc__dialect {
     // The list that a device has of g (device/lower.c), which is printed; NULL = reported. lower = NULL: g is.
     tc__group *(*lower)(tc_ctx *c, const tc__group *g);
     int guards; // texts look at tc__group_target.guarded
+    // Whether sums down the columns of what a kernel does row by row are done with it (down.c); NULL = never.
+    int (*takes_down)(const tc__group *g);
 };
 
 // How an accumulator is held; decided by the loop that steps it.

@@ -757,4 +757,5 @@ static const tc__dialect tc__dialect_c = {
     TC__FUSE_BORDERS,
     NULL,
     0,
+    NULL,
 };

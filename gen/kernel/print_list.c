@@ -194,6 +194,14 @@ static int tc__sums_are_named(const tc__group *g, const tc__node *loop) {
     return knob ? knob == TC__SUMS_NAMED : loop->attr[TC__FOR_UNROLL] >= 4;
 }
 
+// An accumulator may be for nothing but what was PUT of others.
+static void tc__find_moved(tc__printer *p, const tc__node *n) {
+    tc__acc *a = &p->acc[n->attr[TC__PUT_ACCUMULATOR]];
+    if (a->used) return;
+    a->used = 1, a->monoid = (tc__op)n->attr[TC__PUT_MONOID];
+    a->dtype = p->g->buffer.at[n->attr[TC__PUT_BUFFER]].dtype;
+}
+
 // Finds every accumulator and the loop that steps it. 0 = reported.
 static int tc__find_accs(tc__printer *p) {
     const tc__node *stack[TC__PRINT_DEPTH];
@@ -201,6 +209,7 @@ static int tc__find_accs(tc__printer *p) {
     for (uint32_t id = 0; id < p->g->body.node.count; id++) {
         const tc__node *n = tc__body(p, id);
         if (n->op == TC_OP_END) depth--;
+        if (n->op == TC_OP_GET) tc__find_moved(p, n);
         if (tc__opens(n) && depth == TC__PRINT_DEPTH)
             return tc__fail(p->out->ctx, TC_E_TOO_BIG, "kernel: more than %d nested loops",
                             depth);

@@ -455,12 +455,15 @@ static const golden goldens[] = {
     {"softmax_backward", 1, 0, run_softmax_backward},
     {"log_softmax_backward", 1, 0, run_log_softmax_backward},
     {"cross_entropy_backward", 2, WITH_CUDA, run_cross_entropy_backward},
-    {"layer_norm_backward", 2, WITH_CUDA, run_layer_norm_backward},
+    {"layer_norm_backward", 2, 0, run_layer_norm_backward},
+    {"layer_norm_down", 1, WITH_CUDA | JOINED, NULL},
     {"scan", 8, 0, run_scan},
     {"rms_norm_backward", 2, 0, run_rms_norm_backward},
+    {"rms_norm_down", 1, WITH_CUDA | JOINED, NULL},
     {"gelu_backward", 1, WITH_CUDA, run_gelu_backward},
     {"feed_forward_backward", 5, 0, run_feed_forward_backward},
-    {"dropout_norm_backward", 2, WITH_CUDA, run_dropout_norm_backward},
+    {"dropout_norm_backward", 2, 0, run_dropout_norm_backward},
+    {"dropout_norm_down", 1, WITH_CUDA | JOINED, NULL},
     {"checkpoint", 11, 0, run_checkpoint},
     {"entropy", 1, 0, run_entropy},
     {"mean_var", 1, 0, run_mean_var},
@@ -702,11 +705,14 @@ GOLDEN(softmax_backward)
 GOLDEN(log_softmax_backward)
 GOLDEN(cross_entropy_backward)
 GOLDEN(layer_norm_backward)
+GOLDEN(layer_norm_down)
 GOLDEN(scan)
 GOLDEN(rms_norm_backward)
+GOLDEN(rms_norm_down)
 GOLDEN(gelu_backward)
 GOLDEN(feed_forward_backward)
 GOLDEN(dropout_norm_backward)
+GOLDEN(dropout_norm_down)
 GOLDEN(checkpoint)
 GOLDEN(entropy)
 GOLDEN(mean_var)

@@ -158,7 +158,11 @@ static void run_node(device_run *d, const tc__node *n) {
                  d->value[n->in[0]], d->var[TC__COL]);
         return;
     }
-    case TC_OP_WAIT: return;
+    case TC_OP_WAIT:
+    case TC_OP_FORGET: return;
+    case TC_OP_BEGUN: // once for a block
+        if (!d->thread) ++*(uint32_t *)d->memory[n->attr[TC__BEGUN_BUFFER]];
+        return;
     case TC_OP_LEAVE: d->left[d->thread] = !run_holds(d, n, TC__LEAVE_PREDICATES); return;
     case TC_OP_VALID: d->value[n->id].i64 = run_holds(d, n, 0) ? -1 : 0; return;
     case TC_OP_CHECK: // all are inside
@@ -233,13 +237,14 @@ static uint32_t run_last(const device_run *d, uint32_t id) {
     return tc__opens(d->k->body.node.at[id]) ? tc__loop_end(d->k, id) : id;
 }
 
-// Whether all threads meet at the statement, or in it where it is an IF.
+// Whether all threads meet at the statement, or in it where it is an IF or a loop.
 static int run_is_together(const device_run *d, uint32_t id) {
     const tc__node *n = d->k->body.node.at[id];
-    if (n->op == TC_OP_IF)
+    if (n->op == TC_OP_IF || n->op == TC_OP_FOR)
         for (uint32_t k = id + 1; k < tc__loop_end(d->k, id); k = run_last(d, k) + 1)
             if (run_is_together(d, k)) return 1;
-    return n->op == TC_OP_BARRIER || n->op == TC_OP_COMBINE || n->op == TC_OP_LAST ||
+    if (n->op == TC_OP_COMBINE) return n->attr[TC__COMBINE_THREADS] > 1;
+    return n->op == TC_OP_BARRIER || n->op == TC_OP_LAST || n->op == TC_OP_MEET ||
            n->op == TC_OP_TEMPLATE;
 }
 
@@ -252,6 +257,11 @@ static int run_together(device_run *d, const tc__node *n) {
         if (++*ticket < n->attr[TC__LAST_COUNT]) return 0;
         *ticket = 0;
     }
+    if (n->op == TC_OP_MEET) { // blocks are run one after the other: the last does it all
+        uint32_t *ticket = (uint32_t *)d->memory[n->attr[TC__MEET_BUFFER]];
+        CHECK(ticket[0] > ticket[1]);
+        return ++ticket[1] == n->attr[TC__MEET_COUNT];
+    }
     if (n->op == TC_OP_TEMPLATE) run_be(d, 0), run_template(d, n);
     if (n->op != TC_OP_COMBINE) return 1;
     int share = (int)n->attr[TC__COMBINE_THREADS];
@@ -263,10 +273,24 @@ static int run_together(device_run *d, const tc__node *n) {
 
 static int run_all(device_run *d, uint32_t begin, uint32_t end);
 
+// A loop in which all threads meet, turn by turn.
+static int run_turns(device_run *d, uint32_t id) {
+    const tc__node *n = d->k->body.node.at[id];
+    run_be(d, 0);
+    int64_t extent = run_ix(d, n->attr[TC__FOR_END]);
+    for (int64_t turn = 0; turn < extent; turn++) {
+        for (int i = 0; i < d->threads; i++)
+            run_be(d, i), d->var[n->attr[TC__FOR_AXIS]] = turn;
+        if (!run_all(d, id + 1, tc__loop_end(d->k, id))) return 0;
+    }
+    return 1;
+}
+
 // What threads do together at statement id, or those of them that go into an IF; 0 = the block has done its part.
 static int run_meeting(device_run *d, uint32_t id) {
     const tc__node *n = d->k->body.node.at[id];
     uint8_t left[RUN_THREADS];
+    if (n->op == TC_OP_FOR) return run_turns(d, id);
     if (n->op != TC_OP_IF) return run_together(d, n);
     memcpy(left, d->left, sizeof left);
     for (int i = 0; i < d->threads; i++) {

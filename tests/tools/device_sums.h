@@ -2,7 +2,7 @@
 #ifndef DEVICE_SUMS_H
 #define DEVICE_SUMS_H
 
-enum { RUN_THREADS = 1024, RUN_WIDTH = 8, RUN_SUMS = 4 };
+enum { RUN_THREADS = 1024, RUN_WIDTH = 8, RUN_SUMS = 24 };
 
 typedef struct run_sum {
     tc__op monoid;

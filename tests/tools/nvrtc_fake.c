@@ -65,6 +65,7 @@ static const struct {
     {"cluster_store", IF_ASM},
     // launches come one after the other
     {"reads", IF_ASM},
+    {"forget", IF_ASM},
     {"begin", IF_ASM},
     // copies to shared memory, which happen when they are waited for
     {"copy_async16", IF_ASM},

@@ -805,6 +805,89 @@ TEST(sum_of_another_accumulator) {
     kit_close(&t);
 }
 
+// ---- sums down the columns of what is done row by row
+
+static void down_open(kit *t, int64_t rows, int64_t cols) {
+    char text[800];
+    int r = (int)rows, c = (int)cols;
+    snprintf(text, sizeof text,
+             "%%0 = input x0  f32[%d,%d]\n%%1 = sum %%0 dims=2  f32[%d,1]\n"
+             "%%2 = expand %%1  f32[%d,%d]\n%%3 = add %%0 %%2  f32[%d,%d]\n"
+             "%%4 = mul %%0 %%2  f32[%d,%d]\n%%5 = sum %%4 dims=1  f32[1,%d]\n"
+             "return %%3 %%5\n",
+             r, c, r, r, c, r, c, r, c, c);
+    kit_open(t, text);
+}
+
+// out0[r, c] = x[r, c] + sum of row r; out1[c] = sum over r of x[r, c] times that: whole numbers, exact in f32.
+static void check_down(int64_t rows, int64_t cols) {
+    kit t;
+    down_open(&t, rows, cols);
+    float *x = NULL, *y = NULL, *s = NULL;
+    void *memory[64] = {NULL};
+    REQUIRE(t.list->buffer.count <= 64);
+    for (size_t b = 0; b < t.list->buffer.count; b++) {
+        const tc__kbuf *buffer = &t.list->buffer.at[b];
+        if (!tc__is_memory(buffer)) continue;
+        int64_t n = tc__ix_value(buffer->numel);
+        float *p = (float *)calloc((size_t)n, sizeof *p);
+        memory[b] = p;
+        *(buffer->place == TC__BUF_INPUT ? &x : n == cols ? &s : &y) = p;
+    }
+    REQUIRE(x && y && s);
+    for (int64_t i = 0; i < rows * cols; i++)
+        x[i] = (float)((int)(test_word((unsigned)i, 9) % 7) - 3);
+    for (int backwards = 0; backwards < 2; backwards++) {
+        memset(y, 0, sizeof *y * (size_t)(rows * cols)),
+            memset(s, 0, sizeof *s * (size_t)cols);
+        run_device(t.list, memory, NULL, backwards);
+        int bad = 0;
+        for (int64_t c = 0; c < cols; c++) {
+            double down = 0;
+            for (int64_t r = 0; r < rows; r++) {
+                double row = 0;
+                for (int64_t k = 0; k < cols; k++) row += (double)x[r * cols + k];
+                bad += (double)y[r * cols + c] != (double)x[r * cols + c] + row;
+                down += (double)x[r * cols + c] * row;
+            }
+            bad += (double)s[c] != down;
+        }
+        CHECK(!bad || FAIL("%d x %d: %d differ", (int)rows, (int)cols, bad));
+    }
+    free(x), free(y), free(s);
+    kit_close(&t);
+}
+
+// Rows of a warp and of a block; more of them than blocks, fewer, and one; columns that are no vectors.
+TEST(sums_down_columns) {
+    check_down(40, 96);
+    check_down(33, 97);
+    check_down(2, 64);
+    check_down(500, 1024);
+}
+
+TEST(meeting_of_other_blocks) {
+    kit t;
+    down_open(&t, 40, 1200);
+    statement(&t, TC_OP_MEET, 0)->attr[TC__MEET_COUNT]++;
+    refused_by_device(&t, "not of all blocks");
+}
+
+TEST(parts_read_before_the_meeting) {
+    kit t;
+    down_open(&t, 40, 1200);
+    statement(&t, TC_OP_MEET, 0)->op = TC_OP_CONST;
+    refused_by_device(&t, "may not have written it yet");
+}
+
+// A thread that is ahead would write what others still read of the row before.
+TEST(turns_that_run_into_each_other) {
+    kit t;
+    down_open(&t, 900, 1200);
+    statement(&t, TC_OP_BARRIER, 0)->op = TC_OP_CONST;
+    refused_by_device(&t, "in two turns");
+}
+
 // ---- what is refused of templates
 
 // Sliced, with both operands copied by steps.

@@ -1,0 +1,501 @@
+// The list of rows whose columns are summed as well (kernel/down.c): blocks have several rows, one after the other, as
+// rows.c has one, and what they sum of each column in shared memory, where no thread has another's. Then all blocks meet,
+// and each sums for some of the columns what all of them have, in their order.
+//
+//     for i in 0..396 bind=grid, x in 0..256 bind=block
+//       begun at ticket0
+//       acc4 = new add width=8                       its own columns:
+//       for l in 0..8 bind=vector:  put shared0[8*x + l] <- acc4
+//       for p in 0..83 bind=serial
+//         if 396*p + i < 32768                       r = 396*p + i
+//           ..                                       rows.c, and shared0[8*x + l] = shared0[8*x + l] + ..
+//       for l in 0..8 bind=vector:  get acc4 <- shared0[8*x + l], put work0[4096*i + c] <- acc4
+//       meet 396 at ticket0
+//       for j in 0..512 bind=taken                   8 columns each
+//         acc6 = new add
+//         for q in .., n in .. bind=unroll           parts 22 apart
+//           get acc6 <- work0[4096*m + c]            c = 8*j + x%8
+//         put shared2[x] <- acc6
+//         barrier block
+//         ..                                         the first 8 threads have them all, and do the rest
+//
+// Sums in registers leave too few of them: a layer norm of 4096 columns with its gradients takes 430 us so with 512 threads
+// a multiprocessor, with 1024 the compiler moves registers to memory (900 us). What costs little to make of held
+// elements is made again in each loop for the same reason, and the compiler is told to FORGET what it had of them.
+//
+// No block waits for one that may not have begun: one that comes to the meeting before all have begun leaves, and the
+// last to come does what is left. So nothing depends on how many blocks a device has room for.
+
+enum {
+    TC__DOWN_J = TC__VAR0,
+    TC__DOWN_P = TC__VAR0 + 7,
+    TC__DOWN_N = TC__VAR0 + 10,
+    TC__DOWN_SMS = 132,      // blocks are a multiple of it
+    TC__DOWN_THREADS = 512,  // of a row at most
+    TC__DOWN_WARPED = 256,   // of a block whose warps have a row each
+    TC__DOWN_ELEMENTS = 16,  // of a row for a thread at most
+    TC__DOWN_REGISTERS = 48, // of a thread for them, where a multiprocessor is to have
+    TC__DOWN_FULL = 768,     //   so many threads;
+    TC__DOWN_HALF = 512,     //   with up to twice as many registers, these
+    TC__DOWN_LANES = 8,      // columns that are summed together at the meeting,
+    TC__DOWN_BATCH = 12,     //   and parts of each that are under way together
+    TC__DOWN_SUMS = 8
+};
+
+// How rows are dealt to threads and blocks.
+typedef struct tc__down_plan {
+    tc__device_plan q;
+    int blocks, resident;
+} tc__down_plan;
+
+typedef struct tc__downer {
+    tc__rower r; // must be the first: rows.c gives it back
+    const tc__group *all;
+    tc__down_plan plan;
+    tc__ix i, y, x;
+    int64_t u;                  // the vector at hand
+    int64_t own;                // buffers of what each thread sums: the first
+    int64_t sums, accumulators; // down the columns, and accumulators before them
+    const tc__node *combine[TC__DOWN_SUMS];
+    int64_t ticket, work[TC__DOWN_SUMS], meeting[TC__DOWN_SUMS];
+} tc__downer;
+
+// The list without what is done behind all rows.
+static tc__group tc__down_part(const tc__group *g) {
+    tc__group rows = *g;
+    rows.body.node.count = tc__down_begin(g);
+    return rows;
+}
+
+// ---- the plan ----
+
+static int64_t tc__down_count(const tc__group *g) {
+    int64_t n = 0;
+    while (g->body.node.at[n]->op == TC_OP_NEW) n++;
+    return n;
+}
+
+// Bytes of the sums of a column.
+static int64_t tc__down_bytes(const tc__group *g) {
+    int64_t bytes = 0;
+    for (int64_t i = 0; i < tc__down_count(g); i++)
+        bytes += tc__dtypes[g->body.node.at[i]->dtype].bytes > 4 ? 8 : 4;
+    return bytes;
+}
+
+// Threads that share a row where each has `vectors` vectors.
+static void tc__down_deal_row(tc__device_plan *q, int64_t columns, int vectors) {
+    int64_t accesses = columns / q->width;
+    int64_t threads = tc__padded((accesses - 1) / vectors + 1, 32);
+    q->vectors = (int)((accesses - 1) / threads + 1);
+    q->sharing = (int)threads;
+    q->threads = threads > 32 ? (int)threads : TC__DOWN_WARPED;
+}
+
+// Bytes of registers that a thread needs for an element: what is held of inputs, and rows that are dear.
+static int64_t tc__down_element(const tc__group *rows, const tc__device_plan *q) {
+    int64_t bytes = tc__device_held(rows, q, 0);
+    for (size_t b = 0; b < rows->buffer.count; b++)
+        if (tc__device_is_own_row(rows, (int64_t)b) &&
+            !tc__device_is_cheap(rows, (int64_t)b))
+            bytes += tc__dtypes[rows->buffer.at[b].dtype].bytes > 4 ? 8 : 4;
+    return bytes;
+}
+
+// A grid that is filled once, each block with as many rows as the others. 0 = a block has no room.
+static int tc__down_deal(const tc__group *rows, tc__down_plan *p, int full) {
+    int64_t each = p->q.threads / p->q.sharing, blocks;
+    int64_t elements = (int64_t)p->q.threads * p->q.vectors * p->q.width;
+    int64_t shared = (elements + p->q.threads) * tc__down_bytes(rows);
+    int64_t room = TC__DEVICE_ROW_BYTES;
+    if (rows->target.room && room > (int64_t)rows->target.room) room = rows->target.room;
+    p->resident = (full ? TC__DOWN_FULL : TC__DOWN_HALF) / p->q.threads;
+    if (p->resident > TC__DEVICE_ROW_BYTES / shared)
+        p->resident = (int)(TC__DEVICE_ROW_BYTES / shared);
+    if (p->resident < 1) p->resident = 1;
+    blocks = (tc__ix_hi(rows->body.ix, rows->shape.rows) - 1) / each + 1;
+    if (blocks > TC__DOWN_SMS * p->resident) blocks = TC__DOWN_SMS * p->resident;
+    p->blocks = blocks < 1 ? 1 : (int)blocks;
+    return shared <= room;
+}
+
+// How the rows of g are dealt; 0 = registers do not suffice, or rows are too long or of unknown length.
+static int tc__down_plan_of(const tc__group *g, tc__down_plan *p) {
+    tc__group rows = tc__down_part(g);
+    tc__device_plan *q = &p->q;
+    memset(p, 0, sizeof *p);
+    if (!tc__ix_is_const(g->shape.cols) || tc__ix_value(g->shape.cols) < 1) return 0;
+    if (tc__ix_hi(g->body.ix, g->shape.rows) < 1 || tc__device_has_shared_row(&rows))
+        return 0;
+    if (tc__down_count(g) > TC__DOWN_SUMS) return 0;
+    int64_t columns = tc__ix_value(g->shape.cols);
+    q->form = TC__DEVICE_ROWS, q->axis = TC__COL, q->hold = TC__DEVICE_REGISTERS;
+    q->parts = q->launches = 1, q->narrow = tc__device_is_narrow(g);
+    q->width = tc__device_width(&rows, TC__COL);
+    while (columns % q->width || (q->width > 1 && columns / q->width < 32)) q->width /= 2;
+    tc__device_choose_lanes_early(&rows, q);
+    int64_t bytes = tc__down_element(&rows, q);
+    int vectors = TC__DOWN_ELEMENTS / q->width;
+    while (vectors > 1 && vectors * q->width * bytes > 4 * TC__DOWN_REGISTERS) vectors /= 2;
+    tc__down_deal_row(q, columns, vectors < 1 ? 1 : vectors);
+    int64_t registers = q->vectors * q->width * bytes / 4;
+    int64_t accumulators =
+        tc__count_op(g, TC_OP_NEW) + tc__down_count(g) * (q->vectors + 1);
+    if (registers > 2 * TC__DOWN_REGISTERS || q->sharing > TC__DOWN_THREADS ||
+        accumulators > TC__PRINT_ACCS)
+        return 0;
+    return tc__down_deal(&rows, p, registers <= TC__DOWN_REGISTERS);
+}
+
+// What a device takes of sums down the columns: takes_down of tc__dialect.
+static int tc__device_takes_down(const tc__group *g) {
+    tc__down_plan p;
+    return tc__down_plan_of(g, &p);
+}
+
+// ---- accumulators ----
+
+// Of sum k: that of vector u, and behind all those the one that parts are summed in.
+static int64_t tc__down_number(const tc__downer *d, int64_t k, int64_t u) {
+    return d->accumulators + k * (d->plan.q.vectors + 1) + u;
+}
+
+static int tc__down_dtype(const tc__downer *d, int64_t k) {
+    return tc__sums_dtype(&d->r.v.l, d->combine[k]);
+}
+
+static void tc__down_new(tc__downer *d, int64_t k, int64_t u, int width) {
+    int64_t attr[3];
+    attr[TC__NEW_ACCUMULATOR] = tc__down_number(d, k, u);
+    attr[TC__NEW_MONOID] = d->combine[k]->attr[TC__COMBINE_MONOID];
+    attr[TC__NEW_WIDTH] = width;
+    tc__relist_put(&d->r.v.l, TC_OP_NEW, tc__down_dtype(d, k), attr, 3);
+}
+
+static void tc__down_move(tc__downer *d, tc__op op, int64_t k, int64_t u, int64_t buffer,
+                          tc__ix e) {
+    int64_t attr[4];
+    attr[TC__PUT_BUFFER] = buffer, attr[TC__PUT_INDEX] = e;
+    attr[TC__PUT_ACCUMULATOR] = tc__down_number(d, k, u);
+    attr[TC__PUT_MONOID] = d->combine[k]->attr[TC__COMBINE_MONOID];
+    tc__relist_put(&d->r.v.l, op, TC_I64, attr, 4);
+}
+
+static void tc__down_new_all(tc__downer *d) {
+    for (int64_t k = 0; k < d->sums; k++)
+        for (int u = 0; u < d->plan.q.vectors; u++) tc__down_new(d, k, u, d->plan.q.width);
+}
+
+static void tc__down_buffers(tc__downer *d, int64_t *buffer, tc__place place,
+                             int64_t numel) {
+    for (int64_t k = 0; k < d->sums; k++)
+        buffer[k] = tc__relist_buffer(&d->r.v.l, place, tc__down_dtype(d, k), numel);
+}
+
+// Accumulators of all vectors to their columns of the block's part.
+static void tc__down_put_part(tc__downer *d) {
+    tc__vectors *v = &d->r.v;
+    int64_t columns = tc__ix_value(v->l.from->shape.cols);
+    for (int u = 0; u < d->plan.q.vectors; u++) {
+        v->u = tc__ix_const(u);
+        tc__ix column = tc__rows_open(v);
+        tc__ix at = tc__ix_add(v->ix, column, tc__vector_lanes(v, v->width));
+        at = tc__vector_ix(v, columns, d->i, at);
+        for (int64_t k = 0; k < d->sums; k++)
+            tc__down_move(d, TC_OP_PUT, k, u, d->work[k], at);
+        tc__vector_lanes_end(v, v->width);
+        tc__relist_end_if(&v->l, v->opened);
+    }
+}
+
+// The buffer of what threads sum in their vectors u.
+static int64_t tc__down_slot(const tc__downer *d, int64_t k, int64_t u) {
+    return d->own + k * d->plan.q.vectors + u;
+}
+
+// Accumulators to where warp y has them in shared memory, or from there: each in a buffer of its own.
+static void tc__down_move_warp(tc__downer *d, tc__op op, tc__ix y) {
+    tc__vectors *v = &d->r.v;
+    for (int64_t k = 0; k < d->sums; k++)
+        for (int u = 0; u < d->plan.q.vectors; u++) {
+            tc__ix lane = tc__vector_lanes(v, v->width);
+            tc__ix thread = tc__vector_ix(v, d->plan.q.sharing, y, d->x);
+            tc__down_move(d, op, k, u, tc__down_slot(d, k, u),
+                          tc__vector_ix(v, v->width, thread, lane));
+            tc__vector_lanes_end(v, v->width);
+        }
+}
+
+// Each thread has its sums in memory of its own, which hold nothing yet.
+static void tc__down_open(tc__downer *d) {
+    tc__relist *l = &d->r.v.l;
+    d->own = (int64_t)l->to->buffer.count;
+    for (int64_t k = 0; k < d->sums; k++)
+        for (int u = 0; u < d->plan.q.vectors; u++)
+            tc__relist_buffer(l, TC__BUF_SHARED, tc__down_dtype(d, k),
+                              (int64_t)d->plan.q.threads * d->plan.q.width);
+    tc__down_new_all(d);
+    tc__down_move_warp(d, TC_OP_PUT, d->y);
+}
+
+// What all warps that have rows of their own have, in accumulators.
+static void tc__down_collect(tc__downer *d) {
+    tc__relist *l = &d->r.v.l;
+    int each = d->plan.q.threads / d->plan.q.sharing;
+    tc__ix n = d->y;
+    if (each > 1) tc__relist_barrier(l, 0);
+    tc__down_new_all(d);
+    if (each > 1)
+        n = tc__relist_for(l, (tc__axis)TC__DOWN_N, TC__BIND_UNROLL, tc__ix_const(each));
+    tc__down_move_warp(d, TC_OP_GET, n);
+    if (each > 1) tc__relist_end(l, TC__DOWN_N);
+}
+
+// ---- rows ----
+
+// A step at column for vector u of the row at hand.
+static void tc__down_step(tc__vectors *v, const tc__node *n, tc__ix lane) {
+    tc__downer *d = (tc__downer *)(void *)v;
+    tc__relist *l = &v->l;
+    int64_t buffer = tc__down_slot(d, n->attr[TC__ACC_ACCUMULATOR] - d->accumulators, d->u);
+    tc__ix thread = tc__vector_ix(v, d->plan.q.sharing, d->y, d->x);
+    tc__ix at = tc__vector_ix(v, v->width, thread, lane);
+    tc__node m = *n;
+    uint32_t in[2];
+    tc__relist_load(l, n, buffer, at);
+    in[0] = l->at[n->id], in[1] = l->at[n->in[0]];
+    m.op = (uint16_t)n->attr[TC__ACC_MONOID], m.in = in, m.n_in = 2, m.n_attr = 0;
+    tc__node *made = l->failed ? NULL : tc__node_append(&l->to->body, &m);
+    if (!made) l->failed = 1;
+    if (made) l->at[n->id] = made->id;
+    tc__relist_store(l, n, buffer, at);
+}
+
+// Loads that no loop of the row has needed are not held for the steps.
+static void tc__down_load(tc__vectors *v) {
+    for (uint32_t id = 0; id < v->end; id++)
+        if (v->ahead[id] == TC__HOLD_LATER) v->ahead[id] = TC__HOLD_NOT;
+}
+
+// The steps down the columns, behind the loop of the row that they stand in.
+static void tc__down_behind(tc__rower *t, uint32_t begin, uint32_t end) {
+    tc__downer *d = (tc__downer *)(void *)t;
+    tc__vectors *v = &t->v;
+    int some = 0;
+    v->begin = begin, v->end = end, v->sums = TC__SUMS_DOWN;
+    tc__vectors_rest(v);
+    for (uint32_t id = begin; id < end; id++)
+        some |= v->need[id] && v->l.from->body.node.at[id]->op == TC_OP_ACC;
+    if (some) tc__down_load(v);
+    for (int u = 0; u < v->count && some; u++) {
+        v->u = tc__ix_const(u), d->u = u;
+        tc__ix column = v->open(v);
+        int opened = !v->opened && v->width == 1 && tc__relist_do(&v->l);
+        tc__vector_nodes(v, v->l.from, v->need, column, v->width, TC__HOLD_NOT);
+        tc__relist_end_if(&v->l, opened || v->opened);
+    }
+    v->u = tc__ix_const(0), v->sums = TC__SUMS_OF_ROWS;
+}
+
+static tc__ix tc__down_row_at(const tc__downer *d, tc__ix turn) {
+    const tc__vectors *v = &d->r.v;
+    int64_t each = d->plan.q.threads / d->plan.q.sharing;
+    tc__ix block = tc__vector_ix(v, d->plan.blocks, turn, d->i);
+    return tc__vector_ix(v, each, block, d->y);
+}
+
+// Loads of all loops of a row that are whole vectors, at once: nothing waits between them.
+static void tc__down_ask(tc__downer *d) {
+    tc__vectors *v = &d->r.v;
+    const tc__group *g = v->l.from;
+    memset(v->phase, 0, g->body.node.count);
+    for (uint32_t id = 0; id < g->body.node.count; id++) {
+        const tc__node *n = g->body.node.at[id];
+        int64_t first = tc__device_held_load(g, &d->plan.q, n);
+        if (first < 0 || !tc__ix_uses(v->ix, n->attr[TC__LOAD_INDEX], TC__ROW) ||
+            !tc__vector_is_copy(v, n))
+            continue;
+        v->phase[id] = first == (int64_t)id;
+        v->ahead[id] = first == (int64_t)id ? TC__HOLD_FIRST : TC__HOLD_BEFORE;
+    }
+    tc__vectors_copy(v);
+}
+
+static void tc__down_rows_all(tc__downer *d) {
+    tc__vectors *v = &d->r.v;
+    tc__relist *l = &v->l;
+    int64_t each = d->plan.q.threads / d->plan.q.sharing;
+    tc__ix turns =
+        tc__ix_ceil_div(v->ix, l->from->shape.rows, tc__ix_const(d->plan.blocks * each));
+    tc__ix p = tc__relist_for(l, (tc__axis)TC__DOWN_P, TC__BIND_SERIAL, turns);
+    tc__ix r = tc__down_row_at(d, p);
+    int opened = tc__relist_if(l, r, l->from->shape.rows, 0, 0);
+    tc__relist_axis(l, TC__ROW, r);
+    tc__down_ask(d);
+    tc__rows_body(&d->r);
+    tc__relist_end_if(l, opened);
+    // Sums of the next row have the same places in shared memory.
+    if (d->plan.q.sharing > 32) tc__relist_barrier(l, 0);
+    tc__relist_end(l, TC__DOWN_P);
+}
+
+// ---- all rows of the block, and of all blocks ----
+
+// What the block has, for all.
+static void tc__down_leave(tc__downer *d) {
+    tc__vectors *v = &d->r.v;
+    tc__ix one = tc__ix_const(1);
+    int opened = tc__relist_if(&v->l, d->y, one, 0, 0);
+    tc__down_put_part(d);
+    tc__relist_end_if(&v->l, opened);
+    int64_t attr[2];
+    attr[TC__MEET_BUFFER] = d->ticket, attr[TC__MEET_COUNT] = d->plan.blocks;
+    tc__relist_put(&v->l, TC_OP_MEET, TC_I64, attr, 2);
+}
+
+static int64_t tc__down_divisor(int64_t n, int64_t most) {
+    while (n % most) most--;
+    return most;
+}
+
+// Every `below`-th part of column c, in this thread.
+static void tc__down_gather(tc__downer *d, tc__ix warp, int64_t below, tc__ix c) {
+    tc__vectors *v = &d->r.v;
+    tc__relist *l = &v->l;
+    int64_t columns = tc__ix_value(l->from->shape.cols), turns = d->plan.blocks / below;
+    int64_t most = TC__DOWN_BATCH;
+    int64_t batch = tc__down_divisor(turns, turns < most ? turns : most);
+    tc__ix q = tc__relist_for(l, (tc__axis)TC__ROWS_Q, TC__BIND_SERIAL,
+                              tc__ix_const(turns / batch));
+    tc__ix n =
+        tc__relist_for(l, (tc__axis)TC__DOWN_N, TC__BIND_UNROLL, tc__ix_const(batch));
+    tc__ix part = tc__vector_ix(v, below, tc__vector_ix(v, batch, q, n), warp);
+    part = tc__relist_bind(l, TC__ROWS_M, part, tc__ix_const(d->plan.blocks));
+    for (int64_t k = 0; k < d->sums; k++)
+        tc__down_move(d, TC_OP_GET, k, d->plan.q.vectors, d->work[k],
+                      tc__vector_ix(v, columns, part, c));
+    tc__relist_end(l, TC__DOWN_N), tc__relist_end(l, TC__ROWS_Q);
+}
+
+// What is done with the sums of the column at hand: nodes behind all rows.
+static void tc__down_finish(tc__downer *d) {
+    tc__relist *l = &d->r.v.l;
+    const tc__group *all = d->all;
+    for (uint32_t id = tc__down_begin(all) + 1; id + 1 < all->body.node.count; id++) {
+        tc__node n = *all->body.node.at[id];
+        int64_t attr[TC__COMBINE_THREADS + 1];
+        if (n.op == TC_OP_COMBINE) {
+            int64_t k = n.attr[TC__COMBINE_ACCUMULATOR] - d->accumulators;
+            memcpy(attr, n.attr, TC__COMBINE_THREADS * sizeof *attr);
+            attr[TC__COMBINE_ACCUMULATOR] = tc__down_number(d, k, d->plan.q.vectors);
+            attr[TC__COMBINE_THREADS] = 1;
+            n.attr = attr, n.n_attr = TC__COMBINE_THREADS + 1;
+        }
+        tc__relist_copy(l, &n);
+    }
+}
+
+// A few columns: threads have parts of each, the first of them sum what they have.
+static void tc__down_meet(tc__downer *d) {
+    tc__vectors *v = &d->r.v;
+    tc__relist *l = &v->l;
+    int64_t u = d->plan.q.vectors;
+    tc__ix all = l->from->shape.cols, lanes = tc__ix_const(TC__DOWN_LANES);
+    int64_t below = tc__down_divisor(d->plan.blocks, d->plan.q.threads / TC__DOWN_LANES);
+    tc__ix thread = tc__vector_ix(v, d->plan.q.sharing, d->y, d->x);
+    tc__ix first = tc__ix_div(v->ix, thread, lanes),
+           lane = tc__ix_mod(v->ix, thread, lanes);
+    tc__down_buffers(d, d->meeting, TC__BUF_SHARED, d->plan.q.threads);
+    tc__ix j = tc__relist_for(l, (tc__axis)TC__DOWN_J, TC__BIND_TAKEN,
+                              tc__ix_ceil_div(v->ix, all, lanes));
+    tc__ix c = tc__vector_ix(v, TC__DOWN_LANES, j, lane);
+    for (int64_t k = 0; k < d->sums; k++) tc__down_new(d, k, u, 1);
+    int opened = tc__relist_if(l, first, tc__ix_const(below), c, all);
+    if (!opened) opened = tc__relist_do(l);
+    tc__relist_axis(l, TC__COL, c);
+    tc__down_gather(d, first, below, tc__ix_var(v->ix, TC__COL, all));
+    tc__relist_end_if(l, opened);
+    for (int64_t k = 0; k < d->sums; k++)
+        tc__down_move(d, TC_OP_PUT, k, u, d->meeting[k], thread);
+    tc__relist_barrier(l, 0);
+    opened = tc__relist_if(l, first, tc__ix_const(1), c, all);
+    for (int64_t k = 0; k < d->sums; k++) tc__down_new(d, k, u, 1);
+    tc__ix n =
+        tc__relist_for(l, (tc__axis)TC__DOWN_N, TC__BIND_UNROLL, tc__ix_const(below));
+    for (int64_t k = 0; k < d->sums; k++)
+        tc__down_move(d, TC_OP_GET, k, u, d->meeting[k],
+                      tc__vector_ix(v, TC__DOWN_LANES, n, lane));
+    tc__relist_end(l, TC__DOWN_N);
+    tc__relist_axis(l, TC__COL, c);
+    tc__down_finish(d);
+    tc__relist_end_if(l, opened);
+    tc__relist_end(l, TC__DOWN_J);
+}
+
+// ---- the list ----
+
+static void tc__down_loops(tc__downer *d) {
+    tc__relist *l = &d->r.v.l;
+    int sharing = d->plan.q.sharing, each = d->plan.q.threads / sharing;
+    int64_t columns = tc__ix_value(l->from->shape.cols);
+    d->y = tc__ix_const(0);
+    d->i = tc__relist_for(l, (tc__axis)TC__ROWS_I, TC__BIND_GRID,
+                          tc__ix_const(d->plan.blocks));
+    if (each > 1)
+        d->y = tc__relist_for(l, (tc__axis)TC__ROWS_Y, TC__BIND_BLOCK, tc__ix_const(each));
+    d->r.x = d->x = tc__relist_for(l, (tc__axis)TC__ROWS_X,
+                                   sharing > 32 ? TC__BIND_BLOCK : TC__BIND_LANE,
+                                   tc__ix_const(sharing));
+    d->ticket = tc__relist_buffer(l, TC__BUF_TICKET, TC_I32, 4);
+    tc__relist_put(l, TC_OP_BEGUN, TC_I64, &d->ticket, 1);
+    tc__down_buffers(d, d->work, TC__BUF_WORK, d->plan.blocks * columns);
+    tc__down_open(d);
+    tc__down_rows_all(d);
+    tc__down_collect(d);
+    tc__down_leave(d);
+    tc__down_meet(d);
+    tc__relist_end(l, TC__ROWS_X);
+    if (each > 1) tc__relist_end(l, TC__ROWS_Y);
+    tc__relist_end(l, TC__ROWS_I);
+}
+
+static void tc__down_find_sums(tc__downer *d) {
+    const tc__group *g = d->all;
+    d->accumulators = g->body.node.at[0]->attr[TC__NEW_ACCUMULATOR];
+    for (uint32_t id = tc__down_begin(g); id < g->body.node.count; id++) {
+        const tc__node *n = g->body.node.at[id];
+        if (n->op != TC_OP_COMBINE) continue;
+        d->combine[n->attr[TC__COMBINE_ACCUMULATOR] - d->accumulators] = n;
+        d->sums++;
+    }
+}
+
+// The list of g, which was taken; NULL = no memory.
+static tc__group *tc__lower_down(tc_ctx *c, const tc__group *g) {
+    tc__group rows = tc__down_part(g);
+    tc__downer *d = TC__NEW(c, tc__downer);
+    tc__group *k = NULL;
+    if (!d || !tc__down_plan_of(g, &d->plan)) {
+        tc__free(c, d, sizeof *d);
+        return NULL;
+    }
+    tc__rows_init(&d->r, &d->plan.q);
+    d->all = g;
+    tc__down_find_sums(d);
+    d->r.v.sums = TC__SUMS_OF_ROWS, d->r.v.down = d->accumulators;
+    d->r.behind = tc__down_behind, d->r.cheap = 1, d->r.v.step = tc__down_step;
+    if (tc__relist_open(&d->r.v.l, c, g) && tc__vectors_begin(&d->r.v, c)) {
+        tc__relist_launch(&d->r.v.l, d->plan.q.threads, d->plan.q.narrow, d->plan.resident,
+                          0);
+        d->r.v.l.from = &rows;
+        tc__rows_begin(&d->r);
+        tc__down_loops(d);
+        d->r.v.l.from = g;
+        tc__relist_end(&d->r.v.l, TC__END_BLOCK);
+    } else {
+        d->r.v.l.failed = 1;
+    }
+    k = tc__vectors_done(&d->r.v, c);
+    tc__free(c, d, sizeof *d);
+    return k;
+}
