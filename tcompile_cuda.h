@@ -1694,31 +1694,36 @@ static const char*const tc__text_cuda_mapped[]={
 "        TC_N(matrix_wait)<0>();",
 "        if (threadIdx.x % 32 == 0) TC_N(semaphore_arrive)(ring.empty + before);",
 "    }",
-"    template <class Give> static __device__ __forceinline__ void give(const float *four, int row, int col, Give give) {",
-"        #pragma unroll (P::turns > 1 \? 1 : 2)",
-"        for (int below = 0; below < 2; below++) {",
-"            tc_pack<float, 8> x;",
+"    template <class Give> static __device__ __forceinline__ void give(const float *four, int below, int row, int col, Give hole) {",
+"        tc_pack<float, 8> x;",
+"        #pragma unroll",
+"        for (int q = 0; q < 8; q++) x.at[q] = below \? four[q / 2 * 4 + q % 2 + 2] : four[q / 2 * 4 + q % 2];",
+"        TC_N(turn_fours)(x.at);",
+"        #pragma unroll",
+"        for (int l = 0; l < 8; l += P::width) hole(x.at + l, row + 8 * below, col + l);",
+"    }",
+"    template <class Give> static __device__ __forceinline__ void give_both(const float *four, int row, int col, Give hole) {",
+"        #pragma unroll 1",
+"        for (int below = 0; below < 2; below++) give(four, below, row, col, hole);",
+"    }",
+"    template <class Give> static __device__ __forceinline__ void give_in_turns(float (&some)[count], int row, int col, Give hole) {",
+"        #pragma unroll 1",
+"        for (int turn = 0; turn < P::turns; turn++) {",
+"            give_both(some, row, col + turn * 32, hole);",
 "            #pragma unroll",
-"            for (int q = 0; q < 8; q++) x.at[q] = below \? four[q / 2 * 4 + q % 2 + 2] : four[q / 2 * 4 + q % 2];",
-"            TC_N(turn_fours)(x.at);",
-"            #pragma unroll",
-"            for (int l = 0; l < 8; l += P::width) give(x.at + l, row + 8 * below, col + l);",
+"            for (int k = 0; k < count - 16; k++) some[k] = some[k + 16];",
 "        }",
+"    }",
+"    template <class Give> static __device__ __forceinline__ void give_all(const float (&some)[count], int row, int col, Give hole) {",
+"        #pragma unroll",
+"        for (int k = 0; k < count; k += 16) give(some + k, 0, row, col + k * 2, hole), give(some + k, 1, row, col + k * 2, hole);",
 "    }",
 "    template <class Give> __device__ __forceinline__ void results(Give hole) {",
 "        const int lane = threadIdx.x % 32, row = threadIdx.x / 128 * (64 * parts) + threadIdx.x / 32 % 4 * 16 + lane / 4;",
 "        #pragma unroll",
 "        for (int i = 0; i < parts; i++) {",
-"            #pragma unroll 1",
-"            for (int turn = 0; turn < P::turns; turn++) {",
-"                #pragma unroll",
-"                for (int k = 0; k < count / P::turns; k += 16) {",
-"                    const int col = (turn * (count / P::turns) + k) / 16 * 32 + lane % 4 * 8;",
-"                    give(sum[i] + k, row + i * 64, col, hole);",
-"                }",
-"                #pragma unroll",
-"                for (int k = 0; k < count - count / P::turns; k++) sum[i][k] = sum[i][k + count / P::turns];",
-"            }",
+"            if constexpr (P::turns > 1) give_in_turns(sum[i], row + i * 64, lane % 4 * 8, hole);",
+"            else give_all(sum[i], row + i * 64, lane % 4 * 8, hole);",
 "        }",
 "    }",
 "};",
@@ -6931,7 +6936,7 @@ TC__TEMPLATE_Q=TC__VAR0+8
 };
 enum{
 TC__MAPPED_WIDTH=8,
-TC__MAPPED_LIGHT=6
+TC__MAPPED_LIGHT=8
 };
 typedef struct tc__producer{
 tc__relist l;
@@ -7238,16 +7243,17 @@ tc__hole_close(l);
 static int tc__template_leaves(const tc__group*g,tc__ix extent,int64_t by){
 return tc__ix_divisor(g->body.ix,extent)%by!=0;
 }
-static int tc__result_is_heavy(const tc__group*g){
-int ops=0;
+static int tc__result_is_long(const tc__group*g){
+uint32_t cost=0;
 for(size_t i=0;i<g->body.node.count;i++)
-ops+=g->body.node.at[i]->level==TC__AT_COL&&tc__is_alu(g->body.node.at[i]);
-return ops>TC__MAPPED_LIGHT;
+if(g->body.node.at[i]->level==TC__AT_COL)
+cost+=tc__ops[g->body.node.at[i]->op].cost;
+return cost>TC__MAPPED_LIGHT;
 }
 static void tc__mapped_numbers_of(const tc__group*g,const tc__product*q,int64_t*n){
 int64_t batches=tc__ix_value(g->shape.batch);
 n[TC__TILES_BATCHES]=batches>1?batches:0;
-n[TC__TILES_TURNS]=tc__result_is_heavy(g)?q->tile->cols/32:1;
+n[TC__TILES_TURNS]=tc__result_is_long(g)?q->tile->cols/32:1;
 n[TC__TILES_RAGGED_DEPTH]=0;
 }
 static void tc__tiles_numbers_of(const tc__group*g,const tc__product*q,int width,

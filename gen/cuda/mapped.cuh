@@ -173,32 +173,37 @@ template <class P, class L, class R> struct TC_N(mapped_sums) {
         if (threadIdx.x % 32 == 0) TC_N(semaphore_arrive)(ring.empty + before);
     }
 
-    // Four fragments side by side, whose rows are `row` and 8 below: to the hole.
-    template <class Give> static __device__ __forceinline__ void give(const float *four, int row, int col, Give give) {
-        #pragma unroll (P::turns > 1 ? 1 : 2)
-        for (int below = 0; below < 2; below++) {
-            tc_pack<float, 8> x;
+    // Four fragments side by side, of rows `row` or 8 below: to the hole.
+    template <class Give> static __device__ __forceinline__ void give(const float *four, int below, int row, int col, Give hole) {
+        tc_pack<float, 8> x;
+        #pragma unroll
+        for (int q = 0; q < 8; q++) x.at[q] = below ? four[q / 2 * 4 + q % 2 + 2] : four[q / 2 * 4 + q % 2];
+        TC_N(turn_fours)(x.at);
+        #pragma unroll
+        for (int l = 0; l < 8; l += P::width) hole(x.at + l, row + 8 * below, col + l);
+    }
+    template <class Give> static __device__ __forceinline__ void give_both(const float *four, int row, int col, Give hole) {
+        #pragma unroll 1
+        for (int below = 0; below < 2; below++) give(four, below, row, col, hole);
+    }
+    template <class Give> static __device__ __forceinline__ void give_in_turns(float (&some)[count], int row, int col, Give hole) {
+        #pragma unroll 1
+        for (int turn = 0; turn < P::turns; turn++) {
+            give_both(some, row, col + turn * 32, hole);
             #pragma unroll
-            for (int q = 0; q < 8; q++) x.at[q] = below ? four[q / 2 * 4 + q % 2 + 2] : four[q / 2 * 4 + q % 2];
-            TC_N(turn_fours)(x.at);
-            #pragma unroll
-            for (int l = 0; l < 8; l += P::width) give(x.at + l, row + 8 * below, col + l);
+            for (int k = 0; k < count - 16; k++) some[k] = some[k + 16];
         }
+    }
+    template <class Give> static __device__ __forceinline__ void give_all(const float (&some)[count], int row, int col, Give hole) {
+        #pragma unroll
+        for (int k = 0; k < count; k += 16) give(some + k, 0, row, col + k * 2, hole), give(some + k, 1, row, col + k * 2, hole);
     }
     template <class Give> __device__ __forceinline__ void results(Give hole) {
         const int lane = threadIdx.x % 32, row = threadIdx.x / 128 * (64 * parts) + threadIdx.x / 32 % 4 * 16 + lane / 4;
         #pragma unroll
         for (int i = 0; i < parts; i++) {
-            #pragma unroll 1
-            for (int turn = 0; turn < P::turns; turn++) {
-                #pragma unroll
-                for (int k = 0; k < count / P::turns; k += 16) {
-                    const int col = (turn * (count / P::turns) + k) / 16 * 32 + lane % 4 * 8;
-                    give(sum[i] + k, row + i * 64, col, hole);
-                }
-                #pragma unroll
-                for (int k = 0; k < count - count / P::turns; k++) sum[i][k] = sum[i][k + count / P::turns];
-            }
+            if constexpr (P::turns > 1) give_in_turns(sum[i], row + i * 64, lane % 4 * 8, hole);
+            else give_all(sum[i], row + i * 64, lane % 4 * 8, hole);
         }
     }
 };

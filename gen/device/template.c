@@ -28,7 +28,7 @@ enum {
 
 enum {
     TC__MAPPED_WIDTH = 8, // columns of a row that a thread has side by side
-    TC__MAPPED_LIGHT = 6  // ops of a result that cost nothing: their text stands for all of a thread's elements
+    TC__MAPPED_LIGHT = 8  // what the result's ops cost where their text stands for each of a thread's elements
 };
 
 typedef struct tc__producer {
@@ -396,18 +396,19 @@ static int tc__template_leaves(const tc__group *g, tc__ix extent, int64_t by) {
     return tc__ix_divisor(g->body.ix, extent) % by != 0;
 }
 
-// Whether the result's hole does more with an element than to store it, with a number or two more.
-static int tc__result_is_heavy(const tc__group *g) {
-    int ops = 0;
+// Whether the text of the result's hole is long.
+static int tc__result_is_long(const tc__group *g) {
+    uint32_t cost = 0;
     for (size_t i = 0; i < g->body.node.count; i++)
-        ops += g->body.node.at[i]->level == TC__AT_COL && tc__is_alu(g->body.node.at[i]);
-    return ops > TC__MAPPED_LIGHT;
+        if (g->body.node.at[i]->level == TC__AT_COL)
+            cost += tc__ops[g->body.node.at[i]->op].cost;
+    return cost > TC__MAPPED_LIGHT;
 }
 
 static void tc__mapped_numbers_of(const tc__group *g, const tc__product *q, int64_t *n) {
     int64_t batches = tc__ix_value(g->shape.batch);
     n[TC__TILES_BATCHES] = batches > 1 ? batches : 0;
-    n[TC__TILES_TURNS] = tc__result_is_heavy(g) ? q->tile->cols / 32 : 1;
+    n[TC__TILES_TURNS] = tc__result_is_long(g) ? q->tile->cols / 32 : 1;
     // Accesses of operands do not end inside a tile: what is behind comes as zeros.
     n[TC__TILES_RAGGED_DEPTH] = 0;
 }

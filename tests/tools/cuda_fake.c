@@ -75,8 +75,8 @@ typedef struct node {
 
 enum { PAGE = 4096, ALIGNED = 512 };
 
-// Parameters are kept one after the other, those of the emulator each at a multiple of 16.
-#define PARAM_ROOM(size) (((size) + 15) / 16 * 16)
+// Parameters are kept one after the other, those of the emulator each at a multiple of 64, as tensor maps want it.
+#define PARAM_ROOM(size) (((size) + 63) / 64 * 64)
 
 static fake_control state;
 static object *objects;
@@ -395,12 +395,14 @@ static void check_memory(const fake_launch *l) {
 
 static void execute(const fake_launch *l) {
     const kernel *k = (const kernel *)l->kernel;
+    static unsigned char room[FAKE_PARAMS] __attribute__((aligned(64)));
     void *params[FAKE_ARGS];
     size_t at = 0;
     emu_launch e;
     memset(&e, 0, sizeof e);
+    memcpy(room, l->params, sizeof room);
     for (int i = 0; i < k->count; i++) {
-        params[i] = (void *)(uintptr_t)(l->params + at);
+        params[i] = room + at;
         at += PARAM_ROOM(k->size[i]);
     }
     e.image = k->owner->image;
