@@ -3083,7 +3083,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xc9d58d51befa0937u
+#define TC__BUILD_ID 0x03a6d864528c9a97u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7936,10 +7936,9 @@ TC__CHAIN_UP,
 TC__CHAIN_NUMBERS
 };
 static const char*const tc__tiles_numbers[TC__TILES_NUMBERS]={
-"way","rows","cols","depth","high","across",
-"stages","threads","pack","width","slices","length",
-"group","batches","ragged_rows","ragged_cols","ragged_depth","last",
-"turns"};
+"way","rows","cols","depth","high","across","stages",
+"threads","pack","width","slices","length","group","batches",
+"ragged_rows","ragged_cols","ragged_depth","last","turns"};
 static const char*const tc__skinny_numbers[TC__SKINNY_NUMBERS]={
 "by_rows","dot","few","sharing","each","cover","unrolled",
 "threads","width","ahead","slices","length","group","batches",
@@ -39750,7 +39749,8 @@ l->n_argument=n+1+(uint32_t)l->grids.maps;
 l->sizes=(n+1)*8,l->bytes=(n+1+sizes)*8;
 l->offset=TC__ANEW_ARRAY(a,uint32_t,l->n_argument);
 for(uint32_t i=0;l->offset&&i<=n;i++)l->offset[i]=i*8;
-for(uint32_t i=n+1;l->offset&&i<l->n_argument;i++,l->bytes+=TC_DEVICE_MAP_BYTES)
+for(uint32_t i=n+1;l->offset&&i<l->n_argument;
+i++,l->bytes+=TC_DEVICE_MAP_BYTES)
 l->offset[i]=l->bytes;
 l->argument=(uint8_t*)TC__ANEW_ARRAY(a,int64_t,l->bytes/8);
 return l->argument&&l->offset;

@@ -1000,10 +1000,10 @@ static const char*const tc__text_cuda_product[]={
 "// fn: is_finite",
 "TC_FN int TC_N(is_finite)(float x) { return (__float_as_uint(x) & 0x7f800000u) != 0x7f800000u; }",
 "// fn: place_tile",
-"template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n) {",
-"    const I strip = t / (8 * across) * 8, left = high - strip, tall = left < 8 \? left : 8;",
-"    m = strip + t % (8 * across) % tall;",
-"    n = t % (8 * across) / tall;",
+"template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n, I rows = 8) {",
+"    const I strip = t / (rows * across) * rows, left = high - strip, tall = left < rows \? left : rows;",
+"    m = strip + t % (rows * across) % tall;",
+"    n = t % (rows * across) / tall;",
 "}",
 "// fn: swizzle",
 "template <int L> TC_FN int TC_N(swizzle)(int row, int column) {",
@@ -1630,7 +1630,8 @@ static const char*const tc__text_cuda_mapped[]={
 "        slice = P::slices > 1 \? (int)(t % P::slices) : 0;",
 "        block = P::slices > 1 \? t / P::slices : t;",
 "        batch = P::batches \? block / (high * across) : 0;",
-"        TC_N(place_tile)<I>(P::batches \? block % (high * across) : block, high, across, row, col);",
+"        const I fits = (I)(1 << 23) / ((I)P::rows * 2) / depth, strip = fits < 8 \? 8 : fits < high \? fits : high;",
+"        TC_N(place_tile)<I>(P::batches \? block % (high * across) : block, high, across, row, col, strip);",
 "        row *= P::rows, col *= P::cols;",
 "        begin = P::slices > 1 \? slice * P::length : 0;",
 "        const int left = (int)depth - begin;",
@@ -3441,11 +3442,13 @@ enum{
 TC__MAP_LINE=64,
 TC__MAP_ALIGN=8,
 TC__MAP_BATCHES=4096,
-TC__MAP_BRINGERS=128
+TC__MAP_BRINGERS=
+128
 };
 typedef struct tc__mapped{
 tc__ix at;
-int line,deep,row;
+int line,deep,
+row;
 int64_t line_stride,deep_stride;
 int64_t lines,depth,rows,batches;
 int64_t tile;
@@ -3933,7 +3936,7 @@ while(s->width>1&&!tc__stage_accesses(q,s))s->width/=2;
 if(s->width==1)s->bring=TC__BRING_NOW;
 }
 static int tc__product_threads(const tc__product*q){
-int mapped=q->form==TC__PRODUCT_TILES&&q->tile->way==TC__WAY_MAPPED;
+int mapped=q->form==TC__PRODUCT_TILES&&q->tile&&q->tile->way==TC__WAY_MAPPED;
 return q->threads+(mapped?TC__MAP_BRINGERS:0);
 }
 static void tc__plan_tiles(const tc__group*g,tc__product*q){
@@ -6936,7 +6939,8 @@ TC__TEMPLATE_Q=TC__VAR0+8
 };
 enum{
 TC__MAPPED_WIDTH=8,
-TC__MAPPED_LIGHT=8
+TC__MAPPED_LIGHT=
+8
 };
 typedef struct tc__producer{
 tc__relist l;
@@ -7246,7 +7250,7 @@ return tc__ix_divisor(g->body.ix,extent)%by!=0;
 static int tc__result_is_long(const tc__group*g){
 uint32_t cost=0;
 for(size_t i=0;i<g->body.node.count;i++)
-if(g->body.node.at[i]->level==TC__AT_COL)
+if(g->body.node.at[i]->level==TC__AT_COL&&tc__is_alu(g->body.node.at[i]))
 cost+=tc__ops[g->body.node.at[i]->op].cost;
 return cost>TC__MAPPED_LIGHT;
 }
@@ -7898,8 +7902,7 @@ int64_t lines=n[TC__TILES_ROWS]+n[TC__TILES_COLS]+2*pad;
 int64_t ring=n[TC__TILES_STAGES]*n[TC__TILES_DEPTH]*lines*element;
 int64_t part=tc__tile_part((int)way,n[TC__TILES_ROWS],n[TC__TILES_HIGH])*
 (n[TC__TILES_COLS]+TC__PRODUCT_PAD)*sum;
-return(ring>part?ring:part)+
-tc__tile_spare((int)way,(int)n[TC__TILES_STAGES]);
+return(ring>part?ring:part)+tc__tile_spare((int)way,(int)n[TC__TILES_STAGES]);
 }
 static int64_t tc__device_skinny_bytes(const int64_t*n,int64_t sum){
 int64_t parts=n[TC__SKINNY_SHARING];
@@ -10033,9 +10036,9 @@ static int tc__cuda_gives_address(const tc__node*hole){
 return hole->attr[TC__HOLE_BRING]==TC__BRING_ASYNC||
 hole->attr[TC__HOLE_DEEP_STRIDE];
 }
-static const char*const tc__cuda_ways[]={
-"tc_tile_simt","tc_tile_halves","tc_tile_split",
-"tc_tile_tf32","tc_tile_groups",NULL};
+static const char*const tc__cuda_ways[]={"tc_tile_simt","tc_tile_halves",
+"tc_tile_split","tc_tile_tf32",
+"tc_tile_groups",NULL};
 static void tc__cuda_product_struct(tc__printer*p,const tc__node*n,uint32_t end){
 int64_t name=n->attr[TC__TEMPLATE_NAME];
 int64_t way=name==TC__TEMPLATE_TILES?n->attr[TC__TEMPLATE_NUMBERS+TC__TILES_WAY]
@@ -11365,7 +11368,7 @@ TCU__JIT_ERROR_LOG_BYTES=6
 typedef enum tcu__map_dtype{TCU__MAP_F16=6,TCU__MAP_BF16=9}tcu__map_dtype;
 typedef enum tcu__map_interleave{TCU__MAP_PLAIN=0}tcu__map_interleave;
 typedef enum tcu__map_swizzle{TCU__MAP_SWIZZLE_128=3}tcu__map_swizzle;
-typedef enum tcu__map_promotion{TCU__MAP_L2_256=3}tcu__map_promotion;
+typedef enum tcu__map_promotion{TCU__MAP_L2_128=2}tcu__map_promotion;
 typedef enum tcu__map_fill{TCU__MAP_ZEROS=0}tcu__map_fill;
 typedef enum tcu__library_option{TCU__LIBRARY_OPTION_NONE=0}tcu__library_option;
 typedef enum tcu__granularity{TCU__GRANULARITY_MINIMUM=0}tcu__granularity;
@@ -12986,7 +12989,7 @@ for(int i=0;i<2;i++)stride[i]=(uint64_t)m->stride[i]*BYTES;
 if(!TCU__DO(d,"a tensor map",cuTensorMapEncodeTiled,map,
 m->dtype==TC_F16?TCU__MAP_F16:TCU__MAP_BF16,3,(void*)at,size,
 stride,m->box,step,TCU__MAP_PLAIN,TCU__MAP_SWIZZLE_128,
-TCU__MAP_L2_256,TCU__MAP_ZEROS))
+TCU__MAP_L2_128,TCU__MAP_ZEROS))
 return 0;
 memcpy(to,map,sizeof*map);
 return 1;

@@ -102,7 +102,9 @@ template <class P, class I> struct TC_N(mapped_tile) {
         slice = P::slices > 1 ? (int)(t % P::slices) : 0;
         block = P::slices > 1 ? t / P::slices : t;
         batch = P::batches ? block / (high * across) : 0;
-        TC_N(place_tile)<I>(P::batches ? block % (high * across) : block, high, across, row, col);
+        // A strip is as high as L2 keeps its rows while columns pass by: each is read once then.
+        const I fits = (I)(1 << 23) / ((I)P::rows * 2) / depth, strip = fits < 8 ? 8 : fits < high ? fits : high;
+        TC_N(place_tile)<I>(P::batches ? block % (high * across) : block, high, across, row, col, strip);
         row *= P::rows, col *= P::cols;
         begin = P::slices > 1 ? slice * P::length : 0;
         const int left = (int)depth - begin;

@@ -160,11 +160,11 @@ template <int N> TC_FN void TC_N(split)(const float (&x)[N], unsigned (&lead)[N]
 TC_FN int TC_N(is_finite)(float x) { return (__float_as_uint(x) & 0x7f800000u) != 0x7f800000u; }
 
 // fn: place_tile
-// Tile t of high x across, in strips of 8 rows, so that neighbours in time share operands in L2.
-template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n) {
-    const I strip = t / (8 * across) * 8, left = high - strip, tall = left < 8 ? left : 8;
-    m = strip + t % (8 * across) % tall;
-    n = t % (8 * across) / tall;
+// Tile t of high x across, in strips of `rows` rows, so that neighbours in time share operands in L2.
+template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n, I rows = 8) {
+    const I strip = t / (rows * across) * rows, left = high - strip, tall = left < rows ? left : rows;
+    m = strip + t % (rows * across) % tall;
+    n = t % (rows * across) / tall;
 }
 
 // fn: swizzle

@@ -31,7 +31,7 @@ typedef struct tcu__own_arguments {
 // What the device has of one list of launches.
 typedef struct tcu__plan {
     tcu__graphs graphs;
-    tcu__node *node; // owned
+    tcu__node *node;         // owned
     tcu__own_arguments *own; // owned, of each
     int count;
     uint64_t runs;

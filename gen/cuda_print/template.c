@@ -31,9 +31,9 @@ static int tc__cuda_gives_address(const tc__node *hole) {
 }
 
 // What multiplies: a template that takes product, left_way and right_way.
-static const char *const tc__cuda_ways[] = {
-    "tc_tile_simt", "tc_tile_halves", "tc_tile_split",
-    "tc_tile_tf32", "tc_tile_groups", NULL};
+static const char *const tc__cuda_ways[] = {"tc_tile_simt",   "tc_tile_halves",
+                                            "tc_tile_split",  "tc_tile_tf32",
+                                            "tc_tile_groups", NULL};
 
 // `struct product { ... };`: types and numbers of template n.
 static void tc__cuda_product_struct(tc__printer *p, const tc__node *n, uint32_t end) {

@@ -7,14 +7,16 @@ enum {
     TC__MAP_LINE = 64,      // elements of a row of a tile in shared memory
     TC__MAP_ALIGN = 8,      // of which addresses and strides are multiples
     TC__MAP_BATCHES = 4096, // that are looked at one by one
-    TC__MAP_BRINGERS = 128  // threads of a block beside those that multiply: copies are theirs
+    TC__MAP_BRINGERS =
+        128 // threads of a block beside those that multiply: copies are theirs
 };
 
 // An operand that may be copied so.
 typedef struct tc__mapped {
-    tc__ix at;           // in its buffer, over these variables:
-    int line, deep, row; //   its line, and place along k; the first row of the batch, -1 = `line` tells the batch, too
-    int64_t line_stride, deep_stride; // 0 = not known
+    tc__ix at; // in its buffer, over these variables:
+    int line, deep,
+        row; //   its line, and place along k; the first row of the batch, -1 = `line` tells the batch, too
+    int64_t line_stride, deep_stride;    // 0 = not known
     int64_t lines, depth, rows, batches; // lines of a batch; rows of the result of one
     int64_t tile;                        // lines of a tile
     int dtype;

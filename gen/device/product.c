@@ -168,8 +168,8 @@ typedef struct tc__staged {
 
 typedef struct tc__product {
     tc__product_form form;
-    int dtype, half; // half: on tensor cores
-    int kind;        // row of tc__product_kinds
+    int dtype, half;          // half: on tensor cores
+    int kind;                 // row of tc__product_kinds
     int threads;              // that multiply
     int resident;             // blocks of a multiprocessor, 0 = any number
     tc__ix m, blocks, shared; // rows of one batch, blocks with work, bytes of a block
@@ -548,7 +548,7 @@ static void tc__fit_stage(const tc__product *q, tc__staged *s) {
 
 // Threads of a block: where the device brings operands, one of four warps beside the others orders it.
 static int tc__product_threads(const tc__product *q) {
-    int mapped = q->form == TC__PRODUCT_TILES && q->tile->way == TC__WAY_MAPPED;
+    int mapped = q->form == TC__PRODUCT_TILES && q->tile && q->tile->way == TC__WAY_MAPPED;
     return q->threads + (mapped ? TC__MAP_BRINGERS : 0);
 }
 

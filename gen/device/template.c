@@ -28,7 +28,8 @@ enum {
 
 enum {
     TC__MAPPED_WIDTH = 8, // columns of a row that a thread has side by side
-    TC__MAPPED_LIGHT = 8  // what the result's ops cost where their text stands for each of a thread's elements
+    TC__MAPPED_LIGHT =
+        8 // what the result's ops cost where their text stands for each of a thread's elements
 };
 
 typedef struct tc__producer {
@@ -400,7 +401,7 @@ static int tc__template_leaves(const tc__group *g, tc__ix extent, int64_t by) {
 static int tc__result_is_long(const tc__group *g) {
     uint32_t cost = 0;
     for (size_t i = 0; i < g->body.node.count; i++)
-        if (g->body.node.at[i]->level == TC__AT_COL)
+        if (g->body.node.at[i]->level == TC__AT_COL && tc__is_alu(g->body.node.at[i]))
             cost += tc__ops[g->body.node.at[i]->op].cost;
     return cost > TC__MAPPED_LIGHT;
 }

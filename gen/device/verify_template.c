@@ -25,8 +25,7 @@ static int64_t tc__device_tiles_bytes(const int64_t *n, int64_t element, int64_t
     int64_t ring = n[TC__TILES_STAGES] * n[TC__TILES_DEPTH] * lines * element;
     int64_t part = tc__tile_part((int)way, n[TC__TILES_ROWS], n[TC__TILES_HIGH]) *
                    (n[TC__TILES_COLS] + TC__PRODUCT_PAD) * sum;
-    return (ring > part ? ring : part) + 
-           tc__tile_spare((int)way, (int)n[TC__TILES_STAGES]);
+    return (ring > part ? ring : part) + tc__tile_spare((int)way, (int)n[TC__TILES_STAGES]);
 }
 
 static int64_t tc__device_skinny_bytes(const int64_t *n, int64_t sum) {

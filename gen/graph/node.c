@@ -205,12 +205,12 @@ enum {
     TC__TILES_ACROSS, //
     TC__TILES_STAGES, // of the ring
     TC__TILES_THREADS,
-    TC__TILES_PACK,   // sums in an access of 16 bytes
-    TC__TILES_WIDTH,  // elements of the result that its hole gets
-    TC__TILES_SLICES, // of k: blocks that share sums, each with
-    TC__TILES_LENGTH, //   so much of it,
-    TC__TILES_GROUP,  //   and so many meet in a round
-    TC__TILES_BATCHES, // 0 = there is one; of operands by maps their number
+    TC__TILES_PACK,        // sums in an access of 16 bytes
+    TC__TILES_WIDTH,       // elements of the result that its hole gets
+    TC__TILES_SLICES,      // of k: blocks that share sums, each with
+    TC__TILES_LENGTH,      //   so much of it,
+    TC__TILES_GROUP,       //   and so many meet in a round
+    TC__TILES_BATCHES,     // 0 = there is one; of operands by maps their number
     TC__TILES_RAGGED_ROWS, // tiles leave a rest
     TC__TILES_RAGGED_COLS,
     TC__TILES_RAGGED_DEPTH,
@@ -269,10 +269,9 @@ enum {
 };
 
 static const char *const tc__tiles_numbers[TC__TILES_NUMBERS] = {
-    "way",    "rows",    "cols",        "depth",       "high",         "across",
-    "stages", "threads", "pack",        "width",       "slices",       "length",
-    "group",  "batches", "ragged_rows", "ragged_cols", "ragged_depth", "last",
-    "turns"};
+    "way",         "rows",        "cols",         "depth",  "high",   "across", "stages",
+    "threads",     "pack",        "width",        "slices", "length", "group",  "batches",
+    "ragged_rows", "ragged_cols", "ragged_depth", "last",   "turns"};
 static const char *const tc__skinny_numbers[TC__SKINNY_NUMBERS] = {
     "by_rows",     "dot",         "few",          "sharing", "each",   "cover", "unrolled",
     "threads",     "width",       "ahead",        "slices",  "length", "group", "batches",

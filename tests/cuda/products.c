@@ -22,12 +22,12 @@ enum {
     GELU = 16,
     SUM = 32,
     TF32 = 64,
-    CUT = 128,    // in slices of k
-    CUT_2 = 256,  // in so many that they meet in two rounds
-    OFFSET = 512, // a scaled operand has its 0 at 8
-    WIDE = 1024,  // of halves, in f32
-    BACK = 2048,  // operands are halves that were widened and rounded again
-    MATRIX = 4096, // by matrix units that read shared memory,
+    CUT = 128,             // in slices of k
+    CUT_2 = 256,           // in so many that they meet in two rounds
+    OFFSET = 512,          // a scaled operand has its 0 at 8
+    WIDE = 1024,           // of halves, in f32
+    BACK = 2048,           // operands are halves that were widened and rounded again
+    MATRIX = 4096,         // by matrix units that read shared memory,
     MAPPED = 8192 + MATRIX //   where the device brings operands by itself
 };
 enum {

@@ -1026,7 +1026,7 @@ int cuTensorMapEncodeTiled(tcu__tensor_map *map, int dtype, uint32_t rank, void 
                            int swizzle, int promotion, int fill) {
     emu_map m = {EMU_MAP, (const unsigned char *)address, {0}, {0}, {0}};
     int bad = (uintptr_t)map % 64 || rank != 3 || (uintptr_t)address % 16 || interleave ||
-              swizzle != TCU__MAP_SWIZZLE_128 || promotion != TCU__MAP_L2_256 || fill ||
+              swizzle != TCU__MAP_SWIZZLE_128 || promotion != TCU__MAP_L2_128 || fill ||
               (dtype != TCU__MAP_F16 && dtype != TCU__MAP_BF16) || box[0] * 2 > 128;
     IN_CONTEXT(0);
     for (int i = 0; i < 3 && !bad; i++) {
