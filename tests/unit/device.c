@@ -880,7 +880,7 @@ TEST(strides_that_are_not_so) {
 }
 
 // Products of halves that a device with tensor maps has: x0[3, 72, 136] times x1[3, 136, 80], or `left`, or one for all batches.
-static tc__node *mapped_open(kit *t, const char *left, const char *right) {
+static void mapped_lower(kit *t, const char *left, const char *right) {
     char text[600];
     snprintf(text, sizeof text, "%s%s%%9 = matmul %%3 %%6  bf16[3,72,80]\nreturn %%9\n",
              left, right);
@@ -891,6 +891,10 @@ static tc__node *mapped_open(kit *t, const char *left, const char *right) {
     t->list = tc__lower_device(t->c, g);
     REQUIRE(t->list != NULL || FAIL("%s", tc_error_text(t->c)));
     CHECK(tc__verify_device(t->c, t->list));
+}
+
+static tc__node *mapped_open(kit *t, const char *left, const char *right) {
+    mapped_lower(t, left, right);
     return statement(t, TC_OP_TEMPLATE, 0);
 }
 
