@@ -2037,6 +2037,20 @@ typedef struct tc_device_text {
     size_t portable_bytes;
 } tc_device_text;
 
+// A tensor of which blocks of a launch bring boxes by themselves, where a device has tensor maps: `argument` of the launch is
+// what the device makes of it, TC_DEVICE_MAP_BYTES, for the address in argument `address`. Its first size is contiguous; where
+// a box goes beyond the others, it has zeros. In shared memory a box has lines of 128 bytes, whose 16-byte chunks are swizzled.
+typedef struct tc_device_map {
+    uint32_t argument, address;
+    int dtype;
+    int64_t offset;          // elements from the address on
+    int64_t size[3];
+    int64_t stride[2];       // elements between neighbours in the second and third size
+    uint32_t box[3];
+} tc_device_map;
+
+enum { TC_DEVICE_MAP_BYTES = 128 };
+
 // One launch of a kernel. `after` are places in the list, before this one, whose kernels
 // must have ended.
 typedef struct tc_device_launch {
@@ -2049,6 +2063,8 @@ typedef struct tc_device_launch {
     uint32_t n_argument, argument_bytes;
     const int *after;
     int n_after;
+    const tc_device_map *map;          // of which arguments are made; their bytes are the device's
+    uint32_t n_map;
 } tc_device_launch;
 
 // How a list of launches may be run.
@@ -2068,6 +2084,7 @@ typedef struct tc_device {
     uint32_t shared_bytes;   // that a block can have
     uint32_t cluster_blocks; // that can reach each other's, 0 = none
     uint32_t matrix_warps;   // warps that its matrix units take tiles of shared memory from, 0 = none
+    uint32_t tensor_maps;    // 1: it makes them for launches (tc_device_map)
     uint32_t argument_bytes; // that a launch can have, 0 = 4096
     int checked;             // 1 = texts look at every access to a tensor before it is made:
                              // one outside is not made, and told as an index out of range is,
@@ -3066,7 +3083,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x561ef7eec616579fu
+#define TC__BUILD_ID 0x4fab2fa44306dc71u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7846,6 +7863,14 @@ TC__BRING_NOW,
 TC__BRING_ASYNC
 }tc__bring;
 static const char*const tc__bring_names[]={"values","later","now","async"};
+typedef enum tc__tile_way{
+TC__WAY_SIMT,
+TC__WAY_MMA,
+TC__WAY_SPLIT,
+TC__WAY_TF32,
+TC__WAY_GROUPS,
+TC__WAY_MAPPED
+}tc__tile_way;
 enum{
 TC__TILES_WAY,
 TC__TILES_ROWS,
@@ -7865,6 +7890,7 @@ TC__TILES_RAGGED_ROWS,
 TC__TILES_RAGGED_COLS,
 TC__TILES_RAGGED_DEPTH,
 TC__TILES_LAST,
+TC__TILES_TURNS,
 TC__TILES_NUMBERS
 };
 enum{
@@ -7917,9 +7943,9 @@ TC__CHAIN_UP,
 TC__CHAIN_NUMBERS
 };
 static const char*const tc__tiles_numbers[TC__TILES_NUMBERS]={
-"way","rows","cols","depth","high","across",
-"stages","threads","pack","width","slices","length",
-"group","batches","ragged_rows","ragged_cols","ragged_depth","last"};
+"way","rows","cols","depth","high","across","stages",
+"threads","pack","width","slices","length","group","batches",
+"ragged_rows","ragged_cols","ragged_depth","last","turns"};
 static const char*const tc__skinny_numbers[TC__SKINNY_NUMBERS]={
 "by_rows","dot","few","sharing","each","cover","unrolled",
 "threads","width","ahead","slices","length","group","batches",
@@ -22887,6 +22913,7 @@ const tc__shape*const
 uint32_t room;
 uint32_t cluster;
 uint32_t matrix_warps;
+uint32_t tensor_maps;
 int threads;
 int checked;
 int tf32;
@@ -28444,6 +28471,7 @@ tc__ix shared;
 int cluster;
 int early;
 }tc__grid;
+enum{TC__MAPS=2};
 enum{
 TC__GRIDS=10
 };
@@ -28454,6 +28482,8 @@ tc__ix workspace;
 tc__ix
 zeroed;
 int sizes;
+tc_device_map map[TC__MAPS];
+int maps;
 }tc__grids;
 enum{
 TC__OUTSIDE_BUFFER=4,
@@ -40179,12 +40209,14 @@ const tc__group*group;
 void*const*buf;
 tc__launcher by;
 tc__grids grids;
+tc_device_map map[TC__MAPS];
 tc__compiled*code;
 void*kernel[TC__GRIDS];
 uint8_t*argument;
 uint32_t*offset;
 uint32_t*memory,memories;
 uint32_t n_argument,bytes;
+uint32_t sizes;
 uint32_t first;
 uint32_t piece,pieces;
 uint32_t order;
@@ -40264,11 +40296,14 @@ if(!l->memory)return 0;
 for(uint32_t i=0;i<buffers;i++)
 if(tc__is_memory(&l->group->buffer.at[i]))l->memory[l->memories++]=i;
 n=l->memories+!tc__ix_equals(l->grids.workspace,0);
-l->n_argument=n+1;
-l->bytes=(n+1+sizes)*8;
-l->argument=(uint8_t*)TC__ANEW_ARRAY(a,int64_t,l->bytes/8);
+l->n_argument=n+1+(uint32_t)l->grids.maps;
+l->sizes=(n+1)*8,l->bytes=(n+1+sizes)*8;
 l->offset=TC__ANEW_ARRAY(a,uint32_t,l->n_argument);
 for(uint32_t i=0;l->offset&&i<=n;i++)l->offset[i]=i*8;
+for(uint32_t i=n+1;l->offset&&i<l->n_argument;
+i++,l->bytes+=TC_DEVICE_MAP_BYTES)
+l->offset[i]=l->bytes;
+l->argument=(uint8_t*)TC__ANEW_ARRAY(a,int64_t,l->bytes/8);
 return l->argument&&l->offset;
 }
 static int tc__group_checks(const tc__group*g){
@@ -40682,6 +40717,16 @@ if(bytes>most)most=bytes;
 }
 return most;
 }
+static void tc__dispatch_maps(tc__dispatch_launch*l){
+for(int i=0;i<l->grids.maps;i++){
+tc_device_map*m=&l->map[i];
+uint32_t address=0;
+*m=l->grids.map[i];
+while(l->memory[address]!=m->address)address++;
+m->address=address;
+m->argument=l->n_argument-(uint32_t)(l->grids.maps-i);
+}
+}
 static int tc__dispatch_launch_lay_out(tc__dispatch*r,tc__dispatch_launch*l,
 tc_device_launch*list,const tc__ixpool*x,
 const tc__ixenv*env){
@@ -40691,6 +40736,7 @@ return tc__fail(r->ctx,TC_E_UNSUPPORTED,
 "a kernel needs %lld bytes of shared memory, %s has %u for a block",
 (long long)shared,r->device->own.name,
 (unsigned)r->device->own.shared_bytes);
+tc__dispatch_maps(l);
 for(int i=0;i<l->grids.count;i++){
 const tc__grid*g=&l->grids.at[i];
 tc_device_launch*to=&list[i];
@@ -40701,8 +40747,9 @@ to->shared=(uint32_t)tc__ix_eval(x,g->shared,env);
 to->early=(uint32_t)g->early;
 to->argument=l->argument,to->offset=l->offset;
 to->n_argument=l->n_argument,to->argument_bytes=l->bytes;
+to->map=l->map,to->n_map=(uint32_t)l->grids.maps;
 }
-int64_t*size=(int64_t*)(void*)(l->argument+(size_t)l->n_argument*8);
+int64_t*size=(int64_t*)(void*)(l->argument+l->sizes);
 for(int i=0;i<l->grids.sizes;i++)size[i]=env->sym[i];
 if(l->group->target.checked)size[l->grids.sizes]=l->number;
 return 1;
@@ -41919,7 +41966,7 @@ if(!k->target.device)return;
 const tc_device*d=&tc__device_at(p->ctx,k->target.device)->own;
 k->target.language=d->language;
 k->target.room=d->shared_bytes,k->target.cluster=d->cluster_blocks;
-k->target.matrix_warps=d->matrix_warps;
+k->target.matrix_warps=d->matrix_warps,k->target.tensor_maps=d->tensor_maps;
 k->target.checked=d->checked&&k->shape.kind!=TC__OPAQUE;
 k->target.tf32=p->allow_tf32;
 }
@@ -43958,7 +44005,7 @@ int changed=0;
 for(uint32_t i=0;i<r->launches;i++){
 const tc__dispatch_launch*l=&r->launch[i];
 uint8_t*to=l->argument;
-int64_t*own=(int64_t*)(void*)(to+(size_t)l->n_argument*8);
+int64_t*own=(int64_t*)(void*)(to+l->sizes);
 if(l->by||l->pieces)continue;
 for(uint32_t k=0;k<l->memories;k++,to+=8){
 const tc__kbuf*b=&l->group->buffer.at[l->memory[k]];
@@ -44037,7 +44084,8 @@ memset(&env,0,sizeof env);
 env.sym=p->size.at;
 *own=*l,own->group=&w->group,w->grids=&own->grids;
 if(!r->device->own.language->dialect->grids(r->ctx,&w->group,&own->grids))return 0;
-if(own->grids.count!=l->grids.count||own->grids.workspace!=l->grids.workspace)
+if(own->grids.count!=l->grids.count||own->grids.workspace!=l->grids.workspace||
+own->grids.maps!=l->grids.maps)
 return 0;
 w->run.count=own->grids.count,w->share=(uint64_t)own->grids.at[0].threads;
 if(!tc__dispatch_launch_lay_out(r,own,w->run.list,&p->ix,&env))return 0;

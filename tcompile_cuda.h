@@ -425,13 +425,19 @@ static const char*const tc__text_cuda_shared[]={
 "    __syncthreads();",
 "    return turn;",
 "}",
+"// fn: bar_sync",
+"TC_FN void TC_N(bar_sync)(int id, int threads) { asm volatile(\"bar.sync %0, %1;\" :: \"r\"(id), \"r\"(threads) : \"memory\"); }",
 "// fn: arrives_last",
-"TC_FN int TC_N(arrives_last)(unsigned *ticket, unsigned n) {",
+"template <int N = 0> TC_FN int TC_N(arrives_last)(unsigned *ticket, unsigned n) {",
 "    __shared__ unsigned before;",
+"    auto meet = [] {",
+"        if constexpr (N > 0) TC_N(bar_sync)(1, N);",
+"        else __syncthreads();",
+"    };",
 "    __threadfence();",
-"    __syncthreads();",
+"    meet();",
 "    if (threadIdx.x == 0) before = atomicAdd(ticket, 1u);",
-"    __syncthreads();",
+"    meet();",
 "    const int last = before == n - 1;",
 "    if (last && threadIdx.x == 0) *ticket = 0;",
 "    __threadfence();",
@@ -992,32 +998,32 @@ static const char*const tc__text_cuda_product[]={
 "#define TC_WGMMA_NAMES_128 TC_WGMMA_NAMES_64 \", %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65\"",
 "#define TC_WGMMA_NAMES_192 TC_WGMMA_NAMES_128 \", %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97\"",
 "#define TC_WGMMA_NAMES_256 TC_WGMMA_NAMES_192 \", %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127, %128, %129\"",
-"#define TC_WGMMA_BEGIN \"{ .reg .pred p; setp.eq.u32 p, 0, 0; wgmma.mma_async.sync.aligned.m64n\"",
-"template <int BF16, int N, int TA, int TB> TC_FN void TC_N(wgmma)(float (&d)[N / 2], tc_u64 a, tc_u64 b) {",
+"#define TC_WGMMA_BEGIN(keep) \"{ .reg .pred p; setp.ne.b32 p, \" keep \", 0; wgmma.mma_async.sync.aligned.m64n\"",
+"template <int BF16, int N, int TA, int TB> TC_FN void TC_N(wgmma)(float (&d)[N / 2], tc_u64 a, tc_u64 b, int keep) {",
 "    if constexpr (BF16 && N == 64)",
-"        asm volatile(TC_WGMMA_BEGIN \"64k16.f32.bf16.bf16 {\" TC_WGMMA_NAMES_64 \"}, %0, %1, p, 1, 1, %34, %35; }\"",
-"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0) : \"n\"(TA), \"n\"(TB));",
+"        asm volatile(TC_WGMMA_BEGIN(\"%36\") \"64k16.f32.bf16.bf16 {\" TC_WGMMA_NAMES_64 \"}, %0, %1, p, 1, 1, %34, %35; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0) : \"n\"(TA), \"n\"(TB), \"r\"(keep));",
 "    if constexpr (BF16 && N == 128)",
-"        asm volatile(TC_WGMMA_BEGIN \"128k16.f32.bf16.bf16 {\" TC_WGMMA_NAMES_128 \"}, %0, %1, p, 1, 1, %66, %67; }\"",
-"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : \"n\"(TA), \"n\"(TB));",
+"        asm volatile(TC_WGMMA_BEGIN(\"%68\") \"128k16.f32.bf16.bf16 {\" TC_WGMMA_NAMES_128 \"}, %0, %1, p, 1, 1, %66, %67; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : \"n\"(TA), \"n\"(TB), \"r\"(keep));",
 "    if constexpr (BF16 && N == 192)",
-"        asm volatile(TC_WGMMA_BEGIN \"192k16.f32.bf16.bf16 {\" TC_WGMMA_NAMES_192 \"}, %0, %1, p, 1, 1, %98, %99; }\"",
-"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : \"n\"(TA), \"n\"(TB));",
+"        asm volatile(TC_WGMMA_BEGIN(\"%100\") \"192k16.f32.bf16.bf16 {\" TC_WGMMA_NAMES_192 \"}, %0, %1, p, 1, 1, %98, %99; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : \"n\"(TA), \"n\"(TB), \"r\"(keep));",
 "    if constexpr (BF16 && N == 256)",
-"        asm volatile(TC_WGMMA_BEGIN \"256k16.f32.bf16.bf16 {\" TC_WGMMA_NAMES_256 \"}, %0, %1, p, 1, 1, %130, %131; }\"",
-"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : \"n\"(TA), \"n\"(TB));",
+"        asm volatile(TC_WGMMA_BEGIN(\"%132\") \"256k16.f32.bf16.bf16 {\" TC_WGMMA_NAMES_256 \"}, %0, %1, p, 1, 1, %130, %131; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : \"n\"(TA), \"n\"(TB), \"r\"(keep));",
 "    if constexpr (!BF16 && N == 64)",
-"        asm volatile(TC_WGMMA_BEGIN \"64k16.f32.f16.f16 {\" TC_WGMMA_NAMES_64 \"}, %0, %1, p, 1, 1, %34, %35; }\"",
-"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0) : \"n\"(TA), \"n\"(TB));",
+"        asm volatile(TC_WGMMA_BEGIN(\"%36\") \"64k16.f32.f16.f16 {\" TC_WGMMA_NAMES_64 \"}, %0, %1, p, 1, 1, %34, %35; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0) : \"n\"(TA), \"n\"(TB), \"r\"(keep));",
 "    if constexpr (!BF16 && N == 128)",
-"        asm volatile(TC_WGMMA_BEGIN \"128k16.f32.f16.f16 {\" TC_WGMMA_NAMES_128 \"}, %0, %1, p, 1, 1, %66, %67; }\"",
-"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : \"n\"(TA), \"n\"(TB));",
+"        asm volatile(TC_WGMMA_BEGIN(\"%68\") \"128k16.f32.f16.f16 {\" TC_WGMMA_NAMES_128 \"}, %0, %1, p, 1, 1, %66, %67; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : \"n\"(TA), \"n\"(TB), \"r\"(keep));",
 "    if constexpr (!BF16 && N == 192)",
-"        asm volatile(TC_WGMMA_BEGIN \"192k16.f32.f16.f16 {\" TC_WGMMA_NAMES_192 \"}, %0, %1, p, 1, 1, %98, %99; }\"",
-"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : \"n\"(TA), \"n\"(TB));",
+"        asm volatile(TC_WGMMA_BEGIN(\"%100\") \"192k16.f32.f16.f16 {\" TC_WGMMA_NAMES_192 \"}, %0, %1, p, 1, 1, %98, %99; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : \"n\"(TA), \"n\"(TB), \"r\"(keep));",
 "    if constexpr (!BF16 && N == 256)",
-"        asm volatile(TC_WGMMA_BEGIN \"256k16.f32.f16.f16 {\" TC_WGMMA_NAMES_256 \"}, %0, %1, p, 1, 1, %130, %131; }\"",
-"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : \"n\"(TA), \"n\"(TB));",
+"        asm volatile(TC_WGMMA_BEGIN(\"%132\") \"256k16.f32.f16.f16 {\" TC_WGMMA_NAMES_256 \"}, %0, %1, p, 1, 1, %130, %131; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : \"n\"(TA), \"n\"(TB), \"r\"(keep));",
 "}",
 "// fn: bits_tf32",
 "TC_FN unsigned TC_N(bits_tf32)(float f) {",
@@ -1038,10 +1044,10 @@ static const char*const tc__text_cuda_product[]={
 "// fn: is_finite",
 "TC_FN int TC_N(is_finite)(float x) { return (__float_as_uint(x) & 0x7f800000u) != 0x7f800000u; }",
 "// fn: place_tile",
-"template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n) {",
-"    const I strip = t / (8 * across) * 8, left = high - strip, tall = left < 8 \? left : 8;",
-"    m = strip + t % (8 * across) % tall;",
-"    n = t % (8 * across) / tall;",
+"template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n, I rows = 8) {",
+"    const I strip = t / (rows * across) * rows, left = high - strip, tall = left < rows \? left : rows;",
+"    m = strip + t % (rows * across) % tall;",
+"    n = t % (rows * across) / tall;",
 "}",
 "// fn: swizzle",
 "template <int L> TC_FN int TC_N(swizzle)(int row, int column) {",
@@ -1389,7 +1395,7 @@ static const char*const tc__text_cuda_tiles[]={
 "            #pragma unroll",
 "            for (int i = 0; i < rows; i++) {",
 "                const tc_u64 a = TC_N(matrix_place)(left + (first + i) * size);",
-"                TC_N(wgmma)<(int)P::bf16, (int)P::cols, !L::deep, !R::deep>(sum[i], a + d * (L::deep \? 2 : 128), b + d * (R::deep \? 2 : 128));",
+"                TC_N(wgmma)<(int)P::bf16, (int)P::cols, !L::deep, !R::deep>(sum[i], a + d * (L::deep \? 2 : 128), b + d * (R::deep \? 2 : 128), 1);",
 "            }",
 "        }",
 "        TC_N(matrix_commit)();",
@@ -1476,7 +1482,7 @@ static const char*const tc__text_cuda_tiles[]={
 "    }",
 "};",
 "// fn: meet",
-"template <class P, int SUMS, class T> TC_FN bool TC_N(meet)(T *own, unsigned *tickets, T *work, tc_i64 block, int slice) {",
+"template <class P, int SUMS, int THREADS = 0, class T> TC_FN bool TC_N(meet)(T *own, unsigned *tickets, T *work, tc_i64 block, int slice) {",
 "    const int together = 64 / SUMS < 1 \? 1 : 64 / SUMS > 4 \? 4 : 64 / SUMS;",
 "    T *const sums = work + block * P::slices * SUMS * P::threads + threadIdx.x;",
 "    #pragma unroll 1",
@@ -1486,7 +1492,7 @@ static const char*const tc__text_cuda_tiles[]={
 "        T *const mine = sums + slice / apart * apart * SUMS * P::threads;",
 "        #pragma unroll",
 "        for (int u = 0; u < SUMS; u++) mine[u * P::threads] = own[u];",
-"        if (!TC_N(arrives_last)(tickets + block * (P::slices + 1) + first + (apart > 1), count)) return false;",
+"        if (!TC_N(arrives_last)<THREADS>(tickets + block * (P::slices + 1) + first + (apart > 1), count)) return false;",
 "        #pragma unroll",
 "        for (int u = 0; u < SUMS; u++) own[u] = TC_N(peek)(&sums[(first * SUMS + u) * P::threads]);",
 "        #pragma unroll (together)",
@@ -1598,6 +1604,217 @@ static const char*const tc__text_cuda_tiles[]={
 "        if constexpr (P::way == 2) TC_N(sum_again)<P>(all.at, r, c, depth, left_one, right_one);",
 "        result(r, c, all.at);",
 "    });",
+"}",
+};
+// ---- gen/out/text_cuda_mapped.inc
+static const char*const tc__text_cuda_mapped[]={
+"// fn: map",
+"struct __align__(64) TC_N(map) {",
+"    tc_u64 word[16];",
+"};",
+"// fn: semaphore_set",
+"TC_FN void TC_N(semaphore_set)(tc_u64 *s, int count) {",
+"    asm volatile(\"mbarrier.init.shared::cta.b64 [%0], %1;\" :: \"r\"((unsigned)__cvta_generic_to_shared(s)), \"r\"(count) : \"memory\");",
+"}",
+"// fn: semaphores_are_set",
+"TC_FN void TC_N(semaphores_are_set)() { asm volatile(\"fence.mbarrier_init.release.cluster;\" ::: \"memory\"); }",
+"// fn: semaphore_expect",
+"TC_FN void TC_N(semaphore_expect)(tc_u64 *s, int bytes) {",
+"    asm volatile(\"mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\" :: \"r\"((unsigned)__cvta_generic_to_shared(s)), \"r\"(bytes) : \"memory\");",
+"}",
+"// fn: semaphore_arrive",
+"TC_FN void TC_N(semaphore_arrive)(tc_u64 *s) {",
+"    asm volatile(\"mbarrier.arrive.shared::cta.b64 _, [%0];\" :: \"r\"((unsigned)__cvta_generic_to_shared(s)) : \"memory\");",
+"}",
+"// fn: semaphore_wait",
+"TC_FN void TC_N(semaphore_wait)(tc_u64 *s, int parity) {",
+"    asm volatile(\"{ .reg .pred p; again: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1; @p bra done; bra again; done: }\"",
+"                 :: \"r\"((unsigned)__cvta_generic_to_shared(s)), \"r\"(parity) : \"memory\");",
+"}",
+"// fn: map_load",
+"TC_FN void TC_N(map_load)(void *to, const TC_N(map) *map, int x, int y, int z, tc_u64 *s) {",
+"    asm volatile(\"cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];\"",
+"                 :: \"r\"((unsigned)__cvta_generic_to_shared(to)), \"l\"(map), \"r\"(x), \"r\"(y), \"r\"(z), \"r\"((unsigned)__cvta_generic_to_shared(s))",
+"                 : \"memory\");",
+"}",
+"// fn: registers_give",
+"template <int N> TC_FN void TC_N(registers_give)() { asm volatile(\"setmaxnreg.dec.sync.aligned.u32 %0;\" :: \"n\"(N)); }",
+"// fn: registers_take",
+"template <int N> TC_FN void TC_N(registers_take)() { asm volatile(\"setmaxnreg.inc.sync.aligned.u32 %0;\" :: \"n\"(N)); }",
+"// fn: map_bring",
+"template <class S, int LINES> TC_FN void TC_N(map_bring)(char *to, const TC_N(map) &map, int line, int k, int z, tc_u64 *s) {",
+"    if constexpr (S::deep) {",
+"        TC_N(map_load)(to, &map, k, line, S::batched \? z : 0, s);",
+"    } else {",
+"        #pragma unroll",
+"        for (int l = 0; l < LINES; l += 64) TC_N(map_load)(to + l * 128, &map, line + l, k, S::batched \? z : 0, s);",
+"    }",
+"}",
+"// fn: turn_fours",
+"TC_FN void TC_N(turn_fours)(float (&x)[8]) {",
+"    #pragma unroll",
+"    for (int o = 1; o < 4; o *= 2) {",
+"        const bool upper = threadIdx.x & o;",
+"        #pragma unroll",
+"        for (int i = 0; i < 8; i++) {",
+"            if (i / 2 & o) continue;",
+"            float &low = x[i], &high = x[i + 2 * o];",
+"            const float got = __shfl_xor_sync(~0u, upper \? low : high, o);",
+"            if (upper) low = got;",
+"            else high = got;",
+"        }",
+"    }",
+"}",
+"// fn: mapped_tile",
+"template <class P, class I> struct TC_N(mapped_tile) {",
+"    I batch, row, col, block;",
+"    int slice, begin, steps;",
+"    __device__ __forceinline__ TC_N(mapped_tile)(I t, I m, I n, I depth) {",
+"        const I high = (m + (P::rows - 1)) / P::rows, across = (n + (P::cols - 1)) / P::cols;",
+"        slice = P::slices > 1 \? (int)(t % P::slices) : 0;",
+"        block = P::slices > 1 \? t / P::slices : t;",
+"        batch = P::batches \? block / (high * across) : 0;",
+"        const I fits = (I)(1 << 23) / ((I)P::rows * 2) / depth, strip = fits < 8 \? 8 : fits < high \? fits : high;",
+"        TC_N(place_tile)<I>(P::batches \? block % (high * across) : block, high, across, row, col, strip);",
+"        row *= P::rows, col *= P::cols;",
+"        begin = P::slices > 1 \? slice * P::length : 0;",
+"        const int left = (int)depth - begin;",
+"        steps = ((P::slices > 1 && left > P::length \? P::length : left) + (P::depth - 1)) / P::depth;",
+"    }",
+"    static __device__ __forceinline__ I count(I m, I n) {",
+"        return (m + (P::rows - 1)) / P::rows * ((n + (P::cols - 1)) / P::cols) * (P::batches \? P::batches : 1) * P::slices;",
+"    }",
+"};",
+"// fn: mapped_ring",
+"template <class P> struct TC_N(mapped_ring) {",
+"    enum : int { left = P::rows * P::depth * 2, right = P::cols * P::depth * 2, size = left + right };",
+"    char *memory;",
+"    tc_u64 *full, *empty;",
+"    int at, parity;",
+"    __device__ __forceinline__ TC_N(mapped_ring)(char *shared) {",
+"        memory = TC_N(align_shared)<1024>(shared);",
+"        full = (tc_u64 *)(memory + P::stages * size), empty = full + P::stages;",
+"        at = parity = 0;",
+"    }",
+"    __device__ __forceinline__ void begin() {",
+"        if (threadIdx.x == 0) {",
+"            #pragma unroll",
+"            for (int i = 0; i < P::stages; i++) TC_N(semaphore_set)(full + i, 1), TC_N(semaphore_set)(empty + i, P::threads / 32);",
+"            TC_N(semaphores_are_set)();",
+"        }",
+"        __syncthreads();",
+"    }",
+"    __device__ __forceinline__ void next() {",
+"        if (++at == P::stages) at = 0, parity ^= 1;",
+"    }",
+"};",
+"// fn: mapped_sums",
+"template <class P, class L, class R> struct TC_N(mapped_sums) {",
+"    enum : int { parts = P::rows / (16 * P::high), count = P::cols / 2 };",
+"    float sum[parts][count];",
+"    template <class Ring> __device__ __forceinline__ void add(Ring &ring, int steps) {",
+"        const int first = threadIdx.x / 128 * parts;",
+"        int before = 0;",
+"        #pragma unroll 1",
+"        for (int step = 0; step < steps; step++) {",
+"            TC_N(semaphore_wait)(ring.full + ring.at, ring.parity);",
+"            const tc_u64 a = TC_N(matrix_place)(ring.memory + ring.at * Ring::size + first * (64 * P::depth * 2)),",
+"                         b = TC_N(matrix_place)(ring.memory + ring.at * Ring::size + Ring::left);",
+"            TC_N(matrix_begin)();",
+"            #pragma unroll",
+"            for (int d = 0; d < P::depth / 16; d++) {",
+"                #pragma unroll",
+"                for (int i = 0; i < parts; i++)",
+"                    TC_N(wgmma)<(int)P::bf16, (int)P::cols, !L::deep, !R::deep>(",
+"                        sum[i], a + i * (64 * P::depth * 2 / 16) + d * (L::deep \? 2 : 128), b + d * (R::deep \? 2 : 128), step | d);",
+"            }",
+"            TC_N(matrix_commit)();",
+"            if (step) {",
+"                TC_N(matrix_wait)<1>();",
+"                if (threadIdx.x % 32 == 0) TC_N(semaphore_arrive)(ring.empty + before);",
+"            }",
+"            before = ring.at;",
+"            ring.next();",
+"        }",
+"        TC_N(matrix_wait)<0>();",
+"        if (threadIdx.x % 32 == 0) TC_N(semaphore_arrive)(ring.empty + before);",
+"    }",
+"    template <class Give> static __device__ __forceinline__ void give(const float *four, int below, int row, int col, Give hole) {",
+"        tc_pack<float, 8> x;",
+"        #pragma unroll",
+"        for (int q = 0; q < 8; q++) x.at[q] = below \? four[q / 2 * 4 + q % 2 + 2] : four[q / 2 * 4 + q % 2];",
+"        TC_N(turn_fours)(x.at);",
+"        #pragma unroll",
+"        for (int l = 0; l < 8; l += P::width) hole(x.at + l, row + 8 * below, col + l);",
+"    }",
+"    template <class Give> static __device__ __forceinline__ void give_both(const float *four, int row, int col, Give hole) {",
+"        #pragma unroll 1",
+"        for (int below = 0; below < 2; below++) give(four, below, row, col, hole);",
+"    }",
+"    template <class Give> static __device__ __forceinline__ void give_in_turns(float (&some)[count], int row, int col, Give hole) {",
+"        #pragma unroll 1",
+"        for (int turn = 0; turn < P::turns; turn++) {",
+"            give_both(some, row, col + turn * 32, hole);",
+"            #pragma unroll",
+"            for (int k = 0; k < count - 16; k++) some[k] = some[k + 16];",
+"        }",
+"    }",
+"    template <class Give> static __device__ __forceinline__ void give_all(const float (&some)[count], int row, int col, Give hole) {",
+"        #pragma unroll",
+"        for (int k = 0; k < count; k += 16) give(some + k, 0, row, col + k * 2, hole), give(some + k, 1, row, col + k * 2, hole);",
+"    }",
+"    template <class Give> __device__ __forceinline__ void results(Give hole) {",
+"        const int lane = threadIdx.x % 32, row = threadIdx.x / 128 * (64 * parts) + threadIdx.x / 32 % 4 * 16 + lane / 4;",
+"        #pragma unroll",
+"        for (int i = 0; i < parts; i++) {",
+"            if constexpr (P::turns > 1) give_in_turns(sum[i], row + i * 64, lane % 4 * 8, hole);",
+"            else give_all(sum[i], row + i * 64, lane % 4 * 8, hole);",
+"        }",
+"    }",
+"};",
+"// fn: mapped",
+"template <class P, class L, class R, class I, class Result>",
+"TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, I n, I depth, const TC_N(map) &left, const TC_N(map) &right, Result result) {",
+"    typedef TC_N(mapped_tile)<P, I> Tile;",
+"    typedef TC_N(mapped_ring)<P> Ring;",
+"    typedef TC_N(mapped_sums)<P, L, R> Sums;",
+"    Ring ring(shared);",
+"    ring.begin();",
+"    const I tiles = Tile::count(m, n), jump = (I)gridDim.x;",
+"    if ((int)threadIdx.x >= P::threads) {",
+"        if constexpr (P::threads == 256) TC_N(registers_give)<40>();",
+"        if ((int)threadIdx.x != P::threads) return;",
+"        ring.parity = 1;",
+"        #pragma unroll 1",
+"        for (I t = j; t < tiles; t += jump) {",
+"            const Tile tile(t, m, n, depth);",
+"            #pragma unroll 1",
+"            for (int step = 0; step < tile.steps; step++, ring.next()) {",
+"                const int k = tile.begin + step * P::depth;",
+"                char *const to = ring.memory + ring.at * Ring::size;",
+"                TC_N(semaphore_wait)(ring.empty + ring.at, ring.parity);",
+"                TC_N(semaphore_expect)(ring.full + ring.at, Ring::size);",
+"                TC_N(map_bring)<L, (int)P::rows>(to, left, (int)tile.row, k, (int)tile.batch, ring.full + ring.at);",
+"                TC_N(map_bring)<R, (int)P::cols>(to + Ring::left, right, (int)tile.col, k, (int)tile.batch, ring.full + ring.at);",
+"            }",
+"        }",
+"        return;",
+"    }",
+"    if constexpr (P::threads == 256) TC_N(registers_take)<232>();",
+"    Sums sums;",
+"    #pragma unroll 1",
+"    for (I t = j; t < tiles; t += jump) {",
+"        const Tile tile(t, m, n, depth);",
+"        sums.add(ring, tile.steps);",
+"        if constexpr (P::slices > 1)",
+"            if (!TC_N(meet)<P, Sums::parts * Sums::count, (int)P::threads>((float *)sums.sum, tickets, work, tile.block, tile.slice)) continue;",
+"        const I first = tile.batch * m;",
+"        sums.results([&](const float *some, int row, int col) {",
+"            const I r = tile.row + row, c = tile.col + col;",
+"            if ((P::ragged_rows && r >= m) || (P::ragged_cols && c >= n)) return;",
+"            result(first + r, c, some);",
+"        });",
+"    }",
 "}",
 };
 // ---- gen/out/text_cuda_chain.inc
@@ -3264,6 +3481,94 @@ attr[TC__LAST_BUFFER]=tickets,attr[TC__LAST_INDEX]=e;
 attr[TC__LAST_COUNT]=count;
 tc__relist_put(l,TC_OP_LAST,TC_I64,attr,3);
 }
+// ---- gen/device/map.c
+enum{
+TC__MAP_LINE=64,
+TC__MAP_ALIGN=8,
+TC__MAP_BATCHES=4096,
+TC__MAP_BRINGERS=
+128
+};
+typedef struct tc__mapped{
+tc__ix at;
+int line,deep,
+row;
+int64_t line_stride,deep_stride;
+int64_t lines,depth,rows,batches;
+int64_t tile;
+int dtype;
+}tc__mapped;
+static int64_t tc__mapped_element(tc__ixpool*x,const tc__mapped*o,int64_t batch){
+const int axis[]={o->line,o->deep,o->row};
+tc__ix e=o->at;
+for(int i=0;i<3;i++){
+tc__ix v=axis[i]<0?0:tc__ix_find_var(x,e,(tc__axis)axis[i]);
+int tells=axis[i]==(o->row>=0?o->row:o->line);
+if(v)e=tc__ix_subst(x,e,v,tc__ix_const(tells?batch*o->rows:0));
+}
+return tc__ix_is_const(e)?tc__ix_value(e):-1;
+}
+static int64_t tc__mapped_batch_stride(tc__ixpool*x,const tc__mapped*o){
+int64_t first=tc__mapped_element(x,o,0),stride=0;
+if(first<0||o->batches>TC__MAP_BATCHES)return-1;
+if(o->batches>1)stride=tc__mapped_element(x,o,1)-first;
+for(int64_t b=2;b<o->batches;b++)
+if(tc__mapped_element(x,o,b)!=first+b*stride)return-1;
+return stride;
+}
+static int tc__map_fits(const tc_device_map*m){
+const int64_t sizes=(int64_t)1<<31,strides=(int64_t)1<<38;
+int ok=m->offset>=0&&m->offset%TC__MAP_ALIGN==0;
+for(int i=0;i<3;i++)ok=ok&&m->size[i]>0&&m->size[i]<sizes;
+for(int i=0;i<2;i++)
+ok=ok&&m->stride[i]>0&&m->stride[i]<strides&&
+m->stride[i]%TC__MAP_ALIGN==0;
+return ok;
+}
+static int tc__map_of(tc__ixpool*x,const tc__mapped*o,tc_device_map*m){
+int deep=o->deep_stride==1;
+memset(m,0,sizeof*m);
+if(o->deep_stride<=0||o->line_stride<=0||(!deep&&o->line_stride!=1))
+return 0;
+int64_t apart=tc__mapped_batch_stride(x,o);
+if(apart<0)return 0;
+m->dtype=o->dtype,m->offset=tc__mapped_element(x,o,0);
+m->size[0]=deep?o->depth:o->lines,m->size[1]=deep?o->lines:o->depth;
+m->size[2]=apart?o->batches:1;
+m->stride[0]=deep?o->line_stride:o->deep_stride;
+m->stride[1]=apart?apart:m->stride[0]*m->size[1];
+m->box[0]=TC__MAP_LINE,m->box[1]=deep?(uint32_t)o->tile:(uint32_t)TC__MAP_LINE;
+m->box[2]=1;
+return tc__map_fits(m);
+}
+static int tc__template_is_mapped(const tc__node*n){
+return n->op==TC_OP_TEMPLATE&&n->attr[TC__TEMPLATE_NAME]==TC__TEMPLATE_TILES&&
+n->attr[TC__TEMPLATE_NUMBERS+TC__TILES_WAY]==(int64_t)TC__WAY_MAPPED;
+}
+static int tc__template_map(const tc__group*k,const tc__node*n,const tc__node*hole,
+tc_device_map*m){
+const int64_t*number=n->attr+TC__TEMPLATE_NUMBERS,*a=hole->attr;
+const tc__node*copy=k->body.node.at[hole->id+1];
+int left=a[TC__HOLE_HOLE]==TC__HOLE_LEFT;
+tc__mapped o;
+if(copy->op!=TC_OP_COPY||!tc__ix_is_const(n->attr[TC__TEMPLATE_ROWS])||
+!tc__ix_is_const(n->attr[TC__TEMPLATE_COLS])||
+!tc__ix_is_const(n->attr[TC__TEMPLATE_DEPTH]))
+return 0;
+o.at=copy->attr[TC__COPY_SOURCE];
+o.line=(int)a[TC__HOLE_LINE],o.deep=(int)a[TC__HOLE_DEEP];
+o.row=(int)a[TC__HOLE_ROW];
+o.line_stride=a[TC__HOLE_LINE_STRIDE],o.deep_stride=a[TC__HOLE_DEEP_STRIDE];
+o.rows=tc__ix_value(n->attr[TC__TEMPLATE_ROWS]);
+o.lines=left?o.rows:tc__ix_value(n->attr[TC__TEMPLATE_COLS]);
+o.depth=tc__ix_value(n->attr[TC__TEMPLATE_DEPTH]);
+o.batches=number[TC__TILES_BATCHES]?number[TC__TILES_BATCHES]:1;
+o.tile=number[left?TC__TILES_ROWS:TC__TILES_COLS];
+o.dtype=k->buffer.at[copy->attr[TC__COPY_FROM]].dtype;
+if(!tc__map_of(k->body.ix,&o,m))return 0;
+m->address=(uint32_t)copy->attr[TC__COPY_FROM];
+return 1;
+}
 // ---- gen/device/product.c
 typedef enum tc__product_form{
 TC__PRODUCT_FEW,
@@ -3298,13 +3603,6 @@ TC__ROWS_BY_WARP=
 TC__ROWS_ALONE=256,
 TC__ROWS_AHEAD=32
 };
-typedef enum tc__tile_way{
-TC__WAY_SIMT,
-TC__WAY_MMA,
-TC__WAY_SPLIT,
-TC__WAY_TF32,
-TC__WAY_GROUPS
-}tc__tile_way;
 typedef struct tc__product_tile{
 uint16_t rows,cols,depth;
 uint8_t high,across;
@@ -3343,6 +3641,16 @@ static const tc__product_tile tc__product_tiles_groups[]={
 {64,128,64,4,1,4,2,62,TC__WAY_GROUPS,210},
 {64,64,64,4,1,4,3,45,TC__WAY_GROUPS,180},
 };
+static const tc__product_tile tc__product_tiles_mapped[]={
+{128,256,64,8,1,4,1,100,TC__WAY_MAPPED,130},
+{128,128,64,8,1,6,1,92,TC__WAY_MAPPED,120},
+{128,192,64,8,1,5,1,97,TC__WAY_MAPPED,120},
+{256,128,64,8,1,4,1,98,TC__WAY_MAPPED,134},
+{128,64,64,8,1,8,1,60,TC__WAY_MAPPED,120},
+{64,256,64,4,1,5,1,70,TC__WAY_MAPPED,120},
+{64,128,64,4,1,4,2,65,TC__WAY_MAPPED,120},
+{64,64,64,4,1,6,2,45,TC__WAY_MAPPED,120},
+};
 static const tc__product_tile tc__product_tiles_tf32[]={
 {128,256,16,2,4,2,1,110,TC__WAY_TF32,0},
 {64,64,16,2,2,2,3,60,TC__WAY_TF32,0},
@@ -3360,6 +3668,7 @@ uint16_t round;
 {tc__product_tiles_half,(uint8_t)TC__COUNT(tc__product_tiles_half),4,512},
 {tc__product_tiles_tf32,(uint8_t)TC__COUNT(tc__product_tiles_tf32),TC__FEW_MOST,256},
 {tc__product_tiles_groups,(uint8_t)TC__COUNT(tc__product_tiles_groups),4,512},
+{tc__product_tiles_mapped,(uint8_t)TC__COUNT(tc__product_tiles_mapped),4,512},
 };
 typedef struct tc__staged{
 tc__level level;
@@ -3497,6 +3806,38 @@ tc__buffer_of(g,n)->dtype==q->dtype)
 s.bring=TC__BRING_ASYNC;
 return s;
 }
+static int64_t tc__operand_stride(const tc__group*g,const tc__staged*s,tc__axis axis){
+tc__ixpool*x=g->body.ix;
+tc__ixrun run=tc__ix_run(x,g->body.node.at[s->id]->attr[TC__LOAD_INDEX],axis);
+tc__ix m=tc__ix_div(x,g->shape.rows,g->shape.batch);
+if(!run.ok||!tc__ix_is_const(run.stride))return 0;
+if(run.run!=INT64_MAX&&(axis!=TC__ROW||!tc__ix_equals(m,run.run)))return 0;
+return tc__ix_value(run.stride);
+}
+static int tc__operand_is_mapped(const tc__group*g,const tc__product*q,
+const tc__staged*s){
+int left=s->level==TC__AT_LEFT;
+tc__axis line=left?TC__ROW:TC__COL;
+const tc__node*n=g->body.node.at[s->id];
+tc_device_map map;
+tc__mapped o;
+if(s->bring!=TC__BRING_ASYNC||n->n_attr!=TC__LOAD_PREDICATES)return 0;
+o.at=n->attr[TC__LOAD_INDEX];
+o.line=(int)line,o.deep=TC__DEPTH,o.row=left?-1:(int)TC__ROW;
+o.line_stride=tc__operand_stride(g,s,line);
+o.deep_stride=tc__operand_stride(g,s,TC__DEPTH);
+o.rows=tc__ix_value(q->m),o.lines=left?o.rows:tc__ix_value(g->shape.cols);
+o.depth=tc__ix_value(tc__depth_of(g)),o.batches=tc__ix_value(g->shape.batch);
+o.tile=TC__MAP_LINE,o.dtype=q->dtype;
+return(s->along==TC__DEPTH?o.deep_stride:o.line_stride)==1&&
+tc__map_of(g->body.ix,&o,&map);
+}
+static int tc__product_is_mapped(const tc__group*g,const tc__product*q){
+return q->half&&g->target.matrix_warps&&g->target.tensor_maps&&
+!g->target.checked&&tc__ix_is_const(q->m)&&tc__ix_is_const(g->shape.cols)&&
+tc__ix_is_const(g->shape.batch)&&tc__ix_is_const(tc__depth_of(g))&&
+tc__operand_is_mapped(g,q,&q->left)&&tc__operand_is_mapped(g,q,&q->right);
+}
 TC__STATIC_ASSERT(slices_meet_in_two_rounds,
 TC__SLICE_GROUP*TC__SLICE_GROUP>=TC__PRODUCT_SMS);
 static int64_t tc__slice_length(int64_t k,int step,int slices){
@@ -3564,8 +3905,12 @@ int wait=q->left.bring==TC__BRING_LATER||q->right.bring==TC__BRING_LATER;
 int sums=t->rows*t->cols/(32*t->high*t->across);
 return!q->half||!wait||sums<=TC__PRODUCT_SUMS;
 }
-static int tc__tile_spare(int way){return way==TC__WAY_GROUPS?TC__PRODUCT_ALIGN:0;}
+static int tc__tile_spare(int way,int stages){
+if(way==TC__WAY_MAPPED)return TC__PRODUCT_ALIGN+2*8*stages;
+return way==TC__WAY_GROUPS?TC__PRODUCT_ALIGN:0;
+}
 static int tc__tile_part(int way,int64_t rows,int64_t high){
+if(way==TC__WAY_MAPPED)return 0;
 return(int)(way==TC__WAY_GROUPS?16*high:rows/high);
 }
 static int tc__tile_has_room(const tc__group*g,const tc__product*q,
@@ -3577,7 +3922,7 @@ if(g->target.checked&&t->rows*t->cols>128*128)
 return 0;
 if(!tc__tile_has_registers(q,t))return 0;
 int bytes=t->stages*tc__product_bytes(q)*t->depth*(t->rows+t->cols)+
-tc__tile_spare(t->way);
+tc__tile_spare(t->way,t->stages);
 return!g->target.room||(uint32_t)bytes<=g->target.room;
 }
 static const tc__product_tile*tc__choose_product_tile(const tc__group*g,
@@ -3623,7 +3968,8 @@ int ring=tc__product_stages(q)*tc__product_bytes(q)*
 int part=tc__tile_part(q->tile->way,q->tile->rows,q->tile->high)*
 (q->tile->cols+TC__PRODUCT_PAD)*
 (TC__PRODUCT_GROUP/tc__product_pack(q));
-return(ring>part?ring:part)+tc__tile_spare(q->tile->way);
+return(ring>part?ring:part)+
+tc__tile_spare(q->tile->way,tc__product_stages(q));
 }
 static int tc__stage_accesses(const tc__product*q,const tc__staged*s){
 int size=s->level==TC__AT_LEFT?q->tile->rows:q->tile->cols;
@@ -3632,6 +3978,10 @@ return size*q->tile->depth/s->width/q->threads;
 static void tc__fit_stage(const tc__product*q,tc__staged*s){
 while(s->width>1&&!tc__stage_accesses(q,s))s->width/=2;
 if(s->width==1)s->bring=TC__BRING_NOW;
+}
+static int tc__product_threads(const tc__product*q){
+int mapped=q->form==TC__PRODUCT_TILES&&q->tile&&q->tile->way==TC__WAY_MAPPED;
+return q->threads+(mapped?TC__MAP_BRINGERS:0);
 }
 static void tc__plan_tiles(const tc__group*g,tc__product*q){
 tc__ixpool*x=g->body.ix;
@@ -3772,8 +4122,10 @@ if(g->shape.prologue)
 tc__plan_made(g,&q);
 else if(few)
 tc__plan_few(g,&q);
-else
+else{
+if(tc__product_is_mapped(g,&q))q.kind=5;
 tc__plan_tiles(g,&q);
+}
 return q;
 }
 static int tc__product_tile_fits(const tc__group*g,int v){
@@ -7116,6 +7468,11 @@ TC__TEMPLATE_T=TC__VAR0+6,
 TC__TEMPLATE_P=TC__VAR0+7,
 TC__TEMPLATE_Q=TC__VAR0+8
 };
+enum{
+TC__MAPPED_WIDTH=8,
+TC__MAPPED_LIGHT=
+8
+};
 typedef struct tc__producer{
 tc__relist l;
 tc__product q;
@@ -7194,7 +7551,7 @@ tc__relist*l=&t->l;
 int64_t together=t->plan.sharing?t->q.threads/t->plan.sharing:1;
 if(!t->plan.sharing){
 tc__relist_for(l,(tc__axis)TC__TEMPLATE_T,TC__BIND_BLOCK,
-tc__ix_const(t->q.threads));
+tc__ix_const(tc__product_threads(&t->q)));
 return;
 }
 if(together>1)
@@ -7232,14 +7589,6 @@ static int tc__operand_variable(tc__axis axis,tc__axis along,int width){
 if(axis!=along||width==1)return(int)axis;
 return axis==TC__DEPTH?TC__TEMPLATE_Q:TC__TEMPLATE_P;
 }
-static int64_t tc__operand_stride(const tc__group*g,const tc__staged*s,tc__axis axis){
-tc__ixpool*x=g->body.ix;
-tc__ixrun run=tc__ix_run(x,g->body.node.at[s->id]->attr[TC__LOAD_INDEX],axis);
-tc__ix m=tc__ix_div(x,g->shape.rows,g->shape.batch);
-if(!run.ok||!tc__ix_is_const(run.stride))return 0;
-if(run.run!=INT64_MAX&&(axis!=TC__ROW||!tc__ix_equals(m,run.run)))return 0;
-return tc__ix_value(run.stride);
-}
 static int tc__stage_jump(const tc__product*q,const tc__staged*s){
 int size=q->tile->way==TC__WAY_GROUPS?(int)TC__PRODUCT_LINE
 :s->along==TC__DEPTH?q->tile->depth
@@ -7253,7 +7602,9 @@ tc__axis line=s->level==TC__AT_LEFT?TC__ROW:TC__COL;
 const tc__node*n=g->body.node.at[s->id];
 if(g->target.checked||s->bring==TC__BRING_NOW)
 return 0;
-if(s->bring==TC__BRING_ASYNC&&tc__stage_jump(q,s)%8)return 0;
+if(s->bring==TC__BRING_ASYNC&&q->tile->way!=TC__WAY_MAPPED&&
+tc__stage_jump(q,s)%8)
+return 0;
 int plain=n->op==TC_OP_LOAD&&n->n_attr==TC__LOAD_PREDICATES;
 if(!plain||tc__buffer_of(g,n)->dtype!=n->dtype||n->dtype!=q->dtype)return 0;
 if(!q->half&&!tc__is_own_class(n->dtype))return 0;
@@ -7427,6 +7778,19 @@ tc__hole_close(l);
 static int tc__template_leaves(const tc__group*g,tc__ix extent,int64_t by){
 return tc__ix_divisor(g->body.ix,extent)%by!=0;
 }
+static int tc__result_is_long(const tc__group*g){
+uint32_t cost=0;
+for(size_t i=0;i<g->body.node.count;i++)
+if(g->body.node.at[i]->level==TC__AT_COL&&tc__is_alu(g->body.node.at[i]))
+cost+=tc__ops[g->body.node.at[i]->op].cost;
+return cost>TC__MAPPED_LIGHT;
+}
+static void tc__mapped_numbers_of(const tc__group*g,const tc__product*q,int64_t*n){
+int64_t batches=tc__ix_value(g->shape.batch);
+n[TC__TILES_BATCHES]=batches>1?batches:0;
+n[TC__TILES_TURNS]=tc__result_is_long(g)?q->tile->cols/32:1;
+n[TC__TILES_RAGGED_DEPTH]=0;
+}
 static void tc__tiles_numbers_of(const tc__group*g,const tc__product*q,int width,
 int64_t*n){
 const tc__product_tile*tile=q->tile;
@@ -7441,7 +7805,8 @@ n[TC__TILES_BATCHES]=!tc__ix_equals(g->shape.batch,1);
 n[TC__TILES_RAGGED_ROWS]=tc__template_leaves(g,q->m,tile->rows);
 n[TC__TILES_RAGGED_COLS]=tc__template_leaves(g,g->shape.cols,tile->cols);
 n[TC__TILES_RAGGED_DEPTH]=tc__template_leaves(g,tc__depth_of(g),tile->depth);
-n[TC__TILES_LAST]=0;
+n[TC__TILES_LAST]=n[TC__TILES_TURNS]=0;
+if(tile->way==TC__WAY_MAPPED)tc__mapped_numbers_of(g,q,n);
 for(int side=0;side<2;side++){
 const tc__staged*o=side?&q->right:&q->left;
 if(o->along==TC__DEPTH&&tc__template_leaves(g,tc__depth_of(g),o->width))
@@ -7514,6 +7879,8 @@ tc__result_hole(t,1);
 }
 static void tc__put_tiles(tc__producer*t,int64_t*attr){
 int width=tc__result_width(t->l.from);
+if(t->q.tile->way==TC__WAY_MAPPED&&width>TC__MAPPED_WIDTH)
+width=TC__MAPPED_WIDTH;
 attr[TC__TEMPLATE_NAME]=TC__TEMPLATE_TILES;
 tc__tiles_numbers_of(t->l.from,&t->q,width,attr+TC__TEMPLATE_NUMBERS);
 tc__relist_put(&t->l,TC_OP_TEMPLATE,tc__register_dtype(t->q.dtype),attr,
@@ -7579,7 +7946,8 @@ if(!t.held||!t.base)t.l.failed=1;
 for(size_t i=0;i<nodes&&t.held;i++)t.held[i]=-1;
 if(ok&&!t.l.failed){
 if(g->shape.prologue)tc__producer_makes(&t);
-tc__relist_launch(&t.l,t.q.threads,tc__product_is_narrow(g),t.q.resident,0);
+tc__relist_launch(&t.l,tc__product_threads(&t.q),tc__product_is_narrow(g),
+t.q.resident,0);
 t.j=tc__relist_for(&t.l,(tc__axis)TC__TEMPLATE_J,TC__BIND_GRID,t.q.blocks);
 tc__producer_threads(&t);
 tc__put_template(&t,c);
@@ -8088,13 +8456,13 @@ tc__verify_fail(&d->v,"it is of another hole");
 }
 static int64_t tc__device_tiles_bytes(const int64_t*n,int64_t element,int64_t sum){
 int64_t way=n[TC__TILES_WAY],pad=TC__PRODUCT_PAD;
-if(way==(int64_t)TC__WAY_MMA||way==(int64_t)TC__WAY_GROUPS)pad=0;
+if(way==(int64_t)TC__WAY_MMA||way>=(int64_t)TC__WAY_GROUPS)pad=0;
 if(way==(int64_t)TC__WAY_SIMT)pad=n[TC__TILES_PACK];
 int64_t lines=n[TC__TILES_ROWS]+n[TC__TILES_COLS]+2*pad;
 int64_t ring=n[TC__TILES_STAGES]*n[TC__TILES_DEPTH]*lines*element;
 int64_t part=tc__tile_part((int)way,n[TC__TILES_ROWS],n[TC__TILES_HIGH])*
 (n[TC__TILES_COLS]+TC__PRODUCT_PAD)*sum;
-return(ring>part?ring:part)+tc__tile_spare((int)way);
+return(ring>part?ring:part)+tc__tile_spare((int)way,(int)n[TC__TILES_STAGES]);
 }
 static int64_t tc__device_skinny_bytes(const int64_t*n,int64_t sum){
 int64_t parts=n[TC__SKINNY_SHARING];
@@ -8202,6 +8570,11 @@ int64_t name=n->attr[TC__TEMPLATE_NAME];
 return name>=0&&name<(int64_t)TC__TEMPLATES&&
 n->n_attr==TC__TEMPLATE_NUMBERS+tc__template_words[name].count;
 }
+static int tc__device_has_maps(const tc__device_verifier*d,const tc__node*n){
+tc_device_map m;
+return tc__template_map(d->k,n,tc__device_hole(d,n,TC__HOLE_LEFT),&m)&&
+tc__template_map(d->k,n,tc__device_hole(d,n,TC__HOLE_RIGHT),&m);
+}
 static int tc__device_verify_template(const tc__device_verifier*d){
 const tc__node*n=d->v.node;
 if(!tc__device_is_template(n))return tc__verify_fail(&d->v,"no such template");
@@ -8216,7 +8589,7 @@ const tc__kbuf*given=&d->k->buffer.at[left->attr[TC__HOLE_BUFFER]],
 *shared=&d->k->buffer.at[n->attr[TC__TEMPLATE_SHARED]];
 tc__template_facts f=
 tc__device_template_facts(n,(int64_t)tc__dtypes[given->dtype].bytes);
-if(f.threads!=d->threads)
+if(f.threads+(tc__template_is_mapped(n)?TC__MAP_BRINGERS:0)!=d->threads)
 return tc__verify_fail(&d->v,"it is for %lld threads",(long long)f.threads);
 if(shared->place!=TC__BUF_SHARED||
 tc__ix_lo(d->ix,shared->numel)*(int64_t)tc__dtypes[shared->dtype].bytes<
@@ -8224,6 +8597,8 @@ f.bytes)
 return tc__verify_fail(&d->v,"it needs %lld bytes of a block",(long long)f.bytes);
 if(!tc__device_covers(d,n,&f))
 return tc__verify_fail(&d->v,"its blocks are not those of the result");
+if(tc__template_is_mapped(n)&&!tc__device_has_maps(d,n))
+return tc__verify_fail(&d->v,"there is no map of an operand");
 return tc__device_has_slices(d,n,&f)||
 tc__verify_fail(&d->v,"blocks cannot leave their sums");
 }
@@ -8536,15 +8911,20 @@ return k;
 tc__group_free(c,k);
 return NULL;
 }
+static void tc__device_maps(const tc__group*k,const tc__node*n,tc__grids*out){
+for(uint32_t id=n->id+1;out->maps<TC__MAPS;id=tc__loop_end(k,id)+1)
+(void)tc__template_map(k,n,k->body.node.at[id],&out->map[out->maps++]);
+}
 static void tc__device_grids(const tc__group*k,tc__grids*out){
 tc__ixpool*x=k->body.ix;
+int resident=0;
 out->workspace=tc__ix_const(tc__device_work_at(k,k->buffer.count));
 out->zeroed=tc__ix_const(tc__device_zeroed(k));
 for(size_t i=0;i<k->body.node.count;i++){
 const tc__node*n=k->body.node.at[i];
 tc__grid*grid=&out->at[out->count?out->count-1:0];
 if(n->op==TC_OP_LAUNCH){
-grid=&out->at[out->count++];
+grid=&out->at[out->count++],resident=(int)n->attr[TC__LAUNCH_RESIDENT];
 grid->threads=(int)n->attr[TC__LAUNCH_THREADS],grid->early=1;
 grid->blocks=tc__ix_const(1);
 grid->cluster=
@@ -8555,6 +8935,7 @@ grid->shared=tc__device_is_dynamic(k)
 }
 if(n->op==TC_OP_FOR&&n->attr[TC__FOR_BIND]==TC__BIND_GRID)
 grid->blocks=tc__ix_mul(x,grid->blocks,n->attr[TC__FOR_END]);
+if(tc__template_is_mapped(n))grid->waves=resident,tc__device_maps(k,n,out);
 }
 }
 // ---- gen/cuda_print/opaque_plan.c
@@ -10253,8 +10634,9 @@ static int tc__cuda_gives_address(const tc__node*hole){
 return hole->attr[TC__HOLE_BRING]==TC__BRING_ASYNC||
 hole->attr[TC__HOLE_DEEP_STRIDE];
 }
-static const char*const tc__cuda_ways[]={
-"tc_tile_simt","tc_tile_halves","tc_tile_split","tc_tile_tf32","tc_tile_groups"};
+static const char*const tc__cuda_ways[]={"tc_tile_simt","tc_tile_halves",
+"tc_tile_split","tc_tile_tf32",
+"tc_tile_groups",NULL};
 static void tc__cuda_product_struct(tc__printer*p,const tc__node*n,uint32_t end){
 int64_t name=n->attr[TC__TEMPLATE_NAME];
 int64_t way=name==TC__TEMPLATE_TILES?n->attr[TC__TEMPLATE_NUMBERS+TC__TILES_WAY]
@@ -10293,7 +10675,7 @@ tc__put(p->out,
 "TC_FN unsigned pack_two(float a, float b) { return tc_pack_%s(a, b); }\n",
 tc__dtypes[dtype].name);
 }
-if(way==TC__WAY_GROUPS){
+if(way==TC__WAY_GROUPS||way==TC__WAY_MAPPED){
 tc__line(p);
 tc__put(p->out,"enum : int { bf16 = %d };\n",dtype==TC_BF16);
 }
@@ -10312,6 +10694,15 @@ tc__hole_names[a[TC__HOLE_HOLE]],(long long)a[TC__HOLE_BRING],
 a[TC__HOLE_ALONG]==(int64_t)TC__DEPTH,(long long)a[TC__HOLE_WIDTH],
 a[TC__HOLE_DEEP_STRIDE]!=0,(long long)a[TC__HOLE_LINE_STRIDE],
 (long long)a[TC__HOLE_DEEP_STRIDE]);
+}
+static void tc__cuda_map_struct(tc__printer*p,const tc__node*n,const tc__node*hole){
+const int64_t*a=hole->attr;
+tc_device_map map;
+(void)tc__template_map(p->g,n,hole,&map);
+tc__line(p);
+tc__put(p->out,"struct %s_way { enum : int { deep = %d, batched = %d }; };\n",
+tc__hole_names[a[TC__HOLE_HOLE]],a[TC__HOLE_ALONG]==(int64_t)TC__DEPTH,
+map.size[2]>1);
 }
 static void tc__cuda_hole_place(tc__printer*p,int64_t axis,int first){
 tc__put(p->out,"%s%s",first?"":", ",tc__cuda_index_type(p));
@@ -10380,6 +10771,20 @@ static void tc__cuda_chain_ways(tc__printer*p,const tc__node*n){
 const char*next=n->attr[TC__TEMPLATE_NUMBERS+TC__CHAIN_NEXT]?"_next":"";
 tc__put(p->out,"product, left_way, right_way, left%s_way, right%s_way, value_way, ",
 next,next);
+}
+static void tc__cuda_mapped_call(tc__printer*p,const tc__node*n){
+const int64_t*a=n->attr;
+tc__line(p);
+tc__put(p->out,"tc_mapped<product, left_way, right_way, %s>((char *)",
+tc__cuda_index_type(p));
+tc__put_buffer(p,a[TC__TEMPLATE_SHARED]);
+tc__cuda_pointer(p,a[TC__TEMPLATE_TICKETS],"unsigned *");
+tc__cuda_pointer(p,a[TC__TEMPLATE_SUMS],"float *");
+for(int i=TC__TEMPLATE_BLOCK;i<=(int)TC__TEMPLATE_DEPTH;i++){
+tc__put(p->out,", ");
+tc__put_ix(p,a[i]);
+}
+tc__put(p->out,", left_map, right_map, result);\n");
 }
 static void tc__cuda_template_call(tc__printer*p,const tc__node*n,uint32_t end){
 const int64_t*a=n->attr,*number=a+TC__TEMPLATE_NUMBERS;
@@ -10711,12 +11116,20 @@ tc__cuda_hole_end(p);
 static void tc__cuda_template(tc__printer*p,uint32_t id){
 const tc__node*n=tc__body(p,id);
 uint32_t end=tc__loop_end(p->g,id);
+int mapped=tc__template_is_mapped(n);
 tc__cuda_product_struct(p,n,end);
 for(uint32_t hole=id+1;hole<end;hole=tc__loop_end(p->g,hole)+1){
-if(tc__body(p,hole)->attr[TC__HOLE_BRING]!=TC__BRING_VALUES)
-tc__cuda_way_struct(p,tc__body(p,hole));
+int way=tc__body(p,hole)->attr[TC__HOLE_BRING]!=TC__BRING_VALUES;
+if(mapped&&way){
+tc__cuda_map_struct(p,n,tc__body(p,hole));
+continue;
+}
+if(way)tc__cuda_way_struct(p,tc__body(p,hole));
 tc__cuda_print_hole(p,hole);
 }
+if(mapped)
+tc__cuda_mapped_call(p,n);
+else
 tc__cuda_template_call(p,n,end);
 }
 static void tc__cuda_statements(tc__printer*p,uint32_t begin,uint32_t end){
@@ -10963,6 +11376,10 @@ tc__put(p->out,tc__cuda_is_checked(p->g,(int64_t)i)?"_memory, ":", ");
 }
 if(tc__cuda_has_work(p))tc__put(p->out,"unsigned char *work, ");
 tc__put(p->out,"const tc_kargs<%d> a",tc__cuda_kargs(p->g));
+for(size_t id=0;id<p->g->body.node.count;id++)
+if(tc__template_is_mapped(tc__body(p,(uint32_t)id)))
+tc__put(p->out,", const __grid_constant__ tc_map left_map, const "
+"__grid_constant__ tc_map right_map");
 }
 static void tc__cuda_args(tc__printer*p){
 for(size_t id=0;id<p->g->body.node.count;id++){
@@ -11329,6 +11746,7 @@ static const tc__prelude_text texts[]={
 {tc__text_cuda_divide,(uint32_t)TC__COUNT(tc__text_cuda_divide)},
 {tc__text_cuda_product,(uint32_t)TC__COUNT(tc__text_cuda_product)},
 {tc__text_cuda_tiles,(uint32_t)TC__COUNT(tc__text_cuda_tiles)},
+{tc__text_cuda_mapped,(uint32_t)TC__COUNT(tc__text_cuda_mapped)},
 {tc__text_cuda_chain,(uint32_t)TC__COUNT(tc__text_cuda_chain)},
 {tc__text_cuda_skinny,(uint32_t)TC__COUNT(tc__text_cuda_skinny)},
 {tc__text_cuda_scan,(uint32_t)TC__COUNT(tc__text_cuda_scan)},
@@ -11570,6 +11988,11 @@ typedef enum tcu__jit_option{
 TCU__JIT_ERROR_LOG=5,
 TCU__JIT_ERROR_LOG_BYTES=6
 }tcu__jit_option;
+typedef enum tcu__map_dtype{TCU__MAP_F16=6,TCU__MAP_BF16=9}tcu__map_dtype;
+typedef enum tcu__map_interleave{TCU__MAP_PLAIN=0}tcu__map_interleave;
+typedef enum tcu__map_swizzle{TCU__MAP_SWIZZLE_128=3}tcu__map_swizzle;
+typedef enum tcu__map_promotion{TCU__MAP_L2_128=2}tcu__map_promotion;
+typedef enum tcu__map_fill{TCU__MAP_ZEROS=0}tcu__map_fill;
 typedef enum tcu__library_option{TCU__LIBRARY_OPTION_NONE=0}tcu__library_option;
 typedef enum tcu__granularity{TCU__GRANULARITY_MINIMUM=0}tcu__granularity;
 enum{
@@ -11618,6 +12041,9 @@ void**parameters,**extra;
 tcu__code_kernel kernel;
 tcu__context context;
 }tcu__node_params;
+typedef struct tcu__tensor_map{
+uint64_t opaque[16];
+}tcu__tensor_map;
 typedef struct tcu__edge{
 unsigned char from_port,to_port,type,reserved[5];
 }tcu__edge;
@@ -11695,6 +12121,7 @@ tcu__code(*cuModuleUnload)(tcu__code_module module);
 tcu__code(*cuFuncGetAttribute)(int*value,tcu__function_attribute what,tcu__function function);
 tcu__code(*cuFuncSetAttribute)(tcu__function function,tcu__function_attribute what,int value);
 tcu__code(*cuFuncLoad)(tcu__function function);
+tcu__code(*cuTensorMapEncodeTiled)(tcu__tensor_map*map,tcu__map_dtype dtype,uint32_t rank,void*address,const uint64_t*size,const uint64_t*stride,const uint32_t*box,const uint32_t*step,tcu__map_interleave interleave,tcu__map_swizzle swizzle,tcu__map_promotion promotion,tcu__map_fill fill);
 tcu__code(*cuLaunchKernel)(tcu__function function,unsigned grid_x,unsigned grid_y,unsigned grid_z,unsigned block_x,unsigned block_y,unsigned block_z,unsigned shared,tcu__stream stream,void**parameters,void**extra);
 tcu__code(*cuLaunchKernelEx)(const tcu__launch_config*config,tcu__function function,void**parameters,void**extra);
 tcu__code(*cuGraphCreate)(tcu__graph*graph,unsigned flags);
@@ -11762,6 +12189,7 @@ static const tcu__symbol tcu__driver_symbols[]={
 {"cuFuncGetAttribute",offsetof(tcu__driver_calls,cuFuncGetAttribute),TCU__REQUIRED},
 {"cuFuncSetAttribute",offsetof(tcu__driver_calls,cuFuncSetAttribute),TCU__REQUIRED},
 {"cuFuncLoad",offsetof(tcu__driver_calls,cuFuncLoad),TCU__OPTIONAL},
+{"cuTensorMapEncodeTiled",offsetof(tcu__driver_calls,cuTensorMapEncodeTiled),TCU__OPTIONAL},
 {"cuLaunchKernel",offsetof(tcu__driver_calls,cuLaunchKernel),TCU__REQUIRED},
 {"cuLaunchKernelEx",offsetof(tcu__driver_calls,cuLaunchKernelEx),TCU__OPTIONAL},
 {"cuGraphCreate",offsetof(tcu__driver_calls,cuGraphCreate),TCU__REQUIRED},
@@ -13170,6 +13598,25 @@ return 0;
 return cluster<=TCU__PORTABLE_CLUSTER||
 TCU__DO(d,name,cuFuncSetAttribute,k->function,TCU__FN_LARGE_CLUSTER,1);
 }
+TCU__FN int tcu__map_make(tcu__device*d,const tc_device_map*m,tcu__address base,
+void*to){
+static const uint32_t step[3]={1,1,1};
+enum{BYTES=2,ALIGN=128};
+unsigned char room[sizeof(tcu__tensor_map)+ALIGN];
+tcu__tensor_map*map=
+(tcu__tensor_map*)(void*)(room+(ALIGN-(uintptr_t)room%ALIGN)%ALIGN);
+uint64_t size[3],stride[2];
+uintptr_t at=(uintptr_t)base+(uintptr_t)m->offset*BYTES;
+for(int i=0;i<3;i++)size[i]=(uint64_t)m->size[i];
+for(int i=0;i<2;i++)stride[i]=(uint64_t)m->stride[i]*BYTES;
+if(!TCU__DO(d,"a tensor map",cuTensorMapEncodeTiled,map,
+m->dtype==TC_F16?TCU__MAP_F16:TCU__MAP_BF16,3,(void*)at,size,
+stride,m->box,step,TCU__MAP_PLAIN,TCU__MAP_SWIZZLE_128,
+TCU__MAP_L2_128,TCU__MAP_ZEROS))
+return 0;
+memcpy(to,map,sizeof*map);
+return 1;
+}
 typedef struct tcu__arg_list{
 void*at[TCU__MOST_ARGS];
 }tcu__arg_list;
@@ -13664,9 +14111,14 @@ tcu__loaded*loaded;
 char name[24],identity[96],portable[96];
 char why[TCU__TEXT];
 }tcu__seam;
+typedef struct tcu__own_arguments{
+unsigned char*at;
+uint32_t size;
+}tcu__own_arguments;
 typedef struct tcu__plan{
 tcu__graphs graphs;
 tcu__node*node;
+tcu__own_arguments*own;
 int count;
 uint64_t runs;
 tcu__share share;
@@ -13908,6 +14360,8 @@ TCU__FN void tcu__plan_free(tcu__seam*s,tcu__plan*p){
 const tc_allocator*host=&s->runtime.device.host;
 tcu__graphs_close(&p->graphs);
 tcu__share_close(&s->runtime.device,&p->share);
+for(int i=0;i<p->count;i++)TCU__FREE(host,p->own[i].at,p->own[i].size);
+TCU__FREE(host,p->own,p->count);
 TCU__FREE(host,p->node,p->count);
 TCU__FREE(host,p,1);
 }
@@ -13922,7 +14376,10 @@ tcu__device*d=&s->runtime.device;
 if(*plan)return(tcu__plan*)*plan;
 tcu__plan*p=TCU__NEW(&d->host,tcu__plan);
 if(p)p->node=TCU__NEW_ARRAY(&d->host,tcu__node,n);
-if(!p||!p->node){
+if(p)p->own=TCU__NEW_ARRAY(&d->host,tcu__own_arguments,n);
+if(!p||!p->node||!p->own){
+if(p)TCU__FREE(&d->host,p->node,n);
+if(p)TCU__FREE(&d->host,p->own,n);
 if(p)TCU__FREE(&d->host,p,1);
 tcu__no_memory(&d->trouble,"a list of kernels");
 return NULL;
@@ -13948,7 +14405,32 @@ return 1;
 TCU__FN int tcu__begins_early(const tcu__device*d,const tc_device_launch*l){
 return l->early&&d->facts.major>=9;
 }
-TCU__FN int tcu__plan_node(tcu__device*d,tcu__node*to,const tc_device_launch*l){
+TCU__FN tcu__address tcu__address_in(const unsigned char*argument,
+const tc_device_launch*l,const tc_device_map*m){
+tcu__address a;
+memcpy(&a,argument+l->offset[m->address],sizeof a);
+return a;
+}
+TCU__FN int tcu__plan_maps(tcu__device*d,tcu__own_arguments*own,tcu__node*to,
+const tc_device_launch*l){
+const unsigned char*given=(const unsigned char*)l->argument;
+int ok=1,fresh=!own->at;
+if(fresh)own->at=TCU__NEW_ARRAY(&d->host,unsigned char,l->argument_bytes);
+if(!own->at)return tcu__no_memory(&d->trouble,"a list of kernels");
+own->size=l->argument_bytes;
+for(uint32_t i=0;ok&&i<l->n_map;i++){
+const tc_device_map*m=&l->map[i];
+tcu__address a=tcu__address_in(given,l,m);
+if(fresh||a!=tcu__address_in(own->at,l,m))
+ok=tcu__map_make(d,m,a,own->at+l->offset[m->argument]);
+}
+memcpy(own->at,given,l->offset[l->map[0].argument]);
+if(!ok)memset(own->at,0,own->size);
+to->args.at=own->at;
+return ok;
+}
+TCU__FN int tcu__plan_node(tcu__device*d,tcu__node*to,tcu__own_arguments*own,
+const tc_device_launch*l){
 tcu__found*f=(tcu__found*)l->kernel;
 memset(to,0,sizeof*to);
 to->kernel=&f->kernel;
@@ -13963,6 +14445,7 @@ to->shape.cluster[1]=to->shape.cluster[2]=1;
 to->args.at=(const unsigned char*)l->argument,to->args.offset=l->offset;
 to->args.count=(int)l->n_argument,to->args.size=l->argument_bytes;
 to->after=l->after,to->n_after=l->n_after;
+if(l->n_map&&!tcu__plan_maps(d,own,to,l))return 0;
 return tcu__found_shared(d,f,l->shared);
 }
 TCU__FN uint64_t tcu__plan_key(const tcu__plan*p){
@@ -13995,7 +14478,7 @@ if(!p)return 0;
 changed|=!p->runs;
 if(changed)p->graphs.last=NULL;
 for(int i=0;changed&&i<n;i++)
-if(!tcu__plan_node(d,&p->node[i],&list[i]))return 0;
+if(!tcu__plan_node(d,&p->node[i],&p->own[i],&list[i]))return 0;
 if(!tcu__share_settle(d,&p->share))return 0;
 int graph=tcu__plan_is_graph(p,mode),measures=tcu__plan_measures(p,mode);
 p->runs++;
@@ -14066,6 +14549,8 @@ d->checked=tcu__env("TC_CUDA_CHECK")!=NULL;
 d->processors=(uint32_t)f->sms,d->shared_bytes=(uint32_t)f->shared_block;
 d->cluster_blocks=f->clusters?TCU__PORTABLE_CLUSTER:0;
 d->matrix_warps=tcu__has_wgmma(f->major,f->minor)?4:0;
+d->tensor_maps=d->matrix_warps&&f->tensor_maps&&
+s->runtime.device.driver.call.cuTensorMapEncodeTiled;
 d->argument_bytes=s->runtime.device.driver.version>=TCU__MANY_ARGUMENTS
 ?TCU__ARGUMENT_BYTES
 :TCU__ARGUMENT_BYTES_BEFORE;

@@ -265,6 +265,8 @@ static void attention_grad(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void
     { TC_F32, (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8), {__VA_ARGS__}, scale }
 #define BF16(scale, ...)                                                                   \
     { TC_BF16, (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8), {__VA_ARGS__}, scale }
+#define F16(scale, ...)                                                                    \
+    { TC_F16, (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8), {__VA_ARGS__}, scale }
 #define I8(scale, ...)                                                                     \
     { TC_I8, (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8), {__VA_ARGS__}, scale }
 // Whole numbers below `limit`.
@@ -344,6 +346,8 @@ static const work works[] = {
      2.0 * 2048 * 2048 * 2048, 0, gemm},
     {"gemm_4096_bf16", IN(BF16(1, 4096, 4096), BF16(1, 4096, 4096)), 0,
      2.0 * 4096 * 4096 * 4096, 0, gemm},
+    {"gemm_4096_f16", IN(F16(1, 4096, 4096), F16(1, 4096, 4096)), 0,
+     2.0 * 4096 * 4096 * 4096, 0, gemm},
     {"gemm_4096_f32", IN(F32(1, 4096, 4096), F32(1, 4096, 4096)), 0,
      2.0 * 4096 * 4096 * 4096, 0, gemm},
     {"gemm_4096_tf32", IN(F32(1, 4096, 4096), F32(1, 4096, 4096)), 0,
@@ -361,6 +365,14 @@ static const work works[] = {
     // of GPT-2: a layer's products, their gradients by inputs and weights, logits, scores of attention
     {"qkv_8192x2304x768_bf16", IN(BF16(1, 8192, 768), BF16(1, 2304, 768)), 0,
      2.0 * 8192 * 2304 * 768, 0, gemm_turned},
+    {"qkv_plain_8192x2304x768_bf16", IN(BF16(1, 8192, 768), BF16(1, 768, 2304)), 0,
+     2.0 * 8192 * 2304 * 768, 0, gemm},
+    {"out_8192x768x768_bf16", IN(BF16(1, 8192, 768), BF16(1, 768, 768)), 0,
+     2.0 * 8192 * 768 * 768, 0, gemm_turned},
+    {"up_8192x3072x768_bf16", IN(BF16(1, 8192, 768), BF16(1, 3072, 768)), 0,
+     2.0 * 8192 * 3072 * 768, 0, gemm_turned},
+    {"up_by_weight_bf16", IN(BF16(1, 8192, 3072), BF16(1, 8192, 768)), 0,
+     2.0 * 8192 * 3072 * 768, 0, gemm_left_turned},
     {"down_8192x768x3072_bf16", IN(BF16(1, 8192, 3072), BF16(1, 768, 3072)), 0,
      2.0 * 8192 * 3072 * 768, 0, gemm_turned},
     {"qkv_by_input_bf16", IN(BF16(1, 8192, 2304), BF16(1, 2304, 768)), 0,

@@ -94,7 +94,7 @@ def run_jax():
 
 def workloads(torch):
     F, nn = torch.nn.functional, torch.nn
-    f32, bf = torch.float32, torch.bfloat16
+    f32, bf, f16 = torch.float32, torch.bfloat16, torch.float16
 
     def r(dtype, *shape):
         return torch.randn(*shape, device="cuda", dtype=dtype)
@@ -197,6 +197,7 @@ def workloads(torch):
            lambda: (r(f32, 8192, 8192), r(f32, 8192, 8192)))
     yield "gemm_2048_bf16", gemm, lambda: (r(bf, 2048, 2048), r(bf, 2048, 2048))
     yield "gemm_4096_bf16", gemm, lambda: (r(bf, 4096, 4096), r(bf, 4096, 4096))
+    yield "gemm_4096_f16", gemm, lambda: (r(f16, 4096, 4096), r(f16, 4096, 4096))
     yield "gemm_4096_f32", gemm, lambda: (r(f32, 4096, 4096), r(f32, 4096, 4096))
     yield "gemm_4096_tf32", gemm, lambda: (r(f32, 4096, 4096), r(f32, 4096, 4096))
     yield "gemm_64x64x65536_bf16", gemm, lambda: (r(bf, 64, 65536), r(bf, 65536, 64))
@@ -206,6 +207,11 @@ def workloads(torch):
     yield "gemm_333x517x1029_bf16", gemm, lambda: (r(bf, 333, 1029), r(bf, 1029, 517))
     yield "gemm_128x4096x4096_bf16", turned, lambda: (r(bf, 128, 4096), r(bf, 4096, 4096))
     yield "qkv_8192x2304x768_bf16", turned, lambda: (r(bf, 8192, 768), r(bf, 2304, 768))
+    yield "qkv_plain_8192x2304x768_bf16", gemm, lambda: (r(bf, 8192, 768), r(bf, 768, 2304))
+    yield "out_8192x768x768_bf16", turned, lambda: (r(bf, 8192, 768), r(bf, 768, 768))
+    yield "up_8192x3072x768_bf16", turned, lambda: (r(bf, 8192, 768), r(bf, 3072, 768))
+    yield ("up_by_weight_bf16", lambda x, y: x.t() @ y,
+           lambda: (r(bf, 8192, 3072), r(bf, 8192, 768)))
     yield "down_8192x768x3072_bf16", turned, lambda: (r(bf, 8192, 3072), r(bf, 768, 3072))
     yield "qkv_by_input_bf16", gemm, lambda: (r(bf, 8192, 2304), r(bf, 2304, 768))
     yield ("qkv_by_weight_bf16", lambda x, y: x.t() @ y,

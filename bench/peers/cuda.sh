@@ -40,7 +40,8 @@ BEGIN {
     bar["dropoutnorm_16384"] = bar["crossentropy_8192"] = bar["softmax_1048576"] = bar["columnsums"] = 1
     bar["variance"] = bar["sort"] = bar["embedding"] = bar["rotary"] = bar["transposeadd"] = 1
     bar["layernorm_grad"] = bar["crossentropy_grad"] = 1.5; bar["dropoutnorm_grad"] = 1.2
-    bar["gemm_4096_bf16"] = 0.6; bar["gemm_4096_f32"] = 1
+    bar["gemm_4096_bf16"] = bar["gemm_4096_f16"] = bar["gemm_8192_bf16"] = 0.98; bar["gemm_2048_bf16"] = 0.95
+    bar["gemm_1000x"] = bar["gemm_64x64"] = bar["gemm_4096_f32"] = 1
     bar["relu_64M"] = bar["softmax_16384"] = bar["layernorm_32768"] = 1
     while ((getline line < ours) > 0) {
         split(line, f, " ")

@@ -69,6 +69,20 @@ typedef struct tc_device_text {
     size_t portable_bytes;
 } tc_device_text;
 
+// A tensor of which blocks of a launch bring boxes by themselves, where a device has tensor maps: `argument` of the launch is
+// what the device makes of it, TC_DEVICE_MAP_BYTES, for the address in argument `address`. Its first size is contiguous; where
+// a box goes beyond the others, it has zeros. In shared memory a box has lines of 128 bytes, whose 16-byte chunks are swizzled.
+typedef struct tc_device_map {
+    uint32_t argument, address;
+    int dtype;
+    int64_t offset;          // elements from the address on
+    int64_t size[3];
+    int64_t stride[2];       // elements between neighbours in the second and third size
+    uint32_t box[3];
+} tc_device_map;
+
+enum { TC_DEVICE_MAP_BYTES = 128 };
+
 // One launch of a kernel. `after` are places in the list, before this one, whose kernels
 // must have ended.
 typedef struct tc_device_launch {
@@ -81,6 +95,8 @@ typedef struct tc_device_launch {
     uint32_t n_argument, argument_bytes;
     const int *after;
     int n_after;
+    const tc_device_map *map;          // of which arguments are made; their bytes are the device's
+    uint32_t n_map;
 } tc_device_launch;
 
 // How a list of launches may be run.
@@ -100,6 +116,7 @@ typedef struct tc_device {
     uint32_t shared_bytes;   // that a block can have
     uint32_t cluster_blocks; // that can reach each other's, 0 = none
     uint32_t matrix_warps;   // warps that its matrix units take tiles of shared memory from, 0 = none
+    uint32_t tensor_maps;    // 1: it makes them for launches (tc_device_map)
     uint32_t argument_bytes; // that a launch can have, 0 = 4096
     int checked;             // 1 = texts look at every access to a tensor before it is made:
                              // one outside is not made, and told as an index out of range is,

@@ -22,10 +22,17 @@ typedef struct tcu__seam {
     char why[TCU__TEXT];
 } tcu__seam;
 
+// The arguments of a launch with maps of tensors: a copy, in which those are.
+typedef struct tcu__own_arguments {
+    unsigned char *at; // owned; NULL = the launch has none
+    uint32_t size;
+} tcu__own_arguments;
+
 // What the device has of one list of launches.
 typedef struct tcu__plan {
     tcu__graphs graphs;
-    tcu__node *node; // owned
+    tcu__node *node;         // owned
+    tcu__own_arguments *own; // owned, of each
     int count;
     uint64_t runs;
     tcu__share share; // what tells whether it is to be a graph
@@ -321,6 +328,8 @@ TCU__FN void tcu__plan_free(tcu__seam *s, tcu__plan *p) {
     const tc_allocator *host = &s->runtime.device.host;
     tcu__graphs_close(&p->graphs);
     tcu__share_close(&s->runtime.device, &p->share);
+    for (int i = 0; i < p->count; i++) TCU__FREE(host, p->own[i].at, p->own[i].size);
+    TCU__FREE(host, p->own, p->count);
     TCU__FREE(host, p->node, p->count);
     TCU__FREE(host, p, 1);
 }
@@ -337,7 +346,10 @@ TCU__FN tcu__plan *tcu__plan_need(tcu__seam *s, void **plan, int n) {
     if (*plan) return (tcu__plan *)*plan;
     tcu__plan *p = TCU__NEW(&d->host, tcu__plan);
     if (p) p->node = TCU__NEW_ARRAY(&d->host, tcu__node, n);
-    if (!p || !p->node) {
+    if (p) p->own = TCU__NEW_ARRAY(&d->host, tcu__own_arguments, n);
+    if (!p || !p->node || !p->own) {
+        if (p) TCU__FREE(&d->host, p->node, n);
+        if (p) TCU__FREE(&d->host, p->own, n);
         if (p) TCU__FREE(&d->host, p, 1);
         tcu__no_memory(&d->trouble, "a list of kernels");
         return NULL;
@@ -369,7 +381,35 @@ TCU__FN int tcu__begins_early(const tcu__device *d, const tc_device_launch *l) {
     return l->early && d->facts.major >= 9;
 }
 
-TCU__FN int tcu__plan_node(tcu__device *d, tcu__node *to, const tc_device_launch *l) {
+TCU__FN tcu__address tcu__address_in(const unsigned char *argument,
+                                     const tc_device_launch *l, const tc_device_map *m) {
+    tcu__address a;
+    memcpy(&a, argument + l->offset[m->address], sizeof a);
+    return a;
+}
+
+// Arguments with maps, made anew where a tensor has moved since. Maps are the last of them.
+TCU__FN int tcu__plan_maps(tcu__device *d, tcu__own_arguments *own, tcu__node *to,
+                           const tc_device_launch *l) {
+    const unsigned char *given = (const unsigned char *)l->argument;
+    int ok = 1, fresh = !own->at;
+    if (fresh) own->at = TCU__NEW_ARRAY(&d->host, unsigned char, l->argument_bytes);
+    if (!own->at) return tcu__no_memory(&d->trouble, "a list of kernels");
+    own->size = l->argument_bytes;
+    for (uint32_t i = 0; ok && i < l->n_map; i++) {
+        const tc_device_map *m = &l->map[i];
+        tcu__address a = tcu__address_in(given, l, m);
+        if (fresh || a != tcu__address_in(own->at, l, m))
+            ok = tcu__map_make(d, m, a, own->at + l->offset[m->argument]);
+    }
+    memcpy(own->at, given, l->offset[l->map[0].argument]);
+    if (!ok) memset(own->at, 0, own->size); // no address is a tensor's: all are made again
+    to->args.at = own->at;
+    return ok;
+}
+
+TCU__FN int tcu__plan_node(tcu__device *d, tcu__node *to, tcu__own_arguments *own,
+                           const tc_device_launch *l) {
     tcu__found *f = (tcu__found *)l->kernel;
     memset(to, 0, sizeof *to);
     to->kernel = &f->kernel;
@@ -384,6 +424,7 @@ TCU__FN int tcu__plan_node(tcu__device *d, tcu__node *to, const tc_device_launch
     to->args.at = (const unsigned char *)l->argument, to->args.offset = l->offset;
     to->args.count = (int)l->n_argument, to->args.size = l->argument_bytes;
     to->after = l->after, to->n_after = l->n_after;
+    if (l->n_map && !tcu__plan_maps(d, own, to, l)) return 0;
     return tcu__found_shared(d, f, l->shared);
 }
 
@@ -422,7 +463,7 @@ TCU__FN int tcu__seam_run_list(tcu__seam *s, void **plan, const tc_device_launch
     changed |= !p->runs;
     if (changed) p->graphs.last = NULL;
     for (int i = 0; changed && i < n; i++)
-        if (!tcu__plan_node(d, &p->node[i], &list[i])) return 0;
+        if (!tcu__plan_node(d, &p->node[i], &p->own[i], &list[i])) return 0;
     if (!tcu__share_settle(d, &p->share)) return 0;
     int graph = tcu__plan_is_graph(p, mode), measures = tcu__plan_measures(p, mode);
     p->runs++;
@@ -506,6 +547,8 @@ TCU__FN void tcu__seam_fill_in(tcu__seam *s, tc_device *d) {
     d->processors = (uint32_t)f->sms, d->shared_bytes = (uint32_t)f->shared_block;
     d->cluster_blocks = f->clusters ? TCU__PORTABLE_CLUSTER : 0;
     d->matrix_warps = tcu__has_wgmma(f->major, f->minor) ? 4 : 0;
+    d->tensor_maps = d->matrix_warps && f->tensor_maps &&
+                     s->runtime.device.driver.call.cuTensorMapEncodeTiled;
     d->argument_bytes = s->runtime.device.driver.version >= TCU__MANY_ARGUMENTS
                             ? TCU__ARGUMENT_BYTES
                             : TCU__ARGUMENT_BYTES_BEFORE;

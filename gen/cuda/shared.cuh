@@ -93,15 +93,23 @@ TC_FN int TC_N(takes)(unsigned *ticket, unsigned n, unsigned blocks) {
     return turn;
 }
 
+// fn: bar_sync
+// Threads of a block, so many, meet at one of its barriers.
+TC_FN void TC_N(bar_sync)(int id, int threads) { asm volatile("bar.sync %0, %1;" :: "r"(id), "r"(threads) : "memory"); }
+
 // fn: arrives_last
 // Whether this block is the last of n that share the ticket: it sees what all of them have written.
-// The ticket is 0 again afterwards.
-TC_FN int TC_N(arrives_last)(unsigned *ticket, unsigned n) {
+// The ticket is 0 again afterwards. N: threads that come, the first of the block; 0 = all do.
+template <int N = 0> TC_FN int TC_N(arrives_last)(unsigned *ticket, unsigned n) {
     __shared__ unsigned before;
+    auto meet = [] {
+        if constexpr (N > 0) TC_N(bar_sync)(1, N);
+        else __syncthreads();
+    };
     __threadfence();
-    __syncthreads();
+    meet();
     if (threadIdx.x == 0) before = atomicAdd(ticket, 1u);
-    __syncthreads();
+    meet();
     const int last = before == n - 1;
     if (last && threadIdx.x == 0) *ticket = 0;
     __threadfence();

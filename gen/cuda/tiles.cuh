@@ -398,7 +398,7 @@ template <class P, class L, class R> struct TC_N(tile_groups) {
             #pragma unroll
             for (int i = 0; i < rows; i++) {
                 const tc_u64 a = TC_N(matrix_place)(left + (first + i) * size);
-                TC_N(wgmma)<(int)P::bf16, (int)P::cols, !L::deep, !R::deep>(sum[i], a + d * (L::deep ? 2 : 128), b + d * (R::deep ? 2 : 128));
+                TC_N(wgmma)<(int)P::bf16, (int)P::cols, !L::deep, !R::deep>(sum[i], a + d * (L::deep ? 2 : 128), b + d * (R::deep ? 2 : 128), 1);
             }
         }
         TC_N(matrix_commit)();
@@ -499,8 +499,9 @@ template <class P, class L, class R> struct TC_N(tile_split) : TC_N(tile_words)<
 
 // fn: meet
 // Blocks that share sums meet in groups of neighbours: the last of a group adds what all have, in their order.
-// Then those of the groups meet, and one goes on: `own` is of all of k then. False = this block has done its part.
-template <class P, int SUMS, class T> TC_FN bool TC_N(meet)(T *own, unsigned *tickets, T *work, tc_i64 block, int slice) {
+// Then those of the groups meet, and one goes on: `own` is of all of k then. False = this block has done its part. THREADS:
+// that meet, the first of the block; 0 = all do.
+template <class P, int SUMS, int THREADS = 0, class T> TC_FN bool TC_N(meet)(T *own, unsigned *tickets, T *work, tc_i64 block, int slice) {
     const int together = 64 / SUMS < 1 ? 1 : 64 / SUMS > 4 ? 4 : 64 / SUMS;
     T *const sums = work + block * P::slices * SUMS * P::threads + threadIdx.x;
     #pragma unroll 1
@@ -510,7 +511,7 @@ template <class P, int SUMS, class T> TC_FN bool TC_N(meet)(T *own, unsigned *ti
         T *const mine = sums + slice / apart * apart * SUMS * P::threads;
         #pragma unroll
         for (int u = 0; u < SUMS; u++) mine[u * P::threads] = own[u];
-        if (!TC_N(arrives_last)(tickets + block * (P::slices + 1) + first + (apart > 1), count)) return false;
+        if (!TC_N(arrives_last)<THREADS>(tickets + block * (P::slices + 1) + first + (apart > 1), count)) return false;
         #pragma unroll
         for (int u = 0; u < SUMS; u++) own[u] = TC_N(peek)(&sums[(first * SUMS + u) * P::threads]);
         #pragma unroll (together)

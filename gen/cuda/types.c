@@ -52,6 +52,11 @@ typedef enum tcu__jit_option {
     TCU__JIT_ERROR_LOG = 5,
     TCU__JIT_ERROR_LOG_BYTES = 6
 } tcu__jit_option;
+typedef enum tcu__map_dtype { TCU__MAP_F16 = 6, TCU__MAP_BF16 = 9 } tcu__map_dtype;
+typedef enum tcu__map_interleave { TCU__MAP_PLAIN = 0 } tcu__map_interleave;
+typedef enum tcu__map_swizzle { TCU__MAP_SWIZZLE_128 = 3 } tcu__map_swizzle;
+typedef enum tcu__map_promotion { TCU__MAP_L2_128 = 2 } tcu__map_promotion;
+typedef enum tcu__map_fill { TCU__MAP_ZEROS = 0 } tcu__map_fill;
 typedef enum tcu__library_option { TCU__LIBRARY_OPTION_NONE = 0 } tcu__library_option;
 typedef enum tcu__granularity { TCU__GRANULARITY_MINIMUM = 0 } tcu__granularity;
 
@@ -108,6 +113,10 @@ typedef struct tcu__node_params { // CUDA_KERNEL_NODE_PARAMS_v2
     tcu__code_kernel kernel; // counts where function is NULL
     tcu__context context;    // NULL = the current one
 } tcu__node_params;
+
+typedef struct tcu__tensor_map { // CUtensorMap; aligned to 128 bytes
+    uint64_t opaque[16];
+} tcu__tensor_map;
 
 typedef struct tcu__edge { // CUgraphEdgeData
     unsigned char from_port, to_port, type, reserved[5];

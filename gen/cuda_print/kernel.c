@@ -104,6 +104,10 @@ static void tc__cuda_parameters(tc__printer *p) {
     }
     if (tc__cuda_has_work(p)) tc__put(p->out, "unsigned char *work, ");
     tc__put(p->out, "const tc_kargs<%d> a", tc__cuda_kargs(p->g));
+    for (size_t id = 0; id < p->g->body.node.count; id++)
+        if (tc__template_is_mapped(tc__body(p, (uint32_t)id)))
+            tc__put(p->out, ", const __grid_constant__ tc_map left_map, const "
+                            "__grid_constant__ tc_map right_map");
 }
 
 static void tc__cuda_args(tc__printer *p) {

@@ -348,13 +348,21 @@ static void tc__cuda_print_hole(tc__printer *p, uint32_t id) {
 static void tc__cuda_template(tc__printer *p, uint32_t id) {
     const tc__node *n = tc__body(p, id);
     uint32_t end = tc__loop_end(p->g, id);
+    int mapped = tc__template_is_mapped(n);
     tc__cuda_product_struct(p, n, end);
     for (uint32_t hole = id + 1; hole < end; hole = tc__loop_end(p->g, hole) + 1) {
-        if (tc__body(p, hole)->attr[TC__HOLE_BRING] != TC__BRING_VALUES)
-            tc__cuda_way_struct(p, tc__body(p, hole));
+        int way = tc__body(p, hole)->attr[TC__HOLE_BRING] != TC__BRING_VALUES;
+        if (mapped && way) {
+            tc__cuda_map_struct(p, n, tc__body(p, hole));
+            continue;
+        }
+        if (way) tc__cuda_way_struct(p, tc__body(p, hole));
         tc__cuda_print_hole(p, hole);
     }
-    tc__cuda_template_call(p, n, end);
+    if (mapped)
+        tc__cuda_mapped_call(p, n);
+    else
+        tc__cuda_template_call(p, n, end);
 }
 
 // ---- statements ----

@@ -31,8 +31,9 @@ static int tc__cuda_gives_address(const tc__node *hole) {
 }
 
 // What multiplies: a template that takes product, left_way and right_way.
-static const char *const tc__cuda_ways[] = {
-    "tc_tile_simt", "tc_tile_halves", "tc_tile_split", "tc_tile_tf32", "tc_tile_groups"};
+static const char *const tc__cuda_ways[] = {"tc_tile_simt",   "tc_tile_halves",
+                                            "tc_tile_split",  "tc_tile_tf32",
+                                            "tc_tile_groups", NULL};
 
 // `struct product { ... };`: types and numbers of template n.
 static void tc__cuda_product_struct(tc__printer *p, const tc__node *n, uint32_t end) {
@@ -73,7 +74,7 @@ static void tc__cuda_product_struct(tc__printer *p, const tc__node *n, uint32_t 
                 "TC_FN unsigned pack_two(float a, float b) { return tc_pack_%s(a, b); }\n",
                 tc__dtypes[dtype].name);
     }
-    if (way == TC__WAY_GROUPS) {
+    if (way == TC__WAY_GROUPS || way == TC__WAY_MAPPED) {
         tc__line(p);
         tc__put(p->out, "enum : int { bf16 = %d };\n", dtype == TC_BF16);
     }
@@ -94,6 +95,17 @@ static void tc__cuda_way_struct(tc__printer *p, const tc__node *hole) {
         a[TC__HOLE_ALONG] == (int64_t)TC__DEPTH, (long long)a[TC__HOLE_WIDTH],
         a[TC__HOLE_DEEP_STRIDE] != 0, (long long)a[TC__HOLE_LINE_STRIDE],
         (long long)a[TC__HOLE_DEEP_STRIDE]);
+}
+
+// `struct left_way { enum : int { deep = 1, batched = 0 }; };`: how the device brings it.
+static void tc__cuda_map_struct(tc__printer *p, const tc__node *n, const tc__node *hole) {
+    const int64_t *a = hole->attr;
+    tc_device_map map;
+    (void)tc__template_map(p->g, n, hole, &map);
+    tc__line(p);
+    tc__put(p->out, "struct %s_way { enum : int { deep = %d, batched = %d }; };\n",
+            tc__hole_names[a[TC__HOLE_HOLE]], a[TC__HOLE_ALONG] == (int64_t)TC__DEPTH,
+            map.size[2] > 1);
 }
 
 // One of the numbers that a hole is told, without a name where it has none.
@@ -175,6 +187,22 @@ static void tc__cuda_chain_ways(tc__printer *p, const tc__node *n) {
     const char *next = n->attr[TC__TEMPLATE_NUMBERS + TC__CHAIN_NEXT] ? "_next" : "";
     tc__put(p->out, "product, left_way, right_way, left%s_way, right%s_way, value_way, ",
             next, next);
+}
+
+// `tc_mapped<product, left_way, right_way, int>((char *)shared0, ..., left_map, right_map, result);`
+static void tc__cuda_mapped_call(tc__printer *p, const tc__node *n) {
+    const int64_t *a = n->attr;
+    tc__line(p);
+    tc__put(p->out, "tc_mapped<product, left_way, right_way, %s>((char *)",
+            tc__cuda_index_type(p));
+    tc__put_buffer(p, a[TC__TEMPLATE_SHARED]);
+    tc__cuda_pointer(p, a[TC__TEMPLATE_TICKETS], "unsigned *");
+    tc__cuda_pointer(p, a[TC__TEMPLATE_SUMS], "float *");
+    for (int i = TC__TEMPLATE_BLOCK; i <= (int)TC__TEMPLATE_DEPTH; i++) {
+        tc__put(p->out, ", ");
+        tc__put_ix(p, a[i]);
+    }
+    tc__put(p->out, ", left_map, right_map, result);\n");
 }
 
 // `tc_tiles<tc_tile_halves, product, left_way, right_way>((char *)shared0, ..., left, right, result);`

@@ -54,16 +54,23 @@ static tc__group *tc__lower_device(tc_ctx *c, const tc__group *g) {
     return NULL;
 }
 
+// Blocks of a product whose operands the device brings go from tile to tile; its launch has the maps as arguments.
+static void tc__device_maps(const tc__group *k, const tc__node *n, tc__grids *out) {
+    for (uint32_t id = n->id + 1; out->maps < TC__MAPS; id = tc__loop_end(k, id) + 1)
+        (void)tc__template_map(k, n, k->body.node.at[id], &out->map[out->maps++]);
+}
+
 // How the launches of a list are made: blocks are the extents of its grid loops.
 static void tc__device_grids(const tc__group *k, tc__grids *out) {
     tc__ixpool *x = k->body.ix;
+    int resident = 0;
     out->workspace = tc__ix_const(tc__device_work_at(k, k->buffer.count));
     out->zeroed = tc__ix_const(tc__device_zeroed(k));
     for (size_t i = 0; i < k->body.node.count; i++) {
         const tc__node *n = k->body.node.at[i];
         tc__grid *grid = &out->at[out->count ? out->count - 1 : 0];
         if (n->op == TC_OP_LAUNCH) {
-            grid = &out->at[out->count++];
+            grid = &out->at[out->count++], resident = (int)n->attr[TC__LAUNCH_RESIDENT];
             grid->threads = (int)n->attr[TC__LAUNCH_THREADS], grid->early = 1;
             grid->blocks = tc__ix_const(1);
             grid->cluster =
@@ -74,5 +81,6 @@ static void tc__device_grids(const tc__group *k, tc__grids *out) {
         }
         if (n->op == TC_OP_FOR && n->attr[TC__FOR_BIND] == TC__BIND_GRID)
             grid->blocks = tc__ix_mul(x, grid->blocks, n->attr[TC__FOR_END]);
+        if (tc__template_is_mapped(n)) grid->waves = resident, tc__device_maps(k, n, out);
     }
 }

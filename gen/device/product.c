@@ -17,10 +17,11 @@
 //
 // Where a device has matrix units that read shared memory (tc_device.matrix_warps; Hopper's wgmma), halves go to them:
 // operands come as before, into rows of 64 elements that are swizzled as the units want them, and a warp's threads bring
-// what is next meanwhile. On an H200 that is 702 TFLOP/s at 4096, 762 at 8192, where cuBLAS has 797 and 802; of the time
-// of cuBLAS it takes 0.9 to 1.3 for the products of GPT-2, 1.5 for 96 of 1024 x 1024 x 64, whose time is their ends, and
-// 4.3 where operands come element by element (333 x 517 x 1029). What limits it: begin and end of a tile, 5 us, in which
-// the units wait; then three stages of four that are on their way or in use.
+// what is next meanwhile. Where the device also has tensor maps (map.c), and both operands lie in memory as such a map
+// can say, of sizes that are known, it brings them by itself (cuda/mapped.cuh). On an H200 that takes 0.90 to 1.0 of the time of
+// cuBLAS for squares of 2048 to 8192 and the products of GPT-2, 0.94 for 96 of 1024 x 1024 x 64; 1.3 where rows are not aligned to
+// 128 bytes (1000 x 3000 x 5000): there L2 limits, which clusters would ask less. Where operands come element by element (333 x
+// 517 x 1029) it is 3 to 4.
 //
 // Large f32 products are split: 3xTF32 with sums rounded outside of the tensor cores. The
 // rms error is 0.8e-8 of sum |ab| at k = 4096, where a chain of f32 has 2.8e-8 and the
@@ -78,15 +79,6 @@ enum {
     TC__ROWS_AHEAD = 32   // registers for weights that are loaded before rows are made
 };
 
-// How a thread multiplies: cuda/tiles.cuh.
-typedef enum tc__tile_way {
-    TC__WAY_SIMT,
-    TC__WAY_MMA,   // halves
-    TC__WAY_SPLIT, // f32 alone, as are those of tf32
-    TC__WAY_TF32,
-    TC__WAY_GROUPS // halves, by matrix units that groups of four warps share
-} tc__tile_way;
-
 typedef struct tc__product_tile {
     uint16_t rows, cols, depth; // of a block
     uint8_t high, across;       // its warps, along rows and columns
@@ -131,6 +123,18 @@ static const tc__product_tile tc__product_tiles_groups[] = {
     {64, 128, 64, 4, 1, 4, 2, 62, TC__WAY_GROUPS, 210},
     {64, 64, 64, 4, 1, 4, 3, 45, TC__WAY_GROUPS, 180},
 };
+// Where the device brings operands by itself: 64 rows of four warps, or 128. Speeds and ends are fitted to 17 products on an
+// H200.
+static const tc__product_tile tc__product_tiles_mapped[] = {
+    {128, 256, 64, 8, 1, 4, 1, 100, TC__WAY_MAPPED, 130},
+    {128, 128, 64, 8, 1, 6, 1, 92, TC__WAY_MAPPED, 120},
+    {128, 192, 64, 8, 1, 5, 1, 97, TC__WAY_MAPPED, 120},
+    {256, 128, 64, 8, 1, 4, 1, 98, TC__WAY_MAPPED, 134},
+    {128, 64, 64, 8, 1, 8, 1, 60, TC__WAY_MAPPED, 120},
+    {64, 256, 64, 4, 1, 5, 1, 70, TC__WAY_MAPPED, 120},
+    {64, 128, 64, 4, 1, 4, 2, 65, TC__WAY_MAPPED, 120},
+    {64, 64, 64, 4, 1, 6, 2, 45, TC__WAY_MAPPED, 120},
+};
 // Speeds are estimates, in the proportions of halves.
 static const tc__product_tile tc__product_tiles_tf32[] = {
     {128, 256, 16, 2, 4, 2, 1, 110, TC__WAY_TF32, 0}, // 64 x 64 of a warp
@@ -150,6 +154,7 @@ static const struct {
     {tc__product_tiles_half, (uint8_t)TC__COUNT(tc__product_tiles_half), 4, 512},
     {tc__product_tiles_tf32, (uint8_t)TC__COUNT(tc__product_tiles_tf32), TC__FEW_MOST, 256},
     {tc__product_tiles_groups, (uint8_t)TC__COUNT(tc__product_tiles_groups), 4, 512},
+    {tc__product_tiles_mapped, (uint8_t)TC__COUNT(tc__product_tiles_mapped), 4, 512},
 };
 
 // An operand on its way to where it is multiplied.
@@ -164,9 +169,9 @@ typedef struct tc__staged {
 
 typedef struct tc__product {
     tc__product_form form;
-    int dtype, half; // half: on tensor cores
-    int kind;        // row of tc__product_kinds
-    int threads;
+    int dtype, half;          // half: on tensor cores
+    int kind;                 // row of tc__product_kinds
+    int threads;              // that multiply
     int resident;             // blocks of a multiprocessor, 0 = any number
     tc__ix m, blocks, shared; // rows of one batch, blocks with work, bytes of a block
     tc__staged left, right;
@@ -313,6 +318,43 @@ static tc__staged tc__stage_operand(const tc__group *g, const tc__product *q,
     return s;
 }
 
+// Elements of memory between neighbours along the axis, 0 = not the same everywhere in a tile.
+static int64_t tc__operand_stride(const tc__group *g, const tc__staged *s, tc__axis axis) {
+    tc__ixpool *x = g->body.ix;
+    tc__ixrun run = tc__ix_run(x, g->body.node.at[s->id]->attr[TC__LOAD_INDEX], axis);
+    tc__ix m = tc__ix_div(x, g->shape.rows, g->shape.batch); // a tile is in one batch
+    if (!run.ok || !tc__ix_is_const(run.stride)) return 0;
+    if (run.run != INT64_MAX && (axis != TC__ROW || !tc__ix_equals(m, run.run))) return 0;
+    return tc__ix_value(run.stride);
+}
+
+// Whether the device can bring an operand by itself, in tiles of 64 lines.
+static int tc__operand_is_mapped(const tc__group *g, const tc__product *q,
+                                 const tc__staged *s) {
+    int left = s->level == TC__AT_LEFT;
+    tc__axis line = left ? TC__ROW : TC__COL;
+    const tc__node *n = g->body.node.at[s->id];
+    tc_device_map map;
+    tc__mapped o;
+    if (s->bring != TC__BRING_ASYNC || n->n_attr != TC__LOAD_PREDICATES) return 0;
+    o.at = n->attr[TC__LOAD_INDEX];
+    o.line = (int)line, o.deep = TC__DEPTH, o.row = left ? -1 : (int)TC__ROW;
+    o.line_stride = tc__operand_stride(g, s, line);
+    o.deep_stride = tc__operand_stride(g, s, TC__DEPTH);
+    o.rows = tc__ix_value(q->m), o.lines = left ? o.rows : tc__ix_value(g->shape.cols);
+    o.depth = tc__ix_value(tc__depth_of(g)), o.batches = tc__ix_value(g->shape.batch);
+    o.tile = TC__MAP_LINE, o.dtype = q->dtype;
+    return (s->along == TC__DEPTH ? o.deep_stride : o.line_stride) == 1 &&
+           tc__map_of(g->body.ix, &o, &map);
+}
+
+static int tc__product_is_mapped(const tc__group *g, const tc__product *q) {
+    return q->half && g->target.matrix_warps && g->target.tensor_maps &&
+           !g->target.checked && tc__ix_is_const(q->m) && tc__ix_is_const(g->shape.cols) &&
+           tc__ix_is_const(g->shape.batch) && tc__ix_is_const(tc__depth_of(g)) &&
+           tc__operand_is_mapped(g, q, &q->left) && tc__operand_is_mapped(g, q, &q->right);
+}
+
 // ---- slices of k ----
 
 TC__STATIC_ASSERT(slices_meet_in_two_rounds,
@@ -410,10 +452,14 @@ static int tc__tile_has_registers(const tc__product *q, const tc__product_tile *
 }
 
 // Bytes behind the ring of tiles, and of the part of the result that its hole reads: of matrix units' tiles each warp
-// has one.
-static int tc__tile_spare(int way) { return way == TC__WAY_GROUPS ? TC__PRODUCT_ALIGN : 0; }
+// has one. Those that the device brings have semaphores, and give results from registers.
+static int tc__tile_spare(int way, int stages) {
+    if (way == TC__WAY_MAPPED) return TC__PRODUCT_ALIGN + 2 * 8 * stages; // semaphores
+    return way == TC__WAY_GROUPS ? TC__PRODUCT_ALIGN : 0;
+}
 
 static int tc__tile_part(int way, int64_t rows, int64_t high) {
+    if (way == TC__WAY_MAPPED) return 0;
     return (int)(way == TC__WAY_GROUPS ? 16 * high : rows / high);
 }
 
@@ -427,7 +473,7 @@ static int tc__tile_has_room(const tc__group *g, const tc__product *q,
         return 0; // addresses need registers
     if (!tc__tile_has_registers(q, t)) return 0;
     int bytes = t->stages * tc__product_bytes(q) * t->depth * (t->rows + t->cols) +
-                tc__tile_spare(t->way);
+                tc__tile_spare(t->way, t->stages);
     return !g->target.room || (uint32_t)bytes <= g->target.room;
 }
 
@@ -485,7 +531,8 @@ static int tc__tiles_shared(const tc__product *q) {
     int part = tc__tile_part(q->tile->way, q->tile->rows, q->tile->high) *
                (q->tile->cols + TC__PRODUCT_PAD) *
                (TC__PRODUCT_GROUP / tc__product_pack(q));
-    return (ring > part ? ring : part) + tc__tile_spare(q->tile->way);
+    return (ring > part ? ring : part) +
+           tc__tile_spare(q->tile->way, tc__product_stages(q));
 }
 
 // Accesses of a thread that bring one stage.
@@ -498,6 +545,12 @@ static int tc__stage_accesses(const tc__product *q, const tc__staged *s) {
 static void tc__fit_stage(const tc__product *q, tc__staged *s) {
     while (s->width > 1 && !tc__stage_accesses(q, s)) s->width /= 2;
     if (s->width == 1) s->bring = TC__BRING_NOW;
+}
+
+// Threads of a block: where the device brings operands, one of four warps beside the others orders it.
+static int tc__product_threads(const tc__product *q) {
+    int mapped = q->form == TC__PRODUCT_TILES && q->tile && q->tile->way == TC__WAY_MAPPED;
+    return q->threads + (mapped ? TC__MAP_BRINGERS : 0);
 }
 
 static void tc__plan_tiles(const tc__group *g, tc__product *q) {
@@ -661,8 +714,10 @@ static tc__product tc__product_plan(const tc__group *g) {
         tc__plan_made(g, &q);
     else if (few)
         tc__plan_few(g, &q);
-    else
+    else {
+        if (tc__product_is_mapped(g, &q)) q.kind = 5;
         tc__plan_tiles(g, &q);
+    }
     return q;
 }
 

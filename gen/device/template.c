@@ -26,6 +26,12 @@ enum {
     TC__TEMPLATE_Q = TC__VAR0 + 8  //   or along k
 };
 
+enum {
+    TC__MAPPED_WIDTH = 8, // columns of a row that a thread has side by side
+    TC__MAPPED_LIGHT =
+        8 // what the result's ops cost where their text stands for each of a thread's elements
+};
+
 typedef struct tc__producer {
     tc__relist l;
     tc__product q;
@@ -124,7 +130,7 @@ static void tc__producer_threads(tc__producer *t) {
     int64_t together = t->plan.sharing ? t->q.threads / t->plan.sharing : 1;
     if (!t->plan.sharing) {
         tc__relist_for(l, (tc__axis)TC__TEMPLATE_T, TC__BIND_BLOCK,
-                       tc__ix_const(t->q.threads));
+                       tc__ix_const(tc__product_threads(&t->q)));
         return;
     }
     if (together > 1)
@@ -171,16 +177,6 @@ static int tc__operand_variable(tc__axis axis, tc__axis along, int width) {
     return axis == TC__DEPTH ? TC__TEMPLATE_Q : TC__TEMPLATE_P;
 }
 
-// Elements of memory between neighbours along the axis, 0 = not the same everywhere in a tile.
-static int64_t tc__operand_stride(const tc__group *g, const tc__staged *s, tc__axis axis) {
-    tc__ixpool *x = g->body.ix;
-    tc__ixrun run = tc__ix_run(x, g->body.node.at[s->id]->attr[TC__LOAD_INDEX], axis);
-    tc__ix m = tc__ix_div(x, g->shape.rows, g->shape.batch); // a tile is in one batch
-    if (!run.ok || !tc__ix_is_const(run.stride)) return 0;
-    if (run.run != INT64_MAX && (axis != TC__ROW || !tc__ix_equals(m, run.run))) return 0;
-    return tc__ix_value(run.stride);
-}
-
 // Lines, or places along k, between accesses of a thread.
 static int tc__stage_jump(const tc__product *q, const tc__staged *s) {
     int size = q->tile->way == TC__WAY_GROUPS ? (int)TC__PRODUCT_LINE
@@ -198,7 +194,9 @@ static int tc__brings_by_steps(const tc__group *g, const tc__product *q,
     const tc__node *n = g->body.node.at[s->id];
     if (g->target.checked || s->bring == TC__BRING_NOW)
         return 0; // checked: each is looked at
-    if (s->bring == TC__BRING_ASYNC && tc__stage_jump(q, s) % 8) return 0;
+    if (s->bring == TC__BRING_ASYNC && q->tile->way != TC__WAY_MAPPED &&
+        tc__stage_jump(q, s) % 8)
+        return 0;
     int plain = n->op == TC_OP_LOAD && n->n_attr == TC__LOAD_PREDICATES;
     if (!plain || tc__buffer_of(g, n)->dtype != n->dtype || n->dtype != q->dtype) return 0;
     if (!q->half && !tc__is_own_class(n->dtype)) return 0;
@@ -399,6 +397,23 @@ static int tc__template_leaves(const tc__group *g, tc__ix extent, int64_t by) {
     return tc__ix_divisor(g->body.ix, extent) % by != 0;
 }
 
+// Whether the text of the result's hole is long.
+static int tc__result_is_long(const tc__group *g) {
+    uint32_t cost = 0;
+    for (size_t i = 0; i < g->body.node.count; i++)
+        if (g->body.node.at[i]->level == TC__AT_COL && tc__is_alu(g->body.node.at[i]))
+            cost += tc__ops[g->body.node.at[i]->op].cost;
+    return cost > TC__MAPPED_LIGHT;
+}
+
+static void tc__mapped_numbers_of(const tc__group *g, const tc__product *q, int64_t *n) {
+    int64_t batches = tc__ix_value(g->shape.batch);
+    n[TC__TILES_BATCHES] = batches > 1 ? batches : 0;
+    n[TC__TILES_TURNS] = tc__result_is_long(g) ? q->tile->cols / 32 : 1;
+    // Accesses of operands do not end inside a tile: what is behind comes as zeros.
+    n[TC__TILES_RAGGED_DEPTH] = 0;
+}
+
 static void tc__tiles_numbers_of(const tc__group *g, const tc__product *q, int width,
                                  int64_t *n) {
     const tc__product_tile *tile = q->tile;
@@ -413,7 +428,8 @@ static void tc__tiles_numbers_of(const tc__group *g, const tc__product *q, int w
     n[TC__TILES_RAGGED_ROWS] = tc__template_leaves(g, q->m, tile->rows);
     n[TC__TILES_RAGGED_COLS] = tc__template_leaves(g, g->shape.cols, tile->cols);
     n[TC__TILES_RAGGED_DEPTH] = tc__template_leaves(g, tc__depth_of(g), tile->depth);
-    n[TC__TILES_LAST] = 0;
+    n[TC__TILES_LAST] = n[TC__TILES_TURNS] = 0;
+    if (tile->way == TC__WAY_MAPPED) tc__mapped_numbers_of(g, q, n);
     for (int side = 0; side < 2; side++) {
         const tc__staged *o = side ? &q->right : &q->left;
         if (o->along == TC__DEPTH && tc__template_leaves(g, tc__depth_of(g), o->width))
@@ -493,6 +509,8 @@ static void tc__skinny_holes(tc__producer *t, tc_ctx *c, int ahead, int early) {
 
 static void tc__put_tiles(tc__producer *t, int64_t *attr) {
     int width = tc__result_width(t->l.from);
+    if (t->q.tile->way == TC__WAY_MAPPED && width > TC__MAPPED_WIDTH)
+        width = TC__MAPPED_WIDTH;
     attr[TC__TEMPLATE_NAME] = TC__TEMPLATE_TILES;
     tc__tiles_numbers_of(t->l.from, &t->q, width, attr + TC__TEMPLATE_NUMBERS);
     tc__relist_put(&t->l, TC_OP_TEMPLATE, tc__register_dtype(t->q.dtype), attr,
@@ -566,7 +584,8 @@ static tc__group *tc__lower_product(tc_ctx *c, const tc__group *g) {
     for (size_t i = 0; i < nodes && t.held; i++) t.held[i] = -1;
     if (ok && !t.l.failed) {
         if (g->shape.prologue) tc__producer_makes(&t);
-        tc__relist_launch(&t.l, t.q.threads, tc__product_is_narrow(g), t.q.resident, 0);
+        tc__relist_launch(&t.l, tc__product_threads(&t.q), tc__product_is_narrow(g),
+                          t.q.resident, 0);
         t.j = tc__relist_for(&t.l, (tc__axis)TC__TEMPLATE_J, TC__BIND_GRID, t.q.blocks);
         tc__producer_threads(&t);
         tc__put_template(&t, c);

@@ -19,13 +19,13 @@ static int tc__device_verify_given(const tc__device_verifier *d, const tc__node 
 // Bytes of a block that tiles need: the ring of operands, later the part of the result that the hole reads.
 static int64_t tc__device_tiles_bytes(const int64_t *n, int64_t element, int64_t sum) {
     int64_t way = n[TC__TILES_WAY], pad = TC__PRODUCT_PAD;
-    if (way == (int64_t)TC__WAY_MMA || way == (int64_t)TC__WAY_GROUPS) pad = 0;
+    if (way == (int64_t)TC__WAY_MMA || way >= (int64_t)TC__WAY_GROUPS) pad = 0;
     if (way == (int64_t)TC__WAY_SIMT) pad = n[TC__TILES_PACK];
     int64_t lines = n[TC__TILES_ROWS] + n[TC__TILES_COLS] + 2 * pad;
     int64_t ring = n[TC__TILES_STAGES] * n[TC__TILES_DEPTH] * lines * element;
     int64_t part = tc__tile_part((int)way, n[TC__TILES_ROWS], n[TC__TILES_HIGH]) *
                    (n[TC__TILES_COLS] + TC__PRODUCT_PAD) * sum;
-    return (ring > part ? ring : part) + tc__tile_spare((int)way);
+    return (ring > part ? ring : part) + tc__tile_spare((int)way, (int)n[TC__TILES_STAGES]);
 }
 
 static int64_t tc__device_skinny_bytes(const int64_t *n, int64_t sum) {
@@ -150,6 +150,13 @@ static int tc__device_is_template(const tc__node *n) {
            n->n_attr == TC__TEMPLATE_NUMBERS + tc__template_words[name].count;
 }
 
+// Whether maps can bring both operands, in the tiles' lines.
+static int tc__device_has_maps(const tc__device_verifier *d, const tc__node *n) {
+    tc_device_map m;
+    return tc__template_map(d->k, n, tc__device_hole(d, n, TC__HOLE_LEFT), &m) &&
+           tc__template_map(d->k, n, tc__device_hole(d, n, TC__HOLE_RIGHT), &m);
+}
+
 static int tc__device_verify_template(const tc__device_verifier *d) {
     const tc__node *n = d->v.node;
     if (!tc__device_is_template(n)) return tc__verify_fail(&d->v, "no such template");
@@ -164,7 +171,7 @@ static int tc__device_verify_template(const tc__device_verifier *d) {
                    *shared = &d->k->buffer.at[n->attr[TC__TEMPLATE_SHARED]];
     tc__template_facts f =
         tc__device_template_facts(n, (int64_t)tc__dtypes[given->dtype].bytes);
-    if (f.threads != d->threads)
+    if (f.threads + (tc__template_is_mapped(n) ? TC__MAP_BRINGERS : 0) != d->threads)
         return tc__verify_fail(&d->v, "it is for %lld threads", (long long)f.threads);
     if (shared->place != TC__BUF_SHARED ||
         tc__ix_lo(d->ix, shared->numel) * (int64_t)tc__dtypes[shared->dtype].bytes <
@@ -172,6 +179,8 @@ static int tc__device_verify_template(const tc__device_verifier *d) {
         return tc__verify_fail(&d->v, "it needs %lld bytes of a block", (long long)f.bytes);
     if (!tc__device_covers(d, n, &f))
         return tc__verify_fail(&d->v, "its blocks are not those of the result");
+    if (tc__template_is_mapped(n) && !tc__device_has_maps(d, n))
+        return tc__verify_fail(&d->v, "there is no map of an operand");
     return tc__device_has_slices(d, n, &f) ||
            tc__verify_fail(&d->v, "blocks cannot leave their sums");
 }

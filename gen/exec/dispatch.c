@@ -21,12 +21,14 @@ typedef struct tc__dispatch_launch {
     void *const *buf; // addresses by buffer
     tc__launcher by;
     tc__grids grids;
-    tc__compiled *code;      // counted; NULL = not compiled yet
-    void *kernel[TC__GRIDS]; //   and what it has, of the device
-    uint8_t *argument;       // as the kernels take them, and where each begins
+    tc_device_map map[TC__MAPS]; // of the grids, by arguments
+    tc__compiled *code;          // counted; NULL = not compiled yet
+    void *kernel[TC__GRIDS];     //   and what it has, of the device
+    uint8_t *argument;           // as the kernels take them, and where each begins
     uint32_t *offset;
     uint32_t *memory, memories; // buffers whose addresses are the first of them
     uint32_t n_argument, bytes;
+    uint32_t sizes;         // where those begin, in the arguments
     uint32_t first;         // its place in the list; that of its first piece
     uint32_t piece, pieces; // of dispatch.lists, that are launched instead; 0 = it is whole
     uint32_t order;         //   and among what is wanted, while there is such a job
@@ -113,7 +115,8 @@ static int tc__device_failed(tc_ctx *c, const tc_device *d, const char *what,
 
 // ---- making ----
 
-// Arguments: addresses of buffers that are memory, of the workspace, of the state, and sizes.
+// Arguments: addresses of buffers that are memory, of the workspace, of the state, and sizes. Behind them maps of
+// tensors, which the device makes.
 static int tc__dispatch_arguments(tc__arena *a, tc__dispatch_launch *l) {
     uint32_t n, buffers = (uint32_t)l->group->buffer.count,
                 sizes = (uint32_t)(l->grids.sizes + l->group->target.checked);
@@ -123,11 +126,14 @@ static int tc__dispatch_arguments(tc__arena *a, tc__dispatch_launch *l) {
     for (uint32_t i = 0; i < buffers; i++)
         if (tc__is_memory(&l->group->buffer.at[i])) l->memory[l->memories++] = i;
     n = l->memories + !tc__ix_equals(l->grids.workspace, 0);
-    l->n_argument = n + 1;
-    l->bytes = (n + 1 + sizes) * 8;
-    l->argument = (uint8_t *)TC__ANEW_ARRAY(a, int64_t, l->bytes / 8);
+    l->n_argument = n + 1 + (uint32_t)l->grids.maps;
+    l->sizes = (n + 1) * 8, l->bytes = (n + 1 + sizes) * 8;
     l->offset = TC__ANEW_ARRAY(a, uint32_t, l->n_argument);
     for (uint32_t i = 0; l->offset && i <= n; i++) l->offset[i] = i * 8;
+    for (uint32_t i = n + 1; l->offset && i < l->n_argument;
+         i++, l->bytes += TC_DEVICE_MAP_BYTES)
+        l->offset[i] = l->bytes;
+    l->argument = (uint8_t *)TC__ANEW_ARRAY(a, int64_t, l->bytes / 8);
     return l->argument && l->offset;
 }
 

@@ -193,6 +193,18 @@ static int64_t tc__dispatch_shared(const tc__dispatch_launch *l, const tc__ixpoo
     return most;
 }
 
+// The maps of a launch, by its arguments.
+static void tc__dispatch_maps(tc__dispatch_launch *l) {
+    for (int i = 0; i < l->grids.maps; i++) {
+        tc_device_map *m = &l->map[i];
+        uint32_t address = 0;
+        *m = l->grids.map[i];
+        while (l->memory[address] != m->address) address++;
+        m->address = address;
+        m->argument = l->n_argument - (uint32_t)(l->grids.maps - i);
+    }
+}
+
 // Launch l as `list`, which has room for its kernels.
 static int tc__dispatch_launch_lay_out(tc__dispatch *r, tc__dispatch_launch *l,
                                        tc_device_launch *list, const tc__ixpool *x,
@@ -203,6 +215,7 @@ static int tc__dispatch_launch_lay_out(tc__dispatch *r, tc__dispatch_launch *l,
                         "a kernel needs %lld bytes of shared memory, %s has %u for a block",
                         (long long)shared, r->device->own.name,
                         (unsigned)r->device->own.shared_bytes);
+    tc__dispatch_maps(l);
     for (int i = 0; i < l->grids.count; i++) {
         const tc__grid *g = &l->grids.at[i];
         tc_device_launch *to = &list[i];
@@ -213,9 +226,10 @@ static int tc__dispatch_launch_lay_out(tc__dispatch *r, tc__dispatch_launch *l,
         to->early = (uint32_t)g->early;
         to->argument = l->argument, to->offset = l->offset;
         to->n_argument = l->n_argument, to->argument_bytes = l->bytes;
+        to->map = l->map, to->n_map = (uint32_t)l->grids.maps;
     }
-    // Sizes are the last of the arguments.
-    int64_t *size = (int64_t *)(void *)(l->argument + (size_t)l->n_argument * 8);
+    // Sizes stand behind the address of the state.
+    int64_t *size = (int64_t *)(void *)(l->argument + l->sizes);
     for (int i = 0; i < l->grids.sizes; i++) size[i] = env->sym[i];
     if (l->group->target.checked) size[l->grids.sizes] = l->number;
     return 1;

@@ -64,7 +64,7 @@ static void tc__dispatch_turn(tc__dispatch *r, const int64_t *size) {
     for (uint32_t i = 0; i < r->launches; i++) {
         const tc__dispatch_launch *l = &r->launch[i];
         uint8_t *to = l->argument;
-        int64_t *own = (int64_t *)(void *)(to + (size_t)l->n_argument * 8);
+        int64_t *own = (int64_t *)(void *)(to + l->sizes);
         if (l->by || l->pieces) continue;
         for (uint32_t k = 0; k < l->memories; k++, to += 8) {
             const tc__kbuf *b = &l->group->buffer.at[l->memory[k]];
@@ -154,7 +154,8 @@ static int tc__dispatch_vary(tc__program *p, uint32_t i, tc__variant *w) {
     env.sym = p->size.at;
     *own = *l, own->group = &w->group, w->grids = &own->grids;
     if (!r->device->own.language->dialect->grids(r->ctx, &w->group, &own->grids)) return 0;
-    if (own->grids.count != l->grids.count || own->grids.workspace != l->grids.workspace)
+    if (own->grids.count != l->grids.count || own->grids.workspace != l->grids.workspace ||
+        own->grids.maps != l->grids.maps)
         return 0;
     w->run.count = own->grids.count, w->share = (uint64_t)own->grids.at[0].threads;
     if (!tc__dispatch_launch_lay_out(r, own, w->run.list, &p->ix, &env)) return 0;

@@ -487,7 +487,7 @@ static void tc__program_aim(const tc__program *p, tc__group *k) {
     const tc_device *d = &tc__device_at(p->ctx, k->target.device)->own;
     k->target.language = d->language;
     k->target.room = d->shared_bytes, k->target.cluster = d->cluster_blocks;
-    k->target.matrix_warps = d->matrix_warps;
+    k->target.matrix_warps = d->matrix_warps, k->target.tensor_maps = d->tensor_maps;
     k->target.checked = d->checked && k->shape.kind != TC__OPAQUE;
     k->target.tf32 = p->allow_tf32;
 }

@@ -186,6 +186,16 @@ typedef enum tc__bring {
 
 static const char *const tc__bring_names[] = {"values", "later", "now", "async"};
 
+// How a thread multiplies: cuda/tiles.cuh.
+typedef enum tc__tile_way {
+    TC__WAY_SIMT,
+    TC__WAY_MMA,   // halves
+    TC__WAY_SPLIT, // f32 alone, as are those of tf32
+    TC__WAY_TF32,
+    TC__WAY_GROUPS, // halves, by matrix units that groups of four warps share,
+    TC__WAY_MAPPED  //   where the device brings operands by tensor maps: cuda/mapped.cuh
+} tc__tile_way;
+
 // Words of a TEMPLATE from TC__TEMPLATE_NUMBERS on, by template.
 enum {
     TC__TILES_WAY,
@@ -196,16 +206,17 @@ enum {
     TC__TILES_ACROSS, //
     TC__TILES_STAGES, // of the ring
     TC__TILES_THREADS,
-    TC__TILES_PACK,   // sums in an access of 16 bytes
-    TC__TILES_WIDTH,  // elements of the result that its hole gets
-    TC__TILES_SLICES, // of k: blocks that share sums, each with
-    TC__TILES_LENGTH, //   so much of it,
-    TC__TILES_GROUP,  //   and so many meet in a round
-    TC__TILES_BATCHES,
+    TC__TILES_PACK,        // sums in an access of 16 bytes
+    TC__TILES_WIDTH,       // elements of the result that its hole gets
+    TC__TILES_SLICES,      // of k: blocks that share sums, each with
+    TC__TILES_LENGTH,      //   so much of it,
+    TC__TILES_GROUP,       //   and so many meet in a round
+    TC__TILES_BATCHES,     // 0 = there is one; of operands by maps their number
     TC__TILES_RAGGED_ROWS, // tiles leave a rest
     TC__TILES_RAGGED_COLS,
     TC__TILES_RAGGED_DEPTH,
     TC__TILES_LAST, // of k in the last access along it, 0 = as many as in the others
+    TC__TILES_TURNS, // in which a thread's sums come to the hole; 0 = it is not for the list to say
     TC__TILES_NUMBERS
 };
 enum {
@@ -259,9 +270,9 @@ enum {
 };
 
 static const char *const tc__tiles_numbers[TC__TILES_NUMBERS] = {
-    "way",    "rows",    "cols",        "depth",       "high",         "across",
-    "stages", "threads", "pack",        "width",       "slices",       "length",
-    "group",  "batches", "ragged_rows", "ragged_cols", "ragged_depth", "last"};
+    "way",         "rows",        "cols",         "depth",  "high",   "across", "stages",
+    "threads",     "pack",        "width",        "slices", "length", "group",  "batches",
+    "ragged_rows", "ragged_cols", "ragged_depth", "last",   "turns"};
 static const char *const tc__skinny_numbers[TC__SKINNY_NUMBERS] = {
     "by_rows",     "dot",         "few",          "sharing", "each",   "cover", "unrolled",
     "threads",     "width",       "ahead",        "slices",  "length", "group", "batches",

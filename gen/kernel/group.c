@@ -117,6 +117,7 @@ typedef struct tc__group_target {
     uint32_t room;         // bytes of shared memory that a block has; 0 = any
     uint32_t cluster;      // blocks that can share theirs; 0 = none
     uint32_t matrix_warps; // that multiply tiles in shared memory together; 0 = none do
+    uint32_t tensor_maps;  // 1: it brings tiles to shared memory by itself
     int threads;           // of the host that may share its items; 0 = unknown
     int checked;           // its text looks at every access to a tensor
     int tf32;              // its products may take f32 as tf32: tc_options.allow_tf32

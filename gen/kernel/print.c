@@ -39,6 +39,8 @@ typedef struct tc__grid {
     int early; // its blocks may begin while the launch before ends: they wait by themselves
 } tc__grid;
 
+enum { TC__MAPS = 2 }; // of tensors that a launch's blocks bring
+
 enum {
     TC__GRIDS = 10
 }; // sorting keys of 64 bits: all digits counted, 8 passes, clearing up
@@ -53,6 +55,8 @@ typedef struct tc__grids {
     tc__ix
         zeroed; // of its bytes, those that are 0 before the first launch and after the last
     int sizes;  // symbols s0.. that it is told
+    tc_device_map map[TC__MAPS]; // behind them; `address` is the number of a buffer
+    int maps;
 } tc__grids;
 
 // Words of a program's flag on a device, beside the three of an index out of range: an access outside of a

@@ -92,6 +92,14 @@ TEST(values) {
     CHECK_EQ(TCU__MEMORY_PINNED, CU_MEM_ALLOCATION_TYPE_PINNED);
     CHECK_EQ(TCU__ON_DEVICE, CU_MEM_LOCATION_TYPE_DEVICE);
     CHECK_EQ(TCU__READ_WRITE, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    CHECK_EQ(TCU__MAP_F16, CU_TENSOR_MAP_DATA_TYPE_FLOAT16);
+    CHECK_EQ(TCU__MAP_BF16, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16);
+    CHECK_EQ(TCU__MAP_PLAIN, CU_TENSOR_MAP_INTERLEAVE_NONE);
+    CHECK_EQ(TCU__MAP_SWIZZLE_128, CU_TENSOR_MAP_SWIZZLE_128B);
+    CHECK_EQ(TCU__MAP_L2_128, CU_TENSOR_MAP_L2_PROMOTION_L2_128B);
+    CHECK_EQ(TCU__MAP_ZEROS, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    CHECK_EQ(sizeof(tcu__tensor_map), sizeof(CUtensorMap));
+    CHECK_EQ(sizeof(tcu__tensor_map), TC_DEVICE_MAP_BYTES);
     CHECK_EQ(TCU__EDGE_PROGRAMMATIC, CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC);
     CHECK_EQ(TCU__EDGE_PROGRAMMATIC, CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC);
     CHECK_EQ(5, NVRTC_ERROR_INVALID_OPTION);
@@ -126,6 +134,12 @@ TEST(values) {
 #    define tcu__launch_config       CUlaunchConfig
 #    define tcu__node_params         CUDA_KERNEL_NODE_PARAMS_v2
 #    define tcu__edge                CUgraphEdgeData
+#    define tcu__tensor_map          CUtensorMap
+#    define tcu__map_dtype           CUtensorMapDataType
+#    define tcu__map_interleave      CUtensorMapInterleave
+#    define tcu__map_swizzle         CUtensorMapSwizzle
+#    define tcu__map_promotion       CUtensorMapL2promotion
+#    define tcu__map_fill            CUtensorMapFloatOOBfill
 
 #    define DRIVER(name, need, parameters) typedef CUresult ours_##name parameters;
 #    define NVRTC(name, need, parameters)  typedef nvrtcResult ours_##name parameters;

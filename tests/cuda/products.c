@@ -22,19 +22,20 @@ enum {
     GELU = 16,
     SUM = 32,
     TF32 = 64,
-    CUT = 128,    // in slices of k
-    CUT_2 = 256,  // in so many that they meet in two rounds
-    OFFSET = 512, // a scaled operand has its 0 at 8
-    WIDE = 1024,  // of halves, in f32
-    BACK = 2048,  // operands are halves that were widened and rounded again
-    MATRIX = 4096 // by matrix units that read shared memory
+    CUT = 128,             // in slices of k
+    CUT_2 = 256,           // in so many that they meet in two rounds
+    OFFSET = 512,          // a scaled operand has its 0 at 8
+    WIDE = 1024,           // of halves, in f32
+    BACK = 2048,           // operands are halves that were widened and rounded again
+    MATRIX = 4096,         // by matrix units that read shared memory,
+    MAPPED = 8192 + MATRIX //   where the device brings operands by itself
 };
 enum {
     TILES = TC__PRODUCT_TILES,
     FEW = TC__PRODUCT_FEW,
     BOTH = TURNED_LEFT | TURNED_RIGHT
 };
-enum { MOST = 24, BUFFERS = 8 };
+enum { MOST = 24, BUFFERS = 8, STAYING = 2 };
 
 // left[batch, m, k] times right[batch, k, n]. TURNED: stored with its last two dimensions
 // exchanged; ONE: of one batch, for all. GELU: of the product and a bias; SUM: what gelu is
@@ -217,9 +218,11 @@ static void make(tc_ctx *c, made *k, const product *q) {
     k->group = k->s.kernel.at[0];
     k->s.kernel.at[0]->target.tf32 = (q->flags & TF32) != 0;
     k->s.kernel.at[0]->target.matrix_warps = q->flags & MATRIX ? 4 : 0;
+    k->s.kernel.at[0]->target.tensor_maps = (q->flags & MAPPED) == MAPPED;
     k->s.kernel.at[0]->shape.tuning.knob[TC__KNOB_PRODUCT_TILE] = (uint8_t)q->tile;
     tc__product plan = tc__product_plan(k->group);
     CHECK_EQ(plan.form, q->form);
+    if ((q->flags & MAPPED) == MAPPED) CHECK_EQ(plan.tile->way, TC__WAY_MAPPED);
     CHECK_EQ(plan.slices > 1, (q->flags & (CUT | CUT_2)) != 0);
     CHECK_EQ(plan.slices > TC__SLICE_GROUP, (q->flags & CUT_2) != 0);
     if (q->flags & BACK) {
@@ -248,7 +251,8 @@ static void print_all(tc_ctx *c, tc__text *t, const made *k, int count) {
     CHECK(tc__print_cuda_prelude(t, groups, count));
     for (int i = 0; i < count; i++) {
         snprintf(symbol, sizeof symbol, "kernel%d", i);
-        CHECK(tc__print_kernel(t, groups[i], &tc__dialect_cuda, symbol));
+        CHECK(tc__print_kernel(t, groups[i], &tc__dialect_cuda, symbol) ||
+              FAIL("%s", tc_error_text(c)));
     }
     CHECK_STR(tc_error_text(c), "");
 }
@@ -302,8 +306,8 @@ static void *machine_memory(machine *m, size_t size) {
 
 // The arguments of a launch, by places in a block.
 typedef struct arguments {
-    unsigned char at[512];
-    uint32_t offset[BUFFERS + 2];
+    unsigned char at[768];
+    uint32_t offset[BUFFERS + 4];
     tcu__args args;
 } arguments;
 
@@ -311,6 +315,18 @@ static void argument(arguments *a, const void *value, size_t size) {
     a->offset[a->args.count++] = (uint32_t)a->args.size;
     memcpy(a->at + a->args.size, value, size);
     a->args.size += size;
+}
+
+// The maps of a launch stand behind its other arguments, the first of which are the addresses of buffers.
+static void argument_maps(machine *m, arguments *a, const tc__grids *grids) {
+    for (int i = 0; i < grids->maps; i++) {
+        unsigned char map[TC_DEVICE_MAP_BYTES];
+        tcu__address at;
+        memcpy(&at, a->at + a->offset[grids->map[i].address], sizeof at);
+        CHECK(tcu__map_make(&m->runtime.device, &grids->map[i], at, map) ||
+              FAIL("%s", m->runtime.device.trouble.text));
+        argument(a, map, sizeof map);
+    }
 }
 
 static void machine_launch(machine *m, const char *name, const tc__grid *g,
@@ -324,6 +340,7 @@ static void machine_launch(machine *m, const char *name, const tc__grid *g,
     s.grid[1] = s.grid[2] = s.block[1] = s.block[2] = 1;
     s.block[0] = (unsigned)g->threads;
     s.shared = (unsigned)tc__ix_eval(x, g->shared, sizes);
+    if (g->waves && s.grid[0] > STAYING) s.grid[0] = STAYING; // they go from tile to tile
     int ok = tcu__kernel_get(d, &m->module, name, &s, &k) &&
              tcu__launch(d, &k, &s, &a->args, d->compute) &&
              TCU__DO(d, name, cuStreamSynchronize, d->compute);
@@ -473,6 +490,7 @@ static void check_product(machine *m, const made *k, const product *q, int numbe
         argument(&a, &work, sizeof work);
     }
     argument(&a, kargs, sizeof kargs[0] * (size_t)(grids.sizes ? grids.sizes + 1 : 2));
+    argument_maps(m, &a, &grids);
     REQUIRE(grids.count == 1);
     snprintf(symbol, sizeof symbol, "kernel%d", number_of);
     int few = q->batch * q->m * q->n < 100000;
@@ -581,6 +599,29 @@ PRODUCTS(small_tiles_of_matrix_units,
          {TC_BF16, TC_BF16, 1, 72, 88, 5000, MATRIX | CUT | GELU | SUM, TILES, 0},
          {TC_BF16, TC_BF16, 2, 65, 40, 33, MATRIX | WIDE | TURNED_RIGHT | GELU, TILES, 1},
          {TC_BF16, TC_I8, 1, 64, 136, 128, MATRIX, TILES, 0, TC_F32, 0})
+
+// The same, where the device brings operands: each tile, all orders, rests, batches, one operand for all of them.
+PRODUCTS(mapped, {TC_BF16, TC_BF16, 1, 128, 256, 192, MAPPED, TILES, 0, 0, 0, 1},
+         {TC_F16, TC_F16, 1, 136, 264, 200, MAPPED | BOTH, TILES, 0, 0, 0, 1},
+         {TC_BF16, TC_BF16, 1, 264, 136, 584, MAPPED | TURNED_RIGHT, TILES, 0, 0, 0, 2},
+         {TC_BF16, TC_BF16, 1, 200, 200, 72, MAPPED | BOTH | GELU, TILES, 0, 0, 0, 3},
+         {TC_F16, TC_F16, 1, 130, 400, 400, MAPPED | WIDE, TILES, 0, 0, 0, 3},
+         {TC_BF16, TC_BF16, 1, 264, 128, 320, MAPPED | TURNED_LEFT, TILES, 0, 0, 0, 4},
+         {TC_F16, TC_F16, 1, 304, 200, 72, MAPPED | GELU | SUM, TILES, 0, 0, 0, 4},
+         {TC_F16, TC_F16, 3, 120, 64, 64, MAPPED | TURNED_RIGHT, TILES, 0, 0, 0, 5})
+
+PRODUCTS(small_tiles_of_mapped,
+         {TC_BF16, TC_BF16, 1, 72, 320, 72, MAPPED | TURNED_RIGHT, TILES, 0, 0, 0, 6},
+         {TC_BF16, TC_BF16, 1, 64, 128, 256, MAPPED | TURNED_LEFT | GELU, TILES, 0, 0, 0,
+          7},
+         {TC_F16, TC_F16, 2, 72, 64, 40, MAPPED | BOTH | WIDE, TILES, 0, 0, 0, 7},
+         {TC_BF16, TC_BF16, 1, 51, 71, 40, MAPPED | TURNED_RIGHT, TILES, 0, 0, 0, 8},
+         {TC_BF16, TC_BF16, 4, 40, 40, 64, MAPPED | ONE_RIGHT, TILES, 0, 0, 0, 8},
+         {TC_F16, TC_F16, 5, 72, 48, 64, MAPPED | ONE_LEFT | TURNED_RIGHT, TILES, 0, 0, 0,
+          8},
+         {TC_BF16, TC_BF16, 1, 72, 88, 5000, MAPPED | CUT | GELU | SUM, TILES, 0},
+         {TC_BF16, TC_BF16, 3, 40, 72, 4104, MAPPED | CUT | BOTH | GELU, TILES, 0},
+         {TC_BF16, TC_BF16, 1, 72, 88, 72, BACK | BOTH | MAPPED, TILES, 0})
 
 // As gradients come: they are copies all the same.
 PRODUCTS(halves_there_and_back, {TC_BF16, TC_BF16, 1, 64, 64, 96, BACK, TILES, 0},

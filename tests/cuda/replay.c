@@ -90,3 +90,74 @@ TEST(many_replays) {
     tc_close(tc);
     check_device_closed();
 }
+
+// ---- operands that the device brings by tensor maps: made again where a tensor has moved, and then only
+
+enum { M = 72, N = 80, K = 136, PAIRS = 3, TURNS = 24 };
+
+static void product(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_relu(tc_matmul(in[0], in[1]));
+}
+
+// -1, 0 or 1: sums of them are whole numbers that halves hold.
+static float small(int set, int i) { return (float)((i * 37 + set * 101) % 89 % 3) - 1; }
+
+static int maps_made(void) {
+    int n = 0;
+    for (int i = 0; fake && i < fake->calls && i < FAKE_CALLS; i++)
+        n += !strcmp(fake->name[i], "cuTensorMapEncodeTiled");
+    return n;
+}
+
+static tc_tensor halves_of(tc_ctx *tc, int set, int rows, int cols) {
+    static float x[K * (M + N)];
+    for (int i = 0; i < rows * cols; i++) x[i] = small(set, i);
+    return tc_to(tc_cast(tc_from_data(tc, x, TC_DIMS(rows, cols), TC_F32), TC_BF16),
+                 DEVICE_NAME);
+}
+
+static void check_product(tc_tensor t, int left, int right, int turn) {
+    static float y[M * N];
+    CHECK_EQ(tc_read(tc_cast(t, TC_F32), y, sizeof y), TC_OK);
+    for (int r = 0; r < M; r++)
+        for (int c = 0; c < N; c++) {
+            float sum = 0;
+            for (int k = 0; k < K; k++)
+                sum += small(left, r * K + k) * small(right, k * N + c);
+            if (y[r * N + c] != (sum > 0 ? sum : 0)) {
+                FAIL("turn %d: [%d, %d] is %g, not %g", turn, r, c, y[r * N + c], sum);
+                return;
+            }
+        }
+}
+
+TEST(tensors_that_move) {
+    static const char *const modes[] = {"default", "reduce-overhead"};
+    tc_tensor left[PAIRS], right[PAIRS], in[2], out;
+    tc_ctx *tc = tc_open(NULL);
+    REQUIRE(open_device(tc));
+    for (int i = 0; i < PAIRS; i++) {
+        left[i] = halves_of(tc, i, M, K);
+        right[i] = halves_of(tc, PAIRS + i, K, N);
+    }
+    for (int mode = 0; mode < 2; mode++) {
+        tc_options o = tc_options_default();
+        o.mode = modes[mode];
+        tc_fn *f = tc_compile(tc, product, NULL, 0, &o);
+        for (int i = 0; i < TURNS; i++) {
+            int l = i / 4 % PAIRS, r = i / 6 % PAIRS, before = maps_made();
+            in[0] = left[l], in[1] = right[r];
+            tc_scope_begin(tc);
+            REQUIRE(tc_call(f, in, 2, &out, 1) == TC_OK);
+            check_product(out, l, PAIRS + r, i);
+            tc_scope_end(tc);
+            if (device_is_real || i < 2) continue; // the second call runs the body again
+            CHECK_EQ(maps_made() - before, (i % 4 == 0) + (i % 6 == 0));
+        }
+        tc_fn_free(f);
+    }
+    if (!device_is_real) CHECK(maps_made() > 2 * TURNS / 4);
+    tc_close(tc);
+    check_device_closed();
+}

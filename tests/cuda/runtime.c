@@ -102,7 +102,7 @@ TEST(open_and_close) {
     CHECK_EQ(f->shared_block, 232448);
     CHECK_EQ(f->virtual_memory, 1);
     CHECK_EQ(f->clusters, 1);
-    CHECK_EQ(f->tensor_maps, 0); // the fake does not know that question
+    CHECK_EQ(f->tensor_maps, 1);
     CHECK_EQ(f->memory, 1024 * MIB);
     int before = fake->calls;
     close_runtime();
@@ -976,6 +976,12 @@ static int scenario_arena(void) {
     return ok;
 }
 
+static int scenario_maps(void) {
+    static const tc_device_map m = {1, 0, TC_BF16, 8, {40, 8, 1}, {64, 512}, {64, 8, 1}};
+    unsigned char map[TC_DEVICE_MAP_BYTES];
+    return tcu__map_make(&runtime.device, &m, 4096, map);
+}
+
 static int scenario_kernels(void) {
     static plan p;
     tcu__device *d = &runtime.device;
@@ -993,7 +999,7 @@ static int scenario_kernels(void) {
 static int scenario(void) {
     if (!tcu__runtime_open(&runtime, &hook, 0)) return 0;
     return tcu__enter(&runtime.device) && scenario_copies() && scenario_arena() &&
-           scenario_kernels() &&
+           scenario_maps() && scenario_kernels() &&
            !runtime.device.trouble.dead; // an error that only a call of giving back saw
 }
 

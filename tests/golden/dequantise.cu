@@ -76,12 +76,18 @@ template <class T> TC_FN T TC_N(peek)(const T *p) {
     return *(const volatile T *)p;
 }
 
-TC_FN int TC_N(arrives_last)(unsigned *ticket, unsigned n) {
+TC_FN void TC_N(bar_sync)(int id, int threads) { asm volatile("bar.sync %0, %1;" :: "r"(id), "r"(threads) : "memory"); }
+
+template <int N = 0> TC_FN int TC_N(arrives_last)(unsigned *ticket, unsigned n) {
     __shared__ unsigned before;
+    auto meet = [] {
+        if constexpr (N > 0) TC_N(bar_sync)(1, N);
+        else __syncthreads();
+    };
     __threadfence();
-    __syncthreads();
+    meet();
     if (threadIdx.x == 0) before = atomicAdd(ticket, 1u);
-    __syncthreads();
+    meet();
     const int last = before == n - 1;
     if (last && threadIdx.x == 0) *ticket = 0;
     __threadfence();
@@ -137,10 +143,10 @@ TC_FN unsigned TC_N(bits_tf32)(float f) {
 
 TC_FN int TC_N(is_finite)(float x) { return (__float_as_uint(x) & 0x7f800000u) != 0x7f800000u; }
 
-template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n) {
-    const I strip = t / (8 * across) * 8, left = high - strip, tall = left < 8 ? left : 8;
-    m = strip + t % (8 * across) % tall;
-    n = t % (8 * across) / tall;
+template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n, I rows = 8) {
+    const I strip = t / (rows * across) * rows, left = high - strip, tall = left < rows ? left : rows;
+    m = strip + t % (rows * across) % tall;
+    n = t % (rows * across) / tall;
 }
 
 template <int L> TC_FN int TC_N(swizzle)(int row, int column) {
@@ -378,7 +384,7 @@ template <class P, class L, class R> struct TC_N(tile_halves) : TC_N(tile_fragme
     }
 };
 
-template <class P, int SUMS, class T> TC_FN bool TC_N(meet)(T *own, unsigned *tickets, T *work, tc_i64 block, int slice) {
+template <class P, int SUMS, int THREADS = 0, class T> TC_FN bool TC_N(meet)(T *own, unsigned *tickets, T *work, tc_i64 block, int slice) {
     const int together = 64 / SUMS < 1 ? 1 : 64 / SUMS > 4 ? 4 : 64 / SUMS;
     T *const sums = work + block * P::slices * SUMS * P::threads + threadIdx.x;
     #pragma unroll 1
@@ -388,7 +394,7 @@ template <class P, int SUMS, class T> TC_FN bool TC_N(meet)(T *own, unsigned *ti
         T *const mine = sums + slice / apart * apart * SUMS * P::threads;
         #pragma unroll
         for (int u = 0; u < SUMS; u++) mine[u * P::threads] = own[u];
-        if (!TC_N(arrives_last)(tickets + block * (P::slices + 1) + first + (apart > 1), count)) return false;
+        if (!TC_N(arrives_last)<THREADS>(tickets + block * (P::slices + 1) + first + (apart > 1), count)) return false;
         #pragma unroll
         for (int u = 0; u < SUMS; u++) own[u] = TC_N(peek)(&sums[(first * SUMS + u) * P::threads]);
         #pragma unroll (together)
@@ -524,7 +530,7 @@ TC_FN float tc_cast_i32_f32(int x) {
 //   launch threads=128 index=i32 resident=1
 //     for j in 0..96  bind=grid
 //       for t in 0..128  bind=block
-//         template tiles shared0 tickets=ticket0 sums=work0 block=j of 128 x 768 x 1024 way=1 rows=64 cols=64 depth=32 high=2 across=2 stages=4 threads=128 pack=4 width=8 slices=4 length=256 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 last=0
+//         template tiles shared0 tickets=ticket0 sums=work0 block=j of 128 x 768 x 1024 way=1 rows=64 cols=64 depth=32 high=2 across=2 stages=4 threads=128 pack=4 width=8 slices=4 length=256 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 last=0 turns=0
 //           hole left - r q async given0 of 8 strides 1024 1
 //             copy 8 given0[0] <- in0[1024*r + q]
 //           end
@@ -563,7 +569,7 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_i8 *__restrict__ in1, const flo
         typedef float sum;
         typedef tc_u16 element;
         typedef tc_u16 stored;
-        enum : int { way = 1, rows = 64, cols = 64, depth = 32, high = 2, across = 2, stages = 4, threads = 128, pack = 4, width = 8, slices = 4, length = 256, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0 };
+        enum : int { way = 1, rows = 64, cols = 64, depth = 32, high = 2, across = 2, stages = 4, threads = 128, pack = 4, width = 8, slices = 4, length = 256, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0, turns = 0 };
         TC_FN void mma(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) { tc_mma_bf16(d, a, b); }
     };
     struct left_way { enum : int { bring = 3, deep = 1, width = 8, stepped = 1, line_stride = 1024, deep_stride = 1 }; };

@@ -59,12 +59,18 @@ template <class T> TC_FN T TC_N(peek)(const T *p) {
     return *(const volatile T *)p;
 }
 
-TC_FN int TC_N(arrives_last)(unsigned *ticket, unsigned n) {
+TC_FN void TC_N(bar_sync)(int id, int threads) { asm volatile("bar.sync %0, %1;" :: "r"(id), "r"(threads) : "memory"); }
+
+template <int N = 0> TC_FN int TC_N(arrives_last)(unsigned *ticket, unsigned n) {
     __shared__ unsigned before;
+    auto meet = [] {
+        if constexpr (N > 0) TC_N(bar_sync)(1, N);
+        else __syncthreads();
+    };
     __threadfence();
-    __syncthreads();
+    meet();
     if (threadIdx.x == 0) before = atomicAdd(ticket, 1u);
-    __syncthreads();
+    meet();
     const int last = before == n - 1;
     if (last && threadIdx.x == 0) *ticket = 0;
     __threadfence();
@@ -92,7 +98,7 @@ template <class T> TC_FN T TC_N(add_product)(T a, T b, T c) {
     else return fma(a, b, c);
 }
 
-template <class P, int SUMS, class T> TC_FN bool TC_N(meet)(T *own, unsigned *tickets, T *work, tc_i64 block, int slice) {
+template <class P, int SUMS, int THREADS = 0, class T> TC_FN bool TC_N(meet)(T *own, unsigned *tickets, T *work, tc_i64 block, int slice) {
     const int together = 64 / SUMS < 1 ? 1 : 64 / SUMS > 4 ? 4 : 64 / SUMS;
     T *const sums = work + block * P::slices * SUMS * P::threads + threadIdx.x;
     #pragma unroll 1
@@ -102,7 +108,7 @@ template <class P, int SUMS, class T> TC_FN bool TC_N(meet)(T *own, unsigned *ti
         T *const mine = sums + slice / apart * apart * SUMS * P::threads;
         #pragma unroll
         for (int u = 0; u < SUMS; u++) mine[u * P::threads] = own[u];
-        if (!TC_N(arrives_last)(tickets + block * (P::slices + 1) + first + (apart > 1), count)) return false;
+        if (!TC_N(arrives_last)<THREADS>(tickets + block * (P::slices + 1) + first + (apart > 1), count)) return false;
         #pragma unroll
         for (int u = 0; u < SUMS; u++) own[u] = TC_N(peek)(&sums[(first * SUMS + u) * P::threads]);
         #pragma unroll (together)

@@ -15,7 +15,7 @@
 
 // JOINED: as a CUDA device has them. IN_PARTS: joined as the host has them, as programs are that run. WITH_LISTS: the CUDA file has the kernels that lists of tensors
 // share instead. IN_CLUSTERS: it is for a device whose blocks can be in clusters. WITH_TF32: products may
-// take f32 as that. WITH_MATRIX_UNITS: the device has some that read shared memory.
+// take f32 as that. WITH_MATRIX_UNITS: the device has some that read shared memory; WITH_MAPS: it brings operands to them.
 enum {
     WITH_SOURCE = 1,
     WITH_CUDA = 2,
@@ -26,6 +26,7 @@ enum {
     WITH_TF32 = 64,
     IN_PARTS = 128,
     WITH_MATRIX_UNITS = 256,
+    WITH_MAPS = 1024,
     FOR_DEVICES = 512 // results may have other bits than the host's
 };
 
@@ -497,6 +498,7 @@ static const golden goldens[] = {
     {"matmul_bf16", 1, WITH_CUDA | WITH_CHECKS, NULL},
     {"matmul_tf32", 1, WITH_CUDA | WITH_TF32, NULL},
     {"matmul_matrix_units", 1, WITH_CUDA | WITH_MATRIX_UNITS, NULL},
+    {"matmul_maps", 1, WITH_CUDA | WITH_MATRIX_UNITS | WITH_MAPS, NULL},
     {"slices", 1, WITH_CUDA, NULL},
     {"gemv", 1, WITH_CUDA, NULL},
     {"attn_score", 1, WITH_CUDA, NULL},
@@ -566,7 +568,8 @@ static void check_cuda(tc_ctx *c, const golden *g, tc__group *const *k, size_t n
     for (size_t i = 0; i < n && (g->flags & IN_CLUSTERS); i++) k[i]->target.cluster = 8;
     for (size_t i = 0; i < n && (g->flags & WITH_TF32); i++) k[i]->target.tf32 = 1;
     for (size_t i = 0; i < n && (g->flags & WITH_MATRIX_UNITS); i++)
-        k[i]->target.matrix_warps = 4;
+        k[i]->target.matrix_warps = 4,
+        k[i]->target.tensor_maps = (g->flags & WITH_MAPS) != 0;
     compare_cuda(c, g->name, k, n);
     if (!(g->flags & WITH_CHECKS)) return;
     for (size_t i = 0; i < n; i++) k[i]->target.checked = 1;
@@ -746,6 +749,7 @@ GOLDEN(matmul)
 GOLDEN(matmul_bf16)
 GOLDEN(matmul_tf32)
 GOLDEN(matmul_matrix_units)
+GOLDEN(matmul_maps)
 GOLDEN(slices)
 GOLDEN(gemv)
 GOLDEN(attn_score)

@@ -76,12 +76,18 @@ template <class T> TC_FN T TC_N(peek)(const T *p) {
     return *(const volatile T *)p;
 }
 
-TC_FN int TC_N(arrives_last)(unsigned *ticket, unsigned n) {
+TC_FN void TC_N(bar_sync)(int id, int threads) { asm volatile("bar.sync %0, %1;" :: "r"(id), "r"(threads) : "memory"); }
+
+template <int N = 0> TC_FN int TC_N(arrives_last)(unsigned *ticket, unsigned n) {
     __shared__ unsigned before;
+    auto meet = [] {
+        if constexpr (N > 0) TC_N(bar_sync)(1, N);
+        else __syncthreads();
+    };
     __threadfence();
-    __syncthreads();
+    meet();
     if (threadIdx.x == 0) before = atomicAdd(ticket, 1u);
-    __syncthreads();
+    meet();
     const int last = before == n - 1;
     if (last && threadIdx.x == 0) *ticket = 0;
     __threadfence();
@@ -144,32 +150,32 @@ template <int N> TC_FN void TC_N(matrix_wait)() {
 #define TC_WGMMA_NAMES_128 TC_WGMMA_NAMES_64 ", %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65"
 #define TC_WGMMA_NAMES_192 TC_WGMMA_NAMES_128 ", %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97"
 #define TC_WGMMA_NAMES_256 TC_WGMMA_NAMES_192 ", %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127, %128, %129"
-#define TC_WGMMA_BEGIN "{ .reg .pred p; setp.eq.u32 p, 0, 0; wgmma.mma_async.sync.aligned.m64n"
-template <int BF16, int N, int TA, int TB> TC_FN void TC_N(wgmma)(float (&d)[N / 2], tc_u64 a, tc_u64 b) {
+#define TC_WGMMA_BEGIN(keep) "{ .reg .pred p; setp.ne.b32 p, " keep ", 0; wgmma.mma_async.sync.aligned.m64n"
+template <int BF16, int N, int TA, int TB> TC_FN void TC_N(wgmma)(float (&d)[N / 2], tc_u64 a, tc_u64 b, int keep) {
     if constexpr (BF16 && N == 64)
-        asm volatile(TC_WGMMA_BEGIN "64k16.f32.bf16.bf16 {" TC_WGMMA_NAMES_64 "}, %0, %1, p, 1, 1, %34, %35; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0) : "n"(TA), "n"(TB));
+        asm volatile(TC_WGMMA_BEGIN("%36") "64k16.f32.bf16.bf16 {" TC_WGMMA_NAMES_64 "}, %0, %1, p, 1, 1, %34, %35; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0) : "n"(TA), "n"(TB), "r"(keep));
     if constexpr (BF16 && N == 128)
-        asm volatile(TC_WGMMA_BEGIN "128k16.f32.bf16.bf16 {" TC_WGMMA_NAMES_128 "}, %0, %1, p, 1, 1, %66, %67; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : "n"(TA), "n"(TB));
+        asm volatile(TC_WGMMA_BEGIN("%68") "128k16.f32.bf16.bf16 {" TC_WGMMA_NAMES_128 "}, %0, %1, p, 1, 1, %66, %67; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : "n"(TA), "n"(TB), "r"(keep));
     if constexpr (BF16 && N == 192)
-        asm volatile(TC_WGMMA_BEGIN "192k16.f32.bf16.bf16 {" TC_WGMMA_NAMES_192 "}, %0, %1, p, 1, 1, %98, %99; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : "n"(TA), "n"(TB));
+        asm volatile(TC_WGMMA_BEGIN("%100") "192k16.f32.bf16.bf16 {" TC_WGMMA_NAMES_192 "}, %0, %1, p, 1, 1, %98, %99; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : "n"(TA), "n"(TB), "r"(keep));
     if constexpr (BF16 && N == 256)
-        asm volatile(TC_WGMMA_BEGIN "256k16.f32.bf16.bf16 {" TC_WGMMA_NAMES_256 "}, %0, %1, p, 1, 1, %130, %131; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : "n"(TA), "n"(TB));
+        asm volatile(TC_WGMMA_BEGIN("%132") "256k16.f32.bf16.bf16 {" TC_WGMMA_NAMES_256 "}, %0, %1, p, 1, 1, %130, %131; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : "n"(TA), "n"(TB), "r"(keep));
     if constexpr (!BF16 && N == 64)
-        asm volatile(TC_WGMMA_BEGIN "64k16.f32.f16.f16 {" TC_WGMMA_NAMES_64 "}, %0, %1, p, 1, 1, %34, %35; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0) : "n"(TA), "n"(TB));
+        asm volatile(TC_WGMMA_BEGIN("%36") "64k16.f32.f16.f16 {" TC_WGMMA_NAMES_64 "}, %0, %1, p, 1, 1, %34, %35; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0) : "n"(TA), "n"(TB), "r"(keep));
     if constexpr (!BF16 && N == 128)
-        asm volatile(TC_WGMMA_BEGIN "128k16.f32.f16.f16 {" TC_WGMMA_NAMES_128 "}, %0, %1, p, 1, 1, %66, %67; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : "n"(TA), "n"(TB));
+        asm volatile(TC_WGMMA_BEGIN("%68") "128k16.f32.f16.f16 {" TC_WGMMA_NAMES_128 "}, %0, %1, p, 1, 1, %66, %67; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : "n"(TA), "n"(TB), "r"(keep));
     if constexpr (!BF16 && N == 192)
-        asm volatile(TC_WGMMA_BEGIN "192k16.f32.f16.f16 {" TC_WGMMA_NAMES_192 "}, %0, %1, p, 1, 1, %98, %99; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : "n"(TA), "n"(TB));
+        asm volatile(TC_WGMMA_BEGIN("%100") "192k16.f32.f16.f16 {" TC_WGMMA_NAMES_192 "}, %0, %1, p, 1, 1, %98, %99; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : "n"(TA), "n"(TB), "r"(keep));
     if constexpr (!BF16 && N == 256)
-        asm volatile(TC_WGMMA_BEGIN "256k16.f32.f16.f16 {" TC_WGMMA_NAMES_256 "}, %0, %1, p, 1, 1, %130, %131; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : "n"(TA), "n"(TB));
+        asm volatile(TC_WGMMA_BEGIN("%132") "256k16.f32.f16.f16 {" TC_WGMMA_NAMES_256 "}, %0, %1, p, 1, 1, %130, %131; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : "n"(TA), "n"(TB), "r"(keep));
 }
 
 TC_FN unsigned TC_N(bits_tf32)(float f) {
@@ -180,10 +186,10 @@ TC_FN unsigned TC_N(bits_tf32)(float f) {
 
 TC_FN int TC_N(is_finite)(float x) { return (__float_as_uint(x) & 0x7f800000u) != 0x7f800000u; }
 
-template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n) {
-    const I strip = t / (8 * across) * 8, left = high - strip, tall = left < 8 ? left : 8;
-    m = strip + t % (8 * across) % tall;
-    n = t % (8 * across) / tall;
+template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n, I rows = 8) {
+    const I strip = t / (rows * across) * rows, left = high - strip, tall = left < rows ? left : rows;
+    m = strip + t % (rows * across) % tall;
+    n = t % (rows * across) / tall;
 }
 
 template <int L> TC_FN int TC_N(swizzle)(int row, int column) {
@@ -388,7 +394,7 @@ template <class P, class L, class R> struct TC_N(tile_groups) {
             #pragma unroll
             for (int i = 0; i < rows; i++) {
                 const tc_u64 a = TC_N(matrix_place)(left + (first + i) * size);
-                TC_N(wgmma)<(int)P::bf16, (int)P::cols, !L::deep, !R::deep>(sum[i], a + d * (L::deep ? 2 : 128), b + d * (R::deep ? 2 : 128));
+                TC_N(wgmma)<(int)P::bf16, (int)P::cols, !L::deep, !R::deep>(sum[i], a + d * (L::deep ? 2 : 128), b + d * (R::deep ? 2 : 128), 1);
             }
         }
         TC_N(matrix_commit)();
@@ -404,7 +410,7 @@ template <class P, class L, class R> struct TC_N(tile_groups) {
     }
 };
 
-template <class P, int SUMS, class T> TC_FN bool TC_N(meet)(T *own, unsigned *tickets, T *work, tc_i64 block, int slice) {
+template <class P, int SUMS, int THREADS = 0, class T> TC_FN bool TC_N(meet)(T *own, unsigned *tickets, T *work, tc_i64 block, int slice) {
     const int together = 64 / SUMS < 1 ? 1 : 64 / SUMS > 4 ? 4 : 64 / SUMS;
     T *const sums = work + block * P::slices * SUMS * P::threads + threadIdx.x;
     #pragma unroll 1
@@ -414,7 +420,7 @@ template <class P, int SUMS, class T> TC_FN bool TC_N(meet)(T *own, unsigned *ti
         T *const mine = sums + slice / apart * apart * SUMS * P::threads;
         #pragma unroll
         for (int u = 0; u < SUMS; u++) mine[u * P::threads] = own[u];
-        if (!TC_N(arrives_last)(tickets + block * (P::slices + 1) + first + (apart > 1), count)) return false;
+        if (!TC_N(arrives_last)<THREADS>(tickets + block * (P::slices + 1) + first + (apart > 1), count)) return false;
         #pragma unroll
         for (int u = 0; u < SUMS; u++) own[u] = TC_N(peek)(&sums[(first * SUMS + u) * P::threads]);
         #pragma unroll (together)
@@ -548,7 +554,7 @@ TC_FN float tc_gelu_f32(float x) {
 //   launch threads=256 index=i32 resident=1
 //     for j in 0..512  bind=grid
 //       for t in 0..256  bind=block
-//         template tiles shared0 block=j of 4096 x 4096 x 1024 way=4 rows=256 cols=128 depth=64 high=8 across=1 stages=4 threads=256 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 last=0
+//         template tiles shared0 block=j of 4096 x 4096 x 1024 way=4 rows=256 cols=128 depth=64 high=8 across=1 stages=4 threads=256 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 last=0 turns=0
 //           hole left - r q async given0 of 8 strides 1024 1
 //             copy 8 given0[0] <- in0[1024*r + q]
 //           end
@@ -583,7 +589,7 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
         typedef float sum;
         typedef tc_u16 element;
         typedef tc_u16 stored;
-        enum : int { way = 4, rows = 256, cols = 128, depth = 64, high = 8, across = 1, stages = 4, threads = 256, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0 };
+        enum : int { way = 4, rows = 256, cols = 128, depth = 64, high = 8, across = 1, stages = 4, threads = 256, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0, turns = 0 };
         enum : int { bf16 = 1 };
     };
     struct left_way { enum : int { bring = 3, deep = 1, width = 8, stepped = 1, line_stride = 1024, deep_stride = 1 }; };

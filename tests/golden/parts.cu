@@ -72,12 +72,18 @@ template <class T> TC_FN T TC_N(peek)(const T *p) {
     return *(const volatile T *)p;
 }
 
-TC_FN int TC_N(arrives_last)(unsigned *ticket, unsigned n) {
+TC_FN void TC_N(bar_sync)(int id, int threads) { asm volatile("bar.sync %0, %1;" :: "r"(id), "r"(threads) : "memory"); }
+
+template <int N = 0> TC_FN int TC_N(arrives_last)(unsigned *ticket, unsigned n) {
     __shared__ unsigned before;
+    auto meet = [] {
+        if constexpr (N > 0) TC_N(bar_sync)(1, N);
+        else __syncthreads();
+    };
     __threadfence();
-    __syncthreads();
+    meet();
     if (threadIdx.x == 0) before = atomicAdd(ticket, 1u);
-    __syncthreads();
+    meet();
     const int last = before == n - 1;
     if (last && threadIdx.x == 0) *ticket = 0;
     __threadfence();

@@ -645,6 +645,94 @@ EMU_FN void emu_copy_commit() { emu->copy_commit(); }
 EMU_FN void emu_copy_wait(int groups) { emu->copy_wait(groups); }
 EMU_FN void emu_copy_wait_all() { emu->copy_wait(-1); }
 
+// ---- helpers: semaphores, and boxes of tensors that come to shared memory by themselves
+
+// A semaphore: arrivals that are due in each phase, and in this one; its parity; bytes that are due.
+struct emu_semaphore {
+    unsigned count : 12, due : 12, parity : 1;
+    int bytes;
+};
+
+// Boxes on their way: they come when somebody waits for them, and not before.
+struct emu_box {
+    void *to;
+    const emu_map *map;
+    int x, y, z;
+    emu_semaphore *s;
+};
+static emu_box emu_boxes[64];
+static int emu_box_count;
+
+EMU_FN emu_semaphore *emu_semaphore_of(unsigned long long *s) {
+    emu->in_shared(s, 8, "a semaphore that is not in shared memory", emu_at);
+    return (emu_semaphore *)(void *)s;
+}
+EMU_FN void emu_semaphore_set(unsigned long long *at, int count) {
+    emu_semaphore *s = emu_semaphore_of(at);
+    *at = 0;
+    s->count = s->due = (unsigned)count;
+}
+EMU_FN void emu_semaphores_are_set() {}
+EMU_FN void emu_semaphore_turn(emu_semaphore *s) {
+    if (s->due || s->bytes) return;
+    s->parity ^= 1, s->due = s->count;
+}
+EMU_FN void emu_semaphore_expect(unsigned long long *at, int bytes) {
+    emu_semaphore *s = emu_semaphore_of(at);
+    if (!s->due) emu->fail(EMU_FAILED, emu_at, "a semaphore that too many arrive at", at);
+    s->due--, s->bytes += bytes;
+    emu_semaphore_turn(s);
+}
+EMU_FN void emu_semaphore_arrive(unsigned long long *at) { emu_semaphore_expect(at, 0); }
+
+// Element i of a row has its place among chunks of 16 bytes by address.
+EMU_FN void emu_box_comes(const emu_box *b) {
+    const emu_map *m = b->map;
+    for (int y = 0; y < m->box[1]; y++)
+        for (int x = 0; x < m->box[0]; x++) {
+            long long at[3] = {b->x + x, b->y + y, b->z};
+            int inside = 1;
+            for (int i = 0; i < 3; i++) inside &= at[i] >= 0 && at[i] < m->size[i];
+            size_t to = (size_t)b->to + (size_t)(y * 128 + x * 2);
+            to ^= to / 128 % 8 * 16;
+            *(unsigned short *)to =
+                inside ? *(const unsigned short *)(const void *)(m->at + 2 * at[0] +
+                                                                 at[1] * m->stride[0] +
+                                                                 at[2] * m->stride[1])
+                       : (unsigned short)0;
+        }
+    b->s->bytes -= m->box[0] * m->box[1] * 2;
+    emu_semaphore_turn(b->s);
+}
+EMU_FN void emu_boxes_come(const emu_semaphore *s) {
+    int kept = 0;
+    for (int i = 0; i < emu_box_count; i++) {
+        if (emu_boxes[i].s == s)
+            emu_box_comes(&emu_boxes[i]);
+        else
+            emu_boxes[kept++] = emu_boxes[i];
+    }
+    emu_box_count = kept;
+}
+EMU_FN void emu_semaphore_wait(unsigned long long *at, int parity) {
+    emu_semaphore *s = emu_semaphore_of(at);
+    for (emu_boxes_come(s); (int)s->parity == parity; emu_boxes_come(s)) emu->yield(emu_at);
+}
+EMU_FN void emu_map_load(void *to, const void *map, int x, int y, int z,
+                         unsigned long long *s) {
+    emu_box b = {to, (const emu_map *)map, x, y, z, emu_semaphore_of(s)};
+    if (b.map->magic != EMU_MAP)
+        emu->fail(EMU_ADDRESS, emu_at, "a map that the driver has not made", map);
+    emu->in_shared(to, (size_t)(b.map->box[0] * b.map->box[1] * 2),
+                   "a box that is not in shared memory", emu_at);
+    if ((size_t)to % 1024)
+        emu->fail(EMU_ALIGNMENT, emu_at, "a box that is not aligned to 1024 bytes", to);
+    if (emu_box_count == 64) emu->fail(EMU_FAILED, emu_at, "too many boxes", nullptr);
+    emu_boxes[emu_box_count++] = b;
+}
+EMU_FN void emu_registers_give(int) {}
+EMU_FN void emu_registers_take(int) {}
+
 // ---- helpers: matrices in the registers of a warp
 
 // Lane l has rows g and g + 8 (or column g, of b) and, of those, pairs from 2 * t, with g, t:
@@ -794,12 +882,12 @@ EMU_FN unsigned short emu_matrix_at(unsigned long long place, int along, int lin
 
 // A thread's sums: it looks for itself, when it asks.
 EMU_FN void emu_wgmma(int bf16, int n, int ta, int tb, float *d, unsigned long long a,
-                      unsigned long long b) {
+                      unsigned long long b, int keep) {
     int warp = (int)(threadIdx.x / 32 % 4), lane = (int)emu_self->lane;
     for (int i = 0; i < n / 2; i++) {
         int row = warp * 16 + lane / 4 + i / 2 % 2 * 8,
             col = i / 4 * 8 + lane % 4 * 2 + i % 2;
-        double sum = d[i];
+        double sum = keep ? d[i] : 0;
         for (int k = 0; k < 16; k++) {
             unsigned short x = emu_matrix_at(a, ta, row, k),
                            y = emu_matrix_at(b, tb, col, k);

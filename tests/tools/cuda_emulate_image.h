@@ -22,6 +22,17 @@ enum {
     EMU_FAILED = 719 // all else: barriers, shuffles, values out of range
 };
 
+// A tensor map, as the fake driver makes it: halves in three dimensions, of which the first is contiguous; boxes of 64
+// of it, zeros outside.
+typedef struct emu_map {
+    unsigned long long magic;
+    const unsigned char *at;
+    long long size[3], stride[2]; // stride: bytes
+    int box[3];
+} emu_map;
+
+#define EMU_MAP 0x6d61702d6f662d33ull
+
 typedef struct emu_dim {
     unsigned x, y, z;
 } emu_dim;

@@ -75,8 +75,8 @@ typedef struct node {
 
 enum { PAGE = 4096, ALIGNED = 512 };
 
-// Parameters are kept one after the other, those of the emulator each at a multiple of 16.
-#define PARAM_ROOM(size) (((size) + 15) / 16 * 16)
+// Parameters are kept one after the other, those of the emulator each at a multiple of 64, as tensor maps want it.
+#define PARAM_ROOM(size) (((size) + 63) / 64 * 64)
 
 static fake_control state;
 static object *objects;
@@ -265,7 +265,8 @@ int cuDeviceGetAttribute(int *value, int what, int device) {
                                    {TCU__THREADS_PER_SM, 2048},
                                    {TCU__SHARED_PER_SM, 233472},
                                    {TCU__SHARED_PER_BLOCK, 232448},
-                                   {TCU__CLUSTERS, 1}};
+                                   {TCU__CLUSTERS, 1},
+                                   {TCU__TENSOR_MAPS, 1}};
     CALL(what);
     if (device < 10 || device >= 10 + state.devices) return 101;
     *value = what == TCU__MAJOR            ? state.major
@@ -394,12 +395,14 @@ static void check_memory(const fake_launch *l) {
 
 static void execute(const fake_launch *l) {
     const kernel *k = (const kernel *)l->kernel;
+    static unsigned char room[FAKE_PARAMS] __attribute__((aligned(64)));
     void *params[FAKE_ARGS];
     size_t at = 0;
     emu_launch e;
     memset(&e, 0, sizeof e);
+    memcpy(room, l->params, sizeof room);
     for (int i = 0; i < k->count; i++) {
-        params[i] = (void *)(uintptr_t)(l->params + at);
+        params[i] = room + at;
         at += PARAM_ROOM(k->size[i]);
     }
     e.image = k->owner->image;
@@ -1011,6 +1014,34 @@ int cuLaunchKernelEx(const tcu__launch_config *c, kernel *k, void **params, void
     }
     if (!code) launched(&l, (object *)c->stream);
     return code;
+}
+#endif
+
+// ---- tensor maps
+
+#ifndef FAKE_OLD
+int cuTensorMapEncodeTiled(tcu__tensor_map *map, int dtype, uint32_t rank, void *address,
+                           const uint64_t *size, const uint64_t *stride,
+                           const uint32_t *box, const uint32_t *step, int interleave,
+                           int swizzle, int promotion, int fill) {
+    emu_map m = {EMU_MAP, (const unsigned char *)address, {0}, {0}, {0}};
+    int bad = (uintptr_t)map % 64 || rank != 3 || (uintptr_t)address % 16 || interleave ||
+              swizzle != TCU__MAP_SWIZZLE_128 || promotion != TCU__MAP_L2_128 || fill ||
+              (dtype != TCU__MAP_F16 && dtype != TCU__MAP_BF16) || box[0] * 2 > 128;
+    IN_CONTEXT(0);
+    for (int i = 0; i < 3 && !bad; i++) {
+        bad = !size[i] || size[i] > (uint64_t)1 << 32 || !box[i] || box[i] > 256 ||
+              step[i] != 1;
+        m.size[i] = (long long)size[i], m.box[i] = (int)box[i];
+    }
+    for (int i = 0; i < 2 && !bad; i++) {
+        bad = !stride[i] || stride[i] % 16 || stride[i] >= (uint64_t)1 << 40;
+        m.stride[i] = (long long)stride[i];
+    }
+    if (bad) return 1;
+    memset(map, 0, sizeof *map);
+    memcpy(map, &m, sizeof m);
+    return 0;
 }
 #endif
 

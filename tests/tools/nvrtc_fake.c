@@ -77,6 +77,15 @@ static const struct {
     {"copy_commit", IF_ASM},
     {"copy_wait", IF_ASM},
     {"copy_wait_all", IF_ASM},
+    // semaphores; boxes of tensors, which come when they are waited for
+    {"semaphore_set", IF_ASM},
+    {"semaphores_are_set", IF_ASM},
+    {"semaphore_expect", IF_ASM},
+    {"semaphore_arrive", IF_ASM},
+    {"semaphore_wait", IF_ASM},
+    {"map_load", IF_ASM},
+    {"registers_give", IF_ASM},
+    {"registers_take", IF_ASM},
     // matrices: d += a * b; rows of 16 bytes
     {"mma_f16", IF_ASM},
     {"mma_bf16", IF_ASM},

@@ -962,6 +962,80 @@ TEST(strides_that_are_not_so) {
     }
 }
 
+// Products of halves that a device with tensor maps has: x0[3, 72, 136] times x1[3, 136, 80], or `left`, or one for all batches.
+static void mapped_lower(kit *t, const char *left, const char *right) {
+    char text[600];
+    snprintf(text, sizeof text, "%s%s%%9 = matmul %%3 %%6  bf16[3,72,80]\nreturn %%9\n",
+             left, right);
+    kit_read(t, text);
+    REQUIRE(t->s.kernel.count == 1);
+    tc__group *g = t->s.kernel.at[0];
+    g->target.matrix_warps = 4, g->target.tensor_maps = 1;
+    t->list = tc__lower_device(t->c, g);
+    REQUIRE(t->list != NULL || FAIL("%s", tc_error_text(t->c)));
+    CHECK(tc__verify_device(t->c, t->list));
+}
+
+static tc__node *mapped_open(kit *t, const char *left, const char *right) {
+    mapped_lower(t, left, right);
+    return statement(t, TC_OP_TEMPLATE, 0);
+}
+
+static const char mapped_left[] = "%3 = input x0  bf16[3,72,136]\n",
+                  mapped_left_turned[] = "%2 = input x0  bf16[3,136,72]\n"
+                                         "%3 = permute %2 order=0,2,1  bf16[3,72,136]\n",
+                  mapped_left_odd[] =
+                      "%2 = input x0  bf16[3,72,137]\n"
+                      "%3 = slice %2 dim=2 start=0 count=136 step=1  bf16[3,72,136]\n",
+                  mapped_right[] = "%6 = input x1  bf16[3,136,80]\n",
+                  mapped_right_once[] = "%5 = input x1  bf16[1,136,80]\n"
+                                        "%6 = expand %5  bf16[3,136,80]\n";
+
+static void check_map(const tc_device_map *m, int64_t inner, int64_t outer, int64_t batches,
+                      int64_t stride, int64_t apart, uint32_t box) {
+    CHECK_EQ(m->size[0], inner), CHECK_EQ(m->size[1], outer), CHECK_EQ(m->size[2], batches);
+    CHECK_EQ(m->stride[0], stride), CHECK_EQ(m->stride[1], apart);
+    CHECK_EQ(m->box[0], 64), CHECK_EQ(m->box[1], box), CHECK_EQ(m->offset, 0);
+    CHECK_EQ(m->dtype, TC_BF16);
+}
+
+TEST(maps_of_operands) {
+    kit t;
+    tc__grids grids;
+    tc__node *n = mapped_open(&t, mapped_left, mapped_right);
+    uint32_t rows = (uint32_t)*template_number(n, TC__TILES_ROWS);
+    CHECK(tc__template_is_mapped(n));
+    memset(&grids, 0, sizeof grids);
+    tc__device_grids(t.list, &grids);
+    REQUIRE(grids.maps == 2);
+    CHECK(grids.at[0].waves > 0);
+    CHECK_EQ(grids.at[0].threads, *template_number(n, TC__TILES_THREADS) + 128);
+    check_map(&grids.map[0], 136, 72, 3, 136, 72 * 136, rows);
+    check_map(&grids.map[1], 80, 136, 3, 80, 136 * 80, 64);
+    kit_close(&t);
+    n = mapped_open(&t, mapped_left_turned, mapped_right_once);
+    CHECK(tc__template_is_mapped(n));
+    memset(&grids, 0, sizeof grids);
+    tc__device_grids(t.list, &grids);
+    check_map(&grids.map[0], 72, 136, 3, 72, 136 * 72, 64);
+    check_map(&grids.map[1], 80, 136, 1, 80, 136 * 80, 64);
+    kit_close(&t);
+}
+
+// Rows of 137 elements are no multiples of 16 bytes apart.
+TEST(operand_without_a_map) {
+    kit t;
+    CHECK(!tc__template_is_mapped(mapped_open(&t, mapped_left_odd, mapped_right)));
+    kit_close(&t);
+}
+
+TEST(map_that_there_is_not) {
+    kit t;
+    mapped_open(&t, mapped_left, mapped_right);
+    statement(&t, TC_OP_HOLE, 0)->attr[TC__HOLE_DEEP_STRIDE] = 2;
+    refused_by_device(&t, "there is no map of an operand");
+}
+
 TEST(address_of_what_is_computed) {
     kit t;
     product_open(&t, (product){20, 40, 1600, 1, 1, 1}, 0);

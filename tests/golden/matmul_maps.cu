@@ -1,0 +1,484 @@
+// Kernels made by tcompile, for NVRTC: --gpu-architecture=sm_90 -fmad=false
+#define TC_FN [[maybe_unused]] static __device__ __forceinline__
+#define TC_N(name) tc_##name
+typedef unsigned char tc_u8;
+typedef signed char tc_i8;
+typedef short tc_i16;
+typedef unsigned short tc_u16;
+typedef int tc_i32;
+typedef long long tc_i64;
+typedef unsigned long long tc_u64;
+union tc_scalar {
+    double f;
+    tc_i64 i;
+};
+struct tc_state {
+    tc_i64 *flag;
+    tc_u64 seed, draw;
+    tc_u64 failed;
+};
+template <int N> struct tc_kargs {
+    tc_state *state;
+    tc_i64 size[N];
+    __device__ __forceinline__ const tc_scalar &arg(int i) const { return ((const tc_scalar *)(state + 1))[i]; }
+};
+template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 16) tc_pack {
+    T at[V];
+};
+
+TC_FN void TC_N(reads)(const void *p) { asm volatile("" ::"l"(p) : "memory"); }
+
+TC_FN void TC_N(begin)() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+template <class P> union TC_N(words) {
+    P v;
+    unsigned w[sizeof(P) < 4 ? 1 : sizeof(P) / 4];
+    __device__ __forceinline__ TC_N(words)() {}
+};
+
+template <class P> TC_FN P TC_N(load)(const P *p) {
+    TC_N(words)<P> u;
+    const unsigned *q = (const unsigned *)p;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm volatile("ld.global.v4.b32 {%0, %1, %2, %3}, [%4];"
+            : "=r"(u.w[4 * i]), "=r"(u.w[4 * i + 1]), "=r"(u.w[4 * i + 2]), "=r"(u.w[4 * i + 3])
+            : "l"(q + 4 * i));
+    if (sizeof(P) == 8) asm volatile("ld.global.v2.b32 {%0, %1}, [%2];" : "=r"(u.w[0]), "=r"(u.w[sizeof(P) / 8]) : "l"(q));
+    if (sizeof(P) == 4) asm volatile("ld.global.b32 %0, [%1];" : "=r"(u.w[0]) : "l"(q));
+    if (sizeof(P) < 4) u.v = *p;
+    return u.v;
+}
+
+template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
+    TC_N(words)<P> u;
+    unsigned *q = (unsigned *)p;
+    u.v = v;
+    #pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(q + 4 * i),
+                     "r"(u.w[4 * i]), "r"(u.w[4 * i + 1]), "r"(u.w[4 * i + 2]), "r"(u.w[4 * i + 3])
+                     : "memory");
+    if (sizeof(P) == 8) asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(q), "r"(u.w[0]), "r"(u.w[sizeof(P) / 8]) : "memory");
+    if (sizeof(P) < 8) *p = v;
+}
+
+template <class T> TC_FN T TC_N(peek)(const T *p) {
+    return *(const volatile T *)p;
+}
+
+TC_FN void TC_N(bar_sync)(int id, int threads) { asm volatile("bar.sync %0, %1;" :: "r"(id), "r"(threads) : "memory"); }
+
+template <int N = 0> TC_FN int TC_N(arrives_last)(unsigned *ticket, unsigned n) {
+    __shared__ unsigned before;
+    auto meet = [] {
+        if constexpr (N > 0) TC_N(bar_sync)(1, N);
+        else __syncthreads();
+    };
+    __threadfence();
+    meet();
+    if (threadIdx.x == 0) before = atomicAdd(ticket, 1u);
+    meet();
+    const int last = before == n - 1;
+    if (last && threadIdx.x == 0) *ticket = 0;
+    __threadfence();
+    return last;
+}
+
+TC_FN float TC_N(of_bf16)(tc_u16 b) { return __uint_as_float((unsigned)b << 16); }
+
+TC_FN unsigned TC_N(pack_bf16)(float a, float b) {
+    unsigned w;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(w) : "f"(b), "f"(a));
+    return w;
+}
+
+template <int V> TC_FN tc_pack<tc_u16, V> TC_N(halves_bf16)(const tc_pack<float, V> &x) {
+    TC_N(words)<tc_pack<tc_u16, V>> u;
+    for (int l = 0; l < V / 2; l++) u.w[l] = TC_N(pack_bf16)(x.at[2 * l], x.at[2 * l + 1]);
+    return u.v;
+}
+
+template <class T> TC_FN T TC_N(gelu_of)(T x, T y) {
+    const T c = (T)-0.70710678118654752, z = x * c;
+    const T lost = fma(x, c, -z) + x * (T)(-0.70710678118654752 - (double)c);
+    return x * (T)0.5 * (z > (T)1 && y != (T)0 ? fma(y, (T)-2 * z * lost, y) : y);
+}
+
+template <int N> TC_FN char *TC_N(align_shared)(char *p) {
+    return p + (0u - (unsigned)__cvta_generic_to_shared(p)) % N;
+}
+
+TC_FN tc_u64 TC_N(matrix_place)(const void *tile) {
+    const tc_u64 block = 1024 / 16, lines = 8192 / 16, swizzled = (tc_u64)1 << 62;
+    return ((unsigned)__cvta_generic_to_shared(tile) & 0x3ffff) / 16 | lines << 16 | block << 32 | swizzled;
+}
+
+TC_FN void TC_N(matrix_begin)() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+
+TC_FN void TC_N(matrix_commit)() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+
+template <int N> TC_FN void TC_N(matrix_wait)() {
+    asm volatile("wgmma.wait_group.sync.aligned %0;" :: "n"(N) : "memory");
+}
+
+#define TC_WGMMA_8(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), "+f"(d[i + 7])
+#define TC_WGMMA_32(i) TC_WGMMA_8(i), TC_WGMMA_8(i + 8), TC_WGMMA_8(i + 16), TC_WGMMA_8(i + 24)
+#define TC_WGMMA_NAMES_64 "%2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33"
+#define TC_WGMMA_NAMES_128 TC_WGMMA_NAMES_64 ", %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65"
+#define TC_WGMMA_NAMES_192 TC_WGMMA_NAMES_128 ", %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97"
+#define TC_WGMMA_NAMES_256 TC_WGMMA_NAMES_192 ", %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127, %128, %129"
+#define TC_WGMMA_BEGIN(keep) "{ .reg .pred p; setp.ne.b32 p, " keep ", 0; wgmma.mma_async.sync.aligned.m64n"
+template <int BF16, int N, int TA, int TB> TC_FN void TC_N(wgmma)(float (&d)[N / 2], tc_u64 a, tc_u64 b, int keep) {
+    if constexpr (BF16 && N == 64)
+        asm volatile(TC_WGMMA_BEGIN("%36") "64k16.f32.bf16.bf16 {" TC_WGMMA_NAMES_64 "}, %0, %1, p, 1, 1, %34, %35; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0) : "n"(TA), "n"(TB), "r"(keep));
+    if constexpr (BF16 && N == 128)
+        asm volatile(TC_WGMMA_BEGIN("%68") "128k16.f32.bf16.bf16 {" TC_WGMMA_NAMES_128 "}, %0, %1, p, 1, 1, %66, %67; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : "n"(TA), "n"(TB), "r"(keep));
+    if constexpr (BF16 && N == 192)
+        asm volatile(TC_WGMMA_BEGIN("%100") "192k16.f32.bf16.bf16 {" TC_WGMMA_NAMES_192 "}, %0, %1, p, 1, 1, %98, %99; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : "n"(TA), "n"(TB), "r"(keep));
+    if constexpr (BF16 && N == 256)
+        asm volatile(TC_WGMMA_BEGIN("%132") "256k16.f32.bf16.bf16 {" TC_WGMMA_NAMES_256 "}, %0, %1, p, 1, 1, %130, %131; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : "n"(TA), "n"(TB), "r"(keep));
+    if constexpr (!BF16 && N == 64)
+        asm volatile(TC_WGMMA_BEGIN("%36") "64k16.f32.f16.f16 {" TC_WGMMA_NAMES_64 "}, %0, %1, p, 1, 1, %34, %35; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0) : "n"(TA), "n"(TB), "r"(keep));
+    if constexpr (!BF16 && N == 128)
+        asm volatile(TC_WGMMA_BEGIN("%68") "128k16.f32.f16.f16 {" TC_WGMMA_NAMES_128 "}, %0, %1, p, 1, 1, %66, %67; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : "n"(TA), "n"(TB), "r"(keep));
+    if constexpr (!BF16 && N == 192)
+        asm volatile(TC_WGMMA_BEGIN("%100") "192k16.f32.f16.f16 {" TC_WGMMA_NAMES_192 "}, %0, %1, p, 1, 1, %98, %99; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : "n"(TA), "n"(TB), "r"(keep));
+    if constexpr (!BF16 && N == 256)
+        asm volatile(TC_WGMMA_BEGIN("%132") "256k16.f32.f16.f16 {" TC_WGMMA_NAMES_256 "}, %0, %1, p, 1, 1, %130, %131; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : "n"(TA), "n"(TB), "r"(keep));
+}
+
+template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n, I rows = 8) {
+    const I strip = t / (rows * across) * rows, left = high - strip, tall = left < rows ? left : rows;
+    m = strip + t % (rows * across) % tall;
+    n = t % (rows * across) / tall;
+}
+
+template <class T> TC_FN T TC_N(plus)(T a, T b) {
+    if constexpr ((T)0.5 != (T)0) return a + b;
+    else return (T)((tc_u64)a + (tc_u64)b);
+}
+
+template <class P, int SUMS, int THREADS = 0, class T> TC_FN bool TC_N(meet)(T *own, unsigned *tickets, T *work, tc_i64 block, int slice) {
+    const int together = 64 / SUMS < 1 ? 1 : 64 / SUMS > 4 ? 4 : 64 / SUMS;
+    T *const sums = work + block * P::slices * SUMS * P::threads + threadIdx.x;
+    #pragma unroll 1
+    for (int apart = 1; apart < P::slices; apart *= P::group) {
+        const int first = slice / (apart * P::group) * (apart * P::group);
+        const int left = (P::slices - 1 - first) / apart + 1, count = left < P::group ? left : P::group;
+        T *const mine = sums + slice / apart * apart * SUMS * P::threads;
+        #pragma unroll
+        for (int u = 0; u < SUMS; u++) mine[u * P::threads] = own[u];
+        if (!TC_N(arrives_last)<THREADS>(tickets + block * (P::slices + 1) + first + (apart > 1), count)) return false;
+        #pragma unroll
+        for (int u = 0; u < SUMS; u++) own[u] = TC_N(peek)(&sums[(first * SUMS + u) * P::threads]);
+        #pragma unroll (together)
+        for (int i = 1; i < count; i++) {
+            const T *const other = sums + (first + i * apart) * SUMS * P::threads;
+            #pragma unroll
+            for (int u = 0; u < SUMS; u++) own[u] = TC_N(plus)(own[u], TC_N(peek)(&other[u * P::threads]));
+        }
+    }
+    return true;
+}
+
+struct __align__(64) TC_N(map) {
+    tc_u64 word[16];
+};
+
+TC_FN void TC_N(semaphore_set)(tc_u64 *s, int count) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" :: "r"((unsigned)__cvta_generic_to_shared(s)), "r"(count) : "memory");
+}
+
+TC_FN void TC_N(semaphores_are_set)() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+
+TC_FN void TC_N(semaphore_expect)(tc_u64 *s, int bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" :: "r"((unsigned)__cvta_generic_to_shared(s)), "r"(bytes) : "memory");
+}
+
+TC_FN void TC_N(semaphore_arrive)(tc_u64 *s) {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" :: "r"((unsigned)__cvta_generic_to_shared(s)) : "memory");
+}
+
+TC_FN void TC_N(semaphore_wait)(tc_u64 *s, int parity) {
+    asm volatile("{ .reg .pred p; again: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1; @p bra done; bra again; done: }"
+                 :: "r"((unsigned)__cvta_generic_to_shared(s)), "r"(parity) : "memory");
+}
+
+TC_FN void TC_N(map_load)(void *to, const TC_N(map) *map, int x, int y, int z, tc_u64 *s) {
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];"
+                 :: "r"((unsigned)__cvta_generic_to_shared(to)), "l"(map), "r"(x), "r"(y), "r"(z), "r"((unsigned)__cvta_generic_to_shared(s))
+                 : "memory");
+}
+
+template <int N> TC_FN void TC_N(registers_give)() { asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" :: "n"(N)); }
+
+template <int N> TC_FN void TC_N(registers_take)() { asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" :: "n"(N)); }
+
+template <class S, int LINES> TC_FN void TC_N(map_bring)(char *to, const TC_N(map) &map, int line, int k, int z, tc_u64 *s) {
+    if constexpr (S::deep) {
+        TC_N(map_load)(to, &map, k, line, S::batched ? z : 0, s);
+    } else {
+        #pragma unroll
+        for (int l = 0; l < LINES; l += 64) TC_N(map_load)(to + l * 128, &map, line + l, k, S::batched ? z : 0, s);
+    }
+}
+
+TC_FN void TC_N(turn_fours)(float (&x)[8]) {
+    #pragma unroll
+    for (int o = 1; o < 4; o *= 2) {
+        const bool upper = threadIdx.x & o;
+        #pragma unroll
+        for (int i = 0; i < 8; i++) {
+            if (i / 2 & o) continue;
+            float &low = x[i], &high = x[i + 2 * o];
+            const float got = __shfl_xor_sync(~0u, upper ? low : high, o);
+            if (upper) low = got;
+            else high = got;
+        }
+    }
+}
+
+template <class P, class I> struct TC_N(mapped_tile) {
+    I batch, row, col, block;
+    int slice, begin, steps;
+    __device__ __forceinline__ TC_N(mapped_tile)(I t, I m, I n, I depth) {
+        const I high = (m + (P::rows - 1)) / P::rows, across = (n + (P::cols - 1)) / P::cols;
+        slice = P::slices > 1 ? (int)(t % P::slices) : 0;
+        block = P::slices > 1 ? t / P::slices : t;
+        batch = P::batches ? block / (high * across) : 0;
+        const I fits = (I)(1 << 23) / ((I)P::rows * 2) / depth, strip = fits < 8 ? 8 : fits < high ? fits : high;
+        TC_N(place_tile)<I>(P::batches ? block % (high * across) : block, high, across, row, col, strip);
+        row *= P::rows, col *= P::cols;
+        begin = P::slices > 1 ? slice * P::length : 0;
+        const int left = (int)depth - begin;
+        steps = ((P::slices > 1 && left > P::length ? P::length : left) + (P::depth - 1)) / P::depth;
+    }
+    static __device__ __forceinline__ I count(I m, I n) {
+        return (m + (P::rows - 1)) / P::rows * ((n + (P::cols - 1)) / P::cols) * (P::batches ? P::batches : 1) * P::slices;
+    }
+};
+
+template <class P> struct TC_N(mapped_ring) {
+    enum : int { left = P::rows * P::depth * 2, right = P::cols * P::depth * 2, size = left + right };
+    char *memory;
+    tc_u64 *full, *empty;
+    int at, parity;
+    __device__ __forceinline__ TC_N(mapped_ring)(char *shared) {
+        memory = TC_N(align_shared)<1024>(shared);
+        full = (tc_u64 *)(memory + P::stages * size), empty = full + P::stages;
+        at = parity = 0;
+    }
+    __device__ __forceinline__ void begin() {
+        if (threadIdx.x == 0) {
+            #pragma unroll
+            for (int i = 0; i < P::stages; i++) TC_N(semaphore_set)(full + i, 1), TC_N(semaphore_set)(empty + i, P::threads / 32);
+            TC_N(semaphores_are_set)();
+        }
+        __syncthreads();
+    }
+    __device__ __forceinline__ void next() {
+        if (++at == P::stages) at = 0, parity ^= 1;
+    }
+};
+
+template <class P, class L, class R> struct TC_N(mapped_sums) {
+    enum : int { parts = P::rows / (16 * P::high), count = P::cols / 2 };
+    float sum[parts][count];
+    template <class Ring> __device__ __forceinline__ void add(Ring &ring, int steps) {
+        const int first = threadIdx.x / 128 * parts;
+        int before = 0;
+        #pragma unroll 1
+        for (int step = 0; step < steps; step++) {
+            TC_N(semaphore_wait)(ring.full + ring.at, ring.parity);
+            const tc_u64 a = TC_N(matrix_place)(ring.memory + ring.at * Ring::size + first * (64 * P::depth * 2)),
+                         b = TC_N(matrix_place)(ring.memory + ring.at * Ring::size + Ring::left);
+            TC_N(matrix_begin)();
+            #pragma unroll
+            for (int d = 0; d < P::depth / 16; d++) {
+                #pragma unroll
+                for (int i = 0; i < parts; i++)
+                    TC_N(wgmma)<(int)P::bf16, (int)P::cols, !L::deep, !R::deep>(
+                        sum[i], a + i * (64 * P::depth * 2 / 16) + d * (L::deep ? 2 : 128), b + d * (R::deep ? 2 : 128), step | d);
+            }
+            TC_N(matrix_commit)();
+            if (step) {
+                TC_N(matrix_wait)<1>();
+                if (threadIdx.x % 32 == 0) TC_N(semaphore_arrive)(ring.empty + before);
+            }
+            before = ring.at;
+            ring.next();
+        }
+        TC_N(matrix_wait)<0>();
+        if (threadIdx.x % 32 == 0) TC_N(semaphore_arrive)(ring.empty + before);
+    }
+    template <class Give> static __device__ __forceinline__ void give(const float *four, int below, int row, int col, Give hole) {
+        tc_pack<float, 8> x;
+        #pragma unroll
+        for (int q = 0; q < 8; q++) x.at[q] = below ? four[q / 2 * 4 + q % 2 + 2] : four[q / 2 * 4 + q % 2];
+        TC_N(turn_fours)(x.at);
+        #pragma unroll
+        for (int l = 0; l < 8; l += P::width) hole(x.at + l, row + 8 * below, col + l);
+    }
+    template <class Give> static __device__ __forceinline__ void give_both(const float *four, int row, int col, Give hole) {
+        #pragma unroll 1
+        for (int below = 0; below < 2; below++) give(four, below, row, col, hole);
+    }
+    template <class Give> static __device__ __forceinline__ void give_in_turns(float (&some)[count], int row, int col, Give hole) {
+        #pragma unroll 1
+        for (int turn = 0; turn < P::turns; turn++) {
+            give_both(some, row, col + turn * 32, hole);
+            #pragma unroll
+            for (int k = 0; k < count - 16; k++) some[k] = some[k + 16];
+        }
+    }
+    template <class Give> static __device__ __forceinline__ void give_all(const float (&some)[count], int row, int col, Give hole) {
+        #pragma unroll
+        for (int k = 0; k < count; k += 16) give(some + k, 0, row, col + k * 2, hole), give(some + k, 1, row, col + k * 2, hole);
+    }
+    template <class Give> __device__ __forceinline__ void results(Give hole) {
+        const int lane = threadIdx.x % 32, row = threadIdx.x / 128 * (64 * parts) + threadIdx.x / 32 % 4 * 16 + lane / 4;
+        #pragma unroll
+        for (int i = 0; i < parts; i++) {
+            if constexpr (P::turns > 1) give_in_turns(sum[i], row + i * 64, lane % 4 * 8, hole);
+            else give_all(sum[i], row + i * 64, lane % 4 * 8, hole);
+        }
+    }
+};
+
+template <class P, class L, class R, class I, class Result>
+TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, I n, I depth, const TC_N(map) &left, const TC_N(map) &right, Result result) {
+    typedef TC_N(mapped_tile)<P, I> Tile;
+    typedef TC_N(mapped_ring)<P> Ring;
+    typedef TC_N(mapped_sums)<P, L, R> Sums;
+    Ring ring(shared);
+    ring.begin();
+    const I tiles = Tile::count(m, n), jump = (I)gridDim.x;
+    if ((int)threadIdx.x >= P::threads) {
+        if constexpr (P::threads == 256) TC_N(registers_give)<40>();
+        if ((int)threadIdx.x != P::threads) return;
+        ring.parity = 1;
+        #pragma unroll 1
+        for (I t = j; t < tiles; t += jump) {
+            const Tile tile(t, m, n, depth);
+            #pragma unroll 1
+            for (int step = 0; step < tile.steps; step++, ring.next()) {
+                const int k = tile.begin + step * P::depth;
+                char *const to = ring.memory + ring.at * Ring::size;
+                TC_N(semaphore_wait)(ring.empty + ring.at, ring.parity);
+                TC_N(semaphore_expect)(ring.full + ring.at, Ring::size);
+                TC_N(map_bring)<L, (int)P::rows>(to, left, (int)tile.row, k, (int)tile.batch, ring.full + ring.at);
+                TC_N(map_bring)<R, (int)P::cols>(to + Ring::left, right, (int)tile.col, k, (int)tile.batch, ring.full + ring.at);
+            }
+        }
+        return;
+    }
+    if constexpr (P::threads == 256) TC_N(registers_take)<232>();
+    Sums sums;
+    #pragma unroll 1
+    for (I t = j; t < tiles; t += jump) {
+        const Tile tile(t, m, n, depth);
+        sums.add(ring, tile.steps);
+        if constexpr (P::slices > 1)
+            if (!TC_N(meet)<P, Sums::parts * Sums::count, (int)P::threads>((float *)sums.sum, tickets, work, tile.block, tile.slice)) continue;
+        const I first = tile.batch * m;
+        sums.results([&](const float *some, int row, int col) {
+            const I r = tile.row + row, c = tile.col + col;
+            if ((P::ragged_rows && r >= m) || (P::ragged_cols && c >= n)) return;
+            result(first + r, c, some);
+        });
+    }
+}
+#define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
+
+TC_FN float tc_gelu_f32(float x) {
+    typedef float T;
+    return (T)(tc_gelu_of<T>(x, erfcf(x * (T)-0.70710678118654752)));
+}
+
+
+// kernel0: 5 element-wise ops around one product, 1 result
+// rows 4096, columns 4096, depth 1024; vector along c
+//   in0  bf16[4194304]
+//   in1  bf16[4194304]
+//   in2  bf16[4096]
+//   out0  bf16[16777216]
+//   shared0  f32[49424]
+//   given0  bf16[8]
+//   given1  bf16[8]
+//   given2  f32[8]
+//   launch threads=384 index=i32 resident=1
+//     for j in 0..512  bind=grid
+//       for t in 0..384  bind=block
+//         template tiles shared0 block=j of 4096 x 4096 x 1024 way=5 rows=128 cols=256 depth=64 high=8 across=1 stages=4 threads=256 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 last=0 turns=8
+//           hole left - r q async given0 of 8 strides 1024 1
+//             copy 8 given0[0] <- in0[1024*r + q]
+//           end
+//           hole right r c q async given1 of 8 strides 1024 1
+//             copy 8 given1[0] <- in1[1024*c + q]
+//           end
+//           hole result r p - values given2 of 8
+//             for l in 0..8  bind=vector
+//               axis c = l + p in 0..4096
+//               %13 = load given2[l]  bf16 col
+//               %14 = cast %13        f32 col
+//               %15 = load in2[c]     bf16 col
+//               %16 = cast %15        f32 col
+//               %17 = add %14 %16     f32 col
+//               %18 = gelu %17        f32 col
+//               %19 = cast %18        bf16 col
+//               store out0[4096*r + c] %19
+//             end
+//           end
+//         end
+//       end
+//     end
+//   end
+// 384 threads in a block, 512 blocks have work
+extern "C" __global__ void __launch_bounds__(384, 1)
+kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc_u16 *__restrict__ in2, tc_u16 *__restrict__ out0, const tc_kargs<1> a, const __grid_constant__ tc_map left_map, const __grid_constant__ tc_map right_map) {
+    extern __shared__ __align__(16) char shared[];
+    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_begin();
+    float *const shared0 = (float *)(shared + 0);
+    const int j = blockIdx.x;
+    struct product {
+        typedef float sum;
+        typedef tc_u16 element;
+        typedef tc_u16 stored;
+        enum : int { way = 5, rows = 128, cols = 256, depth = 64, high = 8, across = 1, stages = 4, threads = 256, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0, turns = 8 };
+        enum : int { bf16 = 1 };
+    };
+    struct left_way { enum : int { deep = 1, batched = 0 }; };
+    struct right_way { enum : int { deep = 1, batched = 0 }; };
+    auto result = [&](int r, int p, const float *given2) {
+        const tc_pack<float, 8> v13 = *((const tc_pack<float, 8> *)&given2[0]);
+        const tc_pack<tc_u16, 8> v15 = tc_load((const tc_pack<tc_u16, 8> *)&in2[p]);
+        tc_pack<float, 8> o20;
+        #pragma unroll
+        for (int l = 0; l < 8; l++) {
+            const float t13 = v13.at[l];
+            const float t14 = t13;
+            const float t15 = tc_of_bf16(v15.at[l]);
+            const float t16 = t15;
+            const float t17 = TC_ADD_f32(t14, t16);
+            const float t18 = tc_gelu_f32(t17);
+            const float t19 = t18;
+            o20.at[l] = t19;
+        }
+        tc_store((tc_pack<tc_u16, 8> *)&out0[4096 * r + p], tc_halves_bf16(o20));
+    };
+    tc_mapped<product, left_way, right_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 4096, 4096, 1024, left_map, right_map, result);
+}
