@@ -3066,7 +3066,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xb7ff6d7b6879b896u
+#define TC__BUILD_ID 0x227f67939c857b97u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -9251,8 +9251,7 @@ while(left<=1&&i>=0){
 if(l->dims[i]!=1)stride=l->strides[i],left=l->dims[i];
 i--;
 }
-while(left<dims[d]&&i>=0&&
-(l->dims[i]==1||l->strides[i]==stride*left)){
+while(i>=0&&(l->dims[i]==1||l->strides[i]==stride*left)){
 left*=l->dims[i];
 i--;
 }
@@ -11656,6 +11655,24 @@ static tc_tensor tc__cast(const tc__api*f,tc_tensor t,int dtype){
 int64_t attr=dtype;
 return tc__prim(f,TC_OP_CAST,t,&attr,1);
 }
+static int tc__is_strided(const tc__api*f,tc_tensor t){
+const tc__visit*v=tc__recorder_of(f->c)->visit;
+const tc__tensor*e=tc__tensor_find(f->c,t);
+int strided=0;
+if(e||!tc__is_visit(t)||t.id>>TC__SLOT_BITS!=v->key)
+return e&&!tc__layout_at(f->c,e->layout)->contiguous;
+uint32_t code=tc__position(t);
+for(;!(code&TC__EXTERNAL);code=v->path.at[code]->in[0]){
+if(!v->path.at[code]->view)return 0;
+strided|=v->path.at[code]->op!=TC_OP_RESHAPE;
+}
+return strided||!tc__layout_at(f->c,v->external.at[code&~TC__EXTERNAL].layout)
+->contiguous;
+}
+static tc_tensor tc__as_value(const tc__api*f,tc_tensor t,int dtype){
+int strided=t.id&&tc__is_recording(f->c)&&tc__is_strided(f,t);
+return strided?tc__cast(f,t,dtype):t;
+}
 static void tc__widen_half(tc__api*f,tc_tensor*x){
 if(!tc__is_half(f->x.dtype))return;
 f->half=f->x.dtype,f->x.dtype=TC_F32;
@@ -12670,6 +12687,7 @@ return tc__split(&f,t,size,(int)k,out,max);
 static tc_tensor tc__repeat_blocks(const tc__api*f,tc_tensor t,int64_t outer,
 int64_t inner,int64_t times){
 tc_dims one=TC_DIMS(outer,1,inner),many=TC_DIMS(outer,times,inner);
+t=tc__as_value(f,t,f->x.dtype);
 return tc__expand(f,tc__reshape(f,t,&one),&many);
 }
 static int tc__dims_times(const tc__api*f,tc_dims*d,int k,int64_t times){
@@ -13992,31 +14010,87 @@ if(!l->contiguous)l->strides[i]=tc__ix_copy(p->ix,p->ix,l->strides[i],equal);
 }
 if(l->contiguous)tc__strides_dense(p,l);
 }
-static int tc__reshape_is_view(tc__promoter*p,const tc__step*s,const tc__ix*equal,
-const tc__meta*to){
+static int tc__shown_shape(tc__promoter*p,uint32_t code,const tc__ix*equal,
+tc__shape*l){
 const tc__visit*v=p->v;
 TC__VEC(uint32_t)view;
-tc__shape l;
-uint32_t code=s->in[0];
 int ok=1;
 memset(&view,0,sizeof view);
 for(;ok&&!(code&TC__EXTERNAL)&&v->path.at[code]->view;
 code=v->path.at[code]->in[0])
 ok=TC__PUSH(p->ctx,view,code);
-tc__base_shape(p,code,equal,&l);
+tc__base_shape(p,code,equal,l);
 while(ok&&view.count){
 const tc__step*step=v->path.at[view.at[--view.count]];
 tc__meta m=tc__meta_under(p,equal,&step->meta);
-ok=tc__view_always(p,step,&m,&l);
+ok=tc__view_always(p,step,&m,l);
 }
-ok=ok&&tc__view_always(p,s,to,&l);
 TC__VEC_FREE(p->ctx,view);
 return ok;
+}
+static int tc__border_need(tc__promoter*p,tc__relation_kind kind,tc__ix a,tc__ix b){
+int known=tc__relation_known(p->ix,kind,a,b);
+if(known>0)return 1;
+if(!known||p->needs==TC__MAX_RELATIONS)return 0;
+if(!tc__relation_holds(kind,tc__visit_eval(p->ctx,p->v,a),
+tc__visit_eval(p->ctx,p->v,b)))
+return 0;
+tc__relation*r=&p->need[p->needs++];
+r->kind=kind,r->a=a,r->b=b;
+return 1;
+}
+static int tc__border_is_inside(tc__promoter*p,const tc__meta*to,tc__ix elements){
+tc__ix one=tc__ix_const(1),behind=one;
+int64_t border=tc__visit_eval(p->ctx,p->v,elements);
+for(int d=to->rank-1;d>=0;d--){
+tc__ix with=tc__ix_mul(p->ix,behind,to->dims[d]);
+if(tc__visit_eval(p->ctx,p->v,with)>border)
+return tc__border_need(p,TC__NOT_LESS,elements,tc__ix_add(p->ix,behind,one))&&
+tc__border_need(p,TC__NOT_LESS,with,tc__ix_add(p->ix,elements,one));
+behind=with;
+}
+return 0;
+}
+static int tc__border_is_there(tc__promoter*p,const tc__shape*l,int i,
+const tc__meta*to){
+tc__ix one=tc__ix_const(1),elements=one;
+int k=i+1;
+for(;k<l->rank&&tc__visit_eval(p->ctx,p->v,l->dims[k])==1;k++)
+if(!tc__border_need(p,TC__EQUAL,l->dims[k],one))return 0;
+if(k==l->rank||!tc__border_need(p,TC__DIFFER,l->dims[i],one)||
+!tc__border_need(p,TC__DIFFER,l->dims[k],one))
+return 0;
+tc__ix run=tc__ix_mul(p->ix,l->strides[k],l->dims[k]);
+if(!tc__border_need(p,TC__DIFFER,l->strides[i],run))return 0;
+for(;k<l->rank;k++)elements=tc__ix_mul(p->ix,elements,l->dims[k]);
+return tc__border_is_inside(p,to,elements);
+}
+static int tc__is_empty(const tc__meta*m){
+for(int i=0;i<m->rank;i++)
+if(tc__ix_equals(m->dims[i],0))return 1;
+return 0;
+}
+static int tc__copy_always(tc__promoter*p,const tc__shape*l,const tc__meta*to){
+tc__relation least[TC__MAX_RELATIONS];
+uint32_t before=p->needs,n=UINT32_MAX;
+for(int i=0;i+1<l->rank;i++){
+int there=tc__border_is_there(p,l,i,to);
+uint32_t asks=p->needs-before;
+p->needs=before;
+if(!there||asks>=n)continue;
+n=asks;
+memcpy(least,&p->need[before],n*sizeof*least);
+}
+if(n==UINT32_MAX)return 0;
+memcpy(&p->need[before],least,n*sizeof*least);
+p->needs+=n;
+return 1;
 }
 static int tc__reshape_settle(tc__promoter*p,const tc__step*s,const tc__meta*to){
 const tc__visit*v=p->v;
 tc__ix equal[TC__MAX_SYMBOLS];
-if(s->op!=TC_OP_RESHAPE||!tc__any_symbol(to->rank,to->dims))return 1;
+tc__shape l;
+if(s->op!=TC_OP_RESHAPE||!v->size.count)return 1;
 uint32_t from=s->in[0];
 tc__meta m;
 tc__code_meta(p->ctx,v,from,&m);
@@ -14027,13 +14101,14 @@ if(tc__layout_at(p->ctx,e->layout)->contiguous)return 1;
 }else if(!v->path.at[from]->view){
 return 1;
 }
-if(!s->view&&!v->writes)return 1;
-if(!tc__ones_stay(p,&m)||!tc__ones_stay(p,to))return 0;
+if(s->view&&(!tc__ones_stay(p,&m)||!tc__ones_stay(p,to)))return 0;
 memcpy(equal,v->sym.at,v->size.count*sizeof*equal);
 tc__equate_all(p->ix,p->need,p->needs,equal,(uint32_t)v->size.count);
 m=tc__meta_under(p,equal,&m);
 tc__meta n=tc__meta_under(p,equal,to);
-return tc__reshape_is_same(&m,&n)||(s->view&&tc__reshape_is_view(p,s,equal,&n));
+if(!tc__shown_shape(p,from,equal,&l))return 0;
+if(!s->view)return tc__is_empty(&n)||tc__copy_always(p,&l,&n);
+return tc__reshape_is_same(&m,&n)||tc__view_always(p,s,&n,&l);
 }
 // ---- gen/graph/promote.c
 static int tc__shapes_alike(tc_ctx*c,const tc__binding*a,const tc__binding*b){
@@ -14770,7 +14845,7 @@ a->t=t,a->d=tc__meta_dims(&m),a->dtype=m.dtype;
 return 1;
 }
 static void tc__factor_reshape(const tc__api*f,tc__factor*a,tc_dims d){
-a->t=tc__reshape(f,a->t,&d);
+a->t=tc__reshape(f,tc__as_value(f,a->t,a->dtype),&d);
 a->d=d;
 }
 static int tc__matmul_fail(const tc__api*f,tc_status item,const tc_dims*a,
@@ -28046,7 +28121,8 @@ static uint64_t tc__twin_hash(const tc__group*k){
 uint64_t h=tc__hash64(&k->shape,sizeof k->shape,5);
 for(size_t i=0;i<k->buffer.count;i++){
 const tc__kbuf*b=&k->buffer.at[i];
-h=tc__hash_mix(h,(uint64_t)b->place<<16|(uint64_t)b->dtype<<8|b->written);
+h=tc__hash_mix(h,
+(uint64_t)b->place<<16|(uint64_t)b->dtype<<8|b->written);
 h=tc__hash_mix(h,b->in_turns),h=tc__hash_mix(h,(uint64_t)b->numel);
 h=tc__hash_mix(h,(uint64_t)b->offset),h=tc__hash_mix(h,(uint64_t)b->pitch);
 }
@@ -28079,7 +28155,8 @@ n->attr[TC__CONST_BITS])
 return 1;
 return 0;
 }
-static int tc__twin_take(tc__twins*t,uint32_t at,const uint8_t*marked,uint32_t*first){
+static int tc__twin_take(tc__twins*t,uint32_t at,const uint8_t*marked,
+uint32_t*first){
 const tc__group*k=t->group[at];
 int64_t slot=0;
 tc__value value;
@@ -28113,7 +28190,8 @@ tc__map_init(&t->last,c);
 t->next=TC__NEW_ARRAY(c,uint32_t,n);
 int ok=t->next&&tc__twins_find(t);
 for(uint32_t i=0;ok&&i<n;i++)
-if(t->next[i]&&tc__map_get(&t->last,tc__twin_hash(group[i]),&last)&&last==i)
+if(t->next[i]&&tc__map_get(&t->last,tc__twin_hash(group[i]),&last)&&
+last==i)
 ok=tc__twins_take(t,i,first);
 return ok;
 }
@@ -41275,8 +41353,7 @@ int threads=knob==TC__THREADS_ONE?1
 :knob==TC__THREADS_HALF?(all+1)/2
 :all;
 if(knob)l->grain=l->items/threads+(l->items%threads!=0);
-const tc__value*arg=
-l->constants?&p->constant.at[l->constants-1]:p->arg_now.at;
+const tc__value*arg=l->constants?&p->constant.at[l->constants-1]:p->arg_now.at;
 l->args.size=env->sym,l->args.arg=(const double*)(const void*)arg;
 }
 static size_t tc__scratch_wanted(tc__program*p,const tc__ixenv*env){

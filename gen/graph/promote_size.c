@@ -521,36 +521,108 @@ static void tc__base_shape(tc__promoter *p, uint32_t code, const tc__ix *equal,
     if (l->contiguous) tc__strides_dense(p, l);
 }
 
-// Whether s, a reshape to the sizes `to`, shows what its operand shows, under the conditions `equal`.
-static int tc__reshape_is_view(tc__promoter *p, const tc__step *s, const tc__ix *equal,
-                               const tc__meta *to) {
+// The layout of what operand `code` of a reshape shows, under the conditions `equal`; 0 = out of memory.
+static int tc__shown_shape(tc__promoter *p, uint32_t code, const tc__ix *equal,
+                           tc__shape *l) {
     const tc__visit *v = p->v;
-    TC__VEC(uint32_t) view; // from its operand on, the last one first
-    tc__shape l;
-    uint32_t code = s->in[0];
+    TC__VEC(uint32_t) view; // from the operand on, the last one first
     int ok = 1;
     memset(&view, 0, sizeof view);
     for (; ok && !(code & TC__EXTERNAL) && v->path.at[code]->view;
          code = v->path.at[code]->in[0])
         ok = TC__PUSH(p->ctx, view, code);
-    tc__base_shape(p, code, equal, &l);
+    tc__base_shape(p, code, equal, l);
     while (ok && view.count) {
         const tc__step *step = v->path.at[view.at[--view.count]];
         tc__meta m = tc__meta_under(p, equal, &step->meta);
-        ok = tc__view_always(p, step, &m, &l);
+        ok = tc__view_always(p, step, &m, l);
     }
-    ok = ok && tc__view_always(p, s, to, &l);
     TC__VEC_FREE(p->ctx, view);
     return ok;
 }
 
-// A strided tensor that is reshaped is a view for some sizes and a copy for others. Where that could
-// be seen, by a write or as a result, it is one for all sizes that differ from 1 where these do, or
-// sizes stay what they are.
+// ---- whether a reshape is a copy for all sizes ----
+// Elements of the operand that are not one run stay in one place of the order: a reshape is a view where its
+// sizes are cut there, too. So one border between two runs that lies inside of a size of the result tells that
+// it is a copy, and what has to hold for that border to be there is asked of the sizes.
+
+// Notes the relation where it does not always hold; 0 = it does not hold in this visit.
+static int tc__border_need(tc__promoter *p, tc__relation_kind kind, tc__ix a, tc__ix b) {
+    int known = tc__relation_known(p->ix, kind, a, b);
+    if (known > 0) return 1;
+    if (!known || p->needs == TC__MAX_RELATIONS) return 0;
+    if (!tc__relation_holds(kind, tc__visit_eval(p->ctx, p->v, a),
+                            tc__visit_eval(p->ctx, p->v, b)))
+        return 0;
+    tc__relation *r = &p->need[p->needs++];
+    r->kind = kind, r->a = a, r->b = b;
+    return 1;
+}
+
+// What has to hold for so many elements to end inside of one of the sizes `to`.
+static int tc__border_is_inside(tc__promoter *p, const tc__meta *to, tc__ix elements) {
+    tc__ix one = tc__ix_const(1), behind = one;
+    int64_t border = tc__visit_eval(p->ctx, p->v, elements);
+    for (int d = to->rank - 1; d >= 0; d--) {
+        tc__ix with = tc__ix_mul(p->ix, behind, to->dims[d]);
+        if (tc__visit_eval(p->ctx, p->v, with) > border)
+            return tc__border_need(p, TC__NOT_LESS, elements, tc__ix_add(p->ix, behind, one)) &&
+                   tc__border_need(p, TC__NOT_LESS, with, tc__ix_add(p->ix, elements, one));
+        behind = with;
+    }
+    return 0;
+}
+
+// What has to hold for a border between size i of l and the next one behind it that is not 1.
+static int tc__border_is_there(tc__promoter *p, const tc__shape *l, int i,
+                               const tc__meta *to) {
+    tc__ix one = tc__ix_const(1), elements = one;
+    int k = i + 1;
+    for (; k < l->rank && tc__visit_eval(p->ctx, p->v, l->dims[k]) == 1; k++)
+        if (!tc__border_need(p, TC__EQUAL, l->dims[k], one)) return 0;
+    if (k == l->rank || !tc__border_need(p, TC__DIFFER, l->dims[i], one) ||
+        !tc__border_need(p, TC__DIFFER, l->dims[k], one))
+        return 0;
+    tc__ix run = tc__ix_mul(p->ix, l->strides[k], l->dims[k]);
+    if (!tc__border_need(p, TC__DIFFER, l->strides[i], run)) return 0;
+    for (; k < l->rank; k++) elements = tc__ix_mul(p->ix, elements, l->dims[k]);
+    return tc__border_is_inside(p, to, elements);
+}
+
+static int tc__is_empty(const tc__meta *m) {
+    for (int i = 0; i < m->rank; i++)
+        if (tc__ix_equals(m->dims[i], 0)) return 1;
+    return 0;
+}
+
+// Whether the reshape of `l` to the sizes `to` is a copy in this visit, and asks of the sizes what makes it
+// one: of the borders that do, the one that asks least.
+static int tc__copy_always(tc__promoter *p, const tc__shape *l, const tc__meta *to) {
+    tc__relation least[TC__MAX_RELATIONS];
+    uint32_t before = p->needs, n = UINT32_MAX;
+    for (int i = 0; i + 1 < l->rank; i++) {
+        int there = tc__border_is_there(p, l, i, to);
+        uint32_t asks = p->needs - before;
+        p->needs = before;
+        if (!there || asks >= n) continue;
+        n = asks;
+        memcpy(least, &p->need[before], n * sizeof *least);
+    }
+    if (n == UINT32_MAX) return 0;
+    memcpy(&p->need[before], least, n * sizeof *least);
+    p->needs += n;
+    return 1;
+}
+
+// A strided tensor that is reshaped is a view for some sizes and a copy for others. That can be seen: by
+// a write to either, also one behind a graph break or after the region. So it is one of the two for all sizes of
+// the path: a view where the expressions tell so, of sizes that differ from 1 where these do; a copy
+// under conditions. Else sizes stay what they are.
 static int tc__reshape_settle(tc__promoter *p, const tc__step *s, const tc__meta *to) {
     const tc__visit *v = p->v;
     tc__ix equal[TC__MAX_SYMBOLS];
-    if (s->op != TC_OP_RESHAPE || !tc__any_symbol(to->rank, to->dims)) return 1;
+    tc__shape l;
+    if (s->op != TC_OP_RESHAPE || !v->size.count) return 1;
     uint32_t from = s->in[0];
     tc__meta m;
     tc__code_meta(p->ctx, v, from, &m);
@@ -561,11 +633,12 @@ static int tc__reshape_settle(tc__promoter *p, const tc__step *s, const tc__meta
     } else if (!v->path.at[from]->view) {
         return 1;
     }
-    if (!s->view && !v->writes) return 1;
-    if (!tc__ones_stay(p, &m) || !tc__ones_stay(p, to)) return 0;
+    if (s->view && (!tc__ones_stay(p, &m) || !tc__ones_stay(p, to))) return 0;
     memcpy(equal, v->sym.at, v->size.count * sizeof *equal);
     tc__equate_all(p->ix, p->need, p->needs, equal, (uint32_t)v->size.count);
     m = tc__meta_under(p, equal, &m);
     tc__meta n = tc__meta_under(p, equal, to);
-    return tc__reshape_is_same(&m, &n) || (s->view && tc__reshape_is_view(p, s, equal, &n));
+    if (!tc__shown_shape(p, from, equal, &l)) return 0;
+    if (!s->view) return tc__is_empty(&n) || tc__copy_always(p, &l, &n);
+    return tc__reshape_is_same(&m, &n) || tc__view_always(p, s, &n, &l);
 }
