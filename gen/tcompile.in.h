@@ -475,6 +475,7 @@
 
 #include "base/once_begin.c"
 #include "graph/promote_size.c"
+#include "graph/promote_reshape.c"
 #include "graph/promote.c"
 #include "graph/formulas.c"
 #include "graph/compose.c"
@@ -592,6 +593,7 @@
 #include "exec/foreign.c"
 #include "exec/tier.c"
 #include "exec/guards.c"
+#include "exec/why.c"
 #include "exec/profile.c"
 #include "base/once_end.c"
 

@@ -461,8 +461,8 @@ static int tc__is_strided(const tc__api *f, tc_tensor t) {
         if (!v->path.at[code]->view) return 0;
         strided |= v->path.at[code]->op != TC_OP_RESHAPE;
     }
-    return strided || !tc__layout_at(f->c, v->external.at[code & ~TC__EXTERNAL].layout)
-                           ->contiguous;
+    return strided ||
+           !tc__layout_at(f->c, v->external.at[code & ~TC__EXTERNAL].layout)->contiguous;
 }
 
 // t, which the call is going to reshape for its own use: in a region a value, so that the reshape is the same
