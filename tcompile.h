@@ -250,7 +250,8 @@
 //     ```
 //
 //     Any batch size: call a function with it (FUNCTIONS above). The second size seen makes one program for
-//     all; tc_mark_dynamic makes it from the first on.
+//     all; tc_mark_dynamic makes it from the first on. As in PyTorch, a size of 1 has a program of its own where an op
+//     broadcasts it, as a convolution does over a batch: then the second size above 1 makes the one for the rest.
 //
 // PARAMETERS AND FILES
 //     A tc_params is a set of named tensors, made by the formulas of torch.nn.init, and owned by the set. It gives
@@ -1153,7 +1154,9 @@ TCDEF tc_tensor tc_outer_at(tc_tensor a, tc_tensor b, const char *file, int line
 // softmax(q k^T * scale + mask) v for q[..., L, E], k[..., S, E], v[..., S, F]; scale 0 = 1
 // / sqrt(E). mask: null, bool (true = attend) or added; causal: query i attends to keys
 // 0..i; a query that attends to none gives 0. Of halves the scores stay f32, and the shares are
-// rounded, as factors of the second product. Vaswani et al. 2017.
+// rounded, as factors of the second product. Heads that share keys and values (GQA, MQA): leading dimensions
+// broadcast, so q[B, KV, GROUP, L, E] with k and v as [B, KV, 1, S, E] reads them where they lie;
+// tc_repeat_interleave(k, GROUP, 1) of [B, KV, S, E] gives the same in q's layout [B, HEADS, L, E]. Vaswani et al. 2017.
 TCDEF tc_tensor tc_scaled_dot_product_attention_at(tc_tensor q, tc_tensor k, tc_tensor v,
                                                    tc_tensor mask, int causal, double scale,
                                                    const char *file, int line);
@@ -3066,7 +3069,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x9ae826539853adceu
+#define TC__BUILD_ID 0x8e7337ce1ae61e3au
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
