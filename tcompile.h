@@ -250,7 +250,8 @@
 //     ```
 //
 //     Any batch size: call a function with it (FUNCTIONS above). The second size seen makes one program for
-//     all; tc_mark_dynamic makes it from the first on.
+//     all; tc_mark_dynamic makes it from the first on. As in PyTorch, a size of 1 has a program of its own where an op
+//     broadcasts it, as a convolution does over a batch: then the second size above 1 makes the one for the rest.
 //
 // PARAMETERS AND FILES
 //     A tc_params is a set of named tensors, made by the formulas of torch.nn.init, and owned by the set. It gives
@@ -1153,7 +1154,9 @@ TCDEF tc_tensor tc_outer_at(tc_tensor a, tc_tensor b, const char *file, int line
 // softmax(q k^T * scale + mask) v for q[..., L, E], k[..., S, E], v[..., S, F]; scale 0 = 1
 // / sqrt(E). mask: null, bool (true = attend) or added; causal: query i attends to keys
 // 0..i; a query that attends to none gives 0. Of halves the scores stay f32, and the shares are
-// rounded, as factors of the second product. Vaswani et al. 2017.
+// rounded, as factors of the second product. Heads that share keys and values (GQA, MQA): leading dimensions
+// broadcast, so q[B, KV, GROUP, L, E] with k and v as [B, KV, 1, S, E] reads them where they lie;
+// tc_repeat_interleave(k, GROUP, 1) of [B, KV, S, E] gives the same in q's layout [B, HEADS, L, E]. Vaswani et al. 2017.
 TCDEF tc_tensor tc_scaled_dot_product_attention_at(tc_tensor q, tc_tensor k, tc_tensor v,
                                                    tc_tensor mask, int causal, double scale,
                                                    const char *file, int line);
@@ -3083,7 +3086,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x4fab2fa44306dc71u
+#define TC__BUILD_ID 0xb8ec9518cb383143u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -9290,8 +9293,7 @@ while(left<=1&&i>=0){
 if(l->dims[i]!=1)stride=l->strides[i],left=l->dims[i];
 i--;
 }
-while(left<dims[d]&&i>=0&&
-(l->dims[i]==1||l->strides[i]==stride*left)){
+while(i>=0&&(l->dims[i]==1||l->strides[i]==stride*left)){
 left*=l->dims[i];
 i--;
 }
@@ -9360,6 +9362,10 @@ const int64_t*was;
 uint32_t n_known;
 const tc__ix*known;
 }tc__twin;
+typedef struct tc__fixed{
+const struct tc__step*step;
+const char*why;
+}tc__fixed;
 typedef struct tc__branch{
 struct tc__branch*next;
 tc__arena arena;
@@ -9397,6 +9403,8 @@ const tc__relation*guard;
 int device;
 const int64_t*hint;
 const tc__twin*twin;
+const tc__fixed
+*fixed;
 void*program;
 uint32_t generation;
 }tc__step;
@@ -11695,6 +11703,24 @@ static tc_tensor tc__cast(const tc__api*f,tc_tensor t,int dtype){
 int64_t attr=dtype;
 return tc__prim(f,TC_OP_CAST,t,&attr,1);
 }
+static int tc__is_strided(const tc__api*f,tc_tensor t){
+const tc__visit*v=tc__recorder_of(f->c)->visit;
+const tc__tensor*e=tc__tensor_find(f->c,t);
+int strided=0;
+if(e||!tc__is_visit(t)||t.id>>TC__SLOT_BITS!=v->key)
+return e&&!tc__layout_at(f->c,e->layout)->contiguous;
+uint32_t code=tc__position(t);
+for(;!(code&TC__EXTERNAL);code=v->path.at[code]->in[0]){
+if(!v->path.at[code]->view)return 0;
+strided|=v->path.at[code]->op!=TC_OP_RESHAPE;
+}
+return strided||
+!tc__layout_at(f->c,v->external.at[code&~TC__EXTERNAL].layout)->contiguous;
+}
+static tc_tensor tc__as_value(const tc__api*f,tc_tensor t,int dtype){
+int strided=t.id&&tc__is_recording(f->c)&&tc__is_strided(f,t);
+return strided?tc__cast(f,t,dtype):t;
+}
 static void tc__widen_half(tc__api*f,tc_tensor*x){
 if(!tc__is_half(f->x.dtype))return;
 f->half=f->x.dtype,f->x.dtype=TC_F32;
@@ -12709,6 +12735,7 @@ return tc__split(&f,t,size,(int)k,out,max);
 static tc_tensor tc__repeat_blocks(const tc__api*f,tc_tensor t,int64_t outer,
 int64_t inner,int64_t times){
 tc_dims one=TC_DIMS(outer,1,inner),many=TC_DIMS(outer,times,inner);
+t=tc__as_value(f,t,f->x.dtype);
 return tc__expand(f,tc__reshape(f,t,&one),&many);
 }
 static int tc__dims_times(const tc__api*f,tc_dims*d,int k,int64_t times){
@@ -13611,6 +13638,7 @@ const tc__step
 *step;
 tc__relation need[TC__MAX_RELATIONS];
 uint32_t needs;
+const char*why;
 }tc__promoter;
 #define TC__SIZE_LIMIT ((int64_t)1<<40)
 enum{TC__MADE_MOST=64};
@@ -13938,6 +13966,7 @@ return 0;
 }
 return 1;
 }
+// ---- gen/graph/promote_reshape.c
 static int tc__reshape_is_same(const tc__meta*a,const tc__meta*b){
 int i=0,k=0;
 for(;;i++,k++){
@@ -14031,31 +14060,88 @@ if(!l->contiguous)l->strides[i]=tc__ix_copy(p->ix,p->ix,l->strides[i],equal);
 }
 if(l->contiguous)tc__strides_dense(p,l);
 }
-static int tc__reshape_is_view(tc__promoter*p,const tc__step*s,const tc__ix*equal,
-const tc__meta*to){
+static int tc__shown_shape(tc__promoter*p,uint32_t code,const tc__ix*equal,
+tc__shape*l){
 const tc__visit*v=p->v;
 TC__VEC(uint32_t)view;
-tc__shape l;
-uint32_t code=s->in[0];
 int ok=1;
 memset(&view,0,sizeof view);
 for(;ok&&!(code&TC__EXTERNAL)&&v->path.at[code]->view;
 code=v->path.at[code]->in[0])
 ok=TC__PUSH(p->ctx,view,code);
-tc__base_shape(p,code,equal,&l);
+tc__base_shape(p,code,equal,l);
 while(ok&&view.count){
 const tc__step*step=v->path.at[view.at[--view.count]];
 tc__meta m=tc__meta_under(p,equal,&step->meta);
-ok=tc__view_always(p,step,&m,&l);
+ok=tc__view_always(p,step,&m,l);
 }
-ok=ok&&tc__view_always(p,s,to,&l);
 TC__VEC_FREE(p->ctx,view);
 return ok;
+}
+static int tc__border_need(tc__promoter*p,tc__relation_kind kind,tc__ix a,tc__ix b){
+int known=tc__relation_known(p->ix,kind,a,b);
+if(known>0)return 1;
+if(!known||p->needs==TC__MAX_RELATIONS)return 0;
+if(!tc__relation_holds(kind,tc__visit_eval(p->ctx,p->v,a),
+tc__visit_eval(p->ctx,p->v,b)))
+return 0;
+tc__relation*r=&p->need[p->needs++];
+r->kind=kind,r->a=a,r->b=b;
+return 1;
+}
+static int tc__border_is_inside(tc__promoter*p,const tc__meta*to,tc__ix elements){
+tc__ix one=tc__ix_const(1),behind=one;
+int64_t border=tc__visit_eval(p->ctx,p->v,elements);
+for(int d=to->rank-1;d>=0;d--){
+tc__ix with=tc__ix_mul(p->ix,behind,to->dims[d]);
+if(tc__visit_eval(p->ctx,p->v,with)>border)
+return tc__border_need(p,TC__NOT_LESS,elements,
+tc__ix_add(p->ix,behind,one))&&
+tc__border_need(p,TC__NOT_LESS,with,tc__ix_add(p->ix,elements,one));
+behind=with;
+}
+return 0;
+}
+static int tc__border_is_there(tc__promoter*p,const tc__shape*l,int i,
+const tc__meta*to){
+tc__ix one=tc__ix_const(1),elements=one;
+int k=i+1;
+for(;k<l->rank&&tc__visit_eval(p->ctx,p->v,l->dims[k])==1;k++)
+if(!tc__border_need(p,TC__EQUAL,l->dims[k],one))return 0;
+if(k==l->rank||!tc__border_need(p,TC__DIFFER,l->dims[i],one)||
+!tc__border_need(p,TC__DIFFER,l->dims[k],one))
+return 0;
+tc__ix run=tc__ix_mul(p->ix,l->strides[k],l->dims[k]);
+if(!tc__border_need(p,TC__DIFFER,l->strides[i],run))return 0;
+for(;k<l->rank;k++)elements=tc__ix_mul(p->ix,elements,l->dims[k]);
+return tc__border_is_inside(p,to,elements);
+}
+static int tc__is_empty(const tc__meta*m){
+for(int i=0;i<m->rank;i++)
+if(tc__ix_equals(m->dims[i],0))return 1;
+return 0;
+}
+static int tc__copy_always(tc__promoter*p,const tc__shape*l,const tc__meta*to){
+tc__relation least[TC__MAX_RELATIONS];
+uint32_t before=p->needs,n=UINT32_MAX;
+for(int i=0;i+1<l->rank;i++){
+int there=tc__border_is_there(p,l,i,to);
+uint32_t asks=p->needs-before;
+p->needs=before;
+if(!there||asks>=n)continue;
+n=asks;
+memcpy(least,&p->need[before],n*sizeof*least);
+}
+if(n==UINT32_MAX)return 0;
+memcpy(&p->need[before],least,n*sizeof*least);
+p->needs+=n;
+return 1;
 }
 static int tc__reshape_settle(tc__promoter*p,const tc__step*s,const tc__meta*to){
 const tc__visit*v=p->v;
 tc__ix equal[TC__MAX_SYMBOLS];
-if(s->op!=TC_OP_RESHAPE||!tc__any_symbol(to->rank,to->dims))return 1;
+tc__shape l;
+if(s->op!=TC_OP_RESHAPE||!v->size.count)return 1;
 uint32_t from=s->in[0];
 tc__meta m;
 tc__code_meta(p->ctx,v,from,&m);
@@ -14066,13 +14152,17 @@ if(tc__layout_at(p->ctx,e->layout)->contiguous)return 1;
 }else if(!v->path.at[from]->view){
 return 1;
 }
-if(!s->view&&!v->writes)return 1;
-if(!tc__ones_stay(p,&m)||!tc__ones_stay(p,to))return 0;
+if(s->view&&(!tc__ones_stay(p,&m)||!tc__ones_stay(p,to)))return 0;
 memcpy(equal,v->sym.at,v->size.count*sizeof*equal);
 tc__equate_all(p->ix,p->need,p->needs,equal,(uint32_t)v->size.count);
 m=tc__meta_under(p,equal,&m);
 tc__meta n=tc__meta_under(p,equal,to);
-return tc__reshape_is_same(&m,&n)||(s->view&&tc__reshape_is_view(p,s,equal,&n));
+if(!tc__shown_shape(p,from,equal,&l))return 0;
+int ok=!s->view?tc__is_empty(&n)||tc__copy_always(p,&l,&n)
+:tc__reshape_is_same(&m,&n)||tc__view_always(p,s,&n,&l);
+if(!ok)
+p->why="a reshape that shows memory for some of them, and copies it for others";
+return ok;
 }
 // ---- gen/graph/promote.c
 static int tc__shapes_alike(tc_ctx*c,const tc__binding*a,const tc__binding*b){
@@ -14215,7 +14305,7 @@ if(!s||!attr||!bind)return 0;
 s->branch=v->branch;
 s->attr=attr,s->bind=bind,s->program=NULL,s->next=s->sibling=NULL;
 s->first_size=(uint32_t)v->size.count,s->first_arg=(uint32_t)v->arg.count;
-s->args=0,s->whole=0,p->needs=0,p->step=NULL;
+s->args=0,s->whole=0,s->fixed=NULL,p->needs=0,p->step=NULL;
 if(was->n_attr)memcpy(attr,was->attr,was->n_attr*sizeof*attr);
 if(was->n_bind)memcpy(bind,was->bind,was->n_bind*sizeof*bind);
 for(uint32_t i=0;i<s->n_bind;i++){
@@ -14331,6 +14421,19 @@ if(tc__size_wanted(p,m,d,l->dims[d]))return 1;
 }
 return 0;
 }
+static void tc__fixed_note(tc__promoter*p,const tc__visit_copy*was){
+const tc__visit*v=p->v;
+size_t at=v->at->parent?v->at->position+1u:v->fresh;
+if(at>=v->path.count)at=v->path.count-1;
+const tc__step*s=was->path[at<v->fresh?0:at-v->fresh];
+tc__log(p->ctx,TC__LOG_PERF,
+"region \"%s\": sizes stay fixed because of the call at %s:%d",v->region->name,
+s->site.file?s->site.file:"?",s->site.line);
+tc__fixed*f=was->path[0]->fixed?NULL:TC__ANEW(&v->branch->arena,tc__fixed);
+if(!f)return;
+f->step=s,f->why=p->why;
+was->path[0]->fixed=f;
+}
 static int tc__promote_to(tc__promoter*p,tc__step*end){
 tc__visit*v=p->v;
 tc__visit_copy was;
@@ -14340,12 +14443,7 @@ p->hint=end->hint,p->value=was.arg;
 int ok=tc__promote_steps(p,end)&&tc__promote_link(p,&was)&&
 tc__promote_twin(p,v->at,end);
 if(!ok){
-size_t at=v->at->parent?v->at->position+1u:v->fresh;
-if(at>=v->path.count)at=v->path.count-1;
-tc__site site=was.path[at<v->fresh?0:at-v->fresh]->site;
-tc__log(p->ctx,TC__LOG_PERF,
-"region \"%s\": sizes stay fixed because of the call at %s:%d",
-v->region->name,site.file?site.file:"?",site.line);
+tc__fixed_note(p,&was);
 tc__visit_restore(v,&was);
 tc__error_restore(p->ctx,held);
 }
@@ -14809,7 +14907,7 @@ a->t=t,a->d=tc__meta_dims(&m),a->dtype=m.dtype;
 return 1;
 }
 static void tc__factor_reshape(const tc__api*f,tc__factor*a,tc_dims d){
-a->t=tc__reshape(f,a->t,&d);
+a->t=tc__reshape(f,tc__as_value(f,a->t,a->dtype),&d);
 a->d=d;
 }
 static int tc__matmul_fail(const tc__api*f,tc_status item,const tc_dims*a,
@@ -43502,6 +43600,148 @@ if(!who.failed&&!lines.failed)tc__log_guards(c,who.at,&lines);
 tc__text_free(&who);
 tc__text_free(&lines);
 }
+// ---- gen/exec/why.c
+static int tc__type_is_untold(const tc__step*s){
+int op=s->op;
+return tc__ops[op].kind==TC__KIND_SOURCE||op==TC_OP_RESHAPE||
+op==TC_OP_EXPAND||op==TC_OP_CAST;
+}
+static void tc__put_strides(tc__text*t,const tc__binding*b){
+tc__shape l;
+if(b->shape)
+l=*b->shape;
+else
+tc__shape_of_layout(tc__layout_at(t->ctx,b->layout),&l);
+if(l.contiguous)return;
+tc__put(t," by ");
+tc__dump_dims(t,&tc__recorder_of(t->ctx)->ix,l.rank,l.strides);
+}
+static void tc__put_alternative(tc__text*t,const tc__step*s){
+const tc__ixpool*p=&tc__recorder_of(t->ctx)->ix;
+tc__dump_step(t,p,s);
+if(tc__type_is_untold(s)){
+tc__put(t," %s",tc__dtype(s->meta.dtype)->name);
+tc__dump_dims(t,p,s->meta.rank,s->meta.dims);
+}
+for(uint32_t i=0;i<s->n_bind;i++){
+tc__dump_binding(t,p,s,i);
+tc__put_strides(t,&s->bind[i]);
+}
+}
+static void tc__put_conditions(tc__text*t,const tc__step*s){
+for(uint32_t i=0;i<s->n_guard;i++){
+tc__put(t,i?", ":" while ");
+tc__put_relation(t,&s->guard[i]);
+}
+if(!s->n_guard)tc__put(t," for these sizes");
+}
+static void tc__put_shows(tc__text*t,const tc__step*s){
+tc__put(t,s->view?", a view":", a copy");
+}
+static void tc__put_alternatives(tc__text*t,const tc__step*is,const tc__step*was){
+tc__text a,b;
+tc__text_init(&a,t->ctx),tc__text_init(&b,t->ctx);
+tc__put_alternative(&a,is),tc__put_alternative(&b,was);
+if(is->op==was->op&&!is->view!=!was->view)
+tc__put_shows(&a,is),tc__put_shows(&b,was);
+if(a.at&&b.at&&!strcmp(a.at,b.at))
+tc__put_conditions(&a,is),tc__put_conditions(&b,was);
+tc__put(&a," ("),tc__put_site(&a,is->site),tc__put(&a,"), was ");
+tc__put(&b," ("),tc__put_site(&b,was->site),tc__put(&b,")");
+if(a.at&&b.at)tc__put(t,"%s%s",a.at,b.at);
+tc__text_free(&a),tc__text_free(&b);
+}
+static int tc__same_words(const tc__step*a,const tc__step*b){
+return a->op==b->op&&a->args==b->args&&a->n_attr==b->n_attr&&
+a->n_bind==b->n_bind&&
+(!a->n_attr||!memcmp(a->attr,b->attr,a->n_attr*sizeof*a->attr));
+}
+static tc__shape tc__bound_shape(tc_ctx*c,const tc__binding*b){
+tc__shape s;
+if(b->shape)return*b->shape;
+tc__shape_of_layout(tc__layout_at(c,b->layout),&s);
+return s;
+}
+static void tc__put_size_now(tc__text*t,const tc__step*s,tc__ix e){
+const tc__ixpool*p=&tc__recorder_of(t->ctx)->ix;
+tc__ixenv env;
+memset(&env,0,sizeof env);
+env.sym=s->hint;
+tc__dump_ix(t,p,e);
+if(!tc__ix_is_const(e)&&s->hint)
+tc__put(t," (now %lld)",(long long)tc__ix_eval(p,e,&env));
+}
+static int tc__put_other_sizes(tc__text*t,const tc__step*is,const tc__step*was){
+const tc__ixpool*p=&tc__recorder_of(t->ctx)->ix;
+int told=0;
+if(!tc__same_words(is,was))return 0;
+for(uint32_t i=0;i<is->n_bind;i++){
+tc__shape a=tc__bound_shape(t->ctx,&is->bind[i]);
+tc__shape b=tc__bound_shape(t->ctx,&was->bind[i]);
+for(int d=0;d<a.rank;d++){
+if(a.dims[d]==b.dims[d])continue;
+tc__put(t,"%ssize %d of x%u is ",told++?", ":"",d,
+(unsigned)(is->first_external+i));
+tc__put_size_now(t,is,a.dims[d]);
+tc__put(t,", was ");
+tc__dump_ix(t,p,b.dims[d]);
+}
+}
+if(!told)return 0;
+tc__put(t," (%s, ",tc__step_name(is));
+tc__put_site(t,is->site);
+tc__put(t,")");
+return 1;
+}
+static const tc__step*tc__path_nearest(tc_ctx*c,const tc__visit*v,uint32_t first,
+const tc__step**apart){
+const tc__step*s=v->path.at[first]->parent->next;
+const tc__step*before=NULL,*begin=NULL,*nearest=NULL;
+size_t at=first;
+for(*apart=NULL;;){
+for(;s&&!tc__step_is_like(c,v,s,v->path.at[at]);s=s->sibling)
+if(at>first&&(!*apart||at>(*apart)->position))
+*apart=s,nearest=begin;
+if(!s&&at==first)return nearest;
+if(s&&at==first)begin=s;
+if(s&&at+1==v->path.count)return*apart=NULL,begin;
+if(s)
+before=s,s=s->next,at++;
+else
+s=before->sibling,before=before->parent,at--;
+}
+}
+static void tc__put_sizes_stay(tc__text*t,const tc__step*fork){
+const tc__fixed*f=fork->fixed;
+if(!f)return;
+tc__put(t,"; sizes stay fixed because of %s at ",tc__step_name(f->step));
+tc__put_site(t,f->step->site);
+tc__put(t,", %s",f->why?f->why:"which does not take them at run time");
+}
+static void tc__put_miss(tc__text*t,const tc__visit*v){
+const tc__step*fork=NULL,*apart;
+for(size_t i=0;i<v->path.count;i++)
+if(v->path.at[i]->parent->next->sibling)fork=v->path.at[i];
+size_t n=v->path.count;
+if(!fork){
+const tc__step*last=NULL;
+for(size_t i=0;i+1<n;i++)
+if(v->path.at[i]->op==TC_OP_BREAK)last=v->path.at[i];
+tc__put(t,"nothing was recorded ");
+if(last)tc__put(t,"behind the graph break at "),tc__put_site(t,last->site);
+tc__put(t,last?" before":"before");
+return;
+}
+const tc__step*was=tc__path_nearest(t->ctx,v,fork->position,&apart);
+const tc__step*is=apart?v->path.at[apart->position]:fork;
+const tc__step*first=fork->parent->next;
+if(apart||!was||!tc__put_other_sizes(t,is,was)){
+if(!was)was=first==fork?fork->sibling:first;
+tc__put(t,"step %u is ",(unsigned)is->position);
+tc__put_alternatives(t,is,apart?apart:was);
+}
+tc__put_sizes_stay(t,fork);
+}
 // ---- gen/exec/profile.c
 enum{TC__PROFILE_ROWS=4096};
 static int64_t tc__launch_bytes(const tc__program*p,const tc__launch*l){
@@ -46218,69 +46458,6 @@ memset(&k,0,sizeof k);
 k.op=op,k.in=in,k.n_in=n_in,k.site=site;
 if(op!=TC_OP_KEEP&&!tc__visit_share(c,v,site))return NULL;
 return tc__visit_step(c,v,&k);
-}
-static int tc__type_is_untold(const tc__step*s){
-int op=s->op;
-return tc__ops[op].kind==TC__KIND_SOURCE||op==TC_OP_RESHAPE||
-op==TC_OP_EXPAND||op==TC_OP_CAST;
-}
-static void tc__put_strides(tc__text*t,const tc__binding*b){
-tc__shape l;
-if(b->shape)
-l=*b->shape;
-else
-tc__shape_of_layout(tc__layout_at(t->ctx,b->layout),&l);
-if(l.contiguous)return;
-tc__put(t," by ");
-tc__dump_dims(t,&tc__recorder_of(t->ctx)->ix,l.rank,l.strides);
-}
-static void tc__put_alternative(tc__text*t,const tc__step*s){
-const tc__ixpool*p=&tc__recorder_of(t->ctx)->ix;
-tc__dump_step(t,p,s);
-if(tc__type_is_untold(s)){
-tc__put(t," %s",tc__dtype(s->meta.dtype)->name);
-tc__dump_dims(t,p,s->meta.rank,s->meta.dims);
-}
-for(uint32_t i=0;i<s->n_bind;i++){
-tc__dump_binding(t,p,s,i);
-tc__put_strides(t,&s->bind[i]);
-}
-}
-static void tc__put_conditions(tc__text*t,const tc__step*s){
-for(uint32_t i=0;i<s->n_guard;i++){
-tc__put(t,i?", ":" while ");
-tc__put_relation(t,&s->guard[i]);
-}
-if(!s->n_guard)tc__put(t," for these sizes");
-}
-static void tc__put_alternatives(tc__text*t,const tc__step*is,const tc__step*was){
-tc__text a,b;
-tc__text_init(&a,t->ctx),tc__text_init(&b,t->ctx);
-tc__put_alternative(&a,is),tc__put_alternative(&b,was);
-if(a.at&&b.at&&!strcmp(a.at,b.at))
-tc__put_conditions(&a,is),tc__put_conditions(&b,was);
-tc__put(&a," ("),tc__put_site(&a,is->site),tc__put(&a,"), was ");
-tc__put(&b," ("),tc__put_site(&b,was->site),tc__put(&b,")");
-if(a.at&&b.at)tc__put(t,"%s%s",a.at,b.at);
-tc__text_free(&a),tc__text_free(&b);
-}
-static void tc__put_miss(tc__text*t,const tc__visit*v){
-const tc__step*fork=NULL;
-for(size_t i=0;i<v->path.count;i++)
-if(v->path.at[i]->parent->next->sibling)fork=v->path.at[i];
-size_t n=v->path.count;
-if(!fork){
-const tc__step*last=NULL;
-for(size_t i=0;i+1<n;i++)
-if(v->path.at[i]->op==TC_OP_BREAK)last=v->path.at[i];
-tc__put(t,"nothing was recorded ");
-if(last)tc__put(t,"behind the graph break at "),tc__put_site(t,last->site);
-tc__put(t,last?" before":"before");
-return;
-}
-const tc__step*first=fork->parent->next;
-tc__put(t,"step %u is ",(unsigned)fork->position);
-tc__put_alternatives(t,fork,first==fork?fork->sibling:first);
 }
 typedef enum tc__cause{TC__NEW_PATH,TC__NEW_OUTPUTS}tc__cause;
 static void tc__log_recompile(tc_ctx*c,const tc__visit*v,const tc__program*p,

@@ -249,7 +249,8 @@
 //     ```
 //
 //     Any batch size: call a function with it (FUNCTIONS above). The second size seen makes one program for
-//     all; tc_mark_dynamic makes it from the first on.
+//     all; tc_mark_dynamic makes it from the first on. As in PyTorch, a size of 1 has a program of its own where an op
+//     broadcasts it, as a convolution does over a batch: then the second size above 1 makes the one for the rest.
 //
 // PARAMETERS AND FILES
 //     A tc_params is a set of named tensors, made by the formulas of torch.nn.init, and owned by the set. It gives
@@ -475,6 +476,7 @@
 
 #include "base/once_begin.c"
 #include "graph/promote_size.c"
+#include "graph/promote_reshape.c"
 #include "graph/promote.c"
 #include "graph/formulas.c"
 #include "graph/compose.c"
@@ -593,6 +595,7 @@
 #include "exec/foreign.c"
 #include "exec/tier.c"
 #include "exec/guards.c"
+#include "exec/why.c"
 #include "exec/profile.c"
 #include "base/once_end.c"
 

@@ -543,7 +543,9 @@ TCDEF tc_tensor tc_outer_at(tc_tensor a, tc_tensor b, const char *file, int line
 // softmax(q k^T * scale + mask) v for q[..., L, E], k[..., S, E], v[..., S, F]; scale 0 = 1
 // / sqrt(E). mask: null, bool (true = attend) or added; causal: query i attends to keys
 // 0..i; a query that attends to none gives 0. Of halves the scores stay f32, and the shares are
-// rounded, as factors of the second product. Vaswani et al. 2017.
+// rounded, as factors of the second product. Heads that share keys and values (GQA, MQA): leading dimensions
+// broadcast, so q[B, KV, GROUP, L, E] with k and v as [B, KV, 1, S, E] reads them where they lie;
+// tc_repeat_interleave(k, GROUP, 1) of [B, KV, S, E] gives the same in q's layout [B, HEADS, L, E]. Vaswani et al. 2017.
 TCDEF tc_tensor tc_scaled_dot_product_attention_at(tc_tensor q, tc_tensor k, tc_tensor v,
                                                    tc_tensor mask, int causal, double scale,
                                                    const char *file, int line);

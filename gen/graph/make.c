@@ -449,6 +449,29 @@ static tc_tensor tc__cast(const tc__api *f, tc_tensor t, int dtype) {
     return tc__prim(f, TC_OP_CAST, t, &attr, 1);
 }
 
+// Whether t shows memory from outside, with gaps or in another order for some sizes.
+static int tc__is_strided(const tc__api *f, tc_tensor t) {
+    const tc__visit *v = tc__recorder_of(f->c)->visit;
+    const tc__tensor *e = tc__tensor_find(f->c, t);
+    int strided = 0;
+    if (e || !tc__is_visit(t) || t.id >> TC__SLOT_BITS != v->key)
+        return e && !tc__layout_at(f->c, e->layout)->contiguous;
+    uint32_t code = tc__position(t);
+    for (; !(code & TC__EXTERNAL); code = v->path.at[code]->in[0]) {
+        if (!v->path.at[code]->view) return 0;
+        strided |= v->path.at[code]->op != TC_OP_RESHAPE;
+    }
+    return strided ||
+           !tc__layout_at(f->c, v->external.at[code & ~TC__EXTERNAL].layout)->contiguous;
+}
+
+// t, which the call is going to reshape for its own use: in a region a value, so that the reshape is the same
+// whether it is a view for the sizes of this visit or not. That costs nothing there.
+static tc_tensor tc__as_value(const tc__api *f, tc_tensor t, int dtype) {
+    int strided = t.id && tc__is_recording(f->c) && tc__is_strided(f, t);
+    return strided ? tc__cast(f, t, dtype) : t;
+}
+
 // Composite ops compute halves as f32, and round once.
 static void tc__widen_half(tc__api *f, tc_tensor *x) {
     if (!tc__is_half(f->x.dtype)) return;

@@ -446,6 +446,7 @@ TCDEF int tc_chunk_at(tc_tensor t, int chunks, int dim, tc_tensor *out, int max,
 static tc_tensor tc__repeat_blocks(const tc__api *f, tc_tensor t, int64_t outer,
                                    int64_t inner, int64_t times) {
     tc_dims one = TC_DIMS(outer, 1, inner), many = TC_DIMS(outer, times, inner);
+    t = tc__as_value(f, t, f->x.dtype);
     return tc__expand(f, tc__reshape(f, t, &one), &many);
 }
 

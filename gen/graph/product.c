@@ -38,7 +38,7 @@ static int tc__factor_get(const tc__api *f, tc_tensor t, tc__factor *a) {
 }
 
 static void tc__factor_reshape(const tc__api *f, tc__factor *a, tc_dims d) {
-    a->t = tc__reshape(f, a->t, &d);
+    a->t = tc__reshape(f, tc__as_value(f, a->t, a->dtype), &d);
     a->d = d;
 }
 

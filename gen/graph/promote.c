@@ -11,7 +11,8 @@
 // A wrong guess costs a program, never a result: at every visit an expression is compared
 // with the call's size, but a symbol at its first place, which takes it. Symbols are
 // numbered along the path, so a visit has a plain array of their values. A reshape of a
-// view keeps free sizes where strides and sizes tell by their expressions that it is one.
+// view keeps free sizes where strides and sizes tell by their expressions that it is one, and where few conditions
+// keep it a copy (graph/promote_reshape.c).
 // Behind a graph break a new path is compared with what followed the break on the path it
 // was made like (tc__twin). There are no variants for divisible sizes: kernels with
 // run-time sizes take 0.8 to 1.0 of the time of fixed ones.
@@ -180,7 +181,7 @@ static int tc__step_promote(tc__promoter *p, uint32_t position, const tc__step *
     s->branch = v->branch;
     s->attr = attr, s->bind = bind, s->program = NULL, s->next = s->sibling = NULL;
     s->first_size = (uint32_t)v->size.count, s->first_arg = (uint32_t)v->arg.count;
-    s->args = 0, s->whole = 0, p->needs = 0, p->step = NULL;
+    s->args = 0, s->whole = 0, s->fixed = NULL, p->needs = 0, p->step = NULL;
     if (was->n_attr) memcpy(attr, was->attr, was->n_attr * sizeof *attr);
     if (was->n_bind) memcpy(bind, was->bind, was->n_bind * sizeof *bind);
     for (uint32_t i = 0; i < s->n_bind; i++) {
@@ -313,6 +314,21 @@ static int tc__sizes_wanted(const tc__promoter *p) {
     return 0;
 }
 
+// The path stays as it was recorded, because of the step that was to be made last.
+static void tc__fixed_note(tc__promoter *p, const tc__visit_copy *was) {
+    const tc__visit *v = p->v;
+    size_t at = v->at->parent ? v->at->position + 1u : v->fresh;
+    if (at >= v->path.count) at = v->path.count - 1; // no memory behind the last one
+    const tc__step *s = was->path[at < v->fresh ? 0 : at - v->fresh];
+    tc__log(p->ctx, TC__LOG_PERF,
+            "region \"%s\": sizes stay fixed because of the call at %s:%d", v->region->name,
+            s->site.file ? s->site.file : "?", s->site.line);
+    tc__fixed *f = was->path[0]->fixed ? NULL : TC__ANEW(&v->branch->arena, tc__fixed);
+    if (!f) return;
+    f->step = s, f->why = p->why;
+    was->path[0]->fixed = f;
+}
+
 // Makes the steps since v->fresh and those up to `end` one path; 0 = not possible, nothing is changed.
 static int tc__promote_to(tc__promoter *p, tc__step *end) {
     tc__visit *v = p->v;
@@ -324,12 +340,7 @@ static int tc__promote_to(tc__promoter *p, tc__step *end) {
              tc__promote_twin(p, v->at, end);
     if (!ok) {
         // Rules that refuse run-time sizes are no error: the path stays as it was recorded.
-        size_t at = v->at->parent ? v->at->position + 1u : v->fresh;
-        if (at >= v->path.count) at = v->path.count - 1; // no memory behind the last one
-        tc__site site = was.path[at < v->fresh ? 0 : at - v->fresh]->site;
-        tc__log(p->ctx, TC__LOG_PERF,
-                "region \"%s\": sizes stay fixed because of the call at %s:%d",
-                v->region->name, site.file ? site.file : "?", site.line);
+        tc__fixed_note(p, &was);
         tc__visit_restore(v, &was);
         tc__error_restore(p->ctx, held);
     }

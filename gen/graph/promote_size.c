@@ -1,7 +1,7 @@
 // What the sizes of a new path are, where a known one has others: each is told by what the
 // path has before it, else it is a symbol of its own. Input: a tc__promoter with both
-// paths. Output: sizes of externals, words of steps, and which reshapes are views for all
-// sizes; and what has to hold for that (tc__promoter.need). graph/promote.c makes the path.
+// paths. Output: sizes of externals and words of steps, and what has to hold for that
+// (tc__promoter.need). graph/promote.c makes the path.
 
 // A size that is known at run time: in the known path, and in this visit.
 typedef struct tc__seen {
@@ -23,6 +23,7 @@ typedef struct tc__promoter {
         *step; // whose words are promoted: its operands have sizes; NULL = none yet
     tc__relation need[TC__MAX_RELATIONS];
     uint32_t needs;
+    const char *why; // static: what keeps sizes fixed; NULL = rules do
 } tc__promoter;
 
 // Largest size that a symbol stands for: products of three do not overflow.
@@ -411,161 +412,4 @@ static int tc__args_promote(tc__promoter *p, tc__step *s, const tc__step *was,
             return 0;
     }
     return 1;
-}
-
-// Whether a reshape only adds and drops sizes of 1.
-static int tc__reshape_is_same(const tc__meta *a, const tc__meta *b) {
-    int i = 0, k = 0;
-    for (;; i++, k++) {
-        while (i < a->rank && tc__ix_equals(a->dims[i], 1)) i++;
-        while (k < b->rank && tc__ix_equals(b->dims[k], 1)) k++;
-        if (i == a->rank || k == b->rank) return i == a->rank && k == b->rank;
-        if (a->dims[i] != b->dims[k]) return 0;
-    }
-}
-
-// Sizes that are 1 in this visit are 1 on the path; 0 = too many conditions.
-static int tc__ones_stay(tc__promoter *p, const tc__meta *m) {
-    for (int i = 0; i < m->rank; i++) {
-        if (tc__ix_is_const(m->dims[i]) || tc__visit_eval(p->ctx, p->v, m->dims[i]) != 1)
-            continue;
-        if (p->needs == TC__MAX_RELATIONS) return 0;
-        tc__relation *r = &p->need[p->needs++];
-        r->kind = TC__EQUAL, r->a = m->dims[i], r->b = tc__ix_const(1);
-    }
-    return 1;
-}
-
-// The same sizes, told by what the conditions say.
-static tc__meta tc__meta_under(const tc__promoter *p, const tc__ix *equal,
-                               const tc__meta *m) {
-    tc__meta n = *m;
-    for (int i = 0; i < n.rank; i++)
-        n.dims[i] = tc__ix_copy(p->ix, p->ix, n.dims[i], equal);
-    return n;
-}
-
-// ---- whether a reshape is a view for all sizes ----
-
-static int tc__size_divides(tc__promoter *p, tc__ix a, tc__ix by, tc__ix *q) {
-    *q = a == by ? tc__ix_const(1) : tc__ix_div(p->ix, a, by);
-    return tc__ix_mul(p->ix, *q, by) == a;
-}
-
-// tc__reshape_strides for sizes that are expressions: joins and cuts hold for all of their values.
-static int tc__reshape_always(tc__promoter *p, const tc__shape *l, const tc__meta *to,
-                              tc__ix *out) {
-    tc__ix stride = tc__ix_const(1), left = stride, q;
-    int i = l->rank - 1;
-    for (int d = to->rank - 1; d >= 0; d--) {
-        out[d] = tc__ix_const(0);
-        if (tc__ix_equals(to->dims[d], 1)) continue;
-        while (tc__ix_equals(left, 1) && i >= 0) {
-            if (!tc__ix_equals(l->dims[i], 1)) stride = l->strides[i], left = l->dims[i];
-            i--;
-        }
-        for (; !tc__size_divides(p, left, to->dims[d], &q) && i >= 0; i--) {
-            if (tc__ix_equals(l->dims[i], 1)) continue;
-            if (l->strides[i] != tc__ix_mul(p->ix, stride, left)) return 0;
-            left = tc__ix_mul(p->ix, left, l->dims[i]);
-        }
-        if (!tc__size_divides(p, left, to->dims[d], &q)) return 0;
-        out[d] = stride, left = q;
-        stride = tc__ix_mul(p->ix, stride, to->dims[d]);
-    }
-    return tc__ix_equals(left, 1);
-}
-
-// The shape of what a view step shows of `l`, in its place; 0 = not a view for all sizes.
-static int tc__view_always(tc__promoter *p, const tc__step *s, const tc__meta *to,
-                           tc__shape *l) {
-    tc__ix strides[TC_MAX_RANK];
-    int lead = to->rank - l->rank;
-    int dense = l->contiguous && s->op == TC_OP_RESHAPE;
-    if (s->op == TC_OP_RESHAPE && !dense && !tc__reshape_always(p, l, to, strides))
-        return 0;
-    for (int i = 0; i < to->rank && s->op != TC_OP_RESHAPE; i++) {
-        int from = s->op == TC_OP_PERMUTE ? (int)s->attr[i] : i - lead;
-        int still = from < 0 || (s->op == TC_OP_EXPAND && tc__ix_equals(l->dims[from], 1));
-        strides[i] = still ? tc__ix_const(0) : l->strides[from];
-        if (s->op == TC_OP_SLICE && i == s->attr[TC__SLICE_DIM])
-            strides[i] = tc__ix_mul(p->ix, strides[i], s->attr[TC__SLICE_STEP]);
-    }
-    l->rank = to->rank, l->contiguous = (uint8_t)dense;
-    memcpy(l->dims, to->dims, (size_t)to->rank * sizeof *strides);
-    if (dense)
-        tc__strides_dense(p, l);
-    else
-        memcpy(l->strides, strides, (size_t)to->rank * sizeof *strides);
-    return 1;
-}
-
-// Memory that is not a view: an external, or what a step computes.
-static void tc__base_shape(tc__promoter *p, uint32_t code, const tc__ix *equal,
-                           tc__shape *l) {
-    const tc__visit *v = p->v;
-    memset(l, 0, sizeof *l);
-    if (code & TC__EXTERNAL) {
-        const tc__external *e = &v->external.at[code & ~TC__EXTERNAL];
-        tc__shape_of_layout(tc__layout_at(p->ctx, e->layout), l);
-        if (e->shape) *l = *e->shape;
-    } else {
-        const tc__meta *m = &v->path.at[code]->meta;
-        l->rank = m->rank, l->contiguous = 1;
-        memcpy(l->dims, m->dims, sizeof l->dims);
-    }
-    for (int i = 0; i < l->rank; i++) {
-        l->dims[i] = tc__ix_copy(p->ix, p->ix, l->dims[i], equal);
-        if (!l->contiguous) l->strides[i] = tc__ix_copy(p->ix, p->ix, l->strides[i], equal);
-    }
-    if (l->contiguous) tc__strides_dense(p, l);
-}
-
-// Whether s, a reshape to the sizes `to`, shows what its operand shows, under the conditions `equal`.
-static int tc__reshape_is_view(tc__promoter *p, const tc__step *s, const tc__ix *equal,
-                               const tc__meta *to) {
-    const tc__visit *v = p->v;
-    TC__VEC(uint32_t) view; // from its operand on, the last one first
-    tc__shape l;
-    uint32_t code = s->in[0];
-    int ok = 1;
-    memset(&view, 0, sizeof view);
-    for (; ok && !(code & TC__EXTERNAL) && v->path.at[code]->view;
-         code = v->path.at[code]->in[0])
-        ok = TC__PUSH(p->ctx, view, code);
-    tc__base_shape(p, code, equal, &l);
-    while (ok && view.count) {
-        const tc__step *step = v->path.at[view.at[--view.count]];
-        tc__meta m = tc__meta_under(p, equal, &step->meta);
-        ok = tc__view_always(p, step, &m, &l);
-    }
-    ok = ok && tc__view_always(p, s, to, &l);
-    TC__VEC_FREE(p->ctx, view);
-    return ok;
-}
-
-// A strided tensor that is reshaped is a view for some sizes and a copy for others. Where that could
-// be seen, by a write or as a result, it is one for all sizes that differ from 1 where these do, or
-// sizes stay what they are.
-static int tc__reshape_settle(tc__promoter *p, const tc__step *s, const tc__meta *to) {
-    const tc__visit *v = p->v;
-    tc__ix equal[TC__MAX_SYMBOLS];
-    if (s->op != TC_OP_RESHAPE || !tc__any_symbol(to->rank, to->dims)) return 1;
-    uint32_t from = s->in[0];
-    tc__meta m;
-    tc__code_meta(p->ctx, v, from, &m);
-    if (tc__reshape_is_same(&m, to)) return 1;
-    if (from & TC__EXTERNAL) {
-        const tc__external *e = &v->external.at[from & ~TC__EXTERNAL];
-        if (tc__layout_at(p->ctx, e->layout)->contiguous) return 1;
-    } else if (!v->path.at[from]->view) {
-        return 1;
-    }
-    if (!s->view && !v->writes) return 1;
-    if (!tc__ones_stay(p, &m) || !tc__ones_stay(p, to)) return 0;
-    memcpy(equal, v->sym.at, v->size.count * sizeof *equal);
-    tc__equate_all(p->ix, p->need, p->needs, equal, (uint32_t)v->size.count);
-    m = tc__meta_under(p, equal, &m);
-    tc__meta n = tc__meta_under(p, equal, to);
-    return tc__reshape_is_same(&m, &n) || (s->view && tc__reshape_is_view(p, s, equal, &n));
 }

@@ -46,6 +46,12 @@ typedef struct tc__twin {
     const tc__ix *known; //   and what they are on the new one
 } tc__twin;
 
+// Why a path that is like a known one keeps its sizes.
+typedef struct tc__fixed {
+    const struct tc__step *step; // the step that does not go with run-time sizes
+    const char *why;             // static; NULL = rules of the op
+} tc__fixed;
+
 // The steps that one visit recorded, in memory of their own: a trie grows by branches, and loses those
 // again that nothing goes on from (exec/forget.c).
 typedef struct tc__branch {
@@ -86,8 +92,10 @@ typedef struct tc__step {
     int device;                // that it is computed on; at home, that was when it was made
     const int64_t *hint;       // run-time sizes when the path was made, by symbol
     const tc__twin *twin;      // BREAK: NULL = none
-    void *program;             // FINISH, BREAK: owned and understood by exec/
-    uint32_t generation;       // FINISH: region->generation its program was made for
+    const tc__fixed
+        *fixed;    // of a path's first step of its own: NULL = nothing keeps its sizes
+    void *program; // FINISH, BREAK: owned and understood by exec/
+    uint32_t generation; // FINISH: region->generation its program was made for
 } tc__step;
 
 // The step behind `s` when all steps of a trie are walked, each before what continues it.

@@ -32,8 +32,7 @@ static int tc__reshape_strides(const tc__layout *l, int rank, const int64_t *dim
             i--;
         }
         // Join following dimensions that continue this run.
-        while (left < dims[d] && i >= 0 &&
-               (l->dims[i] == 1 || l->strides[i] == stride * left)) {
+        while (i >= 0 && (l->dims[i] == 1 || l->strides[i] == stride * left)) {
             left *= l->dims[i];
             i--;
         }

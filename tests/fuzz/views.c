@@ -1,6 +1,8 @@
 // Random programs over tensors that share memory: views of views made outside and inside, tensors given twice,
 // reads and writes in place of any of them in any order, results that are views of inputs; in regions,
-// in functions and eagerly; the same path again, with other sizes and with views that lie otherwise.
+// in functions and eagerly; the same path again, with other sizes and with views that lie otherwise; and a cache
+// that grows: a slice is written at another place at each visit, and what was written so far is read. A
+// reshape is a view where its elements can have strides, else a copy.
 // Values come from plain arrays of doubles with strides and offsets of their own; all ops are exact.
 //
 //     views [SECONDS] [SEED] [--graphs N] [--only SEED]
@@ -34,10 +36,11 @@ typedef enum op {
     LARGER,
     COPY,
     ADD_S,
-    SUMS,  // along rows, which an op takes that reads whole buffers
-    TIMES, // rows times a vector, which a product reads
-    FILL,  // with a number: what was there is not read
-    OWN,   // the same elements in memory of their own
+    SUMS,   // along rows, which an op takes that reads whole buffers
+    TIMES,  // rows times a vector, which a product reads
+    FILL,   // with a number: what was there is not read
+    OWN,    // the same elements in memory of their own
+    REPEAT, // a dimension several times over
     OPS
 } op; // COPY computed: the largest of rows
 typedef enum fate {
@@ -46,7 +49,19 @@ typedef enum fate {
     LATE,
     FATES
 } fate; // of what a deed makes, after the region
-typedef enum moving { SLICE, SELECT, SWAP, FLATTEN, SPLIT, UNSQUEEZE, EXPAND, SAME } moving;
+typedef enum moving {
+    SLICE,
+    SELECT,
+    SWAP,
+    FLATTEN,
+    SPLIT, // of all elements, in two
+    CUT,   // of a dimension, in two
+    MERGE, // of a dimension and the next
+    UNSQUEEZE,
+    EXPAND,
+    SAME,
+    MOVES
+} moving;
 typedef enum how { EAGER, REGION, FUNCTION } how;
 
 typedef struct deed {
@@ -63,6 +78,7 @@ typedef struct program {
     int wrapped, columns;
     int remade, moving; // views are made again at each visit, and lie otherwise then
     int into;           // a function's results are written to tensors that are there
+    int grows;          // the first deeds are those of grow_first
     deed outside[OUTER], deed[DEEDS];
 } program;
 
@@ -87,6 +103,23 @@ static void append_first(program *p) {
     }
 }
 
+// Another decode loop's: what is written lies at another place each time, and more is read each time.
+static void grow_first(program *p) {
+    deed *slice = &p->deed[0], *write = &p->deed[1], *seen = &p->deed[2];
+    p->how = below(2) ? FUNCTION : REGION, p->grows = 1, p->moving = 0;
+    if (p->deeds < 5) p->deeds = 5;
+    slice->kind = VIEW, slice->word[0] = SLICE, slice->a = below(p->outer);
+    write->kind = below(2) ? WRITE : VIEW; // also: nothing is written before results are
+    write->op = FILL, write->word[0] = SAME, write->a = p->outer;
+    seen->kind = VIEW, seen->word[0] = SLICE, seen->a = slice->a;
+    for (int i = 3; i < p->deeds; i++) {
+        deed *d = &p->deed[i];
+        if (below(2)) d->a = p->outer + 2 + below(i - 2);
+        if (d->kind == WRITE && below(3)) d->kind = VIEW, d->word[0] = FLATTEN + word() % 4;
+        if (d->kind == COMPUTE && below(2)) d->op = below(2) ? REPEAT : TIMES;
+    }
+}
+
 static void random_program(program *p, uint64_t seed) {
     random_state = seed * 0x9e3779b97f4a7c15u + 1;
     memset(p, 0, sizeof *p);
@@ -107,7 +140,10 @@ static void random_program(program *p, uint64_t seed) {
         d->a = below(p->outer + i), d->b = below(p->outer + i);
         for (int k = 0; k < 4; k++) d->word[k] = word();
     }
-    if (!below(4)) append_first(p);
+    if (!below(4))
+        append_first(p);
+    else if (!below(3))
+        grow_first(p);
     p->into = p->how == FUNCTION && !below(3);
 }
 
@@ -123,15 +159,9 @@ typedef struct move {
     int dim;
     int64_t start, end, step;
     int expands; // SAME: by an expand to the same sizes
+    int copies;  // a reshape that no strides can show
     place to;
 } move;
-
-static int is_row_major(const place *p) {
-    int n = 1;
-    for (int i = p->rank - 1; i >= 0; n *= p->dims[i--])
-        if (p->dims[i] > 1 && p->strides[i] != n) return 0;
-    return 1;
-}
 
 static int count(const place *p) {
     int n = 1;
@@ -162,6 +192,22 @@ static void row_major(place *p) {
     for (int i = p->rank - 1; i >= 0; n *= p->dims[i--]) p->strides[i] = n;
 }
 
+static int element(const place *p, int i) { // the i-th in row-major order
+    int at = p->offset;
+    for (int d = p->rank - 1; d >= 0; i /= p->dims[d--])
+        at += i % p->dims[d] * p->strides[d];
+    return at;
+}
+
+// Strides of `to` that show the elements of `from` in the same order; 0 = there are none.
+static int find_strides(const place *from, place *to) {
+    for (int d = to->rank - 1, n = 1; d >= 0; n *= to->dims[d--])
+        to->strides[d] = to->dims[d] > 1 ? element(from, n) - from->offset : 0;
+    for (int i = 0, n = count(from); i < n; i++)
+        if (element(to, i) != element(from, i)) return 0;
+    return 1;
+}
+
 // The second word tells where it begins, and nothing else.
 static void slice(move *m, const unsigned *w) {
     int size = m->to.dims[m->dim], step = w[1] / 8 % 3 ? 1 : 1 + (int)(w[1] / 64 % 2);
@@ -176,14 +222,23 @@ static void slice(move *m, const unsigned *w) {
     m->to.dims[m->dim] = n, m->to.strides[m->dim] *= (int)m->step;
 }
 
+static int divisor(int n, unsigned w) {
+    int d = 2 + (int)(w % 3);
+    return n % d ? n % 2 ? 1 : 2 : d;
+}
+
 static move random_move(const place *from, const unsigned *w) {
     move m;
-    m.to = *from, m.how = (moving)(w[0] % 8), m.start = m.end = m.step = 0;
+    int cut;
+    m.to = *from, m.how = (moving)(w[0] % MOVES), m.start = m.end = m.step = 0,
+    m.copies = 0;
     m.expands = from->rank && w[3] % 2;
     m.dim = from->rank ? (int)(w[1] % 8 % (unsigned)from->rank) : 0;
     if (!from->rank && m.how != UNSQUEEZE && m.how != EXPAND) m.how = SAME;
-    if ((m.how == FLATTEN || m.how == SPLIT) && !is_row_major(from)) m.how = SLICE;
     if (m.how == EXPAND && count(from) > ROOM) m.how = SLICE;
+    if (m.how == MERGE && from->rank < 2) m.how = FLATTEN;
+    if (m.how == MERGE) m.dim %= from->rank - 1;
+    if (m.how == CUT && from->rank == RANK) m.how = SPLIT;
     if (from->rank == RANK && (m.how == UNSQUEEZE || m.how == EXPAND)) m.how = SELECT;
     switch (m.how) {
     case SLICE: slice(&m, w); break;
@@ -198,15 +253,48 @@ static move random_move(const place *from, const unsigned *w) {
         m.to.strides[m.dim] = from->strides[m.start];
         m.to.strides[m.start] = from->strides[m.dim];
         break;
-    case FLATTEN: m.to.rank = 1, m.to.dims[0] = count(from), row_major(&m.to); break;
+    case FLATTEN: m.to.rank = 1, m.to.dims[0] = count(from); break;
     case SPLIT:
-        m.to.rank = 2, m.to.dims[0] = count(from) % 2 ? 1 : 2;
-        m.to.dims[1] = count(from) / m.to.dims[0], row_major(&m.to);
+        m.to.rank = 2, m.to.dims[0] = divisor(count(from), w[2]);
+        m.to.dims[1] = count(from) / m.to.dims[0];
+        break;
+    case CUT:
+        cut = divisor(from->dims[m.dim], w[2]);
+        m.to.dims[m.dim] /= cut, add_dim(&m.to, m.dim, cut, 0);
+        break;
+    case MERGE:
+        m.to.dims[m.dim + 1] *= m.to.dims[m.dim];
+        drop_dim(&m.to, m.dim);
         break;
     case UNSQUEEZE: add_dim(&m.to, m.dim, 1, 0); break;
     case EXPAND: add_dim(&m.to, 0, 1 + (int)(w[2] % 3), 0); break;
-    case SAME: break;
+    case SAME:
+    case MOVES: break;
     }
+    if (m.how >= FLATTEN && m.how <= MERGE) m.copies = !find_strides(from, &m.to);
+    return m;
+}
+
+// One of views outside, which are views for all that is done with them.
+static move random_view(const place *from, const unsigned *w) {
+    unsigned slices[4];
+    move m = random_move(from, w);
+    if (!m.copies) return m;
+    memcpy(slices, w, sizeof slices), slices[0] = SLICE;
+    return random_move(from, slices);
+}
+
+// What grow_first's slices are of a tensor there: row n of a dimension, or the rows up to it.
+static move growing(const place *from, const unsigned *w, int n, int all) {
+    move m;
+    memset(&m, 0, sizeof m);
+    m.to = *from, m.how = SAME;
+    if (!from->rank) return m;
+    m.how = SLICE, m.dim = (int)(w[1] % (unsigned)from->rank);
+    n %= from->dims[m.dim];
+    m.start = all ? 0 : n, m.end = n + 1, m.step = 1;
+    m.to.offset += (int)m.start * m.to.strides[m.dim];
+    m.to.dims[m.dim] = (int)(m.end - m.start);
     return m;
 }
 
@@ -230,10 +318,13 @@ static tc_tensor do_move(tc_tensor t, const move *m) {
         order.size[m->dim] = m->start, order.size[m->start] = m->dim;
         return tc_permute(t, order);
     case FLATTEN:
-    case SPLIT: return tc_reshape(t, sizes(&m->to));
+    case SPLIT:
+    case CUT:
+    case MERGE: return tc_reshape(t, sizes(&m->to));
     case UNSQUEEZE: return tc_unsqueeze(t, m->dim);
     case EXPAND: return tc_expand(t, sizes(&m->to));
     case SAME: return m->expands ? tc_expand(t, sizes(&m->to)) : t;
+    case MOVES: break;
     }
     return t;
 }
@@ -241,13 +332,6 @@ static tc_tensor do_move(tc_tensor t, const move *m) {
 // ---- values ----
 
 static double store[STORES][MOST]; // what is expanded may go to a new tensor
-
-static int element(const place *p, int i) { // the i-th in row-major order
-    int at = p->offset;
-    for (int d = p->rank - 1; d >= 0; i /= p->dims[d--])
-        at += i % p->dims[d] * p->strides[d];
-    return at;
-}
 
 static void values(const place *p, double *out) {
     for (int i = 0, n = count(p); i < n; i++) out[i] = store[p->store][element(p, i)];
@@ -269,7 +353,8 @@ static double apply(op o, double a, double b, unsigned w) {
     case SUB: return clamped(a - b);
     case LARGER: return a > b ? a : b;
     case COPY: return b;
-    case OWN: return a;
+    case OWN:
+    case REPEAT: return a;
     case FILL: return (int)(w % 19) - 9;
     default: return clamped(a + (int)(w % 19) - 9);
     }
@@ -346,6 +431,11 @@ static void fails(run *r, const char *what, int i) {
     tc_error_clear(r->tc);
 }
 
+// REPEAT: of a dimension that the word tells, as blocks or element by element.
+static int repeated(const place *a, unsigned w) { return (int)(w / 4 % (unsigned)a->rank); }
+static int repeats_blocks(unsigned w) { return w % 2 != 0; }
+enum { TIMES_OVER = 2 };
+
 static int is_reduced(const deed *d, const place *a) {
     return d->kind == COMPUTE && (d->op == COPY || d->op == TIMES) && a->rank;
 }
@@ -357,12 +447,14 @@ static deed fitted(const run *r, int i) {
     deed d = r->p.deed[i];
     const place *a = &r->at[d.a], *b = &r->at[d.b];
     if (d.kind == COMPUTE && d.op == COPY && !a->rank) d.op = NEG;
+    if (d.op == REPEAT && (d.kind == WRITE || !a->rank || TIMES_OVER * count(a) > ROOM))
+        d.op = NEG;
     if (d.op == TIMES && d.kind == WRITE) d.op = SUMS;
     if (along_rows(d.op) && !a->rank) d.op = NEG;
     if (d.op == FILL && d.kind == COMPUTE) d.op = NEG;
     if (d.op == COPY && d.kind == WRITE && !fits(a, b)) d.op = FILL;
-    if (d.op != NEG && d.op != ADD_S && d.op != FILL && d.op != OWN && !along_rows(d.op) &&
-        !is_reduced(&d, a) && !fits(a, b))
+    if (d.op != NEG && d.op != ADD_S && d.op != FILL && d.op != OWN && d.op != REPEAT &&
+        !along_rows(d.op) && !is_reduced(&d, a) && !fits(a, b))
         d.op = ADD_S;
     if (d.kind == COMPUTE && count(a) > ROOM) d.kind = VIEW;
     if (d.kind == WRITE && repeats(a)) d.kind = VIEW;
@@ -398,18 +490,24 @@ static void plan(run *r, int z) {
             continue;
         }
         deed d = outside(r, i);
-        r->move[i] = random_move(&r->at[d.a], d.word), *a = r->move[i].to;
+        r->move[i] = random_view(&r->at[d.a], d.word), *a = r->move[i].to;
     }
     for (int i = 0; i < p->deeds; i++) {
         deed d = fitted(r, i);
         place *a = &r->at[p->outer + i];
         *a = r->at[d.a];
         if (d.kind == VIEW) {
-            r->move[p->outer + i] = random_move(&r->at[d.a], d.word);
-            *a = r->move[p->outer + i].to;
-        } else if (d.kind == COMPUTE) {
+            move *m = &r->move[p->outer + i];
+            *m = p->grows && (i == 0 || i == 2)
+                     ? growing(&r->at[d.a], p->deed[0].word, r->visit, i == 2)
+                     : random_move(&r->at[d.a], d.word);
+            *a = m->to;
+        }
+        if (d.kind == COMPUTE || (d.kind == VIEW && r->move[p->outer + i].copies)) {
             a->store = SIZES * BASES + i, a->offset = 0;
             if (is_reduced(&d, a)) a->rank--;
+            if (d.kind == COMPUTE && d.op == REPEAT)
+                a->dims[repeated(a, d.word[3])] *= TIMES_OVER;
             row_major(a);
         }
         r->into[i] = destination(r, i);
@@ -430,6 +528,15 @@ static int times_rows(double *x, int n, int columns) {
         x[i] = clamped(sum);
     }
     return n / columns;
+}
+
+// Element k of what REPEAT makes is that one of x.
+static int repeated_from(const place *to, int k, unsigned w) {
+    int dim = repeated(to, w), inner = 1;
+    for (int i = dim + 1; i < to->rank; i++) inner *= to->dims[i];
+    int size = to->dims[dim], at = k / inner % size, before = k / inner / size;
+    at = repeats_blocks(w) ? at % (size / TIMES_OVER) : at / TIMES_OVER;
+    return (before * (size / TIMES_OVER) + at) * inner + k % inner;
 }
 
 // Whether deed i makes a tensor, which is a result then.
@@ -467,8 +574,9 @@ static void model(run *r) {
         int n = count(a), one = count(b) == 1, each = n;
         values(a, x), values(b, y);
         if (d.kind == READ) memcpy(r->seen[i], x, sizeof x);
-        if (d.kind != COMPUTE && d.kind != WRITE) continue;
+        if (d.kind == READ || (d.kind == VIEW && !r->move[r->p.outer + i].copies)) continue;
         if (d.kind == WRITE) to = a;
+        if (d.kind == VIEW) d.op = OWN;
         if (d.op == TIMES) {
             each = times_rows(x, n, a->dims[a->rank - 1]);
         } else if (d.op == SUMS) {
@@ -484,7 +592,10 @@ static void model(run *r) {
         } else {
             for (int k = 0; k < n; k++) x[k] = apply(d.op, x[k], y[one ? 0 : k], d.word[3]);
         }
-        for (int k = 0; k < each; k++) store[to->store][element(to, k)] = x[k];
+        if (d.op == REPEAT) each = count(to);
+        for (int k = 0; k < each; k++)
+            store[to->store][element(to, k)] =
+                x[d.op == REPEAT ? repeated_from(to, k, d.word[3]) : k];
     }
     for (int i = 0; i < r->p.deeds; i++) r->end[i] = r->at[r->p.outer + i];
     if (r->p.into) model_into(r);
@@ -498,13 +609,21 @@ static void compare(run *r, tc_tensor t, const double *want, int n, const char *
         if ((double)x[k] != want[k]) return fails(r, what, i);
 }
 
-static tc_tensor times(run *r, tc_tensor a, const place *at) {
+static tc_tensor times(run *r, tc_tensor a, const place *at, unsigned w) {
     tc_dims columns = TC_DIMS(at->dims[at->rank - 1], 1), rows = sizes(at);
     rows.rank--;
-    tc_tensor flat =
-        tc_reshape(a, TC_DIMS(count(at) / (int)columns.size[0], columns.size[0]));
-    tc_tensor t = tc_matmul(flat, tc_full(r->tc, columns, 2, TC_F32));
+    tc_dims flat = TC_DIMS(count(at) / (int)columns.size[0], columns.size[0]);
+    if (w % 2) a = tc_reshape(a, flat);
+    tc_tensor t = tc_matmul(a, tc_full(r->tc, columns, 2, TC_F32));
     return tc_clamp(tc_reshape(t, rows), -999, 999);
+}
+
+static tc_tensor repeat(tc_tensor a, const place *at, unsigned w) {
+    tc_dims over = TC_DIMS(1, 1, 1, 1);
+    int dim = repeated(at, w);
+    if (!repeats_blocks(w)) return tc_repeat_interleave(a, TIMES_OVER, dim);
+    over.rank = at->rank, over.size[dim] = TIMES_OVER;
+    return tc_tile(a, over);
 }
 
 static void deeds(run *r) {
@@ -517,7 +636,8 @@ static void deeds(run *r) {
         if (d.kind == WRITE) (void)assign(d.op, a, b, d.word[3]);
         if (d.kind == READ) compare(r, a, r->seen[i], count(&r->at[d.a]), "read inside", i);
         if (d.kind != COMPUTE) continue;
-        *t = d.op == TIMES                 ? times(r, a, &r->at[d.a])
+        *t = d.op == TIMES                 ? times(r, a, &r->at[d.a], d.word[3])
+             : d.op == REPEAT              ? repeat(a, &r->at[d.a], d.word[3])
              : is_reduced(&d, &r->at[d.a]) ? tc_amax(a, -1)
                                            : record(d.op, a, b, d.word[3]);
     }
@@ -646,10 +766,10 @@ static void visit(run *r) {
 
 static void show(const run *r) {
     static const char *const kinds[] = {"view", "compute", "write", "read"};
-    static const char *const ops[] = {"neg",   "add",  "sub",   "larger", "copy",
-                                      "add_s", "sums", "times", "fill",   "own"};
-    static const char *const moves[] = {"slice", "select",    "swap",   "flatten",
-                                        "split", "unsqueeze", "expand", "same"};
+    static const char *const ops[] = {"neg",  "add",   "sub",  "larger", "copy",  "add_s",
+                                      "sums", "times", "fill", "own",    "repeat"};
+    static const char *const moves[] = {"slice", "select", "swap",      "flatten", "split",
+                                        "cut",   "merge",  "unsqueeze", "expand",  "same"};
     for (int i = 0; i < r->p.outer + r->p.deeds; i++) {
         const place *a = &r->at[i];
         deed d = i < r->p.outer ? r->p.outside[i] : fitted(r, i - r->p.outer);
@@ -668,7 +788,8 @@ static int run_program(uint64_t seed, const char *backend) {
     random_program(&r.p, seed);
     config.backend = backend, config.threads = 1, config.no_disk_cache = 1;
     r.tc = tc_open(&config), r.seed = seed;
-    r.fn = tc_compile(r.tc, body, NULL, 0, NULL);
+    // What grows is told by the number of the visit, which a body may depend on by its guard alone.
+    r.fn = tc_compile(r.tc, body, &r.visit, r.p.grows ? sizeof r.visit : 0, NULL);
     for (; r.visit < VISITS && !r.failed; r.visit++) visit(&r);
     if (r.failed)
         printf("    with %s, %s\n", backend,

@@ -159,14 +159,34 @@ static void two_reshapes(tc_ctx *tc, tc_tensor x) {
     }
 }
 
+// The same ops up to one that sizes decide: a reshape that is a view of all columns alone.
+static void two_ways(tc_ctx *tc, tc_tensor x) {
+    for (int k = 0; k < 2; k++) {
+        tc_trace_begin_at(tc, "ways", NULL, "seeing.c", 14);
+        tc_tensor y = tc_narrow_at(x, 1, 0, COLUMNS - k, "seeing.c", 24);
+        tc_exp(tc_reshape_at(y, TC_DIMS(-1), "seeing.c", 25));
+        CHECK_EQ(tc_trace_end(tc), TC_OK);
+    }
+}
+
+// [6,4] with gaps is one run of 24, which is cut otherwise each time.
+static void cut_twice(tc_ctx *tc, tc_tensor x) {
+    tc_tensor gaps =
+        tc_narrow(tc_reshape(tc_narrow(x, 0, 0, 6), TC_DIMS(6, 8, 8)), 2, 0, 1);
+    for (int k = 0; k < 2; k++) {
+        tc_trace_begin_at(tc, "cuts", NULL, "seeing.c", 15);
+        tc_exp(tc_reshape_at(gaps, TC_DIMS(2 + k, -1), "seeing.c", 26));
+        CHECK_EQ(tc_trace_end(tc), TC_OK);
+    }
+}
+
 TEST(channel_recompiles) {
     const char *text = logged("recompiles", visit_softmax);
     HAS("region \"scores\" (seeing.c:7): program for ");
     HAS(": nothing was recorded before");
     CHECK_EQ(occurrences(text, "[tcompile] recompiles: "), 1);
     text = logged("recompiles", two_shapes);
-    HAS("step 0 is mul x0 2  x0: f32[s0,64] contiguous (");
-    HAS(", was mul x0 2  x0: f32[8,64] contiguous (");
+    HAS(": size 0 of x0 is s0 (now 9), was 8 (mul, ");
     CHECK_EQ(occurrences(text, "[tcompile] recompiles: "), 2);
     text = logged("recompiles", two_ops);
     HAS("step 1 is exp %0 (seeing.c:21), was log %0 (seeing.c:22)");
@@ -175,6 +195,12 @@ TEST(channel_recompiles) {
     text = logged("recompiles", two_reshapes);
     HAS("step 0 is reshape x0 f32[");
     HAS(", was reshape x0 f32[2,256,1]  x0: f32[8,64] contiguous (seeing.c:23)");
+    text = logged("recompiles", two_ways);
+    HAS("step 1 is reshape %0 f32[504], a copy (seeing.c:25), was reshape %0 f32[512], a view "
+        "(seeing.c:25)");
+    text = logged("recompiles", cut_twice);
+    HAS("; sizes stay fixed because of reshape at seeing.c:26, a reshape that shows memory for "
+        "some of them, and copies it for others");
     text = logged("recompiles", read_later);
     HAS("results that were read later, or behind a break, are stored now");
 }
