@@ -1636,6 +1636,7 @@ typedef struct tc_stats {
     uint64_t disk_hits, disk_misses;
     uint64_t compiles;         // units given to the compiler
     uint64_t fallbacks;        // kernels that run in the interpreter for want of a compiler
+    uint64_t refused;          //   of them, those whose text the compiler refused
     uint64_t autotuned;        // kernels measured by "max-autotune", to a choice
     uint64_t record_ns;        // in regions, less all below: recording, and the caller's own code
     uint64_t pass_ns;          // from recorded steps to kernels: passes, fusion, lowering, planning
@@ -3066,7 +3067,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xb7ff6d7b6879b896u
+#define TC__BUILD_ID 0xef2c61002f2f424cu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -28046,7 +28047,8 @@ static uint64_t tc__twin_hash(const tc__group*k){
 uint64_t h=tc__hash64(&k->shape,sizeof k->shape,5);
 for(size_t i=0;i<k->buffer.count;i++){
 const tc__kbuf*b=&k->buffer.at[i];
-h=tc__hash_mix(h,(uint64_t)b->place<<16|(uint64_t)b->dtype<<8|b->written);
+h=tc__hash_mix(h,
+(uint64_t)b->place<<16|(uint64_t)b->dtype<<8|b->written);
 h=tc__hash_mix(h,b->in_turns),h=tc__hash_mix(h,(uint64_t)b->numel);
 h=tc__hash_mix(h,(uint64_t)b->offset),h=tc__hash_mix(h,(uint64_t)b->pitch);
 }
@@ -28079,7 +28081,8 @@ n->attr[TC__CONST_BITS])
 return 1;
 return 0;
 }
-static int tc__twin_take(tc__twins*t,uint32_t at,const uint8_t*marked,uint32_t*first){
+static int tc__twin_take(tc__twins*t,uint32_t at,const uint8_t*marked,
+uint32_t*first){
 const tc__group*k=t->group[at];
 int64_t slot=0;
 tc__value value;
@@ -28113,7 +28116,8 @@ tc__map_init(&t->last,c);
 t->next=TC__NEW_ARRAY(c,uint32_t,n);
 int ok=t->next&&tc__twins_find(t);
 for(uint32_t i=0;ok&&i<n;i++)
-if(t->next[i]&&tc__map_get(&t->last,tc__twin_hash(group[i]),&last)&&last==i)
+if(t->next[i]&&tc__map_get(&t->last,tc__twin_hash(group[i]),&last)&&
+last==i)
 ok=tc__twins_take(t,i,first);
 return ok;
 }
@@ -37667,6 +37671,7 @@ tc__arena arena;
 tc__work work;
 tc__words environment;
 tc__cc_result result[TC__CC_WIDTH_MAX];
+tc__text why[TC__CC_WIDTH_MAX];
 tc__proc proc[2*TC__CC_WIDTH_MAX];
 int unit[2*TC__CC_WIDTH_MAX];
 int procs;
@@ -37700,7 +37705,7 @@ if(whole&&tc__proc_start(j->cc->ctx,p,j->environment.at))return;
 int error=whole?errno:ENOMEM;
 j->result[unit]=TC__CC_ODD;
 j->cc->passes|=tc__is_passing(error);
-tc__put(&j->cc->why,"%s: %s\n",whole?w.at[0]:"compiler",strerror(error));
+tc__put(&j->why[unit],"%s: %s\n",whole?w.at[0]:"compiler",strerror(error));
 }
 static tc__cc_result tc__job_judge(const tc__proc*p,int is_driver){
 if(p->timed_out)return TC__CC_FAILED;
@@ -37709,11 +37714,11 @@ if(is_driver&&p->started&&p->exit_code<0&&!p->killed_by)return TC__CC_GOOD;
 return TC__CC_ODD;
 }
 static void tc__job_wait(tc__cc_job*j,int is_driver){
-tc__text*why=&j->cc->why;
 int i,late=0;
 tc__procs_wait(j->proc,j->procs,j->cc->options.limit_ms,j->cc->cancel);
 for(i=0;i<j->procs;i++){
 tc__proc*p=&j->proc[i];
+tc__text*why=&j->why[j->unit[i]];
 tc__cc_result r=tc__job_judge(p,is_driver);
 const char*name=tc__base_name(p->argv?p->argv[0]:"");
 if(r>j->result[j->unit[i]])j->result[j->unit[i]]=r;
@@ -37758,6 +37763,7 @@ tc__words_add(&w,"-o");
 tc__words_add(&w,TC__CC_OUTPUT);
 tc__words_add(&w,TC__CC_SOURCE);
 j->result[unit]=TC__CC_GOOD;
+tc__text_clear(&j->why[unit]);
 tc__job_start(j,unit,&w,0,0);
 j->cc->driver_builds++;
 }
@@ -37791,12 +37797,19 @@ if(tc__cc_is_object(so))return;
 tc__blob_free(j->cc->ctx,so);
 }
 j->result[unit]=TC__CC_ODD;
-tc__put(&j->cc->why,"the compiler made no shared object\n");
+tc__put(&j->why[unit],"the compiler made no shared object\n");
 }
 static int tc__cc_sees_exits(void){
 struct sigaction now;
 if(sigaction(SIGCHLD,NULL,&now))return 1;
 return!((now.sa_flags&SA_NOCLDWAIT)||now.sa_handler==SIG_IGN);
+}
+static void tc__job_tell(tc__cc_job*j,int units,const tc__blob*so){
+for(int u=0;u<units;u++){
+tc__text*why=&j->why[u];
+if(!so[u].at&&why->size)tc__put_raw(&j->cc->why,why->at,why->size);
+tc__text_clear(why);
+}
 }
 static void tc__job_run(tc__cc_job*j,const char*const*sources,const size_t*sizes,
 int units,tc__blob*so){
@@ -37809,7 +37822,7 @@ if(!tc__file_write(j->work.dir,name,sources[u],sizes[u])){
 int error=errno;
 j->result[u]=TC__CC_FAILED;
 cc->passes|=tc__is_passing(error);
-tc__put(&cc->why,"its source cannot be written: %s\n",strerror(error));
+tc__put(&j->why[u],"its source cannot be written: %s\n",strerror(error));
 }else if(direct){
 j->result[u]=TC__CC_GOOD;
 }
@@ -37825,6 +37838,7 @@ if(!(odd>>u&1))continue;
 tc__job_read(j,u,&so[u]);
 if(direct&&j->result[u]==TC__CC_GOOD)tc__cc_distrust(cc);
 }
+tc__job_tell(j,units,so);
 }
 static void tc__job_all(tc__cc_job*j,const char*const*sources,const size_t*sizes,
 int count,tc__blob*so){
@@ -37857,7 +37871,9 @@ tc__calm calm=tc__calm_begin();
 j->cc=cc;
 tc__arena_init(&j->arena,cc->ctx);
 j->environment=tc__words_new(&j->arena);
+for(i=0;i<TC__CC_WIDTH_MAX;i++)tc__text_init(&j->why[i],cc->ctx);
 tc__job_all(j,sources,sizes,count,so);
+for(i=0;i<TC__CC_WIDTH_MAX;i++)tc__text_free(&j->why[i]);
 tc__arena_free(&j->arena);
 tc__free(cc->ctx,j,sizeof*j);
 tc__calm_end(calm);
@@ -37945,6 +37961,7 @@ uint8_t digest[32];
 void*kernel[TC__GRIDS];
 tc__module*module;
 struct tc__library*library;
+int refused;
 uint32_t users;
 struct tc__compiled*older,*newer;
 }tc__compiled;
@@ -38359,12 +38376,15 @@ static void tc__unit_postpone(tc__job*j,const tc__unit*u){
 for(uint32_t i=0;i<u->count;i++)
 tc__order_postpone(j,&j->order.at[u->order[i]]);
 }
-static void tc__unit_settle(tc__library*b,tc__job*j,const tc__unit*u){
+typedef enum tc__blame{TC__TEXT_FINE,TC__TEXT_REFUSED}tc__blame;
+static void tc__unit_settle(tc__library*b,tc__job*j,const tc__unit*u,
+tc__blame blame){
 tc__library_lock(b);
 for(uint32_t i=0;i<u->count;i++){
 tc__order*o=&j->order.at[u->order[i]];
 if(o->settled||tc__order_find(b,o))continue;
 o->code=tc__compiled_new(b,o->digest,NULL,NULL);
+if(o->code)o->code->refused=blame==TC__TEXT_REFUSED;
 o->settled=1;
 }
 tc__library_unlock(b);
@@ -38533,9 +38553,25 @@ compiled?"does not load; does it call something outside itself?"
 :"does not compile",
 o->has_host?"; run is called instead":"",compiled?"":k->cc->why.at);
 }
-static void tc__host_gives_up(tc__desk*k,tc__job*j,tc__unit*u,int compiled){
+static int tc__error_line(const char*why,const char**at){
+const char*error=why?strstr(why,"error:"):NULL;
+*at=why?why:"?";
+while(error&&error>why&&error[-1]!='\n')error--;
+if(error)*at=error;
+return(int)strcspn(*at,"\n");
+}
+static void tc__refused_warn(tc__desk*k,const tc__order*o){
+const char*line;
+int size=tc__error_line(k->cc->why.at,&line);
+tc__warn(k->ctx,
+"the compiler refused the text of kernel %s: a fault of tcompile, please report "
+"it with TC_LOGS=output_unit. It runs in the interpreter, with the same results; "
+"the other kernels of the program are compiled: %.*s",
+o->symbol,size,line);
+}
+static void tc__host_gives_up(tc__desk*k,tc__job*j,const tc__unit*u,int compiled){
 const tc__order*first=&j->order.at[u->order[0]];
-tc__unit_settle(k->library,j,u);
+tc__unit_settle(k->library,j,u,TC__TEXT_FINE);
 if(j->trial)
 tc__log(k->ctx,TC__LOG_AUTOTUNE,"candidates that do not compile");
 else if(first->custom)
@@ -38546,6 +38582,64 @@ k,compiled?"compiled kernels could not be loaded":"the compiler failed",
 compiled?NULL:k->cc->why.at);
 if(!j->trial&&!first->custom&&compiled)tc__cc_distrust(k->cc);
 }
+static void tc__host_refuses(tc__desk*k,tc__job*j,const tc__unit*u){
+const tc__order*o=&j->order.at[u->order[0]];
+tc__unit_settle(k->library,j,u,TC__TEXT_REFUSED);
+if(o->custom)
+tc__custom_warn(k,o,0);
+else
+tc__refused_warn(k,o);
+}
+static int tc__cc_works(tc__cc*cc){
+static const char text[]="int tc_probe(void);\nint tc_probe(void) { return 1; }\n";
+tc__blob so;
+int works=tc__cc_build(cc,text,sizeof text-1,&so);
+tc__blob_free(cc->ctx,&so);
+return works;
+}
+static void tc__unit_alone(tc__desk*k,tc__job*j,const tc__unit*u,uint32_t i,
+tc__unit*one){
+const tc__text*text=&j->order.at[u->order[i]].text;
+size_t head=u->text.size;
+for(uint32_t n=0;n<u->count;n++)head-=j->order.at[u->order[n]].text.size;
+memset(one,0,sizeof*one);
+one->order[0]=u->order[i],one->count=1;
+tc__text_init(&one->text,k->ctx);
+tc__put_raw(&one->text,u->text.at,head);
+tc__put_raw(&one->text,text->at,text->size);
+}
+static int tc__unit_again(tc__desk*k,tc__job*j,tc__unit*one){
+tc_device_text made;
+memset(&made,0,sizeof made);
+made.name=j->order.at[one->order[0]].symbol,made.text=one->text.at;
+if(one->text.failed)return 0;
+uint64_t start=tc__now_ns();
+(void)tc__host_build(k,j,&made,1);
+tc__job_span(j,start,1);
+j->compiles++;
+if(made.code)
+tc__unit_load(k,j,one,&made);
+else if(k->cc->passes)
+tc__unit_postpone(j,one);
+else if(tc__desk_wants(k))
+tc__host_refuses(k,j,one);
+tc__host_drop(k,&made,1);
+return 1;
+}
+static void tc__unit_apart(tc__desk*k,tc__job*j,const tc__unit*u){
+for(uint32_t i=0;i<u->count;i++){
+tc__unit one;
+tc__unit_alone(k,j,u,i,&one);
+if(!tc__unit_again(k,j,&one))tc__unit_postpone(j,&one);
+tc__text_free(&one.text);
+}
+}
+static void tc__host_refused(tc__desk*k,tc__job*j,const tc__unit*u){
+if(j->trial||!tc__cc_works(k->cc))
+tc__host_gives_up(k,j,u,0);
+else
+tc__unit_apart(k,j,u);
+}
 static void tc__host_unbuilt(tc__desk*k,tc__job*j,tc__unit*u,tc_status s){
 int broken=k->cc&&!k->cc->passes&&!tc__library_rests(k->library);
 if(s&&broken)
@@ -38553,7 +38647,7 @@ tc__library_warn(k,"no compiler can be used",k->cc->why.at);
 else if(s||k->cc->passes)
 tc__unit_postpone(j,u);
 else if(tc__desk_wants(k))
-tc__host_gives_up(k,j,u,0);
+tc__host_refused(k,j,u);
 }
 static void tc__host_unloaded(tc__desk*k,tc__job*j,tc__unit*u,tc_status s){
 if(s!=TC_E_NOMEM){
@@ -41275,8 +41369,7 @@ int threads=knob==TC__THREADS_ONE?1
 :knob==TC__THREADS_HALF?(all+1)/2
 :all;
 if(knob)l->grain=l->items/threads+(l->items%threads!=0);
-const tc__value*arg=
-l->constants?&p->constant.at[l->constants-1]:p->arg_now.at;
+const tc__value*arg=l->constants?&p->constant.at[l->constants-1]:p->arg_now.at;
 l->args.size=env->sym,l->args.arg=(const double*)(const void*)arg;
 }
 static size_t tc__scratch_wanted(tc__program*p,const tc__ixenv*env){
@@ -42359,6 +42452,7 @@ const tc__order*o=&j->order.at[i];
 void*kernel=tc__compiled_kernel(o->code,0);
 s->kernels_made+=kernel&&!o->known;
 s->fallbacks+=!kernel&&j->maker->interprets;
+s->refused+=o->code&&o->code->refused;
 }
 }
 static void tc__launch_use(tc__launch*l,tc__compiled*code){
@@ -48998,15 +49092,25 @@ tc__put(t,"; ");
 tc__put_ms(t,a->run_ns);
 tc__put(t," to run them\n");
 }
-static void tc__summary_next(tc__text*t,const tc__summary*s){
-const tc_stats*a=&t->ctx->stats;
-size_t before=t->size;
-if(a->fallbacks)
+static void tc__summary_interpreted(tc__text*t,const tc_stats*a){
+uint64_t without=a->fallbacks-a->refused;
+if(a->refused)
+tc__put(t,
+"    next: %llu kernels run in the interpreter, for the compiler refused "
+"their text; the log names them. A custom op's c_source is to be mended; any "
+"other is a fault of tcompile: please report it with TC_LOGS=output_unit\n",
+(unsigned long long)a->refused);
+if(without)
 tc__put(
 t,
 "    next: %llu kernels run in the interpreter, for there is no compiler that "
 "works; the log says why. Install one, or set CC\n",
-(unsigned long long)a->fallbacks);
+(unsigned long long)without);
+}
+static void tc__summary_next(tc__text*t,const tc__summary*s){
+const tc_stats*a=&t->ctx->stats;
+size_t before=t->size;
+tc__summary_interpreted(t,a);
 if(s->restless){
 tc__put(t,"    next: visits of ");
 tc__put_region(t,s->restless);
@@ -50264,10 +50368,12 @@ tc__put_count(h->t,s->kernel_runs,"run");
 tc__put(h->t,
 " of kernels.</p>\n<p>" TC__HTML_TIME_BEGIN
 "%llu kernels compiled or loaded, %llu of them from disk; %llu found in "
-"the process; %llu interpreted for want of a compiler." TC__HTML_TIME_END
+"the process; %llu interpreted for want of a compiler, %llu of them since "
+"it refused their text." TC__HTML_TIME_END
 "</p>\n",
 (unsigned long long)s->kernels_made,(unsigned long long)s->disk_hits,
-(unsigned long long)s->memory_hits,(unsigned long long)s->fallbacks);
+(unsigned long long)s->memory_hits,(unsigned long long)s->fallbacks,
+(unsigned long long)s->refused);
 tc__html_bars(h,bar,TC__COUNT(bar));
 }
 static void tc__html_profile(tc__html*h){

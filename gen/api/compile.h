@@ -108,6 +108,7 @@ typedef struct tc_stats {
     uint64_t disk_hits, disk_misses;
     uint64_t compiles;         // units given to the compiler
     uint64_t fallbacks;        // kernels that run in the interpreter for want of a compiler
+    uint64_t refused;          //   of them, those whose text the compiler refused
     uint64_t autotuned;        // kernels measured by "max-autotune", to a choice
     uint64_t record_ns;        // in regions, less all below: recording, and the caller's own code
     uint64_t pass_ns;          // from recorded steps to kernels: passes, fusion, lowering, planning
