@@ -3067,7 +3067,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xef2c61002f2f424cu
+#define TC__BUILD_ID 0x6c48892e4ef50e88u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -10806,6 +10806,13 @@ uint64_t call=tc__atomic_load64(&r->values.core.user);
 int open=r->visit||r->suspended||r->skipped||r->disabled;
 return call?call:open?tc__atomic_load64(&r->thread):0;
 }
+static int tc__is_others(tc_ctx*c){
+uint64_t user=tc__user_of(c);
+return user&&user!=tc__thread_self();
+}
+static void tc__unit_spare(tc_ctx*c,tc_status unit){
+if(tc__is_others(c))tc__core_of(c)->unit_item=unit;
+}
 static int tc__is_lost(tc_ctx*c){
 return tc__atomic_load32(&tc__core_of(c)->hooking)&&!tc__thread_lives(tc__user_of(c));
 }
@@ -10902,6 +10909,10 @@ return c;
 static tc_status tc__fail_lost(const char*who,tc_tensor t,const char*file,int line){
 tc_ctx*c=tc__ctx_likely(tc__thread_self());
 tc__site s;
+if(c&&tc__is_others(c)){
+if(!t.id)tc__fail_stranger(c,who);
+return t.id?TC_E_DEAD:TC_E_THREAD;
+}
 s.file=file,s.line=line;
 if(c)tc__site_set(c,s);
 if(!t.id){
@@ -11812,7 +11823,11 @@ tc__claim_end(f.c,f.claim);
 static int tc__ask(const char*who,tc_tensor t,tc__meta*m){
 tc_ctx*c=tc__ctx_of(t);
 if(!c&&t.id)tc__fail_lost(who,t,NULL,0);
-return c&&tc__meta_of(c,who,t,m);
+if(!c)return 0;
+tc_status unit=tc__core_of(c)->unit_item;
+int ok=tc__meta_of(c,who,t,m);
+if(!ok)tc__unit_spare(c,unit);
+return ok;
 }
 TCDEF int tc_rank(tc_tensor t){
 tc__meta m;
@@ -15554,6 +15569,7 @@ l->listed=1;
 if(!c&&!wrong&&!l->counted&&!l->n)return NULL;
 if(!c&&!wrong)return*s=tc__fail_lost(l->who,first,l->file,l->line),c;
 if(!c)c=tc__ctx_likely(tc__thread_self());
+if(c&&!tc__is_ours(c,l->who))return*s=tc__not_ours(c),(tc_ctx*)NULL;
 if(wrong){
 if(c)tc__fail(c,*s,"%s: %s",l->who,wrong);
 return NULL;
@@ -38563,7 +38579,8 @@ return(int)strcspn(*at,"\n");
 static void tc__refused_warn(tc__desk*k,const tc__order*o){
 const char*line;
 int size=tc__error_line(k->cc->why.at,&line);
-tc__warn(k->ctx,
+tc__warn(
+k->ctx,
 "the compiler refused the text of kernel %s: a fault of tcompile, please report "
 "it with TC_LOGS=output_unit. It runs in the interpreter, with the same results; "
 "the other kernels of the program are compiled: %.*s",
@@ -49095,7 +49112,8 @@ tc__put(t," to run them\n");
 static void tc__summary_interpreted(tc__text*t,const tc_stats*a){
 uint64_t without=a->fallbacks-a->refused;
 if(a->refused)
-tc__put(t,
+tc__put(
+t,
 "    next: %llu kernels run in the interpreter, for the compiler refused "
 "their text; the log names them. A custom op's c_source is to be mended; any "
 "other is a fault of tcompile: please report it with TC_LOGS=output_unit\n",
@@ -50369,8 +50387,7 @@ tc__put(h->t,
 " of kernels.</p>\n<p>" TC__HTML_TIME_BEGIN
 "%llu kernels compiled or loaded, %llu of them from disk; %llu found in "
 "the process; %llu interpreted for want of a compiler, %llu of them since "
-"it refused their text." TC__HTML_TIME_END
-"</p>\n",
+"it refused their text." TC__HTML_TIME_END "</p>\n",
 (unsigned long long)s->kernels_made,(unsigned long long)s->disk_hits,
 (unsigned long long)s->memory_hits,(unsigned long long)s->fallbacks,
 (unsigned long long)s->refused);

@@ -25,6 +25,17 @@ TC__INLINE uint64_t tc__user_of(tc_ctx *c) {
     return call ? call : open ? tc__atomic_load64(&r->thread) : 0;
 }
 
+// Whether another thread has the context, or had when it ended. Nothing changes.
+static int tc__is_others(tc_ctx *c) {
+    uint64_t user = tc__user_of(c);
+    return user && user != tc__thread_self();
+}
+
+// A call that only looks, or is about no context, fails: what another thread has open goes on.
+static void tc__unit_spare(tc_ctx *c, tc_status unit) {
+    if (tc__is_others(c)) tc__core_of(c)->unit_item = unit;
+}
+
 // Whether that has ended where no other can go on: memory is asked for anywhere.
 static int tc__is_lost(tc_ctx *c) {
     return tc__atomic_load32(&tc__core_of(c)->hooking) && !tc__thread_lives(tc__user_of(c));
@@ -142,10 +153,14 @@ TC__ALWAYS_INLINE tc_ctx *tc__ctx_of(tc_tensor t) {
 }
 
 // A tensor that leads to no context: null, or of one that was closed. Gives the status of that, which is left
-// as an error where this thread would look for it.
+// as an error where this thread would look for it; not where another thread is at work.
 static tc_status tc__fail_lost(const char *who, tc_tensor t, const char *file, int line) {
     tc_ctx *c = tc__ctx_likely(tc__thread_self());
     tc__site s;
+    if (c && tc__is_others(c)) {
+        if (!t.id) tc__fail_stranger(c, who);
+        return t.id ? TC_E_DEAD : TC_E_THREAD;
+    }
     s.file = file, s.line = line;
     if (c) tc__site_set(c, s);
     if (!t.id) {
