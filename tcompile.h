@@ -582,7 +582,10 @@ TCDEF void tc_close(tc_ctx *c);
 // ones, kept results; not to be written there), in its regions and functions by their own handles, and
 // shares compiled kernels; all else is its own. A call of one of parent's functions with inputs
 // of the new context, or from one of its bodies, runs there (tc_fn_in). It runs kernels on the thread
-// that calls. Nobody may use `parent` during this call; afterwards both are independent: parent may
+// that calls. Outside regions an op is made where one of its tensors is, if that is the new context's; an
+// op on parent's tensors alone in parent on the thread that opened that, else in the one of these contexts that
+// the calling thread has worked with before (made a tensor, begun a region), else in parent. parent's tensors are neither written nor
+// freed in the new context (TC_E_FOREIGN). Nobody may use `parent` during this call; afterwards both are independent: parent may
 // free what it shared (the memory stays until the new context is closed), and be closed first.
 // Devices stay the parent's: here its tensors on them are TC_E_DEVICE, and there is only the host.
 // NULL: error in parent (TC_E_STATE: parent is itself such a context; TC_E_NOMEM; TC_E_THREAD).
@@ -3067,7 +3070,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x6c48892e4ef50e88u
+#define TC__BUILD_ID 0x738c20de9b299f70u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -3647,6 +3650,7 @@ return ok;
 typedef struct tc__live{
 void*volatile ctx;
 volatile uint64_t thread,opened;
+volatile uint64_t user;
 }tc__live;
 static tc__live tc__live_contexts[TC__CTX_SLOTS];
 TC__UNUSED static int tc__ctx_register(tc_ctx*c,uint64_t thread,uint64_t now){
@@ -3655,10 +3659,24 @@ for(slot=1;slot<TC__CTX_SLOTS;slot++){
 tc__live*l=&tc__live_contexts[slot];
 if(!tc__atomic_cas_pointer(&l->ctx,NULL,c))continue;
 tc__atomic_store64(&l->thread,thread);
+tc__atomic_store64(&l->user,thread);
 tc__atomic_store64(&l->opened,now);
 return slot;
 }
 return 0;
+}
+static void tc__ctx_used(unsigned slot,uint64_t thread){
+volatile uint64_t*user=&tc__live_contexts[slot].user;
+if(tc__atomic_load64(user)!=thread)tc__atomic_store64(user,thread);
+}
+static uint64_t tc__ctx_user(unsigned slot){
+return tc__atomic_load64(&tc__live_contexts[slot].user);
+}
+static int tc__ctx_is_used(unsigned slot,uint64_t thread){
+return tc__ctx_user(slot)==thread;
+}
+static int tc__ctx_is_opened(unsigned slot,uint64_t thread){
+return tc__atomic_load64(&tc__live_contexts[slot].thread)==thread;
 }
 TC__UNUSED static void tc__ctx_unregister(int slot){
 if(slot<=0||slot>=TC__CTX_SLOTS)return;
@@ -7356,9 +7374,36 @@ static int tc__import_is_on_device(tc_ctx*c,tc_tensor h){
 uint64_t found;
 return tc__map_get(&tc__values_of(c)->import,h.id,&found)&&!found;
 }
+static tc__storage*tc__import_held(tc_ctx*c,const tc__storage*from){
+const tc__map*m=&tc__values_of(c)->import;
+for(size_t i=0;i<m->capacity;i++){
+const tc__tensor*t=m->at[i].key?(tc__tensor*)(uintptr_t)m->at[i].value:NULL;
+if(t&&t->storage->data==from->data&&t->storage->bytes==from->bytes)
+return t->storage;
+}
+return NULL;
+}
+static tc__tensor*tc__import_view(tc_ctx*c,tc_tensor h){
+tc_ctx*parent=tc__values_of(c)->parent;
+unsigned slot=(unsigned)(h.id>>56);
+if(!parent||tc__values_of(parent)->slot_of_ctx!=slot)return NULL;
+if(!tc__ctx_is_used(slot,tc__thread_self()))return NULL;
+const tc__tensor*from=tc__slot_find(parent,h);
+const tc__layout*l=from?tc__layout_at(parent,from->layout):NULL;
+tc__storage*s=l&&!l->device?tc__import_held(c,from->storage):NULL;
+if(!s)return NULL;
+uint32_t layout=tc__layout_intern(c,l->dtype,l->rank,l->dims,l->strides);
+tc__tensor*t=layout?TC__NEW(c,tc__tensor):NULL;
+if(!t)return NULL;
+t->epoch=from->epoch,t->layout=layout,t->storage=s,t->offset=from->offset;
+t->file=from->file,t->line=from->line,s->refs++;
+if(tc__map_set(&tc__values_of(c)->import,h.id,(uint64_t)(uintptr_t)t))return t;
+tc__storage_unref(c,s);
+return tc__free(c,t,sizeof*t),(tc__tensor*)NULL;
+}
 static tc__tensor*tc__import_find(tc_ctx*c,tc_tensor h){
 uint64_t found;
-if(!tc__map_get(&tc__values_of(c)->import,h.id,&found))return NULL;
+if(!tc__map_get(&tc__values_of(c)->import,h.id,&found))return tc__import_view(c,h);
 return(tc__tensor*)(uintptr_t)found;
 }
 static void tc__imports_free(tc_ctx*c){
@@ -7422,13 +7467,17 @@ return waits;
 static tc_ctx*tc__ctx_here(tc_ctx*c){
 tc__family*f=tc__values_of(c)->family;
 uint64_t me=tc__thread_self();
-tc_ctx*found=c;
+tc_ctx*open=NULL,*used=NULL;
 tc__mutex_lock(&f->lock);
-for(int i=1;i<TC__CTX_SLOTS&&found==c;i++)
-if(f->child[i]&&tc__atomic_load64(&tc__values_of(f->child[i])->here)==me)
-found=f->child[i];
+unsigned own=tc__values_of(c)->slot_of_ctx;
+int mine=!f->closing&&tc__ctx_is_opened(own,me)&&tc__ctx_is_used(own,me);
+for(unsigned i=1;i<TC__CTX_SLOTS&&!open;i++){
+if(!f->child[i])continue;
+if(tc__atomic_load64(&tc__values_of(f->child[i])->here)==me)open=f->child[i];
+if(!used&&!mine&&tc__ctx_is_used(i,me))used=f->child[i];
+}
 tc__mutex_unlock(&f->lock);
-return found;
+return open?open:used?used:c;
 }
 static uint64_t tc__here_enter(tc_ctx*c){
 tc__values*v=tc__values_of(c);
@@ -10859,7 +10908,9 @@ return 0;
 }
 TC__NOINLINE static int tc__is_ours_slow(tc_ctx*c,const char*who){
 if(tc__user_of(c)&&tc__is_stranger(c))return tc__fail_stranger(c,who);
-return!tc__core_of(c)->calling||tc__fail_calling(c,who);
+if(tc__core_of(c)->calling)return tc__fail_calling(c,who);
+tc__ctx_used(tc__values_of(c)->slot_of_ctx,tc__thread_self());
+return 1;
 }
 TC__INLINE int tc__is_ours(tc_ctx*c,const char*who){
 const tc__recorder*r=tc__recorder_of(c);
@@ -11324,6 +11375,7 @@ const char*file;
 int line;
 size_t scoped;
 tc__claim claim;
+uint64_t here;
 int named;
 int together;
 int half;
@@ -11339,6 +11391,7 @@ f->c=c,f->who=who,f->file=file,f->line=line;
 f->scoped=0,f->claim=TC__CLAIM_HELD,f->named=0,f->together=0,f->half=0,
 f->wide=0,f->bypassed=0,f->x.rank=0,f->x.dtype=0;
 if(!c||!tc__is_ours(c,who))return 0;
+f->here=tc__atomic_load64(&tc__values_of(c)->here);
 if(tc__core_of(c)->doing)f->who=tc__core_of(c)->doing;
 tc__values_of(c)->source_device=tc__values_of(c)->default_device;
 tc__values_of(c)->source_is_like=0;
@@ -11379,7 +11432,7 @@ return 1;
 static int tc__api_enter(tc__api*f){
 tc__core*core=tc__core_of(f->c);
 if(!tc__is_recording(f->c)&&!(f->claim=tc__claim_begin(f->c,f->who)))return 0;
-f->named=!core->doing;
+f->named=!core->doing,f->here=tc__here_enter(f->c);
 core->doing=f->who;
 return tc__api_scope(f);
 }
@@ -11402,6 +11455,26 @@ int line){
 if(!tc__begin(f,who,t,file,line))return 0;
 tc__api_together(f);
 return 1;
+}
+typedef int(*tc__beginner)(tc__api*f,const char*who,tc_tensor t,const char*file,
+int line);
+static int tc__begin_among(tc__api*f,tc__beginner begin,const char*who,tc_tensor t,
+const tc_tensor*all,uint32_t n,const char*file,int line){
+uint32_t same=1;
+while(same<n&&all[same].id>>56==all[0].id>>56)same++;
+tc_ctx*c=same<n?tc__ctx_of_all(all,n):NULL;
+if(!c||!tc__values_of(c)->parent)return begin(f,who,t,file,line);
+uint64_t here=tc__here_enter(c);
+int ok=begin(f,who,t,file,line);
+if(ok&&f->c==c)return f->here=here,1;
+tc__here_leave(c,here);
+return ok;
+}
+static int tc__begin_two(tc__api*f,const char*who,tc_tensor t,tc_tensor other,
+const char*file,int line){
+tc_tensor all[2];
+all[0]=t,all[1]=other;
+return tc__begin_among(f,tc__begin,who,t,all,2,file,line);
 }
 static void tc__scope_release(tc_ctx*c,tc_tensor t){
 tc__values*v=tc__values_of(c);
@@ -11434,6 +11507,7 @@ static void tc__leave_many(tc__api*f,const tc_tensor*keep,int n){
 if(f->together)(void)tc__api_apart(f,tc__null());
 if(f->named)tc__core_of(f->c)->doing=NULL;
 tc__api_unscope(f,keep,n);
+tc__here_leave(f->c,f->here);
 tc__claim_end(f->c,f->claim);
 }
 static tc_tensor tc__leave(tc__api*f,tc_tensor result){
@@ -11797,6 +11871,13 @@ c,
 file?file:"?",line,t->storage->bytes>>20,other->file?other->file:"?",
 other->line);
 }
+static int tc__free_refused(tc_ctx*c,tc_tensor t){
+if(t.id>>56==tc__values_of(c)->slot_of_ctx||!tc__import_find(c,t))
+return tc__fail_dead(c,"tc_free",t);
+return tc__fail(c,TC_E_FOREIGN,
+"tc_free: the tensor belongs to the context that this one was opened "
+"from with tc_open_shared; free it there, when this thread is not in it");
+}
 static void tc__free_tensor(tc_ctx*c,tc_tensor t,const char*file,int line){
 tc__family_settle(c);
 if(tc__is_visit(t)){
@@ -11804,7 +11885,7 @@ if(tc__is_visit(t)){
 return;
 }
 if(!tc__slot_find(c,t)){
-tc__fail_dead(c,"tc_free",t);
+(void)tc__free_refused(c,t);
 return;
 }
 tc__warn_shared(c,tc__slot_find(c,t),file,line);
@@ -12858,7 +12939,7 @@ tc__api f;
 tc__meta m;
 int64_t k=dim;
 tc_dims none=TC_SCALAR;
-if(!tc__begin(&f,"index_select",t,file,line))return tc__null();
+if(!tc__begin_two(&f,"index_select",t,index,file,line))return tc__null();
 if(!tc__dim_check(&f,f.x.rank,&k)||!tc__meta_get(&f,index,&m))
 return tc__leave_null(&f);
 if(m.rank>1){
@@ -12895,7 +12976,7 @@ tc__api f;
 int64_t k=dim;
 tc__meta m;
 tc_dims none=TC_SCALAR;
-if(!tc__begin(&f,"gather",t,file,line))return tc__null();
+if(!tc__begin_two(&f,"gather",t,index,file,line))return tc__null();
 if(!tc__dim_check(&f,f.x.rank,&k)||!tc__meta_get(&f,index,&m))
 return tc__leave_null(&f);
 if(f.x.rank<=1)t=tc__as_vector(&f,t),index=tc__as_vector(&f,index);
@@ -12944,7 +13025,7 @@ return tc__begin_together(&f,"triu",t,file,line)?tc__triangle(&f,t,diagonal,0)
 TCDEF tc_tensor tc_masked_fill_at(tc_tensor t,tc_tensor mask,double value,
 const char*file,int line){
 tc__api f;
-if(!tc__begin(&f,"masked_fill",t,file,line))return tc__null();
+if(!tc__begin_two(&f,"masked_fill",t,mask,file,line))return tc__null();
 tc_tensor fill=tc__scalar(&f,value,f.x.dtype);
 return tc__leave(&f,tc_where_at(mask,fill,t,file,line));
 }
@@ -13343,7 +13424,7 @@ return done;
 }
 TCDEF tc_tensor tc_copy__at(tc_tensor dst,tc_tensor src,const char*file,int line){
 tc__api f;
-if(!tc__begin(&f,"copy_",dst,file,line))return tc__null();
+if(!tc__begin_two(&f,"copy_",dst,src,file,line))return tc__null();
 return tc__assign(&f,dst,src,TC__CONVERT_MOVED);
 }
 static tc_tensor tc__fill_call(const char*who,tc_tensor dst,double value,
@@ -16271,6 +16352,12 @@ return tc__unit_end(c,outer,ok);
 #define TC__ENTER(begin,name,x) \
 tc__api f;\
 if(!begin(&f,#name,x,file,line))return tc__null();
+#define TC__ENTER_AMONG(begin,name,x,...) \
+tc__api f;\
+const tc_tensor all[]={__VA_ARGS__};\
+if(!tc__begin_among(&f,begin,#name,x,all,(uint32_t)TC__COUNT(all),file,\
+line)) \
+return tc__null();
 #define TC__GIVEN(name) \
 if(!tc__operand_given(&f,#name,name))return tc__leave_null(&f);
 #define TC__AUTOCAST(policy,...) \
@@ -16298,7 +16385,7 @@ tc_tensor made=tc__rounded(&f,tc__log_softmax(&f,x,dim));
 TC__LEAVE_WHOLE(LOG_SOFTMAX,2,x)
 }
 TCDEF tc_tensor tc_layer_norm_at(tc_tensor x,tc_tensor weight,tc_tensor bias,double eps,const char*file,int line){
-TC__ENTER(tc__begin_together,layer_norm,x)
+TC__ENTER_AMONG(tc__begin_together,layer_norm,x,x,weight,bias)
 if(!tc__number_given(&f,"eps",eps))return tc__leave_null(&f);
 TC__AUTOCAST(FLOAT,&x,&weight,&bias)
 f.word[TC__LAYER_NORM_EPS]=tc__value_word((double)eps,TC_F64);
@@ -16306,14 +16393,14 @@ tc_tensor made=tc__rounded(&f,tc__layer_norm(&f,x,weight,bias,eps));
 TC__LEAVE_WHOLE(LAYER_NORM,2,x,weight,bias)
 }
 TCDEF tc_tensor tc_rms_norm_at(tc_tensor x,tc_tensor weight,double eps,const char*file,int line){
-TC__ENTER(tc__begin_together,rms_norm,x)
+TC__ENTER_AMONG(tc__begin_together,rms_norm,x,x,weight)
 if(!tc__number_given(&f,"eps",eps))return tc__leave_null(&f);
 f.word[TC__RMS_NORM_EPS]=tc__value_word((double)eps,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__rms_norm(&f,x,weight,eps));
 TC__LEAVE_WHOLE(RMS_NORM,2,x,weight)
 }
 TCDEF tc_tensor tc_group_norm_at(tc_tensor x,int groups,tc_tensor weight,tc_tensor bias,double eps,const char*file,int line){
-TC__ENTER(tc__begin_together,group_norm,x)
+TC__ENTER_AMONG(tc__begin_together,group_norm,x,x,weight,bias)
 if(!tc__number_given(&f,"eps",eps))return tc__leave_null(&f);
 TC__AUTOCAST(FLOAT,&x,&weight,&bias)
 f.word[TC__GROUP_NORM_GROUPS]=tc__ix_const(groups);
@@ -16322,7 +16409,7 @@ tc_tensor made=tc__rounded(&f,tc__group_norm(&f,x,groups,weight,bias,eps));
 TC__LEAVE_WHOLE(GROUP_NORM,3,x,weight,bias)
 }
 TCDEF tc_tensor tc_batch_norm_at(tc_tensor x,tc_tensor mean,tc_tensor var,tc_tensor weight,tc_tensor bias,double eps,const char*file,int line){
-TC__ENTER(tc__begin_together,batch_norm,x)
+TC__ENTER_AMONG(tc__begin_together,batch_norm,x,x,mean,var,weight,bias)
 TC__GIVEN(mean)
 TC__GIVEN(var)
 if(!tc__number_given(&f,"eps",eps))return tc__leave_null(&f);
@@ -16341,7 +16428,7 @@ tc_tensor made=tc__rounded(&f,tc__normalize(&f,x,p,dim,eps));
 TC__LEAVE_WHOLE(NORMALIZE,4,x)
 }
 TCDEF tc_tensor tc_cosine_similarity_at(tc_tensor a,tc_tensor b,int dim,double eps,const char*file,int line){
-TC__ENTER(tc__begin_together,cosine_similarity,a)
+TC__ENTER_AMONG(tc__begin_together,cosine_similarity,a,a,b)
 TC__GIVEN(b)
 if(!tc__number_given(&f,"eps",eps))return tc__leave_null(&f);
 TC__AUTOCAST(FLOAT,&a,&b)
@@ -16357,35 +16444,35 @@ tc_tensor made=tc__rounded(&f,tc__dropout(&f,x,p));
 TC__LEAVE_WHOLE(DROPOUT,2,x)
 }
 TCDEF tc_tensor tc_mse_loss_at(tc_tensor x,tc_tensor y,const char*file,int line){
-TC__ENTER(tc__begin_together,mse_loss,x)
+TC__ENTER_AMONG(tc__begin_together,mse_loss,x,x,y)
 TC__GIVEN(y)
 TC__AUTOCAST(FLOAT,&x,&y)
 tc_tensor made=tc__rounded(&f,tc__mse_loss(&f,x,y));
 TC__LEAVE_WHOLE(MSE_LOSS,1,x,y)
 }
 TCDEF tc_tensor tc_l1_loss_at(tc_tensor x,tc_tensor y,const char*file,int line){
-TC__ENTER(tc__begin_together,l1_loss,x)
+TC__ENTER_AMONG(tc__begin_together,l1_loss,x,x,y)
 TC__GIVEN(y)
 TC__AUTOCAST(FLOAT,&x,&y)
 tc_tensor made=tc__rounded(&f,tc__l1_loss(&f,x,y));
 TC__LEAVE_WHOLE(L1_LOSS,1,x,y)
 }
 TCDEF tc_tensor tc_bce_with_logits_at(tc_tensor x,tc_tensor y,const char*file,int line){
-TC__ENTER(tc__begin_together,bce_with_logits,x)
+TC__ENTER_AMONG(tc__begin_together,bce_with_logits,x,x,y)
 TC__GIVEN(y)
 TC__AUTOCAST(FLOAT,&x,&y)
 tc_tensor made=tc__rounded(&f,tc__bce_with_logits(&f,x,y));
 TC__LEAVE_WHOLE(BCE_WITH_LOGITS,1,x,y)
 }
 TCDEF tc_tensor tc_cross_entropy_at(tc_tensor logits,tc_tensor target,const char*file,int line){
-TC__ENTER(tc__begin_together,cross_entropy,logits)
+TC__ENTER_AMONG(tc__begin_together,cross_entropy,logits,logits,target)
 TC__GIVEN(target)
 TC__AUTOCAST(FLOAT,&logits,&target)
 tc_tensor made=tc__rounded(&f,tc__cross_entropy(&f,logits,target));
 TC__LEAVE_WHOLE(CROSS_ENTROPY,1,logits,target)
 }
 TCDEF tc_tensor tc_cross_entropy_ignore_at(tc_tensor logits,tc_tensor target,int64_t ignore,const char*file,int line){
-TC__ENTER(tc__begin_together,cross_entropy_ignore,logits)
+TC__ENTER_AMONG(tc__begin_together,cross_entropy_ignore,logits,logits,target)
 TC__GIVEN(target)
 TC__AUTOCAST(FLOAT,&logits,&target)
 f.word[TC__CROSS_ENTROPY_IGNORE_IGNORE]=tc__value_word((double)ignore,TC_F64);
@@ -16393,21 +16480,21 @@ tc_tensor made=tc__rounded(&f,tc__cross_entropy_ignore(&f,logits,target,ignore))
 TC__LEAVE_WHOLE(CROSS_ENTROPY_IGNORE,2,logits,target)
 }
 TCDEF tc_tensor tc_matmul_at(tc_tensor a,tc_tensor b,const char*file,int line){
-TC__ENTER(tc__begin,matmul,a)
+TC__ENTER_AMONG(tc__begin,matmul,a,a,b)
 TC__GIVEN(b)
 TC__AUTOCAST(LOWER,&a,&b)
 tc_tensor made=tc__rounded(&f,tc__matmul(&f,a,b));
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_linear_at(tc_tensor x,tc_tensor weight,tc_tensor bias,const char*file,int line){
-TC__ENTER(tc__begin,linear,x)
+TC__ENTER_AMONG(tc__begin,linear,x,x,weight,bias)
 TC__GIVEN(weight)
 TC__AUTOCAST(LOWER,&x,&weight,&bias)
 tc_tensor made=tc__rounded(&f,tc__linear(&f,x,weight,bias));
 TC__LEAVE_WHOLE(LINEAR,1,x,weight,bias)
 }
 TCDEF tc_tensor tc_addmm_at(tc_tensor t,tc_tensor a,tc_tensor b,double beta,double alpha,const char*file,int line){
-TC__ENTER(tc__begin,addmm,a)
+TC__ENTER_AMONG(tc__begin,addmm,a,t,a,b)
 TC__GIVEN(t)
 TC__GIVEN(b)
 TC__AUTOCAST(LOWER,&t,&a,&b)
@@ -16417,27 +16504,27 @@ tc_tensor made=tc__rounded(&f,tc__addmm(&f,t,a,b,beta,alpha));
 TC__LEAVE_WHOLE(ADDMM,3,t,a,b)
 }
 TCDEF tc_tensor tc_bmm_at(tc_tensor a,tc_tensor b,const char*file,int line){
-TC__ENTER(tc__begin,bmm,a)
+TC__ENTER_AMONG(tc__begin,bmm,a,a,b)
 TC__GIVEN(b)
 TC__AUTOCAST(LOWER,&a,&b)
 tc_tensor made=tc__rounded(&f,tc__bmm(&f,a,b));
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_dot_at(tc_tensor a,tc_tensor b,const char*file,int line){
-TC__ENTER(tc__begin,dot,a)
+TC__ENTER_AMONG(tc__begin,dot,a,a,b)
 TC__GIVEN(b)
 TC__AUTOCAST(PROMOTE,&a,&b)
 tc_tensor made=tc__rounded(&f,tc__dot(&f,a,b));
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_outer_at(tc_tensor a,tc_tensor b,const char*file,int line){
-TC__ENTER(tc__begin,outer,a)
+TC__ENTER_AMONG(tc__begin,outer,a,a,b)
 TC__GIVEN(b)
 tc_tensor made=tc__rounded(&f,tc__outer(&f,a,b));
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_scaled_dot_product_attention_at(tc_tensor q,tc_tensor k,tc_tensor v,tc_tensor mask,int causal,double scale,const char*file,int line){
-TC__ENTER(tc__begin_together,scaled_dot_product_attention,q)
+TC__ENTER_AMONG(tc__begin_together,scaled_dot_product_attention,q,q,k,v,mask)
 TC__GIVEN(k)
 TC__GIVEN(v)
 TC__AUTOCAST(LOWER,&q,&k,&v,&mask)
@@ -16447,20 +16534,20 @@ tc_tensor made=tc__rounded(&f,tc__scaled_dot_product_attention(&f,q,k,v,mask,cau
 TC__LEAVE_WHOLE(ATTENTION,4,q,k,v,mask)
 }
 TCDEF tc_tensor tc_conv2d_at(tc_tensor x,tc_tensor weight,tc_tensor bias,int stride,int padding,int dilation,int groups,const char*file,int line){
-TC__ENTER(tc__begin,conv2d,x)
+TC__ENTER_AMONG(tc__begin,conv2d,x,x,weight,bias)
 TC__AUTOCAST(LOWER,&x,&weight,&bias)
 f.word[TC__CONV2D_GROUPS]=tc__ix_const(groups);
 tc_tensor made=tc__rounded(&f,tc__conv2d(&f,x,weight,bias,stride,padding,dilation,groups));
 TC__LEAVE_WHOLE(CONV2D,10,x,weight,bias)
 }
 TCDEF tc_tensor tc_conv2d_with_at(tc_tensor x,tc_tensor weight,tc_tensor bias,const tc_conv_options*options,const char*file,int line){
-TC__ENTER(tc__begin,conv2d_with,x)
+TC__ENTER_AMONG(tc__begin,conv2d_with,x,x,weight,bias)
 TC__AUTOCAST(LOWER,&x,&weight,&bias)
 tc_tensor made=tc__rounded(&f,tc__conv2d_with(&f,x,weight,bias,options));
 TC__LEAVE_WHOLE(CONV2D,10,x,weight,bias)
 }
 TCDEF tc_tensor tc_conv1d_at(tc_tensor x,tc_tensor weight,tc_tensor bias,int stride,int padding,int dilation,int groups,const char*file,int line){
-TC__ENTER(tc__begin,conv1d,x)
+TC__ENTER_AMONG(tc__begin,conv1d,x,x,weight,bias)
 TC__AUTOCAST(LOWER,&x,&weight,&bias)
 f.word[TC__CONV1D_STRIDE]=stride;
 f.word[TC__CONV1D_PADDING]=tc__ix_const(padding);
@@ -16629,7 +16716,7 @@ tc__api f;
 tc__meta i,s;
 int64_t k=dim;
 tc_tensor*const cast[]={&t,&src};
-if(!tc__begin(&f,who,t,file,line))return tc__null();
+if(!tc__begin_two(&f,who,t,src,file,line))return tc__null();
 if(!tc__dim_check(&f,f.x.rank,&k))return tc__leave_null(&f);
 if(!tc__autocast(&f,policy,cast,2))return tc__leave_null(&f);
 if(f.x.rank<=1)index=tc__as_vector(&f,index),src=tc__as_vector(&f,src);
@@ -16669,7 +16756,7 @@ const char*file,int line){
 tc__api f;
 tc__meta i,s;
 int64_t k=dim;
-if(!tc__begin(&f,"index_add",t,file,line))return tc__null();
+if(!tc__begin_two(&f,"index_add",t,src,file,line))return tc__null();
 if(!tc__dim_check(&f,f.x.rank,&k))return tc__leave_null(&f);
 index=tc__as_vector(&f,index);
 if(f.x.rank<=1)src=tc__as_vector(&f,src);
@@ -50606,7 +50693,9 @@ tc__fail(parent,TC_E_STATE,
 "tc_open_shared: this context is a shared one itself; share its parent");
 return NULL;
 }
+uint64_t user=tc__ctx_user(tc__values_of(parent)->slot_of_ctx);
 if(!tc__is_ours(parent,"tc_open_shared")||!tc__family_of(parent))return NULL;
+tc__ctx_used(tc__values_of(parent)->slot_of_ctx,user);
 tc__family_settle(parent);
 tc_ctx*c=tc__context_new(&from->hook,&from->logger);
 if(!c){

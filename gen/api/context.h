@@ -39,7 +39,10 @@ TCDEF void tc_close(tc_ctx *c);
 // ones, kept results; not to be written there), in its regions and functions by their own handles, and
 // shares compiled kernels; all else is its own. A call of one of parent's functions with inputs
 // of the new context, or from one of its bodies, runs there (tc_fn_in). It runs kernels on the thread
-// that calls. Nobody may use `parent` during this call; afterwards both are independent: parent may
+// that calls. Outside regions an op is made where one of its tensors is, if that is the new context's; an
+// op on parent's tensors alone in parent on the thread that opened that, else in the one of these contexts that
+// the calling thread has worked with before (made a tensor, begun a region), else in parent. parent's tensors are neither written nor
+// freed in the new context (TC_E_FOREIGN). Nobody may use `parent` during this call; afterwards both are independent: parent may
 // free what it shared (the memory stays until the new context is closed), and be closed first.
 // Devices stay the parent's: here its tensors on them are TC_E_DEVICE, and there is only the host.
 // NULL: error in parent (TC_E_STATE: parent is itself such a context; TC_E_NOMEM; TC_E_THREAD).

@@ -118,7 +118,9 @@ TCDEF tc_ctx *tc_open_shared(tc_ctx *parent) {
                  "tc_open_shared: this context is a shared one itself; share its parent");
         return NULL;
     }
+    uint64_t user = tc__ctx_user(tc__values_of(parent)->slot_of_ctx);
     if (!tc__is_ours(parent, "tc_open_shared") || !tc__family_of(parent)) return NULL;
+    tc__ctx_used(tc__values_of(parent)->slot_of_ctx, user); // it stays that thread's
     tc__family_settle(parent);
     tc_ctx *c = tc__context_new(&from->hook, &from->logger);
     if (!c) {

@@ -647,7 +647,7 @@ TCDEF tc_tensor tc_index_select_at(tc_tensor t, int dim, tc_tensor index, const 
     tc__meta m;
     int64_t k = dim;
     tc_dims none = TC_SCALAR;
-    if (!tc__begin(&f, "index_select", t, file, line)) return tc__null();
+    if (!tc__begin_two(&f, "index_select", t, index, file, line)) return tc__null();
     if (!tc__dim_check(&f, f.x.rank, &k) || !tc__meta_get(&f, index, &m))
         return tc__leave_null(&f);
     if (m.rank > 1) {
@@ -686,7 +686,7 @@ TCDEF tc_tensor tc_gather_at(tc_tensor t, int dim, tc_tensor index, const char *
     int64_t k = dim;
     tc__meta m;
     tc_dims none = TC_SCALAR;
-    if (!tc__begin(&f, "gather", t, file, line)) return tc__null();
+    if (!tc__begin_two(&f, "gather", t, index, file, line)) return tc__null();
     if (!tc__dim_check(&f, f.x.rank, &k) || !tc__meta_get(&f, index, &m))
         return tc__leave_null(&f);
     if (f.x.rank <= 1) t = tc__as_vector(&f, t), index = tc__as_vector(&f, index);
@@ -742,7 +742,7 @@ TCDEF tc_tensor tc_triu_at(tc_tensor t, int64_t diagonal, const char *file, int 
 TCDEF tc_tensor tc_masked_fill_at(tc_tensor t, tc_tensor mask, double value,
                                   const char *file, int line) {
     tc__api f;
-    if (!tc__begin(&f, "masked_fill", t, file, line)) return tc__null();
+    if (!tc__begin_two(&f, "masked_fill", t, mask, file, line)) return tc__null();
     tc_tensor fill = tc__scalar(&f, value, f.x.dtype);
     return tc__leave(&f, tc_where_at(mask, fill, t, file, line));
 }

@@ -91,7 +91,9 @@ static int tc__is_stranger(tc_ctx *c) {
 
 TC__NOINLINE static int tc__is_ours_slow(tc_ctx *c, const char *who) {
     if (tc__user_of(c) && tc__is_stranger(c)) return tc__fail_stranger(c, who);
-    return !tc__core_of(c)->calling || tc__fail_calling(c, who);
+    if (tc__core_of(c)->calling) return tc__fail_calling(c, who);
+    tc__ctx_used(tc__values_of(c)->slot_of_ctx, tc__thread_self());
+    return 1;
 }
 
 // Whether the calling thread may use the context now; 0 = reported. Recording asks at every composite op.

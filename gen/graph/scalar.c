@@ -128,7 +128,7 @@ static tc_tensor tc__assign(tc__api *f, tc_tensor dst, tc_tensor value,
 
 TCDEF tc_tensor tc_copy__at(tc_tensor dst, tc_tensor src, const char *file, int line) {
     tc__api f;
-    if (!tc__begin(&f, "copy_", dst, file, line)) return tc__null();
+    if (!tc__begin_two(&f, "copy_", dst, src, file, line)) return tc__null();
     return tc__assign(&f, dst, src, TC__CONVERT_MOVED);
 }
 
