@@ -1551,7 +1551,11 @@ TCDEF tc_tensor tc_bitwise_not_at(tc_tensor a, const char *file, int line);
 // functions themselves, past 43 for each MB of it; results of such a region that were not kept end then.
 // TC_OK, or why nothing is recorded: then the code up to tc_trace_end runs op by op. tc_trace_end is due
 // in every case, but for c NULL or in use by another thread (TC_E_THREAD). A region of that name and
-// place that is still open is abandoned (TC_E_REGION in tc_error), and the new visit goes on.
+// place that is still open, and inside no other, is abandoned: what it has recorded is lost (TC_E_REGION in
+// tc_error), and the new visit goes on. So a function that calls itself begins no region of its own, unless one
+// is open around the first call: inside that all is inlined, the same place too. What looks like a region left
+// by a break, continue or return is a warning of the log: a place that begins again inside an open region; one
+// that stays open far beyond where it ended before; one that is open in tc_close.
 TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options *options,
                                   const char *file, int line);
 
@@ -3070,7 +3074,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x738c20de9b299f70u
+#define TC__BUILD_ID 0xa3847e18f3149be7u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -9506,6 +9510,8 @@ tc__site end;
 int depth;
 uint32_t generation;
 uint32_t visits;
+uint32_t longest;
+int told_again,told_long;
 uint64_t used;
 uint64_t hash;
 int keeps;
@@ -9558,6 +9564,7 @@ int(*evaluate)(tc__op op,int dtype,const tc__value*in,uint32_t n,tc__value*out);
 enum{TC__INNER_TOLD=8,TC__INNER_NAME=40};
 typedef struct tc__inner{
 tc__site begin;
+uintptr_t stack;
 char name[TC__INNER_NAME];
 }tc__inner;
 typedef struct tc__before{
@@ -11322,9 +11329,11 @@ return text;
 }
 static void tc__visit_abandon(tc_ctx*c,tc__visit*v,const char*why){
 char inside[TC__INSIDE_TEXT];
-tc__fail(c,TC_E_REGION,"region \"%s\" begun at %s:%d %s%s Its results are lost",
-v->region->name,v->begin.file?v->begin.file:"?",v->begin.line,why,
-*tc__inside_text(c,inside)?inside:".");
+tc__fail(c,TC_E_REGION,"region \"%s\" begun at %s:%d %s%s %s",v->region->name,
+v->begin.file?v->begin.file:"?",v->begin.line,why,
+*tc__inside_text(c,inside)?inside:".",
+v->path.count?"What was recorded in it is lost"
+:"Nothing was recorded in it");
 v->state=TC__VISIT_FAILED;
 tc__refuse_writes(c,v);
 tc__unbind_to(c,v,0);
@@ -11874,7 +11883,8 @@ other->line);
 static int tc__free_refused(tc_ctx*c,tc_tensor t){
 if(t.id>>56==tc__values_of(c)->slot_of_ctx||!tc__import_find(c,t))
 return tc__fail_dead(c,"tc_free",t);
-return tc__fail(c,TC_E_FOREIGN,
+return tc__fail(
+c,TC_E_FOREIGN,
 "tc_free: the tensor belongs to the context that this one was opened "
 "from with tc_open_shared; free it there, when this thread is not in it");
 }
@@ -46187,12 +46197,26 @@ if(!(s->in[k]&TC__EXTERNAL)&&
 return 0;
 return 1;
 }
+enum{TC__LONG_TIMES=16,TC__LONG_STEPS=256};
+static void tc__visit_is_long(tc_ctx*c,const tc__visit*v){
+tc__region*r=v->region;
+size_t usual=r->longest;
+if(r->function||c->lazy||!usual||r->told_long)return;
+if(v->path.count<TC__LONG_TIMES*usual+TC__LONG_STEPS)return;
+r->told_long=1;
+tc__warn(c,
+"region \"%s\" begun at %s:%d is open for %zu steps, and ended behind %zu before; "
+"did a break or return leave it without its tc_trace_end?",
+r->name,v->begin.file?v->begin.file:"?",v->begin.line,v->path.count,
+usual);
+}
 static int tc__segment(tc_ctx*c,tc__visit*v,tc__step*s){
 size_t n=0;
 tc__visit_promote(c,v);
 s=v->at;
 uint32_t*at=NULL;
 c->stats.graph_breaks++;
+tc__visit_is_long(c,v);
 tc__log(c,TC__LOG_GRAPH_BREAKS,"%s \"%s\": value read at %s:%d; %u steps run here",
 tc__region_kind(v->region),v->region->name,s->site.file?s->site.file:"?",
 s->site.line,(unsigned)s->position);
@@ -50796,11 +50820,36 @@ return item?item:TC_E_INTERNAL;
 static tc_status tc__unit_of_region(tc_ctx*c,int ok){
 return tc__unit_end(c,c->around,ok&&!tc__core_of(c)->unit_item);
 }
-static void tc__inner_begin(tc__recorder*r,const char*name,tc__site site){
+static int tc__same_place(tc__site a,tc__site b){
+return a.line==b.line&&a.file==b.file;
+}
+static const tc__inner*tc__inner_left(const tc__recorder*r,const char*name,
+tc__site site,uintptr_t stack){
+const tc__inner*left=NULL;
+if(tc__same_place(r->visit->begin,site))return NULL;
+for(int i=0;i<r->depth&&i<TC__INNER_TOLD;i++){
+const tc__inner*in=&r->inner[i];
+if(!tc__same_place(in->begin,site))continue;
+if(strncmp(in->name,name,sizeof in->name-1))return NULL;
+if(in->stack<=stack)left=in;
+}
+return left;
+}
+static void tc__inner_begin(tc_ctx*c,const char*name,tc__site site){
+tc__recorder*r=&c->recorder;
+tc__region*g=r->visit->region;
+uintptr_t stack=(uintptr_t)&site;
+const tc__inner*left=tc__inner_left(r,name,site,stack);
+if(left&&!g->told_again++)
+tc__warn(c,
+"region \"%s\" is begun again at %s:%d inside \"%s\", and its "
+"tc_trace_end was not called; did a continue, break or return leave it?",
+left->name,site.file?site.file:"?",site.line,g->name);
+tc__visit_is_long(c,r->visit);
 r->inside=site;
 if(r->depth++>=TC__INNER_TOLD)return;
 tc__inner*in=&r->inner[r->depth-1];
-in->begin=site;
+in->begin=site,in->stack=stack;
 snprintf(in->name,sizeof in->name,"%s",name);
 }
 static tc_status tc__fail_in_body(tc_ctx*c,const char*who,const tc__region*r){
@@ -50824,7 +50873,7 @@ c->around=tc__unit_begin(c);
 if(r->visit||r->skipped||r->disabled||tc__runs_eagerly(c)||
 (options&&options->disable==1)){
 if(r->visit)
-tc__inner_begin(r,name,site);
+tc__inner_begin(c,name,site);
 else
 r->skipped++;
 return TC_OK;
@@ -50878,6 +50927,7 @@ tc__visit_end(c);
 (void)tc__unit_of_region(c,0);
 return TC_E_FULLGRAPH;
 }
+if(v->path.count>v->region->longest)v->region->longest=(uint32_t)v->path.count;
 int ok=tc__visit_finish(c,v,NULL,0);
 v->state=ok?TC__VISIT_DONE:TC__VISIT_FAILED;
 if(!ok)tc__refuse_writes(c,v);

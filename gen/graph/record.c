@@ -601,9 +601,11 @@ static const char *tc__inside_text(tc_ctx *c, char *text) {
 
 static void tc__visit_abandon(tc_ctx *c, tc__visit *v, const char *why) {
     char inside[TC__INSIDE_TEXT];
-    tc__fail(c, TC_E_REGION, "region \"%s\" begun at %s:%d %s%s Its results are lost",
-             v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line, why,
-             *tc__inside_text(c, inside) ? inside : ".");
+    tc__fail(c, TC_E_REGION, "region \"%s\" begun at %s:%d %s%s %s", v->region->name,
+             v->begin.file ? v->begin.file : "?", v->begin.line, why,
+             *tc__inside_text(c, inside) ? inside : ".",
+             v->path.count ? "What was recorded in it is lost"
+                           : "Nothing was recorded in it");
     v->state = TC__VISIT_FAILED;
     tc__refuse_writes(c, v);
     tc__unbind_to(c, v, 0);

@@ -203,14 +203,16 @@ typedef struct tc__region {
     int depth;
     uint32_t generation; // counts changes of step flags
     uint32_t visits;
-    uint64_t used;       // tc__recorder.opened at the last of them
-    uint64_t hash;       // of name, place and depth
-    int keeps;           // some path has a KEEP step
-    tc_options options;  // what the caller asked for, nothing left open
-    int by_default;      // the caller asked for nothing: they are the context's
-    const void *backend; // that runs its programs; of exec/
-    uint32_t programs;   // made; options.recompile_limit of them are compiled
-    uint32_t made;       // programs that have a number
+    uint32_t longest;          // path of those that ended, in steps
+    int told_again, told_long; // that it was left without its end, as it seems
+    uint64_t used;             // tc__recorder.opened at the last of them
+    uint64_t hash;             // of name, place and depth
+    int keeps;                 // some path has a KEEP step
+    tc_options options;        // what the caller asked for, nothing left open
+    int by_default;            // the caller asked for nothing: they are the context's
+    const void *backend;       // that runs its programs; of exec/
+    uint32_t programs;         // made; options.recompile_limit of them are compiled
+    uint32_t made;             // programs that have a number
     int fixed_sizes; // sizes are not promoted: its backend takes programs for one set of them
     int function;    // of a body its number, from 1; the operands of its FINISH are the
                      //   outputs, no others. 0 = a region
@@ -266,6 +268,7 @@ enum { TC__INNER_TOLD = 8, TC__INNER_NAME = 40 };
 // A region that was begun inside the open one.
 typedef struct tc__inner {
     tc__site begin;
+    uintptr_t stack;           // about where the stack was
     char name[TC__INNER_NAME]; // cut where it is longer
 } tc__inner;
 
