@@ -316,7 +316,8 @@
 //     TC_VERIFY=1          first runs of compiled code are compared with the interpreter's
 //     TC_FULLGRAPH=1       a graph break is an error
 //     And one that is no option:
-//     TC_CACHE_KEY         a secret: files of the disk cache that were made without it are refused
+//     TC_CACHE_KEY         a secret: what the disk cache keeps under it is found with it alone, and nothing else
+//                          is used
 //
 // OPTIONS OF THE BUILD, each a macro before the include that has the implementation
 //     TCOMPILE_STATIC      public functions are static to that file
@@ -1550,7 +1551,7 @@ TCDEF tc_tensor tc_bitwise_not_at(tc_tensor a, const char *file, int line);
 // were used longest ago are dropped, and made again when they are needed, with one warning. So are regions and
 // functions themselves, past 43 for each MB of it; results of such a region that were not kept end then.
 // TC_OK, or why nothing is recorded: then the code up to tc_trace_end runs op by op. tc_trace_end is due
-// in every case, but for c NULL or in use by another thread (TC_E_THREAD). A region of that name and
+// in every case, and gives that status again, but for c NULL or in use by another thread (TC_E_THREAD). A region of that name and
 // place that is still open, and inside no other, is abandoned: what it has recorded is lost (TC_E_REGION in
 // tc_error), and the new visit goes on. So a function that calls itself begins no region of its own, unless one
 // is open around the first call: inside that all is inlined, the same place too. What looks like a region left
@@ -3074,7 +3075,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xa3847e18f3149be7u
+#define TC__BUILD_ID 0xd029bb66c16d0dbdu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -36608,6 +36609,7 @@ uint64_t serial;
 uint8_t secret[32];
 size_t secret_size;
 int warned;
+int unfit;
 tc__cache_stats stats;
 }tc__cache;
 typedef struct tc__cache_key{
@@ -36638,8 +36640,12 @@ TC__ENTRY_ALIAS=2
 #define TC__ENTRY_MAGIC "tcompil2"
 #define TC__ENTRY_MARK (0x01020300u+(uint32_t)sizeof(void*))
 #define TC__ENTRY_NAME 72
-static void tc__entry_name(char*out,const tc__cache_key*key){
-tc__hex(out,key->digest,32);
+static void tc__entry_name(const tc__cache*h,char*out,const tc__cache_key*key){
+uint8_t name[32];
+memcpy(name,key->digest,sizeof name);
+if(h->secret_size)
+tc__blake2s(name,h->secret,h->secret_size,key->digest,sizeof key->digest);
+tc__hex(out,name,32);
 memcpy(out+64,".tcb",5);
 }
 static void tc__entry_digest(const tc__cache*h,uint8_t out[32],
@@ -36688,8 +36694,9 @@ tc__log(h->ctx,TC__LOG_CACHE,"%s",text);
 else
 tc__warn(h->ctx,"disk cache: %s (said once; TC_LOGS=cache says all)",text);
 }
-static int tc__cache_accepts(const tc__cache*h,int fd,const char*path){
+static int tc__cache_accepts(tc__cache*h,int fd,const char*path){
 int group=h->secret_size?TC__GROUP_MAY_WRITE:TC__MINE_ONLY;
+h->unfit=fd<0?errno:0;
 if(fd<0){
 tc__log(h->ctx,TC__LOG_CACHE,"%s: %s; not used",path,strerror(errno));
 return 0;
@@ -36698,7 +36705,7 @@ if(tc__is_mine(fd,group))return 1;
 tc__log(h->ctx,TC__LOG_CACHE,"%s: others may write there; not used",path);
 return 0;
 }
-static int tc__cache_enter(const tc__cache*h,int root,const char*path){
+static int tc__cache_enter(tc__cache*h,int root,const char*path){
 int dir=-1;
 if(tc__cache_accepts(h,root,path)){
 dir=tc__dir_open_at(root,"v1");
@@ -36707,7 +36714,7 @@ if(!tc__cache_accepts(h,dir,path))tc__close(dir),dir=-1;
 tc__close(root);
 return dir;
 }
-static int tc__cache_try(const tc__cache*h,const char*base,const char*below){
+static int tc__cache_try(tc__cache*h,const char*base,const char*below){
 tc__text path;
 int dir=-1;
 tc__text_init(&path,h->ctx);
@@ -36716,7 +36723,7 @@ if(base&&!path.failed)dir=tc__cache_enter(h,tc__dir_open(path.at),path.at);
 tc__text_free(&path);
 return dir;
 }
-static int tc__cache_try_temporary(const tc__cache*h){
+static int tc__cache_try_temporary(tc__cache*h){
 const char*base;
 char name[40];
 int parent=tc__temporary_open(&base),dir=-1;
@@ -36734,7 +36741,7 @@ if(errno!=ENOENT)break;
 tc__close(parent);
 return dir;
 }
-static int tc__cache_root(const tc__cache*h,const char*asked){
+static int tc__cache_root(tc__cache*h,const char*asked){
 const char*home=tc__env("HOME");
 int dir;
 if(tc__is_privileged())return-1;
@@ -36829,7 +36836,7 @@ const char*wrong;
 int fd;
 memset(file,0,sizeof*file);
 if(h->dir<0)return 0;
-tc__entry_name(name,key);
+tc__entry_name(h,name,key);
 fd=tc__file_open(h->dir,name);
 if(fd<0&&errno==ENOENT)return 0;
 if(fd<0&&errno==ELOOP)return tc__cache_refuse(h,name,"a symlink");
@@ -36870,7 +36877,7 @@ key=tc__cache_key_of(text,71);
 if(!tc__cache_find(h,&key,found,out))return 0;
 if(out->at&&!memcmp(found,digest,sizeof found))return 1;
 tc__blob_free(h->ctx,out);
-tc__entry_name(name,&key);
+tc__entry_name(h,name,&key);
 return tc__cache_refuse(h,name,"not what its name says");
 }
 static int tc__cache_count(tc__cache*h,int hit){
@@ -36913,7 +36920,7 @@ tc__entry_digest(h,head.digest,&head,key);
 memcpy(file.at,&head,sizeof head);
 memcpy(file.at+sizeof head,key->at,key->size);
 if(data)memcpy(file.at+sizeof head+key->size,data,size);
-tc__entry_name(name,key);
+tc__entry_name(h,name,key);
 ok=tc__file_replace(h->dir,name,file.at,file.size,h->serial++);
 if(!ok)(void)tc__cache_unstored(h);
 if(ok)h->stats.stored++,h->entries++,h->bytes+=file.size;
@@ -36961,6 +36968,14 @@ if(!h)return;
 tc__close(h->dir);
 tc__free(h->ctx,h,sizeof*h);
 }
+static void tc__cache_unfit(tc__cache*h,const char*asked){
+static const char cost[]="every process compiles its kernels";
+if(asked&&!tc__is_privileged())
+tc__cache_trouble(h,"%.200s, which was asked for, is not fit: %s; %s",asked,
+h->unfit?strerror(h->unfit):"others may write there",cost);
+else
+tc__cache_trouble(h,"no directory is fit; %s",cost);
+}
 TC__UNUSED static tc__cache*tc__cache_open(tc_ctx*c,const char*dir){
 tc__cache*h=TC__NEW(c,tc__cache);
 const char*secret=tc__env("TC_CACHE_KEY");
@@ -36973,8 +36988,7 @@ h->secret_size=sizeof h->secret;
 tc__blake2s(h->secret,NULL,0,secret,strlen(secret));
 }
 h->dir=tc__cache_root(h,dir);
-if(h->dir<0)
-tc__cache_trouble(h,"no directory is fit; every process compiles its kernels");
+if(h->dir<0)tc__cache_unfit(h,dir?dir:tc__env("TC_CACHE_DIR"));
 return h;
 }
 #else
@@ -46204,11 +46218,11 @@ size_t usual=r->longest;
 if(r->function||c->lazy||!usual||r->told_long)return;
 if(v->path.count<TC__LONG_TIMES*usual+TC__LONG_STEPS)return;
 r->told_long=1;
-tc__warn(c,
+tc__warn(
+c,
 "region \"%s\" begun at %s:%d is open for %zu steps, and ended behind %zu before; "
 "did a break or return leave it without its tc_trace_end?",
-r->name,v->begin.file?v->begin.file:"?",v->begin.line,v->path.count,
-usual);
+r->name,v->begin.file?v->begin.file:"?",v->begin.line,v->path.count,usual);
 }
 static int tc__segment(tc_ctx*c,tc__visit*v,tc__step*s){
 size_t n=0;
@@ -50814,7 +50828,7 @@ tc__here_leave(c,c->here_before);
 }
 static tc_status tc__begin_failed(tc_ctx*c){
 c->recorder.skipped++;
-tc_status item=tc__unit_begin(c);
+tc_status item=tc__core_of(c)->unit_item;
 return item?item:TC_E_INTERNAL;
 }
 static tc_status tc__unit_of_region(tc_ctx*c,int ok){

@@ -19,7 +19,7 @@
 // were used longest ago are dropped, and made again when they are needed, with one warning. So are regions and
 // functions themselves, past 43 for each MB of it; results of such a region that were not kept end then.
 // TC_OK, or why nothing is recorded: then the code up to tc_trace_end runs op by op. tc_trace_end is due
-// in every case, but for c NULL or in use by another thread (TC_E_THREAD). A region of that name and
+// in every case, and gives that status again, but for c NULL or in use by another thread (TC_E_THREAD). A region of that name and
 // place that is still open, and inside no other, is abandoned: what it has recorded is lost (TC_E_REGION in
 // tc_error), and the new visit goes on. So a function that calls itself begins no region of its own, unless one
 // is open around the first call: inside that all is inlined, the same place too. What looks like a region left

@@ -222,11 +222,10 @@ static void tc__here_ended(tc_ctx *c) {
     tc__here_leave(c, c->here_before);
 }
 
-// Nothing is recorded: the code runs eagerly, up to its end, which tells of that alone. Gives the status of
-// what went wrong.
+// Nothing is recorded: the code runs eagerly, up to its end, which gives the status of what went wrong again.
 static tc_status tc__begin_failed(tc_ctx *c) {
     c->recorder.skipped++;
-    tc_status item = tc__unit_begin(c);
+    tc_status item = tc__core_of(c)->unit_item;
     return item ? item : TC_E_INTERNAL;
 }
 
