@@ -896,7 +896,8 @@ TCDEF tc_tensor tc_gather_at(tc_tensor t, int dim, tc_tensor index, const char *
                              int line);
 // t with elements of src written along dim: out[..index[..i..]..] = src[..i..]. index has
 // t's rank; it is no larger than src, nor, outside dim, than t (TC_E_SHAPE). Of those that go
-// to one place the last in row-major order stays. src has t's dtype (TC_E_DTYPE).
+// to one place the last in row-major order stays; the others have a gradient of 0 (PyTorch's is that of what
+// stayed). src has t's dtype (TC_E_DTYPE).
 TCDEF tc_tensor tc_scatter_at(tc_tensor t, int dim, tc_tensor index, tc_tensor src,
                               const char *file, int line);
 // The same with +=, added in row-major order of the index: the same bits in every run and for
@@ -3075,7 +3076,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xd029bb66c16d0dbdu
+#define TC__BUILD_ID 0x49d5aa3764208fc6u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7265,6 +7266,25 @@ int n=tc__layout_steps(l,d);
 for(int i=0;i<n;i++)
 if(d[i].stride<d[i].inner)return 0;
 return 1;
+}
+static int tc__steps_lead(const tc__reachdim*d,int n,int64_t gap,int taken,
+int*budget){
+if(!n)return!gap&&taken;
+int64_t rest=d->inner-1,low=(gap-rest)/d->stride,most=d->size-1;
+for(int64_t k=low-1;k<=low+2*rest/d->stride+2;k++){
+int64_t left=gap-k*d->stride;
+if(k<-most||k>most||left>rest||left<-rest)continue;
+if(--*budget<0)return 1;
+if(tc__steps_lead(d+1,n-1,left,taken||k,budget))return 1;
+}
+return 0;
+}
+enum{TC__STEPS_TRIED=1<<14};
+static int tc__layout_overlaps(const tc__layout*l){
+tc__reachdim steps[TC_MAX_RANK];
+int budget=TC__STEPS_TRIED;
+if(!l->numel||tc__layout_nests(l))return 0;
+return tc__steps_lead(steps,tc__layout_steps(l,steps),0,0,&budget);
 }
 static int tc__layout_repeats(const tc__layout*l){
 for(int d=0;d<l->rank;d++)
@@ -13361,7 +13381,11 @@ return tc__fail(f->c,TC_E_ALIAS,
 "%s: dimension %d is expanded: its elements are one in "
 "memory; tc_clone it first",
 f->who,i);
-return 1;
+return!tc__layout_overlaps(l)||
+tc__fail(f->c,TC_E_ALIAS,
+"%s: the strides of the destination overlap: several of its elements "
+"are one in memory; tc_clone it first",
+f->who);
 }
 static int tc__broadcasts_to(const tc__meta*v,const tc__meta*dst){
 int lead=dst->rank-v->rank,ok=lead>=0;
@@ -18332,13 +18356,24 @@ ids[0]=a->id,ids[1]=index->id;
 return tc__make(d->g,TC_OP_GATHER,a->dtype,index->rank,index->dims,ids,2,&dim,
 1);
 }
+static tc__node*tc__d_stayed(tc__derive*d,const tc__node*n){
+tc__node*index=tc__d_in(d,n,1);
+int64_t dim=index->rank-1;
+tc__node*number=
+tc__make(d->g,TC_OP_IOTA,TC_I64,index->rank,index->dims,NULL,0,&dim,1);
+tc__node*none=tc__d_zeros(d,tc__make_cast(d->g,tc__d_in(d,n,0),TC_I64));
+tc__node*last=tc__d_opaque3(d,TC_OP_SCATTER,none,index,number);
+return tc__d2(d,TC_OP_EQ,tc__d_gather_last(d,last,index),number);
+}
 static void tc__derive_scatter(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*index=tc__d_in(d,n,1),*src=tc__d_in(d,n,2);
-tc__node*rest=g;
-if(n->op==TC_OP_SCATTER)
-rest=tc__d_opaque3(d,TC_OP_SCATTER,g,index,tc__d_zeros(d,src));
+tc__node*rest=g,*given=tc__d_gather_last(d,g,index);
+int sets=n->op==TC_OP_SCATTER;
+if(sets)rest=tc__d_opaque3(d,TC_OP_SCATTER,g,index,tc__d_zeros(d,src));
+if(sets&&!tc__ix_equals(index->dims[index->rank-1],1))
+given=tc__d3(d,TC_OP_WHERE,tc__d_stayed(d,n),given,tc__d_zeros(d,given));
 tc__d_give(d,tc__d_in(d,n,0),rest);
-tc__d_give(d,src,tc__d_gather_last(d,g,index));
+tc__d_give(d,src,given);
 }
 static void tc__derive_index_add(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*src=tc__d_in(d,n,2);

@@ -39,7 +39,11 @@ static int tc__writable(const tc__api *f, tc_tensor dst) {
                             "%s: dimension %d is expanded: its elements are one in "
                             "memory; tc_clone it first",
                             f->who, i);
-    return 1;
+    return !tc__layout_overlaps(l) ||
+           tc__fail(f->c, TC_E_ALIAS,
+                    "%s: the strides of the destination overlap: several of its elements "
+                    "are one in memory; tc_clone it first",
+                    f->who);
 }
 
 // Whether the sizes of v broadcast to those of dst.

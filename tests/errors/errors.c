@@ -686,6 +686,11 @@ CASE(alias_wrapped) {
     tc_tensor t = tc_wrap_strided(w->tc, memory, TC_DIMS(2, 4), strides, TC_F32);
     return tc_fill_(t, 3);
 }
+CASE(alias_overlapping) {
+    static float memory[8];
+    int64_t strides[2] = {1, 1};
+    return tc_add_s_(tc_wrap_strided(w->tc, memory, TC_DIMS(3, 3), strides, TC_F32), 1);
+}
 CASE(io_missing) { return tc_load_npy(w->tc, "/nonexistent/folder/x.npy"); }
 CASE(io_save) {
     CHECK_EQ(tc_save_npy(w->a, "/nonexistent/folder/x.npy"), TC_E_IO);
@@ -883,6 +888,7 @@ static const struct {
     ROW(TOUCHED, touched, "touched|errors.c|tc_keep", EAGER_ONLY),
     ROW(ALIAS, alias_expanded, "add_s_|expanded|tc_clone", 0),
     ROW(ALIAS, alias_wrapped, "fill_|tc_clone", 0),
+    ROW(ALIAS, alias_overlapping, "add_s_|strides of the destination overlap|tc_clone", 0),
     ROW(IO, io_missing, "load_npy|/nonexistent/folder/x.npy|No such file", 0),
     ROW(IO, io_save, "save_npy|/nonexistent/folder/x.npy", EAGER_ONLY),
     ROW(FORMAT, format_magic, "magic", 0),
