@@ -560,7 +560,9 @@ typedef struct tc_config {
                              // it, without results and intermediates: past a third of it recordings, past
                              // two thirds programs go that were used longest ago, and are made again when
                              // they are needed, with one warning. Ops outside regions have another third
-                             // for what was made of them. 0 = 192
+                             // for what was made of them. A program with a product or convolution has room
+                             // for packed operands, some 0.4 MB for each thread: that is most of what small
+                             // ones hold. 0 = 192
     int no_fusion;           // 1 = one kernel per op (for tests and measurements)
     const char *passes_off;  // graph passes to leave out, "fold,split" or "all" (for tests)
     const char *isa;         // instructions that may be used at most: "baseline" (of the oldest CPU of this
@@ -597,7 +599,7 @@ TCDEF tc_ctx *tc_open_shared(tc_ctx *parent);
 // The first error since the last clear: TC_OK or a negative TC_E_..., its text, its caller's place. A call
 // that has a status fails where something that it depends on failed: an op that gives a tensor gives null
 // then, and a tensor that was to be written in place is not read, nor computed with, until all of it is
-// written anew or the error is cleared. Errors about null tensors alone, and about those of a closed context
+// written anew or the error is cleared. Errors about null tensors alone, about a null function, and about those of a closed context
 // (TC_E_DEAD), are left in the context that the calling thread opened last, else in the only one.
 TCDEF tc_status tc_error(const tc_ctx *c);
 TCDEF const char *tc_error_text(const tc_ctx *c);
@@ -1321,7 +1323,8 @@ TCDEF tc_status tc_clip_grad_value__at(const tc_tensor *grads, int n, double val
 
 // ---- the macros: tc_xxx(...) is tc_xxx_at(..., TC__SITE), listed behind gen/api/extend.h ----
 // They pass their arguments on as they come, so that commas may stand in them, as those of compound
-// literals and of C++ templates do: tc_cat((tc_tensor[]){a, b}, 2, 1).
+// literals and of C++ templates do: tc_cat((tc_tensor[]){a, b}, 2, 1). A pointer to a function is one to the
+// other: tc_tensor (*act)(tc_tensor, const char *, int) = tc_relu_at, called act(x, TC__SITE).
 
 // ---- gen/api/site.h -----------------------------------------------------
 // include-many: where a call stands. In the implementation it is named again behind graph/product.c.
@@ -1726,7 +1729,8 @@ TCDEF void tc_fn_free(tc_fn *f);
 TCDEF tc_fn *tc_fn_in(tc_ctx *tc, const tc_fn *f);
 
 // Calls the function. out[i] are new tensors in the open scope; their memory is used again after
-// tc_free. Inside a region or another function's body the call is a part of that. The status is the
+// tc_free. A body that gives an input, or a view of one, gives what shares its memory: tc_clone it there if the
+// caller is to write either. Inside a region or another function's body the call is a part of that. The status is the
 // call's own, also of an error that the body has cleared: after one out[] is null and no input was
 // written. Inputs are the caller's: a body that frees one is an error (TC_E_DEAD), as is one that leaves a
 // scope open, or ends one that it did not begin (TC_E_STATE).
@@ -2276,8 +2280,10 @@ typedef struct tc_custom_op {
     const char *name;  // a C identifier of at most 63 characters, unique in its context
     int n_in;          // inputs, at most 64; 0 = 1
     void *user;        // handed to all functions; outlives the context
-    tc_custom_shape shape;        // NULL = as input 0: sizes may come at run time then,
-                                  // as for other ops; else each set has a program
+    tc_custom_shape shape;        // NULL = as input 0, whatever its dtype is: run and the sources
+                                  // look at in[i].spec.dtype, and refuse those that they do not
+                                  // take. Sizes may come at run time then, as for other ops;
+                                  // else each set has a program
     tc_custom_run run;            // NULL = only source
     const char *c_source;         // NULL = only run; see below
     const char *cuda_source;      // NULL = on a device too the host computes it; see below
@@ -3076,7 +3082,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x49d5aa3764208fc6u
+#define TC__BUILD_ID 0x0be965bf8ab7a1b8u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -3152,8 +3158,8 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #endif
 #if TC__LINUX &&((defined(__GLIBC__)&&!defined(__USE_GNU))||!defined(CPU_SETSIZE))
 #error "A libc header was included before the implementation of tcompile.h, without \
-_GNU_SOURCE. Fix:include tcompile.h first in the one .c file that defines \
-TCOMPILE_IMPLEMENTATION,or compile that file with-D_GNU_SOURCE."
+_GNU_SOURCE. Fix: include tcompile.h first in the one .c file that defines \
+TCOMPILE_IMPLEMENTATION, or compile that file with -D_GNU_SOURCE."
 #endif
 #if TC__THREADS &&!TC__GNUC
 #error "Threads need gcc's or clang's atomics. Fix: use those, or -DTC_NO_THREADS."
@@ -8572,8 +8578,17 @@ n=tc__ix_add(q->ix,n,tc__ix_const(1));
 q->out.dims[dim]=tc__ix_add(
 q->ix,n,tc__ix_add(q->ix,q->attr[TC__PAD_LOW],q->attr[TC__PAD_HIGH]));
 if(tc__know(q,TC__NOT_LESS,q->out.dims[dim],tc__ix_const(0)))return 1;
-return tc__fail(q->ctx,TC_E_SHAPE,"%s: dimension %lld would get a negative size",
-tc__called(q->ctx,q->op),(long long)dim);
+tc__ix low=q->attr[TC__PAD_LOW],high=q->attr[TC__PAD_HIGH];
+const char*who=tc__called(q->ctx,q->op);
+char x[160],amounts[60]="the amounts";
+if(tc__ix_is_const(low)&&tc__ix_is_const(high))
+snprintf(amounts,sizeof amounts,"%lld and %lld",(long long)tc__ix_value(low),
+(long long)tc__ix_value(high));
+return tc__fail(
+q->ctx,TC_E_SHAPE,
+"%s: %s leave dimension %lld of %s a negative size; cut off no more than "
+"there is",
+who,amounts,(long long)dim,tc__dims_text(q->in[0],x));
 }
 static int tc__shape_window(tc__infer*q){
 int64_t dim=q->attr[TC__WINDOW_DIM];
@@ -9719,7 +9734,7 @@ return tc__fail(
 c,TC_E_DEAD,
 "%s: a result of an earlier visit of a region or of a call, which ended long ago: with "
 "a visit on its way that did not use it, with the call, its region or a tc_free; "
-"tc_keep it to have it longer",
+"tc_keep it to have it longer. Or it never was a tensor: is the handle initialised?",
 who);
 }
 static int tc__fail_looped(tc_ctx*c,const char*who,const tc__step*s){
@@ -9738,7 +9753,9 @@ return tc__fail(c,TC_E_DEVICE,
 "before that",
 who);
 if(!tc__ctx_at((unsigned)(t.id>>56)))
-return tc__fail(c,TC_E_DEAD,"%s: the tensor belongs to a context that was closed",
+return tc__fail(c,TC_E_DEAD,
+"%s: the tensor belongs to a context that was closed, or never was "
+"one: is the handle initialised?",
 who);
 if((t.id>>56)!=v->slot_of_ctx)
 return tc__fail(
@@ -9751,7 +9768,10 @@ return tc__fail(c,TC_E_DEAD,"%s: the tensor was %s at %s:%d; %s",who,o->how,
 o->file?o->file:"?",o->line,
 strstr(o->how,"scope")?"tc_keep it, or widen the scope"
 :"free it after its last use");
-return tc__fail(c,TC_E_DEAD,"%s: the tensor is no longer alive",who);
+return tc__fail(c,TC_E_DEAD,
+"%s: the tensor is no longer alive, or never was one: is the handle "
+"initialised?",
+who);
 }
 static int tc__fail_null(tc_ctx*c,const char*who){
 return tc__fail(c,TC_E_NULL,"%s: a null tensor was given (an earlier call failed?)",
@@ -10999,7 +11019,11 @@ if(c)tc__fail_null(c,who);
 return TC_E_NULL;
 }
 if(c)
-tc__fail(c,TC_E_DEAD,"%s: the tensor belongs to a context that was closed",who);
+tc__fail(
+c,TC_E_DEAD,
+"%s: the tensor belongs to a context that was closed, or never was one: is "
+"the handle initialised?",
+who);
 return TC_E_DEAD;
 }
 static tc_ctx*tc__ctx_of_all(const tc_tensor*in,uint32_t n){
@@ -12819,7 +12843,8 @@ while(d.rank<repeats.rank)tc__dims_insert(&d,0,1);
 tc_tensor y=t;
 for(int i=0;i<d.rank;i++){
 if(repeats.size[i]<0){
-tc__fail(f.c,TC_E_ARG,"tile: %lld repeats of dimension %d",
+tc__fail(f.c,TC_E_ARG,
+"tile: %lld repeats of dimension %d; 0 or more are needed",
 (long long)repeats.size[i],i);
 return tc__leave_null(&f);
 }
@@ -12837,7 +12862,8 @@ int64_t k=dim;
 if(!tc__begin_together(&f,"repeat_interleave",t,file,line))return tc__null();
 if(!tc__dim_need(&f,&k))return tc__leave_null(&f);
 if(repeats<0){
-tc__fail(f.c,TC_E_ARG,"repeat_interleave: %lld repeats",(long long)repeats);
+tc__fail(f.c,TC_E_ARG,"repeat_interleave: %lld repeats; 0 or more are needed",
+(long long)repeats);
 return tc__leave_null(&f);
 }
 tc_dims d=tc__dims_shape(&f);
@@ -12878,8 +12904,10 @@ tc_tensor part[3];
 int n=0;
 int64_t cut=(low<0?low:0)+(high<0?high:0);
 if(d->size[dim]+cut<0){
-tc__fail(f->c,TC_E_SHAPE,"%s: dimension %d would get a negative size",f->who,
-dim);
+tc__fail(f->c,TC_E_SHAPE,
+"%s: %lld and %lld leave dimension %d, of size %lld, a negative size; cut "
+"off no more than there is",
+f->who,(long long)low,(long long)high,dim,(long long)d->size[dim]);
 return tc__null();
 }
 d->size[dim]+=cut;
@@ -19623,9 +19651,16 @@ if(tc__composite_is_whole(&f)&&!tc__composite_add(b->g,&f))return 0;
 }
 return 1;
 }
+static const char*tc__node_called(tc_ctx*c,const tc__node*n,char out[100]){
+const tc__custom*o=
+n->op==TC_OP_CUSTOM?tc__custom_at(c,n->attr[TC__CUSTOM_OP]):NULL;
+if(!o)return tc__op_name((tc__op)n->op);
+snprintf(out,100,"custom op \"%.63s\"",o->op.name);
+return out;
+}
 static tc__node*tc__fail_gradient(tc__builder*b,const tc__step*s,const tc__node*x){
 const tc__derive*d=&b->derive;
-char place[160]="",dims[160];
+char place[160]="",dims[160],called[100];
 const char*who=s->call?s->call:"tc_grad",*dtype=tc__dtype(x->dtype)->name;
 tc__meta m;
 memset(&m,0,sizeof m);
@@ -19647,7 +19682,7 @@ d->why->from->site.line);
 tc__fail(b->ctx,TC_E_UNSUPPORTED,
 "%s: the way to the %s%s is through %s%s, which has no derivative; tc_detach "
 "it, or give a custom op its gradient",
-who,dtype,dims,tc__op_name((tc__op)d->why->op),place);
+who,dtype,dims,tc__node_called(b->ctx,d->why,called),place);
 return NULL;
 }
 static int tc__build_own(tc__builder*b,const tc__step*s){
@@ -45134,7 +45169,27 @@ return tc__fail(p->ctx,TC_E_INDEX,
 "and the results are not valid",
 who,(long long)p->flag[1],(long long)p->flag[2]);
 }
+static const char*tc__external_text(tc_ctx*c,const tc__visit*v,uint32_t i,
+char out[200]){
+const tc__external*e=&v->external.at[i];
+const tc__tensor*t=e->handle.id?tc__tensor_find(c,e->handle):NULL;
+const char*dtype=tc__dtype(tc__layout_at(c,e->layout)->dtype)->name;
+if(t&&t->file)
+snprintf(out,200,"the %s tensor made at %.140s:%d",dtype,t->file,t->line);
+else
+snprintf(out,200,"the %s tensor that is external %u",dtype,(unsigned)i);
+return out;
+}
+static const char*tc__visit_text(tc_ctx*c,const tc__visit*v,char out[200]){
+const char*doing=tc__core_of(c)->doing;
+if(v->region)
+snprintf(out,200,"%s \"%.150s\"",tc__region_kind(v->region),v->region->name);
+else
+snprintf(out,200,"%.150s",doing?doing:"eager");
+return out;
+}
 static int tc__program_apart(const tc__program*p,const tc__visit*v){
+char who[200],first[200],other[200];
 for(size_t i=0;i<p->output.count;i++){
 if(p->output.at[i].position!=UINT32_MAX)continue;
 uint32_t written=p->output.at[i].external;
@@ -45142,18 +45197,20 @@ const tc__storage*a=v->external.at[written].storage;
 if(a->owner==TC__SHARED)
 return tc__fail(
 p->ctx,TC_E_FOREIGN,
-"region \"%s\": external %u is written in place, and belongs to "
-"the context this one was opened from; tc_clone it",
-v->region?v->region->name:"eager",(unsigned)written);
+"%s: %s is written in place, and belongs to the context this one was opened "
+"from; tc_clone it",
+tc__visit_text(p->ctx,v,who),
+tc__external_text(p->ctx,v,written,first));
 for(uint32_t k=0;k<v->external.count;k++){
 const tc__storage*b=v->external.at[k].storage;
 uintptr_t x=(uintptr_t)a->data,y=(uintptr_t)b->data;
 if(a==b||x>=y+b->bytes||y>=x+a->bytes)continue;
 return tc__fail(p->ctx,TC_E_ALIAS,
-"region \"%s\": external %u is written in place, and external "
-"%u wraps some of the same memory; wrap it once and use views",
-v->region?v->region->name:"eager",(unsigned)written,
-(unsigned)k);
+"%s: %s is written in place, and %s wraps some of the same "
+"memory; wrap it once and use views",
+tc__visit_text(p->ctx,v,who),
+tc__external_text(p->ctx,v,written,first),
+tc__external_text(p->ctx,v,k,other));
 }
 }
 return 1;
@@ -48339,10 +48396,20 @@ if(!status&&f->ctx->stats.skips>skips&&f->entry)tc__quick_prepare(f,f->entry);
 tc__error_restore(f->ctx,before);
 return status;
 }
+static tc_status tc__fail_no_function(const char*who,const char*file,int line){
+tc_ctx*c=tc__ctx_likely(tc__thread_self());
+tc__site s;
+s.file=file,s.line=line;
+if(!c)return TC_E_NULL;
+if(tc__is_others(c))return tc__fail_stranger(c,who),TC_E_THREAD;
+tc__site_set(c,s);
+tc__fail(c,TC_E_NULL,"%s: the function is NULL (did tc_compile fail?)",who);
+return TC_E_NULL;
+}
 TCDEF tc_status tc_call_at(tc_fn*f,const tc_tensor*in,int n_in,tc_tensor*out,
 int n_out,const char*file,int line){
 tc__fcall k;
-if(!f)return TC_E_NULL;
+if(!f)return tc__fail_no_function("tc_call",file,line);
 k.f=f,k.in=in,k.n_in=(uint32_t)n_in,k.out=out,k.n_out=(uint32_t)n_out;
 k.to=NULL,k.seen=NULL,k.n_to=0,k.site.file=file,k.site.line=line;
 return tc__fn_enter(&k);
@@ -48350,7 +48417,7 @@ return tc__fn_enter(&k);
 TCDEF tc_status tc_call_into_at(tc_fn*f,const tc_tensor*in,int n_in,
 const tc_tensor*to,int n_to,const char*file,int line){
 tc__fcall k;
-if(!f)return TC_E_NULL;
+if(!f)return tc__fail_no_function("tc_call_into",file,line);
 k.f=f,k.in=in,k.n_in=(uint32_t)n_in,k.to=to,k.n_to=(uint32_t)n_to;
 k.out=NULL,k.seen=NULL,k.n_out=0,k.site.file=file,k.site.line=line;
 return tc__fn_enter(&k);

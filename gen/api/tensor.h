@@ -707,6 +707,7 @@ TCDEF tc_status tc_clip_grad_value__at(const tc_tensor *grads, int n, double val
 
 // ---- the macros: tc_xxx(...) is tc_xxx_at(..., TC__SITE), listed behind gen/api/extend.h ----
 // They pass their arguments on as they come, so that commas may stand in them, as those of compound
-// literals and of C++ templates do: tc_cat((tc_tensor[]){a, b}, 2, 1).
+// literals and of C++ templates do: tc_cat((tc_tensor[]){a, b}, 2, 1). A pointer to a function is one to the
+// other: tc_tensor (*act)(tc_tensor, const char *, int) = tc_relu_at, called act(x, TC__SITE).
 
 #include "api/site.h"

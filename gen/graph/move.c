@@ -470,7 +470,8 @@ TCDEF tc_tensor tc_tile_at(tc_tensor t, tc_dims repeats, const char *file, int l
     tc_tensor y = t;
     for (int i = 0; i < d.rank; i++) {
         if (repeats.size[i] < 0) {
-            tc__fail(f.c, TC_E_ARG, "tile: %lld repeats of dimension %d",
+            tc__fail(f.c, TC_E_ARG,
+                     "tile: %lld repeats of dimension %d; 0 or more are needed",
                      (long long)repeats.size[i], i);
             return tc__leave_null(&f);
         }
@@ -489,7 +490,8 @@ TCDEF tc_tensor tc_repeat_interleave_at(tc_tensor t, int64_t repeats, int dim,
     if (!tc__begin_together(&f, "repeat_interleave", t, file, line)) return tc__null();
     if (!tc__dim_need(&f, &k)) return tc__leave_null(&f);
     if (repeats < 0) {
-        tc__fail(f.c, TC_E_ARG, "repeat_interleave: %lld repeats", (long long)repeats);
+        tc__fail(f.c, TC_E_ARG, "repeat_interleave: %lld repeats; 0 or more are needed",
+                 (long long)repeats);
         return tc__leave_null(&f);
     }
     tc_dims d = tc__dims_shape(&f);
@@ -537,8 +539,10 @@ static tc_tensor tc__pad_along(const tc__api *f, tc_tensor t, tc_dims *d, int di
     int n = 0;
     int64_t cut = (low < 0 ? low : 0) + (high < 0 ? high : 0);
     if (d->size[dim] + cut < 0) {
-        tc__fail(f->c, TC_E_SHAPE, "%s: dimension %d would get a negative size", f->who,
-                 dim);
+        tc__fail(f->c, TC_E_SHAPE,
+                 "%s: %lld and %lld leave dimension %d, of size %lld, a negative size; cut "
+                 "off no more than there is",
+                 f->who, (long long)low, (long long)high, dim, (long long)d->size[dim]);
         return tc__null();
     }
     d->size[dim] += cut;

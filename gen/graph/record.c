@@ -170,7 +170,11 @@ static tc_status tc__fail_lost(const char *who, tc_tensor t, const char *file, i
         return TC_E_NULL;
     }
     if (c)
-        tc__fail(c, TC_E_DEAD, "%s: the tensor belongs to a context that was closed", who);
+        tc__fail(
+            c, TC_E_DEAD,
+            "%s: the tensor belongs to a context that was closed, or never was one: is "
+            "the handle initialised?",
+            who);
     return TC_E_DEAD;
 }
 

@@ -443,7 +443,7 @@ static int tc__fail_over(tc_ctx *c, const char *who, tc_tensor t) {
         c, TC_E_DEAD,
         "%s: a result of an earlier visit of a region or of a call, which ended long ago: with "
         "a visit on its way that did not use it, with the call, its region or a tc_free; "
-        "tc_keep it to have it longer",
+        "tc_keep it to have it longer. Or it never was a tensor: is the handle initialised?",
         who);
 }
 
@@ -465,7 +465,9 @@ static int tc__fail_dead(tc_ctx *c, const char *who, tc_tensor t) {
                         "before that",
                         who);
     if (!tc__ctx_at((unsigned)(t.id >> 56)))
-        return tc__fail(c, TC_E_DEAD, "%s: the tensor belongs to a context that was closed",
+        return tc__fail(c, TC_E_DEAD,
+                        "%s: the tensor belongs to a context that was closed, or never was "
+                        "one: is the handle initialised?",
                         who);
     if ((t.id >> 56) != v->slot_of_ctx)
         return tc__fail(
@@ -478,7 +480,10 @@ static int tc__fail_dead(tc_ctx *c, const char *who, tc_tensor t) {
                         o->file ? o->file : "?", o->line,
                         strstr(o->how, "scope") ? "tc_keep it, or widen the scope"
                                                 : "free it after its last use");
-    return tc__fail(c, TC_E_DEAD, "%s: the tensor is no longer alive", who);
+    return tc__fail(c, TC_E_DEAD,
+                    "%s: the tensor is no longer alive, or never was one: is the handle "
+                    "initialised?",
+                    who);
 }
 
 static int tc__fail_null(tc_ctx *c, const char *who) {
