@@ -3082,7 +3082,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x0be965bf8ab7a1b8u
+#define TC__BUILD_ID 0xc468373c9c22ff5au
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -11026,12 +11026,16 @@ c,TC_E_DEAD,
 who);
 return TC_E_DEAD;
 }
+static int tc__is_rather(tc_ctx*c,const tc_ctx*parent,tc_ctx*of){
+if(!of||of==c||!parent||tc__values_of(of)->parent!=parent)return 0;
+return c==parent||tc__atomic_load64(&tc__values_of(c)->here)!=tc__thread_self();
+}
 static tc_ctx*tc__ctx_of_all(const tc_tensor*in,uint32_t n){
 tc_ctx*c=n?tc__ctx_of(in[0]):NULL;
 for(uint32_t i=1;i<n;i++){
 if(in[i].id>>56==in[i-1].id>>56)continue;
 tc_ctx*of=tc__ctx_of(in[i]);
-if(!c||(of&&of!=c&&tc__values_of(of)->parent==c))c=of;
+if(!c||tc__is_rather(c,tc__ctx_at((unsigned)(in[0].id>>56)),of))c=of;
 }
 return c;
 }
@@ -47848,7 +47852,7 @@ return tc__fn_in(tc,f);
 static tc_status tc__fn_redirect(tc__fcall*k){
 tc_ctx*c=tc__ctx_here(k->f->ctx),*of=NULL;
 if(k->in&&k->n_in<=TC__FN_TENSORS)of=tc__ctx_of_all(k->in,k->n_in);
-if(c==k->f->ctx&&of&&tc__values_of(of)->parent==c)c=of;
+if(tc__is_rather(c,k->f->ctx,of))c=of;
 tc_status outer=tc__unit_begin(c);
 tc_fn*own=tc__fn_in(c,k->f);
 if(own)k->f=own;

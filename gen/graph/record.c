@@ -178,13 +178,20 @@ static tc_status tc__fail_lost(const char *who, tc_tensor t, const char *file, i
     return TC_E_DEAD;
 }
 
+// Whether a call about a parent's tensor, which goes to c as nothing else tells, is child `of`'s, which has a tensor
+// of the call.
+static int tc__is_rather(tc_ctx *c, const tc_ctx *parent, tc_ctx *of) {
+    if (!of || of == c || !parent || tc__values_of(of)->parent != parent) return 0;
+    return c == parent || tc__atomic_load64(&tc__values_of(c)->here) != tc__thread_self();
+}
+
 // The context of a call: of its first tensor, or a child of that one if a tensor belongs to it.
 static tc_ctx *tc__ctx_of_all(const tc_tensor *in, uint32_t n) {
     tc_ctx *c = n ? tc__ctx_of(in[0]) : NULL;
     for (uint32_t i = 1; i < n; i++) {
         if (in[i].id >> 56 == in[i - 1].id >> 56) continue;
         tc_ctx *of = tc__ctx_of(in[i]);
-        if (!c || (of && of != c && tc__values_of(of)->parent == c)) c = of;
+        if (!c || tc__is_rather(c, tc__ctx_at((unsigned)(in[0].id >> 56)), of)) c = of;
     }
     return c;
 }

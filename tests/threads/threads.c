@@ -293,6 +293,35 @@ TEST(eager_products_with_the_parents_weights) {
     tc_close(l.child);
 }
 
+static void plus_one(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_add_s(in[0], 1);
+}
+
+// A thread with two children: one of their tensors tells which is meant, wherever it stands.
+static void check_child(tc_ctx *child, tc_fn *f, tc_tensor w) {
+    tc_tensor x = ramp(child, M, 1), y = tc_mul(w, x), z;
+    CHECK_EQ(y.id >> 56, x.id >> 56);
+    CHECK_EQ(element(y, 3), 5 * 4);
+    CHECK_EQ(element(tc_mse_loss(w, x), 0), 1);
+    CHECK_EQ(tc_call(f, &x, 1, &z, 1), TC_OK);
+    CHECK_EQ(z.id >> 56, x.id >> 56);
+    CHECK_EQ(element(z, 3), 5);
+    CHECK_STR(tc_error_text(child), "");
+}
+
+TEST(a_thread_of_two_children) {
+    tc_ctx *tc = open_parent("aot_eager"), *child[2];
+    tc_tensor w = ramp(tc, M, 2);
+    tc_fn *f = tc_compile(tc, plus_one, NULL, 0, NULL);
+    for (int i = 0; i < 2; i++) child[i] = tc_open_shared(tc);
+    for (int k = 0; k < 4; k++) {
+        if (k == 2) tc_close(tc); // from now on nothing leads to it
+        check_child(child[k % 2], f, w);
+    }
+    for (int i = 0; i < 2; i++) tc_close(child[i]);
+}
+
 static void *use_a_child(void *arg) {
     layer *l = (layer *)arg;
     tc_ctx *tc = l->child;
@@ -345,11 +374,6 @@ TEST(what_came_later_is_not_seen) {
 static tc_status runs_nothing(void *user, void *state, const tc_graph_run *run) {
     (void)user, (void)state, (void)run;
     return TC_OK;
-}
-
-static void plus_one(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
-    (void)tc, (void)user;
-    out[0] = tc_add_s(in[0], 1);
 }
 
 // Counts are looked at before the tensors that say whose call it is; the status is the error's.
