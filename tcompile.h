@@ -317,7 +317,8 @@
 //     TC_VERIFY=1          first runs of compiled code are compared with the interpreter's
 //     TC_FULLGRAPH=1       a graph break is an error
 //     And one that is no option:
-//     TC_CACHE_KEY         a secret: files of the disk cache that were made without it are refused
+//     TC_CACHE_KEY         a secret: what the disk cache keeps under it is found with it alone, and nothing else
+//                          is used
 //
 // OPTIONS OF THE BUILD, each a macro before the include that has the implementation
 //     TCOMPILE_STATIC      public functions are static to that file
@@ -560,7 +561,9 @@ typedef struct tc_config {
                              // it, without results and intermediates: past a third of it recordings, past
                              // two thirds programs go that were used longest ago, and are made again when
                              // they are needed, with one warning. Ops outside regions have another third
-                             // for what was made of them. 0 = 192
+                             // for what was made of them. A program with a product or convolution has room
+                             // for packed operands, some 0.4 MB for each thread: that is most of what small
+                             // ones hold. 0 = 192
     int no_fusion;           // 1 = one kernel per op (for tests and measurements)
     const char *passes_off;  // graph passes to leave out, "fold,split" or "all" (for tests)
     const char *isa;         // instructions that may be used at most: "baseline" (of the oldest CPU of this
@@ -583,7 +586,10 @@ TCDEF void tc_close(tc_ctx *c);
 // ones, kept results; not to be written there), in its regions and functions by their own handles, and
 // shares compiled kernels; all else is its own. A call of one of parent's functions with inputs
 // of the new context, or from one of its bodies, runs there (tc_fn_in). It runs kernels on the thread
-// that calls. Nobody may use `parent` during this call; afterwards both are independent: parent may
+// that calls. Outside regions an op is made where one of its tensors is, if that is the new context's; an
+// op on parent's tensors alone in parent on the thread that opened that, else in the one of these contexts that
+// the calling thread has worked with before (made a tensor, begun a region), else in parent. parent's tensors are neither written nor
+// freed in the new context (TC_E_FOREIGN). Nobody may use `parent` during this call; afterwards both are independent: parent may
 // free what it shared (the memory stays until the new context is closed), and be closed first.
 // Devices stay the parent's: here its tensors on them are TC_E_DEVICE, and there is only the host.
 // NULL: error in parent (TC_E_STATE: parent is itself such a context; TC_E_NOMEM; TC_E_THREAD).
@@ -594,7 +600,7 @@ TCDEF tc_ctx *tc_open_shared(tc_ctx *parent);
 // The first error since the last clear: TC_OK or a negative TC_E_..., its text, its caller's place. A call
 // that has a status fails where something that it depends on failed: an op that gives a tensor gives null
 // then, and a tensor that was to be written in place is not read, nor computed with, until all of it is
-// written anew or the error is cleared. Errors about null tensors alone, and about those of a closed context
+// written anew or the error is cleared. Errors about null tensors alone, about a null function, and about those of a closed context
 // (TC_E_DEAD), are left in the context that the calling thread opened last, else in the only one.
 TCDEF tc_status tc_error(const tc_ctx *c);
 TCDEF const char *tc_error_text(const tc_ctx *c);
@@ -893,7 +899,8 @@ TCDEF tc_tensor tc_gather_at(tc_tensor t, int dim, tc_tensor index, const char *
                              int line);
 // t with elements of src written along dim: out[..index[..i..]..] = src[..i..]. index has
 // t's rank; it is no larger than src, nor, outside dim, than t (TC_E_SHAPE). Of those that go
-// to one place the last in row-major order stays. src has t's dtype (TC_E_DTYPE).
+// to one place the last in row-major order stays; the others have a gradient of 0 (PyTorch's is that of what
+// stayed). src has t's dtype (TC_E_DTYPE).
 TCDEF tc_tensor tc_scatter_at(tc_tensor t, int dim, tc_tensor index, tc_tensor src,
                               const char *file, int line);
 // The same with +=, added in row-major order of the index: the same bits in every run and for
@@ -1319,7 +1326,8 @@ TCDEF tc_status tc_clip_grad_value__at(const tc_tensor *grads, int n, double val
 
 // ---- the macros: tc_xxx(...) is tc_xxx_at(..., TC__SITE), listed behind gen/api/extend.h ----
 // They pass their arguments on as they come, so that commas may stand in them, as those of compound
-// literals and of C++ templates do: tc_cat((tc_tensor[]){a, b}, 2, 1).
+// literals and of C++ templates do: tc_cat((tc_tensor[]){a, b}, 2, 1). A pointer to a function is one to the
+// other: tc_tensor (*act)(tc_tensor, const char *, int) = tc_relu_at, called act(x, TC__SITE).
 
 // ---- gen/api/site.h -----------------------------------------------------
 // include-many: where a call stands. In the implementation it is named again behind graph/product.c.
@@ -1550,8 +1558,12 @@ TCDEF tc_tensor tc_bitwise_not_at(tc_tensor a, const char *file, int line);
 // were used longest ago are dropped, and made again when they are needed, with one warning. So are regions and
 // functions themselves, past 43 for each MB of it; results of such a region that were not kept end then.
 // TC_OK, or why nothing is recorded: then the code up to tc_trace_end runs op by op. tc_trace_end is due
-// in every case, but for c NULL or in use by another thread (TC_E_THREAD). A region of that name and
-// place that is still open is abandoned (TC_E_REGION in tc_error), and the new visit goes on.
+// in every case, and gives that status again, but for c NULL or in use by another thread (TC_E_THREAD). A region of that name and
+// place that is still open, and inside no other, is abandoned: what it has recorded is lost (TC_E_REGION in
+// tc_error), and the new visit goes on. So a function that calls itself begins no region of its own, unless one
+// is open around the first call: inside that all is inlined, the same place too. What looks like a region left
+// by a break, continue or return is a warning of the log: a place that begins again inside an open region; one
+// that stays open far beyond where it ended before; one that is open in tc_close.
 TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options *options,
                                   const char *file, int line);
 
@@ -1639,6 +1651,7 @@ typedef struct tc_stats {
     uint64_t disk_hits, disk_misses;
     uint64_t compiles;         // units given to the compiler
     uint64_t fallbacks;        // kernels that run in the interpreter for want of a compiler
+    uint64_t refused;          //   of them, those whose text the compiler refused
     uint64_t autotuned;        // kernels measured by "max-autotune", to a choice
     uint64_t record_ns;        // in regions, less all below: recording, and the caller's own code
     uint64_t pass_ns;          // from recorded steps to kernels: passes, fusion, lowering, planning
@@ -1719,7 +1732,8 @@ TCDEF void tc_fn_free(tc_fn *f);
 TCDEF tc_fn *tc_fn_in(tc_ctx *tc, const tc_fn *f);
 
 // Calls the function. out[i] are new tensors in the open scope; their memory is used again after
-// tc_free. Inside a region or another function's body the call is a part of that. The status is the
+// tc_free. A body that gives an input, or a view of one, gives what shares its memory: tc_clone it there if the
+// caller is to write either. Inside a region or another function's body the call is a part of that. The status is the
 // call's own, also of an error that the body has cleared: after one out[] is null and no input was
 // written. Inputs are the caller's: a body that frees one is an error (TC_E_DEAD), as is one that leaves a
 // scope open, or ends one that it did not begin (TC_E_STATE).
@@ -2286,8 +2300,10 @@ typedef struct tc_custom_op {
     const char *name;  // a C identifier of at most 63 characters, unique in its context
     int n_in;          // inputs, at most 64; 0 = 1
     void *user;        // handed to all functions; outlives the context
-    tc_custom_shape shape;        // NULL = as input 0: sizes may come at run time then,
-                                  // as for other ops; else each set has a program
+    tc_custom_shape shape;        // NULL = as input 0, whatever its dtype is: run and the sources
+                                  // look at in[i].spec.dtype, and refuse those that they do not
+                                  // take. Sizes may come at run time then, as for other ops;
+                                  // else each set has a program
     tc_custom_run run;            // NULL = only source
     const char *c_source;         // NULL = only run; see below
     const char *cuda_source;      // NULL = on a device too the host computes it; see below
@@ -3086,7 +3102,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xb8ec9518cb383143u
+#define TC__BUILD_ID 0x03d19bc7f4025747u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -3162,8 +3178,8 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #endif
 #if TC__LINUX &&((defined(__GLIBC__)&&!defined(__USE_GNU))||!defined(CPU_SETSIZE))
 #error "A libc header was included before the implementation of tcompile.h, without \
-_GNU_SOURCE. Fix:include tcompile.h first in the one .c file that defines \
-TCOMPILE_IMPLEMENTATION,or compile that file with-D_GNU_SOURCE."
+_GNU_SOURCE. Fix: include tcompile.h first in the one .c file that defines \
+TCOMPILE_IMPLEMENTATION, or compile that file with -D_GNU_SOURCE."
 #endif
 #if TC__THREADS &&!TC__GNUC
 #error "Threads need gcc's or clang's atomics. Fix: use those, or -DTC_NO_THREADS."
@@ -3666,6 +3682,7 @@ return ok;
 typedef struct tc__live{
 void*volatile ctx;
 volatile uint64_t thread,opened;
+volatile uint64_t user;
 }tc__live;
 static tc__live tc__live_contexts[TC__CTX_SLOTS];
 TC__UNUSED static int tc__ctx_register(tc_ctx*c,uint64_t thread,uint64_t now){
@@ -3674,10 +3691,24 @@ for(slot=1;slot<TC__CTX_SLOTS;slot++){
 tc__live*l=&tc__live_contexts[slot];
 if(!tc__atomic_cas_pointer(&l->ctx,NULL,c))continue;
 tc__atomic_store64(&l->thread,thread);
+tc__atomic_store64(&l->user,thread);
 tc__atomic_store64(&l->opened,now);
 return slot;
 }
 return 0;
+}
+static void tc__ctx_used(unsigned slot,uint64_t thread){
+volatile uint64_t*user=&tc__live_contexts[slot].user;
+if(tc__atomic_load64(user)!=thread)tc__atomic_store64(user,thread);
+}
+static uint64_t tc__ctx_user(unsigned slot){
+return tc__atomic_load64(&tc__live_contexts[slot].user);
+}
+static int tc__ctx_is_used(unsigned slot,uint64_t thread){
+return tc__ctx_user(slot)==thread;
+}
+static int tc__ctx_is_opened(unsigned slot,uint64_t thread){
+return tc__atomic_load64(&tc__live_contexts[slot].thread)==thread;
 }
 TC__UNUSED static void tc__ctx_unregister(int slot){
 if(slot<=0||slot>=TC__CTX_SLOTS)return;
@@ -7262,6 +7293,25 @@ for(int i=0;i<n;i++)
 if(d[i].stride<d[i].inner)return 0;
 return 1;
 }
+static int tc__steps_lead(const tc__reachdim*d,int n,int64_t gap,int taken,
+int*budget){
+if(!n)return!gap&&taken;
+int64_t rest=d->inner-1,low=(gap-rest)/d->stride,most=d->size-1;
+for(int64_t k=low-1;k<=low+2*rest/d->stride+2;k++){
+int64_t left=gap-k*d->stride;
+if(k<-most||k>most||left>rest||left<-rest)continue;
+if(--*budget<0)return 1;
+if(tc__steps_lead(d+1,n-1,left,taken||k,budget))return 1;
+}
+return 0;
+}
+enum{TC__STEPS_TRIED=1<<14};
+static int tc__layout_overlaps(const tc__layout*l){
+tc__reachdim steps[TC_MAX_RANK];
+int budget=TC__STEPS_TRIED;
+if(!l->numel||tc__layout_nests(l))return 0;
+return tc__steps_lead(steps,tc__layout_steps(l,steps),0,0,&budget);
+}
 static int tc__layout_repeats(const tc__layout*l){
 for(int d=0;d<l->rank;d++)
 if(l->dims[d]>1&&!l->strides[d])return l->numel>0;
@@ -7375,9 +7425,36 @@ static int tc__import_is_on_device(tc_ctx*c,tc_tensor h){
 uint64_t found;
 return tc__map_get(&tc__values_of(c)->import,h.id,&found)&&!found;
 }
+static tc__storage*tc__import_held(tc_ctx*c,const tc__storage*from){
+const tc__map*m=&tc__values_of(c)->import;
+for(size_t i=0;i<m->capacity;i++){
+const tc__tensor*t=m->at[i].key?(tc__tensor*)(uintptr_t)m->at[i].value:NULL;
+if(t&&t->storage->data==from->data&&t->storage->bytes==from->bytes)
+return t->storage;
+}
+return NULL;
+}
+static tc__tensor*tc__import_view(tc_ctx*c,tc_tensor h){
+tc_ctx*parent=tc__values_of(c)->parent;
+unsigned slot=(unsigned)(h.id>>56);
+if(!parent||tc__values_of(parent)->slot_of_ctx!=slot)return NULL;
+if(!tc__ctx_is_used(slot,tc__thread_self()))return NULL;
+const tc__tensor*from=tc__slot_find(parent,h);
+const tc__layout*l=from?tc__layout_at(parent,from->layout):NULL;
+tc__storage*s=l&&!l->device?tc__import_held(c,from->storage):NULL;
+if(!s)return NULL;
+uint32_t layout=tc__layout_intern(c,l->dtype,l->rank,l->dims,l->strides);
+tc__tensor*t=layout?TC__NEW(c,tc__tensor):NULL;
+if(!t)return NULL;
+t->epoch=from->epoch,t->layout=layout,t->storage=s,t->offset=from->offset;
+t->file=from->file,t->line=from->line,s->refs++;
+if(tc__map_set(&tc__values_of(c)->import,h.id,(uint64_t)(uintptr_t)t))return t;
+tc__storage_unref(c,s);
+return tc__free(c,t,sizeof*t),(tc__tensor*)NULL;
+}
 static tc__tensor*tc__import_find(tc_ctx*c,tc_tensor h){
 uint64_t found;
-if(!tc__map_get(&tc__values_of(c)->import,h.id,&found))return NULL;
+if(!tc__map_get(&tc__values_of(c)->import,h.id,&found))return tc__import_view(c,h);
 return(tc__tensor*)(uintptr_t)found;
 }
 static void tc__imports_free(tc_ctx*c){
@@ -7441,13 +7518,17 @@ return waits;
 static tc_ctx*tc__ctx_here(tc_ctx*c){
 tc__family*f=tc__values_of(c)->family;
 uint64_t me=tc__thread_self();
-tc_ctx*found=c;
+tc_ctx*open=NULL,*used=NULL;
 tc__mutex_lock(&f->lock);
-for(int i=1;i<TC__CTX_SLOTS&&found==c;i++)
-if(f->child[i]&&tc__atomic_load64(&tc__values_of(f->child[i])->here)==me)
-found=f->child[i];
+unsigned own=tc__values_of(c)->slot_of_ctx;
+int mine=!f->closing&&tc__ctx_is_opened(own,me)&&tc__ctx_is_used(own,me);
+for(unsigned i=1;i<TC__CTX_SLOTS&&!open;i++){
+if(!f->child[i])continue;
+if(tc__atomic_load64(&tc__values_of(f->child[i])->here)==me)open=f->child[i];
+if(!used&&!mine&&tc__ctx_is_used(i,me))used=f->child[i];
+}
 tc__mutex_unlock(&f->lock);
-return found;
+return open?open:used?used:c;
 }
 static uint64_t tc__here_enter(tc_ctx*c){
 tc__values*v=tc__values_of(c);
@@ -8533,8 +8614,17 @@ n=tc__ix_add(q->ix,n,tc__ix_const(1));
 q->out.dims[dim]=tc__ix_add(
 q->ix,n,tc__ix_add(q->ix,q->attr[TC__PAD_LOW],q->attr[TC__PAD_HIGH]));
 if(tc__know(q,TC__NOT_LESS,q->out.dims[dim],tc__ix_const(0)))return 1;
-return tc__fail(q->ctx,TC_E_SHAPE,"%s: dimension %lld would get a negative size",
-tc__called(q->ctx,q->op),(long long)dim);
+tc__ix low=q->attr[TC__PAD_LOW],high=q->attr[TC__PAD_HIGH];
+const char*who=tc__called(q->ctx,q->op);
+char x[160],amounts[60]="the amounts";
+if(tc__ix_is_const(low)&&tc__ix_is_const(high))
+snprintf(amounts,sizeof amounts,"%lld and %lld",(long long)tc__ix_value(low),
+(long long)tc__ix_value(high));
+return tc__fail(
+q->ctx,TC_E_SHAPE,
+"%s: %s leave dimension %lld of %s a negative size; cut off no more than "
+"there is",
+who,amounts,(long long)dim,tc__dims_text(q->in[0],x));
 }
 static int tc__shape_window(tc__infer*q){
 int64_t dim=q->attr[TC__WINDOW_DIM];
@@ -9503,6 +9593,8 @@ tc__site end;
 int depth;
 uint32_t generation;
 uint32_t visits;
+uint32_t longest;
+int told_again,told_long;
 uint64_t used;
 uint64_t hash;
 int keeps;
@@ -9555,6 +9647,7 @@ int(*evaluate)(tc__op op,int dtype,const tc__value*in,uint32_t n,tc__value*out);
 enum{TC__INNER_TOLD=8,TC__INNER_NAME=40};
 typedef struct tc__inner{
 tc__site begin;
+uintptr_t stack;
 char name[TC__INNER_NAME];
 }tc__inner;
 typedef struct tc__before{
@@ -9688,7 +9781,7 @@ return tc__fail(
 c,TC_E_DEAD,
 "%s: a result of an earlier visit of a region or of a call, which ended long ago: with "
 "a visit on its way that did not use it, with the call, its region or a tc_free; "
-"tc_keep it to have it longer",
+"tc_keep it to have it longer. Or it never was a tensor: is the handle initialised?",
 who);
 }
 static int tc__fail_looped(tc_ctx*c,const char*who,const tc__step*s){
@@ -9707,7 +9800,9 @@ return tc__fail(c,TC_E_DEVICE,
 "before that",
 who);
 if(!tc__ctx_at((unsigned)(t.id>>56)))
-return tc__fail(c,TC_E_DEAD,"%s: the tensor belongs to a context that was closed",
+return tc__fail(c,TC_E_DEAD,
+"%s: the tensor belongs to a context that was closed, or never was "
+"one: is the handle initialised?",
 who);
 if((t.id>>56)!=v->slot_of_ctx)
 return tc__fail(
@@ -9720,7 +9815,10 @@ return tc__fail(c,TC_E_DEAD,"%s: the tensor was %s at %s:%d; %s",who,o->how,
 o->file?o->file:"?",o->line,
 strstr(o->how,"scope")?"tc_keep it, or widen the scope"
 :"free it after its last use");
-return tc__fail(c,TC_E_DEAD,"%s: the tensor is no longer alive",who);
+return tc__fail(c,TC_E_DEAD,
+"%s: the tensor is no longer alive, or never was one: is the handle "
+"initialised?",
+who);
 }
 static int tc__fail_null(tc_ctx*c,const char*who){
 return tc__fail(c,TC_E_NULL,"%s: a null tensor was given (an earlier call failed?)",
@@ -10852,6 +10950,13 @@ uint64_t call=tc__atomic_load64(&r->values.core.user);
 int open=r->visit||r->suspended||r->skipped||r->disabled;
 return call?call:open?tc__atomic_load64(&r->thread):0;
 }
+static int tc__is_others(tc_ctx*c){
+uint64_t user=tc__user_of(c);
+return user&&user!=tc__thread_self();
+}
+static void tc__unit_spare(tc_ctx*c,tc_status unit){
+if(tc__is_others(c))tc__core_of(c)->unit_item=unit;
+}
 static int tc__is_lost(tc_ctx*c){
 return tc__atomic_load32(&tc__core_of(c)->hooking)&&!tc__thread_lives(tc__user_of(c));
 }
@@ -10898,7 +11003,9 @@ return 0;
 }
 TC__NOINLINE static int tc__is_ours_slow(tc_ctx*c,const char*who){
 if(tc__user_of(c)&&tc__is_stranger(c))return tc__fail_stranger(c,who);
-return!tc__core_of(c)->calling||tc__fail_calling(c,who);
+if(tc__core_of(c)->calling)return tc__fail_calling(c,who);
+tc__ctx_used(tc__values_of(c)->slot_of_ctx,tc__thread_self());
+return 1;
 }
 TC__INLINE int tc__is_ours(tc_ctx*c,const char*who){
 const tc__recorder*r=tc__recorder_of(c);
@@ -10948,6 +11055,10 @@ return c;
 static tc_status tc__fail_lost(const char*who,tc_tensor t,const char*file,int line){
 tc_ctx*c=tc__ctx_likely(tc__thread_self());
 tc__site s;
+if(c&&tc__is_others(c)){
+if(!t.id)tc__fail_stranger(c,who);
+return t.id?TC_E_DEAD:TC_E_THREAD;
+}
 s.file=file,s.line=line;
 if(c)tc__site_set(c,s);
 if(!t.id){
@@ -10955,15 +11066,23 @@ if(c)tc__fail_null(c,who);
 return TC_E_NULL;
 }
 if(c)
-tc__fail(c,TC_E_DEAD,"%s: the tensor belongs to a context that was closed",who);
+tc__fail(
+c,TC_E_DEAD,
+"%s: the tensor belongs to a context that was closed, or never was one: is "
+"the handle initialised?",
+who);
 return TC_E_DEAD;
+}
+static int tc__is_rather(tc_ctx*c,const tc_ctx*parent,tc_ctx*of){
+if(!of||of==c||!parent||tc__values_of(of)->parent!=parent)return 0;
+return c==parent||tc__atomic_load64(&tc__values_of(c)->here)!=tc__thread_self();
 }
 static tc_ctx*tc__ctx_of_all(const tc_tensor*in,uint32_t n){
 tc_ctx*c=n?tc__ctx_of(in[0]):NULL;
 for(uint32_t i=1;i<n;i++){
 if(in[i].id>>56==in[i-1].id>>56)continue;
 tc_ctx*of=tc__ctx_of(in[i]);
-if(!c||(of&&of!=c&&tc__values_of(of)->parent==c))c=of;
+if(!c||tc__is_rather(c,tc__ctx_at((unsigned)(in[0].id>>56)),of))c=of;
 }
 return c;
 }
@@ -11306,9 +11425,11 @@ return text;
 }
 static void tc__visit_abandon(tc_ctx*c,tc__visit*v,const char*why){
 char inside[TC__INSIDE_TEXT];
-tc__fail(c,TC_E_REGION,"region \"%s\" begun at %s:%d %s%s Its results are lost",
-v->region->name,v->begin.file?v->begin.file:"?",v->begin.line,why,
-*tc__inside_text(c,inside)?inside:".");
+tc__fail(c,TC_E_REGION,"region \"%s\" begun at %s:%d %s%s %s",v->region->name,
+v->begin.file?v->begin.file:"?",v->begin.line,why,
+*tc__inside_text(c,inside)?inside:".",
+v->path.count?"What was recorded in it is lost"
+:"Nothing was recorded in it");
 v->state=TC__VISIT_FAILED;
 tc__refuse_writes(c,v);
 tc__unbind_to(c,v,0);
@@ -11359,6 +11480,7 @@ const char*file;
 int line;
 size_t scoped;
 tc__claim claim;
+uint64_t here;
 int named;
 int together;
 int half;
@@ -11374,6 +11496,7 @@ f->c=c,f->who=who,f->file=file,f->line=line;
 f->scoped=0,f->claim=TC__CLAIM_HELD,f->named=0,f->together=0,f->half=0,
 f->wide=0,f->bypassed=0,f->x.rank=0,f->x.dtype=0;
 if(!c||!tc__is_ours(c,who))return 0;
+f->here=tc__atomic_load64(&tc__values_of(c)->here);
 if(tc__core_of(c)->doing)f->who=tc__core_of(c)->doing;
 tc__values_of(c)->source_device=tc__values_of(c)->default_device;
 tc__values_of(c)->source_is_like=0;
@@ -11414,7 +11537,7 @@ return 1;
 static int tc__api_enter(tc__api*f){
 tc__core*core=tc__core_of(f->c);
 if(!tc__is_recording(f->c)&&!(f->claim=tc__claim_begin(f->c,f->who)))return 0;
-f->named=!core->doing;
+f->named=!core->doing,f->here=tc__here_enter(f->c);
 core->doing=f->who;
 return tc__api_scope(f);
 }
@@ -11437,6 +11560,26 @@ int line){
 if(!tc__begin(f,who,t,file,line))return 0;
 tc__api_together(f);
 return 1;
+}
+typedef int(*tc__beginner)(tc__api*f,const char*who,tc_tensor t,const char*file,
+int line);
+static int tc__begin_among(tc__api*f,tc__beginner begin,const char*who,tc_tensor t,
+const tc_tensor*all,uint32_t n,const char*file,int line){
+uint32_t same=1;
+while(same<n&&all[same].id>>56==all[0].id>>56)same++;
+tc_ctx*c=same<n?tc__ctx_of_all(all,n):NULL;
+if(!c||!tc__values_of(c)->parent)return begin(f,who,t,file,line);
+uint64_t here=tc__here_enter(c);
+int ok=begin(f,who,t,file,line);
+if(ok&&f->c==c)return f->here=here,1;
+tc__here_leave(c,here);
+return ok;
+}
+static int tc__begin_two(tc__api*f,const char*who,tc_tensor t,tc_tensor other,
+const char*file,int line){
+tc_tensor all[2];
+all[0]=t,all[1]=other;
+return tc__begin_among(f,tc__begin,who,t,all,2,file,line);
 }
 static void tc__scope_release(tc_ctx*c,tc_tensor t){
 tc__values*v=tc__values_of(c);
@@ -11469,6 +11612,7 @@ static void tc__leave_many(tc__api*f,const tc_tensor*keep,int n){
 if(f->together)(void)tc__api_apart(f,tc__null());
 if(f->named)tc__core_of(f->c)->doing=NULL;
 tc__api_unscope(f,keep,n);
+tc__here_leave(f->c,f->here);
 tc__claim_end(f->c,f->claim);
 }
 static tc_tensor tc__leave(tc__api*f,tc_tensor result){
@@ -11850,6 +11994,14 @@ c,
 file?file:"?",line,t->storage->bytes>>20,other->file?other->file:"?",
 other->line);
 }
+static int tc__free_refused(tc_ctx*c,tc_tensor t){
+if(t.id>>56==tc__values_of(c)->slot_of_ctx||!tc__import_find(c,t))
+return tc__fail_dead(c,"tc_free",t);
+return tc__fail(
+c,TC_E_FOREIGN,
+"tc_free: the tensor belongs to the context that this one was opened "
+"from with tc_open_shared; free it there, when this thread is not in it");
+}
 static void tc__free_tensor(tc_ctx*c,tc_tensor t,const char*file,int line){
 tc__family_settle(c);
 if(tc__is_visit(t)){
@@ -11857,7 +12009,7 @@ if(tc__is_visit(t)){
 return;
 }
 if(!tc__slot_find(c,t)){
-tc__fail_dead(c,"tc_free",t);
+(void)tc__free_refused(c,t);
 return;
 }
 tc__warn_shared(c,tc__slot_find(c,t),file,line);
@@ -11876,7 +12028,11 @@ tc__claim_end(f.c,f.claim);
 static int tc__ask(const char*who,tc_tensor t,tc__meta*m){
 tc_ctx*c=tc__ctx_of(t);
 if(!c&&t.id)tc__fail_lost(who,t,NULL,0);
-return c&&tc__meta_of(c,who,t,m);
+if(!c)return 0;
+tc_status unit=tc__core_of(c)->unit_item;
+int ok=tc__meta_of(c,who,t,m);
+if(!ok)tc__unit_spare(c,unit);
+return ok;
 }
 TCDEF int tc_rank(tc_tensor t){
 tc__meta m;
@@ -12757,7 +12913,8 @@ while(d.rank<repeats.rank)tc__dims_insert(&d,0,1);
 tc_tensor y=t;
 for(int i=0;i<d.rank;i++){
 if(repeats.size[i]<0){
-tc__fail(f.c,TC_E_ARG,"tile: %lld repeats of dimension %d",
+tc__fail(f.c,TC_E_ARG,
+"tile: %lld repeats of dimension %d; 0 or more are needed",
 (long long)repeats.size[i],i);
 return tc__leave_null(&f);
 }
@@ -12775,7 +12932,8 @@ int64_t k=dim;
 if(!tc__begin_together(&f,"repeat_interleave",t,file,line))return tc__null();
 if(!tc__dim_need(&f,&k))return tc__leave_null(&f);
 if(repeats<0){
-tc__fail(f.c,TC_E_ARG,"repeat_interleave: %lld repeats",(long long)repeats);
+tc__fail(f.c,TC_E_ARG,"repeat_interleave: %lld repeats; 0 or more are needed",
+(long long)repeats);
 return tc__leave_null(&f);
 }
 tc_dims d=tc__dims_shape(&f);
@@ -12816,8 +12974,10 @@ tc_tensor part[3];
 int n=0;
 int64_t cut=(low<0?low:0)+(high<0?high:0);
 if(d->size[dim]+cut<0){
-tc__fail(f->c,TC_E_SHAPE,"%s: dimension %d would get a negative size",f->who,
-dim);
+tc__fail(f->c,TC_E_SHAPE,
+"%s: %lld and %lld leave dimension %d, of size %lld, a negative size; cut "
+"off no more than there is",
+f->who,(long long)low,(long long)high,dim,(long long)d->size[dim]);
 return tc__null();
 }
 d->size[dim]+=cut;
@@ -12908,7 +13068,7 @@ tc__api f;
 tc__meta m;
 int64_t k=dim;
 tc_dims none=TC_SCALAR;
-if(!tc__begin(&f,"index_select",t,file,line))return tc__null();
+if(!tc__begin_two(&f,"index_select",t,index,file,line))return tc__null();
 if(!tc__dim_check(&f,f.x.rank,&k)||!tc__meta_get(&f,index,&m))
 return tc__leave_null(&f);
 if(m.rank>1){
@@ -12945,7 +13105,7 @@ tc__api f;
 int64_t k=dim;
 tc__meta m;
 tc_dims none=TC_SCALAR;
-if(!tc__begin(&f,"gather",t,file,line))return tc__null();
+if(!tc__begin_two(&f,"gather",t,index,file,line))return tc__null();
 if(!tc__dim_check(&f,f.x.rank,&k)||!tc__meta_get(&f,index,&m))
 return tc__leave_null(&f);
 if(f.x.rank<=1)t=tc__as_vector(&f,t),index=tc__as_vector(&f,index);
@@ -12994,7 +13154,7 @@ return tc__begin_together(&f,"triu",t,file,line)?tc__triangle(&f,t,diagonal,0)
 TCDEF tc_tensor tc_masked_fill_at(tc_tensor t,tc_tensor mask,double value,
 const char*file,int line){
 tc__api f;
-if(!tc__begin(&f,"masked_fill",t,file,line))return tc__null();
+if(!tc__begin_two(&f,"masked_fill",t,mask,file,line))return tc__null();
 tc_tensor fill=tc__scalar(&f,value,f.x.dtype);
 return tc__leave(&f,tc_where_at(mask,fill,t,file,line));
 }
@@ -13319,7 +13479,11 @@ return tc__fail(f->c,TC_E_ALIAS,
 "%s: dimension %d is expanded: its elements are one in "
 "memory; tc_clone it first",
 f->who,i);
-return 1;
+return!tc__layout_overlaps(l)||
+tc__fail(f->c,TC_E_ALIAS,
+"%s: the strides of the destination overlap: several of its elements "
+"are one in memory; tc_clone it first",
+f->who);
 }
 static int tc__broadcasts_to(const tc__meta*v,const tc__meta*dst){
 int lead=dst->rank-v->rank,ok=lead>=0;
@@ -13393,7 +13557,7 @@ return done;
 }
 TCDEF tc_tensor tc_copy__at(tc_tensor dst,tc_tensor src,const char*file,int line){
 tc__api f;
-if(!tc__begin(&f,"copy_",dst,file,line))return tc__null();
+if(!tc__begin_two(&f,"copy_",dst,src,file,line))return tc__null();
 return tc__assign(&f,dst,src,TC__CONVERT_MOVED);
 }
 static tc_tensor tc__fill_call(const char*who,tc_tensor dst,double value,
@@ -15690,6 +15854,7 @@ l->listed=1;
 if(!c&&!wrong&&!l->counted&&!l->n)return NULL;
 if(!c&&!wrong)return*s=tc__fail_lost(l->who,first,l->file,l->line),c;
 if(!c)c=tc__ctx_likely(tc__thread_self());
+if(c&&!tc__is_ours(c,l->who))return*s=tc__not_ours(c),(tc_ctx*)NULL;
 if(wrong){
 if(c)tc__fail(c,*s,"%s: %s",l->who,wrong);
 return NULL;
@@ -16391,6 +16556,12 @@ return tc__unit_end(c,outer,ok);
 #define TC__ENTER(begin,name,x) \
 tc__api f;\
 if(!begin(&f,#name,x,file,line))return tc__null();
+#define TC__ENTER_AMONG(begin,name,x,...) \
+tc__api f;\
+const tc_tensor all[]={__VA_ARGS__};\
+if(!tc__begin_among(&f,begin,#name,x,all,(uint32_t)TC__COUNT(all),file,\
+line)) \
+return tc__null();
 #define TC__GIVEN(name) \
 if(!tc__operand_given(&f,#name,name))return tc__leave_null(&f);
 #define TC__AUTOCAST(policy,...) \
@@ -16418,7 +16589,7 @@ tc_tensor made=tc__rounded(&f,tc__log_softmax(&f,x,dim));
 TC__LEAVE_WHOLE(LOG_SOFTMAX,2,x)
 }
 TCDEF tc_tensor tc_layer_norm_at(tc_tensor x,tc_tensor weight,tc_tensor bias,double eps,const char*file,int line){
-TC__ENTER(tc__begin_together,layer_norm,x)
+TC__ENTER_AMONG(tc__begin_together,layer_norm,x,x,weight,bias)
 if(!tc__number_given(&f,"eps",eps))return tc__leave_null(&f);
 TC__AUTOCAST(FLOAT,&x,&weight,&bias)
 f.word[TC__LAYER_NORM_EPS]=tc__value_word((double)eps,TC_F64);
@@ -16426,14 +16597,14 @@ tc_tensor made=tc__rounded(&f,tc__layer_norm(&f,x,weight,bias,eps));
 TC__LEAVE_WHOLE(LAYER_NORM,2,x,weight,bias)
 }
 TCDEF tc_tensor tc_rms_norm_at(tc_tensor x,tc_tensor weight,double eps,const char*file,int line){
-TC__ENTER(tc__begin_together,rms_norm,x)
+TC__ENTER_AMONG(tc__begin_together,rms_norm,x,x,weight)
 if(!tc__number_given(&f,"eps",eps))return tc__leave_null(&f);
 f.word[TC__RMS_NORM_EPS]=tc__value_word((double)eps,TC_F64);
 tc_tensor made=tc__rounded(&f,tc__rms_norm(&f,x,weight,eps));
 TC__LEAVE_WHOLE(RMS_NORM,2,x,weight)
 }
 TCDEF tc_tensor tc_group_norm_at(tc_tensor x,int groups,tc_tensor weight,tc_tensor bias,double eps,const char*file,int line){
-TC__ENTER(tc__begin_together,group_norm,x)
+TC__ENTER_AMONG(tc__begin_together,group_norm,x,x,weight,bias)
 if(!tc__number_given(&f,"eps",eps))return tc__leave_null(&f);
 TC__AUTOCAST(FLOAT,&x,&weight,&bias)
 f.word[TC__GROUP_NORM_GROUPS]=tc__ix_const(groups);
@@ -16442,7 +16613,7 @@ tc_tensor made=tc__rounded(&f,tc__group_norm(&f,x,groups,weight,bias,eps));
 TC__LEAVE_WHOLE(GROUP_NORM,3,x,weight,bias)
 }
 TCDEF tc_tensor tc_batch_norm_at(tc_tensor x,tc_tensor mean,tc_tensor var,tc_tensor weight,tc_tensor bias,double eps,const char*file,int line){
-TC__ENTER(tc__begin_together,batch_norm,x)
+TC__ENTER_AMONG(tc__begin_together,batch_norm,x,x,mean,var,weight,bias)
 TC__GIVEN(mean)
 TC__GIVEN(var)
 if(!tc__number_given(&f,"eps",eps))return tc__leave_null(&f);
@@ -16461,7 +16632,7 @@ tc_tensor made=tc__rounded(&f,tc__normalize(&f,x,p,dim,eps));
 TC__LEAVE_WHOLE(NORMALIZE,4,x)
 }
 TCDEF tc_tensor tc_cosine_similarity_at(tc_tensor a,tc_tensor b,int dim,double eps,const char*file,int line){
-TC__ENTER(tc__begin_together,cosine_similarity,a)
+TC__ENTER_AMONG(tc__begin_together,cosine_similarity,a,a,b)
 TC__GIVEN(b)
 if(!tc__number_given(&f,"eps",eps))return tc__leave_null(&f);
 TC__AUTOCAST(FLOAT,&a,&b)
@@ -16477,35 +16648,35 @@ tc_tensor made=tc__rounded(&f,tc__dropout(&f,x,p));
 TC__LEAVE_WHOLE(DROPOUT,2,x)
 }
 TCDEF tc_tensor tc_mse_loss_at(tc_tensor x,tc_tensor y,const char*file,int line){
-TC__ENTER(tc__begin_together,mse_loss,x)
+TC__ENTER_AMONG(tc__begin_together,mse_loss,x,x,y)
 TC__GIVEN(y)
 TC__AUTOCAST(FLOAT,&x,&y)
 tc_tensor made=tc__rounded(&f,tc__mse_loss(&f,x,y));
 TC__LEAVE_WHOLE(MSE_LOSS,1,x,y)
 }
 TCDEF tc_tensor tc_l1_loss_at(tc_tensor x,tc_tensor y,const char*file,int line){
-TC__ENTER(tc__begin_together,l1_loss,x)
+TC__ENTER_AMONG(tc__begin_together,l1_loss,x,x,y)
 TC__GIVEN(y)
 TC__AUTOCAST(FLOAT,&x,&y)
 tc_tensor made=tc__rounded(&f,tc__l1_loss(&f,x,y));
 TC__LEAVE_WHOLE(L1_LOSS,1,x,y)
 }
 TCDEF tc_tensor tc_bce_with_logits_at(tc_tensor x,tc_tensor y,const char*file,int line){
-TC__ENTER(tc__begin_together,bce_with_logits,x)
+TC__ENTER_AMONG(tc__begin_together,bce_with_logits,x,x,y)
 TC__GIVEN(y)
 TC__AUTOCAST(FLOAT,&x,&y)
 tc_tensor made=tc__rounded(&f,tc__bce_with_logits(&f,x,y));
 TC__LEAVE_WHOLE(BCE_WITH_LOGITS,1,x,y)
 }
 TCDEF tc_tensor tc_cross_entropy_at(tc_tensor logits,tc_tensor target,const char*file,int line){
-TC__ENTER(tc__begin_together,cross_entropy,logits)
+TC__ENTER_AMONG(tc__begin_together,cross_entropy,logits,logits,target)
 TC__GIVEN(target)
 TC__AUTOCAST(FLOAT,&logits,&target)
 tc_tensor made=tc__rounded(&f,tc__cross_entropy(&f,logits,target));
 TC__LEAVE_WHOLE(CROSS_ENTROPY,1,logits,target)
 }
 TCDEF tc_tensor tc_cross_entropy_ignore_at(tc_tensor logits,tc_tensor target,int64_t ignore,const char*file,int line){
-TC__ENTER(tc__begin_together,cross_entropy_ignore,logits)
+TC__ENTER_AMONG(tc__begin_together,cross_entropy_ignore,logits,logits,target)
 TC__GIVEN(target)
 TC__AUTOCAST(FLOAT,&logits,&target)
 f.word[TC__CROSS_ENTROPY_IGNORE_IGNORE]=tc__value_word((double)ignore,TC_F64);
@@ -16513,21 +16684,21 @@ tc_tensor made=tc__rounded(&f,tc__cross_entropy_ignore(&f,logits,target,ignore))
 TC__LEAVE_WHOLE(CROSS_ENTROPY_IGNORE,2,logits,target)
 }
 TCDEF tc_tensor tc_matmul_at(tc_tensor a,tc_tensor b,const char*file,int line){
-TC__ENTER(tc__begin,matmul,a)
+TC__ENTER_AMONG(tc__begin,matmul,a,a,b)
 TC__GIVEN(b)
 TC__AUTOCAST(LOWER,&a,&b)
 tc_tensor made=tc__rounded(&f,tc__matmul(&f,a,b));
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_linear_at(tc_tensor x,tc_tensor weight,tc_tensor bias,const char*file,int line){
-TC__ENTER(tc__begin,linear,x)
+TC__ENTER_AMONG(tc__begin,linear,x,x,weight,bias)
 TC__GIVEN(weight)
 TC__AUTOCAST(LOWER,&x,&weight,&bias)
 tc_tensor made=tc__rounded(&f,tc__linear(&f,x,weight,bias));
 TC__LEAVE_WHOLE(LINEAR,1,x,weight,bias)
 }
 TCDEF tc_tensor tc_addmm_at(tc_tensor t,tc_tensor a,tc_tensor b,double beta,double alpha,const char*file,int line){
-TC__ENTER(tc__begin,addmm,a)
+TC__ENTER_AMONG(tc__begin,addmm,a,t,a,b)
 TC__GIVEN(t)
 TC__GIVEN(b)
 TC__AUTOCAST(LOWER,&t,&a,&b)
@@ -16537,27 +16708,27 @@ tc_tensor made=tc__rounded(&f,tc__addmm(&f,t,a,b,beta,alpha));
 TC__LEAVE_WHOLE(ADDMM,3,t,a,b)
 }
 TCDEF tc_tensor tc_bmm_at(tc_tensor a,tc_tensor b,const char*file,int line){
-TC__ENTER(tc__begin,bmm,a)
+TC__ENTER_AMONG(tc__begin,bmm,a,a,b)
 TC__GIVEN(b)
 TC__AUTOCAST(LOWER,&a,&b)
 tc_tensor made=tc__rounded(&f,tc__bmm(&f,a,b));
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_dot_at(tc_tensor a,tc_tensor b,const char*file,int line){
-TC__ENTER(tc__begin,dot,a)
+TC__ENTER_AMONG(tc__begin,dot,a,a,b)
 TC__GIVEN(b)
 TC__AUTOCAST(PROMOTE,&a,&b)
 tc_tensor made=tc__rounded(&f,tc__dot(&f,a,b));
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_outer_at(tc_tensor a,tc_tensor b,const char*file,int line){
-TC__ENTER(tc__begin,outer,a)
+TC__ENTER_AMONG(tc__begin,outer,a,a,b)
 TC__GIVEN(b)
 tc_tensor made=tc__rounded(&f,tc__outer(&f,a,b));
 return tc__leave(&f,made);
 }
 TCDEF tc_tensor tc_scaled_dot_product_attention_at(tc_tensor q,tc_tensor k,tc_tensor v,tc_tensor mask,int causal,double scale,const char*file,int line){
-TC__ENTER(tc__begin_together,scaled_dot_product_attention,q)
+TC__ENTER_AMONG(tc__begin_together,scaled_dot_product_attention,q,q,k,v,mask)
 TC__GIVEN(k)
 TC__GIVEN(v)
 TC__AUTOCAST(LOWER,&q,&k,&v,&mask)
@@ -16567,20 +16738,20 @@ tc_tensor made=tc__rounded(&f,tc__scaled_dot_product_attention(&f,q,k,v,mask,cau
 TC__LEAVE_WHOLE(ATTENTION,4,q,k,v,mask)
 }
 TCDEF tc_tensor tc_conv2d_at(tc_tensor x,tc_tensor weight,tc_tensor bias,int stride,int padding,int dilation,int groups,const char*file,int line){
-TC__ENTER(tc__begin,conv2d,x)
+TC__ENTER_AMONG(tc__begin,conv2d,x,x,weight,bias)
 TC__AUTOCAST(LOWER,&x,&weight,&bias)
 f.word[TC__CONV2D_GROUPS]=tc__ix_const(groups);
 tc_tensor made=tc__rounded(&f,tc__conv2d(&f,x,weight,bias,stride,padding,dilation,groups));
 TC__LEAVE_WHOLE(CONV2D,10,x,weight,bias)
 }
 TCDEF tc_tensor tc_conv2d_with_at(tc_tensor x,tc_tensor weight,tc_tensor bias,const tc_conv_options*options,const char*file,int line){
-TC__ENTER(tc__begin,conv2d_with,x)
+TC__ENTER_AMONG(tc__begin,conv2d_with,x,x,weight,bias)
 TC__AUTOCAST(LOWER,&x,&weight,&bias)
 tc_tensor made=tc__rounded(&f,tc__conv2d_with(&f,x,weight,bias,options));
 TC__LEAVE_WHOLE(CONV2D,10,x,weight,bias)
 }
 TCDEF tc_tensor tc_conv1d_at(tc_tensor x,tc_tensor weight,tc_tensor bias,int stride,int padding,int dilation,int groups,const char*file,int line){
-TC__ENTER(tc__begin,conv1d,x)
+TC__ENTER_AMONG(tc__begin,conv1d,x,x,weight,bias)
 TC__AUTOCAST(LOWER,&x,&weight,&bias)
 f.word[TC__CONV1D_STRIDE]=stride;
 f.word[TC__CONV1D_PADDING]=tc__ix_const(padding);
@@ -16749,7 +16920,7 @@ tc__api f;
 tc__meta i,s;
 int64_t k=dim;
 tc_tensor*const cast[]={&t,&src};
-if(!tc__begin(&f,who,t,file,line))return tc__null();
+if(!tc__begin_two(&f,who,t,src,file,line))return tc__null();
 if(!tc__dim_check(&f,f.x.rank,&k))return tc__leave_null(&f);
 if(!tc__autocast(&f,policy,cast,2))return tc__leave_null(&f);
 if(f.x.rank<=1)index=tc__as_vector(&f,index),src=tc__as_vector(&f,src);
@@ -16789,7 +16960,7 @@ const char*file,int line){
 tc__api f;
 tc__meta i,s;
 int64_t k=dim;
-if(!tc__begin(&f,"index_add",t,file,line))return tc__null();
+if(!tc__begin_two(&f,"index_add",t,src,file,line))return tc__null();
 if(!tc__dim_check(&f,f.x.rank,&k))return tc__leave_null(&f);
 index=tc__as_vector(&f,index);
 if(f.x.rank<=1)src=tc__as_vector(&f,src);
@@ -18354,13 +18525,24 @@ ids[0]=a->id,ids[1]=index->id;
 return tc__make(d->g,TC_OP_GATHER,a->dtype,index->rank,index->dims,ids,2,&dim,
 1);
 }
+static tc__node*tc__d_stayed(tc__derive*d,const tc__node*n){
+tc__node*index=tc__d_in(d,n,1);
+int64_t dim=index->rank-1;
+tc__node*number=
+tc__make(d->g,TC_OP_IOTA,TC_I64,index->rank,index->dims,NULL,0,&dim,1);
+tc__node*none=tc__d_zeros(d,tc__make_cast(d->g,tc__d_in(d,n,0),TC_I64));
+tc__node*last=tc__d_opaque3(d,TC_OP_SCATTER,none,index,number);
+return tc__d2(d,TC_OP_EQ,tc__d_gather_last(d,last,index),number);
+}
 static void tc__derive_scatter(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*index=tc__d_in(d,n,1),*src=tc__d_in(d,n,2);
-tc__node*rest=g;
-if(n->op==TC_OP_SCATTER)
-rest=tc__d_opaque3(d,TC_OP_SCATTER,g,index,tc__d_zeros(d,src));
+tc__node*rest=g,*given=tc__d_gather_last(d,g,index);
+int sets=n->op==TC_OP_SCATTER;
+if(sets)rest=tc__d_opaque3(d,TC_OP_SCATTER,g,index,tc__d_zeros(d,src));
+if(sets&&!tc__ix_equals(index->dims[index->rank-1],1))
+given=tc__d3(d,TC_OP_WHERE,tc__d_stayed(d,n),given,tc__d_zeros(d,given));
 tc__d_give(d,tc__d_in(d,n,0),rest);
-tc__d_give(d,src,tc__d_gather_last(d,g,index));
+tc__d_give(d,src,given);
 }
 static void tc__derive_index_add(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*src=tc__d_in(d,n,2);
@@ -19610,9 +19792,16 @@ if(tc__composite_is_whole(&f)&&!tc__composite_add(b->g,&f))return 0;
 }
 return 1;
 }
+static const char*tc__node_called(tc_ctx*c,const tc__node*n,char out[100]){
+const tc__custom*o=
+n->op==TC_OP_CUSTOM?tc__custom_at(c,n->attr[TC__CUSTOM_OP]):NULL;
+if(!o)return tc__op_name((tc__op)n->op);
+snprintf(out,100,"custom op \"%.63s\"",o->op.name);
+return out;
+}
 static tc__node*tc__fail_gradient(tc__builder*b,const tc__step*s,const tc__node*x){
 const tc__derive*d=&b->derive;
-char place[160]="",dims[160];
+char place[160]="",dims[160],called[100];
 const char*who=s->call?s->call:"tc_grad",*dtype=tc__dtype(x->dtype)->name;
 tc__meta m;
 memset(&m,0,sizeof m);
@@ -19634,7 +19823,7 @@ d->why->from->site.line);
 tc__fail(b->ctx,TC_E_UNSUPPORTED,
 "%s: the way to the %s%s is through %s%s, which has no derivative; tc_detach "
 "it, or give a custom op its gradient",
-who,dtype,dims,tc__op_name((tc__op)d->why->op),place);
+who,dtype,dims,tc__node_called(b->ctx,d->why,called),place);
 return NULL;
 }
 static int tc__build_own(tc__builder*b,const tc__step*s){
@@ -37022,6 +37211,7 @@ uint64_t serial;
 uint8_t secret[32];
 size_t secret_size;
 int warned;
+int unfit;
 tc__cache_stats stats;
 }tc__cache;
 typedef struct tc__cache_key{
@@ -37052,8 +37242,12 @@ TC__ENTRY_ALIAS=2
 #define TC__ENTRY_MAGIC "tcompil2"
 #define TC__ENTRY_MARK (0x01020300u+(uint32_t)sizeof(void*))
 #define TC__ENTRY_NAME 72
-static void tc__entry_name(char*out,const tc__cache_key*key){
-tc__hex(out,key->digest,32);
+static void tc__entry_name(const tc__cache*h,char*out,const tc__cache_key*key){
+uint8_t name[32];
+memcpy(name,key->digest,sizeof name);
+if(h->secret_size)
+tc__blake2s(name,h->secret,h->secret_size,key->digest,sizeof key->digest);
+tc__hex(out,name,32);
 memcpy(out+64,".tcb",5);
 }
 static void tc__entry_digest(const tc__cache*h,uint8_t out[32],
@@ -37102,8 +37296,9 @@ tc__log(h->ctx,TC__LOG_CACHE,"%s",text);
 else
 tc__warn(h->ctx,"disk cache: %s (said once; TC_LOGS=cache says all)",text);
 }
-static int tc__cache_accepts(const tc__cache*h,int fd,const char*path){
+static int tc__cache_accepts(tc__cache*h,int fd,const char*path){
 int group=h->secret_size?TC__GROUP_MAY_WRITE:TC__MINE_ONLY;
+h->unfit=fd<0?errno:0;
 if(fd<0){
 tc__log(h->ctx,TC__LOG_CACHE,"%s: %s; not used",path,strerror(errno));
 return 0;
@@ -37112,7 +37307,7 @@ if(tc__is_mine(fd,group))return 1;
 tc__log(h->ctx,TC__LOG_CACHE,"%s: others may write there; not used",path);
 return 0;
 }
-static int tc__cache_enter(const tc__cache*h,int root,const char*path){
+static int tc__cache_enter(tc__cache*h,int root,const char*path){
 int dir=-1;
 if(tc__cache_accepts(h,root,path)){
 dir=tc__dir_open_at(root,"v1");
@@ -37121,7 +37316,7 @@ if(!tc__cache_accepts(h,dir,path))tc__close(dir),dir=-1;
 tc__close(root);
 return dir;
 }
-static int tc__cache_try(const tc__cache*h,const char*base,const char*below){
+static int tc__cache_try(tc__cache*h,const char*base,const char*below){
 tc__text path;
 int dir=-1;
 tc__text_init(&path,h->ctx);
@@ -37130,7 +37325,7 @@ if(base&&!path.failed)dir=tc__cache_enter(h,tc__dir_open(path.at),path.at);
 tc__text_free(&path);
 return dir;
 }
-static int tc__cache_try_temporary(const tc__cache*h){
+static int tc__cache_try_temporary(tc__cache*h){
 const char*base;
 char name[40];
 int parent=tc__temporary_open(&base),dir=-1;
@@ -37148,7 +37343,7 @@ if(errno!=ENOENT)break;
 tc__close(parent);
 return dir;
 }
-static int tc__cache_root(const tc__cache*h,const char*asked){
+static int tc__cache_root(tc__cache*h,const char*asked){
 const char*home=tc__env("HOME");
 int dir;
 if(tc__is_privileged())return-1;
@@ -37243,7 +37438,7 @@ const char*wrong;
 int fd;
 memset(file,0,sizeof*file);
 if(h->dir<0)return 0;
-tc__entry_name(name,key);
+tc__entry_name(h,name,key);
 fd=tc__file_open(h->dir,name);
 if(fd<0&&errno==ENOENT)return 0;
 if(fd<0&&errno==ELOOP)return tc__cache_refuse(h,name,"a symlink");
@@ -37284,7 +37479,7 @@ key=tc__cache_key_of(text,71);
 if(!tc__cache_find(h,&key,found,out))return 0;
 if(out->at&&!memcmp(found,digest,sizeof found))return 1;
 tc__blob_free(h->ctx,out);
-tc__entry_name(name,&key);
+tc__entry_name(h,name,&key);
 return tc__cache_refuse(h,name,"not what its name says");
 }
 static int tc__cache_count(tc__cache*h,int hit){
@@ -37327,7 +37522,7 @@ tc__entry_digest(h,head.digest,&head,key);
 memcpy(file.at,&head,sizeof head);
 memcpy(file.at+sizeof head,key->at,key->size);
 if(data)memcpy(file.at+sizeof head+key->size,data,size);
-tc__entry_name(name,key);
+tc__entry_name(h,name,key);
 ok=tc__file_replace(h->dir,name,file.at,file.size,h->serial++);
 if(!ok)(void)tc__cache_unstored(h);
 if(ok)h->stats.stored++,h->entries++,h->bytes+=file.size;
@@ -37375,6 +37570,14 @@ if(!h)return;
 tc__close(h->dir);
 tc__free(h->ctx,h,sizeof*h);
 }
+static void tc__cache_unfit(tc__cache*h,const char*asked){
+static const char cost[]="every process compiles its kernels";
+if(asked&&!tc__is_privileged())
+tc__cache_trouble(h,"%.200s, which was asked for, is not fit: %s; %s",asked,
+h->unfit?strerror(h->unfit):"others may write there",cost);
+else
+tc__cache_trouble(h,"no directory is fit; %s",cost);
+}
 TC__UNUSED static tc__cache*tc__cache_open(tc_ctx*c,const char*dir){
 tc__cache*h=TC__NEW(c,tc__cache);
 const char*secret=tc__env("TC_CACHE_KEY");
@@ -37387,8 +37590,7 @@ h->secret_size=sizeof h->secret;
 tc__blake2s(h->secret,NULL,0,secret,strlen(secret));
 }
 h->dir=tc__cache_root(h,dir);
-if(h->dir<0)
-tc__cache_trouble(h,"no directory is fit; every process compiles its kernels");
+if(h->dir<0)tc__cache_unfit(h,dir?dir:tc__env("TC_CACHE_DIR"));
 return h;
 }
 #else
@@ -38198,6 +38400,7 @@ tc__arena arena;
 tc__work work;
 tc__words environment;
 tc__cc_result result[TC__CC_WIDTH_MAX];
+tc__text why[TC__CC_WIDTH_MAX];
 tc__proc proc[2*TC__CC_WIDTH_MAX];
 int unit[2*TC__CC_WIDTH_MAX];
 int procs;
@@ -38231,7 +38434,7 @@ if(whole&&tc__proc_start(j->cc->ctx,p,j->environment.at))return;
 int error=whole?errno:ENOMEM;
 j->result[unit]=TC__CC_ODD;
 j->cc->passes|=tc__is_passing(error);
-tc__put(&j->cc->why,"%s: %s\n",whole?w.at[0]:"compiler",strerror(error));
+tc__put(&j->why[unit],"%s: %s\n",whole?w.at[0]:"compiler",strerror(error));
 }
 static tc__cc_result tc__job_judge(const tc__proc*p,int is_driver){
 if(p->timed_out)return TC__CC_FAILED;
@@ -38240,11 +38443,11 @@ if(is_driver&&p->started&&p->exit_code<0&&!p->killed_by)return TC__CC_GOOD;
 return TC__CC_ODD;
 }
 static void tc__job_wait(tc__cc_job*j,int is_driver){
-tc__text*why=&j->cc->why;
 int i,late=0;
 tc__procs_wait(j->proc,j->procs,j->cc->options.limit_ms,j->cc->cancel);
 for(i=0;i<j->procs;i++){
 tc__proc*p=&j->proc[i];
+tc__text*why=&j->why[j->unit[i]];
 tc__cc_result r=tc__job_judge(p,is_driver);
 const char*name=tc__base_name(p->argv?p->argv[0]:"");
 if(r>j->result[j->unit[i]])j->result[j->unit[i]]=r;
@@ -38289,6 +38492,7 @@ tc__words_add(&w,"-o");
 tc__words_add(&w,TC__CC_OUTPUT);
 tc__words_add(&w,TC__CC_SOURCE);
 j->result[unit]=TC__CC_GOOD;
+tc__text_clear(&j->why[unit]);
 tc__job_start(j,unit,&w,0,0);
 j->cc->driver_builds++;
 }
@@ -38322,12 +38526,19 @@ if(tc__cc_is_object(so))return;
 tc__blob_free(j->cc->ctx,so);
 }
 j->result[unit]=TC__CC_ODD;
-tc__put(&j->cc->why,"the compiler made no shared object\n");
+tc__put(&j->why[unit],"the compiler made no shared object\n");
 }
 static int tc__cc_sees_exits(void){
 struct sigaction now;
 if(sigaction(SIGCHLD,NULL,&now))return 1;
 return!((now.sa_flags&SA_NOCLDWAIT)||now.sa_handler==SIG_IGN);
+}
+static void tc__job_tell(tc__cc_job*j,int units,const tc__blob*so){
+for(int u=0;u<units;u++){
+tc__text*why=&j->why[u];
+if(!so[u].at&&why->size)tc__put_raw(&j->cc->why,why->at,why->size);
+tc__text_clear(why);
+}
 }
 static void tc__job_run(tc__cc_job*j,const char*const*sources,const size_t*sizes,
 int units,tc__blob*so){
@@ -38340,7 +38551,7 @@ if(!tc__file_write(j->work.dir,name,sources[u],sizes[u])){
 int error=errno;
 j->result[u]=TC__CC_FAILED;
 cc->passes|=tc__is_passing(error);
-tc__put(&cc->why,"its source cannot be written: %s\n",strerror(error));
+tc__put(&j->why[u],"its source cannot be written: %s\n",strerror(error));
 }else if(direct){
 j->result[u]=TC__CC_GOOD;
 }
@@ -38356,6 +38567,7 @@ if(!(odd>>u&1))continue;
 tc__job_read(j,u,&so[u]);
 if(direct&&j->result[u]==TC__CC_GOOD)tc__cc_distrust(cc);
 }
+tc__job_tell(j,units,so);
 }
 static void tc__job_all(tc__cc_job*j,const char*const*sources,const size_t*sizes,
 int count,tc__blob*so){
@@ -38388,7 +38600,9 @@ tc__calm calm=tc__calm_begin();
 j->cc=cc;
 tc__arena_init(&j->arena,cc->ctx);
 j->environment=tc__words_new(&j->arena);
+for(i=0;i<TC__CC_WIDTH_MAX;i++)tc__text_init(&j->why[i],cc->ctx);
 tc__job_all(j,sources,sizes,count,so);
+for(i=0;i<TC__CC_WIDTH_MAX;i++)tc__text_free(&j->why[i]);
 tc__arena_free(&j->arena);
 tc__free(cc->ctx,j,sizeof*j);
 tc__calm_end(calm);
@@ -38476,6 +38690,7 @@ uint8_t digest[32];
 void*kernel[TC__GRIDS];
 tc__module*module;
 struct tc__library*library;
+int refused;
 uint32_t users;
 struct tc__compiled*older,*newer;
 }tc__compiled;
@@ -38890,12 +39105,15 @@ static void tc__unit_postpone(tc__job*j,const tc__unit*u){
 for(uint32_t i=0;i<u->count;i++)
 tc__order_postpone(j,&j->order.at[u->order[i]]);
 }
-static void tc__unit_settle(tc__library*b,tc__job*j,const tc__unit*u){
+typedef enum tc__blame{TC__TEXT_FINE,TC__TEXT_REFUSED}tc__blame;
+static void tc__unit_settle(tc__library*b,tc__job*j,const tc__unit*u,
+tc__blame blame){
 tc__library_lock(b);
 for(uint32_t i=0;i<u->count;i++){
 tc__order*o=&j->order.at[u->order[i]];
 if(o->settled||tc__order_find(b,o))continue;
 o->code=tc__compiled_new(b,o->digest,NULL,NULL);
+if(o->code)o->code->refused=blame==TC__TEXT_REFUSED;
 o->settled=1;
 }
 tc__library_unlock(b);
@@ -39064,9 +39282,26 @@ compiled?"does not load; does it call something outside itself?"
 :"does not compile",
 o->has_host?"; run is called instead":"",compiled?"":k->cc->why.at);
 }
-static void tc__host_gives_up(tc__desk*k,tc__job*j,tc__unit*u,int compiled){
+static int tc__error_line(const char*why,const char**at){
+const char*error=why?strstr(why,"error:"):NULL;
+*at=why?why:"?";
+while(error&&error>why&&error[-1]!='\n')error--;
+if(error)*at=error;
+return(int)strcspn(*at,"\n");
+}
+static void tc__refused_warn(tc__desk*k,const tc__order*o){
+const char*line;
+int size=tc__error_line(k->cc->why.at,&line);
+tc__warn(
+k->ctx,
+"the compiler refused the text of kernel %s: a fault of tcompile, please report "
+"it with TC_LOGS=output_unit. It runs in the interpreter, with the same results; "
+"the other kernels of the program are compiled: %.*s",
+o->symbol,size,line);
+}
+static void tc__host_gives_up(tc__desk*k,tc__job*j,const tc__unit*u,int compiled){
 const tc__order*first=&j->order.at[u->order[0]];
-tc__unit_settle(k->library,j,u);
+tc__unit_settle(k->library,j,u,TC__TEXT_FINE);
 if(j->trial)
 tc__log(k->ctx,TC__LOG_AUTOTUNE,"candidates that do not compile");
 else if(first->custom)
@@ -39077,6 +39312,64 @@ k,compiled?"compiled kernels could not be loaded":"the compiler failed",
 compiled?NULL:k->cc->why.at);
 if(!j->trial&&!first->custom&&compiled)tc__cc_distrust(k->cc);
 }
+static void tc__host_refuses(tc__desk*k,tc__job*j,const tc__unit*u){
+const tc__order*o=&j->order.at[u->order[0]];
+tc__unit_settle(k->library,j,u,TC__TEXT_REFUSED);
+if(o->custom)
+tc__custom_warn(k,o,0);
+else
+tc__refused_warn(k,o);
+}
+static int tc__cc_works(tc__cc*cc){
+static const char text[]="int tc_probe(void);\nint tc_probe(void) { return 1; }\n";
+tc__blob so;
+int works=tc__cc_build(cc,text,sizeof text-1,&so);
+tc__blob_free(cc->ctx,&so);
+return works;
+}
+static void tc__unit_alone(tc__desk*k,tc__job*j,const tc__unit*u,uint32_t i,
+tc__unit*one){
+const tc__text*text=&j->order.at[u->order[i]].text;
+size_t head=u->text.size;
+for(uint32_t n=0;n<u->count;n++)head-=j->order.at[u->order[n]].text.size;
+memset(one,0,sizeof*one);
+one->order[0]=u->order[i],one->count=1;
+tc__text_init(&one->text,k->ctx);
+tc__put_raw(&one->text,u->text.at,head);
+tc__put_raw(&one->text,text->at,text->size);
+}
+static int tc__unit_again(tc__desk*k,tc__job*j,tc__unit*one){
+tc_device_text made;
+memset(&made,0,sizeof made);
+made.name=j->order.at[one->order[0]].symbol,made.text=one->text.at;
+if(one->text.failed)return 0;
+uint64_t start=tc__now_ns();
+(void)tc__host_build(k,j,&made,1);
+tc__job_span(j,start,1);
+j->compiles++;
+if(made.code)
+tc__unit_load(k,j,one,&made);
+else if(k->cc->passes)
+tc__unit_postpone(j,one);
+else if(tc__desk_wants(k))
+tc__host_refuses(k,j,one);
+tc__host_drop(k,&made,1);
+return 1;
+}
+static void tc__unit_apart(tc__desk*k,tc__job*j,const tc__unit*u){
+for(uint32_t i=0;i<u->count;i++){
+tc__unit one;
+tc__unit_alone(k,j,u,i,&one);
+if(!tc__unit_again(k,j,&one))tc__unit_postpone(j,&one);
+tc__text_free(&one.text);
+}
+}
+static void tc__host_refused(tc__desk*k,tc__job*j,const tc__unit*u){
+if(j->trial||!tc__cc_works(k->cc))
+tc__host_gives_up(k,j,u,0);
+else
+tc__unit_apart(k,j,u);
+}
 static void tc__host_unbuilt(tc__desk*k,tc__job*j,tc__unit*u,tc_status s){
 int broken=k->cc&&!k->cc->passes&&!tc__library_rests(k->library);
 if(s&&broken)
@@ -39084,7 +39377,7 @@ tc__library_warn(k,"no compiler can be used",k->cc->why.at);
 else if(s||k->cc->passes)
 tc__unit_postpone(j,u);
 else if(tc__desk_wants(k))
-tc__host_gives_up(k,j,u,0);
+tc__host_refused(k,j,u);
 }
 static void tc__host_unloaded(tc__desk*k,tc__job*j,tc__unit*u,tc_status s){
 if(s!=TC_E_NOMEM){
@@ -42906,6 +43199,7 @@ const tc__order*o=&j->order.at[i];
 void*kernel=tc__compiled_kernel(o->code,0);
 s->kernels_made+=kernel&&!o->known;
 s->fallbacks+=!kernel&&j->maker->interprets;
+s->refused+=o->code&&o->code->refused;
 }
 }
 static void tc__launch_use(tc__launch*l,tc__compiled*code){
@@ -45567,7 +45861,27 @@ return tc__fail(p->ctx,TC_E_INDEX,
 "and the results are not valid",
 who,(long long)p->flag[1],(long long)p->flag[2]);
 }
+static const char*tc__external_text(tc_ctx*c,const tc__visit*v,uint32_t i,
+char out[200]){
+const tc__external*e=&v->external.at[i];
+const tc__tensor*t=e->handle.id?tc__tensor_find(c,e->handle):NULL;
+const char*dtype=tc__dtype(tc__layout_at(c,e->layout)->dtype)->name;
+if(t&&t->file)
+snprintf(out,200,"the %s tensor made at %.140s:%d",dtype,t->file,t->line);
+else
+snprintf(out,200,"the %s tensor that is external %u",dtype,(unsigned)i);
+return out;
+}
+static const char*tc__visit_text(tc_ctx*c,const tc__visit*v,char out[200]){
+const char*doing=tc__core_of(c)->doing;
+if(v->region)
+snprintf(out,200,"%s \"%.150s\"",tc__region_kind(v->region),v->region->name);
+else
+snprintf(out,200,"%.150s",doing?doing:"eager");
+return out;
+}
 static int tc__program_apart(const tc__program*p,const tc__visit*v){
+char who[200],first[200],other[200];
 for(size_t i=0;i<p->output.count;i++){
 if(p->output.at[i].position!=UINT32_MAX)continue;
 uint32_t written=p->output.at[i].external;
@@ -45575,18 +45889,20 @@ const tc__storage*a=v->external.at[written].storage;
 if(a->owner==TC__SHARED)
 return tc__fail(
 p->ctx,TC_E_FOREIGN,
-"region \"%s\": external %u is written in place, and belongs to "
-"the context this one was opened from; tc_clone it",
-v->region?v->region->name:"eager",(unsigned)written);
+"%s: %s is written in place, and belongs to the context this one was opened "
+"from; tc_clone it",
+tc__visit_text(p->ctx,v,who),
+tc__external_text(p->ctx,v,written,first));
 for(uint32_t k=0;k<v->external.count;k++){
 const tc__storage*b=v->external.at[k].storage;
 uintptr_t x=(uintptr_t)a->data,y=(uintptr_t)b->data;
 if(a==b||x>=y+b->bytes||y>=x+a->bytes)continue;
 return tc__fail(p->ctx,TC_E_ALIAS,
-"region \"%s\": external %u is written in place, and external "
-"%u wraps some of the same memory; wrap it once and use views",
-v->region?v->region->name:"eager",(unsigned)written,
-(unsigned)k);
+"%s: %s is written in place, and %s wraps some of the same "
+"memory; wrap it once and use views",
+tc__visit_text(p->ctx,v,who),
+tc__external_text(p->ctx,v,written,first),
+tc__external_text(p->ctx,v,k,other));
 }
 }
 return 1;
@@ -46616,12 +46932,26 @@ if(!(s->in[k]&TC__EXTERNAL)&&
 return 0;
 return 1;
 }
+enum{TC__LONG_TIMES=16,TC__LONG_STEPS=256};
+static void tc__visit_is_long(tc_ctx*c,const tc__visit*v){
+tc__region*r=v->region;
+size_t usual=r->longest;
+if(r->function||c->lazy||!usual||r->told_long)return;
+if(v->path.count<TC__LONG_TIMES*usual+TC__LONG_STEPS)return;
+r->told_long=1;
+tc__warn(
+c,
+"region \"%s\" begun at %s:%d is open for %zu steps, and ended behind %zu before; "
+"did a break or return leave it without its tc_trace_end?",
+r->name,v->begin.file?v->begin.file:"?",v->begin.line,v->path.count,usual);
+}
 static int tc__segment(tc_ctx*c,tc__visit*v,tc__step*s){
 size_t n=0;
 tc__visit_promote(c,v);
 s=v->at;
 uint32_t*at=NULL;
 c->stats.graph_breaks++;
+tc__visit_is_long(c,v);
 tc__log(c,TC__LOG_GRAPH_BREAKS,"%s \"%s\": value read at %s:%d; %u steps run here",
 tc__region_kind(v->region),v->region->name,s->site.file?s->site.file:"?",
 s->site.line,(unsigned)s->position);
@@ -48147,7 +48477,7 @@ return tc__fn_in(tc,f);
 static tc_status tc__fn_redirect(tc__fcall*k){
 tc_ctx*c=tc__ctx_here(k->f->ctx),*of=NULL;
 if(k->in&&k->n_in<=TC__FN_TENSORS)of=tc__ctx_of_all(k->in,k->n_in);
-if(c==k->f->ctx&&of&&tc__values_of(of)->parent==c)c=of;
+if(tc__is_rather(c,k->f->ctx,of))c=of;
 tc_status outer=tc__unit_begin(c);
 tc_fn*own=tc__fn_in(c,k->f);
 if(own)k->f=own;
@@ -48695,10 +49025,20 @@ if(!status&&f->ctx->stats.skips>skips&&f->entry)tc__quick_prepare(f,f->entry);
 tc__error_restore(f->ctx,before);
 return status;
 }
+static tc_status tc__fail_no_function(const char*who,const char*file,int line){
+tc_ctx*c=tc__ctx_likely(tc__thread_self());
+tc__site s;
+s.file=file,s.line=line;
+if(!c)return TC_E_NULL;
+if(tc__is_others(c))return tc__fail_stranger(c,who),TC_E_THREAD;
+tc__site_set(c,s);
+tc__fail(c,TC_E_NULL,"%s: the function is NULL (did tc_compile fail?)",who);
+return TC_E_NULL;
+}
 TCDEF tc_status tc_call_at(tc_fn*f,const tc_tensor*in,int n_in,tc_tensor*out,
 int n_out,const char*file,int line){
 tc__fcall k;
-if(!f)return TC_E_NULL;
+if(!f)return tc__fail_no_function("tc_call",file,line);
 k.f=f,k.in=in,k.n_in=(uint32_t)n_in,k.out=out,k.n_out=(uint32_t)n_out;
 k.to=NULL,k.seen=NULL,k.n_to=0,k.site.file=file,k.site.line=line;
 return tc__fn_enter(&k);
@@ -48706,7 +49046,7 @@ return tc__fn_enter(&k);
 TCDEF tc_status tc_call_into_at(tc_fn*f,const tc_tensor*in,int n_in,
 const tc_tensor*to,int n_to,const char*file,int line){
 tc__fcall k;
-if(!f)return TC_E_NULL;
+if(!f)return tc__fail_no_function("tc_call_into",file,line);
 k.f=f,k.in=in,k.n_in=(uint32_t)n_in,k.to=to,k.n_to=(uint32_t)n_to;
 k.out=NULL,k.seen=NULL,k.n_out=0,k.site.file=file,k.site.line=line;
 return tc__fn_enter(&k);
@@ -49625,15 +49965,26 @@ tc__put(t,"; ");
 tc__put_ms(t,a->run_ns);
 tc__put(t," to run them\n");
 }
-static void tc__summary_next(tc__text*t,const tc__summary*s){
-const tc_stats*a=&t->ctx->stats;
-size_t before=t->size;
-if(a->fallbacks)
+static void tc__summary_interpreted(tc__text*t,const tc_stats*a){
+uint64_t without=a->fallbacks-a->refused;
+if(a->refused)
+tc__put(
+t,
+"    next: %llu kernels run in the interpreter, for the compiler refused "
+"their text; the log names them. A custom op's c_source is to be mended; any "
+"other is a fault of tcompile: please report it with TC_LOGS=output_unit\n",
+(unsigned long long)a->refused);
+if(without)
 tc__put(
 t,
 "    next: %llu kernels run in the interpreter, for there is no compiler that "
 "works; the log says why. Install one, or set CC\n",
-(unsigned long long)a->fallbacks);
+(unsigned long long)without);
+}
+static void tc__summary_next(tc__text*t,const tc__summary*s){
+const tc_stats*a=&t->ctx->stats;
+size_t before=t->size;
+tc__summary_interpreted(t,a);
 if(s->restless){
 tc__put(t,"    next: visits of ");
 tc__put_region(t,s->restless);
@@ -50891,10 +51242,11 @@ tc__put_count(h->t,s->kernel_runs,"run");
 tc__put(h->t,
 " of kernels.</p>\n<p>" TC__HTML_TIME_BEGIN
 "%llu kernels compiled or loaded, %llu of them from disk; %llu found in "
-"the process; %llu interpreted for want of a compiler." TC__HTML_TIME_END
-"</p>\n",
+"the process; %llu interpreted for want of a compiler, %llu of them since "
+"it refused their text." TC__HTML_TIME_END "</p>\n",
 (unsigned long long)s->kernels_made,(unsigned long long)s->disk_hits,
-(unsigned long long)s->memory_hits,(unsigned long long)s->fallbacks);
+(unsigned long long)s->memory_hits,(unsigned long long)s->fallbacks,
+(unsigned long long)s->refused);
 tc__html_bars(h,bar,TC__COUNT(bar));
 }
 static void tc__html_profile(tc__html*h){
@@ -51110,7 +51462,9 @@ tc__fail(parent,TC_E_STATE,
 "tc_open_shared: this context is a shared one itself; share its parent");
 return NULL;
 }
+uint64_t user=tc__ctx_user(tc__values_of(parent)->slot_of_ctx);
 if(!tc__is_ours(parent,"tc_open_shared")||!tc__family_of(parent))return NULL;
+tc__ctx_used(tc__values_of(parent)->slot_of_ctx,user);
 tc__family_settle(parent);
 tc_ctx*c=tc__context_new(&from->hook,&from->logger);
 if(!c){
@@ -51205,17 +51559,42 @@ tc__here_leave(c,c->here_before);
 }
 static tc_status tc__begin_failed(tc_ctx*c){
 c->recorder.skipped++;
-tc_status item=tc__unit_begin(c);
+tc_status item=tc__core_of(c)->unit_item;
 return item?item:TC_E_INTERNAL;
 }
 static tc_status tc__unit_of_region(tc_ctx*c,int ok){
 return tc__unit_end(c,c->around,ok&&!tc__core_of(c)->unit_item);
 }
-static void tc__inner_begin(tc__recorder*r,const char*name,tc__site site){
+static int tc__same_place(tc__site a,tc__site b){
+return a.line==b.line&&a.file==b.file;
+}
+static const tc__inner*tc__inner_left(const tc__recorder*r,const char*name,
+tc__site site,uintptr_t stack){
+const tc__inner*left=NULL;
+if(tc__same_place(r->visit->begin,site))return NULL;
+for(int i=0;i<r->depth&&i<TC__INNER_TOLD;i++){
+const tc__inner*in=&r->inner[i];
+if(!tc__same_place(in->begin,site))continue;
+if(strncmp(in->name,name,sizeof in->name-1))return NULL;
+if(in->stack<=stack)left=in;
+}
+return left;
+}
+static void tc__inner_begin(tc_ctx*c,const char*name,tc__site site){
+tc__recorder*r=&c->recorder;
+tc__region*g=r->visit->region;
+uintptr_t stack=(uintptr_t)&site;
+const tc__inner*left=tc__inner_left(r,name,site,stack);
+if(left&&!g->told_again++)
+tc__warn(c,
+"region \"%s\" is begun again at %s:%d inside \"%s\", and its "
+"tc_trace_end was not called; did a continue, break or return leave it?",
+left->name,site.file?site.file:"?",site.line,g->name);
+tc__visit_is_long(c,r->visit);
 r->inside=site;
 if(r->depth++>=TC__INNER_TOLD)return;
 tc__inner*in=&r->inner[r->depth-1];
-in->begin=site;
+in->begin=site,in->stack=stack;
 snprintf(in->name,sizeof in->name,"%s",name);
 }
 static tc_status tc__fail_in_body(tc_ctx*c,const char*who,const tc__region*r){
@@ -51239,7 +51618,7 @@ c->around=tc__unit_begin(c);
 if(r->visit||r->skipped||r->disabled||tc__runs_eagerly(c)||
 (options&&options->disable==1)){
 if(r->visit)
-tc__inner_begin(r,name,site);
+tc__inner_begin(c,name,site);
 else
 r->skipped++;
 return TC_OK;
@@ -51293,6 +51672,7 @@ tc__visit_end(c);
 (void)tc__unit_of_region(c,0);
 return TC_E_FULLGRAPH;
 }
+if(v->path.count>v->region->longest)v->region->longest=(uint32_t)v->path.count;
 int ok=tc__visit_finish(c,v,NULL,0);
 v->state=ok?TC__VISIT_DONE:TC__VISIT_FAILED;
 if(!ok)tc__refuse_writes(c,v);

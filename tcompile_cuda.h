@@ -11838,7 +11838,7 @@ tc__cuda_knob_fits,
 #error                                                                                 \
 "A libc header was included before the implementation of tcompile_cuda.h, without \
 _GNU_SOURCE. Fix: include tcompile_cuda.h first in the one .c file that defines \
-TCOMPILE_CUDA_IMPLEMENTATION,or compile that file with-D_GNU_SOURCE."
+TCOMPILE_CUDA_IMPLEMENTATION, or compile that file with -D_GNU_SOURCE."
 #endif
 #if defined(__GNUC__)
 #define TCU__UNUSED __attribute__((unused))

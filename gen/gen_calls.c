@@ -318,11 +318,21 @@ static void put_casts(text *t, const composite *o, const call *c) {
     put(t, ")\n");
 }
 
+// The frame is of the operand; the context is that of all tensors.
+static void put_enter(text *t, const composite *o, const call *c) {
+    int tensors = 0;
+    for (int i = 0; i < c->n; i++) tensors += !strcmp(c->in[i].type, "tc_tensor");
+    put(t, " {\n    TC__ENTER%s(tc__begin%s, %s, %s", tensors > 1 ? "_AMONG" : "",
+        strcmp(o->frame, "TOGETHER") ? "" : "_together", o->name, o->operand);
+    for (int i = 0; tensors > 1 && i < c->n; i++)
+        if (!strcmp(c->in[i].type, "tc_tensor")) put(t, ", %s", c->in[i].name);
+    put(t, ")\n");
+}
+
 static void composite_call(text *t, const composite *o, const call *c) {
     const whole *w = whole_of(o);
     put_head(t, c);
-    put(t, " {\n    TC__ENTER(tc__begin%s, %s, %s)\n",
-        strcmp(o->frame, "TOGETHER") ? "" : "_together", o->name, o->operand);
+    put_enter(t, o, c);
     put_operand_checks(t, o, w, c);
     put_casts(t, o, c);
     if (w) put_whole_words(t, w, c);
@@ -343,6 +353,12 @@ static void composite_calls(text *t) {
         "#define TC__ENTER(begin, name, x) \\\n"
         "    tc__api f; \\\n"
         "    if (!begin(&f, #name, x, file, line)) return tc__null();\n"
+        "#define TC__ENTER_AMONG(begin, name, x, ...) \\\n"
+        "    tc__api f; \\\n"
+        "    const tc_tensor all[] = {__VA_ARGS__}; \\\n"
+        "    if (!tc__begin_among(&f, begin, #name, x, all, (uint32_t)TC__COUNT(all), file, \\\n"
+        "                         line)) \\\n"
+        "        return tc__null();\n"
         "#define TC__GIVEN(name) \\\n"
         "    if (!tc__operand_given(&f, #name, name)) return tc__leave_null(&f);\n"
         "#define TC__AUTOCAST(policy, ...) \\\n"

@@ -96,7 +96,7 @@ static void put_stripped_line(stripper *p, const char *line, size_t n) {
     const char *end = line + n, *s = skip_blanks(line, end);
     if (p->literal) {
         put_raw(&p->out, line, n), put_raw(&p->out, "\n", 1);
-        p->literal = 0;
+        p->literal = ends_line(line, n, "\\") && !memchr(line, '"', n);
         return;
     }
     end = code_end(line, end);
@@ -106,7 +106,7 @@ static void put_stripped_line(stripper *p, const char *line, size_t n) {
     if (directive) s = put_directive(p, s, end);
     put_stripped_code(p, s, end, p->text);
     if (ends_line(s, (size_t)(end - s), "})")) p->text = 0;
-    p->literal = ends_in_literal(s, end);
+    p->literal = ends_in_literal(skip_blanks(line, end), end); // an #error's, too
 }
 
 static char *stripped(const char *s) {

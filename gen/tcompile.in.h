@@ -316,7 +316,8 @@
 //     TC_VERIFY=1          first runs of compiled code are compared with the interpreter's
 //     TC_FULLGRAPH=1       a graph break is an error
 //     And one that is no option:
-//     TC_CACHE_KEY         a secret: files of the disk cache that were made without it are refused
+//     TC_CACHE_KEY         a secret: what the disk cache keeps under it is found with it alone, and nothing else
+//                          is used
 //
 // OPTIONS OF THE BUILD, each a macro before the include that has the implementation
 //     TCOMPILE_STATIC      public functions are static to that file

@@ -19,8 +19,12 @@
 // were used longest ago are dropped, and made again when they are needed, with one warning. So are regions and
 // functions themselves, past 43 for each MB of it; results of such a region that were not kept end then.
 // TC_OK, or why nothing is recorded: then the code up to tc_trace_end runs op by op. tc_trace_end is due
-// in every case, but for c NULL or in use by another thread (TC_E_THREAD). A region of that name and
-// place that is still open is abandoned (TC_E_REGION in tc_error), and the new visit goes on.
+// in every case, and gives that status again, but for c NULL or in use by another thread (TC_E_THREAD). A region of that name and
+// place that is still open, and inside no other, is abandoned: what it has recorded is lost (TC_E_REGION in
+// tc_error), and the new visit goes on. So a function that calls itself begins no region of its own, unless one
+// is open around the first call: inside that all is inlined, the same place too. What looks like a region left
+// by a break, continue or return is a warning of the log: a place that begins again inside an open region; one
+// that stays open far beyond where it ended before; one that is open in tc_close.
 TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options *options,
                                   const char *file, int line);
 
@@ -108,6 +112,7 @@ typedef struct tc_stats {
     uint64_t disk_hits, disk_misses;
     uint64_t compiles;         // units given to the compiler
     uint64_t fallbacks;        // kernels that run in the interpreter for want of a compiler
+    uint64_t refused;          //   of them, those whose text the compiler refused
     uint64_t autotuned;        // kernels measured by "max-autotune", to a choice
     uint64_t record_ns;        // in regions, less all below: recording, and the caller's own code
     uint64_t pass_ns;          // from recorded steps to kernels: passes, fusion, lowering, planning

@@ -16,7 +16,9 @@ typedef struct tc_config {
                              // it, without results and intermediates: past a third of it recordings, past
                              // two thirds programs go that were used longest ago, and are made again when
                              // they are needed, with one warning. Ops outside regions have another third
-                             // for what was made of them. 0 = 192
+                             // for what was made of them. A program with a product or convolution has room
+                             // for packed operands, some 0.4 MB for each thread: that is most of what small
+                             // ones hold. 0 = 192
     int no_fusion;           // 1 = one kernel per op (for tests and measurements)
     const char *passes_off;  // graph passes to leave out, "fold,split" or "all" (for tests)
     const char *isa;         // instructions that may be used at most: "baseline" (of the oldest CPU of this
@@ -39,7 +41,10 @@ TCDEF void tc_close(tc_ctx *c);
 // ones, kept results; not to be written there), in its regions and functions by their own handles, and
 // shares compiled kernels; all else is its own. A call of one of parent's functions with inputs
 // of the new context, or from one of its bodies, runs there (tc_fn_in). It runs kernels on the thread
-// that calls. Nobody may use `parent` during this call; afterwards both are independent: parent may
+// that calls. Outside regions an op is made where one of its tensors is, if that is the new context's; an
+// op on parent's tensors alone in parent on the thread that opened that, else in the one of these contexts that
+// the calling thread has worked with before (made a tensor, begun a region), else in parent. parent's tensors are neither written nor
+// freed in the new context (TC_E_FOREIGN). Nobody may use `parent` during this call; afterwards both are independent: parent may
 // free what it shared (the memory stays until the new context is closed), and be closed first.
 // Devices stay the parent's: here its tensors on them are TC_E_DEVICE, and there is only the host.
 // NULL: error in parent (TC_E_STATE: parent is itself such a context; TC_E_NOMEM; TC_E_THREAD).
@@ -50,7 +55,7 @@ TCDEF tc_ctx *tc_open_shared(tc_ctx *parent);
 // The first error since the last clear: TC_OK or a negative TC_E_..., its text, its caller's place. A call
 // that has a status fails where something that it depends on failed: an op that gives a tensor gives null
 // then, and a tensor that was to be written in place is not read, nor computed with, until all of it is
-// written anew or the error is cleared. Errors about null tensors alone, and about those of a closed context
+// written anew or the error is cleared. Errors about null tensors alone, about a null function, and about those of a closed context
 // (TC_E_DEAD), are left in the context that the calling thread opened last, else in the only one.
 TCDEF tc_status tc_error(const tc_ctx *c);
 TCDEF const char *tc_error_text(const tc_ctx *c);

@@ -35,8 +35,10 @@ typedef struct tc_custom_op {
     const char *name;  // a C identifier of at most 63 characters, unique in its context
     int n_in;          // inputs, at most 64; 0 = 1
     void *user;        // handed to all functions; outlives the context
-    tc_custom_shape shape;        // NULL = as input 0: sizes may come at run time then,
-                                  // as for other ops; else each set has a program
+    tc_custom_shape shape;        // NULL = as input 0, whatever its dtype is: run and the sources
+                                  // look at in[i].spec.dtype, and refuse those that they do not
+                                  // take. Sizes may come at run time then, as for other ops;
+                                  // else each set has a program
     tc_custom_run run;            // NULL = only source
     const char *c_source;         // NULL = only run; see below
     const char *cuda_source;      // NULL = on a device too the host computes it; see below

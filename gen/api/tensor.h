@@ -282,7 +282,8 @@ TCDEF tc_tensor tc_gather_at(tc_tensor t, int dim, tc_tensor index, const char *
                              int line);
 // t with elements of src written along dim: out[..index[..i..]..] = src[..i..]. index has
 // t's rank; it is no larger than src, nor, outside dim, than t (TC_E_SHAPE). Of those that go
-// to one place the last in row-major order stays. src has t's dtype (TC_E_DTYPE).
+// to one place the last in row-major order stays; the others have a gradient of 0 (PyTorch's is that of what
+// stayed). src has t's dtype (TC_E_DTYPE).
 TCDEF tc_tensor tc_scatter_at(tc_tensor t, int dim, tc_tensor index, tc_tensor src,
                               const char *file, int line);
 // The same with +=, added in row-major order of the index: the same bits in every run and for
@@ -708,6 +709,7 @@ TCDEF tc_status tc_clip_grad_value__at(const tc_tensor *grads, int n, double val
 
 // ---- the macros: tc_xxx(...) is tc_xxx_at(..., TC__SITE), listed behind gen/api/extend.h ----
 // They pass their arguments on as they come, so that commas may stand in them, as those of compound
-// literals and of C++ templates do: tc_cat((tc_tensor[]){a, b}, 2, 1).
+// literals and of C++ templates do: tc_cat((tc_tensor[]){a, b}, 2, 1). A pointer to a function is one to the
+// other: tc_tensor (*act)(tc_tensor, const char *, int) = tc_relu_at, called act(x, TC__SITE).
 
 #include "api/site.h"

@@ -296,6 +296,7 @@ TC__UNUSED static int tc__log_parse(tc_ctx *c, const char *list) {
 typedef struct tc__live {
     void *volatile ctx;               // NULL = the slot is empty
     volatile uint64_t thread, opened; // that opened it, and when
+    volatile uint64_t user;           // the thread that has worked with it last
 } tc__live;
 
 static tc__live tc__live_contexts[TC__CTX_SLOTS];
@@ -307,10 +308,30 @@ TC__UNUSED static int tc__ctx_register(tc_ctx *c, uint64_t thread, uint64_t now)
         tc__live *l = &tc__live_contexts[slot];
         if (!tc__atomic_cas_pointer(&l->ctx, NULL, c)) continue;
         tc__atomic_store64(&l->thread, thread);
+        tc__atomic_store64(&l->user, thread);
         tc__atomic_store64(&l->opened, now);
         return slot;
     }
     return 0;
+}
+
+// This thread works with the context in a slot.
+static void tc__ctx_used(unsigned slot, uint64_t thread) {
+    volatile uint64_t *user = &tc__live_contexts[slot].user;
+    if (tc__atomic_load64(user) != thread) tc__atomic_store64(user, thread);
+}
+
+static uint64_t tc__ctx_user(unsigned slot) {
+    return tc__atomic_load64(&tc__live_contexts[slot].user);
+}
+
+// Whether this thread has worked with the context in a slot, and none has since.
+static int tc__ctx_is_used(unsigned slot, uint64_t thread) {
+    return tc__ctx_user(slot) == thread;
+}
+
+static int tc__ctx_is_opened(unsigned slot, uint64_t thread) {
+    return tc__atomic_load64(&tc__live_contexts[slot].thread) == thread;
 }
 
 TC__UNUSED static void tc__ctx_unregister(int slot) {

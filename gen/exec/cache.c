@@ -2,8 +2,8 @@
 // that were put under just that key, or a miss. Nothing else can happen: an entry that is
 // torn, damaged, foreign or made for another CPU is removed and counts as a miss, and
 // whatever fails on the way is one log line. One file is one entry, written whole under
-// another name and renamed, never changed in place. Its name is the hash of its key, the
-// key stands in it and is compared, a digest of the data stands in its head, and a second
+// another name and renamed, never changed in place. Its name is the hash of its key, keyed
+// with the secret of TC_CACHE_KEY: who has none, or another, never sees it. The key stands in it and is compared, a digest of the data stands in its head, and a second
 // one covers head and key: a warm start hashes every byte once, and a kernel's key not
 // again. What was checked is what the caller gets: the file is read once, into memory. The
 // directory is held by a
@@ -41,6 +41,7 @@ typedef struct tc__cache {
     uint8_t secret[32];      // hash of TC_CACHE_KEY. Digests are keyed with it, and a
     size_t secret_size;      //   directory shared with a group is accepted; 0 = none
     int warned;              // 1 = the user was told of trouble
+    int unfit; // errno of the last directory that is not used; 0 = others may write there
     tc__cache_stats stats;
 } tc__cache;
 
@@ -81,8 +82,12 @@ enum {
 #    define TC__ENTRY_MARK  (0x01020300u + (uint32_t)sizeof(void *))
 #    define TC__ENTRY_NAME  72 // 64 hex digits, ".tcb", NUL
 
-static void tc__entry_name(char *out, const tc__cache_key *key) {
-    tc__hex(out, key->digest, 32);
+static void tc__entry_name(const tc__cache *h, char *out, const tc__cache_key *key) {
+    uint8_t name[32];
+    memcpy(name, key->digest, sizeof name);
+    if (h->secret_size)
+        tc__blake2s(name, h->secret, h->secret_size, key->digest, sizeof key->digest);
+    tc__hex(out, name, 32);
     memcpy(out + 64, ".tcb", 5);
 }
 
@@ -142,8 +147,9 @@ TC__PRINTF(2, 3) static void tc__cache_trouble(tc__cache *h, const char *fmt, ..
 
 // ---- the directory
 
-static int tc__cache_accepts(const tc__cache *h, int fd, const char *path) {
+static int tc__cache_accepts(tc__cache *h, int fd, const char *path) {
     int group = h->secret_size ? TC__GROUP_MAY_WRITE : TC__MINE_ONLY;
+    h->unfit = fd < 0 ? errno : 0;
     if (fd < 0) {
         tc__log(h->ctx, TC__LOG_CACHE, "%s: %s; not used", path, strerror(errno));
         return 0;
@@ -154,7 +160,7 @@ static int tc__cache_accepts(const tc__cache *h, int fd, const char *path) {
 }
 
 // The directory of entries below a root; -1 if the root is not fit. Takes over `root`.
-static int tc__cache_enter(const tc__cache *h, int root, const char *path) {
+static int tc__cache_enter(tc__cache *h, int root, const char *path) {
     int dir = -1;
     if (tc__cache_accepts(h, root, path)) {
         dir = tc__dir_open_at(root, "v1");
@@ -164,7 +170,7 @@ static int tc__cache_enter(const tc__cache *h, int root, const char *path) {
     return dir;
 }
 
-static int tc__cache_try(const tc__cache *h, const char *base, const char *below) {
+static int tc__cache_try(tc__cache *h, const char *base, const char *below) {
     tc__text path;
     int dir = -1;
     tc__text_init(&path, h->ctx);
@@ -175,7 +181,7 @@ static int tc__cache_try(const tc__cache *h, const char *base, const char *below
 }
 
 // The last resort, a directory with our number in a place that others use too.
-static int tc__cache_try_temporary(const tc__cache *h) {
+static int tc__cache_try_temporary(tc__cache *h) {
     const char *base;
     char name[40];
     int parent = tc__temporary_open(&base), dir = -1;
@@ -197,7 +203,7 @@ static int tc__cache_try_temporary(const tc__cache *h) {
 
 // A directory that was asked for is taken or there is none; the usual ones are tried in
 // turn.
-static int tc__cache_root(const tc__cache *h, const char *asked) {
+static int tc__cache_root(tc__cache *h, const char *asked) {
     const char *home = tc__env("HOME");
     int dir;
     if (tc__is_privileged()) return -1;
@@ -311,7 +317,7 @@ static int tc__cache_read(tc__cache *h, const tc__cache_key *key, tc__blob *file
     int fd;
     memset(file, 0, sizeof *file);
     if (h->dir < 0) return 0;
-    tc__entry_name(name, key);
+    tc__entry_name(h, name, key);
     fd = tc__file_open(h->dir, name);
     if (fd < 0 && errno == ENOENT) return 0;
     if (fd < 0 && errno == ELOOP) return tc__cache_refuse(h, name, "a symlink");
@@ -359,7 +365,7 @@ static int tc__cache_object(tc__cache *h, const uint8_t digest[32], tc__blob *ou
     if (!tc__cache_find(h, &key, found, out)) return 0;
     if (out->at && !memcmp(found, digest, sizeof found)) return 1;
     tc__blob_free(h->ctx, out);
-    tc__entry_name(name, &key);
+    tc__entry_name(h, name, &key);
     return tc__cache_refuse(h, name, "not what its name says");
 }
 
@@ -408,7 +414,7 @@ static int tc__cache_write(tc__cache *h, const uint8_t content[32],
     memcpy(file.at, &head, sizeof head);
     memcpy(file.at + sizeof head, key->at, key->size);
     if (data) memcpy(file.at + sizeof head + key->size, data, size);
-    tc__entry_name(name, key);
+    tc__entry_name(h, name, key);
     ok = tc__file_replace(h->dir, name, file.at, file.size, h->serial++);
     if (!ok) (void)tc__cache_unstored(h);
     if (ok) h->stats.stored++, h->entries++, h->bytes += file.size;
@@ -469,6 +475,15 @@ TC__UNUSED static void tc__cache_close(tc__cache *h) {
     tc__free(h->ctx, h, sizeof *h);
 }
 
+static void tc__cache_unfit(tc__cache *h, const char *asked) {
+    static const char cost[] = "every process compiles its kernels";
+    if (asked && !tc__is_privileged())
+        tc__cache_trouble(h, "%.200s, which was asked for, is not fit: %s; %s", asked,
+                          h->unfit ? strerror(h->unfit) : "others may write there", cost);
+    else
+        tc__cache_trouble(h, "no directory is fit; %s", cost);
+}
+
 // dir NULL = TC_CACHE_DIR or the usual places. Always gives a cache; with nowhere to put
 // entries it misses. NULL = no memory, reported.
 TC__UNUSED static tc__cache *tc__cache_open(tc_ctx *c, const char *dir) {
@@ -483,8 +498,7 @@ TC__UNUSED static tc__cache *tc__cache_open(tc_ctx *c, const char *dir) {
         tc__blake2s(h->secret, NULL, 0, secret, strlen(secret));
     }
     h->dir = tc__cache_root(h, dir);
-    if (h->dir < 0)
-        tc__cache_trouble(h, "no directory is fit; every process compiles its kernels");
+    if (h->dir < 0) tc__cache_unfit(h, dir ? dir : tc__env("TC_CACHE_DIR"));
     return h;
 }
 

@@ -307,10 +307,22 @@ static tc_status tc__fn_enter(tc__fcall *k) {
 
 // ---- public ----
 
+// Left where an error about a null tensor is.
+static tc_status tc__fail_no_function(const char *who, const char *file, int line) {
+    tc_ctx *c = tc__ctx_likely(tc__thread_self());
+    tc__site s;
+    s.file = file, s.line = line;
+    if (!c) return TC_E_NULL;
+    if (tc__is_others(c)) return tc__fail_stranger(c, who), TC_E_THREAD;
+    tc__site_set(c, s);
+    tc__fail(c, TC_E_NULL, "%s: the function is NULL (did tc_compile fail?)", who);
+    return TC_E_NULL;
+}
+
 TCDEF tc_status tc_call_at(tc_fn *f, const tc_tensor *in, int n_in, tc_tensor *out,
                            int n_out, const char *file, int line) {
     tc__fcall k;
-    if (!f) return TC_E_NULL;
+    if (!f) return tc__fail_no_function("tc_call", file, line);
     k.f = f, k.in = in, k.n_in = (uint32_t)n_in, k.out = out, k.n_out = (uint32_t)n_out;
     k.to = NULL, k.seen = NULL, k.n_to = 0, k.site.file = file, k.site.line = line;
     return tc__fn_enter(&k);
@@ -319,7 +331,7 @@ TCDEF tc_status tc_call_at(tc_fn *f, const tc_tensor *in, int n_in, tc_tensor *o
 TCDEF tc_status tc_call_into_at(tc_fn *f, const tc_tensor *in, int n_in,
                                 const tc_tensor *to, int n_to, const char *file, int line) {
     tc__fcall k;
-    if (!f) return TC_E_NULL;
+    if (!f) return tc__fail_no_function("tc_call_into", file, line);
     k.f = f, k.in = in, k.n_in = (uint32_t)n_in, k.to = to, k.n_to = (uint32_t)n_to;
     k.out = NULL, k.seen = NULL, k.n_out = 0, k.site.file = file, k.site.line = line;
     return tc__fn_enter(&k);

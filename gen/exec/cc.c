@@ -25,6 +25,7 @@ typedef struct tc__cc_job {
     tc__work work;
     tc__words environment;
     tc__cc_result result[TC__CC_WIDTH_MAX];
+    tc__text why[TC__CC_WIDTH_MAX]; // what failed for a unit the last time it was tried
     tc__proc proc[2 * TC__CC_WIDTH_MAX];
     int unit[2 * TC__CC_WIDTH_MAX]; // of proc
     int procs;
@@ -62,7 +63,7 @@ static void tc__job_start(tc__cc_job *j, int unit, const tc__words *line, int in
     int error = whole ? errno : ENOMEM;
     j->result[unit] = TC__CC_ODD;
     j->cc->passes |= tc__is_passing(error);
-    tc__put(&j->cc->why, "%s: %s\n", whole ? w.at[0] : "compiler", strerror(error));
+    tc__put(&j->why[unit], "%s: %s\n", whole ? w.at[0] : "compiler", strerror(error));
 }
 
 // What a process that ended means for its unit. With an unknown exit status only the driver
@@ -76,11 +77,11 @@ static tc__cc_result tc__job_judge(const tc__proc *p, int is_driver) {
 
 // Waits for everything started; keeps what the failed ones printed.
 static void tc__job_wait(tc__cc_job *j, int is_driver) {
-    tc__text *why = &j->cc->why;
     int i, late = 0;
     tc__procs_wait(j->proc, j->procs, j->cc->options.limit_ms, j->cc->cancel);
     for (i = 0; i < j->procs; i++) {
         tc__proc *p = &j->proc[i];
+        tc__text *why = &j->why[j->unit[i]];
         tc__cc_result r = tc__job_judge(p, is_driver);
         const char *name = tc__base_name(p->argv ? p->argv[0] : "");
         if (r > j->result[j->unit[i]]) j->result[j->unit[i]] = r;
@@ -128,6 +129,7 @@ static void tc__job_driver(tc__cc_job *j, int unit) {
     tc__words_add(&w, TC__CC_OUTPUT);
     tc__words_add(&w, TC__CC_SOURCE);
     j->result[unit] = TC__CC_GOOD;
+    tc__text_clear(&j->why[unit]); // it will say that again, if it is so
     tc__job_start(j, unit, &w, 0, 0);
     j->cc->driver_builds++;
 }
@@ -167,7 +169,7 @@ static void tc__job_read(tc__cc_job *j, int unit, tc__blob *so) {
         tc__blob_free(j->cc->ctx, so);
     }
     j->result[unit] = TC__CC_ODD;
-    tc__put(&j->cc->why, "the compiler made no shared object\n");
+    tc__put(&j->why[unit], "the compiler made no shared object\n");
 }
 
 // A host that ignores SIGCHLD never learns how a process ended.
@@ -175,6 +177,15 @@ static int tc__cc_sees_exits(void) {
     struct sigaction now;
     if (sigaction(SIGCHLD, NULL, &now)) return 1;
     return !((now.sa_flags & SA_NOCLDWAIT) || now.sa_handler == SIG_IGN);
+}
+
+// The words about units that have no code are the compiler's.
+static void tc__job_tell(tc__cc_job *j, int units, const tc__blob *so) {
+    for (int u = 0; u < units; u++) {
+        tc__text *why = &j->why[u];
+        if (!so[u].at && why->size) tc__put_raw(&j->cc->why, why->at, why->size);
+        tc__text_clear(why);
+    }
 }
 
 // Builds some units, directly if possible. A unit that this fails for gets the driver; if
@@ -190,7 +201,7 @@ static void tc__job_run(tc__cc_job *j, const char *const *sources, const size_t 
             int error = errno;
             j->result[u] = TC__CC_FAILED;
             cc->passes |= tc__is_passing(error);
-            tc__put(&cc->why, "its source cannot be written: %s\n", strerror(error));
+            tc__put(&j->why[u], "its source cannot be written: %s\n", strerror(error));
         } else if (direct) {
             j->result[u] = TC__CC_GOOD;
         }
@@ -206,6 +217,7 @@ static void tc__job_run(tc__cc_job *j, const char *const *sources, const size_t 
         tc__job_read(j, u, &so[u]);
         if (direct && j->result[u] == TC__CC_GOOD) tc__cc_distrust(cc);
     }
+    tc__job_tell(j, units, so);
 }
 
 // As many units at a time as there are CPUs for.
@@ -246,7 +258,9 @@ TC__UNUSED static int tc__cc_build_all(tc__cc *cc, const char *const *sources,
     j->cc = cc;
     tc__arena_init(&j->arena, cc->ctx);
     j->environment = tc__words_new(&j->arena);
+    for (i = 0; i < TC__CC_WIDTH_MAX; i++) tc__text_init(&j->why[i], cc->ctx);
     tc__job_all(j, sources, sizes, count, so);
+    for (i = 0; i < TC__CC_WIDTH_MAX; i++) tc__text_free(&j->why[i]);
     tc__arena_free(&j->arena);
     tc__free(cc->ctx, j, sizeof *j);
     tc__calm_end(calm);

@@ -118,7 +118,9 @@ TCDEF tc_ctx *tc_open_shared(tc_ctx *parent) {
                  "tc_open_shared: this context is a shared one itself; share its parent");
         return NULL;
     }
+    uint64_t user = tc__ctx_user(tc__values_of(parent)->slot_of_ctx);
     if (!tc__is_ours(parent, "tc_open_shared") || !tc__family_of(parent)) return NULL;
+    tc__ctx_used(tc__values_of(parent)->slot_of_ctx, user); // it stays that thread's
     tc__family_settle(parent);
     tc_ctx *c = tc__context_new(&from->hook, &from->logger);
     if (!c) {
@@ -220,11 +222,10 @@ static void tc__here_ended(tc_ctx *c) {
     tc__here_leave(c, c->here_before);
 }
 
-// Nothing is recorded: the code runs eagerly, up to its end, which tells of that alone. Gives the status of
-// what went wrong.
+// Nothing is recorded: the code runs eagerly, up to its end, which gives the status of what went wrong again.
 static tc_status tc__begin_failed(tc_ctx *c) {
     c->recorder.skipped++;
-    tc_status item = tc__unit_begin(c);
+    tc_status item = tc__core_of(c)->unit_item;
     return item ? item : TC_E_INTERNAL;
 }
 
@@ -233,12 +234,42 @@ static tc_status tc__unit_of_region(tc_ctx *c, int ok) {
     return tc__unit_end(c, c->around, ok && !tc__core_of(c)->unit_item);
 }
 
-// What tc__depth_behind asks of a region that is begun inside the open one.
-static void tc__inner_begin(tc__recorder *r, const char *name, tc__site site) {
+static int tc__same_place(tc__site a, tc__site b) {
+    return a.line == b.line && a.file == b.file;
+}
+
+// The region inside the open one that this place has begun and not ended, from a stack as deep as now or
+// deeper: a loop or a return left it, if the compiler has not made that of a function that calls itself. NULL =
+// none, or the place begins regions for others.
+static const tc__inner *tc__inner_left(const tc__recorder *r, const char *name,
+                                       tc__site site, uintptr_t stack) {
+    const tc__inner *left = NULL;
+    if (tc__same_place(r->visit->begin, site)) return NULL;
+    for (int i = 0; i < r->depth && i < TC__INNER_TOLD; i++) {
+        const tc__inner *in = &r->inner[i];
+        if (!tc__same_place(in->begin, site)) continue;
+        if (strncmp(in->name, name, sizeof in->name - 1)) return NULL;
+        if (in->stack <= stack) left = in;
+    }
+    return left;
+}
+
+// A region that is begun inside the open one: what tc__depth_behind asks of it.
+static void tc__inner_begin(tc_ctx *c, const char *name, tc__site site) {
+    tc__recorder *r = &c->recorder;
+    tc__region *g = r->visit->region;
+    uintptr_t stack = (uintptr_t)&site;
+    const tc__inner *left = tc__inner_left(r, name, site, stack);
+    if (left && !g->told_again++)
+        tc__warn(c,
+                 "region \"%s\" is begun again at %s:%d inside \"%s\", and its "
+                 "tc_trace_end was not called; did a continue, break or return leave it?",
+                 left->name, site.file ? site.file : "?", site.line, g->name);
+    tc__visit_is_long(c, r->visit);
     r->inside = site;
     if (r->depth++ >= TC__INNER_TOLD) return;
     tc__inner *in = &r->inner[r->depth - 1];
-    in->begin = site;
+    in->begin = site, in->stack = stack;
     snprintf(in->name, sizeof in->name, "%s", name);
 }
 
@@ -265,7 +296,7 @@ static tc_status tc__region_begin(tc_ctx *c, const char *name, const tc_options 
     if (r->visit || r->skipped || r->disabled || tc__runs_eagerly(c) ||
         (options && options->disable == 1)) {
         if (r->visit)
-            tc__inner_begin(r, name, site);
+            tc__inner_begin(c, name, site);
         else
             r->skipped++;
         return TC_OK;
@@ -325,6 +356,7 @@ static tc_status tc__region_end(tc_ctx *c) {
         (void)tc__unit_of_region(c, 0);
         return TC_E_FULLGRAPH;
     }
+    if (v->path.count > v->region->longest) v->region->longest = (uint32_t)v->path.count;
     int ok = tc__visit_finish(c, v, NULL, 0);
     v->state = ok ? TC__VISIT_DONE : TC__VISIT_FAILED;
     if (!ok) tc__refuse_writes(c, v);

@@ -605,7 +605,7 @@ TCDEF tc_fn *tc_fn_in(tc_ctx *tc, const tc_fn *f) {
 static tc_status tc__fn_redirect(tc__fcall *k) {
     tc_ctx *c = tc__ctx_here(k->f->ctx), *of = NULL;
     if (k->in && k->n_in <= TC__FN_TENSORS) of = tc__ctx_of_all(k->in, k->n_in);
-    if (c == k->f->ctx && of && tc__values_of(of)->parent == c) c = of;
+    if (tc__is_rather(c, k->f->ctx, of)) c = of;
     tc_status outer = tc__unit_begin(c);
     tc_fn *own = tc__fn_in(c, k->f);
     if (own) k->f = own;

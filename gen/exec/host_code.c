@@ -129,10 +129,30 @@ static void tc__custom_warn(tc__desk *k, const tc__order *o, int compiled) {
              o->has_host ? "; run is called instead" : "", compiled ? "" : k->cc->why.at);
 }
 
+// The line of a compiler's words that tells most: the first error, else the first.
+static int tc__error_line(const char *why, const char **at) {
+    const char *error = why ? strstr(why, "error:") : NULL;
+    *at = why ? why : "?";
+    while (error && error > why && error[-1] != '\n') error--;
+    if (error) *at = error;
+    return (int)strcspn(*at, "\n");
+}
+
+static void tc__refused_warn(tc__desk *k, const tc__order *o) {
+    const char *line;
+    int size = tc__error_line(k->cc->why.at, &line);
+    tc__warn(
+        k->ctx,
+        "the compiler refused the text of kernel %s: a fault of tcompile, please report "
+        "it with TC_LOGS=output_unit. It runs in the interpreter, with the same results; "
+        "the other kernels of the program are compiled: %.*s",
+        o->symbol, size, line);
+}
+
 // Kernels of a unit have no code, and will not have any.
-static void tc__host_gives_up(tc__desk *k, tc__job *j, tc__unit *u, int compiled) {
+static void tc__host_gives_up(tc__desk *k, tc__job *j, const tc__unit *u, int compiled) {
     const tc__order *first = &j->order.at[u->order[0]];
-    tc__unit_settle(k->library, j, u);
+    tc__unit_settle(k->library, j, u, TC__TEXT_FINE);
     if (j->trial)
         tc__log(k->ctx, TC__LOG_AUTOTUNE, "candidates that do not compile");
     else if (first->custom)
@@ -144,6 +164,77 @@ static void tc__host_gives_up(tc__desk *k, tc__job *j, tc__unit *u, int compiled
     if (!j->trial && !first->custom && compiled) tc__cc_distrust(k->cc);
 }
 
+// The one kernel of a unit has no code, and it is the text's fault.
+static void tc__host_refuses(tc__desk *k, tc__job *j, const tc__unit *u) {
+    const tc__order *o = &j->order.at[u->order[0]];
+    tc__unit_settle(k->library, j, u, TC__TEXT_REFUSED);
+    if (o->custom)
+        tc__custom_warn(k, o, 0);
+    else
+        tc__refused_warn(k, o);
+}
+
+// Whether the compiler compiles anything. Its words about what it was given last are lost.
+static int tc__cc_works(tc__cc *cc) {
+    static const char text[] = "int tc_probe(void);\nint tc_probe(void) { return 1; }\n";
+    tc__blob so;
+    int works = tc__cc_build(cc, text, sizeof text - 1, &so);
+    tc__blob_free(cc->ctx, &so);
+    return works;
+}
+
+// Kernel i of a unit as a unit of its own; the head of the text is that of all.
+static void tc__unit_alone(tc__desk *k, tc__job *j, const tc__unit *u, uint32_t i,
+                           tc__unit *one) {
+    const tc__text *text = &j->order.at[u->order[i]].text;
+    size_t head = u->text.size;
+    for (uint32_t n = 0; n < u->count; n++) head -= j->order.at[u->order[n]].text.size;
+    memset(one, 0, sizeof *one);
+    one->order[0] = u->order[i], one->count = 1;
+    tc__text_init(&one->text, k->ctx);
+    tc__put_raw(&one->text, u->text.at, head);
+    tc__put_raw(&one->text, text->at, text->size);
+}
+
+// A kernel that is compiled alone; 0 = no memory.
+static int tc__unit_again(tc__desk *k, tc__job *j, tc__unit *one) {
+    tc_device_text made;
+    memset(&made, 0, sizeof made);
+    made.name = j->order.at[one->order[0]].symbol, made.text = one->text.at;
+    if (one->text.failed) return 0;
+    uint64_t start = tc__now_ns();
+    (void)tc__host_build(k, j, &made, 1);
+    tc__job_span(j, start, 1);
+    j->compiles++;
+    if (made.code)
+        tc__unit_load(k, j, one, &made);
+    else if (k->cc->passes)
+        tc__unit_postpone(j, one);
+    else if (tc__desk_wants(k))
+        tc__host_refuses(k, j, one);
+    tc__host_drop(k, &made, 1);
+    return 1;
+}
+
+// The compiler works and has no code for this unit: it is tried kernel by kernel, so that one broken
+// text is one kernel's, and the compiler's words are about that.
+static void tc__unit_apart(tc__desk *k, tc__job *j, const tc__unit *u) {
+    for (uint32_t i = 0; i < u->count; i++) {
+        tc__unit one;
+        tc__unit_alone(k, j, u, i, &one);
+        if (!tc__unit_again(k, j, &one)) tc__unit_postpone(j, &one);
+        tc__text_free(&one.text);
+    }
+}
+
+// A unit has no code, and another try makes no sense unless the compiler itself is broken.
+static void tc__host_refused(tc__desk *k, tc__job *j, const tc__unit *u) {
+    if (j->trial || !tc__cc_works(k->cc))
+        tc__host_gives_up(k, j, u, 0);
+    else
+        tc__unit_apart(k, j, u);
+}
+
 static void tc__host_unbuilt(tc__desk *k, tc__job *j, tc__unit *u, tc_status s) {
     int broken = k->cc && !k->cc->passes && !tc__library_rests(k->library);
     if (s && broken)
@@ -151,7 +242,7 @@ static void tc__host_unbuilt(tc__desk *k, tc__job *j, tc__unit *u, tc_status s) 
     else if (s || k->cc->passes)
         tc__unit_postpone(j, u);
     else if (tc__desk_wants(k))
-        tc__host_gives_up(k, j, u, 0);
+        tc__host_refused(k, j, u);
 }
 
 static void tc__host_unloaded(tc__desk *k, tc__job *j, tc__unit *u, tc_status s) {

@@ -309,6 +309,7 @@ static void tc__job_count(const tc__job *j) {
         void *kernel = tc__compiled_kernel(o->code, 0);
         s->kernels_made += kernel && !o->known;
         s->fallbacks += !kernel && j->maker->interprets;
+        s->refused += o->code && o->code->refused;
     }
 }
 

@@ -21,6 +21,7 @@ typedef struct tc__compiled {
     void *kernel[TC__GRIDS]; // of the device; the first NULL = interpret, do not try again
     tc__module *module;      // that has them, counted; NULL = interpret
     struct tc__library *library;
+    int refused;                        // no compiler takes the text: it is broken
     uint32_t users;                     // orders and launches; 0 = it is idle,
     struct tc__compiled *older, *newer; //   among those that are, by when they became so
 } tc__compiled;
@@ -547,13 +548,17 @@ static void tc__unit_postpone(tc__job *j, const tc__unit *u) {
         tc__order_postpone(j, &j->order.at[u->order[i]]);
 }
 
+typedef enum tc__blame { TC__TEXT_FINE, TC__TEXT_REFUSED } tc__blame;
+
 // A unit without code for good: its kernels are interpreted.
-static void tc__unit_settle(tc__library *b, tc__job *j, const tc__unit *u) {
+static void tc__unit_settle(tc__library *b, tc__job *j, const tc__unit *u,
+                            tc__blame blame) {
     tc__library_lock(b);
     for (uint32_t i = 0; i < u->count; i++) {
         tc__order *o = &j->order.at[u->order[i]];
         if (o->settled || tc__order_find(b, o)) continue;
         o->code = tc__compiled_new(b, o->digest, NULL, NULL);
+        if (o->code) o->code->refused = blame == TC__TEXT_REFUSED;
         o->settled = 1;
     }
     tc__library_unlock(b);

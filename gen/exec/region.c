@@ -272,6 +272,23 @@ static int tc__segment_is_fed(const tc__visit *v, const tc__step *s) {
     return 1;
 }
 
+enum { TC__LONG_TIMES = 16, TC__LONG_STEPS = 256 };
+
+// An open region that has grown far beyond those visits of it that ended: it was left without its end, as it
+// seems. Told once.
+static void tc__visit_is_long(tc_ctx *c, const tc__visit *v) {
+    tc__region *r = v->region;
+    size_t usual = r->longest;
+    if (r->function || c->lazy || !usual || r->told_long) return;
+    if (v->path.count < TC__LONG_TIMES * usual + TC__LONG_STEPS) return;
+    r->told_long = 1;
+    tc__warn(
+        c,
+        "region \"%s\" begun at %s:%d is open for %zu steps, and ended behind %zu before; "
+        "did a break or return leave it without its tc_trace_end?",
+        r->name, v->begin.file ? v->begin.file : "?", v->begin.line, v->path.count, usual);
+}
+
 // A graph break. Everything recorded so far stays; the operands of `s` get data.
 static int tc__segment(tc_ctx *c, tc__visit *v, tc__step *s) {
     size_t n = 0;
@@ -279,6 +296,7 @@ static int tc__segment(tc_ctx *c, tc__visit *v, tc__step *s) {
     s = v->at;
     uint32_t *at = NULL;
     c->stats.graph_breaks++;
+    tc__visit_is_long(c, v);
     tc__log(c, TC__LOG_GRAPH_BREAKS, "%s \"%s\": value read at %s:%d; %u steps run here",
             tc__region_kind(v->region), v->region->name, s->site.file ? s->site.file : "?",
             s->site.line, (unsigned)s->position);

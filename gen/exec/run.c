@@ -132,9 +132,33 @@ static int tc__program_flagged(tc__program *p) {
                     who, (long long)p->flag[1], (long long)p->flag[2]);
 }
 
+// External i, as errors name it: by its dtype and where it was made.
+static const char *tc__external_text(tc_ctx *c, const tc__visit *v, uint32_t i,
+                                     char out[200]) {
+    const tc__external *e = &v->external.at[i];
+    const tc__tensor *t = e->handle.id ? tc__tensor_find(c, e->handle) : NULL;
+    const char *dtype = tc__dtype(tc__layout_at(c, e->layout)->dtype)->name;
+    if (t && t->file)
+        snprintf(out, 200, "the %s tensor made at %.140s:%d", dtype, t->file, t->line);
+    else
+        snprintf(out, 200, "the %s tensor that is external %u", dtype, (unsigned)i);
+    return out;
+}
+
+// What runs, as errors name it: a region, or the op alone.
+static const char *tc__visit_text(tc_ctx *c, const tc__visit *v, char out[200]) {
+    const char *doing = tc__core_of(c)->doing;
+    if (v->region)
+        snprintf(out, 200, "%s \"%.150s\"", tc__region_kind(v->region), v->region->name);
+    else
+        snprintf(out, 200, "%.150s", doing ? doing : "eager");
+    return out;
+}
+
 // Memory that is written in place must not also be another storage's: two tc_wrap of the
 // same bytes know nothing of each other.
 static int tc__program_apart(const tc__program *p, const tc__visit *v) {
+    char who[200], first[200], other[200];
     for (size_t i = 0; i < p->output.count; i++) {
         if (p->output.at[i].position != UINT32_MAX) continue;
         uint32_t written = p->output.at[i].external;
@@ -142,18 +166,20 @@ static int tc__program_apart(const tc__program *p, const tc__visit *v) {
         if (a->owner == TC__SHARED)
             return tc__fail(
                 p->ctx, TC_E_FOREIGN,
-                "region \"%s\": external %u is written in place, and belongs to "
-                "the context this one was opened from; tc_clone it",
-                v->region ? v->region->name : "eager", (unsigned)written);
+                "%s: %s is written in place, and belongs to the context this one was opened "
+                "from; tc_clone it",
+                tc__visit_text(p->ctx, v, who),
+                tc__external_text(p->ctx, v, written, first));
         for (uint32_t k = 0; k < v->external.count; k++) {
             const tc__storage *b = v->external.at[k].storage;
             uintptr_t x = (uintptr_t)a->data, y = (uintptr_t)b->data;
             if (a == b || x >= y + b->bytes || y >= x + a->bytes) continue;
             return tc__fail(p->ctx, TC_E_ALIAS,
-                            "region \"%s\": external %u is written in place, and external "
-                            "%u wraps some of the same memory; wrap it once and use views",
-                            v->region ? v->region->name : "eager", (unsigned)written,
-                            (unsigned)k);
+                            "%s: %s is written in place, and %s wraps some of the same "
+                            "memory; wrap it once and use views",
+                            tc__visit_text(p->ctx, v, who),
+                            tc__external_text(p->ctx, v, written, first),
+                            tc__external_text(p->ctx, v, k, other));
         }
     }
     return 1;

@@ -182,16 +182,28 @@ static void tc__summary_costs(tc__text *t) {
     tc__put(t, " to run them\n");
 }
 
-// What to do about it, the most helpful first.
-static void tc__summary_next(tc__text *t, const tc__summary *s) {
-    const tc_stats *a = &t->ctx->stats;
-    size_t before = t->size;
-    if (a->fallbacks)
+static void tc__summary_interpreted(tc__text *t, const tc_stats *a) {
+    uint64_t without = a->fallbacks - a->refused;
+    if (a->refused)
+        tc__put(
+            t,
+            "    next: %llu kernels run in the interpreter, for the compiler refused "
+            "their text; the log names them. A custom op's c_source is to be mended; any "
+            "other is a fault of tcompile: please report it with TC_LOGS=output_unit\n",
+            (unsigned long long)a->refused);
+    if (without)
         tc__put(
             t,
             "    next: %llu kernels run in the interpreter, for there is no compiler that "
             "works; the log says why. Install one, or set CC\n",
-            (unsigned long long)a->fallbacks);
+            (unsigned long long)without);
+}
+
+// What to do about it, the most helpful first.
+static void tc__summary_next(tc__text *t, const tc__summary *s) {
+    const tc_stats *a = &t->ctx->stats;
+    size_t before = t->size;
+    tc__summary_interpreted(t, a);
     if (s->restless) {
         tc__put(t, "    next: visits of ");
         tc__put_region(t, s->restless);

@@ -331,10 +331,19 @@ static int tc__build_composites(tc__builder *b) {
 
 // ---- derivatives ----
 
+// What of the user's, or of ours, a node is.
+static const char *tc__node_called(tc_ctx *c, const tc__node *n, char out[100]) {
+    const tc__custom *o =
+        n->op == TC_OP_CUSTOM ? tc__custom_at(c, n->attr[TC__CUSTOM_OP]) : NULL;
+    if (!o) return tc__op_name((tc__op)n->op);
+    snprintf(out, 100, "custom op \"%.63s\"", o->op.name);
+    return out;
+}
+
 // Why there is no derivative by operand 0 of step s, whose node is x.
 static tc__node *tc__fail_gradient(tc__builder *b, const tc__step *s, const tc__node *x) {
     const tc__derive *d = &b->derive;
-    char place[160] = "", dims[160];
+    char place[160] = "", dims[160], called[100];
     const char *who = s->call ? s->call : "tc_grad", *dtype = tc__dtype(x->dtype)->name;
     tc__meta m;
     memset(&m, 0, sizeof m);
@@ -356,7 +365,7 @@ static tc__node *tc__fail_gradient(tc__builder *b, const tc__step *s, const tc__
     tc__fail(b->ctx, TC_E_UNSUPPORTED,
              "%s: the way to the %s%s is through %s%s, which has no derivative; tc_detach "
              "it, or give a custom op its gradient",
-             who, dtype, dims, tc__op_name((tc__op)d->why->op), place);
+             who, dtype, dims, tc__node_called(b->ctx, d->why, called), place);
     return NULL;
 }
 

@@ -7,7 +7,11 @@
 static int tc__ask(const char *who, tc_tensor t, tc__meta *m) {
     tc_ctx *c = tc__ctx_of(t);
     if (!c && t.id) tc__fail_lost(who, t, NULL, 0);
-    return c && tc__meta_of(c, who, t, m);
+    if (!c) return 0;
+    tc_status unit = tc__core_of(c)->unit_item;
+    int ok = tc__meta_of(c, who, t, m);
+    if (!ok) tc__unit_spare(c, unit);
+    return ok;
 }
 
 TCDEF int tc_rank(tc_tensor t) {

@@ -449,13 +449,27 @@ static tc__node *tc__d_gather_last(tc__derive *d, tc__node *a, const tc__node *i
                     1);
 }
 
+// Which elements of src stayed: those whose number in the row comes back from where it was scattered to.
+static tc__node *tc__d_stayed(tc__derive *d, const tc__node *n) {
+    tc__node *index = tc__d_in(d, n, 1);
+    int64_t dim = index->rank - 1;
+    tc__node *number =
+        tc__make(d->g, TC_OP_IOTA, TC_I64, index->rank, index->dims, NULL, 0, &dim, 1);
+    tc__node *none = tc__d_zeros(d, tc__make_cast(d->g, tc__d_in(d, n, 0), TC_I64));
+    tc__node *last = tc__d_opaque3(d, TC_OP_SCATTER, none, index, number);
+    return tc__d2(d, TC_OP_EQ, tc__d_gather_last(d, last, index), number);
+}
+
+// What was overwritten counts nothing.
 static void tc__derive_scatter(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__node *index = tc__d_in(d, n, 1), *src = tc__d_in(d, n, 2);
-    tc__node *rest = g;
-    if (n->op == TC_OP_SCATTER) // what was overwritten counts nothing
-        rest = tc__d_opaque3(d, TC_OP_SCATTER, g, index, tc__d_zeros(d, src));
+    tc__node *rest = g, *given = tc__d_gather_last(d, g, index);
+    int sets = n->op == TC_OP_SCATTER;
+    if (sets) rest = tc__d_opaque3(d, TC_OP_SCATTER, g, index, tc__d_zeros(d, src));
+    if (sets && !tc__ix_equals(index->dims[index->rank - 1], 1))
+        given = tc__d3(d, TC_OP_WHERE, tc__d_stayed(d, n), given, tc__d_zeros(d, given));
     tc__d_give(d, tc__d_in(d, n, 0), rest);
-    tc__d_give(d, src, tc__d_gather_last(d, g, index));
+    tc__d_give(d, src, given);
 }
 
 static void tc__derive_index_add(tc__derive *d, const tc__node *n, tc__node *g) {

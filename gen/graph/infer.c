@@ -474,8 +474,17 @@ static int tc__shape_pad(tc__infer *q) {
     q->out.dims[dim] = tc__ix_add(
         q->ix, n, tc__ix_add(q->ix, q->attr[TC__PAD_LOW], q->attr[TC__PAD_HIGH]));
     if (tc__know(q, TC__NOT_LESS, q->out.dims[dim], tc__ix_const(0))) return 1;
-    return tc__fail(q->ctx, TC_E_SHAPE, "%s: dimension %lld would get a negative size",
-                    tc__called(q->ctx, q->op), (long long)dim);
+    tc__ix low = q->attr[TC__PAD_LOW], high = q->attr[TC__PAD_HIGH];
+    const char *who = tc__called(q->ctx, q->op);
+    char x[160], amounts[60] = "the amounts";
+    if (tc__ix_is_const(low) && tc__ix_is_const(high))
+        snprintf(amounts, sizeof amounts, "%lld and %lld", (long long)tc__ix_value(low),
+                 (long long)tc__ix_value(high));
+    return tc__fail(
+        q->ctx, TC_E_SHAPE,
+        "%s: %s leave dimension %lld of %s a negative size; cut off no more than "
+        "there is",
+        who, amounts, (long long)dim, tc__dims_text(q->in[0], x));
 }
 
 static int tc__shape_window(tc__infer *q) {

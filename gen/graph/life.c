@@ -56,6 +56,15 @@ static void tc__warn_shared(tc_ctx *c, const tc__tensor *t, const char *file, in
         other->line);
 }
 
+static int tc__free_refused(tc_ctx *c, tc_tensor t) {
+    if (t.id >> 56 == tc__values_of(c)->slot_of_ctx || !tc__import_find(c, t))
+        return tc__fail_dead(c, "tc_free", t);
+    return tc__fail(
+        c, TC_E_FOREIGN,
+        "tc_free: the tensor belongs to the context that this one was opened "
+        "from with tc_open_shared; free it there, when this thread is not in it");
+}
+
 static void tc__free_tensor(tc_ctx *c, tc_tensor t, const char *file, int line) {
     tc__family_settle(c);
     if (tc__is_visit(t)) {
@@ -63,7 +72,7 @@ static void tc__free_tensor(tc_ctx *c, tc_tensor t, const char *file, int line) 
         return;
     }
     if (!tc__slot_find(c, t)) {
-        tc__fail_dead(c, "tc_free", t);
+        (void)tc__free_refused(c, t);
         return;
     }
     tc__warn_shared(c, tc__slot_find(c, t), file, line);

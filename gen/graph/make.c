@@ -14,6 +14,7 @@ typedef struct tc__api {
     int line;
     size_t scoped;                 // depth of a scope of our own; 0 = there is none
     tc__claim claim;               // of the context, until tc__leave
+    uint64_t here;                 // of tc__here_enter, until then
     int named;                     // errors bear `who` until tc__leave
     int together;                  // its primitives run together then
     int half;                      // the dtype that a result in f32 is rounded to; 0 = none
@@ -32,6 +33,7 @@ static int tc__api_open(tc__api *f, tc_ctx *c, const char *who, const char *file
     f->scoped = 0, f->claim = TC__CLAIM_HELD, f->named = 0, f->together = 0, f->half = 0,
     f->wide = 0, f->bypassed = 0, f->x.rank = 0, f->x.dtype = 0;
     if (!c || !tc__is_ours(c, who)) return 0;
+    f->here = tc__atomic_load64(&tc__values_of(c)->here);
     if (tc__core_of(c)->doing) f->who = tc__core_of(c)->doing;
     tc__values_of(c)->source_device = tc__values_of(c)->default_device;
     tc__values_of(c)->source_is_like = 0;
@@ -85,7 +87,7 @@ static int tc__api_scope(tc__api *f) {
 static int tc__api_enter(tc__api *f) {
     tc__core *core = tc__core_of(f->c);
     if (!tc__is_recording(f->c) && !(f->claim = tc__claim_begin(f->c, f->who))) return 0;
-    f->named = !core->doing;
+    f->named = !core->doing, f->here = tc__here_enter(f->c);
     core->doing = f->who;
     return tc__api_scope(f);
 }
@@ -113,6 +115,30 @@ static int tc__begin_together(tc__api *f, const char *who, tc_tensor t, const ch
     if (!tc__begin(f, who, t, file, line)) return 0;
     tc__api_together(f);
     return 1;
+}
+
+typedef int (*tc__beginner)(tc__api *f, const char *who, tc_tensor t, const char *file,
+                            int line);
+
+// The same where the call has other tensors beside t, the parent's perhaps: one of a child's decides.
+static int tc__begin_among(tc__api *f, tc__beginner begin, const char *who, tc_tensor t,
+                           const tc_tensor *all, uint32_t n, const char *file, int line) {
+    uint32_t same = 1;
+    while (same < n && all[same].id >> 56 == all[0].id >> 56) same++;
+    tc_ctx *c = same < n ? tc__ctx_of_all(all, n) : NULL;
+    if (!c || !tc__values_of(c)->parent) return begin(f, who, t, file, line);
+    uint64_t here = tc__here_enter(c);
+    int ok = begin(f, who, t, file, line);
+    if (ok && f->c == c) return f->here = here, 1; // until tc__leave
+    tc__here_leave(c, here);
+    return ok;
+}
+
+static int tc__begin_two(tc__api *f, const char *who, tc_tensor t, tc_tensor other,
+                         const char *file, int line) {
+    tc_tensor all[2];
+    all[0] = t, all[1] = other;
+    return tc__begin_among(f, tc__begin, who, t, all, 2, file, line);
 }
 
 // Moves a tensor of the innermost scope to the scope around it; others stay.
@@ -153,6 +179,7 @@ static void tc__leave_many(tc__api *f, const tc_tensor *keep, int n) {
     if (f->together) (void)tc__api_apart(f, tc__null());
     if (f->named) tc__core_of(f->c)->doing = NULL;
     tc__api_unscope(f, keep, n);
+    tc__here_leave(f->c, f->here);
     tc__claim_end(f->c, f->claim);
 }
 

@@ -471,7 +471,8 @@ TCDEF tc_tensor tc_tile_at(tc_tensor t, tc_dims repeats, const char *file, int l
     tc_tensor y = t;
     for (int i = 0; i < d.rank; i++) {
         if (repeats.size[i] < 0) {
-            tc__fail(f.c, TC_E_ARG, "tile: %lld repeats of dimension %d",
+            tc__fail(f.c, TC_E_ARG,
+                     "tile: %lld repeats of dimension %d; 0 or more are needed",
                      (long long)repeats.size[i], i);
             return tc__leave_null(&f);
         }
@@ -490,7 +491,8 @@ TCDEF tc_tensor tc_repeat_interleave_at(tc_tensor t, int64_t repeats, int dim,
     if (!tc__begin_together(&f, "repeat_interleave", t, file, line)) return tc__null();
     if (!tc__dim_need(&f, &k)) return tc__leave_null(&f);
     if (repeats < 0) {
-        tc__fail(f.c, TC_E_ARG, "repeat_interleave: %lld repeats", (long long)repeats);
+        tc__fail(f.c, TC_E_ARG, "repeat_interleave: %lld repeats; 0 or more are needed",
+                 (long long)repeats);
         return tc__leave_null(&f);
     }
     tc_dims d = tc__dims_shape(&f);
@@ -538,8 +540,10 @@ static tc_tensor tc__pad_along(const tc__api *f, tc_tensor t, tc_dims *d, int di
     int n = 0;
     int64_t cut = (low < 0 ? low : 0) + (high < 0 ? high : 0);
     if (d->size[dim] + cut < 0) {
-        tc__fail(f->c, TC_E_SHAPE, "%s: dimension %d would get a negative size", f->who,
-                 dim);
+        tc__fail(f->c, TC_E_SHAPE,
+                 "%s: %lld and %lld leave dimension %d, of size %lld, a negative size; cut "
+                 "off no more than there is",
+                 f->who, (long long)low, (long long)high, dim, (long long)d->size[dim]);
         return tc__null();
     }
     d->size[dim] += cut;
@@ -648,7 +652,7 @@ TCDEF tc_tensor tc_index_select_at(tc_tensor t, int dim, tc_tensor index, const 
     tc__meta m;
     int64_t k = dim;
     tc_dims none = TC_SCALAR;
-    if (!tc__begin(&f, "index_select", t, file, line)) return tc__null();
+    if (!tc__begin_two(&f, "index_select", t, index, file, line)) return tc__null();
     if (!tc__dim_check(&f, f.x.rank, &k) || !tc__meta_get(&f, index, &m))
         return tc__leave_null(&f);
     if (m.rank > 1) {
@@ -687,7 +691,7 @@ TCDEF tc_tensor tc_gather_at(tc_tensor t, int dim, tc_tensor index, const char *
     int64_t k = dim;
     tc__meta m;
     tc_dims none = TC_SCALAR;
-    if (!tc__begin(&f, "gather", t, file, line)) return tc__null();
+    if (!tc__begin_two(&f, "gather", t, index, file, line)) return tc__null();
     if (!tc__dim_check(&f, f.x.rank, &k) || !tc__meta_get(&f, index, &m))
         return tc__leave_null(&f);
     if (f.x.rank <= 1) t = tc__as_vector(&f, t), index = tc__as_vector(&f, index);
@@ -743,7 +747,7 @@ TCDEF tc_tensor tc_triu_at(tc_tensor t, int64_t diagonal, const char *file, int 
 TCDEF tc_tensor tc_masked_fill_at(tc_tensor t, tc_tensor mask, double value,
                                   const char *file, int line) {
     tc__api f;
-    if (!tc__begin(&f, "masked_fill", t, file, line)) return tc__null();
+    if (!tc__begin_two(&f, "masked_fill", t, mask, file, line)) return tc__null();
     tc_tensor fill = tc__scalar(&f, value, f.x.dtype);
     return tc__leave(&f, tc_where_at(mask, fill, t, file, line));
 }

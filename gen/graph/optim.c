@@ -279,6 +279,7 @@ static tc_ctx *tc__updates_context(tc__updates *l, tc_status *s) {
     if (!c && !wrong && !l->counted && !l->n) return NULL;
     if (!c && !wrong) return *s = tc__fail_lost(l->who, first, l->file, l->line), c;
     if (!c) c = tc__ctx_likely(tc__thread_self());
+    if (c && !tc__is_ours(c, l->who)) return *s = tc__not_ours(c), (tc_ctx *)NULL;
     if (wrong) {
         if (c) tc__fail(c, *s, "%s: %s", l->who, wrong);
         return NULL;

@@ -25,6 +25,17 @@ TC__INLINE uint64_t tc__user_of(tc_ctx *c) {
     return call ? call : open ? tc__atomic_load64(&r->thread) : 0;
 }
 
+// Whether another thread has the context, or had when it ended. Nothing changes.
+static int tc__is_others(tc_ctx *c) {
+    uint64_t user = tc__user_of(c);
+    return user && user != tc__thread_self();
+}
+
+// A call that only looks, or is about no context, fails: what another thread has open goes on.
+static void tc__unit_spare(tc_ctx *c, tc_status unit) {
+    if (tc__is_others(c)) tc__core_of(c)->unit_item = unit;
+}
+
 // Whether that has ended where no other can go on: memory is asked for anywhere.
 static int tc__is_lost(tc_ctx *c) {
     return tc__atomic_load32(&tc__core_of(c)->hooking) && !tc__thread_lives(tc__user_of(c));
@@ -80,7 +91,9 @@ static int tc__is_stranger(tc_ctx *c) {
 
 TC__NOINLINE static int tc__is_ours_slow(tc_ctx *c, const char *who) {
     if (tc__user_of(c) && tc__is_stranger(c)) return tc__fail_stranger(c, who);
-    return !tc__core_of(c)->calling || tc__fail_calling(c, who);
+    if (tc__core_of(c)->calling) return tc__fail_calling(c, who);
+    tc__ctx_used(tc__values_of(c)->slot_of_ctx, tc__thread_self());
+    return 1;
 }
 
 // Whether the calling thread may use the context now; 0 = reported. Recording asks at every composite op.
@@ -142,10 +155,14 @@ TC__ALWAYS_INLINE tc_ctx *tc__ctx_of(tc_tensor t) {
 }
 
 // A tensor that leads to no context: null, or of one that was closed. Gives the status of that, which is left
-// as an error where this thread would look for it.
+// as an error where this thread would look for it; not where another thread is at work.
 static tc_status tc__fail_lost(const char *who, tc_tensor t, const char *file, int line) {
     tc_ctx *c = tc__ctx_likely(tc__thread_self());
     tc__site s;
+    if (c && tc__is_others(c)) {
+        if (!t.id) tc__fail_stranger(c, who);
+        return t.id ? TC_E_DEAD : TC_E_THREAD;
+    }
     s.file = file, s.line = line;
     if (c) tc__site_set(c, s);
     if (!t.id) {
@@ -153,8 +170,19 @@ static tc_status tc__fail_lost(const char *who, tc_tensor t, const char *file, i
         return TC_E_NULL;
     }
     if (c)
-        tc__fail(c, TC_E_DEAD, "%s: the tensor belongs to a context that was closed", who);
+        tc__fail(
+            c, TC_E_DEAD,
+            "%s: the tensor belongs to a context that was closed, or never was one: is "
+            "the handle initialised?",
+            who);
     return TC_E_DEAD;
+}
+
+// Whether a call about a parent's tensor, which goes to c as nothing else tells, is child `of`'s, which has a tensor
+// of the call.
+static int tc__is_rather(tc_ctx *c, const tc_ctx *parent, tc_ctx *of) {
+    if (!of || of == c || !parent || tc__values_of(of)->parent != parent) return 0;
+    return c == parent || tc__atomic_load64(&tc__values_of(c)->here) != tc__thread_self();
 }
 
 // The context of a call: of its first tensor, or a child of that one if a tensor belongs to it.
@@ -163,7 +191,7 @@ static tc_ctx *tc__ctx_of_all(const tc_tensor *in, uint32_t n) {
     for (uint32_t i = 1; i < n; i++) {
         if (in[i].id >> 56 == in[i - 1].id >> 56) continue;
         tc_ctx *of = tc__ctx_of(in[i]);
-        if (!c || (of && of != c && tc__values_of(of)->parent == c)) c = of;
+        if (!c || tc__is_rather(c, tc__ctx_at((unsigned)(in[0].id >> 56)), of)) c = of;
     }
     return c;
 }
@@ -584,9 +612,11 @@ static const char *tc__inside_text(tc_ctx *c, char *text) {
 
 static void tc__visit_abandon(tc_ctx *c, tc__visit *v, const char *why) {
     char inside[TC__INSIDE_TEXT];
-    tc__fail(c, TC_E_REGION, "region \"%s\" begun at %s:%d %s%s Its results are lost",
-             v->region->name, v->begin.file ? v->begin.file : "?", v->begin.line, why,
-             *tc__inside_text(c, inside) ? inside : ".");
+    tc__fail(c, TC_E_REGION, "region \"%s\" begun at %s:%d %s%s %s", v->region->name,
+             v->begin.file ? v->begin.file : "?", v->begin.line, why,
+             *tc__inside_text(c, inside) ? inside : ".",
+             v->path.count ? "What was recorded in it is lost"
+                           : "Nothing was recorded in it");
     v->state = TC__VISIT_FAILED;
     tc__refuse_writes(c, v);
     tc__unbind_to(c, v, 0);

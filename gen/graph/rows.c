@@ -167,7 +167,7 @@ static tc_tensor tc__scatter_call(tc__op op, const char *who, tc__autocast_polic
     tc__meta i, s;
     int64_t k = dim;
     tc_tensor *const cast[] = {&t, &src};
-    if (!tc__begin(&f, who, t, file, line)) return tc__null();
+    if (!tc__begin_two(&f, who, t, src, file, line)) return tc__null();
     if (!tc__dim_check(&f, f.x.rank, &k)) return tc__leave_null(&f);
     if (!tc__autocast(&f, policy, cast, 2)) return tc__leave_null(&f);
     if (f.x.rank <= 1) index = tc__as_vector(&f, index), src = tc__as_vector(&f, src);
@@ -212,7 +212,7 @@ TCDEF tc_tensor tc_index_add_at(tc_tensor t, int dim, tc_tensor index, tc_tensor
     tc__api f;
     tc__meta i, s;
     int64_t k = dim;
-    if (!tc__begin(&f, "index_add", t, file, line)) return tc__null();
+    if (!tc__begin_two(&f, "index_add", t, src, file, line)) return tc__null();
     if (!tc__dim_check(&f, f.x.rank, &k)) return tc__leave_null(&f);
     index = tc__as_vector(&f, index);
     if (f.x.rank <= 1) src = tc__as_vector(&f, src);

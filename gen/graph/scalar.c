@@ -39,7 +39,11 @@ static int tc__writable(const tc__api *f, tc_tensor dst) {
                             "%s: dimension %d is expanded: its elements are one in "
                             "memory; tc_clone it first",
                             f->who, i);
-    return 1;
+    return !tc__layout_overlaps(l) ||
+           tc__fail(f->c, TC_E_ALIAS,
+                    "%s: the strides of the destination overlap: several of its elements "
+                    "are one in memory; tc_clone it first",
+                    f->who);
 }
 
 // Whether the sizes of v broadcast to those of dst.
@@ -128,7 +132,7 @@ static tc_tensor tc__assign(tc__api *f, tc_tensor dst, tc_tensor value,
 
 TCDEF tc_tensor tc_copy__at(tc_tensor dst, tc_tensor src, const char *file, int line) {
     tc__api f;
-    if (!tc__begin(&f, "copy_", dst, file, line)) return tc__null();
+    if (!tc__begin_two(&f, "copy_", dst, src, file, line)) return tc__null();
     return tc__assign(&f, dst, src, TC__CONVERT_MOVED);
 }
 

@@ -211,14 +211,16 @@ typedef struct tc__region {
     int depth;
     uint32_t generation; // counts changes of step flags
     uint32_t visits;
-    uint64_t used;       // tc__recorder.opened at the last of them
-    uint64_t hash;       // of name, place and depth
-    int keeps;           // some path has a KEEP step
-    tc_options options;  // what the caller asked for, nothing left open
-    int by_default;      // the caller asked for nothing: they are the context's
-    const void *backend; // that runs its programs; of exec/
-    uint32_t programs;   // made; options.recompile_limit of them are compiled
-    uint32_t made;       // programs that have a number
+    uint32_t longest;          // path of those that ended, in steps
+    int told_again, told_long; // that it was left without its end, as it seems
+    uint64_t used;             // tc__recorder.opened at the last of them
+    uint64_t hash;             // of name, place and depth
+    int keeps;                 // some path has a KEEP step
+    tc_options options;        // what the caller asked for, nothing left open
+    int by_default;            // the caller asked for nothing: they are the context's
+    const void *backend;       // that runs its programs; of exec/
+    uint32_t programs;         // made; options.recompile_limit of them are compiled
+    uint32_t made;             // programs that have a number
     int fixed_sizes; // sizes are not promoted: its backend takes programs for one set of them
     int function;    // of a body its number, from 1; the operands of its FINISH are the
                      //   outputs, no others. 0 = a region
@@ -274,6 +276,7 @@ enum { TC__INNER_TOLD = 8, TC__INNER_NAME = 40 };
 // A region that was begun inside the open one.
 typedef struct tc__inner {
     tc__site begin;
+    uintptr_t stack;           // about where the stack was
     char name[TC__INNER_NAME]; // cut where it is longer
 } tc__inner;
 
@@ -448,7 +451,7 @@ static int tc__fail_over(tc_ctx *c, const char *who, tc_tensor t) {
         c, TC_E_DEAD,
         "%s: a result of an earlier visit of a region or of a call, which ended long ago: with "
         "a visit on its way that did not use it, with the call, its region or a tc_free; "
-        "tc_keep it to have it longer",
+        "tc_keep it to have it longer. Or it never was a tensor: is the handle initialised?",
         who);
 }
 
@@ -470,7 +473,9 @@ static int tc__fail_dead(tc_ctx *c, const char *who, tc_tensor t) {
                         "before that",
                         who);
     if (!tc__ctx_at((unsigned)(t.id >> 56)))
-        return tc__fail(c, TC_E_DEAD, "%s: the tensor belongs to a context that was closed",
+        return tc__fail(c, TC_E_DEAD,
+                        "%s: the tensor belongs to a context that was closed, or never was "
+                        "one: is the handle initialised?",
                         who);
     if ((t.id >> 56) != v->slot_of_ctx)
         return tc__fail(
@@ -483,7 +488,10 @@ static int tc__fail_dead(tc_ctx *c, const char *who, tc_tensor t) {
                         o->file ? o->file : "?", o->line,
                         strstr(o->how, "scope") ? "tc_keep it, or widen the scope"
                                                 : "free it after its last use");
-    return tc__fail(c, TC_E_DEAD, "%s: the tensor is no longer alive", who);
+    return tc__fail(c, TC_E_DEAD,
+                    "%s: the tensor is no longer alive, or never was one: is the handle "
+                    "initialised?",
+                    who);
 }
 
 static int tc__fail_null(tc_ctx *c, const char *who) {

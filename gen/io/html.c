@@ -367,10 +367,11 @@ static void tc__html_totals(tc__html *h) {
     tc__put(h->t,
             " of kernels.</p>\n<p>" TC__HTML_TIME_BEGIN
             "%llu kernels compiled or loaded, %llu of them from disk; %llu found in "
-            "the process; %llu interpreted for want of a compiler." TC__HTML_TIME_END
-            "</p>\n",
+            "the process; %llu interpreted for want of a compiler, %llu of them since "
+            "it refused their text." TC__HTML_TIME_END "</p>\n",
             (unsigned long long)s->kernels_made, (unsigned long long)s->disk_hits,
-            (unsigned long long)s->memory_hits, (unsigned long long)s->fallbacks);
+            (unsigned long long)s->memory_hits, (unsigned long long)s->fallbacks,
+            (unsigned long long)s->refused);
     tc__html_bars(h, bar, TC__COUNT(bar));
 }
 

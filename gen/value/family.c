@@ -4,7 +4,7 @@
 // child is closed. So nothing of the parent is looked at, let alone locked, while children run.
 //
 // A handle of the parent leads to the parent, also in code that runs for a child (a body with weights
-// in *user). What a thread has open decides: tc__ctx_here finds the child that runs on this thread.
+// in *user). What a thread has open decides, else with whom it works: tc__ctx_here finds the child.
 
 // Storage of the parent that a child holds; given back when the child is closed.
 struct tc__held {
@@ -104,10 +104,42 @@ static int tc__import_is_on_device(tc_ctx *c, tc_tensor h) {
     return tc__map_get(&tc__values_of(c)->import, h.id, &found) && !found;
 }
 
+// The child's storage that points at the parent's `from`; NULL = it does not hold that.
+static tc__storage *tc__import_held(tc_ctx *c, const tc__storage *from) {
+    const tc__map *m = &tc__values_of(c)->import;
+    for (size_t i = 0; i < m->capacity; i++) {
+        const tc__tensor *t = m->at[i].key ? (tc__tensor *)(uintptr_t)m->at[i].value : NULL;
+        if (t && t->storage->data == from->data && t->storage->bytes == from->bytes)
+            return t->storage;
+    }
+    return NULL;
+}
+
+// A view that the parent has made since, of what the child holds. The parent is looked at only by the thread
+// that works with it, too.
+static tc__tensor *tc__import_view(tc_ctx *c, tc_tensor h) {
+    tc_ctx *parent = tc__values_of(c)->parent;
+    unsigned slot = (unsigned)(h.id >> 56);
+    if (!parent || tc__values_of(parent)->slot_of_ctx != slot) return NULL;
+    if (!tc__ctx_is_used(slot, tc__thread_self())) return NULL;
+    const tc__tensor *from = tc__slot_find(parent, h);
+    const tc__layout *l = from ? tc__layout_at(parent, from->layout) : NULL;
+    tc__storage *s = l && !l->device ? tc__import_held(c, from->storage) : NULL;
+    if (!s) return NULL;
+    uint32_t layout = tc__layout_intern(c, l->dtype, l->rank, l->dims, l->strides);
+    tc__tensor *t = layout ? TC__NEW(c, tc__tensor) : NULL;
+    if (!t) return NULL;
+    t->epoch = from->epoch, t->layout = layout, t->storage = s, t->offset = from->offset;
+    t->file = from->file, t->line = from->line, s->refs++;
+    if (tc__map_set(&tc__values_of(c)->import, h.id, (uint64_t)(uintptr_t)t)) return t;
+    tc__storage_unref(c, s);
+    return tc__free(c, t, sizeof *t), (tc__tensor *)NULL;
+}
+
 // The parent's tensor `h` as the child has it, NULL if it has none of this handle.
 static tc__tensor *tc__import_find(tc_ctx *c, tc_tensor h) {
     uint64_t found;
-    if (!tc__map_get(&tc__values_of(c)->import, h.id, &found)) return NULL;
+    if (!tc__map_get(&tc__values_of(c)->import, h.id, &found)) return tc__import_view(c, h);
     return (tc__tensor *)(uintptr_t)found;
 }
 
@@ -179,17 +211,23 @@ static int tc__family_waits(tc_ctx *parent) {
     return waits;
 }
 
-// The context in which code about a tensor of `c` runs on this thread: c, or a child of it.
+// The context in which code about a tensor of `c` runs on this thread: a child of it that has something open
+// here; c, if this thread has opened that and no other has worked with it since; else the child that this thread
+// has worked with, or c.
 static tc_ctx *tc__ctx_here(tc_ctx *c) {
     tc__family *f = tc__values_of(c)->family;
     uint64_t me = tc__thread_self();
-    tc_ctx *found = c;
+    tc_ctx *open = NULL, *used = NULL;
     tc__mutex_lock(&f->lock);
-    for (int i = 1; i < TC__CTX_SLOTS && found == c; i++)
-        if (f->child[i] && tc__atomic_load64(&tc__values_of(f->child[i])->here) == me)
-            found = f->child[i];
+    unsigned own = tc__values_of(c)->slot_of_ctx;
+    int mine = !f->closing && tc__ctx_is_opened(own, me) && tc__ctx_is_used(own, me);
+    for (unsigned i = 1; i < TC__CTX_SLOTS && !open; i++) {
+        if (!f->child[i]) continue;
+        if (tc__atomic_load64(&tc__values_of(f->child[i])->here) == me) open = f->child[i];
+        if (!used && !mine && tc__ctx_is_used(i, me)) used = f->child[i];
+    }
     tc__mutex_unlock(&f->lock);
-    return found;
+    return open ? open : used ? used : c;
 }
 
 // This thread runs code for child c, until *c->here gets back what was there.

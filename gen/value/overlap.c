@@ -40,7 +40,33 @@ static int tc__layout_nests(const tc__layout *l) {
     return 1;
 }
 
-// Whether several elements of l are one in memory.
+// Whether steps along these dimensions, some of them backwards, lead `gap` away from the start: with gap 0, to
+// where it is, if some were taken. *budget ends what takes long, as if they did.
+static int tc__steps_lead(const tc__reachdim *d, int n, int64_t gap, int taken,
+                          int *budget) {
+    if (!n) return !gap && taken;
+    int64_t rest = d->inner - 1, low = (gap - rest) / d->stride, most = d->size - 1;
+    for (int64_t k = low - 1; k <= low + 2 * rest / d->stride + 2; k++) {
+        int64_t left = gap - k * d->stride;
+        if (k < -most || k > most || left > rest || left < -rest) continue;
+        if (--*budget < 0) return 1;
+        if (tc__steps_lead(d + 1, n - 1, left, taken || k, budget)) return 1;
+    }
+    return 0;
+}
+
+enum { TC__STEPS_TRIED = 1 << 14 };
+
+// Whether several elements of l are one in memory, as tc_wrap_strided can have it, beside those of dimensions that are
+// expanded.
+static int tc__layout_overlaps(const tc__layout *l) {
+    tc__reachdim steps[TC_MAX_RANK];
+    int budget = TC__STEPS_TRIED;
+    if (!l->numel || tc__layout_nests(l)) return 0;
+    return tc__steps_lead(steps, tc__layout_steps(l, steps), 0, 0, &budget);
+}
+
+// Whether several elements of l are one in memory, which is expanded.
 static int tc__layout_repeats(const tc__layout *l) {
     for (int d = 0; d < l->rank; d++)
         if (l->dims[d] > 1 && !l->strides[d]) return l->numel > 0;

@@ -176,6 +176,28 @@ CASE(dead_operand) {
     tc_free(t);
     return tc_add(w->a, t);
 }
+CASE(dead_garbage) {
+    tc_tensor t; // a handle that was never set, in the slot of this context
+    t.id = (w->a.id >> 56 << 56) | 0x12345678000007u;
+    return tc_neg(t);
+}
+CASE(dead_garbage_result) { // the same, like a result of a region
+    tc_tensor t;
+    t.id = (w->a.id >> 56 << 56) | 0x123456789abcefu;
+    return tc_neg(t);
+}
+CASE(alias_wraps) {
+    static float memory[8];
+    tc_tensor x = tc_wrap(w->tc, memory, TC_DIMS(8), TC_F32);
+    tc_tensor y = tc_wrap(w->tc, memory + 2, TC_DIMS(6), TC_F32);
+    return tc_copy_(tc_slice(x, 0, 0, 6, 1), y);
+}
+CASE(pad_negative) { return tc_pad(w->a, TC_DIMS(-9, 0), TC_DIMS(2, 0), 0); }
+CASE(pad_with_negative) {
+    return tc_pad_with(w->a, TC_DIMS(-9, 0), TC_DIMS(2, 0), TC_PAD_REFLECT);
+}
+CASE(repeat_negative) { return tc_repeat_interleave(w->a, -1, 0); }
+CASE(tile_negative) { return tc_tile(w->a, TC_DIMS(-1, 1)); }
 CASE(dead_free) {
     tc_tensor t = tc_from_data(w->tc, "1234", TC_DIMS(1), TC_F32);
     tc_free(t), tc_free(t);
@@ -686,6 +708,11 @@ CASE(alias_wrapped) {
     tc_tensor t = tc_wrap_strided(w->tc, memory, TC_DIMS(2, 4), strides, TC_F32);
     return tc_fill_(t, 3);
 }
+CASE(alias_overlapping) {
+    static float memory[8];
+    int64_t strides[2] = {1, 1};
+    return tc_add_s_(tc_wrap_strided(w->tc, memory, TC_DIMS(3, 3), strides, TC_F32), 1);
+}
 CASE(io_missing) { return tc_load_npy(w->tc, "/nonexistent/folder/x.npy"); }
 CASE(io_save) {
     CHECK_EQ(tc_save_npy(w->a, "/nonexistent/folder/x.npy"), TC_E_IO);
@@ -742,6 +769,15 @@ static const struct {
     ROW(NULL, null_operand, "add", 0),
     ROW(NULL, null_strides, "strides", 0),
     ROW(DEAD, dead_operand, "add|errors.c", 0),
+    ROW(DEAD, dead_garbage, "neg|never was one|initialised", 0),
+    ROW(DEAD, dead_garbage_result, "neg|never was a tensor|initialised", 0),
+    ROW(ALIAS, alias_wraps,
+        "copy_: the f32 tensor made at|errors.c:|wraps some of the same memory",
+        EAGER_ONLY),
+    ROW(SHAPE, pad_negative, "pad|-9 and 2 leave dimension 0 of|negative size", 0),
+    ROW(SHAPE, pad_with_negative, "pad_with|-9 and 2 leave dimension 0|negative size", 0),
+    ROW(ARG, repeat_negative, "repeat_interleave|-1 repeats; 0 or more are needed", 0),
+    ROW(ARG, tile_negative, "tile|-1 repeats of dimension 0; 0 or more are needed", 0),
     ROW(DEAD, dead_free, "free", 0),
     ROW(DEAD, dead_scope, "neg|scope", 0),
     ROW(FOREIGN, foreign, "mul|context", 0),
@@ -883,6 +919,7 @@ static const struct {
     ROW(TOUCHED, touched, "touched|errors.c|tc_keep", EAGER_ONLY),
     ROW(ALIAS, alias_expanded, "add_s_|expanded|tc_clone", 0),
     ROW(ALIAS, alias_wrapped, "fill_|tc_clone", 0),
+    ROW(ALIAS, alias_overlapping, "add_s_|strides of the destination overlap|tc_clone", 0),
     ROW(IO, io_missing, "load_npy|/nonexistent/folder/x.npy|No such file", 0),
     ROW(IO, io_save, "save_npy|/nonexistent/folder/x.npy", EAGER_ONLY),
     ROW(FORMAT, format_magic, "magic", 0),
@@ -1229,4 +1266,19 @@ TEST(handles_that_nobody_made) {
         tc_error_clear(w.other);
     }
     close_world(&w);
+}
+
+// The packed header keeps the blanks of what the preprocessor says.
+TEST(errors_of_the_preprocessor_are_whole) {
+    char line[1000];
+    int found = 0;
+    FILE *f = fopen("tcompile.h", "r");
+    if (!f) SKIP("tcompile.h is elsewhere");
+    while (fgets(line, sizeof line, f)) {
+        found +=
+            strstr(line, "_GNU_SOURCE. Fix: include tcompile.h first in the one") != NULL;
+        found += strstr(line, "or compile that file with -D_GNU_SOURCE.\"") != NULL;
+    }
+    fclose(f);
+    CHECK_EQ(found, 2);
 }

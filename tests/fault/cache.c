@@ -84,7 +84,7 @@ static int get(bed *b, const char *key, const char *text) {
 static void entry_path(const bed *b, const char *key, char *path, size_t size) {
     char name[TC__ENTRY_NAME];
     tc__cache_key k = tc__cache_key_of(key, strlen(key));
-    tc__entry_name(name, &k);
+    tc__entry_name(b->cache, name, &k);
     snprintf(path, size, "%s/v1/%s", b->root, name);
 }
 
@@ -266,6 +266,15 @@ TEST(a_secret) {
     setenv("TC_CACHE_KEY", "another", 1);
     reopen(&b);
     CHECK_EQ(get(&b, "a", ""), -1);
+    chmod(b.root, 0700);
+    unsetenv("TC_CACHE_KEY");
+    reopen(&b);
+    CHECK_EQ(get(&b, "a", "plain"), 1); // neither has seen, nor removed, what is another's
+    setenv("TC_CACHE_KEY", "a secret longer than the thirty-two bytes of a key", 1);
+    reopen(&b);
+    CHECK_EQ(get(&b, "a", "keyed"), 1);
+    CHECK_EQ(b.cache->stats.refused, 0);
+    CHECK_EQ(count_files(&b), 2);
     unsetenv("TC_CACHE_KEY");
     close_bed(&b);
 }

@@ -16,12 +16,14 @@
 enum { N = 3000, COUNT = 4 * N };
 
 static char folder[64];
-static int lines;    // of log that are warnings
-static int troubles; // and those of channel "cache" that tell of something wrong
+static int lines;               // of log that are warnings
+static char last_warning[2000]; // the last of them
+static int troubles;            // and those of channel "cache" that tell of something wrong
 
 static void count_line(void *user, int level, const char *channel, const char *text) {
     (void)user;
     lines += level > 0;
+    if (level > 0) snprintf(last_warning, sizeof last_warning, "%s", text);
     troubles += strstr(text, "; not used") || strstr(text, "; removed") ||
                 strstr(text, "not stored");
     if (getenv("LOUD")) printf("%s: %s\n", channel, text);
@@ -131,6 +133,100 @@ TEST(a_compiler_that_writes_garbage) {
     test_folder_remove(folder);
 }
 
+// The real compiler, but for texts with a line of this; it tells no lines of its own, so that it is always called.
+#define REFUSES(what)                                                                      \
+    "case \"$*\" in *-###*) cc \"$@\" 2>&1 | grep -v '^ ' >&2; exit 0 ;; esac\n"           \
+    "for w; do case \"$w\" in *.c) grep -q '" what "' \"$w\" && refused=1 ;; esac; done\n" \
+    "[ \"$refused\" ] || exec cc \"$@\"\n"                                                 \
+    "echo 'k0.c: In function' >&2; echo 'k0.c:9:1: error: no such word' >&2\n"             \
+    "echo 'k0.c:10:1: error: nor this' >&2; exit 1"
+
+static int refusals, mends; // lines of log that are a fault of tcompile's, of the user's
+
+static void keep_refusal(void *user, int level, const char *channel, const char *text) {
+    count_line(user, level, channel, text);
+    refusals += strstr(text, "a fault of tcompile") != NULL;
+    mends += strstr(text, "does not compile") != NULL;
+}
+
+static tc_ctx *open_refused(const char *cc) {
+    tc_config config = tc_config_default();
+    config.backend = "cpu", config.cc = cc, config.no_disk_cache = 1, config.threads = 1;
+    config.logger.log = keep_refusal;
+    lines = refusals = mends = 0, last_warning[0] = 0;
+    return tc_open(&config);
+}
+
+static void check_tan_and_triple(tc_ctx *tc, const char *name) {
+    tc_tensor x = tc_ones(tc, TC_DIMS(40), TC_F32), w = tc_ones(tc, TC_DIMS(7, 9), TC_F32);
+    CHECK_EQ(tc_trace_begin(tc, name), TC_OK);
+    tc_tensor a = tc_tan(x), b = tc_mul_s(w, 3);
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    CHECK(fabs(tc_get(a, TC_DIMS(1)) - tan(1)) < 1e-6);
+    CHECK(tc_get(b, TC_DIMS(1, 1)) == 3);
+}
+
+// One kernel's text is broken: the other of its unit is compiled, and what is told is that text's fault.
+TEST(a_text_that_the_compiler_refuses) {
+    if (!have_cc()) SKIP("no cc");
+    make_folder();
+    tc_ctx *tc = open_refused(script(REFUSES("= tan ")));
+    check_tan_and_triple(tc, "refused");
+    tc_stats s = tc_stats_get(tc);
+    CHECK(s.fallbacks == 1 && s.refused == 1 && s.kernels_made == 1);
+    check_tan_and_triple(tc, "again"); // the text is known
+    CHECK(lines == 1 && refusals == 1);
+    CHECK(strstr(last_warning, "kernel tc_kernel_") &&
+          strstr(last_warning, "TC_LOGS=output_unit"));
+    CHECK(strstr(last_warning, "k0.c:9:1: error: no such word"));
+    CHECK(!strstr(last_warning, "k0.c: In function") && !strstr(last_warning, "nor this"));
+    const char *told = tc_explain(tc);
+    CHECK(strstr(told,
+                 "2 kernels run in the interpreter, for the compiler refused their text"));
+    CHECK(!strstr(told, "no compiler"));
+    tc_close(tc);
+    test_folder_remove(folder);
+}
+
+static tc_status doubles(void *user, const tc_buffer *in, int n_in, const tc_buffer *out) {
+    (void)user, (void)n_in;
+    for (int i = 0; i < 8; i++) ((float *)out->data)[i] = 2 * ((float *)in[0].data)[i];
+    return TC_OK;
+}
+
+static int times_in(const char *text, const char *word) {
+    int n = 0;
+    for (const char *at = text; (at = strstr(at, word)) != NULL; at++) n++;
+    return n;
+}
+
+// Text of the user's: the compiler's words are given once, and no compiler is missing.
+TEST(a_c_source_that_the_compiler_refuses) {
+    if (!have_cc()) SKIP("no cc");
+    make_folder();
+    tc_ctx *tc = open_refused("cc");
+    tc_custom_op op;
+    memset(&op, 0, sizeof op);
+    op.name = "doubles", op.run = doubles;
+    op.c_source =
+        "tc_status doubles(void *u, const tc_buffer *in, int n, const tc_buffer *o) "
+        "{ return no_such_word; }";
+    int id = tc_register_op(tc, &op);
+    tc_tensor x = tc_ones(tc, TC_DIMS(8), TC_F32), w = tc_ones(tc, TC_DIMS(7, 9), TC_F32);
+    CHECK_EQ(tc_trace_begin(tc, "mine"), TC_OK);
+    tc_tensor y = tc_custom(tc, id, &x, 1), b = tc_mul_s(w, 3);
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    CHECK(tc_get(y, TC_DIMS(7)) == 2 && tc_get(b, TC_DIMS(1, 1)) == 3);
+    CHECK(lines == 1 && mends == 1 && refusals == 0);
+    CHECK_EQ(times_in(last_warning, "error:"), 1);
+    CHECK_EQ(tc_stats_get(tc).refused, 1);
+    const char *told = tc_explain(tc);
+    CHECK(strstr(told, "A custom op's c_source is to be mended"));
+    CHECK(!strstr(told, "no compiler"));
+    tc_close(tc);
+    test_folder_remove(folder);
+}
+
 // ---- the folder of the cache ----
 
 TEST(a_folder_that_cannot_be_made) {
@@ -140,6 +236,8 @@ TEST(a_folder_that_cannot_be_made) {
     CHECK_EQ(s.fallbacks, 0); // built all the same
     CHECK(s.compiles > 0);
     CHECK(lines == 1 && troubles == 1);
+    CHECK(strstr(last_warning,
+                 "/dev/null/cache, which was asked for, is not fit: Not a directory"));
     test_folder_remove(folder);
 }
 

@@ -775,7 +775,7 @@ TEST(backends_of_a_device_need_one) {
         CHECK(strstr(tc_error_text(tc), "tc_trace_begin"));
         CHECK_EQ(tc_error_line(tc), __LINE__ - 2);
         tc_error_clear(tc);
-        // The code runs op by op up to its end, which tells of that alone.
+        // The code runs op by op up to its end, which tells of what went wrong since the error was cleared.
         tc_tensor x = tc_ones(tc, TC_DIMS(ROWS), TC_F32);
         if (k >= 2) CHECK_EQ(at(tc_add_s(x, 1), 0), 2);
         if (k == 3) (void)tc_reshape(x, TC_DIMS(ROWS + 1));
@@ -832,7 +832,8 @@ TEST(the_backend_of_a_context) {
     config.no_disk_cache = 1, config.backend = "loops";
     tc_ctx *tc = tc_open(&config);
     tc_tensor x = tc_ones(tc, TC_DIMS(ROWS), TC_F32), y;
-    CHECK_EQ(visit_plus(tc, NULL, x, &y), TC_OK); // eager; its begin has said why
+    CHECK_EQ(visit_plus(tc, NULL, x, &y),
+             TC_E_ARG); // eager; its end says why, as its begin has
     CHECK_EQ(tc_error(tc), TC_E_ARG);
     tc_error_clear(tc);
     tc_backend b = loops();

@@ -577,7 +577,7 @@ TEST(bad_numbers_in_code) {
                      row->name, bad[k], row->values);
             CHECK_EQ(tc_trace_begin_at(tc, "visit", &o, "options.c", 1), TC_E_ARG);
             CHECK_STR(tc_error_text(tc), want);
-            CHECK_EQ(tc_trace_end(tc), TC_OK);
+            CHECK_EQ(tc_trace_end(tc), TC_E_ARG);
             tc_error_clear(tc);
             CHECK(!tc_compile(tc, twice, NULL, 0, &o));
             CHECK_EQ(tc_error(tc), TC_E_ARG);

@@ -634,6 +634,8 @@ static tc_tensor sorted(tc_tensor a, int dim, int descending, int64_t k) {
     OP(gather_rows, "r3x4 i3<2x3", tc_gather(a, 0, b))                                     \
     OP(scatter, "r3x4 j4<3x3 r3x3", tc_scatter(a, 1, b, c))                                \
     OP(scatter_rows, "r3x4 j3<2x4 r3x4", tc_scatter(a, 0, b, c))                           \
+    OP(scatter_again, "r3x4 i4<3x6 r3x6", tc_scatter(a, 1, b, c))                          \
+    OP(scatter_rows_again, "r3x4 i3<5x3 r5x4", tc_scatter(a, 0, b, c))                     \
     OP(scatter_add, "r3x4 i4<3x6 r3x6", tc_scatter_add(a, 1, b, c))                        \
     OP(scatter_add_rows, "r3x4 i3<5x3 r5x4", tc_scatter_add(a, 0, b, c))                   \
     OP(index_add, "r3x4 i4<6 r3x6", tc_index_add(a, 1, b, c))                              \

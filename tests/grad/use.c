@@ -676,7 +676,8 @@ BOTH(an_op_without_a_derivative) {
     BEGIN("custom");
     tc_tensor y = tc_custom_at(tc, number, &x, 1, "model.c", 77);
     GRAD(sum_of_squares(y), x, g);
-    END_FAILS(TC_E_UNSUPPORTED, "at model.c:77, which has no derivative");
+    END_FAILS(TC_E_UNSUPPORTED,
+              "is through custom op \"half_of\", at model.c:77, which has no derivative");
     // what lies behind it is derived
     BEGIN("behind_custom");
     y = tc_custom(tc, number, &x, 1);

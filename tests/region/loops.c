@@ -550,6 +550,102 @@ TEST(an_inner_region_that_is_left_at_its_first_visit) {
     CHECK(strstr(told, where));
 }
 
+static int times_told(const char *what) {
+    int n = 0;
+    for (const char *at = told; (at = strstr(at, what)) != NULL; at++) n++;
+    return n;
+}
+
+// The outermost region is abandoned, which tells what is lost.
+TEST(a_region_that_is_begun_again) {
+    tc_ctx *tc = open_telling();
+    tc_tensor x = line(tc, 40, 0, 1), y = x;
+    for (int k = 0; k < 4; k++) {
+        tc_trace_begin(tc, "again");
+        if (k == 1) ERROR(TC_E_REGION, "Nothing was recorded in it");
+        if (k == 3) ERROR(TC_E_REGION, "What was recorded in it is lost");
+        if (k == 0) continue;
+        y = tc_add_s(x, 1);
+        if (k == 2) continue;
+        CHECK_EQ(tc_trace_end(tc), TC_OK);
+        CHECK_EQ(AT(y, 3), 4);
+    }
+    CHECK_STR(told, "");
+    tc_close(tc);
+}
+
+static int factorials_failed;
+
+static tc_tensor factorial(tc_ctx *tc, tc_tensor x, int n) {
+    tc_trace_begin(tc, "factorial");
+    tc_tensor y = n ? tc_mul_s(factorial(tc, x, n - 1), n) : x;
+    factorials_failed += tc_trace_end(tc) != TC_OK;
+    return y;
+}
+
+// A function that calls itself: inside an open region it is inlined. On its own the manual forbids it.
+TEST(regions_of_a_function_that_calls_itself) {
+    tc_ctx *tc = open_telling();
+    tc_tensor x = line(tc, 40, 0, 1), y;
+    for (int k = 0; k < 3; k++) {
+        tc_trace_begin(tc, "around");
+        y = factorial(tc, x, 5);
+        CHECK_EQ(tc_trace_end(tc), TC_OK);
+        CHECK_EQ(AT(y, 2), 240);
+        CHECK_EQ(factorials_failed, 0);
+        CHECK_STR(tc_error_text(tc), "");
+    }
+    CHECK_EQ(tc_stats_get(tc).programs, 1);
+    (void)factorial(tc, x, 1);
+    CHECK(factorials_failed);
+    ERROR(TC_E_REGION, "region \"factorial\" begun at");
+    tc_close(tc);
+}
+
+// Inside an open region a place that begins again may be a function that calls itself: that is told once.
+TEST(an_inner_region_that_is_begun_again) {
+    tc_ctx *tc = open_telling();
+    tc_tensor x = line(tc, 40, 0, 1);
+    for (int k = 0; k < 2; k++) {
+        tc_tensor y = x;
+        tc_trace_begin(tc, "outer");
+        for (int i = 0; i < 3; i++) {
+            tc_trace_begin(tc, "loop");
+            y = tc_add_s(y, 1);
+            if (i == 1) continue;
+            tc_trace_end(tc);
+        }
+        tc_trace_end(tc);
+        while (tc_is_compiling(tc)) tc_trace_end(tc);
+        CHECK_EQ(AT(y, 3), 6);
+        tc_error_clear(tc);
+    }
+    CHECK_EQ(times_told("region \"loop\" is begun again at tests/region/loops.c:"), 1);
+    CHECK_EQ(times_told("inside \"outer\", and its tc_trace_end was not called"), 1);
+    tc_close(tc);
+}
+
+// A region that is left by a break goes on with what is called behind it: that is told when it is long.
+TEST(a_region_that_is_left_for_good) {
+    tc_ctx *tc = open_telling();
+    tc_tensor x = line(tc, 40, 0, 1);
+    for (int k = 0; k < 4; k++) {
+        tc_trace_begin(tc, "left");
+        x = tc_mul_s(x, 0.5);
+        if (k == 3) break;
+        CHECK_EQ(tc_trace_end(tc), TC_OK);
+    }
+    for (int k = 0; k < 400; k++) {
+        CHECK_STR(k < 200 ? told : "", "");
+        x = tc_add_s(x, 1);
+        if (k % 20 == 19) CHECK(AT(x, 0) == k + 1);
+    }
+    CHECK_EQ(times_told("region \"left\" begun at tests/region/loops.c:"), 1);
+    CHECK_EQ(times_told("and ended behind 1 before; did a break or return"), 1);
+    tc_close(tc);
+    CHECK_EQ(times_told("is still open"), 1);
+}
+
 // Regions by functions of their own: any end is the innermost one's.
 static void open_region(tc_ctx *tc, const char *name) { tc_trace_begin(tc, name); }
 static tc_status close_region(tc_ctx *tc) { return tc_trace_end(tc); }

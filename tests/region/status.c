@@ -208,6 +208,12 @@ TEST(nobodys_tensors) {
     ERROR(TC_E_DEAD, "softmax: the tensor belongs to a context that was closed");
     CHECK_EQ(tc_rank(x), -1);
     ERROR(TC_E_DEAD, "context that was closed");
+    x.id = 0xfe23456789abcdefu; // a handle that was never set
+    CHECK(!tc_exp(x).id);
+    ERROR(TC_E_DEAD,
+          "exp: the tensor belongs to a context that was closed, or never was one");
+    CHECK_EQ(tc_call(NULL, &y, 1, &x, 1), TC_E_NULL);
+    ERROR(TC_E_NULL, "tc_call: the function is NULL (did tc_compile fail?)");
     tc_free(none), tc_free(x);
     CHECK_EQ(tc_rank(none), -1);
     CHECK(tc_is_null(none) && !tc_device_of(none));

@@ -166,3 +166,56 @@ TEST(other_steps_are_loaded_without_memory) {
     CHECK_EQ(seen, 3);
     tc_close(tc);
 }
+
+// ---- strides that overlap ----
+
+enum { WALK = 64 }; // elements on each side of the first one
+
+// Places of all elements from the first one on; 0 = two are one.
+static int places(int rank, const int64_t *dims, const int64_t *strides, int *at) {
+    int seen[2 * WALK] = {0}, n = 1, apart = 1;
+    for (int d = 0; d < rank; d++) n *= (int)dims[d];
+    for (int i = 0; i < n; i++) {
+        int rest = i, place = WALK;
+        for (int d = rank; d-- > 0; rest /= (int)dims[d])
+            place += rest % (int)dims[d] * (int)strides[d];
+        at[i] = place, apart &= !seen[place]++;
+    }
+    return apart;
+}
+
+// A write is refused where two elements are one in memory, and only there; reads are not.
+TEST(writes_of_elements_that_are_one) {
+    tc_config config = tc_config_default();
+    config.backend = "aot_eager", config.no_disk_cache = 1;
+    tc_ctx *tc = tc_open(&config);
+    uint32_t random = 7;
+    int counts[2] = {0, 0}, at[64], interleaved = 0;
+    for (int k = 0; k < 3000; k++) {
+        float memory[2 * WALK];
+        int64_t dims[3], strides[3];
+        int rank = 1 + k % 3, n = 1;
+        for (int d = 0; d < rank; d++) {
+            random = random * 1664525u + 1013904223u;
+            dims[d] = 1 + (int64_t)(random >> 20) % 4, n *= (int)dims[d];
+            strides[d] = (int64_t)(random >> 24) % 13 - 6;
+        }
+        for (int i = 0; i < 2 * WALK; i++) memory[i] = (float)i;
+        int apart = places(rank, dims, strides, at), first = 1;
+        interleaved += apart && rank > 1 && strides[0] * strides[1] && strides[0] % 2;
+        tc_scope_begin(tc);
+        tc_tensor x =
+            tc_wrap_strided(tc, memory + WALK, tc_dims_of(rank, dims), strides, TC_F32);
+        CHECK(tc_item(tc_sum_all(x)) >= 0);
+        CHECK_EQ(tc_is_null(tc_add_s_(x, 100)), !apart);
+        CHECK_EQ(tc_error(tc), apart ? TC_OK : TC_E_ALIAS);
+        tc_error_clear(tc);
+        for (int i = 0; i < n && first; i++)
+            first = (double)memory[at[i]] == at[i] + (apart ? 100 : 0);
+        if (!first) FAIL("layout %d", k);
+        counts[apart]++;
+        tc_scope_end(tc);
+    }
+    CHECK(counts[0] > 300 && counts[1] > 300 && interleaved > 100);
+    tc_close(tc);
+}

@@ -35,7 +35,7 @@ static tc_status copies(void *user, const tc_buffer *in, int n_in, const tc_buff
 static struct {
     tc_ctx *tc;
     tc_fn *f;
-    tc_tensor x;
+    tc_tensor x, dead;
     int op, refused;
     tc_params *params;
     tc_safetensors *file;
@@ -162,6 +162,13 @@ static struct {
     X(rand, tc_is_null(tc_rand(tc, TC_DIMS(2), TC_F32)))                                   \
     X(randn, tc_is_null(tc_randn(tc, TC_DIMS(2), TC_F32)))                                 \
     X(randint, tc_is_null(tc_randint(tc, 0, 2, TC_DIMS(2), TC_I32)))                       \
+    X(item_of_sum, tc_item(tc_sum_all(x)) == 0)                                            \
+    X(item_of_null, tc_item(tc_null()) == 0)                                               \
+    X(read_null, tc_read(tc_null(), got, 4))                                               \
+    X(neg_of_null, tc_is_null(tc_neg(tc_null())))                                          \
+    X(add_to_null, tc_is_null(tc_add(tc_null(), x)))                                       \
+    X(empty_list, tc_is_null(tc_cat(&x, 0, 0)))                                            \
+    X(sgd_of_null, tc_sgd_list_(&none, &none, &none, 1, 0.1, 0, 0, 0))                     \
     X(item, tc_item(x) == 0)                                                               \
     X(item_i64, tc_item_i64(x) == 0)                                                       \
     X(get, tc_get(x, TC_DIMS(2)) == 0)                                                     \
@@ -195,7 +202,7 @@ static const char *const stranger_names[] = {
 
 static int stranger_call(stranger which) {
     tc_ctx *tc = made.tc;
-    tc_tensor x = made.x, y = x, z = x;
+    tc_tensor x = made.x, y = x, z = x, none = tc_null();
     const tc_tensor *list = NULL;
     const char *name = "w";
     int64_t stride = 1;
@@ -240,6 +247,9 @@ static void *be_strange(void *arg) {
         made.refused += is_told((stranger)i);
         tc_error_clear(made.tc);
     }
+    CHECK_EQ(tc_rank(made.dead), -1); // it only looks, and finds an error
+    CHECK_EQ(tc_error(made.tc), TC_E_DEAD);
+    tc_error_clear(made.tc);
     return NULL;
 }
 
@@ -290,7 +300,8 @@ static tc_ctx *make_all(void) {
     char path[64];
     const char *name = "w";
     memset(&op, 0, sizeof op);
-    made.x = line(tc, M, 1, 1);
+    made.x = line(tc, M, 1, 1), made.dead = line(tc, M, 1, 1);
+    tc_free(made.dead);
     made.f = tc_compile(tc, negate, NULL, 0, NULL), made.refused = 0;
     op.name = "bothered", op.run = op_bothered;
     made.op = tc_register_op(tc, &op);

@@ -230,6 +230,136 @@ TEST(writing_the_parents_tensors_is_refused) {
     tc_close(tc);
 }
 
+// ---- eager ops on the parent's tensors ----
+
+enum { BATCH = 4, IN = 3, OUT = 2 };
+
+// x[i][k] = i + k, w[j][k] = j + 2 * k, b[j] = j: x w^T, with b or without
+static int is_product(tc_tensor t, int with_b) {
+    float y[BATCH * OUT];
+    if (tc_read(t, y, sizeof y)) return 0;
+    for (int i = 0; i < BATCH; i++)
+        for (int j = 0; j < OUT; j++) {
+            double sum = with_b ? j : 0;
+            for (int k = 0; k < IN; k++) sum += (i + k) * (j + 2 * k);
+            if ((double)y[i * OUT + j] != sum) return 0;
+        }
+    return 1;
+}
+
+typedef struct layer {
+    tc_ctx *parent, *child;
+    tc_tensor w, b;
+} layer;
+
+static layer open_layer(void) {
+    float w[OUT * IN], b[OUT];
+    layer l;
+    for (int i = 0; i < OUT * IN; i++) w[i] = (float)(i / IN + 2 * (i % IN));
+    for (int j = 0; j < OUT; j++) b[j] = (float)j;
+    l.parent = open_parent("cpu");
+    l.w = tc_from_data(l.parent, w, TC_DIMS(OUT, IN), TC_F32);
+    l.b = tc_from_data(l.parent, b, TC_DIMS(OUT), TC_F32);
+    l.child = tc_open_shared(l.parent);
+    return l;
+}
+
+static tc_tensor layer_input(tc_ctx *tc) {
+    float x[BATCH * IN];
+    for (int i = 0; i < BATCH * IN; i++) x[i] = (float)(i / IN + i % IN);
+    return tc_from_data(tc, x, TC_DIMS(BATCH, IN), TC_F32);
+}
+
+static void check_layer(const layer *l) {
+    tc_tensor x = layer_input(l->child);
+    CHECK(is_product(tc_linear(x, l->w, l->b), 1));
+    CHECK(is_product(tc_linear(x, l->w, tc_null()), 0));
+    CHECK(is_product(tc_matmul(x, tc_t(l->w)), 0));
+    tc_tensor column = tc_transpose(tc_matmul(l->w, tc_t(x)), 0, 1);
+    CHECK(is_product(tc_contiguous(column), 0));
+    int64_t row[2] = {1, 0};
+    tc_tensor y = tc_embedding(l->w, tc_from_data(l->child, row, TC_DIMS(2), TC_I64));
+    CHECK(tc_get(y, TC_DIMS(0, 2)) == 5 && tc_get(y, TC_DIMS(1, 2)) == 4);
+    CHECK_STR(tc_error_text(l->child), "");
+}
+
+// A thread that works with both: composite ops, and views that it makes on the way.
+TEST(eager_products_with_the_parents_weights) {
+    layer l = open_layer();
+    check_layer(&l);
+    CHECK_STR(tc_error_text(l.parent), "");
+    tc_close(l.parent); // what the child holds is there
+    check_layer(&l);
+    tc_close(l.child);
+}
+
+static void plus_one(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_add_s(in[0], 1);
+}
+
+// A thread with two children: one of their tensors tells which is meant, wherever it stands.
+static void check_child(tc_ctx *child, tc_fn *f, tc_tensor w) {
+    tc_tensor x = ramp(child, M, 1), y = tc_mul(w, x), z;
+    CHECK_EQ(y.id >> 56, x.id >> 56);
+    CHECK_EQ(element(y, 3), 5 * 4);
+    CHECK_EQ(element(tc_mse_loss(w, x), 0), 1);
+    CHECK_EQ(tc_call(f, &x, 1, &z, 1), TC_OK);
+    CHECK_EQ(z.id >> 56, x.id >> 56);
+    CHECK_EQ(element(z, 3), 5);
+    CHECK_STR(tc_error_text(child), "");
+}
+
+TEST(a_thread_of_two_children) {
+    tc_ctx *tc = open_parent("aot_eager"), *child[2];
+    tc_tensor w = ramp(tc, M, 2);
+    tc_fn *f = tc_compile(tc, plus_one, NULL, 0, NULL);
+    for (int i = 0; i < 2; i++) child[i] = tc_open_shared(tc);
+    for (int k = 0; k < 4; k++) {
+        if (k == 2) tc_close(tc); // from now on nothing leads to it
+        check_child(child[k % 2], f, w);
+    }
+    for (int i = 0; i < 2; i++) tc_close(child[i]);
+}
+
+static void *use_a_child(void *arg) {
+    layer *l = (layer *)arg;
+    tc_ctx *tc = l->child;
+    tc_tensor x = layer_input(tc), y = tc_mul_s(l->b, 2), z;
+    CHECK_EQ(y.id >> 56, x.id >> 56);
+    z = tc_t(l->w);
+    CHECK_EQ(z.id >> 56, x.id >> 56);
+    CHECK(tc_get(y, TC_DIMS(1)) == 2 && tc_get(z, TC_DIMS(2, 1)) == 5);
+    check_layer(l);
+    CHECK(tc_is_null(tc_mul_s_(l->w, 2)));
+    CHECK_EQ(tc_error(tc), TC_E_FOREIGN);
+    CHECK(strstr(tc_error_text(tc), "tc_clone"));
+    tc_error_clear(tc);
+    tc_free(l->w);
+    CHECK_EQ(tc_error(tc), TC_E_FOREIGN);
+    CHECK(strstr(tc_error_text(tc), "free it there"));
+    tc_error_clear(tc);
+    return NULL;
+}
+
+// A child's thread: nothing of what it does is the parent's.
+TEST(a_childs_thread_works_in_the_child) {
+    layer l = open_layer();
+    tc_stats before = tc_stats_get(l.parent);
+    pthread_t thread;
+    REQUIRE(!pthread_create(&thread, NULL, use_a_child, &l));
+    pthread_join(thread, NULL);
+    tc_stats after = tc_stats_get(l.parent);
+    CHECK_EQ(after.eager_ops, before.eager_ops);
+    CHECK_EQ(after.bytes, before.bytes);
+    CHECK_STR(tc_error_text(l.parent), "");
+    CHECK(tc_get(l.w, TC_DIMS(1, 2)) == 5);
+    tc_tensor y = tc_mul_s(l.b, 2); // this thread has worked with the parent alone
+    CHECK_EQ(y.id >> 56, l.b.id >> 56);
+    tc_close(l.child);
+    tc_close(l.parent);
+}
+
 TEST(what_came_later_is_not_seen) {
     tc_ctx *tc = open_parent("cpu");
     tc_ctx *child = tc_open_shared(tc);
@@ -244,11 +374,6 @@ TEST(what_came_later_is_not_seen) {
 static tc_status runs_nothing(void *user, void *state, const tc_graph_run *run) {
     (void)user, (void)state, (void)run;
     return TC_OK;
-}
-
-static void plus_one(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
-    (void)tc, (void)user;
-    out[0] = tc_add_s(in[0], 1);
 }
 
 // Counts are looked at before the tensors that say whose call it is; the status is the error's.
