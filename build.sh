@@ -390,7 +390,7 @@ command_examples() {
 # `test all` has them, and a name.
 LONG='compile cuda/attention cuda/tiles cuda/products cuda/texts cuda/fuzz cuda/forms cuda/kept cuda/prologue
     cuda/rows cuda/device cuda/early cuda/large cuda/nvrtc cuda/autotune cuda/opaque cuda/emulate cuda/pitch
-    cuda/across cuda/fuzz_across cuda/compiler function/autotune function/sizes function/optim_steps region/split
+    cuda/across cuda/fuzz_across cuda/compiler cuda/down cuda/params cuda/custom cuda/border cuda/windows region/bits function/autotune function/sizes function/optim_steps region/split
     region/border region/attention grad/every grad/loops grad/checkpoint grad/blocks threads/modules unit/print
     unit/toy_device'
 LONG=$(echo $LONG)
@@ -581,6 +581,7 @@ run_test() {
             [ "${SAN:-0}${TEST_ALL:-}" != 01 ] || graphs=3000
             cpu=2
             [ "$test:$graphs" != fuzz/gradients:3000 ] || graphs=4400 cpu=1
+            [ "$test:$graphs" != fuzz/gradients:700 ] || graphs=300
             [ $# -gt 0 ] || set -- --graphs $graphs --cpu $cpu
             [ -z "${FUZZ_SECONDS:-}" ] || set -- "$FUZZ_SECONDS"
             ;;

@@ -974,6 +974,7 @@ BOTH(bad_calls) {
     tc_tensor in[2], z = tc_null();
     in[0] = in[1] = line(tc, N, 0, 1);
     CHECK_EQ(tc_call(NULL, in, 2, &z, 1), TC_E_NULL);
+    ERROR(TC_E_NULL, "the function is NULL");
     CHECK_EQ(tc_call(f, NULL, 2, &z, 1), TC_E_NULL);
     ERROR(TC_E_NULL, "null array");
     CHECK_EQ(tc_call(f, in, 2, NULL, 1), TC_E_NULL);

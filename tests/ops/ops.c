@@ -2133,7 +2133,7 @@ static const char *const elsewhere[] = {
     "ALL", "ARGMAX", "ARGMIN", "MATMUL", "LOAD", "STORE", "INDEX", "CHECK", "VALID", "ACC",
     "FOR", "END", "NEW", "COMBINE", "CONTRACT", "COPY_", "KEEP", "BREAK", "SHARE", "FINISH",
     "CUSTOM", "CALL", "LAUNCH", "AXIS", "IF", "ELSE", "BARRIER", "LEAVE", "COPY", "WAIT",
-    "PUT", "GET", "LAST", "TEMPLATE", "HOLE",
+    "PUT", "GET", "LAST", "TEMPLATE", "HOLE", "BEGUN", "MEET", "FORGET",
     "TO",                                                   // tests/cuda/across.c
     "DETACH", "GRADIENT", "JVP", "NO_GRAD", "OWN_GRADIENT", // tests/grad
     "AGAIN", "CHECKPOINT",                                  // tests/grad/checkpoint.c
