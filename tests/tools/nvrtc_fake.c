@@ -579,7 +579,9 @@ static int kept_image(const text *cpp, const char *flags, char path[260]) {
     unsigned long long h = 0xcbf29ce484222325u;
     text t = {NULL, 0, 0};
     if (!images || getenv("EMULATE_KEEP")) return 0;
-    put(&t, "%s\n%s\n%s\n%s\n", cxx ? cxx : "", compile_command, flags, cpp->at);
+    put(&t, "%s\n%s\n", cxx ? cxx : "", flags);
+    put_raw(&t, compile_command, sizeof compile_command);
+    put_raw(&t, cpp->at, cpp->size); // whole: `put` has a line
     for (int i = 0; i < 2; i++) read_file(EMULATE_FOLDER, headers[i], &t);
     for (size_t i = 0; i < t.size; i++) h = (h ^ (unsigned char)t.at[i]) * 0x100000001b3u;
     snprintf(path, 260, "%s/%016llx%zx.so", images, h, t.size);
