@@ -446,6 +446,7 @@ build_shared() {
     for test in $1; do
         needs_shared "$test" || continue
         mkdir -p "$OUT/tests"
+        rm -f "$SHARED" # what does not compile is not tested as it was before
         # shellcheck disable=SC2086
         compile tests/tools/implementation.c "$SHARED" -c $TEST_FLAGS $CFLAGS
         return
@@ -484,6 +485,7 @@ build_inside() {
     for test in $1; do
         needs_inside "$test" || continue
         is_new tests/tools/inside.c "$INSIDE_OBJECT" && return
+        rm -f "$INSIDE_OBJECT"
         # shellcheck disable=SC2086
         inside_headers && inside_text definitions >"$INSIDE/tcompile.i" &&
             $INSIDE_CC -std=c99 -w $wild $INSIDE_CFLAGS -x cpp-output -c "$INSIDE/tcompile.i" -o "$INSIDE/part.o" &&
