@@ -23,10 +23,11 @@ static tc_status host(void *user, const tc_buffer *in, int n_in) {
 #define NOTHING(call) (dirty_stack(), call)
 
 // Everything that takes a tensor, of a handle that is none.
-static void every_call(tc_ctx *tc, tc_tensor t) {
+
+static void gradients_and_reads(tc_ctx *tc, tc_tensor t) {
     static const char *const names[] = {"t"};
-    tc_tensor list[1] = {t}, made[2];
-    tc_tensor *out = made, *values = made, *indices = made + 1;
+    tc_tensor list[1] = {t};
+    tc_tensor out[2];
     double bytes[8];
     STATUS(tc_grad(t, list, 1, out));
     STATUS(tc_vjp(t, t, list, 1, out));
@@ -63,6 +64,12 @@ static void every_call(tc_ctx *tc, tc_tensor t) {
     RESULT(tc_scope_return(tc, t));
     NOTHING(tc_free(t));
     STATUS(tc_save_npy(t, "/nowhere"));
+}
+
+static void movement(tc_ctx *tc, tc_tensor t) {
+    tc_tensor list[1] = {t};
+    tc_tensor out[2];
+    (void)tc;
     RESULT(tc_full_like(t, 1));
     RESULT(tc_reshape(t, TC_DIMS(1)));
     RESULT(tc_flatten(t, 0, 1));
@@ -102,6 +109,10 @@ static void every_call(tc_ctx *tc, tc_tensor t) {
     RESULT(tc_tril(t, 1));
     RESULT(tc_triu(t, 1));
     RESULT(tc_masked_fill(t, t, 1));
+}
+
+static void with_scalars(tc_ctx *tc, tc_tensor t) {
+    (void)tc;
     RESULT(tc_add_s(t, 1));
     RESULT(tc_sub_s(t, 1));
     RESULT(tc_mul_s(t, 1));
@@ -129,6 +140,10 @@ static void every_call(tc_ctx *tc, tc_tensor t) {
     RESULT(tc_clamp(t, 1, 1));
     RESULT(tc_clamp_min(t, 1));
     RESULT(tc_clamp_max(t, 1));
+}
+
+static void in_place(tc_ctx *tc, tc_tensor t) {
+    (void)tc;
     RESULT(tc_copy_(t, t));
     RESULT(tc_fill_(t, 1));
     RESULT(tc_zero_(t));
@@ -158,6 +173,10 @@ static void every_call(tc_ctx *tc, tc_tensor t) {
     RESULT(tc_relu_(t));
     RESULT(tc_gelu_(t));
     RESULT(tc_silu_(t));
+}
+
+static void reductions(tc_ctx *tc, tc_tensor t) {
+    (void)tc;
     RESULT(tc_sum(t, 0));
     RESULT(tc_sum_dims(t, TC_DIMS(1), 1));
     RESULT(tc_sum_all(t));
@@ -197,6 +216,11 @@ static void every_call(tc_ctx *tc, tc_tensor t) {
     RESULT(tc_norm(t, 0, 1));
     RESULT(tc_norm_dims(t, TC_DIMS(1), 1, 1));
     RESULT(tc_norm_all(t, 1));
+}
+
+static void layers(tc_ctx *tc, tc_tensor t) {
+    tc_tensor out[2];
+    (void)tc;
     RESULT(tc_cumsum(t, 0));
     RESULT(tc_cumprod(t, 0));
     RESULT(tc_argsort(t, 0, 1));
@@ -229,6 +253,11 @@ static void every_call(tc_ctx *tc, tc_tensor t) {
     RESULT(tc_cross_entropy(t, t));
     RESULT(tc_cross_entropy_ignore(t, t, 1));
     RESULT(tc_bce_with_logits(t, t));
+}
+
+static void optimisers(tc_ctx *tc, tc_tensor t) {
+    tc_tensor list[1] = {t};
+    (void)tc;
     RESULT(tc_adamw_(t, t, t, t, t, 1, 1, 1, 1, 1));
     STATUS(tc_adamw_list_(list, list, list, list, 1, t, 1, 1, 1, 1, 1));
     RESULT(tc_adam_(t, t, t, t, t, 1, 1, 1, 1, 1));
@@ -243,6 +272,10 @@ static void every_call(tc_ctx *tc, tc_tensor t) {
     STATUS(tc_lion_list_(list, list, list, 1, 1, 1, 1, 1));
     RESULT(tc_clip_grad_norm_(list, 1, 1, 2));
     STATUS(tc_clip_grad_value_(list, 1, 1));
+}
+
+static void of_two(tc_ctx *tc, tc_tensor t) {
+    (void)tc;
     RESULT(tc_add(t, t));
     RESULT(tc_sub(t, t));
     RESULT(tc_mul(t, t));
@@ -264,6 +297,10 @@ static void every_call(tc_ctx *tc, tc_tensor t) {
     RESULT(tc_logical_and(t, t));
     RESULT(tc_logical_or(t, t));
     RESULT(tc_logical_xor(t, t));
+}
+
+static void of_one(tc_ctx *tc, tc_tensor t) {
+    (void)tc;
     RESULT(tc_logical_not(t));
     RESULT(tc_bitwise_and(t, t));
     RESULT(tc_bitwise_or(t, t));
@@ -308,6 +345,11 @@ static void every_call(tc_ctx *tc, tc_tensor t) {
     RESULT(tc_round(t));
     RESULT(tc_trunc(t));
     RESULT(tc_bitwise_not(t));
+}
+
+static void every_call(tc_ctx *tc, tc_tensor t) {
+    gradients_and_reads(tc, t), movement(tc, t), with_scalars(tc, t), in_place(tc, t),
+        reductions(tc, t), layers(tc, t), optimisers(tc, t), of_two(tc, t), of_one(tc, t);
 }
 
 // Handles that are none, and whether a region is open.
