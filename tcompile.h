@@ -3102,7 +3102,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x03d19bc7f4025747u
+#define TC__BUILD_ID 0xe5547c10a9919eadu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -28390,6 +28390,7 @@ tc_ctx*ctx;
 tc__group*const*group;
 size_t count;
 uint32_t*next;
+uint8_t*later;
 tc__map last;
 TC__VEC(tc__value)value;
 }tc__twins;
@@ -28429,7 +28430,8 @@ for(uint32_t i=0;i<t->count;i++){
 uint64_t before;
 if(!tc__may_have_twins(t->group[i]))continue;
 uint64_t h=tc__twin_hash(t->group[i]);
-if(tc__map_get(&t->last,h,&before))t->next[i]=(uint32_t)before+1;
+if(tc__map_get(&t->last,h,&before))
+t->next[i]=(uint32_t)before+1,t->later[before]=1;
 if(!tc__map_set(&t->last,h,i))return 0;
 }
 return 1;
@@ -28471,20 +28473,18 @@ return ok;
 }
 static int tc__twins_run(tc__twins*t,tc_ctx*c,tc__group*const*group,size_t n,
 uint32_t*first){
-uint64_t last;
 memset(t,0,sizeof*t);
 t->ctx=c,t->group=group,t->count=n;
 tc__map_init(&t->last,c);
-t->next=TC__NEW_ARRAY(c,uint32_t,n);
-int ok=t->next&&tc__twins_find(t);
+t->next=TC__NEW_ARRAY(c,uint32_t,n),t->later=TC__NEW_ARRAY(c,uint8_t,n);
+int ok=t->next&&t->later&&tc__twins_find(t);
 for(uint32_t i=0;ok&&i<n;i++)
-if(t->next[i]&&tc__map_get(&t->last,tc__twin_hash(group[i]),&last)&&
-last==i)
-ok=tc__twins_take(t,i,first);
+if(t->next[i]&&!t->later[i])ok=tc__twins_take(t,i,first);
 return ok;
 }
 static void tc__twins_close(tc__twins*t){
 TC__FREE_ARRAY(t->ctx,t->next,t->count);
+TC__FREE_ARRAY(t->ctx,t->later,t->count);
 tc__map_free(&t->last);
 TC__VEC_FREE(t->ctx,t->value);
 }
@@ -42476,6 +42476,7 @@ if(!TC__PUSH(p->ctx,p->arg,b->arg.at[i])||!TC__PUSH(p->ctx,p->arg_now,none))
 return 0;
 return 1;
 }
+// ---- gen/exec/program_devices.c
 static int tc__launch_meets(const tc__program*p,size_t i,int device){
 const tc__group*k=p->launch.at[i].group;
 return k->target.device==device||
@@ -45746,7 +45747,7 @@ else
 v->external.at[i].storage->watched=1;
 if(u)TC__FREE_ARRAY(c,u,n);
 }
-// ---- gen/exec/run.c
+// ---- gen/exec/run_outputs.c
 static tc__storage*tc__output_storage(const tc__program*p,tc__output*o){
 tc_ctx*c=p->ctx;
 for(int i=0;i<TC__KEPT;i++)
@@ -45907,6 +45908,7 @@ tc__external_text(p->ctx,v,k,other));
 }
 return 1;
 }
+// ---- gen/exec/run.c
 static int tc__launch_go(tc__program*p,const tc__region*r,uint32_t i){
 tc__launch*l=&p->launch.at[i];
 tc__act a;

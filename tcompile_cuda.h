@@ -3569,40 +3569,8 @@ if(!tc__map_of(k->body.ix,&o,m))return 0;
 m->address=(uint32_t)copy->attr[TC__COPY_FROM];
 return 1;
 }
-// ---- gen/device/product.c
-typedef enum tc__product_form{
-TC__PRODUCT_FEW,
-TC__PRODUCT_TILES,
-TC__PRODUCT_ROWS
-}tc__product_form;
-enum{
-TC__PRODUCT_SMS=132,
-TC__PRODUCT_GROUP=16,
-TC__SPLIT_DEPTH=128,
-TC__PRODUCT_PAD=8,
-TC__PRODUCT_ALIGN=1024,
-TC__PRODUCT_LINE=64,
-TC__PRODUCT_SUMS=64,
-TC__FEW_THREADS=256,
-TC__FEW_LINE=128,
-TC__FEW_BUSY=8,
-TC__FEW_LONG=1024,
-TC__FEW_BLOCKS=528,
-TC__FEW_DOTS=1056,
-TC__FEW_MOST=16,
-TC__FEW_WIDTH=16,
-TC__FEW_SUMS=64,
-TC__SLICE_STEPS=8,
-TC__SLICE_GROUP=12,
-TC__FEW_ROUND=512,
-TC__ROWS_BYTES=98304,
-TC__ROWS_MADE=16384,
-TC__ROWS_STEPS=65536,
-TC__ROWS_BY_WARP=
-1024,
-TC__ROWS_ALONE=256,
-TC__ROWS_AHEAD=32
-};
+// ---- gen/device/product_tiles.c
+enum{TC__FEW_MOST=16};
 typedef struct tc__product_tile{
 uint16_t rows,cols,depth;
 uint8_t high,across;
@@ -3669,6 +3637,39 @@ uint16_t round;
 {tc__product_tiles_tf32,(uint8_t)TC__COUNT(tc__product_tiles_tf32),TC__FEW_MOST,256},
 {tc__product_tiles_groups,(uint8_t)TC__COUNT(tc__product_tiles_groups),4,512},
 {tc__product_tiles_mapped,(uint8_t)TC__COUNT(tc__product_tiles_mapped),4,512},
+};
+// ---- gen/device/product.c
+typedef enum tc__product_form{
+TC__PRODUCT_FEW,
+TC__PRODUCT_TILES,
+TC__PRODUCT_ROWS
+}tc__product_form;
+enum{
+TC__PRODUCT_SMS=132,
+TC__PRODUCT_GROUP=16,
+TC__SPLIT_DEPTH=128,
+TC__PRODUCT_PAD=8,
+TC__PRODUCT_ALIGN=1024,
+TC__PRODUCT_LINE=64,
+TC__PRODUCT_SUMS=64,
+TC__FEW_THREADS=256,
+TC__FEW_LINE=128,
+TC__FEW_BUSY=8,
+TC__FEW_LONG=1024,
+TC__FEW_BLOCKS=528,
+TC__FEW_DOTS=1056,
+TC__FEW_WIDTH=16,
+TC__FEW_SUMS=64,
+TC__SLICE_STEPS=8,
+TC__SLICE_GROUP=12,
+TC__FEW_ROUND=512,
+TC__ROWS_BYTES=98304,
+TC__ROWS_MADE=16384,
+TC__ROWS_STEPS=65536,
+TC__ROWS_BY_WARP=
+1024,
+TC__ROWS_ALONE=256,
+TC__ROWS_AHEAD=32
 };
 typedef struct tc__staged{
 tc__level level;
@@ -6750,6 +6751,7 @@ tc__rows_whole_launch(&t);
 }
 return tc__vectors_done(&t.v,c);
 }
+// ---- gen/device/rows_make.c
 static void tc__rows_early(tc__rower*t){
 tc__vectors*v=&t->v;
 const tc__group*g=v->l.from;

@@ -588,6 +588,7 @@
 #include "exec/outputs.c"
 #include "exec/runner.c"
 #include "exec/program.c"
+#include "exec/program_devices.c"
 #include "exec/pipeline.c"
 #include "exec/choice.c"
 #include "exec/device_code.c"
@@ -618,6 +619,7 @@
 #include "base/once_end.c"
 
 #include "exec/undo.c"
+#include "exec/run_outputs.c"
 #include "exec/run.c"
 #include "exec/forget.c"
 #include "exec/wanted.c"

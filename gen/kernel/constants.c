@@ -10,6 +10,7 @@ typedef struct tc__twins {
     tc__group *const *group;
     size_t count;
     uint32_t *next; // by group: 1 + the one before it that may be its twin; 0 = none
+    uint8_t *later; // by group: one behind it may be its twin
     tc__map last;   // hash -> the last group that has it
     TC__VEC(tc__value) value; // all constants that became arguments
 } tc__twins;
@@ -58,7 +59,8 @@ static int tc__twins_find(tc__twins *t) {
         uint64_t before;
         if (!tc__may_have_twins(t->group[i])) continue;
         uint64_t h = tc__twin_hash(t->group[i]);
-        if (tc__map_get(&t->last, h, &before)) t->next[i] = (uint32_t)before + 1;
+        if (tc__map_get(&t->last, h, &before))
+            t->next[i] = (uint32_t)before + 1, t->later[before] = 1;
         if (!tc__map_set(&t->last, h, i)) return 0;
     }
     return 1;
@@ -108,21 +110,19 @@ static int tc__twins_take(tc__twins *t, uint32_t last, uint32_t *first) {
 // has none. 0 = no memory.
 static int tc__twins_run(tc__twins *t, tc_ctx *c, tc__group *const *group, size_t n,
                          uint32_t *first) {
-    uint64_t last;
     memset(t, 0, sizeof *t);
     t->ctx = c, t->group = group, t->count = n;
     tc__map_init(&t->last, c);
-    t->next = TC__NEW_ARRAY(c, uint32_t, n);
-    int ok = t->next && tc__twins_find(t);
+    t->next = TC__NEW_ARRAY(c, uint32_t, n), t->later = TC__NEW_ARRAY(c, uint8_t, n);
+    int ok = t->next && t->later && tc__twins_find(t);
     for (uint32_t i = 0; ok && i < n; i++)
-        if (t->next[i] && tc__map_get(&t->last, tc__twin_hash(group[i]), &last) &&
-            last == i)
-            ok = tc__twins_take(t, i, first);
+        if (t->next[i] && !t->later[i]) ok = tc__twins_take(t, i, first);
     return ok;
 }
 
 static void tc__twins_close(tc__twins *t) {
     TC__FREE_ARRAY(t->ctx, t->next, t->count);
+    TC__FREE_ARRAY(t->ctx, t->later, t->count);
     tc__map_free(&t->last);
     TC__VEC_FREE(t->ctx, t->value);
 }

@@ -1,4 +1,4 @@
-// Every tile of device/product.c with every kind of operand that can come to it, compiled by NVRTC for
+// Every tile of device/product_tiles.c with every kind of operand that can come to it, compiled by NVRTC for
 // three architectures: registers suffice. Values are looked at by tests/cuda/products.c. Skipped where
 // NVRTC is not installed.
 #define TCOMPILE_IMPLEMENTATION
