@@ -3102,7 +3102,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xe5547c10a9919eadu
+#define TC__BUILD_ID 0x2a78a4c824bccb77u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -10276,7 +10276,7 @@ s->device=tc__visit_device(c,v);
 static int tc__eager_check(tc_ctx*c,const tc__call*k){
 return tc__operands_told(c,k)&&tc__call_is_together(c,NULL,k);
 }
-// ---- gen/graph/follow.c
+// ---- gen/graph/call_words.c
 typedef enum tc__slot_kind{
 TC__SLOT_FIXED,
 TC__SLOT_SIZE,
@@ -10407,6 +10407,7 @@ int ok=tc__call_rules(c,v,k,m,q);
 tc__calling_end(c,calling);
 return ok;
 }
+// ---- gen/graph/follow.c
 static int tc__symbol_take(tc_ctx*c,tc__visit*v,tc__ix sym,int64_t size){
 v->sym.count=v->size.count;
 return TC__PUSH(c,v->sym,sym)&&TC__PUSH(c,v->size,size);
@@ -13049,6 +13050,7 @@ uint32_t layout=tc__layout_of(f.c,t);
 int dense=layout&&tc__layout_at(f.c,layout)->contiguous;
 return dense?tc__again(&f,t):tc__copy(&f,t);
 }
+// ---- gen/graph/index.c
 static tc_tensor tc__index_op(const tc__api*f,tc__op op,tc_tensor t,tc_tensor index,
 int64_t dim){
 tc_tensor in[2];
@@ -32139,7 +32141,7 @@ tc__c_element(p,n,copy,p->lane&&!constant?"l":"0");
 p->lane=0;
 tc__put(p->out,";\n");
 }
-// ---- gen/kernel/print_c.c
+// ---- gen/kernel/print_c_values.c
 static void tc__c_index(tc__printer*p,const tc__node*n,int copy){
 tc__ix e=n->attr[TC__INDEX_EXPR],stride;
 int steps=
@@ -32290,6 +32292,7 @@ tc__put(p->out,"tc_ld_%s(prod_r + c",tc__suffix(n->dtype));
 if(p->shift)tc__put(p->out," + %d",p->shift);
 tc__put(p->out,");\n");
 }
+// ---- gen/kernel/print_c.c
 enum{TC__PREFETCH_FROM=256,TC__PREFETCH_TO=1<<15};
 typedef struct tc__c_range{
 int known;
@@ -32808,7 +32811,7 @@ NULL,
 0,
 NULL,
 };
-// ---- gen/kernel/print_prelude.c
+// ---- gen/kernel/print_texts.c
 #define TC__AS_TEXT 1
 #define TC__LOOPS_SCALAR 0
 #define TC__LOOPS_64 0
@@ -33238,6 +33241,7 @@ static const char*const tc__text_shuffles[]={
 "#define TC_HALF_LOW(a, b) TC_MIX(a, b, 0, 1, 2, 3, 8, 9, 10, 11)",
 "#define TC_HALF_HIGH(a, b) TC_MIX(a, b, 4, 5, 6, 7, 12, 13, 14, 15)",
 };
+// ---- gen/kernel/print_prelude.c
 typedef struct tc__text_section{
 uint32_t text,begin,end;
 int used;
