@@ -3102,7 +3102,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x2a78a4c824bccb77u
+#define TC__BUILD_ID 0xb487a60002597139u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -24073,6 +24073,8 @@ TC__BOX_PARTS=8,
 TC__BOX_COLUMNS=
 64,
 TC__BOX_SHORT=4,
+TC__BOX_SMALL=
+512,
 TC__BOX_MOST=16,
 TC__EDGE_SIZE=1024
 };
@@ -24413,12 +24415,14 @@ n+=tc__box_put(s,&made[i],words+n);
 }
 return all>=tc__boxes_least?n:0;
 }
-static uint32_t tc__boxes_choose(tc__ixpool*p,tc__ix columns,tc__node*const*node,
-size_t count,uint32_t phase,
+static uint32_t tc__boxes_choose(tc__ixpool*p,tc__ix rows,tc__ix columns,
+tc__node*const*node,size_t count,uint32_t phase,
 int64_t words[TC__BOX_WORDS]){
 tc__edges s;
 uint32_t cut=0;
-if(tc__ix_hi(p,columns)<TC__BOX_SHORT)return 0;
+int64_t high=tc__ix_hi(p,columns);
+if(high<TC__BOX_SHORT)return 0;
+if(high<TC__BOX_SMALL&&tc__ix_hi(p,rows)<TC__BOX_SMALL/high)return 0;
 memset(&s,0,sizeof s);
 s.ix=p,s.axes=1;
 s.axis[0].along=tc__ix_var(p,TC__COL,columns);
@@ -24444,6 +24448,8 @@ TC__LATENCY_COST=
 TC__OVERLAP=4,
 TC__WIDE=
 8,
+TC__LANE_BY_LANE=
+4,
 TC__COL_GRAIN=4096,
 TC__NT_BYTES=8<<20,
 TC__NT_LEAST=1<<20
@@ -24679,7 +24685,7 @@ attr[TC__FOR_AXIS]=TC__COL,attr[TC__FOR_BIND]=bind,attr[TC__FOR_UNROLL]=unroll,
 attr[TC__FOR_CHUNK]=chunk;
 attr[TC__FOR_BEGIN]=tc__ix_const(0),attr[TC__FOR_END]=k->shape.cols;
 if(k->shape.vector==TC__COL&&k->shape.kind!=TC__CONTRACTION)
-n+=tc__boxes_choose(l->f->ix,k->shape.cols,l->f->mid.node.at,
+n+=tc__boxes_choose(l->f->ix,k->shape.rows,k->shape.cols,l->f->mid.node.at,
 l->f->mid.node.count,phase,attr+n);
 tc__list_statement(l,TC_OP_FOR,TC_I64,attr,n);
 }
@@ -24753,10 +24759,21 @@ l->at[i]=m->id;
 }
 typedef struct tc__phase_work{
 int64_t cost,chain;
+int64_t lanes;
 int has_acc,has_col;
 }tc__phase_work;
+static int tc__goes_lane_by_lane(tc__ixpool*p,const tc__node*n,tc__axis axis){
+if(n->op!=TC_OP_LOAD&&n->op!=TC_OP_STORE&&n->op!=TC_OP_VALID)return 0;
+for(uint32_t i=0;i<n->n_attr;i++){
+if(!tc__attr_is_ix(n,i))continue;
+if(tc__ix_has_val(p,n->attr[i]))return 1;
+tc__ixrun run=tc__ix_run(p,n->attr[i],axis);
+if(!run.ok||(run.run!=INT64_MAX&&run.run%TC__VECTOR))return 1;
+}
+return 0;
+}
 static tc__phase_work tc__phase_work_of(const tc__lister*l,uint32_t phase){
-tc__phase_work w={0,0,0,0};
+tc__phase_work w={0,0,0,0,0};
 for(uint32_t i=0;i<l->f->mid.node.count;i++){
 const tc__node*n=l->f->mid.node.at[i];
 uint32_t before=0;
@@ -24768,12 +24785,14 @@ before=l->chain[n->in[k]];
 l->chain[i]=before+tc__ops[n->op].cost;
 if(l->chain[i]>w.chain)w.chain=l->chain[i];
 w.cost+=tc__ops[n->op].cost;
+w.lanes+=tc__goes_lane_by_lane(l->f->ix,n,l->f->w->k->shape.vector);
 w.has_acc|=n->op==TC_OP_ACC,w.has_col=1;
 }
 return w;
 }
 static int64_t tc__phase_unroll(const tc__phase_work*w){
 int long_one=w->cost>TC__LATENCY_COST;
+if(w->lanes>TC__LANE_BY_LANE)return!w->has_acc;
 if(long_one&&w->cost>=TC__WIDE*w->chain)return!w->has_acc;
 return w->has_acc||long_one?TC__OVERLAP:1;
 }
@@ -24804,7 +24823,8 @@ tc__group*k=f->w->k;
 int64_t rows=tc__ix_hi(f->ix,k->shape.rows),cols=tc__ix_hi(f->ix,k->shape.cols);
 k->shape.grain=1;
 k->shape.items=k->shape.rows;
-k->shape.split_columns=k->shape.kind==TC__POINTWISE&&rows<16&&cols>rows;
+k->shape.split_columns=
+k->shape.kind==TC__POINTWISE&&rows<16&&cols>TC__COL_GRAIN;
 if(k->shape.vector==TC__ROW){
 k->shape.items=tc__ix_ceil_div(f->ix,k->shape.rows,tc__ix_const(TC__LANES));
 }else if(k->shape.split_columns){

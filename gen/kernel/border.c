@@ -24,8 +24,10 @@ enum {
     TC__BOX_EDGES = 16, // of an axis, where predicates begin or end to hold
     TC__BOX_PARTS = 8,  // of an axis, that may be a side of a box
     TC__BOX_COLUMNS =
-        64,              // a range of fewer is not cut: most of its vectors would be border
-    TC__BOX_SHORT = 4,   // a loop over fewer columns has no boxes
+        64,            // a range of fewer is not cut: most of its vectors would be border
+    TC__BOX_SHORT = 4, // a loop over fewer columns has no boxes
+    TC__BOX_SMALL =
+        512, //   nor one over fewer elements, whose compiler takes longer than all its calls
     TC__BOX_MOST = 16,   // boxes looked at
     TC__EDGE_SIZE = 1024 // what a run-time size is guessed to be
 };
@@ -448,12 +450,14 @@ static uint32_t tc__boxes_pick(tc__edges *s, int64_t words[TC__BOX_WORDS]) {
 }
 
 // Boxes for the loop over `columns` with these nodes' predicates, as words of the FOR: how many words.
-static uint32_t tc__boxes_choose(tc__ixpool *p, tc__ix columns, tc__node *const *node,
-                                 size_t count, uint32_t phase,
+static uint32_t tc__boxes_choose(tc__ixpool *p, tc__ix rows, tc__ix columns,
+                                 tc__node *const *node, size_t count, uint32_t phase,
                                  int64_t words[TC__BOX_WORDS]) {
     tc__edges s;
     uint32_t cut = 0;
-    if (tc__ix_hi(p, columns) < TC__BOX_SHORT) return 0;
+    int64_t high = tc__ix_hi(p, columns);
+    if (high < TC__BOX_SHORT) return 0;
+    if (high < TC__BOX_SMALL && tc__ix_hi(p, rows) < TC__BOX_SMALL / high) return 0;
     memset(&s, 0, sizeof s);
     s.ix = p, s.axes = 1;
     s.axis[0].along = tc__ix_var(p, TC__COL, columns);

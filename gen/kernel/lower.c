@@ -19,6 +19,8 @@ enum {
     TC__WIDE =
         8, // unless there are as many chains side by side as this: tens of results that are loaded and stored
     // overlap by themselves, and compile in a quarter of the time (four chains of tanh: 4.9 -> 3.9)
+    TC__LANE_BY_LANE =
+        4, // more accesses without vectors: overlapped, they would be hundreds of loads
     TC__COL_GRAIN = 4096,   // columns of one work item when rows are few
     TC__NT_BYTES = 8 << 20, // outputs from here on are written past the caches
     TC__NT_LEAST = 1 << 20  // and from here on where measuring says so
@@ -301,7 +303,7 @@ static void tc__list_columns(tc__lister *l, tc__bind bind, uint32_t phase, int64
     attr[TC__FOR_CHUNK] = chunk;
     attr[TC__FOR_BEGIN] = tc__ix_const(0), attr[TC__FOR_END] = k->shape.cols;
     if (k->shape.vector == TC__COL && k->shape.kind != TC__CONTRACTION)
-        n += tc__boxes_choose(l->f->ix, k->shape.cols, l->f->mid.node.at,
+        n += tc__boxes_choose(l->f->ix, k->shape.rows, k->shape.cols, l->f->mid.node.at,
                               l->f->mid.node.count, phase, attr + n);
     tc__list_statement(l, TC_OP_FOR, TC_I64, attr, n);
 }
@@ -386,11 +388,24 @@ static void tc__list_accumulators(tc__lister *l, uint32_t phase, tc__op op) {
 // What the columns of a phase have.
 typedef struct tc__phase_work {
     int64_t cost, chain; // of all nodes; of the longest chain
+    int64_t lanes;       // accesses that are made lane by lane
     int has_acc, has_col;
 } tc__phase_work;
 
+// Whether vectors along `axis` are no runs of this access: each lane has an address, or is tested, by itself.
+static int tc__goes_lane_by_lane(tc__ixpool *p, const tc__node *n, tc__axis axis) {
+    if (n->op != TC_OP_LOAD && n->op != TC_OP_STORE && n->op != TC_OP_VALID) return 0;
+    for (uint32_t i = 0; i < n->n_attr; i++) {
+        if (!tc__attr_is_ix(n, i)) continue;
+        if (tc__ix_has_val(p, n->attr[i])) return 1;
+        tc__ixrun run = tc__ix_run(p, n->attr[i], axis);
+        if (!run.ok || (run.run != INT64_MAX && run.run % TC__VECTOR)) return 1;
+    }
+    return 0;
+}
+
 static tc__phase_work tc__phase_work_of(const tc__lister *l, uint32_t phase) {
-    tc__phase_work w = {0, 0, 0, 0};
+    tc__phase_work w = {0, 0, 0, 0, 0};
     for (uint32_t i = 0; i < l->f->mid.node.count; i++) {
         const tc__node *n = l->f->mid.node.at[i];
         uint32_t before = 0;
@@ -402,6 +417,7 @@ static tc__phase_work tc__phase_work_of(const tc__lister *l, uint32_t phase) {
         l->chain[i] = before + tc__ops[n->op].cost;
         if (l->chain[i] > w.chain) w.chain = l->chain[i];
         w.cost += tc__ops[n->op].cost;
+        w.lanes += tc__goes_lane_by_lane(l->f->ix, n, l->f->w->k->shape.vector);
         w.has_acc |= n->op == TC_OP_ACC, w.has_col = 1;
     }
     return w;
@@ -410,6 +426,7 @@ static tc__phase_work tc__phase_work_of(const tc__lister *l, uint32_t phase) {
 // Vectors that a loop does at a time; of sums 0 = by a loop.
 static int64_t tc__phase_unroll(const tc__phase_work *w) {
     int long_one = w->cost > TC__LATENCY_COST;
+    if (w->lanes > TC__LANE_BY_LANE) return !w->has_acc;
     if (long_one && w->cost >= TC__WIDE * w->chain) return !w->has_acc;
     return w->has_acc || long_one ? TC__OVERLAP : 1;
 }
@@ -445,7 +462,8 @@ static void tc__choose_items(tc__finish *f) {
     int64_t rows = tc__ix_hi(f->ix, k->shape.rows), cols = tc__ix_hi(f->ix, k->shape.cols);
     k->shape.grain = 1;
     k->shape.items = k->shape.rows;
-    k->shape.split_columns = k->shape.kind == TC__POINTWISE && rows < 16 && cols > rows;
+    k->shape.split_columns =
+        k->shape.kind == TC__POINTWISE && rows < 16 && cols > TC__COL_GRAIN;
     if (k->shape.vector == TC__ROW) {
         k->shape.items = tc__ix_ceil_div(f->ix, k->shape.rows, tc__ix_const(TC__LANES));
     } else if (k->shape.split_columns) {
