@@ -498,7 +498,7 @@ build_inside() {
 fake_library() {
     library=$1
     shift
-    $CC -shared -fPIC -std=c99 -D_GNU_SOURCE -O1 -w -Igen -I. -Itests "$@" -o "$library" -ldl
+    $CC -shared -fPIC -std=c99 -D_GNU_SOURCE -O2 -w -Igen -I. -Itests "$@" -o "$library" -ldl
 }
 
 build_fakes() {

@@ -137,8 +137,15 @@ typedef struct barrier {
     int arrived, need, line, votes, result;
 } barrier;
 
+// Lanes of a warp: who waits in an exchange, the last of them, and who has ended or never was.
+typedef struct warp {
+    unsigned waiting, ended;
+    const fiber *last;
+} warp;
+
 typedef struct block {
     fiber *fiber; // `threads` of them
+    warp warp[EMU_THREADS / EMU_WARP];
     int threads, ended;
     unsigned char *room; // shared memory with what is around it
     barrier barrier[BARRIERS];
@@ -361,21 +368,35 @@ static fiber *lane_of(const fiber *f, int lane) {
     return at < f->block->threads ? &f->block->fiber[at] : NULL;
 }
 
+static warp *warp_of(const fiber *f) {
+    return &f->block->warp[(f - f->block->fiber) / EMU_WARP];
+}
+
 // Finishes the exchange that the lane waits in, if all who are alive are there.
 static int meet_ends(const fiber *f) {
     void *mine[EMU_WARP];
-    unsigned present = 0, mask = f->mask;
+    warp *w = warp_of(f);
+    unsigned present = f->mask & ~w->ended;
+    if (present & ~w->waiting) return 0;
     for (int l = 0; l < EMU_WARP; l++) {
-        fiber *other = mask >> l & 1 ? lane_of(f, l) : NULL;
-        if (!other || other->state == ENDED) continue;
-        if (other->state != IN_WARP || other->mask != mask) return 0;
+        if (!(present >> l & 1)) continue;
+        const fiber *other = lane_of(f, l);
+        if (other->mask != f->mask) return 0;
         mine[l] = other->mine;
-        present |= 1u << l;
     }
     f->finish(mine, present);
+    w->waiting &= ~present;
     for (int l = 0; l < EMU_WARP; l++)
         if (present >> l & 1) wake(lane_of(f, l));
     return 1;
+}
+
+// Whether all lanes that wait are in the lane's mask, and one does the same: then so do all, since those agreed.
+static int meet_is_known(const fiber *f, int line) {
+    const warp *w = warp_of(f);
+    if (!w->waiting) return 1;
+    return !(w->waiting & ~f->mask) && w->last->mask == f->mask && w->last->line == line &&
+           w->last->finish == f->finish && w->waiting >> w->last->self.lane & 1;
 }
 
 // Fails if another lane that is to take part does something else.
@@ -383,6 +404,7 @@ static void meet_agrees(const fiber *f, const char *what, int line) {
     char text[200];
     if (!(f->mask >> f->self.lane & 1))
         fail(EMU_FAILED, line, "the mask of a shuffle or vote lacks the lane itself", NULL);
+    if (meet_is_known(f, line)) return;
     for (int l = 0; l < EMU_WARP; l++) {
         const fiber *other = lane_of(f, l);
         if (!other || other == f || other->state != IN_WARP) continue;
@@ -406,6 +428,7 @@ static void emu_meet(unsigned mask, void *mine, emu_finish finish, const char *w
     f->finish = finish;
     meet_agrees(f, what, line);
     f->state = IN_WARP;
+    warp_of(f)->waiting |= 1u << f->self.lane, warp_of(f)->last = f;
     if (!meet_ends(f)) wait_as(IN_WARP, what, line);
 }
 
@@ -593,6 +616,7 @@ static void thread_ends(fiber *f) {
     char who[120];
     emu_copy_wait(-1);
     f->state = ENDED;
+    warp_of(f)->ended |= 1u << f->self.lane;
     b->ended++;
     run.progress++;
     const barrier *r = &b->barrier[0];
@@ -680,6 +704,11 @@ static void block_begin(block *b, int rank, emu_dim at, emu_dim in_cluster,
     b->threads = (int)(threads.x * threads.y * threads.z);
     b->fiber = fibers + rank * b->threads;
     shared_begin(b);
+    for (int i = 0; i < b->threads; i += EMU_WARP) {
+        int lanes = b->threads - i;
+        warp w = {0, lanes < EMU_WARP ? ~0u << lanes : 0, NULL};
+        b->warp[i / EMU_WARP] = w;
+    }
     for (int i = 0; i < b->threads; i++) {
         fiber *f = &b->fiber[i];
         emu_thread self = {nth((unsigned)i, threads),

@@ -563,14 +563,34 @@ static int write_file(const char *folder, const char *name, const text *t) {
 }
 
 // The checks of -fsanitize call functions of cuda_emulate.h, so no library is linked for them.
+#define COMPILE_FLAGS                                                                      \
+    "-std=c++17 -O1 -w -fPIC -fvisibility=hidden -ffp-contract=off "                       \
+    "-fno-strict-aliasing -fwrapv -fno-exceptions -fno-rtti -fno-threadsafe-statics "      \
+    "-fno-math-errno -fno-sanitize-recover=all "                                           \
+    "-fsanitize=alignment,bounds,float-cast-overflow,shift-exponent "
+
 static const char compile_command[] =
     "cd '%s' && cxx=${CXX:-$(command -v c++ || command -v g++ || command -v clang++)}\n"
     "[ -n \"$cxx\" ] || { echo 'no C++ compiler: install g++ or clang++, or set CXX'; exit 1; }\n"
-    "LC_ALL=C $cxx -std=c++17 -O1 -w -fPIC -shared -fvisibility=hidden -ffp-contract=off "
-    "-fno-strict-aliasing -fwrapv -fno-exceptions -fno-rtti -fno-threadsafe-statics "
-    "-fno-math-errno -fno-sanitize-recover=all "
-    "-fsanitize=alignment,bounds,float-cast-overflow,shift-exponent "
-    "%s -I'%s' text.cpp -o image.so -nodefaultlibs -lm -lc\n";
+    "%sLC_ALL=C $cxx -shared " COMPILE_FLAGS
+    "%s %s -I'%s' text.cpp -o image.so -nodefaultlibs -lm -lc\n";
+
+// The header takes most compilers' time; g++ reads what it made of it before. Others pass over it.
+static void use_precompiled(text *command, text *option, const char *flags) {
+    static const char make[] =
+        "[ -s '%s' ] || { $cxx " COMPILE_FLAGS
+        "%s -x c++-header %s/cuda_emulate.h -o '%s'.$$ && mv '%s'.$$ '%s'; }\n";
+    const char *images = getenv("EMULATE_IMAGES"), *cxx = getenv("CXX");
+    unsigned long long h = 0xcbf29ce484222325u;
+    char folder[260], path[300];
+    if (!images || (cxx && strstr(cxx, "clang"))) return;
+    for (const char *s = flags; *s; s++) h = (h ^ (unsigned char)*s) * 0x100000001b3u;
+    snprintf(folder, sizeof folder, "%s/headers-%016llx", images, h);
+    snprintf(path, sizeof path, "%s/cuda_emulate.h.gch", folder);
+    put(command, "mkdir -p '%s'\n", folder);
+    put(command, make, path, flags, EMULATE_FOLDER, path, path, path);
+    put(option, "-I'%s'", folder);
+}
 
 // Where EMULATE_IMAGES, a folder that tests of one suite share, has or gets the code of a text; 0 = nowhere.
 static int kept_image(const text *cpp, const char *flags, char path[260]) {
@@ -591,10 +611,13 @@ static int kept_image(const text *cpp, const char *flags, char path[260]) {
 
 static int compile_text(program *p, const text *cpp, const char *flags) {
     char folder[] = "/tmp/tc-nvrtc-XXXXXX";
-    text command = {NULL, 0, 0};
+    text command = {NULL, 0, 0}, before = {NULL, 0, 0}, option = {NULL, 0, 0};
     if (!mkdtemp(folder)) return 0;
+    put_raw(&before, "", 0), put_raw(&option, "", 0);
+    use_precompiled(&before, &option, flags);
     put(&command, "(");
-    put(&command, compile_command, folder, flags, EMULATE_FOLDER);
+    put(&command, compile_command, folder, before.at, flags, option.at, EMULATE_FOLDER);
+    free(before.at), free(option.at);
     put(&command, ") >'%s/log' 2>&1", folder);
     int ok = write_file(folder, "text.cpp", cpp) && system(command.at) == 0;
     read_file(folder, "log", &p->log);
