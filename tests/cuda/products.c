@@ -389,21 +389,34 @@ static double scaled(const product *q, void *const *in, int64_t i, int64_t k, in
     return rounds ? rounded(w, q->dtype) : w;
 }
 
-// *size: of what is added up, without signs.
-static double product_of(const product *q, void *const *in, int64_t b, int64_t r, int64_t c,
-                         double *size) {
+// Both operands of batch b as doubles, rows of the left one and columns of the right one along k: of malloc.
+static double *unpacked(const product *q, void *const *in, int64_t b) {
     const int left = q->flags & TURNED_LEFT, right = q->flags & TURNED_RIGHT;
     int64_t x = q->flags & ONE_LEFT ? 0 : b * q->m * q->k,
             y = q->flags & ONE_RIGHT ? 0 : b * q->k * q->n;
-    double sum = 0;
-    *size = 0;
-    for (int64_t k = 0; k < q->k; k++) {
-        int64_t i = y + (right ? c * q->k + k : k * q->n + c);
-        double v = element(in[0], x + (left ? k * q->m + r : r * q->k + k), q,
-                           q->scale ? q->dtype : q->from) *
-                   (q->scale ? scaled(q, in, i, k, c) : element(in[1], i, q, q->from));
-        sum += v, *size += fabs(v);
+    double *to = (double *)malloc(sizeof *to * (size_t)((q->m + q->n) * q->k + 1)),
+           *at = to;
+    if (!to) abort();
+    for (int64_t r = 0; r < q->m; r++)
+        for (int64_t k = 0; k < q->k; k++)
+            *at++ = element(in[0], x + (left ? k * q->m + r : r * q->k + k), q,
+                            q->scale ? q->dtype : q->from);
+    for (int64_t c = 0; c < q->n; c++)
+        for (int64_t k = 0; k < q->k; k++) {
+            int64_t i = y + (right ? c * q->k + k : k * q->n + c);
+            *at++ = q->scale ? scaled(q, in, i, k, c) : element(in[1], i, q, q->from);
+        }
+    return to;
+}
+
+// *size: of what is added up, without signs.
+static double sum_of(const double *left, const double *right, int64_t k, double *size) {
+    double sum = 0, all = 0;
+    for (int64_t i = 0; i < k; i++) {
+        double v = left[i] * right[i];
+        sum += v, all += fabs(v);
     }
+    *size = all;
     return sum;
 }
 
@@ -432,11 +445,12 @@ static double check_element(const product *q, const void *out, int64_t i, double
 static void check_results(const product *q, void *const *in, void *const *out,
                           int number_of) {
     double furthest = 0, size;
-    for (int64_t b = 0; b < q->batch; b++)
+    for (int64_t b = 0; b < q->batch; b++) {
+        double *left = unpacked(q, in, b), *right = left + q->m * q->k;
         for (int64_t r = 0; r < q->m; r++)
             for (int64_t c = 0; c < q->n; c++) {
                 int64_t i = (b * q->m + r) * q->n + c;
-                double v = product_of(q, in, b, r, c, &size);
+                double v = sum_of(left + r * q->k, right + c * q->k, q->k, &size);
                 if (q->flags & GELU) {
                     tc__value bias = tc__value_load(in[2], c, result_dtype(q));
                     v += bias.f;
@@ -446,6 +460,8 @@ static void check_results(const product *q, void *const *in, void *const *out,
                 double far = check_element(q, out[0], i, v, size, number_of);
                 if (far > furthest) furthest = far;
             }
+        free(left);
+    }
     if (q->flags & TF32 && q->k) CHECK(furthest > 2e-6); // it was rounded
 }
 
