@@ -3102,7 +3102,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xb487a60002597139u
+#define TC__BUILD_ID 0x14e244ae878621e9u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -52256,7 +52256,7 @@ return 1;
 }
 static int tc__scan_out(tc__scanning*s,int i){
 tc__meta m,want;
-char name[24],x[160],y[160];
+char name[40],x[160],y[160];
 snprintf(name,sizeof name,"out[%d] of the body",i);
 if(!tc__operand_given(&s->f,name,s->out[i])||!tc__meta_get(&s->f,s->out[i],&m))
 return 0;
@@ -52507,7 +52507,7 @@ t->body(c,in+2,out+1,t->b->user);
 }
 static int tc__branch_given(const tc__branching*b){
 const tc__api*f=&b->s.f;
-char name[24],x[160];
+char name[40],x[160];
 if(!b->body[0]||!b->body[1])
 return tc__fail(f->c,TC_E_NULL,"%s: a body is null",f->who);
 if(b->n_in<0||b->n_in>=TC__LOOP_MOST||b->n_out<1||

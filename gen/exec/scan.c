@@ -74,7 +74,7 @@ static int tc__scan_given(tc__scanning *s) {
 // Whether out[i] of the body is what it has to be.
 static int tc__scan_out(tc__scanning *s, int i) {
     tc__meta m, want;
-    char name[24], x[160], y[160];
+    char name[40], x[160], y[160];
     snprintf(name, sizeof name, "out[%d] of the body", i);
     if (!tc__operand_given(&s->f, name, s->out[i]) || !tc__meta_get(&s->f, s->out[i], &m))
         return 0;
@@ -368,7 +368,7 @@ static void tc__branch_body(tc_ctx *c, const tc_tensor *in, tc_tensor *out, void
 
 static int tc__branch_given(const tc__branching *b) {
     const tc__api *f = &b->s.f;
-    char name[24], x[160];
+    char name[40], x[160];
     if (!b->body[0] || !b->body[1])
         return tc__fail(f->c, TC_E_NULL, "%s: a body is null", f->who);
     if (b->n_in < 0 || b->n_in >= TC__LOOP_MOST || b->n_out < 1 ||
