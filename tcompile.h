@@ -3102,7 +3102,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x2a78a4c824bccb77u
+#define TC__BUILD_ID 0xfc37e029797fb798u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -56922,6 +56922,7 @@ return TC_FROM_BITS_f32((TC_I32)((TC_U32)(h + 127) << 23));
 #if TC__AS_TEXT
 "// fn: scale_f32",
 "TC_FN TC_F32 TC_N(scale_f32)(TC_F32 p, TC_F32 t) {",
+"    p = TC_SEL_f32(TC_LT_f32(t, TC_K_f32(12582752.0f)), TC_K_f32(0.0f), p);",
 "#if TC_HW_SCALE",
 "    return TC_SCALE_f32(p, t - 12582912.0f);",
 "#else",
@@ -56929,13 +56930,31 @@ return TC_FROM_BITS_f32((TC_I32)((TC_U32)(h + 127) << 23));
 "    return (p * s1) * s2;",
 "#endif",
 "}",
+"// fn: scale_mid_f32",
+"TC_FN TC_F32 TC_N(scale_mid_f32)(TC_F32 p, TC_F32 t) {",
+"#if TC_HW_SCALE",
+"    return TC_SCALE_f32(p, t - 12582912.0f);",
+"#else",
+"    return p *",
+"           TC_FROM_BITS_f32((TC_I32)(((TC_U32)TC_BITS_f32(t) << 23) + 0x3f800000u));",
+"#endif",
+"}",
 #else
 TC_FN TC_F32 TC_N(scale_f32)(TC_F32 p,TC_F32 t){
+p=TC_SEL_f32(TC_LT_f32(t,TC_K_f32(12582752.0f)),TC_K_f32(0.0f),p);
 #if TC_HW_SCALE
 return TC_SCALE_f32(p,t-12582912.0f);
 #else
 TC_F32 s2,s1=TC_N(scales_f32)(t,&s2);
 return(p*s1)*s2;
+#endif
+}
+TC_FN TC_F32 TC_N(scale_mid_f32)(TC_F32 p,TC_F32 t){
+#if TC_HW_SCALE
+return TC_SCALE_f32(p,t-12582912.0f);
+#else
+return p*
+TC_FROM_BITS_f32((TC_I32)(((TC_U32)TC_BITS_f32(t)<<23)+0x3f800000u));
 #endif
 }
 #endif
@@ -56972,46 +56991,20 @@ TC_F32 low = TC_K_f32(-120.0f), tail, t, p;
 p = TC_N(exp_base_f32)(TC_MAX_f32(low, x), &tail, &t);
 return TC_N(scale_f32)(p, t);
 })
-#if TC__AS_TEXT
-"// fn: exp_mid_f32",
-"TC_FN TC_F32 TC_N(exp_mid_f32)(TC_F32 x) {",
-"    TC_F32 t = TC_FMA_f32(x, TC_K_f32(1.44269502f), TC_K_f32(12582912.0f));",
-"    TC_F32 n = t - 12582912.0f, r = TC_FMA_f32(n, TC_K_f32(-0.693145752f), x);",
-"    r = TC_FMA_f32(n, TC_K_f32(-1.42860677e-06f), r);",
-"    TC_F32 p = TC_K_f32(0.00138306443f);",
-"    p = TC_FMAK_f32(p, r, 0.00836867653f);",
-"    p = TC_FMAK_f32(p, r, 0.0416682027f);",
-"    p = TC_FMAK_f32(p, r, 0.166665226f);",
-"    p = TC_FMAK_f32(p, r, 0.49999994f);",
-"    p = TC_FMAK_f32(p, r, 1.0f);",
-"    p = TC_FMAK_f32(p, r, 1.0f);",
-"#if TC_HW_SCALE",
-"    return TC_SCALE_f32(p, n);",
-"#else",
-"    return p *",
-"           TC_FROM_BITS_f32((TC_I32)(((TC_U32)TC_BITS_f32(t) << 23) + 0x3f800000u));",
-"#endif",
-"}",
-#else
-TC_FN TC_F32 TC_N(exp_mid_f32)(TC_F32 x){
-TC_F32 t=TC_FMA_f32(x,TC_K_f32(1.44269502f),TC_K_f32(12582912.0f));
-TC_F32 n=t-12582912.0f,r=TC_FMA_f32(n,TC_K_f32(-0.693145752f),x);
-r=TC_FMA_f32(n,TC_K_f32(-1.42860677e-06f),r);
-TC_F32 p=TC_K_f32(0.00138306443f);
-p=TC_FMAK_f32(p,r,0.00836867653f);
-p=TC_FMAK_f32(p,r,0.0416682027f);
-p=TC_FMAK_f32(p,r,0.166665226f);
-p=TC_FMAK_f32(p,r,0.49999994f);
-p=TC_FMAK_f32(p,r,1.0f);
-p=TC_FMAK_f32(p,r,1.0f);
-#if TC_HW_SCALE
-return TC_SCALE_f32(p,n);
-#else
-return p*
-TC_FROM_BITS_f32((TC_I32)(((TC_U32)TC_BITS_f32(t)<<23)+0x3f800000u));
-#endif
-}
-#endif
+TC__TEXT(exp_mid_f32,
+TC_FN TC_F32 TC_N(exp_mid_f32)(TC_F32 x) {
+TC_F32 t = TC_FMA_f32(x, TC_K_f32(1.44269502f), TC_K_f32(12582912.0f));
+TC_F32 n = t - 12582912.0f, r = TC_FMA_f32(n, TC_K_f32(-0.693145752f), x);
+r = TC_FMA_f32(n, TC_K_f32(-1.42860677e-06f), r);
+TC_F32 p = TC_K_f32(0.00138306443f);
+p = TC_FMAK_f32(p, r, 0.00836867653f);
+p = TC_FMAK_f32(p, r, 0.0416682027f);
+p = TC_FMAK_f32(p, r, 0.166665226f);
+p = TC_FMAK_f32(p, r, 0.49999994f);
+p = TC_FMAK_f32(p, r, 1.0f);
+p = TC_FMAK_f32(p, r, 1.0f);
+return TC_N(scale_mid_f32)(p, t);
+})
 TC__TEXT(exp2_f32,
 TC_FN TC_F32 TC_N(exp2_f32)(TC_F32 x) {
 TC_F32 low = TC_K_f32(-170.0f), high = TC_K_f32(130.0f), t, r;
@@ -57430,11 +57423,12 @@ TC_FN TC_F32 TC_N(silu_parts_f32)(TC_F32 x, TC_F32 v, TC_F32 w) {
 TC_I32 negative = TC_LT_f32(x, TC_K_f32(0.0f));
 TC_F32 one = TC_K_f32(1.0f), low = TC_K_f32(-120.0f), tail, t, s2, y;
 TC_F32 p = TC_N(exp_parts_f32)(-TC_ABS_f32(v), &tail, &t);
-TC_F32 s1 = TC_N(scales_f32)(t, &s2);
+TC_F32 s1 = TC_N(scales_f32)(t, &s2), least = TC_K_f32(12582812.0f);
+s2 = TC_SEL_f32(TC_LT_f32(t, TC_K_f32(12582752.0f)), TC_K_f32(0.0f), s2);
 tail = TC_FMA_f32(p, TC_SEL_f32(negative, w, -w), tail);
 y = TC_MAX_f32(low, x);
 y = TC_FMA_f32(y, p, y * tail) * s1;
-y = TC_SEL_f32(negative, y, x) / (one + TC_N(scale_f32)(p, t));
+y = TC_SEL_f32(negative, y, x) / (one + TC_N(scale_mid_f32)(p, TC_MAX_f32(least, t)));
 y = y * TC_SEL_f32(negative, s2, one);
 return TC_SEL_f32(TC_EQ_f32(x, -TC_INF_f32), TC_NAN_f32, y);
 })
