@@ -3102,7 +3102,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xfc37e029797fb798u
+#define TC__BUILD_ID 0x2e67e87fd6170c90u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -28236,6 +28236,8 @@ tc__text_free(&t);
 enum{
 TC__WINDOWS_LEAST=
 64,
+TC__WINDOWS_FEW=16,
+TC__WINDOWS_ROWS=4,
 TC__WINDOWS_PERIOD=160
 };
 static int tc__product_dtype(const tc__group*g){
@@ -28330,16 +28332,23 @@ tc__ix r=tc__ix_find_var(x,e,TC__ROW);
 return tc__ix_equals(g->shape.batch,1)||!r||
 tc__ix_subst(x,e,r,tc__ix_add(x,r,m))==e;
 }
+static int tc__has_many_windows(const tc__group*g){
+tc__ix columns=tc__ix_mul(g->body.ix,g->shape.cols,g->shape.batch);
+int threads=g->target.threads<2?2:g->target.threads;
+return tc__ix_lo(g->body.ix,columns)>=TC__WINDOWS_LEAST*threads;
+}
 static int tc__has_windows(const tc__group*g,int lanes){
 if(g->shape.kind!=TC__CONTRACTION||tc__contract_phases(g)!=1)return 0;
 tc__ix m=tc__ix_div(g->body.ix,g->shape.rows,g->shape.batch);
-tc__ix columns=tc__ix_mul(g->body.ix,g->shape.cols,g->shape.batch);
-int threads=g->target.threads<2?2:g->target.threads;
-return tc__ix_is_const(m)&&tc__ix_value(m)>=lanes&&
-tc__ix_is_const(tc__depth_of(g))&&tc__ix_is_const(g->shape.cols)&&
-tc__ix_lo(g->body.ix,columns)>=TC__WINDOWS_LEAST*threads&&
-tc__is_plain(g,tc__left_of(g))&&tc__is_left_of_all(g,m)&&
-!tc__is_plain(g,tc__right_of(g))&&tc__is_windows(g,tc__right_of(g));
+int64_t rows=tc__ix_is_const(m)?tc__ix_value(m):0;
+if(rows<lanes||!tc__ix_is_const(tc__depth_of(g))||
+!tc__ix_is_const(g->shape.cols))
+return 0;
+int few=
+tc__ix_value(g->shape.cols)>=TC__WINDOWS_FEW&&rows>=TC__WINDOWS_ROWS*lanes;
+return(few||tc__has_many_windows(g))&&tc__is_plain(g,tc__left_of(g))&&
+tc__is_left_of_all(g,m)&&!tc__is_plain(g,tc__right_of(g))&&
+tc__is_windows(g,tc__right_of(g));
 }
 // ---- gen/kernel/lanes.c
 typedef enum tc__emit{
@@ -30090,6 +30099,7 @@ TC__CONTRACT_WINDOW_PANEL=
 20480,
 TC__CONTRACT_WINDOW_TILE=1<<13,
 TC__CONTRACT_WINDOW_ITEMS=4,
+TC__CONTRACT_WINDOW_ROWS=64,
 TC__CONTRACT_MADE=1<<18,
 TC__CONTRACT_MADE_ROWS=12
 };
@@ -30109,6 +30119,7 @@ tc__ix wide,wide_padded;
 tc__ix m,row_blocks,col_blocks,depth;
 tc__ix pack_at,left_at,tile_at,flip_at,bytes;
 tc__ix table_at,edge_at;
+int few;
 int64_t period;
 int number;
 }tc__contract;
@@ -30128,8 +30139,30 @@ if(tc__padded(m,v*q->lanes)<tc__padded(m,vectors*q->lanes))vectors=v;
 q->width=vectors*q->lanes;
 q->rows=vectors==1?most:most/vectors;
 if(wide&&vectors>1)q->rows+=q->rows/3;
+if(!q->few)return;
+int64_t cols=tc__ix_value(q->g->shape.cols),best=q->rows;
+for(int64_t rows=best;rows>=q->rows-q->rows/4;rows--)
+if(tc__padded(cols,rows)<tc__padded(cols,best))best=rows;
+q->rows=(int)best;
+}
+static void tc__few_windows_sizes(tc__contract*q,int64_t m){
+int64_t bytes=(int64_t)tc__dtypes[q->dtype].bytes,depth=tc__ix_value(q->depth);
+int threads=q->g->target.threads<2?2:q->g->target.threads;
+int64_t share=m/((int64_t)threads*TC__CONTRACT_WINDOW_ITEMS);
+int64_t most=share<TC__CONTRACT_WINDOW_ROWS?share:TC__CONTRACT_WINDOW_ROWS;
+q->grain=most<q->width?q->width:most/q->width*q->width;
+if(q->grain>m)q->grain=m;
+int64_t slice=TC__CONTRACT_WINDOW_PANEL/(tc__padded(q->grain,q->width)*bytes);
+int64_t slices=(depth+slice-1)/slice;
+q->slice=tc__padded((depth+slices-1)/slices,8);
+q->period=tc__windows_period(q->g);
+q->wide=q->g->shape.cols;
 }
 static void tc__window_sizes(tc__contract*q,int64_t m){
+if(q->few){
+tc__few_windows_sizes(q,m);
+return;
+}
 int64_t bytes=(int64_t)tc__dtypes[q->dtype].bytes,depth=tc__ix_value(q->depth);
 int64_t slice=TC__CONTRACT_WINDOW_PANEL/(q->width*bytes);
 int64_t slices=(depth+slice-1)/slice;
@@ -30276,7 +30309,8 @@ q->flip||q->streams;
 tc__ix panels=windows?tc__ix_const(tall)
 :one?tc__ix_const(q->width)
 :q->wide_padded;
-q->pack_at=tc__contract_area(q,tc__ix_mul(x,deep,panels));
+tc__ix packed=q->few?tc__ix_const(q->slice):deep;
+q->pack_at=tc__contract_area(q,tc__ix_mul(x,packed,panels));
 tc__ix left=q->left_rows&&q->slice?tc__ix_const(q->slice):deep;
 q->left_at=tc__contract_area(
 q,q->left_nodes?tc__ix_mul(x,left,tc__ix_const(q->grain)):0);
@@ -30289,7 +30323,8 @@ if(!windows)return;
 const tc__node*right=q->g->body.node.at[tc__right_of(q->g)];
 int64_t tables=2+(right->n_attr-TC__LOAD_PREDICATES)/2;
 q->table_at=tc__contract_area(q,tc__ix_mul(x,deep,tc__ix_const(tables)));
-q->edge_at=tc__contract_area(q,tc__ix_mul(x,deep,tc__ix_const(q->rows)));
+tc__ix copies=q->few?q->wide:tc__ix_const(q->rows);
+q->edge_at=tc__contract_area(q,tc__ix_mul(x,deep,copies));
 }
 static int64_t tc__contract_grain(const tc__group*g,int64_t m){
 int64_t most=tc__knob_size(g,TC__KNOB_BLOCK,TC__CONTRACT_GRAIN),made=0;
@@ -30361,7 +30396,7 @@ q.right=TC__RIGHT_IN_PLACE,q.slice=TC__CONTRACT_STREAM_SLICE;
 else if(m<=TC__CONTRACT_IN_PLACE)
 q.right=TC__RIGHT_IN_PLACE;
 }else if(tc__has_windows(g,q.lanes)){
-q.right=TC__RIGHT_WINDOWS;
+q.right=TC__RIGHT_WINDOWS,q.few=!tc__has_many_windows(g);
 }
 tc__contract_block(&q);
 if(q.right==TC__RIGHT_WINDOWS)
@@ -30902,27 +30937,62 @@ tc__print_table(p,name,tc__of_depth(x,tc__windows_test(n,i)));
 }
 tc__block_close(p);
 }
+static void tc__print_windows_panels(tc__printer*p,const tc__contract*q){
+tc__line(p);
+tc__put(p->out,"for (tc_i64 i = r0; i < r1; i += %d)",q->width);
+tc__block_open(p);
+tc__print_pointers(p,q,1,q->width,"i","r1");
+tc__print_interleave(p,q,tc__contract_stride(q,tc__left_of(p->g),0),
+q->few?"pack + (i - r0) * slice":"pack + (i - r0) * depth");
+tc__block_close(p);
+}
+static void tc__print_windows_ahead(tc__printer*p,const tc__contract*q){
+const tc__node*n=tc__body(p,tc__left_of(p->g));
+tc__ixpool*x=p->g->body.ix;
+tc__ix k=tc__ix_find_var(x,n->attr[TC__LOAD_INDEX],TC__DEPTH);
+int line=64/(int)tc__dtypes[q->dtype].bytes;
+if(tc__contract_stride(q,n->id,0)!=1||!k)return;
+tc__line(p);
+tc__put(p->out,"const tc_i64 share = (r1 - r0) * p / (c1 - c0), last = (r1 - r0) * "
+"end / (c1 - c0);\n");
+tc__line(p);
+tc__put(p->out,
+"for (tc_i64 r = r0 + share; r < r0 + last; r++) for (tc_i64 k = k1; k < k1 "
+"+ slice; k += %d)\n",
+line);
+tc__line(p);
+tc__put(p->out,"    __builtin_prefetch(");
+tc__put_buffer(p,n->attr[TC__LOAD_BUFFER]);
+tc__put(p->out," + ");
+tc__put_ix(p,n->attr[TC__LOAD_INDEX]);
+tc__put(p->out,", 0, 2);\n");
+}
 static void tc__print_windows_pack(tc__printer*p,const tc__contract*q){
 tc__contract whole=*q;
 whole.slice=0;
 tc__pack_open(p,q,"block");
-tc__line(p);
-tc__put(p->out,"for (tc_i64 i = r0; i < r1; i += %d)",q->width);
-tc__block_open(p);
-tc__print_pointers(p,&whole,1,q->width,"i","r1");
-tc__print_interleave(p,&whole,tc__contract_stride(q,tc__left_of(p->g),0),
-"pack + (i - r0) * depth");
-tc__block_close(p);
+tc__print_windows_panels(p,&whole);
 tc__print_tables(p);
 tc__pack_close(p,q,"block");
 }
-static void tc__print_windows_item(tc__printer*p,const tc__contract*q){
+static void tc__print_few_windows_item(tc__printer*p){
+tc__line(p);
+tc__put(p->out,
+"const tc_i64 batch = item / row_blocks, block = item %% row_blocks;\n");
+}
+static void tc__print_many_windows_item(tc__printer*p){
 tc__line(p);
 tc__put(p->out,"const tc_i64 batch = item / col_blocks %% ");
 tc__put_atom(p,p->g->shape.batch,0);
 tc__put(p->out,", block = item / col_blocks / ");
 tc__put_atom(p,p->g->shape.batch,0);
 tc__put(p->out,";\n");
+}
+static void tc__print_windows_item(tc__printer*p,const tc__contract*q){
+if(q->few)
+tc__print_few_windows_item(p);
+else
+tc__print_many_windows_item(p);
 tc__line(p);
 tc__put(
 p->out,
@@ -30962,17 +31032,15 @@ tc__put(p->out,";\n");
 tc__line(p);
 tc__put(p->out,"order[in ? inside++ : --border] = (tc_i32)(c - c0);\n");
 tc__block_close(p);
+tc__line(p);
+tc__put(p->out,"if (inside < c1 - c0) inside -= inside %% %d;\n",q->rows);
 }
 static void tc__print_windows_copy(tc__printer*p,const tc__contract*q){
 const tc__node*n=tc__windows_load(p);
 uint32_t tests=tc__windows_tests(n);
+int sliced=q->slice&&!q->few;
+const char*deep=q->few?"depth":"deep",*first=sliced?"k0 + ":"";
 long long period=(long long)q->period;
-if(!tests)return;
-tc__line(p);
-tc__put(p->out,"if (p < inside) continue;\n");
-tc__line(p);
-tc__put(p->out,"%s *copy = edge + j * %s;\n",p->d->scalar[q->cls],
-q->slice?"slice":"depth");
 for(uint32_t i=0;i<tests;i++){
 tc__line(p);
 tc__put(p->out,"const tc_i64 number%u = ",i);
@@ -30982,28 +31050,69 @@ tc__put_ix(p,tc__windows_limit(n,i));
 tc__put(p->out,";\n");
 }
 tc__line(p);
-tc__put(p->out,"for (tc_i64 t = 0; t < %lld && t < deep; t++)",period);
+tc__put(p->out,"for (tc_i64 t = 0; t < %lld && t < %s; t++)",period,deep);
 tc__block_open(p);
 tc__line(p);
 tc__put(p->out,"const int in = ");
 for(uint32_t i=0;i<tests;i++)
 tc__put(p->out,"%s(tc_u64)(number%u + near%u[%st]) < (tc_u64)limit%u",
-i?" && ":"",i,i,q->slice?"k0 + ":"",i);
+i?" && ":"",i,i,first,i);
 tc__put(p->out,";\n");
 tc__line(p);
 tc__put(p->out,
-"if (in) for (tc_i64 k = t; k < deep; k += %lld) copy[k] = x[j][to[k]];\n",
-period);
+"if (in) for (tc_i64 k = t; k < %s; k += %lld) copy[k] = from[at[%sk]];\n",
+deep,period,first);
 tc__line(p);
-tc__put(p->out,"else for (tc_i64 k = t; k < deep; k += %lld) copy[k] = 0;\n",period);
+tc__put(p->out,"else for (tc_i64 k = t; k < %s; k += %lld) copy[k] = 0;\n",deep,
+period);
 tc__block_close(p);
+}
+static void tc__let_window(tc__printer*p,const tc__contract*q){
+const tc__node*n=tc__windows_load(p);
+tc__line(p);
+tc__put(p->out,"const %s *from = ",p->d->scalar[q->cls]);
+tc__put_buffer(p,n->attr[TC__LOAD_BUFFER]);
+tc__put(p->out," + ");
+tc__put_ix(p,tc__without_depth(p->g->body.ix,n->attr[TC__LOAD_INDEX]));
+tc__put(p->out,";\n");
+}
+static void tc__print_windows_edges(tc__printer*p,const tc__contract*q){
+tc__pack_open(p,q,"batch");
+tc__print_tables(p);
+if(tc__windows_tests(tc__windows_load(p))){
+tc__line(p);
+tc__put(p->out,"for (tc_i64 p = inside; p < c1 - c0; p++)");
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"const tc_i64 c = c0 + order[p], r = r0;\n");
+tc__line(p);
+tc__put(p->out,"(void)r;\n");
+tc__let_window(p,q);
+tc__line(p);
+tc__put(p->out,"%s *copy = edge + (p - inside) * depth;\n",p->d->scalar[q->cls]);
+tc__print_windows_copy(p,q);
+tc__block_close(p);
+}
+tc__pack_close(p,q,"batch");
+}
+static void tc__print_windows_edge(tc__printer*p,const tc__contract*q){
+if(!tc__windows_tests(tc__windows_load(p)))return;
+tc__line(p);
+tc__put(p->out,"if (p < inside) continue;\n");
+tc__line(p);
+if(q->few){
+tc__put(p->out,"x[j] = edge + (p + j - inside) * depth + k0;\n");
+return;
+}
+tc__put(p->out,"%s *copy = edge + j * %s;\n",p->d->scalar[q->cls],
+q->slice?"slice":"depth");
+tc__print_windows_copy(p,q);
 tc__line(p);
 tc__put(p->out,"x[j] = copy;\n");
 }
 static void tc__print_windows_pointers(tc__printer*p,const tc__contract*q){
-const tc__node*n=tc__windows_load(p);
 const char*type=p->d->scalar[q->cls];
-int tests=tc__windows_tests(n)>0;
+int tests=tc__windows_tests(tc__windows_load(p))>0;
 tc__line(p);
 tc__put(p->out,"const tc_i32 *to = at%s;\n",q->slice?" + k0":"");
 tc__line(p);
@@ -31011,23 +31120,24 @@ tc__put(p->out,"const %s *x[%d];\n",type,q->rows);
 tc__line(p);
 tc__put(p->out,"%s *out[%d];\n",type,q->rows);
 tc__line(p);
-tc__put(p->out,"for (tc_i64 j = 0; j < %d; j++)",q->rows);
+tc__put(p->out,"for (tc_i64 j = 0; j < end - p; j++)");
 tc__block_open(p);
 tc__line(p);
-tc__put(p->out,"const tc_i64 o = %stc_min(p + j, end - 1)%s, c = c0 + o, r = r0;\n",
+tc__put(p->out,"const tc_i64 o = %sp + j%s, c = c0 + o, r = r0;\n",
 tests?"order[":"",tests?"]":"");
 tc__line(p);
 tc__put(p->out,"(void)r;\n");
+tc__let_window(p,q);
 tc__line(p);
 tc__put(p->out,"out[j] = flip + o * %d;\n",q->width);
 tc__line(p);
-tc__put(p->out,"x[j] = ");
-tc__put_buffer(p,n->attr[TC__LOAD_BUFFER]);
-tc__put(p->out," + ");
-tc__put_ix(p,tc__without_depth(p->g->body.ix,n->attr[TC__LOAD_INDEX]));
-tc__put(p->out,";\n");
-tc__print_windows_copy(p,q);
+tc__put(p->out,"x[j] = from;\n");
+tc__print_windows_edge(p,q);
 tc__block_close(p);
+tc__line(p);
+tc__put(p->out,
+"for (tc_i64 j = end - p; j < %d; j++) x[j] = x[j - 1], out[j] = out[j - 1];\n",
+q->rows);
 if(!tests)return;
 tc__line(p);
 tc__put(p->out,"if (p >= inside) to = same;\n");
@@ -31038,6 +31148,7 @@ int tests=tc__windows_tests(tc__windows_load(p))>0;
 if(q->slice)tc__print_slices(p);
 tc__line(p);
 tc__put(p->out,"const tc_i64 deep = %s;\n",tc__contract_deep(q));
+if(q->few)tc__print_windows_panels(p,q);
 tc__line(p);
 tc__put(p->out,"for (tc_i64 p = 0, end; p < c1 - c0; p = end)");
 tc__block_open(p);
@@ -31045,17 +31156,21 @@ tc__line(p);
 tc__put(p->out,"end = tc_min(p + %d, %sc1 - c0);\n",q->rows,
 tests?"p < inside ? inside : ":"");
 tc__print_windows_pointers(p,q);
+if(q->few)tc__print_windows_ahead(p,q);
 tc__line(p);
 tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += %d)\n",q->width);
 tc__line(p);
-tc__put(p->out,"    %s_block(x, to, pack + i * depth",symbol);
-if(q->slice)tc__put(p->out," + k0 * %d",q->width);
+tc__put(p->out,"    %s_block(x, to, pack + i * %s",symbol,
+q->few?"slice":"depth");
+if(q->slice&&!q->few)tc__put(p->out," + k0 * %d",q->width);
 tc__put(p->out,", deep, out, i * wide%s);\n",q->slice?", k0":"");
 tc__block_close(p);
 if(q->slice)tc__block_close(p);
 }
 static void tc__print_windows(tc__printer*p,const tc__contract*q,const char*symbol){
+if(!q->few)tc__print_windows_pack(p,q);
 tc__print_windows_order(p,q);
+if(q->few)tc__print_windows_edges(p,q);
 tc__print_windows_blocks(p,q,symbol);
 tc__line(p);
 tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += %d)\n",q->width);
@@ -31131,7 +31246,6 @@ tc__put(p->out,");\n");
 }
 static void tc__print_tile(tc__printer*p,const tc__contract*q,const char*symbol){
 if(q->right==TC__RIGHT_WINDOWS){
-tc__print_windows_pack(p,q);
 tc__print_windows(p,q,symbol);
 return;
 }

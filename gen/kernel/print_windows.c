@@ -1,6 +1,8 @@
 // Products whose columns are windows of an image, in C: rows in panels, columns read where they are (contract.c).
 // Memory of the worker, kept from item to item while the rows are the same: `pack`, the panels; `at`, what k adds
-// to an element's place; `same`, k itself; `near0`, ..., what k adds to each predicate's number.
+// to an element's place; `same`, k itself; `near0`, ..., what k adds to each predicate's number. Where windows are
+// few it is kept while the batch is the same: the tables, and `edge`, the windows that a border cuts; panels are of a
+// slice then.
 
 static const tc__node *tc__windows_load(const tc__printer *p) {
     return tc__body(p, tc__right_of(p->g));
@@ -54,30 +56,72 @@ static void tc__print_tables(tc__printer *p) {
     tc__block_close(p);
 }
 
-// The panels of rows r0 to r1, k by k, and the tables.
+// The panels of rows r0 to r1, of the k at hand.
+static void tc__print_windows_panels(tc__printer *p, const tc__contract *q) {
+    tc__line(p);
+    tc__put(p->out, "for (tc_i64 i = r0; i < r1; i += %d)", q->width);
+    tc__block_open(p);
+    tc__print_pointers(p, q, 1, q->width, "i", "r1");
+    tc__print_interleave(p, q, tc__contract_stride(q, tc__left_of(p->g), 0),
+                         q->few ? "pack + (i - r0) * slice" : "pack + (i - r0) * depth");
+    tc__block_close(p);
+}
+
+// Lines of the rows' slice behind the one at hand, of which each block of columns asks for its share.
+static void tc__print_windows_ahead(tc__printer *p, const tc__contract *q) {
+    const tc__node *n = tc__body(p, tc__left_of(p->g));
+    tc__ixpool *x = p->g->body.ix;
+    tc__ix k = tc__ix_find_var(x, n->attr[TC__LOAD_INDEX], TC__DEPTH);
+    int line = 64 / (int)tc__dtypes[q->dtype].bytes;
+    if (tc__contract_stride(q, n->id, 0) != 1 || !k) return;
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 share = (r1 - r0) * p / (c1 - c0), last = (r1 - r0) * "
+                    "end / (c1 - c0);\n");
+    tc__line(p);
+    tc__put(p->out,
+            "for (tc_i64 r = r0 + share; r < r0 + last; r++) for (tc_i64 k = k1; k < k1 "
+            "+ slice; k += %d)\n",
+            line);
+    tc__line(p);
+    tc__put(p->out, "    __builtin_prefetch(");
+    tc__put_buffer(p, n->attr[TC__LOAD_BUFFER]);
+    tc__put(p->out, " + ");
+    tc__put_ix(p, n->attr[TC__LOAD_INDEX]);
+    tc__put(p->out, ", 0, 2);\n");
+}
+
+// The panels of all k, and the tables.
 static void tc__print_windows_pack(tc__printer *p, const tc__contract *q) {
     tc__contract whole = *q; // of the depth
     whole.slice = 0;
     tc__pack_open(p, q, "block");
-    tc__line(p);
-    tc__put(p->out, "for (tc_i64 i = r0; i < r1; i += %d)", q->width);
-    tc__block_open(p);
-    tc__print_pointers(p, &whole, 1, q->width, "i", "r1");
-    tc__print_interleave(p, &whole, tc__contract_stride(q, tc__left_of(p->g), 0),
-                         "pack + (i - r0) * depth");
-    tc__block_close(p);
+    tc__print_windows_panels(p, &whole);
     tc__print_tables(p);
     tc__pack_close(p, q, "block");
 }
 
+// Few windows: items of a batch follow each other.
+static void tc__print_few_windows_item(tc__printer *p) {
+    tc__line(p);
+    tc__put(p->out,
+            "const tc_i64 batch = item / row_blocks, block = item %% row_blocks;\n");
+}
+
 // Items of the same rows follow each other, over all batches.
-static void tc__print_windows_item(tc__printer *p, const tc__contract *q) {
+static void tc__print_many_windows_item(tc__printer *p) {
     tc__line(p);
     tc__put(p->out, "const tc_i64 batch = item / col_blocks %% ");
     tc__put_atom(p, p->g->shape.batch, 0);
     tc__put(p->out, ", block = item / col_blocks / ");
     tc__put_atom(p, p->g->shape.batch, 0);
     tc__put(p->out, ";\n");
+}
+
+static void tc__print_windows_item(tc__printer *p, const tc__contract *q) {
+    if (q->few)
+        tc__print_few_windows_item(p);
+    else
+        tc__print_many_windows_item(p);
     tc__line(p);
     tc__put(
         p->out,
@@ -102,7 +146,8 @@ static void tc__put_inside(tc__printer *p, const tc__node *n, uint32_t i) {
     tc__put_ix(p, tc__windows_limit(n, i));
 }
 
-// The item's columns, from c0 on: first those whose windows lie inside of the image, and how many these are.
+// The item's columns, from c0 on: first those whose windows lie inside of the image, and how many these are. Before
+// a border they fill blocks; the rest of them is copied as well.
 static void tc__print_windows_order(tc__printer *p, const tc__contract *q) {
     const tc__node *n = tc__windows_load(p);
     uint32_t tests = tc__windows_tests(n);
@@ -123,19 +168,17 @@ static void tc__print_windows_order(tc__printer *p, const tc__contract *q) {
     tc__line(p);
     tc__put(p->out, "order[in ? inside++ : --border] = (tc_i32)(c - c0);\n");
     tc__block_close(p);
+    tc__line(p);
+    tc__put(p->out, "if (inside < c1 - c0) inside -= inside %% %d;\n", q->rows);
 }
 
-// A column's window with its border, k by k: what a border cuts it cuts again `period` k later.
+// A column's window at `from` with its border, k by k to `copy`: what a border cuts it cuts again `period` k later.
 static void tc__print_windows_copy(tc__printer *p, const tc__contract *q) {
     const tc__node *n = tc__windows_load(p);
     uint32_t tests = tc__windows_tests(n);
+    int sliced = q->slice && !q->few;
+    const char *deep = q->few ? "depth" : "deep", *first = sliced ? "k0 + " : "";
     long long period = (long long)q->period;
-    if (!tests) return;
-    tc__line(p);
-    tc__put(p->out, "if (p < inside) continue;\n");
-    tc__line(p);
-    tc__put(p->out, "%s *copy = edge + j * %s;\n", p->d->scalar[q->cls],
-            q->slice ? "slice" : "depth");
     for (uint32_t i = 0; i < tests; i++) {
         tc__line(p);
         tc__put(p->out, "const tc_i64 number%u = ", i);
@@ -145,30 +188,78 @@ static void tc__print_windows_copy(tc__printer *p, const tc__contract *q) {
         tc__put(p->out, ";\n");
     }
     tc__line(p);
-    tc__put(p->out, "for (tc_i64 t = 0; t < %lld && t < deep; t++)", period);
+    tc__put(p->out, "for (tc_i64 t = 0; t < %lld && t < %s; t++)", period, deep);
     tc__block_open(p);
     tc__line(p);
     tc__put(p->out, "const int in = ");
     for (uint32_t i = 0; i < tests; i++)
         tc__put(p->out, "%s(tc_u64)(number%u + near%u[%st]) < (tc_u64)limit%u",
-                i ? " && " : "", i, i, q->slice ? "k0 + " : "", i);
+                i ? " && " : "", i, i, first, i);
     tc__put(p->out, ";\n");
     tc__line(p);
     tc__put(p->out,
-            "if (in) for (tc_i64 k = t; k < deep; k += %lld) copy[k] = x[j][to[k]];\n",
-            period);
+            "if (in) for (tc_i64 k = t; k < %s; k += %lld) copy[k] = from[at[%sk]];\n",
+            deep, period, first);
     tc__line(p);
-    tc__put(p->out, "else for (tc_i64 k = t; k < deep; k += %lld) copy[k] = 0;\n", period);
+    tc__put(p->out, "else for (tc_i64 k = t; k < %s; k += %lld) copy[k] = 0;\n", deep,
+            period);
     tc__block_close(p);
+}
+
+// `const float *from = in1 + ...;`: where column c's window begins.
+static void tc__let_window(tc__printer *p, const tc__contract *q) {
+    const tc__node *n = tc__windows_load(p);
+    tc__line(p);
+    tc__put(p->out, "const %s *from = ", p->d->scalar[q->cls]);
+    tc__put_buffer(p, n->attr[TC__LOAD_BUFFER]);
+    tc__put(p->out, " + ");
+    tc__put_ix(p, tc__without_depth(p->g->body.ix, n->attr[TC__LOAD_INDEX]));
+    tc__put(p->out, ";\n");
+}
+
+// Few windows: the tables, and those columns of the batch that are copied, one behind the other.
+static void tc__print_windows_edges(tc__printer *p, const tc__contract *q) {
+    tc__pack_open(p, q, "batch");
+    tc__print_tables(p);
+    if (tc__windows_tests(tc__windows_load(p))) {
+        tc__line(p);
+        tc__put(p->out, "for (tc_i64 p = inside; p < c1 - c0; p++)");
+        tc__block_open(p);
+        tc__line(p);
+        tc__put(p->out, "const tc_i64 c = c0 + order[p], r = r0;\n");
+        tc__line(p);
+        tc__put(p->out, "(void)r;\n");
+        tc__let_window(p, q);
+        tc__line(p);
+        tc__put(p->out, "%s *copy = edge + (p - inside) * depth;\n", p->d->scalar[q->cls]);
+        tc__print_windows_copy(p, q);
+        tc__block_close(p);
+    }
+    tc__pack_close(p, q, "batch");
+}
+
+// Where column p + j is read that a border may cut.
+static void tc__print_windows_edge(tc__printer *p, const tc__contract *q) {
+    if (!tc__windows_tests(tc__windows_load(p))) return;
+    tc__line(p);
+    tc__put(p->out, "if (p < inside) continue;\n");
+    tc__line(p);
+    if (q->few) {
+        tc__put(p->out, "x[j] = edge + (p + j - inside) * depth + k0;\n");
+        return;
+    }
+    tc__put(p->out, "%s *copy = edge + j * %s;\n", p->d->scalar[q->cls],
+            q->slice ? "slice" : "depth");
+    tc__print_windows_copy(p, q);
     tc__line(p);
     tc__put(p->out, "x[j] = copy;\n");
 }
 
-// For columns p to end of the item's: where they are read, and where their sums go.
+// For columns p to end of the item's: where they are read, and where their sums go. What a block has too many of are
+// its last.
 static void tc__print_windows_pointers(tc__printer *p, const tc__contract *q) {
-    const tc__node *n = tc__windows_load(p);
     const char *type = p->d->scalar[q->cls];
-    int tests = tc__windows_tests(n) > 0;
+    int tests = tc__windows_tests(tc__windows_load(p)) > 0;
     tc__line(p);
     tc__put(p->out, "const tc_i32 *to = at%s;\n", q->slice ? " + k0" : "");
     tc__line(p);
@@ -176,23 +267,24 @@ static void tc__print_windows_pointers(tc__printer *p, const tc__contract *q) {
     tc__line(p);
     tc__put(p->out, "%s *out[%d];\n", type, q->rows);
     tc__line(p);
-    tc__put(p->out, "for (tc_i64 j = 0; j < %d; j++)", q->rows);
+    tc__put(p->out, "for (tc_i64 j = 0; j < end - p; j++)");
     tc__block_open(p);
     tc__line(p);
-    tc__put(p->out, "const tc_i64 o = %stc_min(p + j, end - 1)%s, c = c0 + o, r = r0;\n",
+    tc__put(p->out, "const tc_i64 o = %sp + j%s, c = c0 + o, r = r0;\n",
             tests ? "order[" : "", tests ? "]" : "");
     tc__line(p);
     tc__put(p->out, "(void)r;\n");
+    tc__let_window(p, q);
     tc__line(p);
     tc__put(p->out, "out[j] = flip + o * %d;\n", q->width);
     tc__line(p);
-    tc__put(p->out, "x[j] = ");
-    tc__put_buffer(p, n->attr[TC__LOAD_BUFFER]);
-    tc__put(p->out, " + ");
-    tc__put_ix(p, tc__without_depth(p->g->body.ix, n->attr[TC__LOAD_INDEX]));
-    tc__put(p->out, ";\n");
-    tc__print_windows_copy(p, q);
+    tc__put(p->out, "x[j] = from;\n");
+    tc__print_windows_edge(p, q);
     tc__block_close(p);
+    tc__line(p);
+    tc__put(p->out,
+            "for (tc_i64 j = end - p; j < %d; j++) x[j] = x[j - 1], out[j] = out[j - 1];\n",
+            q->rows);
     if (!tests) return;
     tc__line(p);
     tc__put(p->out, "if (p >= inside) to = same;\n");
@@ -205,6 +297,7 @@ static void tc__print_windows_blocks(tc__printer *p, const tc__contract *q,
     if (q->slice) tc__print_slices(p);
     tc__line(p);
     tc__put(p->out, "const tc_i64 deep = %s;\n", tc__contract_deep(q));
+    if (q->few) tc__print_windows_panels(p, q);
     tc__line(p);
     tc__put(p->out, "for (tc_i64 p = 0, end; p < c1 - c0; p = end)");
     tc__block_open(p);
@@ -212,11 +305,13 @@ static void tc__print_windows_blocks(tc__printer *p, const tc__contract *q,
     tc__put(p->out, "end = tc_min(p + %d, %sc1 - c0);\n", q->rows,
             tests ? "p < inside ? inside : " : "");
     tc__print_windows_pointers(p, q);
+    if (q->few) tc__print_windows_ahead(p, q);
     tc__line(p);
     tc__put(p->out, "for (tc_i64 i = 0; i < r1 - r0; i += %d)\n", q->width);
     tc__line(p);
-    tc__put(p->out, "    %s_block(x, to, pack + i * depth", symbol);
-    if (q->slice) tc__put(p->out, " + k0 * %d", q->width);
+    tc__put(p->out, "    %s_block(x, to, pack + i * %s", symbol,
+            q->few ? "slice" : "depth");
+    if (q->slice && !q->few) tc__put(p->out, " + k0 * %d", q->width);
     tc__put(p->out, ", deep, out, i * wide%s);\n", q->slice ? ", k0" : "");
     tc__block_close(p);
     if (q->slice) tc__block_close(p);
@@ -224,7 +319,9 @@ static void tc__print_windows_blocks(tc__printer *p, const tc__contract *q,
 
 // The tile of an item: what the blocks give, turned.
 static void tc__print_windows(tc__printer *p, const tc__contract *q, const char *symbol) {
+    if (!q->few) tc__print_windows_pack(p, q);
     tc__print_windows_order(p, q);
+    if (q->few) tc__print_windows_edges(p, q);
     tc__print_windows_blocks(p, q, symbol);
     tc__line(p);
     tc__put(p->out, "for (tc_i64 i = 0; i < r1 - r0; i += %d)\n", q->width);

@@ -22,6 +22,11 @@ static const shape shapes[] = {
     {1, 9, 26, 28, 20, 3, 3, 1, 0, 1}, // no border
     {1, 20, 10, 24, 40, 3, 3, 1, 1, 1}, // rows of vectors of 8, not of 16
     {4, 2, 9, 9, 64, 7, 7, 1, 3, 1},    // hardly a column has all of its window inside
+    {1, 40, 7, 7, 200, 3, 3, 1, 1, 1},  // few windows: slices, blocks of rows
+    {2, 30, 5, 6, 70, 3, 3, 1, 1, 1},   //   of two images, rows that fill no vector
+    {1, 70, 9, 8, 64, 1, 1, 1, 1, 1},   //   of one element, with a border
+    {1, 21, 9, 9, 130, 3, 2, 1, 0, 1},  //   without one
+    {1, 3, 11, 12, 64, 5, 5, 2, 2, 1},  //   of one slice
 };
 
 static const struct {
@@ -195,9 +200,13 @@ static const char *code_of(int channels, int side, int filters) {
     return text;
 }
 
-// Many windows are read in place; of few, or for few filters, packing them is less.
+// Many windows are read in place, and few where there are many filters, which then are packed slice by slice; else
+// packing windows is less.
 TEST(forms) {
     CHECK(strstr(code_of(16, 32, 32), "const tc_i32 *to"));
-    CHECK(!strstr(code_of(16, 8, 32), "const tc_i32 *to"));
+    CHECK(!strstr(code_of(16, 8, 64), "pack + i * depth"));
+    CHECK(strstr(code_of(16, 8, 64), "pack + i * slice"));
+    CHECK(!strstr(code_of(16, 8, 16), "const tc_i32 *to"));
+    CHECK(!strstr(code_of(16, 3, 64), "const tc_i32 *to"));
     CHECK(!strstr(code_of(16, 32, 2), "const tc_i32 *to"));
 }
