@@ -3102,7 +3102,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x2e67e87fd6170c90u
+#define TC__BUILD_ID 0xf29a044df8a4da46u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -30503,18 +30503,19 @@ for(int j=0;j<q->width/q->lanes;j++){
 tc__line(p);
 tc__put(p->out,"const %s b%d = tc_ld_%s(panel + %d);\n",reg,j,cls,j*p->unit);
 }
-if(windows){
 tc__line(p);
+if(windows)
 tc__put(p->out,"const tc_i64 at = to[k];\n");
+else
+tc__put(p->out,stride==1?"tc_i64 at = k;\n":"tc_i64 at = k * %lld;\n",
+stride);
+if(!windows){
+tc__line(p);
+tc__put(p->out,"__asm__(\"\" : \"+r\"(at));\n");
 }
 for(int i=0;i<q->rows;i++){
 tc__line(p);
-tc__put(p->out,"const %s x%d = tc_splat_%s(row%d[",reg,i,cls,i);
-tc__put(p->out,
-windows?"at]);\n"
-:stride==1?"k]);\n"
-:"k * %lld]);\n",
-stride);
+tc__put(p->out,"const %s x%d = tc_splat_%s(row%d[at]);\n",reg,i,cls,i);
 tc__contract_sums(p,q,i,TC__SUM_ADD);
 }
 tc__line(p);
@@ -30819,9 +30820,29 @@ p->axis=TC__COL;
 tc__block_close(p);
 tc__free(p->out->ctx,mark,p->g->body.node.count*sizeof*mark);
 }
+static void tc__print_slice_blocks(tc__printer*p,const tc__contract*q,
+const char*symbol){
+tc__print_pointers(p,q,1,(int)tc__padded(q->grain,q->rows),"r0","r1");
+tc__line(p);
+tc__put(p->out,"for (tc_i64 p = c0; p < c1; p += %d)",q->width);
+tc__block_open(p);
+tc__print_panel(p,q,"const ");
+tc__line(p);
+tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += %d)\n",q->rows);
+tc__line(p);
+tc__put(p->out,
+"    %s_block(x + i, panel, %d, k1 - k0, tile + i * wide + (p - c0), wide, "
+"k0);\n",
+symbol,q->width);
+tc__block_close(p);
+}
 static void tc__print_blocks(tc__printer*p,const tc__contract*q,const char*symbol){
 const tc__node*n=tc__body(p,tc__right_of(p->g));
 tc__ixpool*x=p->g->body.ix;
+if(q->slice&&q->right!=TC__RIGHT_IN_PLACE){
+tc__print_slice_blocks(p,q,symbol);
+return;
+}
 tc__line(p);
 tc__put(p->out,"for (tc_i64 i = r0; i < r1; i += %d)",q->rows);
 tc__block_open(p);

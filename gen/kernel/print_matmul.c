@@ -89,18 +89,19 @@ static void tc__print_contract_block(tc__printer *p, const tc__contract *q,
         tc__line(p);
         tc__put(p->out, "const %s b%d = tc_ld_%s(panel + %d);\n", reg, j, cls, j * p->unit);
     }
-    if (windows) {
-        tc__line(p);
+    tc__line(p);
+    if (windows)
         tc__put(p->out, "const tc_i64 at = to[k];\n");
+    else
+        tc__put(p->out, stride == 1 ? "tc_i64 at = k;\n" : "tc_i64 at = k * %lld;\n",
+                stride);
+    if (!windows) { // one index for all rows, of which the compiler would make a pointer each to add to
+        tc__line(p);
+        tc__put(p->out, "__asm__(\"\" : \"+r\"(at));\n");
     }
     for (int i = 0; i < q->rows; i++) {
         tc__line(p);
-        tc__put(p->out, "const %s x%d = tc_splat_%s(row%d[", reg, i, cls, i);
-        tc__put(p->out,
-                windows       ? "at]);\n"
-                : stride == 1 ? "k]);\n"
-                              : "k * %lld]);\n",
-                stride);
+        tc__put(p->out, "const %s x%d = tc_splat_%s(row%d[at]);\n", reg, i, cls, i);
         tc__contract_sums(p, q, i, TC__SUM_ADD); // at once: one register for all x
     }
     tc__line(p);
@@ -449,10 +450,32 @@ static void tc__print_left_rows(tc__printer *p, const tc__contract *q) {
     tc__free(p->out->ctx, mark, p->g->body.node.count * sizeof *mark);
 }
 
+// Blocks of a slice of the depth: panels outside, so that a panel's slice stays in L1 for all rows.
+static void tc__print_slice_blocks(tc__printer *p, const tc__contract *q,
+                                   const char *symbol) {
+    tc__print_pointers(p, q, 1, (int)tc__padded(q->grain, q->rows), "r0", "r1");
+    tc__line(p);
+    tc__put(p->out, "for (tc_i64 p = c0; p < c1; p += %d)", q->width);
+    tc__block_open(p);
+    tc__print_panel(p, q, "const ");
+    tc__line(p);
+    tc__put(p->out, "for (tc_i64 i = 0; i < r1 - r0; i += %d)\n", q->rows);
+    tc__line(p);
+    tc__put(p->out,
+            "    %s_block(x + i, panel, %d, k1 - k0, tile + i * wide + (p - c0), wide, "
+            "k0);\n",
+            symbol, q->width);
+    tc__block_close(p);
+}
+
 // Blocks of the tile: rows outside, so that their part of the left operand stays in L1.
 static void tc__print_blocks(tc__printer *p, const tc__contract *q, const char *symbol) {
     const tc__node *n = tc__body(p, tc__right_of(p->g));
     tc__ixpool *x = p->g->body.ix;
+    if (q->slice && q->right != TC__RIGHT_IN_PLACE) {
+        tc__print_slice_blocks(p, q, symbol);
+        return;
+    }
     tc__line(p);
     tc__put(p->out, "for (tc_i64 i = r0; i < r1; i += %d)", q->rows);
     tc__block_open(p);
