@@ -3102,7 +3102,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xf29a044df8a4da46u
+#define TC__BUILD_ID 0xfe9635a09fe1a667u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -30323,8 +30323,9 @@ if(!windows)return;
 const tc__node*right=q->g->body.node.at[tc__right_of(q->g)];
 int64_t tables=2+(right->n_attr-TC__LOAD_PREDICATES)/2;
 q->table_at=tc__contract_area(q,tc__ix_mul(x,deep,tc__ix_const(tables)));
-tc__ix copies=q->few?q->wide:tc__ix_const(q->rows);
-q->edge_at=tc__contract_area(q,tc__ix_mul(x,deep,copies));
+tc__ix copy=q->slice&&!q->few?tc__ix_const(q->slice):deep;
+q->edge_at=
+tc__contract_area(q,tables>2?tc__ix_mul(x,copy,q->wide):tc__ix_const(0));
 }
 static int64_t tc__contract_grain(const tc__group*g,int64_t m){
 int64_t most=tc__knob_size(g,TC__KNOB_BLOCK,TC__CONTRACT_GRAIN),made=0;
@@ -30969,17 +30970,18 @@ tc__block_close(p);
 }
 static void tc__print_windows_ahead(tc__printer*p,const tc__contract*q){
 const tc__node*n=tc__body(p,tc__left_of(p->g));
-tc__ixpool*x=p->g->body.ix;
-tc__ix k=tc__ix_find_var(x,n->attr[TC__LOAD_INDEX],TC__DEPTH);
 int line=64/(int)tc__dtypes[q->dtype].bytes;
-if(tc__contract_stride(q,n->id,0)!=1||!k)return;
+if(tc__contract_stride(q,n->id,0)!=1)return;
 tc__line(p);
-tc__put(p->out,"const tc_i64 share = (r1 - r0) * p / (c1 - c0), last = (r1 - r0) * "
-"end / (c1 - c0);\n");
+tc__put(
+p->out,
+"const tc_i64 from = r0 + i + %d * p / (c1 - c0), end = r0 + i + %d * (p + %d) / "
+"(c1 - c0);\n",
+q->width,q->width,q->rows);
 tc__line(p);
 tc__put(p->out,
-"for (tc_i64 r = r0 + share; r < r0 + last; r++) for (tc_i64 k = k1; k < k1 "
-"+ slice; k += %d)\n",
+"for (tc_i64 r = from; r < tc_min(end, r1); r++) for (tc_i64 k = k1; k < k1 + "
+"slice; k += %d)\n",
 line);
 tc__line(p);
 tc__put(p->out,"    __builtin_prefetch(");
@@ -31122,69 +31124,65 @@ tc__line(p);
 tc__put(p->out,"if (p < inside) continue;\n");
 tc__line(p);
 if(q->few){
-tc__put(p->out,"x[j] = edge + (p + j - inside) * depth + k0;\n");
+tc__put(p->out,"x[p] = edge + (p - inside) * depth + k0;\n");
 return;
 }
-tc__put(p->out,"%s *copy = edge + j * %s;\n",p->d->scalar[q->cls],
+tc__put(p->out,"%s *copy = edge + (p - inside) * %s;\n",p->d->scalar[q->cls],
 q->slice?"slice":"depth");
 tc__print_windows_copy(p,q);
 tc__line(p);
-tc__put(p->out,"x[j] = copy;\n");
+tc__put(p->out,"x[p] = copy;\n");
 }
 static void tc__print_windows_pointers(tc__printer*p,const tc__contract*q){
 const char*type=p->d->scalar[q->cls];
 int tests=tc__windows_tests(tc__windows_load(p))>0;
+long long room=(long long)tc__padded(tc__ix_value(q->wide),q->rows);
 tc__line(p);
-tc__put(p->out,"const tc_i32 *to = at%s;\n",q->slice?" + k0":"");
+tc__put(p->out,"const %s *x[%lld];\n",type,room);
 tc__line(p);
-tc__put(p->out,"const %s *x[%d];\n",type,q->rows);
+tc__put(p->out,"%s *out[%lld];\n",type,room);
 tc__line(p);
-tc__put(p->out,"%s *out[%d];\n",type,q->rows);
-tc__line(p);
-tc__put(p->out,"for (tc_i64 j = 0; j < end - p; j++)");
+tc__put(p->out,"for (tc_i64 p = 0; p < c1 - c0; p++)");
 tc__block_open(p);
 tc__line(p);
-tc__put(p->out,"const tc_i64 o = %sp + j%s, c = c0 + o, r = r0;\n",
-tests?"order[":"",tests?"]":"");
+tc__put(p->out,"const tc_i64 o = %sp%s, c = c0 + o, r = r0;\n",tests?"order[":"",
+tests?"]":"");
 tc__line(p);
 tc__put(p->out,"(void)r;\n");
 tc__let_window(p,q);
 tc__line(p);
-tc__put(p->out,"out[j] = flip + o * %d;\n",q->width);
+tc__put(p->out,"out[p] = flip + o * %d;\n",q->width);
 tc__line(p);
-tc__put(p->out,"x[j] = from;\n");
+tc__put(p->out,"x[p] = from;\n");
 tc__print_windows_edge(p,q);
 tc__block_close(p);
 tc__line(p);
-tc__put(p->out,
-"for (tc_i64 j = end - p; j < %d; j++) x[j] = x[j - 1], out[j] = out[j - 1];\n",
+tc__put(
+p->out,
+"for (tc_i64 p = c1 - c0; p %% %d; p++) x[p] = x[p - 1], out[p] = out[p - 1];\n",
 q->rows);
-if(!tests)return;
-tc__line(p);
-tc__put(p->out,"if (p >= inside) to = same;\n");
 }
 static void tc__print_windows_blocks(tc__printer*p,const tc__contract*q,
 const char*symbol){
 int tests=tc__windows_tests(tc__windows_load(p))>0;
+const char*first=q->slice?" + k0":"";
 if(q->slice)tc__print_slices(p);
 tc__line(p);
 tc__put(p->out,"const tc_i64 deep = %s;\n",tc__contract_deep(q));
 if(q->few)tc__print_windows_panels(p,q);
-tc__line(p);
-tc__put(p->out,"for (tc_i64 p = 0, end; p < c1 - c0; p = end)");
-tc__block_open(p);
-tc__line(p);
-tc__put(p->out,"end = tc_min(p + %d, %sc1 - c0);\n",q->rows,
-tests?"p < inside ? inside : ":"");
 tc__print_windows_pointers(p,q);
+tc__line(p);
+tc__put(
+p->out,
+"for (tc_i64 i = 0; i < r1 - r0; i += %d) for (tc_i64 p = 0; p < c1 - c0; p += %d)",
+q->width,q->rows);
+tc__block_open(p);
 if(q->few)tc__print_windows_ahead(p,q);
 tc__line(p);
-tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += %d)\n",q->width);
-tc__line(p);
-tc__put(p->out,"    %s_block(x, to, pack + i * %s",symbol,
-q->few?"slice":"depth");
+tc__put(p->out,"%s_block(x + p, %sat%s, pack + i * %s",symbol,
+tests?"p >= inside ? same : ":"",first,q->few?"slice":"depth");
 if(q->slice&&!q->few)tc__put(p->out," + k0 * %d",q->width);
-tc__put(p->out,", deep, out, i * wide%s);\n",q->slice?", k0":"");
+tc__put(p->out,", deep, out + p, i * wide%s);\n",q->slice?", k0":"");
 tc__block_close(p);
 if(q->slice)tc__block_close(p);
 }

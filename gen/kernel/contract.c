@@ -298,8 +298,9 @@ static void tc__contract_scratch(tc__contract *q, tc__ix at) {
     const tc__node *right = q->g->body.node.at[tc__right_of(q->g)];
     int64_t tables = 2 + (right->n_attr - TC__LOAD_PREDICATES) / 2;
     q->table_at = tc__contract_area(q, tc__ix_mul(x, deep, tc__ix_const(tables)));
-    tc__ix copies = q->few ? q->wide : tc__ix_const(q->rows);
-    q->edge_at = tc__contract_area(q, tc__ix_mul(x, deep, copies));
+    tc__ix copy = q->slice && !q->few ? tc__ix_const(q->slice) : deep;
+    q->edge_at =
+        tc__contract_area(q, tables > 2 ? tc__ix_mul(x, copy, q->wide) : tc__ix_const(0));
 }
 
 // Rows of an item of rows of m.
