@@ -3102,7 +3102,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xfe9635a09fe1a667u
+#define TC__BUILD_ID 0x7ffe4522fe5ba416u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -28234,10 +28234,11 @@ tc__text_free(&t);
 }
 // ---- gen/kernel/windows.c
 enum{
-TC__WINDOWS_LEAST=
-64,
+TC__WINDOWS_LEAST=64,
 TC__WINDOWS_FEW=16,
 TC__WINDOWS_ROWS=4,
+TC__WINDOWS_WEIGHTS_FROM=33,
+TC__WINDOWS_WEIGHTS_TO=256,
 TC__WINDOWS_PERIOD=160
 };
 static int tc__product_dtype(const tc__group*g){
@@ -28337,6 +28338,18 @@ tc__ix columns=tc__ix_mul(g->body.ix,g->shape.cols,g->shape.batch);
 int threads=g->target.threads<2?2:g->target.threads;
 return tc__ix_lo(g->body.ix,columns)>=TC__WINDOWS_LEAST*threads;
 }
+static int tc__is_weights(const tc__group*g,int64_t m){
+tc__ixpool*x=g->body.ix;
+uint32_t id=tc__right_of(g);
+int threads=g->target.threads<2?2:g->target.threads;
+if(!tc__is_plain(g,id)||m<TC__WINDOWS_WEIGHTS_FROM||m>TC__WINDOWS_WEIGHTS_TO)
+return 0;
+tc__ix at=g->body.node.at[id]->attr[TC__LOAD_INDEX];
+tc__ixrun run=tc__ix_run(x,at,TC__COL);
+return tc__ix_equals(tc__ix_run(x,at,TC__DEPTH).stride,1)&&run.ok&&
+run.run==INT64_MAX&&tc__ix_is_const(run.stride)&&
+tc__ix_equals(g->shape.batch,1)&&tc__ix_value(g->shape.cols)>=m*threads;
+}
 static int tc__has_windows(const tc__group*g,int lanes){
 if(g->shape.kind!=TC__CONTRACTION||tc__contract_phases(g)!=1)return 0;
 tc__ix m=tc__ix_div(g->body.ix,g->shape.rows,g->shape.batch);
@@ -28347,7 +28360,8 @@ return 0;
 int few=
 tc__ix_value(g->shape.cols)>=TC__WINDOWS_FEW&&rows>=TC__WINDOWS_ROWS*lanes;
 return(few||tc__has_many_windows(g))&&tc__is_plain(g,tc__left_of(g))&&
-tc__is_left_of_all(g,m)&&!tc__is_plain(g,tc__right_of(g))&&
+tc__is_left_of_all(g,m)&&
+(!tc__is_plain(g,tc__right_of(g))||tc__is_weights(g,rows))&&
 tc__is_windows(g,tc__right_of(g));
 }
 // ---- gen/kernel/lanes.c
@@ -30387,7 +30401,9 @@ int64_t m=tc__ix_is_const(q.m)?tc__ix_value(q.m):INT64_MAX;
 q.slice=tc__contract_slice(&q,m);
 q.grain=q.slice?tc__contract_slice_grain(g,m):tc__contract_grain(g,m);
 q.left_nodes=!tc__is_plain(g,tc__left_of(g));
-if(tc__is_plain(g,tc__right_of(g))){
+if(tc__has_windows(g,q.lanes)){
+q.right=TC__RIGHT_WINDOWS,q.few=!tc__has_many_windows(g);
+}else if(tc__is_plain(g,tc__right_of(g))){
 int adjacent=tc__is_adjacent(g,tc__right_of(g));
 q.flip=!adjacent&&m<=TC__CONTRACT_FLIP;
 if(!adjacent)
@@ -30396,8 +30412,6 @@ else if((q.streams=tc__contract_streams(&q,m))!=0)
 q.right=TC__RIGHT_IN_PLACE,q.slice=TC__CONTRACT_STREAM_SLICE;
 else if(m<=TC__CONTRACT_IN_PLACE)
 q.right=TC__RIGHT_IN_PLACE;
-}else if(tc__has_windows(g,q.lanes)){
-q.right=TC__RIGHT_WINDOWS,q.few=!tc__has_many_windows(g);
 }
 tc__contract_block(&q);
 if(q.right==TC__RIGHT_WINDOWS)
@@ -30990,6 +31004,22 @@ tc__put(p->out," + ");
 tc__put_ix(p,n->attr[TC__LOAD_INDEX]);
 tc__put(p->out,", 0, 2);\n");
 }
+static void tc__print_columns_ahead(tc__printer*p,const tc__contract*q){
+tc__ixpool*x=p->g->body.ix;
+tc__ix at=tc__windows_load(p)->attr[TC__LOAD_INDEX];
+int line=64/(int)tc__dtypes[q->dtype].bytes;
+int64_t panels=tc__padded(q->grain,q->width)/q->width;
+long long share=(long long)tc__padded((q->slice+panels-1)/panels,line);
+tc__line(p);
+tc__put(p->out,
+"const tc_i64 next = (k1 < depth ? k1 : (c1 - c0) * %lld) + i / %d * %lld;\n",
+(long long)tc__ix_value(tc__ix_run(x,at,TC__COL).stride),q->width,share);
+tc__line(p);
+tc__put(p->out,"for (int j = 0; j < %d; j++) for (tc_i64 k = 0; k < %lld; k += %d)\n",
+q->rows,share,line);
+tc__line(p);
+tc__put(p->out,"    __builtin_prefetch(x[p + j] + next + k, 0, 2);\n");
+}
 static void tc__print_windows_pack(tc__printer*p,const tc__contract*q){
 tc__contract whole=*q;
 whole.slice=0;
@@ -31178,6 +31208,8 @@ p->out,
 q->width,q->rows);
 tc__block_open(p);
 if(q->few)tc__print_windows_ahead(p,q);
+if(!q->few&&q->slice&&tc__is_plain(p->g,tc__right_of(p->g)))
+tc__print_columns_ahead(p,q);
 tc__line(p);
 tc__put(p->out,"%s_block(x + p, %sat%s, pack + i * %s",symbol,
 tests?"p >= inside ? same : ":"",first,q->few?"slice":"depth");

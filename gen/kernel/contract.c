@@ -16,6 +16,8 @@
 // the rows: it packs them slice by slice, once, while the slice behind it comes from memory, and a worker copies what
 // the border cuts once for all its rows. 512 filters 3x3 over 512x7x7 take 0.8 of the multiplications that way that
 // packing windows by vectors takes, which are 64 columns, not 49.
+// So are weights [columns, k] of a linear layer read for 33 to 256 rows: packing them would cost a tenth of the
+// multiplications, and wait for memory; here each block asks for its columns' next slice.
 // tc__contract_items says so to the group: it sets grain, items and scratch.
 
 typedef enum tc__right {
@@ -377,7 +379,9 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at) {
     q.slice = tc__contract_slice(&q, m);
     q.grain = q.slice ? tc__contract_slice_grain(g, m) : tc__contract_grain(g, m);
     q.left_nodes = !tc__is_plain(g, tc__left_of(g));
-    if (tc__is_plain(g, tc__right_of(g))) {
+    if (tc__has_windows(g, q.lanes)) {
+        q.right = TC__RIGHT_WINDOWS, q.few = !tc__has_many_windows(g);
+    } else if (tc__is_plain(g, tc__right_of(g))) {
         int adjacent = tc__is_adjacent(g, tc__right_of(g));
         q.flip = !adjacent && m <= TC__CONTRACT_FLIP;
         if (!adjacent)
@@ -386,8 +390,6 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at) {
             q.right = TC__RIGHT_IN_PLACE, q.slice = TC__CONTRACT_STREAM_SLICE;
         else if (m <= TC__CONTRACT_IN_PLACE)
             q.right = TC__RIGHT_IN_PLACE;
-    } else if (tc__has_windows(g, q.lanes)) {
-        q.right = TC__RIGHT_WINDOWS, q.few = !tc__has_many_windows(g);
     }
     tc__contract_block(&q);
     if (q.right == TC__RIGHT_WINDOWS)

@@ -91,6 +91,25 @@ static void tc__print_windows_ahead(tc__printer *p, const tc__contract *q) {
     tc__put(p->out, ", 0, 2);\n");
 }
 
+// Columns of weights come from memory: each block asks for its columns' slice behind the one at hand, or the first of
+// the next item, a share for each panel.
+static void tc__print_columns_ahead(tc__printer *p, const tc__contract *q) {
+    tc__ixpool *x = p->g->body.ix;
+    tc__ix at = tc__windows_load(p)->attr[TC__LOAD_INDEX];
+    int line = 64 / (int)tc__dtypes[q->dtype].bytes;
+    int64_t panels = tc__padded(q->grain, q->width) / q->width;
+    long long share = (long long)tc__padded((q->slice + panels - 1) / panels, line);
+    tc__line(p);
+    tc__put(p->out,
+            "const tc_i64 next = (k1 < depth ? k1 : (c1 - c0) * %lld) + i / %d * %lld;\n",
+            (long long)tc__ix_value(tc__ix_run(x, at, TC__COL).stride), q->width, share);
+    tc__line(p);
+    tc__put(p->out, "for (int j = 0; j < %d; j++) for (tc_i64 k = 0; k < %lld; k += %d)\n",
+            q->rows, share, line);
+    tc__line(p);
+    tc__put(p->out, "    __builtin_prefetch(x[p + j] + next + k, 0, 2);\n");
+}
+
 // The panels of all k, and the tables.
 static void tc__print_windows_pack(tc__printer *p, const tc__contract *q) {
     tc__contract whole = *q; // of the depth
@@ -306,6 +325,8 @@ static void tc__print_windows_blocks(tc__printer *p, const tc__contract *q,
         q->width, q->rows);
     tc__block_open(p);
     if (q->few) tc__print_windows_ahead(p, q);
+    if (!q->few && q->slice && tc__is_plain(p->g, tc__right_of(p->g)))
+        tc__print_columns_ahead(p, q);
     tc__line(p);
     tc__put(p->out, "%s_block(x + p, %sat%s, pack + i * %s", symbol,
             tests ? "p >= inside ? same : " : "", first, q->few ? "slice" : "depth");
