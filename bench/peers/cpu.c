@@ -223,9 +223,9 @@ static work open_work(void) {
         k.heads[i / 3][i % 3] =
             bench_randn(k.tc, TC_DIMS(12, i < 3 ? 128 : 1024, 64), 24 + (uint64_t)i);
     k.mlp[0] = bench_randn(k.tc, TC_DIMS(512, 768), 30);
-    k.mlp[1] = bench_randn(k.tc, TC_DIMS(3072, 768), 31);
+    k.mlp[1] = tc_mul_s(bench_randn(k.tc, TC_DIMS(3072, 768), 31), 0.03);
     k.mlp[2] = bench_randn(k.tc, TC_DIMS(3072), 32);
-    k.mlp[3] = bench_randn(k.tc, TC_DIMS(768, 3072), 33);
+    k.mlp[3] = tc_mul_s(bench_randn(k.tc, TC_DIMS(768, 3072), 33), 0.03);
     k.mlp[4] = bench_randn(k.tc, TC_DIMS(768), 34);
     for (int i = 0; i < LAYERS; i++) {
         uint64_t seed = 100 + 4 * (uint64_t)i;
