@@ -210,3 +210,43 @@ TEST(forms) {
     CHECK(!strstr(code_of(16, 3, 64), "const tc_i32 *to"));
     CHECK(!strstr(code_of(16, 32, 2), "const tc_i32 *to"));
 }
+
+// ---- weights [columns, k] ----
+
+// A linear layer of `m` rows, whose weights are read as windows are: its sums, k in order.
+static void run_layer(tc_ctx *tc, int m, int n, int k, float *x, float *w, float *got) {
+    int wrong = 0;
+    REQUIRE(m * k <= MOST && n * k <= MOST && m * n <= MOST);
+    for (int i = 0; i < m * k; i++) x[i] = (float)test_number((unsigned)i, 1);
+    for (int i = 0; i < n * k; i++) w[i] = (float)test_number((unsigned)i, 2);
+    tc_tensor tx = tc_from_data(tc, x, TC_DIMS(m, k), TC_F32);
+    tc_tensor tw = tc_from_data(tc, w, TC_DIMS(n, k), TC_F32);
+    tc_trace_begin(tc, "layer");
+    tc_tensor y = tc_linear(tx, tw, tc_null());
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    CHECK_EQ(tc_read(y, got, (size_t)(m * n) * sizeof *got), TC_OK);
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < n; j++) {
+            float sum = 0;
+            for (int l = 0; l < k; l++) sum = fmaf(x[i * k + l], w[j * k + l], sum);
+            wrong += !same(got[i * n + j], sum);
+        }
+    if (wrong) FAIL("%d of %dx%dx%d are wrong", wrong, m, n, k);
+    tc_free(tx), tc_free(tw);
+}
+
+TEST(weights) {
+    static const int sizes[][3] = {{33, 130, 70}, {64, 256, 513}, {131, 300, 401}};
+    float *x = (float *)malloc(3 * MOST * sizeof *x);
+    for (size_t form = 1; form < sizeof forms / sizeof *forms; form++) {
+        tc_config config = tc_config_default();
+        config.backend = forms[form].backend, config.isa = forms[form].isa;
+        config.threads = forms[form].threads, config.no_disk_cache = 1;
+        tc_ctx *tc = tc_open(&config);
+        REQUIRE(x && tc);
+        for (int i = 0; i < 3; i++)
+            run_layer(tc, sizes[i][0], sizes[i][1], sizes[i][2], x, x + MOST, x + 2 * MOST);
+        tc_close(tc);
+    }
+    free(x);
+}
