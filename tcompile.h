@@ -3102,7 +3102,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xbfb6fe456a28251au
+#define TC__BUILD_ID 0x73546ca78cc3797bu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -30163,7 +30163,8 @@ static void tc__few_windows_sizes(tc__contract*q,int64_t m){
 int64_t bytes=(int64_t)tc__dtypes[q->dtype].bytes,depth=tc__ix_value(q->depth);
 int threads=q->g->target.threads<2?2:q->g->target.threads;
 int64_t share=m/((int64_t)threads*TC__CONTRACT_WINDOW_ITEMS);
-int64_t most=share<TC__CONTRACT_WINDOW_ROWS?share:TC__CONTRACT_WINDOW_ROWS;
+int64_t most=TC__CONTRACT_WINDOW_ROWS;
+if(most>share)most=share;
 q->grain=most<q->width?q->width:most/q->width*q->width;
 if(q->grain>m)q->grain=m;
 int64_t slice=TC__CONTRACT_WINDOW_PANEL/(tc__padded(q->grain,q->width)*bytes);

@@ -107,7 +107,8 @@ static void tc__few_windows_sizes(tc__contract *q, int64_t m) {
     int64_t bytes = (int64_t)tc__dtypes[q->dtype].bytes, depth = tc__ix_value(q->depth);
     int threads = q->g->target.threads < 2 ? 2 : q->g->target.threads;
     int64_t share = m / ((int64_t)threads * TC__CONTRACT_WINDOW_ITEMS);
-    int64_t most = share < TC__CONTRACT_WINDOW_ROWS ? share : TC__CONTRACT_WINDOW_ROWS;
+    int64_t most = TC__CONTRACT_WINDOW_ROWS;
+    if (most > share) most = share;
     q->grain = most < q->width ? q->width : most / q->width * q->width;
     if (q->grain > m) q->grain = m;
     int64_t slice = TC__CONTRACT_WINDOW_PANEL / (tc__padded(q->grain, q->width) * bytes);
