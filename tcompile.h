@@ -3102,7 +3102,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x14e244ae878621e9u
+#define TC__BUILD_ID 0x38129433e9704f67u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -28254,8 +28254,11 @@ tc__text_free(&t);
 }
 // ---- gen/kernel/windows.c
 enum{
-TC__WINDOWS_LEAST=
-64,
+TC__WINDOWS_LEAST=64,
+TC__WINDOWS_FEW=16,
+TC__WINDOWS_ROWS=4,
+TC__WINDOWS_WEIGHTS_FROM=33,
+TC__WINDOWS_WEIGHTS_TO=256,
 TC__WINDOWS_PERIOD=160
 };
 static int tc__product_dtype(const tc__group*g){
@@ -28350,16 +28353,36 @@ tc__ix r=tc__ix_find_var(x,e,TC__ROW);
 return tc__ix_equals(g->shape.batch,1)||!r||
 tc__ix_subst(x,e,r,tc__ix_add(x,r,m))==e;
 }
+static int tc__has_many_windows(const tc__group*g){
+tc__ix columns=tc__ix_mul(g->body.ix,g->shape.cols,g->shape.batch);
+int threads=g->target.threads<2?2:g->target.threads;
+return tc__ix_lo(g->body.ix,columns)>=TC__WINDOWS_LEAST*threads;
+}
+static int tc__is_weights(const tc__group*g,int64_t m){
+tc__ixpool*x=g->body.ix;
+uint32_t id=tc__right_of(g);
+int threads=g->target.threads<2?2:g->target.threads;
+if(!tc__is_plain(g,id)||m<TC__WINDOWS_WEIGHTS_FROM||m>TC__WINDOWS_WEIGHTS_TO)
+return 0;
+tc__ix at=g->body.node.at[id]->attr[TC__LOAD_INDEX];
+tc__ixrun run=tc__ix_run(x,at,TC__COL);
+return tc__ix_equals(tc__ix_run(x,at,TC__DEPTH).stride,1)&&run.ok&&
+run.run==INT64_MAX&&tc__ix_is_const(run.stride)&&
+tc__ix_equals(g->shape.batch,1)&&tc__ix_value(g->shape.cols)>=m*threads;
+}
 static int tc__has_windows(const tc__group*g,int lanes){
 if(g->shape.kind!=TC__CONTRACTION||tc__contract_phases(g)!=1)return 0;
 tc__ix m=tc__ix_div(g->body.ix,g->shape.rows,g->shape.batch);
-tc__ix columns=tc__ix_mul(g->body.ix,g->shape.cols,g->shape.batch);
-int threads=g->target.threads<2?2:g->target.threads;
-return tc__ix_is_const(m)&&tc__ix_value(m)>=lanes&&
-tc__ix_is_const(tc__depth_of(g))&&tc__ix_is_const(g->shape.cols)&&
-tc__ix_lo(g->body.ix,columns)>=TC__WINDOWS_LEAST*threads&&
-tc__is_plain(g,tc__left_of(g))&&tc__is_left_of_all(g,m)&&
-!tc__is_plain(g,tc__right_of(g))&&tc__is_windows(g,tc__right_of(g));
+int64_t rows=tc__ix_is_const(m)?tc__ix_value(m):0;
+if(rows<lanes||!tc__ix_is_const(tc__depth_of(g))||
+!tc__ix_is_const(g->shape.cols))
+return 0;
+int few=
+tc__ix_value(g->shape.cols)>=TC__WINDOWS_FEW&&rows>=TC__WINDOWS_ROWS*lanes;
+return(few||tc__has_many_windows(g))&&tc__is_plain(g,tc__left_of(g))&&
+tc__is_left_of_all(g,m)&&
+(!tc__is_plain(g,tc__right_of(g))||tc__is_weights(g,rows))&&
+tc__is_windows(g,tc__right_of(g));
 }
 // ---- gen/kernel/lanes.c
 typedef enum tc__emit{
@@ -30110,6 +30133,7 @@ TC__CONTRACT_WINDOW_PANEL=
 20480,
 TC__CONTRACT_WINDOW_TILE=1<<13,
 TC__CONTRACT_WINDOW_ITEMS=4,
+TC__CONTRACT_WINDOW_ROWS=64,
 TC__CONTRACT_MADE=1<<18,
 TC__CONTRACT_MADE_ROWS=12
 };
@@ -30129,6 +30153,7 @@ tc__ix wide,wide_padded;
 tc__ix m,row_blocks,col_blocks,depth;
 tc__ix pack_at,left_at,tile_at,flip_at,bytes;
 tc__ix table_at,edge_at;
+int few;
 int64_t period;
 int number;
 }tc__contract;
@@ -30148,8 +30173,31 @@ if(tc__padded(m,v*q->lanes)<tc__padded(m,vectors*q->lanes))vectors=v;
 q->width=vectors*q->lanes;
 q->rows=vectors==1?most:most/vectors;
 if(wide&&vectors>1)q->rows+=q->rows/3;
+if(!q->few)return;
+int64_t cols=tc__ix_value(q->g->shape.cols),best=q->rows;
+for(int64_t rows=best;rows>=q->rows-q->rows/4;rows--)
+if(tc__padded(cols,rows)<tc__padded(cols,best))best=rows;
+q->rows=(int)best;
+}
+static void tc__few_windows_sizes(tc__contract*q,int64_t m){
+int64_t bytes=(int64_t)tc__dtypes[q->dtype].bytes,depth=tc__ix_value(q->depth);
+int threads=q->g->target.threads<2?2:q->g->target.threads;
+int64_t share=m/((int64_t)threads*TC__CONTRACT_WINDOW_ITEMS);
+int64_t most=TC__CONTRACT_WINDOW_ROWS;
+if(most>share)most=share;
+q->grain=most<q->width?q->width:most/q->width*q->width;
+if(q->grain>m)q->grain=m;
+int64_t slice=TC__CONTRACT_WINDOW_PANEL/(tc__padded(q->grain,q->width)*bytes);
+int64_t slices=(depth+slice-1)/slice;
+q->slice=tc__padded((depth+slices-1)/slices,8);
+q->period=tc__windows_period(q->g);
+q->wide=q->g->shape.cols;
 }
 static void tc__window_sizes(tc__contract*q,int64_t m){
+if(q->few){
+tc__few_windows_sizes(q,m);
+return;
+}
 int64_t bytes=(int64_t)tc__dtypes[q->dtype].bytes,depth=tc__ix_value(q->depth);
 int64_t slice=TC__CONTRACT_WINDOW_PANEL/(q->width*bytes);
 int64_t slices=(depth+slice-1)/slice;
@@ -30296,7 +30344,8 @@ q->flip||q->streams;
 tc__ix panels=windows?tc__ix_const(tall)
 :one?tc__ix_const(q->width)
 :q->wide_padded;
-q->pack_at=tc__contract_area(q,tc__ix_mul(x,deep,panels));
+tc__ix packed=q->few?tc__ix_const(q->slice):deep;
+q->pack_at=tc__contract_area(q,tc__ix_mul(x,packed,panels));
 tc__ix left=q->left_rows&&q->slice?tc__ix_const(q->slice):deep;
 q->left_at=tc__contract_area(
 q,q->left_nodes?tc__ix_mul(x,left,tc__ix_const(q->grain)):0);
@@ -30309,7 +30358,9 @@ if(!windows)return;
 const tc__node*right=q->g->body.node.at[tc__right_of(q->g)];
 int64_t tables=2+(right->n_attr-TC__LOAD_PREDICATES)/2;
 q->table_at=tc__contract_area(q,tc__ix_mul(x,deep,tc__ix_const(tables)));
-q->edge_at=tc__contract_area(q,tc__ix_mul(x,deep,tc__ix_const(q->rows)));
+tc__ix copy=q->slice&&!q->few?tc__ix_const(q->slice):deep;
+q->edge_at=
+tc__contract_area(q,tables>2?tc__ix_mul(x,copy,q->wide):tc__ix_const(0));
 }
 static int64_t tc__contract_grain(const tc__group*g,int64_t m){
 int64_t most=tc__knob_size(g,TC__KNOB_BLOCK,TC__CONTRACT_GRAIN),made=0;
@@ -30371,7 +30422,9 @@ int64_t m=tc__ix_is_const(q.m)?tc__ix_value(q.m):INT64_MAX;
 q.slice=tc__contract_slice(&q,m);
 q.grain=q.slice?tc__contract_slice_grain(g,m):tc__contract_grain(g,m);
 q.left_nodes=!tc__is_plain(g,tc__left_of(g));
-if(tc__is_plain(g,tc__right_of(g))){
+if(tc__has_windows(g,q.lanes)){
+q.right=TC__RIGHT_WINDOWS,q.few=!tc__has_many_windows(g);
+}else if(tc__is_plain(g,tc__right_of(g))){
 int adjacent=tc__is_adjacent(g,tc__right_of(g));
 q.flip=!adjacent&&m<=TC__CONTRACT_FLIP;
 if(!adjacent)
@@ -30380,8 +30433,6 @@ else if((q.streams=tc__contract_streams(&q,m))!=0)
 q.right=TC__RIGHT_IN_PLACE,q.slice=TC__CONTRACT_STREAM_SLICE;
 else if(m<=TC__CONTRACT_IN_PLACE)
 q.right=TC__RIGHT_IN_PLACE;
-}else if(tc__has_windows(g,q.lanes)){
-q.right=TC__RIGHT_WINDOWS;
 }
 tc__contract_block(&q);
 if(q.right==TC__RIGHT_WINDOWS)
@@ -30488,18 +30539,19 @@ for(int j=0;j<q->width/q->lanes;j++){
 tc__line(p);
 tc__put(p->out,"const %s b%d = tc_ld_%s(panel + %d);\n",reg,j,cls,j*p->unit);
 }
-if(windows){
 tc__line(p);
+if(windows)
 tc__put(p->out,"const tc_i64 at = to[k];\n");
+else
+tc__put(p->out,stride==1?"tc_i64 at = k;\n":"tc_i64 at = k * %lld;\n",
+stride);
+if(!windows){
+tc__line(p);
+tc__put(p->out,"__asm__(\"\" : \"+r\"(at));\n");
 }
 for(int i=0;i<q->rows;i++){
 tc__line(p);
-tc__put(p->out,"const %s x%d = tc_splat_%s(row%d[",reg,i,cls,i);
-tc__put(p->out,
-windows?"at]);\n"
-:stride==1?"k]);\n"
-:"k * %lld]);\n",
-stride);
+tc__put(p->out,"const %s x%d = tc_splat_%s(row%d[at]);\n",reg,i,cls,i);
 tc__contract_sums(p,q,i,TC__SUM_ADD);
 }
 tc__line(p);
@@ -30804,16 +30856,92 @@ p->axis=TC__COL;
 tc__block_close(p);
 tc__free(p->out->ctx,mark,p->g->body.node.count*sizeof*mark);
 }
+static void tc__print_slice_blocks(tc__printer*p,const tc__contract*q,
+const char*symbol){
+tc__print_pointers(p,q,1,(int)tc__padded(q->grain,q->rows),"r0","r1");
+tc__line(p);
+tc__put(p->out,"for (tc_i64 p = c0; p < c1; p += %d)",q->width);
+tc__block_open(p);
+tc__print_panel(p,q,"const ");
+tc__line(p);
+tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += %d)\n",q->rows);
+tc__line(p);
+tc__put(p->out,
+"    %s_block(x + i, panel, %d, k1 - k0, tile + i * wide + (p - c0), wide, "
+"k0);\n",
+symbol,q->width);
+tc__block_close(p);
+}
+enum{TC__MASKED_NODES=64};
+static const tc__node*tc__mask_of_product(const tc__group*g){
+uint8_t of[TC__MASKED_NODES];
+const tc__node*mask=NULL;
+if(g->body.node.count>TC__MASKED_NODES)return NULL;
+for(uint32_t id=0;id<g->body.node.count;id++){
+const tc__node*n=g->body.node.at[id];
+of[id]=n->op==TC_OP_CONTRACT&&id>=g->shape.prologue;
+for(uint32_t i=0;i<n->n_in;i++){
+const tc__node*by=g->body.node.at[n->in[0]];
+if(!of[n->in[i]])continue;
+if(n->op==TC_OP_WHERE&&i==1&&by->op==TC_OP_VALID&&
+(!mask||mask==by)){
+mask=by;
+continue;
+}
+if(!tc__is_alu(n))return NULL;
+of[id]=1;
+}
+}
+return mask;
+}
+static int tc__seen_columns(const tc__group*g,tc__ix*e){
+tc__ixpool*x=g->body.ix;
+const tc__node*mask=tc__mask_of_product(g);
+for(uint32_t i=TC__VALID_PREDICATES;mask&&i+1<mask->n_attr;i+=2){
+tc__ix at=mask->attr[i],limit=mask->attr[i+1];
+tc__ixrun run=tc__ix_run(x,at,TC__COL);
+int ends=run.ok&&run.run==INT64_MAX&&!tc__ix_has_val(x,at)&&
+!tc__ix_has_val(x,limit);
+if(ends&&tc__ix_equals(run.stride,-1))return*e=at,1;
+if(ends&&tc__ix_equals(run.stride,1)&&!tc__ix_uses(x,limit,TC__COL))
+return*e=tc__ix_sub(x,tc__ix_sub(x,limit,tc__ix_const(1)),at),1;
+}
+return 0;
+}
+static void tc__print_panels_loop(tc__printer*p,const tc__contract*q){
+tc__ix e;
+int masked=tc__seen_columns(p->g,&e);
+if(masked){
+tc__line(p);
+tc__put(p->out,"tc_i64 seen = -1;\n");
+tc__line(p);
+tc__put(p->out,"for (int j = 0; j < %d; j++)",q->rows);
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"const tc_i64 r = tc_min(i + j, r1 - 1), c = c0;\n");
+tc__line(p);
+tc__put(p->out,"seen = tc_max(seen, ");
+tc__put_ix(p,e);
+tc__put(p->out,");\n");
+tc__block_close(p);
+}
+tc__line(p);
+tc__put(p->out,"for (tc_i64 p = c0; p < c1%s; p += %d)",
+masked?" && p - c0 <= seen":"",q->width);
+tc__block_open(p);
+}
 static void tc__print_blocks(tc__printer*p,const tc__contract*q,const char*symbol){
 const tc__node*n=tc__body(p,tc__right_of(p->g));
 tc__ixpool*x=p->g->body.ix;
+if(q->slice&&q->right!=TC__RIGHT_IN_PLACE){
+tc__print_slice_blocks(p,q,symbol);
+return;
+}
 tc__line(p);
 tc__put(p->out,"for (tc_i64 i = r0; i < r1; i += %d)",q->rows);
 tc__block_open(p);
 tc__print_pointers(p,q,1,q->rows,"i","r1");
-tc__line(p);
-tc__put(p->out,"for (tc_i64 p = c0; p < c1; p += %d)",q->width);
-tc__block_open(p);
+tc__print_panels_loop(p,q);
 tc__print_panel(p,q,"const ");
 tc__line(p);
 tc__put(p->out,"tc_i64 next = %d;\n",q->width);
@@ -30922,27 +31050,79 @@ tc__print_table(p,name,tc__of_depth(x,tc__windows_test(n,i)));
 }
 tc__block_close(p);
 }
+static void tc__print_windows_panels(tc__printer*p,const tc__contract*q){
+tc__line(p);
+tc__put(p->out,"for (tc_i64 i = r0; i < r1; i += %d)",q->width);
+tc__block_open(p);
+tc__print_pointers(p,q,1,q->width,"i","r1");
+tc__print_interleave(p,q,tc__contract_stride(q,tc__left_of(p->g),0),
+q->few?"pack + (i - r0) * slice":"pack + (i - r0) * depth");
+tc__block_close(p);
+}
+static void tc__print_windows_ahead(tc__printer*p,const tc__contract*q){
+const tc__node*n=tc__body(p,tc__left_of(p->g));
+int line=64/(int)tc__dtypes[q->dtype].bytes;
+if(tc__contract_stride(q,n->id,0)!=1)return;
+tc__line(p);
+tc__put(
+p->out,
+"const tc_i64 from = r0 + i + %d * p / (c1 - c0), end = r0 + i + %d * (p + %d) / "
+"(c1 - c0);\n",
+q->width,q->width,q->rows);
+tc__line(p);
+tc__put(p->out,
+"for (tc_i64 r = from; r < tc_min(end, r1); r++) for (tc_i64 k = k1; k < k1 + "
+"slice; k += %d)\n",
+line);
+tc__line(p);
+tc__put(p->out,"    __builtin_prefetch(");
+tc__put_buffer(p,n->attr[TC__LOAD_BUFFER]);
+tc__put(p->out," + ");
+tc__put_ix(p,n->attr[TC__LOAD_INDEX]);
+tc__put(p->out,", 0, 2);\n");
+}
+static void tc__print_columns_ahead(tc__printer*p,const tc__contract*q){
+tc__ixpool*x=p->g->body.ix;
+tc__ix at=tc__windows_load(p)->attr[TC__LOAD_INDEX];
+int line=64/(int)tc__dtypes[q->dtype].bytes;
+int64_t panels=tc__padded(q->grain,q->width)/q->width;
+long long share=(long long)tc__padded((q->slice+panels-1)/panels,line);
+tc__line(p);
+tc__put(p->out,
+"const tc_i64 next = (k1 < depth ? k1 : (c1 - c0) * %lld) + i / %d * %lld;\n",
+(long long)tc__ix_value(tc__ix_run(x,at,TC__COL).stride),q->width,share);
+tc__line(p);
+tc__put(p->out,"for (int j = 0; j < %d; j++) for (tc_i64 k = 0; k < %lld; k += %d)\n",
+q->rows,share,line);
+tc__line(p);
+tc__put(p->out,"    __builtin_prefetch(x[p + j] + next + k, 0, 2);\n");
+}
 static void tc__print_windows_pack(tc__printer*p,const tc__contract*q){
 tc__contract whole=*q;
 whole.slice=0;
 tc__pack_open(p,q,"block");
-tc__line(p);
-tc__put(p->out,"for (tc_i64 i = r0; i < r1; i += %d)",q->width);
-tc__block_open(p);
-tc__print_pointers(p,&whole,1,q->width,"i","r1");
-tc__print_interleave(p,&whole,tc__contract_stride(q,tc__left_of(p->g),0),
-"pack + (i - r0) * depth");
-tc__block_close(p);
+tc__print_windows_panels(p,&whole);
 tc__print_tables(p);
 tc__pack_close(p,q,"block");
 }
-static void tc__print_windows_item(tc__printer*p,const tc__contract*q){
+static void tc__print_few_windows_item(tc__printer*p){
+tc__line(p);
+tc__put(p->out,
+"const tc_i64 batch = item / row_blocks, block = item %% row_blocks;\n");
+}
+static void tc__print_many_windows_item(tc__printer*p){
 tc__line(p);
 tc__put(p->out,"const tc_i64 batch = item / col_blocks %% ");
 tc__put_atom(p,p->g->shape.batch,0);
 tc__put(p->out,", block = item / col_blocks / ");
 tc__put_atom(p,p->g->shape.batch,0);
 tc__put(p->out,";\n");
+}
+static void tc__print_windows_item(tc__printer*p,const tc__contract*q){
+if(q->few)
+tc__print_few_windows_item(p);
+else
+tc__print_many_windows_item(p);
 tc__line(p);
 tc__put(
 p->out,
@@ -30982,17 +31162,15 @@ tc__put(p->out,";\n");
 tc__line(p);
 tc__put(p->out,"order[in ? inside++ : --border] = (tc_i32)(c - c0);\n");
 tc__block_close(p);
+tc__line(p);
+tc__put(p->out,"if (inside < c1 - c0) inside -= inside %% %d;\n",q->rows);
 }
 static void tc__print_windows_copy(tc__printer*p,const tc__contract*q){
 const tc__node*n=tc__windows_load(p);
 uint32_t tests=tc__windows_tests(n);
+int sliced=q->slice&&!q->few;
+const char*deep=q->few?"depth":"deep",*first=sliced?"k0 + ":"";
 long long period=(long long)q->period;
-if(!tests)return;
-tc__line(p);
-tc__put(p->out,"if (p < inside) continue;\n");
-tc__line(p);
-tc__put(p->out,"%s *copy = edge + j * %s;\n",p->d->scalar[q->cls],
-q->slice?"slice":"depth");
 for(uint32_t i=0;i<tests;i++){
 tc__line(p);
 tc__put(p->out,"const tc_i64 number%u = ",i);
@@ -31002,80 +31180,125 @@ tc__put_ix(p,tc__windows_limit(n,i));
 tc__put(p->out,";\n");
 }
 tc__line(p);
-tc__put(p->out,"for (tc_i64 t = 0; t < %lld && t < deep; t++)",period);
+tc__put(p->out,"for (tc_i64 t = 0; t < %lld && t < %s; t++)",period,deep);
 tc__block_open(p);
 tc__line(p);
 tc__put(p->out,"const int in = ");
 for(uint32_t i=0;i<tests;i++)
 tc__put(p->out,"%s(tc_u64)(number%u + near%u[%st]) < (tc_u64)limit%u",
-i?" && ":"",i,i,q->slice?"k0 + ":"",i);
+i?" && ":"",i,i,first,i);
 tc__put(p->out,";\n");
 tc__line(p);
 tc__put(p->out,
-"if (in) for (tc_i64 k = t; k < deep; k += %lld) copy[k] = x[j][to[k]];\n",
+"if (in) for (tc_i64 k = t; k < %s; k += %lld) copy[k] = from[at[%sk]];\n",
+deep,period,first);
+tc__line(p);
+tc__put(p->out,"else for (tc_i64 k = t; k < %s; k += %lld) copy[k] = 0;\n",deep,
 period);
-tc__line(p);
-tc__put(p->out,"else for (tc_i64 k = t; k < deep; k += %lld) copy[k] = 0;\n",period);
 tc__block_close(p);
-tc__line(p);
-tc__put(p->out,"x[j] = copy;\n");
 }
-static void tc__print_windows_pointers(tc__printer*p,const tc__contract*q){
+static void tc__let_window(tc__printer*p,const tc__contract*q){
 const tc__node*n=tc__windows_load(p);
-const char*type=p->d->scalar[q->cls];
-int tests=tc__windows_tests(n)>0;
 tc__line(p);
-tc__put(p->out,"const tc_i32 *to = at%s;\n",q->slice?" + k0":"");
-tc__line(p);
-tc__put(p->out,"const %s *x[%d];\n",type,q->rows);
-tc__line(p);
-tc__put(p->out,"%s *out[%d];\n",type,q->rows);
-tc__line(p);
-tc__put(p->out,"for (tc_i64 j = 0; j < %d; j++)",q->rows);
-tc__block_open(p);
-tc__line(p);
-tc__put(p->out,"const tc_i64 o = %stc_min(p + j, end - 1)%s, c = c0 + o, r = r0;\n",
-tests?"order[":"",tests?"]":"");
-tc__line(p);
-tc__put(p->out,"(void)r;\n");
-tc__line(p);
-tc__put(p->out,"out[j] = flip + o * %d;\n",q->width);
-tc__line(p);
-tc__put(p->out,"x[j] = ");
+tc__put(p->out,"const %s *from = ",p->d->scalar[q->cls]);
 tc__put_buffer(p,n->attr[TC__LOAD_BUFFER]);
 tc__put(p->out," + ");
 tc__put_ix(p,tc__without_depth(p->g->body.ix,n->attr[TC__LOAD_INDEX]));
 tc__put(p->out,";\n");
+}
+static void tc__print_windows_edges(tc__printer*p,const tc__contract*q){
+tc__pack_open(p,q,"batch");
+tc__print_tables(p);
+if(tc__windows_tests(tc__windows_load(p))){
+tc__line(p);
+tc__put(p->out,"for (tc_i64 p = inside; p < c1 - c0; p++)");
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"const tc_i64 c = c0 + order[p], r = r0;\n");
+tc__line(p);
+tc__put(p->out,"(void)r;\n");
+tc__let_window(p,q);
+tc__line(p);
+tc__put(p->out,"%s *copy = edge + (p - inside) * depth;\n",p->d->scalar[q->cls]);
 tc__print_windows_copy(p,q);
 tc__block_close(p);
-if(!tests)return;
+}
+tc__pack_close(p,q,"batch");
+}
+static void tc__print_windows_edge(tc__printer*p,const tc__contract*q){
+if(!tc__windows_tests(tc__windows_load(p)))return;
 tc__line(p);
-tc__put(p->out,"if (p >= inside) to = same;\n");
+tc__put(p->out,"if (p < inside) continue;\n");
+tc__line(p);
+if(q->few){
+tc__put(p->out,"x[p] = edge + (p - inside) * depth + k0;\n");
+return;
+}
+tc__put(p->out,"%s *copy = edge + (p - inside) * %s;\n",p->d->scalar[q->cls],
+q->slice?"slice":"depth");
+tc__print_windows_copy(p,q);
+tc__line(p);
+tc__put(p->out,"x[p] = copy;\n");
+}
+static void tc__print_windows_pointers(tc__printer*p,const tc__contract*q){
+const char*type=p->d->scalar[q->cls];
+int tests=tc__windows_tests(tc__windows_load(p))>0;
+long long room=(long long)tc__padded(tc__ix_value(q->wide),q->rows);
+tc__line(p);
+tc__put(p->out,"const %s *x[%lld];\n",type,room);
+tc__line(p);
+tc__put(p->out,"%s *out[%lld];\n",type,room);
+tc__line(p);
+tc__put(p->out,"for (tc_i64 p = 0; p < c1 - c0; p++)");
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"const tc_i64 o = %sp%s, c = c0 + o, r = r0;\n",tests?"order[":"",
+tests?"]":"");
+tc__line(p);
+tc__put(p->out,"(void)r;\n");
+tc__let_window(p,q);
+tc__line(p);
+tc__put(p->out,"out[p] = flip + o * %d;\n",q->width);
+tc__line(p);
+tc__put(p->out,"x[p] = from;\n");
+tc__print_windows_edge(p,q);
+tc__block_close(p);
+tc__line(p);
+tc__put(
+p->out,
+"for (tc_i64 p = c1 - c0; p %% %d; p++) x[p] = x[p - 1], out[p] = out[p - 1];\n",
+q->rows);
 }
 static void tc__print_windows_blocks(tc__printer*p,const tc__contract*q,
 const char*symbol){
 int tests=tc__windows_tests(tc__windows_load(p))>0;
+const char*first=q->slice?" + k0":"";
 if(q->slice)tc__print_slices(p);
 tc__line(p);
 tc__put(p->out,"const tc_i64 deep = %s;\n",tc__contract_deep(q));
-tc__line(p);
-tc__put(p->out,"for (tc_i64 p = 0, end; p < c1 - c0; p = end)");
-tc__block_open(p);
-tc__line(p);
-tc__put(p->out,"end = tc_min(p + %d, %sc1 - c0);\n",q->rows,
-tests?"p < inside ? inside : ":"");
+if(q->few)tc__print_windows_panels(p,q);
 tc__print_windows_pointers(p,q);
 tc__line(p);
-tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += %d)\n",q->width);
+tc__put(
+p->out,
+"for (tc_i64 i = 0; i < r1 - r0; i += %d) for (tc_i64 p = 0; p < c1 - c0; p += %d)",
+q->width,q->rows);
+tc__block_open(p);
+if(q->few)tc__print_windows_ahead(p,q);
+if(!q->few&&q->slice&&tc__is_plain(p->g,tc__right_of(p->g)))
+tc__print_columns_ahead(p,q);
 tc__line(p);
-tc__put(p->out,"    %s_block(x, to, pack + i * depth",symbol);
-if(q->slice)tc__put(p->out," + k0 * %d",q->width);
-tc__put(p->out,", deep, out, i * wide%s);\n",q->slice?", k0":"");
+tc__put(p->out,"%s_block(x + p, %sat%s, pack + i * %s",symbol,
+tests?"p >= inside ? same : ":"",first,q->few?"slice":"depth");
+if(q->slice&&!q->few)tc__put(p->out," + k0 * %d",q->width);
+tc__put(p->out,", deep, out + p, i * wide%s);\n",q->slice?", k0":"");
 tc__block_close(p);
 if(q->slice)tc__block_close(p);
 }
 static void tc__print_windows(tc__printer*p,const tc__contract*q,const char*symbol){
+if(!q->few)tc__print_windows_pack(p,q);
 tc__print_windows_order(p,q);
+if(q->few)tc__print_windows_edges(p,q);
 tc__print_windows_blocks(p,q,symbol);
 tc__line(p);
 tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += %d)\n",q->width);
@@ -31151,7 +31374,6 @@ tc__put(p->out,");\n");
 }
 static void tc__print_tile(tc__printer*p,const tc__contract*q,const char*symbol){
 if(q->right==TC__RIGHT_WINDOWS){
-tc__print_windows_pack(p,q);
 tc__print_windows(p,q,symbol);
 return;
 }
@@ -56942,6 +57164,7 @@ return TC_FROM_BITS_f32((TC_I32)((TC_U32)(h + 127) << 23));
 #if TC__AS_TEXT
 "// fn: scale_f32",
 "TC_FN TC_F32 TC_N(scale_f32)(TC_F32 p, TC_F32 t) {",
+"    p = TC_SEL_f32(TC_LT_f32(t, TC_K_f32(12582752.0f)), TC_K_f32(0.0f), p);",
 "#if TC_HW_SCALE",
 "    return TC_SCALE_f32(p, t - 12582912.0f);",
 "#else",
@@ -56949,13 +57172,31 @@ return TC_FROM_BITS_f32((TC_I32)((TC_U32)(h + 127) << 23));
 "    return (p * s1) * s2;",
 "#endif",
 "}",
+"// fn: scale_mid_f32",
+"TC_FN TC_F32 TC_N(scale_mid_f32)(TC_F32 p, TC_F32 t) {",
+"#if TC_HW_SCALE",
+"    return TC_SCALE_f32(p, t - 12582912.0f);",
+"#else",
+"    return p *",
+"           TC_FROM_BITS_f32((TC_I32)(((TC_U32)TC_BITS_f32(t) << 23) + 0x3f800000u));",
+"#endif",
+"}",
 #else
 TC_FN TC_F32 TC_N(scale_f32)(TC_F32 p,TC_F32 t){
+p=TC_SEL_f32(TC_LT_f32(t,TC_K_f32(12582752.0f)),TC_K_f32(0.0f),p);
 #if TC_HW_SCALE
 return TC_SCALE_f32(p,t-12582912.0f);
 #else
 TC_F32 s2,s1=TC_N(scales_f32)(t,&s2);
 return(p*s1)*s2;
+#endif
+}
+TC_FN TC_F32 TC_N(scale_mid_f32)(TC_F32 p,TC_F32 t){
+#if TC_HW_SCALE
+return TC_SCALE_f32(p,t-12582912.0f);
+#else
+return p*
+TC_FROM_BITS_f32((TC_I32)(((TC_U32)TC_BITS_f32(t)<<23)+0x3f800000u));
 #endif
 }
 #endif
@@ -56992,46 +57233,20 @@ TC_F32 low = TC_K_f32(-120.0f), tail, t, p;
 p = TC_N(exp_base_f32)(TC_MAX_f32(low, x), &tail, &t);
 return TC_N(scale_f32)(p, t);
 })
-#if TC__AS_TEXT
-"// fn: exp_mid_f32",
-"TC_FN TC_F32 TC_N(exp_mid_f32)(TC_F32 x) {",
-"    TC_F32 t = TC_FMA_f32(x, TC_K_f32(1.44269502f), TC_K_f32(12582912.0f));",
-"    TC_F32 n = t - 12582912.0f, r = TC_FMA_f32(n, TC_K_f32(-0.693145752f), x);",
-"    r = TC_FMA_f32(n, TC_K_f32(-1.42860677e-06f), r);",
-"    TC_F32 p = TC_K_f32(0.00138306443f);",
-"    p = TC_FMAK_f32(p, r, 0.00836867653f);",
-"    p = TC_FMAK_f32(p, r, 0.0416682027f);",
-"    p = TC_FMAK_f32(p, r, 0.166665226f);",
-"    p = TC_FMAK_f32(p, r, 0.49999994f);",
-"    p = TC_FMAK_f32(p, r, 1.0f);",
-"    p = TC_FMAK_f32(p, r, 1.0f);",
-"#if TC_HW_SCALE",
-"    return TC_SCALE_f32(p, n);",
-"#else",
-"    return p *",
-"           TC_FROM_BITS_f32((TC_I32)(((TC_U32)TC_BITS_f32(t) << 23) + 0x3f800000u));",
-"#endif",
-"}",
-#else
-TC_FN TC_F32 TC_N(exp_mid_f32)(TC_F32 x){
-TC_F32 t=TC_FMA_f32(x,TC_K_f32(1.44269502f),TC_K_f32(12582912.0f));
-TC_F32 n=t-12582912.0f,r=TC_FMA_f32(n,TC_K_f32(-0.693145752f),x);
-r=TC_FMA_f32(n,TC_K_f32(-1.42860677e-06f),r);
-TC_F32 p=TC_K_f32(0.00138306443f);
-p=TC_FMAK_f32(p,r,0.00836867653f);
-p=TC_FMAK_f32(p,r,0.0416682027f);
-p=TC_FMAK_f32(p,r,0.166665226f);
-p=TC_FMAK_f32(p,r,0.49999994f);
-p=TC_FMAK_f32(p,r,1.0f);
-p=TC_FMAK_f32(p,r,1.0f);
-#if TC_HW_SCALE
-return TC_SCALE_f32(p,n);
-#else
-return p*
-TC_FROM_BITS_f32((TC_I32)(((TC_U32)TC_BITS_f32(t)<<23)+0x3f800000u));
-#endif
-}
-#endif
+TC__TEXT(exp_mid_f32,
+TC_FN TC_F32 TC_N(exp_mid_f32)(TC_F32 x) {
+TC_F32 t = TC_FMA_f32(x, TC_K_f32(1.44269502f), TC_K_f32(12582912.0f));
+TC_F32 n = t - 12582912.0f, r = TC_FMA_f32(n, TC_K_f32(-0.693145752f), x);
+r = TC_FMA_f32(n, TC_K_f32(-1.42860677e-06f), r);
+TC_F32 p = TC_K_f32(0.00138306443f);
+p = TC_FMAK_f32(p, r, 0.00836867653f);
+p = TC_FMAK_f32(p, r, 0.0416682027f);
+p = TC_FMAK_f32(p, r, 0.166665226f);
+p = TC_FMAK_f32(p, r, 0.49999994f);
+p = TC_FMAK_f32(p, r, 1.0f);
+p = TC_FMAK_f32(p, r, 1.0f);
+return TC_N(scale_mid_f32)(p, t);
+})
 TC__TEXT(exp2_f32,
 TC_FN TC_F32 TC_N(exp2_f32)(TC_F32 x) {
 TC_F32 low = TC_K_f32(-170.0f), high = TC_K_f32(130.0f), t, r;
@@ -57450,11 +57665,12 @@ TC_FN TC_F32 TC_N(silu_parts_f32)(TC_F32 x, TC_F32 v, TC_F32 w) {
 TC_I32 negative = TC_LT_f32(x, TC_K_f32(0.0f));
 TC_F32 one = TC_K_f32(1.0f), low = TC_K_f32(-120.0f), tail, t, s2, y;
 TC_F32 p = TC_N(exp_parts_f32)(-TC_ABS_f32(v), &tail, &t);
-TC_F32 s1 = TC_N(scales_f32)(t, &s2);
+TC_F32 s1 = TC_N(scales_f32)(t, &s2), least = TC_K_f32(12582812.0f);
+s2 = TC_SEL_f32(TC_LT_f32(t, TC_K_f32(12582752.0f)), TC_K_f32(0.0f), s2);
 tail = TC_FMA_f32(p, TC_SEL_f32(negative, w, -w), tail);
 y = TC_MAX_f32(low, x);
 y = TC_FMA_f32(y, p, y * tail) * s1;
-y = TC_SEL_f32(negative, y, x) / (one + TC_N(scale_f32)(p, t));
+y = TC_SEL_f32(negative, y, x) / (one + TC_N(scale_mid_f32)(p, TC_MAX_f32(least, t)));
 y = y * TC_SEL_f32(negative, s2, one);
 return TC_SEL_f32(TC_EQ_f32(x, -TC_INF_f32), TC_NAN_f32, y);
 })

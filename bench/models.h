@@ -4,6 +4,10 @@
 #define BENCH_MODELS_H
 #include "bench.h"
 
+#ifndef MODEL_DEVICE
+#define MODEL_DEVICE "cuda:0" // where parameters and inputs are
+#endif
+
 typedef struct model_shape {
     const char *name;
     int64_t batch, tokens, width, heads, layers, words; // words 0: no embedding, no head
@@ -57,7 +61,7 @@ static inline void model_forward(tc_ctx *tc, const tc_tensor *in, tc_tensor *out
 
 static inline tc_tensor model_parameter(tc_ctx *tc, const model *m, tc_dims d,
                                         double scale) {
-    tc_tensor t = tc_to(tc_mul_s(tc_randn(tc, d, TC_F32), scale), "cuda:0");
+    tc_tensor t = tc_to(tc_mul_s(tc_randn(tc, d, TC_F32), scale), MODEL_DEVICE);
     return m->of.dtype == TC_F32 ? t : tc_cast(t, m->of.dtype);
 }
 
@@ -82,13 +86,15 @@ static inline void model_make(tc_ctx *tc, model *m, const model_shape *of) {
     m->p[m->n++] = model_parameter(tc, m, TC_DIMS(c), 1);
     m->p[m->n++] = model_parameter(tc, m, TC_DIMS(c), 1);
     m->input = tc_to(tc_randint(tc, 0, of->words, TC_DIMS(of->batch, of->tokens), TC_I64),
-                     "cuda:0");
+                     MODEL_DEVICE);
 }
 
+#ifndef MODELS_OWN
 static const model_shape models[] = {
     {"encoder_8x512x512_f32", 8, 512, 512, 8, 6, 0, TC_F32},
     {"encoder_8x512x512_bf16", 8, 512, 512, 8, 6, 0, TC_BF16},
     {"gpt2_fwd_8x1024_bf16", 8, 1024, 768, 12, 12, 50304, TC_BF16},
 };
+#endif
 
 #endif

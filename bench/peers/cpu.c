@@ -4,9 +4,23 @@
 #define TCOMPILE_IMPLEMENTATION
 #include "tcompile.h"
 
-#include "../bench.h"
+#define MODEL_DEVICE "cpu"
+#define MODELS_OWN
+#include "../models.h"
 
-enum { THREADS = 2, LAYERS = 24, WIDTH = 64, CONVOLUTIONS = 6 };
+enum { THREADS = 2, LAYERS = 24, WIDTH = 64, CONVOLUTIONS = 6, PRODUCTS = 9 };
+
+// Left [batch, m, k], right [batch, k, n]; `turned`: weights [n, k], as of a linear layer.
+static const struct {
+    int batch, m, n, k, turned;
+} products[PRODUCTS] = {
+    {1, 384, 384, 384, 0},  {1, 1024, 1024, 1024, 0}, {1, 2048, 2048, 2048, 0},
+    {1, 333, 517, 1029, 0}, {96, 128, 128, 64, 0},    {1, 1, 4096, 4096, 1},
+    {1, 8, 4096, 4096, 1},  {1, 16, 4096, 4096, 1},   {1, 512, 3072, 768, 1},
+};
+
+static const model_shape encoder = {"encoder", 8, 512, 512, 8, 6, 0, TC_F32};
+static const model_shape gpt2 = {"gpt2", 1, 128, 768, 12, 12, 50304, TC_F32};
 
 // Images [batch, channels, side, side] by filters [filters, channels / groups, size, size].
 static const struct {
@@ -30,6 +44,10 @@ typedef struct work {
     tc_tensor tokens, scale, shift;    // [4096, 768], [768], [768]
     tc_tensor tall;                    // [8192, 1024]
     tc_tensor seen[CONVOLUTIONS], filters[CONVOLUTIONS];
+    tc_tensor left[PRODUCTS], right[PRODUCTS];
+    tc_tensor heads[2][3]; // q, k, v: [12, 128, 64], [12, 1024, 64]
+    tc_tensor mlp[5];      // [512, 768], [3072, 768], [3072], [768, 3072], [768]
+    model model;           // of the row at hand
     tc_tensor w[LAYERS], b[LAYERS], g[LAYERS], s[LAYERS];
 } work;
 
@@ -61,6 +79,39 @@ static void conv_first(work *k) { convolution(k, 3); }
 static void conv_batch(work *k) { convolution(k, 4); }
 static void conv_depthwise(work *k) { convolution(k, 5); }
 
+static void product(work *k, int i) {
+    tc_matmul(k->left[i], products[i].turned ? tc_t(k->right[i]) : k->right[i]);
+}
+
+static void product_384(work *k) { product(k, 0); }
+static void product_1024(work *k) { product(k, 1); }
+static void product_2048(work *k) { product(k, 2); }
+static void product_odd(work *k) { product(k, 3); }
+static void product_batch(work *k) { product(k, 4); }
+static void product_row(work *k) { product(k, 5); }
+static void product_8_rows(work *k) { product(k, 6); }
+static void product_16_rows(work *k) { product(k, 7); }
+static void product_512(work *k) { product(k, 8); }
+
+static void mlp(work *k) {
+    tc_tensor x = tc_gelu_tanh(tc_linear(k->mlp[0], k->mlp[1], k->mlp[2]));
+    tc_linear(x, k->mlp[3], k->mlp[4]);
+}
+
+static void attend(work *k, int i, int causal) {
+    tc_tensor *x = k->heads[i];
+    tc_scaled_dot_product_attention(x[0], x[1], x[2], tc_null(), causal, 0);
+}
+
+static void attention_128(work *k) { attend(k, 0, 0); }
+static void attention_1024(work *k) { attend(k, 1, 0); }
+static void attention_causal(work *k) { attend(k, 1, 1); }
+
+static void forward(work *k) {
+    tc_tensor out;
+    model_forward(k->tc, &k->model.input, &out, &k->model);
+}
+
 static void topk(work *k) {
     tc_tensor values, indices;
     tc_topk(k->wide, 64, -1, 1, &values, &indices);
@@ -75,27 +126,43 @@ static void tinymlp(work *k) {
 static const struct {
     const char *name;
     void (*record)(work *k);
+    const model_shape *model;
 } jobs[] = {
-    {"entropy_32x196x768_f32", entropy},
-    {"softmax_4096x4096_f32", softmax},
-    {"sincos_16M_f32", sincos},
-    {"chain_16M_f32", chain},
-    {"salience_32x3x224x224_f32", salience},
-    {"layernorm_4096x4096_f32", layer_norm},
-    {"tinymlp_24x64_b16_f32", tinymlp},
-    {"embedding_8192x768_f32", embedding},
-    {"indexselect_8192x768_f32", index_select},
-    {"topk_64_512x32768_f32", topk},
-    {"maxpool_16x64x112x112_f32", max_pool},
-    {"crossentropy_512x50304_f32", cross_entropy},
-    {"norm_4096x768_f32", layer_norm_768},
-    {"columnsums_8192x1024_f32", column_sums},
-    {"conv3x3_1x64x56x56_f32", conv_64x56},
-    {"conv3x3_1x256x28x28_f32", conv_256x28},
-    {"conv3x3_1x512x7x7_f32", conv_512x7},
-    {"conv7x7s2_1x3x224x224_f32", conv_first},
-    {"conv3x3_32x64x56x56_f32", conv_batch},
-    {"depthwise3x3_1x128x56x56_f32", conv_depthwise},
+    {"entropy_32x196x768_f32", entropy, NULL},
+    {"softmax_4096x4096_f32", softmax, NULL},
+    {"sincos_16M_f32", sincos, NULL},
+    {"chain_16M_f32", chain, NULL},
+    {"salience_32x3x224x224_f32", salience, NULL},
+    {"layernorm_4096x4096_f32", layer_norm, NULL},
+    {"tinymlp_24x64_b16_f32", tinymlp, NULL},
+    {"embedding_8192x768_f32", embedding, NULL},
+    {"indexselect_8192x768_f32", index_select, NULL},
+    {"topk_64_512x32768_f32", topk, NULL},
+    {"maxpool_16x64x112x112_f32", max_pool, NULL},
+    {"crossentropy_512x50304_f32", cross_entropy, NULL},
+    {"norm_4096x768_f32", layer_norm_768, NULL},
+    {"columnsums_8192x1024_f32", column_sums, NULL},
+    {"conv3x3_1x64x56x56_f32", conv_64x56, NULL},
+    {"conv3x3_1x256x28x28_f32", conv_256x28, NULL},
+    {"conv3x3_1x512x7x7_f32", conv_512x7, NULL},
+    {"conv7x7s2_1x3x224x224_f32", conv_first, NULL},
+    {"conv3x3_32x64x56x56_f32", conv_batch, NULL},
+    {"depthwise3x3_1x128x56x56_f32", conv_depthwise, NULL},
+    {"matmul_384x384x384_f32", product_384, NULL},
+    {"matmul_1024x1024x1024_f32", product_1024, NULL},
+    {"matmul_2048x2048x2048_f32", product_2048, NULL},
+    {"matmul_333x517x1029_f32", product_odd, NULL},
+    {"matmul_96x128x128x64_f32", product_batch, NULL},
+    {"rows_1x4096x4096_f32", product_row, NULL},
+    {"rows_8x4096x4096_f32", product_8_rows, NULL},
+    {"rows_16x4096x4096_f32", product_16_rows, NULL},
+    {"matmul_512x3072x768_f32", product_512, NULL},
+    {"mlp_512x768x3072_f32", mlp, NULL},
+    {"attention_12x128x64_f32", attention_128, NULL},
+    {"attention_12x1024x64_f32", attention_1024, NULL},
+    {"attention_causal_12x1024x64_f32", attention_causal, NULL},
+    {"gpt2_1x128_f32", forward, &gpt2},
+    {"encoder_8x512x512_f32", forward, &encoder},
 };
 
 // Whole numbers below `limit`.
@@ -141,6 +208,25 @@ static work open_work(void) {
         k.filters[i] = bench_randn(
             k.tc, TC_DIMS(convolutions[i].filters, n / convolutions[i].groups, t, t), 21);
     }
+    for (int i = 0; i < PRODUCTS; i++) {
+        int64_t m = products[i].m, n = products[i].n, d = products[i].k,
+                copies = products[i].batch;
+        int one = copies == 1;
+        k.left[i] = bench_randn(k.tc, one ? TC_DIMS(m, d) : TC_DIMS(copies, m, d), 22);
+        k.right[i] = bench_randn(k.tc,
+                                 products[i].turned ? TC_DIMS(n, d)
+                                 : one              ? TC_DIMS(d, n)
+                                                    : TC_DIMS(copies, d, n),
+                                 23);
+    }
+    for (int i = 0; i < 6; i++)
+        k.heads[i / 3][i % 3] =
+            bench_randn(k.tc, TC_DIMS(12, i < 3 ? 128 : 1024, 64), 24 + (uint64_t)i);
+    k.mlp[0] = bench_randn(k.tc, TC_DIMS(512, 768), 30);
+    k.mlp[1] = tc_mul_s(bench_randn(k.tc, TC_DIMS(3072, 768), 31), 0.03);
+    k.mlp[2] = bench_randn(k.tc, TC_DIMS(3072), 32);
+    k.mlp[3] = tc_mul_s(bench_randn(k.tc, TC_DIMS(768, 3072), 33), 0.03);
+    k.mlp[4] = bench_randn(k.tc, TC_DIMS(768), 34);
     for (int i = 0; i < LAYERS; i++) {
         uint64_t seed = 100 + 4 * (uint64_t)i;
         k.w[i] = tc_mul_s(bench_randn(k.tc, TC_DIMS(WIDTH, WIDTH), seed), 0.1);
@@ -174,6 +260,7 @@ int main(int argc, char **argv) {
         for (int a = 1; a < argc; a++)
             wanted |= !strncmp(jobs[i].name, argv[a], strlen(argv[a]));
         if (!wanted) continue;
+        if (jobs[i].model) model_make(k.tc, &k.model, jobs[i].model);
         call c = {&k, i};
         bench_side side = {run, &c, 0};
         if (source)

@@ -108,6 +108,63 @@ class TinyMLP(nn.Module):
         return x
 
 
+def matmul(a, b):
+    return a @ b
+
+
+def mlp(x, w1, b1, w2, b2):
+    return F.linear(F.gelu(F.linear(x, w1, b1), approximate="tanh"), w2, b2)
+
+
+def attention(causal):
+    return lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=causal)
+
+
+class Block(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.first, self.second = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.qkv, self.proj = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+
+    def forward(self, x):
+        b, t, c = x.shape
+        parts = self.qkv(self.first(x)).split(c, -1)
+        q, k, v = (p.view(b, t, self.heads, c // self.heads).transpose(1, 2) for p in parts)
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + self.proj(y.transpose(1, 2).reshape(b, t, c))
+        return x + self.down(F.gelu(self.up(self.second(x)), approximate="tanh"))
+
+
+class Encoder(nn.Module):
+    def __init__(self, width=512, heads=8, layers=6):
+        super().__init__()
+        self.blocks = nn.ModuleList([Block(width, heads) for _ in range(layers)])
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return x
+
+
+class GPT2(nn.Module):
+    def __init__(self, words=50304, width=768, tokens=128):
+        super().__init__()
+        self.words, self.places = nn.Embedding(words, width), nn.Embedding(tokens, width)
+        self.body, self.last = Encoder(width, 12, 12), nn.LayerNorm(width)
+
+    def forward(self, ids):
+        x = self.words(ids) + self.places.weight
+        return F.linear(self.last(self.body(x)), self.words.weight)
+
+
+class Made:
+    """A module that is made when its row runs."""
+    def __init__(self, make):
+        self.make = make
+
+
 def table():
     r = torch.randn
     sobel = torch.tensor([[-1.0, 0, 1], [-2, 0, 2], [-1, 0, 1]])
@@ -137,6 +194,19 @@ def table():
     yield "conv3x3_32x64x56x56_f32", conv(1, 1, 1), lambda: (r(32, 64, 56, 56), r(64, 64, 3, 3))
     yield ("depthwise3x3_1x128x56x56_f32", conv(1, 1, 128),
            lambda: (r(1, 128, 56, 56), r(128, 1, 3, 3)))
+    for m, n, k in [(384, 384, 384), (1024, 1024, 1024), (2048, 2048, 2048), (333, 517, 1029)]:
+        yield f"matmul_{m}x{n}x{k}_f32", matmul, lambda m=m, n=n, k=k: (r(m, k), r(k, n))
+    yield "matmul_96x128x128x64_f32", matmul, lambda: (r(96, 128, 64), r(96, 64, 128))
+    for m in [1, 8, 16]:
+        yield f"rows_{m}x4096x4096_f32", F.linear, lambda m=m: (r(m, 4096), r(4096, 4096))
+    yield "matmul_512x3072x768_f32", F.linear, lambda: (r(512, 768), r(3072, 768))
+    yield ("mlp_512x768x3072_f32", mlp,
+           lambda: (r(512, 768), r(3072, 768) * 0.03, r(3072), r(768, 3072) * 0.03, r(768)))
+    yield "attention_12x128x64_f32", attention(False), lambda: [r(1, 12, 128, 64) for _ in "qkv"]
+    yield "attention_12x1024x64_f32", attention(False), lambda: [r(1, 12, 1024, 64) for _ in "qkv"]
+    yield "attention_causal_12x1024x64_f32", attention(True), lambda: [r(1, 12, 1024, 64) for _ in "qkv"]
+    yield "gpt2_1x128_f32", Made(GPT2), lambda: (torch.randint(50304, (1, 128)),)
+    yield "encoder_8x512x512_f32", Made(Encoder), lambda: (r(8, 512, 512),)
 
 
 def calls_of(f):
@@ -169,6 +239,7 @@ def main():
                 continue
             torch._dynamo.reset()
             inputs = make()
+            fn = fn.make() if isinstance(fn, Made) else fn
             out = torch.empty_like(fn(*inputs))
 
             def into(o, *a, fn=fn):

@@ -61,6 +61,8 @@ BEGIN {
     bar["layernorm"] = 1.3; bar["tinymlp"] = 3
     bar["embedding"] = bar["indexselect"] = bar["topk"] = bar["maxpool"] = 1
     bar["crossentropy"] = bar["norm"] = bar["columnsums"] = 1
+    bar["matmul"] = bar["attention"] = bar["mlp"] = 1
+    bar["rows"] = 1.2; bar["gpt2"] = 1.3; bar["encoder"] = 1.5
     bar["conv3x3"] = bar["conv7x7s2"] = bar["depthwise3x3"] = 1
     while ((getline line < ours) > 0) {
         split(line, f, " "); mine[f[1]] = mine[f[1]] " " f[2]

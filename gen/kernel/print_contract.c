@@ -68,7 +68,6 @@ static void tc__print_item_head(tc__printer *p, const tc__contract *q) {
 // The tile of an item's rows and columns.
 static void tc__print_tile(tc__printer *p, const tc__contract *q, const char *symbol) {
     if (q->right == TC__RIGHT_WINDOWS) {
-        tc__print_windows_pack(p, q);
         tc__print_windows(p, q, symbol);
         return;
     }

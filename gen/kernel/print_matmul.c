@@ -89,18 +89,19 @@ static void tc__print_contract_block(tc__printer *p, const tc__contract *q,
         tc__line(p);
         tc__put(p->out, "const %s b%d = tc_ld_%s(panel + %d);\n", reg, j, cls, j * p->unit);
     }
-    if (windows) {
-        tc__line(p);
+    tc__line(p);
+    if (windows)
         tc__put(p->out, "const tc_i64 at = to[k];\n");
+    else
+        tc__put(p->out, stride == 1 ? "tc_i64 at = k;\n" : "tc_i64 at = k * %lld;\n",
+                stride);
+    if (!windows) { // one index for all rows, of which the compiler would make a pointer each to add to
+        tc__line(p);
+        tc__put(p->out, "__asm__(\"\" : \"+r\"(at));\n");
     }
     for (int i = 0; i < q->rows; i++) {
         tc__line(p);
-        tc__put(p->out, "const %s x%d = tc_splat_%s(row%d[", reg, i, cls, i);
-        tc__put(p->out,
-                windows       ? "at]);\n"
-                : stride == 1 ? "k]);\n"
-                              : "k * %lld]);\n",
-                stride);
+        tc__put(p->out, "const %s x%d = tc_splat_%s(row%d[at]);\n", reg, i, cls, i);
         tc__contract_sums(p, q, i, TC__SUM_ADD); // at once: one register for all x
     }
     tc__line(p);
@@ -449,17 +450,102 @@ static void tc__print_left_rows(tc__printer *p, const tc__contract *q) {
     tc__free(p->out->ctx, mark, p->g->body.node.count * sizeof *mark);
 }
 
+// Blocks of a slice of the depth: panels outside, so that a panel's slice stays in L1 for all rows.
+static void tc__print_slice_blocks(tc__printer *p, const tc__contract *q,
+                                   const char *symbol) {
+    tc__print_pointers(p, q, 1, (int)tc__padded(q->grain, q->rows), "r0", "r1");
+    tc__line(p);
+    tc__put(p->out, "for (tc_i64 p = c0; p < c1; p += %d)", q->width);
+    tc__block_open(p);
+    tc__print_panel(p, q, "const ");
+    tc__line(p);
+    tc__put(p->out, "for (tc_i64 i = 0; i < r1 - r0; i += %d)\n", q->rows);
+    tc__line(p);
+    tc__put(p->out,
+            "    %s_block(x + i, panel, %d, k1 - k0, tile + i * wide + (p - c0), wide, "
+            "k0);\n",
+            symbol, q->width);
+    tc__block_close(p);
+}
+
+enum { TC__MASKED_NODES = 64 }; // of a list that is looked at
+
+// The VALID node that selects the product where anything sees it; NULL = there is none.
+static const tc__node *tc__mask_of_product(const tc__group *g) {
+    uint8_t of[TC__MASKED_NODES]; // the product
+    const tc__node *mask = NULL;
+    if (g->body.node.count > TC__MASKED_NODES) return NULL;
+    for (uint32_t id = 0; id < g->body.node.count; id++) {
+        const tc__node *n = g->body.node.at[id];
+        of[id] = n->op == TC_OP_CONTRACT && id >= g->shape.prologue;
+        for (uint32_t i = 0; i < n->n_in; i++) {
+            const tc__node *by = g->body.node.at[n->in[0]];
+            if (!of[n->in[i]]) continue;
+            if (n->op == TC_OP_WHERE && i == 1 && by->op == TC_OP_VALID &&
+                (!mask || mask == by)) {
+                mask = by;
+                continue;
+            }
+            if (!tc__is_alu(n)) return NULL;
+            of[id] = 1;
+        }
+    }
+    return mask;
+}
+
+// What tells how many columns from c on row r sees before a mask hides the rest, as a causal one does: below 0, none.
+static int tc__seen_columns(const tc__group *g, tc__ix *e) {
+    tc__ixpool *x = g->body.ix;
+    const tc__node *mask = tc__mask_of_product(g);
+    for (uint32_t i = TC__VALID_PREDICATES; mask && i + 1 < mask->n_attr; i += 2) {
+        tc__ix at = mask->attr[i], limit = mask->attr[i + 1];
+        tc__ixrun run = tc__ix_run(x, at, TC__COL);
+        int ends = run.ok && run.run == INT64_MAX && !tc__ix_has_val(x, at) &&
+                   !tc__ix_has_val(x, limit);
+        if (ends && tc__ix_equals(run.stride, -1)) return *e = at, 1;
+        if (ends && tc__ix_equals(run.stride, 1) && !tc__ix_uses(x, limit, TC__COL))
+            return *e = tc__ix_sub(x, tc__ix_sub(x, limit, tc__ix_const(1)), at), 1;
+    }
+    return 0;
+}
+
+// Opens the loop over panels, of those that one of the block's rows sees.
+static void tc__print_panels_loop(tc__printer *p, const tc__contract *q) {
+    tc__ix e;
+    int masked = tc__seen_columns(p->g, &e);
+    if (masked) {
+        tc__line(p);
+        tc__put(p->out, "tc_i64 seen = -1;\n");
+        tc__line(p);
+        tc__put(p->out, "for (int j = 0; j < %d; j++)", q->rows);
+        tc__block_open(p);
+        tc__line(p);
+        tc__put(p->out, "const tc_i64 r = tc_min(i + j, r1 - 1), c = c0;\n");
+        tc__line(p);
+        tc__put(p->out, "seen = tc_max(seen, ");
+        tc__put_ix(p, e);
+        tc__put(p->out, ");\n");
+        tc__block_close(p);
+    }
+    tc__line(p);
+    tc__put(p->out, "for (tc_i64 p = c0; p < c1%s; p += %d)",
+            masked ? " && p - c0 <= seen" : "", q->width);
+    tc__block_open(p);
+}
+
 // Blocks of the tile: rows outside, so that their part of the left operand stays in L1.
 static void tc__print_blocks(tc__printer *p, const tc__contract *q, const char *symbol) {
     const tc__node *n = tc__body(p, tc__right_of(p->g));
     tc__ixpool *x = p->g->body.ix;
+    if (q->slice && q->right != TC__RIGHT_IN_PLACE) {
+        tc__print_slice_blocks(p, q, symbol);
+        return;
+    }
     tc__line(p);
     tc__put(p->out, "for (tc_i64 i = r0; i < r1; i += %d)", q->rows);
     tc__block_open(p);
     tc__print_pointers(p, q, 1, q->rows, "i", "r1");
-    tc__line(p);
-    tc__put(p->out, "for (tc_i64 p = c0; p < c1; p += %d)", q->width);
-    tc__block_open(p);
+    tc__print_panels_loop(p, q);
     tc__print_panel(p, q, "const ");
     tc__line(p);
     tc__put(p->out, "tc_i64 next = %d;\n", q->width);

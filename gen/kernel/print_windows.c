@@ -1,6 +1,8 @@
 // Products whose columns are windows of an image, in C: rows in panels, columns read where they are (contract.c).
 // Memory of the worker, kept from item to item while the rows are the same: `pack`, the panels; `at`, what k adds
-// to an element's place; `same`, k itself; `near0`, ..., what k adds to each predicate's number.
+// to an element's place; `same`, k itself; `near0`, ..., what k adds to each predicate's number. Where windows are
+// few it is kept while the batch is the same: the tables, and `edge`, the windows that a border cuts; panels are of a
+// slice then.
 
 static const tc__node *tc__windows_load(const tc__printer *p) {
     return tc__body(p, tc__right_of(p->g));
@@ -54,30 +56,92 @@ static void tc__print_tables(tc__printer *p) {
     tc__block_close(p);
 }
 
-// The panels of rows r0 to r1, k by k, and the tables.
+// The panels of rows r0 to r1, of the k at hand.
+static void tc__print_windows_panels(tc__printer *p, const tc__contract *q) {
+    tc__line(p);
+    tc__put(p->out, "for (tc_i64 i = r0; i < r1; i += %d)", q->width);
+    tc__block_open(p);
+    tc__print_pointers(p, q, 1, q->width, "i", "r1");
+    tc__print_interleave(p, q, tc__contract_stride(q, tc__left_of(p->g), 0),
+                         q->few ? "pack + (i - r0) * slice" : "pack + (i - r0) * depth");
+    tc__block_close(p);
+}
+
+// Lines of the rows' slice behind the one at hand, of which each block asks for its share.
+static void tc__print_windows_ahead(tc__printer *p, const tc__contract *q) {
+    const tc__node *n = tc__body(p, tc__left_of(p->g));
+    int line = 64 / (int)tc__dtypes[q->dtype].bytes;
+    if (tc__contract_stride(q, n->id, 0) != 1) return;
+    tc__line(p);
+    tc__put(
+        p->out,
+        "const tc_i64 from = r0 + i + %d * p / (c1 - c0), end = r0 + i + %d * (p + %d) / "
+        "(c1 - c0);\n",
+        q->width, q->width, q->rows);
+    tc__line(p);
+    tc__put(p->out,
+            "for (tc_i64 r = from; r < tc_min(end, r1); r++) for (tc_i64 k = k1; k < k1 + "
+            "slice; k += %d)\n",
+            line);
+    tc__line(p);
+    tc__put(p->out, "    __builtin_prefetch(");
+    tc__put_buffer(p, n->attr[TC__LOAD_BUFFER]);
+    tc__put(p->out, " + ");
+    tc__put_ix(p, n->attr[TC__LOAD_INDEX]);
+    tc__put(p->out, ", 0, 2);\n");
+}
+
+// Columns of weights come from memory: each block asks for its columns' slice behind the one at hand, or the first of
+// the next item, a share for each panel.
+static void tc__print_columns_ahead(tc__printer *p, const tc__contract *q) {
+    tc__ixpool *x = p->g->body.ix;
+    tc__ix at = tc__windows_load(p)->attr[TC__LOAD_INDEX];
+    int line = 64 / (int)tc__dtypes[q->dtype].bytes;
+    int64_t panels = tc__padded(q->grain, q->width) / q->width;
+    long long share = (long long)tc__padded((q->slice + panels - 1) / panels, line);
+    tc__line(p);
+    tc__put(p->out,
+            "const tc_i64 next = (k1 < depth ? k1 : (c1 - c0) * %lld) + i / %d * %lld;\n",
+            (long long)tc__ix_value(tc__ix_run(x, at, TC__COL).stride), q->width, share);
+    tc__line(p);
+    tc__put(p->out, "for (int j = 0; j < %d; j++) for (tc_i64 k = 0; k < %lld; k += %d)\n",
+            q->rows, share, line);
+    tc__line(p);
+    tc__put(p->out, "    __builtin_prefetch(x[p + j] + next + k, 0, 2);\n");
+}
+
+// The panels of all k, and the tables.
 static void tc__print_windows_pack(tc__printer *p, const tc__contract *q) {
     tc__contract whole = *q; // of the depth
     whole.slice = 0;
     tc__pack_open(p, q, "block");
-    tc__line(p);
-    tc__put(p->out, "for (tc_i64 i = r0; i < r1; i += %d)", q->width);
-    tc__block_open(p);
-    tc__print_pointers(p, &whole, 1, q->width, "i", "r1");
-    tc__print_interleave(p, &whole, tc__contract_stride(q, tc__left_of(p->g), 0),
-                         "pack + (i - r0) * depth");
-    tc__block_close(p);
+    tc__print_windows_panels(p, &whole);
     tc__print_tables(p);
     tc__pack_close(p, q, "block");
 }
 
+// Few windows: items of a batch follow each other.
+static void tc__print_few_windows_item(tc__printer *p) {
+    tc__line(p);
+    tc__put(p->out,
+            "const tc_i64 batch = item / row_blocks, block = item %% row_blocks;\n");
+}
+
 // Items of the same rows follow each other, over all batches.
-static void tc__print_windows_item(tc__printer *p, const tc__contract *q) {
+static void tc__print_many_windows_item(tc__printer *p) {
     tc__line(p);
     tc__put(p->out, "const tc_i64 batch = item / col_blocks %% ");
     tc__put_atom(p, p->g->shape.batch, 0);
     tc__put(p->out, ", block = item / col_blocks / ");
     tc__put_atom(p, p->g->shape.batch, 0);
     tc__put(p->out, ";\n");
+}
+
+static void tc__print_windows_item(tc__printer *p, const tc__contract *q) {
+    if (q->few)
+        tc__print_few_windows_item(p);
+    else
+        tc__print_many_windows_item(p);
     tc__line(p);
     tc__put(
         p->out,
@@ -102,7 +166,8 @@ static void tc__put_inside(tc__printer *p, const tc__node *n, uint32_t i) {
     tc__put_ix(p, tc__windows_limit(n, i));
 }
 
-// The item's columns, from c0 on: first those whose windows lie inside of the image, and how many these are.
+// The item's columns, from c0 on: first those whose windows lie inside of the image, and how many these are. Before
+// a border they fill blocks; the rest of them is copied as well.
 static void tc__print_windows_order(tc__printer *p, const tc__contract *q) {
     const tc__node *n = tc__windows_load(p);
     uint32_t tests = tc__windows_tests(n);
@@ -123,19 +188,17 @@ static void tc__print_windows_order(tc__printer *p, const tc__contract *q) {
     tc__line(p);
     tc__put(p->out, "order[in ? inside++ : --border] = (tc_i32)(c - c0);\n");
     tc__block_close(p);
+    tc__line(p);
+    tc__put(p->out, "if (inside < c1 - c0) inside -= inside %% %d;\n", q->rows);
 }
 
-// A column's window with its border, k by k: what a border cuts it cuts again `period` k later.
+// A column's window at `from` with its border, k by k to `copy`: what a border cuts it cuts again `period` k later.
 static void tc__print_windows_copy(tc__printer *p, const tc__contract *q) {
     const tc__node *n = tc__windows_load(p);
     uint32_t tests = tc__windows_tests(n);
+    int sliced = q->slice && !q->few;
+    const char *deep = q->few ? "depth" : "deep", *first = sliced ? "k0 + " : "";
     long long period = (long long)q->period;
-    if (!tests) return;
-    tc__line(p);
-    tc__put(p->out, "if (p < inside) continue;\n");
-    tc__line(p);
-    tc__put(p->out, "%s *copy = edge + j * %s;\n", p->d->scalar[q->cls],
-            q->slice ? "slice" : "depth");
     for (uint32_t i = 0; i < tests; i++) {
         tc__line(p);
         tc__put(p->out, "const tc_i64 number%u = ", i);
@@ -145,86 +208,139 @@ static void tc__print_windows_copy(tc__printer *p, const tc__contract *q) {
         tc__put(p->out, ";\n");
     }
     tc__line(p);
-    tc__put(p->out, "for (tc_i64 t = 0; t < %lld && t < deep; t++)", period);
+    tc__put(p->out, "for (tc_i64 t = 0; t < %lld && t < %s; t++)", period, deep);
     tc__block_open(p);
     tc__line(p);
     tc__put(p->out, "const int in = ");
     for (uint32_t i = 0; i < tests; i++)
         tc__put(p->out, "%s(tc_u64)(number%u + near%u[%st]) < (tc_u64)limit%u",
-                i ? " && " : "", i, i, q->slice ? "k0 + " : "", i);
+                i ? " && " : "", i, i, first, i);
     tc__put(p->out, ";\n");
     tc__line(p);
     tc__put(p->out,
-            "if (in) for (tc_i64 k = t; k < deep; k += %lld) copy[k] = x[j][to[k]];\n",
+            "if (in) for (tc_i64 k = t; k < %s; k += %lld) copy[k] = from[at[%sk]];\n",
+            deep, period, first);
+    tc__line(p);
+    tc__put(p->out, "else for (tc_i64 k = t; k < %s; k += %lld) copy[k] = 0;\n", deep,
             period);
-    tc__line(p);
-    tc__put(p->out, "else for (tc_i64 k = t; k < deep; k += %lld) copy[k] = 0;\n", period);
     tc__block_close(p);
-    tc__line(p);
-    tc__put(p->out, "x[j] = copy;\n");
 }
 
-// For columns p to end of the item's: where they are read, and where their sums go.
-static void tc__print_windows_pointers(tc__printer *p, const tc__contract *q) {
+// `const float *from = in1 + ...;`: where column c's window begins.
+static void tc__let_window(tc__printer *p, const tc__contract *q) {
     const tc__node *n = tc__windows_load(p);
-    const char *type = p->d->scalar[q->cls];
-    int tests = tc__windows_tests(n) > 0;
     tc__line(p);
-    tc__put(p->out, "const tc_i32 *to = at%s;\n", q->slice ? " + k0" : "");
-    tc__line(p);
-    tc__put(p->out, "const %s *x[%d];\n", type, q->rows);
-    tc__line(p);
-    tc__put(p->out, "%s *out[%d];\n", type, q->rows);
-    tc__line(p);
-    tc__put(p->out, "for (tc_i64 j = 0; j < %d; j++)", q->rows);
-    tc__block_open(p);
-    tc__line(p);
-    tc__put(p->out, "const tc_i64 o = %stc_min(p + j, end - 1)%s, c = c0 + o, r = r0;\n",
-            tests ? "order[" : "", tests ? "]" : "");
-    tc__line(p);
-    tc__put(p->out, "(void)r;\n");
-    tc__line(p);
-    tc__put(p->out, "out[j] = flip + o * %d;\n", q->width);
-    tc__line(p);
-    tc__put(p->out, "x[j] = ");
+    tc__put(p->out, "const %s *from = ", p->d->scalar[q->cls]);
     tc__put_buffer(p, n->attr[TC__LOAD_BUFFER]);
     tc__put(p->out, " + ");
     tc__put_ix(p, tc__without_depth(p->g->body.ix, n->attr[TC__LOAD_INDEX]));
     tc__put(p->out, ";\n");
-    tc__print_windows_copy(p, q);
-    tc__block_close(p);
-    if (!tests) return;
-    tc__line(p);
-    tc__put(p->out, "if (p >= inside) to = same;\n");
 }
 
-// Blocks of columns and rows of the item, each panel's sums behind the other's.
+// Few windows: the tables, and those columns of the batch that are copied, one behind the other.
+static void tc__print_windows_edges(tc__printer *p, const tc__contract *q) {
+    tc__pack_open(p, q, "batch");
+    tc__print_tables(p);
+    if (tc__windows_tests(tc__windows_load(p))) {
+        tc__line(p);
+        tc__put(p->out, "for (tc_i64 p = inside; p < c1 - c0; p++)");
+        tc__block_open(p);
+        tc__line(p);
+        tc__put(p->out, "const tc_i64 c = c0 + order[p], r = r0;\n");
+        tc__line(p);
+        tc__put(p->out, "(void)r;\n");
+        tc__let_window(p, q);
+        tc__line(p);
+        tc__put(p->out, "%s *copy = edge + (p - inside) * depth;\n", p->d->scalar[q->cls]);
+        tc__print_windows_copy(p, q);
+        tc__block_close(p);
+    }
+    tc__pack_close(p, q, "batch");
+}
+
+// Where column p is read that a border may cut.
+static void tc__print_windows_edge(tc__printer *p, const tc__contract *q) {
+    if (!tc__windows_tests(tc__windows_load(p))) return;
+    tc__line(p);
+    tc__put(p->out, "if (p < inside) continue;\n");
+    tc__line(p);
+    if (q->few) {
+        tc__put(p->out, "x[p] = edge + (p - inside) * depth + k0;\n");
+        return;
+    }
+    tc__put(p->out, "%s *copy = edge + (p - inside) * %s;\n", p->d->scalar[q->cls],
+            q->slice ? "slice" : "depth");
+    tc__print_windows_copy(p, q);
+    tc__line(p);
+    tc__put(p->out, "x[p] = copy;\n");
+}
+
+// For all columns of the item: where they are read, and where their sums go. What the last block has too many of are
+// its last.
+static void tc__print_windows_pointers(tc__printer *p, const tc__contract *q) {
+    const char *type = p->d->scalar[q->cls];
+    int tests = tc__windows_tests(tc__windows_load(p)) > 0;
+    long long room = (long long)tc__padded(tc__ix_value(q->wide), q->rows);
+    tc__line(p);
+    tc__put(p->out, "const %s *x[%lld];\n", type, room);
+    tc__line(p);
+    tc__put(p->out, "%s *out[%lld];\n", type, room);
+    tc__line(p);
+    tc__put(p->out, "for (tc_i64 p = 0; p < c1 - c0; p++)");
+    tc__block_open(p);
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 o = %sp%s, c = c0 + o, r = r0;\n", tests ? "order[" : "",
+            tests ? "]" : "");
+    tc__line(p);
+    tc__put(p->out, "(void)r;\n");
+    tc__let_window(p, q);
+    tc__line(p);
+    tc__put(p->out, "out[p] = flip + o * %d;\n", q->width);
+    tc__line(p);
+    tc__put(p->out, "x[p] = from;\n");
+    tc__print_windows_edge(p, q);
+    tc__block_close(p);
+    tc__line(p);
+    tc__put(
+        p->out,
+        "for (tc_i64 p = c1 - c0; p %% %d; p++) x[p] = x[p - 1], out[p] = out[p - 1];\n",
+        q->rows);
+}
+
+// Blocks of columns and rows of the item, each panel's sums behind the other's: panels outside, so that a panel's
+// slice stays in the L1 for all columns.
 static void tc__print_windows_blocks(tc__printer *p, const tc__contract *q,
                                      const char *symbol) {
     int tests = tc__windows_tests(tc__windows_load(p)) > 0;
+    const char *first = q->slice ? " + k0" : "";
     if (q->slice) tc__print_slices(p);
     tc__line(p);
     tc__put(p->out, "const tc_i64 deep = %s;\n", tc__contract_deep(q));
-    tc__line(p);
-    tc__put(p->out, "for (tc_i64 p = 0, end; p < c1 - c0; p = end)");
-    tc__block_open(p);
-    tc__line(p);
-    tc__put(p->out, "end = tc_min(p + %d, %sc1 - c0);\n", q->rows,
-            tests ? "p < inside ? inside : " : "");
+    if (q->few) tc__print_windows_panels(p, q);
     tc__print_windows_pointers(p, q);
     tc__line(p);
-    tc__put(p->out, "for (tc_i64 i = 0; i < r1 - r0; i += %d)\n", q->width);
+    tc__put(
+        p->out,
+        "for (tc_i64 i = 0; i < r1 - r0; i += %d) for (tc_i64 p = 0; p < c1 - c0; p += %d)",
+        q->width, q->rows);
+    tc__block_open(p);
+    if (q->few) tc__print_windows_ahead(p, q);
+    if (!q->few && q->slice && tc__is_plain(p->g, tc__right_of(p->g)))
+        tc__print_columns_ahead(p, q);
     tc__line(p);
-    tc__put(p->out, "    %s_block(x, to, pack + i * depth", symbol);
-    if (q->slice) tc__put(p->out, " + k0 * %d", q->width);
-    tc__put(p->out, ", deep, out, i * wide%s);\n", q->slice ? ", k0" : "");
+    tc__put(p->out, "%s_block(x + p, %sat%s, pack + i * %s", symbol,
+            tests ? "p >= inside ? same : " : "", first, q->few ? "slice" : "depth");
+    if (q->slice && !q->few) tc__put(p->out, " + k0 * %d", q->width);
+    tc__put(p->out, ", deep, out + p, i * wide%s);\n", q->slice ? ", k0" : "");
     tc__block_close(p);
     if (q->slice) tc__block_close(p);
 }
 
 // The tile of an item: what the blocks give, turned.
 static void tc__print_windows(tc__printer *p, const tc__contract *q, const char *symbol) {
+    if (!q->few) tc__print_windows_pack(p, q);
     tc__print_windows_order(p, q);
+    if (q->few) tc__print_windows_edges(p, q);
     tc__print_windows_blocks(p, q, symbol);
     tc__line(p);
     tc__put(p->out, "for (tc_i64 i = 0; i < r1 - r0; i += %d)\n", q->width);

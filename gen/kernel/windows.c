@@ -2,8 +2,11 @@
 // that ends in a contraction. Output: what is so; contract.c chooses blocks by it, lanes.c vectors.
 
 enum {
-    TC__WINDOWS_LEAST =
-        64, // columns for each thread, of all batches, that are read as windows
+    TC__WINDOWS_LEAST = 64, // columns for each thread, of all batches, share packed rows;
+    TC__WINDOWS_FEW = 16,   // so many of a batch are windows, too, where there are
+    TC__WINDOWS_ROWS = 4,   //   so many vectors of rows;
+    TC__WINDOWS_WEIGHTS_FROM = 33, // rows of a product that reads weights [columns, k] so
+    TC__WINDOWS_WEIGHTS_TO = 256,
     TC__WINDOWS_PERIOD = 160 // most k until predicates are the same again
 };
 
@@ -123,16 +126,40 @@ static int tc__is_left_of_all(const tc__group *g, tc__ix m) {
            tc__ix_subst(x, e, r, tc__ix_add(x, r, m)) == e;
 }
 
-// Whether the columns of a contraction are windows, and enough of them that packing the rows, which each thread
-// does, is little. A vector has so many `lanes`.
+// Whether there are enough columns for each thread to pack all rows.
+static int tc__has_many_windows(const tc__group *g) {
+    tc__ix columns = tc__ix_mul(g->body.ix, g->shape.cols, g->shape.batch);
+    int threads = g->target.threads < 2 ? 2 : g->target.threads;
+    return tc__ix_lo(g->body.ix, columns) >= TC__WINDOWS_LEAST * threads;
+}
+
+// Whether the right operand of a product of m rows is weights [columns, k] which are too many to pack for so few rows.
+static int tc__is_weights(const tc__group *g, int64_t m) {
+    tc__ixpool *x = g->body.ix;
+    uint32_t id = tc__right_of(g);
+    int threads = g->target.threads < 2 ? 2 : g->target.threads;
+    if (!tc__is_plain(g, id) || m < TC__WINDOWS_WEIGHTS_FROM || m > TC__WINDOWS_WEIGHTS_TO)
+        return 0;
+    tc__ix at = g->body.node.at[id]->attr[TC__LOAD_INDEX];
+    tc__ixrun run = tc__ix_run(x, at, TC__COL);
+    return tc__ix_equals(tc__ix_run(x, at, TC__DEPTH).stride, 1) && run.ok &&
+           run.run == INT64_MAX && tc__ix_is_const(run.stride) &&
+           tc__ix_equals(g->shape.batch, 1) && tc__ix_value(g->shape.cols) >= m * threads;
+}
+
+// Whether the columns of a contraction are windows: many, or few and many rows, which then are packed by the thread
+// that has them. Weights are columns of this kind as well. A vector has so many `lanes`.
 static int tc__has_windows(const tc__group *g, int lanes) {
     if (g->shape.kind != TC__CONTRACTION || tc__contract_phases(g) != 1) return 0;
     tc__ix m = tc__ix_div(g->body.ix, g->shape.rows, g->shape.batch);
-    tc__ix columns = tc__ix_mul(g->body.ix, g->shape.cols, g->shape.batch);
-    int threads = g->target.threads < 2 ? 2 : g->target.threads;
-    return tc__ix_is_const(m) && tc__ix_value(m) >= lanes &&
-           tc__ix_is_const(tc__depth_of(g)) && tc__ix_is_const(g->shape.cols) &&
-           tc__ix_lo(g->body.ix, columns) >= TC__WINDOWS_LEAST * threads &&
-           tc__is_plain(g, tc__left_of(g)) && tc__is_left_of_all(g, m) &&
-           !tc__is_plain(g, tc__right_of(g)) && tc__is_windows(g, tc__right_of(g));
+    int64_t rows = tc__ix_is_const(m) ? tc__ix_value(m) : 0;
+    if (rows < lanes || !tc__ix_is_const(tc__depth_of(g)) ||
+        !tc__ix_is_const(g->shape.cols))
+        return 0;
+    int few =
+        tc__ix_value(g->shape.cols) >= TC__WINDOWS_FEW && rows >= TC__WINDOWS_ROWS * lanes;
+    return (few || tc__has_many_windows(g)) && tc__is_plain(g, tc__left_of(g)) &&
+           tc__is_left_of_all(g, m) &&
+           (!tc__is_plain(g, tc__right_of(g)) || tc__is_weights(g, rows)) &&
+           tc__is_windows(g, tc__right_of(g));
 }

@@ -22,6 +22,11 @@ static const shape shapes[] = {
     {1, 9, 26, 28, 20, 3, 3, 1, 0, 1}, // no border
     {1, 20, 10, 24, 40, 3, 3, 1, 1, 1}, // rows of vectors of 8, not of 16
     {4, 2, 9, 9, 64, 7, 7, 1, 3, 1},    // hardly a column has all of its window inside
+    {1, 40, 7, 7, 200, 3, 3, 1, 1, 1},  // few windows: slices, blocks of rows
+    {2, 30, 5, 6, 70, 3, 3, 1, 1, 1},   //   of two images, rows that fill no vector
+    {1, 70, 9, 8, 64, 1, 1, 1, 1, 1},   //   of one element, with a border
+    {1, 21, 9, 9, 130, 3, 2, 1, 0, 1},  //   without one
+    {1, 3, 11, 12, 64, 5, 5, 2, 2, 1},  //   of one slice
 };
 
 static const struct {
@@ -195,9 +200,53 @@ static const char *code_of(int channels, int side, int filters) {
     return text;
 }
 
-// Many windows are read in place; of few, or for few filters, packing them is less.
+// Many windows are read in place, and few where there are many filters, which then are packed slice by slice; else
+// packing windows is less.
 TEST(forms) {
     CHECK(strstr(code_of(16, 32, 32), "const tc_i32 *to"));
-    CHECK(!strstr(code_of(16, 8, 32), "const tc_i32 *to"));
+    CHECK(!strstr(code_of(16, 8, 64), "pack + i * depth"));
+    CHECK(strstr(code_of(16, 8, 64), "pack + i * slice"));
+    CHECK(!strstr(code_of(16, 8, 16), "const tc_i32 *to"));
+    CHECK(!strstr(code_of(16, 3, 64), "const tc_i32 *to"));
     CHECK(!strstr(code_of(16, 32, 2), "const tc_i32 *to"));
+}
+
+// ---- weights [columns, k] ----
+
+// A linear layer of `m` rows, whose weights are read as windows are: its sums, k in order.
+static void run_layer(tc_ctx *tc, int m, int n, int k, float *x, float *w, float *got) {
+    int wrong = 0;
+    REQUIRE(m * k <= MOST && n * k <= MOST && m * n <= MOST);
+    for (int i = 0; i < m * k; i++) x[i] = (float)test_number((unsigned)i, 1);
+    for (int i = 0; i < n * k; i++) w[i] = (float)test_number((unsigned)i, 2);
+    tc_tensor tx = tc_from_data(tc, x, TC_DIMS(m, k), TC_F32);
+    tc_tensor tw = tc_from_data(tc, w, TC_DIMS(n, k), TC_F32);
+    tc_trace_begin(tc, "layer");
+    tc_tensor y = tc_linear(tx, tw, tc_null());
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    CHECK_EQ(tc_read(y, got, (size_t)(m * n) * sizeof *got), TC_OK);
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < n; j++) {
+            float sum = 0;
+            for (int l = 0; l < k; l++) sum = fmaf(x[i * k + l], w[j * k + l], sum);
+            wrong += !same(got[i * n + j], sum);
+        }
+    if (wrong) FAIL("%d of %dx%dx%d are wrong", wrong, m, n, k);
+    tc_free(tx), tc_free(tw);
+}
+
+TEST(weights) {
+    static const int sizes[][3] = {{33, 130, 70}, {64, 256, 513}, {131, 300, 401}};
+    float *x = (float *)malloc(3 * MOST * sizeof *x);
+    for (size_t form = 1; form < sizeof forms / sizeof *forms; form++) {
+        tc_config config = tc_config_default();
+        config.backend = forms[form].backend, config.isa = forms[form].isa;
+        config.threads = forms[form].threads, config.no_disk_cache = 1;
+        tc_ctx *tc = tc_open(&config);
+        REQUIRE(x && tc);
+        for (int i = 0; i < 3; i++)
+            run_layer(tc, sizes[i][0], sizes[i][1], sizes[i][2], x, x + MOST, x + 2 * MOST);
+        tc_close(tc);
+    }
+    free(x);
 }
