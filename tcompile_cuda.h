@@ -261,6 +261,7 @@ NULL,
 NULL,
 NULL,
 NULL,
+NULL,
 };
 // ---- gen/out/text_cuda_types.inc
 static const char*const tc__text_cuda_types[]={
@@ -1141,8 +1142,9 @@ static const char*const tc__text_cuda_tiles[]={
 "        } else {",
 "            at = &ring[to * size + F::swizzled(e)];",
 "            source = hole(row, l, k, inside != 0);",
+"            if (!source) inside = 0;",
 "        }",
-"        if constexpr (always) TC_N(copy_async16)(at, source);",
+"        if constexpr (always && S::stepped) TC_N(copy_async16)(at, source);",
 "        else TC_N(copy_async16_of)(at, source, inside * (int)sizeof(E));",
 "    }",
 "    template <class H> __device__ __forceinline__ void later(packs &next, int j, I row, I l, I k, int inside, H hole) {",
@@ -1637,13 +1639,24 @@ static const char*const tc__text_cuda_mapped[]={
 "                 :: \"r\"((unsigned)__cvta_generic_to_shared(to)), \"l\"(map), \"r\"(x), \"r\"(y), \"r\"(z), \"r\"((unsigned)__cvta_generic_to_shared(s))",
 "                 : \"memory\");",
 "}",
+"// fn: window_load",
+"TC_FN void TC_N(window_load)(void *to, const TC_N(map) *map, int c, int x, int y, int n, int beside, int below, tc_u64 *s) {",
+"    asm volatile(\"cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6], {%7, %8};\"",
+"                 :: \"r\"((unsigned)__cvta_generic_to_shared(to)), \"l\"(map), \"r\"(c), \"r\"(x), \"r\"(y), \"r\"(n),",
+"                    \"r\"((unsigned)__cvta_generic_to_shared(s)), \"h\"((unsigned short)beside), \"h\"((unsigned short)below)",
+"                 : \"memory\");",
+"}",
 "// fn: registers_give",
 "template <int N> TC_FN void TC_N(registers_give)() { asm volatile(\"setmaxnreg.dec.sync.aligned.u32 %0;\" :: \"n\"(N)); }",
 "// fn: registers_take",
 "template <int N> TC_FN void TC_N(registers_take)() { asm volatile(\"setmaxnreg.inc.sync.aligned.u32 %0;\" :: \"n\"(N)); }",
 "// fn: map_bring",
 "template <class S, int LINES> TC_FN void TC_N(map_bring)(char *to, const TC_N(map) &map, int line, int k, int z, tc_u64 *s) {",
-"    if constexpr (S::deep) {",
+"    if constexpr (S::windows) {",
+"        const int tap = k / S::channels, beside = tap % S::taps * S::apart_x, below = tap / S::taps * S::apart_y;",
+"        const int y = line / S::wide % S::tall * S::jump_y - S::low_y, x = line % S::wide * S::jump_x - S::low_x;",
+"        TC_N(window_load)(to, &map, k % S::channels, x, y, line / (S::wide * S::tall), beside, below, s);",
+"    } else if constexpr (S::deep) {",
 "        TC_N(map_load)(to, &map, k, line, S::batched \? z : 0, s);",
 "    } else {",
 "        #pragma unroll",
@@ -3397,8 +3410,9 @@ if(made)made->level=n->level,l->at[n->id]=made->id;
 static void tc__relist_copy_vector(tc__relist*l,const tc__node*n,int64_t buffer,
 tc__ix at,tc__axis axis,tc__ix first,int width){
 tc__ixpool*x=l->from->body.ix;
-int64_t attr[5];
+int64_t attr[TC__NODE_WORDS];
 tc__ix var=tc__ix_find_var(x,n->attr[TC__LOAD_INDEX],axis);
+uint32_t words=TC__COPY_PREDICATES;
 attr[TC__COPY_BUFFER]=buffer,attr[TC__COPY_INDEX]=at;
 attr[TC__COPY_FROM]=n->attr[TC__LOAD_BUFFER];
 attr[TC__COPY_SOURCE]=n->attr[TC__LOAD_INDEX];
@@ -3407,7 +3421,11 @@ if(l->base)
 attr[TC__COPY_SOURCE]=
 tc__ix_add(x,attr[TC__COPY_SOURCE],l->base[n->attr[TC__LOAD_BUFFER]]);
 attr[TC__COPY_ELEMENTS]=width;
-tc__relist_put(l,TC_OP_COPY,TC_I64,attr,5);
+for(uint32_t i=TC__LOAD_PREDICATES;i<n->n_attr;i++){
+var=tc__ix_find_var(x,n->attr[i],axis);
+attr[words++]=var?tc__ix_subst(x,n->attr[i],var,first):n->attr[i];
+}
+tc__relist_put(l,TC_OP_COPY,TC_I64,attr,words);
 }
 static void tc__relist_store(tc__relist*l,const tc__node*n,int64_t buffer,tc__ix e){
 tc__node m;
@@ -3541,6 +3559,33 @@ m->box[0]=TC__MAP_LINE,m->box[1]=deep?(uint32_t)o->tile:(uint32_t)TC__MAP_LINE;
 m->box[2]=1;
 return tc__map_fits(m);
 }
+enum{
+TC__MAP_CORNER=127,
+TC__MAP_REACH=255
+};
+static int tc__map_of_windows(const tc__group_windows*w,int64_t places,int dtype,
+tc_device_map*m){
+int64_t stride=w->channels;
+memset(m,0,sizeof*m);
+if(!w->channels||w->channels%TC__MAP_LINE||places>256)return 0;
+m->dtype=dtype,m->size[0]=w->channels,m->size[3]=w->images;
+m->box[0]=TC__MAP_LINE,m->box[1]=(uint32_t)places,m->box[2]=1;
+for(int i=0;i<2;i++){
+int64_t reach=(w->size[1-i]-1)*w->dilation[1-i];
+int64_t end=(w->out[1-i]-1)*w->stride[1-i]-w->low[1-i];
+m->size[1+i]=w->image[1-i],m->stride[i]=stride;
+stride*=w->image[1-i];
+m->low[i]=(int)-w->low[1-i],m->high[i]=(int)(end+1-w->image[1-i]);
+m->step[i]=(uint32_t)w->stride[1-i];
+if(reach>TC__MAP_REACH||w->low[1-i]>TC__MAP_CORNER||w->stride[1-i]>8||
+m->high[i]>TC__MAP_CORNER||m->high[i]<-TC__MAP_CORNER)
+return 0;
+}
+m->stride[2]=stride;
+for(int i=0;i<4;i++)
+if(m->size[i]<=0||m->size[i]>=(int64_t)1<<31)return 0;
+return 1;
+}
 static int tc__template_is_mapped(const tc__node*n){
 return n->op==TC_OP_TEMPLATE&&n->attr[TC__TEMPLATE_NAME]==TC__TEMPLATE_TILES&&
 n->attr[TC__TEMPLATE_NUMBERS+TC__TILES_WAY]==(int64_t)TC__WAY_MAPPED;
@@ -3551,6 +3596,13 @@ const int64_t*number=n->attr+TC__TEMPLATE_NUMBERS,*a=hole->attr;
 const tc__node*copy=k->body.node.at[hole->id+1];
 int left=a[TC__HOLE_HOLE]==TC__HOLE_LEFT;
 tc__mapped o;
+if(copy->op==TC_OP_COPY&&!left&&k->shape.windows.channels){
+int64_t from=copy->attr[TC__COPY_FROM];
+int ok=tc__map_of_windows(&k->shape.windows,number[TC__TILES_COLS],
+k->buffer.at[from].dtype,m);
+m->address=(uint32_t)from;
+return ok;
+}
 if(copy->op!=TC_OP_COPY||!tc__ix_is_const(n->attr[TC__TEMPLATE_ROWS])||
 !tc__ix_is_const(n->attr[TC__TEMPLATE_COLS])||
 !tc__ix_is_const(n->attr[TC__TEMPLATE_DEPTH]))
@@ -3783,6 +3835,10 @@ return 1;
 }
 return 0;
 }
+static int tc__operand_is_windows(const tc__group*g,const tc__product*q,tc__level level){
+return level==TC__AT_RIGHT&&q->half&&g->shape.windows.channels%8==0&&
+g->shape.windows.channels;
+}
 static tc__staged tc__stage_operand(const tc__group*g,const tc__product*q,
 tc__level level,int most){
 tc__staged s;
@@ -3792,6 +3848,7 @@ memset(&s,0,sizeof s);
 s.level=level,s.id=level==TC__AT_LEFT?tc__left_of(g):tc__right_of(g);
 s.along=TC__DEPTH,
 s.width=tc__operand_width(g,q,level,TC__DEPTH,tc__depth_of(g),most);
+if(tc__operand_is_windows(g,q,level))s.width=8;
 if(s.width==1){
 s.width=tc__operand_width(g,q,level,other,extent,most);
 int dense=!tc__operand_is_dense(g,level,TC__DEPTH)&&
@@ -3822,6 +3879,8 @@ tc__axis line=left?TC__ROW:TC__COL;
 const tc__node*n=g->body.node.at[s->id];
 tc_device_map map;
 tc__mapped o;
+if(s->bring==TC__BRING_ASYNC&&tc__operand_is_windows(g,q,s->level))
+return tc__map_of_windows(&g->shape.windows,1,q->dtype,&map);
 if(s->bring!=TC__BRING_ASYNC||n->n_attr!=TC__LOAD_PREDICATES)return 0;
 o.at=n->attr[TC__LOAD_INDEX];
 o.line=(int)line,o.deep=TC__DEPTH,o.row=left?-1:(int)TC__ROW;
@@ -7581,6 +7640,7 @@ static int tc__operand_is_copy(const tc__producer*t,const tc__staged*s,tc__axis 
 int width,int dtype){
 const tc__group*g=t->l.from;
 const tc__node*n=g->body.node.at[s->id];
+if(width>1&&tc__operand_is_windows(g,&t->q,s->level))return 1;
 if(n->op!=TC_OP_LOAD||n->n_attr>TC__LOAD_PREDICATES||n->dtype!=dtype||
 tc__buffer_of(g,n)->dtype!=dtype||tc__device_is_made(g,n))
 return 0;
@@ -9602,31 +9662,6 @@ e=tc__ix_subst(x,e,var,n->attr[TC__AXIS_VALUE]);
 }
 return e;
 }
-typedef struct tc__cuda_moves{
-const tc__cuda_vector*v;
-int moves;
-}tc__cuda_moves;
-static void tc__cuda_moves_val(void*user,uint32_t id){
-tc__cuda_moves*m=(tc__cuda_moves*)user;
-m->moves|=id>=m->v->begin&&id<m->v->end&&m->v->way[id]!=TC__WAY_STILL;
-}
-static tc__access tc__cuda_moves_by(const tc__printer*p,tc__ix e){
-tc__ixpool*x=p->g->body.ix;
-tc__cuda_moves m;
-m.v=p->vector,m.moves=0;
-tc__ix_each_val(x,e,tc__cuda_moves_val,&m);
-tc__ixrun run=tc__ix_run(x,tc__cuda_expand(p,e),p->vector->axis);
-if(m.moves||!run.ok||(run.run!=INT64_MAX&&run.run%p->vector->width))
-return TC__PER_LANE;
-if(tc__ix_equals(run.stride,0))return TC__UNIFORM;
-return tc__ix_equals(run.stride,1)?TC__CONTIGUOUS:TC__PER_LANE;
-}
-static tc__ix tc__cuda_first(const tc__printer*p,tc__ix e){
-tc__ixpool*x=p->g->body.ix;
-e=tc__cuda_expand(p,e);
-tc__ix var=tc__ix_find_var(x,e,p->vector->axis);
-return var?tc__ix_subst(x,e,var,tc__ix_const(0)):e;
-}
 static tc__ix tc__cuda_by_hole(const tc__printer*p,const tc__node*hole,tc__ix e){
 tc__ixpool*x=p->g->body.ix;
 for(int i=TC__HOLE_LINE;i<=(int)TC__HOLE_DEEP;i++){
@@ -9650,6 +9685,34 @@ tc__ix var=tc__ix_find_var(x,e,(tc__axis)n->attr[TC__AXIS_AXIS]);
 if(var)e=tc__ix_subst(x,e,var,n->attr[TC__AXIS_VALUE]);
 }
 return e;
+}
+typedef struct tc__cuda_moves{
+const tc__cuda_vector*v;
+int moves;
+}tc__cuda_moves;
+static void tc__cuda_moves_val(void*user,uint32_t id){
+tc__cuda_moves*m=(tc__cuda_moves*)user;
+m->moves|=id>=m->v->begin&&id<m->v->end&&m->v->way[id]!=TC__WAY_STILL;
+}
+static tc__access tc__cuda_moves_by(const tc__printer*p,tc__ix e){
+tc__ixpool*x=p->g->body.ix;
+tc__cuda_moves m;
+m.v=p->vector,m.moves=0;
+tc__ix_each_val(x,e,tc__cuda_moves_val,&m);
+e=tc__cuda_expand(p,e);
+tc__ixrun run=tc__ix_run(x,e,p->vector->axis);
+if(!run.ok||(run.run!=INT64_MAX&&run.run%p->vector->width))
+run=tc__ix_run(x,tc__cuda_by_loops(p,e),p->vector->axis);
+if(m.moves||!run.ok||(run.run!=INT64_MAX&&run.run%p->vector->width))
+return TC__PER_LANE;
+if(tc__ix_equals(run.stride,0))return TC__UNIFORM;
+return tc__ix_equals(run.stride,1)?TC__CONTIGUOUS:TC__PER_LANE;
+}
+static tc__ix tc__cuda_first(const tc__printer*p,tc__ix e){
+tc__ixpool*x=p->g->body.ix;
+e=tc__cuda_expand(p,e);
+tc__ix var=tc__ix_find_var(x,e,p->vector->axis);
+return var?tc__ix_subst(x,e,var,tc__ix_const(0)):e;
 }
 static int tc__cuda_starts_at_multiple(const tc__printer*p,tc__ix e){
 tc__ixpool*x=p->g->body.ix;
@@ -10700,11 +10763,21 @@ a[TC__HOLE_DEEP_STRIDE]!=0,(long long)a[TC__HOLE_LINE_STRIDE],
 static void tc__cuda_map_struct(tc__printer*p,const tc__node*n,const tc__node*hole){
 const int64_t*a=hole->attr;
 tc_device_map map;
+const tc__group_windows*w=&p->g->shape.windows;
 (void)tc__template_map(p->g,n,hole,&map);
 tc__line(p);
-tc__put(p->out,"struct %s_way { enum : int { deep = %d, batched = %d }; };\n",
+tc__put(p->out,"struct %s_way { enum : int { deep = %d, batched = %d, windows = %d",
 tc__hole_names[a[TC__HOLE_HOLE]],a[TC__HOLE_ALONG]==(int64_t)TC__DEPTH,
-map.size[2]>1);
+map.size[2]>1,map.step[0]!=0);
+if(map.step[0])
+tc__put(p->out,
+", channels = %lld, taps = %lld, wide = %lld, tall = %lld, jump_x = %lld, "
+"jump_y = %lld, apart_x = %lld, apart_y = %lld, low_x = %lld, low_y = %lld",
+(long long)w->channels,(long long)w->size[1],(long long)w->out[1],
+(long long)w->out[0],(long long)w->stride[1],(long long)w->stride[0],
+(long long)w->dilation[1],(long long)w->dilation[0],(long long)w->low[1],
+(long long)w->low[0]);
+tc__put(p->out," }; };\n");
 }
 static void tc__cuda_hole_place(tc__printer*p,int64_t axis,int first){
 tc__put(p->out,"%s%s",first?"":", ",tc__cuda_index_type(p));
@@ -10744,6 +10817,15 @@ static void tc__cuda_hole_address(tc__printer*p,const tc__node*copy){
 int64_t from=copy->attr[TC__COPY_FROM];
 tc__line(p);
 tc__put(p->out,"return ");
+for(uint32_t i=TC__COPY_PREDICATES;i+1<copy->n_attr;i+=2){
+const char*word=p->narrow?"unsigned":"tc_u64";
+tc__put(p->out,"%s(%s)(",i>TC__COPY_PREDICATES?" || ":"",word);
+tc__put_ix(p,copy->attr[i]);
+tc__put(p->out,") >= (%s)(",word);
+tc__put_ix(p,copy->attr[i+1]);
+tc__put(p->out,")");
+}
+if(copy->n_attr>TC__COPY_PREDICATES)tc__put(p->out," ? nullptr : ");
 if(tc__cuda_is_checked(p->g,from)){
 tc__put(p->out,"!inside ? ");
 tc__put_buffer(p,from);
@@ -12124,6 +12206,7 @@ tcu__code(*cuFuncGetAttribute)(int*value,tcu__function_attribute what,tcu__funct
 tcu__code(*cuFuncSetAttribute)(tcu__function function,tcu__function_attribute what,int value);
 tcu__code(*cuFuncLoad)(tcu__function function);
 tcu__code(*cuTensorMapEncodeTiled)(tcu__tensor_map*map,tcu__map_dtype dtype,uint32_t rank,void*address,const uint64_t*size,const uint64_t*stride,const uint32_t*box,const uint32_t*step,tcu__map_interleave interleave,tcu__map_swizzle swizzle,tcu__map_promotion promotion,tcu__map_fill fill);
+tcu__code(*cuTensorMapEncodeIm2col)(tcu__tensor_map*map,tcu__map_dtype dtype,uint32_t rank,void*address,const uint64_t*size,const uint64_t*stride,const int*low,const int*high,uint32_t channels,uint32_t places,const uint32_t*step,tcu__map_interleave interleave,tcu__map_swizzle swizzle,tcu__map_promotion promotion,tcu__map_fill fill);
 tcu__code(*cuLaunchKernel)(tcu__function function,unsigned grid_x,unsigned grid_y,unsigned grid_z,unsigned block_x,unsigned block_y,unsigned block_z,unsigned shared,tcu__stream stream,void**parameters,void**extra);
 tcu__code(*cuLaunchKernelEx)(const tcu__launch_config*config,tcu__function function,void**parameters,void**extra);
 tcu__code(*cuGraphCreate)(tcu__graph*graph,unsigned flags);
@@ -12192,6 +12275,7 @@ static const tcu__symbol tcu__driver_symbols[]={
 {"cuFuncSetAttribute",offsetof(tcu__driver_calls,cuFuncSetAttribute),TCU__REQUIRED},
 {"cuFuncLoad",offsetof(tcu__driver_calls,cuFuncLoad),TCU__OPTIONAL},
 {"cuTensorMapEncodeTiled",offsetof(tcu__driver_calls,cuTensorMapEncodeTiled),TCU__OPTIONAL},
+{"cuTensorMapEncodeIm2col",offsetof(tcu__driver_calls,cuTensorMapEncodeIm2col),TCU__OPTIONAL},
 {"cuLaunchKernel",offsetof(tcu__driver_calls,cuLaunchKernel),TCU__REQUIRED},
 {"cuLaunchKernelEx",offsetof(tcu__driver_calls,cuLaunchKernelEx),TCU__OPTIONAL},
 {"cuGraphCreate",offsetof(tcu__driver_calls,cuGraphCreate),TCU__REQUIRED},
@@ -13600,6 +13684,16 @@ return 0;
 return cluster<=TCU__PORTABLE_CLUSTER||
 TCU__DO(d,name,cuFuncSetAttribute,k->function,TCU__FN_LARGE_CLUSTER,1);
 }
+TCU__FN int tcu__map_windows(tcu__device*d,const tc_device_map*m,void*at,
+const uint64_t*size,const uint64_t*stride,
+tcu__tensor_map*map){
+uint32_t step[4];
+step[0]=step[3]=1,step[1]=m->step[0],step[2]=m->step[1];
+return TCU__DO(d,"a tensor map of windows",cuTensorMapEncodeIm2col,map,
+m->dtype==TC_F16?TCU__MAP_F16:TCU__MAP_BF16,4,at,size,stride,
+m->low,m->high,m->box[0],m->box[1],step,TCU__MAP_PLAIN,
+TCU__MAP_SWIZZLE_128,TCU__MAP_L2_128,TCU__MAP_ZEROS);
+}
 TCU__FN int tcu__map_make(tcu__device*d,const tc_device_map*m,tcu__address base,
 void*to){
 static const uint32_t step[3]={1,1,1};
@@ -13607,15 +13701,17 @@ enum{BYTES=2,ALIGN=128};
 unsigned char room[sizeof(tcu__tensor_map)+ALIGN];
 tcu__tensor_map*map=
 (tcu__tensor_map*)(void*)(room+(ALIGN-(uintptr_t)room%ALIGN)%ALIGN);
-uint64_t size[3],stride[2];
+uint64_t size[4],stride[3];
 uintptr_t at=(uintptr_t)base+(uintptr_t)m->offset*BYTES;
-for(int i=0;i<3;i++)size[i]=(uint64_t)m->size[i];
-for(int i=0;i<2;i++)stride[i]=(uint64_t)m->stride[i]*BYTES;
-if(!TCU__DO(d,"a tensor map",cuTensorMapEncodeTiled,map,
-m->dtype==TC_F16?TCU__MAP_F16:TCU__MAP_BF16,3,(void*)at,size,
-stride,m->box,step,TCU__MAP_PLAIN,TCU__MAP_SWIZZLE_128,
-TCU__MAP_L2_128,TCU__MAP_ZEROS))
-return 0;
+for(int i=0;i<4;i++)size[i]=(uint64_t)m->size[i];
+for(int i=0;i<3;i++)stride[i]=(uint64_t)m->stride[i]*BYTES;
+int ok=m->step[0]
+?tcu__map_windows(d,m,(void*)at,size,stride,map)
+:TCU__DO(d,"a tensor map",cuTensorMapEncodeTiled,map,
+m->dtype==TC_F16?TCU__MAP_F16:TCU__MAP_BF16,3,(void*)at,
+size,stride,m->box,step,TCU__MAP_PLAIN,
+TCU__MAP_SWIZZLE_128,TCU__MAP_L2_128,TCU__MAP_ZEROS);
+if(!ok)return 0;
 memcpy(to,map,sizeof*map);
 return 1;
 }
@@ -14552,7 +14648,8 @@ d->processors=(uint32_t)f->sms,d->shared_bytes=(uint32_t)f->shared_block;
 d->cluster_blocks=f->clusters?TCU__PORTABLE_CLUSTER:0;
 d->matrix_warps=tcu__has_wgmma(f->major,f->minor)?4:0;
 d->tensor_maps=d->matrix_warps&&f->tensor_maps&&
-s->runtime.device.driver.call.cuTensorMapEncodeTiled;
+s->runtime.device.driver.call.cuTensorMapEncodeTiled&&
+s->runtime.device.driver.call.cuTensorMapEncodeIm2col;
 d->argument_bytes=s->runtime.device.driver.version>=TCU__MANY_ARGUMENTS
 ?TCU__ARGUMENT_BYTES
 :TCU__ARGUMENT_BYTES_BEFORE;

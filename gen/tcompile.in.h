@@ -512,6 +512,7 @@
 #include "pass/composites.c"
 #include "pass/raise.c"
 #include "pass/rescore.c"
+#include "pass/channels.c"
 #include "pass/passes.c"
 #include "pass/loops.c"
 
@@ -535,6 +536,7 @@
 #include "kernel/list.c"
 #include "kernel/report.c"
 #include "kernel/windows.c"
+#include "kernel/fold.c"
 #include "kernel/lanes.c"
 #include "kernel/constants.c"
 #include "kernel/range.c"

@@ -57,6 +57,15 @@ TC_FN void TC_N(map_load)(void *to, const TC_N(map) *map, int x, int y, int z, t
                  : "memory");
 }
 
+// fn: window_load
+// The same of a map of windows: channels from c on, places from (x, y) of image n on, each so far beside and below.
+TC_FN void TC_N(window_load)(void *to, const TC_N(map) *map, int c, int x, int y, int n, int beside, int below, tc_u64 *s) {
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6], {%7, %8};"
+                 :: "r"((unsigned)__cvta_generic_to_shared(to)), "l"(map), "r"(c), "r"(x), "r"(y), "r"(n),
+                    "r"((unsigned)__cvta_generic_to_shared(s)), "h"((unsigned short)beside), "h"((unsigned short)below)
+                 : "memory");
+}
+
 // fn: registers_give
 // Four warps keep N registers for each thread,
 template <int N> TC_FN void TC_N(registers_give)() { asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" :: "n"(N)); }
@@ -68,7 +77,11 @@ template <int N> TC_FN void TC_N(registers_take)() { asm volatile("setmaxnreg.in
 // fn: map_bring
 // LINES lines of an operand for a step of k: all at once where it runs along k, else 64 lines at a time.
 template <class S, int LINES> TC_FN void TC_N(map_bring)(char *to, const TC_N(map) &map, int line, int k, int z, tc_u64 *s) {
-    if constexpr (S::deep) {
+    if constexpr (S::windows) {
+        const int tap = k / S::channels, beside = tap % S::taps * S::apart_x, below = tap / S::taps * S::apart_y;
+        const int y = line / S::wide % S::tall * S::jump_y - S::low_y, x = line % S::wide * S::jump_x - S::low_x;
+        TC_N(window_load)(to, &map, k % S::channels, x, y, line / (S::wide * S::tall), beside, below, s);
+    } else if constexpr (S::deep) {
         TC_N(map_load)(to, &map, k, line, S::batched ? z : 0, s);
     } else {
         #pragma unroll

@@ -72,6 +72,38 @@ static int tc__map_of(tc__ixpool *x, const tc__mapped *o, tc_device_map *m) {
     return tc__map_fits(m);
 }
 
+// ---- windows of images, whose channels are last ----
+
+enum {
+    TC__MAP_CORNER = 127, // places of a border at most, less one,
+    TC__MAP_REACH = 255   //   and that a tap is from the first
+};
+
+// The map of windows for tiles of so many places, but for its arguments; 0 = there is none.
+static int tc__map_of_windows(const tc__group_windows *w, int64_t places, int dtype,
+                              tc_device_map *m) {
+    int64_t stride = w->channels;
+    memset(m, 0, sizeof *m);
+    if (!w->channels || w->channels % TC__MAP_LINE || places > 256) return 0;
+    m->dtype = dtype, m->size[0] = w->channels, m->size[3] = w->images;
+    m->box[0] = TC__MAP_LINE, m->box[1] = (uint32_t)places, m->box[2] = 1;
+    for (int i = 0; i < 2; i++) { // width is first
+        int64_t reach = (w->size[1 - i] - 1) * w->dilation[1 - i];
+        int64_t end = (w->out[1 - i] - 1) * w->stride[1 - i] - w->low[1 - i];
+        m->size[1 + i] = w->image[1 - i], m->stride[i] = stride;
+        stride *= w->image[1 - i];
+        m->low[i] = (int)-w->low[1 - i], m->high[i] = (int)(end + 1 - w->image[1 - i]);
+        m->step[i] = (uint32_t)w->stride[1 - i];
+        if (reach > TC__MAP_REACH || w->low[1 - i] > TC__MAP_CORNER || w->stride[1 - i] > 8 ||
+            m->high[i] > TC__MAP_CORNER || m->high[i] < -TC__MAP_CORNER)
+            return 0;
+    }
+    m->stride[2] = stride;
+    for (int i = 0; i < 4; i++)
+        if (m->size[i] <= 0 || m->size[i] >= (int64_t)1 << 31) return 0;
+    return 1;
+}
+
 // ---- of a list ----
 
 static int tc__template_is_mapped(const tc__node *n) {
@@ -86,6 +118,13 @@ static int tc__template_map(const tc__group *k, const tc__node *n, const tc__nod
     const tc__node *copy = k->body.node.at[hole->id + 1];
     int left = a[TC__HOLE_HOLE] == TC__HOLE_LEFT;
     tc__mapped o;
+    if (copy->op == TC_OP_COPY && !left && k->shape.windows.channels) {
+        int64_t from = copy->attr[TC__COPY_FROM];
+        int ok = tc__map_of_windows(&k->shape.windows, number[TC__TILES_COLS],
+                                    k->buffer.at[from].dtype, m);
+        m->address = (uint32_t)from;
+        return ok;
+    }
     if (copy->op != TC_OP_COPY || !tc__ix_is_const(n->attr[TC__TEMPLATE_ROWS]) ||
         !tc__ix_is_const(n->attr[TC__TEMPLATE_COLS]) ||
         !tc__ix_is_const(n->attr[TC__TEMPLATE_DEPTH]))

@@ -213,6 +213,13 @@ static int tc__operand_is_dense(const tc__group *g, tc__level level, tc__axis ax
     return 0;
 }
 
+// Whether the right operand is windows of images whose channels are last, in memory as the units want them: 16 bytes of
+// channels are beside each other, or outside of the image.
+static int tc__operand_is_windows(const tc__group *g, const tc__product *q, tc__level level) {
+    return level == TC__AT_RIGHT && q->half && g->shape.windows.channels % 8 == 0 &&
+           g->shape.windows.channels;
+}
+
 // How threads read an operand: along the axis where accesses are widest, `most` elements at once.
 static tc__staged tc__stage_operand(const tc__group *g, const tc__product *q,
                                     tc__level level, int most) {
@@ -223,6 +230,7 @@ static tc__staged tc__stage_operand(const tc__group *g, const tc__product *q,
     s.level = level, s.id = level == TC__AT_LEFT ? tc__left_of(g) : tc__right_of(g);
     s.along = TC__DEPTH,
     s.width = tc__operand_width(g, q, level, TC__DEPTH, tc__depth_of(g), most);
+    if (tc__operand_is_windows(g, q, level)) s.width = 8;
     if (s.width == 1) {
         s.width = tc__operand_width(g, q, level, other, extent, most);
         int dense = !tc__operand_is_dense(g, level, TC__DEPTH) &&
@@ -257,6 +265,8 @@ static int tc__operand_is_mapped(const tc__group *g, const tc__product *q,
     const tc__node *n = g->body.node.at[s->id];
     tc_device_map map;
     tc__mapped o;
+    if (s->bring == TC__BRING_ASYNC && tc__operand_is_windows(g, q, s->level))
+        return tc__map_of_windows(&g->shape.windows, 1, q->dtype, &map);
     if (s->bring != TC__BRING_ASYNC || n->n_attr != TC__LOAD_PREDICATES) return 0;
     o.at = n->attr[TC__LOAD_INDEX];
     o.line = (int)line, o.deep = TC__DEPTH, o.row = left ? -1 : (int)TC__ROW;

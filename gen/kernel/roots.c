@@ -342,6 +342,7 @@ static void tc__force_sources(tc__schedule *s) {
         if (tc__is_kind(n, TC__KIND_GATHER)) tc__force_table(s, n), tc__force_index(s, n);
         if (tc__is_kind(n, TC__KIND_OPAQUE)) tc__force_opaque(s, n);
         if (n->op == TC_OP_AGAIN) tc__force_kept(s, n);
+        if (n->op == TC_OP_LAID) s->forced[i] = 1;
     }
 }
 

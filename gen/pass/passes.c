@@ -42,6 +42,8 @@ static const tc__pass tc__passes[] = {
     {"rescore", tc__pass_rescore, tc__wants_rescore, 1},
     // variances of few long rows: one pass over memory
     {"moments", tc__pass_moments, tc__wants_moments, 1},
+    // convolutions with channels last
+    {"channels", tc__pass_channels, tc__wants_channels, 1},
     // long reductions of few rows, for all threads
     {"split", tc__pass_split, tc__wants_split, 0},
     // what the passes before left behind

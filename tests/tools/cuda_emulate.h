@@ -659,6 +659,7 @@ struct emu_box {
     const emu_map *map;
     int x, y, z;
     emu_semaphore *s;
+    int image, beside, below; // of windows: z is none
 };
 static emu_box emu_boxes[64];
 static int emu_box_count;
@@ -686,16 +687,40 @@ EMU_FN void emu_semaphore_expect(unsigned long long *at, int bytes) {
 EMU_FN void emu_semaphore_arrive(unsigned long long *at) { emu_semaphore_expect(at, 0); }
 
 // Element i of a row has its place among chunks of 16 bytes by address.
+EMU_FN unsigned short *emu_box_place(const emu_box *b, int line, int x) {
+    size_t to = (size_t)b->to + (size_t)(line * 128 + x * 2);
+    return (unsigned short *)(to ^ to / 128 % 8 * 16);
+}
+
+// x counts channels here; places go along the width, then the height, then images.
+EMU_FN void emu_windows_come(const emu_box *b) {
+    const emu_map *m = b->map;
+    int at[2] = {b->y, b->z}, n = b->image;
+    for (int line = 0; line < m->box[1]; line++) {
+        long long w = at[0] + b->beside, h = at[1] + b->below;
+        int inside = w >= 0 && w < m->size[1] && h >= 0 && h < m->size[2] && n < m->size[3];
+        const unsigned char *from =
+            m->at + w * m->stride[0] + h * m->stride[1] + n * m->stride[2];
+        for (int x = 0; x < m->box[0]; x++)
+            *emu_box_place(b, line, x) =
+                inside && b->x + x < m->size[0]
+                    ? ((const unsigned short *)(const void *)from)[b->x + x]
+                    : (unsigned short)0;
+        at[0] += m->step[0];
+        if (at[0] >= m->size[1] + m->high[0]) at[0] = m->low[0], at[1] += m->step[1];
+        if (at[1] >= m->size[2] + m->high[1]) at[1] = m->low[1], n++;
+    }
+}
+
 EMU_FN void emu_box_comes(const emu_box *b) {
     const emu_map *m = b->map;
-    for (int y = 0; y < m->box[1]; y++)
+    if (m->step[0]) emu_windows_come(b);
+    for (int y = 0; !m->step[0] && y < m->box[1]; y++)
         for (int x = 0; x < m->box[0]; x++) {
             long long at[3] = {b->x + x, b->y + y, b->z};
             int inside = 1;
             for (int i = 0; i < 3; i++) inside &= at[i] >= 0 && at[i] < m->size[i];
-            size_t to = (size_t)b->to + (size_t)(y * 128 + x * 2);
-            to ^= to / 128 % 8 * 16;
-            *(unsigned short *)to =
+            *emu_box_place(b, y, x) =
                 inside ? *(const unsigned short *)(const void *)(m->at + 2 * at[0] +
                                                                  at[1] * m->stride[0] +
                                                                  at[2] * m->stride[1])
@@ -718,17 +743,30 @@ EMU_FN void emu_semaphore_wait(unsigned long long *at, int parity) {
     emu_semaphore *s = emu_semaphore_of(at);
     for (emu_boxes_come(s); (int)s->parity == parity; emu_boxes_come(s)) emu->yield(emu_at);
 }
-EMU_FN void emu_map_load(void *to, const void *map, int x, int y, int z,
-                         unsigned long long *s) {
-    emu_box b = {to, (const emu_map *)map, x, y, z, emu_semaphore_of(s)};
+EMU_FN void emu_box_goes(const emu_box &b, int windows) {
+    const void *to = b.to, *map = b.map;
     if (b.map->magic != EMU_MAP)
         emu->fail(EMU_ADDRESS, emu_at, "a map that the driver has not made", map);
+    if ((b.map->step[0] != 0) != (windows != 0))
+        emu->fail(EMU_ADDRESS, emu_at, "a map of another kind", map);
     emu->in_shared(to, (size_t)(b.map->box[0] * b.map->box[1] * 2),
                    "a box that is not in shared memory", emu_at);
     if ((size_t)to % 1024)
         emu->fail(EMU_ALIGNMENT, emu_at, "a box that is not aligned to 1024 bytes", to);
     if (emu_box_count == 64) emu->fail(EMU_FAILED, emu_at, "too many boxes", nullptr);
     emu_boxes[emu_box_count++] = b;
+}
+EMU_FN void emu_map_load(void *to, const void *map, int x, int y, int z,
+                         unsigned long long *s) {
+    emu_box b = {to, (const emu_map *)map, x, y, z, emu_semaphore_of(s), 0, 0, 0};
+    emu_box_goes(b, 0);
+}
+EMU_FN void emu_window_load(void *to, const void *map, int c, int x, int y, int n,
+                            int beside, int below, unsigned long long *s) {
+    emu_box b = {to, (const emu_map *)map, c, x, y, emu_semaphore_of(s), n, beside, below};
+    if (beside < 0 || below < 0 || beside > 255 || below > 255)
+        emu->fail(EMU_FAILED, emu_at, "a tap that is too far from its place", nullptr);
+    emu_box_goes(b, 1);
 }
 EMU_FN void emu_registers_give(int) {}
 EMU_FN void emu_registers_take(int) {}
