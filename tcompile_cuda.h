@@ -6047,7 +6047,7 @@ if(tc__device_is_row(g,n->attr[TC__LOAD_BUFFER])||
 tc__ix_has_val(g->body.ix,n->attr[TC__LOAD_INDEX]))
 return 0;
 tc__ixrun run=tc__ix_run(g->body.ix,n->attr[TC__LOAD_INDEX],TC__ROW);
-return run.ok&&run.run==INT64_MAX&&tc__ix_equals(run.stride,1)&&
+return run.ok&&run.run>=TC__TILE_SMALL&&tc__ix_equals(run.stride,1)&&
 tc__access_along(g,n->attr[TC__LOAD_INDEX],TC__COL,1)==TC__PER_LANE;
 }
 static int tc__device_tile_width(const tc__group*g){
@@ -10768,7 +10768,7 @@ const tc__group_windows*w=&p->g->shape.windows;
 tc__line(p);
 tc__put(p->out,"struct %s_way { enum : int { deep = %d, batched = %d, windows = %d",
 tc__hole_names[a[TC__HOLE_HOLE]],a[TC__HOLE_ALONG]==(int64_t)TC__DEPTH,
-map.size[2]>1,map.step[0]!=0);
+map.size[2]>1&&!map.step[0],map.step[0]!=0);
 if(map.step[0])
 tc__put(p->out,
 ", channels = %lld, taps = %lld, wide = %lld, tall = %lld, jump_x = %lld, "
