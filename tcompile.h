@@ -3108,7 +3108,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xbbfd8c856d86be32u
+#define TC__BUILD_ID 0x1d4030bdcc35c7b4u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -22813,6 +22813,7 @@ return ok;
 // ---- gen/pass/channels.c
 enum{
 TC__CHANNELS_LINE=64,
+TC__CHANNELS_PACK=8,
 TC__CHANNELS_LEAST=16,
 TC__CHANNELS_PLACES=64
 };
@@ -22867,6 +22868,12 @@ n=n?tc__channels_window(g,n,0,w):NULL;
 n=n?tc__channels_border(g,n,w):NULL;
 return n&&n->rank==4&&tc__channels_has_sizes(n)?n:NULL;
 }
+static int tc__channels_are_plain(const tc__windowed*w){
+int plain=w->out[0]*w->out[1]%TC__CHANNELS_PACK==0;
+for(int d=0;d<2;d++)
+plain=plain&&w->size[d]==1&&w->stride[d]==1&&!w->low[d]&&!w->high[d];
+return plain;
+}
 static int tc__channels_of(const tc__graph*g,const tc__node*n,tc__windowed*w){
 memset(w,0,sizeof*w);
 if(n->op!=TC_OP_MATMUL||n->rank!=4||(g->devices&&!n->device))return 0;
@@ -22879,7 +22886,7 @@ if(!w->image||w->weight->rank!=4||!tc__ix_equals(w->weight->dims[0],1)||
 !tc__channels_has_sizes(w->weight))
 return 0;
 w->results=tc__ix_value(w->weight->dims[2]);
-return w->results>=TC__CHANNELS_LEAST&&
+return!tc__channels_are_plain(w)&&w->results>=TC__CHANNELS_LEAST&&
 w->images*w->out[0]*w->out[1]>=TC__CHANNELS_PLACES;
 }
 static int tc__wants_channels(const tc__graph*g,const tc__node*n){
@@ -28543,11 +28550,15 @@ if(n->op!=TC_OP_FOR&&tc__ix_uses(f->x,tc__folded(f,e),TC__COL))return 0;
 }
 return n->op!=TC_OP_FOR||n->n_attr==TC__FOR_BOXES;
 }
-static int tc__fold_has_windows(const tc__group*k){
+static int tc__fold_is_plain(tc__ixpool*x,const tc__node*n,tc__ix at){
+tc__ixrun run=tc__ix_run(x,at,TC__COL);
+return n->n_attr==TC__LOAD_PREDICATES&&run.ok&&run.run==INT64_MAX;
+}
+static int tc__fold_pays(const tc__fold*f,const tc__group*k){
 const tc__node*n=k->body.node.at[tc__right_of(k)];
-if(n->op!=TC_OP_LOAD||!tc__is_half(n->dtype))return 0;
-return n->n_attr>TC__LOAD_PREDICATES||
-tc__ix_run(k->body.ix,n->attr[TC__LOAD_INDEX],TC__COL).run!=INT64_MAX;
+tc__ix at=n->attr[TC__LOAD_INDEX];
+return n->op==TC_OP_LOAD&&tc__is_half(n->dtype)&&
+(!tc__fold_is_plain(f->x,n,at)||tc__fold_is_plain(f->x,n,tc__folded(f,at)));
 }
 static int tc__fold_of(const tc__group*k,tc__fold*f){
 const tc__group_shape*s=&k->shape;
@@ -28558,7 +28569,7 @@ if(!tc__ix_is_const(s->batch)||!tc__ix_is_const(s->rows)||!tc__ix_is_const(s->co
 tc__ix_equals(s->batch,1)||k->body.node.at[tc__left_of(k)]->op!=TC_OP_LOAD)
 return 0;
 tc__ix m=tc__ix_div(x,s->rows,s->batch);
-if(!tc__is_left_of_all(k,m)||!tc__fold_has_windows(k))return 0;
+if(!tc__is_left_of_all(k,m))return 0;
 f->x=x,f->row=tc__ix_var(x,TC__ROW,s->rows);
 f->col=tc__ix_var(x,TC__COL,s->cols);
 tc__ix r=tc__ix_var(x,TC__ROW,m),
@@ -28567,7 +28578,7 @@ f->col_was=tc__ix_mod(x,c,s->cols);
 f->row_was=tc__ix_add(x,r,tc__ix_mul(x,m,tc__ix_div(x,c,s->cols)));
 for(size_t i=0;i<k->body.node.count;i++)
 if(!tc__fold_suits(f,k->body.node.at[i]))return 0;
-return 1;
+return tc__fold_pays(f,k);
 }
 static void tc__fold_batches(tc__group*k){
 tc__fold f;
@@ -28653,7 +28664,7 @@ place[i]=tc__fold_place(x,w,i,c,d);
 at=tc__ix_mad(x,place[i],at,w->image[i]);
 }
 at=tc__ix_mad(x,tc__ix_mod(x,d,tc__ix_const(w->channels)),at,w->channels);
-if(at!=n->attr[TC__LOAD_INDEX])return 0;
+if(at!=n->attr[TC__LOAD_INDEX]||tc__fold_is_plain(x,n,at))return 0;
 for(uint32_t i=TC__LOAD_PREDICATES;i+1<n->n_attr;i+=2){
 int axis=n->attr[i]==place[0]?0:1;
 if(n->attr[i]!=place[axis]||!tc__ix_equals(n->attr[i+1],w->image[axis]))

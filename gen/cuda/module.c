@@ -151,12 +151,11 @@ TCU__FN int tcu__map_make(tcu__device *d, const tc_device_map *m, tcu__address b
     uintptr_t at = (uintptr_t)base + (uintptr_t)m->offset * BYTES;
     for (int i = 0; i < 4; i++) size[i] = (uint64_t)m->size[i];
     for (int i = 0; i < 3; i++) stride[i] = (uint64_t)m->stride[i] * BYTES;
-    int ok = m->step[0]
-                 ? tcu__map_windows(d, m, (void *)at, size, stride, map)
-                 : TCU__DO(d, "a tensor map", cuTensorMapEncodeTiled, map,
-                           m->dtype == TC_F16 ? TCU__MAP_F16 : TCU__MAP_BF16, 3, (void *)at,
-                           size, stride, m->box, step, TCU__MAP_PLAIN,
-                           TCU__MAP_SWIZZLE_128, TCU__MAP_L2_128, TCU__MAP_ZEROS);
+    int ok = m->step[0] ? tcu__map_windows(d, m, (void *)at, size, stride, map)
+                        : TCU__DO(d, "a tensor map", cuTensorMapEncodeTiled, map,
+                                  m->dtype == TC_F16 ? TCU__MAP_F16 : TCU__MAP_BF16, 3,
+                                  (void *)at, size, stride, m->box, step, TCU__MAP_PLAIN,
+                                  TCU__MAP_SWIZZLE_128, TCU__MAP_L2_128, TCU__MAP_ZEROS);
     if (!ok) return 0;
     memcpy(to, map, sizeof *map);
     return 1;

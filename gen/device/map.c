@@ -94,8 +94,9 @@ static int tc__map_of_windows(const tc__group_windows *w, int64_t places, int dt
         stride *= w->image[1 - i];
         m->low[i] = (int)-w->low[1 - i], m->high[i] = (int)(end + 1 - w->image[1 - i]);
         m->step[i] = (uint32_t)w->stride[1 - i];
-        if (reach > TC__MAP_REACH || w->low[1 - i] > TC__MAP_CORNER || w->stride[1 - i] > 8 ||
-            m->high[i] > TC__MAP_CORNER || m->high[i] < -TC__MAP_CORNER)
+        if (reach > TC__MAP_REACH || w->low[1 - i] > TC__MAP_CORNER ||
+            w->stride[1 - i] > 8 || m->high[i] > TC__MAP_CORNER ||
+            m->high[i] < -TC__MAP_CORNER)
             return 0;
     }
     m->stride[2] = stride;

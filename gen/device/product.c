@@ -215,7 +215,8 @@ static int tc__operand_is_dense(const tc__group *g, tc__level level, tc__axis ax
 
 // Whether the right operand is windows of images whose channels are last, in memory as the units want them: 16 bytes of
 // channels are beside each other, or outside of the image.
-static int tc__operand_is_windows(const tc__group *g, const tc__product *q, tc__level level) {
+static int tc__operand_is_windows(const tc__group *g, const tc__product *q,
+                                  tc__level level) {
     return level == TC__AT_RIGHT && q->half && g->shape.windows.channels % 8 == 0 &&
            g->shape.windows.channels;
 }

@@ -1,7 +1,7 @@
 // Convolutions of devices whose images have their channels last (pass/channels.c): what of an image a column and k read, for
-// who brings tiles of it (device/map.c). And batches as columns, on devices: a product whose left operand is the same for all batches, and whose right one is
-// windows of images, has the places of all images for columns then. So tiles do not end where an image does. Input: a LOOP list.
-// Output: the same list, whose column c of the new ones is c % cells of batch c / cells.
+// who brings tiles of it (device/map.c). And batches as columns: a product whose left operand is the same for all batches, and
+// whose right one is windows of images, or columns that go on from batch to batch, has those of all batches side by side. So
+// tiles do not end where an image does. Input: a LOOP list. Output: the same list; column c is c % cells of batch c / cells.
 
 typedef struct tc__fold {
     tc__ixpool *x;
@@ -10,7 +10,8 @@ typedef struct tc__fold {
 } tc__fold;
 
 static tc__ix tc__folded(const tc__fold *f, tc__ix e) {
-    return tc__ix_subst(f->x, tc__ix_subst(f->x, e, f->col, f->col_was), f->row, f->row_was);
+    return tc__ix_subst(f->x, tc__ix_subst(f->x, e, f->col, f->col_was), f->row,
+                        f->row_was);
 }
 
 // Whether node n's expressions have one column and one row variable, and stay the same for a row where n is.
@@ -26,12 +27,19 @@ static int tc__fold_suits(const tc__fold *f, const tc__node *n) {
     return n->op != TC_OP_FOR || n->n_attr == TC__FOR_BOXES;
 }
 
-// Whether columns of the right operand are windows: one load, whose columns do not all lie equally far apart.
-static int tc__fold_has_windows(const tc__group *k) {
+// Whether columns of load n all lie equally far apart.
+static int tc__fold_is_plain(tc__ixpool *x, const tc__node *n, tc__ix at) {
+    tc__ixrun run = tc__ix_run(x, at, TC__COL);
+    return n->n_attr == TC__LOAD_PREDICATES && run.ok && run.run == INT64_MAX;
+}
+
+// Whether columns of the right operand, one load, are no better off as they are.
+static int tc__fold_pays(const tc__fold *f, const tc__group *k) {
     const tc__node *n = k->body.node.at[tc__right_of(k)];
-    if (n->op != TC_OP_LOAD || !tc__is_half(n->dtype)) return 0;
-    return n->n_attr > TC__LOAD_PREDICATES ||
-           tc__ix_run(k->body.ix, n->attr[TC__LOAD_INDEX], TC__COL).run != INT64_MAX;
+    tc__ix at = n->attr[TC__LOAD_INDEX];
+    return n->op == TC_OP_LOAD && tc__is_half(n->dtype) &&
+           (!tc__fold_is_plain(f->x, n, at) ||
+            tc__fold_is_plain(f->x, n, tc__folded(f, at)));
 }
 
 static int tc__fold_of(const tc__group *k, tc__fold *f) {
@@ -39,11 +47,12 @@ static int tc__fold_of(const tc__group *k, tc__fold *f) {
     tc__ixpool *x = k->body.ix;
     if (s->kind != TC__CONTRACTION || s->prologue || tc__count_op(k, TC_OP_CONTRACT) != 1)
         return 0;
-    if (!tc__ix_is_const(s->batch) || !tc__ix_is_const(s->rows) || !tc__ix_is_const(s->cols) ||
-        tc__ix_equals(s->batch, 1) || k->body.node.at[tc__left_of(k)]->op != TC_OP_LOAD)
+    if (!tc__ix_is_const(s->batch) || !tc__ix_is_const(s->rows) ||
+        !tc__ix_is_const(s->cols) || tc__ix_equals(s->batch, 1) ||
+        k->body.node.at[tc__left_of(k)]->op != TC_OP_LOAD)
         return 0;
     tc__ix m = tc__ix_div(x, s->rows, s->batch);
-    if (!tc__is_left_of_all(k, m) || !tc__fold_has_windows(k)) return 0;
+    if (!tc__is_left_of_all(k, m)) return 0;
     f->x = x, f->row = tc__ix_var(x, TC__ROW, s->rows);
     f->col = tc__ix_var(x, TC__COL, s->cols);
     tc__ix r = tc__ix_var(x, TC__ROW, m),
@@ -52,7 +61,7 @@ static int tc__fold_of(const tc__group *k, tc__fold *f) {
     f->row_was = tc__ix_add(x, r, tc__ix_mul(x, m, tc__ix_div(x, c, s->cols)));
     for (size_t i = 0; i < k->body.node.count; i++)
         if (!tc__fold_suits(f, k->body.node.at[i])) return 0;
-    return 1;
+    return tc__fold_pays(f, k);
 }
 
 static void tc__fold_batches(tc__group *k) {
@@ -96,8 +105,7 @@ static int tc__fold_windows_of(const tc__graph *g, const tc__node *n,
     n = tc__operand(g, n, 1);
     if (n->op != TC_OP_RESHAPE || tc__operand(g, n, 0)->op != TC_OP_PERMUTE) return 0;
     n = tc__operand(g, tc__operand(g, n, 0), 0);
-    for (int d = 0; d < 2; d++)
-        w->size[d] = w->stride[d] = w->dilation[d] = 1;
+    for (int d = 0; d < 2; d++) w->size[d] = w->stride[d] = w->dilation[d] = 1;
     for (; n->op == TC_OP_WINDOW; n = tc__operand(g, n, 0)) {
         int64_t d = n->attr[TC__WINDOW_DIM] - 1;
         if (d < 0 || d > 1 || w->out[d] || !tc__ix_is_const(n->attr[TC__WINDOW_SIZE]) ||
@@ -149,7 +157,7 @@ static int tc__fold_reads_windows(const tc__group *k, const tc__group_windows *w
         at = tc__ix_mad(x, place[i], at, w->image[i]);
     }
     at = tc__ix_mad(x, tc__ix_mod(x, d, tc__ix_const(w->channels)), at, w->channels);
-    if (at != n->attr[TC__LOAD_INDEX]) return 0;
+    if (at != n->attr[TC__LOAD_INDEX] || tc__fold_is_plain(x, n, at)) return 0;
     for (uint32_t i = TC__LOAD_PREDICATES; i + 1 < n->n_attr; i += 2) {
         int axis = n->attr[i] == place[0] ? 0 : 1;
         if (n->attr[i] != place[axis] || !tc__ix_equals(n->attr[i + 1], w->image[axis]))

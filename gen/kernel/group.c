@@ -108,13 +108,13 @@ typedef struct tc__group_shape {
     int split_columns; // LOOP: items are blocks of columns, rows are a serial loop
     int lanes;         // LOOP: elements of one vector in compiled code: 8, 16; 0 = 8
     int list; // LOOP: tensors that a launch of it is for at most: list.c; 0 = its own
-    tc__tuning tuning; // LOOP
+    tc__tuning tuning;         // LOOP
     tc__group_windows windows; // CONTRACTION, LOOP: kernel/fold.c
 } tc__group_shape;
 TC__STATIC_ASSERT(group_shape_has_no_padding,
-                  sizeof(tc__group_shape) ==
-                      7 * sizeof(int64_t) + 7 * sizeof(int) + sizeof(tc__tuning) +
-                          sizeof(tc__group_windows));
+                  sizeof(tc__group_shape) == 7 * sizeof(int64_t) + 7 * sizeof(int) +
+                                                 sizeof(tc__tuning) +
+                                                 sizeof(tc__group_windows));
 
 // LOOP: what runs it.
 typedef struct tc__group_target {

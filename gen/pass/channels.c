@@ -11,6 +11,7 @@
 
 enum {
     TC__CHANNELS_LINE = 64,  // of which channels are a multiple
+    TC__CHANNELS_PACK = 8,   // halves of one access
     TC__CHANNELS_LEAST = 16, // results for each place: fewer have no tile
     TC__CHANNELS_PLACES = 64 //   and places, of all images
 };
@@ -74,6 +75,14 @@ static const tc__node *tc__channels_image(const tc__graph *g, const tc__node *n,
     return n && n->rank == 4 && tc__channels_has_sizes(n) ? n : NULL;
 }
 
+// Whether the windows are the image, whose places lie as tiles want them.
+static int tc__channels_are_plain(const tc__windowed *w) {
+    int plain = w->out[0] * w->out[1] % TC__CHANNELS_PACK == 0;
+    for (int d = 0; d < 2; d++)
+        plain = plain && w->size[d] == 1 && w->stride[d] == 1 && !w->low[d] && !w->high[d];
+    return plain;
+}
+
 static int tc__channels_of(const tc__graph *g, const tc__node *n, tc__windowed *w) {
     memset(w, 0, sizeof *w);
     if (n->op != TC_OP_MATMUL || n->rank != 4 || (g->devices && !n->device)) return 0;
@@ -86,7 +95,7 @@ static int tc__channels_of(const tc__graph *g, const tc__node *n, tc__windowed *
         !tc__channels_has_sizes(w->weight))
         return 0;
     w->results = tc__ix_value(w->weight->dims[2]);
-    return w->results >= TC__CHANNELS_LEAST &&
+    return !tc__channels_are_plain(w) && w->results >= TC__CHANNELS_LEAST &&
            w->images * w->out[0] * w->out[1] >= TC__CHANNELS_PLACES;
 }
 
@@ -107,15 +116,17 @@ static tc__node *tc__channels_reshape(tc__graph *g, tc__node *a, int rank,
 static tc__node *tc__channels_pad(tc__graph *g, tc__node *a, int dim, int64_t low,
                                   int64_t high) {
     if (!a || !(low | high)) return a;
-    return tc__make_pad(g, a, dim, tc__ix_const(low), tc__ix_const(high), tc__ix_const(1), 0);
+    return tc__make_pad(g, a, dim, tc__ix_const(low), tc__ix_const(high), tc__ix_const(1),
+                        0);
 }
 
 // a[..., c] with whole lines of c, in memory of its own.
 static tc__node *tc__channels_laid(tc__graph *g, tc__node *a) {
     if (!a) return NULL;
     int64_t c = tc__ix_value(a->dims[a->rank - 1]);
-    a = tc__channels_pad(g, a, a->rank - 1, 0,
-                         (c + TC__CHANNELS_LINE - 1) / TC__CHANNELS_LINE * TC__CHANNELS_LINE - c);
+    a = tc__channels_pad(
+        g, a, a->rank - 1, 0,
+        (c + TC__CHANNELS_LINE - 1) / TC__CHANNELS_LINE * TC__CHANNELS_LINE - c);
     return a ? tc__make_alu(g, TC_OP_LAID, a->dtype, &a, 1) : NULL;
 }
 
@@ -147,7 +158,8 @@ static tc__node *tc__channels_columns(tc__graph *g, const tc__windowed *w, tc__n
     static const int64_t last[] = {0, 2, 3, 1}, row[] = {0, 2, 3, 4, 1},
                          windows[] = {0, 4, 5, 3, 1, 2}, column[] = {0, 4, 3, 1, 2};
     int few = tc__channels_are_few(w);
-    int64_t size[] = {w->images, tc__ix_value(a->dims[2]), w->out[1], w->size[1] * w->channels};
+    int64_t size[] = {w->images, tc__ix_value(a->dims[2]), w->out[1],
+                      w->size[1] * w->channels};
     if (few) {
         a = tc__channels_pad(g, a, 3, w->low[1], w->high[1]);
         a = tc__channels_permute(g, tc__channels_windows(g, w, a, 1, 3), row);

@@ -1048,8 +1048,8 @@ int cuTensorMapEncodeTiled(tcu__tensor_map *map, int dtype, uint32_t rank, void 
 int cuTensorMapEncodeIm2col(tcu__tensor_map *map, int dtype, uint32_t rank, void *address,
                             const uint64_t *size, const uint64_t *stride, const int *low,
                             const int *high, uint32_t channels, uint32_t places,
-                            const uint32_t *step, int interleave, int swizzle, int promotion,
-                            int fill) {
+                            const uint32_t *step, int interleave, int swizzle,
+                            int promotion, int fill) {
     emu_map m = {EMU_MAP, (const unsigned char *)address, {0}, {0}, {0}, {0}, {0}, {0}};
     int bad = (uintptr_t)map % 64 || rank != 4 || (uintptr_t)address % 16 || interleave ||
               swizzle != TCU__MAP_SWIZZLE_128 || promotion != TCU__MAP_L2_128 || fill ||
