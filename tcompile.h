@@ -3108,7 +3108,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x1d4030bdcc35c7b4u
+#define TC__BUILD_ID 0x56f29dd34473879eu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -17804,6 +17804,117 @@ for(size_t i=0;ok&&!wanted&&i<n;i++)ok=TC__PUSH(g->ctx,*all,own[i]);
 if(wanted)tc__budget_close(&b);
 return ok;
 }
+// ---- gen/graph/windowed.c
+typedef struct tc__windowed{
+const tc__node*weight,*image;
+int64_t images,channels,results;
+int64_t size[2],stride[2],dilation[2],out[2],low[2],high[2];
+}tc__windowed;
+static const tc__node*tc__windowed_border(const tc__graph*g,const tc__node*n,
+tc__windowed*w){
+while(n->op==TC_OP_PAD&&tc__ix_equals(n->attr[TC__PAD_DILATION],1)){
+int64_t d=n->attr[TC__PAD_DIM]-2;
+tc__ix low=n->attr[TC__PAD_LOW],high=n->attr[TC__PAD_HIGH];
+int fits=d>=0&&d<2&&tc__ix_is_const(low)&&tc__ix_is_const(high)&&
+!n->attr[TC__PAD_FILL];
+if(!fits||tc__ix_value(low)<0||tc__ix_value(high)<0)return NULL;
+if(w->low[d]||w->high[d])return NULL;
+w->low[d]=tc__ix_value(low),w->high[d]=tc__ix_value(high);
+n=tc__operand(g,n,0);
+}
+return n;
+}
+static const tc__node*tc__windowed_window(const tc__graph*g,const tc__node*n,int d,
+tc__windowed*w){
+if(n->op!=TC_OP_WINDOW||n->attr[TC__WINDOW_DIM]!=2+d)return NULL;
+if(!tc__ix_is_const(n->attr[TC__WINDOW_STRIDE])||
+!tc__ix_is_const(n->attr[TC__WINDOW_SIZE])||
+!tc__ix_is_const(n->attr[TC__WINDOW_DILATION]))
+return NULL;
+w->size[d]=tc__ix_value(n->attr[TC__WINDOW_SIZE]);
+w->stride[d]=tc__ix_value(n->attr[TC__WINDOW_STRIDE]);
+w->dilation[d]=tc__ix_value(n->attr[TC__WINDOW_DILATION]);
+return tc__operand(g,n,0);
+}
+static int tc__windowed_has_sizes(const tc__node*n){
+for(int i=0;i<n->rank;i++)
+if(!tc__ix_is_const(n->dims[i]))return 0;
+return 1;
+}
+static const tc__node*tc__windowed_image(const tc__graph*g,const tc__node*n,
+tc__windowed*w){
+static const int64_t order[]={0,1,4,5,2,3};
+if(n->op!=TC_OP_RESHAPE||!tc__ix_equals(n->dims[1],1))return NULL;
+n=tc__operand(g,n,0);
+if(n->op!=TC_OP_PERMUTE||n->rank!=6||!tc__windowed_has_sizes(n))return NULL;
+for(int i=0;i<6;i++)
+if(n->attr[i]!=order[i])return NULL;
+w->images=tc__ix_value(n->dims[0]),w->channels=tc__ix_value(n->dims[1]);
+w->out[0]=tc__ix_value(n->dims[4]),w->out[1]=tc__ix_value(n->dims[5]);
+n=tc__windowed_window(g,tc__operand(g,n,0),1,w);
+n=n?tc__windowed_window(g,n,0,w):NULL;
+n=n?tc__windowed_border(g,n,w):NULL;
+return n&&n->rank==4&&tc__windowed_has_sizes(n)?n:NULL;
+}
+static int tc__windowed_of(const tc__graph*g,const tc__node*n,tc__windowed*w){
+memset(w,0,sizeof*w);
+if(n->op!=TC_OP_MATMUL||n->rank!=4||(g->devices&&!n->device))return 0;
+w->weight=tc__operand(g,n,0);
+if(!tc__is_half(w->weight->dtype)||w->weight->dtype!=tc__operand(g,n,1)->dtype)
+return 0;
+if(w->weight->op==TC_OP_EXPAND)w->weight=tc__operand(g,w->weight,0);
+w->image=tc__windowed_image(g,tc__operand(g,n,1),w);
+if(!w->image||w->weight->rank!=4||!tc__ix_equals(w->weight->dims[0],1)||
+!tc__windowed_has_sizes(w->weight))
+return 0;
+w->results=tc__ix_value(w->weight->dims[2]);
+return 1;
+}
+static tc__node*tc__windowed_reshape(tc__graph*g,tc__node*a,int rank,
+const int64_t*size){
+tc__ix dims[TC_MAX_RANK];
+for(int i=0;i<rank;i++)dims[i]=tc__ix_const(size[i]);
+return tc__make_reshape(g,a,rank,dims);
+}
+static tc__node*tc__windowed_permute(tc__graph*g,tc__node*a,const int64_t*order){
+return a?tc__make_permute(g,a,order):NULL;
+}
+static tc__node*tc__windowed_pad(tc__graph*g,tc__node*a,int dim,int64_t low,
+int64_t high,int64_t dilation){
+return tc__make_pad(g,a,dim,tc__ix_const(low),tc__ix_const(high),
+tc__ix_const(dilation),0);
+}
+static tc__node*tc__windowed_windows(tc__graph*g,const tc__windowed*w,tc__node*a,int d,
+int dim){
+tc__ix dims[TC_MAX_RANK];
+int64_t attr[4];
+if(!a)return NULL;
+memcpy(dims,a->dims,sizeof dims);
+dims[dim]=tc__ix_const(w->out[d]),dims[a->rank]=tc__ix_const(w->size[d]);
+attr[TC__WINDOW_DIM]=dim,attr[TC__WINDOW_SIZE]=tc__ix_const(w->size[d]);
+attr[TC__WINDOW_STRIDE]=tc__ix_const(w->stride[d]);
+attr[TC__WINDOW_DILATION]=tc__ix_const(w->dilation[d]);
+return tc__make1(g,TC_OP_WINDOW,a,a->rank+1,dims,attr,4);
+}
+static tc__node*tc__windowed_product(tc__graph*g,const tc__windowed*w,tc__node*weight,
+tc__node*image){
+static const int64_t order[]={0,1,4,5,2,3};
+int64_t k=w->channels*w->size[0]*w->size[1],cells=w->out[0]*w->out[1];
+int64_t rows[]={w->images,1,w->results,k},columns[]={w->images,1,k,cells};
+tc__ix dims[4];
+uint32_t in[2];
+for(int d=0;d<2;d++)
+image=image?tc__windowed_pad(g,image,2+d,w->low[d],w->high[d],1):NULL;
+image=tc__windowed_windows(g,w,image,0,2);
+image=tc__windowed_windows(g,w,image,1,3);
+image=tc__windowed_permute(g,image,order);
+image=image?tc__windowed_reshape(g,image,4,columns):NULL;
+for(int i=0;i<4;i++)dims[i]=tc__ix_const(rows[i]);
+weight=weight?tc__make_expand(g,weight,4,dims):NULL;
+if(!image||!weight)return NULL;
+dims[3]=tc__ix_const(cells),in[0]=weight->id,in[1]=image->id;
+return tc__make(g,TC_OP_MATMUL,weight->dtype,4,dims,in,2,NULL,0);
+}
 // ---- gen/graph/derive.c
 typedef struct tc__own_gradient{
 uint32_t result,seed,n;
@@ -18664,11 +18775,45 @@ if(!tc__d_is_turned(to))return tc__d_product(d,left,right);
 left=tc__d_turned(d,left),right=tc__d_turned(d,right);
 return tc__d_turned(d,tc__d_product(d,right,left));
 }
+static tc__node*tc__d_weight_back(tc__derive*d,const tc__windowed*w){
+static const int64_t order[]={1,0,2,3};
+int64_t size[]={w->results,w->channels,w->size[0],w->size[1]},
+row[]={1,1,w->channels,w->results*w->size[0]*w->size[1]};
+tc__node*a=tc__windowed_reshape(d->g,d->g->node.at[w->weight->id],4,size);
+for(int i=0;i<2&&w->size[i]>1;i++)
+a=tc__make_slice(d->g,a,2+i,tc__ix_const(w->size[i]-1),
+tc__ix_const(w->size[i]),tc__ix_const(-1));
+a=tc__windowed_permute(d->g,a,order);
+return a?tc__windowed_reshape(d->g,a,4,row):NULL;
+}
+static int tc__d_image(tc__derive*d,const tc__node*n,tc__node*g){
+tc__windowed w,back;
+if(!n->device||!tc__windowed_of(d->g,n,&w)||w.size[0]*w.size[1]==1)return 0;
+int64_t size[]={w.images,w.results,w.out[0],w.out[1]},
+image[]={w.images,w.channels,0,0};
+back=w,back.channels=w.results,back.results=w.channels;
+for(int i=0;i<2;i++){
+int64_t reach=(w.size[i]-1)*w.dilation[i],
+length=(w.out[i]-1)*w.stride[i]+1;
+back.stride[i]=1,back.low[i]=reach-w.low[i];
+image[2+i]=back.out[i]=tc__ix_value(w.image->dims[2+i]);
+back.high[i]=back.out[i]+reach-back.low[i]-length;
+if(back.low[i]<0||back.high[i]<0)return 0;
+}
+g=g?tc__windowed_reshape(d->g,g,4,size):NULL;
+for(int i=0;i<2&&g;i++)
+g=tc__windowed_pad(d->g,g,2+i,0,0,w.stride[i]);
+g=tc__windowed_product(d->g,&back,tc__d_weight_back(d,&w),g);
+g=tc__d_made(d,g?tc__windowed_reshape(d->g,g,4,image):NULL);
+tc__d_give(d,d->g->node.at[w.image->id],g);
+return 1;
+}
 static void tc__derive_matmul(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0),*b=tc__d_in(d,n,1);
 g=tc__make_cast(d->g,g,a->dtype);
 if(!d->late||!d->late(d,n,0,g))
 tc__d_give(d,a,tc__d_factor(d,a,g,tc__d_turned(d,b)));
+if(!d->late&&tc__d_image(d,n,g))return;
 if(!d->late||!d->late(d,n,1,g))
 tc__d_give(d,b,tc__d_factor(d,b,tc__d_turned(d,a),g));
 }
@@ -22817,57 +22962,6 @@ TC__CHANNELS_PACK=8,
 TC__CHANNELS_LEAST=16,
 TC__CHANNELS_PLACES=64
 };
-typedef struct tc__windowed{
-const tc__node*weight,*image;
-int64_t images,channels,results;
-int64_t size[2],stride[2],dilation[2],out[2],low[2],high[2];
-}tc__windowed;
-static const tc__node*tc__channels_border(const tc__graph*g,const tc__node*n,
-tc__windowed*w){
-while(n->op==TC_OP_PAD){
-int64_t d=n->attr[TC__PAD_DIM]-2;
-tc__ix low=n->attr[TC__PAD_LOW],high=n->attr[TC__PAD_HIGH];
-int fits=d>=0&&d<2&&tc__ix_is_const(low)&&tc__ix_is_const(high)&&
-tc__ix_equals(n->attr[TC__PAD_DILATION],1)&&!n->attr[TC__PAD_FILL];
-if(!fits||tc__ix_value(low)<0||tc__ix_value(high)<0)return NULL;
-if(w->low[d]||w->high[d])return NULL;
-w->low[d]=tc__ix_value(low),w->high[d]=tc__ix_value(high);
-n=tc__operand(g,n,0);
-}
-return n;
-}
-static const tc__node*tc__channels_window(const tc__graph*g,const tc__node*n,int d,
-tc__windowed*w){
-if(n->op!=TC_OP_WINDOW||n->attr[TC__WINDOW_DIM]!=2+d)return NULL;
-if(!tc__ix_is_const(n->attr[TC__WINDOW_STRIDE])||
-!tc__ix_is_const(n->attr[TC__WINDOW_SIZE])||
-!tc__ix_is_const(n->attr[TC__WINDOW_DILATION]))
-return NULL;
-w->size[d]=tc__ix_value(n->attr[TC__WINDOW_SIZE]);
-w->stride[d]=tc__ix_value(n->attr[TC__WINDOW_STRIDE]);
-w->dilation[d]=tc__ix_value(n->attr[TC__WINDOW_DILATION]);
-return tc__operand(g,n,0);
-}
-static int tc__channels_has_sizes(const tc__node*n){
-for(int i=0;i<n->rank;i++)
-if(!tc__ix_is_const(n->dims[i]))return 0;
-return 1;
-}
-static const tc__node*tc__channels_image(const tc__graph*g,const tc__node*n,
-tc__windowed*w){
-static const int64_t order[]={0,1,4,5,2,3};
-if(n->op!=TC_OP_RESHAPE||!tc__ix_equals(n->dims[1],1))return NULL;
-n=tc__operand(g,n,0);
-if(n->op!=TC_OP_PERMUTE||n->rank!=6||!tc__channels_has_sizes(n))return NULL;
-for(int i=0;i<6;i++)
-if(n->attr[i]!=order[i])return NULL;
-w->images=tc__ix_value(n->dims[0]),w->channels=tc__ix_value(n->dims[1]);
-w->out[0]=tc__ix_value(n->dims[4]),w->out[1]=tc__ix_value(n->dims[5]);
-n=tc__channels_window(g,tc__operand(g,n,0),1,w);
-n=n?tc__channels_window(g,n,0,w):NULL;
-n=n?tc__channels_border(g,n,w):NULL;
-return n&&n->rank==4&&tc__channels_has_sizes(n)?n:NULL;
-}
 static int tc__channels_are_plain(const tc__windowed*w){
 int plain=w->out[0]*w->out[1]%TC__CHANNELS_PACK==0;
 for(int d=0;d<2;d++)
@@ -22875,88 +22969,60 @@ plain=plain&&w->size[d]==1&&w->stride[d]==1&&!w->low[d]&&!w->high[d];
 return plain;
 }
 static int tc__channels_of(const tc__graph*g,const tc__node*n,tc__windowed*w){
-memset(w,0,sizeof*w);
-if(n->op!=TC_OP_MATMUL||n->rank!=4||(g->devices&&!n->device))return 0;
-w->weight=tc__operand(g,n,0);
-if(!tc__is_half(w->weight->dtype)||w->weight->dtype!=tc__operand(g,n,1)->dtype)
-return 0;
-if(w->weight->op==TC_OP_EXPAND)w->weight=tc__operand(g,w->weight,0);
-w->image=tc__channels_image(g,tc__operand(g,n,1),w);
-if(!w->image||w->weight->rank!=4||!tc__ix_equals(w->weight->dims[0],1)||
-!tc__channels_has_sizes(w->weight))
-return 0;
-w->results=tc__ix_value(w->weight->dims[2]);
-return!tc__channels_are_plain(w)&&w->results>=TC__CHANNELS_LEAST&&
+return tc__windowed_of(g,n,w)&&!tc__channels_are_plain(w)&&
+w->results>=TC__CHANNELS_LEAST&&
 w->images*w->out[0]*w->out[1]>=TC__CHANNELS_PLACES;
 }
 static int tc__wants_channels(const tc__graph*g,const tc__node*n){
 tc__windowed w;
 return tc__channels_of(g,n,&w);
 }
-static tc__node*tc__channels_reshape(tc__graph*g,tc__node*a,int rank,
-const int64_t*size){
-tc__ix dims[TC_MAX_RANK];
-for(int i=0;i<rank;i++)dims[i]=tc__ix_const(size[i]);
-return tc__make_reshape(g,a,rank,dims);
-}
 static tc__node*tc__channels_pad(tc__graph*g,tc__node*a,int dim,int64_t low,
 int64_t high){
 if(!a||!(low|high))return a;
-return tc__make_pad(g,a,dim,tc__ix_const(low),tc__ix_const(high),tc__ix_const(1),0);
+return tc__make_pad(g,a,dim,tc__ix_const(low),tc__ix_const(high),tc__ix_const(1),
+0);
 }
 static tc__node*tc__channels_laid(tc__graph*g,tc__node*a){
 if(!a)return NULL;
 int64_t c=tc__ix_value(a->dims[a->rank-1]);
-a=tc__channels_pad(g,a,a->rank-1,0,
+a=tc__channels_pad(
+g,a,a->rank-1,0,
 (c+TC__CHANNELS_LINE-1)/TC__CHANNELS_LINE*TC__CHANNELS_LINE-c);
 return a?tc__make_alu(g,TC_OP_LAID,a->dtype,&a,1):NULL;
 }
-static tc__node*tc__channels_windows(tc__graph*g,const tc__windowed*w,tc__node*a,
-int d,int dim){
-tc__ix dims[TC_MAX_RANK];
-int64_t attr[4];
-if(!a)return NULL;
-memcpy(dims,a->dims,sizeof dims);
-dims[dim]=tc__ix_const(w->out[d]),dims[a->rank]=tc__ix_const(w->size[d]);
-attr[TC__WINDOW_DIM]=dim,attr[TC__WINDOW_SIZE]=tc__ix_const(w->size[d]);
-attr[TC__WINDOW_STRIDE]=tc__ix_const(w->stride[d]);
-attr[TC__WINDOW_DILATION]=tc__ix_const(w->dilation[d]);
-return tc__make1(g,TC_OP_WINDOW,a,a->rank+1,dims,attr,4);
-}
 static int tc__channels_are_few(const tc__windowed*w){
 return w->size[1]>1&&w->channels*w->size[1]<=TC__CHANNELS_LINE;
-}
-static tc__node*tc__channels_permute(tc__graph*g,tc__node*a,const int64_t*order){
-return a?tc__make_permute(g,a,order):NULL;
 }
 static tc__node*tc__channels_columns(tc__graph*g,const tc__windowed*w,tc__node*a){
 static const int64_t last[]={0,2,3,1},row[]={0,2,3,4,1},
 windows[]={0,4,5,3,1,2},column[]={0,4,3,1,2};
 int few=tc__channels_are_few(w);
-int64_t size[]={w->images,tc__ix_value(a->dims[2]),w->out[1],w->size[1]*w->channels};
+int64_t size[]={w->images,tc__ix_value(a->dims[2]),w->out[1],
+w->size[1]*w->channels};
 if(few){
 a=tc__channels_pad(g,a,3,w->low[1],w->high[1]);
-a=tc__channels_permute(g,tc__channels_windows(g,w,a,1,3),row);
-a=tc__channels_laid(g,a?tc__channels_reshape(g,a,4,size):NULL);
+a=tc__windowed_permute(g,tc__windowed_windows(g,w,a,1,3),row);
+a=tc__channels_laid(g,a?tc__windowed_reshape(g,a,4,size):NULL);
 }else{
-a=tc__channels_laid(g,tc__channels_permute(g,a,last));
+a=tc__channels_laid(g,tc__windowed_permute(g,a,last));
 }
 a=tc__channels_pad(g,a,1,w->low[0],w->high[0]);
 if(!few)a=tc__channels_pad(g,a,2,w->low[1],w->high[1]);
-a=tc__channels_windows(g,w,a,0,1);
-if(!few)a=tc__channels_windows(g,w,a,1,2);
-return tc__channels_permute(g,a,few?column:windows);
+a=tc__windowed_windows(g,w,a,0,1);
+if(!few)a=tc__windowed_windows(g,w,a,1,2);
+return tc__windowed_permute(g,a,few?column:windows);
 }
 static tc__node*tc__channels_rows(tc__graph*g,const tc__windowed*w,tc__node*a){
 static const int64_t last[]={0,2,3,1};
 int64_t size[]={w->results,w->channels,w->size[0],w->size[1]},
 row[]={w->results,w->size[0],w->size[1]*w->channels};
-a=tc__channels_permute(g,tc__channels_reshape(g,a,4,size),last);
-if(tc__channels_are_few(w))a=a?tc__channels_reshape(g,a,3,row):NULL;
+a=tc__windowed_permute(g,tc__windowed_reshape(g,a,4,size),last);
+if(tc__channels_are_few(w))a=a?tc__windowed_reshape(g,a,3,row):NULL;
 a=tc__channels_laid(g,a);
 if(!a)return NULL;
 int64_t all[]={1,1,w->results,tc__ix_value(tc__node_numel(g,a))/w->results};
-return tc__channels_reshape(g,a,4,all);
+return tc__windowed_reshape(g,a,4,all);
 }
 static tc__node*tc__rule_channels(tc__graph*g,const tc__node*n){
 tc__windowed w;
@@ -22967,7 +23033,7 @@ tc__node*left=tc__channels_rows(g,&w,g->node.at[w.weight->id]),
 *right=tc__channels_columns(g,&w,g->node.at[w.image->id]);
 if(!left||!right)return NULL;
 int64_t size[]={w.images,1,tc__ix_value(left->dims[3]),w.out[0]*w.out[1]};
-right=tc__channels_reshape(g,right,4,size);
+right=tc__windowed_reshape(g,right,4,size);
 memcpy(dims,left->dims,sizeof dims),dims[0]=tc__ix_const(w.images);
 left=tc__make_expand(g,left,4,dims);
 if(!left||!right)return NULL;
@@ -23377,8 +23443,8 @@ tc__tuning tuning;
 tc__group_windows windows;
 }tc__group_shape;
 TC__STATIC_ASSERT(group_shape_has_no_padding,
-sizeof(tc__group_shape)==
-7*sizeof(int64_t)+7*sizeof(int)+sizeof(tc__tuning)+
+sizeof(tc__group_shape)==7*sizeof(int64_t)+7*sizeof(int)+
+sizeof(tc__tuning)+
 sizeof(tc__group_windows));
 typedef struct tc__group_target{
 int device;
@@ -28537,7 +28603,8 @@ tc__ix row,col;
 tc__ix row_was,col_was;
 }tc__fold;
 static tc__ix tc__folded(const tc__fold*f,tc__ix e){
-return tc__ix_subst(f->x,tc__ix_subst(f->x,e,f->col,f->col_was),f->row,f->row_was);
+return tc__ix_subst(f->x,tc__ix_subst(f->x,e,f->col,f->col_was),f->row,
+f->row_was);
 }
 static int tc__fold_suits(const tc__fold*f,const tc__node*n){
 for(uint32_t i=0;i<n->n_attr;i++){
@@ -28558,15 +28625,17 @@ static int tc__fold_pays(const tc__fold*f,const tc__group*k){
 const tc__node*n=k->body.node.at[tc__right_of(k)];
 tc__ix at=n->attr[TC__LOAD_INDEX];
 return n->op==TC_OP_LOAD&&tc__is_half(n->dtype)&&
-(!tc__fold_is_plain(f->x,n,at)||tc__fold_is_plain(f->x,n,tc__folded(f,at)));
+(!tc__fold_is_plain(f->x,n,at)||
+tc__fold_is_plain(f->x,n,tc__folded(f,at)));
 }
 static int tc__fold_of(const tc__group*k,tc__fold*f){
 const tc__group_shape*s=&k->shape;
 tc__ixpool*x=k->body.ix;
 if(s->kind!=TC__CONTRACTION||s->prologue||tc__count_op(k,TC_OP_CONTRACT)!=1)
 return 0;
-if(!tc__ix_is_const(s->batch)||!tc__ix_is_const(s->rows)||!tc__ix_is_const(s->cols)||
-tc__ix_equals(s->batch,1)||k->body.node.at[tc__left_of(k)]->op!=TC_OP_LOAD)
+if(!tc__ix_is_const(s->batch)||!tc__ix_is_const(s->rows)||
+!tc__ix_is_const(s->cols)||tc__ix_equals(s->batch,1)||
+k->body.node.at[tc__left_of(k)]->op!=TC_OP_LOAD)
 return 0;
 tc__ix m=tc__ix_div(x,s->rows,s->batch);
 if(!tc__is_left_of_all(k,m))return 0;
@@ -28615,8 +28684,7 @@ if(n->op!=TC_OP_MATMUL)return 0;
 n=tc__operand(g,n,1);
 if(n->op!=TC_OP_RESHAPE||tc__operand(g,n,0)->op!=TC_OP_PERMUTE)return 0;
 n=tc__operand(g,tc__operand(g,n,0),0);
-for(int d=0;d<2;d++)
-w->size[d]=w->stride[d]=w->dilation[d]=1;
+for(int d=0;d<2;d++)w->size[d]=w->stride[d]=w->dilation[d]=1;
 for(;n->op==TC_OP_WINDOW;n=tc__operand(g,n,0)){
 int64_t d=n->attr[TC__WINDOW_DIM]-1;
 if(d<0||d>1||w->out[d]||!tc__ix_is_const(n->attr[TC__WINDOW_SIZE])||

@@ -3577,8 +3577,9 @@ m->size[1+i]=w->image[1-i],m->stride[i]=stride;
 stride*=w->image[1-i];
 m->low[i]=(int)-w->low[1-i],m->high[i]=(int)(end+1-w->image[1-i]);
 m->step[i]=(uint32_t)w->stride[1-i];
-if(reach>TC__MAP_REACH||w->low[1-i]>TC__MAP_CORNER||w->stride[1-i]>8||
-m->high[i]>TC__MAP_CORNER||m->high[i]<-TC__MAP_CORNER)
+if(reach>TC__MAP_REACH||w->low[1-i]>TC__MAP_CORNER||
+w->stride[1-i]>8||m->high[i]>TC__MAP_CORNER||
+m->high[i]<-TC__MAP_CORNER)
 return 0;
 }
 m->stride[2]=stride;
@@ -3668,7 +3669,7 @@ static const tc__product_tile tc__product_tiles_mapped[]={
 {256,128,64,8,1,4,1,98,TC__WAY_MAPPED,134},
 {128,64,64,8,1,8,1,60,TC__WAY_MAPPED,120},
 {64,256,64,4,1,5,1,70,TC__WAY_MAPPED,120},
-{256,192,64,8,1,4,1,97,TC__WAY_MAPPED,140},
+{256,192,64,8,1,4,1,99,TC__WAY_MAPPED,130},
 {64,128,64,4,1,4,2,65,TC__WAY_MAPPED,120},
 {64,64,64,4,1,6,2,45,TC__WAY_MAPPED,120},
 };
@@ -3836,7 +3837,8 @@ return 1;
 }
 return 0;
 }
-static int tc__operand_is_windows(const tc__group*g,const tc__product*q,tc__level level){
+static int tc__operand_is_windows(const tc__group*g,const tc__product*q,
+tc__level level){
 return level==TC__AT_RIGHT&&q->half&&g->shape.windows.channels%8==0&&
 g->shape.windows.channels;
 }
@@ -13706,11 +13708,10 @@ uint64_t size[4],stride[3];
 uintptr_t at=(uintptr_t)base+(uintptr_t)m->offset*BYTES;
 for(int i=0;i<4;i++)size[i]=(uint64_t)m->size[i];
 for(int i=0;i<3;i++)stride[i]=(uint64_t)m->stride[i]*BYTES;
-int ok=m->step[0]
-?tcu__map_windows(d,m,(void*)at,size,stride,map)
+int ok=m->step[0]?tcu__map_windows(d,m,(void*)at,size,stride,map)
 :TCU__DO(d,"a tensor map",cuTensorMapEncodeTiled,map,
-m->dtype==TC_F16?TCU__MAP_F16:TCU__MAP_BF16,3,(void*)at,
-size,stride,m->box,step,TCU__MAP_PLAIN,
+m->dtype==TC_F16?TCU__MAP_F16:TCU__MAP_BF16,3,
+(void*)at,size,stride,m->box,step,TCU__MAP_PLAIN,
 TCU__MAP_SWIZZLE_128,TCU__MAP_L2_128,TCU__MAP_ZEROS);
 if(!ok)return 0;
 memcpy(to,map,sizeof*map);

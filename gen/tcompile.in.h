@@ -497,6 +497,7 @@
 #include "graph/recompute.c"
 #include "graph/looped.c"
 #include "graph/budget.c"
+#include "graph/windowed.c"
 #include "graph/derive.c"
 #include "graph/derive_sweep.c"
 #include "graph/derive_loop.c"

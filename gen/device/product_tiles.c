@@ -56,7 +56,7 @@ static const tc__product_tile tc__product_tiles_mapped[] = {
     {256, 128, 64, 8, 1, 4, 1, 98, TC__WAY_MAPPED, 134},
     {128, 64, 64, 8, 1, 8, 1, 60, TC__WAY_MAPPED, 120},
     {64, 256, 64, 4, 1, 5, 1, 70, TC__WAY_MAPPED, 120},
-    {256, 192, 64, 8, 1, 4, 1, 97, TC__WAY_MAPPED, 140},
+    {256, 192, 64, 8, 1, 4, 1, 99, TC__WAY_MAPPED, 130},
     {64, 128, 64, 4, 1, 4, 2, 65, TC__WAY_MAPPED, 120},
     {64, 64, 64, 4, 1, 6, 2, 45, TC__WAY_MAPPED, 120},
 };
