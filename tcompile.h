@@ -3108,7 +3108,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x56f29dd34473879eu
+#define TC__BUILD_ID 0x075e7b7ec12083c1u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -17805,6 +17805,7 @@ if(wanted)tc__budget_close(&b);
 return ok;
 }
 // ---- gen/graph/windowed.c
+enum{TC__WINDOWED_LEAST=16};
 typedef struct tc__windowed{
 const tc__node*weight,*image;
 int64_t images,channels,results;
@@ -18788,7 +18789,9 @@ return a?tc__windowed_reshape(d->g,a,4,row):NULL;
 }
 static int tc__d_image(tc__derive*d,const tc__node*n,tc__node*g){
 tc__windowed w,back;
-if(!n->device||!tc__windowed_of(d->g,n,&w)||w.size[0]*w.size[1]==1)return 0;
+if(!n->device||!tc__windowed_of(d->g,n,&w)||w.size[0]*w.size[1]==1||
+w.channels<TC__WINDOWED_LEAST)
+return 0;
 int64_t size[]={w.images,w.results,w.out[0],w.out[1]},
 image[]={w.images,w.channels,0,0};
 back=w,back.channels=w.results,back.results=w.channels;
@@ -22959,7 +22962,6 @@ return ok;
 enum{
 TC__CHANNELS_LINE=64,
 TC__CHANNELS_PACK=8,
-TC__CHANNELS_LEAST=16,
 TC__CHANNELS_PLACES=64
 };
 static int tc__channels_are_plain(const tc__windowed*w){
@@ -22970,12 +22972,32 @@ return plain;
 }
 static int tc__channels_of(const tc__graph*g,const tc__node*n,tc__windowed*w){
 return tc__windowed_of(g,n,w)&&!tc__channels_are_plain(w)&&
-w->results>=TC__CHANNELS_LEAST&&
+w->results>=TC__WINDOWED_LEAST&&
 w->images*w->out[0]*w->out[1]>=TC__CHANNELS_PLACES;
+}
+static int tc__channels_weight_of(const tc__graph*g,const tc__node*n,tc__windowed*w){
+static const int64_t turned[]={0,1,3,2};
+memset(w,0,sizeof*w);
+if(n->op!=TC_OP_SUM||n->rank!=4||n->dtype!=TC_F32||
+n->attr[TC__REDUCE_DIMS]!=1||(g->devices&&!n->device))
+return 0;
+n=tc__operand(g,n,0);
+if(n->op==TC_OP_CAST)n=tc__operand(g,n,0);
+if(n->op!=TC_OP_MATMUL||!tc__is_half(tc__operand(g,n,0)->dtype))return 0;
+const tc__node*columns=tc__operand(g,n,1);
+w->weight=tc__operand(g,n,0);
+if(columns->op!=TC_OP_PERMUTE||columns->dtype!=w->weight->dtype)return 0;
+for(int i=0;i<4;i++)
+if(columns->attr[i]!=turned[i])return 0;
+w->image=tc__windowed_image(g,tc__operand(g,columns,0),w);
+if(!w->image||!tc__ix_is_const(n->dims[2]))return 0;
+w->results=tc__ix_value(n->dims[2]);
+return w->results>=TC__WINDOWED_LEAST&&w->channels*w->size[1]>=TC__WINDOWED_LEAST&&
+w->size[0]*w->size[1]>1;
 }
 static int tc__wants_channels(const tc__graph*g,const tc__node*n){
 tc__windowed w;
-return tc__channels_of(g,n,&w);
+return tc__channels_of(g,n,&w)||tc__channels_weight_of(g,n,&w);
 }
 static tc__node*tc__channels_pad(tc__graph*g,tc__node*a,int dim,int64_t low,
 int64_t high){
@@ -22995,8 +23017,7 @@ static int tc__channels_are_few(const tc__windowed*w){
 return w->size[1]>1&&w->channels*w->size[1]<=TC__CHANNELS_LINE;
 }
 static tc__node*tc__channels_columns(tc__graph*g,const tc__windowed*w,tc__node*a){
-static const int64_t last[]={0,2,3,1},row[]={0,2,3,4,1},
-windows[]={0,4,5,3,1,2},column[]={0,4,3,1,2};
+static const int64_t last[]={0,2,3,1},row[]={0,2,3,4,1};
 int few=tc__channels_are_few(w);
 int64_t size[]={w->images,tc__ix_value(a->dims[2]),w->out[1],
 w->size[1]*w->channels};
@@ -23010,8 +23031,7 @@ a=tc__channels_laid(g,tc__windowed_permute(g,a,last));
 a=tc__channels_pad(g,a,1,w->low[0],w->high[0]);
 if(!few)a=tc__channels_pad(g,a,2,w->low[1],w->high[1]);
 a=tc__windowed_windows(g,w,a,0,1);
-if(!few)a=tc__windowed_windows(g,w,a,1,2);
-return tc__windowed_permute(g,a,few?column:windows);
+return few?a:tc__windowed_windows(g,w,a,1,2);
 }
 static tc__node*tc__channels_rows(tc__graph*g,const tc__windowed*w,tc__node*a){
 static const int64_t last[]={0,2,3,1};
@@ -23024,21 +23044,66 @@ if(!a)return NULL;
 int64_t all[]={1,1,w->results,tc__ix_value(tc__node_numel(g,a))/w->results};
 return tc__windowed_reshape(g,a,4,all);
 }
-static tc__node*tc__rule_channels(tc__graph*g,const tc__node*n){
-tc__windowed w;
+static tc__node*tc__channels_product(tc__graph*g,const tc__windowed*w){
+static const int64_t windows[]={0,4,5,3,1,2},column[]={0,4,3,1,2};
 tc__ix dims[4];
 uint32_t in[2];
-if(!tc__channels_of(g,n,&w))return NULL;
-tc__node*left=tc__channels_rows(g,&w,g->node.at[w.weight->id]),
-*right=tc__channels_columns(g,&w,g->node.at[w.image->id]);
+tc__node*left=tc__channels_rows(g,w,g->node.at[w->weight->id]),
+*right=tc__channels_columns(g,w,g->node.at[w->image->id]);
+right=tc__windowed_permute(g,right,tc__channels_are_few(w)?column:windows);
 if(!left||!right)return NULL;
-int64_t size[]={w.images,1,tc__ix_value(left->dims[3]),w.out[0]*w.out[1]};
+int64_t size[]={w->images,1,tc__ix_value(left->dims[3]),w->out[0]*w->out[1]};
 right=tc__windowed_reshape(g,right,4,size);
-memcpy(dims,left->dims,sizeof dims),dims[0]=tc__ix_const(w.images);
+memcpy(dims,left->dims,sizeof dims),dims[0]=tc__ix_const(w->images);
 left=tc__make_expand(g,left,4,dims);
 if(!left||!right)return NULL;
+dims[3]=right->dims[3],in[0]=left->id,in[1]=right->id;
+return tc__make(g,TC_OP_MATMUL,TC_F32,4,dims,in,2,NULL,0);
+}
+static tc__node*tc__channels_gradients(tc__graph*g,const tc__windowed*w,tc__node*a){
+static const int64_t last[]={0,2,3,1},turned[]={0,1,3,2};
+int64_t size[]={w->images,w->results,w->out[0],w->out[1]};
+a=tc__channels_laid(g,tc__windowed_permute(g,tc__windowed_reshape(g,a,4,size),last));
+if(!a)return NULL;
+int64_t all[]={1,1,w->images*w->out[0]*w->out[1],tc__ix_value(a->dims[3])};
+return tc__windowed_permute(g,tc__windowed_reshape(g,a,4,all),turned);
+}
+static tc__node*tc__channels_first(tc__graph*g,const tc__windowed*w,tc__node*a){
+static const int64_t order[]={0,3,1,2};
+int few=tc__channels_are_few(w);
+int64_t taps=w->size[0]*(few?1:w->size[1]),line=w->channels;
+if(few)line*=w->size[1];
+if(!a)return NULL;
+int64_t size[]={tc__ix_value(a->dims[2]),taps,tc__ix_value(a->dims[3])/taps},
+tap[]={w->results,w->size[0],w->size[1],w->channels},
+row[]={1,1,w->results,w->channels*w->size[0]*w->size[1]};
+a=tc__windowed_reshape(g,a,3,size);
+a=tc__make_slice(g,a,0,tc__ix_const(0),tc__ix_const(w->results),tc__ix_const(1));
+a=tc__make_slice(g,a,2,tc__ix_const(0),tc__ix_const(line),tc__ix_const(1));
+a=a?tc__windowed_permute(g,tc__windowed_reshape(g,a,4,tap),order):NULL;
+return a?tc__windowed_reshape(g,a,4,row):NULL;
+}
+static tc__node*tc__channels_weight(tc__graph*g,const tc__windowed*w){
+static const int64_t windows[]={0,1,2,4,5,3},column[]={0,1,2,4,3};
+tc__ix dims[4];
+uint32_t in[2];
+tc__node*left=tc__channels_gradients(g,w,g->node.at[w->weight->id]),
+*right=tc__channels_columns(g,w,g->node.at[w->image->id]);
+right=tc__windowed_permute(g,right,tc__channels_are_few(w)?column:windows);
+if(!left||!right)return NULL;
+int64_t places=tc__ix_value(left->dims[3]);
+int64_t size[]={1,1,places,tc__ix_value(tc__node_numel(g,right))/places};
+right=tc__windowed_reshape(g,right,4,size);
+if(!right)return NULL;
+memcpy(dims,left->dims,sizeof dims),dims[3]=right->dims[3];
 in[0]=left->id,in[1]=right->id;
-return tc__make(g,TC_OP_MATMUL,n->dtype,n->rank,n->dims,in,2,NULL,0);
+return tc__channels_first(g,w,tc__make(g,TC_OP_MATMUL,TC_F32,4,dims,in,2,NULL,0));
+}
+static tc__node*tc__rule_channels(tc__graph*g,const tc__node*n){
+tc__windowed w;
+if(tc__channels_weight_of(g,n,&w))return tc__channels_weight(g,&w);
+if(!tc__channels_of(g,n,&w))return NULL;
+return tc__make_cast(g,tc__channels_product(g,&w),n->dtype);
 }
 static int tc__pass_channels(tc__rewrite*w){
 return tc__rewrite_each(w,tc__rule_channels);
@@ -23421,7 +23486,7 @@ typedef struct tc__tuning{
 uint8_t knob[TC__KNOBS];
 }tc__tuning;
 typedef struct tc__group_windows{
-int64_t images,channels;
+int64_t images,channels,turned;
 int64_t image[2],out[2],size[2],stride[2],dilation[2],low[2];
 }tc__group_windows;
 typedef struct tc__group_shape{
@@ -28721,12 +28786,13 @@ return tc__ix_sub(x,tc__ix_add(x,c,tap),tc__ix_const(w->low[d]));
 static int tc__fold_reads_windows(const tc__group*k,const tc__group_windows*w){
 tc__ixpool*x=k->body.ix;
 const tc__node*n=k->body.node.at[tc__right_of(k)];
-tc__ix c=tc__ix_var(x,TC__COL,k->shape.cols),
+tc__ix at,c=tc__ix_var(x,TC__COL,k->shape.cols),
 d=tc__ix_var(x,TC__DEPTH,tc__depth_of(k)),place[2];
+if(w->turned)at=c,c=d,d=at;
 if(n->op!=TC_OP_LOAD||!tc__is_memory(tc__buffer_of(k,n))||
 n->attr[TC__LOAD_FILL]||tc__buffer_of(k,n)->dtype!=n->dtype)
 return 0;
-tc__ix at=tc__ix_div(x,c,tc__ix_const(w->out[0]*w->out[1]));
+at=tc__ix_div(x,c,tc__ix_const(w->out[0]*w->out[1]));
 for(int i=0;i<2;i++){
 place[i]=tc__fold_place(x,w,i,c,d);
 at=tc__ix_mad(x,place[i],at,w->image[i]);
@@ -28747,10 +28813,12 @@ if(k->shape.kind!=TC__CONTRACTION||k->shape.prologue||
 tc__count_op(k,TC_OP_CONTRACT)!=1)
 return;
 if(!tc__fold_windows_of(g,g->node.at[k->covers.at[i]],&w))continue;
-if(tc__ix_equals(k->shape.cols,w.images*w.out[0]*w.out[1])&&
-tc__ix_equals(tc__depth_of(k),w.size[0]*w.size[1]*w.channels)&&
-tc__fold_reads_windows(k,&w))
-k->shape.windows=w;
+int64_t places=w.images*w.out[0]*w.out[1],
+taps=w.size[0]*w.size[1]*w.channels;
+w.turned=tc__ix_equals(tc__depth_of(k),places)&&tc__ix_equals(k->shape.cols,taps);
+int plain=
+tc__ix_equals(k->shape.cols,places)&&tc__ix_equals(tc__depth_of(k),taps);
+if((w.turned||plain)&&tc__fold_reads_windows(k,&w))k->shape.windows=w;
 }
 }
 static void tc__schedule_fold(tc__schedule*s){

@@ -1650,12 +1650,19 @@ static const char*const tc__text_cuda_mapped[]={
 "template <int N> TC_FN void TC_N(registers_give)() { asm volatile(\"setmaxnreg.dec.sync.aligned.u32 %0;\" :: \"n\"(N)); }",
 "// fn: registers_take",
 "template <int N> TC_FN void TC_N(registers_take)() { asm volatile(\"setmaxnreg.inc.sync.aligned.u32 %0;\" :: \"n\"(N)); }",
+"// fn: window_bring",
+"template <class S> TC_FN void TC_N(window_bring)(char *to, const TC_N(map) &map, int deep, int place, tc_u64 *s) {",
+"    const int tap = deep / S::channels, beside = tap % S::taps * S::apart_x, below = tap / S::taps * S::apart_y;",
+"    const int y = place / S::wide % S::tall * S::jump_y - S::low_y, x = place % S::wide * S::jump_x - S::low_x;",
+"    TC_N(window_load)(to, &map, deep % S::channels, x, y, place / (S::wide * S::tall), beside, below, s);",
+"}",
 "// fn: map_bring",
 "template <class S, int LINES> TC_FN void TC_N(map_bring)(char *to, const TC_N(map) &map, int line, int k, int z, tc_u64 *s) {",
-"    if constexpr (S::windows) {",
-"        const int tap = k / S::channels, beside = tap % S::taps * S::apart_x, below = tap / S::taps * S::apart_y;",
-"        const int y = line / S::wide % S::tall * S::jump_y - S::low_y, x = line % S::wide * S::jump_x - S::low_x;",
-"        TC_N(window_load)(to, &map, k % S::channels, x, y, line / (S::wide * S::tall), beside, below, s);",
+"    if constexpr (S::windows && S::deep) {",
+"        TC_N(window_bring)<S>(to, map, k, line, s);",
+"    } else if constexpr (S::windows) {",
+"        #pragma unroll",
+"        for (int l = 0; l < LINES; l += 64) TC_N(window_bring)<S>(to + l * 128, map, line + l, k, s);",
 "    } else if constexpr (S::deep) {",
 "        TC_N(map_load)(to, &map, k, line, S::batched \? z : 0, s);",
 "    } else {",
@@ -3561,7 +3568,7 @@ return tc__map_fits(m);
 }
 enum{
 TC__MAP_CORNER=127,
-TC__MAP_REACH=255
+TC__MAP_REACH=127
 };
 static int tc__map_of_windows(const tc__group_windows*w,int64_t places,int dtype,
 tc_device_map*m){
@@ -3599,7 +3606,8 @@ int left=a[TC__HOLE_HOLE]==TC__HOLE_LEFT;
 tc__mapped o;
 if(copy->op==TC_OP_COPY&&!left&&k->shape.windows.channels){
 int64_t from=copy->attr[TC__COPY_FROM];
-int ok=tc__map_of_windows(&k->shape.windows,number[TC__TILES_COLS],
+int64_t places=number[k->shape.windows.turned?TC__TILES_DEPTH:TC__TILES_COLS];
+int ok=tc__map_of_windows(&k->shape.windows,places,
 k->buffer.at[from].dtype,m);
 m->address=(uint32_t)from;
 return ok;
@@ -3851,7 +3859,8 @@ memset(&s,0,sizeof s);
 s.level=level,s.id=level==TC__AT_LEFT?tc__left_of(g):tc__right_of(g);
 s.along=TC__DEPTH,
 s.width=tc__operand_width(g,q,level,TC__DEPTH,tc__depth_of(g),most);
-if(tc__operand_is_windows(g,q,level))s.width=8;
+if(tc__operand_is_windows(g,q,level))
+s.width=8,s.along=g->shape.windows.turned?TC__COL:TC__DEPTH;
 if(s.width==1){
 s.width=tc__operand_width(g,q,level,other,extent,most);
 int dense=!tc__operand_is_dense(g,level,TC__DEPTH)&&

@@ -74,13 +74,22 @@ template <int N> TC_FN void TC_N(registers_give)() { asm volatile("setmaxnreg.de
 // and others wait until they have N.
 template <int N> TC_FN void TC_N(registers_take)() { asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" :: "n"(N)); }
 
+// fn: window_bring
+// 64 channels of a tap, of places from `place` on. What counts channels and taps is `deep`: k, or a line.
+template <class S> TC_FN void TC_N(window_bring)(char *to, const TC_N(map) &map, int deep, int place, tc_u64 *s) {
+    const int tap = deep / S::channels, beside = tap % S::taps * S::apart_x, below = tap / S::taps * S::apart_y;
+    const int y = place / S::wide % S::tall * S::jump_y - S::low_y, x = place % S::wide * S::jump_x - S::low_x;
+    TC_N(window_load)(to, &map, deep % S::channels, x, y, place / (S::wide * S::tall), beside, below, s);
+}
+
 // fn: map_bring
 // LINES lines of an operand for a step of k: all at once where it runs along k, else 64 lines at a time.
 template <class S, int LINES> TC_FN void TC_N(map_bring)(char *to, const TC_N(map) &map, int line, int k, int z, tc_u64 *s) {
-    if constexpr (S::windows) {
-        const int tap = k / S::channels, beside = tap % S::taps * S::apart_x, below = tap / S::taps * S::apart_y;
-        const int y = line / S::wide % S::tall * S::jump_y - S::low_y, x = line % S::wide * S::jump_x - S::low_x;
-        TC_N(window_load)(to, &map, k % S::channels, x, y, line / (S::wide * S::tall), beside, below, s);
+    if constexpr (S::windows && S::deep) {
+        TC_N(window_bring)<S>(to, map, k, line, s);
+    } else if constexpr (S::windows) {
+        #pragma unroll
+        for (int l = 0; l < LINES; l += 64) TC_N(window_bring)<S>(to + l * 128, map, line + l, k, s);
     } else if constexpr (S::deep) {
         TC_N(map_load)(to, &map, k, line, S::batched ? z : 0, s);
     } else {

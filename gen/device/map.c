@@ -76,7 +76,7 @@ static int tc__map_of(tc__ixpool *x, const tc__mapped *o, tc_device_map *m) {
 
 enum {
     TC__MAP_CORNER = 127, // places of a border at most, less one,
-    TC__MAP_REACH = 255   //   and that a tap is from the first
+    TC__MAP_REACH = 127   //   and that a tap is from the first: behind the last are some that no result needs
 };
 
 // The map of windows for tiles of so many places, but for its arguments; 0 = there is none.
@@ -121,7 +121,8 @@ static int tc__template_map(const tc__group *k, const tc__node *n, const tc__nod
     tc__mapped o;
     if (copy->op == TC_OP_COPY && !left && k->shape.windows.channels) {
         int64_t from = copy->attr[TC__COPY_FROM];
-        int ok = tc__map_of_windows(&k->shape.windows, number[TC__TILES_COLS],
+        int64_t places = number[k->shape.windows.turned ? TC__TILES_DEPTH : TC__TILES_COLS];
+        int ok = tc__map_of_windows(&k->shape.windows, places,
                                     k->buffer.at[from].dtype, m);
         m->address = (uint32_t)from;
         return ok;

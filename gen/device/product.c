@@ -231,7 +231,8 @@ static tc__staged tc__stage_operand(const tc__group *g, const tc__product *q,
     s.level = level, s.id = level == TC__AT_LEFT ? tc__left_of(g) : tc__right_of(g);
     s.along = TC__DEPTH,
     s.width = tc__operand_width(g, q, level, TC__DEPTH, tc__depth_of(g), most);
-    if (tc__operand_is_windows(g, q, level)) s.width = 8;
+    if (tc__operand_is_windows(g, q, level))
+        s.width = 8, s.along = g->shape.windows.turned ? TC__COL : TC__DEPTH;
     if (s.width == 1) {
         s.width = tc__operand_width(g, q, level, other, extent, most);
         int dense = !tc__operand_is_dense(g, level, TC__DEPTH) &&

@@ -626,7 +626,9 @@ static tc__node *tc__d_weight_back(tc__derive *d, const tc__windowed *w) {
 // is made. Elements of g stand as far apart as windows did. 0 = it is none, or its border is wider than its windows.
 static int tc__d_image(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__windowed w, back;
-    if (!n->device || !tc__windowed_of(d->g, n, &w) || w.size[0] * w.size[1] == 1) return 0;
+    if (!n->device || !tc__windowed_of(d->g, n, &w) || w.size[0] * w.size[1] == 1 ||
+        w.channels < TC__WINDOWED_LEAST)
+        return 0;
     int64_t size[] = {w.images, w.results, w.out[0], w.out[1]},
             image[] = {w.images, w.channels, 0, 0};
     back = w, back.channels = w.results, back.results = w.channels;

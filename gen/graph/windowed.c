@@ -1,6 +1,8 @@
 // Convolutions as products over windows, in the form that graph/product.c gives them: [1, 1, o, c * kh * kw] times
 // [n, 1, c * kh * kw, oh * ow]. Found for derivatives, and for layouts (pass/channels.c), and made.
 
+enum { TC__WINDOWED_LEAST = 16 }; // results for each place that are a product with tiles
+
 // A product over windows: sizes and borders by height and width.
 typedef struct tc__windowed {
     const tc__node *weight, *image; // [1, 1, o, c * kh * kw], [n, c, h, w]

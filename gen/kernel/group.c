@@ -86,9 +86,10 @@ typedef struct tc__tuning {
 } tc__tuning;
 
 // Of a convolution on a device, whose right operand is windows of images [n, h, w, c]: column (n, oh, ow) and k (kh, kw, c) read
-// (n, oh * stride + kh * dilation - low, ..., c), or zero. By height and width.
+// (n, oh * stride + kh * dilation - low, ..., c), or zero. By height and width. Turned, of the gradient of its weight: column
+// (kh, kw, c), and k (n, oh, ow).
 typedef struct tc__group_windows {
-    int64_t images, channels; // channels = 0: it has none
+    int64_t images, channels, turned; // channels = 0: it has none
     int64_t image[2], out[2], size[2], stride[2], dilation[2], low[2];
 } tc__group_windows;
 
