@@ -3108,7 +3108,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x075e7b7ec12083c1u
+#define TC__BUILD_ID 0x60f0e3736e51a86cu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7903,6 +7903,7 @@ uint32_t placed;
 const struct tc__step*from;
 int device;
 int devices;
+int tf32;
 }tc__graph;
 typedef enum tc__bind{
 TC__BIND_WORKER,
@@ -17857,11 +17858,14 @@ n=n?tc__windowed_window(g,n,0,w):NULL;
 n=n?tc__windowed_border(g,n,w):NULL;
 return n&&n->rank==4&&tc__windowed_has_sizes(n)?n:NULL;
 }
+static int tc__windowed_takes(const tc__graph*g,int dtype){
+return tc__is_half(dtype)||(dtype==TC_F32&&g->tf32);
+}
 static int tc__windowed_of(const tc__graph*g,const tc__node*n,tc__windowed*w){
 memset(w,0,sizeof*w);
 if(n->op!=TC_OP_MATMUL||n->rank!=4||(g->devices&&!n->device))return 0;
 w->weight=tc__operand(g,n,0);
-if(!tc__is_half(w->weight->dtype)||w->weight->dtype!=tc__operand(g,n,1)->dtype)
+if(!tc__windowed_takes(g,w->weight->dtype)||w->weight->dtype!=tc__operand(g,n,1)->dtype)
 return 0;
 if(w->weight->op==TC_OP_EXPAND)w->weight=tc__operand(g,w->weight,0);
 w->image=tc__windowed_image(g,tc__operand(g,n,1),w);
@@ -22960,7 +22964,7 @@ return ok;
 }
 // ---- gen/pass/channels.c
 enum{
-TC__CHANNELS_LINE=64,
+TC__CHANNELS_LINE=128,
 TC__CHANNELS_PACK=8,
 TC__CHANNELS_PLACES=64
 };
@@ -23005,16 +23009,41 @@ if(!a||!(low|high))return a;
 return tc__make_pad(g,a,dim,tc__ix_const(low),tc__ix_const(high),tc__ix_const(1),
 0);
 }
+static int64_t tc__channels_line(int dtype){
+return TC__CHANNELS_LINE/(int64_t)tc__dtypes[dtype].bytes;
+}
+static tc__node*tc__channels_number(tc__graph*g,const tc__node*like,double by){
+tc__value v;
+v.f=by;
+return tc__make_expand(g,tc__make_const(g,like->dtype,v),like->rank,like->dims);
+}
+static tc__node*tc__channels_alu(tc__graph*g,tc__op op,tc__node*a,tc__node*b,
+tc__node*c){
+tc__node*in[3];
+in[0]=a,in[1]=b,in[2]=c;
+if(!a||!b)return NULL;
+int dtype=tc__ops[op].kind==TC__KIND_BINARY&&op==TC_OP_LT?(int)TC_BOOL:b->dtype;
+return tc__make_alu(g,op,dtype,in,c?3:2);
+}
+static tc__node*tc__channels_rounded(tc__graph*g,tc__node*a){
+if(!a||a->dtype!=TC_F32)return a;
+tc__node*far=tc__channels_alu(g,TC_OP_MUL,a,tc__channels_number(g,a,8193),NULL);
+tc__node*rest=tc__channels_alu(g,TC_OP_SUB,far,a,NULL);
+tc__node*lead=tc__channels_alu(g,TC_OP_SUB,far,rest,NULL);
+tc__node*size=tc__make_alu(g,TC_OP_ABS,a->dtype,&a,1);
+tc__node*some=tc__channels_alu(g,TC_OP_LT,size,tc__channels_number(g,a,1e34),NULL);
+return tc__channels_alu(g,TC_OP_WHERE,some,lead,a);
+}
 static tc__node*tc__channels_laid(tc__graph*g,tc__node*a){
+a=tc__channels_rounded(g,a);
 if(!a)return NULL;
-int64_t c=tc__ix_value(a->dims[a->rank-1]);
-a=tc__channels_pad(
-g,a,a->rank-1,0,
-(c+TC__CHANNELS_LINE-1)/TC__CHANNELS_LINE*TC__CHANNELS_LINE-c);
+int64_t c=tc__ix_value(a->dims[a->rank-1]),line=tc__channels_line(a->dtype);
+a=tc__channels_pad(g,a,a->rank-1,0,(c+line-1)/line*line-c);
 return a?tc__make_alu(g,TC_OP_LAID,a->dtype,&a,1):NULL;
 }
 static int tc__channels_are_few(const tc__windowed*w){
-return w->size[1]>1&&w->channels*w->size[1]<=TC__CHANNELS_LINE;
+return w->size[1]>1&&
+w->channels*w->size[1]<=tc__channels_line(w->weight->dtype);
 }
 static tc__node*tc__channels_columns(tc__graph*g,const tc__windowed*w,tc__node*a){
 static const int64_t last[]={0,2,3,1},row[]={0,2,3,4,1};
@@ -23188,7 +23217,9 @@ static int tc__rewrite_run(tc__rewrite*w,const tc__pass*p,tc__graph*to,
 uint32_t*outputs,size_t n_outputs){
 tc__graph_close(to);
 w->to=to;
-if(!tc__graph_open(to,w->ctx,w->from->ix)||!tc__loops_copy(to,w->from)||
+int ok=tc__graph_open(to,w->ctx,w->from->ix);
+to->tf32=w->from->tf32;
+if(!ok||!tc__loops_copy(to,w->from)||
 !p->run(w)||!tc__composites_carry(w)||w->from->ix->failed)
 return 0;
 for(size_t i=0;i<n_outputs;i++)outputs[i]=w->output[outputs[i]];
@@ -28689,7 +28720,8 @@ return n->n_attr==TC__LOAD_PREDICATES&&run.ok&&run.run==INT64_MAX;
 static int tc__fold_pays(const tc__fold*f,const tc__group*k){
 const tc__node*n=k->body.node.at[tc__right_of(k)];
 tc__ix at=n->attr[TC__LOAD_INDEX];
-return n->op==TC_OP_LOAD&&tc__is_half(n->dtype)&&
+return n->op==TC_OP_LOAD&&
+(tc__is_half(n->dtype)||(n->dtype==TC_F32&&k->target.tf32))&&
 (!tc__fold_is_plain(f->x,n,at)||
 tc__fold_is_plain(f->x,n,tc__folded(f,at)));
 }
@@ -43149,6 +43181,7 @@ static int tc__program_fill(tc__making*m){
 tc__program*p=m->p;
 int ok=tc__graph_open(&p->graph,p->ctx,&p->ix)&&
 tc__graph_open(&m->recorded,p->ctx,&p->ix);
+m->recorded.tf32=p->allow_tf32;
 for(size_t i=0;ok&&i<TC__COUNT(tc__stages);i++){
 ok=tc__stages[i].run(m);
 if(!ok)

@@ -1000,31 +1000,43 @@ static const char*const tc__text_cuda_product[]={
 "#define TC_WGMMA_NAMES_192 TC_WGMMA_NAMES_128 \", %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97\"",
 "#define TC_WGMMA_NAMES_256 TC_WGMMA_NAMES_192 \", %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127, %128, %129\"",
 "#define TC_WGMMA_BEGIN(keep) \"{ .reg .pred p; setp.ne.b32 p, \" keep \", 0; wgmma.mma_async.sync.aligned.m64n\"",
-"template <int BF16, int N, int TA, int TB> TC_FN void TC_N(wgmma)(float (&d)[N / 2], tc_u64 a, tc_u64 b, int keep) {",
-"    if constexpr (BF16 && N == 64)",
+"template <int UNITS, int N, int TA, int TB> TC_FN void TC_N(wgmma)(float (&d)[N / 2], tc_u64 a, tc_u64 b, int keep) {",
+"    if constexpr (UNITS == 1 && N == 64)",
 "        asm volatile(TC_WGMMA_BEGIN(\"%36\") \"64k16.f32.bf16.bf16 {\" TC_WGMMA_NAMES_64 \"}, %0, %1, p, 1, 1, %34, %35; }\"",
 "                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0) : \"n\"(TA), \"n\"(TB), \"r\"(keep));",
-"    if constexpr (BF16 && N == 128)",
+"    if constexpr (UNITS == 1 && N == 128)",
 "        asm volatile(TC_WGMMA_BEGIN(\"%68\") \"128k16.f32.bf16.bf16 {\" TC_WGMMA_NAMES_128 \"}, %0, %1, p, 1, 1, %66, %67; }\"",
 "                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : \"n\"(TA), \"n\"(TB), \"r\"(keep));",
-"    if constexpr (BF16 && N == 192)",
+"    if constexpr (UNITS == 1 && N == 192)",
 "        asm volatile(TC_WGMMA_BEGIN(\"%100\") \"192k16.f32.bf16.bf16 {\" TC_WGMMA_NAMES_192 \"}, %0, %1, p, 1, 1, %98, %99; }\"",
 "                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : \"n\"(TA), \"n\"(TB), \"r\"(keep));",
-"    if constexpr (BF16 && N == 256)",
+"    if constexpr (UNITS == 1 && N == 256)",
 "        asm volatile(TC_WGMMA_BEGIN(\"%132\") \"256k16.f32.bf16.bf16 {\" TC_WGMMA_NAMES_256 \"}, %0, %1, p, 1, 1, %130, %131; }\"",
 "                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : \"n\"(TA), \"n\"(TB), \"r\"(keep));",
-"    if constexpr (!BF16 && N == 64)",
+"    if constexpr (UNITS == 0 && N == 64)",
 "        asm volatile(TC_WGMMA_BEGIN(\"%36\") \"64k16.f32.f16.f16 {\" TC_WGMMA_NAMES_64 \"}, %0, %1, p, 1, 1, %34, %35; }\"",
 "                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0) : \"n\"(TA), \"n\"(TB), \"r\"(keep));",
-"    if constexpr (!BF16 && N == 128)",
+"    if constexpr (UNITS == 0 && N == 128)",
 "        asm volatile(TC_WGMMA_BEGIN(\"%68\") \"128k16.f32.f16.f16 {\" TC_WGMMA_NAMES_128 \"}, %0, %1, p, 1, 1, %66, %67; }\"",
 "                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : \"n\"(TA), \"n\"(TB), \"r\"(keep));",
-"    if constexpr (!BF16 && N == 192)",
+"    if constexpr (UNITS == 0 && N == 192)",
 "        asm volatile(TC_WGMMA_BEGIN(\"%100\") \"192k16.f32.f16.f16 {\" TC_WGMMA_NAMES_192 \"}, %0, %1, p, 1, 1, %98, %99; }\"",
 "                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : \"n\"(TA), \"n\"(TB), \"r\"(keep));",
-"    if constexpr (!BF16 && N == 256)",
+"    if constexpr (UNITS == 0 && N == 256)",
 "        asm volatile(TC_WGMMA_BEGIN(\"%132\") \"256k16.f32.f16.f16 {\" TC_WGMMA_NAMES_256 \"}, %0, %1, p, 1, 1, %130, %131; }\"",
 "                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : \"n\"(TA), \"n\"(TB), \"r\"(keep));",
+"    if constexpr (UNITS == 2 && N == 64)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%34\") \"64k8.f32.tf32.tf32 {\" TC_WGMMA_NAMES_64 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0) : \"r\"(keep));",
+"    if constexpr (UNITS == 2 && N == 128)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%66\") \"128k8.f32.tf32.tf32 {\" TC_WGMMA_NAMES_128 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : \"r\"(keep));",
+"    if constexpr (UNITS == 2 && N == 192)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%98\") \"192k8.f32.tf32.tf32 {\" TC_WGMMA_NAMES_192 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : \"r\"(keep));",
+"    if constexpr (UNITS == 2 && N == 256)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%130\") \"256k8.f32.tf32.tf32 {\" TC_WGMMA_NAMES_256 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : \"r\"(keep));",
 "}",
 "// fn: bits_tf32",
 "TC_FN unsigned TC_N(bits_tf32)(float f) {",
@@ -1397,7 +1409,7 @@ static const char*const tc__text_cuda_tiles[]={
 "            #pragma unroll",
 "            for (int i = 0; i < rows; i++) {",
 "                const tc_u64 a = TC_N(matrix_place)(left + (first + i) * size);",
-"                TC_N(wgmma)<(int)P::bf16, (int)P::cols, !L::deep, !R::deep>(sum[i], a + d * (L::deep \? 2 : 128), b + d * (R::deep \? 2 : 128), 1);",
+"                TC_N(wgmma)<(int)P::units, (int)P::cols, !L::deep, !R::deep>(sum[i], a + d * (L::deep \? 2 : 128), b + d * (R::deep \? 2 : 128), 1);",
 "            }",
 "        }",
 "        TC_N(matrix_commit)();",
@@ -1707,7 +1719,7 @@ static const char*const tc__text_cuda_mapped[]={
 "};",
 "// fn: mapped_ring",
 "template <class P> struct TC_N(mapped_ring) {",
-"    enum : int { left = P::rows * P::depth * 2, right = P::cols * P::depth * 2, size = left + right };",
+"    enum : int { line = P::depth * sizeof(typename P::element), left = P::rows * line, right = P::cols * line, size = left + right };",
 "    char *memory;",
 "    tc_u64 *full, *empty;",
 "    int at, parity;",
@@ -1738,15 +1750,15 @@ static const char*const tc__text_cuda_mapped[]={
 "        #pragma unroll 1",
 "        for (int step = 0; step < steps; step++) {",
 "            TC_N(semaphore_wait)(ring.full + ring.at, ring.parity);",
-"            const tc_u64 a = TC_N(matrix_place)(ring.memory + ring.at * Ring::size + first * (64 * P::depth * 2)),",
+"            const tc_u64 a = TC_N(matrix_place)(ring.memory + ring.at * Ring::size + first * (64 * Ring::line)),",
 "                         b = TC_N(matrix_place)(ring.memory + ring.at * Ring::size + Ring::left);",
 "            TC_N(matrix_begin)();",
 "            #pragma unroll",
-"            for (int d = 0; d < P::depth / 16; d++) {",
+"            for (int d = 0; d < Ring::line / 32; d++) {",
 "                #pragma unroll",
 "                for (int i = 0; i < parts; i++)",
-"                    TC_N(wgmma)<(int)P::bf16, (int)P::cols, !L::deep, !R::deep>(",
-"                        sum[i], a + i * (64 * P::depth * 2 / 16) + d * (L::deep \? 2 : 128), b + d * (R::deep \? 2 : 128), step | d);",
+"                    TC_N(wgmma)<(int)P::units, (int)P::cols, !L::deep, !R::deep>(",
+"                        sum[i], a + i * (64 * Ring::line / 16) + d * (L::deep \? 2 : 128), b + d * (R::deep \? 2 : 128), step | d);",
 "            }",
 "            TC_N(matrix_commit)();",
 "            if (step) {",
@@ -3523,6 +3535,9 @@ int64_t lines,depth,rows,batches;
 int64_t tile;
 int dtype;
 }tc__mapped;
+static int64_t tc__map_line(int dtype){
+return 2*TC__MAP_LINE/(int64_t)tc__dtypes[dtype].bytes;
+}
 static int64_t tc__mapped_element(tc__ixpool*x,const tc__mapped*o,int64_t batch){
 const int axis[]={o->line,o->deep,o->row};
 tc__ix e=o->at;
@@ -3562,7 +3577,8 @@ m->size[0]=deep?o->depth:o->lines,m->size[1]=deep?o->lines:o->depth;
 m->size[2]=apart?o->batches:1;
 m->stride[0]=deep?o->line_stride:o->deep_stride;
 m->stride[1]=apart?apart:m->stride[0]*m->size[1];
-m->box[0]=TC__MAP_LINE,m->box[1]=deep?(uint32_t)o->tile:(uint32_t)TC__MAP_LINE;
+m->box[0]=(uint32_t)tc__map_line(o->dtype);
+m->box[1]=deep?(uint32_t)o->tile:(uint32_t)TC__MAP_LINE;
 m->box[2]=1;
 return tc__map_fits(m);
 }
@@ -3574,9 +3590,9 @@ static int tc__map_of_windows(const tc__group_windows*w,int64_t places,int dtype
 tc_device_map*m){
 int64_t stride=w->channels;
 memset(m,0,sizeof*m);
-if(!w->channels||w->channels%TC__MAP_LINE||places>256)return 0;
+if(!w->channels||w->channels%tc__map_line(dtype)||places>256)return 0;
 m->dtype=dtype,m->size[0]=w->channels,m->size[3]=w->images;
-m->box[0]=TC__MAP_LINE,m->box[1]=(uint32_t)places,m->box[2]=1;
+m->box[0]=(uint32_t)tc__map_line(dtype),m->box[1]=(uint32_t)places,m->box[2]=1;
 for(int i=0;i<2;i++){
 int64_t reach=(w->size[1-i]-1)*w->dilation[1-i];
 int64_t end=(w->out[1-i]-1)*w->stride[1-i]-w->low[1-i];
@@ -3681,6 +3697,17 @@ static const tc__product_tile tc__product_tiles_mapped[]={
 {64,128,64,4,1,4,2,65,TC__WAY_MAPPED,120},
 {64,64,64,4,1,6,2,45,TC__WAY_MAPPED,120},
 };
+static const tc__product_tile tc__product_tiles_mapped_tf32[]={
+{128,256,32,8,1,4,1,100,TC__WAY_MAPPED,65},
+{128,128,32,8,1,6,1,92,TC__WAY_MAPPED,60},
+{128,192,32,8,1,5,1,97,TC__WAY_MAPPED,60},
+{256,128,32,8,1,4,1,98,TC__WAY_MAPPED,67},
+{128,64,32,8,1,8,1,60,TC__WAY_MAPPED,60},
+{64,256,32,4,1,5,1,70,TC__WAY_MAPPED,60},
+{256,192,32,8,1,4,1,99,TC__WAY_MAPPED,65},
+{64,128,32,4,1,4,2,65,TC__WAY_MAPPED,60},
+{64,64,32,4,1,6,2,45,TC__WAY_MAPPED,60},
+};
 static const tc__product_tile tc__product_tiles_tf32[]={
 {128,256,16,2,4,2,1,110,TC__WAY_TF32,0},
 {64,64,16,2,2,2,3,60,TC__WAY_TF32,0},
@@ -3699,6 +3726,8 @@ uint16_t round;
 {tc__product_tiles_tf32,(uint8_t)TC__COUNT(tc__product_tiles_tf32),TC__FEW_MOST,256},
 {tc__product_tiles_groups,(uint8_t)TC__COUNT(tc__product_tiles_groups),4,512},
 {tc__product_tiles_mapped,(uint8_t)TC__COUNT(tc__product_tiles_mapped),4,512},
+{tc__product_tiles_mapped_tf32,(uint8_t)TC__COUNT(tc__product_tiles_mapped_tf32),
+TC__FEW_MOST,256},
 };
 // ---- gen/device/product.c
 typedef enum tc__product_form{
@@ -3850,6 +3879,10 @@ tc__level level){
 return level==TC__AT_RIGHT&&q->half&&g->shape.windows.channels%8==0&&
 g->shape.windows.channels;
 }
+static int tc__product_is_rounded(const tc__group*g,const tc__product*q){
+return q->dtype==TC_F32&&g->target.tf32&&g->shape.windows.channels&&
+!g->shape.windows.turned;
+}
 static tc__staged tc__stage_operand(const tc__group*g,const tc__product*q,
 tc__level level,int most){
 tc__staged s;
@@ -3891,9 +3924,11 @@ tc__axis line=left?TC__ROW:TC__COL;
 const tc__node*n=g->body.node.at[s->id];
 tc_device_map map;
 tc__mapped o;
-if(s->bring==TC__BRING_ASYNC&&tc__operand_is_windows(g,q,s->level))
+int rounded=tc__product_is_rounded(g,q);
+if(!left&&(rounded||tc__operand_is_windows(g,q,s->level)))
 return tc__map_of_windows(&g->shape.windows,1,q->dtype,&map);
-if(s->bring!=TC__BRING_ASYNC||n->n_attr!=TC__LOAD_PREDICATES)return 0;
+if(rounded?s->along!=TC__DEPTH:s->bring!=TC__BRING_ASYNC)return 0;
+if(n->n_attr!=TC__LOAD_PREDICATES)return 0;
 o.at=n->attr[TC__LOAD_INDEX];
 o.line=(int)line,o.deep=TC__DEPTH,o.row=left?-1:(int)TC__ROW;
 o.line_stride=tc__operand_stride(g,s,line);
@@ -3905,7 +3940,8 @@ return(s->along==TC__DEPTH?o.deep_stride:o.line_stride)==1&&
 tc__map_of(g->body.ix,&o,&map);
 }
 static int tc__product_is_mapped(const tc__group*g,const tc__product*q){
-return q->half&&g->target.matrix_warps&&g->target.tensor_maps&&
+return(q->half||tc__product_is_rounded(g,q))&&g->target.matrix_warps&&
+g->target.tensor_maps&&
 !g->target.checked&&tc__ix_is_const(q->m)&&tc__ix_is_const(g->shape.cols)&&
 tc__ix_is_const(g->shape.batch)&&tc__ix_is_const(tc__depth_of(g))&&
 tc__operand_is_mapped(g,q,&q->left)&&tc__operand_is_mapped(g,q,&q->right);
@@ -3945,7 +3981,8 @@ q->blocks=tc__ix_const(q->shares*q->slices);
 }
 static int64_t tc__slice_tickets(const tc__product*q){return q->slices+1;}
 static int tc__is_easy(const tc__product*q,const tc__staged*s){
-return s->bring==(q->half?TC__BRING_ASYNC:TC__BRING_LATER)&&!s->computed;
+int easy=s->bring==TC__BRING_ASYNC||(!q->half&&s->bring==TC__BRING_LATER);
+return easy&&!s->computed;
 }
 static int tc__are_easy(const tc__product*q){
 return tc__is_easy(q,&q->left)&&tc__is_easy(q,&q->right);
@@ -4020,7 +4057,7 @@ static tc__ix tc__tiles_across(const tc__group*g,const tc__product*q){
 return tc__ix_ceil_div(g->body.ix,g->shape.cols,tc__ix_const(q->tile->cols));
 }
 static int tc__line_pitch(const tc__product*q,int size){
-if(q->half)return size;
+if(q->half||q->tile->way==TC__WAY_MAPPED)return size;
 return size+(q->tile->way==TC__WAY_SIMT?tc__product_pack(q):TC__PRODUCT_PAD);
 }
 static int tc__stage_size(const tc__product*q,tc__level level){
@@ -4195,7 +4232,11 @@ tc__plan_made(g,&q);
 else if(few)
 tc__plan_few(g,&q);
 else{
-if(tc__product_is_mapped(g,&q))q.kind=5;
+if(tc__product_is_mapped(g,&q)){
+q.kind=q.half?5:6;
+q.left.bring=q.right.bring=TC__BRING_ASYNC;
+if(!q.half)q.right.along=TC__DEPTH,q.right.width=4;
+}
 tc__plan_tiles(g,&q);
 }
 return q;
@@ -7652,7 +7693,9 @@ static int tc__operand_is_copy(const tc__producer*t,const tc__staged*s,tc__axis 
 int width,int dtype){
 const tc__group*g=t->l.from;
 const tc__node*n=g->body.node.at[s->id];
-if(width>1&&tc__operand_is_windows(g,&t->q,s->level))return 1;
+int windows=s->level==TC__AT_RIGHT&&t->q.tile&&
+t->q.tile->way==TC__WAY_MAPPED&&g->shape.windows.channels;
+if(width>1&&(windows||tc__operand_is_windows(g,&t->q,s->level)))return 1;
 if(n->op!=TC_OP_LOAD||n->n_attr>TC__LOAD_PREDICATES||n->dtype!=dtype||
 tc__buffer_of(g,n)->dtype!=dtype||tc__device_is_made(g,n))
 return 0;
@@ -10754,7 +10797,8 @@ tc__dtypes[dtype].name);
 }
 if(way==TC__WAY_GROUPS||way==TC__WAY_MAPPED){
 tc__line(p);
-tc__put(p->out,"enum : int { bf16 = %d };\n",dtype==TC_BF16);
+tc__put(p->out,"enum : int { units = %d };\n",
+dtype==TC_F32?2:dtype==TC_BF16);
 }
 p->indent--;
 tc__line(p);
@@ -12084,7 +12128,7 @@ typedef enum tcu__jit_option{
 TCU__JIT_ERROR_LOG=5,
 TCU__JIT_ERROR_LOG_BYTES=6
 }tcu__jit_option;
-typedef enum tcu__map_dtype{TCU__MAP_F16=6,TCU__MAP_BF16=9}tcu__map_dtype;
+typedef enum tcu__map_dtype{TCU__MAP_F16=6,TCU__MAP_F32=7,TCU__MAP_BF16=9}tcu__map_dtype;
 typedef enum tcu__map_interleave{TCU__MAP_PLAIN=0}tcu__map_interleave;
 typedef enum tcu__map_swizzle{TCU__MAP_SWIZZLE_128=3}tcu__map_swizzle;
 typedef enum tcu__map_promotion{TCU__MAP_L2_128=2}tcu__map_promotion;
@@ -13696,30 +13740,35 @@ return 0;
 return cluster<=TCU__PORTABLE_CLUSTER||
 TCU__DO(d,name,cuFuncSetAttribute,k->function,TCU__FN_LARGE_CLUSTER,1);
 }
+TCU__FN tcu__map_dtype tcu__map_dtype_of(int dtype){
+if(dtype==TC_F32)return TCU__MAP_F32;
+return dtype==TC_F16?TCU__MAP_F16:TCU__MAP_BF16;
+}
 TCU__FN int tcu__map_windows(tcu__device*d,const tc_device_map*m,void*at,
 const uint64_t*size,const uint64_t*stride,
 tcu__tensor_map*map){
 uint32_t step[4];
 step[0]=step[3]=1,step[1]=m->step[0],step[2]=m->step[1];
 return TCU__DO(d,"a tensor map of windows",cuTensorMapEncodeIm2col,map,
-m->dtype==TC_F16?TCU__MAP_F16:TCU__MAP_BF16,4,at,size,stride,
+tcu__map_dtype_of(m->dtype),4,at,size,stride,
 m->low,m->high,m->box[0],m->box[1],step,TCU__MAP_PLAIN,
 TCU__MAP_SWIZZLE_128,TCU__MAP_L2_128,TCU__MAP_ZEROS);
 }
 TCU__FN int tcu__map_make(tcu__device*d,const tc_device_map*m,tcu__address base,
 void*to){
 static const uint32_t step[3]={1,1,1};
-enum{BYTES=2,ALIGN=128};
+enum{ALIGN=128};
+const uint64_t bytes=m->dtype==TC_F32?4:2;
 unsigned char room[sizeof(tcu__tensor_map)+ALIGN];
 tcu__tensor_map*map=
 (tcu__tensor_map*)(void*)(room+(ALIGN-(uintptr_t)room%ALIGN)%ALIGN);
 uint64_t size[4],stride[3];
-uintptr_t at=(uintptr_t)base+(uintptr_t)m->offset*BYTES;
+uintptr_t at=(uintptr_t)base+(uintptr_t)m->offset*bytes;
 for(int i=0;i<4;i++)size[i]=(uint64_t)m->size[i];
-for(int i=0;i<3;i++)stride[i]=(uint64_t)m->stride[i]*BYTES;
+for(int i=0;i<3;i++)stride[i]=(uint64_t)m->stride[i]*bytes;
 int ok=m->step[0]?tcu__map_windows(d,m,(void*)at,size,stride,map)
 :TCU__DO(d,"a tensor map",cuTensorMapEncodeTiled,map,
-m->dtype==TC_F16?TCU__MAP_F16:TCU__MAP_BF16,3,
+tcu__map_dtype_of(m->dtype),3,
 (void*)at,size,stride,m->box,step,TCU__MAP_PLAIN,
 TCU__MAP_SWIZZLE_128,TCU__MAP_L2_128,TCU__MAP_ZEROS);
 if(!ok)return 0;

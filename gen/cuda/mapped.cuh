@@ -1,4 +1,4 @@
-// Products of halves whose operands the device copies by itself (Hopper): a tensor map, an argument of the launch, tells how an
+// Products of halves, or of f32 that was rounded to tf32, whose operands the device copies by itself (Hopper): a tensor map, an argument of the launch, tells how an
 // operand lies in memory, and one copy brings a whole tile of it, with zeros behind its ends, swizzled as matrix units read it.
 //
 // Threads have roles. One, in the warps behind the others, orders copies into a ring of stages; groups of four warps multiply
@@ -75,7 +75,7 @@ template <int N> TC_FN void TC_N(registers_give)() { asm volatile("setmaxnreg.de
 template <int N> TC_FN void TC_N(registers_take)() { asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" :: "n"(N)); }
 
 // fn: window_bring
-// 64 channels of a tap, of places from `place` on. What counts channels and taps is `deep`: k, or a line.
+// A line of channels of a tap, of places from `place` on. What counts channels and taps is `deep`: k, or a line.
 template <class S> TC_FN void TC_N(window_bring)(char *to, const TC_N(map) &map, int deep, int place, tc_u64 *s) {
     const int tap = deep / S::channels, beside = tap % S::taps * S::apart_x, below = tap / S::taps * S::apart_y;
     const int y = place / S::wide % S::tall * S::jump_y - S::low_y, x = place % S::wide * S::jump_x - S::low_x;
@@ -141,7 +141,7 @@ template <class P, class I> struct TC_N(mapped_tile) {
 // fn: mapped_ring
 // The stages, and where in them a thread is.
 template <class P> struct TC_N(mapped_ring) {
-    enum : int { left = P::rows * P::depth * 2, right = P::cols * P::depth * 2, size = left + right };
+    enum : int { line = P::depth * sizeof(typename P::element), left = P::rows * line, right = P::cols * line, size = left + right };
     char *memory;
     tc_u64 *full, *empty;
     int at, parity;
@@ -176,15 +176,15 @@ template <class P, class L, class R> struct TC_N(mapped_sums) {
         #pragma unroll 1
         for (int step = 0; step < steps; step++) {
             TC_N(semaphore_wait)(ring.full + ring.at, ring.parity);
-            const tc_u64 a = TC_N(matrix_place)(ring.memory + ring.at * Ring::size + first * (64 * P::depth * 2)),
+            const tc_u64 a = TC_N(matrix_place)(ring.memory + ring.at * Ring::size + first * (64 * Ring::line)),
                          b = TC_N(matrix_place)(ring.memory + ring.at * Ring::size + Ring::left);
             TC_N(matrix_begin)();
             #pragma unroll
-            for (int d = 0; d < P::depth / 16; d++) {
+            for (int d = 0; d < Ring::line / 32; d++) {
                 #pragma unroll
                 for (int i = 0; i < parts; i++)
-                    TC_N(wgmma)<(int)P::bf16, (int)P::cols, !L::deep, !R::deep>(
-                        sum[i], a + i * (64 * P::depth * 2 / 16) + d * (L::deep ? 2 : 128), b + d * (R::deep ? 2 : 128), step | d);
+                    TC_N(wgmma)<(int)P::units, (int)P::cols, !L::deep, !R::deep>(
+                        sum[i], a + i * (64 * Ring::line / 16) + d * (L::deep ? 2 : 128), b + d * (R::deep ? 2 : 128), step | d);
             }
             TC_N(matrix_commit)();
             if (step) {

@@ -399,7 +399,7 @@ template <class P, class L, class R> struct TC_N(tile_groups) {
             #pragma unroll
             for (int i = 0; i < rows; i++) {
                 const tc_u64 a = TC_N(matrix_place)(left + (first + i) * size);
-                TC_N(wgmma)<(int)P::bf16, (int)P::cols, !L::deep, !R::deep>(sum[i], a + d * (L::deep ? 2 : 128), b + d * (R::deep ? 2 : 128), 1);
+                TC_N(wgmma)<(int)P::units, (int)P::cols, !L::deep, !R::deep>(sum[i], a + d * (L::deep ? 2 : 128), b + d * (R::deep ? 2 : 128), 1);
             }
         }
         TC_N(matrix_commit)();

@@ -76,7 +76,8 @@ static void tc__cuda_product_struct(tc__printer *p, const tc__node *n, uint32_t 
     }
     if (way == TC__WAY_GROUPS || way == TC__WAY_MAPPED) {
         tc__line(p);
-        tc__put(p->out, "enum : int { bf16 = %d };\n", dtype == TC_BF16);
+        tc__put(p->out, "enum : int { units = %d };\n",
+                dtype == TC_F32 ? 2 : dtype == TC_BF16);
     }
     p->indent--;
     tc__line(p);

@@ -4,7 +4,7 @@
 // gets as an argument (tc_device_map). Where there is none, threads bring the operand: device/template.c.
 
 enum {
-    TC__MAP_LINE = 64,      // elements of a row of a tile in shared memory
+    TC__MAP_LINE = 64,      // halves of a row of a tile in shared memory
     TC__MAP_ALIGN = 8,      // of which addresses and strides are multiples
     TC__MAP_BATCHES = 4096, // that are looked at one by one
     TC__MAP_BRINGERS =
@@ -21,6 +21,11 @@ typedef struct tc__mapped {
     int64_t tile;                        // lines of a tile
     int dtype;
 } tc__mapped;
+
+// Elements of a row of a tile.
+static int64_t tc__map_line(int dtype) {
+    return 2 * TC__MAP_LINE / (int64_t)tc__dtypes[dtype].bytes;
+}
 
 // The element where a batch begins; -1 = more than the variables is named in it.
 static int64_t tc__mapped_element(tc__ixpool *x, const tc__mapped *o, int64_t batch) {
@@ -67,7 +72,8 @@ static int tc__map_of(tc__ixpool *x, const tc__mapped *o, tc_device_map *m) {
     m->size[2] = apart ? o->batches : 1;
     m->stride[0] = deep ? o->line_stride : o->deep_stride;
     m->stride[1] = apart ? apart : m->stride[0] * m->size[1];
-    m->box[0] = TC__MAP_LINE, m->box[1] = deep ? (uint32_t)o->tile : (uint32_t)TC__MAP_LINE;
+    m->box[0] = (uint32_t)tc__map_line(o->dtype);
+    m->box[1] = deep ? (uint32_t)o->tile : (uint32_t)TC__MAP_LINE;
     m->box[2] = 1;
     return tc__map_fits(m);
 }
@@ -84,9 +90,9 @@ static int tc__map_of_windows(const tc__group_windows *w, int64_t places, int dt
                               tc_device_map *m) {
     int64_t stride = w->channels;
     memset(m, 0, sizeof *m);
-    if (!w->channels || w->channels % TC__MAP_LINE || places > 256) return 0;
+    if (!w->channels || w->channels % tc__map_line(dtype) || places > 256) return 0;
     m->dtype = dtype, m->size[0] = w->channels, m->size[3] = w->images;
-    m->box[0] = TC__MAP_LINE, m->box[1] = (uint32_t)places, m->box[2] = 1;
+    m->box[0] = (uint32_t)tc__map_line(dtype), m->box[1] = (uint32_t)places, m->box[2] = 1;
     for (int i = 0; i < 2; i++) { // width is first
         int64_t reach = (w->size[1 - i] - 1) * w->dilation[1 - i];
         int64_t end = (w->out[1 - i] - 1) * w->stride[1 - i] - w->low[1 - i];

@@ -221,6 +221,12 @@ static int tc__operand_is_windows(const tc__group *g, const tc__product *q,
            g->shape.windows.channels;
 }
 
+// The same of f32 for matrix units, where both operands were rounded to tf32 when they were laid out (pass/channels.c).
+static int tc__product_is_rounded(const tc__group *g, const tc__product *q) {
+    return q->dtype == TC_F32 && g->target.tf32 && g->shape.windows.channels &&
+           !g->shape.windows.turned;
+}
+
 // How threads read an operand: along the axis where accesses are widest, `most` elements at once.
 static tc__staged tc__stage_operand(const tc__group *g, const tc__product *q,
                                     tc__level level, int most) {
@@ -267,9 +273,11 @@ static int tc__operand_is_mapped(const tc__group *g, const tc__product *q,
     const tc__node *n = g->body.node.at[s->id];
     tc_device_map map;
     tc__mapped o;
-    if (s->bring == TC__BRING_ASYNC && tc__operand_is_windows(g, q, s->level))
+    int rounded = tc__product_is_rounded(g, q);
+    if (!left && (rounded || tc__operand_is_windows(g, q, s->level)))
         return tc__map_of_windows(&g->shape.windows, 1, q->dtype, &map);
-    if (s->bring != TC__BRING_ASYNC || n->n_attr != TC__LOAD_PREDICATES) return 0;
+    if (rounded ? s->along != TC__DEPTH : s->bring != TC__BRING_ASYNC) return 0;
+    if (n->n_attr != TC__LOAD_PREDICATES) return 0;
     o.at = n->attr[TC__LOAD_INDEX];
     o.line = (int)line, o.deep = TC__DEPTH, o.row = left ? -1 : (int)TC__ROW;
     o.line_stride = tc__operand_stride(g, s, line);
@@ -282,7 +290,8 @@ static int tc__operand_is_mapped(const tc__group *g, const tc__product *q,
 }
 
 static int tc__product_is_mapped(const tc__group *g, const tc__product *q) {
-    return q->half && g->target.matrix_warps && g->target.tensor_maps &&
+    return (q->half || tc__product_is_rounded(g, q)) && g->target.matrix_warps &&
+           g->target.tensor_maps &&
            !g->target.checked && tc__ix_is_const(q->m) && tc__ix_is_const(g->shape.cols) &&
            tc__ix_is_const(g->shape.batch) && tc__ix_is_const(tc__depth_of(g)) &&
            tc__operand_is_mapped(g, q, &q->left) && tc__operand_is_mapped(g, q, &q->right);
@@ -340,7 +349,8 @@ static int64_t tc__slice_tickets(const tc__product *q) { return q->slices + 1; }
 
 // Whether bringing an operand takes few registers.
 static int tc__is_easy(const tc__product *q, const tc__staged *s) {
-    return s->bring == (q->half ? TC__BRING_ASYNC : TC__BRING_LATER) && !s->computed;
+    int easy = s->bring == TC__BRING_ASYNC || (!q->half && s->bring == TC__BRING_LATER);
+    return easy && !s->computed;
 }
 
 static int tc__are_easy(const tc__product *q) {
@@ -438,7 +448,7 @@ static tc__ix tc__tiles_across(const tc__group *g, const tc__product *q) {
 // Elements between lines of a tile of `size` rows or columns in shared memory: of tiles that
 // run along k in lines of the other axis; those of halves are swizzled instead.
 static int tc__line_pitch(const tc__product *q, int size) {
-    if (q->half) return size;
+    if (q->half || q->tile->way == TC__WAY_MAPPED) return size;
     return size + (q->tile->way == TC__WAY_SIMT ? tc__product_pack(q) : TC__PRODUCT_PAD);
 }
 
@@ -648,7 +658,11 @@ static tc__product tc__product_plan(const tc__group *g) {
     else if (few)
         tc__plan_few(g, &q);
     else {
-        if (tc__product_is_mapped(g, &q)) q.kind = 5;
+        if (tc__product_is_mapped(g, &q)) {
+            q.kind = q.half ? 5 : 6;
+            q.left.bring = q.right.bring = TC__BRING_ASYNC;
+            if (!q.half) q.right.along = TC__DEPTH, q.right.width = 4;
+        }
         tc__plan_tiles(g, &q);
     }
     return q;

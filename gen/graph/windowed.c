@@ -62,12 +62,17 @@ static const tc__node *tc__windowed_image(const tc__graph *g, const tc__node *n,
     return n && n->rank == 4 && tc__windowed_has_sizes(n) ? n : NULL;
 }
 
-// Whether n is a product of halves over windows, on a device, whose sizes are known.
+// Whether tensor cores of a device take factors of this dtype, as they are or rounded.
+static int tc__windowed_takes(const tc__graph *g, int dtype) {
+    return tc__is_half(dtype) || (dtype == TC_F32 && g->tf32);
+}
+
+// Whether n is a product over windows, on a device, whose sizes are known, for tensor cores.
 static int tc__windowed_of(const tc__graph *g, const tc__node *n, tc__windowed *w) {
     memset(w, 0, sizeof *w);
     if (n->op != TC_OP_MATMUL || n->rank != 4 || (g->devices && !n->device)) return 0;
     w->weight = tc__operand(g, n, 0);
-    if (!tc__is_half(w->weight->dtype) || w->weight->dtype != tc__operand(g, n, 1)->dtype)
+    if (!tc__windowed_takes(g, w->weight->dtype) || w->weight->dtype != tc__operand(g, n, 1)->dtype)
         return 0;
     if (w->weight->op == TC_OP_EXPAND) w->weight = tc__operand(g, w->weight, 0);
     w->image = tc__windowed_image(g, tc__operand(g, n, 1), w);

@@ -10,7 +10,7 @@
 // have those of a window's row beside them instead: 3 of 7 are 21 then, of one line, and the window is a column.
 
 enum {
-    TC__CHANNELS_LINE = 64,  // of which channels are a multiple
+    TC__CHANNELS_LINE = 128, // bytes of which channels are a multiple
     TC__CHANNELS_PACK = 8,   // halves of one access
     TC__CHANNELS_PLACES = 64 //   and places, of all images
 };
@@ -65,19 +65,51 @@ static tc__node *tc__channels_pad(tc__graph *g, tc__node *a, int dim, int64_t lo
                         0);
 }
 
+// Channels of a line.
+static int64_t tc__channels_line(int dtype) {
+    return TC__CHANNELS_LINE / (int64_t)tc__dtypes[dtype].bytes;
+}
+
+static tc__node *tc__channels_number(tc__graph *g, const tc__node *like, double by) {
+    tc__value v;
+    v.f = by;
+    return tc__make_expand(g, tc__make_const(g, like->dtype, v), like->rank, like->dims);
+}
+
+static tc__node *tc__channels_alu(tc__graph *g, tc__op op, tc__node *a, tc__node *b,
+                                  tc__node *c) {
+    tc__node *in[3];
+    in[0] = a, in[1] = b, in[2] = c;
+    if (!a || !b) return NULL;
+    int dtype = tc__ops[op].kind == TC__KIND_BINARY && op == TC_OP_LT ? (int)TC_BOOL : b->dtype;
+    return tc__make_alu(g, op, dtype, in, c ? 3 : 2);
+}
+
+// f32 rounded to 11 bits, which tensor cores take of it: they would cut the others off. t = 8193 a, t - (t - a), where that is
+// finite.
+static tc__node *tc__channels_rounded(tc__graph *g, tc__node *a) {
+    if (!a || a->dtype != TC_F32) return a;
+    tc__node *far = tc__channels_alu(g, TC_OP_MUL, a, tc__channels_number(g, a, 8193), NULL);
+    tc__node *rest = tc__channels_alu(g, TC_OP_SUB, far, a, NULL);
+    tc__node *lead = tc__channels_alu(g, TC_OP_SUB, far, rest, NULL);
+    tc__node *size = tc__make_alu(g, TC_OP_ABS, a->dtype, &a, 1);
+    tc__node *some = tc__channels_alu(g, TC_OP_LT, size, tc__channels_number(g, a, 1e34), NULL);
+    return tc__channels_alu(g, TC_OP_WHERE, some, lead, a);
+}
+
 // a[..., c] with whole lines of c, in memory of its own.
 static tc__node *tc__channels_laid(tc__graph *g, tc__node *a) {
+    a = tc__channels_rounded(g, a);
     if (!a) return NULL;
-    int64_t c = tc__ix_value(a->dims[a->rank - 1]);
-    a = tc__channels_pad(
-        g, a, a->rank - 1, 0,
-        (c + TC__CHANNELS_LINE - 1) / TC__CHANNELS_LINE * TC__CHANNELS_LINE - c);
+    int64_t c = tc__ix_value(a->dims[a->rank - 1]), line = tc__channels_line(a->dtype);
+    a = tc__channels_pad(g, a, a->rank - 1, 0, (c + line - 1) / line * line - c);
     return a ? tc__make_alu(g, TC_OP_LAID, a->dtype, &a, 1) : NULL;
 }
 
 // Whether a window's row of all channels stands in one line.
 static int tc__channels_are_few(const tc__windowed *w) {
-    return w->size[1] > 1 && w->channels * w->size[1] <= TC__CHANNELS_LINE;
+    return w->size[1] > 1 && 
+           w->channels * w->size[1] <= tc__channels_line(w->weight->dtype);
 }
 
 // [n, oh, ow, c, kh, kw] of image a, or [n, oh, ow, kw * c, kh] where a row of a window stands in a line.

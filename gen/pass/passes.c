@@ -111,7 +111,9 @@ static int tc__rewrite_run(tc__rewrite *w, const tc__pass *p, tc__graph *to,
                            uint32_t *outputs, size_t n_outputs) {
     tc__graph_close(to);
     w->to = to;
-    if (!tc__graph_open(to, w->ctx, w->from->ix) || !tc__loops_copy(to, w->from) ||
+    int ok = tc__graph_open(to, w->ctx, w->from->ix);
+    to->tf32 = w->from->tf32;
+    if (!ok || !tc__loops_copy(to, w->from) ||
         !p->run(w) || !tc__composites_carry(w) || w->from->ix->failed)
         return 0;
     for (size_t i = 0; i < n_outputs; i++) outputs[i] = w->output[outputs[i]];

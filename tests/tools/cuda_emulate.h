@@ -687,9 +687,11 @@ EMU_FN void emu_semaphore_expect(unsigned long long *at, int bytes) {
 EMU_FN void emu_semaphore_arrive(unsigned long long *at) { emu_semaphore_expect(at, 0); }
 
 // Element i of a row has its place among chunks of 16 bytes by address.
-EMU_FN unsigned short *emu_box_place(const emu_box *b, int line, int x) {
-    size_t to = (size_t)b->to + (size_t)(line * 128 + x * 2);
-    return (unsigned short *)(to ^ to / 128 % 8 * 16);
+EMU_FN void emu_box_put(const emu_box *b, int line, int x, const unsigned char *from) {
+    size_t to = (size_t)b->to + (size_t)(line * 128 + x * b->map->bytes);
+    to ^= to / 128 % 8 * 16;
+    for (int i = 0; i < b->map->bytes; i++)
+        ((unsigned char *)to)[i] = from ? from[i] : (unsigned char)0;
 }
 
 // x counts channels here; places go along the width, then the height, then images.
@@ -702,10 +704,9 @@ EMU_FN void emu_windows_come(const emu_box *b) {
         const unsigned char *from =
             m->at + w * m->stride[0] + h * m->stride[1] + n * m->stride[2];
         for (int x = 0; x < m->box[0]; x++)
-            *emu_box_place(b, line, x) =
-                inside && b->x + x < m->size[0]
-                    ? ((const unsigned short *)(const void *)from)[b->x + x]
-                    : (unsigned short)0;
+            emu_box_put(b, line, x,
+                        inside && b->x + x < m->size[0] ? from + m->bytes * (b->x + x)
+                                                        : nullptr);
         at[0] += m->step[0];
         if (at[0] >= m->size[1] + m->high[0]) at[0] = m->low[0], at[1] += m->step[1];
         if (at[1] >= m->size[2] + m->high[1]) at[1] = m->low[1], n++;
@@ -720,13 +721,12 @@ EMU_FN void emu_box_comes(const emu_box *b) {
             long long at[3] = {b->x + x, b->y + y, b->z};
             int inside = 1;
             for (int i = 0; i < 3; i++) inside &= at[i] >= 0 && at[i] < m->size[i];
-            *emu_box_place(b, y, x) =
-                inside ? *(const unsigned short *)(const void *)(m->at + 2 * at[0] +
-                                                                 at[1] * m->stride[0] +
-                                                                 at[2] * m->stride[1])
-                       : (unsigned short)0;
+            emu_box_put(b, y, x,
+                        inside ? m->at + m->bytes * at[0] + at[1] * m->stride[0] +
+                                     at[2] * m->stride[1]
+                               : nullptr);
         }
-    b->s->bytes -= m->box[0] * m->box[1] * 2;
+    b->s->bytes -= m->box[0] * m->box[1] * m->bytes;
     emu_semaphore_turn(b->s);
 }
 EMU_FN void emu_boxes_come(const emu_semaphore *s) {
@@ -749,7 +749,7 @@ EMU_FN void emu_box_goes(const emu_box &b, int windows) {
         emu->fail(EMU_ADDRESS, emu_at, "a map that the driver has not made", map);
     if ((b.map->step[0] != 0) != (windows != 0))
         emu->fail(EMU_ADDRESS, emu_at, "a map of another kind", map);
-    emu->in_shared(to, (size_t)(b.map->box[0] * b.map->box[1] * 2),
+    emu->in_shared(to, (size_t)(b.map->box[0] * b.map->box[1] * b.map->bytes),
                    "a box that is not in shared memory", emu_at);
     if ((size_t)to % 1024)
         emu->fail(EMU_ALIGNMENT, emu_at, "a box that is not aligned to 1024 bytes", to);
@@ -918,19 +918,29 @@ EMU_FN unsigned short emu_matrix_at(unsigned long long place, int along, int lin
     return *(const unsigned short *)at;
 }
 
-// A thread's sums: it looks for itself, when it asks.
-EMU_FN void emu_wgmma(int bf16, int n, int ta, int tb, float *d, unsigned long long a,
+// The same of words, which run along k; of their bits the low 13 do not count.
+EMU_FN float emu_matrix_word(unsigned long long place, int line, int k) {
+    size_t at = (size_t)place * 16 + (size_t)(line * 128 + k * 4);
+    at ^= at / 128 % 8 * 16;
+    emu->in_shared((const void *)at, 4, "a matrix that is not in shared memory", emu_at);
+    return emu_bits<float>(*(const unsigned *)at & ~0x1fffu);
+}
+
+// A thread's sums: it looks for itself, when it asks. Units: f16, bf16, tf32.
+EMU_FN void emu_wgmma(int units, int n, int ta, int tb, float *d, unsigned long long a,
                       unsigned long long b, int keep) {
     int warp = (int)(threadIdx.x / 32 % 4), lane = (int)emu_self->lane;
     for (int i = 0; i < n / 2; i++) {
         int row = warp * 16 + lane / 4 + i / 2 % 2 * 8,
             col = i / 4 * 8 + lane % 4 * 2 + i % 2;
         double sum = keep ? d[i] : 0;
-        for (int k = 0; k < 16; k++) {
+        for (int k = 0; k < 8 && units == 2; k++)
+            sum += (double)emu_matrix_word(a, row, k) * (double)emu_matrix_word(b, col, k);
+        for (int k = 0; k < 16 && units != 2; k++) {
             unsigned short x = emu_matrix_at(a, ta, row, k),
                            y = emu_matrix_at(b, tb, col, k);
-            sum += bf16 ? (double)emu_of_bf16(x) * (double)emu_of_bf16(y)
-                        : (double)emu_of_f16(x) * (double)emu_of_f16(y);
+            sum += units ? (double)emu_of_bf16(x) * (double)emu_of_bf16(y)
+                         : (double)emu_of_f16(x) * (double)emu_of_f16(y);
         }
         d[i] = (float)sum;
     }
