@@ -3108,7 +3108,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x60f0e3736e51a86cu
+#define TC__BUILD_ID 0xbff7a30e83fd8aa6u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -21363,7 +21363,7 @@ uint32_t least,most;
 {TC_OP_IF,TC__LEGAL_LOOP,0,0,30},
 {TC_OP_ELSE,TC__LEGAL_LOOP,0,0,0},
 {TC_OP_LEAVE,TC__LEGAL_LOOP,0,2,30},
-{TC_OP_COPY,TC__LEGAL_LOOP,0,5,5},
+{TC_OP_COPY,TC__LEGAL_LOOP,0,5,UINT32_MAX},
 {TC_OP_WAIT,TC__LEGAL_LOOP,0,0,0},
 {TC_OP_BARRIER,TC__LEGAL_LOOP,0,0,1},
 {TC_OP_END,TC__LEGAL_LOOP,0,1,1},
