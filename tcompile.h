@@ -3108,7 +3108,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xbff7a30e83fd8aa6u
+#define TC__BUILD_ID 0x9a263c5a68b8375eu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -17889,6 +17889,14 @@ int64_t high,int64_t dilation){
 return tc__make_pad(g,a,dim,tc__ix_const(low),tc__ix_const(high),
 tc__ix_const(dilation),0);
 }
+static tc__node*tc__windowed_cut(tc__graph*g,tc__node*a,int dim,int64_t*low,
+int64_t*high){
+int64_t before=*low<0?-*low:0,behind=*high<0?-*high:0;
+if(!a)return NULL;
+*low+=before,*high+=behind;
+tc__ix left=tc__ix_const(tc__ix_value(a->dims[dim])-before-behind);
+return tc__make_slice(g,a,dim,tc__ix_const(before),left,tc__ix_const(1));
+}
 static tc__node*tc__windowed_windows(tc__graph*g,const tc__windowed*w,tc__node*a,int d,
 int dim){
 tc__ix dims[TC_MAX_RANK];
@@ -18805,11 +18813,13 @@ length=(w.out[i]-1)*w.stride[i]+1;
 back.stride[i]=1,back.low[i]=reach-w.low[i];
 image[2+i]=back.out[i]=tc__ix_value(w.image->dims[2+i]);
 back.high[i]=back.out[i]+reach-back.low[i]-length;
-if(back.low[i]<0||back.high[i]<0)return 0;
+if(length+back.low[i]<=0||length+back.high[i]<=0)return 0;
 }
 g=g?tc__windowed_reshape(d->g,g,4,size):NULL;
-for(int i=0;i<2&&g;i++)
+for(int i=0;i<2&&g;i++){
 g=tc__windowed_pad(d->g,g,2+i,0,0,w.stride[i]);
+g=tc__windowed_cut(d->g,g,2+i,&back.low[i],&back.high[i]);
+}
 g=tc__windowed_product(d->g,&back,tc__d_weight_back(d,&w),g);
 g=tc__d_made(d,g?tc__windowed_reshape(d->g,g,4,image):NULL);
 tc__d_give(d,d->g->node.at[w.image->id],g);

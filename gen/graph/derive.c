@@ -623,7 +623,7 @@ static tc__node *tc__d_weight_back(tc__derive *d, const tc__windowed *w) {
 }
 
 // Of a convolution of halves on a device, what its image counts is a convolution of g, and given to it: no column of windows
-// is made. Elements of g stand as far apart as windows did. 0 = it is none, or its border is wider than its windows.
+// is made. Elements of g stand as far apart as windows did; those of windows beside the image are cut off. 0 = it is none.
 static int tc__d_image(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__windowed w, back;
     if (!n->device || !tc__windowed_of(d->g, n, &w) || w.size[0] * w.size[1] == 1 ||
@@ -638,11 +638,13 @@ static int tc__d_image(tc__derive *d, const tc__node *n, tc__node *g) {
         back.stride[i] = 1, back.low[i] = reach - w.low[i];
         image[2 + i] = back.out[i] = tc__ix_value(w.image->dims[2 + i]);
         back.high[i] = back.out[i] + reach - back.low[i] - length;
-        if (back.low[i] < 0 || back.high[i] < 0) return 0;
+        if (length + back.low[i] <= 0 || length + back.high[i] <= 0) return 0;
     }
     g = g ? tc__windowed_reshape(d->g, g, 4, size) : NULL;
-    for (int i = 0; i < 2 && g; i++)
+    for (int i = 0; i < 2 && g; i++) {
         g = tc__windowed_pad(d->g, g, 2 + i, 0, 0, w.stride[i]);
+        g = tc__windowed_cut(d->g, g, 2 + i, &back.low[i], &back.high[i]);
+    }
     g = tc__windowed_product(d->g, &back, tc__d_weight_back(d, &w), g);
     g = tc__d_made(d, g ? tc__windowed_reshape(d->g, g, 4, image) : NULL);
     tc__d_give(d, d->g->node.at[w.image->id], g);

@@ -102,6 +102,16 @@ static tc__node *tc__windowed_pad(tc__graph *g, tc__node *a, int dim, int64_t lo
                         tc__ix_const(dilation), 0);
 }
 
+// A border of less than nothing is cut off, and is nothing then.
+static tc__node *tc__windowed_cut(tc__graph *g, tc__node *a, int dim, int64_t *low,
+                                  int64_t *high) {
+    int64_t before = *low < 0 ? -*low : 0, behind = *high < 0 ? -*high : 0;
+    if (!a) return NULL;
+    *low += before, *high += behind;
+    tc__ix left = tc__ix_const(tc__ix_value(a->dims[dim]) - before - behind);
+    return tc__make_slice(g, a, dim, tc__ix_const(before), left, tc__ix_const(1));
+}
+
 // Windows of dimension `dim` of a, along axis d.
 static tc__node *tc__windowed_windows(tc__graph *g, const tc__windowed *w, tc__node *a, int d,
                                       int dim) {
