@@ -3108,7 +3108,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x9a263c5a68b8375eu
+#define TC__BUILD_ID 0xe1d1ae03896512ccu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -18793,7 +18793,8 @@ static const int64_t order[]={1,0,2,3};
 int64_t size[]={w->results,w->channels,w->size[0],w->size[1]},
 row[]={1,1,w->channels,w->results*w->size[0]*w->size[1]};
 tc__node*a=tc__windowed_reshape(d->g,d->g->node.at[w->weight->id],4,size);
-for(int i=0;i<2&&w->size[i]>1;i++)
+for(int i=0;i<2;i++)
+if(w->size[i]>1)
 a=tc__make_slice(d->g,a,2+i,tc__ix_const(w->size[i]-1),
 tc__ix_const(w->size[i]),tc__ix_const(-1));
 a=tc__windowed_permute(d->g,a,order);

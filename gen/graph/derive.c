@@ -615,9 +615,10 @@ static tc__node *tc__d_weight_back(tc__derive *d, const tc__windowed *w) {
     int64_t size[] = {w->results, w->channels, w->size[0], w->size[1]},
             row[] = {1, 1, w->channels, w->results * w->size[0] * w->size[1]};
     tc__node *a = tc__windowed_reshape(d->g, d->g->node.at[w->weight->id], 4, size);
-    for (int i = 0; i < 2 && w->size[i] > 1; i++)
-        a = tc__make_slice(d->g, a, 2 + i, tc__ix_const(w->size[i] - 1),
-                           tc__ix_const(w->size[i]), tc__ix_const(-1));
+    for (int i = 0; i < 2; i++)
+        if (w->size[i] > 1)
+            a = tc__make_slice(d->g, a, 2 + i, tc__ix_const(w->size[i] - 1),
+                               tc__ix_const(w->size[i]), tc__ix_const(-1));
     a = tc__windowed_permute(d->g, a, order);
     return a ? tc__windowed_reshape(d->g, a, 4, row) : NULL;
 }
