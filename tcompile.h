@@ -3108,7 +3108,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xe1d1ae03896512ccu
+#define TC__BUILD_ID 0xc092537d967465c8u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -17865,7 +17865,8 @@ static int tc__windowed_of(const tc__graph*g,const tc__node*n,tc__windowed*w){
 memset(w,0,sizeof*w);
 if(n->op!=TC_OP_MATMUL||n->rank!=4||(g->devices&&!n->device))return 0;
 w->weight=tc__operand(g,n,0);
-if(!tc__windowed_takes(g,w->weight->dtype)||w->weight->dtype!=tc__operand(g,n,1)->dtype)
+if(!tc__windowed_takes(g,w->weight->dtype)||
+w->weight->dtype!=tc__operand(g,n,1)->dtype)
 return 0;
 if(w->weight->op==TC_OP_EXPAND)w->weight=tc__operand(g,w->weight,0);
 w->image=tc__windowed_image(g,tc__operand(g,n,1),w);
@@ -17897,8 +17898,8 @@ if(!a)return NULL;
 tc__ix left=tc__ix_const(tc__ix_value(a->dims[dim])-before-behind);
 return tc__make_slice(g,a,dim,tc__ix_const(before),left,tc__ix_const(1));
 }
-static tc__node*tc__windowed_windows(tc__graph*g,const tc__windowed*w,tc__node*a,int d,
-int dim){
+static tc__node*tc__windowed_windows(tc__graph*g,const tc__windowed*w,tc__node*a,
+int d,int dim){
 tc__ix dims[TC_MAX_RANK];
 int64_t attr[4];
 if(!a)return NULL;
@@ -23007,8 +23008,8 @@ if(columns->attr[i]!=turned[i])return 0;
 w->image=tc__windowed_image(g,tc__operand(g,columns,0),w);
 if(!w->image||!tc__ix_is_const(n->dims[2]))return 0;
 w->results=tc__ix_value(n->dims[2]);
-return w->results>=TC__WINDOWED_LEAST&&w->channels*w->size[1]>=TC__WINDOWED_LEAST&&
-w->size[0]*w->size[1]>1;
+return w->results>=TC__WINDOWED_LEAST&&
+w->channels*w->size[1]>=TC__WINDOWED_LEAST&&w->size[0]*w->size[1]>1;
 }
 static int tc__wants_channels(const tc__graph*g,const tc__node*n){
 tc__windowed w;
@@ -23033,16 +23034,19 @@ tc__node*c){
 tc__node*in[3];
 in[0]=a,in[1]=b,in[2]=c;
 if(!a||!b)return NULL;
-int dtype=tc__ops[op].kind==TC__KIND_BINARY&&op==TC_OP_LT?(int)TC_BOOL:b->dtype;
+int dtype=
+tc__ops[op].kind==TC__KIND_BINARY&&op==TC_OP_LT?(int)TC_BOOL:b->dtype;
 return tc__make_alu(g,op,dtype,in,c?3:2);
 }
 static tc__node*tc__channels_rounded(tc__graph*g,tc__node*a){
 if(!a||a->dtype!=TC_F32)return a;
-tc__node*far=tc__channels_alu(g,TC_OP_MUL,a,tc__channels_number(g,a,8193),NULL);
+tc__node*far=
+tc__channels_alu(g,TC_OP_MUL,a,tc__channels_number(g,a,8193),NULL);
 tc__node*rest=tc__channels_alu(g,TC_OP_SUB,far,a,NULL);
 tc__node*lead=tc__channels_alu(g,TC_OP_SUB,far,rest,NULL);
 tc__node*size=tc__make_alu(g,TC_OP_ABS,a->dtype,&a,1);
-tc__node*some=tc__channels_alu(g,TC_OP_LT,size,tc__channels_number(g,a,1e34),NULL);
+tc__node*some=
+tc__channels_alu(g,TC_OP_LT,size,tc__channels_number(g,a,1e34),NULL);
 return tc__channels_alu(g,TC_OP_WHERE,some,lead,a);
 }
 static tc__node*tc__channels_laid(tc__graph*g,tc__node*a){
@@ -23103,7 +23107,8 @@ return tc__make(g,TC_OP_MATMUL,TC_F32,4,dims,in,2,NULL,0);
 static tc__node*tc__channels_gradients(tc__graph*g,const tc__windowed*w,tc__node*a){
 static const int64_t last[]={0,2,3,1},turned[]={0,1,3,2};
 int64_t size[]={w->images,w->results,w->out[0],w->out[1]};
-a=tc__channels_laid(g,tc__windowed_permute(g,tc__windowed_reshape(g,a,4,size),last));
+a=tc__channels_laid(
+g,tc__windowed_permute(g,tc__windowed_reshape(g,a,4,size),last));
 if(!a)return NULL;
 int64_t all[]={1,1,w->images*w->out[0]*w->out[1],tc__ix_value(a->dims[3])};
 return tc__windowed_permute(g,tc__windowed_reshape(g,a,4,all),turned);
@@ -23137,7 +23142,8 @@ right=tc__windowed_reshape(g,right,4,size);
 if(!right)return NULL;
 memcpy(dims,left->dims,sizeof dims),dims[3]=right->dims[3];
 in[0]=left->id,in[1]=right->id;
-return tc__channels_first(g,w,tc__make(g,TC_OP_MATMUL,TC_F32,4,dims,in,2,NULL,0));
+return tc__channels_first(g,w,
+tc__make(g,TC_OP_MATMUL,TC_F32,4,dims,in,2,NULL,0));
 }
 static tc__node*tc__rule_channels(tc__graph*g,const tc__node*n){
 tc__windowed w;
@@ -23230,8 +23236,8 @@ tc__graph_close(to);
 w->to=to;
 int ok=tc__graph_open(to,w->ctx,w->from->ix);
 to->tf32=w->from->tf32;
-if(!ok||!tc__loops_copy(to,w->from)||
-!p->run(w)||!tc__composites_carry(w)||w->from->ix->failed)
+if(!ok||!tc__loops_copy(to,w->from)||!p->run(w)||!tc__composites_carry(w)||
+w->from->ix->failed)
 return 0;
 for(size_t i=0;i<n_outputs;i++)outputs[i]=w->output[outputs[i]];
 return tc__checked(w->ctx,to,TC__TENSOR);
@@ -28858,7 +28864,8 @@ return;
 if(!tc__fold_windows_of(g,g->node.at[k->covers.at[i]],&w))continue;
 int64_t places=w.images*w.out[0]*w.out[1],
 taps=w.size[0]*w.size[1]*w.channels;
-w.turned=tc__ix_equals(tc__depth_of(k),places)&&tc__ix_equals(k->shape.cols,taps);
+w.turned=
+tc__ix_equals(tc__depth_of(k),places)&&tc__ix_equals(k->shape.cols,taps);
 int plain=
 tc__ix_equals(k->shape.cols,places)&&tc__ix_equals(tc__depth_of(k),taps);
 if((w.turned||plain)&&tc__fold_reads_windows(k,&w))k->shape.windows=w;

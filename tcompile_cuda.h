@@ -3584,7 +3584,8 @@ return tc__map_fits(m);
 }
 enum{
 TC__MAP_CORNER=127,
-TC__MAP_REACH=127
+TC__MAP_REACH=
+127
 };
 static int tc__map_of_windows(const tc__group_windows*w,int64_t places,int dtype,
 tc_device_map*m){
@@ -3623,8 +3624,7 @@ tc__mapped o;
 if(copy->op==TC_OP_COPY&&!left&&k->shape.windows.channels){
 int64_t from=copy->attr[TC__COPY_FROM];
 int64_t places=number[k->shape.windows.turned?TC__TILES_DEPTH:TC__TILES_COLS];
-int ok=tc__map_of_windows(&k->shape.windows,places,
-k->buffer.at[from].dtype,m);
+int ok=tc__map_of_windows(&k->shape.windows,places,k->buffer.at[from].dtype,m);
 m->address=(uint32_t)from;
 return ok;
 }
@@ -3941,10 +3941,10 @@ tc__map_of(g->body.ix,&o,&map);
 }
 static int tc__product_is_mapped(const tc__group*g,const tc__product*q){
 return(q->half||tc__product_is_rounded(g,q))&&g->target.matrix_warps&&
-g->target.tensor_maps&&
-!g->target.checked&&tc__ix_is_const(q->m)&&tc__ix_is_const(g->shape.cols)&&
-tc__ix_is_const(g->shape.batch)&&tc__ix_is_const(tc__depth_of(g))&&
-tc__operand_is_mapped(g,q,&q->left)&&tc__operand_is_mapped(g,q,&q->right);
+g->target.tensor_maps&&!g->target.checked&&tc__ix_is_const(q->m)&&
+tc__ix_is_const(g->shape.cols)&&tc__ix_is_const(g->shape.batch)&&
+tc__ix_is_const(tc__depth_of(g))&&tc__operand_is_mapped(g,q,&q->left)&&
+tc__operand_is_mapped(g,q,&q->right);
 }
 TC__STATIC_ASSERT(slices_meet_in_two_rounds,
 TC__SLICE_GROUP*TC__SLICE_GROUP>=TC__PRODUCT_SMS);
@@ -12130,7 +12130,11 @@ typedef enum tcu__jit_option{
 TCU__JIT_ERROR_LOG=5,
 TCU__JIT_ERROR_LOG_BYTES=6
 }tcu__jit_option;
-typedef enum tcu__map_dtype{TCU__MAP_F16=6,TCU__MAP_F32=7,TCU__MAP_BF16=9}tcu__map_dtype;
+typedef enum tcu__map_dtype{
+TCU__MAP_F16=6,
+TCU__MAP_F32=7,
+TCU__MAP_BF16=9
+}tcu__map_dtype;
 typedef enum tcu__map_interleave{TCU__MAP_PLAIN=0}tcu__map_interleave;
 typedef enum tcu__map_swizzle{TCU__MAP_SWIZZLE_128=3}tcu__map_swizzle;
 typedef enum tcu__map_promotion{TCU__MAP_L2_128=2}tcu__map_promotion;
@@ -13752,9 +13756,9 @@ tcu__tensor_map*map){
 uint32_t step[4];
 step[0]=step[3]=1,step[1]=m->step[0],step[2]=m->step[1];
 return TCU__DO(d,"a tensor map of windows",cuTensorMapEncodeIm2col,map,
-tcu__map_dtype_of(m->dtype),4,at,size,stride,
-m->low,m->high,m->box[0],m->box[1],step,TCU__MAP_PLAIN,
-TCU__MAP_SWIZZLE_128,TCU__MAP_L2_128,TCU__MAP_ZEROS);
+tcu__map_dtype_of(m->dtype),4,at,size,stride,m->low,m->high,
+m->box[0],m->box[1],step,TCU__MAP_PLAIN,TCU__MAP_SWIZZLE_128,
+TCU__MAP_L2_128,TCU__MAP_ZEROS);
 }
 TCU__FN int tcu__map_make(tcu__device*d,const tc_device_map*m,tcu__address base,
 void*to){
@@ -13770,9 +13774,9 @@ for(int i=0;i<4;i++)size[i]=(uint64_t)m->size[i];
 for(int i=0;i<3;i++)stride[i]=(uint64_t)m->stride[i]*bytes;
 int ok=m->step[0]?tcu__map_windows(d,m,(void*)at,size,stride,map)
 :TCU__DO(d,"a tensor map",cuTensorMapEncodeTiled,map,
-tcu__map_dtype_of(m->dtype),3,
-(void*)at,size,stride,m->box,step,TCU__MAP_PLAIN,
-TCU__MAP_SWIZZLE_128,TCU__MAP_L2_128,TCU__MAP_ZEROS);
+tcu__map_dtype_of(m->dtype),3,(void*)at,size,stride,
+m->box,step,TCU__MAP_PLAIN,TCU__MAP_SWIZZLE_128,
+TCU__MAP_L2_128,TCU__MAP_ZEROS);
 if(!ok)return 0;
 memcpy(to,map,sizeof*map);
 return 1;

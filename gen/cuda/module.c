@@ -137,9 +137,9 @@ TCU__FN int tcu__map_windows(tcu__device *d, const tc_device_map *m, void *at,
     uint32_t step[4];
     step[0] = step[3] = 1, step[1] = m->step[0], step[2] = m->step[1];
     return TCU__DO(d, "a tensor map of windows", cuTensorMapEncodeIm2col, map,
-                   tcu__map_dtype_of(m->dtype), 4, at, size, stride,
-                   m->low, m->high, m->box[0], m->box[1], step, TCU__MAP_PLAIN,
-                   TCU__MAP_SWIZZLE_128, TCU__MAP_L2_128, TCU__MAP_ZEROS);
+                   tcu__map_dtype_of(m->dtype), 4, at, size, stride, m->low, m->high,
+                   m->box[0], m->box[1], step, TCU__MAP_PLAIN, TCU__MAP_SWIZZLE_128,
+                   TCU__MAP_L2_128, TCU__MAP_ZEROS);
 }
 
 // Makes a map of the tensor whose memory begins at `base`: TC_DEVICE_MAP_BYTES. L2 is told to fetch 128 bytes at a time: with
@@ -159,9 +159,9 @@ TCU__FN int tcu__map_make(tcu__device *d, const tc_device_map *m, tcu__address b
     for (int i = 0; i < 3; i++) stride[i] = (uint64_t)m->stride[i] * bytes;
     int ok = m->step[0] ? tcu__map_windows(d, m, (void *)at, size, stride, map)
                         : TCU__DO(d, "a tensor map", cuTensorMapEncodeTiled, map,
-                                  tcu__map_dtype_of(m->dtype), 3,
-                                  (void *)at, size, stride, m->box, step, TCU__MAP_PLAIN,
-                                  TCU__MAP_SWIZZLE_128, TCU__MAP_L2_128, TCU__MAP_ZEROS);
+                                  tcu__map_dtype_of(m->dtype), 3, (void *)at, size, stride,
+                                  m->box, step, TCU__MAP_PLAIN, TCU__MAP_SWIZZLE_128,
+                                  TCU__MAP_L2_128, TCU__MAP_ZEROS);
     if (!ok) return 0;
     memcpy(to, map, sizeof *map);
     return 1;

@@ -82,7 +82,8 @@ static int tc__map_of(tc__ixpool *x, const tc__mapped *o, tc_device_map *m) {
 
 enum {
     TC__MAP_CORNER = 127, // places of a border at most, less one,
-    TC__MAP_REACH = 127   //   and that a tap is from the first: behind the last are some that no result needs
+    TC__MAP_REACH =
+        127 //   and that a tap is from the first: behind the last are some that no result needs
 };
 
 // The map of windows for tiles of so many places, but for its arguments; 0 = there is none.
@@ -128,8 +129,7 @@ static int tc__template_map(const tc__group *k, const tc__node *n, const tc__nod
     if (copy->op == TC_OP_COPY && !left && k->shape.windows.channels) {
         int64_t from = copy->attr[TC__COPY_FROM];
         int64_t places = number[k->shape.windows.turned ? TC__TILES_DEPTH : TC__TILES_COLS];
-        int ok = tc__map_of_windows(&k->shape.windows, places,
-                                    k->buffer.at[from].dtype, m);
+        int ok = tc__map_of_windows(&k->shape.windows, places, k->buffer.at[from].dtype, m);
         m->address = (uint32_t)from;
         return ok;
     }

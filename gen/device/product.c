@@ -291,10 +291,10 @@ static int tc__operand_is_mapped(const tc__group *g, const tc__product *q,
 
 static int tc__product_is_mapped(const tc__group *g, const tc__product *q) {
     return (q->half || tc__product_is_rounded(g, q)) && g->target.matrix_warps &&
-           g->target.tensor_maps &&
-           !g->target.checked && tc__ix_is_const(q->m) && tc__ix_is_const(g->shape.cols) &&
-           tc__ix_is_const(g->shape.batch) && tc__ix_is_const(tc__depth_of(g)) &&
-           tc__operand_is_mapped(g, q, &q->left) && tc__operand_is_mapped(g, q, &q->right);
+           g->target.tensor_maps && !g->target.checked && tc__ix_is_const(q->m) &&
+           tc__ix_is_const(g->shape.cols) && tc__ix_is_const(g->shape.batch) &&
+           tc__ix_is_const(tc__depth_of(g)) && tc__operand_is_mapped(g, q, &q->left) &&
+           tc__operand_is_mapped(g, q, &q->right);
 }
 
 // ---- slices of k ----

@@ -72,7 +72,8 @@ static int tc__windowed_of(const tc__graph *g, const tc__node *n, tc__windowed *
     memset(w, 0, sizeof *w);
     if (n->op != TC_OP_MATMUL || n->rank != 4 || (g->devices && !n->device)) return 0;
     w->weight = tc__operand(g, n, 0);
-    if (!tc__windowed_takes(g, w->weight->dtype) || w->weight->dtype != tc__operand(g, n, 1)->dtype)
+    if (!tc__windowed_takes(g, w->weight->dtype) ||
+        w->weight->dtype != tc__operand(g, n, 1)->dtype)
         return 0;
     if (w->weight->op == TC_OP_EXPAND) w->weight = tc__operand(g, w->weight, 0);
     w->image = tc__windowed_image(g, tc__operand(g, n, 1), w);
@@ -113,8 +114,8 @@ static tc__node *tc__windowed_cut(tc__graph *g, tc__node *a, int dim, int64_t *l
 }
 
 // Windows of dimension `dim` of a, along axis d.
-static tc__node *tc__windowed_windows(tc__graph *g, const tc__windowed *w, tc__node *a, int d,
-                                      int dim) {
+static tc__node *tc__windowed_windows(tc__graph *g, const tc__windowed *w, tc__node *a,
+                                      int d, int dim) {
     tc__ix dims[TC_MAX_RANK];
     int64_t attr[4];
     if (!a) return NULL;

@@ -148,7 +148,7 @@ static int tc__fold_reads_windows(const tc__group *k, const tc__group_windows *w
     tc__ixpool *x = k->body.ix;
     const tc__node *n = k->body.node.at[tc__right_of(k)];
     tc__ix at, c = tc__ix_var(x, TC__COL, k->shape.cols),
-           d = tc__ix_var(x, TC__DEPTH, tc__depth_of(k)), place[2];
+               d = tc__ix_var(x, TC__DEPTH, tc__depth_of(k)), place[2];
     if (w->turned) at = c, c = d, d = at;
     if (n->op != TC_OP_LOAD || !tc__is_memory(tc__buffer_of(k, n)) ||
         n->attr[TC__LOAD_FILL] || tc__buffer_of(k, n)->dtype != n->dtype)
@@ -178,7 +178,8 @@ static void tc__fold_windows(const tc__graph *g, tc__group *k) {
         if (!tc__fold_windows_of(g, g->node.at[k->covers.at[i]], &w)) continue;
         int64_t places = w.images * w.out[0] * w.out[1],
                 taps = w.size[0] * w.size[1] * w.channels;
-        w.turned = tc__ix_equals(tc__depth_of(k), places) && tc__ix_equals(k->shape.cols, taps);
+        w.turned =
+            tc__ix_equals(tc__depth_of(k), places) && tc__ix_equals(k->shape.cols, taps);
         int plain =
             tc__ix_equals(k->shape.cols, places) && tc__ix_equals(tc__depth_of(k), taps);
         if ((w.turned || plain) && tc__fold_reads_windows(k, &w)) k->shape.windows = w;

@@ -47,8 +47,8 @@ static int tc__channels_weight_of(const tc__graph *g, const tc__node *n, tc__win
     w->image = tc__windowed_image(g, tc__operand(g, columns, 0), w);
     if (!w->image || !tc__ix_is_const(n->dims[2])) return 0;
     w->results = tc__ix_value(n->dims[2]);
-    return w->results >= TC__WINDOWED_LEAST && w->channels * w->size[1] >= TC__WINDOWED_LEAST &&
-           w->size[0] * w->size[1] > 1;
+    return w->results >= TC__WINDOWED_LEAST &&
+           w->channels * w->size[1] >= TC__WINDOWED_LEAST && w->size[0] * w->size[1] > 1;
 }
 
 static int tc__wants_channels(const tc__graph *g, const tc__node *n) {
@@ -81,7 +81,8 @@ static tc__node *tc__channels_alu(tc__graph *g, tc__op op, tc__node *a, tc__node
     tc__node *in[3];
     in[0] = a, in[1] = b, in[2] = c;
     if (!a || !b) return NULL;
-    int dtype = tc__ops[op].kind == TC__KIND_BINARY && op == TC_OP_LT ? (int)TC_BOOL : b->dtype;
+    int dtype =
+        tc__ops[op].kind == TC__KIND_BINARY && op == TC_OP_LT ? (int)TC_BOOL : b->dtype;
     return tc__make_alu(g, op, dtype, in, c ? 3 : 2);
 }
 
@@ -89,11 +90,13 @@ static tc__node *tc__channels_alu(tc__graph *g, tc__op op, tc__node *a, tc__node
 // finite.
 static tc__node *tc__channels_rounded(tc__graph *g, tc__node *a) {
     if (!a || a->dtype != TC_F32) return a;
-    tc__node *far = tc__channels_alu(g, TC_OP_MUL, a, tc__channels_number(g, a, 8193), NULL);
+    tc__node *far =
+        tc__channels_alu(g, TC_OP_MUL, a, tc__channels_number(g, a, 8193), NULL);
     tc__node *rest = tc__channels_alu(g, TC_OP_SUB, far, a, NULL);
     tc__node *lead = tc__channels_alu(g, TC_OP_SUB, far, rest, NULL);
     tc__node *size = tc__make_alu(g, TC_OP_ABS, a->dtype, &a, 1);
-    tc__node *some = tc__channels_alu(g, TC_OP_LT, size, tc__channels_number(g, a, 1e34), NULL);
+    tc__node *some =
+        tc__channels_alu(g, TC_OP_LT, size, tc__channels_number(g, a, 1e34), NULL);
     return tc__channels_alu(g, TC_OP_WHERE, some, lead, a);
 }
 
@@ -108,7 +111,7 @@ static tc__node *tc__channels_laid(tc__graph *g, tc__node *a) {
 
 // Whether a window's row of all channels stands in one line.
 static int tc__channels_are_few(const tc__windowed *w) {
-    return w->size[1] > 1 && 
+    return w->size[1] > 1 &&
            w->channels * w->size[1] <= tc__channels_line(w->weight->dtype);
 }
 
@@ -165,7 +168,8 @@ static tc__node *tc__channels_product(tc__graph *g, const tc__windowed *w) {
 static tc__node *tc__channels_gradients(tc__graph *g, const tc__windowed *w, tc__node *a) {
     static const int64_t last[] = {0, 2, 3, 1}, turned[] = {0, 1, 3, 2};
     int64_t size[] = {w->images, w->results, w->out[0], w->out[1]};
-    a = tc__channels_laid(g, tc__windowed_permute(g, tc__windowed_reshape(g, a, 4, size), last));
+    a = tc__channels_laid(
+        g, tc__windowed_permute(g, tc__windowed_reshape(g, a, 4, size), last));
     if (!a) return NULL;
     int64_t all[] = {1, 1, w->images * w->out[0] * w->out[1], tc__ix_value(a->dims[3])};
     return tc__windowed_permute(g, tc__windowed_reshape(g, a, 4, all), turned);
@@ -203,7 +207,8 @@ static tc__node *tc__channels_weight(tc__graph *g, const tc__windowed *w) {
     if (!right) return NULL;
     memcpy(dims, left->dims, sizeof dims), dims[3] = right->dims[3];
     in[0] = left->id, in[1] = right->id;
-    return tc__channels_first(g, w, tc__make(g, TC_OP_MATMUL, TC_F32, 4, dims, in, 2, NULL, 0));
+    return tc__channels_first(g, w,
+                              tc__make(g, TC_OP_MATMUL, TC_F32, 4, dims, in, 2, NULL, 0));
 }
 
 static tc__node *tc__rule_channels(tc__graph *g, const tc__node *n) {

@@ -113,8 +113,8 @@ static int tc__rewrite_run(tc__rewrite *w, const tc__pass *p, tc__graph *to,
     w->to = to;
     int ok = tc__graph_open(to, w->ctx, w->from->ix);
     to->tf32 = w->from->tf32;
-    if (!ok || !tc__loops_copy(to, w->from) ||
-        !p->run(w) || !tc__composites_carry(w) || w->from->ix->failed)
+    if (!ok || !tc__loops_copy(to, w->from) || !p->run(w) || !tc__composites_carry(w) ||
+        w->from->ix->failed)
         return 0;
     for (size_t i = 0; i < n_outputs; i++) outputs[i] = w->output[outputs[i]];
     return tc__checked(w->ctx, to, TC__TENSOR);

@@ -31,9 +31,10 @@ static const convolution cases[] = {
     {TC_BF16, 5, 80, 7, 7, 48, 1, 1, 1, 0, 1, 1, PLAIN, 0, 1, 1},
     {TC_F16, 3, 96, 14, 14, 33, 1, 1, 2, 0, 1, 1, WINDOWS, 0, 1, 1},
     {TC_BF16, 2, 64, 16, 16, 40, 3, 3, 1, 0, 1, 1, WINDOWS, 0, 0, 0},
-    {TC_BF16, 2, 32, 8, 8, 24, 3, 3, 1, 3, 1, 1, WINDOWS, 0, 0, 0}, // a border wider than its windows
+    {TC_BF16, 2, 32, 8, 8, 24, 3, 3, 1, 3, 1, 1, WINDOWS, 0, 0,
+     0}, // a border wider than its windows
     {TC_BF16, 2, 32, 12, 12, 32, 3, 3, 1, 1, 1, 4, 0, 0, 1, 1},
-    {TC_BF16, 2, 40, 1, 50, 24, 1, 5, 1, 2, 1, 1, 0, 0, 0, 0},      // of one row
+    {TC_BF16, 2, 40, 1, 50, 24, 1, 5, 1, 2, 1, 1, 0, 0, 0, 0}, // of one row
     {TC_F32, 2, 40, 15, 14, 24, 3, 3, 2, 1, 1, 1, WINDOWS, 1, 0, 0},
     {TC_F32, 2, 3, 33, 31, 32, 7, 7, 2, 3, 1, 1, WINDOWS, 1, 0, 0},
     {TC_F32, 2, 17, 29, 31, 24, 3, 3, 1, 1, 1, 1, 0, 0, 0, 0},
@@ -102,7 +103,8 @@ static void right(const convolution *v, const numbers *m, sums *y, sums *dx, sum
                 int first = o / (v->o / v->groups) * of;
                 add(y, r, (double)m->b[o]);
                 for (int k = 0; k < of * v->kh * v->kw; k++) {
-                    int c = first + k / (v->kh * v->kw), i = k / v->kw % v->kh, j = k % v->kw;
+                    int c = first + k / (v->kh * v->kw), i = k / v->kw % v->kh,
+                        j = k % v->kw;
                     int row = p / m->ow * v->stride + i * v->dilation - v->padding,
                         col = p % m->ow * v->stride + j * v->dilation - v->padding;
                     if (row < 0 || row >= v->h || col < 0 || col >= v->w) continue;
@@ -116,8 +118,8 @@ static void right(const convolution *v, const numbers *m, sums *y, sums *dx, sum
 }
 
 // A result is rounded once to its dtype; its sum is of f32, or of products of rounded factors.
-static int check_sums(const char *what, const convolution *v, const float *got, const sums *s,
-                      size_t n, int relu, int rounds) {
+static int check_sums(const char *what, const convolution *v, const float *got,
+                      const sums *s, size_t n, int relu, int rounds) {
     double unit = v->dtype == TC_BF16 ? 1.0 / 256 : v->dtype == TC_F16 ? 1.0 / 2048 : 1e-7;
     double sum = v->tf32 ? 1.0 / 2048 : 1e-6;
     for (size_t i = 0; i < n; i++) {
@@ -152,7 +154,8 @@ static void run_case(tc_ctx *tc, const convolution *v, int mapped) {
     sums sy = sums_of(m.gs), sx = sums_of(m.xs), sw = sums_of(m.ws);
     tc_scope_begin(tc);
     tc_tensor x = on_device(tc, m.x, TC_DIMS(v->n, v->c, v->h, v->w), v->dtype),
-              w = on_device(tc, m.w, TC_DIMS(v->o, v->c / v->groups, v->kh, v->kw), v->dtype),
+              w = on_device(tc, m.w, TC_DIMS(v->o, v->c / v->groups, v->kh, v->kw),
+                            v->dtype),
               b = on_device(tc, m.b, TC_DIMS(v->o), v->dtype),
               g = on_device(tc, m.g, TC_DIMS(v->n, v->o, m.oh, m.ow), v->dtype);
     tc_conv_options of;

@@ -1024,7 +1024,8 @@ int cuTensorMapEncodeTiled(tcu__tensor_map *map, int dtype, uint32_t rank, void 
                            const uint64_t *size, const uint64_t *stride,
                            const uint32_t *box, const uint32_t *step, int interleave,
                            int swizzle, int promotion, int fill) {
-    emu_map m = {EMU_MAP, (const unsigned char *)address, {0}, {0}, {0}, {0}, {0}, {0}, dtype == TCU__MAP_F32 ? 4 : 2};
+    emu_map m = {EMU_MAP, (const unsigned char *)address, {0}, {0}, {0}, {0}, {0},
+                 {0},     dtype == TCU__MAP_F32 ? 4 : 2};
     int bad = (uintptr_t)map % 64 || rank != 3 || (uintptr_t)address % 16 || interleave ||
               swizzle != TCU__MAP_SWIZZLE_128 || promotion != TCU__MAP_L2_128 || fill ||
               (dtype != TCU__MAP_F16 && dtype != TCU__MAP_BF16 && dtype != TCU__MAP_F32) ||
@@ -1051,12 +1052,13 @@ int cuTensorMapEncodeIm2col(tcu__tensor_map *map, int dtype, uint32_t rank, void
                             const int *high, uint32_t channels, uint32_t places,
                             const uint32_t *step, int interleave, int swizzle,
                             int promotion, int fill) {
-    emu_map m = {EMU_MAP, (const unsigned char *)address, {0}, {0}, {0}, {0}, {0}, {0}, dtype == TCU__MAP_F32 ? 4 : 2};
+    emu_map m = {EMU_MAP, (const unsigned char *)address, {0}, {0}, {0}, {0}, {0},
+                 {0},     dtype == TCU__MAP_F32 ? 4 : 2};
     int bad = (uintptr_t)map % 64 || rank != 4 || (uintptr_t)address % 16 || interleave ||
               swizzle != TCU__MAP_SWIZZLE_128 || promotion != TCU__MAP_L2_128 || fill ||
               (dtype != TCU__MAP_F16 && dtype != TCU__MAP_BF16 && dtype != TCU__MAP_F32) ||
-              channels * (uint32_t)m.bytes > 128 ||
-              !places || places > 1024 || step[0] != 1 || step[3] != 1;
+              channels * (uint32_t)m.bytes > 128 || !places || places > 1024 ||
+              step[0] != 1 || step[3] != 1;
     IN_CONTEXT(0);
     for (int i = 0; i < 4 && !bad; i++) {
         bad = !size[i] || size[i] > (uint64_t)1 << 32;
