@@ -3108,7 +3108,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xc092537d967465c8u
+#define TC__BUILD_ID 0xbacebb9be18ac006u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -25591,13 +25591,22 @@ tc__recipe_add(s->g,n,&r);
 return r.plain&&tc__loads_are_few(s->g,p,i,n)&&
 8*r.bytes<=9*tc__bytes_most(s->g,n);
 }
+static int tc__is_dense_input(const tc__schedule*s,const tc__node*n){
+if(n->op!=TC_OP_INPUT)return 0;
+const tc__shape*l=s->inputs?s->inputs[n->attr[TC__INPUT_EXTERNAL]]:NULL;
+return!l||l->contiguous;
+}
+static int tc__is_laid_already(const tc__schedule*s,const tc__node*n){
+return n->op==TC_OP_LAID&&tc__is_dense_input(s,tc__operand(s->g,n,0));
+}
 typedef struct tc__origin{
 const tc__node*first,*least;
 }tc__origin;
 static tc__origin tc__origin_of(const tc__schedule*s,uint32_t id){
 tc__origin o;
 o.first=o.least=s->g->node.at[id];
-while(tc__is_kind(o.first,TC__KIND_MOVE)||tc__is_kind(o.first,TC__KIND_CAST)){
+while(tc__is_kind(o.first,TC__KIND_MOVE)||tc__is_kind(o.first,TC__KIND_CAST)||
+tc__is_laid_already(s,o.first)){
 o.first=tc__operand(s->g,o.first,0);
 if(tc__dtypes[o.first->dtype].bytes<=tc__dtypes[o.least->dtype].bytes)
 o.least=o.first;
@@ -25648,11 +25657,6 @@ const tc__node*a=tc__operand(g,n,i);
 while(a->op==TC_OP_RESHAPE||a->op==TC_OP_AGAIN)a=tc__operand(g,a,0);
 return a;
 }
-static int tc__is_dense_input(const tc__schedule*s,const tc__node*n){
-if(n->op!=TC_OP_INPUT)return 0;
-const tc__shape*l=s->inputs?s->inputs[n->attr[TC__INPUT_EXTERNAL]]:NULL;
-return!l||l->contiguous;
-}
 static void tc__force_opaque(tc__schedule*s,const tc__node*n){
 s->forced[n->id]=1;
 for(uint32_t i=0;i<n->n_in;i++){
@@ -25681,7 +25685,7 @@ if(tc__is_kind(n,TC__KIND_CONTRACT))tc__force_factors(s,n);
 if(tc__is_kind(n,TC__KIND_GATHER))tc__force_table(s,n),tc__force_index(s,n);
 if(tc__is_kind(n,TC__KIND_OPAQUE))tc__force_opaque(s,n);
 if(n->op==TC_OP_AGAIN)tc__force_kept(s,n);
-if(n->op==TC_OP_LAID)s->forced[i]=1;
+if(n->op==TC_OP_LAID&&!tc__is_laid_already(s,n))s->forced[i]=1;
 }
 }
 static int tc__regroups(const tc__graph*g,const tc__node*n){
