@@ -225,6 +225,13 @@ static void conv3x3(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user)
     out[0] = convolved(in, 1, 1);
 }
 
+// Of an image whose channels are last in memory.
+static void conv3x3_last(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    tc_tensor x = tc_permute(in[0], TC_DIMS(0, 3, 1, 2));
+    out[0] = tc_conv2d(x, in[1], tc_null(), 1, 1, 1, 1);
+}
+
 static void conv3x3_relu(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     (void)tc, (void)user;
     out[0] = tc_relu(tc_conv2d(in[0], in[1], in[2], 1, 1, 1, 1));
@@ -450,6 +457,9 @@ static const work works[] = {
     {"conv3x3_relu_32x256x28x28_bf16",
      IN(BF16(1, 32, 256, 28, 28), BF16(0.02, 256, 256, 3, 3), BF16(1, 256)), 0,
      2.0 * 32 * 784 * 256 * 2304, 0, conv3x3_relu},
+    {"conv3x3_last_32x256x28x28_bf16",
+     IN(BF16(1, 32, 28, 28, 256), BF16(0.02, 256, 256, 3, 3)), 0,
+     2.0 * 32 * 784 * 256 * 2304, 0, conv3x3_last},
     {"conv3x3_64x512x7x7_bf16", IN(BF16(1, 64, 512, 7, 7), BF16(0.02, 512, 512, 3, 3)), 0,
      2.0 * 64 * 49 * 512 * 4608, 0, conv3x3},
     {"conv3x3_32x64x56x56_bf16", IN(BF16(1, 32, 64, 56, 56), BF16(0.04, 64, 64, 3, 3)), 0,

@@ -245,6 +245,7 @@ def convolutions(F, r, f32, bf):
 
     yield square("conv3x3_32x256x28x28_bf16", bf, 32, 256, 28, 256, 3)
     yield square("conv3x3_relu_32x256x28x28_bf16", bf, 32, 256, 28, 256, 3, 1, True)
+    yield square("conv3x3_last_32x256x28x28_bf16", bf, 32, 256, 28, 256, 3)
     yield square("conv3x3_64x512x7x7_bf16", bf, 64, 512, 7, 512, 3)
     yield square("conv3x3_32x64x56x56_bf16", bf, 32, 64, 56, 64, 3)
     yield square("conv3x3_32x64x56x56_tf32", f32, 32, 64, 56, 64, 3)

@@ -215,9 +215,11 @@ TEST(of_an_older_device) {
 
 // An image whose channels are last in memory, and that of a view of one: the first is not laid out anew.
 TEST(channels_that_are_last) {
-    static const convolution v = {TC_BF16, 2, 64, 10, 10, 32, 3, 3, 1, 1, 1, 1, WINDOWS, 0, 0, 0};
+    static const convolution v = {TC_BF16, 2, 64, 10, 10,      32, 3, 3,
+                                  1,       1, 1,  1,  WINDOWS, 0,  0, 0};
     numbers m = numbers_of(&v);
-    float *last = (float *)malloc(m.xs * sizeof *last), *y = (float *)malloc(m.gs * sizeof *y);
+    float *last = (float *)malloc(m.xs * sizeof *last),
+          *y = (float *)malloc(m.gs * sizeof *y);
     sums sy = sums_of(m.gs), sx = sums_of(m.xs), sw = sums_of(m.ws);
     tc_config config = tc_config_default();
     tc_ctx *tc = tc_open(&config);
@@ -234,7 +236,8 @@ TEST(channels_that_are_last) {
         tc_keep(tc_conv2d(tc_permute(x, TC_DIMS(0, 3, 1, 2)), w, b, 1, 1, 1, 1));
     CHECK_EQ(tc_trace_end(tc), TC_OK);
     fetch(out, y, m.gs);
-    CHECK_EQ(tc_stats_get(tc).kernel_runs - kernels, 3); // the weight's, the product, a cast
+    CHECK_EQ(tc_stats_get(tc).kernel_runs - kernels,
+             3); // the weight's, the product, a cast
     CHECK(strstr(tc_region_source(tc, "last"), "windows = 1,") != NULL || device_is_real);
     check_sums("y", &v, y, &sy, m.gs, 0, 0);
     CHECK_STR(tc_error_text(tc), "");
