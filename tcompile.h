@@ -3108,7 +3108,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xbacebb9be18ac006u
+#define TC__BUILD_ID 0x2342c5f1b208f9b0u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -17863,7 +17863,8 @@ return tc__is_half(dtype)||(dtype==TC_F32&&g->tf32);
 }
 static int tc__windowed_of(const tc__graph*g,const tc__node*n,tc__windowed*w){
 memset(w,0,sizeof*w);
-if(n->op!=TC_OP_MATMUL||n->rank!=4||(g->devices&&!n->device))return 0;
+if(n->op!=TC_OP_MATMUL||n->rank!=4||n->loop||(g->devices&&!n->device))
+return 0;
 w->weight=tc__operand(g,n,0);
 if(!tc__windowed_takes(g,w->weight->dtype)||
 w->weight->dtype!=tc__operand(g,n,1)->dtype)
@@ -22994,7 +22995,7 @@ w->images*w->out[0]*w->out[1]>=TC__CHANNELS_PLACES;
 static int tc__channels_weight_of(const tc__graph*g,const tc__node*n,tc__windowed*w){
 static const int64_t turned[]={0,1,3,2};
 memset(w,0,sizeof*w);
-if(n->op!=TC_OP_SUM||n->rank!=4||n->dtype!=TC_F32||
+if(n->op!=TC_OP_SUM||n->rank!=4||n->loop||n->dtype!=TC_F32||
 n->attr[TC__REDUCE_DIMS]!=1||(g->devices&&!n->device))
 return 0;
 n=tc__operand(g,n,0);

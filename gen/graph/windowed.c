@@ -70,7 +70,8 @@ static int tc__windowed_takes(const tc__graph *g, int dtype) {
 // Whether n is a product over windows, on a device, whose sizes are known, for tensor cores.
 static int tc__windowed_of(const tc__graph *g, const tc__node *n, tc__windowed *w) {
     memset(w, 0, sizeof *w);
-    if (n->op != TC_OP_MATMUL || n->rank != 4 || (g->devices && !n->device)) return 0;
+    if (n->op != TC_OP_MATMUL || n->rank != 4 || n->loop || (g->devices && !n->device))
+        return 0;
     w->weight = tc__operand(g, n, 0);
     if (!tc__windowed_takes(g, w->weight->dtype) ||
         w->weight->dtype != tc__operand(g, n, 1)->dtype)

@@ -33,7 +33,7 @@ static int tc__channels_of(const tc__graph *g, const tc__node *n, tc__windowed *
 static int tc__channels_weight_of(const tc__graph *g, const tc__node *n, tc__windowed *w) {
     static const int64_t turned[] = {0, 1, 3, 2};
     memset(w, 0, sizeof *w);
-    if (n->op != TC_OP_SUM || n->rank != 4 || n->dtype != TC_F32 ||
+    if (n->op != TC_OP_SUM || n->rank != 4 || n->loop || n->dtype != TC_F32 ||
         n->attr[TC__REDUCE_DIMS] != 1 || (g->devices && !n->device))
         return 0;
     n = tc__operand(g, n, 0);
