@@ -2057,13 +2057,19 @@ typedef struct tc_device_text {
 // A tensor of which blocks of a launch bring boxes by themselves, where a device has tensor maps: `argument` of the launch is
 // what the device makes of it, TC_DEVICE_MAP_BYTES, for the address in argument `address`. Its first size is contiguous; where
 // a box goes beyond the others, it has zeros. In shared memory a box has lines of 128 bytes, whose 16-byte chunks are swizzled.
+//
+// Of windows (step[0] is not 0) sizes are those of images [channels, width, height, images], and a box has the channels box[0] of
+// box[1] places: along the width from `low` on, step by step, as far as size + high, then along the height, then in the next
+// image. A launch says how far from its places it reads: what is outside of the image is zero.
 typedef struct tc_device_map {
     uint32_t argument, address;
     int dtype;
     int64_t offset;          // elements from the address on
-    int64_t size[3];
-    int64_t stride[2];       // elements between neighbours in the second and third size
+    int64_t size[4];
+    int64_t stride[3];       // elements between neighbours in the second and later sizes
     uint32_t box[3];
+    int low[2], high[2];     // of windows, by width and height
+    uint32_t step[2];
 } tc_device_map;
 
 enum { TC_DEVICE_MAP_BYTES = 128 };
@@ -3102,7 +3108,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x38129433e9704f67u
+#define TC__BUILD_ID 0xf18aff2a43cca846u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7623,6 +7629,7 @@ TC_OP_SLICE,
 TC_OP_PAD,
 TC_OP_WINDOW,
 TC_OP_DETACH,
+TC_OP_LAID,
 TC_OP_AGAIN,
 TC_OP_CAT,
 TC_OP_TAKE,
@@ -7753,7 +7760,7 @@ TC__AXIS_AXIS=0,TC__AXIS_VALUE=1,TC__AXIS_EXTENT=2,
 TC__IF_PREDICATES=0,
 TC__LEAVE_PREDICATES=0,
 TC__COPY_BUFFER=0,TC__COPY_INDEX=1,TC__COPY_FROM=2,TC__COPY_SOURCE=3,
-TC__COPY_ELEMENTS=4,
+TC__COPY_ELEMENTS=4,TC__COPY_PREDICATES=5,
 TC__BARRIER_WARP=0,
 TC__NEW_ACCUMULATOR=0,TC__NEW_MONOID=1,TC__NEW_WIDTH=2,
 TC__COMBINE_ACCUMULATOR=0,TC__COMBINE_MONOID=1,TC__COMBINE_THREADS=2,
@@ -7896,6 +7903,7 @@ uint32_t placed;
 const struct tc__step*from;
 int device;
 int devices;
+int tf32;
 }tc__graph;
 typedef enum tc__bind{
 TC__BIND_WORKER,
@@ -9062,6 +9070,8 @@ TC__OP("window",MOVE,1,0,same,window,0,COUNT,0xeu,0x0u,
 "t dim, s size, s stride, s dilation","")
 TC__OP("detach",MOVE,1,0,same,same,0,COUNT,0x0u,0x0u,
 "t mark","")
+TC__OP("laid",UNARY,1,1,same,same,0,COUNT,0x0u,0x0u,
+"","a")
 TC__OP("again",MOVE,1,0,same,same,0,COUNT,0x0u,0x0u,
 "t mark","")
 TC__OP("cat",JOIN,-1,1,promote,cat,0,COUNT,0x0u,0x0u,
@@ -9130,8 +9140,8 @@ TC__OP("if",KERNEL,-1,0,attr,none,0,COUNT,0xffffffffu,0x0u,
 "s predicates[]","")
 TC__OP("leave",KERNEL,-1,0,attr,none,0,COUNT,0xffffffffu,0x0u,
 "s predicates[]","")
-TC__OP("copy",KERNEL,-1,1,attr,none,0,COUNT,0xau,0x0u,
-"t buffer, s index, t from, s source, t elements","")
+TC__OP("copy",KERNEL,-1,1,attr,none,0,COUNT,0xffffffeau,0x0u,
+"t buffer, s index, t from, s source, t elements, s predicates[]","")
 TC__OP("wait",KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
 "","")
 TC__OP("else",KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
@@ -17795,6 +17805,131 @@ for(size_t i=0;ok&&!wanted&&i<n;i++)ok=TC__PUSH(g->ctx,*all,own[i]);
 if(wanted)tc__budget_close(&b);
 return ok;
 }
+// ---- gen/graph/windowed.c
+enum{TC__WINDOWED_LEAST=16};
+typedef struct tc__windowed{
+const tc__node*weight,*image;
+int64_t images,channels,results;
+int64_t size[2],stride[2],dilation[2],out[2],low[2],high[2];
+}tc__windowed;
+static const tc__node*tc__windowed_border(const tc__graph*g,const tc__node*n,
+tc__windowed*w){
+while(n->op==TC_OP_PAD&&tc__ix_equals(n->attr[TC__PAD_DILATION],1)){
+int64_t d=n->attr[TC__PAD_DIM]-2;
+tc__ix low=n->attr[TC__PAD_LOW],high=n->attr[TC__PAD_HIGH];
+int fits=d>=0&&d<2&&tc__ix_is_const(low)&&tc__ix_is_const(high)&&
+!n->attr[TC__PAD_FILL];
+if(!fits||tc__ix_value(low)<0||tc__ix_value(high)<0)return NULL;
+if(w->low[d]||w->high[d])return NULL;
+w->low[d]=tc__ix_value(low),w->high[d]=tc__ix_value(high);
+n=tc__operand(g,n,0);
+}
+return n;
+}
+static const tc__node*tc__windowed_window(const tc__graph*g,const tc__node*n,int d,
+tc__windowed*w){
+if(n->op!=TC_OP_WINDOW||n->attr[TC__WINDOW_DIM]!=2+d)return NULL;
+if(!tc__ix_is_const(n->attr[TC__WINDOW_STRIDE])||
+!tc__ix_is_const(n->attr[TC__WINDOW_SIZE])||
+!tc__ix_is_const(n->attr[TC__WINDOW_DILATION]))
+return NULL;
+w->size[d]=tc__ix_value(n->attr[TC__WINDOW_SIZE]);
+w->stride[d]=tc__ix_value(n->attr[TC__WINDOW_STRIDE]);
+w->dilation[d]=tc__ix_value(n->attr[TC__WINDOW_DILATION]);
+return tc__operand(g,n,0);
+}
+static int tc__windowed_has_sizes(const tc__node*n){
+for(int i=0;i<n->rank;i++)
+if(!tc__ix_is_const(n->dims[i]))return 0;
+return 1;
+}
+static const tc__node*tc__windowed_image(const tc__graph*g,const tc__node*n,
+tc__windowed*w){
+static const int64_t order[]={0,1,4,5,2,3};
+if(n->op!=TC_OP_RESHAPE||!tc__ix_equals(n->dims[1],1))return NULL;
+n=tc__operand(g,n,0);
+if(n->op!=TC_OP_PERMUTE||n->rank!=6||!tc__windowed_has_sizes(n))return NULL;
+for(int i=0;i<6;i++)
+if(n->attr[i]!=order[i])return NULL;
+w->images=tc__ix_value(n->dims[0]),w->channels=tc__ix_value(n->dims[1]);
+w->out[0]=tc__ix_value(n->dims[4]),w->out[1]=tc__ix_value(n->dims[5]);
+n=tc__windowed_window(g,tc__operand(g,n,0),1,w);
+n=n?tc__windowed_window(g,n,0,w):NULL;
+n=n?tc__windowed_border(g,n,w):NULL;
+return n&&n->rank==4&&tc__windowed_has_sizes(n)?n:NULL;
+}
+static int tc__windowed_takes(const tc__graph*g,int dtype){
+return tc__is_half(dtype)||(dtype==TC_F32&&g->tf32);
+}
+static int tc__windowed_of(const tc__graph*g,const tc__node*n,tc__windowed*w){
+memset(w,0,sizeof*w);
+if(n->op!=TC_OP_MATMUL||n->rank!=4||n->loop||(g->devices&&!n->device))
+return 0;
+w->weight=tc__operand(g,n,0);
+if(!tc__windowed_takes(g,w->weight->dtype)||
+w->weight->dtype!=tc__operand(g,n,1)->dtype)
+return 0;
+if(w->weight->op==TC_OP_EXPAND)w->weight=tc__operand(g,w->weight,0);
+w->image=tc__windowed_image(g,tc__operand(g,n,1),w);
+if(!w->image||w->weight->rank!=4||!tc__ix_equals(w->weight->dims[0],1)||
+!tc__windowed_has_sizes(w->weight))
+return 0;
+w->results=tc__ix_value(w->weight->dims[2]);
+return 1;
+}
+static tc__node*tc__windowed_reshape(tc__graph*g,tc__node*a,int rank,
+const int64_t*size){
+tc__ix dims[TC_MAX_RANK];
+for(int i=0;i<rank;i++)dims[i]=tc__ix_const(size[i]);
+return tc__make_reshape(g,a,rank,dims);
+}
+static tc__node*tc__windowed_permute(tc__graph*g,tc__node*a,const int64_t*order){
+return a?tc__make_permute(g,a,order):NULL;
+}
+static tc__node*tc__windowed_pad(tc__graph*g,tc__node*a,int dim,int64_t low,
+int64_t high,int64_t dilation){
+return tc__make_pad(g,a,dim,tc__ix_const(low),tc__ix_const(high),
+tc__ix_const(dilation),0);
+}
+static tc__node*tc__windowed_cut(tc__graph*g,tc__node*a,int dim,int64_t*low,
+int64_t*high){
+int64_t before=*low<0?-*low:0,behind=*high<0?-*high:0;
+if(!a)return NULL;
+*low+=before,*high+=behind;
+tc__ix left=tc__ix_const(tc__ix_value(a->dims[dim])-before-behind);
+return tc__make_slice(g,a,dim,tc__ix_const(before),left,tc__ix_const(1));
+}
+static tc__node*tc__windowed_windows(tc__graph*g,const tc__windowed*w,tc__node*a,
+int d,int dim){
+tc__ix dims[TC_MAX_RANK];
+int64_t attr[4];
+if(!a)return NULL;
+memcpy(dims,a->dims,sizeof dims);
+dims[dim]=tc__ix_const(w->out[d]),dims[a->rank]=tc__ix_const(w->size[d]);
+attr[TC__WINDOW_DIM]=dim,attr[TC__WINDOW_SIZE]=tc__ix_const(w->size[d]);
+attr[TC__WINDOW_STRIDE]=tc__ix_const(w->stride[d]);
+attr[TC__WINDOW_DILATION]=tc__ix_const(w->dilation[d]);
+return tc__make1(g,TC_OP_WINDOW,a,a->rank+1,dims,attr,4);
+}
+static tc__node*tc__windowed_product(tc__graph*g,const tc__windowed*w,tc__node*weight,
+tc__node*image){
+static const int64_t order[]={0,1,4,5,2,3};
+int64_t k=w->channels*w->size[0]*w->size[1],cells=w->out[0]*w->out[1];
+int64_t rows[]={w->images,1,w->results,k},columns[]={w->images,1,k,cells};
+tc__ix dims[4];
+uint32_t in[2];
+for(int d=0;d<2;d++)
+image=image?tc__windowed_pad(g,image,2+d,w->low[d],w->high[d],1):NULL;
+image=tc__windowed_windows(g,w,image,0,2);
+image=tc__windowed_windows(g,w,image,1,3);
+image=tc__windowed_permute(g,image,order);
+image=image?tc__windowed_reshape(g,image,4,columns):NULL;
+for(int i=0;i<4;i++)dims[i]=tc__ix_const(rows[i]);
+weight=weight?tc__make_expand(g,weight,4,dims):NULL;
+if(!image||!weight)return NULL;
+dims[3]=tc__ix_const(cells),in[0]=weight->id,in[1]=image->id;
+return tc__make(g,TC_OP_MATMUL,weight->dtype,4,dims,in,2,NULL,0);
+}
 // ---- gen/graph/derive.c
 typedef struct tc__own_gradient{
 uint32_t result,seed,n;
@@ -18655,11 +18790,50 @@ if(!tc__d_is_turned(to))return tc__d_product(d,left,right);
 left=tc__d_turned(d,left),right=tc__d_turned(d,right);
 return tc__d_turned(d,tc__d_product(d,right,left));
 }
+static tc__node*tc__d_weight_back(tc__derive*d,const tc__windowed*w){
+static const int64_t order[]={1,0,2,3};
+int64_t size[]={w->results,w->channels,w->size[0],w->size[1]},
+row[]={1,1,w->channels,w->results*w->size[0]*w->size[1]};
+tc__node*a=tc__windowed_reshape(d->g,d->g->node.at[w->weight->id],4,size);
+for(int i=0;i<2;i++)
+if(w->size[i]>1)
+a=tc__make_slice(d->g,a,2+i,tc__ix_const(w->size[i]-1),
+tc__ix_const(w->size[i]),tc__ix_const(-1));
+a=tc__windowed_permute(d->g,a,order);
+return a?tc__windowed_reshape(d->g,a,4,row):NULL;
+}
+static int tc__d_image(tc__derive*d,const tc__node*n,tc__node*g){
+tc__windowed w,back;
+if(!n->device||!tc__windowed_of(d->g,n,&w)||w.size[0]*w.size[1]==1||
+w.channels<TC__WINDOWED_LEAST)
+return 0;
+int64_t size[]={w.images,w.results,w.out[0],w.out[1]},
+image[]={w.images,w.channels,0,0};
+back=w,back.channels=w.results,back.results=w.channels;
+for(int i=0;i<2;i++){
+int64_t reach=(w.size[i]-1)*w.dilation[i],
+length=(w.out[i]-1)*w.stride[i]+1;
+back.stride[i]=1,back.low[i]=reach-w.low[i];
+image[2+i]=back.out[i]=tc__ix_value(w.image->dims[2+i]);
+back.high[i]=back.out[i]+reach-back.low[i]-length;
+if(length+back.low[i]<=0||length+back.high[i]<=0)return 0;
+}
+g=g?tc__windowed_reshape(d->g,g,4,size):NULL;
+for(int i=0;i<2&&g;i++){
+g=tc__windowed_pad(d->g,g,2+i,0,0,w.stride[i]);
+g=tc__windowed_cut(d->g,g,2+i,&back.low[i],&back.high[i]);
+}
+g=tc__windowed_product(d->g,&back,tc__d_weight_back(d,&w),g);
+g=tc__d_made(d,g?tc__windowed_reshape(d->g,g,4,image):NULL);
+tc__d_give(d,d->g->node.at[w.image->id],g);
+return 1;
+}
 static void tc__derive_matmul(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0),*b=tc__d_in(d,n,1);
 g=tc__make_cast(d->g,g,a->dtype);
 if(!d->late||!d->late(d,n,0,g))
 tc__d_give(d,a,tc__d_factor(d,a,g,tc__d_turned(d,b)));
+if(!d->late&&tc__d_image(d,n,g))return;
 if(!d->late||!d->late(d,n,1,g))
 tc__d_give(d,b,tc__d_factor(d,b,tc__d_turned(d,a),g));
 }
@@ -20476,6 +20650,10 @@ tc__put(d->t,"copy %lld ",(long long)n->attr[TC__COPY_ELEMENTS]);
 tc__dump_element(d,n->attr[TC__COPY_BUFFER],n->attr[TC__COPY_INDEX]);
 tc__put(d->t," <- ");
 tc__dump_element(d,n->attr[TC__COPY_FROM],n->attr[TC__COPY_SOURCE]);
+if(n->n_attr==TC__COPY_PREDICATES)return;
+tc__put(d->t," if ");
+tc__dump_predicates(d,n,TC__COPY_PREDICATES);
+tc__put(d->t," else 0");
 }
 static void tc__dump_put(tc__dump*d,const tc__node*n){
 int put=n->op==TC_OP_PUT;
@@ -21198,7 +21376,7 @@ uint32_t least,most;
 {TC_OP_IF,TC__LEGAL_LOOP,0,0,30},
 {TC_OP_ELSE,TC__LEGAL_LOOP,0,0,0},
 {TC_OP_LEAVE,TC__LEGAL_LOOP,0,2,30},
-{TC_OP_COPY,TC__LEGAL_LOOP,0,5,5},
+{TC_OP_COPY,TC__LEGAL_LOOP,0,5,UINT32_MAX},
 {TC_OP_WAIT,TC__LEGAL_LOOP,0,0,0},
 {TC_OP_BARRIER,TC__LEGAL_LOOP,0,0,1},
 {TC_OP_END,TC__LEGAL_LOOP,0,1,1},
@@ -22797,6 +22975,186 @@ for(int i=0;i<2;i++)tc__free(w->ctx,r.copy[i],n*sizeof*r.copy[i]);
 TC__VEC_FREE(w->ctx,r.attended);
 return ok;
 }
+// ---- gen/pass/channels.c
+enum{
+TC__CHANNELS_LINE=128,
+TC__CHANNELS_PACK=8,
+TC__CHANNELS_PLACES=64
+};
+static int tc__channels_are_plain(const tc__windowed*w){
+int plain=w->out[0]*w->out[1]%TC__CHANNELS_PACK==0;
+for(int d=0;d<2;d++)
+plain=plain&&w->size[d]==1&&w->stride[d]==1&&!w->low[d]&&!w->high[d];
+return plain;
+}
+static int tc__channels_of(const tc__graph*g,const tc__node*n,tc__windowed*w){
+return tc__windowed_of(g,n,w)&&!tc__channels_are_plain(w)&&
+w->results>=TC__WINDOWED_LEAST&&
+w->images*w->out[0]*w->out[1]>=TC__CHANNELS_PLACES;
+}
+static int tc__channels_weight_of(const tc__graph*g,const tc__node*n,tc__windowed*w){
+static const int64_t turned[]={0,1,3,2};
+memset(w,0,sizeof*w);
+if(n->op!=TC_OP_SUM||n->rank!=4||n->loop||n->dtype!=TC_F32||
+n->attr[TC__REDUCE_DIMS]!=1||(g->devices&&!n->device))
+return 0;
+n=tc__operand(g,n,0);
+if(n->op==TC_OP_CAST)n=tc__operand(g,n,0);
+if(n->op!=TC_OP_MATMUL||!tc__is_half(tc__operand(g,n,0)->dtype))return 0;
+const tc__node*columns=tc__operand(g,n,1);
+w->weight=tc__operand(g,n,0);
+if(columns->op!=TC_OP_PERMUTE||columns->dtype!=w->weight->dtype)return 0;
+for(int i=0;i<4;i++)
+if(columns->attr[i]!=turned[i])return 0;
+w->image=tc__windowed_image(g,tc__operand(g,columns,0),w);
+if(!w->image||!tc__ix_is_const(n->dims[2]))return 0;
+w->results=tc__ix_value(n->dims[2]);
+return w->results>=TC__WINDOWED_LEAST&&
+w->channels*w->size[1]>=TC__WINDOWED_LEAST&&w->size[0]*w->size[1]>1;
+}
+static int tc__wants_channels(const tc__graph*g,const tc__node*n){
+tc__windowed w;
+return tc__channels_of(g,n,&w)||tc__channels_weight_of(g,n,&w);
+}
+static tc__node*tc__channels_pad(tc__graph*g,tc__node*a,int dim,int64_t low,
+int64_t high){
+if(!a||!(low|high))return a;
+return tc__make_pad(g,a,dim,tc__ix_const(low),tc__ix_const(high),tc__ix_const(1),
+0);
+}
+static int64_t tc__channels_line(int dtype){
+return TC__CHANNELS_LINE/(int64_t)tc__dtypes[dtype].bytes;
+}
+static tc__node*tc__channels_number(tc__graph*g,const tc__node*like,double by){
+tc__value v;
+v.f=by;
+return tc__make_expand(g,tc__make_const(g,like->dtype,v),like->rank,like->dims);
+}
+static tc__node*tc__channels_alu(tc__graph*g,tc__op op,tc__node*a,tc__node*b,
+tc__node*c){
+tc__node*in[3];
+in[0]=a,in[1]=b,in[2]=c;
+if(!a||!b)return NULL;
+int dtype=
+tc__ops[op].kind==TC__KIND_BINARY&&op==TC_OP_LT?(int)TC_BOOL:b->dtype;
+return tc__make_alu(g,op,dtype,in,c?3:2);
+}
+static tc__node*tc__channels_rounded(tc__graph*g,tc__node*a){
+if(!a||a->dtype!=TC_F32)return a;
+tc__node*far=
+tc__channels_alu(g,TC_OP_MUL,a,tc__channels_number(g,a,8193),NULL);
+tc__node*rest=tc__channels_alu(g,TC_OP_SUB,far,a,NULL);
+tc__node*lead=tc__channels_alu(g,TC_OP_SUB,far,rest,NULL);
+tc__node*size=tc__make_alu(g,TC_OP_ABS,a->dtype,&a,1);
+tc__node*some=
+tc__channels_alu(g,TC_OP_LT,size,tc__channels_number(g,a,1e34),NULL);
+return tc__channels_alu(g,TC_OP_WHERE,some,lead,a);
+}
+static tc__node*tc__channels_laid(tc__graph*g,tc__node*a){
+a=tc__channels_rounded(g,a);
+if(!a)return NULL;
+int64_t c=tc__ix_value(a->dims[a->rank-1]),line=tc__channels_line(a->dtype);
+a=tc__channels_pad(g,a,a->rank-1,0,(c+line-1)/line*line-c);
+return a?tc__make_alu(g,TC_OP_LAID,a->dtype,&a,1):NULL;
+}
+static int tc__channels_are_few(const tc__windowed*w){
+return w->size[1]>1&&
+w->channels*w->size[1]<=tc__channels_line(w->weight->dtype);
+}
+static tc__node*tc__channels_columns(tc__graph*g,const tc__windowed*w,tc__node*a){
+static const int64_t last[]={0,2,3,1},row[]={0,2,3,4,1};
+int few=tc__channels_are_few(w);
+int64_t size[]={w->images,tc__ix_value(a->dims[2]),w->out[1],
+w->size[1]*w->channels};
+if(few){
+a=tc__channels_pad(g,a,3,w->low[1],w->high[1]);
+a=tc__windowed_permute(g,tc__windowed_windows(g,w,a,1,3),row);
+a=tc__channels_laid(g,a?tc__windowed_reshape(g,a,4,size):NULL);
+}else{
+a=tc__channels_laid(g,tc__windowed_permute(g,a,last));
+}
+a=tc__channels_pad(g,a,1,w->low[0],w->high[0]);
+if(!few)a=tc__channels_pad(g,a,2,w->low[1],w->high[1]);
+a=tc__windowed_windows(g,w,a,0,1);
+return few?a:tc__windowed_windows(g,w,a,1,2);
+}
+static tc__node*tc__channels_rows(tc__graph*g,const tc__windowed*w,tc__node*a){
+static const int64_t last[]={0,2,3,1};
+int64_t size[]={w->results,w->channels,w->size[0],w->size[1]},
+row[]={w->results,w->size[0],w->size[1]*w->channels};
+a=tc__windowed_permute(g,tc__windowed_reshape(g,a,4,size),last);
+if(tc__channels_are_few(w))a=a?tc__windowed_reshape(g,a,3,row):NULL;
+a=tc__channels_laid(g,a);
+if(!a)return NULL;
+int64_t all[]={1,1,w->results,tc__ix_value(tc__node_numel(g,a))/w->results};
+return tc__windowed_reshape(g,a,4,all);
+}
+static tc__node*tc__channels_product(tc__graph*g,const tc__windowed*w){
+static const int64_t windows[]={0,4,5,3,1,2},column[]={0,4,3,1,2};
+tc__ix dims[4];
+uint32_t in[2];
+tc__node*left=tc__channels_rows(g,w,g->node.at[w->weight->id]),
+*right=tc__channels_columns(g,w,g->node.at[w->image->id]);
+right=tc__windowed_permute(g,right,tc__channels_are_few(w)?column:windows);
+if(!left||!right)return NULL;
+int64_t size[]={w->images,1,tc__ix_value(left->dims[3]),w->out[0]*w->out[1]};
+right=tc__windowed_reshape(g,right,4,size);
+memcpy(dims,left->dims,sizeof dims),dims[0]=tc__ix_const(w->images);
+left=tc__make_expand(g,left,4,dims);
+if(!left||!right)return NULL;
+dims[3]=right->dims[3],in[0]=left->id,in[1]=right->id;
+return tc__make(g,TC_OP_MATMUL,TC_F32,4,dims,in,2,NULL,0);
+}
+static tc__node*tc__channels_gradients(tc__graph*g,const tc__windowed*w,tc__node*a){
+static const int64_t last[]={0,2,3,1},turned[]={0,1,3,2};
+int64_t size[]={w->images,w->results,w->out[0],w->out[1]};
+a=tc__channels_laid(
+g,tc__windowed_permute(g,tc__windowed_reshape(g,a,4,size),last));
+if(!a)return NULL;
+int64_t all[]={1,1,w->images*w->out[0]*w->out[1],tc__ix_value(a->dims[3])};
+return tc__windowed_permute(g,tc__windowed_reshape(g,a,4,all),turned);
+}
+static tc__node*tc__channels_first(tc__graph*g,const tc__windowed*w,tc__node*a){
+static const int64_t order[]={0,3,1,2};
+int few=tc__channels_are_few(w);
+int64_t taps=w->size[0]*(few?1:w->size[1]),line=w->channels;
+if(few)line*=w->size[1];
+if(!a)return NULL;
+int64_t size[]={tc__ix_value(a->dims[2]),taps,tc__ix_value(a->dims[3])/taps},
+tap[]={w->results,w->size[0],w->size[1],w->channels},
+row[]={1,1,w->results,w->channels*w->size[0]*w->size[1]};
+a=tc__windowed_reshape(g,a,3,size);
+a=tc__make_slice(g,a,0,tc__ix_const(0),tc__ix_const(w->results),tc__ix_const(1));
+a=tc__make_slice(g,a,2,tc__ix_const(0),tc__ix_const(line),tc__ix_const(1));
+a=a?tc__windowed_permute(g,tc__windowed_reshape(g,a,4,tap),order):NULL;
+return a?tc__windowed_reshape(g,a,4,row):NULL;
+}
+static tc__node*tc__channels_weight(tc__graph*g,const tc__windowed*w){
+static const int64_t windows[]={0,1,2,4,5,3},column[]={0,1,2,4,3};
+tc__ix dims[4];
+uint32_t in[2];
+tc__node*left=tc__channels_gradients(g,w,g->node.at[w->weight->id]),
+*right=tc__channels_columns(g,w,g->node.at[w->image->id]);
+right=tc__windowed_permute(g,right,tc__channels_are_few(w)?column:windows);
+if(!left||!right)return NULL;
+int64_t places=tc__ix_value(left->dims[3]);
+int64_t size[]={1,1,places,tc__ix_value(tc__node_numel(g,right))/places};
+right=tc__windowed_reshape(g,right,4,size);
+if(!right)return NULL;
+memcpy(dims,left->dims,sizeof dims),dims[3]=right->dims[3];
+in[0]=left->id,in[1]=right->id;
+return tc__channels_first(g,w,
+tc__make(g,TC_OP_MATMUL,TC_F32,4,dims,in,2,NULL,0));
+}
+static tc__node*tc__rule_channels(tc__graph*g,const tc__node*n){
+tc__windowed w;
+if(tc__channels_weight_of(g,n,&w))return tc__channels_weight(g,&w);
+if(!tc__channels_of(g,n,&w))return NULL;
+return tc__make_cast(g,tc__channels_product(g,&w),n->dtype);
+}
+static int tc__pass_channels(tc__rewrite*w){
+return tc__rewrite_each(w,tc__rule_channels);
+}
 // ---- gen/pass/passes.c
 static int tc__wants_split(const tc__graph*g,const tc__node*n){
 int64_t rows,columns;
@@ -22820,6 +23178,7 @@ static const tc__pass tc__passes[]={
 {"widen",tc__pass_widen,tc__wants_widen,0},
 {"rescore",tc__pass_rescore,tc__wants_rescore,1},
 {"moments",tc__pass_moments,tc__wants_moments,1},
+{"channels",tc__pass_channels,tc__wants_channels,1},
 {"split",tc__pass_split,tc__wants_split,0},
 {"dce",tc__pass_dce,NULL,0},
 };
@@ -22876,8 +23235,10 @@ static int tc__rewrite_run(tc__rewrite*w,const tc__pass*p,tc__graph*to,
 uint32_t*outputs,size_t n_outputs){
 tc__graph_close(to);
 w->to=to;
-if(!tc__graph_open(to,w->ctx,w->from->ix)||!tc__loops_copy(to,w->from)||
-!p->run(w)||!tc__composites_carry(w)||w->from->ix->failed)
+int ok=tc__graph_open(to,w->ctx,w->from->ix);
+to->tf32=w->from->tf32;
+if(!ok||!tc__loops_copy(to,w->from)||!p->run(w)||!tc__composites_carry(w)||
+w->from->ix->failed)
 return 0;
 for(size_t i=0;i<n_outputs;i++)outputs[i]=w->output[outputs[i]];
 return tc__checked(w->ctx,to,TC__TENSOR);
@@ -23173,6 +23534,10 @@ enum{TC__THREADS_ONE=1,TC__THREADS_HALF,TC__THREADS_ALL};
 typedef struct tc__tuning{
 uint8_t knob[TC__KNOBS];
 }tc__tuning;
+typedef struct tc__group_windows{
+int64_t images,channels,turned;
+int64_t image[2],out[2],size[2],stride[2],dilation[2],low[2];
+}tc__group_windows;
 typedef struct tc__group_shape{
 tc__ix rows,cols;
 tc__ix batch;
@@ -23189,10 +23554,12 @@ int split_columns;
 int lanes;
 int list;
 tc__tuning tuning;
+tc__group_windows windows;
 }tc__group_shape;
 TC__STATIC_ASSERT(group_shape_has_no_padding,
-sizeof(tc__group_shape)==
-7*sizeof(int64_t)+7*sizeof(int)+sizeof(tc__tuning));
+sizeof(tc__group_shape)==7*sizeof(int64_t)+7*sizeof(int)+
+sizeof(tc__tuning)+
+sizeof(tc__group_windows));
 typedef struct tc__group_target{
 int device;
 uint32_t loop;
@@ -23731,6 +24098,7 @@ uint32_t in[3],made;
 for(uint32_t i=0;i<n->n_in;i++)
 in[i]=tc__lower_at(w,tc__operand(w->g,n,i),index);
 if(tc__lower_positions(w,n,in,&made))return made;
+if(n->op==TC_OP_LAID)return in[0];
 if(n->op==TC_OP_CAST)return tc__weave_cast(w,in[0],n->dtype);
 return tc__weave_node(w,(tc__op)n->op,n->dtype,in,n->n_in,n->attr,n->n_attr);
 }
@@ -25244,13 +25612,22 @@ tc__recipe_add(s->g,n,&r);
 return r.plain&&tc__loads_are_few(s->g,p,i,n)&&
 8*r.bytes<=9*tc__bytes_most(s->g,n);
 }
+static int tc__is_dense_input(const tc__schedule*s,const tc__node*n){
+if(n->op!=TC_OP_INPUT)return 0;
+const tc__shape*l=s->inputs?s->inputs[n->attr[TC__INPUT_EXTERNAL]]:NULL;
+return!l||l->contiguous;
+}
+static int tc__is_laid_already(const tc__schedule*s,const tc__node*n){
+return n->op==TC_OP_LAID&&tc__is_dense_input(s,tc__operand(s->g,n,0));
+}
 typedef struct tc__origin{
 const tc__node*first,*least;
 }tc__origin;
 static tc__origin tc__origin_of(const tc__schedule*s,uint32_t id){
 tc__origin o;
 o.first=o.least=s->g->node.at[id];
-while(tc__is_kind(o.first,TC__KIND_MOVE)||tc__is_kind(o.first,TC__KIND_CAST)){
+while(tc__is_kind(o.first,TC__KIND_MOVE)||tc__is_kind(o.first,TC__KIND_CAST)||
+tc__is_laid_already(s,o.first)){
 o.first=tc__operand(s->g,o.first,0);
 if(tc__dtypes[o.first->dtype].bytes<=tc__dtypes[o.least->dtype].bytes)
 o.least=o.first;
@@ -25301,11 +25678,6 @@ const tc__node*a=tc__operand(g,n,i);
 while(a->op==TC_OP_RESHAPE||a->op==TC_OP_AGAIN)a=tc__operand(g,a,0);
 return a;
 }
-static int tc__is_dense_input(const tc__schedule*s,const tc__node*n){
-if(n->op!=TC_OP_INPUT)return 0;
-const tc__shape*l=s->inputs?s->inputs[n->attr[TC__INPUT_EXTERNAL]]:NULL;
-return!l||l->contiguous;
-}
 static void tc__force_opaque(tc__schedule*s,const tc__node*n){
 s->forced[n->id]=1;
 for(uint32_t i=0;i<n->n_in;i++){
@@ -25334,6 +25706,7 @@ if(tc__is_kind(n,TC__KIND_CONTRACT))tc__force_factors(s,n);
 if(tc__is_kind(n,TC__KIND_GATHER))tc__force_table(s,n),tc__force_index(s,n);
 if(tc__is_kind(n,TC__KIND_OPAQUE))tc__force_opaque(s,n);
 if(n->op==TC_OP_AGAIN)tc__force_kept(s,n);
+if(n->op==TC_OP_LAID&&!tc__is_laid_already(s,n))s->forced[i]=1;
 }
 }
 static int tc__regroups(const tc__graph*g,const tc__node*n){
@@ -28383,6 +28756,175 @@ return(few||tc__has_many_windows(g))&&tc__is_plain(g,tc__left_of(g))&&
 tc__is_left_of_all(g,m)&&
 (!tc__is_plain(g,tc__right_of(g))||tc__is_weights(g,rows))&&
 tc__is_windows(g,tc__right_of(g));
+}
+// ---- gen/kernel/fold.c
+typedef struct tc__fold{
+tc__ixpool*x;
+tc__ix row,col;
+tc__ix row_was,col_was;
+}tc__fold;
+static tc__ix tc__folded(const tc__fold*f,tc__ix e){
+return tc__ix_subst(f->x,tc__ix_subst(f->x,e,f->col,f->col_was),f->row,
+f->row_was);
+}
+static int tc__fold_suits(const tc__fold*f,const tc__node*n){
+for(uint32_t i=0;i<n->n_attr;i++){
+if(!tc__attr_is_ix(n,i))continue;
+tc__ix e=n->attr[i],r=tc__ix_find_var(f->x,e,TC__ROW),
+c=tc__ix_find_var(f->x,e,TC__COL);
+if((r&&r!=f->row)||(c&&c!=f->col)||tc__ix_has_val(f->x,e))return 0;
+if(n->level!=TC__AT_ROW&&n->level!=TC__AT_LEFT)continue;
+if(n->op!=TC_OP_FOR&&tc__ix_uses(f->x,tc__folded(f,e),TC__COL))return 0;
+}
+return n->op!=TC_OP_FOR||n->n_attr==TC__FOR_BOXES;
+}
+static int tc__fold_is_plain(tc__ixpool*x,const tc__node*n,tc__ix at){
+tc__ixrun run=tc__ix_run(x,at,TC__COL);
+return n->n_attr==TC__LOAD_PREDICATES&&run.ok&&run.run==INT64_MAX;
+}
+static int tc__fold_pays(const tc__fold*f,const tc__group*k){
+const tc__node*n=k->body.node.at[tc__right_of(k)];
+tc__ix at=n->attr[TC__LOAD_INDEX];
+return n->op==TC_OP_LOAD&&
+(tc__is_half(n->dtype)||(n->dtype==TC_F32&&k->target.tf32))&&
+(!tc__fold_is_plain(f->x,n,at)||
+tc__fold_is_plain(f->x,n,tc__folded(f,at)));
+}
+static int tc__fold_of(const tc__group*k,tc__fold*f){
+const tc__group_shape*s=&k->shape;
+tc__ixpool*x=k->body.ix;
+if(s->kind!=TC__CONTRACTION||s->prologue||tc__count_op(k,TC_OP_CONTRACT)!=1)
+return 0;
+if(!tc__ix_is_const(s->batch)||!tc__ix_is_const(s->rows)||
+!tc__ix_is_const(s->cols)||tc__ix_equals(s->batch,1)||
+k->body.node.at[tc__left_of(k)]->op!=TC_OP_LOAD)
+return 0;
+tc__ix m=tc__ix_div(x,s->rows,s->batch);
+if(!tc__is_left_of_all(k,m))return 0;
+f->x=x,f->row=tc__ix_var(x,TC__ROW,s->rows);
+f->col=tc__ix_var(x,TC__COL,s->cols);
+tc__ix r=tc__ix_var(x,TC__ROW,m),
+c=tc__ix_var(x,TC__COL,tc__ix_mul(x,s->cols,s->batch));
+f->col_was=tc__ix_mod(x,c,s->cols);
+f->row_was=tc__ix_add(x,r,tc__ix_mul(x,m,tc__ix_div(x,c,s->cols)));
+for(size_t i=0;i<k->body.node.count;i++)
+if(!tc__fold_suits(f,k->body.node.at[i]))return 0;
+return tc__fold_pays(f,k);
+}
+static void tc__fold_batches(tc__group*k){
+tc__fold f;
+tc__group_shape*s=&k->shape;
+if(!tc__fold_of(k,&f))return;
+tc__ix rows=tc__ix_div(f.x,s->rows,s->batch),
+cols=tc__ix_mul(f.x,s->cols,s->batch);
+for(size_t i=0;i<k->body.node.count;i++){
+tc__node*n=k->body.node.at[i];
+for(uint32_t a=0;a<n->n_attr;a++)
+if(tc__attr_is_ix(n,a))n->attr[a]=tc__folded(&f,n->attr[a]);
+if(n->op!=TC_OP_FOR)continue;
+if(n->attr[TC__FOR_AXIS]==TC__ROW)n->attr[TC__FOR_END]=rows;
+if(n->attr[TC__FOR_AXIS]==TC__COL)n->attr[TC__FOR_END]=cols;
+}
+s->rows=rows,s->cols=cols,s->batch=tc__ix_const(1);
+}
+static const tc__node*tc__fold_border(const tc__graph*g,const tc__node*n,
+tc__group_windows*w){
+for(;n->op==TC_OP_PAD;n=tc__operand(g,n,0)){
+int64_t d=n->attr[TC__PAD_DIM]-1;
+tc__ix low=n->attr[TC__PAD_LOW];
+if(d<0||d>1||w->low[d]||n->attr[TC__PAD_FILL]||!tc__ix_is_const(low)||
+tc__ix_value(low)<0||!tc__ix_equals(n->attr[TC__PAD_DILATION],1))
+return NULL;
+w->low[d]=tc__ix_value(low);
+}
+return n;
+}
+static int tc__fold_windows_of(const tc__graph*g,const tc__node*n,
+tc__group_windows*w){
+memset(w,0,sizeof*w);
+if(n->op!=TC_OP_MATMUL)return 0;
+n=tc__operand(g,n,1);
+if(n->op!=TC_OP_RESHAPE||tc__operand(g,n,0)->op!=TC_OP_PERMUTE)return 0;
+n=tc__operand(g,tc__operand(g,n,0),0);
+for(int d=0;d<2;d++)w->size[d]=w->stride[d]=w->dilation[d]=1;
+for(;n->op==TC_OP_WINDOW;n=tc__operand(g,n,0)){
+int64_t d=n->attr[TC__WINDOW_DIM]-1;
+if(d<0||d>1||w->out[d]||!tc__ix_is_const(n->attr[TC__WINDOW_SIZE])||
+!tc__ix_is_const(n->dims[d+1]))
+return 0;
+w->size[d]=tc__ix_value(n->attr[TC__WINDOW_SIZE]);
+w->stride[d]=tc__ix_value(n->attr[TC__WINDOW_STRIDE]);
+w->dilation[d]=tc__ix_value(n->attr[TC__WINDOW_DILATION]);
+w->out[d]=tc__ix_value(n->dims[d+1]);
+}
+n=tc__fold_border(g,n,w);
+if(!n||n->op!=TC_OP_LAID||n->rank!=4)return 0;
+for(int i=0;i<4;i++)
+if(!tc__ix_is_const(n->dims[i]))return 0;
+w->images=tc__ix_value(n->dims[0]),w->channels=tc__ix_value(n->dims[3]);
+for(int d=0;d<2;d++){
+w->image[d]=tc__ix_value(n->dims[1+d]);
+if(!w->out[d])w->out[d]=w->image[d];
+}
+return 1;
+}
+static tc__ix tc__fold_place(tc__ixpool*x,const tc__group_windows*w,int d,tc__ix c,
+tc__ix k){
+tc__ix channels=tc__ix_const(w->channels),wide=tc__ix_const(w->out[1]),
+row=tc__ix_const(w->size[1]);
+tc__ix tap=tc__ix_div(x,k,channels);
+tap=d?tc__ix_mod(x,tap,row):tc__ix_div(x,tap,row);
+c=d?tc__ix_mod(x,c,wide)
+:tc__ix_mod(x,tc__ix_div(x,c,wide),tc__ix_const(w->out[0]));
+c=tc__ix_mul(x,c,tc__ix_const(w->stride[d]));
+tap=tc__ix_mul(x,tap,tc__ix_const(w->dilation[d]));
+return tc__ix_sub(x,tc__ix_add(x,c,tap),tc__ix_const(w->low[d]));
+}
+static int tc__fold_reads_windows(const tc__group*k,const tc__group_windows*w){
+tc__ixpool*x=k->body.ix;
+const tc__node*n=k->body.node.at[tc__right_of(k)];
+tc__ix at,c=tc__ix_var(x,TC__COL,k->shape.cols),
+d=tc__ix_var(x,TC__DEPTH,tc__depth_of(k)),place[2];
+if(w->turned)at=c,c=d,d=at;
+if(n->op!=TC_OP_LOAD||!tc__is_memory(tc__buffer_of(k,n))||
+n->attr[TC__LOAD_FILL]||tc__buffer_of(k,n)->dtype!=n->dtype)
+return 0;
+at=tc__ix_div(x,c,tc__ix_const(w->out[0]*w->out[1]));
+for(int i=0;i<2;i++){
+place[i]=tc__fold_place(x,w,i,c,d);
+at=tc__ix_mad(x,place[i],at,w->image[i]);
+}
+at=tc__ix_mad(x,tc__ix_mod(x,d,tc__ix_const(w->channels)),at,w->channels);
+if(at!=n->attr[TC__LOAD_INDEX]||tc__fold_is_plain(x,n,at))return 0;
+for(uint32_t i=TC__LOAD_PREDICATES;i+1<n->n_attr;i+=2){
+int axis=n->attr[i]==place[0]?0:1;
+if(n->attr[i]!=place[axis]||!tc__ix_equals(n->attr[i+1],w->image[axis]))
+return 0;
+}
+return 1;
+}
+static void tc__fold_windows(const tc__graph*g,tc__group*k){
+tc__group_windows w;
+for(size_t i=0;i<k->covers.count;i++){
+if(k->shape.kind!=TC__CONTRACTION||k->shape.prologue||
+tc__count_op(k,TC_OP_CONTRACT)!=1)
+return;
+if(!tc__fold_windows_of(g,g->node.at[k->covers.at[i]],&w))continue;
+int64_t places=w.images*w.out[0]*w.out[1],
+taps=w.size[0]*w.size[1]*w.channels;
+w.turned=
+tc__ix_equals(tc__depth_of(k),places)&&tc__ix_equals(k->shape.cols,taps);
+int plain=
+tc__ix_equals(k->shape.cols,places)&&tc__ix_equals(tc__depth_of(k),taps);
+if((w.turned||plain)&&tc__fold_reads_windows(k,&w))k->shape.windows=w;
+}
+}
+static void tc__schedule_fold(tc__schedule*s){
+for(size_t i=0;i<s->kernel.count;i++){
+if(!s->kernel.at[i]->target.device)continue;
+tc__fold_batches(s->kernel.at[i]);
+tc__fold_windows(s->g,s->kernel.at[i]);
+}
 }
 // ---- gen/kernel/lanes.c
 typedef enum tc__emit{
@@ -42616,7 +43158,7 @@ int ok=tc__schedule_run_on(s,p->ctx,&p->graph,output,p->inputs,fuses);
 for(size_t i=0;ok&&i<s->kernel.count;i++)tc__program_aim(p,s->kernel.at[i]);
 for(int d=0;ok&&d<=devices;d++)
 ok=tc__schedule_join_on(s,tc__dialect_on(p->ctx,d),d);
-if(ok&&devices)tc__schedule_pitch(s,output);
+if(ok&&devices)tc__schedule_fold(s),tc__schedule_pitch(s,output);
 return ok&&tc__order_across(p->ctx,&p->graph,s->kernel.at,s->kernel.count);
 }
 static int tc__program_share(tc__program*p){
@@ -42904,6 +43446,7 @@ static int tc__program_fill(tc__making*m){
 tc__program*p=m->p;
 int ok=tc__graph_open(&p->graph,p->ctx,&p->ix)&&
 tc__graph_open(&m->recorded,p->ctx,&p->ix);
+m->recorded.tf32=p->allow_tf32;
 for(size_t i=0;ok&&i<TC__COUNT(tc__stages);i++){
 ok=tc__stages[i].run(m);
 if(!ok)
@@ -59983,6 +60526,7 @@ TC__COLS_bits(TC__LN,BITWISE_NOT),
 {NULL},
 {NULL},
 {NULL},
+{NULL},
 };
 static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC_DTYPE_COUNT]={
 TC__COLS_promote(TC__FN,ADD),
@@ -60005,6 +60549,7 @@ TC__COLS_promote(TC__FN,MINIMUM),
 {NULL},
 TC__COLS_logic(TC__FN,LOGICAL_AND),
 TC__COLS_logic(TC__FN,LOGICAL_OR),
+{NULL},
 {NULL},
 {NULL},
 {NULL},

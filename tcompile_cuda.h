@@ -261,6 +261,7 @@ NULL,
 NULL,
 NULL,
 NULL,
+NULL,
 };
 // ---- gen/out/text_cuda_types.inc
 static const char*const tc__text_cuda_types[]={
@@ -999,31 +1000,43 @@ static const char*const tc__text_cuda_product[]={
 "#define TC_WGMMA_NAMES_192 TC_WGMMA_NAMES_128 \", %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97\"",
 "#define TC_WGMMA_NAMES_256 TC_WGMMA_NAMES_192 \", %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127, %128, %129\"",
 "#define TC_WGMMA_BEGIN(keep) \"{ .reg .pred p; setp.ne.b32 p, \" keep \", 0; wgmma.mma_async.sync.aligned.m64n\"",
-"template <int BF16, int N, int TA, int TB> TC_FN void TC_N(wgmma)(float (&d)[N / 2], tc_u64 a, tc_u64 b, int keep) {",
-"    if constexpr (BF16 && N == 64)",
+"template <int UNITS, int N, int TA, int TB> TC_FN void TC_N(wgmma)(float (&d)[N / 2], tc_u64 a, tc_u64 b, int keep) {",
+"    if constexpr (UNITS == 1 && N == 64)",
 "        asm volatile(TC_WGMMA_BEGIN(\"%36\") \"64k16.f32.bf16.bf16 {\" TC_WGMMA_NAMES_64 \"}, %0, %1, p, 1, 1, %34, %35; }\"",
 "                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0) : \"n\"(TA), \"n\"(TB), \"r\"(keep));",
-"    if constexpr (BF16 && N == 128)",
+"    if constexpr (UNITS == 1 && N == 128)",
 "        asm volatile(TC_WGMMA_BEGIN(\"%68\") \"128k16.f32.bf16.bf16 {\" TC_WGMMA_NAMES_128 \"}, %0, %1, p, 1, 1, %66, %67; }\"",
 "                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : \"n\"(TA), \"n\"(TB), \"r\"(keep));",
-"    if constexpr (BF16 && N == 192)",
+"    if constexpr (UNITS == 1 && N == 192)",
 "        asm volatile(TC_WGMMA_BEGIN(\"%100\") \"192k16.f32.bf16.bf16 {\" TC_WGMMA_NAMES_192 \"}, %0, %1, p, 1, 1, %98, %99; }\"",
 "                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : \"n\"(TA), \"n\"(TB), \"r\"(keep));",
-"    if constexpr (BF16 && N == 256)",
+"    if constexpr (UNITS == 1 && N == 256)",
 "        asm volatile(TC_WGMMA_BEGIN(\"%132\") \"256k16.f32.bf16.bf16 {\" TC_WGMMA_NAMES_256 \"}, %0, %1, p, 1, 1, %130, %131; }\"",
 "                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : \"n\"(TA), \"n\"(TB), \"r\"(keep));",
-"    if constexpr (!BF16 && N == 64)",
+"    if constexpr (UNITS == 0 && N == 64)",
 "        asm volatile(TC_WGMMA_BEGIN(\"%36\") \"64k16.f32.f16.f16 {\" TC_WGMMA_NAMES_64 \"}, %0, %1, p, 1, 1, %34, %35; }\"",
 "                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0) : \"n\"(TA), \"n\"(TB), \"r\"(keep));",
-"    if constexpr (!BF16 && N == 128)",
+"    if constexpr (UNITS == 0 && N == 128)",
 "        asm volatile(TC_WGMMA_BEGIN(\"%68\") \"128k16.f32.f16.f16 {\" TC_WGMMA_NAMES_128 \"}, %0, %1, p, 1, 1, %66, %67; }\"",
 "                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : \"n\"(TA), \"n\"(TB), \"r\"(keep));",
-"    if constexpr (!BF16 && N == 192)",
+"    if constexpr (UNITS == 0 && N == 192)",
 "        asm volatile(TC_WGMMA_BEGIN(\"%100\") \"192k16.f32.f16.f16 {\" TC_WGMMA_NAMES_192 \"}, %0, %1, p, 1, 1, %98, %99; }\"",
 "                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : \"n\"(TA), \"n\"(TB), \"r\"(keep));",
-"    if constexpr (!BF16 && N == 256)",
+"    if constexpr (UNITS == 0 && N == 256)",
 "        asm volatile(TC_WGMMA_BEGIN(\"%132\") \"256k16.f32.f16.f16 {\" TC_WGMMA_NAMES_256 \"}, %0, %1, p, 1, 1, %130, %131; }\"",
 "                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : \"n\"(TA), \"n\"(TB), \"r\"(keep));",
+"    if constexpr (UNITS == 2 && N == 64)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%34\") \"64k8.f32.tf32.tf32 {\" TC_WGMMA_NAMES_64 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0) : \"r\"(keep));",
+"    if constexpr (UNITS == 2 && N == 128)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%66\") \"128k8.f32.tf32.tf32 {\" TC_WGMMA_NAMES_128 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : \"r\"(keep));",
+"    if constexpr (UNITS == 2 && N == 192)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%98\") \"192k8.f32.tf32.tf32 {\" TC_WGMMA_NAMES_192 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : \"r\"(keep));",
+"    if constexpr (UNITS == 2 && N == 256)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%130\") \"256k8.f32.tf32.tf32 {\" TC_WGMMA_NAMES_256 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : \"r\"(keep));",
 "}",
 "// fn: bits_tf32",
 "TC_FN unsigned TC_N(bits_tf32)(float f) {",
@@ -1141,8 +1154,9 @@ static const char*const tc__text_cuda_tiles[]={
 "        } else {",
 "            at = &ring[to * size + F::swizzled(e)];",
 "            source = hole(row, l, k, inside != 0);",
+"            if (!source) inside = 0;",
 "        }",
-"        if constexpr (always) TC_N(copy_async16)(at, source);",
+"        if constexpr (always && S::stepped) TC_N(copy_async16)(at, source);",
 "        else TC_N(copy_async16_of)(at, source, inside * (int)sizeof(E));",
 "    }",
 "    template <class H> __device__ __forceinline__ void later(packs &next, int j, I row, I l, I k, int inside, H hole) {",
@@ -1395,7 +1409,7 @@ static const char*const tc__text_cuda_tiles[]={
 "            #pragma unroll",
 "            for (int i = 0; i < rows; i++) {",
 "                const tc_u64 a = TC_N(matrix_place)(left + (first + i) * size);",
-"                TC_N(wgmma)<(int)P::bf16, (int)P::cols, !L::deep, !R::deep>(sum[i], a + d * (L::deep \? 2 : 128), b + d * (R::deep \? 2 : 128), 1);",
+"                TC_N(wgmma)<(int)P::units, (int)P::cols, !L::deep, !R::deep>(sum[i], a + d * (L::deep \? 2 : 128), b + d * (R::deep \? 2 : 128), 1);",
 "            }",
 "        }",
 "        TC_N(matrix_commit)();",
@@ -1637,13 +1651,31 @@ static const char*const tc__text_cuda_mapped[]={
 "                 :: \"r\"((unsigned)__cvta_generic_to_shared(to)), \"l\"(map), \"r\"(x), \"r\"(y), \"r\"(z), \"r\"((unsigned)__cvta_generic_to_shared(s))",
 "                 : \"memory\");",
 "}",
+"// fn: window_load",
+"TC_FN void TC_N(window_load)(void *to, const TC_N(map) *map, int c, int x, int y, int n, int beside, int below, tc_u64 *s) {",
+"    asm volatile(\"cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6], {%7, %8};\"",
+"                 :: \"r\"((unsigned)__cvta_generic_to_shared(to)), \"l\"(map), \"r\"(c), \"r\"(x), \"r\"(y), \"r\"(n),",
+"                    \"r\"((unsigned)__cvta_generic_to_shared(s)), \"h\"((unsigned short)beside), \"h\"((unsigned short)below)",
+"                 : \"memory\");",
+"}",
 "// fn: registers_give",
 "template <int N> TC_FN void TC_N(registers_give)() { asm volatile(\"setmaxnreg.dec.sync.aligned.u32 %0;\" :: \"n\"(N)); }",
 "// fn: registers_take",
 "template <int N> TC_FN void TC_N(registers_take)() { asm volatile(\"setmaxnreg.inc.sync.aligned.u32 %0;\" :: \"n\"(N)); }",
+"// fn: window_bring",
+"template <class S> TC_FN void TC_N(window_bring)(char *to, const TC_N(map) &map, int deep, int place, tc_u64 *s) {",
+"    const int tap = deep / S::channels, beside = tap % S::taps * S::apart_x, below = tap / S::taps * S::apart_y;",
+"    const int y = place / S::wide % S::tall * S::jump_y - S::low_y, x = place % S::wide * S::jump_x - S::low_x;",
+"    TC_N(window_load)(to, &map, deep % S::channels, x, y, place / (S::wide * S::tall), beside, below, s);",
+"}",
 "// fn: map_bring",
 "template <class S, int LINES> TC_FN void TC_N(map_bring)(char *to, const TC_N(map) &map, int line, int k, int z, tc_u64 *s) {",
-"    if constexpr (S::deep) {",
+"    if constexpr (S::windows && S::deep) {",
+"        TC_N(window_bring)<S>(to, map, k, line, s);",
+"    } else if constexpr (S::windows) {",
+"        #pragma unroll",
+"        for (int l = 0; l < LINES; l += 64) TC_N(window_bring)<S>(to + l * 128, map, line + l, k, s);",
+"    } else if constexpr (S::deep) {",
 "        TC_N(map_load)(to, &map, k, line, S::batched \? z : 0, s);",
 "    } else {",
 "        #pragma unroll",
@@ -1687,7 +1719,7 @@ static const char*const tc__text_cuda_mapped[]={
 "};",
 "// fn: mapped_ring",
 "template <class P> struct TC_N(mapped_ring) {",
-"    enum : int { left = P::rows * P::depth * 2, right = P::cols * P::depth * 2, size = left + right };",
+"    enum : int { line = P::depth * sizeof(typename P::element), left = P::rows * line, right = P::cols * line, size = left + right };",
 "    char *memory;",
 "    tc_u64 *full, *empty;",
 "    int at, parity;",
@@ -1718,15 +1750,15 @@ static const char*const tc__text_cuda_mapped[]={
 "        #pragma unroll 1",
 "        for (int step = 0; step < steps; step++) {",
 "            TC_N(semaphore_wait)(ring.full + ring.at, ring.parity);",
-"            const tc_u64 a = TC_N(matrix_place)(ring.memory + ring.at * Ring::size + first * (64 * P::depth * 2)),",
+"            const tc_u64 a = TC_N(matrix_place)(ring.memory + ring.at * Ring::size + first * (64 * Ring::line)),",
 "                         b = TC_N(matrix_place)(ring.memory + ring.at * Ring::size + Ring::left);",
 "            TC_N(matrix_begin)();",
 "            #pragma unroll",
-"            for (int d = 0; d < P::depth / 16; d++) {",
+"            for (int d = 0; d < Ring::line / 32; d++) {",
 "                #pragma unroll",
 "                for (int i = 0; i < parts; i++)",
-"                    TC_N(wgmma)<(int)P::bf16, (int)P::cols, !L::deep, !R::deep>(",
-"                        sum[i], a + i * (64 * P::depth * 2 / 16) + d * (L::deep \? 2 : 128), b + d * (R::deep \? 2 : 128), step | d);",
+"                    TC_N(wgmma)<(int)P::units, (int)P::cols, !L::deep, !R::deep>(",
+"                        sum[i], a + i * (64 * Ring::line / 16) + d * (L::deep \? 2 : 128), b + d * (R::deep \? 2 : 128), step | d);",
 "            }",
 "            TC_N(matrix_commit)();",
 "            if (step) {",
@@ -3397,8 +3429,9 @@ if(made)made->level=n->level,l->at[n->id]=made->id;
 static void tc__relist_copy_vector(tc__relist*l,const tc__node*n,int64_t buffer,
 tc__ix at,tc__axis axis,tc__ix first,int width){
 tc__ixpool*x=l->from->body.ix;
-int64_t attr[5];
+int64_t attr[TC__NODE_WORDS];
 tc__ix var=tc__ix_find_var(x,n->attr[TC__LOAD_INDEX],axis);
+uint32_t words=TC__COPY_PREDICATES;
 attr[TC__COPY_BUFFER]=buffer,attr[TC__COPY_INDEX]=at;
 attr[TC__COPY_FROM]=n->attr[TC__LOAD_BUFFER];
 attr[TC__COPY_SOURCE]=n->attr[TC__LOAD_INDEX];
@@ -3407,7 +3440,11 @@ if(l->base)
 attr[TC__COPY_SOURCE]=
 tc__ix_add(x,attr[TC__COPY_SOURCE],l->base[n->attr[TC__LOAD_BUFFER]]);
 attr[TC__COPY_ELEMENTS]=width;
-tc__relist_put(l,TC_OP_COPY,TC_I64,attr,5);
+for(uint32_t i=TC__LOAD_PREDICATES;i<n->n_attr;i++){
+var=tc__ix_find_var(x,n->attr[i],axis);
+attr[words++]=var?tc__ix_subst(x,n->attr[i],var,first):n->attr[i];
+}
+tc__relist_put(l,TC_OP_COPY,TC_I64,attr,words);
 }
 static void tc__relist_store(tc__relist*l,const tc__node*n,int64_t buffer,tc__ix e){
 tc__node m;
@@ -3498,6 +3535,9 @@ int64_t lines,depth,rows,batches;
 int64_t tile;
 int dtype;
 }tc__mapped;
+static int64_t tc__map_line(int dtype){
+return 2*TC__MAP_LINE/(int64_t)tc__dtypes[dtype].bytes;
+}
 static int64_t tc__mapped_element(tc__ixpool*x,const tc__mapped*o,int64_t batch){
 const int axis[]={o->line,o->deep,o->row};
 tc__ix e=o->at;
@@ -3537,9 +3577,39 @@ m->size[0]=deep?o->depth:o->lines,m->size[1]=deep?o->lines:o->depth;
 m->size[2]=apart?o->batches:1;
 m->stride[0]=deep?o->line_stride:o->deep_stride;
 m->stride[1]=apart?apart:m->stride[0]*m->size[1];
-m->box[0]=TC__MAP_LINE,m->box[1]=deep?(uint32_t)o->tile:(uint32_t)TC__MAP_LINE;
+m->box[0]=(uint32_t)tc__map_line(o->dtype);
+m->box[1]=deep?(uint32_t)o->tile:(uint32_t)TC__MAP_LINE;
 m->box[2]=1;
 return tc__map_fits(m);
+}
+enum{
+TC__MAP_CORNER=127,
+TC__MAP_REACH=
+127
+};
+static int tc__map_of_windows(const tc__group_windows*w,int64_t places,int dtype,
+tc_device_map*m){
+int64_t stride=w->channels;
+memset(m,0,sizeof*m);
+if(!w->channels||w->channels%tc__map_line(dtype)||places>256)return 0;
+m->dtype=dtype,m->size[0]=w->channels,m->size[3]=w->images;
+m->box[0]=(uint32_t)tc__map_line(dtype),m->box[1]=(uint32_t)places,m->box[2]=1;
+for(int i=0;i<2;i++){
+int64_t reach=(w->size[1-i]-1)*w->dilation[1-i];
+int64_t end=(w->out[1-i]-1)*w->stride[1-i]-w->low[1-i];
+m->size[1+i]=w->image[1-i],m->stride[i]=stride;
+stride*=w->image[1-i];
+m->low[i]=(int)-w->low[1-i],m->high[i]=(int)(end+1-w->image[1-i]);
+m->step[i]=(uint32_t)w->stride[1-i];
+if(reach>TC__MAP_REACH||w->low[1-i]>TC__MAP_CORNER||
+w->stride[1-i]>8||m->high[i]>TC__MAP_CORNER||
+m->high[i]<-TC__MAP_CORNER)
+return 0;
+}
+m->stride[2]=stride;
+for(int i=0;i<4;i++)
+if(m->size[i]<=0||m->size[i]>=(int64_t)1<<31)return 0;
+return 1;
 }
 static int tc__template_is_mapped(const tc__node*n){
 return n->op==TC_OP_TEMPLATE&&n->attr[TC__TEMPLATE_NAME]==TC__TEMPLATE_TILES&&
@@ -3551,6 +3621,13 @@ const int64_t*number=n->attr+TC__TEMPLATE_NUMBERS,*a=hole->attr;
 const tc__node*copy=k->body.node.at[hole->id+1];
 int left=a[TC__HOLE_HOLE]==TC__HOLE_LEFT;
 tc__mapped o;
+if(copy->op==TC_OP_COPY&&!left&&k->shape.windows.channels){
+int64_t from=copy->attr[TC__COPY_FROM];
+int64_t places=number[k->shape.windows.turned?TC__TILES_DEPTH:TC__TILES_COLS];
+int ok=tc__map_of_windows(&k->shape.windows,places,k->buffer.at[from].dtype,m);
+m->address=(uint32_t)from;
+return ok;
+}
 if(copy->op!=TC_OP_COPY||!tc__ix_is_const(n->attr[TC__TEMPLATE_ROWS])||
 !tc__ix_is_const(n->attr[TC__TEMPLATE_COLS])||
 !tc__ix_is_const(n->attr[TC__TEMPLATE_DEPTH]))
@@ -3616,8 +3693,20 @@ static const tc__product_tile tc__product_tiles_mapped[]={
 {256,128,64,8,1,4,1,98,TC__WAY_MAPPED,134},
 {128,64,64,8,1,8,1,60,TC__WAY_MAPPED,120},
 {64,256,64,4,1,5,1,70,TC__WAY_MAPPED,120},
+{256,192,64,8,1,4,1,99,TC__WAY_MAPPED,130},
 {64,128,64,4,1,4,2,65,TC__WAY_MAPPED,120},
 {64,64,64,4,1,6,2,45,TC__WAY_MAPPED,120},
+};
+static const tc__product_tile tc__product_tiles_mapped_tf32[]={
+{128,256,32,8,1,4,1,100,TC__WAY_MAPPED,65},
+{128,128,32,8,1,6,1,92,TC__WAY_MAPPED,60},
+{128,192,32,8,1,5,1,97,TC__WAY_MAPPED,60},
+{256,128,32,8,1,4,1,98,TC__WAY_MAPPED,67},
+{128,64,32,8,1,8,1,60,TC__WAY_MAPPED,60},
+{64,256,32,4,1,5,1,70,TC__WAY_MAPPED,60},
+{256,192,32,8,1,4,1,99,TC__WAY_MAPPED,65},
+{64,128,32,4,1,4,2,65,TC__WAY_MAPPED,60},
+{64,64,32,4,1,6,2,45,TC__WAY_MAPPED,60},
 };
 static const tc__product_tile tc__product_tiles_tf32[]={
 {128,256,16,2,4,2,1,110,TC__WAY_TF32,0},
@@ -3637,6 +3726,8 @@ uint16_t round;
 {tc__product_tiles_tf32,(uint8_t)TC__COUNT(tc__product_tiles_tf32),TC__FEW_MOST,256},
 {tc__product_tiles_groups,(uint8_t)TC__COUNT(tc__product_tiles_groups),4,512},
 {tc__product_tiles_mapped,(uint8_t)TC__COUNT(tc__product_tiles_mapped),4,512},
+{tc__product_tiles_mapped_tf32,(uint8_t)TC__COUNT(tc__product_tiles_mapped_tf32),
+TC__FEW_MOST,256},
 };
 // ---- gen/device/product.c
 typedef enum tc__product_form{
@@ -3783,6 +3874,15 @@ return 1;
 }
 return 0;
 }
+static int tc__operand_is_windows(const tc__group*g,const tc__product*q,
+tc__level level){
+return level==TC__AT_RIGHT&&q->half&&g->shape.windows.channels%8==0&&
+g->shape.windows.channels;
+}
+static int tc__product_is_rounded(const tc__group*g,const tc__product*q){
+return q->dtype==TC_F32&&g->target.tf32&&g->shape.windows.channels&&
+!g->shape.windows.turned;
+}
 static tc__staged tc__stage_operand(const tc__group*g,const tc__product*q,
 tc__level level,int most){
 tc__staged s;
@@ -3792,6 +3892,8 @@ memset(&s,0,sizeof s);
 s.level=level,s.id=level==TC__AT_LEFT?tc__left_of(g):tc__right_of(g);
 s.along=TC__DEPTH,
 s.width=tc__operand_width(g,q,level,TC__DEPTH,tc__depth_of(g),most);
+if(tc__operand_is_windows(g,q,level))
+s.width=8,s.along=g->shape.windows.turned?TC__COL:TC__DEPTH;
 if(s.width==1){
 s.width=tc__operand_width(g,q,level,other,extent,most);
 int dense=!tc__operand_is_dense(g,level,TC__DEPTH)&&
@@ -3822,7 +3924,11 @@ tc__axis line=left?TC__ROW:TC__COL;
 const tc__node*n=g->body.node.at[s->id];
 tc_device_map map;
 tc__mapped o;
-if(s->bring!=TC__BRING_ASYNC||n->n_attr!=TC__LOAD_PREDICATES)return 0;
+int rounded=tc__product_is_rounded(g,q);
+if(!left&&(rounded||tc__operand_is_windows(g,q,s->level)))
+return tc__map_of_windows(&g->shape.windows,1,q->dtype,&map);
+if(rounded?s->along!=TC__DEPTH:s->bring!=TC__BRING_ASYNC)return 0;
+if(n->n_attr!=TC__LOAD_PREDICATES)return 0;
 o.at=n->attr[TC__LOAD_INDEX];
 o.line=(int)line,o.deep=TC__DEPTH,o.row=left?-1:(int)TC__ROW;
 o.line_stride=tc__operand_stride(g,s,line);
@@ -3834,10 +3940,11 @@ return(s->along==TC__DEPTH?o.deep_stride:o.line_stride)==1&&
 tc__map_of(g->body.ix,&o,&map);
 }
 static int tc__product_is_mapped(const tc__group*g,const tc__product*q){
-return q->half&&g->target.matrix_warps&&g->target.tensor_maps&&
-!g->target.checked&&tc__ix_is_const(q->m)&&tc__ix_is_const(g->shape.cols)&&
-tc__ix_is_const(g->shape.batch)&&tc__ix_is_const(tc__depth_of(g))&&
-tc__operand_is_mapped(g,q,&q->left)&&tc__operand_is_mapped(g,q,&q->right);
+return(q->half||tc__product_is_rounded(g,q))&&g->target.matrix_warps&&
+g->target.tensor_maps&&!g->target.checked&&tc__ix_is_const(q->m)&&
+tc__ix_is_const(g->shape.cols)&&tc__ix_is_const(g->shape.batch)&&
+tc__ix_is_const(tc__depth_of(g))&&tc__operand_is_mapped(g,q,&q->left)&&
+tc__operand_is_mapped(g,q,&q->right);
 }
 TC__STATIC_ASSERT(slices_meet_in_two_rounds,
 TC__SLICE_GROUP*TC__SLICE_GROUP>=TC__PRODUCT_SMS);
@@ -3874,7 +3981,8 @@ q->blocks=tc__ix_const(q->shares*q->slices);
 }
 static int64_t tc__slice_tickets(const tc__product*q){return q->slices+1;}
 static int tc__is_easy(const tc__product*q,const tc__staged*s){
-return s->bring==(q->half?TC__BRING_ASYNC:TC__BRING_LATER)&&!s->computed;
+int easy=s->bring==TC__BRING_ASYNC||(!q->half&&s->bring==TC__BRING_LATER);
+return easy&&!s->computed;
 }
 static int tc__are_easy(const tc__product*q){
 return tc__is_easy(q,&q->left)&&tc__is_easy(q,&q->right);
@@ -3949,7 +4057,7 @@ static tc__ix tc__tiles_across(const tc__group*g,const tc__product*q){
 return tc__ix_ceil_div(g->body.ix,g->shape.cols,tc__ix_const(q->tile->cols));
 }
 static int tc__line_pitch(const tc__product*q,int size){
-if(q->half)return size;
+if(q->half||q->tile->way==TC__WAY_MAPPED)return size;
 return size+(q->tile->way==TC__WAY_SIMT?tc__product_pack(q):TC__PRODUCT_PAD);
 }
 static int tc__stage_size(const tc__product*q,tc__level level){
@@ -4124,7 +4232,11 @@ tc__plan_made(g,&q);
 else if(few)
 tc__plan_few(g,&q);
 else{
-if(tc__product_is_mapped(g,&q))q.kind=5;
+if(tc__product_is_mapped(g,&q)){
+q.kind=q.half?5:6;
+q.left.bring=q.right.bring=TC__BRING_ASYNC;
+if(!q.half)q.right.along=TC__DEPTH,q.right.width=4;
+}
 tc__plan_tiles(g,&q);
 }
 return q;
@@ -5988,7 +6100,7 @@ if(tc__device_is_row(g,n->attr[TC__LOAD_BUFFER])||
 tc__ix_has_val(g->body.ix,n->attr[TC__LOAD_INDEX]))
 return 0;
 tc__ixrun run=tc__ix_run(g->body.ix,n->attr[TC__LOAD_INDEX],TC__ROW);
-return run.ok&&run.run==INT64_MAX&&tc__ix_equals(run.stride,1)&&
+return run.ok&&run.run>=TC__TILE_SMALL&&tc__ix_equals(run.stride,1)&&
 tc__access_along(g,n->attr[TC__LOAD_INDEX],TC__COL,1)==TC__PER_LANE;
 }
 static int tc__device_tile_width(const tc__group*g){
@@ -7581,6 +7693,9 @@ static int tc__operand_is_copy(const tc__producer*t,const tc__staged*s,tc__axis 
 int width,int dtype){
 const tc__group*g=t->l.from;
 const tc__node*n=g->body.node.at[s->id];
+int windows=s->level==TC__AT_RIGHT&&t->q.tile&&
+t->q.tile->way==TC__WAY_MAPPED&&g->shape.windows.channels;
+if(width>1&&(windows||tc__operand_is_windows(g,&t->q,s->level)))return 1;
 if(n->op!=TC_OP_LOAD||n->n_attr>TC__LOAD_PREDICATES||n->dtype!=dtype||
 tc__buffer_of(g,n)->dtype!=dtype||tc__device_is_made(g,n))
 return 0;
@@ -8720,6 +8835,8 @@ const tc__kbuf*b=&d->k->buffer.at[n->attr[TC__ACCESS_BUFFER]];
 uint8_t*way=&d->under_way[n->attr[TC__ACCESS_BUFFER]];
 if(n->op==TC_OP_LOAD&&*way&TC__DEVICE_COPIED)
 return tc__verify_fail(&d->v,"nobody waited for what is copied there");
+if(n->op==TC_OP_COPY&&n->n_attr>TC__COPY_PREDICATES&&b->place!=TC__BUF_GIVEN)
+return tc__verify_fail(&d->v,"only a hole's copy has predicates");
 if(n->op==TC_OP_COPY&&b->place==TC__BUF_SHARED)*way|=TC__DEVICE_COPIED;
 if(n->op==TC_OP_PUT&&b->place==TC__BUF_WORK)*way|=TC__DEVICE_PUT;
 if(n->op==TC_OP_GET&&*way&TC__DEVICE_PUT)
@@ -9602,31 +9719,6 @@ e=tc__ix_subst(x,e,var,n->attr[TC__AXIS_VALUE]);
 }
 return e;
 }
-typedef struct tc__cuda_moves{
-const tc__cuda_vector*v;
-int moves;
-}tc__cuda_moves;
-static void tc__cuda_moves_val(void*user,uint32_t id){
-tc__cuda_moves*m=(tc__cuda_moves*)user;
-m->moves|=id>=m->v->begin&&id<m->v->end&&m->v->way[id]!=TC__WAY_STILL;
-}
-static tc__access tc__cuda_moves_by(const tc__printer*p,tc__ix e){
-tc__ixpool*x=p->g->body.ix;
-tc__cuda_moves m;
-m.v=p->vector,m.moves=0;
-tc__ix_each_val(x,e,tc__cuda_moves_val,&m);
-tc__ixrun run=tc__ix_run(x,tc__cuda_expand(p,e),p->vector->axis);
-if(m.moves||!run.ok||(run.run!=INT64_MAX&&run.run%p->vector->width))
-return TC__PER_LANE;
-if(tc__ix_equals(run.stride,0))return TC__UNIFORM;
-return tc__ix_equals(run.stride,1)?TC__CONTIGUOUS:TC__PER_LANE;
-}
-static tc__ix tc__cuda_first(const tc__printer*p,tc__ix e){
-tc__ixpool*x=p->g->body.ix;
-e=tc__cuda_expand(p,e);
-tc__ix var=tc__ix_find_var(x,e,p->vector->axis);
-return var?tc__ix_subst(x,e,var,tc__ix_const(0)):e;
-}
 static tc__ix tc__cuda_by_hole(const tc__printer*p,const tc__node*hole,tc__ix e){
 tc__ixpool*x=p->g->body.ix;
 for(int i=TC__HOLE_LINE;i<=(int)TC__HOLE_DEEP;i++){
@@ -9650,6 +9742,34 @@ tc__ix var=tc__ix_find_var(x,e,(tc__axis)n->attr[TC__AXIS_AXIS]);
 if(var)e=tc__ix_subst(x,e,var,n->attr[TC__AXIS_VALUE]);
 }
 return e;
+}
+typedef struct tc__cuda_moves{
+const tc__cuda_vector*v;
+int moves;
+}tc__cuda_moves;
+static void tc__cuda_moves_val(void*user,uint32_t id){
+tc__cuda_moves*m=(tc__cuda_moves*)user;
+m->moves|=id>=m->v->begin&&id<m->v->end&&m->v->way[id]!=TC__WAY_STILL;
+}
+static tc__access tc__cuda_moves_by(const tc__printer*p,tc__ix e){
+tc__ixpool*x=p->g->body.ix;
+tc__cuda_moves m;
+m.v=p->vector,m.moves=0;
+tc__ix_each_val(x,e,tc__cuda_moves_val,&m);
+e=tc__cuda_expand(p,e);
+tc__ixrun run=tc__ix_run(x,e,p->vector->axis);
+if(!run.ok||(run.run!=INT64_MAX&&run.run%p->vector->width))
+run=tc__ix_run(x,tc__cuda_by_loops(p,e),p->vector->axis);
+if(m.moves||!run.ok||(run.run!=INT64_MAX&&run.run%p->vector->width))
+return TC__PER_LANE;
+if(tc__ix_equals(run.stride,0))return TC__UNIFORM;
+return tc__ix_equals(run.stride,1)?TC__CONTIGUOUS:TC__PER_LANE;
+}
+static tc__ix tc__cuda_first(const tc__printer*p,tc__ix e){
+tc__ixpool*x=p->g->body.ix;
+e=tc__cuda_expand(p,e);
+tc__ix var=tc__ix_find_var(x,e,p->vector->axis);
+return var?tc__ix_subst(x,e,var,tc__ix_const(0)):e;
 }
 static int tc__cuda_starts_at_multiple(const tc__printer*p,tc__ix e){
 tc__ixpool*x=p->g->body.ix;
@@ -10679,7 +10799,8 @@ tc__dtypes[dtype].name);
 }
 if(way==TC__WAY_GROUPS||way==TC__WAY_MAPPED){
 tc__line(p);
-tc__put(p->out,"enum : int { bf16 = %d };\n",dtype==TC_BF16);
+tc__put(p->out,"enum : int { units = %d };\n",
+dtype==TC_F32?2:dtype==TC_BF16);
 }
 p->indent--;
 tc__line(p);
@@ -10700,11 +10821,21 @@ a[TC__HOLE_DEEP_STRIDE]!=0,(long long)a[TC__HOLE_LINE_STRIDE],
 static void tc__cuda_map_struct(tc__printer*p,const tc__node*n,const tc__node*hole){
 const int64_t*a=hole->attr;
 tc_device_map map;
+const tc__group_windows*w=&p->g->shape.windows;
 (void)tc__template_map(p->g,n,hole,&map);
 tc__line(p);
-tc__put(p->out,"struct %s_way { enum : int { deep = %d, batched = %d }; };\n",
+tc__put(p->out,"struct %s_way { enum : int { deep = %d, batched = %d, windows = %d",
 tc__hole_names[a[TC__HOLE_HOLE]],a[TC__HOLE_ALONG]==(int64_t)TC__DEPTH,
-map.size[2]>1);
+map.size[2]>1&&!map.step[0],map.step[0]!=0);
+if(map.step[0])
+tc__put(p->out,
+", channels = %lld, taps = %lld, wide = %lld, tall = %lld, jump_x = %lld, "
+"jump_y = %lld, apart_x = %lld, apart_y = %lld, low_x = %lld, low_y = %lld",
+(long long)w->channels,(long long)w->size[1],(long long)w->out[1],
+(long long)w->out[0],(long long)w->stride[1],(long long)w->stride[0],
+(long long)w->dilation[1],(long long)w->dilation[0],(long long)w->low[1],
+(long long)w->low[0]);
+tc__put(p->out," }; };\n");
 }
 static void tc__cuda_hole_place(tc__printer*p,int64_t axis,int first){
 tc__put(p->out,"%s%s",first?"":", ",tc__cuda_index_type(p));
@@ -10744,6 +10875,15 @@ static void tc__cuda_hole_address(tc__printer*p,const tc__node*copy){
 int64_t from=copy->attr[TC__COPY_FROM];
 tc__line(p);
 tc__put(p->out,"return ");
+for(uint32_t i=TC__COPY_PREDICATES;i+1<copy->n_attr;i+=2){
+const char*word=p->narrow?"unsigned":"tc_u64";
+tc__put(p->out,"%s(%s)(",i>TC__COPY_PREDICATES?" || ":"",word);
+tc__put_ix(p,copy->attr[i]);
+tc__put(p->out,") >= (%s)(",word);
+tc__put_ix(p,copy->attr[i+1]);
+tc__put(p->out,")");
+}
+if(copy->n_attr>TC__COPY_PREDICATES)tc__put(p->out," ? nullptr : ");
 if(tc__cuda_is_checked(p->g,from)){
 tc__put(p->out,"!inside ? ");
 tc__put_buffer(p,from);
@@ -11990,7 +12130,11 @@ typedef enum tcu__jit_option{
 TCU__JIT_ERROR_LOG=5,
 TCU__JIT_ERROR_LOG_BYTES=6
 }tcu__jit_option;
-typedef enum tcu__map_dtype{TCU__MAP_F16=6,TCU__MAP_BF16=9}tcu__map_dtype;
+typedef enum tcu__map_dtype{
+TCU__MAP_F16=6,
+TCU__MAP_F32=7,
+TCU__MAP_BF16=9
+}tcu__map_dtype;
 typedef enum tcu__map_interleave{TCU__MAP_PLAIN=0}tcu__map_interleave;
 typedef enum tcu__map_swizzle{TCU__MAP_SWIZZLE_128=3}tcu__map_swizzle;
 typedef enum tcu__map_promotion{TCU__MAP_L2_128=2}tcu__map_promotion;
@@ -12124,6 +12268,7 @@ tcu__code(*cuFuncGetAttribute)(int*value,tcu__function_attribute what,tcu__funct
 tcu__code(*cuFuncSetAttribute)(tcu__function function,tcu__function_attribute what,int value);
 tcu__code(*cuFuncLoad)(tcu__function function);
 tcu__code(*cuTensorMapEncodeTiled)(tcu__tensor_map*map,tcu__map_dtype dtype,uint32_t rank,void*address,const uint64_t*size,const uint64_t*stride,const uint32_t*box,const uint32_t*step,tcu__map_interleave interleave,tcu__map_swizzle swizzle,tcu__map_promotion promotion,tcu__map_fill fill);
+tcu__code(*cuTensorMapEncodeIm2col)(tcu__tensor_map*map,tcu__map_dtype dtype,uint32_t rank,void*address,const uint64_t*size,const uint64_t*stride,const int*low,const int*high,uint32_t channels,uint32_t places,const uint32_t*step,tcu__map_interleave interleave,tcu__map_swizzle swizzle,tcu__map_promotion promotion,tcu__map_fill fill);
 tcu__code(*cuLaunchKernel)(tcu__function function,unsigned grid_x,unsigned grid_y,unsigned grid_z,unsigned block_x,unsigned block_y,unsigned block_z,unsigned shared,tcu__stream stream,void**parameters,void**extra);
 tcu__code(*cuLaunchKernelEx)(const tcu__launch_config*config,tcu__function function,void**parameters,void**extra);
 tcu__code(*cuGraphCreate)(tcu__graph*graph,unsigned flags);
@@ -12192,6 +12337,7 @@ static const tcu__symbol tcu__driver_symbols[]={
 {"cuFuncSetAttribute",offsetof(tcu__driver_calls,cuFuncSetAttribute),TCU__REQUIRED},
 {"cuFuncLoad",offsetof(tcu__driver_calls,cuFuncLoad),TCU__OPTIONAL},
 {"cuTensorMapEncodeTiled",offsetof(tcu__driver_calls,cuTensorMapEncodeTiled),TCU__OPTIONAL},
+{"cuTensorMapEncodeIm2col",offsetof(tcu__driver_calls,cuTensorMapEncodeIm2col),TCU__OPTIONAL},
 {"cuLaunchKernel",offsetof(tcu__driver_calls,cuLaunchKernel),TCU__REQUIRED},
 {"cuLaunchKernelEx",offsetof(tcu__driver_calls,cuLaunchKernelEx),TCU__OPTIONAL},
 {"cuGraphCreate",offsetof(tcu__driver_calls,cuGraphCreate),TCU__REQUIRED},
@@ -13600,22 +13746,38 @@ return 0;
 return cluster<=TCU__PORTABLE_CLUSTER||
 TCU__DO(d,name,cuFuncSetAttribute,k->function,TCU__FN_LARGE_CLUSTER,1);
 }
+TCU__FN tcu__map_dtype tcu__map_dtype_of(int dtype){
+if(dtype==TC_F32)return TCU__MAP_F32;
+return dtype==TC_F16?TCU__MAP_F16:TCU__MAP_BF16;
+}
+TCU__FN int tcu__map_windows(tcu__device*d,const tc_device_map*m,void*at,
+const uint64_t*size,const uint64_t*stride,
+tcu__tensor_map*map){
+uint32_t step[4];
+step[0]=step[3]=1,step[1]=m->step[0],step[2]=m->step[1];
+return TCU__DO(d,"a tensor map of windows",cuTensorMapEncodeIm2col,map,
+tcu__map_dtype_of(m->dtype),4,at,size,stride,m->low,m->high,
+m->box[0],m->box[1],step,TCU__MAP_PLAIN,TCU__MAP_SWIZZLE_128,
+TCU__MAP_L2_128,TCU__MAP_ZEROS);
+}
 TCU__FN int tcu__map_make(tcu__device*d,const tc_device_map*m,tcu__address base,
 void*to){
 static const uint32_t step[3]={1,1,1};
-enum{BYTES=2,ALIGN=128};
+enum{ALIGN=128};
+const uint64_t bytes=m->dtype==TC_F32?4:2;
 unsigned char room[sizeof(tcu__tensor_map)+ALIGN];
 tcu__tensor_map*map=
 (tcu__tensor_map*)(void*)(room+(ALIGN-(uintptr_t)room%ALIGN)%ALIGN);
-uint64_t size[3],stride[2];
-uintptr_t at=(uintptr_t)base+(uintptr_t)m->offset*BYTES;
-for(int i=0;i<3;i++)size[i]=(uint64_t)m->size[i];
-for(int i=0;i<2;i++)stride[i]=(uint64_t)m->stride[i]*BYTES;
-if(!TCU__DO(d,"a tensor map",cuTensorMapEncodeTiled,map,
-m->dtype==TC_F16?TCU__MAP_F16:TCU__MAP_BF16,3,(void*)at,size,
-stride,m->box,step,TCU__MAP_PLAIN,TCU__MAP_SWIZZLE_128,
-TCU__MAP_L2_128,TCU__MAP_ZEROS))
-return 0;
+uint64_t size[4],stride[3];
+uintptr_t at=(uintptr_t)base+(uintptr_t)m->offset*bytes;
+for(int i=0;i<4;i++)size[i]=(uint64_t)m->size[i];
+for(int i=0;i<3;i++)stride[i]=(uint64_t)m->stride[i]*bytes;
+int ok=m->step[0]?tcu__map_windows(d,m,(void*)at,size,stride,map)
+:TCU__DO(d,"a tensor map",cuTensorMapEncodeTiled,map,
+tcu__map_dtype_of(m->dtype),3,(void*)at,size,stride,
+m->box,step,TCU__MAP_PLAIN,TCU__MAP_SWIZZLE_128,
+TCU__MAP_L2_128,TCU__MAP_ZEROS);
+if(!ok)return 0;
 memcpy(to,map,sizeof*map);
 return 1;
 }
@@ -14552,7 +14714,8 @@ d->processors=(uint32_t)f->sms,d->shared_bytes=(uint32_t)f->shared_block;
 d->cluster_blocks=f->clusters?TCU__PORTABLE_CLUSTER:0;
 d->matrix_warps=tcu__has_wgmma(f->major,f->minor)?4:0;
 d->tensor_maps=d->matrix_warps&&f->tensor_maps&&
-s->runtime.device.driver.call.cuTensorMapEncodeTiled;
+s->runtime.device.driver.call.cuTensorMapEncodeTiled&&
+s->runtime.device.driver.call.cuTensorMapEncodeIm2col;
 d->argument_bytes=s->runtime.device.driver.version>=TCU__MANY_ARGUMENTS
 ?TCU__ARGUMENT_BYTES
 :TCU__ARGUMENT_BYTES_BEFORE;

@@ -211,6 +211,49 @@ static void linear_relu(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *u
     out[0] = tc_relu(tc_linear(in[0], in[1], in[2]));
 }
 
+static tc_tensor convolved(const tc_tensor *in, int stride, int padding) {
+    return tc_conv2d(in[0], in[1], tc_null(), stride, padding, 1, 1);
+}
+
+static void conv1x1(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = convolved(in, 1, 0);
+}
+
+static void conv3x3(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = convolved(in, 1, 1);
+}
+
+// Of an image whose channels are last in memory.
+static void conv3x3_last(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    tc_tensor x = tc_permute(in[0], TC_DIMS(0, 3, 1, 2));
+    out[0] = tc_conv2d(x, in[1], tc_null(), 1, 1, 1, 1);
+}
+
+static void conv3x3_relu(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_relu(tc_conv2d(in[0], in[1], in[2], 1, 1, 1, 1));
+}
+
+static void conv3x3_strided(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = convolved(in, 2, 1);
+}
+
+static void conv7x7(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = convolved(in, 2, 3);
+}
+
+// By the image, and by the weight.
+static void conv3x3_grad(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = convolved(in, 1, 1);
+    tc_vjp(out[0], in[2], in, 2, out + 1);
+}
+
 static void tinymlp(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     tc_tensor x = in[0];
     (void)tc, (void)user;
@@ -409,6 +452,35 @@ static const work works[] = {
      4.0 * 64 * 4096 * 4096 * 128, 0, attention},
     {"attention_grad_4x16x4096x128_bf16", HEADS(4, 4, 16, 4096, 128), 0,
      14.0 * 64 * 4096 * 4096 * 128, 0, attention_grad, 3},
+    {"conv3x3_32x256x28x28_bf16", IN(BF16(1, 32, 256, 28, 28), BF16(0.02, 256, 256, 3, 3)),
+     0, 2.0 * 32 * 784 * 256 * 2304, 0, conv3x3},
+    {"conv3x3_relu_32x256x28x28_bf16",
+     IN(BF16(1, 32, 256, 28, 28), BF16(0.02, 256, 256, 3, 3), BF16(1, 256)), 0,
+     2.0 * 32 * 784 * 256 * 2304, 0, conv3x3_relu},
+    {"conv3x3_last_32x256x28x28_bf16",
+     IN(BF16(1, 32, 28, 28, 256), BF16(0.02, 256, 256, 3, 3)), 0,
+     2.0 * 32 * 784 * 256 * 2304, 0, conv3x3_last},
+    {"conv3x3_64x512x7x7_bf16", IN(BF16(1, 64, 512, 7, 7), BF16(0.02, 512, 512, 3, 3)), 0,
+     2.0 * 64 * 49 * 512 * 4608, 0, conv3x3},
+    {"conv3x3_32x64x56x56_bf16", IN(BF16(1, 32, 64, 56, 56), BF16(0.04, 64, 64, 3, 3)), 0,
+     2.0 * 32 * 3136 * 64 * 576, 0, conv3x3},
+    {"conv3x3_32x64x56x56_tf32", IN(F32(1, 32, 64, 56, 56), F32(0.04, 64, 64, 3, 3)), 0,
+     2.0 * 32 * 3136 * 64 * 576, 0, conv3x3},
+    {"conv3x3_32x64x56x56_f32", IN(F32(1, 32, 64, 56, 56), F32(0.04, 64, 64, 3, 3)), 0,
+     2.0 * 32 * 3136 * 64 * 576, 0, conv3x3},
+    {"conv3x3s2_32x128x56x56_bf16",
+     IN(BF16(1, 32, 128, 56, 56), BF16(0.03, 128, 128, 3, 3)), 0,
+     2.0 * 32 * 784 * 128 * 1152, 0, conv3x3_strided},
+    {"conv1x1_32x512x28x28_bf16", IN(BF16(1, 32, 512, 28, 28), BF16(0.04, 128, 512, 1, 1)),
+     0, 2.0 * 32 * 784 * 128 * 512, 0, conv1x1},
+    {"conv1x1_32x1024x14x14_bf16",
+     IN(BF16(1, 32, 1024, 14, 14), BF16(0.03, 256, 1024, 1, 1)), 0,
+     2.0 * 32 * 196 * 256 * 1024, 0, conv1x1},
+    {"conv7x7s2_32x3x224x224_bf16", IN(BF16(1, 32, 3, 224, 224), BF16(0.08, 64, 3, 7, 7)),
+     0, 2.0 * 32 * 12544 * 64 * 147, 0, conv7x7},
+    {"conv3x3_grad_32x256x28x28_bf16",
+     IN(BF16(1, 32, 256, 28, 28), BF16(0.02, 256, 256, 3, 3), BF16(1, 32, 256, 28, 28)), 0,
+     6.0 * 32 * 784 * 256 * 2304, 0, conv3x3_grad, 2},
     {"tinymlp_24x64_b16_f32", 1 + 4 * LAYERS, NULL, 0, 0, 0, tinymlp},
     // read: parameters, gradients, both moments; written: all but the gradients
     {"adamw_gpt2", GPT2_TENSORS, NULL, 7 * 4.0 * GPT2_PARAMETERS, 0, 0, adamw},

@@ -497,6 +497,7 @@
 #include "graph/recompute.c"
 #include "graph/looped.c"
 #include "graph/budget.c"
+#include "graph/windowed.c"
 #include "graph/derive.c"
 #include "graph/derive_sweep.c"
 #include "graph/derive_loop.c"
@@ -512,6 +513,7 @@
 #include "pass/composites.c"
 #include "pass/raise.c"
 #include "pass/rescore.c"
+#include "pass/channels.c"
 #include "pass/passes.c"
 #include "pass/loops.c"
 
@@ -535,6 +537,7 @@
 #include "kernel/list.c"
 #include "kernel/report.c"
 #include "kernel/windows.c"
+#include "kernel/fold.c"
 #include "kernel/lanes.c"
 #include "kernel/constants.c"
 #include "kernel/range.c"

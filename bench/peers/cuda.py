@@ -229,7 +229,39 @@ def workloads(torch):
            lambda: (r(bf, 8, 12, 1024, 64), r(bf, 8, 12, 1024, 64), r(bf, 8, 12, 1024, 64)))
     yield ("attention_4x16x4096x128_bf16", F.scaled_dot_product_attention,
            lambda: (r(bf, 4, 16, 4096, 128), r(bf, 4, 16, 4096, 128), r(bf, 4, 16, 4096, 128)))
+    yield from convolutions(F, r, f32, bf)
     yield "tinymlp_24x64_b16_f32", TinyMLP().cuda(), lambda: (r(f32, 16, 64),)
+
+
+def convolutions(F, r, f32, bf):
+    def row(name, dtype, x, w, stride, padding, relu=False):
+        def conv(x, w, *b):
+            y = F.conv2d(x, w, *b, stride=stride, padding=padding)
+            return F.relu(y) if relu else y
+        return name, conv, lambda: (r(dtype, *x), r(dtype, *w)) + ((r(dtype, w[0]),) if relu else ())
+
+    def square(name, dtype, n, c, side, o, t, stride=1, relu=False):
+        return row(name, dtype, (n, c, side, side), (o, c, t, t), stride, t // 2, relu)
+
+    yield square("conv3x3_32x256x28x28_bf16", bf, 32, 256, 28, 256, 3)
+    yield square("conv3x3_relu_32x256x28x28_bf16", bf, 32, 256, 28, 256, 3, 1, True)
+    yield square("conv3x3_last_32x256x28x28_bf16", bf, 32, 256, 28, 256, 3)
+    yield square("conv3x3_64x512x7x7_bf16", bf, 64, 512, 7, 512, 3)
+    yield square("conv3x3_32x64x56x56_bf16", bf, 32, 64, 56, 64, 3)
+    yield square("conv3x3_32x64x56x56_tf32", f32, 32, 64, 56, 64, 3)
+    yield square("conv3x3_32x64x56x56_f32", f32, 32, 64, 56, 64, 3)
+    yield square("conv3x3s2_32x128x56x56_bf16", bf, 32, 128, 56, 128, 3, 2)
+    yield square("conv1x1_32x512x28x28_bf16", bf, 32, 512, 28, 128, 1)
+    yield square("conv1x1_32x1024x14x14_bf16", bf, 32, 1024, 14, 256, 1)
+    yield square("conv7x7s2_32x3x224x224_bf16", bf, 32, 3, 224, 64, 7, 2)
+
+
+def layouts(torch, name, make):
+    """Inputs as they are and, of convolutions, with their channels last."""
+    yield "", make()
+    if name.startswith("conv"):
+        yield "-last", tuple(t.contiguous(memory_format=torch.channels_last) if t.dim() == 4 else t
+                             for t in make())
 
 
 def gradients(torch):
@@ -252,6 +284,8 @@ def gradients(torch):
     yield ("attention_causal_grad_8x12x1024x64_bf16",
            lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True),
            lambda: tuple(r(8, 12, 1024, 64) for _ in range(4)), 3)
+    yield ("conv3x3_grad_32x256x28x28_bf16", lambda x, w: F.conv2d(x, w, padding=1),
+           lambda: (r(32, 256, 28, 28), r(256, 256, 3, 3), r(32, 256, 28, 28)), 2)
     yield ("attention_grad_4x16x4096x128_bf16", F.scaled_dot_product_attention,
            lambda: tuple(r(4, 16, 4096, 128) for _ in range(4)), 3)
 
@@ -287,32 +321,37 @@ def run_torch():
     import torch
 
     torch.set_float32_matmul_precision("highest")
+    torch.backends.cudnn.benchmark = True
     wait = torch.cuda.synchronize
     with torch.no_grad():
         for name, fn, make in workloads(torch):
             if not wanted(name):
                 continue
-            inputs = make()
             torch.backends.cuda.matmul.allow_tf32 = name.endswith("_tf32")
-            best = median_ns(lambda: fn(*inputs), wait), "eager"
-            for mode in ("default", "reduce-overhead"):
-                torch._dynamo.reset()
-                f = torch.compile(fn, mode=mode, dynamic=False)
-                best = min(best, (median_ns(lambda: f(*inputs), wait), mode))
+            torch.backends.cudnn.allow_tf32 = name.endswith("_tf32")
+            best = float("inf"), ""
+            for layout, inputs in layouts(torch, name, make):
+                best = min(best, (median_ns(lambda: fn(*inputs), wait), "eager" + layout))
+                for mode in ("default", "reduce-overhead"):
+                    torch._dynamo.reset()
+                    f = torch.compile(fn, mode=mode, dynamic=False)
+                    best = min(best, (median_ns(lambda: f(*inputs), wait), mode + layout))
+                del inputs
             report(name, *best)
-            del inputs
     for name, fn, make, derived in gradients(torch):
         if not wanted(name):
             continue
-        inputs = make()
-        best = median_ns(forward_and_backward(torch, fn, inputs, derived), wait), "eager"
-        for mode in ("default", "reduce-overhead"):
-            torch._dynamo.reset()
-            f = torch.compile(fn, mode=mode, dynamic=False)
-            step = forward_and_backward(torch, f, inputs, derived)
-            best = min(best, (median_ns(step, wait), mode))
+        best = float("inf"), ""
+        for layout, inputs in layouts(torch, name, make):
+            step = forward_and_backward(torch, fn, inputs, derived)
+            best = min(best, (median_ns(step, wait), "eager" + layout))
+            for mode in ("default", "reduce-overhead"):
+                torch._dynamo.reset()
+                f = torch.compile(fn, mode=mode, dynamic=False)
+                step = forward_and_backward(torch, f, inputs, derived)
+                best = min(best, (median_ns(step, wait), mode + layout))
+            del inputs
         report(name, *best)
-        del inputs
     if wanted("adamw_gpt2"):
         report("adamw_gpt2", median_ns(adamw(torch), wait), "fused")
 

@@ -1,4 +1,4 @@
-// Products of halves whose operands the device copies by itself (Hopper): a tensor map, an argument of the launch, tells how an
+// Products of halves, or of f32 that was rounded to tf32, whose operands the device copies by itself (Hopper): a tensor map, an argument of the launch, tells how an
 // operand lies in memory, and one copy brings a whole tile of it, with zeros behind its ends, swizzled as matrix units read it.
 //
 // Threads have roles. One, in the warps behind the others, orders copies into a ring of stages; groups of four warps multiply
@@ -57,6 +57,15 @@ TC_FN void TC_N(map_load)(void *to, const TC_N(map) *map, int x, int y, int z, t
                  : "memory");
 }
 
+// fn: window_load
+// The same of a map of windows: channels from c on, places from (x, y) of image n on, each so far beside and below.
+TC_FN void TC_N(window_load)(void *to, const TC_N(map) *map, int c, int x, int y, int n, int beside, int below, tc_u64 *s) {
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6], {%7, %8};"
+                 :: "r"((unsigned)__cvta_generic_to_shared(to)), "l"(map), "r"(c), "r"(x), "r"(y), "r"(n),
+                    "r"((unsigned)__cvta_generic_to_shared(s)), "h"((unsigned short)beside), "h"((unsigned short)below)
+                 : "memory");
+}
+
 // fn: registers_give
 // Four warps keep N registers for each thread,
 template <int N> TC_FN void TC_N(registers_give)() { asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" :: "n"(N)); }
@@ -65,10 +74,23 @@ template <int N> TC_FN void TC_N(registers_give)() { asm volatile("setmaxnreg.de
 // and others wait until they have N.
 template <int N> TC_FN void TC_N(registers_take)() { asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" :: "n"(N)); }
 
+// fn: window_bring
+// A line of channels of a tap, of places from `place` on. What counts channels and taps is `deep`: k, or a line.
+template <class S> TC_FN void TC_N(window_bring)(char *to, const TC_N(map) &map, int deep, int place, tc_u64 *s) {
+    const int tap = deep / S::channels, beside = tap % S::taps * S::apart_x, below = tap / S::taps * S::apart_y;
+    const int y = place / S::wide % S::tall * S::jump_y - S::low_y, x = place % S::wide * S::jump_x - S::low_x;
+    TC_N(window_load)(to, &map, deep % S::channels, x, y, place / (S::wide * S::tall), beside, below, s);
+}
+
 // fn: map_bring
 // LINES lines of an operand for a step of k: all at once where it runs along k, else 64 lines at a time.
 template <class S, int LINES> TC_FN void TC_N(map_bring)(char *to, const TC_N(map) &map, int line, int k, int z, tc_u64 *s) {
-    if constexpr (S::deep) {
+    if constexpr (S::windows && S::deep) {
+        TC_N(window_bring)<S>(to, map, k, line, s);
+    } else if constexpr (S::windows) {
+        #pragma unroll
+        for (int l = 0; l < LINES; l += 64) TC_N(window_bring)<S>(to + l * 128, map, line + l, k, s);
+    } else if constexpr (S::deep) {
         TC_N(map_load)(to, &map, k, line, S::batched ? z : 0, s);
     } else {
         #pragma unroll
@@ -119,7 +141,7 @@ template <class P, class I> struct TC_N(mapped_tile) {
 // fn: mapped_ring
 // The stages, and where in them a thread is.
 template <class P> struct TC_N(mapped_ring) {
-    enum : int { left = P::rows * P::depth * 2, right = P::cols * P::depth * 2, size = left + right };
+    enum : int { line = P::depth * sizeof(typename P::element), left = P::rows * line, right = P::cols * line, size = left + right };
     char *memory;
     tc_u64 *full, *empty;
     int at, parity;
@@ -154,15 +176,15 @@ template <class P, class L, class R> struct TC_N(mapped_sums) {
         #pragma unroll 1
         for (int step = 0; step < steps; step++) {
             TC_N(semaphore_wait)(ring.full + ring.at, ring.parity);
-            const tc_u64 a = TC_N(matrix_place)(ring.memory + ring.at * Ring::size + first * (64 * P::depth * 2)),
+            const tc_u64 a = TC_N(matrix_place)(ring.memory + ring.at * Ring::size + first * (64 * Ring::line)),
                          b = TC_N(matrix_place)(ring.memory + ring.at * Ring::size + Ring::left);
             TC_N(matrix_begin)();
             #pragma unroll
-            for (int d = 0; d < P::depth / 16; d++) {
+            for (int d = 0; d < Ring::line / 32; d++) {
                 #pragma unroll
                 for (int i = 0; i < parts; i++)
-                    TC_N(wgmma)<(int)P::bf16, (int)P::cols, !L::deep, !R::deep>(
-                        sum[i], a + i * (64 * P::depth * 2 / 16) + d * (L::deep ? 2 : 128), b + d * (R::deep ? 2 : 128), step | d);
+                    TC_N(wgmma)<(int)P::units, (int)P::cols, !L::deep, !R::deep>(
+                        sum[i], a + i * (64 * Ring::line / 16) + d * (L::deep ? 2 : 128), b + d * (R::deep ? 2 : 128), step | d);
             }
             TC_N(matrix_commit)();
             if (step) {

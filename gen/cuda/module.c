@@ -125,25 +125,44 @@ TCU__FN int tcu__kernel_get(tcu__device *d, const tcu__module *m, const char *na
 
 // ---- tensor maps
 
+TCU__FN tcu__map_dtype tcu__map_dtype_of(int dtype) {
+    if (dtype == TC_F32) return TCU__MAP_F32;
+    return dtype == TC_F16 ? TCU__MAP_F16 : TCU__MAP_BF16;
+}
+
+// Of windows: rank 4, and boxes of places.
+TCU__FN int tcu__map_windows(tcu__device *d, const tc_device_map *m, void *at,
+                             const uint64_t *size, const uint64_t *stride,
+                             tcu__tensor_map *map) {
+    uint32_t step[4];
+    step[0] = step[3] = 1, step[1] = m->step[0], step[2] = m->step[1];
+    return TCU__DO(d, "a tensor map of windows", cuTensorMapEncodeIm2col, map,
+                   tcu__map_dtype_of(m->dtype), 4, at, size, stride, m->low, m->high,
+                   m->box[0], m->box[1], step, TCU__MAP_PLAIN, TCU__MAP_SWIZZLE_128,
+                   TCU__MAP_L2_128, TCU__MAP_ZEROS);
+}
+
 // Makes a map of the tensor whose memory begins at `base`: TC_DEVICE_MAP_BYTES. L2 is told to fetch 128 bytes at a time: with
 // 256 a product of 1000 x 3000 x 5000, whose rows are not aligned to them, takes an eighth longer, and others no less. 1, or 0 =
 // reported.
 TCU__FN int tcu__map_make(tcu__device *d, const tc_device_map *m, tcu__address base,
                           void *to) {
     static const uint32_t step[3] = {1, 1, 1};
-    enum { BYTES = 2, ALIGN = 128 };
+    enum { ALIGN = 128 };
+    const uint64_t bytes = m->dtype == TC_F32 ? 4 : 2;
     unsigned char room[sizeof(tcu__tensor_map) + ALIGN];
     tcu__tensor_map *map =
         (tcu__tensor_map *)(void *)(room + (ALIGN - (uintptr_t)room % ALIGN) % ALIGN);
-    uint64_t size[3], stride[2];
-    uintptr_t at = (uintptr_t)base + (uintptr_t)m->offset * BYTES;
-    for (int i = 0; i < 3; i++) size[i] = (uint64_t)m->size[i];
-    for (int i = 0; i < 2; i++) stride[i] = (uint64_t)m->stride[i] * BYTES;
-    if (!TCU__DO(d, "a tensor map", cuTensorMapEncodeTiled, map,
-                 m->dtype == TC_F16 ? TCU__MAP_F16 : TCU__MAP_BF16, 3, (void *)at, size,
-                 stride, m->box, step, TCU__MAP_PLAIN, TCU__MAP_SWIZZLE_128,
-                 TCU__MAP_L2_128, TCU__MAP_ZEROS))
-        return 0;
+    uint64_t size[4], stride[3];
+    uintptr_t at = (uintptr_t)base + (uintptr_t)m->offset * bytes;
+    for (int i = 0; i < 4; i++) size[i] = (uint64_t)m->size[i];
+    for (int i = 0; i < 3; i++) stride[i] = (uint64_t)m->stride[i] * bytes;
+    int ok = m->step[0] ? tcu__map_windows(d, m, (void *)at, size, stride, map)
+                        : TCU__DO(d, "a tensor map", cuTensorMapEncodeTiled, map,
+                                  tcu__map_dtype_of(m->dtype), 3, (void *)at, size, stride,
+                                  m->box, step, TCU__MAP_PLAIN, TCU__MAP_SWIZZLE_128,
+                                  TCU__MAP_L2_128, TCU__MAP_ZEROS);
+    if (!ok) return 0;
     memcpy(to, map, sizeof *map);
     return 1;
 }

@@ -99,7 +99,7 @@ template <int N> TC_FN void TC_N(matrix_wait)() {
 }
 
 // fn: wgmma
-// d += a * b, or without `keep` d = a * b, 64 x N x 16, by four warps; a lane's sums are those of fragments of 16 x 8. TA, TB: the operand runs along its
+// d += a * b, or without `keep` d = a * b, 64 x N x 16, by four warps, of f16 (UNITS 0), bf16 or, 64 x N x 8, tf32; a lane's sums are those of fragments of 16 x 8. TA, TB: the operand runs along its
 // lines, not along k. The numbers of operands behind the sums follow from N.
 #define TC_WGMMA_8(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), "+f"(d[i + 7])
 #define TC_WGMMA_32(i) TC_WGMMA_8(i), TC_WGMMA_8(i + 8), TC_WGMMA_8(i + 16), TC_WGMMA_8(i + 24)
@@ -108,31 +108,43 @@ template <int N> TC_FN void TC_N(matrix_wait)() {
 #define TC_WGMMA_NAMES_192 TC_WGMMA_NAMES_128 ", %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97"
 #define TC_WGMMA_NAMES_256 TC_WGMMA_NAMES_192 ", %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127, %128, %129"
 #define TC_WGMMA_BEGIN(keep) "{ .reg .pred p; setp.ne.b32 p, " keep ", 0; wgmma.mma_async.sync.aligned.m64n"
-template <int BF16, int N, int TA, int TB> TC_FN void TC_N(wgmma)(float (&d)[N / 2], tc_u64 a, tc_u64 b, int keep) {
-    if constexpr (BF16 && N == 64)
+template <int UNITS, int N, int TA, int TB> TC_FN void TC_N(wgmma)(float (&d)[N / 2], tc_u64 a, tc_u64 b, int keep) {
+    if constexpr (UNITS == 1 && N == 64)
         asm volatile(TC_WGMMA_BEGIN("%36") "64k16.f32.bf16.bf16 {" TC_WGMMA_NAMES_64 "}, %0, %1, p, 1, 1, %34, %35; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0) : "n"(TA), "n"(TB), "r"(keep));
-    if constexpr (BF16 && N == 128)
+    if constexpr (UNITS == 1 && N == 128)
         asm volatile(TC_WGMMA_BEGIN("%68") "128k16.f32.bf16.bf16 {" TC_WGMMA_NAMES_128 "}, %0, %1, p, 1, 1, %66, %67; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : "n"(TA), "n"(TB), "r"(keep));
-    if constexpr (BF16 && N == 192)
+    if constexpr (UNITS == 1 && N == 192)
         asm volatile(TC_WGMMA_BEGIN("%100") "192k16.f32.bf16.bf16 {" TC_WGMMA_NAMES_192 "}, %0, %1, p, 1, 1, %98, %99; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : "n"(TA), "n"(TB), "r"(keep));
-    if constexpr (BF16 && N == 256)
+    if constexpr (UNITS == 1 && N == 256)
         asm volatile(TC_WGMMA_BEGIN("%132") "256k16.f32.bf16.bf16 {" TC_WGMMA_NAMES_256 "}, %0, %1, p, 1, 1, %130, %131; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : "n"(TA), "n"(TB), "r"(keep));
-    if constexpr (!BF16 && N == 64)
+    if constexpr (UNITS == 0 && N == 64)
         asm volatile(TC_WGMMA_BEGIN("%36") "64k16.f32.f16.f16 {" TC_WGMMA_NAMES_64 "}, %0, %1, p, 1, 1, %34, %35; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0) : "n"(TA), "n"(TB), "r"(keep));
-    if constexpr (!BF16 && N == 128)
+    if constexpr (UNITS == 0 && N == 128)
         asm volatile(TC_WGMMA_BEGIN("%68") "128k16.f32.f16.f16 {" TC_WGMMA_NAMES_128 "}, %0, %1, p, 1, 1, %66, %67; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : "n"(TA), "n"(TB), "r"(keep));
-    if constexpr (!BF16 && N == 192)
+    if constexpr (UNITS == 0 && N == 192)
         asm volatile(TC_WGMMA_BEGIN("%100") "192k16.f32.f16.f16 {" TC_WGMMA_NAMES_192 "}, %0, %1, p, 1, 1, %98, %99; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : "n"(TA), "n"(TB), "r"(keep));
-    if constexpr (!BF16 && N == 256)
+    if constexpr (UNITS == 0 && N == 256)
         asm volatile(TC_WGMMA_BEGIN("%132") "256k16.f32.f16.f16 {" TC_WGMMA_NAMES_256 "}, %0, %1, p, 1, 1, %130, %131; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : "n"(TA), "n"(TB), "r"(keep));
+    if constexpr (UNITS == 2 && N == 64)
+        asm volatile(TC_WGMMA_BEGIN("%34") "64k8.f32.tf32.tf32 {" TC_WGMMA_NAMES_64 "}, %0, %1, p, 1, 1; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0) : "r"(keep));
+    if constexpr (UNITS == 2 && N == 128)
+        asm volatile(TC_WGMMA_BEGIN("%66") "128k8.f32.tf32.tf32 {" TC_WGMMA_NAMES_128 "}, %0, %1, p, 1, 1; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : "r"(keep));
+    if constexpr (UNITS == 2 && N == 192)
+        asm volatile(TC_WGMMA_BEGIN("%98") "192k8.f32.tf32.tf32 {" TC_WGMMA_NAMES_192 "}, %0, %1, p, 1, 1; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : "r"(keep));
+    if constexpr (UNITS == 2 && N == 256)
+        asm volatile(TC_WGMMA_BEGIN("%130") "256k8.f32.tf32.tf32 {" TC_WGMMA_NAMES_256 "}, %0, %1, p, 1, 1; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : "r"(keep));
 }
 
 // fn: bits_tf32

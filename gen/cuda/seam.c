@@ -548,7 +548,8 @@ TCU__FN void tcu__seam_fill_in(tcu__seam *s, tc_device *d) {
     d->cluster_blocks = f->clusters ? TCU__PORTABLE_CLUSTER : 0;
     d->matrix_warps = tcu__has_wgmma(f->major, f->minor) ? 4 : 0;
     d->tensor_maps = d->matrix_warps && f->tensor_maps &&
-                     s->runtime.device.driver.call.cuTensorMapEncodeTiled;
+                     s->runtime.device.driver.call.cuTensorMapEncodeTiled &&
+                     s->runtime.device.driver.call.cuTensorMapEncodeIm2col;
     d->argument_bytes = s->runtime.device.driver.version >= TCU__MANY_ARGUMENTS
                             ? TCU__ARGUMENT_BYTES
                             : TCU__ARGUMENT_BYTES_BEFORE;

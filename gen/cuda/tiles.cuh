@@ -117,8 +117,9 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
         } else {
             at = &ring[to * size + F::swizzled(e)];
             source = hole(row, l, k, inside != 0);
+            if (!source) inside = 0; // outside of an image
         }
-        if constexpr (always) TC_N(copy_async16)(at, source);
+        if constexpr (always && S::stepped) TC_N(copy_async16)(at, source);
         else TC_N(copy_async16_of)(at, source, inside * (int)sizeof(E));
     }
     template <class H> __device__ __forceinline__ void later(packs &next, int j, I row, I l, I k, int inside, H hole) {
@@ -398,7 +399,7 @@ template <class P, class L, class R> struct TC_N(tile_groups) {
             #pragma unroll
             for (int i = 0; i < rows; i++) {
                 const tc_u64 a = TC_N(matrix_place)(left + (first + i) * size);
-                TC_N(wgmma)<(int)P::bf16, (int)P::cols, !L::deep, !R::deep>(sum[i], a + d * (L::deep ? 2 : 128), b + d * (R::deep ? 2 : 128), 1);
+                TC_N(wgmma)<(int)P::units, (int)P::cols, !L::deep, !R::deep>(sum[i], a + d * (L::deep ? 2 : 128), b + d * (R::deep ? 2 : 128), 1);
             }
         }
         TC_N(matrix_commit)();

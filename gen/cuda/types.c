@@ -52,7 +52,11 @@ typedef enum tcu__jit_option {
     TCU__JIT_ERROR_LOG = 5,
     TCU__JIT_ERROR_LOG_BYTES = 6
 } tcu__jit_option;
-typedef enum tcu__map_dtype { TCU__MAP_F16 = 6, TCU__MAP_BF16 = 9 } tcu__map_dtype;
+typedef enum tcu__map_dtype {
+    TCU__MAP_F16 = 6,
+    TCU__MAP_F32 = 7,
+    TCU__MAP_BF16 = 9
+} tcu__map_dtype;
 typedef enum tcu__map_interleave { TCU__MAP_PLAIN = 0 } tcu__map_interleave;
 typedef enum tcu__map_swizzle { TCU__MAP_SWIZZLE_128 = 3 } tcu__map_swizzle;
 typedef enum tcu__map_promotion { TCU__MAP_L2_128 = 2 } tcu__map_promotion;

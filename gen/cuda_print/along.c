@@ -32,36 +32,6 @@ static tc__ix tc__cuda_expand(const tc__printer *p, tc__ix e) {
     return e;
 }
 
-typedef struct tc__cuda_moves {
-    const tc__cuda_vector *v;
-    int moves;
-} tc__cuda_moves;
-
-static void tc__cuda_moves_val(void *user, uint32_t id) {
-    tc__cuda_moves *m = (tc__cuda_moves *)user;
-    m->moves |= id >= m->v->begin && id < m->v->end && m->v->way[id] != TC__WAY_STILL;
-}
-
-static tc__access tc__cuda_moves_by(const tc__printer *p, tc__ix e) {
-    tc__ixpool *x = p->g->body.ix;
-    tc__cuda_moves m;
-    m.v = p->vector, m.moves = 0;
-    tc__ix_each_val(x, e, tc__cuda_moves_val, &m);
-    tc__ixrun run = tc__ix_run(x, tc__cuda_expand(p, e), p->vector->axis);
-    if (m.moves || !run.ok || (run.run != INT64_MAX && run.run % p->vector->width))
-        return TC__PER_LANE;
-    if (tc__ix_equals(run.stride, 0)) return TC__UNIFORM;
-    return tc__ix_equals(run.stride, 1) ? TC__CONTIGUOUS : TC__PER_LANE;
-}
-
-// e at the first element.
-static tc__ix tc__cuda_first(const tc__printer *p, tc__ix e) {
-    tc__ixpool *x = p->g->body.ix;
-    e = tc__cuda_expand(p, e);
-    tc__ix var = tc__ix_find_var(x, e, p->vector->axis);
-    return var ? tc__ix_subst(x, e, var, tc__ix_const(0)) : e;
-}
-
 // What a hole is told of a vector's place is a multiple of its width.
 static tc__ix tc__cuda_by_hole(const tc__printer *p, const tc__node *hole, tc__ix e) {
     tc__ixpool *x = p->g->body.ix;
@@ -88,6 +58,39 @@ static tc__ix tc__cuda_by_loops(const tc__printer *p, tc__ix e) {
         if (var) e = tc__ix_subst(x, e, var, n->attr[TC__AXIS_VALUE]);
     }
     return e;
+}
+
+typedef struct tc__cuda_moves {
+    const tc__cuda_vector *v;
+    int moves;
+} tc__cuda_moves;
+
+static void tc__cuda_moves_val(void *user, uint32_t id) {
+    tc__cuda_moves *m = (tc__cuda_moves *)user;
+    m->moves |= id >= m->v->begin && id < m->v->end && m->v->way[id] != TC__WAY_STILL;
+}
+
+static tc__access tc__cuda_moves_by(const tc__printer *p, tc__ix e) {
+    tc__ixpool *x = p->g->body.ix;
+    tc__cuda_moves m;
+    m.v = p->vector, m.moves = 0;
+    tc__ix_each_val(x, e, tc__cuda_moves_val, &m);
+    e = tc__cuda_expand(p, e);
+    tc__ixrun run = tc__ix_run(x, e, p->vector->axis);
+    if (!run.ok || (run.run != INT64_MAX && run.run % p->vector->width)) // (p + l) % 784
+        run = tc__ix_run(x, tc__cuda_by_loops(p, e), p->vector->axis);
+    if (m.moves || !run.ok || (run.run != INT64_MAX && run.run % p->vector->width))
+        return TC__PER_LANE;
+    if (tc__ix_equals(run.stride, 0)) return TC__UNIFORM;
+    return tc__ix_equals(run.stride, 1) ? TC__CONTIGUOUS : TC__PER_LANE;
+}
+
+// e at the first element.
+static tc__ix tc__cuda_first(const tc__printer *p, tc__ix e) {
+    tc__ixpool *x = p->g->body.ix;
+    e = tc__cuda_expand(p, e);
+    tc__ix var = tc__ix_find_var(x, e, p->vector->axis);
+    return var ? tc__ix_subst(x, e, var, tc__ix_const(0)) : e;
 }
 
 static int tc__cuda_starts_at_multiple(const tc__printer *p, tc__ix e) {

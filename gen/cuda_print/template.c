@@ -76,7 +76,8 @@ static void tc__cuda_product_struct(tc__printer *p, const tc__node *n, uint32_t 
     }
     if (way == TC__WAY_GROUPS || way == TC__WAY_MAPPED) {
         tc__line(p);
-        tc__put(p->out, "enum : int { bf16 = %d };\n", dtype == TC_BF16);
+        tc__put(p->out, "enum : int { units = %d };\n",
+                dtype == TC_F32 ? 2 : dtype == TC_BF16);
     }
     p->indent--;
     tc__line(p);
@@ -101,11 +102,21 @@ static void tc__cuda_way_struct(tc__printer *p, const tc__node *hole) {
 static void tc__cuda_map_struct(tc__printer *p, const tc__node *n, const tc__node *hole) {
     const int64_t *a = hole->attr;
     tc_device_map map;
+    const tc__group_windows *w = &p->g->shape.windows;
     (void)tc__template_map(p->g, n, hole, &map);
     tc__line(p);
-    tc__put(p->out, "struct %s_way { enum : int { deep = %d, batched = %d }; };\n",
+    tc__put(p->out, "struct %s_way { enum : int { deep = %d, batched = %d, windows = %d",
             tc__hole_names[a[TC__HOLE_HOLE]], a[TC__HOLE_ALONG] == (int64_t)TC__DEPTH,
-            map.size[2] > 1);
+            map.size[2] > 1 && !map.step[0], map.step[0] != 0);
+    if (map.step[0])
+        tc__put(p->out,
+                ", channels = %lld, taps = %lld, wide = %lld, tall = %lld, jump_x = %lld, "
+                "jump_y = %lld, apart_x = %lld, apart_y = %lld, low_x = %lld, low_y = %lld",
+                (long long)w->channels, (long long)w->size[1], (long long)w->out[1],
+                (long long)w->out[0], (long long)w->stride[1], (long long)w->stride[0],
+                (long long)w->dilation[1], (long long)w->dilation[0], (long long)w->low[1],
+                (long long)w->low[0]);
+    tc__put(p->out, " }; };\n");
 }
 
 // One of the numbers that a hole is told, without a name where it has none.
@@ -152,6 +163,15 @@ static void tc__cuda_hole_address(tc__printer *p, const tc__node *copy) {
     int64_t from = copy->attr[TC__COPY_FROM];
     tc__line(p);
     tc__put(p->out, "return ");
+    for (uint32_t i = TC__COPY_PREDICATES; i + 1 < copy->n_attr; i += 2) {
+        const char *word = p->narrow ? "unsigned" : "tc_u64";
+        tc__put(p->out, "%s(%s)(", i > TC__COPY_PREDICATES ? " || " : "", word);
+        tc__put_ix(p, copy->attr[i]);
+        tc__put(p->out, ") >= (%s)(", word);
+        tc__put_ix(p, copy->attr[i + 1]);
+        tc__put(p->out, ")");
+    }
+    if (copy->n_attr > TC__COPY_PREDICATES) tc__put(p->out, " ? nullptr : ");
     if (tc__cuda_is_checked(p->g, from)) {
         tc__put(p->out, "!inside ? ");
         tc__put_buffer(p, from);

@@ -246,8 +246,9 @@ static void tc__relist_load(tc__relist *l, const tc__node *n, int64_t buffer, tc
 static void tc__relist_copy_vector(tc__relist *l, const tc__node *n, int64_t buffer,
                                    tc__ix at, tc__axis axis, tc__ix first, int width) {
     tc__ixpool *x = l->from->body.ix;
-    int64_t attr[5];
+    int64_t attr[TC__NODE_WORDS];
     tc__ix var = tc__ix_find_var(x, n->attr[TC__LOAD_INDEX], axis);
+    uint32_t words = TC__COPY_PREDICATES;
     attr[TC__COPY_BUFFER] = buffer, attr[TC__COPY_INDEX] = at;
     attr[TC__COPY_FROM] = n->attr[TC__LOAD_BUFFER];
     attr[TC__COPY_SOURCE] = n->attr[TC__LOAD_INDEX];
@@ -256,7 +257,11 @@ static void tc__relist_copy_vector(tc__relist *l, const tc__node *n, int64_t buf
         attr[TC__COPY_SOURCE] =
             tc__ix_add(x, attr[TC__COPY_SOURCE], l->base[n->attr[TC__LOAD_BUFFER]]);
     attr[TC__COPY_ELEMENTS] = width;
-    tc__relist_put(l, TC_OP_COPY, TC_I64, attr, 5);
+    for (uint32_t i = TC__LOAD_PREDICATES; i < n->n_attr; i++) {
+        var = tc__ix_find_var(x, n->attr[i], axis);
+        attr[words++] = var ? tc__ix_subst(x, n->attr[i], var, first) : n->attr[i];
+    }
+    tc__relist_put(l, TC_OP_COPY, TC_I64, attr, words);
 }
 
 static void tc__relist_store(tc__relist *l, const tc__node *n, int64_t buffer, tc__ix e) {

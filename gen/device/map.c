@@ -4,7 +4,7 @@
 // gets as an argument (tc_device_map). Where there is none, threads bring the operand: device/template.c.
 
 enum {
-    TC__MAP_LINE = 64,      // elements of a row of a tile in shared memory
+    TC__MAP_LINE = 64,      // halves of a row of a tile in shared memory
     TC__MAP_ALIGN = 8,      // of which addresses and strides are multiples
     TC__MAP_BATCHES = 4096, // that are looked at one by one
     TC__MAP_BRINGERS =
@@ -21,6 +21,11 @@ typedef struct tc__mapped {
     int64_t tile;                        // lines of a tile
     int dtype;
 } tc__mapped;
+
+// Elements of a row of a tile.
+static int64_t tc__map_line(int dtype) {
+    return 2 * TC__MAP_LINE / (int64_t)tc__dtypes[dtype].bytes;
+}
 
 // The element where a batch begins; -1 = more than the variables is named in it.
 static int64_t tc__mapped_element(tc__ixpool *x, const tc__mapped *o, int64_t batch) {
@@ -67,9 +72,44 @@ static int tc__map_of(tc__ixpool *x, const tc__mapped *o, tc_device_map *m) {
     m->size[2] = apart ? o->batches : 1;
     m->stride[0] = deep ? o->line_stride : o->deep_stride;
     m->stride[1] = apart ? apart : m->stride[0] * m->size[1];
-    m->box[0] = TC__MAP_LINE, m->box[1] = deep ? (uint32_t)o->tile : (uint32_t)TC__MAP_LINE;
+    m->box[0] = (uint32_t)tc__map_line(o->dtype);
+    m->box[1] = deep ? (uint32_t)o->tile : (uint32_t)TC__MAP_LINE;
     m->box[2] = 1;
     return tc__map_fits(m);
+}
+
+// ---- windows of images, whose channels are last ----
+
+enum {
+    TC__MAP_CORNER = 127, // places of a border at most, less one,
+    TC__MAP_REACH =
+        127 //   and that a tap is from the first: behind the last are some that no result needs
+};
+
+// The map of windows for tiles of so many places, but for its arguments; 0 = there is none.
+static int tc__map_of_windows(const tc__group_windows *w, int64_t places, int dtype,
+                              tc_device_map *m) {
+    int64_t stride = w->channels;
+    memset(m, 0, sizeof *m);
+    if (!w->channels || w->channels % tc__map_line(dtype) || places > 256) return 0;
+    m->dtype = dtype, m->size[0] = w->channels, m->size[3] = w->images;
+    m->box[0] = (uint32_t)tc__map_line(dtype), m->box[1] = (uint32_t)places, m->box[2] = 1;
+    for (int i = 0; i < 2; i++) { // width is first
+        int64_t reach = (w->size[1 - i] - 1) * w->dilation[1 - i];
+        int64_t end = (w->out[1 - i] - 1) * w->stride[1 - i] - w->low[1 - i];
+        m->size[1 + i] = w->image[1 - i], m->stride[i] = stride;
+        stride *= w->image[1 - i];
+        m->low[i] = (int)-w->low[1 - i], m->high[i] = (int)(end + 1 - w->image[1 - i]);
+        m->step[i] = (uint32_t)w->stride[1 - i];
+        if (reach > TC__MAP_REACH || w->low[1 - i] > TC__MAP_CORNER ||
+            w->stride[1 - i] > 8 || m->high[i] > TC__MAP_CORNER ||
+            m->high[i] < -TC__MAP_CORNER)
+            return 0;
+    }
+    m->stride[2] = stride;
+    for (int i = 0; i < 4; i++)
+        if (m->size[i] <= 0 || m->size[i] >= (int64_t)1 << 31) return 0;
+    return 1;
 }
 
 // ---- of a list ----
@@ -86,6 +126,13 @@ static int tc__template_map(const tc__group *k, const tc__node *n, const tc__nod
     const tc__node *copy = k->body.node.at[hole->id + 1];
     int left = a[TC__HOLE_HOLE] == TC__HOLE_LEFT;
     tc__mapped o;
+    if (copy->op == TC_OP_COPY && !left && k->shape.windows.channels) {
+        int64_t from = copy->attr[TC__COPY_FROM];
+        int64_t places = number[k->shape.windows.turned ? TC__TILES_DEPTH : TC__TILES_COLS];
+        int ok = tc__map_of_windows(&k->shape.windows, places, k->buffer.at[from].dtype, m);
+        m->address = (uint32_t)from;
+        return ok;
+    }
     if (copy->op != TC_OP_COPY || !tc__ix_is_const(n->attr[TC__TEMPLATE_ROWS]) ||
         !tc__ix_is_const(n->attr[TC__TEMPLATE_COLS]) ||
         !tc__ix_is_const(n->attr[TC__TEMPLATE_DEPTH]))

@@ -23,6 +23,13 @@
 // 128 bytes (1000 x 3000 x 5000): there L2 limits, which clusters would ask less. Where operands come element by element (333 x
 // 517 x 1029) it is 3 to 4.
 //
+// Convolutions are products whose right operand is windows of images (kernel/fold.c), with channels last (pass/channels.c). Of
+// halves, and of f32 that was rounded to tf32 there, the device brings windows by a map of them (im2col), as it does tiles; else
+// threads copy 16 bytes of channels, or zeros beside the image. On an H200, against cuDNN's better layout in one run, with the
+// kernels that lay out both operands: 3x3 over 32 x 256 x 28 x 28 1.0, 64 x 56 x 56 0.90, with stride 2 0.65, 64 x 512 x 7 x 7
+// 0.58, 1x1 0.88 to 1.6, the first layer of a ResNet 1.46; tf32 64 x 56 x 56 0.74. The product of that alone is bound by L2: each
+// place is read for every tap, for 64 results.
+//
 // Large f32 products are split: 3xTF32 with sums rounded outside of the tensor cores. The
 // rms error is 0.8e-8 of sum |ab| at k = 4096, where a chain of f32 has 2.8e-8 and the
 // usual 3xTF32, summed inside, 69e-8. Rounding the leading part matters: truncated it is
@@ -213,6 +220,20 @@ static int tc__operand_is_dense(const tc__group *g, tc__level level, tc__axis ax
     return 0;
 }
 
+// Whether the right operand is windows of images whose channels are last, in memory as the units want them: 16 bytes of
+// channels are beside each other, or outside of the image.
+static int tc__operand_is_windows(const tc__group *g, const tc__product *q,
+                                  tc__level level) {
+    return level == TC__AT_RIGHT && q->half && g->shape.windows.channels % 8 == 0 &&
+           g->shape.windows.channels;
+}
+
+// The same of f32 for matrix units, where both operands were rounded to tf32 when they were laid out (pass/channels.c).
+static int tc__product_is_rounded(const tc__group *g, const tc__product *q) {
+    return q->dtype == TC_F32 && g->target.tf32 && g->shape.windows.channels &&
+           !g->shape.windows.turned;
+}
+
 // How threads read an operand: along the axis where accesses are widest, `most` elements at once.
 static tc__staged tc__stage_operand(const tc__group *g, const tc__product *q,
                                     tc__level level, int most) {
@@ -223,6 +244,8 @@ static tc__staged tc__stage_operand(const tc__group *g, const tc__product *q,
     s.level = level, s.id = level == TC__AT_LEFT ? tc__left_of(g) : tc__right_of(g);
     s.along = TC__DEPTH,
     s.width = tc__operand_width(g, q, level, TC__DEPTH, tc__depth_of(g), most);
+    if (tc__operand_is_windows(g, q, level))
+        s.width = 8, s.along = g->shape.windows.turned ? TC__COL : TC__DEPTH;
     if (s.width == 1) {
         s.width = tc__operand_width(g, q, level, other, extent, most);
         int dense = !tc__operand_is_dense(g, level, TC__DEPTH) &&
@@ -257,7 +280,11 @@ static int tc__operand_is_mapped(const tc__group *g, const tc__product *q,
     const tc__node *n = g->body.node.at[s->id];
     tc_device_map map;
     tc__mapped o;
-    if (s->bring != TC__BRING_ASYNC || n->n_attr != TC__LOAD_PREDICATES) return 0;
+    int rounded = tc__product_is_rounded(g, q);
+    if (!left && (rounded || tc__operand_is_windows(g, q, s->level)))
+        return tc__map_of_windows(&g->shape.windows, 1, q->dtype, &map);
+    if (rounded ? s->along != TC__DEPTH : s->bring != TC__BRING_ASYNC) return 0;
+    if (n->n_attr != TC__LOAD_PREDICATES) return 0;
     o.at = n->attr[TC__LOAD_INDEX];
     o.line = (int)line, o.deep = TC__DEPTH, o.row = left ? -1 : (int)TC__ROW;
     o.line_stride = tc__operand_stride(g, s, line);
@@ -270,10 +297,11 @@ static int tc__operand_is_mapped(const tc__group *g, const tc__product *q,
 }
 
 static int tc__product_is_mapped(const tc__group *g, const tc__product *q) {
-    return q->half && g->target.matrix_warps && g->target.tensor_maps &&
-           !g->target.checked && tc__ix_is_const(q->m) && tc__ix_is_const(g->shape.cols) &&
-           tc__ix_is_const(g->shape.batch) && tc__ix_is_const(tc__depth_of(g)) &&
-           tc__operand_is_mapped(g, q, &q->left) && tc__operand_is_mapped(g, q, &q->right);
+    return (q->half || tc__product_is_rounded(g, q)) && g->target.matrix_warps &&
+           g->target.tensor_maps && !g->target.checked && tc__ix_is_const(q->m) &&
+           tc__ix_is_const(g->shape.cols) && tc__ix_is_const(g->shape.batch) &&
+           tc__ix_is_const(tc__depth_of(g)) && tc__operand_is_mapped(g, q, &q->left) &&
+           tc__operand_is_mapped(g, q, &q->right);
 }
 
 // ---- slices of k ----
@@ -328,7 +356,8 @@ static int64_t tc__slice_tickets(const tc__product *q) { return q->slices + 1; }
 
 // Whether bringing an operand takes few registers.
 static int tc__is_easy(const tc__product *q, const tc__staged *s) {
-    return s->bring == (q->half ? TC__BRING_ASYNC : TC__BRING_LATER) && !s->computed;
+    int easy = s->bring == TC__BRING_ASYNC || (!q->half && s->bring == TC__BRING_LATER);
+    return easy && !s->computed;
 }
 
 static int tc__are_easy(const tc__product *q) {
@@ -426,7 +455,7 @@ static tc__ix tc__tiles_across(const tc__group *g, const tc__product *q) {
 // Elements between lines of a tile of `size` rows or columns in shared memory: of tiles that
 // run along k in lines of the other axis; those of halves are swizzled instead.
 static int tc__line_pitch(const tc__product *q, int size) {
-    if (q->half) return size;
+    if (q->half || q->tile->way == TC__WAY_MAPPED) return size;
     return size + (q->tile->way == TC__WAY_SIMT ? tc__product_pack(q) : TC__PRODUCT_PAD);
 }
 
@@ -636,7 +665,11 @@ static tc__product tc__product_plan(const tc__group *g) {
     else if (few)
         tc__plan_few(g, &q);
     else {
-        if (tc__product_is_mapped(g, &q)) q.kind = 5;
+        if (tc__product_is_mapped(g, &q)) {
+            q.kind = q.half ? 5 : 6;
+            q.left.bring = q.right.bring = TC__BRING_ASYNC;
+            if (!q.half) q.right.along = TC__DEPTH, q.right.width = 4;
+        }
         tc__plan_tiles(g, &q);
     }
     return q;

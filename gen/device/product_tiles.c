@@ -56,8 +56,21 @@ static const tc__product_tile tc__product_tiles_mapped[] = {
     {256, 128, 64, 8, 1, 4, 1, 98, TC__WAY_MAPPED, 134},
     {128, 64, 64, 8, 1, 8, 1, 60, TC__WAY_MAPPED, 120},
     {64, 256, 64, 4, 1, 5, 1, 70, TC__WAY_MAPPED, 120},
+    {256, 192, 64, 8, 1, 4, 1, 99, TC__WAY_MAPPED, 130},
     {64, 128, 64, 4, 1, 4, 2, 65, TC__WAY_MAPPED, 120},
     {64, 64, 64, 4, 1, 6, 2, 45, TC__WAY_MAPPED, 120},
+};
+// The same for f32 that was rounded to tf32. Speeds are those of halves.
+static const tc__product_tile tc__product_tiles_mapped_tf32[] = {
+    {128, 256, 32, 8, 1, 4, 1, 100, TC__WAY_MAPPED, 65},
+    {128, 128, 32, 8, 1, 6, 1, 92, TC__WAY_MAPPED, 60},
+    {128, 192, 32, 8, 1, 5, 1, 97, TC__WAY_MAPPED, 60},
+    {256, 128, 32, 8, 1, 4, 1, 98, TC__WAY_MAPPED, 67},
+    {128, 64, 32, 8, 1, 8, 1, 60, TC__WAY_MAPPED, 60},
+    {64, 256, 32, 4, 1, 5, 1, 70, TC__WAY_MAPPED, 60},
+    {256, 192, 32, 8, 1, 4, 1, 99, TC__WAY_MAPPED, 65},
+    {64, 128, 32, 4, 1, 4, 2, 65, TC__WAY_MAPPED, 60},
+    {64, 64, 32, 4, 1, 6, 2, 45, TC__WAY_MAPPED, 60},
 };
 // Speeds are estimates, in the proportions of halves.
 static const tc__product_tile tc__product_tiles_tf32[] = {
@@ -79,4 +92,6 @@ static const struct {
     {tc__product_tiles_tf32, (uint8_t)TC__COUNT(tc__product_tiles_tf32), TC__FEW_MOST, 256},
     {tc__product_tiles_groups, (uint8_t)TC__COUNT(tc__product_tiles_groups), 4, 512},
     {tc__product_tiles_mapped, (uint8_t)TC__COUNT(tc__product_tiles_mapped), 4, 512},
+    {tc__product_tiles_mapped_tf32, (uint8_t)TC__COUNT(tc__product_tiles_mapped_tf32),
+     TC__FEW_MOST, 256},
 };

@@ -30,7 +30,7 @@ enum { // the loops
     TC__TILE_L
 };
 
-// A load that a tile turns: dense along the rows and not along the columns.
+// A load that a tile turns: dense along the rows, of which a batch has so many, and not along the columns.
 static int tc__device_is_turned(const tc__group *g, const tc__node *n) {
     if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_PREDICATES || n->level != TC__AT_COL)
         return 0;
@@ -38,7 +38,7 @@ static int tc__device_is_turned(const tc__group *g, const tc__node *n) {
         tc__ix_has_val(g->body.ix, n->attr[TC__LOAD_INDEX]))
         return 0;
     tc__ixrun run = tc__ix_run(g->body.ix, n->attr[TC__LOAD_INDEX], TC__ROW);
-    return run.ok && run.run == INT64_MAX && tc__ix_equals(run.stride, 1) &&
+    return run.ok && run.run >= TC__TILE_SMALL && tc__ix_equals(run.stride, 1) &&
            tc__access_along(g, n->attr[TC__LOAD_INDEX], TC__COL, 1) == TC__PER_LANE;
 }
 

@@ -97,6 +97,8 @@ static int tc__device_verify_access(tc__device_verifier *d, const tc__node *n) {
     uint8_t *way = &d->under_way[n->attr[TC__ACCESS_BUFFER]];
     if (n->op == TC_OP_LOAD && *way & TC__DEVICE_COPIED)
         return tc__verify_fail(&d->v, "nobody waited for what is copied there");
+    if (n->op == TC_OP_COPY && n->n_attr > TC__COPY_PREDICATES && b->place != TC__BUF_GIVEN)
+        return tc__verify_fail(&d->v, "only a hole's copy has predicates");
     if (n->op == TC_OP_COPY && b->place == TC__BUF_SHARED) *way |= TC__DEVICE_COPIED;
     if (n->op == TC_OP_PUT && b->place == TC__BUF_WORK) *way |= TC__DEVICE_PUT;
     if (n->op == TC_OP_GET && *way & TC__DEVICE_PUT)

@@ -88,6 +88,7 @@ static int tc__program_fill(tc__making *m) {
     tc__program *p = m->p;
     int ok = tc__graph_open(&p->graph, p->ctx, &p->ix) &&
              tc__graph_open(&m->recorded, p->ctx, &p->ix);
+    m->recorded.tf32 = p->allow_tf32;
     for (size_t i = 0; ok && i < TC__COUNT(tc__stages); i++) {
         ok = tc__stages[i].run(m);
         if (!ok)

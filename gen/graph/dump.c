@@ -459,6 +459,10 @@ static void tc__dump_copy(tc__dump *d, const tc__node *n) {
     tc__dump_element(d, n->attr[TC__COPY_BUFFER], n->attr[TC__COPY_INDEX]);
     tc__put(d->t, " <- ");
     tc__dump_element(d, n->attr[TC__COPY_FROM], n->attr[TC__COPY_SOURCE]);
+    if (n->n_attr == TC__COPY_PREDICATES) return;
+    tc__put(d->t, " if ");
+    tc__dump_predicates(d, n, TC__COPY_PREDICATES);
+    tc__put(d->t, " else 0");
 }
 
 // put b3[8*r + part] <- acc0, get acc0 <- b3[8*r + i]; of places, those are in another buffer

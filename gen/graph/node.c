@@ -120,6 +120,7 @@ typedef struct tc__graph {
     const struct tc__step *from; // the call that is being built: of the nodes made next,
     int device;                  //   and where those are that have no operand
     int devices;                 // some node is not on the host
+    int tf32;                    // devices may take f32 as tf32: tc_options.allow_tf32
 } tc__graph;
 
 // Who runs through a loop: on the host the first three, on a device all but the first (gen/PLAN.md).

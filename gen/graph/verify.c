@@ -60,7 +60,7 @@ static const struct {
     {TC_OP_IF, TC__LEGAL_LOOP, 0, 0, 30},
     {TC_OP_ELSE, TC__LEGAL_LOOP, 0, 0, 0},
     {TC_OP_LEAVE, TC__LEGAL_LOOP, 0, 2, 30},
-    {TC_OP_COPY, TC__LEGAL_LOOP, 0, 5, 5},
+    {TC_OP_COPY, TC__LEGAL_LOOP, 0, 5, UINT32_MAX},
     {TC_OP_WAIT, TC__LEGAL_LOOP, 0, 0, 0},
     {TC_OP_BARRIER, TC__LEGAL_LOOP, 0, 0, 1},
     {TC_OP_END, TC__LEGAL_LOOP, 0, 1, 1},

@@ -85,6 +85,14 @@ typedef struct tc__tuning {
     uint8_t knob[TC__KNOBS];
 } tc__tuning;
 
+// Of a convolution on a device, whose right operand is windows of images [n, h, w, c]: column (n, oh, ow) and k (kh, kw, c) read
+// (n, oh * stride + kh * dilation - low, ..., c), or zero. By height and width. Turned, of the gradient of its weight: column
+// (kh, kw, c), and k (n, oh, ow).
+typedef struct tc__group_windows {
+    int64_t images, channels, turned; // channels = 0: it has none
+    int64_t image[2], out[2], size[2], stride[2], dilation[2], low[2];
+} tc__group_windows;
+
 // What a kernel is beside its nodes: plain data without padding, so equal ones are found by memcmp.
 typedef struct tc__group_shape {
     tc__ix rows, cols; // extents of the axes r and c
@@ -101,11 +109,13 @@ typedef struct tc__group_shape {
     int split_columns; // LOOP: items are blocks of columns, rows are a serial loop
     int lanes;         // LOOP: elements of one vector in compiled code: 8, 16; 0 = 8
     int list; // LOOP: tensors that a launch of it is for at most: list.c; 0 = its own
-    tc__tuning tuning; // LOOP
+    tc__tuning tuning;         // LOOP
+    tc__group_windows windows; // CONTRACTION, LOOP: kernel/fold.c
 } tc__group_shape;
 TC__STATIC_ASSERT(group_shape_has_no_padding,
-                  sizeof(tc__group_shape) ==
-                      7 * sizeof(int64_t) + 7 * sizeof(int) + sizeof(tc__tuning));
+                  sizeof(tc__group_shape) == 7 * sizeof(int64_t) + 7 * sizeof(int) +
+                                                 sizeof(tc__tuning) +
+                                                 sizeof(tc__group_windows));
 
 // LOOP: what runs it.
 typedef struct tc__group_target {

@@ -227,6 +227,17 @@ static int tc__is_made_at_loads(const tc__schedule *s, const tc__node *p, uint32
            8 * r.bytes <= 9 * tc__bytes_most(s->g, n);
 }
 
+static int tc__is_dense_input(const tc__schedule *s, const tc__node *n) {
+    if (n->op != TC_OP_INPUT) return 0;
+    const tc__shape *l = s->inputs ? s->inputs[n->attr[TC__INPUT_EXTERNAL]] : NULL;
+    return !l || l->contiguous;
+}
+
+// Whether what is to be laid out lies so.
+static int tc__is_laid_already(const tc__schedule *s, const tc__node *n) {
+    return n->op == TC_OP_LAID && tc__is_dense_input(s, tc__operand(s->g, n, 0));
+}
+
 // Of a value and those that it is by movement and casts, the first one and the smallest: that is the
 // least to write and to read.
 typedef struct tc__origin {
@@ -236,7 +247,8 @@ typedef struct tc__origin {
 static tc__origin tc__origin_of(const tc__schedule *s, uint32_t id) {
     tc__origin o;
     o.first = o.least = s->g->node.at[id];
-    while (tc__is_kind(o.first, TC__KIND_MOVE) || tc__is_kind(o.first, TC__KIND_CAST)) {
+    while (tc__is_kind(o.first, TC__KIND_MOVE) || tc__is_kind(o.first, TC__KIND_CAST) ||
+           tc__is_laid_already(s, o.first)) {
         o.first = tc__operand(s->g, o.first, 0);
         if (tc__dtypes[o.first->dtype].bytes <= tc__dtypes[o.least->dtype].bytes)
             o.least = o.first;
@@ -303,12 +315,6 @@ static const tc__node *tc__opaque_operand(const tc__graph *g, const tc__node *n,
     return a;
 }
 
-static int tc__is_dense_input(const tc__schedule *s, const tc__node *n) {
-    if (n->op != TC_OP_INPUT) return 0;
-    const tc__shape *l = s->inputs ? s->inputs[n->attr[TC__INPUT_EXTERNAL]] : NULL;
-    return !l || l->contiguous;
-}
-
 static void tc__force_opaque(tc__schedule *s, const tc__node *n) {
     s->forced[n->id] = 1;
     for (uint32_t i = 0; i < n->n_in; i++) {
@@ -342,6 +348,7 @@ static void tc__force_sources(tc__schedule *s) {
         if (tc__is_kind(n, TC__KIND_GATHER)) tc__force_table(s, n), tc__force_index(s, n);
         if (tc__is_kind(n, TC__KIND_OPAQUE)) tc__force_opaque(s, n);
         if (n->op == TC_OP_AGAIN) tc__force_kept(s, n);
+        if (n->op == TC_OP_LAID && !tc__is_laid_already(s, n)) s->forced[i] = 1;
     }
 }
 

@@ -42,6 +42,8 @@ static const tc__pass tc__passes[] = {
     {"rescore", tc__pass_rescore, tc__wants_rescore, 1},
     // variances of few long rows: one pass over memory
     {"moments", tc__pass_moments, tc__wants_moments, 1},
+    // convolutions with channels last
+    {"channels", tc__pass_channels, tc__wants_channels, 1},
     // long reductions of few rows, for all threads
     {"split", tc__pass_split, tc__wants_split, 0},
     // what the passes before left behind
@@ -109,8 +111,10 @@ static int tc__rewrite_run(tc__rewrite *w, const tc__pass *p, tc__graph *to,
                            uint32_t *outputs, size_t n_outputs) {
     tc__graph_close(to);
     w->to = to;
-    if (!tc__graph_open(to, w->ctx, w->from->ix) || !tc__loops_copy(to, w->from) ||
-        !p->run(w) || !tc__composites_carry(w) || w->from->ix->failed)
+    int ok = tc__graph_open(to, w->ctx, w->from->ix);
+    to->tf32 = w->from->tf32;
+    if (!ok || !tc__loops_copy(to, w->from) || !p->run(w) || !tc__composites_carry(w) ||
+        w->from->ix->failed)
         return 0;
     for (size_t i = 0; i < n_outputs; i++) outputs[i] = w->output[outputs[i]];
     return tc__checked(w->ctx, to, TC__TENSOR);

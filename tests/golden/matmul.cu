@@ -223,8 +223,9 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
         } else {
             at = &ring[to * size + F::swizzled(e)];
             source = hole(row, l, k, inside != 0);
+            if (!source) inside = 0;
         }
-        if constexpr (always) TC_N(copy_async16)(at, source);
+        if constexpr (always && S::stepped) TC_N(copy_async16)(at, source);
         else TC_N(copy_async16_of)(at, source, inside * (int)sizeof(E));
     }
     template <class H> __device__ __forceinline__ void later(packs &next, int j, I row, I l, I k, int inside, H hole) {

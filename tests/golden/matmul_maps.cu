@@ -134,31 +134,43 @@ template <int N> TC_FN void TC_N(matrix_wait)() {
 #define TC_WGMMA_NAMES_192 TC_WGMMA_NAMES_128 ", %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97"
 #define TC_WGMMA_NAMES_256 TC_WGMMA_NAMES_192 ", %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127, %128, %129"
 #define TC_WGMMA_BEGIN(keep) "{ .reg .pred p; setp.ne.b32 p, " keep ", 0; wgmma.mma_async.sync.aligned.m64n"
-template <int BF16, int N, int TA, int TB> TC_FN void TC_N(wgmma)(float (&d)[N / 2], tc_u64 a, tc_u64 b, int keep) {
-    if constexpr (BF16 && N == 64)
+template <int UNITS, int N, int TA, int TB> TC_FN void TC_N(wgmma)(float (&d)[N / 2], tc_u64 a, tc_u64 b, int keep) {
+    if constexpr (UNITS == 1 && N == 64)
         asm volatile(TC_WGMMA_BEGIN("%36") "64k16.f32.bf16.bf16 {" TC_WGMMA_NAMES_64 "}, %0, %1, p, 1, 1, %34, %35; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0) : "n"(TA), "n"(TB), "r"(keep));
-    if constexpr (BF16 && N == 128)
+    if constexpr (UNITS == 1 && N == 128)
         asm volatile(TC_WGMMA_BEGIN("%68") "128k16.f32.bf16.bf16 {" TC_WGMMA_NAMES_128 "}, %0, %1, p, 1, 1, %66, %67; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : "n"(TA), "n"(TB), "r"(keep));
-    if constexpr (BF16 && N == 192)
+    if constexpr (UNITS == 1 && N == 192)
         asm volatile(TC_WGMMA_BEGIN("%100") "192k16.f32.bf16.bf16 {" TC_WGMMA_NAMES_192 "}, %0, %1, p, 1, 1, %98, %99; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : "n"(TA), "n"(TB), "r"(keep));
-    if constexpr (BF16 && N == 256)
+    if constexpr (UNITS == 1 && N == 256)
         asm volatile(TC_WGMMA_BEGIN("%132") "256k16.f32.bf16.bf16 {" TC_WGMMA_NAMES_256 "}, %0, %1, p, 1, 1, %130, %131; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : "n"(TA), "n"(TB), "r"(keep));
-    if constexpr (!BF16 && N == 64)
+    if constexpr (UNITS == 0 && N == 64)
         asm volatile(TC_WGMMA_BEGIN("%36") "64k16.f32.f16.f16 {" TC_WGMMA_NAMES_64 "}, %0, %1, p, 1, 1, %34, %35; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0) : "n"(TA), "n"(TB), "r"(keep));
-    if constexpr (!BF16 && N == 128)
+    if constexpr (UNITS == 0 && N == 128)
         asm volatile(TC_WGMMA_BEGIN("%68") "128k16.f32.f16.f16 {" TC_WGMMA_NAMES_128 "}, %0, %1, p, 1, 1, %66, %67; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : "n"(TA), "n"(TB), "r"(keep));
-    if constexpr (!BF16 && N == 192)
+    if constexpr (UNITS == 0 && N == 192)
         asm volatile(TC_WGMMA_BEGIN("%100") "192k16.f32.f16.f16 {" TC_WGMMA_NAMES_192 "}, %0, %1, p, 1, 1, %98, %99; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : "n"(TA), "n"(TB), "r"(keep));
-    if constexpr (!BF16 && N == 256)
+    if constexpr (UNITS == 0 && N == 256)
         asm volatile(TC_WGMMA_BEGIN("%132") "256k16.f32.f16.f16 {" TC_WGMMA_NAMES_256 "}, %0, %1, p, 1, 1, %130, %131; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : "n"(TA), "n"(TB), "r"(keep));
+    if constexpr (UNITS == 2 && N == 64)
+        asm volatile(TC_WGMMA_BEGIN("%34") "64k8.f32.tf32.tf32 {" TC_WGMMA_NAMES_64 "}, %0, %1, p, 1, 1; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0) : "r"(keep));
+    if constexpr (UNITS == 2 && N == 128)
+        asm volatile(TC_WGMMA_BEGIN("%66") "128k8.f32.tf32.tf32 {" TC_WGMMA_NAMES_128 "}, %0, %1, p, 1, 1; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : "r"(keep));
+    if constexpr (UNITS == 2 && N == 192)
+        asm volatile(TC_WGMMA_BEGIN("%98") "192k8.f32.tf32.tf32 {" TC_WGMMA_NAMES_192 "}, %0, %1, p, 1, 1; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : "r"(keep));
+    if constexpr (UNITS == 2 && N == 256)
+        asm volatile(TC_WGMMA_BEGIN("%130") "256k8.f32.tf32.tf32 {" TC_WGMMA_NAMES_256 "}, %0, %1, p, 1, 1; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : "r"(keep));
 }
 
 template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n, I rows = 8) {
@@ -224,12 +236,30 @@ TC_FN void TC_N(map_load)(void *to, const TC_N(map) *map, int x, int y, int z, t
                  : "memory");
 }
 
+TC_FN void TC_N(window_load)(void *to, const TC_N(map) *map, int c, int x, int y, int n, int beside, int below, tc_u64 *s) {
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6], {%7, %8};"
+                 :: "r"((unsigned)__cvta_generic_to_shared(to)), "l"(map), "r"(c), "r"(x), "r"(y), "r"(n),
+                    "r"((unsigned)__cvta_generic_to_shared(s)), "h"((unsigned short)beside), "h"((unsigned short)below)
+                 : "memory");
+}
+
 template <int N> TC_FN void TC_N(registers_give)() { asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" :: "n"(N)); }
 
 template <int N> TC_FN void TC_N(registers_take)() { asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" :: "n"(N)); }
 
+template <class S> TC_FN void TC_N(window_bring)(char *to, const TC_N(map) &map, int deep, int place, tc_u64 *s) {
+    const int tap = deep / S::channels, beside = tap % S::taps * S::apart_x, below = tap / S::taps * S::apart_y;
+    const int y = place / S::wide % S::tall * S::jump_y - S::low_y, x = place % S::wide * S::jump_x - S::low_x;
+    TC_N(window_load)(to, &map, deep % S::channels, x, y, place / (S::wide * S::tall), beside, below, s);
+}
+
 template <class S, int LINES> TC_FN void TC_N(map_bring)(char *to, const TC_N(map) &map, int line, int k, int z, tc_u64 *s) {
-    if constexpr (S::deep) {
+    if constexpr (S::windows && S::deep) {
+        TC_N(window_bring)<S>(to, map, k, line, s);
+    } else if constexpr (S::windows) {
+        #pragma unroll
+        for (int l = 0; l < LINES; l += 64) TC_N(window_bring)<S>(to + l * 128, map, line + l, k, s);
+    } else if constexpr (S::deep) {
         TC_N(map_load)(to, &map, k, line, S::batched ? z : 0, s);
     } else {
         #pragma unroll
@@ -273,7 +303,7 @@ template <class P, class I> struct TC_N(mapped_tile) {
 };
 
 template <class P> struct TC_N(mapped_ring) {
-    enum : int { left = P::rows * P::depth * 2, right = P::cols * P::depth * 2, size = left + right };
+    enum : int { line = P::depth * sizeof(typename P::element), left = P::rows * line, right = P::cols * line, size = left + right };
     char *memory;
     tc_u64 *full, *empty;
     int at, parity;
@@ -304,15 +334,15 @@ template <class P, class L, class R> struct TC_N(mapped_sums) {
         #pragma unroll 1
         for (int step = 0; step < steps; step++) {
             TC_N(semaphore_wait)(ring.full + ring.at, ring.parity);
-            const tc_u64 a = TC_N(matrix_place)(ring.memory + ring.at * Ring::size + first * (64 * P::depth * 2)),
+            const tc_u64 a = TC_N(matrix_place)(ring.memory + ring.at * Ring::size + first * (64 * Ring::line)),
                          b = TC_N(matrix_place)(ring.memory + ring.at * Ring::size + Ring::left);
             TC_N(matrix_begin)();
             #pragma unroll
-            for (int d = 0; d < P::depth / 16; d++) {
+            for (int d = 0; d < Ring::line / 32; d++) {
                 #pragma unroll
                 for (int i = 0; i < parts; i++)
-                    TC_N(wgmma)<(int)P::bf16, (int)P::cols, !L::deep, !R::deep>(
-                        sum[i], a + i * (64 * P::depth * 2 / 16) + d * (L::deep ? 2 : 128), b + d * (R::deep ? 2 : 128), step | d);
+                    TC_N(wgmma)<(int)P::units, (int)P::cols, !L::deep, !R::deep>(
+                        sum[i], a + i * (64 * Ring::line / 16) + d * (L::deep ? 2 : 128), b + d * (R::deep ? 2 : 128), step | d);
             }
             TC_N(matrix_commit)();
             if (step) {
@@ -459,10 +489,10 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
         typedef tc_u16 element;
         typedef tc_u16 stored;
         enum : int { way = 5, rows = 128, cols = 256, depth = 64, high = 8, across = 1, stages = 4, threads = 256, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0, turns = 8 };
-        enum : int { bf16 = 1 };
+        enum : int { units = 1 };
     };
-    struct left_way { enum : int { deep = 1, batched = 0 }; };
-    struct right_way { enum : int { deep = 1, batched = 0 }; };
+    struct left_way { enum : int { deep = 1, batched = 0, windows = 0 }; };
+    struct right_way { enum : int { deep = 1, batched = 0, windows = 0 }; };
     auto result = [&](int r, int p, const float *given2) {
         const tc_pack<float, 8> v13 = *((const tc_pack<float, 8> *)&given2[0]);
         const tc_pack<tc_u16, 8> v15 = tc_load((const tc_pack<tc_u16, 8> *)&in2[p]);

@@ -151,31 +151,43 @@ template <int N> TC_FN void TC_N(matrix_wait)() {
 #define TC_WGMMA_NAMES_192 TC_WGMMA_NAMES_128 ", %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97"
 #define TC_WGMMA_NAMES_256 TC_WGMMA_NAMES_192 ", %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127, %128, %129"
 #define TC_WGMMA_BEGIN(keep) "{ .reg .pred p; setp.ne.b32 p, " keep ", 0; wgmma.mma_async.sync.aligned.m64n"
-template <int BF16, int N, int TA, int TB> TC_FN void TC_N(wgmma)(float (&d)[N / 2], tc_u64 a, tc_u64 b, int keep) {
-    if constexpr (BF16 && N == 64)
+template <int UNITS, int N, int TA, int TB> TC_FN void TC_N(wgmma)(float (&d)[N / 2], tc_u64 a, tc_u64 b, int keep) {
+    if constexpr (UNITS == 1 && N == 64)
         asm volatile(TC_WGMMA_BEGIN("%36") "64k16.f32.bf16.bf16 {" TC_WGMMA_NAMES_64 "}, %0, %1, p, 1, 1, %34, %35; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0) : "n"(TA), "n"(TB), "r"(keep));
-    if constexpr (BF16 && N == 128)
+    if constexpr (UNITS == 1 && N == 128)
         asm volatile(TC_WGMMA_BEGIN("%68") "128k16.f32.bf16.bf16 {" TC_WGMMA_NAMES_128 "}, %0, %1, p, 1, 1, %66, %67; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : "n"(TA), "n"(TB), "r"(keep));
-    if constexpr (BF16 && N == 192)
+    if constexpr (UNITS == 1 && N == 192)
         asm volatile(TC_WGMMA_BEGIN("%100") "192k16.f32.bf16.bf16 {" TC_WGMMA_NAMES_192 "}, %0, %1, p, 1, 1, %98, %99; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : "n"(TA), "n"(TB), "r"(keep));
-    if constexpr (BF16 && N == 256)
+    if constexpr (UNITS == 1 && N == 256)
         asm volatile(TC_WGMMA_BEGIN("%132") "256k16.f32.bf16.bf16 {" TC_WGMMA_NAMES_256 "}, %0, %1, p, 1, 1, %130, %131; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : "n"(TA), "n"(TB), "r"(keep));
-    if constexpr (!BF16 && N == 64)
+    if constexpr (UNITS == 0 && N == 64)
         asm volatile(TC_WGMMA_BEGIN("%36") "64k16.f32.f16.f16 {" TC_WGMMA_NAMES_64 "}, %0, %1, p, 1, 1, %34, %35; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0) : "n"(TA), "n"(TB), "r"(keep));
-    if constexpr (!BF16 && N == 128)
+    if constexpr (UNITS == 0 && N == 128)
         asm volatile(TC_WGMMA_BEGIN("%68") "128k16.f32.f16.f16 {" TC_WGMMA_NAMES_128 "}, %0, %1, p, 1, 1, %66, %67; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : "n"(TA), "n"(TB), "r"(keep));
-    if constexpr (!BF16 && N == 192)
+    if constexpr (UNITS == 0 && N == 192)
         asm volatile(TC_WGMMA_BEGIN("%100") "192k16.f32.f16.f16 {" TC_WGMMA_NAMES_192 "}, %0, %1, p, 1, 1, %98, %99; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : "n"(TA), "n"(TB), "r"(keep));
-    if constexpr (!BF16 && N == 256)
+    if constexpr (UNITS == 0 && N == 256)
         asm volatile(TC_WGMMA_BEGIN("%132") "256k16.f32.f16.f16 {" TC_WGMMA_NAMES_256 "}, %0, %1, p, 1, 1, %130, %131; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : "n"(TA), "n"(TB), "r"(keep));
+    if constexpr (UNITS == 2 && N == 64)
+        asm volatile(TC_WGMMA_BEGIN("%34") "64k8.f32.tf32.tf32 {" TC_WGMMA_NAMES_64 "}, %0, %1, p, 1, 1; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0) : "r"(keep));
+    if constexpr (UNITS == 2 && N == 128)
+        asm volatile(TC_WGMMA_BEGIN("%66") "128k8.f32.tf32.tf32 {" TC_WGMMA_NAMES_128 "}, %0, %1, p, 1, 1; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : "r"(keep));
+    if constexpr (UNITS == 2 && N == 192)
+        asm volatile(TC_WGMMA_BEGIN("%98") "192k8.f32.tf32.tf32 {" TC_WGMMA_NAMES_192 "}, %0, %1, p, 1, 1; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : "r"(keep));
+    if constexpr (UNITS == 2 && N == 256)
+        asm volatile(TC_WGMMA_BEGIN("%130") "256k8.f32.tf32.tf32 {" TC_WGMMA_NAMES_256 "}, %0, %1, p, 1, 1; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : "r"(keep));
 }
 
 TC_FN unsigned TC_N(bits_tf32)(float f) {
@@ -280,8 +292,9 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
         } else {
             at = &ring[to * size + F::swizzled(e)];
             source = hole(row, l, k, inside != 0);
+            if (!source) inside = 0;
         }
-        if constexpr (always) TC_N(copy_async16)(at, source);
+        if constexpr (always && S::stepped) TC_N(copy_async16)(at, source);
         else TC_N(copy_async16_of)(at, source, inside * (int)sizeof(E));
     }
     template <class H> __device__ __forceinline__ void later(packs &next, int j, I row, I l, I k, int inside, H hole) {
@@ -394,7 +407,7 @@ template <class P, class L, class R> struct TC_N(tile_groups) {
             #pragma unroll
             for (int i = 0; i < rows; i++) {
                 const tc_u64 a = TC_N(matrix_place)(left + (first + i) * size);
-                TC_N(wgmma)<(int)P::bf16, (int)P::cols, !L::deep, !R::deep>(sum[i], a + d * (L::deep ? 2 : 128), b + d * (R::deep ? 2 : 128), 1);
+                TC_N(wgmma)<(int)P::units, (int)P::cols, !L::deep, !R::deep>(sum[i], a + d * (L::deep ? 2 : 128), b + d * (R::deep ? 2 : 128), 1);
             }
         }
         TC_N(matrix_commit)();
@@ -590,7 +603,7 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
         typedef tc_u16 element;
         typedef tc_u16 stored;
         enum : int { way = 4, rows = 256, cols = 128, depth = 64, high = 8, across = 1, stages = 4, threads = 256, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0, turns = 0 };
-        enum : int { bf16 = 1 };
+        enum : int { units = 1 };
     };
     struct left_way { enum : int { bring = 3, deep = 1, width = 8, stepped = 1, line_stride = 1024, deep_stride = 1 }; };
     auto left = [&](int, int r, int q, bool) {

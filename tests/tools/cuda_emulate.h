@@ -659,6 +659,7 @@ struct emu_box {
     const emu_map *map;
     int x, y, z;
     emu_semaphore *s;
+    int image, beside, below; // of windows: z is none
 };
 static emu_box emu_boxes[64];
 static int emu_box_count;
@@ -686,22 +687,46 @@ EMU_FN void emu_semaphore_expect(unsigned long long *at, int bytes) {
 EMU_FN void emu_semaphore_arrive(unsigned long long *at) { emu_semaphore_expect(at, 0); }
 
 // Element i of a row has its place among chunks of 16 bytes by address.
+EMU_FN void emu_box_put(const emu_box *b, int line, int x, const unsigned char *from) {
+    size_t to = (size_t)b->to + (size_t)(line * 128 + x * b->map->bytes);
+    to ^= to / 128 % 8 * 16;
+    for (int i = 0; i < b->map->bytes; i++)
+        ((unsigned char *)to)[i] = from ? from[i] : (unsigned char)0;
+}
+
+// x counts channels here; places go along the width, then the height, then images.
+EMU_FN void emu_windows_come(const emu_box *b) {
+    const emu_map *m = b->map;
+    int at[2] = {b->y, b->z}, n = b->image;
+    for (int line = 0; line < m->box[1]; line++) {
+        long long w = at[0] + b->beside, h = at[1] + b->below;
+        int inside = w >= 0 && w < m->size[1] && h >= 0 && h < m->size[2] && n < m->size[3];
+        const unsigned char *from =
+            m->at + w * m->stride[0] + h * m->stride[1] + n * m->stride[2];
+        for (int x = 0; x < m->box[0]; x++)
+            emu_box_put(b, line, x,
+                        inside && b->x + x < m->size[0] ? from + m->bytes * (b->x + x)
+                                                        : nullptr);
+        at[0] += m->step[0];
+        if (at[0] >= m->size[1] + m->high[0]) at[0] = m->low[0], at[1] += m->step[1];
+        if (at[1] >= m->size[2] + m->high[1]) at[1] = m->low[1], n++;
+    }
+}
+
 EMU_FN void emu_box_comes(const emu_box *b) {
     const emu_map *m = b->map;
-    for (int y = 0; y < m->box[1]; y++)
+    if (m->step[0]) emu_windows_come(b);
+    for (int y = 0; !m->step[0] && y < m->box[1]; y++)
         for (int x = 0; x < m->box[0]; x++) {
             long long at[3] = {b->x + x, b->y + y, b->z};
             int inside = 1;
             for (int i = 0; i < 3; i++) inside &= at[i] >= 0 && at[i] < m->size[i];
-            size_t to = (size_t)b->to + (size_t)(y * 128 + x * 2);
-            to ^= to / 128 % 8 * 16;
-            *(unsigned short *)to =
-                inside ? *(const unsigned short *)(const void *)(m->at + 2 * at[0] +
-                                                                 at[1] * m->stride[0] +
-                                                                 at[2] * m->stride[1])
-                       : (unsigned short)0;
+            emu_box_put(b, y, x,
+                        inside ? m->at + m->bytes * at[0] + at[1] * m->stride[0] +
+                                     at[2] * m->stride[1]
+                               : nullptr);
         }
-    b->s->bytes -= m->box[0] * m->box[1] * 2;
+    b->s->bytes -= m->box[0] * m->box[1] * m->bytes;
     emu_semaphore_turn(b->s);
 }
 EMU_FN void emu_boxes_come(const emu_semaphore *s) {
@@ -718,17 +743,30 @@ EMU_FN void emu_semaphore_wait(unsigned long long *at, int parity) {
     emu_semaphore *s = emu_semaphore_of(at);
     for (emu_boxes_come(s); (int)s->parity == parity; emu_boxes_come(s)) emu->yield(emu_at);
 }
-EMU_FN void emu_map_load(void *to, const void *map, int x, int y, int z,
-                         unsigned long long *s) {
-    emu_box b = {to, (const emu_map *)map, x, y, z, emu_semaphore_of(s)};
+EMU_FN void emu_box_goes(const emu_box &b, int windows) {
+    const void *to = b.to, *map = b.map;
     if (b.map->magic != EMU_MAP)
         emu->fail(EMU_ADDRESS, emu_at, "a map that the driver has not made", map);
-    emu->in_shared(to, (size_t)(b.map->box[0] * b.map->box[1] * 2),
+    if ((b.map->step[0] != 0) != (windows != 0))
+        emu->fail(EMU_ADDRESS, emu_at, "a map of another kind", map);
+    emu->in_shared(to, (size_t)(b.map->box[0] * b.map->box[1] * b.map->bytes),
                    "a box that is not in shared memory", emu_at);
     if ((size_t)to % 1024)
         emu->fail(EMU_ALIGNMENT, emu_at, "a box that is not aligned to 1024 bytes", to);
     if (emu_box_count == 64) emu->fail(EMU_FAILED, emu_at, "too many boxes", nullptr);
     emu_boxes[emu_box_count++] = b;
+}
+EMU_FN void emu_map_load(void *to, const void *map, int x, int y, int z,
+                         unsigned long long *s) {
+    emu_box b = {to, (const emu_map *)map, x, y, z, emu_semaphore_of(s), 0, 0, 0};
+    emu_box_goes(b, 0);
+}
+EMU_FN void emu_window_load(void *to, const void *map, int c, int x, int y, int n,
+                            int beside, int below, unsigned long long *s) {
+    emu_box b = {to, (const emu_map *)map, c, x, y, emu_semaphore_of(s), n, beside, below};
+    if (beside < 0 || below < 0 || beside > 255 || below > 255)
+        emu->fail(EMU_FAILED, emu_at, "a tap that is too far from its place", nullptr);
+    emu_box_goes(b, 1);
 }
 EMU_FN void emu_registers_give(int) {}
 EMU_FN void emu_registers_take(int) {}
@@ -880,19 +918,29 @@ EMU_FN unsigned short emu_matrix_at(unsigned long long place, int along, int lin
     return *(const unsigned short *)at;
 }
 
-// A thread's sums: it looks for itself, when it asks.
-EMU_FN void emu_wgmma(int bf16, int n, int ta, int tb, float *d, unsigned long long a,
+// The same of words, which run along k; of their bits the low 13 do not count.
+EMU_FN float emu_matrix_word(unsigned long long place, int line, int k) {
+    size_t at = (size_t)place * 16 + (size_t)(line * 128 + k * 4);
+    at ^= at / 128 % 8 * 16;
+    emu->in_shared((const void *)at, 4, "a matrix that is not in shared memory", emu_at);
+    return emu_bits<float>(*(const unsigned *)at & ~0x1fffu);
+}
+
+// A thread's sums: it looks for itself, when it asks. Units: f16, bf16, tf32.
+EMU_FN void emu_wgmma(int units, int n, int ta, int tb, float *d, unsigned long long a,
                       unsigned long long b, int keep) {
     int warp = (int)(threadIdx.x / 32 % 4), lane = (int)emu_self->lane;
     for (int i = 0; i < n / 2; i++) {
         int row = warp * 16 + lane / 4 + i / 2 % 2 * 8,
             col = i / 4 * 8 + lane % 4 * 2 + i % 2;
         double sum = keep ? d[i] : 0;
-        for (int k = 0; k < 16; k++) {
+        for (int k = 0; k < 8 && units == 2; k++)
+            sum += (double)emu_matrix_word(a, row, k) * (double)emu_matrix_word(b, col, k);
+        for (int k = 0; k < 16 && units != 2; k++) {
             unsigned short x = emu_matrix_at(a, ta, row, k),
                            y = emu_matrix_at(b, tb, col, k);
-            sum += bf16 ? (double)emu_of_bf16(x) * (double)emu_of_bf16(y)
-                        : (double)emu_of_f16(x) * (double)emu_of_f16(y);
+            sum += units ? (double)emu_of_bf16(x) * (double)emu_of_bf16(y)
+                         : (double)emu_of_f16(x) * (double)emu_of_f16(y);
         }
         d[i] = (float)sum;
     }

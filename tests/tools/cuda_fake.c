@@ -1024,10 +1024,12 @@ int cuTensorMapEncodeTiled(tcu__tensor_map *map, int dtype, uint32_t rank, void 
                            const uint64_t *size, const uint64_t *stride,
                            const uint32_t *box, const uint32_t *step, int interleave,
                            int swizzle, int promotion, int fill) {
-    emu_map m = {EMU_MAP, (const unsigned char *)address, {0}, {0}, {0}};
+    emu_map m = {EMU_MAP, (const unsigned char *)address, {0}, {0}, {0}, {0}, {0},
+                 {0},     dtype == TCU__MAP_F32 ? 4 : 2};
     int bad = (uintptr_t)map % 64 || rank != 3 || (uintptr_t)address % 16 || interleave ||
               swizzle != TCU__MAP_SWIZZLE_128 || promotion != TCU__MAP_L2_128 || fill ||
-              (dtype != TCU__MAP_F16 && dtype != TCU__MAP_BF16) || box[0] * 2 > 128;
+              (dtype != TCU__MAP_F16 && dtype != TCU__MAP_BF16 && dtype != TCU__MAP_F32) ||
+              box[0] * (uint32_t)m.bytes > 128;
     IN_CONTEXT(0);
     for (int i = 0; i < 3 && !bad; i++) {
         bad = !size[i] || size[i] > (uint64_t)1 << 32 || !box[i] || box[i] > 256 ||
@@ -1039,6 +1041,40 @@ int cuTensorMapEncodeTiled(tcu__tensor_map *map, int dtype, uint32_t rank, void 
         m.stride[i] = (long long)stride[i];
     }
     if (bad) return 1;
+    memset(map, 0, sizeof *map);
+    memcpy(map, &m, sizeof m);
+    return 0;
+}
+
+// By width and height; of halves, whose channels are first and which are swizzled.
+int cuTensorMapEncodeIm2col(tcu__tensor_map *map, int dtype, uint32_t rank, void *address,
+                            const uint64_t *size, const uint64_t *stride, const int *low,
+                            const int *high, uint32_t channels, uint32_t places,
+                            const uint32_t *step, int interleave, int swizzle,
+                            int promotion, int fill) {
+    emu_map m = {EMU_MAP, (const unsigned char *)address, {0}, {0}, {0}, {0}, {0},
+                 {0},     dtype == TCU__MAP_F32 ? 4 : 2};
+    int bad = (uintptr_t)map % 64 || rank != 4 || (uintptr_t)address % 16 || interleave ||
+              swizzle != TCU__MAP_SWIZZLE_128 || promotion != TCU__MAP_L2_128 || fill ||
+              (dtype != TCU__MAP_F16 && dtype != TCU__MAP_BF16 && dtype != TCU__MAP_F32) ||
+              channels * (uint32_t)m.bytes > 128 || !places || places > 1024 ||
+              step[0] != 1 || step[3] != 1;
+    IN_CONTEXT(0);
+    for (int i = 0; i < 4 && !bad; i++) {
+        bad = !size[i] || size[i] > (uint64_t)1 << 32;
+        m.size[i] = (long long)size[i];
+    }
+    for (int i = 0; i < 3 && !bad; i++) {
+        bad = !stride[i] || stride[i] % 16 || stride[i] >= (uint64_t)1 << 40;
+        m.stride[i] = (long long)stride[i];
+    }
+    for (int i = 0; i < 2 && !bad; i++) {
+        bad = low[i] < -128 || low[i] > 127 || high[i] < -128 || high[i] > 127 ||
+              !step[1 + i] || step[1 + i] > 8;
+        m.low[i] = low[i], m.high[i] = high[i], m.step[i] = (int)step[1 + i];
+    }
+    if (bad) return 1;
+    m.box[0] = (int)channels, m.box[1] = (int)places;
     memset(map, 0, sizeof *map);
     memcpy(map, &m, sizeof m);
     return 0;

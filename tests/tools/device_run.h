@@ -71,13 +71,18 @@ static void *run_element(device_run *d, const tc__node *n) {
 // Adjacent elements, as bytes.
 static void run_copy(device_run *d, const tc__node *n) {
     tc__node m = *n;
-    int64_t words[TC__LOAD_PREDICATES];
+    int64_t words[TC__LOAD_PREDICATES], nothing = 0;
+    int inside = 1;
+    for (uint32_t i = TC__COPY_PREDICATES; i + 1 < n->n_attr; i += 2) {
+        int64_t e = run_ix(d, n->attr[i]);
+        inside &= e >= 0 && e < run_ix(d, n->attr[i + 1]);
+    }
     for (int64_t i = 0; i < n->attr[TC__COPY_ELEMENTS]; i++) {
         tc__ix step = tc__ix_const(i);
         m.attr = words, m.n_attr = TC__LOAD_PREDICATES;
         words[TC__ACCESS_BUFFER] = n->attr[TC__COPY_FROM];
         words[TC__ACCESS_INDEX] = tc__ix_add(d->k->body.ix, n->attr[TC__COPY_SOURCE], step);
-        const void *from = run_element(d, &m);
+        const void *from = inside ? run_element(d, &m) : &nothing;
         words[TC__ACCESS_BUFFER] = n->attr[TC__COPY_BUFFER];
         words[TC__ACCESS_INDEX] = tc__ix_add(d->k->body.ix, n->attr[TC__COPY_INDEX], step);
         memcpy(run_element(d, &m), from,

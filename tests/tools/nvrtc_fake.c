@@ -84,6 +84,7 @@ static const struct {
     {"semaphore_arrive", IF_ASM},
     {"semaphore_wait", IF_ASM},
     {"map_load", IF_ASM},
+    {"window_load", IF_ASM},
     {"registers_give", IF_ASM},
     {"registers_take", IF_ASM},
     // matrices: d += a * b; rows of 16 bytes
