@@ -2056,14 +2056,15 @@ typedef struct tc_device_text {
 
 // A tensor of which blocks of a launch bring boxes by themselves, where a device has tensor maps: `argument` of the launch is
 // what the device makes of it, TC_DEVICE_MAP_BYTES, for the address in argument `address`. Its first size is contiguous; where
-// a box goes beyond the others, it has zeros. In shared memory a box has lines of 128 bytes, whose 16-byte chunks are swizzled.
+// a box goes beyond the others, it has zeros; the last two are batches. In shared memory a box has lines of 128 bytes, whose
+// 16-byte chunks are swizzled.
 typedef struct tc_device_map {
     uint32_t argument, address;
     int dtype;
     int64_t offset;          // elements from the address on
-    int64_t size[3];
-    int64_t stride[2];       // elements between neighbours in the second and third size
-    uint32_t box[3];
+    int64_t size[4];
+    int64_t stride[3];       // elements between neighbours in the second size and the others
+    uint32_t box[4];
 } tc_device_map;
 
 enum { TC_DEVICE_MAP_BYTES = 128 };
@@ -3102,7 +3103,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x2a78a4c824bccb77u
+#define TC__BUILD_ID 0x99abc36a09077740u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -8024,6 +8025,9 @@ TC__CHAIN_RAGGED_NEXT,
 TC__CHAIN_BAND,
 TC__CHAIN_LOW,
 TC__CHAIN_UP,
+TC__CHAIN_STAGES,
+TC__CHAIN_SAME,
+TC__CHAIN_SCALE,
 TC__CHAIN_NUMBERS
 };
 static const char*const tc__tiles_numbers[TC__TILES_NUMBERS]={
@@ -8038,7 +8042,8 @@ static const char*const tc__chain_numbers[TC__CHAIN_NUMBERS]={
 "rows","cols","wide","depth","next","high",
 "threads","pack","width","scores","streamed","bare",
 "held","columns","batches","ragged_rows","ragged_cols","ragged_wide",
-"ragged_depth","ragged_next","band","low","up"};
+"ragged_depth","ragged_next","band","low","up","stages",
+"same","scale"};
 static const struct{
 const char*const*name;
 uint32_t count;
@@ -28760,7 +28765,7 @@ tc__ix shared;
 int cluster;
 int early;
 }tc__grid;
-enum{TC__MAPS=2};
+enum{TC__MAPS=5};
 enum{
 TC__GRIDS=10
 };

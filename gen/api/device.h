@@ -71,14 +71,15 @@ typedef struct tc_device_text {
 
 // A tensor of which blocks of a launch bring boxes by themselves, where a device has tensor maps: `argument` of the launch is
 // what the device makes of it, TC_DEVICE_MAP_BYTES, for the address in argument `address`. Its first size is contiguous; where
-// a box goes beyond the others, it has zeros. In shared memory a box has lines of 128 bytes, whose 16-byte chunks are swizzled.
+// a box goes beyond the others, it has zeros; the last two are batches. In shared memory a box has lines of 128 bytes, whose
+// 16-byte chunks are swizzled.
 typedef struct tc_device_map {
     uint32_t argument, address;
     int dtype;
     int64_t offset;          // elements from the address on
-    int64_t size[3];
-    int64_t stride[2];       // elements between neighbours in the second and third size
-    uint32_t box[3];
+    int64_t size[4];
+    int64_t stride[3];       // elements between neighbours in the second size and the others
+    uint32_t box[4];
 } tc_device_map;
 
 enum { TC_DEVICE_MAP_BYTES = 128 };

@@ -130,17 +130,17 @@ TCU__FN int tcu__kernel_get(tcu__device *d, const tcu__module *m, const char *na
 // reported.
 TCU__FN int tcu__map_make(tcu__device *d, const tc_device_map *m, tcu__address base,
                           void *to) {
-    static const uint32_t step[3] = {1, 1, 1};
+    static const uint32_t step[4] = {1, 1, 1, 1};
     enum { BYTES = 2, ALIGN = 128 };
     unsigned char room[sizeof(tcu__tensor_map) + ALIGN];
     tcu__tensor_map *map =
         (tcu__tensor_map *)(void *)(room + (ALIGN - (uintptr_t)room % ALIGN) % ALIGN);
-    uint64_t size[3], stride[2];
+    uint64_t size[4], stride[3];
     uintptr_t at = (uintptr_t)base + (uintptr_t)m->offset * BYTES;
-    for (int i = 0; i < 3; i++) size[i] = (uint64_t)m->size[i];
-    for (int i = 0; i < 2; i++) stride[i] = (uint64_t)m->stride[i] * BYTES;
+    for (int i = 0; i < 4; i++) size[i] = (uint64_t)m->size[i];
+    for (int i = 0; i < 3; i++) stride[i] = (uint64_t)m->stride[i] * BYTES;
     if (!TCU__DO(d, "a tensor map", cuTensorMapEncodeTiled, map,
-                 m->dtype == TC_F16 ? TCU__MAP_F16 : TCU__MAP_BF16, 3, (void *)at, size,
+                 m->dtype == TC_F16 ? TCU__MAP_F16 : TCU__MAP_BF16, 4, (void *)at, size,
                  stride, m->box, step, TCU__MAP_PLAIN, TCU__MAP_SWIZZLE_128,
                  TCU__MAP_L2_128, TCU__MAP_ZEROS))
         return 0;

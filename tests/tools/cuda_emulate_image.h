@@ -22,13 +22,13 @@ enum {
     EMU_FAILED = 719 // all else: barriers, shuffles, values out of range
 };
 
-// A tensor map, as the fake driver makes it: halves in three dimensions, of which the first is contiguous; boxes of 64
+// A tensor map, as the fake driver makes it: halves in four dimensions, of which the first is contiguous; boxes of 64
 // of it, zeros outside.
 typedef struct emu_map {
     unsigned long long magic;
     const unsigned char *at;
-    long long size[3], stride[2]; // stride: bytes
-    int box[3];
+    long long size[4], stride[3]; // stride: bytes
+    int box[4];
 } emu_map;
 
 #define EMU_MAP 0x6d61702d6f662d33ull
