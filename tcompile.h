@@ -3103,7 +3103,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x99abc36a09077740u
+#define TC__BUILD_ID 0xde6c898d92d485e8u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -22700,6 +22700,23 @@ a=tc__make_expand(g,tc__rescore_again(r,tc__operand(g,a,0)),n->rank,
 n->dims);
 return turned?tc__rescore_turned(g,a):a;
 }
+static tc__node*tc__rescore_copy(tc__rescore*r,uint32_t id,int turned);
+static tc__node*tc__rescore_share(tc__rescore*r,const tc__attended*a,int turned){
+const tc__graph*from=r->w->from;
+tc__graph*g=r->w->to;
+const tc__node*d=tc__operand(from,a->e,0),
+*m=tc__operand(from,tc__operand(from,d,1),0),
+*f=tc__operand(from,a->f,0);
+tc__node*x=tc__rescore_copy(r,d->in[0],turned);
+tc__node*log=g->node.at[r->w->at[f->id]];
+log=tc__make_alu(g,TC_OP_LOG,log->dtype,&log,1);
+tc__node*l=tc__rescore_mul(g,a->divides?TC_OP_ADD:TC_OP_SUB,
+g->node.at[r->w->at[m->id]],log);
+l=l?tc__make_expand(g,tc__rescore_again(r,l),a->p->rank,a->p->dims):NULL;
+if(l&&turned)l=tc__rescore_turned(g,l);
+x=x&&l?tc__rescore_mul(g,TC_OP_SUB,x,l):NULL;
+return x?tc__make_alu(g,TC_OP_EXP,x->dtype,&x,1):NULL;
+}
 static tc__node*tc__rescore_copy(tc__rescore*r,uint32_t id,int turned){
 const tc__node*n=tc__rescore_node(r,id);
 tc__graph*g=r->w->to;
@@ -22708,6 +22725,8 @@ tc__node m=*n,*made;
 if(*at!=TC__NO_NODE)return g->node.at[*at];
 if(r->scored[id]==TC__SCORED_PRODUCT){
 made=tc__rescore_product(r,n,turned);
+}else if(r->scored[id]==TC__SCORED_OF&&n==tc__rescore_of(r,id)->p){
+made=tc__rescore_share(r,tc__rescore_of(r,id),turned);
 }else if(r->scored[id]==TC__SCORED_OF){
 for(uint32_t k=0;k<n->n_in;k++){
 const tc__node*a=tc__rescore_copy(r,n->in[k],turned);

@@ -8,7 +8,8 @@
 // A product whose left operand is such gets a copy of all that it is made of, down to products of k up to TC__RESCORE_DEEP:
 // with AGAIN around an operand of those, so that they are nodes of their own. Of a turned operand the copy is made turned:
 // (q k^T)^T = k q^T. So its kernel has several products (device/chain.c). And sum p dp of a row, which softmax's gradient
-// takes, is sum o do: it needs no scores.
+// takes, is sum o do: it needs no scores. Copies of p are exp(x - l), l = m + log f: one value of a row is kept, not two, and
+// nothing is divided.
 //
 // All or nothing for an attention: where anything else reads its scores, they are stored, and all reads them.
 
@@ -331,6 +332,26 @@ static tc__node *tc__rescore_leaf(tc__rescore *r, const tc__node *n, int turned)
     return turned ? tc__rescore_turned(g, a) : a;
 }
 
+static tc__node *tc__rescore_copy(tc__rescore *r, uint32_t id, int turned);
+
+// p of an attention: exp(x - l), where l is m + log f, or m - log f where p is e * f.
+static tc__node *tc__rescore_share(tc__rescore *r, const tc__attended *a, int turned) {
+    const tc__graph *from = r->w->from;
+    tc__graph *g = r->w->to;
+    const tc__node *d = tc__operand(from, a->e, 0),
+                   *m = tc__operand(from, tc__operand(from, d, 1), 0),
+                   *f = tc__operand(from, a->f, 0);
+    tc__node *x = tc__rescore_copy(r, d->in[0], turned);
+    tc__node *log = g->node.at[r->w->at[f->id]];
+    log = tc__make_alu(g, TC_OP_LOG, log->dtype, &log, 1);
+    tc__node *l = tc__rescore_mul(g, a->divides ? TC_OP_ADD : TC_OP_SUB,
+                                  g->node.at[r->w->at[m->id]], log);
+    l = l ? tc__make_expand(g, tc__rescore_again(r, l), a->p->rank, a->p->dims) : NULL;
+    if (l && turned) l = tc__rescore_turned(g, l);
+    x = x && l ? tc__rescore_mul(g, TC_OP_SUB, x, l) : NULL;
+    return x ? tc__make_alu(g, TC_OP_EXP, x->dtype, &x, 1) : NULL;
+}
+
 // Node `id` as the copy has it; NULL = reported.
 static tc__node *tc__rescore_copy(tc__rescore *r, uint32_t id, int turned) {
     const tc__node *n = tc__rescore_node(r, id);
@@ -340,6 +361,8 @@ static tc__node *tc__rescore_copy(tc__rescore *r, uint32_t id, int turned) {
     if (*at != TC__NO_NODE) return g->node.at[*at];
     if (r->scored[id] == TC__SCORED_PRODUCT) {
         made = tc__rescore_product(r, n, turned);
+    } else if (r->scored[id] == TC__SCORED_OF && n == tc__rescore_of(r, id)->p) {
+        made = tc__rescore_share(r, tc__rescore_of(r, id), turned);
     } else if (r->scored[id] == TC__SCORED_OF) {
         for (uint32_t k = 0; k < n->n_in; k++) {
             const tc__node *a = tc__rescore_copy(r, n->in[k], turned);

@@ -98,6 +98,35 @@ TC_FN float TC_N(ex2)(float x) {
     return y;
 }
 
+TC_FN float TC_N(lg2)(float x) {
+    float y;
+    asm("lg2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
+TC_FN float TC_N(log_of)(float x) {
+    const int b = __float_as_int(x), n = (b - 0x3f2aaaab) & (int)0xff800000;
+    const float f = __int_as_float(b - n) - 1.0f;
+    float q = 0.138212666f;
+    q = fmaf(q, f, -0.151228189f);
+    q = fmaf(q, f, 0.140420899f);
+    q = fmaf(q, f, -0.164722338f);
+    q = fmaf(q, f, 0.200079337f);
+    q = fmaf(q, f, -0.250042409f);
+    q = fmaf(q, f, 0.333332658f);
+    q = fmaf(q, f, -0.5f);
+    return fmaf((float)n, 8.26295832e-08f, fmaf(q, f * f, f));
+}
+
+static __device__ __noinline__ float TC_N(log_special)(float x) {
+    return TC_N(lg2)(x) * 0.693147182f;
+}
+
+TC_FN float TC_N(log_f32)(float x) {
+    const float y = TC_N(log_of)(x);
+    return (unsigned)__float_as_int(x) - 0x00800000u < 0x7f000000u ? y : TC_N(log_special)(x);
+}
+
 TC_FN float TC_N(exp_half)(float x) { return TC_N(ex2)(x * 1.44269502f); }
 
 TC_FN void TC_N(copy_async16_of)(void *shared, const void *global, int bytes) {
@@ -640,17 +669,16 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
     return x;
 }
 
-// kernel0: 6 element-wise ops, 2 reductions around 2 products over the same rows, 3 results
+// kernel0: 8 element-wise ops, 2 reductions around 2 products over the same rows, 2 results
 // rows 1600, columns 64, depth 200; vector along c
 //   in0  bf16[102400]
 //   in1  bf16[102400]
 //   made0  f32[200]
 //   out0  f32[1600]
-//   out1  f32[1600]
 //   row0  f32[200]
 //   made1  bf16[200]
 //   in2  bf16[102400]
-//   out2  bf16[102400]
+//   out1  bf16[102400]
 //   shared0  f32[12288]
 //   given0  bf16[8]
 //   given1  bf16[8]
@@ -686,16 +714,17 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //           end
 //           hole share r - - values given5 of 1
 //             %26 = load given5[0]    f32 row
-//             store out0[r] %26
-//             %28 = load given5[1]    f32 row
-//             store out1[r] %28
-//             store given5[2] %28
+//             %27 = load given5[1]    f32 row
+//             %28 = log %27           f32 row
+//             %29 = add %26 %28       f32 row
+//             store out0[r] %29
+//             store given5[2] %27
 //           end
 //           hole result r p - values given6 of 8
 //             for l in 0..8  bind=vector
 //               axis c = l + p in 0..64
-//               %35 = load given6[l]  bf16 col
-//               store out2[64*r + c] %35
+//               %36 = load given6[l]  bf16 col
+//               store out1[64*r + c] %36
 //             end
 //           end
 //         end
@@ -704,7 +733,7 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   end
 // 128 threads in a block, 16 blocks have work
 extern "C" __global__ void __launch_bounds__(128, 2)
-kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *__restrict__ out0, float *__restrict__ out1, const tc_u16 *__restrict__ in2, tc_u16 *__restrict__ out2, const tc_kargs<1> a) {
+kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *__restrict__ out0, const tc_u16 *__restrict__ in2, tc_u16 *__restrict__ out1, const tc_kargs<1> a) {
     extern __shared__ __align__(16) char shared[];
     tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_begin();
     float *const shared0 = (float *)(shared + 0);
@@ -746,35 +775,34 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
     };
     auto share = [&](int r, int, float *given5) {
         const float t26 = given5[0];
-        out0[r] = t26;
-        const float t28 = given5[1];
-        out1[r] = t28;
-        given5[2] = t28;
+        const float t27 = given5[1];
+        const float t28 = tc_log_f32(t27);
+        const float t29 = TC_ADD_f32(t26, t28);
+        out0[r] = t29;
+        given5[2] = t27;
     };
     auto result = [&](int r, int p, const float *given6) {
-        const tc_pack<float, 8> v35 = *((const tc_pack<float, 8> *)&given6[0]);
-        tc_pack<float, 8> o36;
+        const tc_pack<float, 8> v36 = *((const tc_pack<float, 8> *)&given6[0]);
+        tc_pack<float, 8> o37;
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const float t35 = v35.at[l];
-            o36.at[l] = t35;
+            const float t36 = v36.at[l];
+            o37.at[l] = t36;
         }
-        tc_store((tc_pack<tc_u16, 8> *)&out2[64 * r + p], tc_halves_bf16(o36));
+        tc_store((tc_pack<tc_u16, 8> *)&out1[64 * r + p], tc_halves_bf16(o37));
     };
     tc_chain<product, left_way, right_way, left_way, right_way, value_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 200, 64, 200, left, right, 0, 0, value, 0, score, share, result);
 }
 
-// kernel1: 6 element-wise ops, 0 reductions around 2 products over the same rows, 1 result
+// kernel1: 5 element-wise ops, 0 reductions around 2 products over the same rows, 1 result
 // rows 1600, columns 64, depth 200; vector along c
 //   in0  bf16[102400]
 //   in1  bf16[102400]
 //   in2  f32[1600]
-//   in3  f32[1600]
 //   made0  bf16[200]
-//   in4  bf16[102400]
+//   in3  bf16[102400]
 //   out0  bf16[102400]
 //   held0  f32[2]
-//   held1  f32[2]
 //   shared0  f32[12288]
 //   given0  bf16[8]
 //   given1  bf16[8]
@@ -795,33 +823,30 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
 //             copy 8 given1[0] <- in1[12800*(r/200) + 64*c + q]
 //           end
 //           hole value r p k async given2 of 8 strides 1 64
-//             copy 8 given2[0] <- in4[12800*(r/200) + 64*k + p]
+//             copy 8 given2[0] <- in3[12800*(r/200) + 64*k + p]
 //           end
 //           hole columns r p - values
 //             copy 2 held0[0] <- in2[200*(r/200) + p]
-//             copy 2 held1[0] <- in3[200*(r/200) + p]
 //           end
 //           hole score r p - values given3 of 2 into given4
 //             for l in 0..2  bind=vector
 //               axis c = l + p in 0..200
-//               %22 = valid 0 <= c - r%200 < 200  bool col
-//               %23 = load given3[l]  f32 col
-//               %24 = mul %23 %0      f32 col
-//               %25 = where %22 %24 %1  f32 col
-//               %26 = load held0[l]   f32 col
-//               %27 = sub %25 %26     f32 col
-//               %28 = exp %27         f32 col
-//               %29 = load held1[l]   f32 col
-//               %30 = div %28 %29     f32 col
-//               %31 = cast %30        bf16 col
-//               store given4[l] %31
+//               %21 = valid 0 <= c - r%200 < 200  bool col
+//               %22 = load given3[l]  f32 col
+//               %23 = mul %22 %0      f32 col
+//               %24 = where %21 %23 %1  f32 col
+//               %25 = load held0[l]   f32 col
+//               %26 = sub %24 %25     f32 col
+//               %27 = exp %26         f32 col
+//               %28 = cast %27        bf16 col
+//               store given4[l] %28
 //             end
 //           end
 //           hole result r p - values given5 of 8
 //             for l in 0..8  bind=vector
 //               axis c = l + p in 0..64
-//               %38 = load given5[l]  bf16 col
-//               store out0[64*r + c] %38
+//               %35 = load given5[l]  bf16 col
+//               store out0[64*r + c] %35
 //             end
 //           end
 //         end
@@ -830,11 +855,10 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
 //   end
 // 128 threads in a block, 16 blocks have work
 extern "C" __global__ void __launch_bounds__(128, 2)
-kernel1(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const float *__restrict__ in2, const float *__restrict__ in3, const tc_u16 *__restrict__ in4, tc_u16 *__restrict__ out0, const tc_kargs<1> a) {
+kernel1(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const float *__restrict__ in2, const tc_u16 *__restrict__ in3, tc_u16 *__restrict__ out0, const tc_kargs<1> a) {
     extern __shared__ __align__(16) char shared[];
-    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_reads(in4), tc_begin();
+    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_begin();
     __align__(16) float held0[2];
-    __align__(16) float held1[2];
     float *const shared0 = (float *)(shared + 0);
     const int j = blockIdx.x;
     struct product {
@@ -856,41 +880,38 @@ kernel1(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const fl
     };
     struct value_way { enum : int { bring = 3, deep = 0, width = 8, stepped = 1, line_stride = 1, deep_stride = 64 }; };
     auto value = [&](int r, int p, int k, bool) {
-        return &in4[64 * k + 12800 * (r / 200) + p];
+        return &in3[64 * k + 12800 * (r / 200) + p];
     };
     auto columns = [&](int r, int p) {
         *(tc_pack<float, 2> *)&held0[0] = tc_load((const tc_pack<float, 2> *)&in2[200 * (r / 200) + p]);
-        *(tc_pack<float, 2> *)&held1[0] = tc_load((const tc_pack<float, 2> *)&in3[200 * (r / 200) + p]);
     };
     auto score = [&](int r, int p, float *given3, tc_u16 *given4) {
-        const tc_pack<float, 2> v23 = *((const tc_pack<float, 2> *)&given3[0]);
-        tc_pack<float, 2> o32;
+        const tc_pack<float, 2> v22 = *((const tc_pack<float, 2> *)&given3[0]);
+        tc_pack<float, 2> o29;
         #pragma unroll
         for (int l = 0; l < 2; l++) {
             const int c = l + p;
-            const int t22 = (unsigned)(c - (r % 200)) < (unsigned)(200);
-            const float t23 = v23.at[l];
-            const float t24 = TC_MUL_f32(t23, 0.125f);
-            const float t25 = TC_SEL_f32(TC_M_f32(t22), t24, (-1.0f/0.0f));
-            const float t26 = held0[l];
-            const float t27 = TC_SUB_f32(t25, t26);
-            const float t28 = tc_exp_half(t27);
-            const float t29 = held1[l];
-            const float t30 = t28 / t29;
-            const float t31 = t30;
-            o32.at[l] = t31;
+            const int t21 = (unsigned)(c - (r % 200)) < (unsigned)(200);
+            const float t22 = v22.at[l];
+            const float t23 = TC_MUL_f32(t22, 0.125f);
+            const float t24 = TC_SEL_f32(TC_M_f32(t21), t23, (-1.0f/0.0f));
+            const float t25 = held0[l];
+            const float t26 = TC_SUB_f32(t24, t25);
+            const float t27 = tc_exp_half(t26);
+            const float t28 = t27;
+            o29.at[l] = t28;
         }
-        *((tc_pack<tc_u16, 2> *)&given4[0]) = tc_halves_bf16(o32);
+        *((tc_pack<tc_u16, 2> *)&given4[0]) = tc_halves_bf16(o29);
     };
     auto result = [&](int r, int p, const float *given5) {
-        const tc_pack<float, 8> v38 = *((const tc_pack<float, 8> *)&given5[0]);
-        tc_pack<float, 8> o39;
+        const tc_pack<float, 8> v35 = *((const tc_pack<float, 8> *)&given5[0]);
+        tc_pack<float, 8> o36;
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const float t38 = v38.at[l];
-            o39.at[l] = t38;
+            const float t35 = v35.at[l];
+            o36.at[l] = t35;
         }
-        tc_store((tc_pack<tc_u16, 8> *)&out0[64 * r + p], tc_halves_bf16(o39));
+        tc_store((tc_pack<tc_u16, 8> *)&out0[64 * r + p], tc_halves_bf16(o36));
     };
     tc_chain<product, left_way, right_way, left_way, right_way, value_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 200, 64, 200, left, right, 0, 0, value, columns, score, 0, result);
 }
@@ -954,7 +975,7 @@ kernel2(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
     }
 }
 
-// kernel3: 10 element-wise ops, 0 reductions around 3 products over the same rows, 1 result
+// kernel3: 9 element-wise ops, 0 reductions around 3 products over the same rows, 1 result
 // rows 1600, columns 64, depth 200; vector along c
 //   in0  bf16[102400]
 //   in1  bf16[102400]
@@ -963,7 +984,6 @@ kernel2(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
 //   in3  bf16[102400]
 //   in4  f32[1600]
 //   in5  f32[1600]
-//   in6  f32[1600]
 //   made1  bf16[200]
 //   out0  bf16[102400]
 //   shared0  f32[16384]
@@ -1002,27 +1022,25 @@ kernel2(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
 //               %24 = load given5[l]  f32 col
 //               %25 = load in4[r]     f32 row
 //               %26 = load in5[r]     f32 row
-//               %27 = load in6[r]     f32 row
-//               %28 = load given5[l + 2]  bf16 col
-//               %29 = cast %28        f32 col
-//               %30 = sub %29 %25     f32 col
-//               %31 = valid 0 <= r%200 - c < 200  bool col
-//               %32 = mul %24 %0      f32 col
-//               %33 = where %31 %32 %1  f32 col
-//               %34 = sub %33 %26     f32 col
-//               %35 = exp %34         f32 col
-//               %36 = div %35 %27     f32 col
-//               %37 = mul %30 %36     f32 col
-//               %38 = mul %37 %0      f32 col
-//               %39 = cast %38        bf16 col
-//               store given6[l] %39
+//               %27 = load given5[l + 2]  bf16 col
+//               %28 = cast %27        f32 col
+//               %29 = sub %28 %25     f32 col
+//               %30 = valid 0 <= r%200 - c < 200  bool col
+//               %31 = mul %24 %0      f32 col
+//               %32 = where %30 %31 %1  f32 col
+//               %33 = sub %32 %26     f32 col
+//               %34 = exp %33         f32 col
+//               %35 = mul %29 %34     f32 col
+//               %36 = mul %35 %0      f32 col
+//               %37 = cast %36        bf16 col
+//               store given6[l] %37
 //             end
 //           end
 //           hole result r p - values given7 of 8
 //             for l in 0..8  bind=vector
 //               axis c = l + p in 0..64
-//               %46 = load given7[l]  bf16 col
-//               store out0[64*r + c] %46
+//               %44 = load given7[l]  bf16 col
+//               store out0[64*r + c] %44
 //             end
 //           end
 //         end
@@ -1031,9 +1049,9 @@ kernel2(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
 //   end
 // 128 threads in a block, 32 blocks have work
 extern "C" __global__ void __launch_bounds__(128, 2)
-kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc_u16 *__restrict__ in2, const tc_u16 *__restrict__ in3, const float *__restrict__ in4, const float *__restrict__ in5, const float *__restrict__ in6, tc_u16 *__restrict__ out0, const tc_kargs<1> a) {
+kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc_u16 *__restrict__ in2, const tc_u16 *__restrict__ in3, const float *__restrict__ in4, const float *__restrict__ in5, tc_u16 *__restrict__ out0, const tc_kargs<1> a) {
     extern __shared__ __align__(16) char shared[];
-    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_reads(in4), tc_reads(in5), tc_reads(in6), tc_begin();
+    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_reads(in4), tc_reads(in5), tc_begin();
     float *const shared0 = (float *)(shared + 0);
     const int j = blockIdx.x;
     struct product {
@@ -1069,43 +1087,41 @@ kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
         const tc_pack<float, 2> v24 = *((const tc_pack<float, 2> *)&given5[0]);
         const float t25 = in4[r];
         const float t26 = in5[r];
-        const float t27 = in6[r];
-        const tc_pack<float, 2> v28 = *((const tc_pack<float, 2> *)&given5[2]);
-        tc_pack<float, 2> o40;
+        const tc_pack<float, 2> v27 = *((const tc_pack<float, 2> *)&given5[2]);
+        tc_pack<float, 2> o38;
         #pragma unroll
         for (int l = 0; l < 2; l++) {
             const int c = l + p;
             const float t24 = v24.at[l];
-            const float t28 = v28.at[l];
-            const float t29 = t28;
-            const float t30 = TC_SUB_f32(t29, t25);
-            const int t31 = (unsigned)(-c + (r % 200)) < (unsigned)(200);
-            const float t32 = TC_MUL_f32(t24, 0.125f);
-            const float t33 = TC_SEL_f32(TC_M_f32(t31), t32, (-1.0f/0.0f));
-            const float t34 = TC_SUB_f32(t33, t26);
-            const float t35 = tc_exp_half(t34);
-            const float t36 = t35 / t27;
-            const float t37 = TC_MUL_f32(t30, t36);
-            const float t38 = TC_MUL_f32(t37, 0.125f);
-            const float t39 = t38;
-            o40.at[l] = t39;
+            const float t27 = v27.at[l];
+            const float t28 = t27;
+            const float t29 = TC_SUB_f32(t28, t25);
+            const int t30 = (unsigned)(-c + (r % 200)) < (unsigned)(200);
+            const float t31 = TC_MUL_f32(t24, 0.125f);
+            const float t32 = TC_SEL_f32(TC_M_f32(t30), t31, (-1.0f/0.0f));
+            const float t33 = TC_SUB_f32(t32, t26);
+            const float t34 = tc_exp_half(t33);
+            const float t35 = TC_MUL_f32(t29, t34);
+            const float t36 = TC_MUL_f32(t35, 0.125f);
+            const float t37 = t36;
+            o38.at[l] = t37;
         }
-        *((tc_pack<tc_u16, 2> *)&given6[0]) = tc_halves_bf16(o40);
+        *((tc_pack<tc_u16, 2> *)&given6[0]) = tc_halves_bf16(o38);
     };
     auto result = [&](int r, int p, const float *given7) {
-        const tc_pack<float, 8> v46 = *((const tc_pack<float, 8> *)&given7[0]);
-        tc_pack<float, 8> o47;
+        const tc_pack<float, 8> v44 = *((const tc_pack<float, 8> *)&given7[0]);
+        tc_pack<float, 8> o45;
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const float t46 = v46.at[l];
-            o47.at[l] = t46;
+            const float t44 = v44.at[l];
+            o45.at[l] = t44;
         }
-        tc_store((tc_pack<tc_u16, 8> *)&out0[64 * r + p], tc_halves_bf16(o47));
+        tc_store((tc_pack<tc_u16, 8> *)&out0[64 * r + p], tc_halves_bf16(o45));
     };
     tc_chain<product, left_way, right_way, left_next_way, right_next_way, value_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 200, 64, 200, left, right, left_next, right_next, value, 0, score, 0, result);
 }
 
-// kernel4: 10 element-wise ops, 0 reductions around 3 products over the same rows, 1 result
+// kernel4: 9 element-wise ops, 0 reductions around 3 products over the same rows, 1 result
 // rows 1600, columns 64, depth 200; vector along c
 //   in0  bf16[102400]
 //   in1  bf16[102400]
@@ -1114,12 +1130,10 @@ kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
 //   in3  bf16[102400]
 //   in4  f32[1600]
 //   in5  f32[1600]
-//   in6  f32[1600]
 //   made1  bf16[200]
 //   out0  bf16[102400]
 //   held0  f32[2]
 //   held1  f32[2]
-//   held2  f32[2]
 //   shared0  f32[16384]
 //   given0  bf16[8]
 //   given1  bf16[8]
@@ -1153,35 +1167,32 @@ kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
 //           hole columns r p - values
 //             copy 2 held0[0] <- in4[200*(r/200) + p]
 //             copy 2 held1[0] <- in5[200*(r/200) + p]
-//             copy 2 held2[0] <- in6[200*(r/200) + p]
 //           end
 //           hole score r p - values given5 of 2 into given6
 //             for l in 0..2  bind=vector
 //               axis c = l + p in 0..200
-//               %29 = load given5[l]  f32 col
-//               %30 = load given5[l + 2]  bf16 col
-//               %31 = cast %30        f32 col
-//               %32 = load held0[l]   f32 col
-//               %33 = sub %31 %32     f32 col
-//               %34 = valid 0 <= c - r%200 < 200  bool col
-//               %35 = mul %29 %0      f32 col
-//               %36 = where %34 %35 %1  f32 col
-//               %37 = load held1[l]   f32 col
-//               %38 = sub %36 %37     f32 col
-//               %39 = exp %38         f32 col
-//               %40 = load held2[l]   f32 col
-//               %41 = div %39 %40     f32 col
-//               %42 = mul %33 %41     f32 col
-//               %43 = mul %42 %0      f32 col
-//               %44 = cast %43        bf16 col
-//               store given6[l] %44
+//               %28 = load given5[l]  f32 col
+//               %29 = load given5[l + 2]  bf16 col
+//               %30 = cast %29        f32 col
+//               %31 = load held0[l]   f32 col
+//               %32 = sub %30 %31     f32 col
+//               %33 = valid 0 <= c - r%200 < 200  bool col
+//               %34 = mul %28 %0      f32 col
+//               %35 = where %33 %34 %1  f32 col
+//               %36 = load held1[l]   f32 col
+//               %37 = sub %35 %36     f32 col
+//               %38 = exp %37         f32 col
+//               %39 = mul %32 %38     f32 col
+//               %40 = mul %39 %0      f32 col
+//               %41 = cast %40        bf16 col
+//               store given6[l] %41
 //             end
 //           end
 //           hole result r p - values given7 of 8
 //             for l in 0..8  bind=vector
 //               axis c = l + p in 0..64
-//               %51 = load given7[l]  bf16 col
-//               store out0[64*r + c] %51
+//               %48 = load given7[l]  bf16 col
+//               store out0[64*r + c] %48
 //             end
 //           end
 //         end
@@ -1190,12 +1201,11 @@ kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
 //   end
 // 128 threads in a block, 32 blocks have work
 extern "C" __global__ void __launch_bounds__(128, 2)
-kernel4(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc_u16 *__restrict__ in2, const tc_u16 *__restrict__ in3, const float *__restrict__ in4, const float *__restrict__ in5, const float *__restrict__ in6, tc_u16 *__restrict__ out0, const tc_kargs<1> a) {
+kernel4(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc_u16 *__restrict__ in2, const tc_u16 *__restrict__ in3, const float *__restrict__ in4, const float *__restrict__ in5, tc_u16 *__restrict__ out0, const tc_kargs<1> a) {
     extern __shared__ __align__(16) char shared[];
-    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_reads(in4), tc_reads(in5), tc_reads(in6), tc_begin();
+    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_reads(in4), tc_reads(in5), tc_begin();
     __align__(16) float held0[2];
     __align__(16) float held1[2];
-    __align__(16) float held2[2];
     float *const shared0 = (float *)(shared + 0);
     const int j = blockIdx.x;
     struct product {
@@ -1230,44 +1240,41 @@ kernel4(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
     auto columns = [&](int r, int p) {
         *(tc_pack<float, 2> *)&held0[0] = tc_load((const tc_pack<float, 2> *)&in4[200 * (r / 200) + p]);
         *(tc_pack<float, 2> *)&held1[0] = tc_load((const tc_pack<float, 2> *)&in5[200 * (r / 200) + p]);
-        *(tc_pack<float, 2> *)&held2[0] = tc_load((const tc_pack<float, 2> *)&in6[200 * (r / 200) + p]);
     };
     auto score = [&](int r, int p, float *given5, tc_u16 *given6) {
-        const tc_pack<float, 2> v29 = *((const tc_pack<float, 2> *)&given5[0]);
-        const tc_pack<float, 2> v30 = *((const tc_pack<float, 2> *)&given5[2]);
-        tc_pack<float, 2> o45;
+        const tc_pack<float, 2> v28 = *((const tc_pack<float, 2> *)&given5[0]);
+        const tc_pack<float, 2> v29 = *((const tc_pack<float, 2> *)&given5[2]);
+        tc_pack<float, 2> o42;
         #pragma unroll
         for (int l = 0; l < 2; l++) {
             const int c = l + p;
+            const float t28 = v28.at[l];
             const float t29 = v29.at[l];
-            const float t30 = v30.at[l];
-            const float t31 = t30;
-            const float t32 = held0[l];
-            const float t33 = TC_SUB_f32(t31, t32);
-            const int t34 = (unsigned)(c - (r % 200)) < (unsigned)(200);
-            const float t35 = TC_MUL_f32(t29, 0.125f);
-            const float t36 = TC_SEL_f32(TC_M_f32(t34), t35, (-1.0f/0.0f));
-            const float t37 = held1[l];
-            const float t38 = TC_SUB_f32(t36, t37);
-            const float t39 = tc_exp_half(t38);
-            const float t40 = held2[l];
-            const float t41 = t39 / t40;
-            const float t42 = TC_MUL_f32(t33, t41);
-            const float t43 = TC_MUL_f32(t42, 0.125f);
-            const float t44 = t43;
-            o45.at[l] = t44;
+            const float t30 = t29;
+            const float t31 = held0[l];
+            const float t32 = TC_SUB_f32(t30, t31);
+            const int t33 = (unsigned)(c - (r % 200)) < (unsigned)(200);
+            const float t34 = TC_MUL_f32(t28, 0.125f);
+            const float t35 = TC_SEL_f32(TC_M_f32(t33), t34, (-1.0f/0.0f));
+            const float t36 = held1[l];
+            const float t37 = TC_SUB_f32(t35, t36);
+            const float t38 = tc_exp_half(t37);
+            const float t39 = TC_MUL_f32(t32, t38);
+            const float t40 = TC_MUL_f32(t39, 0.125f);
+            const float t41 = t40;
+            o42.at[l] = t41;
         }
-        *((tc_pack<tc_u16, 2> *)&given6[0]) = tc_halves_bf16(o45);
+        *((tc_pack<tc_u16, 2> *)&given6[0]) = tc_halves_bf16(o42);
     };
     auto result = [&](int r, int p, const float *given7) {
-        const tc_pack<float, 8> v51 = *((const tc_pack<float, 8> *)&given7[0]);
-        tc_pack<float, 8> o52;
+        const tc_pack<float, 8> v48 = *((const tc_pack<float, 8> *)&given7[0]);
+        tc_pack<float, 8> o49;
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const float t51 = v51.at[l];
-            o52.at[l] = t51;
+            const float t48 = v48.at[l];
+            o49.at[l] = t48;
         }
-        tc_store((tc_pack<tc_u16, 8> *)&out0[64 * r + p], tc_halves_bf16(o52));
+        tc_store((tc_pack<tc_u16, 8> *)&out0[64 * r + p], tc_halves_bf16(o49));
     };
     tc_chain<product, left_way, right_way, left_next_way, right_next_way, value_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 200, 64, 200, left, right, left_next, right_next, value, columns, score, 0, result);
 }

@@ -94,6 +94,35 @@ TC_FN float TC_N(ex2)(float x) {
     return y;
 }
 
+TC_FN float TC_N(lg2)(float x) {
+    float y;
+    asm("lg2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
+TC_FN float TC_N(log_of)(float x) {
+    const int b = __float_as_int(x), n = (b - 0x3f2aaaab) & (int)0xff800000;
+    const float f = __int_as_float(b - n) - 1.0f;
+    float q = 0.138212666f;
+    q = fmaf(q, f, -0.151228189f);
+    q = fmaf(q, f, 0.140420899f);
+    q = fmaf(q, f, -0.164722338f);
+    q = fmaf(q, f, 0.200079337f);
+    q = fmaf(q, f, -0.250042409f);
+    q = fmaf(q, f, 0.333332658f);
+    q = fmaf(q, f, -0.5f);
+    return fmaf((float)n, 8.26295832e-08f, fmaf(q, f * f, f));
+}
+
+static __device__ __noinline__ float TC_N(log_special)(float x) {
+    return TC_N(lg2)(x) * 0.693147182f;
+}
+
+TC_FN float TC_N(log_f32)(float x) {
+    const float y = TC_N(log_of)(x);
+    return (unsigned)__float_as_int(x) - 0x00800000u < 0x7f000000u ? y : TC_N(log_special)(x);
+}
+
 TC_FN float TC_N(exp_half)(float x) { return TC_N(ex2)(x * 1.44269502f); }
 
 template <int N> TC_FN char *TC_N(align_shared)(char *p) {
@@ -583,7 +612,7 @@ TC_FN void TC_N(mapped_chain)(char *shared, I j, I m, I n, I keys, const TC_N(ma
         if (lane == 0) TC_N(semaphore_arrive)(memory.left_empty);
         if constexpr (P::streamed != 0) g.share(first, row, m, share);
         #pragma unroll
-        for (int k = 0; k < 2 * P::wide / 16; k++)
+        for (int k = 0; k < P::wide / 16; k++)
             TC_N(give_fours)<(int)P::width>(g.sum + k / 2 * 16, k % 2, row + lane / 4, k / 2 * 32 + lane % 4 * 8, [&](const float *some, I r, I c) {
                 if ((P::ragged_rows && r >= m) || (P::ragged_wide && c >= n)) return;
                 result(first + r, c, some);
@@ -655,17 +684,16 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
     return x;
 }
 
-// kernel0: 6 element-wise ops, 2 reductions around 2 products over the same rows, 3 results
+// kernel0: 8 element-wise ops, 2 reductions around 2 products over the same rows, 2 results
 // rows 1600, columns 64, depth 200; vector along c
 //   in0  bf16[102400]
 //   in1  bf16[102400]
 //   made0  f32[200]
 //   out0  f32[1600]
-//   out1  f32[1600]
 //   row0  f32[200]
 //   made1  bf16[200]
 //   in2  bf16[102400]
-//   out2  bf16[102400]
+//   out1  bf16[102400]
 //   shared0  f32[37156]
 //   given0  bf16[8]
 //   given1  bf16[8]
@@ -699,16 +727,17 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //           end
 //           hole share r - - values given5 of 1
 //             %24 = load given5[0]    f32 row
-//             store out0[r] %24
-//             %26 = load given5[1]    f32 row
-//             store out1[r] %26
-//             store given5[2] %26
+//             %25 = load given5[1]    f32 row
+//             %26 = log %25           f32 row
+//             %27 = add %24 %26       f32 row
+//             store out0[r] %27
+//             store given5[2] %25
 //           end
 //           hole result r p - values given6 of 8
 //             for l in 0..8  bind=vector
 //               axis c = l + p in 0..64
-//               %33 = load given6[l]  bf16 col
-//               store out2[64*r + c] %33
+//               %34 = load given6[l]  bf16 col
+//               store out1[64*r + c] %34
 //             end
 //           end
 //         end
@@ -717,7 +746,7 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   end
 // 384 threads in a block, 16 blocks have work
 extern "C" __global__ void __launch_bounds__(384, 1)
-kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *__restrict__ out0, float *__restrict__ out1, const tc_u16 *__restrict__ in2, tc_u16 *__restrict__ out2, const tc_kargs<1> a, const __grid_constant__ tc_map left_map, const __grid_constant__ tc_map right_map, const __grid_constant__ tc_map value_map) {
+kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *__restrict__ out0, const tc_u16 *__restrict__ in2, tc_u16 *__restrict__ out1, const tc_kargs<1> a, const __grid_constant__ tc_map left_map, const __grid_constant__ tc_map right_map, const __grid_constant__ tc_map value_map) {
     extern __shared__ __align__(16) char shared[];
     tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_begin();
     float *const shared0 = (float *)(shared + 0);
@@ -747,35 +776,34 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
     };
     auto share = [&](int r, int, float *given5) {
         const float t24 = given5[0];
-        out0[r] = t24;
-        const float t26 = given5[1];
-        out1[r] = t26;
-        given5[2] = t26;
+        const float t25 = given5[1];
+        const float t26 = tc_log_f32(t25);
+        const float t27 = TC_ADD_f32(t24, t26);
+        out0[r] = t27;
+        given5[2] = t25;
     };
     auto result = [&](int r, int p, const float *given6) {
-        const tc_pack<float, 8> v33 = *((const tc_pack<float, 8> *)&given6[0]);
-        tc_pack<float, 8> o34;
+        const tc_pack<float, 8> v34 = *((const tc_pack<float, 8> *)&given6[0]);
+        tc_pack<float, 8> o35;
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const float t33 = v33.at[l];
-            o34.at[l] = t33;
+            const float t34 = v34.at[l];
+            o35.at[l] = t34;
         }
-        tc_store((tc_pack<tc_u16, 8> *)&out2[64 * r + p], tc_halves_bf16(o34));
+        tc_store((tc_pack<tc_u16, 8> *)&out1[64 * r + p], tc_halves_bf16(o35));
     };
     tc_mapped_chain<product, left_way, right_way, left_way, right_way, value_way, int>((char *)shared0, j, 200, 64, 200, left_map, right_map, left_map, right_map, value_map, 0, score, share, result);
 }
 
-// kernel1: 6 element-wise ops, 0 reductions around 2 products over the same rows, 1 result
+// kernel1: 5 element-wise ops, 0 reductions around 2 products over the same rows, 1 result
 // rows 1600, columns 64, depth 200; vector along c
 //   in0  bf16[102400]
 //   in1  bf16[102400]
 //   in2  f32[1600]
-//   in3  f32[1600]
 //   made0  bf16[200]
-//   in4  bf16[102400]
+//   in3  bf16[102400]
 //   out0  bf16[102400]
 //   held0  f32[2]
-//   held1  f32[2]
 //   shared0  f32[37156]
 //   given0  bf16[8]
 //   given1  bf16[8]
@@ -796,31 +824,28 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
 //             copy 8 given1[0] <- in1[12800*(r/200) + 64*c + q]
 //           end
 //           hole value r p k async given2 of 8 strides 1 64
-//             copy 8 given2[0] <- in4[12800*(r/200) + 64*k + p]
+//             copy 8 given2[0] <- in3[12800*(r/200) + 64*k + p]
 //           end
 //           hole columns r p - values
 //             copy 2 held0[0] <- in2[200*(r/200) + p]
-//             copy 2 held1[0] <- in3[200*(r/200) + p]
 //           end
 //           hole score r p - values given3 of 2 into given4
 //             for l in 0..2  bind=vector
 //               axis c = l + p in 0..200
-//               %22 = load given3[l]  f32 col
-//               %23 = mul %22 %0      f32 col
-//               %24 = load held0[l]   f32 col
-//               %25 = sub %23 %24     f32 col
-//               %26 = exp %25         f32 col
-//               %27 = load held1[l]   f32 col
-//               %28 = div %26 %27     f32 col
-//               %29 = cast %28        bf16 col
-//               store given4[l] %29
+//               %21 = load given3[l]  f32 col
+//               %22 = mul %21 %0      f32 col
+//               %23 = load held0[l]   f32 col
+//               %24 = sub %22 %23     f32 col
+//               %25 = exp %24         f32 col
+//               %26 = cast %25        bf16 col
+//               store given4[l] %26
 //             end
 //           end
 //           hole result r p - values given5 of 8
 //             for l in 0..8  bind=vector
 //               axis c = l + p in 0..64
-//               %36 = load given5[l]  bf16 col
-//               store out0[64*r + c] %36
+//               %33 = load given5[l]  bf16 col
+//               store out0[64*r + c] %33
 //             end
 //           end
 //         end
@@ -829,11 +854,10 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
 //   end
 // 384 threads in a block, 16 blocks have work
 extern "C" __global__ void __launch_bounds__(384, 1)
-kernel1(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const float *__restrict__ in2, const float *__restrict__ in3, const tc_u16 *__restrict__ in4, tc_u16 *__restrict__ out0, const tc_kargs<1> a, const __grid_constant__ tc_map left_map, const __grid_constant__ tc_map right_map, const __grid_constant__ tc_map value_map) {
+kernel1(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const float *__restrict__ in2, const tc_u16 *__restrict__ in3, tc_u16 *__restrict__ out0, const tc_kargs<1> a, const __grid_constant__ tc_map left_map, const __grid_constant__ tc_map right_map, const __grid_constant__ tc_map value_map) {
     extern __shared__ __align__(16) char shared[];
-    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_reads(in4), tc_begin();
+    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_begin();
     __align__(16) float held0[2];
-    __align__(16) float held1[2];
     float *const shared0 = (float *)(shared + 0);
     const int j = blockIdx.x;
     struct product {
@@ -850,34 +874,31 @@ kernel1(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const fl
     struct value_way { enum : int { deep = 0, share = 1, inner = 8, outer = 1 }; };
     auto columns = [&](int r, int p) {
         *(tc_pack<float, 2> *)&held0[0] = tc_load((const tc_pack<float, 2> *)&in2[200 * (r / 200) + p]);
-        *(tc_pack<float, 2> *)&held1[0] = tc_load((const tc_pack<float, 2> *)&in3[200 * (r / 200) + p]);
     };
     auto score = [&](int r, int p, float *given3, tc_u16 *given4) {
-        const tc_pack<float, 2> v22 = *((const tc_pack<float, 2> *)&given3[0]);
-        tc_pack<float, 2> o30;
+        const tc_pack<float, 2> v21 = *((const tc_pack<float, 2> *)&given3[0]);
+        tc_pack<float, 2> o27;
         #pragma unroll
         for (int l = 0; l < 2; l++) {
-            const float t22 = v22.at[l];
-            const float t23 = TC_MUL_f32(t22, 0.125f);
-            const float t24 = held0[l];
-            const float t25 = TC_SUB_f32(t23, t24);
-            const float t26 = tc_exp_half(t25);
-            const float t27 = held1[l];
-            const float t28 = t26 / t27;
-            const float t29 = t28;
-            o30.at[l] = t29;
+            const float t21 = v21.at[l];
+            const float t22 = TC_MUL_f32(t21, 0.125f);
+            const float t23 = held0[l];
+            const float t24 = TC_SUB_f32(t22, t23);
+            const float t25 = tc_exp_half(t24);
+            const float t26 = t25;
+            o27.at[l] = t26;
         }
-        *((tc_pack<tc_u16, 2> *)&given4[0]) = tc_halves_bf16(o30);
+        *((tc_pack<tc_u16, 2> *)&given4[0]) = tc_halves_bf16(o27);
     };
     auto result = [&](int r, int p, const float *given5) {
-        const tc_pack<float, 8> v36 = *((const tc_pack<float, 8> *)&given5[0]);
-        tc_pack<float, 8> o37;
+        const tc_pack<float, 8> v33 = *((const tc_pack<float, 8> *)&given5[0]);
+        tc_pack<float, 8> o34;
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const float t36 = v36.at[l];
-            o37.at[l] = t36;
+            const float t33 = v33.at[l];
+            o34.at[l] = t33;
         }
-        tc_store((tc_pack<tc_u16, 8> *)&out0[64 * r + p], tc_halves_bf16(o37));
+        tc_store((tc_pack<tc_u16, 8> *)&out0[64 * r + p], tc_halves_bf16(o34));
     };
     tc_mapped_chain<product, left_way, right_way, left_way, right_way, value_way, int>((char *)shared0, j, 200, 64, 200, left_map, right_map, left_map, right_map, value_map, columns, score, 0, result);
 }
@@ -941,7 +962,7 @@ kernel2(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
     }
 }
 
-// kernel3: 10 element-wise ops, 0 reductions around 3 products over the same rows, 1 result
+// kernel3: 9 element-wise ops, 0 reductions around 3 products over the same rows, 1 result
 // rows 1600, columns 64, depth 200; vector along c
 //   in0  bf16[102400]
 //   in1  bf16[102400]
@@ -950,7 +971,6 @@ kernel2(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
 //   in3  bf16[102400]
 //   in4  f32[1600]
 //   in5  f32[1600]
-//   in6  f32[1600]
 //   made1  bf16[200]
 //   out0  bf16[102400]
 //   shared0  f32[24868]
@@ -989,25 +1009,23 @@ kernel2(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
 //               %24 = load given5[l]  f32 col
 //               %25 = load in4[r]     f32 row
 //               %26 = load in5[r]     f32 row
-//               %27 = load in6[r]     f32 row
-//               %28 = load given5[l + 2]  bf16 col
-//               %29 = cast %28        f32 col
-//               %30 = sub %29 %25     f32 col
-//               %31 = mul %24 %0      f32 col
-//               %32 = sub %31 %26     f32 col
-//               %33 = exp %32         f32 col
-//               %34 = div %33 %27     f32 col
-//               %35 = mul %30 %34     f32 col
-//               %36 = mul %35 %0      f32 col
-//               %37 = cast %36        bf16 col
-//               store given6[l] %37
+//               %27 = load given5[l + 2]  bf16 col
+//               %28 = cast %27        f32 col
+//               %29 = sub %28 %25     f32 col
+//               %30 = mul %24 %0      f32 col
+//               %31 = sub %30 %26     f32 col
+//               %32 = exp %31         f32 col
+//               %33 = mul %29 %32     f32 col
+//               %34 = mul %33 %0      f32 col
+//               %35 = cast %34        bf16 col
+//               store given6[l] %35
 //             end
 //           end
 //           hole result r p - values given7 of 8
 //             for l in 0..8  bind=vector
 //               axis c = l + p in 0..64
-//               %44 = load given7[l]  bf16 col
-//               store out0[64*r + c] %44
+//               %42 = load given7[l]  bf16 col
+//               store out0[64*r + c] %42
 //             end
 //           end
 //         end
@@ -1016,9 +1034,9 @@ kernel2(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
 //   end
 // 384 threads in a block, 16 blocks have work
 extern "C" __global__ void __launch_bounds__(384, 1)
-kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc_u16 *__restrict__ in2, const tc_u16 *__restrict__ in3, const float *__restrict__ in4, const float *__restrict__ in5, const float *__restrict__ in6, tc_u16 *__restrict__ out0, const tc_kargs<1> a, const __grid_constant__ tc_map left_map, const __grid_constant__ tc_map right_map, const __grid_constant__ tc_map left_next_map, const __grid_constant__ tc_map right_next_map) {
+kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc_u16 *__restrict__ in2, const tc_u16 *__restrict__ in3, const float *__restrict__ in4, const float *__restrict__ in5, tc_u16 *__restrict__ out0, const tc_kargs<1> a, const __grid_constant__ tc_map left_map, const __grid_constant__ tc_map right_map, const __grid_constant__ tc_map left_next_map, const __grid_constant__ tc_map right_next_map) {
     extern __shared__ __align__(16) char shared[];
-    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_reads(in4), tc_reads(in5), tc_reads(in6), tc_begin();
+    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_reads(in4), tc_reads(in5), tc_begin();
     float *const shared0 = (float *)(shared + 0);
     const int j = blockIdx.x;
     struct product {
@@ -1038,40 +1056,38 @@ kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
         const tc_pack<float, 2> v24 = *((const tc_pack<float, 2> *)&given5[0]);
         const float t25 = in4[r];
         const float t26 = in5[r];
-        const float t27 = in6[r];
-        const tc_pack<float, 2> v28 = *((const tc_pack<float, 2> *)&given5[2]);
-        tc_pack<float, 2> o38;
+        const tc_pack<float, 2> v27 = *((const tc_pack<float, 2> *)&given5[2]);
+        tc_pack<float, 2> o36;
         #pragma unroll
         for (int l = 0; l < 2; l++) {
             const float t24 = v24.at[l];
-            const float t28 = v28.at[l];
-            const float t29 = t28;
-            const float t30 = TC_SUB_f32(t29, t25);
-            const float t31 = TC_MUL_f32(t24, 0.125f);
-            const float t32 = TC_SUB_f32(t31, t26);
-            const float t33 = tc_exp_half(t32);
-            const float t34 = t33 / t27;
-            const float t35 = TC_MUL_f32(t30, t34);
-            const float t36 = TC_MUL_f32(t35, 0.125f);
-            const float t37 = t36;
-            o38.at[l] = t37;
+            const float t27 = v27.at[l];
+            const float t28 = t27;
+            const float t29 = TC_SUB_f32(t28, t25);
+            const float t30 = TC_MUL_f32(t24, 0.125f);
+            const float t31 = TC_SUB_f32(t30, t26);
+            const float t32 = tc_exp_half(t31);
+            const float t33 = TC_MUL_f32(t29, t32);
+            const float t34 = TC_MUL_f32(t33, 0.125f);
+            const float t35 = t34;
+            o36.at[l] = t35;
         }
-        *((tc_pack<tc_u16, 2> *)&given6[0]) = tc_halves_bf16(o38);
+        *((tc_pack<tc_u16, 2> *)&given6[0]) = tc_halves_bf16(o36);
     };
     auto result = [&](int r, int p, const float *given7) {
-        const tc_pack<float, 8> v44 = *((const tc_pack<float, 8> *)&given7[0]);
-        tc_pack<float, 8> o45;
+        const tc_pack<float, 8> v42 = *((const tc_pack<float, 8> *)&given7[0]);
+        tc_pack<float, 8> o43;
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const float t44 = v44.at[l];
-            o45.at[l] = t44;
+            const float t42 = v42.at[l];
+            o43.at[l] = t42;
         }
-        tc_store((tc_pack<tc_u16, 8> *)&out0[64 * r + p], tc_halves_bf16(o45));
+        tc_store((tc_pack<tc_u16, 8> *)&out0[64 * r + p], tc_halves_bf16(o43));
     };
     tc_mapped_chain<product, left_way, right_way, left_next_way, right_next_way, right_way, int>((char *)shared0, j, 200, 64, 200, left_map, right_map, left_next_map, right_next_map, right_map, 0, score, 0, result);
 }
 
-// kernel4: 10 element-wise ops, 0 reductions around 3 products over the same rows, 1 result
+// kernel4: 9 element-wise ops, 0 reductions around 3 products over the same rows, 1 result
 // rows 1600, columns 64, depth 200; vector along c
 //   in0  bf16[102400]
 //   in1  bf16[102400]
@@ -1080,12 +1096,10 @@ kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
 //   in3  bf16[102400]
 //   in4  f32[1600]
 //   in5  f32[1600]
-//   in6  f32[1600]
 //   made1  bf16[200]
 //   out0  bf16[102400]
 //   held0  f32[2]
 //   held1  f32[2]
-//   held2  f32[2]
 //   shared0  f32[24868]
 //   given0  bf16[8]
 //   given1  bf16[8]
@@ -1119,33 +1133,30 @@ kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
 //           hole columns r p - values
 //             copy 2 held0[0] <- in4[200*(r/200) + p]
 //             copy 2 held1[0] <- in5[200*(r/200) + p]
-//             copy 2 held2[0] <- in6[200*(r/200) + p]
 //           end
 //           hole score r p - values given5 of 2 into given6
 //             for l in 0..2  bind=vector
 //               axis c = l + p in 0..200
-//               %29 = load given5[l]  f32 col
-//               %30 = load given5[l + 2]  bf16 col
-//               %31 = cast %30        f32 col
-//               %32 = load held0[l]   f32 col
-//               %33 = sub %31 %32     f32 col
-//               %34 = mul %29 %0      f32 col
-//               %35 = load held1[l]   f32 col
-//               %36 = sub %34 %35     f32 col
-//               %37 = exp %36         f32 col
-//               %38 = load held2[l]   f32 col
-//               %39 = div %37 %38     f32 col
-//               %40 = mul %33 %39     f32 col
-//               %41 = mul %40 %0      f32 col
-//               %42 = cast %41        bf16 col
-//               store given6[l] %42
+//               %28 = load given5[l]  f32 col
+//               %29 = load given5[l + 2]  bf16 col
+//               %30 = cast %29        f32 col
+//               %31 = load held0[l]   f32 col
+//               %32 = sub %30 %31     f32 col
+//               %33 = mul %28 %0      f32 col
+//               %34 = load held1[l]   f32 col
+//               %35 = sub %33 %34     f32 col
+//               %36 = exp %35         f32 col
+//               %37 = mul %32 %36     f32 col
+//               %38 = mul %37 %0      f32 col
+//               %39 = cast %38        bf16 col
+//               store given6[l] %39
 //             end
 //           end
 //           hole result r p - values given7 of 8
 //             for l in 0..8  bind=vector
 //               axis c = l + p in 0..64
-//               %49 = load given7[l]  bf16 col
-//               store out0[64*r + c] %49
+//               %46 = load given7[l]  bf16 col
+//               store out0[64*r + c] %46
 //             end
 //           end
 //         end
@@ -1154,12 +1165,11 @@ kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
 //   end
 // 384 threads in a block, 16 blocks have work
 extern "C" __global__ void __launch_bounds__(384, 1)
-kernel4(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc_u16 *__restrict__ in2, const tc_u16 *__restrict__ in3, const float *__restrict__ in4, const float *__restrict__ in5, const float *__restrict__ in6, tc_u16 *__restrict__ out0, const tc_kargs<1> a, const __grid_constant__ tc_map left_map, const __grid_constant__ tc_map right_map, const __grid_constant__ tc_map left_next_map, const __grid_constant__ tc_map right_next_map) {
+kernel4(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc_u16 *__restrict__ in2, const tc_u16 *__restrict__ in3, const float *__restrict__ in4, const float *__restrict__ in5, tc_u16 *__restrict__ out0, const tc_kargs<1> a, const __grid_constant__ tc_map left_map, const __grid_constant__ tc_map right_map, const __grid_constant__ tc_map left_next_map, const __grid_constant__ tc_map right_next_map) {
     extern __shared__ __align__(16) char shared[];
-    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_reads(in4), tc_reads(in5), tc_reads(in6), tc_begin();
+    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_reads(in4), tc_reads(in5), tc_begin();
     __align__(16) float held0[2];
     __align__(16) float held1[2];
-    __align__(16) float held2[2];
     float *const shared0 = (float *)(shared + 0);
     const int j = blockIdx.x;
     struct product {
@@ -1178,41 +1188,38 @@ kernel4(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
     auto columns = [&](int r, int p) {
         *(tc_pack<float, 2> *)&held0[0] = tc_load((const tc_pack<float, 2> *)&in4[200 * (r / 200) + p]);
         *(tc_pack<float, 2> *)&held1[0] = tc_load((const tc_pack<float, 2> *)&in5[200 * (r / 200) + p]);
-        *(tc_pack<float, 2> *)&held2[0] = tc_load((const tc_pack<float, 2> *)&in6[200 * (r / 200) + p]);
     };
     auto score = [&](int r, int p, float *given5, tc_u16 *given6) {
-        const tc_pack<float, 2> v29 = *((const tc_pack<float, 2> *)&given5[0]);
-        const tc_pack<float, 2> v30 = *((const tc_pack<float, 2> *)&given5[2]);
-        tc_pack<float, 2> o43;
+        const tc_pack<float, 2> v28 = *((const tc_pack<float, 2> *)&given5[0]);
+        const tc_pack<float, 2> v29 = *((const tc_pack<float, 2> *)&given5[2]);
+        tc_pack<float, 2> o40;
         #pragma unroll
         for (int l = 0; l < 2; l++) {
+            const float t28 = v28.at[l];
             const float t29 = v29.at[l];
-            const float t30 = v30.at[l];
-            const float t31 = t30;
-            const float t32 = held0[l];
-            const float t33 = TC_SUB_f32(t31, t32);
-            const float t34 = TC_MUL_f32(t29, 0.125f);
-            const float t35 = held1[l];
-            const float t36 = TC_SUB_f32(t34, t35);
-            const float t37 = tc_exp_half(t36);
-            const float t38 = held2[l];
-            const float t39 = t37 / t38;
-            const float t40 = TC_MUL_f32(t33, t39);
-            const float t41 = TC_MUL_f32(t40, 0.125f);
-            const float t42 = t41;
-            o43.at[l] = t42;
+            const float t30 = t29;
+            const float t31 = held0[l];
+            const float t32 = TC_SUB_f32(t30, t31);
+            const float t33 = TC_MUL_f32(t28, 0.125f);
+            const float t34 = held1[l];
+            const float t35 = TC_SUB_f32(t33, t34);
+            const float t36 = tc_exp_half(t35);
+            const float t37 = TC_MUL_f32(t32, t36);
+            const float t38 = TC_MUL_f32(t37, 0.125f);
+            const float t39 = t38;
+            o40.at[l] = t39;
         }
-        *((tc_pack<tc_u16, 2> *)&given6[0]) = tc_halves_bf16(o43);
+        *((tc_pack<tc_u16, 2> *)&given6[0]) = tc_halves_bf16(o40);
     };
     auto result = [&](int r, int p, const float *given7) {
-        const tc_pack<float, 8> v49 = *((const tc_pack<float, 8> *)&given7[0]);
-        tc_pack<float, 8> o50;
+        const tc_pack<float, 8> v46 = *((const tc_pack<float, 8> *)&given7[0]);
+        tc_pack<float, 8> o47;
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const float t49 = v49.at[l];
-            o50.at[l] = t49;
+            const float t46 = v46.at[l];
+            o47.at[l] = t46;
         }
-        tc_store((tc_pack<tc_u16, 8> *)&out0[64 * r + p], tc_halves_bf16(o50));
+        tc_store((tc_pack<tc_u16, 8> *)&out0[64 * r + p], tc_halves_bf16(o47));
     };
     tc_mapped_chain<product, left_way, right_way, left_next_way, right_next_way, right_way, int>((char *)shared0, j, 200, 64, 200, left_map, right_map, left_next_map, right_next_map, right_map, columns, score, 0, result);
 }
