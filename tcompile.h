@@ -3103,7 +3103,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xde6c898d92d485e8u
+#define TC__BUILD_ID 0x70e5236f7af07a40u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -8026,6 +8026,7 @@ TC__CHAIN_BAND,
 TC__CHAIN_LOW,
 TC__CHAIN_UP,
 TC__CHAIN_STAGES,
+TC__CHAIN_AHEAD,
 TC__CHAIN_SAME,
 TC__CHAIN_SCALE,
 TC__CHAIN_NUMBERS
@@ -8043,7 +8044,7 @@ static const char*const tc__chain_numbers[TC__CHAIN_NUMBERS]={
 "threads","pack","width","scores","streamed","bare",
 "held","columns","batches","ragged_rows","ragged_cols","ragged_wide",
 "ragged_depth","ragged_next","band","low","up","stages",
-"same","scale"};
+"ahead","same","scale"};
 static const struct{
 const char*const*name;
 uint32_t count;

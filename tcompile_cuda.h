@@ -2196,13 +2196,14 @@ static const char*const tc__text_cuda_mapped_chain[]={
 "    tc_u64 *left_full, *left_empty, *full, *empty, *value_full, *value_empty;",
 "    __device__ __forceinline__ TC_N(chain_memory)(char *shared) {",
 "        at = TC_N(align_shared)<1024>(shared);",
-"        left_full = (tc_u64 *)(at + lefts + P::stages * stage), left_empty = left_full + 1;",
-"        full = left_full + 2, empty = full + P::stages, value_full = empty + P::stages, value_empty = value_full + P::stages;",
+"        left_full = (tc_u64 *)(at + P::ahead * lefts + P::stages * stage), left_empty = left_full + P::ahead;",
+"        full = left_full + 2 * P::ahead, empty = full + P::stages, value_full = empty + P::stages, value_empty = value_full + P::stages;",
 "    }",
 "    __device__ __forceinline__ void begin() {",
 "        const int warps = P::threads / 32;",
 "        if (threadIdx.x == 0) {",
-"            TC_N(semaphore_set)(left_full, 1), TC_N(semaphore_set)(left_empty, warps);",
+"            #pragma unroll",
+"            for (int i = 0; i < P::ahead; i++) TC_N(semaphore_set)(left_full + i, 1), TC_N(semaphore_set)(left_empty + i, warps);",
 "            #pragma unroll",
 "            for (int i = 0; i < P::stages; i++) {",
 "                TC_N(semaphore_set)(full + i, 1), TC_N(semaphore_set)(empty + i, warps);",
@@ -2212,7 +2213,8 @@ static const char*const tc__text_cuda_mapped_chain[]={
 "        }",
 "        __syncthreads();",
 "    }",
-"    __device__ __forceinline__ char *right_at(int i) { return at + lefts + i * stage; }",
+"    __device__ __forceinline__ char *left_at(int i) { return at + i * lefts; }",
+"    __device__ __forceinline__ char *right_at(int i) { return at + P::ahead * lefts + i * stage; }",
 "    __device__ __forceinline__ char *value_at(int i) { return right_at(i) + (P::same \? 0 : (int)rights); }",
 "};",
 "// fn: chain_bring",
@@ -2275,12 +2277,11 @@ static const char*const tc__text_cuda_mapped_chain[]={
 "                    if constexpr (two) sums.at[P::scores + l] = other[i + l];",
 "                }",
 "                if (inside) hole(r, c, sums.at, one.at);",
+"                unsigned &word = made[j / 2][j % 2 * 2 + h];",
+"                if constexpr (!P::streamed && P::scores == 2) word = *(const unsigned *)one.at;",
+"                else if constexpr (!P::streamed) word = u \? word | (unsigned)one.at[0] << 16 : (unsigned)one.at[0];",
 "                #pragma unroll",
-"                for (int l = 0; l < P::scores; l++) {",
-"                    unsigned &word = made[j / 2][j % 2 * 2 + h];",
-"                    if constexpr (P::streamed) score[i + l] = one.at[l];",
-"                    else word = u + l \? word | (unsigned)one.at[l] << 16 : (unsigned)one.at[l];",
-"                }",
+"                for (int l = 0; P::streamed && l < P::scores; l++) score[i + l] = one.at[l];",
 "            }",
 "        }",
 "    }",
@@ -2343,10 +2344,10 @@ static const char*const tc__text_cuda_mapped_chain[]={
 "};",
 "// fn: chain_once",
 "template <class P, class I, class Columns, class Score>",
-"TC_FN void TC_N(chain_once)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, TC_N(chain_turn)<P::stages> &turn, const TC_N(chain_block)<P, I> &b, I m, I keys, Columns columns, Score score) {",
+"TC_FN void TC_N(chain_once)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, TC_N(chain_turn)<P::stages> &turn, int own, const TC_N(chain_block)<P, I> &b, I m, I keys, Columns columns, Score score) {",
 "    typedef TC_N(chain_memory)<P> M;",
 "    const int lane = threadIdx.x % 32;",
-"    const char *const left = memory.at + threadIdx.x / 128 * 8192;",
+"    const char *const left = memory.left_at(own) + threadIdx.x / 128 * 8192;",
 "    const I row = b.down + threadIdx.x / 32 * 16;",
 "    tc_u64 *before = nullptr;",
 "    #pragma unroll 1",
@@ -2361,6 +2362,7 @@ static const char*const tc__text_cuda_mapped_chain[]={
 "        TC_N(matrix_keep)(g.score), TC_N(matrix_keep)(g.other), TC_N(matrix_keep)(g.sum);",
 "        if (lane == 0 && before) TC_N(semaphore_arrive)(before);",
 "        if (lane == 0 && !P::same) TC_N(semaphore_arrive)(memory.empty + turn.at);",
+"        if (lane == 0 && step + 1 == b.steps) TC_N(semaphore_arrive)(memory.left_empty + own);",
 "        g.scores(b.batch * m, row, m, b.begin + (I)step * P::cols, keys, columns, score);",
 "        if constexpr (!P::same) TC_N(semaphore_wait)(memory.value_full + turn.at, turn.parity);",
 "        TC_N(matrix_begin)();",
@@ -2374,9 +2376,9 @@ static const char*const tc__text_cuda_mapped_chain[]={
 "}",
 "// fn: chain_flow",
 "template <class P, class I, class Columns, class Score>",
-"TC_FN void TC_N(chain_flow)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, TC_N(chain_turn)<P::stages> &turn, const TC_N(chain_block)<P, I> &b, I m, I keys, Columns columns, Score score) {",
+"TC_FN void TC_N(chain_flow)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, TC_N(chain_turn)<P::stages> &turn, int own, const TC_N(chain_block)<P, I> &b, I m, I keys, Columns columns, Score score) {",
 "    const int lane = threadIdx.x % 32;",
-"    const char *const left = memory.at + threadIdx.x / 128 * 8192;",
+"    const char *const left = memory.left_at(own) + threadIdx.x / 128 * 8192;",
 "    const I row = b.down + threadIdx.x / 32 * 16;",
 "    TC_N(chain_turn)<P::stages> last = turn;",
 "    float f[2];",
@@ -2388,6 +2390,7 @@ static const char*const tc__text_cuda_mapped_chain[]={
 "    TC_N(matrix_wait)<0>();",
 "    TC_N(matrix_keep)(g.score);",
 "    if (lane == 0) TC_N(semaphore_arrive)(memory.empty + turn.at);",
+"    if (lane == 0 && b.steps == 1) TC_N(semaphore_arrive)(memory.left_empty + own);",
 "    turn.next();",
 "    g.scores(b.batch * m, row, m, b.begin, keys, columns, score);",
 "    g.soften(f);",
@@ -2405,6 +2408,7 @@ static const char*const tc__text_cuda_mapped_chain[]={
 "        TC_N(matrix_wait)<1>();",
 "        TC_N(matrix_keep)(g.score);",
 "        if (lane == 0) TC_N(semaphore_arrive)(memory.empty + turn.at);",
+"        if (lane == 0 && step + 1 == b.steps) TC_N(semaphore_arrive)(memory.left_empty + own);",
 "        g.scores(b.batch * m, row, m, b.begin + (I)step * P::cols, keys, columns, score);",
 "        g.soften(f);",
 "        TC_N(matrix_wait)<0>();",
@@ -2427,15 +2431,16 @@ static const char*const tc__text_cuda_mapped_chain[]={
 "    typedef TC_N(chain_memory)<P> M;",
 "    typedef TC_N(chain_block)<P, I> Block;",
 "    TC_N(chain_turn)<P::stages> turn = {0, 1};",
-"    int parity = 1;",
+"    TC_N(chain_turn)<P::ahead> own = {0, 1};",
 "    #pragma unroll 1",
-"    for (I t = j; t < Block::count(m); t += (I)gridDim.x, parity ^= 1) {",
+"    for (I t = j; t < Block::count(m); t += (I)gridDim.x, own.next()) {",
 "        const Block b(t, m, keys);",
 "        const int z = (int)b.batch;",
-"        TC_N(semaphore_wait)(memory.left_empty, parity);",
-"        TC_N(semaphore_expect)(memory.left_full, M::lefts);",
-"        TC_N(chain_bring)<A, (int)P::rows, (int)P::depth>(memory.at, left, (int)b.down, z, memory.left_full);",
-"        if constexpr (P::next != 0) TC_N(chain_bring)<AN, (int)P::rows, (int)P::next>(memory.at + M::left, left_next, (int)b.down, z, memory.left_full);",
+"        char *const mine = memory.left_at(own.at);",
+"        TC_N(semaphore_wait)(memory.left_empty + own.at, own.parity);",
+"        TC_N(semaphore_expect)(memory.left_full + own.at, M::lefts);",
+"        TC_N(chain_bring)<A, (int)P::rows, (int)P::depth>(mine, left, (int)b.down, z, memory.left_full + own.at);",
+"        if constexpr (P::next != 0) TC_N(chain_bring)<AN, (int)P::rows, (int)P::next>(mine + M::left, left_next, (int)b.down, z, memory.left_full + own.at);",
 "        #pragma unroll 1",
 "        for (int step = 0; step < b.steps; step++, turn.next()) {",
 "            const int c = (int)b.begin + step * P::cols;",
@@ -2467,17 +2472,17 @@ static const char*const tc__text_cuda_mapped_chain[]={
 "    TC_N(registers_take)<P::threads == 256 \? 240 : 160>();",
 "    TC_N(chain_group)<P> g;",
 "    TC_N(chain_turn)<P::stages> turn = {0, 0};",
+"    TC_N(chain_turn)<P::ahead> own = {0, 0};",
 "    const int lane = threadIdx.x % 32;",
-"    int parity = 0;",
 "    #pragma unroll 1",
-"    for (I t = j; t < Block::count(m); t += (I)gridDim.x, parity ^= 1) {",
+"    for (I t = j; t < Block::count(m); t += (I)gridDim.x, own.next()) {",
 "        const Block b(t, m, keys);",
 "        const I first = b.batch * m, row = b.down + threadIdx.x / 32 * 16;",
 "        g.clear();",
-"        TC_N(semaphore_wait)(memory.left_full, parity);",
-"        if constexpr (P::streamed != 0) TC_N(chain_flow)(g, memory, turn, b, m, keys, columns, score);",
-"        else TC_N(chain_once)(g, memory, turn, b, m, keys, columns, score);",
-"        if (lane == 0) TC_N(semaphore_arrive)(memory.left_empty);",
+"        TC_N(semaphore_wait)(memory.left_full + own.at, own.parity);",
+"        if constexpr (P::streamed != 0) TC_N(chain_flow)(g, memory, turn, own.at, b, m, keys, columns, score);",
+"        else TC_N(chain_once)(g, memory, turn, own.at, b, m, keys, columns, score);",
+"        if (lane == 0 && !b.steps) TC_N(semaphore_arrive)(memory.left_empty + own.at);",
 "        if constexpr (P::streamed != 0) g.share(first, row, m, share);",
 "        #pragma unroll",
 "        for (int k = 0; k < P::wide / 16; k++)",
@@ -5129,7 +5134,8 @@ TC__CHAIN_FOLLOWED=24,
 TC__CHAIN_SHORT=64,
 TC__CHAIN_TALL=2048,
 TC__CHAIN_MAPPED=128,
-TC__CHAIN_STAGES_MOST=4
+TC__CHAIN_STAGES_MOST=4,
+TC__CHAIN_FEW_STEPS=16
 };
 typedef struct tc__band{
 int64_t low,up;
@@ -5156,6 +5162,7 @@ int high,rows_high;
 int step;
 int held;
 int stages;
+int ahead;
 int same;
 uint32_t scale;
 tc__ix m,blocks;
@@ -5498,7 +5505,7 @@ return 1;
 static int64_t tc__mapped_chain_bytes(int64_t rows,int64_t cols,int64_t depth,
 int64_t wide,int64_t stages){
 return TC__PRODUCT_ALIGN+2*(rows*depth+stages*cols*(depth+wide))+
-8*(2+4*stages);
+8*(4+4*stages);
 }
 static int64_t tc__chain_mapped_line(int64_t n){
 return(n+TC__MAP_LINE-1)/TC__MAP_LINE*TC__MAP_LINE;
@@ -5509,12 +5516,16 @@ for(int i=0;i<q->inner;i++)q->depth[i]=tc__chain_mapped_line(q->depth[i]);
 q->wide=tc__chain_mapped_line(q->wide);
 int narrow=q->wide==TC__MAP_LINE&&q->depth[0]==TC__MAP_LINE;
 q->high=narrow&&tc__ix_value(q->m)>TC__CHAIN_TALL?12:8;
-q->rows_high=16*q->high,q->step=twice?64:128;
+q->rows_high=16*q->high,q->step=twice&&!(narrow&&q->high==8)?64:128;
 }
 static int tc__chain_stages(tc__chain*q){
 int64_t depth=q->depth[0]+q->depth[1],wide=q->same?0:q->wide;
+int64_t keys=tc__ix_value(tc__depth_of(q->g));
+q->ahead=keys<=TC__CHAIN_FEW_STEPS*(int64_t)q->step?2:1;
+for(;q->ahead;q->ahead--)
 for(int stages=TC__CHAIN_STAGES_MOST;stages>1;stages--){
-q->bytes=tc__mapped_chain_bytes(q->rows_high,q->step,depth,wide,stages);
+q->bytes=tc__mapped_chain_bytes((int64_t)q->rows_high*q->ahead,q->step,
+depth,wide,stages);
 if(!q->g->target.room||q->bytes<=(int64_t)q->g->target.room)return stages;
 }
 return 0;
@@ -8697,7 +8708,8 @@ n[i?TC__CHAIN_RAGGED_NEXT:TC__CHAIN_RAGGED_DEPTH]=k==q->depth[i]?0:k;
 n[TC__CHAIN_BAND]=(q->band.low!=INT64_MIN)+2*(q->band.up!=INT64_MAX);
 n[TC__CHAIN_LOW]=q->band.low==INT64_MIN?0:q->band.low;
 n[TC__CHAIN_UP]=q->band.up==INT64_MAX?0:q->band.up;
-n[TC__CHAIN_STAGES]=q->stages,n[TC__CHAIN_SAME]=q->same;
+n[TC__CHAIN_STAGES]=q->stages,n[TC__CHAIN_AHEAD]=q->ahead;
+n[TC__CHAIN_SAME]=q->same;
 n[TC__CHAIN_SCALE]=q->scale;
 }
 static void tc__put_chain(tc__producer*t,const tc__chain*q){
@@ -9037,7 +9049,8 @@ return parts*n[TC__SKINNY_FEW]*n[TC__SKINNY_COVER]*sum;
 static int64_t tc__device_chain_bytes(const int64_t*n){
 int64_t depth=n[TC__CHAIN_DEPTH]+n[TC__CHAIN_NEXT],wide=n[TC__CHAIN_WIDE];
 if(n[TC__CHAIN_STAGES])
-return tc__mapped_chain_bytes(n[TC__CHAIN_ROWS],n[TC__CHAIN_COLS],depth,
+return tc__mapped_chain_bytes(n[TC__CHAIN_ROWS]*n[TC__CHAIN_AHEAD],
+n[TC__CHAIN_COLS],depth,
 n[TC__CHAIN_SAME]?0:wide,n[TC__CHAIN_STAGES]);
 int64_t ring=2*(n[TC__CHAIN_ROWS]*depth+2*n[TC__CHAIN_COLS]*(depth+wide)),
 part=4*n[TC__CHAIN_HIGH]*16*(wide+TC__PRODUCT_PAD);

@@ -6,7 +6,7 @@
 // them from registers: they are never in shared memory. Streamed, the first product of the next step is on its way before the
 // exponentials of the present one are made, and so is the last product of the step before; groups are not in step with each
 // other, so that one multiplies while another makes exponentials. Blocks stay, and go from rows to rows, those with the most
-// columns first; operands of what comes next arrive while results are stored.
+// columns first; operands of what comes next arrive while results are stored, left ones too where `ahead` is 2.
 //
 // Which columns of a band count is said here, and only of steps that its edge crosses: the hole's scores are those of columns
 // that count. Where they are sums times `scale` (a float's bits), the hole is not asked at all: the
@@ -56,13 +56,14 @@ template <class P> struct TC_N(chain_memory) {
     tc_u64 *left_full, *left_empty, *full, *empty, *value_full, *value_empty;
     __device__ __forceinline__ TC_N(chain_memory)(char *shared) {
         at = TC_N(align_shared)<1024>(shared);
-        left_full = (tc_u64 *)(at + lefts + P::stages * stage), left_empty = left_full + 1;
-        full = left_full + 2, empty = full + P::stages, value_full = empty + P::stages, value_empty = value_full + P::stages;
+        left_full = (tc_u64 *)(at + P::ahead * lefts + P::stages * stage), left_empty = left_full + P::ahead;
+        full = left_full + 2 * P::ahead, empty = full + P::stages, value_full = empty + P::stages, value_empty = value_full + P::stages;
     }
     __device__ __forceinline__ void begin() {
         const int warps = P::threads / 32;
         if (threadIdx.x == 0) {
-            TC_N(semaphore_set)(left_full, 1), TC_N(semaphore_set)(left_empty, warps);
+            #pragma unroll
+            for (int i = 0; i < P::ahead; i++) TC_N(semaphore_set)(left_full + i, 1), TC_N(semaphore_set)(left_empty + i, warps);
             #pragma unroll
             for (int i = 0; i < P::stages; i++) {
                 TC_N(semaphore_set)(full + i, 1), TC_N(semaphore_set)(empty + i, warps);
@@ -72,7 +73,8 @@ template <class P> struct TC_N(chain_memory) {
         }
         __syncthreads();
     }
-    __device__ __forceinline__ char *right_at(int i) { return at + lefts + i * stage; }
+    __device__ __forceinline__ char *left_at(int i) { return at + i * lefts; }
+    __device__ __forceinline__ char *right_at(int i) { return at + P::ahead * lefts + i * stage; }
     __device__ __forceinline__ char *value_at(int i) { return right_at(i) + (P::same ? 0 : (int)rights); }
 };
 
@@ -148,12 +150,11 @@ template <class P> struct TC_N(chain_group) {
                     if constexpr (two) sums.at[P::scores + l] = other[i + l];
                 }
                 if (inside) hole(r, c, sums.at, one.at);
+                unsigned &word = made[j / 2][j % 2 * 2 + h];
+                if constexpr (!P::streamed && P::scores == 2) word = *(const unsigned *)one.at;
+                else if constexpr (!P::streamed) word = u ? word | (unsigned)one.at[0] << 16 : (unsigned)one.at[0];
                 #pragma unroll
-                for (int l = 0; l < P::scores; l++) {
-                    unsigned &word = made[j / 2][j % 2 * 2 + h];
-                    if constexpr (P::streamed) score[i + l] = one.at[l];
-                    else word = u + l ? word | (unsigned)one.at[l] << 16 : (unsigned)one.at[l];
-                }
+                for (int l = 0; P::streamed && l < P::scores; l++) score[i + l] = one.at[l];
             }
         }
     }
@@ -222,10 +223,10 @@ template <class P> struct TC_N(chain_group) {
 // All steps of a block of rows whose scores stand by themselves. What a step adds is on its way while the next one's scores are
 // multiplied.
 template <class P, class I, class Columns, class Score>
-TC_FN void TC_N(chain_once)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, TC_N(chain_turn)<P::stages> &turn, const TC_N(chain_block)<P, I> &b, I m, I keys, Columns columns, Score score) {
+TC_FN void TC_N(chain_once)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, TC_N(chain_turn)<P::stages> &turn, int own, const TC_N(chain_block)<P, I> &b, I m, I keys, Columns columns, Score score) {
     typedef TC_N(chain_memory)<P> M;
     const int lane = threadIdx.x % 32;
-    const char *const left = memory.at + threadIdx.x / 128 * 8192;
+    const char *const left = memory.left_at(own) + threadIdx.x / 128 * 8192;
     const I row = b.down + threadIdx.x / 32 * 16;
     tc_u64 *before = nullptr;
     #pragma unroll 1
@@ -240,6 +241,7 @@ TC_FN void TC_N(chain_once)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memo
         TC_N(matrix_keep)(g.score), TC_N(matrix_keep)(g.other), TC_N(matrix_keep)(g.sum);
         if (lane == 0 && before) TC_N(semaphore_arrive)(before);
         if (lane == 0 && !P::same) TC_N(semaphore_arrive)(memory.empty + turn.at);
+        if (lane == 0 && step + 1 == b.steps) TC_N(semaphore_arrive)(memory.left_empty + own);
         g.scores(b.batch * m, row, m, b.begin + (I)step * P::cols, keys, columns, score);
         if constexpr (!P::same) TC_N(semaphore_wait)(memory.value_full + turn.at, turn.parity);
         TC_N(matrix_begin)();
@@ -255,9 +257,9 @@ TC_FN void TC_N(chain_once)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memo
 // fn: chain_flow
 // All steps of a block of rows whose scores are streamed.
 template <class P, class I, class Columns, class Score>
-TC_FN void TC_N(chain_flow)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, TC_N(chain_turn)<P::stages> &turn, const TC_N(chain_block)<P, I> &b, I m, I keys, Columns columns, Score score) {
+TC_FN void TC_N(chain_flow)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, TC_N(chain_turn)<P::stages> &turn, int own, const TC_N(chain_block)<P, I> &b, I m, I keys, Columns columns, Score score) {
     const int lane = threadIdx.x % 32;
-    const char *const left = memory.at + threadIdx.x / 128 * 8192;
+    const char *const left = memory.left_at(own) + threadIdx.x / 128 * 8192;
     const I row = b.down + threadIdx.x / 32 * 16;
     TC_N(chain_turn)<P::stages> last = turn; // of the values
     float f[2];
@@ -269,6 +271,7 @@ TC_FN void TC_N(chain_flow)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memo
     TC_N(matrix_wait)<0>();
     TC_N(matrix_keep)(g.score);
     if (lane == 0) TC_N(semaphore_arrive)(memory.empty + turn.at);
+    if (lane == 0 && b.steps == 1) TC_N(semaphore_arrive)(memory.left_empty + own);
     turn.next();
     g.scores(b.batch * m, row, m, b.begin, keys, columns, score);
     g.soften(f);
@@ -286,6 +289,7 @@ TC_FN void TC_N(chain_flow)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memo
         TC_N(matrix_wait)<1>();
         TC_N(matrix_keep)(g.score);
         if (lane == 0) TC_N(semaphore_arrive)(memory.empty + turn.at);
+        if (lane == 0 && step + 1 == b.steps) TC_N(semaphore_arrive)(memory.left_empty + own);
         g.scores(b.batch * m, row, m, b.begin + (I)step * P::cols, keys, columns, score);
         g.soften(f);
         TC_N(matrix_wait)<0>();
@@ -310,15 +314,16 @@ TC_FN void TC_N(chain_bring_all)(TC_N(chain_memory)<P> &memory, I j, I m, I keys
     typedef TC_N(chain_memory)<P> M;
     typedef TC_N(chain_block)<P, I> Block;
     TC_N(chain_turn)<P::stages> turn = {0, 1}; // all is empty
-    int parity = 1;
+    TC_N(chain_turn)<P::ahead> own = {0, 1};
     #pragma unroll 1
-    for (I t = j; t < Block::count(m); t += (I)gridDim.x, parity ^= 1) {
+    for (I t = j; t < Block::count(m); t += (I)gridDim.x, own.next()) {
         const Block b(t, m, keys);
         const int z = (int)b.batch;
-        TC_N(semaphore_wait)(memory.left_empty, parity);
-        TC_N(semaphore_expect)(memory.left_full, M::lefts);
-        TC_N(chain_bring)<A, (int)P::rows, (int)P::depth>(memory.at, left, (int)b.down, z, memory.left_full);
-        if constexpr (P::next != 0) TC_N(chain_bring)<AN, (int)P::rows, (int)P::next>(memory.at + M::left, left_next, (int)b.down, z, memory.left_full);
+        char *const mine = memory.left_at(own.at);
+        TC_N(semaphore_wait)(memory.left_empty + own.at, own.parity);
+        TC_N(semaphore_expect)(memory.left_full + own.at, M::lefts);
+        TC_N(chain_bring)<A, (int)P::rows, (int)P::depth>(mine, left, (int)b.down, z, memory.left_full + own.at);
+        if constexpr (P::next != 0) TC_N(chain_bring)<AN, (int)P::rows, (int)P::next>(mine + M::left, left_next, (int)b.down, z, memory.left_full + own.at);
         #pragma unroll 1
         for (int step = 0; step < b.steps; step++, turn.next()) {
             const int c = (int)b.begin + step * P::cols;
@@ -352,17 +357,17 @@ TC_FN void TC_N(mapped_chain)(char *shared, I j, I m, I n, I keys, const TC_N(ma
     TC_N(registers_take)<P::threads == 256 ? 240 : 160>();
     TC_N(chain_group)<P> g;
     TC_N(chain_turn)<P::stages> turn = {0, 0};
+    TC_N(chain_turn)<P::ahead> own = {0, 0};
     const int lane = threadIdx.x % 32;
-    int parity = 0;
     #pragma unroll 1
-    for (I t = j; t < Block::count(m); t += (I)gridDim.x, parity ^= 1) {
+    for (I t = j; t < Block::count(m); t += (I)gridDim.x, own.next()) {
         const Block b(t, m, keys);
         const I first = b.batch * m, row = b.down + threadIdx.x / 32 * 16;
         g.clear();
-        TC_N(semaphore_wait)(memory.left_full, parity);
-        if constexpr (P::streamed != 0) TC_N(chain_flow)(g, memory, turn, b, m, keys, columns, score);
-        else TC_N(chain_once)(g, memory, turn, b, m, keys, columns, score);
-        if (lane == 0) TC_N(semaphore_arrive)(memory.left_empty);
+        TC_N(semaphore_wait)(memory.left_full + own.at, own.parity);
+        if constexpr (P::streamed != 0) TC_N(chain_flow)(g, memory, turn, own.at, b, m, keys, columns, score);
+        else TC_N(chain_once)(g, memory, turn, own.at, b, m, keys, columns, score);
+        if (lane == 0 && !b.steps) TC_N(semaphore_arrive)(memory.left_empty + own.at);
         if constexpr (P::streamed != 0) g.share(first, row, m, share);
         #pragma unroll
         for (int k = 0; k < P::wide / 16; k++)

@@ -20,10 +20,12 @@ enum {
     TC__CHAIN_LEFTS = 32,    // words of left operands that a thread holds
     TC__CHAIN_FOLLOWED = 24, // nodes that are followed for one question
     // where the device brings operands:
-    TC__CHAIN_SHORT = 64,     // rows of a batch, below which its tiles are mostly empty
-    TC__CHAIN_TALL = 2048,    //   and above which a block has three groups of 64
-    TC__CHAIN_MAPPED = 128,   // k of the first products, and columns of the last
-    TC__CHAIN_STAGES_MOST = 4 // of the ring
+    TC__CHAIN_SHORT = 64,      // rows of a batch, below which its tiles are mostly empty
+    TC__CHAIN_TALL = 2048,     //   and above which a block has three groups of 64
+    TC__CHAIN_MAPPED = 128,    // k of the first products, and columns of the last
+    TC__CHAIN_STAGES_MOST = 4, // of the ring
+    TC__CHAIN_FEW_STEPS =
+        16 // of a block of rows: to wait for left tiles takes a part of them
 };
 
 // Columns c of row r that count: r + low <= c <= r + up.
@@ -53,6 +55,7 @@ typedef struct tc__chain {
     int step;                             // columns
     int held;
     int stages;     // of the ring that the device fills by maps; 0 = threads do,
+    int ahead;      //   with so many left tiles,
     int same;       //   and values are the first right operand
     uint32_t scale; // scores are sums times this, a float's bits; 0 = they are not
     tc__ix m, blocks;
@@ -462,11 +465,11 @@ static int tc__chain_maps(tc__chain *q) {
     return 1;
 }
 
-// Bytes of a block: the left tiles, `stages` of the others, and semaphores.
+// Bytes of a block: left tiles of `rows` in all, `stages` of the others, and semaphores.
 static int64_t tc__mapped_chain_bytes(int64_t rows, int64_t cols, int64_t depth,
                                       int64_t wide, int64_t stages) {
     return TC__PRODUCT_ALIGN + 2 * (rows * depth + stages * cols * (depth + wide)) +
-           8 * (2 + 4 * stages);
+           8 * (4 + 4 * stages);
 }
 
 static int64_t tc__chain_mapped_line(int64_t n) {
@@ -480,16 +483,20 @@ static void tc__chain_mapped_sizes(tc__chain *q) {
     q->wide = tc__chain_mapped_line(q->wide);
     int narrow = q->wide == TC__MAP_LINE && q->depth[0] == TC__MAP_LINE;
     q->high = narrow && tc__ix_value(q->m) > TC__CHAIN_TALL ? 12 : 8;
-    q->rows_high = 16 * q->high, q->step = twice ? 64 : 128;
+    q->rows_high = 16 * q->high, q->step = twice && !(narrow && q->high == 8) ? 64 : 128;
 }
 
-// As many stages as a block has the memory for; 0 = not two.
+// As many stages as a block has the memory for, at most, and left tiles of the next rows where steps are few; 0 = not two.
 static int tc__chain_stages(tc__chain *q) {
     int64_t depth = q->depth[0] + q->depth[1], wide = q->same ? 0 : q->wide;
-    for (int stages = TC__CHAIN_STAGES_MOST; stages > 1; stages--) {
-        q->bytes = tc__mapped_chain_bytes(q->rows_high, q->step, depth, wide, stages);
-        if (!q->g->target.room || q->bytes <= (int64_t)q->g->target.room) return stages;
-    }
+    int64_t keys = tc__ix_value(tc__depth_of(q->g));
+    q->ahead = keys <= TC__CHAIN_FEW_STEPS * (int64_t)q->step ? 2 : 1;
+    for (; q->ahead; q->ahead--)
+        for (int stages = TC__CHAIN_STAGES_MOST; stages > 1; stages--) {
+            q->bytes = tc__mapped_chain_bytes((int64_t)q->rows_high * q->ahead, q->step,
+                                              depth, wide, stages);
+            if (!q->g->target.room || q->bytes <= (int64_t)q->g->target.room) return stages;
+        }
     return 0;
 }
 

@@ -203,7 +203,8 @@ static void tc__chain_numbers_of(const tc__chain *q, int width, int columns, int
     n[TC__CHAIN_BAND] = (q->band.low != INT64_MIN) + 2 * (q->band.up != INT64_MAX);
     n[TC__CHAIN_LOW] = q->band.low == INT64_MIN ? 0 : q->band.low;
     n[TC__CHAIN_UP] = q->band.up == INT64_MAX ? 0 : q->band.up;
-    n[TC__CHAIN_STAGES] = q->stages, n[TC__CHAIN_SAME] = q->same;
+    n[TC__CHAIN_STAGES] = q->stages, n[TC__CHAIN_AHEAD] = q->ahead;
+    n[TC__CHAIN_SAME] = q->same;
     n[TC__CHAIN_SCALE] = q->scale;
 }
 

@@ -39,7 +39,8 @@ static int64_t tc__device_skinny_bytes(const int64_t *n, int64_t sum) {
 static int64_t tc__device_chain_bytes(const int64_t *n) {
     int64_t depth = n[TC__CHAIN_DEPTH] + n[TC__CHAIN_NEXT], wide = n[TC__CHAIN_WIDE];
     if (n[TC__CHAIN_STAGES])
-        return tc__mapped_chain_bytes(n[TC__CHAIN_ROWS], n[TC__CHAIN_COLS], depth,
+        return tc__mapped_chain_bytes(n[TC__CHAIN_ROWS] * n[TC__CHAIN_AHEAD],
+                                      n[TC__CHAIN_COLS], depth,
                                       n[TC__CHAIN_SAME] ? 0 : wide, n[TC__CHAIN_STAGES]);
     int64_t ring = 2 * (n[TC__CHAIN_ROWS] * depth + 2 * n[TC__CHAIN_COLS] * (depth + wide)),
             part = 4 * n[TC__CHAIN_HIGH] * 16 * (wide + TC__PRODUCT_PAD);

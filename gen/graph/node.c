@@ -267,7 +267,8 @@ enum {
     TC__CHAIN_LOW,
     TC__CHAIN_UP,
     TC__CHAIN_STAGES, // of the ring that the device fills (cuda/mapped_chain.cuh), 0 = threads do,
-    TC__CHAIN_SAME,  //   whose values are the first right operand
+    TC__CHAIN_AHEAD, //   with so many left tiles,
+    TC__CHAIN_SAME,  //   and whose values are the first right operand
     TC__CHAIN_SCALE, // scores are sums times this, a float's bits; 0 = the hole makes them
     TC__CHAIN_NUMBERS
 };
@@ -286,7 +287,7 @@ static const char *const tc__chain_numbers[TC__CHAIN_NUMBERS] = {
     "threads",      "pack",        "width",   "scores",      "streamed",    "bare",
     "held",         "columns",     "batches", "ragged_rows", "ragged_cols", "ragged_wide",
     "ragged_depth", "ragged_next", "band",    "low",         "up",          "stages",
-    "same",         "scale"};
+    "ahead",        "same",        "scale"};
 
 static const struct {
     const char *const *name;

@@ -328,13 +328,14 @@ template <class P> struct TC_N(chain_memory) {
     tc_u64 *left_full, *left_empty, *full, *empty, *value_full, *value_empty;
     __device__ __forceinline__ TC_N(chain_memory)(char *shared) {
         at = TC_N(align_shared)<1024>(shared);
-        left_full = (tc_u64 *)(at + lefts + P::stages * stage), left_empty = left_full + 1;
-        full = left_full + 2, empty = full + P::stages, value_full = empty + P::stages, value_empty = value_full + P::stages;
+        left_full = (tc_u64 *)(at + P::ahead * lefts + P::stages * stage), left_empty = left_full + P::ahead;
+        full = left_full + 2 * P::ahead, empty = full + P::stages, value_full = empty + P::stages, value_empty = value_full + P::stages;
     }
     __device__ __forceinline__ void begin() {
         const int warps = P::threads / 32;
         if (threadIdx.x == 0) {
-            TC_N(semaphore_set)(left_full, 1), TC_N(semaphore_set)(left_empty, warps);
+            #pragma unroll
+            for (int i = 0; i < P::ahead; i++) TC_N(semaphore_set)(left_full + i, 1), TC_N(semaphore_set)(left_empty + i, warps);
             #pragma unroll
             for (int i = 0; i < P::stages; i++) {
                 TC_N(semaphore_set)(full + i, 1), TC_N(semaphore_set)(empty + i, warps);
@@ -344,7 +345,8 @@ template <class P> struct TC_N(chain_memory) {
         }
         __syncthreads();
     }
-    __device__ __forceinline__ char *right_at(int i) { return at + lefts + i * stage; }
+    __device__ __forceinline__ char *left_at(int i) { return at + i * lefts; }
+    __device__ __forceinline__ char *right_at(int i) { return at + P::ahead * lefts + i * stage; }
     __device__ __forceinline__ char *value_at(int i) { return right_at(i) + (P::same ? 0 : (int)rights); }
 };
 
@@ -407,12 +409,11 @@ template <class P> struct TC_N(chain_group) {
                     if constexpr (two) sums.at[P::scores + l] = other[i + l];
                 }
                 if (inside) hole(r, c, sums.at, one.at);
+                unsigned &word = made[j / 2][j % 2 * 2 + h];
+                if constexpr (!P::streamed && P::scores == 2) word = *(const unsigned *)one.at;
+                else if constexpr (!P::streamed) word = u ? word | (unsigned)one.at[0] << 16 : (unsigned)one.at[0];
                 #pragma unroll
-                for (int l = 0; l < P::scores; l++) {
-                    unsigned &word = made[j / 2][j % 2 * 2 + h];
-                    if constexpr (P::streamed) score[i + l] = one.at[l];
-                    else word = u + l ? word | (unsigned)one.at[l] << 16 : (unsigned)one.at[l];
-                }
+                for (int l = 0; P::streamed && l < P::scores; l++) score[i + l] = one.at[l];
             }
         }
     }
@@ -475,10 +476,10 @@ template <class P> struct TC_N(chain_group) {
 };
 
 template <class P, class I, class Columns, class Score>
-TC_FN void TC_N(chain_once)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, TC_N(chain_turn)<P::stages> &turn, const TC_N(chain_block)<P, I> &b, I m, I keys, Columns columns, Score score) {
+TC_FN void TC_N(chain_once)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, TC_N(chain_turn)<P::stages> &turn, int own, const TC_N(chain_block)<P, I> &b, I m, I keys, Columns columns, Score score) {
     typedef TC_N(chain_memory)<P> M;
     const int lane = threadIdx.x % 32;
-    const char *const left = memory.at + threadIdx.x / 128 * 8192;
+    const char *const left = memory.left_at(own) + threadIdx.x / 128 * 8192;
     const I row = b.down + threadIdx.x / 32 * 16;
     tc_u64 *before = nullptr;
     #pragma unroll 1
@@ -493,6 +494,7 @@ TC_FN void TC_N(chain_once)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memo
         TC_N(matrix_keep)(g.score), TC_N(matrix_keep)(g.other), TC_N(matrix_keep)(g.sum);
         if (lane == 0 && before) TC_N(semaphore_arrive)(before);
         if (lane == 0 && !P::same) TC_N(semaphore_arrive)(memory.empty + turn.at);
+        if (lane == 0 && step + 1 == b.steps) TC_N(semaphore_arrive)(memory.left_empty + own);
         g.scores(b.batch * m, row, m, b.begin + (I)step * P::cols, keys, columns, score);
         if constexpr (!P::same) TC_N(semaphore_wait)(memory.value_full + turn.at, turn.parity);
         TC_N(matrix_begin)();
@@ -506,9 +508,9 @@ TC_FN void TC_N(chain_once)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memo
 }
 
 template <class P, class I, class Columns, class Score>
-TC_FN void TC_N(chain_flow)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, TC_N(chain_turn)<P::stages> &turn, const TC_N(chain_block)<P, I> &b, I m, I keys, Columns columns, Score score) {
+TC_FN void TC_N(chain_flow)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, TC_N(chain_turn)<P::stages> &turn, int own, const TC_N(chain_block)<P, I> &b, I m, I keys, Columns columns, Score score) {
     const int lane = threadIdx.x % 32;
-    const char *const left = memory.at + threadIdx.x / 128 * 8192;
+    const char *const left = memory.left_at(own) + threadIdx.x / 128 * 8192;
     const I row = b.down + threadIdx.x / 32 * 16;
     TC_N(chain_turn)<P::stages> last = turn;
     float f[2];
@@ -520,6 +522,7 @@ TC_FN void TC_N(chain_flow)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memo
     TC_N(matrix_wait)<0>();
     TC_N(matrix_keep)(g.score);
     if (lane == 0) TC_N(semaphore_arrive)(memory.empty + turn.at);
+    if (lane == 0 && b.steps == 1) TC_N(semaphore_arrive)(memory.left_empty + own);
     turn.next();
     g.scores(b.batch * m, row, m, b.begin, keys, columns, score);
     g.soften(f);
@@ -537,6 +540,7 @@ TC_FN void TC_N(chain_flow)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memo
         TC_N(matrix_wait)<1>();
         TC_N(matrix_keep)(g.score);
         if (lane == 0) TC_N(semaphore_arrive)(memory.empty + turn.at);
+        if (lane == 0 && step + 1 == b.steps) TC_N(semaphore_arrive)(memory.left_empty + own);
         g.scores(b.batch * m, row, m, b.begin + (I)step * P::cols, keys, columns, score);
         g.soften(f);
         TC_N(matrix_wait)<0>();
@@ -559,15 +563,16 @@ TC_FN void TC_N(chain_bring_all)(TC_N(chain_memory)<P> &memory, I j, I m, I keys
     typedef TC_N(chain_memory)<P> M;
     typedef TC_N(chain_block)<P, I> Block;
     TC_N(chain_turn)<P::stages> turn = {0, 1};
-    int parity = 1;
+    TC_N(chain_turn)<P::ahead> own = {0, 1};
     #pragma unroll 1
-    for (I t = j; t < Block::count(m); t += (I)gridDim.x, parity ^= 1) {
+    for (I t = j; t < Block::count(m); t += (I)gridDim.x, own.next()) {
         const Block b(t, m, keys);
         const int z = (int)b.batch;
-        TC_N(semaphore_wait)(memory.left_empty, parity);
-        TC_N(semaphore_expect)(memory.left_full, M::lefts);
-        TC_N(chain_bring)<A, (int)P::rows, (int)P::depth>(memory.at, left, (int)b.down, z, memory.left_full);
-        if constexpr (P::next != 0) TC_N(chain_bring)<AN, (int)P::rows, (int)P::next>(memory.at + M::left, left_next, (int)b.down, z, memory.left_full);
+        char *const mine = memory.left_at(own.at);
+        TC_N(semaphore_wait)(memory.left_empty + own.at, own.parity);
+        TC_N(semaphore_expect)(memory.left_full + own.at, M::lefts);
+        TC_N(chain_bring)<A, (int)P::rows, (int)P::depth>(mine, left, (int)b.down, z, memory.left_full + own.at);
+        if constexpr (P::next != 0) TC_N(chain_bring)<AN, (int)P::rows, (int)P::next>(mine + M::left, left_next, (int)b.down, z, memory.left_full + own.at);
         #pragma unroll 1
         for (int step = 0; step < b.steps; step++, turn.next()) {
             const int c = (int)b.begin + step * P::cols;
@@ -599,17 +604,17 @@ TC_FN void TC_N(mapped_chain)(char *shared, I j, I m, I n, I keys, const TC_N(ma
     TC_N(registers_take)<P::threads == 256 ? 240 : 160>();
     TC_N(chain_group)<P> g;
     TC_N(chain_turn)<P::stages> turn = {0, 0};
+    TC_N(chain_turn)<P::ahead> own = {0, 0};
     const int lane = threadIdx.x % 32;
-    int parity = 0;
     #pragma unroll 1
-    for (I t = j; t < Block::count(m); t += (I)gridDim.x, parity ^= 1) {
+    for (I t = j; t < Block::count(m); t += (I)gridDim.x, own.next()) {
         const Block b(t, m, keys);
         const I first = b.batch * m, row = b.down + threadIdx.x / 32 * 16;
         g.clear();
-        TC_N(semaphore_wait)(memory.left_full, parity);
-        if constexpr (P::streamed != 0) TC_N(chain_flow)(g, memory, turn, b, m, keys, columns, score);
-        else TC_N(chain_once)(g, memory, turn, b, m, keys, columns, score);
-        if (lane == 0) TC_N(semaphore_arrive)(memory.left_empty);
+        TC_N(semaphore_wait)(memory.left_full + own.at, own.parity);
+        if constexpr (P::streamed != 0) TC_N(chain_flow)(g, memory, turn, own.at, b, m, keys, columns, score);
+        else TC_N(chain_once)(g, memory, turn, own.at, b, m, keys, columns, score);
+        if (lane == 0 && !b.steps) TC_N(semaphore_arrive)(memory.left_empty + own.at);
         if constexpr (P::streamed != 0) g.share(first, row, m, share);
         #pragma unroll
         for (int k = 0; k < P::wide / 16; k++)
@@ -694,7 +699,7 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   made1  bf16[200]
 //   in2  bf16[102400]
 //   out1  bf16[102400]
-//   shared0  f32[37156]
+//   shared0  f32[41256]
 //   given0  bf16[8]
 //   given1  bf16[8]
 //   given2  bf16[8]
@@ -707,7 +712,7 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   launch threads=384 index=i32 resident=1
 //     for j in 0..16  bind=grid
 //       for t in 0..384  bind=block
-//         template chain shared0 block=j of 200 x 64 x 200 rows=128 cols=128 wide=64 depth=64 next=0 high=8 threads=256 pack=4 width=8 scores=2 streamed=2 bare=1 held=0 columns=0 batches=8 ragged_rows=1 ragged_cols=1 ragged_wide=0 ragged_depth=0 ragged_next=0 band=2 low=0 up=0 stages=4 same=0 scale=1040187392
+//         template chain shared0 block=j of 200 x 64 x 200 rows=128 cols=128 wide=64 depth=64 next=0 high=8 threads=256 pack=4 width=8 scores=2 streamed=2 bare=1 held=0 columns=0 batches=8 ragged_rows=1 ragged_cols=1 ragged_wide=0 ragged_depth=0 ragged_next=0 band=2 low=0 up=0 stages=4 ahead=2 same=0 scale=1040187392
 //           hole left - r q async given0 of 8 strides 64 1
 //             copy 8 given0[0] <- in0[64*r + q]
 //           end
@@ -755,7 +760,7 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
         typedef float sum;
         typedef tc_u16 element;
         typedef tc_u16 stored;
-        enum : int { rows = 128, cols = 128, wide = 64, depth = 64, next = 0, high = 8, threads = 256, pack = 4, width = 8, scores = 2, streamed = 2, bare = 1, held = 0, columns = 0, batches = 8, ragged_rows = 1, ragged_cols = 1, ragged_wide = 0, ragged_depth = 0, ragged_next = 0, band = 2, low = 0, up = 0, stages = 4, same = 0, scale = 1040187392 };
+        enum : int { rows = 128, cols = 128, wide = 64, depth = 64, next = 0, high = 8, threads = 256, pack = 4, width = 8, scores = 2, streamed = 2, bare = 1, held = 0, columns = 0, batches = 8, ragged_rows = 1, ragged_cols = 1, ragged_wide = 0, ragged_depth = 0, ragged_next = 0, band = 2, low = 0, up = 0, stages = 4, ahead = 2, same = 0, scale = 1040187392 };
         typedef float made;
         TC_FN unsigned pack_two(float a, float b) { return tc_pack_bf16(a, b); }
         enum : int { bf16 = 1 };
@@ -804,7 +809,7 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
 //   in3  bf16[102400]
 //   out0  bf16[102400]
 //   held0  f32[2]
-//   shared0  f32[37156]
+//   shared0  f32[41256]
 //   given0  bf16[8]
 //   given1  bf16[8]
 //   given2  bf16[8]
@@ -816,7 +821,7 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
 //   launch threads=384 index=i32 resident=1
 //     for j in 0..16  bind=grid
 //       for t in 0..384  bind=block
-//         template chain shared0 block=j of 200 x 64 x 200 rows=128 cols=128 wide=64 depth=64 next=0 high=8 threads=256 pack=4 width=8 scores=2 streamed=0 bare=0 held=0 columns=1 batches=8 ragged_rows=1 ragged_cols=1 ragged_wide=0 ragged_depth=0 ragged_next=0 band=1 low=0 up=0 stages=4 same=0 scale=0
+//         template chain shared0 block=j of 200 x 64 x 200 rows=128 cols=128 wide=64 depth=64 next=0 high=8 threads=256 pack=4 width=8 scores=2 streamed=0 bare=0 held=0 columns=1 batches=8 ragged_rows=1 ragged_cols=1 ragged_wide=0 ragged_depth=0 ragged_next=0 band=1 low=0 up=0 stages=4 ahead=2 same=0 scale=0
 //           hole left - r q async given0 of 8 strides 64 1
 //             copy 8 given0[0] <- in0[64*r + q]
 //           end
@@ -864,7 +869,7 @@ kernel1(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const fl
         typedef float sum;
         typedef tc_u16 element;
         typedef tc_u16 stored;
-        enum : int { rows = 128, cols = 128, wide = 64, depth = 64, next = 0, high = 8, threads = 256, pack = 4, width = 8, scores = 2, streamed = 0, bare = 0, held = 0, columns = 1, batches = 8, ragged_rows = 1, ragged_cols = 1, ragged_wide = 0, ragged_depth = 0, ragged_next = 0, band = 1, low = 0, up = 0, stages = 4, same = 0, scale = 0 };
+        enum : int { rows = 128, cols = 128, wide = 64, depth = 64, next = 0, high = 8, threads = 256, pack = 4, width = 8, scores = 2, streamed = 0, bare = 0, held = 0, columns = 1, batches = 8, ragged_rows = 1, ragged_cols = 1, ragged_wide = 0, ragged_depth = 0, ragged_next = 0, band = 1, low = 0, up = 0, stages = 4, ahead = 2, same = 0, scale = 0 };
         typedef tc_u16 made;
         TC_FN unsigned pack_two(float a, float b) { return tc_pack_bf16(a, b); }
         enum : int { bf16 = 1 };
@@ -973,7 +978,7 @@ kernel2(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
 //   in5  f32[1600]
 //   made1  bf16[200]
 //   out0  bf16[102400]
-//   shared0  f32[24868]
+//   shared0  f32[49448]
 //   given0  bf16[8]
 //   given1  bf16[8]
 //   given2  bf16[8]
@@ -987,7 +992,7 @@ kernel2(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
 //   launch threads=384 index=i32 resident=1
 //     for j in 0..16  bind=grid
 //       for t in 0..384  bind=block
-//         template chain shared0 block=j of 200 x 64 x 200 rows=128 cols=64 wide=64 depth=64 next=64 high=8 threads=256 pack=4 width=8 scores=2 streamed=0 bare=0 held=0 columns=0 batches=8 ragged_rows=1 ragged_cols=1 ragged_wide=0 ragged_depth=0 ragged_next=0 band=2 low=0 up=0 stages=4 same=1 scale=0
+//         template chain shared0 block=j of 200 x 64 x 200 rows=128 cols=128 wide=64 depth=64 next=64 high=8 threads=256 pack=4 width=8 scores=2 streamed=0 bare=0 held=0 columns=0 batches=8 ragged_rows=1 ragged_cols=1 ragged_wide=0 ragged_depth=0 ragged_next=0 band=2 low=0 up=0 stages=4 ahead=2 same=1 scale=0
 //           hole left - r q async given0 of 8 strides 64 1
 //             copy 8 given0[0] <- in0[64*r + q]
 //           end
@@ -1043,7 +1048,7 @@ kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
         typedef float sum;
         typedef tc_u16 element;
         typedef tc_u16 stored;
-        enum : int { rows = 128, cols = 64, wide = 64, depth = 64, next = 64, high = 8, threads = 256, pack = 4, width = 8, scores = 2, streamed = 0, bare = 0, held = 0, columns = 0, batches = 8, ragged_rows = 1, ragged_cols = 1, ragged_wide = 0, ragged_depth = 0, ragged_next = 0, band = 2, low = 0, up = 0, stages = 4, same = 1, scale = 0 };
+        enum : int { rows = 128, cols = 128, wide = 64, depth = 64, next = 64, high = 8, threads = 256, pack = 4, width = 8, scores = 2, streamed = 0, bare = 0, held = 0, columns = 0, batches = 8, ragged_rows = 1, ragged_cols = 1, ragged_wide = 0, ragged_depth = 0, ragged_next = 0, band = 2, low = 0, up = 0, stages = 4, ahead = 2, same = 1, scale = 0 };
         typedef tc_u16 made;
         TC_FN unsigned pack_two(float a, float b) { return tc_pack_bf16(a, b); }
         enum : int { bf16 = 1 };
@@ -1100,7 +1105,7 @@ kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
 //   out0  bf16[102400]
 //   held0  f32[2]
 //   held1  f32[2]
-//   shared0  f32[24868]
+//   shared0  f32[49448]
 //   given0  bf16[8]
 //   given1  bf16[8]
 //   given2  bf16[8]
@@ -1114,7 +1119,7 @@ kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
 //   launch threads=384 index=i32 resident=1
 //     for j in 0..16  bind=grid
 //       for t in 0..384  bind=block
-//         template chain shared0 block=j of 200 x 64 x 200 rows=128 cols=64 wide=64 depth=64 next=64 high=8 threads=256 pack=4 width=8 scores=2 streamed=0 bare=0 held=0 columns=1 batches=8 ragged_rows=1 ragged_cols=1 ragged_wide=0 ragged_depth=0 ragged_next=0 band=1 low=0 up=0 stages=4 same=1 scale=0
+//         template chain shared0 block=j of 200 x 64 x 200 rows=128 cols=128 wide=64 depth=64 next=64 high=8 threads=256 pack=4 width=8 scores=2 streamed=0 bare=0 held=0 columns=1 batches=8 ragged_rows=1 ragged_cols=1 ragged_wide=0 ragged_depth=0 ragged_next=0 band=1 low=0 up=0 stages=4 ahead=2 same=1 scale=0
 //           hole left - r q async given0 of 8 strides 64 1
 //             copy 8 given0[0] <- in0[64*r + q]
 //           end
@@ -1176,7 +1181,7 @@ kernel4(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
         typedef float sum;
         typedef tc_u16 element;
         typedef tc_u16 stored;
-        enum : int { rows = 128, cols = 64, wide = 64, depth = 64, next = 64, high = 8, threads = 256, pack = 4, width = 8, scores = 2, streamed = 0, bare = 0, held = 0, columns = 1, batches = 8, ragged_rows = 1, ragged_cols = 1, ragged_wide = 0, ragged_depth = 0, ragged_next = 0, band = 1, low = 0, up = 0, stages = 4, same = 1, scale = 0 };
+        enum : int { rows = 128, cols = 128, wide = 64, depth = 64, next = 64, high = 8, threads = 256, pack = 4, width = 8, scores = 2, streamed = 0, bare = 0, held = 0, columns = 1, batches = 8, ragged_rows = 1, ragged_cols = 1, ragged_wide = 0, ragged_depth = 0, ragged_next = 0, band = 1, low = 0, up = 0, stages = 4, ahead = 2, same = 1, scale = 0 };
         typedef tc_u16 made;
         TC_FN unsigned pack_two(float a, float b) { return tc_pack_bf16(a, b); }
         enum : int { bf16 = 1 };
