@@ -5135,7 +5135,8 @@ TC__CHAIN_SHORT=64,
 TC__CHAIN_TALL=2048,
 TC__CHAIN_MAPPED=128,
 TC__CHAIN_STAGES_MOST=4,
-TC__CHAIN_FEW_STEPS=16
+TC__CHAIN_FEW_STEPS=
+16
 };
 typedef struct tc__band{
 int64_t low,up;
@@ -5448,7 +5449,7 @@ return v==(least?-tc__infinity():0)?tc__band_none:tc__band_all;
 }
 if(n->op==TC_OP_CAST&&tc__is_float(n->dtype))return TC__BAND(0,least);
 if(least)return n->op==TC_OP_SUB?TC__BAND(0,1):tc__band_all;
-if(n->op==TC_OP_EXP)return TC__BAND(0,1);
+if(n->op==TC_OP_EXP||n->op==TC_OP_EXP2)return TC__BAND(0,1);
 if(n->op==TC_OP_NEG||n->op==TC_OP_DIV)return TC__BAND(0,0);
 if(n->op==TC_OP_MUL)return tc__band_both(TC__BAND(0,0),TC__BAND(1,0));
 #undef TC__BAND

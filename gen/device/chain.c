@@ -399,7 +399,7 @@ static tc__band tc__chain_band(const tc__chain *q, const tc__node *n, int least,
     }
     if (n->op == TC_OP_CAST && tc__is_float(n->dtype)) return TC__BAND(0, least);
     if (least) return n->op == TC_OP_SUB ? TC__BAND(0, 1) : tc__band_all;
-    if (n->op == TC_OP_EXP) return TC__BAND(0, 1);
+    if (n->op == TC_OP_EXP || n->op == TC_OP_EXP2) return TC__BAND(0, 1);
     if (n->op == TC_OP_NEG || n->op == TC_OP_DIV) return TC__BAND(0, 0);
     if (n->op == TC_OP_MUL) return tc__band_both(TC__BAND(0, 0), TC__BAND(1, 0));
 #undef TC__BAND

@@ -127,7 +127,7 @@ TC_FN float TC_N(log_f32)(float x) {
     return (unsigned)__float_as_int(x) - 0x00800000u < 0x7f000000u ? y : TC_N(log_special)(x);
 }
 
-TC_FN float TC_N(exp_half)(float x) { return TC_N(ex2)(x * 1.44269502f); }
+TC_FN float TC_N(exp2_half)(float x) { return TC_N(ex2)(x); }
 
 TC_FN void TC_N(copy_async16_of)(void *shared, const void *global, int bytes) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
@@ -603,10 +603,10 @@ TC_FN void TC_N(chain)(char *shared, unsigned *, typename P::sum *, I j, I m, I 
     TC_N(chain_results)<P>(o, (float *)shared + threadIdx.x / 32 * (16 * (P::wide + 8)), mine, t.r1, n, result);
 }
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
-#define TC_SUB_f32(a, b) ((float)((float)(a) - (float)(b)))
 #define TC_MUL_f32(a, b) ((float)((float)(a) * (float)(b)))
 #define TC_SEL_f32(m, a, b) ((m) ? (a) : (b))
 #define TC_M_f32(b) (b)
+#define TC_FMA_f32(a, b, c) fmaf(a, b, c)
 
 
 TC_FN float tc_acc_maximum_f32(float a, float b) {
@@ -669,7 +669,7 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
     return x;
 }
 
-// kernel0: 8 element-wise ops, 2 reductions around 2 products over the same rows, 2 results
+// kernel0: 9 element-wise ops, 2 reductions around 2 products over the same rows, 2 results
 // rows 1600, columns 64, depth 200; vector along c
 //   in0  bf16[102400]
 //   in1  bf16[102400]
@@ -689,6 +689,7 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   given6  f32[8]
 //   %0 = const 0.125                  f32 row
 //   %1 = const -inf                   f32 row
+//   %2 = const -1.4426950408889634    f32 row
 //   launch threads=128 index=i32 resident=2
 //     for j in 0..16  bind=grid
 //       for t in 0..128  bind=block
@@ -705,26 +706,27 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //           hole score r p - values given3 of 2 into given4
 //             for l in 0..2  bind=vector
 //               axis c = l + p in 0..200
-//               %18 = valid 0 <= r%200 - c < 200  bool col
-//               %19 = load given3[l]  f32 col
-//               %20 = mul %19 %0      f32 col
-//               %21 = where %18 %20 %1  f32 col
-//               store given4[l] %21
+//               %19 = valid 0 <= r%200 - c < 200  bool col
+//               %20 = load given3[l]  f32 col
+//               %21 = mul %20 %0      f32 col
+//               %22 = where %19 %21 %1  f32 col
+//               store given4[l] %22
 //             end
 //           end
 //           hole share r - - values given5 of 1
-//             %26 = load given5[0]    f32 row
-//             %27 = load given5[1]    f32 row
-//             %28 = log %27           f32 row
-//             %29 = add %26 %28       f32 row
-//             store out0[r] %29
-//             store given5[2] %27
+//             %27 = load given5[0]    f32 row
+//             %28 = load given5[1]    f32 row
+//             %29 = log %28           f32 row
+//             %30 = add %27 %29       f32 row
+//             %31 = mul %30 %2        f32 row
+//             store out0[r] %31
+//             store given5[2] %28
 //           end
 //           hole result r p - values given6 of 8
 //             for l in 0..8  bind=vector
 //               axis c = l + p in 0..64
-//               %36 = load given6[l]  bf16 col
-//               store out1[64*r + c] %36
+//               %38 = load given6[l]  bf16 col
+//               store out1[64*r + c] %38
 //             end
 //           end
 //         end
@@ -760,41 +762,42 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
         return &in2[64 * k + 12800 * (r / 200) + p];
     };
     auto score = [&](int r, int p, float *given3, float *given4) {
-        const tc_pack<float, 2> v19 = *((const tc_pack<float, 2> *)&given3[0]);
-        tc_pack<float, 2> o22;
+        const tc_pack<float, 2> v20 = *((const tc_pack<float, 2> *)&given3[0]);
+        tc_pack<float, 2> o23;
         #pragma unroll
         for (int l = 0; l < 2; l++) {
             const int c = l + p;
-            const int t18 = (unsigned)(-c + (r % 200)) < (unsigned)(200);
-            const float t19 = v19.at[l];
-            const float t20 = TC_MUL_f32(t19, 0.125f);
-            const float t21 = TC_SEL_f32(TC_M_f32(t18), t20, (-1.0f/0.0f));
-            o22.at[l] = t21;
+            const int t19 = (unsigned)(-c + (r % 200)) < (unsigned)(200);
+            const float t20 = v20.at[l];
+            const float t21 = TC_MUL_f32(t20, 0.125f);
+            const float t22 = TC_SEL_f32(TC_M_f32(t19), t21, (-1.0f/0.0f));
+            o23.at[l] = t22;
         }
-        *((tc_pack<float, 2> *)&given4[0]) = o22;
+        *((tc_pack<float, 2> *)&given4[0]) = o23;
     };
     auto share = [&](int r, int, float *given5) {
-        const float t26 = given5[0];
-        const float t27 = given5[1];
-        const float t28 = tc_log_f32(t27);
-        const float t29 = TC_ADD_f32(t26, t28);
-        out0[r] = t29;
-        given5[2] = t27;
+        const float t27 = given5[0];
+        const float t28 = given5[1];
+        const float t29 = tc_log_f32(t28);
+        const float t30 = TC_ADD_f32(t27, t29);
+        const float t31 = TC_MUL_f32(t30, -0x1.715476p+0f);
+        out0[r] = t31;
+        given5[2] = t28;
     };
     auto result = [&](int r, int p, const float *given6) {
-        const tc_pack<float, 8> v36 = *((const tc_pack<float, 8> *)&given6[0]);
-        tc_pack<float, 8> o37;
+        const tc_pack<float, 8> v38 = *((const tc_pack<float, 8> *)&given6[0]);
+        tc_pack<float, 8> o39;
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const float t36 = v36.at[l];
-            o37.at[l] = t36;
+            const float t38 = v38.at[l];
+            o39.at[l] = t38;
         }
-        tc_store((tc_pack<tc_u16, 8> *)&out1[64 * r + p], tc_halves_bf16(o37));
+        tc_store((tc_pack<tc_u16, 8> *)&out1[64 * r + p], tc_halves_bf16(o39));
     };
     tc_chain<product, left_way, right_way, left_way, right_way, value_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 200, 64, 200, left, right, 0, 0, value, 0, score, share, result);
 }
 
-// kernel1: 5 element-wise ops, 0 reductions around 2 products over the same rows, 1 result
+// kernel1: 4 element-wise ops, 0 reductions around 2 products over the same rows, 1 result
 // rows 1600, columns 64, depth 200; vector along c
 //   in0  bf16[102400]
 //   in1  bf16[102400]
@@ -810,7 +813,7 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
 //   given3  f32[2]
 //   given4  bf16[2]
 //   given5  f32[8]
-//   %0 = const 0.125                  f32 row
+//   %0 = const 0.18033688011112042    f32 row
 //   %1 = const -inf                   f32 row
 //   launch threads=128 index=i32 resident=2
 //     for j in 0..16  bind=grid
@@ -833,20 +836,19 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
 //               axis c = l + p in 0..200
 //               %21 = valid 0 <= c - r%200 < 200  bool col
 //               %22 = load given3[l]  f32 col
-//               %23 = mul %22 %0      f32 col
-//               %24 = where %21 %23 %1  f32 col
-//               %25 = load held0[l]   f32 col
-//               %26 = sub %24 %25     f32 col
-//               %27 = exp %26         f32 col
-//               %28 = cast %27        bf16 col
-//               store given4[l] %28
+//               %23 = load held0[l]   f32 col
+//               %24 = fma %22 %0 %23  f32 col
+//               %25 = where %21 %24 %1  f32 col
+//               %26 = exp2 %25        f32 col
+//               %27 = cast %26        bf16 col
+//               store given4[l] %27
 //             end
 //           end
 //           hole result r p - values given5 of 8
 //             for l in 0..8  bind=vector
 //               axis c = l + p in 0..64
-//               %35 = load given5[l]  bf16 col
-//               store out0[64*r + c] %35
+//               %34 = load given5[l]  bf16 col
+//               store out0[64*r + c] %34
 //             end
 //           end
 //         end
@@ -887,40 +889,40 @@ kernel1(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const fl
     };
     auto score = [&](int r, int p, float *given3, tc_u16 *given4) {
         const tc_pack<float, 2> v22 = *((const tc_pack<float, 2> *)&given3[0]);
-        tc_pack<float, 2> o29;
+        tc_pack<float, 2> o28;
         #pragma unroll
         for (int l = 0; l < 2; l++) {
             const int c = l + p;
             const int t21 = (unsigned)(c - (r % 200)) < (unsigned)(200);
             const float t22 = v22.at[l];
-            const float t23 = TC_MUL_f32(t22, 0.125f);
-            const float t24 = TC_SEL_f32(TC_M_f32(t21), t23, (-1.0f/0.0f));
-            const float t25 = held0[l];
-            const float t26 = TC_SUB_f32(t24, t25);
-            const float t27 = tc_exp_half(t26);
-            const float t28 = t27;
-            o29.at[l] = t28;
+            const float t23 = held0[l];
+            const float t24 = TC_FMA_f32(t22, 0x1.715476p-3f, t23);
+            const float t25 = TC_SEL_f32(TC_M_f32(t21), t24, (-1.0f/0.0f));
+            const float t26 = tc_exp2_half(t25);
+            const float t27 = t26;
+            o28.at[l] = t27;
         }
-        *((tc_pack<tc_u16, 2> *)&given4[0]) = tc_halves_bf16(o29);
+        *((tc_pack<tc_u16, 2> *)&given4[0]) = tc_halves_bf16(o28);
     };
     auto result = [&](int r, int p, const float *given5) {
-        const tc_pack<float, 8> v35 = *((const tc_pack<float, 8> *)&given5[0]);
-        tc_pack<float, 8> o36;
+        const tc_pack<float, 8> v34 = *((const tc_pack<float, 8> *)&given5[0]);
+        tc_pack<float, 8> o35;
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const float t35 = v35.at[l];
-            o36.at[l] = t35;
+            const float t34 = v34.at[l];
+            o35.at[l] = t34;
         }
-        tc_store((tc_pack<tc_u16, 8> *)&out0[64 * r + p], tc_halves_bf16(o36));
+        tc_store((tc_pack<tc_u16, 8> *)&out0[64 * r + p], tc_halves_bf16(o35));
     };
     tc_chain<product, left_way, right_way, left_way, right_way, value_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 200, 64, 200, left, right, 0, 0, value, columns, score, 0, result);
 }
 
-// kernel2: 3 element-wise ops, 1 reduction in 2 phases over the same rows, 1 result
+// kernel2: 4 element-wise ops, 1 reduction in 2 phases over the same rows, 1 result
 // rows 1600, columns 64; vector along c
 //   in0  bf16[102400]
 //   in1  bf16[102400]
 //   out0  f32[1600]
+//   %0 = const -0.125                 f32 row
 //   launch threads=128 index=i32
 //     for i in 0..100  bind=grid
 //       for y in 0..16  bind=block
@@ -930,17 +932,18 @@ kernel1(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const fl
 //           for u in 0..1  bind=unroll
 //             for l in 0..8  bind=vector
 //               axis c = 64*u + 8*x + l in 0..64
-//               %9 = load in0[64*r + c]  bf16 col
-//               %10 = cast %9         f32 col
-//               %11 = load in1[64*r + c]  bf16 col
-//               %12 = cast %11        f32 col
-//               %13 = mul %10 %12     f32 col
-//               acc0 sum= %13
+//               %10 = load in0[64*r + c]  bf16 col
+//               %11 = cast %10        f32 col
+//               %12 = load in1[64*r + c]  bf16 col
+//               %13 = cast %12        f32 col
+//               %14 = mul %11 %13     f32 col
+//               acc0 sum= %14
 //             end
 //           end
-//           %17 = combine acc0 threads=8  f32 row
+//           %18 = combine acc0 threads=8  f32 row
+//           %19 = mul %18 %0          f32 row
 //           if 0 <= x < 1
-//             store out0[r] %17
+//             store out0[r] %19
 //           end
 //         end
 //       end
@@ -957,25 +960,26 @@ kernel2(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
     float sum0[8] = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
     #pragma unroll
     for (int u = 0; u < 1; u++) {
-        const tc_pack<tc_u16, 8> v9 = tc_load((const tc_pack<tc_u16, 8> *)&in0[64 * r + 8 * x + 64 * u]);
-        const tc_pack<tc_u16, 8> v11 = tc_load((const tc_pack<tc_u16, 8> *)&in1[64 * r + 8 * x + 64 * u]);
+        const tc_pack<tc_u16, 8> v10 = tc_load((const tc_pack<tc_u16, 8> *)&in0[64 * r + 8 * x + 64 * u]);
+        const tc_pack<tc_u16, 8> v12 = tc_load((const tc_pack<tc_u16, 8> *)&in1[64 * r + 8 * x + 64 * u]);
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const float t9 = tc_of_bf16(v9.at[l]);
-            const float t10 = t9;
-            const float t11 = tc_of_bf16(v11.at[l]);
-            const float t12 = t11;
-            const float t13 = TC_MUL_f32(t10, t12);
-            sum0[l] = tc_acc_add_f32(sum0[l], t13);
+            const float t10 = tc_of_bf16(v10.at[l]);
+            const float t11 = t10;
+            const float t12 = tc_of_bf16(v12.at[l]);
+            const float t13 = t12;
+            const float t14 = TC_MUL_f32(t11, t13);
+            sum0[l] = tc_acc_add_f32(sum0[l], t14);
         }
     }
-    const float t17 = tc_lanes_add_f32<8>(tc_fold_add_f32(sum0));
+    const float t18 = tc_lanes_add_f32<8>(tc_fold_add_f32(sum0));
+    const float t19 = TC_MUL_f32(t18, -0.125f);
     if (x < 1) {
-        out0[r] = t17;
+        out0[r] = t19;
     }
 }
 
-// kernel3: 9 element-wise ops, 0 reductions around 3 products over the same rows, 1 result
+// kernel3: 7 element-wise ops, 0 reductions around 3 products over the same rows, 1 result
 // rows 1600, columns 64, depth 200; vector along c
 //   in0  bf16[102400]
 //   in1  bf16[102400]
@@ -996,7 +1000,8 @@ kernel2(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
 //   given6  bf16[2]
 //   given7  f32[8]
 //   %0 = const 0.125                  f32 row
-//   %1 = const -inf                   f32 row
+//   %1 = const 0.18033688011112042    f32 row
+//   %2 = const -inf                   f32 row
 //   launch threads=128 index=i32 resident=2
 //     for j in 0..32  bind=grid
 //       for t in 0..128  bind=block
@@ -1019,28 +1024,26 @@ kernel2(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
 //           hole score r p - values given5 of 2 into given6
 //             for l in 0..2  bind=vector
 //               axis c = l + p in 0..200
-//               %24 = load given5[l]  f32 col
-//               %25 = load in4[r]     f32 row
-//               %26 = load in5[r]     f32 row
-//               %27 = load given5[l + 2]  bf16 col
-//               %28 = cast %27        f32 col
-//               %29 = sub %28 %25     f32 col
-//               %30 = valid 0 <= r%200 - c < 200  bool col
-//               %31 = mul %24 %0      f32 col
-//               %32 = where %30 %31 %1  f32 col
-//               %33 = sub %32 %26     f32 col
-//               %34 = exp %33         f32 col
-//               %35 = mul %29 %34     f32 col
-//               %36 = mul %35 %0      f32 col
-//               %37 = cast %36        bf16 col
-//               store given6[l] %37
+//               %25 = load given5[l]  f32 col
+//               %26 = load in4[r]     f32 row
+//               %27 = load in5[r]     f32 row
+//               %28 = load given5[l + 2]  bf16 col
+//               %29 = cast %28        f32 col
+//               %30 = fma %29 %0 %26  f32 col
+//               %31 = valid 0 <= r%200 - c < 200  bool col
+//               %32 = fma %25 %1 %27  f32 col
+//               %33 = where %31 %32 %2  f32 col
+//               %34 = exp2 %33        f32 col
+//               %35 = mul %30 %34     f32 col
+//               %36 = cast %35        bf16 col
+//               store given6[l] %36
 //             end
 //           end
 //           hole result r p - values given7 of 8
 //             for l in 0..8  bind=vector
 //               axis c = l + p in 0..64
-//               %44 = load given7[l]  bf16 col
-//               store out0[64*r + c] %44
+//               %43 = load given7[l]  bf16 col
+//               store out0[64*r + c] %43
 //             end
 //           end
 //         end
@@ -1084,44 +1087,42 @@ kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
         return &in1[64 * k + 12800 * (r / 200) + p];
     };
     auto score = [&](int r, int p, float *given5, tc_u16 *given6) {
-        const tc_pack<float, 2> v24 = *((const tc_pack<float, 2> *)&given5[0]);
-        const float t25 = in4[r];
-        const float t26 = in5[r];
-        const tc_pack<float, 2> v27 = *((const tc_pack<float, 2> *)&given5[2]);
-        tc_pack<float, 2> o38;
+        const tc_pack<float, 2> v25 = *((const tc_pack<float, 2> *)&given5[0]);
+        const float t26 = in4[r];
+        const float t27 = in5[r];
+        const tc_pack<float, 2> v28 = *((const tc_pack<float, 2> *)&given5[2]);
+        tc_pack<float, 2> o37;
         #pragma unroll
         for (int l = 0; l < 2; l++) {
             const int c = l + p;
-            const float t24 = v24.at[l];
-            const float t27 = v27.at[l];
-            const float t28 = t27;
-            const float t29 = TC_SUB_f32(t28, t25);
-            const int t30 = (unsigned)(-c + (r % 200)) < (unsigned)(200);
-            const float t31 = TC_MUL_f32(t24, 0.125f);
-            const float t32 = TC_SEL_f32(TC_M_f32(t30), t31, (-1.0f/0.0f));
-            const float t33 = TC_SUB_f32(t32, t26);
-            const float t34 = tc_exp_half(t33);
-            const float t35 = TC_MUL_f32(t29, t34);
-            const float t36 = TC_MUL_f32(t35, 0.125f);
-            const float t37 = t36;
-            o38.at[l] = t37;
+            const float t25 = v25.at[l];
+            const float t28 = v28.at[l];
+            const float t29 = t28;
+            const float t30 = TC_FMA_f32(t29, 0.125f, t26);
+            const int t31 = (unsigned)(-c + (r % 200)) < (unsigned)(200);
+            const float t32 = TC_FMA_f32(t25, 0x1.715476p-3f, t27);
+            const float t33 = TC_SEL_f32(TC_M_f32(t31), t32, (-1.0f/0.0f));
+            const float t34 = tc_exp2_half(t33);
+            const float t35 = TC_MUL_f32(t30, t34);
+            const float t36 = t35;
+            o37.at[l] = t36;
         }
-        *((tc_pack<tc_u16, 2> *)&given6[0]) = tc_halves_bf16(o38);
+        *((tc_pack<tc_u16, 2> *)&given6[0]) = tc_halves_bf16(o37);
     };
     auto result = [&](int r, int p, const float *given7) {
-        const tc_pack<float, 8> v44 = *((const tc_pack<float, 8> *)&given7[0]);
-        tc_pack<float, 8> o45;
+        const tc_pack<float, 8> v43 = *((const tc_pack<float, 8> *)&given7[0]);
+        tc_pack<float, 8> o44;
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const float t44 = v44.at[l];
-            o45.at[l] = t44;
+            const float t43 = v43.at[l];
+            o44.at[l] = t43;
         }
-        tc_store((tc_pack<tc_u16, 8> *)&out0[64 * r + p], tc_halves_bf16(o45));
+        tc_store((tc_pack<tc_u16, 8> *)&out0[64 * r + p], tc_halves_bf16(o44));
     };
     tc_chain<product, left_way, right_way, left_next_way, right_next_way, value_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 200, 64, 200, left, right, left_next, right_next, value, 0, score, 0, result);
 }
 
-// kernel4: 9 element-wise ops, 0 reductions around 3 products over the same rows, 1 result
+// kernel4: 7 element-wise ops, 0 reductions around 3 products over the same rows, 1 result
 // rows 1600, columns 64, depth 200; vector along c
 //   in0  bf16[102400]
 //   in1  bf16[102400]
@@ -1144,7 +1145,8 @@ kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
 //   given6  bf16[2]
 //   given7  f32[8]
 //   %0 = const 0.125                  f32 row
-//   %1 = const -inf                   f32 row
+//   %1 = const 0.18033688011112042    f32 row
+//   %2 = const -inf                   f32 row
 //   launch threads=128 index=i32 resident=2
 //     for j in 0..32  bind=grid
 //       for t in 0..128  bind=block
@@ -1171,28 +1173,26 @@ kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
 //           hole score r p - values given5 of 2 into given6
 //             for l in 0..2  bind=vector
 //               axis c = l + p in 0..200
-//               %28 = load given5[l]  f32 col
-//               %29 = load given5[l + 2]  bf16 col
-//               %30 = cast %29        f32 col
-//               %31 = load held0[l]   f32 col
-//               %32 = sub %30 %31     f32 col
-//               %33 = valid 0 <= c - r%200 < 200  bool col
-//               %34 = mul %28 %0      f32 col
-//               %35 = where %33 %34 %1  f32 col
-//               %36 = load held1[l]   f32 col
-//               %37 = sub %35 %36     f32 col
-//               %38 = exp %37         f32 col
-//               %39 = mul %32 %38     f32 col
-//               %40 = mul %39 %0      f32 col
-//               %41 = cast %40        bf16 col
-//               store given6[l] %41
+//               %29 = load given5[l]  f32 col
+//               %30 = load given5[l + 2]  bf16 col
+//               %31 = cast %30        f32 col
+//               %32 = load held0[l]   f32 col
+//               %33 = fma %31 %0 %32  f32 col
+//               %34 = valid 0 <= c - r%200 < 200  bool col
+//               %35 = load held1[l]   f32 col
+//               %36 = fma %29 %1 %35  f32 col
+//               %37 = where %34 %36 %2  f32 col
+//               %38 = exp2 %37        f32 col
+//               %39 = mul %33 %38     f32 col
+//               %40 = cast %39        bf16 col
+//               store given6[l] %40
 //             end
 //           end
 //           hole result r p - values given7 of 8
 //             for l in 0..8  bind=vector
 //               axis c = l + p in 0..64
-//               %48 = load given7[l]  bf16 col
-//               store out0[64*r + c] %48
+//               %47 = load given7[l]  bf16 col
+//               store out0[64*r + c] %47
 //             end
 //           end
 //         end
@@ -1242,39 +1242,37 @@ kernel4(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
         *(tc_pack<float, 2> *)&held1[0] = tc_load((const tc_pack<float, 2> *)&in5[200 * (r / 200) + p]);
     };
     auto score = [&](int r, int p, float *given5, tc_u16 *given6) {
-        const tc_pack<float, 2> v28 = *((const tc_pack<float, 2> *)&given5[0]);
-        const tc_pack<float, 2> v29 = *((const tc_pack<float, 2> *)&given5[2]);
-        tc_pack<float, 2> o42;
+        const tc_pack<float, 2> v29 = *((const tc_pack<float, 2> *)&given5[0]);
+        const tc_pack<float, 2> v30 = *((const tc_pack<float, 2> *)&given5[2]);
+        tc_pack<float, 2> o41;
         #pragma unroll
         for (int l = 0; l < 2; l++) {
             const int c = l + p;
-            const float t28 = v28.at[l];
             const float t29 = v29.at[l];
-            const float t30 = t29;
-            const float t31 = held0[l];
-            const float t32 = TC_SUB_f32(t30, t31);
-            const int t33 = (unsigned)(c - (r % 200)) < (unsigned)(200);
-            const float t34 = TC_MUL_f32(t28, 0.125f);
-            const float t35 = TC_SEL_f32(TC_M_f32(t33), t34, (-1.0f/0.0f));
-            const float t36 = held1[l];
-            const float t37 = TC_SUB_f32(t35, t36);
-            const float t38 = tc_exp_half(t37);
-            const float t39 = TC_MUL_f32(t32, t38);
-            const float t40 = TC_MUL_f32(t39, 0.125f);
-            const float t41 = t40;
-            o42.at[l] = t41;
+            const float t30 = v30.at[l];
+            const float t31 = t30;
+            const float t32 = held0[l];
+            const float t33 = TC_FMA_f32(t31, 0.125f, t32);
+            const int t34 = (unsigned)(c - (r % 200)) < (unsigned)(200);
+            const float t35 = held1[l];
+            const float t36 = TC_FMA_f32(t29, 0x1.715476p-3f, t35);
+            const float t37 = TC_SEL_f32(TC_M_f32(t34), t36, (-1.0f/0.0f));
+            const float t38 = tc_exp2_half(t37);
+            const float t39 = TC_MUL_f32(t33, t38);
+            const float t40 = t39;
+            o41.at[l] = t40;
         }
-        *((tc_pack<tc_u16, 2> *)&given6[0]) = tc_halves_bf16(o42);
+        *((tc_pack<tc_u16, 2> *)&given6[0]) = tc_halves_bf16(o41);
     };
     auto result = [&](int r, int p, const float *given7) {
-        const tc_pack<float, 8> v48 = *((const tc_pack<float, 8> *)&given7[0]);
-        tc_pack<float, 8> o49;
+        const tc_pack<float, 8> v47 = *((const tc_pack<float, 8> *)&given7[0]);
+        tc_pack<float, 8> o48;
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const float t48 = v48.at[l];
-            o49.at[l] = t48;
+            const float t47 = v47.at[l];
+            o48.at[l] = t47;
         }
-        tc_store((tc_pack<tc_u16, 8> *)&out0[64 * r + p], tc_halves_bf16(o49));
+        tc_store((tc_pack<tc_u16, 8> *)&out0[64 * r + p], tc_halves_bf16(o48));
     };
     tc_chain<product, left_way, right_way, left_next_way, right_next_way, value_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 200, 64, 200, left, right, left_next, right_next, value, columns, score, 0, result);
 }

@@ -123,7 +123,7 @@ TC_FN float TC_N(log_f32)(float x) {
     return (unsigned)__float_as_int(x) - 0x00800000u < 0x7f000000u ? y : TC_N(log_special)(x);
 }
 
-TC_FN float TC_N(exp_half)(float x) { return TC_N(ex2)(x * 1.44269502f); }
+TC_FN float TC_N(exp2_half)(float x) { return TC_N(ex2)(x); }
 
 template <int N> TC_FN char *TC_N(align_shared)(char *p) {
     return p + (0u - (unsigned)__cvta_generic_to_shared(p)) % N;
@@ -625,8 +625,8 @@ TC_FN void TC_N(mapped_chain)(char *shared, I j, I m, I n, I keys, const TC_N(ma
     }
 }
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
-#define TC_SUB_f32(a, b) ((float)((float)(a) - (float)(b)))
 #define TC_MUL_f32(a, b) ((float)((float)(a) * (float)(b)))
+#define TC_FMA_f32(a, b, c) fmaf(a, b, c)
 
 
 TC_FN float tc_acc_maximum_f32(float a, float b) {
@@ -689,7 +689,7 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
     return x;
 }
 
-// kernel0: 8 element-wise ops, 2 reductions around 2 products over the same rows, 2 results
+// kernel0: 9 element-wise ops, 2 reductions around 2 products over the same rows, 2 results
 // rows 1600, columns 64, depth 200; vector along c
 //   in0  bf16[102400]
 //   in1  bf16[102400]
@@ -709,6 +709,7 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   given6  f32[8]
 //   %0 = const 0.125                  f32 row
 //   %1 = const -inf                   f32 row
+//   %2 = const -1.4426950408889634    f32 row
 //   launch threads=384 index=i32 resident=1
 //     for j in 0..16  bind=grid
 //       for t in 0..384  bind=block
@@ -725,24 +726,25 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //           hole score r p - values given3 of 2 into given4
 //             for l in 0..2  bind=vector
 //               axis c = l + p in 0..200
-//               %18 = load given3[l]  f32 col
-//               %19 = mul %18 %0      f32 col
-//               store given4[l] %19
+//               %19 = load given3[l]  f32 col
+//               %20 = mul %19 %0      f32 col
+//               store given4[l] %20
 //             end
 //           end
 //           hole share r - - values given5 of 1
-//             %24 = load given5[0]    f32 row
-//             %25 = load given5[1]    f32 row
-//             %26 = log %25           f32 row
-//             %27 = add %24 %26       f32 row
-//             store out0[r] %27
-//             store given5[2] %25
+//             %25 = load given5[0]    f32 row
+//             %26 = load given5[1]    f32 row
+//             %27 = log %26           f32 row
+//             %28 = add %25 %27       f32 row
+//             %29 = mul %28 %2        f32 row
+//             store out0[r] %29
+//             store given5[2] %26
 //           end
 //           hole result r p - values given6 of 8
 //             for l in 0..8  bind=vector
 //               axis c = l + p in 0..64
-//               %34 = load given6[l]  bf16 col
-//               store out1[64*r + c] %34
+//               %36 = load given6[l]  bf16 col
+//               store out1[64*r + c] %36
 //             end
 //           end
 //         end
@@ -769,38 +771,39 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
     struct right_way { enum : int { deep = 1, share = 1, inner = 8, outer = 1 }; };
     struct value_way { enum : int { deep = 0, share = 1, inner = 8, outer = 1 }; };
     auto score = [&](int r, int p, float *given3, float *given4) {
-        const tc_pack<float, 2> v18 = *((const tc_pack<float, 2> *)&given3[0]);
-        tc_pack<float, 2> o20;
+        const tc_pack<float, 2> v19 = *((const tc_pack<float, 2> *)&given3[0]);
+        tc_pack<float, 2> o21;
         #pragma unroll
         for (int l = 0; l < 2; l++) {
-            const float t18 = v18.at[l];
-            const float t19 = TC_MUL_f32(t18, 0.125f);
-            o20.at[l] = t19;
+            const float t19 = v19.at[l];
+            const float t20 = TC_MUL_f32(t19, 0.125f);
+            o21.at[l] = t20;
         }
-        *((tc_pack<float, 2> *)&given4[0]) = o20;
+        *((tc_pack<float, 2> *)&given4[0]) = o21;
     };
     auto share = [&](int r, int, float *given5) {
-        const float t24 = given5[0];
-        const float t25 = given5[1];
-        const float t26 = tc_log_f32(t25);
-        const float t27 = TC_ADD_f32(t24, t26);
-        out0[r] = t27;
-        given5[2] = t25;
+        const float t25 = given5[0];
+        const float t26 = given5[1];
+        const float t27 = tc_log_f32(t26);
+        const float t28 = TC_ADD_f32(t25, t27);
+        const float t29 = TC_MUL_f32(t28, -0x1.715476p+0f);
+        out0[r] = t29;
+        given5[2] = t26;
     };
     auto result = [&](int r, int p, const float *given6) {
-        const tc_pack<float, 8> v34 = *((const tc_pack<float, 8> *)&given6[0]);
-        tc_pack<float, 8> o35;
+        const tc_pack<float, 8> v36 = *((const tc_pack<float, 8> *)&given6[0]);
+        tc_pack<float, 8> o37;
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const float t34 = v34.at[l];
-            o35.at[l] = t34;
+            const float t36 = v36.at[l];
+            o37.at[l] = t36;
         }
-        tc_store((tc_pack<tc_u16, 8> *)&out1[64 * r + p], tc_halves_bf16(o35));
+        tc_store((tc_pack<tc_u16, 8> *)&out1[64 * r + p], tc_halves_bf16(o37));
     };
     tc_mapped_chain<product, left_way, right_way, left_way, right_way, value_way, int>((char *)shared0, j, 200, 64, 200, left_map, right_map, left_map, right_map, value_map, 0, score, share, result);
 }
 
-// kernel1: 5 element-wise ops, 0 reductions around 2 products over the same rows, 1 result
+// kernel1: 4 element-wise ops, 0 reductions around 2 products over the same rows, 1 result
 // rows 1600, columns 64, depth 200; vector along c
 //   in0  bf16[102400]
 //   in1  bf16[102400]
@@ -816,7 +819,7 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
 //   given3  f32[2]
 //   given4  bf16[2]
 //   given5  f32[8]
-//   %0 = const 0.125                  f32 row
+//   %0 = const 0.18033688011112042    f32 row
 //   %1 = const -inf                   f32 row
 //   launch threads=384 index=i32 resident=1
 //     for j in 0..16  bind=grid
@@ -838,19 +841,18 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
 //             for l in 0..2  bind=vector
 //               axis c = l + p in 0..200
 //               %21 = load given3[l]  f32 col
-//               %22 = mul %21 %0      f32 col
-//               %23 = load held0[l]   f32 col
-//               %24 = sub %22 %23     f32 col
-//               %25 = exp %24         f32 col
-//               %26 = cast %25        bf16 col
-//               store given4[l] %26
+//               %22 = load held0[l]   f32 col
+//               %23 = fma %21 %0 %22  f32 col
+//               %24 = exp2 %23        f32 col
+//               %25 = cast %24        bf16 col
+//               store given4[l] %25
 //             end
 //           end
 //           hole result r p - values given5 of 8
 //             for l in 0..8  bind=vector
 //               axis c = l + p in 0..64
-//               %33 = load given5[l]  bf16 col
-//               store out0[64*r + c] %33
+//               %32 = load given5[l]  bf16 col
+//               store out0[64*r + c] %32
 //             end
 //           end
 //         end
@@ -882,37 +884,37 @@ kernel1(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const fl
     };
     auto score = [&](int r, int p, float *given3, tc_u16 *given4) {
         const tc_pack<float, 2> v21 = *((const tc_pack<float, 2> *)&given3[0]);
-        tc_pack<float, 2> o27;
+        tc_pack<float, 2> o26;
         #pragma unroll
         for (int l = 0; l < 2; l++) {
             const float t21 = v21.at[l];
-            const float t22 = TC_MUL_f32(t21, 0.125f);
-            const float t23 = held0[l];
-            const float t24 = TC_SUB_f32(t22, t23);
-            const float t25 = tc_exp_half(t24);
-            const float t26 = t25;
-            o27.at[l] = t26;
+            const float t22 = held0[l];
+            const float t23 = TC_FMA_f32(t21, 0x1.715476p-3f, t22);
+            const float t24 = tc_exp2_half(t23);
+            const float t25 = t24;
+            o26.at[l] = t25;
         }
-        *((tc_pack<tc_u16, 2> *)&given4[0]) = tc_halves_bf16(o27);
+        *((tc_pack<tc_u16, 2> *)&given4[0]) = tc_halves_bf16(o26);
     };
     auto result = [&](int r, int p, const float *given5) {
-        const tc_pack<float, 8> v33 = *((const tc_pack<float, 8> *)&given5[0]);
-        tc_pack<float, 8> o34;
+        const tc_pack<float, 8> v32 = *((const tc_pack<float, 8> *)&given5[0]);
+        tc_pack<float, 8> o33;
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const float t33 = v33.at[l];
-            o34.at[l] = t33;
+            const float t32 = v32.at[l];
+            o33.at[l] = t32;
         }
-        tc_store((tc_pack<tc_u16, 8> *)&out0[64 * r + p], tc_halves_bf16(o34));
+        tc_store((tc_pack<tc_u16, 8> *)&out0[64 * r + p], tc_halves_bf16(o33));
     };
     tc_mapped_chain<product, left_way, right_way, left_way, right_way, value_way, int>((char *)shared0, j, 200, 64, 200, left_map, right_map, left_map, right_map, value_map, columns, score, 0, result);
 }
 
-// kernel2: 3 element-wise ops, 1 reduction in 2 phases over the same rows, 1 result
+// kernel2: 4 element-wise ops, 1 reduction in 2 phases over the same rows, 1 result
 // rows 1600, columns 64; vector along c
 //   in0  bf16[102400]
 //   in1  bf16[102400]
 //   out0  f32[1600]
+//   %0 = const -0.125                 f32 row
 //   launch threads=128 index=i32
 //     for i in 0..100  bind=grid
 //       for y in 0..16  bind=block
@@ -922,17 +924,18 @@ kernel1(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const fl
 //           for u in 0..1  bind=unroll
 //             for l in 0..8  bind=vector
 //               axis c = 64*u + 8*x + l in 0..64
-//               %9 = load in0[64*r + c]  bf16 col
-//               %10 = cast %9         f32 col
-//               %11 = load in1[64*r + c]  bf16 col
-//               %12 = cast %11        f32 col
-//               %13 = mul %10 %12     f32 col
-//               acc0 sum= %13
+//               %10 = load in0[64*r + c]  bf16 col
+//               %11 = cast %10        f32 col
+//               %12 = load in1[64*r + c]  bf16 col
+//               %13 = cast %12        f32 col
+//               %14 = mul %11 %13     f32 col
+//               acc0 sum= %14
 //             end
 //           end
-//           %17 = combine acc0 threads=8  f32 row
+//           %18 = combine acc0 threads=8  f32 row
+//           %19 = mul %18 %0          f32 row
 //           if 0 <= x < 1
-//             store out0[r] %17
+//             store out0[r] %19
 //           end
 //         end
 //       end
@@ -949,25 +952,26 @@ kernel2(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
     float sum0[8] = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
     #pragma unroll
     for (int u = 0; u < 1; u++) {
-        const tc_pack<tc_u16, 8> v9 = tc_load((const tc_pack<tc_u16, 8> *)&in0[8 * x + 64 * u + 64 * r]);
-        const tc_pack<tc_u16, 8> v11 = tc_load((const tc_pack<tc_u16, 8> *)&in1[8 * x + 64 * u + 64 * r]);
+        const tc_pack<tc_u16, 8> v10 = tc_load((const tc_pack<tc_u16, 8> *)&in0[8 * x + 64 * u + 64 * r]);
+        const tc_pack<tc_u16, 8> v12 = tc_load((const tc_pack<tc_u16, 8> *)&in1[8 * x + 64 * u + 64 * r]);
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const float t9 = tc_of_bf16(v9.at[l]);
-            const float t10 = t9;
-            const float t11 = tc_of_bf16(v11.at[l]);
-            const float t12 = t11;
-            const float t13 = TC_MUL_f32(t10, t12);
-            sum0[l] = tc_acc_add_f32(sum0[l], t13);
+            const float t10 = tc_of_bf16(v10.at[l]);
+            const float t11 = t10;
+            const float t12 = tc_of_bf16(v12.at[l]);
+            const float t13 = t12;
+            const float t14 = TC_MUL_f32(t11, t13);
+            sum0[l] = tc_acc_add_f32(sum0[l], t14);
         }
     }
-    const float t17 = tc_lanes_add_f32<8>(tc_fold_add_f32(sum0));
+    const float t18 = tc_lanes_add_f32<8>(tc_fold_add_f32(sum0));
+    const float t19 = TC_MUL_f32(t18, -0.125f);
     if (x < 1) {
-        out0[r] = t17;
+        out0[r] = t19;
     }
 }
 
-// kernel3: 9 element-wise ops, 0 reductions around 3 products over the same rows, 1 result
+// kernel3: 7 element-wise ops, 0 reductions around 3 products over the same rows, 1 result
 // rows 1600, columns 64, depth 200; vector along c
 //   in0  bf16[102400]
 //   in1  bf16[102400]
@@ -988,7 +992,8 @@ kernel2(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
 //   given6  bf16[2]
 //   given7  f32[8]
 //   %0 = const 0.125                  f32 row
-//   %1 = const -inf                   f32 row
+//   %1 = const 0.18033688011112042    f32 row
+//   %2 = const -inf                   f32 row
 //   launch threads=384 index=i32 resident=1
 //     for j in 0..16  bind=grid
 //       for t in 0..384  bind=block
@@ -1011,26 +1016,24 @@ kernel2(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
 //           hole score r p - values given5 of 2 into given6
 //             for l in 0..2  bind=vector
 //               axis c = l + p in 0..200
-//               %24 = load given5[l]  f32 col
-//               %25 = load in4[r]     f32 row
-//               %26 = load in5[r]     f32 row
-//               %27 = load given5[l + 2]  bf16 col
-//               %28 = cast %27        f32 col
-//               %29 = sub %28 %25     f32 col
-//               %30 = mul %24 %0      f32 col
-//               %31 = sub %30 %26     f32 col
-//               %32 = exp %31         f32 col
-//               %33 = mul %29 %32     f32 col
-//               %34 = mul %33 %0      f32 col
-//               %35 = cast %34        bf16 col
-//               store given6[l] %35
+//               %25 = load given5[l]  f32 col
+//               %26 = load in4[r]     f32 row
+//               %27 = load in5[r]     f32 row
+//               %28 = load given5[l + 2]  bf16 col
+//               %29 = cast %28        f32 col
+//               %30 = fma %29 %0 %26  f32 col
+//               %31 = fma %25 %1 %27  f32 col
+//               %32 = exp2 %31        f32 col
+//               %33 = mul %30 %32     f32 col
+//               %34 = cast %33        bf16 col
+//               store given6[l] %34
 //             end
 //           end
 //           hole result r p - values given7 of 8
 //             for l in 0..8  bind=vector
 //               axis c = l + p in 0..64
-//               %42 = load given7[l]  bf16 col
-//               store out0[64*r + c] %42
+//               %41 = load given7[l]  bf16 col
+//               store out0[64*r + c] %41
 //             end
 //           end
 //         end
@@ -1058,41 +1061,39 @@ kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
     struct left_next_way { enum : int { deep = 1, share = 1, inner = 8, outer = 1 }; };
     struct right_next_way { enum : int { deep = 1, share = 1, inner = 8, outer = 1 }; };
     auto score = [&](int r, int p, float *given5, tc_u16 *given6) {
-        const tc_pack<float, 2> v24 = *((const tc_pack<float, 2> *)&given5[0]);
-        const float t25 = in4[r];
-        const float t26 = in5[r];
-        const tc_pack<float, 2> v27 = *((const tc_pack<float, 2> *)&given5[2]);
-        tc_pack<float, 2> o36;
+        const tc_pack<float, 2> v25 = *((const tc_pack<float, 2> *)&given5[0]);
+        const float t26 = in4[r];
+        const float t27 = in5[r];
+        const tc_pack<float, 2> v28 = *((const tc_pack<float, 2> *)&given5[2]);
+        tc_pack<float, 2> o35;
         #pragma unroll
         for (int l = 0; l < 2; l++) {
-            const float t24 = v24.at[l];
-            const float t27 = v27.at[l];
-            const float t28 = t27;
-            const float t29 = TC_SUB_f32(t28, t25);
-            const float t30 = TC_MUL_f32(t24, 0.125f);
-            const float t31 = TC_SUB_f32(t30, t26);
-            const float t32 = tc_exp_half(t31);
-            const float t33 = TC_MUL_f32(t29, t32);
-            const float t34 = TC_MUL_f32(t33, 0.125f);
-            const float t35 = t34;
-            o36.at[l] = t35;
+            const float t25 = v25.at[l];
+            const float t28 = v28.at[l];
+            const float t29 = t28;
+            const float t30 = TC_FMA_f32(t29, 0.125f, t26);
+            const float t31 = TC_FMA_f32(t25, 0x1.715476p-3f, t27);
+            const float t32 = tc_exp2_half(t31);
+            const float t33 = TC_MUL_f32(t30, t32);
+            const float t34 = t33;
+            o35.at[l] = t34;
         }
-        *((tc_pack<tc_u16, 2> *)&given6[0]) = tc_halves_bf16(o36);
+        *((tc_pack<tc_u16, 2> *)&given6[0]) = tc_halves_bf16(o35);
     };
     auto result = [&](int r, int p, const float *given7) {
-        const tc_pack<float, 8> v42 = *((const tc_pack<float, 8> *)&given7[0]);
-        tc_pack<float, 8> o43;
+        const tc_pack<float, 8> v41 = *((const tc_pack<float, 8> *)&given7[0]);
+        tc_pack<float, 8> o42;
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const float t42 = v42.at[l];
-            o43.at[l] = t42;
+            const float t41 = v41.at[l];
+            o42.at[l] = t41;
         }
-        tc_store((tc_pack<tc_u16, 8> *)&out0[64 * r + p], tc_halves_bf16(o43));
+        tc_store((tc_pack<tc_u16, 8> *)&out0[64 * r + p], tc_halves_bf16(o42));
     };
     tc_mapped_chain<product, left_way, right_way, left_next_way, right_next_way, right_way, int>((char *)shared0, j, 200, 64, 200, left_map, right_map, left_next_map, right_next_map, right_map, 0, score, 0, result);
 }
 
-// kernel4: 9 element-wise ops, 0 reductions around 3 products over the same rows, 1 result
+// kernel4: 7 element-wise ops, 0 reductions around 3 products over the same rows, 1 result
 // rows 1600, columns 64, depth 200; vector along c
 //   in0  bf16[102400]
 //   in1  bf16[102400]
@@ -1115,7 +1116,8 @@ kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
 //   given6  bf16[2]
 //   given7  f32[8]
 //   %0 = const 0.125                  f32 row
-//   %1 = const -inf                   f32 row
+//   %1 = const 0.18033688011112042    f32 row
+//   %2 = const -inf                   f32 row
 //   launch threads=384 index=i32 resident=1
 //     for j in 0..16  bind=grid
 //       for t in 0..384  bind=block
@@ -1142,26 +1144,24 @@ kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
 //           hole score r p - values given5 of 2 into given6
 //             for l in 0..2  bind=vector
 //               axis c = l + p in 0..200
-//               %28 = load given5[l]  f32 col
-//               %29 = load given5[l + 2]  bf16 col
-//               %30 = cast %29        f32 col
-//               %31 = load held0[l]   f32 col
-//               %32 = sub %30 %31     f32 col
-//               %33 = mul %28 %0      f32 col
+//               %29 = load given5[l]  f32 col
+//               %30 = load given5[l + 2]  bf16 col
+//               %31 = cast %30        f32 col
+//               %32 = load held0[l]   f32 col
+//               %33 = fma %31 %0 %32  f32 col
 //               %34 = load held1[l]   f32 col
-//               %35 = sub %33 %34     f32 col
-//               %36 = exp %35         f32 col
-//               %37 = mul %32 %36     f32 col
-//               %38 = mul %37 %0      f32 col
-//               %39 = cast %38        bf16 col
-//               store given6[l] %39
+//               %35 = fma %29 %1 %34  f32 col
+//               %36 = exp2 %35        f32 col
+//               %37 = mul %33 %36     f32 col
+//               %38 = cast %37        bf16 col
+//               store given6[l] %38
 //             end
 //           end
 //           hole result r p - values given7 of 8
 //             for l in 0..8  bind=vector
 //               axis c = l + p in 0..64
-//               %46 = load given7[l]  bf16 col
-//               store out0[64*r + c] %46
+//               %45 = load given7[l]  bf16 col
+//               store out0[64*r + c] %45
 //             end
 //           end
 //         end
@@ -1195,36 +1195,34 @@ kernel4(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
         *(tc_pack<float, 2> *)&held1[0] = tc_load((const tc_pack<float, 2> *)&in5[200 * (r / 200) + p]);
     };
     auto score = [&](int r, int p, float *given5, tc_u16 *given6) {
-        const tc_pack<float, 2> v28 = *((const tc_pack<float, 2> *)&given5[0]);
-        const tc_pack<float, 2> v29 = *((const tc_pack<float, 2> *)&given5[2]);
-        tc_pack<float, 2> o40;
+        const tc_pack<float, 2> v29 = *((const tc_pack<float, 2> *)&given5[0]);
+        const tc_pack<float, 2> v30 = *((const tc_pack<float, 2> *)&given5[2]);
+        tc_pack<float, 2> o39;
         #pragma unroll
         for (int l = 0; l < 2; l++) {
-            const float t28 = v28.at[l];
             const float t29 = v29.at[l];
-            const float t30 = t29;
-            const float t31 = held0[l];
-            const float t32 = TC_SUB_f32(t30, t31);
-            const float t33 = TC_MUL_f32(t28, 0.125f);
+            const float t30 = v30.at[l];
+            const float t31 = t30;
+            const float t32 = held0[l];
+            const float t33 = TC_FMA_f32(t31, 0.125f, t32);
             const float t34 = held1[l];
-            const float t35 = TC_SUB_f32(t33, t34);
-            const float t36 = tc_exp_half(t35);
-            const float t37 = TC_MUL_f32(t32, t36);
-            const float t38 = TC_MUL_f32(t37, 0.125f);
-            const float t39 = t38;
-            o40.at[l] = t39;
+            const float t35 = TC_FMA_f32(t29, 0x1.715476p-3f, t34);
+            const float t36 = tc_exp2_half(t35);
+            const float t37 = TC_MUL_f32(t33, t36);
+            const float t38 = t37;
+            o39.at[l] = t38;
         }
-        *((tc_pack<tc_u16, 2> *)&given6[0]) = tc_halves_bf16(o40);
+        *((tc_pack<tc_u16, 2> *)&given6[0]) = tc_halves_bf16(o39);
     };
     auto result = [&](int r, int p, const float *given7) {
-        const tc_pack<float, 8> v46 = *((const tc_pack<float, 8> *)&given7[0]);
-        tc_pack<float, 8> o47;
+        const tc_pack<float, 8> v45 = *((const tc_pack<float, 8> *)&given7[0]);
+        tc_pack<float, 8> o46;
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const float t46 = v46.at[l];
-            o47.at[l] = t46;
+            const float t45 = v45.at[l];
+            o46.at[l] = t45;
         }
-        tc_store((tc_pack<tc_u16, 8> *)&out0[64 * r + p], tc_halves_bf16(o47));
+        tc_store((tc_pack<tc_u16, 8> *)&out0[64 * r + p], tc_halves_bf16(o46));
     };
     tc_mapped_chain<product, left_way, right_way, left_next_way, right_next_way, right_way, int>((char *)shared0, j, 200, 64, 200, left_map, right_map, left_next_map, right_next_map, right_map, columns, score, 0, result);
 }
