@@ -212,23 +212,27 @@ template <class P> struct TC_N(chain_group) {
         #pragma unroll
         for (int i = 0; i < wide; i++) sum[i] *= f[i / 2 % 2];
     }
-    // The sums of a row are whole: what they are multiplied with, one lane asks.
-    template <class I, class Share> __device__ __forceinline__ void share(I first, I row, I m, Share hole) {
-        const int lane = threadIdx.x % 32;
-        float f[2];
-        #pragma unroll
-        for (int k = 0; k < 2; k++) {
-            const I own = row + (lane / 4 + k * 8);
-            tc_pack<float, 4> of = {most[k], TC_N(row_sum)(all[k]), 0, 0};
-            if (lane % 4 == 0 && (!P::ragged_rows || own < m)) hole(first + own, 0, of.at);
-            f[k] = __shfl_sync(~0u, of.at[2], lane / 4 * 4);
-            if constexpr (P::streamed == 2) f[k] = 1.0f / f[k];
-            if constexpr (P::streamed == 3) f[k] = 1.0f;
-            if constexpr (P::bare != 0) f[k] = most[k] == -__int_as_float(0x7f800000) ? __int_as_float(0x7fffffff) : f[k];
-        }
-        scale_by(f);
-    }
 };
+
+// fn: chain_whole
+// The sums of a row are whole: what they are multiplied with, one lane asks.
+template <class P, class I, class Share> TC_FN void TC_N(chain_whole)(TC_N(chain_group)<P> &g, I first, I row, I m, Share hole) {
+    const int lane = threadIdx.x % 32;
+    float f[2];
+    #pragma unroll
+    for (int k = 0; k < 2; k++) {
+        const I own = row + (lane / 4 + k * 8);
+        tc_pack<float, 4> of = {g.most[k], TC_N(row_sum)(g.all[k]), 0, 0};
+        // The greatest has a share of 1, which the fma may have made a little less: what divides asks whether there is one.
+        if (g.most[k] != -__int_as_float(0x7f800000) && of.at[1] < 1) of.at[1] = 1;
+        if (lane % 4 == 0 && (!P::ragged_rows || own < m)) hole(first + own, 0, of.at);
+        f[k] = __shfl_sync(~0u, of.at[2], lane / 4 * 4);
+        if constexpr (P::streamed == 2) f[k] = 1.0f / f[k];
+        if constexpr (P::streamed == 3) f[k] = 1.0f;
+        if constexpr (P::bare != 0) f[k] = g.most[k] == -__int_as_float(0x7f800000) ? __int_as_float(0x7fffffff) : f[k];
+    }
+    g.scale_by(f);
+}
 
 // fn: chain_begin
 // The first products of a step are on their way.
@@ -356,7 +360,7 @@ TC_FN void TC_N(mapped_chain)(char *shared, I j, I m, I n, I keys, const TC_N(ma
         TC_N(semaphore_wait)(memory.left_full + own.at, own.parity);
         TC_N(chain_flow)(g, memory, turn, own.at, b, m, keys, columns, score);
         if (lane == 0 && !b.steps) TC_N(semaphore_arrive)(memory.left_empty + own.at);
-        if constexpr (P::streamed != 0) g.share(first, row, m, share);
+        if constexpr (P::streamed != 0) TC_N(chain_whole)(g, first, row, m, share);
         #pragma unroll
         for (int k = 0; k < P::wide / 16; k++)
             TC_N(give_fours)<(int)P::width>(g.sum + k / 2 * 16, k % 2, row + lane / 4, k / 2 * 32 + lane % 4 * 8, [&](const float *some, I r, I c) {
