@@ -2056,7 +2056,8 @@ typedef struct tc_device_text {
 
 // A tensor of which blocks of a launch bring boxes by themselves, where a device has tensor maps: `argument` of the launch is
 // what the device makes of it, TC_DEVICE_MAP_BYTES, for the address in argument `address`. Its first size is contiguous; where
-// a box goes beyond the others, it has zeros. In shared memory a box has lines of 128 bytes, whose 16-byte chunks are swizzled.
+// a box goes beyond the others, it has zeros; the last two are batches. In shared memory a box has lines of 128 bytes, whose
+// 16-byte chunks are swizzled.
 //
 // Of windows (step[0] is not 0) sizes are those of images [channels, width, height, images], and a box has the channels box[0] of
 // box[1] places: along the width from `low` on, step by step, as far as size + high, then along the height, then in the next
@@ -2066,8 +2067,8 @@ typedef struct tc_device_map {
     int dtype;
     int64_t offset;          // elements from the address on
     int64_t size[4];
-    int64_t stride[3];       // elements between neighbours in the second and later sizes
-    uint32_t box[3];
+    int64_t stride[3];       // elements between neighbours in the second size and the others
+    uint32_t box[4];
     int low[2], high[2];     // of windows, by width and height
     uint32_t step[2];
 } tc_device_map;
@@ -3108,7 +3109,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xf18aff2a43cca846u
+#define TC__BUILD_ID 0xc59aa6cedd13f440u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -8032,6 +8033,10 @@ TC__CHAIN_RAGGED_NEXT,
 TC__CHAIN_BAND,
 TC__CHAIN_LOW,
 TC__CHAIN_UP,
+TC__CHAIN_STAGES,
+TC__CHAIN_AHEAD,
+TC__CHAIN_SAME,
+TC__CHAIN_SCALE,
 TC__CHAIN_NUMBERS
 };
 static const char*const tc__tiles_numbers[TC__TILES_NUMBERS]={
@@ -8046,7 +8051,8 @@ static const char*const tc__chain_numbers[TC__CHAIN_NUMBERS]={
 "rows","cols","wide","depth","next","high",
 "threads","pack","width","scores","streamed","bare",
 "held","columns","batches","ragged_rows","ragged_cols","ragged_wide",
-"ragged_depth","ragged_next","band","low","up"};
+"ragged_depth","ragged_next","band","low","up","stages",
+"ahead","same","scale"};
 static const struct{
 const char*const*name;
 uint32_t count;
@@ -22873,6 +22879,95 @@ a=tc__make_expand(g,tc__rescore_again(r,tc__operand(g,a,0)),n->rank,
 n->dims);
 return turned?tc__rescore_turned(g,a):a;
 }
+static tc__node*tc__rescore_copy(tc__rescore*r,uint32_t id,int turned);
+static tc__node*tc__rescore_number(tc__rescore*r,const tc__node*like,double number){
+tc__value v;
+memset(&v,0,sizeof v);
+v.f=number;
+return tc__make_expand(r->w->to,tc__make_const(r->w->to,TC_F32,v),like->rank,
+like->dims);
+}
+static tc__node*tc__rescore_spread_row(tc__rescore*r,tc__node*v,const tc__node*like,
+int turned){
+if(v)v=tc__make_expand(r->w->to,tc__rescore_again(r,v),like->rank,like->dims);
+return turned?tc__rescore_turned(r->w->to,v):v;
+}
+static tc__node*tc__rescore_fma(tc__rescore*r,const tc__node*x,double factor,
+tc__node*row,int turned){
+tc__node*in[3];
+in[0]=tc__rescore_copy(r,x->id,turned);
+in[1]=in[0]?tc__rescore_number(r,in[0],factor):NULL;
+in[2]=tc__rescore_spread_row(r,row,x,turned);
+return in[0]&&in[1]&&in[2]?tc__make_alu(r->w->to,TC_OP_FMA,TC_F32,in,3)
+:NULL;
+}
+static const tc__node*tc__rescore_scaled(const tc__rescore*r,const tc__node*n,
+double*factor){
+const tc__graph*g=r->w->from;
+tc__value v;
+if(n->op!=TC_OP_MUL||n->dtype!=TC_F32)return NULL;
+int first=tc__splat_value(g,tc__operand(g,n,0),&v);
+if(!first&&!tc__splat_value(g,tc__operand(g,n,1),&v))return NULL;
+*factor=v.f;
+n=tc__operand(g,n,first?1:0);
+return r->scored[n->id]?n:NULL;
+}
+static tc__node*tc__rescore_sum(tc__rescore*r,const tc__attended*a){
+const tc__graph*from=r->w->from;
+tc__graph*g=r->w->to;
+const tc__node*m=tc__operand(from,tc__operand(from,a->e,0),1);
+tc__node*log=g->node.at[r->w->at[tc__operand(from,a->f,0)->id]];
+log=tc__make_alu(g,TC_OP_LOG,log->dtype,&log,1);
+return tc__rescore_mul(g,a->divides?TC_OP_ADD:TC_OP_SUB,
+g->node.at[r->w->at[tc__operand(from,m,0)->id]],log);
+}
+static int tc__rescore_chooses(const tc__rescore*r,const tc__node*n){
+tc__value v;
+return n->op==TC_OP_WHERE&&
+tc__splat_value(r->w->from,tc__operand(r->w->from,n,2),&v)&&
+v.f==-tc__infinity();
+}
+static tc__node*tc__rescore_share(tc__rescore*r,const tc__attended*a,int turned){
+const double log2e=1.4426950408889634;
+const tc__graph*from=r->w->from;
+tc__graph*g=r->w->to;
+const tc__node*x=tc__operand(from,tc__operand(from,a->e,0),0),
+*choice=tc__rescore_chooses(r,x)?x:NULL;
+tc__node*l=tc__rescore_sum(r,a),*in[3];
+double c=0;
+const tc__node*s=
+tc__rescore_scaled(r,choice?tc__operand(from,choice,1):x,&c);
+if(!l)return NULL;
+if(!s){
+in[0]=tc__rescore_mul(g,TC_OP_SUB,tc__rescore_copy(r,x->id,turned),
+tc__rescore_spread_row(r,l,x,turned));
+return in[0]?tc__make_alu(g,TC_OP_EXP,TC_F32,in,1):NULL;
+}
+l=tc__rescore_mul(g,TC_OP_MUL,l,tc__rescore_number(r,l,-log2e));
+tc__node*e=tc__rescore_fma(r,s,c*log2e,l,turned);
+if(e&&choice){
+in[0]=tc__rescore_copy(r,choice->in[0],turned),in[1]=e;
+in[2]=tc__rescore_copy(r,choice->in[2],turned);
+e=in[0]&&in[2]?tc__make_alu(g,TC_OP_WHERE,TC_F32,in,3):NULL;
+}
+return e?tc__make_alu(g,TC_OP_EXP2,TC_F32,&e,1):NULL;
+}
+static tc__node*tc__rescore_slope(tc__rescore*r,const tc__node*n,int turned){
+const tc__graph*from=r->w->from;
+tc__graph*g=r->w->to;
+double c=0;
+const tc__node*y=tc__rescore_scaled(r,n,&c),*p=tc__rescore_of(r,n->id)->p;
+if(!y||y->op!=TC_OP_MUL||(y->in[0]!=p->id&&y->in[1]!=p->id))return NULL;
+const tc__node*u=tc__operand(from,y,y->in[0]==p->id);
+if(u->op!=TC_OP_SUB||!r->scored[u->in[0]]||
+!tc__is_row_value(from,tc__operand(from,u,1)))
+return NULL;
+tc__node*d=g->node.at[r->w->at[tc__operand(from,tc__operand(from,u,1),0)->id]];
+d=tc__rescore_mul(g,TC_OP_MUL,d,tc__rescore_number(r,d,-c));
+return tc__rescore_mul(g,TC_OP_MUL,
+tc__rescore_fma(r,tc__operand(from,u,0),c,d,turned),
+tc__rescore_copy(r,p->id,turned));
+}
 static tc__node*tc__rescore_copy(tc__rescore*r,uint32_t id,int turned){
 const tc__node*n=tc__rescore_node(r,id);
 tc__graph*g=r->w->to;
@@ -22881,6 +22976,12 @@ tc__node m=*n,*made;
 if(*at!=TC__NO_NODE)return g->node.at[*at];
 if(r->scored[id]==TC__SCORED_PRODUCT){
 made=tc__rescore_product(r,n,turned);
+}else if(r->scored[id]==TC__SCORED_OF&&n==tc__rescore_of(r,id)->p){
+made=tc__rescore_share(r,tc__rescore_of(r,id),turned);
+}else if(r->scored[id]==TC__SCORED_OF&&
+(made=tc__rescore_slope(r,n,turned))!=NULL){
+*at=made->id;
+return made;
 }else if(r->scored[id]==TC__SCORED_OF){
 for(uint32_t k=0;k<n->n_in;k++){
 const tc__node*a=tc__rescore_copy(r,n->in[k],turned);
@@ -29345,7 +29446,7 @@ tc__ix shared;
 int cluster;
 int early;
 }tc__grid;
-enum{TC__MAPS=2};
+enum{TC__MAPS=5};
 enum{
 TC__GRIDS=10
 };

@@ -980,8 +980,8 @@ static const char*const tc__text_cuda_product[]={
 "    return p + (0u - (unsigned)__cvta_generic_to_shared(p)) % N;",
 "}",
 "// fn: matrix_place",
-"TC_FN tc_u64 TC_N(matrix_place)(const void *tile) {",
-"    const tc_u64 block = 1024 / 16, lines = 8192 / 16, swizzled = (tc_u64)1 << 62;",
+"template <int K = 64> TC_FN tc_u64 TC_N(matrix_place)(const void *tile) {",
+"    const tc_u64 block = 1024 / 16, lines = K * 128 / 16, swizzled = (tc_u64)1 << 62;",
 "    return ((unsigned)__cvta_generic_to_shared(tile) & 0x3ffff) / 16 | lines << 16 | block << 32 | swizzled;",
 "}",
 "// fn: matrix_begin",
@@ -991,6 +991,11 @@ static const char*const tc__text_cuda_product[]={
 "// fn: matrix_wait",
 "template <int N> TC_FN void TC_N(matrix_wait)() {",
 "    asm volatile(\"wgmma.wait_group.sync.aligned %0;\" :: \"n\"(N) : \"memory\");",
+"}",
+"// fn: matrix_keep",
+"template <int N> TC_FN void TC_N(matrix_keep)(float (&d)[N]) {",
+"    #pragma unroll",
+"    for (int i = 0; i < N; i++) asm volatile(\"\" : \"+f\"(d[i]) :: \"memory\");",
 "}",
 "// fn: wgmma",
 "#define TC_WGMMA_8(i) \"+f\"(d[i]), \"+f\"(d[i + 1]), \"+f\"(d[i + 2]), \"+f\"(d[i + 3]), \"+f\"(d[i + 4]), \"+f\"(d[i + 5]), \"+f\"(d[i + 6]), \"+f\"(d[i + 7])",
@@ -1037,6 +1042,23 @@ static const char*const tc__text_cuda_product[]={
 "    if constexpr (UNITS == 2 && N == 256)",
 "        asm volatile(TC_WGMMA_BEGIN(\"%130\") \"256k8.f32.tf32.tf32 {\" TC_WGMMA_NAMES_256 \"}, %0, %1, p, 1, 1; }\"",
 "                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : \"r\"(keep));",
+"}",
+"// fn: wgmma_held",
+"#define TC_WGMMA_HELD \"{ .reg .pred p; setp.ne.b32 p, %1, 0; wgmma.mma_async.sync.aligned.m64n\"",
+"template <int BF16, int N> TC_FN void TC_N(wgmma_held)(float (&d)[N / 2], const unsigned (&a)[4], tc_u64 b) {",
+"    int keep = 1;",
+"    if constexpr (BF16 && N == 64)",
+"        asm volatile(TC_WGMMA_HELD \"64k16.f32.bf16.bf16 {\" TC_WGMMA_NAMES_64 \"}, {%34, %35, %36, %37}, %0, p, 1, 1, 1; }\"",
+"                     : \"+l\"(b), \"+r\"(keep), TC_WGMMA_32(0) : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]));",
+"    if constexpr (BF16 && N == 128)",
+"        asm volatile(TC_WGMMA_HELD \"128k16.f32.bf16.bf16 {\" TC_WGMMA_NAMES_128 \"}, {%66, %67, %68, %69}, %0, p, 1, 1, 1; }\"",
+"                     : \"+l\"(b), \"+r\"(keep), TC_WGMMA_32(0), TC_WGMMA_32(32) : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]));",
+"    if constexpr (!BF16 && N == 64)",
+"        asm volatile(TC_WGMMA_HELD \"64k16.f32.f16.f16 {\" TC_WGMMA_NAMES_64 \"}, {%34, %35, %36, %37}, %0, p, 1, 1, 1; }\"",
+"                     : \"+l\"(b), \"+r\"(keep), TC_WGMMA_32(0) : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]));",
+"    if constexpr (!BF16 && N == 128)",
+"        asm volatile(TC_WGMMA_HELD \"128k16.f32.f16.f16 {\" TC_WGMMA_NAMES_128 \"}, {%66, %67, %68, %69}, %0, p, 1, 1, 1; }\"",
+"                     : \"+l\"(b), \"+r\"(keep), TC_WGMMA_32(0), TC_WGMMA_32(32) : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]));",
 "}",
 "// fn: bits_tf32",
 "TC_FN unsigned TC_N(bits_tf32)(float f) {",
@@ -1646,9 +1668,9 @@ static const char*const tc__text_cuda_mapped[]={
 "                 :: \"r\"((unsigned)__cvta_generic_to_shared(s)), \"r\"(parity) : \"memory\");",
 "}",
 "// fn: map_load",
-"TC_FN void TC_N(map_load)(void *to, const TC_N(map) *map, int x, int y, int z, tc_u64 *s) {",
-"    asm volatile(\"cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];\"",
-"                 :: \"r\"((unsigned)__cvta_generic_to_shared(to)), \"l\"(map), \"r\"(x), \"r\"(y), \"r\"(z), \"r\"((unsigned)__cvta_generic_to_shared(s))",
+"TC_FN void TC_N(map_load)(void *to, const TC_N(map) *map, int x, int y, int inner, int outer, tc_u64 *s) {",
+"    asm volatile(\"cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6];\"",
+"                 :: \"r\"((unsigned)__cvta_generic_to_shared(to)), \"l\"(map), \"r\"(x), \"r\"(y), \"r\"(inner), \"r\"(outer), \"r\"((unsigned)__cvta_generic_to_shared(s))",
 "                 : \"memory\");",
 "}",
 "// fn: window_load",
@@ -1657,6 +1679,11 @@ static const char*const tc__text_cuda_mapped[]={
 "                 :: \"r\"((unsigned)__cvta_generic_to_shared(to)), \"l\"(map), \"r\"(c), \"r\"(x), \"r\"(y), \"r\"(n),",
 "                    \"r\"((unsigned)__cvta_generic_to_shared(s)), \"h\"((unsigned short)beside), \"h\"((unsigned short)below)",
 "                 : \"memory\");",
+"}",
+"// fn: map_load_batch",
+"template <class S> TC_FN void TC_N(map_load_batch)(void *to, const TC_N(map) *map, int x, int y, int z, tc_u64 *s) {",
+"    const int own = z / S::share;",
+"    TC_N(map_load)(to, map, x, y, S::outer > 1 \? own % S::inner : S::inner > 1 \? own : 0, S::outer > 1 \? own / S::inner : 0, s);",
 "}",
 "// fn: registers_give",
 "template <int N> TC_FN void TC_N(registers_give)() { asm volatile(\"setmaxnreg.dec.sync.aligned.u32 %0;\" :: \"n\"(N)); }",
@@ -1676,10 +1703,10 @@ static const char*const tc__text_cuda_mapped[]={
 "        #pragma unroll",
 "        for (int l = 0; l < LINES; l += 64) TC_N(window_bring)<S>(to + l * 128, map, line + l, k, s);",
 "    } else if constexpr (S::deep) {",
-"        TC_N(map_load)(to, &map, k, line, S::batched \? z : 0, s);",
+"        TC_N(map_load_batch)<S>(to, &map, k, line, z, s);",
 "    } else {",
 "        #pragma unroll",
-"        for (int l = 0; l < LINES; l += 64) TC_N(map_load)(to + l * 128, &map, line + l, k, S::batched \? z : 0, s);",
+"        for (int l = 0; l < LINES; l += 64) TC_N(map_load_batch)<S>(to + l * 128, &map, line + l, k, z, s);",
 "    }",
 "}",
 "// fn: turn_fours",
@@ -1696,6 +1723,15 @@ static const char*const tc__text_cuda_mapped[]={
 "            else high = got;",
 "        }",
 "    }",
+"}",
+"// fn: give_fours",
+"template <int WIDTH, class I, class Give> TC_FN void TC_N(give_fours)(const float *four, int below, I row, I col, Give hole) {",
+"    tc_pack<float, 8> x;",
+"    #pragma unroll",
+"    for (int q = 0; q < 8; q++) x.at[q] = below \? four[q / 2 * 4 + q % 2 + 2] : four[q / 2 * 4 + q % 2];",
+"    TC_N(turn_fours)(x.at);",
+"    #pragma unroll",
+"    for (int l = 0; l < 8; l += WIDTH) hole(x.at + l, row + 8 * below, col + l);",
 "}",
 "// fn: mapped_tile",
 "template <class P, class I> struct TC_N(mapped_tile) {",
@@ -1772,12 +1808,7 @@ static const char*const tc__text_cuda_mapped[]={
 "        if (threadIdx.x % 32 == 0) TC_N(semaphore_arrive)(ring.empty + before);",
 "    }",
 "    template <class Give> static __device__ __forceinline__ void give(const float *four, int below, int row, int col, Give hole) {",
-"        tc_pack<float, 8> x;",
-"        #pragma unroll",
-"        for (int q = 0; q < 8; q++) x.at[q] = below \? four[q / 2 * 4 + q % 2 + 2] : four[q / 2 * 4 + q % 2];",
-"        TC_N(turn_fours)(x.at);",
-"        #pragma unroll",
-"        for (int l = 0; l < 8; l += P::width) hole(x.at + l, row + 8 * below, col + l);",
+"        TC_N(give_fours)<(int)P::width>(four, below, row, col, hole);",
 "    }",
 "    template <class Give> static __device__ __forceinline__ void give_both(const float *four, int row, int col, Give hole) {",
 "        #pragma unroll 1",
@@ -2155,6 +2186,328 @@ static const char*const tc__text_cuda_chain[]={
 "    }",
 "    if constexpr (P::streamed) TC_N(chain_share)<P>(o, most, all, own, t.r1, share);",
 "    TC_N(chain_results)<P>(o, (float *)shared + threadIdx.x / 32 * (16 * (P::wide + 8)), mine, t.r1, n, result);",
+"}",
+};
+// ---- gen/out/text_cuda_mapped_chain.inc
+static const char*const tc__text_cuda_mapped_chain[]={
+"// fn: chain_block",
+"template <class P, class I> struct TC_N(chain_block) {",
+"    I batch, down, begin;",
+"    int steps;",
+"    __device__ __forceinline__ TC_N(chain_block)(I t, I m, I keys) {",
+"        const I high = (m + (P::rows - 1)) / P::rows, batches = P::batches \? P::batches : 1;",
+"        const I fits = (I)((1 << 24) / ((P::depth + P::wide) * 2)) / keys;",
+"        const I beside = !P::band || fits < 1 \? 1 : fits < batches \? fits : batches;",
+"        const I first = t / (beside * high) * beside, heads = batches - first < beside \? batches - first : beside;",
+"        const I at = (t - first * high) / heads;",
+"        I end;",
+"        batch = first + (t - first * high) % heads;",
+"        down = (P::band & 2 \? high - 1 - at : at) * P::rows;",
+"        TC_N(chain_columns)<P>(down, keys, begin, end);",
+"        steps = end > begin \? (int)((end - begin + (P::cols - 1)) / P::cols) : 0;",
+"    }",
+"    static __device__ __forceinline__ I count(I m) {",
+"        return (m + (P::rows - 1)) / P::rows * (P::batches \? P::batches : 1);",
+"    }",
+"};",
+"// fn: chain_turn",
+"template <int STAGES> struct TC_N(chain_turn) {",
+"    int at, parity;",
+"    __device__ __forceinline__ void next() {",
+"        if (++at == STAGES) at = 0, parity ^= 1;",
+"    }",
+"};",
+"// fn: chain_memory",
+"template <class P> struct TC_N(chain_memory) {",
+"    enum : int {",
+"        left = P::rows * P::depth * 2, lefts = left + P::rows * P::next * 2,",
+"        right = P::cols * P::depth * 2, rights = right + P::cols * P::next * 2,",
+"        stage = rights + (P::same \? 0 : P::cols * P::wide * 2)",
+"    };",
+"    char *at;",
+"    tc_u64 *left_full, *left_empty, *full, *empty, *value_full, *value_empty;",
+"    __device__ __forceinline__ TC_N(chain_memory)(char *shared) {",
+"        at = TC_N(align_shared)<1024>(shared);",
+"        left_full = (tc_u64 *)(at + P::ahead * lefts + P::stages * stage), left_empty = left_full + P::ahead;",
+"        full = left_full + 2 * P::ahead, empty = full + P::stages, value_full = empty + P::stages, value_empty = value_full + P::stages;",
+"    }",
+"    __device__ __forceinline__ void begin() {",
+"        const int warps = P::threads / 32;",
+"        if (threadIdx.x == 0) {",
+"            #pragma unroll",
+"            for (int i = 0; i < P::ahead; i++) TC_N(semaphore_set)(left_full + i, 1), TC_N(semaphore_set)(left_empty + i, warps);",
+"            #pragma unroll",
+"            for (int i = 0; i < P::stages; i++) {",
+"                TC_N(semaphore_set)(full + i, 1), TC_N(semaphore_set)(empty + i, warps);",
+"                TC_N(semaphore_set)(value_full + i, 1), TC_N(semaphore_set)(value_empty + i, warps);",
+"            }",
+"            TC_N(semaphores_are_set)();",
+"        }",
+"        __syncthreads();",
+"    }",
+"    __device__ __forceinline__ char *left_at(int i) { return at + i * lefts; }",
+"    __device__ __forceinline__ char *right_at(int i) { return at + P::ahead * lefts + i * stage; }",
+"    __device__ __forceinline__ char *value_at(int i) { return right_at(i) + (P::same \? 0 : (int)rights); }",
+"};",
+"// fn: chain_bring",
+"template <class S, int LINES, int DEPTH> TC_FN void TC_N(chain_bring)(char *to, const TC_N(map) &map, int line, int z, tc_u64 *s) {",
+"    #pragma unroll",
+"    for (int k = 0; k < DEPTH; k += 64) TC_N(map_load_batch)<S>(to + k * (LINES * 2), &map, k, line, z, s);",
+"}",
+"// fn: chain_product",
+"template <class P, int DEPTH> TC_FN void TC_N(chain_product)(float (&s)[P::cols / 2], const char *left, const char *right) {",
+"    const tc_u64 a = TC_N(matrix_place)(left), b = TC_N(matrix_place)(right);",
+"    #pragma unroll",
+"    for (int d = 0; d < DEPTH / 16; d++)",
+"        TC_N(wgmma)<(int)P::bf16, (int)P::cols, 0, 0>(s, a + (d / 4 * (P::rows * 8) + d % 4 * 2), b + (d / 4 * (P::cols * 8) + d % 4 * 2), d);",
+"}",
+"// fn: chain_counts",
+"template <class P, class I> TC_FN bool TC_N(chain_counts)(I row, I c, I keys) {",
+"    const bool inside = !P::ragged_cols || c < keys;",
+"    const bool low = !(P::band & 1) || c >= row + P::low, up = !(P::band & 2) || c <= row + P::up;",
+"    return inside && low && up;",
+"}",
+"// fn: chain_edge",
+"template <class P, class I> TC_FN bool TC_N(chain_edge)(I row, I c, I keys) {",
+"    const bool low = (P::band & 1) && c < row + (15 + P::low), up = (P::band & 2) && c + (P::cols - 1) > row + P::up;",
+"    return (P::ragged_cols && c + P::cols > keys) || low || up;",
+"}",
+"// fn: chain_group",
+"template <class P> struct TC_N(chain_group) {",
+"    enum : int { two = P::next != 0, count = P::cols / 2, wide = P::wide / 2 };",
+"    float sum[wide], score[count], other[two \? (int)count : 1], most[2], all[2];",
+"    unsigned made[P::cols / 16][4];",
+"    unsigned coming[P::streamed \? 1 : P::cols / 16][4];",
+"    __device__ __forceinline__ void clear() {",
+"        #pragma unroll",
+"        for (int i = 0; i < wide; i++) sum[i] = 0;",
+"        #pragma unroll",
+"        for (int k = 0; k < 2; k++) most[k] = -__int_as_float(0x7f800000), all[k] = 0;",
+"    }",
+"    __device__ __forceinline__ void add(const char *value) {",
+"        const tc_u64 b = TC_N(matrix_place)<(int)P::cols>(value);",
+"        #pragma unroll",
+"        for (int d = 0; d < P::cols / 16; d++) TC_N(wgmma_held)<(int)P::bf16, (int)P::wide>(sum, made[d], b + d * 128);",
+"    }",
+"    template <class I, class Columns, class Score> __device__ __forceinline__ void ask(I first, I row, I m, I c0, I keys, Columns columns, Score hole) {",
+"        const int lane = threadIdx.x % 32;",
+"        #pragma unroll",
+"        for (int q = 0; q < count / 2; q += P::scores) {",
+"            const int j = q / 2, u = q % 2;",
+"            const I c = c0 + (j * 8 + lane % 4 * 2 + u);",
+"            const bool inside = !P::ragged_cols || c < keys;",
+"            if constexpr (P::columns)",
+"                if (inside) columns(first, c);",
+"            #pragma unroll",
+"            for (int h = 0; h < 2; h++) {",
+"                const I own = row + (lane / 4 + h * 8), r = first + (P::ragged_rows && own >= m \? m - 1 : own);",
+"                const int i = j * 4 + h * 2 + u;",
+"                tc_pack<float, 2 * P::scores> sums;",
+"                tc_pack<typename P::made, P::scores> one;",
+"                #pragma unroll",
+"                for (int l = 0; l < P::scores; l++) {",
+"                    sums.at[l] = score[i + l];",
+"                    if constexpr (two) sums.at[P::scores + l] = other[i + l];",
+"                }",
+"                if (inside) hole(r, c, sums.at, one.at);",
+"                if constexpr (P::streamed) {",
+"                    #pragma unroll",
+"                    for (int l = 0; l < P::scores; l++) score[i + l] = one.at[l];",
+"                } else {",
+"                    unsigned &word = coming[j / 2][j % 2 * 2 + h];",
+"                    if constexpr (P::scores == 2) word = *(const unsigned *)one.at;",
+"                    else word = u \? word | (unsigned)one.at[0] << 16 : (unsigned)one.at[0];",
+"                }",
+"            }",
+"        }",
+"    }",
+"    template <class I> __device__ __forceinline__ void leave_out(I row, I c0, I keys) {",
+"        const int lane = threadIdx.x % 32;",
+"        #pragma unroll",
+"        for (int i = 0; i < count; i++) {",
+"            const I c = c0 + (i / 4 * 8 + lane % 4 * 2 + i % 2);",
+"            if (TC_N(chain_counts)<P>(row + (lane / 4 + i / 2 % 2 * 8), c, keys)) continue;",
+"            if constexpr (P::streamed) score[i] = -__int_as_float(0x7f800000);",
+"            else coming[i / 8][i / 4 % 2 * 2 + i / 2 % 2] &= i % 2 \? 0xffffu : 0xffff0000u;",
+"        }",
+"    }",
+"    template <class I, class Columns, class Score> __device__ __forceinline__ void scores(I first, I row, I m, I c0, I keys, Columns columns, Score hole) {",
+"        if constexpr (!P::scale) ask(first, row, m, c0, keys, columns, hole);",
+"        if (TC_N(chain_edge)<P>(row, c0, keys)) leave_out(row, c0, keys);",
+"    }",
+"    __device__ __forceinline__ void soften(float (&f)[2]) {",
+"        const float none = -__int_as_float(0x7f800000), scale = P::scale \? __int_as_float(P::scale) : 1.0f, binary = scale * 1.44269502f;",
+"        #pragma unroll",
+"        for (int k = 0; k < 2; k++) {",
+"            float top[2] = {none, none}, part[2] = {0, 0};",
+"            #pragma unroll",
+"            for (int i = k * 2; i < count; i += 4) top[0] = fmaxf(top[0], score[i]), top[1] = fmaxf(top[1], score[i + 1]);",
+"            const float now = fmaxf(most[k], TC_N(row_most)(fmaxf(top[0], top[1])) * scale), from = now == none \? 0.0f : now;",
+"            const float base = from * 1.44269502f;",
+"            f[k] = TC_N(ex2)((most[k] - from) * 1.44269502f);",
+"            most[k] = now;",
+"            #pragma unroll",
+"            for (int i = k * 2; i < count; i += 4) {",
+"                #pragma unroll",
+"                for (int u = 0; u < 2; u++) score[i + u] = TC_N(ex2)(fmaf(score[i + u], binary, -base)), part[u] += score[i + u];",
+"            }",
+"            all[k] = all[k] * f[k] + (part[0] + part[1]);",
+"        }",
+"    }",
+"    __device__ __forceinline__ void take(unsigned none) {",
+"        const unsigned zero = __float_as_uint(sum[0]) & none;",
+"        #pragma unroll",
+"        for (int i = 0; i < count; i += 2) {",
+"            unsigned &word = made[i / 8][i / 4 % 2 * 2 + i / 2 % 2];",
+"            if constexpr (P::streamed) word = P::pack_two(score[i], score[i + 1]);",
+"            else word = coming[i / 8][i / 4 % 2 * 2 + i / 2 % 2] | zero;",
+"        }",
+"    }",
+"    __device__ __forceinline__ void scale_by(const float (&f)[2]) {",
+"        #pragma unroll",
+"        for (int i = 0; i < wide; i++) sum[i] *= f[i / 2 % 2];",
+"    }",
+"};",
+"// fn: chain_whole",
+"template <class P, class I, class Share> TC_FN void TC_N(chain_whole)(TC_N(chain_group)<P> &g, I first, I row, I m, Share hole) {",
+"    const int lane = threadIdx.x % 32;",
+"    float f[2];",
+"    #pragma unroll",
+"    for (int k = 0; k < 2; k++) {",
+"        const I own = row + (lane / 4 + k * 8);",
+"        tc_pack<float, 4> of = {g.most[k], TC_N(row_sum)(g.all[k]), 0, 0};",
+"        if (g.most[k] != -__int_as_float(0x7f800000) && of.at[1] < 1) of.at[1] = 1;",
+"        if (lane % 4 == 0 && (!P::ragged_rows || own < m)) hole(first + own, 0, of.at);",
+"        f[k] = __shfl_sync(~0u, of.at[2], lane / 4 * 4);",
+"        if constexpr (P::streamed == 2) f[k] = 1.0f / f[k];",
+"        if constexpr (P::streamed == 3) f[k] = 1.0f;",
+"        if constexpr (P::bare != 0) f[k] = g.most[k] == -__int_as_float(0x7f800000) \? __int_as_float(0x7fffffff) : f[k];",
+"    }",
+"    g.scale_by(f);",
+"}",
+"// fn: chain_begin",
+"template <class P> TC_FN void TC_N(chain_begin)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, const TC_N(chain_turn)<P::stages> &turn, const char *left) {",
+"    typedef TC_N(chain_memory)<P> M;",
+"    TC_N(semaphore_wait)(memory.full + turn.at, turn.parity);",
+"    TC_N(matrix_begin)();",
+"    TC_N(chain_product)<P, (int)P::depth>(g.score, left, memory.right_at(turn.at));",
+"    if constexpr (P::next != 0) TC_N(chain_product)<P, (int)P::next>(g.other, left + (int)M::left, memory.right_at(turn.at) + (int)M::right);",
+"    TC_N(matrix_commit)();",
+"}",
+"// fn: chain_end",
+"template <class P> TC_FN void TC_N(chain_end)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, const TC_N(chain_turn)<P::stages> &turn) {",
+"    if constexpr (!P::same) TC_N(semaphore_wait)(memory.value_full + turn.at, turn.parity);",
+"    TC_N(matrix_begin)();",
+"    g.add(memory.value_at(turn.at));",
+"    TC_N(matrix_commit)();",
+"}",
+"// fn: chain_made",
+"template <class P, class I, class Columns, class Score>",
+"TC_FN void TC_N(chain_made)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, int at, int own, const TC_N(chain_block)<P, I> &b, int step, I m, I keys, float (&f)[2], Columns columns, Score score) {",
+"    const bool tells = threadIdx.x % 32 == 0;",
+"    TC_N(matrix_keep)(g.score), TC_N(matrix_keep)(g.other);",
+"    if (tells && !P::same) TC_N(semaphore_arrive)(memory.empty + at);",
+"    if (tells && step + 1 == b.steps) TC_N(semaphore_arrive)(memory.left_empty + own);",
+"    g.scores(b.batch * m, b.down + (I)(threadIdx.x / 32 * 16), m, b.begin + (I)step * P::cols, keys, columns, score);",
+"    if constexpr (P::streamed) g.soften(f);",
+"}",
+"// fn: chain_flow",
+"template <class P, class I, class Columns, class Score>",
+"TC_FN void TC_N(chain_flow)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, TC_N(chain_turn)<P::stages> &turn, int own, const TC_N(chain_block)<P, I> &b, I m, I keys, Columns columns, Score score) {",
+"    const bool tells = threadIdx.x % 32 == 0;",
+"    const char *const left = memory.left_at(own) + threadIdx.x / 128 * 8192;",
+"    tc_u64 *const free = P::same \? memory.empty : memory.value_empty;",
+"    TC_N(chain_turn)<P::stages> last = turn;",
+"    const unsigned none = threadIdx.z;",
+"    float f[2];",
+"    if (!b.steps) return;",
+"    TC_N(chain_begin)(g, memory, turn, left);",
+"    TC_N(matrix_wait)<0>();",
+"    TC_N(chain_made)(g, memory, turn.at, own, b, 0, m, keys, f, columns, score);",
+"    g.take(none);",
+"    turn.next();",
+"    #pragma unroll 1",
+"    for (int step = 1; step < b.steps; step++, turn.next(), last.next()) {",
+"        TC_N(chain_begin)(g, memory, turn, left);",
+"        TC_N(chain_end)(g, memory, last);",
+"        TC_N(matrix_wait)<1>();",
+"        TC_N(chain_made)(g, memory, turn.at, own, b, step, m, keys, f, columns, score);",
+"        TC_N(matrix_wait)<0>();",
+"        TC_N(matrix_keep)(g.sum);",
+"        if (tells) TC_N(semaphore_arrive)(free + last.at);",
+"        if constexpr (P::streamed) g.scale_by(f);",
+"        g.take(none);",
+"    }",
+"    TC_N(chain_end)(g, memory, last);",
+"    TC_N(matrix_wait)<0>();",
+"    TC_N(matrix_keep)(g.sum);",
+"    if (tells) TC_N(semaphore_arrive)(free + last.at);",
+"}",
+"// fn: chain_bring_all",
+"template <class P, class A, class B, class AN, class BN, class V, class I>",
+"TC_FN void TC_N(chain_bring_all)(TC_N(chain_memory)<P> &memory, I j, I m, I keys, const TC_N(map) &left, const TC_N(map) &right, const TC_N(map) &left_next, const TC_N(map) &right_next, const TC_N(map) &value) {",
+"    typedef TC_N(chain_memory)<P> M;",
+"    typedef TC_N(chain_block)<P, I> Block;",
+"    TC_N(chain_turn)<P::stages> turn = {0, 1};",
+"    TC_N(chain_turn)<P::ahead> own = {0, 1};",
+"    #pragma unroll 1",
+"    for (I t = j; t < Block::count(m); t += (I)gridDim.x, own.next()) {",
+"        const Block b(t, m, keys);",
+"        const int z = (int)b.batch;",
+"        char *const mine = memory.left_at(own.at);",
+"        TC_N(semaphore_wait)(memory.left_empty + own.at, own.parity);",
+"        TC_N(semaphore_expect)(memory.left_full + own.at, M::lefts);",
+"        TC_N(chain_bring)<A, (int)P::rows, (int)P::depth>(mine, left, (int)b.down, z, memory.left_full + own.at);",
+"        if constexpr (P::next != 0) TC_N(chain_bring)<AN, (int)P::rows, (int)P::next>(mine + M::left, left_next, (int)b.down, z, memory.left_full + own.at);",
+"        #pragma unroll 1",
+"        for (int step = 0; step < b.steps; step++, turn.next()) {",
+"            const int c = (int)b.begin + step * P::cols;",
+"            char *const to = memory.right_at(turn.at);",
+"            TC_N(semaphore_wait)(memory.empty + turn.at, turn.parity);",
+"            TC_N(semaphore_expect)(memory.full + turn.at, M::rights);",
+"            TC_N(chain_bring)<B, (int)P::cols, (int)P::depth>(to, right, c, z, memory.full + turn.at);",
+"            if constexpr (P::next != 0) TC_N(chain_bring)<BN, (int)P::cols, (int)P::next>(to + M::right, right_next, c, z, memory.full + turn.at);",
+"            if constexpr (!P::same) {",
+"                TC_N(semaphore_wait)(memory.value_empty + turn.at, turn.parity);",
+"                TC_N(semaphore_expect)(memory.value_full + turn.at, M::stage - M::rights);",
+"                TC_N(chain_bring)<V, (int)P::cols, (int)P::wide>(memory.value_at(turn.at), value, c, z, memory.value_full + turn.at);",
+"            }",
+"        }",
+"    }",
+"}",
+"// fn: mapped_chain",
+"template <class P, class A, class B, class AN, class BN, class V, class I, class Columns, class Score, class Share, class Result>",
+"TC_FN void TC_N(mapped_chain)(char *shared, I j, I m, I n, I keys, const TC_N(map) &left, const TC_N(map) &right, const TC_N(map) &left_next, const TC_N(map) &right_next, const TC_N(map) &value, Columns columns, Score score, Share share, Result result) {",
+"    typedef TC_N(chain_block)<P, I> Block;",
+"    TC_N(chain_memory)<P> memory(shared);",
+"    memory.begin();",
+"    if ((int)threadIdx.x >= P::threads) {",
+"        TC_N(registers_give)<P::threads == 256 \? 24 : 32>();",
+"        if ((int)threadIdx.x == P::threads)",
+"            TC_N(chain_bring_all)<P, A, B, AN, BN, V, I>(memory, j, m, keys, left, right, left_next, right_next, value);",
+"        return;",
+"    }",
+"    TC_N(registers_take)<P::threads == 256 \? 240 : 160>();",
+"    TC_N(chain_group)<P> g;",
+"    TC_N(chain_turn)<P::stages> turn = {0, 0};",
+"    TC_N(chain_turn)<P::ahead> own = {0, 0};",
+"    const int lane = threadIdx.x % 32;",
+"    #pragma unroll 1",
+"    for (I t = j; t < Block::count(m); t += (I)gridDim.x, own.next()) {",
+"        const Block b(t, m, keys);",
+"        const I first = b.batch * m, row = b.down + threadIdx.x / 32 * 16;",
+"        g.clear();",
+"        TC_N(semaphore_wait)(memory.left_full + own.at, own.parity);",
+"        TC_N(chain_flow)(g, memory, turn, own.at, b, m, keys, columns, score);",
+"        if (lane == 0 && !b.steps) TC_N(semaphore_arrive)(memory.left_empty + own.at);",
+"        if constexpr (P::streamed != 0) TC_N(chain_whole)(g, first, row, m, share);",
+"        #pragma unroll",
+"        for (int k = 0; k < P::wide / 16; k++)",
+"            TC_N(give_fours)<(int)P::width>(g.sum + k / 2 * 16, k % 2, row + lane / 4, k / 2 * 32 + lane % 4 * 8, [&](const float *some, I r, I c) {",
+"                if ((P::ragged_rows && r >= m) || (P::ragged_wide && c >= n)) return;",
+"                result(first + r, c, some);",
+"            });",
+"    }",
 "}",
 };
 // ---- gen/out/text_cuda_skinny.inc
@@ -3311,10 +3664,13 @@ if(!l->failed&&!l->from->body.ix->failed)return l->to;
 tc__group_free(c,l->to);
 return NULL;
 }
+enum{TC__LIST_WORDS=40};
+TC__STATIC_ASSERT(templates_have_words,
+TC__TEMPLATE_NUMBERS+TC__CHAIN_NUMBERS<=TC__LIST_WORDS);
 static tc__node*tc__relist_put(tc__relist*l,tc__op op,int dtype,const int64_t*attr,
 uint32_t n_attr){
 tc__node n;
-int64_t words[TC__NODE_WORDS];
+int64_t words[TC__LIST_WORDS];
 memset(&n,0,sizeof n);
 if(n_attr)memcpy(words,attr,n_attr*sizeof*attr);
 n.op=(uint16_t)op,n.stage=TC__LOOP,n.dtype=(uint8_t)dtype;
@@ -3532,7 +3888,7 @@ int line,deep,
 row;
 int64_t line_stride,deep_stride;
 int64_t lines,depth,rows,batches;
-int64_t tile;
+int64_t tile,step;
 int dtype;
 }tc__mapped;
 static int64_t tc__map_line(int dtype){
@@ -3548,19 +3904,43 @@ if(v)e=tc__ix_subst(x,e,v,tc__ix_const(tells?batch*o->rows:0));
 }
 return tc__ix_is_const(e)?tc__ix_value(e):-1;
 }
-static int64_t tc__mapped_batch_stride(tc__ixpool*x,const tc__mapped*o){
-int64_t first=tc__mapped_element(x,o,0),stride=0;
-if(first<0||o->batches>TC__MAP_BATCHES)return-1;
-if(o->batches>1)stride=tc__mapped_element(x,o,1)-first;
-for(int64_t b=2;b<o->batches;b++)
-if(tc__mapped_element(x,o,b)!=first+b*stride)return-1;
-return stride;
+typedef struct tc__mapped_batches{
+int64_t share,inner,outer,stride[2];
+}tc__mapped_batches;
+static int64_t tc__mapped_run(tc__ixpool*x,const tc__mapped*o,int64_t step,
+int64_t stride){
+int64_t first=tc__mapped_element(x,o,0),n=1;
+while(n*step<o->batches&&
+tc__mapped_element(x,o,n*step)==first+n*stride)
+n++;
+return n;
+}
+static int tc__mapped_batches_of(tc__ixpool*x,const tc__mapped*o,
+tc__mapped_batches*b){
+int64_t first=tc__mapped_element(x,o,0);
+memset(b,0,sizeof*b);
+if(first<0||o->batches>TC__MAP_BATCHES)return 0;
+b->share=tc__mapped_run(x,o,1,0),b->inner=b->outer=1;
+if(b->share<o->batches){
+b->stride[0]=tc__mapped_element(x,o,b->share)-first;
+b->inner=tc__mapped_run(x,o,b->share,b->stride[0]);
+}
+int64_t beside=b->share*b->inner;
+b->outer=o->batches/beside;
+if(b->outer>1)b->stride[1]=tc__mapped_element(x,o,beside)-first;
+for(int64_t z=0;z<o->batches;z++){
+int64_t own=z/b->share;
+if(tc__mapped_element(x,o,z)!=
+first+own%b->inner*b->stride[0]+own/b->inner*b->stride[1])
+return 0;
+}
+return beside*b->outer==o->batches;
 }
 static int tc__map_fits(const tc_device_map*m){
 const int64_t sizes=(int64_t)1<<31,strides=(int64_t)1<<38;
 int ok=m->offset>=0&&m->offset%TC__MAP_ALIGN==0;
-for(int i=0;i<3;i++)ok=ok&&m->size[i]>0&&m->size[i]<sizes;
-for(int i=0;i<2;i++)
+for(int i=0;i<4;i++)ok=ok&&m->size[i]>0&&m->size[i]<sizes;
+for(int i=0;i<3;i++)
 ok=ok&&m->stride[i]>0&&m->stride[i]<strides&&
 m->stride[i]%TC__MAP_ALIGN==0;
 return ok;
@@ -3570,16 +3950,17 @@ int deep=o->deep_stride==1;
 memset(m,0,sizeof*m);
 if(o->deep_stride<=0||o->line_stride<=0||(!deep&&o->line_stride!=1))
 return 0;
-int64_t apart=tc__mapped_batch_stride(x,o);
-if(apart<0)return 0;
+tc__mapped_batches b;
+if(!tc__mapped_batches_of(x,o,&b))return 0;
 m->dtype=o->dtype,m->offset=tc__mapped_element(x,o,0);
 m->size[0]=deep?o->depth:o->lines,m->size[1]=deep?o->lines:o->depth;
-m->size[2]=apart?o->batches:1;
+m->size[2]=b.inner,m->size[3]=b.outer;
 m->stride[0]=deep?o->line_stride:o->deep_stride;
-m->stride[1]=apart?apart:m->stride[0]*m->size[1];
-m->box[0]=(uint32_t)tc__map_line(o->dtype);
-m->box[1]=deep?(uint32_t)o->tile:(uint32_t)TC__MAP_LINE;
-m->box[2]=1;
+m->stride[1]=b.inner>1?b.stride[0]:m->stride[0]*m->size[1];
+m->stride[2]=b.outer>1?b.stride[1]:m->stride[1]*m->size[2];
+m->box[0]=(uint32_t)tc__map_line(o->dtype),
+m->box[1]=(uint32_t)(deep?o->tile:o->step);
+m->box[2]=m->box[3]=1;
 return tc__map_fits(m);
 }
 enum{
@@ -3612,16 +3993,54 @@ if(m->size[i]<=0||m->size[i]>=(int64_t)1<<31)return 0;
 return 1;
 }
 static int tc__template_is_mapped(const tc__node*n){
-return n->op==TC_OP_TEMPLATE&&n->attr[TC__TEMPLATE_NAME]==TC__TEMPLATE_TILES&&
-n->attr[TC__TEMPLATE_NUMBERS+TC__TILES_WAY]==(int64_t)TC__WAY_MAPPED;
+const int64_t*number=n->attr+TC__TEMPLATE_NUMBERS;
+if(n->op!=TC_OP_TEMPLATE)return 0;
+if(n->attr[TC__TEMPLATE_NAME]==TC__TEMPLATE_CHAIN)
+return number[TC__CHAIN_STAGES]!=0;
+return n->attr[TC__TEMPLATE_NAME]==TC__TEMPLATE_TILES&&
+number[TC__TILES_WAY]==(int64_t)TC__WAY_MAPPED;
+}
+static int64_t tc__template_batches(const tc__node*n){
+int64_t batches=
+n->attr[TC__TEMPLATE_NUMBERS+(n->attr[TC__TEMPLATE_NAME]==TC__TEMPLATE_CHAIN
+?(int)TC__CHAIN_BATCHES
+:(int)TC__TILES_BATCHES)];
+return batches?batches:1;
+}
+static int tc__hole_is_mapped(const tc__node*n,const tc__node*hole){
+if(hole->op!=TC_OP_HOLE||hole->attr[TC__HOLE_BRING]==TC__BRING_VALUES)return 0;
+return hole->attr[TC__HOLE_HOLE]!=TC__HOLE_VALUE||
+!n->attr[TC__TEMPLATE_NUMBERS+TC__CHAIN_SAME];
+}
+static void tc__mapped_tiles(const tc__node*n,int64_t hole,tc__mapped*o){
+const int64_t*number=n->attr+TC__TEMPLATE_NUMBERS;
+int left=hole==TC__HOLE_LEFT;
+o->rows=tc__ix_value(n->attr[TC__TEMPLATE_ROWS]);
+o->lines=left?o->rows:tc__ix_value(n->attr[TC__TEMPLATE_COLS]);
+o->depth=tc__ix_value(n->attr[TC__TEMPLATE_DEPTH]);
+o->tile=number[left?TC__TILES_ROWS:TC__TILES_COLS],o->step=TC__MAP_LINE;
+}
+static void tc__mapped_chain(const tc__node*n,int64_t hole,tc__mapped*o){
+const int64_t*number=n->attr+TC__TEMPLATE_NUMBERS;
+int left=hole==TC__HOLE_LEFT||hole==TC__HOLE_LEFT_NEXT,
+next=hole==TC__HOLE_LEFT_NEXT||hole==TC__HOLE_RIGHT_NEXT;
+int64_t keys=tc__ix_value(n->attr[TC__TEMPLATE_DEPTH]);
+int64_t ragged=number[next?TC__CHAIN_RAGGED_NEXT:TC__CHAIN_RAGGED_DEPTH];
+o->rows=tc__ix_value(n->attr[TC__TEMPLATE_ROWS]);
+o->lines=left?o->rows:keys;
+o->depth=ragged?ragged:number[next?TC__CHAIN_NEXT:TC__CHAIN_DEPTH];
+o->tile=number[left?TC__CHAIN_ROWS:TC__CHAIN_COLS];
+o->step=number[TC__CHAIN_COLS];
+if(hole!=TC__HOLE_VALUE)return;
+o->lines=tc__ix_value(n->attr[TC__TEMPLATE_COLS]),o->depth=keys;
 }
 static int tc__template_map(const tc__group*k,const tc__node*n,const tc__node*hole,
 tc_device_map*m){
-const int64_t*number=n->attr+TC__TEMPLATE_NUMBERS,*a=hole->attr;
+const int64_t*a=hole->attr,*number=n->attr+TC__TEMPLATE_NUMBERS;
 const tc__node*copy=k->body.node.at[hole->id+1];
-int left=a[TC__HOLE_HOLE]==TC__HOLE_LEFT;
 tc__mapped o;
-if(copy->op==TC_OP_COPY&&!left&&k->shape.windows.channels){
+if(copy->op==TC_OP_COPY&&k->shape.windows.channels&&
+a[TC__HOLE_HOLE]!=TC__HOLE_LEFT){
 int64_t from=copy->attr[TC__COPY_FROM];
 int64_t places=number[k->shape.windows.turned?TC__TILES_DEPTH:TC__TILES_COLS];
 int ok=tc__map_of_windows(&k->shape.windows,places,k->buffer.at[from].dtype,m);
@@ -3636,11 +4055,11 @@ o.at=copy->attr[TC__COPY_SOURCE];
 o.line=(int)a[TC__HOLE_LINE],o.deep=(int)a[TC__HOLE_DEEP];
 o.row=(int)a[TC__HOLE_ROW];
 o.line_stride=a[TC__HOLE_LINE_STRIDE],o.deep_stride=a[TC__HOLE_DEEP_STRIDE];
-o.rows=tc__ix_value(n->attr[TC__TEMPLATE_ROWS]);
-o.lines=left?o.rows:tc__ix_value(n->attr[TC__TEMPLATE_COLS]);
-o.depth=tc__ix_value(n->attr[TC__TEMPLATE_DEPTH]);
-o.batches=number[TC__TILES_BATCHES]?number[TC__TILES_BATCHES]:1;
-o.tile=number[left?TC__TILES_ROWS:TC__TILES_COLS];
+if(n->attr[TC__TEMPLATE_NAME]==TC__TEMPLATE_CHAIN)
+tc__mapped_chain(n,a[TC__HOLE_HOLE],&o);
+else
+tc__mapped_tiles(n,a[TC__HOLE_HOLE],&o);
+o.batches=tc__template_batches(n);
 o.dtype=k->buffer.at[copy->attr[TC__COPY_FROM]].dtype;
 if(!tc__map_of(k->body.ix,&o,m))return 0;
 m->address=(uint32_t)copy->attr[TC__COPY_FROM];
@@ -3935,7 +4354,7 @@ o.line_stride=tc__operand_stride(g,s,line);
 o.deep_stride=tc__operand_stride(g,s,TC__DEPTH);
 o.rows=tc__ix_value(q->m),o.lines=left?o.rows:tc__ix_value(g->shape.cols);
 o.depth=tc__ix_value(tc__depth_of(g)),o.batches=tc__ix_value(g->shape.batch);
-o.tile=TC__MAP_LINE,o.dtype=q->dtype;
+o.tile=o.step=TC__MAP_LINE,o.dtype=q->dtype;
 return(s->along==TC__DEPTH?o.deep_stride:o.line_stride)==1&&
 tc__map_of(g->body.ix,&o,&map);
 }
@@ -4809,7 +5228,13 @@ TC__CHAIN_FEW=16,
 TC__CHAIN_LONGEST=256,
 TC__CHAIN_SUMS=128,
 TC__CHAIN_LEFTS=32,
-TC__CHAIN_FOLLOWED=24
+TC__CHAIN_FOLLOWED=24,
+TC__CHAIN_SHORT=64,
+TC__CHAIN_TALL=2048,
+TC__CHAIN_MAPPED=128,
+TC__CHAIN_STAGES_MOST=4,
+TC__CHAIN_FEW_STEPS=
+16
 };
 typedef struct tc__band{
 int64_t low,up;
@@ -4833,7 +5258,12 @@ tc__staged left[TC__CHAIN_INNER],right[TC__CHAIN_INNER],value;
 tc__band band;
 int64_t depth[TC__CHAIN_INNER],wide;
 int high,rows_high;
+int step;
 int held;
+int stages;
+int ahead;
+int same;
+uint32_t scale;
 tc__ix m,blocks;
 int64_t bytes;
 }tc__chain;
@@ -4882,14 +5312,20 @@ if(n->op==TC_OP_STORE&&n->attr[TC__STORE_BUFFER]==b)return n;
 }
 return NULL;
 }
+static int tc__chain_holds(const tc__chain*q,const tc__node*where);
 static const tc__node*tc__chain_value(const tc__chain*q,const tc__node*n){
-while(n->op==TC_OP_LOAD&&!tc__is_memory(tc__buffer_of(q->g,n))&&
-n->level==TC__AT_COL){
+for(;;){
+if(q->stages&&n->op==TC_OP_WHERE&&tc__chain_holds(q,n)){
+n=tc__chain_node(q,n->in[1]);
+continue;
+}
+if(n->op!=TC_OP_LOAD||tc__is_memory(tc__buffer_of(q->g,n))||
+n->level!=TC__AT_COL)
+return n;
 const tc__node*store=tc__chain_store(q,n->attr[TC__LOAD_BUFFER]);
-if(!store)break;
+if(!store)return n;
 n=tc__chain_node(q,store->in[0]);
 }
-return n;
 }
 static const tc__node*tc__chain_in(const tc__chain*q,const tc__node*n,uint32_t i){
 return tc__chain_value(q,tc__chain_node(q,n->in[i]));
@@ -5006,6 +5442,7 @@ return 0;
 return 1;
 }
 static const tc__band tc__band_all={INT64_MIN,INT64_MAX},tc__band_none={1,0};
+static int tc__band_is_all(tc__band b){return b.low==INT64_MIN&&b.up==INT64_MAX;}
 static tc__band tc__band_both(tc__band a,tc__band b){
 tc__band both=a;
 if(b.low>both.low)both.low=b.low;
@@ -5065,6 +5502,34 @@ b=tc__chain_place(q,tc__chain_node(q,n->in[less?1:0]));
 if(!a||!b)return tc__band_all;
 return tc__chain_from(q,tc__ix_sub(x,tc__ix_sub(x,b,a),tc__ix_const(strict)));
 }
+static int tc__chain_is_band(const tc__chain*q,const tc__node*n){
+n=tc__chain_value(q,n);
+if(n->op==TC_OP_LOGICAL_AND||n->op==TC_OP_BITWISE_AND)
+return tc__chain_is_band(q,tc__chain_node(q,n->in[0]))&&
+tc__chain_is_band(q,tc__chain_node(q,n->in[1]));
+if(n->op==TC_OP_VALID){
+tc__ixpool*x=q->g->body.ix;
+for(uint32_t i=0;i+1<n->n_attr;i+=2){
+tc__ix below=
+tc__ix_sub(x,tc__ix_sub(x,n->attr[i+1],tc__ix_const(1)),n->attr[i]);
+if(tc__band_is_all(tc__chain_from(q,n->attr[i]))||
+tc__band_is_all(tc__chain_from(q,below)))
+return 0;
+}
+return 1;
+}
+return!tc__band_is_all(tc__chain_where(q,n));
+}
+static int tc__chain_holds(const tc__chain*q,const tc__node*where){
+tc__ixpool*x=q->g->body.ix;
+const tc__node*condition=tc__chain_node(q,where->in[0]);
+if(!tc__chain_is_band(q,condition))return 0;
+tc__band b=tc__chain_where(q,condition);
+int64_t low=1-tc__ix_hi(x,q->m),up=tc__ix_hi(x,tc__depth_of(q->g))-1;
+if(q->band.low>low)low=q->band.low;
+if(q->band.up<up)up=q->band.up;
+return b.low<=low&&b.up>=up;
+}
 static tc__band tc__chain_band(const tc__chain*q,const tc__node*n,int least,
 int depth){
 n=tc__chain_value(q,n);
@@ -5082,7 +5547,7 @@ return v==(least?-tc__infinity():0)?tc__band_none:tc__band_all;
 }
 if(n->op==TC_OP_CAST&&tc__is_float(n->dtype))return TC__BAND(0,least);
 if(least)return n->op==TC_OP_SUB?TC__BAND(0,1):tc__band_all;
-if(n->op==TC_OP_EXP)return TC__BAND(0,1);
+if(n->op==TC_OP_EXP||n->op==TC_OP_EXP2)return TC__BAND(0,1);
 if(n->op==TC_OP_NEG||n->op==TC_OP_DIV)return TC__BAND(0,0);
 if(n->op==TC_OP_MUL)return tc__band_both(TC__BAND(0,0),TC__BAND(1,0));
 #undef TC__BAND
@@ -5098,13 +5563,101 @@ static void tc__chain_sizes(tc__chain*q){
 tc__ixpool*x=q->g->body.ix;
 int64_t sums=(q->inner*TC__CHAIN_STEP+q->wide)/2;
 int64_t lefts=(q->depth[0]+q->depth[1])/4;
-q->high=TC__CHAIN_WARPS;
+q->high=TC__CHAIN_WARPS,q->step=TC__CHAIN_STEP;
 int tall=2*sums<=TC__CHAIN_SUMS&&tc__ix_hi(x,q->m)>16*q->high;
 q->rows_high=16*q->high*(tall?2:1);
 q->held=lefts*(tall?2:1)<=TC__CHAIN_LEFTS;
 q->bytes=tc__chain_bytes(q);
-q->blocks=tc__ix_mul(x,q->g->shape.batch,
-tc__ix_ceil_div(x,q->m,tc__ix_const(q->rows_high)));
+}
+static int tc__chain_map(const tc__chain*q,int part,const tc__staged*s,int64_t lines,
+int64_t tile,tc_device_map*map){
+const tc__group*g=&q->part[part];
+int left=s->level==TC__AT_LEFT;
+const tc__node*n=tc__chain_node(q,s->id);
+tc__mapped o;
+o.at=n->attr[TC__LOAD_INDEX];
+o.line=left?TC__ROW:TC__COL,o.deep=TC__DEPTH,o.row=left?-1:(int)TC__ROW;
+o.line_stride=tc__operand_stride(g,s,left?TC__ROW:TC__COL);
+o.deep_stride=tc__operand_stride(g,s,TC__DEPTH);
+o.rows=tc__ix_value(q->m),o.lines=lines;
+o.depth=tc__ix_value(tc__depth_of(g)),o.batches=tc__ix_value(q->g->shape.batch);
+o.tile=tile,o.step=q->step,o.dtype=q->dtype;
+int ok=(s->along==TC__DEPTH?o.deep_stride:o.line_stride)==1&&
+tc__map_of(g->body.ix,&o,map);
+map->address=(uint32_t)n->attr[TC__LOAD_BUFFER];
+return ok;
+}
+static int tc__chain_maps(tc__chain*q){
+int64_t keys=tc__ix_value(tc__depth_of(q->g)),m=tc__ix_value(q->m);
+tc_device_map right[TC__CHAIN_INNER],left,value;
+for(int i=0;i<q->inner;i++)
+if(!tc__chain_map(q,i,&q->left[i],m,q->rows_high,&left)||
+!tc__chain_map(q,i,&q->right[i],keys,q->step,&right[i]))
+return 0;
+if(!tc__chain_map(q,q->parts-1,&q->value,tc__ix_value(q->g->shape.cols),0,
+&value))
+return 0;
+q->same=q->softmax<0&&q->wide==q->depth[0]&&
+!memcmp(&right[0],&value,sizeof value);
+return 1;
+}
+static int64_t tc__mapped_chain_bytes(int64_t rows,int64_t cols,int64_t depth,
+int64_t wide,int64_t stages){
+return TC__PRODUCT_ALIGN+2*(rows*depth+stages*cols*(depth+wide))+
+8*(4+4*stages);
+}
+static int64_t tc__chain_mapped_line(int64_t n){
+return(n+TC__MAP_LINE-1)/TC__MAP_LINE*TC__MAP_LINE;
+}
+static void tc__chain_mapped_sizes(tc__chain*q){
+int twice=q->depth[1]!=0;
+for(int i=0;i<q->inner;i++)q->depth[i]=tc__chain_mapped_line(q->depth[i]);
+q->wide=tc__chain_mapped_line(q->wide);
+int narrow=q->wide==TC__MAP_LINE&&q->depth[0]==TC__MAP_LINE;
+q->high=narrow&&tc__ix_value(q->m)>TC__CHAIN_TALL?12:8;
+q->rows_high=16*q->high,q->step=twice?64:128;
+}
+static int tc__chain_stages(tc__chain*q){
+int64_t depth=q->depth[0]+q->depth[1],wide=q->same?0:q->wide;
+int64_t keys=tc__ix_value(tc__depth_of(q->g));
+q->ahead=keys<=TC__CHAIN_FEW_STEPS*(int64_t)q->step?2:1;
+for(;q->ahead;q->ahead--)
+for(int stages=TC__CHAIN_STAGES_MOST;stages>1;stages--){
+q->bytes=tc__mapped_chain_bytes((int64_t)q->rows_high*q->ahead,q->step,
+depth,wide,stages);
+if(!q->g->target.room||q->bytes<=(int64_t)q->g->target.room)return stages;
+}
+return 0;
+}
+static uint32_t tc__chain_scale(const tc__chain*q){
+const tc__node*n=tc__chain_value(q,tc__chain_node(q,q->score)),*by,*sum;
+if(q->softmax<0||n->op!=TC_OP_MUL||n->dtype!=TC_F32)return 0;
+int first=tc__chain_in(q,n,0)->op==TC_OP_CONST;
+by=tc__chain_in(q,n,first?0:1),sum=tc__chain_in(q,n,first?1:0);
+while(sum->op==TC_OP_CAST&&tc__is_float(sum->dtype))sum=tc__chain_in(q,sum,0);
+if(sum!=tc__contract_of(&q->part[0])||by->op!=TC_OP_CONST)return 0;
+float f=(float)tc__const_value(by).f;
+uint32_t bits;
+memcpy(&bits,&f,sizeof bits);
+return f>0&&f<1e30f?bits:0;
+}
+static int tc__chain_is_mapped(tc__chain*q){
+const tc__group*g=q->g;
+tc__chain mapped=*q;
+if(!g->target.matrix_warps||!g->target.tensor_maps||g->target.checked||
+!tc__ix_is_const(q->m)||!tc__ix_is_const(g->shape.batch)||
+!tc__ix_is_const(tc__depth_of(g))||tc__ix_value(q->m)<=TC__CHAIN_SHORT||
+q->value.along!=TC__COL)
+return 0;
+tc__chain_mapped_sizes(&mapped);
+if(mapped.wide>TC__CHAIN_MAPPED||mapped.depth[0]>TC__CHAIN_MAPPED||
+mapped.depth[1]>TC__CHAIN_MAPPED||!tc__chain_maps(&mapped))
+return 0;
+mapped.stages=tc__chain_stages(&mapped);
+if(!mapped.stages)return 0;
+mapped.scale=tc__chain_scale(&mapped);
+*q=mapped;
+return 1;
 }
 static void tc__chain_parts(tc__chain*q){
 q->parts=tc__parts_of_list(q->g,q->part);
@@ -5147,7 +5700,9 @@ q->band=
 tc__chain_band(q,tc__chain_node(q,q->score),q->softmax>=0,TC__CHAIN_FOLLOWED);
 if(q->band.low<=1-tc__ix_hi(g->body.ix,q->m))q->band.low=INT64_MIN;
 if(q->band.up>=tc__ix_hi(g->body.ix,tc__depth_of(g))-1)q->band.up=INT64_MAX;
-tc__chain_sizes(q);
+if(!tc__chain_is_mapped(q))tc__chain_sizes(q);
+q->blocks=tc__ix_mul(g->body.ix,g->shape.batch,
+tc__ix_ceil_div(g->body.ix,q->m,tc__ix_const(q->rows_high)));
 return!g->target.room||q->bytes<=(int64_t)g->target.room;
 }
 static int tc__chain_pays(const tc__chain*q){
@@ -8083,9 +8638,9 @@ const tc__group*whole=t->l.from;
 tc__product_tile tile;
 memset(&tile,0,sizeof tile);
 tile.way=TC__WAY_MMA;
-tile.rows=(uint16_t)q->rows_high,tile.cols=TC__CHAIN_STEP;
+tile.rows=(uint16_t)q->rows_high,tile.cols=(uint16_t)q->step;
 if(hole==TC__HOLE_VALUE)
-tile.cols=(uint16_t)q->wide,tile.depth=TC__CHAIN_STEP;
+tile.cols=(uint16_t)q->wide,tile.depth=(uint16_t)q->step;
 else
 tile.depth=(uint16_t)q->depth[part];
 t->q.tile=&tile,t->l.from=&q->part[part];
@@ -8232,7 +8787,7 @@ tc__free(q->g->body.ctx,marked,nodes);
 }
 static void tc__chain_numbers_of(const tc__chain*q,int width,int columns,int64_t*n){
 const tc__group*g=q->g;
-n[TC__CHAIN_ROWS]=q->rows_high,n[TC__CHAIN_COLS]=TC__CHAIN_STEP;
+n[TC__CHAIN_ROWS]=q->rows_high,n[TC__CHAIN_COLS]=q->step;
 n[TC__CHAIN_WIDE]=q->wide;
 n[TC__CHAIN_DEPTH]=q->depth[0],n[TC__CHAIN_NEXT]=q->depth[1];
 n[TC__CHAIN_HIGH]=q->high,n[TC__CHAIN_THREADS]=32*q->high;
@@ -8242,8 +8797,10 @@ n[TC__CHAIN_BARE]=q->softmax>=0&&q->bare;
 n[TC__CHAIN_STREAMED]=q->softmax<0?0:q->divides?2:q->share?1:3;
 n[TC__CHAIN_HELD]=q->held,n[TC__CHAIN_COLUMNS]=columns;
 n[TC__CHAIN_BATCHES]=!tc__ix_equals(g->shape.batch,1);
+if(q->stages&&n[TC__CHAIN_BATCHES])
+n[TC__CHAIN_BATCHES]=tc__ix_value(g->shape.batch);
 n[TC__CHAIN_RAGGED_ROWS]=tc__template_leaves(g,q->m,q->rows_high);
-n[TC__CHAIN_RAGGED_COLS]=tc__template_leaves(g,tc__depth_of(g),TC__CHAIN_STEP);
+n[TC__CHAIN_RAGGED_COLS]=tc__template_leaves(g,tc__depth_of(g),q->step);
 n[TC__CHAIN_RAGGED_WIDE]=tc__ix_value(g->shape.cols)!=q->wide;
 n[TC__CHAIN_RAGGED_NEXT]=0;
 for(int i=0;i<q->inner;i++){
@@ -8253,12 +8810,16 @@ n[i?TC__CHAIN_RAGGED_NEXT:TC__CHAIN_RAGGED_DEPTH]=k==q->depth[i]?0:k;
 n[TC__CHAIN_BAND]=(q->band.low!=INT64_MIN)+2*(q->band.up!=INT64_MAX);
 n[TC__CHAIN_LOW]=q->band.low==INT64_MIN?0:q->band.low;
 n[TC__CHAIN_UP]=q->band.up==INT64_MAX?0:q->band.up;
+n[TC__CHAIN_STAGES]=q->stages,n[TC__CHAIN_AHEAD]=q->ahead;
+n[TC__CHAIN_SAME]=q->same;
+n[TC__CHAIN_SCALE]=q->scale;
 }
 static void tc__put_chain(tc__producer*t,const tc__chain*q){
 tc__relist*l=&t->l;
 const tc__group*g=l->from;
-int64_t attr[TC__NODE_WORDS];
+int64_t attr[TC__LIST_WORDS];
 int width=tc__result_width(g),columns=tc__chain_columns(t,q);
+if(q->stages&&width>TC__MAPPED_WIDTH)width=TC__MAPPED_WIDTH;
 attr[TC__TEMPLATE_NAME]=TC__TEMPLATE_CHAIN;
 attr[TC__TEMPLATE_TICKETS]=attr[TC__TEMPLATE_SUMS]=-1;
 attr[TC__TEMPLATE_SHARED]=tc__relist_buffer(l,TC__BUF_SHARED,TC_F32,q->bytes/4);
@@ -8285,14 +8846,15 @@ tc__producer t;
 size_t nodes=g->body.node.count;
 memset(&t,0,sizeof t);
 t.q.form=TC__PRODUCT_TILES,t.q.dtype=q->dtype,t.q.half=1;
-t.q.threads=32*q->high,t.q.m=q->m;
+t.q.threads=32*q->high+(q->stages?TC__MAP_BRINGERS:0),t.q.m=q->m;
 t.rows=q->rows[q->parts-1];
 int ok=tc__relist_open(&t.l,c,g);
 t.held=TC__NEW_ARRAY(c,int64_t,nodes);
 if(!t.held)t.l.failed=1;
 for(size_t i=0;i<nodes&&t.held;i++)t.held[i]=-1;
 if(ok&&!t.l.failed){
-tc__relist_launch(&t.l,t.q.threads,tc__product_is_narrow(g),2,0);
+tc__relist_launch(&t.l,t.q.threads,tc__product_is_narrow(g),q->stages?1:2,
+0);
 t.j=tc__relist_for(&t.l,(tc__axis)TC__TEMPLATE_J,TC__BIND_GRID,q->blocks);
 tc__producer_threads(&t);
 tc__put_chain(&t,q);
@@ -8588,6 +9150,10 @@ return parts*n[TC__SKINNY_FEW]*n[TC__SKINNY_COVER]*sum;
 }
 static int64_t tc__device_chain_bytes(const int64_t*n){
 int64_t depth=n[TC__CHAIN_DEPTH]+n[TC__CHAIN_NEXT],wide=n[TC__CHAIN_WIDE];
+if(n[TC__CHAIN_STAGES])
+return tc__mapped_chain_bytes(n[TC__CHAIN_ROWS]*n[TC__CHAIN_AHEAD],
+n[TC__CHAIN_COLS],depth,
+n[TC__CHAIN_SAME]?0:wide,n[TC__CHAIN_STAGES]);
 int64_t ring=2*(n[TC__CHAIN_ROWS]*depth+2*n[TC__CHAIN_COLS]*(depth+wide)),
 part=4*n[TC__CHAIN_HIGH]*16*(wide+TC__PRODUCT_PAD);
 return ring>part?ring:part;
@@ -8688,9 +9254,13 @@ return name>=0&&name<(int64_t)TC__TEMPLATES&&
 n->n_attr==TC__TEMPLATE_NUMBERS+tc__template_words[name].count;
 }
 static int tc__device_has_maps(const tc__device_verifier*d,const tc__node*n){
+uint32_t end=tc__loop_end(d->k,n->id);
+for(uint32_t id=n->id+1;id<end;id=tc__loop_end(d->k,id)+1){
+const tc__node*hole=d->k->body.node.at[id];
 tc_device_map m;
-return tc__template_map(d->k,n,tc__device_hole(d,n,TC__HOLE_LEFT),&m)&&
-tc__template_map(d->k,n,tc__device_hole(d,n,TC__HOLE_RIGHT),&m);
+if(tc__hole_is_mapped(n,hole)&&!tc__template_map(d->k,n,hole,&m))return 0;
+}
+return 1;
 }
 static int tc__device_verify_template(const tc__device_verifier*d){
 const tc__node*n=d->v.node;
@@ -9031,7 +9601,9 @@ tc__group_free(c,k);
 return NULL;
 }
 static void tc__device_maps(const tc__group*k,const tc__node*n,tc__grids*out){
-for(uint32_t id=n->id+1;out->maps<TC__MAPS;id=tc__loop_end(k,id)+1)
+uint32_t end=tc__loop_end(k,n->id);
+for(uint32_t id=n->id+1;id<end;id=tc__loop_end(k,id)+1)
+if(tc__hole_is_mapped(n,k->body.node.at[id]))
 (void)tc__template_map(k,n,k->body.node.at[id],&out->map[out->maps++]);
 }
 static void tc__device_grids(const tc__group*k,tc__grids*out){
@@ -10762,7 +11334,8 @@ static const char*const tc__cuda_ways[]={"tc_tile_simt","tc_tile_halves",
 static void tc__cuda_product_struct(tc__printer*p,const tc__node*n,uint32_t end){
 int64_t name=n->attr[TC__TEMPLATE_NAME];
 int64_t way=name==TC__TEMPLATE_TILES?n->attr[TC__TEMPLATE_NUMBERS+TC__TILES_WAY]
-:name==TC__TEMPLATE_CHAIN?(int64_t)TC__WAY_MMA
+:name==TC__TEMPLATE_CHAIN
+?(int64_t)(tc__template_is_mapped(n)?TC__WAY_MAPPED:TC__WAY_MMA)
 :(int64_t)TC__WAY_SIMT;
 int dtype=tc__cuda_hole_dtype(p,tc__cuda_hole(p,n->id,end,TC__HOLE_LEFT));
 const char*element=tc__dtypes[dtype].memory;
@@ -10824,9 +11397,14 @@ tc_device_map map;
 const tc__group_windows*w=&p->g->shape.windows;
 (void)tc__template_map(p->g,n,hole,&map);
 tc__line(p);
-tc__put(p->out,"struct %s_way { enum : int { deep = %d, batched = %d, windows = %d",
+tc__put(
+p->out,
+"struct %s_way { enum : int { deep = %d, share = %lld, inner = %lld, outer = %lld, windows = %d",
 tc__hole_names[a[TC__HOLE_HOLE]],a[TC__HOLE_ALONG]==(int64_t)TC__DEPTH,
-map.size[2]>1&&!map.step[0],map.step[0]!=0);
+(long long)(map.step[0]?1
+:tc__template_batches(n)/(map.size[2]*map.size[3])),
+(long long)(map.step[0]?1:map.size[2]),
+(long long)(map.step[0]?1:map.size[3]),map.step[0]!=0);
 if(map.step[0])
 tc__put(p->out,
 ", channels = %lld, taps = %lld, wide = %lld, tall = %lld, jump_x = %lld, "
@@ -10913,6 +11491,36 @@ static void tc__cuda_chain_ways(tc__printer*p,const tc__node*n){
 const char*next=n->attr[TC__TEMPLATE_NUMBERS+TC__CHAIN_NEXT]?"_next":"";
 tc__put(p->out,"product, left_way, right_way, left%s_way, right%s_way, value_way, ",
 next,next);
+}
+static const char*tc__cuda_hole_or(const tc__printer*p,const tc__node*n,uint32_t end,
+tc__hole hole,tc__hole other){
+const tc__node*h=tc__cuda_hole(p,n->id,end,hole);
+return tc__hole_names[h&&tc__hole_is_mapped(n,h)?hole:other];
+}
+static void tc__cuda_mapped_chain_call(tc__printer*p,const tc__node*n,uint32_t end){
+static const tc__hole operand[][2]={{TC__HOLE_LEFT,TC__HOLE_LEFT},
+{TC__HOLE_RIGHT,TC__HOLE_RIGHT},
+{TC__HOLE_LEFT_NEXT,TC__HOLE_LEFT},
+{TC__HOLE_RIGHT_NEXT,TC__HOLE_RIGHT},
+{TC__HOLE_VALUE,TC__HOLE_RIGHT}},
+other[]={TC__HOLE_COLUMNS,TC__HOLE_SCORE,TC__HOLE_SHARE,
+TC__HOLE_RESULT};
+const int64_t*a=n->attr;
+tc__line(p);
+tc__put(p->out,"tc_mapped_chain<product");
+for(size_t i=0;i<TC__COUNT(operand);i++)
+tc__put(p->out,", %s_way",
+tc__cuda_hole_or(p,n,end,operand[i][0],operand[i][1]));
+tc__put(p->out,", %s>((char *)",tc__cuda_index_type(p));
+tc__put_buffer(p,a[TC__TEMPLATE_SHARED]);
+for(int i=TC__TEMPLATE_BLOCK;i<=(int)TC__TEMPLATE_DEPTH;i++){
+tc__put(p->out,", ");
+tc__put_ix(p,a[i]);
+}
+for(size_t i=0;i<TC__COUNT(operand);i++)
+tc__put(p->out,", %s_map",
+tc__cuda_hole_or(p,n,end,operand[i][0],operand[i][1]));
+tc__cuda_holes(p,n,end,other,(int)TC__COUNT(other));
 }
 static void tc__cuda_mapped_call(tc__printer*p,const tc__node*n){
 const int64_t*a=n->attr;
@@ -11263,13 +11871,16 @@ tc__cuda_product_struct(p,n,end);
 for(uint32_t hole=id+1;hole<end;hole=tc__loop_end(p->g,hole)+1){
 int way=tc__body(p,hole)->attr[TC__HOLE_BRING]!=TC__BRING_VALUES;
 if(mapped&&way){
+if(tc__hole_is_mapped(n,tc__body(p,hole)))
 tc__cuda_map_struct(p,n,tc__body(p,hole));
 continue;
 }
 if(way)tc__cuda_way_struct(p,tc__body(p,hole));
 tc__cuda_print_hole(p,hole);
 }
-if(mapped)
+if(mapped&&n->attr[TC__TEMPLATE_NAME]==TC__TEMPLATE_CHAIN)
+tc__cuda_mapped_chain_call(p,n,end);
+else if(mapped)
 tc__cuda_mapped_call(p,n);
 else
 tc__cuda_template_call(p,n,end);
@@ -11503,6 +12114,14 @@ tc__cuda_pattern(p,a,tc__is_arg(a)?tc__cuda_arg_text:tc__cuda_sum_text);
 static int tc__cuda_has_work(const tc__printer*p){
 return tc__device_work_at(p->g,p->g->buffer.count)>0;
 }
+static void tc__cuda_map_parameters(tc__printer*p,uint32_t id){
+const tc__node*n=tc__body(p,id);
+uint32_t end=tc__loop_end(p->g,id);
+for(uint32_t h=id+1;h<end;h=tc__loop_end(p->g,h)+1)
+if(tc__hole_is_mapped(n,tc__body(p,h)))
+tc__put(p->out,", const __grid_constant__ tc_map %s_map",
+tc__hole_names[tc__body(p,h)->attr[TC__HOLE_HOLE]]);
+}
 static void tc__cuda_parameters(tc__printer*p){
 if(p->g->shape.list){
 tc__cuda_list_parameters(p);
@@ -11518,10 +12137,8 @@ tc__put(p->out,tc__cuda_is_checked(p->g,(int64_t)i)?"_memory, ":", ");
 }
 if(tc__cuda_has_work(p))tc__put(p->out,"unsigned char *work, ");
 tc__put(p->out,"const tc_kargs<%d> a",tc__cuda_kargs(p->g));
-for(size_t id=0;id<p->g->body.node.count;id++)
-if(tc__template_is_mapped(tc__body(p,(uint32_t)id)))
-tc__put(p->out,", const __grid_constant__ tc_map left_map, const "
-"__grid_constant__ tc_map right_map");
+for(uint32_t id=0;id<p->g->body.node.count;id++)
+if(tc__template_is_mapped(tc__body(p,id)))tc__cuda_map_parameters(p,id);
 }
 static void tc__cuda_args(tc__printer*p){
 for(size_t id=0;id<p->g->body.node.count;id++){
@@ -11890,6 +12507,7 @@ static const tc__prelude_text texts[]={
 {tc__text_cuda_tiles,(uint32_t)TC__COUNT(tc__text_cuda_tiles)},
 {tc__text_cuda_mapped,(uint32_t)TC__COUNT(tc__text_cuda_mapped)},
 {tc__text_cuda_chain,(uint32_t)TC__COUNT(tc__text_cuda_chain)},
+{tc__text_cuda_mapped_chain,(uint32_t)TC__COUNT(tc__text_cuda_mapped_chain)},
 {tc__text_cuda_skinny,(uint32_t)TC__COUNT(tc__text_cuda_skinny)},
 {tc__text_cuda_scan,(uint32_t)TC__COUNT(tc__text_cuda_scan)},
 {tc__text_cuda_sort,(uint32_t)TC__COUNT(tc__text_cuda_sort)},
@@ -13762,7 +14380,7 @@ TCU__MAP_L2_128,TCU__MAP_ZEROS);
 }
 TCU__FN int tcu__map_make(tcu__device*d,const tc_device_map*m,tcu__address base,
 void*to){
-static const uint32_t step[3]={1,1,1};
+static const uint32_t step[4]={1,1,1,1};
 enum{ALIGN=128};
 const uint64_t bytes=m->dtype==TC_F32?4:2;
 unsigned char room[sizeof(tcu__tensor_map)+ALIGN];
@@ -13774,7 +14392,7 @@ for(int i=0;i<4;i++)size[i]=(uint64_t)m->size[i];
 for(int i=0;i<3;i++)stride[i]=(uint64_t)m->stride[i]*bytes;
 int ok=m->step[0]?tcu__map_windows(d,m,(void*)at,size,stride,map)
 :TCU__DO(d,"a tensor map",cuTensorMapEncodeTiled,map,
-tcu__map_dtype_of(m->dtype),3,(void*)at,size,stride,
+tcu__map_dtype_of(m->dtype),4,(void*)at,size,stride,
 m->box,step,TCU__MAP_PLAIN,TCU__MAP_SWIZZLE_128,
 TCU__MAP_L2_128,TCU__MAP_ZEROS);
 if(!ok)return 0;

@@ -71,7 +71,8 @@ typedef struct tc_device_text {
 
 // A tensor of which blocks of a launch bring boxes by themselves, where a device has tensor maps: `argument` of the launch is
 // what the device makes of it, TC_DEVICE_MAP_BYTES, for the address in argument `address`. Its first size is contiguous; where
-// a box goes beyond the others, it has zeros. In shared memory a box has lines of 128 bytes, whose 16-byte chunks are swizzled.
+// a box goes beyond the others, it has zeros; the last two are batches. In shared memory a box has lines of 128 bytes, whose
+// 16-byte chunks are swizzled.
 //
 // Of windows (step[0] is not 0) sizes are those of images [channels, width, height, images], and a box has the channels box[0] of
 // box[1] places: along the width from `low` on, step by step, as far as size + high, then along the height, then in the next
@@ -81,8 +82,8 @@ typedef struct tc_device_map {
     int dtype;
     int64_t offset;          // elements from the address on
     int64_t size[4];
-    int64_t stride[3];       // elements between neighbours in the second and later sizes
-    uint32_t box[3];
+    int64_t stride[3];       // elements between neighbours in the second size and the others
+    uint32_t box[4];
     int low[2], high[2];     // of windows, by width and height
     uint32_t step[2];
 } tc_device_map;

@@ -50,10 +50,10 @@ TC_FN void TC_N(semaphore_wait)(tc_u64 *s, int parity) {
 }
 
 // fn: map_load
-// The box of the map from (x, y, z) on is on its way to `to`; its bytes arrive at the semaphore.
-TC_FN void TC_N(map_load)(void *to, const TC_N(map) *map, int x, int y, int z, tc_u64 *s) {
-    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];"
-                 :: "r"((unsigned)__cvta_generic_to_shared(to)), "l"(map), "r"(x), "r"(y), "r"(z), "r"((unsigned)__cvta_generic_to_shared(s))
+// The box of the map from (x, y, inner, outer) on is on its way to `to`; its bytes arrive at the semaphore.
+TC_FN void TC_N(map_load)(void *to, const TC_N(map) *map, int x, int y, int inner, int outer, tc_u64 *s) {
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6];"
+                 :: "r"((unsigned)__cvta_generic_to_shared(to)), "l"(map), "r"(x), "r"(y), "r"(inner), "r"(outer), "r"((unsigned)__cvta_generic_to_shared(s))
                  : "memory");
 }
 
@@ -64,6 +64,13 @@ TC_FN void TC_N(window_load)(void *to, const TC_N(map) *map, int c, int x, int y
                  :: "r"((unsigned)__cvta_generic_to_shared(to)), "l"(map), "r"(c), "r"(x), "r"(y), "r"(n),
                     "r"((unsigned)__cvta_generic_to_shared(s)), "h"((unsigned short)beside), "h"((unsigned short)below)
                  : "memory");
+}
+
+// fn: map_load_batch
+// Of batch z: `share` of them are one in memory, `inner` lie equally far apart, and `outer` times those.
+template <class S> TC_FN void TC_N(map_load_batch)(void *to, const TC_N(map) *map, int x, int y, int z, tc_u64 *s) {
+    const int own = z / S::share;
+    TC_N(map_load)(to, map, x, y, S::outer > 1 ? own % S::inner : S::inner > 1 ? own : 0, S::outer > 1 ? own / S::inner : 0, s);
 }
 
 // fn: registers_give
@@ -91,10 +98,10 @@ template <class S, int LINES> TC_FN void TC_N(map_bring)(char *to, const TC_N(ma
         #pragma unroll
         for (int l = 0; l < LINES; l += 64) TC_N(window_bring)<S>(to + l * 128, map, line + l, k, s);
     } else if constexpr (S::deep) {
-        TC_N(map_load)(to, &map, k, line, S::batched ? z : 0, s);
+        TC_N(map_load_batch)<S>(to, &map, k, line, z, s);
     } else {
         #pragma unroll
-        for (int l = 0; l < LINES; l += 64) TC_N(map_load)(to + l * 128, &map, line + l, k, S::batched ? z : 0, s);
+        for (int l = 0; l < LINES; l += 64) TC_N(map_load_batch)<S>(to + l * 128, &map, line + l, k, z, s);
     }
 }
 
@@ -113,6 +120,17 @@ TC_FN void TC_N(turn_fours)(float (&x)[8]) {
             else high = got;
         }
     }
+}
+
+// fn: give_fours
+// Four fragments side by side, of row `row` or 8 below: to the hole, WIDTH columns at a time.
+template <int WIDTH, class I, class Give> TC_FN void TC_N(give_fours)(const float *four, int below, I row, I col, Give hole) {
+    tc_pack<float, 8> x;
+    #pragma unroll
+    for (int q = 0; q < 8; q++) x.at[q] = below ? four[q / 2 * 4 + q % 2 + 2] : four[q / 2 * 4 + q % 2];
+    TC_N(turn_fours)(x.at);
+    #pragma unroll
+    for (int l = 0; l < 8; l += WIDTH) hole(x.at + l, row + 8 * below, col + l);
 }
 
 // fn: mapped_tile
@@ -200,12 +218,7 @@ template <class P, class L, class R> struct TC_N(mapped_sums) {
 
     // Four fragments side by side, of rows `row` or 8 below: to the hole.
     template <class Give> static __device__ __forceinline__ void give(const float *four, int below, int row, int col, Give hole) {
-        tc_pack<float, 8> x;
-        #pragma unroll
-        for (int q = 0; q < 8; q++) x.at[q] = below ? four[q / 2 * 4 + q % 2 + 2] : four[q / 2 * 4 + q % 2];
-        TC_N(turn_fours)(x.at);
-        #pragma unroll
-        for (int l = 0; l < 8; l += P::width) hole(x.at + l, row + 8 * below, col + l);
+        TC_N(give_fours)<(int)P::width>(four, below, row, col, hole);
     }
     template <class Give> static __device__ __forceinline__ void give_both(const float *four, int row, int col, Give hole) {
         #pragma unroll 1

@@ -147,7 +147,7 @@ TCU__FN int tcu__map_windows(tcu__device *d, const tc_device_map *m, void *at,
 // reported.
 TCU__FN int tcu__map_make(tcu__device *d, const tc_device_map *m, tcu__address base,
                           void *to) {
-    static const uint32_t step[3] = {1, 1, 1};
+    static const uint32_t step[4] = {1, 1, 1, 1};
     enum { ALIGN = 128 };
     const uint64_t bytes = m->dtype == TC_F32 ? 4 : 2;
     unsigned char room[sizeof(tcu__tensor_map) + ALIGN];
@@ -159,7 +159,7 @@ TCU__FN int tcu__map_make(tcu__device *d, const tc_device_map *m, tcu__address b
     for (int i = 0; i < 3; i++) stride[i] = (uint64_t)m->stride[i] * bytes;
     int ok = m->step[0] ? tcu__map_windows(d, m, (void *)at, size, stride, map)
                         : TCU__DO(d, "a tensor map", cuTensorMapEncodeTiled, map,
-                                  tcu__map_dtype_of(m->dtype), 3, (void *)at, size, stride,
+                                  tcu__map_dtype_of(m->dtype), 4, (void *)at, size, stride,
                                   m->box, step, TCU__MAP_PLAIN, TCU__MAP_SWIZZLE_128,
                                   TCU__MAP_L2_128, TCU__MAP_ZEROS);
     if (!ok) return 0;

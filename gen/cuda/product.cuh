@@ -79,9 +79,9 @@ template <int N> TC_FN char *TC_N(align_shared)(char *p) {
 
 // fn: matrix_place
 // A tile of halves in shared memory, aligned to 1024 bytes, as matrix units are told of it: lines of 64 in which chunks of 16
-// bytes are swizzled, 8 of them a block. What runs along the other axis has 64 of its lines together for a whole step, 64 of k.
-TC_FN tc_u64 TC_N(matrix_place)(const void *tile) {
-    const tc_u64 block = 1024 / 16, lines = 8192 / 16, swizzled = (tc_u64)1 << 62;
+// bytes are swizzled, 8 of them a block. What runs along the other axis has 64 of its lines together for a whole step, K of k.
+template <int K = 64> TC_FN tc_u64 TC_N(matrix_place)(const void *tile) {
+    const tc_u64 block = 1024 / 16, lines = K * 128 / 16, swizzled = (tc_u64)1 << 62;
     return ((unsigned)__cvta_generic_to_shared(tile) & 0x3ffff) / 16 | lines << 16 | block << 32 | swizzled;
 }
 
@@ -96,6 +96,13 @@ TC_FN void TC_N(matrix_commit)() { asm volatile("wgmma.commit_group.sync.aligned
 // Until at most N groups of products are on their way.
 template <int N> TC_FN void TC_N(matrix_wait)() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" :: "n"(N) : "memory");
+}
+
+// fn: matrix_keep
+// Sums are there: nobody reads them ahead of the wait.
+template <int N> TC_FN void TC_N(matrix_keep)(float (&d)[N]) {
+    #pragma unroll
+    for (int i = 0; i < N; i++) asm volatile("" : "+f"(d[i]) :: "memory");
 }
 
 // fn: wgmma
@@ -145,6 +152,26 @@ template <int UNITS, int N, int TA, int TB> TC_FN void TC_N(wgmma)(float (&d)[N 
     if constexpr (UNITS == 2 && N == 256)
         asm volatile(TC_WGMMA_BEGIN("%130") "256k8.f32.tf32.tf32 {" TC_WGMMA_NAMES_256 "}, %0, %1, p, 1, 1; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : "r"(keep));
+}
+
+// fn: wgmma_held
+// d += a * b, 64 x N x 16, where the four warps have a in registers, as fragments of 16 x 16, and b runs along its lines.
+// The numbers of operands are those of wgmma.
+#define TC_WGMMA_HELD "{ .reg .pred p; setp.ne.b32 p, %1, 0; wgmma.mma_async.sync.aligned.m64n"
+template <int BF16, int N> TC_FN void TC_N(wgmma_held)(float (&d)[N / 2], const unsigned (&a)[4], tc_u64 b) {
+    int keep = 1;
+    if constexpr (BF16 && N == 64)
+        asm volatile(TC_WGMMA_HELD "64k16.f32.bf16.bf16 {" TC_WGMMA_NAMES_64 "}, {%34, %35, %36, %37}, %0, p, 1, 1, 1; }"
+                     : "+l"(b), "+r"(keep), TC_WGMMA_32(0) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]));
+    if constexpr (BF16 && N == 128)
+        asm volatile(TC_WGMMA_HELD "128k16.f32.bf16.bf16 {" TC_WGMMA_NAMES_128 "}, {%66, %67, %68, %69}, %0, p, 1, 1, 1; }"
+                     : "+l"(b), "+r"(keep), TC_WGMMA_32(0), TC_WGMMA_32(32) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]));
+    if constexpr (!BF16 && N == 64)
+        asm volatile(TC_WGMMA_HELD "64k16.f32.f16.f16 {" TC_WGMMA_NAMES_64 "}, {%34, %35, %36, %37}, %0, p, 1, 1, 1; }"
+                     : "+l"(b), "+r"(keep), TC_WGMMA_32(0) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]));
+    if constexpr (!BF16 && N == 128)
+        asm volatile(TC_WGMMA_HELD "128k16.f32.f16.f16 {" TC_WGMMA_NAMES_128 "}, {%66, %67, %68, %69}, %0, p, 1, 1, 1; }"
+                     : "+l"(b), "+r"(keep), TC_WGMMA_32(0), TC_WGMMA_32(32) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]));
 }
 
 // fn: bits_tf32

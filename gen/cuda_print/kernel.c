@@ -89,6 +89,16 @@ static int tc__cuda_has_work(const tc__printer *p) {
     return tc__device_work_at(p->g, p->g->buffer.count) > 0;
 }
 
+// The maps of the template at `id`, in the order of its holes.
+static void tc__cuda_map_parameters(tc__printer *p, uint32_t id) {
+    const tc__node *n = tc__body(p, id);
+    uint32_t end = tc__loop_end(p->g, id);
+    for (uint32_t h = id + 1; h < end; h = tc__loop_end(p->g, h) + 1)
+        if (tc__hole_is_mapped(n, tc__body(p, h)))
+            tc__put(p->out, ", const __grid_constant__ tc_map %s_map",
+                    tc__hole_names[tc__body(p, h)->attr[TC__HOLE_HOLE]]);
+}
+
 static void tc__cuda_parameters(tc__printer *p) {
     if (p->g->shape.list) {
         tc__cuda_list_parameters(p);
@@ -104,10 +114,8 @@ static void tc__cuda_parameters(tc__printer *p) {
     }
     if (tc__cuda_has_work(p)) tc__put(p->out, "unsigned char *work, ");
     tc__put(p->out, "const tc_kargs<%d> a", tc__cuda_kargs(p->g));
-    for (size_t id = 0; id < p->g->body.node.count; id++)
-        if (tc__template_is_mapped(tc__body(p, (uint32_t)id)))
-            tc__put(p->out, ", const __grid_constant__ tc_map left_map, const "
-                            "__grid_constant__ tc_map right_map");
+    for (uint32_t id = 0; id < p->g->body.node.count; id++)
+        if (tc__template_is_mapped(tc__body(p, id))) tc__cuda_map_parameters(p, id);
 }
 
 static void tc__cuda_args(tc__printer *p) {

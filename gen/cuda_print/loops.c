@@ -353,13 +353,16 @@ static void tc__cuda_template(tc__printer *p, uint32_t id) {
     for (uint32_t hole = id + 1; hole < end; hole = tc__loop_end(p->g, hole) + 1) {
         int way = tc__body(p, hole)->attr[TC__HOLE_BRING] != TC__BRING_VALUES;
         if (mapped && way) {
-            tc__cuda_map_struct(p, n, tc__body(p, hole));
+            if (tc__hole_is_mapped(n, tc__body(p, hole)))
+                tc__cuda_map_struct(p, n, tc__body(p, hole));
             continue;
         }
         if (way) tc__cuda_way_struct(p, tc__body(p, hole));
         tc__cuda_print_hole(p, hole);
     }
-    if (mapped)
+    if (mapped && n->attr[TC__TEMPLATE_NAME] == TC__TEMPLATE_CHAIN)
+        tc__cuda_mapped_chain_call(p, n, end);
+    else if (mapped)
         tc__cuda_mapped_call(p, n);
     else
         tc__cuda_template_call(p, n, end);

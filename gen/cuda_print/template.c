@@ -39,8 +39,9 @@ static const char *const tc__cuda_ways[] = {"tc_tile_simt",   "tc_tile_halves",
 static void tc__cuda_product_struct(tc__printer *p, const tc__node *n, uint32_t end) {
     int64_t name = n->attr[TC__TEMPLATE_NAME];
     int64_t way = name == TC__TEMPLATE_TILES ? n->attr[TC__TEMPLATE_NUMBERS + TC__TILES_WAY]
-                  : name == TC__TEMPLATE_CHAIN ? (int64_t)TC__WAY_MMA
-                                               : (int64_t)TC__WAY_SIMT;
+                  : name == TC__TEMPLATE_CHAIN
+                      ? (int64_t)(tc__template_is_mapped(n) ? TC__WAY_MAPPED : TC__WAY_MMA)
+                      : (int64_t)TC__WAY_SIMT;
     int dtype = tc__cuda_hole_dtype(p, tc__cuda_hole(p, n->id, end, TC__HOLE_LEFT));
     const char *element = tc__dtypes[dtype].memory;
     tc__line(p);
@@ -98,16 +99,21 @@ static void tc__cuda_way_struct(tc__printer *p, const tc__node *hole) {
         (long long)a[TC__HOLE_DEEP_STRIDE]);
 }
 
-// `struct left_way { enum : int { deep = 1, batched = 0 }; };`: how the device brings it.
+// `struct left_way { enum : int { deep = 1, share = 1, inner = 8, outer = 1 }; };`: how the device brings it.
 static void tc__cuda_map_struct(tc__printer *p, const tc__node *n, const tc__node *hole) {
     const int64_t *a = hole->attr;
     tc_device_map map;
     const tc__group_windows *w = &p->g->shape.windows;
     (void)tc__template_map(p->g, n, hole, &map);
     tc__line(p);
-    tc__put(p->out, "struct %s_way { enum : int { deep = %d, batched = %d, windows = %d",
-            tc__hole_names[a[TC__HOLE_HOLE]], a[TC__HOLE_ALONG] == (int64_t)TC__DEPTH,
-            map.size[2] > 1 && !map.step[0], map.step[0] != 0);
+    tc__put(
+        p->out,
+        "struct %s_way { enum : int { deep = %d, share = %lld, inner = %lld, outer = %lld, windows = %d",
+        tc__hole_names[a[TC__HOLE_HOLE]], a[TC__HOLE_ALONG] == (int64_t)TC__DEPTH,
+        (long long)(map.step[0] ? 1
+                                : tc__template_batches(n) / (map.size[2] * map.size[3])),
+        (long long)(map.step[0] ? 1 : map.size[2]),
+        (long long)(map.step[0] ? 1 : map.size[3]), map.step[0] != 0);
     if (map.step[0])
         tc__put(p->out,
                 ", channels = %lld, taps = %lld, wide = %lld, tall = %lld, jump_x = %lld, "
@@ -207,6 +213,41 @@ static void tc__cuda_chain_ways(tc__printer *p, const tc__node *n) {
     const char *next = n->attr[TC__TEMPLATE_NUMBERS + TC__CHAIN_NEXT] ? "_next" : "";
     tc__put(p->out, "product, left_way, right_way, left%s_way, right%s_way, value_way, ",
             next, next);
+}
+
+// A hole of the template, as what names it: itself, or where it is not the one of `other`.
+static const char *tc__cuda_hole_or(const tc__printer *p, const tc__node *n, uint32_t end,
+                                    tc__hole hole, tc__hole other) {
+    const tc__node *h = tc__cuda_hole(p, n->id, end, hole);
+    return tc__hole_names[h && tc__hole_is_mapped(n, h) ? hole : other];
+}
+
+// `tc_mapped_chain<product, left_way, ..., value_way, int>((char *)shared0, ..., left_map, ..., value_map, columns, ...);`: where
+// there is no operand of its own, the first right one stands.
+static void tc__cuda_mapped_chain_call(tc__printer *p, const tc__node *n, uint32_t end) {
+    static const tc__hole operand[][2] = {{TC__HOLE_LEFT, TC__HOLE_LEFT},
+                                          {TC__HOLE_RIGHT, TC__HOLE_RIGHT},
+                                          {TC__HOLE_LEFT_NEXT, TC__HOLE_LEFT},
+                                          {TC__HOLE_RIGHT_NEXT, TC__HOLE_RIGHT},
+                                          {TC__HOLE_VALUE, TC__HOLE_RIGHT}},
+                          other[] = {TC__HOLE_COLUMNS, TC__HOLE_SCORE, TC__HOLE_SHARE,
+                                     TC__HOLE_RESULT};
+    const int64_t *a = n->attr;
+    tc__line(p);
+    tc__put(p->out, "tc_mapped_chain<product");
+    for (size_t i = 0; i < TC__COUNT(operand); i++)
+        tc__put(p->out, ", %s_way",
+                tc__cuda_hole_or(p, n, end, operand[i][0], operand[i][1]));
+    tc__put(p->out, ", %s>((char *)", tc__cuda_index_type(p));
+    tc__put_buffer(p, a[TC__TEMPLATE_SHARED]);
+    for (int i = TC__TEMPLATE_BLOCK; i <= (int)TC__TEMPLATE_DEPTH; i++) {
+        tc__put(p->out, ", ");
+        tc__put_ix(p, a[i]);
+    }
+    for (size_t i = 0; i < TC__COUNT(operand); i++)
+        tc__put(p->out, ", %s_map",
+                tc__cuda_hole_or(p, n, end, operand[i][0], operand[i][1]));
+    tc__cuda_holes(p, n, end, other, (int)TC__COUNT(other));
 }
 
 // `tc_mapped<product, left_way, right_way, int>((char *)shared0, ..., left_map, right_map, result);`

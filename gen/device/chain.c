@@ -18,7 +18,14 @@ enum {
     TC__CHAIN_LONGEST = 256, // k of the first products, and columns of the last
     TC__CHAIN_SUMS = 128,    // of a thread whose warp has 32 rows, at most
     TC__CHAIN_LEFTS = 32,    // words of left operands that a thread holds
-    TC__CHAIN_FOLLOWED = 24  // nodes that are followed for one question
+    TC__CHAIN_FOLLOWED = 24, // nodes that are followed for one question
+    // where the device brings operands:
+    TC__CHAIN_SHORT = 64,      // rows of a batch, below which its tiles are mostly empty
+    TC__CHAIN_TALL = 2048,     //   and above which a block has three groups of 64
+    TC__CHAIN_MAPPED = 128,    // k of the first products, and columns of the last
+    TC__CHAIN_STAGES_MOST = 4, // of the ring
+    TC__CHAIN_FEW_STEPS =
+        16 // of a block of rows: to wait for left tiles takes a part of them
 };
 
 // Columns c of row r that count: r + low <= c <= r + up.
@@ -44,8 +51,13 @@ typedef struct tc__chain {
     tc__staged left[TC__CHAIN_INNER], right[TC__CHAIN_INNER], value;
     tc__band band;
     int64_t depth[TC__CHAIN_INNER], wide; // as tiles have them
-    int high, rows_high;                  // warps, and rows of a block
+    int high, rows_high;                  // warps that multiply, and rows of a block
+    int step;                             // columns
     int held;
+    int stages;     // of the ring that the device fills by maps; 0 = threads do,
+    int ahead;      //   with so many left tiles,
+    int same;       //   and values are the first right operand
+    uint32_t scale; // scores are sums times this, a float's bits; 0 = they are not
     tc__ix m, blocks;
     int64_t bytes;
 } tc__chain;
@@ -107,15 +119,23 @@ static const tc__node *tc__chain_store(const tc__chain *q, int64_t b) {
     return NULL;
 }
 
-// The value that n is, of a row that an earlier part has made or this one has kept.
+static int tc__chain_holds(const tc__chain *q, const tc__node *where);
+
+// The value that n is, of a row that an earlier part has made or this one has kept; where the text looks after the
+// band, of a choice that the band makes what stands in it.
 static const tc__node *tc__chain_value(const tc__chain *q, const tc__node *n) {
-    while (n->op == TC_OP_LOAD && !tc__is_memory(tc__buffer_of(q->g, n)) &&
-           n->level == TC__AT_COL) {
+    for (;;) {
+        if (q->stages && n->op == TC_OP_WHERE && tc__chain_holds(q, n)) {
+            n = tc__chain_node(q, n->in[1]);
+            continue;
+        }
+        if (n->op != TC_OP_LOAD || tc__is_memory(tc__buffer_of(q->g, n)) ||
+            n->level != TC__AT_COL)
+            return n;
         const tc__node *store = tc__chain_store(q, n->attr[TC__LOAD_BUFFER]);
-        if (!store) break;
+        if (!store) return n;
         n = tc__chain_node(q, store->in[0]);
     }
-    return n;
 }
 
 static const tc__node *tc__chain_in(const tc__chain *q, const tc__node *n, uint32_t i) {
@@ -259,6 +279,8 @@ static int tc__chain_rows_fit(const tc__chain *q) {
 
 static const tc__band tc__band_all = {INT64_MIN, INT64_MAX}, tc__band_none = {1, 0};
 
+static int tc__band_is_all(tc__band b) { return b.low == INT64_MIN && b.up == INT64_MAX; }
+
 static tc__band tc__band_both(tc__band a, tc__band b) {
     tc__band both = a;
     if (b.low > both.low) both.low = b.low;
@@ -327,6 +349,38 @@ static tc__band tc__chain_where(const tc__chain *q, const tc__node *n) {
     return tc__chain_from(q, tc__ix_sub(x, tc__ix_sub(x, b, a), tc__ix_const(strict)));
 }
 
+// Whether condition n is that of the band that tc__chain_where tells, and nothing more.
+static int tc__chain_is_band(const tc__chain *q, const tc__node *n) {
+    n = tc__chain_value(q, n);
+    if (n->op == TC_OP_LOGICAL_AND || n->op == TC_OP_BITWISE_AND)
+        return tc__chain_is_band(q, tc__chain_node(q, n->in[0])) &&
+               tc__chain_is_band(q, tc__chain_node(q, n->in[1]));
+    if (n->op == TC_OP_VALID) {
+        tc__ixpool *x = q->g->body.ix;
+        for (uint32_t i = 0; i + 1 < n->n_attr; i += 2) {
+            tc__ix below =
+                tc__ix_sub(x, tc__ix_sub(x, n->attr[i + 1], tc__ix_const(1)), n->attr[i]);
+            if (tc__band_is_all(tc__chain_from(q, n->attr[i])) ||
+                tc__band_is_all(tc__chain_from(q, below)))
+                return 0;
+        }
+        return 1;
+    }
+    return !tc__band_is_all(tc__chain_where(q, n));
+}
+
+// Whether the condition of `where` is true of all columns that count.
+static int tc__chain_holds(const tc__chain *q, const tc__node *where) {
+    tc__ixpool *x = q->g->body.ix;
+    const tc__node *condition = tc__chain_node(q, where->in[0]);
+    if (!tc__chain_is_band(q, condition)) return 0;
+    tc__band b = tc__chain_where(q, condition);
+    int64_t low = 1 - tc__ix_hi(x, q->m), up = tc__ix_hi(x, tc__depth_of(q->g)) - 1;
+    if (q->band.low > low) low = q->band.low;
+    if (q->band.up < up) up = q->band.up;
+    return b.low <= low && b.up >= up;
+}
+
 // Outside of which n is 0, or (least) -inf.
 static tc__band tc__chain_band(const tc__chain *q, const tc__node *n, int least,
                                int depth) {
@@ -345,7 +399,7 @@ static tc__band tc__chain_band(const tc__chain *q, const tc__node *n, int least,
     }
     if (n->op == TC_OP_CAST && tc__is_float(n->dtype)) return TC__BAND(0, least);
     if (least) return n->op == TC_OP_SUB ? TC__BAND(0, 1) : tc__band_all;
-    if (n->op == TC_OP_EXP) return TC__BAND(0, 1);
+    if (n->op == TC_OP_EXP || n->op == TC_OP_EXP2) return TC__BAND(0, 1);
     if (n->op == TC_OP_NEG || n->op == TC_OP_DIV) return TC__BAND(0, 0);
     if (n->op == TC_OP_MUL) return tc__band_both(TC__BAND(0, 0), TC__BAND(1, 0));
 #undef TC__BAND
@@ -366,13 +420,118 @@ static void tc__chain_sizes(tc__chain *q) {
     tc__ixpool *x = q->g->body.ix;
     int64_t sums = (q->inner * TC__CHAIN_STEP + q->wide) / 2; // with 16 rows
     int64_t lefts = (q->depth[0] + q->depth[1]) / 4;
-    q->high = TC__CHAIN_WARPS;
+    q->high = TC__CHAIN_WARPS, q->step = TC__CHAIN_STEP;
     int tall = 2 * sums <= TC__CHAIN_SUMS && tc__ix_hi(x, q->m) > 16 * q->high;
     q->rows_high = 16 * q->high * (tall ? 2 : 1);
     q->held = lefts * (tall ? 2 : 1) <= TC__CHAIN_LEFTS;
     q->bytes = tc__chain_bytes(q);
-    q->blocks = tc__ix_mul(x, q->g->shape.batch,
-                           tc__ix_ceil_div(x, q->m, tc__ix_const(q->rows_high)));
+}
+
+// ---- operands that the device brings ----
+
+// The map of an operand of a part, of `lines` of each batch, in tiles of `tile` lines or `step` of k; 0 = there is none.
+static int tc__chain_map(const tc__chain *q, int part, const tc__staged *s, int64_t lines,
+                         int64_t tile, tc_device_map *map) {
+    const tc__group *g = &q->part[part];
+    int left = s->level == TC__AT_LEFT;
+    const tc__node *n = tc__chain_node(q, s->id);
+    tc__mapped o;
+    o.at = n->attr[TC__LOAD_INDEX];
+    o.line = left ? TC__ROW : TC__COL, o.deep = TC__DEPTH, o.row = left ? -1 : (int)TC__ROW;
+    o.line_stride = tc__operand_stride(g, s, left ? TC__ROW : TC__COL);
+    o.deep_stride = tc__operand_stride(g, s, TC__DEPTH);
+    o.rows = tc__ix_value(q->m), o.lines = lines;
+    o.depth = tc__ix_value(tc__depth_of(g)), o.batches = tc__ix_value(q->g->shape.batch);
+    o.tile = tile, o.step = q->step, o.dtype = q->dtype;
+    int ok = (s->along == TC__DEPTH ? o.deep_stride : o.line_stride) == 1 &&
+             tc__map_of(g->body.ix, &o, map);
+    map->address = (uint32_t)n->attr[TC__LOAD_BUFFER];
+    return ok;
+}
+
+// Whether it can bring all of them; sets whether values are what it has brought before.
+static int tc__chain_maps(tc__chain *q) {
+    int64_t keys = tc__ix_value(tc__depth_of(q->g)), m = tc__ix_value(q->m);
+    tc_device_map right[TC__CHAIN_INNER], left, value;
+    for (int i = 0; i < q->inner; i++)
+        if (!tc__chain_map(q, i, &q->left[i], m, q->rows_high, &left) ||
+            !tc__chain_map(q, i, &q->right[i], keys, q->step, &right[i]))
+            return 0;
+    if (!tc__chain_map(q, q->parts - 1, &q->value, tc__ix_value(q->g->shape.cols), 0,
+                       &value))
+        return 0;
+    q->same = q->softmax < 0 && q->wide == q->depth[0] &&
+              !memcmp(&right[0], &value, sizeof value);
+    return 1;
+}
+
+// Bytes of a block: left tiles of `rows` in all, `stages` of the others, and semaphores.
+static int64_t tc__mapped_chain_bytes(int64_t rows, int64_t cols, int64_t depth,
+                                      int64_t wide, int64_t stages) {
+    return TC__PRODUCT_ALIGN + 2 * (rows * depth + stages * cols * (depth + wide)) +
+           8 * (4 + 4 * stages);
+}
+
+static int64_t tc__chain_mapped_line(int64_t n) {
+    return (n + TC__MAP_LINE - 1) / TC__MAP_LINE * TC__MAP_LINE;
+}
+
+// Tiles for matrix units: three groups of warps where sums leave them registers, else two; and as many columns of a step.
+static void tc__chain_mapped_sizes(tc__chain *q) {
+    int twice = q->depth[1] != 0;
+    for (int i = 0; i < q->inner; i++) q->depth[i] = tc__chain_mapped_line(q->depth[i]);
+    q->wide = tc__chain_mapped_line(q->wide);
+    int narrow = q->wide == TC__MAP_LINE && q->depth[0] == TC__MAP_LINE;
+    q->high = narrow && tc__ix_value(q->m) > TC__CHAIN_TALL ? 12 : 8;
+    q->rows_high = 16 * q->high, q->step = twice ? 64 : 128;
+}
+
+// As many stages as a block has the memory for, at most, and left tiles of the next rows where steps are few; 0 = not two.
+static int tc__chain_stages(tc__chain *q) {
+    int64_t depth = q->depth[0] + q->depth[1], wide = q->same ? 0 : q->wide;
+    int64_t keys = tc__ix_value(tc__depth_of(q->g));
+    q->ahead = keys <= TC__CHAIN_FEW_STEPS * (int64_t)q->step ? 2 : 1;
+    for (; q->ahead; q->ahead--)
+        for (int stages = TC__CHAIN_STAGES_MOST; stages > 1; stages--) {
+            q->bytes = tc__mapped_chain_bytes((int64_t)q->rows_high * q->ahead, q->step,
+                                              depth, wide, stages);
+            if (!q->g->target.room || q->bytes <= (int64_t)q->g->target.room) return stages;
+        }
+    return 0;
+}
+
+// The factor of sums that scores are; 0 = they are something else.
+static uint32_t tc__chain_scale(const tc__chain *q) {
+    const tc__node *n = tc__chain_value(q, tc__chain_node(q, q->score)), *by, *sum;
+    if (q->softmax < 0 || n->op != TC_OP_MUL || n->dtype != TC_F32) return 0;
+    int first = tc__chain_in(q, n, 0)->op == TC_OP_CONST;
+    by = tc__chain_in(q, n, first ? 0 : 1), sum = tc__chain_in(q, n, first ? 1 : 0);
+    while (sum->op == TC_OP_CAST && tc__is_float(sum->dtype)) sum = tc__chain_in(q, sum, 0);
+    if (sum != tc__contract_of(&q->part[0]) || by->op != TC_OP_CONST) return 0;
+    float f = (float)tc__const_value(by).f;
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    return f > 0 && f < 1e30f ? bits : 0;
+}
+
+// Whether its products are for matrix units, of operands that the device brings: then its sizes are set.
+static int tc__chain_is_mapped(tc__chain *q) {
+    const tc__group *g = q->g;
+    tc__chain mapped = *q;
+    if (!g->target.matrix_warps || !g->target.tensor_maps || g->target.checked ||
+        !tc__ix_is_const(q->m) || !tc__ix_is_const(g->shape.batch) ||
+        !tc__ix_is_const(tc__depth_of(g)) || tc__ix_value(q->m) <= TC__CHAIN_SHORT ||
+        q->value.along != TC__COL)
+        return 0;
+    tc__chain_mapped_sizes(&mapped);
+    if (mapped.wide > TC__CHAIN_MAPPED || mapped.depth[0] > TC__CHAIN_MAPPED ||
+        mapped.depth[1] > TC__CHAIN_MAPPED || !tc__chain_maps(&mapped))
+        return 0;
+    mapped.stages = tc__chain_stages(&mapped);
+    if (!mapped.stages) return 0;
+    mapped.scale = tc__chain_scale(&mapped);
+    *q = mapped;
+    return 1;
 }
 
 // ---- the whole ----
@@ -421,7 +580,9 @@ static int tc__chain_of(const tc__group *g, tc__chain *q) {
         tc__chain_band(q, tc__chain_node(q, q->score), q->softmax >= 0, TC__CHAIN_FOLLOWED);
     if (q->band.low <= 1 - tc__ix_hi(g->body.ix, q->m)) q->band.low = INT64_MIN;
     if (q->band.up >= tc__ix_hi(g->body.ix, tc__depth_of(g)) - 1) q->band.up = INT64_MAX;
-    tc__chain_sizes(q);
+    if (!tc__chain_is_mapped(q)) tc__chain_sizes(q);
+    q->blocks = tc__ix_mul(g->body.ix, g->shape.batch,
+                           tc__ix_ceil_div(g->body.ix, q->m, tc__ix_const(q->rows_high)));
     return !g->target.room || q->bytes <= (int64_t)g->target.room;
 }
 

@@ -15,9 +15,9 @@ static void tc__chain_operand_hole(tc__producer *t, const tc__chain *q, int part
     tc__product_tile tile;
     memset(&tile, 0, sizeof tile);
     tile.way = TC__WAY_MMA;
-    tile.rows = (uint16_t)q->rows_high, tile.cols = TC__CHAIN_STEP;
+    tile.rows = (uint16_t)q->rows_high, tile.cols = (uint16_t)q->step;
     if (hole == TC__HOLE_VALUE)
-        tile.cols = (uint16_t)q->wide, tile.depth = TC__CHAIN_STEP;
+        tile.cols = (uint16_t)q->wide, tile.depth = (uint16_t)q->step;
     else
         tile.depth = (uint16_t)q->depth[part];
     t->q.tile = &tile, t->l.from = &q->part[part];
@@ -180,7 +180,7 @@ static void tc__share_hole(tc__producer *t, const tc__chain *q) {
 
 static void tc__chain_numbers_of(const tc__chain *q, int width, int columns, int64_t *n) {
     const tc__group *g = q->g;
-    n[TC__CHAIN_ROWS] = q->rows_high, n[TC__CHAIN_COLS] = TC__CHAIN_STEP;
+    n[TC__CHAIN_ROWS] = q->rows_high, n[TC__CHAIN_COLS] = q->step;
     n[TC__CHAIN_WIDE] = q->wide;
     n[TC__CHAIN_DEPTH] = q->depth[0], n[TC__CHAIN_NEXT] = q->depth[1];
     n[TC__CHAIN_HIGH] = q->high, n[TC__CHAIN_THREADS] = 32 * q->high;
@@ -190,8 +190,10 @@ static void tc__chain_numbers_of(const tc__chain *q, int width, int columns, int
     n[TC__CHAIN_STREAMED] = q->softmax < 0 ? 0 : q->divides ? 2 : q->share ? 1 : 3;
     n[TC__CHAIN_HELD] = q->held, n[TC__CHAIN_COLUMNS] = columns;
     n[TC__CHAIN_BATCHES] = !tc__ix_equals(g->shape.batch, 1);
+    if (q->stages && n[TC__CHAIN_BATCHES])
+        n[TC__CHAIN_BATCHES] = tc__ix_value(g->shape.batch);
     n[TC__CHAIN_RAGGED_ROWS] = tc__template_leaves(g, q->m, q->rows_high);
-    n[TC__CHAIN_RAGGED_COLS] = tc__template_leaves(g, tc__depth_of(g), TC__CHAIN_STEP);
+    n[TC__CHAIN_RAGGED_COLS] = tc__template_leaves(g, tc__depth_of(g), q->step);
     n[TC__CHAIN_RAGGED_WIDE] = tc__ix_value(g->shape.cols) != q->wide;
     n[TC__CHAIN_RAGGED_NEXT] = 0;
     for (int i = 0; i < q->inner; i++) {
@@ -201,13 +203,17 @@ static void tc__chain_numbers_of(const tc__chain *q, int width, int columns, int
     n[TC__CHAIN_BAND] = (q->band.low != INT64_MIN) + 2 * (q->band.up != INT64_MAX);
     n[TC__CHAIN_LOW] = q->band.low == INT64_MIN ? 0 : q->band.low;
     n[TC__CHAIN_UP] = q->band.up == INT64_MAX ? 0 : q->band.up;
+    n[TC__CHAIN_STAGES] = q->stages, n[TC__CHAIN_AHEAD] = q->ahead;
+    n[TC__CHAIN_SAME] = q->same;
+    n[TC__CHAIN_SCALE] = q->scale;
 }
 
 static void tc__put_chain(tc__producer *t, const tc__chain *q) {
     tc__relist *l = &t->l;
     const tc__group *g = l->from;
-    int64_t attr[TC__NODE_WORDS];
+    int64_t attr[TC__LIST_WORDS];
     int width = tc__result_width(g), columns = tc__chain_columns(t, q);
+    if (q->stages && width > TC__MAPPED_WIDTH) width = TC__MAPPED_WIDTH;
     attr[TC__TEMPLATE_NAME] = TC__TEMPLATE_CHAIN;
     attr[TC__TEMPLATE_TICKETS] = attr[TC__TEMPLATE_SUMS] = -1;
     attr[TC__TEMPLATE_SHARED] = tc__relist_buffer(l, TC__BUF_SHARED, TC_F32, q->bytes / 4);
@@ -236,14 +242,15 @@ static tc__group *tc__lower_chain(tc_ctx *c, const tc__group *g, const tc__chain
     size_t nodes = g->body.node.count;
     memset(&t, 0, sizeof t);
     t.q.form = TC__PRODUCT_TILES, t.q.dtype = q->dtype, t.q.half = 1;
-    t.q.threads = 32 * q->high, t.q.m = q->m;
+    t.q.threads = 32 * q->high + (q->stages ? TC__MAP_BRINGERS : 0), t.q.m = q->m;
     t.rows = q->rows[q->parts - 1];
     int ok = tc__relist_open(&t.l, c, g);
     t.held = TC__NEW_ARRAY(c, int64_t, nodes);
     if (!t.held) t.l.failed = 1;
     for (size_t i = 0; i < nodes && t.held; i++) t.held[i] = -1;
     if (ok && !t.l.failed) {
-        tc__relist_launch(&t.l, t.q.threads, tc__product_is_narrow(g), 2, 0);
+        tc__relist_launch(&t.l, t.q.threads, tc__product_is_narrow(g), q->stages ? 1 : 2,
+                          0);
         t.j = tc__relist_for(&t.l, (tc__axis)TC__TEMPLATE_J, TC__BIND_GRID, q->blocks);
         tc__producer_threads(&t);
         tc__put_chain(&t, q);

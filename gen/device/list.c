@@ -91,10 +91,15 @@ static tc__group *tc__relist_close(tc__relist *l, tc_ctx *c) {
     return NULL;
 }
 
+enum { TC__LIST_WORDS = 40 }; // of a statement: TEMPLATE has the most
+
+TC__STATIC_ASSERT(templates_have_words,
+                  TC__TEMPLATE_NUMBERS + TC__CHAIN_NUMBERS <= TC__LIST_WORDS);
+
 static tc__node *tc__relist_put(tc__relist *l, tc__op op, int dtype, const int64_t *attr,
                                 uint32_t n_attr) {
     tc__node n;
-    int64_t words[TC__NODE_WORDS];
+    int64_t words[TC__LIST_WORDS];
     memset(&n, 0, sizeof n);
     if (n_attr) memcpy(words, attr, n_attr * sizeof *attr);
     n.op = (uint16_t)op, n.stage = TC__LOOP, n.dtype = (uint8_t)dtype;

@@ -56,8 +56,10 @@ static tc__group *tc__lower_device(tc_ctx *c, const tc__group *g) {
 
 // Blocks of a product whose operands the device brings go from tile to tile; its launch has the maps as arguments.
 static void tc__device_maps(const tc__group *k, const tc__node *n, tc__grids *out) {
-    for (uint32_t id = n->id + 1; out->maps < TC__MAPS; id = tc__loop_end(k, id) + 1)
-        (void)tc__template_map(k, n, k->body.node.at[id], &out->map[out->maps++]);
+    uint32_t end = tc__loop_end(k, n->id);
+    for (uint32_t id = n->id + 1; id < end; id = tc__loop_end(k, id) + 1)
+        if (tc__hole_is_mapped(n, k->body.node.at[id]))
+            (void)tc__template_map(k, n, k->body.node.at[id], &out->map[out->maps++]);
 }
 
 // How the launches of a list are made: blocks are the extents of its grid loops.

@@ -1,6 +1,6 @@
 // Tensor maps: a device that has them (tc_device.tensor_maps) copies tiles of an operand by itself, if that lies in memory as a
-// tensor of three dimensions whose sizes and strides are known: what is contiguous, the other of line and place along k, and
-// batches. Input: the index of an element, over variables, and how far neighbours lie apart. Output: the map that its launch
+// tensor of four dimensions whose sizes and strides are known: what is contiguous, the other of line and place along k, and
+// batches, which may be a tensor of two dimensions, and several of them the same memory. Input: the index of an element, over variables, and how far neighbours lie apart. Output: the map that its launch
 // gets as an argument (tc_device_map). Where there is none, threads bring the operand: device/template.c.
 
 enum {
@@ -18,7 +18,7 @@ typedef struct tc__mapped {
         row; //   its line, and place along k; the first row of the batch, -1 = `line` tells the batch, too
     int64_t line_stride, deep_stride;    // 0 = not known
     int64_t lines, depth, rows, batches; // lines of a batch; rows of the result of one
-    int64_t tile;                        // lines of a tile
+    int64_t tile, step;                  // lines of a tile, and of k in it
     int dtype;
 } tc__mapped;
 
@@ -39,21 +39,50 @@ static int64_t tc__mapped_element(tc__ixpool *x, const tc__mapped *o, int64_t ba
     return tc__ix_is_const(e) ? tc__ix_value(e) : -1;
 }
 
-// Elements between batches, 0 = it is the same for all; -1 = not equally far apart.
-static int64_t tc__mapped_batch_stride(tc__ixpool *x, const tc__mapped *o) {
-    int64_t first = tc__mapped_element(x, o, 0), stride = 0;
-    if (first < 0 || o->batches > TC__MAP_BATCHES) return -1;
-    if (o->batches > 1) stride = tc__mapped_element(x, o, 1) - first;
-    for (int64_t b = 2; b < o->batches; b++)
-        if (tc__mapped_element(x, o, b) != first + b * stride) return -1;
-    return stride;
+// How batches lie: `share` beside each other are the same memory, `inner` of those are `stride[0]` apart, and `outer` times
+// those `stride[1]`.
+typedef struct tc__mapped_batches {
+    int64_t share, inner, outer, stride[2];
+} tc__mapped_batches;
+
+// From batch `at` on in steps of `step`: how many are equally far apart.
+static int64_t tc__mapped_run(tc__ixpool *x, const tc__mapped *o, int64_t step,
+                              int64_t stride) {
+    int64_t first = tc__mapped_element(x, o, 0), n = 1;
+    while (n * step < o->batches &&
+           tc__mapped_element(x, o, n * step) == first + n * stride)
+        n++;
+    return n;
+}
+
+// 0 = they do not lie so.
+static int tc__mapped_batches_of(tc__ixpool *x, const tc__mapped *o,
+                                 tc__mapped_batches *b) {
+    int64_t first = tc__mapped_element(x, o, 0);
+    memset(b, 0, sizeof *b);
+    if (first < 0 || o->batches > TC__MAP_BATCHES) return 0;
+    b->share = tc__mapped_run(x, o, 1, 0), b->inner = b->outer = 1;
+    if (b->share < o->batches) {
+        b->stride[0] = tc__mapped_element(x, o, b->share) - first;
+        b->inner = tc__mapped_run(x, o, b->share, b->stride[0]);
+    }
+    int64_t beside = b->share * b->inner;
+    b->outer = o->batches / beside;
+    if (b->outer > 1) b->stride[1] = tc__mapped_element(x, o, beside) - first;
+    for (int64_t z = 0; z < o->batches; z++) {
+        int64_t own = z / b->share;
+        if (tc__mapped_element(x, o, z) !=
+            first + own % b->inner * b->stride[0] + own / b->inner * b->stride[1])
+            return 0;
+    }
+    return beside * b->outer == o->batches;
 }
 
 static int tc__map_fits(const tc_device_map *m) {
     const int64_t sizes = (int64_t)1 << 31, strides = (int64_t)1 << 38;
     int ok = m->offset >= 0 && m->offset % TC__MAP_ALIGN == 0;
-    for (int i = 0; i < 3; i++) ok = ok && m->size[i] > 0 && m->size[i] < sizes;
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 4; i++) ok = ok && m->size[i] > 0 && m->size[i] < sizes;
+    for (int i = 0; i < 3; i++)
         ok = ok && m->stride[i] > 0 && m->stride[i] < strides &&
              m->stride[i] % TC__MAP_ALIGN == 0;
     return ok;
@@ -65,16 +94,17 @@ static int tc__map_of(tc__ixpool *x, const tc__mapped *o, tc_device_map *m) {
     memset(m, 0, sizeof *m);
     if (o->deep_stride <= 0 || o->line_stride <= 0 || (!deep && o->line_stride != 1))
         return 0;
-    int64_t apart = tc__mapped_batch_stride(x, o);
-    if (apart < 0) return 0;
+    tc__mapped_batches b;
+    if (!tc__mapped_batches_of(x, o, &b)) return 0;
     m->dtype = o->dtype, m->offset = tc__mapped_element(x, o, 0);
     m->size[0] = deep ? o->depth : o->lines, m->size[1] = deep ? o->lines : o->depth;
-    m->size[2] = apart ? o->batches : 1;
+    m->size[2] = b.inner, m->size[3] = b.outer;
     m->stride[0] = deep ? o->line_stride : o->deep_stride;
-    m->stride[1] = apart ? apart : m->stride[0] * m->size[1];
-    m->box[0] = (uint32_t)tc__map_line(o->dtype);
-    m->box[1] = deep ? (uint32_t)o->tile : (uint32_t)TC__MAP_LINE;
-    m->box[2] = 1;
+    m->stride[1] = b.inner > 1 ? b.stride[0] : m->stride[0] * m->size[1];
+    m->stride[2] = b.outer > 1 ? b.stride[1] : m->stride[1] * m->size[2];
+    m->box[0] = (uint32_t)tc__map_line(o->dtype),
+    m->box[1] = (uint32_t)(deep ? o->tile : o->step);
+    m->box[2] = m->box[3] = 1;
     return tc__map_fits(m);
 }
 
@@ -115,18 +145,63 @@ static int tc__map_of_windows(const tc__group_windows *w, int64_t places, int dt
 // ---- of a list ----
 
 static int tc__template_is_mapped(const tc__node *n) {
-    return n->op == TC_OP_TEMPLATE && n->attr[TC__TEMPLATE_NAME] == TC__TEMPLATE_TILES &&
-           n->attr[TC__TEMPLATE_NUMBERS + TC__TILES_WAY] == (int64_t)TC__WAY_MAPPED;
+    const int64_t *number = n->attr + TC__TEMPLATE_NUMBERS;
+    if (n->op != TC_OP_TEMPLATE) return 0;
+    if (n->attr[TC__TEMPLATE_NAME] == TC__TEMPLATE_CHAIN)
+        return number[TC__CHAIN_STAGES] != 0;
+    return n->attr[TC__TEMPLATE_NAME] == TC__TEMPLATE_TILES &&
+           number[TC__TILES_WAY] == (int64_t)TC__WAY_MAPPED;
+}
+
+static int64_t tc__template_batches(const tc__node *n) {
+    int64_t batches =
+        n->attr[TC__TEMPLATE_NUMBERS + (n->attr[TC__TEMPLATE_NAME] == TC__TEMPLATE_CHAIN
+                                            ? (int)TC__CHAIN_BATCHES
+                                            : (int)TC__TILES_BATCHES)];
+    return batches ? batches : 1;
+}
+
+// Whether a hole of mapped TEMPLATE n has a map of its own.
+static int tc__hole_is_mapped(const tc__node *n, const tc__node *hole) {
+    if (hole->op != TC_OP_HOLE || hole->attr[TC__HOLE_BRING] == TC__BRING_VALUES) return 0;
+    return hole->attr[TC__HOLE_HOLE] != TC__HOLE_VALUE ||
+           !n->attr[TC__TEMPLATE_NUMBERS + TC__CHAIN_SAME];
+}
+
+// The sizes of what a hole brings, of tiles of a product
+static void tc__mapped_tiles(const tc__node *n, int64_t hole, tc__mapped *o) {
+    const int64_t *number = n->attr + TC__TEMPLATE_NUMBERS;
+    int left = hole == TC__HOLE_LEFT;
+    o->rows = tc__ix_value(n->attr[TC__TEMPLATE_ROWS]);
+    o->lines = left ? o->rows : tc__ix_value(n->attr[TC__TEMPLATE_COLS]);
+    o->depth = tc__ix_value(n->attr[TC__TEMPLATE_DEPTH]);
+    o->tile = number[left ? TC__TILES_ROWS : TC__TILES_COLS], o->step = TC__MAP_LINE;
+}
+
+// or of a chain of them: values are a whole step of k, of all columns of the result.
+static void tc__mapped_chain(const tc__node *n, int64_t hole, tc__mapped *o) {
+    const int64_t *number = n->attr + TC__TEMPLATE_NUMBERS;
+    int left = hole == TC__HOLE_LEFT || hole == TC__HOLE_LEFT_NEXT,
+        next = hole == TC__HOLE_LEFT_NEXT || hole == TC__HOLE_RIGHT_NEXT;
+    int64_t keys = tc__ix_value(n->attr[TC__TEMPLATE_DEPTH]);
+    int64_t ragged = number[next ? TC__CHAIN_RAGGED_NEXT : TC__CHAIN_RAGGED_DEPTH];
+    o->rows = tc__ix_value(n->attr[TC__TEMPLATE_ROWS]);
+    o->lines = left ? o->rows : keys;
+    o->depth = ragged ? ragged : number[next ? TC__CHAIN_NEXT : TC__CHAIN_DEPTH];
+    o->tile = number[left ? TC__CHAIN_ROWS : TC__CHAIN_COLS];
+    o->step = number[TC__CHAIN_COLS];
+    if (hole != TC__HOLE_VALUE) return;
+    o->lines = tc__ix_value(n->attr[TC__TEMPLATE_COLS]), o->depth = keys;
 }
 
 // The map that stands for the copies of an operand's hole of TEMPLATE n. Its argument `address` is the buffer's number.
 static int tc__template_map(const tc__group *k, const tc__node *n, const tc__node *hole,
                             tc_device_map *m) {
-    const int64_t *number = n->attr + TC__TEMPLATE_NUMBERS, *a = hole->attr;
+    const int64_t *a = hole->attr, *number = n->attr + TC__TEMPLATE_NUMBERS;
     const tc__node *copy = k->body.node.at[hole->id + 1];
-    int left = a[TC__HOLE_HOLE] == TC__HOLE_LEFT;
     tc__mapped o;
-    if (copy->op == TC_OP_COPY && !left && k->shape.windows.channels) {
+    if (copy->op == TC_OP_COPY && k->shape.windows.channels &&
+        a[TC__HOLE_HOLE] != TC__HOLE_LEFT) {
         int64_t from = copy->attr[TC__COPY_FROM];
         int64_t places = number[k->shape.windows.turned ? TC__TILES_DEPTH : TC__TILES_COLS];
         int ok = tc__map_of_windows(&k->shape.windows, places, k->buffer.at[from].dtype, m);
@@ -141,11 +216,11 @@ static int tc__template_map(const tc__group *k, const tc__node *n, const tc__nod
     o.line = (int)a[TC__HOLE_LINE], o.deep = (int)a[TC__HOLE_DEEP];
     o.row = (int)a[TC__HOLE_ROW];
     o.line_stride = a[TC__HOLE_LINE_STRIDE], o.deep_stride = a[TC__HOLE_DEEP_STRIDE];
-    o.rows = tc__ix_value(n->attr[TC__TEMPLATE_ROWS]);
-    o.lines = left ? o.rows : tc__ix_value(n->attr[TC__TEMPLATE_COLS]);
-    o.depth = tc__ix_value(n->attr[TC__TEMPLATE_DEPTH]);
-    o.batches = number[TC__TILES_BATCHES] ? number[TC__TILES_BATCHES] : 1;
-    o.tile = number[left ? TC__TILES_ROWS : TC__TILES_COLS];
+    if (n->attr[TC__TEMPLATE_NAME] == TC__TEMPLATE_CHAIN)
+        tc__mapped_chain(n, a[TC__HOLE_HOLE], &o);
+    else
+        tc__mapped_tiles(n, a[TC__HOLE_HOLE], &o);
+    o.batches = tc__template_batches(n);
     o.dtype = k->buffer.at[copy->attr[TC__COPY_FROM]].dtype;
     if (!tc__map_of(k->body.ix, &o, m)) return 0;
     m->address = (uint32_t)copy->attr[TC__COPY_FROM];

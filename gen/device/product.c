@@ -291,7 +291,7 @@ static int tc__operand_is_mapped(const tc__group *g, const tc__product *q,
     o.deep_stride = tc__operand_stride(g, s, TC__DEPTH);
     o.rows = tc__ix_value(q->m), o.lines = left ? o.rows : tc__ix_value(g->shape.cols);
     o.depth = tc__ix_value(tc__depth_of(g)), o.batches = tc__ix_value(g->shape.batch);
-    o.tile = TC__MAP_LINE, o.dtype = q->dtype;
+    o.tile = o.step = TC__MAP_LINE, o.dtype = q->dtype;
     return (s->along == TC__DEPTH ? o.deep_stride : o.line_stride) == 1 &&
            tc__map_of(g->body.ix, &o, &map);
 }

@@ -34,9 +34,14 @@ static int64_t tc__device_skinny_bytes(const int64_t *n, int64_t sum) {
     return parts * n[TC__SKINNY_FEW] * n[TC__SKINNY_COVER] * sum;
 }
 
-// Left tiles, and two stages of the others; later each warp's part of the result.
+// Left tiles, and two stages of the others; later each warp's part of the result. What the device brings has stages of
+// its own, and semaphores.
 static int64_t tc__device_chain_bytes(const int64_t *n) {
     int64_t depth = n[TC__CHAIN_DEPTH] + n[TC__CHAIN_NEXT], wide = n[TC__CHAIN_WIDE];
+    if (n[TC__CHAIN_STAGES])
+        return tc__mapped_chain_bytes(n[TC__CHAIN_ROWS] * n[TC__CHAIN_AHEAD],
+                                      n[TC__CHAIN_COLS], depth,
+                                      n[TC__CHAIN_SAME] ? 0 : wide, n[TC__CHAIN_STAGES]);
     int64_t ring = 2 * (n[TC__CHAIN_ROWS] * depth + 2 * n[TC__CHAIN_COLS] * (depth + wide)),
             part = 4 * n[TC__CHAIN_HIGH] * 16 * (wide + TC__PRODUCT_PAD);
     return ring > part ? ring : part;
@@ -150,11 +155,15 @@ static int tc__device_is_template(const tc__node *n) {
            n->n_attr == TC__TEMPLATE_NUMBERS + tc__template_words[name].count;
 }
 
-// Whether maps can bring both operands, in the tiles' lines.
+// Whether maps can bring all operands, in the tiles' lines.
 static int tc__device_has_maps(const tc__device_verifier *d, const tc__node *n) {
-    tc_device_map m;
-    return tc__template_map(d->k, n, tc__device_hole(d, n, TC__HOLE_LEFT), &m) &&
-           tc__template_map(d->k, n, tc__device_hole(d, n, TC__HOLE_RIGHT), &m);
+    uint32_t end = tc__loop_end(d->k, n->id);
+    for (uint32_t id = n->id + 1; id < end; id = tc__loop_end(d->k, id) + 1) {
+        const tc__node *hole = d->k->body.node.at[id];
+        tc_device_map m;
+        if (tc__hole_is_mapped(n, hole) && !tc__template_map(d->k, n, hole, &m)) return 0;
+    }
+    return 1;
 }
 
 static int tc__device_verify_template(const tc__device_verifier *d) {

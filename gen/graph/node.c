@@ -267,6 +267,10 @@ enum {
     TC__CHAIN_BAND, // 1: columns c of row r count where c >= r + low; 2: where c <= r + up; 3: both
     TC__CHAIN_LOW,
     TC__CHAIN_UP,
+    TC__CHAIN_STAGES, // of the ring that the device fills (cuda/mapped_chain.cuh), 0 = threads do,
+    TC__CHAIN_AHEAD, //   with so many left tiles,
+    TC__CHAIN_SAME,  //   and whose values are the first right operand
+    TC__CHAIN_SCALE, // scores are sums times this, a float's bits; 0 = the hole makes them
     TC__CHAIN_NUMBERS
 };
 
@@ -283,7 +287,8 @@ static const char *const tc__chain_numbers[TC__CHAIN_NUMBERS] = {
     "rows",         "cols",        "wide",    "depth",       "next",        "high",
     "threads",      "pack",        "width",   "scores",      "streamed",    "bare",
     "held",         "columns",     "batches", "ragged_rows", "ragged_cols", "ragged_wide",
-    "ragged_depth", "ragged_next", "band",    "low",         "up"};
+    "ragged_depth", "ragged_next", "band",    "low",         "up",          "stages",
+    "ahead",        "same",        "scale"};
 
 static const struct {
     const char *const *name;

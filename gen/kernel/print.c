@@ -39,7 +39,7 @@ typedef struct tc__grid {
     int early; // its blocks may begin while the launch before ends: they wait by themselves
 } tc__grid;
 
-enum { TC__MAPS = 2 }; // of tensors that a launch's blocks bring
+enum { TC__MAPS = 5 }; // of tensors that a launch's blocks bring
 
 enum {
     TC__GRIDS = 10

@@ -8,7 +8,8 @@
 // A product whose left operand is such gets a copy of all that it is made of, down to products of k up to TC__RESCORE_DEEP:
 // with AGAIN around an operand of those, so that they are nodes of their own. Of a turned operand the copy is made turned:
 // (q k^T)^T = k q^T. So its kernel has several products (device/chain.c). And sum p dp of a row, which softmax's gradient
-// takes, is sum o do: it needs no scores.
+// takes, is sum o do: it needs no scores. Copies of p are exp(x - l), l = m + log f: one value of a row is kept, not two, and
+// nothing is divided; factors are one fma with what is added, as there are more elements than matrix units need time for.
 //
 // All or nothing for an attention: where anything else reads its scores, they are stored, and all reads them.
 
@@ -331,6 +332,112 @@ static tc__node *tc__rescore_leaf(tc__rescore *r, const tc__node *n, int turned)
     return turned ? tc__rescore_turned(g, a) : a;
 }
 
+static tc__node *tc__rescore_copy(tc__rescore *r, uint32_t id, int turned);
+
+// A number in as many elements as like.
+static tc__node *tc__rescore_number(tc__rescore *r, const tc__node *like, double number) {
+    tc__value v;
+    memset(&v, 0, sizeof v);
+    v.f = number;
+    return tc__make_expand(r->w->to, tc__make_const(r->w->to, TC_F32, v), like->rank,
+                           like->dims);
+}
+
+// Row value v, [.., 1], for each element of what is like the old node `like`.
+static tc__node *tc__rescore_spread_row(tc__rescore *r, tc__node *v, const tc__node *like,
+                                        int turned) {
+    if (v) v = tc__make_expand(r->w->to, tc__rescore_again(r, v), like->rank, like->dims);
+    return turned ? tc__rescore_turned(r->w->to, v) : v;
+}
+
+// x * factor + row, in one rounding; x is old, `row` a row value.
+static tc__node *tc__rescore_fma(tc__rescore *r, const tc__node *x, double factor,
+                                 tc__node *row, int turned) {
+    tc__node *in[3];
+    in[0] = tc__rescore_copy(r, x->id, turned);
+    in[1] = in[0] ? tc__rescore_number(r, in[0], factor) : NULL;
+    in[2] = tc__rescore_spread_row(r, row, x, turned);
+    return in[0] && in[1] && in[2] ? tc__make_alu(r->w->to, TC_OP_FMA, TC_F32, in, 3)
+                                   : NULL;
+}
+
+// What f32 product n is of scores and a number; NULL = n is something else.
+static const tc__node *tc__rescore_scaled(const tc__rescore *r, const tc__node *n,
+                                          double *factor) {
+    const tc__graph *g = r->w->from;
+    tc__value v;
+    if (n->op != TC_OP_MUL || n->dtype != TC_F32) return NULL;
+    int first = tc__splat_value(g, tc__operand(g, n, 0), &v);
+    if (!first && !tc__splat_value(g, tc__operand(g, n, 1), &v)) return NULL;
+    *factor = v.f;
+    n = tc__operand(g, n, first ? 1 : 0);
+    return r->scored[n->id] ? n : NULL;
+}
+
+// l of an attention, [.., 1]: m + log f, or m - log f where p is e * f.
+static tc__node *tc__rescore_sum(tc__rescore *r, const tc__attended *a) {
+    const tc__graph *from = r->w->from;
+    tc__graph *g = r->w->to;
+    const tc__node *m = tc__operand(from, tc__operand(from, a->e, 0), 1);
+    tc__node *log = g->node.at[r->w->at[tc__operand(from, a->f, 0)->id]];
+    log = tc__make_alu(g, TC_OP_LOG, log->dtype, &log, 1);
+    return tc__rescore_mul(g, a->divides ? TC_OP_ADD : TC_OP_SUB,
+                           g->node.at[r->w->at[tc__operand(from, m, 0)->id]], log);
+}
+
+// Whether n is a choice between scores and -inf.
+static int tc__rescore_chooses(const tc__rescore *r, const tc__node *n) {
+    tc__value v;
+    return n->op == TC_OP_WHERE &&
+           tc__splat_value(r->w->from, tc__operand(r->w->from, n, 2), &v) &&
+           v.f == -tc__infinity();
+}
+
+// p of an attention: exp(x - l); of x = s * c, which may be left out by a condition, 2^(s * c log2 e - l log2 e).
+static tc__node *tc__rescore_share(tc__rescore *r, const tc__attended *a, int turned) {
+    const double log2e = 1.4426950408889634;
+    const tc__graph *from = r->w->from;
+    tc__graph *g = r->w->to;
+    const tc__node *x = tc__operand(from, tc__operand(from, a->e, 0), 0),
+                   *choice = tc__rescore_chooses(r, x) ? x : NULL;
+    tc__node *l = tc__rescore_sum(r, a), *in[3];
+    double c = 0;
+    const tc__node *s =
+        tc__rescore_scaled(r, choice ? tc__operand(from, choice, 1) : x, &c);
+    if (!l) return NULL;
+    if (!s) {
+        in[0] = tc__rescore_mul(g, TC_OP_SUB, tc__rescore_copy(r, x->id, turned),
+                                tc__rescore_spread_row(r, l, x, turned));
+        return in[0] ? tc__make_alu(g, TC_OP_EXP, TC_F32, in, 1) : NULL;
+    }
+    l = tc__rescore_mul(g, TC_OP_MUL, l, tc__rescore_number(r, l, -log2e));
+    tc__node *e = tc__rescore_fma(r, s, c * log2e, l, turned);
+    if (e && choice) {
+        in[0] = tc__rescore_copy(r, choice->in[0], turned), in[1] = e;
+        in[2] = tc__rescore_copy(r, choice->in[2], turned);
+        e = in[0] && in[2] ? tc__make_alu(g, TC_OP_WHERE, TC_F32, in, 3) : NULL;
+    }
+    return e ? tc__make_alu(g, TC_OP_EXP2, TC_F32, &e, 1) : NULL;
+}
+
+// (x - d) * p * c, where d is a row value, as (x * c - d * c) * p; NULL = n is something else, or reported.
+static tc__node *tc__rescore_slope(tc__rescore *r, const tc__node *n, int turned) {
+    const tc__graph *from = r->w->from;
+    tc__graph *g = r->w->to;
+    double c = 0;
+    const tc__node *y = tc__rescore_scaled(r, n, &c), *p = tc__rescore_of(r, n->id)->p;
+    if (!y || y->op != TC_OP_MUL || (y->in[0] != p->id && y->in[1] != p->id)) return NULL;
+    const tc__node *u = tc__operand(from, y, y->in[0] == p->id);
+    if (u->op != TC_OP_SUB || !r->scored[u->in[0]] ||
+        !tc__is_row_value(from, tc__operand(from, u, 1)))
+        return NULL;
+    tc__node *d = g->node.at[r->w->at[tc__operand(from, tc__operand(from, u, 1), 0)->id]];
+    d = tc__rescore_mul(g, TC_OP_MUL, d, tc__rescore_number(r, d, -c));
+    return tc__rescore_mul(g, TC_OP_MUL,
+                           tc__rescore_fma(r, tc__operand(from, u, 0), c, d, turned),
+                           tc__rescore_copy(r, p->id, turned));
+}
+
 // Node `id` as the copy has it; NULL = reported.
 static tc__node *tc__rescore_copy(tc__rescore *r, uint32_t id, int turned) {
     const tc__node *n = tc__rescore_node(r, id);
@@ -340,6 +447,12 @@ static tc__node *tc__rescore_copy(tc__rescore *r, uint32_t id, int turned) {
     if (*at != TC__NO_NODE) return g->node.at[*at];
     if (r->scored[id] == TC__SCORED_PRODUCT) {
         made = tc__rescore_product(r, n, turned);
+    } else if (r->scored[id] == TC__SCORED_OF && n == tc__rescore_of(r, id)->p) {
+        made = tc__rescore_share(r, tc__rescore_of(r, id), turned);
+    } else if (r->scored[id] == TC__SCORED_OF &&
+               (made = tc__rescore_slope(r, n, turned)) != NULL) {
+        *at = made->id;
+        return made;
     } else if (r->scored[id] == TC__SCORED_OF) {
         for (uint32_t k = 0; k < n->n_in; k++) {
             const tc__node *a = tc__rescore_copy(r, n->in[k], turned);

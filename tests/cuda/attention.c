@@ -560,6 +560,20 @@ ATTENTION(what_is_no_number, {TC_BF16, 1, 2, 128, 128, 64, 64, NO_NUMBERS | CAUS
           {TC_BF16, 1, 1, 17, 64, 64, 64, NO_NUMBERS, 0},
           {TC_BF16, 1, 2, 128, 128, 64, 64, NO_NUMBERS | PLAIN | WINDOW, 0})
 
+// More rows than a block has, and more columns than the ring: what a device with tensor maps brings by itself. Groups share
+// keys, and heads of a projection lie in two strides.
+ATTENTION(blocks_of_rows, {TC_BF16, 1, 3, 300, 333, 64, 64, CAUSAL, 1},
+          {TC_F16, 1, 1, 130, 700, 128, 128, 0, 1},
+          {TC_BF16, 1, 1, 200, 260, 80, 96, CAUSAL, 0},
+          {TC_BF16, 1, 1, 150, 400, 64, 64, WINDOW, 0},
+          {TC_F16, 2, 4, 77, 150, 64, 64, GQA | CAUSAL, 0},
+          {TC_BF16, 2, 2, 100, 100, 64, 64, STRIDED | CAUSAL, 0})
+
+ATTENTION(gradients_of_blocks, {TC_BF16, 1, 1, 300, 300, 64, 64, TRAIN | CAUSAL, 0},
+          {TC_F16, 1, 1, 77, 200, 128, 128, TRAIN, 0},
+          {TC_BF16, 2, 4, 77, 77, 64, 64, TRAIN | GQA, 0},
+          {TC_F16, 2, 2, 100, 100, 64, 64, TRAIN | STRIDED | CAUSAL, 0})
+
 LARGE_ATTENTION(large, {TC_BF16, 2, 12, 1024, 1024, 64, 64, CAUSAL, 1},
                 {TC_F16, 1, 4, 1000, 1000, 128, 128, STRIDED | CAUSAL, 0},
                 {TC_BF16, 1, 2, 4096, 4096, 64, 64, 0, 0},
@@ -569,6 +583,8 @@ LARGE_ATTENTION(large, {TC_BF16, 2, 12, 1024, 1024, 64, 64, CAUSAL, 1},
                 {TC_BF16, 1, 16, 300, 1500, 256, 256, GQA, 0})
 
 LARGE_ATTENTION(large_gradients, {TC_BF16, 2, 4, 1024, 1024, 64, 64, TRAIN | CAUSAL, 0},
+                {TC_BF16, 1, 2, 1000, 1000, 128, 128, TRAIN | CAUSAL, 0},
+                {TC_F16, 4, 40, 300, 300, 64, 64, TRAIN | STRIDED, 0},
                 {TC_F16, 1, 4, 500, 500, 128, 128, TRAIN | STRIDED | CAUSAL, 0},
                 {TC_BF16, 1, 2, 777, 1200, 80, 80, TRAIN | MASK_BOOL, 0},
                 {TC_BF16, 1, 8, 512, 1024, 64, 64, TRAIN | GQA, 0},

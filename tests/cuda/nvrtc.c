@@ -30,12 +30,13 @@ static void check_file(const char *path, const char *arch) {
     char *source = nvrtc_read(path);
     REQUIRE(source != NULL);
     int ok = nvrtc_compile(source, arch, &r);
-    const char *fault = !ok                        ? "does not compile"
-                        : strstr(r.log, "warning") ? "has a warning"
-                        : nvrtc_spills(&r)         ? "spills"
-                        : nvrtc_reads_early(&r)    ? "reads ahead of its wait"
-                        : r.cubin_size == 0        ? "gives no code"
-                                                   : NULL;
+    const char *fault = !ok                           ? "does not compile"
+                        : strstr(r.log, "warning")    ? "has a warning"
+                        : strstr(r.log, "serialized") ? "has matrix units wait"
+                        : nvrtc_spills(&r)            ? "spills"
+                        : nvrtc_reads_early(&r)       ? "reads ahead of its wait"
+                        : r.cubin_size == 0           ? "gives no code"
+                                                      : NULL;
     CHECK(!fault || FAIL("%s %s for %s:\n%s", path, fault, arch, r.log));
     nvrtc_free(&r);
     free(source);
@@ -90,10 +91,10 @@ static void check_library(const char *const *name, size_t count, const char *arc
 
 // Whole, whatever kernels use of it; a file that is new has to be named here.
 TEST(library) {
-    static const char *const head[] = {"types",  "check",  "memory",  "shared", "halves",
-                                       "index",  "math",   "trig",    "fast",   "list",
-                                       "random", "divide", "product", "tiles",  "mapped",
-                                       "chain",  "skinny", "scan",    "sort",   "scatter"};
+    static const char *const head[] = {
+        "types",  "check", "memory",       "shared", "halves", "index",   "math",
+        "trig",   "fast",  "list",         "random", "divide", "product", "tiles",
+        "mapped", "chain", "mapped_chain", "skinny", "scan",   "sort",    "scatter"};
     static const char *const spread[] = {"spread"};
     static const char *const archs[] = {"sm_80", "sm_89", "sm_90a"};
     size_t count = sizeof head / sizeof *head, files = 0;

@@ -977,7 +977,8 @@ static int scenario_arena(void) {
 }
 
 static int scenario_maps(void) {
-    static const tc_device_map m = {1, 0, TC_BF16, 8, {40, 8, 1}, {64, 512}, {64, 8, 1}};
+    static const tc_device_map m = {
+        1, 0, TC_BF16, 8, {40, 8, 1, 1}, {64, 512, 512}, {64, 8, 1, 1}};
     unsigned char map[TC_DEVICE_MAP_BYTES];
     return tcu__map_make(&runtime.device, &m, 4096, map);
 }

@@ -98,7 +98,36 @@ TC_FN float TC_N(ex2)(float x) {
     return y;
 }
 
-TC_FN float TC_N(exp_half)(float x) { return TC_N(ex2)(x * 1.44269502f); }
+TC_FN float TC_N(lg2)(float x) {
+    float y;
+    asm("lg2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
+TC_FN float TC_N(log_of)(float x) {
+    const int b = __float_as_int(x), n = (b - 0x3f2aaaab) & (int)0xff800000;
+    const float f = __int_as_float(b - n) - 1.0f;
+    float q = 0.138212666f;
+    q = fmaf(q, f, -0.151228189f);
+    q = fmaf(q, f, 0.140420899f);
+    q = fmaf(q, f, -0.164722338f);
+    q = fmaf(q, f, 0.200079337f);
+    q = fmaf(q, f, -0.250042409f);
+    q = fmaf(q, f, 0.333332658f);
+    q = fmaf(q, f, -0.5f);
+    return fmaf((float)n, 8.26295832e-08f, fmaf(q, f * f, f));
+}
+
+static __device__ __noinline__ float TC_N(log_special)(float x) {
+    return TC_N(lg2)(x) * 0.693147182f;
+}
+
+TC_FN float TC_N(log_f32)(float x) {
+    const float y = TC_N(log_of)(x);
+    return (unsigned)__float_as_int(x) - 0x00800000u < 0x7f000000u ? y : TC_N(log_special)(x);
+}
+
+TC_FN float TC_N(exp2_half)(float x) { return TC_N(ex2)(x); }
 
 TC_FN void TC_N(copy_async16_of)(void *shared, const void *global, int bytes) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
@@ -575,10 +604,10 @@ TC_FN void TC_N(chain)(char *shared, unsigned *, typename P::sum *, I j, I m, I 
     TC_N(chain_results)<P>(o, (float *)shared + threadIdx.x / 32 * (16 * (P::wide + 8)), mine, t.r1, n, result);
 }
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
-#define TC_SUB_f32(a, b) ((float)((float)(a) - (float)(b)))
 #define TC_MUL_f32(a, b) ((float)((float)(a) * (float)(b)))
 #define TC_SEL_f32(m, a, b) ((m) ? (a) : (b))
 #define TC_M_f32(b) (b)
+#define TC_FMA_f32(a, b, c) fmaf(a, b, c)
 
 
 TC_FN float tc_acc_maximum_f32(float a, float b) {
@@ -641,17 +670,16 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
     return x;
 }
 
-// kernel0: 6 element-wise ops, 2 reductions around 2 products over the same rows, 3 results
+// kernel0: 9 element-wise ops, 2 reductions around 2 products over the same rows, 2 results
 // rows 1600, columns 64, depth 200; vector along c
 //   in0  bf16[102400]
 //   in1  bf16[102400]
 //   made0  f32[200]
 //   out0  f32[1600]
-//   out1  f32[1600]
 //   row0  f32[200]
 //   made1  bf16[200]
 //   in2  bf16[102400]
-//   out2  bf16[102400]
+//   out1  bf16[102400]
 //   shared0  f32[12288]
 //   given0  bf16[8]
 //   given1  bf16[8]
@@ -662,10 +690,11 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   given6  f32[8]
 //   %0 = const 0.125                  f32 row
 //   %1 = const -inf                   f32 row
+//   %2 = const -1.4426950408889634    f32 row
 //   launch threads=128 index=i32 resident=2
 //     for j in 0..16  bind=grid
 //       for t in 0..128  bind=block
-//         template chain shared0 block=j of 200 x 64 x 200 rows=128 cols=64 wide=64 depth=64 next=0 high=4 threads=128 pack=4 width=8 scores=2 streamed=2 bare=1 held=1 columns=0 batches=1 ragged_rows=1 ragged_cols=1 ragged_wide=0 ragged_depth=0 ragged_next=0 band=2 low=0 up=0
+//         template chain shared0 block=j of 200 x 64 x 200 rows=128 cols=64 wide=64 depth=64 next=0 high=4 threads=128 pack=4 width=8 scores=2 streamed=2 bare=1 held=1 columns=0 batches=1 ragged_rows=1 ragged_cols=1 ragged_wide=0 ragged_depth=0 ragged_next=0 band=2 low=0 up=0 stages=0 ahead=0 same=0 scale=0
 //           hole left - r q async given0 of 8 strides 64 1
 //             copy 8 given0[0] <- in0[64*r + q]
 //           end
@@ -678,25 +707,27 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //           hole score r p - values given3 of 2 into given4
 //             for l in 0..2  bind=vector
 //               axis c = l + p in 0..200
-//               %18 = valid 0 <= r%200 - c < 200  bool col
-//               %19 = load given3[l]  f32 col
-//               %20 = mul %19 %0      f32 col
-//               %21 = where %18 %20 %1  f32 col
-//               store given4[l] %21
+//               %19 = valid 0 <= r%200 - c < 200  bool col
+//               %20 = load given3[l]  f32 col
+//               %21 = mul %20 %0      f32 col
+//               %22 = where %19 %21 %1  f32 col
+//               store given4[l] %22
 //             end
 //           end
 //           hole share r - - values given5 of 1
-//             %26 = load given5[0]    f32 row
-//             store out0[r] %26
+//             %27 = load given5[0]    f32 row
 //             %28 = load given5[1]    f32 row
-//             store out1[r] %28
+//             %29 = log %28           f32 row
+//             %30 = add %27 %29       f32 row
+//             %31 = mul %30 %2        f32 row
+//             store out0[r] %31
 //             store given5[2] %28
 //           end
 //           hole result r p - values given6 of 8
 //             for l in 0..8  bind=vector
 //               axis c = l + p in 0..64
-//               %35 = load given6[l]  bf16 col
-//               store out2[64*r + c] %35
+//               %38 = load given6[l]  bf16 col
+//               store out1[64*r + c] %38
 //             end
 //           end
 //         end
@@ -705,7 +736,7 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   end
 // 128 threads in a block, 16 blocks have work
 extern "C" __global__ void __launch_bounds__(128, 2)
-kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *__restrict__ out0, float *__restrict__ out1, const tc_u16 *__restrict__ in2, tc_u16 *__restrict__ out2, const tc_kargs<1> a) {
+kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *__restrict__ out0, const tc_u16 *__restrict__ in2, tc_u16 *__restrict__ out1, const tc_kargs<1> a) {
     extern __shared__ __align__(16) char shared[];
     tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_begin();
     float *const shared0 = (float *)(shared + 0);
@@ -714,7 +745,7 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
         typedef float sum;
         typedef tc_u16 element;
         typedef tc_u16 stored;
-        enum : int { rows = 128, cols = 64, wide = 64, depth = 64, next = 0, high = 4, threads = 128, pack = 4, width = 8, scores = 2, streamed = 2, bare = 1, held = 1, columns = 0, batches = 1, ragged_rows = 1, ragged_cols = 1, ragged_wide = 0, ragged_depth = 0, ragged_next = 0, band = 2, low = 0, up = 0 };
+        enum : int { rows = 128, cols = 64, wide = 64, depth = 64, next = 0, high = 4, threads = 128, pack = 4, width = 8, scores = 2, streamed = 2, bare = 1, held = 1, columns = 0, batches = 1, ragged_rows = 1, ragged_cols = 1, ragged_wide = 0, ragged_depth = 0, ragged_next = 0, band = 2, low = 0, up = 0, stages = 0, ahead = 0, same = 0, scale = 0 };
         TC_FN void mma(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) { tc_mma_bf16(d, a, b); }
         typedef float made;
         TC_FN unsigned pack_two(float a, float b) { return tc_pack_bf16(a, b); }
@@ -732,50 +763,50 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
         return &in2[64 * k + 12800 * (r / 200) + p];
     };
     auto score = [&](int r, int p, float *given3, float *given4) {
-        const tc_pack<float, 2> v19 = *((const tc_pack<float, 2> *)&given3[0]);
-        tc_pack<float, 2> o22;
+        const tc_pack<float, 2> v20 = *((const tc_pack<float, 2> *)&given3[0]);
+        tc_pack<float, 2> o23;
         #pragma unroll
         for (int l = 0; l < 2; l++) {
             const int c = l + p;
-            const int t18 = (unsigned)(-c + (r % 200)) < (unsigned)(200);
-            const float t19 = v19.at[l];
-            const float t20 = TC_MUL_f32(t19, 0.125f);
-            const float t21 = TC_SEL_f32(TC_M_f32(t18), t20, (-1.0f/0.0f));
-            o22.at[l] = t21;
+            const int t19 = (unsigned)(-c + (r % 200)) < (unsigned)(200);
+            const float t20 = v20.at[l];
+            const float t21 = TC_MUL_f32(t20, 0.125f);
+            const float t22 = TC_SEL_f32(TC_M_f32(t19), t21, (-1.0f/0.0f));
+            o23.at[l] = t22;
         }
-        *((tc_pack<float, 2> *)&given4[0]) = o22;
+        *((tc_pack<float, 2> *)&given4[0]) = o23;
     };
     auto share = [&](int r, int, float *given5) {
-        const float t26 = given5[0];
-        out0[r] = t26;
+        const float t27 = given5[0];
         const float t28 = given5[1];
-        out1[r] = t28;
+        const float t29 = tc_log_f32(t28);
+        const float t30 = TC_ADD_f32(t27, t29);
+        const float t31 = TC_MUL_f32(t30, -0x1.715476p+0f);
+        out0[r] = t31;
         given5[2] = t28;
     };
     auto result = [&](int r, int p, const float *given6) {
-        const tc_pack<float, 8> v35 = *((const tc_pack<float, 8> *)&given6[0]);
-        tc_pack<float, 8> o36;
+        const tc_pack<float, 8> v38 = *((const tc_pack<float, 8> *)&given6[0]);
+        tc_pack<float, 8> o39;
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const float t35 = v35.at[l];
-            o36.at[l] = t35;
+            const float t38 = v38.at[l];
+            o39.at[l] = t38;
         }
-        tc_store((tc_pack<tc_u16, 8> *)&out2[64 * r + p], tc_halves_bf16(o36));
+        tc_store((tc_pack<tc_u16, 8> *)&out1[64 * r + p], tc_halves_bf16(o39));
     };
     tc_chain<product, left_way, right_way, left_way, right_way, value_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 200, 64, 200, left, right, 0, 0, value, 0, score, share, result);
 }
 
-// kernel1: 6 element-wise ops, 0 reductions around 2 products over the same rows, 1 result
+// kernel1: 4 element-wise ops, 0 reductions around 2 products over the same rows, 1 result
 // rows 1600, columns 64, depth 200; vector along c
 //   in0  bf16[102400]
 //   in1  bf16[102400]
 //   in2  f32[1600]
-//   in3  f32[1600]
 //   made0  bf16[200]
-//   in4  bf16[102400]
+//   in3  bf16[102400]
 //   out0  bf16[102400]
 //   held0  f32[2]
-//   held1  f32[2]
 //   shared0  f32[12288]
 //   given0  bf16[8]
 //   given1  bf16[8]
@@ -783,12 +814,12 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
 //   given3  f32[2]
 //   given4  bf16[2]
 //   given5  f32[8]
-//   %0 = const 0.125                  f32 row
+//   %0 = const 0.18033688011112042    f32 row
 //   %1 = const -inf                   f32 row
 //   launch threads=128 index=i32 resident=2
 //     for j in 0..16  bind=grid
 //       for t in 0..128  bind=block
-//         template chain shared0 block=j of 200 x 64 x 200 rows=128 cols=64 wide=64 depth=64 next=0 high=4 threads=128 pack=4 width=8 scores=2 streamed=0 bare=0 held=1 columns=1 batches=1 ragged_rows=1 ragged_cols=1 ragged_wide=0 ragged_depth=0 ragged_next=0 band=1 low=0 up=0
+//         template chain shared0 block=j of 200 x 64 x 200 rows=128 cols=64 wide=64 depth=64 next=0 high=4 threads=128 pack=4 width=8 scores=2 streamed=0 bare=0 held=1 columns=1 batches=1 ragged_rows=1 ragged_cols=1 ragged_wide=0 ragged_depth=0 ragged_next=0 band=1 low=0 up=0 stages=0 ahead=0 same=0 scale=0
 //           hole left - r q async given0 of 8 strides 64 1
 //             copy 8 given0[0] <- in0[64*r + q]
 //           end
@@ -796,33 +827,29 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
 //             copy 8 given1[0] <- in1[12800*(r/200) + 64*c + q]
 //           end
 //           hole value r p k async given2 of 8 strides 1 64
-//             copy 8 given2[0] <- in4[12800*(r/200) + 64*k + p]
+//             copy 8 given2[0] <- in3[12800*(r/200) + 64*k + p]
 //           end
 //           hole columns r p - values
 //             copy 2 held0[0] <- in2[200*(r/200) + p]
-//             copy 2 held1[0] <- in3[200*(r/200) + p]
 //           end
 //           hole score r p - values given3 of 2 into given4
 //             for l in 0..2  bind=vector
 //               axis c = l + p in 0..200
-//               %22 = valid 0 <= c - r%200 < 200  bool col
-//               %23 = load given3[l]  f32 col
-//               %24 = mul %23 %0      f32 col
-//               %25 = where %22 %24 %1  f32 col
-//               %26 = load held0[l]   f32 col
-//               %27 = sub %25 %26     f32 col
-//               %28 = exp %27         f32 col
-//               %29 = load held1[l]   f32 col
-//               %30 = div %28 %29     f32 col
-//               %31 = cast %30        bf16 col
-//               store given4[l] %31
+//               %21 = valid 0 <= c - r%200 < 200  bool col
+//               %22 = load given3[l]  f32 col
+//               %23 = load held0[l]   f32 col
+//               %24 = fma %22 %0 %23  f32 col
+//               %25 = where %21 %24 %1  f32 col
+//               %26 = exp2 %25        f32 col
+//               %27 = cast %26        bf16 col
+//               store given4[l] %27
 //             end
 //           end
 //           hole result r p - values given5 of 8
 //             for l in 0..8  bind=vector
 //               axis c = l + p in 0..64
-//               %38 = load given5[l]  bf16 col
-//               store out0[64*r + c] %38
+//               %34 = load given5[l]  bf16 col
+//               store out0[64*r + c] %34
 //             end
 //           end
 //         end
@@ -831,18 +858,17 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
 //   end
 // 128 threads in a block, 16 blocks have work
 extern "C" __global__ void __launch_bounds__(128, 2)
-kernel1(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const float *__restrict__ in2, const float *__restrict__ in3, const tc_u16 *__restrict__ in4, tc_u16 *__restrict__ out0, const tc_kargs<1> a) {
+kernel1(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const float *__restrict__ in2, const tc_u16 *__restrict__ in3, tc_u16 *__restrict__ out0, const tc_kargs<1> a) {
     extern __shared__ __align__(16) char shared[];
-    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_reads(in4), tc_begin();
+    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_begin();
     __align__(16) float held0[2];
-    __align__(16) float held1[2];
     float *const shared0 = (float *)(shared + 0);
     const int j = blockIdx.x;
     struct product {
         typedef float sum;
         typedef tc_u16 element;
         typedef tc_u16 stored;
-        enum : int { rows = 128, cols = 64, wide = 64, depth = 64, next = 0, high = 4, threads = 128, pack = 4, width = 8, scores = 2, streamed = 0, bare = 0, held = 1, columns = 1, batches = 1, ragged_rows = 1, ragged_cols = 1, ragged_wide = 0, ragged_depth = 0, ragged_next = 0, band = 1, low = 0, up = 0 };
+        enum : int { rows = 128, cols = 64, wide = 64, depth = 64, next = 0, high = 4, threads = 128, pack = 4, width = 8, scores = 2, streamed = 0, bare = 0, held = 1, columns = 1, batches = 1, ragged_rows = 1, ragged_cols = 1, ragged_wide = 0, ragged_depth = 0, ragged_next = 0, band = 1, low = 0, up = 0, stages = 0, ahead = 0, same = 0, scale = 0 };
         TC_FN void mma(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) { tc_mma_bf16(d, a, b); }
         typedef tc_u16 made;
         TC_FN unsigned pack_two(float a, float b) { return tc_pack_bf16(a, b); }
@@ -857,50 +883,47 @@ kernel1(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const fl
     };
     struct value_way { enum : int { bring = 3, deep = 0, width = 8, stepped = 1, line_stride = 1, deep_stride = 64 }; };
     auto value = [&](int r, int p, int k, bool) {
-        return &in4[64 * k + 12800 * (r / 200) + p];
+        return &in3[64 * k + 12800 * (r / 200) + p];
     };
     auto columns = [&](int r, int p) {
         *(tc_pack<float, 2> *)&held0[0] = tc_load((const tc_pack<float, 2> *)&in2[200 * (r / 200) + p]);
-        *(tc_pack<float, 2> *)&held1[0] = tc_load((const tc_pack<float, 2> *)&in3[200 * (r / 200) + p]);
     };
     auto score = [&](int r, int p, float *given3, tc_u16 *given4) {
-        const tc_pack<float, 2> v23 = *((const tc_pack<float, 2> *)&given3[0]);
-        tc_pack<float, 2> o32;
+        const tc_pack<float, 2> v22 = *((const tc_pack<float, 2> *)&given3[0]);
+        tc_pack<float, 2> o28;
         #pragma unroll
         for (int l = 0; l < 2; l++) {
             const int c = l + p;
-            const int t22 = (unsigned)(c - (r % 200)) < (unsigned)(200);
-            const float t23 = v23.at[l];
-            const float t24 = TC_MUL_f32(t23, 0.125f);
-            const float t25 = TC_SEL_f32(TC_M_f32(t22), t24, (-1.0f/0.0f));
-            const float t26 = held0[l];
-            const float t27 = TC_SUB_f32(t25, t26);
-            const float t28 = tc_exp_half(t27);
-            const float t29 = held1[l];
-            const float t30 = t28 / t29;
-            const float t31 = t30;
-            o32.at[l] = t31;
+            const int t21 = (unsigned)(c - (r % 200)) < (unsigned)(200);
+            const float t22 = v22.at[l];
+            const float t23 = held0[l];
+            const float t24 = TC_FMA_f32(t22, 0x1.715476p-3f, t23);
+            const float t25 = TC_SEL_f32(TC_M_f32(t21), t24, (-1.0f/0.0f));
+            const float t26 = tc_exp2_half(t25);
+            const float t27 = t26;
+            o28.at[l] = t27;
         }
-        *((tc_pack<tc_u16, 2> *)&given4[0]) = tc_halves_bf16(o32);
+        *((tc_pack<tc_u16, 2> *)&given4[0]) = tc_halves_bf16(o28);
     };
     auto result = [&](int r, int p, const float *given5) {
-        const tc_pack<float, 8> v38 = *((const tc_pack<float, 8> *)&given5[0]);
-        tc_pack<float, 8> o39;
+        const tc_pack<float, 8> v34 = *((const tc_pack<float, 8> *)&given5[0]);
+        tc_pack<float, 8> o35;
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const float t38 = v38.at[l];
-            o39.at[l] = t38;
+            const float t34 = v34.at[l];
+            o35.at[l] = t34;
         }
-        tc_store((tc_pack<tc_u16, 8> *)&out0[64 * r + p], tc_halves_bf16(o39));
+        tc_store((tc_pack<tc_u16, 8> *)&out0[64 * r + p], tc_halves_bf16(o35));
     };
     tc_chain<product, left_way, right_way, left_way, right_way, value_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 200, 64, 200, left, right, 0, 0, value, columns, score, 0, result);
 }
 
-// kernel2: 3 element-wise ops, 1 reduction in 2 phases over the same rows, 1 result
+// kernel2: 4 element-wise ops, 1 reduction in 2 phases over the same rows, 1 result
 // rows 1600, columns 64; vector along c
 //   in0  bf16[102400]
 //   in1  bf16[102400]
 //   out0  f32[1600]
+//   %0 = const -0.125                 f32 row
 //   launch threads=128 index=i32
 //     for i in 0..100  bind=grid
 //       for y in 0..16  bind=block
@@ -910,17 +933,18 @@ kernel1(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const fl
 //           for u in 0..1  bind=unroll
 //             for l in 0..8  bind=vector
 //               axis c = 64*u + 8*x + l in 0..64
-//               %9 = load in0[64*r + c]  bf16 col
-//               %10 = cast %9         f32 col
-//               %11 = load in1[64*r + c]  bf16 col
-//               %12 = cast %11        f32 col
-//               %13 = mul %10 %12     f32 col
-//               acc0 sum= %13
+//               %10 = load in0[64*r + c]  bf16 col
+//               %11 = cast %10        f32 col
+//               %12 = load in1[64*r + c]  bf16 col
+//               %13 = cast %12        f32 col
+//               %14 = mul %11 %13     f32 col
+//               acc0 sum= %14
 //             end
 //           end
-//           %17 = combine acc0 threads=8  f32 row
+//           %18 = combine acc0 threads=8  f32 row
+//           %19 = mul %18 %0          f32 row
 //           if 0 <= x < 1
-//             store out0[r] %17
+//             store out0[r] %19
 //           end
 //         end
 //       end
@@ -937,25 +961,26 @@ kernel2(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
     float sum0[8] = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
     #pragma unroll
     for (int u = 0; u < 1; u++) {
-        const tc_pack<tc_u16, 8> v9 = tc_load((const tc_pack<tc_u16, 8> *)&in0[64 * r + 8 * x + 64 * u]);
-        const tc_pack<tc_u16, 8> v11 = tc_load((const tc_pack<tc_u16, 8> *)&in1[64 * r + 8 * x + 64 * u]);
+        const tc_pack<tc_u16, 8> v10 = tc_load((const tc_pack<tc_u16, 8> *)&in0[64 * r + 8 * x + 64 * u]);
+        const tc_pack<tc_u16, 8> v12 = tc_load((const tc_pack<tc_u16, 8> *)&in1[64 * r + 8 * x + 64 * u]);
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const float t9 = tc_of_bf16(v9.at[l]);
-            const float t10 = t9;
-            const float t11 = tc_of_bf16(v11.at[l]);
-            const float t12 = t11;
-            const float t13 = TC_MUL_f32(t10, t12);
-            sum0[l] = tc_acc_add_f32(sum0[l], t13);
+            const float t10 = tc_of_bf16(v10.at[l]);
+            const float t11 = t10;
+            const float t12 = tc_of_bf16(v12.at[l]);
+            const float t13 = t12;
+            const float t14 = TC_MUL_f32(t11, t13);
+            sum0[l] = tc_acc_add_f32(sum0[l], t14);
         }
     }
-    const float t17 = tc_lanes_add_f32<8>(tc_fold_add_f32(sum0));
+    const float t18 = tc_lanes_add_f32<8>(tc_fold_add_f32(sum0));
+    const float t19 = TC_MUL_f32(t18, -0.125f);
     if (x < 1) {
-        out0[r] = t17;
+        out0[r] = t19;
     }
 }
 
-// kernel3: 10 element-wise ops, 0 reductions around 3 products over the same rows, 1 result
+// kernel3: 7 element-wise ops, 0 reductions around 3 products over the same rows, 1 result
 // rows 1600, columns 64, depth 200; vector along c
 //   in0  bf16[102400]
 //   in1  bf16[102400]
@@ -964,7 +989,6 @@ kernel2(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
 //   in3  bf16[102400]
 //   in4  f32[1600]
 //   in5  f32[1600]
-//   in6  f32[1600]
 //   made1  bf16[200]
 //   out0  bf16[102400]
 //   shared0  f32[16384]
@@ -977,11 +1001,12 @@ kernel2(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
 //   given6  bf16[2]
 //   given7  f32[8]
 //   %0 = const 0.125                  f32 row
-//   %1 = const -inf                   f32 row
+//   %1 = const 0.18033688011112042    f32 row
+//   %2 = const -inf                   f32 row
 //   launch threads=128 index=i32 resident=2
 //     for j in 0..32  bind=grid
 //       for t in 0..128  bind=block
-//         template chain shared0 block=j of 200 x 64 x 200 rows=64 cols=64 wide=64 depth=64 next=64 high=4 threads=128 pack=4 width=8 scores=2 streamed=0 bare=0 held=1 columns=0 batches=1 ragged_rows=1 ragged_cols=1 ragged_wide=0 ragged_depth=0 ragged_next=0 band=2 low=0 up=0
+//         template chain shared0 block=j of 200 x 64 x 200 rows=64 cols=64 wide=64 depth=64 next=64 high=4 threads=128 pack=4 width=8 scores=2 streamed=0 bare=0 held=1 columns=0 batches=1 ragged_rows=1 ragged_cols=1 ragged_wide=0 ragged_depth=0 ragged_next=0 band=2 low=0 up=0 stages=0 ahead=0 same=0 scale=0
 //           hole left - r q async given0 of 8 strides 64 1
 //             copy 8 given0[0] <- in0[64*r + q]
 //           end
@@ -1000,30 +1025,26 @@ kernel2(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
 //           hole score r p - values given5 of 2 into given6
 //             for l in 0..2  bind=vector
 //               axis c = l + p in 0..200
-//               %24 = load given5[l]  f32 col
-//               %25 = load in4[r]     f32 row
-//               %26 = load in5[r]     f32 row
-//               %27 = load in6[r]     f32 row
+//               %25 = load given5[l]  f32 col
+//               %26 = load in4[r]     f32 row
+//               %27 = load in5[r]     f32 row
 //               %28 = load given5[l + 2]  bf16 col
 //               %29 = cast %28        f32 col
-//               %30 = sub %29 %25     f32 col
+//               %30 = fma %29 %0 %26  f32 col
 //               %31 = valid 0 <= r%200 - c < 200  bool col
-//               %32 = mul %24 %0      f32 col
-//               %33 = where %31 %32 %1  f32 col
-//               %34 = sub %33 %26     f32 col
-//               %35 = exp %34         f32 col
-//               %36 = div %35 %27     f32 col
-//               %37 = mul %30 %36     f32 col
-//               %38 = mul %37 %0      f32 col
-//               %39 = cast %38        bf16 col
-//               store given6[l] %39
+//               %32 = fma %25 %1 %27  f32 col
+//               %33 = where %31 %32 %2  f32 col
+//               %34 = exp2 %33        f32 col
+//               %35 = mul %30 %34     f32 col
+//               %36 = cast %35        bf16 col
+//               store given6[l] %36
 //             end
 //           end
 //           hole result r p - values given7 of 8
 //             for l in 0..8  bind=vector
 //               axis c = l + p in 0..64
-//               %46 = load given7[l]  bf16 col
-//               store out0[64*r + c] %46
+//               %43 = load given7[l]  bf16 col
+//               store out0[64*r + c] %43
 //             end
 //           end
 //         end
@@ -1032,16 +1053,16 @@ kernel2(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
 //   end
 // 128 threads in a block, 32 blocks have work
 extern "C" __global__ void __launch_bounds__(128, 2)
-kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc_u16 *__restrict__ in2, const tc_u16 *__restrict__ in3, const float *__restrict__ in4, const float *__restrict__ in5, const float *__restrict__ in6, tc_u16 *__restrict__ out0, const tc_kargs<1> a) {
+kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc_u16 *__restrict__ in2, const tc_u16 *__restrict__ in3, const float *__restrict__ in4, const float *__restrict__ in5, tc_u16 *__restrict__ out0, const tc_kargs<1> a) {
     extern __shared__ __align__(16) char shared[];
-    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_reads(in4), tc_reads(in5), tc_reads(in6), tc_begin();
+    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_reads(in4), tc_reads(in5), tc_begin();
     float *const shared0 = (float *)(shared + 0);
     const int j = blockIdx.x;
     struct product {
         typedef float sum;
         typedef tc_u16 element;
         typedef tc_u16 stored;
-        enum : int { rows = 64, cols = 64, wide = 64, depth = 64, next = 64, high = 4, threads = 128, pack = 4, width = 8, scores = 2, streamed = 0, bare = 0, held = 1, columns = 0, batches = 1, ragged_rows = 1, ragged_cols = 1, ragged_wide = 0, ragged_depth = 0, ragged_next = 0, band = 2, low = 0, up = 0 };
+        enum : int { rows = 64, cols = 64, wide = 64, depth = 64, next = 64, high = 4, threads = 128, pack = 4, width = 8, scores = 2, streamed = 0, bare = 0, held = 1, columns = 0, batches = 1, ragged_rows = 1, ragged_cols = 1, ragged_wide = 0, ragged_depth = 0, ragged_next = 0, band = 2, low = 0, up = 0, stages = 0, ahead = 0, same = 0, scale = 0 };
         TC_FN void mma(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) { tc_mma_bf16(d, a, b); }
         typedef tc_u16 made;
         TC_FN unsigned pack_two(float a, float b) { return tc_pack_bf16(a, b); }
@@ -1067,46 +1088,42 @@ kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
         return &in1[64 * k + 12800 * (r / 200) + p];
     };
     auto score = [&](int r, int p, float *given5, tc_u16 *given6) {
-        const tc_pack<float, 2> v24 = *((const tc_pack<float, 2> *)&given5[0]);
-        const float t25 = in4[r];
-        const float t26 = in5[r];
-        const float t27 = in6[r];
+        const tc_pack<float, 2> v25 = *((const tc_pack<float, 2> *)&given5[0]);
+        const float t26 = in4[r];
+        const float t27 = in5[r];
         const tc_pack<float, 2> v28 = *((const tc_pack<float, 2> *)&given5[2]);
-        tc_pack<float, 2> o40;
+        tc_pack<float, 2> o37;
         #pragma unroll
         for (int l = 0; l < 2; l++) {
             const int c = l + p;
-            const float t24 = v24.at[l];
+            const float t25 = v25.at[l];
             const float t28 = v28.at[l];
             const float t29 = t28;
-            const float t30 = TC_SUB_f32(t29, t25);
+            const float t30 = TC_FMA_f32(t29, 0.125f, t26);
             const int t31 = (unsigned)(-c + (r % 200)) < (unsigned)(200);
-            const float t32 = TC_MUL_f32(t24, 0.125f);
+            const float t32 = TC_FMA_f32(t25, 0x1.715476p-3f, t27);
             const float t33 = TC_SEL_f32(TC_M_f32(t31), t32, (-1.0f/0.0f));
-            const float t34 = TC_SUB_f32(t33, t26);
-            const float t35 = tc_exp_half(t34);
-            const float t36 = t35 / t27;
-            const float t37 = TC_MUL_f32(t30, t36);
-            const float t38 = TC_MUL_f32(t37, 0.125f);
-            const float t39 = t38;
-            o40.at[l] = t39;
+            const float t34 = tc_exp2_half(t33);
+            const float t35 = TC_MUL_f32(t30, t34);
+            const float t36 = t35;
+            o37.at[l] = t36;
         }
-        *((tc_pack<tc_u16, 2> *)&given6[0]) = tc_halves_bf16(o40);
+        *((tc_pack<tc_u16, 2> *)&given6[0]) = tc_halves_bf16(o37);
     };
     auto result = [&](int r, int p, const float *given7) {
-        const tc_pack<float, 8> v46 = *((const tc_pack<float, 8> *)&given7[0]);
-        tc_pack<float, 8> o47;
+        const tc_pack<float, 8> v43 = *((const tc_pack<float, 8> *)&given7[0]);
+        tc_pack<float, 8> o44;
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const float t46 = v46.at[l];
-            o47.at[l] = t46;
+            const float t43 = v43.at[l];
+            o44.at[l] = t43;
         }
-        tc_store((tc_pack<tc_u16, 8> *)&out0[64 * r + p], tc_halves_bf16(o47));
+        tc_store((tc_pack<tc_u16, 8> *)&out0[64 * r + p], tc_halves_bf16(o44));
     };
     tc_chain<product, left_way, right_way, left_next_way, right_next_way, value_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 200, 64, 200, left, right, left_next, right_next, value, 0, score, 0, result);
 }
 
-// kernel4: 10 element-wise ops, 0 reductions around 3 products over the same rows, 1 result
+// kernel4: 7 element-wise ops, 0 reductions around 3 products over the same rows, 1 result
 // rows 1600, columns 64, depth 200; vector along c
 //   in0  bf16[102400]
 //   in1  bf16[102400]
@@ -1115,12 +1132,10 @@ kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
 //   in3  bf16[102400]
 //   in4  f32[1600]
 //   in5  f32[1600]
-//   in6  f32[1600]
 //   made1  bf16[200]
 //   out0  bf16[102400]
 //   held0  f32[2]
 //   held1  f32[2]
-//   held2  f32[2]
 //   shared0  f32[16384]
 //   given0  bf16[8]
 //   given1  bf16[8]
@@ -1131,11 +1146,12 @@ kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
 //   given6  bf16[2]
 //   given7  f32[8]
 //   %0 = const 0.125                  f32 row
-//   %1 = const -inf                   f32 row
+//   %1 = const 0.18033688011112042    f32 row
+//   %2 = const -inf                   f32 row
 //   launch threads=128 index=i32 resident=2
 //     for j in 0..32  bind=grid
 //       for t in 0..128  bind=block
-//         template chain shared0 block=j of 200 x 64 x 200 rows=64 cols=64 wide=64 depth=64 next=64 high=4 threads=128 pack=4 width=8 scores=2 streamed=0 bare=0 held=1 columns=1 batches=1 ragged_rows=1 ragged_cols=1 ragged_wide=0 ragged_depth=0 ragged_next=0 band=1 low=0 up=0
+//         template chain shared0 block=j of 200 x 64 x 200 rows=64 cols=64 wide=64 depth=64 next=64 high=4 threads=128 pack=4 width=8 scores=2 streamed=0 bare=0 held=1 columns=1 batches=1 ragged_rows=1 ragged_cols=1 ragged_wide=0 ragged_depth=0 ragged_next=0 band=1 low=0 up=0 stages=0 ahead=0 same=0 scale=0
 //           hole left - r q async given0 of 8 strides 64 1
 //             copy 8 given0[0] <- in0[64*r + q]
 //           end
@@ -1154,7 +1170,6 @@ kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
 //           hole columns r p - values
 //             copy 2 held0[0] <- in4[200*(r/200) + p]
 //             copy 2 held1[0] <- in5[200*(r/200) + p]
-//             copy 2 held2[0] <- in6[200*(r/200) + p]
 //           end
 //           hole score r p - values given5 of 2 into given6
 //             for l in 0..2  bind=vector
@@ -1163,26 +1178,22 @@ kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
 //               %30 = load given5[l + 2]  bf16 col
 //               %31 = cast %30        f32 col
 //               %32 = load held0[l]   f32 col
-//               %33 = sub %31 %32     f32 col
+//               %33 = fma %31 %0 %32  f32 col
 //               %34 = valid 0 <= c - r%200 < 200  bool col
-//               %35 = mul %29 %0      f32 col
-//               %36 = where %34 %35 %1  f32 col
-//               %37 = load held1[l]   f32 col
-//               %38 = sub %36 %37     f32 col
-//               %39 = exp %38         f32 col
-//               %40 = load held2[l]   f32 col
-//               %41 = div %39 %40     f32 col
-//               %42 = mul %33 %41     f32 col
-//               %43 = mul %42 %0      f32 col
-//               %44 = cast %43        bf16 col
-//               store given6[l] %44
+//               %35 = load held1[l]   f32 col
+//               %36 = fma %29 %1 %35  f32 col
+//               %37 = where %34 %36 %2  f32 col
+//               %38 = exp2 %37        f32 col
+//               %39 = mul %33 %38     f32 col
+//               %40 = cast %39        bf16 col
+//               store given6[l] %40
 //             end
 //           end
 //           hole result r p - values given7 of 8
 //             for l in 0..8  bind=vector
 //               axis c = l + p in 0..64
-//               %51 = load given7[l]  bf16 col
-//               store out0[64*r + c] %51
+//               %47 = load given7[l]  bf16 col
+//               store out0[64*r + c] %47
 //             end
 //           end
 //         end
@@ -1191,19 +1202,18 @@ kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
 //   end
 // 128 threads in a block, 32 blocks have work
 extern "C" __global__ void __launch_bounds__(128, 2)
-kernel4(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc_u16 *__restrict__ in2, const tc_u16 *__restrict__ in3, const float *__restrict__ in4, const float *__restrict__ in5, const float *__restrict__ in6, tc_u16 *__restrict__ out0, const tc_kargs<1> a) {
+kernel4(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc_u16 *__restrict__ in2, const tc_u16 *__restrict__ in3, const float *__restrict__ in4, const float *__restrict__ in5, tc_u16 *__restrict__ out0, const tc_kargs<1> a) {
     extern __shared__ __align__(16) char shared[];
-    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_reads(in4), tc_reads(in5), tc_reads(in6), tc_begin();
+    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_reads(in4), tc_reads(in5), tc_begin();
     __align__(16) float held0[2];
     __align__(16) float held1[2];
-    __align__(16) float held2[2];
     float *const shared0 = (float *)(shared + 0);
     const int j = blockIdx.x;
     struct product {
         typedef float sum;
         typedef tc_u16 element;
         typedef tc_u16 stored;
-        enum : int { rows = 64, cols = 64, wide = 64, depth = 64, next = 64, high = 4, threads = 128, pack = 4, width = 8, scores = 2, streamed = 0, bare = 0, held = 1, columns = 1, batches = 1, ragged_rows = 1, ragged_cols = 1, ragged_wide = 0, ragged_depth = 0, ragged_next = 0, band = 1, low = 0, up = 0 };
+        enum : int { rows = 64, cols = 64, wide = 64, depth = 64, next = 64, high = 4, threads = 128, pack = 4, width = 8, scores = 2, streamed = 0, bare = 0, held = 1, columns = 1, batches = 1, ragged_rows = 1, ragged_cols = 1, ragged_wide = 0, ragged_depth = 0, ragged_next = 0, band = 1, low = 0, up = 0, stages = 0, ahead = 0, same = 0, scale = 0 };
         TC_FN void mma(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) { tc_mma_bf16(d, a, b); }
         typedef tc_u16 made;
         TC_FN unsigned pack_two(float a, float b) { return tc_pack_bf16(a, b); }
@@ -1231,12 +1241,11 @@ kernel4(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
     auto columns = [&](int r, int p) {
         *(tc_pack<float, 2> *)&held0[0] = tc_load((const tc_pack<float, 2> *)&in4[200 * (r / 200) + p]);
         *(tc_pack<float, 2> *)&held1[0] = tc_load((const tc_pack<float, 2> *)&in5[200 * (r / 200) + p]);
-        *(tc_pack<float, 2> *)&held2[0] = tc_load((const tc_pack<float, 2> *)&in6[200 * (r / 200) + p]);
     };
     auto score = [&](int r, int p, float *given5, tc_u16 *given6) {
         const tc_pack<float, 2> v29 = *((const tc_pack<float, 2> *)&given5[0]);
         const tc_pack<float, 2> v30 = *((const tc_pack<float, 2> *)&given5[2]);
-        tc_pack<float, 2> o45;
+        tc_pack<float, 2> o41;
         #pragma unroll
         for (int l = 0; l < 2; l++) {
             const int c = l + p;
@@ -1244,31 +1253,27 @@ kernel4(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
             const float t30 = v30.at[l];
             const float t31 = t30;
             const float t32 = held0[l];
-            const float t33 = TC_SUB_f32(t31, t32);
+            const float t33 = TC_FMA_f32(t31, 0.125f, t32);
             const int t34 = (unsigned)(c - (r % 200)) < (unsigned)(200);
-            const float t35 = TC_MUL_f32(t29, 0.125f);
-            const float t36 = TC_SEL_f32(TC_M_f32(t34), t35, (-1.0f/0.0f));
-            const float t37 = held1[l];
-            const float t38 = TC_SUB_f32(t36, t37);
-            const float t39 = tc_exp_half(t38);
-            const float t40 = held2[l];
-            const float t41 = t39 / t40;
-            const float t42 = TC_MUL_f32(t33, t41);
-            const float t43 = TC_MUL_f32(t42, 0.125f);
-            const float t44 = t43;
-            o45.at[l] = t44;
+            const float t35 = held1[l];
+            const float t36 = TC_FMA_f32(t29, 0x1.715476p-3f, t35);
+            const float t37 = TC_SEL_f32(TC_M_f32(t34), t36, (-1.0f/0.0f));
+            const float t38 = tc_exp2_half(t37);
+            const float t39 = TC_MUL_f32(t33, t38);
+            const float t40 = t39;
+            o41.at[l] = t40;
         }
-        *((tc_pack<tc_u16, 2> *)&given6[0]) = tc_halves_bf16(o45);
+        *((tc_pack<tc_u16, 2> *)&given6[0]) = tc_halves_bf16(o41);
     };
     auto result = [&](int r, int p, const float *given7) {
-        const tc_pack<float, 8> v51 = *((const tc_pack<float, 8> *)&given7[0]);
-        tc_pack<float, 8> o52;
+        const tc_pack<float, 8> v47 = *((const tc_pack<float, 8> *)&given7[0]);
+        tc_pack<float, 8> o48;
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const float t51 = v51.at[l];
-            o52.at[l] = t51;
+            const float t47 = v47.at[l];
+            o48.at[l] = t47;
         }
-        tc_store((tc_pack<tc_u16, 8> *)&out0[64 * r + p], tc_halves_bf16(o52));
+        tc_store((tc_pack<tc_u16, 8> *)&out0[64 * r + p], tc_halves_bf16(o48));
     };
     tc_chain<product, left_way, right_way, left_next_way, right_next_way, value_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 200, 64, 200, left, right, left_next, right_next, value, columns, score, 0, result);
 }

@@ -499,6 +499,8 @@ static const golden goldens[] = {
     {"matmul_tf32", 1, WITH_CUDA | WITH_TF32, NULL},
     {"matmul_matrix_units", 1, WITH_CUDA | WITH_MATRIX_UNITS, NULL},
     {"matmul_maps", 1, WITH_CUDA | WITH_MATRIX_UNITS | WITH_MAPS, NULL},
+    {"attention_maps", 5, WITH_CUDA | JOINED | FOR_DEVICES | WITH_MATRIX_UNITS | WITH_MAPS,
+     NULL},
     {"slices", 1, WITH_CUDA, NULL},
     {"gemv", 1, WITH_CUDA, NULL},
     {"attn_score", 1, WITH_CUDA, NULL},
@@ -750,6 +752,7 @@ GOLDEN(matmul_bf16)
 GOLDEN(matmul_tf32)
 GOLDEN(matmul_matrix_units)
 GOLDEN(matmul_maps)
+GOLDEN(attention_maps)
 GOLDEN(slices)
 GOLDEN(gemv)
 GOLDEN(attn_score)

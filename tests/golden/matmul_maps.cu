@@ -114,8 +114,8 @@ template <int N> TC_FN char *TC_N(align_shared)(char *p) {
     return p + (0u - (unsigned)__cvta_generic_to_shared(p)) % N;
 }
 
-TC_FN tc_u64 TC_N(matrix_place)(const void *tile) {
-    const tc_u64 block = 1024 / 16, lines = 8192 / 16, swizzled = (tc_u64)1 << 62;
+template <int K = 64> TC_FN tc_u64 TC_N(matrix_place)(const void *tile) {
+    const tc_u64 block = 1024 / 16, lines = K * 128 / 16, swizzled = (tc_u64)1 << 62;
     return ((unsigned)__cvta_generic_to_shared(tile) & 0x3ffff) / 16 | lines << 16 | block << 32 | swizzled;
 }
 
@@ -230,9 +230,9 @@ TC_FN void TC_N(semaphore_wait)(tc_u64 *s, int parity) {
                  :: "r"((unsigned)__cvta_generic_to_shared(s)), "r"(parity) : "memory");
 }
 
-TC_FN void TC_N(map_load)(void *to, const TC_N(map) *map, int x, int y, int z, tc_u64 *s) {
-    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];"
-                 :: "r"((unsigned)__cvta_generic_to_shared(to)), "l"(map), "r"(x), "r"(y), "r"(z), "r"((unsigned)__cvta_generic_to_shared(s))
+TC_FN void TC_N(map_load)(void *to, const TC_N(map) *map, int x, int y, int inner, int outer, tc_u64 *s) {
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6];"
+                 :: "r"((unsigned)__cvta_generic_to_shared(to)), "l"(map), "r"(x), "r"(y), "r"(inner), "r"(outer), "r"((unsigned)__cvta_generic_to_shared(s))
                  : "memory");
 }
 
@@ -241,6 +241,11 @@ TC_FN void TC_N(window_load)(void *to, const TC_N(map) *map, int c, int x, int y
                  :: "r"((unsigned)__cvta_generic_to_shared(to)), "l"(map), "r"(c), "r"(x), "r"(y), "r"(n),
                     "r"((unsigned)__cvta_generic_to_shared(s)), "h"((unsigned short)beside), "h"((unsigned short)below)
                  : "memory");
+}
+
+template <class S> TC_FN void TC_N(map_load_batch)(void *to, const TC_N(map) *map, int x, int y, int z, tc_u64 *s) {
+    const int own = z / S::share;
+    TC_N(map_load)(to, map, x, y, S::outer > 1 ? own % S::inner : S::inner > 1 ? own : 0, S::outer > 1 ? own / S::inner : 0, s);
 }
 
 template <int N> TC_FN void TC_N(registers_give)() { asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" :: "n"(N)); }
@@ -260,10 +265,10 @@ template <class S, int LINES> TC_FN void TC_N(map_bring)(char *to, const TC_N(ma
         #pragma unroll
         for (int l = 0; l < LINES; l += 64) TC_N(window_bring)<S>(to + l * 128, map, line + l, k, s);
     } else if constexpr (S::deep) {
-        TC_N(map_load)(to, &map, k, line, S::batched ? z : 0, s);
+        TC_N(map_load_batch)<S>(to, &map, k, line, z, s);
     } else {
         #pragma unroll
-        for (int l = 0; l < LINES; l += 64) TC_N(map_load)(to + l * 128, &map, line + l, k, S::batched ? z : 0, s);
+        for (int l = 0; l < LINES; l += 64) TC_N(map_load_batch)<S>(to + l * 128, &map, line + l, k, z, s);
     }
 }
 
@@ -280,6 +285,15 @@ TC_FN void TC_N(turn_fours)(float (&x)[8]) {
             else high = got;
         }
     }
+}
+
+template <int WIDTH, class I, class Give> TC_FN void TC_N(give_fours)(const float *four, int below, I row, I col, Give hole) {
+    tc_pack<float, 8> x;
+    #pragma unroll
+    for (int q = 0; q < 8; q++) x.at[q] = below ? four[q / 2 * 4 + q % 2 + 2] : four[q / 2 * 4 + q % 2];
+    TC_N(turn_fours)(x.at);
+    #pragma unroll
+    for (int l = 0; l < 8; l += WIDTH) hole(x.at + l, row + 8 * below, col + l);
 }
 
 template <class P, class I> struct TC_N(mapped_tile) {
@@ -356,12 +370,7 @@ template <class P, class L, class R> struct TC_N(mapped_sums) {
         if (threadIdx.x % 32 == 0) TC_N(semaphore_arrive)(ring.empty + before);
     }
     template <class Give> static __device__ __forceinline__ void give(const float *four, int below, int row, int col, Give hole) {
-        tc_pack<float, 8> x;
-        #pragma unroll
-        for (int q = 0; q < 8; q++) x.at[q] = below ? four[q / 2 * 4 + q % 2 + 2] : four[q / 2 * 4 + q % 2];
-        TC_N(turn_fours)(x.at);
-        #pragma unroll
-        for (int l = 0; l < 8; l += P::width) hole(x.at + l, row + 8 * below, col + l);
+        TC_N(give_fours)<(int)P::width>(four, below, row, col, hole);
     }
     template <class Give> static __device__ __forceinline__ void give_both(const float *four, int row, int col, Give hole) {
         #pragma unroll 1
@@ -491,8 +500,8 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
         enum : int { way = 5, rows = 128, cols = 256, depth = 64, high = 8, across = 1, stages = 4, threads = 256, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0, turns = 8 };
         enum : int { units = 1 };
     };
-    struct left_way { enum : int { deep = 1, batched = 0, windows = 0 }; };
-    struct right_way { enum : int { deep = 1, batched = 0, windows = 0 }; };
+    struct left_way { enum : int { deep = 1, share = 1, inner = 1, outer = 1, windows = 0 }; };
+    struct right_way { enum : int { deep = 1, share = 1, inner = 1, outer = 1, windows = 0 }; };
     auto result = [&](int r, int p, const float *given2) {
         const tc_pack<float, 8> v13 = *((const tc_pack<float, 8> *)&given2[0]);
         const tc_pack<tc_u16, 8> v15 = tc_load((const tc_pack<tc_u16, 8> *)&in2[p]);

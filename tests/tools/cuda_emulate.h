@@ -657,9 +657,9 @@ struct emu_semaphore {
 struct emu_box {
     void *to;
     const emu_map *map;
-    int x, y, z;
+    int x, y, inner, outer;
     emu_semaphore *s;
-    int image, beside, below; // of windows: z is none
+    int image, beside, below; // of windows, where `inner` counts along the height
 };
 static emu_box emu_boxes[64];
 static int emu_box_count;
@@ -697,7 +697,7 @@ EMU_FN void emu_box_put(const emu_box *b, int line, int x, const unsigned char *
 // x counts channels here; places go along the width, then the height, then images.
 EMU_FN void emu_windows_come(const emu_box *b) {
     const emu_map *m = b->map;
-    int at[2] = {b->y, b->z}, n = b->image;
+    int at[2] = {b->y, b->inner}, n = b->image;
     for (int line = 0; line < m->box[1]; line++) {
         long long w = at[0] + b->beside, h = at[1] + b->below;
         int inside = w >= 0 && w < m->size[1] && h >= 0 && h < m->size[2] && n < m->size[3];
@@ -718,12 +718,12 @@ EMU_FN void emu_box_comes(const emu_box *b) {
     if (m->step[0]) emu_windows_come(b);
     for (int y = 0; !m->step[0] && y < m->box[1]; y++)
         for (int x = 0; x < m->box[0]; x++) {
-            long long at[3] = {b->x + x, b->y + y, b->z};
+            long long at[4] = {b->x + x, b->y + y, b->inner, b->outer};
             int inside = 1;
-            for (int i = 0; i < 3; i++) inside &= at[i] >= 0 && at[i] < m->size[i];
+            for (int i = 0; i < 4; i++) inside &= at[i] >= 0 && at[i] < m->size[i];
             emu_box_put(b, y, x,
                         inside ? m->at + m->bytes * at[0] + at[1] * m->stride[0] +
-                                     at[2] * m->stride[1]
+                                     at[2] * m->stride[1] + at[3] * m->stride[2]
                                : nullptr);
         }
     b->s->bytes -= m->box[0] * m->box[1] * m->bytes;
@@ -756,14 +756,16 @@ EMU_FN void emu_box_goes(const emu_box &b, int windows) {
     if (emu_box_count == 64) emu->fail(EMU_FAILED, emu_at, "too many boxes", nullptr);
     emu_boxes[emu_box_count++] = b;
 }
-EMU_FN void emu_map_load(void *to, const void *map, int x, int y, int z,
+EMU_FN void emu_map_load(void *to, const void *map, int x, int y, int inner, int outer,
                          unsigned long long *s) {
-    emu_box b = {to, (const emu_map *)map, x, y, z, emu_semaphore_of(s), 0, 0, 0};
+    emu_box b = {to,    (const emu_map *)map, x, y, inner,
+                 outer, emu_semaphore_of(s),  0, 0, 0};
     emu_box_goes(b, 0);
 }
 EMU_FN void emu_window_load(void *to, const void *map, int c, int x, int y, int n,
                             int beside, int below, unsigned long long *s) {
-    emu_box b = {to, (const emu_map *)map, c, x, y, emu_semaphore_of(s), n, beside, below};
+    emu_box b = {to, (const emu_map *)map, c, x,      y,
+                 0,  emu_semaphore_of(s),  n, beside, below};
     if (beside < 0 || below < 0 || beside > 255 || below > 255)
         emu->fail(EMU_FAILED, emu_at, "a tap that is too far from its place", nullptr);
     emu_box_goes(b, 1);
@@ -898,21 +900,23 @@ EMU_FN void emu_proxy_fence() {}
 EMU_FN void emu_matrix_begin() {}
 EMU_FN void emu_matrix_commit() {}
 EMU_FN void emu_matrix_wait(int) {}
+EMU_FN void emu_matrix_keep(int, float *) {}
 EMU_FN char *emu_align_shared(int n, char *p) { return p + (0 - (size_t)p) % (size_t)n; }
 
-// Places count chunks of 16 bytes, as those of a device do.
-EMU_FN unsigned long long emu_matrix_place(const void *tile) {
+// Places count chunks of 16 bytes, as those of a device do; the upper bits tell how many k a tile has.
+EMU_FN unsigned long long emu_matrix_place(int k, const void *tile) {
     if ((size_t)tile % 1024)
         emu->fail(EMU_ALIGNMENT, emu_at, "a tile that is not aligned to 1024 bytes", tile);
-    return (unsigned long long)(size_t)tile / 16;
+    return (unsigned long long)(size_t)tile / 16 | (unsigned long long)k << 48;
 }
 
 // Element (line, k) of an operand from `place` on: rows of 64 elements whose chunks of 8 are swizzled by address. One that
-// runs along its lines has 64 of them for 64 of k, then the next.
+// runs along its lines has 64 of them for all of k, then the next.
 EMU_FN unsigned short emu_matrix_at(unsigned long long place, int along, int line, int k) {
-    size_t at =
-        (size_t)place * 16 + (along ? (size_t)(line / 64 * 8192 + k * 128 + line % 64 * 2)
-                                    : (size_t)(line * 128 + k * 2));
+    size_t slab = (size_t)(place >> 48) * 128;
+    size_t at = (size_t)(place << 16 >> 16) * 16 +
+                (along ? (size_t)(line / 64) * slab + (size_t)(k * 128 + line % 64 * 2)
+                       : (size_t)(line * 128 + k * 2));
     at ^= at / 128 % 8 * 16;
     emu->in_shared((const void *)at, 2, "a matrix that is not in shared memory", emu_at);
     return *(const unsigned short *)at;
@@ -941,6 +945,28 @@ EMU_FN void emu_wgmma(int units, int n, int ta, int tb, float *d, unsigned long 
                            y = emu_matrix_at(b, tb, col, k);
             sum += units ? (double)emu_of_bf16(x) * (double)emu_of_bf16(y)
                          : (double)emu_of_f16(x) * (double)emu_of_f16(y);
+        }
+        d[i] = (float)sum;
+    }
+}
+
+// Of a, lanes that share a row have each two columns of either 8.
+EMU_FN void emu_wgmma_held(int bf16, int n, float *d, const unsigned *a,
+                           unsigned long long b) {
+    int lane = (int)emu_self->lane;
+    unsigned short row[2][16];
+    for (int i = 0; i < 16; i++) {
+        unsigned word = __shfl_sync(~0u, a[i / 4], lane / 4 * 4 + i % 4);
+        for (int u = 0; u < 2; u++)
+            row[i / 4 % 2][i / 8 * 8 + i % 4 * 2 + u] = (unsigned short)(word >> 16 * u);
+    }
+    for (int i = 0; i < n / 2; i++) {
+        double sum = d[i];
+        for (int k = 0; k < 16; k++) {
+            unsigned short x = row[i / 2 % 2][k],
+                           y = emu_matrix_at(b, 1, i / 4 * 8 + lane % 4 * 2 + i % 2, k);
+            sum += bf16 ? (double)emu_of_bf16(x) * (double)emu_of_bf16(y)
+                        : (double)emu_of_f16(x) * (double)emu_of_f16(y);
         }
         d[i] = (float)sum;
     }

@@ -22,13 +22,13 @@ enum {
     EMU_FAILED = 719 // all else: barriers, shuffles, values out of range
 };
 
-// A tensor map, as the fake driver makes it: halves or words in three dimensions, of which the first is contiguous; boxes of 64
-// of it, zeros outside. Of windows, `step` is not 0: four dimensions, and boxes of places.
+// A tensor map, as the fake driver makes it: halves or words in four dimensions, of which the first is contiguous; boxes of 64
+// of it, zeros outside. Of windows, `step` is not 0: boxes of places.
 typedef struct emu_map {
     unsigned long long magic;
     const unsigned char *at;
     long long size[4], stride[3]; // stride: bytes
-    int box[3], low[2], high[2], step[2], bytes;
+    int box[4], low[2], high[2], step[2], bytes;
 } emu_map;
 
 #define EMU_MAP 0x6d61702d6f662d33ull

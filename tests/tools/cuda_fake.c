@@ -1026,17 +1026,17 @@ int cuTensorMapEncodeTiled(tcu__tensor_map *map, int dtype, uint32_t rank, void 
                            int swizzle, int promotion, int fill) {
     emu_map m = {EMU_MAP, (const unsigned char *)address, {0}, {0}, {0}, {0}, {0},
                  {0},     dtype == TCU__MAP_F32 ? 4 : 2};
-    int bad = (uintptr_t)map % 64 || rank != 3 || (uintptr_t)address % 16 || interleave ||
+    int bad = (uintptr_t)map % 64 || rank != 4 || (uintptr_t)address % 16 || interleave ||
               swizzle != TCU__MAP_SWIZZLE_128 || promotion != TCU__MAP_L2_128 || fill ||
               (dtype != TCU__MAP_F16 && dtype != TCU__MAP_BF16 && dtype != TCU__MAP_F32) ||
               box[0] * (uint32_t)m.bytes > 128;
     IN_CONTEXT(0);
-    for (int i = 0; i < 3 && !bad; i++) {
+    for (int i = 0; i < 4 && !bad; i++) {
         bad = !size[i] || size[i] > (uint64_t)1 << 32 || !box[i] || box[i] > 256 ||
               step[i] != 1;
         m.size[i] = (long long)size[i], m.box[i] = (int)box[i];
     }
-    for (int i = 0; i < 2 && !bad; i++) {
+    for (int i = 0; i < 3 && !bad; i++) {
         bad = !stride[i] || stride[i] % 16 || stride[i] >= (uint64_t)1 << 40;
         m.stride[i] = (long long)stride[i];
     }
