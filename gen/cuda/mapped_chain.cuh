@@ -3,14 +3,14 @@
 //
 // A group of four warps has 64 rows, a block two or three groups, and one thread more that orders copies: the left tiles of a
 // block of rows, then a ring of steps of columns. Sums of the first products are the left fragments of the last one, which takes
-// them from registers: they are never in shared memory. While scores are made of the sums of a step, the last product of the
-// step before is on its way; groups are not in step with each other, so that one multiplies while another makes exponentials.
-// Blocks stay, and go from rows to rows, those with the most
+// them from registers: they are never in shared memory. Streamed, the first product of the next step is on its way before the
+// exponentials of the present one are made, and so is the last product of the step before; groups are not in step with each
+// other, so that one multiplies while another makes exponentials. Blocks stay, and go from rows to rows, those with the most
 // columns first; operands of what comes next arrive while results are stored, left ones too where `ahead` is 2.
 //
 // Which columns of a band count is said here, and only of steps that its edge crosses: the hole's scores are those of columns
-// that count. Where they are sums times `scale` (a float's bits), the hole is not asked at all: the exponent is one fma. Where
-// the last right operand is the first one (`same`), it comes once.
+// that count. Where they are sums times `scale` (a float's bits), the hole is not asked at all: the
+// exponent is one fma. Of scores that are made twice over (`same`), the last right operand is the first one, and comes once.
 
 // fn: chain_block
 // A block of rows, and the columns that they look at. With a band, heads whose right operands L2 has go together, so that all
@@ -91,7 +91,7 @@ template <class P, int DEPTH> TC_FN void TC_N(chain_product)(float (&s)[P::cols 
     const tc_u64 a = TC_N(matrix_place)(left), b = TC_N(matrix_place)(right);
     #pragma unroll
     for (int d = 0; d < DEPTH / 16; d++)
-        TC_N(wgmma)<(int)P::bf16, (int)P::cols, 0, 0>(s, a + (d / 4 * (P::rows * 8) + d % 4 * 2), b + (d / 4 * (P::cols * 8) + d % 4 * 2), d);
+        TC_N(wgmma)<(int)P::units, (int)P::cols, 0, 0>(s, a + (d / 4 * (P::rows * 8) + d % 4 * 2), b + (d / 4 * (P::cols * 8) + d % 4 * 2), d);
 }
 
 // fn: chain_counts
@@ -115,7 +115,6 @@ template <class P> struct TC_N(chain_group) {
     enum : int { two = P::next != 0, count = P::cols / 2, wide = P::wide / 2 };
     float sum[wide], score[count], other[two ? (int)count : 1], most[2], all[2];
     unsigned made[P::cols / 16][4]; // halves of two columns, as the last product takes them
-    unsigned coming[P::streamed ? 1 : P::cols / 16][4]; // of the next step, while that is under way
 
     __device__ __forceinline__ void clear() {
         #pragma unroll
@@ -127,7 +126,7 @@ template <class P> struct TC_N(chain_group) {
     __device__ __forceinline__ void add(const char *value) {
         const tc_u64 b = TC_N(matrix_place)<(int)P::cols>(value);
         #pragma unroll
-        for (int d = 0; d < P::cols / 16; d++) TC_N(wgmma_held)<(int)P::bf16, (int)P::wide>(sum, made[d], b + d * 128);
+        for (int d = 0; d < P::cols / 16; d++) TC_N(wgmma_held)<(int)P::units, (int)P::wide>(sum, made[d], b + d * 128);
     }
     // Sums become scores, by the hole: halves, or where they are streamed numbers in place of the sums.
     template <class I, class Columns, class Score> __device__ __forceinline__ void ask(I first, I row, I m, I c0, I keys, Columns columns, Score hole) {
@@ -151,14 +150,11 @@ template <class P> struct TC_N(chain_group) {
                     if constexpr (two) sums.at[P::scores + l] = other[i + l];
                 }
                 if (inside) hole(r, c, sums.at, one.at);
-                if constexpr (P::streamed) {
-                    #pragma unroll
-                    for (int l = 0; l < P::scores; l++) score[i + l] = one.at[l];
-                } else {
-                    unsigned &word = coming[j / 2][j % 2 * 2 + h];
-                    if constexpr (P::scores == 2) word = *(const unsigned *)one.at;
-                    else word = u ? word | (unsigned)one.at[0] << 16 : (unsigned)one.at[0];
-                }
+                unsigned &word = made[j / 2][j % 2 * 2 + h];
+                if constexpr (!P::streamed && P::scores == 2) word = *(const unsigned *)one.at;
+                else if constexpr (!P::streamed) word = u ? word | (unsigned)one.at[0] << 16 : (unsigned)one.at[0];
+                #pragma unroll
+                for (int l = 0; P::streamed && l < P::scores; l++) score[i + l] = one.at[l];
             }
         }
     }
@@ -170,7 +166,7 @@ template <class P> struct TC_N(chain_group) {
             const I c = c0 + (i / 4 * 8 + lane % 4 * 2 + i % 2);
             if (TC_N(chain_counts)<P>(row + (lane / 4 + i / 2 % 2 * 8), c, keys)) continue;
             if constexpr (P::streamed) score[i] = -__int_as_float(0x7f800000);
-            else coming[i / 8][i / 4 % 2 * 2 + i / 2 % 2] &= i % 2 ? 0xffffu : 0xffff0000u;
+            else made[i / 8][i / 4 % 2 * 2 + i / 2 % 2] &= i % 2 ? 0xffffu : 0xffff0000u;
         }
     }
     template <class I, class Columns, class Score> __device__ __forceinline__ void scores(I first, I row, I m, I c0, I keys, Columns columns, Score hole) {
@@ -197,16 +193,9 @@ template <class P> struct TC_N(chain_group) {
             all[k] = all[k] * f[k] + (part[0] + part[1]);
         }
     }
-    // What was made is for the last product. `none` is 0, and what it hides is there behind the wait alone: ptxas would take what
-    // was made before, and have products one after the other.
-    __device__ __forceinline__ void take(unsigned none) {
-        const unsigned zero = __float_as_uint(sum[0]) & none;
+    __device__ __forceinline__ void pack() {
         #pragma unroll
-        for (int i = 0; i < count; i += 2) {
-            unsigned &word = made[i / 8][i / 4 % 2 * 2 + i / 2 % 2];
-            if constexpr (P::streamed) word = P::pack_two(score[i], score[i + 1]);
-            else word = coming[i / 8][i / 4 % 2 * 2 + i / 2 % 2] | zero;
-        }
+        for (int i = 0; i < count; i += 2) made[i / 8][i / 4 % 2 * 2 + i / 2 % 2] = P::pack_two(score[i], score[i + 1]);
     }
     __device__ __forceinline__ void scale_by(const float (&f)[2]) {
         #pragma unroll
@@ -234,70 +223,92 @@ template <class P, class I, class Share> TC_FN void TC_N(chain_whole)(TC_N(chain
     g.scale_by(f);
 }
 
-// fn: chain_begin
-// The first products of a step are on their way.
-template <class P> TC_FN void TC_N(chain_begin)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, const TC_N(chain_turn)<P::stages> &turn, const char *left) {
-    typedef TC_N(chain_memory)<P> M;
-    TC_N(semaphore_wait)(memory.full + turn.at, turn.parity);
-    TC_N(matrix_begin)();
-    TC_N(chain_product)<P, (int)P::depth>(g.score, left, memory.right_at(turn.at));
-    if constexpr (P::next != 0) TC_N(chain_product)<P, (int)P::next>(g.other, left + (int)M::left, memory.right_at(turn.at) + (int)M::right);
-    TC_N(matrix_commit)();
-}
-
-// fn: chain_end
-// And so is the last product.
-template <class P> TC_FN void TC_N(chain_end)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, const TC_N(chain_turn)<P::stages> &turn) {
-    if constexpr (!P::same) TC_N(semaphore_wait)(memory.value_full + turn.at, turn.parity);
-    TC_N(matrix_begin)();
-    g.add(memory.value_at(turn.at));
-    TC_N(matrix_commit)();
-}
-
-// fn: chain_made
-// What is made of a step's scores: its own memory is free then, and that of the left tiles after the last step.
+// fn: chain_once
+// All steps of a block of rows whose scores stand by themselves. What a step adds is on its way while the next one's scores are
+// multiplied.
 template <class P, class I, class Columns, class Score>
-TC_FN void TC_N(chain_made)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, int at, int own, const TC_N(chain_block)<P, I> &b, int step, I m, I keys, float (&f)[2], Columns columns, Score score) {
-    const bool tells = threadIdx.x % 32 == 0;
-    TC_N(matrix_keep)(g.score), TC_N(matrix_keep)(g.other);
-    if (tells && !P::same) TC_N(semaphore_arrive)(memory.empty + at);
-    if (tells && step + 1 == b.steps) TC_N(semaphore_arrive)(memory.left_empty + own);
-    g.scores(b.batch * m, b.down + (I)(threadIdx.x / 32 * 16), m, b.begin + (I)step * P::cols, keys, columns, score);
-    if constexpr (P::streamed) g.soften(f);
+TC_FN void TC_N(chain_once)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, TC_N(chain_turn)<P::stages> &turn, int own, const TC_N(chain_block)<P, I> &b, I m, I keys, Columns columns, Score score) {
+    typedef TC_N(chain_memory)<P> M;
+    const int lane = threadIdx.x % 32;
+    const char *const left = memory.left_at(own) + threadIdx.x / 128 * 8192;
+    const I row = b.down + threadIdx.x / 32 * 16;
+    tc_u64 *before = nullptr;
+    #pragma unroll 1
+    for (int step = 0; step < b.steps; step++, turn.next()) {
+        const char *const right = memory.right_at(turn.at);
+        TC_N(semaphore_wait)(memory.full + turn.at, turn.parity);
+        TC_N(matrix_begin)();
+        TC_N(chain_product)<P, (int)P::depth>(g.score, left, right);
+        if constexpr (P::next != 0) TC_N(chain_product)<P, (int)P::next>(g.other, left + (int)M::left, right + (int)M::right);
+        TC_N(matrix_commit)();
+        TC_N(matrix_wait)<0>();
+        TC_N(matrix_keep)(g.score), TC_N(matrix_keep)(g.other), TC_N(matrix_keep)(g.sum);
+        if (lane == 0 && before) TC_N(semaphore_arrive)(before);
+        if (lane == 0 && !P::same) TC_N(semaphore_arrive)(memory.empty + turn.at);
+        if (lane == 0 && step + 1 == b.steps) TC_N(semaphore_arrive)(memory.left_empty + own);
+        g.scores(b.batch * m, row, m, b.begin + (I)step * P::cols, keys, columns, score);
+        if constexpr (!P::same) TC_N(semaphore_wait)(memory.value_full + turn.at, turn.parity);
+        TC_N(matrix_begin)();
+        g.add(memory.value_at(turn.at));
+        TC_N(matrix_commit)();
+        before = (P::same ? memory.empty : memory.value_empty) + turn.at;
+    }
+    TC_N(matrix_wait)<0>();
+    TC_N(matrix_keep)(g.sum);
+    if (lane == 0 && before) TC_N(semaphore_arrive)(before);
 }
 
 // fn: chain_flow
-// All steps of a block of rows. The first one stands by itself: ptxas has products one after the other where a loop chooses.
+// All steps of a block of rows whose scores are streamed.
 template <class P, class I, class Columns, class Score>
 TC_FN void TC_N(chain_flow)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, TC_N(chain_turn)<P::stages> &turn, int own, const TC_N(chain_block)<P, I> &b, I m, I keys, Columns columns, Score score) {
-    const bool tells = threadIdx.x % 32 == 0;
+    const int lane = threadIdx.x % 32;
     const char *const left = memory.left_at(own) + threadIdx.x / 128 * 8192;
-    tc_u64 *const free = P::same ? memory.empty : memory.value_empty;
+    const I row = b.down + threadIdx.x / 32 * 16;
     TC_N(chain_turn)<P::stages> last = turn; // of the values
-    const unsigned none = threadIdx.z; // 0
     float f[2];
     if (!b.steps) return;
-    TC_N(chain_begin)(g, memory, turn, left);
+    TC_N(semaphore_wait)(memory.full + turn.at, turn.parity);
+    TC_N(matrix_begin)();
+    TC_N(chain_product)<P, (int)P::depth>(g.score, left, memory.right_at(turn.at));
+    TC_N(matrix_commit)();
     TC_N(matrix_wait)<0>();
-    TC_N(chain_made)(g, memory, turn.at, own, b, 0, m, keys, f, columns, score);
-    g.take(none);
+    TC_N(matrix_keep)(g.score);
+    if (lane == 0) TC_N(semaphore_arrive)(memory.empty + turn.at);
+    if (lane == 0 && b.steps == 1) TC_N(semaphore_arrive)(memory.left_empty + own);
     turn.next();
+    g.scores(b.batch * m, row, m, b.begin, keys, columns, score);
+    g.soften(f);
+    g.pack();
     #pragma unroll 1
     for (int step = 1; step < b.steps; step++, turn.next(), last.next()) {
-        TC_N(chain_begin)(g, memory, turn, left);
-        TC_N(chain_end)(g, memory, last);
+        TC_N(semaphore_wait)(memory.full + turn.at, turn.parity);
+        TC_N(matrix_begin)();
+        TC_N(chain_product)<P, (int)P::depth>(g.score, left, memory.right_at(turn.at));
+        TC_N(matrix_commit)();
+        TC_N(semaphore_wait)(memory.value_full + last.at, last.parity);
+        TC_N(matrix_begin)();
+        g.add(memory.value_at(last.at));
+        TC_N(matrix_commit)();
         TC_N(matrix_wait)<1>();
-        TC_N(chain_made)(g, memory, turn.at, own, b, step, m, keys, f, columns, score);
+        TC_N(matrix_keep)(g.score);
+        if (lane == 0) TC_N(semaphore_arrive)(memory.empty + turn.at);
+        if (lane == 0 && step + 1 == b.steps) TC_N(semaphore_arrive)(memory.left_empty + own);
+        g.scores(b.batch * m, row, m, b.begin + (I)step * P::cols, keys, columns, score);
+        g.soften(f);
         TC_N(matrix_wait)<0>();
         TC_N(matrix_keep)(g.sum);
-        if (tells) TC_N(semaphore_arrive)(free + last.at);
-        if constexpr (P::streamed) g.scale_by(f);
-        g.take(none);
+        if (lane == 0) TC_N(semaphore_arrive)(memory.value_empty + last.at);
+        g.scale_by(f);
+        g.pack();
     }
-    TC_N(chain_end)(g, memory, last);
+    TC_N(semaphore_wait)(memory.value_full + last.at, last.parity);
+    TC_N(matrix_begin)();
+    g.add(memory.value_at(last.at));
+    TC_N(matrix_commit)();
     TC_N(matrix_wait)<0>();
     TC_N(matrix_keep)(g.sum);
-    if (tells) TC_N(semaphore_arrive)(free + last.at);
+    if (lane == 0) TC_N(semaphore_arrive)(memory.value_empty + last.at);
 }
 
 // fn: chain_bring_all
@@ -358,7 +369,8 @@ TC_FN void TC_N(mapped_chain)(char *shared, I j, I m, I n, I keys, const TC_N(ma
         const I first = b.batch * m, row = b.down + threadIdx.x / 32 * 16;
         g.clear();
         TC_N(semaphore_wait)(memory.left_full + own.at, own.parity);
-        TC_N(chain_flow)(g, memory, turn, own.at, b, m, keys, columns, score);
+        if constexpr (P::streamed != 0) TC_N(chain_flow)(g, memory, turn, own.at, b, m, keys, columns, score);
+        else TC_N(chain_once)(g, memory, turn, own.at, b, m, keys, columns, score);
         if (lane == 0 && !b.steps) TC_N(semaphore_arrive)(memory.left_empty + own.at);
         if constexpr (P::streamed != 0) TC_N(chain_whole)(g, first, row, m, share);
         #pragma unroll
