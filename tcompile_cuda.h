@@ -5632,7 +5632,7 @@ for(int i=0;i<q->inner;i++)q->depth[i]=tc__chain_mapped_line(q->depth[i]);
 q->wide=tc__chain_mapped_line(q->wide);
 int narrow=q->wide==TC__MAP_LINE&&q->depth[0]==TC__MAP_LINE;
 q->high=narrow&&tc__ix_value(q->m)>TC__CHAIN_TALL?12:8;
-q->rows_high=16*q->high,q->step=twice&&!(narrow&&q->high==8)?64:128;
+q->rows_high=16*q->high,q->step=twice?64:128;
 }
 static int tc__chain_stages(tc__chain*q){
 int64_t depth=q->depth[0]+q->depth[1],wide=q->same?0:q->wide;

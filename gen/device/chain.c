@@ -483,7 +483,7 @@ static void tc__chain_mapped_sizes(tc__chain *q) {
     q->wide = tc__chain_mapped_line(q->wide);
     int narrow = q->wide == TC__MAP_LINE && q->depth[0] == TC__MAP_LINE;
     q->high = narrow && tc__ix_value(q->m) > TC__CHAIN_TALL ? 12 : 8;
-    q->rows_high = 16 * q->high, q->step = twice && !(narrow && q->high == 8) ? 64 : 128;
+    q->rows_high = 16 * q->high, q->step = twice ? 64 : 128;
 }
 
 // As many stages as a block has the memory for, at most, and left tiles of the next rows where steps are few; 0 = not two.

@@ -1000,7 +1000,7 @@ kernel2(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
 //   in5  f32[1600]
 //   made1  bf16[200]
 //   out0  bf16[102400]
-//   shared0  f32[49448]
+//   shared0  f32[33064]
 //   given0  bf16[8]
 //   given1  bf16[8]
 //   given2  bf16[8]
@@ -1015,7 +1015,7 @@ kernel2(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
 //   launch threads=384 index=i32 resident=1
 //     for j in 0..16  bind=grid
 //       for t in 0..384  bind=block
-//         template chain shared0 block=j of 200 x 64 x 200 rows=128 cols=128 wide=64 depth=64 next=64 high=8 threads=256 pack=4 width=8 scores=2 streamed=0 bare=0 held=0 columns=0 batches=8 ragged_rows=1 ragged_cols=1 ragged_wide=0 ragged_depth=0 ragged_next=0 band=2 low=0 up=0 stages=4 ahead=2 same=1 scale=0
+//         template chain shared0 block=j of 200 x 64 x 200 rows=128 cols=64 wide=64 depth=64 next=64 high=8 threads=256 pack=4 width=8 scores=2 streamed=0 bare=0 held=0 columns=0 batches=8 ragged_rows=1 ragged_cols=1 ragged_wide=0 ragged_depth=0 ragged_next=0 band=2 low=0 up=0 stages=4 ahead=2 same=1 scale=0
 //           hole left - r q async given0 of 8 strides 64 1
 //             copy 8 given0[0] <- in0[64*r + q]
 //           end
@@ -1069,7 +1069,7 @@ kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
         typedef float sum;
         typedef tc_u16 element;
         typedef tc_u16 stored;
-        enum : int { rows = 128, cols = 128, wide = 64, depth = 64, next = 64, high = 8, threads = 256, pack = 4, width = 8, scores = 2, streamed = 0, bare = 0, held = 0, columns = 0, batches = 8, ragged_rows = 1, ragged_cols = 1, ragged_wide = 0, ragged_depth = 0, ragged_next = 0, band = 2, low = 0, up = 0, stages = 4, ahead = 2, same = 1, scale = 0 };
+        enum : int { rows = 128, cols = 64, wide = 64, depth = 64, next = 64, high = 8, threads = 256, pack = 4, width = 8, scores = 2, streamed = 0, bare = 0, held = 0, columns = 0, batches = 8, ragged_rows = 1, ragged_cols = 1, ragged_wide = 0, ragged_depth = 0, ragged_next = 0, band = 2, low = 0, up = 0, stages = 4, ahead = 2, same = 1, scale = 0 };
         typedef tc_u16 made;
         TC_FN unsigned pack_two(float a, float b) { return tc_pack_bf16(a, b); }
         enum : int { units = 1 };
@@ -1124,7 +1124,7 @@ kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
 //   out0  bf16[102400]
 //   held0  f32[2]
 //   held1  f32[2]
-//   shared0  f32[49448]
+//   shared0  f32[33064]
 //   given0  bf16[8]
 //   given1  bf16[8]
 //   given2  bf16[8]
@@ -1139,7 +1139,7 @@ kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
 //   launch threads=384 index=i32 resident=1
 //     for j in 0..16  bind=grid
 //       for t in 0..384  bind=block
-//         template chain shared0 block=j of 200 x 64 x 200 rows=128 cols=128 wide=64 depth=64 next=64 high=8 threads=256 pack=4 width=8 scores=2 streamed=0 bare=0 held=0 columns=1 batches=8 ragged_rows=1 ragged_cols=1 ragged_wide=0 ragged_depth=0 ragged_next=0 band=1 low=0 up=0 stages=4 ahead=2 same=1 scale=0
+//         template chain shared0 block=j of 200 x 64 x 200 rows=128 cols=64 wide=64 depth=64 next=64 high=8 threads=256 pack=4 width=8 scores=2 streamed=0 bare=0 held=0 columns=1 batches=8 ragged_rows=1 ragged_cols=1 ragged_wide=0 ragged_depth=0 ragged_next=0 band=1 low=0 up=0 stages=4 ahead=2 same=1 scale=0
 //           hole left - r q async given0 of 8 strides 64 1
 //             copy 8 given0[0] <- in0[64*r + q]
 //           end
@@ -1199,7 +1199,7 @@ kernel4(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
         typedef float sum;
         typedef tc_u16 element;
         typedef tc_u16 stored;
-        enum : int { rows = 128, cols = 128, wide = 64, depth = 64, next = 64, high = 8, threads = 256, pack = 4, width = 8, scores = 2, streamed = 0, bare = 0, held = 0, columns = 1, batches = 8, ragged_rows = 1, ragged_cols = 1, ragged_wide = 0, ragged_depth = 0, ragged_next = 0, band = 1, low = 0, up = 0, stages = 4, ahead = 2, same = 1, scale = 0 };
+        enum : int { rows = 128, cols = 64, wide = 64, depth = 64, next = 64, high = 8, threads = 256, pack = 4, width = 8, scores = 2, streamed = 0, bare = 0, held = 0, columns = 1, batches = 8, ragged_rows = 1, ragged_cols = 1, ragged_wide = 0, ragged_depth = 0, ragged_next = 0, band = 1, low = 0, up = 0, stages = 4, ahead = 2, same = 1, scale = 0 };
         typedef tc_u16 made;
         TC_FN unsigned pack_two(float a, float b) { return tc_pack_bf16(a, b); }
         enum : int { units = 1 };

@@ -924,7 +924,7 @@ EMU_FN unsigned short emu_matrix_at(unsigned long long place, int along, int lin
 
 // The same of words, which run along k; of their bits the low 13 do not count.
 EMU_FN float emu_matrix_word(unsigned long long place, int line, int k) {
-    size_t at = (size_t)place * 16 + (size_t)(line * 128 + k * 4);
+    size_t at = (size_t)(place << 16 >> 16) * 16 + (size_t)(line * 128 + k * 4);
     at ^= at / 128 % 8 * 16;
     emu->in_shared((const void *)at, 4, "a matrix that is not in shared memory", emu_at);
     return emu_bits<float>(*(const unsigned *)at & ~0x1fffu);
