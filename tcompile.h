@@ -3109,7 +3109,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xd32b7b013f1291b4u
+#define TC__BUILD_ID 0x6218865e218c7008u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -8298,7 +8298,6 @@ TC__KIND_COMPOSITE
 }tc__kind;
 enum{TC__AL_IDEM=1,TC__AL_INVOL=2};
 typedef struct tc__op_info{
-const char*name;
 tc__kind kind;
 int arity;
 uint32_t cost;
@@ -8316,7 +8315,178 @@ uint8_t rank,at_least,may_miss;
 }in[TC__WHOLE_OPERANDS];
 uint8_t n_in;
 }tc__whole_info;
-static const char*tc__op_name(tc__op op);
+// ---- gen/out/op_names.inc
+static const char*const tc__op_names[TC_OP_TOTAL]={
+"add",
+"sub",
+"mul",
+"div",
+"floor_divide",
+"remainder",
+"fmod",
+"pow",
+"atan2",
+"maximum",
+"minimum",
+"fma",
+"eq",
+"ne",
+"lt",
+"le",
+"gt",
+"ge",
+"logical_and",
+"logical_or",
+"logical_xor",
+"logical_not",
+"bitwise_and",
+"bitwise_or",
+"bitwise_xor",
+"bitwise_left_shift",
+"bitwise_right_shift",
+"where",
+"isnan",
+"isfinite",
+"neg",
+"abs",
+"sign",
+"square",
+"reciprocal",
+"sqrt",
+"rsqrt",
+"exp",
+"exp2",
+"expm1",
+"log",
+"log2",
+"log10",
+"log1p",
+"sin",
+"cos",
+"tan",
+"asin",
+"acos",
+"atan",
+"sinh",
+"cosh",
+"tanh",
+"erf",
+"sigmoid",
+"relu",
+"gelu",
+"gelu_tanh",
+"silu",
+"softplus",
+"floor",
+"ceil",
+"round",
+"trunc",
+"bitwise_not",
+"cast",
+"input",
+"const",
+"arg",
+"iota",
+"random",
+"reshape",
+"permute",
+"expand",
+"slice",
+"pad",
+"window",
+"detach",
+"laid",
+"again",
+"cat",
+"take",
+"gather",
+"sum",
+"prod",
+"amax",
+"amin",
+"any",
+"all",
+"argmax",
+"argmin",
+"matmul",
+"cumsum",
+"cumprod",
+"argsort",
+"topk",
+"scatter",
+"scatter_add",
+"index_add",
+"custom",
+"to",
+"load",
+"store",
+"index",
+"check",
+"valid",
+"acc",
+"for",
+"end",
+"launch",
+"axis",
+"if",
+"leave",
+"copy",
+"wait",
+"else",
+"barrier",
+"new",
+"combine",
+"put",
+"get",
+"last",
+"forget",
+"begun",
+"meet",
+"template",
+"hole",
+"contract",
+"call",
+"carry",
+"each",
+"next",
+"carried",
+"stacked",
+"loop",
+"end_loop",
+"copy_",
+"gradient",
+"jvp",
+"keep",
+"no_grad",
+"checkpoint",
+"own_gradient",
+"break",
+"share",
+"finish",
+"softmax",
+"log_softmax",
+"layer_norm",
+"rms_norm",
+"group_norm",
+"batch_norm",
+"normalize",
+"cosine_similarity",
+"dropout",
+"mse_loss",
+"l1_loss",
+"bce_with_logits",
+"cross_entropy",
+"cross_entropy_ignore",
+"linear",
+"addmm",
+"attention",
+"conv2d",
+"conv1d",
+"avg_pool2d",
+"max_pool2d",
+"interpolate",
+};
+static const char*tc__op_name(tc__op op){return tc__op_names[op];}
 static const char*tc__called(tc_ctx*c,tc__op op){
 const char*doing=c?tc__core_of(c)->doing:NULL;
 return doing?doing:tc__op_name(op);
@@ -8497,6 +8667,7 @@ static int tc__dtype_attr(tc__infer*q){
 if(q->op==TC_OP_CAST)q->out.dtype=(uint8_t)q->attr[TC__CAST_DTYPE];
 return 1;
 }
+// ---- gen/graph/shape.c
 static int tc__shape_none(tc__infer*q){
 q->out.rank=0;
 return 1;
@@ -8916,345 +9087,345 @@ tc__cancel_as(cancel);
 return status?tc__shape_fail(q,o,status):tc__spec_take(q,o->op.name,&out);
 }
 // ---- gen/out/op_info.inc
-#define TC__OP(name,kind,arity,cost,dtype,shape,flags,monoid,...) \
-{name,TC__KIND_##kind,arity,cost,tc__dtype_##dtype,tc__shape_##shape,\
+#define TC__OP(kind,arity,cost,dtype,shape,flags,monoid,...) \
+{TC__KIND_##kind,arity,cost,tc__dtype_##dtype,tc__shape_##shape,\
 flags,TC_OP_##monoid,__VA_ARGS__},
 static const tc__op_info tc__ops[TC_OP_TOTAL]={
-TC__OP("add",BINARY,2,1,promote,bcast,0,COUNT,0x0u,0x0u,
+TC__OP(BINARY,2,1,promote,bcast,0,COUNT,0x0u,0x0u,
 "","TC_ADD(a, b)")
-TC__OP("sub",BINARY,2,1,promote,bcast,0,COUNT,0x0u,0x0u,
+TC__OP(BINARY,2,1,promote,bcast,0,COUNT,0x0u,0x0u,
 "","TC_SUB(a, b)")
-TC__OP("mul",BINARY,2,1,promote,bcast,0,COUNT,0x0u,0x0u,
+TC__OP(BINARY,2,1,promote,bcast,0,COUNT,0x0u,0x0u,
 "","TC_MUL(a, b)")
-TC__OP("div",BINARY,2,4,floating,bcast,0,COUNT,0x0u,0x0u,
+TC__OP(BINARY,2,4,floating,bcast,0,COUNT,0x0u,0x0u,
 "","a / b")
-TC__OP("floor_divide",BINARY,2,8,promote,bcast,0,COUNT,0x0u,0x0u,
+TC__OP(BINARY,2,8,promote,bcast,0,COUNT,0x0u,0x0u,
 "","TC_F(floor_divide)(a, b)")
-TC__OP("remainder",BINARY,2,8,promote,bcast,0,COUNT,0x0u,0x0u,
+TC__OP(BINARY,2,8,promote,bcast,0,COUNT,0x0u,0x0u,
 "","TC_F(remainder)(a, b)")
-TC__OP("fmod",BINARY,2,8,promote,bcast,0,COUNT,0x0u,0x0u,
+TC__OP(BINARY,2,8,promote,bcast,0,COUNT,0x0u,0x0u,
 "","TC_F(fmod)(a, b)")
-TC__OP("pow",BINARY,2,20,promote,bcast,0,COUNT,0x0u,0x0u,
+TC__OP(BINARY,2,20,promote,bcast,0,COUNT,0x0u,0x0u,
 "","TC_F(pow)(a, b)")
-TC__OP("atan2",BINARY,2,16,floating,bcast,0,COUNT,0x0u,0x0u,
+TC__OP(BINARY,2,16,floating,bcast,0,COUNT,0x0u,0x0u,
 "","TC_F(atan2)(a, b)")
-TC__OP("maximum",BINARY,2,1,promote,bcast,0|TC__AL_IDEM,COUNT,0x0u,0x0u,
+TC__OP(BINARY,2,1,promote,bcast,0|TC__AL_IDEM,COUNT,0x0u,0x0u,
 "","TC_SEL(a != a, a, TC_MAX(a, b))")
-TC__OP("minimum",BINARY,2,1,promote,bcast,0|TC__AL_IDEM,COUNT,0x0u,0x0u,
+TC__OP(BINARY,2,1,promote,bcast,0|TC__AL_IDEM,COUNT,0x0u,0x0u,
 "","TC_SEL(a != a, a, TC_MIN(a, b))")
-TC__OP("fma",TERNARY,3,1,floating,bcast,0,COUNT,0x0u,0x0u,
+TC__OP(TERNARY,3,1,floating,bcast,0,COUNT,0x0u,0x0u,
 "","TC_FMA(a, b, c)")
-TC__OP("eq",BINARY,2,1,compare,bcast,0,COUNT,0x0u,0x0u,
+TC__OP(BINARY,2,1,compare,bcast,0,COUNT,0x0u,0x0u,
 "","TC_B(a == b)")
-TC__OP("ne",BINARY,2,1,compare,bcast,0,COUNT,0x0u,0x0u,
+TC__OP(BINARY,2,1,compare,bcast,0,COUNT,0x0u,0x0u,
 "","TC_B(a != b)")
-TC__OP("lt",BINARY,2,1,compare,bcast,0,COUNT,0x0u,0x0u,
+TC__OP(BINARY,2,1,compare,bcast,0,COUNT,0x0u,0x0u,
 "","TC_B(a < b)")
-TC__OP("le",BINARY,2,1,compare,bcast,0,COUNT,0x0u,0x0u,
+TC__OP(BINARY,2,1,compare,bcast,0,COUNT,0x0u,0x0u,
 "","TC_B(a <= b)")
-TC__OP("gt",BINARY,2,1,compare,bcast,0,COUNT,0x0u,0x0u,
+TC__OP(BINARY,2,1,compare,bcast,0,COUNT,0x0u,0x0u,
 "","TC_B(a > b)")
-TC__OP("ge",BINARY,2,1,compare,bcast,0,COUNT,0x0u,0x0u,
+TC__OP(BINARY,2,1,compare,bcast,0,COUNT,0x0u,0x0u,
 "","TC_B(a >= b)")
-TC__OP("logical_and",BINARY,2,1,logic,bcast,0|TC__AL_IDEM,COUNT,0x0u,0x0u,
+TC__OP(BINARY,2,1,logic,bcast,0|TC__AL_IDEM,COUNT,0x0u,0x0u,
 "","a & b")
-TC__OP("logical_or",BINARY,2,1,logic,bcast,0|TC__AL_IDEM,COUNT,0x0u,0x0u,
+TC__OP(BINARY,2,1,logic,bcast,0|TC__AL_IDEM,COUNT,0x0u,0x0u,
 "","a | b")
-TC__OP("logical_xor",BINARY,2,1,logic,bcast,0,COUNT,0x0u,0x0u,
+TC__OP(BINARY,2,1,logic,bcast,0,COUNT,0x0u,0x0u,
 "","a ^ b")
-TC__OP("logical_not",UNARY,1,1,logic,same,0|TC__AL_INVOL,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,1,logic,same,0|TC__AL_INVOL,COUNT,0x0u,0x0u,
 "","TC_NOT(a)")
-TC__OP("bitwise_and",BINARY,2,1,bits,bcast,0|TC__AL_IDEM,COUNT,0x0u,0x0u,
+TC__OP(BINARY,2,1,bits,bcast,0|TC__AL_IDEM,COUNT,0x0u,0x0u,
 "","a & b")
-TC__OP("bitwise_or",BINARY,2,1,bits,bcast,0|TC__AL_IDEM,COUNT,0x0u,0x0u,
+TC__OP(BINARY,2,1,bits,bcast,0|TC__AL_IDEM,COUNT,0x0u,0x0u,
 "","a | b")
-TC__OP("bitwise_xor",BINARY,2,1,bits,bcast,0,COUNT,0x0u,0x0u,
+TC__OP(BINARY,2,1,bits,bcast,0,COUNT,0x0u,0x0u,
 "","a ^ b")
-TC__OP("bitwise_left_shift",BINARY,2,1,shift,bcast,0,COUNT,0x0u,0x0u,
+TC__OP(BINARY,2,1,shift,bcast,0,COUNT,0x0u,0x0u,
 "","TC_F(shl)(a, b)")
-TC__OP("bitwise_right_shift",BINARY,2,1,shift,bcast,0,COUNT,0x0u,0x0u,
+TC__OP(BINARY,2,1,shift,bcast,0,COUNT,0x0u,0x0u,
 "","TC_F(shr)(a, b)")
-TC__OP("where",TERNARY,3,1,where,bcast,0,COUNT,0x0u,0x0u,
+TC__OP(TERNARY,3,1,where,bcast,0,COUNT,0x0u,0x0u,
 "","TC_SEL(TC_M(a), b, c)")
-TC__OP("isnan",UNARY,1,1,compare,same,0,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,1,compare,same,0,COUNT,0x0u,0x0u,
 "","TC_B(a != a)")
-TC__OP("isfinite",UNARY,1,1,compare,same,0,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,1,compare,same,0,COUNT,0x0u,0x0u,
 "","TC_B(TC_SUB(a, a) == TC_SUB(a, a))")
-TC__OP("neg",UNARY,1,1,promote,same,0|TC__AL_INVOL,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,1,promote,same,0|TC__AL_INVOL,COUNT,0x0u,0x0u,
 "","TC_NEG(a)")
-TC__OP("abs",UNARY,1,1,promote,same,0,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,1,promote,same,0,COUNT,0x0u,0x0u,
 "","TC_F(abs)(a)")
-TC__OP("sign",UNARY,1,1,promote,same,0,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,1,promote,same,0,COUNT,0x0u,0x0u,
 "","TC_SEL(a != a, a, TC_F(sign)(a))")
-TC__OP("square",UNARY,1,1,promote,same,0,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,1,promote,same,0,COUNT,0x0u,0x0u,
 "","TC_MUL(a, a)")
-TC__OP("reciprocal",UNARY,1,4,floating,same,0,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,4,floating,same,0,COUNT,0x0u,0x0u,
 "","TC_K(1) / a")
-TC__OP("sqrt",UNARY,1,4,floating,same,0,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,4,floating,same,0,COUNT,0x0u,0x0u,
 "","TC_SQRT(a)")
-TC__OP("rsqrt",UNARY,1,8,floating,same,0,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,8,floating,same,0,COUNT,0x0u,0x0u,
 "","TC_K(1) / TC_SQRT(a)")
-TC__OP("exp",UNARY,1,8,floating,same,0,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,8,floating,same,0,COUNT,0x0u,0x0u,
 "","TC_F(exp)(a)")
-TC__OP("exp2",UNARY,1,8,floating,same,0,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,8,floating,same,0,COUNT,0x0u,0x0u,
 "","TC_F(exp2)(a)")
-TC__OP("expm1",UNARY,1,10,floating,same,0,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,10,floating,same,0,COUNT,0x0u,0x0u,
 "","TC_F(expm1)(a)")
-TC__OP("log",UNARY,1,10,floating,same,0,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,10,floating,same,0,COUNT,0x0u,0x0u,
 "","TC_F(log)(a)")
-TC__OP("log2",UNARY,1,10,floating,same,0,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,10,floating,same,0,COUNT,0x0u,0x0u,
 "","TC_F(log2)(a)")
-TC__OP("log10",UNARY,1,10,floating,same,0,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,10,floating,same,0,COUNT,0x0u,0x0u,
 "","TC_F(log10)(a)")
-TC__OP("log1p",UNARY,1,12,floating,same,0,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,12,floating,same,0,COUNT,0x0u,0x0u,
 "","TC_F(log1p)(a)")
-TC__OP("sin",UNARY,1,10,floating,same,0,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,10,floating,same,0,COUNT,0x0u,0x0u,
 "","TC_F(sin)(a)")
-TC__OP("cos",UNARY,1,10,floating,same,0,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,10,floating,same,0,COUNT,0x0u,0x0u,
 "","TC_F(cos)(a)")
-TC__OP("tan",UNARY,1,16,floating,same,0,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,16,floating,same,0,COUNT,0x0u,0x0u,
 "","TC_F(tan)(a)")
-TC__OP("asin",UNARY,1,14,floating,same,0,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,14,floating,same,0,COUNT,0x0u,0x0u,
 "","TC_F(asin)(a)")
-TC__OP("acos",UNARY,1,14,floating,same,0,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,14,floating,same,0,COUNT,0x0u,0x0u,
 "","TC_F(acos)(a)")
-TC__OP("atan",UNARY,1,12,floating,same,0,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,12,floating,same,0,COUNT,0x0u,0x0u,
 "","TC_F(atan)(a)")
-TC__OP("sinh",UNARY,1,14,floating,same,0,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,14,floating,same,0,COUNT,0x0u,0x0u,
 "","TC_F(sinh)(a)")
-TC__OP("cosh",UNARY,1,14,floating,same,0,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,14,floating,same,0,COUNT,0x0u,0x0u,
 "","TC_F(cosh)(a)")
-TC__OP("tanh",UNARY,1,12,floating,same,0,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,12,floating,same,0,COUNT,0x0u,0x0u,
 "","TC_F(tanh)(a)")
-TC__OP("erf",UNARY,1,14,floating,same,0,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,14,floating,same,0,COUNT,0x0u,0x0u,
 "","TC_F(erf)(a)")
-TC__OP("sigmoid",UNARY,1,12,floating,same,0,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,12,floating,same,0,COUNT,0x0u,0x0u,
 "","TC_F(sigmoid)(a)")
-TC__OP("relu",UNARY,1,1,promote,same,0|TC__AL_IDEM,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,1,promote,same,0|TC__AL_IDEM,COUNT,0x0u,0x0u,
 "","TC_SEL(a <= TC_K(0), TC_K(0), a)")
-TC__OP("gelu",UNARY,1,16,floating,same,0,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,16,floating,same,0,COUNT,0x0u,0x0u,
 "","TC_F(gelu)(a)")
-TC__OP("gelu_tanh",UNARY,1,16,floating,same,0,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,16,floating,same,0,COUNT,0x0u,0x0u,
 "","TC_F(gelu_tanh)(a)")
-TC__OP("silu",UNARY,1,12,floating,same,0,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,12,floating,same,0,COUNT,0x0u,0x0u,
 "","TC_F(silu)(a)")
-TC__OP("softplus",UNARY,1,20,floating,same,0,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,20,floating,same,0,COUNT,0x0u,0x0u,
 "","TC_F(softplus)(a)")
-TC__OP("floor",UNARY,1,1,rounding,same,0|TC__AL_IDEM,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,1,rounding,same,0|TC__AL_IDEM,COUNT,0x0u,0x0u,
 "","TC_F(floor)(a)")
-TC__OP("ceil",UNARY,1,1,rounding,same,0|TC__AL_IDEM,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,1,rounding,same,0|TC__AL_IDEM,COUNT,0x0u,0x0u,
 "","TC_F(ceil)(a)")
-TC__OP("round",UNARY,1,1,rounding,same,0|TC__AL_IDEM,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,1,rounding,same,0|TC__AL_IDEM,COUNT,0x0u,0x0u,
 "","TC_F(round)(a)")
-TC__OP("trunc",UNARY,1,1,rounding,same,0|TC__AL_IDEM,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,1,rounding,same,0|TC__AL_IDEM,COUNT,0x0u,0x0u,
 "","TC_F(trunc)(a)")
-TC__OP("bitwise_not",UNARY,1,1,bits,same,0|TC__AL_INVOL,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,1,bits,same,0|TC__AL_INVOL,COUNT,0x0u,0x0u,
 "","~a")
-TC__OP("cast",CAST,1,1,attr,same,0,COUNT,0x0u,0x0u,
+TC__OP(CAST,1,1,attr,same,0,COUNT,0x0u,0x0u,
 "t dtype","")
-TC__OP("input",SOURCE,0,0,attr,attr,0,COUNT,0x0u,0x0u,
+TC__OP(SOURCE,0,0,attr,attr,0,COUNT,0x0u,0x0u,
 "t external","")
-TC__OP("const",SOURCE,0,0,attr,attr,0,COUNT,0x0u,0x1u,
+TC__OP(SOURCE,0,0,attr,attr,0,COUNT,0x0u,0x1u,
 "v bits","")
-TC__OP("arg",SOURCE,0,0,attr,attr,0,COUNT,0x0u,0x0u,
+TC__OP(SOURCE,0,0,attr,attr,0,COUNT,0x0u,0x0u,
 "t slot","")
-TC__OP("iota",SOURCE,0,1,attr,attr,0,COUNT,0x0u,0x0u,
+TC__OP(SOURCE,0,1,attr,attr,0,COUNT,0x0u,0x0u,
 "t dim","")
-TC__OP("random",SOURCE,0,60,attr,attr,0,COUNT,0x0u,0x0u,
+TC__OP(SOURCE,0,60,attr,attr,0,COUNT,0x0u,0x0u,
 "t kind, t draw, t mark","")
-TC__OP("reshape",MOVE,1,0,same,reshape,0,COUNT,0xffffffffu,0x0u,
+TC__OP(MOVE,1,0,same,reshape,0,COUNT,0xffffffffu,0x0u,
 "s sizes[]","")
-TC__OP("permute",MOVE,1,0,same,permute,0,COUNT,0x0u,0x0u,
+TC__OP(MOVE,1,0,same,permute,0,COUNT,0x0u,0x0u,
 "t order[]","")
-TC__OP("expand",MOVE,1,0,same,expand,0,COUNT,0xffffffffu,0x0u,
+TC__OP(MOVE,1,0,same,expand,0,COUNT,0xffffffffu,0x0u,
 "s sizes[]","")
-TC__OP("slice",MOVE,1,0,same,slice,0,COUNT,0xeu,0x0u,
+TC__OP(MOVE,1,0,same,slice,0,COUNT,0xeu,0x0u,
 "t dim, s start, s count, s step","")
-TC__OP("pad",MOVE,1,1,same,pad,0,COUNT,0xeu,0x10u,
+TC__OP(MOVE,1,1,same,pad,0,COUNT,0xeu,0x10u,
 "t dim, s low, s high, s dilation, v fill","")
-TC__OP("window",MOVE,1,0,same,window,0,COUNT,0xeu,0x0u,
+TC__OP(MOVE,1,0,same,window,0,COUNT,0xeu,0x0u,
 "t dim, s size, s stride, s dilation","")
-TC__OP("detach",MOVE,1,0,same,same,0,COUNT,0x0u,0x0u,
+TC__OP(MOVE,1,0,same,same,0,COUNT,0x0u,0x0u,
 "t mark","")
-TC__OP("laid",UNARY,1,1,same,same,0,COUNT,0x0u,0x0u,
+TC__OP(UNARY,1,1,same,same,0,COUNT,0x0u,0x0u,
 "","a")
-TC__OP("again",MOVE,1,0,same,same,0,COUNT,0x0u,0x0u,
+TC__OP(MOVE,1,0,same,same,0,COUNT,0x0u,0x0u,
 "t mark","")
-TC__OP("cat",JOIN,-1,1,promote,cat,0,COUNT,0x0u,0x0u,
+TC__OP(JOIN,-1,1,promote,cat,0,COUNT,0x0u,0x0u,
 "t dim","")
-TC__OP("take",GATHER,2,4,same,take,0,COUNT,0x0u,0x0u,
+TC__OP(GATHER,2,4,same,take,0,COUNT,0x0u,0x0u,
 "t dim","")
-TC__OP("gather",GATHER,2,4,same,gather,0,COUNT,0x0u,0x0u,
+TC__OP(GATHER,2,4,same,gather,0,COUNT,0x0u,0x0u,
 "t dim","")
-TC__OP("sum",REDUCE,1,1,same,reduce,0,ADD,0x0u,0x0u,
+TC__OP(REDUCE,1,1,same,reduce,0,ADD,0x0u,0x0u,
 "t dims","")
-TC__OP("prod",REDUCE,1,1,same,reduce,0,MUL,0x0u,0x0u,
+TC__OP(REDUCE,1,1,same,reduce,0,MUL,0x0u,0x0u,
 "t dims","")
-TC__OP("amax",REDUCE,1,1,same,reduce,0,MAXIMUM,0x0u,0x0u,
+TC__OP(REDUCE,1,1,same,reduce,0,MAXIMUM,0x0u,0x0u,
 "t dims","")
-TC__OP("amin",REDUCE,1,1,same,reduce,0,MINIMUM,0x0u,0x0u,
+TC__OP(REDUCE,1,1,same,reduce,0,MINIMUM,0x0u,0x0u,
 "t dims","")
-TC__OP("any",REDUCE,1,1,same,reduce,0,LOGICAL_OR,0x0u,0x0u,
+TC__OP(REDUCE,1,1,same,reduce,0,LOGICAL_OR,0x0u,0x0u,
 "t dims","")
-TC__OP("all",REDUCE,1,1,same,reduce,0,LOGICAL_AND,0x0u,0x0u,
+TC__OP(REDUCE,1,1,same,reduce,0,LOGICAL_AND,0x0u,0x0u,
 "t dims","")
-TC__OP("argmax",REDUCE,1,2,i64,reduce,0,ARGMAX,0x0u,0x0u,
+TC__OP(REDUCE,1,2,i64,reduce,0,ARGMAX,0x0u,0x0u,
 "t dims","")
-TC__OP("argmin",REDUCE,1,2,i64,reduce,0,ARGMIN,0x0u,0x0u,
+TC__OP(REDUCE,1,2,i64,reduce,0,ARGMIN,0x0u,0x0u,
 "t dims","")
-TC__OP("matmul",CONTRACT,2,64,product,matmul,0,COUNT,0x0u,0x0u,
+TC__OP(CONTRACT,2,64,product,matmul,0,COUNT,0x0u,0x0u,
 "","")
-TC__OP("cumsum",OPAQUE,-1,4,same,scan,0,COUNT,0x0u,0x0u,
+TC__OP(OPAQUE,-1,4,same,scan,0,COUNT,0x0u,0x0u,
 "","")
-TC__OP("cumprod",OPAQUE,-1,4,same,scan,0,COUNT,0x0u,0x0u,
+TC__OP(OPAQUE,-1,4,same,scan,0,COUNT,0x0u,0x0u,
 "","")
-TC__OP("argsort",OPAQUE,-1,48,i64,argsort,0,COUNT,0x0u,0x0u,
+TC__OP(OPAQUE,-1,48,i64,argsort,0,COUNT,0x0u,0x0u,
 "t descending","")
-TC__OP("topk",OPAQUE,-1,8,i64,topk,0,COUNT,0x0u,0x0u,
+TC__OP(OPAQUE,-1,8,i64,topk,0,COUNT,0x0u,0x0u,
 "t descending, t k","")
-TC__OP("scatter",OPAQUE,-1,8,same,scatter,0,COUNT,0x0u,0x0u,
+TC__OP(OPAQUE,-1,8,same,scatter,0,COUNT,0x0u,0x0u,
 "","")
-TC__OP("scatter_add",OPAQUE,-1,8,same,scatter,0,COUNT,0x0u,0x0u,
+TC__OP(OPAQUE,-1,8,same,scatter,0,COUNT,0x0u,0x0u,
 "","")
-TC__OP("index_add",OPAQUE,-1,8,same,index_add,0,COUNT,0x0u,0x0u,
+TC__OP(OPAQUE,-1,8,same,index_add,0,COUNT,0x0u,0x0u,
 "","")
-TC__OP("custom",OPAQUE,-1,0,custom,custom,0,COUNT,0x0u,0x0u,
+TC__OP(OPAQUE,-1,0,custom,custom,0,COUNT,0x0u,0x0u,
 "t op","")
-TC__OP("to",OPAQUE,-1,0,same,same,0,COUNT,0x0u,0x0u,
+TC__OP(OPAQUE,-1,0,same,same,0,COUNT,0x0u,0x0u,
 "t device","")
-TC__OP("load",KERNEL,-1,1,attr,none,0,COUNT,0xfffffffau,0x4u,
+TC__OP(KERNEL,-1,1,attr,none,0,COUNT,0xfffffffau,0x4u,
 "t buffer, s index, v fill, s predicates[]","")
-TC__OP("store",KERNEL,-1,1,attr,none,0,COUNT,0x2u,0x0u,
+TC__OP(KERNEL,-1,1,attr,none,0,COUNT,0x2u,0x0u,
 "t buffer, s index, t kind","")
-TC__OP("index",KERNEL,-1,1,attr,none,0,COUNT,0x1u,0x0u,
+TC__OP(KERNEL,-1,1,attr,none,0,COUNT,0x1u,0x0u,
 "s expr","")
-TC__OP("check",KERNEL,-1,1,attr,none,0,COUNT,0x1u,0x0u,
+TC__OP(KERNEL,-1,1,attr,none,0,COUNT,0x1u,0x0u,
 "s limit, t site","")
-TC__OP("valid",KERNEL,-1,1,attr,none,0,COUNT,0xffffffffu,0x0u,
+TC__OP(KERNEL,-1,1,attr,none,0,COUNT,0xffffffffu,0x0u,
 "s predicates[]","")
-TC__OP("acc",KERNEL,-1,1,same,none,0,COUNT,0x0u,0x0u,
+TC__OP(KERNEL,-1,1,same,none,0,COUNT,0x0u,0x0u,
 "t monoid, t accumulator","")
-TC__OP("for",KERNEL,-1,0,attr,none,0,COUNT,0xfffffff0u,0x0u,
+TC__OP(KERNEL,-1,0,attr,none,0,COUNT,0xfffffff0u,0x0u,
 "t axis, t bind, t unroll, t chunk, s begin, s end, s boxes[]","")
-TC__OP("end",KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
+TC__OP(KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
 "t axis","")
-TC__OP("launch",KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
+TC__OP(KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
 "t threads, t narrow, t resident, t cluster[]","")
-TC__OP("axis",KERNEL,-1,0,attr,none,0,COUNT,0x6u,0x0u,
+TC__OP(KERNEL,-1,0,attr,none,0,COUNT,0x6u,0x0u,
 "t axis, s value, s extent","")
-TC__OP("if",KERNEL,-1,0,attr,none,0,COUNT,0xffffffffu,0x0u,
+TC__OP(KERNEL,-1,0,attr,none,0,COUNT,0xffffffffu,0x0u,
 "s predicates[]","")
-TC__OP("leave",KERNEL,-1,0,attr,none,0,COUNT,0xffffffffu,0x0u,
+TC__OP(KERNEL,-1,0,attr,none,0,COUNT,0xffffffffu,0x0u,
 "s predicates[]","")
-TC__OP("copy",KERNEL,-1,1,attr,none,0,COUNT,0xffffffeau,0x0u,
+TC__OP(KERNEL,-1,1,attr,none,0,COUNT,0xffffffeau,0x0u,
 "t buffer, s index, t from, s source, t elements, s predicates[]","")
-TC__OP("wait",KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
+TC__OP(KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
 "","")
-TC__OP("else",KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
+TC__OP(KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
 "","")
-TC__OP("barrier",KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
+TC__OP(KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
 "t warp[]","")
-TC__OP("new",KERNEL,-1,0,same,none,0,COUNT,0x0u,0x0u,
+TC__OP(KERNEL,-1,0,same,none,0,COUNT,0x0u,0x0u,
 "t accumulator, t monoid, t width[]","")
-TC__OP("combine",KERNEL,-1,5,same,none,0,COUNT,0x0u,0x0u,
+TC__OP(KERNEL,-1,5,same,none,0,COUNT,0x0u,0x0u,
 "t accumulator, t monoid, t threads[]","")
-TC__OP("put",KERNEL,-1,1,attr,none,0,COUNT,0x2u,0x0u,
+TC__OP(KERNEL,-1,1,attr,none,0,COUNT,0x2u,0x0u,
 "t buffer, s index, t accumulator, t monoid, t places[]","")
-TC__OP("get",KERNEL,-1,1,attr,none,0,COUNT,0x2u,0x0u,
+TC__OP(KERNEL,-1,1,attr,none,0,COUNT,0x2u,0x0u,
 "t buffer, s index, t accumulator, t monoid, t places[]","")
-TC__OP("last",KERNEL,-1,0,attr,none,0,COUNT,0x2u,0x0u,
+TC__OP(KERNEL,-1,0,attr,none,0,COUNT,0x2u,0x0u,
 "t buffer, s index, t count","")
-TC__OP("forget",KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
+TC__OP(KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
 "t buffer","")
-TC__OP("begun",KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
+TC__OP(KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
 "t buffer","")
-TC__OP("meet",KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
+TC__OP(KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
 "t buffer, t count","")
-TC__OP("template",KERNEL,-1,64,attr,none,0,COUNT,0xf0u,0x0u,
+TC__OP(KERNEL,-1,64,attr,none,0,COUNT,0xf0u,0x0u,
 "t name, t shared, t tickets, t sums, s block, s rows, s cols, s depth, t numbers[]","")
-TC__OP("hole",KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
+TC__OP(KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
 "t hole, t buffer, t bring, t width, t along, t row, t line, t deep, t line_stride, t deep_stride, t made","")
-TC__OP("contract",KERNEL,-1,64,attr,none,0,COUNT,0x1u,0x0u,
+TC__OP(KERNEL,-1,64,attr,none,0,COUNT,0x1u,0x0u,
 "s depth","")
-TC__OP("call",KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
+TC__OP(KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
 "t op, t word, t operands, t buffers[]","")
-TC__OP("carry",LOOP,-1,0,same,same,0,COUNT,0x0u,0x0u,
+TC__OP(LOOP,-1,0,same,same,0,COUNT,0x0u,0x0u,
 "t loop, t number","")
-TC__OP("each",LOOP,-1,0,same,each,0,COUNT,0x0u,0x0u,
+TC__OP(LOOP,-1,0,same,each,0,COUNT,0x0u,0x0u,
 "t loop","")
-TC__OP("next",LOOP,-1,0,same,same,0,COUNT,0x0u,0x0u,
+TC__OP(LOOP,-1,0,same,same,0,COUNT,0x0u,0x0u,
 "t loop, t number","")
-TC__OP("carried",LOOP,-1,0,same,same,0,COUNT,0x0u,0x0u,
+TC__OP(LOOP,-1,0,same,same,0,COUNT,0x0u,0x0u,
 "t loop, t number","")
-TC__OP("stacked",LOOP,-1,0,same,stacked,0,COUNT,0x0u,0x0u,
+TC__OP(LOOP,-1,0,same,stacked,0,COUNT,0x0u,0x0u,
 "t loop","")
-TC__OP("loop",EFFECT,-1,0,same,same,0,COUNT,0x0u,0x0u,
+TC__OP(EFFECT,-1,0,same,same,0,COUNT,0x0u,0x0u,
 "t loop, t times, t go, t count","")
-TC__OP("end_loop",EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
+TC__OP(EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
 "t outer","")
-TC__OP("copy_",EFFECT,-1,1,same,assign,0,COUNT,0x0u,0x0u,
+TC__OP(EFFECT,-1,1,same,assign,0,COUNT,0x0u,0x0u,
 "","")
-TC__OP("gradient",DERIVE,-1,0,same,same,0,COUNT,0x0u,0x0u,
+TC__OP(DERIVE,-1,0,same,same,0,COUNT,0x0u,0x0u,
 "t lenient","")
-TC__OP("jvp",DERIVE,-1,0,same,same,0,COUNT,0x0u,0x0u,
+TC__OP(DERIVE,-1,0,same,same,0,COUNT,0x0u,0x0u,
 "","")
-TC__OP("keep",EFFECT,-1,0,same,same,0,COUNT,0x0u,0x0u,
+TC__OP(EFFECT,-1,0,same,same,0,COUNT,0x0u,0x0u,
 "","")
-TC__OP("no_grad",EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
+TC__OP(EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
 "t on","")
-TC__OP("checkpoint",EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
+TC__OP(EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
 "t on","")
-TC__OP("own_gradient",EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
+TC__OP(EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
 "t given","")
-TC__OP("break",EFFECT,-1,0,same,same,0,COUNT,0x0u,0x0u,
+TC__OP(EFFECT,-1,0,same,same,0,COUNT,0x0u,0x0u,
 "","")
-TC__OP("share",EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
+TC__OP(EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
 "","")
-TC__OP("finish",EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
+TC__OP(EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
 "","")
-TC__OP("softmax",COMPOSITE,-1,0,floating,same,0,COUNT,0x0u,0x0u,
+TC__OP(COMPOSITE,-1,0,floating,same,0,COUNT,0x0u,0x0u,
 "t given, t dim","")
-TC__OP("log_softmax",COMPOSITE,-1,0,floating,same,0,COUNT,0x0u,0x0u,
+TC__OP(COMPOSITE,-1,0,floating,same,0,COUNT,0x0u,0x0u,
 "t given, t dim","")
-TC__OP("layer_norm",COMPOSITE,-1,0,floating,same,0,COUNT,0x0u,0x2u,
+TC__OP(COMPOSITE,-1,0,floating,same,0,COUNT,0x0u,0x2u,
 "t given, v eps","")
-TC__OP("rms_norm",COMPOSITE,-1,0,floating,same,0,COUNT,0x0u,0x2u,
+TC__OP(COMPOSITE,-1,0,floating,same,0,COUNT,0x0u,0x2u,
 "t given, v eps","")
-TC__OP("group_norm",COMPOSITE,-1,0,floating,same,0,COUNT,0x2u,0x4u,
+TC__OP(COMPOSITE,-1,0,floating,same,0,COUNT,0x2u,0x4u,
 "t given, s groups, v eps","")
-TC__OP("batch_norm",COMPOSITE,-1,0,floating,same,0,COUNT,0x0u,0x2u,
+TC__OP(COMPOSITE,-1,0,floating,same,0,COUNT,0x0u,0x2u,
 "t given, v eps","")
-TC__OP("normalize",COMPOSITE,-1,0,floating,same,0,COUNT,0x0u,0xau,
+TC__OP(COMPOSITE,-1,0,floating,same,0,COUNT,0x0u,0xau,
 "t given, v p, t dim, v eps","")
-TC__OP("cosine_similarity",COMPOSITE,-1,0,floating,attr,0,COUNT,0x0u,0x4u,
+TC__OP(COMPOSITE,-1,0,floating,attr,0,COUNT,0x0u,0x4u,
 "t given, t dim, v eps","")
-TC__OP("dropout",COMPOSITE,-1,0,floating,same,0,COUNT,0x0u,0x2u,
+TC__OP(COMPOSITE,-1,0,floating,same,0,COUNT,0x0u,0x2u,
 "t given, v p","")
-TC__OP("mse_loss",COMPOSITE,-1,0,floating,none,0,COUNT,0x0u,0x0u,
+TC__OP(COMPOSITE,-1,0,floating,none,0,COUNT,0x0u,0x0u,
 "t given","")
-TC__OP("l1_loss",COMPOSITE,-1,0,floating,none,0,COUNT,0x0u,0x0u,
+TC__OP(COMPOSITE,-1,0,floating,none,0,COUNT,0x0u,0x0u,
 "t given","")
-TC__OP("bce_with_logits",COMPOSITE,-1,0,floating,none,0,COUNT,0x0u,0x0u,
+TC__OP(COMPOSITE,-1,0,floating,none,0,COUNT,0x0u,0x0u,
 "t given","")
-TC__OP("cross_entropy",COMPOSITE,-1,0,first,none,0,COUNT,0x0u,0x0u,
+TC__OP(COMPOSITE,-1,0,first,none,0,COUNT,0x0u,0x0u,
 "t given","")
-TC__OP("cross_entropy_ignore",COMPOSITE,-1,0,first,none,0,COUNT,0x0u,0x2u,
+TC__OP(COMPOSITE,-1,0,first,none,0,COUNT,0x0u,0x2u,
 "t given, v ignore","")
-TC__OP("linear",COMPOSITE,-1,0,promote,attr,0,COUNT,0x0u,0x0u,
+TC__OP(COMPOSITE,-1,0,promote,attr,0,COUNT,0x0u,0x0u,
 "t given","")
-TC__OP("addmm",COMPOSITE,-1,0,attr,attr,0,COUNT,0x0u,0x6u,
+TC__OP(COMPOSITE,-1,0,attr,attr,0,COUNT,0x0u,0x6u,
 "t given, v beta, v alpha","")
-TC__OP("attention",COMPOSITE,-1,0,attr,attention,0,COUNT,0x0u,0x4u,
+TC__OP(COMPOSITE,-1,0,attr,attention,0,COUNT,0x0u,0x4u,
 "t given, t causal, v scale, t nan","")
-TC__OP("conv2d",COMPOSITE,-1,0,attr,attr,0,COUNT,0x260u,0x0u,
+TC__OP(COMPOSITE,-1,0,attr,attr,0,COUNT,0x260u,0x0u,
 "t given, t kernel_h, t kernel_w, t stride_h, t stride_w, s padding_h, s padding_w, t dilation_h, t dilation_w, s groups","")
-TC__OP("conv1d",COMPOSITE,-1,0,attr,attr,0,COUNT,0x14u,0x0u,
+TC__OP(COMPOSITE,-1,0,attr,attr,0,COUNT,0x14u,0x0u,
 "t given, t stride, s padding, t dilation, s groups","")
-TC__OP("avg_pool2d",COMPOSITE,-1,0,floating,attr,0,COUNT,0x8u,0x0u,
+TC__OP(COMPOSITE,-1,0,floating,attr,0,COUNT,0x8u,0x0u,
 "t given, t kernel, t stride, s padding","")
-TC__OP("max_pool2d",COMPOSITE,-1,0,same,attr,0,COUNT,0x8u,0x0u,
+TC__OP(COMPOSITE,-1,0,same,attr,0,COUNT,0x8u,0x0u,
 "t given, t kernel, t stride, s padding","")
-TC__OP("interpolate",COMPOSITE,-1,0,attr,attr,0,COUNT,0x0u,0x0u,
+TC__OP(COMPOSITE,-1,0,attr,attr,0,COUNT,0x0u,0x0u,
 "t given, t mode","")
 };
 static const tc__whole_info tc__wholes[TC_OP_TOTAL-TC_OP_COUNT]={
@@ -9281,7 +9452,6 @@ static const tc__whole_info tc__wholes[TC_OP_TOTAL-TC_OP_COUNT]={
 {{{2,1,0}},1},
 {{{0,1,0}},1},
 };
-static const char*tc__op_name(tc__op op){return tc__ops[op].name;}
 static int tc__is_composite(tc__op op){return op>=TC_OP_COUNT;}
 static const tc__whole_info*tc__whole_of(tc__op op){
 return&tc__wholes[op-TC_OP_COUNT];
@@ -11109,7 +11279,7 @@ int line){
 tc__call k;
 tc_ctx*c=tc__ctx_of_all(in,n);
 if(!c)
-return tc__fail_lost(tc__ops[op].name,n?in[0]:tc__null(),file,line),
+return tc__fail_lost(tc__op_name(op),n?in[0]:tc__null(),file,line),
 tc__null();
 k.op=op,k.n_in=n,k.n_attr=n_attr,k.in=in,k.attr=attr;
 k.site.file=file,k.site.line=line,k.dtype=0,k.rank=0,k.dims=NULL;
@@ -24145,6 +24315,7 @@ memcpy(attr+TC__LOAD_PREDICATES,w->guard.pair,w->guard.count*sizeof*attr);
 return tc__weave_node(w,TC_OP_LOAD,dtype,NULL,0,attr,
 TC__LOAD_PREDICATES+w->guard.count);
 }
+// ---- gen/kernel/walk.c
 static uint32_t tc__lower_at(tc__weave*w,const tc__node*n,const tc__ix*index);
 static uint32_t tc__lower_input(tc__weave*w,const tc__node*n,const tc__ix*index){
 const tc__shape*l=
@@ -32178,7 +32349,7 @@ tc__c_number(p,dtype,v);
 tc__put(p->out,")");
 }
 static void tc__c_acc_fn(tc__printer*p,const tc__acc*a){
-tc__put(p->out,"tc_acc_%s_%s",tc__ops[a->monoid].name,tc__suffix(a->dtype));
+tc__put(p->out,"tc_acc_%s_%s",tc__op_name(a->monoid),tc__suffix(a->dtype));
 }
 static int tc__c_wide_at(const tc__printer*p,const tc__acc*a){
 tc__class cls=tc__class_of(a->dtype);
@@ -34291,7 +34462,7 @@ out,
 static void tc__put_monoid(tc__printer*p,tc__op monoid,uint8_t dtype){
 const char*type=p->d->reg[tc__class_of(dtype)];
 tc__put(p->out,"\nTC_FN %s tc_acc_%s_%s(%s a, %s b) {\n    return ",type,
-tc__ops[monoid].name,tc__suffix(dtype),type,type);
+tc__op_name(monoid),tc__suffix(dtype),type,type);
 tc__put_expr(p,tc__op_expr(p,(int)monoid),tc__class_of(dtype),NULL,0);
 tc__put(p->out,";\n}\n");
 }

@@ -10590,7 +10590,7 @@ return a->monoid==TC_OP_ARGMAX?"max":"min";
 }
 static void tc__cuda_acc_name(tc__printer*p,const char*lead,const tc__acc*a){
 tc__put(p->out,"tc_%s_%s_%s",lead,
-tc__is_arg(a)?tc__cuda_arg_name(a):tc__ops[a->monoid].name,
+tc__is_arg(a)?tc__cuda_arg_name(a):tc__op_name(a->monoid),
 tc__suffix(a->dtype));
 }
 static void tc__cuda_put_step(tc__printer*p,const tc__node*n,const char*at,
@@ -12061,7 +12061,7 @@ tc__cuda_statements(p,begin,end);
 }
 // ---- gen/cuda_print/kernel.c
 static void tc__cuda_pattern(tc__printer*p,const tc__acc*a,const char*s){
-const char*name=tc__is_arg(a)?tc__cuda_arg_name(a):tc__ops[a->monoid].name;
+const char*name=tc__is_arg(a)?tc__cuda_arg_name(a):tc__op_name(a->monoid);
 const char*type=p->d->reg[tc__class_of(a->dtype)];
 for(;*s;s++){
 if(*s=='#')

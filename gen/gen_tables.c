@@ -264,27 +264,38 @@ static void put_op_rest(text *t, const char *attr, const char *expr) {
     put(t, ")\n");
 }
 
+static void op_names(text *t) {
+    head(t, "ops");
+    put(t, "static const char *const tc__op_names[TC_OP_TOTAL] = {\n");
+    EACH(o, op, ops) {
+        put(t, "    \"");
+        put_lower(t, o->id);
+        put(t, "\",\n");
+    }
+    EACH(o, whole, wholes) { put(t, "    \"%s\",\n", o->name); }
+    put(t, "};\n");
+}
+
 static void op_info(text *t) {
     head(t, "ops");
-    put(t,
-        "#define TC__OP(name, kind, arity, cost, dtype, shape, flags, monoid, ...) \\\n"
-        "    {name, TC__KIND_##kind, arity, cost, tc__dtype_##dtype, tc__shape_##shape, \\\n"
-        "     flags, TC_OP_##monoid, __VA_ARGS__},\n");
+    put(t, "#define TC__OP(kind, arity, cost, dtype, shape, flags, monoid, ...) \\\n"
+           "    {TC__KIND_##kind, arity, cost, tc__dtype_##dtype, tc__shape_##shape, \\\n"
+           "     flags, TC_OP_##monoid, __VA_ARGS__},\n");
     put(t, "static const tc__op_info tc__ops[TC_OP_TOTAL] = {\n");
     EACH(o, op, ops) {
         int reduce = strcmp(o->kind, "REDUCE") == 0;
-        put(t, "    TC__OP(\"");
+        put(t, "    /* ");
         put_lower(t, o->id);
-        put(t, "\", %s, %d, %s, %s, %s, ", o->kind, kind_of(o)->arity, o->cost, o->dtype,
-            o->shape);
+        put(t, " */ TC__OP(%s, %d, %s, %s, %s, ", o->kind, kind_of(o)->arity, o->cost,
+            o->dtype, o->shape);
         put_flags(t, o);
         put(t, ", %s, ", reduce ? o->al : "COUNT");
         put_op_rest(t, o->attr, o->expr);
     }
     EACH(o, whole, wholes) {
         const char *attr = join("t given%s%s", *o->attr ? ", " : "", o->attr);
-        put(t, "    TC__OP(\"%s\", COMPOSITE, -1, 0, %s, %s, 0, COUNT, ", o->name, o->dtype,
-            o->shape);
+        put(t, "    /* %s */ TC__OP(COMPOSITE, -1, 0, %s, %s, 0, COUNT, ", o->name,
+            o->dtype, o->shape);
         put_op_rest(t, attr, "");
     }
     put(t, "};\n\n");
@@ -576,6 +587,7 @@ typedef struct product {
 static const product products[] = {
     {"op_enum", op_enum},            // enum tc__op
     {"op_words", op_words},          // names of attribute words
+    {"op_names", op_names},          // what errors and dumps call an op
     {"op_info", op_info},            // tc__ops: facts by op
     {"derive_rules", derive_rules},  // GRAD over nodes
     {"op_api", op_api},              // public prototypes of the elementwise ops

@@ -52,7 +52,7 @@ static const char *tc__cuda_arg_name(const tc__acc *a) {
 // What the functions of the accumulator are called: `add_f32`, `max_f32` for the place of the largest.
 static void tc__cuda_acc_name(tc__printer *p, const char *lead, const tc__acc *a) {
     tc__put(p->out, "tc_%s_%s_%s", lead,
-            tc__is_arg(a) ? tc__cuda_arg_name(a) : tc__ops[a->monoid].name,
+            tc__is_arg(a) ? tc__cuda_arg_name(a) : tc__op_name(a->monoid),
             tc__suffix(a->dtype));
 }
 

@@ -12,7 +12,7 @@
 
 // Text with # for what follows tc_<function>_, T for the type and @ for the identity.
 static void tc__cuda_pattern(tc__printer *p, const tc__acc *a, const char *s) {
-    const char *name = tc__is_arg(a) ? tc__cuda_arg_name(a) : tc__ops[a->monoid].name;
+    const char *name = tc__is_arg(a) ? tc__cuda_arg_name(a) : tc__op_name(a->monoid);
     const char *type = p->d->reg[tc__class_of(a->dtype)];
     for (; *s; s++) {
         if (*s == '#')

@@ -8,7 +8,7 @@
 //
 // To add one, where a result depends on its operands in an order that no index map tells: a
 // row of kind OPAQUE in ops.def, whose words are flags and counts; its shape rule
-// (graph/infer.c); a function over a range of rows and its row in the table here, with the
+// (graph/shape.c); a function over a range of rows and its row in the table here, with the
 // scratch that a worker needs and whether operand 1 is an index, which raises the program's
 // flag; the public call (graph/rows.c). kernel/roots.c makes the node and its operands
 // roots, so producers store row-major and nothing merges with it; kernel/schedule.c makes

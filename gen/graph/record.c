@@ -204,7 +204,7 @@ static tc_tensor tc__op_slow(tc__op op, const tc_tensor *in, uint32_t n,
     tc__call k;
     tc_ctx *c = tc__ctx_of_all(in, n);
     if (!c)
-        return tc__fail_lost(tc__ops[op].name, n ? in[0] : tc__null(), file, line),
+        return tc__fail_lost(tc__op_name(op), n ? in[0] : tc__null(), file, line),
                tc__null();
     k.op = op, k.n_in = n, k.n_attr = n_attr, k.in = in, k.attr = attr;
     k.site.file = file, k.site.line = line, k.dtype = 0, k.rank = 0, k.dims = NULL;

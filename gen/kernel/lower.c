@@ -36,7 +36,7 @@ typedef struct tc__finish {
     uint8_t *kept;            // by old id: it has a row buffer
     int val_is_column;        // scratch of tc__finish_level
     TC__VEC(uint64_t) wanted; // keys of `made` that are needed first, the last one first
-    int waits;                // what is being finished needs the last one: see space.c
+    int waits;                // what is being finished needs the last one: see walk.c
     int failed;
 } tc__finish;
 

@@ -29,7 +29,7 @@ static void tc__c_constant(tc__printer *p, int dtype, tc__value v) {
 // ---- accumulators ----
 
 static void tc__c_acc_fn(tc__printer *p, const tc__acc *a) {
-    tc__put(p->out, "tc_acc_%s_%s", tc__ops[a->monoid].name, tc__suffix(a->dtype));
+    tc__put(p->out, "tc_acc_%s_%s", tc__op_name(a->monoid), tc__suffix(a->dtype));
 }
 
 // 1 when the winner's index needs 64 bits: 64-bit values, whose masks are as wide, or long

@@ -199,7 +199,7 @@ static void tc__put_abi(tc__text *out, tc__emit target, int lanes) {
 static void tc__put_monoid(tc__printer *p, tc__op monoid, uint8_t dtype) {
     const char *type = p->d->reg[tc__class_of(dtype)];
     tc__put(p->out, "\nTC_FN %s tc_acc_%s_%s(%s a, %s b) {\n    return ", type,
-            tc__ops[monoid].name, tc__suffix(dtype), type, type);
+            tc__op_name(monoid), tc__suffix(dtype), type, type);
     tc__put_expr(p, tc__op_expr(p, (int)monoid), tc__class_of(dtype), NULL, 0);
     tc__put(p->out, ";\n}\n");
 }

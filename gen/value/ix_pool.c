@@ -21,7 +21,7 @@ typedef enum tc__ix_kind {
 
 // Loop variables of a kernel: its rows, its columns, the summed index of a contraction. While a kernel
 // is built its space has one variable per dimension, TC__DIM0 + i, replaced by rows and columns at
-// the end (kernel/space.c).
+// the end (kernel/walk.c).
 typedef enum tc__axis {
     TC__ROW,
     TC__COL,

@@ -74,7 +74,7 @@ static int add_op(texts *t, int op, const int *in, int operands, int out) {
         n += snprintf(text + n, sizeof text - (size_t)n, "%%%d = input x%d %s[256]\n", i, i,
                       tc__dtypes[in[i]].name);
     n += snprintf(text + n, sizeof text - (size_t)n, "%%%d = %s", operands,
-                  op == TC_OP_CAST ? "cast" : tc__ops[op].name);
+                  op == TC_OP_CAST ? "cast" : tc__op_name(op));
     for (int i = 0; i < operands; i++)
         n += snprintf(text + n, sizeof text - (size_t)n, " %%%d", i);
     snprintf(text + n, sizeof text - (size_t)n, " %s[256]\nreturn %%%d\n",
@@ -152,7 +152,7 @@ static void check_half(const char *arch, int half) {
     for (int op = half; op < TC_OP_COUNT; op += 2) {
         if (!is_elementwise(op)) continue;
         int made = op == TC_OP_CAST ? add_casts(&t) : add_dtypes(&t, op);
-        CHECK(made > 0 || FAIL("no graph of %s", tc__ops[op].name));
+        CHECK(made > 0 || FAIL("no graph of %s", tc__op_name(op)));
     }
     CHECK(t.count > 60);
     compile_texts(&t, arch);

@@ -44,6 +44,7 @@
 
 #include "graph/custom.c"
 #include "graph/infer.c"
+#include "graph/shape.c"
 
 #include "kernel/group.c"
 

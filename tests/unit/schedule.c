@@ -1,4 +1,4 @@
-// Unit tests of gen/kernel/schedule.c, space.c, lower.c and gen/pass/rules.c: graphs as
+// Unit tests of gen/kernel/schedule.c, walk.c, lower.c and gen/pass/rules.c: graphs as
 // text become kernels that are run in the interpreter and compared with plain C, fused or
 // not, with and without passes, and with sizes known only at run time.
 #define TCOMPILE_IMPLEMENTATION
