@@ -3109,7 +3109,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x6218865e218c7008u
+#define TC__BUILD_ID 0x81924c304574db29u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -8283,6 +8283,7 @@ TC__KIND_UNARY,
 TC__KIND_BINARY,
 TC__KIND_TERNARY,
 TC__KIND_CAST,
+TC__KIND_LAYOUT,
 TC__KIND_SOURCE,
 TC__KIND_MOVE,
 TC__KIND_JOIN,
@@ -9247,8 +9248,8 @@ TC__OP(MOVE,1,0,same,window,0,COUNT,0xeu,0x0u,
 "t dim, s size, s stride, s dilation","")
 TC__OP(MOVE,1,0,same,same,0,COUNT,0x0u,0x0u,
 "t mark","")
-TC__OP(UNARY,1,1,same,same,0,COUNT,0x0u,0x0u,
-"","a")
+TC__OP(LAYOUT,1,1,same,same,0,COUNT,0x0u,0x0u,
+"","")
 TC__OP(MOVE,1,0,same,same,0,COUNT,0x0u,0x0u,
 "t mark","")
 TC__OP(JOIN,-1,1,promote,cat,0,COUNT,0x0u,0x0u,
@@ -9480,7 +9481,7 @@ return(int)(tc__ops[n->op].sizes>>(i<31?i:31)&1);
 static int tc__is_alu(const tc__node*n){
 tc__kind k=tc__ops[n->op].kind;
 return k==TC__KIND_UNARY||k==TC__KIND_BINARY||k==TC__KIND_TERNARY||
-k==TC__KIND_CAST;
+k==TC__KIND_CAST||k==TC__KIND_LAYOUT;
 }
 // ---- gen/graph/composite.c
 #define TC__ASIDE ((uint32_t)1<<31)
@@ -20057,6 +20058,7 @@ case TC__KIND_JOIN:
 case TC__KIND_GATHER:
 case TC__KIND_REDUCE:
 case TC__KIND_SOURCE:
+case TC__KIND_LAYOUT:
 case TC__KIND_KERNEL:
 case TC__KIND_EFFECT:
 case TC__KIND_DERIVE:
@@ -21518,6 +21520,7 @@ int stages;
 {TC__KIND_BINARY,TC__LEGAL_TENSOR|TC__LEGAL_GROUP|TC__LEGAL_LOOP},
 {TC__KIND_TERNARY,TC__LEGAL_TENSOR|TC__LEGAL_GROUP|TC__LEGAL_LOOP},
 {TC__KIND_CAST,TC__LEGAL_TENSOR|TC__LEGAL_GROUP|TC__LEGAL_LOOP},
+{TC__KIND_LAYOUT,TC__LEGAL_TENSOR},
 {TC__KIND_SOURCE,TC__LEGAL_TENSOR},
 {TC__KIND_MOVE,TC__LEGAL_TENSOR},
 {TC__KIND_JOIN,TC__LEGAL_TENSOR},
@@ -24633,7 +24636,8 @@ switch(tc__ops[n->op].kind){
 case TC__KIND_UNARY:
 case TC__KIND_BINARY:
 case TC__KIND_TERNARY:
-case TC__KIND_CAST:return tc__lower_alu(w,n,index);
+case TC__KIND_CAST:
+case TC__KIND_LAYOUT:return tc__lower_alu(w,n,index);
 case TC__KIND_SOURCE:return tc__lower_source(w,n,index);
 case TC__KIND_MOVE:return tc__lower_move(w,n,index);
 case TC__KIND_JOIN:return tc__lower_cat(w,n,index);

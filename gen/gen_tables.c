@@ -32,6 +32,8 @@ typedef struct op_kind {
 
 static const op_kind op_kinds[] = {
     {"UNARY", 1, 1},   {"BINARY", 2, 1},   {"TERNARY", 3, 1}, {"CAST", 1, 0},
+    {"LAYOUT", 1, 0}, // the same values, where they lie is another thing
+
     {"SOURCE", 0, 0},  {"MOVE", 1, 0},     {"JOIN", -1, 0},   // cat
     {"GATHER", 2, 0},                                         // data, index
     {"REDUCE", 1, 0},  {"CONTRACT", 2, 0}, {"OPAQUE", -1, 0}, // over whole buffers

@@ -228,6 +228,7 @@ static tc__node *tc__step_node(tc__builder *b, const tc__step *s) {
     case TC__KIND_GATHER:
     case TC__KIND_REDUCE:
     case TC__KIND_SOURCE:
+    case TC__KIND_LAYOUT:
     case TC__KIND_KERNEL:
     case TC__KIND_EFFECT:
     case TC__KIND_DERIVE:

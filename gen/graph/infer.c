@@ -59,6 +59,7 @@ typedef enum tc__kind {
     TC__KIND_BINARY,
     TC__KIND_TERNARY,
     TC__KIND_CAST,
+    TC__KIND_LAYOUT,
     TC__KIND_SOURCE,
     TC__KIND_MOVE,
     TC__KIND_JOIN,

@@ -516,5 +516,5 @@ static int tc__attr_is_ix(const tc__node *n, uint32_t i) {
 static int tc__is_alu(const tc__node *n) {
     tc__kind k = tc__ops[n->op].kind;
     return k == TC__KIND_UNARY || k == TC__KIND_BINARY || k == TC__KIND_TERNARY ||
-           k == TC__KIND_CAST;
+           k == TC__KIND_CAST || k == TC__KIND_LAYOUT;
 }

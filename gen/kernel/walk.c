@@ -378,7 +378,8 @@ static uint32_t tc__lower_fresh(tc__weave *w, const tc__node *n, const tc__ix *i
     case TC__KIND_UNARY:
     case TC__KIND_BINARY:
     case TC__KIND_TERNARY:
-    case TC__KIND_CAST: return tc__lower_alu(w, n, index);
+    case TC__KIND_CAST:
+    case TC__KIND_LAYOUT: return tc__lower_alu(w, n, index);
     case TC__KIND_SOURCE: return tc__lower_source(w, n, index);
     case TC__KIND_MOVE: return tc__lower_move(w, n, index);
     case TC__KIND_JOIN: return tc__lower_cat(w, n, index);

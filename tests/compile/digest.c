@@ -22,6 +22,7 @@ typedef struct row {
 #define FN_BINARY(name)   NULL, tc_##name##_at, NULL
 #define FN_TERNARY(name)  NULL, NULL, tc_##name##_at
 #define FN_CAST(name)     NULL, NULL, NULL
+#define FN_LAYOUT(name)   NULL, NULL, NULL
 #define FN_SOURCE(name)   NULL, NULL, NULL
 #define FN_MOVE(name)     NULL, NULL, NULL
 #define FN_JOIN(name)     NULL, NULL, NULL

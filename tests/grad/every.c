@@ -437,6 +437,7 @@ static void check_ops(const op_case *op, size_t n) {
 #define MAKE_BINARY(name)  OP_CALL(name, "", tc_##name(a, b))
 #define MAKE_TERNARY(name) OP_CALL(name, "", tc_##name(a, b, c))
 #define MAKE_CAST(name)
+#define MAKE_LAYOUT(name)
 #define MAKE_SOURCE(name)
 #define MAKE_MOVE(name)
 #define MAKE_JOIN(name)
@@ -462,6 +463,7 @@ typedef struct row {
 #define ROW_BINARY(name)   op_##name, 2
 #define ROW_TERNARY(name)  op_##name, 3
 #define ROW_CAST(name)     NULL, 0
+#define ROW_LAYOUT(name)   NULL, 0
 #define ROW_SOURCE(name)   NULL, 0
 #define ROW_MOVE(name)     NULL, 0
 #define ROW_JOIN(name)     NULL, 0

@@ -34,6 +34,7 @@ typedef tc_tensor (*op_fn)(const tc_tensor *in);
     }                                                                                      \
     DERIVATIVES(name, 3, __VA_ARGS__)
 #define MAKE_CAST(name, ...) DERIVATIVES(cast, 1, __VA_ARGS__)
+#define MAKE_LAYOUT(name, ...)
 #define MAKE_SOURCE(name, ...)
 #define MAKE_MOVE(name, ...)
 #define MAKE_JOIN(name, ...)
@@ -62,6 +63,7 @@ typedef struct row {
 #define ROW_BINARY(name)   call_##name, grad_##name, 2
 #define ROW_TERNARY(name)  call_##name, grad_##name, 3
 #define ROW_CAST(name)     NULL, NULL, 0
+#define ROW_LAYOUT(name)   NULL, NULL, 0
 #define ROW_SOURCE(name)   NULL, NULL, 0
 #define ROW_MOVE(name)     NULL, NULL, 0
 #define ROW_JOIN(name)     NULL, NULL, 0

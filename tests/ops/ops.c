@@ -464,6 +464,7 @@ typedef struct row {
 #define FN_BINARY(name)   NULL, tc_##name##_at, NULL
 #define FN_TERNARY(name)  NULL, NULL, tc_##name##_at
 #define FN_CAST(name)     NULL, NULL, NULL
+#define FN_LAYOUT(name)   NULL, NULL, NULL
 #define FN_SOURCE(name)   NULL, NULL, NULL
 #define FN_MOVE(name)     NULL, NULL, NULL
 #define FN_JOIN(name)     NULL, NULL, NULL
@@ -2135,6 +2136,7 @@ static const char *const elsewhere[] = {
     "CUSTOM", "CALL", "LAUNCH", "AXIS", "IF", "ELSE", "BARRIER", "LEAVE", "COPY", "WAIT",
     "PUT", "GET", "LAST", "TEMPLATE", "HOLE", "BEGUN", "MEET", "FORGET",
     "TO",                                                   // tests/cuda/across.c
+    "LAID",                                                 // tests/cuda/convolution.c
     "DETACH", "GRADIENT", "JVP", "NO_GRAD", "OWN_GRADIENT", // tests/grad
     "AGAIN", "CHECKPOINT",                                  // tests/grad/checkpoint.c
     "CARRY", "EACH", "NEXT", "CARRIED", "STACKED", "LOOP", "END_LOOP", // function/loops.c
