@@ -1180,7 +1180,8 @@ typedef struct tc_conv_options {
 
 // x[N, C, H, W] with weight[O, C / groups, KH, KW] -> [N, O, H', W'], plus bias[O] unless
 // null; H' = (H + 2 padding - dilation (KH - 1) - 1) / stride + 1. Summed per output over
-// (channel, ky, kx) in this order, one fma per step. A tc_const weight with one input
+// (channel, ky, kx) in this order, one fma per step; f16, bf16 and tf32 on a GPU by tensor
+// cores in f32, over (ky, kx, channel). A tc_const weight with one input
 // channel per group and at most 49 taps is unrolled: taps that are exactly zero in every
 // channel are left out, so infinities and NaN of x under them do not count. TC_E_SHAPE:
 // sizes do not fit.
@@ -3109,7 +3110,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x81924c304574db29u
+#define TC__BUILD_ID 0xbb9bd1fc516a2b95u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)

@@ -563,7 +563,8 @@ typedef struct tc_conv_options {
 
 // x[N, C, H, W] with weight[O, C / groups, KH, KW] -> [N, O, H', W'], plus bias[O] unless
 // null; H' = (H + 2 padding - dilation (KH - 1) - 1) / stride + 1. Summed per output over
-// (channel, ky, kx) in this order, one fma per step. A tc_const weight with one input
+// (channel, ky, kx) in this order, one fma per step; f16, bf16 and tf32 on a GPU by tensor
+// cores in f32, over (ky, kx, channel). A tc_const weight with one input
 // channel per group and at most 49 taps is unrolled: taps that are exactly zero in every
 // channel are left out, so infinities and NaN of x under them do not count. TC_E_SHAPE:
 // sizes do not fit.
