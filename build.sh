@@ -139,7 +139,7 @@ check_same() {
 # definition shows in one compilation of all parts in their order (`warnings`), so every EVERY'th k will do, to
 # see that a part ends what it begins; `check all` has every fourth. Workers share them; each writes to its log what
 # does not compile.
-EVERY=16
+EVERY=16 EVERY_TEST=4
 
 check_prefixes_of() { # WORKER MANIFEST MACRO
     k=0
@@ -172,7 +172,7 @@ check_prefixes() { # MANIFEST MACRO
 }
 
 # What reads the inside by name breaks when that changes: tests and benches are right C. `test` compiles its own
-# in any case, so a part of the files will do, as with prefixes.
+# in any case, so a part of the files will do, as with prefixes; `check all` has all of them.
 check_test() {
     seen=''
     test=${1#tests/}
@@ -185,7 +185,7 @@ check_tests() {
     # shellcheck disable=SC2046
     jobs=$(grep -lE 'tcu?__' bench/*.c $(find tests -name '*.c' \
         ! -path 'tests/tools/*' ! -path 'tests/compile/*' | sort) |
-        awk -v every="$EVERY" 'NR % (every > 1 ? 4 : 1) == 0')
+        awk -v every="$EVERY_TEST" 'NR % every == 0')
     mkdir -p "$OUT"
     inside_headers || return 1
     all_jobs check_test >build/tests.log
@@ -245,7 +245,7 @@ check_symbols() {
 }
 
 command_check() {
-    [ "${1:-}" != all ] || EVERY=4
+    [ "${1:-}" != all ] || EVERY=4 EVERY_TEST=1
     build_gen
     $GEN tables . . || exit 2
     step "headers fresh" check_fresh

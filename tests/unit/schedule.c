@@ -376,7 +376,8 @@ static void put_constants(char *text, size_t room, tc__op op, int dtype,
                                     : values[(first * (2 * (size_t)i + 1) + (size_t)i) % n],
                              chosen ? "bool" : name);
     }
-    used += (size_t)snprintf(text + used, room - used, "%%%d = %s", o->arity, o->name);
+    used +=
+        (size_t)snprintf(text + used, room - used, "%%%d = %s", o->arity, tc__op_name(op));
     for (int i = 0; i < o->arity; i++)
         used += (size_t)snprintf(text + used, room - used, " %%%d", i);
     snprintf(text + used, room - used, " %s[]\nreturn %%%d", gives, o->arity);
