@@ -3110,7 +3110,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xbb9bd1fc516a2b95u
+#define TC__BUILD_ID 0x601f08747f0ffb8au
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -6537,6 +6537,9 @@ int ok;
 int64_t run;
 tc__ix stride;
 }tc__ixrun;
+static int tc__ixrun_spans(const tc__ixrun*r,int64_t width){
+return r->ok&&(r->run==INT64_MAX||r->run%width==0);
+}
 static tc__ixrun tc__ix_run(tc__ixpool*p,tc__ix e,tc__axis axis);
 static tc__ixrun tc__ix_run_atom(tc__ixpool*p,tc__ix atom,tc__axis axis){
 tc__ixrun none,r;
@@ -17511,6 +17514,11 @@ a=tc__make_reshape(g,a,rank,ones);
 if(!a||tc__dims_equal(a,rank,dims))return a;
 return tc__make1(g,TC_OP_EXPAND,a,rank,dims,dims,(uint32_t)rank);
 }
+static tc__node*tc__make_number(tc__graph*g,const tc__node*like,double x){
+if(!like)return NULL;
+return tc__make_expand(g,tc__make_const(g,like->dtype,tc__value_of(x,like->dtype)),
+like->rank,like->dims);
+}
 static tc__node*tc__make_permute(tc__graph*g,tc__node*a,const int64_t*order){
 tc__ix dims[TC_MAX_RANK];
 int64_t merged[TC_MAX_RANK];
@@ -18142,9 +18150,7 @@ static tc__node*tc__d_cast(tc__derive*d,tc__node*a,int dtype){
 return tc__make_cast(d->g,a,dtype);
 }
 static tc__node*tc__d_number(tc__derive*d,const tc__node*like,double x){
-if(!like)return NULL;
-tc__node*k=tc__make_const(d->g,like->dtype,tc__value_of(x,like->dtype));
-return tc__make_expand(d->g,k,like->rank,like->dims);
+return tc__make_number(d->g,like,x);
 }
 static tc__node*tc__d_zeros(tc__derive*d,const tc__node*like){
 return tc__d_number(d,like,0);
@@ -20254,10 +20260,8 @@ tc__node*x=tc__cell_read(b,tc__code_cell(b,s->in[0]));
 tc__node*y=tc__cell_read(b,tc__code_cell(b,s->in[1]));
 tc__node*v=s->n_in>2?tc__cell_read(b,tc__code_cell(b,s->in[2])):NULL;
 if(!x||!y||!tc__build_composites(b))return NULL;
-tc__value one=tc__value_of(1,y->dtype);
 b->g->device=y->device;
-if(s->n_in<=2)
-v=tc__make_expand(b->g,tc__make_const(b->g,y->dtype,one),y->rank,y->dims);
+if(s->n_in<=2)v=tc__make_number(b->g,y,1);
 if(!v)return NULL;
 int derived=d->g&&d->y==y->id&&d->v==v->id;
 if(!derived&&!tc__build_adjoints(b,d,y,v,1))return NULL;
@@ -23054,13 +23058,6 @@ n->dims);
 return turned?tc__rescore_turned(g,a):a;
 }
 static tc__node*tc__rescore_copy(tc__rescore*r,uint32_t id,int turned);
-static tc__node*tc__rescore_number(tc__rescore*r,const tc__node*like,double number){
-tc__value v;
-memset(&v,0,sizeof v);
-v.f=number;
-return tc__make_expand(r->w->to,tc__make_const(r->w->to,TC_F32,v),like->rank,
-like->dims);
-}
 static tc__node*tc__rescore_spread_row(tc__rescore*r,tc__node*v,const tc__node*like,
 int turned){
 if(v)v=tc__make_expand(r->w->to,tc__rescore_again(r,v),like->rank,like->dims);
@@ -23070,7 +23067,7 @@ static tc__node*tc__rescore_fma(tc__rescore*r,const tc__node*x,double factor,
 tc__node*row,int turned){
 tc__node*in[3];
 in[0]=tc__rescore_copy(r,x->id,turned);
-in[1]=in[0]?tc__rescore_number(r,in[0],factor):NULL;
+in[1]=in[0]?tc__make_number(r->w->to,in[0],factor):NULL;
 in[2]=tc__rescore_spread_row(r,row,x,turned);
 return in[0]&&in[1]&&in[2]?tc__make_alu(r->w->to,TC_OP_FMA,TC_F32,in,3)
 :NULL;
@@ -23117,7 +23114,7 @@ in[0]=tc__rescore_mul(g,TC_OP_SUB,tc__rescore_copy(r,x->id,turned),
 tc__rescore_spread_row(r,l,x,turned));
 return in[0]?tc__make_alu(g,TC_OP_EXP,TC_F32,in,1):NULL;
 }
-l=tc__rescore_mul(g,TC_OP_MUL,l,tc__rescore_number(r,l,-log2e));
+l=tc__rescore_mul(g,TC_OP_MUL,l,tc__make_number(r->w->to,l,-log2e));
 tc__node*e=tc__rescore_fma(r,s,c*log2e,l,turned);
 if(e&&choice){
 in[0]=tc__rescore_copy(r,choice->in[0],turned),in[1]=e;
@@ -23137,7 +23134,7 @@ if(u->op!=TC_OP_SUB||!r->scored[u->in[0]]||
 !tc__is_row_value(from,tc__operand(from,u,1)))
 return NULL;
 tc__node*d=g->node.at[r->w->at[tc__operand(from,tc__operand(from,u,1),0)->id]];
-d=tc__rescore_mul(g,TC_OP_MUL,d,tc__rescore_number(r,d,-c));
+d=tc__rescore_mul(g,TC_OP_MUL,d,tc__make_number(r->w->to,d,-c));
 return tc__rescore_mul(g,TC_OP_MUL,
 tc__rescore_fma(r,tc__operand(from,u,0),c,d,turned),
 tc__rescore_copy(r,p->id,turned));
@@ -23300,11 +23297,6 @@ return tc__make_pad(g,a,dim,tc__ix_const(low),tc__ix_const(high),tc__ix_const(1)
 static int64_t tc__channels_line(int dtype){
 return TC__CHANNELS_LINE/(int64_t)tc__dtypes[dtype].bytes;
 }
-static tc__node*tc__channels_number(tc__graph*g,const tc__node*like,double by){
-tc__value v;
-v.f=by;
-return tc__make_expand(g,tc__make_const(g,like->dtype,v),like->rank,like->dims);
-}
 static tc__node*tc__channels_alu(tc__graph*g,tc__op op,tc__node*a,tc__node*b,
 tc__node*c){
 tc__node*in[3];
@@ -23316,13 +23308,11 @@ return tc__make_alu(g,op,dtype,in,c?3:2);
 }
 static tc__node*tc__channels_rounded(tc__graph*g,tc__node*a){
 if(!a||a->dtype!=TC_F32)return a;
-tc__node*far=
-tc__channels_alu(g,TC_OP_MUL,a,tc__channels_number(g,a,8193),NULL);
+tc__node*far=tc__channels_alu(g,TC_OP_MUL,a,tc__make_number(g,a,8193),NULL);
 tc__node*rest=tc__channels_alu(g,TC_OP_SUB,far,a,NULL);
 tc__node*lead=tc__channels_alu(g,TC_OP_SUB,far,rest,NULL);
 tc__node*size=tc__make_alu(g,TC_OP_ABS,a->dtype,&a,1);
-tc__node*some=
-tc__channels_alu(g,TC_OP_LT,size,tc__channels_number(g,a,1e34),NULL);
+tc__node*some=tc__channels_alu(g,TC_OP_LT,size,tc__make_number(g,a,1e34),NULL);
 return tc__channels_alu(g,TC_OP_WHERE,some,lead,a);
 }
 static tc__node*tc__channels_laid(tc__graph*g,tc__node*a){
@@ -25279,10 +25269,10 @@ if((n->op!=TC_OP_LOAD&&n->op!=TC_OP_STORE)||n->level!=TC__AT_COL)
 continue;
 if(tc__buffer_of(f->w->k,n)->place==TC__BUF_ROW)continue;
 tc__ixrun r=tc__ix_run(f->ix,n->attr[TC__ACCESS_INDEX],axis);
-int runs=r.run==INT64_MAX||r.run%TC__VECTOR==0;
 tc__ixrun stays=tc__ix_run(f->ix,n->attr[TC__ACCESS_INDEX],across);
 int few=stays.ok&&stays.run==INT64_MAX&&tc__ix_equals(stays.stride,0);
-if(r.ok&&runs&&tc__ix_equals(r.stride,1))dense+=few?1:TC__LANES;
+if(tc__ixrun_spans(&r,TC__VECTOR)&&tc__ix_equals(r.stride,1))
+dense+=few?1:TC__LANES;
 }
 return dense;
 }
@@ -25413,7 +25403,7 @@ for(uint32_t i=0;i<n->n_attr;i++){
 if(!tc__attr_is_ix(n,i))continue;
 if(tc__ix_has_val(p,n->attr[i]))return 1;
 tc__ixrun run=tc__ix_run(p,n->attr[i],axis);
-if(!run.ok||(run.run!=INT64_MAX&&run.run%TC__VECTOR))return 1;
+if(!tc__ixrun_spans(&run,TC__VECTOR))return 1;
 }
 return 0;
 }
@@ -27452,9 +27442,8 @@ tc__ixpool*p=m->w->ix;
 tc__ix e=tc__to_rows_cols(p,&m->w->space,columns,index);
 tc__ixrun r=tc__ix_run(p,e,TC__COL);
 int dense=r.ok&&(tc__ix_equals(r.stride,1)||tc__ix_equals(r.stride,0));
-int runs=r.run==INT64_MAX||(r.run%8==0);
 if(tc__val_names(m,index)>>TC__DIM0&columns)return TC__MOVE_APART;
-if(dense&&runs)return 2;
+if(dense&&tc__ixrun_spans(&r,TC__VECTOR))return 2;
 if(dense||!r.ok||r.run!=INT64_MAX)
 return m->host?tc__divided_cost(p,e):(int)TC__MOVE_APART;
 return m->host&&tc__ix_equals(r.stride,2)?TC__MOVE_SECOND:TC__MOVE_STEP;
@@ -27464,8 +27453,7 @@ for(uint32_t i=tc__pairs_at(n);tc__has_pairs(n)&&i<n->n_attr;i+=2){
 tc__interval edge;
 tc__ix e=tc__to_rows_cols(w->ix,&w->space,columns,n->attr[i]);
 tc__ixrun run=tc__ix_run(w->ix,e,TC__COL);
-if(tc__ix_has_val(w->ix,e)||(run.ok&&run.run==INT64_MAX))continue;
-if(run.ok&&run.run%8==0)continue;
+if(tc__ix_has_val(w->ix,e)||tc__ixrun_spans(&run,TC__VECTOR))continue;
 if(!tc__edge_of(w->ix,e,n->attr[i+1],&edge))return 1;
 }
 return 0;
@@ -27822,7 +27810,7 @@ tc__ix*stride){
 if(tc__ix_has_lane_val(g,e,axis))return 0;
 tc__ixrun run=tc__ix_run(g->body.ix,e,axis);
 *stride=run.stride;
-return run.ok&&(run.run==INT64_MAX||run.run%width==0);
+return tc__ixrun_spans(&run,width);
 }
 static tc__access tc__access_along(const tc__group*g,tc__ix e,tc__axis axis,
 int64_t width){

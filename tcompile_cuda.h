@@ -3482,8 +3482,7 @@ tc__device_scan s;
 s.g=g,s.axis=axis,s.width=width,s.differ=0;
 tc__ix_each_val(g->body.ix,e,tc__device_scan_val,&s);
 tc__ixrun run=tc__ix_run(g->body.ix,e,axis);
-if(s.differ||!run.ok||(run.run!=INT64_MAX&&run.run%width))
-return TC__PER_LANE;
+if(s.differ||!tc__ixrun_spans(&run,width))return TC__PER_LANE;
 if(tc__ix_equals(run.stride,0))return TC__UNIFORM;
 return tc__ix_equals(run.stride,1)?TC__CONTIGUOUS:TC__PER_LANE;
 }
@@ -5811,8 +5810,7 @@ for(uint32_t i=1;i<n->n_attr;i++){
 if(!tc__attr_is_ix(n,i))continue;
 tc__ixrun down=tc__ix_run(x,n->attr[i],TC__ROW);
 tc__ixrun right=tc__ix_run(x,n->attr[i],TC__COL);
-if(!down.ok||(down.run!=INT64_MAX&&down.run%rows))return 0;
-if(!right.ok||(right.run!=INT64_MAX&&right.run%width))return 0;
+if(!tc__ixrun_spans(&down,rows)||!tc__ixrun_spans(&right,width))return 0;
 if(i==1&&!tc__ix_equals(right.stride,1))return 0;
 }
 return 1;
@@ -10347,10 +10345,9 @@ m.v=p->vector,m.moves=0;
 tc__ix_each_val(x,e,tc__cuda_moves_val,&m);
 e=tc__cuda_expand(p,e);
 tc__ixrun run=tc__ix_run(x,e,p->vector->axis);
-if(!run.ok||(run.run!=INT64_MAX&&run.run%p->vector->width))
+if(!tc__ixrun_spans(&run,p->vector->width))
 run=tc__ix_run(x,tc__cuda_by_loops(p,e),p->vector->axis);
-if(m.moves||!run.ok||(run.run!=INT64_MAX&&run.run%p->vector->width))
-return TC__PER_LANE;
+if(m.moves||!tc__ixrun_spans(&run,p->vector->width))return TC__PER_LANE;
 if(tc__ix_equals(run.stride,0))return TC__UNIFORM;
 return tc__ix_equals(run.stride,1)?TC__CONTIGUOUS:TC__PER_LANE;
 }
@@ -11413,16 +11410,16 @@ const int64_t*a=hole->attr;
 tc_device_map map;
 const tc__group_windows*w=&p->g->shape.windows;
 (void)tc__template_map(p->g,n,hole,&map);
+int windows=map.step[0]!=0;
+long long inner=windows?1:map.size[2],outer=windows?1:map.size[3];
+long long share=windows?1:tc__template_batches(n)/(inner*outer);
 tc__line(p);
 tc__put(
 p->out,
 "struct %s_way { enum : int { deep = %d, share = %lld, inner = %lld, outer = %lld, windows = %d",
-tc__hole_names[a[TC__HOLE_HOLE]],a[TC__HOLE_ALONG]==(int64_t)TC__DEPTH,
-(long long)(map.step[0]?1
-:tc__template_batches(n)/(map.size[2]*map.size[3])),
-(long long)(map.step[0]?1:map.size[2]),
-(long long)(map.step[0]?1:map.size[3]),map.step[0]!=0);
-if(map.step[0])
+tc__hole_names[a[TC__HOLE_HOLE]],a[TC__HOLE_ALONG]==(int64_t)TC__DEPTH,share,
+inner,outer,windows);
+if(windows)
 tc__put(p->out,
 ", channels = %lld, taps = %lld, wide = %lld, tall = %lld, jump_x = %lld, "
 "jump_y = %lld, apart_x = %lld, apart_y = %lld, low_x = %lld, low_y = %lld",
@@ -14399,7 +14396,7 @@ TCU__FN int tcu__map_make(tcu__device*d,const tc_device_map*m,tcu__address base,
 void*to){
 static const uint32_t step[4]={1,1,1,1};
 enum{ALIGN=128};
-const uint64_t bytes=m->dtype==TC_F32?4:2;
+const uint64_t bytes=tc_dtype_bytes((tc_dtype)m->dtype);
 unsigned char room[sizeof(tcu__tensor_map)+ALIGN];
 tcu__tensor_map*map=
 (tcu__tensor_map*)(void*)(room+(ALIGN-(uintptr_t)room%ALIGN)%ALIGN);

@@ -149,7 +149,7 @@ TCU__FN int tcu__map_make(tcu__device *d, const tc_device_map *m, tcu__address b
                           void *to) {
     static const uint32_t step[4] = {1, 1, 1, 1};
     enum { ALIGN = 128 };
-    const uint64_t bytes = m->dtype == TC_F32 ? 4 : 2;
+    const uint64_t bytes = tc_dtype_bytes((tc_dtype)m->dtype);
     unsigned char room[sizeof(tcu__tensor_map) + ALIGN];
     tcu__tensor_map *map =
         (tcu__tensor_map *)(void *)(room + (ALIGN - (uintptr_t)room % ALIGN) % ALIGN);

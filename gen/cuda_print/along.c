@@ -77,10 +77,9 @@ static tc__access tc__cuda_moves_by(const tc__printer *p, tc__ix e) {
     tc__ix_each_val(x, e, tc__cuda_moves_val, &m);
     e = tc__cuda_expand(p, e);
     tc__ixrun run = tc__ix_run(x, e, p->vector->axis);
-    if (!run.ok || (run.run != INT64_MAX && run.run % p->vector->width)) // (p + l) % 784
+    if (!tc__ixrun_spans(&run, p->vector->width)) // (p + l) % 784
         run = tc__ix_run(x, tc__cuda_by_loops(p, e), p->vector->axis);
-    if (m.moves || !run.ok || (run.run != INT64_MAX && run.run % p->vector->width))
-        return TC__PER_LANE;
+    if (m.moves || !tc__ixrun_spans(&run, p->vector->width)) return TC__PER_LANE;
     if (tc__ix_equals(run.stride, 0)) return TC__UNIFORM;
     return tc__ix_equals(run.stride, 1) ? TC__CONTIGUOUS : TC__PER_LANE;
 }

@@ -105,16 +105,16 @@ static void tc__cuda_map_struct(tc__printer *p, const tc__node *n, const tc__nod
     tc_device_map map;
     const tc__group_windows *w = &p->g->shape.windows;
     (void)tc__template_map(p->g, n, hole, &map);
+    int windows = map.step[0] != 0; // whose last size is images, all in one batch
+    long long inner = windows ? 1 : map.size[2], outer = windows ? 1 : map.size[3];
+    long long share = windows ? 1 : tc__template_batches(n) / (inner * outer);
     tc__line(p);
     tc__put(
         p->out,
         "struct %s_way { enum : int { deep = %d, share = %lld, inner = %lld, outer = %lld, windows = %d",
-        tc__hole_names[a[TC__HOLE_HOLE]], a[TC__HOLE_ALONG] == (int64_t)TC__DEPTH,
-        (long long)(map.step[0] ? 1
-                                : tc__template_batches(n) / (map.size[2] * map.size[3])),
-        (long long)(map.step[0] ? 1 : map.size[2]),
-        (long long)(map.step[0] ? 1 : map.size[3]), map.step[0] != 0);
-    if (map.step[0])
+        tc__hole_names[a[TC__HOLE_HOLE]], a[TC__HOLE_ALONG] == (int64_t)TC__DEPTH, share,
+        inner, outer, windows);
+    if (windows)
         tc__put(p->out,
                 ", channels = %lld, taps = %lld, wide = %lld, tall = %lld, jump_x = %lld, "
                 "jump_y = %lld, apart_x = %lld, apart_y = %lld, low_x = %lld, low_y = %lld",

@@ -47,8 +47,7 @@ static tc__access tc__device_access(const tc__group *g, tc__ix e, tc__axis axis,
     s.g = g, s.axis = axis, s.width = width, s.differ = 0;
     tc__ix_each_val(g->body.ix, e, tc__device_scan_val, &s);
     tc__ixrun run = tc__ix_run(g->body.ix, e, axis);
-    if (s.differ || !run.ok || (run.run != INT64_MAX && run.run % width))
-        return TC__PER_LANE;
+    if (s.differ || !tc__ixrun_spans(&run, width)) return TC__PER_LANE;
     if (tc__ix_equals(run.stride, 0)) return TC__UNIFORM;
     return tc__ix_equals(run.stride, 1) ? TC__CONTIGUOUS : TC__PER_LANE;
 }

@@ -99,8 +99,7 @@ static int tc__window_takes(const tc__group *g, const tc__node *n, int rows, int
         if (!tc__attr_is_ix(n, i)) continue;
         tc__ixrun down = tc__ix_run(x, n->attr[i], TC__ROW);
         tc__ixrun right = tc__ix_run(x, n->attr[i], TC__COL);
-        if (!down.ok || (down.run != INT64_MAX && down.run % rows)) return 0;
-        if (!right.ok || (right.run != INT64_MAX && right.run % width)) return 0;
+        if (!tc__ixrun_spans(&down, rows) || !tc__ixrun_spans(&right, width)) return 0;
         if (i == 1 && !tc__ix_equals(right.stride, 1)) return 0;
     }
     return 1;

@@ -459,10 +459,8 @@ static tc__node *tc__build_gradient(tc__builder *b, const tc__step *s) {
     tc__node *y = tc__cell_read(b, tc__code_cell(b, s->in[1]));
     tc__node *v = s->n_in > 2 ? tc__cell_read(b, tc__code_cell(b, s->in[2])) : NULL;
     if (!x || !y || !tc__build_composites(b)) return NULL;
-    tc__value one = tc__value_of(1, y->dtype);
     b->g->device = y->device;
-    if (s->n_in <= 2)
-        v = tc__make_expand(b->g, tc__make_const(b->g, y->dtype, one), y->rank, y->dims);
+    if (s->n_in <= 2) v = tc__make_number(b->g, y, 1);
     if (!v) return NULL;
     int derived = d->g && d->y == y->id && d->v == v->id;
     if (!derived && !tc__build_adjoints(b, d, y, v, 1)) return NULL;

@@ -73,6 +73,13 @@ static tc__node *tc__make_expand(tc__graph *g, tc__node *a, int rank, const tc__
     return tc__make1(g, TC_OP_EXPAND, a, rank, dims, dims, (uint32_t)rank);
 }
 
+// x in the sizes and dtype of `like`.
+static tc__node *tc__make_number(tc__graph *g, const tc__node *like, double x) {
+    if (!like) return NULL;
+    return tc__make_expand(g, tc__make_const(g, like->dtype, tc__value_of(x, like->dtype)),
+                           like->rank, like->dims);
+}
+
 static tc__node *tc__make_permute(tc__graph *g, tc__node *a, const int64_t *order) {
     tc__ix dims[TC_MAX_RANK];
     int64_t merged[TC_MAX_RANK];

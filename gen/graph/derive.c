@@ -52,9 +52,7 @@ static tc__node *tc__d_cast(tc__derive *d, tc__node *a, int dtype) {
 }
 
 static tc__node *tc__d_number(tc__derive *d, const tc__node *like, double x) {
-    if (!like) return NULL;
-    tc__node *k = tc__make_const(d->g, like->dtype, tc__value_of(x, like->dtype));
-    return tc__make_expand(d->g, k, like->rank, like->dims);
+    return tc__make_number(d->g, like, x);
 }
 
 static tc__node *tc__d_zeros(tc__derive *d, const tc__node *like) {

@@ -36,7 +36,7 @@ static int tc__ix_steps(const tc__group *g, tc__ix e, tc__axis axis, int64_t wid
     if (tc__ix_has_lane_val(g, e, axis)) return 0;
     tc__ixrun run = tc__ix_run(g->body.ix, e, axis);
     *stride = run.stride;
-    return run.ok && (run.run == INT64_MAX || run.run % width == 0);
+    return tc__ixrun_spans(&run, width);
 }
 
 static tc__access tc__access_along(const tc__group *g, tc__ix e, tc__axis axis,

@@ -244,10 +244,10 @@ static int tc__count_dense(tc__finish *f, tc__axis axis) {
             continue;
         if (tc__buffer_of(f->w->k, n)->place == TC__BUF_ROW) continue;
         tc__ixrun r = tc__ix_run(f->ix, n->attr[TC__ACCESS_INDEX], axis);
-        int runs = r.run == INT64_MAX || r.run % TC__VECTOR == 0;
         tc__ixrun stays = tc__ix_run(f->ix, n->attr[TC__ACCESS_INDEX], across);
         int few = stays.ok && stays.run == INT64_MAX && tc__ix_equals(stays.stride, 0);
-        if (r.ok && runs && tc__ix_equals(r.stride, 1)) dense += few ? 1 : TC__LANES;
+        if (tc__ixrun_spans(&r, TC__VECTOR) && tc__ix_equals(r.stride, 1))
+            dense += few ? 1 : TC__LANES;
     }
     return dense;
 }
@@ -399,7 +399,7 @@ static int tc__goes_lane_by_lane(tc__ixpool *p, const tc__node *n, tc__axis axis
         if (!tc__attr_is_ix(n, i)) continue;
         if (tc__ix_has_val(p, n->attr[i])) return 1;
         tc__ixrun run = tc__ix_run(p, n->attr[i], axis);
-        if (!run.ok || (run.run != INT64_MAX && run.run % TC__VECTOR)) return 1;
+        if (!tc__ixrun_spans(&run, TC__VECTOR)) return 1;
     }
     return 0;
 }

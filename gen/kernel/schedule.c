@@ -84,9 +84,8 @@ static int64_t tc__access_cost(tc__motion *m, uint32_t columns, tc__ix index) {
     tc__ix e = tc__to_rows_cols(p, &m->w->space, columns, index);
     tc__ixrun r = tc__ix_run(p, e, TC__COL);
     int dense = r.ok && (tc__ix_equals(r.stride, 1) || tc__ix_equals(r.stride, 0));
-    int runs = r.run == INT64_MAX || (r.run % 8 == 0);
     if (tc__val_names(m, index) >> TC__DIM0 & columns) return TC__MOVE_APART;
-    if (dense && runs) return 2;
+    if (dense && tc__ixrun_spans(&r, TC__VECTOR)) return 2;
     if (dense || !r.ok || r.run != INT64_MAX)
         return m->host ? tc__divided_cost(p, e) : (int)TC__MOVE_APART;
     return m->host && tc__ix_equals(r.stride, 2) ? TC__MOVE_SECOND : TC__MOVE_STEP;
@@ -99,8 +98,7 @@ static int tc__tests_elements(tc__weave *w, const tc__node *n, uint32_t columns)
         tc__interval edge;
         tc__ix e = tc__to_rows_cols(w->ix, &w->space, columns, n->attr[i]);
         tc__ixrun run = tc__ix_run(w->ix, e, TC__COL);
-        if (tc__ix_has_val(w->ix, e) || (run.ok && run.run == INT64_MAX)) continue;
-        if (run.ok && run.run % 8 == 0) continue;
+        if (tc__ix_has_val(w->ix, e) || tc__ixrun_spans(&run, TC__VECTOR)) continue;
         if (!tc__edge_of(w->ix, e, n->attr[i + 1], &edge)) return 1;
     }
     return 0;

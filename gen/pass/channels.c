@@ -70,12 +70,6 @@ static int64_t tc__channels_line(int dtype) {
     return TC__CHANNELS_LINE / (int64_t)tc__dtypes[dtype].bytes;
 }
 
-static tc__node *tc__channels_number(tc__graph *g, const tc__node *like, double by) {
-    tc__value v;
-    v.f = by;
-    return tc__make_expand(g, tc__make_const(g, like->dtype, v), like->rank, like->dims);
-}
-
 static tc__node *tc__channels_alu(tc__graph *g, tc__op op, tc__node *a, tc__node *b,
                                   tc__node *c) {
     tc__node *in[3];
@@ -90,13 +84,11 @@ static tc__node *tc__channels_alu(tc__graph *g, tc__op op, tc__node *a, tc__node
 // finite.
 static tc__node *tc__channels_rounded(tc__graph *g, tc__node *a) {
     if (!a || a->dtype != TC_F32) return a;
-    tc__node *far =
-        tc__channels_alu(g, TC_OP_MUL, a, tc__channels_number(g, a, 8193), NULL);
+    tc__node *far = tc__channels_alu(g, TC_OP_MUL, a, tc__make_number(g, a, 8193), NULL);
     tc__node *rest = tc__channels_alu(g, TC_OP_SUB, far, a, NULL);
     tc__node *lead = tc__channels_alu(g, TC_OP_SUB, far, rest, NULL);
     tc__node *size = tc__make_alu(g, TC_OP_ABS, a->dtype, &a, 1);
-    tc__node *some =
-        tc__channels_alu(g, TC_OP_LT, size, tc__channels_number(g, a, 1e34), NULL);
+    tc__node *some = tc__channels_alu(g, TC_OP_LT, size, tc__make_number(g, a, 1e34), NULL);
     return tc__channels_alu(g, TC_OP_WHERE, some, lead, a);
 }
 

@@ -334,15 +334,6 @@ static tc__node *tc__rescore_leaf(tc__rescore *r, const tc__node *n, int turned)
 
 static tc__node *tc__rescore_copy(tc__rescore *r, uint32_t id, int turned);
 
-// A number in as many elements as like.
-static tc__node *tc__rescore_number(tc__rescore *r, const tc__node *like, double number) {
-    tc__value v;
-    memset(&v, 0, sizeof v);
-    v.f = number;
-    return tc__make_expand(r->w->to, tc__make_const(r->w->to, TC_F32, v), like->rank,
-                           like->dims);
-}
-
 // Row value v, [.., 1], for each element of what is like the old node `like`.
 static tc__node *tc__rescore_spread_row(tc__rescore *r, tc__node *v, const tc__node *like,
                                         int turned) {
@@ -355,7 +346,7 @@ static tc__node *tc__rescore_fma(tc__rescore *r, const tc__node *x, double facto
                                  tc__node *row, int turned) {
     tc__node *in[3];
     in[0] = tc__rescore_copy(r, x->id, turned);
-    in[1] = in[0] ? tc__rescore_number(r, in[0], factor) : NULL;
+    in[1] = in[0] ? tc__make_number(r->w->to, in[0], factor) : NULL;
     in[2] = tc__rescore_spread_row(r, row, x, turned);
     return in[0] && in[1] && in[2] ? tc__make_alu(r->w->to, TC_OP_FMA, TC_F32, in, 3)
                                    : NULL;
@@ -410,7 +401,7 @@ static tc__node *tc__rescore_share(tc__rescore *r, const tc__attended *a, int tu
                                 tc__rescore_spread_row(r, l, x, turned));
         return in[0] ? tc__make_alu(g, TC_OP_EXP, TC_F32, in, 1) : NULL;
     }
-    l = tc__rescore_mul(g, TC_OP_MUL, l, tc__rescore_number(r, l, -log2e));
+    l = tc__rescore_mul(g, TC_OP_MUL, l, tc__make_number(r->w->to, l, -log2e));
     tc__node *e = tc__rescore_fma(r, s, c * log2e, l, turned);
     if (e && choice) {
         in[0] = tc__rescore_copy(r, choice->in[0], turned), in[1] = e;
@@ -432,7 +423,7 @@ static tc__node *tc__rescore_slope(tc__rescore *r, const tc__node *n, int turned
         !tc__is_row_value(from, tc__operand(from, u, 1)))
         return NULL;
     tc__node *d = g->node.at[r->w->at[tc__operand(from, tc__operand(from, u, 1), 0)->id]];
-    d = tc__rescore_mul(g, TC_OP_MUL, d, tc__rescore_number(r, d, -c));
+    d = tc__rescore_mul(g, TC_OP_MUL, d, tc__make_number(r->w->to, d, -c));
     return tc__rescore_mul(g, TC_OP_MUL,
                            tc__rescore_fma(r, tc__operand(from, u, 0), c, d, turned),
                            tc__rescore_copy(r, p->id, turned));

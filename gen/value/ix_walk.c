@@ -316,6 +316,11 @@ typedef struct tc__ixrun {
     tc__ix stride;
 } tc__ixrun;
 
+// Whether that holds all through aligned blocks of `width`.
+static int tc__ixrun_spans(const tc__ixrun *r, int64_t width) {
+    return r->ok && (r->run == INT64_MAX || r->run % width == 0);
+}
+
 static tc__ixrun tc__ix_run(tc__ixpool *p, tc__ix e, tc__axis axis);
 
 static tc__ixrun tc__ix_run_atom(tc__ixpool *p, tc__ix atom, tc__axis axis) {

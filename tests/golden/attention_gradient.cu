@@ -690,7 +690,7 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   given6  f32[8]
 //   %0 = const 0.125                  f32 row
 //   %1 = const -inf                   f32 row
-//   %2 = const -1.4426950408889634    f32 row
+//   %2 = const -1.442695              f32 row
 //   launch threads=128 index=i32 resident=2
 //     for j in 0..16  bind=grid
 //       for t in 0..128  bind=block
@@ -814,7 +814,7 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
 //   given3  f32[2]
 //   given4  bf16[2]
 //   given5  f32[8]
-//   %0 = const 0.18033688011112042    f32 row
+//   %0 = const 0.18033688             f32 row
 //   %1 = const -inf                   f32 row
 //   launch threads=128 index=i32 resident=2
 //     for j in 0..16  bind=grid
@@ -1001,7 +1001,7 @@ kernel2(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
 //   given6  bf16[2]
 //   given7  f32[8]
 //   %0 = const 0.125                  f32 row
-//   %1 = const 0.18033688011112042    f32 row
+//   %1 = const 0.18033688             f32 row
 //   %2 = const -inf                   f32 row
 //   launch threads=128 index=i32 resident=2
 //     for j in 0..32  bind=grid
@@ -1146,7 +1146,7 @@ kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
 //   given6  bf16[2]
 //   given7  f32[8]
 //   %0 = const 0.125                  f32 row
-//   %1 = const 0.18033688011112042    f32 row
+//   %1 = const 0.18033688             f32 row
 //   %2 = const -inf                   f32 row
 //   launch threads=128 index=i32 resident=2
 //     for j in 0..32  bind=grid
