@@ -12,6 +12,12 @@
 
 #include <unistd.h>
 
+static const model_shape models[] = {
+    {"encoder_8x512x512_f32", 8, 512, 512, 8, 6, 0, TC_F32},
+    {"encoder_8x512x512_bf16", 8, 512, 512, 8, 6, 0, TC_BF16},
+    {"gpt2_fwd_8x1024_bf16", 8, 1024, 768, 12, 12, 50304, TC_BF16},
+};
+
 static double first_call(const model_shape *of, const char *dir, int *kernels,
                          double *again) {
     tc_config config = tc_config_default();
@@ -22,7 +28,7 @@ static double first_call(const model_shape *of, const char *dir, int *kernels,
     tc_options o = tc_options_default();
     bench_check(tc);
     if (tc_cuda_open(tc, 0)) bench_check(tc);
-    model_make(tc, &m, of);
+    model_make(tc, &m, of, "cuda:0");
     tc_sync(tc); // NVRTC and the driver are loaded
     o.fullgraph = 1;
     tc_fn *f = tc_compile(tc, model_forward, &m, sizeof m, &o);

@@ -4,10 +4,6 @@
 #define BENCH_MODELS_H
 #include "bench.h"
 
-#ifndef MODEL_DEVICE
-#define MODEL_DEVICE "cuda:0" // where parameters and inputs are
-#endif
-
 typedef struct model_shape {
     const char *name;
     int64_t batch, tokens, width, heads, layers, words; // words 0: no embedding, no head
@@ -18,6 +14,7 @@ enum { BLOCK_PARAMETERS = 12, MODEL_PARAMETERS = 4 + 12 * BLOCK_PARAMETERS };
 
 typedef struct model {
     model_shape of;
+    const char *device; // where parameters and inputs are
     tc_tensor input;
     tc_tensor
         p[MODEL_PARAMETERS]; // of blocks, then: words, places, last norm's scale and shift
@@ -61,15 +58,16 @@ static inline void model_forward(tc_ctx *tc, const tc_tensor *in, tc_tensor *out
 
 static inline tc_tensor model_parameter(tc_ctx *tc, const model *m, tc_dims d,
                                         double scale) {
-    tc_tensor t = tc_to(tc_mul_s(tc_randn(tc, d, TC_F32), scale), MODEL_DEVICE);
+    tc_tensor t = tc_to(tc_mul_s(tc_randn(tc, d, TC_F32), scale), m->device);
     return m->of.dtype == TC_F32 ? t : tc_cast(t, m->of.dtype);
 }
 
 // Scales and shifts are random too.
-static inline void model_make(tc_ctx *tc, model *m, const model_shape *of) {
+static inline void model_make(tc_ctx *tc, model *m, const model_shape *of,
+                              const char *device) {
     int64_t c = of->width;
     static const int wide[12] = {0, 0, 3, 3, 1, 1, 0, 0, 4, 4, -4, 1};
-    m->of = *of, m->n = 0;
+    m->of = *of, m->device = device, m->n = 0;
     for (int i = 0; i < of->layers * BLOCK_PARAMETERS; i++) {
         int k = i % BLOCK_PARAMETERS, w = wide[k];
         int matrix = k == 2 || k == 4 || k == 8 || k == 10;
@@ -86,15 +84,7 @@ static inline void model_make(tc_ctx *tc, model *m, const model_shape *of) {
     m->p[m->n++] = model_parameter(tc, m, TC_DIMS(c), 1);
     m->p[m->n++] = model_parameter(tc, m, TC_DIMS(c), 1);
     m->input = tc_to(tc_randint(tc, 0, of->words, TC_DIMS(of->batch, of->tokens), TC_I64),
-                     MODEL_DEVICE);
+                     m->device);
 }
-
-#ifndef MODELS_OWN
-static const model_shape models[] = {
-    {"encoder_8x512x512_f32", 8, 512, 512, 8, 6, 0, TC_F32},
-    {"encoder_8x512x512_bf16", 8, 512, 512, 8, 6, 0, TC_BF16},
-    {"gpt2_fwd_8x1024_bf16", 8, 1024, 768, 12, 12, 50304, TC_BF16},
-};
-#endif
 
 #endif

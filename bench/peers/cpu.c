@@ -4,8 +4,6 @@
 #define TCOMPILE_IMPLEMENTATION
 #include "tcompile.h"
 
-#define MODEL_DEVICE "cpu"
-#define MODELS_OWN
 #include "../models.h"
 
 enum { THREADS = 2, LAYERS = 24, WIDTH = 64, CONVOLUTIONS = 6, PRODUCTS = 9 };
@@ -260,7 +258,7 @@ int main(int argc, char **argv) {
         for (int a = 1; a < argc; a++)
             wanted |= !strncmp(jobs[i].name, argv[a], strlen(argv[a]));
         if (!wanted) continue;
-        if (jobs[i].model) model_make(k.tc, &k.model, jobs[i].model);
+        if (jobs[i].model) model_make(k.tc, &k.model, jobs[i].model, "cpu");
         call c = {&k, i};
         bench_side side = {run, &c, 0};
         if (source)

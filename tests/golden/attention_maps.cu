@@ -194,18 +194,18 @@ template <int UNITS, int N, int TA, int TB> TC_FN void TC_N(wgmma)(float (&d)[N 
 }
 
 #define TC_WGMMA_HELD "{ .reg .pred p; setp.ne.b32 p, %1, 0; wgmma.mma_async.sync.aligned.m64n"
-template <int BF16, int N> TC_FN void TC_N(wgmma_held)(float (&d)[N / 2], const unsigned (&a)[4], tc_u64 b) {
+template <int UNITS, int N> TC_FN void TC_N(wgmma_held)(float (&d)[N / 2], const unsigned (&a)[4], tc_u64 b) {
     int keep = 1;
-    if constexpr (BF16 && N == 64)
+    if constexpr (UNITS == 1 && N == 64)
         asm volatile(TC_WGMMA_HELD "64k16.f32.bf16.bf16 {" TC_WGMMA_NAMES_64 "}, {%34, %35, %36, %37}, %0, p, 1, 1, 1; }"
                      : "+l"(b), "+r"(keep), TC_WGMMA_32(0) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]));
-    if constexpr (BF16 && N == 128)
+    if constexpr (UNITS == 1 && N == 128)
         asm volatile(TC_WGMMA_HELD "128k16.f32.bf16.bf16 {" TC_WGMMA_NAMES_128 "}, {%66, %67, %68, %69}, %0, p, 1, 1, 1; }"
                      : "+l"(b), "+r"(keep), TC_WGMMA_32(0), TC_WGMMA_32(32) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]));
-    if constexpr (!BF16 && N == 64)
+    if constexpr (UNITS == 0 && N == 64)
         asm volatile(TC_WGMMA_HELD "64k16.f32.f16.f16 {" TC_WGMMA_NAMES_64 "}, {%34, %35, %36, %37}, %0, p, 1, 1, 1; }"
                      : "+l"(b), "+r"(keep), TC_WGMMA_32(0) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]));
-    if constexpr (!BF16 && N == 128)
+    if constexpr (UNITS == 0 && N == 128)
         asm volatile(TC_WGMMA_HELD "128k16.f32.f16.f16 {" TC_WGMMA_NAMES_128 "}, {%66, %67, %68, %69}, %0, p, 1, 1, 1; }"
                      : "+l"(b), "+r"(keep), TC_WGMMA_32(0), TC_WGMMA_32(32) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]));
 }

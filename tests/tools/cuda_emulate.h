@@ -951,7 +951,7 @@ EMU_FN void emu_wgmma(int units, int n, int ta, int tb, float *d, unsigned long 
 }
 
 // Of a, lanes that share a row have each two columns of either 8.
-EMU_FN void emu_wgmma_held(int bf16, int n, float *d, const unsigned *a,
+EMU_FN void emu_wgmma_held(int units, int n, float *d, const unsigned *a,
                            unsigned long long b) {
     int lane = (int)emu_self->lane;
     unsigned short row[2][16];
@@ -965,8 +965,8 @@ EMU_FN void emu_wgmma_held(int bf16, int n, float *d, const unsigned *a,
         for (int k = 0; k < 16; k++) {
             unsigned short x = row[i / 2 % 2][k],
                            y = emu_matrix_at(b, 1, i / 4 * 8 + lane % 4 * 2 + i % 2, k);
-            sum += bf16 ? (double)emu_of_bf16(x) * (double)emu_of_bf16(y)
-                        : (double)emu_of_f16(x) * (double)emu_of_f16(y);
+            sum += units ? (double)emu_of_bf16(x) * (double)emu_of_bf16(y)
+                         : (double)emu_of_f16(x) * (double)emu_of_f16(y);
         }
         d[i] = (float)sum;
     }

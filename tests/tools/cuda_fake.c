@@ -1020,64 +1020,66 @@ int cuLaunchKernelEx(const tcu__launch_config *c, kernel *k, void **params, void
 // ---- tensor maps
 
 #ifndef FAKE_OLD
+// What both kinds of maps have; 0 = the driver would not take it.
+static int map_begin(emu_map *m, const tcu__tensor_map *map, int dtype, uint32_t rank,
+                     void *address, const uint64_t *size, const uint64_t *stride,
+                     uint32_t line, int interleave, int swizzle, int promotion, int fill) {
+    int bad = (uintptr_t)map % 64 || rank != 4 || (uintptr_t)address % 16 || interleave ||
+              swizzle != TCU__MAP_SWIZZLE_128 || promotion != TCU__MAP_L2_128 || fill ||
+              (dtype != TCU__MAP_F16 && dtype != TCU__MAP_BF16 && dtype != TCU__MAP_F32);
+    memset(m, 0, sizeof *m);
+    m->magic = EMU_MAP, m->at = (const unsigned char *)address;
+    m->bytes = dtype == TCU__MAP_F32 ? 4 : 2;
+    for (int i = 0; i < 4 && !bad; i++) {
+        bad = !size[i] || size[i] > (uint64_t)1 << 32;
+        m->size[i] = (long long)size[i];
+    }
+    for (int i = 0; i < 3 && !bad; i++) {
+        bad = !stride[i] || stride[i] % 16 || stride[i] >= (uint64_t)1 << 40;
+        m->stride[i] = (long long)stride[i];
+    }
+    return !bad && line * (uint32_t)m->bytes <= 128;
+}
+
+static int map_end(tcu__tensor_map *map, const emu_map *m) {
+    memset(map, 0, sizeof *map);
+    memcpy(map, m, sizeof *m);
+    return 0;
+}
+
 int cuTensorMapEncodeTiled(tcu__tensor_map *map, int dtype, uint32_t rank, void *address,
                            const uint64_t *size, const uint64_t *stride,
                            const uint32_t *box, const uint32_t *step, int interleave,
                            int swizzle, int promotion, int fill) {
-    emu_map m = {EMU_MAP, (const unsigned char *)address, {0}, {0}, {0}, {0}, {0},
-                 {0},     dtype == TCU__MAP_F32 ? 4 : 2};
-    int bad = (uintptr_t)map % 64 || rank != 4 || (uintptr_t)address % 16 || interleave ||
-              swizzle != TCU__MAP_SWIZZLE_128 || promotion != TCU__MAP_L2_128 || fill ||
-              (dtype != TCU__MAP_F16 && dtype != TCU__MAP_BF16 && dtype != TCU__MAP_F32) ||
-              box[0] * (uint32_t)m.bytes > 128;
+    emu_map m;
     IN_CONTEXT(0);
+    int bad = !map_begin(&m, map, dtype, rank, address, size, stride, box[0], interleave,
+                         swizzle, promotion, fill);
     for (int i = 0; i < 4 && !bad; i++) {
-        bad = !size[i] || size[i] > (uint64_t)1 << 32 || !box[i] || box[i] > 256 ||
-              step[i] != 1;
-        m.size[i] = (long long)size[i], m.box[i] = (int)box[i];
+        bad = !box[i] || box[i] > 256 || step[i] != 1;
+        m.box[i] = (int)box[i];
     }
-    for (int i = 0; i < 3 && !bad; i++) {
-        bad = !stride[i] || stride[i] % 16 || stride[i] >= (uint64_t)1 << 40;
-        m.stride[i] = (long long)stride[i];
-    }
-    if (bad) return 1;
-    memset(map, 0, sizeof *map);
-    memcpy(map, &m, sizeof m);
-    return 0;
+    return bad ? 1 : map_end(map, &m);
 }
 
-// By width and height; of halves, whose channels are first and which are swizzled.
+// By width and height; channels are first.
 int cuTensorMapEncodeIm2col(tcu__tensor_map *map, int dtype, uint32_t rank, void *address,
                             const uint64_t *size, const uint64_t *stride, const int *low,
                             const int *high, uint32_t channels, uint32_t places,
                             const uint32_t *step, int interleave, int swizzle,
                             int promotion, int fill) {
-    emu_map m = {EMU_MAP, (const unsigned char *)address, {0}, {0}, {0}, {0}, {0},
-                 {0},     dtype == TCU__MAP_F32 ? 4 : 2};
-    int bad = (uintptr_t)map % 64 || rank != 4 || (uintptr_t)address % 16 || interleave ||
-              swizzle != TCU__MAP_SWIZZLE_128 || promotion != TCU__MAP_L2_128 || fill ||
-              (dtype != TCU__MAP_F16 && dtype != TCU__MAP_BF16 && dtype != TCU__MAP_F32) ||
-              channels * (uint32_t)m.bytes > 128 || !places || places > 1024 ||
-              step[0] != 1 || step[3] != 1;
+    emu_map m;
     IN_CONTEXT(0);
-    for (int i = 0; i < 4 && !bad; i++) {
-        bad = !size[i] || size[i] > (uint64_t)1 << 32;
-        m.size[i] = (long long)size[i];
-    }
-    for (int i = 0; i < 3 && !bad; i++) {
-        bad = !stride[i] || stride[i] % 16 || stride[i] >= (uint64_t)1 << 40;
-        m.stride[i] = (long long)stride[i];
-    }
+    int bad = !map_begin(&m, map, dtype, rank, address, size, stride, channels, interleave,
+                         swizzle, promotion, fill) ||
+              !places || places > 1024 || step[0] != 1 || step[3] != 1;
     for (int i = 0; i < 2 && !bad; i++) {
         bad = low[i] < -128 || low[i] > 127 || high[i] < -128 || high[i] > 127 ||
               !step[1 + i] || step[1 + i] > 8;
         m.low[i] = low[i], m.high[i] = high[i], m.step[i] = (int)step[1 + i];
     }
-    if (bad) return 1;
     m.box[0] = (int)channels, m.box[1] = (int)places;
-    memset(map, 0, sizeof *map);
-    memcpy(map, &m, sizeof m);
-    return 0;
+    return bad ? 1 : map_end(map, &m);
 }
 #endif
 

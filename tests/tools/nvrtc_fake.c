@@ -578,38 +578,36 @@ static const char compile_command[] =
     "%sLC_ALL=C $cxx -shared " COMPILE_FLAGS
     "%s %s -I'%s' text.cpp -o image.so -nodefaultlibs -lm -lc\n";
 
+// Where EMULATE_IMAGES, a folder that tests of one suite share, has or gets what is made of a text, or of the header alone
+// (NULL), by its compiler, words and headers; 0 = nowhere.
+static int kept_path(const text *cpp, const char *flags, char path[260]) {
+    static const char *const headers[] = {"cuda_emulate.h", "cuda_emulate_image.h"};
+    const char *images = getenv("EMULATE_IMAGES"), *cxx = getenv("CXX");
+    unsigned long long h = 0xcbf29ce484222325u;
+    text t = {NULL, 0, 0};
+    if (!images) return 0;
+    put(&t, "%s\n%s\n", cxx ? cxx : "", flags);
+    put_raw(&t, compile_command, sizeof compile_command);
+    if (cpp) put_raw(&t, cpp->at, cpp->size); // whole: `put` has a line
+    for (int i = 0; i < 2; i++) read_file(EMULATE_FOLDER, headers[i], &t);
+    for (size_t i = 0; i < t.size; i++) h = (h ^ (unsigned char)t.at[i]) * 0x100000001b3u;
+    snprintf(path, 260, "%s/%016llx%zx%s", images, h, t.size, cpp ? ".so" : "");
+    free(t.at);
+    return 1;
+}
+
 // The header takes most compilers' time; g++ reads what it made of it before. Others pass over it.
 static void use_precompiled(text *command, text *option, const char *flags) {
     static const char make[] =
         "[ -s '%s' ] || { $cxx " COMPILE_FLAGS
         "%s -x c++-header %s/cuda_emulate.h -o '%s'.$$ && mv '%s'.$$ '%s'; }\n";
-    const char *images = getenv("EMULATE_IMAGES"), *cxx = getenv("CXX");
-    unsigned long long h = 0xcbf29ce484222325u;
+    const char *cxx = getenv("CXX");
     char folder[260], path[300];
-    if (!images || (cxx && strstr(cxx, "clang"))) return;
-    for (const char *s = flags; *s; s++) h = (h ^ (unsigned char)*s) * 0x100000001b3u;
-    snprintf(folder, sizeof folder, "%s/headers-%016llx", images, h);
+    if ((cxx && strstr(cxx, "clang")) || !kept_path(NULL, flags, folder)) return;
     snprintf(path, sizeof path, "%s/cuda_emulate.h.gch", folder);
     put(command, "mkdir -p '%s'\n", folder);
     put(command, make, path, flags, EMULATE_FOLDER, path, path, path);
     put(option, "-I'%s'", folder);
-}
-
-// Where EMULATE_IMAGES, a folder that tests of one suite share, has or gets the code of a text; 0 = nowhere.
-static int kept_image(const text *cpp, const char *flags, char path[260]) {
-    static const char *const headers[] = {"cuda_emulate.h", "cuda_emulate_image.h"};
-    const char *images = getenv("EMULATE_IMAGES"), *cxx = getenv("CXX");
-    unsigned long long h = 0xcbf29ce484222325u;
-    text t = {NULL, 0, 0};
-    if (!images || getenv("EMULATE_KEEP")) return 0;
-    put(&t, "%s\n%s\n", cxx ? cxx : "", flags);
-    put_raw(&t, compile_command, sizeof compile_command);
-    put_raw(&t, cpp->at, cpp->size); // whole: `put` has a line
-    for (int i = 0; i < 2; i++) read_file(EMULATE_FOLDER, headers[i], &t);
-    for (size_t i = 0; i < t.size; i++) h = (h ^ (unsigned char)t.at[i]) * 0x100000001b3u;
-    snprintf(path, 260, "%s/%016llx%zx.so", images, h, t.size);
-    free(t.at);
-    return 1;
 }
 
 static int compile_text(program *p, const text *cpp, const char *flags) {
@@ -635,7 +633,7 @@ static int compile_text(program *p, const text *cpp, const char *flags) {
 
 static int compile(program *p, const text *cpp, const char *flags) {
     char path[260], part[280];
-    int keeps = kept_image(cpp, flags, path);
+    int keeps = !getenv("EMULATE_KEEP") && kept_path(cpp, flags, path);
     if (keeps) read_file("", path, &p->code);
     if (p->code.size) return 1;
     if (!compile_text(p, cpp, flags)) return 0;
