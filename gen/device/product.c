@@ -26,8 +26,8 @@
 // Convolutions are products whose right operand is windows of images (kernel/fold.c), with channels last (pass/channels.c). Of
 // halves, and of f32 that was rounded to tf32 there, the device brings windows by a map of them (im2col), as it does tiles; else
 // threads copy 16 bytes of channels, or zeros beside the image. On an H200, against cuDNN's better layout in one run, with the
-// kernels that lay out both operands: 3x3 over 32 x 256 x 28 x 28 1.0, 64 x 56 x 56 0.90, with stride 2 0.65, 64 x 512 x 7 x 7
-// 0.58, 1x1 0.88 to 1.6, the first layer of a ResNet 1.46; tf32 64 x 56 x 56 0.74. The product of that alone is bound by L2: each
+// kernels that lay out both operands: 3x3 over 32 x 256 x 28 x 28 0.96, 64 x 56 x 56 0.90, with stride 2 0.65, 64 x 512 x 7 x 7
+// 0.58, 1x1 0.88 to 1.6, the first layer of a ResNet 1.45; tf32 64 x 56 x 56 0.74, cuDNN's from another run. The product of that alone is bound by L2: each
 // place is read for every tap, for 64 results.
 //
 // Large f32 products are split: 3xTF32 with sums rounded outside of the tensor cores. The
