@@ -3110,7 +3110,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xb5bf94d1c0b6e72du
+#define TC__BUILD_ID 0x5b602bf612eb5149u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -17998,31 +17998,37 @@ const tc__node*weight,*image;
 int64_t images,channels,results;
 int64_t size[2],stride[2],dilation[2],out[2],low[2],high[2];
 }tc__windowed;
-static const tc__node*tc__windowed_border(const tc__graph*g,const tc__node*n,
-tc__windowed*w){
+static const tc__node*tc__windowed_border(const tc__graph*g,const tc__node*n,int first,
+int64_t low[2],int64_t high[2]){
+low[0]=low[1]=high[0]=high[1]=0;
 while(n->op==TC_OP_PAD&&tc__ix_equals(n->attr[TC__PAD_DILATION],1)){
-int64_t d=n->attr[TC__PAD_DIM]-2;
-tc__ix low=n->attr[TC__PAD_LOW],high=n->attr[TC__PAD_HIGH];
-int fits=d>=0&&d<2&&tc__ix_is_const(low)&&tc__ix_is_const(high)&&
+int64_t d=n->attr[TC__PAD_DIM]-first;
+tc__ix before=n->attr[TC__PAD_LOW],behind=n->attr[TC__PAD_HIGH];
+int fits=d>=0&&d<2&&tc__ix_is_const(before)&&tc__ix_is_const(behind)&&
 !n->attr[TC__PAD_FILL];
-if(!fits||tc__ix_value(low)<0||tc__ix_value(high)<0)return NULL;
-if(w->low[d]||w->high[d])return NULL;
-w->low[d]=tc__ix_value(low),w->high[d]=tc__ix_value(high);
+if(!fits||tc__ix_value(before)<0||tc__ix_value(behind)<0)return NULL;
+if(low[d]||high[d])return NULL;
+low[d]=tc__ix_value(before),high[d]=tc__ix_value(behind);
 n=tc__operand(g,n,0);
 }
 return n;
 }
-static const tc__node*tc__windowed_window(const tc__graph*g,const tc__node*n,int d,
-tc__windowed*w){
-if(n->op!=TC_OP_WINDOW||n->attr[TC__WINDOW_DIM]!=2+d)return NULL;
+static int tc__windowed_words(const tc__node*n,int d,int64_t size[2],int64_t stride[2],
+int64_t dilation[2]){
 if(!tc__ix_is_const(n->attr[TC__WINDOW_STRIDE])||
 !tc__ix_is_const(n->attr[TC__WINDOW_SIZE])||
 !tc__ix_is_const(n->attr[TC__WINDOW_DILATION]))
-return NULL;
-w->size[d]=tc__ix_value(n->attr[TC__WINDOW_SIZE]);
-w->stride[d]=tc__ix_value(n->attr[TC__WINDOW_STRIDE]);
-w->dilation[d]=tc__ix_value(n->attr[TC__WINDOW_DILATION]);
-return tc__operand(g,n,0);
+return 0;
+size[d]=tc__ix_value(n->attr[TC__WINDOW_SIZE]);
+stride[d]=tc__ix_value(n->attr[TC__WINDOW_STRIDE]);
+dilation[d]=tc__ix_value(n->attr[TC__WINDOW_DILATION]);
+return 1;
+}
+static const tc__node*tc__windowed_window(const tc__graph*g,const tc__node*n,int d,
+tc__windowed*w){
+if(n->op!=TC_OP_WINDOW||n->attr[TC__WINDOW_DIM]!=2+d)return NULL;
+return tc__windowed_words(n,d,w->size,w->stride,w->dilation)?tc__operand(g,n,0)
+:NULL;
 }
 static int tc__windowed_has_sizes(const tc__node*n){
 for(int i=0;i<n->rank;i++)
@@ -18041,7 +18047,7 @@ w->images=tc__ix_value(n->dims[0]),w->channels=tc__ix_value(n->dims[1]);
 w->out[0]=tc__ix_value(n->dims[4]),w->out[1]=tc__ix_value(n->dims[5]);
 n=tc__windowed_window(g,tc__operand(g,n,0),1,w);
 n=n?tc__windowed_window(g,n,0,w):NULL;
-n=n?tc__windowed_border(g,n,w):NULL;
+n=n?tc__windowed_border(g,n,2,w->low,w->high):NULL;
 return n&&n->rank==4&&tc__windowed_has_sizes(n)?n:NULL;
 }
 static int tc__windowed_takes(const tc__graph*g,int dtype){
@@ -23290,9 +23296,7 @@ return tc__channels_of(g,n,&w)||tc__channels_weight_of(g,n,&w);
 }
 static tc__node*tc__channels_pad(tc__graph*g,tc__node*a,int dim,int64_t low,
 int64_t high){
-if(!a||!(low|high))return a;
-return tc__make_pad(g,a,dim,tc__ix_const(low),tc__ix_const(high),tc__ix_const(1),
-0);
+return a&&(low|high)?tc__windowed_pad(g,a,dim,low,high,1):a;
 }
 static int64_t tc__channels_line(int dtype){
 return TC__CHANNELS_LINE/(int64_t)tc__dtypes[dtype].bytes;
@@ -29092,20 +29096,9 @@ if(n->attr[TC__FOR_AXIS]==TC__COL)n->attr[TC__FOR_END]=cols;
 }
 s->rows=rows,s->cols=cols,s->batch=tc__ix_const(1);
 }
-static const tc__node*tc__fold_border(const tc__graph*g,const tc__node*n,
-tc__group_windows*w){
-for(;n->op==TC_OP_PAD;n=tc__operand(g,n,0)){
-int64_t d=n->attr[TC__PAD_DIM]-1;
-tc__ix low=n->attr[TC__PAD_LOW];
-if(d<0||d>1||w->low[d]||n->attr[TC__PAD_FILL]||!tc__ix_is_const(low)||
-tc__ix_value(low)<0||!tc__ix_equals(n->attr[TC__PAD_DILATION],1))
-return NULL;
-w->low[d]=tc__ix_value(low);
-}
-return n;
-}
 static int tc__fold_windows_of(const tc__graph*g,const tc__node*n,
 tc__group_windows*w){
+int64_t high[2];
 memset(w,0,sizeof*w);
 if(n->op!=TC_OP_MATMUL)return 0;
 n=tc__operand(g,n,1);
@@ -29114,15 +29107,12 @@ n=tc__operand(g,tc__operand(g,n,0),0);
 for(int d=0;d<2;d++)w->size[d]=w->stride[d]=w->dilation[d]=1;
 for(;n->op==TC_OP_WINDOW;n=tc__operand(g,n,0)){
 int64_t d=n->attr[TC__WINDOW_DIM]-1;
-if(d<0||d>1||w->out[d]||!tc__ix_is_const(n->attr[TC__WINDOW_SIZE])||
-!tc__ix_is_const(n->dims[d+1]))
+if(d<0||d>1||w->out[d]||!tc__ix_is_const(n->dims[d+1])||
+!tc__windowed_words(n,(int)d,w->size,w->stride,w->dilation))
 return 0;
-w->size[d]=tc__ix_value(n->attr[TC__WINDOW_SIZE]);
-w->stride[d]=tc__ix_value(n->attr[TC__WINDOW_STRIDE]);
-w->dilation[d]=tc__ix_value(n->attr[TC__WINDOW_DILATION]);
 w->out[d]=tc__ix_value(n->dims[d+1]);
 }
-n=tc__fold_border(g,n,w);
+n=tc__windowed_border(g,n,1,w->low,high);
 if(!n||n->op!=TC_OP_LAID||n->rank!=4)return 0;
 for(int i=0;i<4;i++)
 if(!tc__ix_is_const(n->dims[i]))return 0;

@@ -4352,27 +4352,38 @@ if(!run.ok||!tc__ix_is_const(run.stride))return 0;
 if(run.run!=INT64_MAX&&(axis!=TC__ROW||!tc__ix_equals(m,run.run)))return 0;
 return tc__ix_value(run.stride);
 }
+static tc__mapped tc__mapped_operand(const tc__group*g,const tc__staged*s,tc__ix m,
+tc__ix batches){
+int left=s->level==TC__AT_LEFT;
+tc__axis line=left?TC__ROW:TC__COL;
+tc__mapped o;
+memset(&o,0,sizeof o);
+o.at=g->body.node.at[s->id]->attr[TC__LOAD_INDEX];
+o.line=(int)line,o.deep=TC__DEPTH,o.row=left?-1:(int)TC__ROW;
+o.line_stride=tc__operand_stride(g,s,line);
+o.deep_stride=tc__operand_stride(g,s,TC__DEPTH);
+o.rows=tc__ix_value(m),o.depth=tc__ix_value(tc__depth_of(g));
+o.batches=tc__ix_value(batches);
+return o;
+}
+static int tc__mapped_operand_map(const tc__group*g,const tc__staged*s,
+const tc__mapped*o,tc_device_map*map){
+return(s->along==TC__DEPTH?o->deep_stride:o->line_stride)==1&&
+tc__map_of(g->body.ix,o,map);
+}
 static int tc__operand_is_mapped(const tc__group*g,const tc__product*q,
 const tc__staged*s){
 int left=s->level==TC__AT_LEFT;
-tc__axis line=left?TC__ROW:TC__COL;
-const tc__node*n=g->body.node.at[s->id];
 tc_device_map map;
-tc__mapped o;
 int rounded=tc__product_is_rounded(g,q);
 if(!left&&(rounded||tc__operand_is_windows(g,q,s->level)))
 return tc__map_of_windows(&g->shape.windows,1,q->dtype,&map);
 if(rounded?s->along!=TC__DEPTH:s->bring!=TC__BRING_ASYNC)return 0;
-if(n->n_attr!=TC__LOAD_PREDICATES)return 0;
-o.at=n->attr[TC__LOAD_INDEX];
-o.line=(int)line,o.deep=TC__DEPTH,o.row=left?-1:(int)TC__ROW;
-o.line_stride=tc__operand_stride(g,s,line);
-o.deep_stride=tc__operand_stride(g,s,TC__DEPTH);
-o.rows=tc__ix_value(q->m),o.lines=left?o.rows:tc__ix_value(g->shape.cols);
-o.depth=tc__ix_value(tc__depth_of(g)),o.batches=tc__ix_value(g->shape.batch);
+if(g->body.node.at[s->id]->n_attr!=TC__LOAD_PREDICATES)return 0;
+tc__mapped o=tc__mapped_operand(g,s,q->m,g->shape.batch);
+o.lines=left?o.rows:tc__ix_value(g->shape.cols);
 o.tile=o.step=TC__MAP_LINE,o.dtype=q->dtype;
-return(s->along==TC__DEPTH?o.deep_stride:o.line_stride)==1&&
-tc__map_of(g->body.ix,&o,&map);
+return tc__mapped_operand_map(g,s,&o,&map);
 }
 static int tc__product_is_mapped(const tc__group*g,const tc__product*q){
 return(q->half||tc__product_is_rounded(g,q))&&g->target.matrix_warps&&
@@ -5588,19 +5599,10 @@ q->bytes=tc__chain_bytes(q);
 static int tc__chain_map(const tc__chain*q,int part,const tc__staged*s,int64_t lines,
 int64_t tile,tc_device_map*map){
 const tc__group*g=&q->part[part];
-int left=s->level==TC__AT_LEFT;
-const tc__node*n=tc__chain_node(q,s->id);
-tc__mapped o;
-o.at=n->attr[TC__LOAD_INDEX];
-o.line=left?TC__ROW:TC__COL,o.deep=TC__DEPTH,o.row=left?-1:(int)TC__ROW;
-o.line_stride=tc__operand_stride(g,s,left?TC__ROW:TC__COL);
-o.deep_stride=tc__operand_stride(g,s,TC__DEPTH);
-o.rows=tc__ix_value(q->m),o.lines=lines;
-o.depth=tc__ix_value(tc__depth_of(g)),o.batches=tc__ix_value(q->g->shape.batch);
-o.tile=tile,o.step=q->step,o.dtype=q->dtype;
-int ok=(s->along==TC__DEPTH?o.deep_stride:o.line_stride)==1&&
-tc__map_of(g->body.ix,&o,map);
-map->address=(uint32_t)n->attr[TC__LOAD_BUFFER];
+tc__mapped o=tc__mapped_operand(g,s,q->m,q->g->shape.batch);
+o.lines=lines,o.tile=tile,o.step=q->step,o.dtype=q->dtype;
+int ok=tc__mapped_operand_map(g,s,&o,map);
+map->address=(uint32_t)tc__chain_node(q,s->id)->attr[TC__LOAD_BUFFER];
 return ok;
 }
 static int tc__chain_maps(tc__chain*q){

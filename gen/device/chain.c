@@ -433,19 +433,10 @@ static void tc__chain_sizes(tc__chain *q) {
 static int tc__chain_map(const tc__chain *q, int part, const tc__staged *s, int64_t lines,
                          int64_t tile, tc_device_map *map) {
     const tc__group *g = &q->part[part];
-    int left = s->level == TC__AT_LEFT;
-    const tc__node *n = tc__chain_node(q, s->id);
-    tc__mapped o;
-    o.at = n->attr[TC__LOAD_INDEX];
-    o.line = left ? TC__ROW : TC__COL, o.deep = TC__DEPTH, o.row = left ? -1 : (int)TC__ROW;
-    o.line_stride = tc__operand_stride(g, s, left ? TC__ROW : TC__COL);
-    o.deep_stride = tc__operand_stride(g, s, TC__DEPTH);
-    o.rows = tc__ix_value(q->m), o.lines = lines;
-    o.depth = tc__ix_value(tc__depth_of(g)), o.batches = tc__ix_value(q->g->shape.batch);
-    o.tile = tile, o.step = q->step, o.dtype = q->dtype;
-    int ok = (s->along == TC__DEPTH ? o.deep_stride : o.line_stride) == 1 &&
-             tc__map_of(g->body.ix, &o, map);
-    map->address = (uint32_t)n->attr[TC__LOAD_BUFFER];
+    tc__mapped o = tc__mapped_operand(g, s, q->m, q->g->shape.batch);
+    o.lines = lines, o.tile = tile, o.step = q->step, o.dtype = q->dtype;
+    int ok = tc__mapped_operand_map(g, s, &o, map);
+    map->address = (uint32_t)tc__chain_node(q, s->id)->attr[TC__LOAD_BUFFER];
     return ok;
 }
 

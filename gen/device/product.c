@@ -272,28 +272,43 @@ static int64_t tc__operand_stride(const tc__group *g, const tc__staged *s, tc__a
     return tc__ix_value(run.stride);
 }
 
+// An operand as maps are asked of it, of a product of m rows in each batch; tiles are the caller's to say.
+static tc__mapped tc__mapped_operand(const tc__group *g, const tc__staged *s, tc__ix m,
+                                     tc__ix batches) {
+    int left = s->level == TC__AT_LEFT;
+    tc__axis line = left ? TC__ROW : TC__COL;
+    tc__mapped o;
+    memset(&o, 0, sizeof o);
+    o.at = g->body.node.at[s->id]->attr[TC__LOAD_INDEX];
+    o.line = (int)line, o.deep = TC__DEPTH, o.row = left ? -1 : (int)TC__ROW;
+    o.line_stride = tc__operand_stride(g, s, line);
+    o.deep_stride = tc__operand_stride(g, s, TC__DEPTH);
+    o.rows = tc__ix_value(m), o.depth = tc__ix_value(tc__depth_of(g));
+    o.batches = tc__ix_value(batches);
+    return o;
+}
+
+// Its map, if it lies as threads would read it.
+static int tc__mapped_operand_map(const tc__group *g, const tc__staged *s,
+                                  const tc__mapped *o, tc_device_map *map) {
+    return (s->along == TC__DEPTH ? o->deep_stride : o->line_stride) == 1 &&
+           tc__map_of(g->body.ix, o, map);
+}
+
 // Whether the device can bring an operand by itself, in tiles of 64 lines.
 static int tc__operand_is_mapped(const tc__group *g, const tc__product *q,
                                  const tc__staged *s) {
     int left = s->level == TC__AT_LEFT;
-    tc__axis line = left ? TC__ROW : TC__COL;
-    const tc__node *n = g->body.node.at[s->id];
     tc_device_map map;
-    tc__mapped o;
     int rounded = tc__product_is_rounded(g, q);
     if (!left && (rounded || tc__operand_is_windows(g, q, s->level)))
         return tc__map_of_windows(&g->shape.windows, 1, q->dtype, &map);
     if (rounded ? s->along != TC__DEPTH : s->bring != TC__BRING_ASYNC) return 0;
-    if (n->n_attr != TC__LOAD_PREDICATES) return 0;
-    o.at = n->attr[TC__LOAD_INDEX];
-    o.line = (int)line, o.deep = TC__DEPTH, o.row = left ? -1 : (int)TC__ROW;
-    o.line_stride = tc__operand_stride(g, s, line);
-    o.deep_stride = tc__operand_stride(g, s, TC__DEPTH);
-    o.rows = tc__ix_value(q->m), o.lines = left ? o.rows : tc__ix_value(g->shape.cols);
-    o.depth = tc__ix_value(tc__depth_of(g)), o.batches = tc__ix_value(g->shape.batch);
+    if (g->body.node.at[s->id]->n_attr != TC__LOAD_PREDICATES) return 0;
+    tc__mapped o = tc__mapped_operand(g, s, q->m, g->shape.batch);
+    o.lines = left ? o.rows : tc__ix_value(g->shape.cols);
     o.tile = o.step = TC__MAP_LINE, o.dtype = q->dtype;
-    return (s->along == TC__DEPTH ? o.deep_stride : o.line_stride) == 1 &&
-           tc__map_of(g->body.ix, &o, &map);
+    return tc__mapped_operand_map(g, s, &o, &map);
 }
 
 static int tc__product_is_mapped(const tc__group *g, const tc__product *q) {

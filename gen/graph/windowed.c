@@ -10,33 +10,41 @@ typedef struct tc__windowed {
     int64_t size[2], stride[2], dilation[2], out[2], low[2], high[2];
 } tc__windowed;
 
-// The border of n, from dimension 2 or 3 on; what is inside.
-static const tc__node *tc__windowed_border(const tc__graph *g, const tc__node *n,
-                                           tc__windowed *w) {
+// The image in a border of zeros, by its dimensions `first` and the next; NULL = it has another.
+static const tc__node *tc__windowed_border(const tc__graph *g, const tc__node *n, int first,
+                                           int64_t low[2], int64_t high[2]) {
+    low[0] = low[1] = high[0] = high[1] = 0;
     while (n->op == TC_OP_PAD && tc__ix_equals(n->attr[TC__PAD_DILATION], 1)) {
-        int64_t d = n->attr[TC__PAD_DIM] - 2;
-        tc__ix low = n->attr[TC__PAD_LOW], high = n->attr[TC__PAD_HIGH];
-        int fits = d >= 0 && d < 2 && tc__ix_is_const(low) && tc__ix_is_const(high) &&
+        int64_t d = n->attr[TC__PAD_DIM] - first;
+        tc__ix before = n->attr[TC__PAD_LOW], behind = n->attr[TC__PAD_HIGH];
+        int fits = d >= 0 && d < 2 && tc__ix_is_const(before) && tc__ix_is_const(behind) &&
                    !n->attr[TC__PAD_FILL];
-        if (!fits || tc__ix_value(low) < 0 || tc__ix_value(high) < 0) return NULL;
-        if (w->low[d] || w->high[d]) return NULL;
-        w->low[d] = tc__ix_value(low), w->high[d] = tc__ix_value(high);
+        if (!fits || tc__ix_value(before) < 0 || tc__ix_value(behind) < 0) return NULL;
+        if (low[d] || high[d]) return NULL;
+        low[d] = tc__ix_value(before), high[d] = tc__ix_value(behind);
         n = tc__operand(g, n, 0);
     }
     return n;
 }
 
-static const tc__node *tc__windowed_window(const tc__graph *g, const tc__node *n, int d,
-                                           tc__windowed *w) {
-    if (n->op != TC_OP_WINDOW || n->attr[TC__WINDOW_DIM] != 2 + d) return NULL;
+// What WINDOW says of axis d; 0 = it is not known.
+static int tc__windowed_words(const tc__node *n, int d, int64_t size[2], int64_t stride[2],
+                              int64_t dilation[2]) {
     if (!tc__ix_is_const(n->attr[TC__WINDOW_STRIDE]) ||
         !tc__ix_is_const(n->attr[TC__WINDOW_SIZE]) ||
         !tc__ix_is_const(n->attr[TC__WINDOW_DILATION]))
-        return NULL;
-    w->size[d] = tc__ix_value(n->attr[TC__WINDOW_SIZE]);
-    w->stride[d] = tc__ix_value(n->attr[TC__WINDOW_STRIDE]);
-    w->dilation[d] = tc__ix_value(n->attr[TC__WINDOW_DILATION]);
-    return tc__operand(g, n, 0);
+        return 0;
+    size[d] = tc__ix_value(n->attr[TC__WINDOW_SIZE]);
+    stride[d] = tc__ix_value(n->attr[TC__WINDOW_STRIDE]);
+    dilation[d] = tc__ix_value(n->attr[TC__WINDOW_DILATION]);
+    return 1;
+}
+
+static const tc__node *tc__windowed_window(const tc__graph *g, const tc__node *n, int d,
+                                           tc__windowed *w) {
+    if (n->op != TC_OP_WINDOW || n->attr[TC__WINDOW_DIM] != 2 + d) return NULL;
+    return tc__windowed_words(n, d, w->size, w->stride, w->dilation) ? tc__operand(g, n, 0)
+                                                                     : NULL;
 }
 
 static int tc__windowed_has_sizes(const tc__node *n) {
@@ -58,7 +66,7 @@ static const tc__node *tc__windowed_image(const tc__graph *g, const tc__node *n,
     w->out[0] = tc__ix_value(n->dims[4]), w->out[1] = tc__ix_value(n->dims[5]);
     n = tc__windowed_window(g, tc__operand(g, n, 0), 1, w);
     n = n ? tc__windowed_window(g, n, 0, w) : NULL;
-    n = n ? tc__windowed_border(g, n, w) : NULL;
+    n = n ? tc__windowed_border(g, n, 2, w->low, w->high) : NULL;
     return n && n->rank == 4 && tc__windowed_has_sizes(n) ? n : NULL;
 }
 

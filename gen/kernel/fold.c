@@ -84,23 +84,10 @@ static void tc__fold_batches(tc__group *k) {
 
 // ---- windows of images whose channels are last ----
 
-// The image with a border of low zeros before each axis; NULL = it has another.
-static const tc__node *tc__fold_border(const tc__graph *g, const tc__node *n,
-                                       tc__group_windows *w) {
-    for (; n->op == TC_OP_PAD; n = tc__operand(g, n, 0)) {
-        int64_t d = n->attr[TC__PAD_DIM] - 1;
-        tc__ix low = n->attr[TC__PAD_LOW];
-        if (d < 0 || d > 1 || w->low[d] || n->attr[TC__PAD_FILL] || !tc__ix_is_const(low) ||
-            tc__ix_value(low) < 0 || !tc__ix_equals(n->attr[TC__PAD_DILATION], 1))
-            return NULL;
-        w->low[d] = tc__ix_value(low);
-    }
-    return n;
-}
-
 // Of product n, what its right operand [n, 1, k, cells] reads; 0 = no such windows.
 static int tc__fold_windows_of(const tc__graph *g, const tc__node *n,
                                tc__group_windows *w) {
+    int64_t high[2];
     memset(w, 0, sizeof *w);
     if (n->op != TC_OP_MATMUL) return 0;
     n = tc__operand(g, n, 1);
@@ -109,15 +96,12 @@ static int tc__fold_windows_of(const tc__graph *g, const tc__node *n,
     for (int d = 0; d < 2; d++) w->size[d] = w->stride[d] = w->dilation[d] = 1;
     for (; n->op == TC_OP_WINDOW; n = tc__operand(g, n, 0)) {
         int64_t d = n->attr[TC__WINDOW_DIM] - 1;
-        if (d < 0 || d > 1 || w->out[d] || !tc__ix_is_const(n->attr[TC__WINDOW_SIZE]) ||
-            !tc__ix_is_const(n->dims[d + 1]))
+        if (d < 0 || d > 1 || w->out[d] || !tc__ix_is_const(n->dims[d + 1]) ||
+            !tc__windowed_words(n, (int)d, w->size, w->stride, w->dilation))
             return 0;
-        w->size[d] = tc__ix_value(n->attr[TC__WINDOW_SIZE]);
-        w->stride[d] = tc__ix_value(n->attr[TC__WINDOW_STRIDE]);
-        w->dilation[d] = tc__ix_value(n->attr[TC__WINDOW_DILATION]);
         w->out[d] = tc__ix_value(n->dims[d + 1]);
     }
-    n = tc__fold_border(g, n, w);
+    n = tc__windowed_border(g, n, 1, w->low, high);
     if (!n || n->op != TC_OP_LAID || n->rank != 4) return 0;
     for (int i = 0; i < 4; i++)
         if (!tc__ix_is_const(n->dims[i])) return 0;

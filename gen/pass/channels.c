@@ -60,9 +60,7 @@ static int tc__wants_channels(const tc__graph *g, const tc__node *n) {
 
 static tc__node *tc__channels_pad(tc__graph *g, tc__node *a, int dim, int64_t low,
                                   int64_t high) {
-    if (!a || !(low | high)) return a;
-    return tc__make_pad(g, a, dim, tc__ix_const(low), tc__ix_const(high), tc__ix_const(1),
-                        0);
+    return a && (low | high) ? tc__windowed_pad(g, a, dim, low, high, 1) : a;
 }
 
 // Channels of a line.
