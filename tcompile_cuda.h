@@ -7753,11 +7753,13 @@ TC__DOWN_FULL=768,
 TC__DOWN_HALF=512,
 TC__DOWN_LANES=8,
 TC__DOWN_BATCH=12,
-TC__DOWN_SUMS=8
+TC__DOWN_SUMS=8,
+TC__DOWN_ASKED=8
 };
 typedef struct tc__down_plan{
 tc__device_plan q;
 int blocks,resident;
+int ahead;
 }tc__down_plan;
 typedef struct tc__downer{
 tc__rower r;
@@ -7769,6 +7771,9 @@ int64_t own;
 int64_t sums,accumulators;
 const tc__node*combine[TC__DOWN_SUMS];
 int64_t ticket,work[TC__DOWN_SUMS],meeting[TC__DOWN_SUMS];
+uint32_t asked[TC__DOWN_ASKED];
+int64_t next[TC__DOWN_ASKED];
+int n_asked;
 }tc__downer;
 static tc__group tc__down_part(const tc__group*g){
 tc__group rows=*g;
@@ -7801,12 +7806,36 @@ if(tc__device_is_own_row(rows,(int64_t)b)&&
 bytes+=tc__dtypes[rows->buffer.at[b].dtype].bytes>4?8:4;
 return bytes;
 }
+static int tc__down_asks(const tc__group*g,const tc__device_plan*q,uint32_t*asked){
+int count=0;
+for(uint32_t id=0;id<g->body.node.count&&count<TC__DOWN_ASKED;id++){
+const tc__node*n=g->body.node.at[id];
+if(tc__device_held_load(g,q,n)==(int64_t)id&&
+tc__ix_uses(g->body.ix,n->attr[TC__LOAD_INDEX],TC__ROW)&&
+tc__device_is_wide(g,n,q->width,TC__COL))
+asked[count++]=id;
+}
+return count;
+}
+static int64_t tc__down_next_bytes(const tc__group*rows,const tc__device_plan*q){
+uint32_t asked[TC__DOWN_ASKED];
+int64_t bytes=0;
+for(int k=tc__down_asks(rows,q,asked);k-- >0;){
+int64_t each=tc__device_bytes(rows,rows->body.node.at[asked[k]]);
+if(each*q->width<4||each*q->width>16)return 0;
+bytes+=each;
+}
+return bytes;
+}
 static int tc__down_deal(const tc__group*rows,tc__down_plan*p,int full){
 int64_t each=p->q.threads/p->q.sharing,blocks;
 int64_t elements=(int64_t)p->q.threads*p->q.vectors*p->q.width;
 int64_t shared=(elements+p->q.threads)*tc__down_bytes(rows);
 int64_t room=TC__DEVICE_ROW_BYTES;
 if(rows->target.room&&room>(int64_t)rows->target.room)room=rows->target.room;
+int64_t next=elements*tc__down_next_bytes(rows,&p->q);
+p->ahead=next&&shared+next<=room;
+if(p->ahead)shared+=next;
 p->resident=(full?TC__DOWN_FULL:TC__DOWN_HALF)/p->q.threads;
 if(p->resident>TC__DEVICE_ROW_BYTES/shared)
 p->resident=(int)(TC__DEVICE_ROW_BYTES/shared);
@@ -7890,6 +7919,9 @@ tc__vector_lanes_end(v,v->width);
 tc__relist_end_if(&v->l,v->opened);
 }
 }
+static tc__ix tc__down_thread(const tc__downer*d){
+return tc__vector_ix(&d->r.v,d->plan.q.sharing,d->y,d->x);
+}
 static int64_t tc__down_slot(const tc__downer*d,int64_t k,int64_t u){
 return d->own+k*d->plan.q.vectors+u;
 }
@@ -7929,8 +7961,7 @@ static void tc__down_step(tc__vectors*v,const tc__node*n,tc__ix lane){
 tc__downer*d=(tc__downer*)(void*)v;
 tc__relist*l=&v->l;
 int64_t buffer=tc__down_slot(d,n->attr[TC__ACC_ACCUMULATOR]-d->accumulators,d->u);
-tc__ix thread=tc__vector_ix(v,d->plan.q.sharing,d->y,d->x);
-tc__ix at=tc__vector_ix(v,v->width,thread,lane);
+tc__ix at=tc__vector_ix(v,v->width,tc__down_thread(d),lane);
 tc__node m=*n;
 uint32_t in[2];
 tc__relist_load(l,n,buffer,at);
@@ -7969,32 +8000,86 @@ int64_t each=d->plan.q.threads/d->plan.q.sharing;
 tc__ix block=tc__vector_ix(v,d->plan.blocks,turn,d->i);
 return tc__vector_ix(v,each,block,d->y);
 }
-static void tc__down_ask(tc__downer*d){
+static tc__ix tc__down_each(tc__downer*d){
+tc__vectors*v=&d->r.v;
+v->u=tc__ix_const(0);
+if(v->count>1)
+v->u=tc__relist_for(&v->l,(tc__axis)TC__VECTOR_U,TC__BIND_UNROLL,
+tc__ix_const(v->count));
+return tc__rows_open(v);
+}
+static void tc__down_each_end(tc__downer*d){
+tc__vectors*v=&d->r.v;
+tc__relist_end_if(&v->l,v->opened);
+if(v->count>1)tc__relist_end(&v->l,TC__VECTOR_U);
+}
+static tc__ix tc__down_next_at(tc__downer*d){
+tc__vectors*v=&d->r.v;
+tc__ix own=tc__vector_ix(v,d->plan.q.threads,v->u,tc__down_thread(d));
+return tc__ix_mul(v->ix,tc__ix_const(v->width),own);
+}
+static void tc__down_ask(tc__downer*d,tc__ix row){
 tc__vectors*v=&d->r.v;
 const tc__group*g=v->l.from;
-memset(v->phase,0,g->body.node.count);
-for(uint32_t id=0;id<g->body.node.count;id++){
-const tc__node*n=g->body.node.at[id];
-int64_t first=tc__device_held_load(g,&d->plan.q,n);
-if(first<0||!tc__ix_uses(v->ix,n->attr[TC__LOAD_INDEX],TC__ROW)||
-!tc__vector_is_copy(v,n))
-continue;
-v->phase[id]=first==(int64_t)id;
-v->ahead[id]=first==(int64_t)id?TC__HOLD_FIRST:TC__HOLD_BEFORE;
+int opened=tc__relist_if(&v->l,row,g->shape.rows,0,0)||tc__relist_do(&v->l);
+tc__relist_axis(&v->l,TC__ROW,row);
+tc__ix column=tc__down_each(d),at=tc__down_next_at(d);
+if(!d->plan.ahead)at=tc__ix_mul(v->ix,tc__ix_const(v->width),v->u);
+for(int k=0;k<d->n_asked;k++)
+tc__relist_copy_vector(&v->l,g->body.node.at[d->asked[k]],
+d->plan.ahead?d->next[k]:v->held[d->asked[k]],at,
+TC__COL,column,v->width);
+tc__down_each_end(d);
+tc__relist_end_if(&v->l,opened);
 }
-tc__vectors_copy(v);
+static void tc__down_take(tc__downer*d){
+tc__vectors*v=&d->r.v;
+int64_t attr[TC__COPY_PREDICATES];
+tc__relist_put(&v->l,TC_OP_WAIT,TC_I64,NULL,0);
+tc__down_each(d);
+attr[TC__COPY_INDEX]=tc__ix_mul(v->ix,tc__ix_const(v->width),v->u);
+attr[TC__COPY_SOURCE]=tc__down_next_at(d),attr[TC__COPY_ELEMENTS]=v->width;
+for(int k=0;k<d->n_asked;k++){
+attr[TC__COPY_BUFFER]=v->held[d->asked[k]],attr[TC__COPY_FROM]=d->next[k];
+tc__relist_put(&v->l,TC_OP_COPY,TC_I64,attr,TC__COPY_PREDICATES);
+}
+tc__down_each_end(d);
+}
+static void tc__down_hold(tc__downer*d){
+tc__vectors*v=&d->r.v;
+for(uint32_t id=0;id<v->l.from->body.node.count;id++)
+for(int k=0;k<d->n_asked;k++)
+if(tc__device_held_load(v->l.from,&d->plan.q,v->l.from->body.node.at[id])==
+(int64_t)d->asked[k])
+v->ahead[id]=TC__HOLD_BEFORE;
+}
+static void tc__down_open_asked(tc__downer*d,tc__ix turns){
+const tc__group*g=d->r.v.l.from;
+const tc__device_plan*q=&d->plan.q;
+d->n_asked=tc__down_asks(g,q,d->asked);
+if(tc__ix_equals(turns,1))d->plan.ahead=0;
+for(int k=0;k<d->n_asked&&d->plan.ahead;k++)
+d->next[k]=
+tc__relist_buffer(&d->r.v.l,TC__BUF_SHARED,
+tc__buffer_of(g,g->body.node.at[d->asked[k]])->dtype,
+(int64_t)q->threads*q->vectors*q->width);
 }
 static void tc__down_rows_all(tc__downer*d){
 tc__vectors*v=&d->r.v;
 tc__relist*l=&v->l;
 int64_t each=d->plan.q.threads/d->plan.q.sharing;
+tc__ix one=tc__ix_const(1);
 tc__ix turns=
 tc__ix_ceil_div(v->ix,l->from->shape.rows,tc__ix_const(d->plan.blocks*each));
+tc__down_open_asked(d,turns);
+if(d->plan.ahead)tc__down_ask(d,tc__down_row_at(d,tc__ix_const(0)));
 tc__ix p=tc__relist_for(l,(tc__axis)TC__DOWN_P,TC__BIND_SERIAL,turns);
 tc__ix r=tc__down_row_at(d,p);
 int opened=tc__relist_if(l,r,l->from->shape.rows,0,0);
+if(d->plan.ahead)tc__down_take(d);
+tc__down_ask(d,d->plan.ahead?tc__down_row_at(d,tc__ix_add(v->ix,p,one)):r);
+tc__down_hold(d);
 tc__relist_axis(l,TC__ROW,r);
-tc__down_ask(d);
 tc__rows_body(&d->r);
 tc__relist_end_if(l,opened);
 if(d->plan.q.sharing>32)tc__relist_barrier(l,0);
@@ -8053,7 +8138,7 @@ tc__relist*l=&v->l;
 int64_t u=d->plan.q.vectors;
 tc__ix all=l->from->shape.cols,lanes=tc__ix_const(TC__DOWN_LANES);
 int64_t below=tc__down_divisor(d->plan.blocks,d->plan.q.threads/TC__DOWN_LANES);
-tc__ix thread=tc__vector_ix(v,d->plan.q.sharing,d->y,d->x);
+tc__ix thread=tc__down_thread(d);
 tc__ix first=tc__ix_div(v->ix,thread,lanes),
 lane=tc__ix_mod(v->ix,thread,lanes);
 tc__down_buffers(d,d->meeting,TC__BUF_SHARED,d->plan.q.threads);
@@ -8893,6 +8978,8 @@ TC__DEVICE_PUT=2
 };
 typedef struct tc__shared_access{
 const tc__node*node;
+int64_t buffer;
+int reads;
 tc__ix at;
 int barriers;
 tc__ix below[TC__DEVICE_BOUNDS];
@@ -9417,21 +9504,17 @@ for(int i=0;i<a->bounds;i++)
 if(tc__ix_lo(d->ix,tc__ix_sub(d->ix,b->at,a->below[i]))>=0)return 1;
 return 0;
 }
-static int tc__device_verify_access(tc__device_verifier*d,const tc__node*n){
-const tc__kbuf*b=&d->k->buffer.at[n->attr[TC__ACCESS_BUFFER]];
-uint8_t*way=&d->under_way[n->attr[TC__ACCESS_BUFFER]];
-if(n->op==TC_OP_LOAD&&*way&TC__DEVICE_COPIED)
+static int tc__device_reads(const tc__node*n){
+return n->op==TC_OP_LOAD||n->op==TC_OP_GET;
+}
+static int tc__device_verify_place(tc__device_verifier*d,const tc__node*n,
+int64_t buffer,tc__ix index,int reads){
+const tc__kbuf*b=&d->k->buffer.at[buffer];
+if(reads&&d->under_way[buffer]&TC__DEVICE_COPIED)
 return tc__verify_fail(&d->v,"nobody waited for what is copied there");
-if(n->op==TC_OP_COPY&&n->n_attr>TC__COPY_PREDICATES&&b->place!=TC__BUF_GIVEN)
-return tc__verify_fail(&d->v,"only a hole's copy has predicates");
-if(n->op==TC_OP_COPY&&b->place==TC__BUF_SHARED)*way|=TC__DEVICE_COPIED;
-if(n->op==TC_OP_PUT&&b->place==TC__BUF_WORK)*way|=TC__DEVICE_PUT;
-if(n->op==TC_OP_GET&&*way&TC__DEVICE_PUT)
-return tc__verify_fail(&d->v,"other blocks may not have written it yet");
 if(tc__is_memory(b))return 1;
 int64_t more=n->op==TC_OP_COPY?n->attr[TC__COPY_ELEMENTS]-1:0;
-tc__ix own=
-tc__ix_add(d->ix,n->attr[TC__ACCESS_INDEX],tc__ix_const(more));
+tc__ix own=tc__ix_add(d->ix,index,tc__ix_const(more));
 tc__ix e=tc__device_expand(d,own);
 int inside=tc__device_is_below(d->ix,own,b->numel)||
 tc__device_is_below(d->ix,e,b->numel)||
@@ -9449,11 +9532,27 @@ tc__verify_fail(&d->v,"a register has no address");
 if(d->count==TC__DEVICE_ACCESSES)
 return tc__verify_fail(&d->v,"too many accesses to shared memory");
 tc__shared_access*a=&d->access[d->count++];
-a->node=n,a->at=tc__ix_sub(d->ix,e,tc__ix_const(more)),
-a->barriers=d->barriers;
+a->node=n,a->buffer=buffer,a->reads=reads;
+a->at=tc__ix_sub(d->ix,e,tc__ix_const(more)),a->barriers=d->barriers;
 a->own=tc__device_is_own(d,a->at);
 tc__device_bounds(d,a);
 return 1;
+}
+static int tc__device_verify_access(tc__device_verifier*d,const tc__node*n){
+int64_t buffer=n->attr[TC__ACCESS_BUFFER];
+const tc__kbuf*b=&d->k->buffer.at[buffer];
+uint8_t*way=&d->under_way[buffer];
+if(n->op==TC_OP_COPY&&n->n_attr>TC__COPY_PREDICATES&&b->place!=TC__BUF_GIVEN)
+return tc__verify_fail(&d->v,"only a hole's copy has predicates");
+if(n->op==TC_OP_COPY&&
+!tc__device_verify_place(d,n,n->attr[TC__COPY_FROM],n->attr[TC__COPY_SOURCE],1))
+return 0;
+if(n->op==TC_OP_COPY&&b->place==TC__BUF_SHARED)*way|=TC__DEVICE_COPIED;
+if(n->op==TC_OP_PUT&&b->place==TC__BUF_WORK)*way|=TC__DEVICE_PUT;
+if(n->op==TC_OP_GET&&*way&TC__DEVICE_PUT)
+return tc__verify_fail(&d->v,"other blocks may not have written it yet");
+return tc__device_verify_place(d,n,buffer,n->attr[TC__ACCESS_INDEX],
+tc__device_reads(n));
 }
 static int tc__device_verify_move(tc__device_verifier*d,const tc__node*n){
 const tc__kbuf*b=&d->k->buffer.at[n->attr[TC__PUT_BUFFER]];
@@ -9463,9 +9562,6 @@ if(places->place!=b->place||places->numel!=b->numel)
 return tc__verify_fail(&d->v,"values and places differ in number");
 }
 return tc__device_verify_access(d,n);
-}
-static int tc__device_reads(const tc__node*n){
-return n->op==TC_OP_LOAD||n->op==TC_OP_GET;
 }
 static int64_t tc__device_dealt(const tc__device_verifier*d,tc__ix e){
 tc__ixsum s;
@@ -9491,10 +9587,8 @@ static int tc__device_verify_shared(tc__device_verifier*d){
 for(int i=0;i<d->count;i++)
 for(int k=0;k<=i;k++){
 const tc__shared_access*a=&d->access[i],*b=&d->access[k];
-int writes=!tc__device_reads(a->node)||!tc__device_reads(b->node);
-if(!writes||a->barriers!=b->barriers||
-a->node->attr[TC__ACCESS_BUFFER]!=b->node->attr[TC__ACCESS_BUFFER])
-continue;
+int writes=!a->reads||!b->reads;
+if(!writes||a->barriers!=b->barriers||a->buffer!=b->buffer)continue;
 d->v.node=a->node;
 int own=a->at==b->at&&a->own&&b->own;
 int64_t dealt=tc__device_dealt(d,a->at);
@@ -11755,13 +11849,17 @@ static void tc__cuda_list_copy(tc__printer*p,const tc__node*n){
 const tc__kbuf*to=&p->g->buffer.at[n->attr[TC__COPY_BUFFER]];
 const char*type=tc__dtypes[to->dtype].memory;
 int width=(int)n->attr[TC__COPY_ELEMENTS],shared=to->place==TC__BUF_SHARED;
+int copied=p->g->buffer.at[n->attr[TC__COPY_FROM]].place==TC__BUF_SHARED;
 tc__line(p);
 tc__put(p->out,"%s(tc_pack<%s, %d> *)&",shared?"tc_copy_async(":"*",type,width);
 tc__cuda_place_of(p,n->attr[TC__COPY_BUFFER],n->attr[TC__COPY_INDEX],"",1);
-tc__put(p->out,"%s(const tc_pack<%s, %d> *)&",shared?", ":" = tc_load(",type,
-width);
+tc__put(p->out,"%s(const tc_pack<%s, %d> *)&",
+shared?", "
+:copied?" = *"
+:" = tc_load(",
+type,width);
 tc__cuda_place_of(p,n->attr[TC__COPY_FROM],n->attr[TC__COPY_SOURCE],"",width);
-tc__put(p->out,");\n");
+tc__put(p->out,copied?";\n":");\n");
 }
 static void tc__cuda_find_ways(tc__printer*p,tc__cuda_vector*v){
 uint32_t apart=v->begin;

@@ -196,19 +196,23 @@ static void tc__cuda_leave(tc__printer *p, const tc__node *n) {
     tc__put(p->out, one ? ") return;\n" : ")) return;\n");
 }
 
-// Into registers at once; into shared memory by the engine for that:
+// Into registers at once, from memory or what was copied before; into shared memory by the engine for that:
 // `tc_copy_async((tc_pack<float, 4> *)&shared0[c], (const tc_pack<float, 4> *)&in0[c]);`
 static void tc__cuda_list_copy(tc__printer *p, const tc__node *n) {
     const tc__kbuf *to = &p->g->buffer.at[n->attr[TC__COPY_BUFFER]];
     const char *type = tc__dtypes[to->dtype].memory;
     int width = (int)n->attr[TC__COPY_ELEMENTS], shared = to->place == TC__BUF_SHARED;
+    int copied = p->g->buffer.at[n->attr[TC__COPY_FROM]].place == TC__BUF_SHARED;
     tc__line(p);
     tc__put(p->out, "%s(tc_pack<%s, %d> *)&", shared ? "tc_copy_async(" : "*", type, width);
     tc__cuda_place_of(p, n->attr[TC__COPY_BUFFER], n->attr[TC__COPY_INDEX], "", 1);
-    tc__put(p->out, "%s(const tc_pack<%s, %d> *)&", shared ? ", " : " = tc_load(", type,
-            width);
+    tc__put(p->out, "%s(const tc_pack<%s, %d> *)&",
+            shared   ? ", "
+            : copied ? " = *"
+                     : " = tc_load(",
+            type, width);
     tc__cuda_place_of(p, n->attr[TC__COPY_FROM], n->attr[TC__COPY_SOURCE], "", width);
-    tc__put(p->out, ");\n");
+    tc__put(p->out, copied ? ";\n" : ");\n");
 }
 
 // Which way each node of the vector goes.

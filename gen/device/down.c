@@ -39,13 +39,15 @@ enum {
     TC__DOWN_HALF = 512,     //   with up to twice as many registers, these
     TC__DOWN_LANES = 8,      // columns that are summed together at the meeting,
     TC__DOWN_BATCH = 12,     //   and parts of each that are under way together
-    TC__DOWN_SUMS = 8
+    TC__DOWN_SUMS = 8,
+    TC__DOWN_ASKED = 8 // loads that a row begins with, at most
 };
 
 // How rows are dealt to threads and blocks.
 typedef struct tc__down_plan {
     tc__device_plan q;
     int blocks, resident;
+    int ahead; // loads of the next row are under way while one is done
 } tc__down_plan;
 
 typedef struct tc__downer {
@@ -58,6 +60,9 @@ typedef struct tc__downer {
     int64_t sums, accumulators; // down the columns, and accumulators before them
     const tc__node *combine[TC__DOWN_SUMS];
     int64_t ticket, work[TC__DOWN_SUMS], meeting[TC__DOWN_SUMS];
+    uint32_t asked[TC__DOWN_ASKED]; // loads that a row begins with
+    int64_t next[TC__DOWN_ASKED];   //   and where the next row's come to
+    int n_asked;
 } tc__downer;
 
 // The list without what is done behind all rows.
@@ -102,6 +107,31 @@ static int64_t tc__down_element(const tc__group *rows, const tc__device_plan *q)
     return bytes;
 }
 
+// The loads that a row begins with: of whole vectors that its loops share.
+static int tc__down_asks(const tc__group *g, const tc__device_plan *q, uint32_t *asked) {
+    int count = 0;
+    for (uint32_t id = 0; id < g->body.node.count && count < TC__DOWN_ASKED; id++) {
+        const tc__node *n = g->body.node.at[id];
+        if (tc__device_held_load(g, q, n) == (int64_t)id &&
+            tc__ix_uses(g->body.ix, n->attr[TC__LOAD_INDEX], TC__ROW) &&
+            tc__device_is_wide(g, n, q->width, TC__COL))
+            asked[count++] = id;
+    }
+    return count;
+}
+
+// Bytes of what a row begins with, of a column; 0 = none, or not what is copied to shared memory.
+static int64_t tc__down_next_bytes(const tc__group *rows, const tc__device_plan *q) {
+    uint32_t asked[TC__DOWN_ASKED];
+    int64_t bytes = 0;
+    for (int k = tc__down_asks(rows, q, asked); k-- > 0;) {
+        int64_t each = tc__device_bytes(rows, rows->body.node.at[asked[k]]);
+        if (each * q->width < 4 || each * q->width > 16) return 0;
+        bytes += each;
+    }
+    return bytes;
+}
+
 // A grid that is filled once, each block with as many rows as the others. 0 = a block has no room.
 static int tc__down_deal(const tc__group *rows, tc__down_plan *p, int full) {
     int64_t each = p->q.threads / p->q.sharing, blocks;
@@ -109,6 +139,9 @@ static int tc__down_deal(const tc__group *rows, tc__down_plan *p, int full) {
     int64_t shared = (elements + p->q.threads) * tc__down_bytes(rows);
     int64_t room = TC__DEVICE_ROW_BYTES;
     if (rows->target.room && room > (int64_t)rows->target.room) room = rows->target.room;
+    int64_t next = elements * tc__down_next_bytes(rows, &p->q);
+    p->ahead = next && shared + next <= room;
+    if (p->ahead) shared += next;
     p->resident = (full ? TC__DOWN_FULL : TC__DOWN_HALF) / p->q.threads;
     if (p->resident > TC__DEVICE_ROW_BYTES / shared)
         p->resident = (int)(TC__DEVICE_ROW_BYTES / shared);
@@ -208,6 +241,11 @@ static void tc__down_put_part(tc__downer *d) {
     }
 }
 
+// The thread of its block.
+static tc__ix tc__down_thread(const tc__downer *d) {
+    return tc__vector_ix(&d->r.v, d->plan.q.sharing, d->y, d->x);
+}
+
 // The buffer of what threads sum in their vectors u.
 static int64_t tc__down_slot(const tc__downer *d, int64_t k, int64_t u) {
     return d->own + k * d->plan.q.vectors + u;
@@ -258,8 +296,7 @@ static void tc__down_step(tc__vectors *v, const tc__node *n, tc__ix lane) {
     tc__downer *d = (tc__downer *)(void *)v;
     tc__relist *l = &v->l;
     int64_t buffer = tc__down_slot(d, n->attr[TC__ACC_ACCUMULATOR] - d->accumulators, d->u);
-    tc__ix thread = tc__vector_ix(v, d->plan.q.sharing, d->y, d->x);
-    tc__ix at = tc__vector_ix(v, v->width, thread, lane);
+    tc__ix at = tc__vector_ix(v, v->width, tc__down_thread(d), lane);
     tc__node m = *n;
     uint32_t in[2];
     tc__relist_load(l, n, buffer, at);
@@ -304,34 +341,100 @@ static tc__ix tc__down_row_at(const tc__downer *d, tc__ix turn) {
     return tc__vector_ix(v, each, block, d->y);
 }
 
-// Loads of all loops of a row that are whole vectors, at once: nothing waits between them.
-static void tc__down_ask(tc__downer *d) {
+// Opens the vectors of a thread, one after the other: the first column of the one at hand.
+static tc__ix tc__down_each(tc__downer *d) {
+    tc__vectors *v = &d->r.v;
+    v->u = tc__ix_const(0);
+    if (v->count > 1)
+        v->u = tc__relist_for(&v->l, (tc__axis)TC__VECTOR_U, TC__BIND_UNROLL,
+                              tc__ix_const(v->count));
+    return tc__rows_open(v);
+}
+
+static void tc__down_each_end(tc__downer *d) {
+    tc__vectors *v = &d->r.v;
+    tc__relist_end_if(&v->l, v->opened);
+    if (v->count > 1) tc__relist_end(&v->l, TC__VECTOR_U);
+}
+
+// Where a thread finds its vector at hand of the next row.
+static tc__ix tc__down_next_at(tc__downer *d) {
+    tc__vectors *v = &d->r.v;
+    tc__ix own = tc__vector_ix(v, d->plan.q.threads, v->u, tc__down_thread(d));
+    return tc__ix_mul(v->ix, tc__ix_const(v->width), own);
+}
+
+// Loads that a row begins with, at once: to registers, with nothing to wait for between them, or to where the thread
+// finds them at its next turn.
+static void tc__down_ask(tc__downer *d, tc__ix row) {
     tc__vectors *v = &d->r.v;
     const tc__group *g = v->l.from;
-    memset(v->phase, 0, g->body.node.count);
-    for (uint32_t id = 0; id < g->body.node.count; id++) {
-        const tc__node *n = g->body.node.at[id];
-        int64_t first = tc__device_held_load(g, &d->plan.q, n);
-        if (first < 0 || !tc__ix_uses(v->ix, n->attr[TC__LOAD_INDEX], TC__ROW) ||
-            !tc__vector_is_copy(v, n))
-            continue;
-        v->phase[id] = first == (int64_t)id;
-        v->ahead[id] = first == (int64_t)id ? TC__HOLD_FIRST : TC__HOLD_BEFORE;
+    int opened = tc__relist_if(&v->l, row, g->shape.rows, 0, 0) || tc__relist_do(&v->l);
+    tc__relist_axis(&v->l, TC__ROW, row);
+    tc__ix column = tc__down_each(d), at = tc__down_next_at(d);
+    if (!d->plan.ahead) at = tc__ix_mul(v->ix, tc__ix_const(v->width), v->u);
+    for (int k = 0; k < d->n_asked; k++)
+        tc__relist_copy_vector(&v->l, g->body.node.at[d->asked[k]],
+                               d->plan.ahead ? d->next[k] : v->held[d->asked[k]], at,
+                               TC__COL, column, v->width);
+    tc__down_each_end(d);
+    tc__relist_end_if(&v->l, opened);
+}
+
+// What was asked for is the row at hand now.
+static void tc__down_take(tc__downer *d) {
+    tc__vectors *v = &d->r.v;
+    int64_t attr[TC__COPY_PREDICATES];
+    tc__relist_put(&v->l, TC_OP_WAIT, TC_I64, NULL, 0);
+    tc__down_each(d);
+    attr[TC__COPY_INDEX] = tc__ix_mul(v->ix, tc__ix_const(v->width), v->u);
+    attr[TC__COPY_SOURCE] = tc__down_next_at(d), attr[TC__COPY_ELEMENTS] = v->width;
+    for (int k = 0; k < d->n_asked; k++) {
+        attr[TC__COPY_BUFFER] = v->held[d->asked[k]], attr[TC__COPY_FROM] = d->next[k];
+        tc__relist_put(&v->l, TC_OP_COPY, TC_I64, attr, TC__COPY_PREDICATES);
     }
-    tc__vectors_copy(v);
+    tc__down_each_end(d);
+}
+
+// The loads of a row are held from here on.
+static void tc__down_hold(tc__downer *d) {
+    tc__vectors *v = &d->r.v;
+    for (uint32_t id = 0; id < v->l.from->body.node.count; id++)
+        for (int k = 0; k < d->n_asked; k++)
+            if (tc__device_held_load(v->l.from, &d->plan.q, v->l.from->body.node.at[id]) ==
+                (int64_t)d->asked[k])
+                v->ahead[id] = TC__HOLD_BEFORE;
+}
+
+// Finds what a row begins with; of more rows than one, each has room for the next one's.
+static void tc__down_open_asked(tc__downer *d, tc__ix turns) {
+    const tc__group *g = d->r.v.l.from;
+    const tc__device_plan *q = &d->plan.q;
+    d->n_asked = tc__down_asks(g, q, d->asked);
+    if (tc__ix_equals(turns, 1)) d->plan.ahead = 0;
+    for (int k = 0; k < d->n_asked && d->plan.ahead; k++)
+        d->next[k] =
+            tc__relist_buffer(&d->r.v.l, TC__BUF_SHARED,
+                              tc__buffer_of(g, g->body.node.at[d->asked[k]])->dtype,
+                              (int64_t)q->threads * q->vectors * q->width);
 }
 
 static void tc__down_rows_all(tc__downer *d) {
     tc__vectors *v = &d->r.v;
     tc__relist *l = &v->l;
     int64_t each = d->plan.q.threads / d->plan.q.sharing;
+    tc__ix one = tc__ix_const(1);
     tc__ix turns =
         tc__ix_ceil_div(v->ix, l->from->shape.rows, tc__ix_const(d->plan.blocks * each));
+    tc__down_open_asked(d, turns);
+    if (d->plan.ahead) tc__down_ask(d, tc__down_row_at(d, tc__ix_const(0)));
     tc__ix p = tc__relist_for(l, (tc__axis)TC__DOWN_P, TC__BIND_SERIAL, turns);
     tc__ix r = tc__down_row_at(d, p);
     int opened = tc__relist_if(l, r, l->from->shape.rows, 0, 0);
+    if (d->plan.ahead) tc__down_take(d);
+    tc__down_ask(d, d->plan.ahead ? tc__down_row_at(d, tc__ix_add(v->ix, p, one)) : r);
+    tc__down_hold(d);
     tc__relist_axis(l, TC__ROW, r);
-    tc__down_ask(d);
     tc__rows_body(&d->r);
     tc__relist_end_if(l, opened);
     // Sums of the next row have the same places in shared memory.
@@ -402,7 +505,7 @@ static void tc__down_meet(tc__downer *d) {
     int64_t u = d->plan.q.vectors;
     tc__ix all = l->from->shape.cols, lanes = tc__ix_const(TC__DOWN_LANES);
     int64_t below = tc__down_divisor(d->plan.blocks, d->plan.q.threads / TC__DOWN_LANES);
-    tc__ix thread = tc__vector_ix(v, d->plan.q.sharing, d->y, d->x);
+    tc__ix thread = tc__down_thread(d);
     tc__ix first = tc__ix_div(v->ix, thread, lanes),
            lane = tc__ix_mod(v->ix, thread, lanes);
     tc__down_buffers(d, d->meeting, TC__BUF_SHARED, d->plan.q.threads);

@@ -92,21 +92,20 @@ static int tc__device_is_before(const tc__device_verifier *d, const tc__shared_a
     return 0;
 }
 
-static int tc__device_verify_access(tc__device_verifier *d, const tc__node *n) {
-    const tc__kbuf *b = &d->k->buffer.at[n->attr[TC__ACCESS_BUFFER]];
-    uint8_t *way = &d->under_way[n->attr[TC__ACCESS_BUFFER]];
-    if (n->op == TC_OP_LOAD && *way & TC__DEVICE_COPIED)
+// Whether a statement leaves what is there as it is.
+static int tc__device_reads(const tc__node *n) {
+    return n->op == TC_OP_LOAD || n->op == TC_OP_GET;
+}
+
+// n is at `index` of a buffer, and with a COPY at the elements behind it.
+static int tc__device_verify_place(tc__device_verifier *d, const tc__node *n,
+                                   int64_t buffer, tc__ix index, int reads) {
+    const tc__kbuf *b = &d->k->buffer.at[buffer];
+    if (reads && d->under_way[buffer] & TC__DEVICE_COPIED)
         return tc__verify_fail(&d->v, "nobody waited for what is copied there");
-    if (n->op == TC_OP_COPY && n->n_attr > TC__COPY_PREDICATES && b->place != TC__BUF_GIVEN)
-        return tc__verify_fail(&d->v, "only a hole's copy has predicates");
-    if (n->op == TC_OP_COPY && b->place == TC__BUF_SHARED) *way |= TC__DEVICE_COPIED;
-    if (n->op == TC_OP_PUT && b->place == TC__BUF_WORK) *way |= TC__DEVICE_PUT;
-    if (n->op == TC_OP_GET && *way & TC__DEVICE_PUT)
-        return tc__verify_fail(&d->v, "other blocks may not have written it yet");
     if (tc__is_memory(b)) return 1;
     int64_t more = n->op == TC_OP_COPY ? n->attr[TC__COPY_ELEMENTS] - 1 : 0;
-    tc__ix own =
-        tc__ix_add(d->ix, n->attr[TC__ACCESS_INDEX], tc__ix_const(more)); // the last
+    tc__ix own = tc__ix_add(d->ix, index, tc__ix_const(more)); // the last
     tc__ix e = tc__device_expand(d, own);
     int inside = tc__device_is_below(d->ix, own, b->numel) ||
                  tc__device_is_below(d->ix, e, b->numel) ||
@@ -124,11 +123,28 @@ static int tc__device_verify_access(tc__device_verifier *d, const tc__node *n) {
     if (d->count == TC__DEVICE_ACCESSES)
         return tc__verify_fail(&d->v, "too many accesses to shared memory");
     tc__shared_access *a = &d->access[d->count++];
-    a->node = n, a->at = tc__ix_sub(d->ix, e, tc__ix_const(more)),
-    a->barriers = d->barriers;
+    a->node = n, a->buffer = buffer, a->reads = reads;
+    a->at = tc__ix_sub(d->ix, e, tc__ix_const(more)), a->barriers = d->barriers;
     a->own = tc__device_is_own(d, a->at);
     tc__device_bounds(d, a);
     return 1;
+}
+
+static int tc__device_verify_access(tc__device_verifier *d, const tc__node *n) {
+    int64_t buffer = n->attr[TC__ACCESS_BUFFER];
+    const tc__kbuf *b = &d->k->buffer.at[buffer];
+    uint8_t *way = &d->under_way[buffer];
+    if (n->op == TC_OP_COPY && n->n_attr > TC__COPY_PREDICATES && b->place != TC__BUF_GIVEN)
+        return tc__verify_fail(&d->v, "only a hole's copy has predicates");
+    if (n->op == TC_OP_COPY &&
+        !tc__device_verify_place(d, n, n->attr[TC__COPY_FROM], n->attr[TC__COPY_SOURCE], 1))
+        return 0;
+    if (n->op == TC_OP_COPY && b->place == TC__BUF_SHARED) *way |= TC__DEVICE_COPIED;
+    if (n->op == TC_OP_PUT && b->place == TC__BUF_WORK) *way |= TC__DEVICE_PUT;
+    if (n->op == TC_OP_GET && *way & TC__DEVICE_PUT)
+        return tc__verify_fail(&d->v, "other blocks may not have written it yet");
+    return tc__device_verify_place(d, n, buffer, n->attr[TC__ACCESS_INDEX],
+                                   tc__device_reads(n));
 }
 
 // What is moved of an accumulator: values, and places that stand like them.
@@ -140,11 +156,6 @@ static int tc__device_verify_move(tc__device_verifier *d, const tc__node *n) {
             return tc__verify_fail(&d->v, "values and places differ in number");
     }
     return tc__device_verify_access(d, n);
-}
-
-// Whether a statement leaves what is there as it is.
-static int tc__device_reads(const tc__node *n) {
-    return n->op == TC_OP_LOAD || n->op == TC_OP_GET;
 }
 
 // a where e is a*x + l + (a multiple of a*S), x counts all S threads of the block and l is less than a: the elements of
@@ -174,10 +185,8 @@ static int tc__device_verify_shared(tc__device_verifier *d) {
     for (int i = 0; i < d->count; i++)
         for (int k = 0; k <= i; k++) {
             const tc__shared_access *a = &d->access[i], *b = &d->access[k];
-            int writes = !tc__device_reads(a->node) || !tc__device_reads(b->node);
-            if (!writes || a->barriers != b->barriers ||
-                a->node->attr[TC__ACCESS_BUFFER] != b->node->attr[TC__ACCESS_BUFFER])
-                continue;
+            int writes = !a->reads || !b->reads;
+            if (!writes || a->barriers != b->barriers || a->buffer != b->buffer) continue;
             d->v.node = a->node;
             int own = a->at == b->at && a->own && b->own;
             int64_t dealt = tc__device_dealt(d, a->at);

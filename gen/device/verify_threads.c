@@ -24,6 +24,8 @@ enum {
 
 typedef struct tc__shared_access {
     const tc__node *node;
+    int64_t buffer;
+    int reads;                       // and nothing else
     tc__ix at;                       // by the loops alone
     int barriers;                    // before it
     tc__ix below[TC__DEVICE_BOUNDS]; // limits that an IF keeps it below

@@ -23,9 +23,10 @@ typedef struct size {
 // Fewer rows than blocks and more, that no warps divide; rows of a warp, of a block; columns that are no vectors; rows that
 // are too long to have their sums with them.
 static const size sizes[] = {
-    {1, 96, TC_F32},   {3, 5, TC_F32},       {33, 97, TC_F32},   {37, 100, TC_BF16},
-    {7, 1025, TC_F32}, {40, 768, TC_F16},    {900, 64, TC_BF16}, {5, 4096, TC_BF16},
-    {9, 4100, TC_F32}, {450, 1024, TC_BF16}, {3, 20000, TC_F32},
+    {1, 96, TC_F32},     {3, 5, TC_F32},       {33, 97, TC_F32},   {37, 100, TC_BF16},
+    {7, 1025, TC_F32},   {40, 768, TC_F16},    {900, 64, TC_BF16}, {5, 4096, TC_BF16},
+    {9, 4100, TC_F32},   {450, 1024, TC_BF16}, {3, 20000, TC_F32}, {135, 8192, TC_BF16},
+    {134, 8190, TC_F32},
 };
 
 static tc_tensor there(tc_ctx *tc, tc_dims d, unsigned of, tc_dtype dtype, double *value) {

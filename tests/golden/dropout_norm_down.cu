@@ -234,33 +234,34 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //           put shared1[4*x + l] <- acc6
 //         end
 //         for p in 0..1  bind=serial
-//           axis r = 64*p + i in 0..64
-//           for u in 0..1  bind=unroll
-//             copy 4 held3[4*u] <- in0[768*r + 768*u + 4*x]
-//             copy 4 held4[4*u] <- in1[768*r + 768*u + 4*x]
-//             copy 4 held5[4*u] <- in2[768*r + 768*u + 4*x]
+//           do
+//             axis r = 64*p + i in 0..64
+//             copy 4 held3[0] <- in0[768*r + 4*x]
+//             copy 4 held4[0] <- in1[768*r + 4*x]
+//             copy 4 held5[0] <- in2[768*r + 4*x]
 //           end
+//           axis r = 64*p + i in 0..64
 //           acc0 = new sum width=4    f32 row
 //           forget held3
 //           forget held4
 //           for u in 0..1  bind=unroll
 //             for l in 0..4  bind=vector
 //               axis c = 768*u + 4*x + l in 0..768
-//               %35 = index 768*r + c  i64 col
-//               %36 = random %35 kind=0 draw=0  f32 col
-//               %37 = ge %36 %0       bool col
-//               %38 = load held3[4*u + l]  f32 col
-//               %39 = mul %38 %1      f32 col
-//               %40 = where %37 %39 %2  f32 col
-//               %41 = load held4[4*u + l]  f32 col
-//               %42 = add %40 %41     f32 col
-//               acc0 sum= %42
-//               store held0[4*u + l] %42
-//               store held1[4*u + l] %37
+//               %36 = index 768*r + c  i64 col
+//               %37 = random %36 kind=0 draw=0  f32 col
+//               %38 = ge %37 %0       bool col
+//               %39 = load held3[4*u + l]  f32 col
+//               %40 = mul %39 %1      f32 col
+//               %41 = where %38 %40 %2  f32 col
+//               %42 = load held4[4*u + l]  f32 col
+//               %43 = add %41 %42     f32 col
+//               acc0 sum= %43
+//               store held0[4*u + l] %43
+//               store held1[4*u + l] %38
 //             end
 //           end
-//           %48 = combine acc0 threads=192  f32 row
-//           %49 = div %48 %3          f32 row
+//           %49 = combine acc0 threads=192  f32 row
+//           %50 = div %49 %3          f32 row
 //           acc1 = new sum width=4    f32 row
 //           acc2 = new sum width=4    f32 row
 //           forget held5
@@ -270,27 +271,27 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //           for u in 0..1  bind=unroll
 //             for l in 0..4  bind=vector
 //               axis c = 768*u + 4*x + l in 0..768
-//               %59 = load held0[4*u + l]  f32 col
-//               %60 = sub %59 %49     f32 col
-//               %61 = square %60      f32 col
-//               acc1 sum= %61
-//               %63 = load held5[4*u + l]  f32 col
-//               %64 = load held6[4*u + l]  f32 col
-//               %65 = mul %63 %64     f32 col
-//               %66 = mul %65 %60     f32 col
-//               acc2 sum= %66
+//               %60 = load held0[4*u + l]  f32 col
+//               %61 = sub %60 %50     f32 col
+//               %62 = square %61      f32 col
+//               acc1 sum= %62
+//               %64 = load held5[4*u + l]  f32 col
+//               %65 = load held6[4*u + l]  f32 col
+//               %66 = mul %64 %65     f32 col
+//               %67 = mul %66 %61     f32 col
+//               acc2 sum= %67
 //             end
 //           end
-//           %70 = combine acc1 threads=192  f32 row
-//           %71 = combine acc2 threads=192  f32 row
-//           %72 = div %70 %3          f32 row
-//           %73 = add %72 %4          f32 row
-//           %74 = rsqrt %73           f32 row
-//           %75 = mul %71 %5          f32 row
-//           %76 = mul %74 %74         f32 row
-//           %77 = mul %74 %76         f32 row
+//           %71 = combine acc1 threads=192  f32 row
+//           %72 = combine acc2 threads=192  f32 row
+//           %73 = div %71 %3          f32 row
+//           %74 = add %73 %4          f32 row
+//           %75 = rsqrt %74           f32 row
+//           %76 = mul %72 %5          f32 row
+//           %77 = mul %75 %75         f32 row
 //           %78 = mul %75 %77         f32 row
-//           %79 = div %78 %3          f32 row
+//           %79 = mul %76 %78         f32 row
+//           %80 = div %79 %3          f32 row
 //           acc3 = new sum width=4    f32 row
 //           forget held5
 //           for u in 0..1  bind=unroll
@@ -299,55 +300,55 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //           for u in 0..1  bind=unroll
 //             for l in 0..4  bind=vector
 //               axis c = 768*u + 4*x + l in 0..768
-//               %88 = load held5[4*u + l]  f32 col
-//               %89 = load held6[4*u + l]  f32 col
-//               %90 = mul %88 %89     f32 col
-//               %91 = mul %90 %74     f32 col
-//               %92 = load held0[4*u + l]  f32 col
-//               %93 = sub %92 %49     f32 col
-//               %94 = add %93 %93     f32 col
-//               %95 = mul %79 %94     f32 col
-//               %96 = add %91 %95     f32 col
-//               %97 = neg %96         f32 col
-//               acc3 sum= %97
-//               store held2[4*u + l] %96
+//               %89 = load held5[4*u + l]  f32 col
+//               %90 = load held6[4*u + l]  f32 col
+//               %91 = mul %89 %90     f32 col
+//               %92 = mul %91 %75     f32 col
+//               %93 = load held0[4*u + l]  f32 col
+//               %94 = sub %93 %50     f32 col
+//               %95 = add %94 %94     f32 col
+//               %96 = mul %80 %95     f32 col
+//               %97 = add %92 %96     f32 col
+//               %98 = neg %97         f32 col
+//               acc3 sum= %98
+//               store held2[4*u + l] %97
 //             end
 //           end
-//           %102 = combine acc3 threads=192  f32 row
-//           %103 = div %102 %3        f32 row
+//           %103 = combine acc3 threads=192  f32 row
+//           %104 = div %103 %3        f32 row
 //           for u in 0..1  bind=unroll
 //             for l in 0..4  bind=vector
 //               axis c = 768*u + 4*x + l in 0..768
-//               %107 = load held2[4*u + l]  f32 col
-//               %108 = add %107 %103  f32 col
-//               store out0[768*r + c] %108
-//               %110 = load held1[4*u + l]  bool col
-//               %111 = where %110 %108 %2  f32 col
-//               %112 = mul %111 %1    f32 col
-//               store out1[768*r + c] %112
+//               %108 = load held2[4*u + l]  f32 col
+//               %109 = add %108 %104  f32 col
+//               store out0[768*r + c] %109
+//               %111 = load held1[4*u + l]  bool col
+//               %112 = where %111 %109 %2  f32 col
+//               %113 = mul %112 %1    f32 col
+//               store out1[768*r + c] %113
 //             end
 //           end
 //           for l in 0..4  bind=vector
 //             axis c = 4*x + l in 0..768
-//             %118 = load held5[l]    f32 col
-//             %119 = load shared0[4*x + l]  f32 col
-//             %120 = add %119 %118    f32 col
-//             store shared0[4*x + l] %120
-//             %122 = index 768*r + c  i64 col
-//             %123 = random %122 kind=0 draw=0  f32 col
-//             %124 = ge %123 %6       bool col
-//             %125 = load held3[l]    f32 col
-//             %126 = mul %125 %7      f32 col
-//             %127 = where %124 %126 %8  f32 col
-//             %128 = load held4[l]    f32 col
-//             %129 = add %127 %128    f32 col
-//             %130 = div %48 %9       f32 col
-//             %131 = sub %129 %130    f32 col
-//             %132 = mul %131 %74     f32 col
-//             %133 = mul %118 %132    f32 col
-//             %134 = load shared1[4*x + l]  f32 col
-//             %135 = add %134 %133    f32 col
-//             store shared1[4*x + l] %135
+//             %119 = load held5[l]    f32 col
+//             %120 = load shared0[4*x + l]  f32 col
+//             %121 = add %120 %119    f32 col
+//             store shared0[4*x + l] %121
+//             %123 = index 768*r + c  i64 col
+//             %124 = random %123 kind=0 draw=0  f32 col
+//             %125 = ge %124 %6       bool col
+//             %126 = load held3[l]    f32 col
+//             %127 = mul %126 %7      f32 col
+//             %128 = where %125 %127 %8  f32 col
+//             %129 = load held4[l]    f32 col
+//             %130 = add %128 %129    f32 col
+//             %131 = div %49 %9       f32 col
+//             %132 = sub %130 %131    f32 col
+//             %133 = mul %132 %75     f32 col
+//             %134 = mul %119 %133    f32 col
+//             %135 = load shared1[4*x + l]  f32 col
+//             %136 = add %135 %134    f32 col
+//             store shared1[4*x + l] %136
 //           end
 //           barrier block
 //         end
@@ -388,10 +389,10 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //               get acc7 <- shared3[8*n + x%8]
 //             end
 //             axis c = 8*j + x%8 in 0..768
-//             %177 = combine acc5 threads=1  f32 col
-//             %178 = combine acc7 threads=1  f32 col
-//             store out2[c] %177
-//             store out3[c] %178
+//             %178 = combine acc5 threads=1  f32 col
+//             %179 = combine acc7 threads=1  f32 col
+//             store out2[c] %178
+//             store out3[c] %179
 //           end
 //         end
 //       end
@@ -431,13 +432,13 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
         shared1[4 * x + l] = sum6[l];
     }
     for (int p = 0; p < 1; p++) {
-        const int r = i + 64 * p;
-        #pragma unroll
-        for (int u = 0; u < 1; u++) {
-            *(tc_pack<float, 4> *)&held3[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[768 * r + 4 * x + 768 * u]);
-            *(tc_pack<float, 4> *)&held4[4 * u] = tc_load((const tc_pack<float, 4> *)&in1[768 * r + 4 * x + 768 * u]);
-            *(tc_pack<float, 4> *)&held5[4 * u] = tc_load((const tc_pack<float, 4> *)&in2[768 * r + 4 * x + 768 * u]);
+        {
+            const int r = i + 64 * p;
+            *(tc_pack<float, 4> *)&held3[0] = tc_load((const tc_pack<float, 4> *)&in0[768 * r + 4 * x]);
+            *(tc_pack<float, 4> *)&held4[0] = tc_load((const tc_pack<float, 4> *)&in1[768 * r + 4 * x]);
+            *(tc_pack<float, 4> *)&held5[0] = tc_load((const tc_pack<float, 4> *)&in2[768 * r + 4 * x]);
         }
+        const int r = i + 64 * p;
         float sum0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
         tc_forget(held3);
         tc_forget(held4);
@@ -446,25 +447,25 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
             #pragma unroll
             for (int l = 0; l < 4; l++) {
                 const int c = 4 * x + l + 768 * u;
-                const tc_i64 t35 = 768 * r + c;
-                const float t36 = tc_uniform_f32(tc_drawn<1>(t35 - l, l, draw + 0, seed));
-                const int t37 = TC_B_f32(TC_GE_f32(t36, 0x1.99999ap-4f));
-                const float t38 = held3[l + 4 * u];
-                const float t39 = TC_MUL_f32(t38, 0x1.1c71c8p+0f);
-                const float t40 = TC_SEL_f32(TC_M_f32(t37), t39, 0.0f);
-                const float t41 = held4[l + 4 * u];
-                const float t42 = TC_ADD_f32(t40, t41);
-                sum0[l] = tc_acc_add_f32(sum0[l], t42);
-                held0[l + 4 * u] = t42;
-                held1[l + 4 * u] = tc_u8(t37);
+                const tc_i64 t36 = 768 * r + c;
+                const float t37 = tc_uniform_f32(tc_drawn<1>(t36 - l, l, draw + 0, seed));
+                const int t38 = TC_B_f32(TC_GE_f32(t37, 0x1.99999ap-4f));
+                const float t39 = held3[l + 4 * u];
+                const float t40 = TC_MUL_f32(t39, 0x1.1c71c8p+0f);
+                const float t41 = TC_SEL_f32(TC_M_f32(t38), t40, 0.0f);
+                const float t42 = held4[l + 4 * u];
+                const float t43 = TC_ADD_f32(t41, t42);
+                sum0[l] = tc_acc_add_f32(sum0[l], t43);
+                held0[l + 4 * u] = t43;
+                held1[l + 4 * u] = tc_u8(t38);
             }
         }
         __shared__ float part0[6];
-        const float all48 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum0));
-        if (x % 32 == 0) part0[x / 32] = all48;
+        const float all49 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum0));
+        if (x % 32 == 0) part0[x / 32] = all49;
         __syncthreads();
-        const float t48 = tc_parts_add_f32<6>(part0);
-        const float t49 = t48 / 768.0f;
+        const float t49 = tc_parts_add_f32<6>(part0);
+        const float t50 = t49 / 768.0f;
         float sum1[4] = {0.0f, 0.0f, 0.0f, 0.0f};
         float sum2[4] = {0.0f, 0.0f, 0.0f, 0.0f};
         tc_forget(held5);
@@ -476,34 +477,34 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
         for (int u = 0; u < 1; u++) {
             #pragma unroll
             for (int l = 0; l < 4; l++) {
-                const float t59 = held0[l + 4 * u];
-                const float t60 = TC_SUB_f32(t59, t49);
-                const float t61 = TC_MUL_f32(t60, t60);
-                sum1[l] = tc_acc_add_f32(sum1[l], t61);
-                const float t63 = held5[l + 4 * u];
-                const float t64 = held6[l + 4 * u];
-                const float t65 = TC_MUL_f32(t63, t64);
-                const float t66 = TC_MUL_f32(t65, t60);
-                sum2[l] = tc_acc_add_f32(sum2[l], t66);
+                const float t60 = held0[l + 4 * u];
+                const float t61 = TC_SUB_f32(t60, t50);
+                const float t62 = TC_MUL_f32(t61, t61);
+                sum1[l] = tc_acc_add_f32(sum1[l], t62);
+                const float t64 = held5[l + 4 * u];
+                const float t65 = held6[l + 4 * u];
+                const float t66 = TC_MUL_f32(t64, t65);
+                const float t67 = TC_MUL_f32(t66, t61);
+                sum2[l] = tc_acc_add_f32(sum2[l], t67);
             }
         }
         __shared__ float part1[6];
-        const float all70 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
+        const float all71 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
         __shared__ float part2[6];
-        const float all71 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum2));
-        if (x % 32 == 0) part1[x / 32] = all70;
-        if (x % 32 == 0) part2[x / 32] = all71;
+        const float all72 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum2));
+        if (x % 32 == 0) part1[x / 32] = all71;
+        if (x % 32 == 0) part2[x / 32] = all72;
         __syncthreads();
-        const float t70 = tc_parts_add_f32<6>(part1);
-        const float t71 = tc_parts_add_f32<6>(part2);
-        const float t72 = t70 / 768.0f;
-        const float t73 = TC_ADD_f32(t72, 0x1.4f8b58p-17f);
-        const float t74 = 1.0f / TC_SQRT_f32(t73);
-        const float t75 = TC_MUL_f32(t71, -0.5f);
-        const float t76 = TC_MUL_f32(t74, t74);
-        const float t77 = TC_MUL_f32(t74, t76);
+        const float t71 = tc_parts_add_f32<6>(part1);
+        const float t72 = tc_parts_add_f32<6>(part2);
+        const float t73 = t71 / 768.0f;
+        const float t74 = TC_ADD_f32(t73, 0x1.4f8b58p-17f);
+        const float t75 = 1.0f / TC_SQRT_f32(t74);
+        const float t76 = TC_MUL_f32(t72, -0.5f);
+        const float t77 = TC_MUL_f32(t75, t75);
         const float t78 = TC_MUL_f32(t75, t77);
-        const float t79 = t78 / 768.0f;
+        const float t79 = TC_MUL_f32(t76, t78);
+        const float t80 = t79 / 768.0f;
         float sum3[4] = {0.0f, 0.0f, 0.0f, 0.0f};
         tc_forget(held5);
         #pragma unroll
@@ -514,72 +515,72 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
         for (int u = 0; u < 1; u++) {
             #pragma unroll
             for (int l = 0; l < 4; l++) {
-                const float t88 = held5[l + 4 * u];
-                const float t89 = held6[l + 4 * u];
-                const float t90 = TC_MUL_f32(t88, t89);
-                const float t91 = TC_MUL_f32(t90, t74);
-                const float t92 = held0[l + 4 * u];
-                const float t93 = TC_SUB_f32(t92, t49);
-                const float t94 = TC_ADD_f32(t93, t93);
-                const float t95 = TC_MUL_f32(t79, t94);
-                const float t96 = TC_ADD_f32(t91, t95);
-                const float t97 = TC_NEG_f32(t96);
-                sum3[l] = tc_acc_add_f32(sum3[l], t97);
-                held2[l + 4 * u] = t96;
+                const float t89 = held5[l + 4 * u];
+                const float t90 = held6[l + 4 * u];
+                const float t91 = TC_MUL_f32(t89, t90);
+                const float t92 = TC_MUL_f32(t91, t75);
+                const float t93 = held0[l + 4 * u];
+                const float t94 = TC_SUB_f32(t93, t50);
+                const float t95 = TC_ADD_f32(t94, t94);
+                const float t96 = TC_MUL_f32(t80, t95);
+                const float t97 = TC_ADD_f32(t92, t96);
+                const float t98 = TC_NEG_f32(t97);
+                sum3[l] = tc_acc_add_f32(sum3[l], t98);
+                held2[l + 4 * u] = t97;
             }
         }
         __shared__ float part3[6];
-        const float all102 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum3));
-        if (x % 32 == 0) part3[x / 32] = all102;
+        const float all103 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum3));
+        if (x % 32 == 0) part3[x / 32] = all103;
         __syncthreads();
-        const float t102 = tc_parts_add_f32<6>(part3);
-        const float t103 = t102 / 768.0f;
+        const float t103 = tc_parts_add_f32<6>(part3);
+        const float t104 = t103 / 768.0f;
         #pragma unroll
         for (int u = 0; u < 1; u++) {
-            tc_pack<float, 4> o109;
-            tc_pack<float, 4> o113;
+            tc_pack<float, 4> o110;
+            tc_pack<float, 4> o114;
             #pragma unroll
             for (int l = 0; l < 4; l++) {
-                const float t107 = held2[l + 4 * u];
-                const float t108 = TC_ADD_f32(t107, t103);
-                o109.at[l] = t108;
-                const int t110 = held1[l + 4 * u];
-                const float t111 = TC_SEL_f32(TC_M_f32(t110), t108, 0.0f);
-                const float t112 = TC_MUL_f32(t111, 0x1.1c71c8p+0f);
-                o113.at[l] = t112;
+                const float t108 = held2[l + 4 * u];
+                const float t109 = TC_ADD_f32(t108, t104);
+                o110.at[l] = t109;
+                const int t111 = held1[l + 4 * u];
+                const float t112 = TC_SEL_f32(TC_M_f32(t111), t109, 0.0f);
+                const float t113 = TC_MUL_f32(t112, 0x1.1c71c8p+0f);
+                o114.at[l] = t113;
             }
-            tc_store((tc_pack<float, 4> *)&out0[768 * r + 4 * x + 768 * u], o109);
-            tc_store((tc_pack<float, 4> *)&out1[768 * r + 4 * x + 768 * u], o113);
+            tc_store((tc_pack<float, 4> *)&out0[768 * r + 4 * x + 768 * u], o110);
+            tc_store((tc_pack<float, 4> *)&out1[768 * r + 4 * x + 768 * u], o114);
         }
-        const tc_pack<float, 4> v119 = *((const tc_pack<float, 4> *)&shared0[4 * x]);
-        const float t130 = t48 / 768.0f;
-        const tc_pack<float, 4> v134 = *((const tc_pack<float, 4> *)&shared1[4 * x]);
-        tc_pack<float, 4> o121;
-        tc_pack<float, 4> o136;
+        const tc_pack<float, 4> v120 = *((const tc_pack<float, 4> *)&shared0[4 * x]);
+        const float t131 = t49 / 768.0f;
+        const tc_pack<float, 4> v135 = *((const tc_pack<float, 4> *)&shared1[4 * x]);
+        tc_pack<float, 4> o122;
+        tc_pack<float, 4> o137;
         #pragma unroll
         for (int l = 0; l < 4; l++) {
             const int c = 4 * x + l;
-            const float t118 = held5[l];
-            const float t119 = v119.at[l];
-            const float t120 = TC_ADD_f32(t119, t118);
-            o121.at[l] = t120;
-            const tc_i64 t122 = 768 * r + c;
-            const float t123 = tc_uniform_f32(tc_drawn<1>(t122 - l, l, draw + 0, seed));
-            const int t124 = TC_B_f32(TC_GE_f32(t123, 0x1.99999ap-4f));
-            const float t125 = held3[l];
-            const float t126 = TC_MUL_f32(t125, 0x1.1c71c8p+0f);
-            const float t127 = TC_SEL_f32(TC_M_f32(t124), t126, 0.0f);
-            const float t128 = held4[l];
-            const float t129 = TC_ADD_f32(t127, t128);
-            const float t131 = TC_SUB_f32(t129, t130);
-            const float t132 = TC_MUL_f32(t131, t74);
-            const float t133 = TC_MUL_f32(t118, t132);
-            const float t134 = v134.at[l];
-            const float t135 = TC_ADD_f32(t134, t133);
-            o136.at[l] = t135;
+            const float t119 = held5[l];
+            const float t120 = v120.at[l];
+            const float t121 = TC_ADD_f32(t120, t119);
+            o122.at[l] = t121;
+            const tc_i64 t123 = 768 * r + c;
+            const float t124 = tc_uniform_f32(tc_drawn<1>(t123 - l, l, draw + 0, seed));
+            const int t125 = TC_B_f32(TC_GE_f32(t124, 0x1.99999ap-4f));
+            const float t126 = held3[l];
+            const float t127 = TC_MUL_f32(t126, 0x1.1c71c8p+0f);
+            const float t128 = TC_SEL_f32(TC_M_f32(t125), t127, 0.0f);
+            const float t129 = held4[l];
+            const float t130 = TC_ADD_f32(t128, t129);
+            const float t132 = TC_SUB_f32(t130, t131);
+            const float t133 = TC_MUL_f32(t132, t75);
+            const float t134 = TC_MUL_f32(t119, t133);
+            const float t135 = v135.at[l];
+            const float t136 = TC_ADD_f32(t135, t134);
+            o137.at[l] = t136;
         }
-        *((tc_pack<float, 4> *)&shared0[4 * x]) = o121;
-        *((tc_pack<float, 4> *)&shared1[4 * x]) = o136;
+        *((tc_pack<float, 4> *)&shared0[4 * x]) = o122;
+        *((tc_pack<float, 4> *)&shared1[4 * x]) = o137;
         __syncthreads();
     }
     for (int l = 0; l < 4; l++) sum4[l] = 0.0f;
@@ -624,10 +625,10 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
                 sum7[0] = tc_acc_add_f32(sum7[0], shared3[(x % 8) + 8 * n]);
             }
             const int c = (x % 8) + 8 * j;
-            const float t177 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum5));
-            const float t178 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum7));
-            out2[c] = t177;
-            out3[c] = t178;
+            const float t178 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum5));
+            const float t179 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum7));
+            out2[c] = t178;
+            out3[c] = t179;
         }
     }
 }

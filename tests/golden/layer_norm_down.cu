@@ -197,22 +197,25 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //           put shared3[4*x + l] <- acc8
 //         end
 //         for p in 0..1  bind=serial
-//           axis r = 64*p + i in 0..64
-//           for u in 0..2  bind=unroll
-//             copy 4 held1[4*u] <- in0[768*r + 384*u + 4*x]
-//             copy 4 held2[4*u] <- in1[768*r + 384*u + 4*x]
+//           do
+//             axis r = 64*p + i in 0..64
+//             for u in 0..2  bind=unroll
+//               copy 4 held1[4*u] <- in0[768*r + 384*u + 4*x]
+//               copy 4 held2[4*u] <- in1[768*r + 384*u + 4*x]
+//             end
 //           end
+//           axis r = 64*p + i in 0..64
 //           acc0 = new sum width=4    f32 row
 //           forget held1
 //           for u in 0..2  bind=unroll
 //             for l in 0..4  bind=vector
 //               axis c = 384*u + 4*x + l in 0..768
-//               %35 = load held1[4*u + l]  f32 col
-//               acc0 sum= %35
+//               %38 = load held1[4*u + l]  f32 col
+//               acc0 sum= %38
 //             end
 //           end
-//           %39 = combine acc0 threads=96  f32 row
-//           %40 = div %39 %0          f32 row
+//           %42 = combine acc0 threads=96  f32 row
+//           %43 = div %42 %0          f32 row
 //           acc1 = new sum width=4    f32 row
 //           acc2 = new sum width=4    f32 row
 //           forget held1
@@ -223,27 +226,27 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //           for u in 0..2  bind=unroll
 //             for l in 0..4  bind=vector
 //               axis c = 384*u + 4*x + l in 0..768
-//               %51 = load held1[4*u + l]  f32 col
-//               %52 = sub %51 %40     f32 col
-//               %53 = square %52      f32 col
-//               acc1 sum= %53
-//               %55 = load held2[4*u + l]  f32 col
-//               %56 = load held3[4*u + l]  f32 col
-//               %57 = mul %55 %56     f32 col
-//               %58 = mul %57 %52     f32 col
-//               acc2 sum= %58
+//               %54 = load held1[4*u + l]  f32 col
+//               %55 = sub %54 %43     f32 col
+//               %56 = square %55      f32 col
+//               acc1 sum= %56
+//               %58 = load held2[4*u + l]  f32 col
+//               %59 = load held3[4*u + l]  f32 col
+//               %60 = mul %58 %59     f32 col
+//               %61 = mul %60 %55     f32 col
+//               acc2 sum= %61
 //             end
 //           end
-//           %62 = combine acc1 threads=96  f32 row
-//           %63 = combine acc2 threads=96  f32 row
-//           %64 = div %62 %0          f32 row
-//           %65 = add %64 %1          f32 row
-//           %66 = rsqrt %65           f32 row
-//           %67 = mul %63 %2          f32 row
-//           %68 = mul %66 %66         f32 row
-//           %69 = mul %66 %68         f32 row
-//           %70 = mul %67 %69         f32 row
-//           %71 = div %70 %0          f32 row
+//           %65 = combine acc1 threads=96  f32 row
+//           %66 = combine acc2 threads=96  f32 row
+//           %67 = div %65 %0          f32 row
+//           %68 = add %67 %1          f32 row
+//           %69 = rsqrt %68           f32 row
+//           %70 = mul %66 %2          f32 row
+//           %71 = mul %69 %69         f32 row
+//           %72 = mul %69 %71         f32 row
+//           %73 = mul %70 %72         f32 row
+//           %74 = div %73 %0          f32 row
 //           acc3 = new sum width=4    f32 row
 //           forget held1
 //           forget held2
@@ -253,59 +256,59 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //           for u in 0..2  bind=unroll
 //             for l in 0..4  bind=vector
 //               axis c = 384*u + 4*x + l in 0..768
-//               %81 = load held1[4*u + l]  f32 col
-//               %82 = sub %81 %40     f32 col
-//               %83 = add %82 %82     f32 col
-//               %84 = load held2[4*u + l]  f32 col
-//               %85 = load held3[4*u + l]  f32 col
-//               %86 = mul %84 %85     f32 col
-//               %87 = mul %86 %66     f32 col
-//               %88 = mul %71 %83     f32 col
-//               %89 = add %87 %88     f32 col
-//               %90 = neg %89         f32 col
-//               acc3 sum= %90
-//               store held0[4*u + l] %89
+//               %84 = load held1[4*u + l]  f32 col
+//               %85 = sub %84 %43     f32 col
+//               %86 = add %85 %85     f32 col
+//               %87 = load held2[4*u + l]  f32 col
+//               %88 = load held3[4*u + l]  f32 col
+//               %89 = mul %87 %88     f32 col
+//               %90 = mul %89 %69     f32 col
+//               %91 = mul %74 %86     f32 col
+//               %92 = add %90 %91     f32 col
+//               %93 = neg %92         f32 col
+//               acc3 sum= %93
+//               store held0[4*u + l] %92
 //             end
 //           end
-//           %95 = combine acc3 threads=96  f32 row
-//           %96 = div %95 %0          f32 row
+//           %98 = combine acc3 threads=96  f32 row
+//           %99 = div %98 %0          f32 row
 //           for u in 0..2  bind=unroll
 //             for l in 0..4  bind=vector
 //               axis c = 384*u + 4*x + l in 0..768
-//               %100 = load held0[4*u + l]  f32 col
-//               %101 = add %100 %96   f32 col
-//               store out0[768*r + c] %101
+//               %103 = load held0[4*u + l]  f32 col
+//               %104 = add %103 %99   f32 col
+//               store out0[768*r + c] %104
 //             end
 //           end
 //           for l in 0..4  bind=vector
 //             axis c = 4*x + l in 0..768
-//             %107 = load held2[l]    f32 col
-//             %108 = load shared0[4*x + l]  f32 col
-//             %109 = add %108 %107    f32 col
-//             store shared0[4*x + l] %109
-//             %111 = load held1[l]    f32 col
-//             %112 = div %39 %3       f32 col
-//             %113 = sub %111 %112    f32 col
-//             %114 = mul %113 %66     f32 col
-//             %115 = mul %107 %114    f32 col
-//             %116 = load shared2[4*x + l]  f32 col
-//             %117 = add %116 %115    f32 col
-//             store shared2[4*x + l] %117
+//             %110 = load held2[l]    f32 col
+//             %111 = load shared0[4*x + l]  f32 col
+//             %112 = add %111 %110    f32 col
+//             store shared0[4*x + l] %112
+//             %114 = load held1[l]    f32 col
+//             %115 = div %42 %3       f32 col
+//             %116 = sub %114 %115    f32 col
+//             %117 = mul %116 %69     f32 col
+//             %118 = mul %110 %117    f32 col
+//             %119 = load shared2[4*x + l]  f32 col
+//             %120 = add %119 %118    f32 col
+//             store shared2[4*x + l] %120
 //           end
 //           for l in 0..4  bind=vector
 //             axis c = 4*x + l + 384 in 0..768
-//             %122 = load held2[l + 4]  f32 col
-//             %123 = load shared1[4*x + l]  f32 col
-//             %124 = add %123 %122    f32 col
-//             store shared1[4*x + l] %124
-//             %126 = load held1[l + 4]  f32 col
-//             %127 = div %39 %3       f32 col
-//             %128 = sub %126 %127    f32 col
-//             %129 = mul %128 %66     f32 col
-//             %130 = mul %122 %129    f32 col
-//             %131 = load shared3[4*x + l]  f32 col
-//             %132 = add %131 %130    f32 col
-//             store shared3[4*x + l] %132
+//             %125 = load held2[l + 4]  f32 col
+//             %126 = load shared1[4*x + l]  f32 col
+//             %127 = add %126 %125    f32 col
+//             store shared1[4*x + l] %127
+//             %129 = load held1[l + 4]  f32 col
+//             %130 = div %42 %3       f32 col
+//             %131 = sub %129 %130    f32 col
+//             %132 = mul %131 %69     f32 col
+//             %133 = mul %125 %132    f32 col
+//             %134 = load shared3[4*x + l]  f32 col
+//             %135 = add %134 %133    f32 col
+//             store shared3[4*x + l] %135
 //           end
 //           barrier block
 //         end
@@ -358,10 +361,10 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //               get acc9 <- shared5[8*n + x%8]
 //             end
 //             axis c = 8*j + x%8 in 0..768
-//             %186 = combine acc6 threads=1  f32 col
-//             %187 = combine acc9 threads=1  f32 col
-//             store out1[c] %186
-//             store out2[c] %187
+//             %189 = combine acc6 threads=1  f32 col
+//             %190 = combine acc9 threads=1  f32 col
+//             store out1[c] %189
+//             store out2[c] %190
 //           end
 //         end
 //       end
@@ -409,28 +412,31 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
         shared3[4 * x + l] = sum8[l];
     }
     for (int p = 0; p < 1; p++) {
-        const int r = i + 64 * p;
-        #pragma unroll
-        for (int u = 0; u < 2; u++) {
-            *(tc_pack<float, 4> *)&held1[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[768 * r + 4 * x + 384 * u]);
-            *(tc_pack<float, 4> *)&held2[4 * u] = tc_load((const tc_pack<float, 4> *)&in1[768 * r + 4 * x + 384 * u]);
+        {
+            const int r = i + 64 * p;
+            #pragma unroll
+            for (int u = 0; u < 2; u++) {
+                *(tc_pack<float, 4> *)&held1[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[768 * r + 4 * x + 384 * u]);
+                *(tc_pack<float, 4> *)&held2[4 * u] = tc_load((const tc_pack<float, 4> *)&in1[768 * r + 4 * x + 384 * u]);
+            }
         }
+        const int r = i + 64 * p;
         float sum0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
         tc_forget(held1);
         #pragma unroll
         for (int u = 0; u < 2; u++) {
             #pragma unroll
             for (int l = 0; l < 4; l++) {
-                const float t35 = held1[l + 4 * u];
-                sum0[l] = tc_acc_add_f32(sum0[l], t35);
+                const float t38 = held1[l + 4 * u];
+                sum0[l] = tc_acc_add_f32(sum0[l], t38);
             }
         }
         __shared__ float part0[3];
-        const float all39 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum0));
-        if (x % 32 == 0) part0[x / 32] = all39;
+        const float all42 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum0));
+        if (x % 32 == 0) part0[x / 32] = all42;
         __syncthreads();
-        const float t39 = tc_parts_add_f32<3>(part0);
-        const float t40 = t39 / 768.0f;
+        const float t42 = tc_parts_add_f32<3>(part0);
+        const float t43 = t42 / 768.0f;
         float sum1[4] = {0.0f, 0.0f, 0.0f, 0.0f};
         float sum2[4] = {0.0f, 0.0f, 0.0f, 0.0f};
         tc_forget(held1);
@@ -443,34 +449,34 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
         for (int u = 0; u < 2; u++) {
             #pragma unroll
             for (int l = 0; l < 4; l++) {
-                const float t51 = held1[l + 4 * u];
-                const float t52 = TC_SUB_f32(t51, t40);
-                const float t53 = TC_MUL_f32(t52, t52);
-                sum1[l] = tc_acc_add_f32(sum1[l], t53);
-                const float t55 = held2[l + 4 * u];
-                const float t56 = held3[l + 4 * u];
-                const float t57 = TC_MUL_f32(t55, t56);
-                const float t58 = TC_MUL_f32(t57, t52);
-                sum2[l] = tc_acc_add_f32(sum2[l], t58);
+                const float t54 = held1[l + 4 * u];
+                const float t55 = TC_SUB_f32(t54, t43);
+                const float t56 = TC_MUL_f32(t55, t55);
+                sum1[l] = tc_acc_add_f32(sum1[l], t56);
+                const float t58 = held2[l + 4 * u];
+                const float t59 = held3[l + 4 * u];
+                const float t60 = TC_MUL_f32(t58, t59);
+                const float t61 = TC_MUL_f32(t60, t55);
+                sum2[l] = tc_acc_add_f32(sum2[l], t61);
             }
         }
         __shared__ float part1[3];
-        const float all62 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
+        const float all65 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
         __shared__ float part2[3];
-        const float all63 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum2));
-        if (x % 32 == 0) part1[x / 32] = all62;
-        if (x % 32 == 0) part2[x / 32] = all63;
+        const float all66 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum2));
+        if (x % 32 == 0) part1[x / 32] = all65;
+        if (x % 32 == 0) part2[x / 32] = all66;
         __syncthreads();
-        const float t62 = tc_parts_add_f32<3>(part1);
-        const float t63 = tc_parts_add_f32<3>(part2);
-        const float t64 = t62 / 768.0f;
-        const float t65 = TC_ADD_f32(t64, 0x1.4f8b58p-17f);
-        const float t66 = 1.0f / TC_SQRT_f32(t65);
-        const float t67 = TC_MUL_f32(t63, -0.5f);
-        const float t68 = TC_MUL_f32(t66, t66);
-        const float t69 = TC_MUL_f32(t66, t68);
-        const float t70 = TC_MUL_f32(t67, t69);
-        const float t71 = t70 / 768.0f;
+        const float t65 = tc_parts_add_f32<3>(part1);
+        const float t66 = tc_parts_add_f32<3>(part2);
+        const float t67 = t65 / 768.0f;
+        const float t68 = TC_ADD_f32(t67, 0x1.4f8b58p-17f);
+        const float t69 = 1.0f / TC_SQRT_f32(t68);
+        const float t70 = TC_MUL_f32(t66, -0.5f);
+        const float t71 = TC_MUL_f32(t69, t69);
+        const float t72 = TC_MUL_f32(t69, t71);
+        const float t73 = TC_MUL_f32(t70, t72);
+        const float t74 = t73 / 768.0f;
         float sum3[4] = {0.0f, 0.0f, 0.0f, 0.0f};
         tc_forget(held1);
         tc_forget(held2);
@@ -482,79 +488,79 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
         for (int u = 0; u < 2; u++) {
             #pragma unroll
             for (int l = 0; l < 4; l++) {
-                const float t81 = held1[l + 4 * u];
-                const float t82 = TC_SUB_f32(t81, t40);
-                const float t83 = TC_ADD_f32(t82, t82);
-                const float t84 = held2[l + 4 * u];
-                const float t85 = held3[l + 4 * u];
-                const float t86 = TC_MUL_f32(t84, t85);
-                const float t87 = TC_MUL_f32(t86, t66);
-                const float t88 = TC_MUL_f32(t71, t83);
-                const float t89 = TC_ADD_f32(t87, t88);
-                const float t90 = TC_NEG_f32(t89);
-                sum3[l] = tc_acc_add_f32(sum3[l], t90);
-                held0[l + 4 * u] = t89;
+                const float t84 = held1[l + 4 * u];
+                const float t85 = TC_SUB_f32(t84, t43);
+                const float t86 = TC_ADD_f32(t85, t85);
+                const float t87 = held2[l + 4 * u];
+                const float t88 = held3[l + 4 * u];
+                const float t89 = TC_MUL_f32(t87, t88);
+                const float t90 = TC_MUL_f32(t89, t69);
+                const float t91 = TC_MUL_f32(t74, t86);
+                const float t92 = TC_ADD_f32(t90, t91);
+                const float t93 = TC_NEG_f32(t92);
+                sum3[l] = tc_acc_add_f32(sum3[l], t93);
+                held0[l + 4 * u] = t92;
             }
         }
         __shared__ float part3[3];
-        const float all95 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum3));
-        if (x % 32 == 0) part3[x / 32] = all95;
+        const float all98 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum3));
+        if (x % 32 == 0) part3[x / 32] = all98;
         __syncthreads();
-        const float t95 = tc_parts_add_f32<3>(part3);
-        const float t96 = t95 / 768.0f;
+        const float t98 = tc_parts_add_f32<3>(part3);
+        const float t99 = t98 / 768.0f;
         #pragma unroll
         for (int u = 0; u < 2; u++) {
-            tc_pack<float, 4> o102;
+            tc_pack<float, 4> o105;
             #pragma unroll
             for (int l = 0; l < 4; l++) {
-                const float t100 = held0[l + 4 * u];
-                const float t101 = TC_ADD_f32(t100, t96);
-                o102.at[l] = t101;
+                const float t103 = held0[l + 4 * u];
+                const float t104 = TC_ADD_f32(t103, t99);
+                o105.at[l] = t104;
             }
-            tc_store((tc_pack<float, 4> *)&out0[768 * r + 4 * x + 384 * u], o102);
+            tc_store((tc_pack<float, 4> *)&out0[768 * r + 4 * x + 384 * u], o105);
         }
-        const tc_pack<float, 4> v108 = *((const tc_pack<float, 4> *)&shared0[4 * x]);
-        const float t112 = t39 / 768.0f;
-        const tc_pack<float, 4> v116 = *((const tc_pack<float, 4> *)&shared2[4 * x]);
-        tc_pack<float, 4> o110;
-        tc_pack<float, 4> o118;
+        const tc_pack<float, 4> v111 = *((const tc_pack<float, 4> *)&shared0[4 * x]);
+        const float t115 = t42 / 768.0f;
+        const tc_pack<float, 4> v119 = *((const tc_pack<float, 4> *)&shared2[4 * x]);
+        tc_pack<float, 4> o113;
+        tc_pack<float, 4> o121;
         #pragma unroll
         for (int l = 0; l < 4; l++) {
-            const float t107 = held2[l];
-            const float t108 = v108.at[l];
-            const float t109 = TC_ADD_f32(t108, t107);
-            o110.at[l] = t109;
-            const float t111 = held1[l];
-            const float t113 = TC_SUB_f32(t111, t112);
-            const float t114 = TC_MUL_f32(t113, t66);
-            const float t115 = TC_MUL_f32(t107, t114);
-            const float t116 = v116.at[l];
-            const float t117 = TC_ADD_f32(t116, t115);
-            o118.at[l] = t117;
+            const float t110 = held2[l];
+            const float t111 = v111.at[l];
+            const float t112 = TC_ADD_f32(t111, t110);
+            o113.at[l] = t112;
+            const float t114 = held1[l];
+            const float t116 = TC_SUB_f32(t114, t115);
+            const float t117 = TC_MUL_f32(t116, t69);
+            const float t118 = TC_MUL_f32(t110, t117);
+            const float t119 = v119.at[l];
+            const float t120 = TC_ADD_f32(t119, t118);
+            o121.at[l] = t120;
         }
-        *((tc_pack<float, 4> *)&shared0[4 * x]) = o110;
-        *((tc_pack<float, 4> *)&shared2[4 * x]) = o118;
-        const tc_pack<float, 4> v123 = *((const tc_pack<float, 4> *)&shared1[4 * x]);
-        const float t127 = t39 / 768.0f;
-        const tc_pack<float, 4> v131 = *((const tc_pack<float, 4> *)&shared3[4 * x]);
-        tc_pack<float, 4> o125;
-        tc_pack<float, 4> o133;
+        *((tc_pack<float, 4> *)&shared0[4 * x]) = o113;
+        *((tc_pack<float, 4> *)&shared2[4 * x]) = o121;
+        const tc_pack<float, 4> v126 = *((const tc_pack<float, 4> *)&shared1[4 * x]);
+        const float t130 = t42 / 768.0f;
+        const tc_pack<float, 4> v134 = *((const tc_pack<float, 4> *)&shared3[4 * x]);
+        tc_pack<float, 4> o128;
+        tc_pack<float, 4> o136;
         #pragma unroll
         for (int l = 0; l < 4; l++) {
-            const float t122 = held2[l + 4];
-            const float t123 = v123.at[l];
-            const float t124 = TC_ADD_f32(t123, t122);
-            o125.at[l] = t124;
-            const float t126 = held1[l + 4];
-            const float t128 = TC_SUB_f32(t126, t127);
-            const float t129 = TC_MUL_f32(t128, t66);
-            const float t130 = TC_MUL_f32(t122, t129);
-            const float t131 = v131.at[l];
-            const float t132 = TC_ADD_f32(t131, t130);
-            o133.at[l] = t132;
+            const float t125 = held2[l + 4];
+            const float t126 = v126.at[l];
+            const float t127 = TC_ADD_f32(t126, t125);
+            o128.at[l] = t127;
+            const float t129 = held1[l + 4];
+            const float t131 = TC_SUB_f32(t129, t130);
+            const float t132 = TC_MUL_f32(t131, t69);
+            const float t133 = TC_MUL_f32(t125, t132);
+            const float t134 = v134.at[l];
+            const float t135 = TC_ADD_f32(t134, t133);
+            o136.at[l] = t135;
         }
-        *((tc_pack<float, 4> *)&shared1[4 * x]) = o125;
-        *((tc_pack<float, 4> *)&shared3[4 * x]) = o133;
+        *((tc_pack<float, 4> *)&shared1[4 * x]) = o128;
+        *((tc_pack<float, 4> *)&shared3[4 * x]) = o136;
         __syncthreads();
     }
     for (int l = 0; l < 4; l++) sum4[l] = 0.0f;
@@ -614,10 +620,10 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
                 sum9[0] = tc_acc_add_f32(sum9[0], shared5[(x % 8) + 8 * n]);
             }
             const int c = (x % 8) + 8 * j;
-            const float t186 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum6));
-            const float t187 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum9));
-            out1[c] = t186;
-            out2[c] = t187;
+            const float t189 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum6));
+            const float t190 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum9));
+            out1[c] = t189;
+            out2[c] = t190;
         }
     }
 }

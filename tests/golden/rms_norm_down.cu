@@ -183,11 +183,14 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //           put shared2[4*x + l] <- acc4
 //         end
 //         for p in 0..1  bind=serial
-//           axis r = 64*p + i in 0..64
-//           for u in 0..3  bind=unroll
-//             copy 4 held0[4*u] <- in0[768*r + 256*u + 4*x]
-//             copy 4 held1[4*u] <- in1[768*r + 256*u + 4*x]
+//           do
+//             axis r = 64*p + i in 0..64
+//             for u in 0..3  bind=unroll
+//               copy 4 held0[4*u] <- in0[768*r + 256*u + 4*x]
+//               copy 4 held1[4*u] <- in1[768*r + 256*u + 4*x]
+//             end
 //           end
+//           axis r = 64*p + i in 0..64
 //           acc0 = new sum width=4    f32 row
 //           acc1 = new sum width=4    f32 row
 //           forget held0
@@ -198,26 +201,26 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //           for u in 0..3  bind=unroll
 //             for l in 0..4  bind=vector
 //               axis c = 256*u + 4*x + l in 0..768
-//               %35 = load held0[4*u + l]  f32 col
-//               %36 = square %35      f32 col
-//               acc0 sum= %36
-//               %38 = load held1[4*u + l]  f32 col
-//               %39 = load held2[4*u + l]  f32 col
-//               %40 = mul %38 %39     f32 col
-//               %41 = mul %40 %35     f32 col
-//               acc1 sum= %41
+//               %38 = load held0[4*u + l]  f32 col
+//               %39 = square %38      f32 col
+//               acc0 sum= %39
+//               %41 = load held1[4*u + l]  f32 col
+//               %42 = load held2[4*u + l]  f32 col
+//               %43 = mul %41 %42     f32 col
+//               %44 = mul %43 %38     f32 col
+//               acc1 sum= %44
 //             end
 //           end
-//           %45 = combine acc0 threads=64  f32 row
-//           %46 = combine acc1 threads=64  f32 row
-//           %47 = div %45 %0          f32 row
-//           %48 = add %47 %1          f32 row
-//           %49 = rsqrt %48           f32 row
-//           %50 = mul %46 %2          f32 row
-//           %51 = mul %49 %49         f32 row
-//           %52 = mul %49 %51         f32 row
-//           %53 = mul %50 %52         f32 row
-//           %54 = div %53 %0          f32 row
+//           %48 = combine acc0 threads=64  f32 row
+//           %49 = combine acc1 threads=64  f32 row
+//           %50 = div %48 %0          f32 row
+//           %51 = add %50 %1          f32 row
+//           %52 = rsqrt %51           f32 row
+//           %53 = mul %49 %2          f32 row
+//           %54 = mul %52 %52         f32 row
+//           %55 = mul %52 %54         f32 row
+//           %56 = mul %53 %55         f32 row
+//           %57 = div %56 %0          f32 row
 //           forget held1
 //           forget held0
 //           for u in 0..3  bind=unroll
@@ -226,46 +229,46 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //           for u in 0..3  bind=unroll
 //             for l in 0..4  bind=vector
 //               axis c = 256*u + 4*x + l in 0..768
-//               %63 = load held1[4*u + l]  f32 col
-//               %64 = load held2[4*u + l]  f32 col
-//               %65 = mul %63 %64     f32 col
-//               %66 = mul %65 %49     f32 col
-//               %67 = load held0[4*u + l]  f32 col
-//               %68 = add %67 %67     f32 col
-//               %69 = mul %54 %68     f32 col
-//               %70 = add %66 %69     f32 col
-//               store out0[768*r + c] %70
+//               %66 = load held1[4*u + l]  f32 col
+//               %67 = load held2[4*u + l]  f32 col
+//               %68 = mul %66 %67     f32 col
+//               %69 = mul %68 %52     f32 col
+//               %70 = load held0[4*u + l]  f32 col
+//               %71 = add %70 %70     f32 col
+//               %72 = mul %57 %71     f32 col
+//               %73 = add %69 %72     f32 col
+//               store out0[768*r + c] %73
 //             end
 //           end
 //           for l in 0..4  bind=vector
 //             axis c = 4*x + l in 0..768
-//             %76 = load held1[l]     f32 col
-//             %77 = load held0[l]     f32 col
-//             %78 = mul %77 %49       f32 col
-//             %79 = mul %76 %78       f32 col
-//             %80 = load shared0[4*x + l]  f32 col
-//             %81 = add %80 %79       f32 col
-//             store shared0[4*x + l] %81
+//             %79 = load held1[l]     f32 col
+//             %80 = load held0[l]     f32 col
+//             %81 = mul %80 %52       f32 col
+//             %82 = mul %79 %81       f32 col
+//             %83 = load shared0[4*x + l]  f32 col
+//             %84 = add %83 %82       f32 col
+//             store shared0[4*x + l] %84
 //           end
 //           for l in 0..4  bind=vector
 //             axis c = 4*x + l + 256 in 0..768
-//             %86 = load held1[l + 4]  f32 col
-//             %87 = load held0[l + 4]  f32 col
-//             %88 = mul %87 %49       f32 col
-//             %89 = mul %86 %88       f32 col
-//             %90 = load shared1[4*x + l]  f32 col
-//             %91 = add %90 %89       f32 col
-//             store shared1[4*x + l] %91
+//             %89 = load held1[l + 4]  f32 col
+//             %90 = load held0[l + 4]  f32 col
+//             %91 = mul %90 %52       f32 col
+//             %92 = mul %89 %91       f32 col
+//             %93 = load shared1[4*x + l]  f32 col
+//             %94 = add %93 %92       f32 col
+//             store shared1[4*x + l] %94
 //           end
 //           for l in 0..4  bind=vector
 //             axis c = 4*x + l + 512 in 0..768
-//             %96 = load held1[l + 8]  f32 col
-//             %97 = load held0[l + 8]  f32 col
-//             %98 = mul %97 %49       f32 col
-//             %99 = mul %96 %98       f32 col
-//             %100 = load shared2[4*x + l]  f32 col
-//             %101 = add %100 %99     f32 col
-//             store shared2[4*x + l] %101
+//             %99 = load held1[l + 8]  f32 col
+//             %100 = load held0[l + 8]  f32 col
+//             %101 = mul %100 %52     f32 col
+//             %102 = mul %99 %101     f32 col
+//             %103 = load shared2[4*x + l]  f32 col
+//             %104 = add %103 %102    f32 col
+//             store shared2[4*x + l] %104
 //           end
 //           barrier block
 //         end
@@ -310,8 +313,8 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //               get acc5 <- shared3[8*n + x%8]
 //             end
 //             axis c = 8*j + x%8 in 0..768
-//             %147 = combine acc5 threads=1  f32 col
-//             store out1[c] %147
+//             %150 = combine acc5 threads=1  f32 col
+//             store out1[c] %150
 //           end
 //         end
 //       end
@@ -350,12 +353,15 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
         shared2[4 * x + l] = sum4[l];
     }
     for (int p = 0; p < 1; p++) {
-        const int r = i + 64 * p;
-        #pragma unroll
-        for (int u = 0; u < 3; u++) {
-            *(tc_pack<float, 4> *)&held0[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[768 * r + 4 * x + 256 * u]);
-            *(tc_pack<float, 4> *)&held1[4 * u] = tc_load((const tc_pack<float, 4> *)&in1[768 * r + 4 * x + 256 * u]);
+        {
+            const int r = i + 64 * p;
+            #pragma unroll
+            for (int u = 0; u < 3; u++) {
+                *(tc_pack<float, 4> *)&held0[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[768 * r + 4 * x + 256 * u]);
+                *(tc_pack<float, 4> *)&held1[4 * u] = tc_load((const tc_pack<float, 4> *)&in1[768 * r + 4 * x + 256 * u]);
+            }
         }
+        const int r = i + 64 * p;
         float sum0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
         float sum1[4] = {0.0f, 0.0f, 0.0f, 0.0f};
         tc_forget(held0);
@@ -368,33 +374,33 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
         for (int u = 0; u < 3; u++) {
             #pragma unroll
             for (int l = 0; l < 4; l++) {
-                const float t35 = held0[l + 4 * u];
-                const float t36 = TC_MUL_f32(t35, t35);
-                sum0[l] = tc_acc_add_f32(sum0[l], t36);
-                const float t38 = held1[l + 4 * u];
-                const float t39 = held2[l + 4 * u];
-                const float t40 = TC_MUL_f32(t38, t39);
-                const float t41 = TC_MUL_f32(t40, t35);
-                sum1[l] = tc_acc_add_f32(sum1[l], t41);
+                const float t38 = held0[l + 4 * u];
+                const float t39 = TC_MUL_f32(t38, t38);
+                sum0[l] = tc_acc_add_f32(sum0[l], t39);
+                const float t41 = held1[l + 4 * u];
+                const float t42 = held2[l + 4 * u];
+                const float t43 = TC_MUL_f32(t41, t42);
+                const float t44 = TC_MUL_f32(t43, t38);
+                sum1[l] = tc_acc_add_f32(sum1[l], t44);
             }
         }
         __shared__ float part0[2];
-        const float all45 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum0));
+        const float all48 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum0));
         __shared__ float part1[2];
-        const float all46 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
-        if (x % 32 == 0) part0[x / 32] = all45;
-        if (x % 32 == 0) part1[x / 32] = all46;
+        const float all49 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
+        if (x % 32 == 0) part0[x / 32] = all48;
+        if (x % 32 == 0) part1[x / 32] = all49;
         __syncthreads();
-        const float t45 = tc_parts_add_f32<2>(part0);
-        const float t46 = tc_parts_add_f32<2>(part1);
-        const float t47 = t45 / 768.0f;
-        const float t48 = TC_ADD_f32(t47, 0x1.0c6f7ap-20f);
-        const float t49 = 1.0f / TC_SQRT_f32(t48);
-        const float t50 = TC_MUL_f32(t46, -0.5f);
-        const float t51 = TC_MUL_f32(t49, t49);
-        const float t52 = TC_MUL_f32(t49, t51);
-        const float t53 = TC_MUL_f32(t50, t52);
-        const float t54 = t53 / 768.0f;
+        const float t48 = tc_parts_add_f32<2>(part0);
+        const float t49 = tc_parts_add_f32<2>(part1);
+        const float t50 = t48 / 768.0f;
+        const float t51 = TC_ADD_f32(t50, 0x1.0c6f7ap-20f);
+        const float t52 = 1.0f / TC_SQRT_f32(t51);
+        const float t53 = TC_MUL_f32(t49, -0.5f);
+        const float t54 = TC_MUL_f32(t52, t52);
+        const float t55 = TC_MUL_f32(t52, t54);
+        const float t56 = TC_MUL_f32(t53, t55);
+        const float t57 = t56 / 768.0f;
         tc_forget(held1);
         tc_forget(held0);
         #pragma unroll
@@ -403,60 +409,60 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
         }
         #pragma unroll
         for (int u = 0; u < 3; u++) {
-            tc_pack<float, 4> o71;
+            tc_pack<float, 4> o74;
             #pragma unroll
             for (int l = 0; l < 4; l++) {
-                const float t63 = held1[l + 4 * u];
-                const float t64 = held2[l + 4 * u];
-                const float t65 = TC_MUL_f32(t63, t64);
-                const float t66 = TC_MUL_f32(t65, t49);
-                const float t67 = held0[l + 4 * u];
-                const float t68 = TC_ADD_f32(t67, t67);
-                const float t69 = TC_MUL_f32(t54, t68);
-                const float t70 = TC_ADD_f32(t66, t69);
-                o71.at[l] = t70;
+                const float t66 = held1[l + 4 * u];
+                const float t67 = held2[l + 4 * u];
+                const float t68 = TC_MUL_f32(t66, t67);
+                const float t69 = TC_MUL_f32(t68, t52);
+                const float t70 = held0[l + 4 * u];
+                const float t71 = TC_ADD_f32(t70, t70);
+                const float t72 = TC_MUL_f32(t57, t71);
+                const float t73 = TC_ADD_f32(t69, t72);
+                o74.at[l] = t73;
             }
-            tc_store((tc_pack<float, 4> *)&out0[768 * r + 4 * x + 256 * u], o71);
+            tc_store((tc_pack<float, 4> *)&out0[768 * r + 4 * x + 256 * u], o74);
         }
-        const tc_pack<float, 4> v80 = *((const tc_pack<float, 4> *)&shared0[4 * x]);
-        tc_pack<float, 4> o82;
+        const tc_pack<float, 4> v83 = *((const tc_pack<float, 4> *)&shared0[4 * x]);
+        tc_pack<float, 4> o85;
         #pragma unroll
         for (int l = 0; l < 4; l++) {
-            const float t76 = held1[l];
-            const float t77 = held0[l];
-            const float t78 = TC_MUL_f32(t77, t49);
-            const float t79 = TC_MUL_f32(t76, t78);
-            const float t80 = v80.at[l];
-            const float t81 = TC_ADD_f32(t80, t79);
-            o82.at[l] = t81;
+            const float t79 = held1[l];
+            const float t80 = held0[l];
+            const float t81 = TC_MUL_f32(t80, t52);
+            const float t82 = TC_MUL_f32(t79, t81);
+            const float t83 = v83.at[l];
+            const float t84 = TC_ADD_f32(t83, t82);
+            o85.at[l] = t84;
         }
-        *((tc_pack<float, 4> *)&shared0[4 * x]) = o82;
-        const tc_pack<float, 4> v90 = *((const tc_pack<float, 4> *)&shared1[4 * x]);
-        tc_pack<float, 4> o92;
+        *((tc_pack<float, 4> *)&shared0[4 * x]) = o85;
+        const tc_pack<float, 4> v93 = *((const tc_pack<float, 4> *)&shared1[4 * x]);
+        tc_pack<float, 4> o95;
         #pragma unroll
         for (int l = 0; l < 4; l++) {
-            const float t86 = held1[l + 4];
-            const float t87 = held0[l + 4];
-            const float t88 = TC_MUL_f32(t87, t49);
-            const float t89 = TC_MUL_f32(t86, t88);
-            const float t90 = v90.at[l];
-            const float t91 = TC_ADD_f32(t90, t89);
-            o92.at[l] = t91;
+            const float t89 = held1[l + 4];
+            const float t90 = held0[l + 4];
+            const float t91 = TC_MUL_f32(t90, t52);
+            const float t92 = TC_MUL_f32(t89, t91);
+            const float t93 = v93.at[l];
+            const float t94 = TC_ADD_f32(t93, t92);
+            o95.at[l] = t94;
         }
-        *((tc_pack<float, 4> *)&shared1[4 * x]) = o92;
-        const tc_pack<float, 4> v100 = *((const tc_pack<float, 4> *)&shared2[4 * x]);
-        tc_pack<float, 4> o102;
+        *((tc_pack<float, 4> *)&shared1[4 * x]) = o95;
+        const tc_pack<float, 4> v103 = *((const tc_pack<float, 4> *)&shared2[4 * x]);
+        tc_pack<float, 4> o105;
         #pragma unroll
         for (int l = 0; l < 4; l++) {
-            const float t96 = held1[l + 8];
-            const float t97 = held0[l + 8];
-            const float t98 = TC_MUL_f32(t97, t49);
-            const float t99 = TC_MUL_f32(t96, t98);
-            const float t100 = v100.at[l];
-            const float t101 = TC_ADD_f32(t100, t99);
-            o102.at[l] = t101;
+            const float t99 = held1[l + 8];
+            const float t100 = held0[l + 8];
+            const float t101 = TC_MUL_f32(t100, t52);
+            const float t102 = TC_MUL_f32(t99, t101);
+            const float t103 = v103.at[l];
+            const float t104 = TC_ADD_f32(t103, t102);
+            o105.at[l] = t104;
         }
-        *((tc_pack<float, 4> *)&shared2[4 * x]) = o102;
+        *((tc_pack<float, 4> *)&shared2[4 * x]) = o105;
         __syncthreads();
     }
     for (int l = 0; l < 4; l++) sum2[l] = 0.0f;
@@ -508,8 +514,8 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
                 sum5[0] = tc_acc_add_f32(sum5[0], shared3[(x % 8) + 8 * n]);
             }
             const int c = (x % 8) + 8 * j;
-            const float t147 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum5));
-            out1[c] = t147;
+            const float t150 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum5));
+            out1[c] = t150;
         }
     }
 }

@@ -866,6 +866,38 @@ TEST(sums_down_columns) {
     check_down(500, 1024);
 }
 
+// What a block's next row begins with is under way while it has the one before: its values are seen by
+// tests/cuda/down.c.
+static tc__node *next_row(kit *t) {
+    down_open(t, 134, 8192);
+    for (int i = 0;; i++) {
+        tc__node *n = statement(t, TC_OP_COPY, i);
+        if (t->list->buffer.at[n->attr[TC__COPY_FROM]].place == TC__BUF_SHARED) return n;
+    }
+}
+
+TEST(row_that_nobody_waited_for) {
+    kit t;
+    next_row(&t);
+    statement(&t, TC_OP_WAIT, 0)->op = TC_OP_CONST;
+    refused_by_device(&t, "nobody waited");
+}
+
+TEST(row_that_leaves_its_place) {
+    kit t;
+    tc__node *n = next_row(&t);
+    n->attr[TC__COPY_SOURCE] =
+        tc__ix_add(&t.ix, n->attr[TC__COPY_SOURCE], tc__ix_const(8192));
+    refused_by_device(&t, "leaves the shared memory");
+}
+
+TEST(row_of_another_thread) {
+    kit t;
+    tc__node *n = next_row(&t);
+    n->attr[TC__COPY_SOURCE] = tc__ix_const(0);
+    refused_by_device(&t, "another thread may meet it");
+}
+
 TEST(meeting_of_other_blocks) {
     kit t;
     down_open(&t, 40, 1200);
