@@ -335,27 +335,23 @@ all_jobs() {
 
 SHOWN=60 # lines of an example's output
 
-# The implementation is compiled once, and the examples in C with macros that say it is there;
-# each compiles alone too, as its head says. The one in C++ does, without optimization: half the time.
+# The implementation is compiled once, and the examples with macros that say it is there; each compiles alone too, as
+# its head says. That it is C++ as well is what tests/compile and `check` see.
 EXAMPLE_PART=tests/tools/implementation.c
 EXAMPLE_OBJECT=$OUT/examples/implementation.o
 
 build_example() {
     object=$OUT/examples/$(basename "$1").o
-    case $1 in
-    "$EXAMPLE_PART") object=$EXAMPLE_OBJECT how='' ;;
-    *.cc) how=-O0 ;;
-    *) how='-DTCOMPILE_IMPLEMENTED -DTCOMPILE_CUDA_IMPLEMENTED' ;;
-    esac
+    how='-DTCOMPILE_IMPLEMENTED -DTCOMPILE_CUDA_IMPLEMENTED'
+    [ "$1" != "$EXAMPLE_PART" ] || object=$EXAMPLE_OBJECT how=''
     # shellcheck disable=SC2086
     compile "$1" "$object" -Wall -Wextra -Werror $CFLAGS $how -c 2>&1 || rm -f "$object"
 }
 
 link_example() {
-    case $1 in
-    *.cc) $CXX "$OUT/examples/$(basename "$1").o" -o "$2" $LIBS ;;
-    *) $CC "$OUT/examples/$(basename "$1").o" "$EXAMPLE_OBJECT" -o "$2" $TEST_LIBS ;;
-    esac
+    case $1 in *.cc) linker=$CXX ;; *) linker=$CC ;; esac
+    # shellcheck disable=SC2086
+    $linker "$OUT/examples/$(basename "$1").o" "$EXAMPLE_OBJECT" -o "$2" $TEST_LIBS
 }
 
 # Prints what the example prints, long texts cut, and how it went.
@@ -378,7 +374,7 @@ command_examples() {
     done
     # What takes longest first, so that the others go on beside it.
     in_c="examples/char_gpt.c $(echo examples/*.c | sed 's, examples/char_gpt.c,,')"
-    jobs="$EXAMPLE_PART$in_cxx $in_c"
+    jobs="$EXAMPLE_PART $in_c$in_cxx"
     all_jobs build_example
     jobs=$in_c$in_cxx
     all_jobs run_example
