@@ -18,6 +18,7 @@
 // packing windows by vectors takes, which are 64 columns, not 49.
 // So are weights [columns, k] of a linear layer read for 33 to 256 rows: packing them would cost a tenth of the
 // multiplications, and wait for memory; here each block asks for its columns' next slice.
+// Four rows and fewer of weights [columns, k] turn them in registers (print_turned.c): nothing of them is packed.
 // tc__contract_items says so to the group: it sets grain, items and scratch.
 
 typedef enum tc__right {
@@ -28,11 +29,13 @@ typedef enum tc__right {
 } tc__right;
 
 enum {
-    TC__CONTRACT_GRAIN = 48,       // rows of an item
-    TC__CONTRACT_FLIP = 32,        // most rows of a flipped panel
-    TC__CONTRACT_IN_PLACE = 12,    // up to here the right operand is not packed
-    TC__CONTRACT_PANELS = 1 << 18, // bytes of packed panels of an item, about half an L2
-    TC__CONTRACT_STREAM = 32,      // most rows of a product that streams the right operand,
+    TC__CONTRACT_GRAIN = 48, // rows of an item
+    TC__CONTRACT_FLIP = 32,  // most rows of a flipped panel
+    TC__CONTRACT_TURNED = 4, // most rows of a product that turns columns in registers,
+    TC__CONTRACT_TURNED_LEAST = 16, //   of which it has so many
+    TC__CONTRACT_IN_PLACE = 12,     // up to here the right operand is not packed
+    TC__CONTRACT_PANELS = 1 << 18,  // bytes of packed panels of an item, about half an L2
+    TC__CONTRACT_STREAM = 32, // most rows of a product that streams the right operand,
     TC__CONTRACT_STREAM_BYTES = 1 << 19, //   which has at least so many bytes,
     TC__CONTRACT_STREAM_SLICE = 16,      //   its slice of the depth
     TC__CONTRACT_STREAM_WIDE = 2048,     //   and most columns of an item,
@@ -56,6 +59,7 @@ typedef struct tc__contract {
     int dtype;
     tc__class cls;
     int flip, left_nodes, phases;
+    int turns; // columns that lie apart are turned in registers, two vectors of them
     int left_rows; // left_nodes, a vector of rows at a time: they lie beside each other, k far apart
     int64_t slice; // of the depth; 0 = all of it at once
     int streams;   // slices of the right operand are read in place
@@ -173,6 +177,10 @@ static void tc__contract_block(tc__contract *q) {
     int64_t cols = tc__ix_is_const(q->g->shape.cols) ? tc__ix_value(q->g->shape.cols) : 0;
     int tile = q->g->shape.tuning.knob[TC__KNOB_TILE];
     if (q->flip) q->width = (int)tc__padded(q->grain, q->lanes);
+    if (q->turns) {
+        q->rows = (int)q->grain, q->width = TC__CONTRACT_TURNED_LEAST;
+        return;
+    }
     if (tile) {
         tc__contract_tile(q, tile - 1);
         return;
@@ -241,6 +249,7 @@ static void tc__contract_columns(tc__contract *q) {
     if (tc__ix_is_const(q->g->shape.cols)) { // blocks of equal size
         int64_t cols = tc__ix_value(q->g->shape.cols), blocks = (cols - 1) / wide + 1;
         if (cols > 0) wide = tc__padded((cols - 1) / blocks + 1, q->width);
+        while (q->turns && cols % wide && cols % wide < q->width) wide += q->width;
     }
     q->wide = tc__ix_const(q->flip ? tc__padded(wide, q->rows) : wide);
     if (q->phases > 1 || tc__ix_hi(x, q->g->shape.cols) <= tc__ix_value(q->wide))
@@ -284,9 +293,10 @@ static void tc__contract_scratch(tc__contract *q, tc__ix at) {
     int64_t tall = tc__padded(q->grain, windows ? q->width : q->flip ? q->lanes : q->rows);
     int one =
         q->flip || q->streams; // panel is packed: the rows, or what columns are left over
-    tc__ix panels = windows ? tc__ix_const(tall)
-                    : one   ? tc__ix_const(q->width)
-                            : q->wide_padded;
+    tc__ix panels = q->turns  ? tc__ix_const(0)
+                    : windows ? tc__ix_const(tall)
+                    : one     ? tc__ix_const(q->width)
+                              : q->wide_padded;
     tc__ix packed = q->few ? tc__ix_const(q->slice) : deep;
     q->pack_at = tc__contract_area(q, tc__ix_mul(x, packed, panels));
     tc__ix left = q->left_rows && q->slice ? tc__ix_const(q->slice) : deep;
@@ -346,6 +356,20 @@ static int tc__contract_streams(const tc__contract *q, int64_t m) {
     return m <= TC__CONTRACT_STREAM && q->phases == 1 && bytes >= TC__CONTRACT_STREAM_BYTES;
 }
 
+// Whether a product of m rows turns its right operand, whose columns are not adjacent.
+static int tc__contract_turns(const tc__contract *q, int64_t m) {
+    tc__ixpool *x = q->g->body.ix;
+    tc__ix cols = q->g->shape.cols;
+    const tc__node *n = q->g->body.node.at[tc__right_of(q->g)];
+    tc__ixrun across = tc__ix_run(x, n->attr[TC__LOAD_INDEX], TC__COL);
+    tc__ixrun along = tc__ix_run(x, n->attr[TC__LOAD_INDEX], TC__DEPTH);
+    return m <= TC__CONTRACT_TURNED && q->phases == 1 && q->lanes == (int)TC__VECTOR &&
+           q->cls == TC__CLASS_f32 && tc__buffer_of(q->g, n)->place != TC__BUF_MADE &&
+           tc__ix_is_const(cols) && tc__ix_value(cols) >= TC__CONTRACT_TURNED_LEAST &&
+           tc__ix_equals(along.stride, 1) && across.ok && across.run == INT64_MAX &&
+           tc__ix_is_const(across.stride);
+}
+
 // How the left operand's loads lie along an axis: whether a vector of each is one access.
 static int tc__contract_left_along(const tc__contract *q, tc__axis axis) {
     const tc__group *g = q->g;
@@ -384,7 +408,8 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at) {
         q.right = TC__RIGHT_WINDOWS, q.few = !tc__has_many_windows(g);
     } else if (tc__is_plain(g, tc__right_of(g))) {
         int adjacent = tc__is_adjacent(g, tc__right_of(g));
-        q.flip = !adjacent && m <= TC__CONTRACT_FLIP;
+        q.turns = !adjacent && tc__contract_turns(&q, m);
+        q.flip = !adjacent && !q.turns && m <= TC__CONTRACT_FLIP;
         if (!adjacent)
             q.right = TC__RIGHT_COLUMNS;
         else if ((q.streams = tc__contract_streams(&q, m)) != 0)
