@@ -3110,7 +3110,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xf2f700519c74e78fu
+#define TC__BUILD_ID 0xf390776da85f1dd3u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -30918,6 +30918,7 @@ TC__CONTRACT_TURNED=4,
 TC__CONTRACT_TURNED_LEAST=16,
 TC__CONTRACT_IN_PLACE=12,
 TC__CONTRACT_PANELS=1<<18,
+TC__CONTRACT_ALL_PANELS=1<<20,
 TC__CONTRACT_STREAM=32,
 TC__CONTRACT_STREAM_BYTES=1<<19,
 TC__CONTRACT_STREAM_SLICE=16,
@@ -31036,6 +31037,10 @@ if(q->flip)return;
 if(q->grain<q->rows&&q->right!=TC__RIGHT_WINDOWS)q->rows=(int)q->grain;
 q->width=tc__tiles[tile].vectors*q->lanes;
 }
+static int tc__contract_has_32(const tc__contract*q){
+int pair=q->cls==TC__CLASS_f64||q->cls==TC__CLASS_i64;
+return q->lanes>(int)TC__VECTOR&&!pair;
+}
 static void tc__contract_block(tc__contract*q){
 int pair=q->cls==TC__CLASS_f64||q->cls==TC__CLASS_i64,most=pair?6:12;
 int64_t cols=tc__ix_is_const(q->g->shape.cols)?tc__ix_value(q->g->shape.cols):0;
@@ -31059,16 +31064,17 @@ if(q->rows>8)q->rows=8;
 if(q->rows<2)q->rows=2;
 return;
 }
-if(q->streams&&q->lanes>(int)TC__VECTOR&&!pair){
+if(q->streams&&tc__contract_has_32(q)){
 int64_t blocks=(q->grain+7)/8;
 q->rows=(int)((q->grain+blocks-1)/blocks);
 q->width=(q->rows<4?4:q->rows<6?3:2)*q->lanes;
 return;
 }
-if(q->slice&&!q->streams&&q->lanes>(int)TC__VECTOR&&!pair){
+if(q->slice&&!q->streams&&tc__contract_has_32(q)){
 q->rows=8,q->width=2*q->lanes;
 return;
 }
+if(tc__contract_has_32(q))most*=2;
 q->rows=pair?3:6;
 for(int rows=q->rows;rows>=4-pair&&q->grain<TC__CONTRACT_GRAIN;rows--)
 if(tc__padded(q->grain,rows)<tc__padded(q->grain,q->rows))q->rows=rows;
@@ -31100,8 +31106,15 @@ tc__ixpool*x=q->g->body.ix;
 int64_t bytes=tc__dtypes[q->dtype].bytes<4?4:tc__dtypes[q->dtype].bytes;
 int64_t depth=tc__ix_is_const(q->depth)?tc__ix_value(q->depth):256;
 int64_t unit=6*q->lanes;
-int64_t panels=tc__knob_size(q->g,TC__KNOB_PANEL,TC__CONTRACT_PANELS);
-if(q->g->shape.tuning.knob[TC__KNOB_TILE]&&q->width==4*q->lanes)unit*=2;
+int has_32=tc__contract_has_32(q);
+int64_t most=has_32&&!q->slice?2*TC__CONTRACT_PANELS:TC__CONTRACT_PANELS;
+int64_t panels=tc__knob_size(q->g,TC__KNOB_PANEL,most);
+if(q->width==4*q->lanes)unit=q->width;
+if(q->slice&&!q->streams&&has_32){
+int64_t all=tc__knob_size(q->g,TC__KNOB_PANEL,TC__CONTRACT_ALL_PANELS);
+int64_t share=all/depth*q->slice;
+if(panels>share)panels=share;
+}
 if(q->slice)depth=q->slice,unit=q->width;
 int64_t wide=panels/(bytes*(depth?depth:1))/unit*unit;
 if(wide<2*unit)wide=2*unit;
@@ -31188,8 +31201,10 @@ if(grain<TC__CONTRACT_SLICE_LEAST)grain=TC__CONTRACT_SLICE_LEAST;
 return grain;
 }
 static int64_t tc__contract_slice(const tc__contract*q,int64_t m){
-int longer=tc__ix_is_const(q->depth)&&tc__ix_value(q->depth)>TC__CONTRACT_LONG;
-return longer&&m>TC__CONTRACT_FLIP&&q->phases==1?TC__CONTRACT_SLICE:0;
+int64_t depth=tc__ix_is_const(q->depth)?tc__ix_value(q->depth):0;
+if(depth<=TC__CONTRACT_LONG||m<=TC__CONTRACT_FLIP||q->phases>1)return 0;
+int64_t slices=(depth+TC__CONTRACT_SLICE-1)/TC__CONTRACT_SLICE;
+return tc__padded((depth+slices-1)/slices,TC__VECTOR);
 }
 static int tc__contract_streams(const tc__contract*q,int64_t m){
 const tc__group*g=q->g;
@@ -31325,6 +31340,10 @@ static int64_t tc__contract_walk_stride(const tc__contract*q){
 if(q->flip)return tc__contract_stride(q,tc__right_of(q->g),0);
 return tc__contract_stride(q,tc__left_of(q->g),q->left_nodes);
 }
+static int tc__contract_is_crowded(const tc__contract*q){
+int vectors=q->width/q->lanes;
+return q->lanes>(int)TC__VECTOR&&q->rows*vectors+vectors+q->rows>30;
+}
 static void tc__print_contract_block(tc__printer*p,const tc__contract*q,
 const char*symbol){
 const char*cls=tc__class_names[q->cls],*reg=p->d->reg[q->cls],
@@ -31372,6 +31391,9 @@ for(int i=0;i<q->rows;i++){
 tc__line(p);
 tc__put(p->out,"const %s x%d = tc_splat_%s(row%d[at]);\n",reg,i,cls,i);
 tc__contract_sums(p,q,i,TC__SUM_ADD);
+if(!tc__contract_is_crowded(q))continue;
+tc__line(p);
+tc__put(p->out,"__asm__(\"\" ::: \"memory\");\n");
 }
 tc__line(p);
 tc__put(p->out,"panel += next;\n");

@@ -35,6 +35,7 @@ enum {
     TC__CONTRACT_TURNED_LEAST = 16, //   of which it has so many
     TC__CONTRACT_IN_PLACE = 12,     // up to here the right operand is not packed
     TC__CONTRACT_PANELS = 1 << 18,  // bytes of packed panels of an item, about half an L2
+    TC__CONTRACT_ALL_PANELS = 1 << 20, //   and of all slices, with vectors of 16
     TC__CONTRACT_STREAM = 32, // most rows of a product that streams the right operand,
     TC__CONTRACT_STREAM_BYTES = 1 << 19, //   which has at least so many bytes,
     TC__CONTRACT_STREAM_SLICE = 16,      //   its slice of the depth
@@ -171,7 +172,13 @@ static void tc__contract_tile(tc__contract *q, int tile) {
     q->width = tc__tiles[tile].vectors * q->lanes;
 }
 
-// Sums in registers: 12 vectors, 6 where an element has 8 bytes and takes two registers.
+// Whether vectors have 16 elements, and 32 registers hold them.
+static int tc__contract_has_32(const tc__contract *q) {
+    int pair = q->cls == TC__CLASS_f64 || q->cls == TC__CLASS_i64;
+    return q->lanes > (int)TC__VECTOR && !pair;
+}
+
+// Sums in registers: 12 vectors, 6 where an element has 8 bytes and takes two registers, 24 of 32 registers.
 static void tc__contract_block(tc__contract *q) {
     int pair = q->cls == TC__CLASS_f64 || q->cls == TC__CLASS_i64, most = pair ? 6 : 12;
     int64_t cols = tc__ix_is_const(q->g->shape.cols) ? tc__ix_value(q->g->shape.cols) : 0;
@@ -195,16 +202,17 @@ static void tc__contract_block(tc__contract *q) {
         if (q->rows < 2) q->rows = 2;
         return;
     }
-    if (q->streams && q->lanes > (int)TC__VECTOR && !pair) {
+    if (q->streams && tc__contract_has_32(q)) {
         int64_t blocks = (q->grain + 7) / 8;
         q->rows = (int)((q->grain + blocks - 1) / blocks);
         q->width = (q->rows < 4 ? 4 : q->rows < 6 ? 3 : 2) * q->lanes;
         return;
     }
-    if (q->slice && !q->streams && q->lanes > (int)TC__VECTOR && !pair) {
-        q->rows = 8, q->width = 2 * q->lanes; // of twice as many registers
+    if (q->slice && !q->streams && tc__contract_has_32(q)) {
+        q->rows = 8, q->width = 2 * q->lanes; // a panel's slice is in the L1
         return;
     }
+    if (tc__contract_has_32(q)) most *= 2;
     q->rows = pair ? 3 : 6;
     for (int rows = q->rows; rows >= 4 - pair && q->grain < TC__CONTRACT_GRAIN; rows--)
         if (tc__padded(q->grain, rows) < tc__padded(q->grain, q->rows)) q->rows = rows;
@@ -239,9 +247,16 @@ static void tc__contract_columns(tc__contract *q) {
     tc__ixpool *x = q->g->body.ix;
     int64_t bytes = tc__dtypes[q->dtype].bytes < 4 ? 4 : tc__dtypes[q->dtype].bytes;
     int64_t depth = tc__ix_is_const(q->depth) ? tc__ix_value(q->depth) : 256;
-    int64_t unit = 6 * q->lanes; // a multiple of 1, 2 and 3 vectors
-    int64_t panels = tc__knob_size(q->g, TC__KNOB_PANEL, TC__CONTRACT_PANELS);
-    if (q->g->shape.tuning.knob[TC__KNOB_TILE] && q->width == 4 * q->lanes) unit *= 2;
+    int64_t unit = 6 * q->lanes;         // a multiple of 1, 2 and 3 vectors
+    int has_32 = tc__contract_has_32(q); // and an L2 of 1 MB and more
+    int64_t most = has_32 && !q->slice ? 2 * TC__CONTRACT_PANELS : TC__CONTRACT_PANELS;
+    int64_t panels = tc__knob_size(q->g, TC__KNOB_PANEL, most);
+    if (q->width == 4 * q->lanes) unit = q->width;
+    if (q->slice && !q->streams && has_32) { // each item goes through all slices
+        int64_t all = tc__knob_size(q->g, TC__KNOB_PANEL, TC__CONTRACT_ALL_PANELS);
+        int64_t share = all / depth * q->slice;
+        if (panels > share) panels = share;
+    }
     if (q->slice) depth = q->slice, unit = q->width;
     int64_t wide = panels / (bytes * (depth ? depth : 1)) / unit * unit;
     if (wide < 2 * unit) wide = 2 * unit;
@@ -342,8 +357,10 @@ static int64_t tc__contract_slice_grain(const tc__group *g, int64_t m) {
 
 // The slice of the depth of a product of m rows; 0 = its panels hold all of it.
 static int64_t tc__contract_slice(const tc__contract *q, int64_t m) {
-    int longer = tc__ix_is_const(q->depth) && tc__ix_value(q->depth) > TC__CONTRACT_LONG;
-    return longer && m > TC__CONTRACT_FLIP && q->phases == 1 ? TC__CONTRACT_SLICE : 0;
+    int64_t depth = tc__ix_is_const(q->depth) ? tc__ix_value(q->depth) : 0;
+    if (depth <= TC__CONTRACT_LONG || m <= TC__CONTRACT_FLIP || q->phases > 1) return 0;
+    int64_t slices = (depth + TC__CONTRACT_SLICE - 1) / TC__CONTRACT_SLICE;
+    return tc__padded((depth + slices - 1) / slices, TC__VECTOR); // of equal size
 }
 
 // Whether a product of m rows streams its right operand, whose columns are adjacent.

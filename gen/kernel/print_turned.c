@@ -4,8 +4,8 @@
 // reads 16 of its columns' elements meanwhile. A cache line of a column is used up before those of the other eight are
 // needed, since columns that are 4096 bytes apart share few lines of the L1.
 //
-// One row and 4096 x 4096 weights: 0.50 to 0.65 of the time of one scalar a step on a Xeon with 2 threads, which is 1.1 of a
-// sum of the same bytes; 0.8 on a Zen 3. Four rows: 0.7 and 0.85.
+// One row and 4096 x 4096 weights take 0.5 to 0.68 of the time of one scalar a step on a Xeon with 2 threads, 1.1 to 1.2 of
+// what a sum of the same bytes takes, and four rows 0.63 to 0.85; one row and 768 x 768 on a Zen 3 0.5.
 // Nothing is packed. The last columns of an item are gone through twice where they are no multiple of 16.
 
 // `s0_1 = TC_FMA_f32(tc_splat_f32(row0[(k + 3) * 2]), t.r3, s0_1);` for all rows.
