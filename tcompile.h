@@ -3110,7 +3110,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xf390776da85f1dd3u
+#define TC__BUILD_ID 0xd629a8fc2742ee6du
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -32171,7 +32171,7 @@ tc__put(p->out,"%s]), %s, s%d_%d);\n",stride!=1?")":"",column,i,half);
 }
 static void tc__turned_half(tc__printer*p,const tc__contract*q,int half,
 long long apart){
-char column[12];
+char column[20];
 for(int at=0;at<2*p->unit;at+=p->unit){
 tc__line(p);
 tc__put(p->out,"t = tc_turn_f32(w + k + %lld, %lld);\n",
@@ -32187,7 +32187,7 @@ tc__put(p->out,"__asm__(\"\" ::: \"memory\");\n");
 }
 static void tc__turned_rest(tc__printer*p,const tc__contract*q,int half,
 long long apart){
-char column[12];
+char column[20];
 tc__line(p);
 tc__put(p->out,"const tc_vf b%d = {",half);
 for(int i=0;i<p->unit;i++)

@@ -24,7 +24,7 @@ static void tc__turned_steps(tc__printer *p, const tc__contract *q, int half, in
 // k to k + 15 of the eight columns of a half.
 static void tc__turned_half(tc__printer *p, const tc__contract *q, int half,
                             long long apart) {
-    char column[12];
+    char column[20];
     for (int at = 0; at < 2 * p->unit; at += p->unit) {
         tc__line(p);
         tc__put(p->out, "t = tc_turn_f32(w + k + %lld, %lld);\n",
@@ -42,7 +42,7 @@ static void tc__turned_half(tc__printer *p, const tc__contract *q, int half,
 // What the depth has beyond a multiple of 16, an element of each column at a time.
 static void tc__turned_rest(tc__printer *p, const tc__contract *q, int half,
                             long long apart) {
-    char column[12];
+    char column[20];
     tc__line(p);
     tc__put(p->out, "const tc_vf b%d = {", half);
     for (int i = 0; i < p->unit; i++)
