@@ -3110,7 +3110,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x2a99f480c5030028u
+#define TC__BUILD_ID 0x83aa8c07d401d720u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -30914,8 +30914,11 @@ TC__RIGHT_WINDOWS
 enum{
 TC__CONTRACT_GRAIN=48,
 TC__CONTRACT_FLIP=32,
+TC__CONTRACT_TURNED=4,
+TC__CONTRACT_TURNED_LEAST=16,
 TC__CONTRACT_IN_PLACE=12,
 TC__CONTRACT_PANELS=1<<18,
+TC__CONTRACT_ALL_PANELS=1<<20,
 TC__CONTRACT_STREAM=32,
 TC__CONTRACT_STREAM_BYTES=1<<19,
 TC__CONTRACT_STREAM_SLICE=16,
@@ -30939,6 +30942,7 @@ const tc__group*g;
 int dtype;
 tc__class cls;
 int flip,left_nodes,phases;
+int turns;
 int left_rows;
 int64_t slice;
 int streams;
@@ -31033,11 +31037,19 @@ if(q->flip)return;
 if(q->grain<q->rows&&q->right!=TC__RIGHT_WINDOWS)q->rows=(int)q->grain;
 q->width=tc__tiles[tile].vectors*q->lanes;
 }
+static int tc__contract_has_32(const tc__contract*q){
+int pair=q->cls==TC__CLASS_f64||q->cls==TC__CLASS_i64;
+return q->lanes>(int)TC__VECTOR&&!pair;
+}
 static void tc__contract_block(tc__contract*q){
 int pair=q->cls==TC__CLASS_f64||q->cls==TC__CLASS_i64,most=pair?6:12;
 int64_t cols=tc__ix_is_const(q->g->shape.cols)?tc__ix_value(q->g->shape.cols):0;
 int tile=q->g->shape.tuning.knob[TC__KNOB_TILE];
 if(q->flip)q->width=(int)tc__padded(q->grain,q->lanes);
+if(q->turns){
+q->rows=(int)q->grain,q->width=TC__CONTRACT_TURNED_LEAST;
+return;
+}
 if(tile){
 tc__contract_tile(q,tile-1);
 return;
@@ -31052,16 +31064,17 @@ if(q->rows>8)q->rows=8;
 if(q->rows<2)q->rows=2;
 return;
 }
-if(q->streams&&q->lanes>(int)TC__VECTOR&&!pair){
+if(q->streams&&tc__contract_has_32(q)){
 int64_t blocks=(q->grain+7)/8;
 q->rows=(int)((q->grain+blocks-1)/blocks);
 q->width=(q->rows<4?4:q->rows<6?3:2)*q->lanes;
 return;
 }
-if(q->slice&&!q->streams&&q->lanes>(int)TC__VECTOR&&!pair){
+if(q->slice&&!q->streams&&tc__contract_has_32(q)){
 q->rows=8,q->width=2*q->lanes;
 return;
 }
+if(tc__contract_has_32(q))most*=2;
 q->rows=pair?3:6;
 for(int rows=q->rows;rows>=4-pair&&q->grain<TC__CONTRACT_GRAIN;rows--)
 if(tc__padded(q->grain,rows)<tc__padded(q->grain,q->rows))q->rows=rows;
@@ -31093,8 +31106,15 @@ tc__ixpool*x=q->g->body.ix;
 int64_t bytes=tc__dtypes[q->dtype].bytes<4?4:tc__dtypes[q->dtype].bytes;
 int64_t depth=tc__ix_is_const(q->depth)?tc__ix_value(q->depth):256;
 int64_t unit=6*q->lanes;
-int64_t panels=tc__knob_size(q->g,TC__KNOB_PANEL,TC__CONTRACT_PANELS);
-if(q->g->shape.tuning.knob[TC__KNOB_TILE]&&q->width==4*q->lanes)unit*=2;
+int has_32=tc__contract_has_32(q);
+int64_t most=has_32&&!q->slice?2*TC__CONTRACT_PANELS:TC__CONTRACT_PANELS;
+int64_t panels=tc__knob_size(q->g,TC__KNOB_PANEL,most);
+if(q->width==4*q->lanes)unit=q->width;
+if(q->slice&&!q->streams&&has_32){
+int64_t all=tc__knob_size(q->g,TC__KNOB_PANEL,TC__CONTRACT_ALL_PANELS);
+int64_t share=all/depth*q->slice;
+if(panels>share)panels=share;
+}
 if(q->slice)depth=q->slice,unit=q->width;
 int64_t wide=panels/(bytes*(depth?depth:1))/unit*unit;
 if(wide<2*unit)wide=2*unit;
@@ -31102,6 +31122,7 @@ if(q->streams)wide=tc__contract_stream_wide(q);
 if(tc__ix_is_const(q->g->shape.cols)){
 int64_t cols=tc__ix_value(q->g->shape.cols),blocks=(cols-1)/wide+1;
 if(cols>0)wide=tc__padded((cols-1)/blocks+1,q->width);
+while(q->turns&&cols%wide&&cols%wide<q->width)wide+=q->width;
 }
 q->wide=tc__ix_const(q->flip?tc__padded(wide,q->rows):wide);
 if(q->phases>1||tc__ix_hi(x,q->g->shape.cols)<=tc__ix_value(q->wide))
@@ -31138,7 +31159,8 @@ int windows=q->right==TC__RIGHT_WINDOWS;
 int64_t tall=tc__padded(q->grain,windows?q->width:q->flip?q->lanes:q->rows);
 int one=
 q->flip||q->streams;
-tc__ix panels=windows?tc__ix_const(tall)
+tc__ix panels=q->turns?tc__ix_const(0)
+:windows?tc__ix_const(tall)
 :one?tc__ix_const(q->width)
 :q->wide_padded;
 tc__ix packed=q->few?tc__ix_const(q->slice):deep;
@@ -31179,8 +31201,10 @@ if(grain<TC__CONTRACT_SLICE_LEAST)grain=TC__CONTRACT_SLICE_LEAST;
 return grain;
 }
 static int64_t tc__contract_slice(const tc__contract*q,int64_t m){
-int longer=tc__ix_is_const(q->depth)&&tc__ix_value(q->depth)>TC__CONTRACT_LONG;
-return longer&&m>TC__CONTRACT_FLIP&&q->phases==1?TC__CONTRACT_SLICE:0;
+int64_t depth=tc__ix_is_const(q->depth)?tc__ix_value(q->depth):0;
+if(depth<=TC__CONTRACT_LONG||m<=TC__CONTRACT_FLIP||q->phases>1)return 0;
+int64_t slices=(depth+TC__CONTRACT_SLICE-1)/TC__CONTRACT_SLICE;
+return tc__padded((depth+slices-1)/slices,TC__VECTOR);
 }
 static int tc__contract_streams(const tc__contract*q,int64_t m){
 const tc__group*g=q->g;
@@ -31189,6 +31213,18 @@ int64_t bytes=
 tc__ix_times(tc__ix_times(tc__ix_value(q->depth),tc__ix_value(g->shape.cols)),
 tc__dtypes[q->dtype].bytes);
 return m<=TC__CONTRACT_STREAM&&q->phases==1&&bytes>=TC__CONTRACT_STREAM_BYTES;
+}
+static int tc__contract_turns(const tc__contract*q,int64_t m){
+tc__ixpool*x=q->g->body.ix;
+tc__ix cols=q->g->shape.cols;
+const tc__node*n=q->g->body.node.at[tc__right_of(q->g)];
+tc__ixrun across=tc__ix_run(x,n->attr[TC__LOAD_INDEX],TC__COL);
+tc__ixrun along=tc__ix_run(x,n->attr[TC__LOAD_INDEX],TC__DEPTH);
+return m<=TC__CONTRACT_TURNED&&q->phases==1&&q->lanes==(int)TC__VECTOR&&
+q->cls==TC__CLASS_f32&&tc__buffer_of(q->g,n)->place!=TC__BUF_MADE&&
+tc__ix_is_const(cols)&&tc__ix_value(cols)>=TC__CONTRACT_TURNED_LEAST&&
+tc__ix_equals(along.stride,1)&&across.ok&&across.run==INT64_MAX&&
+tc__ix_is_const(across.stride);
 }
 static int tc__contract_left_along(const tc__contract*q,tc__axis axis){
 const tc__group*g=q->g;
@@ -31223,7 +31259,8 @@ if(tc__has_windows(g,q.lanes)){
 q.right=TC__RIGHT_WINDOWS,q.few=!tc__has_many_windows(g);
 }else if(tc__is_plain(g,tc__right_of(g))){
 int adjacent=tc__is_adjacent(g,tc__right_of(g));
-q.flip=!adjacent&&m<=TC__CONTRACT_FLIP;
+q.turns=!adjacent&&tc__contract_turns(&q,m);
+q.flip=!adjacent&&!q.turns&&m<=TC__CONTRACT_FLIP;
 if(!adjacent)
 q.right=TC__RIGHT_COLUMNS;
 else if((q.streams=tc__contract_streams(&q,m))!=0)
@@ -31303,6 +31340,10 @@ static int64_t tc__contract_walk_stride(const tc__contract*q){
 if(q->flip)return tc__contract_stride(q,tc__right_of(q->g),0);
 return tc__contract_stride(q,tc__left_of(q->g),q->left_nodes);
 }
+static int tc__contract_is_crowded(const tc__contract*q){
+int vectors=q->width/q->lanes;
+return q->lanes>(int)TC__VECTOR&&q->rows*vectors+vectors+q->rows>30;
+}
 static void tc__print_contract_block(tc__printer*p,const tc__contract*q,
 const char*symbol){
 const char*cls=tc__class_names[q->cls],*reg=p->d->reg[q->cls],
@@ -31350,6 +31391,9 @@ for(int i=0;i<q->rows;i++){
 tc__line(p);
 tc__put(p->out,"const %s x%d = tc_splat_%s(row%d[at]);\n",reg,i,cls,i);
 tc__contract_sums(p,q,i,TC__SUM_ADD);
+if(!tc__contract_is_crowded(q))continue;
+tc__line(p);
+tc__put(p->out,"__asm__(\"\" ::: \"memory\");\n");
 }
 tc__line(p);
 tc__put(p->out,"panel += next;\n");
@@ -32113,11 +32157,104 @@ tc__line(p);
 tc__put(p->out,"        tile[(i + l) * wide + j] = flip[i * wide + j * %d + l];\n",
 q->width);
 }
+// ---- gen/kernel/print_turned.c
+static void tc__turned_steps(tc__printer*p,const tc__contract*q,int half,int k,
+const char*column){
+long long stride=(long long)tc__contract_stride(q,tc__left_of(p->g),q->left_nodes);
+for(int i=0;i<q->rows;i++){
+tc__line(p);
+tc__put(p->out,"s%d_%d = TC_FMA_f32(tc_splat_f32(row%d[",i,half,i);
+if(stride!=1)tc__put(p->out,"%lld * (",stride);
+tc__put(p->out,k?"k + %d":"k",k);
+tc__put(p->out,"%s]), %s, s%d_%d);\n",stride!=1?")":"",column,i,half);
+}
+}
+static void tc__turned_half(tc__printer*p,const tc__contract*q,int half,
+long long apart){
+char column[20];
+for(int at=0;at<2*p->unit;at+=p->unit){
+tc__line(p);
+tc__put(p->out,"t = tc_turn_f32(w + k + %lld, %lld);\n",
+half*p->unit*apart+at,apart);
+for(int i=0;i<p->unit;i++){
+snprintf(column,sizeof column,"t.r%d",i);
+tc__turned_steps(p,q,half,at+i,column);
+}
+tc__line(
+p);
+tc__put(p->out,"__asm__(\"\" ::: \"memory\");\n");
+}
+}
+static void tc__turned_rest(tc__printer*p,const tc__contract*q,int half,
+long long apart){
+char column[20];
+tc__line(p);
+tc__put(p->out,"const tc_vf b%d = {",half);
+for(int i=0;i<p->unit;i++)
+tc__put(p->out,"%sw[k + %lld]",i?", ":"",(half*p->unit+i)*apart);
+tc__put(p->out,"};\n");
+snprintf(column,sizeof column,"b%d",half);
+tc__turned_steps(p,q,half,0,column);
+}
+static long long tc__turned_apart(const tc__printer*p){
+tc__ix at=tc__body(p,tc__right_of(p->g))->attr[TC__LOAD_INDEX];
+return(long long)tc__ix_value(tc__ix_run(p->g->body.ix,at,TC__COL).stride);
+}
+static void tc__print_turned_block(tc__printer*p,const tc__contract*q,
+const char*symbol){
+long long apart=tc__turned_apart(p);
+tc__put(p->out,
+"static __attribute__((noinline)) void %s_block(const float *const *row, const "
+"float *w,\n        tc_i64 depth, float *tile, tc_i64 step)",
+symbol);
+tc__block_open(p);
+for(int i=0;i<q->rows;i++){
+tc__line(p);
+tc__put(p->out,"const float *row%d = row[%d];\n",i,i);
+}
+for(int i=0;i<q->rows;i++)tc__contract_sums(p,q,i,TC__SUM_NEW);
+tc__line(p);
+tc__put(p->out,"tc_i64 k = 0;\n");
+tc__line(p);
+tc__put(p->out,"for (; k + %d <= depth; k += %d)",2*p->unit,2*p->unit);
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"tc_octs t;\n");
+for(int half=0;half<2;half++)tc__turned_half(p,q,half,apart);
+tc__block_close(p);
+tc__line(p);
+tc__put(p->out,"for (; k < depth; k++)");
+tc__block_open(p);
+for(int half=0;half<2;half++)tc__turned_rest(p,q,half,apart);
+tc__block_close(p);
+for(int i=0;i<q->rows;i++)tc__contract_sums(p,q,i,TC__SUM_STORE);
+tc__block_close(p);
+tc__put(p->out,"\n");
+}
+static void tc__print_turned(tc__printer*p,const tc__contract*q,const char*symbol){
+const tc__node*n=tc__body(p,tc__right_of(p->g));
+if(q->left_nodes)tc__print_left(p,q);
+tc__print_pointers(p,q,1,q->rows,"r0","r1");
+tc__line(p);
+tc__put(p->out,"for (tc_i64 p = c0; p < c1; p += %d)",q->width);
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"const tc_i64 c = tc_min(p, c1 - %d), r = r0;\n",q->width);
+tc__line(p);
+tc__put(p->out,"(void)r;\n");
+tc__line(p);
+tc__put(p->out,"%s_block(x, ",symbol);
+tc__put_buffer(p,n->attr[TC__LOAD_BUFFER]);
+tc__put(p->out," + ");
+tc__put_ix(p,tc__without_depth(p->g->body.ix,n->attr[TC__LOAD_INDEX]));
+tc__put(p->out,", depth, tile + (c - c0), wide);\n");
+tc__block_close(p);
+}
 // ---- gen/kernel/print_contract.c
 static void tc__print_areas(tc__printer*p,const tc__contract*q){
 tc__let_ix(p,"depth",q->depth);
 tc__let_ix(p,"wide",q->wide_padded);
-tc__let_scratch(p,q,"pack",q->pack_at);
+if(!q->turns)tc__let_scratch(p,q,"pack",q->pack_at);
 tc__let_scratch(p,q,"tile",q->tile_at);
 if(q->slice)tc__let_ix(p,"slice",tc__ix_const(q->slice));
 if(q->left_nodes)tc__let_scratch(p,q,"left",q->left_at);
@@ -32151,7 +32288,7 @@ tc__let_ix(p,"row_blocks",q->row_blocks);
 tc__let_ix(p,"col_blocks",q->col_blocks);
 tc__let_ix(p,"rows",q->m);
 tc__print_areas(p,q);
-if(!q->flip)tc__print_kept(p);
+if(!q->flip&&!q->turns)tc__print_kept(p);
 tc__line(p);
 tc__put(p->out,"for (tc_i64 item = lo; item < hi; item++)");
 tc__block_open(p);
@@ -32172,6 +32309,10 @@ tc__put(p->out,");\n");
 static void tc__print_tile(tc__printer*p,const tc__contract*q,const char*symbol){
 if(q->right==TC__RIGHT_WINDOWS){
 tc__print_windows(p,q,symbol);
+return;
+}
+if(q->turns){
+tc__print_turned(p,q,symbol);
 return;
 }
 if(!q->flip)tc__print_pack_once(p,q);
@@ -32213,6 +32354,9 @@ int n=tc__contract_plans(whole,q,part);
 for(int i=0;i<n;i++){
 p->g=q[i].g;
 tc__part_symbol(&q[i],symbol,own);
+if(q[i].turns)
+tc__print_turned_block(p,&q[i],own);
+else
 tc__print_contract_block(p,&q[i],own);
 }
 p->g=whole;
@@ -34218,27 +34362,47 @@ static const char*const tc__text_transpose[]={
 "#endif",
 "}",
 "",
-"// fn: transpose_f32",
-"// 8 x 8: elements k.. of eight rows become rows of q, `step` apart.",
-"TC_FN void TC_N(transpose_f32)(const float *const *x, tc_i64 k, float *q, tc_i64 step) {",
-"    tc_oct r0 = TC_N(ld_oct)(x[0] + k), r1 = TC_N(ld_oct)(x[1] + k);",
-"    tc_oct r2 = TC_N(ld_oct)(x[2] + k), r3 = TC_N(ld_oct)(x[3] + k);",
-"    tc_oct r4 = TC_N(ld_oct)(x[4] + k), r5 = TC_N(ld_oct)(x[5] + k);",
-"    tc_oct r6 = TC_N(ld_oct)(x[6] + k), r7 = TC_N(ld_oct)(x[7] + k);",
-"    tc_oct a0 = TC_ZIP_LOW(r0, r1), a1 = TC_ZIP_HIGH(r0, r1), a2 = TC_ZIP_LOW(r2, r3);",
-"    tc_oct a3 = TC_ZIP_HIGH(r2, r3), a4 = TC_ZIP_LOW(r4, r5), a5 = TC_ZIP_HIGH(r4, r5);",
-"    tc_oct a6 = TC_ZIP_LOW(r6, r7), a7 = TC_ZIP_HIGH(r6, r7);",
+"// fn: turn_octs",
+"// 8 x 8: element i of row j becomes element j of row i.",
+"TC_FN tc_octs TC_N(turn_octs)(tc_octs x) {",
+"    tc_oct a0 = TC_ZIP_LOW(x.r0, x.r1), a1 = TC_ZIP_HIGH(x.r0, x.r1);",
+"    tc_oct a2 = TC_ZIP_LOW(x.r2, x.r3), a3 = TC_ZIP_HIGH(x.r2, x.r3);",
+"    tc_oct a4 = TC_ZIP_LOW(x.r4, x.r5), a5 = TC_ZIP_HIGH(x.r4, x.r5);",
+"    tc_oct a6 = TC_ZIP_LOW(x.r6, x.r7), a7 = TC_ZIP_HIGH(x.r6, x.r7);",
 "    tc_oct b0 = TC_PAIR_LOW(a0, a2), b1 = TC_PAIR_HIGH(a0, a2), b2 = TC_PAIR_LOW(a1, a3);",
 "    tc_oct b3 = TC_PAIR_HIGH(a1, a3), b4 = TC_PAIR_LOW(a4, a6), b5 = TC_PAIR_HIGH(a4, a6);",
 "    tc_oct b6 = TC_PAIR_LOW(a5, a7), b7 = TC_PAIR_HIGH(a5, a7);",
-"    TC_N(st_oct)(q, TC_HALF_LOW(b0, b4));",
-"    TC_N(st_oct)(q + step, TC_HALF_LOW(b1, b5));",
-"    TC_N(st_oct)(q + 2 * step, TC_HALF_LOW(b2, b6));",
-"    TC_N(st_oct)(q + 3 * step, TC_HALF_LOW(b3, b7));",
-"    TC_N(st_oct)(q + 4 * step, TC_HALF_HIGH(b0, b4));",
-"    TC_N(st_oct)(q + 5 * step, TC_HALF_HIGH(b1, b5));",
-"    TC_N(st_oct)(q + 6 * step, TC_HALF_HIGH(b2, b6));",
-"    TC_N(st_oct)(q + 7 * step, TC_HALF_HIGH(b3, b7));",
+"    tc_octs y = {TC_HALF_LOW(b0, b4), TC_HALF_LOW(b1, b5), TC_HALF_LOW(b2, b6),",
+"                 TC_HALF_LOW(b3, b7), TC_HALF_HIGH(b0, b4), TC_HALF_HIGH(b1, b5),",
+"                 TC_HALF_HIGH(b2, b6), TC_HALF_HIGH(b3, b7)};",
+"    return y;",
+"}",
+"",
+"// fn: turn_f32",
+"// The first eight elements of eight rows that are `step` apart, turned.",
+"TC_FN tc_octs TC_N(turn_f32)(const float *p, tc_i64 step) {",
+"    tc_octs x = {TC_N(ld_oct)(p), TC_N(ld_oct)(p + step), TC_N(ld_oct)(p + 2 * step),",
+"                 TC_N(ld_oct)(p + 3 * step), TC_N(ld_oct)(p + 4 * step),",
+"                 TC_N(ld_oct)(p + 5 * step), TC_N(ld_oct)(p + 6 * step),",
+"                 TC_N(ld_oct)(p + 7 * step)};",
+"    return TC_N(turn_octs)(x);",
+"}",
+"",
+"// fn: transpose_f32",
+"// 8 x 8: elements k.. of eight rows become rows of q, `step` apart.",
+"TC_FN void TC_N(transpose_f32)(const float *const *x, tc_i64 k, float *q, tc_i64 step) {",
+"    tc_octs y = {TC_N(ld_oct)(x[0] + k), TC_N(ld_oct)(x[1] + k), TC_N(ld_oct)(x[2] + k),",
+"                 TC_N(ld_oct)(x[3] + k), TC_N(ld_oct)(x[4] + k), TC_N(ld_oct)(x[5] + k),",
+"                 TC_N(ld_oct)(x[6] + k), TC_N(ld_oct)(x[7] + k)};",
+"    y = TC_N(turn_octs)(y);",
+"    TC_N(st_oct)(q, y.r0);",
+"    TC_N(st_oct)(q + step, y.r1);",
+"    TC_N(st_oct)(q + 2 * step, y.r2);",
+"    TC_N(st_oct)(q + 3 * step, y.r3);",
+"    TC_N(st_oct)(q + 4 * step, y.r4);",
+"    TC_N(st_oct)(q + 5 * step, y.r5);",
+"    TC_N(st_oct)(q + 6 * step, y.r6);",
+"    TC_N(st_oct)(q + 7 * step, y.r7);",
 "}",
 "",
 "// fn: interleave_f32",
@@ -34268,6 +34432,9 @@ static const char*const tc__text_shuffles[]={
 "typedef float tc_oct __attribute__((vector_size(32)));",
 "typedef tc_i32 tc_oct_i __attribute__((vector_size(32)));",
 "typedef tc_oct tc_oct_at __attribute__((aligned(4), may_alias));",
+"typedef struct tc_octs {",
+"    tc_oct r0, r1, r2, r3, r4, r5, r6, r7;",
+"} tc_octs;",
 "#if defined(__clang__) || __GNUC__ >= 12",
 "#define TC_MIX(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)",
 "#else",
@@ -34566,7 +34733,7 @@ int ok=tc__put_monoids(&steps,&tc__dialect_c,groups,count)&&
 tc__put_all_called(&steps,&tc__dialect_c,text,texts)&&
 tc__prelude_mark(&q,text,texts,&steps);
 tc__put_abi(out,target,lanes);
-if(ok&&tc__map_get(&q.words,tc__hash64("transpose_f32",13,0),&found))
+if(ok&&tc__map_get(&q.words,tc__hash64("turn_octs",9,0),&found))
 for(size_t i=0;i<TC__COUNT(tc__text_shuffles);i++)
 tc__put(out,"%s\n",tc__text_shuffles[i]);
 if(ok)tc__put_sections(out,&q);
@@ -34689,6 +34856,7 @@ plain.shape.lanes=lanes;
 tc__contract q=tc__contract_plan(&plain);
 int pair=
 (q.cls==TC__CLASS_f64||q.cls==TC__CLASS_i64)&&target<TC__EMIT_AVX512;
+if(q.turns)return 0;
 int vectors=q.flip?q.width/q.lanes:tc__tiles[tile].vectors;
 if(tc__tiles[tile].rows>(q.flip?8:q.grain))return 0;
 return tc__tiles[tile].rows*vectors*(pair?2:1)<=room[target];

@@ -551,6 +551,7 @@
 #include "kernel/contract.c"
 #include "kernel/print_matmul.c"
 #include "kernel/print_windows.c"
+#include "kernel/print_turned.c"
 #include "kernel/print_contract.c"
 #include "kernel/print_parts.c"
 #include "kernel/print_c_acc.c"

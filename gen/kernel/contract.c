@@ -18,6 +18,7 @@
 // packing windows by vectors takes, which are 64 columns, not 49.
 // So are weights [columns, k] of a linear layer read for 33 to 256 rows: packing them would cost a tenth of the
 // multiplications, and wait for memory; here each block asks for its columns' next slice.
+// Four rows and fewer of weights [columns, k] turn them in registers (print_turned.c): nothing of them is packed.
 // tc__contract_items says so to the group: it sets grain, items and scratch.
 
 typedef enum tc__right {
@@ -28,11 +29,14 @@ typedef enum tc__right {
 } tc__right;
 
 enum {
-    TC__CONTRACT_GRAIN = 48,       // rows of an item
-    TC__CONTRACT_FLIP = 32,        // most rows of a flipped panel
-    TC__CONTRACT_IN_PLACE = 12,    // up to here the right operand is not packed
-    TC__CONTRACT_PANELS = 1 << 18, // bytes of packed panels of an item, about half an L2
-    TC__CONTRACT_STREAM = 32,      // most rows of a product that streams the right operand,
+    TC__CONTRACT_GRAIN = 48, // rows of an item
+    TC__CONTRACT_FLIP = 32,  // most rows of a flipped panel
+    TC__CONTRACT_TURNED = 4, // most rows of a product that turns columns in registers,
+    TC__CONTRACT_TURNED_LEAST = 16, //   of which it has so many
+    TC__CONTRACT_IN_PLACE = 12,     // up to here the right operand is not packed
+    TC__CONTRACT_PANELS = 1 << 18,  // bytes of packed panels of an item, about half an L2
+    TC__CONTRACT_ALL_PANELS = 1 << 20, //   and of all slices, with vectors of 16
+    TC__CONTRACT_STREAM = 32, // most rows of a product that streams the right operand,
     TC__CONTRACT_STREAM_BYTES = 1 << 19, //   which has at least so many bytes,
     TC__CONTRACT_STREAM_SLICE = 16,      //   its slice of the depth
     TC__CONTRACT_STREAM_WIDE = 2048,     //   and most columns of an item,
@@ -56,6 +60,7 @@ typedef struct tc__contract {
     int dtype;
     tc__class cls;
     int flip, left_nodes, phases;
+    int turns; // columns that lie apart are turned in registers, two vectors of them
     int left_rows; // left_nodes, a vector of rows at a time: they lie beside each other, k far apart
     int64_t slice; // of the depth; 0 = all of it at once
     int streams;   // slices of the right operand are read in place
@@ -167,12 +172,22 @@ static void tc__contract_tile(tc__contract *q, int tile) {
     q->width = tc__tiles[tile].vectors * q->lanes;
 }
 
-// Sums in registers: 12 vectors, 6 where an element has 8 bytes and takes two registers.
+// Whether vectors have 16 elements, and 32 registers hold them.
+static int tc__contract_has_32(const tc__contract *q) {
+    int pair = q->cls == TC__CLASS_f64 || q->cls == TC__CLASS_i64;
+    return q->lanes > (int)TC__VECTOR && !pair;
+}
+
+// Sums in registers: 12 vectors, 6 where an element has 8 bytes and takes two registers, 24 of 32 registers.
 static void tc__contract_block(tc__contract *q) {
     int pair = q->cls == TC__CLASS_f64 || q->cls == TC__CLASS_i64, most = pair ? 6 : 12;
     int64_t cols = tc__ix_is_const(q->g->shape.cols) ? tc__ix_value(q->g->shape.cols) : 0;
     int tile = q->g->shape.tuning.knob[TC__KNOB_TILE];
     if (q->flip) q->width = (int)tc__padded(q->grain, q->lanes);
+    if (q->turns) {
+        q->rows = (int)q->grain, q->width = TC__CONTRACT_TURNED_LEAST;
+        return;
+    }
     if (tile) {
         tc__contract_tile(q, tile - 1);
         return;
@@ -187,16 +202,17 @@ static void tc__contract_block(tc__contract *q) {
         if (q->rows < 2) q->rows = 2;
         return;
     }
-    if (q->streams && q->lanes > (int)TC__VECTOR && !pair) {
+    if (q->streams && tc__contract_has_32(q)) {
         int64_t blocks = (q->grain + 7) / 8;
         q->rows = (int)((q->grain + blocks - 1) / blocks);
         q->width = (q->rows < 4 ? 4 : q->rows < 6 ? 3 : 2) * q->lanes;
         return;
     }
-    if (q->slice && !q->streams && q->lanes > (int)TC__VECTOR && !pair) {
-        q->rows = 8, q->width = 2 * q->lanes; // of twice as many registers
+    if (q->slice && !q->streams && tc__contract_has_32(q)) {
+        q->rows = 8, q->width = 2 * q->lanes; // a panel's slice is in the L1
         return;
     }
+    if (tc__contract_has_32(q)) most *= 2;
     q->rows = pair ? 3 : 6;
     for (int rows = q->rows; rows >= 4 - pair && q->grain < TC__CONTRACT_GRAIN; rows--)
         if (tc__padded(q->grain, rows) < tc__padded(q->grain, q->rows)) q->rows = rows;
@@ -231,9 +247,16 @@ static void tc__contract_columns(tc__contract *q) {
     tc__ixpool *x = q->g->body.ix;
     int64_t bytes = tc__dtypes[q->dtype].bytes < 4 ? 4 : tc__dtypes[q->dtype].bytes;
     int64_t depth = tc__ix_is_const(q->depth) ? tc__ix_value(q->depth) : 256;
-    int64_t unit = 6 * q->lanes; // a multiple of 1, 2 and 3 vectors
-    int64_t panels = tc__knob_size(q->g, TC__KNOB_PANEL, TC__CONTRACT_PANELS);
-    if (q->g->shape.tuning.knob[TC__KNOB_TILE] && q->width == 4 * q->lanes) unit *= 2;
+    int64_t unit = 6 * q->lanes;         // a multiple of 1, 2 and 3 vectors
+    int has_32 = tc__contract_has_32(q); // and an L2 of 1 MB and more
+    int64_t most = has_32 && !q->slice ? 2 * TC__CONTRACT_PANELS : TC__CONTRACT_PANELS;
+    int64_t panels = tc__knob_size(q->g, TC__KNOB_PANEL, most);
+    if (q->width == 4 * q->lanes) unit = q->width;
+    if (q->slice && !q->streams && has_32) { // each item goes through all slices
+        int64_t all = tc__knob_size(q->g, TC__KNOB_PANEL, TC__CONTRACT_ALL_PANELS);
+        int64_t share = all / depth * q->slice;
+        if (panels > share) panels = share;
+    }
     if (q->slice) depth = q->slice, unit = q->width;
     int64_t wide = panels / (bytes * (depth ? depth : 1)) / unit * unit;
     if (wide < 2 * unit) wide = 2 * unit;
@@ -241,6 +264,7 @@ static void tc__contract_columns(tc__contract *q) {
     if (tc__ix_is_const(q->g->shape.cols)) { // blocks of equal size
         int64_t cols = tc__ix_value(q->g->shape.cols), blocks = (cols - 1) / wide + 1;
         if (cols > 0) wide = tc__padded((cols - 1) / blocks + 1, q->width);
+        while (q->turns && cols % wide && cols % wide < q->width) wide += q->width;
     }
     q->wide = tc__ix_const(q->flip ? tc__padded(wide, q->rows) : wide);
     if (q->phases > 1 || tc__ix_hi(x, q->g->shape.cols) <= tc__ix_value(q->wide))
@@ -284,9 +308,10 @@ static void tc__contract_scratch(tc__contract *q, tc__ix at) {
     int64_t tall = tc__padded(q->grain, windows ? q->width : q->flip ? q->lanes : q->rows);
     int one =
         q->flip || q->streams; // panel is packed: the rows, or what columns are left over
-    tc__ix panels = windows ? tc__ix_const(tall)
-                    : one   ? tc__ix_const(q->width)
-                            : q->wide_padded;
+    tc__ix panels = q->turns  ? tc__ix_const(0)
+                    : windows ? tc__ix_const(tall)
+                    : one     ? tc__ix_const(q->width)
+                              : q->wide_padded;
     tc__ix packed = q->few ? tc__ix_const(q->slice) : deep;
     q->pack_at = tc__contract_area(q, tc__ix_mul(x, packed, panels));
     tc__ix left = q->left_rows && q->slice ? tc__ix_const(q->slice) : deep;
@@ -332,8 +357,10 @@ static int64_t tc__contract_slice_grain(const tc__group *g, int64_t m) {
 
 // The slice of the depth of a product of m rows; 0 = its panels hold all of it.
 static int64_t tc__contract_slice(const tc__contract *q, int64_t m) {
-    int longer = tc__ix_is_const(q->depth) && tc__ix_value(q->depth) > TC__CONTRACT_LONG;
-    return longer && m > TC__CONTRACT_FLIP && q->phases == 1 ? TC__CONTRACT_SLICE : 0;
+    int64_t depth = tc__ix_is_const(q->depth) ? tc__ix_value(q->depth) : 0;
+    if (depth <= TC__CONTRACT_LONG || m <= TC__CONTRACT_FLIP || q->phases > 1) return 0;
+    int64_t slices = (depth + TC__CONTRACT_SLICE - 1) / TC__CONTRACT_SLICE;
+    return tc__padded((depth + slices - 1) / slices, TC__VECTOR); // of equal size
 }
 
 // Whether a product of m rows streams its right operand, whose columns are adjacent.
@@ -344,6 +371,20 @@ static int tc__contract_streams(const tc__contract *q, int64_t m) {
         tc__ix_times(tc__ix_times(tc__ix_value(q->depth), tc__ix_value(g->shape.cols)),
                      tc__dtypes[q->dtype].bytes);
     return m <= TC__CONTRACT_STREAM && q->phases == 1 && bytes >= TC__CONTRACT_STREAM_BYTES;
+}
+
+// Whether a product of m rows turns its right operand, whose columns are not adjacent.
+static int tc__contract_turns(const tc__contract *q, int64_t m) {
+    tc__ixpool *x = q->g->body.ix;
+    tc__ix cols = q->g->shape.cols;
+    const tc__node *n = q->g->body.node.at[tc__right_of(q->g)];
+    tc__ixrun across = tc__ix_run(x, n->attr[TC__LOAD_INDEX], TC__COL);
+    tc__ixrun along = tc__ix_run(x, n->attr[TC__LOAD_INDEX], TC__DEPTH);
+    return m <= TC__CONTRACT_TURNED && q->phases == 1 && q->lanes == (int)TC__VECTOR &&
+           q->cls == TC__CLASS_f32 && tc__buffer_of(q->g, n)->place != TC__BUF_MADE &&
+           tc__ix_is_const(cols) && tc__ix_value(cols) >= TC__CONTRACT_TURNED_LEAST &&
+           tc__ix_equals(along.stride, 1) && across.ok && across.run == INT64_MAX &&
+           tc__ix_is_const(across.stride);
 }
 
 // How the left operand's loads lie along an axis: whether a vector of each is one access.
@@ -384,7 +425,8 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at) {
         q.right = TC__RIGHT_WINDOWS, q.few = !tc__has_many_windows(g);
     } else if (tc__is_plain(g, tc__right_of(g))) {
         int adjacent = tc__is_adjacent(g, tc__right_of(g));
-        q.flip = !adjacent && m <= TC__CONTRACT_FLIP;
+        q.turns = !adjacent && tc__contract_turns(&q, m);
+        q.flip = !adjacent && !q.turns && m <= TC__CONTRACT_FLIP;
         if (!adjacent)
             q.right = TC__RIGHT_COLUMNS;
         else if ((q.streams = tc__contract_streams(&q, m)) != 0)

@@ -5,7 +5,7 @@
 static void tc__print_areas(tc__printer *p, const tc__contract *q) {
     tc__let_ix(p, "depth", q->depth);
     tc__let_ix(p, "wide", q->wide_padded);
-    tc__let_scratch(p, q, "pack", q->pack_at);
+    if (!q->turns) tc__let_scratch(p, q, "pack", q->pack_at);
     tc__let_scratch(p, q, "tile", q->tile_at);
     if (q->slice) tc__let_ix(p, "slice", tc__ix_const(q->slice));
     if (q->left_nodes) tc__let_scratch(p, q, "left", q->left_at);
@@ -46,7 +46,7 @@ static void tc__print_item_head(tc__printer *p, const tc__contract *q) {
     tc__let_ix(p, "col_blocks", q->col_blocks);
     tc__let_ix(p, "rows", q->m);
     tc__print_areas(p, q);
-    if (!q->flip) tc__print_kept(p); // flipped panels are of the item
+    if (!q->flip && !q->turns) tc__print_kept(p); // flipped panels are of the item
     tc__line(p);
     tc__put(p->out, "for (tc_i64 item = lo; item < hi; item++)");
     tc__block_open(p);
@@ -69,6 +69,10 @@ static void tc__print_item_head(tc__printer *p, const tc__contract *q) {
 static void tc__print_tile(tc__printer *p, const tc__contract *q, const char *symbol) {
     if (q->right == TC__RIGHT_WINDOWS) {
         tc__print_windows(p, q, symbol);
+        return;
+    }
+    if (q->turns) {
+        tc__print_turned(p, q, symbol);
         return;
     }
     if (!q->flip) tc__print_pack_once(p, q);

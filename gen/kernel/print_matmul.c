@@ -55,6 +55,13 @@ static int64_t tc__contract_walk_stride(const tc__contract *q) {
     return tc__contract_stride(q, tc__left_of(q->g), q->left_nodes);
 }
 
+// Whether no register is left for an x of each row. gcc, which orders instructions before it gives out 32 registers,
+// would load all of them first, and keep sums in memory.
+static int tc__contract_is_crowded(const tc__contract *q) {
+    int vectors = q->width / q->lanes;
+    return q->lanes > (int)TC__VECTOR && q->rows * vectors + vectors + q->rows > 30;
+}
+
 // Printed before the kernel: `static void NAME_block(rows, panel, width of its rows, ...)`.
 static void tc__print_contract_block(tc__printer *p, const tc__contract *q,
                                      const char *symbol) {
@@ -103,6 +110,9 @@ static void tc__print_contract_block(tc__printer *p, const tc__contract *q,
         tc__line(p);
         tc__put(p->out, "const %s x%d = tc_splat_%s(row%d[at]);\n", reg, i, cls, i);
         tc__contract_sums(p, q, i, TC__SUM_ADD); // at once: one register for all x
+        if (!tc__contract_is_crowded(q)) continue;
+        tc__line(p);
+        tc__put(p->out, "__asm__(\"\" ::: \"memory\");\n");
     }
     tc__line(p);
     tc__put(p->out, "panel += next;\n");

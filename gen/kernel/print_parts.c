@@ -20,7 +20,10 @@ static void tc__print_contract_blocks(tc__printer *p, const char *symbol) {
     for (int i = 0; i < n; i++) {
         p->g = q[i].g;
         tc__part_symbol(&q[i], symbol, own);
-        tc__print_contract_block(p, &q[i], own);
+        if (q[i].turns)
+            tc__print_turned_block(p, &q[i], own);
+        else
+            tc__print_contract_block(p, &q[i], own);
     }
     p->g = whole;
 }

@@ -339,7 +339,7 @@ TC__UNUSED static int tc__print_prelude(tc__text *out, const tc__group *const *g
              tc__put_all_called(&steps, &tc__dialect_c, text, texts) &&
              tc__prelude_mark(&q, text, texts, &steps);
     tc__put_abi(out, target, lanes);
-    if (ok && tc__map_get(&q.words, tc__hash64("transpose_f32", 13, 0), &found))
+    if (ok && tc__map_get(&q.words, tc__hash64("turn_octs", 9, 0), &found))
         for (size_t i = 0; i < TC__COUNT(tc__text_shuffles); i++)
             tc__put(out, "%s\n", tc__text_shuffles[i]);
     if (ok) tc__put_sections(out, &q);

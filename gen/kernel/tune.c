@@ -128,6 +128,7 @@ static int tc__tile_fits(const tc__group *g, tc__emit target, int lanes, int til
     tc__contract q = tc__contract_plan(&plain);
     int pair =
         (q.cls == TC__CLASS_f64 || q.cls == TC__CLASS_i64) && target < TC__EMIT_AVX512;
+    if (q.turns) return 0;
     int vectors = q.flip ? q.width / q.lanes : tc__tiles[tile].vectors;
     if (tc__tiles[tile].rows > (q.flip ? 8 : q.grain)) return 0;
     return tc__tiles[tile].rows * vectors * (pair ? 2 : 1) <= room[target];

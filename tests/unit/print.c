@@ -659,6 +659,8 @@ static const product products[] = {
     {1, 30, 21, 9, TC_F64, 1, 1, 0, 0, 0},     // doubles, flipped, left by nodes
     {2, 60, 70, 33, TC_F32, 1, 0, 0, 0, 1}, // the fifth with sizes known at run time only
     {1, 100, 500, 300, TC_F32, 0, 0, 0, 1, 1},
+    {1, 1, 100, 37, TC_F32, 1, 0, 0, 1, 0}, // one row, weights [n, k] turned in registers
+    {3, 3, 41, 48, TC_F32, 1, 1, 0, 0, 0},  // batches of three, left by nodes
 };
 
 static void build_product(kit *t, const product *q) {
@@ -746,6 +748,8 @@ PRODUCT(7)
 PRODUCT(8)
 PRODUCT(9)
 PRODUCT(10)
+PRODUCT(11)
+PRODUCT(12)
 
 // out[r, c] = x[c, r] * y[r, c] + 1
 static void build_transpose(kit *t) {
@@ -796,6 +800,8 @@ static const test_case cases[] = {
     {"product_8", build_product_8, ref_product_8, 2e-5},
     {"product_9", build_product_9, ref_product_9, 2e-5},
     {"product_10", build_product_10, ref_product_10, 2e-4},
+    {"product_11", build_product_11, ref_product_11, 2e-4},
+    {"product_12", build_product_12, ref_product_12, 2e-4},
 };
 
 // ---- running
