@@ -393,6 +393,7 @@ template <class P> struct TC_N(chain_group) {
     enum : int { two = P::next != 0, count = P::cols / 2, wide = P::wide / 2 };
     float sum[wide], score[count], other[two ? (int)count : 1], most[2], all[2];
     unsigned made[P::cols / 16][4];
+    unsigned coming[P::streamed ? 1 : P::cols / 16][4];
     __device__ __forceinline__ void clear() {
         #pragma unroll
         for (int i = 0; i < wide; i++) sum[i] = 0;
@@ -425,11 +426,14 @@ template <class P> struct TC_N(chain_group) {
                     if constexpr (two) sums.at[P::scores + l] = other[i + l];
                 }
                 if (inside) hole(r, c, sums.at, one.at);
-                unsigned &word = made[j / 2][j % 2 * 2 + h];
-                if constexpr (!P::streamed && P::scores == 2) word = *(const unsigned *)one.at;
-                else if constexpr (!P::streamed) word = u ? word | (unsigned)one.at[0] << 16 : (unsigned)one.at[0];
-                #pragma unroll
-                for (int l = 0; P::streamed && l < P::scores; l++) score[i + l] = one.at[l];
+                if constexpr (P::streamed) {
+                    #pragma unroll
+                    for (int l = 0; l < P::scores; l++) score[i + l] = one.at[l];
+                } else {
+                    unsigned &word = coming[j / 2][j % 2 * 2 + h];
+                    if constexpr (P::scores == 2) word = *(const unsigned *)one.at;
+                    else word = u ? word | (unsigned)one.at[0] << 16 : (unsigned)one.at[0];
+                }
             }
         }
     }
@@ -440,7 +444,7 @@ template <class P> struct TC_N(chain_group) {
             const I c = c0 + (i / 4 * 8 + lane % 4 * 2 + i % 2);
             if (TC_N(chain_counts)<P>(row + (lane / 4 + i / 2 % 2 * 8), c, keys)) continue;
             if constexpr (P::streamed) score[i] = -__int_as_float(0x7f800000);
-            else made[i / 8][i / 4 % 2 * 2 + i / 2 % 2] &= i % 2 ? 0xffffu : 0xffff0000u;
+            else coming[i / 8][i / 4 % 2 * 2 + i / 2 % 2] &= i % 2 ? 0xffffu : 0xffff0000u;
         }
     }
     template <class I, class Columns, class Score> __device__ __forceinline__ void scores(I first, I row, I m, I c0, I keys, Columns columns, Score hole) {
@@ -466,9 +470,14 @@ template <class P> struct TC_N(chain_group) {
             all[k] = all[k] * f[k] + (part[0] + part[1]);
         }
     }
-    __device__ __forceinline__ void pack() {
+    __device__ __forceinline__ void take(unsigned none) {
+        const unsigned zero = __float_as_uint(sum[0]) & none;
         #pragma unroll
-        for (int i = 0; i < count; i += 2) made[i / 8][i / 4 % 2 * 2 + i / 2 % 2] = P::pack_two(score[i], score[i + 1]);
+        for (int i = 0; i < count; i += 2) {
+            unsigned &word = made[i / 8][i / 4 % 2 * 2 + i / 2 % 2];
+            if constexpr (P::streamed) word = P::pack_two(score[i], score[i + 1]);
+            else word = coming[i / 8][i / 4 % 2 * 2 + i / 2 % 2] | zero;
+        }
     }
     __device__ __forceinline__ void scale_by(const float (&f)[2]) {
         #pragma unroll
@@ -493,87 +502,62 @@ template <class P, class I, class Share> TC_FN void TC_N(chain_whole)(TC_N(chain
     g.scale_by(f);
 }
 
-template <class P, class I, class Columns, class Score>
-TC_FN void TC_N(chain_once)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, TC_N(chain_turn)<P::stages> &turn, int own, const TC_N(chain_block)<P, I> &b, I m, I keys, Columns columns, Score score) {
+template <class P> TC_FN void TC_N(chain_begin)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, const TC_N(chain_turn)<P::stages> &turn, const char *left) {
     typedef TC_N(chain_memory)<P> M;
-    const int lane = threadIdx.x % 32;
-    const char *const left = memory.left_at(own) + threadIdx.x / 128 * 8192;
-    const I row = b.down + threadIdx.x / 32 * 16;
-    tc_u64 *before = nullptr;
-    #pragma unroll 1
-    for (int step = 0; step < b.steps; step++, turn.next()) {
-        const char *const right = memory.right_at(turn.at);
-        TC_N(semaphore_wait)(memory.full + turn.at, turn.parity);
-        TC_N(matrix_begin)();
-        TC_N(chain_product)<P, (int)P::depth>(g.score, left, right);
-        if constexpr (P::next != 0) TC_N(chain_product)<P, (int)P::next>(g.other, left + (int)M::left, right + (int)M::right);
-        TC_N(matrix_commit)();
-        TC_N(matrix_wait)<0>();
-        TC_N(matrix_keep)(g.score), TC_N(matrix_keep)(g.other), TC_N(matrix_keep)(g.sum);
-        if (lane == 0 && before) TC_N(semaphore_arrive)(before);
-        if (lane == 0 && !P::same) TC_N(semaphore_arrive)(memory.empty + turn.at);
-        if (lane == 0 && step + 1 == b.steps) TC_N(semaphore_arrive)(memory.left_empty + own);
-        g.scores(b.batch * m, row, m, b.begin + (I)step * P::cols, keys, columns, score);
-        if constexpr (!P::same) TC_N(semaphore_wait)(memory.value_full + turn.at, turn.parity);
-        TC_N(matrix_begin)();
-        g.add(memory.value_at(turn.at));
-        TC_N(matrix_commit)();
-        before = (P::same ? memory.empty : memory.value_empty) + turn.at;
-    }
-    TC_N(matrix_wait)<0>();
-    TC_N(matrix_keep)(g.sum);
-    if (lane == 0 && before) TC_N(semaphore_arrive)(before);
+    TC_N(semaphore_wait)(memory.full + turn.at, turn.parity);
+    TC_N(matrix_begin)();
+    TC_N(chain_product)<P, (int)P::depth>(g.score, left, memory.right_at(turn.at));
+    if constexpr (P::next != 0) TC_N(chain_product)<P, (int)P::next>(g.other, left + (int)M::left, memory.right_at(turn.at) + (int)M::right);
+    TC_N(matrix_commit)();
+}
+
+template <class P> TC_FN void TC_N(chain_end)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, const TC_N(chain_turn)<P::stages> &turn) {
+    if constexpr (!P::same) TC_N(semaphore_wait)(memory.value_full + turn.at, turn.parity);
+    TC_N(matrix_begin)();
+    g.add(memory.value_at(turn.at));
+    TC_N(matrix_commit)();
+}
+
+template <class P, class I, class Columns, class Score>
+TC_FN void TC_N(chain_made)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, int at, int own, const TC_N(chain_block)<P, I> &b, int step, I m, I keys, float (&f)[2], Columns columns, Score score) {
+    const bool tells = threadIdx.x % 32 == 0;
+    TC_N(matrix_keep)(g.score), TC_N(matrix_keep)(g.other);
+    if (tells && !P::same) TC_N(semaphore_arrive)(memory.empty + at);
+    if (tells && step + 1 == b.steps) TC_N(semaphore_arrive)(memory.left_empty + own);
+    g.scores(b.batch * m, b.down + (I)(threadIdx.x / 32 * 16), m, b.begin + (I)step * P::cols, keys, columns, score);
+    if constexpr (P::streamed) g.soften(f);
 }
 
 template <class P, class I, class Columns, class Score>
 TC_FN void TC_N(chain_flow)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, TC_N(chain_turn)<P::stages> &turn, int own, const TC_N(chain_block)<P, I> &b, I m, I keys, Columns columns, Score score) {
-    const int lane = threadIdx.x % 32;
+    const bool tells = threadIdx.x % 32 == 0;
     const char *const left = memory.left_at(own) + threadIdx.x / 128 * 8192;
-    const I row = b.down + threadIdx.x / 32 * 16;
+    tc_u64 *const free = P::same ? memory.empty : memory.value_empty;
     TC_N(chain_turn)<P::stages> last = turn;
+    const unsigned none = threadIdx.z;
     float f[2];
     if (!b.steps) return;
-    TC_N(semaphore_wait)(memory.full + turn.at, turn.parity);
-    TC_N(matrix_begin)();
-    TC_N(chain_product)<P, (int)P::depth>(g.score, left, memory.right_at(turn.at));
-    TC_N(matrix_commit)();
+    TC_N(chain_begin)(g, memory, turn, left);
     TC_N(matrix_wait)<0>();
-    TC_N(matrix_keep)(g.score);
-    if (lane == 0) TC_N(semaphore_arrive)(memory.empty + turn.at);
-    if (lane == 0 && b.steps == 1) TC_N(semaphore_arrive)(memory.left_empty + own);
+    TC_N(chain_made)(g, memory, turn.at, own, b, 0, m, keys, f, columns, score);
+    g.take(none);
     turn.next();
-    g.scores(b.batch * m, row, m, b.begin, keys, columns, score);
-    g.soften(f);
-    g.pack();
     #pragma unroll 1
     for (int step = 1; step < b.steps; step++, turn.next(), last.next()) {
-        TC_N(semaphore_wait)(memory.full + turn.at, turn.parity);
-        TC_N(matrix_begin)();
-        TC_N(chain_product)<P, (int)P::depth>(g.score, left, memory.right_at(turn.at));
-        TC_N(matrix_commit)();
-        TC_N(semaphore_wait)(memory.value_full + last.at, last.parity);
-        TC_N(matrix_begin)();
-        g.add(memory.value_at(last.at));
-        TC_N(matrix_commit)();
+        TC_N(chain_begin)(g, memory, turn, left);
+        TC_N(chain_end)(g, memory, last);
         TC_N(matrix_wait)<1>();
-        TC_N(matrix_keep)(g.score);
-        if (lane == 0) TC_N(semaphore_arrive)(memory.empty + turn.at);
-        if (lane == 0 && step + 1 == b.steps) TC_N(semaphore_arrive)(memory.left_empty + own);
-        g.scores(b.batch * m, row, m, b.begin + (I)step * P::cols, keys, columns, score);
-        g.soften(f);
+        TC_N(chain_made)(g, memory, turn.at, own, b, step, m, keys, f, columns, score);
         TC_N(matrix_wait)<0>();
         TC_N(matrix_keep)(g.sum);
-        if (lane == 0) TC_N(semaphore_arrive)(memory.value_empty + last.at);
-        g.scale_by(f);
-        g.pack();
+        if (tells) TC_N(semaphore_arrive)(free + last.at);
+        if constexpr (P::streamed) g.scale_by(f);
+        g.take(none);
     }
-    TC_N(semaphore_wait)(memory.value_full + last.at, last.parity);
-    TC_N(matrix_begin)();
-    g.add(memory.value_at(last.at));
-    TC_N(matrix_commit)();
+    TC_N(chain_end)(g, memory, last);
     TC_N(matrix_wait)<0>();
     TC_N(matrix_keep)(g.sum);
-    if (lane == 0) TC_N(semaphore_arrive)(memory.value_empty + last.at);
+    if (tells) TC_N(semaphore_arrive)(free + last.at);
 }
 
 template <class P, class A, class B, class AN, class BN, class V, class I>
@@ -630,8 +614,7 @@ TC_FN void TC_N(mapped_chain)(char *shared, I j, I m, I n, I keys, const TC_N(ma
         const I first = b.batch * m, row = b.down + threadIdx.x / 32 * 16;
         g.clear();
         TC_N(semaphore_wait)(memory.left_full + own.at, own.parity);
-        if constexpr (P::streamed != 0) TC_N(chain_flow)(g, memory, turn, own.at, b, m, keys, columns, score);
-        else TC_N(chain_once)(g, memory, turn, own.at, b, m, keys, columns, score);
+        TC_N(chain_flow)(g, memory, turn, own.at, b, m, keys, columns, score);
         if (lane == 0 && !b.steps) TC_N(semaphore_arrive)(memory.left_empty + own.at);
         if constexpr (P::streamed != 0) TC_N(chain_whole)(g, first, row, m, share);
         #pragma unroll
