@@ -3110,7 +3110,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xadc31f956c8d1463u
+#define TC__BUILD_ID 0x6f1e2e7a348df896u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -30625,8 +30625,10 @@ return 0;
 return 1;
 }
 static int tc__beside_aligns(const tc__group*a,const tc__group*b){
+tc__group part[TC__LIST_PARTS];
 return a->shape.rows==b->shape.rows&&a->shape.batch==b->shape.batch&&
-a->target.loop==b->target.loop;
+a->target.loop==b->target.loop&&
+tc__parts_of_list(a,part)+tc__parts_of_list(b,part)<=(int)TC__LIST_PARTS;
 }
 static tc__group*tc__beside_list(tc_ctx*c,const tc__group*first,
 const tc__group*second){

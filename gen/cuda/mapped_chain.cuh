@@ -299,6 +299,7 @@ TC_FN void TC_N(chain_made)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memo
     if constexpr (P::streamed && !P::scale) TC_N(chain_ask)<P, 1, float>(g, nullptr, memory.column_at(at), b.batch * m, row, m, c0, keys, score);
     if constexpr (!P::streamed) TC_N(chain_ask)<P, P::next ? 2 : 1, typename P::element>(g, g.coming, memory.column_at(at), b.batch * m, row, m, c0, keys, score);
     if (TC_N(chain_edge)<P>(row, c0, keys)) TC_N(chain_leave_out)<P>(g, P::streamed ? nullptr : g.coming, -__int_as_float(0x7f800000), row, c0, keys);
+    if constexpr (P::columns != 0) __syncwarp(); // all lanes have read them
     if (tells && !P::same && P::columns) TC_N(semaphore_arrive)(memory.empty + at);
     if constexpr (P::streamed) TC_N(chain_soften)<P>(g, f);
 }
@@ -359,6 +360,7 @@ TC_FN void TC_N(chain_pair)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memo
         TC_N(matrix_commit)();
         TC_N(matrix_wait)<1>();
         TC_N(matrix_keep)(g.sum), TC_N(matrix_keep)(g.sum_next);
+        if constexpr (P::columns != 0) __syncwarp(); // all lanes have read what the step's columns need
         if (tells && before) TC_N(semaphore_arrive)(before);
         before = memory.empty + turn.at;
         TC_N(matrix_begin)();

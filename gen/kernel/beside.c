@@ -34,8 +34,10 @@ static int tc__beside_moves(const tc__schedule *s, size_t from, size_t to) {
 }
 
 static int tc__beside_aligns(const tc__group *a, const tc__group *b) {
+    tc__group part[TC__LIST_PARTS];
     return a->shape.rows == b->shape.rows && a->shape.batch == b->shape.batch &&
-           a->target.loop == b->target.loop;
+           a->target.loop == b->target.loop &&
+           tc__parts_of_list(a, part) + tc__parts_of_list(b, part) <= (int)TC__LIST_PARTS;
 }
 
 // The list of `first` and then `second`; NULL = out of memory, reported.
