@@ -3110,7 +3110,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x83aa8c07d401d720u
+#define TC__BUILD_ID 0x57fa168c8e26cd09u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7946,13 +7946,16 @@ TC__HOLE_RIGHT_NEXT,
 TC__HOLE_VALUE,
 TC__HOLE_COLUMNS,
 TC__HOLE_SCORE,
+TC__HOLE_SCORE_NEXT,
 TC__HOLE_ROWS,
 TC__HOLE_SHARE,
-TC__HOLE_RESULT
+TC__HOLE_RESULT,
+TC__HOLE_RESULT_NEXT
 }tc__hole;
 static const char*const tc__hole_names[]={
-"left","right","left_one","right_one","ahead","early","left_next",
-"right_next","value","columns","score","rows","share","result"};
+"left","right","left_one","right_one","ahead","early",
+"left_next","right_next","value","columns","score","score_next",
+"rows","share","result","result_next"};
 typedef enum tc__bring{
 TC__BRING_VALUES,
 TC__BRING_LATER,
@@ -8041,6 +8044,7 @@ TC__CHAIN_STAGES,
 TC__CHAIN_AHEAD,
 TC__CHAIN_SAME,
 TC__CHAIN_SCALE,
+TC__CHAIN_PAIR,
 TC__CHAIN_NUMBERS
 };
 static const char*const tc__tiles_numbers[TC__TILES_NUMBERS]={
@@ -8056,7 +8060,7 @@ static const char*const tc__chain_numbers[TC__CHAIN_NUMBERS]={
 "threads","pack","width","scores","streamed","bare",
 "held","columns","batches","ragged_rows","ragged_cols","ragged_wide",
 "ragged_depth","ragged_next","band","low","up","stages",
-"ahead","same","scale"};
+"ahead","same","scale","pair"};
 static const struct{
 const char*const*name;
 uint32_t count;
@@ -23104,6 +23108,14 @@ return n->op==TC_OP_WHERE&&
 tc__splat_value(r->w->from,tc__operand(r->w->from,n,2),&v)&&
 v.f==-tc__infinity();
 }
+static tc__node*tc__rescore_choice(tc__rescore*r,const tc__node*choice,tc__node*value,
+int turned){
+tc__node*in[3];
+in[0]=tc__rescore_copy(r,choice->in[0],turned),in[1]=value;
+in[2]=tc__rescore_copy(r,choice->in[2],turned);
+return in[0]&&value&&in[2]?tc__make_alu(r->w->to,TC_OP_WHERE,TC_F32,in,3)
+:NULL;
+}
 static tc__node*tc__rescore_share(tc__rescore*r,const tc__attended*a,int turned){
 const double log2e=1.4426950408889634;
 const tc__graph*from=r->w->from;
@@ -23122,28 +23134,61 @@ return in[0]?tc__make_alu(g,TC_OP_EXP,TC_F32,in,1):NULL;
 }
 l=tc__rescore_mul(g,TC_OP_MUL,l,tc__make_number(r->w->to,l,-log2e));
 tc__node*e=tc__rescore_fma(r,s,c*log2e,l,turned);
-if(e&&choice){
-in[0]=tc__rescore_copy(r,choice->in[0],turned),in[1]=e;
-in[2]=tc__rescore_copy(r,choice->in[2],turned);
-e=in[0]&&in[2]?tc__make_alu(g,TC_OP_WHERE,TC_F32,in,3):NULL;
-}
+if(choice)e=tc__rescore_choice(r,choice,e,turned);
 return e?tc__make_alu(g,TC_OP_EXP2,TC_F32,&e,1):NULL;
+}
+static const tc__node*tc__rescore_unscaled(const tc__rescore*r,const tc__attended*a,
+const tc__node*n){
+if(n->op!=(uint16_t)(a->divides?TC_OP_DIV:TC_OP_MUL))return NULL;
+int first=!a->divides&&n->in[0]==a->f->id;
+if(n->in[first?0:1]!=a->f->id)return NULL;
+return tc__operand(r->w->from,n,first?1:0);
+}
+typedef struct tc__slope{
+const tc__node*x,*row;
+int of_e;
+int minus;
+double c;
+const tc__node
+*choice;
+}tc__slope;
+static int tc__rescore_slope_of(const tc__rescore*r,const tc__node*n,tc__slope*s){
+const tc__graph*from=r->w->from;
+const tc__attended*a=tc__rescore_of(r,n->id);
+const tc__node*y=tc__rescore_scaled(r,n,&s->c);
+tc__value none;
+s->choice=y&&y->op==TC_OP_WHERE?y:NULL;
+if(s->choice)y=tc__operand(from,y,1);
+if(s->choice&&
+(!tc__splat_value(from,tc__operand(from,s->choice,2),&none)||none.f!=0))
+return 0;
+if(!y||y->op!=TC_OP_MUL)return 0;
+int second=y->in[1]==a->p->id||y->in[1]==a->e->id;
+s->of_e=y->in[second]==a->e->id;
+if(!s->of_e&&y->in[second]!=a->p->id)return 0;
+const tc__node*u=tc__operand(from,y,(uint32_t)!second);
+if(u->op!=TC_OP_SUB&&u->op!=TC_OP_ADD)return 0;
+int last=u->op==TC_OP_ADD&&tc__is_row_value(from,tc__operand(from,u,0));
+s->minus=u->op==TC_OP_SUB;
+s->x=tc__operand(from,u,(uint32_t)last);
+s->row=tc__operand(from,u,(uint32_t)!last);
+if(s->of_e)s->x=tc__rescore_unscaled(r,a,s->x);
+return s->x&&r->scored[s->x->id]&&tc__is_row_value(from,s->row);
 }
 static tc__node*tc__rescore_slope(tc__rescore*r,const tc__node*n,int turned){
 const tc__graph*from=r->w->from;
+const tc__attended*a=tc__rescore_of(r,n->id);
 tc__graph*g=r->w->to;
-double c=0;
-const tc__node*y=tc__rescore_scaled(r,n,&c),*p=tc__rescore_of(r,n->id)->p;
-if(!y||y->op!=TC_OP_MUL||(y->in[0]!=p->id&&y->in[1]!=p->id))return NULL;
-const tc__node*u=tc__operand(from,y,y->in[0]==p->id);
-if(u->op!=TC_OP_SUB||!r->scored[u->in[0]]||
-!tc__is_row_value(from,tc__operand(from,u,1)))
-return NULL;
-tc__node*d=g->node.at[r->w->at[tc__operand(from,tc__operand(from,u,1),0)->id]];
-d=tc__rescore_mul(g,TC_OP_MUL,d,tc__make_number(r->w->to,d,-c));
-return tc__rescore_mul(g,TC_OP_MUL,
-tc__rescore_fma(r,tc__operand(from,u,0),c,d,turned),
-tc__rescore_copy(r,p->id,turned));
+tc__slope s;
+if(!tc__rescore_slope_of(r,n,&s))return NULL;
+tc__node*d=g->node.at[r->w->at[tc__operand(from,s.row,0)->id]],
+*f=g->node.at[r->w->at[tc__operand(from,a->f,0)->id]];
+if(s.of_e)d=tc__rescore_mul(g,a->divides?TC_OP_MUL:TC_OP_DIV,d,f);
+if(d)
+d=tc__rescore_mul(g,TC_OP_MUL,d,tc__make_number(g,d,s.minus?-s.c:s.c));
+tc__node*made=tc__rescore_mul(g,TC_OP_MUL,tc__rescore_fma(r,s.x,s.c,d,turned),
+tc__rescore_copy(r,a->p->id,turned));
+return s.choice?tc__rescore_choice(r,s.choice,made,turned):made;
 }
 static tc__node*tc__rescore_copy(tc__rescore*r,uint32_t id,int turned){
 const tc__node*n=tc__rescore_node(r,id);
@@ -23962,7 +24007,7 @@ tc__put(t,"%s, ",where[k->shape.kind]);
 tc__report_count(t,tc__count_results(k),"result");
 }
 // ---- gen/kernel/part.c
-enum{TC__LIST_PARTS=4};
+enum{TC__LIST_PARTS=5};
 static uint32_t tc__part_end(const tc__group*k,uint32_t begin){
 uint32_t id=begin;
 for(;id<k->body.node.count;id++){
@@ -29648,6 +29693,7 @@ tc__fuse fuse;
 tc__group*(*lower)(tc_ctx*c,const tc__group*g);
 int guards;
 int(*takes_down)(const tc__group*g);
+int(*takes_beside)(const tc__group*g);
 };
 typedef enum tc__acc_form{
 TC__ACC_NAMED,
@@ -30319,7 +30365,7 @@ int64_t accumulators;
 int failed;
 }tc__join;
 static int tc__join_is_made(const tc__join*j,const tc__kbuf*b){
-return b->place==j->made->place&&b->source==j->made->source;
+return j->made&&b->place==j->made->place&&b->source==j->made->source;
 }
 static int64_t tc__join_add_buffer(tc__join*j,const tc__kbuf*b){
 tc__kbuf own=*b;
@@ -30553,6 +30599,77 @@ for(size_t i=0;i<s->kernel.count&&ok;i++)
 if(s->kernel.at[i]&&s->kernel.at[i]->target.device==device)
 ok=tc__join_one(s,d,last,i);
 TC__FREE_ARRAY(s->ctx,last,s->g->node.count+1);
+return ok;
+}
+// ---- gen/kernel/beside.c
+enum{TC__BESIDE_FAR=8};
+static int tc__beside_has_parts(const tc__group*k,int device){
+return k&&k->target.device==device&&k->shape.prologue&&
+k->shape.kind==TC__CONTRACTION&&tc__count_contractions(k)>1;
+}
+static int tc__beside_writes(const tc__group*k,const tc__group*list){
+for(size_t i=0;i<k->buffer.count;i++)
+if(k->buffer.at[i].written&&tc__is_memory(&k->buffer.at[i])&&
+tc__join_buffer(list,&k->buffer.at[i])>=0)
+return 1;
+return 0;
+}
+static int tc__beside_moves(const tc__schedule*s,size_t from,size_t to){
+for(size_t i=from+1;i<=to;i++){
+const tc__group*k=s->kernel.at[i];
+if(!k)continue;
+if(tc__beside_writes(k,s->kernel.at[from])||
+tc__beside_writes(s->kernel.at[from],k))
+return 0;
+}
+return 1;
+}
+static int tc__beside_aligns(const tc__group*a,const tc__group*b){
+tc__group part[TC__LIST_PARTS];
+return a->shape.rows==b->shape.rows&&a->shape.batch==b->shape.batch&&
+a->target.loop==b->target.loop&&
+tc__parts_of_list(a,part)+tc__parts_of_list(b,part)<=(int)TC__LIST_PARTS;
+}
+static tc__group*tc__beside_list(tc_ctx*c,const tc__group*first,
+const tc__group*second){
+tc__join j;
+tc__group*k=tc__group_empty(c,second);
+if(!k)return NULL;
+memset(&j,0,sizeof j);
+j.ctx=c,j.to=k;
+int ok=tc__join_append(&j,first);
+k->shape.prologue=(uint32_t)k->body.node.count+second->shape.prologue;
+if(ok&&tc__join_append(&j,second)&&tc__parts_checked(c,k))return k;
+tc__group_free(c,k);
+return NULL;
+}
+static int tc__beside_two(tc__schedule*s,const tc__dialect*d,size_t from,size_t to){
+tc__group**at=s->kernel.at,*one=NULL;
+for(int turned=0;turned<2&&!one;turned++){
+one=tc__beside_list(s->ctx,at[turned?to:from],at[turned?from:to]);
+if(!one)return 0;
+if(d->takes_beside(one))break;
+tc__group_free(s->ctx,one),one=NULL;
+}
+if(!one)return 1;
+tc__log(s->ctx,TC__LOG_FUSION,
+"two kernels of several products over %lld rows are one",
+(long long)tc__ix_hi(s->g->ix,one->shape.rows));
+tc__group_free(s->ctx,at[from]),tc__group_free(s->ctx,at[to]);
+at[from]=NULL,at[to]=one;
+return 1;
+}
+static int tc__beside_join(tc__schedule*s,const tc__dialect*d,int device){
+int ok=1;
+for(size_t from=0;ok&&from<s->kernel.count;from++){
+size_t end=from+1+TC__BESIDE_FAR;
+for(size_t to=from+1;ok&&to<end&&to<s->kernel.count;to++)
+if(tc__beside_has_parts(s->kernel.at[from],device)&&
+tc__beside_has_parts(s->kernel.at[to],device)&&
+tc__beside_aligns(s->kernel.at[from],s->kernel.at[to])&&
+tc__beside_moves(s,from,to))
+ok=tc__beside_two(s,d,from,to);
+}
 return ok;
 }
 // ---- gen/kernel/down.c
@@ -30895,6 +31012,7 @@ return ok;
 static int tc__schedule_join_on(tc__schedule*s,const tc__dialect*d,int device){
 size_t kept=0;
 if(s->apart||!tc__join_rows(s,d,device))return s->apart;
+if(d->takes_beside&&!tc__beside_join(s,d,device))return 0;
 if(d->takes_down&&!tc__down_join(s,d,device))return 0;
 for(size_t i=0;i<s->kernel.count;i++)
 if(s->kernel.at[i])s->kernel.at[kept++]=s->kernel.at[i];
@@ -33992,6 +34110,7 @@ tc__c_takes_rows,
 TC__FUSE_BORDERS,
 NULL,
 0,
+NULL,
 NULL,
 };
 // ---- gen/kernel/print_texts.c

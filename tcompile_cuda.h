@@ -2195,9 +2195,7 @@ static const char*const tc__text_cuda_mapped_chain[]={
 "    I batch, down, begin;",
 "    int steps;",
 "    __device__ __forceinline__ TC_N(chain_block)(I t, I m, I keys) {",
-"        const I high = (m + (P::rows - 1)) / P::rows, batches = P::batches \? P::batches : 1;",
-"        const I fits = (I)((1 << 24) / ((P::depth + P::wide) * 2)) / keys;",
-"        const I beside = !P::band || fits < 1 \? 1 : fits < batches \? fits : batches;",
+"        const I high = (m + (P::rows - 1)) / P::rows, batches = P::batches \? P::batches : 1, beside = together(keys);",
 "        const I first = t / (beside * high) * beside, heads = batches - first < beside \? batches - first : beside;",
 "        const I at = (t - first * high) / heads;",
 "        I end;",
@@ -2206,8 +2204,22 @@ static const char*const tc__text_cuda_mapped_chain[]={
 "        TC_N(chain_columns)<P>(down, keys, begin, end);",
 "        steps = end > begin \? (int)((end - begin + (P::cols - 1)) / P::cols) : 0;",
 "    }",
+"    static __device__ __forceinline__ I together(I keys) {",
+"        const I batches = P::batches \? P::batches : 1, fits = (I)((1 << 25) / ((P::depth + P::wide) * 2)) / keys;",
+"        return !P::band || fits < 1 \? 1 : fits < batches \? fits : batches;",
+"    }",
 "    static __device__ __forceinline__ I count(I m) {",
 "        return (m + (P::rows - 1)) / P::rows * (P::batches \? P::batches : 1);",
+"    }",
+"};",
+"// fn: chain_walk",
+"template <class P, class I> struct TC_N(chain_walk) {",
+"    I t, round;",
+"    __device__ __forceinline__ TC_N(chain_walk)(I j) { t = j, round = 0; }",
+"    __device__ __forceinline__ void next(I j, I keys) {",
+"        const bool back = P::band && TC_N(chain_block)<P, I>::together(keys) == (P::batches \? P::batches : 1);",
+"        round++;",
+"        t = round * (I)gridDim.x + (back && round % 2 \? (I)gridDim.x - 1 - j : j);",
 "    }",
 "};",
 "// fn: chain_turn",
@@ -2226,10 +2238,12 @@ static const char*const tc__text_cuda_mapped_chain[]={
 "    };",
 "    char *at;",
 "    tc_u64 *left_full, *left_empty, *full, *empty, *value_full, *value_empty;",
+"    float *column;",
 "    __device__ __forceinline__ TC_N(chain_memory)(char *shared) {",
 "        at = TC_N(align_shared)<1024>(shared);",
 "        left_full = (tc_u64 *)(at + P::ahead * lefts + P::stages * stage), left_empty = left_full + P::ahead;",
 "        full = left_full + 2 * P::ahead, empty = full + P::stages, value_full = empty + P::stages, value_empty = value_full + P::stages;",
+"        column = (float *)(value_empty + P::stages);",
 "    }",
 "    __device__ __forceinline__ void begin() {",
 "        const int warps = P::threads / 32;",
@@ -2238,7 +2252,7 @@ static const char*const tc__text_cuda_mapped_chain[]={
 "            for (int i = 0; i < P::ahead; i++) TC_N(semaphore_set)(left_full + i, 1), TC_N(semaphore_set)(left_empty + i, warps);",
 "            #pragma unroll",
 "            for (int i = 0; i < P::stages; i++) {",
-"                TC_N(semaphore_set)(full + i, 1), TC_N(semaphore_set)(empty + i, warps);",
+"                TC_N(semaphore_set)(full + i, P::columns \? 33 : 1), TC_N(semaphore_set)(empty + i, warps);",
 "                TC_N(semaphore_set)(value_full + i, 1), TC_N(semaphore_set)(value_empty + i, warps);",
 "            }",
 "            TC_N(semaphores_are_set)();",
@@ -2248,6 +2262,7 @@ static const char*const tc__text_cuda_mapped_chain[]={
 "    __device__ __forceinline__ char *left_at(int i) { return at + i * lefts; }",
 "    __device__ __forceinline__ char *right_at(int i) { return at + P::ahead * lefts + i * stage; }",
 "    __device__ __forceinline__ char *value_at(int i) { return right_at(i) + (P::same \? 0 : (int)rights); }",
+"    __device__ __forceinline__ float *column_at(int i) { return column + i * (P::cols * P::columns); }",
 "};",
 "// fn: chain_bring",
 "template <class S, int LINES, int DEPTH> TC_FN void TC_N(chain_bring)(char *to, const TC_N(map) &map, int line, int z, tc_u64 *s) {",
@@ -2274,91 +2289,105 @@ static const char*const tc__text_cuda_mapped_chain[]={
 "}",
 "// fn: chain_group",
 "template <class P> struct TC_N(chain_group) {",
-"    enum : int { two = P::next != 0, count = P::cols / 2, wide = P::wide / 2 };",
-"    float sum[wide], score[count], other[two \? (int)count : 1], most[2], all[2];",
-"    unsigned made[P::cols / 16][4];",
+"    enum : int { count = P::cols / 2, wide = P::wide / 2, beside = P::pair \? P::next / 2 : 1 };",
+"    float sum[wide], sum_next[beside], score[count], other[P::next \? (int)count : 1], most[2], all[2];",
+"    unsigned made[P::cols / 16][4], coming[P::streamed || P::pair \? 1 : P::cols / 16][4], made_next[P::pair \? P::cols / 16 : 1][4];",
 "    __device__ __forceinline__ void clear() {",
 "        #pragma unroll",
 "        for (int i = 0; i < wide; i++) sum[i] = 0;",
 "        #pragma unroll",
+"        for (int i = 0; i < beside; i++) sum_next[i] = 0;",
+"        #pragma unroll",
 "        for (int k = 0; k < 2; k++) most[k] = -__int_as_float(0x7f800000), all[k] = 0;",
 "    }",
-"    __device__ __forceinline__ void add(const char *value) {",
-"        const tc_u64 b = TC_N(matrix_place)<(int)P::cols>(value);",
+"    __device__ __forceinline__ void take(unsigned none) {",
+"        const unsigned zero = __float_as_uint(sum[0]) & none;",
 "        #pragma unroll",
-"        for (int d = 0; d < P::cols / 16; d++) TC_N(wgmma_held)<(int)P::units, (int)P::wide>(sum, made[d], b + d * 128);",
-"    }",
-"    template <class I, class Columns, class Score> __device__ __forceinline__ void ask(I first, I row, I m, I c0, I keys, Columns columns, Score hole) {",
-"        const int lane = threadIdx.x % 32;",
-"        #pragma unroll",
-"        for (int q = 0; q < count / 2; q += P::scores) {",
-"            const int j = q / 2, u = q % 2;",
-"            const I c = c0 + (j * 8 + lane % 4 * 2 + u);",
-"            const bool inside = !P::ragged_cols || c < keys;",
-"            if constexpr (P::columns)",
-"                if (inside) columns(first, c);",
-"            #pragma unroll",
-"            for (int h = 0; h < 2; h++) {",
-"                const I own = row + (lane / 4 + h * 8), r = first + (P::ragged_rows && own >= m \? m - 1 : own);",
-"                const int i = j * 4 + h * 2 + u;",
-"                tc_pack<float, 2 * P::scores> sums;",
-"                tc_pack<typename P::made, P::scores> one;",
-"                #pragma unroll",
-"                for (int l = 0; l < P::scores; l++) {",
-"                    sums.at[l] = score[i + l];",
-"                    if constexpr (two) sums.at[P::scores + l] = other[i + l];",
-"                }",
-"                if (inside) hole(r, c, sums.at, one.at);",
-"                unsigned &word = made[j / 2][j % 2 * 2 + h];",
-"                if constexpr (!P::streamed && P::scores == 2) word = *(const unsigned *)one.at;",
-"                else if constexpr (!P::streamed) word = u \? word | (unsigned)one.at[0] << 16 : (unsigned)one.at[0];",
-"                #pragma unroll",
-"                for (int l = 0; P::streamed && l < P::scores; l++) score[i + l] = one.at[l];",
-"            }",
+"        for (int i = 0; i < count; i += 2) {",
+"            unsigned &word = made[i / 8][i / 4 % 2 * 2 + i / 2 % 2];",
+"            if constexpr (P::streamed) word = P::pack_two(score[i], score[i + 1]);",
+"            else word = coming[i / 8][i / 4 % 2 * 2 + i / 2 % 2] | zero;",
 "        }",
-"    }",
-"    template <class I> __device__ __forceinline__ void leave_out(I row, I c0, I keys) {",
-"        const int lane = threadIdx.x % 32;",
-"        #pragma unroll",
-"        for (int i = 0; i < count; i++) {",
-"            const I c = c0 + (i / 4 * 8 + lane % 4 * 2 + i % 2);",
-"            if (TC_N(chain_counts)<P>(row + (lane / 4 + i / 2 % 2 * 8), c, keys)) continue;",
-"            if constexpr (P::streamed) score[i] = -__int_as_float(0x7f800000);",
-"            else made[i / 8][i / 4 % 2 * 2 + i / 2 % 2] &= i % 2 \? 0xffffu : 0xffff0000u;",
-"        }",
-"    }",
-"    template <class I, class Columns, class Score> __device__ __forceinline__ void scores(I first, I row, I m, I c0, I keys, Columns columns, Score hole) {",
-"        if constexpr (!P::scale) ask(first, row, m, c0, keys, columns, hole);",
-"        if (TC_N(chain_edge)<P>(row, c0, keys)) leave_out(row, c0, keys);",
-"    }",
-"    __device__ __forceinline__ void soften(float (&f)[2]) {",
-"        const float none = -__int_as_float(0x7f800000), scale = P::scale \? __int_as_float(P::scale) : 1.0f, binary = scale * 1.44269502f;",
-"        #pragma unroll",
-"        for (int k = 0; k < 2; k++) {",
-"            float top[2] = {none, none}, part[2] = {0, 0};",
-"            #pragma unroll",
-"            for (int i = k * 2; i < count; i += 4) top[0] = fmaxf(top[0], score[i]), top[1] = fmaxf(top[1], score[i + 1]);",
-"            const float now = fmaxf(most[k], TC_N(row_most)(fmaxf(top[0], top[1])) * scale), from = now == none \? 0.0f : now;",
-"            const float base = from * 1.44269502f;",
-"            f[k] = TC_N(ex2)((most[k] - from) * 1.44269502f);",
-"            most[k] = now;",
-"            #pragma unroll",
-"            for (int i = k * 2; i < count; i += 4) {",
-"                #pragma unroll",
-"                for (int u = 0; u < 2; u++) score[i + u] = TC_N(ex2)(fmaf(score[i + u], binary, -base)), part[u] += score[i + u];",
-"            }",
-"            all[k] = all[k] * f[k] + (part[0] + part[1]);",
-"        }",
-"    }",
-"    __device__ __forceinline__ void pack() {",
-"        #pragma unroll",
-"        for (int i = 0; i < count; i += 2) made[i / 8][i / 4 % 2 * 2 + i / 2 % 2] = P::pack_two(score[i], score[i + 1]);",
 "    }",
 "    __device__ __forceinline__ void scale_by(const float (&f)[2]) {",
 "        #pragma unroll",
 "        for (int i = 0; i < wide; i++) sum[i] *= f[i / 2 % 2];",
 "    }",
 "};",
+"// fn: chain_add",
+"template <class P, int WIDE> TC_FN void TC_N(chain_add)(float (&sum)[WIDE / 2], const unsigned (&made)[P::cols / 16][4], const char *value) {",
+"    const tc_u64 b = TC_N(matrix_place)<(int)P::cols>(value);",
+"    #pragma unroll",
+"    for (int d = 0; d < P::cols / 16; d++) TC_N(wgmma_held)<(int)P::units, WIDE>(sum, made[d], b + d * 128);",
+"}",
+"// fn: chain_ask",
+"template <class P, int SUMS, class T, class I, class Score>",
+"TC_FN void TC_N(chain_ask)(TC_N(chain_group)<P> &g, unsigned (*halves)[4], const float *column, I first, I row, I m, I c0, I keys, Score hole) {",
+"    const int lane = threadIdx.x % 32;",
+"    #pragma unroll",
+"    for (int q = 0; q < P::cols / 4; q += P::scores) {",
+"        const int j = q / 2, u = q % 2, at = j * 8 + lane % 4 * 2 + u;",
+"        const bool inside = !P::ragged_cols || c0 + at < keys;",
+"        float sums[P::scores * (SUMS + P::columns)];",
+"        if constexpr (P::columns != 0) {",
+"            typedef tc_pack<float, P::scores * (P::columns \? P::columns : 1)> words;",
+"            const words some = *(const words *)(column + at * P::columns);",
+"            #pragma unroll",
+"            for (int l = 0; l < P::scores * P::columns; l++) sums[P::scores * SUMS + l] = some.at[l];",
+"        }",
+"        #pragma unroll",
+"        for (int h = 0; h < 2; h++) {",
+"            const I own = row + (lane / 4 + h * 8), r = first + (P::ragged_rows && own >= m \? m - 1 : own);",
+"            const int i = j * 4 + h * 2 + u;",
+"            tc_pack<T, P::scores> one;",
+"            #pragma unroll",
+"            for (int l = 0; l < P::scores; l++) {",
+"                sums[l] = g.score[i + l];",
+"                if constexpr (SUMS == 2) sums[P::scores + l] = g.other[i + l];",
+"            }",
+"            if (inside) hole(r, c0 + at, sums, one.at);",
+"            if constexpr (sizeof(T) == 4) {",
+"                #pragma unroll",
+"                for (int l = 0; l < P::scores; l++) g.score[i + l] = one.at[l];",
+"            } else {",
+"                unsigned &word = halves[j / 2][j % 2 * 2 + h];",
+"                if constexpr (P::scores == 2) word = *(const unsigned *)one.at;",
+"                else word = u \? word | (unsigned)one.at[0] << 16 : (unsigned)one.at[0];",
+"            }",
+"        }",
+"    }",
+"}",
+"// fn: chain_leave_out",
+"template <class P, class I> TC_FN void TC_N(chain_leave_out)(TC_N(chain_group)<P> &g, unsigned (*halves)[4], float none, I row, I c0, I keys) {",
+"    const int lane = threadIdx.x % 32;",
+"    #pragma unroll",
+"    for (int i = 0; i < P::cols / 2; i++) {",
+"        const I c = c0 + (i / 4 * 8 + lane % 4 * 2 + i % 2);",
+"        if (TC_N(chain_counts)<P>(row + (lane / 4 + i / 2 % 2 * 8), c, keys)) continue;",
+"        if (halves) halves[i / 8][i / 4 % 2 * 2 + i / 2 % 2] &= i % 2 \? 0xffffu : 0xffff0000u;",
+"        else g.score[i] = none;",
+"    }",
+"}",
+"// fn: chain_soften",
+"template <class P> TC_FN void TC_N(chain_soften)(TC_N(chain_group)<P> &g, float (&f)[2]) {",
+"    const float none = -__int_as_float(0x7f800000), scale = P::scale \? __int_as_float(P::scale) : 1.0f, binary = scale * 1.44269502f;",
+"    #pragma unroll",
+"    for (int k = 0; k < 2; k++) {",
+"        float top[2] = {none, none}, part[2] = {0, 0};",
+"        #pragma unroll",
+"        for (int i = k * 2; i < P::cols / 2; i += 4) top[0] = fmaxf(top[0], g.score[i]), top[1] = fmaxf(top[1], g.score[i + 1]);",
+"        const float now = fmaxf(g.most[k], TC_N(row_most)(fmaxf(top[0], top[1])) * scale), from = now == none \? 0.0f : now;",
+"        const float base = from * 1.44269502f;",
+"        f[k] = TC_N(ex2)((g.most[k] - from) * 1.44269502f);",
+"        g.most[k] = now;",
+"        #pragma unroll",
+"        for (int i = k * 2; i < P::cols / 2; i += 4) {",
+"            #pragma unroll",
+"            for (int u = 0; u < 2; u++) g.score[i + u] = TC_N(ex2)(fmaf(g.score[i + u], binary, -base)), part[u] += g.score[i + u];",
+"        }",
+"        g.all[k] = g.all[k] * f[k] + (part[0] + part[1]);",
+"    }",
+"}",
 "// fn: chain_whole",
 "template <class P, class I, class Share> TC_FN void TC_N(chain_whole)(TC_N(chain_group)<P> &g, I first, I row, I m, Share hole) {",
 "    const int lane = threadIdx.x % 32;",
@@ -2376,88 +2405,136 @@ static const char*const tc__text_cuda_mapped_chain[]={
 "    }",
 "    g.scale_by(f);",
 "}",
-"// fn: chain_once",
-"template <class P, class I, class Columns, class Score>",
-"TC_FN void TC_N(chain_once)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, TC_N(chain_turn)<P::stages> &turn, int own, const TC_N(chain_block)<P, I> &b, I m, I keys, Columns columns, Score score) {",
+"// fn: chain_begin",
+"template <class P> TC_FN void TC_N(chain_begin)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, const TC_N(chain_turn)<P::stages> &turn, const char *left) {",
 "    typedef TC_N(chain_memory)<P> M;",
-"    const int lane = threadIdx.x % 32;",
+"    TC_N(semaphore_wait)(memory.full + turn.at, turn.parity);",
+"    TC_N(matrix_begin)();",
+"    TC_N(chain_product)<P, (int)P::depth>(g.score, left, memory.right_at(turn.at));",
+"    if constexpr (P::next != 0) TC_N(chain_product)<P, (int)P::next>(g.other, left + (int)M::left, memory.right_at(turn.at) + (int)M::right);",
+"    TC_N(matrix_commit)();",
+"}",
+"// fn: chain_end",
+"template <class P> TC_FN void TC_N(chain_end)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, const TC_N(chain_turn)<P::stages> &turn) {",
+"    if constexpr (!P::same) TC_N(semaphore_wait)(memory.value_full + turn.at, turn.parity);",
+"    TC_N(matrix_begin)();",
+"    TC_N(chain_add)<P, (int)P::wide>(g.sum, g.made, memory.value_at(turn.at));",
+"    TC_N(matrix_commit)();",
+"}",
+"// fn: chain_made",
+"template <class P, class I, class Score>",
+"TC_FN void TC_N(chain_made)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, int at, int own, const TC_N(chain_block)<P, I> &b, int step, I m, I keys, float (&f)[2], Score score) {",
+"    const bool tells = threadIdx.x % 32 == 0;",
+"    const I row = b.down + (I)(threadIdx.x / 32 * 16), c0 = b.begin + (I)step * P::cols;",
+"    TC_N(matrix_keep)(g.score), TC_N(matrix_keep)(g.other);",
+"    if (tells && !P::same && !P::columns) TC_N(semaphore_arrive)(memory.empty + at);",
+"    if (tells && step + 1 == b.steps) TC_N(semaphore_arrive)(memory.left_empty + own);",
+"    if constexpr (P::streamed && !P::scale) TC_N(chain_ask)<P, 1, float>(g, nullptr, memory.column_at(at), b.batch * m, row, m, c0, keys, score);",
+"    if constexpr (!P::streamed) TC_N(chain_ask)<P, P::next \? 2 : 1, typename P::element>(g, g.coming, memory.column_at(at), b.batch * m, row, m, c0, keys, score);",
+"    if (TC_N(chain_edge)<P>(row, c0, keys)) TC_N(chain_leave_out)<P>(g, P::streamed \? nullptr : g.coming, -__int_as_float(0x7f800000), row, c0, keys);",
+"    if constexpr (P::columns != 0) __syncwarp();",
+"    if (tells && !P::same && P::columns) TC_N(semaphore_arrive)(memory.empty + at);",
+"    if constexpr (P::streamed) TC_N(chain_soften)<P>(g, f);",
+"}",
+"// fn: chain_flow",
+"template <class P, class I, class Score>",
+"TC_FN void TC_N(chain_flow)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, TC_N(chain_turn)<P::stages> &turn, int own, const TC_N(chain_block)<P, I> &b, I m, I keys, Score score) {",
+"    const bool tells = threadIdx.x % 32 == 0;",
 "    const char *const left = memory.left_at(own) + threadIdx.x / 128 * 8192;",
-"    const I row = b.down + threadIdx.x / 32 * 16;",
+"    tc_u64 *const free = P::same \? memory.empty : memory.value_empty;",
+"    TC_N(chain_turn)<P::stages> last = turn;",
+"    const unsigned none = threadIdx.z;",
+"    float f[2];",
+"    if (!b.steps) return;",
+"    TC_N(chain_begin)(g, memory, turn, left);",
+"    TC_N(matrix_wait)<0>();",
+"    TC_N(chain_made)(g, memory, turn.at, own, b, 0, m, keys, f, score);",
+"    g.take(none);",
+"    turn.next();",
+"    #pragma unroll 1",
+"    for (int step = 1; step < b.steps; step++, turn.next(), last.next()) {",
+"        TC_N(chain_begin)(g, memory, turn, left);",
+"        TC_N(chain_end)(g, memory, last);",
+"        TC_N(matrix_wait)<1>();",
+"        TC_N(chain_made)(g, memory, turn.at, own, b, step, m, keys, f, score);",
+"        TC_N(matrix_wait)<0>();",
+"        TC_N(matrix_keep)(g.sum);",
+"        if (tells) TC_N(semaphore_arrive)(free + last.at);",
+"        if constexpr (P::streamed) g.scale_by(f);",
+"        g.take(none);",
+"    }",
+"    TC_N(chain_end)(g, memory, last);",
+"    TC_N(matrix_wait)<0>();",
+"    TC_N(matrix_keep)(g.sum);",
+"    if (tells) TC_N(semaphore_arrive)(free + last.at);",
+"}",
+"// fn: chain_pair",
+"template <class P, class I, class Next, class Score>",
+"TC_FN void TC_N(chain_pair)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, TC_N(chain_turn)<P::stages> &turn, int own, const TC_N(chain_block)<P, I> &b, I m, I keys, Next next, Score score) {",
+"    typedef TC_N(chain_memory)<P> M;",
+"    const bool tells = threadIdx.x % 32 == 0;",
+"    const char *const left = memory.left_at(own) + threadIdx.x / 128 * 8192;",
+"    const I row = b.down + (I)(threadIdx.x / 32 * 16);",
 "    tc_u64 *before = nullptr;",
 "    #pragma unroll 1",
 "    for (int step = 0; step < b.steps; step++, turn.next()) {",
 "        const char *const right = memory.right_at(turn.at);",
+"        const float *const column = memory.column_at(turn.at);",
+"        const I c0 = b.begin + (I)step * P::cols;",
+"        const bool edge = TC_N(chain_edge)<P>(row, c0, keys);",
 "        TC_N(semaphore_wait)(memory.full + turn.at, turn.parity);",
 "        TC_N(matrix_begin)();",
 "        TC_N(chain_product)<P, (int)P::depth>(g.score, left, right);",
-"        if constexpr (P::next != 0) TC_N(chain_product)<P, (int)P::next>(g.other, left + (int)M::left, right + (int)M::right);",
 "        TC_N(matrix_commit)();",
-"        TC_N(matrix_wait)<0>();",
-"        TC_N(matrix_keep)(g.score), TC_N(matrix_keep)(g.other), TC_N(matrix_keep)(g.sum);",
-"        if (lane == 0 && before) TC_N(semaphore_arrive)(before);",
-"        if (lane == 0 && !P::same) TC_N(semaphore_arrive)(memory.empty + turn.at);",
-"        if (lane == 0 && step + 1 == b.steps) TC_N(semaphore_arrive)(memory.left_empty + own);",
-"        g.scores(b.batch * m, row, m, b.begin + (I)step * P::cols, keys, columns, score);",
-"        if constexpr (!P::same) TC_N(semaphore_wait)(memory.value_full + turn.at, turn.parity);",
+"        TC_N(matrix_wait)<1>();",
+"        TC_N(matrix_keep)(g.sum), TC_N(matrix_keep)(g.sum_next);",
+"        if constexpr (P::columns != 0) __syncwarp();",
+"        if (tells && before) TC_N(semaphore_arrive)(before);",
+"        before = memory.empty + turn.at;",
 "        TC_N(matrix_begin)();",
-"        g.add(memory.value_at(turn.at));",
-"        TC_N(matrix_commit)();",
-"        before = (P::same \? memory.empty : memory.value_empty) + turn.at;",
-"    }",
-"    TC_N(matrix_wait)<0>();",
-"    TC_N(matrix_keep)(g.sum);",
-"    if (lane == 0 && before) TC_N(semaphore_arrive)(before);",
-"}",
-"// fn: chain_flow",
-"template <class P, class I, class Columns, class Score>",
-"TC_FN void TC_N(chain_flow)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, TC_N(chain_turn)<P::stages> &turn, int own, const TC_N(chain_block)<P, I> &b, I m, I keys, Columns columns, Score score) {",
-"    const int lane = threadIdx.x % 32;",
-"    const char *const left = memory.left_at(own) + threadIdx.x / 128 * 8192;",
-"    const I row = b.down + threadIdx.x / 32 * 16;",
-"    TC_N(chain_turn)<P::stages> last = turn;",
-"    float f[2];",
-"    if (!b.steps) return;",
-"    TC_N(semaphore_wait)(memory.full + turn.at, turn.parity);",
-"    TC_N(matrix_begin)();",
-"    TC_N(chain_product)<P, (int)P::depth>(g.score, left, memory.right_at(turn.at));",
-"    TC_N(matrix_commit)();",
-"    TC_N(matrix_wait)<0>();",
-"    TC_N(matrix_keep)(g.score);",
-"    if (lane == 0) TC_N(semaphore_arrive)(memory.empty + turn.at);",
-"    if (lane == 0 && b.steps == 1) TC_N(semaphore_arrive)(memory.left_empty + own);",
-"    turn.next();",
-"    g.scores(b.batch * m, row, m, b.begin, keys, columns, score);",
-"    g.soften(f);",
-"    g.pack();",
-"    #pragma unroll 1",
-"    for (int step = 1; step < b.steps; step++, turn.next(), last.next()) {",
-"        TC_N(semaphore_wait)(memory.full + turn.at, turn.parity);",
-"        TC_N(matrix_begin)();",
-"        TC_N(chain_product)<P, (int)P::depth>(g.score, left, memory.right_at(turn.at));",
-"        TC_N(matrix_commit)();",
-"        TC_N(semaphore_wait)(memory.value_full + last.at, last.parity);",
-"        TC_N(matrix_begin)();",
-"        g.add(memory.value_at(last.at));",
+"        TC_N(chain_product)<P, (int)P::next>(g.other, left + (int)M::left, right + (int)M::right);",
 "        TC_N(matrix_commit)();",
 "        TC_N(matrix_wait)<1>();",
 "        TC_N(matrix_keep)(g.score);",
-"        if (lane == 0) TC_N(semaphore_arrive)(memory.empty + turn.at);",
-"        if (lane == 0 && step + 1 == b.steps) TC_N(semaphore_arrive)(memory.left_empty + own);",
-"        g.scores(b.batch * m, row, m, b.begin + (I)step * P::cols, keys, columns, score);",
-"        g.soften(f);",
-"        TC_N(matrix_wait)<0>();",
-"        TC_N(matrix_keep)(g.sum);",
-"        if (lane == 0) TC_N(semaphore_arrive)(memory.value_empty + last.at);",
-"        g.scale_by(f);",
-"        g.pack();",
+"        TC_N(chain_ask)<P, 1, float>(g, nullptr, column, b.batch * m, row, m, c0, keys, next);",
+"        if (edge) TC_N(chain_leave_out)<P>(g, nullptr, 0.0f, row, c0, keys);",
+"        #pragma unroll",
+"        for (int i = 0; i < P::cols / 2; i += 2) g.made_next[i / 8][i / 4 % 2 * 2 + i / 2 % 2] = P::pack_two(g.score[i], g.score[i + 1]);",
+"        TC_N(matrix_begin)();",
+"        TC_N(chain_add)<P, (int)P::next>(g.sum_next, g.made_next, right + (int)M::right);",
+"        TC_N(matrix_commit)();",
+"        TC_N(matrix_wait)<1>();",
+"        TC_N(matrix_keep)(g.other);",
+"        if (tells && step + 1 == b.steps) TC_N(semaphore_arrive)(memory.left_empty + own);",
+"        TC_N(chain_ask)<P, 2, typename P::element>(g, g.made, column, b.batch * m, row, m, c0, keys, score);",
+"        if (edge) TC_N(chain_leave_out)<P>(g, g.made, 0.0f, row, c0, keys);",
+"        TC_N(matrix_begin)();",
+"        TC_N(chain_add)<P, (int)P::wide>(g.sum, g.made, right);",
+"        TC_N(matrix_commit)();",
 "    }",
-"    TC_N(semaphore_wait)(memory.value_full + last.at, last.parity);",
-"    TC_N(matrix_begin)();",
-"    g.add(memory.value_at(last.at));",
-"    TC_N(matrix_commit)();",
 "    TC_N(matrix_wait)<0>();",
-"    TC_N(matrix_keep)(g.sum);",
-"    if (lane == 0) TC_N(semaphore_arrive)(memory.value_empty + last.at);",
+"    TC_N(matrix_keep)(g.sum), TC_N(matrix_keep)(g.sum_next);",
+"    if (tells && before) TC_N(semaphore_arrive)(before);",
+"}",
+"// fn: chain_bring_columns",
+"template <class P, class I, class Columns> TC_FN void TC_N(chain_bring_columns)(TC_N(chain_memory)<P> &memory, I j, I m, I keys, Columns columns) {",
+"    typedef TC_N(chain_block)<P, I> Block;",
+"    TC_N(chain_turn)<P::stages> turn = {0, 1};",
+"    #pragma unroll 1",
+"    for (TC_N(chain_walk)<P, I> w(j); w.t < Block::count(m); w.next(j, keys)) {",
+"        const Block b(w.t, m, keys);",
+"        #pragma unroll 1",
+"        for (int step = 0; step < b.steps; step++, turn.next()) {",
+"            TC_N(semaphore_wait)(memory.empty + turn.at, turn.parity);",
+"            #pragma unroll",
+"            for (int i = 0; i < P::cols; i += 32 * P::scores) {",
+"                const int at = i + threadIdx.x % 32 * P::scores;",
+"                const I c = b.begin + (I)step * P::cols + at;",
+"                if (!P::ragged_cols || c < keys) columns(b.batch * m, c, memory.column_at(turn.at) + at * P::columns);",
+"            }",
+"            TC_N(semaphore_arrive)(memory.full + turn.at);",
+"        }",
+"    }",
 "}",
 "// fn: chain_bring_all",
 "template <class P, class A, class B, class AN, class BN, class V, class I>",
@@ -2467,8 +2544,8 @@ static const char*const tc__text_cuda_mapped_chain[]={
 "    TC_N(chain_turn)<P::stages> turn = {0, 1};",
 "    TC_N(chain_turn)<P::ahead> own = {0, 1};",
 "    #pragma unroll 1",
-"    for (I t = j; t < Block::count(m); t += (I)gridDim.x, own.next()) {",
-"        const Block b(t, m, keys);",
+"    for (TC_N(chain_walk)<P, I> w(j); w.t < Block::count(m); w.next(j, keys), own.next()) {",
+"        const Block b(w.t, m, keys);",
 "        const int z = (int)b.batch;",
 "        char *const mine = memory.left_at(own.at);",
 "        TC_N(semaphore_wait)(memory.left_empty + own.at, own.parity);",
@@ -2491,9 +2568,19 @@ static const char*const tc__text_cuda_mapped_chain[]={
 "        }",
 "    }",
 "}",
+"// fn: chain_give",
+"template <class P, int WIDE, int RAGGED, class I, class Result> TC_FN void TC_N(chain_give)(float (&sum)[WIDE / 2], I first, I row, I m, I wide, Result result) {",
+"    const int lane = threadIdx.x % 32;",
+"    #pragma unroll",
+"    for (int k = 0; k < WIDE / 16; k++)",
+"        TC_N(give_fours)<(int)P::width>(sum + k / 2 * 16, k % 2, row + lane / 4, k / 2 * 32 + lane % 4 * 8, [&](const float *some, I r, I c) {",
+"            if ((P::ragged_rows && r >= m) || (RAGGED && c >= wide)) return;",
+"            result(first + r, c, some);",
+"        });",
+"}",
 "// fn: mapped_chain",
-"template <class P, class A, class B, class AN, class BN, class V, class I, class Columns, class Score, class Share, class Result>",
-"TC_FN void TC_N(mapped_chain)(char *shared, I j, I m, I n, I keys, const TC_N(map) &left, const TC_N(map) &right, const TC_N(map) &left_next, const TC_N(map) &right_next, const TC_N(map) &value, Columns columns, Score score, Share share, Result result) {",
+"template <class P, class A, class B, class AN, class BN, class V, class I, class Columns, class Next, class Score, class Share, class Result, class ResultNext>",
+"TC_FN void TC_N(mapped_chain)(char *shared, I j, I m, I n, I keys, const TC_N(map) &left, const TC_N(map) &right, const TC_N(map) &left_next, const TC_N(map) &right_next, const TC_N(map) &value, Columns columns, Next score_next, Score score, Share share, Result result, ResultNext result_next) {",
 "    typedef TC_N(chain_block)<P, I> Block;",
 "    TC_N(chain_memory)<P> memory(shared);",
 "    memory.begin();",
@@ -2501,29 +2588,26 @@ static const char*const tc__text_cuda_mapped_chain[]={
 "        TC_N(registers_give)<P::threads == 256 \? 24 : 32>();",
 "        if ((int)threadIdx.x == P::threads)",
 "            TC_N(chain_bring_all)<P, A, B, AN, BN, V, I>(memory, j, m, keys, left, right, left_next, right_next, value);",
+"        if constexpr (P::columns != 0)",
+"            if ((int)threadIdx.x / 32 == P::threads / 32 + 1) TC_N(chain_bring_columns)<P>(memory, j, m, keys, columns);",
 "        return;",
 "    }",
 "    TC_N(registers_take)<P::threads == 256 \? 240 : 160>();",
 "    TC_N(chain_group)<P> g;",
 "    TC_N(chain_turn)<P::stages> turn = {0, 0};",
 "    TC_N(chain_turn)<P::ahead> own = {0, 0};",
-"    const int lane = threadIdx.x % 32;",
 "    #pragma unroll 1",
-"    for (I t = j; t < Block::count(m); t += (I)gridDim.x, own.next()) {",
-"        const Block b(t, m, keys);",
+"    for (TC_N(chain_walk)<P, I> w(j); w.t < Block::count(m); w.next(j, keys), own.next()) {",
+"        const Block b(w.t, m, keys);",
 "        const I first = b.batch * m, row = b.down + threadIdx.x / 32 * 16;",
 "        g.clear();",
 "        TC_N(semaphore_wait)(memory.left_full + own.at, own.parity);",
-"        if constexpr (P::streamed != 0) TC_N(chain_flow)(g, memory, turn, own.at, b, m, keys, columns, score);",
-"        else TC_N(chain_once)(g, memory, turn, own.at, b, m, keys, columns, score);",
-"        if (lane == 0 && !b.steps) TC_N(semaphore_arrive)(memory.left_empty + own.at);",
+"        if constexpr (P::pair != 0) TC_N(chain_pair)<P>(g, memory, turn, own.at, b, m, keys, score_next, score);",
+"        else TC_N(chain_flow)<P>(g, memory, turn, own.at, b, m, keys, score);",
+"        if (threadIdx.x % 32 == 0 && !b.steps) TC_N(semaphore_arrive)(memory.left_empty + own.at);",
 "        if constexpr (P::streamed != 0) TC_N(chain_whole)(g, first, row, m, share);",
-"        #pragma unroll",
-"        for (int k = 0; k < P::wide / 16; k++)",
-"            TC_N(give_fours)<(int)P::width>(g.sum + k / 2 * 16, k % 2, row + lane / 4, k / 2 * 32 + lane % 4 * 8, [&](const float *some, I r, I c) {",
-"                if ((P::ragged_rows && r >= m) || (P::ragged_wide && c >= n)) return;",
-"                result(first + r, c, some);",
-"            });",
+"        TC_N(chain_give)<P, (int)P::wide, (int)P::ragged_wide>(g.sum, first, row, m, n, result);",
+"        if constexpr (P::pair != 0) TC_N(chain_give)<P, (int)P::next, (int)P::ragged_next>(g.sum_next, first, row, m, (I)P::ragged_next, result_next);",
 "    }",
 "}",
 };
@@ -5256,10 +5340,13 @@ TC__CHAIN_LONGEST=256,
 TC__CHAIN_SUMS=128,
 TC__CHAIN_LEFTS=32,
 TC__CHAIN_FOLLOWED=24,
+TC__CHAIN_NEAR=8,
 TC__CHAIN_SHORT=64,
 TC__CHAIN_TALL=2048,
 TC__CHAIN_MAPPED=128,
 TC__CHAIN_STAGES_MOST=4,
+TC__CHAIN_STATIC=1024,
+TC__CHAIN_WORDS=4,
 TC__CHAIN_FEW_STEPS=
 16
 };
@@ -5290,6 +5377,13 @@ int held;
 int stages;
 int ahead;
 int same;
+const tc__node
+*column[TC__CHAIN_WORDS];
+int columns;
+int pair;
+tc__group beside;
+const tc__node*score_next,*sum_next,*like;
+uint32_t rows_next;
 uint32_t scale;
 tc__ix m,blocks;
 int64_t bytes;
@@ -5395,7 +5489,7 @@ for(int i=0;i<q->inner;i++)sums[i]=tc__contract_of(&q->part[i]);
 return tc__chain_fits(q,tc__chain_node(q,q->score),sums,q->inner);
 }
 static int tc__chain_writes_rows(const tc__chain*q){
-for(uint32_t id=0;id<q->begin[q->parts-1];id++){
+for(uint32_t id=q->begin[0];id<q->begin[q->parts-1];id++){
 const tc__node*n=tc__chain_node(q,id);
 int inner=q->softmax<0||id<q->begin[q->softmax];
 if(n->op==TC_OP_STORE&&tc__is_memory(tc__buffer_of(q->g,n))&&
@@ -5580,6 +5674,7 @@ if(n->op==TC_OP_MUL)return tc__band_both(TC__BAND(0,0),TC__BAND(1,0));
 #undef TC__BAND
 return tc__band_all;
 }
+// ---- gen/device/chain_plan.c
 static int64_t tc__chain_bytes(const tc__chain*q){
 int64_t depth=q->depth[0]+q->depth[1];
 int64_t ring=2*(q->rows_high*depth+2*TC__CHAIN_STEP*(depth+q->wide));
@@ -5620,9 +5715,9 @@ q->same=q->softmax<0&&q->wide==q->depth[0]&&
 return 1;
 }
 static int64_t tc__mapped_chain_bytes(int64_t rows,int64_t cols,int64_t depth,
-int64_t wide,int64_t stages){
+int64_t wide,int64_t stages,int64_t columns){
 return TC__PRODUCT_ALIGN+2*(rows*depth+stages*cols*(depth+wide))+
-8*(4+4*stages);
+8*(4+4*stages)+4*stages*cols*columns;
 }
 static int64_t tc__chain_mapped_line(int64_t n){
 return(n+TC__MAP_LINE-1)/TC__MAP_LINE*TC__MAP_LINE;
@@ -5632,7 +5727,7 @@ int twice=q->depth[1]!=0;
 for(int i=0;i<q->inner;i++)q->depth[i]=tc__chain_mapped_line(q->depth[i]);
 q->wide=tc__chain_mapped_line(q->wide);
 int narrow=q->wide==TC__MAP_LINE&&q->depth[0]==TC__MAP_LINE;
-q->high=narrow&&tc__ix_value(q->m)>TC__CHAIN_TALL?12:8;
+q->high=narrow&&!q->pair&&tc__ix_value(q->m)>TC__CHAIN_TALL?12:8;
 q->rows_high=16*q->high,q->step=twice?64:128;
 }
 static int tc__chain_stages(tc__chain*q){
@@ -5642,10 +5737,109 @@ q->ahead=keys<=TC__CHAIN_FEW_STEPS*(int64_t)q->step?2:1;
 for(;q->ahead;q->ahead--)
 for(int stages=TC__CHAIN_STAGES_MOST;stages>1;stages--){
 q->bytes=tc__mapped_chain_bytes((int64_t)q->rows_high*q->ahead,q->step,
-depth,wide,stages);
-if(!q->g->target.room||q->bytes<=(int64_t)q->g->target.room)return stages;
+depth,wide,stages,q->columns);
+if(!q->g->target.room||
+q->bytes+TC__CHAIN_STATIC<=(int64_t)q->g->target.room)
+return stages;
 }
 return 0;
+}
+typedef struct tc__chain_made{
+const tc__node*value,*given[TC__CHAIN_INNER+TC__CHAIN_WORDS];
+int sums,count;
+}tc__chain_made;
+static tc__chain_made tc__chain_made_of(const tc__chain*q,int next){
+tc__chain_made m;
+memset(&m,0,sizeof m);
+m.value=tc__chain_value(q,next?q->score_next:tc__chain_node(q,q->score));
+for(int i=0;i<(next?1:q->inner);i++)
+m.given[m.sums++]=tc__contract_of(&q->part[i]);
+if(next)m.given[0]=q->sum_next;
+if(!next&&q->pair)m.given[0]=q->like;
+m.count=m.sums;
+for(int i=0;i<q->columns;i++)m.given[m.count++]=q->column[i];
+return m;
+}
+static int tc__chain_scores(const tc__chain*q){
+return tc__ix_divisor(q->g->body.ix,q->part[0].shape.cols)%2?1:2;
+}
+static int tc__is_of_column(const tc__chain*q,const tc__node*n){
+tc__ixpool*x=q->g->body.ix;
+int width=tc__chain_scores(q);
+if(n->op!=TC_OP_LOAD||n->level!=TC__AT_COL||
+!tc__is_memory(tc__buffer_of(q->g,n)))
+return 0;
+tc__ixrun run=tc__ix_run(x,n->attr[TC__LOAD_INDEX],TC__ROW);
+int still=run.ok&&tc__ix_equals(run.stride,0)&&
+(run.run==INT64_MAX||tc__ix_equals(q->m,run.run));
+return still&&(width==1||tc__device_is_wide(&q->part[0],n,width,TC__COL));
+}
+static void tc__chain_find_columns(tc__chain*q){
+tc_ctx*c=q->g->body.ctx;
+size_t nodes=q->g->body.node.count;
+uint8_t*marked=TC__NEW_ARRAY(c,uint8_t,nodes);
+for(int next=0;marked&&next<=q->pair;next++){
+tc__chain_made m=tc__chain_made_of(q,next);
+tc__chain_mark(q,m.value,m.given,m.sums,marked);
+}
+for(uint32_t id=0;marked&&id<nodes&&!q->scale;id++){
+const tc__node*n=tc__chain_node(q,id);
+if(marked[id]&&tc__is_of_column(q,n)&&n->dtype==TC_F32&&
+q->columns<TC__CHAIN_WORDS)
+q->column[q->columns++]=n;
+}
+if(q->columns==3)q->columns=2;
+tc__free(c,marked,nodes);
+}
+static int tc__chain_same(const tc__chain*q,const tc__node*a,const tc__node*b,
+int depth){
+a=tc__chain_value(q,a),b=tc__chain_value(q,b);
+if(a==b)return 1;
+if(!depth||a->op!=b->op||a->dtype!=b->dtype||a->n_in!=b->n_in)return 0;
+if(a->op==TC_OP_COMBINE||a->op==TC_OP_RANDOM||a->n_attr!=b->n_attr)return 0;
+if(a->n_attr&&memcmp(a->attr,b->attr,a->n_attr*sizeof*a->attr))return 0;
+for(uint32_t i=0;i<a->n_in;i++)
+if(!tc__chain_same(q,tc__chain_node(q,a->in[i]),tc__chain_node(q,b->in[i]),
+depth-1))
+return 0;
+return 1;
+}
+static const tc__node*tc__chain_like(const tc__chain*q,const tc__node*n,
+const tc__node*p,int depth){
+const tc__node*found=NULL;
+n=tc__chain_value(q,n);
+if(tc__chain_same(q,n,p,TC__CHAIN_FOLLOWED))return n;
+if(!depth||!tc__is_alu(n))return NULL;
+for(uint32_t i=0;i<n->n_in&&!found;i++)
+found=tc__chain_like(q,tc__chain_node(q,n->in[i]),p,depth-1);
+return found;
+}
+static int tc__chain_of(const tc__group*g,tc__chain*q);
+static int tc__chain_pairs(tc__chain*q){
+tc__chain b;
+tc__chain_made m;
+tc_device_map right,value;
+if(q->softmax>=0||q->inner!=2||!q->same||!tc__chain_of(&q->beside,&b))
+return 0;
+const tc__node*stored=tc__chain_node(q,b.score);
+if(b.softmax>=0||b.inner!=1||b.pair||!b.stages||b.dtype!=q->dtype||
+b.band.low!=q->band.low||b.band.up!=q->band.up||b.wide!=q->depth[1]||
+stored->op!=TC_OP_CAST)
+return 0;
+b.step=q->step;
+int64_t keys=tc__ix_value(tc__depth_of(q->g));
+if(!tc__chain_map(q,1,&q->right[1],keys,q->step,&right)||
+!tc__chain_map(&b,1,&b.value,tc__ix_value(q->beside.shape.cols),0,&value)||
+memcmp(&right,&value,sizeof value))
+return 0;
+q->score_next=tc__chain_in(q,stored,0),q->sum_next=tc__contract_of(&b.part[0]);
+q->rows_next=b.rows[1];
+q->like=tc__chain_like(q,tc__chain_node(q,q->score),q->score_next,TC__CHAIN_NEAR);
+if(!q->like||q->score_next->dtype!=TC_F32||
+!tc__chain_same(q,tc__contract_of(&q->part[0]),q->sum_next,2))
+return 0;
+m=tc__chain_made_of(q,0);
+return tc__chain_fits(q,m.value,m.given,m.sums);
 }
 static uint32_t tc__chain_scale(const tc__chain*q){
 const tc__node*n=tc__chain_value(q,tc__chain_node(q,q->score)),*by,*sum;
@@ -5671,15 +5865,30 @@ tc__chain_mapped_sizes(&mapped);
 if(mapped.wide>TC__CHAIN_MAPPED||mapped.depth[0]>TC__CHAIN_MAPPED||
 mapped.depth[1]>TC__CHAIN_MAPPED||!tc__chain_maps(&mapped))
 return 0;
+mapped.stages=TC__CHAIN_STAGES_MOST;
+if(mapped.pair&&!tc__chain_pairs(&mapped))return 0;
+mapped.scale=tc__chain_scale(&mapped);
+tc__chain_find_columns(&mapped);
 mapped.stages=tc__chain_stages(&mapped);
 if(!mapped.stages)return 0;
-mapped.scale=tc__chain_scale(&mapped);
 *q=mapped;
 return 1;
 }
+static int tc__chain_leads(const tc__chain*q,int i){
+const tc__group*g=q->g;
+for(uint32_t id=q->part[i].shape.prologue;id<q->part[i].body.node.count;id++){
+const tc__node*n=g->body.node.at[id];
+if(n->op==TC_OP_STORE&&tc__buffer_of(g,n)->place==TC__BUF_MADE)return 1;
+}
+return 0;
+}
 static void tc__chain_parts(tc__chain*q){
-q->parts=tc__parts_of_list(q->g,q->part);
-q->softmax=-1;
+int from;
+q->parts=tc__parts_of_list(q->g,q->part),q->softmax=-1;
+for(from=q->parts-1;from>0&&tc__chain_leads(q,from-1);)from--;
+if(from>0)q->pair=1,q->beside=q->part[from-1];
+q->parts-=from;
+for(int i=0;i<q->parts;i++)q->part[i]=q->part[from+i];
 for(int i=0;i<q->parts;i++){
 uint32_t id=q->begin[i]=q->part[i].shape.prologue;
 while(tc__chain_node(q,id)->op!=TC_OP_FOR)id++;
@@ -5718,7 +5927,10 @@ q->band=
 tc__chain_band(q,tc__chain_node(q,q->score),q->softmax>=0,TC__CHAIN_FOLLOWED);
 if(q->band.low<=1-tc__ix_hi(g->body.ix,q->m))q->band.low=INT64_MIN;
 if(q->band.up>=tc__ix_hi(g->body.ix,tc__depth_of(g))-1)q->band.up=INT64_MAX;
-if(!tc__chain_is_mapped(q))tc__chain_sizes(q);
+if(!tc__chain_is_mapped(q)){
+if(q->pair)return 0;
+tc__chain_sizes(q);
+}
 q->blocks=tc__ix_mul(g->body.ix,g->shape.batch,
 tc__ix_ceil_div(g->body.ix,q->m,tc__ix_const(q->rows_high)));
 return!g->target.room||q->bytes<=(int64_t)g->target.room;
@@ -8526,13 +8738,13 @@ most=TC__DEVICE_WIDEST/(int)tc__device_least_bytes(g);
 if(width>1||!tc__ix_is_const(g->shape.cols))return width;
 return tc__result_has_room(g,most)?most:width;
 }
-static void tc__result_hole(tc__producer*t,int width){
+static void tc__result_hole(tc__producer*t,int width,tc__hole hole){
 tc__relist*l=&t->l;
 const tc__group*g=l->from;
 const tc__node*contract=tc__contract_of(g);
 tc__hole_words w;
 memset(&w,0,sizeof w);
-w.made=-1,w.hole=TC__HOLE_RESULT,w.width=width,w.along=TC__COL;
+w.made=-1,w.hole=hole,w.width=width,w.along=TC__COL;
 w.buffer=tc__relist_buffer(l,TC__BUF_GIVEN,tc__register_dtype(t->q.dtype),width);
 w.row=TC__ROW,w.line=tc__operand_variable(TC__COL,TC__COL,width),w.deep=-1;
 tc__hole_open(l,&w);
@@ -8634,7 +8846,7 @@ if(q->tile->way==TC__WAY_SPLIT){
 tc__operand_hole(t,&q->left,TC__HOLE_LEFT_ONE,TC__DEPTH,1,dtype);
 tc__operand_hole(t,&q->right,TC__HOLE_RIGHT_ONE,TC__DEPTH,1,dtype);
 }
-tc__result_hole(t,width);
+tc__result_hole(t,width,TC__HOLE_RESULT);
 }
 static void tc__skinny_holes(tc__producer*t,tc_ctx*c,int ahead,int early){
 const tc__product*q=&t->q;
@@ -8649,7 +8861,7 @@ if(t->plan.sharing)tc__rows_hole(t,c);
 tc__operand_hole(t,wide,wide==&q->left?left:right,along,wide->width,dtype);
 tc__operand_hole(t,few,few==&q->left?left:right,TC__DEPTH,
 q->dot?wide->width:1,dtype);
-tc__result_hole(t,1);
+tc__result_hole(t,1,TC__HOLE_RESULT);
 }
 static void tc__put_tiles(tc__producer*t,int64_t*attr){
 int width=tc__result_width(t->l.from);
@@ -8775,21 +8987,8 @@ tc__relist_copy(l,n);
 }
 tc__free(c,marked,nodes);
 }
-static int tc__chain_scores(const tc__chain*q){
-return tc__ix_divisor(q->g->body.ix,q->part[0].shape.cols)%2?1:2;
-}
-static int tc__is_of_column(const tc__chain*q,const tc__node*n){
-tc__ixpool*x=q->g->body.ix;
-int width=tc__chain_scores(q);
-if(n->op!=TC_OP_LOAD||n->level!=TC__AT_COL||
-!tc__is_memory(tc__buffer_of(q->g,n)))
-return 0;
-tc__ixrun run=tc__ix_run(x,n->attr[TC__LOAD_INDEX],TC__ROW);
-int still=run.ok&&tc__ix_equals(run.stride,0)&&
-(run.run==INT64_MAX||tc__ix_equals(q->m,run.run));
-return still&&(width==1||tc__device_is_wide(&q->part[0],n,width,TC__COL));
-}
 static int tc__chain_columns(tc__producer*t,const tc__chain*q){
+if(q->stages)return q->columns;
 const tc__node*sums[TC__CHAIN_INNER];
 size_t nodes=q->g->body.node.count;
 uint8_t*marked=TC__NEW_ARRAY(q->g->body.ctx,uint8_t,nodes);
@@ -8813,40 +9012,43 @@ tc__hole_words w;
 int width=tc__chain_scores(q);
 memset(&w,0,sizeof w);
 w.hole=TC__HOLE_COLUMNS,w.buffer=w.made=-1,w.width=width,w.along=TC__COL;
+if(q->stages)
+w.made=tc__relist_buffer(l,TC__BUF_GIVEN,TC_F32,(int64_t)width*q->columns);
 w.row=TC__ROW,w.line=tc__operand_variable(TC__COL,TC__COL,width),w.deep=-1;
+tc__ix first=tc__producer_var(t,w.line,q->part[0].shape.cols,width);
 tc__hole_open(l,&w);
+for(int i=0;q->stages&&i<q->columns;i++)
+tc__relist_copy_vector(l,q->column[i],w.made,tc__ix_const((int64_t)width*i),
+TC__COL,first,width);
 for(uint32_t id=0;id<t->rows;id++)
 if(t->held[id]>=0)
-tc__relist_copy_vector(
-l,tc__chain_node(q,id),t->held[id],tc__ix_const(0),TC__COL,
-tc__producer_var(t,w.line,q->part[0].shape.cols,width),width);
+tc__relist_copy_vector(l,tc__chain_node(q,id),t->held[id],tc__ix_const(0),
+TC__COL,first,width);
 tc__hole_close(l);
 }
-static void tc__score_hole(tc__producer*t,const tc__chain*q){
+static void tc__score_hole(tc__producer*t,const tc__chain*q,int next){
 tc__relist*l=&t->l;
 tc__ixpool*x=l->from->body.ix;
 const tc__group*whole=l->from;
-const tc__node*sums[TC__CHAIN_INNER],
-*value=tc__chain_value(q,tc__chain_node(q,q->score));
-tc__ix place[TC__CHAIN_INNER];
+tc__chain_made m=tc__chain_made_of(q,next);
+tc__ix place[TC__CHAIN_INNER+TC__CHAIN_WORDS];
 tc__hole_words w;
 int width=tc__chain_scores(q);
 memset(&w,0,sizeof w);
-w.hole=TC__HOLE_SCORE,w.width=width,w.along=TC__COL;
-w.buffer=tc__relist_buffer(l,TC__BUF_GIVEN,TC_F32,(int64_t)width*q->inner);
-w.made=
-tc__relist_buffer(l,TC__BUF_GIVEN,q->softmax>=0?TC_F32:q->dtype,width);
+w.hole=next?TC__HOLE_SCORE_NEXT:TC__HOLE_SCORE,w.width=width,
+w.along=TC__COL;
+w.buffer=tc__relist_buffer(l,TC__BUF_GIVEN,TC_F32,(int64_t)width*m.count);
+w.made=tc__relist_buffer(l,TC__BUF_GIVEN,
+next||q->softmax>=0?TC_F32:q->dtype,width);
 w.row=TC__ROW,w.line=tc__operand_variable(TC__COL,TC__COL,width),w.deep=-1;
 tc__hole_open(l,&w);
 l->from=&q->part[0];
 tc__ix lane=tc__hole_elements(t,width,TC__COL,w.line,q->part[0].shape.cols);
 l->from=whole;
-for(int i=0;i<q->inner;i++){
-sums[i]=tc__contract_of(&q->part[i]);
+for(int i=0;i<m.count;i++)
 place[i]=tc__ix_add(x,lane,tc__ix_const((int64_t)width*i));
-}
-tc__chain_nodes(t,q,value,sums,place,q->inner,w.buffer,lane);
-tc__relist_store(l,value,w.made,lane);
+tc__chain_nodes(t,q,m.value,m.given,place,m.count,w.buffer,lane);
+tc__relist_store(l,m.value,w.made,lane);
 tc__hole_elements_end(t,width);
 tc__hole_close(l);
 }
@@ -8914,7 +9116,14 @@ n[TC__CHAIN_LOW]=q->band.low==INT64_MIN?0:q->band.low;
 n[TC__CHAIN_UP]=q->band.up==INT64_MAX?0:q->band.up;
 n[TC__CHAIN_STAGES]=q->stages,n[TC__CHAIN_AHEAD]=q->ahead;
 n[TC__CHAIN_SAME]=q->same;
-n[TC__CHAIN_SCALE]=q->scale;
+n[TC__CHAIN_SCALE]=q->scale,n[TC__CHAIN_PAIR]=q->pair;
+}
+static void tc__chain_result_next(tc__producer*t,const tc__chain*q,int width){
+const tc__group*whole=t->l.from;
+uint32_t rows=t->rows;
+t->l.from=&q->beside,t->rows=q->rows_next;
+tc__result_hole(t,width,TC__HOLE_RESULT_NEXT);
+t->l.from=whole,t->rows=rows;
 }
 static void tc__put_chain(tc__producer*t,const tc__chain*q){
 tc__relist*l=&t->l;
@@ -8922,6 +9131,8 @@ const tc__group*g=l->from;
 int64_t attr[TC__LIST_WORDS];
 int width=tc__result_width(g),columns=tc__chain_columns(t,q);
 if(q->stages&&width>TC__MAPPED_WIDTH)width=TC__MAPPED_WIDTH;
+if(q->pair&&tc__result_width(&q->beside)<width)
+width=tc__result_width(&q->beside);
 attr[TC__TEMPLATE_NAME]=TC__TEMPLATE_CHAIN;
 attr[TC__TEMPLATE_TICKETS]=attr[TC__TEMPLATE_SUMS]=-1;
 attr[TC__TEMPLATE_SHARED]=tc__relist_buffer(l,TC__BUF_SHARED,TC_F32,q->bytes/4);
@@ -8938,9 +9149,11 @@ i?TC__HOLE_RIGHT_NEXT:TC__HOLE_RIGHT);
 }
 tc__chain_operand_hole(t,q,q->parts-1,&q->value,TC__HOLE_VALUE);
 if(columns)tc__columns_hole(t,q);
-tc__score_hole(t,q);
+if(q->pair)tc__score_hole(t,q,1);
+tc__score_hole(t,q,0);
 if(q->softmax>=0)tc__share_hole(t,q);
-tc__result_hole(t,width);
+tc__result_hole(t,width,TC__HOLE_RESULT);
+if(q->pair)tc__chain_result_next(t,q,width);
 tc__relist_end(l,TC__END_BLOCK);
 }
 static tc__group*tc__lower_chain(tc_ctx*c,const tc__group*g,const tc__chain*q){
@@ -9255,9 +9468,9 @@ return parts*n[TC__SKINNY_FEW]*n[TC__SKINNY_COVER]*sum;
 static int64_t tc__device_chain_bytes(const int64_t*n){
 int64_t depth=n[TC__CHAIN_DEPTH]+n[TC__CHAIN_NEXT],wide=n[TC__CHAIN_WIDE];
 if(n[TC__CHAIN_STAGES])
-return tc__mapped_chain_bytes(n[TC__CHAIN_ROWS]*n[TC__CHAIN_AHEAD],
-n[TC__CHAIN_COLS],depth,
-n[TC__CHAIN_SAME]?0:wide,n[TC__CHAIN_STAGES]);
+return tc__mapped_chain_bytes(
+n[TC__CHAIN_ROWS]*n[TC__CHAIN_AHEAD],n[TC__CHAIN_COLS],depth,
+n[TC__CHAIN_SAME]?0:wide,n[TC__CHAIN_STAGES],n[TC__CHAIN_COLUMNS]);
 int64_t ring=2*(n[TC__CHAIN_ROWS]*depth+2*n[TC__CHAIN_COLS]*(depth+wide)),
 part=4*n[TC__CHAIN_HIGH]*16*(wide+TC__PRODUCT_PAD);
 return ring>part?ring:part;
@@ -9298,7 +9511,7 @@ uint32_t holes=0,end=tc__loop_end(d->k,n->id);
 for(uint32_t id=n->id+1;id<end;id=tc__loop_end(d->k,id)+1){
 const tc__node*hole=d->k->body.node.at[id];
 if(hole->op!=TC_OP_HOLE||hole->attr[TC__HOLE_HOLE]<0||
-hole->attr[TC__HOLE_HOLE]>(int64_t)TC__HOLE_RESULT||
+hole->attr[TC__HOLE_HOLE]>(int64_t)TC__HOLE_RESULT_NEXT||
 holes>>hole->attr[TC__HOLE_HOLE]&1)
 return 0;
 holes|=(uint32_t)1<<hole->attr[TC__HOLE_HOLE];
@@ -9322,6 +9535,8 @@ if(number[TC__CHAIN_NEXT])
 due|=1<<TC__HOLE_LEFT_NEXT|1<<TC__HOLE_RIGHT_NEXT;
 if(number[TC__CHAIN_COLUMNS])due|=1<<TC__HOLE_COLUMNS;
 if(number[TC__CHAIN_STREAMED])due|=1<<TC__HOLE_SHARE;
+if(number[TC__CHAIN_PAIR])
+due|=1<<TC__HOLE_SCORE_NEXT|1<<TC__HOLE_RESULT_NEXT;
 return due;
 }
 if(tiles&&number[TC__TILES_WAY]==(int64_t)TC__WAY_SPLIT)
@@ -9693,6 +9908,10 @@ if(tc__chain_of(g,&chain)&&tc__chain_pays(&chain))return TC__TAKES;
 if(tc__count_contractions(g)<2&&g->shape.kind==TC__CONTRACTION)
 return tc__device_makes_rows(g)?TC__TAKES:TC__TAKES_NOT;
 return tc__chain_begins(g)?TC__TAKES_WITH_READER:TC__TAKES_NOT;
+}
+static int tc__device_takes_beside(const tc__group*g){
+tc__chain chain;
+return tc__chain_of(g,&chain)&&chain.pair;
 }
 static int tc__device_knob_fits(const tc__group*g,int knob,int v){
 tc__windows w;
@@ -11531,13 +11750,17 @@ if(axis>=0)tc__put(p->out," %s",tc__axis_name(axis));
 }
 static void tc__cuda_hole_head(tc__printer*p,const tc__node*n){
 const int64_t*a=n->attr;
-int result=a[TC__HOLE_HOLE]==TC__HOLE_RESULT,given=a[TC__HOLE_BUFFER]>=0;
+int result=
+a[TC__HOLE_HOLE]==TC__HOLE_RESULT||a[TC__HOLE_HOLE]==TC__HOLE_RESULT_NEXT,
+given=a[TC__HOLE_BUFFER]>=0;
 int rows=a[TC__HOLE_HOLE]==TC__HOLE_ROWS;
 tc__line(p);
 tc__put(p->out,"auto %s = [&](",tc__hole_names[a[TC__HOLE_HOLE]]);
 tc__cuda_hole_place(p,a[TC__HOLE_ROW],1);
 tc__cuda_hole_place(p,a[TC__HOLE_LINE],0);
-int sums=a[TC__HOLE_HOLE]==TC__HOLE_SCORE||a[TC__HOLE_HOLE]==TC__HOLE_SHARE;
+int sums=a[TC__HOLE_HOLE]==TC__HOLE_SCORE||
+a[TC__HOLE_HOLE]==TC__HOLE_SCORE_NEXT||
+a[TC__HOLE_HOLE]==TC__HOLE_SHARE;
 if((given&&!result&&!sums)||rows)tc__cuda_hole_place(p,a[TC__HOLE_DEEP],0);
 if(tc__cuda_gives_address(n)){
 tc__put(p->out,", bool%s",p->g->target.checked?" inside":"");
@@ -11613,8 +11836,9 @@ static const tc__hole operand[][2]={{TC__HOLE_LEFT,TC__HOLE_LEFT},
 {TC__HOLE_LEFT_NEXT,TC__HOLE_LEFT},
 {TC__HOLE_RIGHT_NEXT,TC__HOLE_RIGHT},
 {TC__HOLE_VALUE,TC__HOLE_RIGHT}},
-other[]={TC__HOLE_COLUMNS,TC__HOLE_SCORE,TC__HOLE_SHARE,
-TC__HOLE_RESULT};
+other[]={TC__HOLE_COLUMNS,TC__HOLE_SCORE_NEXT,
+TC__HOLE_SCORE,TC__HOLE_SHARE,
+TC__HOLE_RESULT,TC__HOLE_RESULT_NEXT};
 const int64_t*a=n->attr;
 tc__line(p);
 tc__put(p->out,"tc_mapped_chain<product");
@@ -12392,6 +12616,7 @@ TC__FUSE_LOADS,
 tc__lower_device,
 1,
 tc__device_takes_down,
+tc__device_takes_beside,
 };
 // ---- gen/cuda_print/prelude.c
 static const char*const tc__text_cuda_class[]={

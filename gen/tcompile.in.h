@@ -547,6 +547,7 @@
 #include "kernel/print.c"
 #include "kernel/print_list.c"
 #include "kernel/join.c"
+#include "kernel/beside.c"
 #include "kernel/down.c"
 #include "kernel/contract.c"
 #include "kernel/print_matmul.c"

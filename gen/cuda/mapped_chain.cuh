@@ -3,14 +3,19 @@
 //
 // A group of four warps has 64 rows, a block two or three groups, and one thread more that orders copies: the left tiles of a
 // block of rows, then a ring of steps of columns. Sums of the first products are the left fragments of the last one, which takes
-// them from registers: they are never in shared memory. Streamed, the first product of the next step is on its way before the
-// exponentials of the present one are made, and so is the last product of the step before; groups are not in step with each
-// other, so that one multiplies while another makes exponentials. Blocks stay, and go from rows to rows, those with the most
+// them from registers: they are never in shared memory. While scores are made of the sums of a step, the last product of the
+// step before is on its way; groups are not in step with each other, so that one multiplies while another makes exponentials.
+// Blocks stay, and go from rows to rows, those with the most
 // columns first; operands of what comes next arrive while results are stored, left ones too where `ahead` is 2.
 //
 // Which columns of a band count is said here, and only of steps that its edge crosses: the hole's scores are those of columns
-// that count. Where they are sums times `scale` (a float's bits), the hole is not asked at all: the
-// exponent is one fma. Of scores that are made twice over (`same`), the last right operand is the first one, and comes once.
+// that count. Where they are sums times `scale` (a float's bits), the hole is not asked at all: the exponent is one fma. Where
+// the last right operand is the first one (`same`), it comes once.
+//
+// What scores need of their columns (`columns` words of each), a warp beside the one that orders copies brings with a step: read
+// where scores are made, it came late. Of chains beside each other (`pair`: the gradients of keys and values) one has the first
+// product's sums as scores, by the hole score_next, and the second right operand as the last one; the hole score gets what that
+// has made, and the sums of the second product. So each is multiplied once, and every hole has a product beside it.
 
 // fn: chain_block
 // A block of rows, and the columns that they look at. With a band, heads whose right operands L2 has go together, so that all
@@ -19,9 +24,7 @@ template <class P, class I> struct TC_N(chain_block) {
     I batch, down, begin;
     int steps;
     __device__ __forceinline__ TC_N(chain_block)(I t, I m, I keys) {
-        const I high = (m + (P::rows - 1)) / P::rows, batches = P::batches ? P::batches : 1;
-        const I fits = (I)((1 << 24) / ((P::depth + P::wide) * 2)) / keys;
-        const I beside = !P::band || fits < 1 ? 1 : fits < batches ? fits : batches;
+        const I high = (m + (P::rows - 1)) / P::rows, batches = P::batches ? P::batches : 1, beside = together(keys);
         const I first = t / (beside * high) * beside, heads = batches - first < beside ? batches - first : beside;
         const I at = (t - first * high) / heads;
         I end;
@@ -30,8 +33,25 @@ template <class P, class I> struct TC_N(chain_block) {
         TC_N(chain_columns)<P>(down, keys, begin, end);
         steps = end > begin ? (int)((end - begin + (P::cols - 1)) / P::cols) : 0;
     }
+    static __device__ __forceinline__ I together(I keys) {
+        const I batches = P::batches ? P::batches : 1, fits = (I)((1 << 25) / ((P::depth + P::wide) * 2)) / keys;
+        return !P::band || fits < 1 ? 1 : fits < batches ? fits : batches;
+    }
     static __device__ __forceinline__ I count(I m) {
         return (m + (P::rows - 1)) / P::rows * (P::batches ? P::batches : 1);
+    }
+};
+
+// fn: chain_walk
+// What a block has of them, one in each round. Where all go from heavy to light, every other round goes back: else the same
+// ones had the heaviest of each (96 heads of 1024 rows: 35 steps at most and 29 on average; with this 30).
+template <class P, class I> struct TC_N(chain_walk) {
+    I t, round;
+    __device__ __forceinline__ TC_N(chain_walk)(I j) { t = j, round = 0; }
+    __device__ __forceinline__ void next(I j, I keys) {
+        const bool back = P::band && TC_N(chain_block)<P, I>::together(keys) == (P::batches ? P::batches : 1);
+        round++;
+        t = round * (I)gridDim.x + (back && round % 2 ? (I)gridDim.x - 1 - j : j);
     }
 };
 
@@ -54,10 +74,12 @@ template <class P> struct TC_N(chain_memory) {
     };
     char *at;
     tc_u64 *left_full, *left_empty, *full, *empty, *value_full, *value_empty;
+    float *column;
     __device__ __forceinline__ TC_N(chain_memory)(char *shared) {
         at = TC_N(align_shared)<1024>(shared);
         left_full = (tc_u64 *)(at + P::ahead * lefts + P::stages * stage), left_empty = left_full + P::ahead;
         full = left_full + 2 * P::ahead, empty = full + P::stages, value_full = empty + P::stages, value_empty = value_full + P::stages;
+        column = (float *)(value_empty + P::stages);
     }
     __device__ __forceinline__ void begin() {
         const int warps = P::threads / 32;
@@ -66,7 +88,7 @@ template <class P> struct TC_N(chain_memory) {
             for (int i = 0; i < P::ahead; i++) TC_N(semaphore_set)(left_full + i, 1), TC_N(semaphore_set)(left_empty + i, warps);
             #pragma unroll
             for (int i = 0; i < P::stages; i++) {
-                TC_N(semaphore_set)(full + i, 1), TC_N(semaphore_set)(empty + i, warps);
+                TC_N(semaphore_set)(full + i, P::columns ? 33 : 1), TC_N(semaphore_set)(empty + i, warps);
                 TC_N(semaphore_set)(value_full + i, 1), TC_N(semaphore_set)(value_empty + i, warps);
             }
             TC_N(semaphores_are_set)();
@@ -76,6 +98,7 @@ template <class P> struct TC_N(chain_memory) {
     __device__ __forceinline__ char *left_at(int i) { return at + i * lefts; }
     __device__ __forceinline__ char *right_at(int i) { return at + P::ahead * lefts + i * stage; }
     __device__ __forceinline__ char *value_at(int i) { return right_at(i) + (P::same ? 0 : (int)rights); }
+    __device__ __forceinline__ float *column_at(int i) { return column + i * (P::cols * P::columns); }
 };
 
 // fn: chain_bring
@@ -112,96 +135,117 @@ template <class P, class I> TC_FN bool TC_N(chain_edge)(I row, I c, I keys) {
 // fn: chain_group
 // What a thread has of its group's rows: in each 8 columns 2 * (lane % 4) and the next, of rows lane / 4 and 8 behind.
 template <class P> struct TC_N(chain_group) {
-    enum : int { two = P::next != 0, count = P::cols / 2, wide = P::wide / 2 };
-    float sum[wide], score[count], other[two ? (int)count : 1], most[2], all[2];
-    unsigned made[P::cols / 16][4]; // halves of two columns, as the last product takes them
+    enum : int { count = P::cols / 2, wide = P::wide / 2, beside = P::pair ? P::next / 2 : 1 };
+    float sum[wide], sum_next[beside], score[count], other[P::next ? (int)count : 1], most[2], all[2];
+    // Halves of two columns, as the last product takes them; of the next step, while that is under way; of the chain beside.
+    unsigned made[P::cols / 16][4], coming[P::streamed || P::pair ? 1 : P::cols / 16][4], made_next[P::pair ? P::cols / 16 : 1][4];
 
     __device__ __forceinline__ void clear() {
         #pragma unroll
         for (int i = 0; i < wide; i++) sum[i] = 0;
         #pragma unroll
+        for (int i = 0; i < beside; i++) sum_next[i] = 0;
+        #pragma unroll
         for (int k = 0; k < 2; k++) most[k] = -__int_as_float(0x7f800000), all[k] = 0;
     }
-    // The last product, of a step.
-    __device__ __forceinline__ void add(const char *value) {
-        const tc_u64 b = TC_N(matrix_place)<(int)P::cols>(value);
+    // What was made is for the last product. `none` is 0, and what it hides is there behind the wait alone: ptxas would take what
+    // was made before, and have products one after the other.
+    __device__ __forceinline__ void take(unsigned none) {
+        const unsigned zero = __float_as_uint(sum[0]) & none;
         #pragma unroll
-        for (int d = 0; d < P::cols / 16; d++) TC_N(wgmma_held)<(int)P::units, (int)P::wide>(sum, made[d], b + d * 128);
-    }
-    // Sums become scores, by the hole: halves, or where they are streamed numbers in place of the sums.
-    template <class I, class Columns, class Score> __device__ __forceinline__ void ask(I first, I row, I m, I c0, I keys, Columns columns, Score hole) {
-        const int lane = threadIdx.x % 32;
-        #pragma unroll
-        for (int q = 0; q < count / 2; q += P::scores) {
-            const int j = q / 2, u = q % 2;
-            const I c = c0 + (j * 8 + lane % 4 * 2 + u);
-            const bool inside = !P::ragged_cols || c < keys;
-            if constexpr (P::columns)
-                if (inside) columns(first, c);
-            #pragma unroll
-            for (int h = 0; h < 2; h++) {
-                const I own = row + (lane / 4 + h * 8), r = first + (P::ragged_rows && own >= m ? m - 1 : own);
-                const int i = j * 4 + h * 2 + u;
-                tc_pack<float, 2 * P::scores> sums;
-                tc_pack<typename P::made, P::scores> one;
-                #pragma unroll
-                for (int l = 0; l < P::scores; l++) {
-                    sums.at[l] = score[i + l];
-                    if constexpr (two) sums.at[P::scores + l] = other[i + l];
-                }
-                if (inside) hole(r, c, sums.at, one.at);
-                unsigned &word = made[j / 2][j % 2 * 2 + h];
-                if constexpr (!P::streamed && P::scores == 2) word = *(const unsigned *)one.at;
-                else if constexpr (!P::streamed) word = u ? word | (unsigned)one.at[0] << 16 : (unsigned)one.at[0];
-                #pragma unroll
-                for (int l = 0; P::streamed && l < P::scores; l++) score[i + l] = one.at[l];
-            }
+        for (int i = 0; i < count; i += 2) {
+            unsigned &word = made[i / 8][i / 4 % 2 * 2 + i / 2 % 2];
+            if constexpr (P::streamed) word = P::pack_two(score[i], score[i + 1]);
+            else word = coming[i / 8][i / 4 % 2 * 2 + i / 2 % 2] | zero;
         }
-    }
-    // At an edge, what does not count is left out.
-    template <class I> __device__ __forceinline__ void leave_out(I row, I c0, I keys) {
-        const int lane = threadIdx.x % 32;
-        #pragma unroll
-        for (int i = 0; i < count; i++) {
-            const I c = c0 + (i / 4 * 8 + lane % 4 * 2 + i % 2);
-            if (TC_N(chain_counts)<P>(row + (lane / 4 + i / 2 % 2 * 8), c, keys)) continue;
-            if constexpr (P::streamed) score[i] = -__int_as_float(0x7f800000);
-            else made[i / 8][i / 4 % 2 * 2 + i / 2 % 2] &= i % 2 ? 0xffffu : 0xffff0000u;
-        }
-    }
-    template <class I, class Columns, class Score> __device__ __forceinline__ void scores(I first, I row, I m, I c0, I keys, Columns columns, Score hole) {
-        if constexpr (!P::scale) ask(first, row, m, c0, keys, columns, hole);
-        if (TC_N(chain_edge)<P>(row, c0, keys)) leave_out(row, c0, keys);
-    }
-    // Scores become exponentials without the maximum so far; what was summed before is to be multiplied with f.
-    __device__ __forceinline__ void soften(float (&f)[2]) {
-        const float none = -__int_as_float(0x7f800000), scale = P::scale ? __int_as_float(P::scale) : 1.0f, binary = scale * 1.44269502f;
-        #pragma unroll
-        for (int k = 0; k < 2; k++) {
-            float top[2] = {none, none}, part[2] = {0, 0};
-            #pragma unroll
-            for (int i = k * 2; i < count; i += 4) top[0] = fmaxf(top[0], score[i]), top[1] = fmaxf(top[1], score[i + 1]);
-            const float now = fmaxf(most[k], TC_N(row_most)(fmaxf(top[0], top[1])) * scale), from = now == none ? 0.0f : now;
-            const float base = from * 1.44269502f;
-            f[k] = TC_N(ex2)((most[k] - from) * 1.44269502f);
-            most[k] = now;
-            #pragma unroll
-            for (int i = k * 2; i < count; i += 4) {
-                #pragma unroll
-                for (int u = 0; u < 2; u++) score[i + u] = TC_N(ex2)(fmaf(score[i + u], binary, -base)), part[u] += score[i + u];
-            }
-            all[k] = all[k] * f[k] + (part[0] + part[1]);
-        }
-    }
-    __device__ __forceinline__ void pack() {
-        #pragma unroll
-        for (int i = 0; i < count; i += 2) made[i / 8][i / 4 % 2 * 2 + i / 2 % 2] = P::pack_two(score[i], score[i + 1]);
     }
     __device__ __forceinline__ void scale_by(const float (&f)[2]) {
         #pragma unroll
         for (int i = 0; i < wide; i++) sum[i] *= f[i / 2 % 2];
     }
 };
+
+// fn: chain_add
+// The last product, of a step.
+template <class P, int WIDE> TC_FN void TC_N(chain_add)(float (&sum)[WIDE / 2], const unsigned (&made)[P::cols / 16][4], const char *value) {
+    const tc_u64 b = TC_N(matrix_place)<(int)P::cols>(value);
+    #pragma unroll
+    for (int d = 0; d < P::cols / 16; d++) TC_N(wgmma_held)<(int)P::units, WIDE>(sum, made[d], b + d * 128);
+}
+
+// fn: chain_ask
+// The hole makes scores of SUMS sums, and of what is there of the step's columns: halves, or numbers in place of the first sums.
+template <class P, int SUMS, class T, class I, class Score>
+TC_FN void TC_N(chain_ask)(TC_N(chain_group)<P> &g, unsigned (*halves)[4], const float *column, I first, I row, I m, I c0, I keys, Score hole) {
+    const int lane = threadIdx.x % 32;
+    #pragma unroll
+    for (int q = 0; q < P::cols / 4; q += P::scores) {
+        const int j = q / 2, u = q % 2, at = j * 8 + lane % 4 * 2 + u;
+        const bool inside = !P::ragged_cols || c0 + at < keys;
+        float sums[P::scores * (SUMS + P::columns)];
+        if constexpr (P::columns != 0) {
+            typedef tc_pack<float, P::scores * (P::columns ? P::columns : 1)> words;
+            const words some = *(const words *)(column + at * P::columns);
+            #pragma unroll
+            for (int l = 0; l < P::scores * P::columns; l++) sums[P::scores * SUMS + l] = some.at[l];
+        }
+        #pragma unroll
+        for (int h = 0; h < 2; h++) {
+            const I own = row + (lane / 4 + h * 8), r = first + (P::ragged_rows && own >= m ? m - 1 : own);
+            const int i = j * 4 + h * 2 + u;
+            tc_pack<T, P::scores> one;
+            #pragma unroll
+            for (int l = 0; l < P::scores; l++) {
+                sums[l] = g.score[i + l];
+                if constexpr (SUMS == 2) sums[P::scores + l] = g.other[i + l];
+            }
+            if (inside) hole(r, c0 + at, sums, one.at);
+            if constexpr (sizeof(T) == 4) {
+                #pragma unroll
+                for (int l = 0; l < P::scores; l++) g.score[i + l] = one.at[l];
+            } else {
+                unsigned &word = halves[j / 2][j % 2 * 2 + h];
+                if constexpr (P::scores == 2) word = *(const unsigned *)one.at;
+                else word = u ? word | (unsigned)one.at[0] << 16 : (unsigned)one.at[0];
+            }
+        }
+    }
+}
+
+// fn: chain_leave_out
+// At an edge, what does not count is left out: numbers are `none` there, and halves, if there are any, 0.
+template <class P, class I> TC_FN void TC_N(chain_leave_out)(TC_N(chain_group)<P> &g, unsigned (*halves)[4], float none, I row, I c0, I keys) {
+    const int lane = threadIdx.x % 32;
+    #pragma unroll
+    for (int i = 0; i < P::cols / 2; i++) {
+        const I c = c0 + (i / 4 * 8 + lane % 4 * 2 + i % 2);
+        if (TC_N(chain_counts)<P>(row + (lane / 4 + i / 2 % 2 * 8), c, keys)) continue;
+        if (halves) halves[i / 8][i / 4 % 2 * 2 + i / 2 % 2] &= i % 2 ? 0xffffu : 0xffff0000u;
+        else g.score[i] = none;
+    }
+}
+
+// fn: chain_soften
+// Scores become exponentials without the maximum so far; what was summed before is to be multiplied with f.
+template <class P> TC_FN void TC_N(chain_soften)(TC_N(chain_group)<P> &g, float (&f)[2]) {
+    const float none = -__int_as_float(0x7f800000), scale = P::scale ? __int_as_float(P::scale) : 1.0f, binary = scale * 1.44269502f;
+    #pragma unroll
+    for (int k = 0; k < 2; k++) {
+        float top[2] = {none, none}, part[2] = {0, 0};
+        #pragma unroll
+        for (int i = k * 2; i < P::cols / 2; i += 4) top[0] = fmaxf(top[0], g.score[i]), top[1] = fmaxf(top[1], g.score[i + 1]);
+        const float now = fmaxf(g.most[k], TC_N(row_most)(fmaxf(top[0], top[1])) * scale), from = now == none ? 0.0f : now;
+        const float base = from * 1.44269502f;
+        f[k] = TC_N(ex2)((g.most[k] - from) * 1.44269502f);
+        g.most[k] = now;
+        #pragma unroll
+        for (int i = k * 2; i < P::cols / 2; i += 4) {
+            #pragma unroll
+            for (int u = 0; u < 2; u++) g.score[i + u] = TC_N(ex2)(fmaf(g.score[i + u], binary, -base)), part[u] += g.score[i + u];
+        }
+        g.all[k] = g.all[k] * f[k] + (part[0] + part[1]);
+    }
+}
 
 // fn: chain_whole
 // The sums of a row are whole: what they are multiplied with, one lane asks.
@@ -223,92 +267,148 @@ template <class P, class I, class Share> TC_FN void TC_N(chain_whole)(TC_N(chain
     g.scale_by(f);
 }
 
-// fn: chain_once
-// All steps of a block of rows whose scores stand by themselves. What a step adds is on its way while the next one's scores are
-// multiplied.
-template <class P, class I, class Columns, class Score>
-TC_FN void TC_N(chain_once)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, TC_N(chain_turn)<P::stages> &turn, int own, const TC_N(chain_block)<P, I> &b, I m, I keys, Columns columns, Score score) {
+// fn: chain_begin
+// The first products of a step are on their way.
+template <class P> TC_FN void TC_N(chain_begin)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, const TC_N(chain_turn)<P::stages> &turn, const char *left) {
     typedef TC_N(chain_memory)<P> M;
-    const int lane = threadIdx.x % 32;
+    TC_N(semaphore_wait)(memory.full + turn.at, turn.parity);
+    TC_N(matrix_begin)();
+    TC_N(chain_product)<P, (int)P::depth>(g.score, left, memory.right_at(turn.at));
+    if constexpr (P::next != 0) TC_N(chain_product)<P, (int)P::next>(g.other, left + (int)M::left, memory.right_at(turn.at) + (int)M::right);
+    TC_N(matrix_commit)();
+}
+
+// fn: chain_end
+// And so is the last product.
+template <class P> TC_FN void TC_N(chain_end)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, const TC_N(chain_turn)<P::stages> &turn) {
+    if constexpr (!P::same) TC_N(semaphore_wait)(memory.value_full + turn.at, turn.parity);
+    TC_N(matrix_begin)();
+    TC_N(chain_add)<P, (int)P::wide>(g.sum, g.made, memory.value_at(turn.at));
+    TC_N(matrix_commit)();
+}
+
+// fn: chain_made
+// What is made of a step's scores: its own memory is free then, and that of the left tiles after the last step.
+template <class P, class I, class Score>
+TC_FN void TC_N(chain_made)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, int at, int own, const TC_N(chain_block)<P, I> &b, int step, I m, I keys, float (&f)[2], Score score) {
+    const bool tells = threadIdx.x % 32 == 0;
+    const I row = b.down + (I)(threadIdx.x / 32 * 16), c0 = b.begin + (I)step * P::cols;
+    TC_N(matrix_keep)(g.score), TC_N(matrix_keep)(g.other);
+    if (tells && !P::same && !P::columns) TC_N(semaphore_arrive)(memory.empty + at);
+    if (tells && step + 1 == b.steps) TC_N(semaphore_arrive)(memory.left_empty + own);
+    if constexpr (P::streamed && !P::scale) TC_N(chain_ask)<P, 1, float>(g, nullptr, memory.column_at(at), b.batch * m, row, m, c0, keys, score);
+    if constexpr (!P::streamed) TC_N(chain_ask)<P, P::next ? 2 : 1, typename P::element>(g, g.coming, memory.column_at(at), b.batch * m, row, m, c0, keys, score);
+    if (TC_N(chain_edge)<P>(row, c0, keys)) TC_N(chain_leave_out)<P>(g, P::streamed ? nullptr : g.coming, -__int_as_float(0x7f800000), row, c0, keys);
+    if constexpr (P::columns != 0) __syncwarp(); // all lanes have read them
+    if (tells && !P::same && P::columns) TC_N(semaphore_arrive)(memory.empty + at);
+    if constexpr (P::streamed) TC_N(chain_soften)<P>(g, f);
+}
+
+// fn: chain_flow
+// All steps of a block of rows. The first one stands by itself: ptxas has products one after the other where a loop chooses.
+template <class P, class I, class Score>
+TC_FN void TC_N(chain_flow)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, TC_N(chain_turn)<P::stages> &turn, int own, const TC_N(chain_block)<P, I> &b, I m, I keys, Score score) {
+    const bool tells = threadIdx.x % 32 == 0;
     const char *const left = memory.left_at(own) + threadIdx.x / 128 * 8192;
-    const I row = b.down + threadIdx.x / 32 * 16;
+    tc_u64 *const free = P::same ? memory.empty : memory.value_empty;
+    TC_N(chain_turn)<P::stages> last = turn; // of the values
+    const unsigned none = threadIdx.z; // 0
+    float f[2];
+    if (!b.steps) return;
+    TC_N(chain_begin)(g, memory, turn, left);
+    TC_N(matrix_wait)<0>();
+    TC_N(chain_made)(g, memory, turn.at, own, b, 0, m, keys, f, score);
+    g.take(none);
+    turn.next();
+    #pragma unroll 1
+    for (int step = 1; step < b.steps; step++, turn.next(), last.next()) {
+        TC_N(chain_begin)(g, memory, turn, left);
+        TC_N(chain_end)(g, memory, last);
+        TC_N(matrix_wait)<1>();
+        TC_N(chain_made)(g, memory, turn.at, own, b, step, m, keys, f, score);
+        TC_N(matrix_wait)<0>();
+        TC_N(matrix_keep)(g.sum);
+        if (tells) TC_N(semaphore_arrive)(free + last.at);
+        if constexpr (P::streamed) g.scale_by(f);
+        g.take(none);
+    }
+    TC_N(chain_end)(g, memory, last);
+    TC_N(matrix_wait)<0>();
+    TC_N(matrix_keep)(g.sum);
+    if (tells) TC_N(semaphore_arrive)(free + last.at);
+}
+
+// fn: chain_pair
+// All steps of a block of rows of two chains beside each other. The first product of a step is on its way behind the last ones of
+// the step before, so that these have left their registers for the second.
+template <class P, class I, class Next, class Score>
+TC_FN void TC_N(chain_pair)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, TC_N(chain_turn)<P::stages> &turn, int own, const TC_N(chain_block)<P, I> &b, I m, I keys, Next next, Score score) {
+    typedef TC_N(chain_memory)<P> M;
+    const bool tells = threadIdx.x % 32 == 0;
+    const char *const left = memory.left_at(own) + threadIdx.x / 128 * 8192;
+    const I row = b.down + (I)(threadIdx.x / 32 * 16);
     tc_u64 *before = nullptr;
     #pragma unroll 1
     for (int step = 0; step < b.steps; step++, turn.next()) {
         const char *const right = memory.right_at(turn.at);
+        const float *const column = memory.column_at(turn.at);
+        const I c0 = b.begin + (I)step * P::cols;
+        const bool edge = TC_N(chain_edge)<P>(row, c0, keys);
         TC_N(semaphore_wait)(memory.full + turn.at, turn.parity);
         TC_N(matrix_begin)();
         TC_N(chain_product)<P, (int)P::depth>(g.score, left, right);
-        if constexpr (P::next != 0) TC_N(chain_product)<P, (int)P::next>(g.other, left + (int)M::left, right + (int)M::right);
         TC_N(matrix_commit)();
-        TC_N(matrix_wait)<0>();
-        TC_N(matrix_keep)(g.score), TC_N(matrix_keep)(g.other), TC_N(matrix_keep)(g.sum);
-        if (lane == 0 && before) TC_N(semaphore_arrive)(before);
-        if (lane == 0 && !P::same) TC_N(semaphore_arrive)(memory.empty + turn.at);
-        if (lane == 0 && step + 1 == b.steps) TC_N(semaphore_arrive)(memory.left_empty + own);
-        g.scores(b.batch * m, row, m, b.begin + (I)step * P::cols, keys, columns, score);
-        if constexpr (!P::same) TC_N(semaphore_wait)(memory.value_full + turn.at, turn.parity);
+        TC_N(matrix_wait)<1>();
+        TC_N(matrix_keep)(g.sum), TC_N(matrix_keep)(g.sum_next);
+        if constexpr (P::columns != 0) __syncwarp(); // all lanes have read what the step's columns need
+        if (tells && before) TC_N(semaphore_arrive)(before);
+        before = memory.empty + turn.at;
         TC_N(matrix_begin)();
-        g.add(memory.value_at(turn.at));
-        TC_N(matrix_commit)();
-        before = (P::same ? memory.empty : memory.value_empty) + turn.at;
-    }
-    TC_N(matrix_wait)<0>();
-    TC_N(matrix_keep)(g.sum);
-    if (lane == 0 && before) TC_N(semaphore_arrive)(before);
-}
-
-// fn: chain_flow
-// All steps of a block of rows whose scores are streamed.
-template <class P, class I, class Columns, class Score>
-TC_FN void TC_N(chain_flow)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, TC_N(chain_turn)<P::stages> &turn, int own, const TC_N(chain_block)<P, I> &b, I m, I keys, Columns columns, Score score) {
-    const int lane = threadIdx.x % 32;
-    const char *const left = memory.left_at(own) + threadIdx.x / 128 * 8192;
-    const I row = b.down + threadIdx.x / 32 * 16;
-    TC_N(chain_turn)<P::stages> last = turn; // of the values
-    float f[2];
-    if (!b.steps) return;
-    TC_N(semaphore_wait)(memory.full + turn.at, turn.parity);
-    TC_N(matrix_begin)();
-    TC_N(chain_product)<P, (int)P::depth>(g.score, left, memory.right_at(turn.at));
-    TC_N(matrix_commit)();
-    TC_N(matrix_wait)<0>();
-    TC_N(matrix_keep)(g.score);
-    if (lane == 0) TC_N(semaphore_arrive)(memory.empty + turn.at);
-    if (lane == 0 && b.steps == 1) TC_N(semaphore_arrive)(memory.left_empty + own);
-    turn.next();
-    g.scores(b.batch * m, row, m, b.begin, keys, columns, score);
-    g.soften(f);
-    g.pack();
-    #pragma unroll 1
-    for (int step = 1; step < b.steps; step++, turn.next(), last.next()) {
-        TC_N(semaphore_wait)(memory.full + turn.at, turn.parity);
-        TC_N(matrix_begin)();
-        TC_N(chain_product)<P, (int)P::depth>(g.score, left, memory.right_at(turn.at));
-        TC_N(matrix_commit)();
-        TC_N(semaphore_wait)(memory.value_full + last.at, last.parity);
-        TC_N(matrix_begin)();
-        g.add(memory.value_at(last.at));
+        TC_N(chain_product)<P, (int)P::next>(g.other, left + (int)M::left, right + (int)M::right);
         TC_N(matrix_commit)();
         TC_N(matrix_wait)<1>();
         TC_N(matrix_keep)(g.score);
-        if (lane == 0) TC_N(semaphore_arrive)(memory.empty + turn.at);
-        if (lane == 0 && step + 1 == b.steps) TC_N(semaphore_arrive)(memory.left_empty + own);
-        g.scores(b.batch * m, row, m, b.begin + (I)step * P::cols, keys, columns, score);
-        g.soften(f);
-        TC_N(matrix_wait)<0>();
-        TC_N(matrix_keep)(g.sum);
-        if (lane == 0) TC_N(semaphore_arrive)(memory.value_empty + last.at);
-        g.scale_by(f);
-        g.pack();
+        TC_N(chain_ask)<P, 1, float>(g, nullptr, column, b.batch * m, row, m, c0, keys, next);
+        if (edge) TC_N(chain_leave_out)<P>(g, nullptr, 0.0f, row, c0, keys);
+        #pragma unroll
+        for (int i = 0; i < P::cols / 2; i += 2) g.made_next[i / 8][i / 4 % 2 * 2 + i / 2 % 2] = P::pack_two(g.score[i], g.score[i + 1]);
+        TC_N(matrix_begin)();
+        TC_N(chain_add)<P, (int)P::next>(g.sum_next, g.made_next, right + (int)M::right);
+        TC_N(matrix_commit)();
+        TC_N(matrix_wait)<1>();
+        TC_N(matrix_keep)(g.other);
+        if (tells && step + 1 == b.steps) TC_N(semaphore_arrive)(memory.left_empty + own);
+        TC_N(chain_ask)<P, 2, typename P::element>(g, g.made, column, b.batch * m, row, m, c0, keys, score);
+        if (edge) TC_N(chain_leave_out)<P>(g, g.made, 0.0f, row, c0, keys);
+        TC_N(matrix_begin)();
+        TC_N(chain_add)<P, (int)P::wide>(g.sum, g.made, right);
+        TC_N(matrix_commit)();
     }
-    TC_N(semaphore_wait)(memory.value_full + last.at, last.parity);
-    TC_N(matrix_begin)();
-    g.add(memory.value_at(last.at));
-    TC_N(matrix_commit)();
     TC_N(matrix_wait)<0>();
-    TC_N(matrix_keep)(g.sum);
-    if (lane == 0) TC_N(semaphore_arrive)(memory.value_empty + last.at);
+    TC_N(matrix_keep)(g.sum), TC_N(matrix_keep)(g.sum_next);
+    if (tells && before) TC_N(semaphore_arrive)(before);
+}
+
+// fn: chain_bring_columns
+// What scores need of their columns, of all blocks from j on: by one warp.
+template <class P, class I, class Columns> TC_FN void TC_N(chain_bring_columns)(TC_N(chain_memory)<P> &memory, I j, I m, I keys, Columns columns) {
+    typedef TC_N(chain_block)<P, I> Block;
+    TC_N(chain_turn)<P::stages> turn = {0, 1}; // all is empty
+    #pragma unroll 1
+    for (TC_N(chain_walk)<P, I> w(j); w.t < Block::count(m); w.next(j, keys)) {
+        const Block b(w.t, m, keys);
+        #pragma unroll 1
+        for (int step = 0; step < b.steps; step++, turn.next()) {
+            TC_N(semaphore_wait)(memory.empty + turn.at, turn.parity);
+            #pragma unroll
+            for (int i = 0; i < P::cols; i += 32 * P::scores) {
+                const int at = i + threadIdx.x % 32 * P::scores;
+                const I c = b.begin + (I)step * P::cols + at;
+                if (!P::ragged_cols || c < keys) columns(b.batch * m, c, memory.column_at(turn.at) + at * P::columns);
+            }
+            TC_N(semaphore_arrive)(memory.full + turn.at);
+        }
+    }
 }
 
 // fn: chain_bring_all
@@ -320,8 +420,8 @@ TC_FN void TC_N(chain_bring_all)(TC_N(chain_memory)<P> &memory, I j, I m, I keys
     TC_N(chain_turn)<P::stages> turn = {0, 1}; // all is empty
     TC_N(chain_turn)<P::ahead> own = {0, 1};
     #pragma unroll 1
-    for (I t = j; t < Block::count(m); t += (I)gridDim.x, own.next()) {
-        const Block b(t, m, keys);
+    for (TC_N(chain_walk)<P, I> w(j); w.t < Block::count(m); w.next(j, keys), own.next()) {
+        const Block b(w.t, m, keys);
         const int z = (int)b.batch;
         char *const mine = memory.left_at(own.at);
         TC_N(semaphore_wait)(memory.left_empty + own.at, own.parity);
@@ -345,10 +445,22 @@ TC_FN void TC_N(chain_bring_all)(TC_N(chain_memory)<P> &memory, I j, I m, I keys
     }
 }
 
+// fn: chain_give
+// Sums of a group's rows, to the hole; RAGGED: `wide` columns of WIDE are there.
+template <class P, int WIDE, int RAGGED, class I, class Result> TC_FN void TC_N(chain_give)(float (&sum)[WIDE / 2], I first, I row, I m, I wide, Result result) {
+    const int lane = threadIdx.x % 32;
+    #pragma unroll
+    for (int k = 0; k < WIDE / 16; k++)
+        TC_N(give_fours)<(int)P::width>(sum + k / 2 * 16, k % 2, row + lane / 4, k / 2 * 32 + lane % 4 * 8, [&](const float *some, I r, I c) {
+            if ((P::ragged_rows && r >= m) || (RAGGED && c >= wide)) return;
+            result(first + r, c, some);
+        });
+}
+
 // fn: mapped_chain
 // j: of the launch's blocks. m: rows of a batch; n: columns of the result; keys: columns of scores.
-template <class P, class A, class B, class AN, class BN, class V, class I, class Columns, class Score, class Share, class Result>
-TC_FN void TC_N(mapped_chain)(char *shared, I j, I m, I n, I keys, const TC_N(map) &left, const TC_N(map) &right, const TC_N(map) &left_next, const TC_N(map) &right_next, const TC_N(map) &value, Columns columns, Score score, Share share, Result result) {
+template <class P, class A, class B, class AN, class BN, class V, class I, class Columns, class Next, class Score, class Share, class Result, class ResultNext>
+TC_FN void TC_N(mapped_chain)(char *shared, I j, I m, I n, I keys, const TC_N(map) &left, const TC_N(map) &right, const TC_N(map) &left_next, const TC_N(map) &right_next, const TC_N(map) &value, Columns columns, Next score_next, Score score, Share share, Result result, ResultNext result_next) {
     typedef TC_N(chain_block)<P, I> Block;
     TC_N(chain_memory)<P> memory(shared);
     memory.begin();
@@ -356,28 +468,25 @@ TC_FN void TC_N(mapped_chain)(char *shared, I j, I m, I n, I keys, const TC_N(ma
         TC_N(registers_give)<P::threads == 256 ? 24 : 32>();
         if ((int)threadIdx.x == P::threads)
             TC_N(chain_bring_all)<P, A, B, AN, BN, V, I>(memory, j, m, keys, left, right, left_next, right_next, value);
+        if constexpr (P::columns != 0)
+            if ((int)threadIdx.x / 32 == P::threads / 32 + 1) TC_N(chain_bring_columns)<P>(memory, j, m, keys, columns);
         return;
     }
     TC_N(registers_take)<P::threads == 256 ? 240 : 160>();
     TC_N(chain_group)<P> g;
     TC_N(chain_turn)<P::stages> turn = {0, 0};
     TC_N(chain_turn)<P::ahead> own = {0, 0};
-    const int lane = threadIdx.x % 32;
     #pragma unroll 1
-    for (I t = j; t < Block::count(m); t += (I)gridDim.x, own.next()) {
-        const Block b(t, m, keys);
+    for (TC_N(chain_walk)<P, I> w(j); w.t < Block::count(m); w.next(j, keys), own.next()) {
+        const Block b(w.t, m, keys);
         const I first = b.batch * m, row = b.down + threadIdx.x / 32 * 16;
         g.clear();
         TC_N(semaphore_wait)(memory.left_full + own.at, own.parity);
-        if constexpr (P::streamed != 0) TC_N(chain_flow)(g, memory, turn, own.at, b, m, keys, columns, score);
-        else TC_N(chain_once)(g, memory, turn, own.at, b, m, keys, columns, score);
-        if (lane == 0 && !b.steps) TC_N(semaphore_arrive)(memory.left_empty + own.at);
+        if constexpr (P::pair != 0) TC_N(chain_pair)<P>(g, memory, turn, own.at, b, m, keys, score_next, score);
+        else TC_N(chain_flow)<P>(g, memory, turn, own.at, b, m, keys, score);
+        if (threadIdx.x % 32 == 0 && !b.steps) TC_N(semaphore_arrive)(memory.left_empty + own.at);
         if constexpr (P::streamed != 0) TC_N(chain_whole)(g, first, row, m, share);
-        #pragma unroll
-        for (int k = 0; k < P::wide / 16; k++)
-            TC_N(give_fours)<(int)P::width>(g.sum + k / 2 * 16, k % 2, row + lane / 4, k / 2 * 32 + lane % 4 * 8, [&](const float *some, I r, I c) {
-                if ((P::ragged_rows && r >= m) || (P::ragged_wide && c >= n)) return;
-                result(first + r, c, some);
-            });
+        TC_N(chain_give)<P, (int)P::wide, (int)P::ragged_wide>(g.sum, first, row, m, n, result);
+        if constexpr (P::pair != 0) TC_N(chain_give)<P, (int)P::next, (int)P::ragged_next>(g.sum_next, first, row, m, (I)P::ragged_next, result_next);
     }
 }

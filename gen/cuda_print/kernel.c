@@ -267,4 +267,5 @@ static const tc__dialect tc__dialect_cuda = {
     tc__lower_device,
     1,
     tc__device_takes_down,
+    tc__device_takes_beside,
 };

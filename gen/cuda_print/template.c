@@ -134,13 +134,17 @@ static void tc__cuda_hole_place(tc__printer *p, int64_t axis, int first) {
 // `auto left = [&](int, int r, int q, tc_u16 *given0) {`
 static void tc__cuda_hole_head(tc__printer *p, const tc__node *n) {
     const int64_t *a = n->attr;
-    int result = a[TC__HOLE_HOLE] == TC__HOLE_RESULT, given = a[TC__HOLE_BUFFER] >= 0;
+    int result =
+            a[TC__HOLE_HOLE] == TC__HOLE_RESULT || a[TC__HOLE_HOLE] == TC__HOLE_RESULT_NEXT,
+        given = a[TC__HOLE_BUFFER] >= 0;
     int rows = a[TC__HOLE_HOLE] == TC__HOLE_ROWS;
     tc__line(p);
     tc__put(p->out, "auto %s = [&](", tc__hole_names[a[TC__HOLE_HOLE]]);
     tc__cuda_hole_place(p, a[TC__HOLE_ROW], 1);
     tc__cuda_hole_place(p, a[TC__HOLE_LINE], 0);
-    int sums = a[TC__HOLE_HOLE] == TC__HOLE_SCORE || a[TC__HOLE_HOLE] == TC__HOLE_SHARE;
+    int sums = a[TC__HOLE_HOLE] == TC__HOLE_SCORE ||
+               a[TC__HOLE_HOLE] == TC__HOLE_SCORE_NEXT ||
+               a[TC__HOLE_HOLE] == TC__HOLE_SHARE;
     if ((given && !result && !sums) || rows) tc__cuda_hole_place(p, a[TC__HOLE_DEEP], 0);
     if (tc__cuda_gives_address(n)) {
         tc__put(p->out, ", bool%s", p->g->target.checked ? " inside" : "");
@@ -230,8 +234,9 @@ static void tc__cuda_mapped_chain_call(tc__printer *p, const tc__node *n, uint32
                                           {TC__HOLE_LEFT_NEXT, TC__HOLE_LEFT},
                                           {TC__HOLE_RIGHT_NEXT, TC__HOLE_RIGHT},
                                           {TC__HOLE_VALUE, TC__HOLE_RIGHT}},
-                          other[] = {TC__HOLE_COLUMNS, TC__HOLE_SCORE, TC__HOLE_SHARE,
-                                     TC__HOLE_RESULT};
+                          other[] = {TC__HOLE_COLUMNS, TC__HOLE_SCORE_NEXT,
+                                     TC__HOLE_SCORE,   TC__HOLE_SHARE,
+                                     TC__HOLE_RESULT,  TC__HOLE_RESULT_NEXT};
     const int64_t *a = n->attr;
     tc__line(p);
     tc__put(p->out, "tc_mapped_chain<product");

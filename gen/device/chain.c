@@ -1,5 +1,5 @@
 // Products whose left operand is made of other products, for all of a row: attention, and its gradients. Input: a LOOP list of
-// several parts (kernel/part.c). Output: what chain_list.c makes a list of, for the text cuda/chain.cuh; or that the
+// several parts (kernel/part.c). Output: what chain_plan.c makes a plan of, for the text cuda/chain.cuh; or that the
 // list is none of those.
 //
 //     product, softmax, product          the scores are streamed: a block of columns after the other, with the maximum so far
@@ -18,12 +18,15 @@ enum {
     TC__CHAIN_LONGEST = 256, // k of the first products, and columns of the last
     TC__CHAIN_SUMS = 128,    // of a thread whose warp has 32 rows, at most
     TC__CHAIN_LEFTS = 32,    // words of left operands that a thread holds
-    TC__CHAIN_FOLLOWED = 24, // nodes that are followed for one question
+    TC__CHAIN_FOLLOWED = 24, // nodes that are followed for one question,
+    TC__CHAIN_NEAR = 8,      //   and for one that is asked of each
     // where the device brings operands:
     TC__CHAIN_SHORT = 64,      // rows of a batch, below which its tiles are mostly empty
     TC__CHAIN_TALL = 2048,     //   and above which a block has three groups of 64
     TC__CHAIN_MAPPED = 128,    // k of the first products, and columns of the last
     TC__CHAIN_STAGES_MOST = 4, // of the ring
+    TC__CHAIN_STATIC = 1024,   // bytes that a text may declare beside them
+    TC__CHAIN_WORDS = 4,       // that scores of a column need, in shared memory
     TC__CHAIN_FEW_STEPS =
         16 // of a block of rows: to wait for left tiles takes a part of them
 };
@@ -54,9 +57,17 @@ typedef struct tc__chain {
     int high, rows_high;                  // warps that multiply, and rows of a block
     int step;                             // columns
     int held;
-    int stages;     // of the ring that the device fills by maps; 0 = threads do,
-    int ahead;      //   with so many left tiles,
-    int same;       //   and values are the first right operand
+    int stages; // of the ring that the device fills by maps; 0 = threads do,
+    int ahead;  //   with so many left tiles,
+    int same;   //   and values are the first right operand,
+    const tc__node
+        *column[TC__CHAIN_WORDS]; //   and loads that are of a column alone come with it
+    int columns;
+    // Of a pair, the chain beside it: its last part, its scores, which are the numbers `like` of this one, and its values.
+    int pair;
+    tc__group beside;
+    const tc__node *score_next, *sum_next, *like;
+    uint32_t rows_next;
     uint32_t scale; // scores are sums times this, a float's bits; 0 = they are not
     tc__ix m, blocks;
     int64_t bytes;
@@ -188,7 +199,7 @@ static int tc__chain_scores_fit(const tc__chain *q) {
 
 // Whether what a part but the last writes to memory are values of rows, of a softmax.
 static int tc__chain_writes_rows(const tc__chain *q) {
-    for (uint32_t id = 0; id < q->begin[q->parts - 1]; id++) {
+    for (uint32_t id = q->begin[0]; id < q->begin[q->parts - 1]; id++) {
         const tc__node *n = tc__chain_node(q, id);
         int inner = q->softmax < 0 || id < q->begin[q->softmax];
         if (n->op == TC_OP_STORE && tc__is_memory(tc__buffer_of(q->g, n)) &&
@@ -404,194 +415,4 @@ static tc__band tc__chain_band(const tc__chain *q, const tc__node *n, int least,
     if (n->op == TC_OP_MUL) return tc__band_both(TC__BAND(0, 0), TC__BAND(1, 0));
 #undef TC__BAND
     return tc__band_all;
-}
-
-// ---- sizes ----
-
-static int64_t tc__chain_bytes(const tc__chain *q) {
-    int64_t depth = q->depth[0] + q->depth[1];
-    int64_t ring = 2 * (q->rows_high * depth + 2 * TC__CHAIN_STEP * (depth + q->wide));
-    int64_t part = 4 * (int64_t)q->high * 16 * (q->wide + TC__PRODUCT_PAD);
-    return ring > part ? ring : part;
-}
-
-// Rows of a warp are 32 where it has the registers for their sums: so each fragment of what all share serves twice.
-static void tc__chain_sizes(tc__chain *q) {
-    tc__ixpool *x = q->g->body.ix;
-    int64_t sums = (q->inner * TC__CHAIN_STEP + q->wide) / 2; // with 16 rows
-    int64_t lefts = (q->depth[0] + q->depth[1]) / 4;
-    q->high = TC__CHAIN_WARPS, q->step = TC__CHAIN_STEP;
-    int tall = 2 * sums <= TC__CHAIN_SUMS && tc__ix_hi(x, q->m) > 16 * q->high;
-    q->rows_high = 16 * q->high * (tall ? 2 : 1);
-    q->held = lefts * (tall ? 2 : 1) <= TC__CHAIN_LEFTS;
-    q->bytes = tc__chain_bytes(q);
-}
-
-// ---- operands that the device brings ----
-
-// The map of an operand of a part, of `lines` of each batch, in tiles of `tile` lines or `step` of k; 0 = there is none.
-static int tc__chain_map(const tc__chain *q, int part, const tc__staged *s, int64_t lines,
-                         int64_t tile, tc_device_map *map) {
-    const tc__group *g = &q->part[part];
-    tc__mapped o = tc__mapped_operand(g, s, q->m, q->g->shape.batch);
-    o.lines = lines, o.tile = tile, o.step = q->step, o.dtype = q->dtype;
-    int ok = tc__mapped_operand_map(g, s, &o, map);
-    map->address = (uint32_t)tc__chain_node(q, s->id)->attr[TC__LOAD_BUFFER];
-    return ok;
-}
-
-// Whether it can bring all of them; sets whether values are what it has brought before.
-static int tc__chain_maps(tc__chain *q) {
-    int64_t keys = tc__ix_value(tc__depth_of(q->g)), m = tc__ix_value(q->m);
-    tc_device_map right[TC__CHAIN_INNER], left, value;
-    for (int i = 0; i < q->inner; i++)
-        if (!tc__chain_map(q, i, &q->left[i], m, q->rows_high, &left) ||
-            !tc__chain_map(q, i, &q->right[i], keys, q->step, &right[i]))
-            return 0;
-    if (!tc__chain_map(q, q->parts - 1, &q->value, tc__ix_value(q->g->shape.cols), 0,
-                       &value))
-        return 0;
-    q->same = q->softmax < 0 && q->wide == q->depth[0] &&
-              !memcmp(&right[0], &value, sizeof value);
-    return 1;
-}
-
-// Bytes of a block: left tiles of `rows` in all, `stages` of the others, and semaphores.
-static int64_t tc__mapped_chain_bytes(int64_t rows, int64_t cols, int64_t depth,
-                                      int64_t wide, int64_t stages) {
-    return TC__PRODUCT_ALIGN + 2 * (rows * depth + stages * cols * (depth + wide)) +
-           8 * (4 + 4 * stages);
-}
-
-static int64_t tc__chain_mapped_line(int64_t n) {
-    return (n + TC__MAP_LINE - 1) / TC__MAP_LINE * TC__MAP_LINE;
-}
-
-// Tiles for matrix units: three groups of warps where sums leave them registers, else two; and as many columns of a step.
-static void tc__chain_mapped_sizes(tc__chain *q) {
-    int twice = q->depth[1] != 0;
-    for (int i = 0; i < q->inner; i++) q->depth[i] = tc__chain_mapped_line(q->depth[i]);
-    q->wide = tc__chain_mapped_line(q->wide);
-    int narrow = q->wide == TC__MAP_LINE && q->depth[0] == TC__MAP_LINE;
-    q->high = narrow && tc__ix_value(q->m) > TC__CHAIN_TALL ? 12 : 8;
-    q->rows_high = 16 * q->high, q->step = twice ? 64 : 128;
-}
-
-// As many stages as a block has the memory for, at most, and left tiles of the next rows where steps are few; 0 = not two.
-static int tc__chain_stages(tc__chain *q) {
-    int64_t depth = q->depth[0] + q->depth[1], wide = q->same ? 0 : q->wide;
-    int64_t keys = tc__ix_value(tc__depth_of(q->g));
-    q->ahead = keys <= TC__CHAIN_FEW_STEPS * (int64_t)q->step ? 2 : 1;
-    for (; q->ahead; q->ahead--)
-        for (int stages = TC__CHAIN_STAGES_MOST; stages > 1; stages--) {
-            q->bytes = tc__mapped_chain_bytes((int64_t)q->rows_high * q->ahead, q->step,
-                                              depth, wide, stages);
-            if (!q->g->target.room || q->bytes <= (int64_t)q->g->target.room) return stages;
-        }
-    return 0;
-}
-
-// The factor of sums that scores are; 0 = they are something else.
-static uint32_t tc__chain_scale(const tc__chain *q) {
-    const tc__node *n = tc__chain_value(q, tc__chain_node(q, q->score)), *by, *sum;
-    if (q->softmax < 0 || n->op != TC_OP_MUL || n->dtype != TC_F32) return 0;
-    int first = tc__chain_in(q, n, 0)->op == TC_OP_CONST;
-    by = tc__chain_in(q, n, first ? 0 : 1), sum = tc__chain_in(q, n, first ? 1 : 0);
-    while (sum->op == TC_OP_CAST && tc__is_float(sum->dtype)) sum = tc__chain_in(q, sum, 0);
-    if (sum != tc__contract_of(&q->part[0]) || by->op != TC_OP_CONST) return 0;
-    float f = (float)tc__const_value(by).f;
-    uint32_t bits;
-    memcpy(&bits, &f, sizeof bits);
-    return f > 0 && f < 1e30f ? bits : 0;
-}
-
-// Whether its products are for matrix units, of operands that the device brings: then its sizes are set.
-static int tc__chain_is_mapped(tc__chain *q) {
-    const tc__group *g = q->g;
-    tc__chain mapped = *q;
-    if (!g->target.matrix_warps || !g->target.tensor_maps || g->target.checked ||
-        !tc__ix_is_const(q->m) || !tc__ix_is_const(g->shape.batch) ||
-        !tc__ix_is_const(tc__depth_of(g)) || tc__ix_value(q->m) <= TC__CHAIN_SHORT ||
-        q->value.along != TC__COL)
-        return 0;
-    tc__chain_mapped_sizes(&mapped);
-    if (mapped.wide > TC__CHAIN_MAPPED || mapped.depth[0] > TC__CHAIN_MAPPED ||
-        mapped.depth[1] > TC__CHAIN_MAPPED || !tc__chain_maps(&mapped))
-        return 0;
-    mapped.stages = tc__chain_stages(&mapped);
-    if (!mapped.stages) return 0;
-    mapped.scale = tc__chain_scale(&mapped);
-    *q = mapped;
-    return 1;
-}
-
-// ---- the whole ----
-
-static void tc__chain_parts(tc__chain *q) {
-    q->parts = tc__parts_of_list(q->g, q->part);
-    q->softmax = -1;
-    for (int i = 0; i < q->parts; i++) {
-        uint32_t id = q->begin[i] = q->part[i].shape.prologue;
-        while (tc__chain_node(q, id)->op != TC_OP_FOR) id++;
-        q->rows[i] = id, q->part[i].shape.prologue = 0;
-    }
-    q->inner = q->parts - 1;
-    if (q->parts > 2 && q->part[1].shape.kind == TC__REDUCTION)
-        q->softmax = 1, q->inner = 1;
-}
-
-static int tc__chain_has_kinds(const tc__chain *q) {
-    if (q->parts < 2 || q->parts > 3 || q->inner > TC__CHAIN_INNER) return 0;
-    for (int i = 0; i < q->parts; i++)
-        if (i != q->softmax && q->part[i].shape.kind != TC__CONTRACTION) return 0;
-    return 1;
-}
-
-// Whether list g is such a product; 0 = it is not.
-static int tc__chain_of(const tc__group *g, tc__chain *q) {
-    memset(q, 0, sizeof *q);
-    q->g = g;
-    if (!g->shape.prologue || g->shape.kind != TC__CONTRACTION ||
-        tc__count_contractions(g) < 2)
-        return 0;
-    tc__chain_parts(q);
-    if (!tc__chain_has_kinds(q)) return 0;
-    q->dtype = tc__chain_node(q, tc__left_of(g))->dtype;
-    q->m = tc__ix_div(g->body.ix, g->shape.rows, g->shape.batch);
-    if (!tc__is_half(q->dtype) || !tc__chain_operands(q)) return 0;
-    const tc__node *store =
-        tc__chain_store(q, tc__chain_node(q, tc__left_of(g))->attr[TC__LOAD_BUFFER]);
-    const tc__node *stored = tc__chain_node(q, store->in[0]);
-    q->score = stored->id;
-    if (q->softmax >= 0 ? !tc__chain_softmax(q, stored) || !tc__chain_rows_fit(q)
-                        : stored->dtype != q->dtype)
-        return 0;
-    if (!tc__chain_scores_fit(q) || !tc__chain_writes_rows(q)) return 0;
-    q->band =
-        tc__chain_band(q, tc__chain_node(q, q->score), q->softmax >= 0, TC__CHAIN_FOLLOWED);
-    if (q->band.low <= 1 - tc__ix_hi(g->body.ix, q->m)) q->band.low = INT64_MIN;
-    if (q->band.up >= tc__ix_hi(g->body.ix, tc__depth_of(g)) - 1) q->band.up = INT64_MAX;
-    if (!tc__chain_is_mapped(q)) tc__chain_sizes(q);
-    q->blocks = tc__ix_mul(g->body.ix, g->shape.batch,
-                           tc__ix_ceil_div(g->body.ix, q->m, tc__ix_const(q->rows_high)));
-    return !g->target.room || q->bytes <= (int64_t)g->target.room;
-}
-
-// Whether a kernel of it is shorter than its products by themselves: rows fill its tiles.
-static int tc__chain_pays(const tc__chain *q) {
-    return tc__ix_hi(q->g->body.ix, q->m) > TC__CHAIN_FEW;
-}
-
-// Whether list g may be the beginning of one, which what reads its rows ends.
-static int tc__chain_begins(const tc__group *g) {
-    tc__chain q;
-    memset(&q, 0, sizeof q);
-    q.g = g;
-    if (!g->shape.prologue || tc__parts_of_list(g, q.part) != 2) return 0;
-    const tc__node *first = tc__contract_of(&q.part[0]);
-    if (q.part[0].shape.kind != TC__CONTRACTION ||
-        !tc__is_half(g->body.node.at[first->in[0]]->dtype))
-        return 0;
-    return q.part[1].shape.kind == TC__REDUCTION ||
-           !tc__device_is_made(g, g->body.node.at[tc__left_of(g)]);
 }

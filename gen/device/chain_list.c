@@ -6,6 +6,7 @@
 //       hole columns r p                                   what scores of two columns from p on need, whatever the row is
 //       hole score r p b12 of 2 into b13                   two columns from p on: sums of the first products become scores
 //       hole share r b14                                   the row's maximum and sum become what its result is multiplied with
+//       hole score_next, result_next                       of the chain beside it
 //       hole result r p b15 of 8
 
 // The operand holes of a part read its own columns and k.
@@ -53,26 +54,9 @@ static void tc__chain_nodes(tc__producer *t, const tc__chain *q, const tc__node 
     tc__free(c, marked, nodes);
 }
 
-// Columns that its hole gets at once: two, where a lane has both or none.
-static int tc__chain_scores(const tc__chain *q) {
-    return tc__ix_divisor(q->g->body.ix, q->part[0].shape.cols) % 2 ? 1 : 2;
-}
-
-// Whether LOAD n is the same for all rows of a batch, and one access for the columns of a score.
-static int tc__is_of_column(const tc__chain *q, const tc__node *n) {
-    tc__ixpool *x = q->g->body.ix;
-    int width = tc__chain_scores(q);
-    if (n->op != TC_OP_LOAD || n->level != TC__AT_COL ||
-        !tc__is_memory(tc__buffer_of(q->g, n)))
-        return 0;
-    tc__ixrun run = tc__ix_run(x, n->attr[TC__LOAD_INDEX], TC__ROW);
-    int still = run.ok && tc__ix_equals(run.stride, 0) &&
-                (run.run == INT64_MAX || tc__ix_equals(q->m, run.run));
-    return still && (width == 1 || tc__device_is_wide(&q->part[0], n, width, TC__COL));
-}
-
 // Loads what scores need of their columns, once for all rows of a thread. 0 = there is nothing.
 static int tc__chain_columns(tc__producer *t, const tc__chain *q) {
+    if (q->stages) return q->columns;
     const tc__node *sums[TC__CHAIN_INNER];
     size_t nodes = q->g->body.node.count;
     uint8_t *marked = TC__NEW_ARRAY(q->g->body.ctx, uint8_t, nodes);
@@ -97,41 +81,45 @@ static void tc__columns_hole(tc__producer *t, const tc__chain *q) {
     int width = tc__chain_scores(q);
     memset(&w, 0, sizeof w);
     w.hole = TC__HOLE_COLUMNS, w.buffer = w.made = -1, w.width = width, w.along = TC__COL;
+    if (q->stages)
+        w.made = tc__relist_buffer(l, TC__BUF_GIVEN, TC_F32, (int64_t)width * q->columns);
     w.row = TC__ROW, w.line = tc__operand_variable(TC__COL, TC__COL, width), w.deep = -1;
+    tc__ix first = tc__producer_var(t, w.line, q->part[0].shape.cols, width);
     tc__hole_open(l, &w);
+    for (int i = 0; q->stages && i < q->columns; i++)
+        tc__relist_copy_vector(l, q->column[i], w.made, tc__ix_const((int64_t)width * i),
+                               TC__COL, first, width);
     for (uint32_t id = 0; id < t->rows; id++)
         if (t->held[id] >= 0)
-            tc__relist_copy_vector(
-                l, tc__chain_node(q, id), t->held[id], tc__ix_const(0), TC__COL,
-                tc__producer_var(t, w.line, q->part[0].shape.cols, width), width);
+            tc__relist_copy_vector(l, tc__chain_node(q, id), t->held[id], tc__ix_const(0),
+                                   TC__COL, first, width);
     tc__hole_close(l);
 }
 
-static void tc__score_hole(tc__producer *t, const tc__chain *q) {
+// `next`: of the chain beside it.
+static void tc__score_hole(tc__producer *t, const tc__chain *q, int next) {
     tc__relist *l = &t->l;
     tc__ixpool *x = l->from->body.ix;
     const tc__group *whole = l->from;
-    const tc__node *sums[TC__CHAIN_INNER],
-        *value = tc__chain_value(q, tc__chain_node(q, q->score));
-    tc__ix place[TC__CHAIN_INNER];
+    tc__chain_made m = tc__chain_made_of(q, next);
+    tc__ix place[TC__CHAIN_INNER + TC__CHAIN_WORDS];
     tc__hole_words w;
     int width = tc__chain_scores(q);
     memset(&w, 0, sizeof w);
-    w.hole = TC__HOLE_SCORE, w.width = width, w.along = TC__COL;
-    w.buffer = tc__relist_buffer(l, TC__BUF_GIVEN, TC_F32, (int64_t)width * q->inner);
-    w.made =
-        tc__relist_buffer(l, TC__BUF_GIVEN, q->softmax >= 0 ? TC_F32 : q->dtype, width);
+    w.hole = next ? TC__HOLE_SCORE_NEXT : TC__HOLE_SCORE, w.width = width,
+    w.along = TC__COL;
+    w.buffer = tc__relist_buffer(l, TC__BUF_GIVEN, TC_F32, (int64_t)width * m.count);
+    w.made = tc__relist_buffer(l, TC__BUF_GIVEN,
+                               next || q->softmax >= 0 ? TC_F32 : q->dtype, width);
     w.row = TC__ROW, w.line = tc__operand_variable(TC__COL, TC__COL, width), w.deep = -1;
     tc__hole_open(l, &w);
     l->from = &q->part[0]; // columns are those of scores
     tc__ix lane = tc__hole_elements(t, width, TC__COL, w.line, q->part[0].shape.cols);
     l->from = whole;
-    for (int i = 0; i < q->inner; i++) {
-        sums[i] = tc__contract_of(&q->part[i]);
+    for (int i = 0; i < m.count; i++)
         place[i] = tc__ix_add(x, lane, tc__ix_const((int64_t)width * i));
-    }
-    tc__chain_nodes(t, q, value, sums, place, q->inner, w.buffer, lane);
-    tc__relist_store(l, value, w.made, lane);
+    tc__chain_nodes(t, q, m.value, m.given, place, m.count, w.buffer, lane);
+    tc__relist_store(l, m.value, w.made, lane);
     tc__hole_elements_end(t, width);
     tc__hole_close(l);
 }
@@ -205,7 +193,16 @@ static void tc__chain_numbers_of(const tc__chain *q, int width, int columns, int
     n[TC__CHAIN_UP] = q->band.up == INT64_MAX ? 0 : q->band.up;
     n[TC__CHAIN_STAGES] = q->stages, n[TC__CHAIN_AHEAD] = q->ahead;
     n[TC__CHAIN_SAME] = q->same;
-    n[TC__CHAIN_SCALE] = q->scale;
+    n[TC__CHAIN_SCALE] = q->scale, n[TC__CHAIN_PAIR] = q->pair;
+}
+
+// The result of the chain beside it.
+static void tc__chain_result_next(tc__producer *t, const tc__chain *q, int width) {
+    const tc__group *whole = t->l.from;
+    uint32_t rows = t->rows;
+    t->l.from = &q->beside, t->rows = q->rows_next;
+    tc__result_hole(t, width, TC__HOLE_RESULT_NEXT);
+    t->l.from = whole, t->rows = rows;
 }
 
 static void tc__put_chain(tc__producer *t, const tc__chain *q) {
@@ -214,6 +211,8 @@ static void tc__put_chain(tc__producer *t, const tc__chain *q) {
     int64_t attr[TC__LIST_WORDS];
     int width = tc__result_width(g), columns = tc__chain_columns(t, q);
     if (q->stages && width > TC__MAPPED_WIDTH) width = TC__MAPPED_WIDTH;
+    if (q->pair && tc__result_width(&q->beside) < width)
+        width = tc__result_width(&q->beside);
     attr[TC__TEMPLATE_NAME] = TC__TEMPLATE_CHAIN;
     attr[TC__TEMPLATE_TICKETS] = attr[TC__TEMPLATE_SUMS] = -1;
     attr[TC__TEMPLATE_SHARED] = tc__relist_buffer(l, TC__BUF_SHARED, TC_F32, q->bytes / 4);
@@ -230,9 +229,11 @@ static void tc__put_chain(tc__producer *t, const tc__chain *q) {
     }
     tc__chain_operand_hole(t, q, q->parts - 1, &q->value, TC__HOLE_VALUE);
     if (columns) tc__columns_hole(t, q);
-    tc__score_hole(t, q);
+    if (q->pair) tc__score_hole(t, q, 1);
+    tc__score_hole(t, q, 0);
     if (q->softmax >= 0) tc__share_hole(t, q);
-    tc__result_hole(t, width);
+    tc__result_hole(t, width, TC__HOLE_RESULT);
+    if (q->pair) tc__chain_result_next(t, q, width);
     tc__relist_end(l, TC__END_BLOCK);
 }
 

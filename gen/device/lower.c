@@ -33,6 +33,12 @@ static tc__takes tc__device_takes_rows(const tc__group *g) {
     return tc__chain_begins(g) ? TC__TAKES_WITH_READER : TC__TAKES_NOT;
 }
 
+// Whether two lists over the same rows are one chain: takes_beside of tc__dialect.
+static int tc__device_takes_beside(const tc__group *g) {
+    tc__chain chain;
+    return tc__chain_of(g, &chain) && chain.pair;
+}
+
 // Whether value v of a knob differs from the rules, and may be better.
 static int tc__device_knob_fits(const tc__group *g, int knob, int v) {
     tc__windows w;

@@ -370,13 +370,13 @@ static int tc__result_width(const tc__group *g) {
     return tc__result_has_room(g, most) ? most : width;
 }
 
-static void tc__result_hole(tc__producer *t, int width) {
+static void tc__result_hole(tc__producer *t, int width, tc__hole hole) {
     tc__relist *l = &t->l;
     const tc__group *g = l->from;
     const tc__node *contract = tc__contract_of(g);
     tc__hole_words w;
     memset(&w, 0, sizeof w);
-    w.made = -1, w.hole = TC__HOLE_RESULT, w.width = width, w.along = TC__COL;
+    w.made = -1, w.hole = hole, w.width = width, w.along = TC__COL;
     w.buffer = tc__relist_buffer(l, TC__BUF_GIVEN, tc__register_dtype(t->q.dtype), width);
     w.row = TC__ROW, w.line = tc__operand_variable(TC__COL, TC__COL, width), w.deep = -1;
     tc__hole_open(l, &w);
@@ -490,7 +490,7 @@ static void tc__tiles_holes(tc__producer *t, int width) {
         tc__operand_hole(t, &q->left, TC__HOLE_LEFT_ONE, TC__DEPTH, 1, dtype);
         tc__operand_hole(t, &q->right, TC__HOLE_RIGHT_ONE, TC__DEPTH, 1, dtype);
     }
-    tc__result_hole(t, width);
+    tc__result_hole(t, width, TC__HOLE_RESULT);
 }
 
 // The wide operand is read by vectors; the other one as k goes.
@@ -507,7 +507,7 @@ static void tc__skinny_holes(tc__producer *t, tc_ctx *c, int ahead, int early) {
     tc__operand_hole(t, wide, wide == &q->left ? left : right, along, wide->width, dtype);
     tc__operand_hole(t, few, few == &q->left ? left : right, TC__DEPTH,
                      q->dot ? wide->width : 1, dtype);
-    tc__result_hole(t, 1);
+    tc__result_hole(t, 1, TC__HOLE_RESULT);
 }
 
 static void tc__put_tiles(tc__producer *t, int64_t *attr) {

@@ -39,9 +39,9 @@ static int64_t tc__device_skinny_bytes(const int64_t *n, int64_t sum) {
 static int64_t tc__device_chain_bytes(const int64_t *n) {
     int64_t depth = n[TC__CHAIN_DEPTH] + n[TC__CHAIN_NEXT], wide = n[TC__CHAIN_WIDE];
     if (n[TC__CHAIN_STAGES])
-        return tc__mapped_chain_bytes(n[TC__CHAIN_ROWS] * n[TC__CHAIN_AHEAD],
-                                      n[TC__CHAIN_COLS], depth,
-                                      n[TC__CHAIN_SAME] ? 0 : wide, n[TC__CHAIN_STAGES]);
+        return tc__mapped_chain_bytes(
+            n[TC__CHAIN_ROWS] * n[TC__CHAIN_AHEAD], n[TC__CHAIN_COLS], depth,
+            n[TC__CHAIN_SAME] ? 0 : wide, n[TC__CHAIN_STAGES], n[TC__CHAIN_COLUMNS]);
     int64_t ring = 2 * (n[TC__CHAIN_ROWS] * depth + 2 * n[TC__CHAIN_COLS] * (depth + wide)),
             part = 4 * n[TC__CHAIN_HIGH] * 16 * (wide + TC__PRODUCT_PAD);
     return ring > part ? ring : part;
@@ -87,7 +87,7 @@ static uint32_t tc__device_holes(const tc__device_verifier *d, const tc__node *n
     for (uint32_t id = n->id + 1; id < end; id = tc__loop_end(d->k, id) + 1) {
         const tc__node *hole = d->k->body.node.at[id];
         if (hole->op != TC_OP_HOLE || hole->attr[TC__HOLE_HOLE] < 0 ||
-            hole->attr[TC__HOLE_HOLE] > (int64_t)TC__HOLE_RESULT ||
+            hole->attr[TC__HOLE_HOLE] > (int64_t)TC__HOLE_RESULT_NEXT ||
             holes >> hole->attr[TC__HOLE_HOLE] & 1)
             return 0;
         holes |= (uint32_t)1 << hole->attr[TC__HOLE_HOLE];
@@ -113,6 +113,8 @@ static uint32_t tc__device_holes_due(const tc__node *n) {
             due |= 1 << TC__HOLE_LEFT_NEXT | 1 << TC__HOLE_RIGHT_NEXT;
         if (number[TC__CHAIN_COLUMNS]) due |= 1 << TC__HOLE_COLUMNS;
         if (number[TC__CHAIN_STREAMED]) due |= 1 << TC__HOLE_SHARE;
+        if (number[TC__CHAIN_PAIR])
+            due |= 1 << TC__HOLE_SCORE_NEXT | 1 << TC__HOLE_RESULT_NEXT;
         return due;
     }
     if (tiles && number[TC__TILES_WAY] == (int64_t)TC__WAY_SPLIT)

@@ -167,15 +167,18 @@ typedef enum tc__hole {
     TC__HOLE_RIGHT_NEXT, //
     TC__HOLE_VALUE,      //   whose right operand this is,
     TC__HOLE_COLUMNS,    //   what scores of a column need, whatever the row is,
-    TC__HOLE_SCORE,      //   and this makes its left one, of sums of those before it
+    TC__HOLE_SCORE,      //   and this makes its left one, of sums of those before it;
+    TC__HOLE_SCORE_NEXT, //   of the chain beside it, whose result is the next one
     TC__HOLE_ROWS, // makes rows of the left operand: of turn `row`, by all threads together
-    TC__HOLE_SHARE, // what the result is multiplied with, of a row's maximum and sum
-    TC__HOLE_RESULT // what is done with elements of the result
+    TC__HOLE_SHARE,  // what the result is multiplied with, of a row's maximum and sum
+    TC__HOLE_RESULT, // what is done with elements of the result
+    TC__HOLE_RESULT_NEXT
 } tc__hole;
 
 static const char *const tc__hole_names[] = {
-    "left",       "right", "left_one", "right_one", "ahead", "early", "left_next",
-    "right_next", "value", "columns",  "score",     "rows",  "share", "result"};
+    "left",      "right",      "left_one", "right_one",  "ahead", "early",
+    "left_next", "right_next", "value",    "columns",    "score", "score_next",
+    "rows",      "share",      "result",   "result_next"};
 
 // How an operand comes to where it is multiplied.
 typedef enum tc__bring {
@@ -257,7 +260,7 @@ enum {
     TC__CHAIN_STREAMED, // scores are those of a softmax: 1: multiplied with its share, 2: divided by it, 3: as they are
     TC__CHAIN_BARE,     //   and rows of -inf alone are NaN
     TC__CHAIN_HELD,     // left operands are in registers
-    TC__CHAIN_COLUMNS,  // there is a hole for what scores of a column need
+    TC__CHAIN_COLUMNS, // words that scores of a column need; where threads bring operands: there is a hole for them
     TC__CHAIN_BATCHES,
     TC__CHAIN_RAGGED_ROWS,  // blocks leave a rest
     TC__CHAIN_RAGGED_COLS,  //   and steps
@@ -271,6 +274,7 @@ enum {
     TC__CHAIN_AHEAD, //   with so many left tiles,
     TC__CHAIN_SAME,  //   and whose values are the first right operand
     TC__CHAIN_SCALE, // scores are sums times this, a float's bits; 0 = the hole makes them
+    TC__CHAIN_PAIR, // another chain is beside it, of the first product's sums and the second right operand
     TC__CHAIN_NUMBERS
 };
 
@@ -288,7 +292,7 @@ static const char *const tc__chain_numbers[TC__CHAIN_NUMBERS] = {
     "threads",      "pack",        "width",   "scores",      "streamed",    "bare",
     "held",         "columns",     "batches", "ragged_rows", "ragged_cols", "ragged_wide",
     "ragged_depth", "ragged_next", "band",    "low",         "up",          "stages",
-    "ahead",        "same",        "scale"};
+    "ahead",        "same",        "scale",   "pair"};
 
 static const struct {
     const char *const *name;

@@ -103,7 +103,7 @@ static int tc__join_fits(const tc__group *rows, const tc__kbuf *b, const tc__gro
 typedef struct tc__join {
     tc_ctx *ctx;
     tc__group *to;
-    const tc__kbuf *made; // of the producer
+    const tc__kbuf *made; // of the producer; NULL = neither list reads of the other
     tc__ix cols;          // of its rows
     int kept;             // it is in memory, too
     uint32_t *at;         // of the list that is appended: old id -> new id,
@@ -113,7 +113,7 @@ typedef struct tc__join {
 } tc__join;
 
 static int tc__join_is_made(const tc__join *j, const tc__kbuf *b) {
-    return b->place == j->made->place && b->source == j->made->source;
+    return j->made && b->place == j->made->place && b->source == j->made->source;
 }
 
 // Where buffer b is in the joined list. Scratch of a row is of one list: it has a number of its own.

@@ -20,11 +20,12 @@
 // A part is what stands before a loop over rows, and that loop. It reads of earlier parts what they made of its
 // own row, at its own column or k: nothing else leads from one to another. So who runs a list takes a block
 // of rows at a time, part after part, and what is between them stays in the caches. Extents of columns are in
-// FOR, those of k in CONTRACT; a group's shape is that of its last part, but for rows and batch, which all have.
+// FOR, those of k in CONTRACT; a group's shape is that of its last part, but for rows and batch, which all have. Of lists
+// beside each other (beside.c) the earlier one ends with a part whose result no later one reads.
 // join.c makes such lists of kernels, where a language wants them. Whether two are equal is asked of nodes, buffers
 // and shape, as of every list.
 
-enum { TC__LIST_PARTS = 4 };
+enum { TC__LIST_PARTS = 5 };
 
 // Where the part ends that begins at node `begin`: behind the END of its rows.
 static uint32_t tc__part_end(const tc__group *k, uint32_t begin) {

@@ -104,6 +104,8 @@ struct tc__dialect {
     int guards; // texts look at tc__group_target.guarded
     // Whether sums down the columns of what a kernel does row by row are done with it (down.c); NULL = never.
     int (*takes_down)(const tc__group *g);
+    // Whether two lists of the same rows are one kernel (beside.c); NULL = never.
+    int (*takes_beside)(const tc__group *g);
 };
 
 // How an accumulator is held; decided by the loop that steps it.

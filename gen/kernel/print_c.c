@@ -590,4 +590,5 @@ static const tc__dialect tc__dialect_c = {
     NULL,
     0,
     NULL,
+    NULL,
 };

@@ -384,6 +384,16 @@ static int tc__rescore_chooses(const tc__rescore *r, const tc__node *n) {
            v.f == -tc__infinity();
 }
 
+// The WHERE `choice` with `value` where its condition holds.
+static tc__node *tc__rescore_choice(tc__rescore *r, const tc__node *choice, tc__node *value,
+                                    int turned) {
+    tc__node *in[3];
+    in[0] = tc__rescore_copy(r, choice->in[0], turned), in[1] = value;
+    in[2] = tc__rescore_copy(r, choice->in[2], turned);
+    return in[0] && value && in[2] ? tc__make_alu(r->w->to, TC_OP_WHERE, TC_F32, in, 3)
+                                   : NULL;
+}
+
 // p of an attention: exp(x - l); of x = s * c, which may be left out by a condition, 2^(s * c log2 e - l log2 e).
 static tc__node *tc__rescore_share(tc__rescore *r, const tc__attended *a, int turned) {
     const double log2e = 1.4426950408889634;
@@ -403,30 +413,69 @@ static tc__node *tc__rescore_share(tc__rescore *r, const tc__attended *a, int tu
     }
     l = tc__rescore_mul(g, TC_OP_MUL, l, tc__make_number(r->w->to, l, -log2e));
     tc__node *e = tc__rescore_fma(r, s, c * log2e, l, turned);
-    if (e && choice) {
-        in[0] = tc__rescore_copy(r, choice->in[0], turned), in[1] = e;
-        in[2] = tc__rescore_copy(r, choice->in[2], turned);
-        e = in[0] && in[2] ? tc__make_alu(g, TC_OP_WHERE, TC_F32, in, 3) : NULL;
-    }
+    if (choice) e = tc__rescore_choice(r, choice, e, turned);
     return e ? tc__make_alu(g, TC_OP_EXP2, TC_F32, &e, 1) : NULL;
 }
 
-// (x - d) * p * c, where d is a row value, as (x * c - d * c) * p; NULL = n is something else, or reported.
+// x of n = x f where p = e f, of n = x / f where p = e / f; NULL = n is something else.
+static const tc__node *tc__rescore_unscaled(const tc__rescore *r, const tc__attended *a,
+                                            const tc__node *n) {
+    if (n->op != (uint16_t)(a->divides ? TC_OP_DIV : TC_OP_MUL)) return NULL;
+    int first = !a->divides && n->in[0] == a->f->id;
+    if (n->in[first ? 0 : 1] != a->f->id) return NULL;
+    return tc__operand(r->w->from, n, first ? 1 : 0);
+}
+
+// A sum of scores x and a row value that is multiplied with p c: as x p c, and so much more of p.
+typedef struct tc__slope {
+    const tc__node *x, *row;
+    int of_e; // of e, not of p: then x and the row value are those of x f + row
+    int minus;
+    double c;
+    const tc__node
+        *choice; // where its condition does not hold, it is 0; NULL = it is all that
+} tc__slope;
+
+static int tc__rescore_slope_of(const tc__rescore *r, const tc__node *n, tc__slope *s) {
+    const tc__graph *from = r->w->from;
+    const tc__attended *a = tc__rescore_of(r, n->id);
+    const tc__node *y = tc__rescore_scaled(r, n, &s->c);
+    tc__value none;
+    s->choice = y && y->op == TC_OP_WHERE ? y : NULL;
+    if (s->choice) y = tc__operand(from, y, 1);
+    if (s->choice &&
+        (!tc__splat_value(from, tc__operand(from, s->choice, 2), &none) || none.f != 0))
+        return 0;
+    if (!y || y->op != TC_OP_MUL) return 0;
+    int second = y->in[1] == a->p->id || y->in[1] == a->e->id;
+    s->of_e = y->in[second] == a->e->id;
+    if (!s->of_e && y->in[second] != a->p->id) return 0;
+    const tc__node *u = tc__operand(from, y, (uint32_t)!second);
+    if (u->op != TC_OP_SUB && u->op != TC_OP_ADD) return 0;
+    int last = u->op == TC_OP_ADD && tc__is_row_value(from, tc__operand(from, u, 0));
+    s->minus = u->op == TC_OP_SUB;
+    s->x = tc__operand(from, u, (uint32_t)last);
+    s->row = tc__operand(from, u, (uint32_t)!last);
+    if (s->of_e) s->x = tc__rescore_unscaled(r, a, s->x);
+    return s->x && r->scored[s->x->id] && tc__is_row_value(from, s->row);
+}
+
+// (x - d) p c, where d is a row value, as (x c - d c) p; (x f + d) e c, where p = e f, as (x c + d c / f) p. NULL = n is
+// something else, or reported.
 static tc__node *tc__rescore_slope(tc__rescore *r, const tc__node *n, int turned) {
     const tc__graph *from = r->w->from;
+    const tc__attended *a = tc__rescore_of(r, n->id);
     tc__graph *g = r->w->to;
-    double c = 0;
-    const tc__node *y = tc__rescore_scaled(r, n, &c), *p = tc__rescore_of(r, n->id)->p;
-    if (!y || y->op != TC_OP_MUL || (y->in[0] != p->id && y->in[1] != p->id)) return NULL;
-    const tc__node *u = tc__operand(from, y, y->in[0] == p->id);
-    if (u->op != TC_OP_SUB || !r->scored[u->in[0]] ||
-        !tc__is_row_value(from, tc__operand(from, u, 1)))
-        return NULL;
-    tc__node *d = g->node.at[r->w->at[tc__operand(from, tc__operand(from, u, 1), 0)->id]];
-    d = tc__rescore_mul(g, TC_OP_MUL, d, tc__make_number(r->w->to, d, -c));
-    return tc__rescore_mul(g, TC_OP_MUL,
-                           tc__rescore_fma(r, tc__operand(from, u, 0), c, d, turned),
-                           tc__rescore_copy(r, p->id, turned));
+    tc__slope s;
+    if (!tc__rescore_slope_of(r, n, &s)) return NULL;
+    tc__node *d = g->node.at[r->w->at[tc__operand(from, s.row, 0)->id]],
+             *f = g->node.at[r->w->at[tc__operand(from, a->f, 0)->id]];
+    if (s.of_e) d = tc__rescore_mul(g, a->divides ? TC_OP_MUL : TC_OP_DIV, d, f);
+    if (d)
+        d = tc__rescore_mul(g, TC_OP_MUL, d, tc__make_number(g, d, s.minus ? -s.c : s.c));
+    tc__node *made = tc__rescore_mul(g, TC_OP_MUL, tc__rescore_fma(r, s.x, s.c, d, turned),
+                                     tc__rescore_copy(r, a->p->id, turned));
+    return s.choice ? tc__rescore_choice(r, s.choice, made, turned) : made;
 }
 
 // Node `id` as the copy has it; NULL = reported.

@@ -574,6 +574,13 @@ ATTENTION(gradients_of_blocks, {TC_BF16, 1, 1, 300, 300, 64, 64, TRAIN | CAUSAL,
           {TC_BF16, 2, 4, 77, 77, 64, 64, TRAIN | GQA, 0},
           {TC_F16, 2, 2, 100, 100, 64, 64, TRAIN | STRIDED | CAUSAL, 0})
 
+// Keys and values by one kernel, also where their heads are not of one size, rows are odd, and nobody sees the last keys.
+ATTENTION(gradients_of_a_pair, {TC_BF16, 1, 2, 130, 130, 96, 96, TRAIN | CAUSAL, 0},
+          {TC_F16, 1, 1, 201, 131, 64, 128, TRAIN, 0},
+          {TC_BF16, 1, 1, 129, 333, 128, 64, TRAIN | CAUSAL, 0},
+          {TC_F16, 1, 1, 100, 150, 64, 64, TRAIN | MASK_BOOL, 0},
+          {TC_BF16, 1, 4, 66, 66, 128, 128, TRAIN | GQA | CAUSAL | OWN_SCALE, 0})
+
 LARGE_ATTENTION(large, {TC_BF16, 2, 12, 1024, 1024, 64, 64, CAUSAL, 1},
                 {TC_F16, 1, 4, 1000, 1000, 128, 128, STRIDED | CAUSAL, 0},
                 {TC_BF16, 1, 2, 4096, 4096, 64, 64, 0, 0},
@@ -586,6 +593,10 @@ LARGE_ATTENTION(large_gradients, {TC_BF16, 2, 4, 1024, 1024, 64, 64, TRAIN | CAU
                 {TC_BF16, 1, 2, 1000, 1000, 128, 128, TRAIN | CAUSAL, 0},
                 {TC_F16, 4, 40, 300, 300, 64, 64, TRAIN | STRIDED, 0},
                 {TC_F16, 1, 4, 500, 500, 128, 128, TRAIN | STRIDED | CAUSAL, 0},
+                {TC_BF16, 2, 3, 1025, 640, 64, 128, TRAIN | CAUSAL, 0},
+                {TC_F16, 1, 2, 640, 2049, 128, 64, TRAIN, 0},
+                {TC_BF16, 2, 8, 515, 515, 96, 96, TRAIN | GQA | CAUSAL, 0},
+                {TC_BF16, 3, 50, 260, 260, 64, 64, TRAIN | CAUSAL, 0},
                 {TC_BF16, 1, 2, 777, 1200, 80, 80, TRAIN | MASK_BOOL, 0},
                 {TC_BF16, 1, 8, 512, 1024, 64, 64, TRAIN | GQA, 0},
                 {TC_F16, 1, 2, 1024, 1024, 64, 64, TRAIN | PLAIN | WINDOW, 0},
@@ -628,7 +639,8 @@ static void check_bits(const attention *a) {
 
 TEST(the_same_bits_at_every_visit) {
     static const attention a[] = {{TC_BF16, 1, 2, 100, 127, 64, 64, CAUSAL, 0},
-                                  {TC_F16, 1, 4, 64, 64, 40, 40, TRAIN | GQA, 0}};
+                                  {TC_F16, 1, 4, 64, 64, 40, 40, TRAIN | GQA, 0},
+                                  {TC_BF16, 1, 2, 150, 150, 64, 64, TRAIN | CAUSAL, 0}};
     for (size_t i = 0; i < sizeof a / sizeof *a; i++) check_bits(&a[i]);
 }
 

@@ -694,7 +694,7 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   launch threads=128 index=i32 resident=2
 //     for j in 0..16  bind=grid
 //       for t in 0..128  bind=block
-//         template chain shared0 block=j of 200 x 64 x 200 rows=128 cols=64 wide=64 depth=64 next=0 high=4 threads=128 pack=4 width=8 scores=2 streamed=2 bare=1 held=1 columns=0 batches=1 ragged_rows=1 ragged_cols=1 ragged_wide=0 ragged_depth=0 ragged_next=0 band=2 low=0 up=0 stages=0 ahead=0 same=0 scale=0
+//         template chain shared0 block=j of 200 x 64 x 200 rows=128 cols=64 wide=64 depth=64 next=0 high=4 threads=128 pack=4 width=8 scores=2 streamed=2 bare=1 held=1 columns=0 batches=1 ragged_rows=1 ragged_cols=1 ragged_wide=0 ragged_depth=0 ragged_next=0 band=2 low=0 up=0 stages=0 ahead=0 same=0 scale=0 pair=0
 //           hole left - r q async given0 of 8 strides 64 1
 //             copy 8 given0[0] <- in0[64*r + q]
 //           end
@@ -745,7 +745,7 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
         typedef float sum;
         typedef tc_u16 element;
         typedef tc_u16 stored;
-        enum : int { rows = 128, cols = 64, wide = 64, depth = 64, next = 0, high = 4, threads = 128, pack = 4, width = 8, scores = 2, streamed = 2, bare = 1, held = 1, columns = 0, batches = 1, ragged_rows = 1, ragged_cols = 1, ragged_wide = 0, ragged_depth = 0, ragged_next = 0, band = 2, low = 0, up = 0, stages = 0, ahead = 0, same = 0, scale = 0 };
+        enum : int { rows = 128, cols = 64, wide = 64, depth = 64, next = 0, high = 4, threads = 128, pack = 4, width = 8, scores = 2, streamed = 2, bare = 1, held = 1, columns = 0, batches = 1, ragged_rows = 1, ragged_cols = 1, ragged_wide = 0, ragged_depth = 0, ragged_next = 0, band = 2, low = 0, up = 0, stages = 0, ahead = 0, same = 0, scale = 0, pair = 0 };
         TC_FN void mma(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) { tc_mma_bf16(d, a, b); }
         typedef float made;
         TC_FN unsigned pack_two(float a, float b) { return tc_pack_bf16(a, b); }
@@ -819,7 +819,7 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
 //   launch threads=128 index=i32 resident=2
 //     for j in 0..16  bind=grid
 //       for t in 0..128  bind=block
-//         template chain shared0 block=j of 200 x 64 x 200 rows=128 cols=64 wide=64 depth=64 next=0 high=4 threads=128 pack=4 width=8 scores=2 streamed=0 bare=0 held=1 columns=1 batches=1 ragged_rows=1 ragged_cols=1 ragged_wide=0 ragged_depth=0 ragged_next=0 band=1 low=0 up=0 stages=0 ahead=0 same=0 scale=0
+//         template chain shared0 block=j of 200 x 64 x 200 rows=128 cols=64 wide=64 depth=64 next=0 high=4 threads=128 pack=4 width=8 scores=2 streamed=0 bare=0 held=1 columns=1 batches=1 ragged_rows=1 ragged_cols=1 ragged_wide=0 ragged_depth=0 ragged_next=0 band=1 low=0 up=0 stages=0 ahead=0 same=0 scale=0 pair=0
 //           hole left - r q async given0 of 8 strides 64 1
 //             copy 8 given0[0] <- in0[64*r + q]
 //           end
@@ -868,7 +868,7 @@ kernel1(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const fl
         typedef float sum;
         typedef tc_u16 element;
         typedef tc_u16 stored;
-        enum : int { rows = 128, cols = 64, wide = 64, depth = 64, next = 0, high = 4, threads = 128, pack = 4, width = 8, scores = 2, streamed = 0, bare = 0, held = 1, columns = 1, batches = 1, ragged_rows = 1, ragged_cols = 1, ragged_wide = 0, ragged_depth = 0, ragged_next = 0, band = 1, low = 0, up = 0, stages = 0, ahead = 0, same = 0, scale = 0 };
+        enum : int { rows = 128, cols = 64, wide = 64, depth = 64, next = 0, high = 4, threads = 128, pack = 4, width = 8, scores = 2, streamed = 0, bare = 0, held = 1, columns = 1, batches = 1, ragged_rows = 1, ragged_cols = 1, ragged_wide = 0, ragged_depth = 0, ragged_next = 0, band = 1, low = 0, up = 0, stages = 0, ahead = 0, same = 0, scale = 0, pair = 0 };
         TC_FN void mma(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) { tc_mma_bf16(d, a, b); }
         typedef tc_u16 made;
         TC_FN unsigned pack_two(float a, float b) { return tc_pack_bf16(a, b); }
@@ -1006,7 +1006,7 @@ kernel2(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
 //   launch threads=128 index=i32 resident=2
 //     for j in 0..32  bind=grid
 //       for t in 0..128  bind=block
-//         template chain shared0 block=j of 200 x 64 x 200 rows=64 cols=64 wide=64 depth=64 next=64 high=4 threads=128 pack=4 width=8 scores=2 streamed=0 bare=0 held=1 columns=0 batches=1 ragged_rows=1 ragged_cols=1 ragged_wide=0 ragged_depth=0 ragged_next=0 band=2 low=0 up=0 stages=0 ahead=0 same=0 scale=0
+//         template chain shared0 block=j of 200 x 64 x 200 rows=64 cols=64 wide=64 depth=64 next=64 high=4 threads=128 pack=4 width=8 scores=2 streamed=0 bare=0 held=1 columns=0 batches=1 ragged_rows=1 ragged_cols=1 ragged_wide=0 ragged_depth=0 ragged_next=0 band=2 low=0 up=0 stages=0 ahead=0 same=0 scale=0 pair=0
 //           hole left - r q async given0 of 8 strides 64 1
 //             copy 8 given0[0] <- in0[64*r + q]
 //           end
@@ -1062,7 +1062,7 @@ kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
         typedef float sum;
         typedef tc_u16 element;
         typedef tc_u16 stored;
-        enum : int { rows = 64, cols = 64, wide = 64, depth = 64, next = 64, high = 4, threads = 128, pack = 4, width = 8, scores = 2, streamed = 0, bare = 0, held = 1, columns = 0, batches = 1, ragged_rows = 1, ragged_cols = 1, ragged_wide = 0, ragged_depth = 0, ragged_next = 0, band = 2, low = 0, up = 0, stages = 0, ahead = 0, same = 0, scale = 0 };
+        enum : int { rows = 64, cols = 64, wide = 64, depth = 64, next = 64, high = 4, threads = 128, pack = 4, width = 8, scores = 2, streamed = 0, bare = 0, held = 1, columns = 0, batches = 1, ragged_rows = 1, ragged_cols = 1, ragged_wide = 0, ragged_depth = 0, ragged_next = 0, band = 2, low = 0, up = 0, stages = 0, ahead = 0, same = 0, scale = 0, pair = 0 };
         TC_FN void mma(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) { tc_mma_bf16(d, a, b); }
         typedef tc_u16 made;
         TC_FN unsigned pack_two(float a, float b) { return tc_pack_bf16(a, b); }
@@ -1151,7 +1151,7 @@ kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
 //   launch threads=128 index=i32 resident=2
 //     for j in 0..32  bind=grid
 //       for t in 0..128  bind=block
-//         template chain shared0 block=j of 200 x 64 x 200 rows=64 cols=64 wide=64 depth=64 next=64 high=4 threads=128 pack=4 width=8 scores=2 streamed=0 bare=0 held=1 columns=1 batches=1 ragged_rows=1 ragged_cols=1 ragged_wide=0 ragged_depth=0 ragged_next=0 band=1 low=0 up=0 stages=0 ahead=0 same=0 scale=0
+//         template chain shared0 block=j of 200 x 64 x 200 rows=64 cols=64 wide=64 depth=64 next=64 high=4 threads=128 pack=4 width=8 scores=2 streamed=0 bare=0 held=1 columns=1 batches=1 ragged_rows=1 ragged_cols=1 ragged_wide=0 ragged_depth=0 ragged_next=0 band=1 low=0 up=0 stages=0 ahead=0 same=0 scale=0 pair=0
 //           hole left - r q async given0 of 8 strides 64 1
 //             copy 8 given0[0] <- in0[64*r + q]
 //           end
@@ -1213,7 +1213,7 @@ kernel4(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
         typedef float sum;
         typedef tc_u16 element;
         typedef tc_u16 stored;
-        enum : int { rows = 64, cols = 64, wide = 64, depth = 64, next = 64, high = 4, threads = 128, pack = 4, width = 8, scores = 2, streamed = 0, bare = 0, held = 1, columns = 1, batches = 1, ragged_rows = 1, ragged_cols = 1, ragged_wide = 0, ragged_depth = 0, ragged_next = 0, band = 1, low = 0, up = 0, stages = 0, ahead = 0, same = 0, scale = 0 };
+        enum : int { rows = 64, cols = 64, wide = 64, depth = 64, next = 64, high = 4, threads = 128, pack = 4, width = 8, scores = 2, streamed = 0, bare = 0, held = 1, columns = 1, batches = 1, ragged_rows = 1, ragged_cols = 1, ragged_wide = 0, ragged_depth = 0, ragged_next = 0, band = 1, low = 0, up = 0, stages = 0, ahead = 0, same = 0, scale = 0, pair = 0 };
         TC_FN void mma(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) { tc_mma_bf16(d, a, b); }
         typedef tc_u16 made;
         TC_FN unsigned pack_two(float a, float b) { return tc_pack_bf16(a, b); }

@@ -311,9 +311,7 @@ template <class P, class I> struct TC_N(chain_block) {
     I batch, down, begin;
     int steps;
     __device__ __forceinline__ TC_N(chain_block)(I t, I m, I keys) {
-        const I high = (m + (P::rows - 1)) / P::rows, batches = P::batches ? P::batches : 1;
-        const I fits = (I)((1 << 24) / ((P::depth + P::wide) * 2)) / keys;
-        const I beside = !P::band || fits < 1 ? 1 : fits < batches ? fits : batches;
+        const I high = (m + (P::rows - 1)) / P::rows, batches = P::batches ? P::batches : 1, beside = together(keys);
         const I first = t / (beside * high) * beside, heads = batches - first < beside ? batches - first : beside;
         const I at = (t - first * high) / heads;
         I end;
@@ -322,8 +320,22 @@ template <class P, class I> struct TC_N(chain_block) {
         TC_N(chain_columns)<P>(down, keys, begin, end);
         steps = end > begin ? (int)((end - begin + (P::cols - 1)) / P::cols) : 0;
     }
+    static __device__ __forceinline__ I together(I keys) {
+        const I batches = P::batches ? P::batches : 1, fits = (I)((1 << 25) / ((P::depth + P::wide) * 2)) / keys;
+        return !P::band || fits < 1 ? 1 : fits < batches ? fits : batches;
+    }
     static __device__ __forceinline__ I count(I m) {
         return (m + (P::rows - 1)) / P::rows * (P::batches ? P::batches : 1);
+    }
+};
+
+template <class P, class I> struct TC_N(chain_walk) {
+    I t, round;
+    __device__ __forceinline__ TC_N(chain_walk)(I j) { t = j, round = 0; }
+    __device__ __forceinline__ void next(I j, I keys) {
+        const bool back = P::band && TC_N(chain_block)<P, I>::together(keys) == (P::batches ? P::batches : 1);
+        round++;
+        t = round * (I)gridDim.x + (back && round % 2 ? (I)gridDim.x - 1 - j : j);
     }
 };
 
@@ -342,10 +354,12 @@ template <class P> struct TC_N(chain_memory) {
     };
     char *at;
     tc_u64 *left_full, *left_empty, *full, *empty, *value_full, *value_empty;
+    float *column;
     __device__ __forceinline__ TC_N(chain_memory)(char *shared) {
         at = TC_N(align_shared)<1024>(shared);
         left_full = (tc_u64 *)(at + P::ahead * lefts + P::stages * stage), left_empty = left_full + P::ahead;
         full = left_full + 2 * P::ahead, empty = full + P::stages, value_full = empty + P::stages, value_empty = value_full + P::stages;
+        column = (float *)(value_empty + P::stages);
     }
     __device__ __forceinline__ void begin() {
         const int warps = P::threads / 32;
@@ -354,7 +368,7 @@ template <class P> struct TC_N(chain_memory) {
             for (int i = 0; i < P::ahead; i++) TC_N(semaphore_set)(left_full + i, 1), TC_N(semaphore_set)(left_empty + i, warps);
             #pragma unroll
             for (int i = 0; i < P::stages; i++) {
-                TC_N(semaphore_set)(full + i, 1), TC_N(semaphore_set)(empty + i, warps);
+                TC_N(semaphore_set)(full + i, P::columns ? 33 : 1), TC_N(semaphore_set)(empty + i, warps);
                 TC_N(semaphore_set)(value_full + i, 1), TC_N(semaphore_set)(value_empty + i, warps);
             }
             TC_N(semaphores_are_set)();
@@ -364,6 +378,7 @@ template <class P> struct TC_N(chain_memory) {
     __device__ __forceinline__ char *left_at(int i) { return at + i * lefts; }
     __device__ __forceinline__ char *right_at(int i) { return at + P::ahead * lefts + i * stage; }
     __device__ __forceinline__ char *value_at(int i) { return right_at(i) + (P::same ? 0 : (int)rights); }
+    __device__ __forceinline__ float *column_at(int i) { return column + i * (P::cols * P::columns); }
 };
 
 template <class S, int LINES, int DEPTH> TC_FN void TC_N(chain_bring)(char *to, const TC_N(map) &map, int line, int z, tc_u64 *s) {
@@ -390,91 +405,105 @@ template <class P, class I> TC_FN bool TC_N(chain_edge)(I row, I c, I keys) {
 }
 
 template <class P> struct TC_N(chain_group) {
-    enum : int { two = P::next != 0, count = P::cols / 2, wide = P::wide / 2 };
-    float sum[wide], score[count], other[two ? (int)count : 1], most[2], all[2];
-    unsigned made[P::cols / 16][4];
+    enum : int { count = P::cols / 2, wide = P::wide / 2, beside = P::pair ? P::next / 2 : 1 };
+    float sum[wide], sum_next[beside], score[count], other[P::next ? (int)count : 1], most[2], all[2];
+    unsigned made[P::cols / 16][4], coming[P::streamed || P::pair ? 1 : P::cols / 16][4], made_next[P::pair ? P::cols / 16 : 1][4];
     __device__ __forceinline__ void clear() {
         #pragma unroll
         for (int i = 0; i < wide; i++) sum[i] = 0;
         #pragma unroll
+        for (int i = 0; i < beside; i++) sum_next[i] = 0;
+        #pragma unroll
         for (int k = 0; k < 2; k++) most[k] = -__int_as_float(0x7f800000), all[k] = 0;
     }
-    __device__ __forceinline__ void add(const char *value) {
-        const tc_u64 b = TC_N(matrix_place)<(int)P::cols>(value);
+    __device__ __forceinline__ void take(unsigned none) {
+        const unsigned zero = __float_as_uint(sum[0]) & none;
         #pragma unroll
-        for (int d = 0; d < P::cols / 16; d++) TC_N(wgmma_held)<(int)P::units, (int)P::wide>(sum, made[d], b + d * 128);
-    }
-    template <class I, class Columns, class Score> __device__ __forceinline__ void ask(I first, I row, I m, I c0, I keys, Columns columns, Score hole) {
-        const int lane = threadIdx.x % 32;
-        #pragma unroll
-        for (int q = 0; q < count / 2; q += P::scores) {
-            const int j = q / 2, u = q % 2;
-            const I c = c0 + (j * 8 + lane % 4 * 2 + u);
-            const bool inside = !P::ragged_cols || c < keys;
-            if constexpr (P::columns)
-                if (inside) columns(first, c);
-            #pragma unroll
-            for (int h = 0; h < 2; h++) {
-                const I own = row + (lane / 4 + h * 8), r = first + (P::ragged_rows && own >= m ? m - 1 : own);
-                const int i = j * 4 + h * 2 + u;
-                tc_pack<float, 2 * P::scores> sums;
-                tc_pack<typename P::made, P::scores> one;
-                #pragma unroll
-                for (int l = 0; l < P::scores; l++) {
-                    sums.at[l] = score[i + l];
-                    if constexpr (two) sums.at[P::scores + l] = other[i + l];
-                }
-                if (inside) hole(r, c, sums.at, one.at);
-                unsigned &word = made[j / 2][j % 2 * 2 + h];
-                if constexpr (!P::streamed && P::scores == 2) word = *(const unsigned *)one.at;
-                else if constexpr (!P::streamed) word = u ? word | (unsigned)one.at[0] << 16 : (unsigned)one.at[0];
-                #pragma unroll
-                for (int l = 0; P::streamed && l < P::scores; l++) score[i + l] = one.at[l];
-            }
+        for (int i = 0; i < count; i += 2) {
+            unsigned &word = made[i / 8][i / 4 % 2 * 2 + i / 2 % 2];
+            if constexpr (P::streamed) word = P::pack_two(score[i], score[i + 1]);
+            else word = coming[i / 8][i / 4 % 2 * 2 + i / 2 % 2] | zero;
         }
-    }
-    template <class I> __device__ __forceinline__ void leave_out(I row, I c0, I keys) {
-        const int lane = threadIdx.x % 32;
-        #pragma unroll
-        for (int i = 0; i < count; i++) {
-            const I c = c0 + (i / 4 * 8 + lane % 4 * 2 + i % 2);
-            if (TC_N(chain_counts)<P>(row + (lane / 4 + i / 2 % 2 * 8), c, keys)) continue;
-            if constexpr (P::streamed) score[i] = -__int_as_float(0x7f800000);
-            else made[i / 8][i / 4 % 2 * 2 + i / 2 % 2] &= i % 2 ? 0xffffu : 0xffff0000u;
-        }
-    }
-    template <class I, class Columns, class Score> __device__ __forceinline__ void scores(I first, I row, I m, I c0, I keys, Columns columns, Score hole) {
-        if constexpr (!P::scale) ask(first, row, m, c0, keys, columns, hole);
-        if (TC_N(chain_edge)<P>(row, c0, keys)) leave_out(row, c0, keys);
-    }
-    __device__ __forceinline__ void soften(float (&f)[2]) {
-        const float none = -__int_as_float(0x7f800000), scale = P::scale ? __int_as_float(P::scale) : 1.0f, binary = scale * 1.44269502f;
-        #pragma unroll
-        for (int k = 0; k < 2; k++) {
-            float top[2] = {none, none}, part[2] = {0, 0};
-            #pragma unroll
-            for (int i = k * 2; i < count; i += 4) top[0] = fmaxf(top[0], score[i]), top[1] = fmaxf(top[1], score[i + 1]);
-            const float now = fmaxf(most[k], TC_N(row_most)(fmaxf(top[0], top[1])) * scale), from = now == none ? 0.0f : now;
-            const float base = from * 1.44269502f;
-            f[k] = TC_N(ex2)((most[k] - from) * 1.44269502f);
-            most[k] = now;
-            #pragma unroll
-            for (int i = k * 2; i < count; i += 4) {
-                #pragma unroll
-                for (int u = 0; u < 2; u++) score[i + u] = TC_N(ex2)(fmaf(score[i + u], binary, -base)), part[u] += score[i + u];
-            }
-            all[k] = all[k] * f[k] + (part[0] + part[1]);
-        }
-    }
-    __device__ __forceinline__ void pack() {
-        #pragma unroll
-        for (int i = 0; i < count; i += 2) made[i / 8][i / 4 % 2 * 2 + i / 2 % 2] = P::pack_two(score[i], score[i + 1]);
     }
     __device__ __forceinline__ void scale_by(const float (&f)[2]) {
         #pragma unroll
         for (int i = 0; i < wide; i++) sum[i] *= f[i / 2 % 2];
     }
 };
+
+template <class P, int WIDE> TC_FN void TC_N(chain_add)(float (&sum)[WIDE / 2], const unsigned (&made)[P::cols / 16][4], const char *value) {
+    const tc_u64 b = TC_N(matrix_place)<(int)P::cols>(value);
+    #pragma unroll
+    for (int d = 0; d < P::cols / 16; d++) TC_N(wgmma_held)<(int)P::units, WIDE>(sum, made[d], b + d * 128);
+}
+
+template <class P, int SUMS, class T, class I, class Score>
+TC_FN void TC_N(chain_ask)(TC_N(chain_group)<P> &g, unsigned (*halves)[4], const float *column, I first, I row, I m, I c0, I keys, Score hole) {
+    const int lane = threadIdx.x % 32;
+    #pragma unroll
+    for (int q = 0; q < P::cols / 4; q += P::scores) {
+        const int j = q / 2, u = q % 2, at = j * 8 + lane % 4 * 2 + u;
+        const bool inside = !P::ragged_cols || c0 + at < keys;
+        float sums[P::scores * (SUMS + P::columns)];
+        if constexpr (P::columns != 0) {
+            typedef tc_pack<float, P::scores * (P::columns ? P::columns : 1)> words;
+            const words some = *(const words *)(column + at * P::columns);
+            #pragma unroll
+            for (int l = 0; l < P::scores * P::columns; l++) sums[P::scores * SUMS + l] = some.at[l];
+        }
+        #pragma unroll
+        for (int h = 0; h < 2; h++) {
+            const I own = row + (lane / 4 + h * 8), r = first + (P::ragged_rows && own >= m ? m - 1 : own);
+            const int i = j * 4 + h * 2 + u;
+            tc_pack<T, P::scores> one;
+            #pragma unroll
+            for (int l = 0; l < P::scores; l++) {
+                sums[l] = g.score[i + l];
+                if constexpr (SUMS == 2) sums[P::scores + l] = g.other[i + l];
+            }
+            if (inside) hole(r, c0 + at, sums, one.at);
+            if constexpr (sizeof(T) == 4) {
+                #pragma unroll
+                for (int l = 0; l < P::scores; l++) g.score[i + l] = one.at[l];
+            } else {
+                unsigned &word = halves[j / 2][j % 2 * 2 + h];
+                if constexpr (P::scores == 2) word = *(const unsigned *)one.at;
+                else word = u ? word | (unsigned)one.at[0] << 16 : (unsigned)one.at[0];
+            }
+        }
+    }
+}
+
+template <class P, class I> TC_FN void TC_N(chain_leave_out)(TC_N(chain_group)<P> &g, unsigned (*halves)[4], float none, I row, I c0, I keys) {
+    const int lane = threadIdx.x % 32;
+    #pragma unroll
+    for (int i = 0; i < P::cols / 2; i++) {
+        const I c = c0 + (i / 4 * 8 + lane % 4 * 2 + i % 2);
+        if (TC_N(chain_counts)<P>(row + (lane / 4 + i / 2 % 2 * 8), c, keys)) continue;
+        if (halves) halves[i / 8][i / 4 % 2 * 2 + i / 2 % 2] &= i % 2 ? 0xffffu : 0xffff0000u;
+        else g.score[i] = none;
+    }
+}
+
+template <class P> TC_FN void TC_N(chain_soften)(TC_N(chain_group)<P> &g, float (&f)[2]) {
+    const float none = -__int_as_float(0x7f800000), scale = P::scale ? __int_as_float(P::scale) : 1.0f, binary = scale * 1.44269502f;
+    #pragma unroll
+    for (int k = 0; k < 2; k++) {
+        float top[2] = {none, none}, part[2] = {0, 0};
+        #pragma unroll
+        for (int i = k * 2; i < P::cols / 2; i += 4) top[0] = fmaxf(top[0], g.score[i]), top[1] = fmaxf(top[1], g.score[i + 1]);
+        const float now = fmaxf(g.most[k], TC_N(row_most)(fmaxf(top[0], top[1])) * scale), from = now == none ? 0.0f : now;
+        const float base = from * 1.44269502f;
+        f[k] = TC_N(ex2)((g.most[k] - from) * 1.44269502f);
+        g.most[k] = now;
+        #pragma unroll
+        for (int i = k * 2; i < P::cols / 2; i += 4) {
+            #pragma unroll
+            for (int u = 0; u < 2; u++) g.score[i + u] = TC_N(ex2)(fmaf(g.score[i + u], binary, -base)), part[u] += g.score[i + u];
+        }
+        g.all[k] = g.all[k] * f[k] + (part[0] + part[1]);
+    }
+}
 
 template <class P, class I, class Share> TC_FN void TC_N(chain_whole)(TC_N(chain_group)<P> &g, I first, I row, I m, Share hole) {
     const int lane = threadIdx.x % 32;
@@ -493,87 +522,135 @@ template <class P, class I, class Share> TC_FN void TC_N(chain_whole)(TC_N(chain
     g.scale_by(f);
 }
 
-template <class P, class I, class Columns, class Score>
-TC_FN void TC_N(chain_once)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, TC_N(chain_turn)<P::stages> &turn, int own, const TC_N(chain_block)<P, I> &b, I m, I keys, Columns columns, Score score) {
+template <class P> TC_FN void TC_N(chain_begin)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, const TC_N(chain_turn)<P::stages> &turn, const char *left) {
     typedef TC_N(chain_memory)<P> M;
-    const int lane = threadIdx.x % 32;
+    TC_N(semaphore_wait)(memory.full + turn.at, turn.parity);
+    TC_N(matrix_begin)();
+    TC_N(chain_product)<P, (int)P::depth>(g.score, left, memory.right_at(turn.at));
+    if constexpr (P::next != 0) TC_N(chain_product)<P, (int)P::next>(g.other, left + (int)M::left, memory.right_at(turn.at) + (int)M::right);
+    TC_N(matrix_commit)();
+}
+
+template <class P> TC_FN void TC_N(chain_end)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, const TC_N(chain_turn)<P::stages> &turn) {
+    if constexpr (!P::same) TC_N(semaphore_wait)(memory.value_full + turn.at, turn.parity);
+    TC_N(matrix_begin)();
+    TC_N(chain_add)<P, (int)P::wide>(g.sum, g.made, memory.value_at(turn.at));
+    TC_N(matrix_commit)();
+}
+
+template <class P, class I, class Score>
+TC_FN void TC_N(chain_made)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, int at, int own, const TC_N(chain_block)<P, I> &b, int step, I m, I keys, float (&f)[2], Score score) {
+    const bool tells = threadIdx.x % 32 == 0;
+    const I row = b.down + (I)(threadIdx.x / 32 * 16), c0 = b.begin + (I)step * P::cols;
+    TC_N(matrix_keep)(g.score), TC_N(matrix_keep)(g.other);
+    if (tells && !P::same && !P::columns) TC_N(semaphore_arrive)(memory.empty + at);
+    if (tells && step + 1 == b.steps) TC_N(semaphore_arrive)(memory.left_empty + own);
+    if constexpr (P::streamed && !P::scale) TC_N(chain_ask)<P, 1, float>(g, nullptr, memory.column_at(at), b.batch * m, row, m, c0, keys, score);
+    if constexpr (!P::streamed) TC_N(chain_ask)<P, P::next ? 2 : 1, typename P::element>(g, g.coming, memory.column_at(at), b.batch * m, row, m, c0, keys, score);
+    if (TC_N(chain_edge)<P>(row, c0, keys)) TC_N(chain_leave_out)<P>(g, P::streamed ? nullptr : g.coming, -__int_as_float(0x7f800000), row, c0, keys);
+    if constexpr (P::columns != 0) __syncwarp();
+    if (tells && !P::same && P::columns) TC_N(semaphore_arrive)(memory.empty + at);
+    if constexpr (P::streamed) TC_N(chain_soften)<P>(g, f);
+}
+
+template <class P, class I, class Score>
+TC_FN void TC_N(chain_flow)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, TC_N(chain_turn)<P::stages> &turn, int own, const TC_N(chain_block)<P, I> &b, I m, I keys, Score score) {
+    const bool tells = threadIdx.x % 32 == 0;
     const char *const left = memory.left_at(own) + threadIdx.x / 128 * 8192;
-    const I row = b.down + threadIdx.x / 32 * 16;
+    tc_u64 *const free = P::same ? memory.empty : memory.value_empty;
+    TC_N(chain_turn)<P::stages> last = turn;
+    const unsigned none = threadIdx.z;
+    float f[2];
+    if (!b.steps) return;
+    TC_N(chain_begin)(g, memory, turn, left);
+    TC_N(matrix_wait)<0>();
+    TC_N(chain_made)(g, memory, turn.at, own, b, 0, m, keys, f, score);
+    g.take(none);
+    turn.next();
+    #pragma unroll 1
+    for (int step = 1; step < b.steps; step++, turn.next(), last.next()) {
+        TC_N(chain_begin)(g, memory, turn, left);
+        TC_N(chain_end)(g, memory, last);
+        TC_N(matrix_wait)<1>();
+        TC_N(chain_made)(g, memory, turn.at, own, b, step, m, keys, f, score);
+        TC_N(matrix_wait)<0>();
+        TC_N(matrix_keep)(g.sum);
+        if (tells) TC_N(semaphore_arrive)(free + last.at);
+        if constexpr (P::streamed) g.scale_by(f);
+        g.take(none);
+    }
+    TC_N(chain_end)(g, memory, last);
+    TC_N(matrix_wait)<0>();
+    TC_N(matrix_keep)(g.sum);
+    if (tells) TC_N(semaphore_arrive)(free + last.at);
+}
+
+template <class P, class I, class Next, class Score>
+TC_FN void TC_N(chain_pair)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, TC_N(chain_turn)<P::stages> &turn, int own, const TC_N(chain_block)<P, I> &b, I m, I keys, Next next, Score score) {
+    typedef TC_N(chain_memory)<P> M;
+    const bool tells = threadIdx.x % 32 == 0;
+    const char *const left = memory.left_at(own) + threadIdx.x / 128 * 8192;
+    const I row = b.down + (I)(threadIdx.x / 32 * 16);
     tc_u64 *before = nullptr;
     #pragma unroll 1
     for (int step = 0; step < b.steps; step++, turn.next()) {
         const char *const right = memory.right_at(turn.at);
+        const float *const column = memory.column_at(turn.at);
+        const I c0 = b.begin + (I)step * P::cols;
+        const bool edge = TC_N(chain_edge)<P>(row, c0, keys);
         TC_N(semaphore_wait)(memory.full + turn.at, turn.parity);
         TC_N(matrix_begin)();
         TC_N(chain_product)<P, (int)P::depth>(g.score, left, right);
-        if constexpr (P::next != 0) TC_N(chain_product)<P, (int)P::next>(g.other, left + (int)M::left, right + (int)M::right);
         TC_N(matrix_commit)();
-        TC_N(matrix_wait)<0>();
-        TC_N(matrix_keep)(g.score), TC_N(matrix_keep)(g.other), TC_N(matrix_keep)(g.sum);
-        if (lane == 0 && before) TC_N(semaphore_arrive)(before);
-        if (lane == 0 && !P::same) TC_N(semaphore_arrive)(memory.empty + turn.at);
-        if (lane == 0 && step + 1 == b.steps) TC_N(semaphore_arrive)(memory.left_empty + own);
-        g.scores(b.batch * m, row, m, b.begin + (I)step * P::cols, keys, columns, score);
-        if constexpr (!P::same) TC_N(semaphore_wait)(memory.value_full + turn.at, turn.parity);
+        TC_N(matrix_wait)<1>();
+        TC_N(matrix_keep)(g.sum), TC_N(matrix_keep)(g.sum_next);
+        if constexpr (P::columns != 0) __syncwarp();
+        if (tells && before) TC_N(semaphore_arrive)(before);
+        before = memory.empty + turn.at;
         TC_N(matrix_begin)();
-        g.add(memory.value_at(turn.at));
-        TC_N(matrix_commit)();
-        before = (P::same ? memory.empty : memory.value_empty) + turn.at;
-    }
-    TC_N(matrix_wait)<0>();
-    TC_N(matrix_keep)(g.sum);
-    if (lane == 0 && before) TC_N(semaphore_arrive)(before);
-}
-
-template <class P, class I, class Columns, class Score>
-TC_FN void TC_N(chain_flow)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, TC_N(chain_turn)<P::stages> &turn, int own, const TC_N(chain_block)<P, I> &b, I m, I keys, Columns columns, Score score) {
-    const int lane = threadIdx.x % 32;
-    const char *const left = memory.left_at(own) + threadIdx.x / 128 * 8192;
-    const I row = b.down + threadIdx.x / 32 * 16;
-    TC_N(chain_turn)<P::stages> last = turn;
-    float f[2];
-    if (!b.steps) return;
-    TC_N(semaphore_wait)(memory.full + turn.at, turn.parity);
-    TC_N(matrix_begin)();
-    TC_N(chain_product)<P, (int)P::depth>(g.score, left, memory.right_at(turn.at));
-    TC_N(matrix_commit)();
-    TC_N(matrix_wait)<0>();
-    TC_N(matrix_keep)(g.score);
-    if (lane == 0) TC_N(semaphore_arrive)(memory.empty + turn.at);
-    if (lane == 0 && b.steps == 1) TC_N(semaphore_arrive)(memory.left_empty + own);
-    turn.next();
-    g.scores(b.batch * m, row, m, b.begin, keys, columns, score);
-    g.soften(f);
-    g.pack();
-    #pragma unroll 1
-    for (int step = 1; step < b.steps; step++, turn.next(), last.next()) {
-        TC_N(semaphore_wait)(memory.full + turn.at, turn.parity);
-        TC_N(matrix_begin)();
-        TC_N(chain_product)<P, (int)P::depth>(g.score, left, memory.right_at(turn.at));
-        TC_N(matrix_commit)();
-        TC_N(semaphore_wait)(memory.value_full + last.at, last.parity);
-        TC_N(matrix_begin)();
-        g.add(memory.value_at(last.at));
+        TC_N(chain_product)<P, (int)P::next>(g.other, left + (int)M::left, right + (int)M::right);
         TC_N(matrix_commit)();
         TC_N(matrix_wait)<1>();
         TC_N(matrix_keep)(g.score);
-        if (lane == 0) TC_N(semaphore_arrive)(memory.empty + turn.at);
-        if (lane == 0 && step + 1 == b.steps) TC_N(semaphore_arrive)(memory.left_empty + own);
-        g.scores(b.batch * m, row, m, b.begin + (I)step * P::cols, keys, columns, score);
-        g.soften(f);
-        TC_N(matrix_wait)<0>();
-        TC_N(matrix_keep)(g.sum);
-        if (lane == 0) TC_N(semaphore_arrive)(memory.value_empty + last.at);
-        g.scale_by(f);
-        g.pack();
+        TC_N(chain_ask)<P, 1, float>(g, nullptr, column, b.batch * m, row, m, c0, keys, next);
+        if (edge) TC_N(chain_leave_out)<P>(g, nullptr, 0.0f, row, c0, keys);
+        #pragma unroll
+        for (int i = 0; i < P::cols / 2; i += 2) g.made_next[i / 8][i / 4 % 2 * 2 + i / 2 % 2] = P::pack_two(g.score[i], g.score[i + 1]);
+        TC_N(matrix_begin)();
+        TC_N(chain_add)<P, (int)P::next>(g.sum_next, g.made_next, right + (int)M::right);
+        TC_N(matrix_commit)();
+        TC_N(matrix_wait)<1>();
+        TC_N(matrix_keep)(g.other);
+        if (tells && step + 1 == b.steps) TC_N(semaphore_arrive)(memory.left_empty + own);
+        TC_N(chain_ask)<P, 2, typename P::element>(g, g.made, column, b.batch * m, row, m, c0, keys, score);
+        if (edge) TC_N(chain_leave_out)<P>(g, g.made, 0.0f, row, c0, keys);
+        TC_N(matrix_begin)();
+        TC_N(chain_add)<P, (int)P::wide>(g.sum, g.made, right);
+        TC_N(matrix_commit)();
     }
-    TC_N(semaphore_wait)(memory.value_full + last.at, last.parity);
-    TC_N(matrix_begin)();
-    g.add(memory.value_at(last.at));
-    TC_N(matrix_commit)();
     TC_N(matrix_wait)<0>();
-    TC_N(matrix_keep)(g.sum);
-    if (lane == 0) TC_N(semaphore_arrive)(memory.value_empty + last.at);
+    TC_N(matrix_keep)(g.sum), TC_N(matrix_keep)(g.sum_next);
+    if (tells && before) TC_N(semaphore_arrive)(before);
+}
+
+template <class P, class I, class Columns> TC_FN void TC_N(chain_bring_columns)(TC_N(chain_memory)<P> &memory, I j, I m, I keys, Columns columns) {
+    typedef TC_N(chain_block)<P, I> Block;
+    TC_N(chain_turn)<P::stages> turn = {0, 1};
+    #pragma unroll 1
+    for (TC_N(chain_walk)<P, I> w(j); w.t < Block::count(m); w.next(j, keys)) {
+        const Block b(w.t, m, keys);
+        #pragma unroll 1
+        for (int step = 0; step < b.steps; step++, turn.next()) {
+            TC_N(semaphore_wait)(memory.empty + turn.at, turn.parity);
+            #pragma unroll
+            for (int i = 0; i < P::cols; i += 32 * P::scores) {
+                const int at = i + threadIdx.x % 32 * P::scores;
+                const I c = b.begin + (I)step * P::cols + at;
+                if (!P::ragged_cols || c < keys) columns(b.batch * m, c, memory.column_at(turn.at) + at * P::columns);
+            }
+            TC_N(semaphore_arrive)(memory.full + turn.at);
+        }
+    }
 }
 
 template <class P, class A, class B, class AN, class BN, class V, class I>
@@ -583,8 +660,8 @@ TC_FN void TC_N(chain_bring_all)(TC_N(chain_memory)<P> &memory, I j, I m, I keys
     TC_N(chain_turn)<P::stages> turn = {0, 1};
     TC_N(chain_turn)<P::ahead> own = {0, 1};
     #pragma unroll 1
-    for (I t = j; t < Block::count(m); t += (I)gridDim.x, own.next()) {
-        const Block b(t, m, keys);
+    for (TC_N(chain_walk)<P, I> w(j); w.t < Block::count(m); w.next(j, keys), own.next()) {
+        const Block b(w.t, m, keys);
         const int z = (int)b.batch;
         char *const mine = memory.left_at(own.at);
         TC_N(semaphore_wait)(memory.left_empty + own.at, own.parity);
@@ -608,8 +685,18 @@ TC_FN void TC_N(chain_bring_all)(TC_N(chain_memory)<P> &memory, I j, I m, I keys
     }
 }
 
-template <class P, class A, class B, class AN, class BN, class V, class I, class Columns, class Score, class Share, class Result>
-TC_FN void TC_N(mapped_chain)(char *shared, I j, I m, I n, I keys, const TC_N(map) &left, const TC_N(map) &right, const TC_N(map) &left_next, const TC_N(map) &right_next, const TC_N(map) &value, Columns columns, Score score, Share share, Result result) {
+template <class P, int WIDE, int RAGGED, class I, class Result> TC_FN void TC_N(chain_give)(float (&sum)[WIDE / 2], I first, I row, I m, I wide, Result result) {
+    const int lane = threadIdx.x % 32;
+    #pragma unroll
+    for (int k = 0; k < WIDE / 16; k++)
+        TC_N(give_fours)<(int)P::width>(sum + k / 2 * 16, k % 2, row + lane / 4, k / 2 * 32 + lane % 4 * 8, [&](const float *some, I r, I c) {
+            if ((P::ragged_rows && r >= m) || (RAGGED && c >= wide)) return;
+            result(first + r, c, some);
+        });
+}
+
+template <class P, class A, class B, class AN, class BN, class V, class I, class Columns, class Next, class Score, class Share, class Result, class ResultNext>
+TC_FN void TC_N(mapped_chain)(char *shared, I j, I m, I n, I keys, const TC_N(map) &left, const TC_N(map) &right, const TC_N(map) &left_next, const TC_N(map) &right_next, const TC_N(map) &value, Columns columns, Next score_next, Score score, Share share, Result result, ResultNext result_next) {
     typedef TC_N(chain_block)<P, I> Block;
     TC_N(chain_memory)<P> memory(shared);
     memory.begin();
@@ -617,34 +704,36 @@ TC_FN void TC_N(mapped_chain)(char *shared, I j, I m, I n, I keys, const TC_N(ma
         TC_N(registers_give)<P::threads == 256 ? 24 : 32>();
         if ((int)threadIdx.x == P::threads)
             TC_N(chain_bring_all)<P, A, B, AN, BN, V, I>(memory, j, m, keys, left, right, left_next, right_next, value);
+        if constexpr (P::columns != 0)
+            if ((int)threadIdx.x / 32 == P::threads / 32 + 1) TC_N(chain_bring_columns)<P>(memory, j, m, keys, columns);
         return;
     }
     TC_N(registers_take)<P::threads == 256 ? 240 : 160>();
     TC_N(chain_group)<P> g;
     TC_N(chain_turn)<P::stages> turn = {0, 0};
     TC_N(chain_turn)<P::ahead> own = {0, 0};
-    const int lane = threadIdx.x % 32;
     #pragma unroll 1
-    for (I t = j; t < Block::count(m); t += (I)gridDim.x, own.next()) {
-        const Block b(t, m, keys);
+    for (TC_N(chain_walk)<P, I> w(j); w.t < Block::count(m); w.next(j, keys), own.next()) {
+        const Block b(w.t, m, keys);
         const I first = b.batch * m, row = b.down + threadIdx.x / 32 * 16;
         g.clear();
         TC_N(semaphore_wait)(memory.left_full + own.at, own.parity);
-        if constexpr (P::streamed != 0) TC_N(chain_flow)(g, memory, turn, own.at, b, m, keys, columns, score);
-        else TC_N(chain_once)(g, memory, turn, own.at, b, m, keys, columns, score);
-        if (lane == 0 && !b.steps) TC_N(semaphore_arrive)(memory.left_empty + own.at);
+        if constexpr (P::pair != 0) TC_N(chain_pair)<P>(g, memory, turn, own.at, b, m, keys, score_next, score);
+        else TC_N(chain_flow)<P>(g, memory, turn, own.at, b, m, keys, score);
+        if (threadIdx.x % 32 == 0 && !b.steps) TC_N(semaphore_arrive)(memory.left_empty + own.at);
         if constexpr (P::streamed != 0) TC_N(chain_whole)(g, first, row, m, share);
-        #pragma unroll
-        for (int k = 0; k < P::wide / 16; k++)
-            TC_N(give_fours)<(int)P::width>(g.sum + k / 2 * 16, k % 2, row + lane / 4, k / 2 * 32 + lane % 4 * 8, [&](const float *some, I r, I c) {
-                if ((P::ragged_rows && r >= m) || (P::ragged_wide && c >= n)) return;
-                result(first + r, c, some);
-            });
+        TC_N(chain_give)<P, (int)P::wide, (int)P::ragged_wide>(g.sum, first, row, m, n, result);
+        if constexpr (P::pair != 0) TC_N(chain_give)<P, (int)P::next, (int)P::ragged_next>(g.sum_next, first, row, m, (I)P::ragged_next, result_next);
     }
 }
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
 #define TC_MUL_f32(a, b) ((float)((float)(a) * (float)(b)))
 #define TC_FMA_f32(a, b, c) fmaf(a, b, c)
+
+TC_FN float tc_exp2_f32(float x) {
+    typedef float T;
+    return (T)(exp2f(x));
+}
 
 
 TC_FN float tc_acc_maximum_f32(float a, float b) {
@@ -731,7 +820,7 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   launch threads=384 index=i32 resident=1
 //     for j in 0..16  bind=grid
 //       for t in 0..384  bind=block
-//         template chain shared0 block=j of 200 x 64 x 200 rows=128 cols=128 wide=64 depth=64 next=0 high=8 threads=256 pack=4 width=8 scores=2 streamed=2 bare=1 held=0 columns=0 batches=8 ragged_rows=1 ragged_cols=1 ragged_wide=0 ragged_depth=0 ragged_next=0 band=2 low=0 up=0 stages=4 ahead=2 same=0 scale=1040187392
+//         template chain shared0 block=j of 200 x 64 x 200 rows=128 cols=128 wide=64 depth=64 next=0 high=8 threads=256 pack=4 width=8 scores=2 streamed=2 bare=1 held=0 columns=0 batches=8 ragged_rows=1 ragged_cols=1 ragged_wide=0 ragged_depth=0 ragged_next=0 band=2 low=0 up=0 stages=4 ahead=2 same=0 scale=1040187392 pair=0
 //           hole left - r q async given0 of 8 strides 64 1
 //             copy 8 given0[0] <- in0[64*r + q]
 //           end
@@ -780,7 +869,7 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
         typedef float sum;
         typedef tc_u16 element;
         typedef tc_u16 stored;
-        enum : int { rows = 128, cols = 128, wide = 64, depth = 64, next = 0, high = 8, threads = 256, pack = 4, width = 8, scores = 2, streamed = 2, bare = 1, held = 0, columns = 0, batches = 8, ragged_rows = 1, ragged_cols = 1, ragged_wide = 0, ragged_depth = 0, ragged_next = 0, band = 2, low = 0, up = 0, stages = 4, ahead = 2, same = 0, scale = 1040187392 };
+        enum : int { rows = 128, cols = 128, wide = 64, depth = 64, next = 0, high = 8, threads = 256, pack = 4, width = 8, scores = 2, streamed = 2, bare = 1, held = 0, columns = 0, batches = 8, ragged_rows = 1, ragged_cols = 1, ragged_wide = 0, ragged_depth = 0, ragged_next = 0, band = 2, low = 0, up = 0, stages = 4, ahead = 2, same = 0, scale = 1040187392, pair = 0 };
         typedef float made;
         TC_FN unsigned pack_two(float a, float b) { return tc_pack_bf16(a, b); }
         enum : int { units = 1 };
@@ -818,116 +907,10 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
         }
         tc_store((tc_pack<tc_u16, 8> *)&out1[64 * r + p], tc_halves_bf16(o37));
     };
-    tc_mapped_chain<product, left_way, right_way, left_way, right_way, value_way, int>((char *)shared0, j, 200, 64, 200, left_map, right_map, left_map, right_map, value_map, 0, score, share, result);
+    tc_mapped_chain<product, left_way, right_way, left_way, right_way, value_way, int>((char *)shared0, j, 200, 64, 200, left_map, right_map, left_map, right_map, value_map, 0, 0, score, share, result, 0);
 }
 
-// kernel1: 4 element-wise ops, 0 reductions around 2 products over the same rows, 1 result
-// rows 1600, columns 64, depth 200; vector along c
-//   in0  bf16[102400]
-//   in1  bf16[102400]
-//   in2  f32[1600]
-//   made0  bf16[200]
-//   in3  bf16[102400]
-//   out0  bf16[102400]
-//   held0  f32[2]
-//   shared0  f32[41256]
-//   given0  bf16[8]
-//   given1  bf16[8]
-//   given2  bf16[8]
-//   given3  f32[2]
-//   given4  bf16[2]
-//   given5  f32[8]
-//   %0 = const 0.18033688             f32 row
-//   %1 = const -inf                   f32 row
-//   launch threads=384 index=i32 resident=1
-//     for j in 0..16  bind=grid
-//       for t in 0..384  bind=block
-//         template chain shared0 block=j of 200 x 64 x 200 rows=128 cols=128 wide=64 depth=64 next=0 high=8 threads=256 pack=4 width=8 scores=2 streamed=0 bare=0 held=0 columns=1 batches=8 ragged_rows=1 ragged_cols=1 ragged_wide=0 ragged_depth=0 ragged_next=0 band=1 low=0 up=0 stages=4 ahead=2 same=0 scale=0
-//           hole left - r q async given0 of 8 strides 64 1
-//             copy 8 given0[0] <- in0[64*r + q]
-//           end
-//           hole right r c q async given1 of 8 strides 64 1
-//             copy 8 given1[0] <- in1[12800*(r/200) + 64*c + q]
-//           end
-//           hole value r p k async given2 of 8 strides 1 64
-//             copy 8 given2[0] <- in3[12800*(r/200) + 64*k + p]
-//           end
-//           hole columns r p - values
-//             copy 2 held0[0] <- in2[200*(r/200) + p]
-//           end
-//           hole score r p - values given3 of 2 into given4
-//             for l in 0..2  bind=vector
-//               axis c = l + p in 0..200
-//               %21 = load given3[l]  f32 col
-//               %22 = load held0[l]   f32 col
-//               %23 = fma %21 %0 %22  f32 col
-//               %24 = exp2 %23        f32 col
-//               %25 = cast %24        bf16 col
-//               store given4[l] %25
-//             end
-//           end
-//           hole result r p - values given5 of 8
-//             for l in 0..8  bind=vector
-//               axis c = l + p in 0..64
-//               %32 = load given5[l]  bf16 col
-//               store out0[64*r + c] %32
-//             end
-//           end
-//         end
-//       end
-//     end
-//   end
-// 384 threads in a block, 16 blocks have work
-extern "C" __global__ void __launch_bounds__(384, 1)
-kernel1(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const float *__restrict__ in2, const tc_u16 *__restrict__ in3, tc_u16 *__restrict__ out0, const tc_kargs<1> a, const __grid_constant__ tc_map left_map, const __grid_constant__ tc_map right_map, const __grid_constant__ tc_map value_map) {
-    extern __shared__ __align__(16) char shared[];
-    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_begin();
-    __align__(16) float held0[2];
-    float *const shared0 = (float *)(shared + 0);
-    const int j = blockIdx.x;
-    struct product {
-        typedef float sum;
-        typedef tc_u16 element;
-        typedef tc_u16 stored;
-        enum : int { rows = 128, cols = 128, wide = 64, depth = 64, next = 0, high = 8, threads = 256, pack = 4, width = 8, scores = 2, streamed = 0, bare = 0, held = 0, columns = 1, batches = 8, ragged_rows = 1, ragged_cols = 1, ragged_wide = 0, ragged_depth = 0, ragged_next = 0, band = 1, low = 0, up = 0, stages = 4, ahead = 2, same = 0, scale = 0 };
-        typedef tc_u16 made;
-        TC_FN unsigned pack_two(float a, float b) { return tc_pack_bf16(a, b); }
-        enum : int { units = 1 };
-    };
-    struct left_way { enum : int { deep = 1, share = 1, inner = 8, outer = 1, windows = 0 }; };
-    struct right_way { enum : int { deep = 1, share = 1, inner = 8, outer = 1, windows = 0 }; };
-    struct value_way { enum : int { deep = 0, share = 1, inner = 8, outer = 1, windows = 0 }; };
-    auto columns = [&](int r, int p) {
-        *(tc_pack<float, 2> *)&held0[0] = tc_load((const tc_pack<float, 2> *)&in2[200 * (r / 200) + p]);
-    };
-    auto score = [&](int r, int p, float *given3, tc_u16 *given4) {
-        const tc_pack<float, 2> v21 = *((const tc_pack<float, 2> *)&given3[0]);
-        tc_pack<float, 2> o26;
-        #pragma unroll
-        for (int l = 0; l < 2; l++) {
-            const float t21 = v21.at[l];
-            const float t22 = held0[l];
-            const float t23 = TC_FMA_f32(t21, 0x1.715476p-3f, t22);
-            const float t24 = tc_exp2_half(t23);
-            const float t25 = t24;
-            o26.at[l] = t25;
-        }
-        *((tc_pack<tc_u16, 2> *)&given4[0]) = tc_halves_bf16(o26);
-    };
-    auto result = [&](int r, int p, const float *given5) {
-        const tc_pack<float, 8> v32 = *((const tc_pack<float, 8> *)&given5[0]);
-        tc_pack<float, 8> o33;
-        #pragma unroll
-        for (int l = 0; l < 8; l++) {
-            const float t32 = v32.at[l];
-            o33.at[l] = t32;
-        }
-        tc_store((tc_pack<tc_u16, 8> *)&out0[64 * r + p], tc_halves_bf16(o33));
-    };
-    tc_mapped_chain<product, left_way, right_way, left_way, right_way, value_way, int>((char *)shared0, j, 200, 64, 200, left_map, right_map, left_map, right_map, value_map, columns, score, 0, result);
-}
-
-// kernel2: 4 element-wise ops, 1 reduction in 2 phases over the same rows, 1 result
+// kernel1: 4 element-wise ops, 1 reduction in 2 phases over the same rows, 1 result
 // rows 1600, columns 64; vector along c
 //   in0  bf16[102400]
 //   in1  bf16[102400]
@@ -961,7 +944,7 @@ kernel1(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const fl
 //   end
 // 128 threads in a block, 100 blocks have work
 extern "C" __global__ void __launch_bounds__(128)
-kernel2(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *__restrict__ out0, const tc_kargs<1> a) {
+kernel1(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *__restrict__ out0, const tc_kargs<1> a) {
     tc_reads(in0), tc_reads(in1), tc_begin();
     const int i = blockIdx.x;
     const int y = threadIdx.x / 8, x = threadIdx.x % 8;
@@ -989,7 +972,7 @@ kernel2(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
     }
 }
 
-// kernel3: 7 element-wise ops, 0 reductions around 3 products over the same rows, 1 result
+// kernel2: 7 element-wise ops, 0 reductions around 3 products over the same rows, 1 result
 // rows 1600, columns 64, depth 200; vector along c
 //   in0  bf16[102400]
 //   in1  bf16[102400]
@@ -1015,7 +998,7 @@ kernel2(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
 //   launch threads=384 index=i32 resident=1
 //     for j in 0..16  bind=grid
 //       for t in 0..384  bind=block
-//         template chain shared0 block=j of 200 x 64 x 200 rows=128 cols=64 wide=64 depth=64 next=64 high=8 threads=256 pack=4 width=8 scores=2 streamed=0 bare=0 held=0 columns=0 batches=8 ragged_rows=1 ragged_cols=1 ragged_wide=0 ragged_depth=0 ragged_next=0 band=2 low=0 up=0 stages=4 ahead=2 same=1 scale=0
+//         template chain shared0 block=j of 200 x 64 x 200 rows=128 cols=64 wide=64 depth=64 next=64 high=8 threads=256 pack=4 width=8 scores=2 streamed=0 bare=0 held=0 columns=0 batches=8 ragged_rows=1 ragged_cols=1 ragged_wide=0 ragged_depth=0 ragged_next=0 band=2 low=0 up=0 stages=4 ahead=2 same=1 scale=0 pair=0
 //           hole left - r q async given0 of 8 strides 64 1
 //             copy 8 given0[0] <- in0[64*r + q]
 //           end
@@ -1060,7 +1043,7 @@ kernel2(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, float *_
 //   end
 // 384 threads in a block, 16 blocks have work
 extern "C" __global__ void __launch_bounds__(384, 1)
-kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc_u16 *__restrict__ in2, const tc_u16 *__restrict__ in3, const float *__restrict__ in4, const float *__restrict__ in5, tc_u16 *__restrict__ out0, const tc_kargs<1> a, const __grid_constant__ tc_map left_map, const __grid_constant__ tc_map right_map, const __grid_constant__ tc_map left_next_map, const __grid_constant__ tc_map right_next_map) {
+kernel2(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc_u16 *__restrict__ in2, const tc_u16 *__restrict__ in3, const float *__restrict__ in4, const float *__restrict__ in5, tc_u16 *__restrict__ out0, const tc_kargs<1> a, const __grid_constant__ tc_map left_map, const __grid_constant__ tc_map right_map, const __grid_constant__ tc_map left_next_map, const __grid_constant__ tc_map right_next_map) {
     extern __shared__ __align__(16) char shared[];
     tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_reads(in4), tc_reads(in5), tc_begin();
     float *const shared0 = (float *)(shared + 0);
@@ -1069,7 +1052,7 @@ kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
         typedef float sum;
         typedef tc_u16 element;
         typedef tc_u16 stored;
-        enum : int { rows = 128, cols = 64, wide = 64, depth = 64, next = 64, high = 8, threads = 256, pack = 4, width = 8, scores = 2, streamed = 0, bare = 0, held = 0, columns = 0, batches = 8, ragged_rows = 1, ragged_cols = 1, ragged_wide = 0, ragged_depth = 0, ragged_next = 0, band = 2, low = 0, up = 0, stages = 4, ahead = 2, same = 1, scale = 0 };
+        enum : int { rows = 128, cols = 64, wide = 64, depth = 64, next = 64, high = 8, threads = 256, pack = 4, width = 8, scores = 2, streamed = 0, bare = 0, held = 0, columns = 0, batches = 8, ragged_rows = 1, ragged_cols = 1, ragged_wide = 0, ragged_depth = 0, ragged_next = 0, band = 2, low = 0, up = 0, stages = 4, ahead = 2, same = 1, scale = 0, pair = 0 };
         typedef tc_u16 made;
         TC_FN unsigned pack_two(float a, float b) { return tc_pack_bf16(a, b); }
         enum : int { units = 1 };
@@ -1108,38 +1091,44 @@ kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
         }
         tc_store((tc_pack<tc_u16, 8> *)&out0[64 * r + p], tc_halves_bf16(o42));
     };
-    tc_mapped_chain<product, left_way, right_way, left_next_way, right_next_way, right_way, int>((char *)shared0, j, 200, 64, 200, left_map, right_map, left_next_map, right_next_map, right_map, 0, score, 0, result);
+    tc_mapped_chain<product, left_way, right_way, left_next_way, right_next_way, right_way, int>((char *)shared0, j, 200, 64, 200, left_map, right_map, left_next_map, right_next_map, right_map, 0, 0, score, 0, result, 0);
 }
 
-// kernel4: 7 element-wise ops, 0 reductions around 3 products over the same rows, 1 result
+// kernel3: 11 element-wise ops, 0 reductions around 5 products over the same rows, 2 results
 // rows 1600, columns 64, depth 200; vector along c
 //   in0  bf16[102400]
 //   in1  bf16[102400]
-//   made0  f32[200]
-//   in2  bf16[102400]
+//   in2  f32[1600]
+//   made0  bf16[200]
 //   in3  bf16[102400]
-//   in4  f32[1600]
-//   in5  f32[1600]
-//   made1  bf16[200]
 //   out0  bf16[102400]
-//   held0  f32[2]
-//   held1  f32[2]
-//   shared0  f32[33064]
+//   made1  f32[200]
+//   in4  bf16[102400]
+//   in5  f32[1600]
+//   made2  bf16[200]
+//   out1  bf16[102400]
+//   shared0  f32[33576]
 //   given0  bf16[8]
 //   given1  bf16[8]
 //   given2  bf16[8]
 //   given3  bf16[8]
 //   given4  bf16[8]
 //   given5  f32[4]
-//   given6  bf16[2]
-//   given7  f32[8]
-//   %0 = const 0.125                  f32 row
-//   %1 = const 0.18033688             f32 row
-//   %2 = const -inf                   f32 row
+//   given6  f32[6]
+//   given7  f32[2]
+//   given8  f32[8]
+//   given9  bf16[2]
+//   given10  f32[8]
+//   given11  f32[8]
+//   %0 = const 0.18033688             f32 row
+//   %1 = const -inf                   f32 row
+//   %2 = const 0.125                  f32 row
+//   %3 = const 0.18033688             f32 row
+//   %4 = const -inf                   f32 row
 //   launch threads=384 index=i32 resident=1
 //     for j in 0..16  bind=grid
 //       for t in 0..384  bind=block
-//         template chain shared0 block=j of 200 x 64 x 200 rows=128 cols=64 wide=64 depth=64 next=64 high=8 threads=256 pack=4 width=8 scores=2 streamed=0 bare=0 held=0 columns=1 batches=8 ragged_rows=1 ragged_cols=1 ragged_wide=0 ragged_depth=0 ragged_next=0 band=1 low=0 up=0 stages=4 ahead=2 same=1 scale=0
+//         template chain shared0 block=j of 200 x 64 x 200 rows=128 cols=64 wide=64 depth=64 next=64 high=8 threads=256 pack=4 width=8 scores=2 streamed=0 bare=0 held=0 columns=2 batches=8 ragged_rows=1 ragged_cols=1 ragged_wide=0 ragged_depth=0 ragged_next=0 band=1 low=0 up=0 stages=4 ahead=2 same=1 scale=0 pair=1
 //           hole left - r q async given0 of 8 strides 64 1
 //             copy 8 given0[0] <- in0[64*r + q]
 //           end
@@ -1147,7 +1136,7 @@ kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
 //             copy 8 given1[0] <- in1[12800*(r/200) + 64*c + q]
 //           end
 //           hole left_next - r q async given2 of 8 strides 64 1
-//             copy 8 given2[0] <- in2[64*r + q]
+//             copy 8 given2[0] <- in4[64*r + q]
 //           end
 //           hole right_next r c q async given3 of 8 strides 64 1
 //             copy 8 given3[0] <- in3[12800*(r/200) + 64*c + q]
@@ -1155,31 +1144,45 @@ kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
 //           hole value r p k async given4 of 8 strides 1 64
 //             copy 8 given4[0] <- in1[12800*(r/200) + 64*k + p]
 //           end
-//           hole columns r p - values
-//             copy 2 held0[0] <- in4[200*(r/200) + p]
-//             copy 2 held1[0] <- in5[200*(r/200) + p]
+//           hole columns r p - values into given5
+//             copy 2 given5[0] <- in2[200*(r/200) + p]
+//             copy 2 given5[2] <- in5[200*(r/200) + p]
 //           end
-//           hole score r p - values given5 of 2 into given6
+//           hole score_next r p - values given6 of 2 into given7
 //             for l in 0..2  bind=vector
 //               axis c = l + p in 0..200
-//               %29 = load given5[l]  f32 col
-//               %30 = load given5[l + 2]  bf16 col
-//               %31 = cast %30        f32 col
-//               %32 = load held0[l]   f32 col
+//               %31 = load given6[l]  f32 col
+//               %32 = load given6[l + 2]  f32 col
 //               %33 = fma %31 %0 %32  f32 col
-//               %34 = load held1[l]   f32 col
-//               %35 = fma %29 %1 %34  f32 col
-//               %36 = exp2 %35        f32 col
-//               %37 = mul %33 %36     f32 col
-//               %38 = cast %37        bf16 col
-//               store given6[l] %38
+//               %34 = exp2 %33        f32 col
+//               store given7[l] %34
 //             end
 //           end
-//           hole result r p - values given7 of 8
+//           hole score r p - values given8 of 2 into given9
+//             for l in 0..2  bind=vector
+//               axis c = l + p in 0..200
+//               %41 = load given8[l + 2]  bf16 col
+//               %42 = cast %41        f32 col
+//               %43 = load given8[l + 6]  f32 col
+//               %44 = fma %42 %2 %43  f32 col
+//               %45 = load given8[l]  f32 col
+//               %46 = mul %44 %45     f32 col
+//               %47 = cast %46        bf16 col
+//               store given9[l] %47
+//             end
+//           end
+//           hole result r p - values given10 of 8
 //             for l in 0..8  bind=vector
 //               axis c = l + p in 0..64
-//               %45 = load given7[l]  bf16 col
-//               store out0[64*r + c] %45
+//               %54 = load given10[l]  bf16 col
+//               store out1[64*r + c] %54
+//             end
+//           end
+//           hole result_next r p - values given11 of 8
+//             for l in 0..8  bind=vector
+//               axis c = l + p in 0..64
+//               %61 = load given11[l]  bf16 col
+//               store out0[64*r + c] %61
 //             end
 //           end
 //         end
@@ -1188,18 +1191,16 @@ kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
 //   end
 // 384 threads in a block, 16 blocks have work
 extern "C" __global__ void __launch_bounds__(384, 1)
-kernel4(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc_u16 *__restrict__ in2, const tc_u16 *__restrict__ in3, const float *__restrict__ in4, const float *__restrict__ in5, tc_u16 *__restrict__ out0, const tc_kargs<1> a, const __grid_constant__ tc_map left_map, const __grid_constant__ tc_map right_map, const __grid_constant__ tc_map left_next_map, const __grid_constant__ tc_map right_next_map) {
+kernel3(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const float *__restrict__ in2, const tc_u16 *__restrict__ in3, tc_u16 *__restrict__ out0, const tc_u16 *__restrict__ in4, const float *__restrict__ in5, tc_u16 *__restrict__ out1, const tc_kargs<1> a, const __grid_constant__ tc_map left_map, const __grid_constant__ tc_map right_map, const __grid_constant__ tc_map left_next_map, const __grid_constant__ tc_map right_next_map) {
     extern __shared__ __align__(16) char shared[];
     tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_reads(in4), tc_reads(in5), tc_begin();
-    __align__(16) float held0[2];
-    __align__(16) float held1[2];
     float *const shared0 = (float *)(shared + 0);
     const int j = blockIdx.x;
     struct product {
         typedef float sum;
         typedef tc_u16 element;
         typedef tc_u16 stored;
-        enum : int { rows = 128, cols = 64, wide = 64, depth = 64, next = 64, high = 8, threads = 256, pack = 4, width = 8, scores = 2, streamed = 0, bare = 0, held = 0, columns = 1, batches = 8, ragged_rows = 1, ragged_cols = 1, ragged_wide = 0, ragged_depth = 0, ragged_next = 0, band = 1, low = 0, up = 0, stages = 4, ahead = 2, same = 1, scale = 0 };
+        enum : int { rows = 128, cols = 64, wide = 64, depth = 64, next = 64, high = 8, threads = 256, pack = 4, width = 8, scores = 2, streamed = 0, bare = 0, held = 0, columns = 2, batches = 8, ragged_rows = 1, ragged_cols = 1, ragged_wide = 0, ragged_depth = 0, ragged_next = 0, band = 1, low = 0, up = 0, stages = 4, ahead = 2, same = 1, scale = 0, pair = 1 };
         typedef tc_u16 made;
         TC_FN unsigned pack_two(float a, float b) { return tc_pack_bf16(a, b); }
         enum : int { units = 1 };
@@ -1208,39 +1209,61 @@ kernel4(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
     struct right_way { enum : int { deep = 1, share = 1, inner = 8, outer = 1, windows = 0 }; };
     struct left_next_way { enum : int { deep = 1, share = 1, inner = 8, outer = 1, windows = 0 }; };
     struct right_next_way { enum : int { deep = 1, share = 1, inner = 8, outer = 1, windows = 0 }; };
-    auto columns = [&](int r, int p) {
-        *(tc_pack<float, 2> *)&held0[0] = tc_load((const tc_pack<float, 2> *)&in4[200 * (r / 200) + p]);
-        *(tc_pack<float, 2> *)&held1[0] = tc_load((const tc_pack<float, 2> *)&in5[200 * (r / 200) + p]);
+    auto columns = [&](int r, int p, float *given5) {
+        *(tc_pack<float, 2> *)&given5[0] = tc_load((const tc_pack<float, 2> *)&in2[200 * (r / 200) + p]);
+        *(tc_pack<float, 2> *)&given5[2] = tc_load((const tc_pack<float, 2> *)&in5[200 * (r / 200) + p]);
     };
-    auto score = [&](int r, int p, float *given5, tc_u16 *given6) {
-        const tc_pack<float, 2> v29 = *((const tc_pack<float, 2> *)&given5[0]);
-        const tc_pack<float, 2> v30 = *((const tc_pack<float, 2> *)&given5[2]);
-        tc_pack<float, 2> o39;
+    auto score_next = [&](int r, int p, float *given6, float *given7) {
+        const tc_pack<float, 2> v31 = *((const tc_pack<float, 2> *)&given6[0]);
+        const tc_pack<float, 2> v32 = *((const tc_pack<float, 2> *)&given6[2]);
+        tc_pack<float, 2> o35;
         #pragma unroll
         for (int l = 0; l < 2; l++) {
-            const float t29 = v29.at[l];
-            const float t30 = v30.at[l];
-            const float t31 = t30;
-            const float t32 = held0[l];
-            const float t33 = TC_FMA_f32(t31, 0.125f, t32);
-            const float t34 = held1[l];
-            const float t35 = TC_FMA_f32(t29, 0x1.715476p-3f, t34);
-            const float t36 = tc_exp2_half(t35);
-            const float t37 = TC_MUL_f32(t33, t36);
-            const float t38 = t37;
-            o39.at[l] = t38;
+            const float t31 = v31.at[l];
+            const float t32 = v32.at[l];
+            const float t33 = TC_FMA_f32(t31, 0x1.715476p-3f, t32);
+            const float t34 = tc_exp2_f32(t33);
+            o35.at[l] = t34;
         }
-        *((tc_pack<tc_u16, 2> *)&given6[0]) = tc_halves_bf16(o39);
+        *((tc_pack<float, 2> *)&given7[0]) = o35;
     };
-    auto result = [&](int r, int p, const float *given7) {
-        const tc_pack<float, 8> v45 = *((const tc_pack<float, 8> *)&given7[0]);
-        tc_pack<float, 8> o46;
+    auto score = [&](int r, int p, float *given8, tc_u16 *given9) {
+        const tc_pack<float, 2> v41 = *((const tc_pack<float, 2> *)&given8[2]);
+        const tc_pack<float, 2> v43 = *((const tc_pack<float, 2> *)&given8[6]);
+        const tc_pack<float, 2> v45 = *((const tc_pack<float, 2> *)&given8[0]);
+        tc_pack<float, 2> o48;
+        #pragma unroll
+        for (int l = 0; l < 2; l++) {
+            const float t41 = v41.at[l];
+            const float t42 = t41;
+            const float t43 = v43.at[l];
+            const float t44 = TC_FMA_f32(t42, 0.125f, t43);
+            const float t45 = v45.at[l];
+            const float t46 = TC_MUL_f32(t44, t45);
+            const float t47 = t46;
+            o48.at[l] = t47;
+        }
+        *((tc_pack<tc_u16, 2> *)&given9[0]) = tc_halves_bf16(o48);
+    };
+    auto result = [&](int r, int p, const float *given10) {
+        const tc_pack<float, 8> v54 = *((const tc_pack<float, 8> *)&given10[0]);
+        tc_pack<float, 8> o55;
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const float t45 = v45.at[l];
-            o46.at[l] = t45;
+            const float t54 = v54.at[l];
+            o55.at[l] = t54;
         }
-        tc_store((tc_pack<tc_u16, 8> *)&out0[64 * r + p], tc_halves_bf16(o46));
+        tc_store((tc_pack<tc_u16, 8> *)&out1[64 * r + p], tc_halves_bf16(o55));
     };
-    tc_mapped_chain<product, left_way, right_way, left_next_way, right_next_way, right_way, int>((char *)shared0, j, 200, 64, 200, left_map, right_map, left_next_map, right_next_map, right_map, columns, score, 0, result);
+    auto result_next = [&](int r, int p, const float *given11) {
+        const tc_pack<float, 8> v61 = *((const tc_pack<float, 8> *)&given11[0]);
+        tc_pack<float, 8> o62;
+        #pragma unroll
+        for (int l = 0; l < 8; l++) {
+            const float t61 = v61.at[l];
+            o62.at[l] = t61;
+        }
+        tc_store((tc_pack<tc_u16, 8> *)&out0[64 * r + p], tc_halves_bf16(o62));
+    };
+    tc_mapped_chain<product, left_way, right_way, left_next_way, right_next_way, right_way, int>((char *)shared0, j, 200, 64, 200, left_map, right_map, left_next_map, right_next_map, right_map, columns, score_next, score, 0, result, result_next);
 }
