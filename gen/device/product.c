@@ -295,6 +295,18 @@ static int tc__mapped_operand_map(const tc__group *g, const tc__staged *s,
            tc__map_of(g->body.ix, o, map);
 }
 
+// Whether an operand, of which accesses have several elements, has a map of tiles.
+static int tc__operand_has_map(const tc__group *g, const tc__product *q,
+                               const tc__staged *s) {
+    const tc__node *n = g->body.node.at[s->id];
+    tc_device_map map;
+    if (n->op != TC_OP_LOAD || n->n_attr != TC__LOAD_PREDICATES) return 0;
+    tc__mapped o = tc__mapped_operand(g, s, q->m, g->shape.batch);
+    o.lines = s->level == TC__AT_LEFT ? o.rows : tc__ix_value(g->shape.cols);
+    o.tile = o.step = TC__MAP_LINE, o.dtype = q->dtype;
+    return tc__mapped_operand_map(g, s, &o, &map);
+}
+
 // Whether the device can bring an operand by itself, in tiles of 64 lines.
 static int tc__operand_is_mapped(const tc__group *g, const tc__product *q,
                                  const tc__staged *s) {
@@ -304,19 +316,29 @@ static int tc__operand_is_mapped(const tc__group *g, const tc__product *q,
     if (!left && (rounded || tc__operand_is_windows(g, q, s->level)))
         return tc__map_of_windows(&g->shape.windows, 1, q->dtype, &map);
     if (rounded ? s->along != TC__DEPTH : s->bring != TC__BRING_ASYNC) return 0;
-    if (g->body.node.at[s->id]->n_attr != TC__LOAD_PREDICATES) return 0;
-    tc__mapped o = tc__mapped_operand(g, s, q->m, g->shape.batch);
-    o.lines = left ? o.rows : tc__ix_value(g->shape.cols);
-    o.tile = o.step = TC__MAP_LINE, o.dtype = q->dtype;
-    return tc__mapped_operand_map(g, s, &o, &map);
+    return tc__operand_has_map(g, q, s);
+}
+
+static int tc__product_may_be_mapped(const tc__group *g, const tc__product *q) {
+    return g->target.matrix_warps && g->target.tensor_maps && !g->target.checked &&
+           tc__ix_is_const(q->m) && tc__ix_is_const(g->shape.cols) &&
+           tc__ix_is_const(g->shape.batch) && tc__ix_is_const(tc__depth_of(g));
 }
 
 static int tc__product_is_mapped(const tc__group *g, const tc__product *q) {
-    return (q->half || tc__product_is_rounded(g, q)) && g->target.matrix_warps &&
-           g->target.tensor_maps && !g->target.checked && tc__ix_is_const(q->m) &&
-           tc__ix_is_const(g->shape.cols) && tc__ix_is_const(g->shape.batch) &&
-           tc__ix_is_const(tc__depth_of(g)) && tc__operand_is_mapped(g, q, &q->left) &&
-           tc__operand_is_mapped(g, q, &q->right);
+    return (q->half || tc__product_is_rounded(g, q)) && tc__product_may_be_mapped(g, q) &&
+           tc__operand_is_mapped(g, q, &q->left) && tc__operand_is_mapped(g, q, &q->right);
+}
+
+// Whether matrix units take f32 as tf32 of which the left operand comes by a map, and the right one through threads, four
+// elements at a time.
+static int tc__product_is_held(const tc__group *g, const tc__product *q) {
+    const tc__node *right = g->body.node.at[q->right.id];
+    if (q->dtype != TC_F32 || !g->target.tf32 || !tc__product_may_be_mapped(g, q)) return 0;
+    if (q->left.width != 4 || q->right.width != 4 || q->right.computed) return 0;
+    if (right->op != TC_OP_LOAD || tc__buffer_of(g, right)->dtype != TC_F32) return 0;
+    if (q->right.along == TC__DEPTH && tc__ix_value(tc__depth_of(g)) % 4) return 0;
+    return tc__operand_has_map(g, q, &q->left);
 }
 
 // ---- slices of k ----
@@ -419,12 +441,12 @@ static int tc__tile_has_registers(const tc__product *q, const tc__product_tile *
 // Bytes behind the ring of tiles, and of the part of the result that its hole reads: of matrix units' tiles each warp
 // has one. Those that the device brings have semaphores, and give results from registers.
 static int tc__tile_spare(int way, int stages) {
-    if (way == TC__WAY_MAPPED) return TC__PRODUCT_ALIGN + 2 * 8 * stages; // semaphores
+    if (way >= TC__WAY_MAPPED) return TC__PRODUCT_ALIGN + 2 * 8 * stages; // semaphores
     return way == TC__WAY_GROUPS ? TC__PRODUCT_ALIGN : 0;
 }
 
 static int tc__tile_part(int way, int64_t rows, int64_t high) {
-    if (way == TC__WAY_MAPPED) return 0;
+    if (way >= TC__WAY_MAPPED) return 0;
     return (int)(way == TC__WAY_GROUPS ? 16 * high : rows / high);
 }
 
@@ -470,7 +492,7 @@ static tc__ix tc__tiles_across(const tc__group *g, const tc__product *q) {
 // Elements between lines of a tile of `size` rows or columns in shared memory: of tiles that
 // run along k in lines of the other axis; those of halves are swizzled instead.
 static int tc__line_pitch(const tc__product *q, int size) {
-    if (q->half || q->tile->way == TC__WAY_MAPPED) return size;
+    if (q->half || q->tile->way >= TC__WAY_MAPPED) return size;
     return size + (q->tile->way == TC__WAY_SIMT ? tc__product_pack(q) : TC__PRODUCT_PAD);
 }
 
@@ -514,7 +536,7 @@ static void tc__fit_stage(const tc__product *q, tc__staged *s) {
 
 // Threads of a block: where the device brings operands, one of four warps beside the others orders it.
 static int tc__product_threads(const tc__product *q) {
-    int mapped = q->form == TC__PRODUCT_TILES && q->tile && q->tile->way == TC__WAY_MAPPED;
+    int mapped = q->form == TC__PRODUCT_TILES && q->tile && q->tile->way >= TC__WAY_MAPPED;
     return q->threads + (mapped ? TC__MAP_BRINGERS : 0);
 }
 
@@ -684,6 +706,8 @@ static tc__product tc__product_plan(const tc__group *g) {
             q.kind = q.half ? 5 : 6;
             q.left.bring = q.right.bring = TC__BRING_ASYNC;
             if (!q.half) q.right.along = TC__DEPTH, q.right.width = 4;
+        } else if (tc__product_is_held(g, &q)) {
+            q.kind = 7, q.left.bring = TC__BRING_ASYNC;
         }
         tc__plan_tiles(g, &q);
     }
