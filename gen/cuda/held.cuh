@@ -5,7 +5,7 @@
 // fragments of 16 x 8, from lines along k or along rows, and round it there; units take one operand from registers. Of a
 // tile that runs along rows a fragment has rows 4 apart, and others 16 apart: no two lanes look into one bank then, and the
 // result is told which rows they are. The right operand is brought by the four warps beside them: four elements along what is
-// contiguous for each access, a step ahead, rounded in registers and stored as the units want them; squares of 4 x 4 turn
+// contiguous for each access, or one by one, a step ahead, rounded in registers and stored as the units want them; squares of 4 x 4 turn
 // what runs along columns. A tile of 256 x 128 has them bring a third of the bytes.
 
 // fn: wgmma_words
@@ -53,7 +53,13 @@ template <class P, class R> struct TC_N(held_right) {
             const I l = tile.col + line(j), k = k0 + deep(j);
             const bool inside = (!P::ragged_cols || l < n) && (!P::ragged_depth || k < depth);
             if constexpr (P::ragged_cols || P::ragged_depth) some[j] = {};
-            if constexpr (R::stepped) {
+            if constexpr (R::width == 1) {
+                #pragma unroll
+                for (int u = 0; u < 4; u++) {
+                    const I own = R::deep ? l : l + u, at = R::deep ? k + u : k;
+                    if ((!P::ragged_cols || own < n) && (!P::ragged_depth || at < depth)) hole(first, own, at, &some[j].at[u]);
+                }
+            } else if constexpr (R::stepped) {
                 const I far = (I)(line(j) - line(0)) * (I)R::line_stride + (I)(deep(j) - deep(0)) * (I)R::deep_stride;
                 if (inside) some[j] = TC_N(load)((const tc_pack<float, 4> *)(from + far));
             } else if (inside) {
@@ -122,22 +128,37 @@ TC_FN void TC_N(held_bring)(Ring &ring, I t, I m, I n, I depth, const TC_N(map) 
 }
 
 // fn: held_sums
-// Those of mapped.cuh; parts of the left operand come to registers.
+// Those of mapped.cuh; parts of the left operand come to registers. A piece of k is fetched while the one before it is rounded:
+// units wait for nothing then but shared memory, which has as much to give to them as they take.
 template <class P, class L, class R> struct TC_N(held_sums) : TC_N(mapped_sums)<P, L, R> {
     typedef TC_N(mapped_sums)<P, L, R> F;
-    enum : int { parts = F::parts, sets = 2 }; // sets: of fragments, in turn
+    enum : int { parts = F::parts, pieces = P::depth / 8 };
+    unsigned piece[pieces][parts][4]; // bits: what units read stays in its registers
 
-    // 16 x 8 of the tile at `left`, from k on: rows lane / 4 and 8 behind, at lane % 4 and 4 behind along k.
-    static __device__ __forceinline__ void fetch(unsigned (&a)[4], const char *left, int k) {
+    // 16 x 8 of each part, from k on: rows lane / 4 and 8 behind, at lane % 4 and 4 behind along k.
+    __device__ __forceinline__ void fetch(const char *left, int p) {
         const int warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32, x = lane / 4, y = lane % 4;
+        left += threadIdx.x / 128 * parts * (64 * 128);
         #pragma unroll
-        for (int i = 0; i < 4; i++) {
-            const int behind = i % 2, deep = k + y + i / 2 * 4;
+        for (int i = 0; i < parts * 4; i++) {
+            const int behind = i % 2, k = p * 8 + y + i / 2 % 2 * 4;
             int at;
-            if constexpr (L::deep) at = (warp * 16 + x + behind * 8) * 128 + (deep / 4 ^ x) * 16 + y * 4;
-            else at = warp / 2 * 4096 + deep * 128 + ((warp % 2 * 2 + x / 4 * 4 + behind) ^ deep % 8) * 16 + x % 4 * 4;
-            a[i] = TC_N(bits_tf32)(*(const float *)(left + at));
+            if constexpr (L::deep) at = (warp * 16 + x + behind * 8) * 128 + (k / 4 ^ x) * 16 + y * 4;
+            else at = warp / 2 * 4096 + k * 128 + ((warp % 2 * 2 + x / 4 * 4 + behind) ^ k % 8) * 16 + x % 4 * 4;
+            piece[p][i / 4][i % 4] = *(const unsigned *)(left + i / 4 * (64 * 128) + at);
         }
+    }
+    // A piece times that of the right operand.
+    __device__ __forceinline__ void multiply(tc_u64 b, int p, int keep) {
+        #pragma unroll
+        for (int i = 0; i < parts * 4; i++) {
+            unsigned &word = piece[p][i / 4][i % 4];
+            word = TC_N(bits_tf32)(__uint_as_float(word));
+        }
+        TC_N(matrix_begin)();
+        #pragma unroll
+        for (int i = 0; i < parts; i++) TC_N(wgmma_words)<(int)P::cols>(F::sum[i], piece[p][i], b + p * 2, keep);
+        TC_N(matrix_commit)();
     }
     // The row of a tile that a fragment's row is.
     static __device__ __forceinline__ int row_of(int row) {
@@ -145,23 +166,19 @@ template <class P, class L, class R> struct TC_N(held_sums) : TC_N(mapped_sums)<
         else return (row & ~28) | (row & 4) << 2 | (row & 8) >> 1 | (row & 16) >> 1;
     }
     template <class Ring> __device__ __forceinline__ void add(Ring &ring, int steps) {
-        unsigned some[sets][parts][4];
         int before = 0;
         #pragma unroll 1
         for (int step = 0; step < steps; step++) {
             TC_N(semaphore_wait)(ring.full + ring.at, ring.parity);
-            const char *const left = ring.memory + ring.at * Ring::size + threadIdx.x / 128 * parts * (64 * 128);
-            const tc_u64 b = TC_N(matrix_place)(ring.memory + ring.at * Ring::size + Ring::left);
+            const char *const left = ring.memory + ring.at * Ring::size;
+            const tc_u64 b = TC_N(matrix_place)(left + Ring::left);
             #pragma unroll
-            for (int d = 0; d < P::depth / 8; d++) {
-                TC_N(matrix_wait)<sets - 1>(); // its set of fragments is read,
-                if (d == sets - 1 && step && threadIdx.x % 32 == 0) TC_N(semaphore_arrive)(ring.empty + before); // and the stage before
-                #pragma unroll
-                for (int i = 0; i < parts; i++) fetch(some[d % sets][i], left + i * (64 * 128), d * 8);
-                TC_N(matrix_begin)();
-                #pragma unroll
-                for (int i = 0; i < parts; i++) TC_N(wgmma_words)<(int)P::cols>(F::sum[i], some[d % sets][i], b + d * 2, step | d);
-                TC_N(matrix_commit)();
+            for (int p = 0; p < pieces; p++) {
+                TC_N(matrix_wait)<pieces - 2>(); // who reads the registers of the next piece has done so,
+                if (p == pieces - 2 && step && threadIdx.x % 32 == 0) TC_N(semaphore_arrive)(ring.empty + before); // and with the stage before
+                if (p == 0) fetch(left, 0);
+                if (p + 1 < pieces) fetch(left, p + 1);
+                multiply(b, p, step | p);
             }
             before = ring.at;
             ring.next();

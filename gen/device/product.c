@@ -330,14 +330,15 @@ static int tc__product_is_mapped(const tc__group *g, const tc__product *q) {
            tc__operand_is_mapped(g, q, &q->left) && tc__operand_is_mapped(g, q, &q->right);
 }
 
-// Whether matrix units take f32 as tf32 of which the left operand comes by a map, and the right one through threads, four
-// elements at a time.
+// Whether matrix units take f32 as tf32 of which the left operand comes by a map, and the right one through threads.
 static int tc__product_is_held(const tc__group *g, const tc__product *q) {
     const tc__node *right = g->body.node.at[q->right.id];
     if (q->dtype != TC_F32 || !g->target.tf32 || !tc__product_may_be_mapped(g, q)) return 0;
-    if (q->left.width != 4 || q->right.width != 4 || q->right.computed) return 0;
-    if (right->op != TC_OP_LOAD || tc__buffer_of(g, right)->dtype != TC_F32) return 0;
-    if (q->right.along == TC__DEPTH && tc__ix_value(tc__depth_of(g)) % 4) return 0;
+    if (q->left.width != 4 || q->right.computed || right->op != TC_OP_LOAD) return 0;
+    if (tc__buffer_of(g, right)->dtype != TC_F32) return 0;
+    if (q->right.width > 1 && q->right.along == TC__DEPTH &&
+        tc__ix_value(tc__depth_of(g)) % 4)
+        return 0;
     return tc__operand_has_map(g, q, &q->left);
 }
 

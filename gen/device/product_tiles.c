@@ -78,7 +78,6 @@ static const tc__product_tile tc__product_tiles_held[] = {
     {128, 128, 32, 8, 1, 6, 1, 85, TC__WAY_HELD, 60},
     {256, 64, 32, 8, 1, 5, 1, 70, TC__WAY_HELD, 60},
     {128, 64, 32, 8, 1, 8, 1, 60, TC__WAY_HELD, 60},
-    {64, 128, 32, 4, 1, 4, 2, 60, TC__WAY_HELD, 60},
     {64, 64, 32, 4, 1, 6, 2, 45, TC__WAY_HELD, 60},
 };
 // Speeds are estimates, in the proportions of halves.

@@ -794,13 +794,14 @@ PRODUCTS(held, {TC_F32, TC_F32, 1, 256, 128, 96, HELD, TILES, 0, 0, 0, 1},
          {TC_F32, TC_F32, 1, 300, 68, 40, HELD, TILES, 0, 0, 0, 3},
          {TC_F32, TC_F32, 1, 256, 71, 68, HELD | BOTH, TILES, 0, 0, 0, 3},
          {TC_F32, TC_F32, 3, 120, 64, 64, HELD | TURNED_RIGHT, TILES, 0, 0, 0, 4},
-         {TC_F32, TC_F32, 1, 200, 100, 33, HELD | TURNED_LEFT, TILES, 0, 0, 0, 4})
+         {TC_F32, TC_F32, 1, 200, 100, 33, HELD | TURNED_LEFT, TILES, 0, 0, 0, 4},
+         {TC_F32, TC_F32, 1, 200, 101, 36, HELD, TILES, 0, 0, 0, 4})
 
-PRODUCTS(small_tiles_of_held, {TC_F32, TC_F32, 1, 64, 128, 256, HELD, TILES, 0, 0, 0, 5},
-         {TC_F32, TC_F32, 2, 72, 132, 44, HELD | BOTH, TILES, 0, 0, 0, 5},
-         {TC_F32, TC_F32, 4, 40, 40, 64, HELD | ONE_RIGHT, TILES, 0, 0, 0, 6},
-         {TC_F32, TC_F32, 5, 72, 48, 64, HELD | ONE_LEFT | TURNED_RIGHT, TILES, 0, 0, 0, 6},
-         {TC_F32, TC_F32, 1, 52, 76, 20, HELD | TURNED_LEFT, TILES, 0, 0, 0, 6},
+PRODUCTS(small_tiles_of_held, {TC_F32, TC_F32, 1, 64, 128, 256, HELD, TILES, 0, 0, 0, 4},
+         {TC_F32, TC_F32, 2, 72, 132, 44, HELD | BOTH, TILES, 0, 0, 0, 4},
+         {TC_F32, TC_F32, 4, 40, 40, 64, HELD | ONE_RIGHT, TILES, 0, 0, 0, 5},
+         {TC_F32, TC_F32, 5, 72, 48, 64, HELD | ONE_LEFT | TURNED_RIGHT, TILES, 0, 0, 0, 5},
+         {TC_F32, TC_F32, 1, 52, 76, 20, HELD | TURNED_LEFT, TILES, 0, 0, 0, 5},
          {TC_F32, TC_F32, 1, 72, 88, 5000, HELD | CUT | GELU | SUM, TILES, 0},
          {TC_F32, TC_F32, 3, 40, 72, 4100, HELD | CUT | BOTH | GELU, TILES, 0},
          {TC_F32, TC_F32, 1, 132, 64, 8192, HELD | CUT_2 | TURNED_LEFT, TILES, 0})
