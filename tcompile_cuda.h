@@ -2002,19 +2002,8 @@ static const char*const tc__text_cuda_held[]={
 "            int at;",
 "            if constexpr (L::deep) at = (warp * 16 + x + behind * 8) * 128 + (k / 4 ^ x) * 16 + y * 4;",
 "            else at = warp / 2 * 4096 + k * 128 + ((warp % 2 * 2 + x / 4 * 4 + behind) ^ k % 8) * 16 + x % 4 * 4;",
-"            piece[p][i / 4][i % 4] = *(const unsigned *)(left + i / 4 * (64 * 128) + at);",
+"            piece[p][i / 4][i % 4] = TC_N(bits_tf32)(*(const float *)(left + i / 4 * (64 * 128) + at));",
 "        }",
-"    }",
-"    __device__ __forceinline__ void multiply(tc_u64 b, int p, int keep) {",
-"        #pragma unroll",
-"        for (int i = 0; i < parts * 4; i++) {",
-"            unsigned &word = piece[p][i / 4][i % 4];",
-"            word = TC_N(bits_tf32)(__uint_as_float(word));",
-"        }",
-"        TC_N(matrix_begin)();",
-"        #pragma unroll",
-"        for (int i = 0; i < parts; i++) TC_N(wgmma_words)<(int)P::cols>(F::sum[i], piece[p][i], b + p * 2, keep);",
-"        TC_N(matrix_commit)();",
 "    }",
 "    static __device__ __forceinline__ int row_of(int row) {",
 "        if constexpr (L::deep) return row;",
@@ -2027,14 +2016,17 @@ static const char*const tc__text_cuda_held[]={
 "            TC_N(semaphore_wait)(ring.full + ring.at, ring.parity);",
 "            const char *const left = ring.memory + ring.at * Ring::size;",
 "            const tc_u64 b = TC_N(matrix_place)(left + Ring::left);",
+"            TC_N(matrix_wait)<0>();",
+"            if (step && threadIdx.x % 32 == 0) TC_N(semaphore_arrive)(ring.empty + before);",
+"            #pragma unroll",
+"            for (int p = 0; p < pieces; p++) fetch(left, p);",
+"            TC_N(matrix_begin)();",
 "            #pragma unroll",
 "            for (int p = 0; p < pieces; p++) {",
-"                TC_N(matrix_wait)<pieces - 2>();",
-"                if (p == pieces - 2 && step && threadIdx.x % 32 == 0) TC_N(semaphore_arrive)(ring.empty + before);",
-"                if (p == 0) fetch(left, 0);",
-"                if (p + 1 < pieces) fetch(left, p + 1);",
-"                multiply(b, p, step | p);",
+"                #pragma unroll",
+"                for (int i = 0; i < parts; i++) TC_N(wgmma_words)<(int)P::cols>(F::sum[i], piece[p][i], b + p * 2, step | p);",
 "            }",
+"            TC_N(matrix_commit)();",
 "            before = ring.at;",
 "            ring.next();",
 "        }",
@@ -4340,10 +4332,10 @@ static const tc__product_tile tc__product_tiles_mapped_tf32[]={
 };
 static const tc__product_tile tc__product_tiles_held[]={
 {256,128,32,8,1,4,1,100,TC__WAY_HELD,65},
-{128,128,32,8,1,6,1,85,TC__WAY_HELD,60},
-{256,64,32,8,1,5,1,70,TC__WAY_HELD,60},
-{128,64,32,8,1,8,1,60,TC__WAY_HELD,60},
-{64,64,32,4,1,6,2,45,TC__WAY_HELD,60},
+{128,128,32,8,1,6,1,71,TC__WAY_HELD,60},
+{256,64,32,8,1,5,1,65,TC__WAY_HELD,60},
+{128,64,32,8,1,8,1,50,TC__WAY_HELD,60},
+{64,64,32,4,1,6,2,28,TC__WAY_HELD,60},
 };
 static const tc__product_tile tc__product_tiles_tf32[]={
 {128,256,16,2,4,2,1,110,TC__WAY_TF32,0},
@@ -4367,7 +4359,7 @@ uint16_t round;
 TC__FEW_MOST,256},
 {tc__product_tiles_held,(uint8_t)TC__COUNT(tc__product_tiles_held),TC__FEW_MOST,256},
 };
-// ---- gen/device/product.c
+// ---- gen/device/product_operands.c
 typedef enum tc__product_form{
 TC__PRODUCT_FEW,
 TC__PRODUCT_TILES,
@@ -4391,6 +4383,8 @@ TC__FEW_WIDTH=16,
 TC__FEW_SUMS=64,
 TC__SLICE_STEPS=8,
 TC__SLICE_GROUP=12,
+TC__HELD_DEPTH=64,
+TC__HELD_RESULTS=1<<22,
 TC__FEW_ROUND=512,
 TC__ROWS_BYTES=98304,
 TC__ROWS_MADE=16384,
@@ -4603,9 +4597,15 @@ static int tc__product_is_mapped(const tc__group*g,const tc__product*q){
 return(q->half||tc__product_is_rounded(g,q))&&tc__product_may_be_mapped(g,q)&&
 tc__operand_is_mapped(g,q,&q->left)&&tc__operand_is_mapped(g,q,&q->right);
 }
+static int tc__product_is_short(const tc__group*g){
+tc__ix results=tc__ix_mul(g->body.ix,g->shape.rows,g->shape.cols);
+return tc__ix_value(tc__depth_of(g))<=TC__HELD_DEPTH&&
+tc__ix_value(results)<TC__HELD_RESULTS;
+}
 static int tc__product_is_held(const tc__group*g,const tc__product*q){
 const tc__node*right=g->body.node.at[q->right.id];
 if(q->dtype!=TC_F32||!g->target.tf32||!tc__product_may_be_mapped(g,q))return 0;
+if(tc__product_is_short(g))return 0;
 if(q->left.width!=4||q->right.computed||right->op!=TC_OP_LOAD)return 0;
 if(tc__buffer_of(g,right)->dtype!=TC_F32)return 0;
 if(q->right.width>1&&q->right.along==TC__DEPTH&&
@@ -4613,6 +4613,7 @@ tc__ix_value(tc__depth_of(g))%4)
 return 0;
 return tc__operand_has_map(g,q,&q->left);
 }
+// ---- gen/device/product.c
 TC__STATIC_ASSERT(slices_meet_in_two_rounds,
 TC__SLICE_GROUP*TC__SLICE_GROUP>=TC__PRODUCT_SMS);
 static int64_t tc__slice_length(int64_t k,int step,int slices){

@@ -128,8 +128,8 @@ TC_FN void TC_N(held_bring)(Ring &ring, I t, I m, I n, I depth, const TC_N(map) 
 }
 
 // fn: held_sums
-// Those of mapped.cuh; parts of the left operand come to registers. A piece of k is fetched while the one before it is rounded:
-// units wait for nothing then but shared memory, which has as much to give to them as they take.
+// Those of mapped.cuh. A group has what it multiplies in a step in registers first, then gives all of it to the units: they
+// are busy for so long that another group does the same meanwhile.
 template <class P, class L, class R> struct TC_N(held_sums) : TC_N(mapped_sums)<P, L, R> {
     typedef TC_N(mapped_sums)<P, L, R> F;
     enum : int { parts = F::parts, pieces = P::depth / 8 };
@@ -145,20 +145,8 @@ template <class P, class L, class R> struct TC_N(held_sums) : TC_N(mapped_sums)<
             int at;
             if constexpr (L::deep) at = (warp * 16 + x + behind * 8) * 128 + (k / 4 ^ x) * 16 + y * 4;
             else at = warp / 2 * 4096 + k * 128 + ((warp % 2 * 2 + x / 4 * 4 + behind) ^ k % 8) * 16 + x % 4 * 4;
-            piece[p][i / 4][i % 4] = *(const unsigned *)(left + i / 4 * (64 * 128) + at);
+            piece[p][i / 4][i % 4] = TC_N(bits_tf32)(*(const float *)(left + i / 4 * (64 * 128) + at));
         }
-    }
-    // A piece times that of the right operand.
-    __device__ __forceinline__ void multiply(tc_u64 b, int p, int keep) {
-        #pragma unroll
-        for (int i = 0; i < parts * 4; i++) {
-            unsigned &word = piece[p][i / 4][i % 4];
-            word = TC_N(bits_tf32)(__uint_as_float(word));
-        }
-        TC_N(matrix_begin)();
-        #pragma unroll
-        for (int i = 0; i < parts; i++) TC_N(wgmma_words)<(int)P::cols>(F::sum[i], piece[p][i], b + p * 2, keep);
-        TC_N(matrix_commit)();
     }
     // The row of a tile that a fragment's row is.
     static __device__ __forceinline__ int row_of(int row) {
@@ -172,14 +160,17 @@ template <class P, class L, class R> struct TC_N(held_sums) : TC_N(mapped_sums)<
             TC_N(semaphore_wait)(ring.full + ring.at, ring.parity);
             const char *const left = ring.memory + ring.at * Ring::size;
             const tc_u64 b = TC_N(matrix_place)(left + Ring::left);
+            TC_N(matrix_wait)<0>(); // pieces are read, and with them the stage before
+            if (step && threadIdx.x % 32 == 0) TC_N(semaphore_arrive)(ring.empty + before);
+            #pragma unroll
+            for (int p = 0; p < pieces; p++) fetch(left, p);
+            TC_N(matrix_begin)();
             #pragma unroll
             for (int p = 0; p < pieces; p++) {
-                TC_N(matrix_wait)<pieces - 2>(); // who reads the registers of the next piece has done so,
-                if (p == pieces - 2 && step && threadIdx.x % 32 == 0) TC_N(semaphore_arrive)(ring.empty + before); // and with the stage before
-                if (p == 0) fetch(left, 0);
-                if (p + 1 < pieces) fetch(left, p + 1);
-                multiply(b, p, step | p);
+                #pragma unroll
+                for (int i = 0; i < parts; i++) TC_N(wgmma_words)<(int)P::cols>(F::sum[i], piece[p][i], b + p * 2, step | p);
             }
+            TC_N(matrix_commit)();
             before = ring.at;
             ring.next();
         }

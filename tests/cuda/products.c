@@ -788,20 +788,21 @@ PRODUCTS(large_tiles_of_tf32, {TC_F32, TC_F32, 1, 1500, 1500, 20, TF32, TILES, 0
 // By matrix units, rounded on the way: each tile, operands in all orders, rests, batches, slices.
 PRODUCTS(held, {TC_F32, TC_F32, 1, 256, 128, 96, HELD, TILES, 0, 0, 0, 1},
          {TC_F32, TC_F32, 1, 268, 132, 100, HELD | BOTH, TILES, 0, 0, 0, 1},
-         {TC_F32, TC_F32, 1, 261, 260, 36, HELD | TURNED_RIGHT | GELU, TILES, 0, 0, 0, 1},
+         {TC_F32, TC_F32, 1, 261, 260, 100, HELD | TURNED_RIGHT | GELU, TILES, 0, 0, 0, 1},
          {TC_F32, TC_F32, 1, 128, 128, 352, HELD | TURNED_LEFT, TILES, 0, 0, 0, 2},
          {TC_F32, TC_F32, 2, 132, 140, 72, HELD | GELU | SUM, TILES, 0, 0, 0, 2},
-         {TC_F32, TC_F32, 1, 300, 68, 40, HELD, TILES, 0, 0, 0, 3},
+         {TC_F32, TC_F32, 1, 300, 68, 72, HELD, TILES, 0, 0, 0, 3},
          {TC_F32, TC_F32, 1, 256, 71, 68, HELD | BOTH, TILES, 0, 0, 0, 3},
-         {TC_F32, TC_F32, 3, 120, 64, 64, HELD | TURNED_RIGHT, TILES, 0, 0, 0, 4},
-         {TC_F32, TC_F32, 1, 200, 100, 33, HELD | TURNED_LEFT, TILES, 0, 0, 0, 4},
-         {TC_F32, TC_F32, 1, 200, 101, 36, HELD, TILES, 0, 0, 0, 4})
+         {TC_F32, TC_F32, 3, 120, 64, 96, HELD | TURNED_RIGHT, TILES, 0, 0, 0, 4},
+         {TC_F32, TC_F32, 1, 200, 100, 97, HELD | TURNED_LEFT, TILES, 0, 0, 0, 4},
+         {TC_F32, TC_F32, 1, 200, 101, 68, HELD, TILES, 0, 0, 0, 4})
 
 PRODUCTS(small_tiles_of_held, {TC_F32, TC_F32, 1, 64, 128, 256, HELD, TILES, 0, 0, 0, 4},
-         {TC_F32, TC_F32, 2, 72, 132, 44, HELD | BOTH, TILES, 0, 0, 0, 4},
-         {TC_F32, TC_F32, 4, 40, 40, 64, HELD | ONE_RIGHT, TILES, 0, 0, 0, 5},
-         {TC_F32, TC_F32, 5, 72, 48, 64, HELD | ONE_LEFT | TURNED_RIGHT, TILES, 0, 0, 0, 5},
-         {TC_F32, TC_F32, 1, 52, 76, 20, HELD | TURNED_LEFT, TILES, 0, 0, 0, 5},
+         {TC_F32, TC_F32, 2, 72, 132, 76, HELD | BOTH, TILES, 0, 0, 0, 4},
+         {TC_F32, TC_F32, 4, 40, 40, 96, HELD | ONE_RIGHT, TILES, 0, 0, 0, 5},
+         {TC_F32, TC_F32, 5, 72, 48, 128, HELD | ONE_LEFT | TURNED_RIGHT, TILES, 0, 0, 0,
+          5},
+         {TC_F32, TC_F32, 1, 52, 76, 84, HELD | TURNED_LEFT, TILES, 0, 0, 0, 5},
          {TC_F32, TC_F32, 1, 72, 88, 5000, HELD | CUT | GELU | SUM, TILES, 0},
          {TC_F32, TC_F32, 3, 40, 72, 4100, HELD | CUT | BOTH | GELU, TILES, 0},
          {TC_F32, TC_F32, 1, 132, 64, 8192, HELD | CUT_2 | TURNED_LEFT, TILES, 0})
