@@ -161,6 +161,7 @@ template <class P, class L, class R> struct TC_N(held_sums) : TC_N(mapped_sums)<
             const char *const left = ring.memory + ring.at * Ring::size;
             const tc_u64 b = TC_N(matrix_place)(left + Ring::left);
             TC_N(matrix_wait)<0>(); // pieces are read, and with them the stage before
+            __syncwarp(); // by all lanes
             if (step && threadIdx.x % 32 == 0) TC_N(semaphore_arrive)(ring.empty + before);
             #pragma unroll
             for (int p = 0; p < pieces; p++) fetch(left, p);
@@ -175,6 +176,7 @@ template <class P, class L, class R> struct TC_N(held_sums) : TC_N(mapped_sums)<
             ring.next();
         }
         TC_N(matrix_wait)<0>();
+        __syncwarp();
         if (threadIdx.x % 32 == 0) TC_N(semaphore_arrive)(ring.empty + before);
     }
 };
