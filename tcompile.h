@@ -3110,7 +3110,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x57fa168c8e26cd09u
+#define TC__BUILD_ID 0x37eb01aef89f319du
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7969,7 +7969,8 @@ TC__WAY_MMA,
 TC__WAY_SPLIT,
 TC__WAY_TF32,
 TC__WAY_GROUPS,
-TC__WAY_MAPPED
+TC__WAY_MAPPED,
+TC__WAY_HELD
 }tc__tile_way;
 enum{
 TC__TILES_WAY,

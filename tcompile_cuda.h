@@ -1696,7 +1696,7 @@ static const char*const tc__text_cuda_mapped[]={
 "    TC_N(window_load)(to, &map, deep % S::channels, x, y, place / (S::wide * S::tall), beside, below, s);",
 "}",
 "// fn: map_bring",
-"template <class S, int LINES> TC_FN void TC_N(map_bring)(char *to, const TC_N(map) &map, int line, int k, int z, tc_u64 *s) {",
+"template <class S, int LINES, int WIDE = 64> TC_FN void TC_N(map_bring)(char *to, const TC_N(map) &map, int line, int k, int z, tc_u64 *s) {",
 "    if constexpr (S::windows && S::deep) {",
 "        TC_N(window_bring)<S>(to, map, k, line, s);",
 "    } else if constexpr (S::windows) {",
@@ -1706,7 +1706,7 @@ static const char*const tc__text_cuda_mapped[]={
 "        TC_N(map_load_batch)<S>(to, &map, k, line, z, s);",
 "    } else {",
 "        #pragma unroll",
-"        for (int l = 0; l < LINES; l += 64) TC_N(map_load_batch)<S>(to + l * 128, &map, line + l, k, z, s);",
+"        for (int l = 0; l < LINES; l += WIDE) TC_N(map_load_batch)<S>(to + l * 128, &map, line + l, k, z, s);",
 "    }",
 "}",
 "// fn: turn_fours",
@@ -1742,7 +1742,7 @@ static const char*const tc__text_cuda_mapped[]={
 "        slice = P::slices > 1 \? (int)(t % P::slices) : 0;",
 "        block = P::slices > 1 \? t / P::slices : t;",
 "        batch = P::batches \? block / (high * across) : 0;",
-"        const I fits = (I)(1 << 23) / ((I)P::rows * 2) / depth, strip = fits < 8 \? 8 : fits < high \? fits : high;",
+"        const I fits = (I)(1 << 23) / ((I)(P::rows * sizeof(typename P::element))) / depth, strip = fits < 8 \? 8 : fits < high \? fits : high;",
 "        TC_N(place_tile)<I>(P::batches \? block % (high * across) : block, high, across, row, col, strip);",
 "        row *= P::rows, col *= P::cols;",
 "        begin = P::slices > 1 \? slice * P::length : 0;",
@@ -1764,10 +1764,10 @@ static const char*const tc__text_cuda_mapped[]={
 "        full = (tc_u64 *)(memory + P::stages * size), empty = full + P::stages;",
 "        at = parity = 0;",
 "    }",
-"    __device__ __forceinline__ void begin() {",
+"    __device__ __forceinline__ void begin(int arrivals = 1) {",
 "        if (threadIdx.x == 0) {",
 "            #pragma unroll",
-"            for (int i = 0; i < P::stages; i++) TC_N(semaphore_set)(full + i, 1), TC_N(semaphore_set)(empty + i, P::threads / 32);",
+"            for (int i = 0; i < P::stages; i++) TC_N(semaphore_set)(full + i, arrivals), TC_N(semaphore_set)(empty + i, P::threads / 32);",
 "            TC_N(semaphores_are_set)();",
 "        }",
 "        __syncthreads();",
@@ -1874,6 +1874,192 @@ static const char*const tc__text_cuda_mapped[]={
 "        const I first = tile.batch * m;",
 "        sums.results([&](const float *some, int row, int col) {",
 "            const I r = tile.row + row, c = tile.col + col;",
+"            if ((P::ragged_rows && r >= m) || (P::ragged_cols && c >= n)) return;",
+"            result(first + r, c, some);",
+"        });",
+"    }",
+"}",
+};
+// ---- gen/out/text_cuda_held.inc
+static const char*const tc__text_cuda_held[]={
+"// fn: wgmma_words",
+"#define TC_WGMMA_WORDS \"{ .reg .pred p; setp.ne.b32 p, %1, 0; wgmma.mma_async.sync.aligned.m64n\"",
+"template <int N> TC_FN void TC_N(wgmma_words)(float (&d)[N / 2], const unsigned (&a)[4], tc_u64 b, int keep) {",
+"    if constexpr (N == 64)",
+"        asm volatile(TC_WGMMA_WORDS \"64k8.f32.tf32.tf32 {\" TC_WGMMA_NAMES_64 \"}, {%34, %35, %36, %37}, %0, p, 1, 1; }\"",
+"                     : \"+l\"(b), \"+r\"(keep), TC_WGMMA_32(0) : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]));",
+"    if constexpr (N == 128)",
+"        asm volatile(TC_WGMMA_WORDS \"128k8.f32.tf32.tf32 {\" TC_WGMMA_NAMES_128 \"}, {%66, %67, %68, %69}, %0, p, 1, 1; }\"",
+"                     : \"+l\"(b), \"+r\"(keep), TC_WGMMA_32(0), TC_WGMMA_32(32) : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]));",
+"    if constexpr (N == 256)",
+"        asm volatile(TC_WGMMA_WORDS \"256k8.f32.tf32.tf32 {\" TC_WGMMA_NAMES_256 \"}, {%130, %131, %132, %133}, %0, p, 1, 1; }\"",
+"                     : \"+l\"(b), \"+r\"(keep), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96)",
+"                     : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]));",
+"}",
+"// fn: held_right",
+"template <class P, class R> struct TC_N(held_right) {",
+"    enum : int { count = P::cols * P::depth / 512 };",
+"    tc_pack<float, 4> some[count];",
+"    static __device__ __forceinline__ int line(int j) {",
+"        const int t = threadIdx.x % 128, lane = t % 32, block = t / 32 + j / 4 * 4;",
+"        if constexpr (R::deep) return t / 8 + j * 16;",
+"        else return block % (P::cols / 32) * 32 + (lane % 2 + lane / 8 * 2) * 4;",
+"    }",
+"    static __device__ __forceinline__ int deep(int j) {",
+"        const int t = threadIdx.x % 128, lane = t % 32, block = t / 32 + j / 4 * 4;",
+"        if constexpr (R::deep) return t % 8 * 4;",
+"        else return block / (P::cols / 32) * 16 + lane / 2 % 4 * 4 + j % 4;",
+"    }",
+"    template <class Tile, class I, class Hole> __device__ __forceinline__ void load(const Tile &tile, int step, I m, I n, I depth, Hole hole) {",
+"        const I first = tile.batch * m, k0 = tile.begin + step * P::depth;",
+"        const float *from = nullptr;",
+"        if constexpr (R::stepped) from = hole(first, tile.col + line(0), k0 + deep(0), true);",
+"        #pragma unroll",
+"        for (int j = 0; j < count; j++) {",
+"            const I l = tile.col + line(j), k = k0 + deep(j);",
+"            const bool inside = (!P::ragged_cols || l < n) && (!P::ragged_depth || k < depth);",
+"            if constexpr (P::ragged_cols || P::ragged_depth) some[j] = {};",
+"            if constexpr (R::width == 1) {",
+"                #pragma unroll",
+"                for (int u = 0; u < 4; u++) {",
+"                    const I own = R::deep \? l : l + u, at = R::deep \? k + u : k;",
+"                    if ((!P::ragged_cols || own < n) && (!P::ragged_depth || at < depth)) hole(first, own, at, &some[j].at[u]);",
+"                }",
+"            } else if constexpr (R::stepped) {",
+"                const I far = (I)(line(j) - line(0)) * (I)R::line_stride + (I)(deep(j) - deep(0)) * (I)R::deep_stride;",
+"                if (inside) some[j] = TC_N(load)((const tc_pack<float, 4> *)(from + far));",
+"            } else if (inside) {",
+"                hole(first, l, k, some[j].at);",
+"            }",
+"        }",
+"    }",
+"    static __device__ __forceinline__ void put_four(char *to, int line, int k, float a, float b, float c, float d) {",
+"        const tc_pack<unsigned, 4> four = {TC_N(bits_tf32)(a), TC_N(bits_tf32)(b), TC_N(bits_tf32)(c), TC_N(bits_tf32)(d)};",
+"        *(tc_pack<unsigned, 4> *)(to + line * 128 + (k / 4 ^ line % 8) * 16) = four;",
+"    }",
+"    __device__ __forceinline__ void put(char *to) const {",
+"        if constexpr (R::deep) {",
+"            #pragma unroll",
+"            for (int j = 0; j < count; j++) put_four(to, line(j), deep(j), some[j].at[0], some[j].at[1], some[j].at[2], some[j].at[3]);",
+"        } else {",
+"            #pragma unroll",
+"            for (int j = 0; j < count; j += 4) {",
+"                #pragma unroll",
+"                for (int l = 0; l < 4; l++)",
+"                    put_four(to, line(j) + l, deep(j), some[j].at[l], some[j + 1].at[l], some[j + 2].at[l], some[j + 3].at[l]);",
+"            }",
+"        }",
+"    }",
+"};",
+"// fn: held_bring",
+"template <class P, class L, class R, class I, class Ring, class Right>",
+"TC_FN void TC_N(held_bring)(Ring &ring, I t, I m, I n, I depth, const TC_N(map) &left, Right right) {",
+"    typedef TC_N(mapped_tile)<P, I> Tile;",
+"    typedef TC_N(held_right)<P, R> Rights;",
+"    const I tiles = Tile::count(m, n), jump = (I)gridDim.x;",
+"    if (t >= tiles) return;",
+"    Tile tile(t, m, n, depth);",
+"    int step = 0;",
+"    Rights odd, even;",
+"    ring.parity = 1;",
+"    auto bring = [&](Rights &now, Rights &next) {",
+"        char *const to = ring.memory + ring.at * Ring::size;",
+"        tc_u64 *const full = ring.full + ring.at;",
+"        const int row = (int)tile.row, k = tile.begin + step * P::depth, batch = (int)tile.batch;",
+"        if (++step == tile.steps) {",
+"            step = 0, t += jump;",
+"            if (t < tiles) tile = Tile(t, m, n, depth);",
+"        }",
+"        if (t < tiles) next.load(tile, step, m, n, depth, right);",
+"        TC_N(semaphore_wait)(ring.empty + ring.at, ring.parity);",
+"        if ((int)threadIdx.x == P::threads) {",
+"            TC_N(semaphore_expect)(full, Ring::left);",
+"            TC_N(map_bring)<L, (int)P::rows, 32>(to, left, row, k, batch, full);",
+"        }",
+"        now.put(to + Ring::left);",
+"        TC_N(proxy_fence)();",
+"        __syncwarp();",
+"        if (threadIdx.x % 32 == 0) TC_N(semaphore_arrive)(full);",
+"        ring.next();",
+"        return t < tiles;",
+"    };",
+"    even.load(tile, step, m, n, depth, right);",
+"    #pragma unroll 1",
+"    while (bring(even, odd) && bring(odd, even)) {",
+"    }",
+"}",
+"// fn: held_sums",
+"template <class P, class L, class R> struct TC_N(held_sums) : TC_N(mapped_sums)<P, L, R> {",
+"    typedef TC_N(mapped_sums)<P, L, R> F;",
+"    enum : int { parts = F::parts, pieces = P::depth / 8 };",
+"    unsigned piece[pieces][parts][4];",
+"    __device__ __forceinline__ void fetch(const char *left, int p) {",
+"        const int warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32, x = lane / 4, y = lane % 4;",
+"        left += threadIdx.x / 128 * parts * (64 * 128);",
+"        #pragma unroll",
+"        for (int i = 0; i < parts * 4; i++) {",
+"            const int behind = i % 2, k = p * 8 + y + i / 2 % 2 * 4;",
+"            int at;",
+"            if constexpr (L::deep) at = (warp * 16 + x + behind * 8) * 128 + (k / 4 ^ x) * 16 + y * 4;",
+"            else at = warp / 2 * 4096 + k * 128 + ((warp % 2 * 2 + x / 4 * 4 + behind) ^ k % 8) * 16 + x % 4 * 4;",
+"            piece[p][i / 4][i % 4] = TC_N(bits_tf32)(*(const float *)(left + i / 4 * (64 * 128) + at));",
+"        }",
+"    }",
+"    static __device__ __forceinline__ int row_of(int row) {",
+"        if constexpr (L::deep) return row;",
+"        else return (row & ~28) | (row & 4) << 2 | (row & 8) >> 1 | (row & 16) >> 1;",
+"    }",
+"    template <class Ring> __device__ __forceinline__ void add(Ring &ring, int steps) {",
+"        int before = 0;",
+"        #pragma unroll 1",
+"        for (int step = 0; step < steps; step++) {",
+"            TC_N(semaphore_wait)(ring.full + ring.at, ring.parity);",
+"            const char *const left = ring.memory + ring.at * Ring::size;",
+"            const tc_u64 b = TC_N(matrix_place)(left + Ring::left);",
+"            TC_N(matrix_wait)<0>();",
+"            __syncwarp();",
+"            if (step && threadIdx.x % 32 == 0) TC_N(semaphore_arrive)(ring.empty + before);",
+"            #pragma unroll",
+"            for (int p = 0; p < pieces; p++) fetch(left, p);",
+"            TC_N(matrix_begin)();",
+"            #pragma unroll",
+"            for (int p = 0; p < pieces; p++) {",
+"                #pragma unroll",
+"                for (int i = 0; i < parts; i++) TC_N(wgmma_words)<(int)P::cols>(F::sum[i], piece[p][i], b + p * 2, step | p);",
+"            }",
+"            TC_N(matrix_commit)();",
+"            before = ring.at;",
+"            ring.next();",
+"        }",
+"        TC_N(matrix_wait)<0>();",
+"        __syncwarp();",
+"        if (threadIdx.x % 32 == 0) TC_N(semaphore_arrive)(ring.empty + before);",
+"    }",
+"};",
+"// fn: held",
+"template <class P, class L, class R, class I, class Right, class Result>",
+"TC_FN void TC_N(held)(char *shared, unsigned *tickets, float *work, I j, I m, I n, I depth, const TC_N(map) &left, Right right, Result result) {",
+"    typedef TC_N(mapped_tile)<P, I> Tile;",
+"    typedef TC_N(mapped_ring)<P> Ring;",
+"    typedef TC_N(held_sums)<P, L, R> Sums;",
+"    Ring ring(shared);",
+"    ring.begin(1 + 4);",
+"    if ((int)threadIdx.x >= P::threads) {",
+"        if constexpr (P::threads == 256) TC_N(registers_give)<104>();",
+"        TC_N(held_bring)<P, L, R, I>(ring, j, m, n, depth, left, right);",
+"        return;",
+"    }",
+"    if constexpr (P::threads == 256) TC_N(registers_take)<200>();",
+"    Sums sums;",
+"    #pragma unroll 1",
+"    for (I t = j; t < Tile::count(m, n); t += (I)gridDim.x) {",
+"        const Tile tile(t, m, n, depth);",
+"        sums.add(ring, tile.steps);",
+"        if constexpr (P::slices > 1)",
+"            if (!TC_N(meet)<P, Sums::parts * Sums::count, (int)P::threads>((float *)sums.sum, tickets, work, tile.block, tile.slice)) continue;",
+"        const I first = tile.batch * m;",
+"        sums.results([&](const float *some, int row, int col) {",
+"            const I r = tile.row + Sums::row_of(row), c = tile.col + col;",
 "            if ((P::ragged_rows && r >= m) || (P::ragged_cols && c >= n)) return;",
 "            result(first + r, c, some);",
 "        });",
@@ -3977,7 +4163,7 @@ tc__relist_put(l,TC_OP_LAST,TC_I64,attr,3);
 // ---- gen/device/map.c
 enum{
 TC__MAP_LINE=64,
-TC__MAP_ALIGN=8,
+TC__MAP_ALIGN=16,
 TC__MAP_BATCHES=4096,
 TC__MAP_BRINGERS=
 128
@@ -4038,11 +4224,11 @@ return beside*b->outer==o->batches;
 }
 static int tc__map_fits(const tc_device_map*m){
 const int64_t sizes=(int64_t)1<<31,strides=(int64_t)1<<38;
-int ok=m->offset>=0&&m->offset%TC__MAP_ALIGN==0;
+const int64_t align=TC__MAP_ALIGN/(int64_t)tc__dtypes[m->dtype].bytes;
+int ok=m->offset>=0&&m->offset%align==0;
 for(int i=0;i<4;i++)ok=ok&&m->size[i]>0&&m->size[i]<sizes;
 for(int i=0;i<3;i++)
-ok=ok&&m->stride[i]>0&&m->stride[i]<strides&&
-m->stride[i]%TC__MAP_ALIGN==0;
+ok=ok&&m->stride[i]>0&&m->stride[i]<strides&&m->stride[i]%align==0;
 return ok;
 }
 static int tc__map_of(tc__ixpool*x,const tc__mapped*o,tc_device_map*m){
@@ -4098,7 +4284,7 @@ if(n->op!=TC_OP_TEMPLATE)return 0;
 if(n->attr[TC__TEMPLATE_NAME]==TC__TEMPLATE_CHAIN)
 return number[TC__CHAIN_STAGES]!=0;
 return n->attr[TC__TEMPLATE_NAME]==TC__TEMPLATE_TILES&&
-number[TC__TILES_WAY]==(int64_t)TC__WAY_MAPPED;
+number[TC__TILES_WAY]>=(int64_t)TC__WAY_MAPPED;
 }
 static int64_t tc__template_batches(const tc__node*n){
 int64_t batches=
@@ -4109,6 +4295,8 @@ return batches?batches:1;
 }
 static int tc__hole_is_mapped(const tc__node*n,const tc__node*hole){
 if(hole->op!=TC_OP_HOLE||hole->attr[TC__HOLE_BRING]==TC__BRING_VALUES)return 0;
+if(n->attr[TC__TEMPLATE_NAME]==TC__TEMPLATE_TILES)
+return hole->attr[TC__HOLE_BRING]==TC__BRING_ASYNC;
 return hole->attr[TC__HOLE_HOLE]!=TC__HOLE_VALUE||
 !n->attr[TC__TEMPLATE_NUMBERS+TC__CHAIN_SAME];
 }
@@ -4118,7 +4306,8 @@ int left=hole==TC__HOLE_LEFT;
 o->rows=tc__ix_value(n->attr[TC__TEMPLATE_ROWS]);
 o->lines=left?o->rows:tc__ix_value(n->attr[TC__TEMPLATE_COLS]);
 o->depth=tc__ix_value(n->attr[TC__TEMPLATE_DEPTH]);
-o->tile=number[left?TC__TILES_ROWS:TC__TILES_COLS],o->step=TC__MAP_LINE;
+o->tile=number[left?TC__TILES_ROWS:TC__TILES_COLS],
+o->step=number[TC__TILES_DEPTH];
 }
 static void tc__mapped_chain(const tc__node*n,int64_t hole,tc__mapped*o){
 const int64_t*number=n->attr+TC__TEMPLATE_NUMBERS;
@@ -4227,6 +4416,13 @@ static const tc__product_tile tc__product_tiles_mapped_tf32[]={
 {64,128,32,4,1,4,2,65,TC__WAY_MAPPED,60},
 {64,64,32,4,1,6,2,45,TC__WAY_MAPPED,60},
 };
+static const tc__product_tile tc__product_tiles_held[]={
+{256,128,32,8,1,4,1,100,TC__WAY_HELD,65},
+{128,128,32,8,1,6,1,71,TC__WAY_HELD,60},
+{256,64,32,8,1,5,1,65,TC__WAY_HELD,60},
+{128,64,32,8,1,8,1,50,TC__WAY_HELD,60},
+{64,64,32,4,1,6,2,28,TC__WAY_HELD,60},
+};
 static const tc__product_tile tc__product_tiles_tf32[]={
 {128,256,16,2,4,2,1,110,TC__WAY_TF32,0},
 {64,64,16,2,2,2,3,60,TC__WAY_TF32,0},
@@ -4247,8 +4443,9 @@ uint16_t round;
 {tc__product_tiles_mapped,(uint8_t)TC__COUNT(tc__product_tiles_mapped),4,512},
 {tc__product_tiles_mapped_tf32,(uint8_t)TC__COUNT(tc__product_tiles_mapped_tf32),
 TC__FEW_MOST,256},
+{tc__product_tiles_held,(uint8_t)TC__COUNT(tc__product_tiles_held),TC__FEW_MOST,256},
 };
-// ---- gen/device/product.c
+// ---- gen/device/product_operands.c
 typedef enum tc__product_form{
 TC__PRODUCT_FEW,
 TC__PRODUCT_TILES,
@@ -4272,6 +4469,8 @@ TC__FEW_WIDTH=16,
 TC__FEW_SUMS=64,
 TC__SLICE_STEPS=8,
 TC__SLICE_GROUP=12,
+TC__HELD_DEPTH=64,
+TC__HELD_RESULTS=1<<22,
 TC__FEW_ROUND=512,
 TC__ROWS_BYTES=98304,
 TC__ROWS_MADE=16384,
@@ -4455,6 +4654,16 @@ const tc__mapped*o,tc_device_map*map){
 return(s->along==TC__DEPTH?o->deep_stride:o->line_stride)==1&&
 tc__map_of(g->body.ix,o,map);
 }
+static int tc__operand_has_map(const tc__group*g,const tc__product*q,
+const tc__staged*s){
+const tc__node*n=g->body.node.at[s->id];
+tc_device_map map;
+if(n->op!=TC_OP_LOAD||n->n_attr!=TC__LOAD_PREDICATES)return 0;
+tc__mapped o=tc__mapped_operand(g,s,q->m,g->shape.batch);
+o.lines=s->level==TC__AT_LEFT?o.rows:tc__ix_value(g->shape.cols);
+o.tile=o.step=TC__MAP_LINE,o.dtype=q->dtype;
+return tc__mapped_operand_map(g,s,&o,&map);
+}
 static int tc__operand_is_mapped(const tc__group*g,const tc__product*q,
 const tc__staged*s){
 int left=s->level==TC__AT_LEFT;
@@ -4463,19 +4672,34 @@ int rounded=tc__product_is_rounded(g,q);
 if(!left&&(rounded||tc__operand_is_windows(g,q,s->level)))
 return tc__map_of_windows(&g->shape.windows,1,q->dtype,&map);
 if(rounded?s->along!=TC__DEPTH:s->bring!=TC__BRING_ASYNC)return 0;
-if(g->body.node.at[s->id]->n_attr!=TC__LOAD_PREDICATES)return 0;
-tc__mapped o=tc__mapped_operand(g,s,q->m,g->shape.batch);
-o.lines=left?o.rows:tc__ix_value(g->shape.cols);
-o.tile=o.step=TC__MAP_LINE,o.dtype=q->dtype;
-return tc__mapped_operand_map(g,s,&o,&map);
+return tc__operand_has_map(g,q,s);
+}
+static int tc__product_may_be_mapped(const tc__group*g,const tc__product*q){
+return g->target.matrix_warps&&g->target.tensor_maps&&!g->target.checked&&
+tc__ix_is_const(q->m)&&tc__ix_is_const(g->shape.cols)&&
+tc__ix_is_const(g->shape.batch)&&tc__ix_is_const(tc__depth_of(g));
 }
 static int tc__product_is_mapped(const tc__group*g,const tc__product*q){
-return(q->half||tc__product_is_rounded(g,q))&&g->target.matrix_warps&&
-g->target.tensor_maps&&!g->target.checked&&tc__ix_is_const(q->m)&&
-tc__ix_is_const(g->shape.cols)&&tc__ix_is_const(g->shape.batch)&&
-tc__ix_is_const(tc__depth_of(g))&&tc__operand_is_mapped(g,q,&q->left)&&
-tc__operand_is_mapped(g,q,&q->right);
+return(q->half||tc__product_is_rounded(g,q))&&tc__product_may_be_mapped(g,q)&&
+tc__operand_is_mapped(g,q,&q->left)&&tc__operand_is_mapped(g,q,&q->right);
 }
+static int tc__product_is_short(const tc__group*g){
+tc__ix results=tc__ix_mul(g->body.ix,g->shape.rows,g->shape.cols);
+return tc__ix_value(tc__depth_of(g))<=TC__HELD_DEPTH&&
+tc__ix_value(results)<TC__HELD_RESULTS;
+}
+static int tc__product_is_held(const tc__group*g,const tc__product*q){
+const tc__node*right=g->body.node.at[q->right.id];
+if(q->dtype!=TC_F32||!g->target.tf32||!tc__product_may_be_mapped(g,q))return 0;
+if(tc__product_is_short(g))return 0;
+if(q->left.width!=4||q->right.computed||right->op!=TC_OP_LOAD)return 0;
+if(tc__buffer_of(g,right)->dtype!=TC_F32)return 0;
+if(q->right.width>1&&q->right.along==TC__DEPTH&&
+tc__ix_value(tc__depth_of(g))%4)
+return 0;
+return tc__operand_has_map(g,q,&q->left);
+}
+// ---- gen/device/product.c
 TC__STATIC_ASSERT(slices_meet_in_two_rounds,
 TC__SLICE_GROUP*TC__SLICE_GROUP>=TC__PRODUCT_SMS);
 static int64_t tc__slice_length(int64_t k,int step,int slices){
@@ -4545,11 +4769,11 @@ int sums=t->rows*t->cols/(32*t->high*t->across);
 return!q->half||!wait||sums<=TC__PRODUCT_SUMS;
 }
 static int tc__tile_spare(int way,int stages){
-if(way==TC__WAY_MAPPED)return TC__PRODUCT_ALIGN+2*8*stages;
+if(way>=TC__WAY_MAPPED)return TC__PRODUCT_ALIGN+2*8*stages;
 return way==TC__WAY_GROUPS?TC__PRODUCT_ALIGN:0;
 }
 static int tc__tile_part(int way,int64_t rows,int64_t high){
-if(way==TC__WAY_MAPPED)return 0;
+if(way>=TC__WAY_MAPPED)return 0;
 return(int)(way==TC__WAY_GROUPS?16*high:rows/high);
 }
 static int tc__tile_has_room(const tc__group*g,const tc__product*q,
@@ -4587,7 +4811,7 @@ static tc__ix tc__tiles_across(const tc__group*g,const tc__product*q){
 return tc__ix_ceil_div(g->body.ix,g->shape.cols,tc__ix_const(q->tile->cols));
 }
 static int tc__line_pitch(const tc__product*q,int size){
-if(q->half||q->tile->way==TC__WAY_MAPPED)return size;
+if(q->half||q->tile->way>=TC__WAY_MAPPED)return size;
 return size+(q->tile->way==TC__WAY_SIMT?tc__product_pack(q):TC__PRODUCT_PAD);
 }
 static int tc__stage_size(const tc__product*q,tc__level level){
@@ -4619,7 +4843,7 @@ while(s->width>1&&!tc__stage_accesses(q,s))s->width/=2;
 if(s->width==1)s->bring=TC__BRING_NOW;
 }
 static int tc__product_threads(const tc__product*q){
-int mapped=q->form==TC__PRODUCT_TILES&&q->tile&&q->tile->way==TC__WAY_MAPPED;
+int mapped=q->form==TC__PRODUCT_TILES&&q->tile&&q->tile->way>=TC__WAY_MAPPED;
 return q->threads+(mapped?TC__MAP_BRINGERS:0);
 }
 static void tc__plan_tiles(const tc__group*g,tc__product*q){
@@ -4766,6 +4990,8 @@ if(tc__product_is_mapped(g,&q)){
 q.kind=q.half?5:6;
 q.left.bring=q.right.bring=TC__BRING_ASYNC;
 if(!q.half)q.right.along=TC__DEPTH,q.right.width=4;
+}else if(tc__product_is_held(g,&q)){
+q.kind=7,q.left.bring=TC__BRING_ASYNC;
 }
 tc__plan_tiles(g,&q);
 }
@@ -8588,7 +8814,7 @@ tc__axis line=s->level==TC__AT_LEFT?TC__ROW:TC__COL;
 const tc__node*n=g->body.node.at[s->id];
 if(g->target.checked||s->bring==TC__BRING_NOW)
 return 0;
-if(s->bring==TC__BRING_ASYNC&&q->tile->way!=TC__WAY_MAPPED&&
+if(s->bring==TC__BRING_ASYNC&&q->tile->way<TC__WAY_MAPPED&&
 tc__stage_jump(q,s)%8)
 return 0;
 int plain=n->op==TC_OP_LOAD&&n->n_attr==TC__LOAD_PREDICATES;
@@ -8775,7 +9001,7 @@ static void tc__mapped_numbers_of(const tc__group*g,const tc__product*q,int64_t*
 int64_t batches=tc__ix_value(g->shape.batch);
 n[TC__TILES_BATCHES]=batches>1?batches:0;
 n[TC__TILES_TURNS]=tc__result_is_long(g)?q->tile->cols/32:1;
-n[TC__TILES_RAGGED_DEPTH]=0;
+if(q->tile->way==TC__WAY_MAPPED)n[TC__TILES_RAGGED_DEPTH]=0;
 }
 static void tc__tiles_numbers_of(const tc__group*g,const tc__product*q,int width,
 int64_t*n){
@@ -8792,7 +9018,7 @@ n[TC__TILES_RAGGED_ROWS]=tc__template_leaves(g,q->m,tile->rows);
 n[TC__TILES_RAGGED_COLS]=tc__template_leaves(g,g->shape.cols,tile->cols);
 n[TC__TILES_RAGGED_DEPTH]=tc__template_leaves(g,tc__depth_of(g),tile->depth);
 n[TC__TILES_LAST]=n[TC__TILES_TURNS]=0;
-if(tile->way==TC__WAY_MAPPED)tc__mapped_numbers_of(g,q,n);
+if(tile->way>=TC__WAY_MAPPED)tc__mapped_numbers_of(g,q,n);
 for(int side=0;side<2;side++){
 const tc__staged*o=side?&q->right:&q->left;
 if(o->along==TC__DEPTH&&tc__template_leaves(g,tc__depth_of(g),o->width))
@@ -8865,7 +9091,7 @@ tc__result_hole(t,1,TC__HOLE_RESULT);
 }
 static void tc__put_tiles(tc__producer*t,int64_t*attr){
 int width=tc__result_width(t->l.from);
-if(t->q.tile->way==TC__WAY_MAPPED&&width>TC__MAPPED_WIDTH)
+if(t->q.tile->way>=TC__WAY_MAPPED&&width>TC__MAPPED_WIDTH)
 width=TC__MAPPED_WIDTH;
 attr[TC__TEMPLATE_NAME]=TC__TEMPLATE_TILES;
 tc__tiles_numbers_of(t->l.from,&t->q,width,attr+TC__TEMPLATE_NUMBERS);
@@ -11657,9 +11883,13 @@ static int tc__cuda_gives_address(const tc__node*hole){
 return hole->attr[TC__HOLE_BRING]==TC__BRING_ASYNC||
 hole->attr[TC__HOLE_DEEP_STRIDE];
 }
-static const char*const tc__cuda_ways[]={"tc_tile_simt","tc_tile_halves",
-"tc_tile_split","tc_tile_tf32",
-"tc_tile_groups",NULL};
+static const char*const tc__cuda_ways[]={"tc_tile_simt",
+"tc_tile_halves",
+"tc_tile_split",
+"tc_tile_tf32",
+"tc_tile_groups",
+NULL,
+NULL};
 static void tc__cuda_product_struct(tc__printer*p,const tc__node*n,uint32_t end){
 int64_t name=n->attr[TC__TEMPLATE_NAME];
 int64_t way=name==TC__TEMPLATE_TILES?n->attr[TC__TEMPLATE_NUMBERS+TC__TILES_WAY]
@@ -11699,7 +11929,7 @@ tc__put(p->out,
 "TC_FN unsigned pack_two(float a, float b) { return tc_pack_%s(a, b); }\n",
 tc__dtypes[dtype].name);
 }
-if(way==TC__WAY_GROUPS||way==TC__WAY_MAPPED){
+if(way>=TC__WAY_GROUPS){
 tc__line(p);
 tc__put(p->out,"enum : int { units = %d };\n",
 dtype==TC_F32?2:dtype==TC_BF16);
@@ -11858,9 +12088,10 @@ tc__cuda_holes(p,n,end,other,(int)TC__COUNT(other));
 }
 static void tc__cuda_mapped_call(tc__printer*p,const tc__node*n){
 const int64_t*a=n->attr;
+int held=a[TC__TEMPLATE_NUMBERS+TC__TILES_WAY]==(int64_t)TC__WAY_HELD;
 tc__line(p);
-tc__put(p->out,"tc_mapped<product, left_way, right_way, %s>((char *)",
-tc__cuda_index_type(p));
+tc__put(p->out,"tc_%s<product, left_way, right_way, %s>((char *)",
+held?"held":"mapped",tc__cuda_index_type(p));
 tc__put_buffer(p,a[TC__TEMPLATE_SHARED]);
 tc__cuda_pointer(p,a[TC__TEMPLATE_TICKETS],"unsigned *");
 tc__cuda_pointer(p,a[TC__TEMPLATE_SUMS],"float *");
@@ -11868,7 +12099,7 @@ for(int i=TC__TEMPLATE_BLOCK;i<=(int)TC__TEMPLATE_DEPTH;i++){
 tc__put(p->out,", ");
 tc__put_ix(p,a[i]);
 }
-tc__put(p->out,", left_map, right_map, result);\n");
+tc__put(p->out,", left_map, %s, result);\n",held?"right":"right_map");
 }
 static void tc__cuda_template_call(tc__printer*p,const tc__node*n,uint32_t end){
 const int64_t*a=n->attr,*number=a+TC__TEMPLATE_NUMBERS;
@@ -12208,11 +12439,10 @@ int mapped=tc__template_is_mapped(n);
 tc__cuda_product_struct(p,n,end);
 for(uint32_t hole=id+1;hole<end;hole=tc__loop_end(p->g,hole)+1){
 int way=tc__body(p,hole)->attr[TC__HOLE_BRING]!=TC__BRING_VALUES;
-if(mapped&&way){
-if(tc__hole_is_mapped(n,tc__body(p,hole)))
-tc__cuda_map_struct(p,n,tc__body(p,hole));
-continue;
-}
+int chain=n->attr[TC__TEMPLATE_NAME]==TC__TEMPLATE_CHAIN;
+int map=mapped&&tc__hole_is_mapped(n,tc__body(p,hole));
+if(map)tc__cuda_map_struct(p,n,tc__body(p,hole));
+if(map||(mapped&&way&&chain))continue;
 if(way)tc__cuda_way_struct(p,tc__body(p,hole));
 tc__cuda_print_hole(p,hole);
 }
@@ -12845,6 +13075,7 @@ static const tc__prelude_text texts[]={
 {tc__text_cuda_product,(uint32_t)TC__COUNT(tc__text_cuda_product)},
 {tc__text_cuda_tiles,(uint32_t)TC__COUNT(tc__text_cuda_tiles)},
 {tc__text_cuda_mapped,(uint32_t)TC__COUNT(tc__text_cuda_mapped)},
+{tc__text_cuda_held,(uint32_t)TC__COUNT(tc__text_cuda_held)},
 {tc__text_cuda_chain,(uint32_t)TC__COUNT(tc__text_cuda_chain)},
 {tc__text_cuda_mapped_chain,(uint32_t)TC__COUNT(tc__text_cuda_mapped_chain)},
 {tc__text_cuda_skinny,(uint32_t)TC__COUNT(tc__text_cuda_skinny)},

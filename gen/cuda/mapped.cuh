@@ -90,8 +90,8 @@ template <class S> TC_FN void TC_N(window_bring)(char *to, const TC_N(map) &map,
 }
 
 // fn: map_bring
-// LINES lines of an operand for a step of k: all at once where it runs along k, else 64 lines at a time.
-template <class S, int LINES> TC_FN void TC_N(map_bring)(char *to, const TC_N(map) &map, int line, int k, int z, tc_u64 *s) {
+// LINES lines of an operand for a step of k: all at once where it runs along k, else WIDE lines at a time.
+template <class S, int LINES, int WIDE = 64> TC_FN void TC_N(map_bring)(char *to, const TC_N(map) &map, int line, int k, int z, tc_u64 *s) {
     if constexpr (S::windows && S::deep) {
         TC_N(window_bring)<S>(to, map, k, line, s);
     } else if constexpr (S::windows) {
@@ -101,7 +101,7 @@ template <class S, int LINES> TC_FN void TC_N(map_bring)(char *to, const TC_N(ma
         TC_N(map_load_batch)<S>(to, &map, k, line, z, s);
     } else {
         #pragma unroll
-        for (int l = 0; l < LINES; l += 64) TC_N(map_load_batch)<S>(to + l * 128, &map, line + l, k, z, s);
+        for (int l = 0; l < LINES; l += WIDE) TC_N(map_load_batch)<S>(to + l * 128, &map, line + l, k, z, s);
     }
 }
 
@@ -144,7 +144,7 @@ template <class P, class I> struct TC_N(mapped_tile) {
         block = P::slices > 1 ? t / P::slices : t;
         batch = P::batches ? block / (high * across) : 0;
         // A strip is as high as L2 keeps its rows while columns pass by: each is read once then.
-        const I fits = (I)(1 << 23) / ((I)P::rows * 2) / depth, strip = fits < 8 ? 8 : fits < high ? fits : high;
+        const I fits = (I)(1 << 23) / ((I)(P::rows * sizeof(typename P::element))) / depth, strip = fits < 8 ? 8 : fits < high ? fits : high;
         TC_N(place_tile)<I>(P::batches ? block % (high * across) : block, high, across, row, col, strip);
         row *= P::rows, col *= P::cols;
         begin = P::slices > 1 ? slice * P::length : 0;
@@ -168,10 +168,11 @@ template <class P> struct TC_N(mapped_ring) {
         full = (tc_u64 *)(memory + P::stages * size), empty = full + P::stages;
         at = parity = 0;
     }
-    __device__ __forceinline__ void begin() {
+    // A stage is full when so many have arrived, and the bytes.
+    __device__ __forceinline__ void begin(int arrivals = 1) {
         if (threadIdx.x == 0) {
             #pragma unroll
-            for (int i = 0; i < P::stages; i++) TC_N(semaphore_set)(full + i, 1), TC_N(semaphore_set)(empty + i, P::threads / 32);
+            for (int i = 0; i < P::stages; i++) TC_N(semaphore_set)(full + i, arrivals), TC_N(semaphore_set)(empty + i, P::threads / 32);
             TC_N(semaphores_are_set)();
         }
         __syncthreads();

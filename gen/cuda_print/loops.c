@@ -356,11 +356,10 @@ static void tc__cuda_template(tc__printer *p, uint32_t id) {
     tc__cuda_product_struct(p, n, end);
     for (uint32_t hole = id + 1; hole < end; hole = tc__loop_end(p->g, hole) + 1) {
         int way = tc__body(p, hole)->attr[TC__HOLE_BRING] != TC__BRING_VALUES;
-        if (mapped && way) {
-            if (tc__hole_is_mapped(n, tc__body(p, hole)))
-                tc__cuda_map_struct(p, n, tc__body(p, hole));
-            continue;
-        }
+        int chain = n->attr[TC__TEMPLATE_NAME] == TC__TEMPLATE_CHAIN;
+        int map = mapped && tc__hole_is_mapped(n, tc__body(p, hole));
+        if (map) tc__cuda_map_struct(p, n, tc__body(p, hole));
+        if (map || (mapped && way && chain)) continue; // of a chain the others are as those
         if (way) tc__cuda_way_struct(p, tc__body(p, hole));
         tc__cuda_print_hole(p, hole);
     }

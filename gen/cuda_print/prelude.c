@@ -252,6 +252,7 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
         {tc__text_cuda_product, (uint32_t)TC__COUNT(tc__text_cuda_product)},
         {tc__text_cuda_tiles, (uint32_t)TC__COUNT(tc__text_cuda_tiles)},
         {tc__text_cuda_mapped, (uint32_t)TC__COUNT(tc__text_cuda_mapped)},
+        {tc__text_cuda_held, (uint32_t)TC__COUNT(tc__text_cuda_held)},
         {tc__text_cuda_chain, (uint32_t)TC__COUNT(tc__text_cuda_chain)},
         {tc__text_cuda_mapped_chain, (uint32_t)TC__COUNT(tc__text_cuda_mapped_chain)},
         {tc__text_cuda_skinny, (uint32_t)TC__COUNT(tc__text_cuda_skinny)},

@@ -31,9 +31,13 @@ static int tc__cuda_gives_address(const tc__node *hole) {
 }
 
 // What multiplies: a template that takes product, left_way and right_way.
-static const char *const tc__cuda_ways[] = {"tc_tile_simt",   "tc_tile_halves",
-                                            "tc_tile_split",  "tc_tile_tf32",
-                                            "tc_tile_groups", NULL};
+static const char *const tc__cuda_ways[] = {"tc_tile_simt",
+                                            "tc_tile_halves",
+                                            "tc_tile_split",
+                                            "tc_tile_tf32",
+                                            "tc_tile_groups",
+                                            NULL,
+                                            NULL};
 
 // `struct product { ... };`: types and numbers of template n.
 static void tc__cuda_product_struct(tc__printer *p, const tc__node *n, uint32_t end) {
@@ -75,7 +79,7 @@ static void tc__cuda_product_struct(tc__printer *p, const tc__node *n, uint32_t 
                 "TC_FN unsigned pack_two(float a, float b) { return tc_pack_%s(a, b); }\n",
                 tc__dtypes[dtype].name);
     }
-    if (way == TC__WAY_GROUPS || way == TC__WAY_MAPPED) {
+    if (way >= TC__WAY_GROUPS) {
         tc__line(p);
         tc__put(p->out, "enum : int { units = %d };\n",
                 dtype == TC_F32 ? 2 : dtype == TC_BF16);
@@ -255,12 +259,14 @@ static void tc__cuda_mapped_chain_call(tc__printer *p, const tc__node *n, uint32
     tc__cuda_holes(p, n, end, other, (int)TC__COUNT(other));
 }
 
-// `tc_mapped<product, left_way, right_way, int>((char *)shared0, ..., left_map, right_map, result);`
+// `tc_mapped<product, left_way, right_way, int>((char *)shared0, ..., left_map, right_map, result);`: or tc_held, whose right
+// operand is a hole.
 static void tc__cuda_mapped_call(tc__printer *p, const tc__node *n) {
     const int64_t *a = n->attr;
+    int held = a[TC__TEMPLATE_NUMBERS + TC__TILES_WAY] == (int64_t)TC__WAY_HELD;
     tc__line(p);
-    tc__put(p->out, "tc_mapped<product, left_way, right_way, %s>((char *)",
-            tc__cuda_index_type(p));
+    tc__put(p->out, "tc_%s<product, left_way, right_way, %s>((char *)",
+            held ? "held" : "mapped", tc__cuda_index_type(p));
     tc__put_buffer(p, a[TC__TEMPLATE_SHARED]);
     tc__cuda_pointer(p, a[TC__TEMPLATE_TICKETS], "unsigned *");
     tc__cuda_pointer(p, a[TC__TEMPLATE_SUMS], "float *");
@@ -268,7 +274,7 @@ static void tc__cuda_mapped_call(tc__printer *p, const tc__node *n) {
         tc__put(p->out, ", ");
         tc__put_ix(p, a[i]);
     }
-    tc__put(p->out, ", left_map, right_map, result);\n");
+    tc__put(p->out, ", left_map, %s, result);\n", held ? "right" : "right_map");
 }
 
 // `tc_tiles<tc_tile_halves, product, left_way, right_way>((char *)shared0, ..., left, right, result);`

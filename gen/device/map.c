@@ -5,7 +5,7 @@
 
 enum {
     TC__MAP_LINE = 64,      // halves of a row of a tile in shared memory
-    TC__MAP_ALIGN = 8,      // of which addresses and strides are multiples
+    TC__MAP_ALIGN = 16,     // bytes of which addresses and strides are multiples
     TC__MAP_BATCHES = 4096, // that are looked at one by one
     TC__MAP_BRINGERS =
         128 // threads of a block beside those that multiply: copies are theirs
@@ -80,11 +80,11 @@ static int tc__mapped_batches_of(tc__ixpool *x, const tc__mapped *o,
 
 static int tc__map_fits(const tc_device_map *m) {
     const int64_t sizes = (int64_t)1 << 31, strides = (int64_t)1 << 38;
-    int ok = m->offset >= 0 && m->offset % TC__MAP_ALIGN == 0;
+    const int64_t align = TC__MAP_ALIGN / (int64_t)tc__dtypes[m->dtype].bytes;
+    int ok = m->offset >= 0 && m->offset % align == 0;
     for (int i = 0; i < 4; i++) ok = ok && m->size[i] > 0 && m->size[i] < sizes;
     for (int i = 0; i < 3; i++)
-        ok = ok && m->stride[i] > 0 && m->stride[i] < strides &&
-             m->stride[i] % TC__MAP_ALIGN == 0;
+        ok = ok && m->stride[i] > 0 && m->stride[i] < strides && m->stride[i] % align == 0;
     return ok;
 }
 
@@ -150,7 +150,7 @@ static int tc__template_is_mapped(const tc__node *n) {
     if (n->attr[TC__TEMPLATE_NAME] == TC__TEMPLATE_CHAIN)
         return number[TC__CHAIN_STAGES] != 0;
     return n->attr[TC__TEMPLATE_NAME] == TC__TEMPLATE_TILES &&
-           number[TC__TILES_WAY] == (int64_t)TC__WAY_MAPPED;
+           number[TC__TILES_WAY] >= (int64_t)TC__WAY_MAPPED;
 }
 
 static int64_t tc__template_batches(const tc__node *n) {
@@ -164,6 +164,8 @@ static int64_t tc__template_batches(const tc__node *n) {
 // Whether a hole of mapped TEMPLATE n has a map of its own.
 static int tc__hole_is_mapped(const tc__node *n, const tc__node *hole) {
     if (hole->op != TC_OP_HOLE || hole->attr[TC__HOLE_BRING] == TC__BRING_VALUES) return 0;
+    if (n->attr[TC__TEMPLATE_NAME] == TC__TEMPLATE_TILES)
+        return hole->attr[TC__HOLE_BRING] == TC__BRING_ASYNC;
     return hole->attr[TC__HOLE_HOLE] != TC__HOLE_VALUE ||
            !n->attr[TC__TEMPLATE_NUMBERS + TC__CHAIN_SAME];
 }
@@ -175,7 +177,8 @@ static void tc__mapped_tiles(const tc__node *n, int64_t hole, tc__mapped *o) {
     o->rows = tc__ix_value(n->attr[TC__TEMPLATE_ROWS]);
     o->lines = left ? o->rows : tc__ix_value(n->attr[TC__TEMPLATE_COLS]);
     o->depth = tc__ix_value(n->attr[TC__TEMPLATE_DEPTH]);
-    o->tile = number[left ? TC__TILES_ROWS : TC__TILES_COLS], o->step = TC__MAP_LINE;
+    o->tile = number[left ? TC__TILES_ROWS : TC__TILES_COLS],
+    o->step = number[TC__TILES_DEPTH];
 }
 
 // or of a chain of them: values are a whole step of k, of all columns of the result.

@@ -40,7 +40,9 @@
 // way to shared memory, once, not by each warp that fetches them; the tensor cores would
 // cut the bits off. Sums stay inside of them: what that loses is less than the rounding.
 // Few rows or columns and products that make their rows stay f32: memory or latency is what
-// they take. Speeds of these tiles are estimates.
+// they take. Speeds of these tiles are estimates. Matrix units have such operands as
+// cuda/held.cuh brings them; what limits is shared memory, which is busy for 0.84 of the time
+// of 4096 x 4096 x 4096: both operands are written to it, and the right one is read for each 64 rows.
 //
 // Slices: sums of threads go to the workspace as they lie in registers and come back so;
 // the last block to arrive adds those of 12 in their order, then the last of those groups:
@@ -49,275 +51,6 @@
 // k, for their loads in flight: one row times 8192 x 8192 bf16 takes 48 us, not 101. Sizes
 // alone decide, and no other tile is tried by the tuner, so bits are the same from run to
 // run. Nothing waits for another block.
-
-typedef enum tc__product_form {
-    TC__PRODUCT_FEW,
-    TC__PRODUCT_TILES,
-    TC__PRODUCT_ROWS
-} tc__product_form;
-
-enum {
-    TC__PRODUCT_SMS = 132,  // multiprocessors that want a tile each
-    TC__PRODUCT_GROUP = 16, // bytes of one access
-    TC__SPLIT_DEPTH = 128,  // from which on split f32 is at least as near as a chain of f32
-    TC__PRODUCT_PAD = 8,    // elements behind a row of the result tile: no bank twice
-    TC__PRODUCT_ALIGN = 1024, // of tiles that matrix units read
-    TC__PRODUCT_LINE = 64,    //   and elements of their rows in shared memory
-    TC__PRODUCT_SUMS = 64,    // of a thread that has halves of a stage in registers, too
-    TC__FEW_THREADS = 256,    // of a block
-    TC__FEW_LINE = 128,       // bytes side by side that lanes along columns read
-    TC__FEW_BUSY = 8,         // warps of a multiprocessor that keep its memory busy
-    TC__FEW_LONG = 1024,      // from so many accesses on a row of few ones is for a block
-    TC__FEW_BLOCKS = 528,     // that keep its memory busy, lanes along columns
-    TC__FEW_DOTS = 1056,      //   or along k
-    TC__FEW_WIDTH = 16,       // elements of an access, where they are bytes
-    TC__FEW_SUMS = 64,        // of a thread, lanes along columns
-    TC__SLICE_STEPS = 8,      // of a block along k, at least, where it has a slice of it
-    TC__SLICE_GROUP = 12,     // slices that meet in a round: two rounds for as many as SMS
-    TC__FEW_ROUND = 512, // what a round takes, estimated: as long as so many elements of k
-    // ROWS: estimated so that what is done again takes less than a launch
-    TC__ROWS_BYTES = 98304, // of shared memory, rows and sums: every card has so much
-    TC__ROWS_MADE = 16384,  // elements that a multiprocessor makes, for all its blocks
-    TC__ROWS_STEPS = 65536, // its multiply-adds, where tiles would have them otherwise
-    TC__ROWS_BY_WARP =
-        1024,             // columns of a row that a warp makes, where a block has several
-    TC__ROWS_ALONE = 256, // and where it has one, which the block makes if it is longer
-    TC__ROWS_AHEAD = 32   // registers for weights that are loaded before rows are made
-};
-
-// An operand on its way to where it is multiplied.
-typedef struct tc__staged {
-    tc__level level;
-    uint32_t id;    // of its value
-    tc__axis along; // adjacent threads read along it: DEPTH, or ROW (left), COL (right)
-    int width;      // elements read at once
-    tc__bring bring;
-    int computed; // from more than one load, or by more than a cast
-} tc__staged;
-
-typedef struct tc__product {
-    tc__product_form form;
-    int dtype, half;          // half: on tensor cores
-    int kind;                 // row of tc__product_kinds
-    int threads;              // that multiply
-    int resident;             // blocks of a multiprocessor, 0 = any number
-    tc__ix m, blocks, shared; // rows of one batch, blocks with work, bytes of a block
-    tc__staged left, right;
-    const tc__product_tile *tile;
-    // TILES, FEW
-    int slices;     // of k: blocks that share their sums; 1 = none do
-    int64_t length; // elements of k in a slice
-    int room;       // operands may have rows apart (pitch.c): accesses pass their ends
-    int sums;       // of a thread
-    int64_t shares; // sets of blocks that share, 0 = known at run time only
-    // FEW, ROWS
-    tc__axis wide; // of the result, along the operand that is read once: ROW or COL
-    int few;       // columns, or rows, beside it
-    int dot;       // lanes along k
-    int sharing;   // threads that share sums: along k, or slices of k
-    int each;      // DOT: elements of the wide axis for each thread
-    int cover;     // elements of the wide axis for a block
-    int parts;     // sums that are added at the end
-    // ROWS
-    int made;    // rows of a block
-    int64_t row; // bytes of one in shared memory
-    int steps;   // of a thread along k
-    int ahead;   // the wide operand is loaded before the rows are made
-} tc__product;
-
-static int tc__product_bytes(const tc__product *q) {
-    return q->half ? 2 : (int)tc__dtypes[q->dtype].bytes < 8 ? 4 : 8;
-}
-
-// Elements of one access of registers' type.
-static int tc__product_pack(const tc__product *q) {
-    return TC__PRODUCT_GROUP / (tc__class_of(q->dtype) == TC__CLASS_f64 ||
-                                        tc__class_of(q->dtype) == TC__CLASS_i64
-                                    ? 8
-                                    : 4);
-}
-
-// ---- operands ----
-
-static int tc__is_operand_load(const tc__node *n, tc__level level) {
-    return n->op == TC_OP_LOAD && n->level == (uint8_t)level;
-}
-
-// Whether `width` elements adjacent along the axis are adjacent and aligned in memory.
-static int tc__is_wide_load(const tc__group *g, const tc__node *n, int width,
-                            tc__axis axis) {
-    tc__ixpool *x = g->body.ix;
-    tc__ix e = n->attr[TC__ACCESS_INDEX], v = tc__ix_find_var(x, e, axis);
-    if (n->n_attr > TC__LOAD_PREDICATES || tc__buffer_of(g, n)->place == TC__BUF_ROW)
-        return 0;
-    if (tc__access_along(g, e, axis, width) != TC__CONTIGUOUS) return 0;
-    if (v) e = tc__ix_subst(x, e, v, tc__ix_mul(x, v, tc__ix_const(width)));
-    return tc__ix_divisor(x, e) % width == 0;
-}
-
-// Whether loads at the level are of `width` elements along the axis, or the same for all of them.
-static int tc__operand_fits(const tc__group *g, tc__level level, tc__axis axis, int width) {
-    int wide = 0;
-    for (size_t i = 0; i < g->body.node.count; i++) {
-        const tc__node *n = g->body.node.at[i];
-        if (!tc__is_operand_load(n, level)) continue;
-        int still =
-            n->n_attr == TC__LOAD_PREDICATES &&
-            tc__access_along(g, n->attr[TC__ACCESS_INDEX], axis, width) == TC__UNIFORM;
-        if (!still && !tc__is_wide_load(g, n, width, axis)) return 0;
-        wide |= !still;
-    }
-    return wide;
-}
-
-// Whether all loads at the level lie in rows along the axis behind which there is room for a whole access (pitch.c):
-// what the last one brings too much is no value.
-static int tc__operand_has_room(const tc__group *g, tc__level level, tc__axis axis,
-                                tc__ix extent, int width) {
-    tc__ixpool *x = g->body.ix;
-    if (!tc__ix_is_const(extent)) return 0;
-    int64_t end = (tc__ix_value(extent) + width - 1) / width * width;
-    for (size_t i = 0; i < g->body.node.count; i++) {
-        const tc__node *n = g->body.node.at[i];
-        if (!tc__is_operand_load(n, level)) continue;
-        tc__ix e = n->attr[TC__ACCESS_INDEX], v = tc__ix_find_var(x, e, axis);
-        int64_t pitch = tc__buffer_of(g, n)->pitch;
-        if (!v) continue; // the same for all
-        if (pitch < end || tc__ix_divisor(x, tc__ix_sub(x, e, v)) % pitch) return 0;
-    }
-    return 1;
-}
-
-// Elements of a 16-byte access of the operand's narrowest load along the axis, where the others are
-// several then; or of a wider one. At most `most`; 1 = one by one.
-static int tc__operand_width(const tc__group *g, const tc__product *q, tc__level level,
-                             tc__axis axis, tc__ix extent, int most) {
-    uint32_t narrow = TC__PRODUCT_GROUP, wide = 2;
-    for (size_t i = 0; i < g->body.node.count; i++) {
-        const tc__node *n = g->body.node.at[i];
-        if (!tc__is_operand_load(n, level)) continue;
-        uint32_t bytes = tc__dtypes[tc__buffer_of(g, n)->dtype].bytes;
-        if (bytes < narrow) narrow = bytes;
-        if (bytes > wide) wide = bytes;
-    }
-    int width = (int)(TC__PRODUCT_GROUP / narrow);
-    for (width = width < most ? width : most; width >= (int)(TC__PRODUCT_GROUP / wide);
-         width /= 2)
-        if ((tc__ix_divisor(g->body.ix, extent) % width == 0 ||
-             (q->room && tc__operand_has_room(g, level, axis, extent, width))) &&
-            tc__operand_fits(g, level, axis, width))
-            return width;
-    return 1;
-}
-
-static int tc__operand_is_dense(const tc__group *g, tc__level level, tc__axis axis) {
-    for (size_t i = 0; i < g->body.node.count; i++) {
-        const tc__node *n = g->body.node.at[i];
-        if (tc__is_operand_load(n, level) &&
-            tc__access_along(g, n->attr[TC__ACCESS_INDEX], axis, 1) == TC__CONTIGUOUS)
-            return 1;
-    }
-    return 0;
-}
-
-// Whether the right operand is windows of images whose channels are last, in memory as the units want them: 16 bytes of
-// channels are beside each other, or outside of the image.
-static int tc__operand_is_windows(const tc__group *g, const tc__product *q,
-                                  tc__level level) {
-    return level == TC__AT_RIGHT && q->half && g->shape.windows.channels % 8 == 0 &&
-           g->shape.windows.channels;
-}
-
-// The same of f32 for matrix units, where both operands were rounded to tf32 when they were laid out (pass/channels.c).
-static int tc__product_is_rounded(const tc__group *g, const tc__product *q) {
-    return q->dtype == TC_F32 && g->target.tf32 && g->shape.windows.channels &&
-           !g->shape.windows.turned;
-}
-
-// How threads read an operand: along the axis where accesses are widest, `most` elements at once.
-static tc__staged tc__stage_operand(const tc__group *g, const tc__product *q,
-                                    tc__level level, int most) {
-    tc__staged s;
-    tc__axis other = level == TC__AT_LEFT ? TC__ROW : TC__COL;
-    tc__ix extent = level == TC__AT_LEFT ? q->m : g->shape.cols;
-    memset(&s, 0, sizeof s);
-    s.level = level, s.id = level == TC__AT_LEFT ? tc__left_of(g) : tc__right_of(g);
-    s.along = TC__DEPTH,
-    s.width = tc__operand_width(g, q, level, TC__DEPTH, tc__depth_of(g), most);
-    if (tc__operand_is_windows(g, q, level))
-        s.width = 8, s.along = g->shape.windows.turned ? TC__COL : TC__DEPTH;
-    if (s.width == 1) {
-        s.width = tc__operand_width(g, q, level, other, extent, most);
-        int dense = !tc__operand_is_dense(g, level, TC__DEPTH) &&
-                    tc__operand_is_dense(g, level, other);
-        if (s.width > 1 || dense) s.along = other;
-    }
-    const tc__node *n = g->body.node.at[s.id];
-    s.computed = n->op != TC_OP_LOAD &&
-                 (n->op != TC_OP_CAST || g->body.node.at[n->in[0]]->op != TC_OP_LOAD);
-    s.bring = s.width == 1 ? TC__BRING_NOW : TC__BRING_LATER;
-    if (q->half && s.width == 8 && n->op == TC_OP_LOAD &&
-        tc__buffer_of(g, n)->dtype == q->dtype)
-        s.bring = TC__BRING_ASYNC;
-    return s;
-}
-
-// Elements of memory between neighbours along the axis, 0 = not the same everywhere in a tile.
-static int64_t tc__operand_stride(const tc__group *g, const tc__staged *s, tc__axis axis) {
-    tc__ixpool *x = g->body.ix;
-    tc__ixrun run = tc__ix_run(x, g->body.node.at[s->id]->attr[TC__LOAD_INDEX], axis);
-    tc__ix m = tc__ix_div(x, g->shape.rows, g->shape.batch); // a tile is in one batch
-    if (!run.ok || !tc__ix_is_const(run.stride)) return 0;
-    if (run.run != INT64_MAX && (axis != TC__ROW || !tc__ix_equals(m, run.run))) return 0;
-    return tc__ix_value(run.stride);
-}
-
-// An operand as maps are asked of it, of a product of m rows in each batch; tiles are the caller's to say.
-static tc__mapped tc__mapped_operand(const tc__group *g, const tc__staged *s, tc__ix m,
-                                     tc__ix batches) {
-    int left = s->level == TC__AT_LEFT;
-    tc__axis line = left ? TC__ROW : TC__COL;
-    tc__mapped o;
-    memset(&o, 0, sizeof o);
-    o.at = g->body.node.at[s->id]->attr[TC__LOAD_INDEX];
-    o.line = (int)line, o.deep = TC__DEPTH, o.row = left ? -1 : (int)TC__ROW;
-    o.line_stride = tc__operand_stride(g, s, line);
-    o.deep_stride = tc__operand_stride(g, s, TC__DEPTH);
-    o.rows = tc__ix_value(m), o.depth = tc__ix_value(tc__depth_of(g));
-    o.batches = tc__ix_value(batches);
-    return o;
-}
-
-// Its map, if it lies as threads would read it.
-static int tc__mapped_operand_map(const tc__group *g, const tc__staged *s,
-                                  const tc__mapped *o, tc_device_map *map) {
-    return (s->along == TC__DEPTH ? o->deep_stride : o->line_stride) == 1 &&
-           tc__map_of(g->body.ix, o, map);
-}
-
-// Whether the device can bring an operand by itself, in tiles of 64 lines.
-static int tc__operand_is_mapped(const tc__group *g, const tc__product *q,
-                                 const tc__staged *s) {
-    int left = s->level == TC__AT_LEFT;
-    tc_device_map map;
-    int rounded = tc__product_is_rounded(g, q);
-    if (!left && (rounded || tc__operand_is_windows(g, q, s->level)))
-        return tc__map_of_windows(&g->shape.windows, 1, q->dtype, &map);
-    if (rounded ? s->along != TC__DEPTH : s->bring != TC__BRING_ASYNC) return 0;
-    if (g->body.node.at[s->id]->n_attr != TC__LOAD_PREDICATES) return 0;
-    tc__mapped o = tc__mapped_operand(g, s, q->m, g->shape.batch);
-    o.lines = left ? o.rows : tc__ix_value(g->shape.cols);
-    o.tile = o.step = TC__MAP_LINE, o.dtype = q->dtype;
-    return tc__mapped_operand_map(g, s, &o, &map);
-}
-
-static int tc__product_is_mapped(const tc__group *g, const tc__product *q) {
-    return (q->half || tc__product_is_rounded(g, q)) && g->target.matrix_warps &&
-           g->target.tensor_maps && !g->target.checked && tc__ix_is_const(q->m) &&
-           tc__ix_is_const(g->shape.cols) && tc__ix_is_const(g->shape.batch) &&
-           tc__ix_is_const(tc__depth_of(g)) && tc__operand_is_mapped(g, q, &q->left) &&
-           tc__operand_is_mapped(g, q, &q->right);
-}
 
 // ---- slices of k ----
 
@@ -419,12 +152,12 @@ static int tc__tile_has_registers(const tc__product *q, const tc__product_tile *
 // Bytes behind the ring of tiles, and of the part of the result that its hole reads: of matrix units' tiles each warp
 // has one. Those that the device brings have semaphores, and give results from registers.
 static int tc__tile_spare(int way, int stages) {
-    if (way == TC__WAY_MAPPED) return TC__PRODUCT_ALIGN + 2 * 8 * stages; // semaphores
+    if (way >= TC__WAY_MAPPED) return TC__PRODUCT_ALIGN + 2 * 8 * stages; // semaphores
     return way == TC__WAY_GROUPS ? TC__PRODUCT_ALIGN : 0;
 }
 
 static int tc__tile_part(int way, int64_t rows, int64_t high) {
-    if (way == TC__WAY_MAPPED) return 0;
+    if (way >= TC__WAY_MAPPED) return 0;
     return (int)(way == TC__WAY_GROUPS ? 16 * high : rows / high);
 }
 
@@ -470,7 +203,7 @@ static tc__ix tc__tiles_across(const tc__group *g, const tc__product *q) {
 // Elements between lines of a tile of `size` rows or columns in shared memory: of tiles that
 // run along k in lines of the other axis; those of halves are swizzled instead.
 static int tc__line_pitch(const tc__product *q, int size) {
-    if (q->half || q->tile->way == TC__WAY_MAPPED) return size;
+    if (q->half || q->tile->way >= TC__WAY_MAPPED) return size;
     return size + (q->tile->way == TC__WAY_SIMT ? tc__product_pack(q) : TC__PRODUCT_PAD);
 }
 
@@ -514,7 +247,7 @@ static void tc__fit_stage(const tc__product *q, tc__staged *s) {
 
 // Threads of a block: where the device brings operands, one of four warps beside the others orders it.
 static int tc__product_threads(const tc__product *q) {
-    int mapped = q->form == TC__PRODUCT_TILES && q->tile && q->tile->way == TC__WAY_MAPPED;
+    int mapped = q->form == TC__PRODUCT_TILES && q->tile && q->tile->way >= TC__WAY_MAPPED;
     return q->threads + (mapped ? TC__MAP_BRINGERS : 0);
 }
 
@@ -684,6 +417,8 @@ static tc__product tc__product_plan(const tc__group *g) {
             q.kind = q.half ? 5 : 6;
             q.left.bring = q.right.bring = TC__BRING_ASYNC;
             if (!q.half) q.right.along = TC__DEPTH, q.right.width = 4;
+        } else if (tc__product_is_held(g, &q)) {
+            q.kind = 7, q.left.bring = TC__BRING_ASYNC;
         }
         tc__plan_tiles(g, &q);
     }

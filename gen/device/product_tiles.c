@@ -72,6 +72,15 @@ static const tc__product_tile tc__product_tiles_mapped_tf32[] = {
     {64, 128, 32, 4, 1, 4, 2, 65, TC__WAY_MAPPED, 60},
     {64, 64, 32, 4, 1, 6, 2, 45, TC__WAY_MAPPED, 60},
 };
+// Of f32 as tf32 that units get rounded on its way: tiles whose right operand is small. Speeds are of 4096 x 4096 x 4096 on an
+// H200, the last as it is where a multiprocessor has one such block.
+static const tc__product_tile tc__product_tiles_held[] = {
+    {256, 128, 32, 8, 1, 4, 1, 100, TC__WAY_HELD, 65},
+    {128, 128, 32, 8, 1, 6, 1, 71, TC__WAY_HELD, 60},
+    {256, 64, 32, 8, 1, 5, 1, 65, TC__WAY_HELD, 60},
+    {128, 64, 32, 8, 1, 8, 1, 50, TC__WAY_HELD, 60},
+    {64, 64, 32, 4, 1, 6, 2, 28, TC__WAY_HELD, 60},
+};
 // Speeds are estimates, in the proportions of halves.
 static const tc__product_tile tc__product_tiles_tf32[] = {
     {128, 256, 16, 2, 4, 2, 1, 110, TC__WAY_TF32, 0}, // 64 x 64 of a warp
@@ -94,4 +103,5 @@ static const struct {
     {tc__product_tiles_mapped, (uint8_t)TC__COUNT(tc__product_tiles_mapped), 4, 512},
     {tc__product_tiles_mapped_tf32, (uint8_t)TC__COUNT(tc__product_tiles_mapped_tf32),
      TC__FEW_MOST, 256},
+    {tc__product_tiles_held, (uint8_t)TC__COUNT(tc__product_tiles_held), TC__FEW_MOST, 256},
 };

@@ -197,7 +197,7 @@ static int tc__brings_by_steps(const tc__group *g, const tc__product *q,
     const tc__node *n = g->body.node.at[s->id];
     if (g->target.checked || s->bring == TC__BRING_NOW)
         return 0; // checked: each is looked at
-    if (s->bring == TC__BRING_ASYNC && q->tile->way != TC__WAY_MAPPED &&
+    if (s->bring == TC__BRING_ASYNC && q->tile->way < TC__WAY_MAPPED &&
         tc__stage_jump(q, s) % 8)
         return 0;
     int plain = n->op == TC_OP_LOAD && n->n_attr == TC__LOAD_PREDICATES;
@@ -414,7 +414,7 @@ static void tc__mapped_numbers_of(const tc__group *g, const tc__product *q, int6
     n[TC__TILES_BATCHES] = batches > 1 ? batches : 0;
     n[TC__TILES_TURNS] = tc__result_is_long(g) ? q->tile->cols / 32 : 1;
     // Accesses of operands do not end inside a tile: what is behind comes as zeros.
-    n[TC__TILES_RAGGED_DEPTH] = 0;
+    if (q->tile->way == TC__WAY_MAPPED) n[TC__TILES_RAGGED_DEPTH] = 0;
 }
 
 static void tc__tiles_numbers_of(const tc__group *g, const tc__product *q, int width,
@@ -432,7 +432,7 @@ static void tc__tiles_numbers_of(const tc__group *g, const tc__product *q, int w
     n[TC__TILES_RAGGED_COLS] = tc__template_leaves(g, g->shape.cols, tile->cols);
     n[TC__TILES_RAGGED_DEPTH] = tc__template_leaves(g, tc__depth_of(g), tile->depth);
     n[TC__TILES_LAST] = n[TC__TILES_TURNS] = 0;
-    if (tile->way == TC__WAY_MAPPED) tc__mapped_numbers_of(g, q, n);
+    if (tile->way >= TC__WAY_MAPPED) tc__mapped_numbers_of(g, q, n);
     for (int side = 0; side < 2; side++) {
         const tc__staged *o = side ? &q->right : &q->left;
         if (o->along == TC__DEPTH && tc__template_leaves(g, tc__depth_of(g), o->width))
@@ -512,7 +512,7 @@ static void tc__skinny_holes(tc__producer *t, tc_ctx *c, int ahead, int early) {
 
 static void tc__put_tiles(tc__producer *t, int64_t *attr) {
     int width = tc__result_width(t->l.from);
-    if (t->q.tile->way == TC__WAY_MAPPED && width > TC__MAPPED_WIDTH)
+    if (t->q.tile->way >= TC__WAY_MAPPED && width > TC__MAPPED_WIDTH)
         width = TC__MAPPED_WIDTH;
     attr[TC__TEMPLATE_NAME] = TC__TEMPLATE_TILES;
     tc__tiles_numbers_of(t->l.from, &t->q, width, attr + TC__TEMPLATE_NUMBERS);

@@ -197,7 +197,8 @@ typedef enum tc__tile_way {
     TC__WAY_SPLIT, // f32 alone, as are those of tf32
     TC__WAY_TF32,
     TC__WAY_GROUPS, // halves, by matrix units that groups of four warps share,
-    TC__WAY_MAPPED  //   where the device brings operands by tensor maps: cuda/mapped.cuh
+    TC__WAY_MAPPED, //   where the device brings operands by tensor maps: cuda/mapped.cuh
+    TC__WAY_HELD // f32 as tf32, the left operand so, the right one by threads: cuda/held.cuh
 } tc__tile_way;
 
 // Words of a TEMPLATE from TC__TEMPLATE_NUMBERS on, by template.

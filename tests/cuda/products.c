@@ -22,13 +22,14 @@ enum {
     GELU = 16,
     SUM = 32,
     TF32 = 64,
-    CUT = 128,             // in slices of k
-    CUT_2 = 256,           // in so many that they meet in two rounds
-    OFFSET = 512,          // a scaled operand has its 0 at 8
-    WIDE = 1024,           // of halves, in f32
-    BACK = 2048,           // operands are halves that were widened and rounded again
-    MATRIX = 4096,         // by matrix units that read shared memory,
-    MAPPED = 8192 + MATRIX //   where the device brings operands by itself
+    CUT = 128,                   // in slices of k
+    CUT_2 = 256,                 // in so many that they meet in two rounds
+    OFFSET = 512,                // a scaled operand has its 0 at 8
+    WIDE = 1024,                 // of halves, in f32
+    BACK = 2048,                 // operands are halves that were widened and rounded again
+    MATRIX = 4096,               // by matrix units that read shared memory,
+    MAPPED = 8192 + MATRIX,      //   where the device brings operands by itself,
+    HELD = 16384 + MAPPED + TF32 //   or the left one of f32
 };
 enum {
     TILES = TC__PRODUCT_TILES,
@@ -222,7 +223,8 @@ static void make(tc_ctx *c, made *k, const product *q) {
     k->s.kernel.at[0]->shape.tuning.knob[TC__KNOB_PRODUCT_TILE] = (uint8_t)q->tile;
     tc__product plan = tc__product_plan(k->group);
     CHECK_EQ(plan.form, q->form);
-    if ((q->flags & MAPPED) == MAPPED) CHECK_EQ(plan.tile->way, TC__WAY_MAPPED);
+    if ((q->flags & MAPPED) == MAPPED)
+        CHECK_EQ(plan.tile->way, (q->flags & HELD) == HELD ? TC__WAY_HELD : TC__WAY_MAPPED);
     CHECK_EQ(plan.slices > 1, (q->flags & (CUT | CUT_2)) != 0);
     CHECK_EQ(plan.slices > TC__SLICE_GROUP, (q->flags & CUT_2) != 0);
     if (q->flags & BACK) {
@@ -782,6 +784,28 @@ PRODUCTS(tf32, {TC_F32, TC_F32, 1, 64, 64, 48, TF32, TILES, 0},
 
 PRODUCTS(large_tiles_of_tf32, {TC_F32, TC_F32, 1, 1500, 1500, 20, TF32, TILES, 0},
          {TC_F32, TC_F32, 1, 1530, 1407, 17, TF32 | BOTH | GELU, TILES, 0})
+
+// By matrix units, rounded on the way: each tile, operands in all orders, rests, batches, slices.
+PRODUCTS(held, {TC_F32, TC_F32, 1, 256, 128, 96, HELD, TILES, 0, 0, 0, 1},
+         {TC_F32, TC_F32, 1, 268, 132, 100, HELD | BOTH, TILES, 0, 0, 0, 1},
+         {TC_F32, TC_F32, 1, 261, 260, 100, HELD | TURNED_RIGHT | GELU, TILES, 0, 0, 0, 1},
+         {TC_F32, TC_F32, 1, 128, 128, 352, HELD | TURNED_LEFT, TILES, 0, 0, 0, 2},
+         {TC_F32, TC_F32, 2, 132, 140, 72, HELD | GELU | SUM, TILES, 0, 0, 0, 2},
+         {TC_F32, TC_F32, 1, 300, 68, 72, HELD, TILES, 0, 0, 0, 3},
+         {TC_F32, TC_F32, 1, 256, 71, 68, HELD | BOTH, TILES, 0, 0, 0, 3},
+         {TC_F32, TC_F32, 3, 120, 64, 96, HELD | TURNED_RIGHT, TILES, 0, 0, 0, 4},
+         {TC_F32, TC_F32, 1, 200, 100, 97, HELD | TURNED_LEFT, TILES, 0, 0, 0, 4},
+         {TC_F32, TC_F32, 1, 200, 101, 68, HELD, TILES, 0, 0, 0, 4})
+
+PRODUCTS(small_tiles_of_held, {TC_F32, TC_F32, 1, 64, 128, 256, HELD, TILES, 0, 0, 0, 4},
+         {TC_F32, TC_F32, 2, 72, 132, 76, HELD | BOTH, TILES, 0, 0, 0, 4},
+         {TC_F32, TC_F32, 4, 40, 40, 96, HELD | ONE_RIGHT, TILES, 0, 0, 0, 5},
+         {TC_F32, TC_F32, 5, 72, 48, 128, HELD | ONE_LEFT | TURNED_RIGHT, TILES, 0, 0, 0,
+          5},
+         {TC_F32, TC_F32, 1, 52, 76, 84, HELD | TURNED_LEFT, TILES, 0, 0, 0, 5},
+         {TC_F32, TC_F32, 1, 72, 88, 5000, HELD | CUT | GELU | SUM, TILES, 0},
+         {TC_F32, TC_F32, 3, 40, 72, 4100, HELD | CUT | BOTH | GELU, TILES, 0},
+         {TC_F32, TC_F32, 1, 132, 64, 8192, HELD | CUT_2 | TURNED_LEFT, TILES, 0})
 
 PRODUCTS(nothing_to_add_up, {TC_F32, TC_F32, 1, 50, 70, 0, TF32 | GELU, TILES, 0},
          {TC_F64, TC_F64, 1, 50, 70, 0, 0, TILES, 0},

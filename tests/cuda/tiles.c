@@ -15,7 +15,13 @@
 typedef enum source { DIRECT, CONVERTED, SCALED, GROUPED } source;
 
 // What the device can do with it.
-typedef enum able { PLAIN, WITH_TF32, WITH_MATRIX_UNITS, WITH_MAPS } able;
+typedef enum able {
+    PLAIN,
+    WITH_TF32,
+    WITH_MATRIX_UNITS,
+    WITH_MAPS,
+    WITH_MAPS_AND_TF32
+} able;
 
 enum { TURNED = 1, RESTS = 2, ODD = 4, GROUP = 32, MOST = 256, MOST_MADE = 1024 };
 
@@ -184,9 +190,9 @@ static tc__group *add(texts *t, int dtype, const pair *q, int rows, int size, in
     tc__text_init(&text, t->c);
     put_product(&text, dtype, q, rows, size, depth);
     tc__group *g = group_of(t, text.at);
-    g->target.tf32 = able == WITH_TF32;
+    g->target.tf32 = able == WITH_TF32 || able == WITH_MAPS_AND_TF32;
     g->target.matrix_warps = able >= WITH_MATRIX_UNITS ? 4 : 0;
-    g->target.tensor_maps = able == WITH_MAPS;
+    g->target.tensor_maps = able >= WITH_MAPS;
     tc__text_free(&text);
     if (!CHECK(t->count < MOST)) exit(1);
     t->group[t->count++] = g;
@@ -297,7 +303,7 @@ static void check_tiles(int dtype, able able, const char *arch, size_t first) {
     config.backend = "aot_eager", config.threads = 1;
     t.c = tc_open(&config);
     tc__ix_open(&t.ix, t.c);
-    for (size_t i = first; i < (able == WITH_MAPS ? 2 : TC__COUNT(pairs)); i += 2)
+    for (size_t i = first; i < (able >= WITH_MAPS ? 2 : TC__COUNT(pairs)); i += 2)
         add_tiles(&t, dtype, &pairs[i], able, &seen);
     for (size_t i = first; i < TC__COUNT(pairs) && able == PLAIN; i += 2)
         add_few(&t, dtype, &pairs[i]);
@@ -328,4 +334,6 @@ TILES(f64, TC_F64, PLAIN)
 TEST(bf16_by_matrix_units) { check_tiles(TC_BF16, WITH_MATRIX_UNITS, "sm_90a", 0); }
 TEST(bf16_by_maps) { check_tiles(TC_BF16, WITH_MAPS, "sm_90a", 0); }
 TEST(f16_by_maps) { check_tiles(TC_F16, WITH_MAPS, "sm_90a", 1); }
+TEST(tf32_by_maps) { check_tiles(TC_F32, WITH_MAPS_AND_TF32, "sm_90a", 0); }
+TEST(tf32_by_maps_turned) { check_tiles(TC_F32, WITH_MAPS_AND_TF32, "sm_90a", 1); }
 TEST(f16_by_matrix_units) { check_tiles(TC_F16, WITH_MATRIX_UNITS, "sm_90a", 1); }

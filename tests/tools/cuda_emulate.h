@@ -971,4 +971,22 @@ EMU_FN void emu_wgmma_held(int units, int n, float *d, const unsigned *a,
         d[i] = (float)sum;
     }
 }
+
+// Of a, lanes that share a row have each a column of either 4.
+EMU_FN void emu_wgmma_words(int n, float *d, const unsigned *a, unsigned long long b,
+                            int keep) {
+    int lane = (int)emu_self->lane;
+    float row[2][8];
+    for (int i = 0; i < 16; i++) {
+        unsigned word = __shfl_sync(~0u, a[i / 4], lane / 4 * 4 + i % 4);
+        row[i / 4 % 2][i / 8 * 4 + i % 4] = emu_bits<float>(word & ~0x1fffu);
+    }
+    for (int i = 0; i < n / 2; i++) {
+        double sum = keep ? d[i] : 0;
+        for (int k = 0; k < 8; k++)
+            sum += (double)row[i / 2 % 2][k] *
+                   (double)emu_matrix_word(b, i / 4 * 8 + lane % 4 * 2 + i % 2, k);
+        d[i] = (float)sum;
+    }
+}
 #endif

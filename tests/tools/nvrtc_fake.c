@@ -100,6 +100,7 @@ static const struct {
     {"matrix_keep", IF_ASM},
     {"wgmma", ALWAYS},
     {"wgmma_held", ALWAYS},
+    {"wgmma_words", ALWAYS},
     {"ldmatrix1", IF_ASM},
     {"ldmatrix2", IF_ASM},
     {"ldmatrix4", IF_ASM},
