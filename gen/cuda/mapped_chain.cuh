@@ -360,7 +360,6 @@ TC_FN void TC_N(chain_pair)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memo
         TC_N(matrix_commit)();
         TC_N(matrix_wait)<1>();
         TC_N(matrix_keep)(g.sum), TC_N(matrix_keep)(g.sum_next);
-        if constexpr (P::columns != 0) __syncwarp(); // all lanes have read what the step's columns need
         if (tells && before) TC_N(semaphore_arrive)(before);
         before = memory.empty + turn.at;
         TC_N(matrix_begin)();
@@ -379,6 +378,7 @@ TC_FN void TC_N(chain_pair)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memo
         TC_N(matrix_keep)(g.other);
         if (tells && step + 1 == b.steps) TC_N(semaphore_arrive)(memory.left_empty + own);
         TC_N(chain_ask)<P, 2, typename P::element>(g, g.made, column, b.batch * m, row, m, c0, keys, score);
+        if constexpr (P::columns != 0) __syncwarp(); // all lanes have read what the step's columns need: one gives them back
         if (edge) TC_N(chain_leave_out)<P>(g, g.made, 0.0f, row, c0, keys);
         TC_N(matrix_begin)();
         TC_N(chain_add)<P, (int)P::wide>(g.sum, g.made, right);
