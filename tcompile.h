@@ -3110,7 +3110,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xc24cebcf41c205e2u
+#define TC__BUILD_ID 0xfb1c9cd910f7239eu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -32299,8 +32299,7 @@ for(int i=0;i<p->unit;i++){
 snprintf(column,sizeof column,"t.r%d",i);
 tc__turned_steps(p,q,half,at+i,column);
 }
-tc__line(
-p);
+tc__line(p);
 tc__put(p->out,"__asm__(\"\" ::: \"memory\");\n");
 }
 }

@@ -33,8 +33,8 @@ static void tc__turned_half(tc__printer *p, const tc__contract *q, int half,
             snprintf(column, sizeof column, "t.r%d", i);
             tc__turned_steps(p, q, half, at + i, column);
         }
-        tc__line(
-            p); // loads of the next columns behind it, for whose elements there is no register yet
+        // Loads of the next columns behind it, for whose elements there is no register yet.
+        tc__line(p);
         tc__put(p->out, "__asm__(\"\" ::: \"memory\");\n");
     }
 }

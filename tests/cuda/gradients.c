@@ -175,6 +175,7 @@ static int is_earlier(const job *j, int k, int dim) {
 // Gradients of programs whose sizes are known when they run: one size after the other is another at each visit.
 TEST(of_run_time_sizes) {
     tc_config config = tc_config_default();
+    if (!test_all()) SKIP("of ./build.sh test all");
     config.threads = 1;
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
         const job *j = &jobs[i];
