@@ -129,10 +129,10 @@ check_same() {
         $CC -std=c99 -E -P -Igen -Ibuild/fresh -DTCOMPILE_IMPLEMENTATION \
             -DTCOMPILE_CUDA_IMPLEMENTATION \
             -w -Wno-builtin-macro-redefined -D__LINE__=0 -D__FILE__=0 -x c "$f" \
-            -o - | LC_ALL=C grep -oE "$TOKEN" >"build/$(basename "$f").i"
-        [ -s "build/$(basename "$f").i" ] || return 1
+            -o - | LC_ALL=C grep -oE "$TOKEN" >"build/$(basename "$f").i" &
     done
-    cmp "build/$(basename "$1").i" "build/$(basename "$2").i"
+    wait
+    [ -s "build/$(basename "$1").i" ] && cmp "build/$(basename "$1").i" "build/$(basename "$2").i"
 }
 
 # Parts 1..k compile for every k: a part uses only what stands above it. That a name is used below its

@@ -148,7 +148,6 @@ template <class P, class L, class R> struct TC_N(held_sums) : TC_N(mapped_sums)<
             piece[p][i / 4][i % 4] = TC_N(bits_tf32)(*(const float *)(left + i / 4 * (64 * 128) + at));
         }
     }
-    // The row of a tile that a fragment's row is.
     static __device__ __forceinline__ int row_of(int row) {
         if constexpr (L::deep) return row;
         else return (row & ~28) | (row & 4) << 2 | (row & 8) >> 1 | (row & 16) >> 1;
@@ -185,9 +184,7 @@ template <class P, class L, class R> struct TC_N(held_sums) : TC_N(mapped_sums)<
 // j: of the launch's blocks. m: rows of a batch; n, depth: columns, and k.
 template <class P, class L, class R, class I, class Right, class Result>
 TC_FN void TC_N(held)(char *shared, unsigned *tickets, float *work, I j, I m, I n, I depth, const TC_N(map) &left, Right right, Result result) {
-    typedef TC_N(mapped_tile)<P, I> Tile;
     typedef TC_N(mapped_ring)<P> Ring;
-    typedef TC_N(held_sums)<P, L, R> Sums;
     Ring ring(shared);
     ring.begin(1 + 4); // who orders copies, and each warp that brings
     if ((int)threadIdx.x >= P::threads) {
@@ -196,18 +193,5 @@ TC_FN void TC_N(held)(char *shared, unsigned *tickets, float *work, I j, I m, I 
         return;
     }
     if constexpr (P::threads == 256) TC_N(registers_take)<200>();
-    Sums sums;
-    #pragma unroll 1
-    for (I t = j; t < Tile::count(m, n); t += (I)gridDim.x) {
-        const Tile tile(t, m, n, depth);
-        sums.add(ring, tile.steps);
-        if constexpr (P::slices > 1)
-            if (!TC_N(meet)<P, Sums::parts * Sums::count, (int)P::threads>((float *)sums.sum, tickets, work, tile.block, tile.slice)) continue;
-        const I first = tile.batch * m;
-        sums.results([&](const float *some, int row, int col) {
-            const I r = tile.row + Sums::row_of(row), c = tile.col + col;
-            if ((P::ragged_rows && r >= m) || (P::ragged_cols && c >= n)) return;
-            result(first + r, c, some);
-        });
-    }
+    TC_N(mapped_multiply)<P, TC_N(held_sums)<P, L, R>>(ring, tickets, work, j, m, n, depth, result);
 }

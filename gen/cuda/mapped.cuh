@@ -188,6 +188,9 @@ template <class P, class L, class R> struct TC_N(mapped_sums) {
     enum : int { parts = P::rows / (16 * P::high), count = P::cols / 2 };
     float sum[parts][count];
 
+    // The row of a tile that a fragment's row is.
+    static __device__ __forceinline__ int row_of(int row) { return row; }
+
     // A tile, from the ring.
     template <class Ring> __device__ __forceinline__ void add(Ring &ring, int steps) {
         const int first = threadIdx.x / 128 * parts;
@@ -247,13 +250,33 @@ template <class P, class L, class R> struct TC_N(mapped_sums) {
     }
 };
 
+// fn: mapped_multiply
+// What groups of warps that multiply do with the block's tiles, from t on.
+template <class P, class Sums, class Ring, class I, class Result>
+TC_FN void TC_N(mapped_multiply)(Ring &ring, unsigned *tickets, float *work, I t, I m, I n, I depth, Result result) {
+    typedef TC_N(mapped_tile)<P, I> Tile;
+    Sums sums;
+    #pragma unroll 1
+    for (; t < Tile::count(m, n); t += (I)gridDim.x) {
+        const Tile tile(t, m, n, depth);
+        sums.add(ring, tile.steps);
+        if constexpr (P::slices > 1)
+            if (!TC_N(meet)<P, Sums::parts * Sums::count, (int)P::threads>((float *)sums.sum, tickets, work, tile.block, tile.slice)) continue;
+        const I first = tile.batch * m;
+        sums.results([&](const float *some, int row, int col) {
+            const I r = tile.row + Sums::row_of(row), c = tile.col + col;
+            if ((P::ragged_rows && r >= m) || (P::ragged_cols && c >= n)) return;
+            result(first + r, c, some);
+        });
+    }
+}
+
 // fn: mapped
 // j: of the launch's blocks. m: rows of a batch; n, depth: columns, and k.
 template <class P, class L, class R, class I, class Result>
 TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, I n, I depth, const TC_N(map) &left, const TC_N(map) &right, Result result) {
     typedef TC_N(mapped_tile)<P, I> Tile;
     typedef TC_N(mapped_ring)<P> Ring;
-    typedef TC_N(mapped_sums)<P, L, R> Sums;
     Ring ring(shared);
     ring.begin();
     const I tiles = Tile::count(m, n), jump = (I)gridDim.x;
@@ -277,18 +300,5 @@ TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, 
         return;
     }
     if constexpr (P::threads == 256) TC_N(registers_take)<232>();
-    Sums sums;
-    #pragma unroll 1
-    for (I t = j; t < tiles; t += jump) {
-        const Tile tile(t, m, n, depth);
-        sums.add(ring, tile.steps);
-        if constexpr (P::slices > 1)
-            if (!TC_N(meet)<P, Sums::parts * Sums::count, (int)P::threads>((float *)sums.sum, tickets, work, tile.block, tile.slice)) continue;
-        const I first = tile.batch * m;
-        sums.results([&](const float *some, int row, int col) {
-            const I r = tile.row + row, c = tile.col + col;
-            if ((P::ragged_rows && r >= m) || (P::ragged_cols && c >= n)) return;
-            result(first + r, c, some);
-        });
-    }
+    TC_N(mapped_multiply)<P, TC_N(mapped_sums)<P, L, R>>(ring, tickets, work, j, m, n, depth, result);
 }
