@@ -335,17 +335,19 @@ all_jobs() {
 
 SHOWN=60 # lines of an example's output
 
-# The implementation is compiled once, and the examples with macros that say it is there; each compiles alone too, as
-# its head says. That it is C++ as well is what tests/compile and `check` see.
+# The implementation is compiled once, by whom does it fastest and without optimising (its time goes to compilers of kernels
+# and to kernels), and the examples with macros that say it is there; each compiles alone too, as its head says. That it
+# is C++ as well is what tests/compile and `check` see.
 EXAMPLE_PART=tests/tools/implementation.c
 EXAMPLE_OBJECT=$OUT/examples/implementation.o
 
 build_example() {
     object=$OUT/examples/$(basename "$1").o
-    how='-DTCOMPILE_IMPLEMENTED -DTCOMPILE_CUDA_IMPLEMENTED'
-    [ "$1" != "$EXAMPLE_PART" ] || object=$EXAMPLE_OBJECT how=''
+    how="$CFLAGS -Wall -Wextra -Werror -DTCOMPILE_IMPLEMENTED -DTCOMPILE_CUDA_IMPLEMENTED"
+    COMPILER=$CC
+    [ "$1" != "$EXAMPLE_PART" ] || object=$EXAMPLE_OBJECT how=$INSIDE_CFLAGS COMPILER=$INSIDE_CC
     # shellcheck disable=SC2086
-    compile "$1" "$object" -Wall -Wextra -Werror $CFLAGS $how -c 2>&1 || rm -f "$object"
+    compile "$1" "$object" $how -c 2>&1 || rm -f "$object"
 }
 
 link_example() {
@@ -354,11 +356,12 @@ link_example() {
     $linker "$OUT/examples/$(basename "$1").o" "$EXAMPLE_OBJECT" -o "$2" $TEST_LIBS
 }
 
-# Prints what the example prints, long texts cut, and how it went.
+# Prints what the example prints, long texts cut, and how it went. Each has a thread, since JOBS of them run at a time.
 run_example() {
     program=$OUT/examples/$(basename "$1")
     fresh_cache "$program.cache"
-    link_example "$1" "$program" >"$program.log" 2>&1 && "$program" >>"$program.log" 2>&1
+    link_example "$1" "$program" >"$program.log" 2>&1 &&
+        TC_THREADS=${TC_THREADS:-1} "$program" >>"$program.log" 2>&1
     status=$?
     head -n $SHOWN "$program.log" | sed 's/^/      /'
     lines=$(wc -l <"$program.log")

@@ -3110,7 +3110,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xaf4a2b59a07cd462u
+#define TC__BUILD_ID 0xca5b6c52298b15d3u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -34694,7 +34694,9 @@ tc__put(out,"%s\n",line[k]);
 }
 }
 static void tc__put_abi(tc__text*out,tc__emit target,int lanes){
-static const char*const flags="-O1 -fexpensive-optimizations -fgcse";
+const char*flags=target==TC__EMIT_AVX512
+?"-O1 -fexpensive-optimizations -fgcse -fschedule-insns"
+:"-O1 -fno-tree-ccp -fno-tree-dominator-opts";
 static const char*const cpu[]={
 ""," -mavx2 -mfma -mf16c",
 " -mavx2 -mfma -mf16c\n//     -mavx512f -mavx512bw -mavx512dq -mavx512vl"};
@@ -39358,8 +39360,8 @@ tc__put(&cc->why,"there is no \"%s\"; set CC, or install cc, gcc or clang",
 asked?asked:"cc");
 }
 static void tc__cc_flags(const tc__cc*cc,tc__words*w){
-static const char*const by_kind[]={"-O2","-O1 -fexpensive-optimizations -fgcse",
-"-O1 -fno-unroll-loops"};
+static const char*const by_kind[]={
+"-O2","-O1 -fno-tree-ccp -fno-tree-dominator-opts","-O1 -fno-unroll-loops"};
 static const char common[]=
 "-fPIC -shared -nostdlib -fno-fast-math -ffp-contract=off -fwrapv "
 "-fno-strict-aliasing -fvisibility=hidden";
@@ -39369,7 +39371,10 @@ static const char link[]=
 #else
 static const char link[]="";
 #endif
-static const char*const wide[]={"","-fschedule-insns",""};
+static const char*const wide[]={
+"",
+"-ftree-ccp -ftree-dominator-opts -fexpensive-optimizations -fgcse -fschedule-insns",
+""};
 static const struct{
 unsigned bit;
 const char*flag;
@@ -40565,9 +40570,11 @@ o->whole=o->alone=1;
 static uint32_t tc__host_room(const tc__job*j){return(void)j,TC__UNIT_KERNELS;}
 static void tc__put_numerics(tc__text*out,int numerics){
 if(numerics==TC_NUMERICS_STRICT)return;
-tc__put(out,"// TC_NUMERICS_FAST: this overrides the -ffp-contract=off below.\n"
+tc__put(
+out,
+"// TC_NUMERICS_FAST: this overrides the -ffp-contract=off below.\n"
 "#ifdef __clang__\n#pragma clang fp contract(fast)\n#else\n"
-"#pragma GCC optimize(\"fp-contract=fast\")\n#endif\n");
+"#pragma GCC optimize(\"fp-contract=fast\", \"expensive-optimizations\")\n#endif\n");
 }
 static int tc__host_prelude(tc__job*j,const tc__unit*u,tc__text*out){
 const tc__group*groups[TC__UNIT_ROOM];

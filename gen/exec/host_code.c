@@ -70,9 +70,11 @@ static uint32_t tc__host_room(const tc__job *j) { return (void)j, TC__UNIT_KERNE
 // What stands at the head of a unit for kernels that need not be strict.
 static void tc__put_numerics(tc__text *out, int numerics) {
     if (numerics == TC_NUMERICS_STRICT) return;
-    tc__put(out, "// TC_NUMERICS_FAST: this overrides the -ffp-contract=off below.\n"
-                 "#ifdef __clang__\n#pragma clang fp contract(fast)\n#else\n"
-                 "#pragma GCC optimize(\"fp-contract=fast\")\n#endif\n");
+    tc__put(
+        out,
+        "// TC_NUMERICS_FAST: this overrides the -ffp-contract=off below.\n"
+        "#ifdef __clang__\n#pragma clang fp contract(fast)\n#else\n"
+        "#pragma GCC optimize(\"fp-contract=fast\", \"expensive-optimizations\")\n#endif\n");
 }
 
 static int tc__host_prelude(tc__job *j, const tc__unit *u, tc__text *out) {

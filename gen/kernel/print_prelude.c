@@ -160,7 +160,9 @@ static void tc__put_sections(tc__text *out, const tc__prelude *q) {
 }
 
 static void tc__put_abi(tc__text *out, tc__emit target, int lanes) {
-    static const char *const flags = "-O1 -fexpensive-optimizations -fgcse";
+    const char *flags = target == TC__EMIT_AVX512
+                            ? "-O1 -fexpensive-optimizations -fgcse -fschedule-insns"
+                            : "-O1 -fno-tree-ccp -fno-tree-dominator-opts";
     static const char *const cpu[] = {
         "", " -mavx2 -mfma -mf16c",
         " -mavx2 -mfma -mf16c\n//     -mavx512f -mavx512bw -mavx512dq -mavx512vl"};

@@ -995,7 +995,7 @@ static void write_cuda(const char *folder, kit *kits, tc_ctx *c) {
     tc__text_free(&text);
 }
 
-static const char *const compilers[] = {"gcc -O1 -fexpensive-optimizations -fgcse",
+static const char *const compilers[] = {"gcc -O1 -fno-tree-ccp -fno-tree-dominator-opts",
                                         "clang -O1 -fno-unroll-loops"};
 
 static void *build(const char *folder, const tc__text *text, int compiler,
