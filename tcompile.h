@@ -3110,7 +3110,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xca5b6c52298b15d3u
+#define TC__BUILD_ID 0x368c9b907d92d1b2u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -56646,7 +56646,12 @@ for(tc_lane=0;tc_lane<tc_half;tc_lane++) \
 "#define TC_FMA_f32(a, b, c) __builtin_ia32_vfmaddps(a, b, c)",
 "#else",
 "#define TC_FMA_f32(a, b, c) TC_N(fma_f32)(a, b, c)",
-"TC_FN TC_F32 TC_N(fma_f32)(TC_F32 a, TC_F32 b, TC_F32 c) {",
+"#if TC_HW_NEON",
+"TC_FN",
+"#else",
+"TC_FN_COLD",
+"#endif",
+"TC_F32 TC_N(fma_f32)(TC_F32 a, TC_F32 b, TC_F32 c) {",
 "#if TC_HW_NEON",
 "    TC_N(uf) u, v, w;",
 "    int i;",
@@ -57237,7 +57242,12 @@ tc_u.all;\
 #define TC_FMA_f32(a,b,c)__builtin_ia32_vfmaddps(a,b,c)
 #else
 #define TC_FMA_f32(a,b,c)TC_N(fma_f32)(a,b,c)
-TC_FN TC_F32 TC_N(fma_f32)(TC_F32 a,TC_F32 b,TC_F32 c){
+#if TC_HW_NEON
+TC_FN
+#else
+TC_FN_COLD
+#endif
+TC_F32 TC_N(fma_f32)(TC_F32 a,TC_F32 b,TC_F32 c){
 #if TC_HW_NEON
 TC_N(uf)u,v,w;
 int i;

@@ -590,8 +590,13 @@ TC_FN TC_N(pd) TC_N(sqrt_pd)(TC_N(pd) x) {
 #define TC_FMA_f32(a, b, c) TC_N(fma_f32)(a, b, c)
 
 // Without the instruction: see fma_f32 in cpu/scalar.h. The sum in double is rounded to
-// odd.
-TC_FN TC_F32 TC_N(fma_f32)(TC_F32 a, TC_F32 b, TC_F32 c) {
+// odd, by 100 instructions: inlined, an exponential would take the compiler ten times as long.
+#if TC_HW_NEON
+TC_FN
+#else
+TC_FN_COLD
+#endif
+TC_F32 TC_N(fma_f32)(TC_F32 a, TC_F32 b, TC_F32 c) {
 #if TC_HW_NEON
     TC_N(uf) u, v, w;
     int i;
