@@ -6,7 +6,8 @@ Each library is a process of its own, since the threads of one spin for a while 
 are stopped but the one whose turn it is. A turn is a call that is not timed and a few that are; the sides of a row
 take turns, and medians count. Sides: torch.compile giving a new tensor; the same writing into a tensor made before
 (no page faults for large outputs); torch's eager mode; that with channels last; ONNX Runtime; numpy's OpenBLAS.
-Environment: SIDES, processes of these (compile,eager,onnxruntime,openblas), ALTERNATIONS (15).
+Environment: SIDES, processes of these (compile,eager,onnxruntime,openblas), ALTERNATIONS (15), BUILDS, paths of
+other builds of ours, whose times are no peers'.
 """
 import os
 import signal
@@ -342,23 +343,25 @@ def time_of(ns):
 def measure(name, processes):
     """Median nanoseconds by side."""
     turns = [(p, side) for p in processes for side in p.ask("open " + name).split()]
-    took, end = {side: [] for _, side in turns}, time.time() + 4
+    key = {(p, side): p.name if p.name in BUILDS else side for p, side in turns}
+    took, end = {k: [] for k in key.values()}, time.time() + 4
     for i in range(int(os.environ.get("ALTERNATIONS", 15))):
         if i >= 5 and time.time() > end:
             break
         for p, side in turns:
-            took[side].append(float(p.ask("turn " + side)))
+            took[key[p, side]].append(float(p.ask("turn " + side)))
     for p in processes:
         p.ask("close")
     return {side: sorted(v)[len(v) // 2] for side, v in took.items()}
 
 
-SIDES = ["ours", "compile", "into", "eager", "last", "onnxruntime", "openblas"]
+BUILDS = {os.path.basename(path): path for path in os.environ.get("BUILDS", "").split(",") if path}
+SIDES = ["ours", *BUILDS, "compile", "into", "eager", "last", "onnxruntime", "openblas"]
 
 
 def print_row(name, ns):
     kind = name.split("_")[0]
-    others = {s: v for s, v in ns.items() if s != "ours"}
+    others = {s: v for s, v in ns.items() if s != "ours" and s not in BUILDS}
     best = min(others, key=others.get) if others else None
     bar = BARS.get(kind, 1)
     if not others:
@@ -379,6 +382,7 @@ def main():
     environment = os.environ.get("SIDES", "compile,eager,onnxruntime,openblas").split(",")
     os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = str(THREADS)
     processes = [Process("ours", [ours, "--turns"])]
+    processes += [Process(name, [path, "--turns"]) for name, path in BUILDS.items()]
     processes += [Process(side, [sys.executable, __file__, "--side", side]) for side in environment if side]
     print(f"{'2 threads, medians':32}", *(f"{s:>9.9}" for s in SIDES), " ratio  bar")
     try:
