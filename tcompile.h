@@ -3110,7 +3110,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x368c9b907d92d1b2u
+#define TC__BUILD_ID 0x63c3c4b71bc3740cu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -29249,7 +29249,7 @@ tc__access_along(g,n->attr[i],g->shape.vector,8))
 return 0;
 return 1;
 }
-enum{TC__LANES_16_ROWS=8};
+enum{TC__LANES_16_ROWS=8,TC__LANES_16_COLUMNS=64};
 static int tc__nodes_take_16(const tc__group*g,size_t first,tc__emit target,
 const tc__node*but){
 if(target<TC__EMIT_AVX512)return 0;
@@ -29264,9 +29264,12 @@ tc__has_windows(g,16)?g->body.node.at[tc__right_of(g)]:NULL;
 return tc__nodes_take_16(g,0,target,windows);
 }
 static int tc__is_flat_product(const tc__group*g){
-return g->shape.kind==TC__CONTRACTION&&
-tc__ix_hi(g->body.ix,tc__ix_div(g->body.ix,g->shape.rows,g->shape.batch))<=
-TC__LANES_16_ROWS;
+tc__ix m;
+if(g->shape.kind!=TC__CONTRACTION)return 0;
+m=tc__ix_div(g->body.ix,g->shape.rows,g->shape.batch);
+if(tc__ix_hi(g->body.ix,m)>TC__LANES_16_ROWS)return 0;
+return tc__ix_lo(g->body.ix,g->shape.cols)<TC__LANES_16_COLUMNS||
+!tc__is_plain(g,tc__right_of(g))||!tc__is_adjacent(g,tc__right_of(g));
 }
 TC__UNUSED static int tc__choose_lanes(const tc__group*g,tc__emit target){
 if(tc__is_flat_product(g))return TC__VECTOR;
@@ -31050,7 +31053,9 @@ TC__CONTRACT_SLICE_LEAST=32,
 TC__CONTRACT_SLICE_ITEMS=4,
 TC__CONTRACT_WINDOW_PANEL=
 20480,
+TC__CONTRACT_WINDOW_PANEL_WIDE=1<<16,
 TC__CONTRACT_WINDOW_TILE=1<<13,
+TC__CONTRACT_WINDOW_FAR=1<<15,
 TC__CONTRACT_WINDOW_ITEMS=4,
 TC__CONTRACT_WINDOW_ROWS=64,
 TC__CONTRACT_MADE=1<<18,
@@ -31085,14 +31090,19 @@ static int64_t tc__knob_size(const tc__group*g,tc__knob k,int64_t n){
 int to=g->shape.tuning.knob[k];
 return to==TC__SIZE_HALF?n/2:to==TC__SIZE_TWICE?n*2:n;
 }
+static int tc__contract_has_32(const tc__contract*q){
+int pair=q->cls==TC__CLASS_f64||q->cls==TC__CLASS_i64;
+return q->lanes>(int)TC__VECTOR&&!pair;
+}
 static void tc__window_block(tc__contract*q,int64_t m,int most){
-int wide=q->lanes>(int)TC__VECTOR,vectors=2;
-if(m<=q->lanes)vectors=1;
-for(int v=3;v<=4&&m>q->lanes;v++)
-if(tc__padded(m,v*q->lanes)<tc__padded(m,vectors*q->lanes))vectors=v;
+int has_32=tc__contract_has_32(q),vectors=m<=q->lanes?1:2;
+for(int v=3;v<=4&&m>q->lanes;v++){
+int64_t rows=tc__padded(m,v*q->lanes),
+best=tc__padded(m,vectors*q->lanes);
+if(rows<best||(has_32&&rows==best))vectors=v;
+}
 q->width=vectors*q->lanes;
-q->rows=vectors==1?most:most/vectors;
-if(wide&&vectors>1)q->rows+=q->rows/3;
+q->rows=vectors==1?most:(has_32?2*most:most)/vectors;
 if(!q->few)return;
 int64_t cols=tc__ix_value(q->g->shape.cols),best=q->rows;
 for(int64_t rows=best;rows>=q->rows-q->rows/4;rows--)
@@ -31107,7 +31117,8 @@ int64_t most=TC__CONTRACT_WINDOW_ROWS;
 if(most>share)most=share;
 q->grain=most<q->width?q->width:most/q->width*q->width;
 if(q->grain>m)q->grain=m;
-int64_t slice=TC__CONTRACT_WINDOW_PANEL/(tc__padded(q->grain,q->width)*bytes);
+int64_t panel=(tc__contract_has_32(q)+1)*(int64_t)TC__CONTRACT_WINDOW_PANEL;
+int64_t slice=panel/(tc__padded(q->grain,q->width)*bytes);
 int64_t slices=(depth+slice-1)/slice;
 q->slice=tc__padded((depth+slices-1)/slices,8);
 q->period=tc__windows_period(q->g);
@@ -31119,11 +31130,14 @@ tc__few_windows_sizes(q,m);
 return;
 }
 int64_t bytes=(int64_t)tc__dtypes[q->dtype].bytes,depth=tc__ix_value(q->depth);
-int64_t slice=TC__CONTRACT_WINDOW_PANEL/(q->width*bytes);
+int64_t panel=
+tc__contract_has_32(q)?TC__CONTRACT_WINDOW_PANEL_WIDE:TC__CONTRACT_WINDOW_PANEL;
+int64_t slice=panel/(q->width*bytes);
 int64_t slices=(depth+slice-1)/slice;
 q->period=tc__windows_period(q->g);
 q->slice=slices>1?(depth+slices-1)/slices:0;
-if(q->period<depth)q->slice=tc__padded(q->slice,q->period);
+int64_t whole=q->period%4&&tc__contract_has_32(q)?4*q->period:q->period;
+if(q->period<depth)q->slice=tc__padded(q->slice,whole);
 if(q->period>q->slice&&q->slice)q->period=q->slice;
 int64_t deep=q->slice?q->slice:depth;
 int64_t panels=tc__knob_size(q->g,TC__KNOB_PANEL,TC__CONTRACT_PANELS);
@@ -31134,7 +31148,8 @@ q->grain=tc__padded((m+blocks-1)/blocks,q->width);
 if(q->grain>m)q->grain=m;
 int64_t cols=tc__ix_value(q->g->shape.cols),tall=tc__padded(q->grain,q->width);
 int threads=q->g->target.threads<2?2:q->g->target.threads;
-int64_t wide=TC__CONTRACT_WINDOW_TILE/tall;
+int far=tc__contract_has_32(q)&&tall*depth*bytes>TC__CONTRACT_ALL_PANELS;
+int64_t wide=(far?TC__CONTRACT_WINDOW_FAR:TC__CONTRACT_WINDOW_TILE)/tall;
 int64_t batches=tc__ix_lo(q->g->body.ix,q->g->shape.batch);
 int64_t all=batches<INT32_MAX?cols*batches:cols;
 int64_t share=all/((int64_t)threads*TC__CONTRACT_WINDOW_ITEMS);
@@ -31155,10 +31170,6 @@ q->rows=tc__tiles[tile].rows;
 if(q->flip)return;
 if(q->grain<q->rows&&q->right!=TC__RIGHT_WINDOWS)q->rows=(int)q->grain;
 q->width=tc__tiles[tile].vectors*q->lanes;
-}
-static int tc__contract_has_32(const tc__contract*q){
-int pair=q->cls==TC__CLASS_f64||q->cls==TC__CLASS_i64;
-return q->lanes>(int)TC__VECTOR&&!pair;
 }
 static void tc__contract_block(tc__contract*q){
 int pair=q->cls==TC__CLASS_f64||q->cls==TC__CLASS_i64,most=pair?6:12;
@@ -31187,10 +31198,6 @@ if(q->streams&&tc__contract_has_32(q)){
 int64_t blocks=(q->grain+7)/8;
 q->rows=(int)((q->grain+blocks-1)/blocks);
 q->width=(q->rows<4?4:q->rows<6?3:2)*q->lanes;
-return;
-}
-if(q->slice&&!q->streams&&tc__contract_has_32(q)){
-q->rows=8,q->width=2*q->lanes;
 return;
 }
 if(tc__contract_has_32(q))most*=2;
@@ -31311,7 +31318,9 @@ tc__dtypes[b->dtype].bytes));
 while(most>TC__CONTRACT_MADE_ROWS&&made>TC__CONTRACT_MADE/most)most/=2;
 return m<1?1:m<most?m:most;
 }
-static int64_t tc__contract_slice_grain(const tc__group*g,int64_t m){
+static int64_t tc__contract_slice_grain(const tc__contract*q,int64_t m){
+const tc__group*g=q->g;
+if(tc__contract_has_32(q))return tc__knob_size(g,TC__KNOB_BLOCK,TC__CONTRACT_GRAIN);
 int64_t most=tc__knob_size(g,TC__KNOB_BLOCK,TC__CONTRACT_SLICE_ROWS);
 int64_t items=(m+most-1)/most;
 if(items<TC__CONTRACT_SLICE_ITEMS)items=TC__CONTRACT_SLICE_ITEMS;
@@ -31372,7 +31381,7 @@ q.m=tc__ix_div(x,g->shape.rows,g->shape.batch);
 q.phases=tc__contract_phases(g);
 int64_t m=tc__ix_is_const(q.m)?tc__ix_value(q.m):INT64_MAX;
 q.slice=tc__contract_slice(&q,m);
-q.grain=q.slice?tc__contract_slice_grain(g,m):tc__contract_grain(g,m);
+q.grain=q.slice?tc__contract_slice_grain(&q,m):tc__contract_grain(g,m);
 q.left_nodes=!tc__is_plain(g,tc__left_of(g));
 if(tc__has_windows(g,q.lanes)){
 q.right=TC__RIGHT_WINDOWS,q.few=!tc__has_many_windows(g);
@@ -31463,12 +31472,79 @@ static int tc__contract_is_crowded(const tc__contract*q){
 int vectors=q->width/q->lanes;
 return q->lanes>(int)TC__VECTOR&&q->rows*vectors+vectors+q->rows>30;
 }
+static int tc__contract_unroll(const tc__contract*q){
+return q->lanes>(int)TC__VECTOR&&!q->streams?4:1;
+}
+static int tc__contract_has_rest(const tc__contract*q){
+int steps=tc__contract_unroll(q);
+return tc__ix_divisor(q->g->body.ix,q->depth)%steps||q->slice%steps;
+}
+static void tc__print_block_k(tc__printer*p,const tc__contract*q,int more){
+const char*cls=tc__class_names[q->cls],*reg=p->d->reg[q->cls];
+int windows=q->right==TC__RIGHT_WINDOWS;
+long long to=windows?0:(long long)tc__contract_walk_stride(q)*more;
+for(int j=0;j<q->width/q->lanes;j++){
+tc__line(p);
+tc__put(p->out,"const %s b%d = tc_ld_%s(panel + ",reg,j,cls);
+if(more)tc__put(p->out,"%d * next + ",more);
+tc__put(p->out,"%d);\n",j*p->unit);
+}
+if(windows){
+tc__line(p);
+tc__put(p->out,
+more?"const tc_i64 at = to[k + %d];\n":"const tc_i64 at = to[k];\n",
+more);
+}
+for(int i=0;i<q->rows;i++){
+tc__line(p);
+tc__put(p->out,"const %s x%d = tc_splat_%s(row%d[at",reg,i,cls,i);
+if(to)tc__put(p->out," + %lld",to);
+tc__put(p->out,"]);\n");
+tc__contract_sums(p,q,i,TC__SUM_ADD);
+if(!tc__contract_is_crowded(q))continue;
+tc__line(p);
+tc__put(p->out,"__asm__(\"\" ::: \"memory\");\n");
+}
+}
+static void tc__print_block_turns(tc__printer*p,const tc__contract*q,int steps){
+tc__line(p);
+if(steps>1)
+tc__put(p->out,"for (; k + %d <= depth; k += %d)",steps,steps);
+else
+tc__put(p->out,"for (; k < depth; k++)");
+tc__block_open(p);
+if(q->right!=TC__RIGHT_WINDOWS){
+long long stride=(long long)tc__contract_walk_stride(q);
+tc__line(p);
+tc__put(p->out,stride==1?"tc_i64 at = k;\n":"tc_i64 at = k * %lld;\n",
+stride);
+tc__line(p);
+tc__put(p->out,"__asm__(\"\" : \"+r\"(at));\n");
+}
+for(int i=0;i<steps;i++){
+if(steps>1)tc__line(p),tc__put(p->out,"{\n"),p->indent++;
+tc__print_block_k(p,q,i);
+if(steps==1)continue;
+if(!tc__contract_is_crowded(q)){
+tc__line(p);
+tc__put(p->out,"__asm__(\"\" ::: \"memory\");\n");
+}
+tc__block_close(p);
+}
+tc__line(p);
+tc__put(p->out,steps>1?"panel += %d * next;\n":"panel += next;\n",steps);
+tc__block_close(p);
+}
+static void tc__print_block_loop(tc__printer*p,const tc__contract*q){
+int steps=tc__contract_unroll(q);
+tc__line(p);
+tc__put(p->out,"tc_i64 k = 0;\n");
+if(steps>1)tc__print_block_turns(p,q,steps);
+if(steps==1||tc__contract_has_rest(q))tc__print_block_turns(p,q,1);
+}
 static void tc__print_contract_block(tc__printer*p,const tc__contract*q,
 const char*symbol){
-const char*cls=tc__class_names[q->cls],*reg=p->d->reg[q->cls],
-*type=p->d->scalar[q->cls];
-long long stride=
-q->right==TC__RIGHT_WINDOWS?0:(long long)tc__contract_walk_stride(q);
+const char*type=p->d->scalar[q->cls];
 int windows=q->right==TC__RIGHT_WINDOWS;
 tc__put(
 p->out,
@@ -31476,11 +31552,11 @@ p->out,
 "*panel,\n"
 "        %stc_i64 depth, %s *%s%s)",
 symbol,type,windows?"const tc_i32 *to, ":"",type,
-windows?"":"tc_i64 next, ",type,
+q->right==TC__RIGHT_IN_PLACE?"tc_i64 next, ":"",type,
 windows?"const *out, tc_i64 behind":"tile, tc_i64 step",
 q->slice?", tc_i64 more":"");
 tc__block_open(p);
-if(windows){
+if(q->right!=TC__RIGHT_IN_PLACE){
 tc__line(p);
 tc__put(p->out,"enum { next = %d };\n",q->width);
 }
@@ -31489,34 +31565,7 @@ tc__line(p);
 tc__put(p->out,"const %s *row%d = row[%d];\n",type,i,i);
 }
 for(int i=0;i<q->rows;i++)tc__contract_sums(p,q,i,TC__SUM_NEW);
-tc__line(p);
-tc__put(p->out,"for (tc_i64 k = 0; k < depth; k++)");
-tc__block_open(p);
-for(int j=0;j<q->width/q->lanes;j++){
-tc__line(p);
-tc__put(p->out,"const %s b%d = tc_ld_%s(panel + %d);\n",reg,j,cls,j*p->unit);
-}
-tc__line(p);
-if(windows)
-tc__put(p->out,"const tc_i64 at = to[k];\n");
-else
-tc__put(p->out,stride==1?"tc_i64 at = k;\n":"tc_i64 at = k * %lld;\n",
-stride);
-if(!windows){
-tc__line(p);
-tc__put(p->out,"__asm__(\"\" : \"+r\"(at));\n");
-}
-for(int i=0;i<q->rows;i++){
-tc__line(p);
-tc__put(p->out,"const %s x%d = tc_splat_%s(row%d[at]);\n",reg,i,cls,i);
-tc__contract_sums(p,q,i,TC__SUM_ADD);
-if(!tc__contract_is_crowded(q))continue;
-tc__line(p);
-tc__put(p->out,"__asm__(\"\" ::: \"memory\");\n");
-}
-tc__line(p);
-tc__put(p->out,"panel += next;\n");
-tc__block_close(p);
+tc__print_block_loop(p,q);
 for(int i=0;i<q->rows;i++)tc__contract_sums(p,q,i,TC__SUM_STORE);
 tc__block_close(p);
 tc__put(p->out,"\n");
@@ -31827,9 +31876,8 @@ tc__line(p);
 tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += %d)\n",q->rows);
 tc__line(p);
 tc__put(p->out,
-"    %s_block(x + i, panel, %d, k1 - k0, tile + i * wide + (p - c0), wide, "
-"k0);\n",
-symbol,q->width);
+"    %s_block(x + i, panel, k1 - k0, tile + i * wide + (p - c0), wide, k0);\n",
+symbol);
 tc__block_close(p);
 }
 enum{TC__MASKED_NODES=64};
@@ -31890,6 +31938,17 @@ tc__put(p->out,"for (tc_i64 p = c0; p < c1%s; p += %d)",
 masked?" && p - c0 <= seen":"",q->width);
 tc__block_open(p);
 }
+static void tc__print_stream_ahead(tc__printer*p,const tc__contract*q){
+int line=64/(int)tc__dtypes[q->dtype].bytes;
+tc__line(p);
+tc__put(p->out,"if (i == r0) for (tc_i64 k = slice; k < 2 * slice; k++)");
+tc__block_open(p);
+for(int j=0;j<q->width;j+=line){
+tc__line(p);
+tc__put(p->out,"__builtin_prefetch(panel + k * next + %d, 0, 2);\n",j);
+}
+tc__block_close(p);
+}
 static void tc__print_blocks(tc__printer*p,const tc__contract*q,const char*symbol){
 const tc__node*n=tc__body(p,tc__right_of(p->g));
 tc__ixpool*x=p->g->body.ix;
@@ -31903,9 +31962,9 @@ tc__block_open(p);
 tc__print_pointers(p,q,1,q->rows,"i","r1");
 tc__print_panels_loop(p,q);
 tc__print_panel(p,q,"const ");
+if(q->right==TC__RIGHT_IN_PLACE){
 tc__line(p);
 tc__put(p->out,"tc_i64 next = %d;\n",q->width);
-if(q->right==TC__RIGHT_IN_PLACE){
 tc__ix k=tc__ix_find_var(x,n->attr[TC__LOAD_INDEX],TC__DEPTH);
 tc__line(p);
 tc__put(p->out,"if (p + %d <= c1)",q->width);
@@ -31927,12 +31986,14 @@ tc__line(p);
 tc__put(p->out,"next = ");
 tc__put_ix(p,tc__ix_run(x,n->attr[TC__LOAD_INDEX],TC__DEPTH).stride);
 tc__put(p->out,";\n");
+if(q->streams&&q->lanes>(int)TC__VECTOR)tc__print_stream_ahead(p,q);
 tc__block_close(p);
 }
 tc__line(p);
 tc__put(p->out,
-"%s_block(x, panel, next, %s, tile + (i - r0) * wide + (p - c0), wide%s);\n",
-symbol,tc__contract_deep(q),q->slice?", k0":"");
+"%s_block(x, panel%s, %s, tile + (i - r0) * wide + (p - c0), wide%s);\n",
+symbol,q->right==TC__RIGHT_IN_PLACE?", next":"",tc__contract_deep(q),
+q->slice?", k0":"");
 tc__block_close(p);
 tc__block_close(p);
 }
@@ -31953,8 +32014,8 @@ tc__line(p);
 tc__put(p->out,"(void)r;\n");
 tc__print_pointers(p,q,0,q->rows,"p","c1");
 tc__line(p);
-tc__put(p->out,"%s_block(x, pack, %d, depth, flip + (p - c0) * %d, %d);\n",symbol,
-q->width,q->width,q->width);
+tc__put(p->out,"%s_block(x, pack, depth, flip + (p - c0) * %d, %d);\n",symbol,
+q->width,q->width);
 tc__block_close(p);
 tc__line(p);
 if(q->cls==TC__CLASS_f32){
@@ -32185,20 +32246,21 @@ tc__block_close(p);
 }
 tc__pack_close(p,q,"batch");
 }
-static void tc__print_windows_edge(tc__printer*p,const tc__contract*q){
-if(!tc__windows_tests(tc__windows_load(p)))return;
+static void tc__print_windows_slice(tc__printer*p,const tc__contract*q){
+if(!tc__windows_tests(tc__windows_load(p))||q->few)return;
 tc__line(p);
-tc__put(p->out,"if (p < inside) continue;\n");
+tc__put(p->out,"for (tc_i64 p = inside; p < c1 - c0; p++)");
+tc__block_open(p);
 tc__line(p);
-if(q->few){
-tc__put(p->out,"x[p] = edge + (p - inside) * depth + k0;\n");
-return;
-}
+tc__put(p->out,"const tc_i64 c = c0 + order[p], r = r0;\n");
+tc__line(p);
+tc__put(p->out,"(void)r;\n");
+tc__let_window(p,q);
+tc__line(p);
 tc__put(p->out,"%s *copy = edge + (p - inside) * %s;\n",p->d->scalar[q->cls],
 q->slice?"slice":"depth");
 tc__print_windows_copy(p,q);
-tc__line(p);
-tc__put(p->out,"x[p] = copy;\n");
+tc__block_close(p);
 }
 static void tc__print_windows_pointers(tc__printer*p,const tc__contract*q){
 const char*type=p->d->scalar[q->cls];
@@ -32220,8 +32282,11 @@ tc__let_window(p,q);
 tc__line(p);
 tc__put(p->out,"out[p] = flip + o * %d;\n",q->width);
 tc__line(p);
+if(tests)
+tc__put(p->out,"x[p] = p < inside ? from : edge + (p - inside) * %s;\n",
+q->slice&&!q->few?"slice":"depth");
+else
 tc__put(p->out,"x[p] = from;\n");
-tc__print_windows_edge(p,q);
 tc__block_close(p);
 tc__line(p);
 tc__put(
@@ -32233,11 +32298,12 @@ static void tc__print_windows_blocks(tc__printer*p,const tc__contract*q,
 const char*symbol){
 int tests=tc__windows_tests(tc__windows_load(p))>0;
 const char*first=q->slice?" + k0":"";
+tc__print_windows_pointers(p,q);
 if(q->slice)tc__print_slices(p);
 tc__line(p);
 tc__put(p->out,"const tc_i64 deep = %s;\n",tc__contract_deep(q));
 if(q->few)tc__print_windows_panels(p,q);
-tc__print_windows_pointers(p,q);
+tc__print_windows_slice(p,q);
 tc__line(p);
 tc__put(
 p->out,
@@ -32248,8 +32314,14 @@ if(q->few)tc__print_windows_ahead(p,q);
 if(!q->few&&q->slice&&tc__is_plain(p->g,tc__right_of(p->g)))
 tc__print_columns_ahead(p,q);
 tc__line(p);
-tc__put(p->out,"%s_block(x + p, %sat%s, pack + i * %s",symbol,
-tests?"p >= inside ? same : ":"",first,q->few?"slice":"depth");
+if(tests)
+tc__put(p->out,"const tc_i32 *to = p < inside ? at%s : same%s;\n",first,
+q->few?first:"");
+else
+tc__put(p->out,"const tc_i32 *to = at%s;\n",first);
+tc__line(p);
+tc__put(p->out,"%s_block(x + p, to, pack + i * %s",symbol,
+q->few?"slice":"depth");
 if(q->slice&&!q->few)tc__put(p->out," + k0 * %d",q->width);
 tc__put(p->out,", deep, out + p, i * wide%s);\n",q->slice?", k0":"");
 tc__block_close(p);
@@ -32303,6 +32375,17 @@ tc__line(p);
 tc__put(p->out,"__asm__(\"\" ::: \"memory\");\n");
 }
 }
+enum{TC__TURNED_AHEAD=128};
+static void tc__turned_ahead(tc__printer*p,const tc__contract*q,long long apart){
+tc__line(p);
+tc__put(p->out,
+"const float *ahead = w + (k + %d < depth ? k + %d : k + %d - depth + %lld);\n",
+TC__TURNED_AHEAD,TC__TURNED_AHEAD,TC__TURNED_AHEAD,q->width*apart);
+tc__line(p);
+tc__put(p->out,
+"for (int j = 0; j < %d; j++) __builtin_prefetch(ahead + j * %lld, 0, 2);\n",
+q->width,apart);
+}
 static void tc__turned_rest(tc__printer*p,const tc__contract*q,int half,
 long long apart){
 char column[20];
@@ -32338,6 +32421,7 @@ tc__put(p->out,"for (; k + %d <= depth; k += %d)",2*p->unit,2*p->unit);
 tc__block_open(p);
 tc__line(p);
 tc__put(p->out,"tc_octs t;\n");
+tc__turned_ahead(p,q,apart);
 for(int half=0;half<2;half++)tc__turned_half(p,q,half,apart);
 tc__block_close(p);
 tc__line(p);

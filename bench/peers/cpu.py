@@ -1,17 +1,37 @@
-"""torch.compile's side of the comparison; bench/peers/run.sh runs it in turn with cpu.c.
+"""Ours against torch and other libraries on the CPU, 2 threads; bench/peers/run.sh builds ours and runs this.
 
-Prints `name nanoseconds nanoseconds nanoseconds` per workload, medians of this process:
-torch.compile giving a new tensor; the same writing into a tensor made before (no page faults
-for large outputs); eager. 2 threads, random data, dynamic=False.
+usage: cpu.py OURS [ROW...]     (beginnings of names; none = all)
+
+Each library is a process of its own, since the threads of one spin for a while when they have nothing to do: all
+are stopped but the one whose turn it is. A turn is a call that is not timed and a few that are; the sides of a row
+take turns, and medians count. Sides: torch.compile giving a new tensor; the same writing into a tensor made before
+(no page faults for large outputs); torch's eager mode; that with channels last; ONNX Runtime; numpy's OpenBLAS.
+Environment: SIDES, processes of these (compile,eager,onnxruntime,openblas), ALTERNATIONS (15), BUILDS, paths of
+other builds of ours, whose times are no peers'.
 """
+import os
+import signal
+import subprocess
 import sys
 import time
 
-import torch
-import torch.nn as nn
-import torch.nn.functional as F
+THREADS, LEAST = 2, 3e-3  # seconds of a turn
+COPIES_BYTES, COPIES_ROWS = 256 << 20, 16  # as in cpu.c
 
-THREADS, ROUNDS = 2, 15
+# What `ratio` must be. Of those in AGAINST_COMPILE it is against torch.compile, and the other sides may not be faster
+# than ours; of the rest against the best side.
+BARS = {"entropy": 2, "softmax": 2, "sincos": 2, "chain": 2, "salience": 2, "layernorm": 1.3, "tinymlp": 3,
+        "rows": 1.2, "gpt2": 1.3, "encoder": 1.5}
+AGAINST_COMPILE = {"entropy", "softmax", "sincos", "chain", "salience", "layernorm", "tinymlp"}
+
+SIDE = sys.argv[2] if sys.argv[1:2] == ["--side"] else None
+if SIDE:
+    import torch
+    import torch.nn as nn
+    import torch.nn.functional as F
+else:
+    class nn:
+        Module = object
 
 
 def entropy(x):
@@ -64,32 +84,6 @@ def column_sums(x):
 
 def conv(stride, pad, groups):
     return lambda x, w: F.conv2d(x, w, None, stride, pad, 1, groups)
-
-
-def elsewhere(name, fn, inputs):
-    """Other ways in which torch and ONNX Runtime do the same: the best of them counts as eager."""
-    if not name.startswith(("conv", "depthwise")):
-        return []
-    last = [t.to(memory_format=torch.channels_last) for t in inputs]
-    sides = [lambda: fn(*last)]
-    try:
-        import io
-        import onnxruntime
-
-        class Model(nn.Module):
-            def forward(self, x, w):
-                return fn(x, w)
-
-        text = io.BytesIO()
-        torch.onnx.export(Model(), inputs, text, input_names=["x", "w"], dynamo=False)
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = THREADS
-        session = onnxruntime.InferenceSession(text.getvalue(), options)
-        given = {"x": inputs[0].numpy(), "w": inputs[1].numpy()}
-        sides.append(lambda: session.run(None, given))
-    except ImportError as why:
-        print(f"no ONNX Runtime: {why}", file=sys.stderr)
-    return sides
 
 
 def embedding(w, ids):
@@ -176,10 +170,10 @@ def table():
            lambda: (r(32, 3, 224, 224), sobel[None, None],
                     sobel.t()[None, None].contiguous()))
     yield "layernorm_4096x4096_f32", layernorm, lambda: (r(4096, 4096), r(4096), r(4096))
-    yield "tinymlp_24x64_b16_f32", TinyMLP(), lambda: (r(16, 64),)
-    table, ids = r(50304, 768), torch.randint(50304, (8192,))
-    yield "embedding_8192x768_f32", embedding, lambda: (table, ids)
-    yield "indexselect_8192x768_f32", index_select, lambda: (table, ids)
+    yield "tinymlp_24x64_b16_f32", Made(TinyMLP), lambda: (r(16, 64),)
+    ids = torch.randint(50304, (8192,))
+    yield "embedding_8192x768_f32", embedding, lambda: (r(50304, 768), ids)
+    yield "indexselect_8192x768_f32", index_select, lambda: (r(50304, 768), ids)
     yield "topk_64_512x32768_f32", topk, lambda: (r(512, 32768),)
     yield "maxpool_16x64x112x112_f32", max_pool, lambda: (r(16, 64, 112, 112),)
     yield ("crossentropy_512x50304_f32", F.cross_entropy,
@@ -197,9 +191,13 @@ def table():
     for m, n, k in [(384, 384, 384), (1024, 1024, 1024), (2048, 2048, 2048), (333, 517, 1029)]:
         yield f"matmul_{m}x{n}x{k}_f32", matmul, lambda m=m, n=n, k=k: (r(m, k), r(k, n))
     yield "matmul_96x128x128x64_f32", matmul, lambda: (r(96, 128, 64), r(96, 64, 128))
-    for m in [1, 8, 16]:
-        yield f"rows_{m}x4096x4096_f32", F.linear, lambda m=m: (r(m, 4096), r(4096, 4096))
-    yield "matmul_512x3072x768_f32", F.linear, lambda: (r(512, 768), r(3072, 768))
+    for m, n, k in [(1, 4096, 4096), (1, 50257, 768), (5, 4096, 4096), (8, 4096, 4096), (16, 4096, 4096)]:
+        yield f"rows_{m}x{n}x{k}_f32", F.linear, lambda m=m, n=n, k=k: (r(m, k), r(n, k))
+    for m in [1, 8]:
+        yield f"rows_kn_{m}x4096x4096_f32", matmul, lambda m=m: (r(m, 4096), r(4096, 4096))
+    for m, n, k in [(512, 3072, 768), (512, 768, 3072), (128, 768, 3072), (17, 23, 61)]:
+        yield f"matmul_{m}x{n}x{k}_f32", F.linear, lambda m=m, n=n, k=k: (r(m, k), r(n, k))
+    yield "matmul_1000x64x40_f32", matmul, lambda: (r(1000, 40), r(40, 64))
     yield ("mlp_512x768x3072_f32", mlp,
            lambda: (r(512, 768), r(3072, 768) * 0.03, r(3072), r(768, 3072) * 0.03, r(768)))
     yield "attention_12x128x64_f32", attention(False), lambda: [r(1, 12, 128, 64) for _ in "qkv"]
@@ -209,48 +207,196 @@ def table():
     yield "encoder_8x512x512_f32", Made(Encoder), lambda: (r(8, 512, 512),)
 
 
-def calls_of(f):
-    f(), f()
-    t = time.perf_counter()
-    f()
-    t = time.perf_counter() - t
-    return max(1, int(1e-3 / max(t, 1e-7)))
+# ---- a side's process: what it can time of a row, by names ----
 
 
-def medians(sides):
-    """Interleaved rounds, as in bench.h."""
-    calls, took = [calls_of(f) for f in sides], [[] for _ in sides]
-    for _ in range(ROUNDS):
-        for f, n, v in zip(sides, calls, took):
-            t = time.perf_counter()
-            for _ in range(n):
+def rotated(name, inputs, f):
+    """f(inputs), whose weights few rows meet, as copies of them in turn."""
+    if not name.startswith("rows"):
+        return lambda: f(*inputs)
+    x, w = inputs
+    copies = [w.clone() for _ in range(COPIES_BYTES // (w.numel() * 4) + 1)]
+    if SIDE in ("onnxruntime", "openblas"):
+        x, copies = x.numpy(), [c.numpy() for c in copies]
+    at = [0]
+
+    def call():
+        at[0] += 1
+        return f(x, copies[at[0] % len(copies)])
+
+    return call
+
+
+def compiled(name, fn, inputs):
+    out = torch.empty_like(fn(*inputs))
+
+    def into(o, *a):
+        o.copy_(fn(*a))
+
+    fresh, given = torch.compile(fn, dynamic=False), torch.compile(into, dynamic=False)
+    return {"compile": rotated(name, inputs, fresh), "into": rotated(name, inputs, lambda *a: given(out, *a))}
+
+
+def eager(name, fn, inputs):
+    sides = {"eager": rotated(name, inputs, fn)}
+    if name.startswith(("conv", "depthwise")):
+        last = [t.to(memory_format=torch.channels_last) for t in inputs]
+        sides["last"] = lambda: fn(*last)
+    return sides
+
+
+def onnx_runtime(name, fn, inputs):
+    if not name.startswith(("conv", "depthwise", "matmul", "rows", "mlp", "attention")):
+        return {}
+    import io
+    import onnxruntime
+
+    class Model(nn.Module):
+        def forward(self, *a):
+            return fn(*a)
+
+    text, names = io.BytesIO(), [f"x{i}" for i in range(len(inputs))]
+    torch.onnx.export(Model(), tuple(inputs), text, input_names=names, dynamo=False)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = THREADS
+    session = onnxruntime.InferenceSession(text.getvalue(), options)
+    given = inputs if name.startswith("rows") else [t.numpy() for t in inputs]
+    return {"onnxruntime": rotated(name, given, lambda *a: session.run(None, dict(zip(names, a))))}
+
+
+def openblas(name, fn, inputs):
+    import numpy
+    if not name.startswith(("matmul", "rows")):
+        return {}
+    given = inputs if name.startswith("rows") else [t.numpy() for t in inputs]
+    turned = fn is F.linear
+    out = numpy.empty(tuple(fn(*inputs).shape), numpy.float32)
+    return {"openblas": rotated(name, given, lambda x, w: numpy.matmul(x, w.T if turned else w, out=out))}
+
+
+def serve():
+    """The other end of `Process`; what a row has made is freed with it."""
+    torch.set_num_threads(THREADS)
+    torch.manual_seed(1)
+    make = {"compile": compiled, "eager": eager, "onnxruntime": onnx_runtime, "openblas": openblas}[SIDE]
+    talk = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)  # libraries may print
+    sides, calls = {}, {}
+    for line in sys.stdin:
+        what, _, name = line.strip().partition(" ")
+        if what == "open":
+            sides, calls = {}, {}
+            for row, fn, inputs in table():
+                if row == name:
+                    fn = fn.make() if isinstance(fn, Made) else fn
+                    sides = make(name, fn, inputs())
+            for side, f in sides.items():
+                f(), f()
+                t = time.perf_counter()
                 f()
-            v.append((time.perf_counter() - t) / n * 1e9)
-    return [sorted(v)[ROUNDS // 2] for v in took]
+                calls[side] = int(LEAST / max(time.perf_counter() - t, 1e-7)) + 1
+            print(" ".join(sides), file=talk)
+        elif what == "turn":
+            f = sides[name]
+            f()
+            t = time.perf_counter()
+            for _ in range(calls[name]):
+                f()
+            print(f"{(time.perf_counter() - t) / calls[name] * 1e9:.0f}", file=talk)
+        else:
+            sides = {}
+            if SIDE == "compile":
+                torch._dynamo.reset()
+            print("closed", file=talk)
+
+
+# ---- the process that gives them their turns ----
+
+
+class Process:
+    """A side, stopped while nothing is asked of it. What it says beside goes to its log."""
+    def __init__(self, name, command):
+        self.name, self.log = name, open(os.path.join(os.environ.get("LOGS", "/tmp"), name + ".log"), "w+")
+        self.of = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log,
+                                   text=True, bufsize=1)
+
+    def ask(self, line):
+        self.of.send_signal(signal.SIGCONT)
+        self.of.stdin.write(line + "\n")
+        self.of.stdin.flush()
+        answer = self.of.stdout.readline()
+        if not answer:
+            self.log.seek(0)
+            sys.exit(f"{self.name} has ended at `{line}`:\n{self.log.read()[-2000:]}")
+        self.of.send_signal(signal.SIGSTOP)
+        return answer.strip()
+
+    def end(self):
+        self.of.kill()
+        self.of.wait()
+
+
+def time_of(ns):
+    return "-" if ns is None else f"{ns / 1e3:.1f} us" if ns < 1e6 else f"{ns / 1e6:.2f} ms"
+
+
+def measure(name, processes):
+    """Median nanoseconds by side."""
+    turns = [(p, side) for p in processes for side in p.ask("open " + name).split()]
+    key = {(p, side): p.name if p.name in BUILDS else side for p, side in turns}
+    took, end = {k: [] for k in key.values()}, time.time() + 4
+    for i in range(int(os.environ.get("ALTERNATIONS", 15))):
+        if i >= 5 and time.time() > end:
+            break
+        for p, side in turns:
+            took[key[p, side]].append(float(p.ask("turn " + side)))
+    for p in processes:
+        p.ask("close")
+    return {side: sorted(v)[len(v) // 2] for side, v in took.items()}
+
+
+BUILDS = {os.path.basename(path): path for path in os.environ.get("BUILDS", "").split(",") if path}
+SIDES = ["ours", *BUILDS, "compile", "into", "eager", "last", "onnxruntime", "openblas"]
+
+
+def print_row(name, ns):
+    kind = name.split("_")[0]
+    others = {s: v for s, v in ns.items() if s != "ours" and s not in BUILDS}
+    best = min(others, key=others.get) if others else None
+    bar = BARS.get(kind, 1)
+    if not others:
+        verdict, ratio = "", "-"
+    elif kind in AGAINST_COMPILE:
+        ratio = others.get("compile", others[best]) / ns["ours"]
+        good = ratio >= bar and others[best] >= ns["ours"]
+        verdict, ratio = f">= {bar}  {'ok' if good else 'MISSED'}", f"{ratio:.2f}"
+    else:
+        ratio = others[best] / ns["ours"]
+        verdict, ratio = f">= {bar}  {'ok' if ratio >= bar else 'MISSED'}", f"{ratio:.2f}"
+    print(f"{name:32}", *(f"{time_of(ns.get(s)):>9}" for s in SIDES), f"{ratio:>6}  {verdict}", flush=True)
 
 
 def main():
-    torch.set_num_threads(THREADS)
-    torch.manual_seed(1)
-    names = sys.argv[1:]
-    with torch.inference_mode(False), torch.no_grad():
-        for name, fn, make in table():
-            if names and not any(name.startswith(n) for n in names):
-                continue
-            torch._dynamo.reset()
-            inputs = make()
-            fn = fn.make() if isinstance(fn, Made) else fn
-            out = torch.empty_like(fn(*inputs))
-
-            def into(o, *a, fn=fn):
-                o.copy_(fn(*a))
-
-            fresh = torch.compile(fn, dynamic=False)
-            given = torch.compile(into, dynamic=False)
-            sides = [lambda: fresh(*inputs), lambda: given(out, *inputs),
-                     lambda: fn(*inputs), *elsewhere(name, fn, inputs)]
-            times = medians(sides)
-            print(name, *(f"{v:.0f}" for v in [*times[:2], min(times[2:])]), flush=True)
+    ours, wanted = sys.argv[1], sys.argv[2:]
+    names = subprocess.run([ours, "--names", *wanted], capture_output=True, text=True, check=True).stdout.split()
+    environment = os.environ.get("SIDES", "compile,eager,onnxruntime,openblas").split(",")
+    os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = str(THREADS)
+    processes = [Process("ours", [ours, "--turns"])]
+    processes += [Process(name, [path, "--turns"]) for name, path in BUILDS.items()]
+    processes += [Process(side, [sys.executable, __file__, "--side", side]) for side in environment if side]
+    print(f"{'2 threads, medians':32}", *(f"{s:>9.9}" for s in SIDES), " ratio  bar")
+    try:
+        for p in processes:
+            p.ask("open nothing"), p.ask("close")
+        for name in names:
+            print_row(name, measure(name, processes))
+    finally:
+        for p in processes:
+            p.end()
 
 
-main()
+if SIDE:
+    with torch.no_grad():
+        serve()
+else:
+    main()

@@ -12,6 +12,9 @@
 // What an element's place adds for k is a table, what it adds for the column a pointer, so columns are read in place,
 // a scalar at a time, and the rows, weights, are the panels: packed once by a worker, for all columns and batches.
 // Columns near the image's border, where a predicate could fail, are copied first.
+// With vectors of 16 a block is 6 columns and 4 vectors of rows, its panels' slice is in the L2, and an item has more
+// columns where all panels are larger than that: 256 filters over 256x28x28 take 0.8 of the time that 8 x 2 with slices
+// in the L1 take (Xeon).
 // Of few columns (the last layers of a network, where weights are larger than images) an item has all, and some of
 // the rows: it packs them slice by slice, once, while the slice behind it comes from memory, and a worker copies what
 // the border cuts once for all its rows. 512 filters 3x3 over 512x7x7 take 0.8 of the multiplications that way that
@@ -48,11 +51,13 @@ enum {
     TC__CONTRACT_SLICE_ITEMS = 4,        //   for so many items of the same columns
     TC__CONTRACT_WINDOW_PANEL =
         20480, //   most bytes of a panel's slice, of an L1 that windows share,
-    TC__CONTRACT_WINDOW_TILE = 1 << 13, //   sums of an item,
-    TC__CONTRACT_WINDOW_ITEMS = 4,      //   of which each thread has so many,
-    TC__CONTRACT_WINDOW_ROWS = 64,      //   and so many rows at most, where windows are few
-    TC__CONTRACT_MADE = 1 << 18,        // bytes of rows that its parts make for each other,
-    TC__CONTRACT_MADE_ROWS = 12         //   but so many rows in any case
+    TC__CONTRACT_WINDOW_PANEL_WIDE = 1 << 16, //   half an L2's with vectors of 16,
+    TC__CONTRACT_WINDOW_TILE = 1 << 13,       //   sums of an item,
+    TC__CONTRACT_WINDOW_FAR = 1 << 15, //   and where its panels do not stay in an L2,
+    TC__CONTRACT_WINDOW_ITEMS = 4,     //   of which each thread has so many,
+    TC__CONTRACT_WINDOW_ROWS = 64,     //   and so many rows at most, where windows are few
+    TC__CONTRACT_MADE = 1 << 18,       // bytes of rows that its parts make for each other,
+    TC__CONTRACT_MADE_ROWS = 12        //   but so many rows in any case
 };
 
 typedef struct tc__contract {
@@ -89,17 +94,24 @@ static int64_t tc__knob_size(const tc__group *g, tc__knob k, int64_t n) {
     return to == TC__SIZE_HALF ? n / 2 : to == TC__SIZE_TWICE ? n * 2 : n;
 }
 
+// Whether vectors have 16 elements, and 32 registers hold them.
+static int tc__contract_has_32(const tc__contract *q) {
+    int pair = q->cls == TC__CLASS_f64 || q->cls == TC__CLASS_i64;
+    return q->lanes > (int)TC__VECTOR && !pair;
+}
+
 // ---- windows ----
 
 // Vectors of rows in a block: as few rows too many as there can be. Columns for the registers that are left.
 static void tc__window_block(tc__contract *q, int64_t m, int most) {
-    int wide = q->lanes > (int)TC__VECTOR, vectors = 2;
-    if (m <= q->lanes) vectors = 1;
-    for (int v = 3; v <= 4 && m > q->lanes; v++)
-        if (tc__padded(m, v * q->lanes) < tc__padded(m, vectors * q->lanes)) vectors = v;
+    int has_32 = tc__contract_has_32(q), vectors = m <= q->lanes ? 1 : 2;
+    for (int v = 3; v <= 4 && m > q->lanes; v++) {
+        int64_t rows = tc__padded(m, v * q->lanes),
+                best = tc__padded(m, vectors * q->lanes);
+        if (rows < best || (has_32 && rows == best)) vectors = v;
+    }
     q->width = vectors * q->lanes;
-    q->rows = vectors == 1 ? most : most / vectors;
-    if (wide && vectors > 1) q->rows += q->rows / 3; // of twice as many registers
+    q->rows = vectors == 1 ? most : (has_32 ? 2 * most : most) / vectors;
     if (!q->few) return;
     int64_t cols = tc__ix_value(q->g->shape.cols), best = q->rows;
     for (int64_t rows = best; rows >= q->rows - q->rows / 4; rows--)
@@ -116,7 +128,8 @@ static void tc__few_windows_sizes(tc__contract *q, int64_t m) {
     if (most > share) most = share;
     q->grain = most < q->width ? q->width : most / q->width * q->width;
     if (q->grain > m) q->grain = m;
-    int64_t slice = TC__CONTRACT_WINDOW_PANEL / (tc__padded(q->grain, q->width) * bytes);
+    int64_t panel = (tc__contract_has_32(q) + 1) * (int64_t)TC__CONTRACT_WINDOW_PANEL;
+    int64_t slice = panel / (tc__padded(q->grain, q->width) * bytes);
     int64_t slices = (depth + slice - 1) / slice;
     q->slice = tc__padded((depth + slices - 1) / slices, 8);
     q->period = tc__windows_period(q->g);
@@ -130,11 +143,14 @@ static void tc__window_sizes(tc__contract *q, int64_t m) {
         return;
     }
     int64_t bytes = (int64_t)tc__dtypes[q->dtype].bytes, depth = tc__ix_value(q->depth);
-    int64_t slice = TC__CONTRACT_WINDOW_PANEL / (q->width * bytes);
+    int64_t panel =
+        tc__contract_has_32(q) ? TC__CONTRACT_WINDOW_PANEL_WIDE : TC__CONTRACT_WINDOW_PANEL;
+    int64_t slice = panel / (q->width * bytes);
     int64_t slices = (depth + slice - 1) / slice;
     q->period = tc__windows_period(q->g);
     q->slice = slices > 1 ? (depth + slices - 1) / slices : 0;
-    if (q->period < depth) q->slice = tc__padded(q->slice, q->period);
+    int64_t whole = q->period % 4 && tc__contract_has_32(q) ? 4 * q->period : q->period;
+    if (q->period < depth) q->slice = tc__padded(q->slice, whole); // of steps, too
     if (q->period > q->slice && q->slice) q->period = q->slice;
     int64_t deep = q->slice ? q->slice : depth;
     int64_t panels = tc__knob_size(q->g, TC__KNOB_PANEL, TC__CONTRACT_PANELS);
@@ -145,7 +161,8 @@ static void tc__window_sizes(tc__contract *q, int64_t m) {
     if (q->grain > m) q->grain = m;
     int64_t cols = tc__ix_value(q->g->shape.cols), tall = tc__padded(q->grain, q->width);
     int threads = q->g->target.threads < 2 ? 2 : q->g->target.threads;
-    int64_t wide = TC__CONTRACT_WINDOW_TILE / tall;
+    int far = tc__contract_has_32(q) && tall * depth * bytes > TC__CONTRACT_ALL_PANELS;
+    int64_t wide = (far ? TC__CONTRACT_WINDOW_FAR : TC__CONTRACT_WINDOW_TILE) / tall;
     int64_t batches = tc__ix_lo(q->g->body.ix, q->g->shape.batch);
     int64_t all = batches < INT32_MAX ? cols * batches : cols;
     int64_t share = all / ((int64_t)threads * TC__CONTRACT_WINDOW_ITEMS);
@@ -170,12 +187,6 @@ static void tc__contract_tile(tc__contract *q, int tile) {
     if (q->flip) return;
     if (q->grain < q->rows && q->right != TC__RIGHT_WINDOWS) q->rows = (int)q->grain;
     q->width = tc__tiles[tile].vectors * q->lanes;
-}
-
-// Whether vectors have 16 elements, and 32 registers hold them.
-static int tc__contract_has_32(const tc__contract *q) {
-    int pair = q->cls == TC__CLASS_f64 || q->cls == TC__CLASS_i64;
-    return q->lanes > (int)TC__VECTOR && !pair;
 }
 
 // Sums in registers: 12 vectors, 6 where an element has 8 bytes and takes two registers, 24 of 32 registers.
@@ -206,10 +217,6 @@ static void tc__contract_block(tc__contract *q) {
         int64_t blocks = (q->grain + 7) / 8;
         q->rows = (int)((q->grain + blocks - 1) / blocks);
         q->width = (q->rows < 4 ? 4 : q->rows < 6 ? 3 : 2) * q->lanes;
-        return;
-    }
-    if (q->slice && !q->streams && tc__contract_has_32(q)) {
-        q->rows = 8, q->width = 2 * q->lanes; // a panel's slice is in the L1
         return;
     }
     if (tc__contract_has_32(q)) most *= 2;
@@ -346,7 +353,9 @@ static int64_t tc__contract_grain(const tc__group *g, int64_t m) {
 
 // Rows of an item whose depth is gone through in slices: as many as packing for them is little, but not so many that
 // there are too few items for threads.
-static int64_t tc__contract_slice_grain(const tc__group *g, int64_t m) {
+static int64_t tc__contract_slice_grain(const tc__contract *q, int64_t m) {
+    const tc__group *g = q->g;
+    if (tc__contract_has_32(q)) return tc__knob_size(g, TC__KNOB_BLOCK, TC__CONTRACT_GRAIN);
     int64_t most = tc__knob_size(g, TC__KNOB_BLOCK, TC__CONTRACT_SLICE_ROWS);
     int64_t items = (m + most - 1) / most;
     if (items < TC__CONTRACT_SLICE_ITEMS) items = TC__CONTRACT_SLICE_ITEMS;
@@ -419,7 +428,7 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at) {
     q.phases = tc__contract_phases(g);
     int64_t m = tc__ix_is_const(q.m) ? tc__ix_value(q.m) : INT64_MAX;
     q.slice = tc__contract_slice(&q, m);
-    q.grain = q.slice ? tc__contract_slice_grain(g, m) : tc__contract_grain(g, m);
+    q.grain = q.slice ? tc__contract_slice_grain(&q, m) : tc__contract_grain(g, m);
     q.left_nodes = !tc__is_plain(g, tc__left_of(g));
     if (tc__has_windows(g, q.lanes)) {
         q.right = TC__RIGHT_WINDOWS, q.few = !tc__has_many_windows(g);

@@ -29,8 +29,8 @@ static int tc__node_takes_16(const tc__group *g, const tc__node *n) {
     return 1;
 }
 
-// Few rows times a long vector read weights once: half of 16 lanes would add up nothing.
-enum { TC__LANES_16_ROWS = 8 };
+// Few rows are themselves a vector where columns lie apart: half of 16 lanes would add up nothing.
+enum { TC__LANES_16_ROWS = 8, TC__LANES_16_COLUMNS = 64 };
 
 // Whether nodes from `first` on can have vectors of 16 elements, `but` one, which has none.
 static int tc__nodes_take_16(const tc__group *g, size_t first, tc__emit target,
@@ -51,9 +51,12 @@ static int tc__group_takes_16(const tc__group *g, tc__emit target) {
 
 // Whether it is a product of so few rows that it has vectors of 8 in any case.
 static int tc__is_flat_product(const tc__group *g) {
-    return g->shape.kind == TC__CONTRACTION &&
-           tc__ix_hi(g->body.ix, tc__ix_div(g->body.ix, g->shape.rows, g->shape.batch)) <=
-               TC__LANES_16_ROWS;
+    tc__ix m;
+    if (g->shape.kind != TC__CONTRACTION) return 0;
+    m = tc__ix_div(g->body.ix, g->shape.rows, g->shape.batch);
+    if (tc__ix_hi(g->body.ix, m) > TC__LANES_16_ROWS) return 0;
+    return tc__ix_lo(g->body.ix, g->shape.cols) < TC__LANES_16_COLUMNS ||
+           !tc__is_plain(g, tc__right_of(g)) || !tc__is_adjacent(g, tc__right_of(g));
 }
 
 // The vectors of a kernel: 16 elements with AVX-512 (measured on Zen 4: entropy 1.13x, a chain

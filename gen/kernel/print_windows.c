@@ -258,21 +258,22 @@ static void tc__print_windows_edges(tc__printer *p, const tc__contract *q) {
     tc__pack_close(p, q, "batch");
 }
 
-// Where column p is read that a border may cut.
-static void tc__print_windows_edge(tc__printer *p, const tc__contract *q) {
-    if (!tc__windows_tests(tc__windows_load(p))) return;
+// Columns that a border cuts, the slice at hand of each.
+static void tc__print_windows_slice(tc__printer *p, const tc__contract *q) {
+    if (!tc__windows_tests(tc__windows_load(p)) || q->few) return;
     tc__line(p);
-    tc__put(p->out, "if (p < inside) continue;\n");
+    tc__put(p->out, "for (tc_i64 p = inside; p < c1 - c0; p++)");
+    tc__block_open(p);
     tc__line(p);
-    if (q->few) {
-        tc__put(p->out, "x[p] = edge + (p - inside) * depth + k0;\n");
-        return;
-    }
+    tc__put(p->out, "const tc_i64 c = c0 + order[p], r = r0;\n");
+    tc__line(p);
+    tc__put(p->out, "(void)r;\n");
+    tc__let_window(p, q);
+    tc__line(p);
     tc__put(p->out, "%s *copy = edge + (p - inside) * %s;\n", p->d->scalar[q->cls],
             q->slice ? "slice" : "depth");
     tc__print_windows_copy(p, q);
-    tc__line(p);
-    tc__put(p->out, "x[p] = copy;\n");
+    tc__block_close(p);
 }
 
 // For all columns of the item: where they are read, and where their sums go. What the last block has too many of are
@@ -297,8 +298,11 @@ static void tc__print_windows_pointers(tc__printer *p, const tc__contract *q) {
     tc__line(p);
     tc__put(p->out, "out[p] = flip + o * %d;\n", q->width);
     tc__line(p);
-    tc__put(p->out, "x[p] = from;\n");
-    tc__print_windows_edge(p, q);
+    if (tests)
+        tc__put(p->out, "x[p] = p < inside ? from : edge + (p - inside) * %s;\n",
+                q->slice && !q->few ? "slice" : "depth");
+    else
+        tc__put(p->out, "x[p] = from;\n");
     tc__block_close(p);
     tc__line(p);
     tc__put(
@@ -313,11 +317,12 @@ static void tc__print_windows_blocks(tc__printer *p, const tc__contract *q,
                                      const char *symbol) {
     int tests = tc__windows_tests(tc__windows_load(p)) > 0;
     const char *first = q->slice ? " + k0" : "";
+    tc__print_windows_pointers(p, q);
     if (q->slice) tc__print_slices(p);
     tc__line(p);
     tc__put(p->out, "const tc_i64 deep = %s;\n", tc__contract_deep(q));
     if (q->few) tc__print_windows_panels(p, q);
-    tc__print_windows_pointers(p, q);
+    tc__print_windows_slice(p, q);
     tc__line(p);
     tc__put(
         p->out,
@@ -328,8 +333,14 @@ static void tc__print_windows_blocks(tc__printer *p, const tc__contract *q,
     if (!q->few && q->slice && tc__is_plain(p->g, tc__right_of(p->g)))
         tc__print_columns_ahead(p, q);
     tc__line(p);
-    tc__put(p->out, "%s_block(x + p, %sat%s, pack + i * %s", symbol,
-            tests ? "p >= inside ? same : " : "", first, q->few ? "slice" : "depth");
+    if (tests)
+        tc__put(p->out, "const tc_i32 *to = p < inside ? at%s : same%s;\n", first,
+                q->few ? first : "");
+    else
+        tc__put(p->out, "const tc_i32 *to = at%s;\n", first);
+    tc__line(p);
+    tc__put(p->out, "%s_block(x + p, to, pack + i * %s", symbol,
+            q->few ? "slice" : "depth");
     if (q->slice && !q->few) tc__put(p->out, " + k0 * %d", q->width);
     tc__put(p->out, ", deep, out + p, i * wide%s);\n", q->slice ? ", k0" : "");
     tc__block_close(p);
