@@ -3110,7 +3110,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xaf4a2b59a07cd462u
+#define TC__BUILD_ID 0x580b8002a2673380u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7655,6 +7655,7 @@ TC_OP_TOPK,
 TC_OP_SCATTER,
 TC_OP_SCATTER_ADD,
 TC_OP_INDEX_ADD,
+TC_OP_ROW_ADD,
 TC_OP_CUSTOM,
 TC_OP_TO,
 TC_OP_LOAD,
@@ -8426,6 +8427,7 @@ static const char*const tc__op_names[TC_OP_TOTAL]={
 "scatter",
 "scatter_add",
 "index_add",
+"row_add",
 "custom",
 "to",
 "load",
@@ -9041,6 +9043,15 @@ tc__shape_same(q);
 return ok||tc__scatter_fail(q,"src has the tensor's sizes, and along the dimension "
 "the index's");
 }
+static int tc__shape_row_add(tc__infer*q){
+const tc__meta*a=q->in[0],*b=q->in[1],*c=q->in[2];
+if(!tc__scatter_check(q))return 0;
+int ok=a->rank==2&&b->rank==1&&c->rank==2&&
+tc__know(q,TC__EQUAL,c->dims[0],b->dims[0])&&
+tc__know(q,TC__EQUAL,c->dims[1],a->dims[1]);
+tc__shape_same(q);
+return ok||tc__scatter_fail(q,"src has a row for each place of the index");
+}
 static int tc__spec_of(tc__infer*q,const tc__meta*m,tc_spec*s){
 tc__ixenv env;
 memset(s,0,sizeof*s);
@@ -9298,6 +9309,8 @@ TC__OP(OPAQUE,-1,8,same,scatter,0,COUNT,0x0u,0x0u,
 TC__OP(OPAQUE,-1,8,same,scatter,0,COUNT,0x0u,0x0u,
 "","")
 TC__OP(OPAQUE,-1,8,same,index_add,0,COUNT,0x0u,0x0u,
+"","")
+TC__OP(OPAQUE,-1,8,same,row_add,0,COUNT,0x0u,0x0u,
 "","")
 TC__OP(OPAQUE,-1,0,custom,custom,0,COUNT,0x0u,0x0u,
 "t op","")
@@ -18798,13 +18811,38 @@ order[i]=n++;
 }
 return tc__make_permute(d->g,a,order);
 }
+enum{TC__ROW_LEAST=16};
+static int tc__d_has_rows(const tc__derive*d,const tc__node*a,int dim,tc__ix*width){
+*width=tc__ix_const(1);
+for(int i=dim+1;i<a->rank;i++)
+*width=tc__ix_mul(d->g->ix,*width,a->dims[i]);
+for(int i=0;i<dim;i++)
+if(!tc__ix_equals(a->dims[i],1))return 0;
+return tc__ix_lo(d->g->ix,*width)>=TC__ROW_LEAST;
+}
+static void tc__derive_take_rows(tc__derive*d,const tc__node*a,tc__node*index,
+tc__node*g,tc__ix width){
+uint32_t*at=&d->adjoint[tc__d_original(d,a)->id];
+tc__ix rows[2]={tc__ix_div(d->g->ix,tc__node_numel(d->g,a),width),width};
+if(!tc__d_flows(a))return;
+tc__node*sum=*at?d->g->node.at[*at-1]:tc__d_zeros(d,a);
+*at=0,sum=sum?tc__make_reshape(d->g,sum,2,rows):NULL;
+rows[0]=tc__node_numel(d->g,index),g=tc__make_reshape(d->g,g,2,rows);
+sum=tc__d_opaque3(d,TC_OP_ROW_ADD,sum,index,g);
+tc__d_give(d,a,sum?tc__make_reshape(d->g,sum,a->rank,a->dims):NULL);
+d->failed|=!sum;
+}
 static void tc__derive_take(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0),*index=tc__d_in(d,n,1);
 int dim=(int)n->attr[TC__GATHER_DIM],last=a->rank-1;
-tc__ix dims[TC_MAX_RANK],all=tc__node_numel(d->g,index);
+tc__ix dims[TC_MAX_RANK],all=tc__node_numel(d->g,index),width;
 memcpy(dims,a->dims,sizeof dims);
 dims[dim]=all;
 index=tc__make_reshape(d->g,index,1,&all);
+if(index&&tc__d_has_rows(d,a,dim,&width)){
+tc__derive_take_rows(d,a,index,g,width);
+return;
+}
 g=tc__d_moved(d,tc__make_reshape(d->g,g,a->rank,dims),dim,last);
 tc__node*none=tc__d_moved(d,tc__d_zeros(d,a),dim,last);
 tc__node*sum=tc__d_opaque3(d,TC_OP_INDEX_ADD,none,index,g);
@@ -18880,6 +18918,15 @@ static void tc__derive_index_add(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*src=tc__d_in(d,n,2);
 uint32_t ids[2];
 int64_t dim=n->rank-1;
+ids[0]=g->id,ids[1]=n->in[1];
+tc__d_give(d,tc__d_in(d,n,0),g);
+tc__d_give(d,src,
+tc__make(d->g,TC_OP_TAKE,g->dtype,src->rank,src->dims,ids,2,&dim,1));
+}
+static void tc__derive_row_add(tc__derive*d,const tc__node*n,tc__node*g){
+tc__node*src=tc__d_in(d,n,2);
+uint32_t ids[2];
+int64_t dim=0;
 ids[0]=g->id,ids[1]=n->in[1];
 tc__d_give(d,tc__d_in(d,n,0),g);
 tc__d_give(d,src,
@@ -19108,6 +19155,7 @@ tc__rule_fn rule;
 {TC_OP_SCATTER,tc__derive_scatter},
 {TC_OP_SCATTER_ADD,tc__derive_scatter},
 {TC_OP_INDEX_ADD,tc__derive_index_add},
+{TC_OP_ROW_ADD,tc__derive_row_add},
 {TC_OP_TO,tc__derive_to},
 {TC_OP_AGAIN,tc__derive_again},
 {TC_OP_DETACH,tc__derive_nothing},
@@ -37328,6 +37376,20 @@ s->a->flag[1]=v;
 s->a->flag[2]=s->n;
 return x<0?0:s->n-1;
 }
+typedef void(*tc__row_sum_fn)(void*to,const void*from,int64_t n);
+#define TC__ROW_SUM(name,type,step) \
+static void name(void*to,const void*from,int64_t n){\
+const type*x=(const type*)from;\
+type*y=(type*)to;\
+for(int64_t i=0;i<n;i++)y[i]=(type)(step);\
+}
+TC__ROW_SUM(tc__row_sum_1,uint8_t,(unsigned)y[i]+x[i])
+TC__ROW_SUM(tc__row_sum_2,uint16_t,(unsigned)y[i]+x[i])
+TC__ROW_SUM(tc__row_sum_4,uint32_t,y[i]+x[i])
+TC__ROW_SUM(tc__row_sum_8,uint64_t,y[i]+x[i])
+TC__ROW_SUM(tc__row_sum_f32,float,y[i]+x[i])
+TC__ROW_SUM(tc__row_sum_f64,double,y[i]+x[i])
+#undef TC__ROW_SUM
 #define TC__SCATTER(name,type,step) \
 static void name(const tc__scatter*s){\
 const type*x=(const type*)s->from;\
@@ -37351,15 +37413,22 @@ TC__SCATTER(tc__scatter_add_f64,double,y[at]+x[i])
 static const struct{
 size_t bytes;
 tc__scatter_fn set,add,add_float;
+tc__row_sum_fn row,row_float;
 }tc__scatters[]={
-{1,tc__scatter_1,tc__scatter_add_1,NULL},
-{2,tc__scatter_2,tc__scatter_add_2,NULL},
-{4,tc__scatter_4,tc__scatter_add_4,tc__scatter_add_f32},
-{8,tc__scatter_8,tc__scatter_add_8,tc__scatter_add_f64},
+{1,tc__scatter_1,tc__scatter_add_1,NULL,tc__row_sum_1,NULL},
+{2,tc__scatter_2,tc__scatter_add_2,NULL,tc__row_sum_2,NULL},
+{4,tc__scatter_4,tc__scatter_add_4,tc__scatter_add_f32,tc__row_sum_4,
+tc__row_sum_f32},
+{8,tc__scatter_8,tc__scatter_add_8,tc__scatter_add_f64,tc__row_sum_8,
+tc__row_sum_f64},
 };
-static tc__scatter_fn tc__scatter_of(const tc__opaque*o){
-int dtype=(int)o->buffer[0].spec.dtype,i=0;
+static int tc__scatter_row(int dtype){
+int i=0;
 while(tc__scatters[i].bytes!=tc__dtype(dtype)->bytes)i++;
+return i;
+}
+static tc__scatter_fn tc__scatter_of(const tc__opaque*o){
+int dtype=(int)o->buffer[0].spec.dtype,i=tc__scatter_row(dtype);
 if(o->node->op==TC_OP_SCATTER)return tc__scatters[i].set;
 return tc__is_float(dtype)?tc__scatters[i].add_float:tc__scatters[i].add;
 }
@@ -37393,6 +37462,26 @@ s.index=tc__row_at(o,2,shared?0:row);
 write(&s);
 }
 }
+static void tc__row_add_run(const tc__kargs*a,int64_t lo,int64_t hi,int32_t worker){
+const tc__opaque*o=tc__opaque_of(a);
+int dtype=(int)o->buffer[0].spec.dtype,i=tc__scatter_row(dtype);
+tc__row_sum_fn add=
+tc__is_float(dtype)?tc__scatters[i].row_float:tc__scatters[i].row;
+tc__scatter s;
+(void)worker;
+s.a=a,s.o=o,s.n=o->buffer[0].spec.dims[0],s.m=o->buffer[3].spec.dims[0];
+s.wide=o->buffer[2].spec.dtype==TC_I64;
+int64_t width=tc__opaque_width(o,0);
+size_t bytes=(size_t)width*tc__dtype(dtype)->bytes;
+memcpy((char*)tc__opaque_data(o,0)+(size_t)lo*bytes,tc__row_at(o,1,lo),
+(size_t)(hi-lo)*bytes);
+if(s.m)s.index=tc__row_at(o,2,0);
+for(int64_t j=0;j<s.m;j++){
+int64_t at=tc__scatter_at(&s,j);
+if(at<lo||at>=hi)continue;
+add((char*)tc__opaque_data(o,0)+(size_t)at*bytes,tc__row_at(o,3,j),width);
+}
+}
 static const tc__opaque_row tc__opaque_rows[]={
 {TC_OP_CUMSUM,tc__cumsum_run,NULL,0},
 {TC_OP_CUMPROD,tc__cumprod_run,NULL,0},
@@ -37401,6 +37490,7 @@ static const tc__opaque_row tc__opaque_rows[]={
 {TC_OP_SCATTER,tc__scatter_run,NULL,1},
 {TC_OP_SCATTER_ADD,tc__scatter_run,NULL,1},
 {TC_OP_INDEX_ADD,tc__scatter_run,NULL,1},
+{TC_OP_ROW_ADD,tc__row_add_run,NULL,1},
 };
 static const tc__opaque_row*tc__opaque_row_of(int op){
 for(size_t i=0;i<TC__COUNT(tc__opaque_rows);i++)
@@ -47174,7 +47264,9 @@ const tc__node*of=tc__operand(&p->graph,n,0);
 tc__ixenv env;
 memset(&env,0,sizeof env);
 env.sym=p->size.at;
-int64_t dim=tc__is_kind(n,TC__KIND_GATHER)?n->attr[TC__GATHER_DIM]:of->rank-1;
+int64_t dim=tc__is_kind(n,TC__KIND_GATHER)?n->attr[TC__GATHER_DIM]
+:n->op==TC_OP_ROW_ADD?0
+:of->rank-1;
 return dim<0?1:tc__ix_eval(p->graph.ix,of->dims[dim],&env);
 }
 static int tc__program_flagged(tc__program*p){
@@ -61069,6 +61161,7 @@ TC__COLS_bits(TC__LN,BITWISE_NOT),
 {NULL},
 {NULL},
 {NULL},
+{NULL},
 };
 static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC_DTYPE_COUNT]={
 TC__COLS_promote(TC__FN,ADD),
@@ -61091,6 +61184,7 @@ TC__COLS_promote(TC__FN,MINIMUM),
 {NULL},
 TC__COLS_logic(TC__FN,LOGICAL_AND),
 TC__COLS_logic(TC__FN,LOGICAL_OR),
+{NULL},
 {NULL},
 {NULL},
 {NULL},
