@@ -3110,7 +3110,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x580b8002a2673380u
+#define TC__BUILD_ID 0x8140a0460efe7d1eu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -25861,6 +25861,7 @@ uint8_t*live;
 uint32_t*users;
 uint32_t*cost;
 uint32_t*length;
+uint32_t*loads;
 uint8_t*forced;
 uint8_t*product;
 uint32_t*again;
@@ -25930,6 +25931,21 @@ int stops=tc__is_kind(n,TC__KIND_REDUCE)||tc__is_kind(n,TC__KIND_CONTRACT)||
 n->op==TC_OP_INPUT;
 for(uint32_t k=0;k<n->n_in&&!stops;k++)sum+=s->cost[n->in[k]];
 return stops||s->forced[n->id]?0:sum>1000000?1000000:sum;
+}
+enum{TC__LOAD_PARTS=16};
+static uint32_t tc__loads_of(const tc__schedule*s,const tc__node*n){
+uint32_t sum=0,own=TC__LOAD_PARTS*(uint32_t)tc__dtypes[n->dtype].bytes;
+int whole=tc__is_kind(n,TC__KIND_REDUCE)||tc__is_kind(n,TC__KIND_CONTRACT);
+if(tc__is_spread(s->g,n))return 0;
+if(n->op==TC_OP_INPUT)return own;
+if(whole||s->forced[n->id])return own+1;
+for(uint32_t k=0;k<n->n_in;k++)sum+=s->loads[n->in[k]];
+return sum>1000000?1000000:sum;
+}
+static int tc__is_read_often(const tc__schedule*s,const tc__node*n){
+uint32_t own=TC__LOAD_PARTS*(uint32_t)tc__dtypes[n->dtype].bytes;
+if(!tc__is_alu(n)||s->loads[n->id]<=own)return 0;
+return(uint64_t)(s->users[n->id]-1)*(s->loads[n->id]-own)>own;
 }
 typedef struct tc__recipe{
 uint32_t ops;
@@ -26192,12 +26208,14 @@ for(size_t i=first;i<end;i++)s->root_of[i]=TC__NONE;
 for(uint32_t i=first;i<end;i++){
 const tc__node*n=s->g->node.at[i];
 s->product[i]=0,s->cost[i]=tc__cost_of(s,n),s->length[i]=0;
+s->loads[i]=tc__loads_of(s,n);
 if(!s->live[i])continue;
 uint32_t length=tc__length_of(s,n,again);
 s->product[i]=(uint8_t)tc__is_of_product(s,n);
 int whole=tc__is_kind(n,TC__KIND_REDUCE)||tc__is_kind(n,TC__KIND_CONTRACT);
 int dear=(tc__is_alu(n)||n->op==TC_OP_RANDOM)&&s->users[i]>1&&
-!s->redraw[i]&&(s->cost[i]>TC__CHEAP||s->product[i])&&
+!s->redraw[i]&&
+(s->cost[i]>TC__CHEAP||s->product[i]||tc__is_read_often(s,n))&&
 !tc__is_on_the_way(s,i);
 dear|=tc__is_leaving(s,n);
 int alone=s->apart&&tc__is_computed(n);
@@ -26208,6 +26226,7 @@ if(!root)continue;
 if(!tc__add_root(s,i,output[i]))return 0;
 if(!tc__is_kind(n,TC__KIND_CONTRACT))s->product[i]=0;
 if(dear)s->cost[i]=0;
+s->loads[i]=TC__LOAD_PARTS*(uint32_t)tc__dtypes[n->dtype].bytes+1;
 }
 return 1;
 }
@@ -26790,7 +26809,13 @@ for(size_t i=0;i<s->words;i++)
 if(a[i]&b[i])return 1;
 return 0;
 }
-enum{TC__WINDOW_MOST=512};
+enum{
+TC__WINDOW_MOST=512,
+TC__WINDOW_ONE=2048
+};
+static size_t tc__window_most(const tc__schedule*s){
+return s->root.count>TC__WINDOW_ONE?TC__WINDOW_MOST:TC__WINDOW_ONE;
+}
 static uint32_t tc__in_window(const tc__schedule*s,uint32_t i){
 return i-s->window[i];
 }
@@ -26807,7 +26832,7 @@ if(last[i]>i&&last[i]+1<n)crossing[last[i]+1]++;
 }
 }
 static int tc__find_windows(tc__schedule*s){
-size_t n=s->root.count,some=n?n:1;
+size_t n=s->root.count,some=n?n:1,most=tc__window_most(s);
 s->window=TC__NEW_ARRAY(s->ctx,uint32_t,n);
 uint32_t*crossing=TC__NEW_ARRAY(s->ctx,uint32_t,n),
 *last=TC__NEW_ARRAY(s->ctx,uint32_t,n);
@@ -26815,9 +26840,9 @@ int ok=s->window&&crossing&&last;
 if(ok)tc__count_crossing(s,crossing,last);
 for(uint32_t first=0,end;ok&&first<n;first=end){
 end=(uint32_t)n;
-if(n-first>TC__WINDOW_MOST){
-end=first+TC__WINDOW_MOST;
-for(uint32_t i=end;i>first+TC__WINDOW_MOST/2;i--)
+if(n-first>most){
+end=first+(uint32_t)most;
+for(uint32_t i=end;i>first+most/2;i--)
 if(crossing[i]<crossing[end])end=i;
 }
 for(uint32_t i=first;i<end;i++)s->window[i]=first;
@@ -26855,7 +26880,8 @@ tc__bit_set(tc__bit_row(s,matrix,one),tc__in_window(s,other));
 tc__bits_add(s,tc__bit_row(s,matrix,one),tc__bit_row(s,matrix,other));
 }
 static int tc__relate(tc__schedule*s){
-size_t n=s->cluster.count,window=TC__WINDOW_MOST,most=n<window?n:window;
+size_t n=s->cluster.count,window=tc__window_most(s),
+most=n<window?n:window;
 size_t places=n<=window?s->place_count
 :s->place_count<4*most?s->place_count
 :4*most;
@@ -27829,6 +27855,7 @@ tc__free(s->ctx,s->made_of,n*sizeof*s->made_of);
 tc__free(s->ctx,s->users,n*sizeof*s->users);
 tc__free(s->ctx,s->cost,n*sizeof*s->cost);
 tc__free(s->ctx,s->length,n*sizeof*s->length);
+tc__free(s->ctx,s->loads,n*sizeof*s->loads);
 tc__free(s->ctx,s->root_of,n*sizeof*s->root_of);
 tc__relate_close(s);
 tc__census_close(s);
@@ -27858,7 +27885,8 @@ s->users=TC__NEW_ARRAY(c,uint32_t,n),s->cost=TC__NEW_ARRAY(c,uint32_t,n);
 s->root_of=TC__NEW_ARRAY(c,int32_t,n),s->length=TC__NEW_ARRAY(c,uint32_t,n);
 s->again=TC__NEW_ARRAY(c,uint32_t,n),s->redraw=TC__NEW_ARRAY(c,uint8_t,n);
 s->way=TC__NEW_ARRAY(c,uint8_t,n),s->made_of=TC__NEW_ARRAY(c,uint32_t,n);
-if(!s->way||!s->made_of||!s->again||!s->redraw)return 0;
+s->loads=TC__NEW_ARRAY(c,uint32_t,n);
+if(!s->loads||!s->way||!s->made_of||!s->again||!s->redraw)return 0;
 if(!s->live||!s->forced||!s->product||!s->users||!s->cost||!s->root_of||
 !s->length||!s->part)
 return 0;

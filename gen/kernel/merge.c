@@ -151,8 +151,18 @@ static int tc__bits_meet(const tc__schedule *s, const uint64_t *a, const uint64_
 // Who needs whom is a matrix, so a long program is merged in windows of TC__WINDOW_MOST roots: what a
 // root costs does not grow with the program. As roots need earlier ones only, what stands between two
 // of a window is in it, too. A window ends where the fewest values cross, in its second half.
+//
+// What a gradient wants of a product far ahead is made by the product's kernel only where both are in one window: so
+// programs of some thousand ops, as a GPT's training step, have one.
 
-enum { TC__WINDOW_MOST = 512 };
+enum {
+    TC__WINDOW_MOST = 512,
+    TC__WINDOW_ONE = 2048 // roots of a program that has one window
+};
+
+static size_t tc__window_most(const tc__schedule *s) {
+    return s->root.count > TC__WINDOW_ONE ? TC__WINDOW_MOST : TC__WINDOW_ONE;
+}
 
 static uint32_t tc__in_window(const tc__schedule *s, uint32_t i) {
     return i - s->window[i];
@@ -173,7 +183,7 @@ static void tc__count_crossing(const tc__schedule *s, uint32_t *crossing, uint32
 }
 
 static int tc__find_windows(tc__schedule *s) {
-    size_t n = s->root.count, some = n ? n : 1;
+    size_t n = s->root.count, some = n ? n : 1, most = tc__window_most(s);
     s->window = TC__NEW_ARRAY(s->ctx, uint32_t, n);
     uint32_t *crossing = TC__NEW_ARRAY(s->ctx, uint32_t, n),
              *last = TC__NEW_ARRAY(s->ctx, uint32_t, n);
@@ -181,9 +191,9 @@ static int tc__find_windows(tc__schedule *s) {
     if (ok) tc__count_crossing(s, crossing, last);
     for (uint32_t first = 0, end; ok && first < n; first = end) {
         end = (uint32_t)n;
-        if (n - first > TC__WINDOW_MOST) {
-            end = first + TC__WINDOW_MOST;
-            for (uint32_t i = end; i > first + TC__WINDOW_MOST / 2; i--)
+        if (n - first > most) {
+            end = first + (uint32_t)most;
+            for (uint32_t i = end; i > first + most / 2; i--)
                 if (crossing[i] < crossing[end]) end = i;
         }
         for (uint32_t i = first; i < end; i++) s->window[i] = first;
@@ -230,7 +240,8 @@ static void tc__relate_to(const tc__schedule *s, uint64_t *matrix, uint32_t one,
 // One cluster per root so far. Uses are in order of their readers, and a root is loaded only by later
 // ones: so rows are complete when they are added to others, in this order and in the reverse.
 static int tc__relate(tc__schedule *s) {
-    size_t n = s->cluster.count, window = TC__WINDOW_MOST, most = n < window ? n : window;
+    size_t n = s->cluster.count, window = tc__window_most(s),
+           most = n < window ? n : window;
     size_t places = n <= window                 ? s->place_count
                     : s->place_count < 4 * most ? s->place_count
                                                 : 4 * most;
