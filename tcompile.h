@@ -3110,7 +3110,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x8140a0460efe7d1eu
+#define TC__BUILD_ID 0xafe84891ba05450au
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -26811,7 +26811,7 @@ return 0;
 }
 enum{
 TC__WINDOW_MOST=512,
-TC__WINDOW_ONE=2048
+TC__WINDOW_ONE=4096
 };
 static size_t tc__window_most(const tc__schedule*s){
 return s->root.count>TC__WINDOW_ONE?TC__WINDOW_MOST:TC__WINDOW_ONE;
@@ -27103,6 +27103,23 @@ return merged;
 static int tc__read_alike(const tc__schedule*s,uint32_t a,uint32_t b){
 return tc__bits_meet(s,tc__bit_row(s,s->reads,a),tc__bit_row(s,s->reads,b));
 }
+static int tc__read_through(const tc__schedule*s,uint32_t a,uint32_t b){
+const tc__cluster*x=&s->cluster.at[b];
+if(s->fuses[x->device]!=TC__FUSE_LOADS||!x->space.reduced||
+x->space.reduced>>(x->space.rank-1)&1)
+return 0;
+for(uint32_t r=x->first;r!=UINT32_MAX;r=s->root.at[r].next){
+const tc__use*u=s->use.at+s->root.at[r].use;
+for(uint32_t i=0;i<s->root.at[r].uses;i++){
+uint32_t from=s->root.at[u[i].root].group;
+const tc__space*rows=&s->cluster.at[from].space;
+if(s->window[from]==s->window[a]&&from!=a&&
+rows->reduced>>(rows->rank-1)&1&&tc__read_alike(s,a,from))
+return 1;
+}
+}
+return 0;
+}
 static int tc__merge_siblings(tc__schedule*s){
 int merged=0;
 for(uint32_t a=0;a<s->cluster.count;a++){
@@ -27113,7 +27130,9 @@ if(!y->alive||x->kind==TC__CONTRACTION||y->kind==TC__CONTRACTION)
 continue;
 if(!tc__same_dims(&x->space,&y->space))continue;
 int small=tc__space_rows(s->g->ix,&x->space,0)<=TC__SMALL;
-if((small||tc__read_alike(s,a,b))&&tc__try_merge(s,a,b))merged=1;
+if((small||tc__read_alike(s,a,b)||tc__read_through(s,a,b))&&
+tc__try_merge(s,a,b))
+merged=1;
 }
 }
 return merged;

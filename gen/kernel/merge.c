@@ -157,7 +157,7 @@ static int tc__bits_meet(const tc__schedule *s, const uint64_t *a, const uint64_
 
 enum {
     TC__WINDOW_MOST = 512,
-    TC__WINDOW_ONE = 2048 // roots of a program that has one window
+    TC__WINDOW_ONE = 4096 // roots of a program that has one window
 };
 
 static size_t tc__window_most(const tc__schedule *s) {
@@ -504,6 +504,26 @@ static int tc__read_alike(const tc__schedule *s, uint32_t a, uint32_t b) {
     return tc__bits_meet(s, tc__bit_row(s, s->reads, a), tc__bit_row(s, s->reads, b));
 }
 
+// Whether cluster b, of sums down columns, reads what a third cluster makes row by row that reads what a does: a device
+// sums both there (kernel/down.c), which takes one kernel of sums.
+static int tc__read_through(const tc__schedule *s, uint32_t a, uint32_t b) {
+    const tc__cluster *x = &s->cluster.at[b];
+    if (s->fuses[x->device] != TC__FUSE_LOADS || !x->space.reduced ||
+        x->space.reduced >> (x->space.rank - 1) & 1)
+        return 0;
+    for (uint32_t r = x->first; r != UINT32_MAX; r = s->root.at[r].next) {
+        const tc__use *u = s->use.at + s->root.at[r].use;
+        for (uint32_t i = 0; i < s->root.at[r].uses; i++) {
+            uint32_t from = s->root.at[u[i].root].group;
+            const tc__space *rows = &s->cluster.at[from].space;
+            if (s->window[from] == s->window[a] && from != a &&
+                rows->reduced >> (rows->rank - 1) & 1 && tc__read_alike(s, a, from))
+                return 1;
+        }
+    }
+    return 0;
+}
+
 // Kernels side by side over one space: equal sizes, and either small or reading something at the
 // same index.
 static int tc__merge_siblings(tc__schedule *s) {
@@ -516,7 +536,9 @@ static int tc__merge_siblings(tc__schedule *s) {
                 continue;
             if (!tc__same_dims(&x->space, &y->space)) continue;
             int small = tc__space_rows(s->g->ix, &x->space, 0) <= TC__SMALL;
-            if ((small || tc__read_alike(s, a, b)) && tc__try_merge(s, a, b)) merged = 1;
+            if ((small || tc__read_alike(s, a, b) || tc__read_through(s, a, b)) &&
+                tc__try_merge(s, a, b))
+                merged = 1;
         }
     }
     return merged;
