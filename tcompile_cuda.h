@@ -8304,7 +8304,7 @@ uint32_t asked[TC__DOWN_ASKED];
 int64_t bytes=0;
 for(int k=tc__down_asks(rows,q,asked);k-- >0;){
 int64_t each=tc__device_bytes(rows,rows->body.node.at[asked[k]]);
-if(each*q->width<4||each*q->width>16)return 0;
+if(each*q->width<4||(each*q->width>16&&each*q->width%16))return 0;
 bytes+=each;
 }
 return bytes;

@@ -126,7 +126,7 @@ static int64_t tc__down_next_bytes(const tc__group *rows, const tc__device_plan 
     int64_t bytes = 0;
     for (int k = tc__down_asks(rows, q, asked); k-- > 0;) {
         int64_t each = tc__device_bytes(rows, rows->body.node.at[asked[k]]);
-        if (each * q->width < 4 || each * q->width > 16) return 0;
+        if (each * q->width < 4 || (each * q->width > 16 && each * q->width % 16)) return 0;
         bytes += each;
     }
     return bytes;
