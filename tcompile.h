@@ -3110,7 +3110,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x4e2d4df63c4c83a2u
+#define TC__BUILD_ID 0x3f44a7e623b9bc31u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -30923,6 +30923,20 @@ m.in=&in,m.attr=attr;
 m.n_attr=n->op==TC_OP_STORE?TC__STORE_KIND:TC__LOAD_PREDICATES;
 tc__join_node(&d->j,&m,n->id);
 }
+static uint32_t tc__down_same(const tc__down*d,const tc__node*m){
+const tc__group*to=d->j.to;
+if(!tc__is_alu(m)&&m->op!=TC_OP_LOAD&&m->op!=TC_OP_CONST)return 0;
+if(m->op==TC_OP_LOAD&&to->buffer.at[m->attr[TC__LOAD_BUFFER]].written)return 0;
+for(uint32_t id=(uint32_t)to->body.node.count;id-- >1;){
+const tc__node*e=to->body.node.at[id];
+if(e->op==m->op&&e->level==TC__AT_ROW&&e->dtype==m->dtype&&
+e->n_in==m->n_in&&e->n_attr==m->n_attr&&
+!memcmp(e->in,m->in,m->n_in*sizeof*m->in)&&
+!memcmp(e->attr,m->attr,m->n_attr*sizeof*m->attr))
+return id;
+}
+return 0;
+}
 static void tc__down_append(tc__down*d,const tc__node*n,int swapped,int column){
 tc__node m=*n;
 uint32_t in[3];
@@ -30937,6 +30951,10 @@ m.in=in,m.attr=attr;
 if(column)m.level=TC__AT_COL;
 if(swapped)tc__join_number(&d->j,&m,attr);
 if(access)attr[TC__ACCESS_BUFFER]=tc__down_buffer(d,n,swapped);
+uint32_t same=column?tc__down_same(d,&m):0;
+if(same)
+d->j.at[n->id]=same;
+else
 tc__join_node(&d->j,&m,n->id);
 }
 static void tc__down_need(tc__down*d,uint32_t begin,uint32_t end){

@@ -8230,6 +8230,8 @@ TC__DOWN_SMS=132,
 TC__DOWN_THREADS=512,
 TC__DOWN_WARPED=256,
 TC__DOWN_ELEMENTS=16,
+TC__DOWN_ALONE=
+3,
 TC__DOWN_REGISTERS=48,
 TC__DOWN_FULL=768,
 TC__DOWN_HALF=512,
@@ -8309,6 +8311,11 @@ bytes+=each;
 }
 return bytes;
 }
+static int tc__down_resident(const tc__down_plan*p,int full,int64_t shared){
+int64_t n=(full?TC__DOWN_FULL:TC__DOWN_HALF)/p->q.threads;
+if(n>TC__DEVICE_ROW_BYTES/shared)n=TC__DEVICE_ROW_BYTES/shared;
+return n<1?1:(int)n;
+}
 static int tc__down_deal(const tc__group*rows,tc__down_plan*p,int full){
 int64_t each=p->q.threads/p->q.sharing,blocks;
 int64_t elements=(int64_t)p->q.threads*p->q.vectors*p->q.width;
@@ -8316,12 +8323,11 @@ int64_t shared=(elements+p->q.threads)*tc__down_bytes(rows);
 int64_t room=TC__DEVICE_ROW_BYTES;
 if(rows->target.room&&room>(int64_t)rows->target.room)room=rows->target.room;
 int64_t next=elements*tc__down_next_bytes(rows,&p->q);
-p->ahead=next&&shared+next<=room;
-if(p->ahead)shared+=next;
-p->resident=(full?TC__DOWN_FULL:TC__DOWN_HALF)/p->q.threads;
-if(p->resident>TC__DEVICE_ROW_BYTES/shared)
-p->resident=(int)(TC__DEVICE_ROW_BYTES/shared);
-if(p->resident<1)p->resident=1;
+p->resident=tc__down_resident(p,full,shared);
+p->ahead=
+next&&shared+next<=room&&
+(p->q.sharing>32||tc__down_resident(p,full,shared+next)==p->resident);
+if(p->ahead)shared+=next,p->resident=tc__down_resident(p,full,shared);
 blocks=(tc__ix_hi(rows->body.ix,rows->shape.rows)-1)/each+1;
 if(blocks>TC__DOWN_SMS*p->resident)blocks=TC__DOWN_SMS*p->resident;
 p->blocks=blocks<1?1:(int)blocks;
@@ -8344,6 +8350,11 @@ tc__device_choose_lanes_early(&rows,q);
 int64_t bytes=tc__down_element(&rows,q);
 int vectors=TC__DOWN_ELEMENTS/q->width;
 while(vectors>1&&vectors*q->width*bytes>4*TC__DOWN_REGISTERS)vectors/=2;
+int alone=(int)((columns/q->width-1)/32+
+1);
+if(alone<=TC__DOWN_ALONE&&alone*q->width*bytes<=8*TC__DOWN_REGISTERS&&
+alone>vectors)
+vectors=alone;
 tc__down_deal_row(q,columns,vectors<1?1:vectors);
 int64_t registers=q->vectors*q->width*bytes/4;
 int64_t accumulators=

@@ -184,7 +184,7 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
     return x;
 }
 
-// kernel0: 32 element-wise ops, 6 reductions in 4 phases over the same rows, 4 results
+// kernel0: 31 element-wise ops, 6 reductions in 4 phases over the same rows, 4 results
 // rows 64, columns 768; vector along c
 //   in0  f32[49152]
 //   in1  f32[49152]
@@ -221,7 +221,6 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   %3 = const 768                    f32 row
 //   %4 = const 0.00001                f32 row
 //   %5 = const -0.5                   f32 row
-//   %6 = const 768                    f32 col
 //   launch threads=96 index=i32 resident=8
 //     for i in 0..64  bind=grid
 //       for x in 0..96  bind=block
@@ -258,22 +257,22 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //           for u in 0..2  bind=unroll
 //             for l in 0..4  bind=vector
 //               axis c = 384*u + 4*x + l in 0..768
-//               %43 = index 768*r + c  i64 col
-//               %44 = random %43 kind=0 draw=0  f32 col
-//               %45 = ge %44 %0       bool col
-//               %46 = load held6[4*u + l]  f32 col
-//               %47 = mul %46 %1      f32 col
-//               %48 = where %45 %47 %2  f32 col
-//               %49 = load held7[4*u + l]  f32 col
-//               %50 = add %48 %49     f32 col
-//               acc0 sum= %50
-//               store held0[4*u + l] %50
-//               store held1[4*u + l] %50
-//               store held2[4*u + l] %45
+//               %42 = index 768*r + c  i64 col
+//               %43 = random %42 kind=0 draw=0  f32 col
+//               %44 = ge %43 %0       bool col
+//               %45 = load held6[4*u + l]  f32 col
+//               %46 = mul %45 %1      f32 col
+//               %47 = where %44 %46 %2  f32 col
+//               %48 = load held7[4*u + l]  f32 col
+//               %49 = add %47 %48     f32 col
+//               acc0 sum= %49
+//               store held0[4*u + l] %49
+//               store held1[4*u + l] %49
+//               store held2[4*u + l] %44
 //             end
 //           end
-//           %57 = combine acc0 threads=96  f32 row
-//           %58 = div %57 %3          f32 row
+//           %56 = combine acc0 threads=96  f32 row
+//           %57 = div %56 %3          f32 row
 //           acc1 = new sum width=4    f32 row
 //           acc2 = new sum width=4    f32 row
 //           forget held4
@@ -283,27 +282,27 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //           for u in 0..2  bind=unroll
 //             for l in 0..4  bind=vector
 //               axis c = 384*u + 4*x + l in 0..768
-//               %68 = load held0[4*u + l]  f32 col
-//               %69 = sub %68 %58     f32 col
-//               %70 = square %69      f32 col
-//               acc1 sum= %70
-//               %72 = load held4[4*u + l]  f32 col
-//               %73 = load held5[4*u + l]  f32 col
-//               %74 = mul %72 %73     f32 col
-//               %75 = mul %74 %69     f32 col
-//               acc2 sum= %75
+//               %67 = load held0[4*u + l]  f32 col
+//               %68 = sub %67 %57     f32 col
+//               %69 = square %68      f32 col
+//               acc1 sum= %69
+//               %71 = load held4[4*u + l]  f32 col
+//               %72 = load held5[4*u + l]  f32 col
+//               %73 = mul %71 %72     f32 col
+//               %74 = mul %73 %68     f32 col
+//               acc2 sum= %74
 //             end
 //           end
-//           %79 = combine acc1 threads=96  f32 row
-//           %80 = combine acc2 threads=96  f32 row
-//           %81 = div %79 %3          f32 row
-//           %82 = add %81 %4          f32 row
-//           %83 = rsqrt %82           f32 row
-//           %84 = mul %80 %5          f32 row
-//           %85 = mul %83 %83         f32 row
+//           %78 = combine acc1 threads=96  f32 row
+//           %79 = combine acc2 threads=96  f32 row
+//           %80 = div %78 %3          f32 row
+//           %81 = add %80 %4          f32 row
+//           %82 = rsqrt %81           f32 row
+//           %83 = mul %79 %5          f32 row
+//           %84 = mul %82 %82         f32 row
+//           %85 = mul %82 %84         f32 row
 //           %86 = mul %83 %85         f32 row
-//           %87 = mul %84 %86         f32 row
-//           %88 = div %87 %3          f32 row
+//           %87 = div %86 %3          f32 row
 //           acc3 = new sum width=4    f32 row
 //           forget held4
 //           for u in 0..2  bind=unroll
@@ -312,63 +311,61 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //           for u in 0..2  bind=unroll
 //             for l in 0..4  bind=vector
 //               axis c = 384*u + 4*x + l in 0..768
-//               %97 = load held4[4*u + l]  f32 col
-//               %98 = load held5[4*u + l]  f32 col
-//               %99 = mul %97 %98     f32 col
-//               %100 = mul %99 %83    f32 col
-//               %101 = load held0[4*u + l]  f32 col
-//               %102 = sub %101 %58   f32 col
-//               %103 = add %102 %102  f32 col
-//               %104 = mul %88 %103   f32 col
-//               %105 = add %100 %104  f32 col
-//               %106 = neg %105       f32 col
-//               acc3 sum= %106
-//               store held3[4*u + l] %105
+//               %96 = load held4[4*u + l]  f32 col
+//               %97 = load held5[4*u + l]  f32 col
+//               %98 = mul %96 %97     f32 col
+//               %99 = mul %98 %82     f32 col
+//               %100 = load held0[4*u + l]  f32 col
+//               %101 = sub %100 %57   f32 col
+//               %102 = add %101 %101  f32 col
+//               %103 = mul %87 %102   f32 col
+//               %104 = add %99 %103   f32 col
+//               %105 = neg %104       f32 col
+//               acc3 sum= %105
+//               store held3[4*u + l] %104
 //             end
 //           end
-//           %111 = combine acc3 threads=96  f32 row
-//           %112 = div %111 %3        f32 row
+//           %110 = combine acc3 threads=96  f32 row
+//           %111 = div %110 %3        f32 row
 //           for u in 0..2  bind=unroll
 //             for l in 0..4  bind=vector
 //               axis c = 384*u + 4*x + l in 0..768
-//               %116 = load held3[4*u + l]  f32 col
-//               %117 = add %116 %112  f32 col
-//               store out0[768*r + c] %117
-//               %119 = load held2[4*u + l]  bool col
-//               %120 = where %119 %117 %2  f32 col
-//               %121 = mul %120 %1    f32 col
-//               store out1[768*r + c] %121
+//               %115 = load held3[4*u + l]  f32 col
+//               %116 = add %115 %111  f32 col
+//               store out0[768*r + c] %116
+//               %118 = load held2[4*u + l]  bool col
+//               %119 = where %118 %116 %2  f32 col
+//               %120 = mul %119 %1    f32 col
+//               store out1[768*r + c] %120
 //             end
 //           end
 //           for l in 0..4  bind=vector
 //             axis c = 4*x + l in 0..768
-//             %127 = load held4[l]    f32 col
-//             %128 = load shared0[4*x + l]  f32 col
-//             %129 = add %128 %127    f32 col
-//             store shared0[4*x + l] %129
-//             %131 = load held1[l]    f32 col
-//             %132 = div %57 %6       f32 col
-//             %133 = sub %131 %132    f32 col
-//             %134 = mul %133 %83     f32 col
-//             %135 = mul %127 %134    f32 col
-//             %136 = load shared2[4*x + l]  f32 col
-//             %137 = add %136 %135    f32 col
-//             store shared2[4*x + l] %137
+//             %126 = load held4[l]    f32 col
+//             %127 = load shared0[4*x + l]  f32 col
+//             %128 = add %127 %126    f32 col
+//             store shared0[4*x + l] %128
+//             %130 = load held1[l]    f32 col
+//             %131 = sub %130 %57     f32 col
+//             %132 = mul %131 %82     f32 col
+//             %133 = mul %126 %132    f32 col
+//             %134 = load shared2[4*x + l]  f32 col
+//             %135 = add %134 %133    f32 col
+//             store shared2[4*x + l] %135
 //           end
 //           for l in 0..4  bind=vector
 //             axis c = 4*x + l + 384 in 0..768
-//             %142 = load held4[l + 4]  f32 col
-//             %143 = load shared1[4*x + l]  f32 col
-//             %144 = add %143 %142    f32 col
-//             store shared1[4*x + l] %144
-//             %146 = load held1[l + 4]  f32 col
-//             %147 = div %57 %6       f32 col
-//             %148 = sub %146 %147    f32 col
-//             %149 = mul %148 %83     f32 col
-//             %150 = mul %142 %149    f32 col
-//             %151 = load shared3[4*x + l]  f32 col
-//             %152 = add %151 %150    f32 col
-//             store shared3[4*x + l] %152
+//             %140 = load held4[l + 4]  f32 col
+//             %141 = load shared1[4*x + l]  f32 col
+//             %142 = add %141 %140    f32 col
+//             store shared1[4*x + l] %142
+//             %144 = load held1[l + 4]  f32 col
+//             %145 = sub %144 %57     f32 col
+//             %146 = mul %145 %82     f32 col
+//             %147 = mul %140 %146    f32 col
+//             %148 = load shared3[4*x + l]  f32 col
+//             %149 = add %148 %147    f32 col
+//             store shared3[4*x + l] %149
 //           end
 //           barrier block
 //         end
@@ -421,10 +418,10 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //               get acc9 <- shared5[8*n + x%8]
 //             end
 //             axis c = 8*j + x%8 in 0..768
-//             %206 = combine acc6 threads=1  f32 col
-//             %207 = combine acc9 threads=1  f32 col
-//             store out2[c] %206
-//             store out3[c] %207
+//             %203 = combine acc6 threads=1  f32 col
+//             %204 = combine acc9 threads=1  f32 col
+//             store out2[c] %203
+//             store out3[c] %204
 //           end
 //         end
 //       end
@@ -496,26 +493,26 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
             #pragma unroll
             for (int l = 0; l < 4; l++) {
                 const int c = 4 * x + l + 384 * u;
-                const tc_i64 t43 = 768 * r + c;
-                const float t44 = tc_uniform_f32(tc_drawn<1>(t43 - l, l, draw + 0, seed));
-                const int t45 = TC_B_f32(TC_GE_f32(t44, 0x1.99999ap-4f));
-                const float t46 = held6[l + 4 * u];
-                const float t47 = TC_MUL_f32(t46, 0x1.1c71c8p+0f);
-                const float t48 = TC_SEL_f32(TC_M_f32(t45), t47, 0.0f);
-                const float t49 = held7[l + 4 * u];
-                const float t50 = TC_ADD_f32(t48, t49);
-                sum0[l] = tc_acc_add_f32(sum0[l], t50);
-                held0[l + 4 * u] = t50;
-                held1[l + 4 * u] = t50;
-                held2[l + 4 * u] = tc_u8(t45);
+                const tc_i64 t42 = 768 * r + c;
+                const float t43 = tc_uniform_f32(tc_drawn<1>(t42 - l, l, draw + 0, seed));
+                const int t44 = TC_B_f32(TC_GE_f32(t43, 0x1.99999ap-4f));
+                const float t45 = held6[l + 4 * u];
+                const float t46 = TC_MUL_f32(t45, 0x1.1c71c8p+0f);
+                const float t47 = TC_SEL_f32(TC_M_f32(t44), t46, 0.0f);
+                const float t48 = held7[l + 4 * u];
+                const float t49 = TC_ADD_f32(t47, t48);
+                sum0[l] = tc_acc_add_f32(sum0[l], t49);
+                held0[l + 4 * u] = t49;
+                held1[l + 4 * u] = t49;
+                held2[l + 4 * u] = tc_u8(t44);
             }
         }
         __shared__ float part0[3];
-        const float all57 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum0));
-        if (x % 32 == 0) part0[x / 32] = all57;
+        const float all56 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum0));
+        if (x % 32 == 0) part0[x / 32] = all56;
         __syncthreads();
-        const float t57 = tc_parts_add_f32<3>(part0);
-        const float t58 = t57 / 768.0f;
+        const float t56 = tc_parts_add_f32<3>(part0);
+        const float t57 = t56 / 768.0f;
         float sum1[4] = {0.0f, 0.0f, 0.0f, 0.0f};
         float sum2[4] = {0.0f, 0.0f, 0.0f, 0.0f};
         tc_forget(held4);
@@ -527,34 +524,34 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
         for (int u = 0; u < 2; u++) {
             #pragma unroll
             for (int l = 0; l < 4; l++) {
-                const float t68 = held0[l + 4 * u];
-                const float t69 = TC_SUB_f32(t68, t58);
-                const float t70 = TC_MUL_f32(t69, t69);
-                sum1[l] = tc_acc_add_f32(sum1[l], t70);
-                const float t72 = held4[l + 4 * u];
-                const float t73 = held5[l + 4 * u];
-                const float t74 = TC_MUL_f32(t72, t73);
-                const float t75 = TC_MUL_f32(t74, t69);
-                sum2[l] = tc_acc_add_f32(sum2[l], t75);
+                const float t67 = held0[l + 4 * u];
+                const float t68 = TC_SUB_f32(t67, t57);
+                const float t69 = TC_MUL_f32(t68, t68);
+                sum1[l] = tc_acc_add_f32(sum1[l], t69);
+                const float t71 = held4[l + 4 * u];
+                const float t72 = held5[l + 4 * u];
+                const float t73 = TC_MUL_f32(t71, t72);
+                const float t74 = TC_MUL_f32(t73, t68);
+                sum2[l] = tc_acc_add_f32(sum2[l], t74);
             }
         }
         __shared__ float part1[3];
-        const float all79 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
+        const float all78 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
         __shared__ float part2[3];
-        const float all80 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum2));
-        if (x % 32 == 0) part1[x / 32] = all79;
-        if (x % 32 == 0) part2[x / 32] = all80;
+        const float all79 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum2));
+        if (x % 32 == 0) part1[x / 32] = all78;
+        if (x % 32 == 0) part2[x / 32] = all79;
         __syncthreads();
-        const float t79 = tc_parts_add_f32<3>(part1);
-        const float t80 = tc_parts_add_f32<3>(part2);
-        const float t81 = t79 / 768.0f;
-        const float t82 = TC_ADD_f32(t81, 0x1.4f8b58p-17f);
-        const float t83 = 1.0f / TC_SQRT_f32(t82);
-        const float t84 = TC_MUL_f32(t80, -0.5f);
-        const float t85 = TC_MUL_f32(t83, t83);
+        const float t78 = tc_parts_add_f32<3>(part1);
+        const float t79 = tc_parts_add_f32<3>(part2);
+        const float t80 = t78 / 768.0f;
+        const float t81 = TC_ADD_f32(t80, 0x1.4f8b58p-17f);
+        const float t82 = 1.0f / TC_SQRT_f32(t81);
+        const float t83 = TC_MUL_f32(t79, -0.5f);
+        const float t84 = TC_MUL_f32(t82, t82);
+        const float t85 = TC_MUL_f32(t82, t84);
         const float t86 = TC_MUL_f32(t83, t85);
-        const float t87 = TC_MUL_f32(t84, t86);
-        const float t88 = t87 / 768.0f;
+        const float t87 = t86 / 768.0f;
         float sum3[4] = {0.0f, 0.0f, 0.0f, 0.0f};
         tc_forget(held4);
         #pragma unroll
@@ -565,85 +562,83 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
         for (int u = 0; u < 2; u++) {
             #pragma unroll
             for (int l = 0; l < 4; l++) {
-                const float t97 = held4[l + 4 * u];
-                const float t98 = held5[l + 4 * u];
-                const float t99 = TC_MUL_f32(t97, t98);
-                const float t100 = TC_MUL_f32(t99, t83);
-                const float t101 = held0[l + 4 * u];
-                const float t102 = TC_SUB_f32(t101, t58);
-                const float t103 = TC_ADD_f32(t102, t102);
-                const float t104 = TC_MUL_f32(t88, t103);
-                const float t105 = TC_ADD_f32(t100, t104);
-                const float t106 = TC_NEG_f32(t105);
-                sum3[l] = tc_acc_add_f32(sum3[l], t106);
-                held3[l + 4 * u] = t105;
+                const float t96 = held4[l + 4 * u];
+                const float t97 = held5[l + 4 * u];
+                const float t98 = TC_MUL_f32(t96, t97);
+                const float t99 = TC_MUL_f32(t98, t82);
+                const float t100 = held0[l + 4 * u];
+                const float t101 = TC_SUB_f32(t100, t57);
+                const float t102 = TC_ADD_f32(t101, t101);
+                const float t103 = TC_MUL_f32(t87, t102);
+                const float t104 = TC_ADD_f32(t99, t103);
+                const float t105 = TC_NEG_f32(t104);
+                sum3[l] = tc_acc_add_f32(sum3[l], t105);
+                held3[l + 4 * u] = t104;
             }
         }
         __shared__ float part3[3];
-        const float all111 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum3));
-        if (x % 32 == 0) part3[x / 32] = all111;
+        const float all110 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum3));
+        if (x % 32 == 0) part3[x / 32] = all110;
         __syncthreads();
-        const float t111 = tc_parts_add_f32<3>(part3);
-        const float t112 = t111 / 768.0f;
+        const float t110 = tc_parts_add_f32<3>(part3);
+        const float t111 = t110 / 768.0f;
         #pragma unroll
         for (int u = 0; u < 2; u++) {
-            tc_pack<float, 4> o118;
-            tc_pack<float, 4> o122;
+            tc_pack<float, 4> o117;
+            tc_pack<float, 4> o121;
             #pragma unroll
             for (int l = 0; l < 4; l++) {
-                const float t116 = held3[l + 4 * u];
-                const float t117 = TC_ADD_f32(t116, t112);
-                o118.at[l] = t117;
-                const int t119 = held2[l + 4 * u];
-                const float t120 = TC_SEL_f32(TC_M_f32(t119), t117, 0.0f);
-                const float t121 = TC_MUL_f32(t120, 0x1.1c71c8p+0f);
-                o122.at[l] = t121;
+                const float t115 = held3[l + 4 * u];
+                const float t116 = TC_ADD_f32(t115, t111);
+                o117.at[l] = t116;
+                const int t118 = held2[l + 4 * u];
+                const float t119 = TC_SEL_f32(TC_M_f32(t118), t116, 0.0f);
+                const float t120 = TC_MUL_f32(t119, 0x1.1c71c8p+0f);
+                o121.at[l] = t120;
             }
-            tc_store((tc_pack<float, 4> *)&out0[768 * r + 4 * x + 384 * u], o118);
-            tc_store((tc_pack<float, 4> *)&out1[768 * r + 4 * x + 384 * u], o122);
+            tc_store((tc_pack<float, 4> *)&out0[768 * r + 4 * x + 384 * u], o117);
+            tc_store((tc_pack<float, 4> *)&out1[768 * r + 4 * x + 384 * u], o121);
         }
-        const tc_pack<float, 4> v128 = *((const tc_pack<float, 4> *)&shared0[4 * x]);
-        const float t132 = t57 / 768.0f;
-        const tc_pack<float, 4> v136 = *((const tc_pack<float, 4> *)&shared2[4 * x]);
-        tc_pack<float, 4> o130;
-        tc_pack<float, 4> o138;
+        const tc_pack<float, 4> v127 = *((const tc_pack<float, 4> *)&shared0[4 * x]);
+        const tc_pack<float, 4> v134 = *((const tc_pack<float, 4> *)&shared2[4 * x]);
+        tc_pack<float, 4> o129;
+        tc_pack<float, 4> o136;
         #pragma unroll
         for (int l = 0; l < 4; l++) {
-            const float t127 = held4[l];
-            const float t128 = v128.at[l];
-            const float t129 = TC_ADD_f32(t128, t127);
-            o130.at[l] = t129;
-            const float t131 = held1[l];
-            const float t133 = TC_SUB_f32(t131, t132);
-            const float t134 = TC_MUL_f32(t133, t83);
-            const float t135 = TC_MUL_f32(t127, t134);
-            const float t136 = v136.at[l];
-            const float t137 = TC_ADD_f32(t136, t135);
-            o138.at[l] = t137;
+            const float t126 = held4[l];
+            const float t127 = v127.at[l];
+            const float t128 = TC_ADD_f32(t127, t126);
+            o129.at[l] = t128;
+            const float t130 = held1[l];
+            const float t131 = TC_SUB_f32(t130, t57);
+            const float t132 = TC_MUL_f32(t131, t82);
+            const float t133 = TC_MUL_f32(t126, t132);
+            const float t134 = v134.at[l];
+            const float t135 = TC_ADD_f32(t134, t133);
+            o136.at[l] = t135;
         }
-        *((tc_pack<float, 4> *)&shared0[4 * x]) = o130;
-        *((tc_pack<float, 4> *)&shared2[4 * x]) = o138;
-        const tc_pack<float, 4> v143 = *((const tc_pack<float, 4> *)&shared1[4 * x]);
-        const float t147 = t57 / 768.0f;
-        const tc_pack<float, 4> v151 = *((const tc_pack<float, 4> *)&shared3[4 * x]);
-        tc_pack<float, 4> o145;
-        tc_pack<float, 4> o153;
+        *((tc_pack<float, 4> *)&shared0[4 * x]) = o129;
+        *((tc_pack<float, 4> *)&shared2[4 * x]) = o136;
+        const tc_pack<float, 4> v141 = *((const tc_pack<float, 4> *)&shared1[4 * x]);
+        const tc_pack<float, 4> v148 = *((const tc_pack<float, 4> *)&shared3[4 * x]);
+        tc_pack<float, 4> o143;
+        tc_pack<float, 4> o150;
         #pragma unroll
         for (int l = 0; l < 4; l++) {
-            const float t142 = held4[l + 4];
-            const float t143 = v143.at[l];
-            const float t144 = TC_ADD_f32(t143, t142);
-            o145.at[l] = t144;
-            const float t146 = held1[l + 4];
-            const float t148 = TC_SUB_f32(t146, t147);
-            const float t149 = TC_MUL_f32(t148, t83);
-            const float t150 = TC_MUL_f32(t142, t149);
-            const float t151 = v151.at[l];
-            const float t152 = TC_ADD_f32(t151, t150);
-            o153.at[l] = t152;
+            const float t140 = held4[l + 4];
+            const float t141 = v141.at[l];
+            const float t142 = TC_ADD_f32(t141, t140);
+            o143.at[l] = t142;
+            const float t144 = held1[l + 4];
+            const float t145 = TC_SUB_f32(t144, t57);
+            const float t146 = TC_MUL_f32(t145, t82);
+            const float t147 = TC_MUL_f32(t140, t146);
+            const float t148 = v148.at[l];
+            const float t149 = TC_ADD_f32(t148, t147);
+            o150.at[l] = t149;
         }
-        *((tc_pack<float, 4> *)&shared1[4 * x]) = o145;
-        *((tc_pack<float, 4> *)&shared3[4 * x]) = o153;
+        *((tc_pack<float, 4> *)&shared1[4 * x]) = o143;
+        *((tc_pack<float, 4> *)&shared3[4 * x]) = o150;
         __syncthreads();
     }
     for (int l = 0; l < 4; l++) sum4[l] = 0.0f;
@@ -703,10 +698,10 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
                 sum9[0] = tc_acc_add_f32(sum9[0], shared5[(x % 8) + 8 * n]);
             }
             const int c = (x % 8) + 8 * j;
-            const float t206 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum6));
-            const float t207 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum9));
-            out2[c] = t206;
-            out3[c] = t207;
+            const float t203 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum6));
+            const float t204 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum9));
+            out2[c] = t203;
+            out3[c] = t204;
         }
     }
 }
