@@ -3110,7 +3110,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x63c3c4b71bc3740cu
+#define TC__BUILD_ID 0x8156ceabf737e651u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7655,6 +7655,7 @@ TC_OP_TOPK,
 TC_OP_SCATTER,
 TC_OP_SCATTER_ADD,
 TC_OP_INDEX_ADD,
+TC_OP_ROW_ADD,
 TC_OP_CUSTOM,
 TC_OP_TO,
 TC_OP_LOAD,
@@ -8426,6 +8427,7 @@ static const char*const tc__op_names[TC_OP_TOTAL]={
 "scatter",
 "scatter_add",
 "index_add",
+"row_add",
 "custom",
 "to",
 "load",
@@ -9041,6 +9043,15 @@ tc__shape_same(q);
 return ok||tc__scatter_fail(q,"src has the tensor's sizes, and along the dimension "
 "the index's");
 }
+static int tc__shape_row_add(tc__infer*q){
+const tc__meta*a=q->in[0],*b=q->in[1],*c=q->in[2];
+if(!tc__scatter_check(q))return 0;
+int ok=a->rank==2&&b->rank==1&&c->rank==2&&
+tc__know(q,TC__EQUAL,c->dims[0],b->dims[0])&&
+tc__know(q,TC__EQUAL,c->dims[1],a->dims[1]);
+tc__shape_same(q);
+return ok||tc__scatter_fail(q,"src has a row for each place of the index");
+}
 static int tc__spec_of(tc__infer*q,const tc__meta*m,tc_spec*s){
 tc__ixenv env;
 memset(s,0,sizeof*s);
@@ -9298,6 +9309,8 @@ TC__OP(OPAQUE,-1,8,same,scatter,0,COUNT,0x0u,0x0u,
 TC__OP(OPAQUE,-1,8,same,scatter,0,COUNT,0x0u,0x0u,
 "","")
 TC__OP(OPAQUE,-1,8,same,index_add,0,COUNT,0x0u,0x0u,
+"","")
+TC__OP(OPAQUE,-1,8,same,row_add,0,COUNT,0x0u,0x0u,
 "","")
 TC__OP(OPAQUE,-1,0,custom,custom,0,COUNT,0x0u,0x0u,
 "t op","")
@@ -18798,13 +18811,38 @@ order[i]=n++;
 }
 return tc__make_permute(d->g,a,order);
 }
+enum{TC__ROW_LEAST=16};
+static int tc__d_has_rows(const tc__derive*d,const tc__node*a,int dim,tc__ix*width){
+*width=tc__ix_const(1);
+for(int i=dim+1;i<a->rank;i++)
+*width=tc__ix_mul(d->g->ix,*width,a->dims[i]);
+for(int i=0;i<dim;i++)
+if(!tc__ix_equals(a->dims[i],1))return 0;
+return tc__ix_lo(d->g->ix,*width)>=TC__ROW_LEAST;
+}
+static void tc__derive_take_rows(tc__derive*d,const tc__node*a,tc__node*index,
+tc__node*g,tc__ix width){
+uint32_t*at=&d->adjoint[tc__d_original(d,a)->id];
+tc__ix rows[2]={tc__ix_div(d->g->ix,tc__node_numel(d->g,a),width),width};
+if(!tc__d_flows(a))return;
+tc__node*sum=*at?d->g->node.at[*at-1]:tc__d_zeros(d,a);
+*at=0,sum=sum?tc__make_reshape(d->g,sum,2,rows):NULL;
+rows[0]=tc__node_numel(d->g,index),g=tc__make_reshape(d->g,g,2,rows);
+sum=tc__d_opaque3(d,TC_OP_ROW_ADD,sum,index,g);
+tc__d_give(d,a,sum?tc__make_reshape(d->g,sum,a->rank,a->dims):NULL);
+d->failed|=!sum;
+}
 static void tc__derive_take(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0),*index=tc__d_in(d,n,1);
 int dim=(int)n->attr[TC__GATHER_DIM],last=a->rank-1;
-tc__ix dims[TC_MAX_RANK],all=tc__node_numel(d->g,index);
+tc__ix dims[TC_MAX_RANK],all=tc__node_numel(d->g,index),width;
 memcpy(dims,a->dims,sizeof dims);
 dims[dim]=all;
 index=tc__make_reshape(d->g,index,1,&all);
+if(index&&tc__d_has_rows(d,a,dim,&width)){
+tc__derive_take_rows(d,a,index,g,width);
+return;
+}
 g=tc__d_moved(d,tc__make_reshape(d->g,g,a->rank,dims),dim,last);
 tc__node*none=tc__d_moved(d,tc__d_zeros(d,a),dim,last);
 tc__node*sum=tc__d_opaque3(d,TC_OP_INDEX_ADD,none,index,g);
@@ -18880,6 +18918,15 @@ static void tc__derive_index_add(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*src=tc__d_in(d,n,2);
 uint32_t ids[2];
 int64_t dim=n->rank-1;
+ids[0]=g->id,ids[1]=n->in[1];
+tc__d_give(d,tc__d_in(d,n,0),g);
+tc__d_give(d,src,
+tc__make(d->g,TC_OP_TAKE,g->dtype,src->rank,src->dims,ids,2,&dim,1));
+}
+static void tc__derive_row_add(tc__derive*d,const tc__node*n,tc__node*g){
+tc__node*src=tc__d_in(d,n,2);
+uint32_t ids[2];
+int64_t dim=0;
 ids[0]=g->id,ids[1]=n->in[1];
 tc__d_give(d,tc__d_in(d,n,0),g);
 tc__d_give(d,src,
@@ -19108,6 +19155,7 @@ tc__rule_fn rule;
 {TC_OP_SCATTER,tc__derive_scatter},
 {TC_OP_SCATTER_ADD,tc__derive_scatter},
 {TC_OP_INDEX_ADD,tc__derive_index_add},
+{TC_OP_ROW_ADD,tc__derive_row_add},
 {TC_OP_TO,tc__derive_to},
 {TC_OP_AGAIN,tc__derive_again},
 {TC_OP_DETACH,tc__derive_nothing},
@@ -25813,6 +25861,7 @@ uint8_t*live;
 uint32_t*users;
 uint32_t*cost;
 uint32_t*length;
+uint32_t*loads;
 uint8_t*forced;
 uint8_t*product;
 uint32_t*again;
@@ -25882,6 +25931,21 @@ int stops=tc__is_kind(n,TC__KIND_REDUCE)||tc__is_kind(n,TC__KIND_CONTRACT)||
 n->op==TC_OP_INPUT;
 for(uint32_t k=0;k<n->n_in&&!stops;k++)sum+=s->cost[n->in[k]];
 return stops||s->forced[n->id]?0:sum>1000000?1000000:sum;
+}
+enum{TC__LOAD_PARTS=16};
+static uint32_t tc__loads_of(const tc__schedule*s,const tc__node*n){
+uint32_t sum=0,own=TC__LOAD_PARTS*(uint32_t)tc__dtypes[n->dtype].bytes;
+int whole=tc__is_kind(n,TC__KIND_REDUCE)||tc__is_kind(n,TC__KIND_CONTRACT);
+if(tc__is_spread(s->g,n))return 0;
+if(n->op==TC_OP_INPUT)return own;
+if(whole||s->forced[n->id])return own+1;
+for(uint32_t k=0;k<n->n_in;k++)sum+=s->loads[n->in[k]];
+return sum>1000000?1000000:sum;
+}
+static int tc__is_read_often(const tc__schedule*s,const tc__node*n){
+uint32_t own=TC__LOAD_PARTS*(uint32_t)tc__dtypes[n->dtype].bytes;
+if(!tc__is_alu(n)||s->loads[n->id]<=own)return 0;
+return(uint64_t)(s->users[n->id]-1)*(s->loads[n->id]-own)>own;
 }
 typedef struct tc__recipe{
 uint32_t ops;
@@ -26144,12 +26208,14 @@ for(size_t i=first;i<end;i++)s->root_of[i]=TC__NONE;
 for(uint32_t i=first;i<end;i++){
 const tc__node*n=s->g->node.at[i];
 s->product[i]=0,s->cost[i]=tc__cost_of(s,n),s->length[i]=0;
+s->loads[i]=tc__loads_of(s,n);
 if(!s->live[i])continue;
 uint32_t length=tc__length_of(s,n,again);
 s->product[i]=(uint8_t)tc__is_of_product(s,n);
 int whole=tc__is_kind(n,TC__KIND_REDUCE)||tc__is_kind(n,TC__KIND_CONTRACT);
 int dear=(tc__is_alu(n)||n->op==TC_OP_RANDOM)&&s->users[i]>1&&
-!s->redraw[i]&&(s->cost[i]>TC__CHEAP||s->product[i])&&
+!s->redraw[i]&&
+(s->cost[i]>TC__CHEAP||s->product[i]||tc__is_read_often(s,n))&&
 !tc__is_on_the_way(s,i);
 dear|=tc__is_leaving(s,n);
 int alone=s->apart&&tc__is_computed(n);
@@ -26160,6 +26226,7 @@ if(!root)continue;
 if(!tc__add_root(s,i,output[i]))return 0;
 if(!tc__is_kind(n,TC__KIND_CONTRACT))s->product[i]=0;
 if(dear)s->cost[i]=0;
+s->loads[i]=TC__LOAD_PARTS*(uint32_t)tc__dtypes[n->dtype].bytes+1;
 }
 return 1;
 }
@@ -26742,7 +26809,13 @@ for(size_t i=0;i<s->words;i++)
 if(a[i]&b[i])return 1;
 return 0;
 }
-enum{TC__WINDOW_MOST=512};
+enum{
+TC__WINDOW_MOST=512,
+TC__WINDOW_ONE=4096
+};
+static size_t tc__window_most(const tc__schedule*s){
+return s->root.count>TC__WINDOW_ONE?TC__WINDOW_MOST:TC__WINDOW_ONE;
+}
 static uint32_t tc__in_window(const tc__schedule*s,uint32_t i){
 return i-s->window[i];
 }
@@ -26759,7 +26832,7 @@ if(last[i]>i&&last[i]+1<n)crossing[last[i]+1]++;
 }
 }
 static int tc__find_windows(tc__schedule*s){
-size_t n=s->root.count,some=n?n:1;
+size_t n=s->root.count,some=n?n:1,most=tc__window_most(s);
 s->window=TC__NEW_ARRAY(s->ctx,uint32_t,n);
 uint32_t*crossing=TC__NEW_ARRAY(s->ctx,uint32_t,n),
 *last=TC__NEW_ARRAY(s->ctx,uint32_t,n);
@@ -26767,9 +26840,9 @@ int ok=s->window&&crossing&&last;
 if(ok)tc__count_crossing(s,crossing,last);
 for(uint32_t first=0,end;ok&&first<n;first=end){
 end=(uint32_t)n;
-if(n-first>TC__WINDOW_MOST){
-end=first+TC__WINDOW_MOST;
-for(uint32_t i=end;i>first+TC__WINDOW_MOST/2;i--)
+if(n-first>most){
+end=first+(uint32_t)most;
+for(uint32_t i=end;i>first+most/2;i--)
 if(crossing[i]<crossing[end])end=i;
 }
 for(uint32_t i=first;i<end;i++)s->window[i]=first;
@@ -26807,7 +26880,8 @@ tc__bit_set(tc__bit_row(s,matrix,one),tc__in_window(s,other));
 tc__bits_add(s,tc__bit_row(s,matrix,one),tc__bit_row(s,matrix,other));
 }
 static int tc__relate(tc__schedule*s){
-size_t n=s->cluster.count,window=TC__WINDOW_MOST,most=n<window?n:window;
+size_t n=s->cluster.count,window=tc__window_most(s),
+most=n<window?n:window;
 size_t places=n<=window?s->place_count
 :s->place_count<4*most?s->place_count
 :4*most;
@@ -27029,6 +27103,23 @@ return merged;
 static int tc__read_alike(const tc__schedule*s,uint32_t a,uint32_t b){
 return tc__bits_meet(s,tc__bit_row(s,s->reads,a),tc__bit_row(s,s->reads,b));
 }
+static int tc__read_through(const tc__schedule*s,uint32_t a,uint32_t b){
+const tc__cluster*x=&s->cluster.at[b];
+if(s->fuses[x->device]!=TC__FUSE_LOADS||!x->space.reduced||
+x->space.reduced>>(x->space.rank-1)&1)
+return 0;
+for(uint32_t r=x->first;r!=UINT32_MAX;r=s->root.at[r].next){
+const tc__use*u=s->use.at+s->root.at[r].use;
+for(uint32_t i=0;i<s->root.at[r].uses;i++){
+uint32_t from=s->root.at[u[i].root].group;
+const tc__space*rows=&s->cluster.at[from].space;
+if(s->window[from]==s->window[a]&&from!=a&&
+rows->reduced>>(rows->rank-1)&1&&tc__read_alike(s,a,from))
+return 1;
+}
+}
+return 0;
+}
 static int tc__merge_siblings(tc__schedule*s){
 int merged=0;
 for(uint32_t a=0;a<s->cluster.count;a++){
@@ -27039,7 +27130,9 @@ if(!y->alive||x->kind==TC__CONTRACTION||y->kind==TC__CONTRACTION)
 continue;
 if(!tc__same_dims(&x->space,&y->space))continue;
 int small=tc__space_rows(s->g->ix,&x->space,0)<=TC__SMALL;
-if((small||tc__read_alike(s,a,b))&&tc__try_merge(s,a,b))merged=1;
+if((small||tc__read_alike(s,a,b)||tc__read_through(s,a,b))&&
+tc__try_merge(s,a,b))
+merged=1;
 }
 }
 return merged;
@@ -27781,6 +27874,7 @@ tc__free(s->ctx,s->made_of,n*sizeof*s->made_of);
 tc__free(s->ctx,s->users,n*sizeof*s->users);
 tc__free(s->ctx,s->cost,n*sizeof*s->cost);
 tc__free(s->ctx,s->length,n*sizeof*s->length);
+tc__free(s->ctx,s->loads,n*sizeof*s->loads);
 tc__free(s->ctx,s->root_of,n*sizeof*s->root_of);
 tc__relate_close(s);
 tc__census_close(s);
@@ -27810,7 +27904,8 @@ s->users=TC__NEW_ARRAY(c,uint32_t,n),s->cost=TC__NEW_ARRAY(c,uint32_t,n);
 s->root_of=TC__NEW_ARRAY(c,int32_t,n),s->length=TC__NEW_ARRAY(c,uint32_t,n);
 s->again=TC__NEW_ARRAY(c,uint32_t,n),s->redraw=TC__NEW_ARRAY(c,uint8_t,n);
 s->way=TC__NEW_ARRAY(c,uint8_t,n),s->made_of=TC__NEW_ARRAY(c,uint32_t,n);
-if(!s->way||!s->made_of||!s->again||!s->redraw)return 0;
+s->loads=TC__NEW_ARRAY(c,uint32_t,n);
+if(!s->loads||!s->way||!s->made_of||!s->again||!s->redraw)return 0;
 if(!s->live||!s->forced||!s->product||!s->users||!s->cost||!s->root_of||
 !s->length||!s->part)
 return 0;
@@ -30831,6 +30926,20 @@ m.in=&in,m.attr=attr;
 m.n_attr=n->op==TC_OP_STORE?TC__STORE_KIND:TC__LOAD_PREDICATES;
 tc__join_node(&d->j,&m,n->id);
 }
+static uint32_t tc__down_same(const tc__down*d,const tc__node*m){
+const tc__group*to=d->j.to;
+if(!tc__is_alu(m)&&m->op!=TC_OP_LOAD&&m->op!=TC_OP_CONST)return 0;
+if(m->op==TC_OP_LOAD&&to->buffer.at[m->attr[TC__LOAD_BUFFER]].written)return 0;
+for(uint32_t id=(uint32_t)to->body.node.count;id-- >1;){
+const tc__node*e=to->body.node.at[id];
+if(e->op==m->op&&e->level==TC__AT_ROW&&e->dtype==m->dtype&&
+e->n_in==m->n_in&&e->n_attr==m->n_attr&&
+!memcmp(e->in,m->in,m->n_in*sizeof*m->in)&&
+!memcmp(e->attr,m->attr,m->n_attr*sizeof*m->attr))
+return id;
+}
+return 0;
+}
 static void tc__down_append(tc__down*d,const tc__node*n,int swapped,int column){
 tc__node m=*n;
 uint32_t in[3];
@@ -30845,6 +30954,10 @@ m.in=in,m.attr=attr;
 if(column)m.level=TC__AT_COL;
 if(swapped)tc__join_number(&d->j,&m,attr);
 if(access)attr[TC__ACCESS_BUFFER]=tc__down_buffer(d,n,swapped);
+uint32_t same=column?tc__down_same(d,&m):0;
+if(same)
+d->j.at[n->id]=same;
+else
 tc__join_node(&d->j,&m,n->id);
 }
 static void tc__down_need(tc__down*d,uint32_t begin,uint32_t end){
@@ -37414,6 +37527,20 @@ s->a->flag[1]=v;
 s->a->flag[2]=s->n;
 return x<0?0:s->n-1;
 }
+typedef void(*tc__row_sum_fn)(void*to,const void*from,int64_t n);
+#define TC__ROW_SUM(name,type,step) \
+static void name(void*to,const void*from,int64_t n){\
+const type*x=(const type*)from;\
+type*y=(type*)to;\
+for(int64_t i=0;i<n;i++)y[i]=(type)(step);\
+}
+TC__ROW_SUM(tc__row_sum_1,uint8_t,(unsigned)y[i]+x[i])
+TC__ROW_SUM(tc__row_sum_2,uint16_t,(unsigned)y[i]+x[i])
+TC__ROW_SUM(tc__row_sum_4,uint32_t,y[i]+x[i])
+TC__ROW_SUM(tc__row_sum_8,uint64_t,y[i]+x[i])
+TC__ROW_SUM(tc__row_sum_f32,float,y[i]+x[i])
+TC__ROW_SUM(tc__row_sum_f64,double,y[i]+x[i])
+#undef TC__ROW_SUM
 #define TC__SCATTER(name,type,step) \
 static void name(const tc__scatter*s){\
 const type*x=(const type*)s->from;\
@@ -37437,15 +37564,22 @@ TC__SCATTER(tc__scatter_add_f64,double,y[at]+x[i])
 static const struct{
 size_t bytes;
 tc__scatter_fn set,add,add_float;
+tc__row_sum_fn row,row_float;
 }tc__scatters[]={
-{1,tc__scatter_1,tc__scatter_add_1,NULL},
-{2,tc__scatter_2,tc__scatter_add_2,NULL},
-{4,tc__scatter_4,tc__scatter_add_4,tc__scatter_add_f32},
-{8,tc__scatter_8,tc__scatter_add_8,tc__scatter_add_f64},
+{1,tc__scatter_1,tc__scatter_add_1,NULL,tc__row_sum_1,NULL},
+{2,tc__scatter_2,tc__scatter_add_2,NULL,tc__row_sum_2,NULL},
+{4,tc__scatter_4,tc__scatter_add_4,tc__scatter_add_f32,tc__row_sum_4,
+tc__row_sum_f32},
+{8,tc__scatter_8,tc__scatter_add_8,tc__scatter_add_f64,tc__row_sum_8,
+tc__row_sum_f64},
 };
-static tc__scatter_fn tc__scatter_of(const tc__opaque*o){
-int dtype=(int)o->buffer[0].spec.dtype,i=0;
+static int tc__scatter_row(int dtype){
+int i=0;
 while(tc__scatters[i].bytes!=tc__dtype(dtype)->bytes)i++;
+return i;
+}
+static tc__scatter_fn tc__scatter_of(const tc__opaque*o){
+int dtype=(int)o->buffer[0].spec.dtype,i=tc__scatter_row(dtype);
 if(o->node->op==TC_OP_SCATTER)return tc__scatters[i].set;
 return tc__is_float(dtype)?tc__scatters[i].add_float:tc__scatters[i].add;
 }
@@ -37479,6 +37613,26 @@ s.index=tc__row_at(o,2,shared?0:row);
 write(&s);
 }
 }
+static void tc__row_add_run(const tc__kargs*a,int64_t lo,int64_t hi,int32_t worker){
+const tc__opaque*o=tc__opaque_of(a);
+int dtype=(int)o->buffer[0].spec.dtype,i=tc__scatter_row(dtype);
+tc__row_sum_fn add=
+tc__is_float(dtype)?tc__scatters[i].row_float:tc__scatters[i].row;
+tc__scatter s;
+(void)worker;
+s.a=a,s.o=o,s.n=o->buffer[0].spec.dims[0],s.m=o->buffer[3].spec.dims[0];
+s.wide=o->buffer[2].spec.dtype==TC_I64;
+int64_t width=tc__opaque_width(o,0);
+size_t bytes=(size_t)width*tc__dtype(dtype)->bytes;
+memcpy((char*)tc__opaque_data(o,0)+(size_t)lo*bytes,tc__row_at(o,1,lo),
+(size_t)(hi-lo)*bytes);
+if(s.m)s.index=tc__row_at(o,2,0);
+for(int64_t j=0;j<s.m;j++){
+int64_t at=tc__scatter_at(&s,j);
+if(at<lo||at>=hi)continue;
+add((char*)tc__opaque_data(o,0)+(size_t)at*bytes,tc__row_at(o,3,j),width);
+}
+}
 static const tc__opaque_row tc__opaque_rows[]={
 {TC_OP_CUMSUM,tc__cumsum_run,NULL,0},
 {TC_OP_CUMPROD,tc__cumprod_run,NULL,0},
@@ -37487,6 +37641,7 @@ static const tc__opaque_row tc__opaque_rows[]={
 {TC_OP_SCATTER,tc__scatter_run,NULL,1},
 {TC_OP_SCATTER_ADD,tc__scatter_run,NULL,1},
 {TC_OP_INDEX_ADD,tc__scatter_run,NULL,1},
+{TC_OP_ROW_ADD,tc__row_add_run,NULL,1},
 };
 static const tc__opaque_row*tc__opaque_row_of(int op){
 for(size_t i=0;i<TC__COUNT(tc__opaque_rows);i++)
@@ -47265,7 +47420,9 @@ const tc__node*of=tc__operand(&p->graph,n,0);
 tc__ixenv env;
 memset(&env,0,sizeof env);
 env.sym=p->size.at;
-int64_t dim=tc__is_kind(n,TC__KIND_GATHER)?n->attr[TC__GATHER_DIM]:of->rank-1;
+int64_t dim=tc__is_kind(n,TC__KIND_GATHER)?n->attr[TC__GATHER_DIM]
+:n->op==TC_OP_ROW_ADD?0
+:of->rank-1;
 return dim<0?1:tc__ix_eval(p->graph.ix,of->dims[dim],&env);
 }
 static int tc__program_flagged(tc__program*p){
@@ -61170,6 +61327,7 @@ TC__COLS_bits(TC__LN,BITWISE_NOT),
 {NULL},
 {NULL},
 {NULL},
+{NULL},
 };
 static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC_DTYPE_COUNT]={
 TC__COLS_promote(TC__FN,ADD),
@@ -61192,6 +61350,7 @@ TC__COLS_promote(TC__FN,MINIMUM),
 {NULL},
 TC__COLS_logic(TC__FN,LOGICAL_AND),
 TC__COLS_logic(TC__FN,LOGICAL_OR),
+{NULL},
 {NULL},
 {NULL},
 {NULL},

@@ -262,6 +262,7 @@ NULL,
 NULL,
 NULL,
 NULL,
+NULL,
 };
 // ---- gen/out/text_cuda_types.inc
 static const char*const tc__text_cuda_types[]={
@@ -3602,6 +3603,58 @@ static const char*const tc__text_cuda_scatter[]={
 "                if (lane == l) sum = whole;",
 "            }",
 "            if (in) y[r * n + c] = (T)sum;",
+"        }",
+"    }",
+"}",
+"// fn: scatter_rows",
+"template <class T, class S, int EACH>",
+"TC_FN void TC_N(scatter_rows)(tc_i64 columns, tc_i64 n, tc_i64 m, const T *x,",
+"                             const T *src, const TC_N(pair)<unsigned> *pairs, T *y) {",
+"    enum : int { AHEAD = 16, FEW = 4 };",
+"    typedef tc_pack<T, EACH> pack;",
+"    if (m >> 31) __trap();",
+"    const int lane = threadIdx.x % 32;",
+"    const tc_i64 groups = (n + 31) / 32, parts = (columns + 32 * EACH - 1) / (32 * EACH);",
+"    const tc_i64 warp = ((tc_i64)blockIdx.x * 256 + threadIdx.x) / 32;",
+"    if (warp >= groups * parts) return;",
+"    const tc_i64 c = (warp % parts * 32 + lane) * EACH, own = warp / parts + lane * groups;",
+"    const bool in = c < columns;",
+"    const tc_i64 first = TC_N(first_from)(pairs, 0, own < n \? m : 0, own);",
+"    const tc_i64 end = TC_N(first_from)(",
+"        pairs, first, own < n && first < m && pairs[first].key == own \? m : first, own + 1);",
+"    const int begin_of = (int)first, end_of = (int)end;",
+"    for (int l = 0; l < 32; l += FEW) {",
+"        pack at[FEW];",
+"#pragma unroll",
+"        for (int f = 0; f < FEW; f++) {",
+"            const tc_i64 row = warp / parts + (l + f) * groups;",
+"            if (in && row < n) at[f] = *(const pack *)&x[row * columns + c];",
+"        }",
+"#pragma unroll",
+"        for (int f = 0; f < FEW; f++) {",
+"            const tc_i64 row = warp / parts + (l + f) * groups;",
+"            const int stop = __shfl_sync(~0u, end_of, l + f);",
+"            S sum[EACH];",
+"#pragma unroll",
+"            for (int e = 0; e < EACH; e++) sum[e] = at[f].at[e];",
+"#pragma unroll 1",
+"            for (int p = __shfl_sync(~0u, begin_of, l + f); p < stop; p += AHEAD) {",
+"                const int mine = p + lane < stop \? (int)pairs[p + lane].at : 0;",
+"                pack next[AHEAD];",
+"#pragma unroll",
+"                for (int k = 0; k < AHEAD; k++) {",
+"                    const tc_i64 from = __shfl_sync(~0u, mine, k);",
+"                    if (in && p + k < stop) next[k] = *(const pack *)&src[from * columns + c];",
+"                }",
+"#pragma unroll",
+"                for (int k = 0; k < AHEAD; k++)",
+"#pragma unroll",
+"                    for (int e = 0; e < EACH; e++)",
+"                        if (p + k < stop) sum[e] = sum[e] + next[k].at[e];",
+"            }",
+"#pragma unroll",
+"            for (int e = 0; e < EACH; e++) at[f].at[e] = (T)sum[e];",
+"            if (in && row < n) *(pack *)&y[row * columns + c] = at[f];",
 "        }",
 "    }",
 "}",
@@ -8177,6 +8230,8 @@ TC__DOWN_SMS=132,
 TC__DOWN_THREADS=512,
 TC__DOWN_WARPED=256,
 TC__DOWN_ELEMENTS=16,
+TC__DOWN_ALONE=
+3,
 TC__DOWN_REGISTERS=48,
 TC__DOWN_FULL=768,
 TC__DOWN_HALF=512,
@@ -8251,10 +8306,15 @@ uint32_t asked[TC__DOWN_ASKED];
 int64_t bytes=0;
 for(int k=tc__down_asks(rows,q,asked);k-- >0;){
 int64_t each=tc__device_bytes(rows,rows->body.node.at[asked[k]]);
-if(each*q->width<4||each*q->width>16)return 0;
+if(each*q->width<4||(each*q->width>16&&each*q->width%16))return 0;
 bytes+=each;
 }
 return bytes;
+}
+static int tc__down_resident(const tc__down_plan*p,int full,int64_t shared){
+int64_t n=(full?TC__DOWN_FULL:TC__DOWN_HALF)/p->q.threads;
+if(n>TC__DEVICE_ROW_BYTES/shared)n=TC__DEVICE_ROW_BYTES/shared;
+return n<1?1:(int)n;
 }
 static int tc__down_deal(const tc__group*rows,tc__down_plan*p,int full){
 int64_t each=p->q.threads/p->q.sharing,blocks;
@@ -8263,12 +8323,11 @@ int64_t shared=(elements+p->q.threads)*tc__down_bytes(rows);
 int64_t room=TC__DEVICE_ROW_BYTES;
 if(rows->target.room&&room>(int64_t)rows->target.room)room=rows->target.room;
 int64_t next=elements*tc__down_next_bytes(rows,&p->q);
-p->ahead=next&&shared+next<=room;
-if(p->ahead)shared+=next;
-p->resident=(full?TC__DOWN_FULL:TC__DOWN_HALF)/p->q.threads;
-if(p->resident>TC__DEVICE_ROW_BYTES/shared)
-p->resident=(int)(TC__DEVICE_ROW_BYTES/shared);
-if(p->resident<1)p->resident=1;
+p->resident=tc__down_resident(p,full,shared);
+p->ahead=
+next&&shared+next<=room&&
+(p->q.sharing>32||tc__down_resident(p,full,shared+next)==p->resident);
+if(p->ahead)shared+=next,p->resident=tc__down_resident(p,full,shared);
 blocks=(tc__ix_hi(rows->body.ix,rows->shape.rows)-1)/each+1;
 if(blocks>TC__DOWN_SMS*p->resident)blocks=TC__DOWN_SMS*p->resident;
 p->blocks=blocks<1?1:(int)blocks;
@@ -8291,6 +8350,11 @@ tc__device_choose_lanes_early(&rows,q);
 int64_t bytes=tc__down_element(&rows,q);
 int vectors=TC__DOWN_ELEMENTS/q->width;
 while(vectors>1&&vectors*q->width*bytes>4*TC__DOWN_REGISTERS)vectors/=2;
+int alone=(int)((columns/q->width-1)/32+
+1);
+if(alone<=TC__DOWN_ALONE&&alone*q->width*bytes<=8*TC__DOWN_REGISTERS&&
+alone>vectors)
+vectors=alone;
 tc__down_deal_row(q,columns,vectors<1?1:vectors);
 int64_t registers=q->vectors*q->width*bytes/4;
 int64_t accumulators=
@@ -10190,6 +10254,7 @@ TC__TOP_ROWS,
 TC__SCATTER_MARK,
 TC__SCATTER_TAKE,
 TC__SCATTER_SUM,
+TC__SCATTER_ROWS,
 TC__OPAQUE_COPY,
 TC__OPAQUE_CLEAR,
 TC__CUSTOM_CALL,
@@ -10212,13 +10277,15 @@ TC__TOP_MOST=16384,
 TC__TOP_LONG=65536,
 TC__TOP_FEW=16,
 TC__SUM_ROWS=8,
+TC__SUM_BYTES=8,
 TC__CUSTOM_WAVES=8
 };
 typedef struct tc__opaque_plan{
 const tc__node*call;
 tc__op op;
 int dtype;
-tc__ix rows,n;
+tc__ix rows,
+n;
 tc__ix k;
 tc__ix lines,
 m;
@@ -10375,13 +10442,22 @@ if(!tc__ix_is_const(n))return 4;
 while(digits<4&&(tc__ix_value(n)-1)>>8*digits)digits++;
 return digits;
 }
+static void tc__plan_scatter_rows(tc__ixpool*x,tc__opaque_plan*q){
+int width=TC__SUM_BYTES/(int)tc__dtypes[q->dtype].bytes;
+q->width=tc__ix_divisor(x,q->rows)%width?1:width;
+tc__ix parts=tc__ix_ceil_div(x,q->rows,tc__ix_const(32*q->width)),
+groups=tc__ix_ceil_div(x,q->n,tc__ix_const(32));
+tc__ix warps=tc__ix_mul(x,parts,groups);
+tc__opaque_add_flat(x,q,TC__SCATTER_ROWS,tc__ix_scaled(x,warps,32));
+}
 static void tc__plan_scatter_sum(tc__ixpool*x,tc__opaque_plan*q){
-int shared=q->op==TC_OP_INDEX_ADD;
+int shared=q->op!=TC_OP_SCATTER_ADD;
 tc__ix rows=q->rows;
 q->sorts=shared?tc__ix_const(1):q->lines,q->keys=q->m;
 q->digits=tc__index_digits(q->n);
 q->tile=(int)(TC__SORT_TILE/tc__pair_bytes(q));
-if(shared)rows=tc__ix_ceil_div(x,rows,tc__ix_const(TC__SUM_ROWS));
+if(q->op==TC_OP_INDEX_ADD)
+rows=tc__ix_ceil_div(x,rows,tc__ix_const(TC__SUM_ROWS));
 if(tc__ix_hi(x,q->m)>q->tile){
 tc__plan_sort_digits(x,q,TC__SORT_NEXT);
 }else{
@@ -10390,6 +10466,9 @@ q->grids.workspace=
 tc__ix_scaled(x,tc__ix_mul(x,q->sorts,q->m),tc__pair_bytes(q));
 }
 int clear=!tc__ix_equals(q->grids.zeroed,0);
+if(q->op==TC_OP_ROW_ADD)
+tc__plan_scatter_rows(x,q);
+else
 tc__opaque_add_flat(x,q,TC__SCATTER_SUM,tc__ix_mul(x,rows,q->n));
 if(clear)tc__opaque_add_clear(x,q);
 }
@@ -10422,6 +10501,10 @@ if(q.op==TC_OP_CUMSUM||q.op==TC_OP_CUMPROD)tc__plan_prefixes(x,&q);
 if(q.op==TC_OP_ARGSORT||q.op==TC_OP_TOPK)tc__plan_argsort(x,&q);
 if(q.call->attr[TC__CALL_OPERANDS]<3)return q;
 q.lines=tc__call_rows(x,q.call,3),q.m=tc__call_width(q.call,3);
+if(q.op==TC_OP_ROW_ADD){
+q.m=q.lines,q.lines=tc__ix_const(1);
+q.n=tc__call_size(q.call,0,0),q.rows=tc__call_size(q.call,0,1);
+}
 if(tc__call_buffer(q.call,2)<0||tc__call_buffer(q.call,3)<0)
 tc__opaque_add_flat(x,&q,TC__OPAQUE_COPY,tc__ix_mul(x,q.rows,q.n));
 else if(q.op==TC_OP_SCATTER)
@@ -11603,6 +11686,21 @@ tc__put(p->out,"pairs, ");
 tc__put_elements(p,q,0);
 tc__put(p->out,");\n");
 }
+static void tc__put_scatter_rows(tc__printer*p,const tc__opaque_plan*q,int i){
+const char*type=tc__opaque_type(q->dtype);
+(void)i;
+if(tc__sorts_by_digits(q))tc__put_sorter(p,q);
+tc__put_pairs(p,q);
+tc__line(p);
+tc__put(p->out,"tc_scatter_rows<%s, %s, %d>(rows, n, m, ",type,
+tc__dtypes[q->dtype].bytes<4?"unsigned":type,q->width);
+tc__put_elements(p,q,1);
+tc__put(p->out,", ");
+tc__put_elements(p,q,3);
+tc__put(p->out,", pairs, ");
+tc__put_elements(p,q,0);
+tc__put(p->out,");\n");
+}
 static void tc__put_opaque_copy(tc__printer*p,const tc__opaque_plan*q,int i){
 (void)i;
 tc__line(p);
@@ -11623,7 +11721,8 @@ static void(*const tc__opaque_steps[])(tc__printer*p,const tc__opaque_plan*q,int
 tc__put_scan,tc__put_scan,tc__put_scan,tc__put_sort_block,
 tc__put_sort_count,tc__put_sort_pass,tc__put_sort_pass,tc__put_sort_pass,
 tc__put_top_rows,tc__put_scatter_mark,tc__put_scatter_take,tc__put_scatter_sum,
-tc__put_opaque_copy,tc__put_opaque_clear,tc__put_custom_call,tc__put_custom_bools,
+tc__put_scatter_rows,tc__put_opaque_copy,tc__put_opaque_clear,tc__put_custom_call,
+tc__put_custom_bools,
 };
 static void tc__put_opaque_names(tc__printer*p,const tc__opaque_plan*q,
 const tc__text*body){

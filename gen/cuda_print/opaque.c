@@ -254,6 +254,22 @@ static void tc__put_scatter_sum(tc__printer *p, const tc__opaque_plan *q, int i)
     tc__put(p->out, ");\n");
 }
 
+static void tc__put_scatter_rows(tc__printer *p, const tc__opaque_plan *q, int i) {
+    const char *type = tc__opaque_type(q->dtype);
+    (void)i;
+    if (tc__sorts_by_digits(q)) tc__put_sorter(p, q);
+    tc__put_pairs(p, q);
+    tc__line(p);
+    tc__put(p->out, "tc_scatter_rows<%s, %s, %d>(rows, n, m, ", type,
+            tc__dtypes[q->dtype].bytes < 4 ? "unsigned" : type, q->width);
+    tc__put_elements(p, q, 1);
+    tc__put(p->out, ", ");
+    tc__put_elements(p, q, 3);
+    tc__put(p->out, ", pairs, ");
+    tc__put_elements(p, q, 0);
+    tc__put(p->out, ");\n");
+}
+
 static void tc__put_opaque_copy(tc__printer *p, const tc__opaque_plan *q, int i) {
     (void)i;
     tc__line(p);
@@ -274,10 +290,11 @@ static void tc__put_opaque_clear(tc__printer *p, const tc__opaque_plan *q, int i
 
 // By tc__opaque_step.
 static void (*const tc__opaque_steps[])(tc__printer *p, const tc__opaque_plan *q, int i) = {
-    tc__put_scan,        tc__put_scan,         tc__put_scan,         tc__put_sort_block,
-    tc__put_sort_count,  tc__put_sort_pass,    tc__put_sort_pass,    tc__put_sort_pass,
-    tc__put_top_rows,    tc__put_scatter_mark, tc__put_scatter_take, tc__put_scatter_sum,
-    tc__put_opaque_copy, tc__put_opaque_clear, tc__put_custom_call,  tc__put_custom_bools,
+    tc__put_scan,         tc__put_scan,         tc__put_scan,         tc__put_sort_block,
+    tc__put_sort_count,   tc__put_sort_pass,    tc__put_sort_pass,    tc__put_sort_pass,
+    tc__put_top_rows,     tc__put_scatter_mark, tc__put_scatter_take, tc__put_scatter_sum,
+    tc__put_scatter_rows, tc__put_opaque_copy,  tc__put_opaque_clear, tc__put_custom_call,
+    tc__put_custom_bools,
 };
 
 // ---- kernels ----

@@ -28,6 +28,7 @@ typedef enum tc__opaque_step {
     TC__SCATTER_MARK,
     TC__SCATTER_TAKE,
     TC__SCATTER_SUM,
+    TC__SCATTER_ROWS,
     TC__OPAQUE_COPY,
     TC__OPAQUE_CLEAR,
     TC__CUSTOM_CALL,
@@ -51,18 +52,20 @@ enum {
     TC__TOP_LONG = 65536, // elements of rows of which there should be more than these:
     TC__TOP_FEW = 16,
     TC__SUM_ROWS = 8,    // that a thread adds to for one index
+    TC__SUM_BYTES = 8,   // of a row that a thread adds to at once, where rows lie together
     TC__CUSTOM_WAVES = 8 // blocks of a multiprocessor that a user's op has at most
 };
 
 typedef struct tc__opaque_plan {
     const tc__node *call;
     tc__op op;
-    int dtype;      // of what is scanned, sorted, or written
-    tc__ix rows, n; // of the result; of sorts, n of the operand
-    tc__ix k;       // TOPK: elements of a row of the result
+    int dtype; // of what is scanned, sorted, or written
+    tc__ix rows,
+        n;    // of the result, ROW_ADD: its columns and rows; of sorts, n of the operand
+    tc__ix k; // TOPK: elements of a row of the result
     tc__ix lines,
         m;      // scatters: of index and src. The user's: lines = elements of the result
-    int width;  // scans: elements of an access
+    int width;  // scans, sums of rows: elements of an access
     int digits; // sorts: of a key
     int tile;   // sorts: pairs of a block
     int most;   // SORT_ROWS: pairs of a row at most,
@@ -257,14 +260,25 @@ static int tc__index_digits(tc__ix n) {
     return digits;
 }
 
+// Of whole rows a warp has 32 places, and of each as many columns as its lanes reach.
+static void tc__plan_scatter_rows(tc__ixpool *x, tc__opaque_plan *q) {
+    int width = TC__SUM_BYTES / (int)tc__dtypes[q->dtype].bytes;
+    q->width = tc__ix_divisor(x, q->rows) % width ? 1 : width;
+    tc__ix parts = tc__ix_ceil_div(x, q->rows, tc__ix_const(32 * q->width)),
+           groups = tc__ix_ceil_div(x, q->n, tc__ix_const(32));
+    tc__ix warps = tc__ix_mul(x, parts, groups);
+    tc__opaque_add_flat(x, q, TC__SCATTER_ROWS, tc__ix_scaled(x, warps, 32));
+}
+
 // The pairs of sorted indices are in the workspace: of SORT_ROWS at its beginning.
 static void tc__plan_scatter_sum(tc__ixpool *x, tc__opaque_plan *q) {
-    int shared = q->op == TC_OP_INDEX_ADD;
+    int shared = q->op != TC_OP_SCATTER_ADD;
     tc__ix rows = q->rows;
     q->sorts = shared ? tc__ix_const(1) : q->lines, q->keys = q->m;
     q->digits = tc__index_digits(q->n);
     q->tile = (int)(TC__SORT_TILE / tc__pair_bytes(q));
-    if (shared) rows = tc__ix_ceil_div(x, rows, tc__ix_const(TC__SUM_ROWS));
+    if (q->op == TC_OP_INDEX_ADD)
+        rows = tc__ix_ceil_div(x, rows, tc__ix_const(TC__SUM_ROWS));
     if (tc__ix_hi(x, q->m) > q->tile) {
         tc__plan_sort_digits(x, q, TC__SORT_NEXT);
     } else {
@@ -273,7 +287,10 @@ static void tc__plan_scatter_sum(tc__ixpool *x, tc__opaque_plan *q) {
             tc__ix_scaled(x, tc__ix_mul(x, q->sorts, q->m), tc__pair_bytes(q));
     }
     int clear = !tc__ix_equals(q->grids.zeroed, 0);
-    tc__opaque_add_flat(x, q, TC__SCATTER_SUM, tc__ix_mul(x, rows, q->n));
+    if (q->op == TC_OP_ROW_ADD)
+        tc__plan_scatter_rows(x, q);
+    else
+        tc__opaque_add_flat(x, q, TC__SCATTER_SUM, tc__ix_mul(x, rows, q->n));
     if (clear) tc__opaque_add_clear(x, q);
 }
 
@@ -310,6 +327,10 @@ static tc__opaque_plan tc__opaque_plan_of(const tc__group *g) {
     if (q.op == TC_OP_ARGSORT || q.op == TC_OP_TOPK) tc__plan_argsort(x, &q);
     if (q.call->attr[TC__CALL_OPERANDS] < 3) return q;
     q.lines = tc__call_rows(x, q.call, 3), q.m = tc__call_width(q.call, 3);
+    if (q.op == TC_OP_ROW_ADD) {
+        q.m = q.lines, q.lines = tc__ix_const(1);
+        q.n = tc__call_size(q.call, 0, 0), q.rows = tc__call_size(q.call, 0, 1);
+    }
     if (tc__call_buffer(q.call, 2) < 0 || tc__call_buffer(q.call, 3) < 0)
         tc__opaque_add_flat(x, &q, TC__OPAQUE_COPY, tc__ix_mul(x, q.rows, q.n));
     else if (q.op == TC_OP_SCATTER)

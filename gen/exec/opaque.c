@@ -402,6 +402,22 @@ static int64_t tc__scatter_at(const tc__scatter *s, int64_t i) {
     return x < 0 ? 0 : s->n - 1;
 }
 
+typedef void (*tc__row_sum_fn)(void *to, const void *from, int64_t n);
+
+#define TC__ROW_SUM(name, type, step)                                                      \
+    static void name(void *to, const void *from, int64_t n) {                              \
+        const type *x = (const type *)from;                                                \
+        type *y = (type *)to;                                                              \
+        for (int64_t i = 0; i < n; i++) y[i] = (type)(step);                               \
+    }
+TC__ROW_SUM(tc__row_sum_1, uint8_t, (unsigned)y[i] + x[i])
+TC__ROW_SUM(tc__row_sum_2, uint16_t, (unsigned)y[i] + x[i])
+TC__ROW_SUM(tc__row_sum_4, uint32_t, y[i] + x[i])
+TC__ROW_SUM(tc__row_sum_8, uint64_t, y[i] + x[i])
+TC__ROW_SUM(tc__row_sum_f32, float, y[i] + x[i])
+TC__ROW_SUM(tc__row_sum_f64, double, y[i] + x[i])
+#undef TC__ROW_SUM
+
 #define TC__SCATTER(name, type, step)                                                      \
     static void name(const tc__scatter *s) {                                               \
         const type *x = (const type *)s->from;                                             \
@@ -427,16 +443,24 @@ TC__SCATTER(tc__scatter_add_f64, double, y[at] + x[i])
 static const struct {
     size_t bytes;
     tc__scatter_fn set, add, add_float;
+    tc__row_sum_fn row, row_float;
 } tc__scatters[] = {
-    {1, tc__scatter_1, tc__scatter_add_1, NULL},
-    {2, tc__scatter_2, tc__scatter_add_2, NULL},
-    {4, tc__scatter_4, tc__scatter_add_4, tc__scatter_add_f32},
-    {8, tc__scatter_8, tc__scatter_add_8, tc__scatter_add_f64},
+    {1, tc__scatter_1, tc__scatter_add_1, NULL, tc__row_sum_1, NULL},
+    {2, tc__scatter_2, tc__scatter_add_2, NULL, tc__row_sum_2, NULL},
+    {4, tc__scatter_4, tc__scatter_add_4, tc__scatter_add_f32, tc__row_sum_4,
+     tc__row_sum_f32},
+    {8, tc__scatter_8, tc__scatter_add_8, tc__scatter_add_f64, tc__row_sum_8,
+     tc__row_sum_f64},
 };
 
-static tc__scatter_fn tc__scatter_of(const tc__opaque *o) {
-    int dtype = (int)o->buffer[0].spec.dtype, i = 0;
+static int tc__scatter_row(int dtype) {
+    int i = 0;
     while (tc__scatters[i].bytes != tc__dtype(dtype)->bytes) i++;
+    return i;
+}
+
+static tc__scatter_fn tc__scatter_of(const tc__opaque *o) {
+    int dtype = (int)o->buffer[0].spec.dtype, i = tc__scatter_row(dtype);
     if (o->node->op == TC_OP_SCATTER) return tc__scatters[i].set;
     return tc__is_float(dtype) ? tc__scatters[i].add_float : tc__scatters[i].add;
 }
@@ -475,6 +499,28 @@ static void tc__scatter_run(const tc__kargs *a, int64_t lo, int64_t hi, int32_t 
     }
 }
 
+// Rows lo to hi of the result: those of src that go there are added, in their order.
+static void tc__row_add_run(const tc__kargs *a, int64_t lo, int64_t hi, int32_t worker) {
+    const tc__opaque *o = tc__opaque_of(a);
+    int dtype = (int)o->buffer[0].spec.dtype, i = tc__scatter_row(dtype);
+    tc__row_sum_fn add =
+        tc__is_float(dtype) ? tc__scatters[i].row_float : tc__scatters[i].row;
+    tc__scatter s;
+    (void)worker;
+    s.a = a, s.o = o, s.n = o->buffer[0].spec.dims[0], s.m = o->buffer[3].spec.dims[0];
+    s.wide = o->buffer[2].spec.dtype == TC_I64;
+    int64_t width = tc__opaque_width(o, 0);
+    size_t bytes = (size_t)width * tc__dtype(dtype)->bytes;
+    memcpy((char *)tc__opaque_data(o, 0) + (size_t)lo * bytes, tc__row_at(o, 1, lo),
+           (size_t)(hi - lo) * bytes);
+    if (s.m) s.index = tc__row_at(o, 2, 0);
+    for (int64_t j = 0; j < s.m; j++) {
+        int64_t at = tc__scatter_at(&s, j);
+        if (at < lo || at >= hi) continue;
+        add((char *)tc__opaque_data(o, 0) + (size_t)at * bytes, tc__row_at(o, 3, j), width);
+    }
+}
+
 // ---- the table ----
 
 static const tc__opaque_row tc__opaque_rows[] = {
@@ -485,6 +531,7 @@ static const tc__opaque_row tc__opaque_rows[] = {
     {TC_OP_SCATTER, tc__scatter_run, NULL, 1},
     {TC_OP_SCATTER_ADD, tc__scatter_run, NULL, 1},
     {TC_OP_INDEX_ADD, tc__scatter_run, NULL, 1},
+    {TC_OP_ROW_ADD, tc__row_add_run, NULL, 1},
 };
 
 // The row of an op, NULL = it is no opaque op of ours.

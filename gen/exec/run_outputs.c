@@ -111,7 +111,9 @@ static int64_t tc__index_limit(const tc__program *p, const tc__node *n) {
     tc__ixenv env;
     memset(&env, 0, sizeof env);
     env.sym = p->size.at;
-    int64_t dim = tc__is_kind(n, TC__KIND_GATHER) ? n->attr[TC__GATHER_DIM] : of->rank - 1;
+    int64_t dim = tc__is_kind(n, TC__KIND_GATHER) ? n->attr[TC__GATHER_DIM]
+                  : n->op == TC_OP_ROW_ADD        ? 0
+                                                  : of->rank - 1;
     return dim < 0 ? 1 : tc__ix_eval(p->graph.ix, of->dims[dim], &env);
 }
 

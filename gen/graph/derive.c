@@ -379,14 +379,44 @@ static tc__node *tc__d_moved(tc__derive *d, tc__node *a, int from, int to) {
     return tc__make_permute(d->g, a, order);
 }
 
+// Elements of a slice of dimension 0, fewer than which do not lie together.
+enum { TC__ROW_LEAST = 16 };
+
+static int tc__d_has_rows(const tc__derive *d, const tc__node *a, int dim, tc__ix *width) {
+    *width = tc__ix_const(1);
+    for (int i = dim + 1; i < a->rank; i++)
+        *width = tc__ix_mul(d->g->ix, *width, a->dims[i]);
+    for (int i = 0; i < dim; i++)
+        if (!tc__ix_equals(a->dims[i], 1)) return 0;
+    return tc__ix_lo(d->g->ix, *width) >= TC__ROW_LEAST;
+}
+
+// Rows of g are added to what a has already: a table whose product is wanted, too, is summed once.
+static void tc__derive_take_rows(tc__derive *d, const tc__node *a, tc__node *index,
+                                 tc__node *g, tc__ix width) {
+    uint32_t *at = &d->adjoint[tc__d_original(d, a)->id];
+    tc__ix rows[2] = {tc__ix_div(d->g->ix, tc__node_numel(d->g, a), width), width};
+    if (!tc__d_flows(a)) return;
+    tc__node *sum = *at ? d->g->node.at[*at - 1] : tc__d_zeros(d, a);
+    *at = 0, sum = sum ? tc__make_reshape(d->g, sum, 2, rows) : NULL;
+    rows[0] = tc__node_numel(d->g, index), g = tc__make_reshape(d->g, g, 2, rows);
+    sum = tc__d_opaque3(d, TC_OP_ROW_ADD, sum, index, g);
+    tc__d_give(d, a, sum ? tc__make_reshape(d->g, sum, a->rank, a->dims) : NULL);
+    d->failed |= !sum;
+}
+
 // take gave slice index[j] of a as slice j.
 static void tc__derive_take(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__node *a = tc__d_in(d, n, 0), *index = tc__d_in(d, n, 1);
     int dim = (int)n->attr[TC__GATHER_DIM], last = a->rank - 1;
-    tc__ix dims[TC_MAX_RANK], all = tc__node_numel(d->g, index);
+    tc__ix dims[TC_MAX_RANK], all = tc__node_numel(d->g, index), width;
     memcpy(dims, a->dims, sizeof dims);
     dims[dim] = all;
     index = tc__make_reshape(d->g, index, 1, &all);
+    if (index && tc__d_has_rows(d, a, dim, &width)) {
+        tc__derive_take_rows(d, a, index, g, width);
+        return;
+    }
     g = tc__d_moved(d, tc__make_reshape(d->g, g, a->rank, dims), dim, last);
     tc__node *none = tc__d_moved(d, tc__d_zeros(d, a), dim, last);
     tc__node *sum = tc__d_opaque3(d, TC_OP_INDEX_ADD, none, index, g);
@@ -474,6 +504,16 @@ static void tc__derive_index_add(tc__derive *d, const tc__node *n, tc__node *g) 
     tc__node *src = tc__d_in(d, n, 2);
     uint32_t ids[2];
     int64_t dim = n->rank - 1;
+    ids[0] = g->id, ids[1] = n->in[1];
+    tc__d_give(d, tc__d_in(d, n, 0), g);
+    tc__d_give(d, src,
+               tc__make(d->g, TC_OP_TAKE, g->dtype, src->rank, src->dims, ids, 2, &dim, 1));
+}
+
+static void tc__derive_row_add(tc__derive *d, const tc__node *n, tc__node *g) {
+    tc__node *src = tc__d_in(d, n, 2);
+    uint32_t ids[2];
+    int64_t dim = 0;
     ids[0] = g->id, ids[1] = n->in[1];
     tc__d_give(d, tc__d_in(d, n, 0), g);
     tc__d_give(d, src,

@@ -409,6 +409,16 @@ static int tc__shape_index_add(tc__infer *q) {
                                      "the index's");
 }
 
+static int tc__shape_row_add(tc__infer *q) {
+    const tc__meta *a = q->in[0], *b = q->in[1], *c = q->in[2];
+    if (!tc__scatter_check(q)) return 0;
+    int ok = a->rank == 2 && b->rank == 1 && c->rank == 2 &&
+             tc__know(q, TC__EQUAL, c->dims[0], b->dims[0]) &&
+             tc__know(q, TC__EQUAL, c->dims[1], a->dims[1]);
+    tc__shape_same(q);
+    return ok || tc__scatter_fail(q, "src has a row for each place of the index");
+}
+
 // ---- the user's ops ----
 
 // Sizes of an operand as numbers. Run-time sizes are those of this run from now on: a function of the

@@ -204,6 +204,22 @@ static void tc__down_row(tc__down *d, const tc__node *n, const tc__node *store) 
     tc__join_node(&d->j, &m, n->id);
 }
 
+// What the row has of m, a node of the sums, already; 0 = nothing.
+static uint32_t tc__down_same(const tc__down *d, const tc__node *m) {
+    const tc__group *to = d->j.to;
+    if (!tc__is_alu(m) && m->op != TC_OP_LOAD && m->op != TC_OP_CONST) return 0;
+    if (m->op == TC_OP_LOAD && to->buffer.at[m->attr[TC__LOAD_BUFFER]].written) return 0;
+    for (uint32_t id = (uint32_t)to->body.node.count; id-- > 1;) {
+        const tc__node *e = to->body.node.at[id];
+        if (e->op == m->op && e->level == TC__AT_ROW && e->dtype == m->dtype &&
+            e->n_in == m->n_in && e->n_attr == m->n_attr &&
+            !memcmp(e->in, m->in, m->n_in * sizeof *m->in) &&
+            !memcmp(e->attr, m->attr, m->n_attr * sizeof *m->attr))
+            return id;
+    }
+    return 0;
+}
+
 // Appends node n of either, with operands by j.at.
 static void tc__down_append(tc__down *d, const tc__node *n, int swapped, int column) {
     tc__node m = *n;
@@ -219,7 +235,11 @@ static void tc__down_append(tc__down *d, const tc__node *n, int swapped, int col
     if (column) m.level = TC__AT_COL;
     if (swapped) tc__join_number(&d->j, &m, attr);
     if (access) attr[TC__ACCESS_BUFFER] = tc__down_buffer(d, n, swapped);
-    tc__join_node(&d->j, &m, n->id);
+    uint32_t same = column ? tc__down_same(d, &m) : 0;
+    if (same)
+        d->j.at[n->id] = same;
+    else
+        tc__join_node(&d->j, &m, n->id);
 }
 
 static void tc__down_need(tc__down *d, uint32_t begin, uint32_t end) {

@@ -151,8 +151,18 @@ static int tc__bits_meet(const tc__schedule *s, const uint64_t *a, const uint64_
 // Who needs whom is a matrix, so a long program is merged in windows of TC__WINDOW_MOST roots: what a
 // root costs does not grow with the program. As roots need earlier ones only, what stands between two
 // of a window is in it, too. A window ends where the fewest values cross, in its second half.
+//
+// What a gradient wants of a product far ahead is made by the product's kernel only where both are in one window: so
+// programs of some thousand ops, as a GPT's training step, have one.
 
-enum { TC__WINDOW_MOST = 512 };
+enum {
+    TC__WINDOW_MOST = 512,
+    TC__WINDOW_ONE = 4096 // roots of a program that has one window
+};
+
+static size_t tc__window_most(const tc__schedule *s) {
+    return s->root.count > TC__WINDOW_ONE ? TC__WINDOW_MOST : TC__WINDOW_ONE;
+}
 
 static uint32_t tc__in_window(const tc__schedule *s, uint32_t i) {
     return i - s->window[i];
@@ -173,7 +183,7 @@ static void tc__count_crossing(const tc__schedule *s, uint32_t *crossing, uint32
 }
 
 static int tc__find_windows(tc__schedule *s) {
-    size_t n = s->root.count, some = n ? n : 1;
+    size_t n = s->root.count, some = n ? n : 1, most = tc__window_most(s);
     s->window = TC__NEW_ARRAY(s->ctx, uint32_t, n);
     uint32_t *crossing = TC__NEW_ARRAY(s->ctx, uint32_t, n),
              *last = TC__NEW_ARRAY(s->ctx, uint32_t, n);
@@ -181,9 +191,9 @@ static int tc__find_windows(tc__schedule *s) {
     if (ok) tc__count_crossing(s, crossing, last);
     for (uint32_t first = 0, end; ok && first < n; first = end) {
         end = (uint32_t)n;
-        if (n - first > TC__WINDOW_MOST) {
-            end = first + TC__WINDOW_MOST;
-            for (uint32_t i = end; i > first + TC__WINDOW_MOST / 2; i--)
+        if (n - first > most) {
+            end = first + (uint32_t)most;
+            for (uint32_t i = end; i > first + most / 2; i--)
                 if (crossing[i] < crossing[end]) end = i;
         }
         for (uint32_t i = first; i < end; i++) s->window[i] = first;
@@ -230,7 +240,8 @@ static void tc__relate_to(const tc__schedule *s, uint64_t *matrix, uint32_t one,
 // One cluster per root so far. Uses are in order of their readers, and a root is loaded only by later
 // ones: so rows are complete when they are added to others, in this order and in the reverse.
 static int tc__relate(tc__schedule *s) {
-    size_t n = s->cluster.count, window = TC__WINDOW_MOST, most = n < window ? n : window;
+    size_t n = s->cluster.count, window = tc__window_most(s),
+           most = n < window ? n : window;
     size_t places = n <= window                 ? s->place_count
                     : s->place_count < 4 * most ? s->place_count
                                                 : 4 * most;
@@ -493,6 +504,26 @@ static int tc__read_alike(const tc__schedule *s, uint32_t a, uint32_t b) {
     return tc__bits_meet(s, tc__bit_row(s, s->reads, a), tc__bit_row(s, s->reads, b));
 }
 
+// Whether cluster b, of sums down columns, reads what a third cluster makes row by row that reads what a does: a device
+// sums both there (kernel/down.c), which takes one kernel of sums.
+static int tc__read_through(const tc__schedule *s, uint32_t a, uint32_t b) {
+    const tc__cluster *x = &s->cluster.at[b];
+    if (s->fuses[x->device] != TC__FUSE_LOADS || !x->space.reduced ||
+        x->space.reduced >> (x->space.rank - 1) & 1)
+        return 0;
+    for (uint32_t r = x->first; r != UINT32_MAX; r = s->root.at[r].next) {
+        const tc__use *u = s->use.at + s->root.at[r].use;
+        for (uint32_t i = 0; i < s->root.at[r].uses; i++) {
+            uint32_t from = s->root.at[u[i].root].group;
+            const tc__space *rows = &s->cluster.at[from].space;
+            if (s->window[from] == s->window[a] && from != a &&
+                rows->reduced >> (rows->rank - 1) & 1 && tc__read_alike(s, a, from))
+                return 1;
+        }
+    }
+    return 0;
+}
+
 // Kernels side by side over one space: equal sizes, and either small or reading something at the
 // same index.
 static int tc__merge_siblings(tc__schedule *s) {
@@ -505,7 +536,9 @@ static int tc__merge_siblings(tc__schedule *s) {
                 continue;
             if (!tc__same_dims(&x->space, &y->space)) continue;
             int small = tc__space_rows(s->g->ix, &x->space, 0) <= TC__SMALL;
-            if ((small || tc__read_alike(s, a, b)) && tc__try_merge(s, a, b)) merged = 1;
+            if ((small || tc__read_alike(s, a, b) || tc__read_through(s, a, b)) &&
+                tc__try_merge(s, a, b))
+                merged = 1;
         }
     }
     return merged;

@@ -81,6 +81,7 @@ typedef struct tc__schedule {
     uint32_t *users; // by node: operand edges from live nodes, also through a widening cast
     uint32_t *cost;  // by node: cost of recomputing one element
     uint32_t *length; // by node: ops of the expression that its users inline
+    uint32_t *loads;  // by node: see tc__loads_of
     uint8_t *forced;  // by node
     uint8_t *product; // by node: a contraction's value, changed element by element
     uint32_t *again;  // by node: see kernel/again.c
@@ -163,6 +164,28 @@ static uint32_t tc__cost_of(const tc__schedule *s, const tc__node *n) {
                 n->op == TC_OP_INPUT;
     for (uint32_t k = 0; k < n->n_in && !stops; k++) sum += s->cost[n->in[k]];
     return stops || s->forced[n->id] ? 0 : sum > 1000000 ? 1000000 : sum;
+}
+
+// Bytes that are read to make one element again, in parts. What is computed counts a part more than an input: its
+// memory may be of no other use.
+enum { TC__LOAD_PARTS = 16 };
+
+static uint32_t tc__loads_of(const tc__schedule *s, const tc__node *n) {
+    uint32_t sum = 0, own = TC__LOAD_PARTS * (uint32_t)tc__dtypes[n->dtype].bytes;
+    int whole = tc__is_kind(n, TC__KIND_REDUCE) || tc__is_kind(n, TC__KIND_CONTRACT);
+    if (tc__is_spread(s->g, n)) return 0;
+    if (n->op == TC_OP_INPUT) return own;
+    if (whole || s->forced[n->id]) return own + 1;
+    for (uint32_t k = 0; k < n->n_in; k++) sum += s->loads[n->in[k]];
+    return sum > 1000000 ? 1000000 : sum;
+}
+
+// Whether less is read and written where n is stored than where each user makes it again: as what a network adds to
+// layer by layer, and the gradient of that. Users that share a kernel with it read nothing.
+static int tc__is_read_often(const tc__schedule *s, const tc__node *n) {
+    uint32_t own = TC__LOAD_PARTS * (uint32_t)tc__dtypes[n->dtype].bytes;
+    if (!tc__is_alu(n) || s->loads[n->id] <= own) return 0;
+    return (uint64_t)(s->users[n->id] - 1) * (s->loads[n->id] - own) > own;
 }
 
 // What a value is computed from, and by how much.
@@ -503,12 +526,14 @@ static int tc__find_roots_once(tc__schedule *s, const uint8_t *output, uint32_t 
     for (uint32_t i = first; i < end; i++) {
         const tc__node *n = s->g->node.at[i];
         s->product[i] = 0, s->cost[i] = tc__cost_of(s, n), s->length[i] = 0;
+        s->loads[i] = tc__loads_of(s, n);
         if (!s->live[i]) continue;
         uint32_t length = tc__length_of(s, n, again);
         s->product[i] = (uint8_t)tc__is_of_product(s, n);
         int whole = tc__is_kind(n, TC__KIND_REDUCE) || tc__is_kind(n, TC__KIND_CONTRACT);
         int dear = (tc__is_alu(n) || n->op == TC_OP_RANDOM) && s->users[i] > 1 &&
-                   !s->redraw[i] && (s->cost[i] > TC__CHEAP || s->product[i]) &&
+                   !s->redraw[i] &&
+                   (s->cost[i] > TC__CHEAP || s->product[i] || tc__is_read_often(s, n)) &&
                    !tc__is_on_the_way(s, i);
         dear |= tc__is_leaving(s, n);
         int alone = s->apart && tc__is_computed(n);
@@ -519,6 +544,7 @@ static int tc__find_roots_once(tc__schedule *s, const uint8_t *output, uint32_t 
         if (!tc__add_root(s, i, output[i])) return 0;
         if (!tc__is_kind(n, TC__KIND_CONTRACT)) s->product[i] = 0;
         if (dear) s->cost[i] = 0;
+        s->loads[i] = TC__LOAD_PARTS * (uint32_t)tc__dtypes[n->dtype].bytes + 1;
     }
     return 1;
 }

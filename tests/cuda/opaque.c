@@ -555,6 +555,42 @@ TEST(index_add) {
     close_device();
 }
 
+// The gradient of a table: to what it has of another product, rows of src are added in their order.
+TEST(rows_are_added) {
+    static const int dtypes[] = {TC_F32, TC_F64, TC_F32, TC_F32, TC_F32};
+    static const int sizes[][3] = {
+        {9, 40, 3}, {300, 17, 5000}, {5, 768, 100}, {33, 64, 40}, {40, 70, 9000}};
+    enum { CASES = 5 };
+    given *x[CASES], *index[CASES], *src[CASES], *y[CASES];
+    tc_tensor g[CASES];
+    REQUIRE(open_device());
+    for (int i = 0; i < CASES; i++) {
+        int n = sizes[i][0], width = sizes[i][1], m = sizes[i][2];
+        x[i] = give(n, width, dtypes[i], fraction);
+        y[i] = give(n, width, dtypes[i], fraction);
+        index[i] = give_index(1, m, i % 2 ? TC_I32 : TC_I64, n);
+        src[i] = give(m, width, dtypes[i], fraction);
+    }
+    begin("rows");
+    for (int i = 0; i < CASES; i++) {
+        tc_tensor at = tc_reshape(index[i]->t, TC_DIMS(sizes[i][2]));
+        tc_tensor taken = tc_sum_all(tc_mul(tc_take(x[i]->t, at, 0), src[i]->t));
+        tc_tensor loss = tc_add(taken, tc_sum_all(tc_mul(x[i]->t, y[i]->t)));
+        CHECK_EQ(tc_grad(loss, &x[i]->t, 1, &g[i]), TC_OK);
+    }
+    end(2 * (CASES - 2) + 2 * 5 + 2 * CASES); // sums by digits of long indices; losses
+    for (int i = 0; i < CASES; i++) {
+        int width = sizes[i][1];
+        for (int j = 0; j < sizes[i][2]; j++)
+            for (int c = 0; c < width; c++) {
+                double *to = &y[i]->x[place_of(index[i]->x[j], sizes[i][0]) * width + c];
+                *to = sum_of(dtypes[i], *to, src[i]->x[j * width + c]);
+            }
+        EXPECT(g[i], y[i]->x, (int64_t)sizes[i][0] * width);
+    }
+    close_device();
+}
+
 // Three dimensions, an index that is smaller in each: [4, 5, 6] by [3, 4, 7].
 TEST(parts_of_tensors) {
     enum { N = 4 * 5 * 6, PART = 3 * 4 * 7 };

@@ -184,451 +184,524 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
     return x;
 }
 
-// kernel0: 36 element-wise ops, 6 reductions in 4 phases over the same rows, 4 results
+// kernel0: 31 element-wise ops, 6 reductions in 4 phases over the same rows, 4 results
 // rows 64, columns 768; vector along c
 //   in0  f32[49152]
 //   in1  f32[49152]
 //   row0  f32[768]
-//   row1  bool[768]
+//   row1  f32[768]
+//   row2  bool[768]
 //   in2  f32[49152]
 //   in3  f32[768]
-//   row2  f32[768]
+//   row3  f32[768]
 //   out0  f32[49152]
 //   out1  f32[49152]
 //   out2  f32[768]
 //   out3  f32[768]
-//   held0  f32[4]
-//   held1  bool[4]
-//   held2  f32[4]
-//   held3  f32[4]
-//   held4  f32[4]
-//   held5  f32[4]
-//   held6  f32[4]
+//   held0  f32[8]
+//   held1  f32[8]
+//   held2  bool[8]
+//   held3  f32[8]
+//   held4  f32[8]
+//   held5  f32[8]
 //   ticket0  i32[4]
 //   work0  f32[49152]
 //   work1  f32[49152]
-//   shared0  f32[768]
-//   shared1  f32[768]
-//   shared2  f32[192]
-//   shared3  f32[192]
+//   shared0  f32[384]
+//   shared1  f32[384]
+//   shared2  f32[384]
+//   shared3  f32[384]
+//   held6  f32[8]
+//   held7  f32[8]
+//   shared4  f32[96]
+//   shared5  f32[96]
 //   %0 = const 0.1                    f32 row
 //   %1 = const 1.1111112              f32 row
 //   %2 = const 0                      f32 row
 //   %3 = const 768                    f32 row
 //   %4 = const 0.00001                f32 row
 //   %5 = const -0.5                   f32 row
-//   %6 = const 0.1                    f32 col
-//   %7 = const 1.1111112              f32 col
-//   %8 = const 0                      f32 col
-//   %9 = const 768                    f32 col
-//   launch threads=192 index=i32 resident=4
+//   launch threads=96 index=i32 resident=8
 //     for i in 0..64  bind=grid
-//       for x in 0..192  bind=block
+//       for x in 0..96  bind=block
 //         begun at ticket0
 //         acc4 = new sum width=4      f32 row
-//         acc6 = new sum width=4      f32 row
+//         acc5 = new sum width=4      f32 row
+//         acc7 = new sum width=4      f32 row
+//         acc8 = new sum width=4      f32 row
 //         for l in 0..4  bind=vector
 //           put shared0[4*x + l] <- acc4
 //         end
 //         for l in 0..4  bind=vector
-//           put shared1[4*x + l] <- acc6
+//           put shared1[4*x + l] <- acc5
+//         end
+//         for l in 0..4  bind=vector
+//           put shared2[4*x + l] <- acc7
+//         end
+//         for l in 0..4  bind=vector
+//           put shared3[4*x + l] <- acc8
 //         end
 //         for p in 0..1  bind=serial
 //           do
 //             axis r = 64*p + i in 0..64
-//             copy 4 held3[0] <- in0[768*r + 4*x]
-//             copy 4 held4[0] <- in1[768*r + 4*x]
-//             copy 4 held5[0] <- in2[768*r + 4*x]
+//             for u in 0..2  bind=unroll
+//               copy 4 held4[4*u] <- in2[768*r + 384*u + 4*x]
+//             end
 //           end
 //           axis r = 64*p + i in 0..64
 //           acc0 = new sum width=4    f32 row
-//           forget held3
-//           forget held4
-//           for u in 0..1  bind=unroll
+//           for u in 0..2  bind=unroll
+//             copy 4 held6[4*u] <- in0[768*r + 384*u + 4*x]
+//             copy 4 held7[4*u] <- in1[768*r + 384*u + 4*x]
+//           end
+//           for u in 0..2  bind=unroll
 //             for l in 0..4  bind=vector
-//               axis c = 768*u + 4*x + l in 0..768
-//               %36 = index 768*r + c  i64 col
-//               %37 = random %36 kind=0 draw=0  f32 col
-//               %38 = ge %37 %0       bool col
-//               %39 = load held3[4*u + l]  f32 col
-//               %40 = mul %39 %1      f32 col
-//               %41 = where %38 %40 %2  f32 col
-//               %42 = load held4[4*u + l]  f32 col
-//               %43 = add %41 %42     f32 col
-//               acc0 sum= %43
-//               store held0[4*u + l] %43
-//               store held1[4*u + l] %38
+//               axis c = 384*u + 4*x + l in 0..768
+//               %42 = index 768*r + c  i64 col
+//               %43 = random %42 kind=0 draw=0  f32 col
+//               %44 = ge %43 %0       bool col
+//               %45 = load held6[4*u + l]  f32 col
+//               %46 = mul %45 %1      f32 col
+//               %47 = where %44 %46 %2  f32 col
+//               %48 = load held7[4*u + l]  f32 col
+//               %49 = add %47 %48     f32 col
+//               acc0 sum= %49
+//               store held0[4*u + l] %49
+//               store held1[4*u + l] %49
+//               store held2[4*u + l] %44
 //             end
 //           end
-//           %49 = combine acc0 threads=192  f32 row
-//           %50 = div %49 %3          f32 row
+//           %56 = combine acc0 threads=96  f32 row
+//           %57 = div %56 %3          f32 row
 //           acc1 = new sum width=4    f32 row
 //           acc2 = new sum width=4    f32 row
-//           forget held5
-//           for u in 0..1  bind=unroll
-//             copy 4 held6[4*u] <- in3[768*u + 4*x]
+//           forget held4
+//           for u in 0..2  bind=unroll
+//             copy 4 held5[4*u] <- in3[384*u + 4*x]
 //           end
-//           for u in 0..1  bind=unroll
+//           for u in 0..2  bind=unroll
 //             for l in 0..4  bind=vector
-//               axis c = 768*u + 4*x + l in 0..768
-//               %60 = load held0[4*u + l]  f32 col
-//               %61 = sub %60 %50     f32 col
-//               %62 = square %61      f32 col
-//               acc1 sum= %62
-//               %64 = load held5[4*u + l]  f32 col
-//               %65 = load held6[4*u + l]  f32 col
-//               %66 = mul %64 %65     f32 col
-//               %67 = mul %66 %61     f32 col
-//               acc2 sum= %67
+//               axis c = 384*u + 4*x + l in 0..768
+//               %67 = load held0[4*u + l]  f32 col
+//               %68 = sub %67 %57     f32 col
+//               %69 = square %68      f32 col
+//               acc1 sum= %69
+//               %71 = load held4[4*u + l]  f32 col
+//               %72 = load held5[4*u + l]  f32 col
+//               %73 = mul %71 %72     f32 col
+//               %74 = mul %73 %68     f32 col
+//               acc2 sum= %74
 //             end
 //           end
-//           %71 = combine acc1 threads=192  f32 row
-//           %72 = combine acc2 threads=192  f32 row
-//           %73 = div %71 %3          f32 row
-//           %74 = add %73 %4          f32 row
-//           %75 = rsqrt %74           f32 row
-//           %76 = mul %72 %5          f32 row
-//           %77 = mul %75 %75         f32 row
-//           %78 = mul %75 %77         f32 row
-//           %79 = mul %76 %78         f32 row
-//           %80 = div %79 %3          f32 row
+//           %78 = combine acc1 threads=96  f32 row
+//           %79 = combine acc2 threads=96  f32 row
+//           %80 = div %78 %3          f32 row
+//           %81 = add %80 %4          f32 row
+//           %82 = rsqrt %81           f32 row
+//           %83 = mul %79 %5          f32 row
+//           %84 = mul %82 %82         f32 row
+//           %85 = mul %82 %84         f32 row
+//           %86 = mul %83 %85         f32 row
+//           %87 = div %86 %3          f32 row
 //           acc3 = new sum width=4    f32 row
-//           forget held5
-//           for u in 0..1  bind=unroll
-//             copy 4 held6[4*u] <- in3[768*u + 4*x]
+//           forget held4
+//           for u in 0..2  bind=unroll
+//             copy 4 held5[4*u] <- in3[384*u + 4*x]
 //           end
-//           for u in 0..1  bind=unroll
+//           for u in 0..2  bind=unroll
 //             for l in 0..4  bind=vector
-//               axis c = 768*u + 4*x + l in 0..768
-//               %89 = load held5[4*u + l]  f32 col
-//               %90 = load held6[4*u + l]  f32 col
-//               %91 = mul %89 %90     f32 col
-//               %92 = mul %91 %75     f32 col
-//               %93 = load held0[4*u + l]  f32 col
-//               %94 = sub %93 %50     f32 col
-//               %95 = add %94 %94     f32 col
-//               %96 = mul %80 %95     f32 col
-//               %97 = add %92 %96     f32 col
-//               %98 = neg %97         f32 col
-//               acc3 sum= %98
-//               store held2[4*u + l] %97
+//               axis c = 384*u + 4*x + l in 0..768
+//               %96 = load held4[4*u + l]  f32 col
+//               %97 = load held5[4*u + l]  f32 col
+//               %98 = mul %96 %97     f32 col
+//               %99 = mul %98 %82     f32 col
+//               %100 = load held0[4*u + l]  f32 col
+//               %101 = sub %100 %57   f32 col
+//               %102 = add %101 %101  f32 col
+//               %103 = mul %87 %102   f32 col
+//               %104 = add %99 %103   f32 col
+//               %105 = neg %104       f32 col
+//               acc3 sum= %105
+//               store held3[4*u + l] %104
 //             end
 //           end
-//           %103 = combine acc3 threads=192  f32 row
-//           %104 = div %103 %3        f32 row
-//           for u in 0..1  bind=unroll
+//           %110 = combine acc3 threads=96  f32 row
+//           %111 = div %110 %3        f32 row
+//           for u in 0..2  bind=unroll
 //             for l in 0..4  bind=vector
-//               axis c = 768*u + 4*x + l in 0..768
-//               %108 = load held2[4*u + l]  f32 col
-//               %109 = add %108 %104  f32 col
-//               store out0[768*r + c] %109
-//               %111 = load held1[4*u + l]  bool col
-//               %112 = where %111 %109 %2  f32 col
-//               %113 = mul %112 %1    f32 col
-//               store out1[768*r + c] %113
+//               axis c = 384*u + 4*x + l in 0..768
+//               %115 = load held3[4*u + l]  f32 col
+//               %116 = add %115 %111  f32 col
+//               store out0[768*r + c] %116
+//               %118 = load held2[4*u + l]  bool col
+//               %119 = where %118 %116 %2  f32 col
+//               %120 = mul %119 %1    f32 col
+//               store out1[768*r + c] %120
 //             end
 //           end
 //           for l in 0..4  bind=vector
 //             axis c = 4*x + l in 0..768
-//             %119 = load held5[l]    f32 col
-//             %120 = load shared0[4*x + l]  f32 col
-//             %121 = add %120 %119    f32 col
-//             store shared0[4*x + l] %121
-//             %123 = index 768*r + c  i64 col
-//             %124 = random %123 kind=0 draw=0  f32 col
-//             %125 = ge %124 %6       bool col
-//             %126 = load held3[l]    f32 col
-//             %127 = mul %126 %7      f32 col
-//             %128 = where %125 %127 %8  f32 col
-//             %129 = load held4[l]    f32 col
-//             %130 = add %128 %129    f32 col
-//             %131 = div %49 %9       f32 col
-//             %132 = sub %130 %131    f32 col
-//             %133 = mul %132 %75     f32 col
-//             %134 = mul %119 %133    f32 col
-//             %135 = load shared1[4*x + l]  f32 col
-//             %136 = add %135 %134    f32 col
-//             store shared1[4*x + l] %136
+//             %126 = load held4[l]    f32 col
+//             %127 = load shared0[4*x + l]  f32 col
+//             %128 = add %127 %126    f32 col
+//             store shared0[4*x + l] %128
+//             %130 = load held1[l]    f32 col
+//             %131 = sub %130 %57     f32 col
+//             %132 = mul %131 %82     f32 col
+//             %133 = mul %126 %132    f32 col
+//             %134 = load shared2[4*x + l]  f32 col
+//             %135 = add %134 %133    f32 col
+//             store shared2[4*x + l] %135
+//           end
+//           for l in 0..4  bind=vector
+//             axis c = 4*x + l + 384 in 0..768
+//             %140 = load held4[l + 4]  f32 col
+//             %141 = load shared1[4*x + l]  f32 col
+//             %142 = add %141 %140    f32 col
+//             store shared1[4*x + l] %142
+//             %144 = load held1[l + 4]  f32 col
+//             %145 = sub %144 %57     f32 col
+//             %146 = mul %145 %82     f32 col
+//             %147 = mul %140 %146    f32 col
+//             %148 = load shared3[4*x + l]  f32 col
+//             %149 = add %148 %147    f32 col
+//             store shared3[4*x + l] %149
 //           end
 //           barrier block
 //         end
 //         acc4 = new sum width=4      f32 row
-//         acc6 = new sum width=4      f32 row
+//         acc5 = new sum width=4      f32 row
+//         acc7 = new sum width=4      f32 row
+//         acc8 = new sum width=4      f32 row
 //         for l in 0..4  bind=vector
 //           get acc4 <- shared0[4*x + l]
 //         end
 //         for l in 0..4  bind=vector
-//           get acc6 <- shared1[4*x + l]
+//           get acc5 <- shared1[4*x + l]
+//         end
+//         for l in 0..4  bind=vector
+//           get acc7 <- shared2[4*x + l]
+//         end
+//         for l in 0..4  bind=vector
+//           get acc8 <- shared3[4*x + l]
 //         end
 //         for l in 0..4  bind=vector
 //           put work0[768*i + 4*x + l] <- acc4
-//           put work1[768*i + 4*x + l] <- acc6
+//           put work1[768*i + 4*x + l] <- acc7
+//         end
+//         for l in 0..4  bind=vector
+//           put work0[768*i + 4*x + l + 384] <- acc5
+//           put work1[768*i + 4*x + l + 384] <- acc8
 //         end
 //         meet 64 at ticket0
 //         for j in 0..96  bind=taken
-//           acc5 = new sum width=1    f32 row
-//           acc7 = new sum width=1    f32 row
-//           if 0 <= x/8 < 16
+//           acc6 = new sum width=1    f32 row
+//           acc9 = new sum width=1    f32 row
+//           if 0 <= x/8 < 8
 //             axis c = 8*j + x%8 in 0..768
 //             for q in 0..1  bind=serial
-//               for n in 0..4  bind=unroll
-//                 axis m = 64*q + 16*n + x/8 in 0..64
-//                 get acc5 <- work0[768*m + c]
-//                 get acc7 <- work1[768*m + c]
+//               for n in 0..8  bind=unroll
+//                 axis m = 64*q + 8*n + x/8 in 0..64
+//                 get acc6 <- work0[768*m + c]
+//                 get acc9 <- work1[768*m + c]
 //               end
 //             end
 //           end
-//           put shared2[x] <- acc5
-//           put shared3[x] <- acc7
+//           put shared4[x] <- acc6
+//           put shared5[x] <- acc9
 //           barrier block
 //           if 0 <= x/8 < 1
-//             acc5 = new sum width=1  f32 row
-//             acc7 = new sum width=1  f32 row
-//             for n in 0..16  bind=unroll
-//               get acc5 <- shared2[8*n + x%8]
-//               get acc7 <- shared3[8*n + x%8]
+//             acc6 = new sum width=1  f32 row
+//             acc9 = new sum width=1  f32 row
+//             for n in 0..8  bind=unroll
+//               get acc6 <- shared4[8*n + x%8]
+//               get acc9 <- shared5[8*n + x%8]
 //             end
 //             axis c = 8*j + x%8 in 0..768
-//             %178 = combine acc5 threads=1  f32 col
-//             %179 = combine acc7 threads=1  f32 col
-//             store out2[c] %178
-//             store out3[c] %179
+//             %203 = combine acc6 threads=1  f32 col
+//             %204 = combine acc9 threads=1  f32 col
+//             store out2[c] %203
+//             store out3[c] %204
 //           end
 //         end
 //       end
 //     end
 //   end
-// 192 threads in a block, 64 blocks have work
-extern "C" __global__ void __launch_bounds__(192, 4)
+// 96 threads in a block, 64 blocks have work
+extern "C" __global__ void __launch_bounds__(96, 8)
 kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const float *__restrict__ in2, const float *__restrict__ in3, float *__restrict__ out0, float *__restrict__ out1, float *__restrict__ out2, float *__restrict__ out3, unsigned char *work, const tc_kargs<1> a) {
     tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_begin();
     const tc_u64 seed = a.state->seed, draw = a.state->draw;
-    __align__(16) float held0[4];
-    __align__(16) tc_u8 held1[4];
-    __align__(16) float held2[4];
-    __align__(16) float held3[4];
-    __align__(16) float held4[4];
-    __align__(16) float held5[4];
-    __align__(16) float held6[4];
+    __align__(16) float held0[8];
+    __align__(16) float held1[8];
+    __align__(16) tc_u8 held2[8];
+    __align__(16) float held3[8];
+    __align__(16) float held4[8];
+    __align__(16) float held5[8];
     unsigned *const ticket0 = (unsigned *)(work + 0);
     float *const work0 = (float *)(work + 256);
     float *const work1 = (float *)(work + 196864);
-    __shared__ __align__(16) float shared0[768];
-    __shared__ __align__(16) float shared1[768];
-    __shared__ __align__(16) float shared2[192];
-    __shared__ __align__(16) float shared3[192];
+    __shared__ __align__(16) float shared0[384];
+    __shared__ __align__(16) float shared1[384];
+    __shared__ __align__(16) float shared2[384];
+    __shared__ __align__(16) float shared3[384];
+    __align__(16) float held6[8];
+    __align__(16) float held7[8];
+    __shared__ __align__(16) float shared4[96];
+    __shared__ __align__(16) float shared5[96];
     const int i = blockIdx.x;
     const int x = threadIdx.x;
-    __builtin_assume(x < 192);
+    __builtin_assume(x < 96);
     tc_begun(ticket0);
     float sum4[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-    float sum6[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    float sum5[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    float sum7[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    float sum8[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     #pragma unroll
     for (int l = 0; l < 4; l++) {
         shared0[4 * x + l] = sum4[l];
     }
     #pragma unroll
     for (int l = 0; l < 4; l++) {
-        shared1[4 * x + l] = sum6[l];
+        shared1[4 * x + l] = sum5[l];
+    }
+    #pragma unroll
+    for (int l = 0; l < 4; l++) {
+        shared2[4 * x + l] = sum7[l];
+    }
+    #pragma unroll
+    for (int l = 0; l < 4; l++) {
+        shared3[4 * x + l] = sum8[l];
     }
     for (int p = 0; p < 1; p++) {
         {
             const int r = i + 64 * p;
-            *(tc_pack<float, 4> *)&held3[0] = tc_load((const tc_pack<float, 4> *)&in0[768 * r + 4 * x]);
-            *(tc_pack<float, 4> *)&held4[0] = tc_load((const tc_pack<float, 4> *)&in1[768 * r + 4 * x]);
-            *(tc_pack<float, 4> *)&held5[0] = tc_load((const tc_pack<float, 4> *)&in2[768 * r + 4 * x]);
+            #pragma unroll
+            for (int u = 0; u < 2; u++) {
+                *(tc_pack<float, 4> *)&held4[4 * u] = tc_load((const tc_pack<float, 4> *)&in2[768 * r + 4 * x + 384 * u]);
+            }
         }
         const int r = i + 64 * p;
         float sum0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-        tc_forget(held3);
-        tc_forget(held4);
         #pragma unroll
-        for (int u = 0; u < 1; u++) {
+        for (int u = 0; u < 2; u++) {
+            *(tc_pack<float, 4> *)&held6[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[768 * r + 4 * x + 384 * u]);
+            *(tc_pack<float, 4> *)&held7[4 * u] = tc_load((const tc_pack<float, 4> *)&in1[768 * r + 4 * x + 384 * u]);
+        }
+        #pragma unroll
+        for (int u = 0; u < 2; u++) {
             #pragma unroll
             for (int l = 0; l < 4; l++) {
-                const int c = 4 * x + l + 768 * u;
-                const tc_i64 t36 = 768 * r + c;
-                const float t37 = tc_uniform_f32(tc_drawn<1>(t36 - l, l, draw + 0, seed));
-                const int t38 = TC_B_f32(TC_GE_f32(t37, 0x1.99999ap-4f));
-                const float t39 = held3[l + 4 * u];
-                const float t40 = TC_MUL_f32(t39, 0x1.1c71c8p+0f);
-                const float t41 = TC_SEL_f32(TC_M_f32(t38), t40, 0.0f);
-                const float t42 = held4[l + 4 * u];
-                const float t43 = TC_ADD_f32(t41, t42);
-                sum0[l] = tc_acc_add_f32(sum0[l], t43);
-                held0[l + 4 * u] = t43;
-                held1[l + 4 * u] = tc_u8(t38);
+                const int c = 4 * x + l + 384 * u;
+                const tc_i64 t42 = 768 * r + c;
+                const float t43 = tc_uniform_f32(tc_drawn<1>(t42 - l, l, draw + 0, seed));
+                const int t44 = TC_B_f32(TC_GE_f32(t43, 0x1.99999ap-4f));
+                const float t45 = held6[l + 4 * u];
+                const float t46 = TC_MUL_f32(t45, 0x1.1c71c8p+0f);
+                const float t47 = TC_SEL_f32(TC_M_f32(t44), t46, 0.0f);
+                const float t48 = held7[l + 4 * u];
+                const float t49 = TC_ADD_f32(t47, t48);
+                sum0[l] = tc_acc_add_f32(sum0[l], t49);
+                held0[l + 4 * u] = t49;
+                held1[l + 4 * u] = t49;
+                held2[l + 4 * u] = tc_u8(t44);
             }
         }
-        __shared__ float part0[6];
-        const float all49 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum0));
-        if (x % 32 == 0) part0[x / 32] = all49;
+        __shared__ float part0[3];
+        const float all56 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum0));
+        if (x % 32 == 0) part0[x / 32] = all56;
         __syncthreads();
-        const float t49 = tc_parts_add_f32<6>(part0);
-        const float t50 = t49 / 768.0f;
+        const float t56 = tc_parts_add_f32<3>(part0);
+        const float t57 = t56 / 768.0f;
         float sum1[4] = {0.0f, 0.0f, 0.0f, 0.0f};
         float sum2[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-        tc_forget(held5);
+        tc_forget(held4);
         #pragma unroll
-        for (int u = 0; u < 1; u++) {
-            *(tc_pack<float, 4> *)&held6[4 * u] = tc_load((const tc_pack<float, 4> *)&in3[4 * x + 768 * u]);
+        for (int u = 0; u < 2; u++) {
+            *(tc_pack<float, 4> *)&held5[4 * u] = tc_load((const tc_pack<float, 4> *)&in3[4 * x + 384 * u]);
         }
         #pragma unroll
-        for (int u = 0; u < 1; u++) {
+        for (int u = 0; u < 2; u++) {
             #pragma unroll
             for (int l = 0; l < 4; l++) {
-                const float t60 = held0[l + 4 * u];
-                const float t61 = TC_SUB_f32(t60, t50);
-                const float t62 = TC_MUL_f32(t61, t61);
-                sum1[l] = tc_acc_add_f32(sum1[l], t62);
-                const float t64 = held5[l + 4 * u];
-                const float t65 = held6[l + 4 * u];
-                const float t66 = TC_MUL_f32(t64, t65);
-                const float t67 = TC_MUL_f32(t66, t61);
-                sum2[l] = tc_acc_add_f32(sum2[l], t67);
+                const float t67 = held0[l + 4 * u];
+                const float t68 = TC_SUB_f32(t67, t57);
+                const float t69 = TC_MUL_f32(t68, t68);
+                sum1[l] = tc_acc_add_f32(sum1[l], t69);
+                const float t71 = held4[l + 4 * u];
+                const float t72 = held5[l + 4 * u];
+                const float t73 = TC_MUL_f32(t71, t72);
+                const float t74 = TC_MUL_f32(t73, t68);
+                sum2[l] = tc_acc_add_f32(sum2[l], t74);
             }
         }
-        __shared__ float part1[6];
-        const float all71 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
-        __shared__ float part2[6];
-        const float all72 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum2));
-        if (x % 32 == 0) part1[x / 32] = all71;
-        if (x % 32 == 0) part2[x / 32] = all72;
+        __shared__ float part1[3];
+        const float all78 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
+        __shared__ float part2[3];
+        const float all79 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum2));
+        if (x % 32 == 0) part1[x / 32] = all78;
+        if (x % 32 == 0) part2[x / 32] = all79;
         __syncthreads();
-        const float t71 = tc_parts_add_f32<6>(part1);
-        const float t72 = tc_parts_add_f32<6>(part2);
-        const float t73 = t71 / 768.0f;
-        const float t74 = TC_ADD_f32(t73, 0x1.4f8b58p-17f);
-        const float t75 = 1.0f / TC_SQRT_f32(t74);
-        const float t76 = TC_MUL_f32(t72, -0.5f);
-        const float t77 = TC_MUL_f32(t75, t75);
-        const float t78 = TC_MUL_f32(t75, t77);
-        const float t79 = TC_MUL_f32(t76, t78);
-        const float t80 = t79 / 768.0f;
+        const float t78 = tc_parts_add_f32<3>(part1);
+        const float t79 = tc_parts_add_f32<3>(part2);
+        const float t80 = t78 / 768.0f;
+        const float t81 = TC_ADD_f32(t80, 0x1.4f8b58p-17f);
+        const float t82 = 1.0f / TC_SQRT_f32(t81);
+        const float t83 = TC_MUL_f32(t79, -0.5f);
+        const float t84 = TC_MUL_f32(t82, t82);
+        const float t85 = TC_MUL_f32(t82, t84);
+        const float t86 = TC_MUL_f32(t83, t85);
+        const float t87 = t86 / 768.0f;
         float sum3[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-        tc_forget(held5);
+        tc_forget(held4);
         #pragma unroll
-        for (int u = 0; u < 1; u++) {
-            *(tc_pack<float, 4> *)&held6[4 * u] = tc_load((const tc_pack<float, 4> *)&in3[4 * x + 768 * u]);
+        for (int u = 0; u < 2; u++) {
+            *(tc_pack<float, 4> *)&held5[4 * u] = tc_load((const tc_pack<float, 4> *)&in3[4 * x + 384 * u]);
         }
         #pragma unroll
-        for (int u = 0; u < 1; u++) {
+        for (int u = 0; u < 2; u++) {
             #pragma unroll
             for (int l = 0; l < 4; l++) {
-                const float t89 = held5[l + 4 * u];
-                const float t90 = held6[l + 4 * u];
-                const float t91 = TC_MUL_f32(t89, t90);
-                const float t92 = TC_MUL_f32(t91, t75);
-                const float t93 = held0[l + 4 * u];
-                const float t94 = TC_SUB_f32(t93, t50);
-                const float t95 = TC_ADD_f32(t94, t94);
-                const float t96 = TC_MUL_f32(t80, t95);
-                const float t97 = TC_ADD_f32(t92, t96);
-                const float t98 = TC_NEG_f32(t97);
-                sum3[l] = tc_acc_add_f32(sum3[l], t98);
-                held2[l + 4 * u] = t97;
+                const float t96 = held4[l + 4 * u];
+                const float t97 = held5[l + 4 * u];
+                const float t98 = TC_MUL_f32(t96, t97);
+                const float t99 = TC_MUL_f32(t98, t82);
+                const float t100 = held0[l + 4 * u];
+                const float t101 = TC_SUB_f32(t100, t57);
+                const float t102 = TC_ADD_f32(t101, t101);
+                const float t103 = TC_MUL_f32(t87, t102);
+                const float t104 = TC_ADD_f32(t99, t103);
+                const float t105 = TC_NEG_f32(t104);
+                sum3[l] = tc_acc_add_f32(sum3[l], t105);
+                held3[l + 4 * u] = t104;
             }
         }
-        __shared__ float part3[6];
-        const float all103 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum3));
-        if (x % 32 == 0) part3[x / 32] = all103;
+        __shared__ float part3[3];
+        const float all110 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum3));
+        if (x % 32 == 0) part3[x / 32] = all110;
         __syncthreads();
-        const float t103 = tc_parts_add_f32<6>(part3);
-        const float t104 = t103 / 768.0f;
+        const float t110 = tc_parts_add_f32<3>(part3);
+        const float t111 = t110 / 768.0f;
         #pragma unroll
-        for (int u = 0; u < 1; u++) {
-            tc_pack<float, 4> o110;
-            tc_pack<float, 4> o114;
+        for (int u = 0; u < 2; u++) {
+            tc_pack<float, 4> o117;
+            tc_pack<float, 4> o121;
             #pragma unroll
             for (int l = 0; l < 4; l++) {
-                const float t108 = held2[l + 4 * u];
-                const float t109 = TC_ADD_f32(t108, t104);
-                o110.at[l] = t109;
-                const int t111 = held1[l + 4 * u];
-                const float t112 = TC_SEL_f32(TC_M_f32(t111), t109, 0.0f);
-                const float t113 = TC_MUL_f32(t112, 0x1.1c71c8p+0f);
-                o114.at[l] = t113;
+                const float t115 = held3[l + 4 * u];
+                const float t116 = TC_ADD_f32(t115, t111);
+                o117.at[l] = t116;
+                const int t118 = held2[l + 4 * u];
+                const float t119 = TC_SEL_f32(TC_M_f32(t118), t116, 0.0f);
+                const float t120 = TC_MUL_f32(t119, 0x1.1c71c8p+0f);
+                o121.at[l] = t120;
             }
-            tc_store((tc_pack<float, 4> *)&out0[768 * r + 4 * x + 768 * u], o110);
-            tc_store((tc_pack<float, 4> *)&out1[768 * r + 4 * x + 768 * u], o114);
+            tc_store((tc_pack<float, 4> *)&out0[768 * r + 4 * x + 384 * u], o117);
+            tc_store((tc_pack<float, 4> *)&out1[768 * r + 4 * x + 384 * u], o121);
         }
-        const tc_pack<float, 4> v120 = *((const tc_pack<float, 4> *)&shared0[4 * x]);
-        const float t131 = t49 / 768.0f;
-        const tc_pack<float, 4> v135 = *((const tc_pack<float, 4> *)&shared1[4 * x]);
-        tc_pack<float, 4> o122;
-        tc_pack<float, 4> o137;
+        const tc_pack<float, 4> v127 = *((const tc_pack<float, 4> *)&shared0[4 * x]);
+        const tc_pack<float, 4> v134 = *((const tc_pack<float, 4> *)&shared2[4 * x]);
+        tc_pack<float, 4> o129;
+        tc_pack<float, 4> o136;
         #pragma unroll
         for (int l = 0; l < 4; l++) {
-            const int c = 4 * x + l;
-            const float t119 = held5[l];
-            const float t120 = v120.at[l];
-            const float t121 = TC_ADD_f32(t120, t119);
-            o122.at[l] = t121;
-            const tc_i64 t123 = 768 * r + c;
-            const float t124 = tc_uniform_f32(tc_drawn<1>(t123 - l, l, draw + 0, seed));
-            const int t125 = TC_B_f32(TC_GE_f32(t124, 0x1.99999ap-4f));
-            const float t126 = held3[l];
-            const float t127 = TC_MUL_f32(t126, 0x1.1c71c8p+0f);
-            const float t128 = TC_SEL_f32(TC_M_f32(t125), t127, 0.0f);
-            const float t129 = held4[l];
-            const float t130 = TC_ADD_f32(t128, t129);
-            const float t132 = TC_SUB_f32(t130, t131);
-            const float t133 = TC_MUL_f32(t132, t75);
-            const float t134 = TC_MUL_f32(t119, t133);
-            const float t135 = v135.at[l];
-            const float t136 = TC_ADD_f32(t135, t134);
-            o137.at[l] = t136;
+            const float t126 = held4[l];
+            const float t127 = v127.at[l];
+            const float t128 = TC_ADD_f32(t127, t126);
+            o129.at[l] = t128;
+            const float t130 = held1[l];
+            const float t131 = TC_SUB_f32(t130, t57);
+            const float t132 = TC_MUL_f32(t131, t82);
+            const float t133 = TC_MUL_f32(t126, t132);
+            const float t134 = v134.at[l];
+            const float t135 = TC_ADD_f32(t134, t133);
+            o136.at[l] = t135;
         }
-        *((tc_pack<float, 4> *)&shared0[4 * x]) = o122;
-        *((tc_pack<float, 4> *)&shared1[4 * x]) = o137;
+        *((tc_pack<float, 4> *)&shared0[4 * x]) = o129;
+        *((tc_pack<float, 4> *)&shared2[4 * x]) = o136;
+        const tc_pack<float, 4> v141 = *((const tc_pack<float, 4> *)&shared1[4 * x]);
+        const tc_pack<float, 4> v148 = *((const tc_pack<float, 4> *)&shared3[4 * x]);
+        tc_pack<float, 4> o143;
+        tc_pack<float, 4> o150;
+        #pragma unroll
+        for (int l = 0; l < 4; l++) {
+            const float t140 = held4[l + 4];
+            const float t141 = v141.at[l];
+            const float t142 = TC_ADD_f32(t141, t140);
+            o143.at[l] = t142;
+            const float t144 = held1[l + 4];
+            const float t145 = TC_SUB_f32(t144, t57);
+            const float t146 = TC_MUL_f32(t145, t82);
+            const float t147 = TC_MUL_f32(t140, t146);
+            const float t148 = v148.at[l];
+            const float t149 = TC_ADD_f32(t148, t147);
+            o150.at[l] = t149;
+        }
+        *((tc_pack<float, 4> *)&shared1[4 * x]) = o143;
+        *((tc_pack<float, 4> *)&shared3[4 * x]) = o150;
         __syncthreads();
     }
     for (int l = 0; l < 4; l++) sum4[l] = 0.0f;
-    for (int l = 0; l < 4; l++) sum6[l] = 0.0f;
+    for (int l = 0; l < 4; l++) sum5[l] = 0.0f;
+    for (int l = 0; l < 4; l++) sum7[l] = 0.0f;
+    for (int l = 0; l < 4; l++) sum8[l] = 0.0f;
     #pragma unroll
     for (int l = 0; l < 4; l++) {
         sum4[l] = tc_acc_add_f32(sum4[l], shared0[4 * x + l]);
     }
     #pragma unroll
     for (int l = 0; l < 4; l++) {
-        sum6[l] = tc_acc_add_f32(sum6[l], shared1[4 * x + l]);
+        sum5[l] = tc_acc_add_f32(sum5[l], shared1[4 * x + l]);
+    }
+    #pragma unroll
+    for (int l = 0; l < 4; l++) {
+        sum7[l] = tc_acc_add_f32(sum7[l], shared2[4 * x + l]);
+    }
+    #pragma unroll
+    for (int l = 0; l < 4; l++) {
+        sum8[l] = tc_acc_add_f32(sum8[l], shared3[4 * x + l]);
     }
     #pragma unroll
     for (int l = 0; l < 4; l++) {
         work0[768 * i + 4 * x + l] = sum4[l];
-        work1[768 * i + 4 * x + l] = sum6[l];
+        work1[768 * i + 4 * x + l] = sum7[l];
+    }
+    #pragma unroll
+    for (int l = 0; l < 4; l++) {
+        work0[768 * i + 4 * x + l + 384] = sum5[l];
+        work1[768 * i + 4 * x + l + 384] = sum8[l];
     }
     if (!tc_meets(ticket0, 64)) return;
     for (int j = tc_takes(ticket0, 96, 64); j < 96; j = tc_takes(ticket0, 96, 64)) {
-        float sum5[1] = {0.0f};
-        float sum7[1] = {0.0f};
-        if (x / 8 < 16) {
+        float sum6[1] = {0.0f};
+        float sum9[1] = {0.0f};
+        if (x / 8 < 8) {
             const int c = (x % 8) + 8 * j;
             for (int q = 0; q < 1; q++) {
                 #pragma unroll
-                for (int n = 0; n < 4; n++) {
-                    const int m = (x / 8) + 64 * q + 16 * n;
-                    sum5[0] = tc_acc_add_f32(sum5[0], tc_peek(&work0[c + 768 * m]));
-                    sum7[0] = tc_acc_add_f32(sum7[0], tc_peek(&work1[c + 768 * m]));
+                for (int n = 0; n < 8; n++) {
+                    const int m = (x / 8) + 64 * q + 8 * n;
+                    sum6[0] = tc_acc_add_f32(sum6[0], tc_peek(&work0[c + 768 * m]));
+                    sum9[0] = tc_acc_add_f32(sum9[0], tc_peek(&work1[c + 768 * m]));
                 }
             }
         }
-        shared2[x] = sum5[0];
-        shared3[x] = sum7[0];
+        shared4[x] = sum6[0];
+        shared5[x] = sum9[0];
         __syncthreads();
         if (x / 8 < 1) {
-            for (int l = 0; l < 1; l++) sum5[l] = 0.0f;
-            for (int l = 0; l < 1; l++) sum7[l] = 0.0f;
+            for (int l = 0; l < 1; l++) sum6[l] = 0.0f;
+            for (int l = 0; l < 1; l++) sum9[l] = 0.0f;
             #pragma unroll
-            for (int n = 0; n < 16; n++) {
-                sum5[0] = tc_acc_add_f32(sum5[0], shared2[(x % 8) + 8 * n]);
-                sum7[0] = tc_acc_add_f32(sum7[0], shared3[(x % 8) + 8 * n]);
+            for (int n = 0; n < 8; n++) {
+                sum6[0] = tc_acc_add_f32(sum6[0], shared4[(x % 8) + 8 * n]);
+                sum9[0] = tc_acc_add_f32(sum9[0], shared5[(x % 8) + 8 * n]);
             }
             const int c = (x % 8) + 8 * j;
-            const float t178 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum5));
-            const float t179 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum7));
-            out2[c] = t178;
-            out3[c] = t179;
+            const float t203 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum6));
+            const float t204 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum9));
+            out2[c] = t203;
+            out3[c] = t204;
         }
     }
 }

@@ -149,7 +149,7 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
     return x;
 }
 
-// kernel0: 25 element-wise ops, 6 reductions in 4 phases over the same rows, 3 results
+// kernel0: 24 element-wise ops, 6 reductions in 4 phases over the same rows, 3 results
 // rows 64, columns 768; vector along c
 //   in0  f32[49152]
 //   in1  f32[49152]
@@ -175,7 +175,6 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   %0 = const 768                    f32 row
 //   %1 = const 0.00001                f32 row
 //   %2 = const -0.5                   f32 row
-//   %3 = const 768                    f32 col
 //   launch threads=96 index=i32 resident=8
 //     for i in 0..64  bind=grid
 //       for x in 0..96  bind=block
@@ -210,12 +209,12 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //           for u in 0..2  bind=unroll
 //             for l in 0..4  bind=vector
 //               axis c = 384*u + 4*x + l in 0..768
-//               %38 = load held1[4*u + l]  f32 col
-//               acc0 sum= %38
+//               %37 = load held1[4*u + l]  f32 col
+//               acc0 sum= %37
 //             end
 //           end
-//           %42 = combine acc0 threads=96  f32 row
-//           %43 = div %42 %0          f32 row
+//           %41 = combine acc0 threads=96  f32 row
+//           %42 = div %41 %0          f32 row
 //           acc1 = new sum width=4    f32 row
 //           acc2 = new sum width=4    f32 row
 //           forget held1
@@ -226,27 +225,27 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //           for u in 0..2  bind=unroll
 //             for l in 0..4  bind=vector
 //               axis c = 384*u + 4*x + l in 0..768
-//               %54 = load held1[4*u + l]  f32 col
-//               %55 = sub %54 %43     f32 col
-//               %56 = square %55      f32 col
-//               acc1 sum= %56
-//               %58 = load held2[4*u + l]  f32 col
-//               %59 = load held3[4*u + l]  f32 col
-//               %60 = mul %58 %59     f32 col
-//               %61 = mul %60 %55     f32 col
-//               acc2 sum= %61
+//               %53 = load held1[4*u + l]  f32 col
+//               %54 = sub %53 %42     f32 col
+//               %55 = square %54      f32 col
+//               acc1 sum= %55
+//               %57 = load held2[4*u + l]  f32 col
+//               %58 = load held3[4*u + l]  f32 col
+//               %59 = mul %57 %58     f32 col
+//               %60 = mul %59 %54     f32 col
+//               acc2 sum= %60
 //             end
 //           end
-//           %65 = combine acc1 threads=96  f32 row
-//           %66 = combine acc2 threads=96  f32 row
-//           %67 = div %65 %0          f32 row
-//           %68 = add %67 %1          f32 row
-//           %69 = rsqrt %68           f32 row
-//           %70 = mul %66 %2          f32 row
-//           %71 = mul %69 %69         f32 row
+//           %64 = combine acc1 threads=96  f32 row
+//           %65 = combine acc2 threads=96  f32 row
+//           %66 = div %64 %0          f32 row
+//           %67 = add %66 %1          f32 row
+//           %68 = rsqrt %67           f32 row
+//           %69 = mul %65 %2          f32 row
+//           %70 = mul %68 %68         f32 row
+//           %71 = mul %68 %70         f32 row
 //           %72 = mul %69 %71         f32 row
-//           %73 = mul %70 %72         f32 row
-//           %74 = div %73 %0          f32 row
+//           %73 = div %72 %0          f32 row
 //           acc3 = new sum width=4    f32 row
 //           forget held1
 //           forget held2
@@ -256,59 +255,57 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //           for u in 0..2  bind=unroll
 //             for l in 0..4  bind=vector
 //               axis c = 384*u + 4*x + l in 0..768
-//               %84 = load held1[4*u + l]  f32 col
-//               %85 = sub %84 %43     f32 col
-//               %86 = add %85 %85     f32 col
-//               %87 = load held2[4*u + l]  f32 col
-//               %88 = load held3[4*u + l]  f32 col
-//               %89 = mul %87 %88     f32 col
-//               %90 = mul %89 %69     f32 col
-//               %91 = mul %74 %86     f32 col
-//               %92 = add %90 %91     f32 col
-//               %93 = neg %92         f32 col
-//               acc3 sum= %93
-//               store held0[4*u + l] %92
+//               %83 = load held1[4*u + l]  f32 col
+//               %84 = sub %83 %42     f32 col
+//               %85 = add %84 %84     f32 col
+//               %86 = load held2[4*u + l]  f32 col
+//               %87 = load held3[4*u + l]  f32 col
+//               %88 = mul %86 %87     f32 col
+//               %89 = mul %88 %68     f32 col
+//               %90 = mul %73 %85     f32 col
+//               %91 = add %89 %90     f32 col
+//               %92 = neg %91         f32 col
+//               acc3 sum= %92
+//               store held0[4*u + l] %91
 //             end
 //           end
-//           %98 = combine acc3 threads=96  f32 row
-//           %99 = div %98 %0          f32 row
+//           %97 = combine acc3 threads=96  f32 row
+//           %98 = div %97 %0          f32 row
 //           for u in 0..2  bind=unroll
 //             for l in 0..4  bind=vector
 //               axis c = 384*u + 4*x + l in 0..768
-//               %103 = load held0[4*u + l]  f32 col
-//               %104 = add %103 %99   f32 col
-//               store out0[768*r + c] %104
+//               %102 = load held0[4*u + l]  f32 col
+//               %103 = add %102 %98   f32 col
+//               store out0[768*r + c] %103
 //             end
 //           end
 //           for l in 0..4  bind=vector
 //             axis c = 4*x + l in 0..768
-//             %110 = load held2[l]    f32 col
-//             %111 = load shared0[4*x + l]  f32 col
-//             %112 = add %111 %110    f32 col
-//             store shared0[4*x + l] %112
-//             %114 = load held1[l]    f32 col
-//             %115 = div %42 %3       f32 col
-//             %116 = sub %114 %115    f32 col
-//             %117 = mul %116 %69     f32 col
-//             %118 = mul %110 %117    f32 col
-//             %119 = load shared2[4*x + l]  f32 col
-//             %120 = add %119 %118    f32 col
-//             store shared2[4*x + l] %120
+//             %109 = load held2[l]    f32 col
+//             %110 = load shared0[4*x + l]  f32 col
+//             %111 = add %110 %109    f32 col
+//             store shared0[4*x + l] %111
+//             %113 = load held1[l]    f32 col
+//             %114 = sub %113 %42     f32 col
+//             %115 = mul %114 %68     f32 col
+//             %116 = mul %109 %115    f32 col
+//             %117 = load shared2[4*x + l]  f32 col
+//             %118 = add %117 %116    f32 col
+//             store shared2[4*x + l] %118
 //           end
 //           for l in 0..4  bind=vector
 //             axis c = 4*x + l + 384 in 0..768
-//             %125 = load held2[l + 4]  f32 col
-//             %126 = load shared1[4*x + l]  f32 col
-//             %127 = add %126 %125    f32 col
-//             store shared1[4*x + l] %127
-//             %129 = load held1[l + 4]  f32 col
-//             %130 = div %42 %3       f32 col
-//             %131 = sub %129 %130    f32 col
-//             %132 = mul %131 %69     f32 col
-//             %133 = mul %125 %132    f32 col
-//             %134 = load shared3[4*x + l]  f32 col
-//             %135 = add %134 %133    f32 col
-//             store shared3[4*x + l] %135
+//             %123 = load held2[l + 4]  f32 col
+//             %124 = load shared1[4*x + l]  f32 col
+//             %125 = add %124 %123    f32 col
+//             store shared1[4*x + l] %125
+//             %127 = load held1[l + 4]  f32 col
+//             %128 = sub %127 %42     f32 col
+//             %129 = mul %128 %68     f32 col
+//             %130 = mul %123 %129    f32 col
+//             %131 = load shared3[4*x + l]  f32 col
+//             %132 = add %131 %130    f32 col
+//             store shared3[4*x + l] %132
 //           end
 //           barrier block
 //         end
@@ -361,10 +358,10 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //               get acc9 <- shared5[8*n + x%8]
 //             end
 //             axis c = 8*j + x%8 in 0..768
-//             %189 = combine acc6 threads=1  f32 col
-//             %190 = combine acc9 threads=1  f32 col
-//             store out1[c] %189
-//             store out2[c] %190
+//             %186 = combine acc6 threads=1  f32 col
+//             %187 = combine acc9 threads=1  f32 col
+//             store out1[c] %186
+//             store out2[c] %187
 //           end
 //         end
 //       end
@@ -427,16 +424,16 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
         for (int u = 0; u < 2; u++) {
             #pragma unroll
             for (int l = 0; l < 4; l++) {
-                const float t38 = held1[l + 4 * u];
-                sum0[l] = tc_acc_add_f32(sum0[l], t38);
+                const float t37 = held1[l + 4 * u];
+                sum0[l] = tc_acc_add_f32(sum0[l], t37);
             }
         }
         __shared__ float part0[3];
-        const float all42 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum0));
-        if (x % 32 == 0) part0[x / 32] = all42;
+        const float all41 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum0));
+        if (x % 32 == 0) part0[x / 32] = all41;
         __syncthreads();
-        const float t42 = tc_parts_add_f32<3>(part0);
-        const float t43 = t42 / 768.0f;
+        const float t41 = tc_parts_add_f32<3>(part0);
+        const float t42 = t41 / 768.0f;
         float sum1[4] = {0.0f, 0.0f, 0.0f, 0.0f};
         float sum2[4] = {0.0f, 0.0f, 0.0f, 0.0f};
         tc_forget(held1);
@@ -449,34 +446,34 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
         for (int u = 0; u < 2; u++) {
             #pragma unroll
             for (int l = 0; l < 4; l++) {
-                const float t54 = held1[l + 4 * u];
-                const float t55 = TC_SUB_f32(t54, t43);
-                const float t56 = TC_MUL_f32(t55, t55);
-                sum1[l] = tc_acc_add_f32(sum1[l], t56);
-                const float t58 = held2[l + 4 * u];
-                const float t59 = held3[l + 4 * u];
-                const float t60 = TC_MUL_f32(t58, t59);
-                const float t61 = TC_MUL_f32(t60, t55);
-                sum2[l] = tc_acc_add_f32(sum2[l], t61);
+                const float t53 = held1[l + 4 * u];
+                const float t54 = TC_SUB_f32(t53, t42);
+                const float t55 = TC_MUL_f32(t54, t54);
+                sum1[l] = tc_acc_add_f32(sum1[l], t55);
+                const float t57 = held2[l + 4 * u];
+                const float t58 = held3[l + 4 * u];
+                const float t59 = TC_MUL_f32(t57, t58);
+                const float t60 = TC_MUL_f32(t59, t54);
+                sum2[l] = tc_acc_add_f32(sum2[l], t60);
             }
         }
         __shared__ float part1[3];
-        const float all65 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
+        const float all64 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
         __shared__ float part2[3];
-        const float all66 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum2));
-        if (x % 32 == 0) part1[x / 32] = all65;
-        if (x % 32 == 0) part2[x / 32] = all66;
+        const float all65 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum2));
+        if (x % 32 == 0) part1[x / 32] = all64;
+        if (x % 32 == 0) part2[x / 32] = all65;
         __syncthreads();
-        const float t65 = tc_parts_add_f32<3>(part1);
-        const float t66 = tc_parts_add_f32<3>(part2);
-        const float t67 = t65 / 768.0f;
-        const float t68 = TC_ADD_f32(t67, 0x1.4f8b58p-17f);
-        const float t69 = 1.0f / TC_SQRT_f32(t68);
-        const float t70 = TC_MUL_f32(t66, -0.5f);
-        const float t71 = TC_MUL_f32(t69, t69);
+        const float t64 = tc_parts_add_f32<3>(part1);
+        const float t65 = tc_parts_add_f32<3>(part2);
+        const float t66 = t64 / 768.0f;
+        const float t67 = TC_ADD_f32(t66, 0x1.4f8b58p-17f);
+        const float t68 = 1.0f / TC_SQRT_f32(t67);
+        const float t69 = TC_MUL_f32(t65, -0.5f);
+        const float t70 = TC_MUL_f32(t68, t68);
+        const float t71 = TC_MUL_f32(t68, t70);
         const float t72 = TC_MUL_f32(t69, t71);
-        const float t73 = TC_MUL_f32(t70, t72);
-        const float t74 = t73 / 768.0f;
+        const float t73 = t72 / 768.0f;
         float sum3[4] = {0.0f, 0.0f, 0.0f, 0.0f};
         tc_forget(held1);
         tc_forget(held2);
@@ -488,79 +485,77 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
         for (int u = 0; u < 2; u++) {
             #pragma unroll
             for (int l = 0; l < 4; l++) {
-                const float t84 = held1[l + 4 * u];
-                const float t85 = TC_SUB_f32(t84, t43);
-                const float t86 = TC_ADD_f32(t85, t85);
-                const float t87 = held2[l + 4 * u];
-                const float t88 = held3[l + 4 * u];
-                const float t89 = TC_MUL_f32(t87, t88);
-                const float t90 = TC_MUL_f32(t89, t69);
-                const float t91 = TC_MUL_f32(t74, t86);
-                const float t92 = TC_ADD_f32(t90, t91);
-                const float t93 = TC_NEG_f32(t92);
-                sum3[l] = tc_acc_add_f32(sum3[l], t93);
-                held0[l + 4 * u] = t92;
+                const float t83 = held1[l + 4 * u];
+                const float t84 = TC_SUB_f32(t83, t42);
+                const float t85 = TC_ADD_f32(t84, t84);
+                const float t86 = held2[l + 4 * u];
+                const float t87 = held3[l + 4 * u];
+                const float t88 = TC_MUL_f32(t86, t87);
+                const float t89 = TC_MUL_f32(t88, t68);
+                const float t90 = TC_MUL_f32(t73, t85);
+                const float t91 = TC_ADD_f32(t89, t90);
+                const float t92 = TC_NEG_f32(t91);
+                sum3[l] = tc_acc_add_f32(sum3[l], t92);
+                held0[l + 4 * u] = t91;
             }
         }
         __shared__ float part3[3];
-        const float all98 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum3));
-        if (x % 32 == 0) part3[x / 32] = all98;
+        const float all97 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum3));
+        if (x % 32 == 0) part3[x / 32] = all97;
         __syncthreads();
-        const float t98 = tc_parts_add_f32<3>(part3);
-        const float t99 = t98 / 768.0f;
+        const float t97 = tc_parts_add_f32<3>(part3);
+        const float t98 = t97 / 768.0f;
         #pragma unroll
         for (int u = 0; u < 2; u++) {
-            tc_pack<float, 4> o105;
+            tc_pack<float, 4> o104;
             #pragma unroll
             for (int l = 0; l < 4; l++) {
-                const float t103 = held0[l + 4 * u];
-                const float t104 = TC_ADD_f32(t103, t99);
-                o105.at[l] = t104;
+                const float t102 = held0[l + 4 * u];
+                const float t103 = TC_ADD_f32(t102, t98);
+                o104.at[l] = t103;
             }
-            tc_store((tc_pack<float, 4> *)&out0[768 * r + 4 * x + 384 * u], o105);
+            tc_store((tc_pack<float, 4> *)&out0[768 * r + 4 * x + 384 * u], o104);
         }
-        const tc_pack<float, 4> v111 = *((const tc_pack<float, 4> *)&shared0[4 * x]);
-        const float t115 = t42 / 768.0f;
-        const tc_pack<float, 4> v119 = *((const tc_pack<float, 4> *)&shared2[4 * x]);
-        tc_pack<float, 4> o113;
-        tc_pack<float, 4> o121;
+        const tc_pack<float, 4> v110 = *((const tc_pack<float, 4> *)&shared0[4 * x]);
+        const tc_pack<float, 4> v117 = *((const tc_pack<float, 4> *)&shared2[4 * x]);
+        tc_pack<float, 4> o112;
+        tc_pack<float, 4> o119;
         #pragma unroll
         for (int l = 0; l < 4; l++) {
-            const float t110 = held2[l];
-            const float t111 = v111.at[l];
-            const float t112 = TC_ADD_f32(t111, t110);
-            o113.at[l] = t112;
-            const float t114 = held1[l];
-            const float t116 = TC_SUB_f32(t114, t115);
-            const float t117 = TC_MUL_f32(t116, t69);
-            const float t118 = TC_MUL_f32(t110, t117);
-            const float t119 = v119.at[l];
-            const float t120 = TC_ADD_f32(t119, t118);
-            o121.at[l] = t120;
+            const float t109 = held2[l];
+            const float t110 = v110.at[l];
+            const float t111 = TC_ADD_f32(t110, t109);
+            o112.at[l] = t111;
+            const float t113 = held1[l];
+            const float t114 = TC_SUB_f32(t113, t42);
+            const float t115 = TC_MUL_f32(t114, t68);
+            const float t116 = TC_MUL_f32(t109, t115);
+            const float t117 = v117.at[l];
+            const float t118 = TC_ADD_f32(t117, t116);
+            o119.at[l] = t118;
         }
-        *((tc_pack<float, 4> *)&shared0[4 * x]) = o113;
-        *((tc_pack<float, 4> *)&shared2[4 * x]) = o121;
-        const tc_pack<float, 4> v126 = *((const tc_pack<float, 4> *)&shared1[4 * x]);
-        const float t130 = t42 / 768.0f;
-        const tc_pack<float, 4> v134 = *((const tc_pack<float, 4> *)&shared3[4 * x]);
-        tc_pack<float, 4> o128;
-        tc_pack<float, 4> o136;
+        *((tc_pack<float, 4> *)&shared0[4 * x]) = o112;
+        *((tc_pack<float, 4> *)&shared2[4 * x]) = o119;
+        const tc_pack<float, 4> v124 = *((const tc_pack<float, 4> *)&shared1[4 * x]);
+        const tc_pack<float, 4> v131 = *((const tc_pack<float, 4> *)&shared3[4 * x]);
+        tc_pack<float, 4> o126;
+        tc_pack<float, 4> o133;
         #pragma unroll
         for (int l = 0; l < 4; l++) {
-            const float t125 = held2[l + 4];
-            const float t126 = v126.at[l];
-            const float t127 = TC_ADD_f32(t126, t125);
-            o128.at[l] = t127;
-            const float t129 = held1[l + 4];
-            const float t131 = TC_SUB_f32(t129, t130);
-            const float t132 = TC_MUL_f32(t131, t69);
-            const float t133 = TC_MUL_f32(t125, t132);
-            const float t134 = v134.at[l];
-            const float t135 = TC_ADD_f32(t134, t133);
-            o136.at[l] = t135;
+            const float t123 = held2[l + 4];
+            const float t124 = v124.at[l];
+            const float t125 = TC_ADD_f32(t124, t123);
+            o126.at[l] = t125;
+            const float t127 = held1[l + 4];
+            const float t128 = TC_SUB_f32(t127, t42);
+            const float t129 = TC_MUL_f32(t128, t68);
+            const float t130 = TC_MUL_f32(t123, t129);
+            const float t131 = v131.at[l];
+            const float t132 = TC_ADD_f32(t131, t130);
+            o133.at[l] = t132;
         }
-        *((tc_pack<float, 4> *)&shared1[4 * x]) = o128;
-        *((tc_pack<float, 4> *)&shared3[4 * x]) = o136;
+        *((tc_pack<float, 4> *)&shared1[4 * x]) = o126;
+        *((tc_pack<float, 4> *)&shared3[4 * x]) = o133;
         __syncthreads();
     }
     for (int l = 0; l < 4; l++) sum4[l] = 0.0f;
@@ -620,10 +615,10 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
                 sum9[0] = tc_acc_add_f32(sum9[0], shared5[(x % 8) + 8 * n]);
             }
             const int c = (x % 8) + 8 * j;
-            const float t189 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum6));
-            const float t190 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum9));
-            out1[c] = t189;
-            out2[c] = t190;
+            const float t186 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum6));
+            const float t187 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum9));
+            out1[c] = t186;
+            out2[c] = t187;
         }
     }
 }

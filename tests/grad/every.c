@@ -632,6 +632,8 @@ static tc_tensor sorted(tc_tensor a, int dim, int descending, int64_t k) {
     OP(take_rows, "r4x3 i4<6", tc_take(a, b, 0))                                           \
     OP(index_select, "r2x4x2 i4<5", tc_index_select(a, 1, b))                              \
     OP(embedding, "r5x3 i5<2x4", tc_embedding(a, b))                                       \
+    OP(embedding_wide, "r3x16 i3<2x4", tc_embedding(a, b))                                 \
+    OP(embedding_tied, "r3x16 i3<4", tc_matmul(tc_embedding(a, b), tc_transpose(a, 0, 1))) \
     OP(gather, "r3x4 i4<3x6", tc_gather(a, 1, b))                                          \
     OP(gather_rows, "r3x4 i3<2x3", tc_gather(a, 0, b))                                     \
     OP(scatter, "r3x4 j4<3x3 r3x3", tc_scatter(a, 1, b, c))                                \

@@ -2141,7 +2141,8 @@ static const char *const elsewhere[] = {
     "AGAIN", "CHECKPOINT",                                  // tests/grad/checkpoint.c
     "CARRY", "EACH", "NEXT", "CARRIED", "STACKED", "LOOP", "END_LOOP", // function/loops.c
     // rows.c
-    "CUMSUM", "CUMPROD", "ARGSORT", "TOPK", "SCATTER", "SCATTER_ADD", "INDEX_ADD"};
+    "CUMSUM", "CUMPROD", "ARGSORT", "TOPK", "SCATTER", "SCATTER_ADD", "INDEX_ADD",
+    "ROW_ADD"};
 
 TEST(every_op_has_a_reference) {
     for (int i = 0; i < ROWS; i++) {
