@@ -123,14 +123,21 @@ TC_FN void TC_N(turn_fours)(float (&x)[8]) {
 }
 
 // fn: give_fours
-// Four fragments side by side, of row `row` or 8 below: to the hole, WIDTH columns at a time.
+// Four fragments side by side, of row `row` or 8 below: to the hole, WIDTH columns at a time. One by one they go as they are:
+// the four lanes of a row write beside each other then, where turned ones would be 8 columns apart.
 template <int WIDTH, class I, class Give> TC_FN void TC_N(give_fours)(const float *four, int below, I row, I col, Give hole) {
     tc_pack<float, 8> x;
     #pragma unroll
     for (int q = 0; q < 8; q++) x.at[q] = below ? four[q / 2 * 4 + q % 2 + 2] : four[q / 2 * 4 + q % 2];
-    TC_N(turn_fours)(x.at);
-    #pragma unroll
-    for (int l = 0; l < 8; l += WIDTH) hole(x.at + l, row + 8 * below, col + l);
+    if constexpr (WIDTH == 1) {
+        const I first = col - (I)(threadIdx.x % 4 * 6);
+        #pragma unroll
+        for (int q = 0; q < 8; q++) hole(x.at + q, row + 8 * below, first + (q / 2 * 8 + q % 2));
+    } else {
+        TC_N(turn_fours)(x.at);
+        #pragma unroll
+        for (int l = 0; l < 8; l += WIDTH) hole(x.at + l, row + 8 * below, col + l);
+    }
 }
 
 // fn: mapped_tile

@@ -291,9 +291,15 @@ template <int WIDTH, class I, class Give> TC_FN void TC_N(give_fours)(const floa
     tc_pack<float, 8> x;
     #pragma unroll
     for (int q = 0; q < 8; q++) x.at[q] = below ? four[q / 2 * 4 + q % 2 + 2] : four[q / 2 * 4 + q % 2];
-    TC_N(turn_fours)(x.at);
-    #pragma unroll
-    for (int l = 0; l < 8; l += WIDTH) hole(x.at + l, row + 8 * below, col + l);
+    if constexpr (WIDTH == 1) {
+        const I first = col - (I)(threadIdx.x % 4 * 6);
+        #pragma unroll
+        for (int q = 0; q < 8; q++) hole(x.at + q, row + 8 * below, first + (q / 2 * 8 + q % 2));
+    } else {
+        TC_N(turn_fours)(x.at);
+        #pragma unroll
+        for (int l = 0; l < 8; l += WIDTH) hole(x.at + l, row + 8 * below, col + l);
+    }
 }
 
 template <class P, class I> struct TC_N(mapped_tile) {
