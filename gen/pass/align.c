@@ -6,7 +6,9 @@
 //     %y = laid pad %x;  %z = slice %y            [m, k] of rows of k + 63 & ~63
 //     matmul %z ...
 //
-// On an H200, against the kernel that brings such operands element by element: %%.
+// On an H200, against cuBLAS and against the kernel that brings such operands element by element, times faster: 333 x 517 x 1029
+// 1.4 and 7.8, 4095 x 4097 x 4093 3.9 and 12.6, 127 x 127 x 65 1.1 and 1.8; 12 of 127 x 127 x 65 0.7 and 1.5. With a depth of 64
+// one step is all there is, and the kernels before it take as long.
 
 enum {
     TC__ALIGN_ACCESS = 16, // bytes

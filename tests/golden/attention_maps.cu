@@ -239,6 +239,13 @@ TC_FN void TC_N(map_load)(void *to, const TC_N(map) *map, int x, int y, int inne
                  : "memory");
 }
 
+TC_FN void TC_N(map_load_to)(int blocks, void *to, const TC_N(map) *map, int x, int y, int inner, int outer, tc_u64 *s) {
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2, %3, %4, %5}], [%6], %7;"
+                 :: "r"((unsigned)__cvta_generic_to_shared(to)), "l"(map), "r"(x), "r"(y), "r"(inner), "r"(outer), "r"((unsigned)__cvta_generic_to_shared(s)),
+                    "h"((unsigned short)blocks)
+                 : "memory");
+}
+
 TC_FN void TC_N(window_load)(void *to, const TC_N(map) *map, int c, int x, int y, int n, int beside, int below, tc_u64 *s) {
     asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6], {%7, %8};"
                  :: "r"((unsigned)__cvta_generic_to_shared(to)), "l"(map), "r"(c), "r"(x), "r"(y), "r"(n),
@@ -246,9 +253,10 @@ TC_FN void TC_N(window_load)(void *to, const TC_N(map) *map, int c, int x, int y
                  : "memory");
 }
 
-template <class S> TC_FN void TC_N(map_load_batch)(void *to, const TC_N(map) *map, int x, int y, int z, tc_u64 *s) {
-    const int own = z / S::share;
-    TC_N(map_load)(to, map, x, y, S::outer > 1 ? own % S::inner : S::inner > 1 ? own : 0, S::outer > 1 ? own / S::inner : 0, s);
+template <class S, int BLOCKS = 1> TC_FN void TC_N(map_load_batch)(void *to, const TC_N(map) *map, int x, int y, int z, tc_u64 *s) {
+    const int own = z / S::share, inner = S::outer > 1 ? own % S::inner : S::inner > 1 ? own : 0, outer = S::outer > 1 ? own / S::inner : 0;
+    if constexpr (BLOCKS > 1) TC_N(map_load_to)((1 << BLOCKS) - 1, to, map, x, y, inner, outer, s);
+    else TC_N(map_load)(to, map, x, y, inner, outer, s);
 }
 
 template <int N> TC_FN void TC_N(registers_give)() { asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" :: "n"(N)); }
@@ -280,15 +288,9 @@ template <int WIDTH, class I, class Give> TC_FN void TC_N(give_fours)(const floa
     tc_pack<float, 8> x;
     #pragma unroll
     for (int q = 0; q < 8; q++) x.at[q] = below ? four[q / 2 * 4 + q % 2 + 2] : four[q / 2 * 4 + q % 2];
-    if constexpr (WIDTH == 1) {
-        const I first = col - (I)(threadIdx.x % 4 * 6);
-        #pragma unroll
-        for (int q = 0; q < 8; q++) hole(x.at + q, row + 8 * below, first + (q / 2 * 8 + q % 2));
-    } else {
-        TC_N(turn_fours)(x.at);
-        #pragma unroll
-        for (int l = 0; l < 8; l += WIDTH) hole(x.at + l, row + 8 * below, col + l);
-    }
+    TC_N(turn_fours)(x.at);
+    #pragma unroll
+    for (int l = 0; l < 8; l += WIDTH) hole(x.at + l, row + 8 * below, col + l);
 }
 
 TC_FN float TC_N(row_most)(float x) {
