@@ -645,6 +645,12 @@ PRODUCTS(small_tiles_of_mapped,
          {TC_BF16, TC_BF16, 3, 40, 72, 4104, MAPPED | CUT | BOTH | GELU, TILES, 0},
          {TC_BF16, TC_BF16, 1, 72, 88, 72, BACK | BOTH | MAPPED, TILES, 0})
 
+// Results of odd rows come to the hole one by one, as lines of a warp: at once, and in turns.
+PRODUCTS(odd_rows_of_mapped,
+         {TC_BF16, TC_BF16, 1, 130, 131, 72, MAPPED | TURNED_RIGHT, TILES, 0, 0, 0, 2},
+         {TC_F16, TC_F16, 1, 72, 131, 136, MAPPED | TURNED_RIGHT | GELU, TILES, 0, 0, 0, 8},
+         {TC_BF16, TC_BF16, 2, 65, 77, 72, MAPPED | TURNED_RIGHT | WIDE, TILES, 0, 0, 0, 9})
+
 // Rows that begin inside of lines: pairs of blocks, of each order, rest and batch, one after the other, and with slices of k.
 PRODUCTS(pairs_of_mapped, {TC_BF16, TC_BF16, 1, 256, 264, 200, PAIRS, TILES, 0, 0, 0, 1},
          {TC_F16, TC_F16, 1, 200, 264, 136, PAIRS | BOTH, TILES, 0, 0, 0, 2},
