@@ -3110,7 +3110,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x8156ceabf737e651u
+#define TC__BUILD_ID 0x81b9a25d90948238u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7993,6 +7993,7 @@ TC__TILES_RAGGED_COLS,
 TC__TILES_RAGGED_DEPTH,
 TC__TILES_LAST,
 TC__TILES_TURNS,
+TC__TILES_CLUSTER,
 TC__TILES_NUMBERS
 };
 enum{
@@ -8052,7 +8053,7 @@ TC__CHAIN_NUMBERS
 static const char*const tc__tiles_numbers[TC__TILES_NUMBERS]={
 "way","rows","cols","depth","high","across","stages",
 "threads","pack","width","slices","length","group","batches",
-"ragged_rows","ragged_cols","ragged_depth","last","turns"};
+"ragged_rows","ragged_cols","ragged_depth","last","turns","cluster"};
 static const char*const tc__skinny_numbers[TC__SKINNY_NUMBERS]={
 "by_rows","dot","few","sharing","each","cover","unrolled",
 "threads","width","ahead","slices","length","group","batches",
@@ -23518,6 +23519,86 @@ return tc__make_cast(g,tc__channels_product(g,&w),n->dtype);
 static int tc__pass_channels(tc__rewrite*w){
 return tc__rewrite_each(w,tc__rule_channels);
 }
+// ---- gen/pass/align.c
+enum{
+TC__ALIGN_ACCESS=16,
+TC__ALIGN_LINE=128,
+TC__ALIGN_FEW=4,
+TC__ALIGN_DEPTH=64
+};
+static int tc__align_is_long(tc__ix size,int64_t least){
+return tc__ix_is_const(size)&&tc__ix_value(size)>least;
+}
+static int tc__align_is_movement(const tc__graph*g,const tc__node*n){
+if(n->op==TC_OP_PERMUTE)return 1;
+if(n->op!=TC_OP_EXPAND&&n->op!=TC_OP_RESHAPE)return 0;
+const tc__node*a=tc__operand(g,n,0);
+return n->rank&&a->rank&&n->dims[n->rank-1]==a->dims[a->rank-1];
+}
+static int tc__align_is_input(const tc__graph*g,const tc__node*n){
+while(n->op==TC_OP_CAST||n->op==TC_OP_SLICE||tc__align_is_movement(g,n))
+n=tc__operand(g,n,0);
+return n->op==TC_OP_INPUT;
+}
+static tc__node*tc__align_source(const tc__graph*g,tc__node*n){
+while(tc__align_is_movement(g,n))n=g->node.at[n->in[0]];
+return n;
+}
+static int tc__align_wants(const tc__graph*g,tc__node*n){
+int64_t each=TC__ALIGN_ACCESS/(int64_t)tc__dtypes[n->dtype].bytes;
+n=tc__align_source(g,n);
+if(n->rank<2||!tc__align_is_input(g,n))return 0;
+for(int i=0;i<n->rank;i++)
+if(!tc__ix_is_const(n->dims[i]))return 0;
+return tc__ix_value(n->dims[n->rank-1])%each!=0;
+}
+static int tc__wants_align(const tc__graph*g,const tc__node*n){
+if(n->op!=TC_OP_MATMUL||n->loop||(g->devices&&!n->device))return 0;
+tc__node*a=g->node.at[n->in[0]],*b=g->node.at[n->in[1]];
+if(!tc__is_half(a->dtype)||a->dtype!=b->dtype)return 0;
+if(!tc__align_is_long(n->dims[n->rank-2],TC__ALIGN_FEW)||
+!tc__align_is_long(n->dims[n->rank-1],TC__ALIGN_FEW)||
+!tc__align_is_long(a->dims[a->rank-1],TC__ALIGN_DEPTH))
+return 0;
+return tc__align_wants(g,a)||tc__align_wants(g,b);
+}
+static tc__node*tc__align_laid(tc__graph*g,tc__node*a){
+int last=a->rank-1;
+int64_t n=tc__ix_value(a->dims[last]),
+line=TC__ALIGN_LINE/(int64_t)tc__dtypes[a->dtype].bytes;
+tc__ix size=a->dims[last],rest=tc__ix_const((n+line-1)/line*line-n);
+a=tc__make_pad(g,a,last,tc__ix_const(0),rest,tc__ix_const(1),0);
+a=a?tc__make_alu(g,TC_OP_LAID,a->dtype,&a,1):NULL;
+return tc__make_slice(g,a,last,tc__ix_const(0),size,tc__ix_const(1));
+}
+static tc__node*tc__align_operand(tc__graph*g,tc__node*n){
+tc__node*moved[TC_MAX_RANK];
+int depth=0;
+if(!tc__align_wants(g,n))return n;
+while(tc__align_is_movement(g,n)){
+if(depth==TC_MAX_RANK)return NULL;
+moved[depth++]=n,n=g->node.at[n->in[0]];
+}
+n=tc__align_laid(g,n);
+while(n&&depth){
+const tc__node*m=moved[--depth];
+n=m->op==TC_OP_PERMUTE?tc__make_permute(g,n,m->attr)
+:m->op==TC_OP_EXPAND?tc__make_expand(g,n,m->rank,m->dims)
+:tc__make_reshape(g,n,m->rank,m->dims);
+}
+return n;
+}
+static tc__node*tc__rule_align(tc__graph*g,const tc__node*n){
+uint32_t in[2];
+if(!tc__wants_align(g,n))return NULL;
+for(uint32_t i=0;i<2;i++){
+tc__node*a=tc__align_operand(g,g->node.at[n->in[i]]);
+if(!a)return NULL;
+in[i]=a->id;
+}
+return tc__make(g,TC_OP_MATMUL,n->dtype,n->rank,n->dims,in,2,n->attr,n->n_attr);
+}
+static int tc__pass_align(tc__rewrite*w){return tc__rewrite_each(w,tc__rule_align);}
 // ---- gen/pass/passes.c
 static int tc__wants_split(const tc__graph*g,const tc__node*n){
 int64_t rows,columns;
@@ -23542,6 +23623,7 @@ static const tc__pass tc__passes[]={
 {"rescore",tc__pass_rescore,tc__wants_rescore,1},
 {"moments",tc__pass_moments,tc__wants_moments,1},
 {"channels",tc__pass_channels,tc__wants_channels,1},
+{"align",tc__pass_align,tc__wants_align,1},
 {"split",tc__pass_split,tc__wants_split,0},
 {"dce",tc__pass_dce,NULL,0},
 };
@@ -28101,12 +28183,25 @@ b->numel=tc__ix_mul(x,rows,tc__ix_const(pitch)),b->pitch=pitch;
 }
 }
 }
+static void tc__pitch_laid(tc__schedule*s,const tc__node*n){
+tc__ix last=n->rank>1?n->dims[n->rank-1]:0;
+if(!tc__ix_is_const(last))return;
+for(size_t i=0;i<s->kernel.count;i++){
+tc__group*k=s->kernel.at[i];
+for(size_t j=0;j<k->buffer.count;j++){
+tc__kbuf*b=&k->buffer.at[j];
+if(b->place==TC__BUF_NODE&&b->source==n->id)
+b->pitch=tc__ix_value(last);
+}
+}
+}
 static void tc__schedule_pitch(tc__schedule*s,const uint8_t*output){
 for(size_t i=0;i<s->root.count;i++){
 const tc__node*n=s->g->node.at[s->root.at[i].node];
 int64_t columns,pitch=output[n->id]?0:tc__pitch_of(n,&columns);
 if(pitch&&tc__may_pitch(s,n->id,columns,pitch))
 tc__pitch_node(s,n->id,columns,pitch);
+if(n->op==TC_OP_LAID)tc__pitch_laid(s,n);
 }
 }
 // ---- gen/kernel/plan.c

@@ -1663,6 +1663,11 @@ static const char*const tc__text_cuda_mapped[]={
 "TC_FN void TC_N(semaphore_arrive)(tc_u64 *s) {",
 "    asm volatile(\"mbarrier.arrive.shared::cta.b64 _, [%0];\" :: \"r\"((unsigned)__cvta_generic_to_shared(s)) : \"memory\");",
 "}",
+"// fn: semaphore_arrive_of",
+"TC_FN void TC_N(semaphore_arrive_of)(tc_u64 *s, int rank) {",
+"    asm volatile(\"{ .reg .b32 there; mapa.shared::cluster.u32 there, %0, %1; mbarrier.arrive.shared::cluster.b64 _, [there]; }\"",
+"                 :: \"r\"((unsigned)__cvta_generic_to_shared(s)), \"r\"(rank) : \"memory\");",
+"}",
 "// fn: semaphore_wait",
 "TC_FN void TC_N(semaphore_wait)(tc_u64 *s, int parity) {",
 "    asm volatile(\"{ .reg .pred p; again: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1; @p bra done; bra again; done: }\"",
@@ -1674,6 +1679,13 @@ static const char*const tc__text_cuda_mapped[]={
 "                 :: \"r\"((unsigned)__cvta_generic_to_shared(to)), \"l\"(map), \"r\"(x), \"r\"(y), \"r\"(inner), \"r\"(outer), \"r\"((unsigned)__cvta_generic_to_shared(s))",
 "                 : \"memory\");",
 "}",
+"// fn: map_load_to",
+"TC_FN void TC_N(map_load_to)(int blocks, void *to, const TC_N(map) *map, int x, int y, int inner, int outer, tc_u64 *s) {",
+"    asm volatile(\"cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2, %3, %4, %5}], [%6], %7;\"",
+"                 :: \"r\"((unsigned)__cvta_generic_to_shared(to)), \"l\"(map), \"r\"(x), \"r\"(y), \"r\"(inner), \"r\"(outer), \"r\"((unsigned)__cvta_generic_to_shared(s)),",
+"                    \"h\"((unsigned short)blocks)",
+"                 : \"memory\");",
+"}",
 "// fn: window_load",
 "TC_FN void TC_N(window_load)(void *to, const TC_N(map) *map, int c, int x, int y, int n, int beside, int below, tc_u64 *s) {",
 "    asm volatile(\"cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6], {%7, %8};\"",
@@ -1682,9 +1694,10 @@ static const char*const tc__text_cuda_mapped[]={
 "                 : \"memory\");",
 "}",
 "// fn: map_load_batch",
-"template <class S> TC_FN void TC_N(map_load_batch)(void *to, const TC_N(map) *map, int x, int y, int z, tc_u64 *s) {",
-"    const int own = z / S::share;",
-"    TC_N(map_load)(to, map, x, y, S::outer > 1 \? own % S::inner : S::inner > 1 \? own : 0, S::outer > 1 \? own / S::inner : 0, s);",
+"template <class S, int BLOCKS = 1> TC_FN void TC_N(map_load_batch)(void *to, const TC_N(map) *map, int x, int y, int z, tc_u64 *s) {",
+"    const int own = z / S::share, inner = S::outer > 1 \? own % S::inner : S::inner > 1 \? own : 0, outer = S::outer > 1 \? own / S::inner : 0;",
+"    if constexpr (BLOCKS > 1) TC_N(map_load_to)((1 << BLOCKS) - 1, to, map, x, y, inner, outer, s);",
+"    else TC_N(map_load)(to, map, x, y, inner, outer, s);",
 "}",
 "// fn: registers_give",
 "template <int N> TC_FN void TC_N(registers_give)() { asm volatile(\"setmaxnreg.dec.sync.aligned.u32 %0;\" :: \"n\"(N)); }",
@@ -1697,17 +1710,17 @@ static const char*const tc__text_cuda_mapped[]={
 "    TC_N(window_load)(to, &map, deep % S::channels, x, y, place / (S::wide * S::tall), beside, below, s);",
 "}",
 "// fn: map_bring",
-"template <class S, int LINES, int WIDE = 64> TC_FN void TC_N(map_bring)(char *to, const TC_N(map) &map, int line, int k, int z, tc_u64 *s) {",
+"template <class S, int LINES, int WIDE = 64, int BLOCKS = 1> TC_FN void TC_N(map_bring)(char *to, const TC_N(map) &map, int line, int k, int z, tc_u64 *s) {",
 "    if constexpr (S::windows && S::deep) {",
 "        TC_N(window_bring)<S>(to, map, k, line, s);",
 "    } else if constexpr (S::windows) {",
 "        #pragma unroll",
 "        for (int l = 0; l < LINES; l += 64) TC_N(window_bring)<S>(to + l * 128, map, line + l, k, s);",
 "    } else if constexpr (S::deep) {",
-"        TC_N(map_load_batch)<S>(to, &map, k, line, z, s);",
+"        TC_N(map_load_batch)<S, BLOCKS>(to, &map, k, line, z, s);",
 "    } else {",
 "        #pragma unroll",
-"        for (int l = 0; l < LINES; l += WIDE) TC_N(map_load_batch)<S>(to + l * 128, &map, line + l, k, z, s);",
+"        for (int l = 0; l < LINES; l += WIDE) TC_N(map_load_batch)<S, BLOCKS>(to + l * 128, &map, line + l, k, z, s);",
 "    }",
 "}",
 "// fn: turn_fours",
@@ -1734,25 +1747,42 @@ static const char*const tc__text_cuda_mapped[]={
 "    #pragma unroll",
 "    for (int l = 0; l < 8; l += WIDTH) hole(x.at + l, row + 8 * below, col + l);",
 "}",
+"// fn: give_lines",
+"enum : int { TC_LINE_PITCH = 40 };",
+"template <int UNROLLED, class Give> TC_FN void TC_N(give_lines)(const float *four, float *lines, int row, int col, Give hole) {",
+"    const int lane = threadIdx.x % 32;",
+"    __syncwarp();",
+"    #pragma unroll",
+"    for (int q = 0; q < 8; q++)",
+"        *(tc_pack<float, 2> *)&lines[(lane / 4 + q % 2 * 8) * TC_LINE_PITCH + q / 2 * 8 + lane % 4 * 2] = {four[q * 2], four[q * 2 + 1]};",
+"    __syncwarp();",
+"    #pragma unroll (UNROLLED)",
+"    for (int r = 0; r < 16; r++) hole(&lines[r * TC_LINE_PITCH + lane], row + r, col + lane);",
+"}",
 "// fn: mapped_tile",
 "template <class P, class I> struct TC_N(mapped_tile) {",
 "    I batch, row, col, block;",
 "    int slice, begin, steps;",
+"    enum : int { tall = P::rows * P::cluster };",
 "    __device__ __forceinline__ TC_N(mapped_tile)(I t, I m, I n, I depth) {",
-"        const I high = (m + (P::rows - 1)) / P::rows, across = (n + (P::cols - 1)) / P::cols;",
+"        const I high = (m + (tall - 1)) / tall, across = (n + (P::cols - 1)) / P::cols;",
 "        slice = P::slices > 1 \? (int)(t % P::slices) : 0;",
 "        block = P::slices > 1 \? t / P::slices : t;",
 "        batch = P::batches \? block / (high * across) : 0;",
-"        const I fits = (I)(1 << 23) / ((I)(P::rows * sizeof(typename P::element))) / depth, strip = fits < 8 \? 8 : fits < high \? fits : high;",
+"        const I fits = (I)(1 << 23) / ((I)(tall * sizeof(typename P::element))) / depth, strip = fits < 8 \? 8 : fits < high \? fits : high;",
 "        TC_N(place_tile)<I>(P::batches \? block % (high * across) : block, high, across, row, col, strip);",
-"        row *= P::rows, col *= P::cols;",
+"        row *= tall, col *= P::cols;",
+"        if constexpr (P::cluster > 1) row += rank() * P::rows, block = block * P::cluster + rank();",
 "        begin = P::slices > 1 \? slice * P::length : 0;",
 "        const int left = (int)depth - begin;",
 "        steps = ((P::slices > 1 && left > P::length \? P::length : left) + (P::depth - 1)) / P::depth;",
 "    }",
 "    static __device__ __forceinline__ I count(I m, I n) {",
-"        return (m + (P::rows - 1)) / P::rows * ((n + (P::cols - 1)) / P::cols) * (P::batches \? P::batches : 1) * P::slices;",
+"        return (m + (tall - 1)) / tall * ((n + (P::cols - 1)) / P::cols) * (P::batches \? P::batches : 1) * P::slices;",
 "    }",
+"    static __device__ __forceinline__ I rank() { return (I)(blockIdx.x % P::cluster); }",
+"    static __device__ __forceinline__ I first(I j) { return P::cluster > 1 \? j / P::cluster : j; }",
+"    static __device__ __forceinline__ I jump() { return (I)(P::cluster > 1 \? gridDim.x / P::cluster : gridDim.x); }",
 "};",
 "// fn: mapped_ring",
 "template <class P> struct TC_N(mapped_ring) {",
@@ -1768,10 +1798,21 @@ static const char*const tc__text_cuda_mapped[]={
 "    __device__ __forceinline__ void begin(int arrivals = 1) {",
 "        if (threadIdx.x == 0) {",
 "            #pragma unroll",
-"            for (int i = 0; i < P::stages; i++) TC_N(semaphore_set)(full + i, arrivals), TC_N(semaphore_set)(empty + i, P::threads / 32);",
+"            for (int i = 0; i < P::stages; i++) TC_N(semaphore_set)(full + i, arrivals), TC_N(semaphore_set)(empty + i, P::threads / 32 * P::cluster);",
 "            TC_N(semaphores_are_set)();",
 "        }",
-"        __syncthreads();",
+"        if constexpr (P::cluster > 1) meet();",
+"        else __syncthreads();",
+"    }",
+"    __device__ __forceinline__ float *lines() { return (float *)(empty + P::stages); }",
+"    static __device__ __forceinline__ void meet() { TC_N(cluster_arrive)(), TC_N(cluster_wait)(); }",
+"    __device__ __forceinline__ void free(int stage) {",
+"        const int lane = threadIdx.x % 32;",
+"        if constexpr (P::cluster > 1) {",
+"            if (lane < P::cluster) TC_N(semaphore_arrive_of)(empty + stage, lane);",
+"        } else {",
+"            if (lane == 0) TC_N(semaphore_arrive)(empty + stage);",
+"        }",
 "    }",
 "    __device__ __forceinline__ void next() {",
 "        if (++at == P::stages) at = 0, parity ^= 1;",
@@ -1801,39 +1842,42 @@ static const char*const tc__text_cuda_mapped[]={
 "            TC_N(matrix_commit)();",
 "            if (step) {",
 "                TC_N(matrix_wait)<1>();",
-"                if (threadIdx.x % 32 == 0) TC_N(semaphore_arrive)(ring.empty + before);",
+"                ring.free(before);",
 "            }",
 "            before = ring.at;",
 "            ring.next();",
 "        }",
 "        TC_N(matrix_wait)<0>();",
-"        if (threadIdx.x % 32 == 0) TC_N(semaphore_arrive)(ring.empty + before);",
+"        ring.free(before);",
 "    }",
-"    template <class Give> static __device__ __forceinline__ void give(const float *four, int below, int row, int col, Give hole) {",
-"        TC_N(give_fours)<(int)P::width>(four, below, row, col, hole);",
+"    template <class Give> static __device__ __forceinline__ void give(const float *four, float *lines, int row, int col, Give hole) {",
+"        const int lane = threadIdx.x % 32;",
+"        if constexpr (P::width == 1) {",
+"            TC_N(give_lines)<P::turns == 1 \? 4 : 1>(four, lines, row, col, hole);",
+"        } else {",
+"            #pragma unroll (P::turns == 1 \? 2 : 1)",
+"            for (int below = 0; below < 2; below++) TC_N(give_fours)<(int)P::width>(four, below, row + lane / 4, col + lane % 4 * 8, hole);",
+"        }",
 "    }",
-"    template <class Give> static __device__ __forceinline__ void give_both(const float *four, int row, int col, Give hole) {",
-"        #pragma unroll 1",
-"        for (int below = 0; below < 2; below++) give(four, below, row, col, hole);",
-"    }",
-"    template <class Give> static __device__ __forceinline__ void give_in_turns(float (&some)[count], int row, int col, Give hole) {",
+"    template <class Give> static __device__ __forceinline__ void give_in_turns(float (&some)[count], float *lines, int row, Give hole) {",
 "        #pragma unroll 1",
 "        for (int turn = 0; turn < P::turns; turn++) {",
-"            give_both(some, row, col + turn * 32, hole);",
+"            give(some, lines, row, turn * 32, hole);",
 "            #pragma unroll",
 "            for (int k = 0; k < count - 16; k++) some[k] = some[k + 16];",
 "        }",
 "    }",
-"    template <class Give> static __device__ __forceinline__ void give_all(const float (&some)[count], int row, int col, Give hole) {",
-"        #pragma unroll",
-"        for (int k = 0; k < count; k += 16) give(some + k, 0, row, col + k * 2, hole), give(some + k, 1, row, col + k * 2, hole);",
-"    }",
-"    template <class Give> __device__ __forceinline__ void results(Give hole) {",
-"        const int lane = threadIdx.x % 32, row = threadIdx.x / 128 * (64 * parts) + threadIdx.x / 32 % 4 * 16 + lane / 4;",
+"    template <class Give> __device__ __forceinline__ void results(float *lines, Give hole) {",
+"        const int warp = threadIdx.x / 32, row = warp / 4 * (64 * parts) + warp % 4 * 16;",
+"        lines += warp * (16 * TC_LINE_PITCH);",
 "        #pragma unroll",
 "        for (int i = 0; i < parts; i++) {",
-"            if constexpr (P::turns > 1) give_in_turns(sum[i], row + i * 64, lane % 4 * 8, hole);",
-"            else give_all(sum[i], row + i * 64, lane % 4 * 8, hole);",
+"            if constexpr (P::turns > 1) {",
+"                give_in_turns(sum[i], lines, row + i * 64, hole);",
+"            } else {",
+"                #pragma unroll",
+"                for (int k = 0; k < count; k += 16) give(sum[i] + k, lines, row + i * 64, k * 2, hole);",
+"            }",
 "        }",
 "    }",
 "};",
@@ -1843,13 +1887,13 @@ static const char*const tc__text_cuda_mapped[]={
 "    typedef TC_N(mapped_tile)<P, I> Tile;",
 "    Sums sums;",
 "    #pragma unroll 1",
-"    for (; t < Tile::count(m, n); t += (I)gridDim.x) {",
+"    for (t = Tile::first(t); t < Tile::count(m, n); t += Tile::jump()) {",
 "        const Tile tile(t, m, n, depth);",
 "        sums.add(ring, tile.steps);",
 "        if constexpr (P::slices > 1)",
 "            if (!TC_N(meet)<P, Sums::parts * Sums::count, (int)P::threads>((float *)sums.sum, tickets, work, tile.block, tile.slice)) continue;",
 "        const I first = tile.batch * m;",
-"        sums.results([&](const float *some, int row, int col) {",
+"        sums.results(ring.lines(), [&](const float *some, int row, int col) {",
 "            const I r = tile.row + Sums::row_of(row), c = tile.col + col;",
 "            if ((P::ragged_rows && r >= m) || (P::ragged_cols && c >= n)) return;",
 "            result(first + r, c, some);",
@@ -1861,15 +1905,16 @@ static const char*const tc__text_cuda_mapped[]={
 "TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, I n, I depth, const TC_N(map) &left, const TC_N(map) &right, Result result) {",
 "    typedef TC_N(mapped_tile)<P, I> Tile;",
 "    typedef TC_N(mapped_ring)<P> Ring;",
+"    const int part = (R::deep \? P::cols : P::depth) / P::cluster;",
 "    Ring ring(shared);",
 "    ring.begin();",
-"    const I tiles = Tile::count(m, n), jump = (I)gridDim.x;",
+"    const I tiles = Tile::count(m, n), jump = Tile::jump();",
 "    if ((int)threadIdx.x >= P::threads) {",
 "        if constexpr (P::threads == 256) TC_N(registers_give)<40>();",
 "        if ((int)threadIdx.x != P::threads) return;",
 "        ring.parity = 1;",
 "        #pragma unroll 1",
-"        for (I t = j; t < tiles; t += jump) {",
+"        for (I t = Tile::first(j); t < tiles; t += jump) {",
 "            const Tile tile(t, m, n, depth);",
 "            #pragma unroll 1",
 "            for (int step = 0; step < tile.steps; step++, ring.next()) {",
@@ -1878,13 +1923,16 @@ static const char*const tc__text_cuda_mapped[]={
 "                TC_N(semaphore_wait)(ring.empty + ring.at, ring.parity);",
 "                TC_N(semaphore_expect)(ring.full + ring.at, Ring::size);",
 "                TC_N(map_bring)<L, (int)P::rows>(to, left, (int)tile.row, k, (int)tile.batch, ring.full + ring.at);",
-"                TC_N(map_bring)<R, (int)P::cols>(to + Ring::left, right, (int)tile.col, k, (int)tile.batch, ring.full + ring.at);",
+"                const int own = (int)Tile::rank() * part;",
+"                TC_N(map_bring)<R, (int)P::cols, 64, (int)P::cluster>(to + Ring::left + own * 128, right, (int)tile.col + (R::deep \? own : 0), k + (R::deep \? 0 : own), (int)tile.batch, ring.full + ring.at);",
 "            }",
 "        }",
+"        if constexpr (P::cluster > 1) ring.meet();",
 "        return;",
 "    }",
 "    if constexpr (P::threads == 256) TC_N(registers_take)<232>();",
 "    TC_N(mapped_multiply)<P, TC_N(mapped_sums)<P, L, R>>(ring, tickets, work, j, m, n, depth, result);",
+"    if constexpr (P::cluster > 1) ring.meet();",
 "}",
 };
 // ---- gen/out/text_cuda_held.inc
@@ -2430,13 +2478,14 @@ static const char*const tc__text_cuda_mapped_chain[]={
 "            for (int i = 0; i < P::ahead; i++) TC_N(semaphore_set)(left_full + i, 1), TC_N(semaphore_set)(left_empty + i, warps);",
 "            #pragma unroll",
 "            for (int i = 0; i < P::stages; i++) {",
-"                TC_N(semaphore_set)(full + i, P::columns \? 33 : 1), TC_N(semaphore_set)(empty + i, warps);",
+"                TC_N(semaphore_set)(full + i, P::columns \? 33 : 1), TC_N(semaphore_set)(empty + i, P::columns \? P::threads : warps);",
 "                TC_N(semaphore_set)(value_full + i, 1), TC_N(semaphore_set)(value_empty + i, warps);",
 "            }",
 "            TC_N(semaphores_are_set)();",
 "        }",
 "        __syncthreads();",
 "    }",
+"    static __device__ __forceinline__ bool tells_step() { return P::columns || threadIdx.x % 32 == 0; }",
 "    __device__ __forceinline__ char *left_at(int i) { return at + i * lefts; }",
 "    __device__ __forceinline__ char *right_at(int i) { return at + P::ahead * lefts + i * stage; }",
 "    __device__ __forceinline__ char *value_at(int i) { return right_at(i) + (P::same \? 0 : (int)rights); }",
@@ -2610,14 +2659,13 @@ static const char*const tc__text_cuda_mapped_chain[]={
 "    if constexpr (P::streamed && !P::scale) TC_N(chain_ask)<P, 1, float>(g, nullptr, memory.column_at(at), b.batch * m, row, m, c0, keys, score);",
 "    if constexpr (!P::streamed) TC_N(chain_ask)<P, P::next \? 2 : 1, typename P::element>(g, g.coming, memory.column_at(at), b.batch * m, row, m, c0, keys, score);",
 "    if (TC_N(chain_edge)<P>(row, c0, keys)) TC_N(chain_leave_out)<P>(g, P::streamed \? nullptr : g.coming, -__int_as_float(0x7f800000), row, c0, keys);",
-"    if constexpr (P::columns != 0) __syncwarp();",
-"    if (tells && !P::same && P::columns) TC_N(semaphore_arrive)(memory.empty + at);",
+"    if (!P::same && P::columns) TC_N(semaphore_arrive)(memory.empty + at);",
 "    if constexpr (P::streamed) TC_N(chain_soften)<P>(g, f);",
 "}",
 "// fn: chain_flow",
 "template <class P, class I, class Score>",
 "TC_FN void TC_N(chain_flow)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, TC_N(chain_turn)<P::stages> &turn, int own, const TC_N(chain_block)<P, I> &b, I m, I keys, Score score) {",
-"    const bool tells = threadIdx.x % 32 == 0;",
+"    const bool tells = P::same \? memory.tells_step() : threadIdx.x % 32 == 0;",
 "    const char *const left = memory.left_at(own) + threadIdx.x / 128 * 8192;",
 "    tc_u64 *const free = P::same \? memory.empty : memory.value_empty;",
 "    TC_N(chain_turn)<P::stages> last = turn;",
@@ -2666,7 +2714,7 @@ static const char*const tc__text_cuda_mapped_chain[]={
 "        TC_N(matrix_commit)();",
 "        TC_N(matrix_wait)<1>();",
 "        TC_N(matrix_keep)(g.sum), TC_N(matrix_keep)(g.sum_next);",
-"        if (tells && before) TC_N(semaphore_arrive)(before);",
+"        if (memory.tells_step() && before) TC_N(semaphore_arrive)(before);",
 "        before = memory.empty + turn.at;",
 "        TC_N(matrix_begin)();",
 "        TC_N(chain_product)<P, (int)P::next>(g.other, left + (int)M::left, right + (int)M::right);",
@@ -2684,7 +2732,6 @@ static const char*const tc__text_cuda_mapped_chain[]={
 "        TC_N(matrix_keep)(g.other);",
 "        if (tells && step + 1 == b.steps) TC_N(semaphore_arrive)(memory.left_empty + own);",
 "        TC_N(chain_ask)<P, 2, typename P::element>(g, g.made, column, b.batch * m, row, m, c0, keys, score);",
-"        if constexpr (P::columns != 0) __syncwarp();",
 "        if (edge) TC_N(chain_leave_out)<P>(g, g.made, 0.0f, row, c0, keys);",
 "        TC_N(matrix_begin)();",
 "        TC_N(chain_add)<P, (int)P::wide>(g.sum, g.made, right);",
@@ -2692,7 +2739,7 @@ static const char*const tc__text_cuda_mapped_chain[]={
 "    }",
 "    TC_N(matrix_wait)<0>();",
 "    TC_N(matrix_keep)(g.sum), TC_N(matrix_keep)(g.sum_next);",
-"    if (tells && before) TC_N(semaphore_arrive)(before);",
+"    if (memory.tells_step() && before) TC_N(semaphore_arrive)(before);",
 "}",
 "// fn: chain_bring_columns",
 "template <class P, class I, class Columns> TC_FN void TC_N(chain_bring_columns)(TC_N(chain_memory)<P> &memory, I j, I m, I keys, Columns columns) {",
@@ -3925,6 +3972,17 @@ if(tc__attr_is_ix(n,i)&&tc__device_reach(x,n->attr[i])>limit)return 0;
 }
 return 1;
 }
+static int tc__device_all_wide(const tc__group*g,int width){
+for(size_t i=0;i<g->body.node.count;i++){
+const tc__node*n=g->body.node.at[i];
+if(!tc__device_is_memory(n)||n->level!=TC__AT_COL)continue;
+if(tc__device_is_row(g,n->attr[TC__ACCESS_BUFFER]))continue;
+if(!tc__device_is_wide(g,n,width,TC__COL)&&
+!tc__device_is_still(g,n,TC__COL,width))
+return 0;
+}
+return 1;
+}
 // ---- gen/device/list.c
 enum{
 TC__SHARED_STATIC=40960
@@ -4352,6 +4410,7 @@ o->lines=left?o->rows:tc__ix_value(n->attr[TC__TEMPLATE_COLS]);
 o->depth=tc__ix_value(n->attr[TC__TEMPLATE_DEPTH]);
 o->tile=number[left?TC__TILES_ROWS:TC__TILES_COLS],
 o->step=number[TC__TILES_DEPTH];
+if(!left)o->tile/=number[TC__TILES_CLUSTER],o->step/=number[TC__TILES_CLUSTER];
 }
 static void tc__mapped_chain(const tc__node*n,int64_t hole,tc__mapped*o){
 const int64_t*number=n->attr+TC__TEMPLATE_NUMBERS;
@@ -4501,6 +4560,10 @@ TC__PRODUCT_GROUP=16,
 TC__SPLIT_DEPTH=128,
 TC__PRODUCT_PAD=8,
 TC__PRODUCT_ALIGN=1024,
+TC__MAPPED_LINES=
+16*40*4,
+TC__MAPPED_WIDTH=8,
+TC__PRODUCT_MOVED=128,
 TC__PRODUCT_LINE=64,
 TC__PRODUCT_SUMS=64,
 TC__FEW_THREADS=256,
@@ -4546,6 +4609,8 @@ int64_t length;
 int room;
 int sums;
 int64_t shares;
+int width;
+int cluster;
 tc__axis wide;
 int few;
 int dot;
@@ -4679,6 +4744,12 @@ if(!run.ok||!tc__ix_is_const(run.stride))return 0;
 if(run.run!=INT64_MAX&&(axis!=TC__ROW||!tc__ix_equals(m,run.run)))return 0;
 return tc__ix_value(run.stride);
 }
+static int tc__operand_is_skew(const tc__group*g,const tc__product*q,
+const tc__staged*s){
+tc__axis line=s->level==TC__AT_LEFT?TC__ROW:TC__COL;
+int64_t apart=tc__operand_stride(g,s,s->along==TC__DEPTH?line:TC__DEPTH);
+return apart*tc__product_bytes(q)%TC__PRODUCT_MOVED!=0;
+}
 static tc__mapped tc__mapped_operand(const tc__group*g,const tc__staged*s,tc__ix m,
 tc__ix batches){
 int left=s->level==TC__AT_LEFT;
@@ -4742,6 +4813,23 @@ if(q->right.width>1&&q->right.along==TC__DEPTH&&
 tc__ix_value(tc__depth_of(g))%4)
 return 0;
 return tc__operand_has_map(g,q,&q->left);
+}
+static int tc__result_has_room(const tc__group*g,int width){
+int64_t end=(tc__ix_value(g->shape.cols)+width-1)/width*width;
+if(!tc__device_all_wide(g,width))return 0;
+for(size_t i=0;i<g->body.node.count;i++){
+const tc__node*n=g->body.node.at[i];
+if(tc__device_is_memory(n)&&n->level==TC__AT_COL&&
+!tc__device_is_still(g,n,TC__COL,width)&&tc__buffer_of(g,n)->pitch<end)
+return 0;
+}
+return 1;
+}
+static int tc__result_width(const tc__group*g){
+int width=tc__device_width(g,TC__COL),
+most=TC__DEVICE_WIDEST/(int)tc__device_least_bytes(g);
+if(width>1||!tc__ix_is_const(g->shape.cols))return width;
+return tc__result_has_room(g,most)?most:width;
 }
 // ---- gen/device/product.c
 TC__STATIC_ASSERT(slices_meet_in_two_rounds,
@@ -4812,8 +4900,10 @@ int wait=q->left.bring==TC__BRING_LATER||q->right.bring==TC__BRING_LATER;
 int sums=t->rows*t->cols/(32*t->high*t->across);
 return!q->half||!wait||sums<=TC__PRODUCT_SUMS;
 }
-static int tc__tile_spare(int way,int stages){
-if(way>=TC__WAY_MAPPED)return TC__PRODUCT_ALIGN+2*8*stages;
+static int tc__tile_spare(int way,int stages,int64_t warps,int64_t width){
+int lines=width==1?(int)warps*TC__MAPPED_LINES:0;
+if(way>=TC__WAY_MAPPED)
+return TC__PRODUCT_ALIGN+2*8*stages+lines;
 return way==TC__WAY_GROUPS?TC__PRODUCT_ALIGN:0;
 }
 static int tc__tile_part(int way,int64_t rows,int64_t high){
@@ -4829,7 +4919,7 @@ if(g->target.checked&&t->rows*t->cols>128*128)
 return 0;
 if(!tc__tile_has_registers(q,t))return 0;
 int bytes=t->stages*tc__product_bytes(q)*t->depth*(t->rows+t->cols)+
-tc__tile_spare(t->way,t->stages);
+tc__tile_spare(t->way,t->stages,t->high*t->across,q->width);
 return!g->target.room||(uint32_t)bytes<=g->target.room;
 }
 static const tc__product_tile*tc__choose_product_tile(const tc__group*g,
@@ -4876,7 +4966,7 @@ int part=tc__tile_part(q->tile->way,q->tile->rows,q->tile->high)*
 (q->tile->cols+TC__PRODUCT_PAD)*
 (TC__PRODUCT_GROUP/tc__product_pack(q));
 return(ring>part?ring:part)+
-tc__tile_spare(q->tile->way,tc__product_stages(q));
+tc__tile_spare(q->tile->way,tc__product_stages(q),q->threads/32,q->width);
 }
 static int tc__stage_accesses(const tc__product*q,const tc__staged*s){
 int size=s->level==TC__AT_LEFT?q->tile->rows:q->tile->cols;
@@ -4889,6 +4979,12 @@ if(s->width==1)s->bring=TC__BRING_NOW;
 static int tc__product_threads(const tc__product*q){
 int mapped=q->form==TC__PRODUCT_TILES&&q->tile&&q->tile->way>=TC__WAY_MAPPED;
 return q->threads+(mapped?TC__MAP_BRINGERS:0);
+}
+static int tc__tiles_cluster(const tc__group*g,const tc__product*q){
+if(q->tile->way!=TC__WAY_MAPPED||g->target.cluster<2)return 1;
+if(g->shape.windows.channels||tc__ix_value(tc__tiles_high(g,q))%2)return 1;
+return tc__operand_is_skew(g,q,&q->left)||tc__operand_is_skew(g,q,&q->right)?2
+:1;
 }
 static void tc__plan_tiles(const tc__group*g,tc__product*q){
 tc__ixpool*x=g->body.ix;
@@ -4903,6 +4999,7 @@ q->blocks=tc__ix_mul(x,g->shape.batch,
 tc__ix_mul(x,tc__tiles_high(g,q),tc__tiles_across(g,q)));
 q->shares=tc__ix_is_const(q->blocks)?tc__ix_value(q->blocks):0;
 q->sums=q->tile->rows*q->tile->cols/q->threads;
+q->cluster=tc__tiles_cluster(g,q);
 tc__cut_depth(g,q,q->tile->depth,tc__tile_slices(g,q,q->tile,q->shares));
 }
 static int tc__choose_wide(const tc__group*g,tc__product*q){
@@ -5019,7 +5116,7 @@ q.kind=q.half&&g->target.matrix_warps?4
 :tc__product_bytes(&q)==8?1
 :g->target.tf32&&q.dtype==TC_F32?3
 :0;
-q.slices=1;
+q.slices=q.cluster=1;
 q.m=tc__ix_div(g->body.ix,g->shape.rows,g->shape.batch);
 int few=!g->shape.prologue&&tc__choose_wide(g,&q),most=few?TC__FEW_WIDTH:8;
 q.room=!few&&!g->shape.prologue;
@@ -5037,6 +5134,7 @@ if(!q.half)q.right.along=TC__DEPTH,q.right.width=4;
 }else if(tc__product_is_held(g,&q)){
 q.kind=7,q.left.bring=TC__BRING_ASYNC;
 }
+q.width=tc__result_width(g);
 tc__plan_tiles(g,&q);
 }
 return q;
@@ -5506,17 +5604,6 @@ return 0;
 int64_t room=TC__DEVICE_ROW_BYTES;
 if(g->target.room)room=g->target.room;
 return tc__device_columns_shared(g,1)<=room;
-}
-static int tc__device_all_wide(const tc__group*g,int width){
-for(size_t i=0;i<g->body.node.count;i++){
-const tc__node*n=g->body.node.at[i];
-if(!tc__device_is_memory(n)||n->level!=TC__AT_COL)continue;
-if(tc__device_is_row(g,n->attr[TC__ACCESS_BUFFER]))continue;
-if(!tc__device_is_wide(g,n,width,TC__COL)&&
-!tc__device_is_still(g,n,TC__COL,width))
-return 0;
-}
-return 1;
 }
 static int tc__device_ragged_width(const tc__group*g){
 int many=
@@ -8733,7 +8820,6 @@ TC__TEMPLATE_P=TC__VAR0+7,
 TC__TEMPLATE_Q=TC__VAR0+8
 };
 enum{
-TC__MAPPED_WIDTH=8,
 TC__MAPPED_LIGHT=
 8
 };
@@ -9002,23 +9088,6 @@ tc__ix_const(0),TC__COL,
 tc__ix_var(x,TC__COL,l->from->shape.cols),1);
 tc__hole_close(l);
 }
-static int tc__result_has_room(const tc__group*g,int width){
-int64_t end=(tc__ix_value(g->shape.cols)+width-1)/width*width;
-if(!tc__device_all_wide(g,width))return 0;
-for(size_t i=0;i<g->body.node.count;i++){
-const tc__node*n=g->body.node.at[i];
-if(tc__device_is_memory(n)&&n->level==TC__AT_COL&&
-!tc__device_is_still(g,n,TC__COL,width)&&tc__buffer_of(g,n)->pitch<end)
-return 0;
-}
-return 1;
-}
-static int tc__result_width(const tc__group*g){
-int width=tc__device_width(g,TC__COL),
-most=TC__DEVICE_WIDEST/(int)tc__device_least_bytes(g);
-if(width>1||!tc__ix_is_const(g->shape.cols))return width;
-return tc__result_has_room(g,most)?most:width;
-}
 static void tc__result_hole(tc__producer*t,int width,tc__hole hole){
 tc__relist*l=&t->l;
 const tc__group*g=l->from;
@@ -9072,7 +9141,7 @@ n[TC__TILES_BATCHES]=!tc__ix_equals(g->shape.batch,1);
 n[TC__TILES_RAGGED_ROWS]=tc__template_leaves(g,q->m,tile->rows);
 n[TC__TILES_RAGGED_COLS]=tc__template_leaves(g,g->shape.cols,tile->cols);
 n[TC__TILES_RAGGED_DEPTH]=tc__template_leaves(g,tc__depth_of(g),tile->depth);
-n[TC__TILES_LAST]=n[TC__TILES_TURNS]=0;
+n[TC__TILES_LAST]=n[TC__TILES_TURNS]=0,n[TC__TILES_CLUSTER]=q->cluster;
 if(tile->way>=TC__WAY_MAPPED)tc__mapped_numbers_of(g,q,n);
 for(int side=0;side<2;side++){
 const tc__staged*o=side?&q->right:&q->left;
@@ -9145,7 +9214,7 @@ q->dot?wide->width:1,dtype);
 tc__result_hole(t,1,TC__HOLE_RESULT);
 }
 static void tc__put_tiles(tc__producer*t,int64_t*attr){
-int width=tc__result_width(t->l.from);
+int width=t->q.width;
 if(t->q.tile->way>=TC__WAY_MAPPED&&width>TC__MAPPED_WIDTH)
 width=TC__MAPPED_WIDTH;
 attr[TC__TEMPLATE_NAME]=TC__TEMPLATE_TILES;
@@ -9214,7 +9283,7 @@ for(size_t i=0;i<nodes&&t.held;i++)t.held[i]=-1;
 if(ok&&!t.l.failed){
 if(g->shape.prologue)tc__producer_makes(&t);
 tc__relist_launch(&t.l,tc__product_threads(&t.q),tc__product_is_narrow(g),
-t.q.resident,0);
+t.q.resident,t.q.cluster>1?t.q.cluster:0);
 t.j=tc__relist_for(&t.l,(tc__axis)TC__TEMPLATE_J,TC__BIND_GRID,t.q.blocks);
 tc__producer_threads(&t);
 tc__put_template(&t,c);
@@ -9739,7 +9808,9 @@ int64_t lines=n[TC__TILES_ROWS]+n[TC__TILES_COLS]+2*pad;
 int64_t ring=n[TC__TILES_STAGES]*n[TC__TILES_DEPTH]*lines*element;
 int64_t part=tc__tile_part((int)way,n[TC__TILES_ROWS],n[TC__TILES_HIGH])*
 (n[TC__TILES_COLS]+TC__PRODUCT_PAD)*sum;
-return(ring>part?ring:part)+tc__tile_spare((int)way,(int)n[TC__TILES_STAGES]);
+return(ring>part?ring:part)+tc__tile_spare((int)way,(int)n[TC__TILES_STAGES],
+n[TC__TILES_THREADS]/32,
+n[TC__TILES_WIDTH]);
 }
 static int64_t tc__device_skinny_bytes(const int64_t*n,int64_t sum){
 int64_t parts=n[TC__SKINNY_SHARING];
@@ -9759,17 +9830,19 @@ return ring>part?ring:part;
 typedef struct tc__template_facts{
 int64_t bytes,sums,threads,slices;
 int64_t rows,cols,batches;
+int64_t cluster;
 }tc__template_facts;
 static tc__template_facts tc__device_template_facts(const tc__node*n,int64_t element){
 const int64_t*number=n->attr+TC__TEMPLATE_NUMBERS;
 int64_t sum=(int64_t)tc__dtypes[n->dtype].bytes;
 tc__template_facts f;
+f.cluster=1;
 if(n->attr[TC__TEMPLATE_NAME]==TC__TEMPLATE_TILES){
 f.bytes=tc__device_tiles_bytes(number,element,sum);
 f.threads=number[TC__TILES_THREADS],f.slices=number[TC__TILES_SLICES];
 f.sums=number[TC__TILES_ROWS]*number[TC__TILES_COLS]/f.threads;
 f.rows=number[TC__TILES_ROWS],f.cols=number[TC__TILES_COLS];
-f.batches=number[TC__TILES_BATCHES];
+f.batches=number[TC__TILES_BATCHES],f.cluster=number[TC__TILES_CLUSTER];
 }else if(n->attr[TC__TEMPLATE_NAME]==TC__TEMPLATE_CHAIN){
 f.bytes=tc__device_chain_bytes(number);
 f.threads=number[TC__CHAIN_THREADS],f.slices=1,f.sums=0;
@@ -9832,9 +9905,9 @@ const tc__template_facts*f){
 tc__ix rows=n->attr[TC__TEMPLATE_ROWS],cols=n->attr[TC__TEMPLATE_COLS];
 if(!tc__ix_is_const(rows)||!tc__ix_is_const(cols)||!tc__ix_is_const(d->blocks))
 return 1;
-int64_t blocks=tc__ix_value(d->blocks),
-product=((tc__ix_value(rows)-1)/f->rows+1)*
-((tc__ix_value(cols)-1)/f->cols+1)*f->slices;
+int64_t high=(tc__ix_value(rows)-1)/f->rows+1,blocks=tc__ix_value(d->blocks),
+product=high*((tc__ix_value(cols)-1)/f->cols+1)*f->slices;
+if(f->cluster<1||high%f->cluster)return 0;
 return product>0&&blocks%product==0&&(f->batches||blocks==product);
 }
 static int tc__device_has_slices(const tc__device_verifier*d,const tc__node*n,
@@ -12694,7 +12767,8 @@ end=tc__loop_end(p->g,begin++);
 tc__cuda_own_memory(p,begin,end);
 tc__cuda_loop_variables(p,id+1,begin,end,1);
 tc__cuda_loop_variables(p,id+1,begin,end,0);
-if(tc__body(p,id)->n_attr>TC__LAUNCH_CLUSTER){
+if(tc__body(p,id)->n_attr>TC__LAUNCH_CLUSTER&&
+tc__body(p,begin)->op!=TC_OP_TEMPLATE){
 tc__line(p);
 tc__put(p->out,"tc_cluster_arrive();\n");
 }

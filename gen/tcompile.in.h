@@ -515,6 +515,7 @@
 #include "pass/raise.c"
 #include "pass/rescore.c"
 #include "pass/channels.c"
+#include "pass/align.c"
 #include "pass/passes.c"
 #include "pass/loops.c"
 

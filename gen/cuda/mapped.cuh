@@ -11,6 +11,9 @@
 // With shared memory between, no less time passes, and there would be a stage less. Where the hole does much with an element,
 // its text stands once, not 16 times, and sums move up (`turns`): compiling it takes the time.
 //
+// Blocks of a cluster (`cluster`) have tiles below each other, and each brings a part of the right operand for all of them: L2 is
+// asked for less. A stage is free when all of them have done with it.
+//
 // A prototype on an H200, against cuBLAS: 4096 x 4096 x 4096 1.01, 8192 1.02, 2048 1.00; one tile for each block 0.96 at 4096; clusters of
 // two blocks that share an operand 0.7. Results that came in turns where they need not took 8192 x 50304 x 768 from 1.1 to 1.26 ms,
 // strips as high as L2 keeps their rows from 1.1 to 0.94.
@@ -42,6 +45,14 @@ TC_FN void TC_N(semaphore_arrive)(tc_u64 *s) {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" :: "r"((unsigned)__cvta_generic_to_shared(s)) : "memory");
 }
 
+// fn: semaphore_arrive_of
+// At the semaphore that block `rank` of the cluster has in the same place. What units have read they have: nothing that this thread
+// wrote is to be seen there, and a release for the cluster would wait for all of its memory, each time.
+TC_FN void TC_N(semaphore_arrive_of)(tc_u64 *s, int rank) {
+    asm volatile("{ .reg .b32 there; mapa.shared::cluster.u32 there, %0, %1; mbarrier.arrive.shared::cluster.b64 _, [there]; }"
+                 :: "r"((unsigned)__cvta_generic_to_shared(s)), "r"(rank) : "memory");
+}
+
 // fn: semaphore_wait
 // Until its phase of this parity is over.
 TC_FN void TC_N(semaphore_wait)(tc_u64 *s, int parity) {
@@ -57,6 +68,15 @@ TC_FN void TC_N(map_load)(void *to, const TC_N(map) *map, int x, int y, int inne
                  : "memory");
 }
 
+// fn: map_load_to
+// The same to the memory of each block of the cluster whose bit is set, in the same place, and to its semaphore.
+TC_FN void TC_N(map_load_to)(int blocks, void *to, const TC_N(map) *map, int x, int y, int inner, int outer, tc_u64 *s) {
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2, %3, %4, %5}], [%6], %7;"
+                 :: "r"((unsigned)__cvta_generic_to_shared(to)), "l"(map), "r"(x), "r"(y), "r"(inner), "r"(outer), "r"((unsigned)__cvta_generic_to_shared(s)),
+                    "h"((unsigned short)blocks)
+                 : "memory");
+}
+
 // fn: window_load
 // The same of a map of windows: channels from c on, places from (x, y) of image n on, each so far beside and below.
 TC_FN void TC_N(window_load)(void *to, const TC_N(map) *map, int c, int x, int y, int n, int beside, int below, tc_u64 *s) {
@@ -67,10 +87,11 @@ TC_FN void TC_N(window_load)(void *to, const TC_N(map) *map, int c, int x, int y
 }
 
 // fn: map_load_batch
-// Of batch z: `share` of them are one in memory, `inner` lie equally far apart, and `outer` times those.
-template <class S> TC_FN void TC_N(map_load_batch)(void *to, const TC_N(map) *map, int x, int y, int z, tc_u64 *s) {
-    const int own = z / S::share;
-    TC_N(map_load)(to, map, x, y, S::outer > 1 ? own % S::inner : S::inner > 1 ? own : 0, S::outer > 1 ? own / S::inner : 0, s);
+// Of batch z: `share` of them are one in memory, `inner` lie equally far apart, and `outer` times those. For BLOCKS of a cluster.
+template <class S, int BLOCKS = 1> TC_FN void TC_N(map_load_batch)(void *to, const TC_N(map) *map, int x, int y, int z, tc_u64 *s) {
+    const int own = z / S::share, inner = S::outer > 1 ? own % S::inner : S::inner > 1 ? own : 0, outer = S::outer > 1 ? own / S::inner : 0;
+    if constexpr (BLOCKS > 1) TC_N(map_load_to)((1 << BLOCKS) - 1, to, map, x, y, inner, outer, s);
+    else TC_N(map_load)(to, map, x, y, inner, outer, s);
 }
 
 // fn: registers_give
@@ -91,17 +112,17 @@ template <class S> TC_FN void TC_N(window_bring)(char *to, const TC_N(map) &map,
 
 // fn: map_bring
 // LINES lines of an operand for a step of k: all at once where it runs along k, else WIDE lines at a time.
-template <class S, int LINES, int WIDE = 64> TC_FN void TC_N(map_bring)(char *to, const TC_N(map) &map, int line, int k, int z, tc_u64 *s) {
+template <class S, int LINES, int WIDE = 64, int BLOCKS = 1> TC_FN void TC_N(map_bring)(char *to, const TC_N(map) &map, int line, int k, int z, tc_u64 *s) {
     if constexpr (S::windows && S::deep) {
         TC_N(window_bring)<S>(to, map, k, line, s);
     } else if constexpr (S::windows) {
         #pragma unroll
         for (int l = 0; l < LINES; l += 64) TC_N(window_bring)<S>(to + l * 128, map, line + l, k, s);
     } else if constexpr (S::deep) {
-        TC_N(map_load_batch)<S>(to, &map, k, line, z, s);
+        TC_N(map_load_batch)<S, BLOCKS>(to, &map, k, line, z, s);
     } else {
         #pragma unroll
-        for (int l = 0; l < LINES; l += WIDE) TC_N(map_load_batch)<S>(to + l * 128, &map, line + l, k, z, s);
+        for (int l = 0; l < LINES; l += WIDE) TC_N(map_load_batch)<S, BLOCKS>(to + l * 128, &map, line + l, k, z, s);
     }
 }
 
@@ -133,27 +154,48 @@ template <int WIDTH, class I, class Give> TC_FN void TC_N(give_fours)(const floa
     for (int l = 0; l < 8; l += WIDTH) hole(x.at + l, row + 8 * below, col + l);
 }
 
+// fn: give_lines
+// Four fragments side by side, of a warp's 16 rows from `row` on: to the hole one column at a time, of 32 lanes beside each other.
+// They come there through `lines`, the warp's own memory: from registers 32 lanes would write to 8 rows.
+enum : int { TC_LINE_PITCH = 40 };
+template <int UNROLLED, class Give> TC_FN void TC_N(give_lines)(const float *four, float *lines, int row, int col, Give hole) {
+    const int lane = threadIdx.x % 32;
+    __syncwarp();
+    #pragma unroll
+    for (int q = 0; q < 8; q++)
+        *(tc_pack<float, 2> *)&lines[(lane / 4 + q % 2 * 8) * TC_LINE_PITCH + q / 2 * 8 + lane % 4 * 2] = {four[q * 2], four[q * 2 + 1]};
+    __syncwarp();
+    #pragma unroll (UNROLLED)
+    for (int r = 0; r < 16; r++) hole(&lines[r * TC_LINE_PITCH + lane], row + r, col + lane);
+}
+
 // fn: mapped_tile
-// A tile, or a slice of one.
+// A tile, or a slice of one. Blocks of a cluster have tiles below each other: t is that of all of them.
 template <class P, class I> struct TC_N(mapped_tile) {
     I batch, row, col, block; // row: in its batch
     int slice, begin, steps;
+    enum : int { tall = P::rows * P::cluster };
     __device__ __forceinline__ TC_N(mapped_tile)(I t, I m, I n, I depth) {
-        const I high = (m + (P::rows - 1)) / P::rows, across = (n + (P::cols - 1)) / P::cols;
+        const I high = (m + (tall - 1)) / tall, across = (n + (P::cols - 1)) / P::cols;
         slice = P::slices > 1 ? (int)(t % P::slices) : 0;
         block = P::slices > 1 ? t / P::slices : t;
         batch = P::batches ? block / (high * across) : 0;
         // A strip is as high as L2 keeps its rows while columns pass by: each is read once then.
-        const I fits = (I)(1 << 23) / ((I)(P::rows * sizeof(typename P::element))) / depth, strip = fits < 8 ? 8 : fits < high ? fits : high;
+        const I fits = (I)(1 << 23) / ((I)(tall * sizeof(typename P::element))) / depth, strip = fits < 8 ? 8 : fits < high ? fits : high;
         TC_N(place_tile)<I>(P::batches ? block % (high * across) : block, high, across, row, col, strip);
-        row *= P::rows, col *= P::cols;
+        row *= tall, col *= P::cols;
+        if constexpr (P::cluster > 1) row += rank() * P::rows, block = block * P::cluster + rank();
         begin = P::slices > 1 ? slice * P::length : 0;
         const int left = (int)depth - begin;
         steps = ((P::slices > 1 && left > P::length ? P::length : left) + (P::depth - 1)) / P::depth;
     }
     static __device__ __forceinline__ I count(I m, I n) {
-        return (m + (P::rows - 1)) / P::rows * ((n + (P::cols - 1)) / P::cols) * (P::batches ? P::batches : 1) * P::slices;
+        return (m + (tall - 1)) / tall * ((n + (P::cols - 1)) / P::cols) * (P::batches ? P::batches : 1) * P::slices;
     }
+    // Of the block in its cluster; what its first tile is of them, and how many come between two of them.
+    static __device__ __forceinline__ I rank() { return (I)(blockIdx.x % P::cluster); }
+    static __device__ __forceinline__ I first(I j) { return P::cluster > 1 ? j / P::cluster : j; }
+    static __device__ __forceinline__ I jump() { return (I)(P::cluster > 1 ? gridDim.x / P::cluster : gridDim.x); }
 };
 
 // fn: mapped_ring
@@ -172,10 +214,24 @@ template <class P> struct TC_N(mapped_ring) {
     __device__ __forceinline__ void begin(int arrivals = 1) {
         if (threadIdx.x == 0) {
             #pragma unroll
-            for (int i = 0; i < P::stages; i++) TC_N(semaphore_set)(full + i, arrivals), TC_N(semaphore_set)(empty + i, P::threads / 32);
+            for (int i = 0; i < P::stages; i++) TC_N(semaphore_set)(full + i, arrivals), TC_N(semaphore_set)(empty + i, P::threads / 32 * P::cluster);
             TC_N(semaphores_are_set)();
         }
-        __syncthreads();
+        if constexpr (P::cluster > 1) meet();
+        else __syncthreads();
+    }
+    // Memory of warps that give results one by one.
+    __device__ __forceinline__ float *lines() { return (float *)(empty + P::stages); }
+    // Blocks of a cluster.
+    static __device__ __forceinline__ void meet() { TC_N(cluster_arrive)(), TC_N(cluster_wait)(); }
+    // A warp has done with a stage: all blocks that write into it are told.
+    __device__ __forceinline__ void free(int stage) {
+        const int lane = threadIdx.x % 32;
+        if constexpr (P::cluster > 1) {
+            if (lane < P::cluster) TC_N(semaphore_arrive_of)(empty + stage, lane);
+        } else {
+            if (lane == 0) TC_N(semaphore_arrive)(empty + stage);
+        }
     }
     __device__ __forceinline__ void next() {
         if (++at == P::stages) at = 0, parity ^= 1;
@@ -211,41 +267,44 @@ template <class P, class L, class R> struct TC_N(mapped_sums) {
             TC_N(matrix_commit)();
             if (step) {
                 TC_N(matrix_wait)<1>();
-                if (threadIdx.x % 32 == 0) TC_N(semaphore_arrive)(ring.empty + before);
+                ring.free(before);
             }
             before = ring.at;
             ring.next();
         }
         TC_N(matrix_wait)<0>();
-        if (threadIdx.x % 32 == 0) TC_N(semaphore_arrive)(ring.empty + before);
+        ring.free(before);
     }
 
-    // Four fragments side by side, of rows `row` or 8 below: to the hole.
-    template <class Give> static __device__ __forceinline__ void give(const float *four, int below, int row, int col, Give hole) {
-        TC_N(give_fours)<(int)P::width>(four, below, row, col, hole);
+    // Four fragments side by side, of rows from `row` on: to the hole.
+    template <class Give> static __device__ __forceinline__ void give(const float *four, float *lines, int row, int col, Give hole) {
+        const int lane = threadIdx.x % 32;
+        if constexpr (P::width == 1) {
+            TC_N(give_lines)<P::turns == 1 ? 4 : 1>(four, lines, row, col, hole);
+        } else {
+            #pragma unroll (P::turns == 1 ? 2 : 1)
+            for (int below = 0; below < 2; below++) TC_N(give_fours)<(int)P::width>(four, below, row + lane / 4, col + lane % 4 * 8, hole);
+        }
     }
-    template <class Give> static __device__ __forceinline__ void give_both(const float *four, int row, int col, Give hole) {
-        #pragma unroll 1
-        for (int below = 0; below < 2; below++) give(four, below, row, col, hole);
-    }
-    template <class Give> static __device__ __forceinline__ void give_in_turns(float (&some)[count], int row, int col, Give hole) {
+    template <class Give> static __device__ __forceinline__ void give_in_turns(float (&some)[count], float *lines, int row, Give hole) {
         #pragma unroll 1
         for (int turn = 0; turn < P::turns; turn++) {
-            give_both(some, row, col + turn * 32, hole);
+            give(some, lines, row, turn * 32, hole);
             #pragma unroll
             for (int k = 0; k < count - 16; k++) some[k] = some[k + 16];
         }
     }
-    template <class Give> static __device__ __forceinline__ void give_all(const float (&some)[count], int row, int col, Give hole) {
-        #pragma unroll
-        for (int k = 0; k < count; k += 16) give(some + k, 0, row, col + k * 2, hole), give(some + k, 1, row, col + k * 2, hole);
-    }
-    template <class Give> __device__ __forceinline__ void results(Give hole) {
-        const int lane = threadIdx.x % 32, row = threadIdx.x / 128 * (64 * parts) + threadIdx.x / 32 % 4 * 16 + lane / 4;
+    template <class Give> __device__ __forceinline__ void results(float *lines, Give hole) {
+        const int warp = threadIdx.x / 32, row = warp / 4 * (64 * parts) + warp % 4 * 16;
+        lines += warp * (16 * TC_LINE_PITCH);
         #pragma unroll
         for (int i = 0; i < parts; i++) {
-            if constexpr (P::turns > 1) give_in_turns(sum[i], row + i * 64, lane % 4 * 8, hole);
-            else give_all(sum[i], row + i * 64, lane % 4 * 8, hole);
+            if constexpr (P::turns > 1) {
+                give_in_turns(sum[i], lines, row + i * 64, hole);
+            } else {
+                #pragma unroll
+                for (int k = 0; k < count; k += 16) give(sum[i] + k, lines, row + i * 64, k * 2, hole);
+            }
         }
     }
 };
@@ -257,13 +316,13 @@ TC_FN void TC_N(mapped_multiply)(Ring &ring, unsigned *tickets, float *work, I t
     typedef TC_N(mapped_tile)<P, I> Tile;
     Sums sums;
     #pragma unroll 1
-    for (; t < Tile::count(m, n); t += (I)gridDim.x) {
+    for (t = Tile::first(t); t < Tile::count(m, n); t += Tile::jump()) {
         const Tile tile(t, m, n, depth);
         sums.add(ring, tile.steps);
         if constexpr (P::slices > 1)
             if (!TC_N(meet)<P, Sums::parts * Sums::count, (int)P::threads>((float *)sums.sum, tickets, work, tile.block, tile.slice)) continue;
         const I first = tile.batch * m;
-        sums.results([&](const float *some, int row, int col) {
+        sums.results(ring.lines(), [&](const float *some, int row, int col) {
             const I r = tile.row + Sums::row_of(row), c = tile.col + col;
             if ((P::ragged_rows && r >= m) || (P::ragged_cols && c >= n)) return;
             result(first + r, c, some);
@@ -277,15 +336,16 @@ template <class P, class L, class R, class I, class Result>
 TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, I n, I depth, const TC_N(map) &left, const TC_N(map) &right, Result result) {
     typedef TC_N(mapped_tile)<P, I> Tile;
     typedef TC_N(mapped_ring)<P> Ring;
+    const int part = (R::deep ? P::cols : P::depth) / P::cluster; // of the right tile's rows in memory a block brings so many, for all
     Ring ring(shared);
     ring.begin();
-    const I tiles = Tile::count(m, n), jump = (I)gridDim.x;
+    const I tiles = Tile::count(m, n), jump = Tile::jump();
     if ((int)threadIdx.x >= P::threads) {
         if constexpr (P::threads == 256) TC_N(registers_give)<40>();
         if ((int)threadIdx.x != P::threads) return;
         ring.parity = 1; // stages are empty
         #pragma unroll 1
-        for (I t = j; t < tiles; t += jump) {
+        for (I t = Tile::first(j); t < tiles; t += jump) {
             const Tile tile(t, m, n, depth);
             #pragma unroll 1
             for (int step = 0; step < tile.steps; step++, ring.next()) {
@@ -294,11 +354,14 @@ TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, 
                 TC_N(semaphore_wait)(ring.empty + ring.at, ring.parity);
                 TC_N(semaphore_expect)(ring.full + ring.at, Ring::size);
                 TC_N(map_bring)<L, (int)P::rows>(to, left, (int)tile.row, k, (int)tile.batch, ring.full + ring.at);
-                TC_N(map_bring)<R, (int)P::cols>(to + Ring::left, right, (int)tile.col, k, (int)tile.batch, ring.full + ring.at);
+                const int own = (int)Tile::rank() * part;
+                TC_N(map_bring)<R, (int)P::cols, 64, (int)P::cluster>(to + Ring::left + own * 128, right, (int)tile.col + (R::deep ? own : 0), k + (R::deep ? 0 : own), (int)tile.batch, ring.full + ring.at);
             }
         }
+        if constexpr (P::cluster > 1) ring.meet();
         return;
     }
     if constexpr (P::threads == 256) TC_N(registers_take)<232>();
     TC_N(mapped_multiply)<P, TC_N(mapped_sums)<P, L, R>>(ring, tickets, work, j, m, n, depth, result);
+    if constexpr (P::cluster > 1) ring.meet(); // no block ends while another still writes to it
 }

@@ -88,13 +88,15 @@ template <class P> struct TC_N(chain_memory) {
             for (int i = 0; i < P::ahead; i++) TC_N(semaphore_set)(left_full + i, 1), TC_N(semaphore_set)(left_empty + i, warps);
             #pragma unroll
             for (int i = 0; i < P::stages; i++) {
-                TC_N(semaphore_set)(full + i, P::columns ? 33 : 1), TC_N(semaphore_set)(empty + i, warps);
+                TC_N(semaphore_set)(full + i, P::columns ? 33 : 1), TC_N(semaphore_set)(empty + i, P::columns ? P::threads : warps);
                 TC_N(semaphore_set)(value_full + i, 1), TC_N(semaphore_set)(value_empty + i, warps);
             }
             TC_N(semaphores_are_set)();
         }
         __syncthreads();
     }
+    // A lane tells for its warp that units have read a step's memory; what columns need, each lane has read by itself, and tells it.
+    static __device__ __forceinline__ bool tells_step() { return P::columns || threadIdx.x % 32 == 0; }
     __device__ __forceinline__ char *left_at(int i) { return at + i * lefts; }
     __device__ __forceinline__ char *right_at(int i) { return at + P::ahead * lefts + i * stage; }
     __device__ __forceinline__ char *value_at(int i) { return right_at(i) + (P::same ? 0 : (int)rights); }
@@ -299,8 +301,7 @@ TC_FN void TC_N(chain_made)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memo
     if constexpr (P::streamed && !P::scale) TC_N(chain_ask)<P, 1, float>(g, nullptr, memory.column_at(at), b.batch * m, row, m, c0, keys, score);
     if constexpr (!P::streamed) TC_N(chain_ask)<P, P::next ? 2 : 1, typename P::element>(g, g.coming, memory.column_at(at), b.batch * m, row, m, c0, keys, score);
     if (TC_N(chain_edge)<P>(row, c0, keys)) TC_N(chain_leave_out)<P>(g, P::streamed ? nullptr : g.coming, -__int_as_float(0x7f800000), row, c0, keys);
-    if constexpr (P::columns != 0) __syncwarp(); // all lanes have read them
-    if (tells && !P::same && P::columns) TC_N(semaphore_arrive)(memory.empty + at);
+    if (!P::same && P::columns) TC_N(semaphore_arrive)(memory.empty + at);
     if constexpr (P::streamed) TC_N(chain_soften)<P>(g, f);
 }
 
@@ -308,7 +309,7 @@ TC_FN void TC_N(chain_made)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memo
 // All steps of a block of rows. The first one stands by itself: ptxas has products one after the other where a loop chooses.
 template <class P, class I, class Score>
 TC_FN void TC_N(chain_flow)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, TC_N(chain_turn)<P::stages> &turn, int own, const TC_N(chain_block)<P, I> &b, I m, I keys, Score score) {
-    const bool tells = threadIdx.x % 32 == 0;
+    const bool tells = P::same ? memory.tells_step() : threadIdx.x % 32 == 0;
     const char *const left = memory.left_at(own) + threadIdx.x / 128 * 8192;
     tc_u64 *const free = P::same ? memory.empty : memory.value_empty;
     TC_N(chain_turn)<P::stages> last = turn; // of the values
@@ -360,7 +361,7 @@ TC_FN void TC_N(chain_pair)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memo
         TC_N(matrix_commit)();
         TC_N(matrix_wait)<1>();
         TC_N(matrix_keep)(g.sum), TC_N(matrix_keep)(g.sum_next);
-        if (tells && before) TC_N(semaphore_arrive)(before);
+        if (memory.tells_step() && before) TC_N(semaphore_arrive)(before);
         before = memory.empty + turn.at;
         TC_N(matrix_begin)();
         TC_N(chain_product)<P, (int)P::next>(g.other, left + (int)M::left, right + (int)M::right);
@@ -378,7 +379,6 @@ TC_FN void TC_N(chain_pair)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memo
         TC_N(matrix_keep)(g.other);
         if (tells && step + 1 == b.steps) TC_N(semaphore_arrive)(memory.left_empty + own);
         TC_N(chain_ask)<P, 2, typename P::element>(g, g.made, column, b.batch * m, row, m, c0, keys, score);
-        if constexpr (P::columns != 0) __syncwarp(); // all lanes have read what the step's columns need: one gives them back
         if (edge) TC_N(chain_leave_out)<P>(g, g.made, 0.0f, row, c0, keys);
         TC_N(matrix_begin)();
         TC_N(chain_add)<P, (int)P::wide>(g.sum, g.made, right);
@@ -386,7 +386,7 @@ TC_FN void TC_N(chain_pair)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memo
     }
     TC_N(matrix_wait)<0>();
     TC_N(matrix_keep)(g.sum), TC_N(matrix_keep)(g.sum_next);
-    if (tells && before) TC_N(semaphore_arrive)(before);
+    if (memory.tells_step() && before) TC_N(semaphore_arrive)(before);
 }
 
 // fn: chain_bring_columns

@@ -543,7 +543,8 @@ static void tc__cuda_launch_body(tc__printer *p, uint32_t id) {
     tc__cuda_own_memory(p, begin, end);
     tc__cuda_loop_variables(p, id + 1, begin, end, 1);
     tc__cuda_loop_variables(p, id + 1, begin, end, 0);
-    if (tc__body(p, id)->n_attr > TC__LAUNCH_CLUSTER) {
+    if (tc__body(p, id)->n_attr > TC__LAUNCH_CLUSTER &&
+        tc__body(p, begin)->op != TC_OP_TEMPLATE) {
         // No block ends before the others have written to it: what they write, they write before it arrives.
         tc__line(p);
         tc__put(p->out, "tc_cluster_arrive();\n");

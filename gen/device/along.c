@@ -202,3 +202,16 @@ static int tc__device_is_narrow(const tc__group *g) {
     }
     return 1;
 }
+
+// Whether a vector of columns is one access of all that it reads and writes, or the same for all.
+static int tc__device_all_wide(const tc__group *g, int width) {
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (!tc__device_is_memory(n) || n->level != TC__AT_COL) continue;
+        if (tc__device_is_row(g, n->attr[TC__ACCESS_BUFFER])) continue;
+        if (!tc__device_is_wide(g, n, width, TC__COL) &&
+            !tc__device_is_still(g, n, TC__COL, width))
+            return 0;
+    }
+    return 1;
+}

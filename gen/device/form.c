@@ -258,19 +258,6 @@ static int tc__device_fits_columns(const tc__group *g, const tc__device_plan *q)
     return tc__device_columns_shared(g, 1) <= room;
 }
 
-// Whether a vector of columns is one access of all that it reads and writes, or the same for all.
-static int tc__device_all_wide(const tc__group *g, int width) {
-    for (size_t i = 0; i < g->body.node.count; i++) {
-        const tc__node *n = g->body.node.at[i];
-        if (!tc__device_is_memory(n) || n->level != TC__AT_COL) continue;
-        if (tc__device_is_row(g, n->attr[TC__ACCESS_BUFFER])) continue;
-        if (!tc__device_is_wide(g, n, width, TC__COL) &&
-            !tc__device_is_still(g, n, TC__COL, width))
-            return 0;
-    }
-    return 1;
-}
-
 // V of many long rows whose columns no vector divides, but which all begin at multiples of it, as those that lie apart do:
 // their last columns are a tail. Shorter ones are in registers, and few ones are cut. 1 = there is none.
 static int tc__device_ragged_width(const tc__group *g) {

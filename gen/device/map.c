@@ -179,6 +179,8 @@ static void tc__mapped_tiles(const tc__node *n, int64_t hole, tc__mapped *o) {
     o->depth = tc__ix_value(n->attr[TC__TEMPLATE_DEPTH]);
     o->tile = number[left ? TC__TILES_ROWS : TC__TILES_COLS],
     o->step = number[TC__TILES_DEPTH];
+    // Of a right tile's rows in memory each block of a cluster brings a part.
+    if (!left) o->tile /= number[TC__TILES_CLUSTER], o->step /= number[TC__TILES_CLUSTER];
 }
 
 // or of a chain of them: values are a whole step of k, of all columns of the result.

@@ -19,9 +19,11 @@
 // operands come as before, into rows of 64 elements that are swizzled as the units want them, and a warp's threads bring
 // what is next meanwhile. Where the device also has tensor maps (map.c), and both operands lie in memory as such a map
 // can say, of sizes that are known, it brings them by itself (cuda/mapped.cuh). On an H200 that takes 0.90 to 1.0 of the time of
-// cuBLAS for squares of 2048 to 8192 and the products of GPT-2, 0.94 for 96 of 1024 x 1024 x 64; 1.3 where rows are not aligned to
-// 128 bytes (1000 x 3000 x 5000): there L2 limits, which clusters would ask less. Where operands come element by element (333 x
-// 517 x 1029) it is 3 to 4.
+// cuBLAS for squares of 2048 to 8192 and the products of GPT-2, 0.94 for 96 of 1024 x 1024 x 64. Where rows are not aligned to
+// 128 bytes, L2 limits: pairs of blocks get the right operand together there (1000 x 3000 x 5000: 50 us, not 67, cuBLAS 48; 3000 x
+// 3000 x 3000: 86, not 114, cuBLAS 87). Where they are, that changes nothing, or takes 1.1 of the time (8192 x 768 x 768, 8192 x
+// 8192 x 8192). Rows that are no multiples of an access are laid out before (pass/align.c); what is left of those comes element by
+// element, and takes 3 to 4 times as long.
 //
 // Convolutions are products whose right operand is windows of images (kernel/fold.c), with channels last (pass/channels.c). Of
 // halves, and of f32 that was rounded to tf32 there, the device brings windows by a map of them (im2col), as it does tiles; else
@@ -150,9 +152,11 @@ static int tc__tile_has_registers(const tc__product *q, const tc__product_tile *
 }
 
 // Bytes behind the ring of tiles, and of the part of the result that its hole reads: of matrix units' tiles each warp
-// has one. Those that the device brings have semaphores, and give results from registers.
-static int tc__tile_spare(int way, int stages) {
-    if (way >= TC__WAY_MAPPED) return TC__PRODUCT_ALIGN + 2 * 8 * stages; // semaphores
+// has one. Those that the device brings have semaphores, and give results from registers, but for single ones.
+static int tc__tile_spare(int way, int stages, int64_t warps, int64_t width) {
+    int lines = width == 1 ? (int)warps * TC__MAPPED_LINES : 0;
+    if (way >= TC__WAY_MAPPED)
+        return TC__PRODUCT_ALIGN + 2 * 8 * stages + lines; // semaphores
     return way == TC__WAY_GROUPS ? TC__PRODUCT_ALIGN : 0;
 }
 
@@ -171,7 +175,7 @@ static int tc__tile_has_room(const tc__group *g, const tc__product *q,
         return 0; // addresses need registers
     if (!tc__tile_has_registers(q, t)) return 0;
     int bytes = t->stages * tc__product_bytes(q) * t->depth * (t->rows + t->cols) +
-                tc__tile_spare(t->way, t->stages);
+                tc__tile_spare(t->way, t->stages, t->high * t->across, q->width);
     return !g->target.room || (uint32_t)bytes <= g->target.room;
 }
 
@@ -230,7 +234,7 @@ static int tc__tiles_shared(const tc__product *q) {
                (q->tile->cols + TC__PRODUCT_PAD) *
                (TC__PRODUCT_GROUP / tc__product_pack(q));
     return (ring > part ? ring : part) +
-           tc__tile_spare(q->tile->way, tc__product_stages(q));
+           tc__tile_spare(q->tile->way, tc__product_stages(q), q->threads / 32, q->width);
 }
 
 // Accesses of a thread that bring one stage.
@@ -251,6 +255,15 @@ static int tc__product_threads(const tc__product *q) {
     return q->threads + (mapped ? TC__MAP_BRINGERS : 0);
 }
 
+// Blocks that get the right operand together: pairs, where rows of an operand begin inside of lines, so that L2 is asked for
+// more of them than there are.
+static int tc__tiles_cluster(const tc__group *g, const tc__product *q) {
+    if (q->tile->way != TC__WAY_MAPPED || g->target.cluster < 2) return 1;
+    if (g->shape.windows.channels || tc__ix_value(tc__tiles_high(g, q)) % 2) return 1;
+    return tc__operand_is_skew(g, q, &q->left) || tc__operand_is_skew(g, q, &q->right) ? 2
+                                                                                       : 1;
+}
+
 static void tc__plan_tiles(const tc__group *g, tc__product *q) {
     tc__ixpool *x = g->body.ix;
     q->form = TC__PRODUCT_TILES;
@@ -264,6 +277,7 @@ static void tc__plan_tiles(const tc__group *g, tc__product *q) {
                            tc__ix_mul(x, tc__tiles_high(g, q), tc__tiles_across(g, q)));
     q->shares = tc__ix_is_const(q->blocks) ? tc__ix_value(q->blocks) : 0;
     q->sums = q->tile->rows * q->tile->cols / q->threads;
+    q->cluster = tc__tiles_cluster(g, q);
     tc__cut_depth(g, q, q->tile->depth, tc__tile_slices(g, q, q->tile, q->shares));
 }
 
@@ -402,7 +416,7 @@ static tc__product tc__product_plan(const tc__group *g) {
              : tc__product_bytes(&q) == 8          ? 1
              : g->target.tf32 && q.dtype == TC_F32 ? 3
                                                    : 0;
-    q.slices = 1;
+    q.slices = q.cluster = 1;
     q.m = tc__ix_div(g->body.ix, g->shape.rows, g->shape.batch);
     int few = !g->shape.prologue && tc__choose_wide(g, &q), most = few ? TC__FEW_WIDTH : 8;
     q.room = !few && !g->shape.prologue;
@@ -420,6 +434,7 @@ static tc__product tc__product_plan(const tc__group *g) {
         } else if (tc__product_is_held(g, &q)) {
             q.kind = 7, q.left.bring = TC__BRING_ASYNC;
         }
+        q.width = tc__result_width(g);
         tc__plan_tiles(g, &q);
     }
     return q;

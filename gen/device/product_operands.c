@@ -15,19 +15,23 @@ enum {
     TC__SPLIT_DEPTH = 128,  // from which on split f32 is at least as near as a chain of f32
     TC__PRODUCT_PAD = 8,    // elements behind a row of the result tile: no bank twice
     TC__PRODUCT_ALIGN = 1024, // of tiles that matrix units read
-    TC__PRODUCT_LINE = 64,    //   and elements of their rows in shared memory
-    TC__PRODUCT_SUMS = 64,    // of a thread that has halves of a stage in registers, too
-    TC__FEW_THREADS = 256,    // of a block
-    TC__FEW_LINE = 128,       // bytes side by side that lanes along columns read
-    TC__FEW_BUSY = 8,         // warps of a multiprocessor that keep its memory busy
-    TC__FEW_LONG = 1024,      // from so many accesses on a row of few ones is for a block
-    TC__FEW_BLOCKS = 528,     // that keep its memory busy, lanes along columns
-    TC__FEW_DOTS = 1056,      //   or along k
-    TC__FEW_WIDTH = 16,       // elements of an access, where they are bytes
-    TC__FEW_SUMS = 64,        // of a thread, lanes along columns
-    TC__SLICE_STEPS = 8,      // of a block along k, at least, where it has a slice of it
-    TC__SLICE_GROUP = 12,     // slices that meet in a round: two rounds for as many as SMS
-    TC__HELD_DEPTH = 64,      // f32 as tf32: up to this depth
+    TC__MAPPED_LINES =
+        16 * 40 * 4,      // bytes of a warp that gives results one by one: cuda/mapped.cuh
+    TC__MAPPED_WIDTH = 8, // columns of a row that a thread has side by side
+    TC__PRODUCT_MOVED = 128, // bytes that L2 moves at once
+    TC__PRODUCT_LINE = 64,   //   and elements of their rows in shared memory
+    TC__PRODUCT_SUMS = 64,   // of a thread that has halves of a stage in registers, too
+    TC__FEW_THREADS = 256,   // of a block
+    TC__FEW_LINE = 128,      // bytes side by side that lanes along columns read
+    TC__FEW_BUSY = 8,        // warps of a multiprocessor that keep its memory busy
+    TC__FEW_LONG = 1024,     // from so many accesses on a row of few ones is for a block
+    TC__FEW_BLOCKS = 528,    // that keep its memory busy, lanes along columns
+    TC__FEW_DOTS = 1056,     //   or along k
+    TC__FEW_WIDTH = 16,      // elements of an access, where they are bytes
+    TC__FEW_SUMS = 64,       // of a thread, lanes along columns
+    TC__SLICE_STEPS = 8,     // of a block along k, at least, where it has a slice of it
+    TC__SLICE_GROUP = 12,    // slices that meet in a round: two rounds for as many as SMS
+    TC__HELD_DEPTH = 64,     // f32 as tf32: up to this depth
     TC__HELD_RESULTS = 1 << 22, // so few results leave matrix units idle
     TC__FEW_ROUND = 512, // what a round takes, estimated: as long as so many elements of k
     // ROWS: estimated so that what is done again takes less than a launch
@@ -65,6 +69,8 @@ typedef struct tc__product {
     int room;       // operands may have rows apart (pitch.c): accesses pass their ends
     int sums;       // of a thread
     int64_t shares; // sets of blocks that share, 0 = known at run time only
+    int width;      // elements of the result that its hole gets
+    int cluster;    // blocks that get the right operand together; 1 = each has its own
     // FEW, ROWS
     tc__axis wide; // of the result, along the operand that is read once: ROW or COL
     int few;       // columns, or rows, beside it
@@ -227,6 +233,14 @@ static int64_t tc__operand_stride(const tc__group *g, const tc__staged *s, tc__a
     return tc__ix_value(run.stride);
 }
 
+// Whether rows of an operand in memory begin inside of lines that L2 moves.
+static int tc__operand_is_skew(const tc__group *g, const tc__product *q,
+                               const tc__staged *s) {
+    tc__axis line = s->level == TC__AT_LEFT ? TC__ROW : TC__COL;
+    int64_t apart = tc__operand_stride(g, s, s->along == TC__DEPTH ? line : TC__DEPTH);
+    return apart * tc__product_bytes(q) % TC__PRODUCT_MOVED != 0;
+}
+
 // An operand as maps are asked of it, of a product of m rows in each batch; tiles are the caller's to say.
 static tc__mapped tc__mapped_operand(const tc__group *g, const tc__staged *s, tc__ix m,
                                      tc__ix batches) {
@@ -303,4 +317,27 @@ static int tc__product_is_held(const tc__group *g, const tc__product *q) {
         tc__ix_value(tc__depth_of(g)) % 4)
         return 0;
     return tc__operand_has_map(g, q, &q->left);
+}
+
+// ---- the result ----
+
+// Whether the result's hole may get `width` columns of a row whose number no vector divides: all that it reads and writes
+// there lies apart, with room behind the last (pitch.c), or is the same for all.
+static int tc__result_has_room(const tc__group *g, int width) {
+    int64_t end = (tc__ix_value(g->shape.cols) + width - 1) / width * width;
+    if (!tc__device_all_wide(g, width)) return 0;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (tc__device_is_memory(n) && n->level == TC__AT_COL &&
+            !tc__device_is_still(g, n, TC__COL, width) && tc__buffer_of(g, n)->pitch < end)
+            return 0;
+    }
+    return 1;
+}
+
+static int tc__result_width(const tc__group *g) {
+    int width = tc__device_width(g, TC__COL),
+        most = TC__DEVICE_WIDEST / (int)tc__device_least_bytes(g);
+    if (width > 1 || !tc__ix_is_const(g->shape.cols)) return width;
+    return tc__result_has_room(g, most) ? most : width;
 }

@@ -27,7 +27,6 @@ enum {
 };
 
 enum {
-    TC__MAPPED_WIDTH = 8, // columns of a row that a thread has side by side
     TC__MAPPED_LIGHT =
         8 // what the result's ops cost where their text stands for each of a thread's elements
 };
@@ -349,27 +348,6 @@ static void tc__early_hole(tc__producer *t) {
     tc__hole_close(l);
 }
 
-// Whether the result's hole may get `width` columns of a row whose number no vector divides: all that it reads and writes
-// there lies apart, with room behind the last (pitch.c), or is the same for all.
-static int tc__result_has_room(const tc__group *g, int width) {
-    int64_t end = (tc__ix_value(g->shape.cols) + width - 1) / width * width;
-    if (!tc__device_all_wide(g, width)) return 0;
-    for (size_t i = 0; i < g->body.node.count; i++) {
-        const tc__node *n = g->body.node.at[i];
-        if (tc__device_is_memory(n) && n->level == TC__AT_COL &&
-            !tc__device_is_still(g, n, TC__COL, width) && tc__buffer_of(g, n)->pitch < end)
-            return 0;
-    }
-    return 1;
-}
-
-static int tc__result_width(const tc__group *g) {
-    int width = tc__device_width(g, TC__COL),
-        most = TC__DEVICE_WIDEST / (int)tc__device_least_bytes(g);
-    if (width > 1 || !tc__ix_is_const(g->shape.cols)) return width;
-    return tc__result_has_room(g, most) ? most : width;
-}
-
 static void tc__result_hole(tc__producer *t, int width, tc__hole hole) {
     tc__relist *l = &t->l;
     const tc__group *g = l->from;
@@ -431,7 +409,7 @@ static void tc__tiles_numbers_of(const tc__group *g, const tc__product *q, int w
     n[TC__TILES_RAGGED_ROWS] = tc__template_leaves(g, q->m, tile->rows);
     n[TC__TILES_RAGGED_COLS] = tc__template_leaves(g, g->shape.cols, tile->cols);
     n[TC__TILES_RAGGED_DEPTH] = tc__template_leaves(g, tc__depth_of(g), tile->depth);
-    n[TC__TILES_LAST] = n[TC__TILES_TURNS] = 0;
+    n[TC__TILES_LAST] = n[TC__TILES_TURNS] = 0, n[TC__TILES_CLUSTER] = q->cluster;
     if (tile->way >= TC__WAY_MAPPED) tc__mapped_numbers_of(g, q, n);
     for (int side = 0; side < 2; side++) {
         const tc__staged *o = side ? &q->right : &q->left;
@@ -511,7 +489,7 @@ static void tc__skinny_holes(tc__producer *t, tc_ctx *c, int ahead, int early) {
 }
 
 static void tc__put_tiles(tc__producer *t, int64_t *attr) {
-    int width = tc__result_width(t->l.from);
+    int width = t->q.width;
     if (t->q.tile->way >= TC__WAY_MAPPED && width > TC__MAPPED_WIDTH)
         width = TC__MAPPED_WIDTH;
     attr[TC__TEMPLATE_NAME] = TC__TEMPLATE_TILES;
@@ -588,7 +566,7 @@ static tc__group *tc__lower_product(tc_ctx *c, const tc__group *g) {
     if (ok && !t.l.failed) {
         if (g->shape.prologue) tc__producer_makes(&t);
         tc__relist_launch(&t.l, tc__product_threads(&t.q), tc__product_is_narrow(g),
-                          t.q.resident, 0);
+                          t.q.resident, t.q.cluster > 1 ? t.q.cluster : 0);
         t.j = tc__relist_for(&t.l, (tc__axis)TC__TEMPLATE_J, TC__BIND_GRID, t.q.blocks);
         tc__producer_threads(&t);
         tc__put_template(&t, c);

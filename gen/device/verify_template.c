@@ -25,7 +25,9 @@ static int64_t tc__device_tiles_bytes(const int64_t *n, int64_t element, int64_t
     int64_t ring = n[TC__TILES_STAGES] * n[TC__TILES_DEPTH] * lines * element;
     int64_t part = tc__tile_part((int)way, n[TC__TILES_ROWS], n[TC__TILES_HIGH]) *
                    (n[TC__TILES_COLS] + TC__PRODUCT_PAD) * sum;
-    return (ring > part ? ring : part) + tc__tile_spare((int)way, (int)n[TC__TILES_STAGES]);
+    return (ring > part ? ring : part) + tc__tile_spare((int)way, (int)n[TC__TILES_STAGES],
+                                                        n[TC__TILES_THREADS] / 32,
+                                                        n[TC__TILES_WIDTH]);
 }
 
 static int64_t tc__device_skinny_bytes(const int64_t *n, int64_t sum) {
@@ -51,18 +53,20 @@ static int64_t tc__device_chain_bytes(const int64_t *n) {
 typedef struct tc__template_facts {
     int64_t bytes, sums, threads, slices;
     int64_t rows, cols, batches; // of the result for a block; 0 = all are one product's
+    int64_t cluster;             // blocks below each other that work together
 } tc__template_facts;
 
 static tc__template_facts tc__device_template_facts(const tc__node *n, int64_t element) {
     const int64_t *number = n->attr + TC__TEMPLATE_NUMBERS;
     int64_t sum = (int64_t)tc__dtypes[n->dtype].bytes;
     tc__template_facts f;
+    f.cluster = 1;
     if (n->attr[TC__TEMPLATE_NAME] == TC__TEMPLATE_TILES) {
         f.bytes = tc__device_tiles_bytes(number, element, sum);
         f.threads = number[TC__TILES_THREADS], f.slices = number[TC__TILES_SLICES];
         f.sums = number[TC__TILES_ROWS] * number[TC__TILES_COLS] / f.threads;
         f.rows = number[TC__TILES_ROWS], f.cols = number[TC__TILES_COLS];
-        f.batches = number[TC__TILES_BATCHES];
+        f.batches = number[TC__TILES_BATCHES], f.cluster = number[TC__TILES_CLUSTER];
     } else if (n->attr[TC__TEMPLATE_NAME] == TC__TEMPLATE_CHAIN) {
         f.bytes = tc__device_chain_bytes(number);
         f.threads = number[TC__CHAIN_THREADS], f.slices = 1, f.sums = 0;
@@ -131,9 +135,9 @@ static int tc__device_covers(const tc__device_verifier *d, const tc__node *n,
     tc__ix rows = n->attr[TC__TEMPLATE_ROWS], cols = n->attr[TC__TEMPLATE_COLS];
     if (!tc__ix_is_const(rows) || !tc__ix_is_const(cols) || !tc__ix_is_const(d->blocks))
         return 1;
-    int64_t blocks = tc__ix_value(d->blocks),
-            product = ((tc__ix_value(rows) - 1) / f->rows + 1) *
-                      ((tc__ix_value(cols) - 1) / f->cols + 1) * f->slices;
+    int64_t high = (tc__ix_value(rows) - 1) / f->rows + 1, blocks = tc__ix_value(d->blocks),
+            product = high * ((tc__ix_value(cols) - 1) / f->cols + 1) * f->slices;
+    if (f->cluster < 1 || high % f->cluster) return 0;
     return product > 0 && blocks % product == 0 && (f->batches || blocks == product);
 }
 

@@ -222,6 +222,7 @@ enum {
     TC__TILES_RAGGED_DEPTH,
     TC__TILES_LAST, // of k in the last access along it, 0 = as many as in the others
     TC__TILES_TURNS, // in which a thread's sums come to the hole; 0 = it is not for the list to say
+    TC__TILES_CLUSTER, // blocks below each other that get the right operand together, by maps
     TC__TILES_NUMBERS
 };
 enum {
@@ -282,7 +283,7 @@ enum {
 static const char *const tc__tiles_numbers[TC__TILES_NUMBERS] = {
     "way",         "rows",        "cols",         "depth",  "high",   "across", "stages",
     "threads",     "pack",        "width",        "slices", "length", "group",  "batches",
-    "ragged_rows", "ragged_cols", "ragged_depth", "last",   "turns"};
+    "ragged_rows", "ragged_cols", "ragged_depth", "last",   "turns",  "cluster"};
 static const char *const tc__skinny_numbers[TC__SKINNY_NUMBERS] = {
     "by_rows",     "dot",         "few",          "sharing", "each",   "cover", "unrolled",
     "threads",     "width",       "ahead",        "slices",  "length", "group", "batches",

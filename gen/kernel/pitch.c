@@ -126,6 +126,20 @@ static void tc__pitch_node(tc__schedule *s, uint32_t node, int64_t columns, int6
     }
 }
 
+// Rows that were laid out (pass/align.c) have room behind their last element, too.
+static void tc__pitch_laid(tc__schedule *s, const tc__node *n) {
+    tc__ix last = n->rank > 1 ? n->dims[n->rank - 1] : 0;
+    if (!tc__ix_is_const(last)) return;
+    for (size_t i = 0; i < s->kernel.count; i++) {
+        tc__group *k = s->kernel.at[i];
+        for (size_t j = 0; j < k->buffer.count; j++) {
+            tc__kbuf *b = &k->buffer.at[j];
+            if (b->place == TC__BUF_NODE && b->source == n->id)
+                b->pitch = tc__ix_value(last);
+        }
+    }
+}
+
 // `output` by node: whether others see its memory.
 static void tc__schedule_pitch(tc__schedule *s, const uint8_t *output) {
     for (size_t i = 0; i < s->root.count; i++) {
@@ -133,5 +147,6 @@ static void tc__schedule_pitch(tc__schedule *s, const uint8_t *output) {
         int64_t columns, pitch = output[n->id] ? 0 : tc__pitch_of(n, &columns);
         if (pitch && tc__may_pitch(s, n->id, columns, pitch))
             tc__pitch_node(s, n->id, columns, pitch);
+        if (n->op == TC_OP_LAID) tc__pitch_laid(s, n);
     }
 }

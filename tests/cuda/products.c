@@ -22,14 +22,15 @@ enum {
     GELU = 16,
     SUM = 32,
     TF32 = 64,
-    CUT = 128,                   // in slices of k
-    CUT_2 = 256,                 // in so many that they meet in two rounds
-    OFFSET = 512,                // a scaled operand has its 0 at 8
-    WIDE = 1024,                 // of halves, in f32
-    BACK = 2048,                 // operands are halves that were widened and rounded again
-    MATRIX = 4096,               // by matrix units that read shared memory,
-    MAPPED = 8192 + MATRIX,      //   where the device brings operands by itself,
-    HELD = 16384 + MAPPED + TF32 //   or the left one of f32
+    CUT = 128,                    // in slices of k
+    CUT_2 = 256,                  // in so many that they meet in two rounds
+    OFFSET = 512,                 // a scaled operand has its 0 at 8
+    WIDE = 1024,                  // of halves, in f32
+    BACK = 2048,                  // operands are halves that were widened and rounded again
+    MATRIX = 4096,                // by matrix units that read shared memory,
+    MAPPED = 8192 + MATRIX,       //   where the device brings operands by itself,
+    HELD = 16384 + MAPPED + TF32, //   or the left one of f32
+    PAIRS = 32768 + MAPPED        //   and pairs of blocks have the right one together
 };
 enum {
     TILES = TC__PRODUCT_TILES,
@@ -220,11 +221,13 @@ static void make(tc_ctx *c, made *k, const product *q) {
     k->s.kernel.at[0]->target.tf32 = (q->flags & TF32) != 0;
     k->s.kernel.at[0]->target.matrix_warps = q->flags & MATRIX ? 4 : 0;
     k->s.kernel.at[0]->target.tensor_maps = (q->flags & MAPPED) == MAPPED;
+    k->s.kernel.at[0]->target.cluster = (q->flags & PAIRS) == PAIRS ? 8 : 0;
     k->s.kernel.at[0]->shape.tuning.knob[TC__KNOB_PRODUCT_TILE] = (uint8_t)q->tile;
     tc__product plan = tc__product_plan(k->group);
     CHECK_EQ(plan.form, q->form);
     if ((q->flags & MAPPED) == MAPPED)
         CHECK_EQ(plan.tile->way, (q->flags & HELD) == HELD ? TC__WAY_HELD : TC__WAY_MAPPED);
+    CHECK_EQ(plan.cluster, (q->flags & PAIRS) == PAIRS ? 2 : 1);
     CHECK_EQ(plan.slices > 1, (q->flags & (CUT | CUT_2)) != 0);
     CHECK_EQ(plan.slices > TC__SLICE_GROUP, (q->flags & CUT_2) != 0);
     if (q->flags & BACK) {
@@ -343,6 +346,7 @@ static void machine_launch(machine *m, const char *name, const tc__grid *g,
     s.block[0] = (unsigned)g->threads;
     s.shared = (unsigned)tc__ix_eval(x, g->shared, sizes);
     if (g->waves && s.grid[0] > STAYING) s.grid[0] = STAYING; // they go from tile to tile
+    if (g->cluster) s.cluster[0] = (unsigned)g->cluster, s.cluster[1] = s.cluster[2] = 1;
     int ok = tcu__kernel_get(d, &m->module, name, &s, &k) &&
              tcu__launch(d, &k, &s, &a->args, d->compute) &&
              TCU__DO(d, name, cuStreamSynchronize, d->compute);
@@ -640,6 +644,22 @@ PRODUCTS(small_tiles_of_mapped,
          {TC_BF16, TC_BF16, 1, 72, 88, 5000, MAPPED | CUT | GELU | SUM, TILES, 0},
          {TC_BF16, TC_BF16, 3, 40, 72, 4104, MAPPED | CUT | BOTH | GELU, TILES, 0},
          {TC_BF16, TC_BF16, 1, 72, 88, 72, BACK | BOTH | MAPPED, TILES, 0})
+
+// Results of odd rows come to the hole one by one, as lines of a warp: at once, and in turns.
+PRODUCTS(odd_rows_of_mapped,
+         {TC_BF16, TC_BF16, 1, 130, 131, 72, MAPPED | TURNED_RIGHT, TILES, 0, 0, 0, 2},
+         {TC_F16, TC_F16, 1, 72, 131, 136, MAPPED | TURNED_RIGHT | GELU, TILES, 0, 0, 0, 8},
+         {TC_BF16, TC_BF16, 2, 65, 77, 72, MAPPED | TURNED_RIGHT | WIDE, TILES, 0, 0, 0, 9})
+
+// Rows that begin inside of lines: pairs of blocks, of each order, rest and batch, one after the other, and with slices of k.
+PRODUCTS(pairs_of_mapped, {TC_BF16, TC_BF16, 1, 256, 264, 200, PAIRS, TILES, 0, 0, 0, 1},
+         {TC_F16, TC_F16, 1, 200, 264, 136, PAIRS | BOTH, TILES, 0, 0, 0, 2},
+         {TC_BF16, TC_BF16, 1, 1000, 200, 72, PAIRS | TURNED_RIGHT | GELU, TILES, 0, 0, 0,
+          3},
+         {TC_F16, TC_F16, 3, 120, 72, 328, PAIRS | TURNED_LEFT, TILES, 0, 0, 0, 9},
+         {TC_BF16, TC_BF16, 2, 72, 71, 136, PAIRS | ONE_LEFT | TURNED_RIGHT, TILES, 0, 0, 0,
+          9},
+         {TC_BF16, TC_BF16, 1, 72, 88, 5000, PAIRS | CUT | GELU | SUM, TILES, 0})
 
 // As gradients come: they are copies all the same.
 PRODUCTS(halves_there_and_back, {TC_BF16, TC_BF16, 1, 64, 64, 96, BACK, TILES, 0},

@@ -239,6 +239,13 @@ TC_FN void TC_N(map_load)(void *to, const TC_N(map) *map, int x, int y, int inne
                  : "memory");
 }
 
+TC_FN void TC_N(map_load_to)(int blocks, void *to, const TC_N(map) *map, int x, int y, int inner, int outer, tc_u64 *s) {
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2, %3, %4, %5}], [%6], %7;"
+                 :: "r"((unsigned)__cvta_generic_to_shared(to)), "l"(map), "r"(x), "r"(y), "r"(inner), "r"(outer), "r"((unsigned)__cvta_generic_to_shared(s)),
+                    "h"((unsigned short)blocks)
+                 : "memory");
+}
+
 TC_FN void TC_N(window_load)(void *to, const TC_N(map) *map, int c, int x, int y, int n, int beside, int below, tc_u64 *s) {
     asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6], {%7, %8};"
                  :: "r"((unsigned)__cvta_generic_to_shared(to)), "l"(map), "r"(c), "r"(x), "r"(y), "r"(n),
@@ -246,9 +253,10 @@ TC_FN void TC_N(window_load)(void *to, const TC_N(map) *map, int c, int x, int y
                  : "memory");
 }
 
-template <class S> TC_FN void TC_N(map_load_batch)(void *to, const TC_N(map) *map, int x, int y, int z, tc_u64 *s) {
-    const int own = z / S::share;
-    TC_N(map_load)(to, map, x, y, S::outer > 1 ? own % S::inner : S::inner > 1 ? own : 0, S::outer > 1 ? own / S::inner : 0, s);
+template <class S, int BLOCKS = 1> TC_FN void TC_N(map_load_batch)(void *to, const TC_N(map) *map, int x, int y, int z, tc_u64 *s) {
+    const int own = z / S::share, inner = S::outer > 1 ? own % S::inner : S::inner > 1 ? own : 0, outer = S::outer > 1 ? own / S::inner : 0;
+    if constexpr (BLOCKS > 1) TC_N(map_load_to)((1 << BLOCKS) - 1, to, map, x, y, inner, outer, s);
+    else TC_N(map_load)(to, map, x, y, inner, outer, s);
 }
 
 template <int N> TC_FN void TC_N(registers_give)() { asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" :: "n"(N)); }
@@ -368,13 +376,14 @@ template <class P> struct TC_N(chain_memory) {
             for (int i = 0; i < P::ahead; i++) TC_N(semaphore_set)(left_full + i, 1), TC_N(semaphore_set)(left_empty + i, warps);
             #pragma unroll
             for (int i = 0; i < P::stages; i++) {
-                TC_N(semaphore_set)(full + i, P::columns ? 33 : 1), TC_N(semaphore_set)(empty + i, warps);
+                TC_N(semaphore_set)(full + i, P::columns ? 33 : 1), TC_N(semaphore_set)(empty + i, P::columns ? P::threads : warps);
                 TC_N(semaphore_set)(value_full + i, 1), TC_N(semaphore_set)(value_empty + i, warps);
             }
             TC_N(semaphores_are_set)();
         }
         __syncthreads();
     }
+    static __device__ __forceinline__ bool tells_step() { return P::columns || threadIdx.x % 32 == 0; }
     __device__ __forceinline__ char *left_at(int i) { return at + i * lefts; }
     __device__ __forceinline__ char *right_at(int i) { return at + P::ahead * lefts + i * stage; }
     __device__ __forceinline__ char *value_at(int i) { return right_at(i) + (P::same ? 0 : (int)rights); }
@@ -548,14 +557,13 @@ TC_FN void TC_N(chain_made)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memo
     if constexpr (P::streamed && !P::scale) TC_N(chain_ask)<P, 1, float>(g, nullptr, memory.column_at(at), b.batch * m, row, m, c0, keys, score);
     if constexpr (!P::streamed) TC_N(chain_ask)<P, P::next ? 2 : 1, typename P::element>(g, g.coming, memory.column_at(at), b.batch * m, row, m, c0, keys, score);
     if (TC_N(chain_edge)<P>(row, c0, keys)) TC_N(chain_leave_out)<P>(g, P::streamed ? nullptr : g.coming, -__int_as_float(0x7f800000), row, c0, keys);
-    if constexpr (P::columns != 0) __syncwarp();
-    if (tells && !P::same && P::columns) TC_N(semaphore_arrive)(memory.empty + at);
+    if (!P::same && P::columns) TC_N(semaphore_arrive)(memory.empty + at);
     if constexpr (P::streamed) TC_N(chain_soften)<P>(g, f);
 }
 
 template <class P, class I, class Score>
 TC_FN void TC_N(chain_flow)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memory, TC_N(chain_turn)<P::stages> &turn, int own, const TC_N(chain_block)<P, I> &b, I m, I keys, Score score) {
-    const bool tells = threadIdx.x % 32 == 0;
+    const bool tells = P::same ? memory.tells_step() : threadIdx.x % 32 == 0;
     const char *const left = memory.left_at(own) + threadIdx.x / 128 * 8192;
     tc_u64 *const free = P::same ? memory.empty : memory.value_empty;
     TC_N(chain_turn)<P::stages> last = turn;
@@ -604,7 +612,7 @@ TC_FN void TC_N(chain_pair)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memo
         TC_N(matrix_commit)();
         TC_N(matrix_wait)<1>();
         TC_N(matrix_keep)(g.sum), TC_N(matrix_keep)(g.sum_next);
-        if (tells && before) TC_N(semaphore_arrive)(before);
+        if (memory.tells_step() && before) TC_N(semaphore_arrive)(before);
         before = memory.empty + turn.at;
         TC_N(matrix_begin)();
         TC_N(chain_product)<P, (int)P::next>(g.other, left + (int)M::left, right + (int)M::right);
@@ -622,7 +630,6 @@ TC_FN void TC_N(chain_pair)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memo
         TC_N(matrix_keep)(g.other);
         if (tells && step + 1 == b.steps) TC_N(semaphore_arrive)(memory.left_empty + own);
         TC_N(chain_ask)<P, 2, typename P::element>(g, g.made, column, b.batch * m, row, m, c0, keys, score);
-        if constexpr (P::columns != 0) __syncwarp();
         if (edge) TC_N(chain_leave_out)<P>(g, g.made, 0.0f, row, c0, keys);
         TC_N(matrix_begin)();
         TC_N(chain_add)<P, (int)P::wide>(g.sum, g.made, right);
@@ -630,7 +637,7 @@ TC_FN void TC_N(chain_pair)(TC_N(chain_group)<P> &g, TC_N(chain_memory)<P> &memo
     }
     TC_N(matrix_wait)<0>();
     TC_N(matrix_keep)(g.sum), TC_N(matrix_keep)(g.sum_next);
-    if (tells && before) TC_N(semaphore_arrive)(before);
+    if (memory.tells_step() && before) TC_N(semaphore_arrive)(before);
 }
 
 template <class P, class I, class Columns> TC_FN void TC_N(chain_bring_columns)(TC_N(chain_memory)<P> &memory, I j, I m, I keys, Columns columns) {

@@ -68,6 +68,10 @@ template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
     if (sizeof(P) < 8) *p = v;
 }
 
+TC_FN void TC_N(cluster_arrive)() { asm volatile("barrier.cluster.arrive.release;" ::: "memory"); }
+
+TC_FN void TC_N(cluster_wait)() { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }
+
 template <class T> TC_FN T TC_N(peek)(const T *p) {
     return *(const volatile T *)p;
 }
@@ -225,6 +229,11 @@ TC_FN void TC_N(semaphore_arrive)(tc_u64 *s) {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" :: "r"((unsigned)__cvta_generic_to_shared(s)) : "memory");
 }
 
+TC_FN void TC_N(semaphore_arrive_of)(tc_u64 *s, int rank) {
+    asm volatile("{ .reg .b32 there; mapa.shared::cluster.u32 there, %0, %1; mbarrier.arrive.shared::cluster.b64 _, [there]; }"
+                 :: "r"((unsigned)__cvta_generic_to_shared(s)), "r"(rank) : "memory");
+}
+
 TC_FN void TC_N(semaphore_wait)(tc_u64 *s, int parity) {
     asm volatile("{ .reg .pred p; again: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1; @p bra done; bra again; done: }"
                  :: "r"((unsigned)__cvta_generic_to_shared(s)), "r"(parity) : "memory");
@@ -236,6 +245,13 @@ TC_FN void TC_N(map_load)(void *to, const TC_N(map) *map, int x, int y, int inne
                  : "memory");
 }
 
+TC_FN void TC_N(map_load_to)(int blocks, void *to, const TC_N(map) *map, int x, int y, int inner, int outer, tc_u64 *s) {
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2, %3, %4, %5}], [%6], %7;"
+                 :: "r"((unsigned)__cvta_generic_to_shared(to)), "l"(map), "r"(x), "r"(y), "r"(inner), "r"(outer), "r"((unsigned)__cvta_generic_to_shared(s)),
+                    "h"((unsigned short)blocks)
+                 : "memory");
+}
+
 TC_FN void TC_N(window_load)(void *to, const TC_N(map) *map, int c, int x, int y, int n, int beside, int below, tc_u64 *s) {
     asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6], {%7, %8};"
                  :: "r"((unsigned)__cvta_generic_to_shared(to)), "l"(map), "r"(c), "r"(x), "r"(y), "r"(n),
@@ -243,9 +259,10 @@ TC_FN void TC_N(window_load)(void *to, const TC_N(map) *map, int c, int x, int y
                  : "memory");
 }
 
-template <class S> TC_FN void TC_N(map_load_batch)(void *to, const TC_N(map) *map, int x, int y, int z, tc_u64 *s) {
-    const int own = z / S::share;
-    TC_N(map_load)(to, map, x, y, S::outer > 1 ? own % S::inner : S::inner > 1 ? own : 0, S::outer > 1 ? own / S::inner : 0, s);
+template <class S, int BLOCKS = 1> TC_FN void TC_N(map_load_batch)(void *to, const TC_N(map) *map, int x, int y, int z, tc_u64 *s) {
+    const int own = z / S::share, inner = S::outer > 1 ? own % S::inner : S::inner > 1 ? own : 0, outer = S::outer > 1 ? own / S::inner : 0;
+    if constexpr (BLOCKS > 1) TC_N(map_load_to)((1 << BLOCKS) - 1, to, map, x, y, inner, outer, s);
+    else TC_N(map_load)(to, map, x, y, inner, outer, s);
 }
 
 template <int N> TC_FN void TC_N(registers_give)() { asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" :: "n"(N)); }
@@ -258,17 +275,17 @@ template <class S> TC_FN void TC_N(window_bring)(char *to, const TC_N(map) &map,
     TC_N(window_load)(to, &map, deep % S::channels, x, y, place / (S::wide * S::tall), beside, below, s);
 }
 
-template <class S, int LINES, int WIDE = 64> TC_FN void TC_N(map_bring)(char *to, const TC_N(map) &map, int line, int k, int z, tc_u64 *s) {
+template <class S, int LINES, int WIDE = 64, int BLOCKS = 1> TC_FN void TC_N(map_bring)(char *to, const TC_N(map) &map, int line, int k, int z, tc_u64 *s) {
     if constexpr (S::windows && S::deep) {
         TC_N(window_bring)<S>(to, map, k, line, s);
     } else if constexpr (S::windows) {
         #pragma unroll
         for (int l = 0; l < LINES; l += 64) TC_N(window_bring)<S>(to + l * 128, map, line + l, k, s);
     } else if constexpr (S::deep) {
-        TC_N(map_load_batch)<S>(to, &map, k, line, z, s);
+        TC_N(map_load_batch)<S, BLOCKS>(to, &map, k, line, z, s);
     } else {
         #pragma unroll
-        for (int l = 0; l < LINES; l += WIDE) TC_N(map_load_batch)<S>(to + l * 128, &map, line + l, k, z, s);
+        for (int l = 0; l < LINES; l += WIDE) TC_N(map_load_batch)<S, BLOCKS>(to + l * 128, &map, line + l, k, z, s);
     }
 }
 
@@ -296,24 +313,41 @@ template <int WIDTH, class I, class Give> TC_FN void TC_N(give_fours)(const floa
     for (int l = 0; l < 8; l += WIDTH) hole(x.at + l, row + 8 * below, col + l);
 }
 
+enum : int { TC_LINE_PITCH = 40 };
+template <int UNROLLED, class Give> TC_FN void TC_N(give_lines)(const float *four, float *lines, int row, int col, Give hole) {
+    const int lane = threadIdx.x % 32;
+    __syncwarp();
+    #pragma unroll
+    for (int q = 0; q < 8; q++)
+        *(tc_pack<float, 2> *)&lines[(lane / 4 + q % 2 * 8) * TC_LINE_PITCH + q / 2 * 8 + lane % 4 * 2] = {four[q * 2], four[q * 2 + 1]};
+    __syncwarp();
+    #pragma unroll (UNROLLED)
+    for (int r = 0; r < 16; r++) hole(&lines[r * TC_LINE_PITCH + lane], row + r, col + lane);
+}
+
 template <class P, class I> struct TC_N(mapped_tile) {
     I batch, row, col, block;
     int slice, begin, steps;
+    enum : int { tall = P::rows * P::cluster };
     __device__ __forceinline__ TC_N(mapped_tile)(I t, I m, I n, I depth) {
-        const I high = (m + (P::rows - 1)) / P::rows, across = (n + (P::cols - 1)) / P::cols;
+        const I high = (m + (tall - 1)) / tall, across = (n + (P::cols - 1)) / P::cols;
         slice = P::slices > 1 ? (int)(t % P::slices) : 0;
         block = P::slices > 1 ? t / P::slices : t;
         batch = P::batches ? block / (high * across) : 0;
-        const I fits = (I)(1 << 23) / ((I)(P::rows * sizeof(typename P::element))) / depth, strip = fits < 8 ? 8 : fits < high ? fits : high;
+        const I fits = (I)(1 << 23) / ((I)(tall * sizeof(typename P::element))) / depth, strip = fits < 8 ? 8 : fits < high ? fits : high;
         TC_N(place_tile)<I>(P::batches ? block % (high * across) : block, high, across, row, col, strip);
-        row *= P::rows, col *= P::cols;
+        row *= tall, col *= P::cols;
+        if constexpr (P::cluster > 1) row += rank() * P::rows, block = block * P::cluster + rank();
         begin = P::slices > 1 ? slice * P::length : 0;
         const int left = (int)depth - begin;
         steps = ((P::slices > 1 && left > P::length ? P::length : left) + (P::depth - 1)) / P::depth;
     }
     static __device__ __forceinline__ I count(I m, I n) {
-        return (m + (P::rows - 1)) / P::rows * ((n + (P::cols - 1)) / P::cols) * (P::batches ? P::batches : 1) * P::slices;
+        return (m + (tall - 1)) / tall * ((n + (P::cols - 1)) / P::cols) * (P::batches ? P::batches : 1) * P::slices;
     }
+    static __device__ __forceinline__ I rank() { return (I)(blockIdx.x % P::cluster); }
+    static __device__ __forceinline__ I first(I j) { return P::cluster > 1 ? j / P::cluster : j; }
+    static __device__ __forceinline__ I jump() { return (I)(P::cluster > 1 ? gridDim.x / P::cluster : gridDim.x); }
 };
 
 template <class P> struct TC_N(mapped_ring) {
@@ -329,10 +363,21 @@ template <class P> struct TC_N(mapped_ring) {
     __device__ __forceinline__ void begin(int arrivals = 1) {
         if (threadIdx.x == 0) {
             #pragma unroll
-            for (int i = 0; i < P::stages; i++) TC_N(semaphore_set)(full + i, arrivals), TC_N(semaphore_set)(empty + i, P::threads / 32);
+            for (int i = 0; i < P::stages; i++) TC_N(semaphore_set)(full + i, arrivals), TC_N(semaphore_set)(empty + i, P::threads / 32 * P::cluster);
             TC_N(semaphores_are_set)();
         }
-        __syncthreads();
+        if constexpr (P::cluster > 1) meet();
+        else __syncthreads();
+    }
+    __device__ __forceinline__ float *lines() { return (float *)(empty + P::stages); }
+    static __device__ __forceinline__ void meet() { TC_N(cluster_arrive)(), TC_N(cluster_wait)(); }
+    __device__ __forceinline__ void free(int stage) {
+        const int lane = threadIdx.x % 32;
+        if constexpr (P::cluster > 1) {
+            if (lane < P::cluster) TC_N(semaphore_arrive_of)(empty + stage, lane);
+        } else {
+            if (lane == 0) TC_N(semaphore_arrive)(empty + stage);
+        }
     }
     __device__ __forceinline__ void next() {
         if (++at == P::stages) at = 0, parity ^= 1;
@@ -362,39 +407,42 @@ template <class P, class L, class R> struct TC_N(mapped_sums) {
             TC_N(matrix_commit)();
             if (step) {
                 TC_N(matrix_wait)<1>();
-                if (threadIdx.x % 32 == 0) TC_N(semaphore_arrive)(ring.empty + before);
+                ring.free(before);
             }
             before = ring.at;
             ring.next();
         }
         TC_N(matrix_wait)<0>();
-        if (threadIdx.x % 32 == 0) TC_N(semaphore_arrive)(ring.empty + before);
+        ring.free(before);
     }
-    template <class Give> static __device__ __forceinline__ void give(const float *four, int below, int row, int col, Give hole) {
-        TC_N(give_fours)<(int)P::width>(four, below, row, col, hole);
+    template <class Give> static __device__ __forceinline__ void give(const float *four, float *lines, int row, int col, Give hole) {
+        const int lane = threadIdx.x % 32;
+        if constexpr (P::width == 1) {
+            TC_N(give_lines)<P::turns == 1 ? 4 : 1>(four, lines, row, col, hole);
+        } else {
+            #pragma unroll (P::turns == 1 ? 2 : 1)
+            for (int below = 0; below < 2; below++) TC_N(give_fours)<(int)P::width>(four, below, row + lane / 4, col + lane % 4 * 8, hole);
+        }
     }
-    template <class Give> static __device__ __forceinline__ void give_both(const float *four, int row, int col, Give hole) {
-        #pragma unroll 1
-        for (int below = 0; below < 2; below++) give(four, below, row, col, hole);
-    }
-    template <class Give> static __device__ __forceinline__ void give_in_turns(float (&some)[count], int row, int col, Give hole) {
+    template <class Give> static __device__ __forceinline__ void give_in_turns(float (&some)[count], float *lines, int row, Give hole) {
         #pragma unroll 1
         for (int turn = 0; turn < P::turns; turn++) {
-            give_both(some, row, col + turn * 32, hole);
+            give(some, lines, row, turn * 32, hole);
             #pragma unroll
             for (int k = 0; k < count - 16; k++) some[k] = some[k + 16];
         }
     }
-    template <class Give> static __device__ __forceinline__ void give_all(const float (&some)[count], int row, int col, Give hole) {
-        #pragma unroll
-        for (int k = 0; k < count; k += 16) give(some + k, 0, row, col + k * 2, hole), give(some + k, 1, row, col + k * 2, hole);
-    }
-    template <class Give> __device__ __forceinline__ void results(Give hole) {
-        const int lane = threadIdx.x % 32, row = threadIdx.x / 128 * (64 * parts) + threadIdx.x / 32 % 4 * 16 + lane / 4;
+    template <class Give> __device__ __forceinline__ void results(float *lines, Give hole) {
+        const int warp = threadIdx.x / 32, row = warp / 4 * (64 * parts) + warp % 4 * 16;
+        lines += warp * (16 * TC_LINE_PITCH);
         #pragma unroll
         for (int i = 0; i < parts; i++) {
-            if constexpr (P::turns > 1) give_in_turns(sum[i], row + i * 64, lane % 4 * 8, hole);
-            else give_all(sum[i], row + i * 64, lane % 4 * 8, hole);
+            if constexpr (P::turns > 1) {
+                give_in_turns(sum[i], lines, row + i * 64, hole);
+            } else {
+                #pragma unroll
+                for (int k = 0; k < count; k += 16) give(sum[i] + k, lines, row + i * 64, k * 2, hole);
+            }
         }
     }
 };
@@ -404,13 +452,13 @@ TC_FN void TC_N(mapped_multiply)(Ring &ring, unsigned *tickets, float *work, I t
     typedef TC_N(mapped_tile)<P, I> Tile;
     Sums sums;
     #pragma unroll 1
-    for (; t < Tile::count(m, n); t += (I)gridDim.x) {
+    for (t = Tile::first(t); t < Tile::count(m, n); t += Tile::jump()) {
         const Tile tile(t, m, n, depth);
         sums.add(ring, tile.steps);
         if constexpr (P::slices > 1)
             if (!TC_N(meet)<P, Sums::parts * Sums::count, (int)P::threads>((float *)sums.sum, tickets, work, tile.block, tile.slice)) continue;
         const I first = tile.batch * m;
-        sums.results([&](const float *some, int row, int col) {
+        sums.results(ring.lines(), [&](const float *some, int row, int col) {
             const I r = tile.row + Sums::row_of(row), c = tile.col + col;
             if ((P::ragged_rows && r >= m) || (P::ragged_cols && c >= n)) return;
             result(first + r, c, some);
@@ -422,15 +470,16 @@ template <class P, class L, class R, class I, class Result>
 TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, I n, I depth, const TC_N(map) &left, const TC_N(map) &right, Result result) {
     typedef TC_N(mapped_tile)<P, I> Tile;
     typedef TC_N(mapped_ring)<P> Ring;
+    const int part = (R::deep ? P::cols : P::depth) / P::cluster;
     Ring ring(shared);
     ring.begin();
-    const I tiles = Tile::count(m, n), jump = (I)gridDim.x;
+    const I tiles = Tile::count(m, n), jump = Tile::jump();
     if ((int)threadIdx.x >= P::threads) {
         if constexpr (P::threads == 256) TC_N(registers_give)<40>();
         if ((int)threadIdx.x != P::threads) return;
         ring.parity = 1;
         #pragma unroll 1
-        for (I t = j; t < tiles; t += jump) {
+        for (I t = Tile::first(j); t < tiles; t += jump) {
             const Tile tile(t, m, n, depth);
             #pragma unroll 1
             for (int step = 0; step < tile.steps; step++, ring.next()) {
@@ -439,13 +488,16 @@ TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, 
                 TC_N(semaphore_wait)(ring.empty + ring.at, ring.parity);
                 TC_N(semaphore_expect)(ring.full + ring.at, Ring::size);
                 TC_N(map_bring)<L, (int)P::rows>(to, left, (int)tile.row, k, (int)tile.batch, ring.full + ring.at);
-                TC_N(map_bring)<R, (int)P::cols>(to + Ring::left, right, (int)tile.col, k, (int)tile.batch, ring.full + ring.at);
+                const int own = (int)Tile::rank() * part;
+                TC_N(map_bring)<R, (int)P::cols, 64, (int)P::cluster>(to + Ring::left + own * 128, right, (int)tile.col + (R::deep ? own : 0), k + (R::deep ? 0 : own), (int)tile.batch, ring.full + ring.at);
             }
         }
+        if constexpr (P::cluster > 1) ring.meet();
         return;
     }
     if constexpr (P::threads == 256) TC_N(registers_take)<232>();
     TC_N(mapped_multiply)<P, TC_N(mapped_sums)<P, L, R>>(ring, tickets, work, j, m, n, depth, result);
+    if constexpr (P::cluster > 1) ring.meet();
 }
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
 
@@ -468,7 +520,7 @@ TC_FN float tc_gelu_f32(float x) {
 //   launch threads=384 index=i32 resident=1
 //     for j in 0..512  bind=grid
 //       for t in 0..384  bind=block
-//         template tiles shared0 block=j of 4096 x 4096 x 1024 way=5 rows=128 cols=256 depth=64 high=8 across=1 stages=4 threads=256 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 last=0 turns=8
+//         template tiles shared0 block=j of 4096 x 4096 x 1024 way=5 rows=128 cols=256 depth=64 high=8 across=1 stages=4 threads=256 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 last=0 turns=8 cluster=1
 //           hole left - r q async given0 of 8 strides 1024 1
 //             copy 8 given0[0] <- in0[1024*r + q]
 //           end
@@ -503,7 +555,7 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
         typedef float sum;
         typedef tc_u16 element;
         typedef tc_u16 stored;
-        enum : int { way = 5, rows = 128, cols = 256, depth = 64, high = 8, across = 1, stages = 4, threads = 256, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0, turns = 8 };
+        enum : int { way = 5, rows = 128, cols = 256, depth = 64, high = 8, across = 1, stages = 4, threads = 256, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0, turns = 8, cluster = 1 };
         enum : int { units = 1 };
     };
     struct left_way { enum : int { deep = 1, share = 1, inner = 1, outer = 1, windows = 0 }; };

@@ -661,7 +661,8 @@ struct emu_box {
     emu_semaphore *s;
     int image, beside, below; // of windows, where `inner` counts along the height
 };
-static emu_box emu_boxes[64];
+enum { EMU_BOXES = 256 };
+static emu_box emu_boxes[EMU_BOXES];
 static int emu_box_count;
 
 EMU_FN emu_semaphore *emu_semaphore_of(unsigned long long *s) {
@@ -678,11 +679,20 @@ EMU_FN void emu_semaphore_turn(emu_semaphore *s) {
     if (s->due || s->bytes) return;
     s->parity ^= 1, s->due = s->count;
 }
-EMU_FN void emu_semaphore_expect(unsigned long long *at, int bytes) {
-    emu_semaphore *s = emu_semaphore_of(at);
-    if (!s->due) emu->fail(EMU_FAILED, emu_at, "a semaphore that too many arrive at", at);
+EMU_FN void emu_semaphore_come(emu_semaphore *s, int bytes) {
+    if (!s->due) emu->fail(EMU_FAILED, emu_at, "a semaphore that too many arrive at", s);
     s->due--, s->bytes += bytes;
     emu_semaphore_turn(s);
+}
+EMU_FN void emu_semaphore_expect(unsigned long long *at, int bytes) {
+    emu_semaphore_come(emu_semaphore_of(at), bytes);
+}
+// In the memory of another block of the cluster.
+EMU_FN emu_semaphore *emu_semaphore_there(unsigned long long *at, unsigned rank) {
+    return (emu_semaphore *)(void *)emu_cluster_map(at, rank);
+}
+EMU_FN void emu_semaphore_arrive_of(unsigned long long *at, int rank) {
+    emu_semaphore_come(emu_semaphore_there(at, (unsigned)rank), 0);
 }
 EMU_FN void emu_semaphore_arrive(unsigned long long *at) { emu_semaphore_expect(at, 0); }
 
@@ -753,7 +763,8 @@ EMU_FN void emu_box_goes(const emu_box &b, int windows) {
                    "a box that is not in shared memory", emu_at);
     if ((size_t)to % 1024)
         emu->fail(EMU_ALIGNMENT, emu_at, "a box that is not aligned to 1024 bytes", to);
-    if (emu_box_count == 64) emu->fail(EMU_FAILED, emu_at, "too many boxes", nullptr);
+    if (emu_box_count == EMU_BOXES)
+        emu->fail(EMU_FAILED, emu_at, "too many boxes", nullptr);
     emu_boxes[emu_box_count++] = b;
 }
 EMU_FN void emu_map_load(void *to, const void *map, int x, int y, int inner, int outer,
@@ -761,6 +772,15 @@ EMU_FN void emu_map_load(void *to, const void *map, int x, int y, int inner, int
     emu_box b = {to,    (const emu_map *)map, x, y, inner,
                  outer, emu_semaphore_of(s),  0, 0, 0};
     emu_box_goes(b, 0);
+}
+EMU_FN void emu_map_load_to(int blocks, void *to, const void *map, int x, int y, int inner,
+                            int outer, unsigned long long *s) {
+    for (unsigned rank = 0; blocks >> rank; rank++) {
+        if (!(blocks >> rank & 1)) continue;
+        emu_map_load(to, map, x, y, inner, outer, s);
+        emu_boxes[emu_box_count - 1].to = emu_cluster_map((char *)to, rank);
+        emu_boxes[emu_box_count - 1].s = emu_semaphore_there(s, rank);
+    }
 }
 EMU_FN void emu_window_load(void *to, const void *map, int c, int x, int y, int n,
                             int beside, int below, unsigned long long *s) {

@@ -940,7 +940,7 @@ TEST(no_such_template) {
 
 TEST(numbers_of_another_template) {
     kit t;
-    template_open(&t)->attr[TC__TEMPLATE_NAME] = TC__TEMPLATE_SKINNY;
+    template_open(&t)->attr[TC__TEMPLATE_NAME] = TC__TEMPLATE_CHAIN;
     refused_by_device(&t, "no such template");
 }
 
