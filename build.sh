@@ -356,12 +356,12 @@ link_example() {
     $linker "$OUT/examples/$(basename "$1").o" "$EXAMPLE_OBJECT" -o "$2" $TEST_LIBS
 }
 
-# Prints what the example prints, long texts cut, and how it went. Each has a thread, since JOBS of them run at a time.
+# Prints what the example prints, long texts cut, and how it went.
 run_example() {
     program=$OUT/examples/$(basename "$1")
     fresh_cache "$program.cache"
     link_example "$1" "$program" >"$program.log" 2>&1 &&
-        TC_THREADS=${TC_THREADS:-1} "$program" >>"$program.log" 2>&1
+        "$program" >>"$program.log" 2>&1
     status=$?
     head -n $SHOWN "$program.log" | sed 's/^/      /'
     lines=$(wc -l <"$program.log")
