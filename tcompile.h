@@ -3110,7 +3110,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x81b9a25d90948238u
+#define TC__BUILD_ID 0x95e4ecb12ca5090cu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -28489,6 +28489,99 @@ TC__VEC_FREE(c,p->by_birth);
 TC__VEC_FREE(c,p->reach);
 TC__VEC_FREE(c,p->taken);
 }
+// ---- gen/kernel/same.c
+static int tc__nodes_same(const tc__node*a,const tc__node*b){
+return a->op==b->op&&a->dtype==b->dtype&&a->level==b->level&&
+a->phase==b->phase&&a->n_in==b->n_in&&a->n_attr==b->n_attr&&
+(!a->n_in||!memcmp(a->in,b->in,a->n_in*sizeof*a->in))&&
+(!a->n_attr||!memcmp(a->attr,b->attr,a->n_attr*sizeof*a->attr));
+}
+static int tc__buffers_same(const tc__kbuf*a,const tc__kbuf*b){
+return(a->place==b->place||(tc__is_memory(a)&&tc__is_memory(b)))&&
+a->dtype==b->dtype&&a->written==b->written&&a->in_turns==b->in_turns&&
+a->numel==b->numel&&a->offset==b->offset;
+}
+static int tc__groups_same(const tc__group*a,const tc__group*b){
+if(a->body.ix!=b->body.ix||a->shape.kind==TC__OPAQUE||
+memcmp(&a->shape,&b->shape,sizeof a->shape)||a->target.checked||
+b->target.checked||a->target.tf32!=b->target.tf32||
+a->target.guarded!=b->target.guarded||
+a->body.node.count!=b->body.node.count||a->buffer.count!=b->buffer.count)
+return 0;
+for(size_t i=0;i<a->body.node.count;i++)
+if(!tc__nodes_same(a->body.node.at[i],b->body.node.at[i]))return 0;
+for(size_t i=0;i<a->buffer.count;i++)
+if(!tc__buffers_same(&a->buffer.at[i],&b->buffer.at[i]))return 0;
+return 1;
+}
+static void tc__put_number(tc__text*t,int64_t v){
+uint64_t u=(uint64_t)v<<1^(v<0?~(uint64_t)0:0);
+unsigned char at[10];
+size_t n=0;
+for(;u>=128;u>>=7)at[n++]=(unsigned char)(u|128);
+at[n++]=(unsigned char)u;
+tc__put_raw(t,at,n);
+}
+static void tc__put_numbers(tc__text*t,const int64_t*v,size_t n){
+for(size_t i=0;i<n;i++)tc__put_number(t,v[i]);
+}
+static void tc__put_ix_numbers(tc__text*t,const tc__ixpool*p,tc__ix e){
+const tc__ixnode*n=tc__ix_is_const(e)?NULL:tc__ix_node(p,e);
+tc__put_number(t,n?2*(int64_t)n->kind+1:e);
+if(!n)return;
+tc__put_number(t,n->lo),tc__put_number(t,n->hi);
+switch(n->kind){
+case TC__IX_SYM:
+case TC__IX_VAR:
+case TC__IX_VAL:tc__put_number(t,n->a);break;
+case TC__IX_DIV:
+case TC__IX_MOD:
+case TC__IX_MIN:tc__put_ix_numbers(t,p,n->a),tc__put_ix_numbers(t,p,n->b);break;
+case TC__IX_POLY:
+tc__put_number(t,n->base),tc__put_number(t,n->count);
+for(uint32_t i=0;i<n->count;i++){
+const tc__ixterm*term=&p->term.at[n->first+i];
+tc__put_number(t,term->coef);
+for(int k=0;k<TC__IX_ATOMS;k++)tc__put_ix_numbers(t,p,term->atom[k]);
+}
+}
+}
+static void tc__put_node_numbers(tc__text*t,const tc__ixpool*p,const tc__node*n){
+tc__put_number(t,n->op),tc__put_number(t,n->dtype);
+tc__put_number(t,n->level),tc__put_number(t,n->phase);
+tc__put_number(t,n->n_in),tc__put_number(t,n->n_attr);
+for(uint32_t i=0;i<n->n_in;i++)tc__put_number(t,n->in[i]);
+for(uint32_t i=0;i<n->n_attr;i++)
+if(tc__attr_is_ix(n,i))
+tc__put_ix_numbers(t,p,n->attr[i]);
+else
+tc__put_number(t,n->attr[i]);
+}
+static void tc__put_shape_numbers(tc__text*t,const tc__ixpool*p,
+const tc__group_shape*s){
+const tc__ix size[]={s->rows,s->cols,s->batch,s->items,s->wide,s->scratch};
+const int64_t word[]={s->grain,s->kind,s->vector,s->prologue,
+s->phases,s->split_columns,s->lanes,s->list};
+for(size_t i=0;i<TC__COUNT(size);i++)tc__put_ix_numbers(t,p,size[i]);
+tc__put_numbers(t,word,TC__COUNT(word));
+tc__put_raw(t,&s->tuning,sizeof s->tuning);
+tc__put_raw(t,&s->windows,sizeof s->windows);
+}
+static void tc__put_group_numbers(tc__text*t,const tc__group*g){
+const tc__ixpool*p=g->body.ix;
+tc__put_shape_numbers(t,p,&g->shape);
+tc__put_number(t,g->target.tf32),tc__put_number(t,g->target.guarded);
+tc__put_number(t,(int64_t)g->buffer.count);
+for(size_t i=0;i<g->buffer.count;i++){
+const tc__kbuf*b=&g->buffer.at[i];
+tc__put_number(t,tc__is_memory(b)?(int64_t)TC__BUF_INPUT:(int64_t)b->place);
+tc__put_number(t,b->dtype),tc__put_number(t,b->written);
+tc__put_number(t,b->in_turns);
+tc__put_ix_numbers(t,p,b->numel),tc__put_ix_numbers(t,p,b->offset);
+}
+for(size_t i=0;i<g->body.node.count;i++)
+tc__put_node_numbers(t,p,g->body.node.at[i]);
+}
 // ---- gen/kernel/list.c
 typedef struct tc__piece{
 uint32_t launch;
@@ -28514,30 +28607,6 @@ for(size_t i=0;i<s->form.count;i++)tc__group_free(s->ctx,s->form.at[i]);
 TC__VEC_FREE(s->ctx,s->form);
 TC__VEC_FREE(s->ctx,s->piece);
 tc__ix_close(&s->ix);
-}
-static int tc__nodes_same(const tc__node*a,const tc__node*b){
-return a->op==b->op&&a->dtype==b->dtype&&a->level==b->level&&
-a->phase==b->phase&&a->n_in==b->n_in&&a->n_attr==b->n_attr&&
-(!a->n_in||!memcmp(a->in,b->in,a->n_in*sizeof*a->in))&&
-(!a->n_attr||!memcmp(a->attr,b->attr,a->n_attr*sizeof*a->attr));
-}
-static int tc__buffers_same(const tc__kbuf*a,const tc__kbuf*b){
-return(a->place==b->place||(tc__is_memory(a)&&tc__is_memory(b)))&&
-a->dtype==b->dtype&&a->written==b->written&&a->in_turns==b->in_turns&&
-a->numel==b->numel&&a->offset==b->offset;
-}
-static int tc__groups_same(const tc__group*a,const tc__group*b){
-if(a->body.ix!=b->body.ix||a->shape.kind==TC__OPAQUE||
-memcmp(&a->shape,&b->shape,sizeof a->shape)||a->target.checked||
-b->target.checked||a->target.tf32!=b->target.tf32||
-a->target.guarded!=b->target.guarded||
-a->body.node.count!=b->body.node.count||a->buffer.count!=b->buffer.count)
-return 0;
-for(size_t i=0;i<a->body.node.count;i++)
-if(!tc__nodes_same(a->body.node.at[i],b->body.node.at[i]))return 0;
-for(size_t i=0;i<a->buffer.count;i++)
-if(!tc__buffers_same(&a->buffer.at[i],&b->buffer.at[i]))return 0;
-return 1;
 }
 static void tc__group_from_begin(tc__group*k){
 tc__ixpool*p=k->body.ix;
@@ -40413,9 +40482,11 @@ TC__JOB_SPANS=16,
 TC__SYMBOL_DIGITS=16
 };
 typedef struct tc__order{
-tc__text text;
+tc__text
+text;
 char symbol[40];
 uint8_t digest[32];
+uint8_t like[32];
 const tc__group
 *group;
 const char*custom;
@@ -40641,16 +40712,21 @@ tc__log(k->ctx,TC__LOG_PERF,"the compiler is asked again in %u s: %s",
 (unsigned)(pause/1000000000u),why?why:"?");
 }
 static const char tc__order_stand_in[]="tc_kernel_0000000000000000";
-static void tc__order_name(tc__order*o,int target,int numerics){
-const size_t stem=sizeof tc__order_stand_in-1-TC__SYMBOL_DIGITS;
-char hex[TC__SYMBOL_DIGITS+1];
+static void tc__order_digest(const tc__order*o,int target,int numerics,
+const tc__text*what,uint8_t*digest){
 tc__blake2s_state s;
-int kind[3];
-kind[0]=target,kind[1]=o->lanes,kind[2]=numerics;
+int kind[4];
+kind[0]=target,kind[1]=o->lanes,kind[2]=numerics,kind[3]=what==&o->text;
 tc__blake2s_init(&s,NULL,0);
 tc__blake2s_update(&s,kind,sizeof kind);
-tc__blake2s_update(&s,o->text.at,o->text.size);
-tc__blake2s_final(&s,o->digest);
+tc__blake2s_update(&s,what->at,what->size);
+tc__blake2s_final(&s,digest);
+}
+static void tc__order_name(tc__order*o,int target,int numerics,const tc__text*what){
+const size_t stem=sizeof tc__order_stand_in-1-TC__SYMBOL_DIGITS;
+char hex[TC__SYMBOL_DIGITS+1];
+tc__order_digest(o,target,numerics,what,o->digest);
+tc__order_digest(o,target,numerics,o->text.size?&o->text:what,o->like);
 tc__hex(hex,o->digest,TC__SYMBOL_DIGITS/2);
 memcpy(o->symbol,tc__order_stand_in,sizeof tc__order_stand_in);
 memcpy(o->symbol+stem,hex,TC__SYMBOL_DIGITS);
@@ -40686,19 +40762,32 @@ o->code=tc__compiled_new(b,o->digest,kernel,m);
 o->settled=o->code!=NULL;
 return o->code?TC_OK:TC_E_NOMEM;
 }
-static int tc__order_print(const tc__job*j,tc__order*o,const tc__group*g,
+static int tc__order_print(const tc__job*j,tc__order*o,const char*symbol){
+if(o->text.size)return 1;
+return tc__print_kernel(&o->text,o->group,j->maker->dialect(j->library),symbol)&&
+!o->text.failed;
+}
+static int tc__order_is_plain(const tc__order*o){
+const tc__group*g=o->group;
+return!o->custom&&!g->target.device&&!g->target.checked&&
+g->shape.kind!=TC__OPAQUE;
+}
+static int tc__order_make(const tc__job*j,tc__order*o,const tc__group*g,
 const tc__grids*grids){
+tc__text bytes;
 memset(o,0,sizeof*o);
 o->group=g,o->kernels=grids?grids->count:1,o->weight=1;
 for(int i=0;grids&&i<grids->count;i++)
 o->threads[i]=(uint32_t)grids->at[i].threads;
 j->maker->describe(j->ctx,o);
-tc__text_init(&o->text,j->ctx);
-if(!tc__print_kernel(&o->text,g,j->maker->dialect(j->library),tc__order_stand_in))
-return 0;
-if(o->text.failed)return 0;
-tc__order_name(o,j->library->target,j->numerics);
-return 1;
+tc__text_init(&o->text,j->ctx),tc__text_init(&bytes,j->ctx);
+int plain=tc__order_is_plain(o);
+if(plain)tc__put_group_numbers(&bytes,g);
+int ok=(plain&&!j->trial)||tc__order_print(j,o,tc__order_stand_in);
+ok=ok&&!bytes.failed;
+if(ok)tc__order_name(o,j->library->target,j->numerics,plain?&bytes:&o->text);
+tc__text_free(&bytes);
+return ok;
 }
 static int tc__order_key(const tc__desk*k,const tc__order*o,const char*identity,
 tc__text*t,tc__cache_key*key){
@@ -44700,8 +44789,8 @@ static int tc__job_add(tc__job*j,const tc__group*g,const tc__grids*grids,
 uint32_t*at){
 tc__order o;
 uint32_t i=0;
-if(!tc__order_print(j,&o,g,grids))return tc__text_free(&o.text),-1;
-while(i<j->order.count&&memcmp(j->order.at[i].digest,o.digest,32))i++;
+if(!tc__order_make(j,&o,g,grids))return tc__text_free(&o.text),-1;
+while(i<j->order.count&&memcmp(j->order.at[i].like,o.like,32))i++;
 *at=i;
 if(i<j->order.count)return tc__text_free(&o.text),0;
 if(!TC__PUSH(j->ctx,j->order,o))return tc__text_free(&o.text),-1;
@@ -44755,11 +44844,13 @@ if(ok)tc__launch_recall(p,k,l);
 p->ctx->stats.load_ns+=tc__now_ns()-start;
 tc__note_span(p->ctx,TC__SPAN_LOAD,start,NULL);
 }
-static void tc__job_show(const tc__job*j,const tc__graph*graph,const tc__group*g,
+static int tc__job_show(tc__job*j,const tc__graph*graph,const tc__group*g,
 uint32_t number,uint32_t order,uint32_t*shown){
-const tc__order*o=&j->order.at[order];
+tc__order*o=&j->order.at[order];
+if(!tc__order_print(j,o,o->symbol))return 0;
 tc__log_kernel(j->ctx,graph,g,number,o->symbol,order<*shown?NULL:o->text.at);
 if(order>=*shown)*shown=order+1;
+return 1;
 }
 static size_t tc__job_open_orders(const tc__job*j){
 size_t n=0;
@@ -44794,7 +44885,7 @@ if(j&&!r)j->numerics=p->numerics;
 for(uint32_t i=0;ok&&i<n;i++){
 if(!tc__program_wants(p,r,what,i,&w))continue;
 ok=tc__job_order(j,w.group,w.grids,w.order);
-if(ok&&shows)tc__job_show(j,&p->graph,w.group,i,*w.order,&shown);
+if(ok&&shows)ok=tc__job_show(j,&p->graph,w.group,i,*w.order,&shown);
 }
 c->stats.emit_ns+=tc__now_ns()-start;
 tc__note_span(c,TC__SPAN_TEXT,start,NULL);
@@ -44854,6 +44945,10 @@ return ok&&tc__unit_close(j,&light);
 static int tc__job_units(tc__job*j){
 uint64_t start=tc__now_ns();
 int ok=1;
+for(size_t i=0;ok&&i<j->order.count;i++){
+tc__order*o=&j->order.at[i];
+ok=o->settled||tc__order_print(j,o,o->symbol);
+}
 for(int lanes=2*TC__VECTOR;ok&&lanes>=0;lanes=lanes?lanes/2:-1)
 ok=tc__job_units_of(j,lanes);
 j->ctx->stats.emit_ns+=tc__now_ns()-start;
@@ -46433,7 +46528,7 @@ for(int i=0;i<TC__SPREAD_KERNELS;i++)o.threads[i]=TC__SPREAD_THREADS;
 tc__text_init(&o.text,j->ctx);
 tc__put_prelude_text(&o.text,text);
 if(o.text.failed)return tc__text_free(&o.text),0;
-tc__order_name(&o,0,0);
+tc__order_name(&o,0,0,&o.text);
 if(!TC__PUSH(j->ctx,j->order,o))return tc__text_free(&o.text),0;
 (void)tc__order_known(j->library,&j->order.at[0]);
 return 1;

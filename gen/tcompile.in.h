@@ -537,6 +537,7 @@
 #include "kernel/access.c"
 #include "kernel/pitch.c"
 #include "kernel/plan.c"
+#include "kernel/same.c"
 #include "kernel/list.c"
 #include "kernel/report.c"
 #include "kernel/windows.c"

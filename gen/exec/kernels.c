@@ -108,8 +108,8 @@ static int tc__job_add(tc__job *j, const tc__group *g, const tc__grids *grids,
                        uint32_t *at) {
     tc__order o;
     uint32_t i = 0;
-    if (!tc__order_print(j, &o, g, grids)) return tc__text_free(&o.text), -1;
-    while (i < j->order.count && memcmp(j->order.at[i].digest, o.digest, 32)) i++;
+    if (!tc__order_make(j, &o, g, grids)) return tc__text_free(&o.text), -1;
+    while (i < j->order.count && memcmp(j->order.at[i].like, o.like, 32)) i++;
     *at = i;
     if (i < j->order.count) return tc__text_free(&o.text), 0;
     if (!TC__PUSH(j->ctx, j->order, o)) return tc__text_free(&o.text), -1;
@@ -173,11 +173,13 @@ static void tc__program_recall(tc__program *p, const tc__dispatch *r, tc__desk *
 }
 
 // A kernel's text on the log channel "output_code", each once, wherever its code comes from.
-static void tc__job_show(const tc__job *j, const tc__graph *graph, const tc__group *g,
-                         uint32_t number, uint32_t order, uint32_t *shown) {
-    const tc__order *o = &j->order.at[order];
+static int tc__job_show(tc__job *j, const tc__graph *graph, const tc__group *g,
+                        uint32_t number, uint32_t order, uint32_t *shown) {
+    tc__order *o = &j->order.at[order];
+    if (!tc__order_print(j, o, o->symbol)) return 0;
     tc__log_kernel(j->ctx, graph, g, number, o->symbol, order < *shown ? NULL : o->text.at);
     if (order >= *shown) *shown = order + 1;
+    return 1;
 }
 
 static size_t tc__job_open_orders(const tc__job *j) {
@@ -219,7 +221,7 @@ static tc__job *tc__program_order(tc__program *p, tc__dispatch *r, const tc__des
     for (uint32_t i = 0; ok && i < n; i++) {
         if (!tc__program_wants(p, r, what, i, &w)) continue;
         ok = tc__job_order(j, w.group, w.grids, w.order);
-        if (ok && shows) tc__job_show(j, &p->graph, w.group, i, *w.order, &shown);
+        if (ok && shows) ok = tc__job_show(j, &p->graph, w.group, i, *w.order, &shown);
     }
     c->stats.emit_ns += tc__now_ns() - start;
     tc__note_span(c, TC__SPAN_TEXT, start, NULL);
@@ -288,6 +290,10 @@ static int tc__job_units_of(tc__job *j, int lanes) {
 static int tc__job_units(tc__job *j) {
     uint64_t start = tc__now_ns();
     int ok = 1;
+    for (size_t i = 0; ok && i < j->order.count; i++) {
+        tc__order *o = &j->order.at[i];
+        ok = o->settled || tc__order_print(j, o, o->symbol);
+    }
     for (int lanes = 2 * TC__VECTOR; ok && lanes >= 0; lanes = lanes ? lanes / 2 : -1)
         ok = tc__job_units_of(j, lanes);
     j->ctx->stats.emit_ns += tc__now_ns() - start;

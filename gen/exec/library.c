@@ -91,9 +91,11 @@ enum {
 
 // A kernel on its way to code.
 typedef struct tc__order {
-    tc__text text; // with its symbol
+    tc__text
+        text; // with its symbol; empty until the compiler is needed: tc__order_is_plain
     char symbol[40];
-    uint8_t digest[32]; // of the text before it had its symbol
+    uint8_t digest[32]; // that it is named by and found by
+    uint8_t like[32];   // equal in a trial where texts are: of kernels tuned otherwise
     const tc__group
         *group; // what is printed; not for who works on the job. NULL = another text
     const char *custom;          // a custom op: its name. NULL = a kernel
@@ -384,18 +386,25 @@ static void tc__library_rest(tc__desk *k, int passes, uint64_t lost, const char 
 
 static const char tc__order_stand_in[] = "tc_kernel_0000000000000000";
 
-// The text has been printed for tc__order_stand_in: names it by its digest, which is over all that
-// decides what the compiler makes of it, but for the compiler.
-static void tc__order_name(tc__order *o, int target, int numerics) {
-    const size_t stem = sizeof tc__order_stand_in - 1 - TC__SYMBOL_DIGITS;
-    char hex[TC__SYMBOL_DIGITS + 1];
+// The digest of what decides what the compiler makes of an order, but for the compiler: its text, printed for
+// tc__order_stand_in, or its kernel as bytes.
+static void tc__order_digest(const tc__order *o, int target, int numerics,
+                             const tc__text *what, uint8_t *digest) {
     tc__blake2s_state s;
-    int kind[3];
-    kind[0] = target, kind[1] = o->lanes, kind[2] = numerics;
+    int kind[4];
+    kind[0] = target, kind[1] = o->lanes, kind[2] = numerics, kind[3] = what == &o->text;
     tc__blake2s_init(&s, NULL, 0);
     tc__blake2s_update(&s, kind, sizeof kind);
-    tc__blake2s_update(&s, o->text.at, o->text.size);
-    tc__blake2s_final(&s, o->digest);
+    tc__blake2s_update(&s, what->at, what->size);
+    tc__blake2s_final(&s, digest);
+}
+
+// Names an order by `what` it is: tc__order_digest.
+static void tc__order_name(tc__order *o, int target, int numerics, const tc__text *what) {
+    const size_t stem = sizeof tc__order_stand_in - 1 - TC__SYMBOL_DIGITS;
+    char hex[TC__SYMBOL_DIGITS + 1];
+    tc__order_digest(o, target, numerics, what, o->digest);
+    tc__order_digest(o, target, numerics, o->text.size ? &o->text : what, o->like);
     tc__hex(hex, o->digest, TC__SYMBOL_DIGITS / 2);
     memcpy(o->symbol, tc__order_stand_in, sizeof tc__order_stand_in);
     memcpy(o->symbol + stem, hex, TC__SYMBOL_DIGITS);
@@ -441,20 +450,37 @@ static tc_status tc__order_settle(tc__library *b, tc__order *o, tc__module *m) {
     return o->code ? TC_OK : TC_E_NOMEM;
 }
 
-// Prints the kernel of a group as an order; `grids` = NULL: it is called. 0 = reported.
-static int tc__order_print(const tc__job *j, tc__order *o, const tc__group *g,
-                           const tc__grids *grids) {
+static int tc__order_print(const tc__job *j, tc__order *o, const char *symbol) {
+    if (o->text.size) return 1;
+    return tc__print_kernel(&o->text, o->group, j->maker->dialect(j->library), symbol) &&
+           !o->text.failed;
+}
+
+// Whether an order is known by its kernel, of which a text is printed where the compiler is needed. Not where it is lowered
+// for a device, or where a text looks at accesses.
+static int tc__order_is_plain(const tc__order *o) {
+    const tc__group *g = o->group;
+    return !o->custom && !g->target.device && !g->target.checked &&
+           g->shape.kind != TC__OPAQUE;
+}
+
+// The kernel of a group as an order; `grids` = NULL: it is called. 0 = reported.
+static int tc__order_make(const tc__job *j, tc__order *o, const tc__group *g,
+                          const tc__grids *grids) {
+    tc__text bytes;
     memset(o, 0, sizeof *o);
     o->group = g, o->kernels = grids ? grids->count : 1, o->weight = 1;
     for (int i = 0; grids && i < grids->count; i++)
         o->threads[i] = (uint32_t)grids->at[i].threads;
     j->maker->describe(j->ctx, o);
-    tc__text_init(&o->text, j->ctx);
-    if (!tc__print_kernel(&o->text, g, j->maker->dialect(j->library), tc__order_stand_in))
-        return 0;
-    if (o->text.failed) return 0;
-    tc__order_name(o, j->library->target, j->numerics);
-    return 1;
+    tc__text_init(&o->text, j->ctx), tc__text_init(&bytes, j->ctx);
+    int plain = tc__order_is_plain(o);
+    if (plain) tc__put_group_numbers(&bytes, g);
+    int ok = (plain && !j->trial) || tc__order_print(j, o, tc__order_stand_in);
+    ok = ok && !bytes.failed;
+    if (ok) tc__order_name(o, j->library->target, j->numerics, plain ? &bytes : &o->text);
+    tc__text_free(&bytes);
+    return ok;
 }
 
 // The key of a kernel on disk: all that its code depends on. The text is in it by its digest, which is

@@ -167,7 +167,7 @@ static int tc__spread_order(tc__job *j, const tc__prelude_text *text) {
     tc__text_init(&o.text, j->ctx);
     tc__put_prelude_text(&o.text, text);
     if (o.text.failed) return tc__text_free(&o.text), 0;
-    tc__order_name(&o, 0, 0);
+    tc__order_name(&o, 0, 0, &o.text);
     if (!TC__PUSH(j->ctx, j->order, o)) return tc__text_free(&o.text), 0;
     (void)tc__order_known(j->library, &j->order.at[0]);
     return 1;

@@ -43,38 +43,6 @@ static void tc__lists_close(tc__lists *s) {
     tc__ix_close(&s->ix);
 }
 
-// ---- equal kernels ----
-
-static int tc__nodes_same(const tc__node *a, const tc__node *b) {
-    return a->op == b->op && a->dtype == b->dtype && a->level == b->level &&
-           a->phase == b->phase && a->n_in == b->n_in && a->n_attr == b->n_attr &&
-           (!a->n_in || !memcmp(a->in, b->in, a->n_in * sizeof *a->in)) &&
-           (!a->n_attr || !memcmp(a->attr, b->attr, a->n_attr * sizeof *a->attr));
-}
-
-static int tc__buffers_same(const tc__kbuf *a, const tc__kbuf *b) {
-    return (a->place == b->place || (tc__is_memory(a) && tc__is_memory(b))) &&
-           a->dtype == b->dtype && a->written == b->written && a->in_turns == b->in_turns &&
-           a->numel == b->numel && a->offset == b->offset;
-}
-
-// Whether two kernels with one pool of expressions are the same but for where their buffers are: then
-// so is their text, which need not be printed to see it. The layers of a model are such kernels. Texts
-// that look at accesses tell how far a view reaches, which is not a part of the kernel.
-static int tc__groups_same(const tc__group *a, const tc__group *b) {
-    if (a->body.ix != b->body.ix || a->shape.kind == TC__OPAQUE ||
-        memcmp(&a->shape, &b->shape, sizeof a->shape) || a->target.checked ||
-        b->target.checked || a->target.tf32 != b->target.tf32 ||
-        a->target.guarded != b->target.guarded ||
-        a->body.node.count != b->body.node.count || a->buffer.count != b->buffer.count)
-        return 0;
-    for (size_t i = 0; i < a->body.node.count; i++)
-        if (!tc__nodes_same(a->body.node.at[i], b->body.node.at[i])) return 0;
-    for (size_t i = 0; i < a->buffer.count; i++)
-        if (!tc__buffers_same(&a->buffer.at[i], &b->buffer.at[i])) return 0;
-    return 1;
-}
-
 // What every load of a tensor adds to its index is where the tensor begins for this kernel: an address,
 // not a part of the text. So the steps of a loop over slices of one tensor are equal kernels. What is
 // written keeps its indices, with which those of loads are compared.

@@ -642,3 +642,102 @@ TEST(factors_in_memory) {
     CHECK_EQ(kernels_of_factor(64, summed, TC__FUSE_LOADS), 2);
     CHECK_EQ(kernels_of_factor(64, random, TC__FUSE_LOADS), 2);
 }
+
+// ---- kernels as bytes ----
+
+typedef struct bytes {
+    size_t size;
+    unsigned char at[1 << 14];
+} bytes;
+
+static void bytes_of(tc_ctx *c, const tc__group *g, bytes *b) {
+    tc__text t;
+    tc__text_init(&t, c);
+    tc__put_group_numbers(&t, g);
+    CHECK(!t.failed && t.size < sizeof b->at);
+    b->size = t.size;
+    memcpy(b->at, t.at, t.size);
+    tc__text_free(&t);
+}
+
+static bytes before, after;
+
+// Whether the bytes are others than before.
+static int has_changed(tc_ctx *c, const tc__group *g) {
+    bytes_of(c, g, &after);
+    return before.size != after.size || memcmp(before.at, after.at, before.size) != 0;
+}
+
+#define CHANGES(lvalue, value)                                                             \
+    do {                                                                                   \
+        __typeof__(lvalue) was = (lvalue);                                                 \
+        (lvalue) = (__typeof__(lvalue))(value);                                            \
+        if (!has_changed(c, g)) FAIL("kernel %zu: " #lvalue " is not in its bytes", k);    \
+        (lvalue) = was;                                                                    \
+        if (has_changed(c, g)) FAIL("kernel %zu: " #lvalue ": other bytes", k);            \
+    } while (0)
+
+static void change_shape(tc_ctx *c, tc__group *g, size_t k) {
+    tc__group_shape *s = &g->shape;
+    tc__ix other = tc__ix_sym(g->body.ix, 7, 0, 1000);
+    CHANGES(s->rows, other);
+    CHANGES(s->cols, other);
+    CHANGES(s->batch, other);
+    CHANGES(s->items, other);
+    CHANGES(s->wide, other);
+    CHANGES(s->scratch, other);
+    CHANGES(s->grain, s->grain + 1);
+    CHANGES(s->kind, s->kind + 1);
+    CHANGES(s->vector, s->vector + 1);
+    CHANGES(s->prologue, s->prologue + 1);
+    CHANGES(s->phases, s->phases + 1);
+    CHANGES(s->split_columns, !s->split_columns);
+    CHANGES(s->lanes, s->lanes + 8);
+    CHANGES(s->list, s->list + 1);
+    for (int i = 0; i < TC__KNOBS; i++) CHANGES(s->tuning.knob[i], s->tuning.knob[i] + 1);
+    for (size_t i = 0; i < sizeof s->windows / sizeof(int64_t); i++)
+        CHANGES(((int64_t *)&s->windows)[i], 3 + (int64_t)i);
+    CHANGES(g->target.tf32, !g->target.tf32);
+    CHANGES(g->target.guarded, 1);
+}
+
+static void change_body(tc_ctx *c, tc__group *g, size_t k) {
+    tc__ix other = tc__ix_sym(g->body.ix, 7, 0, 1000);
+    for (size_t i = 0; i < g->buffer.count; i++) {
+        tc__kbuf *b = &g->buffer.at[i];
+        CHANGES(b->place, TC__BUF_WORK);
+        CHANGES(b->dtype, b->dtype + 1);
+        CHANGES(b->written, !b->written);
+        CHANGES(b->in_turns, 1);
+        CHANGES(b->numel, other);
+        CHANGES(b->offset, other);
+    }
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        tc__node *n = g->body.node.at[i];
+        CHANGES(n->op, n->op + 1);
+        CHANGES(n->dtype, n->dtype + 1);
+        CHANGES(n->level, n->level + 1);
+        CHANGES(n->phase, n->phase + 1);
+        for (uint32_t j = 0; j < n->n_in; j++) CHANGES(n->in[j], n->in[j] + 1);
+        for (uint32_t j = 0; j < n->n_attr; j++)
+            CHANGES(n->attr[j], tc__attr_is_ix(n, j) ? other : n->attr[j] + 1);
+    }
+}
+
+// Equal for equal kernels of two contexts; and no number of a kernel can be another one with the same bytes.
+TEST(kernels_are_told_apart_by_their_bytes) {
+    const char *const text[] = {softmax, stencils};
+    for (int i = 0; i < 2; i++) {
+        kit t, again;
+        kit_open(&t, text[i], 0, TC__FUSE), kit_open(&again, text[i], 0, TC__FUSE);
+        tc_ctx *c = t.c;
+        CHECK_EQ(t.s.kernel.count, again.s.kernel.count);
+        for (size_t k = 0; k < t.s.kernel.count; k++) {
+            tc__group *g = t.s.kernel.at[k];
+            bytes_of(c, g, &before);
+            CHECK(!has_changed(again.c, again.s.kernel.at[k]));
+            change_shape(c, g, k), change_body(c, g, k);
+        }
+        kit_close(&t), kit_close(&again);
+    }
+}
