@@ -3110,7 +3110,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x95e4ecb12ca5090cu
+#define TC__BUILD_ID 0x47f6e67273abb719u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -25935,6 +25935,11 @@ int device;
 uint32_t loop;
 int alive;
 }tc__cluster;
+enum{TC__LOAD_PARTS=16,TC__LOAD_TENSORS=4};
+typedef struct tc__loads{
+uint32_t parts,count;
+uint32_t tensor[TC__LOAD_TENSORS];
+}tc__loads;
 typedef struct tc__schedule{
 tc_ctx*ctx;
 const tc__graph*g;
@@ -25943,7 +25948,8 @@ uint8_t*live;
 uint32_t*users;
 uint32_t*cost;
 uint32_t*length;
-uint32_t*loads;
+tc__loads*loads;
+uint8_t*whole;
 uint8_t*forced;
 uint8_t*product;
 uint32_t*again;
@@ -25987,6 +25993,11 @@ if(tc__dtypes[a->dtype].bytes<tc__dtypes[n->dtype].bytes)
 s->users[a->id]+=s->users[i]-1;
 }
 }
+static int tc__uses_whole(const tc__schedule*s,const tc__node*n){
+if(tc__is_kind(n,TC__KIND_REDUCE)||tc__is_kind(n,TC__KIND_CONTRACT))return 1;
+return s->whole[n->id]&&
+(tc__is_kind(n,TC__KIND_MOVE)||tc__is_kind(n,TC__KIND_CAST));
+}
 static void tc__mark_live(tc__schedule*s){
 for(size_t i=s->g->node.count;i-- >0;){
 const tc__node*n=s->g->node.at[i];
@@ -25995,6 +26006,7 @@ if(!s->live[i])continue;
 for(uint32_t k=0;k<n->n_in;k++){
 s->live[n->in[k]]=1;
 s->users[n->in[k]]++;
+s->whole[n->in[k]]|=(uint8_t)tc__uses_whole(s,n);
 }
 }
 tc__pass_users_on(s);
@@ -26014,20 +26026,43 @@ n->op==TC_OP_INPUT;
 for(uint32_t k=0;k<n->n_in&&!stops;k++)sum+=s->cost[n->in[k]];
 return stops||s->forced[n->id]?0:sum>1000000?1000000:sum;
 }
-enum{TC__LOAD_PARTS=16};
-static uint32_t tc__loads_of(const tc__schedule*s,const tc__node*n){
-uint32_t sum=0,own=TC__LOAD_PARTS*(uint32_t)tc__dtypes[n->dtype].bytes;
+static uint32_t tc__load_parts(const tc__node*n){
+return TC__LOAD_PARTS*(uint32_t)tc__dtypes[n->dtype].bytes;
+}
+static tc__loads tc__loads_itself(const tc__node*n){
+tc__loads l={0,1,{0}};
+l.parts=tc__load_parts(n)+(n->op!=TC_OP_INPUT),l.tensor[0]=n->id;
+return l;
+}
+static int tc__loads_has(const tc__loads*l,uint32_t tensor){
+for(uint32_t i=0;i<l->count&&i<TC__LOAD_TENSORS;i++)
+if(l->tensor[i]==tensor)return 1;
+return 0;
+}
+static void tc__loads_add(tc__loads*l,const tc__loads*more){
+uint32_t news=0,most=TC__LOAD_TENSORS+1;
+for(uint32_t i=0;i<more->count&&i<TC__LOAD_TENSORS;i++){
+if(tc__loads_has(l,more->tensor[i]))continue;
+if(l->count<TC__LOAD_TENSORS)l->tensor[l->count]=more->tensor[i];
+l->count=l->count<most?l->count+1:most,news++;
+}
+if(more->count==most)l->count=most;
+l->parts+=
+more->count&&news<more->count?more->parts/more->count*news:more->parts;
+if(l->parts>1000000)l->parts=1000000;
+}
+static tc__loads tc__loads_of(const tc__schedule*s,const tc__node*n){
+tc__loads l={0,0,{0}};
 int whole=tc__is_kind(n,TC__KIND_REDUCE)||tc__is_kind(n,TC__KIND_CONTRACT);
-if(tc__is_spread(s->g,n))return 0;
-if(n->op==TC_OP_INPUT)return own;
-if(whole||s->forced[n->id])return own+1;
-for(uint32_t k=0;k<n->n_in;k++)sum+=s->loads[n->in[k]];
-return sum>1000000?1000000:sum;
+if(tc__is_spread(s->g,n))return l;
+if(n->op==TC_OP_INPUT||whole||s->forced[n->id])return tc__loads_itself(n);
+for(uint32_t k=0;k<n->n_in;k++)tc__loads_add(&l,&s->loads[n->in[k]]);
+return l;
 }
 static int tc__is_read_often(const tc__schedule*s,const tc__node*n){
-uint32_t own=TC__LOAD_PARTS*(uint32_t)tc__dtypes[n->dtype].bytes;
-if(!tc__is_alu(n)||s->loads[n->id]<=own)return 0;
-return(uint64_t)(s->users[n->id]-1)*(s->loads[n->id]-own)>own;
+uint32_t own=tc__load_parts(n),all=s->loads[n->id].parts;
+return s->whole[n->id]&&tc__is_alu(n)&&all>own&&
+(uint64_t)(s->users[n->id]-1)*(all-own)>own;
 }
 typedef struct tc__recipe{
 uint32_t ops;
@@ -26308,7 +26343,7 @@ if(!root)continue;
 if(!tc__add_root(s,i,output[i]))return 0;
 if(!tc__is_kind(n,TC__KIND_CONTRACT))s->product[i]=0;
 if(dear)s->cost[i]=0;
-s->loads[i]=TC__LOAD_PARTS*(uint32_t)tc__dtypes[n->dtype].bytes+1;
+s->loads[i]=tc__loads_itself(n);
 }
 return 1;
 }
@@ -27957,6 +27992,7 @@ tc__free(s->ctx,s->users,n*sizeof*s->users);
 tc__free(s->ctx,s->cost,n*sizeof*s->cost);
 tc__free(s->ctx,s->length,n*sizeof*s->length);
 tc__free(s->ctx,s->loads,n*sizeof*s->loads);
+tc__free(s->ctx,s->whole,n*sizeof*s->whole);
 tc__free(s->ctx,s->root_of,n*sizeof*s->root_of);
 tc__relate_close(s);
 tc__census_close(s);
@@ -27986,8 +28022,9 @@ s->users=TC__NEW_ARRAY(c,uint32_t,n),s->cost=TC__NEW_ARRAY(c,uint32_t,n);
 s->root_of=TC__NEW_ARRAY(c,int32_t,n),s->length=TC__NEW_ARRAY(c,uint32_t,n);
 s->again=TC__NEW_ARRAY(c,uint32_t,n),s->redraw=TC__NEW_ARRAY(c,uint8_t,n);
 s->way=TC__NEW_ARRAY(c,uint8_t,n),s->made_of=TC__NEW_ARRAY(c,uint32_t,n);
-s->loads=TC__NEW_ARRAY(c,uint32_t,n);
-if(!s->loads||!s->way||!s->made_of||!s->again||!s->redraw)return 0;
+s->loads=TC__NEW_ARRAY(c,tc__loads,n),s->whole=TC__NEW_ARRAY(c,uint8_t,n);
+if(!s->loads||!s->whole||!s->way||!s->made_of||!s->again||!s->redraw)
+return 0;
 if(!s->live||!s->forced||!s->product||!s->users||!s->cost||!s->root_of||
 !s->length||!s->part)
 return 0;

@@ -73,6 +73,15 @@ typedef struct tc__cluster {
     int alive;
 } tc__cluster;
 
+// What is read to make one element of a value again. What is computed counts a part more than an input: its memory
+// may be of no other use. A tensor counts once as long as there are few.
+enum { TC__LOAD_PARTS = 16, TC__LOAD_TENSORS = 4 };
+
+typedef struct tc__loads {
+    uint32_t parts, count; // of bytes; TC__LOAD_TENSORS + 1 = more than are told apart
+    uint32_t tensor[TC__LOAD_TENSORS]; // node
+} tc__loads;
+
 typedef struct tc__schedule {
     tc_ctx *ctx;
     const tc__graph *g;
@@ -81,7 +90,8 @@ typedef struct tc__schedule {
     uint32_t *users; // by node: operand edges from live nodes, also through a widening cast
     uint32_t *cost;  // by node: cost of recomputing one element
     uint32_t *length; // by node: ops of the expression that its users inline
-    uint32_t *loads;  // by node: see tc__loads_of
+    tc__loads *loads; // by node
+    uint8_t *whole;   // by node: see tc__uses_whole
     uint8_t *forced;  // by node
     uint8_t *product; // by node: a contraction's value, changed element by element
     uint32_t *again;  // by node: see kernel/again.c
@@ -133,6 +143,13 @@ static void tc__pass_users_on(tc__schedule *s) {
     }
 }
 
+// Whether n, or one that uses n by movement or as another dtype, is a sum or product of its operands' elements.
+static int tc__uses_whole(const tc__schedule *s, const tc__node *n) {
+    if (tc__is_kind(n, TC__KIND_REDUCE) || tc__is_kind(n, TC__KIND_CONTRACT)) return 1;
+    return s->whole[n->id] &&
+           (tc__is_kind(n, TC__KIND_MOVE) || tc__is_kind(n, TC__KIND_CAST));
+}
+
 // Nodes without elements are not computed, whoever wants them.
 static void tc__mark_live(tc__schedule *s) {
     for (size_t i = s->g->node.count; i-- > 0;) {
@@ -142,6 +159,7 @@ static void tc__mark_live(tc__schedule *s) {
         for (uint32_t k = 0; k < n->n_in; k++) {
             s->live[n->in[k]] = 1;
             s->users[n->in[k]]++;
+            s->whole[n->in[k]] |= (uint8_t)tc__uses_whole(s, n);
         }
     }
     tc__pass_users_on(s);
@@ -166,26 +184,52 @@ static uint32_t tc__cost_of(const tc__schedule *s, const tc__node *n) {
     return stops || s->forced[n->id] ? 0 : sum > 1000000 ? 1000000 : sum;
 }
 
-// Bytes that are read to make one element again, in parts. What is computed counts a part more than an input: its
-// memory may be of no other use.
-enum { TC__LOAD_PARTS = 16 };
+static uint32_t tc__load_parts(const tc__node *n) {
+    return TC__LOAD_PARTS * (uint32_t)tc__dtypes[n->dtype].bytes;
+}
 
-static uint32_t tc__loads_of(const tc__schedule *s, const tc__node *n) {
-    uint32_t sum = 0, own = TC__LOAD_PARTS * (uint32_t)tc__dtypes[n->dtype].bytes;
+static tc__loads tc__loads_itself(const tc__node *n) {
+    tc__loads l = {0, 1, {0}};
+    l.parts = tc__load_parts(n) + (n->op != TC_OP_INPUT), l.tensor[0] = n->id;
+    return l;
+}
+
+static int tc__loads_has(const tc__loads *l, uint32_t tensor) {
+    for (uint32_t i = 0; i < l->count && i < TC__LOAD_TENSORS; i++)
+        if (l->tensor[i] == tensor) return 1;
+    return 0;
+}
+
+// Those of an operand as well. Their bytes are alike as long as they are told apart.
+static void tc__loads_add(tc__loads *l, const tc__loads *more) {
+    uint32_t news = 0, most = TC__LOAD_TENSORS + 1;
+    for (uint32_t i = 0; i < more->count && i < TC__LOAD_TENSORS; i++) {
+        if (tc__loads_has(l, more->tensor[i])) continue;
+        if (l->count < TC__LOAD_TENSORS) l->tensor[l->count] = more->tensor[i];
+        l->count = l->count < most ? l->count + 1 : most, news++;
+    }
+    if (more->count == most) l->count = most;
+    l->parts +=
+        more->count && news < more->count ? more->parts / more->count * news : more->parts;
+    if (l->parts > 1000000) l->parts = 1000000;
+}
+
+static tc__loads tc__loads_of(const tc__schedule *s, const tc__node *n) {
+    tc__loads l = {0, 0, {0}};
     int whole = tc__is_kind(n, TC__KIND_REDUCE) || tc__is_kind(n, TC__KIND_CONTRACT);
-    if (tc__is_spread(s->g, n)) return 0;
-    if (n->op == TC_OP_INPUT) return own;
-    if (whole || s->forced[n->id]) return own + 1;
-    for (uint32_t k = 0; k < n->n_in; k++) sum += s->loads[n->in[k]];
-    return sum > 1000000 ? 1000000 : sum;
+    if (tc__is_spread(s->g, n)) return l;
+    if (n->op == TC_OP_INPUT || whole || s->forced[n->id]) return tc__loads_itself(n);
+    for (uint32_t k = 0; k < n->n_in; k++) tc__loads_add(&l, &s->loads[n->in[k]]);
+    return l;
 }
 
 // Whether less is read and written where n is stored than where each user makes it again: as what a network adds to
-// layer by layer, and the gradient of that. Users that share a kernel with it read nothing.
+// layer by layer, and the gradient of that. Users that share a kernel with it read nothing, as those of an optimiser's momentum:
+// some user adds its elements up.
 static int tc__is_read_often(const tc__schedule *s, const tc__node *n) {
-    uint32_t own = TC__LOAD_PARTS * (uint32_t)tc__dtypes[n->dtype].bytes;
-    if (!tc__is_alu(n) || s->loads[n->id] <= own) return 0;
-    return (uint64_t)(s->users[n->id] - 1) * (s->loads[n->id] - own) > own;
+    uint32_t own = tc__load_parts(n), all = s->loads[n->id].parts;
+    return s->whole[n->id] && tc__is_alu(n) && all > own &&
+           (uint64_t)(s->users[n->id] - 1) * (all - own) > own;
 }
 
 // What a value is computed from, and by how much.
@@ -544,7 +588,7 @@ static int tc__find_roots_once(tc__schedule *s, const uint8_t *output, uint32_t 
         if (!tc__add_root(s, i, output[i])) return 0;
         if (!tc__is_kind(n, TC__KIND_CONTRACT)) s->product[i] = 0;
         if (dear) s->cost[i] = 0;
-        s->loads[i] = TC__LOAD_PARTS * (uint32_t)tc__dtypes[n->dtype].bytes + 1;
+        s->loads[i] = tc__loads_itself(n);
     }
     return 1;
 }

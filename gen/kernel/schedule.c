@@ -422,6 +422,7 @@ static void tc__schedule_close(tc__schedule *s) {
     tc__free(s->ctx, s->cost, n * sizeof *s->cost);
     tc__free(s->ctx, s->length, n * sizeof *s->length);
     tc__free(s->ctx, s->loads, n * sizeof *s->loads);
+    tc__free(s->ctx, s->whole, n * sizeof *s->whole);
     tc__free(s->ctx, s->root_of, n * sizeof *s->root_of);
     tc__relate_close(s);
     tc__census_close(s);
@@ -453,8 +454,9 @@ static int tc__schedule_run_on(tc__schedule *s, tc_ctx *c, const tc__graph *g,
     s->root_of = TC__NEW_ARRAY(c, int32_t, n), s->length = TC__NEW_ARRAY(c, uint32_t, n);
     s->again = TC__NEW_ARRAY(c, uint32_t, n), s->redraw = TC__NEW_ARRAY(c, uint8_t, n);
     s->way = TC__NEW_ARRAY(c, uint8_t, n), s->made_of = TC__NEW_ARRAY(c, uint32_t, n);
-    s->loads = TC__NEW_ARRAY(c, uint32_t, n);
-    if (!s->loads || !s->way || !s->made_of || !s->again || !s->redraw) return 0;
+    s->loads = TC__NEW_ARRAY(c, tc__loads, n), s->whole = TC__NEW_ARRAY(c, uint8_t, n);
+    if (!s->loads || !s->whole || !s->way || !s->made_of || !s->again || !s->redraw)
+        return 0;
     if (!s->live || !s->forced || !s->product || !s->users || !s->cost || !s->root_of ||
         !s->length || !s->part)
         return 0;
