@@ -3110,7 +3110,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x47f6e67273abb719u
+#define TC__BUILD_ID 0xd2a2299c88c0cea2u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -18788,151 +18788,6 @@ tc__d_give(d,a,tc__make_slice(d->g,g,dim,at,a->dims[dim],tc__ix_const(1)));
 at=tc__ix_add(d->g->ix,at,a->dims[dim]);
 }
 }
-static tc__node*tc__d_opaque3(tc__derive*d,tc__op op,tc__node*a,tc__node*index,
-tc__node*src){
-uint32_t ids[3];
-if(!a||!index||!src)return NULL;
-int t=tc__is_half(a->dtype)?(int)TC_F32:a->dtype;
-a=tc__make_cast(d->g,a,t),src=tc__make_cast(d->g,src,t);
-if(!a||!src)return NULL;
-ids[0]=a->id,ids[1]=index->id,ids[2]=src->id;
-return tc__make(d->g,op,a->dtype,a->rank,a->dims,ids,3,NULL,0);
-}
-static tc__node*tc__d_moved(tc__derive*d,tc__node*a,int from,int to){
-int64_t order[TC_MAX_RANK];
-int n=0;
-if(!a)return NULL;
-for(int i=0;i<a->rank;i++){
-if(i==to)
-order[i]=from;
-else{
-n+=n==from;
-order[i]=n++;
-}
-}
-return tc__make_permute(d->g,a,order);
-}
-enum{TC__ROW_LEAST=16};
-static int tc__d_has_rows(const tc__derive*d,const tc__node*a,int dim,tc__ix*width){
-*width=tc__ix_const(1);
-for(int i=dim+1;i<a->rank;i++)
-*width=tc__ix_mul(d->g->ix,*width,a->dims[i]);
-for(int i=0;i<dim;i++)
-if(!tc__ix_equals(a->dims[i],1))return 0;
-return tc__ix_lo(d->g->ix,*width)>=TC__ROW_LEAST;
-}
-static void tc__derive_take_rows(tc__derive*d,const tc__node*a,tc__node*index,
-tc__node*g,tc__ix width){
-uint32_t*at=&d->adjoint[tc__d_original(d,a)->id];
-tc__ix rows[2]={tc__ix_div(d->g->ix,tc__node_numel(d->g,a),width),width};
-if(!tc__d_flows(a))return;
-tc__node*sum=*at?d->g->node.at[*at-1]:tc__d_zeros(d,a);
-*at=0,sum=sum?tc__make_reshape(d->g,sum,2,rows):NULL;
-rows[0]=tc__node_numel(d->g,index),g=tc__make_reshape(d->g,g,2,rows);
-sum=tc__d_opaque3(d,TC_OP_ROW_ADD,sum,index,g);
-tc__d_give(d,a,sum?tc__make_reshape(d->g,sum,a->rank,a->dims):NULL);
-d->failed|=!sum;
-}
-static void tc__derive_take(tc__derive*d,const tc__node*n,tc__node*g){
-tc__node*a=tc__d_in(d,n,0),*index=tc__d_in(d,n,1);
-int dim=(int)n->attr[TC__GATHER_DIM],last=a->rank-1;
-tc__ix dims[TC_MAX_RANK],all=tc__node_numel(d->g,index),width;
-memcpy(dims,a->dims,sizeof dims);
-dims[dim]=all;
-index=tc__make_reshape(d->g,index,1,&all);
-if(index&&tc__d_has_rows(d,a,dim,&width)){
-tc__derive_take_rows(d,a,index,g,width);
-return;
-}
-g=tc__d_moved(d,tc__make_reshape(d->g,g,a->rank,dims),dim,last);
-tc__node*none=tc__d_moved(d,tc__d_zeros(d,a),dim,last);
-tc__node*sum=tc__d_opaque3(d,TC_OP_INDEX_ADD,none,index,g);
-tc__d_give(d,a,tc__d_moved(d,sum,last,dim));
-}
-static int tc__gathers_one(const tc__node*a,const tc__node*n,int dim){
-for(int i=0;i<a->rank;i++)
-if(i==dim?!tc__ix_equals(n->dims[i],1):n->dims[i]!=a->dims[i])return 0;
-return 1;
-}
-static tc__node*tc__d_from_front(tc__derive*d,tc__node*place,tc__node*index,
-int64_t dim){
-if(!place||!index||tc__ix_equals(place->dims[dim],0))return index;
-tc__ix one=tc__ix_const(1),end=tc__ix_sub(d->g->ix,place->dims[dim],one);
-tc__node*last=tc__make_slice(d->g,place,dim,end,one,one);
-last=last?tc__d_expand_like(d,last,index):NULL;
-tc__node*size=tc__d2(d,TC_OP_ADD,last,tc__d_number(d,index,1));
-tc__node*moved=tc__d2(d,TC_OP_ADD,index,size);
-tc__node*negative=tc__d2(d,TC_OP_LT,index,tc__d_zeros(d,index));
-return tc__d3(d,TC_OP_WHERE,negative,moved,index);
-}
-static tc__node*tc__d_placed(tc__derive*d,const tc__node*a,tc__node*index,
-tc__node*g,int64_t dim){
-tc__node*place=
-tc__make(d->g,TC_OP_IOTA,TC_I64,a->rank,a->dims,NULL,0,&dim,1);
-index=tc__d_from_front(d,place,tc__make_cast(d->g,index,TC_I64),dim);
-index=tc__d_expand_like(d,index,a);
-tc__node*here=tc__d2(d,TC_OP_EQ,place,index);
-g=tc__d_expand_like(d,g,a);
-return tc__d3(d,TC_OP_WHERE,here,g,tc__d_zeros(d,g));
-}
-static void tc__derive_gather(tc__derive*d,const tc__node*n,tc__node*g){
-tc__node*a=tc__d_in(d,n,0),*index=tc__d_in(d,n,1);
-int dim=(int)n->attr[TC__GATHER_DIM],last=a->rank-1;
-if(tc__gathers_one(a,n,dim)){
-tc__d_give(d,a,tc__d_placed(d,a,index,g,dim));
-return;
-}
-tc__node*none=tc__d_moved(d,tc__d_zeros(d,a),dim,last);
-index=tc__d_moved(d,index,dim,last);
-g=tc__d_moved(d,g,dim,last);
-tc__node*sum=tc__d_opaque3(d,TC_OP_SCATTER_ADD,none,index,g);
-tc__d_give(d,a,tc__d_moved(d,sum,last,dim));
-}
-static tc__node*tc__d_gather_last(tc__derive*d,tc__node*a,const tc__node*index){
-uint32_t ids[2];
-int64_t dim=a?a->rank-1:0;
-if(!a)return NULL;
-ids[0]=a->id,ids[1]=index->id;
-return tc__make(d->g,TC_OP_GATHER,a->dtype,index->rank,index->dims,ids,2,&dim,
-1);
-}
-static tc__node*tc__d_stayed(tc__derive*d,const tc__node*n){
-tc__node*index=tc__d_in(d,n,1);
-int64_t dim=index->rank-1;
-tc__node*number=
-tc__make(d->g,TC_OP_IOTA,TC_I64,index->rank,index->dims,NULL,0,&dim,1);
-tc__node*none=tc__d_zeros(d,tc__make_cast(d->g,tc__d_in(d,n,0),TC_I64));
-tc__node*last=tc__d_opaque3(d,TC_OP_SCATTER,none,index,number);
-return tc__d2(d,TC_OP_EQ,tc__d_gather_last(d,last,index),number);
-}
-static void tc__derive_scatter(tc__derive*d,const tc__node*n,tc__node*g){
-tc__node*index=tc__d_in(d,n,1),*src=tc__d_in(d,n,2);
-tc__node*rest=g,*given=tc__d_gather_last(d,g,index);
-int sets=n->op==TC_OP_SCATTER;
-if(sets)rest=tc__d_opaque3(d,TC_OP_SCATTER,g,index,tc__d_zeros(d,src));
-if(sets&&!tc__ix_equals(index->dims[index->rank-1],1))
-given=tc__d3(d,TC_OP_WHERE,tc__d_stayed(d,n),given,tc__d_zeros(d,given));
-tc__d_give(d,tc__d_in(d,n,0),rest);
-tc__d_give(d,src,given);
-}
-static void tc__derive_index_add(tc__derive*d,const tc__node*n,tc__node*g){
-tc__node*src=tc__d_in(d,n,2);
-uint32_t ids[2];
-int64_t dim=n->rank-1;
-ids[0]=g->id,ids[1]=n->in[1];
-tc__d_give(d,tc__d_in(d,n,0),g);
-tc__d_give(d,src,
-tc__make(d->g,TC_OP_TAKE,g->dtype,src->rank,src->dims,ids,2,&dim,1));
-}
-static void tc__derive_row_add(tc__derive*d,const tc__node*n,tc__node*g){
-tc__node*src=tc__d_in(d,n,2);
-uint32_t ids[2];
-int64_t dim=0;
-ids[0]=g->id,ids[1]=n->in[1];
-tc__d_give(d,tc__d_in(d,n,0),g);
-tc__d_give(d,src,
-tc__make(d->g,TC_OP_TAKE,g->dtype,src->rank,src->dims,ids,2,&dim,1));
-}
 static void tc__derive_sum(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0);
 tc__d_give(d,a,tc__d_expand_like(d,g,a));
@@ -19091,6 +18946,143 @@ tc__d_give(d,tc__d_in(d,n,0),g);
 static void tc__derive_nothing(tc__derive*d,const tc__node*n,tc__node*g){
 (void)d,(void)n,(void)g;
 }
+// ---- gen/graph/derive_gather.c
+static tc__node*tc__d_opaque3(tc__derive*d,tc__op op,tc__node*a,tc__node*index,
+tc__node*src){
+uint32_t ids[3];
+if(!a||!index||!src)return NULL;
+int t=tc__is_half(a->dtype)?(int)TC_F32:a->dtype;
+a=tc__make_cast(d->g,a,t),src=tc__make_cast(d->g,src,t);
+if(!a||!src)return NULL;
+ids[0]=a->id,ids[1]=index->id,ids[2]=src->id;
+return tc__make(d->g,op,a->dtype,a->rank,a->dims,ids,3,NULL,0);
+}
+static tc__node*tc__d_moved(tc__derive*d,tc__node*a,int from,int to){
+int64_t order[TC_MAX_RANK];
+int n=0;
+if(!a)return NULL;
+for(int i=0;i<a->rank;i++){
+if(i==to)
+order[i]=from;
+else{
+n+=n==from;
+order[i]=n++;
+}
+}
+return tc__make_permute(d->g,a,order);
+}
+enum{TC__ROW_LEAST=16};
+static int tc__d_has_rows(const tc__derive*d,const tc__node*a,int dim,tc__ix*width){
+*width=tc__ix_const(1);
+for(int i=dim+1;i<a->rank;i++)
+*width=tc__ix_mul(d->g->ix,*width,a->dims[i]);
+for(int i=0;i<dim;i++)
+if(!tc__ix_equals(a->dims[i],1))return 0;
+return tc__ix_lo(d->g->ix,*width)>=TC__ROW_LEAST;
+}
+static void tc__derive_take_rows(tc__derive*d,const tc__node*a,tc__node*index,
+tc__node*g,tc__ix width){
+uint32_t*at=&d->adjoint[tc__d_original(d,a)->id];
+tc__ix rows[2]={tc__ix_div(d->g->ix,tc__node_numel(d->g,a),width),width};
+if(!tc__d_flows(a))return;
+tc__node*sum=*at?d->g->node.at[*at-1]:tc__d_zeros(d,a);
+*at=0,sum=sum?tc__make_reshape(d->g,sum,2,rows):NULL;
+rows[0]=tc__node_numel(d->g,index),g=tc__make_reshape(d->g,g,2,rows);
+sum=tc__d_opaque3(d,TC_OP_ROW_ADD,sum,index,g);
+tc__d_give(d,a,sum?tc__make_reshape(d->g,sum,a->rank,a->dims):NULL);
+d->failed|=!sum;
+}
+static void tc__derive_take(tc__derive*d,const tc__node*n,tc__node*g){
+tc__node*a=tc__d_in(d,n,0),*index=tc__d_in(d,n,1);
+int dim=(int)n->attr[TC__GATHER_DIM],last=a->rank-1;
+tc__ix dims[TC_MAX_RANK],all=tc__node_numel(d->g,index),width;
+memcpy(dims,a->dims,sizeof dims);
+dims[dim]=all;
+index=tc__make_reshape(d->g,index,1,&all);
+if(index&&tc__d_has_rows(d,a,dim,&width)){
+tc__derive_take_rows(d,a,index,g,width);
+return;
+}
+g=tc__d_moved(d,tc__make_reshape(d->g,g,a->rank,dims),dim,last);
+tc__node*none=tc__d_moved(d,tc__d_zeros(d,a),dim,last);
+tc__node*sum=tc__d_opaque3(d,TC_OP_INDEX_ADD,none,index,g);
+tc__d_give(d,a,tc__d_moved(d,sum,last,dim));
+}
+static int tc__gathers_one(const tc__node*a,const tc__node*n,int dim){
+for(int i=0;i<a->rank;i++)
+if(i==dim?!tc__ix_equals(n->dims[i],1):n->dims[i]!=a->dims[i])return 0;
+return 1;
+}
+static tc__node*tc__d_from_front(tc__derive*d,tc__node*place,tc__node*index,
+int64_t dim){
+if(!place||!index||tc__ix_equals(place->dims[dim],0))return index;
+tc__ix one=tc__ix_const(1),end=tc__ix_sub(d->g->ix,place->dims[dim],one);
+tc__node*last=tc__make_slice(d->g,place,dim,end,one,one);
+last=last?tc__d_expand_like(d,last,index):NULL;
+tc__node*size=tc__d2(d,TC_OP_ADD,last,tc__d_number(d,index,1));
+tc__node*moved=tc__d2(d,TC_OP_ADD,index,size);
+tc__node*negative=tc__d2(d,TC_OP_LT,index,tc__d_zeros(d,index));
+return tc__d3(d,TC_OP_WHERE,negative,moved,index);
+}
+static tc__node*tc__d_placed(tc__derive*d,const tc__node*a,tc__node*index,
+tc__node*g,int64_t dim){
+tc__node*place=
+tc__make(d->g,TC_OP_IOTA,TC_I64,a->rank,a->dims,NULL,0,&dim,1);
+index=tc__d_from_front(d,place,tc__make_cast(d->g,index,TC_I64),dim);
+index=tc__d_expand_like(d,index,a);
+tc__node*here=tc__d2(d,TC_OP_EQ,place,index);
+g=tc__d_expand_like(d,g,a);
+return tc__d3(d,TC_OP_WHERE,here,g,tc__d_zeros(d,g));
+}
+static void tc__derive_gather(tc__derive*d,const tc__node*n,tc__node*g){
+tc__node*a=tc__d_in(d,n,0),*index=tc__d_in(d,n,1);
+int dim=(int)n->attr[TC__GATHER_DIM],last=a->rank-1;
+if(tc__gathers_one(a,n,dim)){
+tc__d_give(d,a,tc__d_placed(d,a,index,g,dim));
+return;
+}
+tc__node*none=tc__d_moved(d,tc__d_zeros(d,a),dim,last);
+index=tc__d_moved(d,index,dim,last);
+g=tc__d_moved(d,g,dim,last);
+tc__node*sum=tc__d_opaque3(d,TC_OP_SCATTER_ADD,none,index,g);
+tc__d_give(d,a,tc__d_moved(d,sum,last,dim));
+}
+static tc__node*tc__d_gather_last(tc__derive*d,tc__node*a,const tc__node*index){
+uint32_t ids[2];
+int64_t dim=a?a->rank-1:0;
+if(!a)return NULL;
+ids[0]=a->id,ids[1]=index->id;
+return tc__make(d->g,TC_OP_GATHER,a->dtype,index->rank,index->dims,ids,2,&dim,
+1);
+}
+static tc__node*tc__d_stayed(tc__derive*d,const tc__node*n){
+tc__node*index=tc__d_in(d,n,1);
+int64_t dim=index->rank-1;
+tc__node*number=
+tc__make(d->g,TC_OP_IOTA,TC_I64,index->rank,index->dims,NULL,0,&dim,1);
+tc__node*none=tc__d_zeros(d,tc__make_cast(d->g,tc__d_in(d,n,0),TC_I64));
+tc__node*last=tc__d_opaque3(d,TC_OP_SCATTER,none,index,number);
+return tc__d2(d,TC_OP_EQ,tc__d_gather_last(d,last,index),number);
+}
+static void tc__derive_scatter(tc__derive*d,const tc__node*n,tc__node*g){
+tc__node*index=tc__d_in(d,n,1),*src=tc__d_in(d,n,2);
+tc__node*rest=g,*given=tc__d_gather_last(d,g,index);
+int sets=n->op==TC_OP_SCATTER;
+if(sets)rest=tc__d_opaque3(d,TC_OP_SCATTER,g,index,tc__d_zeros(d,src));
+if(sets&&!tc__ix_equals(index->dims[index->rank-1],1))
+given=tc__d3(d,TC_OP_WHERE,tc__d_stayed(d,n),given,tc__d_zeros(d,given));
+tc__d_give(d,tc__d_in(d,n,0),rest);
+tc__d_give(d,src,given);
+}
+static void tc__derive_index_add(tc__derive*d,const tc__node*n,tc__node*g){
+tc__node*src=tc__d_in(d,n,2);
+uint32_t ids[2];
+int64_t dim=n->op==TC_OP_ROW_ADD?0:n->rank-1;
+ids[0]=g->id,ids[1]=n->in[1];
+tc__d_give(d,tc__d_in(d,n,0),g);
+tc__d_give(d,src,
+tc__make(d->g,TC_OP_TAKE,g->dtype,src->rank,src->dims,ids,2,&dim,1));
+}
 // ---- gen/graph/derive_sweep.c
 static void tc__d_replaced(tc__derive*d,uint32_t seed,const tc__node*g,uint32_t last,
 uint32_t*map){
@@ -19156,7 +19148,7 @@ tc__rule_fn rule;
 {TC_OP_SCATTER,tc__derive_scatter},
 {TC_OP_SCATTER_ADD,tc__derive_scatter},
 {TC_OP_INDEX_ADD,tc__derive_index_add},
-{TC_OP_ROW_ADD,tc__derive_row_add},
+{TC_OP_ROW_ADD,tc__derive_index_add},
 {TC_OP_TO,tc__derive_to},
 {TC_OP_AGAIN,tc__derive_again},
 {TC_OP_DETACH,tc__derive_nothing},
@@ -31129,15 +31121,13 @@ tc__join_node(&d->j,&m,n->id);
 }
 static uint32_t tc__down_same(const tc__down*d,const tc__node*m){
 const tc__group*to=d->j.to;
+tc__node row=*m;
 if(!tc__is_alu(m)&&m->op!=TC_OP_LOAD&&m->op!=TC_OP_CONST)return 0;
 if(m->op==TC_OP_LOAD&&to->buffer.at[m->attr[TC__LOAD_BUFFER]].written)return 0;
+row.level=TC__AT_ROW;
 for(uint32_t id=(uint32_t)to->body.node.count;id-- >1;){
-const tc__node*e=to->body.node.at[id];
-if(e->op==m->op&&e->level==TC__AT_ROW&&e->dtype==m->dtype&&
-e->n_in==m->n_in&&e->n_attr==m->n_attr&&
-!memcmp(e->in,m->in,m->n_in*sizeof*m->in)&&
-!memcmp(e->attr,m->attr,m->n_attr*sizeof*m->attr))
-return id;
+row.phase=to->body.node.at[id]->phase;
+if(tc__nodes_same(to->body.node.at[id],&row))return id;
 }
 return 0;
 }
@@ -32541,27 +32531,11 @@ tc__put(p->out," + ");
 tc__put_ix(p,tc__without_depth(p->g->body.ix,n->attr[TC__LOAD_INDEX]));
 tc__put(p->out,";\n");
 }
-static void tc__print_windows_edges(tc__printer*p,const tc__contract*q){
-tc__pack_open(p,q,"batch");
-tc__print_tables(p);
-if(tc__windows_tests(tc__windows_load(p))){
-tc__line(p);
-tc__put(p->out,"for (tc_i64 p = inside; p < c1 - c0; p++)");
-tc__block_open(p);
-tc__line(p);
-tc__put(p->out,"const tc_i64 c = c0 + order[p], r = r0;\n");
-tc__line(p);
-tc__put(p->out,"(void)r;\n");
-tc__let_window(p,q);
-tc__line(p);
-tc__put(p->out,"%s *copy = edge + (p - inside) * depth;\n",p->d->scalar[q->cls]);
-tc__print_windows_copy(p,q);
-tc__block_close(p);
+static const char*tc__windows_apart(const tc__contract*q){
+return q->slice&&!q->few?"slice":"depth";
 }
-tc__pack_close(p,q,"batch");
-}
-static void tc__print_windows_slice(tc__printer*p,const tc__contract*q){
-if(!tc__windows_tests(tc__windows_load(p))||q->few)return;
+static void tc__print_windows_cut(tc__printer*p,const tc__contract*q){
+if(!tc__windows_tests(tc__windows_load(p)))return;
 tc__line(p);
 tc__put(p->out,"for (tc_i64 p = inside; p < c1 - c0; p++)");
 tc__block_open(p);
@@ -32572,9 +32546,15 @@ tc__put(p->out,"(void)r;\n");
 tc__let_window(p,q);
 tc__line(p);
 tc__put(p->out,"%s *copy = edge + (p - inside) * %s;\n",p->d->scalar[q->cls],
-q->slice?"slice":"depth");
+tc__windows_apart(q));
 tc__print_windows_copy(p,q);
 tc__block_close(p);
+}
+static void tc__print_windows_edges(tc__printer*p,const tc__contract*q){
+tc__pack_open(p,q,"batch");
+tc__print_tables(p);
+tc__print_windows_cut(p,q);
+tc__pack_close(p,q,"batch");
 }
 static void tc__print_windows_pointers(tc__printer*p,const tc__contract*q){
 const char*type=p->d->scalar[q->cls];
@@ -32598,7 +32578,7 @@ tc__put(p->out,"out[p] = flip + o * %d;\n",q->width);
 tc__line(p);
 if(tests)
 tc__put(p->out,"x[p] = p < inside ? from : edge + (p - inside) * %s;\n",
-q->slice&&!q->few?"slice":"depth");
+tc__windows_apart(q));
 else
 tc__put(p->out,"x[p] = from;\n");
 tc__block_close(p);
@@ -32617,7 +32597,7 @@ if(q->slice)tc__print_slices(p);
 tc__line(p);
 tc__put(p->out,"const tc_i64 deep = %s;\n",tc__contract_deep(q));
 if(q->few)tc__print_windows_panels(p,q);
-tc__print_windows_slice(p,q);
+if(!q->few)tc__print_windows_cut(p,q);
 tc__line(p);
 tc__put(
 p->out,
@@ -35091,10 +35071,11 @@ else
 tc__put(out,"%s\n",line[k]);
 }
 }
+static const char*const tc__gcc_flags[]={
+"-O1 -fno-tree-ccp -fno-tree-dominator-opts",
+"-O1 -fexpensive-optimizations -fgcse -fschedule-insns"};
 static void tc__put_abi(tc__text*out,tc__emit target,int lanes){
-const char*flags=target==TC__EMIT_AVX512
-?"-O1 -fexpensive-optimizations -fgcse -fschedule-insns"
-:"-O1 -fno-tree-ccp -fno-tree-dominator-opts";
+const char*flags=tc__gcc_flags[target==TC__EMIT_AVX512];
 static const char*const cpu[]={
 ""," -mavx2 -mfma -mf16c",
 " -mavx2 -mfma -mf16c\n//     -mavx512f -mavx512bw -mavx512dq -mavx512vl"};
@@ -39800,8 +39781,8 @@ tc__put(&cc->why,"there is no \"%s\"; set CC, or install cc, gcc or clang",
 asked?asked:"cc");
 }
 static void tc__cc_flags(const tc__cc*cc,tc__words*w){
-static const char*const by_kind[]={
-"-O2","-O1 -fno-tree-ccp -fno-tree-dominator-opts","-O1 -fno-unroll-loops"};
+int wide=(cc->options.cpu&TC__CPU_AVX512F)!=0;
+const char*const by_kind[]={"-O2",tc__gcc_flags[wide],"-O1 -fno-unroll-loops"};
 static const char common[]=
 "-fPIC -shared -nostdlib -fno-fast-math -ffp-contract=off -fwrapv "
 "-fno-strict-aliasing -fvisibility=hidden";
@@ -39811,10 +39792,6 @@ static const char link[]=
 #else
 static const char link[]="";
 #endif
-static const char*const wide[]={
-"",
-"-ftree-ccp -ftree-dominator-opts -fexpensive-optimizations -fgcse -fschedule-insns",
-""};
 static const struct{
 unsigned bit;
 const char*flag;
@@ -39831,8 +39808,6 @@ for(i=0;i<TC__COUNT(cpu);i++){
 if(cc->options.cpu&cpu[i].bit)
 tc__words_split(w,cpu[i].flag,strlen(cpu[i].flag));
 }
-if(cc->options.cpu&TC__CPU_AVX512F)
-tc__words_split(w,wide[cc->kind],strlen(wide[cc->kind]));
 tc__words_split(w,more,strlen(more));
 }
 static tc__words tc__cc_driver(const tc__cc*cc,tc__arena*arena){
@@ -40763,7 +40738,9 @@ static void tc__order_name(tc__order*o,int target,int numerics,const tc__text*wh
 const size_t stem=sizeof tc__order_stand_in-1-TC__SYMBOL_DIGITS;
 char hex[TC__SYMBOL_DIGITS+1];
 tc__order_digest(o,target,numerics,what,o->digest);
-tc__order_digest(o,target,numerics,o->text.size?&o->text:what,o->like);
+memcpy(o->like,o->digest,sizeof o->like);
+if(o->text.size&&what!=&o->text)
+tc__order_digest(o,target,numerics,&o->text,o->like);
 tc__hex(hex,o->digest,TC__SYMBOL_DIGITS/2);
 memcpy(o->symbol,tc__order_stand_in,sizeof tc__order_stand_in);
 memcpy(o->symbol+stem,hex,TC__SYMBOL_DIGITS);

@@ -500,6 +500,7 @@
 #include "graph/budget.c"
 #include "graph/windowed.c"
 #include "graph/derive.c"
+#include "graph/derive_gather.c"
 #include "graph/derive_sweep.c"
 #include "graph/derive_loop.c"
 #include "graph/cells.c"

@@ -109,14 +109,10 @@ static void tc__cc_choose(tc__cc *cc) {
             asked ? asked : "cc");
 }
 
-// These give the speed of -O2's code in less time. What gcc's -O2 adds, and two passes of its -O1 that find little
-// in texts like ours, take a quarter of its instructions and change 0.2 % of those in innermost loops (a multiply-add is not
-// formed then, which is for TC_NUMERICS_FAST to ask). With the 32 registers of AVX-512 they pay (sin + cos 4.2
-// against 7.6 ms), and gcc may order instructions before it gives out registers, which overlaps the copies of an unrolled
-// body (5.70 -> 4.67 ms); with 16 it would spill. clang's -O2 unrolls what is unrolled already.
+// tc__gcc_flags; clang's -O2 unrolls what is unrolled already.
 static void tc__cc_flags(const tc__cc *cc, tc__words *w) {
-    static const char *const by_kind[] = {
-        "-O2", "-O1 -fno-tree-ccp -fno-tree-dominator-opts", "-O1 -fno-unroll-loops"};
+    int wide = (cc->options.cpu & TC__CPU_AVX512F) != 0;
+    const char *const by_kind[] = {"-O2", tc__gcc_flags[wide], "-O1 -fno-unroll-loops"};
     static const char common[] =
         "-fPIC -shared -nostdlib -fno-fast-math -ffp-contract=off -fwrapv "
         "-fno-strict-aliasing -fvisibility=hidden";
@@ -127,10 +123,6 @@ static void tc__cc_flags(const tc__cc *cc, tc__words *w) {
 #    else
     static const char link[] = "";
 #    endif
-    static const char *const wide[] = {
-        "",
-        "-ftree-ccp -ftree-dominator-opts -fexpensive-optimizations -fgcse -fschedule-insns",
-        ""};
     static const struct {
         unsigned bit;
         const char *flag;
@@ -147,8 +139,6 @@ static void tc__cc_flags(const tc__cc *cc, tc__words *w) {
         if (cc->options.cpu & cpu[i].bit)
             tc__words_split(w, cpu[i].flag, strlen(cpu[i].flag));
     }
-    if (cc->options.cpu & TC__CPU_AVX512F)
-        tc__words_split(w, wide[cc->kind], strlen(wide[cc->kind]));
     tc__words_split(w, more, strlen(more));
 }
 

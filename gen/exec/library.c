@@ -404,7 +404,9 @@ static void tc__order_name(tc__order *o, int target, int numerics, const tc__tex
     const size_t stem = sizeof tc__order_stand_in - 1 - TC__SYMBOL_DIGITS;
     char hex[TC__SYMBOL_DIGITS + 1];
     tc__order_digest(o, target, numerics, what, o->digest);
-    tc__order_digest(o, target, numerics, o->text.size ? &o->text : what, o->like);
+    memcpy(o->like, o->digest, sizeof o->like);
+    if (o->text.size && what != &o->text)
+        tc__order_digest(o, target, numerics, &o->text, o->like);
     tc__hex(hex, o->digest, TC__SYMBOL_DIGITS / 2);
     memcpy(o->symbol, tc__order_stand_in, sizeof tc__order_stand_in);
     memcpy(o->symbol + stem, hex, TC__SYMBOL_DIGITS);

@@ -73,7 +73,7 @@ static const struct {
     {TC_OP_SCATTER, tc__derive_scatter},
     {TC_OP_SCATTER_ADD, tc__derive_scatter},
     {TC_OP_INDEX_ADD, tc__derive_index_add},
-    {TC_OP_ROW_ADD, tc__derive_row_add},
+    {TC_OP_ROW_ADD, tc__derive_index_add},
     {TC_OP_TO, tc__derive_to},
     {TC_OP_AGAIN, tc__derive_again},
     {TC_OP_DETACH, tc__derive_nothing},

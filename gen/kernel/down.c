@@ -207,15 +207,13 @@ static void tc__down_row(tc__down *d, const tc__node *n, const tc__node *store) 
 // What the row has of m, a node of the sums, already; 0 = nothing.
 static uint32_t tc__down_same(const tc__down *d, const tc__node *m) {
     const tc__group *to = d->j.to;
+    tc__node row = *m;
     if (!tc__is_alu(m) && m->op != TC_OP_LOAD && m->op != TC_OP_CONST) return 0;
     if (m->op == TC_OP_LOAD && to->buffer.at[m->attr[TC__LOAD_BUFFER]].written) return 0;
+    row.level = TC__AT_ROW;
     for (uint32_t id = (uint32_t)to->body.node.count; id-- > 1;) {
-        const tc__node *e = to->body.node.at[id];
-        if (e->op == m->op && e->level == TC__AT_ROW && e->dtype == m->dtype &&
-            e->n_in == m->n_in && e->n_attr == m->n_attr &&
-            !memcmp(e->in, m->in, m->n_in * sizeof *m->in) &&
-            !memcmp(e->attr, m->attr, m->n_attr * sizeof *m->attr))
-            return id;
+        row.phase = to->body.node.at[id]->phase; // whichever it was made in
+        if (tc__nodes_same(to->body.node.at[id], &row)) return id;
     }
     return 0;
 }

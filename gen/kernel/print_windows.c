@@ -237,30 +237,14 @@ static void tc__let_window(tc__printer *p, const tc__contract *q) {
     tc__put(p->out, ";\n");
 }
 
-// Few windows: the tables, and those columns of the batch that are copied, one behind the other.
-static void tc__print_windows_edges(tc__printer *p, const tc__contract *q) {
-    tc__pack_open(p, q, "batch");
-    tc__print_tables(p);
-    if (tc__windows_tests(tc__windows_load(p))) {
-        tc__line(p);
-        tc__put(p->out, "for (tc_i64 p = inside; p < c1 - c0; p++)");
-        tc__block_open(p);
-        tc__line(p);
-        tc__put(p->out, "const tc_i64 c = c0 + order[p], r = r0;\n");
-        tc__line(p);
-        tc__put(p->out, "(void)r;\n");
-        tc__let_window(p, q);
-        tc__line(p);
-        tc__put(p->out, "%s *copy = edge + (p - inside) * depth;\n", p->d->scalar[q->cls]);
-        tc__print_windows_copy(p, q);
-        tc__block_close(p);
-    }
-    tc__pack_close(p, q, "batch");
+// From one copy of a cut column to the next.
+static const char *tc__windows_apart(const tc__contract *q) {
+    return q->slice && !q->few ? "slice" : "depth";
 }
 
-// Columns that a border cuts, the slice at hand of each.
-static void tc__print_windows_slice(tc__printer *p, const tc__contract *q) {
-    if (!tc__windows_tests(tc__windows_load(p)) || q->few) return;
+// Columns that a border cuts are copied, one behind the other: of few windows all of each, else the slice at hand.
+static void tc__print_windows_cut(tc__printer *p, const tc__contract *q) {
+    if (!tc__windows_tests(tc__windows_load(p))) return;
     tc__line(p);
     tc__put(p->out, "for (tc_i64 p = inside; p < c1 - c0; p++)");
     tc__block_open(p);
@@ -271,9 +255,17 @@ static void tc__print_windows_slice(tc__printer *p, const tc__contract *q) {
     tc__let_window(p, q);
     tc__line(p);
     tc__put(p->out, "%s *copy = edge + (p - inside) * %s;\n", p->d->scalar[q->cls],
-            q->slice ? "slice" : "depth");
+            tc__windows_apart(q));
     tc__print_windows_copy(p, q);
     tc__block_close(p);
+}
+
+// Few windows: the tables, and those columns, once for a batch.
+static void tc__print_windows_edges(tc__printer *p, const tc__contract *q) {
+    tc__pack_open(p, q, "batch");
+    tc__print_tables(p);
+    tc__print_windows_cut(p, q);
+    tc__pack_close(p, q, "batch");
 }
 
 // For all columns of the item: where they are read, and where their sums go. What the last block has too many of are
@@ -300,7 +292,7 @@ static void tc__print_windows_pointers(tc__printer *p, const tc__contract *q) {
     tc__line(p);
     if (tests)
         tc__put(p->out, "x[p] = p < inside ? from : edge + (p - inside) * %s;\n",
-                q->slice && !q->few ? "slice" : "depth");
+                tc__windows_apart(q));
     else
         tc__put(p->out, "x[p] = from;\n");
     tc__block_close(p);
@@ -322,7 +314,7 @@ static void tc__print_windows_blocks(tc__printer *p, const tc__contract *q,
     tc__line(p);
     tc__put(p->out, "const tc_i64 deep = %s;\n", tc__contract_deep(q));
     if (q->few) tc__print_windows_panels(p, q);
-    tc__print_windows_slice(p, q);
+    if (!q->few) tc__print_windows_cut(p, q);
     tc__line(p);
     tc__put(
         p->out,
