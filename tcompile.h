@@ -3110,7 +3110,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xd2a2299c88c0cea2u
+#define TC__BUILD_ID 0x02fae1be9b004b6du
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -4543,6 +4543,9 @@ return TC__CPU_NEON;
 #else
 TC__UNUSED static unsigned tc__cpu_features(void){return 0;}
 #endif
+TC__UNUSED static const char*const tc__gcc_flags[]={
+"-O1 -fno-tree-ccp -fno-tree-dominator-opts",
+"-O1 -fexpensive-optimizations -fgcse -fschedule-insns"};
 #if TC__X86 &&TC__GNUC
 TC__UNUSED static void tc__cpu_put(tc__text*t){
 static const uint32_t leaf[]={0,1,7,0x14,0x19,0x80000001u,0x80000008u};
@@ -35071,9 +35074,6 @@ else
 tc__put(out,"%s\n",line[k]);
 }
 }
-static const char*const tc__gcc_flags[]={
-"-O1 -fno-tree-ccp -fno-tree-dominator-opts",
-"-O1 -fexpensive-optimizations -fgcse -fschedule-insns"};
 static void tc__put_abi(tc__text*out,tc__emit target,int lanes){
 const char*flags=tc__gcc_flags[target==TC__EMIT_AVX512];
 static const char*const cpu[]={
