@@ -3110,7 +3110,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x02fae1be9b004b6du
+#define TC__BUILD_ID 0x6c3f93e15ff8cd34u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -28546,6 +28546,7 @@ for(size_t i=0;i<a->buffer.count;i++)
 if(!tc__buffers_same(&a->buffer.at[i],&b->buffer.at[i]))return 0;
 return 1;
 }
+#if TC__JIT
 static void tc__put_number(tc__text*t,int64_t v){
 uint64_t u=(uint64_t)v<<1^(v<0?~(uint64_t)0:0);
 unsigned char at[10];
@@ -28614,6 +28615,7 @@ tc__put_ix_numbers(t,p,b->numel),tc__put_ix_numbers(t,p,b->offset);
 for(size_t i=0;i<g->body.node.count;i++)
 tc__put_node_numbers(t,p,g->body.node.at[i]);
 }
+#endif
 // ---- gen/kernel/list.c
 typedef struct tc__piece{
 uint32_t launch;

@@ -32,7 +32,9 @@ static int tc__groups_same(const tc__group *a, const tc__group *b) {
     return 1;
 }
 
-// ---- as bytes ----
+// ---- as bytes: what a compiler's work is found by ----
+
+#if TC__JIT
 
 // Seven bits a byte; small numbers of either sign are short.
 static void tc__put_number(tc__text *t, int64_t v) {
@@ -111,3 +113,5 @@ static void tc__put_group_numbers(tc__text *t, const tc__group *g) {
     for (size_t i = 0; i < g->body.node.count; i++)
         tc__put_node_numbers(t, p, g->body.node.at[i]);
 }
+
+#endif // TC__JIT
