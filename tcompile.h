@@ -3110,7 +3110,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x6c3f93e15ff8cd34u
+#define TC__BUILD_ID 0x28c68ae8eeb3e31cu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -37505,21 +37505,21 @@ return i
 #if TC__GNUC
 #define TC__PASS(name,T,MASK,IS_BEHIND) \
 static int64_t name(const void*row,int64_t i,int64_t n,int64_t of){\
-typedef T vector __attribute__((vector_size(32)));\
-typedef MASK truth __attribute__((vector_size(32)));\
-enum{W=32/sizeof(T)};\
+typedef T vector __attribute__((vector_size(16)));\
+typedef MASK truth __attribute__((vector_size(16)));\
+enum{W=16/sizeof(T)};\
 const T*x=(const T*)row;\
 const vector none={0},last=none+x[of];\
 for(;i+TC__PASSED<=n;i+=TC__PASSED){\
 truth behind=~(truth)none;\
-int64_t all[4];\
+int64_t all[2];\
 for(int k=0;k<TC__PASSED;k+=W){\
 vector v;\
 memcpy(&v,x+i+k,sizeof v);\
 behind&=(truth)(v IS_BEHIND last);\
 }\
 memcpy(all,&behind,sizeof all);\
-if((all[0]&all[1]&all[2]&all[3])!=-1)break;\
+if((all[0]&all[1])!=-1)break;\
 }\
 TC__PASS_ONE(T,IS_BEHIND);\
 }
