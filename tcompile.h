@@ -3110,7 +3110,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x28c68ae8eeb3e31cu
+#define TC__BUILD_ID 0xe9d24298088b020au
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -30036,6 +30036,7 @@ const uint8_t
 *need;
 int parts;
 int64_t part_step;
+const struct tc__contract*direct;
 };
 static void tc__line(tc__printer*p){
 for(int i=0;i<p->indent;i++)tc__put_raw(p->out,"    ",4);
@@ -31357,7 +31358,8 @@ TC__CONTRACT_STREAM_WIDE=2048,
 TC__CONTRACT_STREAM_ITEMS=2,
 TC__CONTRACT_SLICE=256,
 TC__CONTRACT_LONG=640,
-TC__CONTRACT_SLICE_ROWS=64,
+TC__CONTRACT_SLICE_ROWS=96,
+TC__CONTRACT_SLICE_UNIT=24,
 TC__CONTRACT_SLICE_LEAST=32,
 TC__CONTRACT_SLICE_ITEMS=4,
 TC__CONTRACT_WINDOW_PANEL=
@@ -31379,6 +31381,8 @@ int turns;
 int left_rows;
 int64_t slice;
 int streams;
+const tc__node
+*direct;
 int lanes;
 tc__right right;
 int rows,width;
@@ -31518,6 +31522,9 @@ int most_vectors=most/q->rows>4?4:most/q->rows,vectors=most_vectors;
 for(int v=most_vectors;v>=2&&cols;v--)
 if(tc__padded(cols,v*q->lanes)<tc__padded(cols,vectors*q->lanes))
 vectors=v;
+if(q->rows==6&&most==12&&cols&&
+tc__padded(cols,3*q->lanes)<tc__padded(cols,vectors*q->lanes))
+q->rows=4,vectors=3;
 q->width=vectors*q->lanes;
 }
 static int64_t tc__contract_stream_wide(const tc__contract*q){
@@ -31633,9 +31640,9 @@ if(tc__contract_has_32(q))return tc__knob_size(g,TC__KNOB_BLOCK,TC__CONTRACT_GRA
 int64_t most=tc__knob_size(g,TC__KNOB_BLOCK,TC__CONTRACT_SLICE_ROWS);
 int64_t items=(m+most-1)/most;
 if(items<TC__CONTRACT_SLICE_ITEMS)items=TC__CONTRACT_SLICE_ITEMS;
-int64_t grain=tc__padded((m+items-1)/items,2*TC__VECTOR);
-if(grain<TC__CONTRACT_SLICE_LEAST)grain=TC__CONTRACT_SLICE_LEAST;
-return grain;
+int64_t rows=(m+items-1)/items;
+if(rows<=TC__CONTRACT_SLICE_LEAST)return TC__CONTRACT_SLICE_LEAST;
+return tc__padded(rows,TC__CONTRACT_SLICE_UNIT);
 }
 static int64_t tc__contract_slice(const tc__contract*q,int64_t m){
 int64_t depth=tc__ix_is_const(q->depth)?tc__ix_value(q->depth):0;
@@ -31679,6 +31686,32 @@ int several=tc__ix_is_const(q->wide)&&tc__ix_value(q->wide)>q->width;
 return aligned&&several&&!q->flip&&q->phases==1&&
 !tc__contract_left_along(q,TC__DEPTH)&&tc__contract_left_along(q,TC__ROW);
 }
+static const tc__node*tc__contract_direct(const tc__contract*q,int64_t m){
+const tc__group*g=q->g;
+const tc__node*store=NULL;
+int moved=q->flip||q->turns||q->streams||q->right==TC__RIGHT_WINDOWS;
+if(moved||q->phases>1||g->target.checked)return NULL;
+for(uint32_t id=g->shape.prologue;id<g->body.node.count;id++){
+const tc__node*n=g->body.node.at[id];
+if(n->level==TC__AT_LEFT||n->level==TC__AT_RIGHT||
+n->op==TC_OP_CONTRACT||n->op==TC_OP_FOR||n->op==TC_OP_END)
+continue;
+if(n->op!=TC_OP_STORE||store)return NULL;
+store=n;
+}
+if(!store||g->body.node.at[store->in[0]]->op!=TC_OP_CONTRACT)return NULL;
+const tc__kbuf*to=&g->buffer.at[store->attr[TC__STORE_BUFFER]];
+tc__ix at=store->attr[TC__STORE_INDEX];
+tc__ixrun along=tc__ix_run(g->body.ix,at,TC__COL),
+down=tc__ix_run(g->body.ix,at,TC__ROW);
+int within=down.run==INT64_MAX||(m<INT64_MAX&&m&&down.run%m==0);
+if(!tc__is_memory(to)||to->dtype!=q->dtype||!tc__is_own_class(q->dtype)||
+tc__ix_has_val(g->body.ix,at)||!along.ok||along.run<INT64_MAX||
+!tc__ix_equals(along.stride,1)||!down.ok||!within||
+!tc__ix_is_const(down.stride))
+return NULL;
+return store;
+}
 static tc__contract tc__contract_plan_at(const tc__group*g,tc__ix at){
 tc__contract q;
 tc__ixpool*x=g->body.ix;
@@ -31713,6 +31746,7 @@ tc__contract_columns(&q);
 tc__contract_blocks(&q);
 q.left_rows=tc__contract_left_rows(&q,m);
 q.left_nodes|=q.left_rows;
+q.direct=tc__contract_direct(&q,m);
 tc__contract_scratch(&q,at?at:tc__contract_buffer_at(g,g->buffer.count,q.grain));
 return q;
 }
@@ -31725,7 +31759,8 @@ int parts=tc__parts_of_list(g,part),n=0;
 for(int i=0;i<parts;i++){
 if(part[i].shape.kind!=TC__CONTRACTION)continue;
 q[n]=tc__contract_plan_at(&part[i],n?q[n-1].bytes:0);
-q[n++].number=parts>1?i+1:0;
+if(parts>1)q[n].number=i+1,q[n].direct=NULL;
+n++;
 }
 return n;
 }
@@ -31740,6 +31775,78 @@ g->shape.grain=q.grain,g->shape.wide=q.number?0:q.wide;
 g->shape.items=tc__ix_mul(g->body.ix,g->shape.batch,
 tc__ix_mul(g->body.ix,q.row_blocks,q.col_blocks));
 g->shape.scratch=q.bytes;
+}
+// ---- gen/kernel/print_direct.c
+static long long tc__direct_step(const tc__contract*q){
+tc__ixrun down=tc__ix_run(q->g->body.ix,q->direct->attr[TC__STORE_INDEX],TC__ROW);
+return(long long)tc__ix_value(down.stride);
+}
+static int tc__direct_columns(const tc__contract*q){
+tc__ixpool*x=q->g->body.ix;
+return tc__ix_divisor(x,q->g->shape.cols)%q->width==0&&
+tc__ix_divisor(x,q->wide)%q->width==0;
+}
+static int tc__direct_rows(const tc__contract*q){
+return tc__ix_divisor(q->g->body.ix,q->m)%q->rows==0&&q->grain%q->rows==0;
+}
+static void tc__print_direct_base(tc__printer*p,const tc__contract*q){
+tc__ixpool*x=q->g->body.ix;
+tc__ix at=q->direct->attr[TC__STORE_INDEX],r=tc__ix_find_var(x,at,TC__ROW),
+c=tc__ix_find_var(x,at,TC__COL);
+if(c)at=tc__ix_subst(x,at,c,tc__ix_const(0));
+tc__line(p);
+tc__put(p->out,"%s *to = ",p->d->scalar[q->cls]);
+tc__put_buffer(p,q->direct->attr[TC__STORE_BUFFER]);
+tc__put(p->out," + c0;\n");
+tc__line(p);
+tc__put(p->out,"{\n"),p->indent++;
+if(r)tc__line(p),tc__put(p->out,"const tc_i64 r = r0;\n");
+tc__line(p);
+tc__put(p->out,"to += ");
+tc__put_ix(p,at);
+tc__put(p->out,";\n");
+tc__block_close(p);
+}
+static void tc__print_direct_left(tc__printer*p,const tc__contract*q){
+int columns=tc__direct_columns(q);
+tc__line(p);
+tc__put(p->out,"const tc_i64 left = ");
+if(!tc__direct_rows(q))
+tc__put(p->out,"r >= r0 + (r1 - r0) / %d * %d ? c0 : ",q->rows,q->rows);
+if(columns)
+tc__put(p->out,"c1;\n");
+else
+tc__put(p->out,"c0 + (c1 - c0) / %d * %d;\n",q->width,q->width);
+}
+static void tc__print_block_call(tc__printer*p,const tc__contract*q,const char*symbol,
+const char*operands,const char*first){
+const char*i=strcmp(first,"0")?"(i - r0)":"i",*more=q->slice?", k0":"";
+int columns=tc__direct_columns(q),rows=tc__direct_rows(q);
+if(!q->direct){
+tc__line(p);
+tc__put(p->out,"%s_block(%s, tile + %s * wide + (p - c0), wide%s);\n",symbol,
+operands,i,more);
+return;
+}
+if(!rows||!columns){
+tc__line(p);
+tc__put(p->out,"if (");
+if(!columns)tc__put(p->out,"p + %d > c1%s",q->width,rows?"":" || ");
+if(!rows)
+tc__put(p->out,"i + %d > %s",q->rows,strcmp(first,"0")?"r1":"r1 - r0");
+tc__put(p->out,")\n");
+tc__line(p);
+tc__put(p->out,"    %s_block(%s, tile + %s * wide + (p - c0), wide%s);\n",symbol,
+operands,i,more);
+tc__line(p);
+tc__put(p->out,"else\n");
+tc__line(p);
+tc__put(p->out,"    ");
+}else{
+tc__line(p);
+}
+tc__put(p->out,"%s_block(%s, to + %s * %lld + (p - c0), %lld%s);\n",symbol,operands,
+i,tc__direct_step(q),tc__direct_step(q),more);
 }
 // ---- gen/kernel/print_matmul.c
 typedef enum tc__sum_line{TC__SUM_NEW,TC__SUM_ADD,TC__SUM_STORE}tc__sum_line;
@@ -32182,11 +32289,10 @@ tc__put(p->out,"for (tc_i64 p = c0; p < c1; p += %d)",q->width);
 tc__block_open(p);
 tc__print_panel(p,q,"const ");
 tc__line(p);
-tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += %d)\n",q->rows);
-tc__line(p);
-tc__put(p->out,
-"    %s_block(x + i, panel, k1 - k0, tile + i * wide + (p - c0), wide, k0);\n",
-symbol);
+tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += %d)",q->rows);
+tc__block_open(p);
+tc__print_block_call(p,q,symbol,"x + i, panel, k1 - k0","0");
+tc__block_close(p);
 tc__block_close(p);
 }
 enum{TC__MASKED_NODES=64};
@@ -32261,6 +32367,7 @@ tc__block_close(p);
 static void tc__print_blocks(tc__printer*p,const tc__contract*q,const char*symbol){
 const tc__node*n=tc__body(p,tc__right_of(p->g));
 tc__ixpool*x=p->g->body.ix;
+char operands[60];
 if(q->slice&&q->right!=TC__RIGHT_IN_PLACE){
 tc__print_slice_blocks(p,q,symbol);
 return;
@@ -32298,11 +32405,9 @@ tc__put(p->out,";\n");
 if(q->streams&&q->lanes>(int)TC__VECTOR)tc__print_stream_ahead(p,q);
 tc__block_close(p);
 }
-tc__line(p);
-tc__put(p->out,
-"%s_block(x, panel%s, %s, tile + (i - r0) * wide + (p - c0), wide%s);\n",
-symbol,q->right==TC__RIGHT_IN_PLACE?", next":"",tc__contract_deep(q),
-q->slice?", k0":"");
+snprintf(operands,sizeof operands,"x, panel%s, %s",
+q->right==TC__RIGHT_IN_PLACE?", next":"",tc__contract_deep(q));
+tc__print_block_call(p,q,symbol,operands,"r0");
 tc__block_close(p);
 tc__block_close(p);
 }
@@ -32816,6 +32921,7 @@ if(q->turns){
 tc__print_turned(p,q,symbol);
 return;
 }
+if(q->direct)tc__print_direct_base(p,q);
 if(!q->flip)tc__print_pack_once(p,q);
 if(q->left_nodes&&!q->left_rows)tc__print_left(p,q);
 if(q->slice)tc__print_slices(p);
@@ -32836,8 +32942,10 @@ tc__print_item_head(p,&q);
 tc__print_tile(p,&q,symbol);
 p->parts=!tc__ix_equals(q.col_blocks,1);
 p->part_step=tc__ix_is_const(q.wide)?tc__ix_value(q.wide):1;
+if(q.direct)p->parts=1,p->part_step=q.width,p->direct=&q;
+if(!q.direct||!tc__direct_rows(&q)||!tc__direct_columns(&q))
 tc__print_item_loop(p);
-p->parts=0;
+p->parts=0,p->direct=NULL;
 tc__block_close(p);
 }
 // ---- gen/kernel/print_parts.c
@@ -34041,7 +34149,7 @@ tc__put(p->out,"lo * %lld",grain);
 else if(chunked)
 tc__put(p->out,"chunk");
 else if(p->parts)
-tc__put(p->out,"c0");
+tc__put(p->out,p->direct?"left":"c0");
 else
 tc__put_ix(p,n->attr[TC__FOR_BEGIN]);
 tc__put(p->out,", end%u = ",r.id);
@@ -34087,6 +34195,7 @@ tc__class cls=tc__class_of(tc__body(p,tc__left_of(p->g))->dtype);
 tc__line(p);
 tc__put(p->out,"const %s *prod_r = tile + (r - r0) * wide - c0;\n",
 p->d->scalar[cls]);
+if(p->direct)tc__print_direct_left(p,p->direct);
 }
 if(n->attr[TC__FOR_AXIS]==TC__ROW){
 p->outer=TC__ROW;

@@ -553,6 +553,7 @@
 #include "kernel/beside.c"
 #include "kernel/down.c"
 #include "kernel/contract.c"
+#include "kernel/print_direct.c"
 #include "kernel/print_matmul.c"
 #include "kernel/print_windows.c"
 #include "kernel/print_turned.c"

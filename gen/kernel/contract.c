@@ -22,6 +22,7 @@
 // So are weights [columns, k] of a linear layer read for 33 to 256 rows: packing them would cost a tenth of the
 // multiplications, and wait for memory; here each block asks for its columns' next slice.
 // Four rows and fewer of weights [columns, k] turn them in registers (print_turned.c): nothing of them is packed.
+// Where nothing is computed of sums but where they go, whole blocks lie in the result at once, not in the tile.
 // tc__contract_items says so to the group: it sets grain, items and scratch.
 
 typedef enum tc__right {
@@ -46,7 +47,8 @@ enum {
     TC__CONTRACT_STREAM_ITEMS = 2,       //   of which each thread has so many
     TC__CONTRACT_SLICE = 256,            // of a long depth,
     TC__CONTRACT_LONG = 640,             //   which is longer than that
-    TC__CONTRACT_SLICE_ROWS = 64,        //   rows of an item then at most
+    TC__CONTRACT_SLICE_ROWS = 96,        //   rows of an item then at most,
+    TC__CONTRACT_SLICE_UNIT = 24,        //   whole blocks and vectors,
     TC__CONTRACT_SLICE_LEAST = 32,       //   and at least,
     TC__CONTRACT_SLICE_ITEMS = 4,        //   for so many items of the same columns
     TC__CONTRACT_WINDOW_PANEL =
@@ -69,7 +71,9 @@ typedef struct tc__contract {
     int left_rows; // left_nodes, a vector of rows at a time: they lie beside each other, k far apart
     int64_t slice; // of the depth; 0 = all of it at once
     int streams;   // slices of the right operand are read in place
-    int lanes;     // of a vector
+    const tc__node
+        *direct; // the STORE of the sums, for blocks that lie in the result; else NULL
+    int lanes;   // of a vector
     tc__right right;
     int rows, width;          // of the block in registers
     int64_t grain;            // rows of an item
@@ -228,6 +232,9 @@ static void tc__contract_block(tc__contract *q) {
     for (int v = most_vectors; v >= 2 && cols; v--)
         if (tc__padded(cols, v * q->lanes) < tc__padded(cols, vectors * q->lanes))
             vectors = v;
+    if (q->rows == 6 && most == 12 && cols && // 4 x 3 are as many, of 17 columns 24, not 32
+        tc__padded(cols, 3 * q->lanes) < tc__padded(cols, vectors * q->lanes))
+        q->rows = 4, vectors = 3;
     q->width = vectors * q->lanes;
 }
 
@@ -359,9 +366,9 @@ static int64_t tc__contract_slice_grain(const tc__contract *q, int64_t m) {
     int64_t most = tc__knob_size(g, TC__KNOB_BLOCK, TC__CONTRACT_SLICE_ROWS);
     int64_t items = (m + most - 1) / most;
     if (items < TC__CONTRACT_SLICE_ITEMS) items = TC__CONTRACT_SLICE_ITEMS;
-    int64_t grain = tc__padded((m + items - 1) / items, 2 * TC__VECTOR);
-    if (grain < TC__CONTRACT_SLICE_LEAST) grain = TC__CONTRACT_SLICE_LEAST;
-    return grain;
+    int64_t rows = (m + items - 1) / items;
+    if (rows <= TC__CONTRACT_SLICE_LEAST) return TC__CONTRACT_SLICE_LEAST;
+    return tc__padded(rows, TC__CONTRACT_SLICE_UNIT);
 }
 
 // The slice of the depth of a product of m rows; 0 = its panels hold all of it.
@@ -416,6 +423,34 @@ static int tc__contract_left_rows(const tc__contract *q, int64_t m) {
            !tc__contract_left_along(q, TC__DEPTH) && tc__contract_left_along(q, TC__ROW);
 }
 
+// The STORE of a product of which nothing else is made and whose rows lie beside each other; else NULL.
+static const tc__node *tc__contract_direct(const tc__contract *q, int64_t m) {
+    const tc__group *g = q->g;
+    const tc__node *store = NULL;
+    int moved = q->flip || q->turns || q->streams || q->right == TC__RIGHT_WINDOWS;
+    if (moved || q->phases > 1 || g->target.checked) return NULL;
+    for (uint32_t id = g->shape.prologue; id < g->body.node.count; id++) {
+        const tc__node *n = g->body.node.at[id];
+        if (n->level == TC__AT_LEFT || n->level == TC__AT_RIGHT ||
+            n->op == TC_OP_CONTRACT || n->op == TC_OP_FOR || n->op == TC_OP_END)
+            continue;
+        if (n->op != TC_OP_STORE || store) return NULL;
+        store = n;
+    }
+    if (!store || g->body.node.at[store->in[0]]->op != TC_OP_CONTRACT) return NULL;
+    const tc__kbuf *to = &g->buffer.at[store->attr[TC__STORE_BUFFER]];
+    tc__ix at = store->attr[TC__STORE_INDEX];
+    tc__ixrun along = tc__ix_run(g->body.ix, at, TC__COL),
+              down = tc__ix_run(g->body.ix, at, TC__ROW);
+    int within = down.run == INT64_MAX || (m < INT64_MAX && m && down.run % m == 0);
+    if (!tc__is_memory(to) || to->dtype != q->dtype || !tc__is_own_class(q->dtype) ||
+        tc__ix_has_val(g->body.ix, at) || !along.ok || along.run < INT64_MAX ||
+        !tc__ix_equals(along.stride, 1) || !down.ok || !within ||
+        !tc__ix_is_const(down.stride))
+        return NULL;
+    return store;
+}
+
 // The product that list g ends with, its scratch from `at` on.
 static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at) {
     tc__contract q;
@@ -451,6 +486,7 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at) {
     tc__contract_blocks(&q);
     q.left_rows = tc__contract_left_rows(&q, m);
     q.left_nodes |= q.left_rows;
+    q.direct = tc__contract_direct(&q, m);
     tc__contract_scratch(&q, at ? at : tc__contract_buffer_at(g, g->buffer.count, q.grain));
     return q;
 }
@@ -466,7 +502,8 @@ static int tc__contract_plans(const tc__group *g, tc__contract q[TC__LIST_PARTS]
     for (int i = 0; i < parts; i++) {
         if (part[i].shape.kind != TC__CONTRACTION) continue;
         q[n] = tc__contract_plan_at(&part[i], n ? q[n - 1].bytes : 0);
-        q[n++].number = parts > 1 ? i + 1 : 0;
+        if (parts > 1) q[n].number = i + 1, q[n].direct = NULL;
+        n++;
     }
     return n;
 }

@@ -158,6 +158,7 @@ struct tc__printer {
         *need;         // by node: it is computed in the box that is printed; NULL = all are
     int parts;         // contraction: columns run from c0 to c1,
     int64_t part_step; //   which are multiples of this or the end
+    const struct tc__contract *direct; //   of a row, only those that no whole block has
 };
 
 static void tc__line(tc__printer *p) {

@@ -81,7 +81,7 @@ static tc__c_range tc__c_span(tc__printer *p, const tc__node *n, int chunked) {
     else if (chunked)
         tc__put(p->out, "chunk");
     else if (p->parts)
-        tc__put(p->out, "c0");
+        tc__put(p->out, p->direct ? "left" : "c0");
     else
         tc__put_ix(p, n->attr[TC__FOR_BEGIN]);
     tc__put(p->out, ", end%u = ", r.id);
@@ -130,6 +130,7 @@ static void tc__c_body(tc__printer *p, const tc__node *n, uint32_t begin, uint32
         tc__line(p);
         tc__put(p->out, "const %s *prod_r = tile + (r - r0) * wide - c0;\n",
                 p->d->scalar[cls]);
+        if (p->direct) tc__print_direct_left(p, p->direct);
     }
     if (n->attr[TC__FOR_AXIS] == TC__ROW) {
         p->outer = TC__ROW;

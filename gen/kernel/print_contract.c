@@ -75,6 +75,7 @@ static void tc__print_tile(tc__printer *p, const tc__contract *q, const char *sy
         tc__print_turned(p, q, symbol);
         return;
     }
+    if (q->direct) tc__print_direct_base(p, q);
     if (!q->flip) tc__print_pack_once(p, q);
     if (q->left_nodes && !q->left_rows) tc__print_left(p, q);
     if (q->slice) tc__print_slices(p);
@@ -86,7 +87,7 @@ static void tc__print_tile(tc__printer *p, const tc__contract *q, const char *sy
     if (q->slice) tc__block_close(p);
 }
 
-// The loop over an item's rows.
+// The loop over an item's rows. Of a product whose whole blocks lie in the result, the columns behind those.
 static void tc__print_item_loop(tc__printer *p) {
     uint32_t loop = tc__contract_rows_loop(p);
     p->d->loop(p, tc__body(p, loop), loop + 1, tc__loop_end(p->g, loop));
@@ -98,7 +99,9 @@ static void tc__print_contract(tc__printer *p, const char *symbol) {
     tc__print_tile(p, &q, symbol);
     p->parts = !tc__ix_equals(q.col_blocks, 1);
     p->part_step = tc__ix_is_const(q.wide) ? tc__ix_value(q.wide) : 1;
-    tc__print_item_loop(p);
-    p->parts = 0;
+    if (q.direct) p->parts = 1, p->part_step = q.width, p->direct = &q;
+    if (!q.direct || !tc__direct_rows(&q) || !tc__direct_columns(&q))
+        tc__print_item_loop(p);
+    p->parts = 0, p->direct = NULL;
     tc__block_close(p);
 }

@@ -8,6 +8,7 @@
 //   left    rows of the left operand in place when k moves by a constant, else evaluated; where
 //           k is far apart and several panels read them, evaluated by vectors of rows, k-major
 //   slice   a long depth goes slice by slice, each adding to the tile
+//   direct  where the epilogue is a store and nothing else, whole blocks lie in the result
 //   flip    few rows and weights stored [columns, k]: the panel holds the rows, columns are
 //           read in place, the tile is transposed at the end; fma(a, b, c) = fma(b, a, c)
 //
@@ -521,11 +522,10 @@ static void tc__print_slice_blocks(tc__printer *p, const tc__contract *q,
     tc__block_open(p);
     tc__print_panel(p, q, "const ");
     tc__line(p);
-    tc__put(p->out, "for (tc_i64 i = 0; i < r1 - r0; i += %d)\n", q->rows);
-    tc__line(p);
-    tc__put(p->out,
-            "    %s_block(x + i, panel, k1 - k0, tile + i * wide + (p - c0), wide, k0);\n",
-            symbol);
+    tc__put(p->out, "for (tc_i64 i = 0; i < r1 - r0; i += %d)", q->rows);
+    tc__block_open(p);
+    tc__print_block_call(p, q, symbol, "x + i, panel, k1 - k0", "0");
+    tc__block_close(p);
     tc__block_close(p);
 }
 
@@ -612,6 +612,7 @@ static void tc__print_stream_ahead(tc__printer *p, const tc__contract *q) {
 static void tc__print_blocks(tc__printer *p, const tc__contract *q, const char *symbol) {
     const tc__node *n = tc__body(p, tc__right_of(p->g));
     tc__ixpool *x = p->g->body.ix;
+    char operands[60];
     if (q->slice && q->right != TC__RIGHT_IN_PLACE) {
         tc__print_slice_blocks(p, q, symbol);
         return;
@@ -649,11 +650,9 @@ static void tc__print_blocks(tc__printer *p, const tc__contract *q, const char *
         if (q->streams && q->lanes > (int)TC__VECTOR) tc__print_stream_ahead(p, q);
         tc__block_close(p);
     }
-    tc__line(p);
-    tc__put(p->out,
-            "%s_block(x, panel%s, %s, tile + (i - r0) * wide + (p - c0), wide%s);\n",
-            symbol, q->right == TC__RIGHT_IN_PLACE ? ", next" : "", tc__contract_deep(q),
-            q->slice ? ", k0" : "");
+    snprintf(operands, sizeof operands, "x, panel%s, %s",
+             q->right == TC__RIGHT_IN_PLACE ? ", next" : "", tc__contract_deep(q));
+    tc__print_block_call(p, q, symbol, operands, "r0");
     tc__block_close(p);
     tc__block_close(p);
 }

@@ -182,6 +182,22 @@ static int deep_products(tc_ctx *tc, const inputs *in, tc_tensor *out) {
     return 7;
 }
 
+// Products that are only stored: rows apart, blocks cut at the right and below, narrow ones, batches in another order.
+static int stored(tc_ctx *tc, const inputs *in, tc_tensor *out) {
+    tc_tensor w = in->deep, x = tc_t(w), room = tc_zeros(tc, TC_DIMS(712, 640), TC_F32);
+    tc_tensor b = tc_reshape(tc_narrow(in->line, 1, 0, 19200), TC_DIMS(12, 100, 48));
+    tc_tensor d = tc_narrow(in->deep64, 0, 0, 200);
+    tc_tensor left = tc_matmul(x, tc_narrow(w, 1, 0, 517));
+    tc_copy_(tc_narrow(tc_narrow(room, 0, 5, 700), 1, 9, 517), left);
+    out[0] = room;
+    out[1] = tc_matmul(w, x);
+    out[2] = tc_matmul(w, tc_narrow(x, 1, 0, 17));
+    out[3] = tc_matmul(tc_narrow(w, 1, 0, 66), tc_narrow(tc_narrow(x, 0, 0, 66), 1, 0, 72));
+    out[4] = tc_contiguous(tc_transpose(tc_matmul(b, tc_transpose(b, 1, 2)), 0, 1));
+    out[5] = tc_matmul(d, tc_t(d));
+    return 6;
+}
+
 // Few rows times weights that stream by: rows that are and are no multiple of a block, columns and depths that are and
 // are none of a vector and a slice.
 static int streams(tc_ctx *tc, const inputs *in, tc_tensor *out) {
@@ -353,15 +369,25 @@ static const struct {
     int (*make)(tc_ctx *tc, const inputs *in, tc_tensor *out);
     int slow;
 } regions[] = {
-    {"softmaxes", softmaxes, 0}, {"norms", norms, 0},
-    {"entropy", entropy, 1},     {"salience", salience, 0},
-    {"network", network, 0},     {"products", products, 0},
-    {"deep", deep_products, 0},  {"streams", streams, 0},
-    {"sums", sums, 0},           {"orders", orders, 0},
-    {"gathers", gathers, 0},     {"randoms", randoms, 0},
-    {"large", large, 0},         {"integers", integers, 0},
-    {"divisions", divisions, 0}, {"casts", casts, 0},
-    {"functions", functions, 1}, {"functions64", functions64, 1},
+    {"softmaxes", softmaxes, 0},
+    {"norms", norms, 0},
+    {"entropy", entropy, 1},
+    {"salience", salience, 0},
+    {"network", network, 0},
+    {"products", products, 0},
+    {"deep", deep_products, 0},
+    {"stored", stored, 0},
+    {"streams", streams, 0},
+    {"sums", sums, 0},
+    {"orders", orders, 0},
+    {"gathers", gathers, 0},
+    {"randoms", randoms, 0},
+    {"large", large, 0},
+    {"integers", integers, 0},
+    {"divisions", divisions, 0},
+    {"casts", casts, 0},
+    {"functions", functions, 1},
+    {"functions64", functions64, 1},
     {"moves", moves, 0},
 };
 
