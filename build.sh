@@ -539,7 +539,7 @@ keeps_kernels() {
     [ -x "$OUT/cc1/cc1" ] || return 1
     case $1 in
     unit/* | golden/* | errors/* | fault/* | threads/* | region/cache | region/profile) return 1 ;;
-    function/autotune | function/options | function/tiers | cuda/compiler | backend_null) return 1 ;;
+    function/autotune | function/options | function/tiers | backend_null) return 1 ;;
     esac
 }
 
