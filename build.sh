@@ -507,7 +507,7 @@ fake_library() {
 build_fakes() {
     case " $1" in *' cuda/'* | *'
 cuda/'*) ;; *) return ;; esac
-    TEST_FAKES=$PWD/$OUT/fakes
+    TEST_FAKES=$PWD/build/fakes/$(printf %s "$CC" | tr -c 'A-Za-z0-9._-' '_') # they have no sanitizer
     export TEST_FAKES
     is_new tests/tools/cuda_fake.c "$TEST_FAKES/new.so" && return
     rm -rf "$TEST_FAKES"
@@ -533,13 +533,13 @@ build_kept() {
     esac
 }
 
-# Tests of values have many kernels; those of compilers and caches none that cost.
+# Whose compiler is that of the suite, for kernels: all but tests of compilers, of caches and of what happens while one
+# compiles.
 keeps_kernels() {
     [ -x "$OUT/cc1/cc1" ] || return 1
     case $1 in
-    ops/* | grad/* | fuzz/* | cuda/* | region/attention | region/behind | region/bits | region/border | region/loops) ;;
-    region/split | region/windows | function/loops | function/optim* | function/scaler | function/stale) ;;
-    *) return 1 ;;
+    unit/* | golden/* | errors/* | fault/* | threads/* | region/cache | region/profile) return 1 ;;
+    function/autotune | function/options | function/tiers | backend_null) return 1 ;;
     esac
 }
 
@@ -572,10 +572,12 @@ run_test() {
     needs_shared "$test" && how="$CFLAGS $SHARED" COMPILER=$CC
     parts=$(parts_of "$test" "$program.parts")
     needs_inside "$test" && how="$INSIDE_CFLAGS $INSIDE_OBJECT" parts=-I$INSIDE
+    # Its time goes to its own code, which runs lists for devices thread by thread.
+    [ "$test" != unit/device ] || how="$CFLAGS $without $INSIDE_OBJECT"
     if [ "$test" = compile ]; then
         sh tests/compile/run.sh >"$log" 2>&1
     elif [ "$test" = manual ]; then
-        CC=$CC CXX=$CXX sh tests/manual.sh "$SHARED" >"$log" 2>&1
+        CC=$CC CXX=$CXX SOON_CC=$INSIDE_CC sh tests/manual.sh "$SHARED" >"$log" 2>&1
     # shellcheck disable=SC2086
     elif ! compile "tests/$test.c" "$program" $parts $TEST_FLAGS $how >"$log" 2>&1; then
         say "tests/$test.c does not compile" >>"$log"

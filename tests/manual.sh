@@ -4,7 +4,8 @@
 #   manual.sh OBJECT   the implementation, compiled
 # A piece stands between ```c and ```. One with main is a program; of another, what begins in the first
 # column with static, enum or typedef is declarations, the rest the body of a function that has `tc`. What
-# needs tcompile_cuda.h is compiled and not run. README's commands are run as they stand.
+# needs tcompile_cuda.h is compiled and not run. README's commands are run as they stand, but by the compiler that
+# is done soonest.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 object=$1
@@ -102,7 +103,7 @@ check "the manual has its pieces" [ $found -ge 12 ]
 cp tcompile.h $out/readme
 sed 1,2d $out/readme/piece1.c >$out/readme/tcompile.c
 sed 1,2d $out/readme/piece2.c >$out/readme/app.c
-sed -n 's/^    \(cc .*\)/\1/p' README.md | sed "s|^cc -O2|$CC -O0|" >$out/readme/commands
+sed -n 's/^    \(cc .*\)/\1/p' README.md | sed "s|^cc -O2|${SOON_CC:-$CC} -O0|" >$out/readme/commands
 check "README has its commands" grep -q tcompile.o $out/readme/commands
 check "README's commands" sh -c "cd $out/readme && sh -e ./commands" &&
     check "README's program" $out/readme/app

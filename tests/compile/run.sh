@@ -1,9 +1,8 @@
 #!/bin/sh
 # Every way to include the headers, with every warning an error. ./build.sh test compile
 #   run.sh             every compiler, JOBS of them (2) at a time
-#   run.sh COMPILER    one of gcc clang g++ clang++, "mixed" for C++ on C, or "install"
-#   run.sh options     what options of the compiler make of results
-#   run.sh machines    the bits of other compilers and architectures; what is missing is skipped
+#   run.sh COMPILER    one of gcc clang g++ clang++, or "install"
+#   run.sh bits        those of other options, compilers and architectures; what is missing is skipped
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 
@@ -12,6 +11,7 @@ BASE='-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wcast-qu
 ONLY_C='-Wstrict-prototypes -Wmissing-prototypes'
 ONLY_CXX='-fno-exceptions -fno-rtti'
 OPTIONS='TC_NO_THREADS TC_NO_DISK_CACHE TC_NO_JIT TC_NO_SITES TC_NO_REPORT'
+EVERY=$(printf ' -D%s' $OPTIONS)
 LIBS='-lpthread -ldl'
 here=tests/compile
 all=build/compile
@@ -58,13 +58,14 @@ flags() {
     esac
 }
 
-# check COMPILER STANDARD SOURCE DEFINES...: front end only, all warnings it knows.
+# check COMPILER STANDARD SOURCE DEFINES...: front end only, all warnings it knows; of the packed header's
+# indentation, which takes gcc five times as long as all others, `object` asks once.
 check() {
     compiler=$1 standard=$2 source=$3
     shift 3
     # shellcheck disable=SC2046
-    try "$compiler $standard $source $*" \
-        "$compiler" $(flags "$compiler" "$standard") "$@" -fsyntax-only "$here/$source"
+    try "$compiler $standard $source $*" "$compiler" $(flags "$compiler" "$standard") \
+        -Wno-misleading-indentation "$@" -fsyntax-only "$here/$source"
 }
 
 # object COMPILER STANDARD SOURCE OUTPUT ARGUMENTS...
@@ -85,50 +86,48 @@ run() {
     try "link $name" "$compiler" "$@" -o $out/program $LIBS && try "run $name" $out/program
 }
 
+# Guards and order are the preprocessor's, and options take out what is in all others: one C and one C++
+# compiler see each alone. Both implementations in one file are asked of each compiler, in each standard.
 every_way() {
+    for standard in $2; do
+        check "$1" "$standard" declarations.c
+        check "$1" "$standard" cuda.c
+    done
+    check "$1" "${2%% *}" cuda.c -DTCOMPILE_STATIC -Wno-unused-function
+    check "$1" "${2%% *}" cuda_only.c -DTC_NO_THREADS
+    case $1 in gcc | clang++) ;; *) return ;; esac
     check "$1" "${2%% *}" twice.c
     check "$1" "${2%% *}" twice_reversed.c
     check "$1" "${2%% *}" libc_first.c -D_GNU_SOURCE
-    check "$1" "${2%% *}" static.c -Wno-unused-function
-    check "$1" "${2%% *}" cuda_only.c
-    for standard in $2; do
-        check "$1" "$standard" declarations.c
-        check "$1" "$standard" cuda.c # both implementations
-    done
-    check "$1" "${2%% *}" implementation.c
+    for option in $OPTIONS; do check "$1" "${2%% *}" implementation.c "-D$option"; done
 }
 
-every_option() {
-    all=''
-    for option in $OPTIONS; do
-        # One C and one C++ compiler see each alone, every compiler sees them together.
-        case $1 in gcc | clang++) check "$1" "$2" implementation.c "-D$option" ;; esac
-        all="$all -D$option"
-    done
-    # shellcheck disable=SC2086
-    check "$1" "$2" implementation.c $all
-    [ -f tcompile_cuda.h ] || return 0
-    check "$1" "$2" cuda_only.c -DTC_NO_THREADS
-    check "$1" "$2" cuda.c -DTCOMPILE_STATIC -Wno-unused-function
-}
-
-# The optimiser knows more warnings than the front end, and cuda_only.c has both implementations; what it
-# made has to link and run. For C++ it is the same optimiser, which need not work again.
+# What links and runs: both implementations by each, and by clang, which is the quickest, the one without the other and
+# with all options. The optimiser knows more warnings than the front end: gcc's is asked at -O2 of both
+# implementations, and for bits (`reference`) of what all options leave; g++ has the same one.
 every_program() {
-    case $1 in *++*) most=-O0 more=-O0 ;; *) most=-O2 more=-O1 ;; esac
-    object "$1" "$2" only.c only.o -O0 && object "$1" "$2" declarations.c user.o -O2 &&
-        run "$1 $2 only.c declarations.c" "$1" $out/only.o $out/user.o
-    object "$1" "$2" no_sites.c quiet.o -O2 &&
-        run "$1 $2 only.c no_sites.c" "$1" $out/only.o $out/quiet.o
+    case $1 in gcc) most=-O2 ;; *) most=-O0 ;; esac
+    object "$1" "$2" declarations.c user.o -O2
+    object "$1" "$2" no_sites.c quiet.o -O2
+    object "$1" "$2" cuda_only.c cuda.o $most &&
+        run "$1 $2 cuda_only.c declarations.c" "$1" $out/user.o $out/cuda.o &&
+        run "$1 $2 cuda_only.c no_sites.c" "$1" $out/quiet.o $out/cuda.o
     try "$1 $2 no_sites.c names no file" names_no_file "$1"
-    if [ -f tcompile_cuda.h ]; then
-        object "$1" "$2" cuda_only.c cuda.o $most &&
-            run "$1 $2 cuda_only.c declarations.c" "$1" $out/user.o $out/cuda.o
-    fi
-    all=''
-    for option in $OPTIONS; do all="$all -D$option"; done
-    # shellcheck disable=SC2086
-    object "$1" "$2" implementation.c all.o $more $all && run "$1 $2 $all" "$1" $out/all.o
+    case $1 in
+    clang)
+        object "$1" "$2" only.c only.o -O0 &&
+            run "$1 $2 only.c declarations.c" "$1" $out/only.o $out/user.o &&
+            run "$1 $2 only.c no_sites.c" "$1" $out/only.o $out/quiet.o
+        # shellcheck disable=SC2086
+        object "$1" "$2" implementation.c all.o -O0 $EVERY && run "$1 $2 $EVERY" "$1" $out/all.o
+        ;;
+    gcc)
+        check "$1" "$2" implementation.c
+        have g++ || return
+        object g++ c++11 declarations.c user++.o -O0 &&
+            run "C++ on C" g++ $out/cuda.o $out/user++.o
+        ;;
+    esac
 }
 
 # With TC_NO_SITES no macro leaves __FILE__ in the user's code.
@@ -152,12 +151,15 @@ needs_implementation() {
 }
 
 # ---- bits -----------------------------------------------------------------
-DIGEST="-w -DTC_NO_JIT -DTC_NO_THREADS -DTC_NO_DISK_CACHE -I. -Igen"
+# Interpreted, alone, without what reports: the arithmetic and its way to it. Where gcc compiles, pragmas of the
+# header say how the arithmetic is optimised (gen/exec/interp_isa.c), at -O0, too.
+DIGEST="-I. -Igen$EVERY"
 
-# The lines that all others have to have.
+# The lines that all others have to have, by a build that has every option and every warning of the optimiser.
 reference() {
-    # shellcheck disable=SC2086
-    try "digest.c" gcc -std=c99 -O1 $DIGEST $here/digest.c -o $out/digest &&
+    # shellcheck disable=SC2046,SC2086
+    try "digest.c" gcc $DIGEST -O1 $(flags gcc c99) -Wno-misleading-indentation \
+        $here/digest.c -o $out/digest &&
         $out/digest >$out/expected && [ "$(wc -l <$out/expected)" -gt 500 ]
 }
 
@@ -166,7 +168,7 @@ digest() {
     name=$1 runner=$2
     shift 2
     # shellcheck disable=SC2086
-    "$@" $DIGEST $here/digest.c -o $out/other >$out/said 2>&1 &&
+    "$@" -w $DIGEST $here/digest.c -o $out/other >$out/said 2>&1 &&
         $runner $out/other >$out/got 2>$out/said
 }
 
@@ -185,57 +187,61 @@ refused() { # WORDS NAME RUNNER COMPILER...
     try "$1: the error has \"$words\"" sh -c "grep -q -e '$words' $out/said || cat $out/said"
 }
 
-# The same bits, or no context and a word about the option.
-same_or_refused() { # WORDS NAME RUNNER COMPILER...
-    words=$1
-    shift
-    digest "$@" && { try "$1: the same bits" as_expected; return; }
-    try "$1: the error has \"$words\"" sh -c "grep -q -e '$words' $out/said || cat $out/said"
-}
-
 native() { # COMPILER FLAGS...
     have "$1" || { skip "$1 is not installed"; return; }
     same "$1" '' "$@"
 }
 
-# cross NAME QEMU COMPILER
+# cross NAME QEMU COMPILER LEVEL
 cross() {
     have "$2" || { skip "$1: no $2"; return; }
     have "$3" || { skip "$1: no $3"; return; }
-    same "$1" "$2" "$3" -std=c99 -O1 -static
+    same "$1" "$2" "$3" -std=c99 "$4" -static
 }
 
+# keeps_floats COMPILER FLAGS...: nothing of the options is left in arithmetic by the instructions of this machine; or
+# what is left stands in $out/said.
+keeps_floats() {
+    wide=''
+    ! grep -qw fma /proc/cpuinfo 2>/dev/null || wide='-mavx2 -mfma'
+    # shellcheck disable=SC2086
+    "$@" $wide -w -Igen $here/floats.c -o $out/other >$out/said 2>&1 && $out/other >$out/said
+}
+
+# Each takes a minute or more: one build has all the options of floats, at the level that uses them most, and its bits
+# stand for each of them and for none. What a version of a compiler does not set back is asked of the little
+# program that has the header's own question, and is left out there.
 other_options() {
-    reference || return
-    same "gcc -ffast-math" '' gcc -std=c99 -O1 -ffast-math
     same "gcc -Ofast" '' gcc -std=c99 -Ofast -funsafe-math-optimizations
-    refused mfpmath "gcc -mfpmath=387" '' gcc -std=c99 -fsyntax-only -mfpmath=387
+    refused mfpmath "gcc -mfpmath=387" '' \
+        gcc -std=c99 -fsyntax-only -Wfatal-errors -mfpmath=387
     refused single-precision "gcc -fsingle-precision-constant" '' \
-        gcc -std=c99 -O1 -fsingle-precision-constant
+        gcc -std=c99 -O0 -fsingle-precision-constant
     have clang || { skip "clang is not installed"; return; }
     refused fno-fast-math "clang -ffast-math" '' clang -std=c99 -fsyntax-only -ffast-math
-    # A minute each: the first has all of the second, at the level that uses it most.
-    same_or_refused 'compiled with -funsafe-math-optimizations' "clang -funsafe-math-optimizations" '' \
-        clang -std=c99 -O2 -funsafe-math-optimizations
-    same_or_refused 'compiled with -funsafe-math-optimizations' "clang -fassociative-math" '' \
-        clang -std=c99 -O1 -fassociative-math -fno-signed-zeros -fno-trapping-math
-    same_or_refused compiled.with "clang -ffp-contract=fast" '' \
-        clang -std=c99 -O1 -ffp-contract=fast
+    options=''
+    for option in -funsafe-math-optimizations -ffp-contract=fast; do
+        if keeps_floats clang -std=c99 -O2 $option; then
+            options="$options $option"
+        else
+            try "clang $option: it is named" sh -c "grep -q '^-f' $out/said || cat $out/said"
+        fi
+    done
+    # shellcheck disable=SC2086
+    same "clang$options" '' clang -std=c99 -O2 $options
 }
 
 other_machines() {
-    reference || return
     for isa in avx2 baseline; do
         name="TC_ISA=$isa"
         TC_ISA=$isa $out/digest >$out/got
         try "$name: the same bits" as_expected
     done
-    native g++ -std=c++11 -O1 -x c++
-    native clang -std=c99 -O1
-    native musl-gcc -std=c99 -O1 -static
+    native g++ -std=c++11 -O0 -x c++
+    native musl-gcc -std=c99 -O0 -static
     native tcc
-    cross "AArch64" qemu-aarch64 aarch64-linux-gnu-gcc
-    cross "RISC-V" qemu-riscv64 riscv64-linux-gnu-gcc
+    cross "AArch64" qemu-aarch64 aarch64-linux-gnu-gcc -O1
+    cross "RISC-V" qemu-riscv64 riscv64-linux-gnu-gcc -O0
 }
 
 if [ ! -f tcompile.h ]; then
@@ -244,7 +250,7 @@ if [ ! -f tcompile.h ]; then
     exit 1
 fi
 
-CLAIMS='machines options gcc g++ clang clang++ mixed install'
+CLAIMS='bits gcc g++ clang++ clang install'
 
 # Workers claim compilers by making a folder, which only one of them can.
 worker() {
@@ -273,34 +279,27 @@ every_compiler() {
 
 case ${1:-} in
 '') every_compiler ;;
-options) other_options ;;
-machines) other_machines ;;
+bits) reference && { other_options; other_machines; } ;;
 install)
     # As a user of an installed header does it, with pkg-config where there is one.
-    if have pkg-config && have gcc; then
+    compiler=gcc # clang, which does it sooner
+    have clang && compiler=clang
+    if have pkg-config && have $compiler; then
         PKG_CONFIG_PATH=$PWD/$out/prefix/lib/pkgconfig
         export PKG_CONFIG_PATH
         printf '#define TCOMPILE_IMPLEMENTATION\n#include <tcompile.h>\n%s\n' \
             'int main(void) { return tc_version()[0] != 48; }' >$out/installed.c
         ./build.sh install $out/prefix >$log 2>&1
         # shellcheck disable=SC2046
-        try "compile against the installed header" gcc $out/installed.c -o $out/installed \
+        try "compile against the installed header" $compiler $out/installed.c -o $out/installed \
             $(pkg-config --cflags --libs tcompile) && try "run it" $out/installed
     else
-        skip "install: no pkg-config or no gcc"
-    fi
-    ;;
-mixed)
-    # C++ users of an implementation in C.
-    if have gcc && have g++; then
-        object gcc c99 only.c only.o -O0 && object g++ c++11 declarations.c user.o -O0 &&
-            run "C++ on C" g++ $out/only.o $out/user.o
+        skip "install: no pkg-config or no compiler"
     fi
     ;;
 *++)
     if have "$1"; then
         every_way "$1" 'c++11 c++17'
-        every_option "$1" c++11
         every_program "$1" c++11
     else
         skip "$1 is not installed"
@@ -309,7 +308,6 @@ mixed)
 *)
     if have "$1"; then
         every_way "$1" 'c99 c11'
-        every_option "$1" c99
         every_program "$1" c99
         try "$1: libc first without _GNU_SOURCE" needs_gnu_source "$1"
         try "$1: tcompile_cuda.h alone" needs_implementation "$1"

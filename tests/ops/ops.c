@@ -175,9 +175,12 @@ static tc_tensor make_tensor(tc_ctx *tc, const array *a, int layout) {
 }
 
 // What is narrower in memory than in a register differs from its class by loads and stores alone.
+static int is_narrow(int dtype) {
+    return dtype == TC_I8 || dtype == TC_I16 || is_half(dtype);
+}
+
 static int way_is_tried(int dtype, int way) {
-    int narrow = dtype == TC_I8 || dtype == TC_I16 || is_half(dtype);
-    return !narrow || way == PLAIN || way == TRANSPOSED || way == WAY_PAIRS ||
+    return !is_narrow(dtype) || way == PLAIN || way == TRANSPOSED || way == WAY_PAIRS ||
            way == WAY_SCALAR;
 }
 
@@ -219,6 +222,7 @@ static const char *const run_names[RUNS] = {"eager", "region, interpreted",
                                             "region, compiled"};
 static tc_ctx *run_context[RUNS];
 static int region_number;
+static int compiled_each = 1, compiled_from; // of regions, where all is wanted
 
 // Halves are rounded where they are stored, which regions do less often than eager code; but every
 // second one is told to round as that does, and then gives its bits.
@@ -229,10 +233,12 @@ enum { FIRST_RUN = RUN_CPU };
 static int is_run(int run) { return run == RUN_CPU; }
 #else
 enum { FIRST_RUN = RUN_EAGER };
-// Every eighth region is compiled too; all of them, where all is wanted.
+// Every eighth region is compiled too; all of them, where all is wanted, but for ops of one dtype in many ways.
 static int compiles_all(void) { return test_all() && !TEST_SANITIZED; }
 static int is_run(int run) {
-    return run != RUN_CPU || compiles_all() || region_number % 8 == 1;
+    if (run != RUN_CPU) return 1;
+    if (!compiles_all()) return region_number % 8 == 1;
+    return (region_number - compiled_from) % compiled_each == 0;
 }
 
 // All cases are wanted, and each batch is run as it comes.
@@ -621,10 +627,15 @@ static void all_rows(const int *dtype, int way) {
     flush();
 }
 
+// An op's text is the same however its operands lie: each is compiled in half of the ways, and each way with half of the
+// ops, in turn.
 static void all_ways(int dtype) {
     int d[3] = {dtype, dtype, dtype};
-    for (int way = 0; way < WAYS; way++)
+    for (int way = 0; way < WAYS; way++) {
+        compiled_each = is_narrow(dtype) ? 1 : 2, compiled_from = region_number + way;
         if (way_is_tried(dtype, way)) all_rows(d, way);
+    }
+    compiled_each = 1;
     finish();
 }
 
@@ -2166,26 +2177,35 @@ TEST(every_op_has_a_reference) {
     }
 }
 
+static void count_way(const ref_op *o, int dtype, int way, int run, int n, int *least) {
+    if (n < *least) *least = n;
+    if (!n)
+        FAIL("%s of %s in way %d, %s: never run", o->name, tc_dtype_name((tc_dtype)dtype),
+             way, run_names[run]);
+}
+
 static int count_op(int op, const ref_op *o, int *least) {
     int total = 0;
     for (int dtype = 0; dtype < TC_DTYPE_COUNT; dtype++) {
-        int d[3] = {o->rule == CHOICE ? TC_BOOL : dtype, dtype, dtype};
+        int d[3] = {o->rule == CHOICE ? TC_BOOL : dtype, dtype, dtype}, compiled = 0;
         if (compute_dtype(o, d) < 0) continue;
         for (int way = 0; way < WAYS; way++)
             for (int run = 0; run < RUNS && way_is_tried(dtype, way); run++) {
-                if (run == RUN_CPU && !compiles_all()) continue;
                 int n = count_table[op][dtype][way][run];
                 total += n;
-                if (n < *least) *least = n;
-                if (!n)
-                    FAIL("%s of %s in way %d, %s: never run", rows[op].name,
-                         tc_dtype_name((tc_dtype)dtype), way, run_names[run]);
+                if (run != RUN_CPU)
+                    count_way(o, dtype, way, run, n, least);
+                else
+                    compiled += n > 0;
             }
+        if (compiles_all() && compiled < (is_narrow(dtype) ? 4 : WAYS / 2))
+            FAIL("%s of %s: compiled in %d ways", o->name, tc_dtype_name((tc_dtype)dtype),
+                 compiled);
     }
     return total;
 }
 
-// Op x dtype x way to lay out (those tried) x executor, of the tests above.
+// Op x dtype x way to lay out (those tried) x interpreted, and op x dtype compiled, of the tests above.
 TEST(every_op_ran_every_way) {
     int ops = 0, total = 0, least = 1 << 30;
     for (int i = 0; i < TC_DTYPE_COUNT; i++) {
