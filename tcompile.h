@@ -2409,9 +2409,9 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 //     tc_trace_end(tc);
 
 // out[i] = what `loss` changes by with wrt[i], of the same sizes, dtype and device. loss is floating, of one
-// element (TC_E_SHAPE); wrt are floating (TC_E_DTYPE), in the open region, from outside or computed there. That
-// loss does not depend on wrt[i] (TC_E_ARG), or through an op that has no derivative (TC_E_UNSUPPORTED), is an
-// error of the region's end. n >= 0; out may be wrt.
+// element (TC_E_SHAPE); wrt are floating (TC_E_DTYPE), in the open region, from outside or computed there; of
+// equal tensors one is not the other: by a clone of x is not by x. That loss does not depend on wrt[i] (TC_E_ARG), or
+// through an op that has no derivative (TC_E_UNSUPPORTED), is an error of the region's end. n >= 0; out may be wrt.
 TCDEF tc_status tc_grad_at(tc_tensor loss, const tc_tensor *wrt, int n, tc_tensor *out,
                            const char *file, int line);
 // The same of a y of any size, whose elements count v times: out[i] = sum(v * dy / dwrt[i]). v has the sizes of y.
@@ -3110,7 +3110,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x6c3f93e15ff8cd34u
+#define TC__BUILD_ID 0x87784366e2bd9726u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7639,6 +7639,7 @@ TC_OP_WINDOW,
 TC_OP_DETACH,
 TC_OP_LAID,
 TC_OP_AGAIN,
+TC_OP_WRT,
 TC_OP_CAT,
 TC_OP_TAKE,
 TC_OP_GATHER,
@@ -7748,6 +7749,7 @@ TC__PAD_FILL=4,
 TC__WINDOW_DIM=0,TC__WINDOW_SIZE=1,TC__WINDOW_STRIDE=2,TC__WINDOW_DILATION=3,
 TC__DETACH_MARK=0,
 TC__AGAIN_MARK=0,
+TC__WRT_CELL=0,
 TC__CAT_DIM=0,
 TC__GATHER_DIM=0,
 TC__REDUCE_DIMS=0,
@@ -8412,6 +8414,7 @@ static const char*const tc__op_names[TC_OP_TOTAL]={
 "detach",
 "laid",
 "again",
+"wrt",
 "cat",
 "take",
 "gather",
@@ -9276,6 +9279,8 @@ TC__OP(LAYOUT,1,1,same,same,0,COUNT,0x0u,0x0u,
 "","")
 TC__OP(MOVE,1,0,same,same,0,COUNT,0x0u,0x0u,
 "t mark","")
+TC__OP(MOVE,1,0,same,same,0,COUNT,0x0u,0x0u,
+"t cell","")
 TC__OP(JOIN,-1,1,promote,cat,0,COUNT,0x0u,0x0u,
 "t dim","")
 TC__OP(GATHER,2,4,same,take,0,COUNT,0x0u,0x0u,
@@ -18943,7 +18948,7 @@ tc__node*a=tc__d_in(d,n,0);
 int64_t device=a->device;
 tc__d_give(d,a,tc__make1(d->g,TC_OP_TO,g,g->rank,g->dims,&device,1));
 }
-static void tc__derive_again(tc__derive*d,const tc__node*n,tc__node*g){
+static void tc__derive_same(tc__derive*d,const tc__node*n,tc__node*g){
 tc__d_give(d,tc__d_in(d,n,0),g);
 }
 static void tc__derive_nothing(tc__derive*d,const tc__node*n,tc__node*g){
@@ -19153,7 +19158,8 @@ tc__rule_fn rule;
 {TC_OP_INDEX_ADD,tc__derive_index_add},
 {TC_OP_ROW_ADD,tc__derive_index_add},
 {TC_OP_TO,tc__derive_to},
-{TC_OP_AGAIN,tc__derive_again},
+{TC_OP_AGAIN,tc__derive_same},
+{TC_OP_WRT,tc__derive_same},
 {TC_OP_DETACH,tc__derive_nothing},
 {TC_OP_CARRY,tc__derive_nothing},
 {TC_OP_NEXT,tc__derive_nothing},
@@ -19626,6 +19632,7 @@ tc__visit*visit;
 uint32_t externals;
 TC__VEC(tc__cell)cell;
 TC__VEC(uint32_t)chain;
+TC__VEC(uint8_t)wrt;
 TC__VEC(tc__within)within;
 TC__VEC(tc__ix)sym;
 TC__VEC(tc__run_arg)arg;
@@ -19804,6 +19811,13 @@ static tc__node*tc__moves(tc__builder*b,const tc__step*via,uint32_t n,tc__node*a
 for(uint32_t i=0;i<n;i++)a=tc__move(b->g,&via[i],a);
 return a;
 }
+static tc__node*tc__cell_shown(tc__builder*b,uint32_t i){
+tc__node*n=tc__cell_at(b,i)->node;
+int64_t cell=i;
+if(!n||i>=b->wrt.count||!b->wrt.at[i])return n;
+if(n->op==TC_OP_INPUT&&n->attr[TC__INPUT_EXTERNAL]==cell)return n;
+return tc__make1(b->g,TC_OP_WRT,n,n->rank,n->dims,&cell,1);
+}
 static tc__node*tc__cell_read(tc__builder*b,uint32_t i){
 uint32_t version=tc__cell_at(b,tc__cell_root(b,i))->version;
 tc__cell*v=tc__cell_at(b,i);
@@ -19812,12 +19826,13 @@ for(;v->via&&!(v->node&&v->version==version);v=tc__cell_at(b,i)){
 if(!TC__PUSH(b->ctx,b->chain,i))return NULL;
 i=v->parent;
 }
-tc__node*n=v->node;
+tc__node*n=tc__cell_shown(b,i);
 while(b->chain.count){
-v=tc__cell_at(b,b->chain.at[--b->chain.count]);
+i=b->chain.at[--b->chain.count],v=tc__cell_at(b,i);
 n=tc__moves(b,v->via,v->n_via,n);
-n=v->node=v->stops?tc__d_detach(b->g,n,0):n;
+v->node=v->stops?tc__d_detach(b->g,n,0):n;
 v->version=version;
+n=tc__cell_shown(b,i);
 }
 return n;
 }
@@ -20247,6 +20262,7 @@ tc__own_gradient o;
 const tc__node*y=tc__cell_read(b,tc__code_cell(b,s->in[0]));
 const tc__node*seed=tc__cell_read(b,tc__code_cell(b,s->in[1]));
 if(!y||!seed)return 0;
+if(y->op==TC_OP_WRT)y=b->g->node.at[*y->in];
 uint32_t*in=TC__ANEW_ARRAY(&b->g->arena,uint32_t,y->n_in),at=2;
 if(!in||y->op!=TC_OP_CUSTOM)return in!=NULL;
 for(uint32_t i=0;i<y->n_in;i++){
@@ -20469,6 +20485,7 @@ return 1;
 static void tc__builder_close(tc__builder*b){
 TC__VEC_FREE(b->ctx,b->cell);
 TC__VEC_FREE(b->ctx,b->chain);
+TC__VEC_FREE(b->ctx,b->wrt);
 TC__VEC_FREE(b->ctx,b->within);
 TC__VEC_FREE(b->ctx,b->sym);
 TC__VEC_FREE(b->ctx,b->arg);
@@ -20479,6 +20496,17 @@ TC__VEC_FREE(b->ctx,b->checkpoint);
 TC__VEC_FREE(b->ctx,b->loop);
 TC__VEC_FREE(b->ctx,b->around);
 }
+static int tc__build_wrt(tc__builder*b,uint32_t count){
+for(uint32_t i=0;i<count;i++){
+const tc__step*s=b->visit->path.at[i];
+if(s->op!=TC_OP_GRADIENT&&s->op!=TC_OP_JVP)continue;
+uint32_t cell=tc__code_cell(b,s->in[s->op==TC_OP_JVP]);
+while(b->wrt.count<=cell)
+if(!TC__PUSH(b->ctx,b->wrt,0))return 0;
+b->wrt.at[cell]=1;
+}
+return 1;
+}
 static int tc__build(tc__builder*b,tc__graph*g,tc__visit*v,uint32_t count){
 int pure=1;
 memset(b,0,sizeof*b);
@@ -20486,7 +20514,9 @@ b->ctx=g->ctx,b->g=g,b->visit=v,b->externals=(uint32_t)v->external.count;
 b->round_each_op=v->region&&v->region->options.round_each_op;
 b->memory_budget=v->region?v->region->options.memory_budget:0;
 b->in_place=v->in_place;
-if(!tc__build_symbols(b,count)||!tc__build_places(b,count))return 0;
+if(!tc__build_symbols(b,count)||!tc__build_places(b,count)||
+!tc__build_wrt(b,count))
+return 0;
 for(uint32_t i=0;i<count;i++)
 pure&=v->path.at[i]->op!=TC_OP_COPY_&&
 tc__ops[v->path.at[i]->op].kind!=TC__KIND_DERIVE&&
@@ -22317,7 +22347,7 @@ if(tc__ops[n->op].kind!=TC__KIND_MOVE)return NULL;
 tc__node*a=tc__operand(g,n,0);
 if(n->op==TC_OP_RESHAPE)return tc__make_reshape(g,a,n->rank,n->dims);
 if(n->op==TC_OP_PERMUTE)return tc__make_permute(g,a,n->attr);
-if(n->op==TC_OP_DETACH)return a;
+if(n->op==TC_OP_DETACH||n->op==TC_OP_WRT)return a;
 if(n->op!=TC_OP_EXPAND)return NULL;
 if(a->op==TC_OP_EXPAND)a=tc__operand(g,a,0);
 return tc__make_expand(g,a,n->rank,n->dims);
@@ -24745,6 +24775,7 @@ break;
 case TC_OP_PAD:return tc__lower_pad(w,n,index);
 case TC_OP_WINDOW:return tc__lower_window(w,n,index);
 case TC_OP_DETACH:
+case TC_OP_WRT:
 case TC_OP_AGAIN:return tc__lower_at(w,a,index);
 default:w->failed=1;return 0;
 }
@@ -45252,7 +45283,7 @@ attr[at]=a.kind=='s'?tc__ix_eval(&p->ix,n->attr[at],NULL):n->attr[at];
 static int tc__foreign_node(tc__foreign*f,const tc__program*p,const tc__node*n,
 tc_graph_node*to){
 int*in=TC__ANEW_ARRAY(&f->arena,int,n->n_in+1u);
-int again=n->op==TC_OP_AGAIN;
+int again=n->op==TC_OP_AGAIN||n->op==TC_OP_WRT;
 int64_t*attr=TC__ANEW_ARRAY(&f->arena,int64_t,n->n_attr+n->rank+1u);
 if(!in||!attr)return 0;
 for(uint32_t k=0;k<n->n_in;k++)in[k]=(int)n->in[k];
@@ -61534,6 +61565,7 @@ TC__COLS_bits(TC__LN,BITWISE_NOT),
 {NULL},
 {NULL},
 {NULL},
+{NULL},
 };
 static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC_DTYPE_COUNT]={
 TC__COLS_promote(TC__FN,ADD),
@@ -61556,6 +61588,7 @@ TC__COLS_promote(TC__FN,MINIMUM),
 {NULL},
 TC__COLS_logic(TC__FN,LOGICAL_AND),
 TC__COLS_logic(TC__FN,LOGICAL_OR),
+{NULL},
 {NULL},
 {NULL},
 {NULL},

@@ -377,6 +377,7 @@ static int tc__build_own(tc__builder *b, const tc__step *s) {
     const tc__node *y = tc__cell_read(b, tc__code_cell(b, s->in[0]));
     const tc__node *seed = tc__cell_read(b, tc__code_cell(b, s->in[1]));
     if (!y || !seed) return 0;
+    if (y->op == TC_OP_WRT) y = b->g->node.at[*y->in];
     uint32_t *in = TC__ANEW_ARRAY(&b->g->arena, uint32_t, y->n_in), at = 2;
     if (!in || y->op != TC_OP_CUSTOM) return in != NULL;
     for (uint32_t i = 0; i < y->n_in; i++) {
@@ -633,6 +634,7 @@ static int tc__build_known(tc__builder *b, const tc__step *s) {
 static void tc__builder_close(tc__builder *b) {
     TC__VEC_FREE(b->ctx, b->cell);
     TC__VEC_FREE(b->ctx, b->chain);
+    TC__VEC_FREE(b->ctx, b->wrt);
     TC__VEC_FREE(b->ctx, b->within);
     TC__VEC_FREE(b->ctx, b->sym);
     TC__VEC_FREE(b->ctx, b->arg);
@@ -644,6 +646,19 @@ static void tc__builder_close(tc__builder *b) {
     TC__VEC_FREE(b->ctx, b->around);
 }
 
+// Notes by which cells the steps derive. 0 = reported.
+static int tc__build_wrt(tc__builder *b, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        const tc__step *s = b->visit->path.at[i];
+        if (s->op != TC_OP_GRADIENT && s->op != TC_OP_JVP) continue;
+        uint32_t cell = tc__code_cell(b, s->in[s->op == TC_OP_JVP]);
+        while (b->wrt.count <= cell)
+            if (!TC__PUSH(b->ctx, b->wrt, 0)) return 0;
+        b->wrt.at[cell] = 1;
+    }
+    return 1;
+}
+
 // Walks the first `count` steps of the visit. Results already in memory are inputs unless the path
 // writes in place anywhere, or derives: then everything is recomputed from the externals. 0 = reported.
 static int tc__build(tc__builder *b, tc__graph *g, tc__visit *v, uint32_t count) {
@@ -653,7 +668,9 @@ static int tc__build(tc__builder *b, tc__graph *g, tc__visit *v, uint32_t count)
     b->round_each_op = v->region && v->region->options.round_each_op;
     b->memory_budget = v->region ? v->region->options.memory_budget : 0;
     b->in_place = v->in_place;
-    if (!tc__build_symbols(b, count) || !tc__build_places(b, count)) return 0;
+    if (!tc__build_symbols(b, count) || !tc__build_places(b, count) ||
+        !tc__build_wrt(b, count))
+        return 0;
     for (uint32_t i = 0; i < count; i++)
         pure &= v->path.at[i]->op != TC_OP_COPY_ &&
                 tc__ops[v->path.at[i]->op].kind != TC__KIND_DERIVE &&

@@ -535,7 +535,7 @@ static void tc__derive_to(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__d_give(d, a, tc__make1(d->g, TC_OP_TO, g, g->rank, g->dims, &device, 1));
 }
 
-static void tc__derive_again(tc__derive *d, const tc__node *n, tc__node *g) {
+static void tc__derive_same(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__d_give(d, tc__d_in(d, n, 0), g);
 }
 
