@@ -2429,7 +2429,7 @@ TCDEF tc_status tc_no_grad_end_at(tc_ctx *tc, const char *file, int line);
 // gradients: they compute it again, from in[] and the tensors the body captures, which are kept, and have the same
 // bits. So of a deep network's layers, each in a checkpoint, one at a time has its values in memory
 // (torch.utils.checkpoint). They nest. tc_jvp keeps values as ever. Custom ops in it run twice, random numbers are
-// the same. Without gradients, and outside of regions and functions, it is a call of `body`. *user is not guarded: what
+// the same. Gradients of gradients may add up in another order where several checkpoints use a weight. Without gradients, and outside of regions and functions, it is a call of `body`. *user is not guarded: what
 // a function's recording depends on is its own to guard. TC_E_NULL: body, in or out is NULL, a tensor of in is null, or body did not set
 // out[i], which is null after every error; TC_E_ARG: a count below 0; TC_E_STATE, TC_E_REGION: the body leaves a scope or a region open.
 //
@@ -3110,7 +3110,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x87784366e2bd9726u
+#define TC__BUILD_ID 0xc6deee0fc5f0e8b7u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -17641,18 +17641,21 @@ uint32_t first,end;
 uint32_t outer;
 }tc__checkpoint;
 #define TC__CHECKPOINT_OPEN UINT32_MAX
+typedef struct tc__copies{
+int64_t marks;
+TC__VEC(uint32_t)
+original;
+}tc__copies;
 typedef struct tc__recompute{
 tc__graph*g;
+tc__copies*copies;
 const tc__checkpoint*checkpoint;
 size_t checkpoints;
-int64_t*marks;
 uint32_t n;
 uint8_t*bare;
 uint32_t*within;
 uint32_t**copy;
 int64_t*mark;
-TC__VEC(uint32_t)
-original;
 }tc__recompute;
 static void tc__recompute_close(tc__recompute*r){
 tc_ctx*c=r->g?r->g->ctx:NULL;
@@ -17665,7 +17668,6 @@ if(r->bare)TC__FREE_ARRAY(c,r->bare,r->n);
 if(r->within)TC__FREE_ARRAY(c,r->within,r->n);
 if(r->copy)TC__FREE_ARRAY(c,r->copy,r->checkpoints);
 if(r->mark)TC__FREE_ARRAY(c,r->mark,r->checkpoints);
-TC__VEC_FREE(c,r->original);
 memset(r,0,sizeof*r);
 }
 static int tc__is_closed(const tc__checkpoint*k){return k->end!=TC__CHECKPOINT_OPEN;}
@@ -17676,10 +17678,11 @@ for(uint32_t k=0;k<n->n_in;k++)bare&=r->bare[n->in[k]];
 return bare;
 }
 static int tc__recompute_open(tc__recompute*r,tc__graph*g,const tc__checkpoint*all,
-size_t n,int64_t*marks){
+size_t n,tc__copies*copies){
 memset(r,0,sizeof*r);
+r->g=g,r->copies=copies;
 if(!n)return 1;
-r->g=g,r->checkpoint=all,r->checkpoints=n,r->marks=marks;
+r->checkpoint=all,r->checkpoints=n;
 r->n=(uint32_t)g->node.count;
 r->bare=TC__NEW_ARRAY(g->ctx,uint8_t,r->n);
 r->within=TC__NEW_ARRAY(g->ctx,uint32_t,r->n);
@@ -17700,14 +17703,16 @@ if(tc__is_closed(&r->checkpoint[number-1]))chain[n++]=number-1;
 return n;
 }
 static const tc__node*tc__original(const tc__recompute*r,const tc__node*n){
-uint32_t at=n->id-r->n;
-if(n->id<r->n||at>=r->original.count)return n;
-return r->original.at[at]==TC__NO_NODE?n:r->g->node.at[r->original.at[at]];
+while(r->copies&&n->id<r->copies->original.count&&
+r->copies->original.at[n->id]!=TC__NO_NODE)
+n=r->g->node.at[r->copies->original.at[n->id]];
+return n;
 }
 static tc__node*tc__recompute_note(tc__recompute*r,tc__node*made,uint32_t id){
-while(made&&r->original.count+r->n<=made->id)
-if(!TC__PUSH(r->g->ctx,r->original,TC__NO_NODE))return NULL;
-if(made&&made->id>=r->n)r->original.at[made->id-r->n]=id;
+tc__copies*c=r->copies;
+while(made&&c->original.count<=made->id)
+if(!TC__PUSH(r->g->ctx,c->original,TC__NO_NODE))return NULL;
+if(made&&made->id>=r->n)c->original.at[made->id]=id;
 return made;
 }
 static tc__node*tc__again_in(tc__recompute*r,const uint32_t*chain,uint32_t n,
@@ -17753,7 +17758,7 @@ const tc__checkpoint*k=&r->checkpoint[*chain];
 const struct tc__step*from=r->g->from;
 uint32_t*copy=TC__NEW_ARRAY(r->g->ctx,uint32_t,k->end-k->first);
 int ok=copy!=NULL;
-r->copy[*chain]=copy,r->mark[*chain]=++*r->marks;
+r->copy[*chain]=copy,r->mark[*chain]=++r->copies->marks;
 for(uint32_t id=k->first;ok&&id<k->end;id++){
 const tc__node*made=tc__recompute_note(r,tc__copy_node(r,chain,n,id),id);
 ok=made!=NULL;
@@ -18273,6 +18278,9 @@ return v;
 }
 static const tc__node*tc__d_original(const tc__derive*d,const tc__node*n){
 return tc__original(&d->again,n);
+}
+static void tc__d_depends(tc__derive*d,uint32_t id,int how){
+d->how[tc__d_original(d,d->g->node.at[id])->id]|=(uint8_t)how;
 }
 static int tc__d_flows(const tc__node*n){return tc__is_float(n->dtype);}
 static void tc__d_give(tc__derive*d,const tc__node*to,tc__node*a){
@@ -19185,7 +19193,7 @@ if(rule==tc__derive_nothing||!how)return;
 if(!rule&&!own)how|=TC__REFUSED;
 if(!rule&&!own&&!d->why)d->why=n;
 for(uint32_t i=0;i<n->n_in;i++)
-if(tc__d_flows(tc__d_in(d,n,i)))d->how[n->in[i]]|=(uint8_t)how;
+if(tc__d_flows(tc__d_in(d,n,i)))tc__d_depends(d,n->in[i],how);
 if((!rule&&!own)||!d->adjoint[n->id])return;
 tc__node*g=d->g->node.at[d->adjoint[n->id]-1];
 d->g->device=n->device;
@@ -19491,13 +19499,13 @@ const tc__node*carry=g->node.at[c->next.at[i]->in[0]],*made=c->carry.at[i];
 uint32_t at=made?g->loop.at[b->loop].chain:0;
 while(at&&g->node.at[at-1]->in[0]!=made->id)
 at=g->node.at[at-1]->n_in>2?g->node.at[at-1]->in[2]+1:0;
-d->how[carry->in[0]]|=TC__DEPENDS;
+tc__d_depends(d,carry->in[0],TC__DEPENDS);
 if(at)
 tc__d_give(d,g->node.at[carry->in[0]],
 tc__make_carried(g,g->node.at[at-1]));
 }
 for(uint32_t i=0;i<b->first&&i<d->n;i++){
-d->how[i]|=s->how[i];
+tc__d_depends(d,i,s->how[i]);
 if(sum[i])
 tc__d_give(d,g->node.at[i],tc__make_carried(g,g->node.at[sum[i]-1]));
 }
@@ -19583,14 +19591,14 @@ TC__VEC_FREE(g->ctx,b.late);
 }
 static int tc__derive_all(tc__derive*d,tc__graph*g,const tc__node*y,const tc__node*v,
 const tc__checkpoint*checkpoint,size_t checkpoints,
-int64_t*marks){
+tc__copies*copies){
 int was=g->device;
 d->g=g,d->y=y->id,d->v=v->id,d->n=(uint32_t)g->node.count;
 d->adjoint=TC__NEW_ARRAY(g->ctx,uint32_t,d->n);
 d->how=TC__NEW_ARRAY(g->ctx,uint8_t,d->n);
 if(!d->adjoint||!d->how)return 0;
-if(!tc__recompute_open(&d->again,g,checkpoint,checkpoints,marks))return 0;
-d->adjoint[y->id]=v->id+1,d->how[y->id]=TC__DEPENDS;
+if(!tc__recompute_open(&d->again,g,checkpoint,checkpoints,copies))return 0;
+d->adjoint[tc__d_original(d,y)->id]=v->id+1,tc__d_depends(d,y->id,TC__DEPENDS);
 for(uint32_t i=y->id+1;i-- >0&&!d->failed;){
 for(uint32_t k=0;k<g->loop.count;k++)
 if(g->loop.at[k].last==i+1)tc__derive_loop(d,k);
@@ -19646,7 +19654,7 @@ TC__VEC(tc__checkpoint)checkpoint;
 tc__checkpoints around;
 int memory_budget;
 uint32_t inside;
-int64_t marks;
+tc__copies copies;
 int no_grad;
 int round_each_op;
 int in_place;
@@ -20301,7 +20309,7 @@ if(!tc__budget_checkpoints(b->g,y,again?b->memory_budget:0,b->checkpoint.at,
 again?b->checkpoint.count:0,&b->around))
 return 0;
 d->own=b->own.at,d->owns=b->own.count,d->rounds=b->round_each_op;
-if(!tc__derive_all(d,b->g,y,v,b->around.at,b->around.count,&b->marks))return 0;
+if(!tc__derive_all(d,b->g,y,v,b->around.at,b->around.count,&b->copies))return 0;
 b->derives_behind|=tc__derive_is_behind(d);
 return!b->derives_behind;
 }
@@ -20486,6 +20494,7 @@ static void tc__builder_close(tc__builder*b){
 TC__VEC_FREE(b->ctx,b->cell);
 TC__VEC_FREE(b->ctx,b->chain);
 TC__VEC_FREE(b->ctx,b->wrt);
+TC__VEC_FREE(b->ctx,b->copies.original);
 TC__VEC_FREE(b->ctx,b->within);
 TC__VEC_FREE(b->ctx,b->sym);
 TC__VEC_FREE(b->ctx,b->arg);

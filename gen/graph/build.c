@@ -424,7 +424,7 @@ static int tc__build_adjoints(tc__builder *b, tc__derive *d, const tc__node *y,
                                 again ? b->checkpoint.count : 0, &b->around))
         return 0;
     d->own = b->own.at, d->owns = b->own.count, d->rounds = b->round_each_op;
-    if (!tc__derive_all(d, b->g, y, v, b->around.at, b->around.count, &b->marks)) return 0;
+    if (!tc__derive_all(d, b->g, y, v, b->around.at, b->around.count, &b->copies)) return 0;
     b->derives_behind |= tc__derive_is_behind(d);
     return !b->derives_behind;
 }
@@ -635,6 +635,7 @@ static void tc__builder_close(tc__builder *b) {
     TC__VEC_FREE(b->ctx, b->cell);
     TC__VEC_FREE(b->ctx, b->chain);
     TC__VEC_FREE(b->ctx, b->wrt);
+    TC__VEC_FREE(b->ctx, b->copies.original);
     TC__VEC_FREE(b->ctx, b->within);
     TC__VEC_FREE(b->ctx, b->sym);
     TC__VEC_FREE(b->ctx, b->arg);

@@ -68,7 +68,7 @@ typedef struct tc__builder {
     tc__checkpoints around; // and those of option memory_budget
     int memory_budget;      // in percent; 0 = all
     uint32_t inside;    // 1 + number of the checkpoint that is being walked, 0 = none is
-    int64_t marks;      // of tc__recompute
+    tc__copies copies;  // of tc__recompute
     int no_grad;        // begins of tc_no_grad_begin without their end
     int round_each_op;  // see tc_options
     int in_place;       // externals are read behind what is stored in them,

@@ -107,7 +107,7 @@ static void tc__derive_node(tc__derive *d, const tc__node *n) {
     if (!rule && !own) how |= TC__REFUSED;
     if (!rule && !own && !d->why) d->why = n;
     for (uint32_t i = 0; i < n->n_in; i++)
-        if (tc__d_flows(tc__d_in(d, n, i))) d->how[n->in[i]] |= (uint8_t)how;
+        if (tc__d_flows(tc__d_in(d, n, i))) tc__d_depends(d, n->in[i], how);
     if ((!rule && !own) || !d->adjoint[n->id]) return;
     tc__node *g = d->g->node.at[d->adjoint[n->id] - 1];
     d->g->device = n->device;
