@@ -3110,7 +3110,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xc6deee0fc5f0e8b7u
+#define TC__BUILD_ID 0xb798b7aa33faaa1eu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -20265,12 +20265,15 @@ tc__fail(b->ctx,TC_E_UNSUPPORTED,
 who,dtype,dims,tc__node_called(b->ctx,d->why,called),place);
 return NULL;
 }
+static const tc__node*tc__without_wrt(const tc__builder*b,const tc__node*n){
+return n->op==TC_OP_WRT?b->g->node.at[*n->in]:n;
+}
 static int tc__build_own(tc__builder*b,const tc__step*s){
 tc__own_gradient o;
 const tc__node*y=tc__cell_read(b,tc__code_cell(b,s->in[0]));
 const tc__node*seed=tc__cell_read(b,tc__code_cell(b,s->in[1]));
 if(!y||!seed)return 0;
-if(y->op==TC_OP_WRT)y=b->g->node.at[*y->in];
+y=tc__without_wrt(b,y);
 uint32_t*in=TC__ANEW_ARRAY(&b->g->arena,uint32_t,y->n_in),at=2;
 if(!in||y->op!=TC_OP_CUSTOM)return in!=NULL;
 for(uint32_t i=0;i<y->n_in;i++){
@@ -20395,7 +20398,7 @@ if(!a||!v)return NULL;
 switch(s->op){
 case TC_OP_CARRY:return tc__make_carry(b->g,loop,a,s->attr[TC__CARRY_NUMBER]);
 case TC_OP_EACH:return tc__make_row(b->g,a,b->g->loop.at[loop].turn);
-case TC_OP_NEXT:return tc__make_next(b->g,a,v);
+case TC_OP_NEXT:return tc__make_next(b->g,tc__without_wrt(b,a),v);
 case TC_OP_CARRIED:return tc__make_carried(b->g,a);
 default:
 b->g->loop.at[loop].last=(uint32_t)b->g->node.count;

@@ -370,6 +370,11 @@ static tc__node *tc__fail_gradient(tc__builder *b, const tc__step *s, const tc__
     return NULL;
 }
 
+// What n is, where it is a tensor that something is derived by.
+static const tc__node *tc__without_wrt(const tc__builder *b, const tc__node *n) {
+    return n->op == TC_OP_WRT ? b->g->node.at[*n->in] : n;
+}
+
 // What the user told of operand 0, a result of an op of his: operand 1 is the seed, behind it the gradients that are
 // given. 0 = reported.
 static int tc__build_own(tc__builder *b, const tc__step *s) {
@@ -377,7 +382,7 @@ static int tc__build_own(tc__builder *b, const tc__step *s) {
     const tc__node *y = tc__cell_read(b, tc__code_cell(b, s->in[0]));
     const tc__node *seed = tc__cell_read(b, tc__code_cell(b, s->in[1]));
     if (!y || !seed) return 0;
-    if (y->op == TC_OP_WRT) y = b->g->node.at[*y->in];
+    y = tc__without_wrt(b, y);
     uint32_t *in = TC__ANEW_ARRAY(&b->g->arena, uint32_t, y->n_in), at = 2;
     if (!in || y->op != TC_OP_CUSTOM) return in != NULL;
     for (uint32_t i = 0; i < y->n_in; i++) {
@@ -525,7 +530,7 @@ static tc__node *tc__build_looped(tc__builder *b, const tc__step *s) {
     switch (s->op) {
     case TC_OP_CARRY: return tc__make_carry(b->g, loop, a, s->attr[TC__CARRY_NUMBER]);
     case TC_OP_EACH: return tc__make_row(b->g, a, b->g->loop.at[loop].turn);
-    case TC_OP_NEXT: return tc__make_next(b->g, a, v);
+    case TC_OP_NEXT: return tc__make_next(b->g, tc__without_wrt(b, a), v);
     case TC_OP_CARRIED: return tc__make_carried(b->g, a);
     default: // a view is made where it is read, here
         b->g->loop.at[loop].last = (uint32_t)b->g->node.count;
