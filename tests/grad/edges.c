@@ -231,3 +231,33 @@ BOTH(what_is_used_is_an_equal_tensor) {
     tc_trace_end(tc);
     ERROR(TC_E_ARG, "does not depend");
 }
+
+// ---- one program for several sizes ----
+
+// The mean is a part of the variance, too: one node with one number of elements, also where that comes at run time.
+static void centred(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    tc_tensor mean = tc_mean_dims(in[0], TC_DIMS(0), TC_KEEPDIM);
+    tc_tensor var = tc_var_dims(in[0], TC_DIMS(0), 0, TC_KEEPDIM);
+    tc_tensor y = tc_mul(tc_sub(in[0], mean), tc_rsqrt(tc_add_s(var, 1e-5)));
+    (void)tc, (void)user;
+    tc_grad(tc_sum_all(tc_mul(tc_amax(y, 1), tc_cos(tc_sum(y, 1)))), in, 1, out);
+}
+
+BOTH(run_time_counts_of_equal_steps_are_one) {
+    double got[2][4 * 9];
+    for (int dynamic = 0; dynamic < 2; dynamic++) {
+        tc_options options = tc_options_default();
+        options.dynamic = dynamic ? TC_DYNAMIC_AUTO : TC_DYNAMIC_OFF;
+        tc_fn *f = tc_compile(tc, centred, NULL, 0, &options);
+        for (int rows = 3; rows <= 9;
+             rows += 6) { // the second size makes the program for all
+            tc_tensor x = tc_sin(tc_reshape(tc_arange(tc, 0, 4 * rows, 1, TC_F64),
+                                            TC_DIMS(rows, 4))),
+                      g;
+            CHECK_EQ(tc_call(f, &x, 1, &g, 1), TC_OK);
+            if (rows == 9) CHECK_EQ(tc_read(g, got[dynamic], sizeof got[0]), TC_OK);
+        }
+        tc_fn_free(f);
+    }
+    CHECK_BYTES(got[0], got[1], sizeof got[0]);
+}
