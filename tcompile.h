@@ -2409,9 +2409,9 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 //     tc_trace_end(tc);
 
 // out[i] = what `loss` changes by with wrt[i], of the same sizes, dtype and device. loss is floating, of one
-// element (TC_E_SHAPE); wrt are floating (TC_E_DTYPE), in the open region, from outside or computed there. That
-// loss does not depend on wrt[i] (TC_E_ARG), or through an op that has no derivative (TC_E_UNSUPPORTED), is an
-// error of the region's end. n >= 0; out may be wrt.
+// element (TC_E_SHAPE); wrt are floating (TC_E_DTYPE), in the open region, from outside or computed there; of
+// equal tensors one is not the other: by a clone of x is not by x. That loss does not depend on wrt[i] (TC_E_ARG), or
+// through an op that has no derivative (TC_E_UNSUPPORTED), is an error of the region's end. n >= 0; out may be wrt.
 TCDEF tc_status tc_grad_at(tc_tensor loss, const tc_tensor *wrt, int n, tc_tensor *out,
                            const char *file, int line);
 // The same of a y of any size, whose elements count v times: out[i] = sum(v * dy / dwrt[i]). v has the sizes of y.
@@ -2429,7 +2429,7 @@ TCDEF tc_status tc_no_grad_end_at(tc_ctx *tc, const char *file, int line);
 // gradients: they compute it again, from in[] and the tensors the body captures, which are kept, and have the same
 // bits. So of a deep network's layers, each in a checkpoint, one at a time has its values in memory
 // (torch.utils.checkpoint). They nest. tc_jvp keeps values as ever. Custom ops in it run twice, random numbers are
-// the same. Without gradients, and outside of regions and functions, it is a call of `body`. *user is not guarded: what
+// the same. Gradients of gradients may add up in another order where several checkpoints use a weight. Without gradients, and outside of regions and functions, it is a call of `body`. *user is not guarded: what
 // a function's recording depends on is its own to guard. TC_E_NULL: body, in or out is NULL, a tensor of in is null, or body did not set
 // out[i], which is null after every error; TC_E_ARG: a count below 0; TC_E_STATE, TC_E_REGION: the body leaves a scope or a region open.
 //
@@ -3110,7 +3110,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xe9d24298088b020au
+#define TC__BUILD_ID 0x868eb0da015df94cu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7639,6 +7639,7 @@ TC_OP_WINDOW,
 TC_OP_DETACH,
 TC_OP_LAID,
 TC_OP_AGAIN,
+TC_OP_WRT,
 TC_OP_CAT,
 TC_OP_TAKE,
 TC_OP_GATHER,
@@ -7748,6 +7749,7 @@ TC__PAD_FILL=4,
 TC__WINDOW_DIM=0,TC__WINDOW_SIZE=1,TC__WINDOW_STRIDE=2,TC__WINDOW_DILATION=3,
 TC__DETACH_MARK=0,
 TC__AGAIN_MARK=0,
+TC__WRT_CELL=0,
 TC__CAT_DIM=0,
 TC__GATHER_DIM=0,
 TC__REDUCE_DIMS=0,
@@ -8412,6 +8414,7 @@ static const char*const tc__op_names[TC_OP_TOTAL]={
 "detach",
 "laid",
 "again",
+"wrt",
 "cat",
 "take",
 "gather",
@@ -9276,6 +9279,8 @@ TC__OP(LAYOUT,1,1,same,same,0,COUNT,0x0u,0x0u,
 "","")
 TC__OP(MOVE,1,0,same,same,0,COUNT,0x0u,0x0u,
 "t mark","")
+TC__OP(MOVE,1,0,same,same,0,COUNT,0x0u,0x0u,
+"t cell","")
 TC__OP(JOIN,-1,1,promote,cat,0,COUNT,0x0u,0x0u,
 "t dim","")
 TC__OP(GATHER,2,4,same,take,0,COUNT,0x0u,0x0u,
@@ -14321,6 +14326,35 @@ return t->attr[k];
 }
 return-1;
 }
+enum{TC__EQUAL_DEEP=3,TC__EQUAL_OPERANDS=2};
+static int tc__codes_are_alike(const tc__visit*v,uint32_t a,uint32_t b,int deep){
+if(a==b)return 1;
+if((a|b)&TC__EXTERNAL||!deep)return 0;
+const tc__step*s=v->path.at[a],*t=v->path.at[b];
+if(s->op!=t->op||s->n_in!=t->n_in||s->n_in>TC__EQUAL_OPERANDS||
+s->n_attr!=t->n_attr||s->args!=t->args)
+return 0;
+if(s->n_attr&&memcmp(s->attr,t->attr,s->n_attr*sizeof*s->attr))return 0;
+for(uint32_t k=0;k<s->n_in;k++)
+if(!tc__codes_are_alike(v,s->in[k],t->in[k],deep-1))return 0;
+return 1;
+}
+static int64_t tc__arg_of_equal(const tc__promoter*p,const tc__step*s,
+const tc__step*old,uint32_t i,int64_t now){
+const tc__step*o=old->parent;
+for(uint32_t n=1;n<=s->position&&n<=TC__PART_REACH&&o;n++,o=o->parent){
+const tc__step*t=p->v->path.at[s->position-n];
+if(o->op!=t->op||t->op!=s->op||t->n_in!=s->n_in||!(t->args>>i&1)||
+t->n_attr!=s->n_attr||s->n_in>TC__EQUAL_OPERANDS)
+continue;
+int alike=p->v->arg.at[t->attr[i]]==now&&o->args==old->args&&
+!memcmp(o->attr,old->attr,s->n_attr*sizeof*o->attr);
+for(uint32_t k=0;k<s->n_in;k++)
+alike=alike&&tc__codes_are_alike(p->v,s->in[k],t->in[k],TC__EQUAL_DEEP);
+if(alike)return t->attr[i];
+}
+return-1;
+}
 static int tc__args_promote(tc__promoter*p,tc__step*s,const tc__step*was,
 const tc__step*old,int64_t*attr){
 for(uint32_t i=0;i<s->n_attr&&i<32;i++){
@@ -14331,10 +14365,13 @@ int64_t now=is_arg?p->value[was->attr[i]]:was->attr[i];
 if(!is_arg&&!was_arg&&old->attr[i]==now)continue;
 int whole=tc__is_composite((tc__op)s->op);
 s->args|=1u<<i;
-attr[i]=whole?tc__arg_of_part(p,s,old,i,now):-1;
-if(attr[i]>=0)continue;
+attr[i]=whole?tc__arg_of_part(p,s,old,i,now)
+:tc__arg_of_equal(p,s,old,i,now);
+if(attr[i]>=0&&whole)continue;
+if(attr[i]<0){
 attr[i]=(int64_t)p->v->arg.count;
 if(!TC__PUSH(p->ctx,p->v->arg,now))return 0;
+}
 for(uint32_t k=0;k<s->n_in&&kind==TC__SLOT_SCALAR&&!whole;k++){
 tc__meta m;
 tc__code_meta(p->ctx,p->v,s->in[k],&m);
@@ -17636,18 +17673,21 @@ uint32_t first,end;
 uint32_t outer;
 }tc__checkpoint;
 #define TC__CHECKPOINT_OPEN UINT32_MAX
+typedef struct tc__copies{
+int64_t marks;
+TC__VEC(uint32_t)
+original;
+}tc__copies;
 typedef struct tc__recompute{
 tc__graph*g;
+tc__copies*copies;
 const tc__checkpoint*checkpoint;
 size_t checkpoints;
-int64_t*marks;
 uint32_t n;
 uint8_t*bare;
 uint32_t*within;
 uint32_t**copy;
 int64_t*mark;
-TC__VEC(uint32_t)
-original;
 }tc__recompute;
 static void tc__recompute_close(tc__recompute*r){
 tc_ctx*c=r->g?r->g->ctx:NULL;
@@ -17660,7 +17700,6 @@ if(r->bare)TC__FREE_ARRAY(c,r->bare,r->n);
 if(r->within)TC__FREE_ARRAY(c,r->within,r->n);
 if(r->copy)TC__FREE_ARRAY(c,r->copy,r->checkpoints);
 if(r->mark)TC__FREE_ARRAY(c,r->mark,r->checkpoints);
-TC__VEC_FREE(c,r->original);
 memset(r,0,sizeof*r);
 }
 static int tc__is_closed(const tc__checkpoint*k){return k->end!=TC__CHECKPOINT_OPEN;}
@@ -17671,10 +17710,11 @@ for(uint32_t k=0;k<n->n_in;k++)bare&=r->bare[n->in[k]];
 return bare;
 }
 static int tc__recompute_open(tc__recompute*r,tc__graph*g,const tc__checkpoint*all,
-size_t n,int64_t*marks){
+size_t n,tc__copies*copies){
 memset(r,0,sizeof*r);
+r->g=g,r->copies=copies;
 if(!n)return 1;
-r->g=g,r->checkpoint=all,r->checkpoints=n,r->marks=marks;
+r->checkpoint=all,r->checkpoints=n;
 r->n=(uint32_t)g->node.count;
 r->bare=TC__NEW_ARRAY(g->ctx,uint8_t,r->n);
 r->within=TC__NEW_ARRAY(g->ctx,uint32_t,r->n);
@@ -17695,14 +17735,16 @@ if(tc__is_closed(&r->checkpoint[number-1]))chain[n++]=number-1;
 return n;
 }
 static const tc__node*tc__original(const tc__recompute*r,const tc__node*n){
-uint32_t at=n->id-r->n;
-if(n->id<r->n||at>=r->original.count)return n;
-return r->original.at[at]==TC__NO_NODE?n:r->g->node.at[r->original.at[at]];
+while(r->copies&&n->id<r->copies->original.count&&
+r->copies->original.at[n->id]!=TC__NO_NODE)
+n=r->g->node.at[r->copies->original.at[n->id]];
+return n;
 }
 static tc__node*tc__recompute_note(tc__recompute*r,tc__node*made,uint32_t id){
-while(made&&r->original.count+r->n<=made->id)
-if(!TC__PUSH(r->g->ctx,r->original,TC__NO_NODE))return NULL;
-if(made&&made->id>=r->n)r->original.at[made->id-r->n]=id;
+tc__copies*c=r->copies;
+while(made&&c->original.count<=made->id)
+if(!TC__PUSH(r->g->ctx,c->original,TC__NO_NODE))return NULL;
+if(made&&made->id>=r->n)c->original.at[made->id]=id;
 return made;
 }
 static tc__node*tc__again_in(tc__recompute*r,const uint32_t*chain,uint32_t n,
@@ -17748,7 +17790,7 @@ const tc__checkpoint*k=&r->checkpoint[*chain];
 const struct tc__step*from=r->g->from;
 uint32_t*copy=TC__NEW_ARRAY(r->g->ctx,uint32_t,k->end-k->first);
 int ok=copy!=NULL;
-r->copy[*chain]=copy,r->mark[*chain]=++*r->marks;
+r->copy[*chain]=copy,r->mark[*chain]=++r->copies->marks;
 for(uint32_t id=k->first;ok&&id<k->end;id++){
 const tc__node*made=tc__recompute_note(r,tc__copy_node(r,chain,n,id),id);
 ok=made!=NULL;
@@ -18268,6 +18310,9 @@ return v;
 }
 static const tc__node*tc__d_original(const tc__derive*d,const tc__node*n){
 return tc__original(&d->again,n);
+}
+static void tc__d_depends(tc__derive*d,uint32_t id,int how){
+d->how[tc__d_original(d,d->g->node.at[id])->id]|=(uint8_t)how;
 }
 static int tc__d_flows(const tc__node*n){return tc__is_float(n->dtype);}
 static void tc__d_give(tc__derive*d,const tc__node*to,tc__node*a){
@@ -18943,7 +18988,7 @@ tc__node*a=tc__d_in(d,n,0);
 int64_t device=a->device;
 tc__d_give(d,a,tc__make1(d->g,TC_OP_TO,g,g->rank,g->dims,&device,1));
 }
-static void tc__derive_again(tc__derive*d,const tc__node*n,tc__node*g){
+static void tc__derive_same(tc__derive*d,const tc__node*n,tc__node*g){
 tc__d_give(d,tc__d_in(d,n,0),g);
 }
 static void tc__derive_nothing(tc__derive*d,const tc__node*n,tc__node*g){
@@ -19153,7 +19198,8 @@ tc__rule_fn rule;
 {TC_OP_INDEX_ADD,tc__derive_index_add},
 {TC_OP_ROW_ADD,tc__derive_index_add},
 {TC_OP_TO,tc__derive_to},
-{TC_OP_AGAIN,tc__derive_again},
+{TC_OP_AGAIN,tc__derive_same},
+{TC_OP_WRT,tc__derive_same},
 {TC_OP_DETACH,tc__derive_nothing},
 {TC_OP_CARRY,tc__derive_nothing},
 {TC_OP_NEXT,tc__derive_nothing},
@@ -19179,7 +19225,7 @@ if(rule==tc__derive_nothing||!how)return;
 if(!rule&&!own)how|=TC__REFUSED;
 if(!rule&&!own&&!d->why)d->why=n;
 for(uint32_t i=0;i<n->n_in;i++)
-if(tc__d_flows(tc__d_in(d,n,i)))d->how[n->in[i]]|=(uint8_t)how;
+if(tc__d_flows(tc__d_in(d,n,i)))tc__d_depends(d,n->in[i],how);
 if((!rule&&!own)||!d->adjoint[n->id])return;
 tc__node*g=d->g->node.at[d->adjoint[n->id]-1];
 d->g->device=n->device;
@@ -19485,13 +19531,13 @@ const tc__node*carry=g->node.at[c->next.at[i]->in[0]],*made=c->carry.at[i];
 uint32_t at=made?g->loop.at[b->loop].chain:0;
 while(at&&g->node.at[at-1]->in[0]!=made->id)
 at=g->node.at[at-1]->n_in>2?g->node.at[at-1]->in[2]+1:0;
-d->how[carry->in[0]]|=TC__DEPENDS;
+tc__d_depends(d,carry->in[0],TC__DEPENDS);
 if(at)
 tc__d_give(d,g->node.at[carry->in[0]],
 tc__make_carried(g,g->node.at[at-1]));
 }
 for(uint32_t i=0;i<b->first&&i<d->n;i++){
-d->how[i]|=s->how[i];
+tc__d_depends(d,i,s->how[i]);
 if(sum[i])
 tc__d_give(d,g->node.at[i],tc__make_carried(g,g->node.at[sum[i]-1]));
 }
@@ -19577,14 +19623,14 @@ TC__VEC_FREE(g->ctx,b.late);
 }
 static int tc__derive_all(tc__derive*d,tc__graph*g,const tc__node*y,const tc__node*v,
 const tc__checkpoint*checkpoint,size_t checkpoints,
-int64_t*marks){
+tc__copies*copies){
 int was=g->device;
 d->g=g,d->y=y->id,d->v=v->id,d->n=(uint32_t)g->node.count;
 d->adjoint=TC__NEW_ARRAY(g->ctx,uint32_t,d->n);
 d->how=TC__NEW_ARRAY(g->ctx,uint8_t,d->n);
 if(!d->adjoint||!d->how)return 0;
-if(!tc__recompute_open(&d->again,g,checkpoint,checkpoints,marks))return 0;
-d->adjoint[y->id]=v->id+1,d->how[y->id]=TC__DEPENDS;
+if(!tc__recompute_open(&d->again,g,checkpoint,checkpoints,copies))return 0;
+d->adjoint[tc__d_original(d,y)->id]=v->id+1,tc__d_depends(d,y->id,TC__DEPENDS);
 for(uint32_t i=y->id+1;i-- >0&&!d->failed;){
 for(uint32_t k=0;k<g->loop.count;k++)
 if(g->loop.at[k].last==i+1)tc__derive_loop(d,k);
@@ -19626,6 +19672,7 @@ tc__visit*visit;
 uint32_t externals;
 TC__VEC(tc__cell)cell;
 TC__VEC(uint32_t)chain;
+TC__VEC(uint8_t)wrt;
 TC__VEC(tc__within)within;
 TC__VEC(tc__ix)sym;
 TC__VEC(tc__run_arg)arg;
@@ -19639,7 +19686,7 @@ TC__VEC(tc__checkpoint)checkpoint;
 tc__checkpoints around;
 int memory_budget;
 uint32_t inside;
-int64_t marks;
+tc__copies copies;
 int no_grad;
 int round_each_op;
 int in_place;
@@ -19804,6 +19851,13 @@ static tc__node*tc__moves(tc__builder*b,const tc__step*via,uint32_t n,tc__node*a
 for(uint32_t i=0;i<n;i++)a=tc__move(b->g,&via[i],a);
 return a;
 }
+static tc__node*tc__cell_shown(tc__builder*b,uint32_t i){
+tc__node*n=tc__cell_at(b,i)->node;
+int64_t cell=i;
+if(!n||i>=b->wrt.count||!b->wrt.at[i])return n;
+if(n->op==TC_OP_INPUT&&n->attr[TC__INPUT_EXTERNAL]==cell)return n;
+return tc__make1(b->g,TC_OP_WRT,n,n->rank,n->dims,&cell,1);
+}
 static tc__node*tc__cell_read(tc__builder*b,uint32_t i){
 uint32_t version=tc__cell_at(b,tc__cell_root(b,i))->version;
 tc__cell*v=tc__cell_at(b,i);
@@ -19812,12 +19866,13 @@ for(;v->via&&!(v->node&&v->version==version);v=tc__cell_at(b,i)){
 if(!TC__PUSH(b->ctx,b->chain,i))return NULL;
 i=v->parent;
 }
-tc__node*n=v->node;
+tc__node*n=tc__cell_shown(b,i);
 while(b->chain.count){
-v=tc__cell_at(b,b->chain.at[--b->chain.count]);
+i=b->chain.at[--b->chain.count],v=tc__cell_at(b,i);
 n=tc__moves(b,v->via,v->n_via,n);
-n=v->node=v->stops?tc__d_detach(b->g,n,0):n;
+v->node=v->stops?tc__d_detach(b->g,n,0):n;
 v->version=version;
+n=tc__cell_shown(b,i);
 }
 return n;
 }
@@ -20242,11 +20297,15 @@ tc__fail(b->ctx,TC_E_UNSUPPORTED,
 who,dtype,dims,tc__node_called(b->ctx,d->why,called),place);
 return NULL;
 }
+static const tc__node*tc__without_wrt(const tc__builder*b,const tc__node*n){
+return n->op==TC_OP_WRT?b->g->node.at[*n->in]:n;
+}
 static int tc__build_own(tc__builder*b,const tc__step*s){
 tc__own_gradient o;
 const tc__node*y=tc__cell_read(b,tc__code_cell(b,s->in[0]));
 const tc__node*seed=tc__cell_read(b,tc__code_cell(b,s->in[1]));
 if(!y||!seed)return 0;
+y=tc__without_wrt(b,y);
 uint32_t*in=TC__ANEW_ARRAY(&b->g->arena,uint32_t,y->n_in),at=2;
 if(!in||y->op!=TC_OP_CUSTOM)return in!=NULL;
 for(uint32_t i=0;i<y->n_in;i++){
@@ -20285,7 +20344,7 @@ if(!tc__budget_checkpoints(b->g,y,again?b->memory_budget:0,b->checkpoint.at,
 again?b->checkpoint.count:0,&b->around))
 return 0;
 d->own=b->own.at,d->owns=b->own.count,d->rounds=b->round_each_op;
-if(!tc__derive_all(d,b->g,y,v,b->around.at,b->around.count,&b->marks))return 0;
+if(!tc__derive_all(d,b->g,y,v,b->around.at,b->around.count,&b->copies))return 0;
 b->derives_behind|=tc__derive_is_behind(d);
 return!b->derives_behind;
 }
@@ -20371,7 +20430,7 @@ if(!a||!v)return NULL;
 switch(s->op){
 case TC_OP_CARRY:return tc__make_carry(b->g,loop,a,s->attr[TC__CARRY_NUMBER]);
 case TC_OP_EACH:return tc__make_row(b->g,a,b->g->loop.at[loop].turn);
-case TC_OP_NEXT:return tc__make_next(b->g,a,v);
+case TC_OP_NEXT:return tc__make_next(b->g,tc__without_wrt(b,a),v);
 case TC_OP_CARRIED:return tc__make_carried(b->g,a);
 default:
 b->g->loop.at[loop].last=(uint32_t)b->g->node.count;
@@ -20469,6 +20528,8 @@ return 1;
 static void tc__builder_close(tc__builder*b){
 TC__VEC_FREE(b->ctx,b->cell);
 TC__VEC_FREE(b->ctx,b->chain);
+TC__VEC_FREE(b->ctx,b->wrt);
+TC__VEC_FREE(b->ctx,b->copies.original);
 TC__VEC_FREE(b->ctx,b->within);
 TC__VEC_FREE(b->ctx,b->sym);
 TC__VEC_FREE(b->ctx,b->arg);
@@ -20479,6 +20540,17 @@ TC__VEC_FREE(b->ctx,b->checkpoint);
 TC__VEC_FREE(b->ctx,b->loop);
 TC__VEC_FREE(b->ctx,b->around);
 }
+static int tc__build_wrt(tc__builder*b,uint32_t count){
+for(uint32_t i=0;i<count;i++){
+const tc__step*s=b->visit->path.at[i];
+if(s->op!=TC_OP_GRADIENT&&s->op!=TC_OP_JVP)continue;
+uint32_t cell=tc__code_cell(b,s->in[s->op==TC_OP_JVP]);
+while(b->wrt.count<=cell)
+if(!TC__PUSH(b->ctx,b->wrt,0))return 0;
+b->wrt.at[cell]=1;
+}
+return 1;
+}
 static int tc__build(tc__builder*b,tc__graph*g,tc__visit*v,uint32_t count){
 int pure=1;
 memset(b,0,sizeof*b);
@@ -20486,7 +20558,9 @@ b->ctx=g->ctx,b->g=g,b->visit=v,b->externals=(uint32_t)v->external.count;
 b->round_each_op=v->region&&v->region->options.round_each_op;
 b->memory_budget=v->region?v->region->options.memory_budget:0;
 b->in_place=v->in_place;
-if(!tc__build_symbols(b,count)||!tc__build_places(b,count))return 0;
+if(!tc__build_symbols(b,count)||!tc__build_places(b,count)||
+!tc__build_wrt(b,count))
+return 0;
 for(uint32_t i=0;i<count;i++)
 pure&=v->path.at[i]->op!=TC_OP_COPY_&&
 tc__ops[v->path.at[i]->op].kind!=TC__KIND_DERIVE&&
@@ -22317,7 +22391,7 @@ if(tc__ops[n->op].kind!=TC__KIND_MOVE)return NULL;
 tc__node*a=tc__operand(g,n,0);
 if(n->op==TC_OP_RESHAPE)return tc__make_reshape(g,a,n->rank,n->dims);
 if(n->op==TC_OP_PERMUTE)return tc__make_permute(g,a,n->attr);
-if(n->op==TC_OP_DETACH)return a;
+if(n->op==TC_OP_DETACH||n->op==TC_OP_WRT)return a;
 if(n->op!=TC_OP_EXPAND)return NULL;
 if(a->op==TC_OP_EXPAND)a=tc__operand(g,a,0);
 return tc__make_expand(g,a,n->rank,n->dims);
@@ -24745,6 +24819,7 @@ break;
 case TC_OP_PAD:return tc__lower_pad(w,n,index);
 case TC_OP_WINDOW:return tc__lower_window(w,n,index);
 case TC_OP_DETACH:
+case TC_OP_WRT:
 case TC_OP_AGAIN:return tc__lower_at(w,a,index);
 default:w->failed=1;return 0;
 }
@@ -45361,7 +45436,7 @@ attr[at]=a.kind=='s'?tc__ix_eval(&p->ix,n->attr[at],NULL):n->attr[at];
 static int tc__foreign_node(tc__foreign*f,const tc__program*p,const tc__node*n,
 tc_graph_node*to){
 int*in=TC__ANEW_ARRAY(&f->arena,int,n->n_in+1u);
-int again=n->op==TC_OP_AGAIN;
+int again=n->op==TC_OP_AGAIN||n->op==TC_OP_WRT;
 int64_t*attr=TC__ANEW_ARRAY(&f->arena,int64_t,n->n_attr+n->rank+1u);
 if(!in||!attr)return 0;
 for(uint32_t k=0;k<n->n_in;k++)in[k]=(int)n->in[k];
@@ -61643,6 +61718,7 @@ TC__COLS_bits(TC__LN,BITWISE_NOT),
 {NULL},
 {NULL},
 {NULL},
+{NULL},
 };
 static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC_DTYPE_COUNT]={
 TC__COLS_promote(TC__FN,ADD),
@@ -61665,6 +61741,7 @@ TC__COLS_promote(TC__FN,MINIMUM),
 {NULL},
 TC__COLS_logic(TC__FN,LOGICAL_AND),
 TC__COLS_logic(TC__FN,LOGICAL_OR),
+{NULL},
 {NULL},
 {NULL},
 {NULL},

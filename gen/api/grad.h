@@ -15,9 +15,9 @@
 //     tc_trace_end(tc);
 
 // out[i] = what `loss` changes by with wrt[i], of the same sizes, dtype and device. loss is floating, of one
-// element (TC_E_SHAPE); wrt are floating (TC_E_DTYPE), in the open region, from outside or computed there. That
-// loss does not depend on wrt[i] (TC_E_ARG), or through an op that has no derivative (TC_E_UNSUPPORTED), is an
-// error of the region's end. n >= 0; out may be wrt.
+// element (TC_E_SHAPE); wrt are floating (TC_E_DTYPE), in the open region, from outside or computed there; of
+// equal tensors one is not the other: by a clone of x is not by x. That loss does not depend on wrt[i] (TC_E_ARG), or
+// through an op that has no derivative (TC_E_UNSUPPORTED), is an error of the region's end. n >= 0; out may be wrt.
 TCDEF tc_status tc_grad_at(tc_tensor loss, const tc_tensor *wrt, int n, tc_tensor *out,
                            const char *file, int line);
 // The same of a y of any size, whose elements count v times: out[i] = sum(v * dy / dwrt[i]). v has the sizes of y.
@@ -35,7 +35,7 @@ TCDEF tc_status tc_no_grad_end_at(tc_ctx *tc, const char *file, int line);
 // gradients: they compute it again, from in[] and the tensors the body captures, which are kept, and have the same
 // bits. So of a deep network's layers, each in a checkpoint, one at a time has its values in memory
 // (torch.utils.checkpoint). They nest. tc_jvp keeps values as ever. Custom ops in it run twice, random numbers are
-// the same. Without gradients, and outside of regions and functions, it is a call of `body`. *user is not guarded: what
+// the same. Gradients of gradients may add up in another order where several checkpoints use a weight. Without gradients, and outside of regions and functions, it is a call of `body`. *user is not guarded: what
 // a function's recording depends on is its own to guard. TC_E_NULL: body, in or out is NULL, a tensor of in is null, or body did not set
 // out[i], which is null after every error; TC_E_ARG: a count below 0; TC_E_STATE, TC_E_REGION: the body leaves a scope or a region open.
 //

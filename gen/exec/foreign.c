@@ -38,7 +38,7 @@ static void tc__foreign_attr(const tc__program *p, const tc__node *n, int64_t *a
 static int tc__foreign_node(tc__foreign *f, const tc__program *p, const tc__node *n,
                             tc_graph_node *to) {
     int *in = TC__ANEW_ARRAY(&f->arena, int, n->n_in + 1u);
-    int again = n->op == TC_OP_AGAIN;
+    int again = n->op == TC_OP_AGAIN || n->op == TC_OP_WRT;
     int64_t *attr = TC__ANEW_ARRAY(&f->arena, int64_t, n->n_attr + n->rank + 1u);
     if (!in || !attr) return 0;
     for (uint32_t k = 0; k < n->n_in; k++) in[k] = (int)n->in[k];

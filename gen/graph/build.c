@@ -370,6 +370,11 @@ static tc__node *tc__fail_gradient(tc__builder *b, const tc__step *s, const tc__
     return NULL;
 }
 
+// What n is, where it is a tensor that something is derived by.
+static const tc__node *tc__without_wrt(const tc__builder *b, const tc__node *n) {
+    return n->op == TC_OP_WRT ? b->g->node.at[*n->in] : n;
+}
+
 // What the user told of operand 0, a result of an op of his: operand 1 is the seed, behind it the gradients that are
 // given. 0 = reported.
 static int tc__build_own(tc__builder *b, const tc__step *s) {
@@ -377,6 +382,7 @@ static int tc__build_own(tc__builder *b, const tc__step *s) {
     const tc__node *y = tc__cell_read(b, tc__code_cell(b, s->in[0]));
     const tc__node *seed = tc__cell_read(b, tc__code_cell(b, s->in[1]));
     if (!y || !seed) return 0;
+    y = tc__without_wrt(b, y);
     uint32_t *in = TC__ANEW_ARRAY(&b->g->arena, uint32_t, y->n_in), at = 2;
     if (!in || y->op != TC_OP_CUSTOM) return in != NULL;
     for (uint32_t i = 0; i < y->n_in; i++) {
@@ -423,7 +429,7 @@ static int tc__build_adjoints(tc__builder *b, tc__derive *d, const tc__node *y,
                                 again ? b->checkpoint.count : 0, &b->around))
         return 0;
     d->own = b->own.at, d->owns = b->own.count, d->rounds = b->round_each_op;
-    if (!tc__derive_all(d, b->g, y, v, b->around.at, b->around.count, &b->marks)) return 0;
+    if (!tc__derive_all(d, b->g, y, v, b->around.at, b->around.count, &b->copies)) return 0;
     b->derives_behind |= tc__derive_is_behind(d);
     return !b->derives_behind;
 }
@@ -524,7 +530,7 @@ static tc__node *tc__build_looped(tc__builder *b, const tc__step *s) {
     switch (s->op) {
     case TC_OP_CARRY: return tc__make_carry(b->g, loop, a, s->attr[TC__CARRY_NUMBER]);
     case TC_OP_EACH: return tc__make_row(b->g, a, b->g->loop.at[loop].turn);
-    case TC_OP_NEXT: return tc__make_next(b->g, a, v);
+    case TC_OP_NEXT: return tc__make_next(b->g, tc__without_wrt(b, a), v);
     case TC_OP_CARRIED: return tc__make_carried(b->g, a);
     default: // a view is made where it is read, here
         b->g->loop.at[loop].last = (uint32_t)b->g->node.count;
@@ -633,6 +639,8 @@ static int tc__build_known(tc__builder *b, const tc__step *s) {
 static void tc__builder_close(tc__builder *b) {
     TC__VEC_FREE(b->ctx, b->cell);
     TC__VEC_FREE(b->ctx, b->chain);
+    TC__VEC_FREE(b->ctx, b->wrt);
+    TC__VEC_FREE(b->ctx, b->copies.original);
     TC__VEC_FREE(b->ctx, b->within);
     TC__VEC_FREE(b->ctx, b->sym);
     TC__VEC_FREE(b->ctx, b->arg);
@@ -644,6 +652,19 @@ static void tc__builder_close(tc__builder *b) {
     TC__VEC_FREE(b->ctx, b->around);
 }
 
+// Notes by which cells the steps derive. 0 = reported.
+static int tc__build_wrt(tc__builder *b, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        const tc__step *s = b->visit->path.at[i];
+        if (s->op != TC_OP_GRADIENT && s->op != TC_OP_JVP) continue;
+        uint32_t cell = tc__code_cell(b, s->in[s->op == TC_OP_JVP]);
+        while (b->wrt.count <= cell)
+            if (!TC__PUSH(b->ctx, b->wrt, 0)) return 0;
+        b->wrt.at[cell] = 1;
+    }
+    return 1;
+}
+
 // Walks the first `count` steps of the visit. Results already in memory are inputs unless the path
 // writes in place anywhere, or derives: then everything is recomputed from the externals. 0 = reported.
 static int tc__build(tc__builder *b, tc__graph *g, tc__visit *v, uint32_t count) {
@@ -653,7 +674,9 @@ static int tc__build(tc__builder *b, tc__graph *g, tc__visit *v, uint32_t count)
     b->round_each_op = v->region && v->region->options.round_each_op;
     b->memory_budget = v->region ? v->region->options.memory_budget : 0;
     b->in_place = v->in_place;
-    if (!tc__build_symbols(b, count) || !tc__build_places(b, count)) return 0;
+    if (!tc__build_symbols(b, count) || !tc__build_places(b, count) ||
+        !tc__build_wrt(b, count))
+        return 0;
     for (uint32_t i = 0; i < count; i++)
         pure &= v->path.at[i]->op != TC_OP_COPY_ &&
                 tc__ops[v->path.at[i]->op].kind != TC__KIND_DERIVE &&

@@ -11,6 +11,9 @@
 // kernel reads what was there before; never on a device, whose kernels write whole tensors
 // only. Else a write makes a new value of the whole tensor, where(inside, part, base),
 // which a product has copied first.
+//
+// Equal values are one node, but a tensor that something is derived by is itself: of two zeros, or a tensor and its
+// clone, the gradient by one is not that of both. So its value is WRT wherever it is read, and so are its views made of it.
 
 // Where an external lies in the memory that a hidden one shows.
 typedef struct tc__within {
@@ -51,6 +54,7 @@ typedef struct tc__builder {
     uint32_t externals; // cells below this are externals, above are positions
     TC__VEC(tc__cell) cell;
     TC__VEC(uint32_t) chain;       // cells of a view, the last one first: of tc__cell_read
+    TC__VEC(uint8_t) wrt;          // by cell: a step derives by it; empty = none does
     TC__VEC(tc__within) within;    // by external: where it lies in another one's memory
     TC__VEC(tc__ix) sym;           // by symbol of the path: what it is in the graph
     TC__VEC(tc__run_arg) arg;      // by slot of ARG
@@ -64,7 +68,7 @@ typedef struct tc__builder {
     tc__checkpoints around; // and those of option memory_budget
     int memory_budget;      // in percent; 0 = all
     uint32_t inside;    // 1 + number of the checkpoint that is being walked, 0 = none is
-    int64_t marks;      // of tc__recompute
+    tc__copies copies;  // of tc__recompute
     int no_grad;        // begins of tc_no_grad_begin without their end
     int round_each_op;  // see tc_options
     int in_place;       // externals are read behind what is stored in them,
@@ -264,6 +268,15 @@ static tc__node *tc__moves(tc__builder *b, const tc__step *via, uint32_t n, tc__
     return a;
 }
 
+// The value of cell i as it is read. An external that nobody has written is like no other anyway.
+static tc__node *tc__cell_shown(tc__builder *b, uint32_t i) {
+    tc__node *n = tc__cell_at(b, i)->node;
+    int64_t cell = i;
+    if (!n || i >= b->wrt.count || !b->wrt.at[i]) return n;
+    if (n->op == TC_OP_INPUT && n->attr[TC__INPUT_EXTERNAL] == cell) return n;
+    return tc__make1(b->g, TC_OP_WRT, n, n->rank, n->dims, &cell, 1);
+}
+
 // The current value of a cell: a view is made again where its root has been written since, from the
 // first view on its way that is not out of date.
 static tc__node *tc__cell_read(tc__builder *b, uint32_t i) {
@@ -274,12 +287,13 @@ static tc__node *tc__cell_read(tc__builder *b, uint32_t i) {
         if (!TC__PUSH(b->ctx, b->chain, i)) return NULL;
         i = v->parent;
     }
-    tc__node *n = v->node;
+    tc__node *n = tc__cell_shown(b, i);
     while (b->chain.count) {
-        v = tc__cell_at(b, b->chain.at[--b->chain.count]);
+        i = b->chain.at[--b->chain.count], v = tc__cell_at(b, i);
         n = tc__moves(b, v->via, v->n_via, n);
-        n = v->node = v->stops ? tc__d_detach(b->g, n, 0) : n;
+        v->node = v->stops ? tc__d_detach(b->g, n, 0) : n;
         v->version = version;
+        n = tc__cell_shown(b, i);
     }
     return n;
 }

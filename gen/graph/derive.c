@@ -172,6 +172,11 @@ static const tc__node *tc__d_original(const tc__derive *d, const tc__node *n) {
     return tc__original(&d->again, n);
 }
 
+// y depends on node `id`, in a way.
+static void tc__d_depends(tc__derive *d, uint32_t id, int how) {
+    d->how[tc__d_original(d, d->g->node.at[id])->id] |= (uint8_t)how;
+}
+
 static int tc__d_flows(const tc__node *n) { return tc__is_float(n->dtype); }
 
 // Node `to` counts so much more. a NULL = nothing more, or no memory.
@@ -535,7 +540,7 @@ static void tc__derive_to(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__d_give(d, a, tc__make1(d->g, TC_OP_TO, g, g->rank, g->dims, &device, 1));
 }
 
-static void tc__derive_again(tc__derive *d, const tc__node *n, tc__node *g) {
+static void tc__derive_same(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__d_give(d, tc__d_in(d, n, 0), g);
 }
 

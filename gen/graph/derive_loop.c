@@ -350,13 +350,13 @@ static void tc__back_give(tc__back *b, const tc__derive *s, const tc__carries *c
         uint32_t at = made ? g->loop.at[b->loop].chain : 0;
         while (at && g->node.at[at - 1]->in[0] != made->id)
             at = g->node.at[at - 1]->n_in > 2 ? g->node.at[at - 1]->in[2] + 1 : 0;
-        d->how[carry->in[0]] |= TC__DEPENDS;
+        tc__d_depends(d, carry->in[0], TC__DEPENDS);
         if (at)
             tc__d_give(d, g->node.at[carry->in[0]],
                        tc__make_carried(g, g->node.at[at - 1]));
     }
     for (uint32_t i = 0; i < b->first && i < d->n; i++) {
-        d->how[i] |= s->how[i];
+        tc__d_depends(d, i, s->how[i]);
         if (sum[i])
             tc__d_give(d, g->node.at[i], tc__make_carried(g, g->node.at[sum[i] - 1]));
     }
@@ -454,14 +454,14 @@ static void tc__derive_loop(tc__derive *d, uint32_t loop) {
 // Adjoints of all that y is made of; v has its sizes and dtype. Values of the checkpoints are made again. 0 = reported.
 static int tc__derive_all(tc__derive *d, tc__graph *g, const tc__node *y, const tc__node *v,
                           const tc__checkpoint *checkpoint, size_t checkpoints,
-                          int64_t *marks) {
+                          tc__copies *copies) {
     int was = g->device;
     d->g = g, d->y = y->id, d->v = v->id, d->n = (uint32_t)g->node.count;
     d->adjoint = TC__NEW_ARRAY(g->ctx, uint32_t, d->n);
     d->how = TC__NEW_ARRAY(g->ctx, uint8_t, d->n);
     if (!d->adjoint || !d->how) return 0;
-    if (!tc__recompute_open(&d->again, g, checkpoint, checkpoints, marks)) return 0;
-    d->adjoint[y->id] = v->id + 1, d->how[y->id] = TC__DEPENDS;
+    if (!tc__recompute_open(&d->again, g, checkpoint, checkpoints, copies)) return 0;
+    d->adjoint[tc__d_original(d, y)->id] = v->id + 1, tc__d_depends(d, y->id, TC__DEPENDS);
     for (uint32_t i = y->id + 1; i-- > 0 && !d->failed;) {
         for (uint32_t k = 0; k < g->loop.count; k++)
             if (g->loop.at[k].last == i + 1) tc__derive_loop(d, k);

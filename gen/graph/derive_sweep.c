@@ -75,7 +75,8 @@ static const struct {
     {TC_OP_INDEX_ADD, tc__derive_index_add},
     {TC_OP_ROW_ADD, tc__derive_index_add},
     {TC_OP_TO, tc__derive_to},
-    {TC_OP_AGAIN, tc__derive_again},
+    {TC_OP_AGAIN, tc__derive_same},
+    {TC_OP_WRT, tc__derive_same},
     {TC_OP_DETACH, tc__derive_nothing},
     {TC_OP_CARRY, tc__derive_nothing}, // see tc__derive_loop
     {TC_OP_NEXT, tc__derive_nothing},
@@ -106,7 +107,7 @@ static void tc__derive_node(tc__derive *d, const tc__node *n) {
     if (!rule && !own) how |= TC__REFUSED;
     if (!rule && !own && !d->why) d->why = n;
     for (uint32_t i = 0; i < n->n_in; i++)
-        if (tc__d_flows(tc__d_in(d, n, i))) d->how[n->in[i]] |= (uint8_t)how;
+        if (tc__d_flows(tc__d_in(d, n, i))) tc__d_depends(d, n->in[i], how);
     if ((!rule && !own) || !d->adjoint[n->id]) return;
     tc__node *g = d->g->node.at[d->adjoint[n->id] - 1];
     d->g->device = n->device;

@@ -387,8 +387,43 @@ static int64_t tc__arg_of_part(const tc__promoter *p, const tc__step *s,
     return -1;
 }
 
+enum { TC__EQUAL_DEEP = 3, TC__EQUAL_OPERANDS = 2 };
+
+// Whether two operands are made alike of the same, in a few steps. What a write has changed between is not looked at.
+static int tc__codes_are_alike(const tc__visit *v, uint32_t a, uint32_t b, int deep) {
+    if (a == b) return 1;
+    if ((a | b) & TC__EXTERNAL || !deep) return 0;
+    const tc__step *s = v->path.at[a], *t = v->path.at[b];
+    if (s->op != t->op || s->n_in != t->n_in || s->n_in > TC__EQUAL_OPERANDS ||
+        s->n_attr != t->n_attr || s->args != t->args)
+        return 0;
+    if (s->n_attr && memcmp(s->attr, t->attr, s->n_attr * sizeof *s->attr)) return 0;
+    for (uint32_t k = 0; k < s->n_in; k++)
+        if (!tc__codes_are_alike(v, s->in[k], t->in[k], deep - 1)) return 0;
+    return 1;
+}
+
+// The number of the run-time value of an earlier step that computes the same as s, as the mean does that a variance
+// begins with: with one value for both they are one node still. -1 = none.
+static int64_t tc__arg_of_equal(const tc__promoter *p, const tc__step *s,
+                                const tc__step *old, uint32_t i, int64_t now) {
+    const tc__step *o = old->parent;
+    for (uint32_t n = 1; n <= s->position && n <= TC__PART_REACH && o; n++, o = o->parent) {
+        const tc__step *t = p->v->path.at[s->position - n];
+        if (o->op != t->op || t->op != s->op || t->n_in != s->n_in || !(t->args >> i & 1) ||
+            t->n_attr != s->n_attr || s->n_in > TC__EQUAL_OPERANDS)
+            continue;
+        int alike = p->v->arg.at[t->attr[i]] == now && o->args == old->args &&
+                    !memcmp(o->attr, old->attr, s->n_attr * sizeof *o->attr);
+        for (uint32_t k = 0; k < s->n_in; k++)
+            alike = alike && tc__codes_are_alike(p->v, s->in[k], t->in[k], TC__EQUAL_DEEP);
+        if (alike) return t->attr[i];
+    }
+    return -1;
+}
+
 // A value that differs becomes the next run-time value of the path; that of a composite op is one of its
-// parts'.
+// parts', and that of a step that an earlier one equals is that one's.
 static int tc__args_promote(tc__promoter *p, tc__step *s, const tc__step *was,
                             const tc__step *old, int64_t *attr) {
     for (uint32_t i = 0; i < s->n_attr && i < 32; i++) {
@@ -399,10 +434,13 @@ static int tc__args_promote(tc__promoter *p, tc__step *s, const tc__step *was,
         if (!is_arg && !was_arg && old->attr[i] == now) continue;
         int whole = tc__is_composite((tc__op)s->op);
         s->args |= 1u << i;
-        attr[i] = whole ? tc__arg_of_part(p, s, old, i, now) : -1;
-        if (attr[i] >= 0) continue;
-        attr[i] = (int64_t)p->v->arg.count;
-        if (!TC__PUSH(p->ctx, p->v->arg, now)) return 0;
+        attr[i] = whole ? tc__arg_of_part(p, s, old, i, now)
+                        : tc__arg_of_equal(p, s, old, i, now);
+        if (attr[i] >= 0 && whole) continue;
+        if (attr[i] < 0) {
+            attr[i] = (int64_t)p->v->arg.count;
+            if (!TC__PUSH(p->ctx, p->v->arg, now)) return 0;
+        }
         for (uint32_t k = 0; k < s->n_in && kind == TC__SLOT_SCALAR && !whole; k++) {
             tc__meta m;
             tc__code_meta(p->ctx, p->v, s->in[k], &m);

@@ -1,5 +1,6 @@
 // What derivatives take of a checkpoint (tc_checkpoint): its nodes, made again of what stood before it. Input: which
 // nodes were made in which checkpoint. Output: copies of them, once for each derivation.
+// A copy has no adjoint of its own, in later derivations neither: what it counts, its original does.
 //
 // A copy has AGAIN around each operand from outside, with a mark that no other node has: so it is a node of its own,
 // though it computes the same, and the value of the first one ends with the forward pass. The rules of derivatives
@@ -24,18 +25,23 @@ typedef struct tc__checkpoint {
 
 #define TC__CHECKPOINT_OPEN UINT32_MAX // end: it is being walked, and its values are there
 
+// What all derivations of a graph have made.
+typedef struct tc__copies {
+    int64_t marks; // how many were given
+    TC__VEC(uint32_t)
+    original; // by node: what it is a copy of, or TC__NO_NODE
+} tc__copies;
+
 typedef struct tc__recompute {
     tc__graph *g;
+    tc__copies *copies;               // NULL = it makes none, and has met none
     const tc__checkpoint *checkpoint; // so many, an outer one before those inside it
     size_t checkpoints;
-    int64_t *marks;   // how many were given; the builder's
     uint32_t n;       // nodes when the derivation began
     uint8_t *bare;    // by node: it is made of no tensor
     uint32_t *within; // by node: 1 + number of the innermost checkpoint
     uint32_t **copy;  // by checkpoint: by node of it; NULL = none is made yet
     int64_t *mark;    //   and what tells its AGAINs from others
-    TC__VEC(uint32_t)
-    original; // of nodes behind n: what they are copies of, or TC__NO_NODE
 } tc__recompute;
 
 static void tc__recompute_close(tc__recompute *r) {
@@ -49,7 +55,6 @@ static void tc__recompute_close(tc__recompute *r) {
     if (r->within) TC__FREE_ARRAY(c, r->within, r->n);
     if (r->copy) TC__FREE_ARRAY(c, r->copy, r->checkpoints);
     if (r->mark) TC__FREE_ARRAY(c, r->mark, r->checkpoints);
-    TC__VEC_FREE(c, r->original);
     memset(r, 0, sizeof *r);
 }
 
@@ -64,10 +69,11 @@ static int tc__is_bare(const tc__recompute *r, const tc__node *n) {
 
 // Without checkpoints it costs nothing. 0 = reported.
 static int tc__recompute_open(tc__recompute *r, tc__graph *g, const tc__checkpoint *all,
-                              size_t n, int64_t *marks) {
+                              size_t n, tc__copies *copies) {
     memset(r, 0, sizeof *r);
+    r->g = g, r->copies = copies;
     if (!n) return 1;
-    r->g = g, r->checkpoint = all, r->checkpoints = n, r->marks = marks;
+    r->checkpoint = all, r->checkpoints = n;
     r->n = (uint32_t)g->node.count;
     r->bare = TC__NEW_ARRAY(g->ctx, uint8_t, r->n);
     r->within = TC__NEW_ARRAY(g->ctx, uint32_t, r->n);
@@ -91,16 +97,18 @@ static uint32_t tc__checkpoints_around(const tc__recompute *r, uint32_t number,
 }
 
 static const tc__node *tc__original(const tc__recompute *r, const tc__node *n) {
-    uint32_t at = n->id - r->n;
-    if (n->id < r->n || at >= r->original.count) return n;
-    return r->original.at[at] == TC__NO_NODE ? n : r->g->node.at[r->original.at[at]];
+    while (r->copies && n->id < r->copies->original.count &&
+           r->copies->original.at[n->id] != TC__NO_NODE)
+        n = r->g->node.at[r->copies->original.at[n->id]];
+    return n;
 }
 
 // Notes that `made` is node `id` again; NULL = reported.
 static tc__node *tc__recompute_note(tc__recompute *r, tc__node *made, uint32_t id) {
-    while (made && r->original.count + r->n <= made->id)
-        if (!TC__PUSH(r->g->ctx, r->original, TC__NO_NODE)) return NULL;
-    if (made && made->id >= r->n) r->original.at[made->id - r->n] = id;
+    tc__copies *c = r->copies;
+    while (made && c->original.count <= made->id)
+        if (!TC__PUSH(r->g->ctx, c->original, TC__NO_NODE)) return NULL;
+    if (made && made->id >= r->n) c->original.at[made->id] = id;
     return made;
 }
 
@@ -152,7 +160,7 @@ static int tc__copy_checkpoint(tc__recompute *r, const uint32_t *chain, uint32_t
     const struct tc__step *from = r->g->from;
     uint32_t *copy = TC__NEW_ARRAY(r->g->ctx, uint32_t, k->end - k->first);
     int ok = copy != NULL;
-    r->copy[*chain] = copy, r->mark[*chain] = ++*r->marks;
+    r->copy[*chain] = copy, r->mark[*chain] = ++r->copies->marks;
     for (uint32_t id = k->first; ok && id < k->end; id++) {
         const tc__node *made = tc__recompute_note(r, tc__copy_node(r, chain, n, id), id);
         ok = made != NULL;

@@ -313,6 +313,7 @@ static uint32_t tc__lower_move(tc__weave *w, const tc__node *n, const tc__ix *in
     case TC_OP_PAD: return tc__lower_pad(w, n, index);
     case TC_OP_WINDOW: return tc__lower_window(w, n, index);
     case TC_OP_DETACH:
+    case TC_OP_WRT:
     case TC_OP_AGAIN: return tc__lower_at(w, a, index);
     default: w->failed = 1; return 0;
     }

@@ -218,28 +218,29 @@ static int register_cube(tc_ctx *tc, int *runs) {
 static const struct {
     const char *name;
     tc_body body, inner;
+    int shares; // several checkpoints turn the same weight: what it counts twice derived adds up in another order
 } bodies[] = {
-    {"dense", dense, NULL},
-    {"chain", chain, NULL},
-    {"attention", attention, NULL},
-    {"transformer", transformer, NULL},
-    {"random_numbers", random_numbers, NULL},
-    {"writes", writes, NULL},
-    {"views", views, NULL},
-    {"sorted", sorted, NULL},
-    {"custom", custom, NULL},
-    {"twice", twice, NULL},
-    {"without_gradients", without_gradients, NULL},
-    {"norms", norms, NULL},
-    {"pools", pools, NULL},
-    {"nested dense", nested, dense},
-    {"nested random", nested, random_numbers},
-    {"nested custom", nested, custom},
-    {"nested writes", nested, writes},
-    {"nested twice", nested_deeper, NULL},
-    {"forces", forces, NULL},
-    {"nested forces", nested, forces},
-    {"nothing", nothing, NULL},
+    {"dense", dense, NULL, 0},
+    {"chain", chain, NULL, 0},
+    {"attention", attention, NULL, 0},
+    {"transformer", transformer, NULL, 0},
+    {"random_numbers", random_numbers, NULL, 0},
+    {"writes", writes, NULL, 0},
+    {"views", views, NULL, 0},
+    {"sorted", sorted, NULL, 0},
+    {"custom", custom, NULL, 0},
+    {"twice", twice, NULL, 0},
+    {"without_gradients", without_gradients, NULL, 0},
+    {"norms", norms, NULL, 0},
+    {"pools", pools, NULL, 0},
+    {"nested dense", nested, dense, 1},
+    {"nested random", nested, random_numbers, 0},
+    {"nested custom", nested, custom, 0},
+    {"nested writes", nested, writes, 0},
+    {"nested twice", nested_deeper, NULL, 1},
+    {"forces", forces, NULL, 0},
+    {"nested forces", nested, forces, 0},
+    {"nothing", nothing, NULL, 0},
 };
 
 enum { LAYERS = 3, GRADIENTS = LAYERS * PARAMETERS + 1 };
@@ -251,22 +252,26 @@ static void layers_open(tc_ctx *tc, layer *l, int n, int width) {
                               : waves(tc, TC_DIMS(width), 0.7, 11 * i + k);
 }
 
-// Which parameters the loss depends on is the question of a lenient tc_backward: all of them have a gradient.
+// Which parameters the loss depends on is the question of a lenient tc_backward: all of them have a gradient. Of
+// order 2 what it depends on is the gradient by x, too.
 static void backward_of(tc_ctx *tc, layer *l, tc_tensor x, const char *name, tc_body body,
-                        tc_tensor *loss) {
+                        int order, tc_tensor *loss) {
     tc_manual_seed(tc, 3);
     BEGIN(name);
-    tc_tensor h = tc_mul_s(x, 1.5);
+    tc_tensor h = tc_mul_s(x, 1.5), g;
     for (int i = 0; i < LAYERS; i++) with_or_without(tc, l[i].checkpoint, body, &l[i], &h);
     *loss = tc_mean_all(tc_square(tc_add_s(h, 0.1)));
+    if (order > 1 && !tc_grad(*loss, &x, 1, &g))
+        *loss = tc_add(*loss, tc_sum_all(tc_square(g)));
     CHECK_EQ(tc_backward(*loss), TC_OK);
     END();
 }
 
-BOTH(gradients_have_the_same_bits) {
+static void with_and_without(tc_ctx *tc, int order) {
     int runs = 0, number = register_cube(tc, &runs);
     for (size_t b = 0; b < sizeof bodies / sizeof *bodies; b++) {
         tc_tensor grad[2][GRADIENTS], loss[2];
+        if (order > 1 && bodies[b].shares) continue;
         for (int on = 0; on < 2; on++) {
             layer l[LAYERS];
             char name[60];
@@ -282,7 +287,7 @@ BOTH(gradients_have_the_same_bits) {
             }
             snprintf(name, sizeof name, "%s %d", bodies[b].name, on);
             for (int visit = 0; visit < 3; visit++)
-                backward_of(tc, l, x, name, bodies[b].body, &loss[on]);
+                backward_of(tc, l, x, name, bodies[b].body, order, &loss[on]);
             tc_keep(loss[on]);
         }
         SAME(loss[0], loss[1], bodies[b].name);
@@ -290,6 +295,15 @@ BOTH(gradients_have_the_same_bits) {
         if (tc_error(tc)) FAIL("%s: %s", bodies[b].name, tc_error_text(tc));
         tc_error_clear(tc);
     }
+}
+
+BOTH(gradients_have_the_same_bits) { with_and_without(tc, 1); }
+
+TEST(gradients_of_gradients_have_the_same_bits) {
+    tc_ctx *tc = open_backend("aot_eager");
+    REQUIRE(tc);
+    with_and_without(tc, 2);
+    tc_close(tc);
 }
 
 // A custom op is run again; a value that nothing asks for again is not computed again.
@@ -300,7 +314,7 @@ BOTH(only_what_is_needed_is_computed_again) {
     layers_open(tc, l, LAYERS, 32);
     for (int i = 0; i < LAYERS; i++) l[i].custom = number, l[i].checkpoint = 1;
     tc_requires_grad(x, 1);
-    backward_of(tc, l, x, "again", custom, &loss);
+    backward_of(tc, l, x, "again", custom, 1, &loss);
     CHECK_EQ(runs, 2 * LAYERS);
     runs = 0;
     BEGIN("forward alone");

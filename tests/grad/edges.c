@@ -143,3 +143,121 @@ BOTH(where_there_is_no_slope) {
         tc_scope_end(tc);
     }
 }
+
+// ---- tensors of equal values: what is derived by one of them is not what it is by the others ----
+
+static void equal_zeros(tc_ctx *tc, tc_tensor x, tc_tensor *a, tc_tensor *b) {
+    (void)tc, *a = tc_zeros_like(x), *b = tc_zeros_like(x);
+}
+static void equal_exps(tc_ctx *tc, tc_tensor x, tc_tensor *a, tc_tensor *b) {
+    (void)tc, *a = tc_exp(x), *b = tc_exp(x);
+}
+static void equal_clone(tc_ctx *tc, tc_tensor x, tc_tensor *a, tc_tensor *b) {
+    (void)tc, *a = x, *b = tc_clone(x);
+}
+static void equal_clones(tc_ctx *tc, tc_tensor x, tc_tensor *a, tc_tensor *b) {
+    (void)tc, *a = tc_clone(x), *b = tc_clone(x);
+}
+static void equal_view(tc_ctx *tc, tc_tensor x, tc_tensor *a, tc_tensor *b) {
+    (void)tc, *a = x, *b = tc_reshape(x, TC_DIMS(-1));
+}
+static void equal_cast(tc_ctx *tc, tc_tensor x, tc_tensor *a, tc_tensor *b) {
+    (void)tc, *a = tc_exp(x), *b = tc_cast(*a, TC_F64);
+}
+static void equal_copy(tc_ctx *tc, tc_tensor x, tc_tensor *a, tc_tensor *b) {
+    *a = tc_exp(x), *b = tc_empty(tc, tc_shape(x), TC_F64);
+    tc_copy_(*b, *a);
+}
+static void equal_part(tc_ctx *tc, tc_tensor x, tc_tensor *a, tc_tensor *b) {
+    tc_tensor all = tc_tile(x, TC_DIMS(2));
+    (void)tc, *a = tc_narrow(all, 0, 0, 2), *b = tc_narrow(all, 0, 0, 2);
+}
+static void equal_gradient(tc_ctx *tc, tc_tensor x, tc_tensor *a, tc_tensor *b) {
+    tc_tensor w = tc_ones_like(x);
+    (void)tc, *a = x, tc_grad(tc_sum_all(tc_mul(x, w)), &w, 1, b);
+}
+static void twice(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user, out[0] = tc_exp(in[0]), out[1] = tc_exp(in[0]);
+}
+static void equal_in_checkpoint(tc_ctx *tc, tc_tensor x, tc_tensor *a, tc_tensor *b) {
+    tc_tensor y[2];
+    tc_checkpoint(tc, twice, NULL, &x, 1, y, 2);
+    *a = y[0], *b = y[1];
+}
+
+static const struct {
+    void (*make)(tc_ctx *tc, tc_tensor x, tc_tensor *a, tc_tensor *b);
+    int of_a; // b is made of a
+} equals[] = {{equal_zeros, 0},        {equal_exps, 0}, {equal_clone, 1},
+              {equal_clones, 0},       {equal_view, 1}, {equal_cast, 1},
+              {equal_copy, 1},         {equal_part, 0}, {equal_gradient, 1},
+              {equal_in_checkpoint, 0}};
+
+static const double equal_at[] = {0.5, -2};
+
+// sum(a (b^2 + 3 b')), b' a view of b: by b 2 a b + 3 a, the seconds 2 a and, by a, 2 b + 3; along t the first, times t.
+BOTH(by_one_of_equal_tensors) {
+    tc_tensor x = tc_from_data(tc, equal_at, TC_DIMS(2), TC_F64), t = tc_add_s(x, 1);
+    for (size_t i = 0; i < sizeof equals / sizeof *equals; i++) {
+        tc_tensor a, b, g = tc_null(), again[2] = {tc_null(), tc_null()}, along = tc_null();
+        char name[32];
+        snprintf(name, sizeof name, "equal %d", (int)i);
+        BEGIN(name);
+        equals[i].make(tc, x, &a, &b);
+        tc_tensor shown = tc_flip(tc_slice(b, 0, 0, TC_END, 1), TC_DIMS(0)), ab[2] = {a, b};
+        tc_tensor y =
+            tc_mul(a, tc_add(tc_square(b), tc_mul_s(tc_flip(shown, TC_DIMS(0)), 3)));
+        tc_grad(tc_sum_all(y), &b, 1, &g);
+        tc_grad(tc_sum_all(g), ab, 2, again);
+        tc_jvp(y, &b, &t, 1, &along);
+        END();
+        for (int k = 0; k < 2 && !tc_error(tc); k++) {
+            double u = tc_get(a, TC_DIMS(k)), v = tc_get(b, TC_DIMS(k));
+            double first = 2 * u * v + 3 * u, to = tc_get(t, TC_DIMS(k));
+            CHECK_NEAR(tc_get(g, TC_DIMS(k)), first, 1e-12);
+            CHECK_NEAR(tc_get(again[1], TC_DIMS(k)), 2 * u, 1e-12);
+            CHECK_NEAR(tc_get(again[0], TC_DIMS(k)),
+                       2 * v + 3 + (equals[i].of_a ? 2 * u : 0), 1e-12);
+            CHECK_NEAR(tc_get(along, TC_DIMS(k)), first * to, 1e-12);
+        }
+    }
+}
+
+BOTH(what_is_used_is_an_equal_tensor) {
+    tc_tensor x = tc_from_data(tc, equal_at, TC_DIMS(2), TC_F64), g;
+    BEGIN("other");
+    tc_tensor b = tc_exp(x);
+    tc_grad(tc_sum_all(tc_exp(x)), &b, 1, &g);
+    tc_trace_end(tc);
+    ERROR(TC_E_ARG, "does not depend");
+}
+
+// ---- one program for several sizes ----
+
+// The mean is a part of the variance, too: one node with one number of elements, also where that comes at run time.
+static void centred(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    tc_tensor mean = tc_mean_dims(in[0], TC_DIMS(0), TC_KEEPDIM);
+    tc_tensor var = tc_var_dims(in[0], TC_DIMS(0), 0, TC_KEEPDIM);
+    tc_tensor y = tc_mul(tc_sub(in[0], mean), tc_rsqrt(tc_add_s(var, 1e-5)));
+    (void)tc, (void)user;
+    tc_grad(tc_sum_all(tc_mul(tc_amax(y, 1), tc_cos(tc_sum(y, 1)))), in, 1, out);
+}
+
+BOTH(run_time_counts_of_equal_steps_are_one) {
+    double got[2][4 * 9];
+    for (int dynamic = 0; dynamic < 2; dynamic++) {
+        tc_options options = tc_options_default();
+        options.dynamic = dynamic ? TC_DYNAMIC_AUTO : TC_DYNAMIC_OFF;
+        tc_fn *f = tc_compile(tc, centred, NULL, 0, &options);
+        for (int rows = 3; rows <= 9;
+             rows += 6) { // the second size makes the program for all
+            tc_tensor x = tc_sin(tc_reshape(tc_arange(tc, 0, 4 * rows, 1, TC_F64),
+                                            TC_DIMS(rows, 4))),
+                      g;
+            CHECK_EQ(tc_call(f, &x, 1, &g, 1), TC_OK);
+            if (rows == 9) CHECK_EQ(tc_read(g, got[dynamic], sizeof got[0]), TC_OK);
+        }
+        tc_fn_free(f);
+    }
+    CHECK_BYTES(got[0], got[1], sizeof got[0]);
+}
