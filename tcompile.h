@@ -2429,9 +2429,11 @@ TCDEF tc_status tc_no_grad_end_at(tc_ctx *tc, const char *file, int line);
 // gradients: they compute it again, from in[] and the tensors the body captures, which are kept, and have the same
 // bits. So of a deep network's layers, each in a checkpoint, one at a time has its values in memory
 // (torch.utils.checkpoint). They nest. tc_jvp keeps values as ever. Custom ops in it run twice, random numbers are
-// the same. Gradients of gradients may add up in another order where several checkpoints use a weight. Without gradients, and outside of regions and functions, it is a call of `body`. *user is not guarded: what
-// a function's recording depends on is its own to guard. TC_E_NULL: body, in or out is NULL, a tensor of in is null, or body did not set
-// out[i], which is null after every error; TC_E_ARG: a count below 0; TC_E_STATE, TC_E_REGION: the body leaves a scope or a region open.
+// the same. Gradients of gradients may add up in another order where several checkpoints use a weight. Without
+// gradients, and outside of regions and functions, it is a call of `body`. *user is not guarded: what a function's
+// recording depends on is its own to guard. TC_E_NULL: body, in or out is NULL, a tensor of in is null, or body did
+// not set out[i], which is null after every error; TC_E_ARG: a count below 0; TC_E_STATE, TC_E_REGION: the body leaves
+// a scope or a region open.
 //
 //     static void block(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *layer) { ... }
 //     for (int i = 0; i < 24; i++) tc_checkpoint(tc, block, &layer[i], &x, 1, &x, 1);
@@ -3110,7 +3112,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x868eb0da015df94cu
+#define TC__BUILD_ID 0x37f45b5de367d137u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -28670,9 +28672,11 @@ const tc__group_shape*s){
 const tc__ix size[]={s->rows,s->cols,s->batch,s->items,s->wide,s->scratch};
 const int64_t word[]={s->grain,s->kind,s->vector,s->prologue,
 s->phases,s->split_columns,s->lanes,s->list};
+tc__tuning tuning=s->tuning;
+tuning.knob[TC__KNOB_THREADS]=0;
 for(size_t i=0;i<TC__COUNT(size);i++)tc__put_ix_numbers(t,p,size[i]);
 tc__put_numbers(t,word,TC__COUNT(word));
-tc__put_raw(t,&s->tuning,sizeof s->tuning);
+tc__put_raw(t,&tuning,sizeof tuning);
 tc__put_raw(t,&s->windows,sizeof s->windows);
 }
 static void tc__put_group_numbers(tc__text*t,const tc__group*g){

@@ -85,15 +85,17 @@ static void tc__put_node_numbers(tc__text *t, const tc__ixpool *p, const tc__nod
             tc__put_number(t, n->attr[i]);
 }
 
-// All of tc__group_shape.
+// All of tc__group_shape, but for the knob that is the launch's: kernels that differ in it alone have one code.
 static void tc__put_shape_numbers(tc__text *t, const tc__ixpool *p,
                                   const tc__group_shape *s) {
     const tc__ix size[] = {s->rows, s->cols, s->batch, s->items, s->wide, s->scratch};
     const int64_t word[] = {s->grain,  s->kind,          s->vector, s->prologue,
                             s->phases, s->split_columns, s->lanes,  s->list};
+    tc__tuning tuning = s->tuning;
+    tuning.knob[TC__KNOB_THREADS] = 0;
     for (size_t i = 0; i < TC__COUNT(size); i++) tc__put_ix_numbers(t, p, size[i]);
     tc__put_numbers(t, word, TC__COUNT(word));
-    tc__put_raw(t, &s->tuning, sizeof s->tuning);
+    tc__put_raw(t, &tuning, sizeof tuning);
     tc__put_raw(t, &s->windows, sizeof s->windows);
 }
 

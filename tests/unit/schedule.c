@@ -694,7 +694,12 @@ static void change_shape(tc_ctx *c, tc__group *g, size_t k) {
     CHANGES(s->split_columns, !s->split_columns);
     CHANGES(s->lanes, s->lanes + 8);
     CHANGES(s->list, s->list + 1);
-    for (int i = 0; i < TC__KNOBS; i++) CHANGES(s->tuning.knob[i], s->tuning.knob[i] + 1);
+    for (int i = 0; i < TC__KNOBS; i++)
+        if (i != TC__KNOB_THREADS) CHANGES(s->tuning.knob[i], s->tuning.knob[i] + 1);
+    s->tuning.knob[TC__KNOB_THREADS] =
+        TC__THREADS_ONE; // the code of a kernel tuned so is found
+    CHECK(!has_changed(c, g));
+    s->tuning.knob[TC__KNOB_THREADS] = 0;
     for (size_t i = 0; i < sizeof s->windows / sizeof(int64_t); i++)
         CHANGES(((int64_t *)&s->windows)[i], 3 + (int64_t)i);
     CHANGES(g->target.tf32, !g->target.tf32);
