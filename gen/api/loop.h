@@ -11,7 +11,8 @@
 // all rows, one after the other along a new first dimension. n_xs >= 1, and all xs have as many rows, which may be
 // none (tc_arange numbers them); n_carry and n_ys may be 0, at most 64 each. Gradients go through it: what products,
 // reductions and carries were is saved for each row, all else computed again. `user` is handed to the body.
-// TC_E_SHAPE, TC_E_DTYPE: a carry that changes, xs that differ; then last and ys are null.
+// TC_E_SHAPE, TC_E_DTYPE: a carry that changes, xs that differ; then last and ys are null. TC_E_NULL: body, or init,
+// last or ys where there are carries or results; a result that nobody wants is freed.
 //
 //     static void cell(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) { // in: h, x
 //         out[0] = out[1] = tc_tanh(tc_add(tc_matmul(in[0], w), in[1]));
