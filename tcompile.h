@@ -3113,7 +3113,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x0b329de1a9fb70c5u
+#define TC__BUILD_ID 0x885e9e121568ed79u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -31792,11 +31792,11 @@ tc__ix_has_val(g->body.ix,at)||!along.ok||along.run<INT64_MAX||
 return NULL;
 return store;
 }
-static tc__contract tc__contract_plan_at(const tc__group*g,tc__ix at){
+static tc__contract tc__contract_plan_at(const tc__group*g,tc__ix at,int number){
 tc__contract q;
 tc__ixpool*x=g->body.ix;
 memset(&q,0,sizeof q);
-q.g=g,q.lanes=tc__group_lanes(g),q.depth=tc__depth_of(g),
+q.number=number,q.g=g,q.lanes=tc__group_lanes(g),q.depth=tc__depth_of(g),
 q.dtype=tc__product_dtype(g);
 q.cls=tc__class_of(q.dtype);
 q.m=tc__ix_div(x,g->shape.rows,g->shape.batch);
@@ -31826,20 +31826,20 @@ tc__contract_columns(&q);
 tc__contract_blocks(&q);
 q.left_rows=tc__contract_left_rows(&q,m);
 q.left_nodes|=q.left_rows;
-q.direct=tc__contract_direct(&q,m);
+if(!number)q.direct=tc__contract_direct(&q,m);
 tc__contract_scratch(&q,at?at:tc__contract_buffer_at(g,g->buffer.count,q.grain));
 return q;
 }
 static tc__contract tc__contract_plan(const tc__group*g){
-return tc__contract_plan_at(g,0);
+return tc__contract_plan_at(g,0,0);
 }
 static int tc__contract_plans(const tc__group*g,tc__contract q[TC__LIST_PARTS],
 tc__group part[TC__LIST_PARTS]){
 int parts=tc__parts_of_list(g,part),n=0;
 for(int i=0;i<parts;i++){
 if(part[i].shape.kind!=TC__CONTRACTION)continue;
-q[n]=tc__contract_plan_at(&part[i],n?q[n-1].bytes:0);
-if(parts>1)q[n].number=i+1,q[n].direct=NULL;
+q[n]=
+tc__contract_plan_at(&part[i],n?q[n-1].bytes:0,parts>1?i+1:0);
 n++;
 }
 return n;
@@ -31899,34 +31899,31 @@ else
 tc__put(p->out,"c0 + (c1 - c0) / %d * %d;\n",q->width,q->width);
 }
 static void tc__print_block_call(tc__printer*p,const tc__contract*q,const char*symbol,
-const char*operands,const char*first){
-const char*i=strcmp(first,"0")?"(i - r0)":"i",*more=q->slice?", k0":"";
-int columns=tc__direct_columns(q),rows=tc__direct_rows(q);
-if(!q->direct){
+const char*operands,const char*i){
+const char*more=q->slice?", k0":"";
+int columns=q->direct&&tc__direct_columns(q),
+rows=q->direct&&tc__direct_rows(q);
+int either=q->direct&&!(rows&&columns);
+if(either){
+tc__line(p);
+tc__put(p->out,"if (");
+if(!columns)tc__put(p->out,"p + %d <= c1%s",q->width,rows?"":" && ");
+if(!rows)tc__put(p->out,"%s + %d <= r1 - r0",i,q->rows);
+tc__put(p->out,")\n"),p->indent++;
+}
+if(q->direct){
+long long step=tc__direct_step(q);
+tc__line(p);
+tc__put(p->out,"%s_block(%s, to + %s * %lld + (p - c0), %lld%s);\n",symbol,
+operands,i,step,step,more);
+}
+if(either)p->indent--,tc__line(p),tc__put(p->out,"else\n"),p->indent++;
+if(either||!q->direct){
 tc__line(p);
 tc__put(p->out,"%s_block(%s, tile + %s * wide + (p - c0), wide%s);\n",symbol,
 operands,i,more);
-return;
 }
-if(!rows||!columns){
-tc__line(p);
-tc__put(p->out,"if (");
-if(!columns)tc__put(p->out,"p + %d > c1%s",q->width,rows?"":" || ");
-if(!rows)
-tc__put(p->out,"i + %d > %s",q->rows,strcmp(first,"0")?"r1":"r1 - r0");
-tc__put(p->out,")\n");
-tc__line(p);
-tc__put(p->out,"    %s_block(%s, tile + %s * wide + (p - c0), wide%s);\n",symbol,
-operands,i,more);
-tc__line(p);
-tc__put(p->out,"else\n");
-tc__line(p);
-tc__put(p->out,"    ");
-}else{
-tc__line(p);
-}
-tc__put(p->out,"%s_block(%s, to + %s * %lld + (p - c0), %lld%s);\n",symbol,operands,
-i,tc__direct_step(q),tc__direct_step(q),more);
+if(either)p->indent--;
 }
 // ---- gen/kernel/print_matmul.c
 typedef enum tc__sum_line{TC__SUM_NEW,TC__SUM_ADD,TC__SUM_STORE}tc__sum_line;
@@ -32371,7 +32368,7 @@ tc__print_panel(p,q,"const ");
 tc__line(p);
 tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += %d)",q->rows);
 tc__block_open(p);
-tc__print_block_call(p,q,symbol,"x + i, panel, k1 - k0","0");
+tc__print_block_call(p,q,symbol,"x + i, panel, k1 - k0","i");
 tc__block_close(p);
 tc__block_close(p);
 }
@@ -32487,7 +32484,7 @@ tc__block_close(p);
 }
 snprintf(operands,sizeof operands,"x, panel%s, %s",
 q->right==TC__RIGHT_IN_PLACE?", next":"",tc__contract_deep(q));
-tc__print_block_call(p,q,symbol,operands,"r0");
+tc__print_block_call(p,q,symbol,operands,"(i - r0)");
 tc__block_close(p);
 tc__block_close(p);
 }

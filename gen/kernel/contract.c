@@ -451,12 +451,12 @@ static const tc__node *tc__contract_direct(const tc__contract *q, int64_t m) {
     return store;
 }
 
-// The product that list g ends with, its scratch from `at` on.
-static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at) {
+// The product that list g ends with, its scratch from `at` on; its number among a kernel's parts, 0 = it is the only one.
+static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at, int number) {
     tc__contract q;
     tc__ixpool *x = g->body.ix;
     memset(&q, 0, sizeof q);
-    q.g = g, q.lanes = tc__group_lanes(g), q.depth = tc__depth_of(g),
+    q.number = number, q.g = g, q.lanes = tc__group_lanes(g), q.depth = tc__depth_of(g),
     q.dtype = tc__product_dtype(g);
     q.cls = tc__class_of(q.dtype);
     q.m = tc__ix_div(x, g->shape.rows, g->shape.batch);
@@ -486,13 +486,13 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at) {
     tc__contract_blocks(&q);
     q.left_rows = tc__contract_left_rows(&q, m);
     q.left_nodes |= q.left_rows;
-    q.direct = tc__contract_direct(&q, m);
+    if (!number) q.direct = tc__contract_direct(&q, m);
     tc__contract_scratch(&q, at ? at : tc__contract_buffer_at(g, g->buffer.count, q.grain));
     return q;
 }
 
 static tc__contract tc__contract_plan(const tc__group *g) {
-    return tc__contract_plan_at(g, 0);
+    return tc__contract_plan_at(g, 0, 0);
 }
 
 // The contractions of a list, in order; how many.
@@ -501,8 +501,8 @@ static int tc__contract_plans(const tc__group *g, tc__contract q[TC__LIST_PARTS]
     int parts = tc__parts_of_list(g, part), n = 0;
     for (int i = 0; i < parts; i++) {
         if (part[i].shape.kind != TC__CONTRACTION) continue;
-        q[n] = tc__contract_plan_at(&part[i], n ? q[n - 1].bytes : 0);
-        if (parts > 1) q[n].number = i + 1, q[n].direct = NULL;
+        q[n] =
+            tc__contract_plan_at(&part[i], n ? q[n - 1].bytes : 0, parts > 1 ? i + 1 : 0);
         n++;
     }
     return n;

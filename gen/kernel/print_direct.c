@@ -1,5 +1,5 @@
 // Products of whose sums nothing else is made: whole blocks of an item are written where the result lies, what is left at its
-// right and lower edge goes by the tile. Of 96 products of 128x128x64 the way through the tile took a tenth.
+// right and lower edge goes by the tile. Through the tile, 96 products of 128x128x64 took 1.05 of the time.
 
 static long long tc__direct_step(const tc__contract *q) {
     tc__ixrun down = tc__ix_run(q->g->body.ix, q->direct->attr[TC__STORE_INDEX], TC__ROW);
@@ -17,7 +17,7 @@ static int tc__direct_rows(const tc__contract *q) {
     return tc__ix_divisor(q->g->body.ix, q->m) % q->rows == 0 && q->grain % q->rows == 0;
 }
 
-// `float *const to = out0 + ...;`: the item's first element of the result.
+// `float *to`: the item's first element of the result.
 static void tc__print_direct_base(tc__printer *p, const tc__contract *q) {
     tc__ixpool *x = q->g->body.ix;
     tc__ix at = q->direct->attr[TC__STORE_INDEX], r = tc__ix_find_var(x, at, TC__ROW),
@@ -50,35 +50,32 @@ static void tc__print_direct_left(tc__printer *p, const tc__contract *q) {
         tc__put(p->out, "c0 + (c1 - c0) / %d * %d;\n", q->width, q->width);
 }
 
-// Where the sums of the block of row i and of the columns from p on lie, and how far rows are apart. Row i is
-// counted from `first` of the item's, "0" or "r0".
+// `NAME_block(...)` for the block at row `i` of the item, an expression, and the columns from p on: into the result
+// where it is whole.
 static void tc__print_block_call(tc__printer *p, const tc__contract *q, const char *symbol,
-                                 const char *operands, const char *first) {
-    const char *i = strcmp(first, "0") ? "(i - r0)" : "i", *more = q->slice ? ", k0" : "";
-    int columns = tc__direct_columns(q), rows = tc__direct_rows(q);
-    if (!q->direct) {
+                                 const char *operands, const char *i) {
+    const char *more = q->slice ? ", k0" : "";
+    int columns = q->direct && tc__direct_columns(q),
+        rows = q->direct && tc__direct_rows(q);
+    int either = q->direct && !(rows && columns);
+    if (either) {
+        tc__line(p);
+        tc__put(p->out, "if (");
+        if (!columns) tc__put(p->out, "p + %d <= c1%s", q->width, rows ? "" : " && ");
+        if (!rows) tc__put(p->out, "%s + %d <= r1 - r0", i, q->rows);
+        tc__put(p->out, ")\n"), p->indent++;
+    }
+    if (q->direct) {
+        long long step = tc__direct_step(q);
+        tc__line(p);
+        tc__put(p->out, "%s_block(%s, to + %s * %lld + (p - c0), %lld%s);\n", symbol,
+                operands, i, step, step, more);
+    }
+    if (either) p->indent--, tc__line(p), tc__put(p->out, "else\n"), p->indent++;
+    if (either || !q->direct) {
         tc__line(p);
         tc__put(p->out, "%s_block(%s, tile + %s * wide + (p - c0), wide%s);\n", symbol,
                 operands, i, more);
-        return;
     }
-    if (!rows || !columns) {
-        tc__line(p);
-        tc__put(p->out, "if (");
-        if (!columns) tc__put(p->out, "p + %d > c1%s", q->width, rows ? "" : " || ");
-        if (!rows)
-            tc__put(p->out, "i + %d > %s", q->rows, strcmp(first, "0") ? "r1" : "r1 - r0");
-        tc__put(p->out, ")\n");
-        tc__line(p);
-        tc__put(p->out, "    %s_block(%s, tile + %s * wide + (p - c0), wide%s);\n", symbol,
-                operands, i, more);
-        tc__line(p);
-        tc__put(p->out, "else\n");
-        tc__line(p);
-        tc__put(p->out, "    ");
-    } else {
-        tc__line(p);
-    }
-    tc__put(p->out, "%s_block(%s, to + %s * %lld + (p - c0), %lld%s);\n", symbol, operands,
-            i, tc__direct_step(q), tc__direct_step(q), more);
+    if (either) p->indent--;
 }

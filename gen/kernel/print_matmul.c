@@ -524,7 +524,7 @@ static void tc__print_slice_blocks(tc__printer *p, const tc__contract *q,
     tc__line(p);
     tc__put(p->out, "for (tc_i64 i = 0; i < r1 - r0; i += %d)", q->rows);
     tc__block_open(p);
-    tc__print_block_call(p, q, symbol, "x + i, panel, k1 - k0", "0");
+    tc__print_block_call(p, q, symbol, "x + i, panel, k1 - k0", "i");
     tc__block_close(p);
     tc__block_close(p);
 }
@@ -652,7 +652,7 @@ static void tc__print_blocks(tc__printer *p, const tc__contract *q, const char *
     }
     snprintf(operands, sizeof operands, "x, panel%s, %s",
              q->right == TC__RIGHT_IN_PLACE ? ", next" : "", tc__contract_deep(q));
-    tc__print_block_call(p, q, symbol, operands, "r0");
+    tc__print_block_call(p, q, symbol, operands, "(i - r0)");
     tc__block_close(p);
     tc__block_close(p);
 }
