@@ -1173,9 +1173,10 @@ TCDEF tc_tensor tc_scaled_dot_product_attention_at(tc_tensor q, tc_tensor k, tc_
 // [0] is height, [1] width; 0 means the default.
 typedef struct tc_conv_options {
     int stride[2];   // default 1
-    int padding[2];  // zeros on each side; default 0
+    int padding[2];  // zeros on each side, of a transposed one what is cut off there; default 0
     int dilation[2]; // distance of the taps; default 1
     int groups;      // default 1
+    int output_padding[2]; // of a transposed one: more at the end; default 0
 } tc_conv_options;
 
 // x[N, C, H, W] with weight[O, C / groups, KH, KW] -> [N, O, H', W'], plus bias[O] unless
@@ -1196,6 +1197,25 @@ TCDEF tc_tensor tc_conv2d_with_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
 TCDEF tc_tensor tc_conv1d_at(tc_tensor x, tc_tensor weight, tc_tensor bias, int stride,
                              int padding, int dilation, int groups, const char *file,
                              int line);
+// Transposed: x[N, C, H, W] or [C, H, W] with weight[C, O / groups, KH, KW] -> [N, O, H', W'], plus bias[O]
+// unless null; H' = (H - 1) stride - 2 padding + dilation (KH - 1) + output_padding + 1. Element i of x counts for
+// result i * stride + k * dilation - padding by tap k: tc_conv2d's gradient by its image, PyTorch's
+// conv_transpose2d. Summed per output over (channel, y, x) of what counts for it, one fma per step; as above on a
+// GPU. Infinite taps meet zeros beyond x, too. TC_E_SHAPE: sizes do not fit, or the padding leaves nothing; TC_E_ARG:
+// an output_padding that is neither less than stride nor than dilation.
+TCDEF tc_tensor tc_conv_transpose2d_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
+                                       int stride, int padding, int output_padding,
+                                       int dilation, int groups, const char *file,
+                                       int line);
+// The same with options by axis; NULL = all defaults.
+TCDEF tc_tensor tc_conv_transpose2d_with_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
+                                            const tc_conv_options *options,
+                                            const char *file, int line);
+// x[N, C, L] or [C, L] with weight[C, O / groups, K].
+TCDEF tc_tensor tc_conv_transpose1d_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
+                                       int stride, int padding, int output_padding,
+                                       int dilation, int groups, const char *file,
+                                       int line);
 // Windows of kernel x kernel, `stride` apart (0 = kernel), over x[..., H, W] with `padding`
 // on each side (at most kernel / 2, TC_E_ARG). Mean, zeros of the padding counted.
 TCDEF tc_tensor tc_avg_pool2d_at(tc_tensor x, int kernel, int stride, int padding,
@@ -2667,7 +2687,8 @@ TCDEF const char *tc_params_unmatched(const tc_params *p);
 
 // From here on public calls cast their floats to `dtype`, TC_F16 or TC_BF16 (TC_E_DTYPE), or to f32, by
 // the lists that PyTorch's autocast has for CUDA, here on every device:
-//   to dtype   matmul bmm addmm linear conv1d conv2d conv2d_with scaled_dot_product_attention
+//   to dtype   matmul bmm addmm linear conv1d conv2d conv2d_with conv_transpose1d conv_transpose2d
+//              conv_transpose2d_with scaled_dot_product_attention
 //   to f32     exp expm1 log log2 log10 log1p pow pow_s rpow_s rdiv_s reciprocal rsqrt tan acos asin
 //              sinh cosh softplus; in all their forms sum prod norm logsumexp; cumsum cumprod softmax
 //              log_softmax layer_norm group_norm normalize cosine_similarity interpolate mse_loss
@@ -3019,6 +3040,9 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define tc_conv2d(...) tc_conv2d_at(__VA_ARGS__, TC__SITE)
 #define tc_conv2d_with(...) tc_conv2d_with_at(__VA_ARGS__, TC__SITE)
 #define tc_conv1d(...) tc_conv1d_at(__VA_ARGS__, TC__SITE)
+#define tc_conv_transpose2d(...) tc_conv_transpose2d_at(__VA_ARGS__, TC__SITE)
+#define tc_conv_transpose2d_with(...) tc_conv_transpose2d_with_at(__VA_ARGS__, TC__SITE)
+#define tc_conv_transpose1d(...) tc_conv_transpose1d_at(__VA_ARGS__, TC__SITE)
 #define tc_avg_pool2d(...) tc_avg_pool2d_at(__VA_ARGS__, TC__SITE)
 #define tc_max_pool2d(...) tc_max_pool2d_at(__VA_ARGS__, TC__SITE)
 #define tc_interpolate(...) tc_interpolate_at(__VA_ARGS__, TC__SITE)
@@ -3113,7 +3137,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x885e9e121568ed79u
+#define TC__BUILD_ID 0x66b60d0125d64214u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7730,6 +7754,8 @@ TC_OP_ADDMM,
 TC_OP_ATTENTION,
 TC_OP_CONV2D,
 TC_OP_CONV1D,
+TC_OP_CONV_TRANSPOSE2D,
+TC_OP_CONV_TRANSPOSE1D,
 TC_OP_AVG_POOL2D,
 TC_OP_MAX_POOL2D,
 TC_OP_INTERPOLATE,
@@ -7824,6 +7850,8 @@ TC__ADDMM_T=0,TC__ADDMM_A=1,TC__ADDMM_B=2,TC__ADDMM_BETA=1,TC__ADDMM_ALPHA=2,
 TC__ATTENTION_Q=0,TC__ATTENTION_K=1,TC__ATTENTION_V=2,TC__ATTENTION_MASK=3,TC__ATTENTION_CAUSAL=1,TC__ATTENTION_SCALE=2,TC__ATTENTION_NAN=3,
 TC__CONV2D_X=0,TC__CONV2D_WEIGHT=1,TC__CONV2D_BIAS=2,TC__CONV2D_KERNEL_H=1,TC__CONV2D_KERNEL_W=2,TC__CONV2D_STRIDE_H=3,TC__CONV2D_STRIDE_W=4,TC__CONV2D_PADDING_H=5,TC__CONV2D_PADDING_W=6,TC__CONV2D_DILATION_H=7,TC__CONV2D_DILATION_W=8,TC__CONV2D_GROUPS=9,
 TC__CONV1D_X=0,TC__CONV1D_WEIGHT=1,TC__CONV1D_BIAS=2,TC__CONV1D_STRIDE=1,TC__CONV1D_PADDING=2,TC__CONV1D_DILATION=3,TC__CONV1D_GROUPS=4,
+TC__CONV_TRANSPOSE2D_X=0,TC__CONV_TRANSPOSE2D_WEIGHT=1,TC__CONV_TRANSPOSE2D_BIAS=2,TC__CONV_TRANSPOSE2D_STRIDE_H=1,TC__CONV_TRANSPOSE2D_STRIDE_W=2,TC__CONV_TRANSPOSE2D_PADDING_H=3,TC__CONV_TRANSPOSE2D_PADDING_W=4,TC__CONV_TRANSPOSE2D_OUTPUT_PADDING_H=5,TC__CONV_TRANSPOSE2D_OUTPUT_PADDING_W=6,TC__CONV_TRANSPOSE2D_DILATION_H=7,TC__CONV_TRANSPOSE2D_DILATION_W=8,TC__CONV_TRANSPOSE2D_GROUPS=9,
+TC__CONV_TRANSPOSE1D_X=0,TC__CONV_TRANSPOSE1D_WEIGHT=1,TC__CONV_TRANSPOSE1D_BIAS=2,TC__CONV_TRANSPOSE1D_STRIDE=1,TC__CONV_TRANSPOSE1D_PADDING=2,TC__CONV_TRANSPOSE1D_OUTPUT_PADDING=3,TC__CONV_TRANSPOSE1D_DILATION=4,TC__CONV_TRANSPOSE1D_GROUPS=5,
 TC__AVG_POOL2D_X=0,TC__AVG_POOL2D_KERNEL=1,TC__AVG_POOL2D_STRIDE=2,TC__AVG_POOL2D_PADDING=3,
 TC__MAX_POOL2D_X=0,TC__MAX_POOL2D_KERNEL=1,TC__MAX_POOL2D_STRIDE=2,TC__MAX_POOL2D_PADDING=3,
 TC__INTERPOLATE_X=0,TC__INTERPOLATE_MODE=1,
@@ -8504,6 +8532,8 @@ static const char*const tc__op_names[TC_OP_TOTAL]={
 "attention",
 "conv2d",
 "conv1d",
+"conv_transpose2d",
+"conv_transpose1d",
 "avg_pool2d",
 "max_pool2d",
 "interpolate",
@@ -9456,6 +9486,10 @@ TC__OP(COMPOSITE,-1,0,attr,attr,0,COUNT,0x260u,0x0u,
 "t given, t kernel_h, t kernel_w, t stride_h, t stride_w, s padding_h, s padding_w, t dilation_h, t dilation_w, s groups","")
 TC__OP(COMPOSITE,-1,0,attr,attr,0,COUNT,0x14u,0x0u,
 "t given, t stride, s padding, t dilation, s groups","")
+TC__OP(COMPOSITE,-1,0,attr,attr,0,COUNT,0x278u,0x0u,
+"t given, t stride_h, t stride_w, s padding_h, s padding_w, s output_padding_h, s output_padding_w, t dilation_h, t dilation_w, s groups","")
+TC__OP(COMPOSITE,-1,0,attr,attr,0,COUNT,0x2cu,0x0u,
+"t given, t stride, s padding, s output_padding, t dilation, s groups","")
 TC__OP(COMPOSITE,-1,0,floating,attr,0,COUNT,0x8u,0x0u,
 "t given, t kernel, t stride, s padding","")
 TC__OP(COMPOSITE,-1,0,same,attr,0,COUNT,0x8u,0x0u,
@@ -9483,6 +9517,8 @@ static const tc__whole_info tc__wholes[TC_OP_TOTAL-TC_OP_COUNT]={
 {{{2,1,0},{2,1,0},{2,1,0},{0,1,1}},4},
 {{{3,1,0},{4,0,1},{1,0,1}},3},
 {{{2,1,0},{3,0,1},{1,0,1}},3},
+{{{3,1,0},{4,0,0},{1,0,1}},3},
+{{{2,1,0},{3,0,0},{1,0,1}},3},
 {{{2,1,0}},1},
 {{{2,1,0}},1},
 {{{0,1,0}},1},
@@ -15569,6 +15605,75 @@ tc_tensor share=tc__rounded(f,tc__attend(&row,scores));
 f->wide=0,f->half=0;
 return tc__matmul(f,share,v);
 }
+enum{TC__RESIZE_MOST=1<<28};
+static tc_tensor tc__resize_index(const tc__api*f,int64_t first,int64_t step,
+int64_t parts,int64_t count,tc_tensor*rest){
+tc_dims one=tc_dims_of(1,&count);
+tc_tensor at=tc_mul_s(tc__iota(f,&one,0),(double)step);
+if(first)at=tc_add_s(at,(double)first);
+tc_tensor i=tc_floor_divide_s(at,(double)parts);
+if(!rest)return i;
+i=tc_maximum_s(i,0);
+tc_tensor whole=tc_mul_s(i,(double)parts);
+*rest=tc_maximum_s(tc_sub(at,whole),0);
+return i;
+}
+static tc_tensor tc__resize_linear(const tc__api*f,tc_tensor x,tc_dims*d,int dim,
+int64_t out,int corners){
+int64_t in=d->size[dim],parts=corners?out-1:2*out;
+tc_dims aligned=TC_DIMS(out);
+tc_tensor rest;
+d->size[dim]=out;
+if(corners&&(in==1||out==1))
+return tc__expand(f,tc__slice(f,x,dim,0,1,1),d);
+for(int i=dim+1;i<d->rank;i++)aligned.size[aligned.rank++]=1;
+tc_tensor low=corners?tc__resize_index(f,0,in-1,parts,out,&rest)
+:tc__resize_index(f,in-out,2*in,parts,out,&rest);
+tc_tensor next=tc_minimum_s(tc_add_s(low,1),(double)(in-1));
+rest=tc__cast(f,rest,tc__float_dtype(f));
+rest=tc__reshape(f,tc_div_s(rest,(double)parts),&aligned);
+tc_tensor a=tc__index_op(f,TC_OP_TAKE,x,low,dim);
+tc_tensor b=tc__index_op(f,TC_OP_TAKE,x,next,dim);
+return tc_fma(rest,tc_sub(b,a),a);
+}
+static int tc__resize_check(const tc__api*f,const tc_dims*sizes,tc_interpolation mode){
+char x[160],y[160];
+if(mode<TC_NEAREST||mode>TC_LINEAR_CORNERS)
+return tc__fail(f->c,TC_E_ARG,
+"%s: %d is no mode; there are TC_NEAREST, TC_LINEAR and "
+"TC_LINEAR_CORNERS",
+f->who,(int)mode);
+if(sizes->rank<0||sizes->rank>f->x.rank)
+return tc__fail(f->c,TC_E_RANK,"%s: %d sizes for x of rank %d",f->who,
+sizes->rank,f->x.rank);
+int ok=1,lead=f->x.rank-sizes->rank;
+for(int i=0;i<sizes->rank;i++)
+ok&=sizes->size[i]>=1&&sizes->size[i]<=TC__RESIZE_MOST&&
+tc__meta_size(&f->x,lead+i)>=1&&
+tc__meta_size(&f->x,lead+i)<=TC__RESIZE_MOST;
+return ok||tc__fail(f->c,TC_E_SHAPE,"%s: %s to %s; sizes are 1 to 2^28",f->who,
+tc__dims_text(&f->x,x),tc__sizes_text(sizes,y));
+}
+static tc_tensor tc__interpolate(tc__api*f,tc_tensor x,tc_dims sizes,
+tc_interpolation mode){
+if(!tc__resize_check(f,&sizes,mode))return tc__null();
+tc_dims d=tc__dims_shape(f);
+if(mode!=TC_NEAREST)tc__widen_half(f,&x),x=tc__as_float(f,x);
+tc_tensor y=x;
+for(int i=0;i<sizes.rank&&y.id;i++){
+int dim=d.rank-sizes.rank+i;
+int64_t in=d.size[dim],out=sizes.size[i];
+if(in==out)continue;
+if(mode!=TC_NEAREST){
+y=tc__resize_linear(f,y,&d,dim,out,mode==TC_LINEAR_CORNERS);
+continue;
+}
+y=tc__index_op(f,TC_OP_TAKE,y,tc__resize_index(f,0,in,out,out,NULL),dim);
+d.size[dim]=out;
+}
+return tc__cast(f,y,mode==TC_NEAREST?(int)f->x.dtype:tc__float_dtype(f));
+}
+// ---- gen/graph/convolution.c
 enum{TC__CONV_TAPS=49,TC__POOL_TAPS=64};
 typedef struct tc__conv{
 tc__api*f;
@@ -15735,6 +15840,12 @@ tc__api batch;
 tc_conv_options none;
 memset(&none,0,sizeof none);
 if(!options)options=&none;
+if(options->output_padding[0]||options->output_padding[1]){
+tc__fail(f->c,TC_E_ARG,
+"%s: output_padding %d, %d is of transposed convolutions; leave it 0",
+f->who,options->output_padding[0],options->output_padding[1]);
+return tc__null();
+}
 if(!tc__conv_check(f,weight,bias,tc__or_one(options->groups),2))return tc__null();
 if(f->x.rank!=3)return tc__conv_batch(f,x,weight,bias,options);
 x=tc_unsqueeze(x,0);
@@ -15746,6 +15857,7 @@ return y;
 static tc_tensor tc__conv2d(tc__api*f,tc_tensor x,tc_tensor weight,tc_tensor bias,
 int stride,int padding,int dilation,int groups){
 tc_conv_options o;
+memset(&o,0,sizeof o);
 o.stride[0]=o.stride[1]=stride,o.padding[0]=o.padding[1]=padding;
 o.dilation[0]=o.dilation[1]=dilation,o.groups=groups;
 return tc__conv2d_with(f,x,weight,bias,&o);
@@ -15763,6 +15875,221 @@ f->word[TC__CONV1D_GROUPS]=tc__ix_const(tc__or_one(groups));
 x=tc_unsqueeze(x,-2);
 weight=tc_unsqueeze(weight,-2);
 tc_tensor y=tc_conv2d_with(x,weight,bias,&o);
+return tc_squeeze(y,-2);
+}
+typedef struct tc__woven{
+tc__conv v;
+int64_t stride[2];
+int64_t taps[2];
+int64_t longer[2];
+int64_t kernel[2],out[2],groups;
+}tc__woven;
+static int tc__woven_check(const tc__api*f,tc_tensor weight,tc_tensor bias,
+int64_t groups,int along){
+static const char*const needed[]={"x[N, C, L] and weight[C, O / groups, K]",
+"x[N, C, H, W] and weight[C, O / groups, KH, KW]"};
+char x[160],y[160];
+tc__meta w;
+int channels=f->x.rank-along-1;
+if(!tc__operand_given(f,"weight",weight)||!tc__meta_get(f,weight,&w))return 0;
+if((channels==0||channels==1)&&w.rank==along+2&&groups>=1&&
+tc__meta_size(&w,0)%groups==0&&
+tc__meta_size(&w,0)==tc__meta_size(&f->x,channels))
+return tc__param_check(f,"bias",bias,tc__ix_times(tc__meta_size(&w,1),groups));
+return tc__fail(f->c,TC_E_SHAPE,
+"%s: x is %s, the weight %s, groups %lld; %s with groups dividing C "
+"are needed",
+f->who,tc__dims_text(&f->x,x),tc__dims_text(&w,y),
+(long long)groups,needed[along-1]);
+}
+static int tc__woven_axis(tc__woven*s,const tc_conv_options*o,int i){
+const tc__api*f=s->v.f;
+int64_t n=tc__meta_size(&f->x,2+i),stride=tc__or_one(o->stride[i]),
+dilation=tc__or_one(o->dilation[i]),padding=o->padding[i],
+more=o->output_padding[i];
+if(stride<1||dilation<1||padding<0||more<0||
+(more>=stride&&more>=dilation))
+return tc__fail(
+f->c,TC_E_ARG,
+"%s: stride %lld, padding %lld, output_padding %lld, dilation %lld; stride and "
+"dilation must be at least 1, padding at least 0, output_padding at least 0 "
+"and less than stride or dilation",
+f->who,(long long)stride,(long long)padding,(long long)more,
+(long long)dilation);
+int64_t reach=tc__ix_times(dilation,s->kernel[i]-1);
+s->out[i]=tc__ix_clamp(tc__ix_times(n-1,stride)-2*padding)+reach+more+1;
+if(n<1||s->kernel[i]<1||s->kernel[i]>INT32_MAX||s->out[i]<1)
+return tc__fail(
+f->c,TC_E_SHAPE,
+"%s: %lld elements by a kernel of %lld (stride %lld, dilation %lld), less "
+"a padding of %lld, leave nothing; pad less, or take a larger kernel",
+f->who,(long long)n,(long long)s->kernel[i],(long long)stride,
+(long long)dilation,(long long)padding);
+s->stride[i]=stride,s->v.dilation[i]=dilation,s->v.padding[i]=padding;
+s->v.stride[i]=1;
+return 1;
+}
+static tc_tensor tc__woven_apart(tc__woven*s,tc_tensor x,int i){
+int64_t attr[5];
+attr[TC__PAD_DIM]=2+i,attr[TC__PAD_LOW]=attr[TC__PAD_HIGH]=tc__ix_const(0);
+attr[TC__PAD_DILATION]=tc__ix_const(s->stride[i]);
+attr[TC__PAD_FILL]=tc__value_word(0,s->v.f->x.dtype);
+s->stride[i]=1;
+return tc__prim(s->v.f,TC_OP_PAD,x,attr,5);
+}
+static tc_tensor tc__woven_weight(const tc__woven*s,tc_tensor w,const int64_t*from,
+const int64_t*to,const int64_t*taps){
+const tc__api*f=s->v.f;
+tc__meta m;
+if(!tc__meta_get(f,w,&m))return w;
+int64_t c=tc__meta_size(&m,0)/s->groups,o=tc__meta_size(&m,1);
+int64_t phases[2];
+for(int i=0;i<2;i++){
+phases[i]=to[i]-from[i];
+w=tc__slice(f,w,2+i,from[i],(taps[i]-1)*s->stride[i]+phases[i],1);
+w=tc__window(f,w,2+i,phases[i],s->stride[i],1);
+}
+w=tc_flip(w,TC_DIMS(2,3));
+tc_dims apart=TC_DIMS(s->groups,c,o,taps[0],taps[1],phases[0],phases[1]),
+order=TC_DIMS(0,2,5,6,1,3,4),
+rows=TC_DIMS(s->groups*o*phases[0]*phases[1],c,taps[0],taps[1]);
+return tc__reshape(f,tc__permute(f,tc__reshape(f,w,&apart),&order),&rows);
+}
+static tc_tensor tc__woven_phases(const tc__woven*s,tc_tensor x,tc_tensor weight,
+const int64_t*from,const int64_t*to,
+const int64_t*taps,int dtype){
+const tc__api*f=s->v.f;
+tc__conv v=s->v;
+tc__meta w;
+if(!tc__meta_get(f,weight,&w))return tc__null();
+int64_t n=tc__meta_size(&f->x,0),o=tc__meta_size(&w,1)*s->groups;
+int64_t high=to[0]-from[0],wide=to[1]-from[1];
+tc_dims part=TC_DIMS(n,o,high,wide,v.out[0],v.out[1]),
+none=TC_DIMS(high,wide,n,o,v.out[0],v.out[1]),
+order=TC_DIMS(2,3,0,1,4,5);
+if(!taps[0]||!taps[1])return tc__expand(f,tc__scalar(f,0,dtype),&none);
+for(int i=0;i<2;i++){
+v.size[i]=taps[i];
+x=tc__pad(f,x,2+i,v.dilation[i]*(taps[i]-1),
+v.dilation[i]*(s->taps[i]-1),0,f->x.dtype);
+}
+weight=tc__woven_weight(s,weight,from,to,taps);
+if(!tc__meta_get(f,weight,&w))return tc__null();
+tc_tensor y=tc__conv_matmul(&v,x,weight,&w,s->groups);
+return tc__permute(f,tc__reshape(f,y,&part),&order);
+}
+static tc_tensor tc__woven_all(const tc__woven*s,tc_tensor x,tc_tensor weight){
+const tc__api*f=s->v.f;
+tc_tensor row[2],part[2];
+tc__meta m;
+int rows=0;
+m.dtype=f->x.dtype;
+for(int i=0;i<2;i++){
+int64_t from[2],to[2],taps[2];
+int parts=0;
+from[0]=i?s->longer[0]:0,to[0]=i?s->stride[0]:s->longer[0];
+taps[0]=s->taps[0]-i;
+for(int j=0;j<2&&from[0]<to[0];j++){
+from[1]=j?s->longer[1]:0,to[1]=j?s->stride[1]:s->longer[1];
+taps[1]=s->taps[1]-j;
+if(from[1]==to[1])continue;
+part[parts]=tc__woven_phases(s,x,weight,from,to,taps,m.dtype);
+if(!tc__meta_get(f,part[parts++],&m))return tc__null();
+}
+if(parts)row[rows++]=parts>1?tc__cat(f,part,parts,1):part[0];
+}
+return rows>1?tc__cat(f,row,rows,0):row[0];
+}
+static tc_tensor tc__woven_image(const tc__woven*s,tc_tensor y){
+const tc__api*f=s->v.f;
+tc_dims order=TC_DIMS(2,3,4,0,5,1);
+tc__meta m;
+if(!tc__meta_get(f,y,&m))return tc__null();
+tc_dims d=TC_DIMS(tc__meta_size(&m,2),tc__meta_size(&m,3),
+s->v.out[0]*s->stride[0],s->v.out[1]*s->stride[1]);
+y=tc__reshape(f,tc__permute(f,y,&order),&d);
+for(int i=0;i<2;i++){
+int64_t more=s->v.padding[i]+s->out[i]-d.size[2+i];
+if(more>0)y=tc__pad(f,y,2+i,0,more,0,m.dtype);
+y=tc__slice(f,y,2+i,s->v.padding[i],s->out[i],1);
+}
+return y;
+}
+static void tc__woven_words(const tc_conv_options*o,int64_t*word){
+word[TC__CONV_TRANSPOSE2D_STRIDE_H]=tc__or_one(o->stride[0]);
+word[TC__CONV_TRANSPOSE2D_STRIDE_W]=tc__or_one(o->stride[1]);
+word[TC__CONV_TRANSPOSE2D_PADDING_H]=tc__ix_const(o->padding[0]);
+word[TC__CONV_TRANSPOSE2D_PADDING_W]=tc__ix_const(o->padding[1]);
+word[TC__CONV_TRANSPOSE2D_OUTPUT_PADDING_H]=tc__ix_const(o->output_padding[0]);
+word[TC__CONV_TRANSPOSE2D_OUTPUT_PADDING_W]=tc__ix_const(o->output_padding[1]);
+word[TC__CONV_TRANSPOSE2D_DILATION_H]=tc__or_one(o->dilation[0]);
+word[TC__CONV_TRANSPOSE2D_DILATION_W]=tc__or_one(o->dilation[1]);
+word[TC__CONV_TRANSPOSE2D_GROUPS]=tc__ix_const(tc__or_one(o->groups));
+}
+static tc_tensor tc__woven_batch(tc__api*f,tc_tensor x,tc_tensor weight,tc_tensor bias,
+const tc_conv_options*o){
+tc__meta w;
+tc__woven s;
+tc_tensor in[3];
+if(!tc__meta_get(f,weight,&w))return tc__null();
+s.v.f=f,s.v.h=2,s.groups=tc__or_one(o->groups);
+for(int i=0;i<2;i++){
+s.kernel[i]=tc__meta_size(&w,2+i);
+if(!tc__woven_axis(&s,o,i))return tc__null();
+}
+if(!tc__dims_check(f->c,f->who,2,s.out))return tc__null();
+tc__woven_words(o,f->word);
+in[0]=x,in[1]=weight,in[2]=bias;
+if(bias.id)tc__widen_product(f,in,3);
+for(int i=0;i<2;i++){
+int64_t n=tc__meta_size(&f->x,2+i);
+if(s.stride[i]>1&&s.v.dilation[i]>1)
+n=(n-1)*s.stride[i]+1,x=tc__woven_apart(&s,x,i);
+s.taps[i]=(s.kernel[i]-1)/s.stride[i]+1;
+s.longer[i]=s.kernel[i]-(s.taps[i]-1)*s.stride[i];
+s.v.out[i]=n+s.v.dilation[i]*(s.taps[i]-1);
+}
+tc_tensor y=tc__woven_image(&s,tc__woven_all(&s,x,weight));
+if(bias.id)y=tc_add(y,tc__per_channel(f,bias));
+return tc__rounded(f,y);
+}
+static tc_tensor tc__conv_transpose2d_with(tc__api*f,tc_tensor x,tc_tensor weight,
+tc_tensor bias,const tc_conv_options*options){
+tc__api batch;
+tc_conv_options none;
+memset(&none,0,sizeof none);
+if(!options)options=&none;
+if(!tc__woven_check(f,weight,bias,tc__or_one(options->groups),2))
+return tc__null();
+if(f->x.rank!=3)return tc__woven_batch(f,x,weight,bias,options);
+x=tc_unsqueeze(x,0);
+if(!tc__api_about(f,&batch,x))return tc__null();
+tc_tensor y=tc_squeeze(tc__woven_batch(&batch,x,weight,bias,options),0);
+memcpy(f->word,batch.word,sizeof f->word);
+return y;
+}
+static tc_tensor tc__conv_transpose2d(tc__api*f,tc_tensor x,tc_tensor weight,
+tc_tensor bias,int stride,int padding,
+int output_padding,int dilation,int groups){
+tc_conv_options o;
+o.stride[0]=o.stride[1]=stride,o.padding[0]=o.padding[1]=padding;
+o.dilation[0]=o.dilation[1]=dilation,o.groups=groups;
+o.output_padding[0]=o.output_padding[1]=output_padding;
+return tc__conv_transpose2d_with(f,x,weight,bias,&o);
+}
+static tc_tensor tc__conv_transpose1d(tc__api*f,tc_tensor x,tc_tensor weight,
+tc_tensor bias,int stride,int padding,
+int output_padding,int dilation,int groups){
+tc_conv_options o;
+memset(&o,0,sizeof o);
+if(!tc__woven_check(f,weight,bias,tc__or_one(groups),1))return tc__null();
+o.stride[1]=stride,o.padding[1]=padding,o.dilation[1]=dilation;
+o.output_padding[1]=output_padding,o.groups=groups;
+f->word[TC__CONV_TRANSPOSE1D_STRIDE]=tc__or_one(stride);
+f->word[TC__CONV_TRANSPOSE1D_DILATION]=tc__or_one(dilation);
+f->word[TC__CONV_TRANSPOSE1D_GROUPS]=tc__ix_const(tc__or_one(groups));
+tc_tensor y=
+tc_conv_transpose2d_with(tc_unsqueeze(x,-2),tc_unsqueeze(weight,-2),bias,&o);
 return tc_squeeze(y,-2);
 }
 static int tc__pool_windows(tc__conv*v,tc__api*f,int kernel,int stride,int padding){
@@ -15824,74 +16151,6 @@ f->word[TC__MAX_POOL2D_STRIDE]=v.stride[0];
 x=tc__conv_pad(&v,x,tc__least_value(f->x.dtype),f->x.dtype);
 tc_tensor y=tc__pool_2d(&v,x,TC_OP_MAXIMUM,TC_OP_AMAX);
 return kernel>1?y:tc__cast(f,y,f->x.dtype);
-}
-enum{TC__RESIZE_MOST=1<<28};
-static tc_tensor tc__resize_index(const tc__api*f,int64_t first,int64_t step,
-int64_t parts,int64_t count,tc_tensor*rest){
-tc_dims one=tc_dims_of(1,&count);
-tc_tensor at=tc_mul_s(tc__iota(f,&one,0),(double)step);
-if(first)at=tc_add_s(at,(double)first);
-tc_tensor i=tc_floor_divide_s(at,(double)parts);
-if(!rest)return i;
-i=tc_maximum_s(i,0);
-tc_tensor whole=tc_mul_s(i,(double)parts);
-*rest=tc_maximum_s(tc_sub(at,whole),0);
-return i;
-}
-static tc_tensor tc__resize_linear(const tc__api*f,tc_tensor x,tc_dims*d,int dim,
-int64_t out,int corners){
-int64_t in=d->size[dim],parts=corners?out-1:2*out;
-tc_dims aligned=TC_DIMS(out);
-tc_tensor rest;
-d->size[dim]=out;
-if(corners&&(in==1||out==1))
-return tc__expand(f,tc__slice(f,x,dim,0,1,1),d);
-for(int i=dim+1;i<d->rank;i++)aligned.size[aligned.rank++]=1;
-tc_tensor low=corners?tc__resize_index(f,0,in-1,parts,out,&rest)
-:tc__resize_index(f,in-out,2*in,parts,out,&rest);
-tc_tensor next=tc_minimum_s(tc_add_s(low,1),(double)(in-1));
-rest=tc__cast(f,rest,tc__float_dtype(f));
-rest=tc__reshape(f,tc_div_s(rest,(double)parts),&aligned);
-tc_tensor a=tc__index_op(f,TC_OP_TAKE,x,low,dim);
-tc_tensor b=tc__index_op(f,TC_OP_TAKE,x,next,dim);
-return tc_fma(rest,tc_sub(b,a),a);
-}
-static int tc__resize_check(const tc__api*f,const tc_dims*sizes,tc_interpolation mode){
-char x[160],y[160];
-if(mode<TC_NEAREST||mode>TC_LINEAR_CORNERS)
-return tc__fail(f->c,TC_E_ARG,
-"%s: %d is no mode; there are TC_NEAREST, TC_LINEAR and "
-"TC_LINEAR_CORNERS",
-f->who,(int)mode);
-if(sizes->rank<0||sizes->rank>f->x.rank)
-return tc__fail(f->c,TC_E_RANK,"%s: %d sizes for x of rank %d",f->who,
-sizes->rank,f->x.rank);
-int ok=1,lead=f->x.rank-sizes->rank;
-for(int i=0;i<sizes->rank;i++)
-ok&=sizes->size[i]>=1&&sizes->size[i]<=TC__RESIZE_MOST&&
-tc__meta_size(&f->x,lead+i)>=1&&
-tc__meta_size(&f->x,lead+i)<=TC__RESIZE_MOST;
-return ok||tc__fail(f->c,TC_E_SHAPE,"%s: %s to %s; sizes are 1 to 2^28",f->who,
-tc__dims_text(&f->x,x),tc__sizes_text(sizes,y));
-}
-static tc_tensor tc__interpolate(tc__api*f,tc_tensor x,tc_dims sizes,
-tc_interpolation mode){
-if(!tc__resize_check(f,&sizes,mode))return tc__null();
-tc_dims d=tc__dims_shape(f);
-if(mode!=TC_NEAREST)tc__widen_half(f,&x),x=tc__as_float(f,x);
-tc_tensor y=x;
-for(int i=0;i<sizes.rank&&y.id;i++){
-int dim=d.rank-sizes.rank+i;
-int64_t in=d.size[dim],out=sizes.size[i];
-if(in==out)continue;
-if(mode!=TC_NEAREST){
-y=tc__resize_linear(f,y,&d,dim,out,mode==TC_LINEAR_CORNERS);
-continue;
-}
-y=tc__index_op(f,TC_OP_TAKE,y,tc__resize_index(f,0,in,out,out,NULL),dim);
-d.size[dim]=out;
-}
-return tc__cast(f,y,mode==TC_NEAREST?(int)f->x.dtype:tc__float_dtype(f));
 }
 // ---- gen/graph/optim.c
 enum{TC__OPTIM_STATES=3};
@@ -17014,6 +17273,33 @@ f.word[TC__CONV1D_DILATION]=dilation;
 f.word[TC__CONV1D_GROUPS]=tc__ix_const(groups);
 tc_tensor made=tc__rounded(&f,tc__conv1d(&f,x,weight,bias,stride,padding,dilation,groups));
 TC__LEAVE_WHOLE(CONV1D,5,x,weight,bias)
+}
+TCDEF tc_tensor tc_conv_transpose2d_at(tc_tensor x,tc_tensor weight,tc_tensor bias,int stride,int padding,int output_padding,int dilation,int groups,const char*file,int line){
+TC__ENTER_AMONG(tc__begin,conv_transpose2d,x,x,weight,bias)
+TC__GIVEN(weight)
+TC__AUTOCAST(LOWER,&x,&weight,&bias)
+f.word[TC__CONV_TRANSPOSE2D_GROUPS]=tc__ix_const(groups);
+tc_tensor made=tc__rounded(&f,tc__conv_transpose2d(&f,x,weight,bias,stride,padding,output_padding,dilation,groups));
+TC__LEAVE_WHOLE(CONV_TRANSPOSE2D,10,x,weight,bias)
+}
+TCDEF tc_tensor tc_conv_transpose2d_with_at(tc_tensor x,tc_tensor weight,tc_tensor bias,const tc_conv_options*options,const char*file,int line){
+TC__ENTER_AMONG(tc__begin,conv_transpose2d_with,x,x,weight,bias)
+TC__GIVEN(weight)
+TC__AUTOCAST(LOWER,&x,&weight,&bias)
+tc_tensor made=tc__rounded(&f,tc__conv_transpose2d_with(&f,x,weight,bias,options));
+TC__LEAVE_WHOLE(CONV_TRANSPOSE2D,10,x,weight,bias)
+}
+TCDEF tc_tensor tc_conv_transpose1d_at(tc_tensor x,tc_tensor weight,tc_tensor bias,int stride,int padding,int output_padding,int dilation,int groups,const char*file,int line){
+TC__ENTER_AMONG(tc__begin,conv_transpose1d,x,x,weight,bias)
+TC__GIVEN(weight)
+TC__AUTOCAST(LOWER,&x,&weight,&bias)
+f.word[TC__CONV_TRANSPOSE1D_STRIDE]=stride;
+f.word[TC__CONV_TRANSPOSE1D_PADDING]=tc__ix_const(padding);
+f.word[TC__CONV_TRANSPOSE1D_OUTPUT_PADDING]=tc__ix_const(output_padding);
+f.word[TC__CONV_TRANSPOSE1D_DILATION]=dilation;
+f.word[TC__CONV_TRANSPOSE1D_GROUPS]=tc__ix_const(groups);
+tc_tensor made=tc__rounded(&f,tc__conv_transpose1d(&f,x,weight,bias,stride,padding,output_padding,dilation,groups));
+TC__LEAVE_WHOLE(CONV_TRANSPOSE1D,6,x,weight,bias)
 }
 TCDEF tc_tensor tc_avg_pool2d_at(tc_tensor x,int kernel,int stride,int padding,const char*file,int line){
 TC__ENTER(tc__begin_together,avg_pool2d,x)
@@ -26214,7 +26500,32 @@ return tc__fuse_of(s,p)==TC__FUSE_LOADS&&o->first->op==TC_OP_INPUT&&
 tc__dtypes[o->least->dtype].bytes<tc__dtypes[o->first->dtype].bytes&&
 !tc__loads_are_few(s->g,p,i,o->least);
 }
+static int tc__regroups(const tc__graph*g,const tc__node*n){
+const tc__node*a=n->op==TC_OP_RESHAPE?tc__operand(g,n,0):NULL;
+int i=0,k=0;
+while(a){
+while(i<n->rank&&tc__ix_equals(n->dims[i],1))i++;
+while(k<a->rank&&tc__ix_equals(a->dims[k],1))k++;
+if(i==n->rank||k==a->rank)return i<n->rank||k<a->rank;
+if(n->dims[i++]!=a->dims[k++])return 1;
+}
+return 0;
+}
+static int tc__views_windows(const tc__graph*g,const tc__node*n){
+while(n->op==TC_OP_RESHAPE||n->op==TC_OP_PERMUTE)n=tc__operand(g,n,0);
+return n->op==TC_OP_WINDOW;
+}
+static const tc__node*tc__turned_weight(const tc__graph*g,const tc__node*p){
+const tc__node*weight=tc__operand(g,p,0),*n;
+while(weight->op==TC_OP_EXPAND)weight=tc__operand(g,weight,0);
+if(p->device||!tc__views_windows(g,tc__operand(g,p,1)))return NULL;
+for(n=weight;n->op==TC_OP_RESHAPE;n=tc__operand(g,n,0))
+if(tc__regroups(g,n)&&tc__operand(g,n,0)->op==TC_OP_PERMUTE)return weight;
+return NULL;
+}
 static void tc__force_factors(tc__schedule*s,const tc__node*p){
+const tc__node*weight=tc__turned_weight(s->g,p);
+if(weight)s->forced[weight->id]=1;
 for(uint32_t i=0;i<2;i++){
 tc__origin o=tc__origin_of(s,p->in[i]);
 int made=tc__origin_is_computed(&o)&&!tc__is_made_at_loads(s,p,i,o.least);
@@ -26260,6 +26571,11 @@ static void tc__force_kept(tc__schedule*s,const tc__node*again){
 tc__origin o=tc__origin_of(s,again->in[0]);
 if(tc__origin_is_computed(&o))s->forced[o.least->id]=1;
 }
+static void tc__force_turned(tc__schedule*s,const tc__node*n){
+const tc__node*a=tc__operand(s->g,n,0);
+if(!n->device&&a->op==TC_OP_CAT&&n->attr[n->rank-1]!=n->rank-1)
+s->forced[a->id]=1;
+}
 static void tc__force_outer(tc__schedule*s,const tc__node*n){
 for(uint32_t i=0;i<n->n_in&&n->loop;i++){
 tc__origin o=tc__origin_of(s,n->in[i]);
@@ -26278,18 +26594,8 @@ if(tc__is_kind(n,TC__KIND_GATHER))tc__force_table(s,n),tc__force_index(s,n);
 if(tc__is_kind(n,TC__KIND_OPAQUE))tc__force_opaque(s,n);
 if(n->op==TC_OP_AGAIN)tc__force_kept(s,n);
 if(n->op==TC_OP_LAID&&!tc__is_laid_already(s,n))s->forced[i]=1;
+if(n->op==TC_OP_PERMUTE)tc__force_turned(s,n);
 }
-}
-static int tc__regroups(const tc__graph*g,const tc__node*n){
-const tc__node*a=n->op==TC_OP_RESHAPE?tc__operand(g,n,0):NULL;
-int i=0,k=0;
-while(a){
-while(i<n->rank&&tc__ix_equals(n->dims[i],1))i++;
-while(k<a->rank&&tc__ix_equals(a->dims[k],1))k++;
-if(i==n->rank||k==a->rank)return i<n->rank||k<a->rank;
-if(n->dims[i++]!=a->dims[k++])return 1;
-}
-return 0;
 }
 static uint32_t tc__twist(const tc__graph*g,const tc__node*n){
 if(n->op==TC_OP_PAD||n->op==TC_OP_CAT)return 1;
@@ -33855,6 +34161,51 @@ tc__line(p);
 tc__put(p->out,"};\n");
 return 1;
 }
+static int tc__c_lane_places(tc__printer*p,tc__ix e,int64_t*place){
+tc__ixpool*x=p->g->body.ix;
+tc__ix v=tc__ix_find_var(x,e,p->axis),first=0;
+if(!v||tc__ix_has_val(x,e))return 0;
+for(int l=0;l<(int)p->unit;l++){
+tc__ix at=tc__ix_mul(x,v,tc__ix_const(p->unit));
+at=tc__ix_subst(x,e,v,tc__ix_add(x,at,tc__ix_const(l)));
+if(!l)first=at;
+at=tc__ix_sub(x,at,first);
+if(!tc__ix_is_const(at))return 0;
+place[l]=tc__ix_value(at);
+}
+return 1;
+}
+static int tc__c_placed_load(tc__printer*p,const tc__node*n,int copy){
+enum{in_line=8,most=16};
+int64_t place[most];
+int dtype=tc__buffer_of(p->g,n)->dtype,zip=dtype==TC_F32;
+if(p->tail||(dtype!=TC_F32&&dtype!=TC_I32))return 0;
+if(p->unit>most||p->lanes_put+(int)p->unit>TC__C_LANES_MOST)return 0;
+if(!tc__c_lane_places(p,n->attr[TC__ACCESS_INDEX],place))return 0;
+for(int l=2;l<(int)p->unit;l++)zip&=place[l]==place[l-2]+1;
+if(!zip)p->lanes_put+=(int)p->unit;
+tc__line(p);
+tc__put(p->out,"const %s *at%u_%d = ",tc__c_memory(p,n),n->id,copy);
+tc__c_address(p,n,0);
+tc__put(p->out,";\n");
+tc__put_let(p,n,copy);
+if(zip){
+tc__put(p->out,"tc_zip_f32(at%u_%d, at%u_%d + %lld);\n",n->id,copy,n->id,copy,
+(long long)place[1]);
+return 1;
+}
+tc__put(p->out,"{\n");
+p->indent++;
+for(int l=0;l<(int)p->unit;l++){
+if(l%in_line==0)tc__line(p);
+tc__put(p->out,"at%u_%d[%lld]%s",n->id,copy,(long long)place[l],
+l%in_line==in_line-1?",\n":", ");
+}
+p->indent--;
+tc__line(p);
+tc__put(p->out,"};\n");
+return 1;
+}
 static int tc__c_is_second_span(const tc__printer*p,const tc__node*n){
 tc__ix stride;
 if(tc__buffer_of(p->g,n)->dtype!=TC_F32)return 0;
@@ -33942,7 +34293,8 @@ tc__put(p->out,";\n");
 return;
 }
 if(!pred&&access==TC__PER_LANE&&
-(tc__c_stepped_load(p,n,copy)||tc__c_lanes_load(p,n,copy)))
+(tc__c_stepped_load(p,n,copy)||tc__c_placed_load(p,n,copy)||
+tc__c_lanes_load(p,n,copy)))
 return;
 if(pred&&access==TC__PER_LANE&&tc__c_is_second_span(p,n)){
 tc__c_second_span(p,n,copy);
@@ -34869,6 +35221,29 @@ static const char*const tc__text_kernel[]={
 "    for (int i = 0; i < TC_P32; i++)",
 "        v.part[TC_P32 - 1 - i] = (TC_N(pf))TC_N(turn_i32)((TC_N(pi))u.part[i]);",
 "    return v.all;",
+"}",
+"",
+"// fn: zip_f32",
+"// a[0], b[0], a[1], b[1], ...",
+"TC_FN tc_vf TC_N(zip_f32)(const float *a, const float *b) {",
+"    TC_N(uf) u;",
+"#if defined(__clang__) || __GNUC__ >= 12",
+"    enum { half = TC_W / TC_P32 / 2 };",
+"    typedef float hf __attribute__((vector_size(4 * half), aligned(4), may_alias));",
+"    for (int i = 0; i < TC_P32; i++, a += half, b += half) {",
+"        const hf x = *(const hf *)a, y = *(const hf *)b;",
+"#if TC_W / TC_P32 == 16",
+"        u.part[i] = __builtin_shufflevector(x, y, 0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);",
+"#elif TC_W / TC_P32 == 8",
+"        u.part[i] = __builtin_shufflevector(x, y, 0, 4, 1, 5, 2, 6, 3, 7);",
+"#else",
+"        u.part[i] = __builtin_shufflevector(x, y, 0, 2, 1, 3);",
+"#endif",
+"    }",
+"#else",
+"    for (int i = 0; i < TC_W; i++) u.all[i] = i % 2 ? b[i / 2] : a[i / 2];",
+"#endif",
+"    return u.all;",
 "}",
 "",
 "// fn: ldx_f32",

@@ -486,6 +486,7 @@
 #include "graph/compose.c"
 #include "out/reductions.inc"
 #include "graph/product.c"
+#include "graph/convolution.c"
 #include "graph/optim.c"
 #include "graph/running.c"
 #include "graph/init.c"

@@ -27,13 +27,16 @@ static const model_shape models[] = {
     {"encoder", 8, 512, 512, 8, 6, 0, TC_F32},
 };
 
-// Images [batch, channels, side, side] by filters [filters, channels / groups, size, size].
+// Images [batch, channels, side, side] by filters [filters, channels / groups, size, size], or transposed to `filters`
+// channels, with so much more at the end.
 static const struct {
-    int batch, channels, side, filters, size, stride, pad, groups;
+    int batch, channels, side, filters, size, stride, pad, groups, transposed, more;
 } convolutions[] = {
-    {1, 64, 56, 64, 3, 1, 1, 1},  {1, 256, 28, 256, 3, 1, 1, 1},
-    {1, 512, 7, 512, 3, 1, 1, 1}, {1, 3, 224, 64, 7, 2, 3, 1},
-    {32, 64, 56, 64, 3, 1, 1, 1}, {1, 128, 56, 128, 3, 1, 1, 128},
+    {1, 64, 56, 64, 3, 1, 1, 1, 0, 0},   {1, 256, 28, 256, 3, 1, 1, 1, 0, 0},
+    {1, 512, 7, 512, 3, 1, 1, 1, 0, 0},  {1, 3, 224, 64, 7, 2, 3, 1, 0, 0},
+    {32, 64, 56, 64, 3, 1, 1, 1, 0, 0},  {1, 128, 56, 128, 3, 1, 1, 128, 0, 0},
+    {1, 256, 28, 128, 4, 2, 1, 1, 1, 0}, {1, 256, 28, 128, 3, 2, 1, 1, 1, 1},
+    {1, 128, 56, 64, 2, 2, 0, 1, 1, 0},
 };
 
 typedef struct work {
@@ -146,13 +149,22 @@ static void column_sums(work *k, int i) { (void)i, tc_sum(k->in[0], 0); }
 static void make_convolution(work *k, int i) {
     int n = convolutions[i].channels, side = convolutions[i].side, t = convolutions[i].size;
     give(k, TC_DIMS(convolutions[i].batch, n, side, side), 1);
-    give(k, TC_DIMS(convolutions[i].filters, n / convolutions[i].groups, t, t), 1);
+    if (convolutions[i].transposed)
+        give(k, TC_DIMS(n, convolutions[i].filters, t, t), 1);
+    else
+        give(k, TC_DIMS(convolutions[i].filters, n / convolutions[i].groups, t, t), 1);
 }
 
 static void convolution(work *k, int i) {
     tc_tensor none = {0};
     tc_conv2d(k->in[0], k->in[1], none, convolutions[i].stride, convolutions[i].pad, 1,
               convolutions[i].groups);
+}
+
+static void transposed(work *k, int i) {
+    tc_tensor none = {0};
+    tc_conv_transpose2d(k->in[0], k->in[1], none, convolutions[i].stride,
+                        convolutions[i].pad, convolutions[i].more, 1, 1);
 }
 
 static void make_product(work *k, int i) {
@@ -235,6 +247,9 @@ static const struct {
     {"conv7x7s2_1x3x224x224_f32", make_convolution, convolution, 3},
     {"conv3x3_32x64x56x56_f32", make_convolution, convolution, 4},
     {"depthwise3x3_1x128x56x56_f32", make_convolution, convolution, 5},
+    {"convtransposed4x4s2_1x256x28x28_f32", make_convolution, transposed, 6},
+    {"convtransposed3x3s2_1x256x28x28_f32", make_convolution, transposed, 7},
+    {"convtransposed2x2s2_1x128x56x56_f32", make_convolution, transposed, 8},
     {"matmul_384x384x384_f32", make_product, product, 0},
     {"matmul_1024x1024x1024_f32", make_product, product, 1},
     {"matmul_2048x2048x2048_f32", make_product, product, 2},

@@ -82,6 +82,10 @@ def column_sums(x):
     return x.sum(0)
 
 
+def transposed(pad, more):
+    return lambda x, w: F.conv_transpose2d(x, w, None, 2, pad, more)
+
+
 def conv(stride, pad, groups):
     return lambda x, w: F.conv2d(x, w, None, stride, pad, 1, groups)
 
@@ -188,6 +192,12 @@ def table():
     yield "conv3x3_32x64x56x56_f32", conv(1, 1, 1), lambda: (r(32, 64, 56, 56), r(64, 64, 3, 3))
     yield ("depthwise3x3_1x128x56x56_f32", conv(1, 1, 128),
            lambda: (r(1, 128, 56, 56), r(128, 1, 3, 3)))
+    yield ("convtransposed4x4s2_1x256x28x28_f32", transposed(1, 0),
+           lambda: (r(1, 256, 28, 28), r(256, 128, 4, 4)))
+    yield ("convtransposed3x3s2_1x256x28x28_f32", transposed(1, 1),
+           lambda: (r(1, 256, 28, 28), r(256, 128, 3, 3)))
+    yield ("convtransposed2x2s2_1x128x56x56_f32", transposed(0, 0),
+           lambda: (r(1, 128, 56, 56), r(128, 64, 2, 2)))
     for m, n, k in [(384, 384, 384), (1024, 1024, 1024), (2048, 2048, 2048), (333, 517, 1029)]:
         yield f"matmul_{m}x{n}x{k}_f32", matmul, lambda m=m, n=n, k=k: (r(m, k), r(k, n))
     yield "matmul_96x128x128x64_f32", matmul, lambda: (r(96, 128, 64), r(96, 64, 128))

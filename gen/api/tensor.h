@@ -556,9 +556,10 @@ TCDEF tc_tensor tc_scaled_dot_product_attention_at(tc_tensor q, tc_tensor k, tc_
 // [0] is height, [1] width; 0 means the default.
 typedef struct tc_conv_options {
     int stride[2];   // default 1
-    int padding[2];  // zeros on each side; default 0
+    int padding[2];  // zeros on each side, of a transposed one what is cut off there; default 0
     int dilation[2]; // distance of the taps; default 1
     int groups;      // default 1
+    int output_padding[2]; // of a transposed one: more at the end; default 0
 } tc_conv_options;
 
 // x[N, C, H, W] with weight[O, C / groups, KH, KW] -> [N, O, H', W'], plus bias[O] unless
@@ -579,6 +580,25 @@ TCDEF tc_tensor tc_conv2d_with_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
 TCDEF tc_tensor tc_conv1d_at(tc_tensor x, tc_tensor weight, tc_tensor bias, int stride,
                              int padding, int dilation, int groups, const char *file,
                              int line);
+// Transposed: x[N, C, H, W] or [C, H, W] with weight[C, O / groups, KH, KW] -> [N, O, H', W'], plus bias[O]
+// unless null; H' = (H - 1) stride - 2 padding + dilation (KH - 1) + output_padding + 1. Element i of x counts for
+// result i * stride + k * dilation - padding by tap k: tc_conv2d's gradient by its image, PyTorch's
+// conv_transpose2d. Summed per output over (channel, y, x) of what counts for it, one fma per step; as above on a
+// GPU. Infinite taps meet zeros beyond x, too. TC_E_SHAPE: sizes do not fit, or the padding leaves nothing; TC_E_ARG:
+// an output_padding that is neither less than stride nor than dilation.
+TCDEF tc_tensor tc_conv_transpose2d_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
+                                       int stride, int padding, int output_padding,
+                                       int dilation, int groups, const char *file,
+                                       int line);
+// The same with options by axis; NULL = all defaults.
+TCDEF tc_tensor tc_conv_transpose2d_with_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
+                                            const tc_conv_options *options,
+                                            const char *file, int line);
+// x[N, C, L] or [C, L] with weight[C, O / groups, K].
+TCDEF tc_tensor tc_conv_transpose1d_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
+                                       int stride, int padding, int output_padding,
+                                       int dilation, int groups, const char *file,
+                                       int line);
 // Windows of kernel x kernel, `stride` apart (0 = kernel), over x[..., H, W] with `padding`
 // on each side (at most kernel / 2, TC_E_ARG). Mean, zeros of the padding counted.
 TCDEF tc_tensor tc_avg_pool2d_at(tc_tensor x, int kernel, int stride, int padding,

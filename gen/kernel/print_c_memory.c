@@ -4,7 +4,7 @@
 // A step along a row is a vector load, or scalars put together in registers: every second
 // f32 two loads and a shuffle (tc_ld2_f32; the second load ends with the last element, so
 // nothing behind is read), a row from behind one load and a shuffle (tc_rev_f32), other
-// steps tc_ldx_f32. Elements that are written one by one to a buffer and read as a vector
+// steps tc_ldx_f32. Of two rows in turn half a vector of each (tc_zip_f32). Elements that are written one by one to a buffer and read as a vector
 // stall until they are in the cache: rows from behind take 0.12 of that time, every third
 // element 0.27. Indices that do not step (r / 12) are a list of lanes, so the compiler
 // takes them out of the loop over columns: 20,000 distances to 12 centres take 0.42 of it.
@@ -376,6 +376,56 @@ static int tc__c_lanes_load(tc__printer *p, const tc__node *n, int copy) {
     return 1;
 }
 
+// How far the lanes of whole vectors, which begin at multiples of their width, are from the first; 0 = it is not the
+// same for all vectors.
+static int tc__c_lane_places(tc__printer *p, tc__ix e, int64_t *place) {
+    tc__ixpool *x = p->g->body.ix;
+    tc__ix v = tc__ix_find_var(x, e, p->axis), first = 0;
+    if (!v || tc__ix_has_val(x, e)) return 0;
+    for (int l = 0; l < (int)p->unit; l++) {
+        tc__ix at = tc__ix_mul(x, v, tc__ix_const(p->unit));
+        at = tc__ix_subst(x, e, v, tc__ix_add(x, at, tc__ix_const(l)));
+        if (!l) first = at;
+        at = tc__ix_sub(x, at, first);
+        if (!tc__ix_is_const(at)) return 0;
+        place[l] = tc__ix_value(at);
+    }
+    return 1;
+}
+
+// `tc_zip_f32(at5_0, at5_0 + 3136)`, or `{at5_0[0], at5_0[7], at5_0[2], ...}`: places from the first lane's. 0 = they move.
+static int tc__c_placed_load(tc__printer *p, const tc__node *n, int copy) {
+    enum { in_line = 8, most = 16 };
+    int64_t place[most];
+    int dtype = tc__buffer_of(p->g, n)->dtype, zip = dtype == TC_F32;
+    if (p->tail || (dtype != TC_F32 && dtype != TC_I32)) return 0;
+    if (p->unit > most || p->lanes_put + (int)p->unit > TC__C_LANES_MOST) return 0;
+    if (!tc__c_lane_places(p, n->attr[TC__ACCESS_INDEX], place)) return 0;
+    for (int l = 2; l < (int)p->unit; l++) zip &= place[l] == place[l - 2] + 1;
+    if (!zip) p->lanes_put += (int)p->unit;
+    tc__line(p);
+    tc__put(p->out, "const %s *at%u_%d = ", tc__c_memory(p, n), n->id, copy);
+    tc__c_address(p, n, 0);
+    tc__put(p->out, ";\n");
+    tc__put_let(p, n, copy);
+    if (zip) {
+        tc__put(p->out, "tc_zip_f32(at%u_%d, at%u_%d + %lld);\n", n->id, copy, n->id, copy,
+                (long long)place[1]);
+        return 1;
+    }
+    tc__put(p->out, "{\n");
+    p->indent++;
+    for (int l = 0; l < (int)p->unit; l++) {
+        if (l % in_line == 0) tc__line(p);
+        tc__put(p->out, "at%u_%d[%lld]%s", n->id, copy, (long long)place[l],
+                l % in_line == in_line - 1 ? ",\n" : ", ");
+    }
+    p->indent--;
+    tc__line(p);
+    tc__put(p->out, "};\n");
+    return 1;
+}
+
 // Whether a load takes every second element, where each pair of its predicate holds for a range of lanes.
 static int tc__c_is_second_span(const tc__printer *p, const tc__node *n) {
     tc__ix stride;
@@ -472,7 +522,8 @@ static void tc__c_load(tc__printer *p, const tc__node *n, int copy) {
         return;
     }
     if (!pred && access == TC__PER_LANE &&
-        (tc__c_stepped_load(p, n, copy) || tc__c_lanes_load(p, n, copy)))
+        (tc__c_stepped_load(p, n, copy) || tc__c_placed_load(p, n, copy) ||
+         tc__c_lanes_load(p, n, copy)))
         return;
     if (pred && access == TC__PER_LANE && tc__c_is_second_span(p, n)) {
         tc__c_second_span(p, n, copy);

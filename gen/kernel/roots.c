@@ -337,7 +337,39 @@ static int tc__is_rounded_often(const tc__schedule *s, const tc__node *p, uint32
            !tc__loads_are_few(s->g, p, i, o->least);
 }
 
+// Does a reshape do more than add or drop dimensions of size 1?
+static int tc__regroups(const tc__graph *g, const tc__node *n) {
+    const tc__node *a = n->op == TC_OP_RESHAPE ? tc__operand(g, n, 0) : NULL;
+    int i = 0, k = 0;
+    while (a) {
+        while (i < n->rank && tc__ix_equals(n->dims[i], 1)) i++;
+        while (k < a->rank && tc__ix_equals(a->dims[k], 1)) k++;
+        if (i == n->rank || k == a->rank) return i < n->rank || k < a->rank;
+        if (n->dims[i++] != a->dims[k++]) return 1;
+    }
+    return 0;
+}
+
+// Whether n is a view of windows.
+static int tc__views_windows(const tc__graph *g, const tc__node *n) {
+    while (n->op == TC_OP_RESHAPE || n->op == TC_OP_PERMUTE) n = tc__operand(g, n, 0);
+    return n->op == TC_OP_WINDOW;
+}
+
+// The weight of a product over windows whose rows do not lie in memory as they are wanted (a transposed convolution's
+// are put together of taps that are apart): all columns read it, so it is laid out once; NULL = it may stay.
+static const tc__node *tc__turned_weight(const tc__graph *g, const tc__node *p) {
+    const tc__node *weight = tc__operand(g, p, 0), *n;
+    while (weight->op == TC_OP_EXPAND) weight = tc__operand(g, weight, 0);
+    if (p->device || !tc__views_windows(g, tc__operand(g, p, 1))) return NULL;
+    for (n = weight; n->op == TC_OP_RESHAPE; n = tc__operand(g, n, 0))
+        if (tc__regroups(g, n) && tc__operand(g, n, 0)->op == TC_OP_PERMUTE) return weight;
+    return NULL;
+}
+
 static void tc__force_factors(tc__schedule *s, const tc__node *p) {
+    const tc__node *weight = tc__turned_weight(s->g, p);
+    if (weight) s->forced[weight->id] = 1;
     for (uint32_t i = 0; i < 2; i++) {
         tc__origin o = tc__origin_of(s, p->in[i]);
         int made = tc__origin_is_computed(&o) && !tc__is_made_at_loads(s, p, i, o.least);
@@ -396,6 +428,14 @@ static void tc__force_kept(tc__schedule *s, const tc__node *again) {
     if (tc__origin_is_computed(&o)) s->forced[o.least->id] = 1;
 }
 
+// What is put together of parts lies in memory where its last dimension becomes another one: on the host each lane of a
+// vector would ask each part. The weaving of a transposed convolution's phases took 20 times as long.
+static void tc__force_turned(tc__schedule *s, const tc__node *n) {
+    const tc__node *a = tc__operand(s->g, n, 0);
+    if (!n->device && a->op == TC_OP_CAT && n->attr[n->rank - 1] != n->rank - 1)
+        s->forced[a->id] = 1;
+}
+
 // What a loop reads of the outside is computed there, once.
 static void tc__force_outer(tc__schedule *s, const tc__node *n) {
     for (uint32_t i = 0; i < n->n_in && n->loop; i++) {
@@ -416,20 +456,8 @@ static void tc__force_sources(tc__schedule *s) {
         if (tc__is_kind(n, TC__KIND_OPAQUE)) tc__force_opaque(s, n);
         if (n->op == TC_OP_AGAIN) tc__force_kept(s, n);
         if (n->op == TC_OP_LAID && !tc__is_laid_already(s, n)) s->forced[i] = 1;
+        if (n->op == TC_OP_PERMUTE) tc__force_turned(s, n);
     }
-}
-
-// Does a reshape do more than add or drop dimensions of size 1?
-static int tc__regroups(const tc__graph *g, const tc__node *n) {
-    const tc__node *a = n->op == TC_OP_RESHAPE ? tc__operand(g, n, 0) : NULL;
-    int i = 0, k = 0;
-    while (a) {
-        while (i < n->rank && tc__ix_equals(n->dims[i], 1)) i++;
-        while (k < a->rank && tc__ix_equals(a->dims[k], 1)) k++;
-        if (i == n->rank || k == a->rank) return i < n->rank || k < a->rank;
-        if (n->dims[i++] != a->dims[k++]) return 1;
-    }
-    return 0;
 }
 
 // What a movement op adds to the index: a reshape of a moved view nests it one level deeper

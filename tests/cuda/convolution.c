@@ -142,12 +142,22 @@ static void fetch(tc_tensor t, float *to, size_t n) {
     CHECK_EQ(tc_read(tc_cast(tc_to(t, "cpu"), TC_F32), to, n * sizeof *to), TC_OK);
 }
 
+// What an image counts is the transposed convolution of what its result counts.
+static tc_tensor transposed(const convolution *v, const numbers *m, tc_conv_options of,
+                            tc_tensor g, tc_tensor w) {
+    int high = (m->oh - 1) * v->stride - 2 * v->padding + v->dilation * (v->kh - 1) + 1,
+        wide = (m->ow - 1) * v->stride - 2 * v->padding + v->dilation * (v->kw - 1) + 1;
+    of.output_padding[0] = v->h - high, of.output_padding[1] = v->w - wide;
+    return tc_conv_transpose2d_with(g, w, tc_null(), &of);
+}
+
 // Each case has regions of its own: with others' sizes before it, it would have run-time sizes.
 static void run_case(tc_ctx *tc, const convolution *v, int mapped) {
     numbers m = numbers_of(v);
-    char forward[40], backward[40];
+    char forward[40], backward[40], back[40];
     snprintf(forward, sizeof forward, "forward %d", (int)(v - cases));
     snprintf(backward, sizeof backward, "backward %d", (int)(v - cases));
+    snprintf(back, sizeof back, "transposed %d", (int)(v - cases));
     tc_options o;
     float *y = (float *)malloc(m.gs * sizeof *y), *dx = (float *)malloc(m.xs * sizeof *dx),
           *dw = (float *)malloc(m.ws * sizeof *dw);
@@ -182,6 +192,12 @@ static void run_case(tc_ctx *tc, const convolution *v, int mapped) {
     check_sums("dx", v, dx, &sx, m.xs, 0, v->rounds_image || !mapped);
     check_sums("dw", v, dw, &sw, m.ws, 0, v->rounds_weight);
     tc_free(out), tc_free(both[0]), tc_free(both[1]);
+    tc_trace_begin_with(tc, back, options_of(v, &o));
+    out = transposed(v, &m, of, g, w);
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    fetch(out, dx, m.xs);
+    CHECK_STR(tc_error_text(tc), "");
+    check_sums("transposed", v, dx, &sx, m.xs, 0, 0);
     tc_scope_end(tc);
     sums_free(&sy), sums_free(&sx), sums_free(&sw), numbers_free(&m);
     free(y), free(dx), free(dw);

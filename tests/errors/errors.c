@@ -266,6 +266,41 @@ CASE(conv1d_bias) {
     tc_tensor k = tc_ones(w->tc, TC_DIMS(5, 3, 2), TC_F32);
     return tc_conv1d(w->q, k, tc_to_f32(w->i), 1, 0, 1, 1);
 }
+CASE(transposed_weight) {
+    tc_tensor k = tc_ones(w->tc, TC_DIMS(4, 3, 2), TC_F32);
+    return tc_conv_transpose1d(w->q, k, tc_null(), 1, 0, 0, 1, 1);
+}
+CASE(transposed_groups) {
+    tc_tensor k = tc_ones(w->tc, TC_DIMS(3, 3, 2), TC_F32);
+    return tc_conv_transpose1d(w->q, k, tc_null(), 1, 0, 0, 1, 2);
+}
+CASE(transposed_bias) {
+    tc_tensor k = tc_ones(w->tc, TC_DIMS(3, 5, 2), TC_F32);
+    return tc_conv_transpose1d(w->q, k, tc_to_f32(w->i), 1, 0, 0, 1, 1);
+}
+CASE(transposed_more) {
+    tc_tensor k = tc_ones(w->tc, TC_DIMS(3, 5, 2), TC_F32);
+    return tc_conv_transpose1d(w->q, k, tc_null(), 2, 0, 2, 1, 1);
+}
+CASE(transposed_stride) {
+    tc_tensor k = tc_ones(w->tc, TC_DIMS(2, 5, 2, 2), TC_F32);
+    return tc_conv_transpose2d(w->q, k, tc_null(), -2, 0, 0, 1, 1);
+}
+CASE(transposed_nothing) {
+    tc_tensor k = tc_ones(w->tc, TC_DIMS(3, 5, 2), TC_F32);
+    return tc_conv_transpose1d(w->q, k, tc_null(), 1, 3, 0, 1, 1);
+}
+CASE(transposed_far) {
+    tc_tensor k = tc_ones(w->tc, TC_DIMS(2, 5, 2, 2), TC_F32);
+    return tc_conv_transpose2d(w->q, k, tc_null(), INT_MAX, 0, 0, 1, 1);
+}
+CASE(conv_output_padding) {
+    tc_conv_options o;
+    memset(&o, 0, sizeof o);
+    o.output_padding[1] = 1;
+    tc_tensor k = tc_ones(w->tc, TC_DIMS(5, 2, 2, 2), TC_F32);
+    return tc_conv2d_with(w->q, k, tc_null(), &o);
+}
 CASE(resize_mode) { return tc_interpolate(w->a, TC_DIMS(2), (tc_interpolation)9); }
 CASE(pool_padding) { return tc_max_pool2d(w->q, 2, 1, 2); }
 CASE(pool_bool) { return tc_max_pool2d(tc_gt_s(w->q, 0), 2, 1, 0); }
@@ -803,6 +838,15 @@ static const struct {
         "conv1d|[2, 3, 4]|[1, 4, 3]|x[N, C, L]|weight[O, C / groups, K]", 0),
     ROW(NULL, conv1d_no_weight, "conv1d|null", 0),
     ROW(SHAPE, conv1d_bias, "conv1d|[3]|[5]|[2, 3, 4]", 0),
+    ROW(SHAPE, transposed_weight,
+        "conv_transpose1d|[2, 3, 4]|[4, 3, 2]|x[N, C, L]|weight[C, O / groups, K]", 0),
+    ROW(SHAPE, transposed_groups, "conv_transpose1d|groups 2|groups dividing C", 0),
+    ROW(SHAPE, transposed_bias, "conv_transpose1d|[3]|[5]|[2, 3, 4]", 0),
+    ROW(ARG, transposed_more, "conv_transpose1d|output_padding 2|less than stride", 0),
+    ROW(ARG, transposed_stride, "conv_transpose2d|stride -2|at least 1", 0),
+    ROW(SHAPE, transposed_nothing, "conv_transpose1d|4 elements|padding of 3|pad less", 0),
+    ROW(TOO_BIG, transposed_far, "conv_transpose2d|elements", 0),
+    ROW(ARG, conv_output_padding, "conv2d_with|output_padding 0, 1|transposed", 0),
     ROW(ARG, resize_mode, "interpolate|9|TC_NEAREST|TC_LINEAR|TC_LINEAR_CORNERS", 0),
     ROW(ARG, pool_padding, "max_pool2d|padding 2|kernel 2", 0),
     ROW(DTYPE, pool_bool, "max_pool2d|bool|tc_cast", 0),
@@ -1111,6 +1155,8 @@ TEST(an_error_names_its_caller) {
       tc_scaled_dot_product_attention(w->a, w->a, w->a, w->b, 0, 0))                       \
     X(conv2d, tc_conv2d(w->q, w->q, none, 1, 0, 1, 1))                                     \
     X(conv1d, tc_conv1d(w->q, w->a, none, 1, 0, 1, 1))                                     \
+    X(conv_transpose2d, tc_conv_transpose2d(w->q, w->q, none, 1, 0, 0, 1, 1))              \
+    X(conv_transpose1d, tc_conv_transpose1d(w->q, w->a, none, 1, 0, 0, 1, 1))              \
     X(avg_pool2d, tc_avg_pool2d(w->a, 9, 1, 0))                                            \
     X(max_pool2d, tc_max_pool2d(w->a, 9, 1, 0))                                            \
     X(cumsum, tc_cumsum(w->a, 9))                                                          \

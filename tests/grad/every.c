@@ -722,6 +722,14 @@ static tc_tensor conv_with(tc_tensor x, tc_tensor weight, tc_tensor bias) {
     return tc_conv2d_with(x, weight, bias, &o);
 }
 
+static tc_tensor spread_with(tc_tensor x, tc_tensor weight, tc_tensor bias) {
+    tc_conv_options o;
+    memset(&o, 0, sizeof o);
+    o.stride[0] = 3, o.stride[1] = 2, o.dilation[1] = 3, o.padding[1] = 1;
+    o.output_padding[0] = 2;
+    return tc_conv_transpose2d_with(x, weight, bias, &o);
+}
+
 #define WINDOWS(OP)                                                                        \
     OP(conv1d, "r1x2x7 r3x2x3 r3", tc_conv1d(a, b, c, 1, 0, 1, 1))                         \
     OP(conv1d_stride, "r2x2x7 r2x2x3 r2", tc_conv1d(a, b, c, 2, 1, 1, 1))                  \
@@ -734,6 +742,14 @@ static tc_tensor conv_with(tc_tensor x, tc_tensor weight, tc_tensor bias) {
     OP(conv2d_groups, "r1x4x3x3 r4x2x2x2 r4", tc_conv2d(a, b, c, 1, 1, 1, 2))              \
     OP(conv2d_depthwise, "r1x3x4x4 r3x1x3x3", tc_conv2d(a, b, tc_null(), 1, 1, 1, 3))      \
     OP(conv2d_with, "r1x2x5x5 r2x2x2x2 r2", conv_with(a, b, c))                            \
+    OP(conv_transpose1d, "r1x2x5 r2x3x4 r3", tc_conv_transpose1d(a, b, c, 3, 1, 1, 1, 1))  \
+    OP(conv_transpose2d, "r1x2x3x3 r2x2x4x4 r2",                                           \
+       tc_conv_transpose2d(a, b, c, 2, 1, 0, 1, 1))                                        \
+    OP(conv_transpose2d_rest, "r1x2x3x3 r2x2x3x3",                                         \
+       tc_conv_transpose2d(a, b, tc_null(), 2, 1, 1, 1, 1))                                \
+    OP(conv_transpose2d_groups, "r1x4x2x3 r4x1x2x3 r2",                                    \
+       tc_conv_transpose2d(a, b, c, 1, 0, 0, 2, 2))                                        \
+    OP(conv_transpose2d_with, "r1x2x3x4 r2x2x2x2 r2", spread_with(a, b, c))                \
     OP(avg_pool2d, "r1x2x4x6", tc_avg_pool2d(a, 2, 0, 0))                                  \
     OP(avg_pool2d_overlap, "r1x1x5x5", tc_avg_pool2d(a, 3, 2, 1))                          \
     OP(max_pool2d, "r1x2x4x6", tc_max_pool2d(a, 2, 0, 0))                                  \

@@ -79,6 +79,14 @@ static tc_tensor stretched(tc_tensor x, tc_tensor w, int ceil_to) {
     return tc_conv2d_with(x, w, tc_null(), &o);
 }
 
+static tc_tensor spread(tc_tensor x, tc_tensor w) {
+    tc_conv_options o;
+    memset(&o, 0, sizeof o);
+    o.stride[0] = 2, o.stride[1] = 3, o.dilation[1] = 2, o.padding[0] = 1, o.groups = 2;
+    o.output_padding[0] = 1;
+    return tc_conv_transpose2d_with(x, w, tc_null(), &o);
+}
+
 #define S(...)                                                                             \
     { {__VA_ARGS__}, -2, 2 }
 #define P(...)                                                                             \
@@ -184,6 +192,11 @@ static tc_tensor stretched(tc_tensor x, tc_tensor w, int ceil_to) {
     X(conv2d_strided, SMOOTH, tc_conv2d(A, B, tc_null(), 2, 1, 1, 1), S(1, 2, 5, 4),       \
       S(2, 2, 3, 3))                                                                       \
     X(conv2d_groups, SMOOTH, stretched(A, B, 1), S(1, 2, 4, 5), S(4, 1, 3, 2))             \
+    X(conv_transpose1d, SMOOTH, tc_conv_transpose1d(A, B, C, 2, 1, 1, 1, 1), S(2, 2, 4),   \
+      S(2, 3, 3), S(3))                                                                    \
+    X(conv_transpose2d, SMOOTH, tc_conv_transpose2d(A, B, C, 2, 1, 0, 1, 1),               \
+      S(1, 2, 3, 3), S(2, 2, 4, 4), S(2))                                                  \
+    X(conv_transpose2d_with, SMOOTH, spread(A, B), S(1, 4, 3, 2), S(4, 1, 3, 2))           \
     X(conv2d_depthwise, SMOOTH, tc_conv2d(A, B, tc_null(), 1, 1, 1, 3), S(1, 3, 3, 3),     \
       S(3, 1, 3, 3))                                                                       \
     X(avg_pool2d, SMOOTH, tc_square(tc_avg_pool2d(A, 2, 1, 0)), S(1, 2, 3, 4))             \
