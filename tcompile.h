@@ -3137,7 +3137,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x66b60d0125d64214u
+#define TC__BUILD_ID 0xc7c2eff62c83a384u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -59447,12 +59447,12 @@ return TC_N(log_ends_f32)(x, TC_FMA_f32(e, TC_K_f32(0.301025391f), y));
 })
 TC__TEXT(log1p_f32,
 TC_FN TC_F32 TC_N(log1p_f32)(TC_F32 x) {
-TC_F32 one = TC_K_f32(1.0f), u = x + 1.0f, e, f, c, s, y;
+TC_F32 u = x + 1.0f, near_one = u - x, c = (1.0f - near_one) + (x - (u - near_one)), s, e, f, y;
 TC_I32 tiny = TC_LT_f32(TC_ABS_f32(x), TC_K_f32(2e-8f));
-c = TC_SEL_f32(TC_GT_f32(x, one), one - (u - x), x - (u - 1.0f));
-f = TC_N(log_split_f32)(u, &e);
-s = e + 12582912.0f;
-s = TC_FROM_BITS_f32((TC_I32)(0x40000000u - ((TC_U32)TC_BITS_f32(s) << 23)));
+TC_U32 j = (TC_U32)TC_BITS_f32(u) + 0x4afb0du;
+e = TC_CVT_i32_f32(TC_SUB_i32((TC_I32)(j >> 23), TC_K_i32(127)));
+f = TC_FROM_BITS_f32((TC_I32)((j & 0x7fffffu) + 0x3f3504f3u)) - 1.0f;
+s = TC_FROM_BITS_f32((TC_I32)(0x7f800000u - (j & 0x7f800000u)));
 f = TC_FMA_f32(c * 0.5f, s, f);
 y = TC_N(log_poly_f32)(TC_SEL_f32(tiny, TC_K_f32(0.0f), f), e);
 return TC_SEL_f32(tiny, x, TC_N(log_ends_f32)(u, y));
@@ -59500,14 +59500,14 @@ TC__TEXT(trig_reduce_f32,
 TC_FN TC_I32 TC_N(trig_reduce_f32)(TC_F32 x, TC_F32 *r) {
 TC_F32 a = TC_ABS_f32(x),
 t = TC_FMA_f32(x, TC_K_f32(0.636619747f), TC_K_f32(12582912.0f)), n, y;
-TC_I32 q = TC_BITS_f32(t),
-big = TC_GT_f32(a, TC_K_f32(1e5f)) & TC_LT_f32(a, TC_INF_f32);
+TC_I32 q = TC_BITS_f32(t), big = TC_GT_f32(a, TC_K_f32(1e5f));
 n = t - 12582912.0f;
 y = TC_FMA_f32(n, TC_K_f32(-1.57079637f), x);
 y = TC_FMA_f32(n, TC_K_f32(4.37113883e-08f), y);
 y = TC_FMA_f32(n, TC_K_f32(1.71512451e-15f), y);
 if (TC_ANY_i32(big)) {
 TC_F32 s = y, c = y;
+big &= TC_LT_f32(a, TC_INF_f32);
 q = TC_N(trig_big_lanes_f32)(big, x, q, &s, &c);
 y = s;
 }
