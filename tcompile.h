@@ -1170,13 +1170,13 @@ TCDEF tc_tensor tc_scaled_dot_product_attention_at(tc_tensor q, tc_tensor k, tc_
 
 // ---- convolution and pooling: x[N, C, H, W] or [C, H, W] ----
 
-// [0] is height, [1] width; 0 means the default.
+// [0] is height, [1] width, of images with a depth [0] is depth, [1] height, [2] width; 0 means the default.
 typedef struct tc_conv_options {
-    int stride[2];   // default 1
-    int padding[2];  // zeros on each side, of a transposed one what is cut off there; default 0
-    int dilation[2]; // distance of the taps; default 1
+    int stride[3];   // default 1
+    int padding[3];  // zeros on each side, of a transposed one what is cut off there; default 0
+    int dilation[3]; // distance of the taps; default 1
     int groups;      // default 1
-    int output_padding[2]; // of a transposed one: more at the end; default 0
+    int output_padding[3]; // of a transposed one: more at the end; default 0
 } tc_conv_options;
 
 // x[N, C, H, W] with weight[O, C / groups, KH, KW] -> [N, O, H', W'], plus bias[O] unless
@@ -1197,6 +1197,14 @@ TCDEF tc_tensor tc_conv2d_with_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
 TCDEF tc_tensor tc_conv1d_at(tc_tensor x, tc_tensor weight, tc_tensor bias, int stride,
                              int padding, int dilation, int groups, const char *file,
                              int line);
+// x[N, C, D, H, W] or [C, D, H, W] with weight[O, C / groups, KD, KH, KW] -> [N, O, D', H', W'], over (channel, kd, ky,
+// kx).
+TCDEF tc_tensor tc_conv3d_at(tc_tensor x, tc_tensor weight, tc_tensor bias, int stride,
+                             int padding, int dilation, int groups, const char *file,
+                             int line);
+TCDEF tc_tensor tc_conv3d_with_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
+                                  const tc_conv_options *options, const char *file,
+                                  int line);
 // Transposed: x[N, C, H, W] or [C, H, W] with weight[C, O / groups, KH, KW] -> [N, O, H', W'], plus bias[O]
 // unless null; H' = (H - 1) stride - 2 padding + dilation (KH - 1) + output_padding + 1. Element i of x counts for
 // result i * stride + k * dilation - padding by tap k: tc_conv2d's gradient by its image, PyTorch's
@@ -2687,8 +2695,8 @@ TCDEF const char *tc_params_unmatched(const tc_params *p);
 
 // From here on public calls cast their floats to `dtype`, TC_F16 or TC_BF16 (TC_E_DTYPE), or to f32, by
 // the lists that PyTorch's autocast has for CUDA, here on every device:
-//   to dtype   matmul bmm addmm linear conv1d conv2d conv2d_with conv_transpose1d conv_transpose2d
-//              conv_transpose2d_with scaled_dot_product_attention
+//   to dtype   matmul bmm addmm linear conv1d conv2d conv2d_with conv3d conv3d_with conv_transpose1d
+//              conv_transpose2d conv_transpose2d_with scaled_dot_product_attention
 //   to f32     exp expm1 log log2 log10 log1p pow pow_s rpow_s rdiv_s reciprocal rsqrt tan acos asin
 //              sinh cosh softplus; in all their forms sum prod norm logsumexp; cumsum cumprod softmax
 //              log_softmax layer_norm group_norm normalize cosine_similarity interpolate mse_loss
@@ -3040,6 +3048,8 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define tc_conv2d(...) tc_conv2d_at(__VA_ARGS__, TC__SITE)
 #define tc_conv2d_with(...) tc_conv2d_with_at(__VA_ARGS__, TC__SITE)
 #define tc_conv1d(...) tc_conv1d_at(__VA_ARGS__, TC__SITE)
+#define tc_conv3d(...) tc_conv3d_at(__VA_ARGS__, TC__SITE)
+#define tc_conv3d_with(...) tc_conv3d_with_at(__VA_ARGS__, TC__SITE)
 #define tc_conv_transpose2d(...) tc_conv_transpose2d_at(__VA_ARGS__, TC__SITE)
 #define tc_conv_transpose2d_with(...) tc_conv_transpose2d_with_at(__VA_ARGS__, TC__SITE)
 #define tc_conv_transpose1d(...) tc_conv_transpose1d_at(__VA_ARGS__, TC__SITE)
@@ -3137,7 +3147,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xc7c2eff62c83a384u
+#define TC__BUILD_ID 0x052bd12f10c92ebfu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7754,6 +7764,7 @@ TC_OP_ADDMM,
 TC_OP_ATTENTION,
 TC_OP_CONV2D,
 TC_OP_CONV1D,
+TC_OP_CONV3D,
 TC_OP_CONV_TRANSPOSE2D,
 TC_OP_CONV_TRANSPOSE1D,
 TC_OP_AVG_POOL2D,
@@ -7850,6 +7861,7 @@ TC__ADDMM_T=0,TC__ADDMM_A=1,TC__ADDMM_B=2,TC__ADDMM_BETA=1,TC__ADDMM_ALPHA=2,
 TC__ATTENTION_Q=0,TC__ATTENTION_K=1,TC__ATTENTION_V=2,TC__ATTENTION_MASK=3,TC__ATTENTION_CAUSAL=1,TC__ATTENTION_SCALE=2,TC__ATTENTION_NAN=3,
 TC__CONV2D_X=0,TC__CONV2D_WEIGHT=1,TC__CONV2D_BIAS=2,TC__CONV2D_KERNEL_H=1,TC__CONV2D_KERNEL_W=2,TC__CONV2D_STRIDE_H=3,TC__CONV2D_STRIDE_W=4,TC__CONV2D_PADDING_H=5,TC__CONV2D_PADDING_W=6,TC__CONV2D_DILATION_H=7,TC__CONV2D_DILATION_W=8,TC__CONV2D_GROUPS=9,
 TC__CONV1D_X=0,TC__CONV1D_WEIGHT=1,TC__CONV1D_BIAS=2,TC__CONV1D_STRIDE=1,TC__CONV1D_PADDING=2,TC__CONV1D_DILATION=3,TC__CONV1D_GROUPS=4,
+TC__CONV3D_X=0,TC__CONV3D_WEIGHT=1,TC__CONV3D_BIAS=2,TC__CONV3D_STRIDE_D=1,TC__CONV3D_STRIDE_H=2,TC__CONV3D_STRIDE_W=3,TC__CONV3D_PADDING_D=4,TC__CONV3D_PADDING_H=5,TC__CONV3D_PADDING_W=6,TC__CONV3D_DILATION_D=7,TC__CONV3D_DILATION_H=8,TC__CONV3D_DILATION_W=9,TC__CONV3D_GROUPS=10,
 TC__CONV_TRANSPOSE2D_X=0,TC__CONV_TRANSPOSE2D_WEIGHT=1,TC__CONV_TRANSPOSE2D_BIAS=2,TC__CONV_TRANSPOSE2D_STRIDE_H=1,TC__CONV_TRANSPOSE2D_STRIDE_W=2,TC__CONV_TRANSPOSE2D_PADDING_H=3,TC__CONV_TRANSPOSE2D_PADDING_W=4,TC__CONV_TRANSPOSE2D_OUTPUT_PADDING_H=5,TC__CONV_TRANSPOSE2D_OUTPUT_PADDING_W=6,TC__CONV_TRANSPOSE2D_DILATION_H=7,TC__CONV_TRANSPOSE2D_DILATION_W=8,TC__CONV_TRANSPOSE2D_GROUPS=9,
 TC__CONV_TRANSPOSE1D_X=0,TC__CONV_TRANSPOSE1D_WEIGHT=1,TC__CONV_TRANSPOSE1D_BIAS=2,TC__CONV_TRANSPOSE1D_STRIDE=1,TC__CONV_TRANSPOSE1D_PADDING=2,TC__CONV_TRANSPOSE1D_OUTPUT_PADDING=3,TC__CONV_TRANSPOSE1D_DILATION=4,TC__CONV_TRANSPOSE1D_GROUPS=5,
 TC__AVG_POOL2D_X=0,TC__AVG_POOL2D_KERNEL=1,TC__AVG_POOL2D_STRIDE=2,TC__AVG_POOL2D_PADDING=3,
@@ -7888,7 +7900,7 @@ int64_t*attr;
 tc__ix dims[TC_MAX_RANK];
 const struct tc__step*from;
 }tc__node;
-enum{TC__WHOLE_OPERANDS=5,TC__WHOLE_WORDS=10};
+enum{TC__WHOLE_OPERANDS=5,TC__WHOLE_WORDS=11};
 enum{TC__WHOLE_GIVEN=0};
 typedef struct tc__composite{
 uint16_t op;
@@ -8532,6 +8544,7 @@ static const char*const tc__op_names[TC_OP_TOTAL]={
 "attention",
 "conv2d",
 "conv1d",
+"conv3d",
 "conv_transpose2d",
 "conv_transpose1d",
 "avg_pool2d",
@@ -9486,6 +9499,8 @@ TC__OP(COMPOSITE,-1,0,attr,attr,0,COUNT,0x260u,0x0u,
 "t given, t kernel_h, t kernel_w, t stride_h, t stride_w, s padding_h, s padding_w, t dilation_h, t dilation_w, s groups","")
 TC__OP(COMPOSITE,-1,0,attr,attr,0,COUNT,0x14u,0x0u,
 "t given, t stride, s padding, t dilation, s groups","")
+TC__OP(COMPOSITE,-1,0,attr,attr,0,COUNT,0x470u,0x0u,
+"t given, t stride_d, t stride_h, t stride_w, s padding_d, s padding_h, s padding_w, t dilation_d, t dilation_h, t dilation_w, s groups","")
 TC__OP(COMPOSITE,-1,0,attr,attr,0,COUNT,0x278u,0x0u,
 "t given, t stride_h, t stride_w, s padding_h, s padding_w, s output_padding_h, s output_padding_w, t dilation_h, t dilation_w, s groups","")
 TC__OP(COMPOSITE,-1,0,attr,attr,0,COUNT,0x2cu,0x0u,
@@ -9517,6 +9532,7 @@ static const tc__whole_info tc__wholes[TC_OP_TOTAL-TC_OP_COUNT]={
 {{{2,1,0},{2,1,0},{2,1,0},{0,1,1}},4},
 {{{3,1,0},{4,0,1},{1,0,1}},3},
 {{{2,1,0},{3,0,1},{1,0,1}},3},
+{{{4,1,0},{5,0,0},{1,0,1}},3},
 {{{3,1,0},{4,0,0},{1,0,1}},3},
 {{{2,1,0},{3,0,0},{1,0,1}},3},
 {{{2,1,0}},1},
@@ -15675,15 +15691,18 @@ return tc__cast(f,y,mode==TC_NEAREST?(int)f->x.dtype:tc__float_dtype(f));
 }
 // ---- gen/graph/convolution.c
 enum{TC__CONV_TAPS=49,TC__POOL_TAPS=64};
+enum{TC__CONV_AXES=3};
 typedef struct tc__conv{
 tc__api*f;
-int64_t size[2],stride[2],padding[2],dilation[2];
-int64_t out[2];
+int axes;
+int64_t size[TC__CONV_AXES],stride[TC__CONV_AXES],padding[TC__CONV_AXES],
+dilation[TC__CONV_AXES];
+int64_t out[TC__CONV_AXES];
 int h;
 }tc__conv;
 static int tc__conv_sizes(tc__conv*v){
 const tc__api*f=v->f;
-for(int i=0;i<2;i++){
+for(int i=0;i<v->axes;i++){
 int64_t n=tc__meta_size(&f->x,v->h+i),limit=INT32_MAX;
 if(v->stride[i]<1||v->dilation[i]<1||v->padding[i]<0||
 v->size[i]>limit)
@@ -15701,10 +15720,10 @@ f->who,(long long)v->size[i],(long long)v->dilation[i],
 (long long)n,(long long)v->padding[i]);
 v->out[i]=left/v->stride[i]+1;
 }
-return tc__dims_check(f->c,f->who,2,v->out);
+return tc__dims_check(f->c,f->who,v->axes,v->out);
 }
 static tc_tensor tc__conv_pad(const tc__conv*v,tc_tensor x,double fill,int dtype){
-for(int i=0;i<2;i++)
+for(int i=0;i<v->axes;i++)
 if(v->padding[i])
 x=tc__pad(v->f,x,v->h+i,v->padding[i],v->padding[i],fill,dtype);
 return x;
@@ -15714,8 +15733,9 @@ return tc__slice(v->f,x,v->h+axis,i*v->dilation[axis],v->out[axis],
 v->stride[axis]);
 }
 static tc_tensor tc__conv_windows(const tc__conv*v,tc_tensor x){
-x=tc__window(v->f,x,v->h,v->size[0],v->stride[0],v->dilation[0]);
-return tc__window(v->f,x,v->h+1,v->size[1],v->stride[1],v->dilation[1]);
+for(int i=0;i<v->axes;i++)
+x=tc__window(v->f,x,v->h+i,v->size[i],v->stride[i],v->dilation[i]);
+return x;
 }
 typedef struct tc__taps{
 tc__constant of;
@@ -15767,12 +15787,16 @@ return in==k->channels||(in==1&&k->known);
 static tc_tensor tc__conv_matmul(const tc__conv*v,tc_tensor x,tc_tensor weight,
 const tc__meta*w,int64_t groups){
 const tc__api*f=v->f;
-int64_t n=tc__meta_size(&f->x,0),o=tc__meta_size(w,0),c=tc__meta_size(w,1);
-int64_t k=c*v->size[0]*v->size[1],cells=v->out[0]*v->out[1];
-tc_dims order=TC_DIMS(0,1,4,5,2,3),column=TC_DIMS(n,groups,k,cells);
-tc_dims row=TC_DIMS(1,groups,o/groups,k),
+int64_t n=tc__meta_size(&f->x,0),o=tc__meta_size(w,0),k=tc__meta_size(w,1),
+cells=1;
+tc_dims order=TC_DIMS(0,1),out=TC_DIMS(n,o);
+order.rank=2+2*v->axes,out.rank=2+v->axes;
+for(int i=0;i<v->axes;i++){
+k*=v->size[i],cells*=out.size[2+i]=v->out[i];
+order.size[2+i]=2+v->axes+i,order.size[2+v->axes+i]=2+i;
+}
+tc_dims column=TC_DIMS(n,groups,k,cells),row=TC_DIMS(1,groups,o/groups,k),
 rows=TC_DIMS(n,groups,o/groups,k);
-tc_dims out=TC_DIMS(n,o,v->out[0],v->out[1]);
 tc_tensor cols=
 tc__reshape(f,tc__permute(f,tc__conv_windows(v,x),&order),&column);
 tc_tensor left=tc__reshape(f,weight,&row);
@@ -15781,8 +15805,10 @@ return tc__reshape(f,tc__product_of(f,left,w->dtype,cols,f->x.dtype),&out);
 }
 static int tc__conv_check(const tc__api*f,tc_tensor weight,tc_tensor bias,
 int64_t groups,int along){
-static const char*const needed[]={"x[N, C, L] and weight[O, C / groups, K]",
-"x[N, C, H, W] and weight[O, C / groups, KH, KW]"};
+static const char*const needed[]={
+"x[N, C, L] and weight[O, C / groups, K]",
+"x[N, C, H, W] and weight[O, C / groups, KH, KW]",
+"x[N, C, D, H, W] and weight[O, C / groups, KD, KH, KW]"};
 char x[160],y[160];
 tc__meta w;
 int channels=f->x.rank-along-1;
@@ -15799,6 +15825,15 @@ f->who,tc__dims_text(&f->x,x),tc__dims_text(&w,y),
 }
 static int64_t tc__or_one(int v){return v?v:1;}
 static void tc__conv_words(const tc__conv*v,int64_t groups,int64_t*word){
+if(v->axes==3){
+for(int i=0;i<3;i++){
+word[TC__CONV3D_STRIDE_D+i]=v->stride[i];
+word[TC__CONV3D_PADDING_D+i]=tc__ix_const(v->padding[i]);
+word[TC__CONV3D_DILATION_D+i]=v->dilation[i];
+}
+word[TC__CONV3D_GROUPS]=tc__ix_const(groups);
+return;
+}
 word[TC__CONV2D_KERNEL_H]=v->size[0],word[TC__CONV2D_KERNEL_W]=v->size[1];
 word[TC__CONV2D_STRIDE_H]=v->stride[0],word[TC__CONV2D_STRIDE_W]=v->stride[1];
 word[TC__CONV2D_PADDING_H]=tc__ix_const(v->padding[0]);
@@ -15808,19 +15843,19 @@ word[TC__CONV2D_DILATION_W]=v->dilation[1];
 word[TC__CONV2D_GROUPS]=tc__ix_const(groups);
 }
 static tc_tensor tc__conv_batch(tc__api*f,tc_tensor x,tc_tensor weight,tc_tensor bias,
-const tc_conv_options*o){
+const tc_conv_options*o,int axes){
 tc__meta w;
 tc__conv v;
 tc__taps taps;
 if(!tc__meta_get(f,weight,&w))return tc__null();
-v.f=f,v.h=2;
-for(int i=0;i<2;i++){
+v.f=f,v.h=2,v.axes=axes;
+for(int i=0;i<axes;i++){
 v.size[i]=tc__meta_size(&w,2+i),v.stride[i]=tc__or_one(o->stride[i]);
 v.dilation[i]=tc__or_one(o->dilation[i]),v.padding[i]=o->padding[i];
 }
 if(!tc__conv_sizes(&v))return tc__null();
 tc__conv_words(&v,tc__or_one(o->groups),f->word);
-int unroll=tc__conv_unrolls(&v,weight,&w,&taps);
+int unroll=axes==2&&tc__conv_unrolls(&v,weight,&w,&taps);
 if(unroll)tc__api_together(f);
 x=tc__conv_pad(&v,x,0,f->x.dtype);
 tc_tensor in[3];
@@ -15834,33 +15869,54 @@ if(unroll&&tc_dim(y,1)!=image.size[1])y=tc__expand(f,y,&image);
 if(bias.id)y=tc_add(y,tc__per_channel(f,bias));
 return tc__rounded(f,y);
 }
-static tc_tensor tc__conv2d_with(tc__api*f,tc_tensor x,tc_tensor weight,tc_tensor bias,
-const tc_conv_options*options){
+static tc_tensor tc__conv_with(tc__api*f,tc_tensor x,tc_tensor weight,tc_tensor bias,
+const tc_conv_options*options,int axes){
 tc__api batch;
 tc_conv_options none;
 memset(&none,0,sizeof none);
 if(!options)options=&none;
-if(options->output_padding[0]||options->output_padding[1]){
-tc__fail(f->c,TC_E_ARG,
-"%s: output_padding %d, %d is of transposed convolutions; leave it 0",
-f->who,options->output_padding[0],options->output_padding[1]);
+for(int i=0;i<axes;i++){
+if(!options->output_padding[i])continue;
+tc__fail(
+f->c,TC_E_ARG,
+"%s: output_padding[%d] is %d, which is of transposed convolutions; leave it 0",
+f->who,i,options->output_padding[i]);
 return tc__null();
 }
-if(!tc__conv_check(f,weight,bias,tc__or_one(options->groups),2))return tc__null();
-if(f->x.rank!=3)return tc__conv_batch(f,x,weight,bias,options);
+if(!tc__conv_check(f,weight,bias,tc__or_one(options->groups),axes))
+return tc__null();
+if(f->x.rank!=axes+1)return tc__conv_batch(f,x,weight,bias,options,axes);
 x=tc_unsqueeze(x,0);
 if(!tc__api_about(f,&batch,x))return tc__null();
-tc_tensor y=tc_squeeze(tc__conv_batch(&batch,x,weight,bias,options),0);
+tc_tensor y=tc_squeeze(tc__conv_batch(&batch,x,weight,bias,options,axes),0);
 memcpy(f->word,batch.word,sizeof f->word);
 return y;
 }
-static tc_tensor tc__conv2d(tc__api*f,tc_tensor x,tc_tensor weight,tc_tensor bias,
-int stride,int padding,int dilation,int groups){
+static tc_tensor tc__conv2d_with(tc__api*f,tc_tensor x,tc_tensor weight,tc_tensor bias,
+const tc_conv_options*options){
+return tc__conv_with(f,x,weight,bias,options,2);
+}
+static tc_tensor tc__conv3d_with(tc__api*f,tc_tensor x,tc_tensor weight,tc_tensor bias,
+const tc_conv_options*options){
+return tc__conv_with(f,x,weight,bias,options,3);
+}
+static tc_conv_options tc__conv_alike(int stride,int padding,int dilation,int groups){
 tc_conv_options o;
 memset(&o,0,sizeof o);
-o.stride[0]=o.stride[1]=stride,o.padding[0]=o.padding[1]=padding;
-o.dilation[0]=o.dilation[1]=dilation,o.groups=groups;
-return tc__conv2d_with(f,x,weight,bias,&o);
+for(int i=0;i<TC__CONV_AXES;i++)
+o.stride[i]=stride,o.padding[i]=padding,o.dilation[i]=dilation;
+o.groups=groups;
+return o;
+}
+static tc_tensor tc__conv3d(tc__api*f,tc_tensor x,tc_tensor weight,tc_tensor bias,
+int stride,int padding,int dilation,int groups){
+tc_conv_options o=tc__conv_alike(stride,padding,dilation,groups);
+return tc__conv_with(f,x,weight,bias,&o,3);
+}
+static tc_tensor tc__conv2d(tc__api*f,tc_tensor x,tc_tensor weight,tc_tensor bias,
+int stride,int padding,int dilation,int groups){
+tc_conv_options o=tc__conv_alike(stride,padding,dilation,groups);
+return tc__conv_with(f,x,weight,bias,&o,2);
 }
 static tc_tensor tc__conv1d(tc__api*f,tc_tensor x,tc_tensor weight,tc_tensor bias,
 int stride,int padding,int dilation,int groups){
@@ -16032,7 +16088,7 @@ tc__meta w;
 tc__woven s;
 tc_tensor in[3];
 if(!tc__meta_get(f,weight,&w))return tc__null();
-s.v.f=f,s.v.h=2,s.groups=tc__or_one(o->groups);
+s.v.f=f,s.v.h=2,s.v.axes=2,s.groups=tc__or_one(o->groups);
 for(int i=0;i<2;i++){
 s.kernel[i]=tc__meta_size(&w,2+i);
 if(!tc__woven_axis(&s,o,i))return tc__null();
@@ -16071,9 +16127,7 @@ return y;
 static tc_tensor tc__conv_transpose2d(tc__api*f,tc_tensor x,tc_tensor weight,
 tc_tensor bias,int stride,int padding,
 int output_padding,int dilation,int groups){
-tc_conv_options o;
-o.stride[0]=o.stride[1]=stride,o.padding[0]=o.padding[1]=padding;
-o.dilation[0]=o.dilation[1]=dilation,o.groups=groups;
+tc_conv_options o=tc__conv_alike(stride,padding,dilation,groups);
 o.output_padding[0]=o.output_padding[1]=output_padding;
 return tc__conv_transpose2d_with(f,x,weight,bias,&o);
 }
@@ -16102,7 +16156,7 @@ f->who,kernel);
 if(padding>kernel/2)
 return tc__fail(f->c,TC_E_ARG,"%s: padding %d is more than half of the kernel %d",
 f->who,padding,kernel);
-v->f=f,v->h=f->x.rank-2;
+v->f=f,v->h=f->x.rank-2,v->axes=2;
 for(int i=0;i<2;i++){
 v->size[i]=kernel,v->stride[i]=stride?stride:kernel;
 v->padding[i]=padding,v->dilation[i]=1;
@@ -17085,6 +17139,8 @@ return tc__leave_null(&f);
 #define TC__LEAVE_WHOLE(op,words,...) \
 if(tc__records_whole(&f,made)){\
 const tc_tensor in[]={__VA_ARGS__};\
+TC__STATIC_ASSERT(room_for_words,words<=TC__WHOLE_WORDS);\
+TC__STATIC_ASSERT(room_for_operands,TC__COUNT(in)<=TC__WHOLE_OPERANDS);\
 tc__whole(&f,TC_OP_##op,in,(uint32_t)TC__COUNT(in),words,made);\
 }\
 return tc__leave(&f,made);
@@ -17273,6 +17329,21 @@ f.word[TC__CONV1D_DILATION]=dilation;
 f.word[TC__CONV1D_GROUPS]=tc__ix_const(groups);
 tc_tensor made=tc__rounded(&f,tc__conv1d(&f,x,weight,bias,stride,padding,dilation,groups));
 TC__LEAVE_WHOLE(CONV1D,5,x,weight,bias)
+}
+TCDEF tc_tensor tc_conv3d_at(tc_tensor x,tc_tensor weight,tc_tensor bias,int stride,int padding,int dilation,int groups,const char*file,int line){
+TC__ENTER_AMONG(tc__begin,conv3d,x,x,weight,bias)
+TC__GIVEN(weight)
+TC__AUTOCAST(LOWER,&x,&weight,&bias)
+f.word[TC__CONV3D_GROUPS]=tc__ix_const(groups);
+tc_tensor made=tc__rounded(&f,tc__conv3d(&f,x,weight,bias,stride,padding,dilation,groups));
+TC__LEAVE_WHOLE(CONV3D,11,x,weight,bias)
+}
+TCDEF tc_tensor tc_conv3d_with_at(tc_tensor x,tc_tensor weight,tc_tensor bias,const tc_conv_options*options,const char*file,int line){
+TC__ENTER_AMONG(tc__begin,conv3d_with,x,x,weight,bias)
+TC__GIVEN(weight)
+TC__AUTOCAST(LOWER,&x,&weight,&bias)
+tc_tensor made=tc__rounded(&f,tc__conv3d_with(&f,x,weight,bias,options));
+TC__LEAVE_WHOLE(CONV3D,11,x,weight,bias)
 }
 TCDEF tc_tensor tc_conv_transpose2d_at(tc_tensor x,tc_tensor weight,tc_tensor bias,int stride,int padding,int output_padding,int dilation,int groups,const char*file,int line){
 TC__ENTER_AMONG(tc__begin,conv_transpose2d,x,x,weight,bias)

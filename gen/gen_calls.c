@@ -368,6 +368,8 @@ static void composite_calls(text *t) {
         "#define TC__LEAVE_WHOLE(op, words, ...) \\\n"
         "    if (tc__records_whole(&f, made)) { \\\n"
         "        const tc_tensor in[] = {__VA_ARGS__}; \\\n"
+        "        TC__STATIC_ASSERT(room_for_words, words <= TC__WHOLE_WORDS); \\\n"
+        "        TC__STATIC_ASSERT(room_for_operands, TC__COUNT(in) <= TC__WHOLE_OPERANDS); \\\n"
         "        tc__whole(&f, TC_OP_##op, in, (uint32_t)TC__COUNT(in), words, made); \\\n"
         "    } \\\n"
         "    return tc__leave(&f, made);\n");

@@ -553,13 +553,13 @@ TCDEF tc_tensor tc_scaled_dot_product_attention_at(tc_tensor q, tc_tensor k, tc_
 
 // ---- convolution and pooling: x[N, C, H, W] or [C, H, W] ----
 
-// [0] is height, [1] width; 0 means the default.
+// [0] is height, [1] width, of images with a depth [0] is depth, [1] height, [2] width; 0 means the default.
 typedef struct tc_conv_options {
-    int stride[2];   // default 1
-    int padding[2];  // zeros on each side, of a transposed one what is cut off there; default 0
-    int dilation[2]; // distance of the taps; default 1
+    int stride[3];   // default 1
+    int padding[3];  // zeros on each side, of a transposed one what is cut off there; default 0
+    int dilation[3]; // distance of the taps; default 1
     int groups;      // default 1
-    int output_padding[2]; // of a transposed one: more at the end; default 0
+    int output_padding[3]; // of a transposed one: more at the end; default 0
 } tc_conv_options;
 
 // x[N, C, H, W] with weight[O, C / groups, KH, KW] -> [N, O, H', W'], plus bias[O] unless
@@ -580,6 +580,14 @@ TCDEF tc_tensor tc_conv2d_with_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
 TCDEF tc_tensor tc_conv1d_at(tc_tensor x, tc_tensor weight, tc_tensor bias, int stride,
                              int padding, int dilation, int groups, const char *file,
                              int line);
+// x[N, C, D, H, W] or [C, D, H, W] with weight[O, C / groups, KD, KH, KW] -> [N, O, D', H', W'], over (channel, kd, ky,
+// kx).
+TCDEF tc_tensor tc_conv3d_at(tc_tensor x, tc_tensor weight, tc_tensor bias, int stride,
+                             int padding, int dilation, int groups, const char *file,
+                             int line);
+TCDEF tc_tensor tc_conv3d_with_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
+                                  const tc_conv_options *options, const char *file,
+                                  int line);
 // Transposed: x[N, C, H, W] or [C, H, W] with weight[C, O / groups, KH, KW] -> [N, O, H', W'], plus bias[O]
 // unless null; H' = (H - 1) stride - 2 padding + dilation (KH - 1) + output_padding + 1. Element i of x counts for
 // result i * stride + k * dilation - padding by tap k: tc_conv2d's gradient by its image, PyTorch's

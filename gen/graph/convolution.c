@@ -5,18 +5,22 @@
 
 enum { TC__CONV_TAPS = 49, TC__POOL_TAPS = 64 };
 
-// A window over the last two dimensions of x.
+enum { TC__CONV_AXES = 3 };
+
+// A window over the last dimensions of x.
 typedef struct tc__conv {
     tc__api *f;
-    int64_t size[2], stride[2], padding[2], dilation[2];
-    int64_t out[2]; // sizes of the result
-    int h;          // the dimension of height; width follows
+    int axes; // how many: height and width, before them depth
+    int64_t size[TC__CONV_AXES], stride[TC__CONV_AXES], padding[TC__CONV_AXES],
+        dilation[TC__CONV_AXES];
+    int64_t out[TC__CONV_AXES]; // sizes of the result
+    int h;                      // the first such dimension
 } tc__conv;
 
 // Sizes of the result; 0 = reported. Everything else is set.
 static int tc__conv_sizes(tc__conv *v) {
     const tc__api *f = v->f;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < v->axes; i++) {
         int64_t n = tc__meta_size(&f->x, v->h + i), limit = INT32_MAX;
         if (v->stride[i] < 1 || v->dilation[i] < 1 || v->padding[i] < 0 ||
             v->size[i] > limit)
@@ -34,11 +38,11 @@ static int tc__conv_sizes(tc__conv *v) {
                             (long long)n, (long long)v->padding[i]);
         v->out[i] = left / v->stride[i] + 1;
     }
-    return tc__dims_check(f->c, f->who, 2, v->out);
+    return tc__dims_check(f->c, f->who, v->axes, v->out);
 }
 
 static tc_tensor tc__conv_pad(const tc__conv *v, tc_tensor x, double fill, int dtype) {
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < v->axes; i++)
         if (v->padding[i])
             x = tc__pad(v->f, x, v->h + i, v->padding[i], v->padding[i], fill, dtype);
     return x;
@@ -52,8 +56,9 @@ static tc_tensor tc__conv_tap(const tc__conv *v, tc_tensor x, int axis, int64_t 
 
 // [..., H', W', KH, KW] of the padded [..., H, W].
 static tc_tensor tc__conv_windows(const tc__conv *v, tc_tensor x) {
-    x = tc__window(v->f, x, v->h, v->size[0], v->stride[0], v->dilation[0]);
-    return tc__window(v->f, x, v->h + 1, v->size[1], v->stride[1], v->dilation[1]);
+    for (int i = 0; i < v->axes; i++)
+        x = tc__window(v->f, x, v->h + i, v->size[i], v->stride[i], v->dilation[i]);
+    return x;
 }
 
 // A small kernel with one input channel per group, [O, 1, KH, KW].
@@ -121,12 +126,16 @@ static int tc__conv_unrolls(const tc__conv *v, tc_tensor weight, const tc__meta 
 static tc_tensor tc__conv_matmul(const tc__conv *v, tc_tensor x, tc_tensor weight,
                                  const tc__meta *w, int64_t groups) {
     const tc__api *f = v->f;
-    int64_t n = tc__meta_size(&f->x, 0), o = tc__meta_size(w, 0), c = tc__meta_size(w, 1);
-    int64_t k = c * v->size[0] * v->size[1], cells = v->out[0] * v->out[1];
-    tc_dims order = TC_DIMS(0, 1, 4, 5, 2, 3), column = TC_DIMS(n, groups, k, cells);
-    tc_dims row = TC_DIMS(1, groups, o / groups, k),
+    int64_t n = tc__meta_size(&f->x, 0), o = tc__meta_size(w, 0), k = tc__meta_size(w, 1),
+            cells = 1;
+    tc_dims order = TC_DIMS(0, 1), out = TC_DIMS(n, o);
+    order.rank = 2 + 2 * v->axes, out.rank = 2 + v->axes;
+    for (int i = 0; i < v->axes; i++) {
+        k *= v->size[i], cells *= out.size[2 + i] = v->out[i];
+        order.size[2 + i] = 2 + v->axes + i, order.size[2 + v->axes + i] = 2 + i;
+    }
+    tc_dims column = TC_DIMS(n, groups, k, cells), row = TC_DIMS(1, groups, o / groups, k),
             rows = TC_DIMS(n, groups, o / groups, k);
-    tc_dims out = TC_DIMS(n, o, v->out[0], v->out[1]);
     tc_tensor cols =
         tc__reshape(f, tc__permute(f, tc__conv_windows(v, x), &order), &column);
     tc_tensor left = tc__reshape(f, weight, &row);
@@ -137,8 +146,10 @@ static tc_tensor tc__conv_matmul(const tc__conv *v, tc_tensor x, tc_tensor weigh
 // Whether x, a batch or one of it, fits the weight and the bias; along so many dimensions.
 static int tc__conv_check(const tc__api *f, tc_tensor weight, tc_tensor bias,
                           int64_t groups, int along) {
-    static const char *const needed[] = {"x[N, C, L] and weight[O, C / groups, K]",
-                                         "x[N, C, H, W] and weight[O, C / groups, KH, KW]"};
+    static const char *const needed[] = {
+        "x[N, C, L] and weight[O, C / groups, K]",
+        "x[N, C, H, W] and weight[O, C / groups, KH, KW]",
+        "x[N, C, D, H, W] and weight[O, C / groups, KD, KH, KW]"};
     char x[160], y[160];
     tc__meta w;
     int channels = f->x.rank - along - 1;
@@ -156,8 +167,17 @@ static int tc__conv_check(const tc__api *f, tc_tensor weight, tc_tensor bias,
 
 static int64_t tc__or_one(int v) { return v ? v : 1; }
 
-// The words of conv2d, whose x is a batch or one of it.
+// The words of conv2d and conv3d, whose x is a batch or one of it.
 static void tc__conv_words(const tc__conv *v, int64_t groups, int64_t *word) {
+    if (v->axes == 3) {
+        for (int i = 0; i < 3; i++) {
+            word[TC__CONV3D_STRIDE_D + i] = v->stride[i];
+            word[TC__CONV3D_PADDING_D + i] = tc__ix_const(v->padding[i]);
+            word[TC__CONV3D_DILATION_D + i] = v->dilation[i];
+        }
+        word[TC__CONV3D_GROUPS] = tc__ix_const(groups);
+        return;
+    }
     word[TC__CONV2D_KERNEL_H] = v->size[0], word[TC__CONV2D_KERNEL_W] = v->size[1];
     word[TC__CONV2D_STRIDE_H] = v->stride[0], word[TC__CONV2D_STRIDE_W] = v->stride[1];
     word[TC__CONV2D_PADDING_H] = tc__ix_const(v->padding[0]);
@@ -168,19 +188,19 @@ static void tc__conv_words(const tc__conv *v, int64_t groups, int64_t *word) {
 }
 
 static tc_tensor tc__conv_batch(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor bias,
-                                const tc_conv_options *o) {
+                                const tc_conv_options *o, int axes) {
     tc__meta w;
     tc__conv v;
     tc__taps taps;
     if (!tc__meta_get(f, weight, &w)) return tc__null();
-    v.f = f, v.h = 2;
-    for (int i = 0; i < 2; i++) {
+    v.f = f, v.h = 2, v.axes = axes;
+    for (int i = 0; i < axes; i++) {
         v.size[i] = tc__meta_size(&w, 2 + i), v.stride[i] = tc__or_one(o->stride[i]);
         v.dilation[i] = tc__or_one(o->dilation[i]), v.padding[i] = o->padding[i];
     }
     if (!tc__conv_sizes(&v)) return tc__null();
     tc__conv_words(&v, tc__or_one(o->groups), f->word);
-    int unroll = tc__conv_unrolls(&v, weight, &w, &taps);
+    int unroll = axes == 2 && tc__conv_unrolls(&v, weight, &w, &taps);
     if (unroll) tc__api_together(f);
     x = tc__conv_pad(&v, x, 0, f->x.dtype);
     tc_tensor in[3];
@@ -197,35 +217,61 @@ static tc_tensor tc__conv_batch(tc__api *f, tc_tensor x, tc_tensor weight, tc_te
     return tc__rounded(f, y);
 }
 
-// x[C, H, W] is a batch of one.
-static tc_tensor tc__conv2d_with(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor bias,
-                                 const tc_conv_options *options) {
+// x without a batch is one of one.
+static tc_tensor tc__conv_with(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor bias,
+                               const tc_conv_options *options, int axes) {
     tc__api batch;
     tc_conv_options none;
     memset(&none, 0, sizeof none);
     if (!options) options = &none;
-    if (options->output_padding[0] || options->output_padding[1]) {
-        tc__fail(f->c, TC_E_ARG,
-                 "%s: output_padding %d, %d is of transposed convolutions; leave it 0",
-                 f->who, options->output_padding[0], options->output_padding[1]);
+    for (int i = 0; i < axes; i++) {
+        if (!options->output_padding[i]) continue;
+        tc__fail(
+            f->c, TC_E_ARG,
+            "%s: output_padding[%d] is %d, which is of transposed convolutions; leave it 0",
+            f->who, i, options->output_padding[i]);
         return tc__null();
     }
-    if (!tc__conv_check(f, weight, bias, tc__or_one(options->groups), 2)) return tc__null();
-    if (f->x.rank != 3) return tc__conv_batch(f, x, weight, bias, options);
+    if (!tc__conv_check(f, weight, bias, tc__or_one(options->groups), axes))
+        return tc__null();
+    if (f->x.rank != axes + 1) return tc__conv_batch(f, x, weight, bias, options, axes);
     x = tc_unsqueeze(x, 0);
     if (!tc__api_about(f, &batch, x)) return tc__null();
-    tc_tensor y = tc_squeeze(tc__conv_batch(&batch, x, weight, bias, options), 0);
+    tc_tensor y = tc_squeeze(tc__conv_batch(&batch, x, weight, bias, options, axes), 0);
     memcpy(f->word, batch.word, sizeof f->word);
     return y;
 }
 
-static tc_tensor tc__conv2d(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor bias,
-                            int stride, int padding, int dilation, int groups) {
+static tc_tensor tc__conv2d_with(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor bias,
+                                 const tc_conv_options *options) {
+    return tc__conv_with(f, x, weight, bias, options, 2);
+}
+
+static tc_tensor tc__conv3d_with(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor bias,
+                                 const tc_conv_options *options) {
+    return tc__conv_with(f, x, weight, bias, options, 3);
+}
+
+// The same along all axes.
+static tc_conv_options tc__conv_alike(int stride, int padding, int dilation, int groups) {
     tc_conv_options o;
     memset(&o, 0, sizeof o);
-    o.stride[0] = o.stride[1] = stride, o.padding[0] = o.padding[1] = padding;
-    o.dilation[0] = o.dilation[1] = dilation, o.groups = groups;
-    return tc__conv2d_with(f, x, weight, bias, &o);
+    for (int i = 0; i < TC__CONV_AXES; i++)
+        o.stride[i] = stride, o.padding[i] = padding, o.dilation[i] = dilation;
+    o.groups = groups;
+    return o;
+}
+
+static tc_tensor tc__conv3d(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor bias,
+                            int stride, int padding, int dilation, int groups) {
+    tc_conv_options o = tc__conv_alike(stride, padding, dilation, groups);
+    return tc__conv_with(f, x, weight, bias, &o, 3);
+}
+
+static tc_tensor tc__conv2d(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor bias,
+                            int stride, int padding, int dilation, int groups) {
+    tc_conv_options o = tc__conv_alike(stride, padding, dilation, groups);
+    return tc__conv_with(f, x, weight, bias, &o, 2);
 }
 
 static tc_tensor tc__conv1d(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor bias,
@@ -421,7 +467,7 @@ static tc_tensor tc__woven_batch(tc__api *f, tc_tensor x, tc_tensor weight, tc_t
     tc__woven s;
     tc_tensor in[3];
     if (!tc__meta_get(f, weight, &w)) return tc__null();
-    s.v.f = f, s.v.h = 2, s.groups = tc__or_one(o->groups);
+    s.v.f = f, s.v.h = 2, s.v.axes = 2, s.groups = tc__or_one(o->groups);
     for (int i = 0; i < 2; i++) {
         s.kernel[i] = tc__meta_size(&w, 2 + i);
         if (!tc__woven_axis(&s, o, i)) return tc__null();
@@ -462,9 +508,7 @@ static tc_tensor tc__conv_transpose2d_with(tc__api *f, tc_tensor x, tc_tensor we
 static tc_tensor tc__conv_transpose2d(tc__api *f, tc_tensor x, tc_tensor weight,
                                       tc_tensor bias, int stride, int padding,
                                       int output_padding, int dilation, int groups) {
-    tc_conv_options o;
-    o.stride[0] = o.stride[1] = stride, o.padding[0] = o.padding[1] = padding;
-    o.dilation[0] = o.dilation[1] = dilation, o.groups = groups;
+    tc_conv_options o = tc__conv_alike(stride, padding, dilation, groups);
     o.output_padding[0] = o.output_padding[1] = output_padding;
     return tc__conv_transpose2d_with(f, x, weight, bias, &o);
 }
@@ -498,7 +542,7 @@ static int tc__pool_windows(tc__conv *v, tc__api *f, int kernel, int stride, int
     if (padding > kernel / 2)
         return tc__fail(f->c, TC_E_ARG, "%s: padding %d is more than half of the kernel %d",
                         f->who, padding, kernel);
-    v->f = f, v->h = f->x.rank - 2;
+    v->f = f, v->h = f->x.rank - 2, v->axes = 2;
     for (int i = 0; i < 2; i++) {
         v->size[i] = kernel, v->stride[i] = stride ? stride : kernel;
         v->padding[i] = padding, v->dilation[i] = 1;

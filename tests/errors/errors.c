@@ -294,6 +294,16 @@ CASE(transposed_far) {
     tc_tensor k = tc_ones(w->tc, TC_DIMS(2, 5, 2, 2), TC_F32);
     return tc_conv_transpose2d(w->q, k, tc_null(), INT_MAX, 0, 0, 1, 1);
 }
+CASE(conv3d_weight) {
+    tc_tensor x = tc_ones(w->tc, TC_DIMS(1, 2, 3, 3, 3), TC_F32);
+    return tc_conv3d(x, tc_ones(w->tc, TC_DIMS(4, 3, 2, 2, 2), TC_F32), tc_null(), 1, 0, 1,
+                     1);
+}
+CASE(conv3d_window) {
+    tc_tensor x = tc_ones(w->tc, TC_DIMS(1, 2, 3, 1, 3), TC_F32);
+    return tc_conv3d(x, tc_ones(w->tc, TC_DIMS(4, 2, 2, 2, 2), TC_F32), tc_null(), 1, 0, 1,
+                     1);
+}
 CASE(conv_output_padding) {
     tc_conv_options o;
     memset(&o, 0, sizeof o);
@@ -846,7 +856,9 @@ static const struct {
     ROW(ARG, transposed_stride, "conv_transpose2d|stride -2|at least 1", 0),
     ROW(SHAPE, transposed_nothing, "conv_transpose1d|4 elements|padding of 3|pad less", 0),
     ROW(TOO_BIG, transposed_far, "conv_transpose2d|elements", 0),
-    ROW(ARG, conv_output_padding, "conv2d_with|output_padding 0, 1|transposed", 0),
+    ROW(SHAPE, conv3d_weight, "conv3d|[1, 2, 3, 3, 3]|[4, 3, 2, 2, 2]|x[N, C, D, H, W]", 0),
+    ROW(SHAPE, conv3d_window, "conv3d|a window of 2|over 1 elements|pad more", 0),
+    ROW(ARG, conv_output_padding, "conv2d_with|output_padding[1] is 1|transposed", 0),
     ROW(ARG, resize_mode, "interpolate|9|TC_NEAREST|TC_LINEAR|TC_LINEAR_CORNERS", 0),
     ROW(ARG, pool_padding, "max_pool2d|padding 2|kernel 2", 0),
     ROW(DTYPE, pool_bool, "max_pool2d|bool|tc_cast", 0),
@@ -1155,6 +1167,7 @@ TEST(an_error_names_its_caller) {
       tc_scaled_dot_product_attention(w->a, w->a, w->a, w->b, 0, 0))                       \
     X(conv2d, tc_conv2d(w->q, w->q, none, 1, 0, 1, 1))                                     \
     X(conv1d, tc_conv1d(w->q, w->a, none, 1, 0, 1, 1))                                     \
+    X(conv3d, tc_conv3d(w->q, w->q, none, 1, 0, 1, 1))                                     \
     X(conv_transpose2d, tc_conv_transpose2d(w->q, w->q, none, 1, 0, 0, 1, 1))              \
     X(conv_transpose1d, tc_conv_transpose1d(w->q, w->a, none, 1, 0, 0, 1, 1))              \
     X(avg_pool2d, tc_avg_pool2d(w->a, 9, 1, 0))                                            \

@@ -245,6 +245,8 @@ static void layers(tc_ctx *tc, tc_tensor t) {
     RESULT(tc_conv2d(t, t, t, 1, 1, 1, 1));
     RESULT(tc_conv2d_with(t, t, t, NULL));
     RESULT(tc_conv1d(t, t, t, 1, 1, 1, 1));
+    RESULT(tc_conv3d(t, t, t, 1, 1, 1, 1));
+    RESULT(tc_conv3d_with(t, t, t, NULL));
     RESULT(tc_conv_transpose2d(t, t, t, 1, 1, 0, 1, 1));
     RESULT(tc_conv_transpose2d_with(t, t, t, NULL));
     RESULT(tc_conv_transpose1d(t, t, t, 1, 1, 0, 1, 1));

@@ -48,6 +48,9 @@ CALL_OF(conv1d,
         tc_conv1d(batch(in[0]), tc_reshape(in[1], TC_DIMS(2, 4, 2)), tc_null(), 1, 0, 1, 1))
 CALL_OF(conv2d, tc_conv2d(image(in[0]), taps(in[1]), row_of(in[2]), 1, 0, 1, 1))
 CALL_OF(conv2d_with, tc_conv2d_with(image(in[0]), taps(in[1]), tc_null(), NULL))
+static tc_tensor volume(tc_tensor t) { return tc_reshape(t, TC_DIMS(1, 1, 2, 2, 4)); }
+CALL_OF(conv3d, tc_conv3d(volume(in[0]), volume(in[1]), tc_null(), 1, 0, 1, 1))
+CALL_OF(conv3d_with, tc_conv3d_with(volume(in[0]), volume(in[1]), tc_null(), NULL))
 CALL_OF(conv_transpose1d,
         tc_conv_transpose1d(batch(in[0]), tc_reshape(in[1], TC_DIMS(4, 2, 2)), tc_null(), 1,
                             0, 0, 1, 1))
@@ -153,8 +156,8 @@ static const row rows[] = {
     // CUDA Ops that can autocast to float16
     ROW(matmul, HALF, 2) ROW(bmm, HALF, 2) ROW(addmm, HALF, 3) ROW(linear, HALF, 3)
         ROW(conv1d, HALF, 2) ROW(conv2d, HALF, 3) ROW(conv2d_with, HALF, 2)
-            ROW(conv_transpose1d, HALF, 2) ROW(conv_transpose2d, HALF, 2)
-                ROW(conv_transpose2d_with, HALF, 2)
+            ROW(conv3d, HALF, 2) ROW(conv3d_with, HALF, 2) ROW(conv_transpose1d, HALF, 2)
+                ROW(conv_transpose2d, HALF, 2) ROW(conv_transpose2d_with, HALF, 2)
                     ROW(scaled_dot_product_attention, HALF, 3)
     // CUDA Ops that can autocast to float32
     ROW(acos, F32, 1) ROW(asin, F32, 1) ROW(cosh, F32, 1) ROW(exp, F32, 1)

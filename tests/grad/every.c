@@ -742,6 +742,8 @@ static tc_tensor spread_with(tc_tensor x, tc_tensor weight, tc_tensor bias) {
     OP(conv2d_groups, "r1x4x3x3 r4x2x2x2 r4", tc_conv2d(a, b, c, 1, 1, 1, 2))              \
     OP(conv2d_depthwise, "r1x3x4x4 r3x1x3x3", tc_conv2d(a, b, tc_null(), 1, 1, 1, 3))      \
     OP(conv2d_with, "r1x2x5x5 r2x2x2x2 r2", conv_with(a, b, c))                            \
+    OP(conv3d, "r1x2x3x2x3 r2x2x2x2x2 r2", tc_conv3d(a, b, c, 1, 1, 1, 1))                 \
+    OP(conv3d_groups, "r1x2x2x3x3 r2x1x2x1x2", tc_conv3d(a, b, tc_null(), 2, 1, 1, 2))     \
     OP(conv_transpose1d, "r1x2x5 r2x3x4 r3", tc_conv_transpose1d(a, b, c, 3, 1, 1, 1, 1))  \
     OP(conv_transpose2d, "r1x2x3x3 r2x2x4x4 r2",                                           \
        tc_conv_transpose2d(a, b, c, 2, 1, 0, 1, 1))                                        \

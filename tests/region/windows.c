@@ -250,3 +250,103 @@ TEST(weights) {
     }
     free(x);
 }
+
+// ---- images with a depth ----
+
+typedef struct volume {
+    int batch, channels, size[3], filters, taps[3], stride[3], pad[3], dilation[3], groups;
+} volume;
+
+static const volume volumes[] = {
+    {1, 3, {8, 9, 10}, 16, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, 1},
+    {2, 4, {5, 7, 6}, 6, {2, 3, 1}, {2, 1, 3}, {0, 2, 0}, {1, 2, 1}, 2},
+    {1, 20, {4, 6, 5}, 33, {1, 3, 3}, {1, 2, 2}, {0, 1, 1}, {3, 1, 1}, 1},
+    {3, 2, {3, 3, 3}, 4, {3, 3, 3}, {1, 1, 1}, {0, 0, 0}, {1, 1, 1}, 1}, // one result
+};
+
+static int volume_out(const volume *v, int i) {
+    return (v->size[i] + 2 * v->pad[i] - v->dilation[i] * (v->taps[i] - 1) - 1) /
+               v->stride[i] +
+           1;
+}
+
+// Element `at` of a filter's result, by (channel, depth, row, column).
+static float volume_expected(const volume *v, const float *x, const float *w, int image,
+                             int filter, const int *at) {
+    const int *n = v->size, *t = v->taps;
+    int of = v->channels / v->groups, first = filter / (v->filters / v->groups) * of;
+    float sum = 0;
+    for (int k = 0; k < of * t[0] * t[1] * t[2]; k++) {
+        int tap[3] = {k / (t[1] * t[2]) % t[0], k / t[2] % t[1], k % t[2]}, in[3],
+            inside = 1;
+        for (int i = 0; i < 3; i++) {
+            in[i] = at[i] * v->stride[i] - v->pad[i] + tap[i] * v->dilation[i];
+            inside &= in[i] >= 0 && in[i] < n[i];
+        }
+        if (!inside) continue;
+        int c = image * v->channels + first + k / (t[0] * t[1] * t[2]);
+        sum = fmaf(w[filter * of * t[0] * t[1] * t[2] + k],
+                   x[((c * n[0] + in[0]) * n[1] + in[1]) * n[2] + in[2]], sum);
+    }
+    return sum;
+}
+
+static void run_volume(tc_ctx *tc, const volume *v, float *x, float *w, float *got) {
+    const int *n = v->size, *t = v->taps;
+    int xs = v->batch * v->channels * n[0] * n[1] * n[2], wrong = 0;
+    int ws = v->filters * (v->channels / v->groups) * t[0] * t[1] * t[2];
+    int out[3] = {volume_out(v, 0), volume_out(v, 1), volume_out(v, 2)};
+    float bias[64];
+    tc_conv_options o;
+    memset(&o, 0, sizeof o);
+    for (int i = 0; i < 3; i++)
+        o.stride[i] = v->stride[i], o.padding[i] = v->pad[i],
+        o.dilation[i] = v->dilation[i];
+    o.groups = v->groups;
+    for (int i = 0; i < xs; i++) x[i] = (float)test_number((unsigned)i, 1);
+    for (int i = 0; i < ws; i++) w[i] = (float)test_number((unsigned)i, 2);
+    for (int i = 0; i < v->filters; i++) bias[i] = (float)test_number((unsigned)i, 3);
+    tc_tensor tx =
+        tc_from_data(tc, x, TC_DIMS(v->batch, v->channels, n[0], n[1], n[2]), TC_F32);
+    tc_tensor tw = tc_from_data(
+        tc, w, TC_DIMS(v->filters, v->channels / v->groups, t[0], t[1], t[2]), TC_F32);
+    tc_tensor tb = tc_from_data(tc, bias, TC_DIMS(v->filters), TC_F32);
+    for (int eager = 0; eager < 2; eager++) {
+        if (!eager) tc_trace_begin(tc, "volume");
+        tc_tensor y = tc_conv3d_with(tx, tw, tb, &o);
+        if (!eager) CHECK_EQ(tc_trace_end(tc), TC_OK);
+        int all = v->batch * v->filters * out[0] * out[1] * out[2];
+        CHECK_EQ(tc_rank(y), 5), CHECK_EQ(tc_numel(y), all);
+        REQUIRE(tc_read(y, got, (size_t)all * sizeof *got) == TC_OK);
+        for (int i = 0; i < all; i++) {
+            int filter = i / (out[0] * out[1] * out[2]) % v->filters;
+            int at[3] = {i / (out[1] * out[2]) % out[0], i / out[2] % out[1], i % out[2]};
+            int image = i / (out[0] * out[1] * out[2] * v->filters);
+            wrong +=
+                !same(got[i], volume_expected(v, x, w, image, filter, at) + bias[filter]);
+        }
+    }
+    if (wrong) FAIL("%d of %dx%dx%dx%d are wrong", wrong, v->channels, n[0], n[1], n[2]);
+    tc_free(tx), tc_free(tw), tc_free(tb);
+}
+
+TEST(depths) {
+    float *x = (float *)malloc(3 * MOST * sizeof *x);
+    for (size_t form = 0; form < sizeof forms / sizeof *forms; form++) {
+        tc_config config = tc_config_default();
+        config.backend = forms[form].backend, config.isa = forms[form].isa;
+        config.threads = forms[form].threads, config.no_disk_cache = 1;
+        tc_ctx *tc = tc_open(&config);
+        REQUIRE(x && tc);
+        for (size_t i = 0; i < sizeof volumes / sizeof *volumes; i++)
+            run_volume(tc, &volumes[i], x, x + MOST, x + 2 * MOST);
+        tc_tensor alone =
+            tc_conv3d(tc_ones(tc, TC_DIMS(2, 3, 4, 5), TC_F32),
+                      tc_ones(tc, TC_DIMS(1, 2, 2, 2, 2), TC_F32), tc_null(), 1, 0, 1, 1);
+        CHECK_EQ(tc_rank(alone), 4), CHECK_EQ(tc_dim(alone, 3), 4);
+        CHECK_NEAR(tc_item(tc_amax_all(alone)), 16, 0);
+        CHECK_EQ(tc_error(tc), TC_OK);
+        tc_close(tc);
+    }
+    free(x);
+}
