@@ -531,6 +531,9 @@ build_kept() {
     /*) $CC -std=c99 -D_GNU_SOURCE -O1 -Wall "-DREAL=\"$real\"" "-DKEPT=\"$kept/text\"" tests/tools/cc1.c -o "$OUT/cc1/cc1" ;;
     *) rm -f "$OUT/cc1/cc1" ;;
     esac
+    TEST_GCC='' # for tests that name their compilers
+    [ "$(gcc -print-prog-name=cc1 2>/dev/null)" != "$real" ] || [ ! -x "$OUT/cc1/cc1" ] || TEST_GCC="gcc -B$PWD/$OUT/cc1/"
+    export TEST_GCC
 }
 
 # Whose compiler is that of the suite, for kernels: all but tests of compilers, of caches and of what happens while one
