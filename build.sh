@@ -575,8 +575,8 @@ run_test() {
     needs_shared "$test" && how="$CFLAGS $SHARED" COMPILER=$CC
     parts=$(parts_of "$test" "$program.parts")
     needs_inside "$test" && how="$INSIDE_CFLAGS $INSIDE_OBJECT" parts=-I$INSIDE
-    # Its time goes to its own code, which runs lists for devices thread by thread.
-    [ "$test" != unit/device ] || how="$CFLAGS $without $INSIDE_OBJECT"
+    # Their time goes to their own code: lists for devices, thread by thread; sums of products.
+    case $test in unit/device | cuda/products) how="$CFLAGS $without $INSIDE_OBJECT" ;; esac
     if [ "$test" = compile ]; then
         sh tests/compile/run.sh >"$log" 2>&1
     elif [ "$test" = manual ]; then
