@@ -629,10 +629,14 @@ static void all_rows(const int *dtype, int way) {
 
 // An op's text is the same however its operands lie: each is compiled in half of the ways, and each way with half of the
 // ops, in turn.
+static void compile_half(int dtype, int turn) {
+    compiled_each = is_narrow(dtype) ? 1 : 2, compiled_from = region_number + turn;
+}
+
 static void all_ways(int dtype) {
     int d[3] = {dtype, dtype, dtype};
     for (int way = 0; way < WAYS; way++) {
-        compiled_each = is_narrow(dtype) ? 1 : 2, compiled_from = region_number + way;
+        compile_half(dtype, way);
         if (way_is_tried(dtype, way)) all_rows(d, way);
     }
     compiled_each = 1;
@@ -1421,6 +1425,7 @@ TEST(lines) {
     for (int dtype = TC_F16; dtype <= TC_F64; dtype++)
         for (int layout = 0; layout < LAYOUTS; layout++) {
             if (!way_is_tried(dtype, layout)) continue;
+            compile_half(dtype, layout + dtype);
             for (size_t i = 0; i < sizeof line_ops / sizeof *line_ops; i++) {
                 line_case(&line_ops[i], dtype, TC_DIMS(7, 70), 1, layout, (double)(i % 2));
                 line_case(&line_ops[i], dtype, TC_DIMS(3, 34, 5), 1, layout,
@@ -1428,6 +1433,7 @@ TEST(lines) {
             }
             flush();
         }
+    compiled_each = 1;
     finish();
 }
 

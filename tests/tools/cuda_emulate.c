@@ -324,13 +324,13 @@ static const fiber *one_in_barrier(const block *b, int id) {
 // Fails unless all threads of the block can come to this barrier.
 static void barrier_agrees(const block *b, int id, int count, int line) {
     const barrier *r = &b->barrier[id];
-    const fiber *other = one_in_barrier(b, id);
     char mine[120], its[120] = "some";
     if (!count && b->ended)
         fail(EMU_FAILED, line, "a barrier of all threads, some of which have ended", NULL);
     if (!r->arrived) return;
-    if (other) name_of(other, its);
     if (!count && r->line != line) {
+        const fiber *other = one_in_barrier(b, id);
+        if (other) name_of(other, its);
         note(EMU_FAILED, "threads wait in different barriers: %s in line %d, %s in line %d",
              its, r->line, name_of(run.running, mine), line);
         leave();
