@@ -3147,7 +3147,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x052bd12f10c92ebfu
+#define TC__BUILD_ID 0x41855bbee0ad142du
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -15804,24 +15804,25 @@ if(n!=1)left=tc__expand(f,left,&rows);
 return tc__reshape(f,tc__product_of(f,left,w->dtype,cols,f->x.dtype),&out);
 }
 static int tc__conv_check(const tc__api*f,tc_tensor weight,tc_tensor bias,
-int64_t groups,int along){
-static const char*const needed[]={
-"x[N, C, L] and weight[O, C / groups, K]",
-"x[N, C, H, W] and weight[O, C / groups, KH, KW]",
-"x[N, C, D, H, W] and weight[O, C / groups, KD, KH, KW]"};
+int64_t groups,int axes,int transposed){
+static const char*const size[]={"L","H, W","D, H, W"};
+static const char*const taps[]={"K","KH, KW","KD, KH, KW"};
 char x[160],y[160];
 tc__meta w;
-int channels=f->x.rank-along-1;
+int channels=f->x.rank-axes-1;
 if(!tc__operand_given(f,"weight",weight)||!tc__meta_get(f,weight,&w))return 0;
-if((channels==0||channels==1)&&w.rank==along+2&&groups>=1&&
-tc__meta_size(&w,0)%groups==0&&
-tc__meta_size(&w,1)*groups==tc__meta_size(&f->x,channels))
-return tc__param_check(f,"bias",bias,tc__meta_size(&w,0));
+if((channels==0||channels==1)&&w.rank==axes+2&&groups>=1&&
+tc__meta_size(&w,0)%groups==0){
+int64_t of[2]={tc__meta_size(&w,0),tc__ix_times(tc__meta_size(&w,1),groups)};
+if(of[!transposed]==tc__meta_size(&f->x,channels))
+return tc__param_check(f,"bias",bias,of[transposed]);
+}
 return tc__fail(f->c,TC_E_SHAPE,
-"%s: x is %s, the weight %s, groups %lld; %s with groups dividing C "
-"and O are needed",
+"%s: x is %s, the weight %s, groups %lld; x[N, C, %s] and weight[%s / "
+"groups, %s] with groups dividing C and O are needed",
 f->who,tc__dims_text(&f->x,x),tc__dims_text(&w,y),
-(long long)groups,needed[along-1]);
+(long long)groups,size[axes-1],transposed?"C, O":"O, C",
+taps[axes-1]);
 }
 static int64_t tc__or_one(int v){return v?v:1;}
 static void tc__conv_words(const tc__conv*v,int64_t groups,int64_t*word){
@@ -15869,28 +15870,35 @@ if(unroll&&tc_dim(y,1)!=image.size[1])y=tc__expand(f,y,&image);
 if(bias.id)y=tc_add(y,tc__per_channel(f,bias));
 return tc__rounded(f,y);
 }
-static tc_tensor tc__conv_with(tc__api*f,tc_tensor x,tc_tensor weight,tc_tensor bias,
-const tc_conv_options*options,int axes){
+typedef tc_tensor(*tc__conv_form)(tc__api*f,tc_tensor x,tc_tensor weight,
+tc_tensor bias,const tc_conv_options*o,int axes);
+static tc_tensor tc__conv_of(tc__api*f,tc_tensor x,tc_tensor weight,tc_tensor bias,
+const tc_conv_options*options,int axes,int transposed,
+tc__conv_form form){
 tc__api batch;
 tc_conv_options none;
 memset(&none,0,sizeof none);
 if(!options)options=&none;
-for(int i=0;i<axes;i++){
+if(!tc__conv_check(f,weight,bias,tc__or_one(options->groups),axes,transposed))
+return tc__null();
+if(f->x.rank!=axes+1)return form(f,x,weight,bias,options,axes);
+x=tc_unsqueeze(x,0);
+if(!tc__api_about(f,&batch,x))return tc__null();
+tc_tensor y=tc_squeeze(form(&batch,x,weight,bias,options,axes),0);
+memcpy(f->word,batch.word,sizeof f->word);
+return y;
+}
+static tc_tensor tc__conv_with(tc__api*f,tc_tensor x,tc_tensor weight,tc_tensor bias,
+const tc_conv_options*options,int axes){
+for(int i=0;i<axes&&options;i++){
 if(!options->output_padding[i])continue;
-tc__fail(
-f->c,TC_E_ARG,
-"%s: output_padding[%d] is %d, which is of transposed convolutions; leave it 0",
+tc__fail(f->c,TC_E_ARG,
+"%s: output_padding[%d] is %d, which is of transposed convolutions; leave "
+"it 0",
 f->who,i,options->output_padding[i]);
 return tc__null();
 }
-if(!tc__conv_check(f,weight,bias,tc__or_one(options->groups),axes))
-return tc__null();
-if(f->x.rank!=axes+1)return tc__conv_batch(f,x,weight,bias,options,axes);
-x=tc_unsqueeze(x,0);
-if(!tc__api_about(f,&batch,x))return tc__null();
-tc_tensor y=tc_squeeze(tc__conv_batch(&batch,x,weight,bias,options,axes),0);
-memcpy(f->word,batch.word,sizeof f->word);
-return y;
+return tc__conv_of(f,x,weight,bias,options,axes,0,tc__conv_batch);
 }
 static tc_tensor tc__conv2d_with(tc__api*f,tc_tensor x,tc_tensor weight,tc_tensor bias,
 const tc_conv_options*options){
@@ -15922,7 +15930,7 @@ static tc_tensor tc__conv1d(tc__api*f,tc_tensor x,tc_tensor weight,tc_tensor bia
 int stride,int padding,int dilation,int groups){
 tc_conv_options o;
 memset(&o,0,sizeof o);
-if(!tc__conv_check(f,weight,bias,tc__or_one(groups),1))return tc__null();
+if(!tc__conv_check(f,weight,bias,tc__or_one(groups),1,0))return tc__null();
 o.stride[1]=stride,o.padding[1]=padding,o.dilation[1]=dilation,
 o.groups=groups;
 f->word[TC__CONV1D_STRIDE]=tc__or_one(stride);
@@ -15940,24 +15948,6 @@ int64_t taps[2];
 int64_t longer[2];
 int64_t kernel[2],out[2],groups;
 }tc__woven;
-static int tc__woven_check(const tc__api*f,tc_tensor weight,tc_tensor bias,
-int64_t groups,int along){
-static const char*const needed[]={"x[N, C, L] and weight[C, O / groups, K]",
-"x[N, C, H, W] and weight[C, O / groups, KH, KW]"};
-char x[160],y[160];
-tc__meta w;
-int channels=f->x.rank-along-1;
-if(!tc__operand_given(f,"weight",weight)||!tc__meta_get(f,weight,&w))return 0;
-if((channels==0||channels==1)&&w.rank==along+2&&groups>=1&&
-tc__meta_size(&w,0)%groups==0&&
-tc__meta_size(&w,0)==tc__meta_size(&f->x,channels))
-return tc__param_check(f,"bias",bias,tc__ix_times(tc__meta_size(&w,1),groups));
-return tc__fail(f->c,TC_E_SHAPE,
-"%s: x is %s, the weight %s, groups %lld; %s with groups dividing C "
-"are needed",
-f->who,tc__dims_text(&f->x,x),tc__dims_text(&w,y),
-(long long)groups,needed[along-1]);
-}
 static int tc__woven_axis(tc__woven*s,const tc_conv_options*o,int i){
 const tc__api*f=s->v.f;
 int64_t n=tc__meta_size(&f->x,2+i),stride=tc__or_one(o->stride[i]),
@@ -16083,12 +16073,12 @@ word[TC__CONV_TRANSPOSE2D_DILATION_W]=tc__or_one(o->dilation[1]);
 word[TC__CONV_TRANSPOSE2D_GROUPS]=tc__ix_const(tc__or_one(o->groups));
 }
 static tc_tensor tc__woven_batch(tc__api*f,tc_tensor x,tc_tensor weight,tc_tensor bias,
-const tc_conv_options*o){
+const tc_conv_options*o,int axes){
 tc__meta w;
 tc__woven s;
 tc_tensor in[3];
 if(!tc__meta_get(f,weight,&w))return tc__null();
-s.v.f=f,s.v.h=2,s.v.axes=2,s.groups=tc__or_one(o->groups);
+s.v.f=f,s.v.h=2,s.v.axes=axes,s.groups=tc__or_one(o->groups);
 for(int i=0;i<2;i++){
 s.kernel[i]=tc__meta_size(&w,2+i);
 if(!tc__woven_axis(&s,o,i))return tc__null();
@@ -16111,18 +16101,7 @@ return tc__rounded(f,y);
 }
 static tc_tensor tc__conv_transpose2d_with(tc__api*f,tc_tensor x,tc_tensor weight,
 tc_tensor bias,const tc_conv_options*options){
-tc__api batch;
-tc_conv_options none;
-memset(&none,0,sizeof none);
-if(!options)options=&none;
-if(!tc__woven_check(f,weight,bias,tc__or_one(options->groups),2))
-return tc__null();
-if(f->x.rank!=3)return tc__woven_batch(f,x,weight,bias,options);
-x=tc_unsqueeze(x,0);
-if(!tc__api_about(f,&batch,x))return tc__null();
-tc_tensor y=tc_squeeze(tc__woven_batch(&batch,x,weight,bias,options),0);
-memcpy(f->word,batch.word,sizeof f->word);
-return y;
+return tc__conv_of(f,x,weight,bias,options,2,1,tc__woven_batch);
 }
 static tc_tensor tc__conv_transpose2d(tc__api*f,tc_tensor x,tc_tensor weight,
 tc_tensor bias,int stride,int padding,
@@ -16136,7 +16115,7 @@ tc_tensor bias,int stride,int padding,
 int output_padding,int dilation,int groups){
 tc_conv_options o;
 memset(&o,0,sizeof o);
-if(!tc__woven_check(f,weight,bias,tc__or_one(groups),1))return tc__null();
+if(!tc__conv_check(f,weight,bias,tc__or_one(groups),1,1))return tc__null();
 o.stride[1]=stride,o.padding[1]=padding,o.dilation[1]=dilation;
 o.output_padding[1]=output_padding,o.groups=groups;
 f->word[TC__CONV_TRANSPOSE1D_STRIDE]=tc__or_one(stride);
