@@ -167,6 +167,16 @@ static void transposed(work *k, int i) {
                         convolutions[i].pad, convolutions[i].more, 1, 1);
 }
 
+static void make_volume(work *k, int i) {
+    (void)i;
+    give(k, TC_DIMS(1, 16, 16, 32, 32), 1), give(k, TC_DIMS(32, 16, 3, 3, 3), 1);
+}
+
+static void volume(work *k, int i) {
+    tc_tensor none = {0};
+    (void)i, tc_conv3d(k->in[0], k->in[1], none, 1, 1, 1, 1);
+}
+
 static void make_product(work *k, int i) {
     int64_t m = products[i].m, n = products[i].n, d = products[i].k,
             batch = products[i].batch;
@@ -247,6 +257,7 @@ static const struct {
     {"conv7x7s2_1x3x224x224_f32", make_convolution, convolution, 3},
     {"conv3x3_32x64x56x56_f32", make_convolution, convolution, 4},
     {"depthwise3x3_1x128x56x56_f32", make_convolution, convolution, 5},
+    {"conv3x3x3_1x16x16x32x32_f32", make_volume, volume, 0},
     {"convtransposed4x4s2_1x256x28x28_f32", make_convolution, transposed, 6},
     {"convtransposed3x3s2_1x256x28x28_f32", make_convolution, transposed, 7},
     {"convtransposed2x2s2_1x128x56x56_f32", make_convolution, transposed, 8},

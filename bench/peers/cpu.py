@@ -192,6 +192,8 @@ def table():
     yield "conv3x3_32x64x56x56_f32", conv(1, 1, 1), lambda: (r(32, 64, 56, 56), r(64, 64, 3, 3))
     yield ("depthwise3x3_1x128x56x56_f32", conv(1, 1, 128),
            lambda: (r(1, 128, 56, 56), r(128, 1, 3, 3)))
+    yield ("conv3x3x3_1x16x16x32x32_f32", lambda x, w: F.conv3d(x, w, None, 1, 1),
+           lambda: (r(1, 16, 16, 32, 32), r(32, 16, 3, 3, 3)))
     yield ("convtransposed4x4s2_1x256x28x28_f32", transposed(1, 0),
            lambda: (r(1, 256, 28, 28), r(256, 128, 4, 4)))
     yield ("convtransposed3x3s2_1x256x28x28_f32", transposed(1, 1),
@@ -250,7 +252,8 @@ def compiled(name, fn, inputs):
 def eager(name, fn, inputs):
     sides = {"eager": rotated(name, inputs, fn)}
     if name.startswith(("conv", "depthwise")):
-        last = [t.to(memory_format=torch.channels_last) for t in inputs]
+        last = [t.to(memory_format=torch.channels_last if t.dim() == 4 else torch.channels_last_3d)
+                for t in inputs]
         sides["last"] = lambda: fn(*last)
     return sides
 
