@@ -1181,7 +1181,7 @@ typedef struct tc_conv_options {
 
 // x[N, C, H, W] with weight[O, C / groups, KH, KW] -> [N, O, H', W'], plus bias[O] unless
 // null; H' = (H + 2 padding - dilation (KH - 1) - 1) / stride + 1. Summed per output over
-// (channel, ky, kx) in this order, one fma per step; f16, bf16 and tf32 on a GPU by tensor
+// (channel, ky, kx) in this order, one fma per step (f64: product and sum); f16, bf16 and tf32 on a GPU by tensor
 // cores in f32, over (ky, kx, channel). A tc_const weight with one input
 // channel per group and at most 49 taps is unrolled: taps that are exactly zero in every
 // channel are left out, so infinities and NaN of x under them do not count. TC_E_SHAPE:
@@ -1208,9 +1208,10 @@ TCDEF tc_tensor tc_conv3d_with_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
 // Transposed: x[N, C, H, W] or [C, H, W] with weight[C, O / groups, KH, KW] -> [N, O, H', W'], plus bias[O]
 // unless null; H' = (H - 1) stride - 2 padding + dilation (KH - 1) + output_padding + 1. Element i of x counts for
 // result i * stride + k * dilation - padding by tap k: tc_conv2d's gradient by its image, PyTorch's
-// conv_transpose2d. Summed per output over (channel, y, x) of what counts for it, one fma per step; as above on a
-// GPU. Infinite taps meet zeros beyond x, too. TC_E_SHAPE: sizes do not fit, or the padding leaves nothing; TC_E_ARG:
-// an output_padding that is neither less than stride nor than dilation.
+// conv_transpose2d, whose groups come before its dilation. Summed per output over (channel, y, x) of what counts for
+// it, one step each; as above on a GPU. Infinite taps meet zeros beyond x, too, and between its elements where stride
+// and dilation are above 1. TC_E_SHAPE: sizes do not fit, x has no row or column, or the padding leaves nothing;
+// TC_E_ARG: an output_padding that is neither less than stride nor than dilation.
 TCDEF tc_tensor tc_conv_transpose2d_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
                                        int stride, int padding, int output_padding,
                                        int dilation, int groups, const char *file,
@@ -3147,7 +3148,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x41855bbee0ad142du
+#define TC__BUILD_ID 0x43ab416659e38794u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -15964,7 +15965,12 @@ f->who,(long long)stride,(long long)padding,(long long)more,
 (long long)dilation);
 int64_t reach=tc__ix_times(dilation,s->kernel[i]-1);
 s->out[i]=tc__ix_clamp(tc__ix_times(n-1,stride)-2*padding)+reach+more+1;
-if(n<1||s->kernel[i]<1||s->kernel[i]>INT32_MAX||s->out[i]<1)
+if(n<1)
+return tc__fail(f->c,TC_E_SHAPE,
+"%s: dimension %d of x has no elements, of which a result could be "
+"made; at least 1 is needed",
+f->who,f->x.rank-2+i);
+if(s->kernel[i]<1||s->kernel[i]>INT32_MAX||s->out[i]<1)
 return tc__fail(
 f->c,TC_E_SHAPE,
 "%s: %lld elements by a kernel of %lld (stride %lld, dilation %lld), less "
@@ -15988,18 +15994,21 @@ const int64_t*to,const int64_t*taps){
 const tc__api*f=s->v.f;
 tc__meta m;
 if(!tc__meta_get(f,w,&m))return w;
-int64_t c=tc__meta_size(&m,0)/s->groups,o=tc__meta_size(&m,1);
-int64_t phases[2];
+int64_t c=tc__meta_size(&m,0)/s->groups,o=tc__meta_size(&m,1),phases[2];
+tc_dims apart=TC_DIMS(s->groups,c,o,taps[0],s->stride[0],taps[1],s->stride[1]),
+order=TC_DIMS(0,2,4,6,1,3,5);
 for(int i=0;i<2;i++){
 phases[i]=to[i]-from[i];
-w=tc__slice(f,w,2+i,from[i],(taps[i]-1)*s->stride[i]+phases[i],1);
-w=tc__window(f,w,2+i,phases[i],s->stride[i],1);
+int64_t size=(taps[i]-1)*s->stride[i]+phases[i];
+w=tc__slice(f,w,2+i,from[i],size,1);
+if(phases[i]<s->stride[i])
+w=tc__pad(f,w,2+i,0,s->stride[i]-phases[i],0,m.dtype);
 }
-w=tc_flip(w,TC_DIMS(2,3));
-tc_dims apart=TC_DIMS(s->groups,c,o,taps[0],taps[1],phases[0],phases[1]),
-order=TC_DIMS(0,2,5,6,1,3,4),
-rows=TC_DIMS(s->groups*o*phases[0]*phases[1],c,taps[0],taps[1]);
-return tc__reshape(f,tc__permute(f,tc__reshape(f,w,&apart),&order),&rows);
+w=tc_flip(tc__reshape(f,w,&apart),TC_DIMS(3,5));
+for(int i=0;i<2;i++)
+if(phases[i]<s->stride[i])w=tc__slice(f,w,4+2*i,0,phases[i],1);
+tc_dims rows=TC_DIMS(s->groups*o*phases[0]*phases[1],c,taps[0],taps[1]);
+return tc__reshape(f,tc__permute(f,w,&order),&rows);
 }
 static tc_tensor tc__woven_phases(const tc__woven*s,tc_tensor x,tc_tensor weight,
 const int64_t*from,const int64_t*to,
@@ -18395,7 +18404,10 @@ if(wanted)tc__budget_close(&b);
 return ok;
 }
 // ---- gen/graph/windowed.c
-enum{TC__WINDOWED_LEAST=16};
+enum{
+TC__WINDOWED_LEAST=16,
+TC__WINDOWED_HOST=8
+};
 typedef struct tc__windowed{
 const tc__node*weight,*image;
 int64_t images,channels,results;
@@ -18456,14 +18468,11 @@ return n&&n->rank==4&&tc__windowed_has_sizes(n)?n:NULL;
 static int tc__windowed_takes(const tc__graph*g,int dtype){
 return tc__is_half(dtype)||(dtype==TC_F32&&g->tf32);
 }
-static int tc__windowed_of(const tc__graph*g,const tc__node*n,tc__windowed*w){
+static int tc__windowed_form(const tc__graph*g,const tc__node*n,tc__windowed*w){
 memset(w,0,sizeof*w);
-if(n->op!=TC_OP_MATMUL||n->rank!=4||n->loop||(g->devices&&!n->device))
-return 0;
+if(n->op!=TC_OP_MATMUL||n->rank!=4||n->loop)return 0;
 w->weight=tc__operand(g,n,0);
-if(!tc__windowed_takes(g,w->weight->dtype)||
-w->weight->dtype!=tc__operand(g,n,1)->dtype)
-return 0;
+if(w->weight->dtype!=tc__operand(g,n,1)->dtype)return 0;
 if(w->weight->op==TC_OP_EXPAND)w->weight=tc__operand(g,w->weight,0);
 w->image=tc__windowed_image(g,tc__operand(g,n,1),w);
 if(!w->image||w->weight->rank!=4||!tc__ix_equals(w->weight->dims[0],1)||
@@ -18471,6 +18480,10 @@ if(!w->image||w->weight->rank!=4||!tc__ix_equals(w->weight->dims[0],1)||
 return 0;
 w->results=tc__ix_value(w->weight->dims[2]);
 return 1;
+}
+static int tc__windowed_of(const tc__graph*g,const tc__node*n,tc__windowed*w){
+return!(g->devices&&!n->device)&&tc__windowed_form(g,n,w)&&
+tc__windowed_takes(g,w->weight->dtype);
 }
 static tc__node*tc__windowed_reshape(tc__graph*g,tc__node*a,int rank,
 const int64_t*size){
@@ -19287,11 +19300,14 @@ tc__ix_const(w->size[i]),tc__ix_const(-1));
 a=tc__windowed_permute(d->g,a,order);
 return a?tc__windowed_reshape(d->g,a,4,row):NULL;
 }
+static int tc__d_is_image(const tc__derive*d,const tc__node*n,tc__windowed*w){
+if(n->device)return tc__windowed_of(d->g,n,w)&&w->channels>=TC__WINDOWED_LEAST;
+return!d->g->devices&&tc__windowed_form(d->g,n,w)&&tc__is_float(n->dtype)&&
+w->stride[0]==1&&w->stride[1]==1&&w->channels>=TC__WINDOWED_HOST;
+}
 static int tc__d_image(tc__derive*d,const tc__node*n,tc__node*g){
 tc__windowed w,back;
-if(!n->device||!tc__windowed_of(d->g,n,&w)||w.size[0]*w.size[1]==1||
-w.channels<TC__WINDOWED_LEAST)
-return 0;
+if(!tc__d_is_image(d,n,&w)||w.size[0]*w.size[1]==1)return 0;
 int64_t size[]={w.images,w.results,w.out[0],w.out[1]},
 image[]={w.images,w.channels,0,0};
 back=w,back.channels=w.results,back.results=w.channels;
@@ -28512,6 +28528,22 @@ if(!tc__ix_steps(g,e,axis,width,&stride))return TC__PER_LANE;
 if(tc__ix_equals(stride,0))return TC__UNIFORM;
 return tc__ix_equals(stride,1)?TC__CONTIGUOUS:TC__PER_LANE;
 }
+enum{TC__PLACES_MOST=16};
+TC__UNUSED static int tc__lane_places(const tc__group*g,tc__ix e,tc__axis axis,
+int width,int64_t place[TC__PLACES_MOST]){
+tc__ixpool*x=g->body.ix;
+tc__ix v=tc__ix_find_var(x,e,axis),first=0;
+if(!v||tc__ix_has_val(x,e)||width>TC__PLACES_MOST)return 0;
+for(int l=0;l<width;l++){
+tc__ix at=tc__ix_mul(x,v,tc__ix_const(width));
+at=tc__ix_subst(x,e,v,tc__ix_add(x,at,tc__ix_const(l)));
+if(!l)first=at;
+at=tc__ix_sub(x,at,first);
+if(!tc__ix_is_const(at))return 0;
+place[l]=tc__ix_value(at);
+}
+return 1;
+}
 static int tc__is_drawn_run(const tc__group*g,const tc__node*n,tc__axis axis,
 int64_t width){
 tc__ix stride;
@@ -29965,6 +29997,12 @@ TC__EMIT_AVX512
 static int tc__group_lanes(const tc__group*g){
 return g->shape.lanes?g->shape.lanes:(int)TC__VECTOR;
 }
+static int tc__is_placed_by_8(const tc__group*g,const tc__node*n){
+int64_t place[TC__PLACES_MOST];
+tc__ix e=n->attr[TC__ACCESS_INDEX];
+return n->op==TC_OP_LOAD&&tc__lane_places(g,e,g->shape.vector,8,place)&&
+!tc__lane_places(g,e,g->shape.vector,16,place);
+}
 static int tc__node_takes_16(const tc__group*g,const tc__node*n){
 int memory=n->op==TC_OP_LOAD||n->op==TC_OP_STORE;
 if(!tc__lanes_differ(n,g->shape.vector))return 1;
@@ -29976,7 +30014,7 @@ for(uint32_t i=1;i<n->n_attr;i++)
 if(tc__attr_is_ix(n,i)&&tc__access_along(g,n->attr[i],g->shape.vector,16)!=
 tc__access_along(g,n->attr[i],g->shape.vector,8))
 return 0;
-return 1;
+return!tc__is_placed_by_8(g,n);
 }
 enum{TC__LANES_16_ROWS=8,TC__LANES_16_COLUMNS=64};
 static int tc__nodes_take_16(const tc__group*g,size_t first,tc__emit target,
@@ -34211,27 +34249,14 @@ tc__line(p);
 tc__put(p->out,"};\n");
 return 1;
 }
-static int tc__c_lane_places(tc__printer*p,tc__ix e,int64_t*place){
-tc__ixpool*x=p->g->body.ix;
-tc__ix v=tc__ix_find_var(x,e,p->axis),first=0;
-if(!v||tc__ix_has_val(x,e))return 0;
-for(int l=0;l<(int)p->unit;l++){
-tc__ix at=tc__ix_mul(x,v,tc__ix_const(p->unit));
-at=tc__ix_subst(x,e,v,tc__ix_add(x,at,tc__ix_const(l)));
-if(!l)first=at;
-at=tc__ix_sub(x,at,first);
-if(!tc__ix_is_const(at))return 0;
-place[l]=tc__ix_value(at);
-}
-return 1;
-}
 static int tc__c_placed_load(tc__printer*p,const tc__node*n,int copy){
-enum{in_line=8,most=16};
-int64_t place[most];
+enum{in_line=8};
+int64_t place[TC__PLACES_MOST];
 int dtype=tc__buffer_of(p->g,n)->dtype,zip=dtype==TC_F32;
 if(p->tail||(dtype!=TC_F32&&dtype!=TC_I32))return 0;
-if(p->unit>most||p->lanes_put+(int)p->unit>TC__C_LANES_MOST)return 0;
-if(!tc__c_lane_places(p,n->attr[TC__ACCESS_INDEX],place))return 0;
+if(p->lanes_put+(int)p->unit>TC__C_LANES_MOST)return 0;
+if(!tc__lane_places(p->g,n->attr[TC__ACCESS_INDEX],p->axis,(int)p->unit,place))
+return 0;
 for(int l=2;l<(int)p->unit;l++)zip&=place[l]==place[l-2]+1;
 if(!zip)p->lanes_put+=(int)p->unit;
 tc__line(p);

@@ -564,7 +564,7 @@ typedef struct tc_conv_options {
 
 // x[N, C, H, W] with weight[O, C / groups, KH, KW] -> [N, O, H', W'], plus bias[O] unless
 // null; H' = (H + 2 padding - dilation (KH - 1) - 1) / stride + 1. Summed per output over
-// (channel, ky, kx) in this order, one fma per step; f16, bf16 and tf32 on a GPU by tensor
+// (channel, ky, kx) in this order, one fma per step (f64: product and sum); f16, bf16 and tf32 on a GPU by tensor
 // cores in f32, over (ky, kx, channel). A tc_const weight with one input
 // channel per group and at most 49 taps is unrolled: taps that are exactly zero in every
 // channel are left out, so infinities and NaN of x under them do not count. TC_E_SHAPE:
@@ -591,9 +591,10 @@ TCDEF tc_tensor tc_conv3d_with_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
 // Transposed: x[N, C, H, W] or [C, H, W] with weight[C, O / groups, KH, KW] -> [N, O, H', W'], plus bias[O]
 // unless null; H' = (H - 1) stride - 2 padding + dilation (KH - 1) + output_padding + 1. Element i of x counts for
 // result i * stride + k * dilation - padding by tap k: tc_conv2d's gradient by its image, PyTorch's
-// conv_transpose2d. Summed per output over (channel, y, x) of what counts for it, one fma per step; as above on a
-// GPU. Infinite taps meet zeros beyond x, too. TC_E_SHAPE: sizes do not fit, or the padding leaves nothing; TC_E_ARG:
-// an output_padding that is neither less than stride nor than dilation.
+// conv_transpose2d, whose groups come before its dilation. Summed per output over (channel, y, x) of what counts for
+// it, one step each; as above on a GPU. Infinite taps meet zeros beyond x, too, and between its elements where stride
+// and dilation are above 1. TC_E_SHAPE: sizes do not fit, x has no row or column, or the padding leaves nothing;
+// TC_E_ARG: an output_padding that is neither less than stride nor than dilation.
 TCDEF tc_tensor tc_conv_transpose2d_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
                                        int stride, int padding, int output_padding,
                                        int dilation, int groups, const char *file,

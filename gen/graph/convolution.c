@@ -332,7 +332,12 @@ static int tc__woven_axis(tc__woven *s, const tc_conv_options *o, int i) {
             (long long)dilation);
     int64_t reach = tc__ix_times(dilation, s->kernel[i] - 1);
     s->out[i] = tc__ix_clamp(tc__ix_times(n - 1, stride) - 2 * padding) + reach + more + 1;
-    if (n < 1 || s->kernel[i] < 1 || s->kernel[i] > INT32_MAX || s->out[i] < 1)
+    if (n < 1)
+        return tc__fail(f->c, TC_E_SHAPE,
+                        "%s: dimension %d of x has no elements, of which a result could be "
+                        "made; at least 1 is needed",
+                        f->who, f->x.rank - 2 + i);
+    if (s->kernel[i] < 1 || s->kernel[i] > INT32_MAX || s->out[i] < 1)
         return tc__fail(
             f->c, TC_E_SHAPE,
             "%s: %lld elements by a kernel of %lld (stride %lld, dilation %lld), less "
@@ -360,18 +365,21 @@ static tc_tensor tc__woven_weight(const tc__woven *s, tc_tensor w, const int64_t
     const tc__api *f = s->v.f;
     tc__meta m;
     if (!tc__meta_get(f, w, &m)) return w;
-    int64_t c = tc__meta_size(&m, 0) / s->groups, o = tc__meta_size(&m, 1);
-    int64_t phases[2];
+    int64_t c = tc__meta_size(&m, 0) / s->groups, o = tc__meta_size(&m, 1), phases[2];
+    tc_dims apart = TC_DIMS(s->groups, c, o, taps[0], s->stride[0], taps[1], s->stride[1]),
+            order = TC_DIMS(0, 2, 4, 6, 1, 3, 5);
     for (int i = 0; i < 2; i++) {
         phases[i] = to[i] - from[i];
-        w = tc__slice(f, w, 2 + i, from[i], (taps[i] - 1) * s->stride[i] + phases[i], 1);
-        w = tc__window(f, w, 2 + i, phases[i], s->stride[i], 1);
+        int64_t size = (taps[i] - 1) * s->stride[i] + phases[i];
+        w = tc__slice(f, w, 2 + i, from[i], size, 1);
+        if (phases[i] < s->stride[i])
+            w = tc__pad(f, w, 2 + i, 0, s->stride[i] - phases[i], 0, m.dtype);
     }
-    w = tc_flip(w, TC_DIMS(2, 3));
-    tc_dims apart = TC_DIMS(s->groups, c, o, taps[0], taps[1], phases[0], phases[1]),
-            order = TC_DIMS(0, 2, 5, 6, 1, 3, 4),
-            rows = TC_DIMS(s->groups * o * phases[0] * phases[1], c, taps[0], taps[1]);
-    return tc__reshape(f, tc__permute(f, tc__reshape(f, w, &apart), &order), &rows);
+    w = tc_flip(tc__reshape(f, w, &apart), TC_DIMS(3, 5));
+    for (int i = 0; i < 2; i++)
+        if (phases[i] < s->stride[i]) w = tc__slice(f, w, 4 + 2 * i, 0, phases[i], 1);
+    tc_dims rows = TC_DIMS(s->groups * o * phases[0] * phases[1], c, taps[0], taps[1]);
+    return tc__reshape(f, tc__permute(f, w, &order), &rows);
 }
 
 // [PH, PW, N, O, QH, QW] of phases [from, to) with `taps` each; of x[N, C, H, W], zeros of `dtype` where they have none.

@@ -495,13 +495,19 @@ static tc__node *tc__d_weight_back(tc__derive *d, const tc__windowed *w) {
     return a ? tc__windowed_reshape(d->g, a, 4, row) : NULL;
 }
 
-// Of a convolution of halves on a device, what its image counts is a convolution of g, and given to it: no column of windows
+// Whether what n's image counts is made as a convolution: on a device what tensor cores take; on the host where no zeros
+// would stand between g's elements. With few channels, sums over columns are less.
+static int tc__d_is_image(const tc__derive *d, const tc__node *n, tc__windowed *w) {
+    if (n->device) return tc__windowed_of(d->g, n, w) && w->channels >= TC__WINDOWED_LEAST;
+    return !d->g->devices && tc__windowed_form(d->g, n, w) && tc__is_float(n->dtype) &&
+           w->stride[0] == 1 && w->stride[1] == 1 && w->channels >= TC__WINDOWED_HOST;
+}
+
+// Of such a convolution, what its image counts is a convolution of g, and given to it: no column of windows
 // is made. Elements of g stand as far apart as windows did; those of windows beside the image are cut off. 0 = it is none.
 static int tc__d_image(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__windowed w, back;
-    if (!n->device || !tc__windowed_of(d->g, n, &w) || w.size[0] * w.size[1] == 1 ||
-        w.channels < TC__WINDOWED_LEAST)
-        return 0;
+    if (!tc__d_is_image(d, n, &w) || w.size[0] * w.size[1] == 1) return 0;
     int64_t size[] = {w.images, w.results, w.out[0], w.out[1]},
             image[] = {w.images, w.channels, 0, 0};
     back = w, back.channels = w.results, back.results = w.channels;

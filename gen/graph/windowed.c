@@ -1,7 +1,10 @@
 // Convolutions as products over windows, in the form that graph/product.c gives them: [1, 1, o, c * kh * kw] times
 // [n, 1, c * kh * kw, oh * ow]. Found for derivatives, and for layouts (pass/channels.c), and made.
 
-enum { TC__WINDOWED_LEAST = 16 }; // results for each place that are a product with tiles
+enum {
+    TC__WINDOWED_LEAST = 16, // results for each place that are a product with tiles,
+    TC__WINDOWED_HOST = 8    //   and with vectors
+};
 
 // A product over windows: sizes and borders by height and width.
 typedef struct tc__windowed {
@@ -75,15 +78,12 @@ static int tc__windowed_takes(const tc__graph *g, int dtype) {
     return tc__is_half(dtype) || (dtype == TC_F32 && g->tf32);
 }
 
-// Whether n is a product over windows, on a device, whose sizes are known, for tensor cores.
-static int tc__windowed_of(const tc__graph *g, const tc__node *n, tc__windowed *w) {
+// Whether n is a product over windows whose sizes are known.
+static int tc__windowed_form(const tc__graph *g, const tc__node *n, tc__windowed *w) {
     memset(w, 0, sizeof *w);
-    if (n->op != TC_OP_MATMUL || n->rank != 4 || n->loop || (g->devices && !n->device))
-        return 0;
+    if (n->op != TC_OP_MATMUL || n->rank != 4 || n->loop) return 0;
     w->weight = tc__operand(g, n, 0);
-    if (!tc__windowed_takes(g, w->weight->dtype) ||
-        w->weight->dtype != tc__operand(g, n, 1)->dtype)
-        return 0;
+    if (w->weight->dtype != tc__operand(g, n, 1)->dtype) return 0;
     if (w->weight->op == TC_OP_EXPAND) w->weight = tc__operand(g, w->weight, 0);
     w->image = tc__windowed_image(g, tc__operand(g, n, 1), w);
     if (!w->image || w->weight->rank != 4 || !tc__ix_equals(w->weight->dims[0], 1) ||
@@ -91,6 +91,12 @@ static int tc__windowed_of(const tc__graph *g, const tc__node *n, tc__windowed *
         return 0;
     w->results = tc__ix_value(w->weight->dims[2]);
     return 1;
+}
+
+// The same on a device, for tensor cores.
+static int tc__windowed_of(const tc__graph *g, const tc__node *n, tc__windowed *w) {
+    return !(g->devices && !n->device) && tc__windowed_form(g, n, w) &&
+           tc__windowed_takes(g, w->weight->dtype);
 }
 
 // ---- making some ----

@@ -47,6 +47,26 @@ static tc__access tc__access_along(const tc__group *g, tc__ix e, tc__axis axis,
     return tc__ix_equals(stride, 1) ? TC__CONTIGUOUS : TC__PER_LANE;
 }
 
+enum { TC__PLACES_MOST = 16 };
+
+// How far the lanes of whole vectors, which begin at multiples of their width, are from the first; 0 = it is not the
+// same for all vectors.
+TC__UNUSED static int tc__lane_places(const tc__group *g, tc__ix e, tc__axis axis,
+                                      int width, int64_t place[TC__PLACES_MOST]) {
+    tc__ixpool *x = g->body.ix;
+    tc__ix v = tc__ix_find_var(x, e, axis), first = 0;
+    if (!v || tc__ix_has_val(x, e) || width > TC__PLACES_MOST) return 0;
+    for (int l = 0; l < width; l++) {
+        tc__ix at = tc__ix_mul(x, v, tc__ix_const(width));
+        at = tc__ix_subst(x, e, v, tc__ix_add(x, at, tc__ix_const(l)));
+        if (!l) first = at;
+        at = tc__ix_sub(x, at, first);
+        if (!tc__ix_is_const(at)) return 0;
+        place[l] = tc__ix_value(at);
+    }
+    return 1;
+}
+
 // Whether INDEX n says which random numbers of f32 are drawn, and nothing else, adjacent ones in aligned blocks of
 // `width`: then they are counted from the first, and the index takes no register.
 static int tc__is_drawn_run(const tc__group *g, const tc__node *n, tc__axis axis,

@@ -13,6 +13,14 @@ static int tc__group_lanes(const tc__group *g) {
     return g->shape.lanes ? g->shape.lanes : (int)TC__VECTOR;
 }
 
+// Whether lanes stand at places that are known of eight and not of sixteen, as where rows of 56 are woven.
+static int tc__is_placed_by_8(const tc__group *g, const tc__node *n) {
+    int64_t place[TC__PLACES_MOST];
+    tc__ix e = n->attr[TC__ACCESS_INDEX];
+    return n->op == TC_OP_LOAD && tc__lane_places(g, e, g->shape.vector, 8, place) &&
+           !tc__lane_places(g, e, g->shape.vector, 16, place);
+}
+
 // Whether a loop of 16 lanes does for n all that one of 8 does: no register has more than
 // 64 bytes, and no access that steps in eights falls apart into single elements.
 static int tc__node_takes_16(const tc__group *g, const tc__node *n) {
@@ -26,7 +34,7 @@ static int tc__node_takes_16(const tc__group *g, const tc__node *n) {
         if (tc__attr_is_ix(n, i) && tc__access_along(g, n->attr[i], g->shape.vector, 16) !=
                                         tc__access_along(g, n->attr[i], g->shape.vector, 8))
             return 0;
-    return 1;
+    return !tc__is_placed_by_8(g, n);
 }
 
 // Few rows are themselves a vector where columns lie apart: half of 16 lanes would add up nothing.

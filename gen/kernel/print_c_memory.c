@@ -376,31 +376,15 @@ static int tc__c_lanes_load(tc__printer *p, const tc__node *n, int copy) {
     return 1;
 }
 
-// How far the lanes of whole vectors, which begin at multiples of their width, are from the first; 0 = it is not the
-// same for all vectors.
-static int tc__c_lane_places(tc__printer *p, tc__ix e, int64_t *place) {
-    tc__ixpool *x = p->g->body.ix;
-    tc__ix v = tc__ix_find_var(x, e, p->axis), first = 0;
-    if (!v || tc__ix_has_val(x, e)) return 0;
-    for (int l = 0; l < (int)p->unit; l++) {
-        tc__ix at = tc__ix_mul(x, v, tc__ix_const(p->unit));
-        at = tc__ix_subst(x, e, v, tc__ix_add(x, at, tc__ix_const(l)));
-        if (!l) first = at;
-        at = tc__ix_sub(x, at, first);
-        if (!tc__ix_is_const(at)) return 0;
-        place[l] = tc__ix_value(at);
-    }
-    return 1;
-}
-
 // `tc_zip_f32(at5_0, at5_0 + 3136)`, or `{at5_0[0], at5_0[7], at5_0[2], ...}`: places from the first lane's. 0 = they move.
 static int tc__c_placed_load(tc__printer *p, const tc__node *n, int copy) {
-    enum { in_line = 8, most = 16 };
-    int64_t place[most];
+    enum { in_line = 8 };
+    int64_t place[TC__PLACES_MOST];
     int dtype = tc__buffer_of(p->g, n)->dtype, zip = dtype == TC_F32;
     if (p->tail || (dtype != TC_F32 && dtype != TC_I32)) return 0;
-    if (p->unit > most || p->lanes_put + (int)p->unit > TC__C_LANES_MOST) return 0;
-    if (!tc__c_lane_places(p, n->attr[TC__ACCESS_INDEX], place)) return 0;
+    if (p->lanes_put + (int)p->unit > TC__C_LANES_MOST) return 0;
+    if (!tc__lane_places(p->g, n->attr[TC__ACCESS_INDEX], p->axis, (int)p->unit, place))
+        return 0;
     for (int l = 2; l < (int)p->unit; l++) zip &= place[l] == place[l - 2] + 1;
     if (!zip) p->lanes_put += (int)p->unit;
     tc__line(p);
