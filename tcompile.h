@@ -3148,7 +3148,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x43ab416659e38794u
+#define TC__BUILD_ID 0xeefdcdeac10d553bu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -15827,22 +15827,15 @@ taps[axes-1]);
 }
 static int64_t tc__or_one(int v){return v?v:1;}
 static void tc__conv_words(const tc__conv*v,int64_t groups,int64_t*word){
-if(v->axes==3){
-for(int i=0;i<3;i++){
-word[TC__CONV3D_STRIDE_D+i]=v->stride[i];
-word[TC__CONV3D_PADDING_D+i]=tc__ix_const(v->padding[i]);
-word[TC__CONV3D_DILATION_D+i]=v->dilation[i];
+int deep=v->axes==3,stride=deep?TC__CONV3D_STRIDE_D:TC__CONV2D_STRIDE_H,
+padding=deep?TC__CONV3D_PADDING_D:TC__CONV2D_PADDING_H,
+dilation=deep?TC__CONV3D_DILATION_D:TC__CONV2D_DILATION_H;
+for(int i=0;i<v->axes;i++){
+if(!deep)word[TC__CONV2D_KERNEL_H+i]=v->size[i];
+word[stride+i]=v->stride[i],word[dilation+i]=v->dilation[i];
+word[padding+i]=tc__ix_const(v->padding[i]);
 }
-word[TC__CONV3D_GROUPS]=tc__ix_const(groups);
-return;
-}
-word[TC__CONV2D_KERNEL_H]=v->size[0],word[TC__CONV2D_KERNEL_W]=v->size[1];
-word[TC__CONV2D_STRIDE_H]=v->stride[0],word[TC__CONV2D_STRIDE_W]=v->stride[1];
-word[TC__CONV2D_PADDING_H]=tc__ix_const(v->padding[0]);
-word[TC__CONV2D_PADDING_W]=tc__ix_const(v->padding[1]);
-word[TC__CONV2D_DILATION_H]=v->dilation[0];
-word[TC__CONV2D_DILATION_W]=v->dilation[1];
-word[TC__CONV2D_GROUPS]=tc__ix_const(groups);
+word[deep?TC__CONV3D_GROUPS:TC__CONV2D_GROUPS]=tc__ix_const(groups);
 }
 static tc_tensor tc__conv_batch(tc__api*f,tc_tensor x,tc_tensor weight,tc_tensor bias,
 const tc_conv_options*o,int axes){
@@ -16071,14 +16064,13 @@ y=tc__slice(f,y,2+i,s->v.padding[i],s->out[i],1);
 return y;
 }
 static void tc__woven_words(const tc_conv_options*o,int64_t*word){
-word[TC__CONV_TRANSPOSE2D_STRIDE_H]=tc__or_one(o->stride[0]);
-word[TC__CONV_TRANSPOSE2D_STRIDE_W]=tc__or_one(o->stride[1]);
-word[TC__CONV_TRANSPOSE2D_PADDING_H]=tc__ix_const(o->padding[0]);
-word[TC__CONV_TRANSPOSE2D_PADDING_W]=tc__ix_const(o->padding[1]);
-word[TC__CONV_TRANSPOSE2D_OUTPUT_PADDING_H]=tc__ix_const(o->output_padding[0]);
-word[TC__CONV_TRANSPOSE2D_OUTPUT_PADDING_W]=tc__ix_const(o->output_padding[1]);
-word[TC__CONV_TRANSPOSE2D_DILATION_H]=tc__or_one(o->dilation[0]);
-word[TC__CONV_TRANSPOSE2D_DILATION_W]=tc__or_one(o->dilation[1]);
+for(int i=0;i<2;i++){
+word[TC__CONV_TRANSPOSE2D_STRIDE_H+i]=tc__or_one(o->stride[i]);
+word[TC__CONV_TRANSPOSE2D_PADDING_H+i]=tc__ix_const(o->padding[i]);
+word[TC__CONV_TRANSPOSE2D_OUTPUT_PADDING_H+i]=
+tc__ix_const(o->output_padding[i]);
+word[TC__CONV_TRANSPOSE2D_DILATION_H+i]=tc__or_one(o->dilation[i]);
+}
 word[TC__CONV_TRANSPOSE2D_GROUPS]=tc__ix_const(tc__or_one(o->groups));
 }
 static tc_tensor tc__woven_batch(tc__api*f,tc_tensor x,tc_tensor weight,tc_tensor bias,
@@ -30000,7 +29992,9 @@ return g->shape.lanes?g->shape.lanes:(int)TC__VECTOR;
 static int tc__is_placed_by_8(const tc__group*g,const tc__node*n){
 int64_t place[TC__PLACES_MOST];
 tc__ix e=n->attr[TC__ACCESS_INDEX];
-return n->op==TC_OP_LOAD&&tc__lane_places(g,e,g->shape.vector,8,place)&&
+return n->op==TC_OP_LOAD&&
+tc__access_along(g,e,g->shape.vector,8)==TC__PER_LANE&&
+tc__lane_places(g,e,g->shape.vector,8,place)&&
 !tc__lane_places(g,e,g->shape.vector,16,place);
 }
 static int tc__node_takes_16(const tc__group*g,const tc__node*n){

@@ -168,24 +168,17 @@ static int tc__conv_check(const tc__api *f, tc_tensor weight, tc_tensor bias,
 
 static int64_t tc__or_one(int v) { return v ? v : 1; }
 
-// The words of conv2d and conv3d, whose x is a batch or one of it.
+// The words of conv2d and conv3d, whose x is a batch or one of it. Those of each axis follow each other.
 static void tc__conv_words(const tc__conv *v, int64_t groups, int64_t *word) {
-    if (v->axes == 3) {
-        for (int i = 0; i < 3; i++) {
-            word[TC__CONV3D_STRIDE_D + i] = v->stride[i];
-            word[TC__CONV3D_PADDING_D + i] = tc__ix_const(v->padding[i]);
-            word[TC__CONV3D_DILATION_D + i] = v->dilation[i];
-        }
-        word[TC__CONV3D_GROUPS] = tc__ix_const(groups);
-        return;
+    int deep = v->axes == 3, stride = deep ? TC__CONV3D_STRIDE_D : TC__CONV2D_STRIDE_H,
+        padding = deep ? TC__CONV3D_PADDING_D : TC__CONV2D_PADDING_H,
+        dilation = deep ? TC__CONV3D_DILATION_D : TC__CONV2D_DILATION_H;
+    for (int i = 0; i < v->axes; i++) {
+        if (!deep) word[TC__CONV2D_KERNEL_H + i] = v->size[i];
+        word[stride + i] = v->stride[i], word[dilation + i] = v->dilation[i];
+        word[padding + i] = tc__ix_const(v->padding[i]);
     }
-    word[TC__CONV2D_KERNEL_H] = v->size[0], word[TC__CONV2D_KERNEL_W] = v->size[1];
-    word[TC__CONV2D_STRIDE_H] = v->stride[0], word[TC__CONV2D_STRIDE_W] = v->stride[1];
-    word[TC__CONV2D_PADDING_H] = tc__ix_const(v->padding[0]);
-    word[TC__CONV2D_PADDING_W] = tc__ix_const(v->padding[1]);
-    word[TC__CONV2D_DILATION_H] = v->dilation[0];
-    word[TC__CONV2D_DILATION_W] = v->dilation[1];
-    word[TC__CONV2D_GROUPS] = tc__ix_const(groups);
+    word[deep ? TC__CONV3D_GROUPS : TC__CONV2D_GROUPS] = tc__ix_const(groups);
 }
 
 static tc_tensor tc__conv_batch(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor bias,
@@ -449,14 +442,13 @@ static tc_tensor tc__woven_image(const tc__woven *s, tc_tensor y) {
 }
 
 static void tc__woven_words(const tc_conv_options *o, int64_t *word) {
-    word[TC__CONV_TRANSPOSE2D_STRIDE_H] = tc__or_one(o->stride[0]);
-    word[TC__CONV_TRANSPOSE2D_STRIDE_W] = tc__or_one(o->stride[1]);
-    word[TC__CONV_TRANSPOSE2D_PADDING_H] = tc__ix_const(o->padding[0]);
-    word[TC__CONV_TRANSPOSE2D_PADDING_W] = tc__ix_const(o->padding[1]);
-    word[TC__CONV_TRANSPOSE2D_OUTPUT_PADDING_H] = tc__ix_const(o->output_padding[0]);
-    word[TC__CONV_TRANSPOSE2D_OUTPUT_PADDING_W] = tc__ix_const(o->output_padding[1]);
-    word[TC__CONV_TRANSPOSE2D_DILATION_H] = tc__or_one(o->dilation[0]);
-    word[TC__CONV_TRANSPOSE2D_DILATION_W] = tc__or_one(o->dilation[1]);
+    for (int i = 0; i < 2; i++) {
+        word[TC__CONV_TRANSPOSE2D_STRIDE_H + i] = tc__or_one(o->stride[i]);
+        word[TC__CONV_TRANSPOSE2D_PADDING_H + i] = tc__ix_const(o->padding[i]);
+        word[TC__CONV_TRANSPOSE2D_OUTPUT_PADDING_H + i] =
+            tc__ix_const(o->output_padding[i]);
+        word[TC__CONV_TRANSPOSE2D_DILATION_H + i] = tc__or_one(o->dilation[i]);
+    }
     word[TC__CONV_TRANSPOSE2D_GROUPS] = tc__ix_const(tc__or_one(o->groups));
 }
 

@@ -17,7 +17,9 @@ static int tc__group_lanes(const tc__group *g) {
 static int tc__is_placed_by_8(const tc__group *g, const tc__node *n) {
     int64_t place[TC__PLACES_MOST];
     tc__ix e = n->attr[TC__ACCESS_INDEX];
-    return n->op == TC_OP_LOAD && tc__lane_places(g, e, g->shape.vector, 8, place) &&
+    return n->op == TC_OP_LOAD &&
+           tc__access_along(g, e, g->shape.vector, 8) == TC__PER_LANE &&
+           tc__lane_places(g, e, g->shape.vector, 8, place) &&
            !tc__lane_places(g, e, g->shape.vector, 16, place);
 }
 
