@@ -161,6 +161,14 @@ static void convolution(work *k, int i) {
               convolutions[i].groups);
 }
 
+// What the image counts, for a result that counts in[0]; its own values do not matter.
+static void image_gradient(work *k, int i) {
+    tc_tensor none = {0}, image = k->in[0], of;
+    tc_tensor y = tc_conv2d(image, k->in[1], none, convolutions[i].stride,
+                            convolutions[i].pad, 1, convolutions[i].groups);
+    tc_vjp(y, k->in[0], &image, 1, &of);
+}
+
 static void transposed(work *k, int i) {
     tc_tensor none = {0};
     tc_conv_transpose2d(k->in[0], k->in[1], none, convolutions[i].stride,
@@ -257,6 +265,7 @@ static const struct {
     {"conv7x7s2_1x3x224x224_f32", make_convolution, convolution, 3},
     {"conv3x3_32x64x56x56_f32", make_convolution, convolution, 4},
     {"depthwise3x3_1x128x56x56_f32", make_convolution, convolution, 5},
+    {"convgrad3x3_1x64x56x56_f32", make_convolution, image_gradient, 0},
     {"conv3x3x3_1x16x16x32x32_f32", make_volume, volume, 0},
     {"convtransposed4x4s2_1x256x28x28_f32", make_convolution, transposed, 6},
     {"convtransposed3x3s2_1x256x28x28_f32", make_convolution, transposed, 7},

@@ -86,6 +86,10 @@ def transposed(pad, more):
     return lambda x, w: F.conv_transpose2d(x, w, None, 2, pad, more)
 
 
+def image_gradient(g, w):
+    return torch.nn.grad.conv2d_input(g.shape, w, g, padding=1)
+
+
 def conv(stride, pad, groups):
     return lambda x, w: F.conv2d(x, w, None, stride, pad, 1, groups)
 
@@ -192,6 +196,7 @@ def table():
     yield "conv3x3_32x64x56x56_f32", conv(1, 1, 1), lambda: (r(32, 64, 56, 56), r(64, 64, 3, 3))
     yield ("depthwise3x3_1x128x56x56_f32", conv(1, 1, 128),
            lambda: (r(1, 128, 56, 56), r(128, 1, 3, 3)))
+    yield "convgrad3x3_1x64x56x56_f32", image_gradient, lambda: (r(1, 64, 56, 56), r(64, 64, 3, 3))
     yield ("conv3x3x3_1x16x16x32x32_f32", lambda x, w: F.conv3d(x, w, None, 1, 1),
            lambda: (r(1, 16, 16, 32, 32), r(32, 16, 3, 3, 3)))
     yield ("convtransposed4x4s2_1x256x28x28_f32", transposed(1, 0),
@@ -259,7 +264,8 @@ def eager(name, fn, inputs):
 
 
 def onnx_runtime(name, fn, inputs):
-    if not name.startswith(("conv", "depthwise", "matmul", "rows", "mlp", "attention")):
+    if name.startswith("convgrad") or not name.startswith(
+            ("conv", "depthwise", "matmul", "rows", "mlp", "attention")):
         return {}
     import io
     import onnxruntime
