@@ -3148,7 +3148,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xeefdcdeac10d553bu
+#define TC__BUILD_ID 0x99d3c304eced6907u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -18457,9 +18457,7 @@ n=n?tc__windowed_window(g,n,0,w):NULL;
 n=n?tc__windowed_border(g,n,2,w->low,w->high):NULL;
 return n&&n->rank==4&&tc__windowed_has_sizes(n)?n:NULL;
 }
-static int tc__windowed_takes(const tc__graph*g,int dtype){
-return tc__is_half(dtype)||(dtype==TC_F32&&g->tf32);
-}
+static int tc__windowed_takes(int dtype){return tc__is_half(dtype)||dtype==TC_F32;}
 static int tc__windowed_form(const tc__graph*g,const tc__node*n,tc__windowed*w){
 memset(w,0,sizeof*w);
 if(n->op!=TC_OP_MATMUL||n->rank!=4||n->loop)return 0;
@@ -18475,7 +18473,7 @@ return 1;
 }
 static int tc__windowed_of(const tc__graph*g,const tc__node*n,tc__windowed*w){
 return!(g->devices&&!n->device)&&tc__windowed_form(g,n,w)&&
-tc__windowed_takes(g,w->weight->dtype);
+tc__windowed_takes(w->weight->dtype);
 }
 static tc__node*tc__windowed_reshape(tc__graph*g,tc__node*a,int rank,
 const int64_t*size){
@@ -23767,6 +23765,7 @@ return ok;
 // ---- gen/pass/channels.c
 enum{
 TC__CHANNELS_LINE=128,
+TC__CHANNELS_ACCESS=16,
 TC__CHANNELS_PACK=8,
 TC__CHANNELS_PLACES=64
 };
@@ -23789,7 +23788,7 @@ n->attr[TC__REDUCE_DIMS]!=1||(g->devices&&!n->device))
 return 0;
 n=tc__operand(g,n,0);
 if(n->op==TC_OP_CAST)n=tc__operand(g,n,0);
-if(n->op!=TC_OP_MATMUL||!tc__is_half(tc__operand(g,n,0)->dtype))return 0;
+if(n->op!=TC_OP_MATMUL||!tc__windowed_takes(tc__operand(g,n,0)->dtype))return 0;
 const tc__node*columns=tc__operand(g,n,1);
 w->weight=tc__operand(g,n,0);
 if(columns->op!=TC_OP_PERMUTE||columns->dtype!=w->weight->dtype)return 0;
@@ -23822,7 +23821,7 @@ tc__ops[op].kind==TC__KIND_BINARY&&op==TC_OP_LT?(int)TC_BOOL:b->dtype;
 return tc__make_alu(g,op,dtype,in,c?3:2);
 }
 static tc__node*tc__channels_rounded(tc__graph*g,tc__node*a){
-if(!a||a->dtype!=TC_F32)return a;
+if(!a||a->dtype!=TC_F32||!g->tf32)return a;
 tc__node*far=tc__channels_alu(g,TC_OP_MUL,a,tc__make_number(g,a,8193),NULL);
 tc__node*rest=tc__channels_alu(g,TC_OP_SUB,far,a,NULL);
 tc__node*lead=tc__channels_alu(g,TC_OP_SUB,far,rest,NULL);
@@ -23834,6 +23833,7 @@ static tc__node*tc__channels_laid(tc__graph*g,tc__node*a){
 a=tc__channels_rounded(g,a);
 if(!a)return NULL;
 int64_t c=tc__ix_value(a->dims[a->rank-1]),line=tc__channels_line(a->dtype);
+if(a->dtype==TC_F32&&!g->tf32)line=TC__CHANNELS_ACCESS/4;
 a=tc__channels_pad(g,a,a->rank-1,0,(c+line-1)/line*line-c);
 return a?tc__make_alu(g,TC_OP_LAID,a->dtype,&a,1):NULL;
 }
@@ -29853,8 +29853,7 @@ return n->n_attr==TC__LOAD_PREDICATES&&run.ok&&run.run==INT64_MAX;
 static int tc__fold_pays(const tc__fold*f,const tc__group*k){
 const tc__node*n=k->body.node.at[tc__right_of(k)];
 tc__ix at=n->attr[TC__LOAD_INDEX];
-return n->op==TC_OP_LOAD&&
-(tc__is_half(n->dtype)||(n->dtype==TC_F32&&k->target.tf32))&&
+return n->op==TC_OP_LOAD&&tc__windowed_takes(n->dtype)&&
 (!tc__fold_is_plain(f->x,n,at)||
 tc__fold_is_plain(f->x,n,tc__folded(f,at)));
 }

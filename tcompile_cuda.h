@@ -1003,6 +1003,8 @@ static const char*const tc__text_cuda_product[]={
 "#define TC_WGMMA_8(i) \"+f\"(d[i]), \"+f\"(d[i + 1]), \"+f\"(d[i + 2]), \"+f\"(d[i + 3]), \"+f\"(d[i + 4]), \"+f\"(d[i + 5]), \"+f\"(d[i + 6]), \"+f\"(d[i + 7])",
 "#define TC_WGMMA_32(i) TC_WGMMA_8(i), TC_WGMMA_8(i + 8), TC_WGMMA_8(i + 16), TC_WGMMA_8(i + 24)",
 "#define TC_WGMMA_NAMES_64 \"%2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33\"",
+"#define TC_WGMMA_16(i) TC_WGMMA_8(i), TC_WGMMA_8(i + 8)",
+"#define TC_WGMMA_NAMES_96 TC_WGMMA_NAMES_64 \", %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49\"",
 "#define TC_WGMMA_NAMES_128 TC_WGMMA_NAMES_64 \", %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65\"",
 "#define TC_WGMMA_NAMES_192 TC_WGMMA_NAMES_128 \", %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97\"",
 "#define TC_WGMMA_NAMES_256 TC_WGMMA_NAMES_192 \", %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127, %128, %129\"",
@@ -1011,6 +1013,9 @@ static const char*const tc__text_cuda_product[]={
 "    if constexpr (UNITS == 1 && N == 64)",
 "        asm volatile(TC_WGMMA_BEGIN(\"%36\") \"64k16.f32.bf16.bf16 {\" TC_WGMMA_NAMES_64 \"}, %0, %1, p, 1, 1, %34, %35; }\"",
 "                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0) : \"n\"(TA), \"n\"(TB), \"r\"(keep));",
+"    if constexpr (UNITS == 1 && N == 96)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%52\") \"96k16.f32.bf16.bf16 {\" TC_WGMMA_NAMES_96 \"}, %0, %1, p, 1, 1, %50, %51; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_16(32) : \"n\"(TA), \"n\"(TB), \"r\"(keep));",
 "    if constexpr (UNITS == 1 && N == 128)",
 "        asm volatile(TC_WGMMA_BEGIN(\"%68\") \"128k16.f32.bf16.bf16 {\" TC_WGMMA_NAMES_128 \"}, %0, %1, p, 1, 1, %66, %67; }\"",
 "                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : \"n\"(TA), \"n\"(TB), \"r\"(keep));",
@@ -1023,6 +1028,9 @@ static const char*const tc__text_cuda_product[]={
 "    if constexpr (UNITS == 0 && N == 64)",
 "        asm volatile(TC_WGMMA_BEGIN(\"%36\") \"64k16.f32.f16.f16 {\" TC_WGMMA_NAMES_64 \"}, %0, %1, p, 1, 1, %34, %35; }\"",
 "                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0) : \"n\"(TA), \"n\"(TB), \"r\"(keep));",
+"    if constexpr (UNITS == 0 && N == 96)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%52\") \"96k16.f32.f16.f16 {\" TC_WGMMA_NAMES_96 \"}, %0, %1, p, 1, 1, %50, %51; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_16(32) : \"n\"(TA), \"n\"(TB), \"r\"(keep));",
 "    if constexpr (UNITS == 0 && N == 128)",
 "        asm volatile(TC_WGMMA_BEGIN(\"%68\") \"128k16.f32.f16.f16 {\" TC_WGMMA_NAMES_128 \"}, %0, %1, p, 1, 1, %66, %67; }\"",
 "                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : \"n\"(TA), \"n\"(TB), \"r\"(keep));",
@@ -1035,6 +1043,9 @@ static const char*const tc__text_cuda_product[]={
 "    if constexpr (UNITS == 2 && N == 64)",
 "        asm volatile(TC_WGMMA_BEGIN(\"%34\") \"64k8.f32.tf32.tf32 {\" TC_WGMMA_NAMES_64 \"}, %0, %1, p, 1, 1; }\"",
 "                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0) : \"r\"(keep));",
+"    if constexpr (UNITS == 2 && N == 96)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%50\") \"96k8.f32.tf32.tf32 {\" TC_WGMMA_NAMES_96 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_16(32) : \"r\"(keep));",
 "    if constexpr (UNITS == 2 && N == 128)",
 "        asm volatile(TC_WGMMA_BEGIN(\"%66\") \"128k8.f32.tf32.tf32 {\" TC_WGMMA_NAMES_128 \"}, %0, %1, p, 1, 1; }\"",
 "                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : \"r\"(keep));",
@@ -1113,6 +1124,12 @@ static const char*const tc__text_cuda_tiles[]={
 "// fn: pitch",
 "template <class P> __device__ constexpr int TC_N(pitch)(int lines) {",
 "    return P::way == 1 || P::way == 4 \? lines : lines + (P::way == 0 \? (int)P::pack : 8);",
+"}",
+"// fn: word_line",
+"template <class S, int ALIGN> TC_FN int TC_N(word_line)(int first, int more, int k) {",
+"    if constexpr (!S::deep || S::stepped) return first + more;",
+"    else if constexpr (ALIGN % 32 == 0) return first + (more ^ (k >> 2 & 3) * 8);",
+"    else return (first + more) ^ (k >> 2 & 3) * 8;",
 "}",
 "// fn: cut",
 "template <class E, int N> TC_FN void TC_N(cut)(tc_pack<E, N> &some, int n) {",
@@ -1195,7 +1212,11 @@ static const char*const tc__text_cuda_tiles[]={
 "        tc_pack<E, S::width> one = {};",
 "        if (inside) hole(row, l, k, one.at);",
 "        if constexpr (halves) ring[to * size + F::swizzled(e)] = one.at[0];",
-"        else ring[to * size + F::deep(e) * pitch + F::line(e)] = TC_N(as_stored)<P>(one.at[0]);",
+"        else ring[to * size + place_of(F::deep(e), F::line(e))] = TC_N(as_stored)<P>(one.at[0]);",
+"    }",
+"    __device__ __forceinline__ int place_of(int k, int line) const {",
+"        if constexpr (P::way == 0) return k * pitch + line;",
+"        else return k * pitch + TC_N(word_line)<S, 1>(line, 0, k);",
 "    }",
 "    template <class H> __device__ __forceinline__ void bring(packs &next, int to, I row, I first, I end, I k0, I depth, H hole) {",
 "        #pragma unroll (S::bring == TC_BRING_NOW \? 4 : (int)count)",
@@ -1220,7 +1241,7 @@ static const char*const tc__text_cuda_tiles[]={
 "                } else if constexpr (S::deep || S::width < P::pack) {",
 "                    #pragma unroll",
 "                    for (int u = 0; u < S::width; u++)",
-"                        ring[to * size + (F::deep(e) + (S::deep \? u : 0)) * pitch + F::line(e) + (S::deep \? 0 : u)] =",
+"                        ring[to * size + place_of(F::deep(e) + (S::deep \? u : 0), F::line(e) + (S::deep \? 0 : u))] =",
 "                            TC_N(as_stored)<P>(next[j].at[u]);",
 "                } else {",
 "                    #pragma unroll",
@@ -1228,7 +1249,7 @@ static const char*const tc__text_cuda_tiles[]={
 "                        tc_pack<M, P::pack> some;",
 "                        #pragma unroll",
 "                        for (int v = 0; v < P::pack; v++) some.at[v] = TC_N(as_stored)<P>(next[j].at[u + v]);",
-"                        *(tc_pack<M, P::pack> *)&ring[to * size + F::deep(e) * pitch + F::line(e) + u] = some;",
+"                        *(tc_pack<M, P::pack> *)&ring[to * size + place_of(F::deep(e), F::line(e) + u)] = some;",
 "                    }",
 "                }",
 "            }",
@@ -1455,17 +1476,22 @@ static const char*const tc__text_cuda_tiles[]={
 "    enum : int { rows = F::rows, cols = F::cols, piece = 8, leftpitch = TC_N(pitch)<P>(P::rows), rightpitch = TC_N(pitch)<P>(P::cols) };",
 "    typedef M left_type[2][rows][4], right_type[2][cols][2];",
 "    __device__ __forceinline__ void fetch(left_type &lefts, right_type &rights, const M *left, const M *right, int at, int d, int to) const {",
-"        const int x = threadIdx.x, lane = x % 32;",
+"        const int x = threadIdx.x, lane = x % 32, k = lane % 4, row = F::row + lane / 4, col = F::col + lane / 4;",
 "        #pragma unroll",
 "        for (int i = 0; i < rows; i++) {",
-"            const M *const p = &left[(at * P::depth + d + lane % 4) * leftpitch + F::row + i * 16 + lane / 4];",
-"            lefts[to][i][0] = p[0], lefts[to][i][1] = p[8];",
-"            lefts[to][i][2] = p[4 * leftpitch], lefts[to][i][3] = p[4 * leftpitch + 8];",
+"            #pragma unroll",
+"            for (int u = 0; u < 4; u++) {",
+"                const int deep = d + u / 2 * 4, line = TC_N(word_line)<L, F::warprows>(row, i * 16 + u % 2 * 8, deep);",
+"                lefts[to][i][u] = left[(at * P::depth + deep + k) * leftpitch + line];",
+"            }",
 "        }",
 "        #pragma unroll",
 "        for (int j = 0; j < cols; j++) {",
-"            const M *const p = &right[(at * P::depth + d + lane % 4) * rightpitch + F::col + j * 8 + lane / 4];",
-"            rights[to][j][0] = p[0], rights[to][j][1] = p[4 * rightpitch];",
+"            #pragma unroll",
+"            for (int u = 0; u < 2; u++) {",
+"                const int deep = d + u * 4, line = TC_N(word_line)<R, F::warpcols>(col, j * 8, deep);",
+"                rights[to][j][u] = right[(at * P::depth + deep + k) * rightpitch + line];",
+"            }",
 "        }",
 "    }",
 "};",
@@ -4474,6 +4500,7 @@ static const tc__product_tile tc__product_tiles_4[]={
 {64,64,16,2,2,2,4,80,TC__WAY_SIMT,0},
 {32,32,32,2,1,2,4,55,TC__WAY_SIMT,0},
 {128,128,16,2,4,2,1,120,TC__WAY_SPLIT,0},
+{64,256,16,1,8,2,1,110,TC__WAY_SPLIT,0},
 };
 static const tc__product_tile tc__product_tiles_8[]={
 {64,64,16,2,2,2,2,100,TC__WAY_SIMT,0},
@@ -4508,6 +4535,8 @@ static const tc__product_tile tc__product_tiles_mapped[]={
 {256,192,64,8,1,4,1,99,TC__WAY_MAPPED,130},
 {64,128,64,4,1,4,2,65,TC__WAY_MAPPED,120},
 {64,64,64,4,1,6,2,45,TC__WAY_MAPPED,120},
+{128,96,64,8,1,7,1,80,TC__WAY_MAPPED,
+120},
 };
 static const tc__product_tile tc__product_tiles_mapped_tf32[]={
 {128,256,32,8,1,4,1,100,TC__WAY_MAPPED,65},
@@ -4519,6 +4548,7 @@ static const tc__product_tile tc__product_tiles_mapped_tf32[]={
 {256,192,32,8,1,4,1,99,TC__WAY_MAPPED,65},
 {64,128,32,4,1,4,2,65,TC__WAY_MAPPED,60},
 {64,64,32,4,1,6,2,45,TC__WAY_MAPPED,60},
+{128,96,32,8,1,7,1,80,TC__WAY_MAPPED,60},
 };
 static const tc__product_tile tc__product_tiles_held[]={
 {256,128,32,8,1,4,1,100,TC__WAY_HELD,65},
@@ -4532,6 +4562,7 @@ static const tc__product_tile tc__product_tiles_tf32[]={
 {64,64,16,2,2,2,3,60,TC__WAY_TF32,0},
 {128,128,16,2,4,2,1,90,TC__WAY_TF32,0},
 {32,32,16,2,1,2,4,35,TC__WAY_TF32,0},
+{64,256,16,1,8,2,1,90,TC__WAY_TF32,0},
 };
 static const struct{
 const tc__product_tile*tile;
@@ -4702,10 +4733,10 @@ return 1;
 }
 return 0;
 }
-static int tc__operand_is_windows(const tc__group*g,const tc__product*q,
-tc__level level){
-return level==TC__AT_RIGHT&&q->half&&g->shape.windows.channels%8==0&&
-g->shape.windows.channels;
+static int tc__operand_windows(const tc__group*g,const tc__product*q,tc__level level){
+int width=TC__PRODUCT_GROUP/tc__product_bytes(q);
+int64_t channels=g->shape.windows.channels;
+return level==TC__AT_RIGHT&&channels&&channels%width==0?width:0;
 }
 static int tc__product_is_rounded(const tc__group*g,const tc__product*q){
 return q->dtype==TC_F32&&g->target.tf32&&g->shape.windows.channels&&
@@ -4720,8 +4751,10 @@ memset(&s,0,sizeof s);
 s.level=level,s.id=level==TC__AT_LEFT?tc__left_of(g):tc__right_of(g);
 s.along=TC__DEPTH,
 s.width=tc__operand_width(g,q,level,TC__DEPTH,tc__depth_of(g),most);
-if(tc__operand_is_windows(g,q,level))
-s.width=8,s.along=g->shape.windows.turned?TC__COL:TC__DEPTH;
+if(tc__operand_windows(g,q,level)){
+s.width=tc__operand_windows(g,q,level);
+s.along=g->shape.windows.turned?TC__COL:TC__DEPTH;
+}
 if(s.width==1){
 s.width=tc__operand_width(g,q,level,other,extent,most);
 int dense=!tc__operand_is_dense(g,level,TC__DEPTH)&&
@@ -4785,7 +4818,7 @@ const tc__staged*s){
 int left=s->level==TC__AT_LEFT;
 tc_device_map map;
 int rounded=tc__product_is_rounded(g,q);
-if(!left&&(rounded||tc__operand_is_windows(g,q,s->level)))
+if(!left&&(rounded||tc__operand_windows(g,q,s->level)))
 return tc__map_of_windows(&g->shape.windows,1,q->dtype,&map);
 if(rounded?s->along!=TC__DEPTH:s->bring!=TC__BRING_ASYNC)return 0;
 return tc__operand_has_map(g,q,s);
@@ -4807,7 +4840,7 @@ tc__ix_value(results)<TC__HELD_RESULTS;
 static int tc__product_is_held(const tc__group*g,const tc__product*q){
 const tc__node*right=g->body.node.at[q->right.id];
 if(q->dtype!=TC_F32||!g->target.tf32||!tc__product_may_be_mapped(g,q))return 0;
-if(tc__product_is_short(g))return 0;
+if(tc__product_is_short(g)||g->shape.windows.channels)return 0;
 if(q->left.width!=4||q->right.computed||right->op!=TC_OP_LOAD)return 0;
 if(tc__buffer_of(g,right)->dtype!=TC_F32)return 0;
 if(q->right.width>1&&q->right.along==TC__DEPTH&&
@@ -4919,6 +4952,8 @@ return 0;
 if(g->target.checked&&t->rows*t->cols>128*128)
 return 0;
 if(!tc__tile_has_registers(q,t))return 0;
+if(t->way==TC__WAY_MAPPED&&t->cols%TC__MAP_LINE&&q->right.along!=TC__DEPTH)
+return 0;
 int bytes=t->stages*tc__product_bytes(q)*t->depth*(t->rows+t->cols)+
 tc__tile_spare(t->way,t->stages,t->high*t->across,q->width);
 return!g->target.room||(uint32_t)bytes<=g->target.room;
@@ -8932,7 +8967,7 @@ const tc__group*g=t->l.from;
 const tc__node*n=g->body.node.at[s->id];
 int windows=s->level==TC__AT_RIGHT&&t->q.tile&&
 t->q.tile->way==TC__WAY_MAPPED&&g->shape.windows.channels;
-if(width>1&&(windows||tc__operand_is_windows(g,&t->q,s->level)))return 1;
+if(width>1&&(windows||tc__operand_windows(g,&t->q,s->level)))return 1;
 if(n->op!=TC_OP_LOAD||n->n_attr>TC__LOAD_PREDICATES||n->dtype!=dtype||
 tc__buffer_of(g,n)->dtype!=dtype||tc__device_is_made(g,n))
 return 0;
@@ -12469,16 +12504,21 @@ const tc__kbuf*to=&p->g->buffer.at[n->attr[TC__COPY_BUFFER]];
 const char*type=tc__dtypes[to->dtype].memory;
 int width=(int)n->attr[TC__COPY_ELEMENTS],shared=to->place==TC__BUF_SHARED;
 int copied=p->g->buffer.at[n->attr[TC__COPY_FROM]].place==TC__BUF_SHARED;
+int guarded=n->n_attr>TC__COPY_PREDICATES;
 tc__line(p);
 tc__put(p->out,"%s(tc_pack<%s, %d> *)&",shared?"tc_copy_async(":"*",type,width);
 tc__cuda_place_of(p,n->attr[TC__COPY_BUFFER],n->attr[TC__COPY_INDEX],"",1);
-tc__put(p->out,"%s(const tc_pack<%s, %d> *)&",
-shared?", "
-:copied?" = *"
-:" = tc_load(",
+tc__put(p->out,shared?", ":" = ");
+if(guarded)tc__cuda_pred(p,n,TC__COPY_PREDICATES);
+tc__put(p->out,"%s%s(const tc_pack<%s, %d> *)&",guarded?" ? ":"",
+shared?""
+:copied?"*"
+:"tc_load(",
 type,width);
 tc__cuda_place_of(p,n->attr[TC__COPY_FROM],n->attr[TC__COPY_SOURCE],"",width);
-tc__put(p->out,copied?";\n":");\n");
+if(!copied)tc__put(p->out,")");
+if(guarded)tc__put(p->out," : tc_pack<%s, %d>{}",type,width);
+tc__put(p->out,";\n");
 }
 static void tc__cuda_find_ways(tc__printer*p,tc__cuda_vector*v){
 uint32_t apart=v->begin;

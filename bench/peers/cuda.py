@@ -254,6 +254,10 @@ def convolutions(F, r, f32, bf):
     yield square("conv3x3_32x64x56x56_bf16", bf, 32, 64, 56, 64, 3)
     yield square("conv3x3_32x64x56x56_tf32", f32, 32, 64, 56, 64, 3)
     yield square("conv3x3_32x64x56x56_f32", f32, 32, 64, 56, 64, 3)
+    yield square("conv3x3_32x256x28x28_f32", f32, 32, 256, 28, 256, 3)
+    yield square("conv3x3_64x512x7x7_f32", f32, 64, 512, 7, 512, 3)
+    yield square("conv3x3s2_32x128x56x56_f32", f32, 32, 128, 56, 128, 3, 2)
+    yield square("conv7x7s2_32x3x224x224_f32", f32, 32, 3, 224, 64, 7, 2)
     yield square("conv3x3s2_32x128x56x56_bf16", bf, 32, 128, 56, 128, 3, 2)
     yield square("conv1x1_32x512x28x28_bf16", bf, 32, 512, 28, 128, 1)
     yield square("conv1x1_32x1024x14x14_bf16", bf, 32, 1024, 14, 256, 1)
@@ -276,6 +280,9 @@ def gradients(torch):
     def r(*s):
         return torch.randn(*s, device="cuda").to(bf)
 
+    def full(*s):
+        return torch.randn(*s, device="cuda")
+
     def layernorm(x, w, b):
         return F.layer_norm(x, (x.shape[-1],), w, b)
 
@@ -290,6 +297,9 @@ def gradients(torch):
            lambda: tuple(r(8, 12, 1024, 64) for _ in range(4)), 3)
     yield ("conv3x3_grad_32x256x28x28_bf16", lambda x, w: F.conv2d(x, w, padding=1),
            lambda: (r(32, 256, 28, 28), r(256, 256, 3, 3), r(32, 256, 28, 28)), 2)
+    for kind in "tf32", "f32":
+        yield ("conv3x3_grad_32x64x56x56_" + kind, lambda x, w: F.conv2d(x, w, padding=1),
+               lambda: (full(32, 64, 56, 56), full(64, 64, 3, 3), full(32, 64, 56, 56)), 2)
     yield ("attention_grad_4x16x4096x128_bf16", F.scaled_dot_product_attention,
            lambda: tuple(r(4, 16, 4096, 128) for _ in range(4)), 3)
 
@@ -321,6 +331,10 @@ def adamw(torch):
     return o.step
 
 
+def may_round(torch, name):
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = name.endswith("_tf32")
+
+
 def run_torch():
     import torch
 
@@ -331,8 +345,7 @@ def run_torch():
         for name, fn, make in workloads(torch):
             if not wanted(name):
                 continue
-            torch.backends.cuda.matmul.allow_tf32 = name.endswith("_tf32")
-            torch.backends.cudnn.allow_tf32 = name.endswith("_tf32")
+            may_round(torch, name)
             best = float("inf"), ""
             for layout, inputs in layouts(torch, name, make):
                 best = min(best, (median_ns(lambda: fn(*inputs), wait), "eager" + layout))
@@ -345,6 +358,7 @@ def run_torch():
     for name, fn, make, derived in gradients(torch):
         if not wanted(name):
             continue
+        may_round(torch, name)
         best = float("inf"), ""
         for layout, inputs in layouts(torch, name, make):
             step = forward_and_backward(torch, fn, inputs, derived)

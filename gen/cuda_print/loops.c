@@ -203,16 +203,21 @@ static void tc__cuda_list_copy(tc__printer *p, const tc__node *n) {
     const char *type = tc__dtypes[to->dtype].memory;
     int width = (int)n->attr[TC__COPY_ELEMENTS], shared = to->place == TC__BUF_SHARED;
     int copied = p->g->buffer.at[n->attr[TC__COPY_FROM]].place == TC__BUF_SHARED;
+    int guarded = n->n_attr > TC__COPY_PREDICATES; // zeros elsewhere
     tc__line(p);
     tc__put(p->out, "%s(tc_pack<%s, %d> *)&", shared ? "tc_copy_async(" : "*", type, width);
     tc__cuda_place_of(p, n->attr[TC__COPY_BUFFER], n->attr[TC__COPY_INDEX], "", 1);
-    tc__put(p->out, "%s(const tc_pack<%s, %d> *)&",
-            shared   ? ", "
-            : copied ? " = *"
-                     : " = tc_load(",
+    tc__put(p->out, shared ? ", " : " = ");
+    if (guarded) tc__cuda_pred(p, n, TC__COPY_PREDICATES);
+    tc__put(p->out, "%s%s(const tc_pack<%s, %d> *)&", guarded ? " ? " : "",
+            shared   ? ""
+            : copied ? "*"
+                     : "tc_load(",
             type, width);
     tc__cuda_place_of(p, n->attr[TC__COPY_FROM], n->attr[TC__COPY_SOURCE], "", width);
-    tc__put(p->out, copied ? ";\n" : ");\n");
+    if (!copied) tc__put(p->out, ")");
+    if (guarded) tc__put(p->out, " : tc_pack<%s, %d>{}", type, width);
+    tc__put(p->out, ";\n");
 }
 
 // Which way each node of the vector goes.

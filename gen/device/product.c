@@ -174,6 +174,8 @@ static int tc__tile_has_room(const tc__group *g, const tc__product *q,
     if (g->target.checked && t->rows * t->cols > 128 * 128)
         return 0; // addresses need registers
     if (!tc__tile_has_registers(q, t)) return 0;
+    if (t->way == TC__WAY_MAPPED && t->cols % TC__MAP_LINE && q->right.along != TC__DEPTH)
+        return 0; // lines come 64 at a time there
     int bytes = t->stages * tc__product_bytes(q) * t->depth * (t->rows + t->cols) +
                 tc__tile_spare(t->way, t->stages, t->high * t->across, q->width);
     return !g->target.room || (uint32_t)bytes <= g->target.room;

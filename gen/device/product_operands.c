@@ -181,12 +181,12 @@ static int tc__operand_is_dense(const tc__group *g, tc__level level, tc__axis ax
     return 0;
 }
 
-// Whether the right operand is windows of images whose channels are last, in memory as the units want them: 16 bytes of
-// channels are beside each other, or outside of the image.
-static int tc__operand_is_windows(const tc__group *g, const tc__product *q,
-                                  tc__level level) {
-    return level == TC__AT_RIGHT && q->half && g->shape.windows.channels % 8 == 0 &&
-           g->shape.windows.channels;
+// Of a right operand that is windows of images whose channels are last: how many of them, 16 bytes, are beside each other, or
+// outside of the image. 0 = it is none.
+static int tc__operand_windows(const tc__group *g, const tc__product *q, tc__level level) {
+    int width = TC__PRODUCT_GROUP / tc__product_bytes(q);
+    int64_t channels = g->shape.windows.channels;
+    return level == TC__AT_RIGHT && channels && channels % width == 0 ? width : 0;
 }
 
 // The same of f32 for matrix units, where both operands were rounded to tf32 when they were laid out (pass/channels.c).
@@ -205,8 +205,10 @@ static tc__staged tc__stage_operand(const tc__group *g, const tc__product *q,
     s.level = level, s.id = level == TC__AT_LEFT ? tc__left_of(g) : tc__right_of(g);
     s.along = TC__DEPTH,
     s.width = tc__operand_width(g, q, level, TC__DEPTH, tc__depth_of(g), most);
-    if (tc__operand_is_windows(g, q, level))
-        s.width = 8, s.along = g->shape.windows.turned ? TC__COL : TC__DEPTH;
+    if (tc__operand_windows(g, q, level)) {
+        s.width = tc__operand_windows(g, q, level);
+        s.along = g->shape.windows.turned ? TC__COL : TC__DEPTH;
+    }
     if (s.width == 1) {
         s.width = tc__operand_width(g, q, level, other, extent, most);
         int dense = !tc__operand_is_dense(g, level, TC__DEPTH) &&
@@ -282,7 +284,7 @@ static int tc__operand_is_mapped(const tc__group *g, const tc__product *q,
     int left = s->level == TC__AT_LEFT;
     tc_device_map map;
     int rounded = tc__product_is_rounded(g, q);
-    if (!left && (rounded || tc__operand_is_windows(g, q, s->level)))
+    if (!left && (rounded || tc__operand_windows(g, q, s->level)))
         return tc__map_of_windows(&g->shape.windows, 1, q->dtype, &map);
     if (rounded ? s->along != TC__DEPTH : s->bring != TC__BRING_ASYNC) return 0;
     return tc__operand_has_map(g, q, s);
@@ -310,7 +312,7 @@ static int tc__product_is_short(const tc__group *g) {
 static int tc__product_is_held(const tc__group *g, const tc__product *q) {
     const tc__node *right = g->body.node.at[q->right.id];
     if (q->dtype != TC_F32 || !g->target.tf32 || !tc__product_may_be_mapped(g, q)) return 0;
-    if (tc__product_is_short(g)) return 0;
+    if (tc__product_is_short(g) || g->shape.windows.channels) return 0;
     if (q->left.width != 4 || q->right.computed || right->op != TC_OP_LOAD) return 0;
     if (tc__buffer_of(g, right)->dtype != TC_F32) return 0;
     if (q->right.width > 1 && q->right.along == TC__DEPTH &&

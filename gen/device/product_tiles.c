@@ -19,6 +19,7 @@ static const tc__product_tile tc__product_tiles_4[] = {
     {64, 64, 16, 2, 2, 2, 4, 80, TC__WAY_SIMT, 0},
     {32, 32, 32, 2, 1, 2, 4, 55, TC__WAY_SIMT, 0},
     {128, 128, 16, 2, 4, 2, 1, 120, TC__WAY_SPLIT, 0}, // 64 x 32 of a warp
+    {64, 256, 16, 1, 8, 2, 1, 110, TC__WAY_SPLIT, 0},  // the same, of few rows
 };
 static const tc__product_tile tc__product_tiles_8[] = {
     {64, 64, 16, 2, 2, 2, 2, 100, TC__WAY_SIMT, 0}, // f64, i64: 8 x 4
@@ -59,6 +60,8 @@ static const tc__product_tile tc__product_tiles_mapped[] = {
     {256, 192, 64, 8, 1, 4, 1, 99, TC__WAY_MAPPED, 130},
     {64, 128, 64, 4, 1, 4, 2, 65, TC__WAY_MAPPED, 120},
     {64, 64, 64, 4, 1, 6, 2, 45, TC__WAY_MAPPED, 120},
+    {128, 96, 64, 8, 1, 7, 1, 80, TC__WAY_MAPPED,
+     120}, // where the right operand runs along k
 };
 // The same for f32 that was rounded to tf32. Speeds are those of halves.
 static const tc__product_tile tc__product_tiles_mapped_tf32[] = {
@@ -71,6 +74,7 @@ static const tc__product_tile tc__product_tiles_mapped_tf32[] = {
     {256, 192, 32, 8, 1, 4, 1, 99, TC__WAY_MAPPED, 65},
     {64, 128, 32, 4, 1, 4, 2, 65, TC__WAY_MAPPED, 60},
     {64, 64, 32, 4, 1, 6, 2, 45, TC__WAY_MAPPED, 60},
+    {128, 96, 32, 8, 1, 7, 1, 80, TC__WAY_MAPPED, 60},
 };
 // Of f32 as tf32 that units get rounded on its way: tiles whose right operand is small. Speeds are of 4096 x 4096 x 4096 on an
 // H200, the last as it is where a multiprocessor has one such block.
@@ -87,6 +91,7 @@ static const tc__product_tile tc__product_tiles_tf32[] = {
     {64, 64, 16, 2, 2, 2, 3, 60, TC__WAY_TF32, 0},
     {128, 128, 16, 2, 4, 2, 1, 90, TC__WAY_TF32, 0},
     {32, 32, 16, 2, 1, 2, 4, 35, TC__WAY_TF32, 0},
+    {64, 256, 16, 1, 8, 2, 1, 90, TC__WAY_TF32, 0}, // 64 x 32
 };
 
 static const struct {

@@ -165,7 +165,7 @@ static int tc__operand_is_copy(const tc__producer *t, const tc__staged *s, tc__a
     const tc__node *n = g->body.node.at[s->id];
     int windows = s->level == TC__AT_RIGHT && t->q.tile &&
                   t->q.tile->way == TC__WAY_MAPPED && g->shape.windows.channels;
-    if (width > 1 && (windows || tc__operand_is_windows(g, &t->q, s->level))) return 1;
+    if (width > 1 && (windows || tc__operand_windows(g, &t->q, s->level))) return 1;
     if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_PREDICATES || n->dtype != dtype ||
         tc__buffer_of(g, n)->dtype != dtype || tc__device_is_made(g, n))
         return 0;

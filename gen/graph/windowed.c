@@ -73,10 +73,8 @@ static const tc__node *tc__windowed_image(const tc__graph *g, const tc__node *n,
     return n && n->rank == 4 && tc__windowed_has_sizes(n) ? n : NULL;
 }
 
-// Whether tensor cores of a device take factors of this dtype, as they are or rounded.
-static int tc__windowed_takes(const tc__graph *g, int dtype) {
-    return tc__is_half(dtype) || (dtype == TC_F32 && g->tf32);
-}
+// Whether tensor cores of a device take factors of this dtype: as they are, rounded, or as parts of them.
+static int tc__windowed_takes(int dtype) { return tc__is_half(dtype) || dtype == TC_F32; }
 
 // Whether n is a product over windows whose sizes are known.
 static int tc__windowed_form(const tc__graph *g, const tc__node *n, tc__windowed *w) {
@@ -96,7 +94,7 @@ static int tc__windowed_form(const tc__graph *g, const tc__node *n, tc__windowed
 // The same on a device, for tensor cores.
 static int tc__windowed_of(const tc__graph *g, const tc__node *n, tc__windowed *w) {
     return !(g->devices && !n->device) && tc__windowed_form(g, n, w) &&
-           tc__windowed_takes(g, w->weight->dtype);
+           tc__windowed_takes(w->weight->dtype);
 }
 
 // ---- making some ----

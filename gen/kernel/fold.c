@@ -37,8 +37,7 @@ static int tc__fold_is_plain(tc__ixpool *x, const tc__node *n, tc__ix at) {
 static int tc__fold_pays(const tc__fold *f, const tc__group *k) {
     const tc__node *n = k->body.node.at[tc__right_of(k)];
     tc__ix at = n->attr[TC__LOAD_INDEX];
-    return n->op == TC_OP_LOAD &&
-           (tc__is_half(n->dtype) || (n->dtype == TC_F32 && k->target.tf32)) &&
+    return n->op == TC_OP_LOAD && tc__windowed_takes(n->dtype) &&
            (!tc__fold_is_plain(f->x, n, at) ||
             tc__fold_is_plain(f->x, n, tc__folded(f, at)));
 }

@@ -1,4 +1,4 @@
-// Convolutions of halves on devices: operands are laid out with their channels last, once, before the product. Input: a TENSOR
+// Convolutions of halves and f32 on devices: operands are laid out with their channels last, once, before the product. Input: a TENSOR
 // graph. Output: the same where each product over windows of an image has a depth of (kh, kw, c), not (c, kh, kw), so that k runs
 // along memory, and a device can bring whole tiles of windows by itself (device/map.c); sums are in another order.
 //
@@ -6,13 +6,15 @@
 //     %k = permute weight, pad channels; %l = laid %k          [o, kh, kw, c]
 //     matmul %l windows(pad %y)
 //
-// What makes the image is computed by the kernel that lays it out. Channels are padded to whole lines of a tile. Few channels
+// What makes the image is computed by the kernel that lays it out. Channels are padded to whole lines of a tile, of f32 that is
+// not rounded to whole accesses of threads. Few channels
 // have those of a window's row beside them instead: 3 of 7 are 21 then, of one line, and the window is a column.
 
 enum {
-    TC__CHANNELS_LINE = 128, // bytes of which channels are a multiple
-    TC__CHANNELS_PACK = 8,   // halves of one access
-    TC__CHANNELS_PLACES = 64 //   and places, of all images
+    TC__CHANNELS_LINE = 128,  // bytes of which channels are a multiple,
+    TC__CHANNELS_ACCESS = 16, //   of what threads bring
+    TC__CHANNELS_PACK = 8,    // halves of one access
+    TC__CHANNELS_PLACES = 64  //   and places, of all images
 };
 
 // Whether the windows are the image, whose places lie as tiles want them.
@@ -38,7 +40,7 @@ static int tc__channels_weight_of(const tc__graph *g, const tc__node *n, tc__win
         return 0;
     n = tc__operand(g, n, 0);
     if (n->op == TC_OP_CAST) n = tc__operand(g, n, 0);
-    if (n->op != TC_OP_MATMUL || !tc__is_half(tc__operand(g, n, 0)->dtype)) return 0;
+    if (n->op != TC_OP_MATMUL || !tc__windowed_takes(tc__operand(g, n, 0)->dtype)) return 0;
     const tc__node *columns = tc__operand(g, n, 1);
     w->weight = tc__operand(g, n, 0);
     if (columns->op != TC_OP_PERMUTE || columns->dtype != w->weight->dtype) return 0;
@@ -78,10 +80,10 @@ static tc__node *tc__channels_alu(tc__graph *g, tc__op op, tc__node *a, tc__node
     return tc__make_alu(g, op, dtype, in, c ? 3 : 2);
 }
 
-// f32 rounded to 11 bits, which tensor cores take of it: they would cut the others off. t = 8193 a, t - (t - a), where that is
-// finite.
+// f32 that may be tf32, rounded to 11 bits, which tensor cores take of it: they would cut the others off. t = 8193 a,
+// t - (t - a), where that is finite.
 static tc__node *tc__channels_rounded(tc__graph *g, tc__node *a) {
-    if (!a || a->dtype != TC_F32) return a;
+    if (!a || a->dtype != TC_F32 || !g->tf32) return a;
     tc__node *far = tc__channels_alu(g, TC_OP_MUL, a, tc__make_number(g, a, 8193), NULL);
     tc__node *rest = tc__channels_alu(g, TC_OP_SUB, far, a, NULL);
     tc__node *lead = tc__channels_alu(g, TC_OP_SUB, far, rest, NULL);
@@ -90,11 +92,12 @@ static tc__node *tc__channels_rounded(tc__graph *g, tc__node *a) {
     return tc__channels_alu(g, TC_OP_WHERE, some, lead, a);
 }
 
-// a[..., c] with whole lines of c, in memory of its own.
+// a[..., c] with whole lines or accesses of c, in memory of its own.
 static tc__node *tc__channels_laid(tc__graph *g, tc__node *a) {
     a = tc__channels_rounded(g, a);
     if (!a) return NULL;
     int64_t c = tc__ix_value(a->dims[a->rank - 1]), line = tc__channels_line(a->dtype);
+    if (a->dtype == TC_F32 && !g->tf32) line = TC__CHANNELS_ACCESS / 4;
     a = tc__channels_pad(g, a, a->rank - 1, 0, (c + line - 1) / line * line - c);
     return a ? tc__make_alu(g, TC_OP_LAID, a->dtype, &a, 1) : NULL;
 }
@@ -165,7 +168,7 @@ static tc__node *tc__channels_gradients(tc__graph *g, const tc__windowed *w, tc_
     return tc__windowed_permute(g, tc__windowed_reshape(g, a, 4, all), turned);
 }
 
-// [1, 1, o, c * kh * kw] of a product's [1, 1, o, kh * kw * c] whose o and c are whole lines.
+// [1, 1, o, c * kh * kw] of a product's [1, 1, o, kh * kw * c] whose o and c were padded.
 static tc__node *tc__channels_first(tc__graph *g, const tc__windowed *w, tc__node *a) {
     static const int64_t order[] = {0, 3, 1, 2};
     int few = tc__channels_are_few(w);

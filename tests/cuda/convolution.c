@@ -11,7 +11,11 @@
 
 #include <math.h>
 
-enum { WINDOWS = 1, PLAIN = 2 }; // how the forward product is to get its columns
+enum {
+    WINDOWS = 1,
+    PLAIN,
+    FOURS
+}; // how the forward product is to get its columns: FOURS, by threads
 
 typedef struct convolution {
     int dtype; // TC_F32 with tf32 = 1: as tf32
@@ -37,7 +41,11 @@ static const convolution cases[] = {
     {TC_BF16, 2, 40, 1, 50, 24, 1, 5, 1, 2, 1, 1, 0, 0, 0, 0}, // of one row
     {TC_F32, 2, 40, 15, 14, 24, 3, 3, 2, 1, 1, 1, WINDOWS, 1, 0, 0},
     {TC_F32, 2, 3, 33, 31, 32, 7, 7, 2, 3, 1, 1, WINDOWS, 1, 0, 0},
-    {TC_F32, 2, 17, 29, 31, 24, 3, 3, 1, 1, 1, 1, 0, 0, 0, 0},
+    {TC_F32, 2, 17, 29, 31, 24, 3, 3, 1, 1, 1, 1, FOURS, 0, 0, 0},
+    {TC_F32, 3, 40, 13, 9, 72, 3, 3, 2, 1, 1, 1, FOURS, 0, 0, 0},
+    {TC_F32, 2, 3, 33, 31, 32, 7, 7, 2, 3, 1, 1, FOURS, 0, 0, 0},
+    {TC_F32, 2, 20, 14, 17, 16, 3, 5, 1, 2, 2, 1, FOURS, 0, 0, 0}, // few results
+    {TC_F32, 2, 32, 12, 12, 32, 3, 3, 1, 1, 1, 4, 0, 0, 0, 0},
 };
 
 static const tc_options *options_of(const convolution *v, tc_options *o) {
@@ -175,7 +183,9 @@ static void run_case(tc_ctx *tc, const convolution *v, int mapped) {
     tc_trace_begin_with(tc, forward, options_of(v, &o));
     tc_tensor out = tc_keep(tc_relu(tc_conv2d_with(x, w, b, &of)));
     CHECK_EQ(tc_trace_end(tc), TC_OK);
-    if (mapped && v->way) {
+    if (v->way == FOURS) {
+        CHECK(strstr(tc_region_source(tc, forward), ": tc_pack<float, 4>{};") != NULL);
+    } else if (mapped && v->way) {
         const char *source = tc_region_source(tc, forward);
         CHECK_EQ(strstr(source, "windows = 1,") != NULL, v->way == WINDOWS);
         CHECK(strstr(source, "tc_mapped<") != NULL);

@@ -647,6 +647,14 @@ PRODUCTS(small_tiles_of_mapped,
          {TC_BF16, TC_BF16, 3, 40, 72, 4104, MAPPED | CUT | BOTH | GELU, TILES, 0},
          {TC_BF16, TC_BF16, 1, 72, 88, 72, BACK | BOTH | MAPPED, TILES, 0})
 
+// Columns of one and a half lines, where the right operand runs along k: whole ones, rests, batches, pairs of blocks.
+PRODUCTS(lines_and_a_half_of_mapped,
+         {TC_BF16, TC_BF16, 1, 128, 192, 584, MAPPED | TURNED_RIGHT, TILES, 0, 0, 0, 10},
+         {TC_F16, TC_F16, 2, 136, 104, 72, MAPPED | TURNED_RIGHT | GELU, TILES, 0, 0, 0,
+          10},
+         {TC_BF16, TC_BF16, 1, 130, 131, 72, MAPPED | TURNED_RIGHT, TILES, 0, 0, 0, 10},
+         {TC_F16, TC_F16, 1, 200, 264, 136, PAIRS | TURNED_RIGHT, TILES, 0, 0, 0, 10})
+
 // Results of odd rows come to the hole one by one, as lines of a warp: at once, and in turns.
 PRODUCTS(odd_rows_of_mapped,
          {TC_BF16, TC_BF16, 1, 130, 131, 72, MAPPED | TURNED_RIGHT, TILES, 0, 0, 0, 2},

@@ -145,6 +145,12 @@ template <class P> __device__ constexpr int TC_N(pitch)(int lines) {
     return P::way == 1 || P::way == 4 ? lines : lines + (P::way == 0 ? (int)P::pack : 8);
 }
 
+template <class S, int ALIGN> TC_FN int TC_N(word_line)(int first, int more, int k) {
+    if constexpr (!S::deep || S::stepped) return first + more;
+    else if constexpr (ALIGN % 32 == 0) return first + (more ^ (k >> 2 & 3) * 8);
+    else return (first + more) ^ (k >> 2 & 3) * 8;
+}
+
 template <class E, int N> TC_FN void TC_N(cut)(tc_pack<E, N> &some, int n) {
     #pragma unroll
     for (int u = 0; u < N; u++)
@@ -225,7 +231,11 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
         tc_pack<E, S::width> one = {};
         if (inside) hole(row, l, k, one.at);
         if constexpr (halves) ring[to * size + F::swizzled(e)] = one.at[0];
-        else ring[to * size + F::deep(e) * pitch + F::line(e)] = TC_N(as_stored)<P>(one.at[0]);
+        else ring[to * size + place_of(F::deep(e), F::line(e))] = TC_N(as_stored)<P>(one.at[0]);
+    }
+    __device__ __forceinline__ int place_of(int k, int line) const {
+        if constexpr (P::way == 0) return k * pitch + line;
+        else return k * pitch + TC_N(word_line)<S, 1>(line, 0, k);
     }
     template <class H> __device__ __forceinline__ void bring(packs &next, int to, I row, I first, I end, I k0, I depth, H hole) {
         #pragma unroll (S::bring == TC_BRING_NOW ? 4 : (int)count)
@@ -250,7 +260,7 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
                 } else if constexpr (S::deep || S::width < P::pack) {
                     #pragma unroll
                     for (int u = 0; u < S::width; u++)
-                        ring[to * size + (F::deep(e) + (S::deep ? u : 0)) * pitch + F::line(e) + (S::deep ? 0 : u)] =
+                        ring[to * size + place_of(F::deep(e) + (S::deep ? u : 0), F::line(e) + (S::deep ? 0 : u))] =
                             TC_N(as_stored)<P>(next[j].at[u]);
                 } else {
                     #pragma unroll
@@ -258,7 +268,7 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
                         tc_pack<M, P::pack> some;
                         #pragma unroll
                         for (int v = 0; v < P::pack; v++) some.at[v] = TC_N(as_stored)<P>(next[j].at[u + v]);
-                        *(tc_pack<M, P::pack> *)&ring[to * size + F::deep(e) * pitch + F::line(e) + u] = some;
+                        *(tc_pack<M, P::pack> *)&ring[to * size + place_of(F::deep(e), F::line(e) + u)] = some;
                     }
                 }
             }

@@ -147,6 +147,8 @@ template <int N> TC_FN void TC_N(matrix_wait)() {
 #define TC_WGMMA_8(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), "+f"(d[i + 7])
 #define TC_WGMMA_32(i) TC_WGMMA_8(i), TC_WGMMA_8(i + 8), TC_WGMMA_8(i + 16), TC_WGMMA_8(i + 24)
 #define TC_WGMMA_NAMES_64 "%2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33"
+#define TC_WGMMA_16(i) TC_WGMMA_8(i), TC_WGMMA_8(i + 8)
+#define TC_WGMMA_NAMES_96 TC_WGMMA_NAMES_64 ", %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49"
 #define TC_WGMMA_NAMES_128 TC_WGMMA_NAMES_64 ", %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65"
 #define TC_WGMMA_NAMES_192 TC_WGMMA_NAMES_128 ", %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97"
 #define TC_WGMMA_NAMES_256 TC_WGMMA_NAMES_192 ", %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127, %128, %129"
@@ -155,6 +157,9 @@ template <int UNITS, int N, int TA, int TB> TC_FN void TC_N(wgmma)(float (&d)[N 
     if constexpr (UNITS == 1 && N == 64)
         asm volatile(TC_WGMMA_BEGIN("%36") "64k16.f32.bf16.bf16 {" TC_WGMMA_NAMES_64 "}, %0, %1, p, 1, 1, %34, %35; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0) : "n"(TA), "n"(TB), "r"(keep));
+    if constexpr (UNITS == 1 && N == 96)
+        asm volatile(TC_WGMMA_BEGIN("%52") "96k16.f32.bf16.bf16 {" TC_WGMMA_NAMES_96 "}, %0, %1, p, 1, 1, %50, %51; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_16(32) : "n"(TA), "n"(TB), "r"(keep));
     if constexpr (UNITS == 1 && N == 128)
         asm volatile(TC_WGMMA_BEGIN("%68") "128k16.f32.bf16.bf16 {" TC_WGMMA_NAMES_128 "}, %0, %1, p, 1, 1, %66, %67; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : "n"(TA), "n"(TB), "r"(keep));
@@ -167,6 +172,9 @@ template <int UNITS, int N, int TA, int TB> TC_FN void TC_N(wgmma)(float (&d)[N 
     if constexpr (UNITS == 0 && N == 64)
         asm volatile(TC_WGMMA_BEGIN("%36") "64k16.f32.f16.f16 {" TC_WGMMA_NAMES_64 "}, %0, %1, p, 1, 1, %34, %35; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0) : "n"(TA), "n"(TB), "r"(keep));
+    if constexpr (UNITS == 0 && N == 96)
+        asm volatile(TC_WGMMA_BEGIN("%52") "96k16.f32.f16.f16 {" TC_WGMMA_NAMES_96 "}, %0, %1, p, 1, 1, %50, %51; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_16(32) : "n"(TA), "n"(TB), "r"(keep));
     if constexpr (UNITS == 0 && N == 128)
         asm volatile(TC_WGMMA_BEGIN("%68") "128k16.f32.f16.f16 {" TC_WGMMA_NAMES_128 "}, %0, %1, p, 1, 1, %66, %67; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : "n"(TA), "n"(TB), "r"(keep));
@@ -179,6 +187,9 @@ template <int UNITS, int N, int TA, int TB> TC_FN void TC_N(wgmma)(float (&d)[N 
     if constexpr (UNITS == 2 && N == 64)
         asm volatile(TC_WGMMA_BEGIN("%34") "64k8.f32.tf32.tf32 {" TC_WGMMA_NAMES_64 "}, %0, %1, p, 1, 1; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0) : "r"(keep));
+    if constexpr (UNITS == 2 && N == 96)
+        asm volatile(TC_WGMMA_BEGIN("%50") "96k8.f32.tf32.tf32 {" TC_WGMMA_NAMES_96 "}, %0, %1, p, 1, 1; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_16(32) : "r"(keep));
     if constexpr (UNITS == 2 && N == 128)
         asm volatile(TC_WGMMA_BEGIN("%66") "128k8.f32.tf32.tf32 {" TC_WGMMA_NAMES_128 "}, %0, %1, p, 1, 1; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : "r"(keep));
@@ -227,6 +238,12 @@ template <class P> TC_FN typename P::stored TC_N(as_stored)(typename P::element 
 
 template <class P> __device__ constexpr int TC_N(pitch)(int lines) {
     return P::way == 1 || P::way == 4 ? lines : lines + (P::way == 0 ? (int)P::pack : 8);
+}
+
+template <class S, int ALIGN> TC_FN int TC_N(word_line)(int first, int more, int k) {
+    if constexpr (!S::deep || S::stepped) return first + more;
+    else if constexpr (ALIGN % 32 == 0) return first + (more ^ (k >> 2 & 3) * 8);
+    else return (first + more) ^ (k >> 2 & 3) * 8;
 }
 
 template <class E, int N> TC_FN void TC_N(cut)(tc_pack<E, N> &some, int n) {
@@ -309,7 +326,11 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
         tc_pack<E, S::width> one = {};
         if (inside) hole(row, l, k, one.at);
         if constexpr (halves) ring[to * size + F::swizzled(e)] = one.at[0];
-        else ring[to * size + F::deep(e) * pitch + F::line(e)] = TC_N(as_stored)<P>(one.at[0]);
+        else ring[to * size + place_of(F::deep(e), F::line(e))] = TC_N(as_stored)<P>(one.at[0]);
+    }
+    __device__ __forceinline__ int place_of(int k, int line) const {
+        if constexpr (P::way == 0) return k * pitch + line;
+        else return k * pitch + TC_N(word_line)<S, 1>(line, 0, k);
     }
     template <class H> __device__ __forceinline__ void bring(packs &next, int to, I row, I first, I end, I k0, I depth, H hole) {
         #pragma unroll (S::bring == TC_BRING_NOW ? 4 : (int)count)
@@ -334,7 +355,7 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
                 } else if constexpr (S::deep || S::width < P::pack) {
                     #pragma unroll
                     for (int u = 0; u < S::width; u++)
-                        ring[to * size + (F::deep(e) + (S::deep ? u : 0)) * pitch + F::line(e) + (S::deep ? 0 : u)] =
+                        ring[to * size + place_of(F::deep(e) + (S::deep ? u : 0), F::line(e) + (S::deep ? 0 : u))] =
                             TC_N(as_stored)<P>(next[j].at[u]);
                 } else {
                     #pragma unroll
@@ -342,7 +363,7 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
                         tc_pack<M, P::pack> some;
                         #pragma unroll
                         for (int v = 0; v < P::pack; v++) some.at[v] = TC_N(as_stored)<P>(next[j].at[u + v]);
-                        *(tc_pack<M, P::pack> *)&ring[to * size + F::deep(e) * pitch + F::line(e) + u] = some;
+                        *(tc_pack<M, P::pack> *)&ring[to * size + place_of(F::deep(e), F::line(e) + u)] = some;
                     }
                 }
             }

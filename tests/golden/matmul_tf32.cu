@@ -150,6 +150,12 @@ template <class P> __device__ constexpr int TC_N(pitch)(int lines) {
     return P::way == 1 || P::way == 4 ? lines : lines + (P::way == 0 ? (int)P::pack : 8);
 }
 
+template <class S, int ALIGN> TC_FN int TC_N(word_line)(int first, int more, int k) {
+    if constexpr (!S::deep || S::stepped) return first + more;
+    else if constexpr (ALIGN % 32 == 0) return first + (more ^ (k >> 2 & 3) * 8);
+    else return (first + more) ^ (k >> 2 & 3) * 8;
+}
+
 template <class E, int N> TC_FN void TC_N(cut)(tc_pack<E, N> &some, int n) {
     #pragma unroll
     for (int u = 0; u < N; u++)
@@ -230,7 +236,11 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
         tc_pack<E, S::width> one = {};
         if (inside) hole(row, l, k, one.at);
         if constexpr (halves) ring[to * size + F::swizzled(e)] = one.at[0];
-        else ring[to * size + F::deep(e) * pitch + F::line(e)] = TC_N(as_stored)<P>(one.at[0]);
+        else ring[to * size + place_of(F::deep(e), F::line(e))] = TC_N(as_stored)<P>(one.at[0]);
+    }
+    __device__ __forceinline__ int place_of(int k, int line) const {
+        if constexpr (P::way == 0) return k * pitch + line;
+        else return k * pitch + TC_N(word_line)<S, 1>(line, 0, k);
     }
     template <class H> __device__ __forceinline__ void bring(packs &next, int to, I row, I first, I end, I k0, I depth, H hole) {
         #pragma unroll (S::bring == TC_BRING_NOW ? 4 : (int)count)
@@ -255,7 +265,7 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
                 } else if constexpr (S::deep || S::width < P::pack) {
                     #pragma unroll
                     for (int u = 0; u < S::width; u++)
-                        ring[to * size + (F::deep(e) + (S::deep ? u : 0)) * pitch + F::line(e) + (S::deep ? 0 : u)] =
+                        ring[to * size + place_of(F::deep(e) + (S::deep ? u : 0), F::line(e) + (S::deep ? 0 : u))] =
                             TC_N(as_stored)<P>(next[j].at[u]);
                 } else {
                     #pragma unroll
@@ -263,7 +273,7 @@ template <class P, class S, int LINES, bool RAGGED, class I> struct TC_N(stage) 
                         tc_pack<M, P::pack> some;
                         #pragma unroll
                         for (int v = 0; v < P::pack; v++) some.at[v] = TC_N(as_stored)<P>(next[j].at[u + v]);
-                        *(tc_pack<M, P::pack> *)&ring[to * size + F::deep(e) * pitch + F::line(e) + u] = some;
+                        *(tc_pack<M, P::pack> *)&ring[to * size + place_of(F::deep(e), F::line(e) + u)] = some;
                     }
                 }
             }
@@ -323,17 +333,22 @@ template <class P, class L, class R> struct TC_N(tile_words) : TC_N(tile_fragmen
     enum : int { rows = F::rows, cols = F::cols, piece = 8, leftpitch = TC_N(pitch)<P>(P::rows), rightpitch = TC_N(pitch)<P>(P::cols) };
     typedef M left_type[2][rows][4], right_type[2][cols][2];
     __device__ __forceinline__ void fetch(left_type &lefts, right_type &rights, const M *left, const M *right, int at, int d, int to) const {
-        const int x = threadIdx.x, lane = x % 32;
+        const int x = threadIdx.x, lane = x % 32, k = lane % 4, row = F::row + lane / 4, col = F::col + lane / 4;
         #pragma unroll
         for (int i = 0; i < rows; i++) {
-            const M *const p = &left[(at * P::depth + d + lane % 4) * leftpitch + F::row + i * 16 + lane / 4];
-            lefts[to][i][0] = p[0], lefts[to][i][1] = p[8];
-            lefts[to][i][2] = p[4 * leftpitch], lefts[to][i][3] = p[4 * leftpitch + 8];
+            #pragma unroll
+            for (int u = 0; u < 4; u++) {
+                const int deep = d + u / 2 * 4, line = TC_N(word_line)<L, F::warprows>(row, i * 16 + u % 2 * 8, deep);
+                lefts[to][i][u] = left[(at * P::depth + deep + k) * leftpitch + line];
+            }
         }
         #pragma unroll
         for (int j = 0; j < cols; j++) {
-            const M *const p = &right[(at * P::depth + d + lane % 4) * rightpitch + F::col + j * 8 + lane / 4];
-            rights[to][j][0] = p[0], rights[to][j][1] = p[4 * rightpitch];
+            #pragma unroll
+            for (int u = 0; u < 2; u++) {
+                const int deep = d + u * 4, line = TC_N(word_line)<R, F::warpcols>(col, j * 8, deep);
+                rights[to][j][u] = right[(at * P::depth + deep + k) * rightpitch + line];
+            }
         }
     }
 };
