@@ -3148,7 +3148,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xeefdcdeac10d553bu
+#define TC__BUILD_ID 0x7e1d88d78d009cf7u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -29693,6 +29693,95 @@ for(size_t i=0;i<n;i++)tc__report_kernel(&t,g,k[i],(uint32_t)i);
 if(!t.failed)tc__log_text(c,TC__LOG_FUSION,t.at);
 tc__text_free(&t);
 }
+// ---- gen/kernel/digits.c
+enum{TC__DIGITS_MOST=3};
+typedef struct tc__digits{
+tc__ixpool*x;
+tc__ix axis,extent;
+int count;
+tc__ix stride[TC__DIGITS_MOST];
+tc__ix digit[TC__DIGITS_MOST];
+tc__ix flat;
+}tc__digits;
+static void tc__digits_add(tc__digits*d,tc__ix stride){
+int at=0;
+if(d->count==TC__DIGITS_MOST||tc__ix_names_of(d->x,stride)||
+stride==d->extent||!tc__ix_exact(d->x,d->extent,stride))
+return;
+while(tc__ix_exact(d->x,d->stride[at],stride))at++;
+if(stride==d->stride[at?at-1:0]||!tc__ix_exact(d->x,stride,d->stride[at]))
+return;
+for(int i=d->count;i>at;i--)d->stride[i]=d->stride[i-1];
+d->stride[at]=stride,d->count++;
+}
+static void tc__digits_find(tc__digits*d,tc__ix e){
+const tc__ixpool*x=d->x;
+tc__ix of,by;
+if(tc__ix_is_const(e)||!tc__ix_names_of(x,e)||e==d->axis)return;
+tc__ixnode n=*tc__ix_node(x,e);
+if(n.kind==TC__IX_DIV||n.kind==TC__IX_MOD){
+if(n.a==d->axis){
+tc__digits_add(d,n.b);
+}else if(tc__ix_is_kind(x,n.a,TC__IX_DIV,&of,&by)&&of==d->axis){
+tc__digits_add(d,by);
+if(tc__ix_multiply(d->x,by,n.b,&by))tc__digits_add(d,by);
+}else{
+tc__digits_find(d,n.a);
+}
+}
+for(uint32_t i=0;n.kind==TC__IX_POLY&&i<n.count;i++)
+for(int k=0;k<TC__IX_ATOMS;k++)
+tc__digits_find(d,x->term.at[n.first+i].atom[k]);
+}
+static int tc__digits_atoms(const tc__digits*d,tc__ix e){
+int most=1;
+if(tc__ix_is_const(e)||!tc__ix_names_of(d->x,e))return 0;
+const tc__ixnode*n=tc__ix_node(d->x,e);
+if(n->kind==TC__IX_DIV||n->kind==TC__IX_MOD)most=tc__digits_atoms(d,n->a);
+for(uint32_t i=0;n->kind==TC__IX_POLY&&i<n->count;i++){
+const tc__ix*atom=d->x->term.at[n->first+i].atom;
+int own=0;
+while(own<TC__IX_ATOMS&&atom[own])own++;
+for(int k=0;k<TC__IX_ATOMS&&atom[k];k++){
+if(atom[k]==d->axis&&own>most)most=own;
+int within=tc__digits_atoms(d,atom[k]);
+if(within>most)most=within;
+}
+}
+return most;
+}
+static tc__ix tc__digits_size(const tc__digits*d,int i){
+return tc__ix_exact(d->x,i?d->stride[i-1]:d->extent,d->stride[i]);
+}
+static void tc__digits_end(tc__digits*d){
+static const int axes[TC__DIGITS_MOST]={11,2,3};
+d->flat=tc__ix_const(0);
+for(int i=0;i<d->count;i++){
+int axis=TC__VAR0+axes[TC__DIGITS_MOST-d->count+i];
+d->digit[i]=tc__ix_var(d->x,axis,tc__digits_size(d,i));
+d->flat=tc__ix_add(d->x,d->flat,tc__ix_mul(d->x,d->digit[i],d->stride[i]));
+}
+if(d->count==1)d->digit[0]=d->flat=d->axis;
+}
+static tc__digits tc__digits_of(tc__ixpool*x,tc__axis axis,tc__ix extent,
+const tc__ix*e,int count){
+tc__digits d;
+int terms,atoms;
+memset(&d,0,sizeof d);
+d.x=x,d.axis=tc__ix_var(x,(int)axis,extent),d.extent=extent;
+d.count=1,d.stride[0]=tc__ix_const(1);
+for(int i=0;i<count;i++)tc__digits_find(&d,e[i]);
+tc__digits_end(&d);
+tc__ix_measure(x,d.flat,&terms,&atoms);
+for(int i=0;i<count&&d.count>1;i++){
+if(tc__digits_atoms(&d,e[i])+atoms-1<=TC__IX_ATOMS)continue;
+d.count=1,d.digit[0]=d.flat=d.axis,d.stride[0]=tc__ix_const(1);
+}
+return d;
+}
+static tc__ix tc__in_digits(const tc__digits*d,tc__ix e){
+return d->count==1?e:tc__ix_subst(d->x,e,d->axis,d->flat);
+}
 // ---- gen/kernel/windows.c
 enum{
 TC__WINDOWS_LEAST=64,
@@ -29700,7 +29789,8 @@ TC__WINDOWS_FEW=16,
 TC__WINDOWS_ROWS=4,
 TC__WINDOWS_WEIGHTS_FROM=33,
 TC__WINDOWS_WEIGHTS_TO=256,
-TC__WINDOWS_PERIOD=160
+TC__WINDOWS_PERIOD=160,
+TC__WINDOWS_TESTS=12
 };
 static int tc__product_dtype(const tc__group*g){
 return g->body.node.at[tc__left_of(g)]->dtype;
@@ -29739,21 +29829,23 @@ return tc__ix_sub(x,e,tc__without_depth(x,e));
 static int tc__is_depth_apart(tc__ixpool*x,tc__ix e){
 tc__ix of=tc__of_depth(x,e);
 return!tc__ix_uses(x,of,TC__COL)&&!tc__ix_uses(x,of,TC__ROW)&&
-!tc__ix_has_val(x,e)&&tc__ix_lo(x,of)>=INT32_MIN&&
-tc__ix_hi(x,of)<=INT32_MAX;
+!tc__ix_has_val(x,e);
+}
+static int tc__is_depth_narrow(tc__ixpool*x,tc__ix e){
+tc__ix of=tc__of_depth(x,e);
+return tc__ix_lo(x,of)>=INT32_MIN&&tc__ix_hi(x,of)<=INT32_MAX;
 }
 static int tc__is_windows(const tc__group*g,uint32_t id){
 const tc__node*n=g->body.node.at[id];
 tc__ixpool*x=g->body.ix;
 if(n->op!=TC_OP_LOAD||n->dtype!=tc__product_dtype(g)||
 !tc__is_own_class(n->dtype)||tc__buffer_of(g,n)->place==TC__BUF_MADE||
-n->attr[TC__LOAD_FILL])
+n->attr[TC__LOAD_FILL]||n->n_attr>TC__LOAD_PREDICATES+2*TC__WINDOWS_TESTS)
 return 0;
 int apart=tc__is_depth_apart(x,n->attr[TC__LOAD_INDEX]);
 for(uint32_t i=TC__LOAD_PREDICATES;apart&&i+1<n->n_attr;i+=2)
-apart=tc__is_depth_apart(x,n->attr[i])&&
-!tc__ix_uses(x,n->attr[i+1],TC__DEPTH)&&
-!tc__ix_has_val(x,n->attr[i+1]);
+apart=tc__is_depth_apart(x,n->attr[i])&&tc__is_depth_narrow(x,n->attr[i])&&
+!tc__ix_names_of(x,n->attr[i+1]);
 return apart;
 }
 static int64_t tc__depth_period(const tc__ixpool*x,tc__ix e){
@@ -29795,9 +29887,12 @@ return tc__ix_equals(g->shape.batch,1)||!r||
 tc__ix_subst(x,e,r,tc__ix_add(x,r,m))==e;
 }
 static int tc__has_many_windows(const tc__group*g){
-tc__ix columns=tc__ix_mul(g->body.ix,g->shape.cols,g->shape.batch);
+tc__ixpool*x=g->body.ix;
 int threads=g->target.threads<2?2:g->target.threads;
-return tc__ix_lo(g->body.ix,columns)>=TC__WINDOWS_LEAST*threads;
+int64_t least=(int64_t)TC__WINDOWS_LEAST*threads,
+cols=tc__ix_lo(x,g->shape.cols);
+if(!tc__ix_is_const(g->shape.cols))cols=tc__ix_hi(x,g->shape.cols);
+return tc__ix_times(cols,tc__ix_lo(x,g->shape.batch))>=least;
 }
 static int tc__is_weights(const tc__group*g,int64_t m){
 tc__ixpool*x=g->body.ix;
@@ -29809,21 +29904,25 @@ tc__ix at=g->body.node.at[id]->attr[TC__LOAD_INDEX];
 tc__ixrun run=tc__ix_run(x,at,TC__COL);
 return tc__ix_equals(tc__ix_run(x,at,TC__DEPTH).stride,1)&&run.ok&&
 run.run==INT64_MAX&&tc__ix_is_const(run.stride)&&
-tc__ix_equals(g->shape.batch,1)&&tc__ix_value(g->shape.cols)>=m*threads;
+tc__ix_equals(g->shape.batch,1)&&tc__ix_is_const(g->shape.cols)&&
+tc__ix_value(g->shape.cols)>=m*threads;
 }
 static int tc__has_windows(const tc__group*g,int lanes){
 if(g->shape.kind!=TC__CONTRACTION||tc__contract_phases(g)!=1)return 0;
 tc__ix m=tc__ix_div(g->body.ix,g->shape.rows,g->shape.batch);
 int64_t rows=tc__ix_is_const(m)?tc__ix_value(m):0;
-if(rows<lanes||!tc__ix_is_const(tc__depth_of(g))||
-!tc__ix_is_const(g->shape.cols))
-return 0;
-int few=
-tc__ix_value(g->shape.cols)>=TC__WINDOWS_FEW&&rows>=TC__WINDOWS_ROWS*lanes;
+if(rows<lanes||!tc__ix_is_const(tc__depth_of(g)))return 0;
+int few=tc__ix_is_const(g->shape.cols)&&
+tc__ix_value(g->shape.cols)>=TC__WINDOWS_FEW&&
+rows>=TC__WINDOWS_ROWS*lanes;
 return(few||tc__has_many_windows(g))&&tc__is_plain(g,tc__left_of(g))&&
 tc__is_left_of_all(g,m)&&
 (!tc__is_plain(g,tc__right_of(g))||tc__is_weights(g,rows))&&
 tc__is_windows(g,tc__right_of(g));
+}
+static const char*tc__table_type(const tc__group*g){
+tc__ix at=g->body.node.at[tc__right_of(g)]->attr[TC__LOAD_INDEX];
+return tc__is_depth_narrow(g->body.ix,at)?"tc_i32":"tc_i64";
 }
 // ---- gen/kernel/fold.c
 typedef struct tc__fold{
@@ -31856,6 +31955,7 @@ tc__right right;
 int rows,width;
 int64_t grain;
 tc__ix wide,wide_padded;
+int64_t wide_most;
 tc__ix m,row_blocks,col_blocks,depth;
 tc__ix pack_at,left_at,tile_at,flip_at,bytes;
 tc__ix table_at,edge_at;
@@ -31903,7 +32003,30 @@ int64_t slice=panel/(tc__padded(q->grain,q->width)*bytes);
 int64_t slices=(depth+slice-1)/slice;
 q->slice=tc__padded((depth+slices-1)/slices,8);
 q->period=tc__windows_period(q->g);
-q->wide=q->g->shape.cols;
+q->wide=q->g->shape.cols,q->wide_most=tc__ix_value(q->wide);
+}
+static void tc__window_wide(tc__contract*q,int64_t most){
+tc__ixpool*x=q->g->body.ix;
+tc__ix cols=q->g->shape.cols,all=cols;
+int threads=q->g->target.threads<2?2:q->g->target.threads;
+int64_t items=(int64_t)threads*TC__CONTRACT_WINDOW_ITEMS;
+int64_t batches=tc__ix_lo(x,q->g->shape.batch);
+if(batches<INT32_MAX)all=tc__ix_mul(x,cols,tc__ix_const(batches));
+if(!tc__ix_is_const(cols)){
+q->wide_most=most<q->rows?q->rows:most/q->rows*q->rows;
+tc__ix blocks=tc__ix_div(x,all,tc__ix_const(items*q->rows));
+tc__ix share=tc__ix_add(x,tc__ix_const(1),blocks);
+share=tc__ix_mul(x,share,tc__ix_const(q->rows));
+q->wide=tc__ix_min(x,tc__ix_const(q->wide_most),share);
+return;
+}
+int64_t n=tc__ix_value(cols),share=tc__ix_value(all)/items;
+if(most>share)most=share;
+if(most<q->rows)most=q->rows;
+int64_t pieces=(n+most-1)/most,wide=(n+pieces-1)/pieces;
+wide=tc__padded(wide,q->rows);
+q->wide_most=wide<n?wide:n;
+q->wide=tc__ix_const(q->wide_most);
 }
 static void tc__window_sizes(tc__contract*q,int64_t m){
 if(q->few){
@@ -31927,18 +32050,9 @@ if(most<q->width)most=q->width;
 int64_t blocks=(m+most-1)/most;
 q->grain=tc__padded((m+blocks-1)/blocks,q->width);
 if(q->grain>m)q->grain=m;
-int64_t cols=tc__ix_value(q->g->shape.cols),tall=tc__padded(q->grain,q->width);
-int threads=q->g->target.threads<2?2:q->g->target.threads;
+int64_t tall=tc__padded(q->grain,q->width);
 int far=tc__contract_has_32(q)&&tall*depth*bytes>TC__CONTRACT_ALL_PANELS;
-int64_t wide=(far?TC__CONTRACT_WINDOW_FAR:TC__CONTRACT_WINDOW_TILE)/tall;
-int64_t batches=tc__ix_lo(q->g->body.ix,q->g->shape.batch);
-int64_t all=batches<INT32_MAX?cols*batches:cols;
-int64_t share=all/((int64_t)threads*TC__CONTRACT_WINDOW_ITEMS);
-if(wide>share)wide=share;
-if(wide<q->rows)wide=q->rows;
-int64_t pieces=(cols+wide-1)/wide;
-wide=tc__padded((cols+pieces-1)/pieces,q->rows);
-q->wide=tc__ix_const(wide<cols?wide:cols);
+tc__window_wide(q,(far?TC__CONTRACT_WINDOW_FAR:TC__CONTRACT_WINDOW_TILE)/tall);
 }
 static const struct{
 const char*name;
@@ -32005,7 +32119,8 @@ return wide<TC__CONTRACT_STREAM_WIDE?wide:(int64_t)TC__CONTRACT_STREAM_WIDE;
 static void tc__contract_blocks(tc__contract*q){
 tc__ixpool*x=q->g->body.ix;
 int across=q->flip||q->right==TC__RIGHT_WINDOWS;
-q->wide_padded=tc__round_up(x,q->wide,across?q->lanes*q->rows:q->width);
+tc__ix wide=q->right==TC__RIGHT_WINDOWS?tc__ix_const(q->wide_most):q->wide;
+q->wide_padded=tc__round_up(x,wide,across?q->lanes*q->rows:q->width);
 q->row_blocks=tc__ix_ceil_div(x,q->m,tc__ix_const(q->grain));
 q->col_blocks=q->wide==q->g->shape.cols
 ?tc__ix_const(1)
@@ -32086,10 +32201,11 @@ q,windows?tc__ix_mul(x,q->wide_padded,tc__ix_const(tall))
 if(!windows)return;
 const tc__node*right=q->g->body.node.at[tc__right_of(q->g)];
 int64_t tables=2+(right->n_attr-TC__LOAD_PREDICATES)/2;
-q->table_at=tc__contract_area(q,tc__ix_mul(x,deep,tc__ix_const(tables)));
+int64_t words=tables*(tc__is_depth_narrow(x,right->attr[TC__LOAD_INDEX])?1:2);
+q->table_at=tc__contract_area(q,tc__ix_mul(x,deep,tc__ix_const(words)));
 tc__ix copy=q->slice&&!q->few?tc__ix_const(q->slice):deep;
-q->edge_at=
-tc__contract_area(q,tables>2?tc__ix_mul(x,copy,q->wide):tc__ix_const(0));
+q->edge_at=tc__contract_area(
+q,tables>2?tc__ix_mul(x,copy,tc__ix_const(q->wide_most)):tc__ix_const(0));
 }
 static int64_t tc__contract_grain(const tc__group*g,int64_t m){
 int64_t most=tc__knob_size(g,TC__KNOB_BLOCK,TC__CONTRACT_GRAIN),made=0;
@@ -32427,13 +32543,14 @@ static void tc__print_contract_block(tc__printer*p,const tc__contract*q,
 const char*symbol){
 const char*type=p->d->scalar[q->cls];
 int windows=q->right==TC__RIGHT_WINDOWS;
+char to[30]="";
+if(windows)snprintf(to,sizeof to,"const %s *to, ",tc__table_type(q->g));
 tc__put(
 p->out,
 "static __attribute__((noinline)) void %s_block(const %s *const *row, %sconst %s "
 "*panel,\n"
 "        %stc_i64 depth, %s *%s%s)",
-symbol,type,windows?"const tc_i32 *to, ":"",type,
-q->right==TC__RIGHT_IN_PLACE?"tc_i64 next, ":"",type,
+symbol,type,to,type,q->right==TC__RIGHT_IN_PLACE?"tc_i64 next, ":"",type,
 windows?"const *out, tc_i64 behind":"tile, tc_i64 step",
 q->slice?", tc_i64 more":"");
 tc__block_open(p);
@@ -32921,16 +33038,17 @@ return n->attr[TC__LOAD_PREDICATES+2*i+1];
 }
 static void tc__let_tables(tc__printer*p){
 uint32_t tests=tc__windows_tests(tc__windows_load(p));
+const char*type=tc__table_type(p->g);
 tc__line(p);
-tc__put(p->out,"tc_i32 *at = (tc_i32 *)(void *)table, *same = at + depth;\n");
+tc__put(p->out,"%s *at = (%s *)(void *)table, *same = at + depth;\n",type,type);
 for(uint32_t i=0;i<tests;i++){
 tc__line(p);
-tc__put(p->out,"tc_i32 *near%u = same + %u * depth;\n",i,i+1);
+tc__put(p->out,"%s *near%u = same + %u * depth;\n",type,i,i+1);
 }
 }
 static void tc__print_table(tc__printer*p,const char*name,tc__ix e){
 tc__line(p);
-tc__put(p->out,"%s[k] = (tc_i32)(",name);
+tc__put(p->out,"%s[k] = (%s)(",name,tc__table_type(p->g));
 tc__put_ix(p,e);
 tc__put(p->out,");\n");
 }
@@ -32943,7 +33061,7 @@ tc__put(p->out,"for (tc_i64 k = 0; k < depth; k++)");
 tc__block_open(p);
 tc__print_table(p,"at",tc__of_depth(x,n->attr[TC__LOAD_INDEX]));
 tc__line(p);
-tc__put(p->out,"same[k] = (tc_i32)k;\n");
+tc__put(p->out,"same[k] = (%s)k;\n",tc__table_type(p->g));
 for(uint32_t i=0;i<tc__windows_tests(n);i++){
 snprintf(name,sizeof name,"near%u",i);
 tc__print_table(p,name,tc__of_depth(x,tc__windows_test(n,i)));
@@ -32995,7 +33113,7 @@ tc__line(p);
 tc__put(p->out,"for (int j = 0; j < %d; j++) for (tc_i64 k = 0; k < %lld; k += %d)\n",
 q->rows,share,line);
 tc__line(p);
-tc__put(p->out,"    __builtin_prefetch(x[p + j] + next + k, 0, 2);\n");
+tc__put(p->out,"    __builtin_prefetch(window[p + j] + next + k, 0, 2);\n");
 }
 static void tc__print_windows_pack(tc__printer*p,const tc__contract*q){
 tc__contract whole=*q;
@@ -33030,38 +33148,102 @@ p->out,
 "%lld, first + rows);\n",
 (long long)q->grain,(long long)q->grain);
 }
-static void tc__put_near(tc__printer*p,const tc__node*n,uint32_t i){
-tc__put_ix(p,tc__without_depth(p->g->body.ix,tc__windows_test(n,i)));
+static tc__digits tc__windows_digits(tc__printer*p){
+const tc__node*n=tc__windows_load(p);
+tc__ixpool*x=p->g->body.ix;
+tc__ix e[1+TC__WINDOWS_TESTS];
+int count=0;
+e[count++]=tc__without_depth(x,n->attr[TC__LOAD_INDEX]);
+for(uint32_t i=0;i<tc__windows_tests(n)&&i<TC__WINDOWS_TESTS;i++)
+e[count++]=tc__without_depth(x,tc__windows_test(n,i));
+return tc__digits_of(x,TC__COL,p->g->shape.cols,e,count);
 }
 static void tc__put_inside(tc__printer*p,const tc__node*n,uint32_t i){
 tc__ix of=tc__of_depth(p->g->body.ix,tc__windows_test(n,i));
-if(i)tc__put(p->out," && ");
-tc__put_near(p,n,i);
-tc__put(p->out," + %lld >= 0 && ",(long long)tc__ix_lo(p->g->body.ix,of));
-tc__put_near(p,n,i);
-tc__put(p->out," + %lld < ",(long long)tc__ix_hi(p->g->body.ix,of));
+tc__put(p->out,"%snumber%u + %lld >= 0 && number%u + %lld < ",i?" && ":"",i,
+(long long)tc__ix_lo(p->g->body.ix,of),i,
+(long long)tc__ix_hi(p->g->body.ix,of));
 tc__put_ix(p,tc__windows_limit(n,i));
 }
-static void tc__print_windows_order(tc__printer*p,const tc__contract*q){
-const tc__node*n=tc__windows_load(p);
-uint32_t tests=tc__windows_tests(n);
-if(!tests)return;
+static void tc__let_of_column(tc__printer*p,const tc__digits*d,const char*name,
+tc__ix e){
+tc__ixpool*x=p->g->body.ix;
+tc__let_ix(p,name,tc__in_digits(d,tc__without_depth(x,e)));
+}
+static void tc__print_columns_open(tc__printer*p,const tc__digits*d){
 tc__line(p);
-tc__put(p->out,"tc_i32 order[%lld];\n",(long long)tc__ix_value(q->wide));
-tc__line(p);
-tc__put(p->out,"tc_i64 inside = 0;\n");
-tc__line(p);
-tc__put(p->out,"for (tc_i64 c = c0, border = c1 - c0, r = r0; c < c1; c++)");
+tc__put(p->out,"for (tc_i64 c = c0");
+for(int i=0;i<d->count&&d->count>1;i++){
+tc__ix at=tc__ix_div(d->x,d->axis,d->stride[i]);
+if(i)at=tc__ix_mod(d->x,at,tc__digits_size(d,i));
+tc__put(p->out,", ");
+tc__put_ix(p,d->digit[i]);
+tc__put(p->out," = ");
+tc__put_ix(p,at);
+}
+tc__put(p->out,", r = r0; c < c1; c++)");
 tc__block_open(p);
 tc__line(p);
 tc__put(p->out,"(void)r;\n");
+}
+static void tc__print_columns_close(tc__printer*p,const tc__digits*d){
+for(int i=d->count-1;i>0;i--){
 tc__line(p);
-tc__put(p->out,"const int in = ");
-for(uint32_t i=0;i<tests;i++)tc__put_inside(p,n,i);
-tc__put(p->out,";\n");
-tc__line(p);
-tc__put(p->out,"order[in ? inside++ : --border] = (tc_i32)(c - c0);\n");
+tc__put(p->out,i==d->count-1?"if (++":"if (");
+tc__put_ix(p,d->digit[i]);
+tc__put(p->out," == ");
+tc__put_ix(p,tc__digits_size(d,i));
+tc__put(p->out,") ");
+tc__put_ix(p,d->digit[i]);
+tc__put(p->out," = 0, ");
+tc__put_ix(p,d->digit[i-1]);
+tc__put(p->out,"++;\n");
+}
 tc__block_close(p);
+}
+static void tc__let_columns(tc__printer*p,const tc__contract*q){
+const char*type=p->d->scalar[q->cls];
+long long room=(long long)tc__padded(q->wide_most,q->rows);
+uint32_t tests=tc__windows_tests(tc__windows_load(p));
+tc__line(p);
+tc__put(p->out,"const %s *window[%lld];\n",type,room);
+tc__line(p);
+tc__put(p->out,"%s *out[%lld];\n",type,room);
+for(uint32_t i=0;i<tests;i++){
+tc__line(p);
+tc__put(p->out,"tc_i64 numbers%u[%lld];\n",i,room);
+}
+tc__line(p);
+tc__put(p->out,tests?"tc_i64 inside = 0, border = c1 - c0;\n":"tc_i64 p = 0;\n");
+}
+static void tc__print_windows_columns(tc__printer*p,const tc__contract*q){
+const tc__node*n=tc__windows_load(p);
+uint32_t tests=tc__windows_tests(n);
+tc__digits d=tc__windows_digits(p);
+char name[20];
+tc__let_columns(p,q);
+tc__print_columns_open(p,&d);
+for(uint32_t i=0;i<tests;i++){
+snprintf(name,sizeof name,"number%u",i);
+tc__let_of_column(p,&d,name,tc__windows_test(n,i));
+}
+tc__line(p);
+tc__put(p->out,tests?"const tc_i64 p = ":"");
+for(uint32_t i=0;i<tests;i++)tc__put_inside(p,n,i);
+tc__put(p->out,tests?" ? inside++ : --border;\n":"");
+tc__line(p);
+tc__put(p->out,"window[p] = ");
+tc__put_buffer(p,n->attr[TC__LOAD_BUFFER]);
+tc__put(p->out," + ");
+tc__ix at=tc__without_depth(p->g->body.ix,n->attr[TC__LOAD_INDEX]);
+tc__put_ix(p,tc__in_digits(&d,at));
+tc__put(p->out,", out[p%s] = flip + (c - c0) * %d;\n",tests?"":"++",q->width);
+for(uint32_t i=0;i<tests;i++){
+tc__line(p);
+tc__put(p->out,"numbers%u[p] = number%u;\n",i,i);
+}
+tc__print_columns_close(p,&d);
+if(!tests)return;
 tc__line(p);
 tc__put(p->out,"if (inside < c1 - c0) inside -= inside %% %d;\n",q->rows);
 }
@@ -33071,40 +33253,25 @@ uint32_t tests=tc__windows_tests(n);
 int sliced=q->slice&&!q->few;
 const char*deep=q->few?"depth":"deep",*first=sliced?"k0 + ":"";
 long long period=(long long)q->period;
-for(uint32_t i=0;i<tests;i++){
-tc__line(p);
-tc__put(p->out,"const tc_i64 number%u = ",i);
-tc__put_near(p,n,i);
-tc__put(p->out,", limit%u = ",i);
-tc__put_ix(p,tc__windows_limit(n,i));
-tc__put(p->out,";\n");
-}
 tc__line(p);
 tc__put(p->out,"for (tc_i64 t = 0; t < %lld && t < %s; t++)",period,deep);
 tc__block_open(p);
 tc__line(p);
 tc__put(p->out,"const int in = ");
-for(uint32_t i=0;i<tests;i++)
-tc__put(p->out,"%s(tc_u64)(number%u + near%u[%st]) < (tc_u64)limit%u",
-i?" && ":"",i,i,first,i);
+for(uint32_t i=0;i<tests;i++){
+tc__put(p->out,"%s(tc_u64)(numbers%u[p] + near%u[%st]) < (tc_u64)",
+i?" && ":"",i,i,first);
+tc__put_atom(p,tc__windows_limit(n,i),0);
+}
 tc__put(p->out,";\n");
 tc__line(p);
 tc__put(p->out,
-"if (in) for (tc_i64 k = t; k < %s; k += %lld) copy[k] = from[at[%sk]];\n",
+"if (in) for (tc_i64 k = t; k < %s; k += %lld) copy[k] = cut[p][at[%sk]];\n",
 deep,period,first);
 tc__line(p);
 tc__put(p->out,"else for (tc_i64 k = t; k < %s; k += %lld) copy[k] = 0;\n",deep,
 period);
 tc__block_close(p);
-}
-static void tc__let_window(tc__printer*p,const tc__contract*q){
-const tc__node*n=tc__windows_load(p);
-tc__line(p);
-tc__put(p->out,"const %s *from = ",p->d->scalar[q->cls]);
-tc__put_buffer(p,n->attr[TC__LOAD_BUFFER]);
-tc__put(p->out," + ");
-tc__put_ix(p,tc__without_depth(p->g->body.ix,n->attr[TC__LOAD_INDEX]));
-tc__put(p->out,";\n");
 }
 static const char*tc__windows_apart(const tc__contract*q){
 return q->slice&&!q->few?"slice":"depth";
@@ -33114,11 +33281,6 @@ if(!tc__windows_tests(tc__windows_load(p)))return;
 tc__line(p);
 tc__put(p->out,"for (tc_i64 p = inside; p < c1 - c0; p++)");
 tc__block_open(p);
-tc__line(p);
-tc__put(p->out,"const tc_i64 c = c0 + order[p], r = r0;\n");
-tc__line(p);
-tc__put(p->out,"(void)r;\n");
-tc__let_window(p,q);
 tc__line(p);
 tc__put(p->out,"%s *copy = edge + (p - inside) * %s;\n",p->d->scalar[q->cls],
 tc__windows_apart(q));
@@ -33132,42 +33294,28 @@ tc__print_windows_cut(p,q);
 tc__pack_close(p,q,"batch");
 }
 static void tc__print_windows_pointers(tc__printer*p,const tc__contract*q){
-const char*type=p->d->scalar[q->cls];
-int tests=tc__windows_tests(tc__windows_load(p))>0;
-long long room=(long long)tc__padded(tc__ix_value(q->wide),q->rows);
+if(tc__windows_tests(tc__windows_load(p))){
 tc__line(p);
-tc__put(p->out,"const %s *x[%lld];\n",type,room);
-tc__line(p);
-tc__put(p->out,"%s *out[%lld];\n",type,room);
-tc__line(p);
-tc__put(p->out,"for (tc_i64 p = 0; p < c1 - c0; p++)");
-tc__block_open(p);
-tc__line(p);
-tc__put(p->out,"const tc_i64 o = %sp%s, c = c0 + o, r = r0;\n",tests?"order[":"",
-tests?"]":"");
-tc__line(p);
-tc__put(p->out,"(void)r;\n");
-tc__let_window(p,q);
-tc__line(p);
-tc__put(p->out,"out[p] = flip + o * %d;\n",q->width);
-tc__line(p);
-if(tests)
-tc__put(p->out,"x[p] = p < inside ? from : edge + (p - inside) * %s;\n",
-tc__windows_apart(q));
-else
-tc__put(p->out,"x[p] = from;\n");
-tc__block_close(p);
+tc__put(p->out,"const %s *cut[%lld];\n",p->d->scalar[q->cls],
+(long long)q->wide_most);
 tc__line(p);
 tc__put(
 p->out,
-"for (tc_i64 p = c1 - c0; p %% %d; p++) x[p] = x[p - 1], out[p] = out[p - 1];\n",
+"for (tc_i64 p = inside; p < c1 - c0; p++) cut[p] = window[p], window[p] = edge + "
+"(p - inside) * %s;\n",
+tc__windows_apart(q));
+}
+tc__line(p);
+tc__put(
+p->out,
+"for (tc_i64 p = c1 - c0; p %% %d; p++) window[p] = window[p - 1], out[p] = out[p - "
+"1];\n",
 q->rows);
 }
 static void tc__print_windows_blocks(tc__printer*p,const tc__contract*q,
 const char*symbol){
 int tests=tc__windows_tests(tc__windows_load(p))>0;
-const char*first=q->slice?" + k0":"";
-tc__print_windows_pointers(p,q);
+const char*first=q->slice?" + k0":"",*type=tc__table_type(p->g);
 if(q->slice)tc__print_slices(p);
 tc__line(p);
 tc__put(p->out,"const tc_i64 deep = %s;\n",tc__contract_deep(q));
@@ -33184,12 +33332,12 @@ if(!q->few&&q->slice&&tc__is_plain(p->g,tc__right_of(p->g)))
 tc__print_columns_ahead(p,q);
 tc__line(p);
 if(tests)
-tc__put(p->out,"const tc_i32 *to = p < inside ? at%s : same%s;\n",first,
+tc__put(p->out,"const %s *to = p < inside ? at%s : same%s;\n",type,first,
 q->few?first:"");
 else
-tc__put(p->out,"const tc_i32 *to = at%s;\n",first);
+tc__put(p->out,"const %s *to = at%s;\n",type,first);
 tc__line(p);
-tc__put(p->out,"%s_block(x + p, to, pack + i * %s",symbol,
+tc__put(p->out,"%s_block(window + p, to, pack + i * %s",symbol,
 q->few?"slice":"depth");
 if(q->slice&&!q->few)tc__put(p->out," + k0 * %d",q->width);
 tc__put(p->out,", deep, out + p, i * wide%s);\n",q->slice?", k0":"");
@@ -33198,7 +33346,8 @@ if(q->slice)tc__block_close(p);
 }
 static void tc__print_windows(tc__printer*p,const tc__contract*q,const char*symbol){
 if(!q->few)tc__print_windows_pack(p,q);
-tc__print_windows_order(p,q);
+tc__print_windows_columns(p,q);
+tc__print_windows_pointers(p,q);
 if(q->few)tc__print_windows_edges(p,q);
 tc__print_windows_blocks(p,q,symbol);
 tc__line(p);

@@ -542,6 +542,7 @@
 #include "kernel/same.c"
 #include "kernel/list.c"
 #include "kernel/report.c"
+#include "kernel/digits.c"
 #include "kernel/windows.c"
 #include "kernel/fold.c"
 #include "kernel/lanes.c"

@@ -150,13 +150,14 @@ static void tc__print_contract_block(tc__printer *p, const tc__contract *q,
                                      const char *symbol) {
     const char *type = p->d->scalar[q->cls];
     int windows = q->right == TC__RIGHT_WINDOWS;
+    char to[30] = "";
+    if (windows) snprintf(to, sizeof to, "const %s *to, ", tc__table_type(q->g));
     tc__put(
         p->out,
         "static __attribute__((noinline)) void %s_block(const %s *const *row, %sconst %s "
         "*panel,\n"
         "        %stc_i64 depth, %s *%s%s)",
-        symbol, type, windows ? "const tc_i32 *to, " : "", type,
-        q->right == TC__RIGHT_IN_PLACE ? "tc_i64 next, " : "", type,
+        symbol, type, to, type, q->right == TC__RIGHT_IN_PLACE ? "tc_i64 next, " : "", type,
         windows ? "const *out, tc_i64 behind" : "tile, tc_i64 step",
         q->slice ? ", tc_i64 more" : "");
     tc__block_open(p);
