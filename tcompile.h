@@ -3148,7 +3148,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x7e1d88d78d009cf7u
+#define TC__BUILD_ID 0x35579cc53403497fu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -28106,7 +28106,13 @@ uint32_t*depends;
 uint32_t names;
 int neighbours,host;
 }tc__motion;
-enum{TC__MOVE_STEP=16,TC__MOVE_SECOND=6,TC__MOVE_APART=24,TC__MOVE_TERM=12};
+enum{
+TC__MOVE_STEP=16,
+TC__MOVE_SECOND=6,
+TC__MOVE_APART=24,
+TC__MOVE_TERM=12,
+TC__MOVE_DIVIDED=240
+};
 static void tc__motion_val(void*user,uint32_t id){
 tc__motion*m=(tc__motion*)user;
 m->names|=m->depends[id];
@@ -28130,9 +28136,21 @@ tc__ix_names_of(w->ix,n->attr[i])|tc__val_names(m,n->attr[i]);
 }
 return m->depends!=NULL;
 }
+static int tc__divides_columns(const tc__ixpool*p,tc__ix e){
+if(!tc__ix_uses(p,e,TC__COL))return 0;
+const tc__ixnode*n=tc__ix_node(p,e);
+if(n->kind==TC__IX_DIV||n->kind==TC__IX_MOD)
+return!tc__ix_is_const(n->b)||tc__divides_columns(p,n->a);
+for(uint32_t i=0;n->kind==TC__IX_POLY&&i<n->count;i++)
+for(int k=0;k<TC__IX_ATOMS;k++)
+if(tc__divides_columns(p,p->term.at[n->first+i].atom[k]))return 1;
+return 0;
+}
 static int64_t tc__divided_cost(const tc__ixpool*p,tc__ix e){
 const tc__ixnode*n=tc__ix_node(p,e);
-return TC__MOVE_STEP+TC__MOVE_TERM*(n->kind==TC__IX_POLY?(int64_t)n->count:1);
+int64_t terms=n->kind==TC__IX_POLY?(int64_t)n->count:1;
+return TC__MOVE_STEP+TC__MOVE_TERM*terms+
+(tc__divides_columns(p,e)?TC__MOVE_DIVIDED:0);
 }
 static int64_t tc__access_cost(tc__motion*m,uint32_t columns,tc__ix index){
 tc__ixpool*p=m->w->ix;
