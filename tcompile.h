@@ -3148,7 +3148,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x35579cc53403497fu
+#define TC__BUILD_ID 0x75f7cdf58bdb7abeu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -18402,8 +18402,9 @@ TC__WINDOWED_HOST=8
 };
 typedef struct tc__windowed{
 const tc__node*weight,*image;
-int64_t images,channels,results;
-int64_t size[2],stride[2],dilation[2],out[2],low[2],high[2];
+tc__ix images,out[2];
+int64_t channels,results;
+int64_t size[2],stride[2],dilation[2],low[2],high[2];
 }tc__windowed;
 static const tc__node*tc__windowed_border(const tc__graph*g,const tc__node*n,int first,
 int64_t low[2],int64_t high[2]){
@@ -18447,15 +18448,22 @@ tc__windowed*w){
 static const int64_t order[]={0,1,4,5,2,3};
 if(n->op!=TC_OP_RESHAPE||!tc__ix_equals(n->dims[1],1))return NULL;
 n=tc__operand(g,n,0);
-if(n->op!=TC_OP_PERMUTE||n->rank!=6||!tc__windowed_has_sizes(n))return NULL;
+if(n->op!=TC_OP_PERMUTE||n->rank!=6||!tc__ix_is_const(n->dims[1]))return NULL;
 for(int i=0;i<6;i++)
 if(n->attr[i]!=order[i])return NULL;
-w->images=tc__ix_value(n->dims[0]),w->channels=tc__ix_value(n->dims[1]);
-w->out[0]=tc__ix_value(n->dims[4]),w->out[1]=tc__ix_value(n->dims[5]);
+w->images=n->dims[0],w->channels=tc__ix_value(n->dims[1]);
+w->out[0]=n->dims[4],w->out[1]=n->dims[5];
 n=tc__windowed_window(g,tc__operand(g,n,0),1,w);
 n=n?tc__windowed_window(g,n,0,w):NULL;
 n=n?tc__windowed_border(g,n,2,w->low,w->high):NULL;
-return n&&n->rank==4&&tc__windowed_has_sizes(n)?n:NULL;
+return n&&n->rank==4?n:NULL;
+}
+static int tc__windowed_is_known(const tc__windowed*w){
+return tc__ix_is_const(w->images)&&tc__ix_is_const(w->out[0])&&
+tc__ix_is_const(w->out[1])&&tc__windowed_has_sizes(w->image);
+}
+static int64_t tc__windowed_places(const tc__windowed*w){
+return tc__ix_value(w->out[0])*tc__ix_value(w->out[1]);
 }
 static int tc__windowed_takes(const tc__graph*g,int dtype){
 return tc__is_half(dtype)||(dtype==TC_F32&&g->tf32);
@@ -18475,7 +18483,7 @@ return 1;
 }
 static int tc__windowed_of(const tc__graph*g,const tc__node*n,tc__windowed*w){
 return!(g->devices&&!n->device)&&tc__windowed_form(g,n,w)&&
-tc__windowed_takes(g,w->weight->dtype);
+tc__windowed_is_known(w)&&tc__windowed_takes(g,w->weight->dtype);
 }
 static tc__node*tc__windowed_reshape(tc__graph*g,tc__node*a,int rank,
 const int64_t*size){
@@ -18496,7 +18504,7 @@ int64_t*high){
 int64_t before=*low<0?-*low:0,behind=*high<0?-*high:0;
 if(!a)return NULL;
 *low+=before,*high+=behind;
-tc__ix left=tc__ix_const(tc__ix_value(a->dims[dim])-before-behind);
+tc__ix left=tc__ix_sub(g->ix,a->dims[dim],tc__ix_const(before+behind));
 return tc__make_slice(g,a,dim,tc__ix_const(before),left,tc__ix_const(1));
 }
 static tc__node*tc__windowed_windows(tc__graph*g,const tc__windowed*w,tc__node*a,
@@ -18505,7 +18513,7 @@ tc__ix dims[TC_MAX_RANK];
 int64_t attr[4];
 if(!a)return NULL;
 memcpy(dims,a->dims,sizeof dims);
-dims[dim]=tc__ix_const(w->out[d]),dims[a->rank]=tc__ix_const(w->size[d]);
+dims[dim]=w->out[d],dims[a->rank]=tc__ix_const(w->size[d]);
 attr[TC__WINDOW_DIM]=dim,attr[TC__WINDOW_SIZE]=tc__ix_const(w->size[d]);
 attr[TC__WINDOW_STRIDE]=tc__ix_const(w->stride[d]);
 attr[TC__WINDOW_DILATION]=tc__ix_const(w->dilation[d]);
@@ -18514,21 +18522,21 @@ return tc__make1(g,TC_OP_WINDOW,a,a->rank+1,dims,attr,4);
 static tc__node*tc__windowed_product(tc__graph*g,const tc__windowed*w,tc__node*weight,
 tc__node*image){
 static const int64_t order[]={0,1,4,5,2,3};
-int64_t k=w->channels*w->size[0]*w->size[1],cells=w->out[0]*w->out[1];
-int64_t rows[]={w->images,1,w->results,k},columns[]={w->images,1,k,cells};
-tc__ix dims[4];
+tc__ix k=tc__ix_const(w->channels*w->size[0]*w->size[1]),one=tc__ix_const(1),
+cells=tc__ix_mul(g->ix,w->out[0],w->out[1]);
+tc__ix rows[]={w->images,one,tc__ix_const(w->results),k},
+columns[]={w->images,one,k,cells};
 uint32_t in[2];
 for(int d=0;d<2;d++)
 image=image?tc__windowed_pad(g,image,2+d,w->low[d],w->high[d],1):NULL;
 image=tc__windowed_windows(g,w,image,0,2);
 image=tc__windowed_windows(g,w,image,1,3);
 image=tc__windowed_permute(g,image,order);
-image=image?tc__windowed_reshape(g,image,4,columns):NULL;
-for(int i=0;i<4;i++)dims[i]=tc__ix_const(rows[i]);
-weight=weight?tc__make_expand(g,weight,4,dims):NULL;
+image=image?tc__make_reshape(g,image,4,columns):NULL;
+weight=weight?tc__make_expand(g,weight,4,rows):NULL;
 if(!image||!weight)return NULL;
-dims[3]=tc__ix_const(cells),in[0]=weight->id,in[1]=image->id;
-return tc__make(g,TC_OP_MATMUL,weight->dtype,4,dims,in,2,NULL,0);
+rows[3]=cells,in[0]=weight->id,in[1]=image->id;
+return tc__make(g,TC_OP_MATMUL,weight->dtype,4,rows,in,2,NULL,0);
 }
 // ---- gen/graph/derive.c
 typedef struct tc__own_gradient{
@@ -19300,24 +19308,30 @@ w->stride[0]==1&&w->stride[1]==1&&w->channels>=TC__WINDOWED_HOST;
 static int tc__d_image(tc__derive*d,const tc__node*n,tc__node*g){
 tc__windowed w,back;
 if(!tc__d_is_image(d,n,&w)||w.size[0]*w.size[1]==1)return 0;
-int64_t size[]={w.images,w.results,w.out[0],w.out[1]},
-image[]={w.images,w.channels,0,0};
+tc__ixpool*x=d->g->ix;
+tc__ix results=tc__ix_const(w.results),image[4];
+tc__ix size[]={w.images,results,w.out[0],w.out[1]};
 back=w,back.channels=w.results,back.results=w.channels;
+memcpy(image,w.image->dims,sizeof image);
 for(int i=0;i<2;i++){
-int64_t reach=(w.size[i]-1)*w.dilation[i],
-length=(w.out[i]-1)*w.stride[i]+1;
-back.stride[i]=1,back.low[i]=reach-w.low[i];
-image[2+i]=back.out[i]=tc__ix_value(w.image->dims[2+i]);
-back.high[i]=back.out[i]+reach-back.low[i]-length;
-if(length+back.low[i]<=0||length+back.high[i]<=0)return 0;
+int64_t reach=(w.size[i]-1)*w.dilation[i];
+tc__ix length=tc__ix_mul(x,tc__ix_sub(x,w.out[i],tc__ix_const(1)),
+tc__ix_const(w.stride[i]));
+length=tc__ix_add(x,length,tc__ix_const(1));
+back.stride[i]=1,back.low[i]=reach-w.low[i],back.out[i]=image[2+i];
+tc__ix high=tc__ix_sub(x,image[2+i],length);
+if(!tc__ix_is_const(high))return 0;
+back.high[i]=tc__ix_value(high)+reach-back.low[i];
+int64_t least=tc__ix_lo(x,length);
+if(least+back.low[i]<=0||least+back.high[i]<=0)return 0;
 }
-g=g?tc__windowed_reshape(d->g,g,4,size):NULL;
+g=g?tc__make_reshape(d->g,g,4,size):NULL;
 for(int i=0;i<2&&g;i++){
 g=tc__windowed_pad(d->g,g,2+i,0,0,w.stride[i]);
 g=tc__windowed_cut(d->g,g,2+i,&back.low[i],&back.high[i]);
 }
 g=tc__windowed_product(d->g,&back,tc__d_weight_back(d,&w),g);
-g=tc__d_made(d,g?tc__windowed_reshape(d->g,g,4,image):NULL);
+g=tc__d_made(d,g?tc__make_reshape(d->g,g,4,image):NULL);
 tc__d_give(d,d->g->node.at[w.image->id],g);
 return 1;
 }
@@ -23771,7 +23785,7 @@ TC__CHANNELS_PACK=8,
 TC__CHANNELS_PLACES=64
 };
 static int tc__channels_are_plain(const tc__windowed*w){
-int plain=w->out[0]*w->out[1]%TC__CHANNELS_PACK==0;
+int plain=tc__windowed_places(w)%TC__CHANNELS_PACK==0;
 for(int d=0;d<2;d++)
 plain=plain&&w->size[d]==1&&w->stride[d]==1&&!w->low[d]&&!w->high[d];
 return plain;
@@ -23779,7 +23793,7 @@ return plain;
 static int tc__channels_of(const tc__graph*g,const tc__node*n,tc__windowed*w){
 return tc__windowed_of(g,n,w)&&!tc__channels_are_plain(w)&&
 w->results>=TC__WINDOWED_LEAST&&
-w->images*w->out[0]*w->out[1]>=TC__CHANNELS_PLACES;
+tc__ix_value(w->images)*tc__windowed_places(w)>=TC__CHANNELS_PLACES;
 }
 static int tc__channels_weight_of(const tc__graph*g,const tc__node*n,tc__windowed*w){
 static const int64_t turned[]={0,1,3,2};
@@ -23796,7 +23810,7 @@ if(columns->op!=TC_OP_PERMUTE||columns->dtype!=w->weight->dtype)return 0;
 for(int i=0;i<4;i++)
 if(columns->attr[i]!=turned[i])return 0;
 w->image=tc__windowed_image(g,tc__operand(g,columns,0),w);
-if(!w->image||!tc__ix_is_const(n->dims[2]))return 0;
+if(!w->image||!tc__windowed_is_known(w)||!tc__ix_is_const(n->dims[2]))return 0;
 w->results=tc__ix_value(n->dims[2]);
 return w->results>=TC__WINDOWED_LEAST&&
 w->channels*w->size[1]>=TC__WINDOWED_LEAST&&w->size[0]*w->size[1]>1;
@@ -23844,8 +23858,8 @@ w->channels*w->size[1]<=tc__channels_line(w->weight->dtype);
 static tc__node*tc__channels_columns(tc__graph*g,const tc__windowed*w,tc__node*a){
 static const int64_t last[]={0,2,3,1},row[]={0,2,3,4,1};
 int few=tc__channels_are_few(w);
-int64_t size[]={w->images,tc__ix_value(a->dims[2]),w->out[1],
-w->size[1]*w->channels};
+int64_t size[]={tc__ix_value(w->images),tc__ix_value(a->dims[2]),
+tc__ix_value(w->out[1]),w->size[1]*w->channels};
 if(few){
 a=tc__channels_pad(g,a,3,w->low[1],w->high[1]);
 a=tc__windowed_permute(g,tc__windowed_windows(g,w,a,1,3),row);
@@ -23877,9 +23891,10 @@ tc__node*left=tc__channels_rows(g,w,g->node.at[w->weight->id]),
 *right=tc__channels_columns(g,w,g->node.at[w->image->id]);
 right=tc__windowed_permute(g,right,tc__channels_are_few(w)?column:windows);
 if(!left||!right)return NULL;
-int64_t size[]={w->images,1,tc__ix_value(left->dims[3]),w->out[0]*w->out[1]};
+int64_t size[]={tc__ix_value(w->images),1,tc__ix_value(left->dims[3]),
+tc__windowed_places(w)};
 right=tc__windowed_reshape(g,right,4,size);
-memcpy(dims,left->dims,sizeof dims),dims[0]=tc__ix_const(w->images);
+memcpy(dims,left->dims,sizeof dims),dims[0]=w->images;
 left=tc__make_expand(g,left,4,dims);
 if(!left||!right)return NULL;
 dims[3]=right->dims[3],in[0]=left->id,in[1]=right->id;
@@ -23887,11 +23902,13 @@ return tc__make(g,TC_OP_MATMUL,TC_F32,4,dims,in,2,NULL,0);
 }
 static tc__node*tc__channels_gradients(tc__graph*g,const tc__windowed*w,tc__node*a){
 static const int64_t last[]={0,2,3,1},turned[]={0,1,3,2};
-int64_t size[]={w->images,w->results,w->out[0],w->out[1]};
+int64_t size[]={tc__ix_value(w->images),w->results,tc__ix_value(w->out[0]),
+tc__ix_value(w->out[1])};
 a=tc__channels_laid(
 g,tc__windowed_permute(g,tc__windowed_reshape(g,a,4,size),last));
 if(!a)return NULL;
-int64_t all[]={1,1,w->images*w->out[0]*w->out[1],tc__ix_value(a->dims[3])};
+int64_t all[]={1,1,tc__ix_value(w->images)*tc__windowed_places(w),
+tc__ix_value(a->dims[3])};
 return tc__windowed_permute(g,tc__windowed_reshape(g,a,4,all),turned);
 }
 static tc__node*tc__channels_first(tc__graph*g,const tc__windowed*w,tc__node*a){
