@@ -3148,7 +3148,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x75f7cdf58bdb7abeu
+#define TC__BUILD_ID 0xb34cb9172db3e6d0u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -29870,7 +29870,7 @@ static int tc__is_depth_narrow(tc__ixpool*x,tc__ix e){
 tc__ix of=tc__of_depth(x,e);
 return tc__ix_lo(x,of)>=INT32_MIN&&tc__ix_hi(x,of)<=INT32_MAX;
 }
-static int tc__is_windows(const tc__group*g,uint32_t id){
+static int tc__is_apart(const tc__group*g,uint32_t id){
 const tc__node*n=g->body.node.at[id];
 tc__ixpool*x=g->body.ix;
 if(n->op!=TC_OP_LOAD||n->dtype!=tc__product_dtype(g)||
@@ -29879,9 +29879,24 @@ n->attr[TC__LOAD_FILL]||n->n_attr>TC__LOAD_PREDICATES+2*TC__WINDOWS_TESTS)
 return 0;
 int apart=tc__is_depth_apart(x,n->attr[TC__LOAD_INDEX]);
 for(uint32_t i=TC__LOAD_PREDICATES;apart&&i+1<n->n_attr;i+=2)
-apart=tc__is_depth_apart(x,n->attr[i])&&tc__is_depth_narrow(x,n->attr[i])&&
-!tc__ix_names_of(x,n->attr[i+1]);
+apart=tc__is_depth_apart(x,n->attr[i])&&!tc__ix_names_of(x,n->attr[i+1]);
 return apart;
+}
+static int tc__is_windows(const tc__group*g,uint32_t id){
+const tc__node*n=g->body.node.at[id];
+if(!tc__is_apart(g,id))return 0;
+for(uint32_t i=TC__LOAD_PREDICATES;i+1<n->n_attr;i+=2)
+if(!tc__is_depth_narrow(g->body.ix,n->attr[i]))return 0;
+return 1;
+}
+static uint32_t tc__windows_tests(const tc__node*n){
+return(n->n_attr-TC__LOAD_PREDICATES)/2;
+}
+static tc__ix tc__windows_test(const tc__node*n,uint32_t i){
+return n->attr[TC__LOAD_PREDICATES+2*i];
+}
+static tc__ix tc__windows_limit(const tc__node*n,uint32_t i){
+return n->attr[TC__LOAD_PREDICATES+2*i+1];
 }
 static int64_t tc__depth_period(const tc__ixpool*x,tc__ix e){
 if(tc__ix_is_const(e))return 1;
@@ -31981,6 +31996,7 @@ tc__class cls;
 int flip,left_nodes,phases;
 int turns;
 int left_rows;
+int apart;
 int64_t slice;
 int streams;
 const tc__node
@@ -32305,6 +32321,15 @@ int several=tc__ix_is_const(q->wide)&&tc__ix_value(q->wide)>q->width;
 return aligned&&several&&!q->flip&&q->phases==1&&
 !tc__contract_left_along(q,TC__DEPTH)&&tc__contract_left_along(q,TC__ROW);
 }
+static int tc__contract_is_apart(const tc__contract*q){
+const tc__group*g=q->g;
+uint32_t id=tc__right_of(g);
+const tc__node*n=g->body.node.at[id];
+return q->right==TC__RIGHT_NODES&&tc__is_apart(g,id)&&!g->target.checked&&
+(tc__access_along(g,n->attr[TC__LOAD_INDEX],TC__COL,q->lanes)==
+TC__PER_LANE||
+tc__pred_along(g,n,TC__COL,q->lanes)==2);
+}
 static const tc__node*tc__contract_direct(const tc__contract*q,int64_t m){
 const tc__group*g=q->g;
 const tc__node*store=NULL;
@@ -32364,6 +32389,7 @@ else
 tc__contract_columns(&q);
 tc__contract_blocks(&q);
 q.left_rows=tc__contract_left_rows(&q,m);
+q.apart=tc__contract_is_apart(&q);
 q.left_nodes|=q.left_rows;
 if(!number)q.direct=tc__contract_direct(&q,m);
 tc__contract_scratch(&q,at?at:tc__contract_buffer_at(g,g->buffer.count,q.grain));
@@ -32463,6 +32489,128 @@ tc__put(p->out,"%s_block(%s, tile + %s * wide + (p - c0), wide%s);\n",symbol,
 operands,i,more);
 }
 if(either)p->indent--;
+}
+// ---- gen/kernel/print_digits.c
+static void tc__let_ix(tc__printer*p,const char*name,tc__ix e){
+tc__line(p);
+tc__put(p->out,"const tc_i64 %s = ",name);
+tc__put_ix(p,e);
+tc__put(p->out,";\n");
+}
+static void tc__print_digits_open(tc__printer*p,const tc__digits*d,const char*from,
+const char*to,const char*beside){
+const char*name=tc__axis_name(tc__ix_node(d->x,d->axis)->a);
+tc__line(p);
+tc__put(p->out,"for (tc_i64 %s = %s",name,from);
+for(int i=0;i<d->count&&d->count>1;i++){
+tc__ix at=tc__ix_div(d->x,d->axis,d->stride[i]);
+if(i)at=tc__ix_mod(d->x,at,tc__digits_size(d,i));
+tc__put(p->out,", ");
+tc__put_ix(p,d->digit[i]);
+tc__put(p->out," = ");
+tc__put_ix(p,at);
+}
+tc__put(p->out,"%s; %s < %s; %s++)",beside,name,to,name);
+tc__block_open(p);
+}
+static void tc__print_digits_close(tc__printer*p,const tc__digits*d){
+for(int i=d->count-1;i>0;i--){
+tc__line(p);
+tc__put(p->out,i==d->count-1?"if (++":"if (");
+tc__put_ix(p,d->digit[i]);
+tc__put(p->out," == ");
+tc__put_ix(p,tc__digits_size(d,i));
+tc__put(p->out,") ");
+tc__put_ix(p,d->digit[i]);
+tc__put(p->out," = 0, ");
+tc__put_ix(p,d->digit[i-1]);
+tc__put(p->out,"++;\n");
+}
+tc__block_close(p);
+}
+static void tc__let_panel_columns(tc__printer*p,const tc__contract*q,
+const tc__node*n){
+tc__ixpool*x=p->g->body.ix;
+tc__line(p);
+tc__put(p->out,"const %s *column[%d];\n",p->d->scalar[q->cls],q->width);
+for(uint32_t i=0;i<tc__windows_tests(n);i++){
+tc__line(p);
+tc__put(p->out,"tc_i64 near%u[%d];\n",i,q->width);
+}
+tc__line(p);
+tc__put(p->out,"for (int j = 0; j < %d; j++)",q->width);
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"const tc_i64 c = tc_min(p + j, c1 - 1);\n");
+tc__line(p);
+tc__put(p->out,"column[j] = ");
+tc__put_buffer(p,n->attr[TC__LOAD_BUFFER]);
+tc__put(p->out," + ");
+tc__put_ix(p,tc__without_depth(x,n->attr[TC__LOAD_INDEX]));
+tc__put(p->out,";\n");
+for(uint32_t i=0;i<tc__windows_tests(n);i++){
+tc__line(p);
+tc__put(p->out,"near%u[j] = ",i);
+tc__put_ix(p,tc__without_depth(x,tc__windows_test(n,i)));
+tc__put(p->out,";\n");
+}
+tc__block_close(p);
+}
+static void tc__put_all_inside(tc__printer*p,const tc__node*n){
+tc__ixpool*x=p->g->body.ix;
+for(uint32_t i=0;i<tc__windows_tests(n);i++){
+tc__ix of=tc__without_depth(x,tc__windows_test(n,i));
+tc__put(p->out,"%snumber%u + %lld >= 0 && number%u + %lld < ",i?" && ":"",i,
+(long long)tc__ix_lo(x,of),i,(long long)tc__ix_hi(x,of));
+tc__put_atom(p,tc__windows_limit(n,i),0);
+}
+}
+static void tc__put_inside_column(tc__printer*p,const tc__node*n){
+for(uint32_t i=0;i<tc__windows_tests(n);i++){
+tc__put(p->out,"%s(tc_u64)(number%u + near%u[j]) < (tc_u64)",i?" && ":"",i,
+i);
+tc__put_atom(p,tc__windows_limit(n,i),0);
+}
+}
+static void tc__print_panel_apart(tc__printer*p,const tc__contract*q){
+const tc__node*n=tc__body(p,tc__right_of(p->g));
+tc__ixpool*x=p->g->body.ix;
+tc__ix e[1+TC__WINDOWS_TESTS];
+uint32_t tests=tc__windows_tests(n);
+int known=1;
+char name[20];
+e[0]=tc__of_depth(x,n->attr[TC__LOAD_INDEX]);
+for(uint32_t i=0;i<tests;i++){
+tc__ix of=tc__without_depth(x,tc__windows_test(n,i));
+known&=tc__ix_lo(x,of)>=INT32_MIN&&tc__ix_hi(x,of)<=INT32_MAX;
+e[1+i]=tc__of_depth(x,tc__windows_test(n,i));
+}
+tc__digits d=tc__digits_of(x,TC__DEPTH,q->depth,e,1+(int)tests);
+tc__let_panel_columns(p,q,n);
+tc__print_digits_open(p,&d,q->slice?"k0":"0",q->slice?"k1":"depth","");
+tc__let_ix(p,"at",tc__in_digits(&d,e[0]));
+for(uint32_t i=0;i<tests;i++){
+snprintf(name,sizeof name,"number%u",i);
+tc__let_ix(p,name,tc__in_digits(&d,e[1+i]));
+}
+tc__line(p);
+if(tests&&known){
+tc__put(p->out,"if (");
+tc__put_all_inside(p,n);
+tc__put(p->out,") ");
+}
+if(!tests||known)
+tc__put(p->out,"for (int j = 0; j < %d; j++) panel[j] = column[j][at];\n",
+q->width);
+if(tests&&known)tc__line(p),tc__put(p->out,"else ");
+if(tests){
+tc__put(p->out,"for (int j = 0; j < %d; j++) panel[j] = ",q->width);
+tc__put_inside_column(p,n);
+tc__put(p->out," ? column[j][at] : 0;\n");
+}
+tc__line(p);
+tc__put(p->out,"panel += %d;\n",q->width);
+tc__print_digits_close(p,&d);
 }
 // ---- gen/kernel/print_matmul.c
 typedef enum tc__sum_line{TC__SUM_NEW,TC__SUM_ADD,TC__SUM_STORE}tc__sum_line;
@@ -32602,12 +32750,6 @@ tc__print_block_loop(p,q);
 for(int i=0;i<q->rows;i++)tc__contract_sums(p,q,i,TC__SUM_STORE);
 tc__block_close(p);
 tc__put(p->out,"\n");
-}
-static void tc__let_ix(tc__printer*p,const char*name,tc__ix e){
-tc__line(p);
-tc__put(p->out,"const tc_i64 %s = ",name);
-tc__put_ix(p,e);
-tc__put(p->out,";\n");
 }
 static void tc__let_scratch(tc__printer*p,const tc__contract*q,const char*name,
 tc__ix at){
@@ -32778,7 +32920,7 @@ int whole=tc__ix_divisor(x,p->g->shape.cols)%q->width==0&&
 tc__ix_divisor(x,q->wide)%q->width==0;
 int in_place=q->right==TC__RIGHT_IN_PLACE;
 if(in_place&&whole)return;
-if(q->slice&&whole&&q->right==TC__RIGHT_NODES){
+if(q->slice&&whole&&q->right==TC__RIGHT_NODES&&!q->apart){
 tc__print_pack_rows(p,q,mark);
 return;
 }
@@ -32794,6 +32936,8 @@ tc__print_panel(p,q,"");
 if(q->right==TC__RIGHT_COLUMNS){
 tc__print_pointers(p,q,0,q->width,"p","c1");
 tc__print_interleave(p,q,tc__contract_stride(q,tc__right_of(p->g),0),"panel");
+}else if(q->apart){
+tc__print_panel_apart(p,q);
 }else if(whole){
 tc__print_panel_nodes(p,q,mark,0);
 }else{
@@ -33062,15 +33206,6 @@ tc__put(p->out,"    tile[i * wide + j] = flip[j * %d + i];\n",q->width);
 static const tc__node*tc__windows_load(const tc__printer*p){
 return tc__body(p,tc__right_of(p->g));
 }
-static uint32_t tc__windows_tests(const tc__node*n){
-return(n->n_attr-TC__LOAD_PREDICATES)/2;
-}
-static tc__ix tc__windows_test(const tc__node*n,uint32_t i){
-return n->attr[TC__LOAD_PREDICATES+2*i];
-}
-static tc__ix tc__windows_limit(const tc__node*n,uint32_t i){
-return n->attr[TC__LOAD_PREDICATES+2*i+1];
-}
 static void tc__let_tables(tc__printer*p){
 uint32_t tests=tc__windows_tests(tc__windows_load(p));
 const char*type=tc__table_type(p->g);
@@ -33205,37 +33340,6 @@ tc__ix e){
 tc__ixpool*x=p->g->body.ix;
 tc__let_ix(p,name,tc__in_digits(d,tc__without_depth(x,e)));
 }
-static void tc__print_columns_open(tc__printer*p,const tc__digits*d){
-tc__line(p);
-tc__put(p->out,"for (tc_i64 c = c0");
-for(int i=0;i<d->count&&d->count>1;i++){
-tc__ix at=tc__ix_div(d->x,d->axis,d->stride[i]);
-if(i)at=tc__ix_mod(d->x,at,tc__digits_size(d,i));
-tc__put(p->out,", ");
-tc__put_ix(p,d->digit[i]);
-tc__put(p->out," = ");
-tc__put_ix(p,at);
-}
-tc__put(p->out,", r = r0; c < c1; c++)");
-tc__block_open(p);
-tc__line(p);
-tc__put(p->out,"(void)r;\n");
-}
-static void tc__print_columns_close(tc__printer*p,const tc__digits*d){
-for(int i=d->count-1;i>0;i--){
-tc__line(p);
-tc__put(p->out,i==d->count-1?"if (++":"if (");
-tc__put_ix(p,d->digit[i]);
-tc__put(p->out," == ");
-tc__put_ix(p,tc__digits_size(d,i));
-tc__put(p->out,") ");
-tc__put_ix(p,d->digit[i]);
-tc__put(p->out," = 0, ");
-tc__put_ix(p,d->digit[i-1]);
-tc__put(p->out,"++;\n");
-}
-tc__block_close(p);
-}
 static void tc__let_columns(tc__printer*p,const tc__contract*q){
 const char*type=p->d->scalar[q->cls];
 long long room=(long long)tc__padded(q->wide_most,q->rows);
@@ -33257,7 +33361,9 @@ uint32_t tests=tc__windows_tests(n);
 tc__digits d=tc__windows_digits(p);
 char name[20];
 tc__let_columns(p,q);
-tc__print_columns_open(p,&d);
+tc__print_digits_open(p,&d,"c0","c1",", r = r0");
+tc__line(p);
+tc__put(p->out,"(void)r;\n");
 for(uint32_t i=0;i<tests;i++){
 snprintf(name,sizeof name,"number%u",i);
 tc__let_of_column(p,&d,name,tc__windows_test(n,i));
@@ -33277,7 +33383,7 @@ for(uint32_t i=0;i<tests;i++){
 tc__line(p);
 tc__put(p->out,"numbers%u[p] = number%u;\n",i,i);
 }
-tc__print_columns_close(p,&d);
+tc__print_digits_close(p,&d);
 if(!tests)return;
 tc__line(p);
 tc__put(p->out,"if (inside < c1 - c0) inside -= inside %% %d;\n",q->rows);

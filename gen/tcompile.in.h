@@ -556,6 +556,7 @@
 #include "kernel/down.c"
 #include "kernel/contract.c"
 #include "kernel/print_direct.c"
+#include "kernel/print_digits.c"
 #include "kernel/print_matmul.c"
 #include "kernel/print_windows.c"
 #include "kernel/print_turned.c"

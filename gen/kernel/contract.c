@@ -69,6 +69,7 @@ typedef struct tc__contract {
     int flip, left_nodes, phases;
     int turns; // columns that lie apart are turned in registers, two vectors of them
     int left_rows; // left_nodes, a vector of rows at a time: they lie beside each other, k far apart
+    int apart;     // the right operand is packed by what column and k say
     int64_t slice; // of the depth; 0 = all of it at once
     int streams;   // slices of the right operand are read in place
     const tc__node
@@ -442,6 +443,18 @@ static int tc__contract_left_rows(const tc__contract *q, int64_t m) {
            !tc__contract_left_along(q, TC__DEPTH) && tc__contract_left_along(q, TC__ROW);
 }
 
+// Whether the right operand's vectors of columns would be put together, or tested, lane by lane, where column and k
+// are known apart: a panel's columns are found once for all k then.
+static int tc__contract_is_apart(const tc__contract *q) {
+    const tc__group *g = q->g;
+    uint32_t id = tc__right_of(g);
+    const tc__node *n = g->body.node.at[id];
+    return q->right == TC__RIGHT_NODES && tc__is_apart(g, id) && !g->target.checked &&
+           (tc__access_along(g, n->attr[TC__LOAD_INDEX], TC__COL, q->lanes) ==
+                TC__PER_LANE ||
+            tc__pred_along(g, n, TC__COL, q->lanes) == 2);
+}
+
 // The STORE of a product of which nothing else is made and whose rows lie beside each other; else NULL.
 static const tc__node *tc__contract_direct(const tc__contract *q, int64_t m) {
     const tc__group *g = q->g;
@@ -504,6 +517,7 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at, int numb
         tc__contract_columns(&q);
     tc__contract_blocks(&q);
     q.left_rows = tc__contract_left_rows(&q, m);
+    q.apart = tc__contract_is_apart(&q);
     q.left_nodes |= q.left_rows;
     if (!number) q.direct = tc__contract_direct(&q, m);
     tc__contract_scratch(&q, at ? at : tc__contract_buffer_at(g, g->buffer.count, q.grain));

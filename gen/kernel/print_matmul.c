@@ -178,13 +178,6 @@ static void tc__print_contract_block(tc__printer *p, const tc__contract *q,
 
 // ---- the kernel around it ----
 
-static void tc__let_ix(tc__printer *p, const char *name, tc__ix e) {
-    tc__line(p);
-    tc__put(p->out, "const tc_i64 %s = ", name);
-    tc__put_ix(p, e);
-    tc__put(p->out, ";\n");
-}
-
 static void tc__let_scratch(tc__printer *p, const tc__contract *q, const char *name,
                             tc__ix at) {
     const char *type = p->d->scalar[q->cls];
@@ -382,7 +375,7 @@ static void tc__print_pack(tc__printer *p, const tc__contract *q, const uint8_t 
                 tc__ix_divisor(x, q->wide) % q->width == 0;
     int in_place = q->right == TC__RIGHT_IN_PLACE;
     if (in_place && whole) return;
-    if (q->slice && whole && q->right == TC__RIGHT_NODES) {
+    if (q->slice && whole && q->right == TC__RIGHT_NODES && !q->apart) {
         tc__print_pack_rows(p, q, mark);
         return;
     }
@@ -398,6 +391,8 @@ static void tc__print_pack(tc__printer *p, const tc__contract *q, const uint8_t 
     if (q->right == TC__RIGHT_COLUMNS) {
         tc__print_pointers(p, q, 0, q->width, "p", "c1");
         tc__print_interleave(p, q, tc__contract_stride(q, tc__right_of(p->g), 0), "panel");
+    } else if (q->apart) {
+        tc__print_panel_apart(p, q);
     } else if (whole) {
         tc__print_panel_nodes(p, q, mark, 0);
     } else {

@@ -8,18 +8,6 @@ static const tc__node *tc__windows_load(const tc__printer *p) {
     return tc__body(p, tc__right_of(p->g));
 }
 
-static uint32_t tc__windows_tests(const tc__node *n) {
-    return (n->n_attr - TC__LOAD_PREDICATES) / 2;
-}
-
-static tc__ix tc__windows_test(const tc__node *n, uint32_t i) {
-    return n->attr[TC__LOAD_PREDICATES + 2 * i];
-}
-
-static tc__ix tc__windows_limit(const tc__node *n, uint32_t i) {
-    return n->attr[TC__LOAD_PREDICATES + 2 * i + 1];
-}
-
 // Names of the tables, one behind the other.
 static void tc__let_tables(tc__printer *p) {
     uint32_t tests = tc__windows_tests(tc__windows_load(p));
@@ -179,41 +167,6 @@ static void tc__let_of_column(tc__printer *p, const tc__digits *d, const char *n
     tc__let_ix(p, name, tc__in_digits(d, tc__without_depth(x, e)));
 }
 
-// `for (tc_i64 c = c0, y = c / 56, x = c % 56, r = r0; c < c1; c++) {`
-static void tc__print_columns_open(tc__printer *p, const tc__digits *d) {
-    tc__line(p);
-    tc__put(p->out, "for (tc_i64 c = c0");
-    for (int i = 0; i < d->count && d->count > 1; i++) {
-        tc__ix at = tc__ix_div(d->x, d->axis, d->stride[i]);
-        if (i) at = tc__ix_mod(d->x, at, tc__digits_size(d, i));
-        tc__put(p->out, ", ");
-        tc__put_ix(p, d->digit[i]);
-        tc__put(p->out, " = ");
-        tc__put_ix(p, at);
-    }
-    tc__put(p->out, ", r = r0; c < c1; c++)");
-    tc__block_open(p);
-    tc__line(p);
-    tc__put(p->out, "(void)r;\n");
-}
-
-// `if (++x == 56) x = 0, y++;`
-static void tc__print_columns_close(tc__printer *p, const tc__digits *d) {
-    for (int i = d->count - 1; i > 0; i--) {
-        tc__line(p);
-        tc__put(p->out, i == d->count - 1 ? "if (++" : "if (");
-        tc__put_ix(p, d->digit[i]);
-        tc__put(p->out, " == ");
-        tc__put_ix(p, tc__digits_size(d, i));
-        tc__put(p->out, ") ");
-        tc__put_ix(p, d->digit[i]);
-        tc__put(p->out, " = 0, ");
-        tc__put_ix(p, d->digit[i - 1]);
-        tc__put(p->out, "++;\n");
-    }
-    tc__block_close(p);
-}
-
 // What is kept of the item's columns. What the last block has too many of are its last.
 static void tc__let_columns(tc__printer *p, const tc__contract *q) {
     const char *type = p->d->scalar[q->cls];
@@ -239,7 +192,9 @@ static void tc__print_windows_columns(tc__printer *p, const tc__contract *q) {
     tc__digits d = tc__windows_digits(p);
     char name[20];
     tc__let_columns(p, q);
-    tc__print_columns_open(p, &d);
+    tc__print_digits_open(p, &d, "c0", "c1", ", r = r0");
+    tc__line(p);
+    tc__put(p->out, "(void)r;\n");
     for (uint32_t i = 0; i < tests; i++) {
         snprintf(name, sizeof name, "number%u", i);
         tc__let_of_column(p, &d, name, tc__windows_test(n, i));
@@ -259,7 +214,7 @@ static void tc__print_windows_columns(tc__printer *p, const tc__contract *q) {
         tc__line(p);
         tc__put(p->out, "numbers%u[p] = number%u;\n", i, i);
     }
-    tc__print_columns_close(p, &d);
+    tc__print_digits_close(p, &d);
     if (!tests) return;
     tc__line(p);
     tc__put(p->out, "if (inside < c1 - c0) inside -= inside %% %d;\n", q->rows);

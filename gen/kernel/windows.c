@@ -73,7 +73,7 @@ static int tc__is_depth_narrow(tc__ixpool *x, tc__ix e) {
 }
 
 // Whether node `id` is a load whose place and predicates are such sums.
-static int tc__is_windows(const tc__group *g, uint32_t id) {
+static int tc__is_apart(const tc__group *g, uint32_t id) {
     const tc__node *n = g->body.node.at[id];
     tc__ixpool *x = g->body.ix;
     if (n->op != TC_OP_LOAD || n->dtype != tc__product_dtype(g) ||
@@ -82,9 +82,30 @@ static int tc__is_windows(const tc__group *g, uint32_t id) {
         return 0;
     int apart = tc__is_depth_apart(x, n->attr[TC__LOAD_INDEX]);
     for (uint32_t i = TC__LOAD_PREDICATES; apart && i + 1 < n->n_attr; i += 2)
-        apart = tc__is_depth_apart(x, n->attr[i]) && tc__is_depth_narrow(x, n->attr[i]) &&
-                !tc__ix_names_of(x, n->attr[i + 1]);
+        apart = tc__is_depth_apart(x, n->attr[i]) && !tc__ix_names_of(x, n->attr[i + 1]);
     return apart;
+}
+
+// Whether it is one of windows: what k adds to a predicate's number is known.
+static int tc__is_windows(const tc__group *g, uint32_t id) {
+    const tc__node *n = g->body.node.at[id];
+    if (!tc__is_apart(g, id)) return 0;
+    for (uint32_t i = TC__LOAD_PREDICATES; i + 1 < n->n_attr; i += 2)
+        if (!tc__is_depth_narrow(g->body.ix, n->attr[i])) return 0;
+    return 1;
+}
+
+// Predicate i of a load.
+static uint32_t tc__windows_tests(const tc__node *n) {
+    return (n->n_attr - TC__LOAD_PREDICATES) / 2;
+}
+
+static tc__ix tc__windows_test(const tc__node *n, uint32_t i) {
+    return n->attr[TC__LOAD_PREDICATES + 2 * i];
+}
+
+static tc__ix tc__windows_limit(const tc__node *n, uint32_t i) {
+    return n->attr[TC__LOAD_PREDICATES + 2 * i + 1];
 }
 
 // After how many k e has the same values again: of digits of k the last one's. 0 = never, or not known.
