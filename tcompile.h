@@ -3148,7 +3148,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xb34cb9172db3e6d0u
+#define TC__BUILD_ID 0x00352edf5bc9b3c9u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -32065,6 +32065,8 @@ int64_t batches=tc__ix_lo(x,q->g->shape.batch);
 if(batches<INT32_MAX)all=tc__ix_mul(x,cols,tc__ix_const(batches));
 if(!tc__ix_is_const(cols)){
 q->wide_most=most<q->rows?q->rows:most/q->rows*q->rows;
+int64_t m=tc__ix_value(q->m),row_blocks=(m+q->grain-1)/q->grain;
+all=tc__ix_mul(x,all,tc__ix_const(row_blocks));
 tc__ix blocks=tc__ix_div(x,all,tc__ix_const(items*q->rows));
 tc__ix share=tc__ix_add(x,tc__ix_const(1),blocks);
 share=tc__ix_mul(x,share,tc__ix_const(q->rows));
@@ -33340,6 +33342,12 @@ tc__ix e){
 tc__ixpool*x=p->g->body.ix;
 tc__let_ix(p,name,tc__in_digits(d,tc__without_depth(x,e)));
 }
+static const char*tc__numbers_type(const tc__printer*p,uint32_t i){
+tc__ixpool*x=p->g->body.ix;
+tc__ix of=tc__without_depth(x,tc__windows_test(tc__windows_load(p),i));
+return tc__ix_lo(x,of)>=INT32_MIN&&tc__ix_hi(x,of)<=INT32_MAX?"tc_i32"
+:"tc_i64";
+}
 static void tc__let_columns(tc__printer*p,const tc__contract*q){
 const char*type=p->d->scalar[q->cls];
 long long room=(long long)tc__padded(q->wide_most,q->rows);
@@ -33350,7 +33358,7 @@ tc__line(p);
 tc__put(p->out,"%s *out[%lld];\n",type,room);
 for(uint32_t i=0;i<tests;i++){
 tc__line(p);
-tc__put(p->out,"tc_i64 numbers%u[%lld];\n",i,room);
+tc__put(p->out,"%s numbers%u[%lld];\n",tc__numbers_type(p,i),i,room);
 }
 tc__line(p);
 tc__put(p->out,tests?"tc_i64 inside = 0, border = c1 - c0;\n":"tc_i64 p = 0;\n");
@@ -33381,7 +33389,7 @@ tc__put_ix(p,tc__in_digits(&d,at));
 tc__put(p->out,", out[p%s] = flip + (c - c0) * %d;\n",tests?"":"++",q->width);
 for(uint32_t i=0;i<tests;i++){
 tc__line(p);
-tc__put(p->out,"numbers%u[p] = number%u;\n",i,i);
+tc__put(p->out,"numbers%u[p] = (%s)number%u;\n",i,tc__numbers_type(p,i),i);
 }
 tc__print_digits_close(p,&d);
 if(!tests)return;
@@ -33400,7 +33408,7 @@ tc__block_open(p);
 tc__line(p);
 tc__put(p->out,"const int in = ");
 for(uint32_t i=0;i<tests;i++){
-tc__put(p->out,"%s(tc_u64)(numbers%u[p] + near%u[%st]) < (tc_u64)",
+tc__put(p->out,"%s(tc_u64)((tc_i64)numbers%u[p] + near%u[%st]) < (tc_u64)",
 i?" && ":"",i,i,first);
 tc__put_atom(p,tc__windows_limit(n,i),0);
 }

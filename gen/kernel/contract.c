@@ -152,6 +152,8 @@ static void tc__window_wide(tc__contract *q, int64_t most) {
     if (batches < INT32_MAX) all = tc__ix_mul(x, cols, tc__ix_const(batches));
     if (!tc__ix_is_const(cols)) {
         q->wide_most = most < q->rows ? q->rows : most / q->rows * q->rows;
+        int64_t m = tc__ix_value(q->m), row_blocks = (m + q->grain - 1) / q->grain;
+        all = tc__ix_mul(x, all, tc__ix_const(row_blocks));
         tc__ix blocks = tc__ix_div(x, all, tc__ix_const(items * q->rows));
         tc__ix share = tc__ix_add(x, tc__ix_const(1), blocks);
         share = tc__ix_mul(x, share, tc__ix_const(q->rows));

@@ -167,6 +167,14 @@ static void tc__let_of_column(tc__printer *p, const tc__digits *d, const char *n
     tc__let_ix(p, name, tc__in_digits(d, tc__without_depth(x, e)));
 }
 
+// The type of what columns give predicate i's number, kept for those that a border cuts.
+static const char *tc__numbers_type(const tc__printer *p, uint32_t i) {
+    tc__ixpool *x = p->g->body.ix;
+    tc__ix of = tc__without_depth(x, tc__windows_test(tc__windows_load(p), i));
+    return tc__ix_lo(x, of) >= INT32_MIN && tc__ix_hi(x, of) <= INT32_MAX ? "tc_i32"
+                                                                          : "tc_i64";
+}
+
 // What is kept of the item's columns. What the last block has too many of are its last.
 static void tc__let_columns(tc__printer *p, const tc__contract *q) {
     const char *type = p->d->scalar[q->cls];
@@ -178,7 +186,7 @@ static void tc__let_columns(tc__printer *p, const tc__contract *q) {
     tc__put(p->out, "%s *out[%lld];\n", type, room);
     for (uint32_t i = 0; i < tests; i++) {
         tc__line(p);
-        tc__put(p->out, "tc_i64 numbers%u[%lld];\n", i, room);
+        tc__put(p->out, "%s numbers%u[%lld];\n", tc__numbers_type(p, i), i, room);
     }
     tc__line(p);
     tc__put(p->out, tests ? "tc_i64 inside = 0, border = c1 - c0;\n" : "tc_i64 p = 0;\n");
@@ -212,7 +220,7 @@ static void tc__print_windows_columns(tc__printer *p, const tc__contract *q) {
     tc__put(p->out, ", out[p%s] = flip + (c - c0) * %d;\n", tests ? "" : "++", q->width);
     for (uint32_t i = 0; i < tests; i++) {
         tc__line(p);
-        tc__put(p->out, "numbers%u[p] = number%u;\n", i, i);
+        tc__put(p->out, "numbers%u[p] = (%s)number%u;\n", i, tc__numbers_type(p, i), i);
     }
     tc__print_digits_close(p, &d);
     if (!tests) return;
@@ -233,7 +241,7 @@ static void tc__print_windows_copy(tc__printer *p, const tc__contract *q) {
     tc__line(p);
     tc__put(p->out, "const int in = ");
     for (uint32_t i = 0; i < tests; i++) {
-        tc__put(p->out, "%s(tc_u64)(numbers%u[p] + near%u[%st]) < (tc_u64)",
+        tc__put(p->out, "%s(tc_u64)((tc_i64)numbers%u[p] + near%u[%st]) < (tc_u64)",
                 i ? " && " : "", i, i, first);
         tc__put_atom(p, tc__windows_limit(n, i), 0);
     }
