@@ -3148,7 +3148,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x99d3c304eced6907u
+#define TC__BUILD_ID 0xf91d0db3b9d06275u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -18402,8 +18402,9 @@ TC__WINDOWED_HOST=8
 };
 typedef struct tc__windowed{
 const tc__node*weight,*image;
-int64_t images,channels,results;
-int64_t size[2],stride[2],dilation[2],out[2],low[2],high[2];
+tc__ix images,out[2];
+int64_t channels,results;
+int64_t size[2],stride[2],dilation[2],low[2],high[2];
 }tc__windowed;
 static const tc__node*tc__windowed_border(const tc__graph*g,const tc__node*n,int first,
 int64_t low[2],int64_t high[2]){
@@ -18447,15 +18448,22 @@ tc__windowed*w){
 static const int64_t order[]={0,1,4,5,2,3};
 if(n->op!=TC_OP_RESHAPE||!tc__ix_equals(n->dims[1],1))return NULL;
 n=tc__operand(g,n,0);
-if(n->op!=TC_OP_PERMUTE||n->rank!=6||!tc__windowed_has_sizes(n))return NULL;
+if(n->op!=TC_OP_PERMUTE||n->rank!=6||!tc__ix_is_const(n->dims[1]))return NULL;
 for(int i=0;i<6;i++)
 if(n->attr[i]!=order[i])return NULL;
-w->images=tc__ix_value(n->dims[0]),w->channels=tc__ix_value(n->dims[1]);
-w->out[0]=tc__ix_value(n->dims[4]),w->out[1]=tc__ix_value(n->dims[5]);
+w->images=n->dims[0],w->channels=tc__ix_value(n->dims[1]);
+w->out[0]=n->dims[4],w->out[1]=n->dims[5];
 n=tc__windowed_window(g,tc__operand(g,n,0),1,w);
 n=n?tc__windowed_window(g,n,0,w):NULL;
 n=n?tc__windowed_border(g,n,2,w->low,w->high):NULL;
-return n&&n->rank==4&&tc__windowed_has_sizes(n)?n:NULL;
+return n&&n->rank==4?n:NULL;
+}
+static int tc__windowed_is_known(const tc__windowed*w){
+return tc__ix_is_const(w->images)&&tc__ix_is_const(w->out[0])&&
+tc__ix_is_const(w->out[1])&&tc__windowed_has_sizes(w->image);
+}
+static int64_t tc__windowed_places(const tc__windowed*w){
+return tc__ix_value(w->out[0])*tc__ix_value(w->out[1]);
 }
 static int tc__windowed_takes(int dtype){return tc__is_half(dtype)||dtype==TC_F32;}
 static int tc__windowed_form(const tc__graph*g,const tc__node*n,tc__windowed*w){
@@ -18473,7 +18481,7 @@ return 1;
 }
 static int tc__windowed_of(const tc__graph*g,const tc__node*n,tc__windowed*w){
 return!(g->devices&&!n->device)&&tc__windowed_form(g,n,w)&&
-tc__windowed_takes(w->weight->dtype);
+tc__windowed_is_known(w)&&tc__windowed_takes(w->weight->dtype);
 }
 static tc__node*tc__windowed_reshape(tc__graph*g,tc__node*a,int rank,
 const int64_t*size){
@@ -18494,7 +18502,7 @@ int64_t*high){
 int64_t before=*low<0?-*low:0,behind=*high<0?-*high:0;
 if(!a)return NULL;
 *low+=before,*high+=behind;
-tc__ix left=tc__ix_const(tc__ix_value(a->dims[dim])-before-behind);
+tc__ix left=tc__ix_sub(g->ix,a->dims[dim],tc__ix_const(before+behind));
 return tc__make_slice(g,a,dim,tc__ix_const(before),left,tc__ix_const(1));
 }
 static tc__node*tc__windowed_windows(tc__graph*g,const tc__windowed*w,tc__node*a,
@@ -18503,7 +18511,7 @@ tc__ix dims[TC_MAX_RANK];
 int64_t attr[4];
 if(!a)return NULL;
 memcpy(dims,a->dims,sizeof dims);
-dims[dim]=tc__ix_const(w->out[d]),dims[a->rank]=tc__ix_const(w->size[d]);
+dims[dim]=w->out[d],dims[a->rank]=tc__ix_const(w->size[d]);
 attr[TC__WINDOW_DIM]=dim,attr[TC__WINDOW_SIZE]=tc__ix_const(w->size[d]);
 attr[TC__WINDOW_STRIDE]=tc__ix_const(w->stride[d]);
 attr[TC__WINDOW_DILATION]=tc__ix_const(w->dilation[d]);
@@ -18512,21 +18520,21 @@ return tc__make1(g,TC_OP_WINDOW,a,a->rank+1,dims,attr,4);
 static tc__node*tc__windowed_product(tc__graph*g,const tc__windowed*w,tc__node*weight,
 tc__node*image){
 static const int64_t order[]={0,1,4,5,2,3};
-int64_t k=w->channels*w->size[0]*w->size[1],cells=w->out[0]*w->out[1];
-int64_t rows[]={w->images,1,w->results,k},columns[]={w->images,1,k,cells};
-tc__ix dims[4];
+tc__ix k=tc__ix_const(w->channels*w->size[0]*w->size[1]),one=tc__ix_const(1),
+cells=tc__ix_mul(g->ix,w->out[0],w->out[1]);
+tc__ix rows[]={w->images,one,tc__ix_const(w->results),k},
+columns[]={w->images,one,k,cells};
 uint32_t in[2];
 for(int d=0;d<2;d++)
 image=image?tc__windowed_pad(g,image,2+d,w->low[d],w->high[d],1):NULL;
 image=tc__windowed_windows(g,w,image,0,2);
 image=tc__windowed_windows(g,w,image,1,3);
 image=tc__windowed_permute(g,image,order);
-image=image?tc__windowed_reshape(g,image,4,columns):NULL;
-for(int i=0;i<4;i++)dims[i]=tc__ix_const(rows[i]);
-weight=weight?tc__make_expand(g,weight,4,dims):NULL;
+image=image?tc__make_reshape(g,image,4,columns):NULL;
+weight=weight?tc__make_expand(g,weight,4,rows):NULL;
 if(!image||!weight)return NULL;
-dims[3]=tc__ix_const(cells),in[0]=weight->id,in[1]=image->id;
-return tc__make(g,TC_OP_MATMUL,weight->dtype,4,dims,in,2,NULL,0);
+rows[3]=cells,in[0]=weight->id,in[1]=image->id;
+return tc__make(g,TC_OP_MATMUL,weight->dtype,4,rows,in,2,NULL,0);
 }
 // ---- gen/graph/derive.c
 typedef struct tc__own_gradient{
@@ -19298,24 +19306,30 @@ w->stride[0]==1&&w->stride[1]==1&&w->channels>=TC__WINDOWED_HOST;
 static int tc__d_image(tc__derive*d,const tc__node*n,tc__node*g){
 tc__windowed w,back;
 if(!tc__d_is_image(d,n,&w)||w.size[0]*w.size[1]==1)return 0;
-int64_t size[]={w.images,w.results,w.out[0],w.out[1]},
-image[]={w.images,w.channels,0,0};
+tc__ixpool*x=d->g->ix;
+tc__ix results=tc__ix_const(w.results),image[4];
+tc__ix size[]={w.images,results,w.out[0],w.out[1]};
 back=w,back.channels=w.results,back.results=w.channels;
+memcpy(image,w.image->dims,sizeof image);
 for(int i=0;i<2;i++){
-int64_t reach=(w.size[i]-1)*w.dilation[i],
-length=(w.out[i]-1)*w.stride[i]+1;
-back.stride[i]=1,back.low[i]=reach-w.low[i];
-image[2+i]=back.out[i]=tc__ix_value(w.image->dims[2+i]);
-back.high[i]=back.out[i]+reach-back.low[i]-length;
-if(length+back.low[i]<=0||length+back.high[i]<=0)return 0;
+int64_t reach=(w.size[i]-1)*w.dilation[i];
+tc__ix length=tc__ix_mul(x,tc__ix_sub(x,w.out[i],tc__ix_const(1)),
+tc__ix_const(w.stride[i]));
+length=tc__ix_add(x,length,tc__ix_const(1));
+back.stride[i]=1,back.low[i]=reach-w.low[i],back.out[i]=image[2+i];
+tc__ix high=tc__ix_sub(x,image[2+i],length);
+if(!tc__ix_is_const(high))return 0;
+back.high[i]=tc__ix_value(high)+reach-back.low[i];
+int64_t least=tc__ix_lo(x,length);
+if(least+back.low[i]<=0||least+back.high[i]<=0)return 0;
 }
-g=g?tc__windowed_reshape(d->g,g,4,size):NULL;
+g=g?tc__make_reshape(d->g,g,4,size):NULL;
 for(int i=0;i<2&&g;i++){
 g=tc__windowed_pad(d->g,g,2+i,0,0,w.stride[i]);
 g=tc__windowed_cut(d->g,g,2+i,&back.low[i],&back.high[i]);
 }
 g=tc__windowed_product(d->g,&back,tc__d_weight_back(d,&w),g);
-g=tc__d_made(d,g?tc__windowed_reshape(d->g,g,4,image):NULL);
+g=tc__d_made(d,g?tc__make_reshape(d->g,g,4,image):NULL);
 tc__d_give(d,d->g->node.at[w.image->id],g);
 return 1;
 }
@@ -23770,7 +23784,7 @@ TC__CHANNELS_PACK=8,
 TC__CHANNELS_PLACES=64
 };
 static int tc__channels_are_plain(const tc__windowed*w){
-int plain=w->out[0]*w->out[1]%TC__CHANNELS_PACK==0;
+int plain=tc__windowed_places(w)%TC__CHANNELS_PACK==0;
 for(int d=0;d<2;d++)
 plain=plain&&w->size[d]==1&&w->stride[d]==1&&!w->low[d]&&!w->high[d];
 return plain;
@@ -23778,7 +23792,7 @@ return plain;
 static int tc__channels_of(const tc__graph*g,const tc__node*n,tc__windowed*w){
 return tc__windowed_of(g,n,w)&&!tc__channels_are_plain(w)&&
 w->results>=TC__WINDOWED_LEAST&&
-w->images*w->out[0]*w->out[1]>=TC__CHANNELS_PLACES;
+tc__ix_value(w->images)*tc__windowed_places(w)>=TC__CHANNELS_PLACES;
 }
 static int tc__channels_weight_of(const tc__graph*g,const tc__node*n,tc__windowed*w){
 static const int64_t turned[]={0,1,3,2};
@@ -23795,7 +23809,7 @@ if(columns->op!=TC_OP_PERMUTE||columns->dtype!=w->weight->dtype)return 0;
 for(int i=0;i<4;i++)
 if(columns->attr[i]!=turned[i])return 0;
 w->image=tc__windowed_image(g,tc__operand(g,columns,0),w);
-if(!w->image||!tc__ix_is_const(n->dims[2]))return 0;
+if(!w->image||!tc__windowed_is_known(w)||!tc__ix_is_const(n->dims[2]))return 0;
 w->results=tc__ix_value(n->dims[2]);
 return w->results>=TC__WINDOWED_LEAST&&
 w->channels*w->size[1]>=TC__WINDOWED_LEAST&&w->size[0]*w->size[1]>1;
@@ -23844,8 +23858,8 @@ w->channels*w->size[1]<=tc__channels_line(w->weight->dtype);
 static tc__node*tc__channels_columns(tc__graph*g,const tc__windowed*w,tc__node*a){
 static const int64_t last[]={0,2,3,1},row[]={0,2,3,4,1};
 int few=tc__channels_are_few(w);
-int64_t size[]={w->images,tc__ix_value(a->dims[2]),w->out[1],
-w->size[1]*w->channels};
+int64_t size[]={tc__ix_value(w->images),tc__ix_value(a->dims[2]),
+tc__ix_value(w->out[1]),w->size[1]*w->channels};
 if(few){
 a=tc__channels_pad(g,a,3,w->low[1],w->high[1]);
 a=tc__windowed_permute(g,tc__windowed_windows(g,w,a,1,3),row);
@@ -23877,9 +23891,10 @@ tc__node*left=tc__channels_rows(g,w,g->node.at[w->weight->id]),
 *right=tc__channels_columns(g,w,g->node.at[w->image->id]);
 right=tc__windowed_permute(g,right,tc__channels_are_few(w)?column:windows);
 if(!left||!right)return NULL;
-int64_t size[]={w->images,1,tc__ix_value(left->dims[3]),w->out[0]*w->out[1]};
+int64_t size[]={tc__ix_value(w->images),1,tc__ix_value(left->dims[3]),
+tc__windowed_places(w)};
 right=tc__windowed_reshape(g,right,4,size);
-memcpy(dims,left->dims,sizeof dims),dims[0]=tc__ix_const(w->images);
+memcpy(dims,left->dims,sizeof dims),dims[0]=w->images;
 left=tc__make_expand(g,left,4,dims);
 if(!left||!right)return NULL;
 dims[3]=right->dims[3],in[0]=left->id,in[1]=right->id;
@@ -23887,11 +23902,13 @@ return tc__make(g,TC_OP_MATMUL,TC_F32,4,dims,in,2,NULL,0);
 }
 static tc__node*tc__channels_gradients(tc__graph*g,const tc__windowed*w,tc__node*a){
 static const int64_t last[]={0,2,3,1},turned[]={0,1,3,2};
-int64_t size[]={w->images,w->results,w->out[0],w->out[1]};
+int64_t size[]={tc__ix_value(w->images),w->results,tc__ix_value(w->out[0]),
+tc__ix_value(w->out[1])};
 a=tc__channels_laid(
 g,tc__windowed_permute(g,tc__windowed_reshape(g,a,4,size),last));
 if(!a)return NULL;
-int64_t all[]={1,1,w->images*w->out[0]*w->out[1],tc__ix_value(a->dims[3])};
+int64_t all[]={1,1,tc__ix_value(w->images)*tc__windowed_places(w),
+tc__ix_value(a->dims[3])};
 return tc__windowed_permute(g,tc__windowed_reshape(g,a,4,all),turned);
 }
 static tc__node*tc__channels_first(tc__graph*g,const tc__windowed*w,tc__node*a){
@@ -28106,7 +28123,13 @@ uint32_t*depends;
 uint32_t names;
 int neighbours,host;
 }tc__motion;
-enum{TC__MOVE_STEP=16,TC__MOVE_SECOND=6,TC__MOVE_APART=24,TC__MOVE_TERM=12};
+enum{
+TC__MOVE_STEP=16,
+TC__MOVE_SECOND=6,
+TC__MOVE_APART=24,
+TC__MOVE_TERM=12,
+TC__MOVE_DIVIDED=240
+};
 static void tc__motion_val(void*user,uint32_t id){
 tc__motion*m=(tc__motion*)user;
 m->names|=m->depends[id];
@@ -28130,9 +28153,21 @@ tc__ix_names_of(w->ix,n->attr[i])|tc__val_names(m,n->attr[i]);
 }
 return m->depends!=NULL;
 }
+static int tc__divides_columns(const tc__ixpool*p,tc__ix e){
+if(!tc__ix_uses(p,e,TC__COL))return 0;
+const tc__ixnode*n=tc__ix_node(p,e);
+if(n->kind==TC__IX_DIV||n->kind==TC__IX_MOD)
+return!tc__ix_is_const(n->b)||tc__divides_columns(p,n->a);
+for(uint32_t i=0;n->kind==TC__IX_POLY&&i<n->count;i++)
+for(int k=0;k<TC__IX_ATOMS;k++)
+if(tc__divides_columns(p,p->term.at[n->first+i].atom[k]))return 1;
+return 0;
+}
 static int64_t tc__divided_cost(const tc__ixpool*p,tc__ix e){
 const tc__ixnode*n=tc__ix_node(p,e);
-return TC__MOVE_STEP+TC__MOVE_TERM*(n->kind==TC__IX_POLY?(int64_t)n->count:1);
+int64_t terms=n->kind==TC__IX_POLY?(int64_t)n->count:1;
+return TC__MOVE_STEP+TC__MOVE_TERM*terms+
+(tc__divides_columns(p,e)?TC__MOVE_DIVIDED:0);
 }
 static int64_t tc__access_cost(tc__motion*m,uint32_t columns,tc__ix index){
 tc__ixpool*p=m->w->ix;
@@ -29693,6 +29728,95 @@ for(size_t i=0;i<n;i++)tc__report_kernel(&t,g,k[i],(uint32_t)i);
 if(!t.failed)tc__log_text(c,TC__LOG_FUSION,t.at);
 tc__text_free(&t);
 }
+// ---- gen/kernel/digits.c
+enum{TC__DIGITS_MOST=3};
+typedef struct tc__digits{
+tc__ixpool*x;
+tc__ix axis,extent;
+int count;
+tc__ix stride[TC__DIGITS_MOST];
+tc__ix digit[TC__DIGITS_MOST];
+tc__ix flat;
+}tc__digits;
+static void tc__digits_add(tc__digits*d,tc__ix stride){
+int at=0;
+if(d->count==TC__DIGITS_MOST||tc__ix_names_of(d->x,stride)||
+stride==d->extent||!tc__ix_exact(d->x,d->extent,stride))
+return;
+while(tc__ix_exact(d->x,d->stride[at],stride))at++;
+if(stride==d->stride[at?at-1:0]||!tc__ix_exact(d->x,stride,d->stride[at]))
+return;
+for(int i=d->count;i>at;i--)d->stride[i]=d->stride[i-1];
+d->stride[at]=stride,d->count++;
+}
+static void tc__digits_find(tc__digits*d,tc__ix e){
+const tc__ixpool*x=d->x;
+tc__ix of,by;
+if(tc__ix_is_const(e)||!tc__ix_names_of(x,e)||e==d->axis)return;
+tc__ixnode n=*tc__ix_node(x,e);
+if(n.kind==TC__IX_DIV||n.kind==TC__IX_MOD){
+if(n.a==d->axis){
+tc__digits_add(d,n.b);
+}else if(tc__ix_is_kind(x,n.a,TC__IX_DIV,&of,&by)&&of==d->axis){
+tc__digits_add(d,by);
+if(tc__ix_multiply(d->x,by,n.b,&by))tc__digits_add(d,by);
+}else{
+tc__digits_find(d,n.a);
+}
+}
+for(uint32_t i=0;n.kind==TC__IX_POLY&&i<n.count;i++)
+for(int k=0;k<TC__IX_ATOMS;k++)
+tc__digits_find(d,x->term.at[n.first+i].atom[k]);
+}
+static int tc__digits_atoms(const tc__digits*d,tc__ix e){
+int most=1;
+if(tc__ix_is_const(e)||!tc__ix_names_of(d->x,e))return 0;
+const tc__ixnode*n=tc__ix_node(d->x,e);
+if(n->kind==TC__IX_DIV||n->kind==TC__IX_MOD)most=tc__digits_atoms(d,n->a);
+for(uint32_t i=0;n->kind==TC__IX_POLY&&i<n->count;i++){
+const tc__ix*atom=d->x->term.at[n->first+i].atom;
+int own=0;
+while(own<TC__IX_ATOMS&&atom[own])own++;
+for(int k=0;k<TC__IX_ATOMS&&atom[k];k++){
+if(atom[k]==d->axis&&own>most)most=own;
+int within=tc__digits_atoms(d,atom[k]);
+if(within>most)most=within;
+}
+}
+return most;
+}
+static tc__ix tc__digits_size(const tc__digits*d,int i){
+return tc__ix_exact(d->x,i?d->stride[i-1]:d->extent,d->stride[i]);
+}
+static void tc__digits_end(tc__digits*d){
+static const int axes[TC__DIGITS_MOST]={11,2,3};
+d->flat=tc__ix_const(0);
+for(int i=0;i<d->count;i++){
+int axis=TC__VAR0+axes[TC__DIGITS_MOST-d->count+i];
+d->digit[i]=tc__ix_var(d->x,axis,tc__digits_size(d,i));
+d->flat=tc__ix_add(d->x,d->flat,tc__ix_mul(d->x,d->digit[i],d->stride[i]));
+}
+if(d->count==1)d->digit[0]=d->flat=d->axis;
+}
+static tc__digits tc__digits_of(tc__ixpool*x,tc__axis axis,tc__ix extent,
+const tc__ix*e,int count){
+tc__digits d;
+int terms,atoms;
+memset(&d,0,sizeof d);
+d.x=x,d.axis=tc__ix_var(x,(int)axis,extent),d.extent=extent;
+d.count=1,d.stride[0]=tc__ix_const(1);
+for(int i=0;i<count;i++)tc__digits_find(&d,e[i]);
+tc__digits_end(&d);
+tc__ix_measure(x,d.flat,&terms,&atoms);
+for(int i=0;i<count&&d.count>1;i++){
+if(tc__digits_atoms(&d,e[i])+atoms-1<=TC__IX_ATOMS)continue;
+d.count=1,d.digit[0]=d.flat=d.axis,d.stride[0]=tc__ix_const(1);
+}
+return d;
+}
+static tc__ix tc__in_digits(const tc__digits*d,tc__ix e){
+return d->count==1?e:tc__ix_subst(d->x,e,d->axis,d->flat);
+}
 // ---- gen/kernel/windows.c
 enum{
 TC__WINDOWS_LEAST=64,
@@ -29700,7 +29824,8 @@ TC__WINDOWS_FEW=16,
 TC__WINDOWS_ROWS=4,
 TC__WINDOWS_WEIGHTS_FROM=33,
 TC__WINDOWS_WEIGHTS_TO=256,
-TC__WINDOWS_PERIOD=160
+TC__WINDOWS_PERIOD=160,
+TC__WINDOWS_TESTS=12
 };
 static int tc__product_dtype(const tc__group*g){
 return g->body.node.at[tc__left_of(g)]->dtype;
@@ -29739,22 +29864,39 @@ return tc__ix_sub(x,e,tc__without_depth(x,e));
 static int tc__is_depth_apart(tc__ixpool*x,tc__ix e){
 tc__ix of=tc__of_depth(x,e);
 return!tc__ix_uses(x,of,TC__COL)&&!tc__ix_uses(x,of,TC__ROW)&&
-!tc__ix_has_val(x,e)&&tc__ix_lo(x,of)>=INT32_MIN&&
-tc__ix_hi(x,of)<=INT32_MAX;
+!tc__ix_has_val(x,e);
 }
-static int tc__is_windows(const tc__group*g,uint32_t id){
+static int tc__is_depth_narrow(tc__ixpool*x,tc__ix e){
+tc__ix of=tc__of_depth(x,e);
+return tc__ix_lo(x,of)>=INT32_MIN&&tc__ix_hi(x,of)<=INT32_MAX;
+}
+static int tc__is_apart(const tc__group*g,uint32_t id){
 const tc__node*n=g->body.node.at[id];
 tc__ixpool*x=g->body.ix;
 if(n->op!=TC_OP_LOAD||n->dtype!=tc__product_dtype(g)||
 !tc__is_own_class(n->dtype)||tc__buffer_of(g,n)->place==TC__BUF_MADE||
-n->attr[TC__LOAD_FILL])
+n->attr[TC__LOAD_FILL]||n->n_attr>TC__LOAD_PREDICATES+2*TC__WINDOWS_TESTS)
 return 0;
 int apart=tc__is_depth_apart(x,n->attr[TC__LOAD_INDEX]);
 for(uint32_t i=TC__LOAD_PREDICATES;apart&&i+1<n->n_attr;i+=2)
-apart=tc__is_depth_apart(x,n->attr[i])&&
-!tc__ix_uses(x,n->attr[i+1],TC__DEPTH)&&
-!tc__ix_has_val(x,n->attr[i+1]);
+apart=tc__is_depth_apart(x,n->attr[i])&&!tc__ix_names_of(x,n->attr[i+1]);
 return apart;
+}
+static int tc__is_windows(const tc__group*g,uint32_t id){
+const tc__node*n=g->body.node.at[id];
+if(!tc__is_apart(g,id))return 0;
+for(uint32_t i=TC__LOAD_PREDICATES;i+1<n->n_attr;i+=2)
+if(!tc__is_depth_narrow(g->body.ix,n->attr[i]))return 0;
+return 1;
+}
+static uint32_t tc__windows_tests(const tc__node*n){
+return(n->n_attr-TC__LOAD_PREDICATES)/2;
+}
+static tc__ix tc__windows_test(const tc__node*n,uint32_t i){
+return n->attr[TC__LOAD_PREDICATES+2*i];
+}
+static tc__ix tc__windows_limit(const tc__node*n,uint32_t i){
+return n->attr[TC__LOAD_PREDICATES+2*i+1];
 }
 static int64_t tc__depth_period(const tc__ixpool*x,tc__ix e){
 if(tc__ix_is_const(e))return 1;
@@ -29795,9 +29937,12 @@ return tc__ix_equals(g->shape.batch,1)||!r||
 tc__ix_subst(x,e,r,tc__ix_add(x,r,m))==e;
 }
 static int tc__has_many_windows(const tc__group*g){
-tc__ix columns=tc__ix_mul(g->body.ix,g->shape.cols,g->shape.batch);
+tc__ixpool*x=g->body.ix;
 int threads=g->target.threads<2?2:g->target.threads;
-return tc__ix_lo(g->body.ix,columns)>=TC__WINDOWS_LEAST*threads;
+int64_t least=(int64_t)TC__WINDOWS_LEAST*threads,
+cols=tc__ix_lo(x,g->shape.cols);
+if(!tc__ix_is_const(g->shape.cols))cols=tc__ix_hi(x,g->shape.cols);
+return tc__ix_times(cols,tc__ix_lo(x,g->shape.batch))>=least;
 }
 static int tc__is_weights(const tc__group*g,int64_t m){
 tc__ixpool*x=g->body.ix;
@@ -29809,21 +29954,25 @@ tc__ix at=g->body.node.at[id]->attr[TC__LOAD_INDEX];
 tc__ixrun run=tc__ix_run(x,at,TC__COL);
 return tc__ix_equals(tc__ix_run(x,at,TC__DEPTH).stride,1)&&run.ok&&
 run.run==INT64_MAX&&tc__ix_is_const(run.stride)&&
-tc__ix_equals(g->shape.batch,1)&&tc__ix_value(g->shape.cols)>=m*threads;
+tc__ix_equals(g->shape.batch,1)&&tc__ix_is_const(g->shape.cols)&&
+tc__ix_value(g->shape.cols)>=m*threads;
 }
 static int tc__has_windows(const tc__group*g,int lanes){
 if(g->shape.kind!=TC__CONTRACTION||tc__contract_phases(g)!=1)return 0;
 tc__ix m=tc__ix_div(g->body.ix,g->shape.rows,g->shape.batch);
 int64_t rows=tc__ix_is_const(m)?tc__ix_value(m):0;
-if(rows<lanes||!tc__ix_is_const(tc__depth_of(g))||
-!tc__ix_is_const(g->shape.cols))
-return 0;
-int few=
-tc__ix_value(g->shape.cols)>=TC__WINDOWS_FEW&&rows>=TC__WINDOWS_ROWS*lanes;
+if(rows<lanes||!tc__ix_is_const(tc__depth_of(g)))return 0;
+int few=tc__ix_is_const(g->shape.cols)&&
+tc__ix_value(g->shape.cols)>=TC__WINDOWS_FEW&&
+rows>=TC__WINDOWS_ROWS*lanes;
 return(few||tc__has_many_windows(g))&&tc__is_plain(g,tc__left_of(g))&&
 tc__is_left_of_all(g,m)&&
 (!tc__is_plain(g,tc__right_of(g))||tc__is_weights(g,rows))&&
 tc__is_windows(g,tc__right_of(g));
+}
+static const char*tc__table_type(const tc__group*g){
+tc__ix at=g->body.node.at[tc__right_of(g)]->attr[TC__LOAD_INDEX];
+return tc__is_depth_narrow(g->body.ix,at)?"tc_i32":"tc_i64";
 }
 // ---- gen/kernel/fold.c
 typedef struct tc__fold{
@@ -31846,6 +31995,7 @@ tc__class cls;
 int flip,left_nodes,phases;
 int turns;
 int left_rows;
+int apart;
 int64_t slice;
 int streams;
 const tc__node
@@ -31855,6 +32005,7 @@ tc__right right;
 int rows,width;
 int64_t grain;
 tc__ix wide,wide_padded;
+int64_t wide_most;
 tc__ix m,row_blocks,col_blocks,depth;
 tc__ix pack_at,left_at,tile_at,flip_at,bytes;
 tc__ix table_at,edge_at;
@@ -31902,7 +32053,32 @@ int64_t slice=panel/(tc__padded(q->grain,q->width)*bytes);
 int64_t slices=(depth+slice-1)/slice;
 q->slice=tc__padded((depth+slices-1)/slices,8);
 q->period=tc__windows_period(q->g);
-q->wide=q->g->shape.cols;
+q->wide=q->g->shape.cols,q->wide_most=tc__ix_value(q->wide);
+}
+static void tc__window_wide(tc__contract*q,int64_t most){
+tc__ixpool*x=q->g->body.ix;
+tc__ix cols=q->g->shape.cols,all=cols;
+int threads=q->g->target.threads<2?2:q->g->target.threads;
+int64_t items=(int64_t)threads*TC__CONTRACT_WINDOW_ITEMS;
+int64_t batches=tc__ix_lo(x,q->g->shape.batch);
+if(batches<INT32_MAX)all=tc__ix_mul(x,cols,tc__ix_const(batches));
+if(!tc__ix_is_const(cols)){
+q->wide_most=most<q->rows?q->rows:most/q->rows*q->rows;
+int64_t m=tc__ix_value(q->m),row_blocks=(m+q->grain-1)/q->grain;
+all=tc__ix_mul(x,all,tc__ix_const(row_blocks));
+tc__ix blocks=tc__ix_div(x,all,tc__ix_const(items*q->rows));
+tc__ix share=tc__ix_add(x,tc__ix_const(1),blocks);
+share=tc__ix_mul(x,share,tc__ix_const(q->rows));
+q->wide=tc__ix_min(x,tc__ix_const(q->wide_most),share);
+return;
+}
+int64_t n=tc__ix_value(cols),share=tc__ix_value(all)/items;
+if(most>share)most=share;
+if(most<q->rows)most=q->rows;
+int64_t pieces=(n+most-1)/most,wide=(n+pieces-1)/pieces;
+wide=tc__padded(wide,q->rows);
+q->wide_most=wide<n?wide:n;
+q->wide=tc__ix_const(q->wide_most);
 }
 static void tc__window_sizes(tc__contract*q,int64_t m){
 if(q->few){
@@ -31926,18 +32102,9 @@ if(most<q->width)most=q->width;
 int64_t blocks=(m+most-1)/most;
 q->grain=tc__padded((m+blocks-1)/blocks,q->width);
 if(q->grain>m)q->grain=m;
-int64_t cols=tc__ix_value(q->g->shape.cols),tall=tc__padded(q->grain,q->width);
-int threads=q->g->target.threads<2?2:q->g->target.threads;
+int64_t tall=tc__padded(q->grain,q->width);
 int far=tc__contract_has_32(q)&&tall*depth*bytes>TC__CONTRACT_ALL_PANELS;
-int64_t wide=(far?TC__CONTRACT_WINDOW_FAR:TC__CONTRACT_WINDOW_TILE)/tall;
-int64_t batches=tc__ix_lo(q->g->body.ix,q->g->shape.batch);
-int64_t all=batches<INT32_MAX?cols*batches:cols;
-int64_t share=all/((int64_t)threads*TC__CONTRACT_WINDOW_ITEMS);
-if(wide>share)wide=share;
-if(wide<q->rows)wide=q->rows;
-int64_t pieces=(cols+wide-1)/wide;
-wide=tc__padded((cols+pieces-1)/pieces,q->rows);
-q->wide=tc__ix_const(wide<cols?wide:cols);
+tc__window_wide(q,(far?TC__CONTRACT_WINDOW_FAR:TC__CONTRACT_WINDOW_TILE)/tall);
 }
 static const struct{
 const char*name;
@@ -32004,7 +32171,8 @@ return wide<TC__CONTRACT_STREAM_WIDE?wide:(int64_t)TC__CONTRACT_STREAM_WIDE;
 static void tc__contract_blocks(tc__contract*q){
 tc__ixpool*x=q->g->body.ix;
 int across=q->flip||q->right==TC__RIGHT_WINDOWS;
-q->wide_padded=tc__round_up(x,q->wide,across?q->lanes*q->rows:q->width);
+tc__ix wide=q->right==TC__RIGHT_WINDOWS?tc__ix_const(q->wide_most):q->wide;
+q->wide_padded=tc__round_up(x,wide,across?q->lanes*q->rows:q->width);
 q->row_blocks=tc__ix_ceil_div(x,q->m,tc__ix_const(q->grain));
 q->col_blocks=q->wide==q->g->shape.cols
 ?tc__ix_const(1)
@@ -32085,10 +32253,11 @@ q,windows?tc__ix_mul(x,q->wide_padded,tc__ix_const(tall))
 if(!windows)return;
 const tc__node*right=q->g->body.node.at[tc__right_of(q->g)];
 int64_t tables=2+(right->n_attr-TC__LOAD_PREDICATES)/2;
-q->table_at=tc__contract_area(q,tc__ix_mul(x,deep,tc__ix_const(tables)));
+int64_t words=tables*(tc__is_depth_narrow(x,right->attr[TC__LOAD_INDEX])?1:2);
+q->table_at=tc__contract_area(q,tc__ix_mul(x,deep,tc__ix_const(words)));
 tc__ix copy=q->slice&&!q->few?tc__ix_const(q->slice):deep;
-q->edge_at=
-tc__contract_area(q,tables>2?tc__ix_mul(x,copy,q->wide):tc__ix_const(0));
+q->edge_at=tc__contract_area(
+q,tables>2?tc__ix_mul(x,copy,tc__ix_const(q->wide_most)):tc__ix_const(0));
 }
 static int64_t tc__contract_grain(const tc__group*g,int64_t m){
 int64_t most=tc__knob_size(g,TC__KNOB_BLOCK,TC__CONTRACT_GRAIN),made=0;
@@ -32153,6 +32322,15 @@ int several=tc__ix_is_const(q->wide)&&tc__ix_value(q->wide)>q->width;
 return aligned&&several&&!q->flip&&q->phases==1&&
 !tc__contract_left_along(q,TC__DEPTH)&&tc__contract_left_along(q,TC__ROW);
 }
+static int tc__contract_is_apart(const tc__contract*q){
+const tc__group*g=q->g;
+uint32_t id=tc__right_of(g);
+const tc__node*n=g->body.node.at[id];
+return q->right==TC__RIGHT_NODES&&tc__is_apart(g,id)&&!g->target.checked&&
+(tc__access_along(g,n->attr[TC__LOAD_INDEX],TC__COL,q->lanes)==
+TC__PER_LANE||
+tc__pred_along(g,n,TC__COL,q->lanes)==2);
+}
 static const tc__node*tc__contract_direct(const tc__contract*q,int64_t m){
 const tc__group*g=q->g;
 const tc__node*store=NULL;
@@ -32212,6 +32390,7 @@ else
 tc__contract_columns(&q);
 tc__contract_blocks(&q);
 q.left_rows=tc__contract_left_rows(&q,m);
+q.apart=tc__contract_is_apart(&q);
 q.left_nodes|=q.left_rows;
 if(!number)q.direct=tc__contract_direct(&q,m);
 tc__contract_scratch(&q,at?at:tc__contract_buffer_at(g,g->buffer.count,q.grain));
@@ -32311,6 +32490,128 @@ tc__put(p->out,"%s_block(%s, tile + %s * wide + (p - c0), wide%s);\n",symbol,
 operands,i,more);
 }
 if(either)p->indent--;
+}
+// ---- gen/kernel/print_digits.c
+static void tc__let_ix(tc__printer*p,const char*name,tc__ix e){
+tc__line(p);
+tc__put(p->out,"const tc_i64 %s = ",name);
+tc__put_ix(p,e);
+tc__put(p->out,";\n");
+}
+static void tc__print_digits_open(tc__printer*p,const tc__digits*d,const char*from,
+const char*to,const char*beside){
+const char*name=tc__axis_name(tc__ix_node(d->x,d->axis)->a);
+tc__line(p);
+tc__put(p->out,"for (tc_i64 %s = %s",name,from);
+for(int i=0;i<d->count&&d->count>1;i++){
+tc__ix at=tc__ix_div(d->x,d->axis,d->stride[i]);
+if(i)at=tc__ix_mod(d->x,at,tc__digits_size(d,i));
+tc__put(p->out,", ");
+tc__put_ix(p,d->digit[i]);
+tc__put(p->out," = ");
+tc__put_ix(p,at);
+}
+tc__put(p->out,"%s; %s < %s; %s++)",beside,name,to,name);
+tc__block_open(p);
+}
+static void tc__print_digits_close(tc__printer*p,const tc__digits*d){
+for(int i=d->count-1;i>0;i--){
+tc__line(p);
+tc__put(p->out,i==d->count-1?"if (++":"if (");
+tc__put_ix(p,d->digit[i]);
+tc__put(p->out," == ");
+tc__put_ix(p,tc__digits_size(d,i));
+tc__put(p->out,") ");
+tc__put_ix(p,d->digit[i]);
+tc__put(p->out," = 0, ");
+tc__put_ix(p,d->digit[i-1]);
+tc__put(p->out,"++;\n");
+}
+tc__block_close(p);
+}
+static void tc__let_panel_columns(tc__printer*p,const tc__contract*q,
+const tc__node*n){
+tc__ixpool*x=p->g->body.ix;
+tc__line(p);
+tc__put(p->out,"const %s *column[%d];\n",p->d->scalar[q->cls],q->width);
+for(uint32_t i=0;i<tc__windows_tests(n);i++){
+tc__line(p);
+tc__put(p->out,"tc_i64 near%u[%d];\n",i,q->width);
+}
+tc__line(p);
+tc__put(p->out,"for (int j = 0; j < %d; j++)",q->width);
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"const tc_i64 c = tc_min(p + j, c1 - 1);\n");
+tc__line(p);
+tc__put(p->out,"column[j] = ");
+tc__put_buffer(p,n->attr[TC__LOAD_BUFFER]);
+tc__put(p->out," + ");
+tc__put_ix(p,tc__without_depth(x,n->attr[TC__LOAD_INDEX]));
+tc__put(p->out,";\n");
+for(uint32_t i=0;i<tc__windows_tests(n);i++){
+tc__line(p);
+tc__put(p->out,"near%u[j] = ",i);
+tc__put_ix(p,tc__without_depth(x,tc__windows_test(n,i)));
+tc__put(p->out,";\n");
+}
+tc__block_close(p);
+}
+static void tc__put_all_inside(tc__printer*p,const tc__node*n){
+tc__ixpool*x=p->g->body.ix;
+for(uint32_t i=0;i<tc__windows_tests(n);i++){
+tc__ix of=tc__without_depth(x,tc__windows_test(n,i));
+tc__put(p->out,"%snumber%u + %lld >= 0 && number%u + %lld < ",i?" && ":"",i,
+(long long)tc__ix_lo(x,of),i,(long long)tc__ix_hi(x,of));
+tc__put_atom(p,tc__windows_limit(n,i),0);
+}
+}
+static void tc__put_inside_column(tc__printer*p,const tc__node*n){
+for(uint32_t i=0;i<tc__windows_tests(n);i++){
+tc__put(p->out,"%s(tc_u64)(number%u + near%u[j]) < (tc_u64)",i?" && ":"",i,
+i);
+tc__put_atom(p,tc__windows_limit(n,i),0);
+}
+}
+static void tc__print_panel_apart(tc__printer*p,const tc__contract*q){
+const tc__node*n=tc__body(p,tc__right_of(p->g));
+tc__ixpool*x=p->g->body.ix;
+tc__ix e[1+TC__WINDOWS_TESTS];
+uint32_t tests=tc__windows_tests(n);
+int known=1;
+char name[20];
+e[0]=tc__of_depth(x,n->attr[TC__LOAD_INDEX]);
+for(uint32_t i=0;i<tests;i++){
+tc__ix of=tc__without_depth(x,tc__windows_test(n,i));
+known&=tc__ix_lo(x,of)>=INT32_MIN&&tc__ix_hi(x,of)<=INT32_MAX;
+e[1+i]=tc__of_depth(x,tc__windows_test(n,i));
+}
+tc__digits d=tc__digits_of(x,TC__DEPTH,q->depth,e,1+(int)tests);
+tc__let_panel_columns(p,q,n);
+tc__print_digits_open(p,&d,q->slice?"k0":"0",q->slice?"k1":"depth","");
+tc__let_ix(p,"at",tc__in_digits(&d,e[0]));
+for(uint32_t i=0;i<tests;i++){
+snprintf(name,sizeof name,"number%u",i);
+tc__let_ix(p,name,tc__in_digits(&d,e[1+i]));
+}
+tc__line(p);
+if(tests&&known){
+tc__put(p->out,"if (");
+tc__put_all_inside(p,n);
+tc__put(p->out,") ");
+}
+if(!tests||known)
+tc__put(p->out,"for (int j = 0; j < %d; j++) panel[j] = column[j][at];\n",
+q->width);
+if(tests&&known)tc__line(p),tc__put(p->out,"else ");
+if(tests){
+tc__put(p->out,"for (int j = 0; j < %d; j++) panel[j] = ",q->width);
+tc__put_inside_column(p,n);
+tc__put(p->out," ? column[j][at] : 0;\n");
+}
+tc__line(p);
+tc__put(p->out,"panel += %d;\n",q->width);
+tc__print_digits_close(p,&d);
 }
 // ---- gen/kernel/print_matmul.c
 typedef enum tc__sum_line{TC__SUM_NEW,TC__SUM_ADD,TC__SUM_STORE}tc__sum_line;
@@ -32426,13 +32727,14 @@ static void tc__print_contract_block(tc__printer*p,const tc__contract*q,
 const char*symbol){
 const char*type=p->d->scalar[q->cls];
 int windows=q->right==TC__RIGHT_WINDOWS;
+char to[30]="";
+if(windows)snprintf(to,sizeof to,"const %s *to, ",tc__table_type(q->g));
 tc__put(
 p->out,
 "static __attribute__((noinline)) void %s_block(const %s *const *row, %sconst %s "
 "*panel,\n"
 "        %stc_i64 depth, %s *%s%s)",
-symbol,type,windows?"const tc_i32 *to, ":"",type,
-q->right==TC__RIGHT_IN_PLACE?"tc_i64 next, ":"",type,
+symbol,type,to,type,q->right==TC__RIGHT_IN_PLACE?"tc_i64 next, ":"",type,
 windows?"const *out, tc_i64 behind":"tile, tc_i64 step",
 q->slice?", tc_i64 more":"");
 tc__block_open(p);
@@ -32449,12 +32751,6 @@ tc__print_block_loop(p,q);
 for(int i=0;i<q->rows;i++)tc__contract_sums(p,q,i,TC__SUM_STORE);
 tc__block_close(p);
 tc__put(p->out,"\n");
-}
-static void tc__let_ix(tc__printer*p,const char*name,tc__ix e){
-tc__line(p);
-tc__put(p->out,"const tc_i64 %s = ",name);
-tc__put_ix(p,e);
-tc__put(p->out,";\n");
 }
 static void tc__let_scratch(tc__printer*p,const tc__contract*q,const char*name,
 tc__ix at){
@@ -32625,7 +32921,7 @@ int whole=tc__ix_divisor(x,p->g->shape.cols)%q->width==0&&
 tc__ix_divisor(x,q->wide)%q->width==0;
 int in_place=q->right==TC__RIGHT_IN_PLACE;
 if(in_place&&whole)return;
-if(q->slice&&whole&&q->right==TC__RIGHT_NODES){
+if(q->slice&&whole&&q->right==TC__RIGHT_NODES&&!q->apart){
 tc__print_pack_rows(p,q,mark);
 return;
 }
@@ -32641,6 +32937,8 @@ tc__print_panel(p,q,"");
 if(q->right==TC__RIGHT_COLUMNS){
 tc__print_pointers(p,q,0,q->width,"p","c1");
 tc__print_interleave(p,q,tc__contract_stride(q,tc__right_of(p->g),0),"panel");
+}else if(q->apart){
+tc__print_panel_apart(p,q);
 }else if(whole){
 tc__print_panel_nodes(p,q,mark,0);
 }else{
@@ -32909,27 +33207,19 @@ tc__put(p->out,"    tile[i * wide + j] = flip[j * %d + i];\n",q->width);
 static const tc__node*tc__windows_load(const tc__printer*p){
 return tc__body(p,tc__right_of(p->g));
 }
-static uint32_t tc__windows_tests(const tc__node*n){
-return(n->n_attr-TC__LOAD_PREDICATES)/2;
-}
-static tc__ix tc__windows_test(const tc__node*n,uint32_t i){
-return n->attr[TC__LOAD_PREDICATES+2*i];
-}
-static tc__ix tc__windows_limit(const tc__node*n,uint32_t i){
-return n->attr[TC__LOAD_PREDICATES+2*i+1];
-}
 static void tc__let_tables(tc__printer*p){
 uint32_t tests=tc__windows_tests(tc__windows_load(p));
+const char*type=tc__table_type(p->g);
 tc__line(p);
-tc__put(p->out,"tc_i32 *at = (tc_i32 *)(void *)table, *same = at + depth;\n");
+tc__put(p->out,"%s *at = (%s *)(void *)table, *same = at + depth;\n",type,type);
 for(uint32_t i=0;i<tests;i++){
 tc__line(p);
-tc__put(p->out,"tc_i32 *near%u = same + %u * depth;\n",i,i+1);
+tc__put(p->out,"%s *near%u = same + %u * depth;\n",type,i,i+1);
 }
 }
 static void tc__print_table(tc__printer*p,const char*name,tc__ix e){
 tc__line(p);
-tc__put(p->out,"%s[k] = (tc_i32)(",name);
+tc__put(p->out,"%s[k] = (%s)(",name,tc__table_type(p->g));
 tc__put_ix(p,e);
 tc__put(p->out,");\n");
 }
@@ -32942,7 +33232,7 @@ tc__put(p->out,"for (tc_i64 k = 0; k < depth; k++)");
 tc__block_open(p);
 tc__print_table(p,"at",tc__of_depth(x,n->attr[TC__LOAD_INDEX]));
 tc__line(p);
-tc__put(p->out,"same[k] = (tc_i32)k;\n");
+tc__put(p->out,"same[k] = (%s)k;\n",tc__table_type(p->g));
 for(uint32_t i=0;i<tc__windows_tests(n);i++){
 snprintf(name,sizeof name,"near%u",i);
 tc__print_table(p,name,tc__of_depth(x,tc__windows_test(n,i)));
@@ -32994,7 +33284,7 @@ tc__line(p);
 tc__put(p->out,"for (int j = 0; j < %d; j++) for (tc_i64 k = 0; k < %lld; k += %d)\n",
 q->rows,share,line);
 tc__line(p);
-tc__put(p->out,"    __builtin_prefetch(x[p + j] + next + k, 0, 2);\n");
+tc__put(p->out,"    __builtin_prefetch(window[p + j] + next + k, 0, 2);\n");
 }
 static void tc__print_windows_pack(tc__printer*p,const tc__contract*q){
 tc__contract whole=*q;
@@ -33029,38 +33319,79 @@ p->out,
 "%lld, first + rows);\n",
 (long long)q->grain,(long long)q->grain);
 }
-static void tc__put_near(tc__printer*p,const tc__node*n,uint32_t i){
-tc__put_ix(p,tc__without_depth(p->g->body.ix,tc__windows_test(n,i)));
+static tc__digits tc__windows_digits(tc__printer*p){
+const tc__node*n=tc__windows_load(p);
+tc__ixpool*x=p->g->body.ix;
+tc__ix e[1+TC__WINDOWS_TESTS];
+int count=0;
+e[count++]=tc__without_depth(x,n->attr[TC__LOAD_INDEX]);
+for(uint32_t i=0;i<tc__windows_tests(n)&&i<TC__WINDOWS_TESTS;i++)
+e[count++]=tc__without_depth(x,tc__windows_test(n,i));
+return tc__digits_of(x,TC__COL,p->g->shape.cols,e,count);
 }
 static void tc__put_inside(tc__printer*p,const tc__node*n,uint32_t i){
 tc__ix of=tc__of_depth(p->g->body.ix,tc__windows_test(n,i));
-if(i)tc__put(p->out," && ");
-tc__put_near(p,n,i);
-tc__put(p->out," + %lld >= 0 && ",(long long)tc__ix_lo(p->g->body.ix,of));
-tc__put_near(p,n,i);
-tc__put(p->out," + %lld < ",(long long)tc__ix_hi(p->g->body.ix,of));
+tc__put(p->out,"%snumber%u + %lld >= 0 && number%u + %lld < ",i?" && ":"",i,
+(long long)tc__ix_lo(p->g->body.ix,of),i,
+(long long)tc__ix_hi(p->g->body.ix,of));
 tc__put_ix(p,tc__windows_limit(n,i));
 }
-static void tc__print_windows_order(tc__printer*p,const tc__contract*q){
+static void tc__let_of_column(tc__printer*p,const tc__digits*d,const char*name,
+tc__ix e){
+tc__ixpool*x=p->g->body.ix;
+tc__let_ix(p,name,tc__in_digits(d,tc__without_depth(x,e)));
+}
+static const char*tc__numbers_type(const tc__printer*p,uint32_t i){
+tc__ixpool*x=p->g->body.ix;
+tc__ix of=tc__without_depth(x,tc__windows_test(tc__windows_load(p),i));
+return tc__ix_lo(x,of)>=INT32_MIN&&tc__ix_hi(x,of)<=INT32_MAX?"tc_i32"
+:"tc_i64";
+}
+static void tc__let_columns(tc__printer*p,const tc__contract*q){
+const char*type=p->d->scalar[q->cls];
+long long room=(long long)tc__padded(q->wide_most,q->rows);
+uint32_t tests=tc__windows_tests(tc__windows_load(p));
+tc__line(p);
+tc__put(p->out,"const %s *window[%lld];\n",type,room);
+tc__line(p);
+tc__put(p->out,"%s *out[%lld];\n",type,room);
+for(uint32_t i=0;i<tests;i++){
+tc__line(p);
+tc__put(p->out,"%s numbers%u[%lld];\n",tc__numbers_type(p,i),i,room);
+}
+tc__line(p);
+tc__put(p->out,tests?"tc_i64 inside = 0, border = c1 - c0;\n":"tc_i64 p = 0;\n");
+}
+static void tc__print_windows_columns(tc__printer*p,const tc__contract*q){
 const tc__node*n=tc__windows_load(p);
 uint32_t tests=tc__windows_tests(n);
-if(!tests)return;
-tc__line(p);
-tc__put(p->out,"tc_i32 order[%lld];\n",(long long)tc__ix_value(q->wide));
-tc__line(p);
-tc__put(p->out,"tc_i64 inside = 0;\n");
-tc__line(p);
-tc__put(p->out,"for (tc_i64 c = c0, border = c1 - c0, r = r0; c < c1; c++)");
-tc__block_open(p);
+tc__digits d=tc__windows_digits(p);
+char name[20];
+tc__let_columns(p,q);
+tc__print_digits_open(p,&d,"c0","c1",", r = r0");
 tc__line(p);
 tc__put(p->out,"(void)r;\n");
+for(uint32_t i=0;i<tests;i++){
+snprintf(name,sizeof name,"number%u",i);
+tc__let_of_column(p,&d,name,tc__windows_test(n,i));
+}
 tc__line(p);
-tc__put(p->out,"const int in = ");
+tc__put(p->out,tests?"const tc_i64 p = ":"");
 for(uint32_t i=0;i<tests;i++)tc__put_inside(p,n,i);
-tc__put(p->out,";\n");
+tc__put(p->out,tests?" ? inside++ : --border;\n":"");
 tc__line(p);
-tc__put(p->out,"order[in ? inside++ : --border] = (tc_i32)(c - c0);\n");
-tc__block_close(p);
+tc__put(p->out,"window[p] = ");
+tc__put_buffer(p,n->attr[TC__LOAD_BUFFER]);
+tc__put(p->out," + ");
+tc__ix at=tc__without_depth(p->g->body.ix,n->attr[TC__LOAD_INDEX]);
+tc__put_ix(p,tc__in_digits(&d,at));
+tc__put(p->out,", out[p%s] = flip + (c - c0) * %d;\n",tests?"":"++",q->width);
+for(uint32_t i=0;i<tests;i++){
+tc__line(p);
+tc__put(p->out,"numbers%u[p] = (%s)number%u;\n",i,tc__numbers_type(p,i),i);
+}
+tc__print_digits_close(p,&d);
+if(!tests)return;
 tc__line(p);
 tc__put(p->out,"if (inside < c1 - c0) inside -= inside %% %d;\n",q->rows);
 }
@@ -33070,40 +33401,25 @@ uint32_t tests=tc__windows_tests(n);
 int sliced=q->slice&&!q->few;
 const char*deep=q->few?"depth":"deep",*first=sliced?"k0 + ":"";
 long long period=(long long)q->period;
-for(uint32_t i=0;i<tests;i++){
-tc__line(p);
-tc__put(p->out,"const tc_i64 number%u = ",i);
-tc__put_near(p,n,i);
-tc__put(p->out,", limit%u = ",i);
-tc__put_ix(p,tc__windows_limit(n,i));
-tc__put(p->out,";\n");
-}
 tc__line(p);
 tc__put(p->out,"for (tc_i64 t = 0; t < %lld && t < %s; t++)",period,deep);
 tc__block_open(p);
 tc__line(p);
 tc__put(p->out,"const int in = ");
-for(uint32_t i=0;i<tests;i++)
-tc__put(p->out,"%s(tc_u64)(number%u + near%u[%st]) < (tc_u64)limit%u",
-i?" && ":"",i,i,first,i);
+for(uint32_t i=0;i<tests;i++){
+tc__put(p->out,"%s(tc_u64)((tc_i64)numbers%u[p] + near%u[%st]) < (tc_u64)",
+i?" && ":"",i,i,first);
+tc__put_atom(p,tc__windows_limit(n,i),0);
+}
 tc__put(p->out,";\n");
 tc__line(p);
 tc__put(p->out,
-"if (in) for (tc_i64 k = t; k < %s; k += %lld) copy[k] = from[at[%sk]];\n",
+"if (in) for (tc_i64 k = t; k < %s; k += %lld) copy[k] = cut[p][at[%sk]];\n",
 deep,period,first);
 tc__line(p);
 tc__put(p->out,"else for (tc_i64 k = t; k < %s; k += %lld) copy[k] = 0;\n",deep,
 period);
 tc__block_close(p);
-}
-static void tc__let_window(tc__printer*p,const tc__contract*q){
-const tc__node*n=tc__windows_load(p);
-tc__line(p);
-tc__put(p->out,"const %s *from = ",p->d->scalar[q->cls]);
-tc__put_buffer(p,n->attr[TC__LOAD_BUFFER]);
-tc__put(p->out," + ");
-tc__put_ix(p,tc__without_depth(p->g->body.ix,n->attr[TC__LOAD_INDEX]));
-tc__put(p->out,";\n");
 }
 static const char*tc__windows_apart(const tc__contract*q){
 return q->slice&&!q->few?"slice":"depth";
@@ -33113,11 +33429,6 @@ if(!tc__windows_tests(tc__windows_load(p)))return;
 tc__line(p);
 tc__put(p->out,"for (tc_i64 p = inside; p < c1 - c0; p++)");
 tc__block_open(p);
-tc__line(p);
-tc__put(p->out,"const tc_i64 c = c0 + order[p], r = r0;\n");
-tc__line(p);
-tc__put(p->out,"(void)r;\n");
-tc__let_window(p,q);
 tc__line(p);
 tc__put(p->out,"%s *copy = edge + (p - inside) * %s;\n",p->d->scalar[q->cls],
 tc__windows_apart(q));
@@ -33131,42 +33442,28 @@ tc__print_windows_cut(p,q);
 tc__pack_close(p,q,"batch");
 }
 static void tc__print_windows_pointers(tc__printer*p,const tc__contract*q){
-const char*type=p->d->scalar[q->cls];
-int tests=tc__windows_tests(tc__windows_load(p))>0;
-long long room=(long long)tc__padded(tc__ix_value(q->wide),q->rows);
+if(tc__windows_tests(tc__windows_load(p))){
 tc__line(p);
-tc__put(p->out,"const %s *x[%lld];\n",type,room);
-tc__line(p);
-tc__put(p->out,"%s *out[%lld];\n",type,room);
-tc__line(p);
-tc__put(p->out,"for (tc_i64 p = 0; p < c1 - c0; p++)");
-tc__block_open(p);
-tc__line(p);
-tc__put(p->out,"const tc_i64 o = %sp%s, c = c0 + o, r = r0;\n",tests?"order[":"",
-tests?"]":"");
-tc__line(p);
-tc__put(p->out,"(void)r;\n");
-tc__let_window(p,q);
-tc__line(p);
-tc__put(p->out,"out[p] = flip + o * %d;\n",q->width);
-tc__line(p);
-if(tests)
-tc__put(p->out,"x[p] = p < inside ? from : edge + (p - inside) * %s;\n",
-tc__windows_apart(q));
-else
-tc__put(p->out,"x[p] = from;\n");
-tc__block_close(p);
+tc__put(p->out,"const %s *cut[%lld];\n",p->d->scalar[q->cls],
+(long long)q->wide_most);
 tc__line(p);
 tc__put(
 p->out,
-"for (tc_i64 p = c1 - c0; p %% %d; p++) x[p] = x[p - 1], out[p] = out[p - 1];\n",
+"for (tc_i64 p = inside; p < c1 - c0; p++) cut[p] = window[p], window[p] = edge + "
+"(p - inside) * %s;\n",
+tc__windows_apart(q));
+}
+tc__line(p);
+tc__put(
+p->out,
+"for (tc_i64 p = c1 - c0; p %% %d; p++) window[p] = window[p - 1], out[p] = out[p - "
+"1];\n",
 q->rows);
 }
 static void tc__print_windows_blocks(tc__printer*p,const tc__contract*q,
 const char*symbol){
 int tests=tc__windows_tests(tc__windows_load(p))>0;
-const char*first=q->slice?" + k0":"";
-tc__print_windows_pointers(p,q);
+const char*first=q->slice?" + k0":"",*type=tc__table_type(p->g);
 if(q->slice)tc__print_slices(p);
 tc__line(p);
 tc__put(p->out,"const tc_i64 deep = %s;\n",tc__contract_deep(q));
@@ -33183,12 +33480,12 @@ if(!q->few&&q->slice&&tc__is_plain(p->g,tc__right_of(p->g)))
 tc__print_columns_ahead(p,q);
 tc__line(p);
 if(tests)
-tc__put(p->out,"const tc_i32 *to = p < inside ? at%s : same%s;\n",first,
+tc__put(p->out,"const %s *to = p < inside ? at%s : same%s;\n",type,first,
 q->few?first:"");
 else
-tc__put(p->out,"const tc_i32 *to = at%s;\n",first);
+tc__put(p->out,"const %s *to = at%s;\n",type,first);
 tc__line(p);
-tc__put(p->out,"%s_block(x + p, to, pack + i * %s",symbol,
+tc__put(p->out,"%s_block(window + p, to, pack + i * %s",symbol,
 q->few?"slice":"depth");
 if(q->slice&&!q->few)tc__put(p->out," + k0 * %d",q->width);
 tc__put(p->out,", deep, out + p, i * wide%s);\n",q->slice?", k0":"");
@@ -33197,7 +33494,8 @@ if(q->slice)tc__block_close(p);
 }
 static void tc__print_windows(tc__printer*p,const tc__contract*q,const char*symbol){
 if(!q->few)tc__print_windows_pack(p,q);
-tc__print_windows_order(p,q);
+tc__print_windows_columns(p,q);
+tc__print_windows_pointers(p,q);
 if(q->few)tc__print_windows_edges(p,q);
 tc__print_windows_blocks(p,q,symbol);
 tc__line(p);

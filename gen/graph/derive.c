@@ -508,24 +508,30 @@ static int tc__d_is_image(const tc__derive *d, const tc__node *n, tc__windowed *
 static int tc__d_image(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__windowed w, back;
     if (!tc__d_is_image(d, n, &w) || w.size[0] * w.size[1] == 1) return 0;
-    int64_t size[] = {w.images, w.results, w.out[0], w.out[1]},
-            image[] = {w.images, w.channels, 0, 0};
+    tc__ixpool *x = d->g->ix;
+    tc__ix results = tc__ix_const(w.results), image[4];
+    tc__ix size[] = {w.images, results, w.out[0], w.out[1]};
     back = w, back.channels = w.results, back.results = w.channels;
+    memcpy(image, w.image->dims, sizeof image);
     for (int i = 0; i < 2; i++) {
-        int64_t reach = (w.size[i] - 1) * w.dilation[i],
-                length = (w.out[i] - 1) * w.stride[i] + 1;
-        back.stride[i] = 1, back.low[i] = reach - w.low[i];
-        image[2 + i] = back.out[i] = tc__ix_value(w.image->dims[2 + i]);
-        back.high[i] = back.out[i] + reach - back.low[i] - length;
-        if (length + back.low[i] <= 0 || length + back.high[i] <= 0) return 0;
+        int64_t reach = (w.size[i] - 1) * w.dilation[i];
+        tc__ix length = tc__ix_mul(x, tc__ix_sub(x, w.out[i], tc__ix_const(1)),
+                                   tc__ix_const(w.stride[i]));
+        length = tc__ix_add(x, length, tc__ix_const(1));
+        back.stride[i] = 1, back.low[i] = reach - w.low[i], back.out[i] = image[2 + i];
+        tc__ix high = tc__ix_sub(x, image[2 + i], length);
+        if (!tc__ix_is_const(high)) return 0;
+        back.high[i] = tc__ix_value(high) + reach - back.low[i];
+        int64_t least = tc__ix_lo(x, length);
+        if (least + back.low[i] <= 0 || least + back.high[i] <= 0) return 0;
     }
-    g = g ? tc__windowed_reshape(d->g, g, 4, size) : NULL;
+    g = g ? tc__make_reshape(d->g, g, 4, size) : NULL;
     for (int i = 0; i < 2 && g; i++) {
         g = tc__windowed_pad(d->g, g, 2 + i, 0, 0, w.stride[i]);
         g = tc__windowed_cut(d->g, g, 2 + i, &back.low[i], &back.high[i]);
     }
     g = tc__windowed_product(d->g, &back, tc__d_weight_back(d, &w), g);
-    g = tc__d_made(d, g ? tc__windowed_reshape(d->g, g, 4, image) : NULL);
+    g = tc__d_made(d, g ? tc__make_reshape(d->g, g, 4, image) : NULL);
     tc__d_give(d, d->g->node.at[w.image->id], g);
     return 1;
 }

@@ -9,8 +9,9 @@ enum {
 // A product over windows: sizes and borders by height and width.
 typedef struct tc__windowed {
     const tc__node *weight, *image; // [1, 1, o, c * kh * kw], [n, c, h, w]
-    int64_t images, channels, results;
-    int64_t size[2], stride[2], dilation[2], out[2], low[2], high[2];
+    tc__ix images, out[2];          // may be known at run time only
+    int64_t channels, results;
+    int64_t size[2], stride[2], dilation[2], low[2], high[2];
 } tc__windowed;
 
 // The image in a border of zeros, by its dimensions `first` and the next; NULL = it has another.
@@ -62,21 +63,32 @@ static const tc__node *tc__windowed_image(const tc__graph *g, const tc__node *n,
     static const int64_t order[] = {0, 1, 4, 5, 2, 3};
     if (n->op != TC_OP_RESHAPE || !tc__ix_equals(n->dims[1], 1)) return NULL;
     n = tc__operand(g, n, 0);
-    if (n->op != TC_OP_PERMUTE || n->rank != 6 || !tc__windowed_has_sizes(n)) return NULL;
+    if (n->op != TC_OP_PERMUTE || n->rank != 6 || !tc__ix_is_const(n->dims[1])) return NULL;
     for (int i = 0; i < 6; i++)
         if (n->attr[i] != order[i]) return NULL;
-    w->images = tc__ix_value(n->dims[0]), w->channels = tc__ix_value(n->dims[1]);
-    w->out[0] = tc__ix_value(n->dims[4]), w->out[1] = tc__ix_value(n->dims[5]);
+    w->images = n->dims[0], w->channels = tc__ix_value(n->dims[1]);
+    w->out[0] = n->dims[4], w->out[1] = n->dims[5];
     n = tc__windowed_window(g, tc__operand(g, n, 0), 1, w);
     n = n ? tc__windowed_window(g, n, 0, w) : NULL;
     n = n ? tc__windowed_border(g, n, 2, w->low, w->high) : NULL;
-    return n && n->rank == 4 && tc__windowed_has_sizes(n) ? n : NULL;
+    return n && n->rank == 4 ? n : NULL;
+}
+
+// Whether all sizes are known.
+static int tc__windowed_is_known(const tc__windowed *w) {
+    return tc__ix_is_const(w->images) && tc__ix_is_const(w->out[0]) &&
+           tc__ix_is_const(w->out[1]) && tc__windowed_has_sizes(w->image);
+}
+
+// Places of an image.
+static int64_t tc__windowed_places(const tc__windowed *w) {
+    return tc__ix_value(w->out[0]) * tc__ix_value(w->out[1]);
 }
 
 // Whether tensor cores of a device take factors of this dtype: as they are, rounded, or as parts of them.
 static int tc__windowed_takes(int dtype) { return tc__is_half(dtype) || dtype == TC_F32; }
 
-// Whether n is a product over windows whose sizes are known.
+// Whether n is a product over windows, of a weight whose sizes are known.
 static int tc__windowed_form(const tc__graph *g, const tc__node *n, tc__windowed *w) {
     memset(w, 0, sizeof *w);
     if (n->op != TC_OP_MATMUL || n->rank != 4 || n->loop) return 0;
@@ -91,10 +103,10 @@ static int tc__windowed_form(const tc__graph *g, const tc__node *n, tc__windowed
     return 1;
 }
 
-// The same on a device, for tensor cores.
+// The same on a device, all sizes known, for tensor cores.
 static int tc__windowed_of(const tc__graph *g, const tc__node *n, tc__windowed *w) {
     return !(g->devices && !n->device) && tc__windowed_form(g, n, w) &&
-           tc__windowed_takes(w->weight->dtype);
+           tc__windowed_is_known(w) && tc__windowed_takes(w->weight->dtype);
 }
 
 // ---- making some ----
@@ -122,7 +134,7 @@ static tc__node *tc__windowed_cut(tc__graph *g, tc__node *a, int dim, int64_t *l
     int64_t before = *low < 0 ? -*low : 0, behind = *high < 0 ? -*high : 0;
     if (!a) return NULL;
     *low += before, *high += behind;
-    tc__ix left = tc__ix_const(tc__ix_value(a->dims[dim]) - before - behind);
+    tc__ix left = tc__ix_sub(g->ix, a->dims[dim], tc__ix_const(before + behind));
     return tc__make_slice(g, a, dim, tc__ix_const(before), left, tc__ix_const(1));
 }
 
@@ -133,7 +145,7 @@ static tc__node *tc__windowed_windows(tc__graph *g, const tc__windowed *w, tc__n
     int64_t attr[4];
     if (!a) return NULL;
     memcpy(dims, a->dims, sizeof dims);
-    dims[dim] = tc__ix_const(w->out[d]), dims[a->rank] = tc__ix_const(w->size[d]);
+    dims[dim] = w->out[d], dims[a->rank] = tc__ix_const(w->size[d]);
     attr[TC__WINDOW_DIM] = dim, attr[TC__WINDOW_SIZE] = tc__ix_const(w->size[d]);
     attr[TC__WINDOW_STRIDE] = tc__ix_const(w->stride[d]);
     attr[TC__WINDOW_DILATION] = tc__ix_const(w->dilation[d]);
@@ -144,19 +156,19 @@ static tc__node *tc__windowed_windows(tc__graph *g, const tc__windowed *w, tc__n
 static tc__node *tc__windowed_product(tc__graph *g, const tc__windowed *w, tc__node *weight,
                                       tc__node *image) {
     static const int64_t order[] = {0, 1, 4, 5, 2, 3};
-    int64_t k = w->channels * w->size[0] * w->size[1], cells = w->out[0] * w->out[1];
-    int64_t rows[] = {w->images, 1, w->results, k}, columns[] = {w->images, 1, k, cells};
-    tc__ix dims[4];
+    tc__ix k = tc__ix_const(w->channels * w->size[0] * w->size[1]), one = tc__ix_const(1),
+           cells = tc__ix_mul(g->ix, w->out[0], w->out[1]);
+    tc__ix rows[] = {w->images, one, tc__ix_const(w->results), k},
+           columns[] = {w->images, one, k, cells};
     uint32_t in[2];
     for (int d = 0; d < 2; d++)
         image = image ? tc__windowed_pad(g, image, 2 + d, w->low[d], w->high[d], 1) : NULL;
     image = tc__windowed_windows(g, w, image, 0, 2);
     image = tc__windowed_windows(g, w, image, 1, 3);
     image = tc__windowed_permute(g, image, order);
-    image = image ? tc__windowed_reshape(g, image, 4, columns) : NULL;
-    for (int i = 0; i < 4; i++) dims[i] = tc__ix_const(rows[i]);
-    weight = weight ? tc__make_expand(g, weight, 4, dims) : NULL;
+    image = image ? tc__make_reshape(g, image, 4, columns) : NULL;
+    weight = weight ? tc__make_expand(g, weight, 4, rows) : NULL;
     if (!image || !weight) return NULL;
-    dims[3] = tc__ix_const(cells), in[0] = weight->id, in[1] = image->id;
-    return tc__make(g, TC_OP_MATMUL, weight->dtype, 4, dims, in, 2, NULL, 0);
+    rows[3] = cells, in[0] = weight->id, in[1] = image->id;
+    return tc__make(g, TC_OP_MATMUL, weight->dtype, 4, rows, in, 2, NULL, 0);
 }

@@ -69,6 +69,7 @@ typedef struct tc__contract {
     int flip, left_nodes, phases;
     int turns; // columns that lie apart are turned in registers, two vectors of them
     int left_rows; // left_nodes, a vector of rows at a time: they lie beside each other, k far apart
+    int apart;     // the right operand is packed by what column and k say
     int64_t slice; // of the depth; 0 = all of it at once
     int streams;   // slices of the right operand are read in place
     const tc__node
@@ -77,7 +78,8 @@ typedef struct tc__contract {
     tc__right right;
     int rows, width;          // of the block in registers
     int64_t grain;            // rows of an item
-    tc__ix wide, wide_padded; // columns of an item
+    tc__ix wide, wide_padded; // columns of an item,
+    int64_t wide_most;        //   of windows: at most
     tc__ix m, row_blocks, col_blocks, depth;
     tc__ix pack_at, left_at, tile_at, flip_at, bytes; // worker scratch, to its end
     tc__ix table_at, edge_at;                         //   of windows,
@@ -137,7 +139,34 @@ static void tc__few_windows_sizes(tc__contract *q, int64_t m) {
     int64_t slices = (depth + slice - 1) / slice;
     q->slice = tc__padded((depth + slices - 1) / slices, 8);
     q->period = tc__windows_period(q->g);
-    q->wide = q->g->shape.cols;
+    q->wide = q->g->shape.cols, q->wide_most = tc__ix_value(q->wide);
+}
+
+// Columns of an item of windows, `most` or fewer, which are equal pieces where it is known how many there are.
+static void tc__window_wide(tc__contract *q, int64_t most) {
+    tc__ixpool *x = q->g->body.ix;
+    tc__ix cols = q->g->shape.cols, all = cols;
+    int threads = q->g->target.threads < 2 ? 2 : q->g->target.threads;
+    int64_t items = (int64_t)threads * TC__CONTRACT_WINDOW_ITEMS;
+    int64_t batches = tc__ix_lo(x, q->g->shape.batch);
+    if (batches < INT32_MAX) all = tc__ix_mul(x, cols, tc__ix_const(batches));
+    if (!tc__ix_is_const(cols)) {
+        q->wide_most = most < q->rows ? q->rows : most / q->rows * q->rows;
+        int64_t m = tc__ix_value(q->m), row_blocks = (m + q->grain - 1) / q->grain;
+        all = tc__ix_mul(x, all, tc__ix_const(row_blocks));
+        tc__ix blocks = tc__ix_div(x, all, tc__ix_const(items * q->rows));
+        tc__ix share = tc__ix_add(x, tc__ix_const(1), blocks);
+        share = tc__ix_mul(x, share, tc__ix_const(q->rows));
+        q->wide = tc__ix_min(x, tc__ix_const(q->wide_most), share);
+        return;
+    }
+    int64_t n = tc__ix_value(cols), share = tc__ix_value(all) / items;
+    if (most > share) most = share;
+    if (most < q->rows) most = q->rows;
+    int64_t pieces = (n + most - 1) / most, wide = (n + pieces - 1) / pieces;
+    wide = tc__padded(wide, q->rows);
+    q->wide_most = wide < n ? wide : n;
+    q->wide = tc__ix_const(q->wide_most);
 }
 
 // Slices of the depth, rows and columns of an item.
@@ -163,18 +192,9 @@ static void tc__window_sizes(tc__contract *q, int64_t m) {
     int64_t blocks = (m + most - 1) / most; // of equal size
     q->grain = tc__padded((m + blocks - 1) / blocks, q->width);
     if (q->grain > m) q->grain = m;
-    int64_t cols = tc__ix_value(q->g->shape.cols), tall = tc__padded(q->grain, q->width);
-    int threads = q->g->target.threads < 2 ? 2 : q->g->target.threads;
+    int64_t tall = tc__padded(q->grain, q->width);
     int far = tc__contract_has_32(q) && tall * depth * bytes > TC__CONTRACT_ALL_PANELS;
-    int64_t wide = (far ? TC__CONTRACT_WINDOW_FAR : TC__CONTRACT_WINDOW_TILE) / tall;
-    int64_t batches = tc__ix_lo(q->g->body.ix, q->g->shape.batch);
-    int64_t all = batches < INT32_MAX ? cols * batches : cols;
-    int64_t share = all / ((int64_t)threads * TC__CONTRACT_WINDOW_ITEMS);
-    if (wide > share) wide = share;
-    if (wide < q->rows) wide = q->rows;
-    int64_t pieces = (cols + wide - 1) / wide;
-    wide = tc__padded((cols + pieces - 1) / pieces, q->rows);
-    q->wide = tc__ix_const(wide < cols ? wide : cols);
+    tc__window_wide(q, (far ? TC__CONTRACT_WINDOW_FAR : TC__CONTRACT_WINDOW_TILE) / tall);
 }
 
 // Blocks that measuring may choose instead: rows, and vectors of columns.
@@ -250,7 +270,8 @@ static int64_t tc__contract_stream_wide(const tc__contract *q) {
 static void tc__contract_blocks(tc__contract *q) {
     tc__ixpool *x = q->g->body.ix;
     int across = q->flip || q->right == TC__RIGHT_WINDOWS;
-    q->wide_padded = tc__round_up(x, q->wide, across ? q->lanes * q->rows : q->width);
+    tc__ix wide = q->right == TC__RIGHT_WINDOWS ? tc__ix_const(q->wide_most) : q->wide;
+    q->wide_padded = tc__round_up(x, wide, across ? q->lanes * q->rows : q->width);
     q->row_blocks = tc__ix_ceil_div(x, q->m, tc__ix_const(q->grain));
     q->col_blocks = q->wide == q->g->shape.cols
                         ? tc__ix_const(1)
@@ -339,10 +360,11 @@ static void tc__contract_scratch(tc__contract *q, tc__ix at) {
     if (!windows) return;
     const tc__node *right = q->g->body.node.at[tc__right_of(q->g)];
     int64_t tables = 2 + (right->n_attr - TC__LOAD_PREDICATES) / 2;
-    q->table_at = tc__contract_area(q, tc__ix_mul(x, deep, tc__ix_const(tables)));
+    int64_t words = tables * (tc__is_depth_narrow(x, right->attr[TC__LOAD_INDEX]) ? 1 : 2);
+    q->table_at = tc__contract_area(q, tc__ix_mul(x, deep, tc__ix_const(words)));
     tc__ix copy = q->slice && !q->few ? tc__ix_const(q->slice) : deep;
-    q->edge_at =
-        tc__contract_area(q, tables > 2 ? tc__ix_mul(x, copy, q->wide) : tc__ix_const(0));
+    q->edge_at = tc__contract_area(
+        q, tables > 2 ? tc__ix_mul(x, copy, tc__ix_const(q->wide_most)) : tc__ix_const(0));
 }
 
 // Rows of an item of rows of m.
@@ -423,6 +445,18 @@ static int tc__contract_left_rows(const tc__contract *q, int64_t m) {
            !tc__contract_left_along(q, TC__DEPTH) && tc__contract_left_along(q, TC__ROW);
 }
 
+// Whether the right operand's vectors of columns would be put together, or tested, lane by lane, where column and k
+// are known apart: a panel's columns are found once for all k then.
+static int tc__contract_is_apart(const tc__contract *q) {
+    const tc__group *g = q->g;
+    uint32_t id = tc__right_of(g);
+    const tc__node *n = g->body.node.at[id];
+    return q->right == TC__RIGHT_NODES && tc__is_apart(g, id) && !g->target.checked &&
+           (tc__access_along(g, n->attr[TC__LOAD_INDEX], TC__COL, q->lanes) ==
+                TC__PER_LANE ||
+            tc__pred_along(g, n, TC__COL, q->lanes) == 2);
+}
+
 // The STORE of a product of which nothing else is made and whose rows lie beside each other; else NULL.
 static const tc__node *tc__contract_direct(const tc__contract *q, int64_t m) {
     const tc__group *g = q->g;
@@ -485,6 +519,7 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at, int numb
         tc__contract_columns(&q);
     tc__contract_blocks(&q);
     q.left_rows = tc__contract_left_rows(&q, m);
+    q.apart = tc__contract_is_apart(&q);
     q.left_nodes |= q.left_rows;
     if (!number) q.direct = tc__contract_direct(&q, m);
     tc__contract_scratch(&q, at ? at : tc__contract_buffer_at(g, g->buffer.count, q.grain));

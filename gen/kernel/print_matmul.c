@@ -150,13 +150,14 @@ static void tc__print_contract_block(tc__printer *p, const tc__contract *q,
                                      const char *symbol) {
     const char *type = p->d->scalar[q->cls];
     int windows = q->right == TC__RIGHT_WINDOWS;
+    char to[30] = "";
+    if (windows) snprintf(to, sizeof to, "const %s *to, ", tc__table_type(q->g));
     tc__put(
         p->out,
         "static __attribute__((noinline)) void %s_block(const %s *const *row, %sconst %s "
         "*panel,\n"
         "        %stc_i64 depth, %s *%s%s)",
-        symbol, type, windows ? "const tc_i32 *to, " : "", type,
-        q->right == TC__RIGHT_IN_PLACE ? "tc_i64 next, " : "", type,
+        symbol, type, to, type, q->right == TC__RIGHT_IN_PLACE ? "tc_i64 next, " : "", type,
         windows ? "const *out, tc_i64 behind" : "tile, tc_i64 step",
         q->slice ? ", tc_i64 more" : "");
     tc__block_open(p);
@@ -176,13 +177,6 @@ static void tc__print_contract_block(tc__printer *p, const tc__contract *q,
 }
 
 // ---- the kernel around it ----
-
-static void tc__let_ix(tc__printer *p, const char *name, tc__ix e) {
-    tc__line(p);
-    tc__put(p->out, "const tc_i64 %s = ", name);
-    tc__put_ix(p, e);
-    tc__put(p->out, ";\n");
-}
 
 static void tc__let_scratch(tc__printer *p, const tc__contract *q, const char *name,
                             tc__ix at) {
@@ -381,7 +375,7 @@ static void tc__print_pack(tc__printer *p, const tc__contract *q, const uint8_t 
                 tc__ix_divisor(x, q->wide) % q->width == 0;
     int in_place = q->right == TC__RIGHT_IN_PLACE;
     if (in_place && whole) return;
-    if (q->slice && whole && q->right == TC__RIGHT_NODES) {
+    if (q->slice && whole && q->right == TC__RIGHT_NODES && !q->apart) {
         tc__print_pack_rows(p, q, mark);
         return;
     }
@@ -397,6 +391,8 @@ static void tc__print_pack(tc__printer *p, const tc__contract *q, const uint8_t 
     if (q->right == TC__RIGHT_COLUMNS) {
         tc__print_pointers(p, q, 0, q->width, "p", "c1");
         tc__print_interleave(p, q, tc__contract_stride(q, tc__right_of(p->g), 0), "panel");
+    } else if (q->apart) {
+        tc__print_panel_apart(p, q);
     } else if (whole) {
         tc__print_panel_nodes(p, q, mark, 0);
     } else {

@@ -8,33 +8,22 @@ static const tc__node *tc__windows_load(const tc__printer *p) {
     return tc__body(p, tc__right_of(p->g));
 }
 
-static uint32_t tc__windows_tests(const tc__node *n) {
-    return (n->n_attr - TC__LOAD_PREDICATES) / 2;
-}
-
-static tc__ix tc__windows_test(const tc__node *n, uint32_t i) {
-    return n->attr[TC__LOAD_PREDICATES + 2 * i];
-}
-
-static tc__ix tc__windows_limit(const tc__node *n, uint32_t i) {
-    return n->attr[TC__LOAD_PREDICATES + 2 * i + 1];
-}
-
 // Names of the tables, one behind the other.
 static void tc__let_tables(tc__printer *p) {
     uint32_t tests = tc__windows_tests(tc__windows_load(p));
+    const char *type = tc__table_type(p->g);
     tc__line(p);
-    tc__put(p->out, "tc_i32 *at = (tc_i32 *)(void *)table, *same = at + depth;\n");
+    tc__put(p->out, "%s *at = (%s *)(void *)table, *same = at + depth;\n", type, type);
     for (uint32_t i = 0; i < tests; i++) {
         tc__line(p);
-        tc__put(p->out, "tc_i32 *near%u = same + %u * depth;\n", i, i + 1);
+        tc__put(p->out, "%s *near%u = same + %u * depth;\n", type, i, i + 1);
     }
 }
 
 // `at[k] = (tc_i32)(...);`
 static void tc__print_table(tc__printer *p, const char *name, tc__ix e) {
     tc__line(p);
-    tc__put(p->out, "%s[k] = (tc_i32)(", name);
+    tc__put(p->out, "%s[k] = (%s)(", name, tc__table_type(p->g));
     tc__put_ix(p, e);
     tc__put(p->out, ");\n");
 }
@@ -48,7 +37,7 @@ static void tc__print_tables(tc__printer *p) {
     tc__block_open(p);
     tc__print_table(p, "at", tc__of_depth(x, n->attr[TC__LOAD_INDEX]));
     tc__line(p);
-    tc__put(p->out, "same[k] = (tc_i32)k;\n");
+    tc__put(p->out, "same[k] = (%s)k;\n", tc__table_type(p->g));
     for (uint32_t i = 0; i < tc__windows_tests(n); i++) {
         snprintf(name, sizeof name, "near%u", i);
         tc__print_table(p, name, tc__of_depth(x, tc__windows_test(n, i)));
@@ -107,7 +96,7 @@ static void tc__print_columns_ahead(tc__printer *p, const tc__contract *q) {
     tc__put(p->out, "for (int j = 0; j < %d; j++) for (tc_i64 k = 0; k < %lld; k += %d)\n",
             q->rows, share, line);
     tc__line(p);
-    tc__put(p->out, "    __builtin_prefetch(x[p + j] + next + k, 0, 2);\n");
+    tc__put(p->out, "    __builtin_prefetch(window[p + j] + next + k, 0, 2);\n");
 }
 
 // The panels of all k, and the tables.
@@ -150,91 +139,121 @@ static void tc__print_windows_item(tc__printer *p, const tc__contract *q) {
         (long long)q->grain, (long long)q->grain);
 }
 
-// What column c gives predicate i's number.
-static void tc__put_near(tc__printer *p, const tc__node *n, uint32_t i) {
-    tc__put_ix(p, tc__without_depth(p->g->body.ix, tc__windows_test(n, i)));
+// Columns as places in rows of an image.
+static tc__digits tc__windows_digits(tc__printer *p) {
+    const tc__node *n = tc__windows_load(p);
+    tc__ixpool *x = p->g->body.ix;
+    tc__ix e[1 + TC__WINDOWS_TESTS];
+    int count = 0;
+    e[count++] = tc__without_depth(x, n->attr[TC__LOAD_INDEX]);
+    for (uint32_t i = 0; i < tc__windows_tests(n) && i < TC__WINDOWS_TESTS; i++)
+        e[count++] = tc__without_depth(x, tc__windows_test(n, i));
+    return tc__digits_of(x, TC__COL, p->g->shape.cols, e, count);
 }
 
-// `c % 56 - 1 + 0 >= 0 && c % 56 - 1 + 2 < 56`: no k takes predicate i's number out of its range.
+// `number0 + 0 >= 0 && number0 + 2 < 56`: no k takes predicate i's number out of its range.
 static void tc__put_inside(tc__printer *p, const tc__node *n, uint32_t i) {
     tc__ix of = tc__of_depth(p->g->body.ix, tc__windows_test(n, i));
-    if (i) tc__put(p->out, " && ");
-    tc__put_near(p, n, i);
-    tc__put(p->out, " + %lld >= 0 && ", (long long)tc__ix_lo(p->g->body.ix, of));
-    tc__put_near(p, n, i);
-    tc__put(p->out, " + %lld < ", (long long)tc__ix_hi(p->g->body.ix, of));
+    tc__put(p->out, "%snumber%u + %lld >= 0 && number%u + %lld < ", i ? " && " : "", i,
+            (long long)tc__ix_lo(p->g->body.ix, of), i,
+            (long long)tc__ix_hi(p->g->body.ix, of));
     tc__put_ix(p, tc__windows_limit(n, i));
 }
 
-// The item's columns, from c0 on: first those whose windows lie inside of the image, and how many these are. Before
-// a border they fill blocks; the rest of them is copied as well.
-static void tc__print_windows_order(tc__printer *p, const tc__contract *q) {
+// `const type name = e`, of the digits.
+static void tc__let_of_column(tc__printer *p, const tc__digits *d, const char *name,
+                              tc__ix e) {
+    tc__ixpool *x = p->g->body.ix;
+    tc__let_ix(p, name, tc__in_digits(d, tc__without_depth(x, e)));
+}
+
+// The type of what columns give predicate i's number, kept for those that a border cuts.
+static const char *tc__numbers_type(const tc__printer *p, uint32_t i) {
+    tc__ixpool *x = p->g->body.ix;
+    tc__ix of = tc__without_depth(x, tc__windows_test(tc__windows_load(p), i));
+    return tc__ix_lo(x, of) >= INT32_MIN && tc__ix_hi(x, of) <= INT32_MAX ? "tc_i32"
+                                                                          : "tc_i64";
+}
+
+// What is kept of the item's columns. What the last block has too many of are its last.
+static void tc__let_columns(tc__printer *p, const tc__contract *q) {
+    const char *type = p->d->scalar[q->cls];
+    long long room = (long long)tc__padded(q->wide_most, q->rows);
+    uint32_t tests = tc__windows_tests(tc__windows_load(p));
+    tc__line(p);
+    tc__put(p->out, "const %s *window[%lld];\n", type, room);
+    tc__line(p);
+    tc__put(p->out, "%s *out[%lld];\n", type, room);
+    for (uint32_t i = 0; i < tests; i++) {
+        tc__line(p);
+        tc__put(p->out, "%s numbers%u[%lld];\n", tc__numbers_type(p, i), i, room);
+    }
+    tc__line(p);
+    tc__put(p->out, tests ? "tc_i64 inside = 0, border = c1 - c0;\n" : "tc_i64 p = 0;\n");
+}
+
+// For all columns of the item: where their windows are, and where their sums go. First those whose windows lie inside of
+// the image, and how many these are. Before a border they fill blocks; the rest of them is copied as well.
+static void tc__print_windows_columns(tc__printer *p, const tc__contract *q) {
     const tc__node *n = tc__windows_load(p);
     uint32_t tests = tc__windows_tests(n);
-    if (!tests) return;
-    tc__line(p);
-    tc__put(p->out, "tc_i32 order[%lld];\n", (long long)tc__ix_value(q->wide));
-    tc__line(p);
-    tc__put(p->out, "tc_i64 inside = 0;\n");
-    tc__line(p);
-    tc__put(p->out, "for (tc_i64 c = c0, border = c1 - c0, r = r0; c < c1; c++)");
-    tc__block_open(p);
+    tc__digits d = tc__windows_digits(p);
+    char name[20];
+    tc__let_columns(p, q);
+    tc__print_digits_open(p, &d, "c0", "c1", ", r = r0");
     tc__line(p);
     tc__put(p->out, "(void)r;\n");
+    for (uint32_t i = 0; i < tests; i++) {
+        snprintf(name, sizeof name, "number%u", i);
+        tc__let_of_column(p, &d, name, tc__windows_test(n, i));
+    }
     tc__line(p);
-    tc__put(p->out, "const int in = ");
+    tc__put(p->out, tests ? "const tc_i64 p = " : "");
     for (uint32_t i = 0; i < tests; i++) tc__put_inside(p, n, i);
-    tc__put(p->out, ";\n");
+    tc__put(p->out, tests ? " ? inside++ : --border;\n" : "");
     tc__line(p);
-    tc__put(p->out, "order[in ? inside++ : --border] = (tc_i32)(c - c0);\n");
-    tc__block_close(p);
+    tc__put(p->out, "window[p] = ");
+    tc__put_buffer(p, n->attr[TC__LOAD_BUFFER]);
+    tc__put(p->out, " + ");
+    tc__ix at = tc__without_depth(p->g->body.ix, n->attr[TC__LOAD_INDEX]);
+    tc__put_ix(p, tc__in_digits(&d, at));
+    tc__put(p->out, ", out[p%s] = flip + (c - c0) * %d;\n", tests ? "" : "++", q->width);
+    for (uint32_t i = 0; i < tests; i++) {
+        tc__line(p);
+        tc__put(p->out, "numbers%u[p] = (%s)number%u;\n", i, tc__numbers_type(p, i), i);
+    }
+    tc__print_digits_close(p, &d);
+    if (!tests) return;
     tc__line(p);
     tc__put(p->out, "if (inside < c1 - c0) inside -= inside %% %d;\n", q->rows);
 }
 
-// A column's window at `from` with its border, k by k to `copy`: what a border cuts it cuts again `period` k later.
+// A column's window at `of` with its border, k by k to `copy`: what a border cuts it cuts again `period` k later.
 static void tc__print_windows_copy(tc__printer *p, const tc__contract *q) {
     const tc__node *n = tc__windows_load(p);
     uint32_t tests = tc__windows_tests(n);
     int sliced = q->slice && !q->few;
     const char *deep = q->few ? "depth" : "deep", *first = sliced ? "k0 + " : "";
     long long period = (long long)q->period;
-    for (uint32_t i = 0; i < tests; i++) {
-        tc__line(p);
-        tc__put(p->out, "const tc_i64 number%u = ", i);
-        tc__put_near(p, n, i);
-        tc__put(p->out, ", limit%u = ", i);
-        tc__put_ix(p, tc__windows_limit(n, i));
-        tc__put(p->out, ";\n");
-    }
     tc__line(p);
     tc__put(p->out, "for (tc_i64 t = 0; t < %lld && t < %s; t++)", period, deep);
     tc__block_open(p);
     tc__line(p);
     tc__put(p->out, "const int in = ");
-    for (uint32_t i = 0; i < tests; i++)
-        tc__put(p->out, "%s(tc_u64)(number%u + near%u[%st]) < (tc_u64)limit%u",
-                i ? " && " : "", i, i, first, i);
+    for (uint32_t i = 0; i < tests; i++) {
+        tc__put(p->out, "%s(tc_u64)((tc_i64)numbers%u[p] + near%u[%st]) < (tc_u64)",
+                i ? " && " : "", i, i, first);
+        tc__put_atom(p, tc__windows_limit(n, i), 0);
+    }
     tc__put(p->out, ";\n");
     tc__line(p);
     tc__put(p->out,
-            "if (in) for (tc_i64 k = t; k < %s; k += %lld) copy[k] = from[at[%sk]];\n",
+            "if (in) for (tc_i64 k = t; k < %s; k += %lld) copy[k] = cut[p][at[%sk]];\n",
             deep, period, first);
     tc__line(p);
     tc__put(p->out, "else for (tc_i64 k = t; k < %s; k += %lld) copy[k] = 0;\n", deep,
             period);
     tc__block_close(p);
-}
-
-// `const float *from = in1 + ...;`: where column c's window begins.
-static void tc__let_window(tc__printer *p, const tc__contract *q) {
-    const tc__node *n = tc__windows_load(p);
-    tc__line(p);
-    tc__put(p->out, "const %s *from = ", p->d->scalar[q->cls]);
-    tc__put_buffer(p, n->attr[TC__LOAD_BUFFER]);
-    tc__put(p->out, " + ");
-    tc__put_ix(p, tc__without_depth(p->g->body.ix, n->attr[TC__LOAD_INDEX]));
-    tc__put(p->out, ";\n");
 }
 
 // From one copy of a cut column to the next.
@@ -248,11 +267,6 @@ static void tc__print_windows_cut(tc__printer *p, const tc__contract *q) {
     tc__line(p);
     tc__put(p->out, "for (tc_i64 p = inside; p < c1 - c0; p++)");
     tc__block_open(p);
-    tc__line(p);
-    tc__put(p->out, "const tc_i64 c = c0 + order[p], r = r0;\n");
-    tc__line(p);
-    tc__put(p->out, "(void)r;\n");
-    tc__let_window(p, q);
     tc__line(p);
     tc__put(p->out, "%s *copy = edge + (p - inside) * %s;\n", p->d->scalar[q->cls],
             tc__windows_apart(q));
@@ -268,38 +282,24 @@ static void tc__print_windows_edges(tc__printer *p, const tc__contract *q) {
     tc__pack_close(p, q, "batch");
 }
 
-// For all columns of the item: where they are read, and where their sums go. What the last block has too many of are
-// its last.
+// Columns are read where they are, or where they are copied to.
 static void tc__print_windows_pointers(tc__printer *p, const tc__contract *q) {
-    const char *type = p->d->scalar[q->cls];
-    int tests = tc__windows_tests(tc__windows_load(p)) > 0;
-    long long room = (long long)tc__padded(tc__ix_value(q->wide), q->rows);
-    tc__line(p);
-    tc__put(p->out, "const %s *x[%lld];\n", type, room);
-    tc__line(p);
-    tc__put(p->out, "%s *out[%lld];\n", type, room);
-    tc__line(p);
-    tc__put(p->out, "for (tc_i64 p = 0; p < c1 - c0; p++)");
-    tc__block_open(p);
-    tc__line(p);
-    tc__put(p->out, "const tc_i64 o = %sp%s, c = c0 + o, r = r0;\n", tests ? "order[" : "",
-            tests ? "]" : "");
-    tc__line(p);
-    tc__put(p->out, "(void)r;\n");
-    tc__let_window(p, q);
-    tc__line(p);
-    tc__put(p->out, "out[p] = flip + o * %d;\n", q->width);
-    tc__line(p);
-    if (tests)
-        tc__put(p->out, "x[p] = p < inside ? from : edge + (p - inside) * %s;\n",
-                tc__windows_apart(q));
-    else
-        tc__put(p->out, "x[p] = from;\n");
-    tc__block_close(p);
+    if (tc__windows_tests(tc__windows_load(p))) {
+        tc__line(p);
+        tc__put(p->out, "const %s *cut[%lld];\n", p->d->scalar[q->cls],
+                (long long)q->wide_most);
+        tc__line(p);
+        tc__put(
+            p->out,
+            "for (tc_i64 p = inside; p < c1 - c0; p++) cut[p] = window[p], window[p] = edge + "
+            "(p - inside) * %s;\n",
+            tc__windows_apart(q));
+    }
     tc__line(p);
     tc__put(
         p->out,
-        "for (tc_i64 p = c1 - c0; p %% %d; p++) x[p] = x[p - 1], out[p] = out[p - 1];\n",
+        "for (tc_i64 p = c1 - c0; p %% %d; p++) window[p] = window[p - 1], out[p] = out[p - "
+        "1];\n",
         q->rows);
 }
 
@@ -308,8 +308,7 @@ static void tc__print_windows_pointers(tc__printer *p, const tc__contract *q) {
 static void tc__print_windows_blocks(tc__printer *p, const tc__contract *q,
                                      const char *symbol) {
     int tests = tc__windows_tests(tc__windows_load(p)) > 0;
-    const char *first = q->slice ? " + k0" : "";
-    tc__print_windows_pointers(p, q);
+    const char *first = q->slice ? " + k0" : "", *type = tc__table_type(p->g);
     if (q->slice) tc__print_slices(p);
     tc__line(p);
     tc__put(p->out, "const tc_i64 deep = %s;\n", tc__contract_deep(q));
@@ -326,12 +325,12 @@ static void tc__print_windows_blocks(tc__printer *p, const tc__contract *q,
         tc__print_columns_ahead(p, q);
     tc__line(p);
     if (tests)
-        tc__put(p->out, "const tc_i32 *to = p < inside ? at%s : same%s;\n", first,
+        tc__put(p->out, "const %s *to = p < inside ? at%s : same%s;\n", type, first,
                 q->few ? first : "");
     else
-        tc__put(p->out, "const tc_i32 *to = at%s;\n", first);
+        tc__put(p->out, "const %s *to = at%s;\n", type, first);
     tc__line(p);
-    tc__put(p->out, "%s_block(x + p, to, pack + i * %s", symbol,
+    tc__put(p->out, "%s_block(window + p, to, pack + i * %s", symbol,
             q->few ? "slice" : "depth");
     if (q->slice && !q->few) tc__put(p->out, " + k0 * %d", q->width);
     tc__put(p->out, ", deep, out + p, i * wide%s);\n", q->slice ? ", k0" : "");
@@ -342,7 +341,8 @@ static void tc__print_windows_blocks(tc__printer *p, const tc__contract *q,
 // The tile of an item: what the blocks give, turned.
 static void tc__print_windows(tc__printer *p, const tc__contract *q, const char *symbol) {
     if (!q->few) tc__print_windows_pack(p, q);
-    tc__print_windows_order(p, q);
+    tc__print_windows_columns(p, q);
+    tc__print_windows_pointers(p, q);
     if (q->few) tc__print_windows_edges(p, q);
     tc__print_windows_blocks(p, q, symbol);
     tc__line(p);

@@ -41,7 +41,13 @@ typedef struct tc__motion {
 // What accesses cost that are not of neighbours: 2 is one that is. A vector of the host whose lanes lie apart
 // is put together of scalars, and every second one of two loads. On a device rows are turned by tiles, and
 // divisions are cheap.
-enum { TC__MOVE_STEP = 16, TC__MOVE_SECOND = 6, TC__MOVE_APART = 24, TC__MOVE_TERM = 12 };
+enum {
+    TC__MOVE_STEP = 16,
+    TC__MOVE_SECOND = 6,
+    TC__MOVE_APART = 24,
+    TC__MOVE_TERM = 12,
+    TC__MOVE_DIVIDED = 240
+};
 
 static void tc__motion_val(void *user, uint32_t id) {
     tc__motion *m = (tc__motion *)user;
@@ -70,11 +76,26 @@ static int tc__motion_open(tc__motion *m, tc__weave *w, int host) {
     return m->depends != NULL;
 }
 
+// Whether columns in e are divided by what is known at run time only.
+static int tc__divides_columns(const tc__ixpool *p, tc__ix e) {
+    if (!tc__ix_uses(p, e, TC__COL)) return 0;
+    const tc__ixnode *n = tc__ix_node(p, e);
+    if (n->kind == TC__IX_DIV || n->kind == TC__IX_MOD)
+        return !tc__ix_is_const(n->b) || tc__divides_columns(p, n->a);
+    for (uint32_t i = 0; n->kind == TC__IX_POLY && i < n->count; i++)
+        for (int k = 0; k < TC__IX_ATOMS; k++)
+            if (tc__divides_columns(p, p->term.at[n->first + i].atom[k])) return 1;
+    return 0;
+}
+
 // Of an index that is put together of divided columns, a lane at a time: 3x3 maxima of every second element
-// of maps of 55 x 55 took 30 times as long so as along their rows.
+// of maps of 55 x 55 took 30 times as long so as along their rows. Transposed 28x28 of run-time sizes took
+// eight times as long.
 static int64_t tc__divided_cost(const tc__ixpool *p, tc__ix e) {
     const tc__ixnode *n = tc__ix_node(p, e);
-    return TC__MOVE_STEP + TC__MOVE_TERM * (n->kind == TC__IX_POLY ? (int64_t)n->count : 1);
+    int64_t terms = n->kind == TC__IX_POLY ? (int64_t)n->count : 1;
+    return TC__MOVE_STEP + TC__MOVE_TERM * terms +
+           (tc__divides_columns(p, e) ? TC__MOVE_DIVIDED : 0);
 }
 
 // Whether a load or store at e, which rows and columns make of `index`, moves along the columns with one

@@ -7,7 +7,8 @@ enum {
     TC__WINDOWS_ROWS = 4,   //   so many vectors of rows;
     TC__WINDOWS_WEIGHTS_FROM = 33, // rows of a product that reads weights [columns, k] so
     TC__WINDOWS_WEIGHTS_TO = 256,
-    TC__WINDOWS_PERIOD = 160 // most k until predicates are the same again
+    TC__WINDOWS_PERIOD = 160, // most k until predicates are the same again
+    TC__WINDOWS_TESTS = 12    // predicates of a load at most
 };
 
 static int tc__product_dtype(const tc__group *g) {
@@ -62,24 +63,49 @@ static tc__ix tc__of_depth(tc__ixpool *x, tc__ix e) {
 static int tc__is_depth_apart(tc__ixpool *x, tc__ix e) {
     tc__ix of = tc__of_depth(x, e);
     return !tc__ix_uses(x, of, TC__COL) && !tc__ix_uses(x, of, TC__ROW) &&
-           !tc__ix_has_val(x, e) && tc__ix_lo(x, of) >= INT32_MIN &&
-           tc__ix_hi(x, of) <= INT32_MAX;
+           !tc__ix_has_val(x, e);
+}
+
+// Whether what k adds is known to be an i32.
+static int tc__is_depth_narrow(tc__ixpool *x, tc__ix e) {
+    tc__ix of = tc__of_depth(x, e);
+    return tc__ix_lo(x, of) >= INT32_MIN && tc__ix_hi(x, of) <= INT32_MAX;
 }
 
 // Whether node `id` is a load whose place and predicates are such sums.
-static int tc__is_windows(const tc__group *g, uint32_t id) {
+static int tc__is_apart(const tc__group *g, uint32_t id) {
     const tc__node *n = g->body.node.at[id];
     tc__ixpool *x = g->body.ix;
     if (n->op != TC_OP_LOAD || n->dtype != tc__product_dtype(g) ||
         !tc__is_own_class(n->dtype) || tc__buffer_of(g, n)->place == TC__BUF_MADE ||
-        n->attr[TC__LOAD_FILL])
+        n->attr[TC__LOAD_FILL] || n->n_attr > TC__LOAD_PREDICATES + 2 * TC__WINDOWS_TESTS)
         return 0;
     int apart = tc__is_depth_apart(x, n->attr[TC__LOAD_INDEX]);
     for (uint32_t i = TC__LOAD_PREDICATES; apart && i + 1 < n->n_attr; i += 2)
-        apart = tc__is_depth_apart(x, n->attr[i]) &&
-                !tc__ix_uses(x, n->attr[i + 1], TC__DEPTH) &&
-                !tc__ix_has_val(x, n->attr[i + 1]);
+        apart = tc__is_depth_apart(x, n->attr[i]) && !tc__ix_names_of(x, n->attr[i + 1]);
     return apart;
+}
+
+// Whether it is one of windows: what k adds to a predicate's number is known.
+static int tc__is_windows(const tc__group *g, uint32_t id) {
+    const tc__node *n = g->body.node.at[id];
+    if (!tc__is_apart(g, id)) return 0;
+    for (uint32_t i = TC__LOAD_PREDICATES; i + 1 < n->n_attr; i += 2)
+        if (!tc__is_depth_narrow(g->body.ix, n->attr[i])) return 0;
+    return 1;
+}
+
+// Predicate i of a load.
+static uint32_t tc__windows_tests(const tc__node *n) {
+    return (n->n_attr - TC__LOAD_PREDICATES) / 2;
+}
+
+static tc__ix tc__windows_test(const tc__node *n, uint32_t i) {
+    return n->attr[TC__LOAD_PREDICATES + 2 * i];
+}
+
+static tc__ix tc__windows_limit(const tc__node *n, uint32_t i) {
+    return n->attr[TC__LOAD_PREDICATES + 2 * i + 1];
 }
 
 // After how many k e has the same values again: of digits of k the last one's. 0 = never, or not known.
@@ -126,11 +152,14 @@ static int tc__is_left_of_all(const tc__group *g, tc__ix m) {
            tc__ix_subst(x, e, r, tc__ix_add(x, r, m)) == e;
 }
 
-// Whether there are enough columns for each thread to pack all rows.
+// Whether there are enough columns for each thread to pack all rows. Images of any size are taken for large ones.
 static int tc__has_many_windows(const tc__group *g) {
-    tc__ix columns = tc__ix_mul(g->body.ix, g->shape.cols, g->shape.batch);
+    tc__ixpool *x = g->body.ix;
     int threads = g->target.threads < 2 ? 2 : g->target.threads;
-    return tc__ix_lo(g->body.ix, columns) >= TC__WINDOWS_LEAST * threads;
+    int64_t least = (int64_t)TC__WINDOWS_LEAST * threads,
+            cols = tc__ix_lo(x, g->shape.cols);
+    if (!tc__ix_is_const(g->shape.cols)) cols = tc__ix_hi(x, g->shape.cols);
+    return tc__ix_times(cols, tc__ix_lo(x, g->shape.batch)) >= least;
 }
 
 // Whether the right operand of a product of m rows is weights [columns, k] which are too many to pack for so few rows.
@@ -144,7 +173,8 @@ static int tc__is_weights(const tc__group *g, int64_t m) {
     tc__ixrun run = tc__ix_run(x, at, TC__COL);
     return tc__ix_equals(tc__ix_run(x, at, TC__DEPTH).stride, 1) && run.ok &&
            run.run == INT64_MAX && tc__ix_is_const(run.stride) &&
-           tc__ix_equals(g->shape.batch, 1) && tc__ix_value(g->shape.cols) >= m * threads;
+           tc__ix_equals(g->shape.batch, 1) && tc__ix_is_const(g->shape.cols) &&
+           tc__ix_value(g->shape.cols) >= m * threads;
 }
 
 // Whether the columns of a contraction are windows: many, or few and many rows, which then are packed by the thread
@@ -153,13 +183,18 @@ static int tc__has_windows(const tc__group *g, int lanes) {
     if (g->shape.kind != TC__CONTRACTION || tc__contract_phases(g) != 1) return 0;
     tc__ix m = tc__ix_div(g->body.ix, g->shape.rows, g->shape.batch);
     int64_t rows = tc__ix_is_const(m) ? tc__ix_value(m) : 0;
-    if (rows < lanes || !tc__ix_is_const(tc__depth_of(g)) ||
-        !tc__ix_is_const(g->shape.cols))
-        return 0;
-    int few =
-        tc__ix_value(g->shape.cols) >= TC__WINDOWS_FEW && rows >= TC__WINDOWS_ROWS * lanes;
+    if (rows < lanes || !tc__ix_is_const(tc__depth_of(g))) return 0;
+    int few = tc__ix_is_const(g->shape.cols) &&
+              tc__ix_value(g->shape.cols) >= TC__WINDOWS_FEW &&
+              rows >= TC__WINDOWS_ROWS * lanes;
     return (few || tc__has_many_windows(g)) && tc__is_plain(g, tc__left_of(g)) &&
            tc__is_left_of_all(g, m) &&
            (!tc__is_plain(g, tc__right_of(g)) || tc__is_weights(g, rows)) &&
            tc__is_windows(g, tc__right_of(g));
+}
+
+// The type of tables: how far k is from an element's place may be more than 32 bits say, where sizes are not known.
+static const char *tc__table_type(const tc__group *g) {
+    tc__ix at = g->body.node.at[tc__right_of(g)]->attr[TC__LOAD_INDEX];
+    return tc__is_depth_narrow(g->body.ix, at) ? "tc_i32" : "tc_i64";
 }

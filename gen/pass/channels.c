@@ -19,7 +19,7 @@ enum {
 
 // Whether the windows are the image, whose places lie as tiles want them.
 static int tc__channels_are_plain(const tc__windowed *w) {
-    int plain = w->out[0] * w->out[1] % TC__CHANNELS_PACK == 0;
+    int plain = tc__windowed_places(w) % TC__CHANNELS_PACK == 0;
     for (int d = 0; d < 2; d++)
         plain = plain && w->size[d] == 1 && w->stride[d] == 1 && !w->low[d] && !w->high[d];
     return plain;
@@ -28,7 +28,7 @@ static int tc__channels_are_plain(const tc__windowed *w) {
 static int tc__channels_of(const tc__graph *g, const tc__node *n, tc__windowed *w) {
     return tc__windowed_of(g, n, w) && !tc__channels_are_plain(w) &&
            w->results >= TC__WINDOWED_LEAST &&
-           w->images * w->out[0] * w->out[1] >= TC__CHANNELS_PLACES;
+           tc__ix_value(w->images) * tc__windowed_places(w) >= TC__CHANNELS_PLACES;
 }
 
 // What a weight counts: a sum over images of gradients [n, 1, o, cells] times windows [n, 1, cells, k].
@@ -47,7 +47,7 @@ static int tc__channels_weight_of(const tc__graph *g, const tc__node *n, tc__win
     for (int i = 0; i < 4; i++)
         if (columns->attr[i] != turned[i]) return 0;
     w->image = tc__windowed_image(g, tc__operand(g, columns, 0), w);
-    if (!w->image || !tc__ix_is_const(n->dims[2])) return 0;
+    if (!w->image || !tc__windowed_is_known(w) || !tc__ix_is_const(n->dims[2])) return 0;
     w->results = tc__ix_value(n->dims[2]);
     return w->results >= TC__WINDOWED_LEAST &&
            w->channels * w->size[1] >= TC__WINDOWED_LEAST && w->size[0] * w->size[1] > 1;
@@ -112,8 +112,8 @@ static int tc__channels_are_few(const tc__windowed *w) {
 static tc__node *tc__channels_columns(tc__graph *g, const tc__windowed *w, tc__node *a) {
     static const int64_t last[] = {0, 2, 3, 1}, row[] = {0, 2, 3, 4, 1};
     int few = tc__channels_are_few(w);
-    int64_t size[] = {w->images, tc__ix_value(a->dims[2]), w->out[1],
-                      w->size[1] * w->channels};
+    int64_t size[] = {tc__ix_value(w->images), tc__ix_value(a->dims[2]),
+                      tc__ix_value(w->out[1]), w->size[1] * w->channels};
     if (few) {
         a = tc__channels_pad(g, a, 3, w->low[1], w->high[1]);
         a = tc__windowed_permute(g, tc__windowed_windows(g, w, a, 1, 3), row);
@@ -148,9 +148,10 @@ static tc__node *tc__channels_product(tc__graph *g, const tc__windowed *w) {
              *right = tc__channels_columns(g, w, g->node.at[w->image->id]);
     right = tc__windowed_permute(g, right, tc__channels_are_few(w) ? column : windows);
     if (!left || !right) return NULL;
-    int64_t size[] = {w->images, 1, tc__ix_value(left->dims[3]), w->out[0] * w->out[1]};
+    int64_t size[] = {tc__ix_value(w->images), 1, tc__ix_value(left->dims[3]),
+                      tc__windowed_places(w)};
     right = tc__windowed_reshape(g, right, 4, size);
-    memcpy(dims, left->dims, sizeof dims), dims[0] = tc__ix_const(w->images);
+    memcpy(dims, left->dims, sizeof dims), dims[0] = w->images;
     left = tc__make_expand(g, left, 4, dims);
     if (!left || !right) return NULL;
     dims[3] = right->dims[3], in[0] = left->id, in[1] = right->id;
@@ -160,11 +161,13 @@ static tc__node *tc__channels_product(tc__graph *g, const tc__windowed *w) {
 // [1, 1, o, places] of gradients a[n, 1, o, cells], which are laid out as an image is.
 static tc__node *tc__channels_gradients(tc__graph *g, const tc__windowed *w, tc__node *a) {
     static const int64_t last[] = {0, 2, 3, 1}, turned[] = {0, 1, 3, 2};
-    int64_t size[] = {w->images, w->results, w->out[0], w->out[1]};
+    int64_t size[] = {tc__ix_value(w->images), w->results, tc__ix_value(w->out[0]),
+                      tc__ix_value(w->out[1])};
     a = tc__channels_laid(
         g, tc__windowed_permute(g, tc__windowed_reshape(g, a, 4, size), last));
     if (!a) return NULL;
-    int64_t all[] = {1, 1, w->images * w->out[0] * w->out[1], tc__ix_value(a->dims[3])};
+    int64_t all[] = {1, 1, tc__ix_value(w->images) * tc__windowed_places(w),
+                     tc__ix_value(a->dims[3])};
     return tc__windowed_permute(g, tc__windowed_reshape(g, a, 4, all), turned);
 }
 
