@@ -1225,6 +1225,14 @@ TCDEF tc_tensor tc_conv_transpose1d_at(tc_tensor x, tc_tensor weight, tc_tensor 
                                        int stride, int padding, int output_padding,
                                        int dilation, int groups, const char *file,
                                        int line);
+// x[N, C, D, H, W] or [C, D, H, W] with weight[C, O / groups, KD, KH, KW] -> [N, O, D', H', W'], over (channel, d, y, x).
+TCDEF tc_tensor tc_conv_transpose3d_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
+                                       int stride, int padding, int output_padding,
+                                       int dilation, int groups, const char *file,
+                                       int line);
+TCDEF tc_tensor tc_conv_transpose3d_with_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
+                                            const tc_conv_options *options,
+                                            const char *file, int line);
 // Windows of kernel x kernel, `stride` apart (0 = kernel), over x[..., H, W] with `padding`
 // on each side (at most kernel / 2, TC_E_ARG). Mean, zeros of the padding counted.
 TCDEF tc_tensor tc_avg_pool2d_at(tc_tensor x, int kernel, int stride, int padding,
@@ -2697,7 +2705,8 @@ TCDEF const char *tc_params_unmatched(const tc_params *p);
 // From here on public calls cast their floats to `dtype`, TC_F16 or TC_BF16 (TC_E_DTYPE), or to f32, by
 // the lists that PyTorch's autocast has for CUDA, here on every device:
 //   to dtype   matmul bmm addmm linear conv1d conv2d conv2d_with conv3d conv3d_with conv_transpose1d
-//              conv_transpose2d conv_transpose2d_with scaled_dot_product_attention
+//              conv_transpose2d conv_transpose2d_with conv_transpose3d conv_transpose3d_with
+//              scaled_dot_product_attention
 //   to f32     exp expm1 log log2 log10 log1p pow pow_s rpow_s rdiv_s reciprocal rsqrt tan acos asin
 //              sinh cosh softplus; in all their forms sum prod norm logsumexp; cumsum cumprod softmax
 //              log_softmax layer_norm group_norm normalize cosine_similarity interpolate mse_loss
@@ -3054,6 +3063,8 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define tc_conv_transpose2d(...) tc_conv_transpose2d_at(__VA_ARGS__, TC__SITE)
 #define tc_conv_transpose2d_with(...) tc_conv_transpose2d_with_at(__VA_ARGS__, TC__SITE)
 #define tc_conv_transpose1d(...) tc_conv_transpose1d_at(__VA_ARGS__, TC__SITE)
+#define tc_conv_transpose3d(...) tc_conv_transpose3d_at(__VA_ARGS__, TC__SITE)
+#define tc_conv_transpose3d_with(...) tc_conv_transpose3d_with_at(__VA_ARGS__, TC__SITE)
 #define tc_avg_pool2d(...) tc_avg_pool2d_at(__VA_ARGS__, TC__SITE)
 #define tc_max_pool2d(...) tc_max_pool2d_at(__VA_ARGS__, TC__SITE)
 #define tc_interpolate(...) tc_interpolate_at(__VA_ARGS__, TC__SITE)
@@ -3148,7 +3159,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xeefdcdeac10d553bu
+#define TC__BUILD_ID 0x7aecbfb925938e30u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7767,6 +7778,7 @@ TC_OP_CONV2D,
 TC_OP_CONV1D,
 TC_OP_CONV3D,
 TC_OP_CONV_TRANSPOSE2D,
+TC_OP_CONV_TRANSPOSE3D,
 TC_OP_CONV_TRANSPOSE1D,
 TC_OP_AVG_POOL2D,
 TC_OP_MAX_POOL2D,
@@ -7864,6 +7876,7 @@ TC__CONV2D_X=0,TC__CONV2D_WEIGHT=1,TC__CONV2D_BIAS=2,TC__CONV2D_KERNEL_H=1,TC__C
 TC__CONV1D_X=0,TC__CONV1D_WEIGHT=1,TC__CONV1D_BIAS=2,TC__CONV1D_STRIDE=1,TC__CONV1D_PADDING=2,TC__CONV1D_DILATION=3,TC__CONV1D_GROUPS=4,
 TC__CONV3D_X=0,TC__CONV3D_WEIGHT=1,TC__CONV3D_BIAS=2,TC__CONV3D_STRIDE_D=1,TC__CONV3D_STRIDE_H=2,TC__CONV3D_STRIDE_W=3,TC__CONV3D_PADDING_D=4,TC__CONV3D_PADDING_H=5,TC__CONV3D_PADDING_W=6,TC__CONV3D_DILATION_D=7,TC__CONV3D_DILATION_H=8,TC__CONV3D_DILATION_W=9,TC__CONV3D_GROUPS=10,
 TC__CONV_TRANSPOSE2D_X=0,TC__CONV_TRANSPOSE2D_WEIGHT=1,TC__CONV_TRANSPOSE2D_BIAS=2,TC__CONV_TRANSPOSE2D_STRIDE_H=1,TC__CONV_TRANSPOSE2D_STRIDE_W=2,TC__CONV_TRANSPOSE2D_PADDING_H=3,TC__CONV_TRANSPOSE2D_PADDING_W=4,TC__CONV_TRANSPOSE2D_OUTPUT_PADDING_H=5,TC__CONV_TRANSPOSE2D_OUTPUT_PADDING_W=6,TC__CONV_TRANSPOSE2D_DILATION_H=7,TC__CONV_TRANSPOSE2D_DILATION_W=8,TC__CONV_TRANSPOSE2D_GROUPS=9,
+TC__CONV_TRANSPOSE3D_X=0,TC__CONV_TRANSPOSE3D_WEIGHT=1,TC__CONV_TRANSPOSE3D_BIAS=2,TC__CONV_TRANSPOSE3D_STRIDE_D=1,TC__CONV_TRANSPOSE3D_STRIDE_H=2,TC__CONV_TRANSPOSE3D_STRIDE_W=3,TC__CONV_TRANSPOSE3D_PADDING_D=4,TC__CONV_TRANSPOSE3D_PADDING_H=5,TC__CONV_TRANSPOSE3D_PADDING_W=6,TC__CONV_TRANSPOSE3D_OUTPUT_PADDING_D=7,TC__CONV_TRANSPOSE3D_OUTPUT_PADDING_H=8,TC__CONV_TRANSPOSE3D_OUTPUT_PADDING_W=9,TC__CONV_TRANSPOSE3D_DILATION_D=10,TC__CONV_TRANSPOSE3D_DILATION_H=11,TC__CONV_TRANSPOSE3D_DILATION_W=12,TC__CONV_TRANSPOSE3D_GROUPS=13,
 TC__CONV_TRANSPOSE1D_X=0,TC__CONV_TRANSPOSE1D_WEIGHT=1,TC__CONV_TRANSPOSE1D_BIAS=2,TC__CONV_TRANSPOSE1D_STRIDE=1,TC__CONV_TRANSPOSE1D_PADDING=2,TC__CONV_TRANSPOSE1D_OUTPUT_PADDING=3,TC__CONV_TRANSPOSE1D_DILATION=4,TC__CONV_TRANSPOSE1D_GROUPS=5,
 TC__AVG_POOL2D_X=0,TC__AVG_POOL2D_KERNEL=1,TC__AVG_POOL2D_STRIDE=2,TC__AVG_POOL2D_PADDING=3,
 TC__MAX_POOL2D_X=0,TC__MAX_POOL2D_KERNEL=1,TC__MAX_POOL2D_STRIDE=2,TC__MAX_POOL2D_PADDING=3,
@@ -7901,7 +7914,7 @@ int64_t*attr;
 tc__ix dims[TC_MAX_RANK];
 const struct tc__step*from;
 }tc__node;
-enum{TC__WHOLE_OPERANDS=5,TC__WHOLE_WORDS=11};
+enum{TC__WHOLE_OPERANDS=5,TC__WHOLE_WORDS=14};
 enum{TC__WHOLE_GIVEN=0};
 typedef struct tc__composite{
 uint16_t op;
@@ -8547,6 +8560,7 @@ static const char*const tc__op_names[TC_OP_TOTAL]={
 "conv1d",
 "conv3d",
 "conv_transpose2d",
+"conv_transpose3d",
 "conv_transpose1d",
 "avg_pool2d",
 "max_pool2d",
@@ -9504,6 +9518,8 @@ TC__OP(COMPOSITE,-1,0,attr,attr,0,COUNT,0x470u,0x0u,
 "t given, t stride_d, t stride_h, t stride_w, s padding_d, s padding_h, s padding_w, t dilation_d, t dilation_h, t dilation_w, s groups","")
 TC__OP(COMPOSITE,-1,0,attr,attr,0,COUNT,0x278u,0x0u,
 "t given, t stride_h, t stride_w, s padding_h, s padding_w, s output_padding_h, s output_padding_w, t dilation_h, t dilation_w, s groups","")
+TC__OP(COMPOSITE,-1,0,attr,attr,0,COUNT,0x23f0u,0x0u,
+"t given, t stride_d, t stride_h, t stride_w, s padding_d, s padding_h, s padding_w, s output_padding_d, s output_padding_h, s output_padding_w, t dilation_d, t dilation_h, t dilation_w, s groups","")
 TC__OP(COMPOSITE,-1,0,attr,attr,0,COUNT,0x2cu,0x0u,
 "t given, t stride, s padding, s output_padding, t dilation, s groups","")
 TC__OP(COMPOSITE,-1,0,floating,attr,0,COUNT,0x8u,0x0u,
@@ -9535,6 +9551,7 @@ static const tc__whole_info tc__wholes[TC_OP_TOTAL-TC_OP_COUNT]={
 {{{2,1,0},{3,0,1},{1,0,1}},3},
 {{{4,1,0},{5,0,0},{1,0,1}},3},
 {{{3,1,0},{4,0,0},{1,0,1}},3},
+{{{4,1,0},{5,0,0},{1,0,1}},3},
 {{{2,1,0},{3,0,0},{1,0,1}},3},
 {{{2,1,0}},1},
 {{{2,1,0}},1},
@@ -15935,197 +15952,6 @@ weight=tc_unsqueeze(weight,-2);
 tc_tensor y=tc_conv2d_with(x,weight,bias,&o);
 return tc_squeeze(y,-2);
 }
-typedef struct tc__woven{
-tc__conv v;
-int64_t stride[2];
-int64_t taps[2];
-int64_t longer[2];
-int64_t kernel[2],out[2],groups;
-}tc__woven;
-static int tc__woven_axis(tc__woven*s,const tc_conv_options*o,int i){
-const tc__api*f=s->v.f;
-int64_t n=tc__meta_size(&f->x,2+i),stride=tc__or_one(o->stride[i]),
-dilation=tc__or_one(o->dilation[i]),padding=o->padding[i],
-more=o->output_padding[i];
-if(stride<1||dilation<1||padding<0||more<0||
-(more>=stride&&more>=dilation))
-return tc__fail(
-f->c,TC_E_ARG,
-"%s: stride %lld, padding %lld, output_padding %lld, dilation %lld; stride and "
-"dilation must be at least 1, padding at least 0, output_padding at least 0 "
-"and less than stride or dilation",
-f->who,(long long)stride,(long long)padding,(long long)more,
-(long long)dilation);
-int64_t reach=tc__ix_times(dilation,s->kernel[i]-1);
-s->out[i]=tc__ix_clamp(tc__ix_times(n-1,stride)-2*padding)+reach+more+1;
-if(n<1)
-return tc__fail(f->c,TC_E_SHAPE,
-"%s: dimension %d of x has no elements, of which a result could be "
-"made; at least 1 is needed",
-f->who,f->x.rank-2+i);
-if(s->kernel[i]<1||s->kernel[i]>INT32_MAX||s->out[i]<1)
-return tc__fail(
-f->c,TC_E_SHAPE,
-"%s: %lld elements by a kernel of %lld (stride %lld, dilation %lld), less "
-"a padding of %lld, leave nothing; pad less, or take a larger kernel",
-f->who,(long long)n,(long long)s->kernel[i],(long long)stride,
-(long long)dilation,(long long)padding);
-s->stride[i]=stride,s->v.dilation[i]=dilation,s->v.padding[i]=padding;
-s->v.stride[i]=1;
-return 1;
-}
-static tc_tensor tc__woven_apart(tc__woven*s,tc_tensor x,int i){
-int64_t attr[5];
-attr[TC__PAD_DIM]=2+i,attr[TC__PAD_LOW]=attr[TC__PAD_HIGH]=tc__ix_const(0);
-attr[TC__PAD_DILATION]=tc__ix_const(s->stride[i]);
-attr[TC__PAD_FILL]=tc__value_word(0,s->v.f->x.dtype);
-s->stride[i]=1;
-return tc__prim(s->v.f,TC_OP_PAD,x,attr,5);
-}
-static tc_tensor tc__woven_weight(const tc__woven*s,tc_tensor w,const int64_t*from,
-const int64_t*to,const int64_t*taps){
-const tc__api*f=s->v.f;
-tc__meta m;
-if(!tc__meta_get(f,w,&m))return w;
-int64_t c=tc__meta_size(&m,0)/s->groups,o=tc__meta_size(&m,1),phases[2];
-tc_dims apart=TC_DIMS(s->groups,c,o,taps[0],s->stride[0],taps[1],s->stride[1]),
-order=TC_DIMS(0,2,4,6,1,3,5);
-for(int i=0;i<2;i++){
-phases[i]=to[i]-from[i];
-int64_t size=(taps[i]-1)*s->stride[i]+phases[i];
-w=tc__slice(f,w,2+i,from[i],size,1);
-if(phases[i]<s->stride[i])
-w=tc__pad(f,w,2+i,0,s->stride[i]-phases[i],0,m.dtype);
-}
-w=tc_flip(tc__reshape(f,w,&apart),TC_DIMS(3,5));
-for(int i=0;i<2;i++)
-if(phases[i]<s->stride[i])w=tc__slice(f,w,4+2*i,0,phases[i],1);
-tc_dims rows=TC_DIMS(s->groups*o*phases[0]*phases[1],c,taps[0],taps[1]);
-return tc__reshape(f,tc__permute(f,w,&order),&rows);
-}
-static tc_tensor tc__woven_phases(const tc__woven*s,tc_tensor x,tc_tensor weight,
-const int64_t*from,const int64_t*to,
-const int64_t*taps,int dtype){
-const tc__api*f=s->v.f;
-tc__conv v=s->v;
-tc__meta w;
-if(!tc__meta_get(f,weight,&w))return tc__null();
-int64_t n=tc__meta_size(&f->x,0),o=tc__meta_size(&w,1)*s->groups;
-int64_t high=to[0]-from[0],wide=to[1]-from[1];
-tc_dims part=TC_DIMS(n,o,high,wide,v.out[0],v.out[1]),
-none=TC_DIMS(high,wide,n,o,v.out[0],v.out[1]),
-order=TC_DIMS(2,3,0,1,4,5);
-if(!taps[0]||!taps[1])return tc__expand(f,tc__scalar(f,0,dtype),&none);
-for(int i=0;i<2;i++){
-v.size[i]=taps[i];
-x=tc__pad(f,x,2+i,v.dilation[i]*(taps[i]-1),
-v.dilation[i]*(s->taps[i]-1),0,f->x.dtype);
-}
-weight=tc__woven_weight(s,weight,from,to,taps);
-if(!tc__meta_get(f,weight,&w))return tc__null();
-tc_tensor y=tc__conv_matmul(&v,x,weight,&w,s->groups);
-return tc__permute(f,tc__reshape(f,y,&part),&order);
-}
-static tc_tensor tc__woven_all(const tc__woven*s,tc_tensor x,tc_tensor weight){
-const tc__api*f=s->v.f;
-tc_tensor row[2],part[2];
-tc__meta m;
-int rows=0;
-m.dtype=f->x.dtype;
-for(int i=0;i<2;i++){
-int64_t from[2],to[2],taps[2];
-int parts=0;
-from[0]=i?s->longer[0]:0,to[0]=i?s->stride[0]:s->longer[0];
-taps[0]=s->taps[0]-i;
-for(int j=0;j<2&&from[0]<to[0];j++){
-from[1]=j?s->longer[1]:0,to[1]=j?s->stride[1]:s->longer[1];
-taps[1]=s->taps[1]-j;
-if(from[1]==to[1])continue;
-part[parts]=tc__woven_phases(s,x,weight,from,to,taps,m.dtype);
-if(!tc__meta_get(f,part[parts++],&m))return tc__null();
-}
-if(parts)row[rows++]=parts>1?tc__cat(f,part,parts,1):part[0];
-}
-return rows>1?tc__cat(f,row,rows,0):row[0];
-}
-static tc_tensor tc__woven_image(const tc__woven*s,tc_tensor y){
-const tc__api*f=s->v.f;
-tc_dims order=TC_DIMS(2,3,4,0,5,1);
-tc__meta m;
-if(!tc__meta_get(f,y,&m))return tc__null();
-tc_dims d=TC_DIMS(tc__meta_size(&m,2),tc__meta_size(&m,3),
-s->v.out[0]*s->stride[0],s->v.out[1]*s->stride[1]);
-y=tc__reshape(f,tc__permute(f,y,&order),&d);
-for(int i=0;i<2;i++){
-int64_t more=s->v.padding[i]+s->out[i]-d.size[2+i];
-if(more>0)y=tc__pad(f,y,2+i,0,more,0,m.dtype);
-y=tc__slice(f,y,2+i,s->v.padding[i],s->out[i],1);
-}
-return y;
-}
-static void tc__woven_words(const tc_conv_options*o,int64_t*word){
-for(int i=0;i<2;i++){
-word[TC__CONV_TRANSPOSE2D_STRIDE_H+i]=tc__or_one(o->stride[i]);
-word[TC__CONV_TRANSPOSE2D_PADDING_H+i]=tc__ix_const(o->padding[i]);
-word[TC__CONV_TRANSPOSE2D_OUTPUT_PADDING_H+i]=
-tc__ix_const(o->output_padding[i]);
-word[TC__CONV_TRANSPOSE2D_DILATION_H+i]=tc__or_one(o->dilation[i]);
-}
-word[TC__CONV_TRANSPOSE2D_GROUPS]=tc__ix_const(tc__or_one(o->groups));
-}
-static tc_tensor tc__woven_batch(tc__api*f,tc_tensor x,tc_tensor weight,tc_tensor bias,
-const tc_conv_options*o,int axes){
-tc__meta w;
-tc__woven s;
-tc_tensor in[3];
-if(!tc__meta_get(f,weight,&w))return tc__null();
-s.v.f=f,s.v.h=2,s.v.axes=axes,s.groups=tc__or_one(o->groups);
-for(int i=0;i<2;i++){
-s.kernel[i]=tc__meta_size(&w,2+i);
-if(!tc__woven_axis(&s,o,i))return tc__null();
-}
-if(!tc__dims_check(f->c,f->who,2,s.out))return tc__null();
-tc__woven_words(o,f->word);
-in[0]=x,in[1]=weight,in[2]=bias;
-if(bias.id)tc__widen_product(f,in,3);
-for(int i=0;i<2;i++){
-int64_t n=tc__meta_size(&f->x,2+i);
-if(s.stride[i]>1&&s.v.dilation[i]>1)
-n=(n-1)*s.stride[i]+1,x=tc__woven_apart(&s,x,i);
-s.taps[i]=(s.kernel[i]-1)/s.stride[i]+1;
-s.longer[i]=s.kernel[i]-(s.taps[i]-1)*s.stride[i];
-s.v.out[i]=n+s.v.dilation[i]*(s.taps[i]-1);
-}
-tc_tensor y=tc__woven_image(&s,tc__woven_all(&s,x,weight));
-if(bias.id)y=tc_add(y,tc__per_channel(f,bias));
-return tc__rounded(f,y);
-}
-static tc_tensor tc__conv_transpose2d_with(tc__api*f,tc_tensor x,tc_tensor weight,
-tc_tensor bias,const tc_conv_options*options){
-return tc__conv_of(f,x,weight,bias,options,2,1,tc__woven_batch);
-}
-static tc_tensor tc__conv_transpose2d(tc__api*f,tc_tensor x,tc_tensor weight,
-tc_tensor bias,int stride,int padding,
-int output_padding,int dilation,int groups){
-tc_conv_options o=tc__conv_alike(stride,padding,dilation,groups);
-o.output_padding[0]=o.output_padding[1]=output_padding;
-return tc__conv_transpose2d_with(f,x,weight,bias,&o);
-}
-static tc_tensor tc__conv_transpose1d(tc__api*f,tc_tensor x,tc_tensor weight,
-tc_tensor bias,int stride,int padding,
-int output_padding,int dilation,int groups){
-tc_conv_options o;
-memset(&o,0,sizeof o);
-if(!tc__conv_check(f,weight,bias,tc__or_one(groups),1,1))return tc__null();
-o.stride[1]=stride,o.padding[1]=padding,o.dilation[1]=dilation;
-o.output_padding[1]=output_padding,o.groups=groups;
-f->word[TC__CONV_TRANSPOSE1D_STRIDE]=tc__or_one(stride);
-f->word[TC__CONV_TRANSPOSE1D_DILATION]=tc__or_one(dilation);
-f->word[TC__CONV_TRANSPOSE1D_GROUPS]=tc__ix_const(tc__or_one(groups));
-tc_tensor y=
-tc_conv_transpose2d_with(tc_unsqueeze(x,-2),tc_unsqueeze(weight,-2),bias,&o);
-return tc_squeeze(y,-2);
-}
 static int tc__pool_windows(tc__conv*v,tc__api*f,int kernel,int stride,int padding){
 if(f->x.rank<2)
 return tc__fail(f->c,TC_E_RANK,"%s: x has rank %d, [..., H, W] is needed",f->who,
@@ -16185,6 +16011,295 @@ f->word[TC__MAX_POOL2D_STRIDE]=v.stride[0];
 x=tc__conv_pad(&v,x,tc__least_value(f->x.dtype),f->x.dtype);
 tc_tensor y=tc__pool_2d(&v,x,TC_OP_MAXIMUM,TC_OP_AMAX);
 return kernel>1?y:tc__cast(f,y,f->x.dtype);
+}
+// ---- gen/graph/woven.c
+typedef struct tc__woven_axis{
+int64_t n,kernel,stride,dilation,low,
+out;
+int64_t apart;
+int64_t spread,gap;
+int64_t phases,taps;
+int64_t longer;
+int64_t first,places;
+int64_t skip,length;
+int64_t before;
+}tc__woven_axis;
+static void tc__woven_plan(tc__woven_axis*a,int woven){
+int64_t stride=a->n==1&&woven?a->dilation*a->kernel:a->stride;
+int64_t last=a->low+a->out-1;
+a->apart=woven?tc__ix_gcd(stride,a->dilation):1;
+int64_t from=(a->low+a->apart-1)/a->apart;
+if(from*a->apart>last)a->apart=1,from=a->low;
+stride/=a->apart,a->gap=a->dilation/a->apart,last/=a->apart;
+a->phases=woven&&a->gap==1?stride:1;
+a->spread=stride/a->phases;
+a->taps=(a->kernel-1)/a->phases+1;
+a->longer=a->kernel-(a->taps-1)*a->phases;
+a->first=from/a->phases,a->places=last/a->phases-a->first+1;
+a->skip=from-a->first*a->phases,a->length=last-from+1;
+a->before=from*a->apart-a->low;
+}
+static int64_t tc__woven_elements(const tc__woven_axis*a){
+return(a->n-1)*a->spread+1;
+}
+static int tc__woven_border(const tc__woven_axis*a,int64_t taps,int64_t*low,
+int64_t*high){
+int64_t n=tc__woven_elements(a);
+*low=a->gap*(taps-1)-a->first,*high=a->first+a->places-n;
+return taps>0&&n+*low>0&&n+*high>0;
+}
+static int64_t tc__woven_part(const tc__woven_axis*a,int i,int64_t*from,int64_t*to){
+*from=i?a->longer:0,*to=i?a->phases:a->longer;
+return*from<*to?a->taps-i:0;
+}
+// ---- gen/graph/transposed.c
+typedef struct tc__woven{
+tc__conv v;
+tc__woven_axis axis[TC__CONV_AXES];
+int64_t from[TC__CONV_AXES],to[TC__CONV_AXES];
+int64_t groups,results;
+tc_tensor x,weight;
+int dtype,weight_dtype;
+}tc__woven;
+static int tc__woven_axis_of(tc__woven*s,const tc_conv_options*o,int i){
+const tc__api*f=s->v.f;
+tc__woven_axis*a=&s->axis[i];
+int64_t more=o->output_padding[i];
+a->n=tc__meta_size(&f->x,2+i),a->stride=tc__or_one(o->stride[i]);
+a->dilation=tc__or_one(o->dilation[i]),a->low=o->padding[i];
+if(a->stride<1||a->dilation<1||a->low<0||more<0||
+(more>=a->stride&&more>=a->dilation))
+return tc__fail(
+f->c,TC_E_ARG,
+"%s: stride %lld, padding %lld, output_padding %lld, dilation %lld; stride and "
+"dilation must be at least 1, padding at least 0, output_padding at least 0 "
+"and less than stride or dilation",
+f->who,(long long)a->stride,(long long)a->low,(long long)more,
+(long long)a->dilation);
+int64_t reach=tc__ix_times(a->dilation,a->kernel-1);
+a->out=
+tc__ix_clamp(tc__ix_times(a->n-1,a->stride)-2*a->low)+reach+more+1;
+if(a->n<1)
+return tc__fail(f->c,TC_E_SHAPE,
+"%s: dimension %d of x has no elements, of which a result could be "
+"made; at least 1 is needed",
+f->who,i-s->v.axes);
+if(a->kernel<1||a->kernel>INT32_MAX||a->out<1)
+return tc__fail(
+f->c,TC_E_SHAPE,
+"%s: %lld elements by a kernel of %lld (stride %lld, dilation %lld), less "
+"a padding of %lld, leave nothing; pad less, or take a larger kernel",
+f->who,(long long)a->n,(long long)a->kernel,(long long)a->stride,
+(long long)a->dilation,(long long)a->low);
+tc__woven_plan(a,1);
+return 1;
+}
+static tc_tensor tc__woven_pad(const tc__woven*s,tc_tensor x,int dim,int64_t low,
+int64_t high,int64_t dilation){
+int64_t attr[5];
+if(!low&&!high&&dilation==1)return x;
+attr[TC__PAD_DIM]=dim,attr[TC__PAD_DILATION]=tc__ix_const(dilation);
+attr[TC__PAD_LOW]=tc__ix_const(low),attr[TC__PAD_HIGH]=tc__ix_const(high);
+attr[TC__PAD_FILL]=tc__value_word(0,s->dtype);
+return tc__prim(s->v.f,TC_OP_PAD,x,attr,5);
+}
+static tc_tensor tc__woven_weight(const tc__woven*s){
+const tc__api*f=s->v.f;
+int axes=s->v.axes;
+tc_tensor w=s->weight;
+tc__meta m;
+if(!tc__meta_get(f,w,&m))return w;
+int64_t c=tc__meta_size(&m,0)/s->groups,rows=tc__meta_size(&m,1);
+tc_dims apart=TC_DIMS(c*s->groups,rows),flip=TC_DIMS(0),order=TC_DIMS(0,1);
+flip.rank=axes,order.rank=apart.rank=2+2*axes;
+for(int i=0;i<axes;i++){
+int64_t phases=s->to[i]-s->from[i],all=s->axis[i].phases,
+taps=s->v.size[i];
+w=tc__slice(f,w,2+i,s->from[i],(taps-1)*all+phases,1);
+w=tc__woven_pad(s,w,2+i,0,all-phases,1);
+apart.size[2+2*i]=taps,apart.size[3+2*i]=all,flip.size[i]=2+2*i;
+order.size[2+i]=3+2*i,order.size[2+axes+i]=2+2*i;
+rows*=phases;
+}
+w=tc_flip(tc__reshape(f,w,&apart),flip);
+for(int i=0;i<axes;i++)
+if(s->to[i]-s->from[i]<s->axis[i].phases)
+w=tc__slice(f,w,3+2*i,0,s->to[i]-s->from[i],1);
+tc_dims by_group=TC_DIMS(s->groups,c,rows),turn=TC_DIMS(0,2,1),
+left=TC_DIMS(s->groups*rows,c);
+by_group.rank=turn.rank=3+axes,left.rank=2+axes;
+for(int i=0;i<axes;i++){
+by_group.size[3+i]=left.size[2+i]=s->v.size[i];
+turn.size[3+i]=3+i;
+}
+w=tc__reshape(f,tc__permute(f,w,&order),&by_group);
+return tc__reshape(f,tc__permute(f,w,&turn),&left);
+}
+static tc_tensor tc__woven_element(const tc__woven*s){
+const tc__api*f=s->v.f;
+int axes=s->v.axes;
+int64_t n=tc__meta_size(&f->x,0),c=tc__meta_size(&f->x,1)/s->groups;
+int64_t o=s->results/s->groups,columns=o;
+tc_dims left=TC_DIMS(n,s->groups,c),by_group=TC_DIMS(1,0,2),
+y=TC_DIMS(s->groups,n,o),order=TC_DIMS(0),out=TC_DIMS(0);
+y.rank=order.rank=3+axes,out.rank=2+2*axes;
+for(int i=0;i<axes;i++){
+columns*=y.size[3+i]=out.size[i]=s->axis[i].kernel;
+order.size[i]=3+i,out.size[2+axes+i]=1;
+}
+order.size[axes]=1,order.size[axes+1]=0,order.size[axes+2]=2;
+out.size[axes]=n,out.size[axes+1]=s->groups*o;
+tc_dims right=TC_DIMS(s->groups,c,columns);
+tc_tensor a=tc__permute(f,tc__reshape(f,s->x,&left),&by_group);
+a=tc__product_of(f,a,f->x.dtype,tc__reshape(f,s->weight,&right),
+s->weight_dtype);
+return tc__reshape(f,tc__permute(f,tc__reshape(f,a,&y),&order),&out);
+}
+static tc_tensor tc__woven_phases(const tc__woven*s){
+const tc__api*f=s->v.f;
+int axes=s->v.axes;
+tc_dims part=TC_DIMS(tc__meta_size(&f->x,0),s->results),order=TC_DIMS(0);
+tc_tensor x=s->x;
+tc__meta w;
+part.rank=order.rank=2+2*axes;
+order.size[axes]=0,order.size[axes+1]=1;
+for(int i=0;i<axes;i++){
+int64_t low,high,all=tc__woven_elements(&s->axis[i]);
+(void)tc__woven_border(&s->axis[i],s->v.size[i],&low,&high);
+int64_t before=low<0?-low:0,behind=high<0?-high:0;
+if(before+behind)x=tc__slice(f,x,2+i,before,all-before-behind,1);
+x=tc__woven_pad(s,x,2+i,low+before,high+behind,1);
+part.size[2+i]=s->to[i]-s->from[i],part.size[2+axes+i]=s->v.out[i];
+order.size[i]=2+i,order.size[2+axes+i]=2+axes+i;
+}
+tc_tensor weight=tc__woven_weight(s);
+if(!tc__meta_get(f,weight,&w))return tc__null();
+tc_tensor y=tc__conv_matmul(&s->v,x,weight,&w,s->groups);
+return tc__permute(f,tc__reshape(f,y,&part),&order);
+}
+static tc_tensor tc__woven_all(tc__woven*s,int i){
+const tc__woven_axis*a=&s->axis[i];
+tc_tensor part[2];
+int parts=0;
+if(i==s->v.axes)return tc__woven_phases(s);
+for(int j=0;j<2;j++){
+s->v.size[i]=tc__woven_part(a,j,&s->from[i],&s->to[i]);
+if(s->v.size[i])part[parts++]=tc__woven_all(s,i+1);
+}
+if(parts==2)return tc__cat(s->v.f,part,2,i);
+return tc__woven_pad(s,part[0],i,0,a->taps>1?0:a->phases-a->longer,1);
+}
+static tc_tensor tc__woven_image(const tc__woven*s,tc_tensor y){
+const tc__api*f=s->v.f;
+int axes=s->v.axes;
+tc_dims order=TC_DIMS(axes,axes+1);
+tc_dims d=TC_DIMS(tc__meta_size(&f->x,0),s->results);
+order.rank=2+2*axes,d.rank=2+axes;
+for(int i=0;i<axes;i++){
+order.size[2+2*i]=2+axes+i,order.size[3+2*i]=i;
+d.size[2+i]=s->v.out[i]*s->axis[i].phases;
+}
+y=tc__reshape(f,tc__permute(f,y,&order),&d);
+for(int i=0;i<axes;i++){
+const tc__woven_axis*a=&s->axis[i];
+int64_t size=(a->length-1)*a->apart+1;
+y=tc__slice(f,y,2+i,a->skip,a->length,1);
+y=tc__woven_pad(s,y,2+i,a->before,a->out-a->before-size,a->apart);
+}
+return y;
+}
+static void tc__transposed_words(const tc_conv_options*o,int axes,int64_t*word){
+int deep=axes==3;
+int stride=deep?TC__CONV_TRANSPOSE3D_STRIDE_D:TC__CONV_TRANSPOSE2D_STRIDE_H,
+padding=deep?TC__CONV_TRANSPOSE3D_PADDING_D:TC__CONV_TRANSPOSE2D_PADDING_H,
+more=deep?TC__CONV_TRANSPOSE3D_OUTPUT_PADDING_D
+:TC__CONV_TRANSPOSE2D_OUTPUT_PADDING_H,
+dilation=deep?TC__CONV_TRANSPOSE3D_DILATION_D:TC__CONV_TRANSPOSE2D_DILATION_H;
+for(int i=0;i<axes;i++){
+word[stride+i]=tc__or_one(o->stride[i]);
+word[padding+i]=tc__ix_const(o->padding[i]);
+word[more+i]=tc__ix_const(o->output_padding[i]);
+word[dilation+i]=tc__or_one(o->dilation[i]);
+}
+word[deep?TC__CONV_TRANSPOSE3D_GROUPS:TC__CONV_TRANSPOSE2D_GROUPS]=
+tc__ix_const(tc__or_one(o->groups));
+}
+static tc_tensor tc__woven_batch(tc__api*f,tc_tensor x,tc_tensor weight,tc_tensor bias,
+const tc_conv_options*o,int axes){
+tc__meta w;
+tc__woven s;
+tc_tensor in[3];
+int64_t out[TC__CONV_AXES];
+int element=1;
+if(!tc__meta_get(f,weight,&w))return tc__null();
+s.v.f=f,s.v.h=2,s.v.axes=axes,s.groups=tc__or_one(o->groups);
+s.results=tc__meta_size(&w,1)*s.groups;
+s.x=x,s.weight=weight,s.dtype=f->x.dtype,s.weight_dtype=w.dtype;
+for(int i=0;i<axes;i++){
+tc__woven_axis*a=&s.axis[i];
+a->kernel=tc__meta_size(&w,2+i);
+if(!tc__woven_axis_of(&s,o,i))return tc__null();
+s.v.out[i]=a->places,s.v.dilation[i]=a->gap,s.v.stride[i]=1;
+out[i]=a->out,element&=a->n==1;
+}
+if(!tc__dims_check(f->c,f->who,axes,out))return tc__null();
+tc__transposed_words(o,axes,f->word);
+in[0]=x,in[1]=weight,in[2]=bias;
+if(bias.id)tc__widen_product(f,in,3);
+for(int i=0;i<axes;i++)
+s.x=tc__woven_pad(&s,s.x,2+i,0,0,s.axis[i].spread);
+tc_tensor y=
+tc__woven_image(&s,element?tc__woven_element(&s):tc__woven_all(&s,0));
+if(bias.id)y=tc_add(y,tc__per_channel(f,bias));
+return tc__rounded(f,y);
+}
+static tc_tensor tc__conv_transpose_with(tc__api*f,tc_tensor x,tc_tensor weight,
+tc_tensor bias,const tc_conv_options*options,
+int axes){
+return tc__conv_of(f,x,weight,bias,options,axes,1,tc__woven_batch);
+}
+static tc_tensor tc__conv_transpose2d_with(tc__api*f,tc_tensor x,tc_tensor weight,
+tc_tensor bias,const tc_conv_options*options){
+return tc__conv_transpose_with(f,x,weight,bias,options,2);
+}
+static tc_tensor tc__conv_transpose3d_with(tc__api*f,tc_tensor x,tc_tensor weight,
+tc_tensor bias,const tc_conv_options*options){
+return tc__conv_transpose_with(f,x,weight,bias,options,3);
+}
+static tc_tensor tc__conv_transpose_alike(tc__api*f,tc_tensor x,tc_tensor weight,
+tc_tensor bias,int stride,int padding,
+int output_padding,int dilation,int groups,
+int axes){
+tc_conv_options o=tc__conv_alike(stride,padding,dilation,groups);
+for(int i=0;i<axes;i++)o.output_padding[i]=output_padding;
+return tc__conv_transpose_with(f,x,weight,bias,&o,axes);
+}
+static tc_tensor tc__conv_transpose2d(tc__api*f,tc_tensor x,tc_tensor weight,
+tc_tensor bias,int stride,int padding,
+int output_padding,int dilation,int groups){
+return tc__conv_transpose_alike(f,x,weight,bias,stride,padding,output_padding,
+dilation,groups,2);
+}
+static tc_tensor tc__conv_transpose3d(tc__api*f,tc_tensor x,tc_tensor weight,
+tc_tensor bias,int stride,int padding,
+int output_padding,int dilation,int groups){
+return tc__conv_transpose_alike(f,x,weight,bias,stride,padding,output_padding,
+dilation,groups,3);
+}
+static tc_tensor tc__conv_transpose1d(tc__api*f,tc_tensor x,tc_tensor weight,
+tc_tensor bias,int stride,int padding,
+int output_padding,int dilation,int groups){
+tc_conv_options o;
+memset(&o,0,sizeof o);
+if(!tc__conv_check(f,weight,bias,tc__or_one(groups),1,1))return tc__null();
+o.stride[1]=stride,o.padding[1]=padding,o.dilation[1]=dilation;
+o.output_padding[1]=output_padding,o.groups=groups;
+f->word[TC__CONV_TRANSPOSE1D_STRIDE]=tc__or_one(stride);
+f->word[TC__CONV_TRANSPOSE1D_DILATION]=tc__or_one(dilation);
+f->word[TC__CONV_TRANSPOSE1D_GROUPS]=tc__ix_const(tc__or_one(groups));
+tc_tensor y=
+tc_conv_transpose2d_with(tc_unsqueeze(x,-2),tc_unsqueeze(weight,-2),bias,&o);
+return tc_squeeze(y,-2);
 }
 // ---- gen/graph/optim.c
 enum{TC__OPTIM_STATES=3};
@@ -17339,6 +17454,21 @@ TC__GIVEN(weight)
 TC__AUTOCAST(LOWER,&x,&weight,&bias)
 tc_tensor made=tc__rounded(&f,tc__conv_transpose2d_with(&f,x,weight,bias,options));
 TC__LEAVE_WHOLE(CONV_TRANSPOSE2D,10,x,weight,bias)
+}
+TCDEF tc_tensor tc_conv_transpose3d_at(tc_tensor x,tc_tensor weight,tc_tensor bias,int stride,int padding,int output_padding,int dilation,int groups,const char*file,int line){
+TC__ENTER_AMONG(tc__begin,conv_transpose3d,x,x,weight,bias)
+TC__GIVEN(weight)
+TC__AUTOCAST(LOWER,&x,&weight,&bias)
+f.word[TC__CONV_TRANSPOSE3D_GROUPS]=tc__ix_const(groups);
+tc_tensor made=tc__rounded(&f,tc__conv_transpose3d(&f,x,weight,bias,stride,padding,output_padding,dilation,groups));
+TC__LEAVE_WHOLE(CONV_TRANSPOSE3D,14,x,weight,bias)
+}
+TCDEF tc_tensor tc_conv_transpose3d_with_at(tc_tensor x,tc_tensor weight,tc_tensor bias,const tc_conv_options*options,const char*file,int line){
+TC__ENTER_AMONG(tc__begin,conv_transpose3d_with,x,x,weight,bias)
+TC__GIVEN(weight)
+TC__AUTOCAST(LOWER,&x,&weight,&bias)
+tc_tensor made=tc__rounded(&f,tc__conv_transpose3d_with(&f,x,weight,bias,options));
+TC__LEAVE_WHOLE(CONV_TRANSPOSE3D,14,x,weight,bias)
 }
 TCDEF tc_tensor tc_conv_transpose1d_at(tc_tensor x,tc_tensor weight,tc_tensor bias,int stride,int padding,int output_padding,int dilation,int groups,const char*file,int line){
 TC__ENTER_AMONG(tc__begin,conv_transpose1d,x,x,weight,bias)
