@@ -742,6 +742,8 @@ static tc_tensor spread_with(tc_tensor x, tc_tensor weight, tc_tensor bias) {
     OP(conv2d, "r1x2x4x4 r2x2x3x3 r2", tc_conv2d(a, b, c, 1, 0, 1, 1))                     \
     OP(conv2d_padding, "r2x1x3x4 r2x1x3x3", tc_conv2d(a, b, tc_null(), 1, 1, 1, 1))        \
     OP(conv2d_stride, "r1x2x5x4 r2x2x2x2 r2", tc_conv2d(a, b, c, 2, 1, 1, 1))              \
+    OP(conv2d_rest, "r1x1x7x8 r3x1x2x3", tc_conv2d(a, b, tc_null(), 3, 1, 1, 1))           \
+    OP(conv2d_stride_groups, "r1x4x3x5 r4x2x2x3 r4", tc_conv2d(a, b, c, 2, 1, 1, 2))       \
     OP(conv2d_dilation, "r1x1x6x6 r2x1x2x3 r2", tc_conv2d(a, b, c, 1, 1, 2, 1))            \
     OP(conv2d_groups, "r1x4x3x3 r4x2x2x2 r4", tc_conv2d(a, b, c, 1, 1, 1, 2))              \
     OP(conv2d_depthwise, "r1x3x4x4 r3x1x3x3", tc_conv2d(a, b, tc_null(), 1, 1, 1, 3))      \

@@ -209,6 +209,8 @@ static tc_tensor deep_spread(tc_tensor x, tc_tensor w, tc_tensor bias, int strid
       S(2))                                                                                \
     X(conv_transpose3d_element, SMOOTH, deep_spread(A, B, tc_null(), 1, 2), S(4, 1, 1, 1), \
       S(4, 1, 2, 2))                                                                       \
+    X(conv2d_rest, SMOOTH, tc_conv2d(A, B, tc_null(), 3, 1, 1, 1), S(1, 2, 6, 7),          \
+      S(3, 2, 2, 3))                                                                       \
     X(conv2d_depthwise, SMOOTH, tc_conv2d(A, B, tc_null(), 1, 1, 1, 3), S(1, 3, 3, 3),     \
       S(3, 1, 3, 3))                                                                       \
     X(avg_pool2d, SMOOTH, tc_square(tc_avg_pool2d(A, 2, 1, 0)), S(1, 2, 3, 4))             \

@@ -1,4 +1,4 @@
-// Transposed convolutions: bits of the sums in their order, one fused
+// Transposed convolutions, and what the image of a convolution counts: bits of the sums in their order, one fused
 // multiply-add for each element of x that counts for a result, from the first place on; eager, interpreted, and
 // compiled for this CPU and for older ones. Infinities of x stay where they count.
 #include "tcompile.h"
@@ -131,6 +131,26 @@ static const char *named(const shape *s, const char *what) {
     return name;
 }
 
+// What the image of a convolution counts, whose result counts x. That of few channels is summed over columns, or by taps.
+static void run_image(tc_ctx *tc, const shape *s, const float *x, const float *w,
+                      tc_tensor tx, tc_tensor tw, float *got) {
+    tc_conv_options with = options_of(s);
+    int out[3], few = s->channels > 4 * s->results || s->groups == s->results;
+    for (int i = 0; i < 3; i++) {
+        with.output_padding[i] = 0, out[i] = out_of(s, i);
+        if (s->more[i] >= s->stride[i]) return; // the convolution would have more results
+    }
+    tc_tensor image = image_of(tc, s, NULL, s->batch, s->results, out), counts;
+    tc_trace_begin(tc, named(s, "image"));
+    tc_tensor y = s->axes == 2 ? tc_conv2d_with(image, tw, tc_null(), &with)
+                               : tc_conv3d_with(image, tw, tc_null(), &with);
+    CHECK_EQ(tc_vjp(y, tx, &image, 1, &counts), TC_OK);
+    tc_keep(counts);
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    check_result(s, x, w, NULL, counts, got, few || s->axes == 3 ? 1e-4 : 0, "image");
+    tc_free(counts), tc_free(image);
+}
+
 static void run_shape(tc_ctx *tc, const shape *s, int infinite, float *x, float *w,
                       float *got) {
     int n = s->batch * s->channels * product(s->size), o = s->results / s->groups;
@@ -151,6 +171,7 @@ static void run_shape(tc_ctx *tc, const shape *s, int infinite, float *x, float 
     if (!infinite) y = tc_sub(y, tc_relu(tc_neg(call(s, tx, tw, tb))));
     CHECK_EQ(tc_trace_end(tc), TC_OK);
     check_result(s, x, w, infinite ? NULL : bias, y, got, 0, "traced");
+    if (!infinite) run_image(tc, s, x, w, tx, tw, got);
     tc_free(tx), tc_free(tw), tc_free(tb);
 }
 
