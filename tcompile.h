@@ -3159,7 +3159,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x26b351eebca170aau
+#define TC__BUILD_ID 0x9b2b4951044f6af7u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -28765,6 +28765,68 @@ place[l]=tc__ix_value(at);
 }
 return 1;
 }
+typedef struct tc__lane_rows{
+int64_t size;
+tc__ix v,t,first,place;
+}tc__lane_rows;
+enum{
+TC__LANE_ROWS_MOST=1024,
+TC__LANE_DIVISORS=12,
+TC__LANE_DIVIDED=
+3
+};
+typedef struct tc__lane_divisors{
+int64_t by[TC__LANE_DIVISORS];
+int count,divisions;
+}tc__lane_divisors;
+static void tc__add_lane_divisor(tc__lane_divisors*d,int64_t by){
+for(int i=0;i<d->count;i++)
+if(d->by[i]==by)return;
+if(d->count<TC__LANE_DIVISORS)d->by[d->count++]=by;
+}
+static void tc__find_lane_divisors(const tc__ixpool*x,tc__ix e,tc__axis axis,
+tc__lane_divisors*d){
+if(!tc__ix_uses(x,e,axis))return;
+const tc__ixnode*n=tc__ix_node(x,e);
+if(n->kind==TC__IX_DIV||n->kind==TC__IX_MOD){
+const tc__ixnode*a=tc__ix_node(x,n->a);
+d->divisions++;
+if(tc__ix_is_const(n->b))tc__add_lane_divisor(d,tc__ix_value(n->b));
+if(a->kind==TC__IX_DIV&&tc__ix_is_const(n->b)&&tc__ix_is_const(a->b)&&
+tc__ix_value(a->b)<=TC__LANE_ROWS_MOST&&
+tc__ix_value(n->b)<=TC__LANE_ROWS_MOST)
+tc__add_lane_divisor(d,tc__ix_value(n->b)*tc__ix_value(a->b));
+tc__find_lane_divisors(x,n->a,axis,d);
+return;
+}
+for(uint32_t i=0;n->kind==TC__IX_POLY&&i<n->count;i++)
+for(int k=0;k<TC__IX_ATOMS&&x->term.at[n->first+i].atom[k];k++)
+tc__find_lane_divisors(x,x->term.at[n->first+i].atom[k],axis,d);
+}
+TC__UNUSED static int tc__find_lane_rows(const tc__group*g,tc__ix e,tc__axis axis,
+int width,tc__lane_rows*rows){
+tc__ixpool*x=g->body.ix;
+tc__lane_divisors d;
+d.count=d.divisions=0,rows->size=0;
+rows->v=tc__ix_find_var(x,e,axis);
+if(!rows->v||tc__ix_has_val(x,e)||tc__ix_uses(x,e,TC__DEPTH))return 0;
+tc__find_lane_divisors(x,e,axis,&d);
+if(d.divisions<TC__LANE_DIVIDED)return 0;
+for(int i=0;i<d.count;i++){
+int64_t by=d.by[i];
+if(by<width||by>TC__LANE_ROWS_MOST||(rows->size&&by>=rows->size))
+continue;
+tc__ix from=tc__ix_mul(x,rows->v,tc__ix_const(by));
+tc__ix t=tc__ix_var(x,TC__DEPTH,tc__ix_const(by));
+tc__ix first=tc__ix_subst(x,e,rows->v,from);
+tc__ix place=
+tc__ix_sub(x,tc__ix_subst(x,e,rows->v,tc__ix_add(x,from,t)),first);
+if(x->failed||(tc__ix_names_of(x,place)&~((uint32_t)1<<TC__DEPTH)))
+continue;
+rows->size=by,rows->t=t,rows->first=first,rows->place=place;
+}
+return rows->size>0;
+}
 static int tc__is_drawn_run(const tc__group*g,const tc__node*n,tc__axis axis,
 int64_t width){
 tc__ix stride;
@@ -34472,6 +34534,68 @@ tc__line(p);
 tc__put(p->out,"};\n");
 return 1;
 }
+static void tc__c_row_places(tc__printer*p,const tc__node*n,const tc__lane_rows*rows){
+enum{in_line=16};
+tc__ixpool*x=p->g->body.ix;
+int64_t all=rows->size+(rows->size%p->unit?p->unit-1:0);
+tc__line(p);
+tc__put(p->out,"static const tc_i32 to%u[%lld] = {",n->id,(long long)all);
+for(int64_t i=0;i<all;i++){
+tc__ix at=tc__ix_subst(x,rows->place,rows->t,tc__ix_const(i%rows->size));
+if(i%in_line==0)tc__put(p->out,"\n"),tc__line(p);
+tc__put(p->out,"%lld, ",(long long)tc__ix_value(at));
+}
+tc__put(p->out,"};\n");
+}
+static void tc__c_row_first(tc__printer*p,const tc__node*n,int copy,const char*name,
+tc__ix first){
+tc__line(p);
+tc__put(p->out,"const %s *%s%u_%d = ",tc__c_memory(p,n),name,n->id,copy);
+tc__put_buffer(p,n->attr[TC__ACCESS_BUFFER]);
+tc__put(p->out," + ");
+tc__put_ix(p,first);
+tc__put(p->out,";\n");
+}
+static int tc__c_rows_load(tc__printer*p,const tc__node*n,int copy){
+enum{in_line=4};
+tc__ixpool*x=p->g->body.ix;
+tc__lane_rows rows;
+int dtype=tc__buffer_of(p->g,n)->dtype;
+if(p->tail||(dtype!=TC_F32&&dtype!=TC_I32))return 0;
+if(p->lanes_put+(int)p->unit>TC__C_LANES_MOST)return 0;
+if(!tc__find_lane_rows(p->g,n->attr[TC__ACCESS_INDEX],p->axis,(int)p->unit,&rows))
+return 0;
+int whole=rows.size%p->unit==0;
+tc__ix row=tc__ix_div(x,rows.v,tc__ix_const(rows.size));
+tc__ix next=tc__ix_add(x,row,tc__ix_const(1));
+p->lanes_put+=(int)p->unit;
+if(!copy)tc__c_row_places(p,n,&rows);
+tc__line(p);
+tc__put(p->out,"const tc_i64 k%u_%d = ",n->id,copy);
+tc__put_ix(p,tc__ix_mod(x,rows.v,tc__ix_const(rows.size)));
+tc__put(p->out,";\n");
+tc__c_row_first(p,n,copy,"at",tc__ix_subst(x,rows.first,rows.v,row));
+if(!whole)
+tc__c_row_first(p,n,copy,"on",tc__ix_subst(x,rows.first,rows.v,next));
+tc__put_let(p,n,copy);
+tc__put(p->out,"{\n");
+p->indent++;
+for(int l=0;l<(int)p->unit;l++){
+if(l%in_line==0)tc__line(p);
+if(!l||whole)
+tc__put(p->out,"at%u_%d[to%u[k%u_%d + %d]]",n->id,copy,n->id,n->id,copy,
+l);
+else
+tc__put(p->out,"(k%u_%d + %d < %lld ? at%u_%d : on%u_%d)[to%u[k%u_%d + %d]]",
+n->id,copy,l,(long long)rows.size,n->id,copy,n->id,copy,n->id,
+n->id,copy,l);
+tc__put(p->out,l%in_line==in_line-1?",\n":", ");
+}
+p->indent--;
+tc__line(p);
+tc__put(p->out,"};\n");
+return 1;
+}
 static int tc__c_placed_load(tc__printer*p,const tc__node*n,int copy){
 enum{in_line=8};
 int64_t place[TC__PLACES_MOST];
@@ -34592,7 +34716,7 @@ return;
 }
 if(!pred&&access==TC__PER_LANE&&
 (tc__c_stepped_load(p,n,copy)||tc__c_placed_load(p,n,copy)||
-tc__c_lanes_load(p,n,copy)))
+tc__c_rows_load(p,n,copy)||tc__c_lanes_load(p,n,copy)))
 return;
 if(pred&&access==TC__PER_LANE&&tc__c_is_second_span(p,n)){
 tc__c_second_span(p,n,copy);

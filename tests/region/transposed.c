@@ -233,23 +233,22 @@ TEST(other_forms) {
 // Of -1, 0 and 1, so that all dtypes have the sums.
 TEST(other_dtypes) {
     static const int dtypes[] = {TC_F64, TC_I32, TC_I64, TC_F16, TC_BF16};
-    const shape *s = &shapes[3];
     static float x[MOST], w[MOST], got[MOST];
-    int n = s->batch * s->channels * product(s->size),
-        m = s->channels * s->results * product(s->taps);
-    for (int i = 0; i < n; i++) x[i] = (float)(int)(test_number((unsigned)i, 1) * 1.9);
-    for (int i = 0; i < m; i++) w[i] = (float)(int)(test_number((unsigned)i, 2) * 1.9);
+    for (int i = 0; i < MOST; i++) x[i] = (float)(int)(test_number((unsigned)i, 1) * 1.9);
+    for (int i = 0; i < MOST; i++) w[i] = (float)(int)(test_number((unsigned)i, 2) * 1.9);
     tc_ctx *tc = tc_open(NULL);
-    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
+    for (size_t d = 0; d < 2 * sizeof dtypes / sizeof *dtypes; d++) {
+        const shape *s = &shapes[d % 2 ? 16 : 3];
+        int dtype = dtypes[d / 2];
         tc_tensor tx = image_of(tc, s, x, s->batch, s->channels, s->size);
         tc_tensor tw = image_of(tc, s, w, s->channels, s->results, s->taps);
-        tc_trace_begin(tc, tc_dtype_name((tc_dtype)dtypes[d]));
-        tc_tensor y = call(s, tc_cast(tx, (tc_dtype)dtypes[d]),
-                           tc_cast(tw, (tc_dtype)dtypes[d]), tc_null());
-        CHECK_EQ(tc_dtype_of(y), dtypes[d]);
+        tc_trace_begin(tc, named(s, tc_dtype_name((tc_dtype)dtype)));
+        tc_tensor y =
+            call(s, tc_cast(tx, (tc_dtype)dtype), tc_cast(tw, (tc_dtype)dtype), tc_null());
+        CHECK_EQ(tc_dtype_of(y), dtype);
         y = tc_to_f32(y);
         CHECK_EQ(tc_trace_end(tc), TC_OK);
-        check_result(s, x, w, NULL, y, got, 0, tc_dtype_name((tc_dtype)dtypes[d]));
+        check_result(s, x, w, NULL, y, got, 0, tc_dtype_name((tc_dtype)dtype));
     }
     CHECK_EQ(tc_stats_get(tc).fallbacks, 0);
     tc_close(tc);
@@ -298,6 +297,19 @@ TEST(forms) {
         CHECK(taps == 2 || strstr(code, "const tc_i32 *to"));
         CHECK(strstr(code, "tc_zip_f32("));
         CHECK(!strstr(strstr(code, "TC_KERNEL void"), "for (int l = 0;"));
+    }
+    // Places of a row are a list where three phases are woven, and where rows are no whole vectors.
+    for (int odd = 0; odd < 2; odd++) {
+        const char *name = odd ? "odd rows" : "three phases";
+        tc_tensor w = tc_ones(tc, TC_DIMS(32, 32, 3, 3), TC_F32);
+        tc_trace_begin(tc, name);
+        (void)tc_conv_transpose2d(x, w, tc_null(), odd ? 2 : 3, odd, 0, 1, 1);
+        CHECK_EQ(tc_trace_end(tc), TC_OK);
+        const char *code = tc_region_source(tc, name);
+        REQUIRE(code);
+        CHECK(strstr(code, odd ? "static const tc_i32 to2[38] = {"
+                               : "static const tc_i32 to2[48] = {"));
+        CHECK(strstr(code, "at2_0 : on2_0)") ? odd : !odd);
     }
     tc_close(tc);
 }
