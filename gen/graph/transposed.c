@@ -111,6 +111,37 @@ static tc_tensor tc__woven_element(const tc__woven *s) {
     return tc__reshape(f, tc__permute(f, tc__reshape(f, a, &y), &order), &out);
 }
 
+// Few places for many rows of weights, which would be laid out anew to be met once. From 64 places on devices have a form for
+// windows (pass/channels.c).
+enum { TC__WOVEN_PLACES = 63, TC__WOVEN_ROWS = 4 };
+
+static int tc__woven_is_turned(const tc__woven *s, int64_t rows) {
+    int64_t places = tc__meta_size(&s->v.f->x, 0);
+    if (places != 1) return 0;
+    for (int i = 0; i < s->v.axes; i++) places *= s->v.out[i];
+    return places <= TC__WOVEN_PLACES && rows >= TC__WOVEN_ROWS * places * s->groups;
+}
+
+// Windows of x as rows, [G, cells, k], times the weight [G, k, rows]: the same sums, [G * rows, cells].
+static tc_tensor tc__woven_turned(const tc__woven *s, tc_tensor x, tc_tensor weight,
+                                  const tc__meta *w) {
+    const tc__api *f = s->v.f;
+    int axes = s->v.axes;
+    int64_t k = tc__meta_size(w, 1), cells = 1, rows = tc__meta_size(w, 0) / s->groups;
+    tc_dims order = TC_DIMS(0, 1), turn = TC_DIMS(0, 2, 1);
+    order.rank = 2 + 2 * axes;
+    for (int i = 0; i < axes; i++) {
+        k *= s->v.size[i], cells *= s->v.out[i];
+        order.size[2 + i] = 2 + axes + i, order.size[2 + axes + i] = 2 + i;
+    }
+    tc_dims column = TC_DIMS(s->groups, k, cells), row = TC_DIMS(s->groups, rows, k);
+    x = tc__permute(f, tc__conv_windows(&s->v, x), &order);
+    x = tc__permute(f, tc__reshape(f, x, &column), &turn);
+    weight = tc__permute(f, tc__reshape(f, weight, &row), &turn);
+    x = tc__product_of(f, x, f->x.dtype, weight, w->dtype);
+    return tc__permute(f, x, &turn);
+}
+
 // [P..., N, O, Q...] of the phases. All meet elements: no padding reaches so far.
 static tc_tensor tc__woven_phases(const tc__woven *s) {
     const tc__api *f = s->v.f;
@@ -131,7 +162,9 @@ static tc_tensor tc__woven_phases(const tc__woven *s) {
     }
     tc_tensor weight = tc__woven_weight(s);
     if (!tc__meta_get(f, weight, &w)) return tc__null();
-    tc_tensor y = tc__conv_matmul(&s->v, x, weight, &w, s->groups);
+    tc_tensor y = tc__woven_is_turned(s, tc__meta_size(&w, 0))
+                      ? tc__woven_turned(s, x, weight, &w)
+                      : tc__conv_matmul(&s->v, x, weight, &w, s->groups);
     return tc__permute(f, tc__reshape(f, y, &part), &order);
 }
 
