@@ -1225,6 +1225,14 @@ TCDEF tc_tensor tc_conv_transpose1d_at(tc_tensor x, tc_tensor weight, tc_tensor 
                                        int stride, int padding, int output_padding,
                                        int dilation, int groups, const char *file,
                                        int line);
+// x[N, C, D, H, W] or [C, D, H, W] with weight[C, O / groups, KD, KH, KW] -> [N, O, D', H', W'], over (channel, d, y, x).
+TCDEF tc_tensor tc_conv_transpose3d_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
+                                       int stride, int padding, int output_padding,
+                                       int dilation, int groups, const char *file,
+                                       int line);
+TCDEF tc_tensor tc_conv_transpose3d_with_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
+                                            const tc_conv_options *options,
+                                            const char *file, int line);
 // Windows of kernel x kernel, `stride` apart (0 = kernel), over x[..., H, W] with `padding`
 // on each side (at most kernel / 2, TC_E_ARG). Mean, zeros of the padding counted.
 TCDEF tc_tensor tc_avg_pool2d_at(tc_tensor x, int kernel, int stride, int padding,
@@ -2697,7 +2705,8 @@ TCDEF const char *tc_params_unmatched(const tc_params *p);
 // From here on public calls cast their floats to `dtype`, TC_F16 or TC_BF16 (TC_E_DTYPE), or to f32, by
 // the lists that PyTorch's autocast has for CUDA, here on every device:
 //   to dtype   matmul bmm addmm linear conv1d conv2d conv2d_with conv3d conv3d_with conv_transpose1d
-//              conv_transpose2d conv_transpose2d_with scaled_dot_product_attention
+//              conv_transpose2d conv_transpose2d_with conv_transpose3d conv_transpose3d_with
+//              scaled_dot_product_attention
 //   to f32     exp expm1 log log2 log10 log1p pow pow_s rpow_s rdiv_s reciprocal rsqrt tan acos asin
 //              sinh cosh softplus; in all their forms sum prod norm logsumexp; cumsum cumprod softmax
 //              log_softmax layer_norm group_norm normalize cosine_similarity interpolate mse_loss
@@ -3054,6 +3063,8 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define tc_conv_transpose2d(...) tc_conv_transpose2d_at(__VA_ARGS__, TC__SITE)
 #define tc_conv_transpose2d_with(...) tc_conv_transpose2d_with_at(__VA_ARGS__, TC__SITE)
 #define tc_conv_transpose1d(...) tc_conv_transpose1d_at(__VA_ARGS__, TC__SITE)
+#define tc_conv_transpose3d(...) tc_conv_transpose3d_at(__VA_ARGS__, TC__SITE)
+#define tc_conv_transpose3d_with(...) tc_conv_transpose3d_with_at(__VA_ARGS__, TC__SITE)
 #define tc_avg_pool2d(...) tc_avg_pool2d_at(__VA_ARGS__, TC__SITE)
 #define tc_max_pool2d(...) tc_max_pool2d_at(__VA_ARGS__, TC__SITE)
 #define tc_interpolate(...) tc_interpolate_at(__VA_ARGS__, TC__SITE)
@@ -3148,7 +3159,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xf91d0db3b9d06275u
+#define TC__BUILD_ID 0x73c2e954126bec5eu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7767,6 +7778,7 @@ TC_OP_CONV2D,
 TC_OP_CONV1D,
 TC_OP_CONV3D,
 TC_OP_CONV_TRANSPOSE2D,
+TC_OP_CONV_TRANSPOSE3D,
 TC_OP_CONV_TRANSPOSE1D,
 TC_OP_AVG_POOL2D,
 TC_OP_MAX_POOL2D,
@@ -7864,6 +7876,7 @@ TC__CONV2D_X=0,TC__CONV2D_WEIGHT=1,TC__CONV2D_BIAS=2,TC__CONV2D_KERNEL_H=1,TC__C
 TC__CONV1D_X=0,TC__CONV1D_WEIGHT=1,TC__CONV1D_BIAS=2,TC__CONV1D_STRIDE=1,TC__CONV1D_PADDING=2,TC__CONV1D_DILATION=3,TC__CONV1D_GROUPS=4,
 TC__CONV3D_X=0,TC__CONV3D_WEIGHT=1,TC__CONV3D_BIAS=2,TC__CONV3D_STRIDE_D=1,TC__CONV3D_STRIDE_H=2,TC__CONV3D_STRIDE_W=3,TC__CONV3D_PADDING_D=4,TC__CONV3D_PADDING_H=5,TC__CONV3D_PADDING_W=6,TC__CONV3D_DILATION_D=7,TC__CONV3D_DILATION_H=8,TC__CONV3D_DILATION_W=9,TC__CONV3D_GROUPS=10,
 TC__CONV_TRANSPOSE2D_X=0,TC__CONV_TRANSPOSE2D_WEIGHT=1,TC__CONV_TRANSPOSE2D_BIAS=2,TC__CONV_TRANSPOSE2D_STRIDE_H=1,TC__CONV_TRANSPOSE2D_STRIDE_W=2,TC__CONV_TRANSPOSE2D_PADDING_H=3,TC__CONV_TRANSPOSE2D_PADDING_W=4,TC__CONV_TRANSPOSE2D_OUTPUT_PADDING_H=5,TC__CONV_TRANSPOSE2D_OUTPUT_PADDING_W=6,TC__CONV_TRANSPOSE2D_DILATION_H=7,TC__CONV_TRANSPOSE2D_DILATION_W=8,TC__CONV_TRANSPOSE2D_GROUPS=9,
+TC__CONV_TRANSPOSE3D_X=0,TC__CONV_TRANSPOSE3D_WEIGHT=1,TC__CONV_TRANSPOSE3D_BIAS=2,TC__CONV_TRANSPOSE3D_STRIDE_D=1,TC__CONV_TRANSPOSE3D_STRIDE_H=2,TC__CONV_TRANSPOSE3D_STRIDE_W=3,TC__CONV_TRANSPOSE3D_PADDING_D=4,TC__CONV_TRANSPOSE3D_PADDING_H=5,TC__CONV_TRANSPOSE3D_PADDING_W=6,TC__CONV_TRANSPOSE3D_OUTPUT_PADDING_D=7,TC__CONV_TRANSPOSE3D_OUTPUT_PADDING_H=8,TC__CONV_TRANSPOSE3D_OUTPUT_PADDING_W=9,TC__CONV_TRANSPOSE3D_DILATION_D=10,TC__CONV_TRANSPOSE3D_DILATION_H=11,TC__CONV_TRANSPOSE3D_DILATION_W=12,TC__CONV_TRANSPOSE3D_GROUPS=13,
 TC__CONV_TRANSPOSE1D_X=0,TC__CONV_TRANSPOSE1D_WEIGHT=1,TC__CONV_TRANSPOSE1D_BIAS=2,TC__CONV_TRANSPOSE1D_STRIDE=1,TC__CONV_TRANSPOSE1D_PADDING=2,TC__CONV_TRANSPOSE1D_OUTPUT_PADDING=3,TC__CONV_TRANSPOSE1D_DILATION=4,TC__CONV_TRANSPOSE1D_GROUPS=5,
 TC__AVG_POOL2D_X=0,TC__AVG_POOL2D_KERNEL=1,TC__AVG_POOL2D_STRIDE=2,TC__AVG_POOL2D_PADDING=3,
 TC__MAX_POOL2D_X=0,TC__MAX_POOL2D_KERNEL=1,TC__MAX_POOL2D_STRIDE=2,TC__MAX_POOL2D_PADDING=3,
@@ -7901,7 +7914,7 @@ int64_t*attr;
 tc__ix dims[TC_MAX_RANK];
 const struct tc__step*from;
 }tc__node;
-enum{TC__WHOLE_OPERANDS=5,TC__WHOLE_WORDS=11};
+enum{TC__WHOLE_OPERANDS=5,TC__WHOLE_WORDS=14};
 enum{TC__WHOLE_GIVEN=0};
 typedef struct tc__composite{
 uint16_t op;
@@ -8547,6 +8560,7 @@ static const char*const tc__op_names[TC_OP_TOTAL]={
 "conv1d",
 "conv3d",
 "conv_transpose2d",
+"conv_transpose3d",
 "conv_transpose1d",
 "avg_pool2d",
 "max_pool2d",
@@ -9504,6 +9518,8 @@ TC__OP(COMPOSITE,-1,0,attr,attr,0,COUNT,0x470u,0x0u,
 "t given, t stride_d, t stride_h, t stride_w, s padding_d, s padding_h, s padding_w, t dilation_d, t dilation_h, t dilation_w, s groups","")
 TC__OP(COMPOSITE,-1,0,attr,attr,0,COUNT,0x278u,0x0u,
 "t given, t stride_h, t stride_w, s padding_h, s padding_w, s output_padding_h, s output_padding_w, t dilation_h, t dilation_w, s groups","")
+TC__OP(COMPOSITE,-1,0,attr,attr,0,COUNT,0x23f0u,0x0u,
+"t given, t stride_d, t stride_h, t stride_w, s padding_d, s padding_h, s padding_w, s output_padding_d, s output_padding_h, s output_padding_w, t dilation_d, t dilation_h, t dilation_w, s groups","")
 TC__OP(COMPOSITE,-1,0,attr,attr,0,COUNT,0x2cu,0x0u,
 "t given, t stride, s padding, s output_padding, t dilation, s groups","")
 TC__OP(COMPOSITE,-1,0,floating,attr,0,COUNT,0x8u,0x0u,
@@ -9535,6 +9551,7 @@ static const tc__whole_info tc__wholes[TC_OP_TOTAL-TC_OP_COUNT]={
 {{{2,1,0},{3,0,1},{1,0,1}},3},
 {{{4,1,0},{5,0,0},{1,0,1}},3},
 {{{3,1,0},{4,0,0},{1,0,1}},3},
+{{{4,1,0},{5,0,0},{1,0,1}},3},
 {{{2,1,0},{3,0,0},{1,0,1}},3},
 {{{2,1,0}},1},
 {{{2,1,0}},1},
@@ -15935,197 +15952,6 @@ weight=tc_unsqueeze(weight,-2);
 tc_tensor y=tc_conv2d_with(x,weight,bias,&o);
 return tc_squeeze(y,-2);
 }
-typedef struct tc__woven{
-tc__conv v;
-int64_t stride[2];
-int64_t taps[2];
-int64_t longer[2];
-int64_t kernel[2],out[2],groups;
-}tc__woven;
-static int tc__woven_axis(tc__woven*s,const tc_conv_options*o,int i){
-const tc__api*f=s->v.f;
-int64_t n=tc__meta_size(&f->x,2+i),stride=tc__or_one(o->stride[i]),
-dilation=tc__or_one(o->dilation[i]),padding=o->padding[i],
-more=o->output_padding[i];
-if(stride<1||dilation<1||padding<0||more<0||
-(more>=stride&&more>=dilation))
-return tc__fail(
-f->c,TC_E_ARG,
-"%s: stride %lld, padding %lld, output_padding %lld, dilation %lld; stride and "
-"dilation must be at least 1, padding at least 0, output_padding at least 0 "
-"and less than stride or dilation",
-f->who,(long long)stride,(long long)padding,(long long)more,
-(long long)dilation);
-int64_t reach=tc__ix_times(dilation,s->kernel[i]-1);
-s->out[i]=tc__ix_clamp(tc__ix_times(n-1,stride)-2*padding)+reach+more+1;
-if(n<1)
-return tc__fail(f->c,TC_E_SHAPE,
-"%s: dimension %d of x has no elements, of which a result could be "
-"made; at least 1 is needed",
-f->who,f->x.rank-2+i);
-if(s->kernel[i]<1||s->kernel[i]>INT32_MAX||s->out[i]<1)
-return tc__fail(
-f->c,TC_E_SHAPE,
-"%s: %lld elements by a kernel of %lld (stride %lld, dilation %lld), less "
-"a padding of %lld, leave nothing; pad less, or take a larger kernel",
-f->who,(long long)n,(long long)s->kernel[i],(long long)stride,
-(long long)dilation,(long long)padding);
-s->stride[i]=stride,s->v.dilation[i]=dilation,s->v.padding[i]=padding;
-s->v.stride[i]=1;
-return 1;
-}
-static tc_tensor tc__woven_apart(tc__woven*s,tc_tensor x,int i){
-int64_t attr[5];
-attr[TC__PAD_DIM]=2+i,attr[TC__PAD_LOW]=attr[TC__PAD_HIGH]=tc__ix_const(0);
-attr[TC__PAD_DILATION]=tc__ix_const(s->stride[i]);
-attr[TC__PAD_FILL]=tc__value_word(0,s->v.f->x.dtype);
-s->stride[i]=1;
-return tc__prim(s->v.f,TC_OP_PAD,x,attr,5);
-}
-static tc_tensor tc__woven_weight(const tc__woven*s,tc_tensor w,const int64_t*from,
-const int64_t*to,const int64_t*taps){
-const tc__api*f=s->v.f;
-tc__meta m;
-if(!tc__meta_get(f,w,&m))return w;
-int64_t c=tc__meta_size(&m,0)/s->groups,o=tc__meta_size(&m,1),phases[2];
-tc_dims apart=TC_DIMS(s->groups,c,o,taps[0],s->stride[0],taps[1],s->stride[1]),
-order=TC_DIMS(0,2,4,6,1,3,5);
-for(int i=0;i<2;i++){
-phases[i]=to[i]-from[i];
-int64_t size=(taps[i]-1)*s->stride[i]+phases[i];
-w=tc__slice(f,w,2+i,from[i],size,1);
-if(phases[i]<s->stride[i])
-w=tc__pad(f,w,2+i,0,s->stride[i]-phases[i],0,m.dtype);
-}
-w=tc_flip(tc__reshape(f,w,&apart),TC_DIMS(3,5));
-for(int i=0;i<2;i++)
-if(phases[i]<s->stride[i])w=tc__slice(f,w,4+2*i,0,phases[i],1);
-tc_dims rows=TC_DIMS(s->groups*o*phases[0]*phases[1],c,taps[0],taps[1]);
-return tc__reshape(f,tc__permute(f,w,&order),&rows);
-}
-static tc_tensor tc__woven_phases(const tc__woven*s,tc_tensor x,tc_tensor weight,
-const int64_t*from,const int64_t*to,
-const int64_t*taps,int dtype){
-const tc__api*f=s->v.f;
-tc__conv v=s->v;
-tc__meta w;
-if(!tc__meta_get(f,weight,&w))return tc__null();
-int64_t n=tc__meta_size(&f->x,0),o=tc__meta_size(&w,1)*s->groups;
-int64_t high=to[0]-from[0],wide=to[1]-from[1];
-tc_dims part=TC_DIMS(n,o,high,wide,v.out[0],v.out[1]),
-none=TC_DIMS(high,wide,n,o,v.out[0],v.out[1]),
-order=TC_DIMS(2,3,0,1,4,5);
-if(!taps[0]||!taps[1])return tc__expand(f,tc__scalar(f,0,dtype),&none);
-for(int i=0;i<2;i++){
-v.size[i]=taps[i];
-x=tc__pad(f,x,2+i,v.dilation[i]*(taps[i]-1),
-v.dilation[i]*(s->taps[i]-1),0,f->x.dtype);
-}
-weight=tc__woven_weight(s,weight,from,to,taps);
-if(!tc__meta_get(f,weight,&w))return tc__null();
-tc_tensor y=tc__conv_matmul(&v,x,weight,&w,s->groups);
-return tc__permute(f,tc__reshape(f,y,&part),&order);
-}
-static tc_tensor tc__woven_all(const tc__woven*s,tc_tensor x,tc_tensor weight){
-const tc__api*f=s->v.f;
-tc_tensor row[2],part[2];
-tc__meta m;
-int rows=0;
-m.dtype=f->x.dtype;
-for(int i=0;i<2;i++){
-int64_t from[2],to[2],taps[2];
-int parts=0;
-from[0]=i?s->longer[0]:0,to[0]=i?s->stride[0]:s->longer[0];
-taps[0]=s->taps[0]-i;
-for(int j=0;j<2&&from[0]<to[0];j++){
-from[1]=j?s->longer[1]:0,to[1]=j?s->stride[1]:s->longer[1];
-taps[1]=s->taps[1]-j;
-if(from[1]==to[1])continue;
-part[parts]=tc__woven_phases(s,x,weight,from,to,taps,m.dtype);
-if(!tc__meta_get(f,part[parts++],&m))return tc__null();
-}
-if(parts)row[rows++]=parts>1?tc__cat(f,part,parts,1):part[0];
-}
-return rows>1?tc__cat(f,row,rows,0):row[0];
-}
-static tc_tensor tc__woven_image(const tc__woven*s,tc_tensor y){
-const tc__api*f=s->v.f;
-tc_dims order=TC_DIMS(2,3,4,0,5,1);
-tc__meta m;
-if(!tc__meta_get(f,y,&m))return tc__null();
-tc_dims d=TC_DIMS(tc__meta_size(&m,2),tc__meta_size(&m,3),
-s->v.out[0]*s->stride[0],s->v.out[1]*s->stride[1]);
-y=tc__reshape(f,tc__permute(f,y,&order),&d);
-for(int i=0;i<2;i++){
-int64_t more=s->v.padding[i]+s->out[i]-d.size[2+i];
-if(more>0)y=tc__pad(f,y,2+i,0,more,0,m.dtype);
-y=tc__slice(f,y,2+i,s->v.padding[i],s->out[i],1);
-}
-return y;
-}
-static void tc__woven_words(const tc_conv_options*o,int64_t*word){
-for(int i=0;i<2;i++){
-word[TC__CONV_TRANSPOSE2D_STRIDE_H+i]=tc__or_one(o->stride[i]);
-word[TC__CONV_TRANSPOSE2D_PADDING_H+i]=tc__ix_const(o->padding[i]);
-word[TC__CONV_TRANSPOSE2D_OUTPUT_PADDING_H+i]=
-tc__ix_const(o->output_padding[i]);
-word[TC__CONV_TRANSPOSE2D_DILATION_H+i]=tc__or_one(o->dilation[i]);
-}
-word[TC__CONV_TRANSPOSE2D_GROUPS]=tc__ix_const(tc__or_one(o->groups));
-}
-static tc_tensor tc__woven_batch(tc__api*f,tc_tensor x,tc_tensor weight,tc_tensor bias,
-const tc_conv_options*o,int axes){
-tc__meta w;
-tc__woven s;
-tc_tensor in[3];
-if(!tc__meta_get(f,weight,&w))return tc__null();
-s.v.f=f,s.v.h=2,s.v.axes=axes,s.groups=tc__or_one(o->groups);
-for(int i=0;i<2;i++){
-s.kernel[i]=tc__meta_size(&w,2+i);
-if(!tc__woven_axis(&s,o,i))return tc__null();
-}
-if(!tc__dims_check(f->c,f->who,2,s.out))return tc__null();
-tc__woven_words(o,f->word);
-in[0]=x,in[1]=weight,in[2]=bias;
-if(bias.id)tc__widen_product(f,in,3);
-for(int i=0;i<2;i++){
-int64_t n=tc__meta_size(&f->x,2+i);
-if(s.stride[i]>1&&s.v.dilation[i]>1)
-n=(n-1)*s.stride[i]+1,x=tc__woven_apart(&s,x,i);
-s.taps[i]=(s.kernel[i]-1)/s.stride[i]+1;
-s.longer[i]=s.kernel[i]-(s.taps[i]-1)*s.stride[i];
-s.v.out[i]=n+s.v.dilation[i]*(s.taps[i]-1);
-}
-tc_tensor y=tc__woven_image(&s,tc__woven_all(&s,x,weight));
-if(bias.id)y=tc_add(y,tc__per_channel(f,bias));
-return tc__rounded(f,y);
-}
-static tc_tensor tc__conv_transpose2d_with(tc__api*f,tc_tensor x,tc_tensor weight,
-tc_tensor bias,const tc_conv_options*options){
-return tc__conv_of(f,x,weight,bias,options,2,1,tc__woven_batch);
-}
-static tc_tensor tc__conv_transpose2d(tc__api*f,tc_tensor x,tc_tensor weight,
-tc_tensor bias,int stride,int padding,
-int output_padding,int dilation,int groups){
-tc_conv_options o=tc__conv_alike(stride,padding,dilation,groups);
-o.output_padding[0]=o.output_padding[1]=output_padding;
-return tc__conv_transpose2d_with(f,x,weight,bias,&o);
-}
-static tc_tensor tc__conv_transpose1d(tc__api*f,tc_tensor x,tc_tensor weight,
-tc_tensor bias,int stride,int padding,
-int output_padding,int dilation,int groups){
-tc_conv_options o;
-memset(&o,0,sizeof o);
-if(!tc__conv_check(f,weight,bias,tc__or_one(groups),1,1))return tc__null();
-o.stride[1]=stride,o.padding[1]=padding,o.dilation[1]=dilation;
-o.output_padding[1]=output_padding,o.groups=groups;
-f->word[TC__CONV_TRANSPOSE1D_STRIDE]=tc__or_one(stride);
-f->word[TC__CONV_TRANSPOSE1D_DILATION]=tc__or_one(dilation);
-f->word[TC__CONV_TRANSPOSE1D_GROUPS]=tc__ix_const(tc__or_one(groups));
-tc_tensor y=
-tc_conv_transpose2d_with(tc_unsqueeze(x,-2),tc_unsqueeze(weight,-2),bias,&o);
-return tc_squeeze(y,-2);
-}
 static int tc__pool_windows(tc__conv*v,tc__api*f,int kernel,int stride,int padding){
 if(f->x.rank<2)
 return tc__fail(f->c,TC_E_RANK,"%s: x has rank %d, [..., H, W] is needed",f->who,
@@ -16185,6 +16011,334 @@ f->word[TC__MAX_POOL2D_STRIDE]=v.stride[0];
 x=tc__conv_pad(&v,x,tc__least_value(f->x.dtype),f->x.dtype);
 tc_tensor y=tc__pool_2d(&v,x,TC_OP_MAXIMUM,TC_OP_AMAX);
 return kernel>1?y:tc__cast(f,y,f->x.dtype);
+}
+// ---- gen/graph/woven.c
+typedef struct tc__woven_axis{
+int64_t n,kernel,stride,dilation,low,
+out;
+int64_t apart;
+int64_t spread,gap;
+int64_t phases,taps;
+int64_t longer;
+int64_t first,places;
+int64_t skip,length;
+int64_t before;
+int whole;
+int64_t more,behind;
+}tc__woven_axis;
+static void tc__woven_plan(tc__woven_axis*a,int woven){
+int64_t stride=a->n==1&&woven?a->dilation*a->kernel:a->stride;
+int64_t last=a->low+a->out-1;
+a->apart=woven?tc__ix_gcd(stride,a->dilation):1;
+int64_t from=(a->low+a->apart-1)/a->apart;
+if(from*a->apart>last)a->apart=1,from=a->low;
+stride/=a->apart,a->gap=a->dilation/a->apart,last/=a->apart;
+a->phases=woven&&a->gap==1?stride:1;
+a->spread=stride/a->phases;
+a->taps=(a->kernel-1)/a->phases+1;
+a->longer=a->kernel-(a->taps-1)*a->phases;
+a->first=from/a->phases,a->places=last/a->phases-a->first+1;
+a->skip=from-a->first*a->phases,a->length=last-from+1;
+a->before=from*a->apart-a->low,a->whole=0;
+}
+static void tc__woven_whole(tc__woven_axis*a){
+int64_t reach=(a->kernel-1)*a->dilation+a->stride;
+a->n=a->apart=a->whole=1,a->gap=a->dilation;
+a->phases=a->gap==1?a->stride:1,a->spread=a->stride/a->phases;
+a->taps=(a->kernel-1)/a->phases+1;
+a->longer=a->kernel-(a->taps-1)*a->phases;
+a->first=a->before=0,a->skip=a->low;
+a->more=a->gap*(a->taps-1),a->places=1+a->more;
+a->behind=reach>a->phases*a->places?reach-a->phases*a->places:0;
+}
+static int64_t tc__woven_elements(const tc__woven_axis*a){
+return(a->n-1)*a->spread+1;
+}
+static int tc__woven_border(const tc__woven_axis*a,int64_t taps,int64_t*low,
+int64_t*high){
+int64_t n=tc__woven_elements(a);
+*low=a->gap*(taps-1)-a->first,*high=a->first+a->places-n;
+return taps>0&&n+*low>0&&n+*high>0;
+}
+static int64_t tc__woven_part(const tc__woven_axis*a,int i,int64_t*from,int64_t*to){
+*from=i?a->longer:0,*to=i?a->phases:a->longer;
+return*from<*to?a->taps-i:0;
+}
+// ---- gen/graph/transposed.c
+typedef struct tc__woven{
+tc__conv v;
+tc__woven_axis axis[TC__CONV_AXES];
+int64_t from[TC__CONV_AXES],to[TC__CONV_AXES];
+int64_t groups,results;
+tc_tensor x,weight;
+int dtype,weight_dtype;
+}tc__woven;
+static int tc__woven_axis_of(tc__woven*s,const tc_conv_options*o,int i){
+const tc__api*f=s->v.f;
+tc__woven_axis*a=&s->axis[i];
+int64_t more=o->output_padding[i];
+a->n=tc__meta_size(&f->x,2+i),a->stride=tc__or_one(o->stride[i]);
+a->dilation=tc__or_one(o->dilation[i]),a->low=o->padding[i];
+if(a->stride<1||a->dilation<1||a->low<0||more<0||
+(more>=a->stride&&more>=a->dilation))
+return tc__fail(
+f->c,TC_E_ARG,
+"%s: stride %lld, padding %lld, output_padding %lld, dilation %lld; stride and "
+"dilation must be at least 1, padding at least 0, output_padding at least 0 "
+"and less than stride or dilation",
+f->who,(long long)a->stride,(long long)a->low,(long long)more,
+(long long)a->dilation);
+int64_t reach=tc__ix_times(a->dilation,a->kernel-1);
+a->out=
+tc__ix_clamp(tc__ix_times(a->n-1,a->stride)-2*a->low)+reach+more+1;
+if(a->n<1)
+return tc__fail(f->c,TC_E_SHAPE,
+"%s: dimension %d of x has no elements, of which a result could be "
+"made; at least 1 is needed",
+f->who,i-s->v.axes);
+if(a->kernel<1||a->kernel>INT32_MAX||a->out<1)
+return tc__fail(
+f->c,TC_E_SHAPE,
+"%s: %lld elements by a kernel of %lld (stride %lld, dilation %lld), less "
+"a padding of %lld, leave nothing; pad less, or take a larger kernel",
+f->who,(long long)a->n,(long long)a->kernel,(long long)a->stride,
+(long long)a->dilation,(long long)a->low);
+tc__woven_plan(a,1);
+return 1;
+}
+static tc_tensor tc__woven_pad(const tc__woven*s,tc_tensor x,int dim,int64_t low,
+int64_t high,int64_t dilation){
+int64_t attr[5];
+if(!low&&!high&&dilation==1)return x;
+attr[TC__PAD_DIM]=dim,attr[TC__PAD_DILATION]=tc__ix_const(dilation);
+attr[TC__PAD_LOW]=tc__ix_const(low),attr[TC__PAD_HIGH]=tc__ix_const(high);
+attr[TC__PAD_FILL]=tc__value_word(0,s->dtype);
+return tc__prim(s->v.f,TC_OP_PAD,x,attr,5);
+}
+static tc_tensor tc__woven_weight(const tc__woven*s){
+const tc__api*f=s->v.f;
+int axes=s->v.axes;
+tc_tensor w=s->weight;
+tc__meta m;
+if(!tc__meta_get(f,w,&m))return w;
+int64_t c=tc__meta_size(&m,0)/s->groups,rows=tc__meta_size(&m,1);
+tc_dims apart=TC_DIMS(c*s->groups,rows),flip=TC_DIMS(0),order=TC_DIMS(0,1);
+flip.rank=axes,order.rank=apart.rank=2+2*axes;
+for(int i=0;i<axes;i++){
+int64_t phases=s->to[i]-s->from[i],all=s->axis[i].phases,
+taps=s->v.size[i];
+w=tc__slice(f,w,2+i,s->from[i],(taps-1)*all+phases,1);
+w=tc__woven_pad(s,w,2+i,0,all-phases,1);
+apart.size[2+2*i]=taps,apart.size[3+2*i]=all,flip.size[i]=2+2*i;
+order.size[2+i]=3+2*i,order.size[2+axes+i]=2+2*i;
+rows*=phases;
+}
+w=tc_flip(tc__reshape(f,w,&apart),flip);
+for(int i=0;i<axes;i++)
+if(s->to[i]-s->from[i]<s->axis[i].phases)
+w=tc__slice(f,w,3+2*i,0,s->to[i]-s->from[i],1);
+tc_dims by_group=TC_DIMS(s->groups,c,rows),turn=TC_DIMS(0,2,1),
+left=TC_DIMS(s->groups*rows,c);
+by_group.rank=turn.rank=3+axes,left.rank=2+axes;
+for(int i=0;i<axes;i++){
+by_group.size[3+i]=left.size[2+i]=s->v.size[i];
+turn.size[3+i]=3+i;
+}
+w=tc__reshape(f,tc__permute(f,w,&order),&by_group);
+return tc__reshape(f,tc__permute(f,w,&turn),&left);
+}
+static tc_tensor tc__woven_element(const tc__woven*s){
+const tc__api*f=s->v.f;
+int axes=s->v.axes;
+int64_t n=tc__meta_size(&f->x,0),c=tc__meta_size(&f->x,1)/s->groups;
+int64_t o=s->results/s->groups,columns=o;
+tc_dims left=TC_DIMS(n,s->groups,c),by_group=TC_DIMS(1,0,2),
+y=TC_DIMS(s->groups,n,o),order=TC_DIMS(0),out=TC_DIMS(0);
+y.rank=order.rank=3+axes,out.rank=2+2*axes;
+for(int i=0;i<axes;i++){
+columns*=y.size[3+i]=out.size[i]=s->axis[i].kernel;
+order.size[i]=3+i,out.size[2+axes+i]=1;
+}
+order.size[axes]=1,order.size[axes+1]=0,order.size[axes+2]=2;
+out.size[axes]=n,out.size[axes+1]=s->groups*o;
+tc_dims right=TC_DIMS(s->groups,c,columns);
+tc_tensor a=tc__permute(f,tc__reshape(f,s->x,&left),&by_group);
+a=tc__product_of(f,a,f->x.dtype,tc__reshape(f,s->weight,&right),
+s->weight_dtype);
+return tc__reshape(f,tc__permute(f,tc__reshape(f,a,&y),&order),&out);
+}
+enum{TC__WOVEN_PLACES=63,TC__WOVEN_ROWS=4};
+static int tc__woven_is_turned(const tc__woven*s,int64_t rows){
+int64_t places=tc__meta_size(&s->v.f->x,0);
+if(places!=1)return 0;
+for(int i=0;i<s->v.axes;i++)places*=s->v.out[i];
+return places<=TC__WOVEN_PLACES&&rows>=TC__WOVEN_ROWS*places*s->groups;
+}
+static tc_tensor tc__woven_turned(const tc__woven*s,tc_tensor x,tc_tensor weight,
+const tc__meta*w){
+const tc__api*f=s->v.f;
+int axes=s->v.axes;
+int64_t k=tc__meta_size(w,1),cells=1,rows=tc__meta_size(w,0)/s->groups;
+tc_dims order=TC_DIMS(0,1),turn=TC_DIMS(0,2,1);
+order.rank=2+2*axes;
+for(int i=0;i<axes;i++){
+k*=s->v.size[i],cells*=s->v.out[i];
+order.size[2+i]=2+axes+i,order.size[2+axes+i]=2+i;
+}
+tc_dims column=TC_DIMS(s->groups,k,cells),row=TC_DIMS(s->groups,rows,k);
+x=tc__permute(f,tc__conv_windows(&s->v,x),&order);
+x=tc__permute(f,tc__reshape(f,x,&column),&turn);
+weight=tc__permute(f,tc__reshape(f,weight,&row),&turn);
+x=tc__product_of(f,x,f->x.dtype,weight,w->dtype);
+return tc__permute(f,x,&turn);
+}
+static tc_tensor tc__woven_phases(const tc__woven*s){
+const tc__api*f=s->v.f;
+int axes=s->v.axes;
+tc_dims part=TC_DIMS(tc__meta_size(&f->x,0),s->results),order=TC_DIMS(0);
+tc_tensor x=s->x;
+tc__meta w;
+part.rank=order.rank=2+2*axes;
+order.size[axes]=0,order.size[axes+1]=1;
+for(int i=0;i<axes;i++){
+int64_t low,high,all=tc__woven_elements(&s->axis[i]);
+(void)tc__woven_border(&s->axis[i],s->v.size[i],&low,&high);
+int64_t before=low<0?-low:0,behind=high<0?-high:0;
+if(before+behind)x=tc__slice(f,x,2+i,before,all-before-behind,1);
+x=tc__woven_pad(s,x,2+i,low+before,high+behind,1);
+part.size[2+i]=s->to[i]-s->from[i],part.size[2+axes+i]=s->v.out[i];
+order.size[i]=2+i,order.size[2+axes+i]=2+axes+i;
+}
+tc_tensor weight=tc__woven_weight(s);
+if(!tc__meta_get(f,weight,&w))return tc__null();
+tc_tensor y=tc__woven_is_turned(s,tc__meta_size(&w,0))
+?tc__woven_turned(s,x,weight,&w)
+:tc__conv_matmul(&s->v,x,weight,&w,s->groups);
+return tc__permute(f,tc__reshape(f,y,&part),&order);
+}
+static tc_tensor tc__woven_all(tc__woven*s,int i){
+const tc__woven_axis*a=&s->axis[i];
+tc_tensor part[2];
+int parts=0;
+if(i==s->v.axes)return tc__woven_phases(s);
+for(int j=0;j<2;j++){
+s->v.size[i]=tc__woven_part(a,j,&s->from[i],&s->to[i]);
+if(s->v.size[i])part[parts++]=tc__woven_all(s,i+1);
+}
+if(parts==2)return tc__cat(s->v.f,part,2,i);
+return tc__woven_pad(s,part[0],i,0,a->taps>1?0:a->phases-a->longer,1);
+}
+static tc_tensor tc__woven_image(const tc__woven*s,tc_tensor y){
+const tc__api*f=s->v.f;
+int axes=s->v.axes;
+tc_dims order=TC_DIMS(axes,axes+1);
+tc_dims d=TC_DIMS(tc__meta_size(&f->x,0),s->results);
+order.rank=2+2*axes,d.rank=2+axes;
+for(int i=0;i<axes;i++){
+order.size[2+2*i]=2+axes+i,order.size[3+2*i]=i;
+d.size[2+i]=s->v.out[i]*s->axis[i].phases;
+}
+y=tc__reshape(f,tc__permute(f,y,&order),&d);
+for(int i=0;i<axes;i++){
+const tc__woven_axis*a=&s->axis[i];
+int64_t size=(a->length-1)*a->apart+1;
+y=tc__slice(f,y,2+i,a->skip,a->length,1);
+y=tc__woven_pad(s,y,2+i,a->before,a->out-a->before-size,a->apart);
+}
+return y;
+}
+static void tc__transposed_words(const tc_conv_options*o,int axes,int64_t*word){
+int deep=axes==3;
+int stride=deep?TC__CONV_TRANSPOSE3D_STRIDE_D:TC__CONV_TRANSPOSE2D_STRIDE_H,
+padding=deep?TC__CONV_TRANSPOSE3D_PADDING_D:TC__CONV_TRANSPOSE2D_PADDING_H,
+more=deep?TC__CONV_TRANSPOSE3D_OUTPUT_PADDING_D
+:TC__CONV_TRANSPOSE2D_OUTPUT_PADDING_H,
+dilation=deep?TC__CONV_TRANSPOSE3D_DILATION_D:TC__CONV_TRANSPOSE2D_DILATION_H;
+for(int i=0;i<axes;i++){
+word[stride+i]=tc__or_one(o->stride[i]);
+word[padding+i]=tc__ix_const(o->padding[i]);
+word[more+i]=tc__ix_const(o->output_padding[i]);
+word[dilation+i]=tc__or_one(o->dilation[i]);
+}
+word[deep?TC__CONV_TRANSPOSE3D_GROUPS:TC__CONV_TRANSPOSE2D_GROUPS]=
+tc__ix_const(tc__or_one(o->groups));
+}
+static tc_tensor tc__woven_batch(tc__api*f,tc_tensor x,tc_tensor weight,tc_tensor bias,
+const tc_conv_options*o,int axes){
+tc__meta w;
+tc__woven s;
+tc_tensor in[3];
+int64_t out[TC__CONV_AXES];
+int element=1;
+if(!tc__meta_get(f,weight,&w))return tc__null();
+s.v.f=f,s.v.h=2,s.v.axes=axes,s.groups=tc__or_one(o->groups);
+s.results=tc__meta_size(&w,1)*s.groups;
+s.x=x,s.weight=weight,s.dtype=f->x.dtype,s.weight_dtype=w.dtype;
+for(int i=0;i<axes;i++){
+tc__woven_axis*a=&s.axis[i];
+a->kernel=tc__meta_size(&w,2+i);
+if(!tc__woven_axis_of(&s,o,i))return tc__null();
+s.v.out[i]=a->places,s.v.dilation[i]=a->gap,s.v.stride[i]=1;
+out[i]=a->out,element&=a->n==1;
+}
+if(!tc__dims_check(f->c,f->who,axes,out))return tc__null();
+tc__transposed_words(o,axes,f->word);
+in[0]=x,in[1]=weight,in[2]=bias;
+if(bias.id)tc__widen_product(f,in,3);
+for(int i=0;i<axes;i++)
+s.x=tc__woven_pad(&s,s.x,2+i,0,0,s.axis[i].spread);
+tc_tensor y=
+tc__woven_image(&s,element?tc__woven_element(&s):tc__woven_all(&s,0));
+if(bias.id)y=tc_add(y,tc__per_channel(f,bias));
+return tc__rounded(f,y);
+}
+static tc_tensor tc__conv_transpose_with(tc__api*f,tc_tensor x,tc_tensor weight,
+tc_tensor bias,const tc_conv_options*options,
+int axes){
+return tc__conv_of(f,x,weight,bias,options,axes,1,tc__woven_batch);
+}
+static tc_tensor tc__conv_transpose2d_with(tc__api*f,tc_tensor x,tc_tensor weight,
+tc_tensor bias,const tc_conv_options*options){
+return tc__conv_transpose_with(f,x,weight,bias,options,2);
+}
+static tc_tensor tc__conv_transpose3d_with(tc__api*f,tc_tensor x,tc_tensor weight,
+tc_tensor bias,const tc_conv_options*options){
+return tc__conv_transpose_with(f,x,weight,bias,options,3);
+}
+static tc_tensor tc__conv_transpose_alike(tc__api*f,tc_tensor x,tc_tensor weight,
+tc_tensor bias,int stride,int padding,
+int output_padding,int dilation,int groups,
+int axes){
+tc_conv_options o=tc__conv_alike(stride,padding,dilation,groups);
+for(int i=0;i<axes;i++)o.output_padding[i]=output_padding;
+return tc__conv_transpose_with(f,x,weight,bias,&o,axes);
+}
+static tc_tensor tc__conv_transpose2d(tc__api*f,tc_tensor x,tc_tensor weight,
+tc_tensor bias,int stride,int padding,
+int output_padding,int dilation,int groups){
+return tc__conv_transpose_alike(f,x,weight,bias,stride,padding,output_padding,
+dilation,groups,2);
+}
+static tc_tensor tc__conv_transpose3d(tc__api*f,tc_tensor x,tc_tensor weight,
+tc_tensor bias,int stride,int padding,
+int output_padding,int dilation,int groups){
+return tc__conv_transpose_alike(f,x,weight,bias,stride,padding,output_padding,
+dilation,groups,3);
+}
+static tc_tensor tc__conv_transpose1d(tc__api*f,tc_tensor x,tc_tensor weight,
+tc_tensor bias,int stride,int padding,
+int output_padding,int dilation,int groups){
+tc_conv_options o;
+memset(&o,0,sizeof o);
+if(!tc__conv_check(f,weight,bias,tc__or_one(groups),1,1))return tc__null();
+o.stride[1]=stride,o.padding[1]=padding,o.dilation[1]=dilation;
+o.output_padding[1]=output_padding,o.groups=groups;
+f->word[TC__CONV_TRANSPOSE1D_STRIDE]=tc__or_one(stride);
+f->word[TC__CONV_TRANSPOSE1D_DILATION]=tc__or_one(dilation);
+f->word[TC__CONV_TRANSPOSE1D_GROUPS]=tc__ix_const(tc__or_one(groups));
+tc_tensor y=
+tc_conv_transpose2d_with(tc_unsqueeze(x,-2),tc_unsqueeze(weight,-2),bias,&o);
+return tc_squeeze(y,-2);
 }
 // ---- gen/graph/optim.c
 enum{TC__OPTIM_STATES=3};
@@ -17340,6 +17494,21 @@ TC__AUTOCAST(LOWER,&x,&weight,&bias)
 tc_tensor made=tc__rounded(&f,tc__conv_transpose2d_with(&f,x,weight,bias,options));
 TC__LEAVE_WHOLE(CONV_TRANSPOSE2D,10,x,weight,bias)
 }
+TCDEF tc_tensor tc_conv_transpose3d_at(tc_tensor x,tc_tensor weight,tc_tensor bias,int stride,int padding,int output_padding,int dilation,int groups,const char*file,int line){
+TC__ENTER_AMONG(tc__begin,conv_transpose3d,x,x,weight,bias)
+TC__GIVEN(weight)
+TC__AUTOCAST(LOWER,&x,&weight,&bias)
+f.word[TC__CONV_TRANSPOSE3D_GROUPS]=tc__ix_const(groups);
+tc_tensor made=tc__rounded(&f,tc__conv_transpose3d(&f,x,weight,bias,stride,padding,output_padding,dilation,groups));
+TC__LEAVE_WHOLE(CONV_TRANSPOSE3D,14,x,weight,bias)
+}
+TCDEF tc_tensor tc_conv_transpose3d_with_at(tc_tensor x,tc_tensor weight,tc_tensor bias,const tc_conv_options*options,const char*file,int line){
+TC__ENTER_AMONG(tc__begin,conv_transpose3d_with,x,x,weight,bias)
+TC__GIVEN(weight)
+TC__AUTOCAST(LOWER,&x,&weight,&bias)
+tc_tensor made=tc__rounded(&f,tc__conv_transpose3d_with(&f,x,weight,bias,options));
+TC__LEAVE_WHOLE(CONV_TRANSPOSE3D,14,x,weight,bias)
+}
 TCDEF tc_tensor tc_conv_transpose1d_at(tc_tensor x,tc_tensor weight,tc_tensor bias,int stride,int padding,int output_padding,int dilation,int groups,const char*file,int line){
 TC__ENTER_AMONG(tc__begin,conv_transpose1d,x,x,weight,bias)
 TC__GIVEN(weight)
@@ -18398,12 +18567,13 @@ return ok;
 // ---- gen/graph/windowed.c
 enum{
 TC__WINDOWED_LEAST=16,
-TC__WINDOWED_HOST=8
+TC__WINDOWED_HOST=8,
+TC__WINDOWED_MORE=4
 };
 typedef struct tc__windowed{
 const tc__node*weight,*image;
 tc__ix images,out[2];
-int64_t channels,results;
+int64_t groups,channels,results;
 int64_t size[2],stride[2],dilation[2],low[2],high[2];
 }tc__windowed;
 static const tc__node*tc__windowed_border(const tc__graph*g,const tc__node*n,int first,
@@ -18446,12 +18616,14 @@ return 1;
 static const tc__node*tc__windowed_image(const tc__graph*g,const tc__node*n,
 tc__windowed*w){
 static const int64_t order[]={0,1,4,5,2,3};
-if(n->op!=TC_OP_RESHAPE||!tc__ix_equals(n->dims[1],1))return NULL;
-n=tc__operand(g,n,0);
+if(n->op!=TC_OP_RESHAPE||!tc__ix_is_const(n->dims[1]))return NULL;
+w->groups=tc__ix_value(n->dims[1]),n=tc__operand(g,n,0);
 if(n->op!=TC_OP_PERMUTE||n->rank!=6||!tc__ix_is_const(n->dims[1]))return NULL;
 for(int i=0;i<6;i++)
 if(n->attr[i]!=order[i])return NULL;
 w->images=n->dims[0],w->channels=tc__ix_value(n->dims[1]);
+if(!w->groups||w->channels%w->groups)return NULL;
+w->channels/=w->groups;
 w->out[0]=n->dims[4],w->out[1]=n->dims[5];
 n=tc__windowed_window(g,tc__operand(g,n,0),1,w);
 n=n?tc__windowed_window(g,n,0,w):NULL;
@@ -18474,13 +18646,13 @@ if(w->weight->dtype!=tc__operand(g,n,1)->dtype)return 0;
 if(w->weight->op==TC_OP_EXPAND)w->weight=tc__operand(g,w->weight,0);
 w->image=tc__windowed_image(g,tc__operand(g,n,1),w);
 if(!w->image||w->weight->rank!=4||!tc__ix_equals(w->weight->dims[0],1)||
-!tc__windowed_has_sizes(w->weight))
+!tc__ix_equals(w->weight->dims[1],w->groups)||!tc__windowed_has_sizes(w->weight))
 return 0;
 w->results=tc__ix_value(w->weight->dims[2]);
 return 1;
 }
 static int tc__windowed_of(const tc__graph*g,const tc__node*n,tc__windowed*w){
-return!(g->devices&&!n->device)&&tc__windowed_form(g,n,w)&&
+return!(g->devices&&!n->device)&&tc__windowed_form(g,n,w)&&w->groups==1&&
 tc__windowed_is_known(w)&&tc__windowed_takes(w->weight->dtype);
 }
 static tc__node*tc__windowed_reshape(tc__graph*g,tc__node*a,int rank,
@@ -18497,11 +18669,15 @@ int64_t high,int64_t dilation){
 return tc__make_pad(g,a,dim,tc__ix_const(low),tc__ix_const(high),
 tc__ix_const(dilation),0);
 }
-static tc__node*tc__windowed_cut(tc__graph*g,tc__node*a,int dim,int64_t*low,
-int64_t*high){
-int64_t before=*low<0?-*low:0,behind=*high<0?-*high:0;
+static tc__node*tc__windowed_slice(tc__graph*g,tc__node*a,int dim,int64_t start,
+int64_t count,int64_t step){
+return tc__make_slice(g,a,dim,tc__ix_const(start),tc__ix_const(count),
+tc__ix_const(step));
+}
+static tc__node*tc__windowed_cut(tc__graph*g,tc__node*a,int dim,int64_t low,
+int64_t high){
+int64_t before=low<0?-low:0,behind=high<0?-high:0;
 if(!a)return NULL;
-*low+=before,*high+=behind;
 tc__ix left=tc__ix_sub(g->ix,a->dims[dim],tc__ix_const(before+behind));
 return tc__make_slice(g,a,dim,tc__ix_const(before),left,tc__ix_const(1));
 }
@@ -18520,10 +18696,11 @@ return tc__make1(g,TC_OP_WINDOW,a,a->rank+1,dims,attr,4);
 static tc__node*tc__windowed_product(tc__graph*g,const tc__windowed*w,tc__node*weight,
 tc__node*image){
 static const int64_t order[]={0,1,4,5,2,3};
-tc__ix k=tc__ix_const(w->channels*w->size[0]*w->size[1]),one=tc__ix_const(1),
+tc__ix k=tc__ix_const(w->channels*w->size[0]*w->size[1]),
+groups=tc__ix_const(w->groups),
 cells=tc__ix_mul(g->ix,w->out[0],w->out[1]);
-tc__ix rows[]={w->images,one,tc__ix_const(w->results),k},
-columns[]={w->images,one,k,cells};
+tc__ix rows[]={w->images,groups,tc__ix_const(w->results),k},
+columns[]={w->images,groups,k,cells};
 uint32_t in[2];
 for(int d=0;d<2;d++)
 image=image?tc__windowed_pad(g,image,2+d,w->low[d],w->high[d],1):NULL;
@@ -18535,6 +18712,159 @@ weight=weight?tc__make_expand(g,weight,4,rows):NULL;
 if(!image||!weight)return NULL;
 rows[3]=cells,in[0]=weight->id,in[1]=image->id;
 return tc__make(g,TC_OP_MATMUL,weight->dtype,4,rows,in,2,NULL,0);
+}
+typedef struct tc__windowed_back{
+tc__windowed of;
+tc__woven_axis axis[2];
+tc__ix places[2];
+int64_t rows;
+int64_t from[2],to[2],taps[2];
+tc__node*weight,*counts;
+}tc__windowed_back;
+static int tc__windowed_meets(const tc__woven_axis*a){
+int64_t from,to,low,high;
+for(int j=0;j<2;j++){
+int64_t taps=tc__woven_part(a,j,&from,&to);
+if(taps&&!tc__woven_border(a,taps,&low,&high))return 0;
+}
+return 1;
+}
+static int tc__windowed_axis(const tc__graph*g,tc__windowed_back*b,int i,int woven){
+tc__ixpool*x=g->ix;
+tc__woven_axis*a=&b->axis[i];
+tc__ix n=b->of.out[i],out=b->of.image->dims[2+i],more=tc__ix_sub(x,out,n);
+int known=tc__ix_is_const(out)&&tc__ix_is_const(n),
+even=tc__ix_is_const(more)&&a->stride==1;
+a->n=2,a->out=INT32_MAX;
+tc__woven_plan(a,woven),b->rows*=a->longer;
+if(known||even){
+a->n=tc__ix_lo(x,n);
+if(!known&&a->n<1)a->n=1;
+a->out=a->n+tc__ix_value(more);
+if(known&&(a->n<1||a->out<1))return 0;
+if(a->out>0)tc__woven_plan(a,woven&&known);
+b->places[i]=known?tc__ix_const(a->places):out;
+if(a->out>0&&tc__windowed_meets(a))return 1;
+}
+if(!woven)return 0;
+tc__woven_whole(a);
+tc__ix elements=
+tc__ix_mul(x,tc__ix_sub(x,n,tc__ix_const(1)),tc__ix_const(a->spread));
+b->places[i]=tc__ix_add(x,elements,tc__ix_const(a->places));
+return 1;
+}
+static int tc__windowed_plan(const tc__graph*g,tc__windowed_back*b,
+const tc__windowed*w,int woven){
+b->of=*w,b->rows=w->channels;
+for(int i=0;i<2;i++){
+tc__woven_axis*a=&b->axis[i];
+a->kernel=w->size[i],a->stride=w->stride[i];
+a->dilation=w->dilation[i],a->low=w->low[i];
+if(!tc__windowed_axis(g,b,i,woven))return 0;
+}
+return 1;
+}
+static tc__node*tc__windowed_rows(tc__graph*g,const tc__windowed_back*b){
+const tc__windowed*w=&b->of;
+int64_t whole[]={w->groups,w->results,w->channels,w->size[0],w->size[1]};
+int64_t size[TC_MAX_RANK],order[TC_MAX_RANK],rows=w->channels,k=w->results;
+int rank=3,tap[2];
+tc__node*a=tc__windowed_reshape(g,b->weight,5,whole);
+memcpy(size,whole,sizeof whole);
+for(int i=0;i<2;i++){
+int64_t phases=b->to[i]-b->from[i],all=b->axis[i].phases;
+int64_t taps=(b->taps[i]-1)*all+phases;
+a=tc__windowed_slice(g,a,3+i,b->from[i],taps,1);
+a=a?tc__windowed_pad(g,a,3+i,0,all-phases,1):NULL;
+size[rank]=b->taps[i],tap[i]=rank++;
+if(all>1)size[rank++]=all;
+rows*=phases,k*=b->taps[i];
+}
+a=a?tc__windowed_reshape(g,a,rank,size):NULL;
+order[0]=0,order[1]=2,order[rank-3]=1;
+order[rank-2]=tap[0],order[rank-1]=tap[1];
+for(int i=0,at=2;i<2;i++){
+if(b->axis[i].phases>1){
+a=tc__windowed_slice(g,a,tap[i]+1,0,b->to[i]-b->from[i],1);
+order[at++]=tap[i]+1;
+}
+if(b->taps[i]>1)
+a=tc__windowed_slice(g,a,tap[i],b->taps[i]-1,b->taps[i],-1);
+}
+int64_t row[]={1,w->groups,rows,k};
+a=tc__windowed_permute(g,a,order);
+return a?tc__windowed_reshape(g,a,4,row):NULL;
+}
+static tc__node*tc__windowed_phases(tc__graph*g,const tc__windowed_back*b){
+static const int64_t order[]={2,3,0,1,4,5};
+const tc__windowed*w=&b->of;
+tc__ix part[]={w->images,tc__ix_const(w->groups*w->channels),0,0,0,0};
+tc__windowed phase=*w;
+tc__node*a=b->counts;
+phase.channels=w->results,phase.results=w->channels;
+for(int i=0;i<2;i++){
+int64_t low,high;
+(void)tc__woven_border(&b->axis[i],b->taps[i],&low,&high);
+a=a?tc__windowed_pad(g,a,2+i,0,0,b->axis[i].spread):NULL;
+a=tc__windowed_cut(g,a,2+i,low,high);
+phase.low[i]=low<0?0:low,phase.high[i]=high<0?0:high;
+phase.size[i]=b->taps[i],phase.stride[i]=1;
+phase.dilation[i]=b->axis[i].gap;
+part[2+i]=tc__ix_const(b->to[i]-b->from[i]);
+phase.results*=b->to[i]-b->from[i];
+part[4+i]=phase.out[i]=b->places[i];
+}
+a=tc__windowed_product(g,&phase,tc__windowed_rows(g,b),a);
+return tc__windowed_permute(g,a?tc__make_reshape(g,a,6,part):NULL,order);
+}
+static tc__node*tc__windowed_cat(tc__graph*g,tc__node*a,tc__node*b,int64_t dim){
+tc__ix dims[TC_MAX_RANK];
+uint32_t in[2];
+if(!a||!b)return NULL;
+memcpy(dims,a->dims,sizeof dims);
+dims[dim]=tc__ix_add(g->ix,dims[dim],b->dims[dim]);
+in[0]=a->id,in[1]=b->id;
+return tc__make(g,TC_OP_CAT,a->dtype,a->rank,dims,in,2,&dim,1);
+}
+static tc__node*tc__windowed_all(tc__graph*g,tc__windowed_back*b,int i){
+const tc__woven_axis*a=&b->axis[i];
+tc__node*part[2];
+int parts=0;
+if(i==2)return tc__windowed_phases(g,b);
+for(int j=0;j<2;j++){
+b->taps[i]=tc__woven_part(a,j,&b->from[i],&b->to[i]);
+if(b->taps[i]&&!(part[parts++]=tc__windowed_all(g,b,i+1)))return NULL;
+}
+if(parts==2)return tc__windowed_cat(g,part[0],part[1],i);
+return tc__windowed_pad(g,part[0],i,0,a->taps>1?0:a->phases-a->longer,1);
+}
+static tc__node*tc__windowed_asked(tc__graph*g,const tc__windowed_back*b,tc__node*a,
+int i){
+const tc__woven_axis*x=&b->axis[i];
+tc__ix out=b->of.image->dims[2+i];
+if(x->whole){
+a=tc__windowed_pad(g,a,2+i,0,x->behind,1);
+return tc__make_slice(g,a,2+i,tc__ix_const(x->skip),out,tc__ix_const(1));
+}
+if(!tc__ix_is_const(out))return a;
+int64_t reach=x->before+(x->length-1)*x->apart+1;
+a=tc__windowed_slice(g,a,2+i,x->skip,x->length,1);
+return a?tc__windowed_pad(g,a,2+i,x->before,x->out-reach,x->apart):NULL;
+}
+static tc__node*tc__windowed_image_of(tc__graph*g,tc__windowed_back*b,tc__node*a){
+static const int64_t order[]={2,3,4,0,5,1};
+const tc__windowed*w=&b->of;
+tc__ix counts[]={w->images,tc__ix_const(w->groups*w->results),w->out[0],
+w->out[1]},
+size[]={w->images,tc__ix_const(w->groups*w->channels),0,0};
+b->weight=g->node.at[w->weight->id];
+b->counts=a?tc__make_reshape(g,a,4,counts):NULL;
+a=tc__windowed_permute(g,tc__windowed_all(g,b,0),order);
+for(int i=0;i<2;i++)
+size[2+i]=tc__ix_mul(g->ix,b->places[i],tc__ix_const(b->axis[i].phases));
+a=a?tc__make_reshape(g,a,4,size):NULL;
+for(int i=0;i<2&&a;i++)a=tc__windowed_asked(g,b,a,i);
+return a;
 }
 // ---- gen/graph/derive.c
 typedef struct tc__own_gradient{
@@ -19286,51 +19616,21 @@ if(!tc__d_is_turned(to))return tc__d_product(d,left,right);
 left=tc__d_turned(d,left),right=tc__d_turned(d,right);
 return tc__d_turned(d,tc__d_product(d,right,left));
 }
-static tc__node*tc__d_weight_back(tc__derive*d,const tc__windowed*w){
-static const int64_t order[]={1,0,2,3};
-int64_t size[]={w->results,w->channels,w->size[0],w->size[1]},
-row[]={1,1,w->channels,w->results*w->size[0]*w->size[1]};
-tc__node*a=tc__windowed_reshape(d->g,d->g->node.at[w->weight->id],4,size);
-for(int i=0;i<2;i++)
-if(w->size[i]>1)
-a=tc__make_slice(d->g,a,2+i,tc__ix_const(w->size[i]-1),
-tc__ix_const(w->size[i]),tc__ix_const(-1));
-a=tc__windowed_permute(d->g,a,order);
-return a?tc__windowed_reshape(d->g,a,4,row):NULL;
-}
-static int tc__d_is_image(const tc__derive*d,const tc__node*n,tc__windowed*w){
-if(n->device)return tc__windowed_of(d->g,n,w)&&w->channels>=TC__WINDOWED_LEAST;
-return!d->g->devices&&tc__windowed_form(d->g,n,w)&&tc__is_float(n->dtype)&&
-w->stride[0]==1&&w->stride[1]==1&&w->channels>=TC__WINDOWED_HOST;
+static int tc__d_is_image(const tc__derive*d,const tc__node*n,tc__windowed_back*b){
+tc__windowed w;
+if(n->device)
+return tc__windowed_of(d->g,n,&w)&&w.channels>=TC__WINDOWED_LEAST&&
+w.size[0]*w.size[1]>1&&tc__windowed_plan(d->g,b,&w,0);
+if(d->g->devices||!tc__windowed_form(d->g,n,&w)||!tc__is_float(n->dtype)||
+w.size[0]*w.size[1]==1||!tc__windowed_plan(d->g,b,&w,1))
+return 0;
+return b->rows>=TC__WINDOWED_HOST||w.results<=TC__WINDOWED_MORE*w.channels;
 }
 static int tc__d_image(tc__derive*d,const tc__node*n,tc__node*g){
-tc__windowed w,back;
-if(!tc__d_is_image(d,n,&w)||w.size[0]*w.size[1]==1)return 0;
-tc__ixpool*x=d->g->ix;
-tc__ix results=tc__ix_const(w.results),image[4];
-tc__ix size[]={w.images,results,w.out[0],w.out[1]};
-back=w,back.channels=w.results,back.results=w.channels;
-memcpy(image,w.image->dims,sizeof image);
-for(int i=0;i<2;i++){
-int64_t reach=(w.size[i]-1)*w.dilation[i];
-tc__ix length=tc__ix_mul(x,tc__ix_sub(x,w.out[i],tc__ix_const(1)),
-tc__ix_const(w.stride[i]));
-length=tc__ix_add(x,length,tc__ix_const(1));
-back.stride[i]=1,back.low[i]=reach-w.low[i],back.out[i]=image[2+i];
-tc__ix high=tc__ix_sub(x,image[2+i],length);
-if(!tc__ix_is_const(high))return 0;
-back.high[i]=tc__ix_value(high)+reach-back.low[i];
-int64_t least=tc__ix_lo(x,length);
-if(least+back.low[i]<=0||least+back.high[i]<=0)return 0;
-}
-g=g?tc__make_reshape(d->g,g,4,size):NULL;
-for(int i=0;i<2&&g;i++){
-g=tc__windowed_pad(d->g,g,2+i,0,0,w.stride[i]);
-g=tc__windowed_cut(d->g,g,2+i,&back.low[i],&back.high[i]);
-}
-g=tc__windowed_product(d->g,&back,tc__d_weight_back(d,&w),g);
-g=tc__d_made(d,g?tc__make_reshape(d->g,g,4,image):NULL);
-tc__d_give(d,d->g->node.at[w.image->id],g);
+tc__windowed_back b;
+if(!tc__d_is_image(d,n,&b))return 0;
+g=tc__d_made(d,tc__windowed_image_of(d->g,&b,g));
+tc__d_give(d,d->g->node.at[b.of.image->id],g);
 return 1;
 }
 static void tc__derive_matmul(tc__derive*d,const tc__node*n,tc__node*g){
@@ -28571,6 +28871,68 @@ place[l]=tc__ix_value(at);
 }
 return 1;
 }
+typedef struct tc__lane_rows{
+int64_t size;
+tc__ix v,t,first,place;
+}tc__lane_rows;
+enum{
+TC__LANE_ROWS_MOST=1024,
+TC__LANE_DIVISORS=12,
+TC__LANE_DIVIDED=
+3
+};
+typedef struct tc__lane_divisors{
+int64_t by[TC__LANE_DIVISORS];
+int count,divisions;
+}tc__lane_divisors;
+static void tc__add_lane_divisor(tc__lane_divisors*d,int64_t by){
+for(int i=0;i<d->count;i++)
+if(d->by[i]==by)return;
+if(d->count<TC__LANE_DIVISORS)d->by[d->count++]=by;
+}
+static void tc__find_lane_divisors(const tc__ixpool*x,tc__ix e,tc__axis axis,
+tc__lane_divisors*d){
+if(!tc__ix_uses(x,e,axis))return;
+const tc__ixnode*n=tc__ix_node(x,e);
+if(n->kind==TC__IX_DIV||n->kind==TC__IX_MOD){
+const tc__ixnode*a=tc__ix_node(x,n->a);
+d->divisions++;
+if(tc__ix_is_const(n->b))tc__add_lane_divisor(d,tc__ix_value(n->b));
+if(a->kind==TC__IX_DIV&&tc__ix_is_const(n->b)&&tc__ix_is_const(a->b)&&
+tc__ix_value(a->b)<=TC__LANE_ROWS_MOST&&
+tc__ix_value(n->b)<=TC__LANE_ROWS_MOST)
+tc__add_lane_divisor(d,tc__ix_value(n->b)*tc__ix_value(a->b));
+tc__find_lane_divisors(x,n->a,axis,d);
+return;
+}
+for(uint32_t i=0;n->kind==TC__IX_POLY&&i<n->count;i++)
+for(int k=0;k<TC__IX_ATOMS&&x->term.at[n->first+i].atom[k];k++)
+tc__find_lane_divisors(x,x->term.at[n->first+i].atom[k],axis,d);
+}
+TC__UNUSED static int tc__find_lane_rows(const tc__group*g,tc__ix e,tc__axis axis,
+int width,tc__lane_rows*rows){
+tc__ixpool*x=g->body.ix;
+tc__lane_divisors d;
+d.count=d.divisions=0,rows->size=0;
+rows->v=tc__ix_find_var(x,e,axis);
+if(!rows->v||tc__ix_has_val(x,e)||tc__ix_uses(x,e,TC__DEPTH))return 0;
+tc__find_lane_divisors(x,e,axis,&d);
+if(d.divisions<TC__LANE_DIVIDED)return 0;
+for(int i=0;i<d.count;i++){
+int64_t by=d.by[i];
+if(by<width||by>TC__LANE_ROWS_MOST||(rows->size&&by>=rows->size))
+continue;
+tc__ix from=tc__ix_mul(x,rows->v,tc__ix_const(by));
+tc__ix t=tc__ix_var(x,TC__DEPTH,tc__ix_const(by));
+tc__ix first=tc__ix_subst(x,e,rows->v,from);
+tc__ix place=
+tc__ix_sub(x,tc__ix_subst(x,e,rows->v,tc__ix_add(x,from,t)),first);
+if(x->failed||(tc__ix_names_of(x,place)&~((uint32_t)1<<TC__DEPTH)))
+continue;
+rows->size=by,rows->t=t,rows->first=first,rows->place=place;
+}
+return rows->size>0;
+}
 static int tc__is_drawn_run(const tc__group*g,const tc__node*n,tc__axis axis,
 int64_t width){
 tc__ix stride;
@@ -34540,6 +34902,68 @@ tc__line(p);
 tc__put(p->out,"};\n");
 return 1;
 }
+static void tc__c_row_places(tc__printer*p,const tc__node*n,const tc__lane_rows*rows){
+enum{in_line=16};
+tc__ixpool*x=p->g->body.ix;
+int64_t all=rows->size+(rows->size%p->unit?p->unit-1:0);
+tc__line(p);
+tc__put(p->out,"static const tc_i32 to%u[%lld] = {",n->id,(long long)all);
+for(int64_t i=0;i<all;i++){
+tc__ix at=tc__ix_subst(x,rows->place,rows->t,tc__ix_const(i%rows->size));
+if(i%in_line==0)tc__put(p->out,"\n"),tc__line(p);
+tc__put(p->out,"%lld, ",(long long)tc__ix_value(at));
+}
+tc__put(p->out,"};\n");
+}
+static void tc__c_row_first(tc__printer*p,const tc__node*n,int copy,const char*name,
+tc__ix first){
+tc__line(p);
+tc__put(p->out,"const %s *%s%u_%d = ",tc__c_memory(p,n),name,n->id,copy);
+tc__put_buffer(p,n->attr[TC__ACCESS_BUFFER]);
+tc__put(p->out," + ");
+tc__put_ix(p,first);
+tc__put(p->out,";\n");
+}
+static int tc__c_rows_load(tc__printer*p,const tc__node*n,int copy){
+enum{in_line=4};
+tc__ixpool*x=p->g->body.ix;
+tc__lane_rows rows;
+int dtype=tc__buffer_of(p->g,n)->dtype;
+if(p->tail||(dtype!=TC_F32&&dtype!=TC_I32))return 0;
+if(p->lanes_put+(int)p->unit>TC__C_LANES_MOST)return 0;
+if(!tc__find_lane_rows(p->g,n->attr[TC__ACCESS_INDEX],p->axis,(int)p->unit,&rows))
+return 0;
+int whole=rows.size%p->unit==0;
+tc__ix row=tc__ix_div(x,rows.v,tc__ix_const(rows.size));
+tc__ix next=tc__ix_add(x,row,tc__ix_const(1));
+p->lanes_put+=(int)p->unit;
+if(!copy)tc__c_row_places(p,n,&rows);
+tc__line(p);
+tc__put(p->out,"const tc_i64 k%u_%d = ",n->id,copy);
+tc__put_ix(p,tc__ix_mod(x,rows.v,tc__ix_const(rows.size)));
+tc__put(p->out,";\n");
+tc__c_row_first(p,n,copy,"at",tc__ix_subst(x,rows.first,rows.v,row));
+if(!whole)
+tc__c_row_first(p,n,copy,"on",tc__ix_subst(x,rows.first,rows.v,next));
+tc__put_let(p,n,copy);
+tc__put(p->out,"{\n");
+p->indent++;
+for(int l=0;l<(int)p->unit;l++){
+if(l%in_line==0)tc__line(p);
+if(!l||whole)
+tc__put(p->out,"at%u_%d[to%u[k%u_%d + %d]]",n->id,copy,n->id,n->id,copy,
+l);
+else
+tc__put(p->out,"(k%u_%d + %d < %lld ? at%u_%d : on%u_%d)[to%u[k%u_%d + %d]]",
+n->id,copy,l,(long long)rows.size,n->id,copy,n->id,copy,n->id,
+n->id,copy,l);
+tc__put(p->out,l%in_line==in_line-1?",\n":", ");
+}
+p->indent--;
+tc__line(p);
+tc__put(p->out,"};\n");
+return 1;
+}
 static int tc__c_placed_load(tc__printer*p,const tc__node*n,int copy){
 enum{in_line=8};
 int64_t place[TC__PLACES_MOST];
@@ -34660,7 +35084,7 @@ return;
 }
 if(!pred&&access==TC__PER_LANE&&
 (tc__c_stepped_load(p,n,copy)||tc__c_placed_load(p,n,copy)||
-tc__c_lanes_load(p,n,copy)))
+tc__c_rows_load(p,n,copy)||tc__c_lanes_load(p,n,copy)))
 return;
 if(pred&&access==TC__PER_LANE&&tc__c_is_second_span(p,n)){
 tc__c_second_span(p,n,copy);

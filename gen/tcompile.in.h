@@ -487,6 +487,8 @@
 #include "out/reductions.inc"
 #include "graph/product.c"
 #include "graph/convolution.c"
+#include "graph/woven.c"
+#include "graph/transposed.c"
 #include "graph/optim.c"
 #include "graph/running.c"
 #include "graph/init.c"

@@ -36,7 +36,9 @@ static const struct {
     {1, 512, 7, 512, 3, 1, 1, 1, 0, 0},  {1, 3, 224, 64, 7, 2, 3, 1, 0, 0},
     {32, 64, 56, 64, 3, 1, 1, 1, 0, 0},  {1, 128, 56, 128, 3, 1, 1, 128, 0, 0},
     {1, 256, 28, 128, 4, 2, 1, 1, 1, 0}, {1, 256, 28, 128, 3, 2, 1, 1, 1, 1},
-    {1, 128, 56, 64, 2, 2, 0, 1, 1, 0},
+    {1, 128, 56, 64, 2, 2, 0, 1, 1, 0},  {1, 64, 20, 64, 3, 3, 0, 1, 1, 0},
+    {1, 64, 20, 64, 5, 3, 1, 1, 1, 0},   {1, 64, 27, 64, 3, 2, 1, 1, 1, 0},
+    {1, 512, 1, 512, 4, 1, 0, 1, 1, 0},  {1, 64, 56, 64, 3, 2, 1, 1, 0, 0},
 };
 
 typedef struct work {
@@ -161,9 +163,18 @@ static void convolution(work *k, int i) {
               convolutions[i].groups);
 }
 
+// A result that counts, a weight and an image.
+static void make_gradient(work *k, int i) {
+    int n = convolutions[i].channels, side = convolutions[i].side, t = convolutions[i].size,
+        out = side / convolutions[i].stride;
+    give(k, TC_DIMS(convolutions[i].batch, convolutions[i].filters, out, out), 1);
+    give(k, TC_DIMS(convolutions[i].filters, n / convolutions[i].groups, t, t), 1);
+    give(k, TC_DIMS(convolutions[i].batch, n, side, side), 1);
+}
+
 // What the image counts, for a result that counts in[0]; its own values do not matter.
 static void image_gradient(work *k, int i) {
-    tc_tensor none = {0}, image = k->in[0], of;
+    tc_tensor none = {0}, image = k->in[2], of;
     tc_tensor y = tc_conv2d(image, k->in[1], none, convolutions[i].stride,
                             convolutions[i].pad, 1, convolutions[i].groups);
     tc_vjp(y, k->in[0], &image, 1, &of);
@@ -265,11 +276,16 @@ static const struct {
     {"conv7x7s2_1x3x224x224_f32", make_convolution, convolution, 3},
     {"conv3x3_32x64x56x56_f32", make_convolution, convolution, 4},
     {"depthwise3x3_1x128x56x56_f32", make_convolution, convolution, 5},
-    {"convgrad3x3_1x64x56x56_f32", make_convolution, image_gradient, 0},
+    {"convgrad3x3_1x64x56x56_f32", make_gradient, image_gradient, 0},
+    {"convgrad3x3s2_1x64x56x56_f32", make_gradient, image_gradient, 13},
     {"conv3x3x3_1x16x16x32x32_f32", make_volume, volume, 0},
     {"convtransposed4x4s2_1x256x28x28_f32", make_convolution, transposed, 6},
     {"convtransposed3x3s2_1x256x28x28_f32", make_convolution, transposed, 7},
     {"convtransposed2x2s2_1x128x56x56_f32", make_convolution, transposed, 8},
+    {"convtransposed3x3s3_1x64x20x20_f32", make_convolution, transposed, 9},
+    {"convtransposed5x5s3_1x64x20x20_f32", make_convolution, transposed, 10},
+    {"convtransposed3x3s2_1x64x27x27_f32", make_convolution, transposed, 11},
+    {"convtransposed4x4_1x512x1x1_f32", make_convolution, transposed, 12},
     {"matmul_384x384x384_f32", make_product, product, 0},
     {"matmul_1024x1024x1024_f32", make_product, product, 1},
     {"matmul_2048x2048x2048_f32", make_product, product, 2},

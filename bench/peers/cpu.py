@@ -82,12 +82,12 @@ def column_sums(x):
     return x.sum(0)
 
 
-def transposed(pad, more):
-    return lambda x, w: F.conv_transpose2d(x, w, None, 2, pad, more)
+def transposed(pad, more, stride=2):
+    return lambda x, w: F.conv_transpose2d(x, w, None, stride, pad, more)
 
 
-def image_gradient(g, w):
-    return torch.nn.grad.conv2d_input(g.shape, w, g, padding=1)
+def image_gradient(stride):
+    return lambda g, w: torch.nn.grad.conv2d_input((g.shape[0], w.shape[1], 56, 56), w, g, stride=stride, padding=1)
 
 
 def conv(stride, pad, groups):
@@ -196,7 +196,8 @@ def table():
     yield "conv3x3_32x64x56x56_f32", conv(1, 1, 1), lambda: (r(32, 64, 56, 56), r(64, 64, 3, 3))
     yield ("depthwise3x3_1x128x56x56_f32", conv(1, 1, 128),
            lambda: (r(1, 128, 56, 56), r(128, 1, 3, 3)))
-    yield "convgrad3x3_1x64x56x56_f32", image_gradient, lambda: (r(1, 64, 56, 56), r(64, 64, 3, 3))
+    yield "convgrad3x3_1x64x56x56_f32", image_gradient(1), lambda: (r(1, 64, 56, 56), r(64, 64, 3, 3))
+    yield "convgrad3x3s2_1x64x56x56_f32", image_gradient(2), lambda: (r(1, 64, 28, 28), r(64, 64, 3, 3))
     yield ("conv3x3x3_1x16x16x32x32_f32", lambda x, w: F.conv3d(x, w, None, 1, 1),
            lambda: (r(1, 16, 16, 32, 32), r(32, 16, 3, 3, 3)))
     yield ("convtransposed4x4s2_1x256x28x28_f32", transposed(1, 0),
@@ -205,6 +206,14 @@ def table():
            lambda: (r(1, 256, 28, 28), r(256, 128, 3, 3)))
     yield ("convtransposed2x2s2_1x128x56x56_f32", transposed(0, 0),
            lambda: (r(1, 128, 56, 56), r(128, 64, 2, 2)))
+    yield ("convtransposed3x3s3_1x64x20x20_f32", transposed(0, 0, 3),
+           lambda: (r(1, 64, 20, 20), r(64, 64, 3, 3)))
+    yield ("convtransposed5x5s3_1x64x20x20_f32", transposed(1, 0, 3),
+           lambda: (r(1, 64, 20, 20), r(64, 64, 5, 5)))
+    yield ("convtransposed3x3s2_1x64x27x27_f32", transposed(1, 0),
+           lambda: (r(1, 64, 27, 27), r(64, 64, 3, 3)))
+    yield ("convtransposed4x4_1x512x1x1_f32", transposed(0, 0, 1),
+           lambda: (r(1, 512, 1, 1), r(512, 512, 4, 4)))
     for m, n, k in [(384, 384, 384), (1024, 1024, 1024), (2048, 2048, 2048), (333, 517, 1029)]:
         yield f"matmul_{m}x{n}x{k}_f32", matmul, lambda m=m, n=n, k=k: (r(m, k), r(k, n))
     yield "matmul_96x128x128x64_f32", matmul, lambda: (r(96, 128, 64), r(96, 64, 128))

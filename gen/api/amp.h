@@ -15,7 +15,8 @@
 // From here on public calls cast their floats to `dtype`, TC_F16 or TC_BF16 (TC_E_DTYPE), or to f32, by
 // the lists that PyTorch's autocast has for CUDA, here on every device:
 //   to dtype   matmul bmm addmm linear conv1d conv2d conv2d_with conv3d conv3d_with conv_transpose1d
-//              conv_transpose2d conv_transpose2d_with scaled_dot_product_attention
+//              conv_transpose2d conv_transpose2d_with conv_transpose3d conv_transpose3d_with
+//              scaled_dot_product_attention
 //   to f32     exp expm1 log log2 log10 log1p pow pow_s rpow_s rdiv_s reciprocal rsqrt tan acos asin
 //              sinh cosh softplus; in all their forms sum prod norm logsumexp; cumsum cumprod softmax
 //              log_softmax layer_norm group_norm normalize cosine_similarity interpolate mse_loss

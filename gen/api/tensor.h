@@ -608,6 +608,14 @@ TCDEF tc_tensor tc_conv_transpose1d_at(tc_tensor x, tc_tensor weight, tc_tensor 
                                        int stride, int padding, int output_padding,
                                        int dilation, int groups, const char *file,
                                        int line);
+// x[N, C, D, H, W] or [C, D, H, W] with weight[C, O / groups, KD, KH, KW] -> [N, O, D', H', W'], over (channel, d, y, x).
+TCDEF tc_tensor tc_conv_transpose3d_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
+                                       int stride, int padding, int output_padding,
+                                       int dilation, int groups, const char *file,
+                                       int line);
+TCDEF tc_tensor tc_conv_transpose3d_with_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
+                                            const tc_conv_options *options,
+                                            const char *file, int line);
 // Windows of kernel x kernel, `stride` apart (0 = kernel), over x[..., H, W] with `padding`
 // on each side (at most kernel / 2, TC_E_ARG). Mean, zeros of the padding counted.
 TCDEF tc_tensor tc_avg_pool2d_at(tc_tensor x, int kernel, int stride, int padding,

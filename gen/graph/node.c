@@ -53,7 +53,7 @@ typedef struct tc__node {
     const struct tc__step *from; // TENSOR: the call it was first made for; NULL = none
 } tc__node;
 
-enum { TC__WHOLE_OPERANDS = 5, TC__WHOLE_WORDS = 11 }; // of a composite op, at most
+enum { TC__WHOLE_OPERANDS = 5, TC__WHOLE_WORDS = 14 }; // of a composite op, at most
 enum { TC__WHOLE_GIVEN = 0 };                          // its first word: a bit per operand
 
 // What nodes of a TENSOR graph are together: graph/composite.c.

@@ -67,6 +67,78 @@ TC__UNUSED static int tc__lane_places(const tc__group *g, tc__ix e, tc__axis axi
     return 1;
 }
 
+// Rows of `size` lanes, in each of which lanes stand at the same places from what is the row's: e where v, the variable, is
+// size * q + t is first + place, that of v = q and t.
+typedef struct tc__lane_rows {
+    int64_t size;
+    tc__ix v, t, first, place;
+} tc__lane_rows;
+
+enum {
+    TC__LANE_ROWS_MOST = 1024, // lanes of a row, whose places are listed
+    TC__LANE_DIVISORS = 12,    // sizes that are tried;
+    TC__LANE_DIVIDED =
+        3 //   divisions of an index from which on the list is less than they are
+};
+
+typedef struct tc__lane_divisors {
+    int64_t by[TC__LANE_DIVISORS];
+    int count, divisions;
+} tc__lane_divisors;
+
+static void tc__add_lane_divisor(tc__lane_divisors *d, int64_t by) {
+    for (int i = 0; i < d->count; i++)
+        if (d->by[i] == by) return;
+    if (d->count < TC__LANE_DIVISORS) d->by[d->count++] = by;
+}
+
+// What v is divided by in e, by numbers and by one after another.
+static void tc__find_lane_divisors(const tc__ixpool *x, tc__ix e, tc__axis axis,
+                                   tc__lane_divisors *d) {
+    if (!tc__ix_uses(x, e, axis)) return;
+    const tc__ixnode *n = tc__ix_node(x, e);
+    if (n->kind == TC__IX_DIV || n->kind == TC__IX_MOD) {
+        const tc__ixnode *a = tc__ix_node(x, n->a);
+        d->divisions++;
+        if (tc__ix_is_const(n->b)) tc__add_lane_divisor(d, tc__ix_value(n->b));
+        if (a->kind == TC__IX_DIV && tc__ix_is_const(n->b) && tc__ix_is_const(a->b) &&
+            tc__ix_value(a->b) <= TC__LANE_ROWS_MOST &&
+            tc__ix_value(n->b) <= TC__LANE_ROWS_MOST)
+            tc__add_lane_divisor(d, tc__ix_value(n->b) * tc__ix_value(a->b));
+        tc__find_lane_divisors(x, n->a, axis, d);
+        return;
+    }
+    for (uint32_t i = 0; n->kind == TC__IX_POLY && i < n->count; i++)
+        for (int k = 0; k < TC__IX_ATOMS && x->term.at[n->first + i].atom[k]; k++)
+            tc__find_lane_divisors(x, x->term.at[n->first + i].atom[k], axis, d);
+}
+
+// The smallest rows of at least `width` lanes that e has; 0 = none, or it is not worth while.
+TC__UNUSED static int tc__find_lane_rows(const tc__group *g, tc__ix e, tc__axis axis,
+                                         int width, tc__lane_rows *rows) {
+    tc__ixpool *x = g->body.ix;
+    tc__lane_divisors d;
+    d.count = d.divisions = 0, rows->size = 0;
+    rows->v = tc__ix_find_var(x, e, axis);
+    if (!rows->v || tc__ix_has_val(x, e) || tc__ix_uses(x, e, TC__DEPTH)) return 0;
+    tc__find_lane_divisors(x, e, axis, &d);
+    if (d.divisions < TC__LANE_DIVIDED) return 0;
+    for (int i = 0; i < d.count; i++) {
+        int64_t by = d.by[i];
+        if (by < width || by > TC__LANE_ROWS_MOST || (rows->size && by >= rows->size))
+            continue;
+        tc__ix from = tc__ix_mul(x, rows->v, tc__ix_const(by));
+        tc__ix t = tc__ix_var(x, TC__DEPTH, tc__ix_const(by));
+        tc__ix first = tc__ix_subst(x, e, rows->v, from);
+        tc__ix place =
+            tc__ix_sub(x, tc__ix_subst(x, e, rows->v, tc__ix_add(x, from, t)), first);
+        if (x->failed || (tc__ix_names_of(x, place) & ~((uint32_t)1 << TC__DEPTH)))
+            continue;
+        rows->size = by, rows->t = t, rows->first = first, rows->place = place;
+    }
+    return rows->size > 0;
+}
+
 // Whether INDEX n says which random numbers of f32 are drawn, and nothing else, adjacent ones in aligned blocks of
 // `width`: then they are counted from the first, and the index takes no register.
 static int tc__is_drawn_run(const tc__group *g, const tc__node *n, tc__axis axis,

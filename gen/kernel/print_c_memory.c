@@ -376,6 +376,76 @@ static int tc__c_lanes_load(tc__printer *p, const tc__node *n, int copy) {
     return 1;
 }
 
+// `static const tc_i32 to5[67] = {0, 400, 800, 1, ...};`: the places of a row, and behind them the first again, for vectors
+// that begin in it and end in the next.
+static void tc__c_row_places(tc__printer *p, const tc__node *n, const tc__lane_rows *rows) {
+    enum { in_line = 16 };
+    tc__ixpool *x = p->g->body.ix;
+    int64_t all = rows->size + (rows->size % p->unit ? p->unit - 1 : 0);
+    tc__line(p);
+    tc__put(p->out, "static const tc_i32 to%u[%lld] = {", n->id, (long long)all);
+    for (int64_t i = 0; i < all; i++) {
+        tc__ix at = tc__ix_subst(x, rows->place, rows->t, tc__ix_const(i % rows->size));
+        if (i % in_line == 0) tc__put(p->out, "\n"), tc__line(p);
+        tc__put(p->out, "%lld, ", (long long)tc__ix_value(at));
+    }
+    tc__put(p->out, "};\n");
+}
+
+// `const float *at5_0 = in0 + 3600 * (c / 3600);`, where lanes of row `q` are counted from.
+static void tc__c_row_first(tc__printer *p, const tc__node *n, int copy, const char *name,
+                            tc__ix first) {
+    tc__line(p);
+    tc__put(p->out, "const %s *%s%u_%d = ", tc__c_memory(p, n), name, n->id, copy);
+    tc__put_buffer(p, n->attr[TC__ACCESS_BUFFER]);
+    tc__put(p->out, " + ");
+    tc__put_ix(p, first);
+    tc__put(p->out, ";\n");
+}
+
+// `{at5_0[to5[k5_0]], (k5_0 + 1 < 60 ? at5_0 : on5_0)[to5[k5_0 + 1]], ...}`: lanes that stand at the same places of each
+// row, by a list. Of rows of 60 that are woven of 20 by threes this takes 0.2 of the time of their divisions. 0 = they do not.
+static int tc__c_rows_load(tc__printer *p, const tc__node *n, int copy) {
+    enum { in_line = 4 };
+    tc__ixpool *x = p->g->body.ix;
+    tc__lane_rows rows;
+    int dtype = tc__buffer_of(p->g, n)->dtype;
+    if (p->tail || (dtype != TC_F32 && dtype != TC_I32)) return 0;
+    if (p->lanes_put + (int)p->unit > TC__C_LANES_MOST) return 0;
+    if (!tc__find_lane_rows(p->g, n->attr[TC__ACCESS_INDEX], p->axis, (int)p->unit, &rows))
+        return 0;
+    int whole = rows.size % p->unit == 0;
+    tc__ix row = tc__ix_div(x, rows.v, tc__ix_const(rows.size));
+    tc__ix next = tc__ix_add(x, row, tc__ix_const(1));
+    p->lanes_put += (int)p->unit;
+    if (!copy) tc__c_row_places(p, n, &rows);
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 k%u_%d = ", n->id, copy);
+    tc__put_ix(p, tc__ix_mod(x, rows.v, tc__ix_const(rows.size)));
+    tc__put(p->out, ";\n");
+    tc__c_row_first(p, n, copy, "at", tc__ix_subst(x, rows.first, rows.v, row));
+    if (!whole)
+        tc__c_row_first(p, n, copy, "on", tc__ix_subst(x, rows.first, rows.v, next));
+    tc__put_let(p, n, copy);
+    tc__put(p->out, "{\n");
+    p->indent++;
+    for (int l = 0; l < (int)p->unit; l++) {
+        if (l % in_line == 0) tc__line(p);
+        if (!l || whole)
+            tc__put(p->out, "at%u_%d[to%u[k%u_%d + %d]]", n->id, copy, n->id, n->id, copy,
+                    l);
+        else
+            tc__put(p->out, "(k%u_%d + %d < %lld ? at%u_%d : on%u_%d)[to%u[k%u_%d + %d]]",
+                    n->id, copy, l, (long long)rows.size, n->id, copy, n->id, copy, n->id,
+                    n->id, copy, l);
+        tc__put(p->out, l % in_line == in_line - 1 ? ",\n" : ", ");
+    }
+    p->indent--;
+    tc__line(p);
+    tc__put(p->out, "};\n");
+    return 1;
+}
+
 // `tc_zip_f32(at5_0, at5_0 + 3136)`, or `{at5_0[0], at5_0[7], at5_0[2], ...}`: places from the first lane's. 0 = they move.
 static int tc__c_placed_load(tc__printer *p, const tc__node *n, int copy) {
     enum { in_line = 8 };
@@ -507,7 +577,7 @@ static void tc__c_load(tc__printer *p, const tc__node *n, int copy) {
     }
     if (!pred && access == TC__PER_LANE &&
         (tc__c_stepped_load(p, n, copy) || tc__c_placed_load(p, n, copy) ||
-         tc__c_lanes_load(p, n, copy)))
+         tc__c_rows_load(p, n, copy) || tc__c_lanes_load(p, n, copy)))
         return;
     if (pred && access == TC__PER_LANE && tc__c_is_second_span(p, n)) {
         tc__c_second_span(p, n, copy);

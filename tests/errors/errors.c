@@ -294,6 +294,24 @@ CASE(transposed_far) {
     tc_tensor k = tc_ones(w->tc, TC_DIMS(2, 5, 2, 2), TC_F32);
     return tc_conv_transpose2d(w->q, k, tc_null(), INT_MAX, 0, 0, 1, 1);
 }
+CASE(transposed3d_weight) {
+    tc_tensor x = tc_ones(w->tc, TC_DIMS(1, 2, 3, 3, 3), TC_F32);
+    return tc_conv_transpose3d(x, tc_ones(w->tc, TC_DIMS(4, 2, 2, 2, 2), TC_F32), tc_null(),
+                               1, 0, 0, 1, 1);
+}
+CASE(transposed3d_more) {
+    tc_conv_options o;
+    tc_tensor x = tc_ones(w->tc, TC_DIMS(2, 3, 3, 3), TC_F32);
+    memset(&o, 0, sizeof o);
+    o.stride[2] = 2, o.output_padding[2] = 2;
+    return tc_conv_transpose3d_with(x, tc_ones(w->tc, TC_DIMS(2, 3, 2, 2, 2), TC_F32),
+                                    tc_null(), &o);
+}
+CASE(transposed3d_empty) {
+    tc_tensor x = tc_ones(w->tc, TC_DIMS(2, 3, 0, 3), TC_F32);
+    return tc_conv_transpose3d(x, tc_ones(w->tc, TC_DIMS(2, 3, 2, 2, 2), TC_F32), tc_null(),
+                               1, 0, 0, 1, 1);
+}
 CASE(conv3d_weight) {
     tc_tensor x = tc_ones(w->tc, TC_DIMS(1, 2, 3, 3, 3), TC_F32);
     return tc_conv3d(x, tc_ones(w->tc, TC_DIMS(4, 3, 2, 2, 2), TC_F32), tc_null(), 1, 0, 1,
@@ -856,6 +874,13 @@ static const struct {
     ROW(ARG, transposed_stride, "conv_transpose2d|stride -2|at least 1", 0),
     ROW(SHAPE, transposed_nothing, "conv_transpose1d|4 elements|padding of 3|pad less", 0),
     ROW(TOO_BIG, transposed_far, "conv_transpose2d|elements", 0),
+    ROW(SHAPE, transposed3d_weight,
+        "conv_transpose3d|[1, 2, 3, 3, 3]|[4, 2, 2, 2, 2]|x[N, C, D, H, W]|weight[C, O / "
+        "groups, KD, KH, KW]",
+        0),
+    ROW(ARG, transposed3d_more, "conv_transpose3d_with|output_padding 2|less than stride",
+        0),
+    ROW(SHAPE, transposed3d_empty, "conv_transpose3d|dimension -2 of x|no elements", 0),
     ROW(SHAPE, conv3d_weight, "conv3d|[1, 2, 3, 3, 3]|[4, 3, 2, 2, 2]|x[N, C, D, H, W]", 0),
     ROW(SHAPE, conv3d_window, "conv3d|a window of 2|over 1 elements|pad more", 0),
     ROW(ARG, conv_output_padding, "conv2d_with|output_padding[1] is 1|transposed", 0),
@@ -1169,6 +1194,7 @@ TEST(an_error_names_its_caller) {
     X(conv1d, tc_conv1d(w->q, w->a, none, 1, 0, 1, 1))                                     \
     X(conv3d, tc_conv3d(w->q, w->q, none, 1, 0, 1, 1))                                     \
     X(conv_transpose2d, tc_conv_transpose2d(w->q, w->q, none, 1, 0, 0, 1, 1))              \
+    X(conv_transpose3d, tc_conv_transpose3d(w->q, w->q, none, 1, 0, 0, 1, 1))              \
     X(conv_transpose1d, tc_conv_transpose1d(w->q, w->a, none, 1, 0, 0, 1, 1))              \
     X(avg_pool2d, tc_avg_pool2d(w->a, 9, 1, 0))                                            \
     X(max_pool2d, tc_max_pool2d(w->a, 9, 1, 0))                                            \

@@ -249,6 +249,8 @@ static void layers(tc_ctx *tc, tc_tensor t) {
     RESULT(tc_conv3d_with(t, t, t, NULL));
     RESULT(tc_conv_transpose2d(t, t, t, 1, 1, 0, 1, 1));
     RESULT(tc_conv_transpose2d_with(t, t, t, NULL));
+    RESULT(tc_conv_transpose3d(t, t, t, 1, 1, 0, 1, 1));
+    RESULT(tc_conv_transpose3d_with(t, t, t, NULL));
     RESULT(tc_conv_transpose1d(t, t, t, 1, 1, 0, 1, 1));
     RESULT(tc_avg_pool2d(t, 1, 1, 1));
     RESULT(tc_max_pool2d(t, 1, 1, 1));

@@ -59,6 +59,10 @@ CALL_OF(conv_transpose2d, tc_conv_transpose2d(image(in[0]), tc_transpose(taps(in
 CALL_OF(conv_transpose2d_with,
         tc_conv_transpose2d_with(image(in[0]), tc_transpose(taps(in[1]), 0, 1), tc_null(),
                                  NULL))
+CALL_OF(conv_transpose3d,
+        tc_conv_transpose3d(volume(in[0]), volume(in[1]), tc_null(), 1, 0, 0, 1, 1))
+CALL_OF(conv_transpose3d_with,
+        tc_conv_transpose3d_with(volume(in[0]), volume(in[1]), tc_null(), NULL))
 CALL_OF(scaled_dot_product_attention,
         tc_scaled_dot_product_attention(in[0], in[1], in[2], tc_null(), 1, 0))
 CALL_1(acos)
@@ -158,7 +162,8 @@ static const row rows[] = {
         ROW(conv1d, HALF, 2) ROW(conv2d, HALF, 3) ROW(conv2d_with, HALF, 2)
             ROW(conv3d, HALF, 2) ROW(conv3d_with, HALF, 2) ROW(conv_transpose1d, HALF, 2)
                 ROW(conv_transpose2d, HALF, 2) ROW(conv_transpose2d_with, HALF, 2)
-                    ROW(scaled_dot_product_attention, HALF, 3)
+                    ROW(conv_transpose3d, HALF, 2) ROW(conv_transpose3d_with, HALF, 2)
+                        ROW(scaled_dot_product_attention, HALF, 3)
     // CUDA Ops that can autocast to float32
     ROW(acos, F32, 1) ROW(asin, F32, 1) ROW(cosh, F32, 1) ROW(exp, F32, 1)
         ROW(expm1, F32, 1) ROW(log, F32, 1) ROW(log10, F32, 1) ROW(log1p, F32, 1)

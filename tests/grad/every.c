@@ -742,6 +742,8 @@ static tc_tensor spread_with(tc_tensor x, tc_tensor weight, tc_tensor bias) {
     OP(conv2d, "r1x2x4x4 r2x2x3x3 r2", tc_conv2d(a, b, c, 1, 0, 1, 1))                     \
     OP(conv2d_padding, "r2x1x3x4 r2x1x3x3", tc_conv2d(a, b, tc_null(), 1, 1, 1, 1))        \
     OP(conv2d_stride, "r1x2x5x4 r2x2x2x2 r2", tc_conv2d(a, b, c, 2, 1, 1, 1))              \
+    OP(conv2d_rest, "r1x1x7x8 r3x1x2x3", tc_conv2d(a, b, tc_null(), 3, 1, 1, 1))           \
+    OP(conv2d_stride_groups, "r1x4x3x5 r4x2x2x3 r4", tc_conv2d(a, b, c, 2, 1, 1, 2))       \
     OP(conv2d_dilation, "r1x1x6x6 r2x1x2x3 r2", tc_conv2d(a, b, c, 1, 1, 2, 1))            \
     OP(conv2d_groups, "r1x4x3x3 r4x2x2x2 r4", tc_conv2d(a, b, c, 1, 1, 1, 2))              \
     OP(conv2d_depthwise, "r1x3x4x4 r3x1x3x3", tc_conv2d(a, b, tc_null(), 1, 1, 1, 3))      \
@@ -756,6 +758,10 @@ static tc_tensor spread_with(tc_tensor x, tc_tensor weight, tc_tensor bias) {
     OP(conv_transpose2d_groups, "r1x4x2x3 r4x1x2x3 r2",                                    \
        tc_conv_transpose2d(a, b, c, 1, 0, 0, 2, 2))                                        \
     OP(conv_transpose2d_with, "r1x2x3x4 r2x2x2x2 r2", spread_with(a, b, c))                \
+    OP(conv_transpose3d, "r1x2x2x3x2 r2x2x2x3x2 r2",                                       \
+       tc_conv_transpose3d(a, b, c, 2, 1, 1, 1, 1))                                        \
+    OP(conv_transpose3d_groups, "r1x4x2x1x2 r4x1x2x2x3",                                   \
+       tc_conv_transpose3d(a, b, tc_null(), 1, 0, 0, 2, 2))                                \
     OP(avg_pool2d, "r1x2x4x6", tc_avg_pool2d(a, 2, 0, 0))                                  \
     OP(avg_pool2d_overlap, "r1x1x5x5", tc_avg_pool2d(a, 3, 2, 1))                          \
     OP(max_pool2d, "r1x2x4x6", tc_max_pool2d(a, 2, 0, 0))                                  \

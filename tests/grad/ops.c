@@ -87,6 +87,14 @@ static tc_tensor spread(tc_tensor x, tc_tensor w) {
     return tc_conv_transpose2d_with(x, w, tc_null(), &o);
 }
 
+// Weights of two rows in depth.
+static tc_tensor deep_spread(tc_tensor x, tc_tensor w, tc_tensor bias, int stride,
+                             int groups) {
+    tc_tensor both[2] = {w, tc_mul_s(w, 2)};
+    return tc_conv_transpose3d(x, tc_stack(both, 2, 2), bias, stride, groups == 1,
+                               groups == 1, 1, groups);
+}
+
 #define S(...)                                                                             \
     { {__VA_ARGS__}, -2, 2 }
 #define P(...)                                                                             \
@@ -197,6 +205,12 @@ static tc_tensor spread(tc_tensor x, tc_tensor w) {
     X(conv_transpose2d, SMOOTH, tc_conv_transpose2d(A, B, C, 2, 1, 0, 1, 1),               \
       S(1, 2, 3, 3), S(2, 2, 4, 4), S(2))                                                  \
     X(conv_transpose2d_with, SMOOTH, spread(A, B), S(1, 4, 3, 2), S(4, 1, 3, 2))           \
+    X(conv_transpose3d, SMOOTH, deep_spread(A, B, C, 2, 1), S(2, 2, 1, 3), S(2, 2, 3, 2),  \
+      S(2))                                                                                \
+    X(conv_transpose3d_element, SMOOTH, deep_spread(A, B, tc_null(), 1, 2), S(4, 1, 1, 1), \
+      S(4, 1, 2, 2))                                                                       \
+    X(conv2d_rest, SMOOTH, tc_conv2d(A, B, tc_null(), 3, 1, 1, 1), S(1, 2, 6, 7),          \
+      S(3, 2, 2, 3))                                                                       \
     X(conv2d_depthwise, SMOOTH, tc_conv2d(A, B, tc_null(), 1, 1, 1, 3), S(1, 3, 3, 3),     \
       S(3, 1, 3, 3))                                                                       \
     X(avg_pool2d, SMOOTH, tc_square(tc_avg_pool2d(A, 2, 1, 0)), S(1, 2, 3, 4))             \

@@ -30,6 +30,10 @@ static const shape shapes[] = {
     {TRANSPOSE, 10, 5, 3, 3, 2, 1, 1, 1}, //   and not
     {TRANSPOSE, 6, 9, 2, 2, 2, 0, 1, 1},  //   of one tap
     {TRANSPOSE, 4, 16, 3, 2, 3, 0, 1, 2}, //   of rows in threes, and groups
+    {CONVOLVE, 20, 12, 3, 3, 2, 1, 1, 1}, // steps, and what the image counts by phases
+    {CONVOLVE, 10, 12, 5, 3, 2, 2, 2, 1}, //   of holes as well
+    {CONVOLVE, 9, 12, 4, 5, 3, 0, 1, 1},  //   and rows that no window reads
+    {CONVOLVE, 9, 12, 3, 3, 1, 5, 1, 1},  // a border that whole windows fit in
     {MAX_POOL, 5, 5, 3, 3, 2, 1, 1, 1},   {AVG_POOL, 5, 5, 2, 2, 2, 0, 1, 1},
     {MAX_POOL, 3, 3, 9, 9, 1, 4, 1, 1}, // a sum of many
 };

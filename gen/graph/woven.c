@@ -1,0 +1,71 @@
+// What counts for the results of a transposed convolution, axis by axis. Element i counts for result
+// i * stride + k * dilation - low by tap k. Results that are `stride` apart see the same taps, every stride-th: so
+// each of `stride` phases is a convolution with stride 1, and they are woven into each other (Shi et al. 2016). No zero
+// is multiplied, and taps beside each other are products of more rows. The first phases have a tap more than the
+// last, where stride does not divide the kernel. transposed.c makes steps of it, windowed.c nodes: what the image of
+// a convolution counts is the same.
+//
+// Where taps are apart as well, no result but every `apart`th has any, apart being what divides both distances; if taps
+// are apart still, elements get zeros between them. One element meets each tap once: each is a phase.
+
+typedef struct tc__woven_axis {
+    int64_t n, kernel, stride, dilation, low,
+        out;             // elements, taps; results [0, out) are asked for
+    int64_t apart;       // all but every `apart`th are zeros. Of those:
+    int64_t spread, gap; // distances of elements, zeros between them, and of a phase's taps
+    int64_t phases, taps;  // and taps of the first of them,
+    int64_t longer;        //   of which there are so many
+    int64_t first, places; // of each phase
+    int64_t skip, length;  // of the woven ones those that are asked for
+    int64_t before;        // results, which are zeros, before the first of those
+    int whole; // places are all that elements meet: `more` than there are elements,
+    int64_t more, behind; //   and so many results behind the woven ones are zeros, or none
+} tc__woven_axis;
+
+// What follows of what is given. `woven` = 0: no phases, but zeros between elements.
+static void tc__woven_plan(tc__woven_axis *a, int woven) {
+    int64_t stride = a->n == 1 && woven ? a->dilation * a->kernel : a->stride;
+    int64_t last = a->low + a->out - 1;
+    a->apart = woven ? tc__ix_gcd(stride, a->dilation) : 1;
+    int64_t from = (a->low + a->apart - 1) / a->apart;
+    if (from * a->apart > last) a->apart = 1, from = a->low;
+    stride /= a->apart, a->gap = a->dilation / a->apart, last /= a->apart;
+    a->phases = woven && a->gap == 1 ? stride : 1;
+    a->spread = stride / a->phases;
+    a->taps = (a->kernel - 1) / a->phases + 1;
+    a->longer = a->kernel - (a->taps - 1) * a->phases;
+    a->first = from / a->phases, a->places = last / a->phases - a->first + 1;
+    a->skip = from - a->first * a->phases, a->length = last - from + 1;
+    a->before = from * a->apart - a->low, a->whole = 0;
+}
+
+// The same by phases for any number of elements, of which windows are `stride` apart in the results: of one element it is said.
+static void tc__woven_whole(tc__woven_axis *a) {
+    int64_t reach = (a->kernel - 1) * a->dilation + a->stride;
+    a->n = a->apart = a->whole = 1, a->gap = a->dilation;
+    a->phases = a->gap == 1 ? a->stride : 1, a->spread = a->stride / a->phases;
+    a->taps = (a->kernel - 1) / a->phases + 1;
+    a->longer = a->kernel - (a->taps - 1) * a->phases;
+    a->first = a->before = 0, a->skip = a->low;
+    a->more = a->gap * (a->taps - 1), a->places = 1 + a->more;
+    a->behind = reach > a->phases * a->places ? reach - a->phases * a->places : 0;
+}
+
+// Elements, and zeros between them.
+static int64_t tc__woven_elements(const tc__woven_axis *a) {
+    return (a->n - 1) * a->spread + 1;
+}
+
+// What a phase of so many taps has before its elements and behind them, less than 0 = so many are cut off. 0 = it meets none.
+static int tc__woven_border(const tc__woven_axis *a, int64_t taps, int64_t *low,
+                            int64_t *high) {
+    int64_t n = tc__woven_elements(a);
+    *low = a->gap * (taps - 1) - a->first, *high = a->first + a->places - n;
+    return taps > 0 && n + *low > 0 && n + *high > 0;
+}
+
+// Part `i`, the first phases or the rest, of an axis: phases [*from, *to) of so many taps. 0 = there are none.
+static int64_t tc__woven_part(const tc__woven_axis *a, int i, int64_t *from, int64_t *to) {
+    *from = i ? a->longer : 0, *to = i ? a->phases : a->longer;
+    return *from < *to ? a->taps - i : 0;
+}
