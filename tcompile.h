@@ -3159,7 +3159,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x73c2e954126bec5eu
+#define TC__BUILD_ID 0x379de4004828200fu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -30542,7 +30542,31 @@ if(tc__ix_hi(g->body.ix,m)>TC__LANES_16_ROWS)return 0;
 return tc__ix_lo(g->body.ix,g->shape.cols)<TC__LANES_16_COLUMNS||
 !tc__is_plain(g,tc__right_of(g))||!tc__is_adjacent(g,tc__right_of(g));
 }
+static uint32_t tc__node_width(const tc__group*g,const tc__node*n){
+int outside=n->op==TC_OP_FOR||n->op==TC_OP_END||n->op==TC_OP_NEW||
+n->op==TC_OP_COMBINE||n->op==TC_OP_CHECK;
+if(outside||!tc__lanes_differ(n,g->shape.vector)||
+tc__is_drawn_run(g,n,g->shape.vector,TC__VECTOR))
+return 0;
+uint32_t width=n->op==TC_OP_ACC?0:tc__dtypes[n->dtype].bytes;
+for(uint32_t i=0;i<n->n_in&&n->op!=TC_OP_RANDOM;i++){
+uint32_t bytes=tc__dtypes[g->body.node.at[n->in[i]]->dtype].bytes;
+if(bytes>width)width=bytes;
+}
+return width;
+}
+static int tc__is_wide(const tc__group*g){
+int wide=0,narrow=0;
+if(g->shape.kind==TC__CONTRACTION)
+return tc__dtypes[tc__product_dtype(g)].bytes==8;
+for(size_t i=0;i<g->body.node.count;i++){
+uint32_t width=tc__node_width(g,g->body.node.at[i]);
+wide+=width==8,narrow+=width&&width<8;
+}
+return 2*wide>narrow;
+}
 TC__UNUSED static int tc__choose_lanes(const tc__group*g,tc__emit target){
+if(target<TC__EMIT_AVX512&&tc__is_wide(g))return TC__VECTOR/2;
 if(tc__is_flat_product(g))return TC__VECTOR;
 return(tc__group_takes_16(g,target)?2:1)*TC__VECTOR;
 }
@@ -32383,9 +32407,14 @@ static int64_t tc__knob_size(const tc__group*g,tc__knob k,int64_t n){
 int to=g->shape.tuning.knob[k];
 return to==TC__SIZE_HALF?n/2:to==TC__SIZE_TWICE?n*2:n;
 }
+static int tc__contract_is_wide(const tc__contract*q){
+return q->cls==TC__CLASS_f64||q->cls==TC__CLASS_i64;
+}
+static int tc__contract_is_pair(const tc__contract*q){
+return tc__contract_is_wide(q)&&q->lanes>=(int)TC__VECTOR;
+}
 static int tc__contract_has_32(const tc__contract*q){
-int pair=q->cls==TC__CLASS_f64||q->cls==TC__CLASS_i64;
-return q->lanes>(int)TC__VECTOR&&!pair;
+return q->lanes>(int)TC__VECTOR&&!tc__contract_is_pair(q);
 }
 static void tc__window_block(tc__contract*q,int64_t m,int most){
 int has_32=tc__contract_has_32(q),vectors=m<=q->lanes?1:2;
@@ -32481,7 +32510,7 @@ if(q->grain<q->rows&&q->right!=TC__RIGHT_WINDOWS)q->rows=(int)q->grain;
 q->width=tc__tiles[tile].vectors*q->lanes;
 }
 static void tc__contract_block(tc__contract*q){
-int pair=q->cls==TC__CLASS_f64||q->cls==TC__CLASS_i64,most=pair?6:12;
+int wide=tc__contract_is_wide(q),most=tc__contract_is_pair(q)?6:12;
 int64_t cols=tc__ix_is_const(q->g->shape.cols)?tc__ix_value(q->g->shape.cols):0;
 int tile=q->g->shape.tuning.knob[TC__KNOB_TILE];
 if(q->flip)q->width=(int)tc__padded(q->grain,q->lanes);
@@ -32510,8 +32539,8 @@ q->width=(q->rows<4?4:q->rows<6?3:2)*q->lanes;
 return;
 }
 if(tc__contract_has_32(q))most*=2;
-q->rows=pair?3:6;
-for(int rows=q->rows;rows>=4-pair&&q->grain<TC__CONTRACT_GRAIN;rows--)
+q->rows=wide?3:6;
+for(int rows=q->rows;rows>=4-wide&&q->grain<TC__CONTRACT_GRAIN;rows--)
 if(tc__padded(q->grain,rows)<tc__padded(q->grain,q->rows))q->rows=rows;
 if(q->grain<q->rows)q->rows=(int)q->grain;
 int most_vectors=most/q->rows>4?4:most/q->rows,vectors=most_vectors;
@@ -32644,8 +32673,10 @@ return tc__padded(rows,TC__CONTRACT_SLICE_UNIT);
 }
 static int64_t tc__contract_slice(const tc__contract*q,int64_t m){
 int64_t depth=tc__ix_is_const(q->depth)?tc__ix_value(q->depth):0;
-if(depth<=TC__CONTRACT_LONG||m<=TC__CONTRACT_FLIP||q->phases>1)return 0;
-int64_t slices=(depth+TC__CONTRACT_SLICE-1)/TC__CONTRACT_SLICE;
+int half=tc__contract_is_wide(q);
+if(depth<=TC__CONTRACT_LONG>>half||m<=TC__CONTRACT_FLIP||q->phases>1)
+return 0;
+int64_t slice=TC__CONTRACT_SLICE>>half,slices=(depth+slice-1)/slice;
 return tc__padded((depth+slices-1)/slices,TC__VECTOR);
 }
 static int tc__contract_streams(const tc__contract*q,int64_t m){
@@ -35221,7 +35252,8 @@ tc__put(p->out,"tc_ld_i32(x%u_%d);\n",n->id,copy);
 }
 static int tc__c_drawn_together(const tc__printer*p,const tc__node*n){
 int vectors=32/p->unit;
-int together=!p->tail&&p->copies%vectors==0&&tc__draw_words(n)==1&&
+int together=vectors<=4&&!p->tail&&p->copies%vectors==0&&
+tc__draw_words(n)==1&&
 tc__is_drawn_run(p->g,tc__body(p,n->in[0]),p->axis,32);
 return together?vectors:1;
 }
@@ -35328,8 +35360,8 @@ if(tc__c_loop_has_acc(p,n,1,0))
 return tc__sums_are_named(p->g,n)?(int)TC__LANES:p->unit;
 if(knob==TC__STEPS_VECTOR)return p->unit;
 if(knob==TC__STEPS_TWICE)return 2*TC__LANES;
-return knob==TC__STEPS_LANES||n->attr[TC__FOR_UNROLL]>=4?(int)TC__LANES
-:p->unit;
+if(knob==TC__STEPS_LANES||n->attr[TC__FOR_UNROLL]>=4)return TC__LANES;
+return p->unit<(int)TC__VECTOR?(int)TC__VECTOR:p->unit;
 }
 static int tc__c_has_tail(const tc__printer*p,const tc__node*n,int step){
 tc__ixpool*x=p->g->body.ix;
@@ -36128,13 +36160,22 @@ static const char*const tc__text_kernel[]={
 "    return TC_N(splat_i64)(TC_N(check_lane)(a, v[0], limit, site));",
 "}",
 "",
-"// fn: check",
-"// The first n lanes; the others are 0.",
-"TC_FN tc_vl TC_N(check)(const tc_kargs *a, tc_vl v, tc_i64 limit, tc_i64 site, int n) {",
+"// fn: check_each",
+"// The first n lanes, one by one.",
+"TC_FN_COLD tc_vl TC_N(check_each)(const tc_kargs *a, tc_vl v, tc_i64 limit, tc_i64 site, int n) {",
 "    tc_i64 t[TC_W], x[TC_W] = {0};",
 "    TC_N(st_i64)(t, v);",
 "    for (int l = 0; l < n; l++) x[l] = TC_N(check_lane)(a, t[l], limit, site);",
 "    return TC_N(ld_i64)(x);",
+"}",
+"",
+"// fn: check",
+"// The first n lanes; the others are 0.",
+"TC_FN tc_vl TC_N(check)(const tc_kargs *a, tc_vl v, tc_i64 limit, tc_i64 site, int n) {",
+"    const tc_vl zero = TC_K_i64(0), end = TC_K_i64(limit);",
+"    const tc_vl w = v + (TC_LT_i64(v, zero) & end);",
+"    const tc_vl wrong = TC_LT_i64(w, zero) | TC_GE_i64(w, end);",
+"    return n < TC_W || TC_ANY_i64(wrong) ? TC_N(check_each)(a, v, limit, site, n) : w;",
 "}",
 "",
 "// fn: philox",
@@ -36427,6 +36468,15 @@ else
 tc__put(out,"%s\n",line[k]);
 }
 }
+static const char tc__mixed_kernel[]=
+"#ifdef __clang__\n"
+"#define TC_KERNEL __attribute__((visibility(\"default\")))\n"
+"#else\n"
+"#define TC_KERNEL \\\n"
+"    __attribute__((visibility(\"default\"), optimize(\"schedule-insns,sched-pressure\")))\n"
+"#endif\n";
+static const char tc__plain_kernel[]=
+"#define TC_KERNEL __attribute__((visibility(\"default\")))\n";
 static void tc__put_abi(tc__text*out,tc__emit target,int lanes){
 const char*flags=tc__gcc_flags[target==TC__EMIT_AVX512];
 static const char*const cpu[]={
@@ -36441,9 +36491,10 @@ tc__put(out,
 "#define TC_FN static inline __attribute__((always_inline, unused))\n"
 "#define TC_FMA_f64(a, b, c) TC_ADD_f64(TC_MUL_f64(a, b), c)\n"
 "#define TC_FN_COLD static __attribute__((noinline, unused))\n"
-"#define TC_KERNEL __attribute__((visibility(\"default\")))\n"
+"%s"
 "#define TC_N(name) tc_##name\n#define TC_ISA_AVX2 %d\n"
 "#define TC_ISA_AVX512 %d\n#define TC_W %d\n",
+lanes<(int)TC__VECTOR?tc__mixed_kernel:tc__plain_kernel,
 target>=TC__EMIT_AVX2,target>=TC__EMIT_AVX512,lanes);
 tc__put(
 out,
@@ -36707,8 +36758,7 @@ tc__group plain=*g;
 memset(&plain.shape.tuning,0,sizeof plain.shape.tuning);
 plain.shape.lanes=lanes;
 tc__contract q=tc__contract_plan(&plain);
-int pair=
-(q.cls==TC__CLASS_f64||q.cls==TC__CLASS_i64)&&target<TC__EMIT_AVX512;
+int pair=tc__contract_is_pair(&q)&&target<TC__EMIT_AVX512;
 if(q.turns)return 0;
 int vectors=q.flip?q.width/q.lanes:tc__tiles[tile].vectors;
 if(tc__tiles[tile].rows>(q.flip?8:q.grain))return 0;
@@ -57785,6 +57835,7 @@ return tc__unit_end(f.c,outer,ok);
 #undef TC_PARTS32
 #undef TC_PARTS64
 #undef TC_PICK32
+#undef TC_QUARTER
 #undef TC_ROUND_PART
 #undef TC_ROUND_f32
 #undef TC_ROUND_f64
@@ -58281,20 +58332,25 @@ for(tc_lane=0;tc_lane<tc_half;tc_lane++) \
 "#define TC_MAX_f32(a, b) TC_SEL_f32(TC_GT_f32(a, b), a, b)",
 "#define TC_MIN_f32(a, b) TC_SEL_f32(TC_LT_f32(a, b), a, b)",
 "#endif",
+"#if TC_ISA_AVX2 && TC_W == 4",
+"#define TC_MAX_f64(a, b) __builtin_ia32_maxpd256(a, b)",
+"#define TC_MIN_f64(a, b) __builtin_ia32_minpd256(a, b)",
+"#else",
 "#define TC_MAX_f64(a, b) TC_SEL_f64(TC_GT_f64(a, b), a, b)",
+"#define TC_MIN_f64(a, b) TC_SEL_f64(TC_LT_f64(a, b), a, b)",
+"#endif",
 "#define TC_MAX_i32(a, b) TC_SEL_i32(TC_GT_i32(a, b), a, b)",
 "#define TC_MAX_i64(a, b) TC_SEL_i64(TC_GT_i64(a, b), a, b)",
-"#define TC_MIN_f64(a, b) TC_SEL_f64(TC_LT_f64(a, b), a, b)",
 "#define TC_MIN_i32(a, b) TC_SEL_i32(TC_LT_i32(a, b), a, b)",
 "#define TC_MIN_i64(a, b) TC_SEL_i64(TC_LT_i64(a, b), a, b)",
 "#define TC_M_f32(b) (b)",
-"#define TC_M_f64(b) __builtin_convertvector(b, TC_I64)",
+"#define TC_M_f64(b) TC_CVT_i32_i64(b)",
 "#define TC_M_i32(b) (b)",
-"#define TC_M_i64(b) __builtin_convertvector(b, TC_I64)",
+"#define TC_M_i64(b) TC_CVT_i32_i64(b)",
 "#define TC_B_f32(m) (m)",
-"#define TC_B_f64(m) __builtin_convertvector(m, TC_I32)",
+"#define TC_B_f64(m) TC_CVT_i64_i32(m)",
 "#define TC_B_i32(m) (m)",
-"#define TC_B_i64(m) __builtin_convertvector(m, TC_I32)",
+"#define TC_B_i64(m) TC_CVT_i64_i32(m)",
 "#if TC_ISA_AVX2 && TC_W == 8",
 "#define TC_ANY_i32(m) (__builtin_ia32_movmskps256((TC_F32)(m)) != 0)",
 "#elif TC_W == 16",
@@ -58318,7 +58374,11 @@ for(tc_lane=0;tc_lane<tc_half;tc_lane++) \
 "        tc_any != 0; \\",
 "    })",
 "#endif",
+"#if TC_ISA_AVX2 && TC_W == 4",
+"#define TC_ANY_i64(m) (__builtin_ia32_movmskpd256((TC_F64)(m)) != 0)",
+"#else",
 "#define TC_ANY_i64(m) TC_ANY_i32(TC_B_i64(m))",
+"#endif",
 "#define TC_ADD_f32(a, b) ((a) + (b))",
 "#define TC_SUB_f32(a, b) ((a) - (b))",
 "#define TC_MUL_f32(a, b) ((a) * (b))",
@@ -58337,17 +58397,45 @@ for(tc_lane=0;tc_lane<tc_half;tc_lane++) \
 "#define TC_NEG_i64(a) ((TC_I64)((TC_E_U64)0 - (TC_U64)(a)))",
 "#define TC_MULHI_u32(a, b) TC_N(mulhi_u32)(a, b)",
 "#define TC_CVT_i32_f32(x) __builtin_convertvector(x, TC_F32)",
-"#define TC_CVT_i32_f64(x) __builtin_convertvector(x, TC_F64)",
-"#define TC_CVT_i32_i64(x) __builtin_convertvector(x, TC_I64)",
 "#define TC_CVT_i64_f32(x) __builtin_convertvector(x, TC_F32)",
-"#define TC_CVT_i64_f64(x) __builtin_convertvector(x, TC_F64)",
-"#define TC_CVT_i64_i32(x) __builtin_convertvector(x, TC_I32)",
 "#define TC_CVT_f32_i32(x) __builtin_convertvector(x, TC_I32)",
 "#define TC_CVT_f32_i64(x) __builtin_convertvector(x, TC_I64)",
-"#define TC_CVT_f32_f64(x) __builtin_convertvector(x, TC_F64)",
 "#define TC_CVT_f64_i32(x) __builtin_convertvector(x, TC_I32)",
 "#define TC_CVT_f64_i64(x) __builtin_convertvector(x, TC_I64)",
 "#define TC_CVT_f64_f32(x) __builtin_convertvector(x, TC_F32)",
+"#if TC_ISA_AVX2 && TC_W == 4 && !defined(__clang__)",
+"#define TC_CVT_i32_i64(x) ((TC_I64)__builtin_ia32_pmovsxdq256(x))",
+"#define TC_CVT_i32_f64(x) __builtin_ia32_cvtdq2pd256(x)",
+"#define TC_CVT_f32_f64(x) __builtin_ia32_cvtps2pd256(x)",
+"#else",
+"#define TC_CVT_i32_i64(x) __builtin_convertvector(x, TC_I64)",
+"#define TC_CVT_i32_f64(x) __builtin_convertvector(x, TC_F64)",
+"#define TC_CVT_f32_f64(x) __builtin_convertvector(x, TC_F64)",
+"#endif",
+"#if TC_HW_SSE2 && TC_W == 4 && !defined(__clang__)",
+"#define TC_CVT_i64_i32(x) \\",
+"    __extension__({ \\",
+"        union { \\",
+"            TC_I64 all; \\",
+"            TC_F32 half[2]; \\",
+"        } tc_u; \\",
+"        tc_u.all = (x); \\",
+"        (TC_I32) __builtin_ia32_shufps(tc_u.half[0], tc_u.half[1], 0x88); \\",
+"    })",
+"#else",
+"#define TC_CVT_i64_i32(x) __builtin_convertvector(x, TC_I32)",
+"#endif",
+"#if TC_HW_SSE2 && !TC_ISA_AVX512",
+"#define TC_CVT_i64_f64(x) \\",
+"    __extension__({ \\",
+"        TC_U64 tc_x = (TC_U64)(x); \\",
+"        TC_F64 tc_low = (TC_F64)((tc_x & 0xffffffffu) | 0x4330000000000000u); \\",
+"        TC_F64 tc_high = (TC_F64)((tc_x >> 32) ^ 0x4530000080000000u); \\",
+"        (tc_high - 19342822341709703277445120.0) + tc_low; \\",
+"    })",
+"#else",
+"#define TC_CVT_i64_f64(x) __builtin_convertvector(x, TC_F64)",
+"#endif",
 "#define TC_BITS_f32(x) ((TC_I32)(x))",
 "#define TC_BITS_f64(x) ((TC_I64)(x))",
 "#define TC_FROM_BITS_f32(i) ((TC_F32)(i))",
@@ -58652,6 +58740,7 @@ for(tc_lane=0;tc_lane<tc_half;tc_lane++) \
 #undef TC_PARTS32
 #undef TC_PARTS64
 #undef TC_PICK32
+#undef TC_QUARTER
 #undef TC_ROUND_PART
 #undef TC_ROUND_f32
 #undef TC_ROUND_f64
@@ -58877,20 +58966,25 @@ tc_m.all;\
 #define TC_MAX_f32(a,b)TC_SEL_f32(TC_GT_f32(a,b),a,b)
 #define TC_MIN_f32(a,b)TC_SEL_f32(TC_LT_f32(a,b),a,b)
 #endif
+#if TC_ISA_AVX2 &&TC_W==4
+#define TC_MAX_f64(a,b)__builtin_ia32_maxpd256(a,b)
+#define TC_MIN_f64(a,b)__builtin_ia32_minpd256(a,b)
+#else
 #define TC_MAX_f64(a,b)TC_SEL_f64(TC_GT_f64(a,b),a,b)
+#define TC_MIN_f64(a,b)TC_SEL_f64(TC_LT_f64(a,b),a,b)
+#endif
 #define TC_MAX_i32(a,b)TC_SEL_i32(TC_GT_i32(a,b),a,b)
 #define TC_MAX_i64(a,b)TC_SEL_i64(TC_GT_i64(a,b),a,b)
-#define TC_MIN_f64(a,b)TC_SEL_f64(TC_LT_f64(a,b),a,b)
 #define TC_MIN_i32(a,b)TC_SEL_i32(TC_LT_i32(a,b),a,b)
 #define TC_MIN_i64(a,b)TC_SEL_i64(TC_LT_i64(a,b),a,b)
 #define TC_M_f32(b)(b)
-#define TC_M_f64(b)__builtin_convertvector(b,TC_I64)
+#define TC_M_f64(b)TC_CVT_i32_i64(b)
 #define TC_M_i32(b)(b)
-#define TC_M_i64(b)__builtin_convertvector(b,TC_I64)
+#define TC_M_i64(b)TC_CVT_i32_i64(b)
 #define TC_B_f32(m)(m)
-#define TC_B_f64(m)__builtin_convertvector(m,TC_I32)
+#define TC_B_f64(m)TC_CVT_i64_i32(m)
 #define TC_B_i32(m)(m)
-#define TC_B_i64(m)__builtin_convertvector(m,TC_I32)
+#define TC_B_i64(m)TC_CVT_i64_i32(m)
 #if TC_ISA_AVX2 &&TC_W==8
 #define TC_ANY_i32(m)(__builtin_ia32_movmskps256((TC_F32)(m))!=0)
 #elif TC_W ==16
@@ -58914,7 +59008,11 @@ for(tc_i=0;tc_i<TC_W;tc_i++)tc_any|=tc_m[tc_i];\
 tc_any!=0;\
 })
 #endif
+#if TC_ISA_AVX2 &&TC_W==4
+#define TC_ANY_i64(m)(__builtin_ia32_movmskpd256((TC_F64)(m))!=0)
+#else
 #define TC_ANY_i64(m)TC_ANY_i32(TC_B_i64(m))
+#endif
 #define TC_ADD_f32(a,b)((a)+(b))
 #define TC_SUB_f32(a,b)((a)-(b))
 #define TC_MUL_f32(a,b)((a)*(b))
@@ -58933,17 +59031,45 @@ tc_any!=0;\
 #define TC_NEG_i64(a)((TC_I64)((TC_E_U64)0-(TC_U64)(a)))
 #define TC_MULHI_u32(a,b)TC_N(mulhi_u32)(a,b)
 #define TC_CVT_i32_f32(x)__builtin_convertvector(x,TC_F32)
-#define TC_CVT_i32_f64(x)__builtin_convertvector(x,TC_F64)
-#define TC_CVT_i32_i64(x)__builtin_convertvector(x,TC_I64)
 #define TC_CVT_i64_f32(x)__builtin_convertvector(x,TC_F32)
-#define TC_CVT_i64_f64(x)__builtin_convertvector(x,TC_F64)
-#define TC_CVT_i64_i32(x)__builtin_convertvector(x,TC_I32)
 #define TC_CVT_f32_i32(x)__builtin_convertvector(x,TC_I32)
 #define TC_CVT_f32_i64(x)__builtin_convertvector(x,TC_I64)
-#define TC_CVT_f32_f64(x)__builtin_convertvector(x,TC_F64)
 #define TC_CVT_f64_i32(x)__builtin_convertvector(x,TC_I32)
 #define TC_CVT_f64_i64(x)__builtin_convertvector(x,TC_I64)
 #define TC_CVT_f64_f32(x)__builtin_convertvector(x,TC_F32)
+#if TC_ISA_AVX2 &&TC_W==4&&!defined(__clang__)
+#define TC_CVT_i32_i64(x)((TC_I64)__builtin_ia32_pmovsxdq256(x))
+#define TC_CVT_i32_f64(x)__builtin_ia32_cvtdq2pd256(x)
+#define TC_CVT_f32_f64(x)__builtin_ia32_cvtps2pd256(x)
+#else
+#define TC_CVT_i32_i64(x)__builtin_convertvector(x,TC_I64)
+#define TC_CVT_i32_f64(x)__builtin_convertvector(x,TC_F64)
+#define TC_CVT_f32_f64(x)__builtin_convertvector(x,TC_F64)
+#endif
+#if TC_HW_SSE2 &&TC_W==4&&!defined(__clang__)
+#define TC_CVT_i64_i32(x) \
+__extension__({\
+union{\
+TC_I64 all;\
+TC_F32 half[2];\
+}tc_u;\
+tc_u.all=(x);\
+(TC_I32)__builtin_ia32_shufps(tc_u.half[0],tc_u.half[1],0x88);\
+})
+#else
+#define TC_CVT_i64_i32(x)__builtin_convertvector(x,TC_I32)
+#endif
+#if TC_HW_SSE2 &&!TC_ISA_AVX512
+#define TC_CVT_i64_f64(x) \
+__extension__({\
+TC_U64 tc_x=(TC_U64)(x);\
+TC_F64 tc_low=(TC_F64)((tc_x&0xffffffffu)|0x4330000000000000u);\
+TC_F64 tc_high=(TC_F64)((tc_x>>32)^0x4530000080000000u);\
+(tc_high-19342822341709703277445120.0)+tc_low;\
+})
+#else
+#define TC_CVT_i64_f64(x)__builtin_convertvector(x,TC_F64)
+#endif
 #define TC_BITS_f32(x)((TC_I32)(x))
 #define TC_BITS_f64(x)((TC_I64)(x))
 #define TC_FROM_BITS_f32(i)((TC_F32)(i))
@@ -59359,22 +59485,19 @@ TC_N(nt_f32)((float *)(void *)p, (TC_F32)v);
 "    bytes t = {0};",
 "    t = __builtin_ia32_pmovdb512_mask(v, t, -1);",
 "    __builtin_memcpy(p, &t, TC_W);",
-"#elif TC_ISA_AVX2 && TC_W == 8 && !defined(__clang__)",
+"#elif TC_ISA_AVX2 && !defined(__clang__)",
 "    typedef short words __attribute__((vector_size(16)));",
 "    typedef int ints __attribute__((vector_size(16)));",
-"    typedef long long longs __attribute__((vector_size(16)));",
 "    union {",
 "        TC_I32 all;",
-"        ints half[2];",
+"        ints half[TC_W / 4];",
 "    } t;",
 "    words w;",
-"    longs b;",
-"    long long bits;",
+"    ints b;",
 "    t.all = v & 255;",
-"    w = __builtin_ia32_packusdw128(t.half[0], t.half[1]);",
-"    b = (longs)__builtin_ia32_packuswb128(w, w);",
-"    bits = b[0];",
-"    __builtin_memcpy(p, &bits, 8);",
+"    w = __builtin_ia32_packusdw128(t.half[0], t.half[TC_W / 4 - 1]);",
+"    b = (ints)__builtin_ia32_packuswb128(w, w);",
+"    __builtin_memcpy(p, &b, TC_W);",
 "#else",
 "    typedef __UINT8_TYPE__ bytes __attribute__((vector_size(TC_W)));",
 "    bytes t = __builtin_convertvector(v, bytes);",
@@ -59425,22 +59548,19 @@ typedef char bytes __attribute__((vector_size(16)));
 bytes t={0};
 t=__builtin_ia32_pmovdb512_mask(v,t,-1);
 __builtin_memcpy(p,&t,TC_W);
-#elif TC_ISA_AVX2 &&TC_W==8&&!defined(__clang__)
+#elif TC_ISA_AVX2 &&!defined(__clang__)
 typedef short words __attribute__((vector_size(16)));
 typedef int ints __attribute__((vector_size(16)));
-typedef long long longs __attribute__((vector_size(16)));
 union{
 TC_I32 all;
-ints half[2];
+ints half[TC_W/4];
 }t;
 words w;
-longs b;
-long long bits;
+ints b;
 t.all=v&255;
-w=__builtin_ia32_packusdw128(t.half[0],t.half[1]);
-b=(longs)__builtin_ia32_packuswb128(w,w);
-bits=b[0];
-__builtin_memcpy(p,&bits,8);
+w=__builtin_ia32_packusdw128(t.half[0],t.half[TC_W/4-1]);
+b=(ints)__builtin_ia32_packuswb128(w,w);
+__builtin_memcpy(p,&b,TC_W);
 #else
 typedef __UINT8_TYPE__ bytes __attribute__((vector_size(TC_W)));
 bytes t=__builtin_convertvector(v,bytes);
@@ -59520,16 +59640,16 @@ TC_N(stn_u8)((__UINT8_TYPE__ *)p, v, n);
 "    words t = {0};",
 "    t = __builtin_ia32_pmovdw512_mask(v, t, -1);",
 "    __builtin_memcpy(p, &t, 2 * TC_W);",
-"#elif TC_ISA_AVX2 && TC_W == 8 && !defined(__clang__)",
+"#elif TC_ISA_AVX2 && !defined(__clang__)",
 "    typedef int ints __attribute__((vector_size(16)));",
 "    typedef short words __attribute__((vector_size(16)));",
 "    union {",
 "        TC_I32 all;",
-"        ints half[2];",
+"        ints half[TC_W / 4];",
 "    } t;",
 "    words w;",
 "    t.all = v & 65535;",
-"    w = (words)__builtin_ia32_packusdw128(t.half[0], t.half[1]);",
+"    w = (words)__builtin_ia32_packusdw128(t.half[0], t.half[TC_W / 4 - 1]);",
 "    __builtin_memcpy(p, &w, 2 * TC_W);",
 "#else",
 "    typedef __UINT16_TYPE__ words __attribute__((vector_size(2 * TC_W)));",
@@ -59563,16 +59683,16 @@ typedef short words __attribute__((vector_size(32)));
 words t={0};
 t=__builtin_ia32_pmovdw512_mask(v,t,-1);
 __builtin_memcpy(p,&t,2*TC_W);
-#elif TC_ISA_AVX2 &&TC_W==8&&!defined(__clang__)
+#elif TC_ISA_AVX2 &&!defined(__clang__)
 typedef int ints __attribute__((vector_size(16)));
 typedef short words __attribute__((vector_size(16)));
 union{
 TC_I32 all;
-ints half[2];
+ints half[TC_W/4];
 }t;
 words w;
 t.all=v&65535;
-w=(words)__builtin_ia32_packusdw128(t.half[0],t.half[1]);
+w=(words)__builtin_ia32_packusdw128(t.half[0],t.half[TC_W/4-1]);
 __builtin_memcpy(p,&w,2*TC_W);
 #else
 typedef __UINT16_TYPE__ words __attribute__((vector_size(2*TC_W)));
@@ -59681,35 +59801,71 @@ TC_N(ul) u;
 u.all = v;
 TC_PARTS64(q, TC_PART);
 })
-TC__TEXT(ldm_f64,
-TC_FN TC_F64 TC_N(ldm_f64)(const double *p, TC_I32 m) {
-double t[TC_W] = {0};
+#if TC__AS_TEXT
+"// fn: ldm_f64",
+"TC_FN TC_F64 TC_N(ldm_f64)(const double *p, TC_I32 m) {",
+"#if TC_ISA_AVX2 && TC_W == 4",
+"    typedef long long longs __attribute__((vector_size(32)));",
+"    return __builtin_ia32_maskloadpd256((const TC_F64 *)(const void *)p, (longs)TC_M_f64(m));",
+"#else",
+"    double t[TC_W] = {0};",
+"    int i;",
+"    for (i = 0; i < TC_W; i++)",
+"        if (m[i]) t[i] = p[i];",
+"    return TC_N(ld_f64)(t);",
+"#endif",
+"}",
+#else
+TC_FN TC_F64 TC_N(ldm_f64)(const double*p,TC_I32 m){
+#if TC_ISA_AVX2 &&TC_W==4
+typedef long long longs __attribute__((vector_size(32)));
+return __builtin_ia32_maskloadpd256((const TC_F64*)(const void*)p,(longs)TC_M_f64(m));
+#else
+double t[TC_W]={0};
 int i;
-for (i = 0; i < TC_W; i++)
-if (m[i]) t[i] = p[i];
+for(i=0;i<TC_W;i++)
+if(m[i])t[i]=p[i];
 return TC_N(ld_f64)(t);
-})
+#endif
+}
+#endif
 TC__TEXT(ldm_i64,
 TC_FN TC_I64 TC_N(ldm_i64)(const TC_E_I64 *p, TC_I32 m) {
-TC_E_I64 t[TC_W] = {0};
-int i;
-for (i = 0; i < TC_W; i++)
-if (m[i]) t[i] = p[i];
-return TC_N(ld_i64)(t);
+return (TC_I64)TC_N(ldm_f64)((const double *)(const void *)p, m);
 })
-TC__TEXT(ldn_f64,
-TC_FN TC_F64 TC_N(ldn_f64)(const double *p, int n) {
-double t[TC_W] = {0};
+#if TC__AS_TEXT
+"// fn: ldn_f64",
+"TC_FN TC_F64 TC_N(ldn_f64)(const double *p, int n) {",
+"#if TC_ISA_AVX2 && TC_W == 4",
+"    typedef long long longs __attribute__((vector_size(32)));",
+"    TC_I64 lane = {0, 1, 2, 3}, end = TC_K_i64(n);",
+"    return __builtin_ia32_maskloadpd256((const TC_F64 *)(const void *)p,",
+"                                        (longs)TC_CMP_i64(lane, <, end));",
+"#else",
+"    double t[TC_W] = {0};",
+"    int i;",
+"    for (i = 0; i < n; i++) t[i] = p[i];",
+"    return TC_N(ld_f64)(t);",
+"#endif",
+"}",
+#else
+TC_FN TC_F64 TC_N(ldn_f64)(const double*p,int n){
+#if TC_ISA_AVX2 &&TC_W==4
+typedef long long longs __attribute__((vector_size(32)));
+TC_I64 lane={0,1,2,3},end=TC_K_i64(n);
+return __builtin_ia32_maskloadpd256((const TC_F64*)(const void*)p,
+(longs)TC_CMP_i64(lane,<,end));
+#else
+double t[TC_W]={0};
 int i;
-for (i = 0; i < n; i++) t[i] = p[i];
+for(i=0;i<n;i++)t[i]=p[i];
 return TC_N(ld_f64)(t);
-})
+#endif
+}
+#endif
 TC__TEXT(ldn_i64,
 TC_FN TC_I64 TC_N(ldn_i64)(const TC_E_I64 *p, int n) {
-TC_E_I64 t[TC_W] = {0};
-int i;
-for (i = 0; i < n; i++) t[i] = p[i];
-return TC_N(ld_i64)(t);
+return (TC_I64)TC_N(ldn_f64)((const double *)(const void *)p, n);
 })
 TC__TEXT(stn_f64,
 TC_FN void TC_N(stn_f64)(double *p, TC_F64 v, int n) {
@@ -59809,10 +59965,12 @@ return(TC_I64)(v+(TC_E_U64)base);
 "    __builtin_shufflevector(v, v, l, ((l) + 1) & 15, ((l) + 2) & 15, ((l) + 3) & 15, \\",
 "                            ((l) + 4) & 15, ((l) + 5) & 15, ((l) + 6) & 15, ((l) + 7) & 15, 8, 9, \\",
 "                            10, 11, 12, 13, 14, 15)",
-"#elif defined(__clang__) || __GNUC__ >= 12",
+"#elif TC_W == 8 && (defined(__clang__) || __GNUC__ >= 12)",
 "#define TC_DOWN(v, l) \\",
 "    __builtin_shufflevector(v, v, l, ((l) + 1) & 7, ((l) + 2) & 7, ((l) + 3) & 7, 4, 5, 6, \\",
 "                            7)",
+"#elif defined(__clang__) || __GNUC__ >= 12",
+"#define TC_DOWN(v, l) __builtin_shufflevector(v, v, l, ((l) + 1) & 3, 2, 3)",
 "#else",
 "#define TC_DOWN(v, l) \\",
 "    __extension__({ \\",
@@ -59822,44 +59980,38 @@ return(TC_I64)(v+(TC_E_U64)base);
 "        tc_t; \\",
 "    })",
 "#endif",
-"#define TC_COMBINE(T, OP, v) \\",
+"#define TC_HALVE(T, OP, v, l) \\",
 "    __extension__({ \\",
-"        T tc_c = (v), tc_d = TC_DOWN(tc_c, 4); \\",
-"        T tc_e = OP(tc_c, tc_d), tc_f = TC_DOWN(tc_e, 2); \\",
-"        T tc_g = OP(tc_e, tc_f), tc_h = TC_DOWN(tc_g, 1); \\",
-"        T tc_i = OP(tc_g, tc_h); \\",
-"        tc_i[0]; \\",
-"    })",
-"#if TC_W == 16",
-"#define TC_HALVE(T, OP, v) \\",
-"    __extension__({ \\",
-"        T tc_a = (v), tc_b = TC_DOWN(tc_a, 8); \\",
+"        T tc_a = (v), tc_b = TC_DOWN(tc_a, l); \\",
 "        OP(tc_a, tc_b); \\",
 "    })",
-"#define TC_COMBINE_f32(OP, v0, v1) TC_COMBINE(TC_F32, OP, TC_HALVE(TC_F32, OP, OP(v0, v1)))",
-"#define TC_COMBINE_f64(OP, v0, v1) TC_COMBINE(TC_F64, OP, TC_HALVE(TC_F64, OP, OP(v0, v1)))",
-"#define TC_COMBINE_i32(OP, v0, v1) TC_COMBINE(TC_I32, OP, TC_HALVE(TC_I32, OP, OP(v0, v1)))",
-"#define TC_COMBINE_i64(OP, v0, v1) TC_COMBINE(TC_I64, OP, TC_HALVE(TC_I64, OP, OP(v0, v1)))",
+"#define TC_QUARTER(T, OP, v) TC_HALVE(T, OP, TC_HALVE(T, OP, v, 2), 1)[0]",
+"#if TC_W == 16",
+"#define TC_COMBINE(T, OP, v0, v1) \\",
+"    TC_QUARTER(T, OP, TC_HALVE(T, OP, TC_HALVE(T, OP, OP(v0, v1), 8), 4))",
 "#elif TC_W == 8",
-"#define TC_COMBINE_f32(OP, v0, v1, v2, v3) \\",
-"    TC_COMBINE(TC_F32, OP, OP(OP(v0, v2), OP(v1, v3)))",
-"#define TC_COMBINE_f64(OP, v0, v1, v2, v3) \\",
-"    TC_COMBINE(TC_F64, OP, OP(OP(v0, v2), OP(v1, v3)))",
-"#define TC_COMBINE_i32(OP, v0, v1, v2, v3) \\",
-"    TC_COMBINE(TC_I32, OP, OP(OP(v0, v2), OP(v1, v3)))",
-"#define TC_COMBINE_i64(OP, v0, v1, v2, v3) \\",
-"    TC_COMBINE(TC_I64, OP, OP(OP(v0, v2), OP(v1, v3)))",
+"#define TC_COMBINE(T, OP, v0, v1, v2, v3) \\",
+"    TC_QUARTER(T, OP, TC_HALVE(T, OP, OP(OP(v0, v2), OP(v1, v3)), 4))",
+"#else",
+"#define TC_COMBINE(T, OP, v0, v1, v2, v3, v4, v5, v6, v7) \\",
+"    TC_QUARTER(T, OP, OP(OP(OP(v0, v4), OP(v2, v6)), OP(OP(v1, v5), OP(v3, v7))))",
 "#endif",
+"#define TC_COMBINE_f32(OP, ...) TC_COMBINE(TC_F32, OP, __VA_ARGS__)",
+"#define TC_COMBINE_f64(OP, ...) TC_COMBINE(TC_F64, OP, __VA_ARGS__)",
+"#define TC_COMBINE_i32(OP, ...) TC_COMBINE(TC_I32, OP, __VA_ARGS__)",
+"#define TC_COMBINE_i64(OP, ...) TC_COMBINE(TC_I64, OP, __VA_ARGS__)",
 #else
 #if TC_W ==16&&(defined(__clang__)||__GNUC__>=12)
 #define TC_DOWN(v,l) \
 __builtin_shufflevector(v,v,l,((l)+1)&15,((l)+2)&15,((l)+3)&15,\
 ((l)+4)&15,((l)+5)&15,((l)+6)&15,((l)+7)&15,8,9,\
 10,11,12,13,14,15)
-#elif defined(__clang__)||__GNUC__>=12
+#elif TC_W ==8&&(defined(__clang__)||__GNUC__>=12)
 #define TC_DOWN(v,l) \
 __builtin_shufflevector(v,v,l,((l)+1)&7,((l)+2)&7,((l)+3)&7,4,5,6,\
 7)
+#elif defined(__clang__)||__GNUC__>=12
+#define TC_DOWN(v,l)__builtin_shufflevector(v,v,l,((l)+1)&3,2,3)
 #else
 #define TC_DOWN(v,l) \
 __extension__({\
@@ -59869,34 +60021,26 @@ for(tc_n=0;tc_n<(l);tc_n++)tc_t[tc_n]=tc_t[tc_n+(l)];\
 tc_t;\
 })
 #endif
-#define TC_COMBINE(T,OP,v) \
+#define TC_HALVE(T,OP,v,l) \
 __extension__({\
-T tc_c=(v),tc_d=TC_DOWN(tc_c,4);\
-T tc_e=OP(tc_c,tc_d),tc_f=TC_DOWN(tc_e,2);\
-T tc_g=OP(tc_e,tc_f),tc_h=TC_DOWN(tc_g,1);\
-T tc_i=OP(tc_g,tc_h);\
-tc_i[0];\
-})
-#if TC_W ==16
-#define TC_HALVE(T,OP,v) \
-__extension__({\
-T tc_a=(v),tc_b=TC_DOWN(tc_a,8);\
+T tc_a=(v),tc_b=TC_DOWN(tc_a,l);\
 OP(tc_a,tc_b);\
 })
-#define TC_COMBINE_f32(OP,v0,v1)TC_COMBINE(TC_F32,OP,TC_HALVE(TC_F32,OP,OP(v0,v1)))
-#define TC_COMBINE_f64(OP,v0,v1)TC_COMBINE(TC_F64,OP,TC_HALVE(TC_F64,OP,OP(v0,v1)))
-#define TC_COMBINE_i32(OP,v0,v1)TC_COMBINE(TC_I32,OP,TC_HALVE(TC_I32,OP,OP(v0,v1)))
-#define TC_COMBINE_i64(OP,v0,v1)TC_COMBINE(TC_I64,OP,TC_HALVE(TC_I64,OP,OP(v0,v1)))
+#define TC_QUARTER(T,OP,v)TC_HALVE(T,OP,TC_HALVE(T,OP,v,2),1)[0]
+#if TC_W ==16
+#define TC_COMBINE(T,OP,v0,v1) \
+TC_QUARTER(T,OP,TC_HALVE(T,OP,TC_HALVE(T,OP,OP(v0,v1),8),4))
 #elif TC_W ==8
-#define TC_COMBINE_f32(OP,v0,v1,v2,v3) \
-TC_COMBINE(TC_F32,OP,OP(OP(v0,v2),OP(v1,v3)))
-#define TC_COMBINE_f64(OP,v0,v1,v2,v3) \
-TC_COMBINE(TC_F64,OP,OP(OP(v0,v2),OP(v1,v3)))
-#define TC_COMBINE_i32(OP,v0,v1,v2,v3) \
-TC_COMBINE(TC_I32,OP,OP(OP(v0,v2),OP(v1,v3)))
-#define TC_COMBINE_i64(OP,v0,v1,v2,v3) \
-TC_COMBINE(TC_I64,OP,OP(OP(v0,v2),OP(v1,v3)))
+#define TC_COMBINE(T,OP,v0,v1,v2,v3) \
+TC_QUARTER(T,OP,TC_HALVE(T,OP,OP(OP(v0,v2),OP(v1,v3)),4))
+#else
+#define TC_COMBINE(T,OP,v0,v1,v2,v3,v4,v5,v6,v7) \
+TC_QUARTER(T,OP,OP(OP(OP(v0,v4),OP(v2,v6)),OP(OP(v1,v5),OP(v3,v7))))
 #endif
+#define TC_COMBINE_f32(OP,...)TC_COMBINE(TC_F32,OP,__VA_ARGS__)
+#define TC_COMBINE_f64(OP,...)TC_COMBINE(TC_F64,OP,__VA_ARGS__)
+#define TC_COMBINE_i32(OP,...)TC_COMBINE(TC_I32,OP,__VA_ARGS__)
+#define TC_COMBINE_i64(OP,...)TC_COMBINE(TC_I64,OP,__VA_ARGS__)
 #endif
 #endif
 // ---- gen/out/text_cpu_math.inc

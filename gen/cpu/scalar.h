@@ -147,6 +147,7 @@
 #undef TC_PARTS32
 #undef TC_PARTS64
 #undef TC_PICK32
+#undef TC_QUARTER
 #undef TC_ROUND_PART
 #undef TC_ROUND_f32
 #undef TC_ROUND_f64

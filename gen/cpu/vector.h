@@ -155,6 +155,7 @@
 #undef TC_PARTS32
 #undef TC_PARTS64
 #undef TC_PICK32
+#undef TC_QUARTER
 #undef TC_ROUND_PART
 #undef TC_ROUND_f32
 #undef TC_ROUND_f64
@@ -405,22 +406,27 @@ typedef TC_N(pl) TC_N(ml) __attribute__((aligned(8), may_alias));
 #define TC_MAX_f32(a, b) TC_SEL_f32(TC_GT_f32(a, b), a, b)
 #define TC_MIN_f32(a, b) TC_SEL_f32(TC_LT_f32(a, b), a, b)
 #endif
+#if TC_ISA_AVX2 && TC_W == 4
+#define TC_MAX_f64(a, b) __builtin_ia32_maxpd256(a, b)
+#define TC_MIN_f64(a, b) __builtin_ia32_minpd256(a, b)
+#else
 #define TC_MAX_f64(a, b) TC_SEL_f64(TC_GT_f64(a, b), a, b)
+#define TC_MIN_f64(a, b) TC_SEL_f64(TC_LT_f64(a, b), a, b)
+#endif
 #define TC_MAX_i32(a, b) TC_SEL_i32(TC_GT_i32(a, b), a, b)
 #define TC_MAX_i64(a, b) TC_SEL_i64(TC_GT_i64(a, b), a, b)
-#define TC_MIN_f64(a, b) TC_SEL_f64(TC_LT_f64(a, b), a, b)
 #define TC_MIN_i32(a, b) TC_SEL_i32(TC_LT_i32(a, b), a, b)
 #define TC_MIN_i64(a, b) TC_SEL_i64(TC_LT_i64(a, b), a, b)
 
 // Bool register (TC_I32, 0 or -1) <-> mask of a class.
 #define TC_M_f32(b) (b)
-#define TC_M_f64(b) __builtin_convertvector(b, TC_I64)
+#define TC_M_f64(b) TC_CVT_i32_i64(b)
 #define TC_M_i32(b) (b)
-#define TC_M_i64(b) __builtin_convertvector(b, TC_I64)
+#define TC_M_i64(b) TC_CVT_i32_i64(b)
 #define TC_B_f32(m) (m)
-#define TC_B_f64(m) __builtin_convertvector(m, TC_I32)
+#define TC_B_f64(m) TC_CVT_i64_i32(m)
 #define TC_B_i32(m) (m)
-#define TC_B_i64(m) __builtin_convertvector(m, TC_I32)
+#define TC_B_i64(m) TC_CVT_i64_i32(m)
 
 // Is any lane of the mask set?
 #if TC_ISA_AVX2 && TC_W == 8
@@ -446,7 +452,11 @@ typedef TC_N(pl) TC_N(ml) __attribute__((aligned(8), may_alias));
         tc_any != 0; \
     })
 #endif
+#if TC_ISA_AVX2 && TC_W == 4
+#define TC_ANY_i64(m) (__builtin_ia32_movmskpd256((TC_F64)(m)) != 0)
+#else
 #define TC_ANY_i64(m) TC_ANY_i32(TC_B_i64(m))
+#endif
 
 // Arithmetic: integers wrap.
 #define TC_ADD_f32(a, b) ((a) + (b))
@@ -467,19 +477,49 @@ typedef TC_N(pl) TC_N(ml) __attribute__((aligned(8), may_alias));
 #define TC_NEG_i64(a) ((TC_I64)((TC_E_U64)0 - (TC_U64)(a)))
 #define TC_MULHI_u32(a, b) TC_N(mulhi_u32)(a, b)
 
-// Value conversions. Float to integer truncates and wants a value in range; 64 -> 32 wraps.
+// Value conversions. Float to integer truncates and wants a value in range; 64 -> 32 wraps. Of four
+// lanes gcc converts two and two, where AVX2 has an instruction.
 #define TC_CVT_i32_f32(x) __builtin_convertvector(x, TC_F32)
-#define TC_CVT_i32_f64(x) __builtin_convertvector(x, TC_F64)
-#define TC_CVT_i32_i64(x) __builtin_convertvector(x, TC_I64)
 #define TC_CVT_i64_f32(x) __builtin_convertvector(x, TC_F32)
-#define TC_CVT_i64_f64(x) __builtin_convertvector(x, TC_F64)
-#define TC_CVT_i64_i32(x) __builtin_convertvector(x, TC_I32)
 #define TC_CVT_f32_i32(x) __builtin_convertvector(x, TC_I32)
 #define TC_CVT_f32_i64(x) __builtin_convertvector(x, TC_I64)
-#define TC_CVT_f32_f64(x) __builtin_convertvector(x, TC_F64)
 #define TC_CVT_f64_i32(x) __builtin_convertvector(x, TC_I32)
 #define TC_CVT_f64_i64(x) __builtin_convertvector(x, TC_I64)
 #define TC_CVT_f64_f32(x) __builtin_convertvector(x, TC_F32)
+#if TC_ISA_AVX2 && TC_W == 4 && !defined(__clang__)
+#define TC_CVT_i32_i64(x) ((TC_I64)__builtin_ia32_pmovsxdq256(x))
+#define TC_CVT_i32_f64(x) __builtin_ia32_cvtdq2pd256(x)
+#define TC_CVT_f32_f64(x) __builtin_ia32_cvtps2pd256(x)
+#else
+#define TC_CVT_i32_i64(x) __builtin_convertvector(x, TC_I64)
+#define TC_CVT_i32_f64(x) __builtin_convertvector(x, TC_F64)
+#define TC_CVT_f32_f64(x) __builtin_convertvector(x, TC_F64)
+#endif
+#if TC_HW_SSE2 && TC_W == 4 && !defined(__clang__)
+#define TC_CVT_i64_i32(x) \
+    __extension__({ \
+        union { \
+            TC_I64 all; \
+            TC_F32 half[2]; \
+        } tc_u; \
+        tc_u.all = (x); \
+        (TC_I32) __builtin_ia32_shufps(tc_u.half[0], tc_u.half[1], 0x88); \
+    })
+#else
+#define TC_CVT_i64_i32(x) __builtin_convertvector(x, TC_I32)
+#endif
+// Without an instruction: both halves as the last bits of a large number; the sum rounds once.
+#if TC_HW_SSE2 && !TC_ISA_AVX512
+#define TC_CVT_i64_f64(x) \
+    __extension__({ \
+        TC_U64 tc_x = (TC_U64)(x); \
+        TC_F64 tc_low = (TC_F64)((tc_x & 0xffffffffu) | 0x4330000000000000u); \
+        TC_F64 tc_high = (TC_F64)((tc_x >> 32) ^ 0x4530000080000000u); \
+        (tc_high - 19342822341709703277445120.0) + tc_low; \
+    })
+#else
+#define TC_CVT_i64_f64(x) __builtin_convertvector(x, TC_F64)
+#endif
 
 // Bit patterns: a cast between vector types keeps the bits.
 #define TC_BITS_f32(x) ((TC_I32)(x))
@@ -853,22 +893,19 @@ TC_FN void TC_N(st_u8)(__UINT8_TYPE__ *p, TC_I32 v) {
     bytes t = {0};
     t = __builtin_ia32_pmovdb512_mask(v, t, -1);
     __builtin_memcpy(p, &t, TC_W);
-#elif TC_ISA_AVX2 && TC_W == 8 && !defined(__clang__)
+#elif TC_ISA_AVX2 && !defined(__clang__)
     typedef short words __attribute__((vector_size(16)));
     typedef int ints __attribute__((vector_size(16)));
-    typedef long long longs __attribute__((vector_size(16)));
     union {
         TC_I32 all;
-        ints half[2];
+        ints half[TC_W / 4];
     } t;
     words w;
-    longs b;
-    long long bits;
+    ints b;
     t.all = v & 255;
-    w = __builtin_ia32_packusdw128(t.half[0], t.half[1]);
-    b = (longs)__builtin_ia32_packuswb128(w, w);
-    bits = b[0];
-    __builtin_memcpy(p, &bits, 8);
+    w = __builtin_ia32_packusdw128(t.half[0], t.half[TC_W / 4 - 1]);
+    b = (ints)__builtin_ia32_packuswb128(w, w);
+    __builtin_memcpy(p, &b, TC_W);
 #else
     typedef __UINT8_TYPE__ bytes __attribute__((vector_size(TC_W)));
     bytes t = __builtin_convertvector(v, bytes);
@@ -960,16 +997,16 @@ TC_FN void TC_N(st_u16)(__UINT16_TYPE__ *p, TC_I32 v) {
     words t = {0};
     t = __builtin_ia32_pmovdw512_mask(v, t, -1);
     __builtin_memcpy(p, &t, 2 * TC_W);
-#elif TC_ISA_AVX2 && TC_W == 8 && !defined(__clang__)
+#elif TC_ISA_AVX2 && !defined(__clang__)
     typedef int ints __attribute__((vector_size(16)));
     typedef short words __attribute__((vector_size(16)));
     union {
         TC_I32 all;
-        ints half[2];
+        ints half[TC_W / 4];
     } t;
     words w;
     t.all = v & 65535;
-    w = (words)__builtin_ia32_packusdw128(t.half[0], t.half[1]);
+    w = (words)__builtin_ia32_packusdw128(t.half[0], t.half[TC_W / 4 - 1]);
     __builtin_memcpy(p, &w, 2 * TC_W);
 #else
     typedef __UINT16_TYPE__ words __attribute__((vector_size(2 * TC_W)));
@@ -1066,36 +1103,41 @@ TC_FN void TC_N(st_i64)(TC_E_I64 *p, TC_I64 v) {
 
 // fn: ldm_f64 ld_f64
 TC_FN TC_F64 TC_N(ldm_f64)(const double *p, TC_I32 m) {
+#if TC_ISA_AVX2 && TC_W == 4
+    typedef long long longs __attribute__((vector_size(32)));
+    return __builtin_ia32_maskloadpd256((const TC_F64 *)(const void *)p, (longs)TC_M_f64(m));
+#else
     double t[TC_W] = {0};
     int i;
     for (i = 0; i < TC_W; i++)
         if (m[i]) t[i] = p[i];
     return TC_N(ld_f64)(t);
+#endif
 }
 
-// fn: ldm_i64 ld_i64
+// fn: ldm_i64 ldm_f64
 TC_FN TC_I64 TC_N(ldm_i64)(const TC_E_I64 *p, TC_I32 m) {
-    TC_E_I64 t[TC_W] = {0};
-    int i;
-    for (i = 0; i < TC_W; i++)
-        if (m[i]) t[i] = p[i];
-    return TC_N(ld_i64)(t);
+    return (TC_I64)TC_N(ldm_f64)((const double *)(const void *)p, m);
 }
 
 // fn: ldn_f64 ld_f64
 TC_FN TC_F64 TC_N(ldn_f64)(const double *p, int n) {
+#if TC_ISA_AVX2 && TC_W == 4
+    typedef long long longs __attribute__((vector_size(32)));
+    TC_I64 lane = {0, 1, 2, 3}, end = TC_K_i64(n);
+    return __builtin_ia32_maskloadpd256((const TC_F64 *)(const void *)p,
+                                        (longs)TC_CMP_i64(lane, <, end));
+#else
     double t[TC_W] = {0};
     int i;
     for (i = 0; i < n; i++) t[i] = p[i];
     return TC_N(ld_f64)(t);
+#endif
 }
 
-// fn: ldn_i64 ld_i64
+// fn: ldn_i64 ldn_f64
 TC_FN TC_I64 TC_N(ldn_i64)(const TC_E_I64 *p, int n) {
-    TC_E_I64 t[TC_W] = {0};
-    int i;
-    for (i = 0; i < n; i++) t[i] = p[i];
-    return TC_N(ld_i64)(t);
+    return (TC_I64)TC_N(ldn_f64)((const double *)(const void *)p, n);
 }
 
 // fn: stn_f64 st_f64
@@ -1168,10 +1210,12 @@ TC_FN TC_I64 TC_N(iota_i64)(TC_E_I64 base) {
     __builtin_shufflevector(v, v, l, ((l) + 1) & 15, ((l) + 2) & 15, ((l) + 3) & 15, \
                             ((l) + 4) & 15, ((l) + 5) & 15, ((l) + 6) & 15, ((l) + 7) & 15, 8, 9, \
                             10, 11, 12, 13, 14, 15)
-#elif defined(__clang__) || __GNUC__ >= 12
+#elif TC_W == 8 && (defined(__clang__) || __GNUC__ >= 12)
 #define TC_DOWN(v, l) \
     __builtin_shufflevector(v, v, l, ((l) + 1) & 7, ((l) + 2) & 7, ((l) + 3) & 7, 4, 5, 6, \
                             7)
+#elif defined(__clang__) || __GNUC__ >= 12
+#define TC_DOWN(v, l) __builtin_shufflevector(v, v, l, ((l) + 1) & 3, 2, 3)
 #else
 #define TC_DOWN(v, l) \
     __extension__({ \
@@ -1181,31 +1225,23 @@ TC_FN TC_I64 TC_N(iota_i64)(TC_E_I64 base) {
         tc_t; \
     })
 #endif
-#define TC_COMBINE(T, OP, v) \
+#define TC_HALVE(T, OP, v, l) \
     __extension__({ \
-        T tc_c = (v), tc_d = TC_DOWN(tc_c, 4); \
-        T tc_e = OP(tc_c, tc_d), tc_f = TC_DOWN(tc_e, 2); \
-        T tc_g = OP(tc_e, tc_f), tc_h = TC_DOWN(tc_g, 1); \
-        T tc_i = OP(tc_g, tc_h); \
-        tc_i[0]; \
-    })
-#if TC_W == 16
-#define TC_HALVE(T, OP, v) \
-    __extension__({ \
-        T tc_a = (v), tc_b = TC_DOWN(tc_a, 8); \
+        T tc_a = (v), tc_b = TC_DOWN(tc_a, l); \
         OP(tc_a, tc_b); \
     })
-#define TC_COMBINE_f32(OP, v0, v1) TC_COMBINE(TC_F32, OP, TC_HALVE(TC_F32, OP, OP(v0, v1)))
-#define TC_COMBINE_f64(OP, v0, v1) TC_COMBINE(TC_F64, OP, TC_HALVE(TC_F64, OP, OP(v0, v1)))
-#define TC_COMBINE_i32(OP, v0, v1) TC_COMBINE(TC_I32, OP, TC_HALVE(TC_I32, OP, OP(v0, v1)))
-#define TC_COMBINE_i64(OP, v0, v1) TC_COMBINE(TC_I64, OP, TC_HALVE(TC_I64, OP, OP(v0, v1)))
+#define TC_QUARTER(T, OP, v) TC_HALVE(T, OP, TC_HALVE(T, OP, v, 2), 1)[0]
+#if TC_W == 16
+#define TC_COMBINE(T, OP, v0, v1) \
+    TC_QUARTER(T, OP, TC_HALVE(T, OP, TC_HALVE(T, OP, OP(v0, v1), 8), 4))
 #elif TC_W == 8
-#define TC_COMBINE_f32(OP, v0, v1, v2, v3) \
-    TC_COMBINE(TC_F32, OP, OP(OP(v0, v2), OP(v1, v3)))
-#define TC_COMBINE_f64(OP, v0, v1, v2, v3) \
-    TC_COMBINE(TC_F64, OP, OP(OP(v0, v2), OP(v1, v3)))
-#define TC_COMBINE_i32(OP, v0, v1, v2, v3) \
-    TC_COMBINE(TC_I32, OP, OP(OP(v0, v2), OP(v1, v3)))
-#define TC_COMBINE_i64(OP, v0, v1, v2, v3) \
-    TC_COMBINE(TC_I64, OP, OP(OP(v0, v2), OP(v1, v3)))
+#define TC_COMBINE(T, OP, v0, v1, v2, v3) \
+    TC_QUARTER(T, OP, TC_HALVE(T, OP, OP(OP(v0, v2), OP(v1, v3)), 4))
+#else
+#define TC_COMBINE(T, OP, v0, v1, v2, v3, v4, v5, v6, v7) \
+    TC_QUARTER(T, OP, OP(OP(OP(v0, v4), OP(v2, v6)), OP(OP(v1, v5), OP(v3, v7))))
 #endif
+#define TC_COMBINE_f32(OP, ...) TC_COMBINE(TC_F32, OP, __VA_ARGS__)
+#define TC_COMBINE_f64(OP, ...) TC_COMBINE(TC_F64, OP, __VA_ARGS__)
+#define TC_COMBINE_i32(OP, ...) TC_COMBINE(TC_I32, OP, __VA_ARGS__)
+#define TC_COMBINE_i64(OP, ...) TC_COMBINE(TC_I64, OP, __VA_ARGS__)

@@ -100,10 +100,18 @@ static int64_t tc__knob_size(const tc__group *g, tc__knob k, int64_t n) {
     return to == TC__SIZE_HALF ? n / 2 : to == TC__SIZE_TWICE ? n * 2 : n;
 }
 
+static int tc__contract_is_wide(const tc__contract *q) {
+    return q->cls == TC__CLASS_f64 || q->cls == TC__CLASS_i64;
+}
+
+// Whether a vector takes two registers.
+static int tc__contract_is_pair(const tc__contract *q) {
+    return tc__contract_is_wide(q) && q->lanes >= (int)TC__VECTOR;
+}
+
 // Whether vectors have 16 elements, and 32 registers hold them.
 static int tc__contract_has_32(const tc__contract *q) {
-    int pair = q->cls == TC__CLASS_f64 || q->cls == TC__CLASS_i64;
-    return q->lanes > (int)TC__VECTOR && !pair;
+    return q->lanes > (int)TC__VECTOR && !tc__contract_is_pair(q);
 }
 
 // ---- windows ----
@@ -213,9 +221,9 @@ static void tc__contract_tile(tc__contract *q, int tile) {
     q->width = tc__tiles[tile].vectors * q->lanes;
 }
 
-// Sums in registers: 12 vectors, 6 where an element has 8 bytes and takes two registers, 24 of 32 registers.
+// Sums in registers: 12 vectors, 6 where each takes two registers, 24 of 32 registers.
 static void tc__contract_block(tc__contract *q) {
-    int pair = q->cls == TC__CLASS_f64 || q->cls == TC__CLASS_i64, most = pair ? 6 : 12;
+    int wide = tc__contract_is_wide(q), most = tc__contract_is_pair(q) ? 6 : 12;
     int64_t cols = tc__ix_is_const(q->g->shape.cols) ? tc__ix_value(q->g->shape.cols) : 0;
     int tile = q->g->shape.tuning.knob[TC__KNOB_TILE];
     if (q->flip) q->width = (int)tc__padded(q->grain, q->lanes);
@@ -244,8 +252,8 @@ static void tc__contract_block(tc__contract *q) {
         return;
     }
     if (tc__contract_has_32(q)) most *= 2;
-    q->rows = pair ? 3 : 6;
-    for (int rows = q->rows; rows >= 4 - pair && q->grain < TC__CONTRACT_GRAIN; rows--)
+    q->rows = wide ? 3 : 6;
+    for (int rows = q->rows; rows >= 4 - wide && q->grain < TC__CONTRACT_GRAIN; rows--)
         if (tc__padded(q->grain, rows) < tc__padded(q->grain, q->rows)) q->rows = rows;
     if (q->grain < q->rows) q->rows = (int)q->grain;
     int most_vectors = most / q->rows > 4 ? 4 : most / q->rows, vectors = most_vectors;
@@ -396,8 +404,10 @@ static int64_t tc__contract_slice_grain(const tc__contract *q, int64_t m) {
 // The slice of the depth of a product of m rows; 0 = its panels hold all of it.
 static int64_t tc__contract_slice(const tc__contract *q, int64_t m) {
     int64_t depth = tc__ix_is_const(q->depth) ? tc__ix_value(q->depth) : 0;
-    if (depth <= TC__CONTRACT_LONG || m <= TC__CONTRACT_FLIP || q->phases > 1) return 0;
-    int64_t slices = (depth + TC__CONTRACT_SLICE - 1) / TC__CONTRACT_SLICE;
+    int half = tc__contract_is_wide(q);
+    if (depth <= TC__CONTRACT_LONG >> half || m <= TC__CONTRACT_FLIP || q->phases > 1)
+        return 0;
+    int64_t slice = TC__CONTRACT_SLICE >> half, slices = (depth + slice - 1) / slice;
     return tc__padded((depth + slices - 1) / slices, TC__VECTOR); // of equal size
 }
 

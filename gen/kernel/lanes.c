@@ -69,9 +69,41 @@ static int tc__is_flat_product(const tc__group *g) {
            !tc__is_plain(g, tc__right_of(g)) || !tc__is_adjacent(g, tc__right_of(g));
 }
 
+// Of what size the largest elements are that node n computes with; 0 = it is no work of a loop over vectors, or has the
+// same vectors whatever their size is.
+static uint32_t tc__node_width(const tc__group *g, const tc__node *n) {
+    int outside = n->op == TC_OP_FOR || n->op == TC_OP_END || n->op == TC_OP_NEW ||
+                  n->op == TC_OP_COMBINE || n->op == TC_OP_CHECK;
+    if (outside || !tc__lanes_differ(n, g->shape.vector) ||
+        tc__is_drawn_run(g, n, g->shape.vector, TC__VECTOR))
+        return 0;
+    uint32_t width = n->op == TC_OP_ACC ? 0 : tc__dtypes[n->dtype].bytes;
+    for (uint32_t i = 0; i < n->n_in && n->op != TC_OP_RANDOM; i++) {
+        uint32_t bytes = tc__dtypes[g->body.node.at[n->in[i]]->dtype].bytes;
+        if (bytes > width) width = bytes;
+    }
+    return width;
+}
+
+// Whether a third and more of the work is of elements of 8 bytes, of which no register below AVX-512 has eight; of
+// products what is multiplied. gcc keeps such vectors in memory, and computes two for one: a product in double took 17 times
+// as long, softmax and sums of rows 1.7 and 3.6 times.
+static int tc__is_wide(const tc__group *g) {
+    int wide = 0, narrow = 0;
+    if (g->shape.kind == TC__CONTRACTION)
+        return tc__dtypes[tc__product_dtype(g)].bytes == 8;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        uint32_t width = tc__node_width(g, g->body.node.at[i]);
+        wide += width == 8, narrow += width && width < 8;
+    }
+    return 2 * wide > narrow;
+}
+
 // The vectors of a kernel: 16 elements with AVX-512 (measured on Zen 4: entropy 1.13x, a chain
-// of cheap steps 1.57x, softmax 1.5x; the results are the same bits), else 8.
+// of cheap steps 1.57x, softmax 1.5x; the results are the same bits), 8,
+// or 4 where elements of 8 bytes fill a register.
 TC__UNUSED static int tc__choose_lanes(const tc__group *g, tc__emit target) {
+    if (target < TC__EMIT_AVX512 && tc__is_wide(g)) return TC__VECTOR / 2;
     if (tc__is_flat_product(g)) return TC__VECTOR;
     return (tc__group_takes_16(g, target) ? 2 : 1) * TC__VECTOR;
 }

@@ -1,7 +1,7 @@
 // C dialect: LOOP lists for gcc and clang with vector types (cpu/vector.h), no includes.
-// Every value is a vector of p->unit lanes (8, with AVX-512 mostly 16), a row value has
+// Every value is a vector of p->unit lanes (lanes.c: 8, 16 or 4), a row value has
 // equal ones, so an expression is the same text and the same bits everywhere. Loops of 32
-// elements hold four or two named copies of each value; what is left runs one vector at a
+// elements hold four, two or eight named copies of each value; what is left runs one vector at a
 // time with n counted lanes.
 
 // ---- loops ----
@@ -37,8 +37,8 @@ static int tc__loop_step(const tc__printer *p, const tc__node *n) {
         return tc__sums_are_named(p->g, n) ? (int)TC__LANES : p->unit;
     if (knob == TC__STEPS_VECTOR) return p->unit;
     if (knob == TC__STEPS_TWICE) return 2 * TC__LANES;
-    return knob == TC__STEPS_LANES || n->attr[TC__FOR_UNROLL] >= 4 ? (int)TC__LANES
-                                                                   : p->unit;
+    if (knob == TC__STEPS_LANES || n->attr[TC__FOR_UNROLL] >= 4) return TC__LANES;
+    return p->unit < (int)TC__VECTOR ? (int)TC__VECTOR : p->unit; // two of four
 }
 
 static int tc__c_has_tail(const tc__printer *p, const tc__node *n, int step) {

@@ -75,7 +75,8 @@ static void tc__c_valid(tc__printer *p, const tc__node *n, int copy) {
 // How many vectors of one draw stand in the loop that is printed: those of 32 elements share their random words.
 static int tc__c_drawn_together(const tc__printer *p, const tc__node *n) {
     int vectors = 32 / p->unit;
-    int together = !p->tail && p->copies % vectors == 0 && tc__draw_words(n) == 1 &&
+    int together = vectors <= 4 && !p->tail && p->copies % vectors == 0 &&
+                   tc__draw_words(n) == 1 &&
                    tc__is_drawn_run(p->g, tc__body(p, n->in[0]), p->axis, 32);
     return together ? vectors : 1;
 }

@@ -159,6 +159,19 @@ static void tc__put_sections(tc__text *out, const tc__prelude *q) {
     }
 }
 
+// Of four lanes two and more vectors are computed beside each other, whose instructions gcc is asked to mix: polynomials
+// in double, which have no fma, wait four times as long for a step as it takes.
+static const char tc__mixed_kernel[] =
+    "#ifdef __clang__\n"
+    "#define TC_KERNEL __attribute__((visibility(\"default\")))\n"
+    "#else\n"
+    "#define TC_KERNEL \\\n"
+    "    __attribute__((visibility(\"default\"), optimize(\"schedule-insns,sched-pressure\")))\n"
+    "#endif\n";
+
+static const char tc__plain_kernel[] =
+    "#define TC_KERNEL __attribute__((visibility(\"default\")))\n";
+
 static void tc__put_abi(tc__text *out, tc__emit target, int lanes) {
     const char *flags = tc__gcc_flags[target == TC__EMIT_AVX512];
     static const char *const cpu[] = {
@@ -173,9 +186,10 @@ static void tc__put_abi(tc__text *out, tc__emit target, int lanes) {
             "#define TC_FN static inline __attribute__((always_inline, unused))\n"
             "#define TC_FMA_f64(a, b, c) TC_ADD_f64(TC_MUL_f64(a, b), c)\n"
             "#define TC_FN_COLD static __attribute__((noinline, unused))\n"
-            "#define TC_KERNEL __attribute__((visibility(\"default\")))\n"
+            "%s"
             "#define TC_N(name) tc_##name\n#define TC_ISA_AVX2 %d\n"
             "#define TC_ISA_AVX512 %d\n#define TC_W %d\n",
+            lanes < (int)TC__VECTOR ? tc__mixed_kernel : tc__plain_kernel,
             target >= TC__EMIT_AVX2, target >= TC__EMIT_AVX512, lanes);
     tc__put(
         out,

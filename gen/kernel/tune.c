@@ -126,8 +126,7 @@ static int tc__tile_fits(const tc__group *g, tc__emit target, int lanes, int til
     memset(&plain.shape.tuning, 0, sizeof plain.shape.tuning);
     plain.shape.lanes = lanes;
     tc__contract q = tc__contract_plan(&plain);
-    int pair =
-        (q.cls == TC__CLASS_f64 || q.cls == TC__CLASS_i64) && target < TC__EMIT_AVX512;
+    int pair = tc__contract_is_pair(&q) && target < TC__EMIT_AVX512;
     if (q.turns) return 0;
     int vectors = q.flip ? q.width / q.lanes : tc__tiles[tile].vectors;
     if (tc__tiles[tile].rows > (q.flip ? 8 : q.grain)) return 0;

@@ -950,24 +950,49 @@ static const form forms[] = {
     {"plain", "", TC__EMIT_PLAIN, 8, 0},
     {"avx512_16", AVX512, TC__EMIT_AVX512, 16, TC__CPU_AVX512F},
     {"avx512_8", AVX512, TC__EMIT_AVX512, 8, TC__CPU_AVX512F},
+    {"avx2_4", "-mavx2 -mfma -mf16c", TC__EMIT_AVX2, 4, TC__CPU_WIDE},
+    {"plain_4", "", TC__EMIT_PLAIN, 4, 0},
 };
+
+// Products of 4 bytes have no vectors of four.
+static int has_lanes(const tc__group *g, int lanes) {
+    return lanes > 4 || g->shape.kind != TC__CONTRACTION ||
+           tc__dtypes[tc__product_dtype(g)].bytes == 8;
+}
 
 static void set_lanes(kit *kits, int lanes) {
     for (int i = 0; i < CASES; i++) {
+        if (!has_lanes(&kits[i].g, lanes)) continue;
         kits[i].g.shape.lanes = lanes;
         if (kits[i].g.shape.kind == TC__CONTRACTION) tc__contract_items(&kits[i].g);
     }
 }
 
-static void write_unit(tc__text *out, kit *kits, tc__emit target) {
+static void write_unit(tc__text *out, kit *kits, const form *with) {
     const tc__group *groups[CASES];
     const char *names[CASES];
     char name[CASES][64];
+    int count = 0;
     for (int i = 0; i < CASES; i++) {
-        snprintf(name[i], sizeof name[i], "tck_%s", cases[i].name);
-        groups[i] = &kits[i].g, names[i] = name[i];
+        if (!has_lanes(&kits[i].g, with->lanes)) continue;
+        snprintf(name[count], sizeof name[count], "tck_%s", cases[i].name);
+        groups[count] = &kits[i].g, names[count] = name[count];
+        count++;
     }
-    check(tc__print_unit(out, groups, names, CASES, target), "unit", "failed");
+    check(tc__print_unit(out, groups, names, count, with->target), "unit", "failed");
+}
+
+// What is chosen for each: elements of 8 bytes do not take two registers.
+static void test_choice(const kit *kits) {
+    for (int i = 0; i < CASES; i++) {
+        const tc__group *g = &kits[i].g;
+        int wide = 0, narrow = 0;
+        for (size_t k = 0; k < g->buffer.count; k++)
+            *(tc__dtypes[g->buffer.at[k].dtype].bytes == 8 ? &wide : &narrow) += 1;
+        if (wide && narrow) continue;
+        check(tc__choose_lanes(g, TC__EMIT_AVX2) == (wide ? 4 : 8), cases[i].name, "avx2");
+        check(!wide || tc__choose_lanes(g, TC__EMIT_AVX512) == 8, cases[i].name, "avx512");
+    }
 }
 
 // Sources for tests/tools/nvrtc_check.
@@ -1019,11 +1044,12 @@ static void *build(const char *folder, const tc__text *text, int compiler,
     return so;
 }
 
-static void run_all(void *so, kit *kits, uint64_t *digests, const char *with) {
+static void run_all(void *so, kit *kits, uint64_t *digests, int lanes, const char *with) {
     char name[64];
     for (int i = 0; i < CASES; i++) {
         void *symbol;
         kernel_fn f;
+        if (!has_lanes(&kits[i].g, lanes)) continue;
         snprintf(name, sizeof name, "tck_%s", cases[i].name);
         symbol = dlsym(so, name);
         memcpy(&f, &symbol, sizeof f);
@@ -1066,13 +1092,14 @@ int main(int count, char **args) {
         open_kit(&kits[i], &ctx, &pools[i], &cases[i]);
     }
     write_cuda(keep, kits, &ctx);
+    test_choice(kits);
     for (const form *with = forms; with < forms + TC__COUNT(forms); with++) {
         tc__text text, again;
         tc__text_init(&text, &ctx);
         tc__text_init(&again, &ctx);
         set_lanes(kits, with->lanes);
-        write_unit(&text, kits, with->target);
-        write_unit(&again, kits, with->target);
+        write_unit(&text, kits, with);
+        write_unit(&again, kits, with);
         check(text.size == again.size && !memcmp(text.at, again.at, text.size), "text",
               "differs");
         for (int compiler = 0; compiler < 2; compiler++) {
@@ -1080,7 +1107,7 @@ int main(int count, char **args) {
             if ((tc__cpu_features() & with->cpu) != with->cpu) continue;
             void *so = build(keep, &text, compiler, with);
             snprintf(line, sizeof line, "%s %s", compiler ? "clang" : "gcc", with->name);
-            if (so) run_all(so, kits, digests, line);
+            if (so) run_all(so, kits, digests, with->lanes, line);
             if (so) dlclose(so);
         }
         tc__text_free(&text);
