@@ -397,7 +397,7 @@ command_examples() {
 LONG='compile cuda/attention cuda/tiles cuda/products cuda/texts cuda/fuzz cuda/forms cuda/kept cuda/prologue
     cuda/rows cuda/device cuda/early cuda/large cuda/nvrtc cuda/autotune cuda/opaque cuda/emulate cuda/pitch
     cuda/across cuda/fuzz_across cuda/compiler cuda/down cuda/params cuda/custom cuda/border cuda/windows cuda/convolution
-    function/autotune function/sizes function/optim_steps region/bits region/split region/border region/attention
+    function/autotune function/sizes function/optim_steps region/bits region/split region/border region/attention region/images
     grad/every grad/loops grad/checkpoint grad/blocks threads/modules unit/print unit/toy_device'
 LONG=$(echo $LONG)
 
