@@ -3159,7 +3159,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xa4205c96fbd242c5u
+#define TC__BUILD_ID 0xa6f0297ec9bd3527u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -16043,13 +16043,15 @@ a->before=from*a->apart-a->low,a->whole=0;
 }
 static void tc__woven_whole(tc__woven_axis*a){
 int64_t reach=(a->kernel-1)*a->dilation+a->stride;
-a->n=a->apart=a->whole=1,a->gap=a->dilation;
+int64_t made;
+a->apart=a->whole=1,a->gap=a->dilation;
 a->phases=a->gap==1?a->stride:1,a->spread=a->stride/a->phases;
 a->taps=(a->kernel-1)/a->phases+1;
 a->longer=a->kernel-(a->taps-1)*a->phases;
-a->first=a->before=0,a->skip=a->low;
-a->more=a->gap*(a->taps-1),a->places=1+a->more;
-a->behind=reach>a->phases*a->places?reach-a->phases*a->places:0;
+a->first=a->before=0,a->skip=a->low,a->length=a->out;
+a->more=a->gap*(a->taps-1),made=a->phases*(1+a->more);
+a->behind=reach>made?reach-made:0;
+a->places=(a->n-1)*a->spread+1+a->more;
 }
 static int64_t tc__woven_elements(const tc__woven_axis*a){
 return(a->n-1)*a->spread+1;
@@ -16063,6 +16065,14 @@ return taps>0&&n+*low>0&&n+*high>0;
 static int64_t tc__woven_part(const tc__woven_axis*a,int i,int64_t*from,int64_t*to){
 *from=i?a->longer:0,*to=i?a->phases:a->longer;
 return*from<*to?a->taps-i:0;
+}
+static int tc__woven_meets(const tc__woven_axis*a){
+int64_t from,to,low,high;
+for(int i=0;i<2;i++){
+int64_t taps=tc__woven_part(a,i,&from,&to);
+if(taps&&!tc__woven_border(a,taps,&low,&high))return 0;
+}
+return 1;
 }
 // ---- gen/graph/transposed.c
 typedef struct tc__woven{
@@ -16104,6 +16114,11 @@ f->c,TC_E_SHAPE,
 f->who,(long long)a->n,(long long)a->kernel,(long long)a->stride,
 (long long)a->dilation,(long long)a->low);
 tc__woven_plan(a,1);
+if(tc__woven_meets(a))return 1;
+tc__woven_whole(a);
+int64_t behind=
+a->low+a->out-a->places*a->phases;
+a->behind=behind>0?behind:0;
 return 1;
 }
 static tc_tensor tc__woven_pad(const tc__woven*s,tc_tensor x,int dim,int64_t low,
@@ -16242,6 +16257,7 @@ y=tc__reshape(f,tc__permute(f,y,&order),&d);
 for(int i=0;i<axes;i++){
 const tc__woven_axis*a=&s->axis[i];
 int64_t size=(a->length-1)*a->apart+1;
+if(a->whole)y=tc__woven_pad(s,y,2+i,0,a->behind,1);
 y=tc__slice(f,y,2+i,a->skip,a->length,1);
 y=tc__woven_pad(s,y,2+i,a->before,a->out-a->before-size,a->apart);
 }
@@ -16279,7 +16295,8 @@ tc__woven_axis*a=&s.axis[i];
 a->kernel=tc__meta_size(&w,2+i);
 if(!tc__woven_axis_of(&s,o,i))return tc__null();
 s.v.out[i]=a->places,s.v.dilation[i]=a->gap,s.v.stride[i]=1;
-out[i]=a->out,element&=a->n==1;
+out[i]=a->out;
+element&=a->n==1&&a->phases==a->kernel&&a->places==1&&!a->first;
 }
 if(!tc__dims_check(f->c,f->who,axes,out))return tc__null();
 tc__transposed_words(o,axes,f->word);
@@ -18721,14 +18738,6 @@ int64_t rows;
 int64_t from[2],to[2],taps[2];
 tc__node*weight,*counts;
 }tc__windowed_back;
-static int tc__windowed_meets(const tc__woven_axis*a){
-int64_t from,to,low,high;
-for(int j=0;j<2;j++){
-int64_t taps=tc__woven_part(a,j,&from,&to);
-if(taps&&!tc__woven_border(a,taps,&low,&high))return 0;
-}
-return 1;
-}
 static int tc__windowed_axis(const tc__graph*g,tc__windowed_back*b,int i,int woven){
 tc__ixpool*x=g->ix;
 tc__woven_axis*a=&b->axis[i];
@@ -18744,10 +18753,10 @@ a->out=a->n+tc__ix_value(more);
 if(known&&(a->n<1||a->out<1))return 0;
 if(a->out>0)tc__woven_plan(a,woven&&known);
 b->places[i]=known?tc__ix_const(a->places):out;
-if(a->out>0&&tc__windowed_meets(a))return 1;
+if(a->out>0&&tc__woven_meets(a))return 1;
 }
 if(!woven)return 0;
-tc__woven_whole(a);
+a->n=1,tc__woven_whole(a);
 tc__ix elements=
 tc__ix_mul(x,tc__ix_sub(x,n,tc__ix_const(1)),tc__ix_const(a->spread));
 b->places[i]=tc__ix_add(x,elements,tc__ix_const(a->places));
@@ -28927,7 +28936,8 @@ tc__ix t=tc__ix_var(x,TC__DEPTH,tc__ix_const(by));
 tc__ix first=tc__ix_subst(x,e,rows->v,from);
 tc__ix place=
 tc__ix_sub(x,tc__ix_subst(x,e,rows->v,tc__ix_add(x,from,t)),first);
-if(x->failed||(tc__ix_names_of(x,place)&~((uint32_t)1<<TC__DEPTH)))
+if(x->failed||(tc__ix_names_of(x,place)&~((uint32_t)1<<TC__DEPTH))||
+tc__ix_lo(x,place)<INT32_MIN||tc__ix_hi(x,place)>INT32_MAX)
 continue;
 rows->size=by,rows->t=t,rows->first=first,rows->place=place;
 }
@@ -32446,28 +32456,32 @@ q->slice=tc__padded((depth+slices-1)/slices,8);
 q->period=tc__windows_period(q->g);
 q->wide=q->g->shape.cols,q->wide_most=tc__ix_value(q->wide);
 }
+static int64_t tc__contract_step(const tc__contract*q){
+return q->rows/tc__ix_gcd(q->rows,q->lanes)*q->lanes;
+}
 static void tc__window_wide(tc__contract*q,int64_t most){
 tc__ixpool*x=q->g->body.ix;
 tc__ix cols=q->g->shape.cols,all=cols;
 int threads=q->g->target.threads<2?2:q->g->target.threads;
 int64_t items=(int64_t)threads*TC__CONTRACT_WINDOW_ITEMS;
 int64_t batches=tc__ix_lo(x,q->g->shape.batch);
+int64_t step=tc__contract_step(q);
 if(batches<INT32_MAX)all=tc__ix_mul(x,cols,tc__ix_const(batches));
 if(!tc__ix_is_const(cols)){
-q->wide_most=most<q->rows?q->rows:most/q->rows*q->rows;
+q->wide_most=most<step?step:most/step*step;
 int64_t m=tc__ix_value(q->m),row_blocks=(m+q->grain-1)/q->grain;
 all=tc__ix_mul(x,all,tc__ix_const(row_blocks));
-tc__ix blocks=tc__ix_div(x,all,tc__ix_const(items*q->rows));
+tc__ix blocks=tc__ix_div(x,all,tc__ix_const(items*step));
 tc__ix share=tc__ix_add(x,tc__ix_const(1),blocks);
-share=tc__ix_mul(x,share,tc__ix_const(q->rows));
+share=tc__ix_mul(x,share,tc__ix_const(step));
 q->wide=tc__ix_min(x,tc__ix_const(q->wide_most),share);
 return;
 }
 int64_t n=tc__ix_value(cols),share=tc__ix_value(all)/items;
 if(most>share)most=share;
-if(most<q->rows)most=q->rows;
+if(most<step)most=step;
 int64_t pieces=(n+most-1)/most,wide=(n+pieces-1)/pieces;
-wide=tc__padded(wide,q->rows);
+wide=tc__padded(wide,step);
 q->wide_most=wide<n?wide:n;
 q->wide=tc__ix_const(q->wide_most);
 }
@@ -32592,7 +32606,7 @@ int64_t cols=tc__ix_value(q->g->shape.cols),blocks=(cols-1)/wide+1;
 if(cols>0)wide=tc__padded((cols-1)/blocks+1,q->width);
 while(q->turns&&cols%wide&&cols%wide<q->width)wide+=q->width;
 }
-q->wide=tc__ix_const(q->flip?tc__padded(wide,q->rows):wide);
+q->wide=tc__ix_const(q->flip?tc__padded(wide,tc__contract_step(q)):wide);
 if(q->phases>1||tc__ix_hi(x,q->g->shape.cols)<=tc__ix_value(q->wide))
 q->wide=q->g->shape.cols;
 }

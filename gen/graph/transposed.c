@@ -41,6 +41,11 @@ static int tc__woven_axis_of(tc__woven *s, const tc_conv_options *o, int i) {
             f->who, (long long)a->n, (long long)a->kernel, (long long)a->stride,
             (long long)a->dilation, (long long)a->low);
     tc__woven_plan(a, 1);
+    if (tc__woven_meets(a)) return 1;
+    tc__woven_whole(a);
+    int64_t behind =
+        a->low + a->out - a->places * a->phases; // output_padding may be more than a step
+    a->behind = behind > 0 ? behind : 0;
     return 1;
 }
 
@@ -142,7 +147,7 @@ static tc_tensor tc__woven_turned(const tc__woven *s, tc_tensor x, tc_tensor wei
     return tc__permute(f, x, &turn);
 }
 
-// [P..., N, O, Q...] of the phases. All meet elements: no padding reaches so far.
+// [P..., N, O, Q...] of the phases, which all meet elements.
 static tc_tensor tc__woven_phases(const tc__woven *s) {
     const tc__api *f = s->v.f;
     int axes = s->v.axes;
@@ -197,6 +202,7 @@ static tc_tensor tc__woven_image(const tc__woven *s, tc_tensor y) {
     for (int i = 0; i < axes; i++) {
         const tc__woven_axis *a = &s->axis[i];
         int64_t size = (a->length - 1) * a->apart + 1;
+        if (a->whole) y = tc__woven_pad(s, y, 2 + i, 0, a->behind, 1);
         y = tc__slice(f, y, 2 + i, a->skip, a->length, 1);
         y = tc__woven_pad(s, y, 2 + i, a->before, a->out - a->before - size, a->apart);
     }
@@ -237,7 +243,8 @@ static tc_tensor tc__woven_batch(tc__api *f, tc_tensor x, tc_tensor weight, tc_t
         a->kernel = tc__meta_size(&w, 2 + i);
         if (!tc__woven_axis_of(&s, o, i)) return tc__null();
         s.v.out[i] = a->places, s.v.dilation[i] = a->gap, s.v.stride[i] = 1;
-        out[i] = a->out, element &= a->n == 1;
+        out[i] = a->out;
+        element &= a->n == 1 && a->phases == a->kernel && a->places == 1 && !a->first;
     }
     if (!tc__dims_check(f->c, f->who, axes, out)) return tc__null();
     tc__transposed_words(o, axes, f->word);

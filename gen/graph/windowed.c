@@ -196,16 +196,6 @@ typedef struct tc__windowed_back {
     tc__node *weight, *counts;       // [1, g, o, k], [n, g * o, oh, ow]
 } tc__windowed_back;
 
-// Whether each of an axis' phases meets an element.
-static int tc__windowed_meets(const tc__woven_axis *a) {
-    int64_t from, to, low, high;
-    for (int j = 0; j < 2; j++) {
-        int64_t taps = tc__woven_part(a, j, &from, &to);
-        if (taps && !tc__woven_border(a, taps, &low, &high)) return 0;
-    }
-    return 1;
-}
-
 // Axis i. Of windows that are one element apart the plan is the same for any number of them; of others that is known at run time
 // only, and where a phase meets nothing, all places are made. What stands in a sum, and in which order, is the same.
 static int tc__windowed_axis(const tc__graph *g, tc__windowed_back *b, int i, int woven) {
@@ -223,10 +213,10 @@ static int tc__windowed_axis(const tc__graph *g, tc__windowed_back *b, int i, in
         if (known && (a->n < 1 || a->out < 1)) return 0;
         if (a->out > 0) tc__woven_plan(a, woven && known);
         b->places[i] = known ? tc__ix_const(a->places) : out;
-        if (a->out > 0 && tc__windowed_meets(a)) return 1;
+        if (a->out > 0 && tc__woven_meets(a)) return 1;
     }
     if (!woven) return 0;
-    tc__woven_whole(a);
+    a->n = 1, tc__woven_whole(a);
     tc__ix elements =
         tc__ix_mul(x, tc__ix_sub(x, n, tc__ix_const(1)), tc__ix_const(a->spread));
     b->places[i] = tc__ix_add(x, elements, tc__ix_const(a->places));

@@ -39,16 +39,19 @@ static void tc__woven_plan(tc__woven_axis *a, int woven) {
     a->before = from * a->apart - a->low, a->whole = 0;
 }
 
-// The same by phases for any number of elements, of which windows are `stride` apart in the results: of one element it is said.
+// The same by phases that all meet elements, wherever results are asked for: those are cut out. What is planned for one element
+// (n = 1) is right for n, with (n - 1) * spread more places.
 static void tc__woven_whole(tc__woven_axis *a) {
     int64_t reach = (a->kernel - 1) * a->dilation + a->stride;
-    a->n = a->apart = a->whole = 1, a->gap = a->dilation;
+    int64_t made;
+    a->apart = a->whole = 1, a->gap = a->dilation;
     a->phases = a->gap == 1 ? a->stride : 1, a->spread = a->stride / a->phases;
     a->taps = (a->kernel - 1) / a->phases + 1;
     a->longer = a->kernel - (a->taps - 1) * a->phases;
-    a->first = a->before = 0, a->skip = a->low;
-    a->more = a->gap * (a->taps - 1), a->places = 1 + a->more;
-    a->behind = reach > a->phases * a->places ? reach - a->phases * a->places : 0;
+    a->first = a->before = 0, a->skip = a->low, a->length = a->out;
+    a->more = a->gap * (a->taps - 1), made = a->phases * (1 + a->more);
+    a->behind = reach > made ? reach - made : 0;
+    a->places = (a->n - 1) * a->spread + 1 + a->more;
 }
 
 // Elements, and zeros between them.
@@ -68,4 +71,14 @@ static int tc__woven_border(const tc__woven_axis *a, int64_t taps, int64_t *low,
 static int64_t tc__woven_part(const tc__woven_axis *a, int i, int64_t *from, int64_t *to) {
     *from = i ? a->longer : 0, *to = i ? a->phases : a->longer;
     return *from < *to ? a->taps - i : 0;
+}
+
+// Whether each phase meets an element.
+static int tc__woven_meets(const tc__woven_axis *a) {
+    int64_t from, to, low, high;
+    for (int i = 0; i < 2; i++) {
+        int64_t taps = tc__woven_part(a, i, &from, &to);
+        if (taps && !tc__woven_border(a, taps, &low, &high)) return 0;
+    }
+    return 1;
 }

@@ -150,6 +150,11 @@ static void tc__few_windows_sizes(tc__contract *q, int64_t m) {
     q->wide = q->g->shape.cols, q->wide_most = tc__ix_value(q->wide);
 }
 
+// Columns of which items begin at multiples: of whole blocks, and of vectors, as what reads beside the product takes them to.
+static int64_t tc__contract_step(const tc__contract *q) {
+    return q->rows / tc__ix_gcd(q->rows, q->lanes) * q->lanes;
+}
+
 // Columns of an item of windows, `most` or fewer, which are equal pieces where it is known how many there are.
 static void tc__window_wide(tc__contract *q, int64_t most) {
     tc__ixpool *x = q->g->body.ix;
@@ -157,22 +162,23 @@ static void tc__window_wide(tc__contract *q, int64_t most) {
     int threads = q->g->target.threads < 2 ? 2 : q->g->target.threads;
     int64_t items = (int64_t)threads * TC__CONTRACT_WINDOW_ITEMS;
     int64_t batches = tc__ix_lo(x, q->g->shape.batch);
+    int64_t step = tc__contract_step(q);
     if (batches < INT32_MAX) all = tc__ix_mul(x, cols, tc__ix_const(batches));
     if (!tc__ix_is_const(cols)) {
-        q->wide_most = most < q->rows ? q->rows : most / q->rows * q->rows;
+        q->wide_most = most < step ? step : most / step * step;
         int64_t m = tc__ix_value(q->m), row_blocks = (m + q->grain - 1) / q->grain;
         all = tc__ix_mul(x, all, tc__ix_const(row_blocks));
-        tc__ix blocks = tc__ix_div(x, all, tc__ix_const(items * q->rows));
+        tc__ix blocks = tc__ix_div(x, all, tc__ix_const(items * step));
         tc__ix share = tc__ix_add(x, tc__ix_const(1), blocks);
-        share = tc__ix_mul(x, share, tc__ix_const(q->rows));
+        share = tc__ix_mul(x, share, tc__ix_const(step));
         q->wide = tc__ix_min(x, tc__ix_const(q->wide_most), share);
         return;
     }
     int64_t n = tc__ix_value(cols), share = tc__ix_value(all) / items;
     if (most > share) most = share;
-    if (most < q->rows) most = q->rows;
+    if (most < step) most = step;
     int64_t pieces = (n + most - 1) / most, wide = (n + pieces - 1) / pieces;
-    wide = tc__padded(wide, q->rows);
+    wide = tc__padded(wide, step);
     q->wide_most = wide < n ? wide : n;
     q->wide = tc__ix_const(q->wide_most);
 }
@@ -309,7 +315,7 @@ static void tc__contract_columns(tc__contract *q) {
         if (cols > 0) wide = tc__padded((cols - 1) / blocks + 1, q->width);
         while (q->turns && cols % wide && cols % wide < q->width) wide += q->width;
     }
-    q->wide = tc__ix_const(q->flip ? tc__padded(wide, q->rows) : wide);
+    q->wide = tc__ix_const(q->flip ? tc__padded(wide, tc__contract_step(q)) : wide);
     if (q->phases > 1 || tc__ix_hi(x, q->g->shape.cols) <= tc__ix_value(q->wide))
         q->wide = q->g->shape.cols;
 }

@@ -175,6 +175,62 @@ TEST(other_dtypes) {
 
 // ---- which form it is ----
 
+// ---- what stands beside them ----
+
+// A value for each row, one for every second place of every second row, and one for each third: what a column reads beside its
+// sum changes where rows end, not where items do.
+static tc_tensor beside(tc_tensor y, const tc_tensor *z) {
+    tc_tensor rows = tc_add(y, z[0]);
+    tc_tensor twos = tc_repeat_interleave(tc_repeat_interleave(z[1], 2, 0), 2, 1);
+    return tc_add(tc_add(rows, twos), tc_repeat_interleave(z[2], 3, 1));
+}
+
+static size_t run_beside(int dtype, int side, const char *backend, int dynamic,
+                         unsigned char *got) {
+    tc_config config = tc_config_default();
+    config.threads = 2, config.no_disk_cache = 1, config.backend = backend;
+    tc_ctx *tc = tc_open(&config);
+    tc_options o = tc_options_default();
+    size_t bytes = 0;
+    o.dynamic = dynamic;
+    for (int more = dynamic == TC_DYNAMIC_AUTO ? -12 : 0; more <= 0; more += 6) {
+        int n = side + more;
+        tc_manual_seed(tc, 7);
+        tc_scope_begin(tc);
+        tc_tensor x = tc_randn(tc, TC_DIMS(1, 30, n, n), TC_F32),
+                  w = tc_randn(tc, TC_DIMS(40, 30, 3, 3), TC_F32), z[3];
+        z[0] = tc_randn(tc, TC_DIMS(n, 1), TC_F32);
+        z[1] = tc_randn(tc, TC_DIMS(n / 2, n / 2), TC_F32);
+        z[2] = tc_randn(tc, TC_DIMS(n, n / 3), TC_F32);
+        x = tc_cast(x, (tc_dtype)dtype), w = tc_cast(w, (tc_dtype)dtype);
+        for (int i = 0; i < 3; i++) z[i] = tc_cast(z[i], (tc_dtype)dtype);
+        tc_trace_begin_with(tc, "beside", &o);
+        tc_tensor y = beside(tc_conv2d(x, w, tc_null(), 1, 1, 1, 1), z);
+        CHECK_EQ(tc_trace_end(tc), TC_OK);
+        bytes = (size_t)tc_numel(y) * (dtype == TC_F64 ? 8 : 4);
+        CHECK_EQ(tc_read(y, got, bytes), TC_OK);
+        tc_scope_end(tc);
+    }
+    CHECK_EQ(tc_error(tc), TC_OK);
+    tc_close(tc);
+    return bytes;
+}
+
+TEST(beside) {
+    static unsigned char got[3][40 * 66 * 66 * 8];
+    static const int sides[] = {66, 54, 36, 30};
+    for (int i = 0; i < 8; i++) {
+        int dtype = i / 4 ? TC_F64 : TC_F32, side = sides[i % 4];
+        size_t n = run_beside(dtype, side, "aot_eager", TC_DYNAMIC_OFF, got[0]);
+        CHECK_EQ(run_beside(dtype, side, "cpu", TC_DYNAMIC_OFF, got[1]), n);
+        CHECK_EQ(run_beside(dtype, side, "cpu", TC_DYNAMIC_AUTO, got[2]), n);
+        for (int k = 1; k < 3; k++)
+            if (memcmp(got[0], got[k], n))
+                FAIL("%d of %dx%d: %s has other bits", dtype, side, side,
+                     k == 1 ? "its program" : "that of all sizes");
+    }
+}
+
 // The C of a convolution of `filters` filters over a square image.
 static const char *code_of(int channels, int side, int filters) {
     tc_config config = tc_config_default();
