@@ -1209,8 +1209,8 @@ TCDEF tc_tensor tc_conv3d_with_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
 // unless null; H' = (H - 1) stride - 2 padding + dilation (KH - 1) + output_padding + 1. Element i of x counts for
 // result i * stride + k * dilation - padding by tap k: tc_conv2d's gradient by its image, PyTorch's
 // conv_transpose2d, whose groups come before its dilation. Summed per output over (channel, y, x) of what counts for
-// it, one step each; as above on a GPU. Infinite taps meet zeros beyond x, too, and between its elements where stride
-// and dilation are above 1. TC_E_SHAPE: sizes do not fit, x has no row or column, or the padding leaves nothing;
+// it, one step each; as above on a GPU. Infinite taps meet zeros beyond x, too, and between its elements where both
+// stride and dilation are above 1 after what divides them is taken out. TC_E_SHAPE: sizes do not fit, x has no row or column, or the padding leaves nothing;
 // TC_E_ARG: an output_padding that is neither less than stride nor than dilation.
 TCDEF tc_tensor tc_conv_transpose2d_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
                                        int stride, int padding, int output_padding,
@@ -3159,7 +3159,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xa6f0297ec9bd3527u
+#define TC__BUILD_ID 0xf91b842dc66fbe7fu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -16026,30 +16026,30 @@ int64_t before;
 int whole;
 int64_t more,behind;
 }tc__woven_axis;
+static void tc__woven_taps(tc__woven_axis*a,int64_t stride,int woven){
+stride/=a->apart,a->gap=a->dilation/a->apart;
+a->phases=woven&&a->gap==1?stride:1,a->spread=stride/a->phases;
+a->taps=(a->kernel-1)/a->phases+1;
+a->longer=a->kernel-(a->taps-1)*a->phases;
+}
 static void tc__woven_plan(tc__woven_axis*a,int woven){
 int64_t stride=a->n==1&&woven?a->dilation*a->kernel:a->stride;
 int64_t last=a->low+a->out-1;
 a->apart=woven?tc__ix_gcd(stride,a->dilation):1;
 int64_t from=(a->low+a->apart-1)/a->apart;
 if(from*a->apart>last)a->apart=1,from=a->low;
-stride/=a->apart,a->gap=a->dilation/a->apart,last/=a->apart;
-a->phases=woven&&a->gap==1?stride:1;
-a->spread=stride/a->phases;
-a->taps=(a->kernel-1)/a->phases+1;
-a->longer=a->kernel-(a->taps-1)*a->phases;
+tc__woven_taps(a,stride,woven),last/=a->apart;
 a->first=from/a->phases,a->places=last/a->phases-a->first+1;
 a->skip=from-a->first*a->phases,a->length=last-from+1;
 a->before=from*a->apart-a->low,a->whole=0;
 }
 static void tc__woven_whole(tc__woven_axis*a){
 int64_t reach=(a->kernel-1)*a->dilation+a->stride;
-int64_t made;
-a->apart=a->whole=1,a->gap=a->dilation;
-a->phases=a->gap==1?a->stride:1,a->spread=a->stride/a->phases;
-a->taps=(a->kernel-1)/a->phases+1;
-a->longer=a->kernel-(a->taps-1)*a->phases;
+a->apart=a->whole=1;
+tc__woven_taps(a,a->stride,1);
 a->first=a->before=0,a->skip=a->low,a->length=a->out;
-a->more=a->gap*(a->taps-1),made=a->phases*(1+a->more);
+a->more=a->gap*(a->taps-1);
+int64_t made=a->phases*(1+a->more);
 a->behind=reach>made?reach-made:0;
 a->places=(a->n-1)*a->spread+1+a->more;
 }
@@ -32687,10 +32687,10 @@ return tc__padded(rows,TC__CONTRACT_SLICE_UNIT);
 }
 static int64_t tc__contract_slice(const tc__contract*q,int64_t m){
 int64_t depth=tc__ix_is_const(q->depth)?tc__ix_value(q->depth):0;
-int half=tc__contract_is_wide(q);
-if(depth<=TC__CONTRACT_LONG>>half||m<=TC__CONTRACT_FLIP||q->phases>1)
+int wide=tc__contract_is_wide(q);
+if(depth<=TC__CONTRACT_LONG>>wide||m<=TC__CONTRACT_FLIP||q->phases>1)
 return 0;
-int64_t slice=TC__CONTRACT_SLICE>>half,slices=(depth+slice-1)/slice;
+int64_t slice=TC__CONTRACT_SLICE>>wide,slices=(depth+slice-1)/slice;
 return tc__padded((depth+slices-1)/slices,TC__VECTOR);
 }
 static int tc__contract_streams(const tc__contract*q,int64_t m){
@@ -33732,7 +33732,7 @@ tc__ixpool*x=p->g->body.ix;
 tc__ix e[1+TC__WINDOWS_TESTS];
 int count=0;
 e[count++]=tc__without_depth(x,n->attr[TC__LOAD_INDEX]);
-for(uint32_t i=0;i<tc__windows_tests(n)&&i<TC__WINDOWS_TESTS;i++)
+for(uint32_t i=0;i<tc__windows_tests(n);i++)
 e[count++]=tc__without_depth(x,tc__windows_test(n,i));
 return tc__digits_of(x,TC__COL,p->g->shape.cols,e,count);
 }

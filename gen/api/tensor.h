@@ -592,8 +592,8 @@ TCDEF tc_tensor tc_conv3d_with_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
 // unless null; H' = (H - 1) stride - 2 padding + dilation (KH - 1) + output_padding + 1. Element i of x counts for
 // result i * stride + k * dilation - padding by tap k: tc_conv2d's gradient by its image, PyTorch's
 // conv_transpose2d, whose groups come before its dilation. Summed per output over (channel, y, x) of what counts for
-// it, one step each; as above on a GPU. Infinite taps meet zeros beyond x, too, and between its elements where stride
-// and dilation are above 1. TC_E_SHAPE: sizes do not fit, x has no row or column, or the padding leaves nothing;
+// it, one step each; as above on a GPU. Infinite taps meet zeros beyond x, too, and between its elements where both
+// stride and dilation are above 1 after what divides them is taken out. TC_E_SHAPE: sizes do not fit, x has no row or column, or the padding leaves nothing;
 // TC_E_ARG: an output_padding that is neither less than stride nor than dilation.
 TCDEF tc_tensor tc_conv_transpose2d_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
                                        int stride, int padding, int output_padding,

@@ -22,6 +22,14 @@ typedef struct tc__woven_axis {
     int64_t more, behind; //   and so many results behind the woven ones are zeros, or none
 } tc__woven_axis;
 
+// Phases and their taps, of results that are `apart` from each other.
+static void tc__woven_taps(tc__woven_axis *a, int64_t stride, int woven) {
+    stride /= a->apart, a->gap = a->dilation / a->apart;
+    a->phases = woven && a->gap == 1 ? stride : 1, a->spread = stride / a->phases;
+    a->taps = (a->kernel - 1) / a->phases + 1;
+    a->longer = a->kernel - (a->taps - 1) * a->phases;
+}
+
 // What follows of what is given. `woven` = 0: no phases, but zeros between elements.
 static void tc__woven_plan(tc__woven_axis *a, int woven) {
     int64_t stride = a->n == 1 && woven ? a->dilation * a->kernel : a->stride;
@@ -29,11 +37,7 @@ static void tc__woven_plan(tc__woven_axis *a, int woven) {
     a->apart = woven ? tc__ix_gcd(stride, a->dilation) : 1;
     int64_t from = (a->low + a->apart - 1) / a->apart;
     if (from * a->apart > last) a->apart = 1, from = a->low;
-    stride /= a->apart, a->gap = a->dilation / a->apart, last /= a->apart;
-    a->phases = woven && a->gap == 1 ? stride : 1;
-    a->spread = stride / a->phases;
-    a->taps = (a->kernel - 1) / a->phases + 1;
-    a->longer = a->kernel - (a->taps - 1) * a->phases;
+    tc__woven_taps(a, stride, woven), last /= a->apart;
     a->first = from / a->phases, a->places = last / a->phases - a->first + 1;
     a->skip = from - a->first * a->phases, a->length = last - from + 1;
     a->before = from * a->apart - a->low, a->whole = 0;
@@ -43,13 +47,11 @@ static void tc__woven_plan(tc__woven_axis *a, int woven) {
 // (n = 1) is right for n, with (n - 1) * spread more places.
 static void tc__woven_whole(tc__woven_axis *a) {
     int64_t reach = (a->kernel - 1) * a->dilation + a->stride;
-    int64_t made;
-    a->apart = a->whole = 1, a->gap = a->dilation;
-    a->phases = a->gap == 1 ? a->stride : 1, a->spread = a->stride / a->phases;
-    a->taps = (a->kernel - 1) / a->phases + 1;
-    a->longer = a->kernel - (a->taps - 1) * a->phases;
+    a->apart = a->whole = 1;
+    tc__woven_taps(a, a->stride, 1);
     a->first = a->before = 0, a->skip = a->low, a->length = a->out;
-    a->more = a->gap * (a->taps - 1), made = a->phases * (1 + a->more);
+    a->more = a->gap * (a->taps - 1);
+    int64_t made = a->phases * (1 + a->more);
     a->behind = reach > made ? reach - made : 0;
     a->places = (a->n - 1) * a->spread + 1 + a->more;
 }

@@ -104,7 +104,7 @@ static int tc__contract_is_wide(const tc__contract *q) {
     return q->cls == TC__CLASS_f64 || q->cls == TC__CLASS_i64;
 }
 
-// Whether a vector takes two registers.
+// Whether a vector of 8-byte elements is as long as one of 4-byte ones: two registers but with AVX-512.
 static int tc__contract_is_pair(const tc__contract *q) {
     return tc__contract_is_wide(q) && q->lanes >= (int)TC__VECTOR;
 }
@@ -410,10 +410,10 @@ static int64_t tc__contract_slice_grain(const tc__contract *q, int64_t m) {
 // The slice of the depth of a product of m rows; 0 = its panels hold all of it.
 static int64_t tc__contract_slice(const tc__contract *q, int64_t m) {
     int64_t depth = tc__ix_is_const(q->depth) ? tc__ix_value(q->depth) : 0;
-    int half = tc__contract_is_wide(q);
-    if (depth <= TC__CONTRACT_LONG >> half || m <= TC__CONTRACT_FLIP || q->phases > 1)
+    int wide = tc__contract_is_wide(q);
+    if (depth <= TC__CONTRACT_LONG >> wide || m <= TC__CONTRACT_FLIP || q->phases > 1)
         return 0;
-    int64_t slice = TC__CONTRACT_SLICE >> half, slices = (depth + slice - 1) / slice;
+    int64_t slice = TC__CONTRACT_SLICE >> wide, slices = (depth + slice - 1) / slice;
     return tc__padded((depth + slices - 1) / slices, TC__VECTOR); // of equal size
 }
 

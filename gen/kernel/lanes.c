@@ -59,7 +59,7 @@ static int tc__group_takes_16(const tc__group *g, tc__emit target) {
     return tc__nodes_take_16(g, 0, target, windows);
 }
 
-// Whether it is a product of so few rows that it has vectors of 8 in any case.
+// Whether it is a product of so few rows that it has vectors of 8 in any case, but where four lanes are asked for before.
 static int tc__is_flat_product(const tc__group *g) {
     tc__ix m;
     if (g->shape.kind != TC__CONTRACTION) return 0;

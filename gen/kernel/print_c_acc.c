@@ -1,5 +1,5 @@
 // C dialect: constants, and accumulators of reductions. 32 logical lanes are four named
-// vectors of 8 (two of 16), as many in memory where the loop body is heavy, or 32 vectors in
+// vectors of 8 (two of 16, eight of 4), as many in memory where the loop body is heavy, or 32 vectors in
 // memory where the vector runs along the rows. Behind 8192 columns a second set of lanes takes the
 // results of the chunks. argmax and argmin keep a value and an index per lane; their order
 // is total, so any order does.

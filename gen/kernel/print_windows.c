@@ -146,7 +146,7 @@ static tc__digits tc__windows_digits(tc__printer *p) {
     tc__ix e[1 + TC__WINDOWS_TESTS];
     int count = 0;
     e[count++] = tc__without_depth(x, n->attr[TC__LOAD_INDEX]);
-    for (uint32_t i = 0; i < tc__windows_tests(n) && i < TC__WINDOWS_TESTS; i++)
+    for (uint32_t i = 0; i < tc__windows_tests(n); i++)
         e[count++] = tc__without_depth(x, tc__windows_test(n, i));
     return tc__digits_of(x, TC__COL, p->g->shape.cols, e, count);
 }
@@ -228,7 +228,7 @@ static void tc__print_windows_columns(tc__printer *p, const tc__contract *q) {
     tc__put(p->out, "if (inside < c1 - c0) inside -= inside %% %d;\n", q->rows);
 }
 
-// A column's window at `of` with its border, k by k to `copy`: what a border cuts it cuts again `period` k later.
+// A column's window with its border, k by k to `copy`: what a border cuts it cuts again `period` k later.
 static void tc__print_windows_copy(tc__printer *p, const tc__contract *q) {
     const tc__node *n = tc__windows_load(p);
     uint32_t tests = tc__windows_tests(n);

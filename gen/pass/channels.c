@@ -13,7 +13,7 @@
 enum {
     TC__CHANNELS_LINE = 128,  // bytes of which channels are a multiple,
     TC__CHANNELS_ACCESS = 16, //   of what threads bring
-    TC__CHANNELS_PACK = 8,    // halves of one access
+    TC__CHANNELS_PACK = 8,    // halves of one access; f32 is held to it, too
     TC__CHANNELS_PLACES = 64  //   and places, of all images
 };
 
