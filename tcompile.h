@@ -3159,7 +3159,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xf91b842dc66fbe7fu
+#define TC__BUILD_ID 0xc446f9375f07d787u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -32724,6 +32724,7 @@ return 0;
 return 1;
 }
 static int tc__contract_left_rows(const tc__contract*q,int64_t m){
+if(q->right==TC__RIGHT_WINDOWS||q->turns)return 0;
 int aligned=m!=INT64_MAX&&m%q->lanes==0&&q->grain%q->lanes==0;
 int several=tc__ix_is_const(q->wide)&&tc__ix_value(q->wide)>q->width;
 return aligned&&several&&!q->flip&&q->phases==1&&

@@ -453,8 +453,10 @@ static int tc__contract_left_along(const tc__contract *q, tc__axis axis) {
     return 1;
 }
 
-// Whether the left operand is evaluated and packed by vectors of rows: several panels read it, and k is far apart.
+// Whether the left operand is evaluated and packed by vectors of rows: several panels read it, and k is far apart. Windows and weights
+// that are turned in registers read it where it is.
 static int tc__contract_left_rows(const tc__contract *q, int64_t m) {
+    if (q->right == TC__RIGHT_WINDOWS || q->turns) return 0;
     int aligned = m != INT64_MAX && m % q->lanes == 0 && q->grain % q->lanes == 0;
     int several = tc__ix_is_const(q->wide) && tc__ix_value(q->wide) > q->width;
     return aligned && several && !q->flip && q->phases == 1 &&

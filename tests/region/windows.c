@@ -173,6 +173,64 @@ TEST(other_dtypes) {
     free(x);
 }
 
+// ---- what is no convolution ----
+
+// The gradient of a layer behind attention: g[n, m]^T times heads [b, h, t, d] side by side. The left operand's k is far apart,
+// the right one's columns are read where they are.
+static void run_heads(int threads, int dtype, int rows, int dim, double *want) {
+    enum { BATCHES = 16, HEADS = 4, TIME = 40 };
+    tc_config config = tc_config_default();
+    config.threads = threads, config.no_disk_cache = 1;
+    tc_ctx *tc = tc_open(&config);
+    int n = BATCHES * TIME, wide = HEADS * dim;
+    tc_manual_seed(tc, 3);
+    tc_tensor g = tc_cast(tc_randn(tc, TC_DIMS(n, rows), TC_F32), (tc_dtype)dtype),
+              y = tc_cast(tc_randn(tc, TC_DIMS(BATCHES, HEADS, TIME, dim), TC_F32),
+                          (tc_dtype)dtype);
+    double *a = (double *)malloc(sizeof *a * (size_t)(n * rows)),
+           *b = (double *)malloc(sizeof *b * (size_t)(n * wide)),
+           *got = (double *)malloc(sizeof *got * (size_t)(rows * wide));
+    REQUIRE(a && b && got);
+    CHECK_EQ(tc_read(tc_cast(g, TC_F64), a, sizeof *a * (size_t)(n * rows)), TC_OK);
+    CHECK_EQ(tc_read(tc_cast(y, TC_F64), b, sizeof *b * (size_t)(n * wide)), TC_OK);
+    for (int again = 0; again < 3; again++) {
+        tc_trace_begin(tc, "heads");
+        tc_tensor side = tc_reshape(tc_permute(y, TC_DIMS(0, 2, 1, 3)), TC_DIMS(n, wide));
+        tc_tensor w = tc_matmul(tc_t(g), side);
+        CHECK_EQ(tc_trace_end(tc), TC_OK);
+        CHECK_EQ(tc_read(tc_cast(w, TC_F64), got, sizeof *got * (size_t)(rows * wide)),
+                 TC_OK);
+        for (int i = 0; i < rows * wide; i++) {
+            int r = i / wide, h = i % wide / dim, d = i % dim;
+            double sum = 0, size = 0;
+            for (int k = 0; k < n; k++) {
+                double p = a[k * rows + r] *
+                           b[((k / TIME * HEADS + h) * TIME + k % TIME) * dim + d];
+                sum += p, size += fabs(p);
+            }
+            if (!(fabs(got[i] - sum) <= 1e-6 * size)) {
+                FAIL("%d threads, %d rows, %d a head: [%d] is %g, not %g", threads, rows,
+                     dim, i, got[i], sum);
+                break;
+            }
+        }
+        if (*want != *want) *want = got[rows * wide - 1];
+        CHECK(got[rows * wide - 1] == *want); // the same bits with any number of threads
+    }
+    free(a), free(b), free(got);
+    tc_close(tc);
+}
+
+TEST(heads_side_by_side) {
+    static const int shape[][2] = {{128, 32}, {64, 32}, {96, 20}, {40, 12}, {16, 64}};
+    for (size_t i = 0; i < sizeof shape / sizeof *shape; i++)
+        for (int dtype = 0; dtype < 2; dtype++) {
+            double want = NAN;
+            run_heads(1, dtype ? TC_F64 : TC_F32, shape[i][0], shape[i][1], &want);
+            run_heads(2, dtype ? TC_F64 : TC_F32, shape[i][0], shape[i][1], &want);
+        }
+}
+
 // ---- which form it is ----
 
 // ---- what stands beside them ----
