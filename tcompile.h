@@ -3159,7 +3159,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xc446f9375f07d787u
+#define TC__BUILD_ID 0x61e704aa8d368724u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -6314,6 +6314,9 @@ return tc__ix_intern(p,n,NULL);
 }
 static tc__ix tc__ix_ceil_div(tc__ixpool*p,tc__ix a,tc__ix d){
 return tc__ix_div(p,tc__ix_sub(p,tc__ix_add(p,a,d),tc__ix_const(1)),d);
+}
+static int tc__ix_is_i32(tc__ixpool*x,tc__ix e){
+return tc__ix_lo(x,e)>=INT32_MIN&&tc__ix_hi(x,e)<=INT32_MAX;
 }
 // ---- gen/value/ix_walk.c
 typedef struct tc__ixenv{
@@ -28937,7 +28940,7 @@ tc__ix first=tc__ix_subst(x,e,rows->v,from);
 tc__ix place=
 tc__ix_sub(x,tc__ix_subst(x,e,rows->v,tc__ix_add(x,from,t)),first);
 if(x->failed||(tc__ix_names_of(x,place)&~((uint32_t)1<<TC__DEPTH))||
-tc__ix_lo(x,place)<INT32_MIN||tc__ix_hi(x,place)>INT32_MAX)
+!tc__ix_is_i32(x,place))
 continue;
 rows->size=by,rows->t=t,rows->first=first,rows->place=place;
 }
@@ -30239,8 +30242,7 @@ return!tc__ix_uses(x,of,TC__COL)&&!tc__ix_uses(x,of,TC__ROW)&&
 !tc__ix_has_val(x,e);
 }
 static int tc__is_depth_narrow(tc__ixpool*x,tc__ix e){
-tc__ix of=tc__of_depth(x,e);
-return tc__ix_lo(x,of)>=INT32_MIN&&tc__ix_hi(x,of)<=INT32_MAX;
+return tc__ix_is_i32(x,tc__of_depth(x,e));
 }
 static int tc__is_apart(const tc__group*g,uint32_t id){
 const tc__node*n=g->body.node.at[id];
@@ -31453,6 +31455,11 @@ static void tc__put_buffer(tc__printer*p,int64_t i){
 char name[24];
 tc__buffer_name(p,i,name);
 tc__put(p->out,"%s",name);
+}
+static void tc__put_at(tc__printer*p,int64_t buffer,tc__ix e){
+tc__put_buffer(p,buffer);
+tc__put(p->out," + ");
+tc__put_ix(p,e);
 }
 static void tc__put_pointer_name(tc__printer*p,const tc__row_pointer*q){
 tc__put_buffer(p,q->buffer);
@@ -32953,9 +32960,7 @@ tc__line(p);
 tc__put(p->out,"const tc_i64 c = tc_min(p + j, c1 - 1);\n");
 tc__line(p);
 tc__put(p->out,"column[j] = ");
-tc__put_buffer(p,n->attr[TC__LOAD_BUFFER]);
-tc__put(p->out," + ");
-tc__put_ix(p,tc__without_depth(x,n->attr[TC__LOAD_INDEX]));
+tc__put_at(p,n->attr[TC__LOAD_BUFFER],tc__without_depth(x,n->attr[TC__LOAD_INDEX]));
 tc__put(p->out,";\n");
 for(uint32_t i=0;i<tc__windows_tests(n);i++){
 tc__line(p);
@@ -32965,14 +32970,11 @@ tc__put(p->out,";\n");
 }
 tc__block_close(p);
 }
-static void tc__put_all_inside(tc__printer*p,const tc__node*n){
+static void tc__put_inside(tc__printer*p,const tc__node*n,uint32_t i,tc__ix more){
 tc__ixpool*x=p->g->body.ix;
-for(uint32_t i=0;i<tc__windows_tests(n);i++){
-tc__ix of=tc__without_depth(x,tc__windows_test(n,i));
 tc__put(p->out,"%snumber%u + %lld >= 0 && number%u + %lld < ",i?" && ":"",i,
-(long long)tc__ix_lo(x,of),i,(long long)tc__ix_hi(x,of));
+(long long)tc__ix_lo(x,more),i,(long long)tc__ix_hi(x,more));
 tc__put_atom(p,tc__windows_limit(n,i),0);
-}
 }
 static void tc__put_inside_column(tc__printer*p,const tc__node*n){
 for(uint32_t i=0;i<tc__windows_tests(n);i++){
@@ -32991,7 +32993,7 @@ char name[20];
 e[0]=tc__of_depth(x,n->attr[TC__LOAD_INDEX]);
 for(uint32_t i=0;i<tests;i++){
 tc__ix of=tc__without_depth(x,tc__windows_test(n,i));
-known&=tc__ix_lo(x,of)>=INT32_MIN&&tc__ix_hi(x,of)<=INT32_MAX;
+known&=tc__ix_is_i32(x,of);
 e[1+i]=tc__of_depth(x,tc__windows_test(n,i));
 }
 tc__digits d=tc__digits_of(x,TC__DEPTH,q->depth,e,1+(int)tests);
@@ -33005,7 +33007,8 @@ tc__let_ix(p,name,tc__in_digits(&d,e[1+i]));
 tc__line(p);
 if(tests&&known){
 tc__put(p->out,"if (");
-tc__put_all_inside(p,n);
+for(uint32_t i=0;i<tests;i++)
+tc__put_inside(p,n,i,tc__without_depth(x,tc__windows_test(n,i)));
 tc__put(p->out,") ");
 }
 if(!tests||known)
@@ -33238,9 +33241,8 @@ tc__put_atom(p,tc__round_up(x,q->depth,q->lanes),0);
 tc__put_made(p,n->attr[TC__LOAD_BUFFER]);
 }else{
 tc__ix k=tc__ix_find_var(x,n->attr[TC__LOAD_INDEX],TC__DEPTH);
-tc__put_buffer(p,n->attr[TC__LOAD_BUFFER]);
-tc__put(p->out," + ");
-tc__put_ix(p,k?tc__ix_subst(x,n->attr[TC__LOAD_INDEX],k,tc__ix_const(0))
+tc__put_at(p,n->attr[TC__LOAD_BUFFER],
+k?tc__ix_subst(x,n->attr[TC__LOAD_INDEX],k,tc__ix_const(0))
 :n->attr[TC__LOAD_INDEX]);
 if(q->slice)
 tc__put(p->out," + k0 * %lld",(long long)tc__contract_stride(q,n->id,0));
@@ -33561,9 +33563,8 @@ tc__line(p);
 tc__put(p->out,"(void)r;\n");
 tc__line(p);
 tc__put(p->out,"panel = ");
-tc__put_buffer(p,n->attr[TC__LOAD_BUFFER]);
-tc__put(p->out," + ");
-tc__put_ix(p,k?tc__ix_subst(x,n->attr[TC__LOAD_INDEX],k,tc__ix_const(0))
+tc__put_at(p,n->attr[TC__LOAD_BUFFER],
+k?tc__ix_subst(x,n->attr[TC__LOAD_INDEX],k,tc__ix_const(0))
 :n->attr[TC__LOAD_INDEX]);
 if(q->streams)
 tc__put(p->out," + k0 * %lld",(long long)tc__contract_stride(q,n->id,0));
@@ -33673,9 +33674,7 @@ tc__put(p->out,
 line);
 tc__line(p);
 tc__put(p->out,"    __builtin_prefetch(");
-tc__put_buffer(p,n->attr[TC__LOAD_BUFFER]);
-tc__put(p->out," + ");
-tc__put_ix(p,n->attr[TC__LOAD_INDEX]);
+tc__put_at(p,n->attr[TC__LOAD_BUFFER],n->attr[TC__LOAD_INDEX]);
 tc__put(p->out,", 0, 2);\n");
 }
 static void tc__print_columns_ahead(tc__printer*p,const tc__contract*q){
@@ -33737,13 +33736,6 @@ for(uint32_t i=0;i<tc__windows_tests(n);i++)
 e[count++]=tc__without_depth(x,tc__windows_test(n,i));
 return tc__digits_of(x,TC__COL,p->g->shape.cols,e,count);
 }
-static void tc__put_inside(tc__printer*p,const tc__node*n,uint32_t i){
-tc__ix of=tc__of_depth(p->g->body.ix,tc__windows_test(n,i));
-tc__put(p->out,"%snumber%u + %lld >= 0 && number%u + %lld < ",i?" && ":"",i,
-(long long)tc__ix_lo(p->g->body.ix,of),i,
-(long long)tc__ix_hi(p->g->body.ix,of));
-tc__put_ix(p,tc__windows_limit(n,i));
-}
 static void tc__let_of_column(tc__printer*p,const tc__digits*d,const char*name,
 tc__ix e){
 tc__ixpool*x=p->g->body.ix;
@@ -33752,8 +33744,7 @@ tc__let_ix(p,name,tc__in_digits(d,tc__without_depth(x,e)));
 static const char*tc__numbers_type(const tc__printer*p,uint32_t i){
 tc__ixpool*x=p->g->body.ix;
 tc__ix of=tc__without_depth(x,tc__windows_test(tc__windows_load(p),i));
-return tc__ix_lo(x,of)>=INT32_MIN&&tc__ix_hi(x,of)<=INT32_MAX?"tc_i32"
-:"tc_i64";
+return tc__ix_is_i32(x,of)?"tc_i32":"tc_i64";
 }
 static void tc__let_columns(tc__printer*p,const tc__contract*q){
 const char*type=p->d->scalar[q->cls];
@@ -33785,7 +33776,8 @@ tc__let_of_column(p,&d,name,tc__windows_test(n,i));
 }
 tc__line(p);
 tc__put(p->out,tests?"const tc_i64 p = ":"");
-for(uint32_t i=0;i<tests;i++)tc__put_inside(p,n,i);
+for(uint32_t i=0;i<tests;i++)
+tc__put_inside(p,n,i,tc__of_depth(p->g->body.ix,tc__windows_test(n,i)));
 tc__put(p->out,tests?" ? inside++ : --border;\n":"");
 tc__line(p);
 tc__put(p->out,"window[p] = ");
@@ -34020,9 +34012,8 @@ tc__line(p);
 tc__put(p->out,"(void)r;\n");
 tc__line(p);
 tc__put(p->out,"%s_block(x, ",symbol);
-tc__put_buffer(p,n->attr[TC__LOAD_BUFFER]);
-tc__put(p->out," + ");
-tc__put_ix(p,tc__without_depth(p->g->body.ix,n->attr[TC__LOAD_INDEX]));
+tc__put_at(p,n->attr[TC__LOAD_BUFFER],
+tc__without_depth(p->g->body.ix,n->attr[TC__LOAD_INDEX]));
 tc__put(p->out,", depth, tile + (c - c0), wide);\n");
 tc__block_close(p);
 }
@@ -34965,9 +34956,7 @@ static void tc__c_row_first(tc__printer*p,const tc__node*n,int copy,const char*n
 tc__ix first){
 tc__line(p);
 tc__put(p->out,"const %s *%s%u_%d = ",tc__c_memory(p,n),name,n->id,copy);
-tc__put_buffer(p,n->attr[TC__ACCESS_BUFFER]);
-tc__put(p->out," + ");
-tc__put_ix(p,first);
+tc__put_at(p,n->attr[TC__ACCESS_BUFFER],first);
 tc__put(p->out,";\n");
 }
 static int tc__c_rows_load(tc__printer*p,const tc__node*n,int copy){
@@ -35448,9 +35437,7 @@ tc__put(p->out,"%s%s *",b->written||b->place==TC__BUF_ROW?"":"const ",
 tc__dtypes[b->dtype].memory);
 tc__put_pointer_name(p,q);
 tc__put(p->out," = ");
-tc__put_buffer(p,q->buffer);
-tc__put(p->out," + ");
-tc__put_ix(p,q->part);
+tc__put_at(p,q->buffer,q->part);
 tc__put(p->out,";\n");
 }
 }

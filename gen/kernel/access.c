@@ -133,7 +133,7 @@ TC__UNUSED static int tc__find_lane_rows(const tc__group *g, tc__ix e, tc__axis 
         tc__ix place =
             tc__ix_sub(x, tc__ix_subst(x, e, rows->v, tc__ix_add(x, from, t)), first);
         if (x->failed || (tc__ix_names_of(x, place) & ~((uint32_t)1 << TC__DEPTH)) ||
-            tc__ix_lo(x, place) < INT32_MIN || tc__ix_hi(x, place) > INT32_MAX)
+            !tc__ix_is_i32(x, place))
             continue;
         rows->size = by, rows->t = t, rows->first = first, rows->place = place;
     }

@@ -116,9 +116,7 @@ static void tc__c_pointers(tc__printer *p, uint32_t begin, uint32_t end, tc__axi
                 tc__dtypes[b->dtype].memory);
         tc__put_pointer_name(p, q);
         tc__put(p->out, " = ");
-        tc__put_buffer(p, q->buffer);
-        tc__put(p->out, " + ");
-        tc__put_ix(p, q->part);
+        tc__put_at(p, q->buffer, q->part);
         tc__put(p->out, ";\n");
     }
 }

@@ -397,9 +397,7 @@ static void tc__c_row_first(tc__printer *p, const tc__node *n, int copy, const c
                             tc__ix first) {
     tc__line(p);
     tc__put(p->out, "const %s *%s%u_%d = ", tc__c_memory(p, n), name, n->id, copy);
-    tc__put_buffer(p, n->attr[TC__ACCESS_BUFFER]);
-    tc__put(p->out, " + ");
-    tc__put_ix(p, first);
+    tc__put_at(p, n->attr[TC__ACCESS_BUFFER], first);
     tc__put(p->out, ";\n");
 }
 

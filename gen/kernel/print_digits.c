@@ -61,9 +61,7 @@ static void tc__let_panel_columns(tc__printer *p, const tc__contract *q,
     tc__put(p->out, "const tc_i64 c = tc_min(p + j, c1 - 1);\n");
     tc__line(p);
     tc__put(p->out, "column[j] = ");
-    tc__put_buffer(p, n->attr[TC__LOAD_BUFFER]);
-    tc__put(p->out, " + ");
-    tc__put_ix(p, tc__without_depth(x, n->attr[TC__LOAD_INDEX]));
+    tc__put_at(p, n->attr[TC__LOAD_BUFFER], tc__without_depth(x, n->attr[TC__LOAD_INDEX]));
     tc__put(p->out, ";\n");
     for (uint32_t i = 0; i < tc__windows_tests(n); i++) {
         tc__line(p);
@@ -74,15 +72,12 @@ static void tc__let_panel_columns(tc__printer *p, const tc__contract *q,
     tc__block_close(p);
 }
 
-// `number0 + 0 >= 0 && number0 + 2 < 56`: no column takes predicate i's number out of its range.
-static void tc__put_all_inside(tc__printer *p, const tc__node *n) {
+// `number0 + 0 >= 0 && number0 + 2 < 56`: nothing that is added, `more`, takes predicate i's number out of its range.
+static void tc__put_inside(tc__printer *p, const tc__node *n, uint32_t i, tc__ix more) {
     tc__ixpool *x = p->g->body.ix;
-    for (uint32_t i = 0; i < tc__windows_tests(n); i++) {
-        tc__ix of = tc__without_depth(x, tc__windows_test(n, i));
-        tc__put(p->out, "%snumber%u + %lld >= 0 && number%u + %lld < ", i ? " && " : "", i,
-                (long long)tc__ix_lo(x, of), i, (long long)tc__ix_hi(x, of));
-        tc__put_atom(p, tc__windows_limit(n, i), 0);
-    }
+    tc__put(p->out, "%snumber%u + %lld >= 0 && number%u + %lld < ", i ? " && " : "", i,
+            (long long)tc__ix_lo(x, more), i, (long long)tc__ix_hi(x, more));
+    tc__put_atom(p, tc__windows_limit(n, i), 0);
 }
 
 // `(tc_u64)(number0 + near0[j]) < (tc_u64)56`
@@ -105,7 +100,7 @@ static void tc__print_panel_apart(tc__printer *p, const tc__contract *q) {
     e[0] = tc__of_depth(x, n->attr[TC__LOAD_INDEX]);
     for (uint32_t i = 0; i < tests; i++) {
         tc__ix of = tc__without_depth(x, tc__windows_test(n, i));
-        known &= tc__ix_lo(x, of) >= INT32_MIN && tc__ix_hi(x, of) <= INT32_MAX;
+        known &= tc__ix_is_i32(x, of);
         e[1 + i] = tc__of_depth(x, tc__windows_test(n, i));
     }
     tc__digits d = tc__digits_of(x, TC__DEPTH, q->depth, e, 1 + (int)tests);
@@ -119,7 +114,8 @@ static void tc__print_panel_apart(tc__printer *p, const tc__contract *q) {
     tc__line(p);
     if (tests && known) {
         tc__put(p->out, "if (");
-        tc__put_all_inside(p, n);
+        for (uint32_t i = 0; i < tests; i++) // for every column
+            tc__put_inside(p, n, i, tc__without_depth(x, tc__windows_test(n, i)));
         tc__put(p->out, ") ");
     }
     if (!tests || known)

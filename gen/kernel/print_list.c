@@ -148,6 +148,13 @@ static void tc__put_buffer(tc__printer *p, int64_t i) {
     tc__put(p->out, "%s", name);
 }
 
+// `in0 + 128 * r`
+static void tc__put_at(tc__printer *p, int64_t buffer, tc__ix e) {
+    tc__put_buffer(p, buffer);
+    tc__put(p->out, " + ");
+    tc__put_ix(p, e);
+}
+
 static void tc__put_pointer_name(tc__printer *p, const tc__row_pointer *q) {
     tc__put_buffer(p, q->buffer);
     tc__put(p->out, "_r");

@@ -269,10 +269,9 @@ static void tc__print_pointers(tc__printer *p, const tc__contract *q, int left, 
         tc__put_made(p, n->attr[TC__LOAD_BUFFER]);
     } else {
         tc__ix k = tc__ix_find_var(x, n->attr[TC__LOAD_INDEX], TC__DEPTH);
-        tc__put_buffer(p, n->attr[TC__LOAD_BUFFER]);
-        tc__put(p->out, " + ");
-        tc__put_ix(p, k ? tc__ix_subst(x, n->attr[TC__LOAD_INDEX], k, tc__ix_const(0))
-                        : n->attr[TC__LOAD_INDEX]);
+        tc__put_at(p, n->attr[TC__LOAD_BUFFER],
+                   k ? tc__ix_subst(x, n->attr[TC__LOAD_INDEX], k, tc__ix_const(0))
+                     : n->attr[TC__LOAD_INDEX]);
         if (q->slice)
             tc__put(p->out, " + k0 * %lld", (long long)tc__contract_stride(q, n->id, 0));
     }
@@ -632,10 +631,9 @@ static void tc__print_blocks(tc__printer *p, const tc__contract *q, const char *
         tc__put(p->out, "(void)r;\n");
         tc__line(p);
         tc__put(p->out, "panel = ");
-        tc__put_buffer(p, n->attr[TC__LOAD_BUFFER]);
-        tc__put(p->out, " + ");
-        tc__put_ix(p, k ? tc__ix_subst(x, n->attr[TC__LOAD_INDEX], k, tc__ix_const(0))
-                        : n->attr[TC__LOAD_INDEX]);
+        tc__put_at(p, n->attr[TC__LOAD_BUFFER],
+                   k ? tc__ix_subst(x, n->attr[TC__LOAD_INDEX], k, tc__ix_const(0))
+                     : n->attr[TC__LOAD_INDEX]);
         if (q->streams)
             tc__put(p->out, " + k0 * %lld", (long long)tc__contract_stride(q, n->id, 0));
         tc__put(p->out, ";\n");

@@ -120,9 +120,8 @@ static void tc__print_turned(tc__printer *p, const tc__contract *q, const char *
     tc__put(p->out, "(void)r;\n");
     tc__line(p);
     tc__put(p->out, "%s_block(x, ", symbol);
-    tc__put_buffer(p, n->attr[TC__LOAD_BUFFER]);
-    tc__put(p->out, " + ");
-    tc__put_ix(p, tc__without_depth(p->g->body.ix, n->attr[TC__LOAD_INDEX]));
+    tc__put_at(p, n->attr[TC__LOAD_BUFFER],
+               tc__without_depth(p->g->body.ix, n->attr[TC__LOAD_INDEX]));
     tc__put(p->out, ", depth, tile + (c - c0), wide);\n");
     tc__block_close(p);
 }

@@ -74,9 +74,7 @@ static void tc__print_windows_ahead(tc__printer *p, const tc__contract *q) {
             line);
     tc__line(p);
     tc__put(p->out, "    __builtin_prefetch(");
-    tc__put_buffer(p, n->attr[TC__LOAD_BUFFER]);
-    tc__put(p->out, " + ");
-    tc__put_ix(p, n->attr[TC__LOAD_INDEX]);
+    tc__put_at(p, n->attr[TC__LOAD_BUFFER], n->attr[TC__LOAD_INDEX]);
     tc__put(p->out, ", 0, 2);\n");
 }
 
@@ -151,15 +149,6 @@ static tc__digits tc__windows_digits(tc__printer *p) {
     return tc__digits_of(x, TC__COL, p->g->shape.cols, e, count);
 }
 
-// `number0 + 0 >= 0 && number0 + 2 < 56`: no k takes predicate i's number out of its range.
-static void tc__put_inside(tc__printer *p, const tc__node *n, uint32_t i) {
-    tc__ix of = tc__of_depth(p->g->body.ix, tc__windows_test(n, i));
-    tc__put(p->out, "%snumber%u + %lld >= 0 && number%u + %lld < ", i ? " && " : "", i,
-            (long long)tc__ix_lo(p->g->body.ix, of), i,
-            (long long)tc__ix_hi(p->g->body.ix, of));
-    tc__put_ix(p, tc__windows_limit(n, i));
-}
-
 // `const type name = e`, of the digits.
 static void tc__let_of_column(tc__printer *p, const tc__digits *d, const char *name,
                               tc__ix e) {
@@ -171,8 +160,7 @@ static void tc__let_of_column(tc__printer *p, const tc__digits *d, const char *n
 static const char *tc__numbers_type(const tc__printer *p, uint32_t i) {
     tc__ixpool *x = p->g->body.ix;
     tc__ix of = tc__without_depth(x, tc__windows_test(tc__windows_load(p), i));
-    return tc__ix_lo(x, of) >= INT32_MIN && tc__ix_hi(x, of) <= INT32_MAX ? "tc_i32"
-                                                                          : "tc_i64";
+    return tc__ix_is_i32(x, of) ? "tc_i32" : "tc_i64";
 }
 
 // What is kept of the item's columns. What the last block has too many of are its last.
@@ -209,7 +197,8 @@ static void tc__print_windows_columns(tc__printer *p, const tc__contract *q) {
     }
     tc__line(p);
     tc__put(p->out, tests ? "const tc_i64 p = " : "");
-    for (uint32_t i = 0; i < tests; i++) tc__put_inside(p, n, i);
+    for (uint32_t i = 0; i < tests; i++) // for every k
+        tc__put_inside(p, n, i, tc__of_depth(p->g->body.ix, tc__windows_test(n, i)));
     tc__put(p->out, tests ? " ? inside++ : --border;\n" : "");
     tc__line(p);
     tc__put(p->out, "window[p] = ");

@@ -68,8 +68,7 @@ static int tc__is_depth_apart(tc__ixpool *x, tc__ix e) {
 
 // Whether what k adds is known to be an i32.
 static int tc__is_depth_narrow(tc__ixpool *x, tc__ix e) {
-    tc__ix of = tc__of_depth(x, e);
-    return tc__ix_lo(x, of) >= INT32_MIN && tc__ix_hi(x, of) <= INT32_MAX;
+    return tc__ix_is_i32(x, tc__of_depth(x, e));
 }
 
 // Whether node `id` is a load whose place and predicates are such sums.

@@ -597,3 +597,8 @@ static tc__ix tc__ix_min(tc__ixpool *p, tc__ix a, tc__ix b) {
 static tc__ix tc__ix_ceil_div(tc__ixpool *p, tc__ix a, tc__ix d) {
     return tc__ix_div(p, tc__ix_sub(p, tc__ix_add(p, a, d), tc__ix_const(1)), d);
 }
+
+// Whether all its values are i32.
+static int tc__ix_is_i32(tc__ixpool *x, tc__ix e) {
+    return tc__ix_lo(x, e) >= INT32_MIN && tc__ix_hi(x, e) <= INT32_MAX;
+}
