@@ -3159,7 +3159,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x61e704aa8d368724u
+#define TC__BUILD_ID 0x725e1552ba4cfe53u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -30195,6 +30195,7 @@ return d->count==1?e:tc__ix_subst(d->x,e,d->axis,d->flat);
 // ---- gen/kernel/windows.c
 enum{
 TC__WINDOWS_LEAST=64,
+TC__WINDOWS_MOST=1024,
 TC__WINDOWS_FEW=16,
 TC__WINDOWS_ROWS=4,
 TC__WINDOWS_WEIGHTS_FROM=33,
@@ -30315,6 +30316,7 @@ tc__ixpool*x=g->body.ix;
 int threads=g->target.threads<2?2:g->target.threads;
 int64_t least=(int64_t)TC__WINDOWS_LEAST*threads,
 cols=tc__ix_lo(x,g->shape.cols);
+if(least>TC__WINDOWS_MOST)least=TC__WINDOWS_MOST;
 if(!tc__ix_is_const(g->shape.cols))cols=tc__ix_hi(x,g->shape.cols);
 return tc__ix_times(cols,tc__ix_lo(x,g->shape.batch))>=least;
 }

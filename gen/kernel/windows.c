@@ -2,9 +2,10 @@
 // that ends in a contraction. Output: what is so; contract.c chooses blocks by it, lanes.c vectors.
 
 enum {
-    TC__WINDOWS_LEAST = 64, // columns for each thread, of all batches, share packed rows;
-    TC__WINDOWS_FEW = 16,   // so many of a batch are windows, too, where there are
-    TC__WINDOWS_ROWS = 4,   //   so many vectors of rows;
+    TC__WINDOWS_LEAST = 64,  // columns for each thread, of all batches, share packed rows;
+    TC__WINDOWS_MOST = 1024, // fewer stand on a worker's stack, some 48 bytes each
+    TC__WINDOWS_FEW = 16,    // so many of a batch are windows, too, where there are
+    TC__WINDOWS_ROWS = 4,    //   so many vectors of rows;
     TC__WINDOWS_WEIGHTS_FROM = 33, // rows of a product that reads weights [columns, k] so
     TC__WINDOWS_WEIGHTS_TO = 256,
     TC__WINDOWS_PERIOD = 160, // most k until predicates are the same again
@@ -157,6 +158,7 @@ static int tc__has_many_windows(const tc__group *g) {
     int threads = g->target.threads < 2 ? 2 : g->target.threads;
     int64_t least = (int64_t)TC__WINDOWS_LEAST * threads,
             cols = tc__ix_lo(x, g->shape.cols);
+    if (least > TC__WINDOWS_MOST) least = TC__WINDOWS_MOST;
     if (!tc__ix_is_const(g->shape.cols)) cols = tc__ix_hi(x, g->shape.cols);
     return tc__ix_times(cols, tc__ix_lo(x, g->shape.batch)) >= least;
 }
