@@ -567,8 +567,8 @@ typedef struct tc_config {
     int no_fusion;           // 1 = one kernel per op (for tests and measurements)
     const char *passes_off;  // graph passes to leave out, "fold,split" or "all" (for tests)
     const char *isa;         // instructions that may be used at most: "baseline" (of the oldest CPU of this
-                             // kind), "avx2" (with FMA and F16C); NULL = TC_ISA, else "native", all that
-                             // the CPU has. Results have the same bits
+                             // kind), "avx2" (with FMA and F16C), "avx512" (F, BW, DQ and VL); NULL =
+                             // TC_ISA, else "native", all that the CPU has. Results have the same bits
 } tc_config;
 
 // A tc_config of all defaults.
@@ -3159,7 +3159,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x725e1552ba4cfe53u
+#define TC__BUILD_ID 0x69dd48e84af9d43fu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -4550,6 +4550,8 @@ TC__CPU_F16C=4,
 TC__CPU_AVX512F=8,
 TC__CPU_NEON=16,
 TC__CPU_ASKED=32,
+TC__CPU_VNNI=64,
+TC__CPU_AMX=128,
 TC__CPU_WIDE=
 TC__CPU_AVX2|TC__CPU_FMA|TC__CPU_F16C
 };
@@ -4570,6 +4572,16 @@ __asm__ volatile("xgetbv":"=a"(low),"=d"(high):"c"(0));
 (void)high;
 return low;
 }
+static int tc__cpu_tiles(const tc__cpuid*seven,uint32_t saved){
+enum{REQUEST=0x1023,TILES=18};
+const uint32_t amx=1u<<22|1u<<24|1u<<25;
+if((seven->d&amx)!=amx||(saved>>17&3u)!=3u)return 0;
+#if TC__LINUX &&defined(SYS_arch_prctl)
+return!syscall(SYS_arch_prctl,REQUEST,TILES);
+#else
+return(int)REQUEST*0;
+#endif
+}
 TC__UNUSED static unsigned tc__cpu_features(void){
 const uint32_t avx512=1u<<16|1u<<17|1u<<30|1u<<31;
 tc__cpuid one=tc__cpuid_of(1),seven;
@@ -4582,7 +4594,10 @@ if((saved&6u)!=6u)return 0;
 if(seven.b>>5&1u)found|=TC__CPU_AVX2;
 if(one.c>>12&1u)found|=TC__CPU_FMA;
 if(one.c>>29&1u)found|=TC__CPU_F16C;
-if((saved&0xe0u)==0xe0u&&(seven.b&avx512)==avx512)found|=TC__CPU_AVX512F;
+if((saved&0xe0u)!=0xe0u||(seven.b&avx512)!=avx512)return found;
+found|=TC__CPU_AVX512F;
+if(seven.c>>11&1u)found|=TC__CPU_VNNI;
+if(tc__cpu_tiles(&seven,saved))found|=TC__CPU_AMX;
 return found;
 }
 #elif TC__ARM64
@@ -24741,7 +24756,8 @@ uint32_t
 prologue;
 uint32_t phases;
 int split_columns;
-int lanes;
+int16_t lanes;
+int16_t dots;
 int list;
 tc__tuning tuning;
 tc__group_windows windows;
@@ -30508,7 +30524,10 @@ tc__fold_windows(s->g,s->kernel.at[i]);
 typedef enum tc__emit{
 TC__EMIT_PLAIN,
 TC__EMIT_AVX2,
-TC__EMIT_AVX512
+TC__EMIT_AVX512,
+TC__EMIT_VNNI,
+TC__EMIT_AMX,
+TC__EMITS
 }tc__emit;
 static int tc__group_lanes(const tc__group*g){
 return g->shape.lanes?g->shape.lanes:(int)TC__VECTOR;
@@ -32357,6 +32376,63 @@ return 1;
 TC__UNUSED static int tc__schedule_join(tc__schedule*s,const tc__dialect*d){
 return tc__schedule_join_on(s,d,0);
 }
+// ---- gen/kernel/dots.c
+enum{TC__DOT_TILE=16};
+typedef enum tc__dots{
+TC__DOTS_NONE,
+TC__DOTS_PAIRS,
+TC__DOTS_BYTES,
+TC__DOTS_TILES
+}tc__dots;
+static int tc__dots_of(tc__emit target){
+if(target>=TC__EMIT_AMX)return TC__DOTS_TILES;
+if(target>=TC__EMIT_VNNI)return TC__DOTS_BYTES;
+return target>=TC__EMIT_AVX2?TC__DOTS_PAIRS:TC__DOTS_NONE;
+}
+typedef struct tc__dot_plan{
+int each;
+uint8_t left,right;
+int bias;
+int tiles;
+int columns;
+}tc__dot_plan;
+static int tc__narrow_of(const tc__group*g,uint32_t id){
+const tc__node*n=g->body.node.at[id];
+while(n->op==TC_OP_CAST&&n->dtype==TC_I32)n=g->body.node.at[n->in[0]];
+return n->dtype;
+}
+static int tc__dot_takes(int dtype){
+return dtype==TC_BOOL||dtype==TC_U8||dtype==TC_I8||dtype==TC_I16;
+}
+static int tc__word_columns(const tc__group*g,uint32_t id){
+const tc__node*n=g->body.node.at[id];
+tc__ixpool*x=g->body.ix;
+while(n->op==TC_OP_CAST&&n->dtype==TC_I32)n=g->body.node.at[n->in[0]];
+if(n->op!=TC_OP_LOAD||n->n_attr>TC__LOAD_PREDICATES)return 0;
+if(tc__buffer_of(g,n)->dtype!=n->dtype||!tc__is_memory(tc__buffer_of(g,n)))
+return 0;
+tc__ixrun run=tc__ix_run(x,n->attr[TC__LOAD_INDEX],TC__DEPTH);
+int plain=run.ok&&run.run==INT64_MAX&&tc__ix_equals(run.stride,1)&&
+!tc__ix_has_val(x,n->attr[TC__LOAD_INDEX]);
+return plain&&!g->target.checked?(int)n->id+1:0;
+}
+static tc__dot_plan tc__dot_of(const tc__group*g,int part){
+tc__dot_plan d;
+memset(&d,0,sizeof d);
+d.each=1;
+d.left=(uint8_t)tc__narrow_of(g,tc__left_of(g));
+d.right=(uint8_t)tc__narrow_of(g,tc__right_of(g));
+int narrow=tc__dot_takes(d.left)&&tc__dot_takes(d.right);
+if(part||!narrow||tc__product_dtype(g)!=TC_I32||!g->shape.dots)return d;
+int bytes=d.left!=TC_I16&&d.right!=TC_I16;
+int no_sign=d.left==TC_U8&&d.right==TC_U8;
+d.tiles=g->shape.dots>=TC__DOTS_TILES&&bytes;
+d.each=d.tiles||(bytes&&g->shape.dots>=TC__DOTS_BYTES&&!no_sign)?4:2;
+d.bias=d.each==4&&!d.tiles&&d.left!=TC_U8&&d.right!=TC_U8;
+if((int)tc__dtypes[d.right].bytes*d.each==4)
+d.columns=tc__word_columns(g,tc__right_of(g));
+return d;
+}
 // ---- gen/kernel/contract.c
 typedef enum tc__right{
 TC__RIGHT_NODES,
@@ -32366,6 +32442,7 @@ TC__RIGHT_WINDOWS
 }tc__right;
 enum{
 TC__CONTRACT_GRAIN=48,
+TC__CONTRACT_TILES_GRAIN=64,
 TC__CONTRACT_FLIP=32,
 TC__CONTRACT_TURNED=4,
 TC__CONTRACT_TURNED_LEAST=16,
@@ -32417,6 +32494,8 @@ tc__ix table_at,edge_at;
 int few;
 int64_t period;
 int number;
+tc__dot_plan dot;
+tc__ix bias_at;
 }tc__contract;
 static tc__ix tc__round_up(tc__ixpool*x,tc__ix e,int64_t to){
 return tc__ix_mul(x,tc__ix_ceil_div(x,e,tc__ix_const(to)),tc__ix_const(to));
@@ -32532,10 +32611,18 @@ if(q->flip)return;
 if(q->grain<q->rows&&q->right!=TC__RIGHT_WINDOWS)q->rows=(int)q->grain;
 q->width=tc__tiles[tile].vectors*q->lanes;
 }
+static void tc__tiles_block(tc__contract*q){
+q->rows=q->grain>TC__DOT_TILE?2*TC__DOT_TILE:TC__DOT_TILE;
+q->width=4*TC__DOT_TILE*TC__DOT_TILE/q->rows;
+}
 static void tc__contract_block(tc__contract*q){
 int wide=tc__contract_is_wide(q),most=tc__contract_is_pair(q)?6:12;
 int64_t cols=tc__ix_is_const(q->g->shape.cols)?tc__ix_value(q->g->shape.cols):0;
 int tile=q->g->shape.tuning.knob[TC__KNOB_TILE];
+if(q->dot.tiles){
+tc__tiles_block(q);
+return;
+}
 if(q->flip)q->width=(int)tc__padded(q->grain,q->lanes);
 if(q->turns){
 q->rows=(int)q->grain,q->width=TC__CONTRACT_TURNED_LEAST;
@@ -32658,7 +32745,9 @@ tc__ix packed=q->few?tc__ix_const(q->slice):deep;
 q->pack_at=tc__contract_area(q,tc__ix_mul(x,packed,panels));
 tc__ix left=q->left_rows&&q->slice?tc__ix_const(q->slice):deep;
 q->left_at=tc__contract_area(
-q,q->left_nodes?tc__ix_mul(x,left,tc__ix_const(q->grain)):0);
+q,q->left_nodes?tc__ix_mul(x,left,tc__ix_const(q->dot.tiles?tall:q->grain))
+:0);
+q->bias_at=tc__contract_area(q,q->dot.bias?q->wide_padded:0);
 q->tile_at=tc__contract_area(q,tc__ix_mul(x,q->wide_padded,tc__ix_const(tall)));
 q->flip_at=tc__contract_area(
 q,windows?tc__ix_mul(x,q->wide_padded,tc__ix_const(tall))
@@ -32673,8 +32762,9 @@ tc__ix copy=q->slice&&!q->few?tc__ix_const(q->slice):deep;
 q->edge_at=tc__contract_area(
 q,tables>2?tc__ix_mul(x,copy,tc__ix_const(q->wide_most)):tc__ix_const(0));
 }
-static int64_t tc__contract_grain(const tc__group*g,int64_t m){
-int64_t most=tc__knob_size(g,TC__KNOB_BLOCK,TC__CONTRACT_GRAIN),made=0;
+static int64_t tc__contract_grain(const tc__group*g,int64_t m,int tiles){
+int64_t grain=tiles?TC__CONTRACT_TILES_GRAIN:TC__CONTRACT_GRAIN;
+int64_t most=tc__knob_size(g,TC__KNOB_BLOCK,grain),made=0;
 for(size_t i=0;i<g->buffer.count;i++){
 const tc__kbuf*b=&g->buffer.at[i];
 if(b->place==TC__BUF_MADE)
@@ -32686,7 +32776,8 @@ return m<1?1:m<most?m:most;
 }
 static int64_t tc__contract_slice_grain(const tc__contract*q,int64_t m){
 const tc__group*g=q->g;
-if(tc__contract_has_32(q))return tc__knob_size(g,TC__KNOB_BLOCK,TC__CONTRACT_GRAIN);
+int64_t grain=q->dot.tiles?TC__CONTRACT_TILES_GRAIN:TC__CONTRACT_GRAIN;
+if(tc__contract_has_32(q))return tc__knob_size(g,TC__KNOB_BLOCK,grain);
 int64_t most=tc__knob_size(g,TC__KNOB_BLOCK,TC__CONTRACT_SLICE_ROWS);
 int64_t items=(m+most-1)/most;
 if(items<TC__CONTRACT_SLICE_ITEMS)items=TC__CONTRACT_SLICE_ITEMS;
@@ -32700,7 +32791,8 @@ int wide=tc__contract_is_wide(q);
 if(depth<=TC__CONTRACT_LONG>>wide||m<=TC__CONTRACT_FLIP||q->phases>1)
 return 0;
 int64_t slice=TC__CONTRACT_SLICE>>wide,slices=(depth+slice-1)/slice;
-return tc__padded((depth+slices-1)/slices,TC__VECTOR);
+return tc__padded((depth+slices-1)/slices,
+q->dot.tiles?TC__DOT_TILE:TC__VECTOR);
 }
 static int tc__contract_streams(const tc__contract*q,int64_t m){
 const tc__group*g=q->g;
@@ -32733,7 +32825,7 @@ return 0;
 return 1;
 }
 static int tc__contract_left_rows(const tc__contract*q,int64_t m){
-if(q->right==TC__RIGHT_WINDOWS||q->turns)return 0;
+if(q->right==TC__RIGHT_WINDOWS||q->turns||q->dot.each>1)return 0;
 int aligned=m!=INT64_MAX&&m%q->lanes==0&&q->grain%q->lanes==0;
 int several=tc__ix_is_const(q->wide)&&tc__ix_value(q->wide)>q->width;
 return aligned&&several&&!q->flip&&q->phases==1&&
@@ -32743,7 +32835,8 @@ static int tc__contract_is_apart(const tc__contract*q){
 const tc__group*g=q->g;
 uint32_t id=tc__right_of(g);
 const tc__node*n=g->body.node.at[id];
-return q->right==TC__RIGHT_NODES&&tc__is_apart(g,id)&&!g->target.checked&&
+return q->right==TC__RIGHT_NODES&&q->dot.each==1&&tc__is_apart(g,id)&&
+!g->target.checked&&
 (tc__access_along(g,n->attr[TC__LOAD_INDEX],TC__COL,q->lanes)==
 TC__PER_LANE||
 tc__pred_along(g,n,TC__COL,q->lanes)==2);
@@ -32783,9 +32876,13 @@ q.dtype=tc__product_dtype(g);
 q.cls=tc__class_of(q.dtype);
 q.m=tc__ix_div(x,g->shape.rows,g->shape.batch);
 q.phases=tc__contract_phases(g);
+q.dot=tc__dot_of(g,number);
+if(q.dot.each>1)q.depth=tc__ix_ceil_div(x,q.depth,tc__ix_const(q.dot.each));
+if(q.dot.tiles)q.depth=tc__round_up(x,q.depth,TC__DOT_TILE);
 int64_t m=tc__ix_is_const(q.m)?tc__ix_value(q.m):INT64_MAX;
 q.slice=tc__contract_slice(&q,m);
-q.grain=q.slice?tc__contract_slice_grain(&q,m):tc__contract_grain(g,m);
+q.grain=
+q.slice?tc__contract_slice_grain(&q,m):tc__contract_grain(g,m,q.dot.tiles);
 q.left_nodes=!tc__is_plain(g,tc__left_of(g));
 if(tc__has_windows(g,q.lanes)){
 q.right=TC__RIGHT_WINDOWS,q.few=!tc__has_many_windows(g);
@@ -32883,7 +32980,10 @@ tc__put(p->out,"c0 + (c1 - c0) / %d * %d;\n",q->width,q->width);
 }
 static void tc__print_block_call(tc__printer*p,const tc__contract*q,const char*symbol,
 const char*operands,const char*i){
-const char*more=q->slice?", k0":"";
+const char*more=q->dot.bias
+?q->slice?", bias + (p - c0), k0":", bias + (p - c0)"
+:q->slice?", k0"
+:"";
 int columns=q->direct&&tc__direct_columns(q),
 rows=q->direct&&tc__direct_rows(q);
 int either=q->direct&&!(rows&&columns);
@@ -32907,6 +33007,332 @@ tc__put(p->out,"%s_block(%s, tile + %s * wide + (p - c0), wide%s);\n",symbol,
 operands,i,more);
 }
 if(either)p->indent--;
+}
+// ---- gen/kernel/print_operands.c
+static int64_t tc__contract_stride(const tc__contract*q,uint32_t id,int evaluated){
+if(evaluated)return q->left_rows?q->grain:1;
+return tc__ix_value(
+tc__ix_run(q->g->body.ix,q->g->body.node.at[id]->attr[TC__LOAD_INDEX],TC__DEPTH)
+.stride);
+}
+static int64_t tc__contract_walk_stride(const tc__contract*q){
+if(q->flip)return tc__contract_stride(q,tc__right_of(q->g),0);
+return tc__contract_stride(q,tc__left_of(q->g),q->left_nodes);
+}
+static void tc__let_scratch(tc__printer*p,const tc__contract*q,const char*name,
+tc__ix at){
+const char*type=p->d->scalar[q->cls];
+tc__line(p);
+tc__put(p->out,"%s *%s = (%s *)(void *)((char *)a->scratch[worker] + ",type,name,
+type);
+tc__put_ix(p,at);
+tc__put(p->out,");\n");
+}
+static void tc__mark_val(void*user,uint32_t id){((uint8_t*)user)[id]=1;}
+static void tc__mark_needed(const tc__group*g,uint32_t id,uint8_t*mark){
+mark[id]=1;
+for(uint32_t at=id+1;at-- >0;){
+const tc__node*n=g->body.node.at[at];
+for(uint32_t i=0;mark[at]&&i<n->n_in;i++)mark[n->in[i]]=1;
+for(uint32_t i=0;mark[at]&&i<n->n_attr;i++)
+if(tc__attr_is_ix(n,i))
+tc__ix_each_val(g->body.ix,n->attr[i],tc__mark_val,mark);
+}
+}
+static void tc__print_needed(tc__printer*p,const uint8_t*mark,int row){
+for(uint32_t id=0;id<p->g->body.node.count;id++){
+const tc__node*n=tc__body(p,id);
+if(mark[id]&&(n->level==TC__AT_ROW)==row)tc__print_node(p,n);
+}
+}
+static void tc__print_operand(tc__printer*p,const tc__contract*q,uint32_t id,
+const uint8_t*mark,const char*to){
+tc__print_needed(p,mark,0);
+for(int j=0;j<p->copies;j++){
+tc__line(p);
+tc__put(p->out,"tc_st_%s(%s + %d, ",tc__class_names[q->cls],to,j*p->unit);
+tc__put_value(p,id,j);
+tc__put(p->out,");\n");
+}
+}
+static void tc__put_made(tc__printer*p,int64_t b){
+tc__put_buffer(p,b);
+tc__put(p->out,"_rows + (r - r0) * ");
+tc__put_atom(p,p->g->buffer.at[b].numel,0);
+}
+static void tc__print_made_rows(tc__printer*p,uint32_t begin,uint32_t end){
+for(size_t b=0;b<p->g->buffer.count;b++){
+uint32_t id=begin;
+if(p->g->buffer.at[b].place!=TC__BUF_MADE)continue;
+while(id<end&&!tc__accesses(tc__body(p,id),(int64_t)b))id++;
+if(id==end)continue;
+tc__line(p);
+tc__put(p->out,"%s *",tc__dtypes[p->g->buffer.at[b].dtype].memory);
+tc__put_buffer(p,(int64_t)b);
+tc__put(p->out," = ");
+tc__put_made(p,(int64_t)b);
+tc__put(p->out,";\n");
+}
+}
+static void tc__print_pointers(tc__printer*p,const tc__contract*q,int left,int count,
+const char*from,const char*end){
+const tc__node*n=tc__body(p,left?tc__left_of(p->g):tc__right_of(p->g));
+tc__ixpool*x=p->g->body.ix;
+tc__line(p);
+tc__put(p->out,"const %s *x[%d];\n",p->d->scalar[q->cls],count);
+tc__line(p);
+tc__put(p->out,"for (int j = 0; j < %d; j++)",count);
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"const tc_i64 %s = tc_min(%s + j, %s - 1);\n",left?"r":"c",from,
+end);
+tc__line(p);
+tc__put(p->out,"x[j] = ");
+if(left&&q->left_rows){
+tc__put(p->out,"left + (r - r0)");
+}else if(left&&q->left_nodes){
+tc__put(p->out,"left + (r - r0) * ");
+tc__put_atom(p,tc__round_up(x,q->depth,q->lanes),0);
+}else if(tc__buffer_of(p->g,n)->place==TC__BUF_MADE){
+tc__put_made(p,n->attr[TC__LOAD_BUFFER]);
+}else{
+tc__ix k=tc__ix_find_var(x,n->attr[TC__LOAD_INDEX],TC__DEPTH);
+tc__put_at(p,n->attr[TC__LOAD_BUFFER],
+k?tc__ix_subst(x,n->attr[TC__LOAD_INDEX],k,tc__ix_const(0))
+:n->attr[TC__LOAD_INDEX]);
+if(q->slice)
+tc__put(p->out," + k0 * %lld",(long long)tc__contract_stride(q,n->id,0));
+}
+if(q->slice&&left&&q->left_nodes&&!q->left_rows)tc__put(p->out," + k0");
+tc__put(p->out,";\n");
+tc__block_close(p);
+}
+static const char*tc__contract_deep(const tc__contract*q){
+return q->slice?"k1 - k0":"depth";
+}
+static void tc__print_slices(tc__printer*p){
+tc__line(p);
+tc__put(p->out,"for (tc_i64 k0 = 0; k0 < depth; k0 += slice)");
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"const tc_i64 k1 = tc_min(k0 + slice, depth);\n");
+}
+static void tc__print_panel(tc__printer*p,const tc__contract*q,const char*lead){
+tc__line(p);
+if(q->streams){
+tc__put(p->out,"%s%s *panel = pack + k0 * %d;\n",lead,p->d->scalar[q->cls],
+q->width);
+return;
+}
+tc__put(p->out,"%s%s *panel = pack + %s(p - c0) * %s;\n",lead,p->d->scalar[q->cls],
+q->slice?"k0 * wide + ":"",q->slice?"(k1 - k0)":"depth");
+}
+// ---- gen/kernel/print_dots.c
+static void tc__put_dot(tc__printer*p,const tc__dot_plan*d,int i,int j){
+int turn=d->each==4&&d->right==TC_U8;
+const char*op=d->each==4?"dot_i8"
+:p->g->shape.dots>=TC__DOTS_BYTES?"dot_i16"
+:"madd_i16";
+if(turn)
+tc__put(p->out,"s%d_%d = tc_%s(s%d_%d, b%d, x%d);\n",i,j,op,i,j,j,i);
+else
+tc__put(p->out,"s%d_%d = tc_%s(s%d_%d, x%d, b%d);\n",i,j,op,i,j,i,j);
+}
+static void tc__print_word_open(tc__printer*p,const tc__contract*q){
+int each=q->dot.each;
+tc__line(p);
+tc__put(p->out,"for (tc_i64 k = w * %d; k < tc_min(w * %d + %d, ",each,each,each);
+tc__put_ix(p,tc__depth_of(p->g));
+tc__put(p->out,"); k++)");
+tc__block_open(p);
+}
+static void tc__print_words_row(tc__printer*p,const tc__contract*q,const uint8_t*mark,
+int tail){
+int each=q->dot.each;
+p->axis=TC__COL,p->tail=tail,p->copies=tail?1:q->width/q->lanes;
+for(int j=0;j<p->copies;j++){
+tc__line(p);
+tc__put(p->out,"tc_vi w%d = TC_K_i32(0);\n",j);
+}
+tc__print_word_open(p,q);
+tc__line(p);
+if(tail)
+tc__put(p->out,"const int n = (int)tc_max(0, tc_min(c1 - c, %d));\n",p->unit);
+else
+tc__put(p->out,"const tc_i64 c = p;\n");
+tc__print_needed(p,mark,0);
+for(int j=0;j<p->copies;j++){
+tc__line(p);
+tc__put(p->out,"w%d |= (",j);
+tc__put_value(p,tc__right_of(p->g),j);
+tc__put(p->out,each==4?" & 255) << (int)(k %% 4 * 8);\n"
+:" & 65535) << (int)(k %% 2 * 16);\n");
+}
+if(!tail){
+tc__line(p);
+tc__put(p->out,"(void)c;\n");
+}
+tc__block_close(p);
+for(int j=0;j<p->copies;j++){
+tc__line(p);
+tc__put(p->out,"tc_st_i32(panel + %s * %d%s + %d, w%d);\n",
+q->slice?"(w - k0)":"w",q->width,tail?" + (c - p)":"",
+j*p->unit,j);
+}
+p->tail=0,p->copies=1;
+}
+static void tc__print_words_nodes(tc__printer*p,const tc__contract*q,
+const uint8_t*mark,int tail){
+tc__line(p);
+tc__put(p->out,q->slice?"for (tc_i64 w = k0; w < k1; w++)"
+:"for (tc_i64 w = 0; w < depth; w++)");
+if(tail)
+tc__put(p->out," for (tc_i64 c = p; c < p + %d; c += %d)",q->width,p->unit);
+tc__block_open(p);
+tc__print_words_row(p,q,mark,tail);
+tc__block_close(p);
+}
+static void tc__print_word_columns(tc__printer*p,const tc__contract*q){
+const tc__node*n=tc__body(p,(uint32_t)q->dot.columns-1);
+tc__ixpool*x=p->g->body.ix;
+tc__ix k=tc__ix_find_var(x,n->attr[TC__LOAD_INDEX],TC__DEPTH);
+tc__line(p);
+tc__put(p->out,"const tc_u8 *x[%d];\n",q->width);
+tc__line(p);
+tc__put(p->out,"for (int j = 0; j < %d; j++)",q->width);
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"const tc_i64 c = tc_min(p + j, c1 - 1);\n");
+tc__line(p);
+tc__put(p->out,"x[j] = (const tc_u8 *)(");
+tc__put_at(p,n->attr[TC__LOAD_BUFFER],
+k?tc__ix_subst(x,n->attr[TC__LOAD_INDEX],k,tc__ix_const(0))
+:n->attr[TC__LOAD_INDEX]);
+tc__put(p->out,");\n");
+tc__block_close(p);
+tc__line(p);
+tc__put(p->out,"tc_words(x, %d, %s, ",q->width,q->slice?"k0, k1":"0, depth");
+tc__put_ix(p,tc__ix_mul(x,tc__depth_of(p->g),tc__ix_const(4/q->dot.each)));
+tc__put(p->out,", panel);\n");
+}
+static void tc__print_words(tc__printer*p,const tc__contract*q,const uint8_t*mark){
+tc__ixpool*x=p->g->body.ix;
+int whole=tc__ix_divisor(x,p->g->shape.cols)%q->width==0&&
+tc__ix_divisor(x,q->wide)%q->width==0;
+tc__line(p);
+tc__put(p->out,"for (tc_i64 p = c0; p < c1; p += %d)",q->width);
+tc__block_open(p);
+tc__print_panel(p,q,"");
+if(q->dot.columns){
+tc__print_word_columns(p,q);
+}else{
+if(!whole){
+tc__line(p);
+tc__put(p->out,"if (p + %d <= c1)",q->width);
+tc__block_open(p);
+}
+tc__print_words_nodes(p,q,mark,0);
+if(!whole){
+p->indent--;
+tc__line(p);
+tc__put(p->out,"} else {\n");
+p->indent++;
+tc__print_words_nodes(p,q,mark,1);
+tc__block_close(p);
+}
+}
+if(q->dot.bias){
+tc__line(p);
+tc__put(p->out,"tc_bias_i8(panel, %s, %d, bias + (p - c0), %s);\n",
+tc__contract_deep(q),q->width,q->slice?"k0":"0");
+}
+tc__block_close(p);
+}
+static void tc__print_left_words(tc__printer*p,const tc__contract*q,
+const uint8_t*mark){
+uint32_t id=tc__left_of(p->g);
+tc__print_needed(p,mark,0);
+tc__line(p);
+tc__put(p->out,q->dot.each==4?"tc_st_u8((tc_u8 *)left_r + k, "
+:"tc_st_u16((tc_u16 *)left_r + k, ");
+tc__put_value(p,id,0);
+tc__put(p->out,q->dot.bias?" ^ 128);\n":");\n");
+}
+static int tc__tile_left(int i){return 4+i;}
+static int tc__tile_right(const tc__contract*q,int j){
+return 4+q->rows/TC__DOT_TILE+j%2;
+}
+static void tc__print_tile_sums(tc__printer*p,const tc__contract*q,const char*what){
+int across=q->width/TC__DOT_TILE,down=q->rows/TC__DOT_TILE;
+for(int t=0;t<across*down;t++){
+tc__line(p);
+tc__put(p->out,"%s(%d, tile + %d * step + %d, step);\n",what,t,
+t/across*TC__DOT_TILE,t%across*TC__DOT_TILE);
+}
+}
+static void tc__print_tiles_block(tc__printer*p,const tc__contract*q,
+const char*symbol){
+int across=q->width/TC__DOT_TILE,down=q->rows/TC__DOT_TILE;
+const char*type=p->d->scalar[q->cls];
+tc__put(p->out,
+"static __attribute__((noinline)) void %s_block(const %s *left, tc_i64 pitch, "
+"const %s *panel,\n        tc_i64 depth, %s *tile, tc_i64 step%s)",
+symbol,type,type,type,q->slice?", tc_i64 more":"");
+tc__block_open(p);
+if(q->slice){
+tc__line(p);
+tc__put(p->out,"if (more)");
+tc__block_open(p);
+tc__print_tile_sums(p,q,"TC_TILE_LOAD");
+p->indent--;
+tc__line(p);
+tc__put(p->out,"} else {\n");
+p->indent++;
+}
+for(int t=0;t<across*down;t++){
+tc__line(p);
+tc__put(p->out,"TC_TILE_ZERO(%d);\n",t);
+}
+if(q->slice)tc__block_close(p);
+tc__line(p);
+tc__put(p->out,"for (tc_i64 w = 0; w < depth; w += %d)",TC__DOT_TILE);
+tc__block_open(p);
+for(int i=0;i<down;i++){
+tc__line(p);
+tc__put(p->out,"TC_TILE_LOAD(%d, left + %d * pitch + w, pitch);\n",
+tc__tile_left(i),i*TC__DOT_TILE);
+}
+for(int j=0;j<across;j++){
+tc__line(p);
+tc__put(p->out,"TC_TILE_LOAD(%d, panel + w * %d + %d, %d);\n",
+tc__tile_right(q,j),q->width,j*TC__DOT_TILE,q->width);
+for(int i=0;i<down;i++){
+tc__line(p);
+tc__put(p->out,"TC_TILE_DOT(tdpb%c%cd, %d, %d, %d);\n",
+q->dot.left==TC_U8?'u':'s',q->dot.right==TC_U8?'u':'s',
+i*across+j,tc__tile_left(i),tc__tile_right(q,j));
+}
+}
+tc__block_close(p);
+tc__print_tile_sums(p,q,"TC_TILE_STORE");
+tc__block_close(p);
+tc__put(p->out,"\n");
+}
+static void tc__print_tiles_blocks(tc__printer*p,const tc__contract*q,
+const char*symbol){
+char operands[160];
+tc__line(p);
+tc__put(p->out,"for (tc_i64 p = c0; p < c1; p += %d)",q->width);
+tc__block_open(p);
+tc__print_panel(p,q,"const ");
+tc__line(p);
+tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += %d)",q->rows);
+tc__block_open(p);
+snprintf(operands,sizeof operands,"left + i * depth%s, depth, panel, %s",
+q->slice?" + k0":"",tc__contract_deep(q));
+tc__print_block_call(p,q,symbol,operands,"i");
+tc__block_close(p);
+tc__block_close(p);
 }
 // ---- gen/kernel/print_digits.c
 static void tc__let_ix(tc__printer*p,const char*name,tc__ix e){
@@ -33039,28 +33465,24 @@ snprintf(at,sizeof at,"tile + %d * step",i);
 for(int j=0;j<q->width/q->lanes;j++){
 tc__line(p);
 if(what==TC__SUM_NEW&&q->slice)
-tc__put(p->out,"%s s%d_%d = more ? tc_ld_%s(%s + %d) : TC_K_%s(0);\n",reg,i,
-j,cls,at,j*p->unit,cls);
+tc__put(p->out,"%s s%d_%d = more ? tc_ld_%s(%s + %d) : ",reg,i,j,cls,at,
+j*p->unit);
 else if(what==TC__SUM_NEW)
-tc__put(p->out,"%s s%d_%d = TC_K_%s(0);\n",reg,i,j,cls);
+tc__put(p->out,"%s s%d_%d = ",reg,i,j);
+if(what==TC__SUM_NEW&&q->dot.bias)
+tc__put(p->out,"tc_ld_%s(bias + %d);\n",cls,j*p->unit);
+else if(what==TC__SUM_NEW)
+tc__put(p->out,"TC_K_%s(0);\n",cls);
 else if(what==TC__SUM_STORE)
 tc__put(p->out,"tc_st_%s(%s + %d, s%d_%d);\n",cls,at,j*p->unit,i,j);
+else if(q->dot.each>1)
+tc__put_dot(p,&q->dot,i,j);
 else if(q->cls==TC__CLASS_f32)
 tc__put(p->out,"s%d_%d = TC_FMA_f32(x%d, b%d, s%d_%d);\n",i,j,i,j,i,j);
 else
 tc__put(p->out,"s%d_%d = TC_ADD_%s(s%d_%d, TC_MUL_%s(x%d, b%d));\n",i,j,cls,
 i,j,cls,i,j);
 }
-}
-static int64_t tc__contract_stride(const tc__contract*q,uint32_t id,int evaluated){
-if(evaluated)return q->left_rows?q->grain:1;
-return tc__ix_value(
-tc__ix_run(q->g->body.ix,q->g->body.node.at[id]->attr[TC__LOAD_INDEX],TC__DEPTH)
-.stride);
-}
-static int64_t tc__contract_walk_stride(const tc__contract*q){
-if(q->flip)return tc__contract_stride(q,tc__right_of(q->g),0);
-return tc__contract_stride(q,tc__left_of(q->g),q->left_nodes);
 }
 static int tc__contract_is_crowded(const tc__contract*q){
 int vectors=q->width/q->lanes;
@@ -33136,11 +33558,20 @@ tc__put(p->out,"tc_i64 k = 0;\n");
 if(steps>1)tc__print_block_turns(p,q,steps);
 if(steps==1||tc__contract_has_rest(q))tc__print_block_turns(p,q,1);
 }
+static const char*tc__block_rest(const tc__contract*q){
+if(q->dot.bias)
+return q->slice?", const tc_i32 *bias, tc_i64 more":", const tc_i32 *bias";
+return q->slice?", tc_i64 more":"";
+}
 static void tc__print_contract_block(tc__printer*p,const tc__contract*q,
 const char*symbol){
 const char*type=p->d->scalar[q->cls];
 int windows=q->right==TC__RIGHT_WINDOWS;
 char to[30]="";
+if(q->dot.tiles){
+tc__print_tiles_block(p,q,symbol);
+return;
+}
 if(windows)snprintf(to,sizeof to,"const %s *to, ",tc__table_type(q->g));
 tc__put(
 p->out,
@@ -33148,8 +33579,7 @@ p->out,
 "*panel,\n"
 "        %stc_i64 depth, %s *%s%s)",
 symbol,type,to,type,q->right==TC__RIGHT_IN_PLACE?"tc_i64 next, ":"",type,
-windows?"const *out, tc_i64 behind":"tile, tc_i64 step",
-q->slice?", tc_i64 more":"");
+windows?"const *out, tc_i64 behind":"tile, tc_i64 step",tc__block_rest(q));
 tc__block_open(p);
 if(q->right!=TC__RIGHT_IN_PLACE){
 tc__line(p);
@@ -33164,114 +33594,6 @@ tc__print_block_loop(p,q);
 for(int i=0;i<q->rows;i++)tc__contract_sums(p,q,i,TC__SUM_STORE);
 tc__block_close(p);
 tc__put(p->out,"\n");
-}
-static void tc__let_scratch(tc__printer*p,const tc__contract*q,const char*name,
-tc__ix at){
-const char*type=p->d->scalar[q->cls];
-tc__line(p);
-tc__put(p->out,"%s *%s = (%s *)(void *)((char *)a->scratch[worker] + ",type,name,
-type);
-tc__put_ix(p,at);
-tc__put(p->out,");\n");
-}
-static void tc__mark_val(void*user,uint32_t id){((uint8_t*)user)[id]=1;}
-static void tc__mark_needed(const tc__group*g,uint32_t id,uint8_t*mark){
-mark[id]=1;
-for(uint32_t at=id+1;at-- >0;){
-const tc__node*n=g->body.node.at[at];
-for(uint32_t i=0;mark[at]&&i<n->n_in;i++)mark[n->in[i]]=1;
-for(uint32_t i=0;mark[at]&&i<n->n_attr;i++)
-if(tc__attr_is_ix(n,i))
-tc__ix_each_val(g->body.ix,n->attr[i],tc__mark_val,mark);
-}
-}
-static void tc__print_needed(tc__printer*p,const uint8_t*mark,int row){
-for(uint32_t id=0;id<p->g->body.node.count;id++){
-const tc__node*n=tc__body(p,id);
-if(mark[id]&&(n->level==TC__AT_ROW)==row)tc__print_node(p,n);
-}
-}
-static void tc__print_operand(tc__printer*p,const tc__contract*q,uint32_t id,
-const uint8_t*mark,const char*to){
-tc__print_needed(p,mark,0);
-for(int j=0;j<p->copies;j++){
-tc__line(p);
-tc__put(p->out,"tc_st_%s(%s + %d, ",tc__class_names[q->cls],to,j*p->unit);
-tc__put_value(p,id,j);
-tc__put(p->out,");\n");
-}
-}
-static void tc__put_made(tc__printer*p,int64_t b){
-tc__put_buffer(p,b);
-tc__put(p->out,"_rows + (r - r0) * ");
-tc__put_atom(p,p->g->buffer.at[b].numel,0);
-}
-static void tc__print_made_rows(tc__printer*p,uint32_t begin,uint32_t end){
-for(size_t b=0;b<p->g->buffer.count;b++){
-uint32_t id=begin;
-if(p->g->buffer.at[b].place!=TC__BUF_MADE)continue;
-while(id<end&&!tc__accesses(tc__body(p,id),(int64_t)b))id++;
-if(id==end)continue;
-tc__line(p);
-tc__put(p->out,"%s *",tc__dtypes[p->g->buffer.at[b].dtype].memory);
-tc__put_buffer(p,(int64_t)b);
-tc__put(p->out," = ");
-tc__put_made(p,(int64_t)b);
-tc__put(p->out,";\n");
-}
-}
-static void tc__print_pointers(tc__printer*p,const tc__contract*q,int left,int count,
-const char*from,const char*end){
-const tc__node*n=tc__body(p,left?tc__left_of(p->g):tc__right_of(p->g));
-tc__ixpool*x=p->g->body.ix;
-tc__line(p);
-tc__put(p->out,"const %s *x[%d];\n",p->d->scalar[q->cls],count);
-tc__line(p);
-tc__put(p->out,"for (int j = 0; j < %d; j++)",count);
-tc__block_open(p);
-tc__line(p);
-tc__put(p->out,"const tc_i64 %s = tc_min(%s + j, %s - 1);\n",left?"r":"c",from,
-end);
-tc__line(p);
-tc__put(p->out,"x[j] = ");
-if(left&&q->left_rows){
-tc__put(p->out,"left + (r - r0)");
-}else if(left&&q->left_nodes){
-tc__put(p->out,"left + (r - r0) * ");
-tc__put_atom(p,tc__round_up(x,q->depth,q->lanes),0);
-}else if(tc__buffer_of(p->g,n)->place==TC__BUF_MADE){
-tc__put_made(p,n->attr[TC__LOAD_BUFFER]);
-}else{
-tc__ix k=tc__ix_find_var(x,n->attr[TC__LOAD_INDEX],TC__DEPTH);
-tc__put_at(p,n->attr[TC__LOAD_BUFFER],
-k?tc__ix_subst(x,n->attr[TC__LOAD_INDEX],k,tc__ix_const(0))
-:n->attr[TC__LOAD_INDEX]);
-if(q->slice)
-tc__put(p->out," + k0 * %lld",(long long)tc__contract_stride(q,n->id,0));
-}
-if(q->slice&&left&&q->left_nodes&&!q->left_rows)tc__put(p->out," + k0");
-tc__put(p->out,";\n");
-tc__block_close(p);
-}
-static const char*tc__contract_deep(const tc__contract*q){
-return q->slice?"k1 - k0":"depth";
-}
-static void tc__print_slices(tc__printer*p){
-tc__line(p);
-tc__put(p->out,"for (tc_i64 k0 = 0; k0 < depth; k0 += slice)");
-tc__block_open(p);
-tc__line(p);
-tc__put(p->out,"const tc_i64 k1 = tc_min(k0 + slice, depth);\n");
-}
-static void tc__print_panel(tc__printer*p,const tc__contract*q,const char*lead){
-tc__line(p);
-if(q->streams){
-tc__put(p->out,"%s%s *panel = pack + k0 * %d;\n",lead,p->d->scalar[q->cls],
-q->width);
-return;
-}
-tc__put(p->out,"%s%s *panel = pack + %s(p - c0) * %s;\n",lead,p->d->scalar[q->cls],
-q->slice?"k0 * wide + ":"",q->slice?"(k1 - k0)":"depth");
 }
 static void tc__print_interleave(tc__printer*p,const tc__contract*q,int64_t stride,
 const char*to){
@@ -33393,6 +33715,9 @@ tc__line(p);
 tc__put(p->out,"(void)r;\n");
 tc__print_needed(p,mark,1);
 if(q->slice)tc__print_slices(p);
+if(q->dot.each>1)
+tc__print_words(p,q,mark);
+else
 tc__print_pack(p,q,mark);
 if(q->slice)tc__block_close(p);
 tc__pack_close(p,q,"panels");
@@ -33411,6 +33736,12 @@ else
 p->out->failed=1;
 return mark;
 }
+static void tc__put_deep(tc__printer*p,const tc__contract*q){
+if(q->dot.each>1)
+tc__put_ix(p,tc__depth_of(p->g));
+else
+tc__put(p->out,"depth");
+}
 static void tc__print_left(tc__printer*p,const tc__contract*q){
 uint8_t*mark=tc__mark_left(p);
 char to[80];
@@ -33425,12 +33756,19 @@ tc__put(p->out,";\n");
 tc__print_made_rows(p,p->g->shape.prologue,tc__contract_rows_loop(p));
 tc__print_needed(p,mark,1);
 tc__line(p);
-tc__put(p->out,"for (tc_i64 k = 0; k < depth; k += %d)",p->unit);
+tc__put(p->out,"for (tc_i64 k = 0; k < ");
+tc__put_deep(p,q);
+tc__put(p->out,"; k += %d)",p->unit);
 tc__block_open(p);
 tc__line(p);
-tc__put(p->out,"const int n = (int)tc_min(depth - k, %d);\n",p->unit);
+tc__put(p->out,"const int n = (int)tc_min(");
+tc__put_deep(p,q);
+tc__put(p->out," - k, %d);\n",p->unit);
 p->axis=TC__DEPTH,p->tail=1;
 snprintf(to,sizeof to,"left_r + k");
+if(q->dot.each>1)
+tc__print_left_words(p,q,mark);
+else
 tc__print_operand(p,q,tc__left_of(p->g),mark,to);
 p->axis=TC__COL,p->tail=0;
 tc__block_close(p);
@@ -33542,6 +33880,10 @@ static void tc__print_blocks(tc__printer*p,const tc__contract*q,const char*symbo
 const tc__node*n=tc__body(p,tc__right_of(p->g));
 tc__ixpool*x=p->g->body.ix;
 char operands[60];
+if(q->dot.tiles){
+tc__print_tiles_blocks(p,q,symbol);
+return;
+}
 if(q->slice&&q->right!=TC__RIGHT_IN_PLACE){
 tc__print_slice_blocks(p,q,symbol);
 return;
@@ -34027,6 +34369,7 @@ if(!q->turns)tc__let_scratch(p,q,"pack",q->pack_at);
 tc__let_scratch(p,q,"tile",q->tile_at);
 if(q->slice)tc__let_ix(p,"slice",tc__ix_const(q->slice));
 if(q->left_nodes)tc__let_scratch(p,q,"left",q->left_at);
+if(q->dot.bias)tc__let_scratch(p,q,"bias",q->bias_at);
 if(q->flip||q->right==TC__RIGHT_WINDOWS)tc__let_scratch(p,q,"flip",q->flip_at);
 if(q->right!=TC__RIGHT_WINDOWS)return;
 tc__let_scratch(p,q,"table",q->table_at);
@@ -34058,6 +34401,10 @@ tc__let_ix(p,"col_blocks",q->col_blocks);
 tc__let_ix(p,"rows",q->m);
 tc__print_areas(p,q);
 if(!q->flip&&!q->turns)tc__print_kept(p);
+if(q->dot.tiles){
+tc__line(p);
+tc__put(p->out,"tc_tiles_open();\n");
+}
 tc__line(p);
 tc__put(p->out,"for (tc_i64 item = lo; item < hi; item++)");
 tc__block_open(p);
@@ -34110,6 +34457,9 @@ if(!q.direct||!tc__direct_rows(&q)||!tc__direct_columns(&q))
 tc__print_item_loop(p);
 p->parts=0,p->direct=NULL;
 tc__block_close(p);
+if(!q.dot.tiles)return;
+tc__line(p);
+tc__put(p->out,"tc_tiles_close();\n");
 }
 // ---- gen/kernel/print_parts.c
 enum{TC__PARTS_SYMBOL=80};
@@ -34212,7 +34562,7 @@ return 1;
 static int tc__joint_has_items(const tc__group*g){
 tc__ixpool*x=g->body.ix;
 int64_t m=tc__ix_hi(x,tc__ix_div(x,g->shape.rows,g->shape.batch));
-return tc__ix_hi(x,g->shape.rows)/tc__contract_grain(g,m)>=TC__JOINT_ITEMS;
+return tc__ix_hi(x,g->shape.rows)/tc__contract_grain(g,m,0)>=TC__JOINT_ITEMS;
 }
 static tc__takes tc__c_takes_rows(const tc__group*g){
 tc__group part[TC__LIST_PARTS];
@@ -35899,6 +36249,61 @@ static const char*const tc__text_kernel[]={
 "    return TC_N(lanes)((int)high) & ~TC_N(lanes)((int)low);",
 "}",
 "",
+"// fn: madd_i16",
+"// Adds to each lane the products of two pairs of 16 bits.",
+"TC_FN tc_vi TC_N(madd_i16)(tc_vi s, tc_vi x, tc_vi y) {",
+"    __asm__(\"vpmaddwd %1, %0, %0\" : \"+v\"(x) : \"v\"(y));",
+"    return s + x;",
+"}",
+"",
+"// fn: dot_i16",
+"// The same by VNNI.",
+"TC_FN tc_vi TC_N(dot_i16)(tc_vi s, tc_vi x, tc_vi y) {",
+"    __asm__(\"vpdpwssd %2, %1, %0\" : \"+v\"(s) : \"v\"(x), \"v\"(y));",
+"    return s;",
+"}",
+"",
+"// fn: dot_i8",
+"// Adds to each lane the products of four bytes without a sign, x, and four with one, y.",
+"TC_FN tc_vi TC_N(dot_i8)(tc_vi s, tc_vi x, tc_vi y) {",
+"    __asm__(\"vpdpbusd %2, %1, %0\" : \"+v\"(s) : \"v\"(x), \"v\"(y));",
+"    return s;",
+"}",
+"",
+"// fn: bias_i8",
+"// What 128 times each column of the panel adds up to is taken from `bias`, which begins at 0.",
+"static __attribute__((noinline, unused)) void TC_N(bias_i8)(",
+"        const tc_i32 *panel, tc_i64 words, int width, tc_i32 *bias, tc_i64 more) {",
+"    for (int j = 0; j < width; j += TC_W) {",
+"        tc_vi s = TC_K_i32(0);",
+"        for (tc_i64 w = 0; w < words; w++)",
+"            s = TC_N(dot_i8)(s, TC_K_i32((tc_i32)0x80808080), TC_N(ld_i32)(panel + w * width + j));",
+"        TC_N(st_i32)(bias + j, (more ? TC_N(ld_i32)(bias + j) : TC_K_i32(0)) - s);",
+"    }",
+"}",
+"",
+"// fn: tiles_open",
+"// Eight tiles of 16 rows of 64 bytes.",
+"#ifndef TC_TILE_ZERO",
+"#define TC_TILE_ZERO(t) __asm__ volatile(\"tilezero %%tmm\" #t : :)",
+"#define TC_TILE_LOAD(t, p, step) \\",
+"    __asm__ volatile(\"tileloadd (%0,%1,1), %%tmm\" #t : : \"r\"(p), \"r\"((tc_i64)(step) * 4) : \"memory\")",
+"#define TC_TILE_STORE(t, p, step) \\",
+"    __asm__ volatile(\"tilestored %%tmm\" #t \", (%0,%1,1)\" : : \"r\"(p), \"r\"((tc_i64)(step) * 4) : \"memory\")",
+"#define TC_TILE_DOT(op, s, x, y) \\",
+"    __asm__ volatile(#op \" %%tmm\" #y \", %%tmm\" #x \", %%tmm\" #s : :)",
+"#define TC_TILES_OPEN(p)  __asm__ volatile(\"ldtilecfg (%0)\" : : \"r\"(p) : \"memory\")",
+"#define TC_TILES_CLOSE()  __asm__ volatile(\"tilerelease\" : :)",
+"#endif",
+"TC_FN void TC_N(tiles_open)(void) {",
+"    tc_u8 all[64] = {1};",
+"    for (int t = 0; t < 8; t++) all[16 + 2 * t] = 64, all[48 + t] = 16;",
+"    TC_TILES_OPEN(all);",
+"}",
+"",
+"// fn: tiles_close tiles_open",
+"TC_FN void TC_N(tiles_close)(void) { TC_TILES_CLOSE(); }",
+"",
 "// fn: even_f32",
 "// Every second of 2 * W - 1 elements: a has the first W, b the last W.",
 "TC_FN TC_N(pf) TC_N(even_f32)(TC_N(pf) a, TC_N(pf) b) {",
@@ -36315,6 +36720,24 @@ static const char*const tc__text_transpose[]={
 "    }",
 "}",
 "",
+"// fn: words",
+"// q[w - k0][j] = word w of x[j], which has so many bytes, and zeros behind them: words k0 to k1 of `width` columns, a multiple of 8.",
+"static __attribute__((noinline, unused)) void TC_N(words)(const tc_u8 *const *x, int width,",
+"        tc_i64 k0, tc_i64 k1, tc_i64 bytes, tc_i32 *q) {",
+"    for (int j = 0; j < width; j += 8) {",
+"        const float *y[8];",
+"        for (int l = 0; l < 8; l++) y[l] = (const float *)(const void *)x[j + l];",
+"        tc_i64 k = k0;",
+"        for (; k + 8 <= k1 && 4 * k + 32 <= bytes; k += 8)",
+"            TC_N(transpose_f32)(y, k, (float *)(void *)(q + (k - k0) * width + j), width);",
+"        for (; k < k1; k++) for (int l = 0; l < 8; l++) {",
+"            tc_i32 w = 0;",
+"            for (int b = 0; b < 4 && 4 * k + b < bytes; b++) w |= x[j + l][4 * k + b] << 8 * b;",
+"            q[(k - k0) * width + j + l] = w;",
+"        }",
+"    }",
+"}",
+"",
 "// fn: flip_f32",
 "// q[j][i] = p[i][j]: `count` rows of `width`; both sides are padded to 8.",
 "static __attribute__((noinline, unused)) void TC_N(flip_f32)(",
@@ -36482,7 +36905,8 @@ static const char tc__mixed_kernel[]=
 static const char tc__plain_kernel[]=
 "#define TC_KERNEL __attribute__((visibility(\"default\")))\n";
 static void tc__put_abi(tc__text*out,tc__emit target,int lanes){
-const char*flags=tc__gcc_flags[target==TC__EMIT_AVX512];
+const char*flags=tc__gcc_flags[target>=TC__EMIT_AVX512];
+if(target>TC__EMIT_AVX512)target=TC__EMIT_AVX512;
 static const char*const cpu[]={
 ""," -mavx2 -mfma -mf16c",
 " -mavx2 -mfma -mf16c\n//     -mavx512f -mavx512bw -mavx512dq -mavx512vl"};
@@ -36760,10 +37184,11 @@ static int tc__tile_fits(const tc__group*g,tc__emit target,int lanes,int tile){
 static const int room[]={6,12,28};
 tc__group plain=*g;
 memset(&plain.shape.tuning,0,sizeof plain.shape.tuning);
-plain.shape.lanes=lanes;
+plain.shape.lanes=(int16_t)lanes;
 tc__contract q=tc__contract_plan(&plain);
 int pair=tc__contract_is_pair(&q)&&target<TC__EMIT_AVX512;
-if(q.turns)return 0;
+if(q.turns||q.dot.tiles)return 0;
+if(target>TC__EMIT_AVX512)target=TC__EMIT_AVX512;
 int vectors=q.flip?q.width/q.lanes:tc__tiles[tile].vectors;
 if(tc__tiles[tile].rows>(q.flip?8:q.grain))return 0;
 return tc__tiles[tile].rows*vectors*(pair?2:1)<=room[target];
@@ -36835,7 +37260,8 @@ return n;
 }
 static void tc__group_tune(tc__group*g,tc__emit target,const tc__tuning*t){
 g->shape.tuning=*t;
-g->shape.lanes=tc__tuning_lanes(g,target,t);
+g->shape.lanes=(int16_t)tc__tuning_lanes(g,target,t);
+g->shape.dots=(int16_t)tc__dots_of(target);
 if(tc__has_blocks(g))tc__contract_items(g);
 }
 // ---- gen/base/once_end.c
@@ -43100,7 +43526,7 @@ TC__OPTION_EVERY,
 TC__OPTION_WORD,
 TC__OPTION_TEXT
 }tc__option_kind;
-#define TC__ISAS "native,avx2,baseline"
+#define TC__ISAS "native,avx512,avx2,baseline"
 #define TC__MODES "default,reduce-overhead,max-autotune,max-autotune-no-cudagraphs"
 typedef enum tc__mode{
 TC__MODE_DEFAULT,
@@ -46140,9 +46566,12 @@ struct tc__kernels{
 tc__library*library;
 tc__desk desk;
 };
-static const unsigned tc__emit_cpu[]={0,TC__CPU_WIDE,TC__CPU_WIDE|TC__CPU_AVX512F};
+enum{TC__CPU_512=TC__CPU_WIDE|TC__CPU_AVX512F};
+static const unsigned tc__emit_cpu[TC__EMITS]={0,TC__CPU_WIDE,TC__CPU_512,
+TC__CPU_512|TC__CPU_VNNI,
+TC__CPU_512|TC__CPU_VNNI|TC__CPU_AMX};
 static tc__emit tc__emit_of(unsigned cpu){
-int t=TC__EMIT_AVX512;
+int t=TC__EMITS-1;
 while((cpu&tc__emit_cpu[t])!=tc__emit_cpu[t])t--;
 return(tc__emit)t;
 }
@@ -54569,8 +54998,8 @@ c->defaults.backend=c->default_backend=tc__string_copy(c,name);
 return!name||c->default_backend;
 }
 static void tc__limit_isa(tc_ctx*c,const char*isa){
-static const unsigned most[]={UINT_MAX,TC__CPU_WIDE|TC__CPU_NEON,
-0};
+static const unsigned most[]={UINT_MAX,TC__CPU_WIDE|TC__CPU_AVX512F,
+TC__CPU_WIDE|TC__CPU_NEON,0};
 int i=isa?tc__word_in(TC__ISAS,isa,strlen(isa)):0;
 if(i<0)
 tc__warn(c,"isa \"%.40s\" is ignored; its values: " TC__ISAS,isa);

@@ -22,8 +22,8 @@ typedef struct tc_config {
     int no_fusion;           // 1 = one kernel per op (for tests and measurements)
     const char *passes_off;  // graph passes to leave out, "fold,split" or "all" (for tests)
     const char *isa;         // instructions that may be used at most: "baseline" (of the oldest CPU of this
-                             // kind), "avx2" (with FMA and F16C); NULL = TC_ISA, else "native", all that
-                             // the CPU has. Results have the same bits
+                             // kind), "avx2" (with FMA and F16C), "avx512" (F, BW, DQ and VL); NULL =
+                             // TC_ISA, else "native", all that the CPU has. Results have the same bits
 } tc_config;
 
 // A tc_config of all defaults.

@@ -113,6 +113,8 @@ enum {
     TC__CPU_AVX512F = 8, // with BW, DQ and VL
     TC__CPU_NEON = 16,
     TC__CPU_ASKED = 32, // in tc__core
+    TC__CPU_VNNI = 64,  // of AVX-512
+    TC__CPU_AMX = 128,  // tiles of bytes and bf16, which the system lets this process use
     TC__CPU_WIDE =
         TC__CPU_AVX2 | TC__CPU_FMA | TC__CPU_F16C // what eight lanes are written for
 };
@@ -138,6 +140,19 @@ static uint32_t tc__cpu_saved_state(void) {
     return low;
 }
 
+// Asks the system for AMX's tiles, as every process has to, once: 8 KB of state for each thread that uses them. It says no
+// where an alternate stack for signals is too small to hold them.
+static int tc__cpu_tiles(const tc__cpuid *seven, uint32_t saved) {
+    enum { REQUEST = 0x1023, TILES = 18 }; // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+    const uint32_t amx = 1u << 22 | 1u << 24 | 1u << 25; // bf16, tiles, int8
+    if ((seven->d & amx) != amx || (saved >> 17 & 3u) != 3u) return 0;
+#    if TC__LINUX && defined(SYS_arch_prctl)
+    return !syscall(SYS_arch_prctl, REQUEST, TILES);
+#    else
+    return (int)REQUEST * 0;
+#    endif
+}
+
 TC__UNUSED static unsigned tc__cpu_features(void) {
     const uint32_t avx512 = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31; // F, DQ, BW, VL
     tc__cpuid one = tc__cpuid_of(1), seven;
@@ -150,7 +165,10 @@ TC__UNUSED static unsigned tc__cpu_features(void) {
     if (seven.b >> 5 & 1u) found |= TC__CPU_AVX2;
     if (one.c >> 12 & 1u) found |= TC__CPU_FMA;
     if (one.c >> 29 & 1u) found |= TC__CPU_F16C;
-    if ((saved & 0xe0u) == 0xe0u && (seven.b & avx512) == avx512) found |= TC__CPU_AVX512F;
+    if ((saved & 0xe0u) != 0xe0u || (seven.b & avx512) != avx512) return found;
+    found |= TC__CPU_AVX512F;
+    if (seven.c >> 11 & 1u) found |= TC__CPU_VNNI;
+    if (tc__cpu_tiles(&seven, saved)) found |= TC__CPU_AMX;
     return found;
 }
 #elif TC__ARM64

@@ -22,8 +22,8 @@ static int tc__default_backend(tc_ctx *c, const char *name) {
 // Caps what the context uses of its CPU: the interpreter, what kernels are printed for, and the flags they
 // are compiled with.
 static void tc__limit_isa(tc_ctx *c, const char *isa) {
-    static const unsigned most[] = {UINT_MAX, TC__CPU_WIDE | TC__CPU_NEON,
-                                    0}; // of TC__ISAS
+    static const unsigned most[] = {UINT_MAX, TC__CPU_WIDE | TC__CPU_AVX512F,
+                                    TC__CPU_WIDE | TC__CPU_NEON, 0}; // of TC__ISAS
     int i = isa ? tc__word_in(TC__ISAS, isa, strlen(isa)) : 0;
     if (i < 0)
         tc__warn(c, "isa \"%.40s\" is ignored; its values: " TC__ISAS, isa);

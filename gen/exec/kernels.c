@@ -12,11 +12,14 @@ struct tc__kernels {
     tc__desk desk;        // for what cannot wait
 };
 
-static const unsigned tc__emit_cpu[] = {0, TC__CPU_WIDE, TC__CPU_WIDE | TC__CPU_AVX512F};
+enum { TC__CPU_512 = TC__CPU_WIDE | TC__CPU_AVX512F };
+static const unsigned tc__emit_cpu[TC__EMITS] = {0, TC__CPU_WIDE, TC__CPU_512,
+                                                 TC__CPU_512 | TC__CPU_VNNI,
+                                                 TC__CPU_512 | TC__CPU_VNNI | TC__CPU_AMX};
 
 // The most that a CPU with these features can run; the one place that decides it.
 static tc__emit tc__emit_of(unsigned cpu) {
-    int t = TC__EMIT_AVX512;
+    int t = TC__EMITS - 1;
     while ((cpu & tc__emit_cpu[t]) != tc__emit_cpu[t]) t--;
     return (tc__emit)t;
 }

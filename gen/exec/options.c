@@ -13,7 +13,7 @@ typedef enum tc__option_kind {
     TC__OPTION_TEXT
 } tc__option_kind;
 
-#define TC__ISAS  "native,avx2,baseline"
+#define TC__ISAS  "native,avx512,avx2,baseline"
 #define TC__MODES "default,reduce-overhead,max-autotune,max-autotune-no-cudagraphs"
 
 typedef enum tc__mode { // in the order of TC__MODES

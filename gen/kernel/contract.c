@@ -22,6 +22,7 @@
 // So are weights [columns, k] of a linear layer read for 33 to 256 rows: packing them would cost a tenth of the
 // multiplications, and wait for memory; here each block asks for its columns' next slice.
 // Four rows and fewer of weights [columns, k] turn them in registers (print_turned.c): nothing of them is packed.
+// Narrow integers are multiplied several k at a time (dots.c): their depth is counted in words.
 // Where nothing is computed of sums but where they go, whole blocks lie in the result at once, not in the tile.
 // tc__contract_items says so to the group: it sets grain, items and scratch.
 
@@ -33,8 +34,9 @@ typedef enum tc__right {
 } tc__right;
 
 enum {
-    TC__CONTRACT_GRAIN = 48, // rows of an item
-    TC__CONTRACT_FLIP = 32,  // most rows of a flipped panel
+    TC__CONTRACT_GRAIN = 48,       // rows of an item
+    TC__CONTRACT_TILES_GRAIN = 64, //   whose sums are in AMX's tiles
+    TC__CONTRACT_FLIP = 32,        // most rows of a flipped panel
     TC__CONTRACT_TURNED = 4, // most rows of a product that turns columns in registers,
     TC__CONTRACT_TURNED_LEAST = 16, //   of which it has so many
     TC__CONTRACT_IN_PLACE = 12,     // up to here the right operand is not packed
@@ -83,9 +85,11 @@ typedef struct tc__contract {
     tc__ix m, row_blocks, col_blocks, depth;
     tc__ix pack_at, left_at, tile_at, flip_at, bytes; // worker scratch, to its end
     tc__ix table_at, edge_at;                         //   of windows,
-    int few;        // windows, of which an item has all: `slice` is packed at a time
-    int64_t period; // whose predicates are the same after so many k
-    int number;     // of the part, where there are several; else 0
+    int few;          // windows, of which an item has all: `slice` is packed at a time
+    int64_t period;   // whose predicates are the same after so many k
+    int number;       // of the part, where there are several; else 0
+    tc__dot_plan dot; // of narrow values: what depth, slices and rows count is words then
+    tc__ix bias_at;
 } tc__contract;
 
 static tc__ix tc__round_up(tc__ixpool *x, tc__ix e, int64_t to) {
@@ -227,11 +231,21 @@ static void tc__contract_tile(tc__contract *q, int tile) {
     q->width = tc__tiles[tile].vectors * q->lanes;
 }
 
+// Four tiles of sums, of 16 by 16.
+static void tc__tiles_block(tc__contract *q) {
+    q->rows = q->grain > TC__DOT_TILE ? 2 * TC__DOT_TILE : TC__DOT_TILE;
+    q->width = 4 * TC__DOT_TILE * TC__DOT_TILE / q->rows;
+}
+
 // Sums in registers: 12 vectors, 6 where each takes two registers, 24 of 32 registers.
 static void tc__contract_block(tc__contract *q) {
     int wide = tc__contract_is_wide(q), most = tc__contract_is_pair(q) ? 6 : 12;
     int64_t cols = tc__ix_is_const(q->g->shape.cols) ? tc__ix_value(q->g->shape.cols) : 0;
     int tile = q->g->shape.tuning.knob[TC__KNOB_TILE];
+    if (q->dot.tiles) {
+        tc__tiles_block(q);
+        return;
+    }
     if (q->flip) q->width = (int)tc__padded(q->grain, q->lanes);
     if (q->turns) {
         q->rows = (int)q->grain, q->width = TC__CONTRACT_TURNED_LEAST;
@@ -365,7 +379,9 @@ static void tc__contract_scratch(tc__contract *q, tc__ix at) {
     q->pack_at = tc__contract_area(q, tc__ix_mul(x, packed, panels));
     tc__ix left = q->left_rows && q->slice ? tc__ix_const(q->slice) : deep;
     q->left_at = tc__contract_area(
-        q, q->left_nodes ? tc__ix_mul(x, left, tc__ix_const(q->grain)) : 0);
+        q, q->left_nodes ? tc__ix_mul(x, left, tc__ix_const(q->dot.tiles ? tall : q->grain))
+                         : 0);
+    q->bias_at = tc__contract_area(q, q->dot.bias ? q->wide_padded : 0);
     q->tile_at = tc__contract_area(q, tc__ix_mul(x, q->wide_padded, tc__ix_const(tall)));
     q->flip_at = tc__contract_area(
         q, windows   ? tc__ix_mul(x, q->wide_padded, tc__ix_const(tall))
@@ -382,8 +398,9 @@ static void tc__contract_scratch(tc__contract *q, tc__ix at) {
 }
 
 // Rows of an item of rows of m.
-static int64_t tc__contract_grain(const tc__group *g, int64_t m) {
-    int64_t most = tc__knob_size(g, TC__KNOB_BLOCK, TC__CONTRACT_GRAIN), made = 0;
+static int64_t tc__contract_grain(const tc__group *g, int64_t m, int tiles) {
+    int64_t grain = tiles ? TC__CONTRACT_TILES_GRAIN : TC__CONTRACT_GRAIN;
+    int64_t most = tc__knob_size(g, TC__KNOB_BLOCK, grain), made = 0;
     for (size_t i = 0; i < g->buffer.count; i++) {
         const tc__kbuf *b = &g->buffer.at[i];
         if (b->place == TC__BUF_MADE)
@@ -398,7 +415,8 @@ static int64_t tc__contract_grain(const tc__group *g, int64_t m) {
 // there are too few items for threads.
 static int64_t tc__contract_slice_grain(const tc__contract *q, int64_t m) {
     const tc__group *g = q->g;
-    if (tc__contract_has_32(q)) return tc__knob_size(g, TC__KNOB_BLOCK, TC__CONTRACT_GRAIN);
+    int64_t grain = q->dot.tiles ? TC__CONTRACT_TILES_GRAIN : TC__CONTRACT_GRAIN;
+    if (tc__contract_has_32(q)) return tc__knob_size(g, TC__KNOB_BLOCK, grain);
     int64_t most = tc__knob_size(g, TC__KNOB_BLOCK, TC__CONTRACT_SLICE_ROWS);
     int64_t items = (m + most - 1) / most;
     if (items < TC__CONTRACT_SLICE_ITEMS) items = TC__CONTRACT_SLICE_ITEMS;
@@ -414,7 +432,8 @@ static int64_t tc__contract_slice(const tc__contract *q, int64_t m) {
     if (depth <= TC__CONTRACT_LONG >> wide || m <= TC__CONTRACT_FLIP || q->phases > 1)
         return 0;
     int64_t slice = TC__CONTRACT_SLICE >> wide, slices = (depth + slice - 1) / slice;
-    return tc__padded((depth + slices - 1) / slices, TC__VECTOR); // of equal size
+    return tc__padded((depth + slices - 1) / slices, // of equal size
+                      q->dot.tiles ? TC__DOT_TILE : TC__VECTOR);
 }
 
 // Whether a product of m rows streams its right operand, whose columns are adjacent.
@@ -456,7 +475,7 @@ static int tc__contract_left_along(const tc__contract *q, tc__axis axis) {
 // Whether the left operand is evaluated and packed by vectors of rows: several panels read it, and k is far apart. Windows and weights
 // that are turned in registers read it where it is.
 static int tc__contract_left_rows(const tc__contract *q, int64_t m) {
-    if (q->right == TC__RIGHT_WINDOWS || q->turns) return 0;
+    if (q->right == TC__RIGHT_WINDOWS || q->turns || q->dot.each > 1) return 0;
     int aligned = m != INT64_MAX && m % q->lanes == 0 && q->grain % q->lanes == 0;
     int several = tc__ix_is_const(q->wide) && tc__ix_value(q->wide) > q->width;
     return aligned && several && !q->flip && q->phases == 1 &&
@@ -469,7 +488,8 @@ static int tc__contract_is_apart(const tc__contract *q) {
     const tc__group *g = q->g;
     uint32_t id = tc__right_of(g);
     const tc__node *n = g->body.node.at[id];
-    return q->right == TC__RIGHT_NODES && tc__is_apart(g, id) && !g->target.checked &&
+    return q->right == TC__RIGHT_NODES && q->dot.each == 1 && tc__is_apart(g, id) &&
+           !g->target.checked &&
            (tc__access_along(g, n->attr[TC__LOAD_INDEX], TC__COL, q->lanes) ==
                 TC__PER_LANE ||
             tc__pred_along(g, n, TC__COL, q->lanes) == 2);
@@ -513,9 +533,13 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at, int numb
     q.cls = tc__class_of(q.dtype);
     q.m = tc__ix_div(x, g->shape.rows, g->shape.batch);
     q.phases = tc__contract_phases(g);
+    q.dot = tc__dot_of(g, number);
+    if (q.dot.each > 1) q.depth = tc__ix_ceil_div(x, q.depth, tc__ix_const(q.dot.each));
+    if (q.dot.tiles) q.depth = tc__round_up(x, q.depth, TC__DOT_TILE);
     int64_t m = tc__ix_is_const(q.m) ? tc__ix_value(q.m) : INT64_MAX;
     q.slice = tc__contract_slice(&q, m);
-    q.grain = q.slice ? tc__contract_slice_grain(&q, m) : tc__contract_grain(g, m);
+    q.grain =
+        q.slice ? tc__contract_slice_grain(&q, m) : tc__contract_grain(g, m, q.dot.tiles);
     q.left_nodes = !tc__is_plain(g, tc__left_of(g));
     if (tc__has_windows(g, q.lanes)) {
         q.right = TC__RIGHT_WINDOWS, q.few = !tc__has_many_windows(g);

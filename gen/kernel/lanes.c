@@ -4,8 +4,11 @@
 // What kernels are compiled for.
 typedef enum tc__emit {
     TC__EMIT_PLAIN,
-    TC__EMIT_AVX2,  // with FMA
-    TC__EMIT_AVX512 // F, BW, DQ and VL
+    TC__EMIT_AVX2,   // with FMA
+    TC__EMIT_AVX512, // F, BW, DQ and VL
+    TC__EMIT_VNNI,   // with VNNI
+    TC__EMIT_AMX,    // with AMX, which the system has given
+    TC__EMITS
 } tc__emit;
 
 // Elements of one vector of compiled code.

@@ -9,6 +9,7 @@ static void tc__print_areas(tc__printer *p, const tc__contract *q) {
     tc__let_scratch(p, q, "tile", q->tile_at);
     if (q->slice) tc__let_ix(p, "slice", tc__ix_const(q->slice));
     if (q->left_nodes) tc__let_scratch(p, q, "left", q->left_at);
+    if (q->dot.bias) tc__let_scratch(p, q, "bias", q->bias_at);
     if (q->flip || q->right == TC__RIGHT_WINDOWS) tc__let_scratch(p, q, "flip", q->flip_at);
     if (q->right != TC__RIGHT_WINDOWS) return;
     tc__let_scratch(p, q, "table", q->table_at);
@@ -47,6 +48,10 @@ static void tc__print_item_head(tc__printer *p, const tc__contract *q) {
     tc__let_ix(p, "rows", q->m);
     tc__print_areas(p, q);
     if (!q->flip && !q->turns) tc__print_kept(p); // flipped panels are of the item
+    if (q->dot.tiles) {
+        tc__line(p);
+        tc__put(p->out, "tc_tiles_open();\n");
+    }
     tc__line(p);
     tc__put(p->out, "for (tc_i64 item = lo; item < hi; item++)");
     tc__block_open(p);
@@ -104,4 +109,7 @@ static void tc__print_contract(tc__printer *p, const char *symbol) {
         tc__print_item_loop(p);
     p->parts = 0, p->direct = NULL;
     tc__block_close(p);
+    if (!q.dot.tiles) return;
+    tc__line(p);
+    tc__put(p->out, "tc_tiles_close();\n");
 }

@@ -54,7 +54,10 @@ static void tc__print_direct_left(tc__printer *p, const tc__contract *q) {
 // where it is whole.
 static void tc__print_block_call(tc__printer *p, const tc__contract *q, const char *symbol,
                                  const char *operands, const char *i) {
-    const char *more = q->slice ? ", k0" : "";
+    const char *more = q->dot.bias
+                           ? q->slice ? ", bias + (p - c0), k0" : ", bias + (p - c0)"
+                       : q->slice ? ", k0"
+                                  : "";
     int columns = q->direct && tc__direct_columns(q),
         rows = q->direct && tc__direct_rows(q);
     int either = q->direct && !(rows && columns);

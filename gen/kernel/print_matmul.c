@@ -30,30 +30,24 @@ static void tc__contract_sums(tc__printer *p, const tc__contract *q, int i,
     for (int j = 0; j < q->width / q->lanes; j++) {
         tc__line(p);
         if (what == TC__SUM_NEW && q->slice)
-            tc__put(p->out, "%s s%d_%d = more ? tc_ld_%s(%s + %d) : TC_K_%s(0);\n", reg, i,
-                    j, cls, at, j * p->unit, cls);
+            tc__put(p->out, "%s s%d_%d = more ? tc_ld_%s(%s + %d) : ", reg, i, j, cls, at,
+                    j * p->unit);
         else if (what == TC__SUM_NEW)
-            tc__put(p->out, "%s s%d_%d = TC_K_%s(0);\n", reg, i, j, cls);
+            tc__put(p->out, "%s s%d_%d = ", reg, i, j);
+        if (what == TC__SUM_NEW && q->dot.bias)
+            tc__put(p->out, "tc_ld_%s(bias + %d);\n", cls, j * p->unit);
+        else if (what == TC__SUM_NEW)
+            tc__put(p->out, "TC_K_%s(0);\n", cls);
         else if (what == TC__SUM_STORE)
             tc__put(p->out, "tc_st_%s(%s + %d, s%d_%d);\n", cls, at, j * p->unit, i, j);
+        else if (q->dot.each > 1)
+            tc__put_dot(p, &q->dot, i, j);
         else if (q->cls == TC__CLASS_f32)
             tc__put(p->out, "s%d_%d = TC_FMA_f32(x%d, b%d, s%d_%d);\n", i, j, i, j, i, j);
         else
             tc__put(p->out, "s%d_%d = TC_ADD_%s(s%d_%d, TC_MUL_%s(x%d, b%d));\n", i, j, cls,
                     i, j, cls, i, j);
     }
-}
-
-static int64_t tc__contract_stride(const tc__contract *q, uint32_t id, int evaluated) {
-    if (evaluated) return q->left_rows ? q->grain : 1;
-    return tc__ix_value(
-        tc__ix_run(q->g->body.ix, q->g->body.node.at[id]->attr[TC__LOAD_INDEX], TC__DEPTH)
-            .stride);
-}
-
-static int64_t tc__contract_walk_stride(const tc__contract *q) {
-    if (q->flip) return tc__contract_stride(q, tc__right_of(q->g), 0);
-    return tc__contract_stride(q, tc__left_of(q->g), q->left_nodes);
 }
 
 // Whether no register is left for an x of each row. gcc, which orders instructions before it gives out 32 registers,
@@ -145,12 +139,23 @@ static void tc__print_block_loop(tc__printer *p, const tc__contract *q) {
     if (steps == 1 || tc__contract_has_rest(q)) tc__print_block_turns(p, q, 1);
 }
 
+// What else the block is given.
+static const char *tc__block_rest(const tc__contract *q) {
+    if (q->dot.bias)
+        return q->slice ? ", const tc_i32 *bias, tc_i64 more" : ", const tc_i32 *bias";
+    return q->slice ? ", tc_i64 more" : "";
+}
+
 // Printed before the kernel: `static void NAME_block(rows, panel, width of its rows, ...)`.
 static void tc__print_contract_block(tc__printer *p, const tc__contract *q,
                                      const char *symbol) {
     const char *type = p->d->scalar[q->cls];
     int windows = q->right == TC__RIGHT_WINDOWS;
     char to[30] = "";
+    if (q->dot.tiles) {
+        tc__print_tiles_block(p, q, symbol);
+        return;
+    }
     if (windows) snprintf(to, sizeof to, "const %s *to, ", tc__table_type(q->g));
     tc__put(
         p->out,
@@ -158,8 +163,7 @@ static void tc__print_contract_block(tc__printer *p, const tc__contract *q,
         "*panel,\n"
         "        %stc_i64 depth, %s *%s%s)",
         symbol, type, to, type, q->right == TC__RIGHT_IN_PLACE ? "tc_i64 next, " : "", type,
-        windows ? "const *out, tc_i64 behind" : "tile, tc_i64 step",
-        q->slice ? ", tc_i64 more" : "");
+        windows ? "const *out, tc_i64 behind" : "tile, tc_i64 step", tc__block_rest(q));
     tc__block_open(p);
     if (q->right != TC__RIGHT_IN_PLACE) {
         tc__line(p);
@@ -177,134 +181,6 @@ static void tc__print_contract_block(tc__printer *p, const tc__contract *q,
 }
 
 // ---- the kernel around it ----
-
-static void tc__let_scratch(tc__printer *p, const tc__contract *q, const char *name,
-                            tc__ix at) {
-    const char *type = p->d->scalar[q->cls];
-    tc__line(p);
-    tc__put(p->out, "%s *%s = (%s *)(void *)((char *)a->scratch[worker] + ", type, name,
-            type);
-    tc__put_ix(p, at);
-    tc__put(p->out, ");\n");
-}
-
-static void tc__mark_val(void *user, uint32_t id) { ((uint8_t *)user)[id] = 1; }
-
-// The nodes that node `id` needs, itself included, into mark. They stand before it.
-static void tc__mark_needed(const tc__group *g, uint32_t id, uint8_t *mark) {
-    mark[id] = 1;
-    for (uint32_t at = id + 1; at-- > 0;) {
-        const tc__node *n = g->body.node.at[at];
-        for (uint32_t i = 0; mark[at] && i < n->n_in; i++) mark[n->in[i]] = 1;
-        for (uint32_t i = 0; mark[at] && i < n->n_attr; i++)
-            if (tc__attr_is_ix(n, i))
-                tc__ix_each_val(g->body.ix, n->attr[i], tc__mark_val, mark);
-    }
-}
-
-static void tc__print_needed(tc__printer *p, const uint8_t *mark, int row) {
-    for (uint32_t id = 0; id < p->g->body.node.count; id++) {
-        const tc__node *n = tc__body(p, id);
-        if (mark[id] && (n->level == TC__AT_ROW) == row) tc__print_node(p, n);
-    }
-}
-
-// Evaluates node `id` along `axis` at the present index, storing vector j behind `to`.
-static void tc__print_operand(tc__printer *p, const tc__contract *q, uint32_t id,
-                              const uint8_t *mark, const char *to) {
-    tc__print_needed(p, mark, 0);
-    for (int j = 0; j < p->copies; j++) {
-        tc__line(p);
-        tc__put(p->out, "tc_st_%s(%s + %d, ", tc__class_names[q->cls], to, j * p->unit);
-        tc__put_value(p, id, j);
-        tc__put(p->out, ");\n");
-    }
-}
-
-// Row r of what earlier parts have made of the item's rows.
-static void tc__put_made(tc__printer *p, int64_t b) {
-    tc__put_buffer(p, b);
-    tc__put(p->out, "_rows + (r - r0) * ");
-    tc__put_atom(p, p->g->buffer.at[b].numel, 0);
-}
-
-// `float *made0 = made0_rows + (r - r0) * 1024;` for each that nodes [begin, end) access.
-static void tc__print_made_rows(tc__printer *p, uint32_t begin, uint32_t end) {
-    for (size_t b = 0; b < p->g->buffer.count; b++) {
-        uint32_t id = begin;
-        if (p->g->buffer.at[b].place != TC__BUF_MADE) continue;
-        while (id < end && !tc__accesses(tc__body(p, id), (int64_t)b)) id++;
-        if (id == end) continue;
-        tc__line(p);
-        tc__put(p->out, "%s *", tc__dtypes[p->g->buffer.at[b].dtype].memory);
-        tc__put_buffer(p, (int64_t)b);
-        tc__put(p->out, " = ");
-        tc__put_made(p, (int64_t)b);
-        tc__put(p->out, ";\n");
-    }
-}
-
-// `const float *x[6]; for (j...) x[j] = in0 + ...;` of rows (left) or columns (right) from
-// `from`.
-static void tc__print_pointers(tc__printer *p, const tc__contract *q, int left, int count,
-                               const char *from, const char *end) {
-    const tc__node *n = tc__body(p, left ? tc__left_of(p->g) : tc__right_of(p->g));
-    tc__ixpool *x = p->g->body.ix;
-    tc__line(p);
-    tc__put(p->out, "const %s *x[%d];\n", p->d->scalar[q->cls], count);
-    tc__line(p);
-    tc__put(p->out, "for (int j = 0; j < %d; j++)", count);
-    tc__block_open(p);
-    tc__line(p);
-    tc__put(p->out, "const tc_i64 %s = tc_min(%s + j, %s - 1);\n", left ? "r" : "c", from,
-            end);
-    tc__line(p);
-    tc__put(p->out, "x[j] = ");
-    if (left && q->left_rows) {
-        tc__put(p->out, "left + (r - r0)");
-    } else if (left && q->left_nodes) {
-        tc__put(p->out, "left + (r - r0) * ");
-        tc__put_atom(p, tc__round_up(x, q->depth, q->lanes), 0);
-    } else if (tc__buffer_of(p->g, n)->place == TC__BUF_MADE) {
-        tc__put_made(p, n->attr[TC__LOAD_BUFFER]);
-    } else {
-        tc__ix k = tc__ix_find_var(x, n->attr[TC__LOAD_INDEX], TC__DEPTH);
-        tc__put_at(p, n->attr[TC__LOAD_BUFFER],
-                   k ? tc__ix_subst(x, n->attr[TC__LOAD_INDEX], k, tc__ix_const(0))
-                     : n->attr[TC__LOAD_INDEX]);
-        if (q->slice)
-            tc__put(p->out, " + k0 * %lld", (long long)tc__contract_stride(q, n->id, 0));
-    }
-    if (q->slice && left && q->left_nodes && !q->left_rows) tc__put(p->out, " + k0");
-    tc__put(p->out, ";\n");
-    tc__block_close(p);
-}
-
-// How many k the panels at hand have.
-static const char *tc__contract_deep(const tc__contract *q) {
-    return q->slice ? "k1 - k0" : "depth";
-}
-
-// Opens the loop over the slices of the depth.
-static void tc__print_slices(tc__printer *p) {
-    tc__line(p);
-    tc__put(p->out, "for (tc_i64 k0 = 0; k0 < depth; k0 += slice)");
-    tc__block_open(p);
-    tc__line(p);
-    tc__put(p->out, "const tc_i64 k1 = tc_min(k0 + slice, depth);\n");
-}
-
-// The panel of the columns from p on.
-static void tc__print_panel(tc__printer *p, const tc__contract *q, const char *lead) {
-    tc__line(p);
-    if (q->streams) { // the only one
-        tc__put(p->out, "%s%s *panel = pack + k0 * %d;\n", lead, p->d->scalar[q->cls],
-                q->width);
-        return;
-    }
-    tc__put(p->out, "%s%s *panel = pack + %s(p - c0) * %s;\n", lead, p->d->scalar[q->cls],
-            q->slice ? "k0 * wide + " : "", q->slice ? "(k1 - k0)" : "depth");
-}
 
 // Panel `to` [depth][width] from the pointers x.
 static void tc__print_interleave(tc__printer *p, const tc__contract *q, int64_t stride,
@@ -438,7 +314,10 @@ static void tc__print_pack_once(tc__printer *p, const tc__contract *q) {
     tc__put(p->out, "(void)r;\n");
     tc__print_needed(p, mark, 1);
     if (q->slice) tc__print_slices(p);
-    tc__print_pack(p, q, mark);
+    if (q->dot.each > 1)
+        tc__print_words(p, q, mark);
+    else
+        tc__print_pack(p, q, mark);
     if (q->slice) tc__block_close(p);
     tc__pack_close(p, q, "panels");
     tc__free(c, mark, count * sizeof *mark);
@@ -460,6 +339,14 @@ static uint8_t *tc__mark_left(tc__printer *p) {
     return mark;
 }
 
+// How many k a row has, where `depth` may be words.
+static void tc__put_deep(tc__printer *p, const tc__contract *q) {
+    if (q->dot.each > 1)
+        tc__put_ix(p, tc__depth_of(p->g));
+    else
+        tc__put(p->out, "depth");
+}
+
 // Rows r0 to r1 of the left operand, evaluated by their nodes.
 static void tc__print_left(tc__printer *p, const tc__contract *q) {
     uint8_t *mark = tc__mark_left(p);
@@ -475,13 +362,20 @@ static void tc__print_left(tc__printer *p, const tc__contract *q) {
     tc__print_made_rows(p, p->g->shape.prologue, tc__contract_rows_loop(p));
     tc__print_needed(p, mark, 1);
     tc__line(p);
-    tc__put(p->out, "for (tc_i64 k = 0; k < depth; k += %d)", p->unit);
+    tc__put(p->out, "for (tc_i64 k = 0; k < ");
+    tc__put_deep(p, q);
+    tc__put(p->out, "; k += %d)", p->unit);
     tc__block_open(p);
     tc__line(p);
-    tc__put(p->out, "const int n = (int)tc_min(depth - k, %d);\n", p->unit);
+    tc__put(p->out, "const int n = (int)tc_min(");
+    tc__put_deep(p, q);
+    tc__put(p->out, " - k, %d);\n", p->unit);
     p->axis = TC__DEPTH, p->tail = 1;
     snprintf(to, sizeof to, "left_r + k");
-    tc__print_operand(p, q, tc__left_of(p->g), mark, to);
+    if (q->dot.each > 1)
+        tc__print_left_words(p, q, mark);
+    else
+        tc__print_operand(p, q, tc__left_of(p->g), mark, to);
     p->axis = TC__COL, p->tail = 0;
     tc__block_close(p);
     tc__block_close(p);
@@ -608,6 +502,10 @@ static void tc__print_blocks(tc__printer *p, const tc__contract *q, const char *
     const tc__node *n = tc__body(p, tc__right_of(p->g));
     tc__ixpool *x = p->g->body.ix;
     char operands[60];
+    if (q->dot.tiles) {
+        tc__print_tiles_blocks(p, q, symbol);
+        return;
+    }
     if (q->slice && q->right != TC__RIGHT_IN_PLACE) {
         tc__print_slice_blocks(p, q, symbol);
         return;

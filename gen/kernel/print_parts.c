@@ -131,7 +131,7 @@ static int tc__joint_is_short(const tc__group *g) {
 static int tc__joint_has_items(const tc__group *g) {
     tc__ixpool *x = g->body.ix;
     int64_t m = tc__ix_hi(x, tc__ix_div(x, g->shape.rows, g->shape.batch));
-    return tc__ix_hi(x, g->shape.rows) / tc__contract_grain(g, m) >= TC__JOINT_ITEMS;
+    return tc__ix_hi(x, g->shape.rows) / tc__contract_grain(g, m, 0) >= TC__JOINT_ITEMS;
 }
 
 // Whether the host has the kernel.

@@ -173,7 +173,8 @@ static const char tc__plain_kernel[] =
     "#define TC_KERNEL __attribute__((visibility(\"default\")))\n";
 
 static void tc__put_abi(tc__text *out, tc__emit target, int lanes) {
-    const char *flags = tc__gcc_flags[target == TC__EMIT_AVX512];
+    const char *flags = tc__gcc_flags[target >= TC__EMIT_AVX512];
+    if (target > TC__EMIT_AVX512) target = TC__EMIT_AVX512; // the rest is inline assembly
     static const char *const cpu[] = {
         "", " -mavx2 -mfma -mf16c",
         " -mavx2 -mfma -mf16c\n//     -mavx512f -mavx512bw -mavx512dq -mavx512vl"};

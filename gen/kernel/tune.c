@@ -124,10 +124,11 @@ static int tc__tile_fits(const tc__group *g, tc__emit target, int lanes, int til
     static const int room[] = {6, 12, 28}; // vectors of 8 floats, with AVX-512 of 8 or 16
     tc__group plain = *g;
     memset(&plain.shape.tuning, 0, sizeof plain.shape.tuning);
-    plain.shape.lanes = lanes;
+    plain.shape.lanes = (int16_t)lanes;
     tc__contract q = tc__contract_plan(&plain);
     int pair = tc__contract_is_pair(&q) && target < TC__EMIT_AVX512;
-    if (q.turns) return 0;
+    if (q.turns || q.dot.tiles) return 0;
+    if (target > TC__EMIT_AVX512) target = TC__EMIT_AVX512;
     int vectors = q.flip ? q.width / q.lanes : tc__tiles[tile].vectors;
     if (tc__tiles[tile].rows > (q.flip ? 8 : q.grain)) return 0;
     return tc__tiles[tile].rows * vectors * (pair ? 2 : 1) <= room[target];
@@ -210,6 +211,7 @@ TC__UNUSED static int tc__candidates(const tc__group *g, tc__emit target,
 // Makes the group what the tuning says.
 static void tc__group_tune(tc__group *g, tc__emit target, const tc__tuning *t) {
     g->shape.tuning = *t;
-    g->shape.lanes = tc__tuning_lanes(g, target, t);
+    g->shape.lanes = (int16_t)tc__tuning_lanes(g, target, t);
+    g->shape.dots = (int16_t)tc__dots_of(target);
     if (tc__has_blocks(g)) tc__contract_items(g);
 }

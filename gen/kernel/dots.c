@@ -1,0 +1,76 @@
+// Products of narrow values, of which several k lie in one word of 32 bits and are multiplied by one instruction: pairs of 16 bits
+// (AVX2: vpmaddwd, VNNI: vpdpwssd), four bytes (VNNI: vpdpbusd), whole tiles of either (AMX). Integers add up exactly, modulo
+// 2^32, in any order, so nobody sees which it was. Everything in contract.c counts words then: the depth is that of words,
+// panels and rows of the left operand hold words, and the block adds a word's products where others add one product.
+// What makes words of values is in print_dots.c.
+//
+// vpdpbusd wants bytes without a sign on one side. Where both sides have one, the left is taken plus 128, and the sums begin at
+// minus 128 times what the right's column adds up to: `bias`, a row of an item's columns that lies with its panels.
+
+enum { TC__DOT_TILE = 16 }; // rows of a tile, and words of each
+
+typedef enum tc__dots {
+    TC__DOTS_NONE,
+    TC__DOTS_PAIRS,
+    TC__DOTS_BYTES,
+    TC__DOTS_TILES
+} tc__dots;
+
+// What kernels for a target may use.
+static int tc__dots_of(tc__emit target) {
+    if (target >= TC__EMIT_AMX) return TC__DOTS_TILES;
+    if (target >= TC__EMIT_VNNI) return TC__DOTS_BYTES;
+    return target >= TC__EMIT_AVX2 ? TC__DOTS_PAIRS : TC__DOTS_NONE;
+}
+
+typedef struct tc__dot_plan {
+    int each;            // how many k a word has; 1 = they are no words
+    uint8_t left, right; // dtypes of the values
+    int bias;            // the left is taken plus 128
+    int tiles;           // by AMX
+    int columns; // words lie in memory as they are, for each column: the right's LOAD, + 1
+} tc__dot_plan;
+
+// As which dtype the values of node id are known, a cast to i32 not counted.
+static int tc__narrow_of(const tc__group *g, uint32_t id) {
+    const tc__node *n = g->body.node.at[id];
+    while (n->op == TC_OP_CAST && n->dtype == TC_I32) n = g->body.node.at[n->in[0]];
+    return n->dtype;
+}
+
+static int tc__dot_takes(int dtype) {
+    return dtype == TC_BOOL || dtype == TC_U8 || dtype == TC_I8 || dtype == TC_I16;
+}
+
+// The LOAD whose columns have k side by side and nothing to test, as node id of one byte or two is; + 1, 0 = none.
+static int tc__word_columns(const tc__group *g, uint32_t id) {
+    const tc__node *n = g->body.node.at[id];
+    tc__ixpool *x = g->body.ix;
+    while (n->op == TC_OP_CAST && n->dtype == TC_I32) n = g->body.node.at[n->in[0]];
+    if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_PREDICATES) return 0;
+    if (tc__buffer_of(g, n)->dtype != n->dtype || !tc__is_memory(tc__buffer_of(g, n)))
+        return 0;
+    tc__ixrun run = tc__ix_run(x, n->attr[TC__LOAD_INDEX], TC__DEPTH);
+    int plain = run.ok && run.run == INT64_MAX && tc__ix_equals(run.stride, 1) &&
+                !tc__ix_has_val(x, n->attr[TC__LOAD_INDEX]);
+    return plain && !g->target.checked ? (int)n->id + 1 : 0;
+}
+
+// How the product that list g ends with is multiplied.
+static tc__dot_plan tc__dot_of(const tc__group *g, int part) {
+    tc__dot_plan d;
+    memset(&d, 0, sizeof d);
+    d.each = 1;
+    d.left = (uint8_t)tc__narrow_of(g, tc__left_of(g));
+    d.right = (uint8_t)tc__narrow_of(g, tc__right_of(g));
+    int narrow = tc__dot_takes(d.left) && tc__dot_takes(d.right);
+    if (part || !narrow || tc__product_dtype(g) != TC_I32 || !g->shape.dots) return d;
+    int bytes = d.left != TC_I16 && d.right != TC_I16;
+    int no_sign = d.left == TC_U8 && d.right == TC_U8;
+    d.tiles = g->shape.dots >= TC__DOTS_TILES && bytes;
+    d.each = d.tiles || (bytes && g->shape.dots >= TC__DOTS_BYTES && !no_sign) ? 4 : 2;
+    d.bias = d.each == 4 && !d.tiles && d.left != TC_U8 && d.right != TC_U8;
+    if ((int)tc__dtypes[d.right].bytes * d.each == 4)
+        d.columns = tc__word_columns(g, tc__right_of(g));
+    return d;
+}

@@ -1,0 +1,142 @@
+// Operands of a contraction in C: where they lie in a worker's scratch, which nodes make them, pointers to their rows and
+// columns, panels and slices. print_matmul.c packs and multiplies them, print_dots.c words of narrow values.
+
+static int64_t tc__contract_stride(const tc__contract *q, uint32_t id, int evaluated) {
+    if (evaluated) return q->left_rows ? q->grain : 1;
+    return tc__ix_value(
+        tc__ix_run(q->g->body.ix, q->g->body.node.at[id]->attr[TC__LOAD_INDEX], TC__DEPTH)
+            .stride);
+}
+
+static int64_t tc__contract_walk_stride(const tc__contract *q) {
+    if (q->flip) return tc__contract_stride(q, tc__right_of(q->g), 0);
+    return tc__contract_stride(q, tc__left_of(q->g), q->left_nodes);
+}
+
+static void tc__let_scratch(tc__printer *p, const tc__contract *q, const char *name,
+                            tc__ix at) {
+    const char *type = p->d->scalar[q->cls];
+    tc__line(p);
+    tc__put(p->out, "%s *%s = (%s *)(void *)((char *)a->scratch[worker] + ", type, name,
+            type);
+    tc__put_ix(p, at);
+    tc__put(p->out, ");\n");
+}
+
+static void tc__mark_val(void *user, uint32_t id) { ((uint8_t *)user)[id] = 1; }
+
+// The nodes that node `id` needs, itself included, into mark. They stand before it.
+static void tc__mark_needed(const tc__group *g, uint32_t id, uint8_t *mark) {
+    mark[id] = 1;
+    for (uint32_t at = id + 1; at-- > 0;) {
+        const tc__node *n = g->body.node.at[at];
+        for (uint32_t i = 0; mark[at] && i < n->n_in; i++) mark[n->in[i]] = 1;
+        for (uint32_t i = 0; mark[at] && i < n->n_attr; i++)
+            if (tc__attr_is_ix(n, i))
+                tc__ix_each_val(g->body.ix, n->attr[i], tc__mark_val, mark);
+    }
+}
+
+static void tc__print_needed(tc__printer *p, const uint8_t *mark, int row) {
+    for (uint32_t id = 0; id < p->g->body.node.count; id++) {
+        const tc__node *n = tc__body(p, id);
+        if (mark[id] && (n->level == TC__AT_ROW) == row) tc__print_node(p, n);
+    }
+}
+
+// Evaluates node `id` along `axis` at the present index, storing vector j behind `to`.
+static void tc__print_operand(tc__printer *p, const tc__contract *q, uint32_t id,
+                              const uint8_t *mark, const char *to) {
+    tc__print_needed(p, mark, 0);
+    for (int j = 0; j < p->copies; j++) {
+        tc__line(p);
+        tc__put(p->out, "tc_st_%s(%s + %d, ", tc__class_names[q->cls], to, j * p->unit);
+        tc__put_value(p, id, j);
+        tc__put(p->out, ");\n");
+    }
+}
+
+// Row r of what earlier parts have made of the item's rows.
+static void tc__put_made(tc__printer *p, int64_t b) {
+    tc__put_buffer(p, b);
+    tc__put(p->out, "_rows + (r - r0) * ");
+    tc__put_atom(p, p->g->buffer.at[b].numel, 0);
+}
+
+// `float *made0 = made0_rows + (r - r0) * 1024;` for each that nodes [begin, end) access.
+static void tc__print_made_rows(tc__printer *p, uint32_t begin, uint32_t end) {
+    for (size_t b = 0; b < p->g->buffer.count; b++) {
+        uint32_t id = begin;
+        if (p->g->buffer.at[b].place != TC__BUF_MADE) continue;
+        while (id < end && !tc__accesses(tc__body(p, id), (int64_t)b)) id++;
+        if (id == end) continue;
+        tc__line(p);
+        tc__put(p->out, "%s *", tc__dtypes[p->g->buffer.at[b].dtype].memory);
+        tc__put_buffer(p, (int64_t)b);
+        tc__put(p->out, " = ");
+        tc__put_made(p, (int64_t)b);
+        tc__put(p->out, ";\n");
+    }
+}
+
+// `const float *x[6]; for (j...) x[j] = in0 + ...;` of rows (left) or columns (right) from
+// `from`.
+static void tc__print_pointers(tc__printer *p, const tc__contract *q, int left, int count,
+                               const char *from, const char *end) {
+    const tc__node *n = tc__body(p, left ? tc__left_of(p->g) : tc__right_of(p->g));
+    tc__ixpool *x = p->g->body.ix;
+    tc__line(p);
+    tc__put(p->out, "const %s *x[%d];\n", p->d->scalar[q->cls], count);
+    tc__line(p);
+    tc__put(p->out, "for (int j = 0; j < %d; j++)", count);
+    tc__block_open(p);
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 %s = tc_min(%s + j, %s - 1);\n", left ? "r" : "c", from,
+            end);
+    tc__line(p);
+    tc__put(p->out, "x[j] = ");
+    if (left && q->left_rows) {
+        tc__put(p->out, "left + (r - r0)");
+    } else if (left && q->left_nodes) {
+        tc__put(p->out, "left + (r - r0) * ");
+        tc__put_atom(p, tc__round_up(x, q->depth, q->lanes), 0);
+    } else if (tc__buffer_of(p->g, n)->place == TC__BUF_MADE) {
+        tc__put_made(p, n->attr[TC__LOAD_BUFFER]);
+    } else {
+        tc__ix k = tc__ix_find_var(x, n->attr[TC__LOAD_INDEX], TC__DEPTH);
+        tc__put_at(p, n->attr[TC__LOAD_BUFFER],
+                   k ? tc__ix_subst(x, n->attr[TC__LOAD_INDEX], k, tc__ix_const(0))
+                     : n->attr[TC__LOAD_INDEX]);
+        if (q->slice)
+            tc__put(p->out, " + k0 * %lld", (long long)tc__contract_stride(q, n->id, 0));
+    }
+    if (q->slice && left && q->left_nodes && !q->left_rows) tc__put(p->out, " + k0");
+    tc__put(p->out, ";\n");
+    tc__block_close(p);
+}
+
+// How many k the panels at hand have.
+static const char *tc__contract_deep(const tc__contract *q) {
+    return q->slice ? "k1 - k0" : "depth";
+}
+
+// Opens the loop over the slices of the depth.
+static void tc__print_slices(tc__printer *p) {
+    tc__line(p);
+    tc__put(p->out, "for (tc_i64 k0 = 0; k0 < depth; k0 += slice)");
+    tc__block_open(p);
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 k1 = tc_min(k0 + slice, depth);\n");
+}
+
+// The panel of the columns from p on.
+static void tc__print_panel(tc__printer *p, const tc__contract *q, const char *lead) {
+    tc__line(p);
+    if (q->streams) { // the only one
+        tc__put(p->out, "%s%s *panel = pack + k0 * %d;\n", lead, p->d->scalar[q->cls],
+                q->width);
+        return;
+    }
+    tc__put(p->out, "%s%s *panel = pack + %s(p - c0) * %s;\n", lead, p->d->scalar[q->cls],
+            q->slice ? "k0 * wide + " : "", q->slice ? "(k1 - k0)" : "depth");
+}

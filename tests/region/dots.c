@@ -1,0 +1,182 @@
+// Products of narrow integers, several k at a time: bytes with and without signs, words of 16 bits and truth values, of operands
+// that lie, are turned, sliced or computed; sums that overflow wrap. Held against loops in 64 bits, for all kinds of CPUs, AMX's
+// tiles in C where there are none.
+#define TCOMPILE_IMPLEMENTATION
+#include "tcompile.h"
+
+#include "harness.h"
+
+enum { MOST = 1 << 19 };
+
+typedef enum form { PLAIN, SCALED, NARROW, SUMS, QUANTISED, FORMS } form;
+
+typedef struct product {
+    tc_dtype left, right;
+    int m, n, k;
+    int turned_left, turned_right; // stored [k, m], [n, k]
+    form form;
+} product;
+
+static const product products[] = {
+    {TC_I8, TC_I8, 64, 64, 64, 0, 0, PLAIN},      // whole blocks
+    {TC_I8, TC_I8, 50, 70, 129, 0, 1, SCALED},    // a rest everywhere
+    {TC_U8, TC_I8, 33, 65, 66, 0, 0, SCALED},     // as quantised models have them
+    {TC_I8, TC_U8, 17, 31, 67, 0, 1, PLAIN},      //   the other way round
+    {TC_U8, TC_U8, 49, 33, 258, 0, 0, PLAIN},     // no signs
+    {TC_I8, TC_I8, 1, 100, 300, 0, 1, SCALED},    // few rows
+    {TC_U8, TC_I8, 5, 48, 31, 0, 0, PLAIN},       //
+    {TC_I8, TC_I8, 13, 3, 3, 0, 0, PLAIN},        // less than a word
+    {TC_I8, TC_I8, 40, 40, 1, 0, 1, PLAIN},       //
+    {TC_I8, TC_I8, 70, 36, 2700, 0, 0, SCALED},   // slices
+    {TC_U8, TC_I8, 97, 40, 3001, 0, 1, PLAIN},    //
+    {TC_I8, TC_I8, 48, 64, 2821, 0, 0, PLAIN},    //   direct
+    {TC_I8, TC_I8, 64, 50, 100, 1, 0, PLAIN},     // turned
+    {TC_U8, TC_I8, 35, 37, 39, 1, 1, SCALED},     //
+    {TC_I16, TC_I16, 34, 66, 77, 0, 0, PLAIN},    // pairs
+    {TC_I16, TC_I16, 20, 50, 1501, 0, 1, PLAIN},  //
+    {TC_I16, TC_U8, 51, 18, 19, 0, 0, SCALED},    // of two kinds
+    {TC_I8, TC_I16, 18, 51, 20, 0, 1, PLAIN},     //
+    {TC_BOOL, TC_I8, 40, 50, 60, 0, 0, PLAIN},    // a choice of rows
+    {TC_U8, TC_BOOL, 40, 50, 61, 0, 0, PLAIN},    //
+    {TC_BOOL, TC_BOOL, 30, 40, 50, 0, 1, PLAIN},  // how many are common
+    {TC_I8, TC_I8, 36, 52, 90, 0, 0, NARROW},     // results are bytes again
+    {TC_U8, TC_U8, 36, 52, 90, 0, 1, NARROW},     //
+    {TC_I8, TC_I8, 37, 77, 88, 0, 0, SUMS},       // rows of it, added up
+    {TC_I8, TC_I8, 44, 66, 131, 0, 0, QUANTISED}, // the left is rounded on the way
+    {TC_U8, TC_I8, 30, 20, 66, 0, 1, QUANTISED},  //
+};
+enum { PRODUCTS = sizeof products / sizeof *products };
+
+static int64_t least(tc_dtype t) { return t == TC_I8 ? -128 : t == TC_I16 ? -32768 : 0; }
+static int64_t greatest(tc_dtype t) {
+    return t == TC_BOOL ? 1 : t == TC_U8 ? 255 : t == TC_I8 ? 127 : 32767;
+}
+
+// Value i of an operand: often the least or greatest, whose sums overflow first.
+static int64_t value(tc_dtype t, int i, int seed) {
+    unsigned w = test_word((unsigned)i, (unsigned)seed);
+    int64_t from = least(t), to = greatest(t);
+    if (w % 4 == 0) return from;
+    return w % 4 == 1 ? to : from + (int64_t)(w / 4 % (unsigned)(to - from + 1));
+}
+
+// Rows x columns of values of t, stored turned if asked for, as this dtype.
+static tc_tensor operand(tc_ctx *tc, tc_dtype t, int rows, int columns, int turned,
+                         int seed, tc_dtype as) {
+    static int32_t x[MOST];
+    for (int i = 0; i < rows * columns; i++) {
+        int at = turned ? i % columns * rows + i / columns : i;
+        x[at] = (int32_t)value(t, i, seed);
+    }
+    tc_dims d = turned ? TC_DIMS(columns, rows) : TC_DIMS(rows, columns);
+    return tc_cast(tc_from_data(tc, x, d, TC_I32), as);
+}
+
+static float scale(int c) { return (float)(1 + c % 7) / 16; }
+
+// What the values are before they are rounded and clamped to bytes: off by less than a half, or far outside.
+static tc_tensor rounded(tc_tensor x, tc_dtype t) {
+    tc_tensor y = tc_clamp(tc_round(tc_mul_s(x, 4)), (double)least(t), (double)greatest(t));
+    return tc_cast(y, t);
+}
+
+static tc_tensor multiply(tc_ctx *tc, const product *p, tc_tensor left, tc_tensor right) {
+    float row[256];
+    if (p->form == QUANTISED) left = rounded(left, p->left);
+    if (p->turned_left) left = tc_t(left);
+    if (p->turned_right) right = tc_t(right);
+    if (p->form == NARROW) return tc_matmul(left, right);
+    tc_tensor y = tc_matmul(tc_cast(left, TC_I32), tc_cast(right, TC_I32));
+    if (p->form == SUMS) return tc_sum(y, 1);
+    if (p->form != SCALED) return y;
+    for (int c = 0; c < p->n; c++) row[c] = scale(c);
+    return tc_mul(tc_cast(y, TC_F32), tc_from_data(tc, row, TC_DIMS(p->n), TC_F32));
+}
+
+static int64_t sum_of(const product *p, int r, int c) {
+    uint32_t sum = 0;
+    for (int k = 0; k < p->k; k++)
+        sum +=
+            (uint32_t)(value(p->left, r * p->k + k, 1) * value(p->right, k * p->n + c, 2));
+    return (int32_t)sum;
+}
+
+static int is_right(const product *p, tc_tensor y) {
+    static double got[MOST];
+    static int64_t whole[MOST];
+    size_t n = (size_t)tc_numel(y);
+    int wrong = 0;
+    tc_tensor all = tc_cast(y, p->form == SCALED ? TC_F64 : TC_I64);
+    if (p->form == SCALED)
+        CHECK_EQ(tc_read(all, got, n * sizeof *got), TC_OK);
+    else
+        CHECK_EQ(tc_read(all, whole, n * sizeof *whole), TC_OK);
+    for (int r = 0; r < p->m; r++) {
+        int64_t rows = 0;
+        for (int c = 0; c < p->n; c++) {
+            int64_t sum = sum_of(p, r, c);
+            rows += sum;
+            if (p->form == SUMS) continue;
+            if (p->form == SCALED)
+                wrong += got[r * p->n + c] != (double)((float)sum * scale(c));
+            else if (p->form == NARROW)
+                wrong += whole[r * p->n + c] !=
+                         (p->left == TC_U8 ? (int64_t)(uint8_t)sum : (int64_t)(int8_t)sum);
+            else
+                wrong += whole[r * p->n + c] != sum;
+        }
+        if (p->form == SUMS) wrong += whole[r] != rows;
+    }
+    return !wrong;
+}
+
+static void run_all(tc_ctx *tc) {
+    tc_tensor in[2 * PRODUCTS], out[PRODUCTS];
+    REQUIRE(tc);
+    for (int i = 0; i < PRODUCTS; i++) {
+        const product *p = &products[i];
+        int quantised = p->form == QUANTISED;
+        in[2 * i] = operand(tc, p->left, p->m, p->k, p->turned_left, 1,
+                            quantised ? TC_F32 : p->left);
+        if (quantised) in[2 * i] = tc_mul_s(in[2 * i], 0.25);
+        in[2 * i + 1] = operand(tc, p->right, p->k, p->n, p->turned_right, 2, p->right);
+    }
+    tc_trace_begin(tc, "products");
+    for (int i = 0; i < PRODUCTS; i++)
+        out[i] = multiply(tc, &products[i], in[2 * i], in[2 * i + 1]);
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    for (int i = 0; i < PRODUCTS; i++)
+        if (!is_right(&products[i], out[i])) FAIL("product %d is wrong", i);
+    CHECK_EQ(tc_error(tc), TC_OK);
+    CHECK_EQ(tc_stats_get(tc).fallbacks, 0);
+    tc_close(tc);
+}
+
+static tc_ctx *open_as(const char *backend, const char *isa, int threads) {
+    tc_config config = tc_config_default();
+    config.backend = backend, config.isa = isa, config.threads = threads;
+    config.no_disk_cache = 1;
+    return tc_open(&config);
+}
+
+TEST(interpreted) { run_all(open_as("aot_eager", NULL, 2)); }
+TEST(this_cpu) { run_all(open_as("cpu", NULL, 2)), run_all(open_as("cpu", NULL, 1)); }
+TEST(avx512) { run_all(open_as("cpu", "avx512", 3)); }
+TEST(avx2) { run_all(open_as("cpu", "avx2", 2)); }
+TEST(baseline) { run_all(open_as("cpu", "baseline", 2)); }
+
+// Kernels for AMX, whose macros are those of tools/amx.h.
+TEST(tiles) {
+    char folder[1024], cc[1200];
+    REQUIRE(getcwd(folder, sizeof folder));
+    snprintf(cc, sizeof cc, "cc -include %s/tests/tools/amx.h", folder);
+    setenv("CC", cc, 1);
+    tc_ctx *tc = open_as("cpu", "avx512", 2);
+    REQUIRE(tc);
+    if (tc->target < TC__EMIT_AVX512) {
+        tc_close(tc);
+        SKIP("the CPU has no AVX-512, which kernels for AMX use beside it");
+    }
+    tc->target = TC__EMIT_AMX;
+    run_all(tc);
+}
