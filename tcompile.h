@@ -1846,8 +1846,10 @@ typedef enum tc_dynamic {
 // What compiled code may do to floating point.
 typedef enum tc_numerics {
     TC_NUMERICS_STRICT, // the bits of the interpreter, on every machine
-    TC_NUMERICS_FAST    // a product and the sum it goes into may be rounded once (-ffp-contract=fast): last
-                        // bits may differ from the interpreter's and from machine to machine
+    TC_NUMERICS_FAST    // a product and the sum it goes into may be rounded once (-ffp-contract=fast), and
+                        // matrix products of bf16 be summed in pairs, by AVX512-BF16 or the tiles of AMX, in
+                        // f32 as ever, with subnormals taken as 0: last bits may differ from the
+                        // interpreter's and from machine to machine
 } tc_numerics;
 
 // A field that is zero takes the environment variable of that name (TC_FULLGRAPH, TC_BACKEND, ...),
@@ -3159,7 +3161,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x69dd48e84af9d43fu
+#define TC__BUILD_ID 0x1674dfc7998f0447u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -4551,7 +4553,8 @@ TC__CPU_AVX512F=8,
 TC__CPU_NEON=16,
 TC__CPU_ASKED=32,
 TC__CPU_VNNI=64,
-TC__CPU_AMX=128,
+TC__CPU_BF16=128,
+TC__CPU_AMX=256,
 TC__CPU_WIDE=
 TC__CPU_AVX2|TC__CPU_FMA|TC__CPU_F16C
 };
@@ -4559,13 +4562,14 @@ TC__CPU_AVX2|TC__CPU_FMA|TC__CPU_F16C
 typedef struct tc__cpuid{
 uint32_t a,b,c,d;
 }tc__cpuid;
-static tc__cpuid tc__cpuid_of(uint32_t leaf){
+static tc__cpuid tc__cpuid_at(uint32_t leaf,uint32_t part){
 tc__cpuid r;
 __asm__ volatile("cpuid"
 :"=a"(r.a),"=b"(r.b),"=c"(r.c),"=d"(r.d)
-:"a"(leaf),"c"(0));
+:"a"(leaf),"c"(part));
 return r;
 }
+static tc__cpuid tc__cpuid_of(uint32_t leaf){return tc__cpuid_at(leaf,0);}
 static uint32_t tc__cpu_saved_state(void){
 uint32_t low,high;
 __asm__ volatile("xgetbv":"=a"(low),"=d"(high):"c"(0));
@@ -4597,6 +4601,7 @@ if(one.c>>29&1u)found|=TC__CPU_F16C;
 if((saved&0xe0u)!=0xe0u||(seven.b&avx512)!=avx512)return found;
 found|=TC__CPU_AVX512F;
 if(seven.c>>11&1u)found|=TC__CPU_VNNI;
+if(seven.a&&tc__cpuid_at(7,1).a>>5&1u)found|=TC__CPU_BF16;
 if(tc__cpu_tiles(&seven,saved))found|=TC__CPU_AMX;
 return found;
 }
@@ -24779,6 +24784,7 @@ uint32_t tensor_maps;
 int threads;
 int checked;
 int tf32;
+int fast;
 int guarded;
 }tc__group_target;
 typedef struct tc__group{
@@ -30526,6 +30532,7 @@ TC__EMIT_PLAIN,
 TC__EMIT_AVX2,
 TC__EMIT_AVX512,
 TC__EMIT_VNNI,
+TC__EMIT_BF16,
 TC__EMIT_AMX,
 TC__EMITS
 }tc__emit;
@@ -32382,12 +32389,13 @@ typedef enum tc__dots{
 TC__DOTS_NONE,
 TC__DOTS_PAIRS,
 TC__DOTS_BYTES,
+TC__DOTS_BF16,
 TC__DOTS_TILES
 }tc__dots;
 static int tc__dots_of(tc__emit target){
-if(target>=TC__EMIT_AMX)return TC__DOTS_TILES;
-if(target>=TC__EMIT_VNNI)return TC__DOTS_BYTES;
-return target>=TC__EMIT_AVX2?TC__DOTS_PAIRS:TC__DOTS_NONE;
+static const uint8_t dots[TC__EMITS]={TC__DOTS_NONE,TC__DOTS_PAIRS,TC__DOTS_PAIRS,
+TC__DOTS_BYTES,TC__DOTS_BF16,TC__DOTS_TILES};
+return dots[target];
 }
 typedef struct tc__dot_plan{
 int each;
@@ -32396,18 +32404,22 @@ int bias;
 int tiles;
 int columns;
 }tc__dot_plan;
-static int tc__narrow_of(const tc__group*g,uint32_t id){
+static const tc__node*tc__dot_node(const tc__group*g,uint32_t id){
 const tc__node*n=g->body.node.at[id];
 while(n->op==TC_OP_CAST&&n->dtype==TC_I32)n=g->body.node.at[n->in[0]];
-return n->dtype;
+return n;
+}
+static int tc__narrow_of(const tc__group*g,uint32_t id){
+const tc__node*n=tc__dot_node(g,id);
+if(!tc__is_half(n->dtype)||n->op==TC_OP_CAST)return n->dtype;
+return n->op==TC_OP_LOAD?tc__buffer_of(g,n)->dtype:TC_F32;
 }
 static int tc__dot_takes(int dtype){
 return dtype==TC_BOOL||dtype==TC_U8||dtype==TC_I8||dtype==TC_I16;
 }
 static int tc__word_columns(const tc__group*g,uint32_t id){
-const tc__node*n=g->body.node.at[id];
+const tc__node*n=tc__dot_node(g,id);
 tc__ixpool*x=g->body.ix;
-while(n->op==TC_OP_CAST&&n->dtype==TC_I32)n=g->body.node.at[n->in[0]];
 if(n->op!=TC_OP_LOAD||n->n_attr>TC__LOAD_PREDICATES)return 0;
 if(tc__buffer_of(g,n)->dtype!=n->dtype||!tc__is_memory(tc__buffer_of(g,n)))
 return 0;
@@ -32422,8 +32434,16 @@ memset(&d,0,sizeof d);
 d.each=1;
 d.left=(uint8_t)tc__narrow_of(g,tc__left_of(g));
 d.right=(uint8_t)tc__narrow_of(g,tc__right_of(g));
-int narrow=tc__dot_takes(d.left)&&tc__dot_takes(d.right);
-if(part||!narrow||tc__product_dtype(g)!=TC_I32||!g->shape.dots)return d;
+int whole=tc__dot_takes(d.left)&&tc__dot_takes(d.right)&&
+tc__product_dtype(g)==TC_I32&&g->shape.dots;
+int bf16=d.left==TC_BF16&&d.right==TC_BF16&&g->target.fast&&
+g->shape.dots>=TC__DOTS_BF16;
+if(part||(!whole&&!bf16))return d;
+if(bf16){
+d.each=2,d.tiles=g->shape.dots>=TC__DOTS_TILES;
+d.columns=tc__word_columns(g,tc__right_of(g));
+return d;
+}
 int bytes=d.left!=TC_I16&&d.right!=TC_I16;
 int no_sign=d.left==TC_U8&&d.right==TC_U8;
 d.tiles=g->shape.dots>=TC__DOTS_TILES&&bytes;
@@ -33009,6 +33029,9 @@ operands,i,more);
 if(either)p->indent--;
 }
 // ---- gen/kernel/print_operands.c
+static tc__class tc__operand_class(const tc__contract*q){
+return q->dot.each>1?TC__CLASS_i32:q->cls;
+}
 static int64_t tc__contract_stride(const tc__contract*q,uint32_t id,int evaluated){
 if(evaluated)return q->left_rows?q->grain:1;
 return tc__ix_value(
@@ -33021,7 +33044,8 @@ return tc__contract_stride(q,tc__left_of(q->g),q->left_nodes);
 }
 static void tc__let_scratch(tc__printer*p,const tc__contract*q,const char*name,
 tc__ix at){
-const char*type=p->d->scalar[q->cls];
+int sums=!strcmp(name,"tile")||!strcmp(name,"flip");
+const char*type=p->d->scalar[sums?q->cls:tc__operand_class(q)];
 tc__line(p);
 tc__put(p->out,"%s *%s = (%s *)(void *)((char *)a->scratch[worker] + ",type,name,
 type);
@@ -33079,7 +33103,7 @@ const char*from,const char*end){
 const tc__node*n=tc__body(p,left?tc__left_of(p->g):tc__right_of(p->g));
 tc__ixpool*x=p->g->body.ix;
 tc__line(p);
-tc__put(p->out,"const %s *x[%d];\n",p->d->scalar[q->cls],count);
+tc__put(p->out,"const %s *x[%d];\n",p->d->scalar[tc__operand_class(q)],count);
 tc__line(p);
 tc__put(p->out,"for (int j = 0; j < %d; j++)",count);
 tc__block_open(p);
@@ -33120,17 +33144,19 @@ tc__put(p->out,"const tc_i64 k1 = tc_min(k0 + slice, depth);\n");
 static void tc__print_panel(tc__printer*p,const tc__contract*q,const char*lead){
 tc__line(p);
 if(q->streams){
-tc__put(p->out,"%s%s *panel = pack + k0 * %d;\n",lead,p->d->scalar[q->cls],
-q->width);
+tc__put(p->out,"%s%s *panel = pack + k0 * %d;\n",lead,
+p->d->scalar[tc__operand_class(q)],q->width);
 return;
 }
-tc__put(p->out,"%s%s *panel = pack + %s(p - c0) * %s;\n",lead,p->d->scalar[q->cls],
-q->slice?"k0 * wide + ":"",q->slice?"(k1 - k0)":"depth");
+tc__put(p->out,"%s%s *panel = pack + %s(p - c0) * %s;\n",lead,
+p->d->scalar[tc__operand_class(q)],q->slice?"k0 * wide + ":"",
+q->slice?"(k1 - k0)":"depth");
 }
 // ---- gen/kernel/print_dots.c
 static void tc__put_dot(tc__printer*p,const tc__dot_plan*d,int i,int j){
 int turn=d->each==4&&d->right==TC_U8;
-const char*op=d->each==4?"dot_i8"
+const char*op=d->left==TC_BF16?"dot_bf16"
+:d->each==4?"dot_i8"
 :p->g->shape.dots>=TC__DOTS_BYTES?"dot_i16"
 :"madd_i16";
 if(turn)
@@ -33163,8 +33189,9 @@ tc__put(p->out,"const tc_i64 c = p;\n");
 tc__print_needed(p,mark,0);
 for(int j=0;j<p->copies;j++){
 tc__line(p);
-tc__put(p->out,"w%d |= (",j);
+tc__put(p->out,q->dot.left==TC_BF16?"w%d |= (TC_BITS_f32(":"w%d |= (",j);
 tc__put_value(p,tc__right_of(p->g),j);
+if(q->dot.left==TC_BF16)tc__put(p->out,") >> 16");
 tc__put(p->out,each==4?" & 255) << (int)(k %% 4 * 8);\n"
 :" & 65535) << (int)(k %% 2 * 16);\n");
 }
@@ -33253,10 +33280,20 @@ const uint8_t*mark){
 uint32_t id=tc__left_of(p->g);
 tc__print_needed(p,mark,0);
 tc__line(p);
-tc__put(p->out,q->dot.each==4?"tc_st_u8((tc_u8 *)left_r + k, "
+tc__put(p->out,q->dot.left==TC_BF16?"tc_st_bf16((tc_u16 *)left_r + k, "
+:q->dot.each==4?"tc_st_u8((tc_u8 *)left_r + k, "
 :"tc_st_u16((tc_u16 *)left_r + k, ");
 tc__put_value(p,id,0);
 tc__put(p->out,q->dot.bias?" ^ 128);\n":");\n");
+}
+static void tc__print_left_rest(tc__printer*p,const tc__contract*q){
+if(q->dot.left!=TC_BF16)return;
+tc__line(p);
+tc__put(p->out,"for (tc_i64 k = ");
+tc__put_ix(p,tc__depth_of(p->g));
+tc__put(p->out,"; k < 2 * ");
+tc__put_atom(p,tc__round_up(p->g->body.ix,q->depth,q->lanes),0);
+tc__put(p->out,"; k++) ((tc_u16 *)left_r)[k] = 0;\n");
 }
 static int tc__tile_left(int i){return 4+i;}
 static int tc__tile_right(const tc__contract*q,int j){
@@ -33273,11 +33310,11 @@ t/across*TC__DOT_TILE,t%across*TC__DOT_TILE);
 static void tc__print_tiles_block(tc__printer*p,const tc__contract*q,
 const char*symbol){
 int across=q->width/TC__DOT_TILE,down=q->rows/TC__DOT_TILE;
-const char*type=p->d->scalar[q->cls];
-tc__put(p->out,
-"static __attribute__((noinline)) void %s_block(const %s *left, tc_i64 pitch, "
-"const %s *panel,\n        tc_i64 depth, %s *tile, tc_i64 step%s)",
-symbol,type,type,type,q->slice?", tc_i64 more":"");
+tc__put(
+p->out,
+"static __attribute__((noinline)) void %s_block(const tc_i32 *left, tc_i64 pitch, "
+"const tc_i32 *panel,\n        tc_i64 depth, %s *tile, tc_i64 step%s)",
+symbol,p->d->scalar[q->cls],q->slice?", tc_i64 more":"");
 tc__block_open(p);
 if(q->slice){
 tc__line(p);
@@ -33308,9 +33345,12 @@ tc__put(p->out,"TC_TILE_LOAD(%d, panel + w * %d + %d, %d);\n",
 tc__tile_right(q,j),q->width,j*TC__DOT_TILE,q->width);
 for(int i=0;i<down;i++){
 tc__line(p);
-tc__put(p->out,"TC_TILE_DOT(tdpb%c%cd, %d, %d, %d);\n",
-q->dot.left==TC_U8?'u':'s',q->dot.right==TC_U8?'u':'s',
-i*across+j,tc__tile_left(i),tc__tile_right(q,j));
+char op[]="tdpbssd";
+if(q->dot.left==TC_U8)op[4]='u';
+if(q->dot.right==TC_U8)op[5]='u';
+tc__put(p->out,"TC_TILE_DOT(%s, %d, %d, %d);\n",
+q->dot.left==TC_BF16?"tdpbf16ps":op,i*across+j,
+tc__tile_left(i),tc__tile_right(q,j));
 }
 }
 tc__block_close(p);
@@ -33496,7 +33536,8 @@ int steps=tc__contract_unroll(q);
 return tc__ix_divisor(q->g->body.ix,q->depth)%steps||q->slice%steps;
 }
 static void tc__print_block_k(tc__printer*p,const tc__contract*q,int more){
-const char*cls=tc__class_names[q->cls],*reg=p->d->reg[q->cls];
+tc__class in=tc__operand_class(q);
+const char*cls=tc__class_names[in],*reg=p->d->reg[in];
 int windows=q->right==TC__RIGHT_WINDOWS;
 long long to=windows?0:(long long)tc__contract_walk_stride(q)*more;
 for(int j=0;j<q->width/q->lanes;j++){
@@ -33565,7 +33606,7 @@ return q->slice?", tc_i64 more":"";
 }
 static void tc__print_contract_block(tc__printer*p,const tc__contract*q,
 const char*symbol){
-const char*type=p->d->scalar[q->cls];
+const char*type=p->d->scalar[tc__operand_class(q)];
 int windows=q->right==TC__RIGHT_WINDOWS;
 char to[30]="";
 if(q->dot.tiles){
@@ -33578,8 +33619,9 @@ p->out,
 "static __attribute__((noinline)) void %s_block(const %s *const *row, %sconst %s "
 "*panel,\n"
 "        %stc_i64 depth, %s *%s%s)",
-symbol,type,to,type,q->right==TC__RIGHT_IN_PLACE?"tc_i64 next, ":"",type,
-windows?"const *out, tc_i64 behind":"tile, tc_i64 step",tc__block_rest(q));
+symbol,type,to,type,q->right==TC__RIGHT_IN_PLACE?"tc_i64 next, ":"",
+p->d->scalar[q->cls],windows?"const *out, tc_i64 behind":"tile, tc_i64 step",
+tc__block_rest(q));
 tc__block_open(p);
 if(q->right!=TC__RIGHT_IN_PLACE){
 tc__line(p);
@@ -33750,7 +33792,7 @@ tc__line(p);
 tc__put(p->out,"for (tc_i64 r = r0; r < r1; r++)");
 tc__block_open(p);
 tc__line(p);
-tc__put(p->out,"%s *left_r = left + (r - r0) * ",p->d->scalar[q->cls]);
+tc__put(p->out,"%s *left_r = left + (r - r0) * ",p->d->scalar[tc__operand_class(q)]);
 tc__put_atom(p,tc__round_up(p->g->body.ix,q->depth,q->lanes),0);
 tc__put(p->out,";\n");
 tc__print_made_rows(p,p->g->shape.prologue,tc__contract_rows_loop(p));
@@ -33772,6 +33814,7 @@ else
 tc__print_operand(p,q,tc__left_of(p->g),mark,to);
 p->axis=TC__COL,p->tail=0;
 tc__block_close(p);
+tc__print_left_rest(p,q);
 tc__block_close(p);
 tc__free(p->out->ctx,mark,p->g->body.node.count*sizeof*mark);
 }
@@ -36267,6 +36310,13 @@ static const char*const tc__text_kernel[]={
 "// Adds to each lane the products of four bytes without a sign, x, and four with one, y.",
 "TC_FN tc_vi TC_N(dot_i8)(tc_vi s, tc_vi x, tc_vi y) {",
 "    __asm__(\"vpdpbusd %2, %1, %0\" : \"+v\"(s) : \"v\"(x), \"v\"(y));",
+"    return s;",
+"}",
+"",
+"// fn: dot_bf16",
+"// Adds to each lane the products of two pairs of bf16, in f32.",
+"TC_FN tc_vf TC_N(dot_bf16)(tc_vf s, tc_vi x, tc_vi y) {",
+"    __asm__(\"vdpbf16ps %2, %1, %0\" : \"+v\"(s) : \"v\"(x), \"v\"(y));",
 "    return s;",
 "}",
 "",
@@ -45960,6 +46010,7 @@ static const tc__dialect*tc__dialect_on(tc_ctx*c,int device){
 return device?tc__device_at(c,device)->own.language->dialect:&tc__dialect_c;
 }
 static void tc__program_aim(const tc__program*p,tc__group*k){
+k->target.fast=p->numerics==TC_NUMERICS_FAST;
 if(!k->target.device)return;
 const tc_device*d=&tc__device_at(p->ctx,k->target.device)->own;
 k->target.language=d->language;
@@ -46566,10 +46617,16 @@ struct tc__kernels{
 tc__library*library;
 tc__desk desk;
 };
-enum{TC__CPU_512=TC__CPU_WIDE|TC__CPU_AVX512F};
-static const unsigned tc__emit_cpu[TC__EMITS]={0,TC__CPU_WIDE,TC__CPU_512,
+enum{
+TC__CPU_512=TC__CPU_WIDE|TC__CPU_AVX512F,
+TC__CPU_DOTS=TC__CPU_512|TC__CPU_VNNI|TC__CPU_BF16
+};
+static const unsigned tc__emit_cpu[TC__EMITS]={0,
+TC__CPU_WIDE,
+TC__CPU_512,
 TC__CPU_512|TC__CPU_VNNI,
-TC__CPU_512|TC__CPU_VNNI|TC__CPU_AMX};
+TC__CPU_DOTS,
+TC__CPU_DOTS|TC__CPU_AMX};
 static tc__emit tc__emit_of(unsigned cpu){
 int t=TC__EMITS-1;
 while((cpu&tc__emit_cpu[t])!=tc__emit_cpu[t])t--;

@@ -114,7 +114,8 @@ enum {
     TC__CPU_NEON = 16,
     TC__CPU_ASKED = 32, // in tc__core
     TC__CPU_VNNI = 64,  // of AVX-512
-    TC__CPU_AMX = 128,  // tiles of bytes and bf16, which the system lets this process use
+    TC__CPU_BF16 = 128, // of AVX-512
+    TC__CPU_AMX = 256,  // tiles of bytes and bf16, which the system lets this process use
     TC__CPU_WIDE =
         TC__CPU_AVX2 | TC__CPU_FMA | TC__CPU_F16C // what eight lanes are written for
 };
@@ -124,13 +125,15 @@ typedef struct tc__cpuid {
     uint32_t a, b, c, d;
 } tc__cpuid;
 
-static tc__cpuid tc__cpuid_of(uint32_t leaf) {
+static tc__cpuid tc__cpuid_at(uint32_t leaf, uint32_t part) {
     tc__cpuid r;
     __asm__ volatile("cpuid"
                      : "=a"(r.a), "=b"(r.b), "=c"(r.c), "=d"(r.d)
-                     : "a"(leaf), "c"(0));
+                     : "a"(leaf), "c"(part));
     return r;
 }
+
+static tc__cpuid tc__cpuid_of(uint32_t leaf) { return tc__cpuid_at(leaf, 0); }
 
 // Which vector registers the system saves at a task switch (the XCR0 register).
 static uint32_t tc__cpu_saved_state(void) {
@@ -168,6 +171,7 @@ TC__UNUSED static unsigned tc__cpu_features(void) {
     if ((saved & 0xe0u) != 0xe0u || (seven.b & avx512) != avx512) return found;
     found |= TC__CPU_AVX512F;
     if (seven.c >> 11 & 1u) found |= TC__CPU_VNNI;
+    if (seven.a && tc__cpuid_at(7, 1).a >> 5 & 1u) found |= TC__CPU_BF16;
     if (tc__cpu_tiles(&seven, saved)) found |= TC__CPU_AMX;
     return found;
 }

@@ -12,10 +12,16 @@ struct tc__kernels {
     tc__desk desk;        // for what cannot wait
 };
 
-enum { TC__CPU_512 = TC__CPU_WIDE | TC__CPU_AVX512F };
-static const unsigned tc__emit_cpu[TC__EMITS] = {0, TC__CPU_WIDE, TC__CPU_512,
+enum {
+    TC__CPU_512 = TC__CPU_WIDE | TC__CPU_AVX512F,
+    TC__CPU_DOTS = TC__CPU_512 | TC__CPU_VNNI | TC__CPU_BF16
+};
+static const unsigned tc__emit_cpu[TC__EMITS] = {0,
+                                                 TC__CPU_WIDE,
+                                                 TC__CPU_512,
                                                  TC__CPU_512 | TC__CPU_VNNI,
-                                                 TC__CPU_512 | TC__CPU_VNNI | TC__CPU_AMX};
+                                                 TC__CPU_DOTS,
+                                                 TC__CPU_DOTS | TC__CPU_AMX};
 
 // The most that a CPU with these features can run; the one place that decides it.
 static tc__emit tc__emit_of(unsigned cpu) {

@@ -483,6 +483,7 @@ static const tc__dialect *tc__dialect_on(tc_ctx *c, int device) {
 
 // Kernel k is for its device: what that has decides which kernels are joined, and what they become.
 static void tc__program_aim(const tc__program *p, tc__group *k) {
+    k->target.fast = p->numerics == TC_NUMERICS_FAST;
     if (!k->target.device) return;
     const tc_device *d = &tc__device_at(p->ctx, k->target.device)->own;
     k->target.language = d->language;

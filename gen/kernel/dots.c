@@ -1,7 +1,8 @@
 // Products of narrow values, of which several k lie in one word of 32 bits and are multiplied by one instruction: pairs of 16 bits
-// (AVX2: vpmaddwd, VNNI: vpdpwssd), four bytes (VNNI: vpdpbusd), whole tiles of either (AMX). Integers add up exactly, modulo
-// 2^32, in any order, so nobody sees which it was. Everything in contract.c counts words then: the depth is that of words,
-// panels and rows of the left operand hold words, and the block adds a word's products where others add one product.
+// (AVX2: vpmaddwd, VNNI: vpdpwssd), four bytes (VNNI: vpdpbusd), pairs of bf16 (AVX512-BF16: vdpbf16ps), whole tiles of bytes or
+// bf16 (AMX). Integers add up exactly, modulo 2^32, in any order, so nobody sees which it was; those of bf16 have other bits than
+// one k after the other, so they are for TC_NUMERICS_FAST to ask. Everything in contract.c counts words then: the depth is that of
+// words, panels and rows of the left operand hold words, and the block adds a word's products where others add one product.
 // What makes words of values is in print_dots.c.
 //
 // vpdpbusd wants bytes without a sign on one side. Where both sides have one, the left is taken plus 128, and the sums begin at
@@ -13,14 +14,15 @@ typedef enum tc__dots {
     TC__DOTS_NONE,
     TC__DOTS_PAIRS,
     TC__DOTS_BYTES,
+    TC__DOTS_BF16,
     TC__DOTS_TILES
 } tc__dots;
 
 // What kernels for a target may use.
 static int tc__dots_of(tc__emit target) {
-    if (target >= TC__EMIT_AMX) return TC__DOTS_TILES;
-    if (target >= TC__EMIT_VNNI) return TC__DOTS_BYTES;
-    return target >= TC__EMIT_AVX2 ? TC__DOTS_PAIRS : TC__DOTS_NONE;
+    static const uint8_t dots[TC__EMITS] = {TC__DOTS_NONE,  TC__DOTS_PAIRS, TC__DOTS_PAIRS,
+                                            TC__DOTS_BYTES, TC__DOTS_BF16,  TC__DOTS_TILES};
+    return dots[target];
 }
 
 typedef struct tc__dot_plan {
@@ -31,11 +33,18 @@ typedef struct tc__dot_plan {
     int columns; // words lie in memory as they are, for each column: the right's LOAD, + 1
 } tc__dot_plan;
 
-// As which dtype the values of node id are known, a cast to i32 not counted.
-static int tc__narrow_of(const tc__group *g, uint32_t id) {
+// The node whose values a product multiplies: behind a cast to i32.
+static const tc__node *tc__dot_node(const tc__group *g, uint32_t id) {
     const tc__node *n = g->body.node.at[id];
     while (n->op == TC_OP_CAST && n->dtype == TC_I32) n = g->body.node.at[n->in[0]];
-    return n->dtype;
+    return n;
+}
+
+// As which dtype they are known. Halves are rounded where they are loaded or cast, no others.
+static int tc__narrow_of(const tc__group *g, uint32_t id) {
+    const tc__node *n = tc__dot_node(g, id);
+    if (!tc__is_half(n->dtype) || n->op == TC_OP_CAST) return n->dtype;
+    return n->op == TC_OP_LOAD ? tc__buffer_of(g, n)->dtype : TC_F32;
 }
 
 static int tc__dot_takes(int dtype) {
@@ -44,9 +53,8 @@ static int tc__dot_takes(int dtype) {
 
 // The LOAD whose columns have k side by side and nothing to test, as node id of one byte or two is; + 1, 0 = none.
 static int tc__word_columns(const tc__group *g, uint32_t id) {
-    const tc__node *n = g->body.node.at[id];
+    const tc__node *n = tc__dot_node(g, id);
     tc__ixpool *x = g->body.ix;
-    while (n->op == TC_OP_CAST && n->dtype == TC_I32) n = g->body.node.at[n->in[0]];
     if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_PREDICATES) return 0;
     if (tc__buffer_of(g, n)->dtype != n->dtype || !tc__is_memory(tc__buffer_of(g, n)))
         return 0;
@@ -63,8 +71,16 @@ static tc__dot_plan tc__dot_of(const tc__group *g, int part) {
     d.each = 1;
     d.left = (uint8_t)tc__narrow_of(g, tc__left_of(g));
     d.right = (uint8_t)tc__narrow_of(g, tc__right_of(g));
-    int narrow = tc__dot_takes(d.left) && tc__dot_takes(d.right);
-    if (part || !narrow || tc__product_dtype(g) != TC_I32 || !g->shape.dots) return d;
+    int whole = tc__dot_takes(d.left) && tc__dot_takes(d.right) &&
+                tc__product_dtype(g) == TC_I32 && g->shape.dots;
+    int bf16 = d.left == TC_BF16 && d.right == TC_BF16 && g->target.fast &&
+               g->shape.dots >= TC__DOTS_BF16;
+    if (part || (!whole && !bf16)) return d;
+    if (bf16) {
+        d.each = 2, d.tiles = g->shape.dots >= TC__DOTS_TILES;
+        d.columns = tc__word_columns(g, tc__right_of(g));
+        return d;
+    }
     int bytes = d.left != TC_I16 && d.right != TC_I16;
     int no_sign = d.left == TC_U8 && d.right == TC_U8;
     d.tiles = g->shape.dots >= TC__DOTS_TILES && bytes;

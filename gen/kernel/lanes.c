@@ -7,7 +7,8 @@ typedef enum tc__emit {
     TC__EMIT_AVX2,   // with FMA
     TC__EMIT_AVX512, // F, BW, DQ and VL
     TC__EMIT_VNNI,   // with VNNI
-    TC__EMIT_AMX,    // with AMX, which the system has given
+    TC__EMIT_BF16,   //   and AVX512-BF16
+    TC__EMIT_AMX,    //   and AMX, which the system has given
     TC__EMITS
 } tc__emit;
 

@@ -3,7 +3,8 @@
 // `s0_1 = tc_dot_i8(s0_1, x0, b1);`: the products of a word each; of bytes, those without a sign come first.
 static void tc__put_dot(tc__printer *p, const tc__dot_plan *d, int i, int j) {
     int turn = d->each == 4 && d->right == TC_U8;
-    const char *op = d->each == 4                         ? "dot_i8"
+    const char *op = d->left == TC_BF16                   ? "dot_bf16"
+                     : d->each == 4                       ? "dot_i8"
                      : p->g->shape.dots >= TC__DOTS_BYTES ? "dot_i16"
                                                           : "madd_i16";
     if (turn)
@@ -40,8 +41,9 @@ static void tc__print_words_row(tc__printer *p, const tc__contract *q, const uin
     tc__print_needed(p, mark, 0);
     for (int j = 0; j < p->copies; j++) {
         tc__line(p);
-        tc__put(p->out, "w%d |= (", j);
+        tc__put(p->out, q->dot.left == TC_BF16 ? "w%d |= (TC_BITS_f32(" : "w%d |= (", j);
         tc__put_value(p, tc__right_of(p->g), j);
+        if (q->dot.left == TC_BF16) tc__put(p->out, ") >> 16");
         tc__put(p->out, each == 4 ? " & 255) << (int)(k %% 4 * 8);\n"
                                   : " & 65535) << (int)(k %% 2 * 16);\n");
     }
@@ -137,10 +139,22 @@ static void tc__print_left_words(tc__printer *p, const tc__contract *q,
     uint32_t id = tc__left_of(p->g);
     tc__print_needed(p, mark, 0);
     tc__line(p);
-    tc__put(p->out, q->dot.each == 4 ? "tc_st_u8((tc_u8 *)left_r + k, "
-                                     : "tc_st_u16((tc_u16 *)left_r + k, ");
+    tc__put(p->out, q->dot.left == TC_BF16 ? "tc_st_bf16((tc_u16 *)left_r + k, "
+                    : q->dot.each == 4     ? "tc_st_u8((tc_u8 *)left_r + k, "
+                                           : "tc_st_u16((tc_u16 *)left_r + k, ");
     tc__put_value(p, id, 0);
     tc__put(p->out, q->dot.bias ? " ^ 128);\n" : ");\n");
+}
+
+// What stands behind a row's values meets zeros of the panels: an integer of no matter which bits, but no infinity.
+static void tc__print_left_rest(tc__printer *p, const tc__contract *q) {
+    if (q->dot.left != TC_BF16) return;
+    tc__line(p);
+    tc__put(p->out, "for (tc_i64 k = ");
+    tc__put_ix(p, tc__depth_of(p->g));
+    tc__put(p->out, "; k < 2 * ");
+    tc__put_atom(p, tc__round_up(p->g->body.ix, q->depth, q->lanes), 0);
+    tc__put(p->out, "; k++) ((tc_u16 *)left_r)[k] = 0;\n");
 }
 
 // ---- tiles ----
@@ -164,11 +178,11 @@ static void tc__print_tile_sums(tc__printer *p, const tc__contract *q, const cha
 static void tc__print_tiles_block(tc__printer *p, const tc__contract *q,
                                   const char *symbol) {
     int across = q->width / TC__DOT_TILE, down = q->rows / TC__DOT_TILE;
-    const char *type = p->d->scalar[q->cls];
-    tc__put(p->out,
-            "static __attribute__((noinline)) void %s_block(const %s *left, tc_i64 pitch, "
-            "const %s *panel,\n        tc_i64 depth, %s *tile, tc_i64 step%s)",
-            symbol, type, type, type, q->slice ? ", tc_i64 more" : "");
+    tc__put(
+        p->out,
+        "static __attribute__((noinline)) void %s_block(const tc_i32 *left, tc_i64 pitch, "
+        "const tc_i32 *panel,\n        tc_i64 depth, %s *tile, tc_i64 step%s)",
+        symbol, p->d->scalar[q->cls], q->slice ? ", tc_i64 more" : "");
     tc__block_open(p);
     if (q->slice) {
         tc__line(p);
@@ -199,9 +213,12 @@ static void tc__print_tiles_block(tc__printer *p, const tc__contract *q,
                 tc__tile_right(q, j), q->width, j * TC__DOT_TILE, q->width);
         for (int i = 0; i < down; i++) {
             tc__line(p);
-            tc__put(p->out, "TC_TILE_DOT(tdpb%c%cd, %d, %d, %d);\n",
-                    q->dot.left == TC_U8 ? 'u' : 's', q->dot.right == TC_U8 ? 'u' : 's',
-                    i * across + j, tc__tile_left(i), tc__tile_right(q, j));
+            char op[] = "tdpbssd";
+            if (q->dot.left == TC_U8) op[4] = 'u';
+            if (q->dot.right == TC_U8) op[5] = 'u';
+            tc__put(p->out, "TC_TILE_DOT(%s, %d, %d, %d);\n",
+                    q->dot.left == TC_BF16 ? "tdpbf16ps" : op, i * across + j,
+                    tc__tile_left(i), tc__tile_right(q, j));
         }
     }
     tc__block_close(p);

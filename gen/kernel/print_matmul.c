@@ -72,7 +72,8 @@ static int tc__contract_has_rest(const tc__contract *q) {
 
 // One k: that behind the step's first by `more`.
 static void tc__print_block_k(tc__printer *p, const tc__contract *q, int more) {
-    const char *cls = tc__class_names[q->cls], *reg = p->d->reg[q->cls];
+    tc__class in = tc__operand_class(q);
+    const char *cls = tc__class_names[in], *reg = p->d->reg[in];
     int windows = q->right == TC__RIGHT_WINDOWS;
     long long to = windows ? 0 : (long long)tc__contract_walk_stride(q) * more;
     for (int j = 0; j < q->width / q->lanes; j++) {
@@ -149,7 +150,7 @@ static const char *tc__block_rest(const tc__contract *q) {
 // Printed before the kernel: `static void NAME_block(rows, panel, width of its rows, ...)`.
 static void tc__print_contract_block(tc__printer *p, const tc__contract *q,
                                      const char *symbol) {
-    const char *type = p->d->scalar[q->cls];
+    const char *type = p->d->scalar[tc__operand_class(q)];
     int windows = q->right == TC__RIGHT_WINDOWS;
     char to[30] = "";
     if (q->dot.tiles) {
@@ -162,8 +163,9 @@ static void tc__print_contract_block(tc__printer *p, const tc__contract *q,
         "static __attribute__((noinline)) void %s_block(const %s *const *row, %sconst %s "
         "*panel,\n"
         "        %stc_i64 depth, %s *%s%s)",
-        symbol, type, to, type, q->right == TC__RIGHT_IN_PLACE ? "tc_i64 next, " : "", type,
-        windows ? "const *out, tc_i64 behind" : "tile, tc_i64 step", tc__block_rest(q));
+        symbol, type, to, type, q->right == TC__RIGHT_IN_PLACE ? "tc_i64 next, " : "",
+        p->d->scalar[q->cls], windows ? "const *out, tc_i64 behind" : "tile, tc_i64 step",
+        tc__block_rest(q));
     tc__block_open(p);
     if (q->right != TC__RIGHT_IN_PLACE) {
         tc__line(p);
@@ -356,7 +358,7 @@ static void tc__print_left(tc__printer *p, const tc__contract *q) {
     tc__put(p->out, "for (tc_i64 r = r0; r < r1; r++)");
     tc__block_open(p);
     tc__line(p);
-    tc__put(p->out, "%s *left_r = left + (r - r0) * ", p->d->scalar[q->cls]);
+    tc__put(p->out, "%s *left_r = left + (r - r0) * ", p->d->scalar[tc__operand_class(q)]);
     tc__put_atom(p, tc__round_up(p->g->body.ix, q->depth, q->lanes), 0);
     tc__put(p->out, ";\n");
     tc__print_made_rows(p, p->g->shape.prologue, tc__contract_rows_loop(p));
@@ -378,6 +380,7 @@ static void tc__print_left(tc__printer *p, const tc__contract *q) {
         tc__print_operand(p, q, tc__left_of(p->g), mark, to);
     p->axis = TC__COL, p->tail = 0;
     tc__block_close(p);
+    tc__print_left_rest(p, q);
     tc__block_close(p);
     tc__free(p->out->ctx, mark, p->g->body.node.count * sizeof *mark);
 }

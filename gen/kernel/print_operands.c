@@ -1,6 +1,11 @@
 // Operands of a contraction in C: where they lie in a worker's scratch, which nodes make them, pointers to their rows and
 // columns, panels and slices. print_matmul.c packs and multiplies them, print_dots.c words of narrow values.
 
+// The class of what the block reads: words, or what it adds up.
+static tc__class tc__operand_class(const tc__contract *q) {
+    return q->dot.each > 1 ? TC__CLASS_i32 : q->cls;
+}
+
 static int64_t tc__contract_stride(const tc__contract *q, uint32_t id, int evaluated) {
     if (evaluated) return q->left_rows ? q->grain : 1;
     return tc__ix_value(
@@ -15,7 +20,8 @@ static int64_t tc__contract_walk_stride(const tc__contract *q) {
 
 static void tc__let_scratch(tc__printer *p, const tc__contract *q, const char *name,
                             tc__ix at) {
-    const char *type = p->d->scalar[q->cls];
+    int sums = !strcmp(name, "tile") || !strcmp(name, "flip");
+    const char *type = p->d->scalar[sums ? q->cls : tc__operand_class(q)];
     tc__line(p);
     tc__put(p->out, "%s *%s = (%s *)(void *)((char *)a->scratch[worker] + ", type, name,
             type);
@@ -86,7 +92,7 @@ static void tc__print_pointers(tc__printer *p, const tc__contract *q, int left, 
     const tc__node *n = tc__body(p, left ? tc__left_of(p->g) : tc__right_of(p->g));
     tc__ixpool *x = p->g->body.ix;
     tc__line(p);
-    tc__put(p->out, "const %s *x[%d];\n", p->d->scalar[q->cls], count);
+    tc__put(p->out, "const %s *x[%d];\n", p->d->scalar[tc__operand_class(q)], count);
     tc__line(p);
     tc__put(p->out, "for (int j = 0; j < %d; j++)", count);
     tc__block_open(p);
@@ -133,10 +139,11 @@ static void tc__print_slices(tc__printer *p) {
 static void tc__print_panel(tc__printer *p, const tc__contract *q, const char *lead) {
     tc__line(p);
     if (q->streams) { // the only one
-        tc__put(p->out, "%s%s *panel = pack + k0 * %d;\n", lead, p->d->scalar[q->cls],
-                q->width);
+        tc__put(p->out, "%s%s *panel = pack + k0 * %d;\n", lead,
+                p->d->scalar[tc__operand_class(q)], q->width);
         return;
     }
-    tc__put(p->out, "%s%s *panel = pack + %s(p - c0) * %s;\n", lead, p->d->scalar[q->cls],
-            q->slice ? "k0 * wide + " : "", q->slice ? "(k1 - k0)" : "depth");
+    tc__put(p->out, "%s%s *panel = pack + %s(p - c0) * %s;\n", lead,
+            p->d->scalar[tc__operand_class(q)], q->slice ? "k0 * wide + " : "",
+            q->slice ? "(k1 - k0)" : "depth");
 }

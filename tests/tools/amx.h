@@ -35,3 +35,31 @@ AMX_BYTES(tdpbssd, s, s)
 AMX_BYTES(tdpbsud, s, u)
 AMX_BYTES(tdpbusd, u, s)
 AMX_BYTES(tdpbuud, u, u)
+
+// A subnormal number counts as 0, as operand and as result.
+static inline float amx_flushed(float x) {
+    return __builtin_fabsf(x) < 1.17549435e-38f ? __builtin_copysignf(0, x) : x;
+}
+static inline float amx_bf16(unsigned bits) {
+    union {
+        unsigned u;
+        float f;
+    } x = {bits << 16};
+    return amx_flushed(x.f);
+}
+
+// The first of each pair and the second are summed apart, one fma a step, and added to what is there.
+static inline __attribute__((unused)) void amx_tdpbf16ps(amx_tile *to, const amx_tile *x,
+                                                         const amx_tile *y) {
+    for (int m = 0; m < 16; m++)
+        for (int n = 0; n < 16; n++) {
+            float sum[2] = {0, 0};
+            for (int k = 0; k < 32; k++) {
+                float a = amx_bf16(x->w[m][k / 2] >> k % 2 * 16 & 65535),
+                      b = amx_bf16(y->w[k / 2][n] >> k % 2 * 16 & 65535);
+                sum[k % 2] = amx_flushed(__builtin_fmaf(a, b, sum[k % 2]));
+            }
+            to->f[m][n] =
+                amx_flushed(amx_flushed(to->f[m][n]) + amx_flushed(sum[0] + sum[1]));
+        }
+}
