@@ -3161,7 +3161,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x1674dfc7998f0447u
+#define TC__BUILD_ID 0x1b8d0806f16b9ffau
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -33287,7 +33287,7 @@ tc__put_value(p,id,0);
 tc__put(p->out,q->dot.bias?" ^ 128);\n":");\n");
 }
 static void tc__print_left_rest(tc__printer*p,const tc__contract*q){
-if(q->dot.left!=TC_BF16)return;
+if(q->dot.each==1||q->dot.left!=TC_BF16)return;
 tc__line(p);
 tc__put(p->out,"for (tc_i64 k = ");
 tc__put_ix(p,tc__depth_of(p->g));

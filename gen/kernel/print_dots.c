@@ -148,7 +148,7 @@ static void tc__print_left_words(tc__printer *p, const tc__contract *q,
 
 // What stands behind a row's values meets zeros of the panels: an integer of no matter which bits, but no infinity.
 static void tc__print_left_rest(tc__printer *p, const tc__contract *q) {
-    if (q->dot.left != TC_BF16) return;
+    if (q->dot.each == 1 || q->dot.left != TC_BF16) return;
     tc__line(p);
     tc__put(p->out, "for (tc_i64 k = ");
     tc__put_ix(p, tc__depth_of(p->g));
