@@ -34,9 +34,12 @@ typedef enum tc__right {
 } tc__right;
 
 enum {
-    TC__CONTRACT_GRAIN = 48,       // rows of an item
-    TC__CONTRACT_TILES_GRAIN = 64, //   whose sums are in AMX's tiles
-    TC__CONTRACT_FLIP = 32,        // most rows of a flipped panel
+    TC__CONTRACT_GRAIN = 48,            // rows of an item
+    TC__CONTRACT_TILES_GRAIN = 64,      //   whose sums are in AMX's tiles,
+    TC__CONTRACT_TILES_TURN = 256,      //   of columns by at most so many rows,
+    TC__CONTRACT_TILES_WORDS = 1 << 18, //   of so many words,
+    TC__CONTRACT_TILES_SUMS = 1 << 13,  //   and so many sums of an item
+    TC__CONTRACT_FLIP = 32,             // most rows of a flipped panel
     TC__CONTRACT_TURNED = 4, // most rows of a product that turns columns in registers,
     TC__CONTRACT_TURNED_LEAST = 16, //   of which it has so many
     TC__CONTRACT_IN_PLACE = 12,     // up to here the right operand is not packed
@@ -233,6 +236,11 @@ static void tc__contract_tile(tc__contract *q, int tile) {
 
 // Four tiles of sums, of 16 by 16.
 static void tc__tiles_block(tc__contract *q) {
+    if (q->dot.turned) {
+        q->width = 2 * TC__DOT_TILE,
+        q->rows = q->grain > TC__DOT_TILE ? q->width : TC__DOT_TILE;
+        return;
+    }
     q->rows = q->grain > TC__DOT_TILE ? 2 * TC__DOT_TILE : TC__DOT_TILE;
     q->width = 4 * TC__DOT_TILE * TC__DOT_TILE / q->rows;
 }
@@ -324,6 +332,10 @@ static void tc__contract_columns(tc__contract *q) {
     int64_t wide = panels / (bytes * (depth ? depth : 1)) / unit * unit;
     if (wide < 2 * unit) wide = 2 * unit;
     if (q->streams) wide = tc__contract_stream_wide(q);
+    if (q->dot.turned) {
+        wide = TC__CONTRACT_TILES_SUMS / tc__padded(q->grain, q->rows);
+        wide = wide < 2 * q->width ? 2 * q->width : wide / q->width * q->width;
+    }
     if (tc__ix_is_const(q->g->shape.cols)) { // blocks of equal size
         int64_t cols = tc__ix_value(q->g->shape.cols), blocks = (cols - 1) / wide + 1;
         if (cols > 0) wide = tc__padded((cols - 1) / blocks + 1, q->width);
@@ -371,22 +383,23 @@ static void tc__contract_scratch(tc__contract *q, tc__ix at) {
     int64_t tall = tc__padded(q->grain, windows ? q->width : q->flip ? q->lanes : q->rows);
     int one =
         q->flip || q->streams; // panel is packed: the rows, or what columns are left over
-    tc__ix panels = q->turns  ? tc__ix_const(0)
-                    : windows ? tc__ix_const(tall)
-                    : one     ? tc__ix_const(q->width)
-                              : q->wide_padded;
+    tc__ix panels = q->turns                   ? tc__ix_const(0)
+                    : windows || q->dot.turned ? tc__ix_const(tall)
+                    : one                      ? tc__ix_const(q->width)
+                                               : q->wide_padded;
     tc__ix packed = q->few ? tc__ix_const(q->slice) : deep;
     q->pack_at = tc__contract_area(q, tc__ix_mul(x, packed, panels));
+    int64_t lefts = q->dot.turned ? q->width : q->dot.tiles ? tall : q->grain;
     tc__ix left = q->left_rows && q->slice ? tc__ix_const(q->slice) : deep;
-    q->left_at = tc__contract_area(
-        q, q->left_nodes ? tc__ix_mul(x, left, tc__ix_const(q->dot.tiles ? tall : q->grain))
-                         : 0);
+    q->left_at =
+        tc__contract_area(q, q->left_nodes ? tc__ix_mul(x, left, tc__ix_const(lefts)) : 0);
     q->bias_at = tc__contract_area(q, q->dot.bias ? q->wide_padded : 0);
     q->tile_at = tc__contract_area(q, tc__ix_mul(x, q->wide_padded, tc__ix_const(tall)));
     q->flip_at = tc__contract_area(
-        q, windows   ? tc__ix_mul(x, q->wide_padded, tc__ix_const(tall))
-           : q->flip ? tc__ix_mul(x, q->wide_padded, tc__ix_const(q->width))
-                     : 0);
+        q, windows         ? tc__ix_mul(x, q->wide_padded, tc__ix_const(tall))
+           : q->dot.turned ? tc__ix_const(q->width * q->rows)
+           : q->flip       ? tc__ix_mul(x, q->wide_padded, tc__ix_const(q->width))
+                           : 0);
     if (!windows) return;
     const tc__node *right = q->g->body.node.at[tc__right_of(q->g)];
     int64_t tables = 2 + (right->n_attr - TC__LOAD_PREDICATES) / 2;
@@ -425,11 +438,23 @@ static int64_t tc__contract_slice_grain(const tc__contract *q, int64_t m) {
     return tc__padded(rows, TC__CONTRACT_SLICE_UNIT);
 }
 
+// Whether tiles have the right operand's columns for rows: those stand in memory as tiles want them, and what is turned
+// instead is the left operand, and the results.
+static int tc__tiles_turn(const tc__contract *q) {
+    if (!q->dot.tiles || !q->dot.columns || !q->dot.rows || q->phases > 1) return 0;
+    if (!tc__ix_is_const(q->m) || !tc__ix_is_const(q->depth) ||
+        !tc__ix_is_const(q->g->shape.cols))
+        return 0;
+    int64_t m = tc__ix_value(q->m), words = tc__ix_value(q->depth);
+    return m <= TC__CONTRACT_TILES_TURN && m * words <= TC__CONTRACT_TILES_WORDS;
+}
+
 // The slice of the depth of a product of m rows; 0 = its panels hold all of it.
 static int64_t tc__contract_slice(const tc__contract *q, int64_t m) {
     int64_t depth = tc__ix_is_const(q->depth) ? tc__ix_value(q->depth) : 0;
     int wide = tc__contract_is_wide(q);
-    if (depth <= TC__CONTRACT_LONG >> wide || m <= TC__CONTRACT_FLIP || q->phases > 1)
+    if (q->dot.turned || depth <= TC__CONTRACT_LONG >> wide || m <= TC__CONTRACT_FLIP ||
+        q->phases > 1)
         return 0;
     int64_t slice = TC__CONTRACT_SLICE >> wide, slices = (depth + slice - 1) / slice;
     return tc__padded((depth + slices - 1) / slices, // of equal size
@@ -499,7 +524,8 @@ static int tc__contract_is_apart(const tc__contract *q) {
 static const tc__node *tc__contract_direct(const tc__contract *q, int64_t m) {
     const tc__group *g = q->g;
     const tc__node *store = NULL;
-    int moved = q->flip || q->turns || q->streams || q->right == TC__RIGHT_WINDOWS;
+    int moved =
+        q->flip || q->turns || q->dot.turned || q->streams || q->right == TC__RIGHT_WINDOWS;
     if (moved || q->phases > 1 || g->target.checked) return NULL;
     for (uint32_t id = g->shape.prologue; id < g->body.node.count; id++) {
         const tc__node *n = g->body.node.at[id];
@@ -536,10 +562,12 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at, int numb
     q.dot = tc__dot_of(g, number);
     if (q.dot.each > 1) q.depth = tc__ix_ceil_div(x, q.depth, tc__ix_const(q.dot.each));
     if (q.dot.tiles) q.depth = tc__round_up(x, q.depth, TC__DOT_TILE);
+    q.dot.turned = tc__tiles_turn(&q);
     int64_t m = tc__ix_is_const(q.m) ? tc__ix_value(q.m) : INT64_MAX;
     q.slice = tc__contract_slice(&q, m);
     q.grain =
         q.slice ? tc__contract_slice_grain(&q, m) : tc__contract_grain(g, m, q.dot.tiles);
+    if (q.dot.turned) q.grain = m;
     q.left_nodes = !tc__is_plain(g, tc__left_of(g));
     if (tc__has_windows(g, q.lanes)) {
         q.right = TC__RIGHT_WINDOWS, q.few = !tc__has_many_windows(g);

@@ -287,19 +287,6 @@ static void tc__print_pack(tc__printer *p, const tc__contract *q, const uint8_t 
     tc__block_close(p);
 }
 
-// `if (packed[0] != panels) {`: what follows is packed once for the items of which `of` tells, and remembered so.
-static void tc__pack_open(tc__printer *p, const tc__contract *q, const char *of) {
-    tc__line(p);
-    tc__put(p->out, "if (packed[%d] != %s)", q->number, of);
-    tc__block_open(p);
-}
-
-static void tc__pack_close(tc__printer *p, const tc__contract *q, const char *of) {
-    tc__line(p);
-    tc__put(p->out, "packed[%d] = %s;\n", q->number, of);
-    tc__block_close(p);
-}
-
 static void tc__print_pack_once(tc__printer *p, const tc__contract *q) {
     tc_ctx *c = p->out->ctx;
     size_t count = p->g->body.node.count;
@@ -325,30 +312,6 @@ static void tc__print_pack_once(tc__printer *p, const tc__contract *q) {
     tc__free(c, mark, count * sizeof *mark);
 }
 
-static uint32_t tc__contract_rows_loop(const tc__printer *p) {
-    uint32_t id = p->g->shape.prologue;
-    while (id + 1 < p->g->body.node.count && tc__body(p, id)->op != TC_OP_FOR) id++;
-    return id;
-}
-
-// The nodes that the left operand needs, of p->out's context; NULL = no memory.
-static uint8_t *tc__mark_left(tc__printer *p) {
-    uint8_t *mark = TC__NEW_ARRAY(p->out->ctx, uint8_t, p->g->body.node.count);
-    if (mark)
-        tc__mark_needed(p->g, tc__left_of(p->g), mark);
-    else
-        p->out->failed = 1;
-    return mark;
-}
-
-// How many k a row has, where `depth` may be words.
-static void tc__put_deep(tc__printer *p, const tc__contract *q) {
-    if (q->dot.each > 1)
-        tc__put_ix(p, tc__depth_of(p->g));
-    else
-        tc__put(p->out, "depth");
-}
-
 // Rows r0 to r1 of the left operand, evaluated by their nodes.
 static void tc__print_left(tc__printer *p, const tc__contract *q) {
     uint8_t *mark = tc__mark_left(p);
@@ -357,30 +320,25 @@ static void tc__print_left(tc__printer *p, const tc__contract *q) {
     tc__line(p);
     tc__put(p->out, "for (tc_i64 r = r0; r < r1; r++)");
     tc__block_open(p);
-    tc__line(p);
-    tc__put(p->out, "%s *left_r = left + (r - r0) * ", p->d->scalar[tc__operand_class(q)]);
-    tc__put_atom(p, tc__round_up(p->g->body.ix, q->depth, q->lanes), 0);
-    tc__put(p->out, ";\n");
-    tc__print_made_rows(p, p->g->shape.prologue, tc__contract_rows_loop(p));
-    tc__print_needed(p, mark, 1);
-    tc__line(p);
-    tc__put(p->out, "for (tc_i64 k = 0; k < ");
-    tc__put_deep(p, q);
-    tc__put(p->out, "; k += %d)", p->unit);
-    tc__block_open(p);
-    tc__line(p);
-    tc__put(p->out, "const int n = (int)tc_min(");
-    tc__put_deep(p, q);
-    tc__put(p->out, " - k, %d);\n", p->unit);
-    p->axis = TC__DEPTH, p->tail = 1;
-    snprintf(to, sizeof to, "left_r + k");
-    if (q->dot.each > 1)
-        tc__print_left_words(p, q, mark);
-    else
+    if (q->dot.each > 1) tc__print_left_words(p, q, mark);
+    if (q->dot.each == 1) {
+        tc__line(p);
+        tc__put(p->out, "%s *left_r = left + (r - r0) * ", p->d->scalar[q->cls]);
+        tc__put_atom(p, tc__round_up(p->g->body.ix, q->depth, q->lanes), 0);
+        tc__put(p->out, ";\n");
+        tc__print_made_rows(p, p->g->shape.prologue, tc__contract_rows_loop(p));
+        tc__print_needed(p, mark, 1);
+        tc__line(p);
+        tc__put(p->out, "for (tc_i64 k = 0; k < depth; k += %d)", p->unit);
+        tc__block_open(p);
+        tc__line(p);
+        tc__put(p->out, "const int n = (int)tc_min(depth - k, %d);\n", p->unit);
+        p->axis = TC__DEPTH, p->tail = 1;
+        snprintf(to, sizeof to, "left_r + k");
         tc__print_operand(p, q, tc__left_of(p->g), mark, to);
-    p->axis = TC__COL, p->tail = 0;
-    tc__block_close(p);
-    tc__print_left_rest(p, q);
+        p->axis = TC__COL, p->tail = 0;
+        tc__block_close(p);
+    }
     tc__block_close(p);
     tc__free(p->out->ctx, mark, p->g->body.node.count * sizeof *mark);
 }
