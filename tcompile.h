@@ -3161,7 +3161,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x47558bcbd479ca7du
+#define TC__BUILD_ID 0xac0a560c98bee79bu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -32472,6 +32472,7 @@ TC__CONTRACT_FLIP=32,
 TC__CONTRACT_TURNED=4,
 TC__CONTRACT_TURNED_LEAST=16,
 TC__CONTRACT_IN_PLACE=12,
+TC__CONTRACT_STAGE=128,
 TC__CONTRACT_PANELS=1<<18,
 TC__CONTRACT_ALL_PANELS=1<<20,
 TC__CONTRACT_STREAM=32,
@@ -32521,6 +32522,8 @@ int64_t period;
 int number;
 tc__dot_plan dot;
 tc__ix bias_at;
+int staged;
+tc__ix stage_at;
 }tc__contract;
 static tc__ix tc__round_up(tc__ixpool*x,tc__ix e,int64_t to){
 return tc__ix_mul(x,tc__ix_ceil_div(x,e,tc__ix_const(to)),tc__ix_const(to));
@@ -32781,7 +32784,9 @@ int64_t lefts=q->dot.turned?q->width:q->dot.tiles?tall:q->grain;
 tc__ix left=q->left_rows&&q->slice?tc__ix_const(q->slice):deep;
 q->left_at=
 tc__contract_area(q,q->left_nodes?tc__ix_mul(x,left,tc__ix_const(lefts)):0);
-q->bias_at=tc__contract_area(q,q->dot.bias?q->wide_padded:0);
+if(q->staged)
+q->stage_at=tc__contract_area(q,tc__ix_const(q->width*TC__CONTRACT_STAGE));
+if(q->dot.bias)q->bias_at=tc__contract_area(q,q->wide_padded);
 q->tile_at=tc__contract_area(q,tc__ix_mul(x,q->wide_padded,tc__ix_const(tall)));
 q->flip_at=tc__contract_area(
 q,windows?tc__ix_mul(x,q->wide_padded,tc__ix_const(tall))
@@ -32831,8 +32836,8 @@ return m<=TC__CONTRACT_TILES_TURN&&m*words<=TC__CONTRACT_TILES_WORDS;
 static int64_t tc__contract_slice(const tc__contract*q,int64_t m){
 int64_t depth=tc__ix_is_const(q->depth)?tc__ix_value(q->depth):0;
 int wide=tc__contract_is_wide(q);
-if(q->dot.turned||depth<=TC__CONTRACT_LONG>>wide||m<=TC__CONTRACT_FLIP||
-q->phases>1)
+int few=m<=TC__CONTRACT_FLIP&&tc__is_plain(q->g,tc__right_of(q->g));
+if(q->dot.turned||depth<=TC__CONTRACT_LONG>>wide||few||q->phases>1)
 return 0;
 int64_t slice=TC__CONTRACT_SLICE>>wide,slices=(depth+slice-1)/slice;
 return tc__padded((depth+slices-1)/slices,
@@ -32858,11 +32863,11 @@ tc__ix_is_const(cols)&&tc__ix_value(cols)>=TC__CONTRACT_TURNED_LEAST&&
 tc__ix_equals(along.stride,1)&&across.ok&&across.run==INT64_MAX&&
 tc__ix_is_const(across.stride);
 }
-static int tc__contract_left_along(const tc__contract*q,tc__axis axis){
+static int tc__contract_along(const tc__contract*q,int level,tc__axis axis){
 const tc__group*g=q->g;
 for(size_t i=0;i<g->body.node.count;i++){
 const tc__node*n=g->body.node.at[i];
-if(n->op!=TC_OP_LOAD||n->level!=TC__AT_LEFT)continue;
+if(n->op!=TC_OP_LOAD||n->level!=level)continue;
 if(tc__access_along(g,n->attr[TC__LOAD_INDEX],axis,q->lanes)==TC__PER_LANE)
 return 0;
 }
@@ -32873,7 +32878,8 @@ if(q->right==TC__RIGHT_WINDOWS||q->turns||q->dot.each>1)return 0;
 int aligned=m!=INT64_MAX&&m%q->lanes==0&&q->grain%q->lanes==0;
 int several=tc__ix_is_const(q->wide)&&tc__ix_value(q->wide)>q->width;
 return aligned&&several&&!q->flip&&q->phases==1&&
-!tc__contract_left_along(q,TC__DEPTH)&&tc__contract_left_along(q,TC__ROW);
+!tc__contract_along(q,TC__AT_LEFT,TC__DEPTH)&&
+tc__contract_along(q,TC__AT_LEFT,TC__ROW);
 }
 static int tc__contract_is_apart(const tc__contract*q){
 const tc__group*g=q->g;
@@ -32884,6 +32890,12 @@ return q->right==TC__RIGHT_NODES&&q->dot.each==1&&tc__is_apart(g,id)&&
 (tc__access_along(g,n->attr[TC__LOAD_INDEX],TC__COL,q->lanes)==
 TC__PER_LANE||
 tc__pred_along(g,n,TC__COL,q->lanes)==2);
+}
+static int tc__contract_is_staged(const tc__contract*q){
+return q->right==TC__RIGHT_NODES&&q->dot.each==1&&!q->apart&&
+(q->cls==TC__CLASS_f32||q->cls==TC__CLASS_i32)&&
+!tc__contract_along(q,TC__AT_RIGHT,TC__COL)&&
+tc__contract_along(q,TC__AT_RIGHT,TC__DEPTH);
 }
 static const tc__node*tc__contract_direct(const tc__contract*q,int64_t m){
 const tc__group*g=q->g;
@@ -32921,15 +32933,18 @@ q.dtype=tc__product_dtype(g);
 q.cls=tc__class_of(q.dtype);
 q.m=tc__ix_div(x,g->shape.rows,g->shape.batch);
 q.phases=tc__contract_phases(g);
+int64_t m=tc__ix_is_const(q.m)?tc__ix_value(q.m):INT64_MAX;
+int turns=tc__is_half(q.dtype)&&tc__word_load(g,tc__right_of(g))&&
+tc__contract_turns(&q,m);
 q.dot=tc__dot_of(g,number);
+if(turns&&!q.dot.tiles)q.dot.each=1;
 if(q.dot.each>1)q.depth=tc__ix_ceil_div(x,q.depth,tc__ix_const(q.dot.each));
 if(q.dot.tiles)q.depth=tc__round_up(x,q.depth,TC__DOT_TILE);
 q.dot.turned=tc__tiles_turn(&q);
-int64_t m=tc__ix_is_const(q.m)?tc__ix_value(q.m):INT64_MAX;
 q.slice=tc__contract_slice(&q,m);
 q.grain=
 q.slice?tc__contract_slice_grain(&q,m):tc__contract_grain(g,m,q.dot.tiles);
-if(q.dot.turned)q.grain=m;
+if(q.dot.turned||q.grain>m)q.grain=m;
 q.left_nodes=!tc__is_plain(g,tc__left_of(g));
 if(tc__has_windows(g,q.lanes)){
 q.right=TC__RIGHT_WINDOWS,q.few=!tc__has_many_windows(g);
@@ -32943,6 +32958,8 @@ else if((q.streams=tc__contract_streams(&q,m))!=0)
 q.right=TC__RIGHT_IN_PLACE,q.slice=TC__CONTRACT_STREAM_SLICE;
 else if(m<=TC__CONTRACT_IN_PLACE)
 q.right=TC__RIGHT_IN_PLACE;
+}else if(turns&&q.dot.each==1){
+q.turns=1,q.right=TC__RIGHT_COLUMNS,q.slice=0,q.grain=m;
 }
 tc__contract_block(&q);
 if(q.right==TC__RIGHT_WINDOWS)
@@ -32952,6 +32969,7 @@ tc__contract_columns(&q);
 tc__contract_blocks(&q);
 q.left_rows=tc__contract_left_rows(&q,m);
 q.apart=tc__contract_is_apart(&q);
+q.staged=tc__contract_is_staged(&q);
 q.left_nodes|=q.left_rows;
 if(!number)q.direct=tc__contract_direct(&q,m);
 tc__contract_scratch(&q,at?at:tc__contract_buffer_at(g,g->buffer.count,q.grain));
@@ -33834,6 +33852,52 @@ tc__block_open(p);
 tc__print_panel_row(p,q,mark,tail);
 tc__block_close(p);
 }
+static void tc__print_stage_loop(tc__printer*p,const tc__contract*q,const uint8_t*mark,
+int tail){
+tc__line(p);
+tc__put(p->out,tail?"if (k < to)":"for (; k + %d <= to; k += %d)",p->unit,
+p->unit);
+tc__block_open(p);
+if(tail)tc__line(p),tc__put(p->out,"const int n = (int)(to - k);\n");
+p->axis=TC__DEPTH,p->tail=tail;
+tc__print_operand(p,q,tc__right_of(p->g),mark,"at + (k - from)");
+p->axis=TC__COL,p->tail=0;
+tc__block_close(p);
+}
+static void tc__print_panel_staged(tc__printer*p,const tc__contract*q,
+const uint8_t*mark){
+const char*first=q->slice?"k0":"0";
+tc__line(p);
+tc__put(p->out,"for (tc_i64 from = %s; from < %s; from += %d)",first,
+q->slice?"k1":"depth",TC__CONTRACT_STAGE);
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"const tc_i64 to = tc_min(from + %d, %s);\n",TC__CONTRACT_STAGE,
+q->slice?"k1":"depth");
+tc__line(p);
+tc__put(p->out,"const float *x[%d];\n",q->width);
+tc__line(p);
+tc__put(p->out,"for (int j = 0; j < %d; j++)",q->width);
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"const tc_i64 c = tc_min(p + j, c1 - 1);\n");
+tc__line(p);
+tc__put(p->out,"%s *at = stage + j * %d;\n",p->d->scalar[q->cls],TC__CONTRACT_STAGE);
+tc__line(p);
+tc__put(p->out,"tc_i64 k = from;\n");
+tc__print_stage_loop(p,q,mark,0);
+if(tc__ix_divisor(p->g->body.ix,q->depth)%p->unit||q->slice%p->unit)
+tc__print_stage_loop(p,q,mark,1);
+tc__line(p);
+tc__put(p->out,"x[j] = (const float *)(const void *)at;\n");
+tc__block_close(p);
+tc__line(p);
+tc__put(
+p->out,
+"tc_interleave_f32(x, %d, to - from, (float *)(void *)(panel + (from - %s) * %d));\n",
+q->width,first,q->width);
+tc__block_close(p);
+}
 static void tc__print_pack_rows(tc__printer*p,const tc__contract*q,
 const uint8_t*mark){
 tc__line(p);
@@ -33850,7 +33914,7 @@ int whole=tc__ix_divisor(x,p->g->shape.cols)%q->width==0&&
 tc__ix_divisor(x,q->wide)%q->width==0;
 int in_place=q->right==TC__RIGHT_IN_PLACE;
 if(in_place&&whole)return;
-if(q->slice&&whole&&q->right==TC__RIGHT_NODES&&!q->apart){
+if(q->slice&&whole&&q->right==TC__RIGHT_NODES&&!q->apart&&!q->staged){
 tc__print_pack_rows(p,q,mark);
 return;
 }
@@ -33866,6 +33930,8 @@ tc__print_panel(p,q,"");
 if(q->right==TC__RIGHT_COLUMNS){
 tc__print_pointers(p,q,0,q->width,"p","c1");
 tc__print_interleave(p,q,tc__contract_stride(q,tc__right_of(p->g),0),"panel");
+}else if(q->staged){
+tc__print_panel_staged(p,q,mark);
 }else if(q->apart){
 tc__print_panel_apart(p,q);
 }else if(whole){
@@ -34432,12 +34498,19 @@ tc__put(p->out,k?"k + %d":"k",k);
 tc__put(p->out,"%s]), %s, s%d_%d);\n",stride!=1?")":"",column,i,half);
 }
 }
+static const tc__dtype_info*tc__turned_info(const tc__printer*p){
+return&tc__dtypes[tc__body(p,tc__right_of(p->g))->dtype];
+}
+static const char*tc__turned_suffix(const tc__printer*p){
+int dtype=tc__body(p,tc__right_of(p->g))->dtype;
+return dtype==TC_F16?"f16":dtype==TC_BF16?"bf16":"f32";
+}
 static void tc__turned_half(tc__printer*p,const tc__contract*q,int half,
 long long apart){
 char column[20];
 for(int at=0;at<2*p->unit;at+=p->unit){
 tc__line(p);
-tc__put(p->out,"t = tc_turn_f32(w + k + %lld, %lld);\n",
+tc__put(p->out,"t = tc_turn_%s(w + k + %lld, %lld);\n",tc__turned_suffix(p),
 half*p->unit*apart+at,apart);
 for(int i=0;i<p->unit;i++){
 snprintf(column,sizeof column,"t.r%d",i);
@@ -34451,8 +34524,9 @@ enum{TC__TURNED_AHEAD=128};
 static void tc__turned_ahead(tc__printer*p,const tc__contract*q,long long apart){
 tc__line(p);
 tc__put(p->out,
-"const float *ahead = w + (k + %d < depth ? k + %d : k + %d - depth + %lld);\n",
-TC__TURNED_AHEAD,TC__TURNED_AHEAD,TC__TURNED_AHEAD,q->width*apart);
+"const %s *ahead = w + (k + %d < depth ? k + %d : k + %d - depth + %lld);\n",
+tc__turned_info(p)->memory,TC__TURNED_AHEAD,TC__TURNED_AHEAD,
+TC__TURNED_AHEAD,q->width*apart);
 tc__line(p);
 tc__put(p->out,
 "for (int j = 0; j < %d; j++) __builtin_prefetch(ahead + j * %lld, 0, 2);\n",
@@ -34462,10 +34536,12 @@ static void tc__turned_rest(tc__printer*p,const tc__contract*q,int half,
 long long apart){
 char column[20];
 tc__line(p);
-tc__put(p->out,"const tc_vf b%d = {",half);
+tc__put(p->out,"const %s w%d[] = {",tc__turned_info(p)->memory,half);
 for(int i=0;i<p->unit;i++)
 tc__put(p->out,"%sw[k + %lld]",i?", ":"",(half*p->unit+i)*apart);
 tc__put(p->out,"};\n");
+tc__line(p);
+tc__put(p->out,"const tc_vf b%d = tc_ld_%s(w%d);\n",half,tc__turned_suffix(p),half);
 snprintf(column,sizeof column,"b%d",half);
 tc__turned_steps(p,q,half,0,column);
 }
@@ -34478,8 +34554,8 @@ const char*symbol){
 long long apart=tc__turned_apart(p);
 tc__put(p->out,
 "static __attribute__((noinline)) void %s_block(const float *const *row, const "
-"float *w,\n        tc_i64 depth, float *tile, tc_i64 step)",
-symbol);
+"%s *w,\n        tc_i64 depth, float *tile, tc_i64 step)",
+symbol,tc__turned_info(p)->memory);
 tc__block_open(p);
 for(int i=0;i<q->rows;i++){
 tc__line(p);
@@ -34531,6 +34607,7 @@ if(!q->turns)tc__let_scratch(p,q,"pack",q->pack_at);
 tc__let_scratch(p,q,"tile",q->tile_at);
 if(q->slice)tc__let_ix(p,"slice",tc__ix_const(q->slice));
 if(q->left_nodes)tc__let_scratch(p,q,"left",q->left_at);
+if(q->staged)tc__let_scratch(p,q,"stage",q->stage_at);
 if(q->dot.bias)tc__let_scratch(p,q,"bias",q->bias_at);
 if(q->flip||q->dot.turned||q->right==TC__RIGHT_WINDOWS)
 tc__let_scratch(p,q,"flip",q->flip_at);
@@ -36878,6 +36955,26 @@ static const char*const tc__text_transpose[]={
 "                 TC_N(ld_oct)(p + 3 * step), TC_N(ld_oct)(p + 4 * step),",
 "                 TC_N(ld_oct)(p + 5 * step), TC_N(ld_oct)(p + 6 * step),",
 "                 TC_N(ld_oct)(p + 7 * step)};",
+"    return TC_N(turn_octs)(x);",
+"}",
+"",
+"// fn: turn_bf16",
+"// The same of halves, widened.",
+"TC_FN tc_octs TC_N(turn_bf16)(const tc_u16 *p, tc_i64 step) {",
+"    tc_octs x = {(tc_oct)TC_N(ld_bf16)(p), (tc_oct)TC_N(ld_bf16)(p + step),",
+"                 (tc_oct)TC_N(ld_bf16)(p + 2 * step), (tc_oct)TC_N(ld_bf16)(p + 3 * step),",
+"                 (tc_oct)TC_N(ld_bf16)(p + 4 * step), (tc_oct)TC_N(ld_bf16)(p + 5 * step),",
+"                 (tc_oct)TC_N(ld_bf16)(p + 6 * step), (tc_oct)TC_N(ld_bf16)(p + 7 * step)};",
+"    return TC_N(turn_octs)(x);",
+"}",
+"",
+"// fn: turn_f16",
+"// The same of halves, widened.",
+"TC_FN tc_octs TC_N(turn_f16)(const tc_u16 *p, tc_i64 step) {",
+"    tc_octs x = {(tc_oct)TC_N(ld_f16)(p), (tc_oct)TC_N(ld_f16)(p + step),",
+"                 (tc_oct)TC_N(ld_f16)(p + 2 * step), (tc_oct)TC_N(ld_f16)(p + 3 * step),",
+"                 (tc_oct)TC_N(ld_f16)(p + 4 * step), (tc_oct)TC_N(ld_f16)(p + 5 * step),",
+"                 (tc_oct)TC_N(ld_f16)(p + 6 * step), (tc_oct)TC_N(ld_f16)(p + 7 * step)};",
 "    return TC_N(turn_octs)(x);",
 "}",
 "",

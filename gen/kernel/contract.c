@@ -43,6 +43,7 @@ enum {
     TC__CONTRACT_TURNED = 4, // most rows of a product that turns columns in registers,
     TC__CONTRACT_TURNED_LEAST = 16, //   of which it has so many
     TC__CONTRACT_IN_PLACE = 12,     // up to here the right operand is not packed
+    TC__CONTRACT_STAGE = 128,       // k of columns that are evaluated along it
     TC__CONTRACT_PANELS = 1 << 18,  // bytes of packed panels of an item, about half an L2
     TC__CONTRACT_ALL_PANELS = 1 << 20, //   and of all slices, with vectors of 16
     TC__CONTRACT_STREAM = 32, // most rows of a product that streams the right operand,
@@ -93,6 +94,8 @@ typedef struct tc__contract {
     int number;       // of the part, where there are several; else 0
     tc__dot_plan dot; // of narrow values: what depth, slices and rows count is words then
     tc__ix bias_at;
+    int staged; // the right operand is evaluated along k, for so many of them at a time
+    tc__ix stage_at;
 } tc__contract;
 
 static tc__ix tc__round_up(tc__ixpool *x, tc__ix e, int64_t to) {
@@ -393,7 +396,9 @@ static void tc__contract_scratch(tc__contract *q, tc__ix at) {
     tc__ix left = q->left_rows && q->slice ? tc__ix_const(q->slice) : deep;
     q->left_at =
         tc__contract_area(q, q->left_nodes ? tc__ix_mul(x, left, tc__ix_const(lefts)) : 0);
-    q->bias_at = tc__contract_area(q, q->dot.bias ? q->wide_padded : 0);
+    if (q->staged)
+        q->stage_at = tc__contract_area(q, tc__ix_const(q->width * TC__CONTRACT_STAGE));
+    if (q->dot.bias) q->bias_at = tc__contract_area(q, q->wide_padded);
     q->tile_at = tc__contract_area(q, tc__ix_mul(x, q->wide_padded, tc__ix_const(tall)));
     q->flip_at = tc__contract_area(
         q, windows         ? tc__ix_mul(x, q->wide_padded, tc__ix_const(tall))
@@ -453,8 +458,8 @@ static int tc__tiles_turn(const tc__contract *q) {
 static int64_t tc__contract_slice(const tc__contract *q, int64_t m) {
     int64_t depth = tc__ix_is_const(q->depth) ? tc__ix_value(q->depth) : 0;
     int wide = tc__contract_is_wide(q);
-    if (q->dot.turned || depth <= TC__CONTRACT_LONG >> wide || m <= TC__CONTRACT_FLIP ||
-        q->phases > 1)
+    int few = m <= TC__CONTRACT_FLIP && tc__is_plain(q->g, tc__right_of(q->g));
+    if (q->dot.turned || depth <= TC__CONTRACT_LONG >> wide || few || q->phases > 1)
         return 0;
     int64_t slice = TC__CONTRACT_SLICE >> wide, slices = (depth + slice - 1) / slice;
     return tc__padded((depth + slices - 1) / slices, // of equal size
@@ -485,12 +490,12 @@ static int tc__contract_turns(const tc__contract *q, int64_t m) {
            tc__ix_is_const(across.stride);
 }
 
-// How the left operand's loads lie along an axis: whether a vector of each is one access.
-static int tc__contract_left_along(const tc__contract *q, tc__axis axis) {
+// How an operand's loads, of this level, lie along an axis: whether a vector of each is one access.
+static int tc__contract_along(const tc__contract *q, int level, tc__axis axis) {
     const tc__group *g = q->g;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        if (n->op != TC_OP_LOAD || n->level != TC__AT_LEFT) continue;
+        if (n->op != TC_OP_LOAD || n->level != level) continue;
         if (tc__access_along(g, n->attr[TC__LOAD_INDEX], axis, q->lanes) == TC__PER_LANE)
             return 0;
     }
@@ -504,7 +509,8 @@ static int tc__contract_left_rows(const tc__contract *q, int64_t m) {
     int aligned = m != INT64_MAX && m % q->lanes == 0 && q->grain % q->lanes == 0;
     int several = tc__ix_is_const(q->wide) && tc__ix_value(q->wide) > q->width;
     return aligned && several && !q->flip && q->phases == 1 &&
-           !tc__contract_left_along(q, TC__DEPTH) && tc__contract_left_along(q, TC__ROW);
+           !tc__contract_along(q, TC__AT_LEFT, TC__DEPTH) &&
+           tc__contract_along(q, TC__AT_LEFT, TC__ROW);
 }
 
 // Whether the right operand's vectors of columns would be put together, or tested, lane by lane, where column and k
@@ -518,6 +524,15 @@ static int tc__contract_is_apart(const tc__contract *q) {
            (tc__access_along(g, n->attr[TC__LOAD_INDEX], TC__COL, q->lanes) ==
                 TC__PER_LANE ||
             tc__pred_along(g, n, TC__COL, q->lanes) == 2);
+}
+
+// Whether it is evaluated by vectors of k, column by column, and turned: weights [columns, k] of halves, or that are scaled. By
+// vectors of columns each lane would be loaded alone.
+static int tc__contract_is_staged(const tc__contract *q) {
+    return q->right == TC__RIGHT_NODES && q->dot.each == 1 && !q->apart &&
+           (q->cls == TC__CLASS_f32 || q->cls == TC__CLASS_i32) &&
+           !tc__contract_along(q, TC__AT_RIGHT, TC__COL) &&
+           tc__contract_along(q, TC__AT_RIGHT, TC__DEPTH);
 }
 
 // The STORE of a product of which nothing else is made and whose rows lie beside each other; else NULL.
@@ -559,15 +574,18 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at, int numb
     q.cls = tc__class_of(q.dtype);
     q.m = tc__ix_div(x, g->shape.rows, g->shape.batch);
     q.phases = tc__contract_phases(g);
+    int64_t m = tc__ix_is_const(q.m) ? tc__ix_value(q.m) : INT64_MAX;
+    int turns = tc__is_half(q.dtype) && tc__word_load(g, tc__right_of(g)) &&
+                tc__contract_turns(&q, m);
     q.dot = tc__dot_of(g, number);
+    if (turns && !q.dot.tiles) q.dot.each = 1;
     if (q.dot.each > 1) q.depth = tc__ix_ceil_div(x, q.depth, tc__ix_const(q.dot.each));
     if (q.dot.tiles) q.depth = tc__round_up(x, q.depth, TC__DOT_TILE);
     q.dot.turned = tc__tiles_turn(&q);
-    int64_t m = tc__ix_is_const(q.m) ? tc__ix_value(q.m) : INT64_MAX;
     q.slice = tc__contract_slice(&q, m);
     q.grain =
         q.slice ? tc__contract_slice_grain(&q, m) : tc__contract_grain(g, m, q.dot.tiles);
-    if (q.dot.turned) q.grain = m;
+    if (q.dot.turned || q.grain > m) q.grain = m;
     q.left_nodes = !tc__is_plain(g, tc__left_of(g));
     if (tc__has_windows(g, q.lanes)) {
         q.right = TC__RIGHT_WINDOWS, q.few = !tc__has_many_windows(g);
@@ -581,6 +599,8 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at, int numb
             q.right = TC__RIGHT_IN_PLACE, q.slice = TC__CONTRACT_STREAM_SLICE;
         else if (m <= TC__CONTRACT_IN_PLACE)
             q.right = TC__RIGHT_IN_PLACE;
+    } else if (turns && q.dot.each == 1) {
+        q.turns = 1, q.right = TC__RIGHT_COLUMNS, q.slice = 0, q.grain = m;
     }
     tc__contract_block(&q);
     if (q.right == TC__RIGHT_WINDOWS)
@@ -590,6 +610,7 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at, int numb
     tc__contract_blocks(&q);
     q.left_rows = tc__contract_left_rows(&q, m);
     q.apart = tc__contract_is_apart(&q);
+    q.staged = tc__contract_is_staged(&q);
     q.left_nodes |= q.left_rows;
     if (!number) q.direct = tc__contract_direct(&q, m);
     tc__contract_scratch(&q, at ? at : tc__contract_buffer_at(g, g->buffer.count, q.grain));

@@ -10,7 +10,7 @@
 
 enum { MOST = 1 << 19 };
 
-typedef enum form { PLAIN, SCALED, NARROW, SUMS, QUANTISED, FORMS } form;
+typedef enum form { PLAIN, SCALED, NARROW, SUMS, QUANTISED, WINDOWS } form;
 
 typedef struct product {
     tc_dtype left, right;
@@ -46,6 +46,8 @@ static const product products[] = {
     {TC_I8, TC_I8, 37, 77, 88, 0, 0, SUMS},       // rows of it, added up
     {TC_I8, TC_I8, 44, 66, 131, 0, 0, QUANTISED}, // the left is rounded on the way
     {TC_U8, TC_I8, 30, 20, 66, 0, 1, QUANTISED},  //
+    {TC_I8, TC_U8, 20, 2 * 7 * 9, 99, 0, 0,
+     WINDOWS}, // a convolution: 11 channels 3x3, images of 7x9
 };
 enum { PRODUCTS = sizeof products / sizeof *products };
 
@@ -82,9 +84,26 @@ static tc_tensor rounded(tc_tensor x, tc_dtype t) {
     return tc_cast(y, t);
 }
 
+enum { TALL = 7, BROAD = 9, TAPS = 9 };
+
+// Value k of column c: of image c / 63, at place c % 63, what tap k % 9 meets of channel k / 9.
+static int64_t window(const product *p, int k, int c) {
+    int y = c / BROAD % TALL + k % TAPS / 3 - 1, x = c % BROAD + k % 3 - 1;
+    int channels = p->k / TAPS, image = c / (TALL * BROAD) * channels + k / TAPS;
+    if (y < 0 || y >= TALL || x < 0 || x >= BROAD) return 0;
+    return value(p->right, (image * TALL + y) * BROAD + x, 2);
+}
+
 static tc_tensor multiply(tc_ctx *tc, const product *p, tc_tensor left, tc_tensor right) {
     float row[256];
     if (p->form == QUANTISED) left = rounded(left, p->left);
+    if (p->form == WINDOWS) {
+        int64_t channels = p->k / TAPS, images = p->n / (TALL * BROAD);
+        tc_tensor x = tc_reshape(right, TC_DIMS(images, channels, TALL, BROAD)), none = {0};
+        tc_tensor w = tc_reshape(left, TC_DIMS(p->m, channels, 3, 3));
+        x = tc_conv2d(tc_cast(x, TC_I32), tc_cast(w, TC_I32), none, 1, 1, 1, 1);
+        return tc_reshape(tc_transpose(x, 0, 1), TC_DIMS(p->m, p->n));
+    }
     if (p->turned_left) left = tc_t(left);
     if (p->turned_right) right = tc_t(right);
     if (p->form == NARROW) return tc_matmul(left, right);
@@ -98,8 +117,9 @@ static tc_tensor multiply(tc_ctx *tc, const product *p, tc_tensor left, tc_tenso
 static int64_t sum_of(const product *p, int r, int c) {
     uint32_t sum = 0;
     for (int k = 0; k < p->k; k++)
-        sum +=
-            (uint32_t)(value(p->left, r * p->k + k, 1) * value(p->right, k * p->n + c, 2));
+        sum += (uint32_t)(value(p->left, r * p->k + k, 1) *
+                          (p->form == WINDOWS ? window(p, k, c)
+                                              : value(p->right, k * p->n + c, 2)));
     return (int32_t)sum;
 }
 
@@ -141,7 +161,9 @@ static void run_all(tc_ctx *tc) {
         in[2 * i] = operand(tc, p->left, p->m, p->k, p->turned_left, 1,
                             quantised ? TC_F32 : p->left);
         if (quantised) in[2 * i] = tc_mul_s(in[2 * i], 0.25);
-        in[2 * i + 1] = operand(tc, p->right, p->k, p->n, p->turned_right, 2, p->right);
+        int taps = p->form == WINDOWS ? TAPS : 1; // of which each channel is there once
+        in[2 * i + 1] =
+            operand(tc, p->right, p->k / taps, p->n, p->turned_right, 2, p->right);
     }
     tc_trace_begin(tc, "products");
     for (int i = 0; i < PRODUCTS; i++)
