@@ -3161,7 +3161,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xac0a560c98bee79bu
+#define TC__BUILD_ID 0x84f7675a071c85bdu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -32414,7 +32414,7 @@ return n;
 static int tc__narrow_of(const tc__group*g,uint32_t id){
 const tc__node*n=tc__dot_node(g,id);
 if(!tc__is_half(n->dtype)||n->op==TC_OP_CAST)return n->dtype;
-return n->op==TC_OP_LOAD?tc__buffer_of(g,n)->dtype:TC_F32;
+return n->op==TC_OP_LOAD?(int)tc__buffer_of(g,n)->dtype:(int)TC_F32;
 }
 static int tc__dot_takes(int dtype){
 return dtype==TC_BOOL||dtype==TC_U8||dtype==TC_I8||dtype==TC_I16;
@@ -32841,7 +32841,7 @@ if(q->dot.turned||depth<=TC__CONTRACT_LONG>>wide||few||q->phases>1)
 return 0;
 int64_t slice=TC__CONTRACT_SLICE>>wide,slices=(depth+slice-1)/slice;
 return tc__padded((depth+slices-1)/slices,
-q->dot.tiles?TC__DOT_TILE:TC__VECTOR);
+q->dot.tiles?(int)TC__DOT_TILE:(int)TC__VECTOR);
 }
 static int tc__contract_streams(const tc__contract*q,int64_t m){
 const tc__group*g=q->g;

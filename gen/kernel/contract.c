@@ -463,7 +463,7 @@ static int64_t tc__contract_slice(const tc__contract *q, int64_t m) {
         return 0;
     int64_t slice = TC__CONTRACT_SLICE >> wide, slices = (depth + slice - 1) / slice;
     return tc__padded((depth + slices - 1) / slices, // of equal size
-                      q->dot.tiles ? TC__DOT_TILE : TC__VECTOR);
+                      q->dot.tiles ? (int)TC__DOT_TILE : (int)TC__VECTOR);
 }
 
 // Whether a product of m rows streams its right operand, whose columns are adjacent.

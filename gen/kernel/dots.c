@@ -46,7 +46,7 @@ static const tc__node *tc__dot_node(const tc__group *g, uint32_t id) {
 static int tc__narrow_of(const tc__group *g, uint32_t id) {
     const tc__node *n = tc__dot_node(g, id);
     if (!tc__is_half(n->dtype) || n->op == TC_OP_CAST) return n->dtype;
-    return n->op == TC_OP_LOAD ? tc__buffer_of(g, n)->dtype : TC_F32;
+    return n->op == TC_OP_LOAD ? (int)tc__buffer_of(g, n)->dtype : (int)TC_F32;
 }
 
 static int tc__dot_takes(int dtype) {
