@@ -3161,7 +3161,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x84f7675a071c85bdu
+#define TC__BUILD_ID 0x2f73169fe1e3d1cau
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -32430,7 +32430,10 @@ int plain=run.ok&&run.run==INT64_MAX&&tc__ix_equals(run.stride,1)&&
 !tc__ix_has_val(x,n->attr[TC__LOAD_INDEX]);
 return plain&&!g->target.checked?(int)n->id+1:0;
 }
-static tc__dot_plan tc__dot_of(const tc__group*g,int part){
+static int tc__may_tile(const tc__group*g){
+return g->target.fast&&g->shape.dots>=TC__DOTS_TILES;
+}
+static tc__dot_plan tc__dot_of(const tc__group*g){
 tc__dot_plan d;
 memset(&d,0,sizeof d);
 d.each=1;
@@ -32440,7 +32443,7 @@ int whole=tc__dot_takes(d.left)&&tc__dot_takes(d.right)&&
 tc__product_dtype(g)==TC_I32&&g->shape.dots;
 int bf16=d.left==TC_BF16&&d.right==TC_BF16&&g->target.fast&&
 g->shape.dots>=TC__DOTS_BF16;
-if(part||(!whole&&!bf16))return d;
+if(!whole&&!bf16)return d;
 if(bf16)d.each=2,d.tiles=g->shape.dots>=TC__DOTS_TILES;
 int bytes=d.left!=TC_I16&&d.right!=TC_I16;
 int no_sign=d.left==TC_U8&&d.right==TC_U8;
@@ -32936,14 +32939,14 @@ q.phases=tc__contract_phases(g);
 int64_t m=tc__ix_is_const(q.m)?tc__ix_value(q.m):INT64_MAX;
 int turns=tc__is_half(q.dtype)&&tc__word_load(g,tc__right_of(g))&&
 tc__contract_turns(&q,m);
-q.dot=tc__dot_of(g,number);
+q.dot=tc__dot_of(g);
 if(turns&&!q.dot.tiles)q.dot.each=1;
 if(q.dot.each>1)q.depth=tc__ix_ceil_div(x,q.depth,tc__ix_const(q.dot.each));
 if(q.dot.tiles)q.depth=tc__round_up(x,q.depth,TC__DOT_TILE);
 q.dot.turned=tc__tiles_turn(&q);
 q.slice=tc__contract_slice(&q,m);
-q.grain=
-q.slice?tc__contract_slice_grain(&q,m):tc__contract_grain(g,m,q.dot.tiles);
+q.grain=q.slice?tc__contract_slice_grain(&q,m)
+:tc__contract_grain(g,m,number?tc__may_tile(g):q.dot.tiles);
 if(q.dot.turned||q.grain>m)q.grain=m;
 q.left_nodes=!tc__is_plain(g,tc__left_of(g));
 if(tc__has_windows(g,q.lanes)){
@@ -33220,6 +33223,64 @@ tc__line(p);
 tc__put(p->out,"packed[%d] = %s;\n",q->number,of);
 tc__block_close(p);
 }
+enum{TC__MASKED_NODES=64};
+static const tc__node*tc__mask_of_product(const tc__group*g){
+uint8_t of[TC__MASKED_NODES];
+const tc__node*mask=NULL;
+if(g->body.node.count>TC__MASKED_NODES)return NULL;
+for(uint32_t id=0;id<g->body.node.count;id++){
+const tc__node*n=g->body.node.at[id];
+of[id]=n->op==TC_OP_CONTRACT&&id>=g->shape.prologue;
+for(uint32_t i=0;i<n->n_in;i++){
+const tc__node*by=g->body.node.at[n->in[0]];
+if(!of[n->in[i]])continue;
+if(n->op==TC_OP_WHERE&&i==1&&by->op==TC_OP_VALID&&
+(!mask||mask==by)){
+mask=by;
+continue;
+}
+if(!tc__is_alu(n))return NULL;
+of[id]=1;
+}
+}
+return mask;
+}
+static int tc__seen_columns(const tc__group*g,tc__ix*e){
+tc__ixpool*x=g->body.ix;
+const tc__node*mask=tc__mask_of_product(g);
+for(uint32_t i=TC__VALID_PREDICATES;mask&&i+1<mask->n_attr;i+=2){
+tc__ix at=mask->attr[i],limit=mask->attr[i+1];
+tc__ixrun run=tc__ix_run(x,at,TC__COL);
+int ends=run.ok&&run.run==INT64_MAX&&!tc__ix_has_val(x,at)&&
+!tc__ix_has_val(x,limit);
+if(ends&&tc__ix_equals(run.stride,-1))return*e=at,1;
+if(ends&&tc__ix_equals(run.stride,1)&&!tc__ix_uses(x,limit,TC__COL))
+return*e=tc__ix_sub(x,tc__ix_sub(x,limit,tc__ix_const(1)),at),1;
+}
+return 0;
+}
+static void tc__print_panels_loop(tc__printer*p,const tc__contract*q){
+tc__ix e;
+int masked=tc__seen_columns(p->g,&e);
+if(masked){
+tc__line(p);
+tc__put(p->out,"tc_i64 seen = -1;\n");
+tc__line(p);
+tc__put(p->out,"for (int j = 0; j < %d; j++)",q->rows);
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"const tc_i64 r = tc_min(i + j, r1 - 1), c = c0;\n");
+tc__line(p);
+tc__put(p->out,"seen = tc_max(seen, ");
+tc__put_ix(p,e);
+tc__put(p->out,");\n");
+tc__block_close(p);
+}
+tc__line(p);
+tc__put(p->out,"for (tc_i64 p = c0; p < c1%s; p += %d)",
+masked?" && p - c0 <= seen":"",q->width);
+tc__block_open(p);
+}
 // ---- gen/kernel/print_dots.c
 static void tc__put_dot(tc__printer*p,const tc__dot_plan*d,int i,int j){
 int turn=d->each==4&&d->right==TC_U8;
@@ -33416,6 +33477,12 @@ tc__put(p->out,"; k < 2 * depth; k++) *(");
 tc__put_left_at(p,q);
 tc__put(p->out,") = 0;\n");
 }
+static void tc__print_tiles_open(tc__printer*p,int tiles){
+if(tiles)tc__line(p),tc__put(p->out,"tc_tiles_open();\n");
+}
+static void tc__print_tiles_close(tc__printer*p,int tiles){
+if(tiles)tc__line(p),tc__put(p->out,"tc_tiles_close();\n");
+}
 typedef struct tc__tile_form{
 int down,across;
 char op[12];
@@ -33493,16 +33560,21 @@ tc__put(p->out,"\n");
 static void tc__print_tiles_blocks(tc__printer*p,const tc__contract*q,
 const char*symbol){
 char operands[160];
+tc__ix seen;
+int masked=tc__seen_columns(p->g,&seen);
+if(!masked){
 tc__line(p);
 tc__put(p->out,"for (tc_i64 p = c0; p < c1; p += %d)",q->width);
 tc__block_open(p);
-tc__print_panel(p,q,"const ");
+}
 tc__line(p);
-tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += %d)",q->rows);
+tc__put(p->out,"for (tc_i64 i = r0; i < r1; i += %d)",q->rows);
 tc__block_open(p);
-snprintf(operands,sizeof operands,"left + i * depth%s, 16 * depth, panel, %s",
+if(masked)tc__print_panels_loop(p,q);
+tc__print_panel(p,q,"const ");
+snprintf(operands,sizeof operands,"left + (i - r0) * depth%s, 16 * depth, panel, %s",
 q->slice?" + k0 * 16":"",tc__contract_deep(q));
-tc__print_block_call(p,q,symbol,operands,"i");
+tc__print_block_call(p,q,symbol,operands,"(i - r0)");
 tc__block_close(p);
 tc__block_close(p);
 }
@@ -34034,64 +34106,6 @@ tc__block_open(p);
 tc__print_block_call(p,q,symbol,"x + i, panel, k1 - k0","i");
 tc__block_close(p);
 tc__block_close(p);
-}
-enum{TC__MASKED_NODES=64};
-static const tc__node*tc__mask_of_product(const tc__group*g){
-uint8_t of[TC__MASKED_NODES];
-const tc__node*mask=NULL;
-if(g->body.node.count>TC__MASKED_NODES)return NULL;
-for(uint32_t id=0;id<g->body.node.count;id++){
-const tc__node*n=g->body.node.at[id];
-of[id]=n->op==TC_OP_CONTRACT&&id>=g->shape.prologue;
-for(uint32_t i=0;i<n->n_in;i++){
-const tc__node*by=g->body.node.at[n->in[0]];
-if(!of[n->in[i]])continue;
-if(n->op==TC_OP_WHERE&&i==1&&by->op==TC_OP_VALID&&
-(!mask||mask==by)){
-mask=by;
-continue;
-}
-if(!tc__is_alu(n))return NULL;
-of[id]=1;
-}
-}
-return mask;
-}
-static int tc__seen_columns(const tc__group*g,tc__ix*e){
-tc__ixpool*x=g->body.ix;
-const tc__node*mask=tc__mask_of_product(g);
-for(uint32_t i=TC__VALID_PREDICATES;mask&&i+1<mask->n_attr;i+=2){
-tc__ix at=mask->attr[i],limit=mask->attr[i+1];
-tc__ixrun run=tc__ix_run(x,at,TC__COL);
-int ends=run.ok&&run.run==INT64_MAX&&!tc__ix_has_val(x,at)&&
-!tc__ix_has_val(x,limit);
-if(ends&&tc__ix_equals(run.stride,-1))return*e=at,1;
-if(ends&&tc__ix_equals(run.stride,1)&&!tc__ix_uses(x,limit,TC__COL))
-return*e=tc__ix_sub(x,tc__ix_sub(x,limit,tc__ix_const(1)),at),1;
-}
-return 0;
-}
-static void tc__print_panels_loop(tc__printer*p,const tc__contract*q){
-tc__ix e;
-int masked=tc__seen_columns(p->g,&e);
-if(masked){
-tc__line(p);
-tc__put(p->out,"tc_i64 seen = -1;\n");
-tc__line(p);
-tc__put(p->out,"for (int j = 0; j < %d; j++)",q->rows);
-tc__block_open(p);
-tc__line(p);
-tc__put(p->out,"const tc_i64 r = tc_min(i + j, r1 - 1), c = c0;\n");
-tc__line(p);
-tc__put(p->out,"seen = tc_max(seen, ");
-tc__put_ix(p,e);
-tc__put(p->out,");\n");
-tc__block_close(p);
-}
-tc__line(p);
-tc__put(p->out,"for (tc_i64 p = c0; p < c1%s; p += %d)",
-masked?" && p - c0 <= seen":"",q->width);
-tc__block_open(p);
 }
 static void tc__print_stream_ahead(tc__printer*p,const tc__contract*q){
 int line=64/(int)tc__dtypes[q->dtype].bytes;
@@ -34641,10 +34655,7 @@ tc__let_ix(p,"col_blocks",q->col_blocks);
 tc__let_ix(p,"rows",q->m);
 tc__print_areas(p,q);
 if(!q->flip&&!q->turns)tc__print_kept(p);
-if(q->dot.tiles){
-tc__line(p);
-tc__put(p->out,"tc_tiles_open();\n");
-}
+tc__print_tiles_open(p,q->dot.tiles);
 tc__line(p);
 tc__put(p->out,"for (tc_i64 item = lo; item < hi; item++)");
 tc__block_open(p);
@@ -34701,9 +34712,7 @@ if(!q.direct||!tc__direct_rows(&q)||!tc__direct_columns(&q))
 tc__print_item_loop(p);
 p->parts=0,p->direct=NULL;
 tc__block_close(p);
-if(!q.dot.tiles)return;
-tc__line(p);
-tc__put(p->out,"tc_tiles_close();\n");
+tc__print_tiles_close(p,q.dot.tiles);
 }
 // ---- gen/kernel/print_parts.c
 enum{TC__PARTS_SYMBOL=80};
@@ -34730,9 +34739,10 @@ p->g=whole;
 static void tc__print_parts_head(tc__printer*p,const tc__contract*q,int n){
 tc__let_ix(p,"row_blocks",q->row_blocks);
 tc__let_ix(p,"rows",q->m);
-int flipped=0;
-for(int i=0;i<n;i++)flipped+=q[i].flip;
+int flipped=0,tiles=0;
+for(int i=0;i<n;i++)flipped+=q[i].flip,tiles+=q[i].dot.tiles;
 if(flipped<n)tc__print_kept(p);
+tc__print_tiles_open(p,tiles);
 tc__line(p);
 tc__put(p->out,"for (tc_i64 item = lo; item < hi; item++)");
 tc__block_open(p);
@@ -34756,20 +34766,23 @@ static void tc__print_parts(tc__printer*p,const char*symbol){
 tc__group part[TC__LIST_PARTS];
 tc__contract q[TC__LIST_PARTS];
 const tc__group*whole=p->g;
-int parts=tc__parts_of_list(whole,part),at=0;
+int parts=tc__parts_of_list(whole,part),at=0,tiles=0;
 tc__print_parts_head(p,q,tc__contract_plans(whole,q,part));
 for(int i=0;i<parts;i++){
 p->g=&part[i];
 tc__line(p);
 tc__put(p->out,"{\n");
 p->indent++;
-if(part[i].shape.kind==TC__CONTRACTION)
+if(part[i].shape.kind==TC__CONTRACTION){
+tiles+=q[at].dot.tiles;
 tc__print_part_product(p,&q[at++],symbol);
+}
 tc__print_item_loop(p);
 tc__block_close(p);
 }
 p->g=whole;
 tc__block_close(p);
+tc__print_tiles_close(p,tiles);
 }
 enum{
 TC__JOINT_LONG=1<<14,

@@ -577,14 +577,14 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at, int numb
     int64_t m = tc__ix_is_const(q.m) ? tc__ix_value(q.m) : INT64_MAX;
     int turns = tc__is_half(q.dtype) && tc__word_load(g, tc__right_of(g)) &&
                 tc__contract_turns(&q, m);
-    q.dot = tc__dot_of(g, number);
+    q.dot = tc__dot_of(g);
     if (turns && !q.dot.tiles) q.dot.each = 1;
     if (q.dot.each > 1) q.depth = tc__ix_ceil_div(x, q.depth, tc__ix_const(q.dot.each));
     if (q.dot.tiles) q.depth = tc__round_up(x, q.depth, TC__DOT_TILE);
     q.dot.turned = tc__tiles_turn(&q);
     q.slice = tc__contract_slice(&q, m);
-    q.grain =
-        q.slice ? tc__contract_slice_grain(&q, m) : tc__contract_grain(g, m, q.dot.tiles);
+    q.grain = q.slice ? tc__contract_slice_grain(&q, m)
+                      : tc__contract_grain(g, m, number ? tc__may_tile(g) : q.dot.tiles);
     if (q.dot.turned || q.grain > m) q.grain = m;
     q.left_nodes = !tc__is_plain(g, tc__left_of(g));
     if (tc__has_windows(g, q.lanes)) {

@@ -220,6 +220,15 @@ static void tc__print_left_words(tc__printer *p, const tc__contract *q,
 
 // ---- tiles ----
 
+// What a kernel with tiles begins and ends with.
+static void tc__print_tiles_open(tc__printer *p, int tiles) {
+    if (tiles) tc__line(p), tc__put(p->out, "tc_tiles_open();\n");
+}
+
+static void tc__print_tiles_close(tc__printer *p, int tiles) {
+    if (tiles) tc__line(p), tc__put(p->out, "tc_tiles_close();\n");
+}
+
 // A block of tiles: sums are tiles 0 to 3, rows of the left of which behind them, then the right's.
 typedef struct tc__tile_form {
     int down, across; // tiles
@@ -302,20 +311,25 @@ static void tc__print_tiles_block(tc__printer *p, const tc__contract *q,
     tc__put(p->out, "\n");
 }
 
-// Panels outside, so that one stays in L1 for all rows.
+// Panels outside, so that one stays in L1 for all rows; inside where a mask hides some of them from rows.
 static void tc__print_tiles_blocks(tc__printer *p, const tc__contract *q,
                                    const char *symbol) {
     char operands[160];
+    tc__ix seen;
+    int masked = tc__seen_columns(p->g, &seen);
+    if (!masked) {
+        tc__line(p);
+        tc__put(p->out, "for (tc_i64 p = c0; p < c1; p += %d)", q->width);
+        tc__block_open(p);
+    }
     tc__line(p);
-    tc__put(p->out, "for (tc_i64 p = c0; p < c1; p += %d)", q->width);
+    tc__put(p->out, "for (tc_i64 i = r0; i < r1; i += %d)", q->rows);
     tc__block_open(p);
+    if (masked) tc__print_panels_loop(p, q);
     tc__print_panel(p, q, "const ");
-    tc__line(p);
-    tc__put(p->out, "for (tc_i64 i = 0; i < r1 - r0; i += %d)", q->rows);
-    tc__block_open(p);
-    snprintf(operands, sizeof operands, "left + i * depth%s, 16 * depth, panel, %s",
+    snprintf(operands, sizeof operands, "left + (i - r0) * depth%s, 16 * depth, panel, %s",
              q->slice ? " + k0 * 16" : "", tc__contract_deep(q));
-    tc__print_block_call(p, q, symbol, operands, "i");
+    tc__print_block_call(p, q, symbol, operands, "(i - r0)");
     tc__block_close(p);
     tc__block_close(p);
 }
