@@ -3161,7 +3161,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x2f73169fe1e3d1cau
+#define TC__BUILD_ID 0xbcc4cacfb1fc7100u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -32469,6 +32469,7 @@ enum{
 TC__CONTRACT_GRAIN=48,
 TC__CONTRACT_TILES_GRAIN=64,
 TC__CONTRACT_TILES_TURN=256,
+TC__CONTRACT_TILES_SLICE=128,
 TC__CONTRACT_TILES_WORDS=1<<18,
 TC__CONTRACT_TILES_SUMS=1<<13,
 TC__CONTRACT_FLIP=32,
@@ -32793,7 +32794,7 @@ if(q->dot.bias)q->bias_at=tc__contract_area(q,q->wide_padded);
 q->tile_at=tc__contract_area(q,tc__ix_mul(x,q->wide_padded,tc__ix_const(tall)));
 q->flip_at=tc__contract_area(
 q,windows?tc__ix_mul(x,q->wide_padded,tc__ix_const(tall))
-:q->dot.turned?tc__ix_const(q->width*q->rows)
+:q->dot.turned?tc__ix_const(q->width*tall)
 :q->flip?tc__ix_mul(x,q->wide_padded,tc__ix_const(q->width))
 :0);
 if(!windows)return;
@@ -32840,9 +32841,10 @@ static int64_t tc__contract_slice(const tc__contract*q,int64_t m){
 int64_t depth=tc__ix_is_const(q->depth)?tc__ix_value(q->depth):0;
 int wide=tc__contract_is_wide(q);
 int few=m<=TC__CONTRACT_FLIP&&tc__is_plain(q->g,tc__right_of(q->g));
-if(q->dot.turned||depth<=TC__CONTRACT_LONG>>wide||few||q->phases>1)
-return 0;
-int64_t slice=TC__CONTRACT_SLICE>>wide,slices=(depth+slice-1)/slice;
+int64_t most=q->dot.turned?TC__CONTRACT_TILES_SLICE:TC__CONTRACT_LONG>>wide;
+if(depth<=most||few||q->phases>1)return 0;
+int64_t slice=q->dot.turned?most:TC__CONTRACT_SLICE>>wide,
+slices=(depth+slice-1)/slice;
 return tc__padded((depth+slices-1)/slices,
 q->dot.tiles?(int)TC__DOT_TILE:(int)TC__VECTOR);
 }
@@ -33362,7 +33364,7 @@ tc__ixpool*x=p->g->body.ix;
 tc__put_ix(p,tc__ix_mul(x,tc__depth_of(p->g),tc__ix_const(4/q->dot.each)));
 }
 static void tc__print_words_turned(tc__printer*p,const tc__contract*q,int load,
-int count,const char*let){
+int count,const char*let,const char*words){
 tc__line(p);
 tc__put(p->out,"const tc_u8 *x[%d];\n",count);
 tc__line(p);
@@ -33376,7 +33378,7 @@ tc__put_words_at(p,load);
 tc__put(p->out,";\n");
 tc__block_close(p);
 tc__line(p);
-tc__put(p->out,"tc_words(x, %d, %s, ",count,q->slice?"k0, k1":"0, depth");
+tc__put(p->out,"tc_words(x, %d, %s, ",count,words);
 tc__put_bytes(p,q);
 tc__put(p->out,", panel);\n");
 }
@@ -33389,7 +33391,8 @@ tc__put(p->out,"for (tc_i64 p = c0; p < c1; p += %d)",q->width);
 tc__block_open(p);
 tc__print_panel(p,q,"");
 if(q->dot.columns){
-tc__print_words_turned(p,q,q->dot.columns,q->width,"c = tc_min(p + j, c1 - 1)");
+tc__print_words_turned(p,q,q->dot.columns,q->width,"c = tc_min(p + j, c1 - 1)",
+q->slice?"k0, k1":"0, depth");
 }else{
 if(!whole){
 tc__line(p);
@@ -33413,24 +33416,25 @@ tc__contract_deep(q),q->width,q->slice?"k0":"0");
 }
 tc__block_close(p);
 }
-static void tc__print_left_row(tc__printer*p,const tc__contract*q,const char*at){
+static void tc__print_left_row(tc__printer*p,const tc__contract*q,const char*at,
+const char*deep){
 tc__line(p);
-if(q->dot.tiles)
-tc__put(p->out,"tc_i32 *left_r = left + %s / 16 * 16 * depth + %s %% 16 * 16;\n",
-at,at);
-else{
+if(q->dot.tiles){
+tc__put(p->out,"tc_i32 *left_r = left + %s / 16 * 16 * %s + %s %% 16 * 16;\n",at,
+deep,at);
+return;
+}
 tc__put(p->out,"tc_i32 *left_r = left + %s * ",at);
 tc__put_atom(p,tc__round_up(p->g->body.ix,q->depth,q->lanes),0);
 tc__put(p->out,";\n");
 }
-}
-static void tc__print_left_copy(tc__printer*p,const tc__contract*q,int load){
+static void tc__print_left_copy(tc__printer*p,const tc__contract*q){
 tc__line(p);
 tc__put(p->out,"tc_words_row(left_r, %d, ",q->dot.tiles?256:16);
-tc__put_words_at(p,load);
+tc__put_words_at(p,q->dot.rows);
 tc__put(p->out,", ");
 tc__put_bytes(p,q);
-tc__put(p->out,", depth, %s);\n",q->dot.bias?"(tc_i32)0x80808080":"0");
+tc__put(p->out,", depth, %s, 0);\n",q->dot.bias?"(tc_i32)0x80808080":"0");
 }
 static void tc__put_left_at(tc__printer*p,const tc__contract*q){
 int chunk=TC__DOT_TILE*q->dot.each;
@@ -33443,9 +33447,9 @@ tc__put(p->out,"left_r + k");
 static void tc__print_left_words(tc__printer*p,const tc__contract*q,
 const uint8_t*mark){
 int bf16=q->dot.left==TC_BF16;
-tc__print_left_row(p,q,"(r - r0)");
+tc__print_left_row(p,q,"(r - r0)","depth");
 if(q->dot.rows){
-tc__print_left_copy(p,q,q->dot.rows);
+tc__print_left_copy(p,q);
 return;
 }
 tc__print_made_rows(p,p->g->shape.prologue,tc__contract_rows_loop(p));
@@ -33578,6 +33582,46 @@ tc__print_block_call(p,q,symbol,operands,"(i - r0)");
 tc__block_close(p);
 tc__block_close(p);
 }
+static long long tc__tiles_ahead(const tc__printer*p,const tc__contract*q){
+const tc__node*n=tc__body(p,(uint32_t)q->dot.columns-1);
+tc__ixrun run=tc__ix_run(p->g->body.ix,n->attr[TC__LOAD_INDEX],TC__COL);
+if(!run.ok||!tc__ix_is_const(run.stride))return 0;
+return(long long)tc__ix_value(run.stride)*q->width*(4/q->dot.each);
+}
+static void tc__print_tiles_slice(tc__printer*p,const tc__contract*q,
+const char*symbol){
+const char*first=q->slice?" + 4 * k0":"",*less=q->slice?" - 4 * k0":"";
+tc__line(p);
+tc__put(p->out,"for (int j = 0; j < %d; j++)",q->width);
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"const tc_i64 c = tc_min(p + j, c1 - 1), r = r0;\n");
+tc__line(p);
+tc__put(p->out,"(void)r;\n");
+tc__print_left_row(p,q,"j",q->slice?"slice":"depth");
+tc__line(p);
+tc__put(p->out,"tc_words_row(left_r, 256, ");
+tc__put_words_at(p,q->dot.columns);
+tc__put(p->out,"%s, ",first);
+tc__put_bytes(p,q);
+tc__put(p->out,"%s, %s, 0, %lld);\n",less,tc__contract_deep(q),
+tc__tiles_ahead(p,q));
+tc__block_close(p);
+tc__line(p);
+tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += %d)\n",q->rows);
+tc__line(p);
+if(q->slice)
+tc__put(
+p->out,
+"    %s_block(left, 16 * slice, pack + i * depth + k0 * %d, k1 - k0, flip + i * "
+"%d, %d, k0);\n",
+symbol,q->rows,q->width,q->rows);
+else
+tc__put(
+p->out,
+"    %s_block(left, 16 * depth, pack + i * depth, depth, flip + i * %d, %d);\n",
+symbol,q->width,q->rows);
+}
 static void tc__print_tiles_turned(tc__printer*p,const tc__contract*q,
 const char*symbol){
 tc__pack_open(p,q,"panels / col_blocks");
@@ -33586,35 +33630,23 @@ tc__put(p->out,"for (tc_i64 i = r0; i < r1; i += %d)",q->rows);
 tc__block_open(p);
 tc__line(p);
 tc__put(p->out,"tc_i32 *panel = pack + (i - r0) * depth;\n");
-tc__print_words_turned(p,q,q->dot.rows,q->rows,"r = tc_min(i + j, r1 - 1)");
+tc__print_words_turned(p,q,q->dot.rows,q->rows,"r = tc_min(i + j, r1 - 1)",
+"0, depth");
 tc__block_close(p);
 tc__pack_close(p,q,"panels / col_blocks");
 tc__line(p);
 tc__put(p->out,"for (tc_i64 p = c0; p < c1; p += %d)",q->width);
 tc__block_open(p);
+if(q->slice)tc__print_slices(p);
+tc__print_tiles_slice(p,q,symbol);
+if(q->slice)tc__block_close(p);
 tc__line(p);
-tc__put(p->out,"for (int j = 0; j < %d; j++)",q->width);
-tc__block_open(p);
+tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += %d)\n",q->rows);
 tc__line(p);
-tc__put(p->out,"const tc_i64 c = tc_min(p + j, c1 - 1), r = r0;\n");
+tc__put(p->out,"    tc_flip_f32((const float *)(void *)(flip + i * %d), %d, %d,\n",
+q->width,q->rows,q->width);
 tc__line(p);
-tc__put(p->out,"(void)r;\n");
-tc__print_left_row(p,q,"j");
-tc__print_left_copy(p,q,q->dot.columns);
-tc__block_close(p);
-tc__line(p);
-tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += %d)",q->rows);
-tc__block_open(p);
-tc__line(p);
-tc__put(p->out,"%s_block(left, 16 * depth, pack + i * depth, depth, flip, %d);\n",
-symbol,q->rows);
-tc__line(p);
-tc__put(
-p->out,
-"tc_flip_f32((const float *)(void *)flip, %d, %d, (float *)(void *)(tile + i * wide "
-"+ (p - c0)), wide);\n",
-q->rows,q->width);
-tc__block_close(p);
+tc__put(p->out,"        (float *)(void *)(tile + i * wide + (p - c0)), wide);\n");
 tc__block_close(p);
 }
 // ---- gen/kernel/print_digits.c
@@ -36547,12 +36579,14 @@ static const char*const tc__text_kernel[]={
 "}",
 "",
 "// fn: words_row",
-"// Words of a row, 16 in each piece of `to`, which are so far `apart`, with the bits of `flip` turned over; zeros behind `bytes`.",
+"// Words of a row, 16 in each piece of `to`, which are so far `apart`, with the bits of `flip` turned over; zeros behind `bytes`. What",
+"// stands `ahead` of them is asked for.",
 "static __attribute__((noinline, unused)) void TC_N(words_row)(tc_i32 *to, tc_i64 apart,",
-"        const tc_u8 *from, tc_i64 bytes, tc_i64 words, tc_i32 flip) {",
+"        const tc_u8 *from, tc_i64 bytes, tc_i64 words, tc_i32 flip, tc_i64 ahead) {",
 "    tc_i64 w = 0;",
-"    for (; 4 * w + 4 * TC_W <= bytes; w += TC_W) {",
+"    for (; w + TC_W <= words && 4 * w + 4 * TC_W <= bytes; w += TC_W) {",
 "        const tc_vi v = TC_N(ld_i32)((const tc_i32 *)(const void *)(from + 4 * w));",
+"        if (ahead) __builtin_prefetch(from + 4 * w + ahead, 0, 2);",
 "        TC_N(st_i32)(to + w / 16 * apart + w % 16, v ^ TC_N(splat_i32)(flip));",
 "    }",
 "    for (; w < words; w++) {",
