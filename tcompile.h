@@ -3161,7 +3161,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xbcc4cacfb1fc7100u
+#define TC__BUILD_ID 0x9ed902a3e4d9faebu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -32423,7 +32423,8 @@ static int tc__word_load(const tc__group*g,uint32_t id){
 const tc__node*n=tc__dot_node(g,id);
 tc__ixpool*x=g->body.ix;
 if(n->op!=TC_OP_LOAD||n->n_attr>TC__LOAD_PREDICATES)return 0;
-if(tc__buffer_of(g,n)->dtype!=n->dtype||!tc__is_memory(tc__buffer_of(g,n)))
+const tc__kbuf*from=tc__buffer_of(g,n);
+if(from->dtype!=n->dtype||(!tc__is_memory(from)&&from->place!=TC__BUF_MADE))
 return 0;
 tc__ixrun run=tc__ix_run(x,n->attr[TC__LOAD_INDEX],TC__DEPTH);
 int plain=run.ok&&run.run==INT64_MAX&&tc__ix_equals(run.stride,1)&&
@@ -33355,6 +33356,11 @@ const tc__node*n=tc__body(p,(uint32_t)load-1);
 tc__ixpool*x=p->g->body.ix;
 tc__ix at=n->attr[TC__LOAD_INDEX],k=tc__ix_find_var(x,at,TC__DEPTH);
 tc__put(p->out,"(const tc_u8 *)(");
+if(tc__buffer_of(p->g,n)->place==TC__BUF_MADE){
+tc__put_made(p,n->attr[TC__LOAD_BUFFER]);
+tc__put(p->out,")");
+return;
+}
 tc__put_at(p,n->attr[TC__LOAD_BUFFER],
 k?tc__ix_subst(x,at,k,tc__ix_const(0)):at);
 tc__put(p->out,")");
@@ -35779,11 +35785,20 @@ else
 tc__c_vector_load(p,n);
 tc__put(p->out,";\n");
 }
+static uint32_t tc__c_stored(const tc__printer*p,const tc__node*n){
+int dtype=tc__buffer_of(p->g,n)->dtype;
+const tc__node*cast=tc__body(p,n->in[0]);
+if(!tc__is_half(dtype)||cast->op!=TC_OP_CAST||cast->dtype!=dtype)
+return cast->id;
+const tc__node*of=tc__body(p,cast->in[0]);
+return tc__class_of(of->dtype)==TC__CLASS_f32&&!tc__is_half(of->dtype)?of->id
+:cast->id;
+}
 static void tc__c_element(tc__printer*p,const tc__node*n,int copy,const char*at){
 int dtype=tc__buffer_of(p->g,n)->dtype,own=tc__is_own_class(dtype);
 if(!own)tc__put(p->out,"(%s)(",tc__c_memory(p,n));
 if(tc__is_half(dtype))tc__put(p->out,"tc_bits_%s(",tc__dtypes[dtype].name);
-tc__put_value(p,n->in[0],copy);
+tc__put_value(p,tc__c_stored(p,n),copy);
 if(tc__is_half(dtype))tc__put(p->out,")");
 tc__put(p->out,"[%s]%s",at,own?"":dtype==TC_BOOL?" & 1)":")");
 }
@@ -35813,7 +35828,7 @@ counted?"stn"
 tc__c_dtype(p,n));
 tc__c_address(p,n,0);
 tc__put(p->out,", ");
-tc__put_value(p,n->in[0],copy);
+tc__put_value(p,tc__c_stored(p,n),copy);
 tc__put(p->out,counted?", n);\n":");\n");
 return;
 }
@@ -35823,7 +35838,7 @@ p->lane=1;
 }
 tc__c_address(p,n,1);
 tc__put(p->out," = ");
-int constant=!tc__lanes_differ(tc__body(p,n->in[0]),p->axis);
+int constant=!tc__lanes_differ(tc__body(p,tc__c_stored(p,n)),p->axis);
 tc__c_element(p,n,copy,p->lane&&!constant?"l":"0");
 p->lane=0;
 tc__put(p->out,";\n");

@@ -58,7 +58,8 @@ static int tc__word_load(const tc__group *g, uint32_t id) {
     const tc__node *n = tc__dot_node(g, id);
     tc__ixpool *x = g->body.ix;
     if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_PREDICATES) return 0;
-    if (tc__buffer_of(g, n)->dtype != n->dtype || !tc__is_memory(tc__buffer_of(g, n)))
+    const tc__kbuf *from = tc__buffer_of(g, n);
+    if (from->dtype != n->dtype || (!tc__is_memory(from) && from->place != TC__BUF_MADE))
         return 0;
     tc__ixrun run = tc__ix_run(x, n->attr[TC__LOAD_INDEX], TC__DEPTH);
     int plain = run.ok && run.run == INT64_MAX && tc__ix_equals(run.stride, 1) &&

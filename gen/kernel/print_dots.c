@@ -79,6 +79,11 @@ static void tc__put_words_at(tc__printer *p, int load) {
     tc__ixpool *x = p->g->body.ix;
     tc__ix at = n->attr[TC__LOAD_INDEX], k = tc__ix_find_var(x, at, TC__DEPTH);
     tc__put(p->out, "(const tc_u8 *)(");
+    if (tc__buffer_of(p->g, n)->place == TC__BUF_MADE) {
+        tc__put_made(p, n->attr[TC__LOAD_BUFFER]);
+        tc__put(p->out, ")");
+        return;
+    }
     tc__put_at(p, n->attr[TC__LOAD_BUFFER],
                k ? tc__ix_subst(x, at, k, tc__ix_const(0)) : at);
     tc__put(p->out, ")");
