@@ -3161,7 +3161,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x9ed902a3e4d9faebu
+#define TC__BUILD_ID 0x4bb968f20a9589a4u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -30610,6 +30610,46 @@ if(target<TC__EMIT_AVX512&&tc__is_wide(g))return TC__VECTOR/2;
 if(tc__is_flat_product(g))return TC__VECTOR;
 return(tc__group_takes_16(g,target)?2:1)*TC__VECTOR;
 }
+enum{
+TC__ROW_BYTES=512,
+TC__ROW_NODES=12,
+TC__ROW_COLUMNS=64,
+TC__ROW_AHEAD=8
+};
+static int tc__has_long_steps(const tc__group*g){
+int sums=0,loads=0;
+if(g->shape.vector!=TC__ROW||g->shape.kind!=TC__REDUCTION)return 0;
+if(g->body.node.count>TC__ROW_NODES||
+tc__ix_lo(g->body.ix,g->shape.cols)<TC__ROW_COLUMNS)
+return 0;
+for(size_t i=0;i<g->body.node.count;i++){
+const tc__node*n=g->body.node.at[i];
+if(n->op==TC_OP_ARGMAX||n->op==TC_OP_ARGMIN)return 0;
+if(n->op==TC_OP_NEW)sums++;
+if(n->op!=TC_OP_LOAD||n->level==TC__AT_ROW)continue;
+if(tc__access_along(g,n->attr[TC__LOAD_INDEX],TC__ROW,tc__group_lanes(g))!=
+TC__CONTIGUOUS)
+return 0;
+loads++;
+}
+for(size_t i=0;i<g->buffer.count;i++)
+if(g->buffer.at[i].place==TC__BUF_ROW)return 0;
+return sums==1&&loads==1;
+}
+static int tc__row_step(const tc__group*g){
+int64_t best=TC__LANES,cost=INT64_MAX;
+if(!tc__has_long_steps(g))return TC__LANES;
+int64_t most=tc__is_wide(g)?TC__ROW_BYTES/8:TC__ROW_BYTES/4;
+if(!tc__ix_is_const(g->shape.rows))return(int)most;
+int64_t rows=tc__ix_value(g->shape.rows);
+for(int64_t step=TC__LANES;step<=most;step+=TC__LANES){
+int64_t left=rows%step;
+int64_t of=
+rows/step*(96+step)+(left/tc__group_lanes(g)+1)*(left>0)*112;
+if(of<cost)cost=of,best=step;
+}
+return(int)best;
+}
 // ---- gen/kernel/constants.c
 typedef struct tc__twins{
 tc_ctx*ctx;
@@ -36015,7 +36055,7 @@ return 0;
 }
 static int tc__loop_step(const tc__printer*p,const tc__node*n){
 int knob=p->g->shape.tuning.knob[TC__KNOB_STEPS];
-if(n->attr[TC__FOR_AXIS]==TC__ROW)return TC__LANES;
+if(n->attr[TC__FOR_AXIS]==TC__ROW)return tc__row_step(p->g);
 if(tc__c_loop_has_acc(p,n,1,0))
 return tc__sums_are_named(p->g,n)?(int)TC__LANES:p->unit;
 if(knob==TC__STEPS_VECTOR)return p->unit;
@@ -36030,6 +36070,7 @@ if(n->attr[TC__FOR_BIND]==TC__BIND_WORKER&&p->axis==TC__COL&&
 p->g->shape.grain%step)
 return 1;
 if(p->parts&&p->part_step%step)return 1;
+if(p->axis==TC__ROW&&step>(int)TC__LANES)return 1;
 return tc__ix_divisor(x,count)%step!=0;
 }
 static void tc__c_bound(tc__printer*p,const tc__c_range*r,const char*name,
@@ -36335,6 +36376,23 @@ if(p->acc[i].used&&p->acc[i].loop==n&&tc__c_is_chunked(&p->acc[i]))
 tc__c_fold_chunk(p,i);
 tc__block_close(p);
 }
+static void tc__c_columns_ahead(tc__printer*p,uint32_t begin,uint32_t end){
+tc__ixpool*x=p->g->body.ix;
+for(uint32_t id=begin;id<end;id++){
+const tc__node*n=tc__body(p,id);
+if(n->op!=TC_OP_LOAD||n->level==TC__AT_ROW)continue;
+tc__ix at=n->attr[TC__LOAD_INDEX],c=tc__ix_find_var(x,at,TC__COL);
+int line=64/(int)tc__dtypes[tc__buffer_of(p->g,n)->dtype].bytes;
+if(!c)continue;
+at=tc__ix_subst(x,at,c,tc__ix_add(x,c,tc__ix_const(TC__ROW_AHEAD)));
+for(int j=0;j<p->copies*p->unit;j+=line){
+tc__line(p);
+tc__put(p->out,"__builtin_prefetch(");
+tc__put_at(p,n->attr[TC__LOAD_BUFFER],at);
+tc__put(p->out,j?" + %d);\n":");\n",j);
+}
+}
+}
 static void tc__c_serial(tc__printer*p,const tc__node*n,uint32_t begin,uint32_t end,
 int chunked){
 const char*v=tc__axis_name(n->attr[TC__FOR_AXIS]);
@@ -36356,6 +36414,8 @@ tc__put(p->out,"tc_min(chunk + 8192, ");
 if(!worker)tc__put_ix(p,n->attr[TC__FOR_END]);
 tc__put(p->out,"%s; %s++)",chunked?")":"",v);
 tc__block_open(p);
+if(p->axis==TC__ROW&&p->copies*p->unit>(int)TC__LANES)
+tc__c_columns_ahead(p,begin,end);
 tc__c_body(p,n,begin,end);
 tc__block_close(p);
 }
@@ -46072,6 +46132,10 @@ int threads=knob==TC__THREADS_ONE?1
 :knob==TC__THREADS_HALF?(all+1)/2
 :all;
 if(knob)l->grain=l->items/threads+(l->items%threads!=0);
+if(!l->opaque&&l->group->shape.vector==TC__ROW){
+int64_t step=tc__row_step(l->group)/(int)TC__LANES;
+l->grain=(l->grain+step-1)/step*step;
+}
 const tc__value*arg=l->constants?&p->constant.at[l->constants-1]:p->arg_now.at;
 l->args.size=env->sym,l->args.arg=(const double*)(const void*)arg;
 }
