@@ -424,6 +424,7 @@ static int follow(machine *m, int y) {
 // Gradients of the results, each times numbers, by all inputs that are floats so far.
 static void derive(machine *m) {
     int before = m->inputs, loss = -1;
+    m->moved = 0;
     for (int i = 0; i < before; i++)
         if (is_floating(A(m->input[i])->dtype)) m->wrt[m->n_wrt++] = i;
     for (int i = 0; i < m->results && m->inputs < MOST_INPUTS; i++) {
