@@ -3161,7 +3161,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x1674dfc7998f0447u
+#define TC__BUILD_ID 0x84f7675a071c85bdu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -32402,7 +32402,9 @@ int each;
 uint8_t left,right;
 int bias;
 int tiles;
-int columns;
+int columns,
+rows;
+int turned;
 }tc__dot_plan;
 static const tc__node*tc__dot_node(const tc__group*g,uint32_t id){
 const tc__node*n=g->body.node.at[id];
@@ -32412,12 +32414,12 @@ return n;
 static int tc__narrow_of(const tc__group*g,uint32_t id){
 const tc__node*n=tc__dot_node(g,id);
 if(!tc__is_half(n->dtype)||n->op==TC_OP_CAST)return n->dtype;
-return n->op==TC_OP_LOAD?tc__buffer_of(g,n)->dtype:TC_F32;
+return n->op==TC_OP_LOAD?(int)tc__buffer_of(g,n)->dtype:(int)TC_F32;
 }
 static int tc__dot_takes(int dtype){
 return dtype==TC_BOOL||dtype==TC_U8||dtype==TC_I8||dtype==TC_I16;
 }
-static int tc__word_columns(const tc__group*g,uint32_t id){
+static int tc__word_load(const tc__group*g,uint32_t id){
 const tc__node*n=tc__dot_node(g,id);
 tc__ixpool*x=g->body.ix;
 if(n->op!=TC_OP_LOAD||n->n_attr>TC__LOAD_PREDICATES)return 0;
@@ -32439,18 +32441,18 @@ tc__product_dtype(g)==TC_I32&&g->shape.dots;
 int bf16=d.left==TC_BF16&&d.right==TC_BF16&&g->target.fast&&
 g->shape.dots>=TC__DOTS_BF16;
 if(part||(!whole&&!bf16))return d;
-if(bf16){
-d.each=2,d.tiles=g->shape.dots>=TC__DOTS_TILES;
-d.columns=tc__word_columns(g,tc__right_of(g));
-return d;
-}
+if(bf16)d.each=2,d.tiles=g->shape.dots>=TC__DOTS_TILES;
 int bytes=d.left!=TC_I16&&d.right!=TC_I16;
 int no_sign=d.left==TC_U8&&d.right==TC_U8;
+if(whole){
 d.tiles=g->shape.dots>=TC__DOTS_TILES&&bytes;
 d.each=d.tiles||(bytes&&g->shape.dots>=TC__DOTS_BYTES&&!no_sign)?4:2;
 d.bias=d.each==4&&!d.tiles&&d.left!=TC_U8&&d.right!=TC_U8;
+}
 if((int)tc__dtypes[d.right].bytes*d.each==4)
-d.columns=tc__word_columns(g,tc__right_of(g));
+d.columns=tc__word_load(g,tc__right_of(g));
+if((int)tc__dtypes[d.left].bytes*d.each==4)
+d.rows=tc__word_load(g,tc__left_of(g));
 return d;
 }
 // ---- gen/kernel/contract.c
@@ -32463,10 +32465,14 @@ TC__RIGHT_WINDOWS
 enum{
 TC__CONTRACT_GRAIN=48,
 TC__CONTRACT_TILES_GRAIN=64,
+TC__CONTRACT_TILES_TURN=256,
+TC__CONTRACT_TILES_WORDS=1<<18,
+TC__CONTRACT_TILES_SUMS=1<<13,
 TC__CONTRACT_FLIP=32,
 TC__CONTRACT_TURNED=4,
 TC__CONTRACT_TURNED_LEAST=16,
 TC__CONTRACT_IN_PLACE=12,
+TC__CONTRACT_STAGE=128,
 TC__CONTRACT_PANELS=1<<18,
 TC__CONTRACT_ALL_PANELS=1<<20,
 TC__CONTRACT_STREAM=32,
@@ -32516,6 +32522,8 @@ int64_t period;
 int number;
 tc__dot_plan dot;
 tc__ix bias_at;
+int staged;
+tc__ix stage_at;
 }tc__contract;
 static tc__ix tc__round_up(tc__ixpool*x,tc__ix e,int64_t to){
 return tc__ix_mul(x,tc__ix_ceil_div(x,e,tc__ix_const(to)),tc__ix_const(to));
@@ -32632,6 +32640,11 @@ if(q->grain<q->rows&&q->right!=TC__RIGHT_WINDOWS)q->rows=(int)q->grain;
 q->width=tc__tiles[tile].vectors*q->lanes;
 }
 static void tc__tiles_block(tc__contract*q){
+if(q->dot.turned){
+q->width=2*TC__DOT_TILE,
+q->rows=q->grain>TC__DOT_TILE?q->width:TC__DOT_TILE;
+return;
+}
 q->rows=q->grain>TC__DOT_TILE?2*TC__DOT_TILE:TC__DOT_TILE;
 q->width=4*TC__DOT_TILE*TC__DOT_TILE/q->rows;
 }
@@ -32717,6 +32730,10 @@ if(q->slice)depth=q->slice,unit=q->width;
 int64_t wide=panels/(bytes*(depth?depth:1))/unit*unit;
 if(wide<2*unit)wide=2*unit;
 if(q->streams)wide=tc__contract_stream_wide(q);
+if(q->dot.turned){
+wide=TC__CONTRACT_TILES_SUMS/tc__padded(q->grain,q->rows);
+wide=wide<2*q->width?2*q->width:wide/q->width*q->width;
+}
 if(tc__ix_is_const(q->g->shape.cols)){
 int64_t cols=tc__ix_value(q->g->shape.cols),blocks=(cols-1)/wide+1;
 if(cols>0)wide=tc__padded((cols-1)/blocks+1,q->width);
@@ -32758,19 +32775,22 @@ int64_t tall=tc__padded(q->grain,windows?q->width:q->flip?q->lanes:q->rows);
 int one=
 q->flip||q->streams;
 tc__ix panels=q->turns?tc__ix_const(0)
-:windows?tc__ix_const(tall)
+:windows||q->dot.turned?tc__ix_const(tall)
 :one?tc__ix_const(q->width)
 :q->wide_padded;
 tc__ix packed=q->few?tc__ix_const(q->slice):deep;
 q->pack_at=tc__contract_area(q,tc__ix_mul(x,packed,panels));
+int64_t lefts=q->dot.turned?q->width:q->dot.tiles?tall:q->grain;
 tc__ix left=q->left_rows&&q->slice?tc__ix_const(q->slice):deep;
-q->left_at=tc__contract_area(
-q,q->left_nodes?tc__ix_mul(x,left,tc__ix_const(q->dot.tiles?tall:q->grain))
-:0);
-q->bias_at=tc__contract_area(q,q->dot.bias?q->wide_padded:0);
+q->left_at=
+tc__contract_area(q,q->left_nodes?tc__ix_mul(x,left,tc__ix_const(lefts)):0);
+if(q->staged)
+q->stage_at=tc__contract_area(q,tc__ix_const(q->width*TC__CONTRACT_STAGE));
+if(q->dot.bias)q->bias_at=tc__contract_area(q,q->wide_padded);
 q->tile_at=tc__contract_area(q,tc__ix_mul(x,q->wide_padded,tc__ix_const(tall)));
 q->flip_at=tc__contract_area(
 q,windows?tc__ix_mul(x,q->wide_padded,tc__ix_const(tall))
+:q->dot.turned?tc__ix_const(q->width*q->rows)
 :q->flip?tc__ix_mul(x,q->wide_padded,tc__ix_const(q->width))
 :0);
 if(!windows)return;
@@ -32805,14 +32825,23 @@ int64_t rows=(m+items-1)/items;
 if(rows<=TC__CONTRACT_SLICE_LEAST)return TC__CONTRACT_SLICE_LEAST;
 return tc__padded(rows,TC__CONTRACT_SLICE_UNIT);
 }
+static int tc__tiles_turn(const tc__contract*q){
+if(!q->dot.tiles||!q->dot.columns||!q->dot.rows||q->phases>1)return 0;
+if(!tc__ix_is_const(q->m)||!tc__ix_is_const(q->depth)||
+!tc__ix_is_const(q->g->shape.cols))
+return 0;
+int64_t m=tc__ix_value(q->m),words=tc__ix_value(q->depth);
+return m<=TC__CONTRACT_TILES_TURN&&m*words<=TC__CONTRACT_TILES_WORDS;
+}
 static int64_t tc__contract_slice(const tc__contract*q,int64_t m){
 int64_t depth=tc__ix_is_const(q->depth)?tc__ix_value(q->depth):0;
 int wide=tc__contract_is_wide(q);
-if(depth<=TC__CONTRACT_LONG>>wide||m<=TC__CONTRACT_FLIP||q->phases>1)
+int few=m<=TC__CONTRACT_FLIP&&tc__is_plain(q->g,tc__right_of(q->g));
+if(q->dot.turned||depth<=TC__CONTRACT_LONG>>wide||few||q->phases>1)
 return 0;
 int64_t slice=TC__CONTRACT_SLICE>>wide,slices=(depth+slice-1)/slice;
 return tc__padded((depth+slices-1)/slices,
-q->dot.tiles?TC__DOT_TILE:TC__VECTOR);
+q->dot.tiles?(int)TC__DOT_TILE:(int)TC__VECTOR);
 }
 static int tc__contract_streams(const tc__contract*q,int64_t m){
 const tc__group*g=q->g;
@@ -32834,11 +32863,11 @@ tc__ix_is_const(cols)&&tc__ix_value(cols)>=TC__CONTRACT_TURNED_LEAST&&
 tc__ix_equals(along.stride,1)&&across.ok&&across.run==INT64_MAX&&
 tc__ix_is_const(across.stride);
 }
-static int tc__contract_left_along(const tc__contract*q,tc__axis axis){
+static int tc__contract_along(const tc__contract*q,int level,tc__axis axis){
 const tc__group*g=q->g;
 for(size_t i=0;i<g->body.node.count;i++){
 const tc__node*n=g->body.node.at[i];
-if(n->op!=TC_OP_LOAD||n->level!=TC__AT_LEFT)continue;
+if(n->op!=TC_OP_LOAD||n->level!=level)continue;
 if(tc__access_along(g,n->attr[TC__LOAD_INDEX],axis,q->lanes)==TC__PER_LANE)
 return 0;
 }
@@ -32849,7 +32878,8 @@ if(q->right==TC__RIGHT_WINDOWS||q->turns||q->dot.each>1)return 0;
 int aligned=m!=INT64_MAX&&m%q->lanes==0&&q->grain%q->lanes==0;
 int several=tc__ix_is_const(q->wide)&&tc__ix_value(q->wide)>q->width;
 return aligned&&several&&!q->flip&&q->phases==1&&
-!tc__contract_left_along(q,TC__DEPTH)&&tc__contract_left_along(q,TC__ROW);
+!tc__contract_along(q,TC__AT_LEFT,TC__DEPTH)&&
+tc__contract_along(q,TC__AT_LEFT,TC__ROW);
 }
 static int tc__contract_is_apart(const tc__contract*q){
 const tc__group*g=q->g;
@@ -32861,10 +32891,17 @@ return q->right==TC__RIGHT_NODES&&q->dot.each==1&&tc__is_apart(g,id)&&
 TC__PER_LANE||
 tc__pred_along(g,n,TC__COL,q->lanes)==2);
 }
+static int tc__contract_is_staged(const tc__contract*q){
+return q->right==TC__RIGHT_NODES&&q->dot.each==1&&!q->apart&&
+(q->cls==TC__CLASS_f32||q->cls==TC__CLASS_i32)&&
+!tc__contract_along(q,TC__AT_RIGHT,TC__COL)&&
+tc__contract_along(q,TC__AT_RIGHT,TC__DEPTH);
+}
 static const tc__node*tc__contract_direct(const tc__contract*q,int64_t m){
 const tc__group*g=q->g;
 const tc__node*store=NULL;
-int moved=q->flip||q->turns||q->streams||q->right==TC__RIGHT_WINDOWS;
+int moved=
+q->flip||q->turns||q->dot.turned||q->streams||q->right==TC__RIGHT_WINDOWS;
 if(moved||q->phases>1||g->target.checked)return NULL;
 for(uint32_t id=g->shape.prologue;id<g->body.node.count;id++){
 const tc__node*n=g->body.node.at[id];
@@ -32896,13 +32933,18 @@ q.dtype=tc__product_dtype(g);
 q.cls=tc__class_of(q.dtype);
 q.m=tc__ix_div(x,g->shape.rows,g->shape.batch);
 q.phases=tc__contract_phases(g);
+int64_t m=tc__ix_is_const(q.m)?tc__ix_value(q.m):INT64_MAX;
+int turns=tc__is_half(q.dtype)&&tc__word_load(g,tc__right_of(g))&&
+tc__contract_turns(&q,m);
 q.dot=tc__dot_of(g,number);
+if(turns&&!q.dot.tiles)q.dot.each=1;
 if(q.dot.each>1)q.depth=tc__ix_ceil_div(x,q.depth,tc__ix_const(q.dot.each));
 if(q.dot.tiles)q.depth=tc__round_up(x,q.depth,TC__DOT_TILE);
-int64_t m=tc__ix_is_const(q.m)?tc__ix_value(q.m):INT64_MAX;
+q.dot.turned=tc__tiles_turn(&q);
 q.slice=tc__contract_slice(&q,m);
 q.grain=
 q.slice?tc__contract_slice_grain(&q,m):tc__contract_grain(g,m,q.dot.tiles);
+if(q.dot.turned||q.grain>m)q.grain=m;
 q.left_nodes=!tc__is_plain(g,tc__left_of(g));
 if(tc__has_windows(g,q.lanes)){
 q.right=TC__RIGHT_WINDOWS,q.few=!tc__has_many_windows(g);
@@ -32916,6 +32958,8 @@ else if((q.streams=tc__contract_streams(&q,m))!=0)
 q.right=TC__RIGHT_IN_PLACE,q.slice=TC__CONTRACT_STREAM_SLICE;
 else if(m<=TC__CONTRACT_IN_PLACE)
 q.right=TC__RIGHT_IN_PLACE;
+}else if(turns&&q.dot.each==1){
+q.turns=1,q.right=TC__RIGHT_COLUMNS,q.slice=0,q.grain=m;
 }
 tc__contract_block(&q);
 if(q.right==TC__RIGHT_WINDOWS)
@@ -32925,6 +32969,7 @@ tc__contract_columns(&q);
 tc__contract_blocks(&q);
 q.left_rows=tc__contract_left_rows(&q,m);
 q.apart=tc__contract_is_apart(&q);
+q.staged=tc__contract_is_staged(&q);
 q.left_nodes|=q.left_rows;
 if(!number)q.direct=tc__contract_direct(&q,m);
 tc__contract_scratch(&q,at?at:tc__contract_buffer_at(g,g->buffer.count,q.grain));
@@ -33152,6 +33197,29 @@ tc__put(p->out,"%s%s *panel = pack + %s(p - c0) * %s;\n",lead,
 p->d->scalar[tc__operand_class(q)],q->slice?"k0 * wide + ":"",
 q->slice?"(k1 - k0)":"depth");
 }
+static uint32_t tc__contract_rows_loop(const tc__printer*p){
+uint32_t id=p->g->shape.prologue;
+while(id+1<p->g->body.node.count&&tc__body(p,id)->op!=TC_OP_FOR)id++;
+return id;
+}
+static uint8_t*tc__mark_left(tc__printer*p){
+uint8_t*mark=TC__NEW_ARRAY(p->out->ctx,uint8_t,p->g->body.node.count);
+if(mark)
+tc__mark_needed(p->g,tc__left_of(p->g),mark);
+else
+p->out->failed=1;
+return mark;
+}
+static void tc__pack_open(tc__printer*p,const tc__contract*q,const char*of){
+tc__line(p);
+tc__put(p->out,"if (packed[%d] != %s)",q->number,of);
+tc__block_open(p);
+}
+static void tc__pack_close(tc__printer*p,const tc__contract*q,const char*of){
+tc__line(p);
+tc__put(p->out,"packed[%d] = %s;\n",q->number,of);
+tc__block_close(p);
+}
 // ---- gen/kernel/print_dots.c
 static void tc__put_dot(tc__printer*p,const tc__dot_plan*d,int i,int j){
 int turn=d->each==4&&d->right==TC_U8;
@@ -33219,27 +33287,36 @@ tc__block_open(p);
 tc__print_words_row(p,q,mark,tail);
 tc__block_close(p);
 }
-static void tc__print_word_columns(tc__printer*p,const tc__contract*q){
-const tc__node*n=tc__body(p,(uint32_t)q->dot.columns-1);
+static void tc__put_words_at(tc__printer*p,int load){
+const tc__node*n=tc__body(p,(uint32_t)load-1);
 tc__ixpool*x=p->g->body.ix;
-tc__ix k=tc__ix_find_var(x,n->attr[TC__LOAD_INDEX],TC__DEPTH);
+tc__ix at=n->attr[TC__LOAD_INDEX],k=tc__ix_find_var(x,at,TC__DEPTH);
+tc__put(p->out,"(const tc_u8 *)(");
+tc__put_at(p,n->attr[TC__LOAD_BUFFER],
+k?tc__ix_subst(x,at,k,tc__ix_const(0)):at);
+tc__put(p->out,")");
+}
+static void tc__put_bytes(tc__printer*p,const tc__contract*q){
+tc__ixpool*x=p->g->body.ix;
+tc__put_ix(p,tc__ix_mul(x,tc__depth_of(p->g),tc__ix_const(4/q->dot.each)));
+}
+static void tc__print_words_turned(tc__printer*p,const tc__contract*q,int load,
+int count,const char*let){
 tc__line(p);
-tc__put(p->out,"const tc_u8 *x[%d];\n",q->width);
+tc__put(p->out,"const tc_u8 *x[%d];\n",count);
 tc__line(p);
-tc__put(p->out,"for (int j = 0; j < %d; j++)",q->width);
+tc__put(p->out,"for (int j = 0; j < %d; j++)",count);
 tc__block_open(p);
 tc__line(p);
-tc__put(p->out,"const tc_i64 c = tc_min(p + j, c1 - 1);\n");
+tc__put(p->out,"const tc_i64 %s;\n",let);
 tc__line(p);
-tc__put(p->out,"x[j] = (const tc_u8 *)(");
-tc__put_at(p,n->attr[TC__LOAD_BUFFER],
-k?tc__ix_subst(x,n->attr[TC__LOAD_INDEX],k,tc__ix_const(0))
-:n->attr[TC__LOAD_INDEX]);
-tc__put(p->out,");\n");
+tc__put(p->out,"x[j] = ");
+tc__put_words_at(p,load);
+tc__put(p->out,";\n");
 tc__block_close(p);
 tc__line(p);
-tc__put(p->out,"tc_words(x, %d, %s, ",q->width,q->slice?"k0, k1":"0, depth");
-tc__put_ix(p,tc__ix_mul(x,tc__depth_of(p->g),tc__ix_const(4/q->dot.each)));
+tc__put(p->out,"tc_words(x, %d, %s, ",count,q->slice?"k0, k1":"0, depth");
+tc__put_bytes(p,q);
 tc__put(p->out,", panel);\n");
 }
 static void tc__print_words(tc__printer*p,const tc__contract*q,const uint8_t*mark){
@@ -33251,7 +33328,7 @@ tc__put(p->out,"for (tc_i64 p = c0; p < c1; p += %d)",q->width);
 tc__block_open(p);
 tc__print_panel(p,q,"");
 if(q->dot.columns){
-tc__print_word_columns(p,q);
+tc__print_words_turned(p,q,q->dot.columns,q->width,"c = tc_min(p + j, c1 - 1)");
 }else{
 if(!whole){
 tc__line(p);
@@ -33275,41 +33352,114 @@ tc__contract_deep(q),q->width,q->slice?"k0":"0");
 }
 tc__block_close(p);
 }
+static void tc__print_left_row(tc__printer*p,const tc__contract*q,const char*at){
+tc__line(p);
+if(q->dot.tiles)
+tc__put(p->out,"tc_i32 *left_r = left + %s / 16 * 16 * depth + %s %% 16 * 16;\n",
+at,at);
+else{
+tc__put(p->out,"tc_i32 *left_r = left + %s * ",at);
+tc__put_atom(p,tc__round_up(p->g->body.ix,q->depth,q->lanes),0);
+tc__put(p->out,";\n");
+}
+}
+static void tc__print_left_copy(tc__printer*p,const tc__contract*q,int load){
+tc__line(p);
+tc__put(p->out,"tc_words_row(left_r, %d, ",q->dot.tiles?256:16);
+tc__put_words_at(p,load);
+tc__put(p->out,", ");
+tc__put_bytes(p,q);
+tc__put(p->out,", depth, %s);\n",q->dot.bias?"(tc_i32)0x80808080":"0");
+}
+static void tc__put_left_at(tc__printer*p,const tc__contract*q){
+int chunk=TC__DOT_TILE*q->dot.each;
+tc__put(p->out,q->dot.each==4?"(tc_u8 *)":"(tc_u16 *)");
+if(q->dot.tiles)
+tc__put(p->out,"(left_r + k / %d * 256) + k %% %d",chunk,chunk);
+else
+tc__put(p->out,"left_r + k");
+}
 static void tc__print_left_words(tc__printer*p,const tc__contract*q,
 const uint8_t*mark){
-uint32_t id=tc__left_of(p->g);
+int bf16=q->dot.left==TC_BF16;
+tc__print_left_row(p,q,"(r - r0)");
+if(q->dot.rows){
+tc__print_left_copy(p,q,q->dot.rows);
+return;
+}
+tc__print_made_rows(p,p->g->shape.prologue,tc__contract_rows_loop(p));
+tc__print_needed(p,mark,1);
+tc__line(p);
+tc__put(p->out,"for (tc_i64 k = 0; k < ");
+tc__put_ix(p,tc__depth_of(p->g));
+tc__put(p->out,"; k += %d)",p->unit);
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"const int n = (int)tc_min(");
+tc__put_ix(p,tc__depth_of(p->g));
+tc__put(p->out," - k, %d);\n",p->unit);
+p->axis=TC__DEPTH,p->tail=1;
 tc__print_needed(p,mark,0);
 tc__line(p);
-tc__put(p->out,q->dot.left==TC_BF16?"tc_st_bf16((tc_u16 *)left_r + k, "
-:q->dot.each==4?"tc_st_u8((tc_u8 *)left_r + k, "
-:"tc_st_u16((tc_u16 *)left_r + k, ");
-tc__put_value(p,id,0);
+tc__put(p->out,bf16?"tc_st_bf16(":q->dot.each==4?"tc_st_u8(":"tc_st_u16(");
+tc__put_left_at(p,q);
+tc__put(p->out,", ");
+tc__put_value(p,tc__left_of(p->g),0);
 tc__put(p->out,q->dot.bias?" ^ 128);\n":");\n");
-}
-static void tc__print_left_rest(tc__printer*p,const tc__contract*q){
-if(q->dot.left!=TC_BF16)return;
+p->axis=TC__COL,p->tail=0;
+tc__block_close(p);
+if(!bf16)return;
 tc__line(p);
 tc__put(p->out,"for (tc_i64 k = ");
 tc__put_ix(p,tc__depth_of(p->g));
-tc__put(p->out,"; k < 2 * ");
-tc__put_atom(p,tc__round_up(p->g->body.ix,q->depth,q->lanes),0);
-tc__put(p->out,"; k++) ((tc_u16 *)left_r)[k] = 0;\n");
+tc__put(p->out,"; k < 2 * depth; k++) *(");
+tc__put_left_at(p,q);
+tc__put(p->out,") = 0;\n");
 }
-static int tc__tile_left(int i){return 4+i;}
-static int tc__tile_right(const tc__contract*q,int j){
-return 4+q->rows/TC__DOT_TILE+j%2;
+typedef struct tc__tile_form{
+int down,across;
+char op[12];
+}tc__tile_form;
+static tc__tile_form tc__tile_form_of(const tc__contract*q){
+tc__tile_form f;
+int rows=q->rows/TC__DOT_TILE,columns=q->width/TC__DOT_TILE;
+int left=q->dot.turned?q->dot.right:q->dot.left,
+right=q->dot.turned?q->dot.left:q->dot.right;
+f.down=q->dot.turned?columns:rows,f.across=q->dot.turned?rows:columns;
+snprintf(f.op,sizeof f.op,"tdpb%c%cd",left==TC_U8?'u':'s',
+right==TC_U8?'u':'s');
+if(left==TC_BF16)snprintf(f.op,sizeof f.op,"tdpbf16ps");
+return f;
 }
-static void tc__print_tile_sums(tc__printer*p,const tc__contract*q,const char*what){
-int across=q->width/TC__DOT_TILE,down=q->rows/TC__DOT_TILE;
-for(int t=0;t<across*down;t++){
+static void tc__print_tile_sums(tc__printer*p,tc__tile_form f,const char*what){
+for(int t=0;t<f.across*f.down;t++){
 tc__line(p);
 tc__put(p->out,"%s(%d, tile + %d * step + %d, step);\n",what,t,
-t/across*TC__DOT_TILE,t%across*TC__DOT_TILE);
+t/f.across*TC__DOT_TILE,t%f.across*TC__DOT_TILE);
+}
+}
+static void tc__print_tile_step(tc__printer*p,tc__tile_form f){
+for(int i=0;i<f.down;i++){
+tc__line(p);
+tc__put(p->out,"TC_TILE_LOAD(%d, left + ",4+i);
+if(i)tc__put(p->out,i>1?"%d * pitch + ":"pitch + ",i);
+tc__put(p->out,"w * 16, 16);\n");
+}
+for(int j=0;j<f.across;j++){
+int right=4+f.down+j%2,wide=f.across*TC__DOT_TILE;
+tc__line(p);
+tc__put(p->out,"TC_TILE_LOAD(%d, panel + w * %d + %d, %d);\n",right,wide,
+j*TC__DOT_TILE,wide);
+for(int i=0;i<f.down;i++){
+tc__line(p);
+tc__put(p->out,"TC_TILE_DOT(%s, %d, %d, %d);\n",f.op,i*f.across+j,4+i,
+right);
+}
 }
 }
 static void tc__print_tiles_block(tc__printer*p,const tc__contract*q,
 const char*symbol){
-int across=q->width/TC__DOT_TILE,down=q->rows/TC__DOT_TILE;
+tc__tile_form f=tc__tile_form_of(q);
 tc__put(
 p->out,
 "static __attribute__((noinline)) void %s_block(const tc_i32 *left, tc_i64 pitch, "
@@ -33320,41 +33470,23 @@ if(q->slice){
 tc__line(p);
 tc__put(p->out,"if (more)");
 tc__block_open(p);
-tc__print_tile_sums(p,q,"TC_TILE_LOAD");
+tc__print_tile_sums(p,f,"TC_TILE_LOAD");
 p->indent--;
 tc__line(p);
 tc__put(p->out,"} else {\n");
 p->indent++;
 }
-for(int t=0;t<across*down;t++){
+for(int t=0;t<f.across*f.down;t++){
 tc__line(p);
 tc__put(p->out,"TC_TILE_ZERO(%d);\n",t);
 }
 if(q->slice)tc__block_close(p);
 tc__line(p);
-tc__put(p->out,"for (tc_i64 w = 0; w < depth; w += %d)",TC__DOT_TILE);
+tc__put(p->out,"for (tc_i64 w = 0; w < depth; w += 16)");
 tc__block_open(p);
-for(int i=0;i<down;i++){
-tc__line(p);
-tc__put(p->out,"TC_TILE_LOAD(%d, left + %d * pitch + w, pitch);\n",
-tc__tile_left(i),i*TC__DOT_TILE);
-}
-for(int j=0;j<across;j++){
-tc__line(p);
-tc__put(p->out,"TC_TILE_LOAD(%d, panel + w * %d + %d, %d);\n",
-tc__tile_right(q,j),q->width,j*TC__DOT_TILE,q->width);
-for(int i=0;i<down;i++){
-tc__line(p);
-char op[]="tdpbssd";
-if(q->dot.left==TC_U8)op[4]='u';
-if(q->dot.right==TC_U8)op[5]='u';
-tc__put(p->out,"TC_TILE_DOT(%s, %d, %d, %d);\n",
-q->dot.left==TC_BF16?"tdpbf16ps":op,i*across+j,
-tc__tile_left(i),tc__tile_right(q,j));
-}
-}
+tc__print_tile_step(p,f);
 tc__block_close(p);
-tc__print_tile_sums(p,q,"TC_TILE_STORE");
+tc__print_tile_sums(p,f,"TC_TILE_STORE");
 tc__block_close(p);
 tc__put(p->out,"\n");
 }
@@ -33368,9 +33500,48 @@ tc__print_panel(p,q,"const ");
 tc__line(p);
 tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += %d)",q->rows);
 tc__block_open(p);
-snprintf(operands,sizeof operands,"left + i * depth%s, depth, panel, %s",
-q->slice?" + k0":"",tc__contract_deep(q));
+snprintf(operands,sizeof operands,"left + i * depth%s, 16 * depth, panel, %s",
+q->slice?" + k0 * 16":"",tc__contract_deep(q));
 tc__print_block_call(p,q,symbol,operands,"i");
+tc__block_close(p);
+tc__block_close(p);
+}
+static void tc__print_tiles_turned(tc__printer*p,const tc__contract*q,
+const char*symbol){
+tc__pack_open(p,q,"panels / col_blocks");
+tc__line(p);
+tc__put(p->out,"for (tc_i64 i = r0; i < r1; i += %d)",q->rows);
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"tc_i32 *panel = pack + (i - r0) * depth;\n");
+tc__print_words_turned(p,q,q->dot.rows,q->rows,"r = tc_min(i + j, r1 - 1)");
+tc__block_close(p);
+tc__pack_close(p,q,"panels / col_blocks");
+tc__line(p);
+tc__put(p->out,"for (tc_i64 p = c0; p < c1; p += %d)",q->width);
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"for (int j = 0; j < %d; j++)",q->width);
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"const tc_i64 c = tc_min(p + j, c1 - 1), r = r0;\n");
+tc__line(p);
+tc__put(p->out,"(void)r;\n");
+tc__print_left_row(p,q,"j");
+tc__print_left_copy(p,q,q->dot.columns);
+tc__block_close(p);
+tc__line(p);
+tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += %d)",q->rows);
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"%s_block(left, 16 * depth, pack + i * depth, depth, flip, %d);\n",
+symbol,q->rows);
+tc__line(p);
+tc__put(
+p->out,
+"tc_flip_f32((const float *)(void *)flip, %d, %d, (float *)(void *)(tile + i * wide "
+"+ (p - c0)), wide);\n",
+q->rows,q->width);
 tc__block_close(p);
 tc__block_close(p);
 }
@@ -33681,6 +33852,52 @@ tc__block_open(p);
 tc__print_panel_row(p,q,mark,tail);
 tc__block_close(p);
 }
+static void tc__print_stage_loop(tc__printer*p,const tc__contract*q,const uint8_t*mark,
+int tail){
+tc__line(p);
+tc__put(p->out,tail?"if (k < to)":"for (; k + %d <= to; k += %d)",p->unit,
+p->unit);
+tc__block_open(p);
+if(tail)tc__line(p),tc__put(p->out,"const int n = (int)(to - k);\n");
+p->axis=TC__DEPTH,p->tail=tail;
+tc__print_operand(p,q,tc__right_of(p->g),mark,"at + (k - from)");
+p->axis=TC__COL,p->tail=0;
+tc__block_close(p);
+}
+static void tc__print_panel_staged(tc__printer*p,const tc__contract*q,
+const uint8_t*mark){
+const char*first=q->slice?"k0":"0";
+tc__line(p);
+tc__put(p->out,"for (tc_i64 from = %s; from < %s; from += %d)",first,
+q->slice?"k1":"depth",TC__CONTRACT_STAGE);
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"const tc_i64 to = tc_min(from + %d, %s);\n",TC__CONTRACT_STAGE,
+q->slice?"k1":"depth");
+tc__line(p);
+tc__put(p->out,"const float *x[%d];\n",q->width);
+tc__line(p);
+tc__put(p->out,"for (int j = 0; j < %d; j++)",q->width);
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"const tc_i64 c = tc_min(p + j, c1 - 1);\n");
+tc__line(p);
+tc__put(p->out,"%s *at = stage + j * %d;\n",p->d->scalar[q->cls],TC__CONTRACT_STAGE);
+tc__line(p);
+tc__put(p->out,"tc_i64 k = from;\n");
+tc__print_stage_loop(p,q,mark,0);
+if(tc__ix_divisor(p->g->body.ix,q->depth)%p->unit||q->slice%p->unit)
+tc__print_stage_loop(p,q,mark,1);
+tc__line(p);
+tc__put(p->out,"x[j] = (const float *)(const void *)at;\n");
+tc__block_close(p);
+tc__line(p);
+tc__put(
+p->out,
+"tc_interleave_f32(x, %d, to - from, (float *)(void *)(panel + (from - %s) * %d));\n",
+q->width,first,q->width);
+tc__block_close(p);
+}
 static void tc__print_pack_rows(tc__printer*p,const tc__contract*q,
 const uint8_t*mark){
 tc__line(p);
@@ -33697,7 +33914,7 @@ int whole=tc__ix_divisor(x,p->g->shape.cols)%q->width==0&&
 tc__ix_divisor(x,q->wide)%q->width==0;
 int in_place=q->right==TC__RIGHT_IN_PLACE;
 if(in_place&&whole)return;
-if(q->slice&&whole&&q->right==TC__RIGHT_NODES&&!q->apart){
+if(q->slice&&whole&&q->right==TC__RIGHT_NODES&&!q->apart&&!q->staged){
 tc__print_pack_rows(p,q,mark);
 return;
 }
@@ -33713,6 +33930,8 @@ tc__print_panel(p,q,"");
 if(q->right==TC__RIGHT_COLUMNS){
 tc__print_pointers(p,q,0,q->width,"p","c1");
 tc__print_interleave(p,q,tc__contract_stride(q,tc__right_of(p->g),0),"panel");
+}else if(q->staged){
+tc__print_panel_staged(p,q,mark);
 }else if(q->apart){
 tc__print_panel_apart(p,q);
 }else if(whole){
@@ -33729,16 +33948,6 @@ tc__block_close(p);
 }
 tc__print_panel_nodes(p,q,mark,1);
 }
-tc__block_close(p);
-}
-static void tc__pack_open(tc__printer*p,const tc__contract*q,const char*of){
-tc__line(p);
-tc__put(p->out,"if (packed[%d] != %s)",q->number,of);
-tc__block_open(p);
-}
-static void tc__pack_close(tc__printer*p,const tc__contract*q,const char*of){
-tc__line(p);
-tc__put(p->out,"packed[%d] = %s;\n",q->number,of);
 tc__block_close(p);
 }
 static void tc__print_pack_once(tc__printer*p,const tc__contract*q){
@@ -33765,25 +33974,6 @@ if(q->slice)tc__block_close(p);
 tc__pack_close(p,q,"panels");
 tc__free(c,mark,count*sizeof*mark);
 }
-static uint32_t tc__contract_rows_loop(const tc__printer*p){
-uint32_t id=p->g->shape.prologue;
-while(id+1<p->g->body.node.count&&tc__body(p,id)->op!=TC_OP_FOR)id++;
-return id;
-}
-static uint8_t*tc__mark_left(tc__printer*p){
-uint8_t*mark=TC__NEW_ARRAY(p->out->ctx,uint8_t,p->g->body.node.count);
-if(mark)
-tc__mark_needed(p->g,tc__left_of(p->g),mark);
-else
-p->out->failed=1;
-return mark;
-}
-static void tc__put_deep(tc__printer*p,const tc__contract*q){
-if(q->dot.each>1)
-tc__put_ix(p,tc__depth_of(p->g));
-else
-tc__put(p->out,"depth");
-}
 static void tc__print_left(tc__printer*p,const tc__contract*q){
 uint8_t*mark=tc__mark_left(p);
 char to[80];
@@ -33791,30 +33981,25 @@ if(!mark)return;
 tc__line(p);
 tc__put(p->out,"for (tc_i64 r = r0; r < r1; r++)");
 tc__block_open(p);
+if(q->dot.each>1)tc__print_left_words(p,q,mark);
+if(q->dot.each==1){
 tc__line(p);
-tc__put(p->out,"%s *left_r = left + (r - r0) * ",p->d->scalar[tc__operand_class(q)]);
+tc__put(p->out,"%s *left_r = left + (r - r0) * ",p->d->scalar[q->cls]);
 tc__put_atom(p,tc__round_up(p->g->body.ix,q->depth,q->lanes),0);
 tc__put(p->out,";\n");
 tc__print_made_rows(p,p->g->shape.prologue,tc__contract_rows_loop(p));
 tc__print_needed(p,mark,1);
 tc__line(p);
-tc__put(p->out,"for (tc_i64 k = 0; k < ");
-tc__put_deep(p,q);
-tc__put(p->out,"; k += %d)",p->unit);
+tc__put(p->out,"for (tc_i64 k = 0; k < depth; k += %d)",p->unit);
 tc__block_open(p);
 tc__line(p);
-tc__put(p->out,"const int n = (int)tc_min(");
-tc__put_deep(p,q);
-tc__put(p->out," - k, %d);\n",p->unit);
+tc__put(p->out,"const int n = (int)tc_min(depth - k, %d);\n",p->unit);
 p->axis=TC__DEPTH,p->tail=1;
 snprintf(to,sizeof to,"left_r + k");
-if(q->dot.each>1)
-tc__print_left_words(p,q,mark);
-else
 tc__print_operand(p,q,tc__left_of(p->g),mark,to);
 p->axis=TC__COL,p->tail=0;
 tc__block_close(p);
-tc__print_left_rest(p,q);
+}
 tc__block_close(p);
 tc__free(p->out->ctx,mark,p->g->body.node.count*sizeof*mark);
 }
@@ -34313,12 +34498,19 @@ tc__put(p->out,k?"k + %d":"k",k);
 tc__put(p->out,"%s]), %s, s%d_%d);\n",stride!=1?")":"",column,i,half);
 }
 }
+static const tc__dtype_info*tc__turned_info(const tc__printer*p){
+return&tc__dtypes[tc__body(p,tc__right_of(p->g))->dtype];
+}
+static const char*tc__turned_suffix(const tc__printer*p){
+int dtype=tc__body(p,tc__right_of(p->g))->dtype;
+return dtype==TC_F16?"f16":dtype==TC_BF16?"bf16":"f32";
+}
 static void tc__turned_half(tc__printer*p,const tc__contract*q,int half,
 long long apart){
 char column[20];
 for(int at=0;at<2*p->unit;at+=p->unit){
 tc__line(p);
-tc__put(p->out,"t = tc_turn_f32(w + k + %lld, %lld);\n",
+tc__put(p->out,"t = tc_turn_%s(w + k + %lld, %lld);\n",tc__turned_suffix(p),
 half*p->unit*apart+at,apart);
 for(int i=0;i<p->unit;i++){
 snprintf(column,sizeof column,"t.r%d",i);
@@ -34332,8 +34524,9 @@ enum{TC__TURNED_AHEAD=128};
 static void tc__turned_ahead(tc__printer*p,const tc__contract*q,long long apart){
 tc__line(p);
 tc__put(p->out,
-"const float *ahead = w + (k + %d < depth ? k + %d : k + %d - depth + %lld);\n",
-TC__TURNED_AHEAD,TC__TURNED_AHEAD,TC__TURNED_AHEAD,q->width*apart);
+"const %s *ahead = w + (k + %d < depth ? k + %d : k + %d - depth + %lld);\n",
+tc__turned_info(p)->memory,TC__TURNED_AHEAD,TC__TURNED_AHEAD,
+TC__TURNED_AHEAD,q->width*apart);
 tc__line(p);
 tc__put(p->out,
 "for (int j = 0; j < %d; j++) __builtin_prefetch(ahead + j * %lld, 0, 2);\n",
@@ -34343,10 +34536,12 @@ static void tc__turned_rest(tc__printer*p,const tc__contract*q,int half,
 long long apart){
 char column[20];
 tc__line(p);
-tc__put(p->out,"const tc_vf b%d = {",half);
+tc__put(p->out,"const %s w%d[] = {",tc__turned_info(p)->memory,half);
 for(int i=0;i<p->unit;i++)
 tc__put(p->out,"%sw[k + %lld]",i?", ":"",(half*p->unit+i)*apart);
 tc__put(p->out,"};\n");
+tc__line(p);
+tc__put(p->out,"const tc_vf b%d = tc_ld_%s(w%d);\n",half,tc__turned_suffix(p),half);
 snprintf(column,sizeof column,"b%d",half);
 tc__turned_steps(p,q,half,0,column);
 }
@@ -34359,8 +34554,8 @@ const char*symbol){
 long long apart=tc__turned_apart(p);
 tc__put(p->out,
 "static __attribute__((noinline)) void %s_block(const float *const *row, const "
-"float *w,\n        tc_i64 depth, float *tile, tc_i64 step)",
-symbol);
+"%s *w,\n        tc_i64 depth, float *tile, tc_i64 step)",
+symbol,tc__turned_info(p)->memory);
 tc__block_open(p);
 for(int i=0;i<q->rows;i++){
 tc__line(p);
@@ -34412,8 +34607,10 @@ if(!q->turns)tc__let_scratch(p,q,"pack",q->pack_at);
 tc__let_scratch(p,q,"tile",q->tile_at);
 if(q->slice)tc__let_ix(p,"slice",tc__ix_const(q->slice));
 if(q->left_nodes)tc__let_scratch(p,q,"left",q->left_at);
+if(q->staged)tc__let_scratch(p,q,"stage",q->stage_at);
 if(q->dot.bias)tc__let_scratch(p,q,"bias",q->bias_at);
-if(q->flip||q->right==TC__RIGHT_WINDOWS)tc__let_scratch(p,q,"flip",q->flip_at);
+if(q->flip||q->dot.turned||q->right==TC__RIGHT_WINDOWS)
+tc__let_scratch(p,q,"flip",q->flip_at);
 if(q->right!=TC__RIGHT_WINDOWS)return;
 tc__let_scratch(p,q,"table",q->table_at);
 tc__let_scratch(p,q,"edge",q->edge_at);
@@ -34472,6 +34669,10 @@ return;
 }
 if(q->turns){
 tc__print_turned(p,q,symbol);
+return;
+}
+if(q->dot.turned){
+tc__print_tiles_turned(p,q,symbol);
 return;
 }
 if(q->direct)tc__print_direct_base(p,q);
@@ -36332,6 +36533,22 @@ static const char*const tc__text_kernel[]={
 "    }",
 "}",
 "",
+"// fn: words_row",
+"// Words of a row, 16 in each piece of `to`, which are so far `apart`, with the bits of `flip` turned over; zeros behind `bytes`.",
+"static __attribute__((noinline, unused)) void TC_N(words_row)(tc_i32 *to, tc_i64 apart,",
+"        const tc_u8 *from, tc_i64 bytes, tc_i64 words, tc_i32 flip) {",
+"    tc_i64 w = 0;",
+"    for (; 4 * w + 4 * TC_W <= bytes; w += TC_W) {",
+"        const tc_vi v = TC_N(ld_i32)((const tc_i32 *)(const void *)(from + 4 * w));",
+"        TC_N(st_i32)(to + w / 16 * apart + w % 16, v ^ TC_N(splat_i32)(flip));",
+"    }",
+"    for (; w < words; w++) {",
+"        tc_i32 v = 0;",
+"        for (int b = 0; b < 4 && 4 * w + b < bytes; b++) v |= from[4 * w + b] << 8 * b;",
+"        to[w / 16 * apart + w % 16] = v ^ flip;",
+"    }",
+"}",
+"",
 "// fn: tiles_open",
 "// Eight tiles of 16 rows of 64 bytes.",
 "#ifndef TC_TILE_ZERO",
@@ -36738,6 +36955,26 @@ static const char*const tc__text_transpose[]={
 "                 TC_N(ld_oct)(p + 3 * step), TC_N(ld_oct)(p + 4 * step),",
 "                 TC_N(ld_oct)(p + 5 * step), TC_N(ld_oct)(p + 6 * step),",
 "                 TC_N(ld_oct)(p + 7 * step)};",
+"    return TC_N(turn_octs)(x);",
+"}",
+"",
+"// fn: turn_bf16",
+"// The same of halves, widened.",
+"TC_FN tc_octs TC_N(turn_bf16)(const tc_u16 *p, tc_i64 step) {",
+"    tc_octs x = {(tc_oct)TC_N(ld_bf16)(p), (tc_oct)TC_N(ld_bf16)(p + step),",
+"                 (tc_oct)TC_N(ld_bf16)(p + 2 * step), (tc_oct)TC_N(ld_bf16)(p + 3 * step),",
+"                 (tc_oct)TC_N(ld_bf16)(p + 4 * step), (tc_oct)TC_N(ld_bf16)(p + 5 * step),",
+"                 (tc_oct)TC_N(ld_bf16)(p + 6 * step), (tc_oct)TC_N(ld_bf16)(p + 7 * step)};",
+"    return TC_N(turn_octs)(x);",
+"}",
+"",
+"// fn: turn_f16",
+"// The same of halves, widened.",
+"TC_FN tc_octs TC_N(turn_f16)(const tc_u16 *p, tc_i64 step) {",
+"    tc_octs x = {(tc_oct)TC_N(ld_f16)(p), (tc_oct)TC_N(ld_f16)(p + step),",
+"                 (tc_oct)TC_N(ld_f16)(p + 2 * step), (tc_oct)TC_N(ld_f16)(p + 3 * step),",
+"                 (tc_oct)TC_N(ld_f16)(p + 4 * step), (tc_oct)TC_N(ld_f16)(p + 5 * step),",
+"                 (tc_oct)TC_N(ld_f16)(p + 6 * step), (tc_oct)TC_N(ld_f16)(p + 7 * step)};",
 "    return TC_N(turn_octs)(x);",
 "}",
 "",

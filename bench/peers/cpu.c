@@ -19,12 +19,15 @@ static const struct {
     {1, 1, 4096, 4096, 0},  {1, 1, 50257, 768, 1},    {1, 5, 4096, 4096, 1},
     {1, 8, 4096, 4096, 1},  {1, 8, 4096, 4096, 0},    {1, 16, 4096, 4096, 1},
     {1, 512, 3072, 768, 1}, {1, 512, 768, 3072, 1},   {1, 128, 768, 3072, 1},
-    {1, 17, 23, 61, 1},     {1, 1000, 64, 40, 0},
+    {1, 17, 23, 61, 1},     {1, 1000, 64, 40, 0},     {1, 128, 768, 768, 1},
+    {1, 32, 4096, 4096, 1},
 };
 
 static const model_shape models[] = {
     {"gpt2", 1, 128, 768, 12, 12, 50304, TC_F32},
     {"encoder", 8, 512, 512, 8, 6, 0, TC_F32},
+    {"gpt2", 1, 128, 768, 12, 12, 50304, TC_BF16},
+    {"encoder", 8, 512, 512, 8, 6, 0, TC_BF16},
 };
 
 // Images [batch, channels, side, side] by filters [filters, channels / groups, size, size], or transposed to `filters`
@@ -215,6 +218,31 @@ static void product(work *k, int i) {
     tc_matmul(k->in[0], products[i].turned ? tc_t(w) : w);
 }
 
+// Activations and weights [n, k] that were quantised, and the scale of each result.
+static void make_int8(work *k, int i) {
+    int64_t m = products[i].m, n = products[i].n, d = products[i].k;
+    for (int t = 0; t < 2; t++) {
+        size_t bytes = (size_t)((t ? n : m) * d);
+        signed char *x = (signed char *)(void *)bench_floats(bytes / 4 + 1);
+        for (size_t b = 0; b < bytes; b++)
+            x[b] = (signed char)(bench_hash(b + 1) % 255 - 127);
+        k->memory[k->inputs] = x;
+        k->in[k->inputs++] = tc_wrap(k->tc, x, TC_DIMS(t ? n : m, d), TC_I8);
+    }
+    give(k, TC_DIMS(n), 1);
+}
+
+static void int8(work *k, int i) {
+    tc_tensor x = tc_cast(k->in[0], TC_I32), w = tc_cast(k->in[1], TC_I32);
+    (void)i, tc_mul(tc_cast(tc_matmul(x, tc_t(w)), TC_F32), k->in[2]);
+}
+
+static void make_bf16(work *k, int i) {
+    make_product(k, i);
+    k->copies = 1;
+    for (int t = 0; t < 2; t++) k->in[t] = tc_keep(tc_cast(k->in[t], TC_BF16));
+}
+
 static void make_mlp(work *k, int i) {
     (void)i, give(k, TC_DIMS(512, 768), 1);
     give(k, TC_DIMS(3072, 768), 0.03), give(k, TC_DIMS(3072), 1);
@@ -303,12 +331,22 @@ static const struct {
     {"matmul_128x768x3072_f32", make_product, product, 14},
     {"matmul_17x23x61_f32", make_product, product, 15},
     {"matmul_1000x64x40_f32", make_product, product, 16},
+    {"int8_512x3072x768", make_int8, int8, 12},
+    {"bf16_512x3072x768", make_bf16, product, 12},
+    {"int8_512x768x3072", make_int8, int8, 13},
+    {"bf16_512x768x3072", make_bf16, product, 13},
+    {"int8_128x768x768", make_int8, int8, 17},
+    {"bf16_128x768x768", make_bf16, product, 17},
+    {"int8_32x4096x4096", make_int8, int8, 18},
+    {"bf16_32x4096x4096", make_bf16, product, 18},
     {"mlp_512x768x3072_f32", make_mlp, mlp, 0},
     {"attention_12x128x64_f32", make_heads, attention, 128},
     {"attention_12x1024x64_f32", make_heads, attention, 1024},
     {"attention_causal_12x1024x64_f32", make_heads, attention_causal, 1024},
     {"gpt2_1x128_f32", make_model, forward, 0},
     {"encoder_8x512x512_f32", make_model, forward, 1},
+    {"gpt2bf16_1x128", make_model, forward, 2},
+    {"encoderbf16_8x512x512", make_model, forward, 3},
 };
 
 typedef struct call {
@@ -318,7 +356,10 @@ typedef struct call {
 
 static void run(void *user) {
     call *c = (call *)user;
-    tc_trace_begin(c->k.tc, jobs[c->job].name);
+    tc_options o = tc_options_default();
+    // As torch does: by AMX and AVX512-BF16, whose sums have other bits than ours of one k after the other.
+    if (strstr(jobs[c->job].name, "bf16")) o.numerics = TC_NUMERICS_FAST;
+    tc_trace_begin_with(c->k.tc, jobs[c->job].name, &o);
     jobs[c->job].record(&c->k, jobs[c->job].i);
     tc_trace_end(c->k.tc);
 }

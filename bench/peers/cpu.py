@@ -21,7 +21,7 @@ COPIES_BYTES, COPIES_ROWS = 256 << 20, 16  # as in cpu.c
 # What `ratio` must be. Of those in AGAINST_COMPILE it is against torch.compile, and the other sides may not be faster
 # than ours; of the rest against the best side.
 BARS = {"entropy": 2, "softmax": 2, "sincos": 2, "chain": 2, "salience": 2, "layernorm": 1.3, "tinymlp": 3,
-        "rows": 1.2, "gpt2": 1.3, "encoder": 1.5}
+        "rows": 1.2, "gpt2": 1.3, "encoder": 1.5}  # gpt2bf16 and the rest: 1
 AGAINST_COMPILE = {"entropy", "softmax", "sincos", "chain", "salience", "layernorm", "tinymlp"}
 
 SIDE = sys.argv[2] if sys.argv[1:2] == ["--side"] else None
@@ -114,6 +114,10 @@ def matmul(a, b):
     return a @ b
 
 
+def linear_int8(x, w, scale):
+    return torch._int_mm(x, w.t()).float() * scale
+
+
 def mlp(x, w1, b1, w2, b2):
     return F.linear(F.gelu(F.linear(x, w1, b1), approximate="tanh"), w2, b2)
 
@@ -165,6 +169,10 @@ class Made:
     """A module that is made when its row runs."""
     def __init__(self, make):
         self.make = make
+
+
+def byte(*size):
+    return torch.randint(-127, 128, size, dtype=torch.int8)
 
 
 def table():
@@ -223,6 +231,10 @@ def table():
         yield f"rows_kn_{m}x4096x4096_f32", matmul, lambda m=m: (r(m, 4096), r(4096, 4096))
     for m, n, k in [(512, 3072, 768), (512, 768, 3072), (128, 768, 3072), (17, 23, 61)]:
         yield f"matmul_{m}x{n}x{k}_f32", F.linear, lambda m=m, n=n, k=k: (r(m, k), r(n, k))
+    for m, n, k in [(512, 3072, 768), (512, 768, 3072), (128, 768, 768), (32, 4096, 4096)]:
+        yield (f"int8_{m}x{n}x{k}", linear_int8,
+               lambda m=m, n=n, k=k: (byte(m, k), byte(n, k), r(n)))
+        yield f"bf16_{m}x{n}x{k}", F.linear, lambda m=m, n=n, k=k: (r(m, k).bfloat16(), r(n, k).bfloat16())
     yield "matmul_1000x64x40_f32", matmul, lambda: (r(1000, 40), r(40, 64))
     yield ("mlp_512x768x3072_f32", mlp,
            lambda: (r(512, 768), r(3072, 768) * 0.03, r(3072), r(768, 3072) * 0.03, r(768)))
@@ -231,6 +243,10 @@ def table():
     yield "attention_causal_12x1024x64_f32", attention(True), lambda: [r(1, 12, 1024, 64) for _ in "qkv"]
     yield "gpt2_1x128_f32", Made(GPT2), lambda: (torch.randint(50304, (1, 128)),)
     yield "encoder_8x512x512_f32", Made(Encoder), lambda: (r(8, 512, 512),)
+    yield ("gpt2bf16_1x128", Made(lambda: GPT2().bfloat16()),
+           lambda: (torch.randint(50304, (1, 128)),))
+    yield ("encoderbf16_8x512x512", Made(lambda: Encoder().bfloat16()),
+           lambda: (r(8, 512, 512).bfloat16(),))
 
 
 # ---- a side's process: what it can time of a row, by names ----
@@ -272,7 +288,30 @@ def eager(name, fn, inputs):
     return sides
 
 
+def onnx_int8(x, w, scale):
+    """MatMulInteger with weights that are known, of bytes without a sign as its kernels want them."""
+    import numpy
+    import onnxruntime
+    from onnx import TensorProto as T, helper, numpy_helper
+
+    nodes = [helper.make_node("MatMulInteger", ["x", "w", "zero"], ["sum"]),
+             helper.make_node("Cast", ["sum"], ["float"], to=T.FLOAT),
+             helper.make_node("Mul", ["float", "scale"], ["y"])]
+    known = [numpy_helper.from_array(w.t().contiguous().numpy(), "w"), numpy_helper.from_array(scale.numpy(), "scale"),
+             numpy_helper.from_array(numpy.uint8(128), "zero")]
+    graph = helper.make_graph(nodes, "linear", [helper.make_tensor_value_info("x", T.UINT8, list(x.shape))],
+                              [helper.make_tensor_value_info("y", T.FLOAT, [x.shape[0], w.shape[0]])], known)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = THREADS
+    session = onnxruntime.InferenceSession(model.SerializeToString(), options)
+    u = (x.int() + 128).to(torch.uint8).numpy()
+    return lambda: session.run(None, {"x": u})
+
+
 def onnx_runtime(name, fn, inputs):
+    if name.startswith("int8"):
+        return {"onnxruntime": onnx_int8(*inputs)}
     if name.startswith("convgrad") or not name.startswith(
             ("conv", "depthwise", "matmul", "rows", "mlp", "attention")):
         return {}

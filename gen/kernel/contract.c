@@ -34,12 +34,16 @@ typedef enum tc__right {
 } tc__right;
 
 enum {
-    TC__CONTRACT_GRAIN = 48,       // rows of an item
-    TC__CONTRACT_TILES_GRAIN = 64, //   whose sums are in AMX's tiles
-    TC__CONTRACT_FLIP = 32,        // most rows of a flipped panel
+    TC__CONTRACT_GRAIN = 48,            // rows of an item
+    TC__CONTRACT_TILES_GRAIN = 64,      //   whose sums are in AMX's tiles,
+    TC__CONTRACT_TILES_TURN = 256,      //   of columns by at most so many rows,
+    TC__CONTRACT_TILES_WORDS = 1 << 18, //   of so many words,
+    TC__CONTRACT_TILES_SUMS = 1 << 13,  //   and so many sums of an item
+    TC__CONTRACT_FLIP = 32,             // most rows of a flipped panel
     TC__CONTRACT_TURNED = 4, // most rows of a product that turns columns in registers,
     TC__CONTRACT_TURNED_LEAST = 16, //   of which it has so many
     TC__CONTRACT_IN_PLACE = 12,     // up to here the right operand is not packed
+    TC__CONTRACT_STAGE = 128,       // k of columns that are evaluated along it
     TC__CONTRACT_PANELS = 1 << 18,  // bytes of packed panels of an item, about half an L2
     TC__CONTRACT_ALL_PANELS = 1 << 20, //   and of all slices, with vectors of 16
     TC__CONTRACT_STREAM = 32, // most rows of a product that streams the right operand,
@@ -90,6 +94,8 @@ typedef struct tc__contract {
     int number;       // of the part, where there are several; else 0
     tc__dot_plan dot; // of narrow values: what depth, slices and rows count is words then
     tc__ix bias_at;
+    int staged; // the right operand is evaluated along k, for so many of them at a time
+    tc__ix stage_at;
 } tc__contract;
 
 static tc__ix tc__round_up(tc__ixpool *x, tc__ix e, int64_t to) {
@@ -233,6 +239,11 @@ static void tc__contract_tile(tc__contract *q, int tile) {
 
 // Four tiles of sums, of 16 by 16.
 static void tc__tiles_block(tc__contract *q) {
+    if (q->dot.turned) {
+        q->width = 2 * TC__DOT_TILE,
+        q->rows = q->grain > TC__DOT_TILE ? q->width : TC__DOT_TILE;
+        return;
+    }
     q->rows = q->grain > TC__DOT_TILE ? 2 * TC__DOT_TILE : TC__DOT_TILE;
     q->width = 4 * TC__DOT_TILE * TC__DOT_TILE / q->rows;
 }
@@ -324,6 +335,10 @@ static void tc__contract_columns(tc__contract *q) {
     int64_t wide = panels / (bytes * (depth ? depth : 1)) / unit * unit;
     if (wide < 2 * unit) wide = 2 * unit;
     if (q->streams) wide = tc__contract_stream_wide(q);
+    if (q->dot.turned) {
+        wide = TC__CONTRACT_TILES_SUMS / tc__padded(q->grain, q->rows);
+        wide = wide < 2 * q->width ? 2 * q->width : wide / q->width * q->width;
+    }
     if (tc__ix_is_const(q->g->shape.cols)) { // blocks of equal size
         int64_t cols = tc__ix_value(q->g->shape.cols), blocks = (cols - 1) / wide + 1;
         if (cols > 0) wide = tc__padded((cols - 1) / blocks + 1, q->width);
@@ -371,22 +386,25 @@ static void tc__contract_scratch(tc__contract *q, tc__ix at) {
     int64_t tall = tc__padded(q->grain, windows ? q->width : q->flip ? q->lanes : q->rows);
     int one =
         q->flip || q->streams; // panel is packed: the rows, or what columns are left over
-    tc__ix panels = q->turns  ? tc__ix_const(0)
-                    : windows ? tc__ix_const(tall)
-                    : one     ? tc__ix_const(q->width)
-                              : q->wide_padded;
+    tc__ix panels = q->turns                   ? tc__ix_const(0)
+                    : windows || q->dot.turned ? tc__ix_const(tall)
+                    : one                      ? tc__ix_const(q->width)
+                                               : q->wide_padded;
     tc__ix packed = q->few ? tc__ix_const(q->slice) : deep;
     q->pack_at = tc__contract_area(q, tc__ix_mul(x, packed, panels));
+    int64_t lefts = q->dot.turned ? q->width : q->dot.tiles ? tall : q->grain;
     tc__ix left = q->left_rows && q->slice ? tc__ix_const(q->slice) : deep;
-    q->left_at = tc__contract_area(
-        q, q->left_nodes ? tc__ix_mul(x, left, tc__ix_const(q->dot.tiles ? tall : q->grain))
-                         : 0);
-    q->bias_at = tc__contract_area(q, q->dot.bias ? q->wide_padded : 0);
+    q->left_at =
+        tc__contract_area(q, q->left_nodes ? tc__ix_mul(x, left, tc__ix_const(lefts)) : 0);
+    if (q->staged)
+        q->stage_at = tc__contract_area(q, tc__ix_const(q->width * TC__CONTRACT_STAGE));
+    if (q->dot.bias) q->bias_at = tc__contract_area(q, q->wide_padded);
     q->tile_at = tc__contract_area(q, tc__ix_mul(x, q->wide_padded, tc__ix_const(tall)));
     q->flip_at = tc__contract_area(
-        q, windows   ? tc__ix_mul(x, q->wide_padded, tc__ix_const(tall))
-           : q->flip ? tc__ix_mul(x, q->wide_padded, tc__ix_const(q->width))
-                     : 0);
+        q, windows         ? tc__ix_mul(x, q->wide_padded, tc__ix_const(tall))
+           : q->dot.turned ? tc__ix_const(q->width * q->rows)
+           : q->flip       ? tc__ix_mul(x, q->wide_padded, tc__ix_const(q->width))
+                           : 0);
     if (!windows) return;
     const tc__node *right = q->g->body.node.at[tc__right_of(q->g)];
     int64_t tables = 2 + (right->n_attr - TC__LOAD_PREDICATES) / 2;
@@ -425,15 +443,27 @@ static int64_t tc__contract_slice_grain(const tc__contract *q, int64_t m) {
     return tc__padded(rows, TC__CONTRACT_SLICE_UNIT);
 }
 
+// Whether tiles have the right operand's columns for rows: those stand in memory as tiles want them, and what is turned
+// instead is the left operand, and the results.
+static int tc__tiles_turn(const tc__contract *q) {
+    if (!q->dot.tiles || !q->dot.columns || !q->dot.rows || q->phases > 1) return 0;
+    if (!tc__ix_is_const(q->m) || !tc__ix_is_const(q->depth) ||
+        !tc__ix_is_const(q->g->shape.cols))
+        return 0;
+    int64_t m = tc__ix_value(q->m), words = tc__ix_value(q->depth);
+    return m <= TC__CONTRACT_TILES_TURN && m * words <= TC__CONTRACT_TILES_WORDS;
+}
+
 // The slice of the depth of a product of m rows; 0 = its panels hold all of it.
 static int64_t tc__contract_slice(const tc__contract *q, int64_t m) {
     int64_t depth = tc__ix_is_const(q->depth) ? tc__ix_value(q->depth) : 0;
     int wide = tc__contract_is_wide(q);
-    if (depth <= TC__CONTRACT_LONG >> wide || m <= TC__CONTRACT_FLIP || q->phases > 1)
+    int few = m <= TC__CONTRACT_FLIP && tc__is_plain(q->g, tc__right_of(q->g));
+    if (q->dot.turned || depth <= TC__CONTRACT_LONG >> wide || few || q->phases > 1)
         return 0;
     int64_t slice = TC__CONTRACT_SLICE >> wide, slices = (depth + slice - 1) / slice;
     return tc__padded((depth + slices - 1) / slices, // of equal size
-                      q->dot.tiles ? TC__DOT_TILE : TC__VECTOR);
+                      q->dot.tiles ? (int)TC__DOT_TILE : (int)TC__VECTOR);
 }
 
 // Whether a product of m rows streams its right operand, whose columns are adjacent.
@@ -460,12 +490,12 @@ static int tc__contract_turns(const tc__contract *q, int64_t m) {
            tc__ix_is_const(across.stride);
 }
 
-// How the left operand's loads lie along an axis: whether a vector of each is one access.
-static int tc__contract_left_along(const tc__contract *q, tc__axis axis) {
+// How an operand's loads, of this level, lie along an axis: whether a vector of each is one access.
+static int tc__contract_along(const tc__contract *q, int level, tc__axis axis) {
     const tc__group *g = q->g;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        if (n->op != TC_OP_LOAD || n->level != TC__AT_LEFT) continue;
+        if (n->op != TC_OP_LOAD || n->level != level) continue;
         if (tc__access_along(g, n->attr[TC__LOAD_INDEX], axis, q->lanes) == TC__PER_LANE)
             return 0;
     }
@@ -479,7 +509,8 @@ static int tc__contract_left_rows(const tc__contract *q, int64_t m) {
     int aligned = m != INT64_MAX && m % q->lanes == 0 && q->grain % q->lanes == 0;
     int several = tc__ix_is_const(q->wide) && tc__ix_value(q->wide) > q->width;
     return aligned && several && !q->flip && q->phases == 1 &&
-           !tc__contract_left_along(q, TC__DEPTH) && tc__contract_left_along(q, TC__ROW);
+           !tc__contract_along(q, TC__AT_LEFT, TC__DEPTH) &&
+           tc__contract_along(q, TC__AT_LEFT, TC__ROW);
 }
 
 // Whether the right operand's vectors of columns would be put together, or tested, lane by lane, where column and k
@@ -495,11 +526,21 @@ static int tc__contract_is_apart(const tc__contract *q) {
             tc__pred_along(g, n, TC__COL, q->lanes) == 2);
 }
 
+// Whether it is evaluated by vectors of k, column by column, and turned: weights [columns, k] of halves, or that are scaled. By
+// vectors of columns each lane would be loaded alone.
+static int tc__contract_is_staged(const tc__contract *q) {
+    return q->right == TC__RIGHT_NODES && q->dot.each == 1 && !q->apart &&
+           (q->cls == TC__CLASS_f32 || q->cls == TC__CLASS_i32) &&
+           !tc__contract_along(q, TC__AT_RIGHT, TC__COL) &&
+           tc__contract_along(q, TC__AT_RIGHT, TC__DEPTH);
+}
+
 // The STORE of a product of which nothing else is made and whose rows lie beside each other; else NULL.
 static const tc__node *tc__contract_direct(const tc__contract *q, int64_t m) {
     const tc__group *g = q->g;
     const tc__node *store = NULL;
-    int moved = q->flip || q->turns || q->streams || q->right == TC__RIGHT_WINDOWS;
+    int moved =
+        q->flip || q->turns || q->dot.turned || q->streams || q->right == TC__RIGHT_WINDOWS;
     if (moved || q->phases > 1 || g->target.checked) return NULL;
     for (uint32_t id = g->shape.prologue; id < g->body.node.count; id++) {
         const tc__node *n = g->body.node.at[id];
@@ -533,13 +574,18 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at, int numb
     q.cls = tc__class_of(q.dtype);
     q.m = tc__ix_div(x, g->shape.rows, g->shape.batch);
     q.phases = tc__contract_phases(g);
+    int64_t m = tc__ix_is_const(q.m) ? tc__ix_value(q.m) : INT64_MAX;
+    int turns = tc__is_half(q.dtype) && tc__word_load(g, tc__right_of(g)) &&
+                tc__contract_turns(&q, m);
     q.dot = tc__dot_of(g, number);
+    if (turns && !q.dot.tiles) q.dot.each = 1;
     if (q.dot.each > 1) q.depth = tc__ix_ceil_div(x, q.depth, tc__ix_const(q.dot.each));
     if (q.dot.tiles) q.depth = tc__round_up(x, q.depth, TC__DOT_TILE);
-    int64_t m = tc__ix_is_const(q.m) ? tc__ix_value(q.m) : INT64_MAX;
+    q.dot.turned = tc__tiles_turn(&q);
     q.slice = tc__contract_slice(&q, m);
     q.grain =
         q.slice ? tc__contract_slice_grain(&q, m) : tc__contract_grain(g, m, q.dot.tiles);
+    if (q.dot.turned || q.grain > m) q.grain = m;
     q.left_nodes = !tc__is_plain(g, tc__left_of(g));
     if (tc__has_windows(g, q.lanes)) {
         q.right = TC__RIGHT_WINDOWS, q.few = !tc__has_many_windows(g);
@@ -553,6 +599,8 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at, int numb
             q.right = TC__RIGHT_IN_PLACE, q.slice = TC__CONTRACT_STREAM_SLICE;
         else if (m <= TC__CONTRACT_IN_PLACE)
             q.right = TC__RIGHT_IN_PLACE;
+    } else if (turns && q.dot.each == 1) {
+        q.turns = 1, q.right = TC__RIGHT_COLUMNS, q.slice = 0, q.grain = m;
     }
     tc__contract_block(&q);
     if (q.right == TC__RIGHT_WINDOWS)
@@ -562,6 +610,7 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at, int numb
     tc__contract_blocks(&q);
     q.left_rows = tc__contract_left_rows(&q, m);
     q.apart = tc__contract_is_apart(&q);
+    q.staged = tc__contract_is_staged(&q);
     q.left_nodes |= q.left_rows;
     if (!number) q.direct = tc__contract_direct(&q, m);
     tc__contract_scratch(&q, at ? at : tc__contract_buffer_at(g, g->buffer.count, q.grain));

@@ -30,7 +30,9 @@ typedef struct tc__dot_plan {
     uint8_t left, right; // dtypes of the values
     int bias;            // the left is taken plus 128
     int tiles;           // by AMX
-    int columns; // words lie in memory as they are, for each column: the right's LOAD, + 1
+    int columns,
+        rows; // where words lie in memory as they are, for each column, or row: the LOAD, + 1
+    int turned; // tiles of columns by rows: contract.c
 } tc__dot_plan;
 
 // The node whose values a product multiplies: behind a cast to i32.
@@ -44,15 +46,15 @@ static const tc__node *tc__dot_node(const tc__group *g, uint32_t id) {
 static int tc__narrow_of(const tc__group *g, uint32_t id) {
     const tc__node *n = tc__dot_node(g, id);
     if (!tc__is_half(n->dtype) || n->op == TC_OP_CAST) return n->dtype;
-    return n->op == TC_OP_LOAD ? tc__buffer_of(g, n)->dtype : TC_F32;
+    return n->op == TC_OP_LOAD ? (int)tc__buffer_of(g, n)->dtype : (int)TC_F32;
 }
 
 static int tc__dot_takes(int dtype) {
     return dtype == TC_BOOL || dtype == TC_U8 || dtype == TC_I8 || dtype == TC_I16;
 }
 
-// The LOAD whose columns have k side by side and nothing to test, as node id of one byte or two is; + 1, 0 = none.
-static int tc__word_columns(const tc__group *g, uint32_t id) {
+// The LOAD with k side by side and nothing to test that operand `id` is; + 1, 0 = it is none.
+static int tc__word_load(const tc__group *g, uint32_t id) {
     const tc__node *n = tc__dot_node(g, id);
     tc__ixpool *x = g->body.ix;
     if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_PREDICATES) return 0;
@@ -76,17 +78,17 @@ static tc__dot_plan tc__dot_of(const tc__group *g, int part) {
     int bf16 = d.left == TC_BF16 && d.right == TC_BF16 && g->target.fast &&
                g->shape.dots >= TC__DOTS_BF16;
     if (part || (!whole && !bf16)) return d;
-    if (bf16) {
-        d.each = 2, d.tiles = g->shape.dots >= TC__DOTS_TILES;
-        d.columns = tc__word_columns(g, tc__right_of(g));
-        return d;
-    }
+    if (bf16) d.each = 2, d.tiles = g->shape.dots >= TC__DOTS_TILES;
     int bytes = d.left != TC_I16 && d.right != TC_I16;
     int no_sign = d.left == TC_U8 && d.right == TC_U8;
-    d.tiles = g->shape.dots >= TC__DOTS_TILES && bytes;
-    d.each = d.tiles || (bytes && g->shape.dots >= TC__DOTS_BYTES && !no_sign) ? 4 : 2;
-    d.bias = d.each == 4 && !d.tiles && d.left != TC_U8 && d.right != TC_U8;
+    if (whole) {
+        d.tiles = g->shape.dots >= TC__DOTS_TILES && bytes;
+        d.each = d.tiles || (bytes && g->shape.dots >= TC__DOTS_BYTES && !no_sign) ? 4 : 2;
+        d.bias = d.each == 4 && !d.tiles && d.left != TC_U8 && d.right != TC_U8;
+    }
     if ((int)tc__dtypes[d.right].bytes * d.each == 4)
-        d.columns = tc__word_columns(g, tc__right_of(g));
+        d.columns = tc__word_load(g, tc__right_of(g));
+    if ((int)tc__dtypes[d.left].bytes * d.each == 4)
+        d.rows = tc__word_load(g, tc__left_of(g));
     return d;
 }

@@ -9,8 +9,10 @@ static void tc__print_areas(tc__printer *p, const tc__contract *q) {
     tc__let_scratch(p, q, "tile", q->tile_at);
     if (q->slice) tc__let_ix(p, "slice", tc__ix_const(q->slice));
     if (q->left_nodes) tc__let_scratch(p, q, "left", q->left_at);
+    if (q->staged) tc__let_scratch(p, q, "stage", q->stage_at);
     if (q->dot.bias) tc__let_scratch(p, q, "bias", q->bias_at);
-    if (q->flip || q->right == TC__RIGHT_WINDOWS) tc__let_scratch(p, q, "flip", q->flip_at);
+    if (q->flip || q->dot.turned || q->right == TC__RIGHT_WINDOWS)
+        tc__let_scratch(p, q, "flip", q->flip_at);
     if (q->right != TC__RIGHT_WINDOWS) return;
     tc__let_scratch(p, q, "table", q->table_at);
     tc__let_scratch(p, q, "edge", q->edge_at);
@@ -78,6 +80,10 @@ static void tc__print_tile(tc__printer *p, const tc__contract *q, const char *sy
     }
     if (q->turns) {
         tc__print_turned(p, q, symbol);
+        return;
+    }
+    if (q->dot.turned) {
+        tc__print_tiles_turned(p, q, symbol);
         return;
     }
     if (q->direct) tc__print_direct_base(p, q);

@@ -73,28 +73,40 @@ static void tc__print_words_nodes(tc__printer *p, const tc__contract *q,
     tc__block_close(p);
 }
 
-// Columns that have their words in memory are turned.
-static void tc__print_word_columns(tc__printer *p, const tc__contract *q) {
-    const tc__node *n = tc__body(p, (uint32_t)q->dot.columns - 1);
+// Where the words of a row or column begin in memory, of the LOAD that has them.
+static void tc__put_words_at(tc__printer *p, int load) {
+    const tc__node *n = tc__body(p, (uint32_t)load - 1);
     tc__ixpool *x = p->g->body.ix;
-    tc__ix k = tc__ix_find_var(x, n->attr[TC__LOAD_INDEX], TC__DEPTH);
+    tc__ix at = n->attr[TC__LOAD_INDEX], k = tc__ix_find_var(x, at, TC__DEPTH);
+    tc__put(p->out, "(const tc_u8 *)(");
+    tc__put_at(p, n->attr[TC__LOAD_BUFFER],
+               k ? tc__ix_subst(x, at, k, tc__ix_const(0)) : at);
+    tc__put(p->out, ")");
+}
+
+static void tc__put_bytes(tc__printer *p, const tc__contract *q) {
+    tc__ixpool *x = p->g->body.ix;
+    tc__put_ix(p, tc__ix_mul(x, tc__depth_of(p->g), tc__ix_const(4 / q->dot.each)));
+}
+
+// `count` columns from p on, or rows from i on, which have their words in memory, become a panel.
+static void tc__print_words_turned(tc__printer *p, const tc__contract *q, int load,
+                                   int count, const char *let) {
     tc__line(p);
-    tc__put(p->out, "const tc_u8 *x[%d];\n", q->width);
+    tc__put(p->out, "const tc_u8 *x[%d];\n", count);
     tc__line(p);
-    tc__put(p->out, "for (int j = 0; j < %d; j++)", q->width);
+    tc__put(p->out, "for (int j = 0; j < %d; j++)", count);
     tc__block_open(p);
     tc__line(p);
-    tc__put(p->out, "const tc_i64 c = tc_min(p + j, c1 - 1);\n");
+    tc__put(p->out, "const tc_i64 %s;\n", let);
     tc__line(p);
-    tc__put(p->out, "x[j] = (const tc_u8 *)(");
-    tc__put_at(p, n->attr[TC__LOAD_BUFFER],
-               k ? tc__ix_subst(x, n->attr[TC__LOAD_INDEX], k, tc__ix_const(0))
-                 : n->attr[TC__LOAD_INDEX]);
-    tc__put(p->out, ");\n");
+    tc__put(p->out, "x[j] = ");
+    tc__put_words_at(p, load);
+    tc__put(p->out, ";\n");
     tc__block_close(p);
     tc__line(p);
-    tc__put(p->out, "tc_words(x, %d, %s, ", q->width, q->slice ? "k0, k1" : "0, depth");
-    tc__put_ix(p, tc__ix_mul(x, tc__depth_of(p->g), tc__ix_const(4 / q->dot.each)));
+    tc__put(p->out, "tc_words(x, %d, %s, ", count, q->slice ? "k0, k1" : "0, depth");
+    tc__put_bytes(p, q);
     tc__put(p->out, ", panel);\n");
 }
 
@@ -108,7 +120,7 @@ static void tc__print_words(tc__printer *p, const tc__contract *q, const uint8_t
     tc__block_open(p);
     tc__print_panel(p, q, "");
     if (q->dot.columns) {
-        tc__print_word_columns(p, q);
+        tc__print_words_turned(p, q, q->dot.columns, q->width, "c = tc_min(p + j, c1 - 1)");
     } else {
         if (!whole) {
             tc__line(p);
@@ -133,51 +145,132 @@ static void tc__print_words(tc__printer *p, const tc__contract *q, const uint8_t
     tc__block_close(p);
 }
 
-// The vector at k of a row of the left operand.
-static void tc__print_left_words(tc__printer *p, const tc__contract *q,
-                                 const uint8_t *mark) {
-    uint32_t id = tc__left_of(p->g);
-    tc__print_needed(p, mark, 0);
+// `left_r`, where row `at` of those in `left` begins: words one behind the other, or 16 in each tile of 16 rows.
+static void tc__print_left_row(tc__printer *p, const tc__contract *q, const char *at) {
     tc__line(p);
-    tc__put(p->out, q->dot.left == TC_BF16 ? "tc_st_bf16((tc_u16 *)left_r + k, "
-                    : q->dot.each == 4     ? "tc_st_u8((tc_u8 *)left_r + k, "
-                                           : "tc_st_u16((tc_u16 *)left_r + k, ");
-    tc__put_value(p, id, 0);
-    tc__put(p->out, q->dot.bias ? " ^ 128);\n" : ");\n");
+    if (q->dot.tiles)
+        tc__put(p->out, "tc_i32 *left_r = left + %s / 16 * 16 * depth + %s %% 16 * 16;\n",
+                at, at);
+    else {
+        tc__put(p->out, "tc_i32 *left_r = left + %s * ", at);
+        tc__put_atom(p, tc__round_up(p->g->body.ix, q->depth, q->lanes), 0);
+        tc__put(p->out, ";\n");
+    }
 }
 
-// What stands behind a row's values meets zeros of the panels: an integer of no matter which bits, but no infinity.
-static void tc__print_left_rest(tc__printer *p, const tc__contract *q) {
-    if (q->dot.left != TC_BF16) return;
+// It gets the words that lie in memory.
+static void tc__print_left_copy(tc__printer *p, const tc__contract *q, int load) {
+    tc__line(p);
+    tc__put(p->out, "tc_words_row(left_r, %d, ", q->dot.tiles ? 256 : 16);
+    tc__put_words_at(p, load);
+    tc__put(p->out, ", ");
+    tc__put_bytes(p, q);
+    tc__put(p->out, ", depth, %s);\n", q->dot.bias ? "(tc_i32)0x80808080" : "0");
+}
+
+// Element k of it, counted in elements.
+static void tc__put_left_at(tc__printer *p, const tc__contract *q) {
+    int chunk = TC__DOT_TILE * q->dot.each;
+    tc__put(p->out, q->dot.each == 4 ? "(tc_u8 *)" : "(tc_u16 *)");
+    if (q->dot.tiles)
+        tc__put(p->out, "(left_r + k / %d * 256) + k %% %d", chunk, chunk);
+    else
+        tc__put(p->out, "left_r + k");
+}
+
+// Row r of the left operand, in words. What stands behind its values meets zeros of the panels: of an integer, no matter
+// which bits, of bf16 no infinity.
+static void tc__print_left_words(tc__printer *p, const tc__contract *q,
+                                 const uint8_t *mark) {
+    int bf16 = q->dot.left == TC_BF16;
+    tc__print_left_row(p, q, "(r - r0)");
+    if (q->dot.rows) {
+        tc__print_left_copy(p, q, q->dot.rows);
+        return;
+    }
+    tc__print_made_rows(p, p->g->shape.prologue, tc__contract_rows_loop(p));
+    tc__print_needed(p, mark, 1);
+    tc__line(p);
+    tc__put(p->out, "for (tc_i64 k = 0; k < ");
+    tc__put_ix(p, tc__depth_of(p->g));
+    tc__put(p->out, "; k += %d)", p->unit);
+    tc__block_open(p);
+    tc__line(p);
+    tc__put(p->out, "const int n = (int)tc_min(");
+    tc__put_ix(p, tc__depth_of(p->g));
+    tc__put(p->out, " - k, %d);\n", p->unit);
+    p->axis = TC__DEPTH, p->tail = 1;
+    tc__print_needed(p, mark, 0);
+    tc__line(p);
+    tc__put(p->out, bf16 ? "tc_st_bf16(" : q->dot.each == 4 ? "tc_st_u8(" : "tc_st_u16(");
+    tc__put_left_at(p, q);
+    tc__put(p->out, ", ");
+    tc__put_value(p, tc__left_of(p->g), 0);
+    tc__put(p->out, q->dot.bias ? " ^ 128);\n" : ");\n");
+    p->axis = TC__COL, p->tail = 0;
+    tc__block_close(p);
+    if (!bf16) return;
     tc__line(p);
     tc__put(p->out, "for (tc_i64 k = ");
     tc__put_ix(p, tc__depth_of(p->g));
-    tc__put(p->out, "; k < 2 * ");
-    tc__put_atom(p, tc__round_up(p->g->body.ix, q->depth, q->lanes), 0);
-    tc__put(p->out, "; k++) ((tc_u16 *)left_r)[k] = 0;\n");
+    tc__put(p->out, "; k < 2 * depth; k++) *(");
+    tc__put_left_at(p, q);
+    tc__put(p->out, ") = 0;\n");
 }
 
 // ---- tiles ----
 
-// Which of the eight tiles has which operand: sums are 0 to 3.
-static int tc__tile_left(int i) { return 4 + i; }
-static int tc__tile_right(const tc__contract *q, int j) {
-    return 4 + q->rows / TC__DOT_TILE + j % 2;
+// A block of tiles: sums are tiles 0 to 3, rows of the left of which behind them, then the right's.
+typedef struct tc__tile_form {
+    int down, across; // tiles
+    char op[12];
+} tc__tile_form;
+
+static tc__tile_form tc__tile_form_of(const tc__contract *q) {
+    tc__tile_form f;
+    int rows = q->rows / TC__DOT_TILE, columns = q->width / TC__DOT_TILE;
+    int left = q->dot.turned ? q->dot.right : q->dot.left,
+        right = q->dot.turned ? q->dot.left : q->dot.right;
+    f.down = q->dot.turned ? columns : rows, f.across = q->dot.turned ? rows : columns;
+    snprintf(f.op, sizeof f.op, "tdpb%c%cd", left == TC_U8 ? 'u' : 's',
+             right == TC_U8 ? 'u' : 's');
+    if (left == TC_BF16) snprintf(f.op, sizeof f.op, "tdpbf16ps");
+    return f;
 }
 
-static void tc__print_tile_sums(tc__printer *p, const tc__contract *q, const char *what) {
-    int across = q->width / TC__DOT_TILE, down = q->rows / TC__DOT_TILE;
-    for (int t = 0; t < across * down; t++) {
+static void tc__print_tile_sums(tc__printer *p, tc__tile_form f, const char *what) {
+    for (int t = 0; t < f.across * f.down; t++) {
         tc__line(p);
         tc__put(p->out, "%s(%d, tile + %d * step + %d, step);\n", what, t,
-                t / across * TC__DOT_TILE, t % across * TC__DOT_TILE);
+                t / f.across * TC__DOT_TILE, t % f.across * TC__DOT_TILE);
     }
 }
 
-// `static void NAME_block(left rows, their pitch, panel, ...)`: all counted in words.
+// 16 words of the depth.
+static void tc__print_tile_step(tc__printer *p, tc__tile_form f) {
+    for (int i = 0; i < f.down; i++) {
+        tc__line(p);
+        tc__put(p->out, "TC_TILE_LOAD(%d, left + ", 4 + i);
+        if (i) tc__put(p->out, i > 1 ? "%d * pitch + " : "pitch + ", i);
+        tc__put(p->out, "w * 16, 16);\n");
+    }
+    for (int j = 0; j < f.across; j++) {
+        int right = 4 + f.down + j % 2, wide = f.across * TC__DOT_TILE;
+        tc__line(p);
+        tc__put(p->out, "TC_TILE_LOAD(%d, panel + w * %d + %d, %d);\n", right, wide,
+                j * TC__DOT_TILE, wide);
+        for (int i = 0; i < f.down; i++) {
+            tc__line(p);
+            tc__put(p->out, "TC_TILE_DOT(%s, %d, %d, %d);\n", f.op, i * f.across + j, 4 + i,
+                    right);
+        }
+    }
+}
+
+// `static void NAME_block(tiles of rows, from 16 rows to the next, panel, ...)`: all counted in words.
 static void tc__print_tiles_block(tc__printer *p, const tc__contract *q,
                                   const char *symbol) {
-    int across = q->width / TC__DOT_TILE, down = q->rows / TC__DOT_TILE;
+    tc__tile_form f = tc__tile_form_of(q);
     tc__put(
         p->out,
         "static __attribute__((noinline)) void %s_block(const tc_i32 *left, tc_i64 pitch, "
@@ -188,41 +281,23 @@ static void tc__print_tiles_block(tc__printer *p, const tc__contract *q,
         tc__line(p);
         tc__put(p->out, "if (more)");
         tc__block_open(p);
-        tc__print_tile_sums(p, q, "TC_TILE_LOAD");
+        tc__print_tile_sums(p, f, "TC_TILE_LOAD");
         p->indent--;
         tc__line(p);
         tc__put(p->out, "} else {\n");
         p->indent++;
     }
-    for (int t = 0; t < across * down; t++) {
+    for (int t = 0; t < f.across * f.down; t++) {
         tc__line(p);
         tc__put(p->out, "TC_TILE_ZERO(%d);\n", t);
     }
     if (q->slice) tc__block_close(p);
     tc__line(p);
-    tc__put(p->out, "for (tc_i64 w = 0; w < depth; w += %d)", TC__DOT_TILE);
+    tc__put(p->out, "for (tc_i64 w = 0; w < depth; w += 16)");
     tc__block_open(p);
-    for (int i = 0; i < down; i++) {
-        tc__line(p);
-        tc__put(p->out, "TC_TILE_LOAD(%d, left + %d * pitch + w, pitch);\n",
-                tc__tile_left(i), i * TC__DOT_TILE);
-    }
-    for (int j = 0; j < across; j++) {
-        tc__line(p);
-        tc__put(p->out, "TC_TILE_LOAD(%d, panel + w * %d + %d, %d);\n",
-                tc__tile_right(q, j), q->width, j * TC__DOT_TILE, q->width);
-        for (int i = 0; i < down; i++) {
-            tc__line(p);
-            char op[] = "tdpbssd";
-            if (q->dot.left == TC_U8) op[4] = 'u';
-            if (q->dot.right == TC_U8) op[5] = 'u';
-            tc__put(p->out, "TC_TILE_DOT(%s, %d, %d, %d);\n",
-                    q->dot.left == TC_BF16 ? "tdpbf16ps" : op, i * across + j,
-                    tc__tile_left(i), tc__tile_right(q, j));
-        }
-    }
+    tc__print_tile_step(p, f);
     tc__block_close(p);
-    tc__print_tile_sums(p, q, "TC_TILE_STORE");
+    tc__print_tile_sums(p, f, "TC_TILE_STORE");
     tc__block_close(p);
     tc__put(p->out, "\n");
 }
@@ -238,9 +313,50 @@ static void tc__print_tiles_blocks(tc__printer *p, const tc__contract *q,
     tc__line(p);
     tc__put(p->out, "for (tc_i64 i = 0; i < r1 - r0; i += %d)", q->rows);
     tc__block_open(p);
-    snprintf(operands, sizeof operands, "left + i * depth%s, depth, panel, %s",
-             q->slice ? " + k0" : "", tc__contract_deep(q));
+    snprintf(operands, sizeof operands, "left + i * depth%s, 16 * depth, panel, %s",
+             q->slice ? " + k0 * 16" : "", tc__contract_deep(q));
     tc__print_block_call(p, q, symbol, operands, "i");
+    tc__block_close(p);
+    tc__block_close(p);
+}
+
+// Tiles of columns by rows: the item's rows are the panels, packed once for all its columns, which are copied to `left` by two tiles.
+static void tc__print_tiles_turned(tc__printer *p, const tc__contract *q,
+                                   const char *symbol) {
+    tc__pack_open(p, q, "panels / col_blocks");
+    tc__line(p);
+    tc__put(p->out, "for (tc_i64 i = r0; i < r1; i += %d)", q->rows);
+    tc__block_open(p);
+    tc__line(p);
+    tc__put(p->out, "tc_i32 *panel = pack + (i - r0) * depth;\n");
+    tc__print_words_turned(p, q, q->dot.rows, q->rows, "r = tc_min(i + j, r1 - 1)");
+    tc__block_close(p);
+    tc__pack_close(p, q, "panels / col_blocks");
+    tc__line(p);
+    tc__put(p->out, "for (tc_i64 p = c0; p < c1; p += %d)", q->width);
+    tc__block_open(p);
+    tc__line(p);
+    tc__put(p->out, "for (int j = 0; j < %d; j++)", q->width);
+    tc__block_open(p);
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 c = tc_min(p + j, c1 - 1), r = r0;\n");
+    tc__line(p);
+    tc__put(p->out, "(void)r;\n");
+    tc__print_left_row(p, q, "j");
+    tc__print_left_copy(p, q, q->dot.columns);
+    tc__block_close(p);
+    tc__line(p);
+    tc__put(p->out, "for (tc_i64 i = 0; i < r1 - r0; i += %d)", q->rows);
+    tc__block_open(p);
+    tc__line(p);
+    tc__put(p->out, "%s_block(left, 16 * depth, pack + i * depth, depth, flip, %d);\n",
+            symbol, q->rows);
+    tc__line(p);
+    tc__put(
+        p->out,
+        "tc_flip_f32((const float *)(void *)flip, %d, %d, (float *)(void *)(tile + i * wide "
+        "+ (p - c0)), wide);\n",
+        q->rows, q->width);
     tc__block_close(p);
     tc__block_close(p);
 }

@@ -233,6 +233,56 @@ static void tc__print_panel_nodes(tc__printer *p, const tc__contract *q,
     tc__block_close(p);
 }
 
+// Values of column c, from `from` on, at the vectors of k that are whole, or the last.
+static void tc__print_stage_loop(tc__printer *p, const tc__contract *q, const uint8_t *mark,
+                                 int tail) {
+    tc__line(p);
+    tc__put(p->out, tail ? "if (k < to)" : "for (; k + %d <= to; k += %d)", p->unit,
+            p->unit);
+    tc__block_open(p);
+    if (tail) tc__line(p), tc__put(p->out, "const int n = (int)(to - k);\n");
+    p->axis = TC__DEPTH, p->tail = tail;
+    tc__print_operand(p, q, tc__right_of(p->g), mark, "at + (k - from)");
+    p->axis = TC__COL, p->tail = 0;
+    tc__block_close(p);
+}
+
+// Columns are evaluated along k, and turned.
+static void tc__print_panel_staged(tc__printer *p, const tc__contract *q,
+                                   const uint8_t *mark) {
+    const char *first = q->slice ? "k0" : "0";
+    tc__line(p);
+    tc__put(p->out, "for (tc_i64 from = %s; from < %s; from += %d)", first,
+            q->slice ? "k1" : "depth", TC__CONTRACT_STAGE);
+    tc__block_open(p);
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 to = tc_min(from + %d, %s);\n", TC__CONTRACT_STAGE,
+            q->slice ? "k1" : "depth");
+    tc__line(p);
+    tc__put(p->out, "const float *x[%d];\n", q->width);
+    tc__line(p);
+    tc__put(p->out, "for (int j = 0; j < %d; j++)", q->width);
+    tc__block_open(p);
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 c = tc_min(p + j, c1 - 1);\n");
+    tc__line(p);
+    tc__put(p->out, "%s *at = stage + j * %d;\n", p->d->scalar[q->cls], TC__CONTRACT_STAGE);
+    tc__line(p);
+    tc__put(p->out, "tc_i64 k = from;\n");
+    tc__print_stage_loop(p, q, mark, 0);
+    if (tc__ix_divisor(p->g->body.ix, q->depth) % p->unit || q->slice % p->unit)
+        tc__print_stage_loop(p, q, mark, 1);
+    tc__line(p);
+    tc__put(p->out, "x[j] = (const float *)(const void *)at;\n");
+    tc__block_close(p);
+    tc__line(p);
+    tc__put(
+        p->out,
+        "tc_interleave_f32(x, %d, to - from, (float *)(void *)(panel + (from - %s) * %d));\n",
+        q->width, first, q->width);
+    tc__block_close(p);
+}
+
 // Row by row of a slice, as it lies in memory: each panel gets its part.
 static void tc__print_pack_rows(tc__printer *p, const tc__contract *q,
                                 const uint8_t *mark) {
@@ -252,7 +302,7 @@ static void tc__print_pack(tc__printer *p, const tc__contract *q, const uint8_t 
                 tc__ix_divisor(x, q->wide) % q->width == 0;
     int in_place = q->right == TC__RIGHT_IN_PLACE;
     if (in_place && whole) return;
-    if (q->slice && whole && q->right == TC__RIGHT_NODES && !q->apart) {
+    if (q->slice && whole && q->right == TC__RIGHT_NODES && !q->apart && !q->staged) {
         tc__print_pack_rows(p, q, mark);
         return;
     }
@@ -268,6 +318,8 @@ static void tc__print_pack(tc__printer *p, const tc__contract *q, const uint8_t 
     if (q->right == TC__RIGHT_COLUMNS) {
         tc__print_pointers(p, q, 0, q->width, "p", "c1");
         tc__print_interleave(p, q, tc__contract_stride(q, tc__right_of(p->g), 0), "panel");
+    } else if (q->staged) {
+        tc__print_panel_staged(p, q, mark);
     } else if (q->apart) {
         tc__print_panel_apart(p, q);
     } else if (whole) {
@@ -284,19 +336,6 @@ static void tc__print_pack(tc__printer *p, const tc__contract *q, const uint8_t 
         }
         tc__print_panel_nodes(p, q, mark, 1);
     }
-    tc__block_close(p);
-}
-
-// `if (packed[0] != panels) {`: what follows is packed once for the items of which `of` tells, and remembered so.
-static void tc__pack_open(tc__printer *p, const tc__contract *q, const char *of) {
-    tc__line(p);
-    tc__put(p->out, "if (packed[%d] != %s)", q->number, of);
-    tc__block_open(p);
-}
-
-static void tc__pack_close(tc__printer *p, const tc__contract *q, const char *of) {
-    tc__line(p);
-    tc__put(p->out, "packed[%d] = %s;\n", q->number, of);
     tc__block_close(p);
 }
 
@@ -325,30 +364,6 @@ static void tc__print_pack_once(tc__printer *p, const tc__contract *q) {
     tc__free(c, mark, count * sizeof *mark);
 }
 
-static uint32_t tc__contract_rows_loop(const tc__printer *p) {
-    uint32_t id = p->g->shape.prologue;
-    while (id + 1 < p->g->body.node.count && tc__body(p, id)->op != TC_OP_FOR) id++;
-    return id;
-}
-
-// The nodes that the left operand needs, of p->out's context; NULL = no memory.
-static uint8_t *tc__mark_left(tc__printer *p) {
-    uint8_t *mark = TC__NEW_ARRAY(p->out->ctx, uint8_t, p->g->body.node.count);
-    if (mark)
-        tc__mark_needed(p->g, tc__left_of(p->g), mark);
-    else
-        p->out->failed = 1;
-    return mark;
-}
-
-// How many k a row has, where `depth` may be words.
-static void tc__put_deep(tc__printer *p, const tc__contract *q) {
-    if (q->dot.each > 1)
-        tc__put_ix(p, tc__depth_of(p->g));
-    else
-        tc__put(p->out, "depth");
-}
-
 // Rows r0 to r1 of the left operand, evaluated by their nodes.
 static void tc__print_left(tc__printer *p, const tc__contract *q) {
     uint8_t *mark = tc__mark_left(p);
@@ -357,30 +372,25 @@ static void tc__print_left(tc__printer *p, const tc__contract *q) {
     tc__line(p);
     tc__put(p->out, "for (tc_i64 r = r0; r < r1; r++)");
     tc__block_open(p);
-    tc__line(p);
-    tc__put(p->out, "%s *left_r = left + (r - r0) * ", p->d->scalar[tc__operand_class(q)]);
-    tc__put_atom(p, tc__round_up(p->g->body.ix, q->depth, q->lanes), 0);
-    tc__put(p->out, ";\n");
-    tc__print_made_rows(p, p->g->shape.prologue, tc__contract_rows_loop(p));
-    tc__print_needed(p, mark, 1);
-    tc__line(p);
-    tc__put(p->out, "for (tc_i64 k = 0; k < ");
-    tc__put_deep(p, q);
-    tc__put(p->out, "; k += %d)", p->unit);
-    tc__block_open(p);
-    tc__line(p);
-    tc__put(p->out, "const int n = (int)tc_min(");
-    tc__put_deep(p, q);
-    tc__put(p->out, " - k, %d);\n", p->unit);
-    p->axis = TC__DEPTH, p->tail = 1;
-    snprintf(to, sizeof to, "left_r + k");
-    if (q->dot.each > 1)
-        tc__print_left_words(p, q, mark);
-    else
+    if (q->dot.each > 1) tc__print_left_words(p, q, mark);
+    if (q->dot.each == 1) {
+        tc__line(p);
+        tc__put(p->out, "%s *left_r = left + (r - r0) * ", p->d->scalar[q->cls]);
+        tc__put_atom(p, tc__round_up(p->g->body.ix, q->depth, q->lanes), 0);
+        tc__put(p->out, ";\n");
+        tc__print_made_rows(p, p->g->shape.prologue, tc__contract_rows_loop(p));
+        tc__print_needed(p, mark, 1);
+        tc__line(p);
+        tc__put(p->out, "for (tc_i64 k = 0; k < depth; k += %d)", p->unit);
+        tc__block_open(p);
+        tc__line(p);
+        tc__put(p->out, "const int n = (int)tc_min(depth - k, %d);\n", p->unit);
+        p->axis = TC__DEPTH, p->tail = 1;
+        snprintf(to, sizeof to, "left_r + k");
         tc__print_operand(p, q, tc__left_of(p->g), mark, to);
-    p->axis = TC__COL, p->tail = 0;
-    tc__block_close(p);
-    tc__print_left_rest(p, q);
+        p->axis = TC__COL, p->tail = 0;
+        tc__block_close(p);
+    }
     tc__block_close(p);
     tc__free(p->out->ctx, mark, p->g->body.node.count * sizeof *mark);
 }

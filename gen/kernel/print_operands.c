@@ -147,3 +147,32 @@ static void tc__print_panel(tc__printer *p, const tc__contract *q, const char *l
             p->d->scalar[tc__operand_class(q)], q->slice ? "k0 * wide + " : "",
             q->slice ? "(k1 - k0)" : "depth");
 }
+
+static uint32_t tc__contract_rows_loop(const tc__printer *p) {
+    uint32_t id = p->g->shape.prologue;
+    while (id + 1 < p->g->body.node.count && tc__body(p, id)->op != TC_OP_FOR) id++;
+    return id;
+}
+
+// The nodes that the left operand needs, of p->out's context; NULL = no memory.
+static uint8_t *tc__mark_left(tc__printer *p) {
+    uint8_t *mark = TC__NEW_ARRAY(p->out->ctx, uint8_t, p->g->body.node.count);
+    if (mark)
+        tc__mark_needed(p->g, tc__left_of(p->g), mark);
+    else
+        p->out->failed = 1;
+    return mark;
+}
+
+// `if (packed[0] != panels) {`: what follows is packed once for the items of which `of` tells, and remembered so.
+static void tc__pack_open(tc__printer *p, const tc__contract *q, const char *of) {
+    tc__line(p);
+    tc__put(p->out, "if (packed[%d] != %s)", q->number, of);
+    tc__block_open(p);
+}
+
+static void tc__pack_close(tc__printer *p, const tc__contract *q, const char *of) {
+    tc__line(p);
+    tc__put(p->out, "packed[%d] = %s;\n", q->number, of);
+    tc__block_close(p);
+}

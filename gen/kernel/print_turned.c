@@ -6,7 +6,7 @@
 //
 // One row and 4096 x 4096 weights take 0.5 to 0.68 of the time of one scalar a step on a Xeon with 2 threads, 1.1 to 1.2 of
 // what a sum of the same bytes takes, and four rows 0.63 to 0.85; one row and 768 x 768 on a Zen 3 0.5.
-// Nothing is packed. The last columns of an item are gone through twice where they are no multiple of 16.
+// Halves are widened first. Nothing is packed. The last columns of an item are gone through twice where they are no multiple of 16.
 
 // `s0_1 = TC_FMA_f32(tc_splat_f32(row0[(k + 3) * 2]), t.r3, s0_1);` for all rows.
 static void tc__turned_steps(tc__printer *p, const tc__contract *q, int half, int k,
@@ -21,13 +21,23 @@ static void tc__turned_steps(tc__printer *p, const tc__contract *q, int half, in
     }
 }
 
+// Of weights.
+static const tc__dtype_info *tc__turned_info(const tc__printer *p) {
+    return &tc__dtypes[tc__body(p, tc__right_of(p->g))->dtype];
+}
+
+static const char *tc__turned_suffix(const tc__printer *p) {
+    int dtype = tc__body(p, tc__right_of(p->g))->dtype;
+    return dtype == TC_F16 ? "f16" : dtype == TC_BF16 ? "bf16" : "f32";
+}
+
 // k to k + 15 of the eight columns of a half.
 static void tc__turned_half(tc__printer *p, const tc__contract *q, int half,
                             long long apart) {
     char column[20];
     for (int at = 0; at < 2 * p->unit; at += p->unit) {
         tc__line(p);
-        tc__put(p->out, "t = tc_turn_f32(w + k + %lld, %lld);\n",
+        tc__put(p->out, "t = tc_turn_%s(w + k + %lld, %lld);\n", tc__turned_suffix(p),
                 half * p->unit * apart + at, apart);
         for (int i = 0; i < p->unit; i++) {
             snprintf(column, sizeof column, "t.r%d", i);
@@ -46,8 +56,9 @@ enum { TC__TURNED_AHEAD = 128 }; // k
 static void tc__turned_ahead(tc__printer *p, const tc__contract *q, long long apart) {
     tc__line(p);
     tc__put(p->out,
-            "const float *ahead = w + (k + %d < depth ? k + %d : k + %d - depth + %lld);\n",
-            TC__TURNED_AHEAD, TC__TURNED_AHEAD, TC__TURNED_AHEAD, q->width * apart);
+            "const %s *ahead = w + (k + %d < depth ? k + %d : k + %d - depth + %lld);\n",
+            tc__turned_info(p)->memory, TC__TURNED_AHEAD, TC__TURNED_AHEAD,
+            TC__TURNED_AHEAD, q->width * apart);
     tc__line(p);
     tc__put(p->out,
             "for (int j = 0; j < %d; j++) __builtin_prefetch(ahead + j * %lld, 0, 2);\n",
@@ -59,10 +70,12 @@ static void tc__turned_rest(tc__printer *p, const tc__contract *q, int half,
                             long long apart) {
     char column[20];
     tc__line(p);
-    tc__put(p->out, "const tc_vf b%d = {", half);
+    tc__put(p->out, "const %s w%d[] = {", tc__turned_info(p)->memory, half);
     for (int i = 0; i < p->unit; i++)
         tc__put(p->out, "%sw[k + %lld]", i ? ", " : "", (half * p->unit + i) * apart);
     tc__put(p->out, "};\n");
+    tc__line(p);
+    tc__put(p->out, "const tc_vf b%d = tc_ld_%s(w%d);\n", half, tc__turned_suffix(p), half);
     snprintf(column, sizeof column, "b%d", half);
     tc__turned_steps(p, q, half, 0, column);
 }
@@ -78,8 +91,8 @@ static void tc__print_turned_block(tc__printer *p, const tc__contract *q,
     long long apart = tc__turned_apart(p);
     tc__put(p->out,
             "static __attribute__((noinline)) void %s_block(const float *const *row, const "
-            "float *w,\n        tc_i64 depth, float *tile, tc_i64 step)",
-            symbol);
+            "%s *w,\n        tc_i64 depth, float *tile, tc_i64 step)",
+            symbol, tc__turned_info(p)->memory);
     tc__block_open(p);
     for (int i = 0; i < q->rows; i++) {
         tc__line(p);

@@ -6,9 +6,11 @@
 
 #include "harness.h"
 
+#include <math.h>
+
 enum { MOST = 1 << 19 };
 
-typedef enum form { PLAIN, SCALED, NARROW, SUMS, QUANTISED, FORMS } form;
+typedef enum form { PLAIN, SCALED, NARROW, SUMS, QUANTISED, WINDOWS } form;
 
 typedef struct product {
     tc_dtype left, right;
@@ -44,6 +46,8 @@ static const product products[] = {
     {TC_I8, TC_I8, 37, 77, 88, 0, 0, SUMS},       // rows of it, added up
     {TC_I8, TC_I8, 44, 66, 131, 0, 0, QUANTISED}, // the left is rounded on the way
     {TC_U8, TC_I8, 30, 20, 66, 0, 1, QUANTISED},  //
+    {TC_I8, TC_U8, 20, 2 * 7 * 9, 99, 0, 0,
+     WINDOWS}, // a convolution: 11 channels 3x3, images of 7x9
 };
 enum { PRODUCTS = sizeof products / sizeof *products };
 
@@ -80,9 +84,26 @@ static tc_tensor rounded(tc_tensor x, tc_dtype t) {
     return tc_cast(y, t);
 }
 
+enum { TALL = 7, BROAD = 9, TAPS = 9 };
+
+// Value k of column c: of image c / 63, at place c % 63, what tap k % 9 meets of channel k / 9.
+static int64_t window(const product *p, int k, int c) {
+    int y = c / BROAD % TALL + k % TAPS / 3 - 1, x = c % BROAD + k % 3 - 1;
+    int channels = p->k / TAPS, image = c / (TALL * BROAD) * channels + k / TAPS;
+    if (y < 0 || y >= TALL || x < 0 || x >= BROAD) return 0;
+    return value(p->right, (image * TALL + y) * BROAD + x, 2);
+}
+
 static tc_tensor multiply(tc_ctx *tc, const product *p, tc_tensor left, tc_tensor right) {
     float row[256];
     if (p->form == QUANTISED) left = rounded(left, p->left);
+    if (p->form == WINDOWS) {
+        int64_t channels = p->k / TAPS, images = p->n / (TALL * BROAD);
+        tc_tensor x = tc_reshape(right, TC_DIMS(images, channels, TALL, BROAD)), none = {0};
+        tc_tensor w = tc_reshape(left, TC_DIMS(p->m, channels, 3, 3));
+        x = tc_conv2d(tc_cast(x, TC_I32), tc_cast(w, TC_I32), none, 1, 1, 1, 1);
+        return tc_reshape(tc_transpose(x, 0, 1), TC_DIMS(p->m, p->n));
+    }
     if (p->turned_left) left = tc_t(left);
     if (p->turned_right) right = tc_t(right);
     if (p->form == NARROW) return tc_matmul(left, right);
@@ -96,8 +117,9 @@ static tc_tensor multiply(tc_ctx *tc, const product *p, tc_tensor left, tc_tenso
 static int64_t sum_of(const product *p, int r, int c) {
     uint32_t sum = 0;
     for (int k = 0; k < p->k; k++)
-        sum +=
-            (uint32_t)(value(p->left, r * p->k + k, 1) * value(p->right, k * p->n + c, 2));
+        sum += (uint32_t)(value(p->left, r * p->k + k, 1) *
+                          (p->form == WINDOWS ? window(p, k, c)
+                                              : value(p->right, k * p->n + c, 2)));
     return (int32_t)sum;
 }
 
@@ -139,7 +161,9 @@ static void run_all(tc_ctx *tc) {
         in[2 * i] = operand(tc, p->left, p->m, p->k, p->turned_left, 1,
                             quantised ? TC_F32 : p->left);
         if (quantised) in[2 * i] = tc_mul_s(in[2 * i], 0.25);
-        in[2 * i + 1] = operand(tc, p->right, p->k, p->n, p->turned_right, 2, p->right);
+        int taps = p->form == WINDOWS ? TAPS : 1; // of which each channel is there once
+        in[2 * i + 1] =
+            operand(tc, p->right, p->k / taps, p->n, p->turned_right, 2, p->right);
     }
     tc_trace_begin(tc, "products");
     for (int i = 0; i < PRODUCTS; i++)
@@ -165,18 +189,140 @@ TEST(avx512) { run_all(open_as("cpu", "avx512", 3)); }
 TEST(avx2) { run_all(open_as("cpu", "avx2", 2)); }
 TEST(baseline) { run_all(open_as("cpu", "baseline", 2)); }
 
-// Kernels for AMX, whose macros are those of tools/amx.h.
-TEST(tiles) {
+// Has kernels compiled with the macros of tools/amx.h.
+static int emulate_tiles(void) {
     char folder[1024], cc[1200];
-    REQUIRE(getcwd(folder, sizeof folder));
+    if (!CHECK(getcwd(folder, sizeof folder))) return 0;
     snprintf(cc, sizeof cc, "cc -include %s/tests/tools/amx.h", folder);
-    setenv("CC", cc, 1);
-    tc_ctx *tc = open_as("cpu", "avx512", 2);
-    REQUIRE(tc);
-    if (tc->target < TC__EMIT_AVX512) {
-        tc_close(tc);
-        SKIP("the CPU has no AVX-512, which kernels for AMX use beside it");
+    return !setenv("CC", cc, 1);
+}
+
+// A context whose kernels are for AMX; NULL = the CPU has not what they use beside it.
+static tc_ctx *open_tiles(void) {
+    tc_ctx *tc = emulate_tiles() ? open_as("cpu", "avx512", 2) : NULL;
+    if (!tc || tc->target >= TC__EMIT_AVX512) {
+        if (tc) tc->target = TC__EMIT_AMX;
+        return tc;
     }
-    tc->target = TC__EMIT_AMX;
+    tc_close(tc);
+    return NULL;
+}
+
+TEST(tiles) {
+    tc_ctx *tc = open_tiles();
+    if (!tc) SKIP("the CPU has no AVX-512");
     run_all(tc);
+}
+
+// ---- bf16 ----
+
+static const product halves[] = {
+    {TC_BF16, TC_BF16, 64, 64, 64, 0, 0, PLAIN},
+    {TC_BF16, TC_BF16, 50, 70, 129, 0, 1, PLAIN},
+    {TC_BF16, TC_BF16, 3, 90, 300, 0, 1, PLAIN},
+    {TC_BF16, TC_BF16, 33, 20, 31, 1, 0, PLAIN},
+    {TC_BF16, TC_BF16, 70, 40, 2049, 0, 0, PLAIN},
+    {TC_BF16, TC_BF16, 49, 65, 1301, 0, 1, PLAIN},
+    {TC_BF16, TC_BF16, 40, 35, 77, 0, 1, QUANTISED}, // the left is made of f32
+};
+enum { HALVES = sizeof halves / sizeof *halves };
+
+// 8 bits and an exponent; one in eight of a row is so small that products are subnormal, if `small`.
+static float half_value(int i, int seed, int small) {
+    unsigned w = test_word((unsigned)i, (unsigned)seed);
+    float x = ((float)(w % 256) - 128) / 64;
+    return small && w / 256 % 8 == 0 ? x * 0x1p-66f : x;
+}
+
+static tc_tensor half_operand(tc_ctx *tc, int rows, int columns, int turned, int seed,
+                              int small) {
+    static float x[MOST];
+    for (int i = 0; i < rows * columns; i++)
+        x[turned ? i % columns * rows + i / columns : i] = half_value(i, seed, small);
+    return tc_from_data(tc, x, turned ? TC_DIMS(columns, rows) : TC_DIMS(rows, columns),
+                        TC_F32);
+}
+
+// All products, one behind the other in `got`, as f32 sums.
+static size_t run_halves(tc_ctx *tc, int small, float *got) {
+    tc_tensor in[2 * HALVES], out[HALVES];
+    tc_options o = tc_options_default();
+    size_t n = 0;
+    o.numerics = TC_NUMERICS_FAST;
+    for (int i = 0; i < HALVES; i++) {
+        const product *p = &halves[i];
+        in[2 * i] = half_operand(tc, p->m, p->k, p->turned_left, 1, small);
+        in[2 * i + 1] =
+            tc_cast(half_operand(tc, p->k, p->n, p->turned_right, 2, small), TC_BF16);
+        if (p->form != QUANTISED) in[2 * i] = tc_cast(in[2 * i], TC_BF16);
+    }
+    tc_trace_begin_with(tc, "halves", &o);
+    for (int i = 0; i < HALVES; i++) {
+        const product *p = &halves[i];
+        tc_tensor x = in[2 * i], w = in[2 * i + 1];
+        if (p->form == QUANTISED) x = tc_cast(tc_neg(x), TC_BF16);
+        out[i] = tc_mul_s(
+            tc_matmul(p->turned_left ? tc_t(x) : x, p->turned_right ? tc_t(w) : w), 1);
+    }
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    for (int i = 0; i < HALVES; i++) {
+        size_t count = (size_t)tc_numel(out[i]);
+        tc_tensor y = tc_cast(out[i], TC_F32);
+        CHECK_EQ(tc_read(y, got + n, count * sizeof *got), TC_OK);
+        n += count;
+    }
+    CHECK_EQ(tc_error(tc), TC_OK);
+    CHECK_EQ(tc_stats_get(tc).fallbacks, 0);
+    tc_close(tc);
+    return n;
+}
+
+// Held against sums in double, rounded to bf16 once.
+static void check_halves(const float *got) {
+    size_t at = 0;
+    for (int i = 0; i < HALVES; i++) {
+        const product *p = &halves[i];
+        int wrong = 0;
+        for (int e = 0; e < p->m * p->n; e++, at++) {
+            double want = 0, size = 0;
+            for (int k = 0; k < p->k; k++) {
+                double x = half_value(e / p->n * p->k + k, 1, 0),
+                       w = half_value(k * p->n + e % p->n, 2, 0);
+                want += p->form == QUANTISED ? -x * w : x * w, size += fabs(x * w);
+            }
+            wrong += !(fabs(got[at] - want) <= fabs(want) / 256 + size * p->k * 6e-8);
+        }
+        if (wrong) FAIL("product %d of bf16: %d wrong", i, wrong);
+    }
+}
+
+TEST(halves) {
+    static float got[HALVES * 8192];
+    run_halves(open_as("cpu", NULL, 2), 0, got);
+    check_halves(got);
+    run_halves(open_as("cpu", "avx512", 2), 0, got);
+    check_halves(got);
+}
+
+// The instructions, where there are some, have the bits that amx.h has for them.
+TEST(halves_in_tiles) {
+    static float got[2][HALVES * 8192];
+    tc_ctx *tc = open_as("cpu", NULL, 2);
+    REQUIRE(tc);
+    int has = tc->target >= TC__EMIT_AMX;
+    for (int small = 0; small < 2; small++) {
+        size_t n = 0;
+        if (small) tc = open_as("cpu", NULL, 2);
+        if (has)
+            n = run_halves(tc, small, got[0]);
+        else
+            tc_close(tc);
+        tc_ctx *emulated = open_tiles();
+        if (!emulated) SKIP("the CPU has no AVX-512");
+        run_halves(emulated, small, got[1]);
+        unsetenv("CC");
+        if (!small) check_halves(got[1]);
+        if (has && memcmp(got[0], got[1], n * sizeof(float)))
+            FAIL("other bits than the tiles'");
+    }
 }
