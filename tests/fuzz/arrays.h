@@ -417,29 +417,41 @@ static int64_t windows_meet(const windows *w, int i, int64_t n, int64_t tap, int
     return at < n ? at : -1;
 }
 
-// Over (channel, z, y, x) of x, which is from the first tap on, of transposed ones from the last.
-static cell windows_sum(const windows *w, const array *x, const array *weight, int as,
-                        int64_t image, int64_t o, const int64_t *to) {
+enum { MOST_TAPS = 343 };
+
+// Where in a channel the elements are that count for a result, by tap; -1 = none.
+static void windows_places(const windows *w, const int64_t *n, const int64_t *to,
+                           int64_t *place) {
+    int64_t k = 0, z, y, x;
+    for (int64_t a = 0; a < w->taps[0]; a++)
+        for (int64_t b = 0; b < w->taps[1]; b++)
+            for (int64_t c = 0; c < w->taps[2]; c++) {
+                z = windows_meet(w, 0, n[0], a, to[0]);
+                y = windows_meet(w, 1, n[1], b, to[1]);
+                x = windows_meet(w, 2, n[2], c, to[2]);
+                place[k++] = z < 0 || y < 0 || x < 0 ? -1 : (z * n[1] + y) * n[2] + x;
+            }
+}
+
+// Over (channel, z, y, x) of an image of x, which is from the first tap on, of transposed ones from the last.
+static cell windows_sum(const windows *w, const array *x, const cell *image,
+                        const array *weight, int as, int64_t o, const int64_t *place) {
     const int64_t *n = x->d.size + 2, taps = w->taps[0] * w->taps[1] * w->taps[2];
-    int64_t channels = x->d.size[1] / w->groups, rows = n[0] * n[1] * n[2];
+    int64_t channels = x->d.size[1] / w->groups, cells = n[0] * n[1] * n[2];
     int64_t per = w->transposed ? weight->d.size[1] : weight->d.size[0] / w->groups;
     int64_t first = o / per * channels;
     int rough = x->rough | weight->rough;
     total t;
     memset(&t, 0, sizeof t);
-    for (int64_t c = 0; c < channels; c++)
+    for (int64_t c = 0; c < channels; c++) {
+        int64_t row = w->transposed ? (first + c) * per + o % per : o * channels + c;
         for (int64_t i = 0; i < taps; i++) {
             int64_t k = w->transposed ? taps - 1 - i : i;
-            int64_t z = windows_meet(w, 0, n[0], k / (w->taps[1] * w->taps[2]), to[0]);
-            int64_t u = windows_meet(w, 1, n[1], k / w->taps[2] % w->taps[1], to[1]);
-            int64_t v = windows_meet(w, 2, n[2], k % w->taps[2], to[2]);
-            if (z < 0 || u < 0 || v < 0) continue;
-            int64_t row = w->transposed ? (first + c) * per + o % per : o * channels + c;
-            total_add(&t, as,
-                      &x->at[(image * x->d.size[1] + first + c) * rows +
-                             (z * n[1] + u) * n[2] + v],
+            if (place[k] < 0) continue;
+            total_add(&t, as, &image[(first + c) * cells + place[k]],
                       &weight->at[row * taps + k], rough);
         }
+    }
     return total_of(&t, as, rough);
 }
 
@@ -449,12 +461,15 @@ static array array_windows(const array *x, const array *weight, const windows *w
     d.size[1] = w->transposed ? weight->d.size[1] * w->groups : weight->d.size[0];
     for (int i = 0; i < 3; i++) d.size[2 + i] = windows_out(w, i, x->d.size[2 + i]);
     array r = array_new(d, as, x->at && weight->at);
-    int64_t cells = d.size[2] * d.size[3] * d.size[4];
-    for (int64_t i = 0; r.at && i < r.n; i++) {
-        int64_t at = i % cells, to[3] = {at / (d.size[3] * d.size[4]),
-                                         at / d.size[4] % d.size[3], at % d.size[4]};
-        r.at[i] = windows_sum(w, x, weight, as, i / cells / d.size[1],
-                              i / cells % d.size[1], to);
+    int64_t cells = d.size[2] * d.size[3] * d.size[4], place[MOST_TAPS];
+    int64_t of_image = x->n / x->d.size[0];
+    for (int64_t at = 0; r.at && at < cells; at++) {
+        int64_t to[3] = {at / (d.size[3] * d.size[4]), at / d.size[4] % d.size[3],
+                         at % d.size[4]};
+        windows_places(w, x->d.size + 2, to, place);
+        for (int64_t i = at; i < r.n; i += cells)
+            r.at[i] = windows_sum(w, x, x->at + i / cells / d.size[1] * of_image, weight, as,
+                                  i / cells % d.size[1], place);
     }
     mark_rough(&r);
     return r;

@@ -67,13 +67,13 @@ static axis one(int64_t n) {
     return a;
 }
 
-static axis in_parts(machine *m, int64_t n) {
-    axis a = one(n);
-    if (!odds(m, 35)) return a;
-    a.n[0] = EXTENT(m, 2, 3, 4, 5, 8, 16);
-    a.n[1] = n / a.n[0] > 0 ? n / a.n[0] : 1;
+static axis in_two(machine *m, int64_t n) {
+    axis a = {{EXTENT(m, 2, 3, 4, 5, 8, 16), 1}};
+    if (n / a.n[0] > 0) a.n[1] = n / a.n[0];
     return a;
 }
+
+static axis in_parts(machine *m, int64_t n) { return odds(m, 35) ? in_two(m, n) : one(n); }
 
 static void halve(axis *a) {
     int64_t *n = &a->n[a->n[1] > 1];
@@ -394,6 +394,11 @@ static int laid(machine *m, int v, int dim, lie how, int64_t n) {
     }
 }
 
+static void swap_sizes(tc_dims *d, int i) {
+    int64_t t = d->size[i];
+    d->size[i] = d->size[i + 1], d->size[i + 1] = t;
+}
+
 // A view of these sizes: an input in another order of dimensions, which may be in parts there, every other element of it,
 // or backwards, ...
 static int view_of_input(machine *m, const axis *a, int n, int dtype) {
@@ -408,11 +413,13 @@ static int view_of_input(machine *m, const axis *a, int n, int dtype) {
     }
     order = back = base = part;
     for (int i = 0; i < part.rank; i++) order.size[i] = i;
-    int moved = odds(m, 60), turned = odds(m, 30), lies = odds(m, 25);
-    for (int i = part.rank - 1; i > 0 && moved; i--) {
-        int k = turned ? (i + 1) / 2 : choose(m, i + 1); // the last two, or any
+    int moved = odds(m, 60), turned = odds(m, 50), lies = odds(m, 25);
+    if (moved && turned && part.rank > 1) // the usual one: a matrix turned, heads beside each other
+        swap_sizes(&order, part.rank == 4 ? 1 : part.rank - 2);
+    for (int i = part.rank - 1; i > 0 && moved && !turned; i--) {
+        int k = choose(m, i + 1);
         int64_t t = order.size[i];
-        if (!turned || i == part.rank - 1) order.size[i] = order.size[k], order.size[k] = t;
+        order.size[i] = order.size[k], order.size[k] = t;
     }
     for (int i = 0; i < part.rank; i++) {
         back.size[order.size[i]] = i;

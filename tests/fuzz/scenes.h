@@ -75,6 +75,9 @@ static int matmul_scene(machine *m, int dtype) {
     axis rows = in_parts(m, some_size(m)), cols = in_parts(m, some_size(m)),
          depth = in_parts(m, some_depth(m)), batch = one(1);
     int form = choose(m, 10), batched = form == 7 || odds(m, 25);
+    if (odds(m, 25)) // whole vectors of rows, times heads beside each other
+        rows = one(8 * EXTENT(m, 1, 2, 3, 4, 5, 8, 12, 16)), batched = form == 7,
+        depth = in_two(m, some_depth(m)), cols = in_two(m, some_size(m));
     if (batched) batch = in_parts(m, EXTENT(m, 2, 3, 4, 5, 6, 8, 12, 16));
     axis *all[4] = {&batch, &rows, &cols, &depth};
     fit(all, 4, m->limit);
@@ -180,7 +183,7 @@ static int convolution(machine *m, const windows *w, int x, int weight, int bias
 
 // An axis of windows over n elements, of which at least one fits.
 static void choose_window(machine *m, windows *w, int i, int64_t n) {
-    w->taps[i] = EXTENT(m, 1, 3, 3, 3, 2, 4, 5, 7);
+    w->taps[i] = ONE_OF(m, 1, 3, 3, 3, 2, 4, 5, 7);
     w->stride[i] = ONE_OF(m, 1, 1, 1, 2, 2, 3);
     w->dilation[i] = ONE_OF(m, 1, 1, 1, 1, 2, 3);
     w->padding[i] = choose(m, 2) ? w->dilation[i] * (w->taps[i] - 1) / 2 : choose(m, 3);
@@ -199,16 +202,21 @@ static int convolution_scene(machine *m, int dtype, int transposed) {
     w.axes = ONE_OF(m, 2, 2, 2, 1, 3), w.transposed = transposed, w.groups = 1;
     for (int i = 0; i < 3; i++) w.taps[i] = w.stride[i] = w.dilation[i] = 1;
     axis batch = one(EXTENT(m, 1, 1, 1, 2, 3)),
-         c = one(EXTENT(m, 1, 2, 3, 4, 5, 8, 16, 17, 24, 30, 32, 64)),
-         o = one(EXTENT(m, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 17, 32, 33, 48, 64)), n[3];
+         c = one(EXTENT(m, 1, 2, 3, 4, 5, 8, 8, 8, 16, 16, 17, 24, 30, 32, 64)),
+         o = one(EXTENT(m, 1, 2, 3, 5, 6, 7, 8, 8, 8, 9, 12, 13, 16, 16, 17, 32, 33, 48, 64)), n[3];
     axis *all[6] = {&batch, &c, &o};
     for (int i = 3 - w.axes; i < 3; i++)
         n[i] = one(w.axes == 3 ? EXTENT(m, 1, 2, 3, 4, 5, 7, 8, 9, 14)
-                               : EXTENT(m, 1, 3, 5, 7, 8, 12, 14, 15, 16, 20, 27, 28, 30, 36, 54,
-                                        56, 56, 57, 66)),
+                               : EXTENT(m, 1, 3, 5, 7, 8, 12, 14, 15, 16, 16, 20, 24, 27, 28, 30, 32,
+                                        32, 36, 40, 54, 56, 57, 66)),
         all[3 + i - (3 - w.axes)] = &n[i];
     if (w.axes == 1) n[2] = one(some_depth(m));
     if (w.axes == 2 && odds(m, 60)) n[1] = n[2];
+    if (choose(m, 2)) { // large images of few channels, not small ones of many
+        int64_t image = 1;
+        for (int i = 3 - w.axes; i < 3; i++) image *= whole(n[i]);
+        fit(all, 3, 1 + m->limit / (image * (w.axes == 1 ? 3 : 9)));
+    }
     fit(all, 3 + w.axes, m->limit / (w.axes == 1 ? 3 : 9));
     for (int i = 3 - w.axes; i < 3; i++) choose_window(m, &w, i, whole(n[i]));
     int64_t per = whole(c), results = whole(o);
@@ -417,7 +425,8 @@ static int follow(machine *m, int y) {
     case 10: return moved(m, y);
     case 11: return m->derives ? y : written(m, y);
     case 12: return multiplied(m, y);
-    default: return floats ? apply(m, y, ONE_OF(m, TANH, SIGMOID, SILU)) : y;
+    default: // of large sums the slopes of the first two are what rounding leaves of 1 - 1
+        return floats ? apply(m, y, m->derives ? SILU : ONE_OF(m, TANH, SIGMOID, SILU)) : y;
     }
 }
 
@@ -452,7 +461,7 @@ static void derive(machine *m) {
 // All of a program, in one pass of the machine.
 static void go(machine *m, pass pass) {
     m->pass = pass, m->at = m->extents = m->n = m->inputs = m->results = m->n_wrt = 0;
-    m->limit = ONE_OF(m, 20000, 60000, 60000, 200000, 200000, 200000, 200000, 3000000);
+    m->limit = ONE_OF(m, 20000, 60000, 200000, 200000, 400000, 800000, 800000, 3000000);
     m->derives = odds(m, 20);
     int scene = choose(m, 100), y;
     int dtype = m->derives || scene >= 88 ? random_float(m) : random_dtype(m);
@@ -461,6 +470,8 @@ static void go(machine *m, pass pass) {
         : scene < 83 ? convolution_scene(m, dtype, 1)
         : scene < 88 ? pool_scene(m, dtype)
                      : attention_scene(m, dtype);
+    // What stands beside a sum is what its kernel reads beside its operands.
+    if (choose(m, 2)) y = combine(m, y, beside(m, y, A(y)->dtype), choose(m, 2) ? MUL : ADD);
     for (int steps = choose(m, 6); steps > 0 && has_room(m); steps--) y = follow(m, y);
     result(m, y);
     if (m->derives) derive(m);
