@@ -21,6 +21,8 @@
 #include <sys/mman.h>
 
 enum { BATCH = 8, VISITS = 3 };
+// Which sizes programs get at run time: those that were seen with a second value; some from the first on; all of them.
+enum { SECOND_SIZES, MARKED_SIZES, ALL_SIZES };
 
 // ---- variants ----
 enum { EAGER, INTERPRETED, UNFUSED, THREADED, FIRST_COMPILED };
@@ -82,7 +84,7 @@ static int visits_of(const batch *b) { return b->family ? VISITS : 2; }
 static machine machine_of(const batch *b, int i, int visit) {
     machine m;
     memset(&m, 0, sizeof m);
-    m.p = &b->p[i], m.dynamic = b->dynamic;
+    m.p = &b->p[i], m.dynamic = b->dynamic == MARKED_SIZES;
     if (b->family)
         m.set = visit;
     else
@@ -124,6 +126,7 @@ static int run(const batch *b, int visit, int variant, reads *r, verdict *out) {
     tc_options o = tc_options_default();
     int status = TC_OK;
     o.round_each_op = 1; // so that halves have the bits of eager code
+    if (b->dynamic == ALL_SIZES) o.dynamic = TC_DYNAMIC_ON;
     tc_error_clear(tc);
     tc_scope_begin(tc);
     for (int i = 0; i < b->n; i++) {
@@ -398,8 +401,9 @@ static void write_visit(const batch *b, const verdict *v, int visit, const char 
         m = machine_of(b, 0, visit), m.f = f, m.eager = v->variant == EAGER;
         fprintf(f, "static void visit%d(tc_ctx *tc, int region) {\n    tc_scope_begin(tc);\n", visit);
         go(&m, MAKE);
-        fprintf(f, "    tc_options o = tc_options_default();\n    o.round_each_op = 1;\n"
-                   "    if (region) tc_trace_begin_with(tc, \"products\", &o);\n");
+        fprintf(f, "    tc_options o = tc_options_default();\n    o.round_each_op = 1;\n%s"
+                   "    if (region) tc_trace_begin_with(tc, \"products\", &o);\n",
+                b->dynamic == ALL_SIZES ? "    o.dynamic = TC_DYNAMIC_ON;\n" : "");
         go(&m, RECORD);
         fprintf(f, "    end(tc, region);\n");
         if (visit == v->visit && v->value >= OF_GRADIENTS)
@@ -459,7 +463,7 @@ static void random_recipe(recipe *p, uint64_t seed) {
 static void random_batch(batch *b, uint64_t seed, uint64_t k) {
     uint64_t h = mix(seed * 31 + k);
     memset(b, 0, sizeof *b);
-    b->n = BATCH, b->family = h % 3 == 0, b->dynamic = h % 9 == 0;
+    b->n = BATCH, b->family = h % 4 == 0, b->dynamic = b->family ? (int)(h >> 8) % 3 : 0;
     for (int i = 0; i < BATCH; i++)
         random_recipe(&b->p[i], seed * 1000003u + k * BATCH + (uint64_t)i);
 }
@@ -552,9 +556,9 @@ static int only(uint64_t seed) {
     static batch b;
     static machine m;
     int failed = 0;
-    for (int family = 0; family < 3 && !failed; family++) {
+    for (int family = 0; family < 4 && !failed; family++) {
         memset(&b, 0, sizeof b);
-        b.n = 1, b.family = family > 0, b.dynamic = family > 1;
+        b.n = 1, b.family = family > 0, b.dynamic = family ? family - 1 : 0;
         random_recipe(&b.p[0], seed);
         m = machine_of(&b, 0, 0), m.f = stdout;
         if (!family) go(&m, MAKE), go(&m, RECORD);

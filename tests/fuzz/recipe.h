@@ -183,13 +183,16 @@ static int input_below(machine *m, tc_dims d, int dtype, int below_this) {
             A(r)->at[i].i = (int64_t)x;
     }
     int marked = m->dynamic && d.rank && odds(m, 20) ? choose(m, d.rank) : -1;
+    if (marked >= 0 && d.size[marked] < 2) marked = -1;
+    if (m->f && m->pass == MAKE && marked >= 0)
+        fprintf(m->f, "    tc_mark_dynamic(v%d, %d, 0, 0);\n", r, marked);
     if (!m->tc || m->pass != MAKE) return r;
     double *x = (double *)malloc(((size_t)n + 1) * sizeof *x);
     for (int64_t i = 0; i < n; i++)
         x[i] = element(m->p->seed, number, m->execution, i, dtype, below_this);
     m->in[number] = tc_cast(tc_from_data(m->tc, x, d, TC_F64), (tc_dtype)dtype);
     free(x);
-    if (marked >= 0 && d.size[marked] > 1) tc_mark_dynamic(m->in[number], marked, 0, 0);
+    if (marked >= 0) tc_mark_dynamic(m->in[number], marked, 0, 0);
     return r;
 }
 
@@ -459,13 +462,15 @@ static int beside(machine *m, int v, int dtype) {
     axis a[TC_MAX_RANK];
     int64_t times[TC_MAX_RANK];
     tc_dims d = A(v)->d;
-    int from = odds(m, 30) && d.rank ? choose(m, d.rank) : 0, n = 0, all = odds(m, 15);
+    int from = odds(m, 30) && d.rank ? choose(m, d.rank) : 0, n = 0;
+    int how = choose(m, 8); // of all, of one dimension, or of any
     memset(a, 0, sizeof a);
     for (int i = from; i < d.rank; i++, n++) {
         int64_t size = d.size[i];
+        int kept = how == 0 || how == d.rank - i || (how > 4 && odds(m, 50));
         times[n] = 1;
-        if (!all && !odds(m, 60)) size = 1;
-        if (size > 3 && odds(m, 15)) times[n] = 2 + choose(m, 2);
+        if (!kept) size = 1;
+        if (size > 3 && odds(m, 25)) times[n] = 2 + choose(m, 2);
         a[n] = one((size + times[n] - 1) / times[n]);
     }
     int w = view_of_input(m, a, n, dtype);

@@ -218,9 +218,15 @@ static int convolution_scene(machine *m, int dtype, int transposed) {
         fit(all, 3, 1 + m->limit / (image * (w.axes == 1 ? 3 : 9)));
     }
     fit(all, 3 + w.axes, m->limit / (w.axes == 1 ? 3 : 9));
-    for (int i = 3 - w.axes; i < 3; i++) choose_window(m, &w, i, whole(n[i]));
+    int usual = choose(m, 2), three = choose(m, 4); // 3x3, or 1x1, with as many results as elements, in whole vectors
+    if (usual) n[2] = one((whole(n[2]) + 7) / 8 * 8);
+    for (int i = 3 - w.axes; i < 3; i++)
+        if (usual)
+            w.taps[i] = three ? 3 : 1, w.padding[i] = w.taps[i] / 2;
+        else
+            choose_window(m, &w, i, whole(n[i]));
     int64_t per = whole(c), results = whole(o);
-    if (odds(m, 25)) { // groups
+    if (odds(m, usual ? 8 : 30)) { // groups
         w.groups = ONE_OF(m, 2, 3, 4, 8);
         if (odds(m, 40)) w.groups = (int)per; // each channel by itself
         per = (per + w.groups - 1) / w.groups, results = (results + w.groups - 1) / w.groups;
@@ -462,17 +468,17 @@ static void derive(machine *m) {
 static void go(machine *m, pass pass) {
     m->pass = pass, m->at = m->extents = m->n = m->inputs = m->results = m->n_wrt = 0;
     m->limit = ONE_OF(m, 20000, 60000, 200000, 200000, 400000, 800000, 800000, 3000000);
-    m->derives = odds(m, 20);
+    m->derives = odds(m, 15);
     int scene = choose(m, 100), y;
     int dtype = m->derives || scene >= 88 ? random_float(m) : random_dtype(m);
-    y = scene < 45   ? matmul_scene(m, dtype)
-        : scene < 73 ? convolution_scene(m, dtype, 0)
+    y = scene < 42   ? matmul_scene(m, dtype)
+        : scene < 74 ? convolution_scene(m, dtype, 0)
         : scene < 83 ? convolution_scene(m, dtype, 1)
         : scene < 88 ? pool_scene(m, dtype)
                      : attention_scene(m, dtype);
     // What stands beside a sum is what its kernel reads beside its operands.
-    if (choose(m, 2)) y = combine(m, y, beside(m, y, A(y)->dtype), choose(m, 2) ? MUL : ADD);
-    for (int steps = choose(m, 6); steps > 0 && has_room(m); steps--) y = follow(m, y);
+    if (odds(m, 60)) y = combine(m, y, beside(m, y, A(y)->dtype), choose(m, 2) ? MUL : ADD);
+    for (int steps = choose(m, 4); steps > 0 && has_room(m); steps--) y = follow(m, y);
     result(m, y);
     if (m->derives) derive(m);
 }
