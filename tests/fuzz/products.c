@@ -93,7 +93,7 @@ static machine machine_of(const batch *b, int i, int visit) {
 }
 
 typedef struct verdict {
-    int failed, variant, visit, which;
+    int failed, variant, visit, which; // which program, -1 = any
     int value; // and its element, where one is wrong: what it must be
     int64_t at;
     double want;
@@ -142,7 +142,9 @@ static int run(const batch *b, int visit, int variant, reads *r, verdict *out) {
     }
     if (variant != EAGER) status = tc_trace_end(tc);
     if (tc_stats_get(tc).fallbacks > before)
-        blame(out, variant, visit, 0, "a kernel does not compile: %s", warning);
+        blame(out, variant, visit, -1, "a kernel does not compile: %s", warning);
+    if ((status || tc_error(tc)) && !out->failed)
+        blame(out, variant, visit, -1, "%s: %s", tc_status_name(status), tc_error_text(tc));
     for (int i = 0; i < b->n && !out->failed; i++) {
         for (int k = 0; k < m[i].results; k++)
             reads_tensor(&r[i], m[i].result[k], m[i].v[m[i].result[k]]);
@@ -151,8 +153,6 @@ static int run(const batch *b, int visit, int variant, reads *r, verdict *out) {
         if (tc_error(tc) && !out->failed)
             blame(out, variant, visit, i, "%s: %s", tc_status_name(tc_error(tc)), tc_error_text(tc));
     }
-    if ((status || tc_error(tc)) && !out->failed)
-        blame(out, variant, visit, 0, "%s: %s", tc_status_name(status), tc_error_text(tc));
     for (int i = 0; i < b->n; i++) {
         for (int k = 0; k < m[i].results; k++) tc_free(m[i].v[m[i].result[k]]);
         for (int k = 0; k < m[i].n_wrt && m[i].derives && variant != EAGER; k++)
@@ -499,6 +499,28 @@ static void worker(const options *o, uint64_t first, double end) {
     _exit(FINE);
 }
 
+// As few programs of the batch as fail together, printed.
+static void report_batch(const batch *all, uint32_t mask, int how, const verdict *first) {
+    static batch b, q;
+    static machine m;
+    b = *all;
+    for (int i = b.n; i-- > 0 && b.n > 1;) {
+        q = b, q.n--;
+        memmove(&q.p[i], &q.p[i + 1], sizeof *q.p * (size_t)(q.n - i));
+        if (fails(&q, mask) != FINE) b = q;
+    }
+    printf("seed %llu: %s%s; not by itself, but with %d others\n",
+           (unsigned long long)all->p[first->which < 0 ? 0 : first->which].seed, how > 256 ? strsignal(how - 256) : "",
+           how > 256 ? "" : first->text, b.n - 1);
+    for (int i = 0; i < b.n; i++)
+        for (int visit = 0; visit < visits_of(&b); visit++) {
+            m = machine_of(&b, i, visit), m.f = stdout;
+            printf("// program %d, visit %d\n", i, visit);
+            go(&m, MAKE), go(&m, RECORD);
+        }
+    fflush(stdout);
+}
+
 // A program of the batch that fails by itself, shrunk.
 static void report(const batch *all, uint32_t mask, int how) {
     static batch b;
@@ -507,7 +529,7 @@ static void report(const batch *all, uint32_t mask, int how) {
     for (int i = 0; i < all->n; i++) {
         b = *all, b.n = 1, b.p[0] = all->p[i];
         memset(&b.p[1], 0, sizeof b.p - sizeof *b.p);
-        if (how == WRONG && i != first.which) continue;
+        if (how == WRONG && first.which >= 0 && i != first.which) continue;
         if (fails(&b, mask) == FINE) continue;
         if (state->verdict.failed) mask = 1u << state->verdict.variant;
         shrink(&b, mask);
@@ -518,9 +540,7 @@ static void report(const batch *all, uint32_t mask, int how) {
         fflush(stdout);
         return;
     }
-    printf("seed %llu: %s%s; not by itself, only in its batch of %d\n",
-           (unsigned long long)all->p[first.which].seed, how > 256 ? strsignal(how - 256) : "",
-           how > 256 ? "" : first.text, all->n);
+    report_batch(all, mask, how, &first);
 }
 
 static int fuzz(const options *o) {
