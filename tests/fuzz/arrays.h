@@ -468,8 +468,8 @@ static array array_windows(const array *x, const array *weight, const windows *w
                          at % d.size[4]};
         windows_places(w, x->d.size + 2, to, place);
         for (int64_t i = at; i < r.n; i += cells)
-            r.at[i] = windows_sum(w, x, x->at + i / cells / d.size[1] * of_image, weight, as,
-                                  i / cells % d.size[1], place);
+            r.at[i] = windows_sum(w, x, x->at + i / cells / d.size[1] * of_image, weight,
+                                  as, i / cells % d.size[1], place);
     }
     mark_rough(&r);
     return r;

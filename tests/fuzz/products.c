@@ -109,7 +109,8 @@ static shared *state;
 
 static void blame(verdict *v, int variant, int visit, int which, const char *format, ...) {
     va_list list;
-    int n = snprintf(v->text, sizeof v->text, "%s, visit %d: ", variants[variant].name, visit);
+    int n =
+        snprintf(v->text, sizeof v->text, "%s, visit %d: ", variants[variant].name, visit);
     v->failed = 1, v->variant = variant, v->visit = visit, v->which = which, v->value = -1;
     va_start(list, format);
     vsnprintf(v->text + n, sizeof v->text - (size_t)n, format, list);
@@ -151,7 +152,8 @@ static int run(const batch *b, int visit, int variant, reads *r, verdict *out) {
         for (int k = 0; k < m[i].n_wrt && m[i].derives && variant != EAGER; k++)
             reads_tensor(&r[i], OF_GRADIENTS + k, m[i].grad[k]);
         if (tc_error(tc) && !out->failed)
-            blame(out, variant, visit, i, "%s: %s", tc_status_name(tc_error(tc)), tc_error_text(tc));
+            blame(out, variant, visit, i, "%s: %s", tc_status_name(tc_error(tc)),
+                  tc_error_text(tc));
     }
     for (int i = 0; i < b->n; i++) {
         for (int k = 0; k < m[i].results; k++) tc_free(m[i].v[m[i].result[k]]);
@@ -164,12 +166,14 @@ static int run(const batch *b, int visit, int variant, reads *r, verdict *out) {
 }
 
 // ---- comparing ----
-static void compare(const reads *a, const reads *b, int variant, int visit, int which, verdict *out) {
+static void compare(const reads *a, const reads *b, int variant, int visit, int which,
+                    verdict *out) {
     for (int i = 0; i < a->n && i < b->n && !out->failed; i++) {
         int dtype = a->part[i].dtype, value = a->part[i].value;
         size_t size = tc_dtype_bytes((tc_dtype)dtype);
         if (a->part[i].bytes != b->part[i].bytes || dtype != b->part[i].dtype) {
-            blame(out, variant, visit, which, "v%d has other sizes or another dtype", value);
+            blame(out, variant, visit, which, "v%d has other sizes or another dtype",
+                  value);
             return;
         }
         const unsigned char *x = a->at + a->part[i].offset, *y = b->at + b->part[i].offset;
@@ -206,8 +210,9 @@ static void check_numbers(const batch *b, int i, int visit, const reads *r, verd
         const unsigned char *at = r->at + r->part[k].offset;
         size_t size = tc_dtype_bytes((tc_dtype)a->dtype);
         if (r->part[k].dtype != a->dtype || r->part[k].bytes != size * (size_t)a->n)
-            blame(out, EAGER, visit, i, "v%d is %lu bytes of %s, not %lu of %s", m.result[k],
-                  (unsigned long)r->part[k].bytes, tc_dtype_name((tc_dtype)r->part[k].dtype),
+            blame(out, EAGER, visit, i, "v%d is %lu bytes of %s, not %lu of %s",
+                  m.result[k], (unsigned long)r->part[k].bytes,
+                  tc_dtype_name((tc_dtype)r->part[k].dtype),
                   (unsigned long)(size * (size_t)a->n), tc_dtype_name((tc_dtype)a->dtype));
         for (int64_t e = 0; e < a->n && !out->failed; e++) {
             if (is_right(a, at, e)) continue;
@@ -243,7 +248,8 @@ static void check_slope(const batch *b, int i, int visit, const reads *r, verdic
     go(&m, MAKE);
     for (int k = 0; k < m.n; k++)
         if (is_half(m.a[k].dtype)) return;
-    for (int k = 0; k < m.n; k++) doubles &= m.a[k].dtype == TC_F64 || !is_floating(m.a[k].dtype);
+    for (int k = 0; k < m.n; k++)
+        doubles &= m.a[k].dtype == TC_F64 || !is_floating(m.a[k].dtype);
     double wide = (loss_at(b, i, visit, 2 * h) - loss_at(b, i, visit, -2 * h)) / (4 * h);
     double slope = (loss_at(b, i, visit, h) - loss_at(b, i, visit, -h)) / (2 * h);
     for (int k = 0; k < r->n; k++) {
@@ -251,7 +257,8 @@ static void check_slope(const batch *b, int i, int visit, const reads *r, verdic
         if (number < 0) continue;
         int64_t n = (int64_t)(r->part[k].bytes / tc_dtype_bytes((tc_dtype)dtype));
         for (int64_t e = 0; e < n; e++) {
-            double g = fetch(r->at + r->part[k].offset, dtype, e) * way_of(m.wrt[number], e);
+            double g =
+                fetch(r->at + r->part[k].offset, dtype, e) * way_of(m.wrt[number], e);
             by += g, size += g * g;
         }
     }
@@ -261,10 +268,11 @@ static void check_slope(const batch *b, int i, int visit, const reads *r, verdic
         return;
     }
     state->slopes++;
-    if (getenv("FUZZ_SLOPES")) printf("slope %d %.3g\n", doubles, fabs(by - slope) / sqrt(size));
+    if (getenv("FUZZ_SLOPES"))
+        printf("slope %d %.3g\n", doubles, fabs(by - slope) / sqrt(size));
     if (!(fabs(by - slope) <= most))
-        blame(out, INTERPRETED, visit, i, "the gradients have slope %.12g, differences %.12g (+- %g)", by,
-              slope, most);
+        blame(out, INTERPRETED, visit, i,
+              "the gradients have slope %.12g, differences %.12g (+- %g)", by, slope, most);
 }
 
 // ---- one batch in the variants of a mask ----
@@ -285,7 +293,8 @@ static void check(const batch *b, uint32_t mask, verdict *out) {
     memset(out, 0, sizeof *out);
     for (int visit = 0; visit < visits_of(b) && !out->failed; visit++) {
         run(b, visit, EAGER, want, out);
-        for (int i = 0; i < b->n && !out->failed; i++) check_numbers(b, i, visit, &want[i], out);
+        for (int i = 0; i < b->n && !out->failed; i++)
+            check_numbers(b, i, visit, &want[i], out);
         for (int v = 1; v < VARIANTS && !out->failed; v++) {
             if (!(mask >> v & 1)) continue;
             run(b, visit, v, r, out);
@@ -368,27 +377,28 @@ static const char reproducer_head[] =
     "    x += 0x9e3779b97f4a7c15u;\n"
     "    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;\n"
     "    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;\n"
-    "    return x ^ (x >> 31);\n}\n\n" FUZZ_TEXT(FUZZ_ELEMENT) "\n\n"
-    "static tc_tensor input(tc_ctx *tc, int number, int execution, tc_dims d, tc_dtype t,\n"
-    "                       int below_this) {\n"
-    "    int64_t n = 1;\n"
-    "    for (int i = 0; i < d.rank; i++) n *= d.size[i];\n"
-    "    double *x = (double *)malloc(((size_t)n + 1) * sizeof *x);\n"
-    "    for (int64_t i = 0; i < n; i++)\n"
-    "        x[i] = element(SEED, number, execution, i, t, below_this);\n"
-    "    tc_tensor r = tc_cast(tc_from_data(tc, x, d, TC_F64), t);\n"
-    "    free(x);\n    return r;\n}\n\n"
-    "static int check(const char *name, tc_tensor t, int64_t i, double want) {\n"
-    "    int64_t n = tc_numel(t);\n"
-    "    double *x = (double *)malloc(((size_t)n + 1) * sizeof *x), got = 0;\n"
-    "    tc_status s = tc_read(tc_cast(t, TC_F64), x, (size_t)n * sizeof *x);\n"
-    "    if (!s) got = x[i];\n"
-    "    printf(\"%s[%lld] is %.17g, must be %.17g %s\\n\", name, (long long)i, got, want,\n"
-    "           s ? tc_status_name(s) : \"\");\n"
-    "    free(x);\n    return got == want;\n}\n\n"
-    "static void end(tc_ctx *tc, int region) {\n"
-    "    tc_status s = region ? tc_trace_end(tc) : TC_OK;\n"
-    "    if (s) printf(\"tc_trace_end: %s: %s\\n\", tc_status_name(s), tc_error_text(tc));\n}\n\n";
+    "    return x ^ (x >> 31);\n}\n\n" FUZZ_TEXT(
+        FUZZ_ELEMENT) "\n\n"
+                      "static tc_tensor input(tc_ctx *tc, int number, int execution, tc_dims d, tc_dtype t,\n"
+                      "                       int below_this) {\n"
+                      "    int64_t n = 1;\n"
+                      "    for (int i = 0; i < d.rank; i++) n *= d.size[i];\n"
+                      "    double *x = (double *)malloc(((size_t)n + 1) * sizeof *x);\n"
+                      "    for (int64_t i = 0; i < n; i++)\n"
+                      "        x[i] = element(SEED, number, execution, i, t, below_this);\n"
+                      "    tc_tensor r = tc_cast(tc_from_data(tc, x, d, TC_F64), t);\n"
+                      "    free(x);\n    return r;\n}\n\n"
+                      "static int check(const char *name, tc_tensor t, int64_t i, double want) {\n"
+                      "    int64_t n = tc_numel(t);\n"
+                      "    double *x = (double *)malloc(((size_t)n + 1) * sizeof *x), got = 0;\n"
+                      "    tc_status s = tc_read(tc_cast(t, TC_F64), x, (size_t)n * sizeof *x);\n"
+                      "    if (!s) got = x[i];\n"
+                      "    printf(\"%s[%lld] is %.17g, must be %.17g %s\\n\", name, (long long)i, got, want,\n"
+                      "           s ? tc_status_name(s) : \"\");\n"
+                      "    free(x);\n    return got == want;\n}\n\n"
+                      "static void end(tc_ctx *tc, int region) {\n"
+                      "    tc_status s = region ? tc_trace_end(tc) : TC_OK;\n"
+                      "    if (s) printf(\"tc_trace_end: %s: %s\\n\", tc_status_name(s), tc_error_text(tc));\n}\n\n";
 
 // The calls are printed while they run, so that a crash loses nothing but what would follow it.
 static void write_visit(const batch *b, const verdict *v, int visit, const char *path) {
@@ -399,16 +409,20 @@ static void write_visit(const batch *b, const verdict *v, int visit, const char 
         static machine m;
         if (!f) _exit(1);
         m = machine_of(b, 0, visit), m.f = f, m.eager = v->variant == EAGER;
-        fprintf(f, "static void visit%d(tc_ctx *tc, int region) {\n    tc_scope_begin(tc);\n", visit);
+        fprintf(f,
+                "static void visit%d(tc_ctx *tc, int region) {\n    tc_scope_begin(tc);\n",
+                visit);
         go(&m, MAKE);
-        fprintf(f, "    tc_options o = tc_options_default();\n    o.round_each_op = 1;\n%s"
-                   "    if (region) tc_trace_begin_with(tc, \"products\", &o);\n",
+        fprintf(f,
+                "    tc_options o = tc_options_default();\n    o.round_each_op = 1;\n%s"
+                "    if (region) tc_trace_begin_with(tc, \"products\", &o);\n",
                 b->dynamic == ALL_SIZES ? "    o.dynamic = TC_DYNAMIC_ON;\n" : "");
         go(&m, RECORD);
         fprintf(f, "    end(tc, region);\n");
         if (visit == v->visit && v->value >= OF_GRADIENTS)
             fprintf(f, "    check(\"grad[%d]\", grad[%d], %lld, %.17g);\n",
-                    v->value - OF_GRADIENTS, v->value - OF_GRADIENTS, (long long)v->at, v->want);
+                    v->value - OF_GRADIENTS, v->value - OF_GRADIENTS, (long long)v->at,
+                    v->want);
         else if (visit == v->visit && v->value >= 0)
             fprintf(f, "    check(\"v%d\", v%d, %lld, %.17g);\n", v->value, v->value,
                     (long long)v->at, v->want);
@@ -427,8 +441,10 @@ static void write_reproducer(const batch *b, const verdict *v, char path[300]) {
     if (!f) return;
     fprintf(f, "// Found by tests/fuzz/products.c. %s\n", v->text);
     fprintf(f, "//     cc -g -I. %s -o repro -lpthread -ldl -lm && ./repro\n", path);
-    fprintf(f, "#define TCOMPILE_IMPLEMENTATION\n#include \"tcompile.h\"\n#define SEED %lluu\n%s",
-            (unsigned long long)b->p[0].seed, reproducer_head);
+    fprintf(
+        f,
+        "#define TCOMPILE_IMPLEMENTATION\n#include \"tcompile.h\"\n#define SEED %lluu\n%s",
+        (unsigned long long)b->p[0].seed, reproducer_head);
     fclose(f);
     for (int i = 0; i <= v->visit; i++) write_visit(b, v, i, path);
     f = fopen(path, "a");
@@ -510,8 +526,8 @@ static void report_batch(const batch *all, uint32_t mask, int how, const verdict
         if (fails(&q, mask) != FINE) b = q;
     }
     printf("seed %llu: %s%s; not by itself, but with %d others\n",
-           (unsigned long long)all->p[first->which < 0 ? 0 : first->which].seed, how > 256 ? strsignal(how - 256) : "",
-           how > 256 ? "" : first->text, b.n - 1);
+           (unsigned long long)all->p[first->which < 0 ? 0 : first->which].seed,
+           how > 256 ? strsignal(how - 256) : "", how > 256 ? "" : first->text, b.n - 1);
     for (int i = 0; i < b.n; i++)
         for (int visit = 0; visit < visits_of(&b); visit++) {
             m = machine_of(&b, i, visit), m.f = stdout;
@@ -534,9 +550,11 @@ static void report(const batch *all, uint32_t mask, int how) {
         if (state->verdict.failed) mask = 1u << state->verdict.variant;
         shrink(&b, mask);
         if (!state->verdict.failed)
-            snprintf(state->verdict.text, sizeof state->verdict.text, "it ends by a signal");
+            snprintf(state->verdict.text, sizeof state->verdict.text,
+                     "it ends by a signal");
         write_reproducer(&b, &state->verdict, path);
-        printf("seed %llu: %s\n    %s\n", (unsigned long long)b.p[0].seed, state->verdict.text, path);
+        printf("seed %llu: %s\n    %s\n", (unsigned long long)b.p[0].seed,
+               state->verdict.text, path);
         fflush(stdout);
         return;
     }
@@ -560,11 +578,12 @@ static int fuzz(const options *o) {
         report(&b, mask_of(o->seed, state->batch, o->cpu), how);
         next = state->batch + 1;
     }
-    printf("%llu graphs: %llu also compiled, %llu with several sizes, %llu with gradients (%llu "
-           "slopes, %llu corners)\n",
-           (unsigned long long)state->graphs, (unsigned long long)state->compiled,
-           (unsigned long long)state->families, (unsigned long long)state->derived,
-           (unsigned long long)state->slopes, (unsigned long long)state->kinks);
+    printf(
+        "%llu graphs: %llu also compiled, %llu with several sizes, %llu with gradients (%llu "
+        "slopes, %llu corners)\n",
+        (unsigned long long)state->graphs, (unsigned long long)state->compiled,
+        (unsigned long long)state->families, (unsigned long long)state->derived,
+        (unsigned long long)state->slopes, (unsigned long long)state->kinks);
     printf("results as calculated: %llu with all bits, %llu within a bound\n",
            (unsigned long long)state->exact, (unsigned long long)state->rough);
     printf("%llu passed, %d failed\n", (unsigned long long)state->graphs, failures);

@@ -17,12 +17,13 @@ typedef enum pass { MAKE, RECORD, CALCULATE } pass;
 
 typedef struct machine {
     const recipe *p;
-    int set, execution, dynamic; // which sizes, which numbers; 1: some sizes are marked as dynamic
+    int set, execution,
+        dynamic; // which sizes, which numbers; 1: some sizes are marked as dynamic
     pass pass;
     tc_ctx *tc;   // of MAKE and RECORD; NULL = it is printed only
     FILE *f;      // prints; or NULL
     double moved; // inputs are moved by this much along a direction: differences
-    int eager; // it has no gradients
+    int eager;    // it has no gradients
     int at, extents, n, inputs, results, derives;
     int64_t limit; // factors that are multiplied
     tc_tensor v[MOST], in[MOST_INPUTS], grad[MOST_INPUTS];
@@ -52,8 +53,8 @@ static int64_t extent(machine *m, const int *table, int n) {
     extent(m, ((const int[]){__VA_ARGS__}),                                                \
            (int)(sizeof((const int[]){__VA_ARGS__}) / sizeof(int)))
 #define ONE_OF(m, ...)                                                                     \
-    (((const int[]){__VA_ARGS__})[choose(                                                  \
-        m, (int)(sizeof((const int[]){__VA_ARGS__}) / sizeof(int)))])
+    (((const int[]){                                                                       \
+        __VA_ARGS__})[choose(m, (int)(sizeof((const int[]){__VA_ARGS__}) / sizeof(int)))])
 
 // A size of two parts, which operands may have apart from each other: heads and their width.
 typedef struct axis {
@@ -127,7 +128,9 @@ static int add(machine *m, array a) {
 }
 
 // Whether there is room for what an instruction makes at most.
-static int has_room(const machine *m) { return m->n < MOST - 60 && m->inputs < MOST_INPUTS - 10; }
+static int has_room(const machine *m) {
+    return m->n < MOST - 60 && m->inputs < MOST_INPUTS - 10;
+}
 
 static void result(machine *m, int v) {
     for (int i = 0; i < m->results; i++)
@@ -221,8 +224,8 @@ static int slice(machine *m, int v, int dim, int64_t from, int64_t n, int64_t st
     int r = add(m, array_slice(A(v), dim, from, n, step));
     int64_t end = step < 0 && from + n * step < 0 ? TC_END : from + n * step;
     if (step > 0 && end > A(v)->d.size[dim]) end = TC_END;
-    DO(r, tc_slice(T(v), dim, from, end, step), "tc_slice(v%d, %d, %lld, %lldLL, %lld)", v, dim,
-       (long long)from, (long long)end, (long long)step);
+    DO(r, tc_slice(T(v), dim, from, end, step), "tc_slice(v%d, %d, %lld, %lldLL, %lld)", v,
+       dim, (long long)from, (long long)end, (long long)step);
     return r;
 }
 
@@ -238,7 +241,8 @@ static int repeat(machine *m, int v, int64_t times, int dim) {
 
 // `low` and `high` zeros around a dimension.
 static int pad(machine *m, int v, int dim, int64_t low, int64_t high) {
-    int64_t n = A(v)->d.size[dim], *index = (int64_t *)calloc((size_t)(n + low + high + 1), 8);
+    int64_t n = A(v)->d.size[dim],
+            *index = (int64_t *)calloc((size_t)(n + low + high + 1), 8);
     tc_dims before = A(v)->d, behind = A(v)->d;
     for (int i = 0; i < before.rank; i++) before.size[i] = behind.size[i] = 0;
     before.size[dim] = low, behind.size[dim] = high;
@@ -339,7 +343,8 @@ static int softmax(machine *m, int v) {
 }
 
 // y is written to a slice of z, or added there; gives z, which is another value then.
-static int write_slice(machine *m, int z, int dim, int64_t from, int64_t step, int y, int adds) {
+static int write_slice(machine *m, int z, int dim, int64_t from, int64_t step, int y,
+                       int adds) {
     tc_dims d = A(y)->d;
     int64_t n = d.size[dim], inner = 1, stride = A(z)->d.size[dim];
     int s = slice(m, z, dim, from, n, step);
@@ -365,12 +370,13 @@ static int write_slice(machine *m, int z, int dim, int64_t from, int64_t step, i
 static const int float_dtypes[] = {TC_F32, TC_F64, TC_BF16, TC_F16};
 
 static int random_dtype(machine *m) {
-    return ONE_OF(m, TC_F32, TC_F32, TC_F32, TC_F32, TC_F32, TC_F32, TC_F32, TC_F64, TC_BF16,
-                  TC_F16, TC_I32, TC_I8, TC_F64, TC_BF16, TC_U8, TC_I64, TC_I16);
+    return ONE_OF(m, TC_F32, TC_F32, TC_F32, TC_F32, TC_F32, TC_F32, TC_F32, TC_F64,
+                  TC_BF16, TC_F16, TC_I32, TC_I8, TC_F64, TC_BF16, TC_U8, TC_I64, TC_I16);
 }
 
 static int random_float(machine *m) {
-    return ONE_OF(m, TC_F32, TC_F32, TC_F32, TC_F32, TC_F32, TC_F32, TC_F64, TC_BF16, TC_F16);
+    return ONE_OF(m, TC_F32, TC_F32, TC_F32, TC_F32, TC_F32, TC_F32, TC_F64, TC_BF16,
+                  TC_F16);
 }
 
 typedef enum lie { AS_IT_IS, STEPPED, REVERSED, EXPANDED, OFFSET, PADDED, TAKEN, LIES } lie;
@@ -417,7 +423,8 @@ static int view_of_input(machine *m, const axis *a, int n, int dtype) {
     order = back = base = part;
     for (int i = 0; i < part.rank; i++) order.size[i] = i;
     int moved = odds(m, 60), turned = odds(m, 50), lies = odds(m, 25);
-    if (moved && turned && part.rank > 1) // the usual one: a matrix turned, heads beside each other
+    if (moved && turned &&
+        part.rank > 1) // the usual one: a matrix turned, heads beside each other
         swap_sizes(&order, part.rank == 4 ? 1 : part.rank - 2);
     for (int i = part.rank - 1; i > 0 && moved && !turned; i--) {
         int k = choose(m, i + 1);

@@ -37,7 +37,8 @@ static array summed(array a, const array *b, int dtype) {
 
 static int linear(machine *m, int x, int w, int bias) {
     int dtype = A(x)->dtype;
-    array t = array_permute(A(w), TC_DIMS(1, 0)), y = array_matmul(A(x), &t, bias < 0 ? dtype : once(dtype));
+    array t = array_permute(A(w), TC_DIMS(1, 0)),
+          y = array_matmul(A(x), &t, bias < 0 ? dtype : once(dtype));
     free(t.at);
     int r = add(m, summed(y, bias < 0 ? NULL : A(bias), dtype));
     if (bias < 0)
@@ -54,20 +55,20 @@ static int addmm(machine *m, int t, int a, int b, double beta, double alpha) {
     free(y.at), free(z.at);
     int r = add(m, summed(u, &v, dtype));
     free(v.at);
-    DO(r, tc_addmm(T(t), T(a), T(b), beta, alpha), "tc_addmm(v%d, v%d, v%d, %g, %g)", t, a, b,
-       beta, alpha);
+    DO(r, tc_addmm(T(t), T(a), T(b), beta, alpha), "tc_addmm(v%d, v%d, v%d, %g, %g)", t, a,
+       b, beta, alpha);
     return r;
 }
 
 static int64_t some_size(machine *m) {
-    return EXTENT(m, 1, 2, 3, 4, 5, 7, 8, 12, 13, 16, 16, 17, 24, 31, 32, 32, 33, 40, 48, 49,
-                  64, 64, 65, 80, 96, 97, 100, 128, 128, 129, 160, 192, 200);
+    return EXTENT(m, 1, 2, 3, 4, 5, 7, 8, 12, 13, 16, 16, 17, 24, 31, 32, 32, 33, 40, 48,
+                  49, 64, 64, 65, 80, 96, 97, 100, 128, 128, 129, 160, 192, 200);
 }
 
 static int64_t some_depth(machine *m) {
-    return EXTENT(m, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 20, 31, 32, 33, 48, 60, 64, 65, 96, 100,
-                  127, 128, 129, 200, 256, 300, 400, 511, 512, 513, 640, 641, 768, 1000, 1025,
-                  2000);
+    return EXTENT(m, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 20, 31, 32, 33, 48, 60, 64, 65, 96,
+                  100, 127, 128, 129, 200, 256, 300, 400, 511, 512, 513, 640, 641, 768,
+                  1000, 1025, 2000);
 }
 
 // Another product of the same sizes, added.
@@ -81,7 +82,8 @@ static int matmul_scene(machine *m, int dtype) {
     if (batched) batch = in_parts(m, EXTENT(m, 2, 3, 4, 5, 6, 8, 12, 16));
     axis *all[4] = {&batch, &rows, &cols, &depth};
     fit(all, 4, m->limit);
-    axis left[3] = {batch, rows, depth}, right[3] = {batch, depth, cols}, turned[2] = {cols, depth};
+    axis left[3] = {batch, rows, depth}, right[3] = {batch, depth, cols},
+         turned[2] = {cols, depth};
     int other = form < 4 && odds(m, 6) && !m->derives ? random_dtype(m) : dtype;
     int a = operand(m, left + !batched, 2 + batched, dtype);
     if (form == 4 || form == 5) {
@@ -101,7 +103,8 @@ static int matmul_scene(machine *m, int dtype) {
     int y = matmul(m, a, b);
     if (!odds(m, 15) || !has_room(m)) return y;
     b = operand(m, right + (!batched || shared), 2 + (batched && !shared), other);
-    int z = matmul(m, choose(m, 2) ? a : operand(m, left + !batched, 2 + batched, dtype), b);
+    int z =
+        matmul(m, choose(m, 2) ? a : operand(m, left + !batched, 2 + batched, dtype), b);
     return combine(m, y, z, choose(m, 2) ? MUL : ADD);
 }
 
@@ -119,13 +122,15 @@ static tc_conv_options options_of(const windows *w) {
     return o;
 }
 
-static tc_tensor convolution_call(const windows *w, tc_tensor x, tc_tensor weight, tc_tensor bias) {
+static tc_tensor convolution_call(const windows *w, tc_tensor x, tc_tensor weight,
+                                  tc_tensor bias) {
     tc_conv_options o = options_of(w);
     if (w->axes == 1 && w->transposed)
         return tc_conv_transpose1d(x, weight, bias, o.stride[0], o.padding[0],
                                    o.output_padding[0], o.dilation[0], o.groups);
     if (w->axes == 1)
-        return tc_conv1d(x, weight, bias, o.stride[0], o.padding[0], o.dilation[0], o.groups);
+        return tc_conv1d(x, weight, bias, o.stride[0], o.padding[0], o.dilation[0],
+                         o.groups);
     if (w->transposed)
         return w->axes == 2 ? tc_conv_transpose2d_with(x, weight, bias, &o)
                             : tc_conv_transpose3d_with(x, weight, bias, &o);
@@ -133,24 +138,28 @@ static tc_tensor convolution_call(const windows *w, tc_tensor x, tc_tensor weigh
                         : tc_conv3d_with(x, weight, bias, &o);
 }
 
-static void convolution_text(machine *m, const windows *w, int r, int x, int weight, int bias) {
+static void convolution_text(machine *m, const windows *w, int r, int x, int weight,
+                             int bias) {
     tc_conv_options o = options_of(w);
     char with[40] = "tc_null()";
     if (!m->f || m->pass != RECORD) return;
     if (bias >= 0) snprintf(with, sizeof with, "v%d", bias);
-    fprintf(m->f, "    tc_tensor v%d = tc_conv%s%dd", r, w->transposed ? "_transpose" : "", w->axes);
+    fprintf(m->f, "    tc_tensor v%d = tc_conv%s%dd", r, w->transposed ? "_transpose" : "",
+            w->axes);
     fprintf(m->f, "%s(v%d, v%d, %s, ", w->axes == 1 ? "" : "_with", x, weight, with);
     if (w->axes == 1 && w->transposed)
-        fprintf(m->f, "%d, %d, %d, %d, %d);\n", o.stride[0], o.padding[0], o.output_padding[0],
-                o.dilation[0], o.groups);
+        fprintf(m->f, "%d, %d, %d, %d, %d);\n", o.stride[0], o.padding[0],
+                o.output_padding[0], o.dilation[0], o.groups);
     else if (w->axes == 1)
-        fprintf(m->f, "%d, %d, %d, %d);\n", o.stride[0], o.padding[0], o.dilation[0], o.groups);
+        fprintf(m->f, "%d, %d, %d, %d);\n", o.stride[0], o.padding[0], o.dilation[0],
+                o.groups);
     else
-        fprintf(m->f,
-                "&(tc_conv_options){{%d, %d, %d}, {%d, %d, %d}, {%d, %d, %d}, %d, {%d, %d, %d}});\n",
-                o.stride[0], o.stride[1], o.stride[2], o.padding[0], o.padding[1],
-                o.padding[2], o.dilation[0], o.dilation[1], o.dilation[2], o.groups,
-                o.output_padding[0], o.output_padding[1], o.output_padding[2]);
+        fprintf(
+            m->f,
+            "&(tc_conv_options){{%d, %d, %d}, {%d, %d, %d}, {%d, %d, %d}, %d, {%d, %d, %d}});\n",
+            o.stride[0], o.stride[1], o.stride[2], o.padding[0], o.padding[1], o.padding[2],
+            o.dilation[0], o.dilation[1], o.dilation[2], o.groups, o.output_padding[0],
+            o.output_padding[1], o.output_padding[2]);
 }
 
 // As five dimensions: those that are not there are of one element.
@@ -162,7 +171,8 @@ static array deep(const array *a, int axes, int batch) {
     return array_reshape(a, d);
 }
 
-static int convolution(machine *m, const windows *w, int x, int weight, int bias, int batch) {
+static int convolution(machine *m, const windows *w, int x, int weight, int bias,
+                       int batch) {
     int dtype = A(x)->dtype, lead = batch ? 2 : 1;
     array p = deep(A(x), w->axes, batch), q = deep(A(weight), w->axes, 1), b, y, z;
     y = array_windows(&p, &q, w, bias >= 0 ? once(dtype) : dtype);
@@ -203,12 +213,14 @@ static int convolution_scene(machine *m, int dtype, int transposed) {
     for (int i = 0; i < 3; i++) w.taps[i] = w.stride[i] = w.dilation[i] = 1;
     axis batch = one(EXTENT(m, 1, 1, 1, 2, 3)),
          c = one(EXTENT(m, 1, 2, 3, 4, 5, 8, 8, 8, 16, 16, 17, 24, 30, 32, 64)),
-         o = one(EXTENT(m, 1, 2, 3, 5, 6, 7, 8, 8, 8, 9, 12, 13, 16, 16, 17, 32, 33, 48, 64)), n[3];
+         o = one(
+             EXTENT(m, 1, 2, 3, 5, 6, 7, 8, 8, 8, 9, 12, 13, 16, 16, 17, 32, 33, 48, 64)),
+         n[3];
     axis *all[6] = {&batch, &c, &o};
     for (int i = 3 - w.axes; i < 3; i++)
         n[i] = one(w.axes == 3 ? EXTENT(m, 1, 2, 3, 4, 5, 7, 8, 9, 14)
-                               : EXTENT(m, 1, 3, 5, 7, 8, 12, 14, 15, 16, 16, 20, 24, 27, 28, 30, 32,
-                                        32, 36, 40, 54, 56, 57, 66)),
+                               : EXTENT(m, 1, 3, 5, 7, 8, 12, 14, 15, 16, 16, 20, 24, 27,
+                                        28, 30, 32, 32, 36, 40, 54, 56, 57, 66)),
         all[3 + i - (3 - w.axes)] = &n[i];
     if (w.axes == 1) n[2] = one(some_depth(m));
     if (w.axes == 2 && odds(m, 60)) n[1] = n[2];
@@ -218,7 +230,9 @@ static int convolution_scene(machine *m, int dtype, int transposed) {
         fit(all, 3, 1 + m->limit / (image * (w.axes == 1 ? 3 : 9)));
     }
     fit(all, 3 + w.axes, m->limit / (w.axes == 1 ? 3 : 9));
-    int usual = choose(m, 2), three = choose(m, 4); // 3x3, or 1x1, with as many results as elements, in whole vectors
+    int usual = choose(m, 2),
+        three =
+            choose(m, 4); // 3x3, or 1x1, with as many results as elements, in whole vectors
     if (usual) n[2] = one((whole(n[2]) + 7) / 8 * 8);
     for (int i = 3 - w.axes; i < 3; i++)
         if (usual)
@@ -229,7 +243,8 @@ static int convolution_scene(machine *m, int dtype, int transposed) {
     if (odds(m, usual ? 8 : 30)) { // groups
         w.groups = ONE_OF(m, 2, 3, 4, 8);
         if (odds(m, 40)) w.groups = (int)per; // each channel by itself
-        per = (per + w.groups - 1) / w.groups, results = (results + w.groups - 1) / w.groups;
+        per = (per + w.groups - 1) / w.groups,
+        results = (results + w.groups - 1) / w.groups;
         if (odds(m, 30)) per = results = 1;
     }
     x[0] = batch, x[1] = in_parts(m, per * w.groups);
@@ -254,7 +269,8 @@ static int pool_scene(machine *m, int dtype) {
     windows w;
     memset(&w, 0, sizeof w);
     axis x[4] = {one(EXTENT(m, 1, 2, 3)), one(EXTENT(m, 1, 2, 3, 5, 16)),
-                 one(EXTENT(m, 1, 2, 5, 7, 14, 27, 56)), one(EXTENT(m, 1, 3, 7, 14, 33, 56, 57))};
+                 one(EXTENT(m, 1, 2, 5, 7, 14, 27, 56)),
+                 one(EXTENT(m, 1, 3, 7, 14, 33, 56, 57))};
     int kernel = ONE_OF(m, 1, 2, 3, 5), stride = ONE_OF(m, 0, 1, 2, 3), mean = choose(m, 2);
     int padding = odds(m, 40) ? choose(m, kernel / 2 + 1) : 0;
     for (int i = 0; i < 3; i++) {
@@ -265,11 +281,11 @@ static int pool_scene(machine *m, int dtype) {
     if (!is_floating(dtype)) mean = 0; // it would be a float
     int v = operand(m, x, 4, dtype), r = add(m, array_pool(A(v), &w, mean));
     if (mean)
-        DO(r, tc_avg_pool2d(T(v), kernel, stride, padding), "tc_avg_pool2d(v%d, %d, %d, %d)", v,
-           kernel, stride, padding);
+        DO(r, tc_avg_pool2d(T(v), kernel, stride, padding),
+           "tc_avg_pool2d(v%d, %d, %d, %d)", v, kernel, stride, padding);
     else
-        DO(r, tc_max_pool2d(T(v), kernel, stride, padding), "tc_max_pool2d(v%d, %d, %d, %d)", v,
-           kernel, stride, padding);
+        DO(r, tc_max_pool2d(T(v), kernel, stride, padding),
+           "tc_max_pool2d(v%d, %d, %d, %d)", v, kernel, stride, padding);
     return r;
 }
 
@@ -288,9 +304,11 @@ static array attention_of(const array *q, const array *k, const array *v, const 
     if (mask) wide = array_expand(mask, s.d);
     for (int64_t i = 0; s.at && i < s.n; i++) {
         cell c = s.at[i];
-        c = settled(s.dtype, c.x * scale, c.far * scale + 0x1p-50 * fabs(c.x) +
-                    (s.dtype == TC_F64 ? 0 : 0x1p-22 * fabs(c.x * scale)));
-        if (mask && mask->dtype == TC_BOOL && !wide.at[i].i) c = settled(s.dtype, -INFINITY, 0);
+        c = settled(s.dtype, c.x * scale,
+                    c.far * scale + 0x1p-50 * fabs(c.x) +
+                        (s.dtype == TC_F64 ? 0 : 0x1p-22 * fabs(c.x * scale)));
+        if (mask && mask->dtype == TC_BOOL && !wide.at[i].i)
+            c = settled(s.dtype, -INFINITY, 0);
         if (mask && mask->dtype != TC_BOOL)
             c = binary_of(ADD, s.dtype, c, cast_of(mask->dtype, s.dtype, wide.at[i]));
         if (causal && i % cols > i / cols % rows) c = settled(s.dtype, -INFINITY, 0);
@@ -308,8 +326,8 @@ static int attention(machine *m, int q, int k, int v, int mask, int causal, doub
     char with[40] = "tc_null()";
     if (mask >= 0) snprintf(with, sizeof with, "v%d", mask);
     DO(r,
-       tc_scaled_dot_product_attention(T(q), T(k), T(v), mask < 0 ? tc_null() : T(mask), causal,
-                                       scale),
+       tc_scaled_dot_product_attention(T(q), T(k), T(v), mask < 0 ? tc_null() : T(mask),
+                                       causal, scale),
        "tc_scaled_dot_product_attention(v%d, v%d, v%d, %s, %d, %g)", q, k, v, with, causal,
        scale);
     return r;
@@ -332,8 +350,8 @@ static int attention_scene(machine *m, int dtype) {
     int form = choose(m, 5), shares = odds(m, 40);
     if (!shares) group = one(1);
     fit(all, 6, m->limit);
-    axis q[5] = {batch, heads, group, rows, wide}, k[5] = {batch, heads, one(1), keys, wide},
-         v[5] = {batch, heads, one(1), keys, of};
+    axis q[5] = {batch, heads, group, rows, wide},
+         k[5] = {batch, heads, one(1), keys, wide}, v[5] = {batch, heads, one(1), keys, of};
     axis flat[4] = {batch, one(whole(heads) * whole(group)), rows, wide};
     int twice = shares && choose(m, 2); // keys and values are repeated for a group's heads
     int a = twice ? operand(m, flat, 4, dtype) : operand(m, q, 5, dtype);
@@ -370,8 +388,9 @@ static int moved(machine *m, int y) {
     case 1:
         e.rank = 1, e.size[0] = A(y)->n;
         for (int i = 1; i < TC_MAX_RANK; i++) e.size[i] = 0;
-        if (d.rank > 1) e.rank = 2, e.size[0] = A(y)->n / d.size[d.rank - 1],
-                        e.size[1] = d.size[d.rank - 1];
+        if (d.rank > 1)
+            e.rank = 2, e.size[0] = A(y)->n / d.size[d.rank - 1],
+            e.size[1] = d.size[d.rank - 1];
         return reshape(m, y, e);
     case 2: return slice(m, y, dim, d.size[dim] - 1, d.size[dim], -1);
     default: return slice(m, y, dim, 0, (d.size[dim] + 1) / 2, 2);
@@ -419,7 +438,10 @@ static int follow(machine *m, int y) {
     case 5: return combine(m, beside(m, y, dtype), y, (binary)choose(m, BINARIES));
     case 6: result(m, y); return y;
     case 7:
-        r = reduce(m, y, floats ? (reduction)choose(m, REDUCTIONS) : choose(m, 2) ? SUM : LARGEST,
+        r = reduce(m, y,
+                   floats         ? (reduction)choose(m, REDUCTIONS)
+                   : choose(m, 2) ? SUM
+                                  : LARGEST,
                    some_mask(m, A(y)->d.rank));
         result(m, r);
         return y;
@@ -452,8 +474,10 @@ static void derive(machine *m) {
     if (A(loss)->at) m->loss = A(loss)->at[0].x;
     if (m->pass != RECORD || m->eager) return;
     if (m->f) {
-        fprintf(m->f, "    tc_tensor grad[%d];\n    tc_grad(v%d, ((const tc_tensor[]){", m->n_wrt, loss);
-        for (int i = 0; i < m->n_wrt; i++) fprintf(m->f, "%sv%d", i ? ", " : "", m->input[m->wrt[i]]);
+        fprintf(m->f, "    tc_tensor grad[%d];\n    tc_grad(v%d, ((const tc_tensor[]){",
+                m->n_wrt, loss);
+        for (int i = 0; i < m->n_wrt; i++)
+            fprintf(m->f, "%sv%d", i ? ", " : "", m->input[m->wrt[i]]);
         fprintf(m->f, "}), %d, grad);\n", m->n_wrt);
         fprintf(m->f, "    for (int i = 0; i < %d; i++) tc_keep(grad[i]);\n", m->n_wrt);
     }
