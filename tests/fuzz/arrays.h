@@ -179,9 +179,15 @@ typedef enum unary {
     UNARIES
 } unary;
 
+// Of large negative x the exponential of -x would be infinite.
+static double sigmoid(double x) {
+    return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x));
+}
+
 static cell unary_of(unary op, double s, int dtype, cell a) {
     double x = a.x, far = a.far, unit = 16 * unit_of_dtype(TC_F32), y = 0;
     int64_t i = a.i, n = (int64_t)s;
+    double least = dtype == TC_F64 ? 0x1p-1022 : 0x1p-126; // the least normal number
     if (dtype == TC_F64) unit = 16 * unit_of_dtype(TC_F64);
     if (!is_floating(dtype))
         return integer(dtype, op == NEG      ? (int64_t)(0 - (uint64_t)i)
@@ -200,8 +206,10 @@ static cell unary_of(unary op, double s, int dtype, cell a) {
     case PLUS: y = x + s; break;
     case AT_LEAST: y = x > s || x != x ? x : s; break;
     case TANH: y = tanh(x), far += unit * fabs(y); break;
-    case SIGMOID: y = 1 / (1 + exp(-x)), far += unit * y; break;
-    case SILU: y = x / (1 + exp(-x)), far = 1.1 * far + unit * fabs(y); break;
+    case SIGMOID: y = sigmoid(x), far += unit * y + least; break;
+    case SILU:
+        y = x * sigmoid(x), far = 1.1 * far + unit * fabs(y) + least * fabs(x);
+        break;
     case UNARIES: break;
     }
     return settled(dtype, y, far);
@@ -288,7 +296,8 @@ static array array_reduce(const array *a, reduction how, unsigned mask) {
     int64_t n = size_of(&over);
     double unit = unit_of_dtype(a->dtype == TC_F64 ? TC_F64 : TC_F32);
     for (int64_t i = 0; a->at && i < r.n; i++) {
-        double sum = 0, size = 0, far = 0, most = -INFINITY;
+        long double sum = 0; // n roundings of it are not seen in a double
+        double size = 0, far = 0, most = -INFINITY;
         int64_t whole = 0, top = INT64_MIN, first = place_in(&d, i, outer, 0);
         for (int64_t k = 0; k < n; k++) {
             const cell *c = &a->at[place_in(&over, k, inner, first)];
@@ -303,7 +312,7 @@ static array array_reduce(const array *a, reduction how, unsigned mask) {
         else {
             double by = how == MEAN ? (double)n : 1;
             far += (double)(n / 32 + 24) * unit * size;
-            r.at[i] = settled(r.dtype, sum / by, n > 1 ? far / by : far);
+            r.at[i] = settled(r.dtype, (double)(sum / by), n > 1 ? far / by : far);
         }
     }
     mark_rough(&r);
@@ -338,6 +347,7 @@ static array array_softmax(const array *a, int attends) {
 typedef struct total {
     float f;
     double x, size, far;
+    long double wide; // where the result is within a bound
     uint64_t i;
     int64_t n;
 } total;
@@ -353,7 +363,7 @@ static void total_add(total *t, int dtype, const cell *a, const cell *b, int rou
     else
         t->f = fmaf((float)a->x, (float)b->x, t->f);
     if (!rough) return;
-    if (dtype != TC_F64) t->x += a->x * b->x;
+    t->wide += (long double)a->x * b->x;
     t->size += fabs(a->x * b->x), t->n++;
     t->far += fabs(a->x) * b->far + fabs(b->x) * a->far + a->far * b->far;
 }
@@ -363,7 +373,8 @@ static cell total_of(const total *t, int dtype, int rough) {
     double unit = unit_of_dtype(dtype == TC_F64 ? TC_F64 : TC_F32);
     if (!rough || unrounded)
         return settled(dtype, dtype == TC_F64 || unrounded ? t->x : (double)t->f, 0);
-    return settled(dtype, t->x, t->far + (double)(t->n + 4) * unit * t->size + 0x1p-140);
+    return settled(dtype, (double)t->wide,
+                   t->far + (double)(t->n + 4) * unit * t->size + 0x1p-140);
 }
 
 // [..., M, K] x [..., K, N]; as = dtype of the result.
