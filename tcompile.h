@@ -3163,7 +3163,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x4ab8f747840f9edcu
+#define TC__BUILD_ID 0xcac0bd7e75c44a6eu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -9051,6 +9051,8 @@ return tc__fail(q->ctx,TC_E_SHAPE,
 "one of them?",
 tc__called(q->ctx,q->op),tc__dims_text(a,x),
 tc__dims_text(b,y));
+for(int i=0;i<r-2;i++)
+if(!tc__know(q,TC__EQUAL,a->dims[i],b->dims[i]))return tc__bcast_fail(q,1,i);
 tc__shape_same(q);
 q->out.dims[r-1]=b->dims[r-1];
 return 1;
