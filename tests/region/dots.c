@@ -185,9 +185,13 @@ static tc_ctx *open_as(const char *backend, const char *isa, int threads) {
 
 TEST(interpreted) { run_all(open_as("aot_eager", NULL, 2)); }
 TEST(this_cpu) { run_all(open_as("cpu", NULL, 2)), run_all(open_as("cpu", NULL, 1)); }
-TEST(avx512) { run_all(open_as("cpu", "avx512", 3)); }
+TEST(avx512) {
+    if (test_all()) run_all(open_as("cpu", "avx512", 3));
+}
 TEST(avx2) { run_all(open_as("cpu", "avx2", 2)); }
-TEST(baseline) { run_all(open_as("cpu", "baseline", 2)); }
+TEST(baseline) {
+    if (test_all()) run_all(open_as("cpu", "baseline", 2));
+}
 
 // Has kernels compiled with the macros of tools/amx.h.
 static int emulate_tiles(void) {
