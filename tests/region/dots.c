@@ -183,14 +183,18 @@ static tc_ctx *open_as(const char *backend, const char *isa, int threads) {
     return tc_open(&config);
 }
 
+static const char for_all[] = "of ./build.sh test all";
+
 TEST(interpreted) { run_all(open_as("aot_eager", NULL, 2)); }
 TEST(this_cpu) { run_all(open_as("cpu", NULL, 2)), run_all(open_as("cpu", NULL, 1)); }
 TEST(avx512) {
-    if (test_all()) run_all(open_as("cpu", "avx512", 3));
+    if (!test_all()) SKIP(for_all);
+    run_all(open_as("cpu", "avx512", 3));
 }
 TEST(avx2) { run_all(open_as("cpu", "avx2", 2)); }
 TEST(baseline) {
-    if (test_all()) run_all(open_as("cpu", "baseline", 2));
+    if (!test_all()) SKIP(for_all);
+    run_all(open_as("cpu", "baseline", 2));
 }
 
 // Has kernels compiled with the macros of tools/amx.h.
