@@ -67,6 +67,9 @@ esac
 CFLAGS="$CFLAGS $sanitizer" SHARED_CFLAGS="$SHARED_CFLAGS $sanitizer" INSIDE_CFLAGS="$INSIDE_CFLAGS $sanitizer $without"
 # One folder per compiler and sanitizer, so that switching between them rebuilds nothing.
 OUT=build/$(printf '%s%s' "$CC" "${SAN:+-san$SAN}" | tr -c 'A-Za-z0-9._-' '_')
+# Tests of the public interface: by -O0 in half of the time, too. Sanitizers of two compilers do not link.
+PUBLIC_CC=$INSIDE_CC PUBLIC_CFLAGS=$INSIDE_CFLAGS
+[ -z "$sanitizer" ] || PUBLIC_CC=$CC
 # gcc looks at the lines of the packed header for three seconds to tell of indentation, which clang-format keeps.
 WARN='-Wall -Wextra -Wno-unused-function -Wno-misleading-indentation'
 CHECKS='-include assert.h -DTC_ASSERT=assert' # and so the verifier between stages
@@ -449,14 +452,28 @@ needs_shared() {
 }
 
 build_shared() {
+    words="$CC $TEST_FLAGS $SHARED_CFLAGS"
     for test in $1; do
         needs_shared "$test" || continue
+        [ "$(cat "$SHARED.words" 2>/dev/null)" = "$words" ] && is_new tests/tools/implementation.c "$SHARED" && break
         mkdir -p "$OUT/tests"
         rm -f "$SHARED" # what does not compile is not tested as it was before
         # shellcheck disable=SC2086
-        compile tests/tools/implementation.c "$SHARED" -c $TEST_FLAGS $SHARED_CFLAGS
-        return
+        compile tests/tools/implementation.c "$SHARED" -c $TEST_FLAGS $SHARED_CFLAGS && say "$words" >"$SHARED.words"
+        break
     done
+    : >"$OUT/shared.ready"
+}
+
+# It takes half a minute, in which others run: those that wait for it come behind them.
+wait_for_shared() { while [ ! -e "$OUT/shared.ready" ]; do sleep 1; done; }
+
+shared_last() {
+    later=''
+    for test in $1; do
+        if needs_shared "$test"; then later="$later $test"; else say "$test"; fi
+    done
+    for test in $later; do say "$test"; done
 }
 
 # Tests of internals share an object too, whose functions are not static, and see declarations of them under the names of
@@ -575,11 +592,16 @@ run_test() {
     before=$spent
     fresh_cache "$program.cache"
     how=$INSIDE_CFLAGS COMPILER=$INSIDE_CC
-    needs_shared "$test" && how="$CFLAGS $SHARED" COMPILER=$CC
+    needs_shared "$test" && wait_for_shared && how="$PUBLIC_CFLAGS $SHARED" COMPILER=$PUBLIC_CC
     parts=$(parts_of "$test" "$program.parts")
     needs_inside "$test" && how="$INSIDE_CFLAGS $INSIDE_OBJECT" parts=-I$INSIDE
-    # Their time goes to their own code: lists for devices, thread by thread; sums of products.
-    case $test in unit/device | cuda/products) how="$CFLAGS $without $INSIDE_OBJECT" ;; esac
+    # Their time goes to their own code: lists for devices, thread by thread; sums of products; references.
+    case $test in
+    unit/device | cuda/products | region/dots) how="$CFLAGS $without $INSIDE_OBJECT" ;;
+    fuzz/* | ops/ops | region/windows | region/images | region/transposed | cuda/attention | cuda/convolution | cuda/fuzz*)
+        how="$CFLAGS $SHARED" COMPILER=$CC
+        ;;
+    esac
     if [ "$test" = compile ]; then
         sh tests/compile/run.sh >"$log" 2>&1
     elif [ "$test" = manual ]; then
@@ -653,11 +675,13 @@ command_test() {
     # shellcheck disable=SC2086
     jobs=$(select_tests $names)
     [ -n "$jobs" ] || { say "no test is called$names"; exit 2; }
+    mkdir -p "$OUT"
+    rm -f "$OUT/shared.ready"
     build_shared "$jobs" &
     build_inside "$jobs"
     build_fakes "$jobs"
     build_kept
-    wait
+    jobs=$(shared_last "$jobs")
     all_jobs run_test "$@"
     case " $* " in *' --update '*) $GEN kernels . ;; esac
     passed=0 skipped=0

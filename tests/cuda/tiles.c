@@ -211,17 +211,23 @@ static void name(texts *t, const tc__product *q, const pair *operands) {
              q->slices > 1 ? ", in slices" : "");
 }
 
-// Every tile that a product of such operands may have, one after the other.
-static void add_tiles(texts *t, int dtype, const pair *operands, able able, int *seen) {
+// Which of the tiles of a pair a test has; the other half has those that this one has not.
+typedef enum share { ALL, FIRST_HALF, SECOND_HALF } share;
+
+// The tiles that a product of such operands may have, one after the other.
+static void add_tiles(texts *t, int dtype, const pair *operands, able able, share share,
+                      int *seen) {
     tc__product q;
+    int turn = (int)(operands - pairs) / 2;
     for (int i = 0;; i++) {
+        int other = share != ALL && (turn + i) % 2 != (share == SECOND_HALF);
         tc__group *g = add(t, dtype, operands, 2048, 2048, 512, able);
         g->shape.tuning.knob[TC__KNOB_PRODUCT_TILE] = 0;
         q = tc__product_plan(g);
         CHECK_EQ(q.form, TC__PRODUCT_TILES);
         if (i == tc__product_kinds[q.kind].count) break;
         const tc__product_tile *tile = &tc__product_kinds[q.kind].tile[i];
-        if (!tc__tile_has_room(g, &q, tile)) {
+        if (other || !tc__tile_has_room(g, &q, tile)) {
             t->count--;
             continue;
         }
@@ -304,7 +310,7 @@ static int tiles_of(int kind, int turned) {
 }
 
 // Every second pair, from `first` on; where the device brings operands, those that lie in memory as they are.
-static void check_tiles(int dtype, able able, const char *arch, size_t first) {
+static void check_tiles(int dtype, able able, share share, const char *arch, size_t first) {
     static texts t;
     int seen = 0;
     const char *why = TEST_SANITIZED ? "ptxas says the same; cuda/products runs such texts"
@@ -315,7 +321,7 @@ static void check_tiles(int dtype, able able, const char *arch, size_t first) {
     t.c = tc_open(&config);
     tc__ix_open(&t.ix, t.c);
     for (size_t i = first; i < (able >= WITH_MAPS ? 2 : TC__COUNT(pairs)); i += 2)
-        add_tiles(&t, dtype, &pairs[i], able, &seen);
+        add_tiles(&t, dtype, &pairs[i], able, share, &seen);
     for (size_t i = first; i < TC__COUNT(pairs) && able == PLAIN; i += 2)
         add_few(&t, dtype, &pairs[i]);
     CHECK_EQ(seen,
@@ -331,21 +337,23 @@ static void check_tiles(int dtype, able able, const char *arch, size_t first) {
 }
 
 // No text asks which of 8.0 and 8.9 it is for, registers are shared out alike by all three, and the loop of a product is
-// the same instructions. Of the two halves, whose texts differ in the names of a product's step and of
-// conversions, bf16 has each pair for one of the former two, f16 all for sm_90a; the other dtypes each for one.
-#define TILES(name, dtype, able, even, odd)                                                \
-    TEST(name##_##even) { check_tiles(dtype, able, #even, 0); }                            \
-    TEST(name##_##odd##_others) { check_tiles(dtype, able, #odd, 1); }
+// the same instructions. Each pair has every tile: of the two halves, whose texts differ in the names of a product's step
+// and of conversions, in one of them, bf16 for one of the former two or f16 for sm_90a, in turn.
+#define TILES(name, dtype, able, share, even, odd)                                         \
+    TEST(name##_##even) { check_tiles(dtype, able, share, #even, 0); }                     \
+    TEST(name##_##odd##_others) { check_tiles(dtype, able, share, #odd, 1); }
 
-TILES(bf16, TC_BF16, PLAIN, sm_80, sm_89)
-TILES(f16, TC_F16, PLAIN, sm_90a, sm_90a)
-TILES(f32, TC_F32, PLAIN, sm_80, sm_90a)
-TILES(tf32, TC_F32, WITH_TF32, sm_89, sm_90a)
-TILES(f64, TC_F64, PLAIN, sm_90a, sm_80)
+TILES(bf16, TC_BF16, PLAIN, FIRST_HALF, sm_80, sm_89)
+TILES(f16, TC_F16, PLAIN, SECOND_HALF, sm_90a, sm_90a)
+TILES(f32, TC_F32, PLAIN, ALL, sm_80, sm_90a)
+TILES(tf32, TC_F32, WITH_TF32, ALL, sm_89, sm_90a)
+TILES(f64, TC_F64, PLAIN, ALL, sm_90a, sm_80)
 
-TEST(bf16_by_matrix_units) { check_tiles(TC_BF16, WITH_MATRIX_UNITS, "sm_90a", 0); }
-TEST(bf16_by_maps) { check_tiles(TC_BF16, WITH_MAPS, "sm_90a", 0); }
-TEST(f16_by_maps) { check_tiles(TC_F16, WITH_MAPS, "sm_90a", 1); }
-TEST(tf32_by_maps) { check_tiles(TC_F32, WITH_MAPS_AND_TF32, "sm_90a", 0); }
-TEST(tf32_by_maps_turned) { check_tiles(TC_F32, WITH_MAPS_AND_TF32, "sm_90a", 1); }
-TEST(f16_by_matrix_units) { check_tiles(TC_F16, WITH_MATRIX_UNITS, "sm_90a", 1); }
+#define DEVICE_TILES(name, dtype, able, first)                                             \
+    TEST(name) { check_tiles(dtype, able, ALL, "sm_90a", first); }
+DEVICE_TILES(bf16_by_matrix_units, TC_BF16, WITH_MATRIX_UNITS, 0)
+DEVICE_TILES(bf16_by_maps, TC_BF16, WITH_MAPS, 0)
+DEVICE_TILES(f16_by_maps, TC_F16, WITH_MAPS, 1)
+DEVICE_TILES(tf32_by_maps, TC_F32, WITH_MAPS_AND_TF32, 0)
+DEVICE_TILES(tf32_by_maps_turned, TC_F32, WITH_MAPS_AND_TF32, 1)
+DEVICE_TILES(f16_by_matrix_units, TC_F16, WITH_MATRIX_UNITS, 1)
