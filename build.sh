@@ -620,6 +620,8 @@ run_test() {
             cpu=2
             [ "$test:$graphs" != fuzz/gradients:3000 ] || graphs=4400 cpu=1
             [ "$test:$graphs" != fuzz/gradients:700 ] || graphs=300
+            [ "$test:$graphs" != fuzz/products:3000 ] || graphs=2000 cpu=10
+            [ "$test:$graphs" != fuzz/products:700 ] || graphs=240 cpu=4
             [ $# -gt 0 ] || set -- --graphs $graphs --cpu $cpu
             [ -z "${FUZZ_SECONDS:-}" ] || set -- "$FUZZ_SECONDS"
             ;;

@@ -568,7 +568,9 @@ typedef struct tc_config {
     const char *passes_off;  // graph passes to leave out, "fold,split" or "all" (for tests)
     const char *isa;         // instructions that may be used at most: "baseline" (of the oldest CPU of this
                              // kind), "avx2" (with FMA and F16C), "avx512" (F, BW, DQ and VL); NULL =
-                             // TC_ISA, else "native", all that the CPU has. Results have the same bits
+                             // TC_ISA, else "native", all that the CPU has. Results have the same bits.
+                             // For AMX a context asks Linux to save its tiles: alternate stacks that the
+                             // process sets for signals afterwards need 11 KB for them (sigaltstack: ENOMEM)
 } tc_config;
 
 // A tc_config of all defaults.
@@ -1142,8 +1144,10 @@ TCDEF tc_tensor tc_dropout_at(tc_tensor x, double p, const char *file, int line)
 // ---- linear algebra ----
 
 // a[..., M, K] x b[..., K, N] -> [..., M, N], leading dimensions broadcast; a 1-D operand
-// is a row on the left, a column on the right, and its dimension goes. TC_E_SHAPE: inner
-// sizes differ.
+// is a row on the left, a column on the right, and its dimension goes. The result has the
+// dtype that a and b have together: sums of bytes wrap to a byte. Of quantised operands,
+// tc_matmul(tc_cast(x, TC_I32), tc_cast(w, TC_I32)) has them in i32, and multiplies
+// bytes all the same. TC_E_SHAPE: inner sizes differ.
 TCDEF tc_tensor tc_matmul_at(tc_tensor a, tc_tensor b, const char *file, int line);
 // x[..., I] x weight[O, I]^T + bias[O] -> [..., O]; bias may be null.
 TCDEF tc_tensor tc_linear_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
@@ -3161,7 +3165,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x84f7675a071c85bdu
+#define TC__BUILD_ID 0x715fb3753f942726u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -9049,6 +9053,8 @@ return tc__fail(q->ctx,TC_E_SHAPE,
 "one of them?",
 tc__called(q->ctx,q->op),tc__dims_text(a,x),
 tc__dims_text(b,y));
+for(int i=0;i<r-2;i++)
+if(!tc__know(q,TC__EQUAL,a->dims[i],b->dims[i]))return tc__bcast_fail(q,1,i);
 tc__shape_same(q);
 q->out.dims[r-1]=b->dims[r-1];
 return 1;
@@ -30610,6 +30616,46 @@ if(target<TC__EMIT_AVX512&&tc__is_wide(g))return TC__VECTOR/2;
 if(tc__is_flat_product(g))return TC__VECTOR;
 return(tc__group_takes_16(g,target)?2:1)*TC__VECTOR;
 }
+enum{
+TC__ROW_BYTES=512,
+TC__ROW_NODES=12,
+TC__ROW_COLUMNS=64,
+TC__ROW_AHEAD=8
+};
+static int tc__has_long_steps(const tc__group*g){
+int sums=0,loads=0;
+if(g->shape.vector!=TC__ROW||g->shape.kind!=TC__REDUCTION)return 0;
+if(g->body.node.count>TC__ROW_NODES||
+tc__ix_lo(g->body.ix,g->shape.cols)<TC__ROW_COLUMNS)
+return 0;
+for(size_t i=0;i<g->body.node.count;i++){
+const tc__node*n=g->body.node.at[i];
+if(n->op==TC_OP_ARGMAX||n->op==TC_OP_ARGMIN)return 0;
+if(n->op==TC_OP_NEW)sums++;
+if(n->op!=TC_OP_LOAD||n->level==TC__AT_ROW)continue;
+if(tc__access_along(g,n->attr[TC__LOAD_INDEX],TC__ROW,tc__group_lanes(g))!=
+TC__CONTIGUOUS)
+return 0;
+loads++;
+}
+for(size_t i=0;i<g->buffer.count;i++)
+if(g->buffer.at[i].place==TC__BUF_ROW)return 0;
+return sums==1&&loads==1;
+}
+static int tc__row_step(const tc__group*g){
+int64_t best=TC__LANES,cost=INT64_MAX;
+if(!tc__has_long_steps(g))return TC__LANES;
+int64_t most=tc__is_wide(g)?TC__ROW_BYTES/8:TC__ROW_BYTES/4;
+if(!tc__ix_is_const(g->shape.rows))return(int)most;
+int64_t rows=tc__ix_value(g->shape.rows);
+for(int64_t step=TC__LANES;step<=most;step+=TC__LANES){
+int64_t left=rows%step;
+int64_t of=
+rows/step*(96+step)+(left/tc__group_lanes(g)+1)*(left>0)*112;
+if(of<cost)cost=of,best=step;
+}
+return(int)best;
+}
 // ---- gen/kernel/constants.c
 typedef struct tc__twins{
 tc_ctx*ctx;
@@ -32423,14 +32469,18 @@ static int tc__word_load(const tc__group*g,uint32_t id){
 const tc__node*n=tc__dot_node(g,id);
 tc__ixpool*x=g->body.ix;
 if(n->op!=TC_OP_LOAD||n->n_attr>TC__LOAD_PREDICATES)return 0;
-if(tc__buffer_of(g,n)->dtype!=n->dtype||!tc__is_memory(tc__buffer_of(g,n)))
+const tc__kbuf*from=tc__buffer_of(g,n);
+if(from->dtype!=n->dtype||(!tc__is_memory(from)&&from->place!=TC__BUF_MADE))
 return 0;
 tc__ixrun run=tc__ix_run(x,n->attr[TC__LOAD_INDEX],TC__DEPTH);
 int plain=run.ok&&run.run==INT64_MAX&&tc__ix_equals(run.stride,1)&&
 !tc__ix_has_val(x,n->attr[TC__LOAD_INDEX]);
 return plain&&!g->target.checked?(int)n->id+1:0;
 }
-static tc__dot_plan tc__dot_of(const tc__group*g,int part){
+static int tc__may_tile(const tc__group*g){
+return g->target.fast&&g->shape.dots>=TC__DOTS_TILES;
+}
+static tc__dot_plan tc__dot_of(const tc__group*g){
 tc__dot_plan d;
 memset(&d,0,sizeof d);
 d.each=1;
@@ -32440,7 +32490,7 @@ int whole=tc__dot_takes(d.left)&&tc__dot_takes(d.right)&&
 tc__product_dtype(g)==TC_I32&&g->shape.dots;
 int bf16=d.left==TC_BF16&&d.right==TC_BF16&&g->target.fast&&
 g->shape.dots>=TC__DOTS_BF16;
-if(part||(!whole&&!bf16))return d;
+if(!whole&&!bf16)return d;
 if(bf16)d.each=2,d.tiles=g->shape.dots>=TC__DOTS_TILES;
 int bytes=d.left!=TC_I16&&d.right!=TC_I16;
 int no_sign=d.left==TC_U8&&d.right==TC_U8;
@@ -32466,6 +32516,7 @@ enum{
 TC__CONTRACT_GRAIN=48,
 TC__CONTRACT_TILES_GRAIN=64,
 TC__CONTRACT_TILES_TURN=256,
+TC__CONTRACT_TILES_SLICE=128,
 TC__CONTRACT_TILES_WORDS=1<<18,
 TC__CONTRACT_TILES_SUMS=1<<13,
 TC__CONTRACT_FLIP=32,
@@ -32790,7 +32841,7 @@ if(q->dot.bias)q->bias_at=tc__contract_area(q,q->wide_padded);
 q->tile_at=tc__contract_area(q,tc__ix_mul(x,q->wide_padded,tc__ix_const(tall)));
 q->flip_at=tc__contract_area(
 q,windows?tc__ix_mul(x,q->wide_padded,tc__ix_const(tall))
-:q->dot.turned?tc__ix_const(q->width*q->rows)
+:q->dot.turned?tc__ix_const(q->width*tall)
 :q->flip?tc__ix_mul(x,q->wide_padded,tc__ix_const(q->width))
 :0);
 if(!windows)return;
@@ -32837,9 +32888,10 @@ static int64_t tc__contract_slice(const tc__contract*q,int64_t m){
 int64_t depth=tc__ix_is_const(q->depth)?tc__ix_value(q->depth):0;
 int wide=tc__contract_is_wide(q);
 int few=m<=TC__CONTRACT_FLIP&&tc__is_plain(q->g,tc__right_of(q->g));
-if(q->dot.turned||depth<=TC__CONTRACT_LONG>>wide||few||q->phases>1)
-return 0;
-int64_t slice=TC__CONTRACT_SLICE>>wide,slices=(depth+slice-1)/slice;
+int64_t most=q->dot.turned?TC__CONTRACT_TILES_SLICE:TC__CONTRACT_LONG>>wide;
+if(depth<=most||few||q->phases>1)return 0;
+int64_t slice=q->dot.turned?most:TC__CONTRACT_SLICE>>wide,
+slices=(depth+slice-1)/slice;
 return tc__padded((depth+slices-1)/slices,
 q->dot.tiles?(int)TC__DOT_TILE:(int)TC__VECTOR);
 }
@@ -32936,14 +32988,14 @@ q.phases=tc__contract_phases(g);
 int64_t m=tc__ix_is_const(q.m)?tc__ix_value(q.m):INT64_MAX;
 int turns=tc__is_half(q.dtype)&&tc__word_load(g,tc__right_of(g))&&
 tc__contract_turns(&q,m);
-q.dot=tc__dot_of(g,number);
+q.dot=tc__dot_of(g);
 if(turns&&!q.dot.tiles)q.dot.each=1;
 if(q.dot.each>1)q.depth=tc__ix_ceil_div(x,q.depth,tc__ix_const(q.dot.each));
 if(q.dot.tiles)q.depth=tc__round_up(x,q.depth,TC__DOT_TILE);
 q.dot.turned=tc__tiles_turn(&q);
 q.slice=tc__contract_slice(&q,m);
-q.grain=
-q.slice?tc__contract_slice_grain(&q,m):tc__contract_grain(g,m,q.dot.tiles);
+q.grain=q.slice?tc__contract_slice_grain(&q,m)
+:tc__contract_grain(g,m,number?tc__may_tile(g):q.dot.tiles);
 if(q.dot.turned||q.grain>m)q.grain=m;
 q.left_nodes=!tc__is_plain(g,tc__left_of(g));
 if(tc__has_windows(g,q.lanes)){
@@ -33220,6 +33272,64 @@ tc__line(p);
 tc__put(p->out,"packed[%d] = %s;\n",q->number,of);
 tc__block_close(p);
 }
+enum{TC__MASKED_NODES=64};
+static const tc__node*tc__mask_of_product(const tc__group*g){
+uint8_t of[TC__MASKED_NODES];
+const tc__node*mask=NULL;
+if(g->body.node.count>TC__MASKED_NODES)return NULL;
+for(uint32_t id=0;id<g->body.node.count;id++){
+const tc__node*n=g->body.node.at[id];
+of[id]=n->op==TC_OP_CONTRACT&&id>=g->shape.prologue;
+for(uint32_t i=0;i<n->n_in;i++){
+const tc__node*by=g->body.node.at[n->in[0]];
+if(!of[n->in[i]])continue;
+if(n->op==TC_OP_WHERE&&i==1&&by->op==TC_OP_VALID&&
+(!mask||mask==by)){
+mask=by;
+continue;
+}
+if(!tc__is_alu(n))return NULL;
+of[id]=1;
+}
+}
+return mask;
+}
+static int tc__seen_columns(const tc__group*g,tc__ix*e){
+tc__ixpool*x=g->body.ix;
+const tc__node*mask=tc__mask_of_product(g);
+for(uint32_t i=TC__VALID_PREDICATES;mask&&i+1<mask->n_attr;i+=2){
+tc__ix at=mask->attr[i],limit=mask->attr[i+1];
+tc__ixrun run=tc__ix_run(x,at,TC__COL);
+int ends=run.ok&&run.run==INT64_MAX&&!tc__ix_has_val(x,at)&&
+!tc__ix_has_val(x,limit);
+if(ends&&tc__ix_equals(run.stride,-1))return*e=at,1;
+if(ends&&tc__ix_equals(run.stride,1)&&!tc__ix_uses(x,limit,TC__COL))
+return*e=tc__ix_sub(x,tc__ix_sub(x,limit,tc__ix_const(1)),at),1;
+}
+return 0;
+}
+static void tc__print_panels_loop(tc__printer*p,const tc__contract*q){
+tc__ix e;
+int masked=tc__seen_columns(p->g,&e);
+if(masked){
+tc__line(p);
+tc__put(p->out,"tc_i64 seen = -1;\n");
+tc__line(p);
+tc__put(p->out,"for (int j = 0; j < %d; j++)",q->rows);
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"const tc_i64 r = tc_min(i + j, r1 - 1), c = c0;\n");
+tc__line(p);
+tc__put(p->out,"seen = tc_max(seen, ");
+tc__put_ix(p,e);
+tc__put(p->out,");\n");
+tc__block_close(p);
+}
+tc__line(p);
+tc__put(p->out,"for (tc_i64 p = c0; p < c1%s; p += %d)",
+masked?" && p - c0 <= seen":"",q->width);
+tc__block_open(p);
+}
 // ---- gen/kernel/print_dots.c
 static void tc__put_dot(tc__printer*p,const tc__dot_plan*d,int i,int j){
 int turn=d->each==4&&d->right==TC_U8;
@@ -33292,6 +33402,11 @@ const tc__node*n=tc__body(p,(uint32_t)load-1);
 tc__ixpool*x=p->g->body.ix;
 tc__ix at=n->attr[TC__LOAD_INDEX],k=tc__ix_find_var(x,at,TC__DEPTH);
 tc__put(p->out,"(const tc_u8 *)(");
+if(tc__buffer_of(p->g,n)->place==TC__BUF_MADE){
+tc__put_made(p,n->attr[TC__LOAD_BUFFER]);
+tc__put(p->out,")");
+return;
+}
 tc__put_at(p,n->attr[TC__LOAD_BUFFER],
 k?tc__ix_subst(x,at,k,tc__ix_const(0)):at);
 tc__put(p->out,")");
@@ -33301,7 +33416,7 @@ tc__ixpool*x=p->g->body.ix;
 tc__put_ix(p,tc__ix_mul(x,tc__depth_of(p->g),tc__ix_const(4/q->dot.each)));
 }
 static void tc__print_words_turned(tc__printer*p,const tc__contract*q,int load,
-int count,const char*let){
+int count,const char*let,const char*words){
 tc__line(p);
 tc__put(p->out,"const tc_u8 *x[%d];\n",count);
 tc__line(p);
@@ -33315,7 +33430,7 @@ tc__put_words_at(p,load);
 tc__put(p->out,";\n");
 tc__block_close(p);
 tc__line(p);
-tc__put(p->out,"tc_words(x, %d, %s, ",count,q->slice?"k0, k1":"0, depth");
+tc__put(p->out,"tc_words(x, %d, %s, ",count,words);
 tc__put_bytes(p,q);
 tc__put(p->out,", panel);\n");
 }
@@ -33328,7 +33443,8 @@ tc__put(p->out,"for (tc_i64 p = c0; p < c1; p += %d)",q->width);
 tc__block_open(p);
 tc__print_panel(p,q,"");
 if(q->dot.columns){
-tc__print_words_turned(p,q,q->dot.columns,q->width,"c = tc_min(p + j, c1 - 1)");
+tc__print_words_turned(p,q,q->dot.columns,q->width,"c = tc_min(p + j, c1 - 1)",
+q->slice?"k0, k1":"0, depth");
 }else{
 if(!whole){
 tc__line(p);
@@ -33352,24 +33468,25 @@ tc__contract_deep(q),q->width,q->slice?"k0":"0");
 }
 tc__block_close(p);
 }
-static void tc__print_left_row(tc__printer*p,const tc__contract*q,const char*at){
+static void tc__print_left_row(tc__printer*p,const tc__contract*q,const char*at,
+const char*deep){
 tc__line(p);
-if(q->dot.tiles)
-tc__put(p->out,"tc_i32 *left_r = left + %s / 16 * 16 * depth + %s %% 16 * 16;\n",
-at,at);
-else{
+if(q->dot.tiles){
+tc__put(p->out,"tc_i32 *left_r = left + %s / 16 * 16 * %s + %s %% 16 * 16;\n",at,
+deep,at);
+return;
+}
 tc__put(p->out,"tc_i32 *left_r = left + %s * ",at);
 tc__put_atom(p,tc__round_up(p->g->body.ix,q->depth,q->lanes),0);
 tc__put(p->out,";\n");
 }
-}
-static void tc__print_left_copy(tc__printer*p,const tc__contract*q,int load){
+static void tc__print_left_copy(tc__printer*p,const tc__contract*q){
 tc__line(p);
 tc__put(p->out,"tc_words_row(left_r, %d, ",q->dot.tiles?256:16);
-tc__put_words_at(p,load);
+tc__put_words_at(p,q->dot.rows);
 tc__put(p->out,", ");
 tc__put_bytes(p,q);
-tc__put(p->out,", depth, %s);\n",q->dot.bias?"(tc_i32)0x80808080":"0");
+tc__put(p->out,", depth, %s, 0);\n",q->dot.bias?"(tc_i32)0x80808080":"0");
 }
 static void tc__put_left_at(tc__printer*p,const tc__contract*q){
 int chunk=TC__DOT_TILE*q->dot.each;
@@ -33382,9 +33499,9 @@ tc__put(p->out,"left_r + k");
 static void tc__print_left_words(tc__printer*p,const tc__contract*q,
 const uint8_t*mark){
 int bf16=q->dot.left==TC_BF16;
-tc__print_left_row(p,q,"(r - r0)");
+tc__print_left_row(p,q,"(r - r0)","depth");
 if(q->dot.rows){
-tc__print_left_copy(p,q,q->dot.rows);
+tc__print_left_copy(p,q);
 return;
 }
 tc__print_made_rows(p,p->g->shape.prologue,tc__contract_rows_loop(p));
@@ -33415,6 +33532,12 @@ tc__put_ix(p,tc__depth_of(p->g));
 tc__put(p->out,"; k < 2 * depth; k++) *(");
 tc__put_left_at(p,q);
 tc__put(p->out,") = 0;\n");
+}
+static void tc__print_tiles_open(tc__printer*p,int tiles){
+if(tiles)tc__line(p),tc__put(p->out,"tc_tiles_open();\n");
+}
+static void tc__print_tiles_close(tc__printer*p,int tiles){
+if(tiles)tc__line(p),tc__put(p->out,"tc_tiles_close();\n");
 }
 typedef struct tc__tile_form{
 int down,across;
@@ -33493,18 +33616,63 @@ tc__put(p->out,"\n");
 static void tc__print_tiles_blocks(tc__printer*p,const tc__contract*q,
 const char*symbol){
 char operands[160];
+tc__ix seen;
+int masked=tc__seen_columns(p->g,&seen);
+if(!masked){
 tc__line(p);
 tc__put(p->out,"for (tc_i64 p = c0; p < c1; p += %d)",q->width);
 tc__block_open(p);
-tc__print_panel(p,q,"const ");
+}
 tc__line(p);
-tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += %d)",q->rows);
+tc__put(p->out,"for (tc_i64 i = r0; i < r1; i += %d)",q->rows);
 tc__block_open(p);
-snprintf(operands,sizeof operands,"left + i * depth%s, 16 * depth, panel, %s",
+if(masked)tc__print_panels_loop(p,q);
+tc__print_panel(p,q,"const ");
+snprintf(operands,sizeof operands,"left + (i - r0) * depth%s, 16 * depth, panel, %s",
 q->slice?" + k0 * 16":"",tc__contract_deep(q));
-tc__print_block_call(p,q,symbol,operands,"i");
+tc__print_block_call(p,q,symbol,operands,"(i - r0)");
 tc__block_close(p);
 tc__block_close(p);
+}
+static long long tc__tiles_ahead(const tc__printer*p,const tc__contract*q){
+const tc__node*n=tc__body(p,(uint32_t)q->dot.columns-1);
+tc__ixrun run=tc__ix_run(p->g->body.ix,n->attr[TC__LOAD_INDEX],TC__COL);
+if(!run.ok||!tc__ix_is_const(run.stride))return 0;
+return(long long)tc__ix_value(run.stride)*q->width*(4/q->dot.each);
+}
+static void tc__print_tiles_slice(tc__printer*p,const tc__contract*q,
+const char*symbol){
+const char*first=q->slice?" + 4 * k0":"",*less=q->slice?" - 4 * k0":"";
+tc__line(p);
+tc__put(p->out,"for (int j = 0; j < %d; j++)",q->width);
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"const tc_i64 c = tc_min(p + j, c1 - 1), r = r0;\n");
+tc__line(p);
+tc__put(p->out,"(void)r;\n");
+tc__print_left_row(p,q,"j",q->slice?"slice":"depth");
+tc__line(p);
+tc__put(p->out,"tc_words_row(left_r, 256, ");
+tc__put_words_at(p,q->dot.columns);
+tc__put(p->out,"%s, ",first);
+tc__put_bytes(p,q);
+tc__put(p->out,"%s, %s, 0, %lld);\n",less,tc__contract_deep(q),
+tc__tiles_ahead(p,q));
+tc__block_close(p);
+tc__line(p);
+tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += %d)\n",q->rows);
+tc__line(p);
+if(q->slice)
+tc__put(
+p->out,
+"    %s_block(left, 16 * slice, pack + i * depth + k0 * %d, k1 - k0, flip + i * "
+"%d, %d, k0);\n",
+symbol,q->rows,q->width,q->rows);
+else
+tc__put(
+p->out,
+"    %s_block(left, 16 * depth, pack + i * depth, depth, flip + i * %d, %d);\n",
+symbol,q->width,q->rows);
 }
 static void tc__print_tiles_turned(tc__printer*p,const tc__contract*q,
 const char*symbol){
@@ -33514,35 +33682,23 @@ tc__put(p->out,"for (tc_i64 i = r0; i < r1; i += %d)",q->rows);
 tc__block_open(p);
 tc__line(p);
 tc__put(p->out,"tc_i32 *panel = pack + (i - r0) * depth;\n");
-tc__print_words_turned(p,q,q->dot.rows,q->rows,"r = tc_min(i + j, r1 - 1)");
+tc__print_words_turned(p,q,q->dot.rows,q->rows,"r = tc_min(i + j, r1 - 1)",
+"0, depth");
 tc__block_close(p);
 tc__pack_close(p,q,"panels / col_blocks");
 tc__line(p);
 tc__put(p->out,"for (tc_i64 p = c0; p < c1; p += %d)",q->width);
 tc__block_open(p);
+if(q->slice)tc__print_slices(p);
+tc__print_tiles_slice(p,q,symbol);
+if(q->slice)tc__block_close(p);
 tc__line(p);
-tc__put(p->out,"for (int j = 0; j < %d; j++)",q->width);
-tc__block_open(p);
+tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += %d)\n",q->rows);
 tc__line(p);
-tc__put(p->out,"const tc_i64 c = tc_min(p + j, c1 - 1), r = r0;\n");
+tc__put(p->out,"    tc_flip_f32((const float *)(void *)(flip + i * %d), %d, %d,\n",
+q->width,q->rows,q->width);
 tc__line(p);
-tc__put(p->out,"(void)r;\n");
-tc__print_left_row(p,q,"j");
-tc__print_left_copy(p,q,q->dot.columns);
-tc__block_close(p);
-tc__line(p);
-tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += %d)",q->rows);
-tc__block_open(p);
-tc__line(p);
-tc__put(p->out,"%s_block(left, 16 * depth, pack + i * depth, depth, flip, %d);\n",
-symbol,q->rows);
-tc__line(p);
-tc__put(
-p->out,
-"tc_flip_f32((const float *)(void *)flip, %d, %d, (float *)(void *)(tile + i * wide "
-"+ (p - c0)), wide);\n",
-q->rows,q->width);
-tc__block_close(p);
+tc__put(p->out,"        (float *)(void *)(tile + i * wide + (p - c0)), wide);\n");
 tc__block_close(p);
 }
 // ---- gen/kernel/print_digits.c
@@ -34034,64 +34190,6 @@ tc__block_open(p);
 tc__print_block_call(p,q,symbol,"x + i, panel, k1 - k0","i");
 tc__block_close(p);
 tc__block_close(p);
-}
-enum{TC__MASKED_NODES=64};
-static const tc__node*tc__mask_of_product(const tc__group*g){
-uint8_t of[TC__MASKED_NODES];
-const tc__node*mask=NULL;
-if(g->body.node.count>TC__MASKED_NODES)return NULL;
-for(uint32_t id=0;id<g->body.node.count;id++){
-const tc__node*n=g->body.node.at[id];
-of[id]=n->op==TC_OP_CONTRACT&&id>=g->shape.prologue;
-for(uint32_t i=0;i<n->n_in;i++){
-const tc__node*by=g->body.node.at[n->in[0]];
-if(!of[n->in[i]])continue;
-if(n->op==TC_OP_WHERE&&i==1&&by->op==TC_OP_VALID&&
-(!mask||mask==by)){
-mask=by;
-continue;
-}
-if(!tc__is_alu(n))return NULL;
-of[id]=1;
-}
-}
-return mask;
-}
-static int tc__seen_columns(const tc__group*g,tc__ix*e){
-tc__ixpool*x=g->body.ix;
-const tc__node*mask=tc__mask_of_product(g);
-for(uint32_t i=TC__VALID_PREDICATES;mask&&i+1<mask->n_attr;i+=2){
-tc__ix at=mask->attr[i],limit=mask->attr[i+1];
-tc__ixrun run=tc__ix_run(x,at,TC__COL);
-int ends=run.ok&&run.run==INT64_MAX&&!tc__ix_has_val(x,at)&&
-!tc__ix_has_val(x,limit);
-if(ends&&tc__ix_equals(run.stride,-1))return*e=at,1;
-if(ends&&tc__ix_equals(run.stride,1)&&!tc__ix_uses(x,limit,TC__COL))
-return*e=tc__ix_sub(x,tc__ix_sub(x,limit,tc__ix_const(1)),at),1;
-}
-return 0;
-}
-static void tc__print_panels_loop(tc__printer*p,const tc__contract*q){
-tc__ix e;
-int masked=tc__seen_columns(p->g,&e);
-if(masked){
-tc__line(p);
-tc__put(p->out,"tc_i64 seen = -1;\n");
-tc__line(p);
-tc__put(p->out,"for (int j = 0; j < %d; j++)",q->rows);
-tc__block_open(p);
-tc__line(p);
-tc__put(p->out,"const tc_i64 r = tc_min(i + j, r1 - 1), c = c0;\n");
-tc__line(p);
-tc__put(p->out,"seen = tc_max(seen, ");
-tc__put_ix(p,e);
-tc__put(p->out,");\n");
-tc__block_close(p);
-}
-tc__line(p);
-tc__put(p->out,"for (tc_i64 p = c0; p < c1%s; p += %d)",
-masked?" && p - c0 <= seen":"",q->width);
-tc__block_open(p);
 }
 static void tc__print_stream_ahead(tc__printer*p,const tc__contract*q){
 int line=64/(int)tc__dtypes[q->dtype].bytes;
@@ -34641,10 +34739,7 @@ tc__let_ix(p,"col_blocks",q->col_blocks);
 tc__let_ix(p,"rows",q->m);
 tc__print_areas(p,q);
 if(!q->flip&&!q->turns)tc__print_kept(p);
-if(q->dot.tiles){
-tc__line(p);
-tc__put(p->out,"tc_tiles_open();\n");
-}
+tc__print_tiles_open(p,q->dot.tiles);
 tc__line(p);
 tc__put(p->out,"for (tc_i64 item = lo; item < hi; item++)");
 tc__block_open(p);
@@ -34701,9 +34796,7 @@ if(!q.direct||!tc__direct_rows(&q)||!tc__direct_columns(&q))
 tc__print_item_loop(p);
 p->parts=0,p->direct=NULL;
 tc__block_close(p);
-if(!q.dot.tiles)return;
-tc__line(p);
-tc__put(p->out,"tc_tiles_close();\n");
+tc__print_tiles_close(p,q.dot.tiles);
 }
 // ---- gen/kernel/print_parts.c
 enum{TC__PARTS_SYMBOL=80};
@@ -34730,9 +34823,10 @@ p->g=whole;
 static void tc__print_parts_head(tc__printer*p,const tc__contract*q,int n){
 tc__let_ix(p,"row_blocks",q->row_blocks);
 tc__let_ix(p,"rows",q->m);
-int flipped=0;
-for(int i=0;i<n;i++)flipped+=q[i].flip;
+int flipped=0,tiles=0;
+for(int i=0;i<n;i++)flipped+=q[i].flip,tiles+=q[i].dot.tiles;
 if(flipped<n)tc__print_kept(p);
+tc__print_tiles_open(p,tiles);
 tc__line(p);
 tc__put(p->out,"for (tc_i64 item = lo; item < hi; item++)");
 tc__block_open(p);
@@ -34756,20 +34850,23 @@ static void tc__print_parts(tc__printer*p,const char*symbol){
 tc__group part[TC__LIST_PARTS];
 tc__contract q[TC__LIST_PARTS];
 const tc__group*whole=p->g;
-int parts=tc__parts_of_list(whole,part),at=0;
+int parts=tc__parts_of_list(whole,part),at=0,tiles=0;
 tc__print_parts_head(p,q,tc__contract_plans(whole,q,part));
 for(int i=0;i<parts;i++){
 p->g=&part[i];
 tc__line(p);
 tc__put(p->out,"{\n");
 p->indent++;
-if(part[i].shape.kind==TC__CONTRACTION)
+if(part[i].shape.kind==TC__CONTRACTION){
+tiles+=q[at].dot.tiles;
 tc__print_part_product(p,&q[at++],symbol);
+}
 tc__print_item_loop(p);
 tc__block_close(p);
 }
 p->g=whole;
 tc__block_close(p);
+tc__print_tiles_close(p,tiles);
 }
 enum{
 TC__JOINT_LONG=1<<14,
@@ -35734,11 +35831,20 @@ else
 tc__c_vector_load(p,n);
 tc__put(p->out,";\n");
 }
+static uint32_t tc__c_stored(const tc__printer*p,const tc__node*n){
+int dtype=tc__buffer_of(p->g,n)->dtype;
+const tc__node*cast=tc__body(p,n->in[0]);
+if(!tc__is_half(dtype)||cast->op!=TC_OP_CAST||cast->dtype!=dtype)
+return cast->id;
+const tc__node*of=tc__body(p,cast->in[0]);
+return tc__class_of(of->dtype)==TC__CLASS_f32&&!tc__is_half(of->dtype)?of->id
+:cast->id;
+}
 static void tc__c_element(tc__printer*p,const tc__node*n,int copy,const char*at){
 int dtype=tc__buffer_of(p->g,n)->dtype,own=tc__is_own_class(dtype);
 if(!own)tc__put(p->out,"(%s)(",tc__c_memory(p,n));
 if(tc__is_half(dtype))tc__put(p->out,"tc_bits_%s(",tc__dtypes[dtype].name);
-tc__put_value(p,n->in[0],copy);
+tc__put_value(p,tc__c_stored(p,n),copy);
 if(tc__is_half(dtype))tc__put(p->out,")");
 tc__put(p->out,"[%s]%s",at,own?"":dtype==TC_BOOL?" & 1)":")");
 }
@@ -35768,7 +35874,7 @@ counted?"stn"
 tc__c_dtype(p,n));
 tc__c_address(p,n,0);
 tc__put(p->out,", ");
-tc__put_value(p,n->in[0],copy);
+tc__put_value(p,tc__c_stored(p,n),copy);
 tc__put(p->out,counted?", n);\n":");\n");
 return;
 }
@@ -35778,7 +35884,7 @@ p->lane=1;
 }
 tc__c_address(p,n,1);
 tc__put(p->out," = ");
-int constant=!tc__lanes_differ(tc__body(p,n->in[0]),p->axis);
+int constant=!tc__lanes_differ(tc__body(p,tc__c_stored(p,n)),p->axis);
 tc__c_element(p,n,copy,p->lane&&!constant?"l":"0");
 p->lane=0;
 tc__put(p->out,";\n");
@@ -35955,7 +36061,7 @@ return 0;
 }
 static int tc__loop_step(const tc__printer*p,const tc__node*n){
 int knob=p->g->shape.tuning.knob[TC__KNOB_STEPS];
-if(n->attr[TC__FOR_AXIS]==TC__ROW)return TC__LANES;
+if(n->attr[TC__FOR_AXIS]==TC__ROW)return tc__row_step(p->g);
 if(tc__c_loop_has_acc(p,n,1,0))
 return tc__sums_are_named(p->g,n)?(int)TC__LANES:p->unit;
 if(knob==TC__STEPS_VECTOR)return p->unit;
@@ -35970,6 +36076,7 @@ if(n->attr[TC__FOR_BIND]==TC__BIND_WORKER&&p->axis==TC__COL&&
 p->g->shape.grain%step)
 return 1;
 if(p->parts&&p->part_step%step)return 1;
+if(p->axis==TC__ROW&&step>(int)TC__LANES)return 1;
 return tc__ix_divisor(x,count)%step!=0;
 }
 static void tc__c_bound(tc__printer*p,const tc__c_range*r,const char*name,
@@ -36275,6 +36382,23 @@ if(p->acc[i].used&&p->acc[i].loop==n&&tc__c_is_chunked(&p->acc[i]))
 tc__c_fold_chunk(p,i);
 tc__block_close(p);
 }
+static void tc__c_columns_ahead(tc__printer*p,uint32_t begin,uint32_t end){
+tc__ixpool*x=p->g->body.ix;
+for(uint32_t id=begin;id<end;id++){
+const tc__node*n=tc__body(p,id);
+if(n->op!=TC_OP_LOAD||n->level==TC__AT_ROW)continue;
+tc__ix at=n->attr[TC__LOAD_INDEX],c=tc__ix_find_var(x,at,TC__COL);
+int line=64/(int)tc__dtypes[tc__buffer_of(p->g,n)->dtype].bytes;
+if(!c)continue;
+at=tc__ix_subst(x,at,c,tc__ix_add(x,c,tc__ix_const(TC__ROW_AHEAD)));
+for(int j=0;j<p->copies*p->unit;j+=line){
+tc__line(p);
+tc__put(p->out,"__builtin_prefetch(");
+tc__put_at(p,n->attr[TC__LOAD_BUFFER],at);
+tc__put(p->out,j?" + %d);\n":");\n",j);
+}
+}
+}
 static void tc__c_serial(tc__printer*p,const tc__node*n,uint32_t begin,uint32_t end,
 int chunked){
 const char*v=tc__axis_name(n->attr[TC__FOR_AXIS]);
@@ -36296,6 +36420,8 @@ tc__put(p->out,"tc_min(chunk + 8192, ");
 if(!worker)tc__put_ix(p,n->attr[TC__FOR_END]);
 tc__put(p->out,"%s; %s++)",chunked?")":"",v);
 tc__block_open(p);
+if(p->axis==TC__ROW&&p->copies*p->unit>(int)TC__LANES)
+tc__c_columns_ahead(p,begin,end);
 tc__c_body(p,n,begin,end);
 tc__block_close(p);
 }
@@ -36534,12 +36660,14 @@ static const char*const tc__text_kernel[]={
 "}",
 "",
 "// fn: words_row",
-"// Words of a row, 16 in each piece of `to`, which are so far `apart`, with the bits of `flip` turned over; zeros behind `bytes`.",
+"// Words of a row, 16 in each piece of `to`, which are so far `apart`, with the bits of `flip` turned over; zeros behind `bytes`. What",
+"// stands `ahead` of them is asked for.",
 "static __attribute__((noinline, unused)) void TC_N(words_row)(tc_i32 *to, tc_i64 apart,",
-"        const tc_u8 *from, tc_i64 bytes, tc_i64 words, tc_i32 flip) {",
+"        const tc_u8 *from, tc_i64 bytes, tc_i64 words, tc_i32 flip, tc_i64 ahead) {",
 "    tc_i64 w = 0;",
-"    for (; 4 * w + 4 * TC_W <= bytes; w += TC_W) {",
+"    for (; w + TC_W <= words && 4 * w + 4 * TC_W <= bytes; w += TC_W) {",
 "        const tc_vi v = TC_N(ld_i32)((const tc_i32 *)(const void *)(from + 4 * w));",
+"        if (ahead) __builtin_prefetch(from + 4 * w + ahead, 0, 2);",
 "        TC_N(st_i32)(to + w / 16 * apart + w % 16, v ^ TC_N(splat_i32)(flip));",
 "    }",
 "    for (; w < words; w++) {",
@@ -46010,6 +46138,10 @@ int threads=knob==TC__THREADS_ONE?1
 :knob==TC__THREADS_HALF?(all+1)/2
 :all;
 if(knob)l->grain=l->items/threads+(l->items%threads!=0);
+if(!l->opaque&&l->group->shape.vector==TC__ROW){
+int64_t step=tc__row_step(l->group)/(int)TC__LANES;
+l->grain=(l->grain+step-1)/step*step;
+}
 const tc__value*arg=l->constants?&p->constant.at[l->constants-1]:p->arg_now.at;
 l->args.size=env->sym,l->args.arg=(const double*)(const void*)arg;
 }

@@ -23,7 +23,9 @@ typedef struct tc_config {
     const char *passes_off;  // graph passes to leave out, "fold,split" or "all" (for tests)
     const char *isa;         // instructions that may be used at most: "baseline" (of the oldest CPU of this
                              // kind), "avx2" (with FMA and F16C), "avx512" (F, BW, DQ and VL); NULL =
-                             // TC_ISA, else "native", all that the CPU has. Results have the same bits
+                             // TC_ISA, else "native", all that the CPU has. Results have the same bits.
+                             // For AMX a context asks Linux to save its tiles: alternate stacks that the
+                             // process sets for signals afterwards need 11 KB for them (sigaltstack: ENOMEM)
 } tc_config;
 
 // A tc_config of all defaults.

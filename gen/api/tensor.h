@@ -525,8 +525,10 @@ TCDEF tc_tensor tc_dropout_at(tc_tensor x, double p, const char *file, int line)
 // ---- linear algebra ----
 
 // a[..., M, K] x b[..., K, N] -> [..., M, N], leading dimensions broadcast; a 1-D operand
-// is a row on the left, a column on the right, and its dimension goes. TC_E_SHAPE: inner
-// sizes differ.
+// is a row on the left, a column on the right, and its dimension goes. The result has the
+// dtype that a and b have together: sums of bytes wrap to a byte. Of quantised operands,
+// tc_matmul(tc_cast(x, TC_I32), tc_cast(w, TC_I32)) has them in i32, and multiplies
+// bytes all the same. TC_E_SHAPE: inner sizes differ.
 TCDEF tc_tensor tc_matmul_at(tc_tensor a, tc_tensor b, const char *file, int line);
 // x[..., I] x weight[O, I]^T + bias[O] -> [..., O]; bias may be null.
 TCDEF tc_tensor tc_linear_at(tc_tensor x, tc_tensor weight, tc_tensor bias,

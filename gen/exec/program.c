@@ -207,6 +207,10 @@ static void tc__launch_lay_out(tc__program *p, tc__launch *l, const tc__ixenv *e
                   : knob == TC__THREADS_HALF ? (all + 1) / 2
                                              : all;
     if (knob) l->grain = l->items / threads + (l->items % threads != 0);
+    if (!l->opaque && l->group->shape.vector == TC__ROW) { // pieces are whole steps
+        int64_t step = tc__row_step(l->group) / (int)TC__LANES;
+        l->grain = (l->grain + step - 1) / step * step;
+    }
     const tc__value *arg = l->constants ? &p->constant.at[l->constants - 1] : p->arg_now.at;
     l->args.size = env->sym, l->args.arg = (const double *)(const void *)arg;
 }

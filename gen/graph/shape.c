@@ -306,6 +306,9 @@ static int tc__shape_matmul(tc__infer *q) {
                         "one of them?",
                         tc__called(q->ctx, q->op), tc__dims_text(a, x),
                         tc__dims_text(b, y));
+    // How many matrices there are may be a number in one operand, and a size at run time in the other.
+    for (int i = 0; i < r - 2; i++)
+        if (!tc__know(q, TC__EQUAL, a->dims[i], b->dims[i])) return tc__bcast_fail(q, 1, i);
     tc__shape_same(q);
     q->out.dims[r - 1] = b->dims[r - 1];
     return 1;

@@ -37,6 +37,7 @@ enum {
     TC__CONTRACT_GRAIN = 48,            // rows of an item
     TC__CONTRACT_TILES_GRAIN = 64,      //   whose sums are in AMX's tiles,
     TC__CONTRACT_TILES_TURN = 256,      //   of columns by at most so many rows,
+    TC__CONTRACT_TILES_SLICE = 128,     //   in slices of so many words,
     TC__CONTRACT_TILES_WORDS = 1 << 18, //   of so many words,
     TC__CONTRACT_TILES_SUMS = 1 << 13,  //   and so many sums of an item
     TC__CONTRACT_FLIP = 32,             // most rows of a flipped panel
@@ -402,7 +403,7 @@ static void tc__contract_scratch(tc__contract *q, tc__ix at) {
     q->tile_at = tc__contract_area(q, tc__ix_mul(x, q->wide_padded, tc__ix_const(tall)));
     q->flip_at = tc__contract_area(
         q, windows         ? tc__ix_mul(x, q->wide_padded, tc__ix_const(tall))
-           : q->dot.turned ? tc__ix_const(q->width * q->rows)
+           : q->dot.turned ? tc__ix_const(q->width * tall)
            : q->flip       ? tc__ix_mul(x, q->wide_padded, tc__ix_const(q->width))
                            : 0);
     if (!windows) return;
@@ -459,9 +460,10 @@ static int64_t tc__contract_slice(const tc__contract *q, int64_t m) {
     int64_t depth = tc__ix_is_const(q->depth) ? tc__ix_value(q->depth) : 0;
     int wide = tc__contract_is_wide(q);
     int few = m <= TC__CONTRACT_FLIP && tc__is_plain(q->g, tc__right_of(q->g));
-    if (q->dot.turned || depth <= TC__CONTRACT_LONG >> wide || few || q->phases > 1)
-        return 0;
-    int64_t slice = TC__CONTRACT_SLICE >> wide, slices = (depth + slice - 1) / slice;
+    int64_t most = q->dot.turned ? TC__CONTRACT_TILES_SLICE : TC__CONTRACT_LONG >> wide;
+    if (depth <= most || few || q->phases > 1) return 0;
+    int64_t slice = q->dot.turned ? most : TC__CONTRACT_SLICE >> wide,
+            slices = (depth + slice - 1) / slice;
     return tc__padded((depth + slices - 1) / slices, // of equal size
                       q->dot.tiles ? (int)TC__DOT_TILE : (int)TC__VECTOR);
 }
@@ -577,14 +579,14 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at, int numb
     int64_t m = tc__ix_is_const(q.m) ? tc__ix_value(q.m) : INT64_MAX;
     int turns = tc__is_half(q.dtype) && tc__word_load(g, tc__right_of(g)) &&
                 tc__contract_turns(&q, m);
-    q.dot = tc__dot_of(g, number);
+    q.dot = tc__dot_of(g);
     if (turns && !q.dot.tiles) q.dot.each = 1;
     if (q.dot.each > 1) q.depth = tc__ix_ceil_div(x, q.depth, tc__ix_const(q.dot.each));
     if (q.dot.tiles) q.depth = tc__round_up(x, q.depth, TC__DOT_TILE);
     q.dot.turned = tc__tiles_turn(&q);
     q.slice = tc__contract_slice(&q, m);
-    q.grain =
-        q.slice ? tc__contract_slice_grain(&q, m) : tc__contract_grain(g, m, q.dot.tiles);
+    q.grain = q.slice ? tc__contract_slice_grain(&q, m)
+                      : tc__contract_grain(g, m, number ? tc__may_tile(g) : q.dot.tiles);
     if (q.dot.turned || q.grain > m) q.grain = m;
     q.left_nodes = !tc__is_plain(g, tc__left_of(g));
     if (tc__has_windows(g, q.lanes)) {

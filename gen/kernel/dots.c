@@ -58,7 +58,8 @@ static int tc__word_load(const tc__group *g, uint32_t id) {
     const tc__node *n = tc__dot_node(g, id);
     tc__ixpool *x = g->body.ix;
     if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_PREDICATES) return 0;
-    if (tc__buffer_of(g, n)->dtype != n->dtype || !tc__is_memory(tc__buffer_of(g, n)))
+    const tc__kbuf *from = tc__buffer_of(g, n);
+    if (from->dtype != n->dtype || (!tc__is_memory(from) && from->place != TC__BUF_MADE))
         return 0;
     tc__ixrun run = tc__ix_run(x, n->attr[TC__LOAD_INDEX], TC__DEPTH);
     int plain = run.ok && run.run == INT64_MAX && tc__ix_equals(run.stride, 1) &&
@@ -66,8 +67,13 @@ static int tc__word_load(const tc__group *g, uint32_t id) {
     return plain && !g->target.checked ? (int)n->id + 1 : 0;
 }
 
+// Whether tiles may have products of bf16: what parts, which share their items, have the rows of these for.
+static int tc__may_tile(const tc__group *g) {
+    return g->target.fast && g->shape.dots >= TC__DOTS_TILES;
+}
+
 // How the product that list g ends with is multiplied.
-static tc__dot_plan tc__dot_of(const tc__group *g, int part) {
+static tc__dot_plan tc__dot_of(const tc__group *g) {
     tc__dot_plan d;
     memset(&d, 0, sizeof d);
     d.each = 1;
@@ -77,7 +83,7 @@ static tc__dot_plan tc__dot_of(const tc__group *g, int part) {
                 tc__product_dtype(g) == TC_I32 && g->shape.dots;
     int bf16 = d.left == TC_BF16 && d.right == TC_BF16 && g->target.fast &&
                g->shape.dots >= TC__DOTS_BF16;
-    if (part || (!whole && !bf16)) return d;
+    if (!whole && !bf16) return d;
     if (bf16) d.each = 2, d.tiles = g->shape.dots >= TC__DOTS_TILES;
     int bytes = d.left != TC_I16 && d.right != TC_I16;
     int no_sign = d.left == TC_U8 && d.right == TC_U8;

@@ -32,7 +32,7 @@ static int tc__c_loop_has_acc(const tc__printer *p, const tc__node *loop, int ar
 // Elements that one step of a loop along the vector takes.
 static int tc__loop_step(const tc__printer *p, const tc__node *n) {
     int knob = p->g->shape.tuning.knob[TC__KNOB_STEPS];
-    if (n->attr[TC__FOR_AXIS] == TC__ROW) return TC__LANES;
+    if (n->attr[TC__FOR_AXIS] == TC__ROW) return tc__row_step(p->g);
     if (tc__c_loop_has_acc(p, n, 1, 0))
         return tc__sums_are_named(p->g, n) ? (int)TC__LANES : p->unit;
     if (knob == TC__STEPS_VECTOR) return p->unit;
@@ -48,6 +48,7 @@ static int tc__c_has_tail(const tc__printer *p, const tc__node *n, int step) {
         p->g->shape.grain % step)
         return 1;
     if (p->parts && p->part_step % step) return 1;
+    if (p->axis == TC__ROW && step > (int)TC__LANES) return 1; // items are 32 of them
     return tc__ix_divisor(x, count) % step != 0;
 }
 
@@ -396,6 +397,25 @@ tc__c_each_chunk(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end
     tc__block_close(p);
 }
 
+// The loads of [begin, end) from a column that comes later, a cache line at a time.
+static void tc__c_columns_ahead(tc__printer *p, uint32_t begin, uint32_t end) {
+    tc__ixpool *x = p->g->body.ix;
+    for (uint32_t id = begin; id < end; id++) {
+        const tc__node *n = tc__body(p, id);
+        if (n->op != TC_OP_LOAD || n->level == TC__AT_ROW) continue;
+        tc__ix at = n->attr[TC__LOAD_INDEX], c = tc__ix_find_var(x, at, TC__COL);
+        int line = 64 / (int)tc__dtypes[tc__buffer_of(p->g, n)->dtype].bytes;
+        if (!c) continue;
+        at = tc__ix_subst(x, at, c, tc__ix_add(x, c, tc__ix_const(TC__ROW_AHEAD)));
+        for (int j = 0; j < p->copies * p->unit; j += line) {
+            tc__line(p);
+            tc__put(p->out, "__builtin_prefetch(");
+            tc__put_at(p, n->attr[TC__LOAD_BUFFER], at);
+            tc__put(p->out, j ? " + %d);\n" : ");\n", j);
+        }
+    }
+}
+
 static void tc__c_serial(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end,
                          int chunked) {
     const char *v = tc__axis_name(n->attr[TC__FOR_AXIS]);
@@ -417,6 +437,8 @@ static void tc__c_serial(tc__printer *p, const tc__node *n, uint32_t begin, uint
     if (!worker) tc__put_ix(p, n->attr[TC__FOR_END]);
     tc__put(p->out, "%s; %s++)", chunked ? ")" : "", v);
     tc__block_open(p);
+    if (p->axis == TC__ROW && p->copies * p->unit > (int)TC__LANES)
+        tc__c_columns_ahead(p, begin, end);
     tc__c_body(p, n, begin, end);
     tc__block_close(p);
 }

@@ -595,12 +595,23 @@ static void tc__c_load(tc__printer *p, const tc__node *n, int copy) {
     tc__put(p->out, ";\n");
 }
 
+// The node whose value is stored: one that was rounded to the half in memory is rounded by the store itself.
+static uint32_t tc__c_stored(const tc__printer *p, const tc__node *n) {
+    int dtype = tc__buffer_of(p->g, n)->dtype;
+    const tc__node *cast = tc__body(p, n->in[0]);
+    if (!tc__is_half(dtype) || cast->op != TC_OP_CAST || cast->dtype != dtype)
+        return cast->id;
+    const tc__node *of = tc__body(p, cast->in[0]);
+    return tc__class_of(of->dtype) == TC__CLASS_f32 && !tc__is_half(of->dtype) ? of->id
+                                                                               : cast->id;
+}
+
 // Lane `at` of a stored value as a memory element.
 static void tc__c_element(tc__printer *p, const tc__node *n, int copy, const char *at) {
     int dtype = tc__buffer_of(p->g, n)->dtype, own = tc__is_own_class(dtype);
     if (!own) tc__put(p->out, "(%s)(", tc__c_memory(p, n));
     if (tc__is_half(dtype)) tc__put(p->out, "tc_bits_%s(", tc__dtypes[dtype].name);
-    tc__put_value(p, n->in[0], copy);
+    tc__put_value(p, tc__c_stored(p, n), copy);
     if (tc__is_half(dtype)) tc__put(p->out, ")");
     tc__put(p->out, "[%s]%s", at, own ? "" : dtype == TC_BOOL ? " & 1)" : ")");
 }
@@ -633,7 +644,7 @@ static void tc__c_store(tc__printer *p, const tc__node *n, int copy) {
                 tc__c_dtype(p, n));
         tc__c_address(p, n, 0);
         tc__put(p->out, ", ");
-        tc__put_value(p, n->in[0], copy);
+        tc__put_value(p, tc__c_stored(p, n), copy);
         tc__put(p->out, counted ? ", n);\n" : ");\n");
         return;
     }
@@ -643,7 +654,7 @@ static void tc__c_store(tc__printer *p, const tc__node *n, int copy) {
     }
     tc__c_address(p, n, 1);
     tc__put(p->out, " = ");
-    int constant = !tc__lanes_differ(tc__body(p, n->in[0]), p->axis);
+    int constant = !tc__lanes_differ(tc__body(p, tc__c_stored(p, n)), p->axis);
     tc__c_element(p, n, copy, p->lane && !constant ? "l" : "0");
     p->lane = 0;
     tc__put(p->out, ";\n");

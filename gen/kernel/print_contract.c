@@ -50,10 +50,7 @@ static void tc__print_item_head(tc__printer *p, const tc__contract *q) {
     tc__let_ix(p, "rows", q->m);
     tc__print_areas(p, q);
     if (!q->flip && !q->turns) tc__print_kept(p); // flipped panels are of the item
-    if (q->dot.tiles) {
-        tc__line(p);
-        tc__put(p->out, "tc_tiles_open();\n");
-    }
+    tc__print_tiles_open(p, q->dot.tiles);
     tc__line(p);
     tc__put(p->out, "for (tc_i64 item = lo; item < hi; item++)");
     tc__block_open(p);
@@ -115,7 +112,5 @@ static void tc__print_contract(tc__printer *p, const char *symbol) {
         tc__print_item_loop(p);
     p->parts = 0, p->direct = NULL;
     tc__block_close(p);
-    if (!q.dot.tiles) return;
-    tc__line(p);
-    tc__put(p->out, "tc_tiles_close();\n");
+    tc__print_tiles_close(p, q.dot.tiles);
 }

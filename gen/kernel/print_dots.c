@@ -79,6 +79,11 @@ static void tc__put_words_at(tc__printer *p, int load) {
     tc__ixpool *x = p->g->body.ix;
     tc__ix at = n->attr[TC__LOAD_INDEX], k = tc__ix_find_var(x, at, TC__DEPTH);
     tc__put(p->out, "(const tc_u8 *)(");
+    if (tc__buffer_of(p->g, n)->place == TC__BUF_MADE) {
+        tc__put_made(p, n->attr[TC__LOAD_BUFFER]);
+        tc__put(p->out, ")");
+        return;
+    }
     tc__put_at(p, n->attr[TC__LOAD_BUFFER],
                k ? tc__ix_subst(x, at, k, tc__ix_const(0)) : at);
     tc__put(p->out, ")");
@@ -89,9 +94,9 @@ static void tc__put_bytes(tc__printer *p, const tc__contract *q) {
     tc__put_ix(p, tc__ix_mul(x, tc__depth_of(p->g), tc__ix_const(4 / q->dot.each)));
 }
 
-// `count` columns from p on, or rows from i on, which have their words in memory, become a panel.
+// `count` columns from p on, or rows from i on, which have their words in memory, become a panel of these words.
 static void tc__print_words_turned(tc__printer *p, const tc__contract *q, int load,
-                                   int count, const char *let) {
+                                   int count, const char *let, const char *words) {
     tc__line(p);
     tc__put(p->out, "const tc_u8 *x[%d];\n", count);
     tc__line(p);
@@ -105,7 +110,7 @@ static void tc__print_words_turned(tc__printer *p, const tc__contract *q, int lo
     tc__put(p->out, ";\n");
     tc__block_close(p);
     tc__line(p);
-    tc__put(p->out, "tc_words(x, %d, %s, ", count, q->slice ? "k0, k1" : "0, depth");
+    tc__put(p->out, "tc_words(x, %d, %s, ", count, words);
     tc__put_bytes(p, q);
     tc__put(p->out, ", panel);\n");
 }
@@ -120,7 +125,8 @@ static void tc__print_words(tc__printer *p, const tc__contract *q, const uint8_t
     tc__block_open(p);
     tc__print_panel(p, q, "");
     if (q->dot.columns) {
-        tc__print_words_turned(p, q, q->dot.columns, q->width, "c = tc_min(p + j, c1 - 1)");
+        tc__print_words_turned(p, q, q->dot.columns, q->width, "c = tc_min(p + j, c1 - 1)",
+                               q->slice ? "k0, k1" : "0, depth");
     } else {
         if (!whole) {
             tc__line(p);
@@ -146,26 +152,27 @@ static void tc__print_words(tc__printer *p, const tc__contract *q, const uint8_t
 }
 
 // `left_r`, where row `at` of those in `left` begins: words one behind the other, or 16 in each tile of 16 rows.
-static void tc__print_left_row(tc__printer *p, const tc__contract *q, const char *at) {
+static void tc__print_left_row(tc__printer *p, const tc__contract *q, const char *at,
+                               const char *deep) {
     tc__line(p);
-    if (q->dot.tiles)
-        tc__put(p->out, "tc_i32 *left_r = left + %s / 16 * 16 * depth + %s %% 16 * 16;\n",
-                at, at);
-    else {
-        tc__put(p->out, "tc_i32 *left_r = left + %s * ", at);
-        tc__put_atom(p, tc__round_up(p->g->body.ix, q->depth, q->lanes), 0);
-        tc__put(p->out, ";\n");
+    if (q->dot.tiles) {
+        tc__put(p->out, "tc_i32 *left_r = left + %s / 16 * 16 * %s + %s %% 16 * 16;\n", at,
+                deep, at);
+        return;
     }
+    tc__put(p->out, "tc_i32 *left_r = left + %s * ", at);
+    tc__put_atom(p, tc__round_up(p->g->body.ix, q->depth, q->lanes), 0);
+    tc__put(p->out, ";\n");
 }
 
 // It gets the words that lie in memory.
-static void tc__print_left_copy(tc__printer *p, const tc__contract *q, int load) {
+static void tc__print_left_copy(tc__printer *p, const tc__contract *q) {
     tc__line(p);
     tc__put(p->out, "tc_words_row(left_r, %d, ", q->dot.tiles ? 256 : 16);
-    tc__put_words_at(p, load);
+    tc__put_words_at(p, q->dot.rows);
     tc__put(p->out, ", ");
     tc__put_bytes(p, q);
-    tc__put(p->out, ", depth, %s);\n", q->dot.bias ? "(tc_i32)0x80808080" : "0");
+    tc__put(p->out, ", depth, %s, 0);\n", q->dot.bias ? "(tc_i32)0x80808080" : "0");
 }
 
 // Element k of it, counted in elements.
@@ -183,9 +190,9 @@ static void tc__put_left_at(tc__printer *p, const tc__contract *q) {
 static void tc__print_left_words(tc__printer *p, const tc__contract *q,
                                  const uint8_t *mark) {
     int bf16 = q->dot.left == TC_BF16;
-    tc__print_left_row(p, q, "(r - r0)");
+    tc__print_left_row(p, q, "(r - r0)", "depth");
     if (q->dot.rows) {
-        tc__print_left_copy(p, q, q->dot.rows);
+        tc__print_left_copy(p, q);
         return;
     }
     tc__print_made_rows(p, p->g->shape.prologue, tc__contract_rows_loop(p));
@@ -219,6 +226,15 @@ static void tc__print_left_words(tc__printer *p, const tc__contract *q,
 }
 
 // ---- tiles ----
+
+// What a kernel with tiles begins and ends with.
+static void tc__print_tiles_open(tc__printer *p, int tiles) {
+    if (tiles) tc__line(p), tc__put(p->out, "tc_tiles_open();\n");
+}
+
+static void tc__print_tiles_close(tc__printer *p, int tiles) {
+    if (tiles) tc__line(p), tc__put(p->out, "tc_tiles_close();\n");
+}
 
 // A block of tiles: sums are tiles 0 to 3, rows of the left of which behind them, then the right's.
 typedef struct tc__tile_form {
@@ -302,22 +318,71 @@ static void tc__print_tiles_block(tc__printer *p, const tc__contract *q,
     tc__put(p->out, "\n");
 }
 
-// Panels outside, so that one stays in L1 for all rows.
+// Panels outside, so that one stays in L1 for all rows; inside where a mask hides some of them from rows.
 static void tc__print_tiles_blocks(tc__printer *p, const tc__contract *q,
                                    const char *symbol) {
     char operands[160];
+    tc__ix seen;
+    int masked = tc__seen_columns(p->g, &seen);
+    if (!masked) {
+        tc__line(p);
+        tc__put(p->out, "for (tc_i64 p = c0; p < c1; p += %d)", q->width);
+        tc__block_open(p);
+    }
     tc__line(p);
-    tc__put(p->out, "for (tc_i64 p = c0; p < c1; p += %d)", q->width);
+    tc__put(p->out, "for (tc_i64 i = r0; i < r1; i += %d)", q->rows);
     tc__block_open(p);
+    if (masked) tc__print_panels_loop(p, q);
     tc__print_panel(p, q, "const ");
-    tc__line(p);
-    tc__put(p->out, "for (tc_i64 i = 0; i < r1 - r0; i += %d)", q->rows);
-    tc__block_open(p);
-    snprintf(operands, sizeof operands, "left + i * depth%s, 16 * depth, panel, %s",
+    snprintf(operands, sizeof operands, "left + (i - r0) * depth%s, 16 * depth, panel, %s",
              q->slice ? " + k0 * 16" : "", tc__contract_deep(q));
-    tc__print_block_call(p, q, symbol, operands, "i");
+    tc__print_block_call(p, q, symbol, operands, "(i - r0)");
     tc__block_close(p);
     tc__block_close(p);
+}
+
+// Bytes from a block of columns to the next, which is asked for meanwhile; 0 = not known.
+static long long tc__tiles_ahead(const tc__printer *p, const tc__contract *q) {
+    const tc__node *n = tc__body(p, (uint32_t)q->dot.columns - 1);
+    tc__ixrun run = tc__ix_run(p->g->body.ix, n->attr[TC__LOAD_INDEX], TC__COL);
+    if (!run.ok || !tc__ix_is_const(run.stride)) return 0;
+    return (long long)tc__ix_value(run.stride) * q->width * (4 / q->dot.each);
+}
+
+// A block of columns, in slices of the depth: words of both sides come from the L1 then, but for those of panels.
+static void tc__print_tiles_slice(tc__printer *p, const tc__contract *q,
+                                  const char *symbol) {
+    const char *first = q->slice ? " + 4 * k0" : "", *less = q->slice ? " - 4 * k0" : "";
+    tc__line(p);
+    tc__put(p->out, "for (int j = 0; j < %d; j++)", q->width);
+    tc__block_open(p);
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 c = tc_min(p + j, c1 - 1), r = r0;\n");
+    tc__line(p);
+    tc__put(p->out, "(void)r;\n");
+    tc__print_left_row(p, q, "j", q->slice ? "slice" : "depth");
+    tc__line(p);
+    tc__put(p->out, "tc_words_row(left_r, 256, ");
+    tc__put_words_at(p, q->dot.columns);
+    tc__put(p->out, "%s, ", first);
+    tc__put_bytes(p, q);
+    tc__put(p->out, "%s, %s, 0, %lld);\n", less, tc__contract_deep(q),
+            tc__tiles_ahead(p, q));
+    tc__block_close(p);
+    tc__line(p);
+    tc__put(p->out, "for (tc_i64 i = 0; i < r1 - r0; i += %d)\n", q->rows);
+    tc__line(p);
+    if (q->slice)
+        tc__put(
+            p->out,
+            "    %s_block(left, 16 * slice, pack + i * depth + k0 * %d, k1 - k0, flip + i * "
+            "%d, %d, k0);\n",
+            symbol, q->rows, q->width, q->rows);
+    else
+        tc__put(
+            p->out,
+            "    %s_block(left, 16 * depth, pack + i * depth, depth, flip + i * %d, %d);\n",
+            symbol, q->width, q->rows);
 }
 
 // Tiles of columns by rows: the item's rows are the panels, packed once for all its columns, which are copied to `left` by two tiles.
@@ -329,34 +394,22 @@ static void tc__print_tiles_turned(tc__printer *p, const tc__contract *q,
     tc__block_open(p);
     tc__line(p);
     tc__put(p->out, "tc_i32 *panel = pack + (i - r0) * depth;\n");
-    tc__print_words_turned(p, q, q->dot.rows, q->rows, "r = tc_min(i + j, r1 - 1)");
+    tc__print_words_turned(p, q, q->dot.rows, q->rows, "r = tc_min(i + j, r1 - 1)",
+                           "0, depth");
     tc__block_close(p);
     tc__pack_close(p, q, "panels / col_blocks");
     tc__line(p);
     tc__put(p->out, "for (tc_i64 p = c0; p < c1; p += %d)", q->width);
     tc__block_open(p);
+    if (q->slice) tc__print_slices(p);
+    tc__print_tiles_slice(p, q, symbol);
+    if (q->slice) tc__block_close(p);
     tc__line(p);
-    tc__put(p->out, "for (int j = 0; j < %d; j++)", q->width);
-    tc__block_open(p);
+    tc__put(p->out, "for (tc_i64 i = 0; i < r1 - r0; i += %d)\n", q->rows);
     tc__line(p);
-    tc__put(p->out, "const tc_i64 c = tc_min(p + j, c1 - 1), r = r0;\n");
+    tc__put(p->out, "    tc_flip_f32((const float *)(void *)(flip + i * %d), %d, %d,\n",
+            q->width, q->rows, q->width);
     tc__line(p);
-    tc__put(p->out, "(void)r;\n");
-    tc__print_left_row(p, q, "j");
-    tc__print_left_copy(p, q, q->dot.columns);
-    tc__block_close(p);
-    tc__line(p);
-    tc__put(p->out, "for (tc_i64 i = 0; i < r1 - r0; i += %d)", q->rows);
-    tc__block_open(p);
-    tc__line(p);
-    tc__put(p->out, "%s_block(left, 16 * depth, pack + i * depth, depth, flip, %d);\n",
-            symbol, q->rows);
-    tc__line(p);
-    tc__put(
-        p->out,
-        "tc_flip_f32((const float *)(void *)flip, %d, %d, (float *)(void *)(tile + i * wide "
-        "+ (p - c0)), wide);\n",
-        q->rows, q->width);
-    tc__block_close(p);
+    tc__put(p->out, "        (float *)(void *)(tile + i * wide + (p - c0)), wide);\n");
     tc__block_close(p);
 }

@@ -32,9 +32,10 @@ static void tc__print_contract_blocks(tc__printer *p, const char *symbol) {
 static void tc__print_parts_head(tc__printer *p, const tc__contract *q, int n) {
     tc__let_ix(p, "row_blocks", q->row_blocks);
     tc__let_ix(p, "rows", q->m);
-    int flipped = 0;
-    for (int i = 0; i < n; i++) flipped += q[i].flip;
+    int flipped = 0, tiles = 0;
+    for (int i = 0; i < n; i++) flipped += q[i].flip, tiles += q[i].dot.tiles;
     if (flipped < n) tc__print_kept(p);
+    tc__print_tiles_open(p, tiles);
     tc__line(p);
     tc__put(p->out, "for (tc_i64 item = lo; item < hi; item++)");
     tc__block_open(p);
@@ -61,20 +62,23 @@ static void tc__print_parts(tc__printer *p, const char *symbol) {
     tc__group part[TC__LIST_PARTS];
     tc__contract q[TC__LIST_PARTS];
     const tc__group *whole = p->g;
-    int parts = tc__parts_of_list(whole, part), at = 0;
+    int parts = tc__parts_of_list(whole, part), at = 0, tiles = 0;
     tc__print_parts_head(p, q, tc__contract_plans(whole, q, part));
     for (int i = 0; i < parts; i++) {
         p->g = &part[i];
         tc__line(p);
         tc__put(p->out, "{\n");
         p->indent++;
-        if (part[i].shape.kind == TC__CONTRACTION)
+        if (part[i].shape.kind == TC__CONTRACTION) {
+            tiles += q[at].dot.tiles;
             tc__print_part_product(p, &q[at++], symbol);
+        }
         tc__print_item_loop(p);
         tc__block_close(p);
     }
     p->g = whole;
     tc__block_close(p);
+    tc__print_tiles_close(p, tiles);
 }
 
 // ---- which joints pay ----

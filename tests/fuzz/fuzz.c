@@ -382,15 +382,6 @@ static void run_near(graph **g, int n, const char *name, int execution,
 }
 
 // ---- comparing ----
-static int same_element(const unsigned char *a, const unsigned char *b, int dtype,
-                        size_t size) {
-    if (!memcmp(a, b, size)) return 1;
-    double x, y;
-    if (category(dtype) < 2) return 0;
-    x = fetch(a, dtype, 0), y = fetch(b, dtype, 0);
-    return x != x && y != y;
-}
-
 // "" = equal. `what` names the first difference.
 static void compare(const reads *a, const reads *b, char what[400]) {
     what[0] = 0;

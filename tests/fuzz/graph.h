@@ -51,24 +51,7 @@ typedef struct graph {
     void *memory[MAX_INPUTS]; // of the inputs' base arrays
 } graph;
 
-// ---- random numbers ----
-static uint64_t mix(uint64_t x) {
-    x += 0x9e3779b97f4a7c15u;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}
-typedef struct rng {
-    uint64_t s;
-} rng;
-static uint32_t any(rng *g) { return (uint32_t)(mix(g->s++) >> 32); }
-static int below(rng *g, int n) { return (int)(any(g) % (uint32_t)n); }
-static int chance(rng *g, int percent) { return below(g, 100) < percent; }
-
 // ---- making programs ----
-// The highest category first: bool < integers < floats.
-static int category(int dtype) { return dtype >= TC_F16 ? 2 : dtype != TC_BOOL; }
-
 // What an instruction does that is several calls and none of its own.
 enum { C_ATTEND = C_KINDS };
 
@@ -219,45 +202,6 @@ static double input_element(const program *p, int number, int execution, int64_t
     }
     if (in->wide) return (u - 0.5) * 2000;
     return h % 29 == 0 ? 0.0 : (u - 0.5) * 4;
-}
-
-static half_format format_of(int dtype) { return dtype == TC_F16 ? half_f16 : half_bf16; }
-
-static void store(void *at, int dtype, int64_t i, double x) {
-    switch (dtype) {
-    case TC_F16:
-    case TC_BF16: ((uint16_t *)at)[i] = half_nearest(format_of(dtype), x); break;
-    case TC_I16: ((int16_t *)at)[i] = (int16_t)x; break;
-    case TC_I8: ((int8_t *)at)[i] = (int8_t)x; break;
-    case TC_F64: ((double *)at)[i] = x; break;
-    case TC_F32: ((float *)at)[i] = (float)x; break;
-    case TC_I64: ((int64_t *)at)[i] = (int64_t)x; break;
-    case TC_I32: ((int32_t *)at)[i] = (int32_t)x; break;
-    default: ((uint8_t *)at)[i] = (uint8_t)x; break;
-    }
-}
-
-// Of elements that lie at any address.
-static double fetch(const void *at, int dtype, int64_t i) {
-    const unsigned char *p =
-        (const unsigned char *)at + i * (int64_t)tc_dtype_bytes((tc_dtype)dtype);
-    double d;
-    float f;
-    int64_t l;
-    int32_t n;
-    int16_t s;
-    uint16_t h;
-    switch (dtype) {
-    case TC_F16:
-    case TC_BF16: return memcpy(&h, p, sizeof h), half_value(format_of(dtype), h);
-    case TC_I16: return memcpy(&s, p, sizeof s), (double)s;
-    case TC_I8: return (double)(*p > 127 ? *p - 256 : *p);
-    case TC_F64: return memcpy(&d, p, sizeof d), d;
-    case TC_F32: return memcpy(&f, p, sizeof f), (double)f;
-    case TC_I64: return memcpy(&l, p, sizeof l), (double)l;
-    case TC_I32: return memcpy(&n, p, sizeof n), (double)n;
-    default: return (double)*p;
-    }
 }
 
 // Input `number` over `data`, which lives as long as the run. The text is that of the reproducer.

@@ -2,6 +2,7 @@
 // it and can print it as C at the same time, so that a reproducer is what was run.
 #ifndef FUZZ_PERFORM_H
 #define FUZZ_PERFORM_H
+#include "numbers.h"
 
 enum { MAX_VALUES = 160, MAX_LIST = 4 };
 
@@ -165,8 +166,6 @@ static const struct {
     unary_fn fn;
 } in_place_unary[] = {{F(neg_)}, {F(relu_)}, {F(tanh_)}, {F(square_)}, {F(zero_)}};
 #undef F
-#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
-
 #include "ops.h"
 
 // ---- calls ----
@@ -232,13 +231,6 @@ typedef struct call {
     double s[2];
 } call;
 
-static void print_dims(FILE *f, tc_dims d) {
-    fprintf(f, d.rank ? "TC_DIMS(" : "TC_SCALAR");
-    for (int i = 0; i < d.rank; i++)
-        fprintf(f, "%s%lld", i ? ", " : "", (long long)d.size[i]);
-    if (d.rank) fprintf(f, ")");
-}
-
 #define SITE "program", (int)o->out
 #define V(i) (v[o->in[i]])
 // Prints (f) and runs (tc) one arm: CALL is the C call, the rest its text.
@@ -252,44 +244,6 @@ static void print_dims(FILE *f, tc_dims d) {
         if (f) fputs(before, f), print_dims(f, dims_), fputs(after, f);                    \
         if (tc) r = (call_);                                                               \
     } while (0)
-
-static const char *const dtype_names[TC_DTYPE_COUNT] = {
-    "TC_BOOL", "TC_U8",  "TC_I8",   "TC_I16", "TC_I32",
-    "TC_I64",  "TC_F16", "TC_BF16", "TC_F32", "TC_F64"};
-
-static int is_half(int dtype) { return dtype == TC_F16 || dtype == TC_BF16; }
-
-// What a run gave: values read at graph breaks, then those read at its end.
-enum { MAX_READS = 400 };
-typedef struct reads {
-    unsigned char *at;
-    size_t count, capacity;
-    int n;
-    struct {
-        int value, dtype;
-        size_t offset, bytes;
-    } part[MAX_READS];
-} reads;
-
-static void reads_add(reads *r, int value, int dtype, const void *p, size_t n) {
-    if (r->n == MAX_READS) return;
-    if (r->count + n + 1 > r->capacity) {
-        r->capacity = 2 * (r->count + n + 1);
-        r->at = (unsigned char *)realloc(r->at, r->capacity);
-    }
-    r->part[r->n].value = value, r->part[r->n].dtype = dtype;
-    r->part[r->n].offset = r->count, r->part[r->n++].bytes = n;
-    if (n) memcpy(r->at + r->count, p, n);
-    r->count += n;
-}
-
-static void reads_tensor(reads *r, int value, tc_tensor t) {
-    size_t n = tc_numel(t) > 0 ? (size_t)tc_numel(t) * tc_dtype_bytes(tc_dtype_of(t)) : 0;
-    unsigned char *p = (unsigned char *)calloc(n + 1, 1);
-    if (tc_read_at(t, p, n, "read", value)) memset(p, 0xee, n);
-    reads_add(r, value, (int)tc_dtype_of(t), p, n);
-    free(p);
-}
 
 // Runs the call in `tc` on values v, and prints it to f; either may be NULL.
 static tc_tensor perform(tc_ctx *tc, const call *o, tc_tensor *v, reads *read, FILE *f) {

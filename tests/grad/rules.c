@@ -404,3 +404,17 @@ BOTH(refusals_at_the_end) {
     CHECK_EQ(tc_trace_end(tc), TC_OK);
     CHECK_EQ(tc_item(sum), 16);
 }
+
+// How many products there are one operand says, and of the other it is a size at run time.
+BOTH(batches_of_a_dynamic_size) {
+    static const int64_t rows[] = {2, 0};
+    tc_tensor q = tc_reshape(line(tc, 2, 1, 1), TC_DIMS(2, 1, 1));
+    tc_tensor x = tc_reshape(line(tc, 3, 4, 1), TC_DIMS(3, 1, 1)), g;
+    tc_tensor i = tc_from_data(tc, rows, TC_DIMS(2), TC_I64);
+    tc_mark_dynamic(i, 0, 0, 0);
+    tc_trace_begin(tc, "batches");
+    tc_tensor loss = tc_sum_all(tc_matmul(q, tc_take(x, i, 0)));
+    CHECK_EQ(tc_grad(loss, &x, 1, &g), TC_OK);
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    CHECK_EQ(at(g, 0), 2), CHECK_EQ(at(g, 1), 0), CHECK_EQ(at(g, 2), 1);
+}

@@ -183,11 +183,19 @@ static tc_ctx *open_as(const char *backend, const char *isa, int threads) {
     return tc_open(&config);
 }
 
+static const char for_all[] = "of ./build.sh test all";
+
 TEST(interpreted) { run_all(open_as("aot_eager", NULL, 2)); }
 TEST(this_cpu) { run_all(open_as("cpu", NULL, 2)), run_all(open_as("cpu", NULL, 1)); }
-TEST(avx512) { run_all(open_as("cpu", "avx512", 3)); }
+TEST(avx512) {
+    if (!test_all()) SKIP(for_all);
+    run_all(open_as("cpu", "avx512", 3));
+}
 TEST(avx2) { run_all(open_as("cpu", "avx2", 2)); }
-TEST(baseline) { run_all(open_as("cpu", "baseline", 2)); }
+TEST(baseline) {
+    if (!test_all()) SKIP(for_all);
+    run_all(open_as("cpu", "baseline", 2));
+}
 
 // Has kernels compiled with the macros of tools/amx.h.
 static int emulate_tiles(void) {
@@ -293,6 +301,64 @@ static void check_halves(const float *got) {
             wrong += !(fabs(got[at] - want) <= fabs(want) / 256 + size * p->k * 6e-8);
         }
         if (wrong) FAIL("product %d of bf16: %d wrong", i, wrong);
+    }
+}
+
+// ---- attention, whose products share a kernel ----
+
+enum { HEADS = 3, TOKENS = 70, DEEP = 40 };
+
+static void check_attention(tc_ctx *tc, int causal) {
+    static float got[HEADS * TOKENS * DEEP];
+    tc_tensor in[3], y;
+    tc_options o = tc_options_default();
+    int wrong = 0;
+    o.numerics = TC_NUMERICS_FAST;
+    for (int i = 0; i < 3; i++)
+        in[i] = tc_reshape(
+            tc_cast(half_operand(tc, HEADS * TOKENS, DEEP, 0, 5 + i, 0), TC_BF16),
+            TC_DIMS(HEADS, TOKENS, DEEP));
+    tc_trace_begin_with(tc, "attention", &o);
+    y = tc_scaled_dot_product_attention(in[0], in[1], in[2], tc_null(), causal, 0);
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    CHECK_EQ(tc_read(tc_cast(y, TC_F32), got, sizeof got), TC_OK);
+    for (int at = 0; at < HEADS * TOKENS; at++) {
+        double p[TOKENS], sum = 0, most = -1e30;
+        int first = at / TOKENS * TOKENS, seen = causal ? at % TOKENS + 1 : TOKENS;
+        for (int j = 0; j < seen; j++) {
+            p[j] = 0;
+            for (int k = 0; k < DEEP; k++)
+                p[j] += (double)half_value(at * DEEP + k, 5, 0) *
+                        half_value((first + j) * DEEP + k, 6, 0);
+            p[j] /= sqrt(DEEP);
+            most = p[j] > most ? p[j] : most;
+        }
+        for (int j = 0; j < seen; j++) sum += p[j] = exp(p[j] - most);
+        for (int k = 0; k < DEEP; k++) {
+            double want = 0, size = 0; // weights and results are rounded, by 2^-8 at most
+            for (int j = 0; j < seen; j++) {
+                double v = p[j] / sum * half_value((first + j) * DEEP + k, 7, 0);
+                want += v, size += fabs(v);
+            }
+            wrong += !(fabs(got[at * DEEP + k] - want) <= size / 127);
+        }
+    }
+    if (wrong) FAIL("attention%s: %d wrong", causal ? ", causal" : "", wrong);
+    CHECK_EQ(tc_error(tc), TC_OK);
+    CHECK_EQ(tc_stats_get(tc).fallbacks, 0);
+    tc_close(tc);
+}
+
+TEST(attention) {
+    for (int causal = 0; causal < 2; causal++)
+        check_attention(open_as("cpu", NULL, 2), causal);
+}
+
+TEST(attention_in_tiles) {
+    for (int causal = 0; causal < 2; causal++) {
+        tc_ctx *tc = open_tiles();
+        if (!tc) SKIP("the CPU has no AVX-512");
+        check_attention(tc, causal);
     }
 }
 

@@ -1,0 +1,521 @@
+// Products, convolutions, attention and what stands around them, once more in plain C, for products.c: loops over arrays
+// of numbers. Every float has beside it how far a right result may be from it. 0 = it has these bits: sums of
+// products add up k in order, one fused multiply-add a step in f32, a product and a sum in f64, and what is exact or
+// rounded once has one right result. What the library may compute in an order or by polynomials of its own is within a
+// bound, and so is what is made of it.
+#ifndef FUZZ_ARRAYS_H
+#define FUZZ_ARRAYS_H
+#include "numbers.h"
+
+#include <math.h>
+
+typedef struct cell {
+    double x, far; // a float, and how far the result may be from it
+    int64_t i;     // an integer
+} cell;
+
+typedef struct array {
+    tc_dims d;
+    int dtype, rough; // rough: some `far` is not 0
+    int64_t n;
+    cell *at; // owned; NULL = only its sizes are known
+} array;
+
+// 1: no result is rounded, as differences want it.
+static int unrounded;
+
+static int64_t size_of(const tc_dims *d) {
+    int64_t n = 1;
+    for (int i = 0; i < d->rank; i++) n *= d->size[i];
+    return n;
+}
+
+static array array_new(tc_dims d, int dtype, int with_numbers) {
+    array a;
+    memset(&a, 0, sizeof a);
+    a.d = d, a.dtype = dtype, a.n = size_of(&d);
+    if (with_numbers) a.at = (cell *)calloc((size_t)a.n + 1, sizeof *a.at);
+    return a;
+}
+
+static int is_floating(int dtype) { return category(dtype) == 2; }
+
+static double unit_of_dtype(int dtype) {
+    return dtype == TC_BF16  ? 0x1p-8
+           : dtype == TC_F16 ? 0x1p-11
+           : dtype == TC_F32 ? 0x1p-24
+                             : 0x1p-53;
+}
+
+// The wider of both; f16 with bf16 gives f32, u8 with i8 i16.
+static int promoted(int a, int b) {
+    if (category(a) != category(b)) return category(a) > category(b) ? a : b;
+    if (a != b && is_half(a) && is_half(b)) return TC_F32;
+    if (a != b && a + b == TC_U8 + TC_I8) return TC_I16;
+    return a > b ? a : b;
+}
+
+// What dtype makes of an integer.
+static int64_t wrapped(int dtype, int64_t i) {
+    switch (dtype) {
+    case TC_BOOL: return i != 0;
+    case TC_U8: return (int64_t)(uint8_t)i;
+    case TC_I8: return (int64_t)(int8_t)(uint8_t)i;
+    case TC_I16: return (int64_t)(int16_t)(uint16_t)i;
+    case TC_I32: return (int64_t)(int32_t)(uint32_t)i;
+    default: return i;
+    }
+}
+
+// Halves are computed in f32.
+static double nearest(int dtype, double x) {
+    if (unrounded || dtype == TC_F64) return x;
+    float f = (float)x;
+    return is_half(dtype) ? half_value(format_of(dtype), half_nearest(format_of(dtype), f))
+                          : (double)f;
+}
+
+// A float result, x before it is rounded.
+static cell settled(int dtype, double x, double far) {
+    cell c = {nearest(dtype, x), far, 0};
+    if (far != 0) c.far += 2 * unit_of_dtype(dtype) * fabs(x) + 0x1p-140;
+    if (unrounded) c.far = 0;
+    return c;
+}
+
+static cell integer(int dtype, int64_t i) {
+    cell c = {0, 0, wrapped(dtype, i)};
+    return c;
+}
+
+static void mark_rough(array *a) {
+    for (int64_t i = 0; a->at && i < a->n && !a->rough; i++) a->rough = a->at[i].far != 0;
+}
+
+// ---- movement ----
+
+// Row-major strides.
+static void strides_of(const tc_dims *d, int64_t *stride) {
+    int64_t n = 1;
+    for (int i = d->rank; i-- > 0; n *= d->size[i]) stride[i] = n;
+}
+
+// The element of strides and an offset that element i of d is.
+static int64_t place_in(const tc_dims *d, int64_t i, const int64_t *stride, int64_t at) {
+    for (int k = d->rank; k-- > 0; i /= d->size[k]) at += i % d->size[k] * stride[k];
+    return at;
+}
+
+static array array_view(const array *a, tc_dims d, const int64_t *stride, int64_t at) {
+    array r = array_new(d, a->dtype, a->at != NULL);
+    r.rough = a->rough;
+    for (int64_t i = 0; a->at && i < r.n; i++) r.at[i] = a->at[place_in(&d, i, stride, at)];
+    return r;
+}
+
+static array array_reshape(const array *a, tc_dims d) {
+    int64_t stride[TC_MAX_RANK];
+    strides_of(&d, stride);
+    return array_view(a, d, stride, 0);
+}
+
+static array array_permute(const array *a, tc_dims order) {
+    int64_t s[TC_MAX_RANK], stride[TC_MAX_RANK];
+    tc_dims d = order;
+    strides_of(&a->d, s);
+    for (int i = 0; i < order.rank; i++)
+        d.size[i] = a->d.size[order.size[i]], stride[i] = s[order.size[i]];
+    return array_view(a, d, stride, 0);
+}
+
+// n elements of a dimension from `from` on, `step` apart.
+static array array_slice(const array *a, int dim, int64_t from, int64_t n, int64_t step) {
+    int64_t stride[TC_MAX_RANK];
+    tc_dims d = a->d;
+    strides_of(&a->d, stride);
+    int64_t at = from * stride[dim];
+    stride[dim] *= step, d.size[dim] = n;
+    return array_view(a, d, stride, at);
+}
+
+// To sizes of the same or a higher rank, as broadcasting has it.
+static array array_expand(const array *a, tc_dims d) {
+    int64_t s[TC_MAX_RANK], stride[TC_MAX_RANK];
+    int more = d.rank - a->d.rank;
+    strides_of(&a->d, s);
+    for (int i = 0; i < d.rank; i++)
+        stride[i] = i < more || a->d.size[i - more] == 1 ? 0 : s[i - more];
+    return array_view(a, d, stride, 0);
+}
+
+// Elements index[i] of a dimension; -1 = a zero.
+static array array_take(const array *a, int dim, const int64_t *index, int64_t n) {
+    int64_t stride[TC_MAX_RANK];
+    tc_dims d = a->d;
+    d.size[dim] = n;
+    array r = array_new(d, a->dtype, a->at != NULL);
+    r.rough = a->rough;
+    strides_of(&d, stride);
+    int64_t inner = stride[dim], old = a->d.size[dim];
+    for (int64_t i = 0; a->at && i < r.n; i++) {
+        int64_t k = index[i / inner % n];
+        if (k >= 0) r.at[i] = a->at[i / (inner * n) * inner * old + k * inner + i % inner];
+    }
+    return r;
+}
+
+// ---- element by element ----
+typedef enum unary {
+    NEG,
+    RELU,
+    ABS,
+    SQUARE,
+    TIMES,    // a number
+    PLUS,     // a number
+    AT_LEAST, // a number
+    TANH,
+    SIGMOID,
+    SILU,
+    UNARIES
+} unary;
+
+// Of large negative x the exponential of -x would be infinite.
+static double sigmoid(double x) {
+    return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x));
+}
+
+static cell unary_of(unary op, double s, int dtype, cell a) {
+    double x = a.x, far = a.far, unit = 16 * unit_of_dtype(TC_F32), y = 0;
+    int64_t i = a.i, n = (int64_t)s;
+    double least = dtype == TC_F64 ? 0x1p-1022 : 0x1p-126; // the least normal number
+    if (dtype == TC_F64) unit = 16 * unit_of_dtype(TC_F64);
+    if (!is_floating(dtype))
+        return integer(dtype, op == NEG      ? (int64_t)(0 - (uint64_t)i)
+                              : op == RELU   ? (i > 0 ? i : 0)
+                              : op == ABS    ? (i < 0 ? (int64_t)(0 - (uint64_t)i) : i)
+                              : op == SQUARE ? (int64_t)((uint64_t)i * (uint64_t)i)
+                              : op == TIMES  ? (int64_t)((uint64_t)i * (uint64_t)n)
+                              : op == PLUS   ? (int64_t)((uint64_t)i + (uint64_t)n)
+                                             : (i > n ? i : n));
+    switch (op) {
+    case NEG: y = -x; break;
+    case RELU: y = x > 0 || x != x ? x : 0; break;
+    case ABS: y = fabs(x); break;
+    case SQUARE: y = x * x, far = 2 * fabs(x) * far + far * far; break;
+    case TIMES: y = x * s, far *= fabs(s); break;
+    case PLUS: y = x + s; break;
+    case AT_LEAST: y = x > s || x != x ? x : s; break;
+    case TANH: y = tanh(x), far += unit * fabs(y); break;
+    case SIGMOID: y = sigmoid(x), far += unit * y + least; break;
+    case SILU:
+        y = x * sigmoid(x), far = 1.1 * far + unit * fabs(y) + least * fabs(x);
+        break;
+    case UNARIES: break;
+    }
+    return settled(dtype, y, far);
+}
+
+static array array_unary(const array *a, unary op, double s) {
+    array r = array_new(a->d, a->dtype, a->at != NULL);
+    for (int64_t i = 0; a->at && i < a->n; i++)
+        r.at[i] = unary_of(op, s, a->dtype, a->at[i]);
+    mark_rough(&r);
+    return r;
+}
+
+static cell cast_of(int from, int to, cell a) {
+    if (is_floating(from)) return settled(to, a.x, a.far);
+    return is_floating(to) ? settled(to, (double)a.i, 0) : integer(to, a.i);
+}
+
+static array array_cast(const array *a, int to) {
+    array r = array_new(a->d, to, a->at != NULL);
+    for (int64_t i = 0; a->at && i < a->n; i++) r.at[i] = cast_of(a->dtype, to, a->at[i]);
+    mark_rough(&r);
+    return r;
+}
+
+typedef enum binary { ADD, SUB, MUL, LARGER, SMALLER, BINARIES } binary;
+
+static double larger(double x, double y) { return x != x || y != y ? x + y : fmax(x, y); }
+
+static cell binary_of(binary op, int dtype, cell a, cell b) {
+    uint64_t i = (uint64_t)a.i, k = (uint64_t)b.i;
+    double x = a.x, y = b.x, far = a.far + b.far;
+    if (!is_floating(dtype))
+        return integer(dtype, op == ADD      ? (int64_t)(i + k)
+                              : op == SUB    ? (int64_t)(i - k)
+                              : op == MUL    ? (int64_t)(i * k)
+                              : op == LARGER ? (a.i > b.i ? a.i : b.i)
+                                             : (a.i < b.i ? a.i : b.i));
+    switch (op) {
+    case ADD: return settled(dtype, x + y, far);
+    case SUB: return settled(dtype, x - y, far);
+    case MUL:
+        return settled(dtype, x * y, fabs(x) * b.far + fabs(y) * a.far + a.far * b.far);
+    case LARGER: return settled(dtype, larger(x, y), far);
+    default: return settled(dtype, -larger(-x, -y), far);
+    }
+}
+
+static tc_dims common_sizes(tc_dims a, tc_dims b) {
+    tc_dims d = a.rank > b.rank ? a : b, e = a.rank > b.rank ? b : a;
+    for (int i = 0; i < e.rank; i++) {
+        int64_t *s = &d.size[d.rank - e.rank + i];
+        if (*s == 1) *s = e.size[i];
+    }
+    return d;
+}
+
+static array array_binary(const array *a, const array *b, binary op) {
+    tc_dims d = common_sizes(a->d, b->d);
+    array r = array_new(d, promoted(a->dtype, b->dtype), a->at && b->at);
+    array x = array_expand(a, d), y = array_expand(b, d);
+    for (int64_t i = 0; r.at && i < r.n; i++)
+        r.at[i] = binary_of(op, r.dtype, cast_of(a->dtype, r.dtype, x.at[i]),
+                            cast_of(b->dtype, r.dtype, y.at[i]));
+    free(x.at), free(y.at);
+    mark_rough(&r);
+    return r;
+}
+
+// ---- reductions: over the dimensions of a mask, which stay as 1 ----
+typedef enum reduction { SUM, MEAN, LARGEST, REDUCTIONS } reduction;
+
+static array array_reduce(const array *a, reduction how, unsigned mask) {
+    tc_dims d = a->d, over = a->d;
+    int64_t s[TC_MAX_RANK], outer[TC_MAX_RANK], inner[TC_MAX_RANK];
+    int floating = is_floating(a->dtype);
+    strides_of(&a->d, s);
+    for (int i = 0; i < d.rank; i++)
+        if (mask >> i & 1)
+            d.size[i] = 1, outer[i] = 0, inner[i] = s[i];
+        else
+            over.size[i] = 1, outer[i] = s[i], inner[i] = 0;
+    array r = array_new(d, how == SUM && !floating ? TC_I64 : a->dtype, a->at != NULL);
+    int64_t n = size_of(&over);
+    double unit = unit_of_dtype(a->dtype == TC_F64 ? TC_F64 : TC_F32);
+    for (int64_t i = 0; a->at && i < r.n; i++) {
+        long double sum = 0; // n roundings of it are not seen in a double
+        double size = 0, far = 0, most = -INFINITY;
+        int64_t whole = 0, top = INT64_MIN, first = place_in(&d, i, outer, 0);
+        for (int64_t k = 0; k < n; k++) {
+            const cell *c = &a->at[place_in(&over, k, inner, first)];
+            sum += c->x, size += fabs(c->x), whole += c->i;
+            far = how == LARGEST ? fmax(far, c->far) : far + c->far;
+            most = k ? larger(most, c->x) : c->x, top = c->i > top ? c->i : top;
+        }
+        if (!floating)
+            r.at[i] = integer(r.dtype, how == LARGEST ? top : whole);
+        else if (how == LARGEST)
+            r.at[i] = settled(r.dtype, most, far);
+        else {
+            double by = how == MEAN ? (double)n : 1;
+            far += (double)(n / 32 + 24) * unit * size;
+            r.at[i] = settled(r.dtype, (double)(sum / by), n > 1 ? far / by : far);
+        }
+    }
+    mark_rough(&r);
+    return r;
+}
+
+// Of the last dimension. A row of -infinity alone gives zeros where `attends`, else NaN.
+static array array_softmax(const array *a, int attends) {
+    array r = array_new(a->d, a->dtype, a->at != NULL);
+    int64_t n = a->d.size[a->d.rank - 1];
+    double unit = unit_of_dtype(a->dtype == TC_F64 ? TC_F64 : TC_F32);
+    for (int64_t i = 0; a->at && i < a->n; i += n) {
+        double top = -INFINITY, sum = 0, far = 0;
+        for (int64_t k = i; k < i + n; k++) top = larger(top, a->at[k].x);
+        for (int64_t k = i; k < i + n; k++) {
+            double e = exp(a->at[k].x - top);
+            sum += e;
+            if (e != 0) far = fmax(far, a->at[k].far + unit * fabs(a->at[k].x - top));
+        }
+        far = expm1(2 * far) + (double)(n / 32 + 32) * unit;
+        for (int64_t k = i; k < i + n; k++) {
+            double y = exp(a->at[k].x - top) / sum;
+            if (attends && top == -INFINITY) y = 0;
+            r.at[k] = settled(a->dtype, y, y == 0 ? 0x1p-100 : far * y);
+        }
+    }
+    mark_rough(&r);
+    return r;
+}
+
+// ---- sums of products ----
+typedef struct total {
+    float f;
+    double x, size, far;
+    long double wide; // where the result is within a bound
+    uint64_t i;
+    int64_t n;
+} total;
+
+// What `dtype` products add up in, of these factors.
+static void total_add(total *t, int dtype, const cell *a, const cell *b, int rough) {
+    if (!is_floating(dtype)) {
+        t->i += (uint64_t)a->i * (uint64_t)b->i;
+        return;
+    }
+    if (dtype == TC_F64 || unrounded)
+        t->x += a->x * b->x;
+    else
+        t->f = fmaf((float)a->x, (float)b->x, t->f);
+    if (!rough) return;
+    t->wide += (long double)a->x * b->x;
+    t->size += fabs(a->x * b->x), t->n++;
+    t->far += fabs(a->x) * b->far + fabs(b->x) * a->far + a->far * b->far;
+}
+
+static cell total_of(const total *t, int dtype, int rough) {
+    if (!is_floating(dtype)) return integer(dtype, (int64_t)t->i);
+    double unit = unit_of_dtype(dtype == TC_F64 ? TC_F64 : TC_F32);
+    if (!rough || unrounded)
+        return settled(dtype, dtype == TC_F64 || unrounded ? t->x : (double)t->f, 0);
+    return settled(dtype, (double)t->wide,
+                   t->far + (double)(t->n + 4) * unit * t->size + 0x1p-140);
+}
+
+// [..., M, K] x [..., K, N]; as = dtype of the result.
+static array array_matmul(const array *a, const array *b, int as) {
+    tc_dims x = a->d, y = b->d, d;
+    int64_t m = x.size[x.rank - 2], depth = x.size[x.rank - 1], n = y.size[y.rank - 1];
+    int rough = a->rough | b->rough;
+    x.rank -= 2, y.rank -= 2, d = common_sizes(x, y);
+    tc_dims e = d, g = d;
+    e.size[e.rank++] = m, e.size[e.rank++] = depth;
+    g.size[g.rank++] = depth, g.size[g.rank++] = n;
+    int64_t batches = size_of(&d);
+    d.size[d.rank++] = m, d.size[d.rank++] = n;
+    array r = array_new(d, as, a->at && b->at);
+    if (!r.at) return r;
+    array left = array_expand(a, e), right = array_expand(b, g);
+    for (int64_t i = 0; i < batches * m; i++)
+        for (int64_t c = 0; c < n; c++) {
+            total t;
+            memset(&t, 0, sizeof t);
+            const cell *p = left.at + i * depth, *q = right.at + i / m * depth * n + c;
+            for (int64_t k = 0; k < depth; k++) total_add(&t, as, p + k, q + k * n, rough);
+            r.at[i * n + c] = total_of(&t, as, rough);
+        }
+    free(left.at), free(right.at);
+    mark_rough(&r);
+    return r;
+}
+
+// ---- convolutions: x[N, C, D, H, W], weight[O, C / groups, taps], transposed [C, O / groups, taps] ----
+typedef struct windows {
+    int transposed, groups, axes; // of three axes the last `axes` are there
+    int64_t taps[3], stride[3], padding[3], dilation[3], more[3];
+} windows;
+
+static int64_t windows_out(const windows *w, int i, int64_t n) {
+    int64_t reach = w->dilation[i] * (w->taps[i] - 1);
+    if (w->transposed)
+        return (n - 1) * w->stride[i] - 2 * w->padding[i] + reach + w->more[i] + 1;
+    return n + 2 * w->padding[i] < reach + 1
+               ? 0
+               : (n + 2 * w->padding[i] - reach - 1) / w->stride[i] + 1;
+}
+
+// The element of axis i that counts for result `to` by a tap; -1 = none.
+static int64_t windows_meet(const windows *w, int i, int64_t n, int64_t tap, int64_t to) {
+    int64_t at = w->transposed ? to + w->padding[i] - tap * w->dilation[i]
+                               : to * w->stride[i] - w->padding[i] + tap * w->dilation[i];
+    if (w->transposed && at % w->stride[i]) return -1;
+    if (w->transposed && at >= 0) at /= w->stride[i];
+    return at < n ? at : -1;
+}
+
+enum { MOST_TAPS = 343 };
+
+// Where in a channel the elements are that count for a result, by tap; -1 = none.
+static void windows_places(const windows *w, const int64_t *n, const int64_t *to,
+                           int64_t *place) {
+    int64_t k = 0, z, y, x;
+    for (int64_t a = 0; a < w->taps[0]; a++)
+        for (int64_t b = 0; b < w->taps[1]; b++)
+            for (int64_t c = 0; c < w->taps[2]; c++) {
+                z = windows_meet(w, 0, n[0], a, to[0]);
+                y = windows_meet(w, 1, n[1], b, to[1]);
+                x = windows_meet(w, 2, n[2], c, to[2]);
+                place[k++] = z < 0 || y < 0 || x < 0 ? -1 : (z * n[1] + y) * n[2] + x;
+            }
+}
+
+// Over (channel, z, y, x) of an image of x, which is from the first tap on, of transposed ones from the last.
+static cell windows_sum(const windows *w, const array *x, const cell *image,
+                        const array *weight, int as, int64_t o, const int64_t *place) {
+    const int64_t *n = x->d.size + 2, taps = w->taps[0] * w->taps[1] * w->taps[2];
+    int64_t channels = x->d.size[1] / w->groups, cells = n[0] * n[1] * n[2];
+    int64_t per = w->transposed ? weight->d.size[1] : weight->d.size[0] / w->groups;
+    int64_t first = o / per * channels;
+    int rough = x->rough | weight->rough;
+    total t;
+    memset(&t, 0, sizeof t);
+    for (int64_t c = 0; c < channels; c++) {
+        int64_t row = w->transposed ? (first + c) * per + o % per : o * channels + c;
+        for (int64_t i = 0; i < taps; i++) {
+            int64_t k = w->transposed ? taps - 1 - i : i;
+            if (place[k] < 0) continue;
+            total_add(&t, as, &image[(first + c) * cells + place[k]],
+                      &weight->at[row * taps + k], rough);
+        }
+    }
+    return total_of(&t, as, rough);
+}
+
+// [N, O, D', H', W'] of arrays of five dimensions.
+static array array_windows(const array *x, const array *weight, const windows *w, int as) {
+    tc_dims d = x->d;
+    d.size[1] = w->transposed ? weight->d.size[1] * w->groups : weight->d.size[0];
+    for (int i = 0; i < 3; i++) d.size[2 + i] = windows_out(w, i, x->d.size[2 + i]);
+    array r = array_new(d, as, x->at && weight->at);
+    int64_t cells = d.size[2] * d.size[3] * d.size[4], place[MOST_TAPS];
+    int64_t of_image = x->n / x->d.size[0];
+    for (int64_t at = 0; r.at && at < cells; at++) {
+        int64_t to[3] = {at / (d.size[3] * d.size[4]), at / d.size[4] % d.size[3],
+                         at % d.size[4]};
+        windows_places(w, x->d.size + 2, to, place);
+        for (int64_t i = at; i < r.n; i += cells)
+            r.at[i] = windows_sum(w, x, x->at + i / cells / d.size[1] * of_image, weight,
+                                  as, i / cells % d.size[1], place);
+    }
+    mark_rough(&r);
+    return r;
+}
+
+// Windows of the last two dimensions: the largest, where a mean is not asked for; zeros around count for a mean.
+static array array_pool(const array *x, const windows *w, int mean) {
+    tc_dims d = x->d;
+    int rank = d.rank, count = (int)(w->taps[1] * w->taps[2]);
+    int64_t h = d.size[rank - 2], wide = d.size[rank - 1];
+    double unit = unit_of_dtype(x->dtype == TC_F64 ? TC_F64 : TC_F32);
+    d.size[rank - 2] = windows_out(w, 1, h), d.size[rank - 1] = windows_out(w, 2, wide);
+    int64_t cells = d.size[rank - 2] * d.size[rank - 1];
+    array r = array_new(d, x->dtype, x->at != NULL);
+    for (int64_t i = 0; r.at && i < r.n; i++) {
+        double sum = 0, size = 0, far = 0, most = -INFINITY;
+        int64_t top = INT64_MIN;
+        for (int k = 0; k < count; k++) {
+            int64_t u = windows_meet(w, 1, h, k / w->taps[2], i % cells / d.size[rank - 1]);
+            int64_t v = windows_meet(w, 2, wide, k % w->taps[2], i % d.size[rank - 1]);
+            if (u < 0 || v < 0) continue;
+            const cell *c = &x->at[(i / cells * h + u) * wide + v];
+            sum += c->x, size += fabs(c->x), most = larger(most, c->x);
+            far = mean ? far + c->far : fmax(far, c->far), top = c->i > top ? c->i : top;
+        }
+        if (!is_floating(x->dtype))
+            r.at[i] = integer(x->dtype, top);
+        else if (mean)
+            r.at[i] = settled(x->dtype, sum / count,
+                              (far + (count + 4) * unit * size + 0x1p-140) / count);
+        else
+            r.at[i] = settled(x->dtype, most, far);
+    }
+    mark_rough(&r);
+    return r;
+}
+
+#endif
