@@ -3165,7 +3165,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x715fb3753f942726u
+#define TC__BUILD_ID 0xbbef0149eebd71d0u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -16382,9 +16382,8 @@ o.output_padding[1]=output_padding,o.groups=groups;
 f->word[TC__CONV_TRANSPOSE1D_STRIDE]=tc__or_one(stride);
 f->word[TC__CONV_TRANSPOSE1D_DILATION]=tc__or_one(dilation);
 f->word[TC__CONV_TRANSPOSE1D_GROUPS]=tc__ix_const(tc__or_one(groups));
-tc_tensor y=
-tc_conv_transpose2d_with(tc_unsqueeze(x,-2),tc_unsqueeze(weight,-2),bias,&o);
-return tc_squeeze(y,-2);
+tc_tensor image=tc_unsqueeze(x,-2),w=tc_unsqueeze(weight,-2);
+return tc_squeeze(tc_conv_transpose2d_with(image,w,bias,&o),-2);
 }
 // ---- gen/graph/optim.c
 enum{TC__OPTIM_STATES=3};
@@ -23944,8 +23943,9 @@ const tc__node*s=
 tc__rescore_scaled(r,choice?tc__operand(from,choice,1):x,&c);
 if(!l)return NULL;
 if(!s){
-in[0]=tc__rescore_mul(g,TC_OP_SUB,tc__rescore_copy(r,x->id,turned),
-tc__rescore_spread_row(r,l,x,turned));
+tc__node*copy=tc__rescore_copy(r,x->id,turned);
+in[0]=
+tc__rescore_mul(g,TC_OP_SUB,copy,tc__rescore_spread_row(r,l,x,turned));
 return in[0]?tc__make_alu(g,TC_OP_EXP,TC_F32,in,1):NULL;
 }
 l=tc__rescore_mul(g,TC_OP_MUL,l,tc__make_number(r->w->to,l,-log2e));
@@ -24002,8 +24002,8 @@ tc__node*d=g->node.at[r->w->at[tc__operand(from,s.row,0)->id]],
 if(s.of_e)d=tc__rescore_mul(g,a->divides?TC_OP_MUL:TC_OP_DIV,d,f);
 if(d)
 d=tc__rescore_mul(g,TC_OP_MUL,d,tc__make_number(g,d,s.minus?-s.c:s.c));
-tc__node*made=tc__rescore_mul(g,TC_OP_MUL,tc__rescore_fma(r,s.x,s.c,d,turned),
-tc__rescore_copy(r,a->p->id,turned));
+tc__node*made=tc__rescore_fma(r,s.x,s.c,d,turned);
+made=tc__rescore_mul(g,TC_OP_MUL,made,tc__rescore_copy(r,a->p->id,turned));
 return s.choice?tc__rescore_choice(r,s.choice,made,turned):made;
 }
 static tc__node*tc__rescore_copy(tc__rescore*r,uint32_t id,int turned){

@@ -309,7 +309,6 @@ static tc_tensor tc__conv_transpose1d(tc__api *f, tc_tensor x, tc_tensor weight,
     f->word[TC__CONV_TRANSPOSE1D_STRIDE] = tc__or_one(stride);
     f->word[TC__CONV_TRANSPOSE1D_DILATION] = tc__or_one(dilation);
     f->word[TC__CONV_TRANSPOSE1D_GROUPS] = tc__ix_const(tc__or_one(groups));
-    tc_tensor y =
-        tc_conv_transpose2d_with(tc_unsqueeze(x, -2), tc_unsqueeze(weight, -2), bias, &o);
-    return tc_squeeze(y, -2);
+    tc_tensor image = tc_unsqueeze(x, -2), w = tc_unsqueeze(weight, -2);
+    return tc_squeeze(tc_conv_transpose2d_with(image, w, bias, &o), -2);
 }

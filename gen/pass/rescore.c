@@ -407,8 +407,9 @@ static tc__node *tc__rescore_share(tc__rescore *r, const tc__attended *a, int tu
         tc__rescore_scaled(r, choice ? tc__operand(from, choice, 1) : x, &c);
     if (!l) return NULL;
     if (!s) {
-        in[0] = tc__rescore_mul(g, TC_OP_SUB, tc__rescore_copy(r, x->id, turned),
-                                tc__rescore_spread_row(r, l, x, turned));
+        tc__node *copy = tc__rescore_copy(r, x->id, turned);
+        in[0] =
+            tc__rescore_mul(g, TC_OP_SUB, copy, tc__rescore_spread_row(r, l, x, turned));
         return in[0] ? tc__make_alu(g, TC_OP_EXP, TC_F32, in, 1) : NULL;
     }
     l = tc__rescore_mul(g, TC_OP_MUL, l, tc__make_number(r->w->to, l, -log2e));
@@ -473,8 +474,8 @@ static tc__node *tc__rescore_slope(tc__rescore *r, const tc__node *n, int turned
     if (s.of_e) d = tc__rescore_mul(g, a->divides ? TC_OP_MUL : TC_OP_DIV, d, f);
     if (d)
         d = tc__rescore_mul(g, TC_OP_MUL, d, tc__make_number(g, d, s.minus ? -s.c : s.c));
-    tc__node *made = tc__rescore_mul(g, TC_OP_MUL, tc__rescore_fma(r, s.x, s.c, d, turned),
-                                     tc__rescore_copy(r, a->p->id, turned));
+    tc__node *made = tc__rescore_fma(r, s.x, s.c, d, turned);
+    made = tc__rescore_mul(g, TC_OP_MUL, made, tc__rescore_copy(r, a->p->id, turned));
     return s.choice ? tc__rescore_choice(r, s.choice, made, turned) : made;
 }
 
