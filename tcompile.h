@@ -3165,7 +3165,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xbbef0149eebd71d0u
+#define TC__BUILD_ID 0x721e82c8088bd485u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -4472,83 +4472,7 @@ i=tc__map_find(m,key);
 tc__map_close_gap(m,i);
 return 1;
 }
-// ---- gen/base/os.c
-#if TC__POSIX &&!defined(TC_NO_JIT)
-#define TC__JIT 1
-#else
-#define TC__JIT 0
-#endif
-#if TC__POSIX &&!defined(TC_NO_DISK_CACHE)
-#define TC__DISK_CACHE 1
-#else
-#define TC__DISK_CACHE 0
-#endif
-#ifdef TC_NO_REPORT
-#define TC__TUNES 0
-#else
-#define TC__TUNES 1
-#endif
-#if TC__POSIX
-TC__UNUSED static uint64_t tc__now_ns(void){
-struct timespec t;
-if(clock_gettime(CLOCK_MONOTONIC,&t))return 0;
-return(uint64_t)t.tv_sec*1000000000u+(uint64_t)t.tv_nsec;
-}
-static int tc__is_privileged(void){
-#if TC__LINUX
-if(getauxval(AT_SECURE))return 1;
-#endif
-return getuid()!=geteuid()||getgid()!=getegid();
-}
-#else
-TC__UNUSED static uint64_t tc__now_ns(void){
-return(uint64_t)((double)clock()*(1e9/CLOCKS_PER_SEC));
-}
-static int tc__is_privileged(void){return 0;}
-#endif
-TC__UNUSED static int tc__is_watched(void){
-#if TC__POSIX
-return isatty(2);
-#else
-return 0;
-#endif
-}
-TC__UNUSED static const char*tc__env(const char*name){
-const char*s;
-if(tc__is_privileged())return NULL;
-s=getenv(name);
-return s&&*s?s:NULL;
-}
-typedef uint64_t tc__fp_state;
-#if TC__X86 &&defined(__SSE__)
-#define TC__FP_CONTROL  \
-0xffc0u
-#define TC__FP_DEFAULT 0x1f80u
-TC__ALWAYS_INLINE tc__fp_state tc__fp_enter(void){
-uint32_t host=__builtin_ia32_stmxcsr();
-if(TC__UNLIKELY((host&TC__FP_CONTROL)!=TC__FP_DEFAULT)){
-__builtin_ia32_ldmxcsr(TC__FP_DEFAULT);
-}
-return host;
-}
-TC__ALWAYS_INLINE void tc__fp_leave(tc__fp_state host){
-if(TC__LIKELY((host&TC__FP_CONTROL)==TC__FP_DEFAULT))return;
-__builtin_ia32_ldmxcsr((uint32_t)host);
-}
-#elif TC__ARM64 &&TC__GNUC
-TC__ALWAYS_INLINE tc__fp_state tc__fp_enter(void){
-uint64_t host,standard=0;
-__asm__ volatile("mrs %0, fpcr":"=r"(host));
-if(TC__UNLIKELY(host))__asm__ volatile("msr fpcr, %0": :"r"(standard));
-return host;
-}
-TC__ALWAYS_INLINE void tc__fp_leave(tc__fp_state host){
-if(TC__UNLIKELY(host))__asm__ volatile("msr fpcr, %0": :"r"(host));
-}
-#else
-TC__ALWAYS_INLINE tc__fp_state tc__fp_enter(void){return 0;}
-TC__ALWAYS_INLINE void tc__fp_leave(tc__fp_state host){(void)host;}
-#endif
+// ---- gen/base/cpu.c
 enum{
 TC__CPU_AVX2=1,
 TC__CPU_FMA=2,
@@ -4650,6 +4574,83 @@ tc__core_of(c)->cpu=(tc__cpu_of(c)&most)|TC__CPU_ASKED;
 TC__UNUSED static uint32_t tc__cpu_model(void){return tc__cpuid_of(1).a;}
 #else
 TC__UNUSED static uint32_t tc__cpu_model(void){return 0;}
+#endif
+// ---- gen/base/os.c
+#if TC__POSIX &&!defined(TC_NO_JIT)
+#define TC__JIT 1
+#else
+#define TC__JIT 0
+#endif
+#if TC__POSIX &&!defined(TC_NO_DISK_CACHE)
+#define TC__DISK_CACHE 1
+#else
+#define TC__DISK_CACHE 0
+#endif
+#ifdef TC_NO_REPORT
+#define TC__TUNES 0
+#else
+#define TC__TUNES 1
+#endif
+#if TC__POSIX
+TC__UNUSED static uint64_t tc__now_ns(void){
+struct timespec t;
+if(clock_gettime(CLOCK_MONOTONIC,&t))return 0;
+return(uint64_t)t.tv_sec*1000000000u+(uint64_t)t.tv_nsec;
+}
+static int tc__is_privileged(void){
+#if TC__LINUX
+if(getauxval(AT_SECURE))return 1;
+#endif
+return getuid()!=geteuid()||getgid()!=getegid();
+}
+#else
+TC__UNUSED static uint64_t tc__now_ns(void){
+return(uint64_t)((double)clock()*(1e9/CLOCKS_PER_SEC));
+}
+static int tc__is_privileged(void){return 0;}
+#endif
+TC__UNUSED static int tc__is_watched(void){
+#if TC__POSIX
+return isatty(2);
+#else
+return 0;
+#endif
+}
+TC__UNUSED static const char*tc__env(const char*name){
+const char*s;
+if(tc__is_privileged())return NULL;
+s=getenv(name);
+return s&&*s?s:NULL;
+}
+typedef uint64_t tc__fp_state;
+#if TC__X86 &&defined(__SSE__)
+#define TC__FP_CONTROL  \
+0xffc0u
+#define TC__FP_DEFAULT 0x1f80u
+TC__ALWAYS_INLINE tc__fp_state tc__fp_enter(void){
+uint32_t host=__builtin_ia32_stmxcsr();
+if(TC__UNLIKELY((host&TC__FP_CONTROL)!=TC__FP_DEFAULT)){
+__builtin_ia32_ldmxcsr(TC__FP_DEFAULT);
+}
+return host;
+}
+TC__ALWAYS_INLINE void tc__fp_leave(tc__fp_state host){
+if(TC__LIKELY((host&TC__FP_CONTROL)==TC__FP_DEFAULT))return;
+__builtin_ia32_ldmxcsr((uint32_t)host);
+}
+#elif TC__ARM64 &&TC__GNUC
+TC__ALWAYS_INLINE tc__fp_state tc__fp_enter(void){
+uint64_t host,standard=0;
+__asm__ volatile("mrs %0, fpcr":"=r"(host));
+if(TC__UNLIKELY(host))__asm__ volatile("msr fpcr, %0": :"r"(standard));
+return host;
+}
+TC__ALWAYS_INLINE void tc__fp_leave(tc__fp_state host){
+if(TC__UNLIKELY(host))__asm__ volatile("msr fpcr, %0": :"r"(host));
+}
+#else
+TC__ALWAYS_INLINE tc__fp_state tc__fp_enter(void){return 0;}
+TC__ALWAYS_INLINE void tc__fp_leave(tc__fp_state host){(void)host;}
 #endif
 #if TC__LINUX &&defined(MADV_HUGEPAGE)
 TC__UNUSED static void tc__advise_huge(void*p,size_t bytes){
@@ -32989,7 +32990,7 @@ int64_t m=tc__ix_is_const(q.m)?tc__ix_value(q.m):INT64_MAX;
 int turns=tc__is_half(q.dtype)&&tc__word_load(g,tc__right_of(g))&&
 tc__contract_turns(&q,m);
 q.dot=tc__dot_of(g);
-if(turns&&!q.dot.tiles)q.dot.each=1;
+if(turns&&!q.dot.tiles)memset(&q.dot,0,sizeof q.dot),q.dot.each=1;
 if(q.dot.each>1)q.depth=tc__ix_ceil_div(x,q.depth,tc__ix_const(q.dot.each));
 if(q.dot.tiles)q.depth=tc__round_up(x,q.depth,TC__DOT_TILE);
 q.dot.turned=tc__tiles_turn(&q);
@@ -33386,17 +33387,6 @@ j*p->unit,j);
 }
 p->tail=0,p->copies=1;
 }
-static void tc__print_words_nodes(tc__printer*p,const tc__contract*q,
-const uint8_t*mark,int tail){
-tc__line(p);
-tc__put(p->out,q->slice?"for (tc_i64 w = k0; w < k1; w++)"
-:"for (tc_i64 w = 0; w < depth; w++)");
-if(tail)
-tc__put(p->out," for (tc_i64 c = p; c < p + %d; c += %d)",q->width,p->unit);
-tc__block_open(p);
-tc__print_words_row(p,q,mark,tail);
-tc__block_close(p);
-}
 static void tc__put_words_at(tc__printer*p,int load){
 const tc__node*n=tc__body(p,(uint32_t)load-1);
 tc__ixpool*x=p->g->body.ix;
@@ -33434,39 +33424,11 @@ tc__put(p->out,"tc_words(x, %d, %s, ",count,words);
 tc__put_bytes(p,q);
 tc__put(p->out,", panel);\n");
 }
-static void tc__print_words(tc__printer*p,const tc__contract*q,const uint8_t*mark){
-tc__ixpool*x=p->g->body.ix;
-int whole=tc__ix_divisor(x,p->g->shape.cols)%q->width==0&&
-tc__ix_divisor(x,q->wide)%q->width==0;
-tc__line(p);
-tc__put(p->out,"for (tc_i64 p = c0; p < c1; p += %d)",q->width);
-tc__block_open(p);
-tc__print_panel(p,q,"");
-if(q->dot.columns){
-tc__print_words_turned(p,q,q->dot.columns,q->width,"c = tc_min(p + j, c1 - 1)",
-q->slice?"k0, k1":"0, depth");
-}else{
-if(!whole){
-tc__line(p);
-tc__put(p->out,"if (p + %d <= c1)",q->width);
-tc__block_open(p);
-}
-tc__print_words_nodes(p,q,mark,0);
-if(!whole){
-p->indent--;
-tc__line(p);
-tc__put(p->out,"} else {\n");
-p->indent++;
-tc__print_words_nodes(p,q,mark,1);
-tc__block_close(p);
-}
-}
-if(q->dot.bias){
+static void tc__print_panel_bias(tc__printer*p,const tc__contract*q){
+if(!q->dot.bias)return;
 tc__line(p);
 tc__put(p->out,"tc_bias_i8(panel, %s, %d, bias + (p - c0), %s);\n",
 tc__contract_deep(q),q->width,q->slice?"k0":"0");
-}
-tc__block_close(p);
 }
 static void tc__print_left_row(tc__printer*p,const tc__contract*q,const char*at,
 const char*deep){
@@ -33480,13 +33442,15 @@ tc__put(p->out,"tc_i32 *left_r = left + %s * ",at);
 tc__put_atom(p,tc__round_up(p->g->body.ix,q->depth,q->lanes),0);
 tc__put(p->out,";\n");
 }
-static void tc__print_left_copy(tc__printer*p,const tc__contract*q){
+static void tc__print_left_copy(tc__printer*p,const tc__contract*q,int load,int sliced,
+long long ahead){
 tc__line(p);
 tc__put(p->out,"tc_words_row(left_r, %d, ",q->dot.tiles?256:16);
-tc__put_words_at(p,q->dot.rows);
-tc__put(p->out,", ");
+tc__put_words_at(p,load);
+tc__put(p->out,sliced?" + 4 * k0, ":", ");
 tc__put_bytes(p,q);
-tc__put(p->out,", depth, %s, 0);\n",q->dot.bias?"(tc_i32)0x80808080":"0");
+tc__put(p->out,"%s, %s, %s, %lld);\n",sliced?" - 4 * k0":"",
+sliced?"k1 - k0":"depth",q->dot.bias?"(tc_i32)0x80808080":"0",ahead);
 }
 static void tc__put_left_at(tc__printer*p,const tc__contract*q){
 int chunk=TC__DOT_TILE*q->dot.each;
@@ -33501,7 +33465,7 @@ const uint8_t*mark){
 int bf16=q->dot.left==TC_BF16;
 tc__print_left_row(p,q,"(r - r0)","depth");
 if(q->dot.rows){
-tc__print_left_copy(p,q);
+tc__print_left_copy(p,q,q->dot.rows,0,0);
 return;
 }
 tc__print_made_rows(p,p->g->shape.prologue,tc__contract_rows_loop(p));
@@ -33642,7 +33606,6 @@ return(long long)tc__ix_value(run.stride)*q->width*(4/q->dot.each);
 }
 static void tc__print_tiles_slice(tc__printer*p,const tc__contract*q,
 const char*symbol){
-const char*first=q->slice?" + 4 * k0":"",*less=q->slice?" - 4 * k0":"";
 tc__line(p);
 tc__put(p->out,"for (int j = 0; j < %d; j++)",q->width);
 tc__block_open(p);
@@ -33651,13 +33614,7 @@ tc__put(p->out,"const tc_i64 c = tc_min(p + j, c1 - 1), r = r0;\n");
 tc__line(p);
 tc__put(p->out,"(void)r;\n");
 tc__print_left_row(p,q,"j",q->slice?"slice":"depth");
-tc__line(p);
-tc__put(p->out,"tc_words_row(left_r, 256, ");
-tc__put_words_at(p,q->dot.columns);
-tc__put(p->out,"%s, ",first);
-tc__put_bytes(p,q);
-tc__put(p->out,"%s, %s, 0, %lld);\n",less,tc__contract_deep(q),
-tc__tiles_ahead(p,q));
+tc__print_left_copy(p,q,q->dot.columns,q->slice!=0,tc__tiles_ahead(p,q));
 tc__block_close(p);
 tc__line(p);
 tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += %d)\n",q->rows);
@@ -33999,12 +33956,16 @@ p->tail=0,p->copies=1;
 }
 static void tc__print_panel_nodes(tc__printer*p,const tc__contract*q,
 const uint8_t*mark,int tail){
+const char*k=q->dot.each>1?"w":"k";
 tc__line(p);
-tc__put(p->out,q->slice?"for (tc_i64 k = k0; k < k1; k++)"
-:"for (tc_i64 k = 0; k < depth; k++)");
+tc__put(p->out,"for (tc_i64 %s = %s; %s < %s; %s++)",k,q->slice?"k0":"0",k,
+q->slice?"k1":"depth",k);
 if(tail)
 tc__put(p->out," for (tc_i64 c = p; c < p + %d; c += %d)",q->width,p->unit);
 tc__block_open(p);
+if(q->dot.each>1)
+tc__print_words_row(p,q,mark,tail);
+else
 tc__print_panel_row(p,q,mark,tail);
 tc__block_close(p);
 }
@@ -34070,7 +34031,8 @@ int whole=tc__ix_divisor(x,p->g->shape.cols)%q->width==0&&
 tc__ix_divisor(x,q->wide)%q->width==0;
 int in_place=q->right==TC__RIGHT_IN_PLACE;
 if(in_place&&whole)return;
-if(q->slice&&whole&&q->right==TC__RIGHT_NODES&&!q->apart&&!q->staged){
+if(q->slice&&whole&&q->right==TC__RIGHT_NODES&&!q->apart&&!q->staged&&
+q->dot.each==1){
 tc__print_pack_rows(p,q,mark);
 return;
 }
@@ -34086,6 +34048,9 @@ tc__print_panel(p,q,"");
 if(q->right==TC__RIGHT_COLUMNS){
 tc__print_pointers(p,q,0,q->width,"p","c1");
 tc__print_interleave(p,q,tc__contract_stride(q,tc__right_of(p->g),0),"panel");
+}else if(q->dot.columns){
+tc__print_words_turned(p,q,q->dot.columns,q->width,"c = tc_min(p + j, c1 - 1)",
+q->slice?"k0, k1":"0, depth");
 }else if(q->staged){
 tc__print_panel_staged(p,q,mark);
 }else if(q->apart){
@@ -34098,12 +34063,14 @@ tc__line(p);
 tc__put(p->out,"if (p + %d <= c1)",q->width);
 tc__block_open(p);
 tc__print_panel_nodes(p,q,mark,0);
+tc__print_panel_bias(p,q);
 tc__line(p);
 tc__put(p->out,"continue;\n");
 tc__block_close(p);
 }
 tc__print_panel_nodes(p,q,mark,1);
 }
+tc__print_panel_bias(p,q);
 tc__block_close(p);
 }
 static void tc__print_pack_once(tc__printer*p,const tc__contract*q){
@@ -34122,9 +34089,6 @@ tc__line(p);
 tc__put(p->out,"(void)r;\n");
 tc__print_needed(p,mark,1);
 if(q->slice)tc__print_slices(p);
-if(q->dot.each>1)
-tc__print_words(p,q,mark);
-else
 tc__print_pack(p,q,mark);
 if(q->slice)tc__block_close(p);
 tc__pack_close(p,q,"panels");

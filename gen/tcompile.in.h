@@ -437,6 +437,7 @@
 #include "base/mem.c"
 #include "base/text.c"
 #include "base/hash.c"
+#include "base/cpu.c"
 #include "base/os.c"
 #include "base/process.c"
 #include "base/export.c"

@@ -580,7 +580,7 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at, int numb
     int turns = tc__is_half(q.dtype) && tc__word_load(g, tc__right_of(g)) &&
                 tc__contract_turns(&q, m);
     q.dot = tc__dot_of(g);
-    if (turns && !q.dot.tiles) q.dot.each = 1;
+    if (turns && !q.dot.tiles) memset(&q.dot, 0, sizeof q.dot), q.dot.each = 1;
     if (q.dot.each > 1) q.depth = tc__ix_ceil_div(x, q.depth, tc__ix_const(q.dot.each));
     if (q.dot.tiles) q.depth = tc__round_up(x, q.depth, TC__DOT_TILE);
     q.dot.turned = tc__tiles_turn(&q);

@@ -61,18 +61,6 @@ static void tc__print_words_row(tc__printer *p, const tc__contract *q, const uin
     p->tail = 0, p->copies = 1;
 }
 
-static void tc__print_words_nodes(tc__printer *p, const tc__contract *q,
-                                  const uint8_t *mark, int tail) {
-    tc__line(p);
-    tc__put(p->out, q->slice ? "for (tc_i64 w = k0; w < k1; w++)"
-                             : "for (tc_i64 w = 0; w < depth; w++)");
-    if (tail)
-        tc__put(p->out, " for (tc_i64 c = p; c < p + %d; c += %d)", q->width, p->unit);
-    tc__block_open(p);
-    tc__print_words_row(p, q, mark, tail);
-    tc__block_close(p);
-}
-
 // Where the words of a row or column begin in memory, of the LOAD that has them.
 static void tc__put_words_at(tc__printer *p, int load) {
     const tc__node *n = tc__body(p, (uint32_t)load - 1);
@@ -115,40 +103,12 @@ static void tc__print_words_turned(tc__printer *p, const tc__contract *q, int lo
     tc__put(p->out, ", panel);\n");
 }
 
-// Panel by panel of the right operand.
-static void tc__print_words(tc__printer *p, const tc__contract *q, const uint8_t *mark) {
-    tc__ixpool *x = p->g->body.ix;
-    int whole = tc__ix_divisor(x, p->g->shape.cols) % q->width == 0 &&
-                tc__ix_divisor(x, q->wide) % q->width == 0;
+// What a panel has beside its words.
+static void tc__print_panel_bias(tc__printer *p, const tc__contract *q) {
+    if (!q->dot.bias) return;
     tc__line(p);
-    tc__put(p->out, "for (tc_i64 p = c0; p < c1; p += %d)", q->width);
-    tc__block_open(p);
-    tc__print_panel(p, q, "");
-    if (q->dot.columns) {
-        tc__print_words_turned(p, q, q->dot.columns, q->width, "c = tc_min(p + j, c1 - 1)",
-                               q->slice ? "k0, k1" : "0, depth");
-    } else {
-        if (!whole) {
-            tc__line(p);
-            tc__put(p->out, "if (p + %d <= c1)", q->width);
-            tc__block_open(p);
-        }
-        tc__print_words_nodes(p, q, mark, 0);
-        if (!whole) {
-            p->indent--;
-            tc__line(p);
-            tc__put(p->out, "} else {\n");
-            p->indent++;
-            tc__print_words_nodes(p, q, mark, 1);
-            tc__block_close(p);
-        }
-    }
-    if (q->dot.bias) {
-        tc__line(p);
-        tc__put(p->out, "tc_bias_i8(panel, %s, %d, bias + (p - c0), %s);\n",
-                tc__contract_deep(q), q->width, q->slice ? "k0" : "0");
-    }
-    tc__block_close(p);
+    tc__put(p->out, "tc_bias_i8(panel, %s, %d, bias + (p - c0), %s);\n",
+            tc__contract_deep(q), q->width, q->slice ? "k0" : "0");
 }
 
 // `left_r`, where row `at` of those in `left` begins: words one behind the other, or 16 in each tile of 16 rows.
@@ -165,14 +125,16 @@ static void tc__print_left_row(tc__printer *p, const tc__contract *q, const char
     tc__put(p->out, ";\n");
 }
 
-// It gets the words that lie in memory.
-static void tc__print_left_copy(tc__printer *p, const tc__contract *q) {
+// It gets words that lie in memory, of a row or column, those of a slice if there is one. `ahead`: bytes to what is asked for.
+static void tc__print_left_copy(tc__printer *p, const tc__contract *q, int load, int sliced,
+                                long long ahead) {
     tc__line(p);
     tc__put(p->out, "tc_words_row(left_r, %d, ", q->dot.tiles ? 256 : 16);
-    tc__put_words_at(p, q->dot.rows);
-    tc__put(p->out, ", ");
+    tc__put_words_at(p, load);
+    tc__put(p->out, sliced ? " + 4 * k0, " : ", ");
     tc__put_bytes(p, q);
-    tc__put(p->out, ", depth, %s, 0);\n", q->dot.bias ? "(tc_i32)0x80808080" : "0");
+    tc__put(p->out, "%s, %s, %s, %lld);\n", sliced ? " - 4 * k0" : "",
+            sliced ? "k1 - k0" : "depth", q->dot.bias ? "(tc_i32)0x80808080" : "0", ahead);
 }
 
 // Element k of it, counted in elements.
@@ -192,7 +154,7 @@ static void tc__print_left_words(tc__printer *p, const tc__contract *q,
     int bf16 = q->dot.left == TC_BF16;
     tc__print_left_row(p, q, "(r - r0)", "depth");
     if (q->dot.rows) {
-        tc__print_left_copy(p, q);
+        tc__print_left_copy(p, q, q->dot.rows, 0, 0);
         return;
     }
     tc__print_made_rows(p, p->g->shape.prologue, tc__contract_rows_loop(p));
@@ -352,7 +314,6 @@ static long long tc__tiles_ahead(const tc__printer *p, const tc__contract *q) {
 // A block of columns, in slices of the depth: words of both sides come from the L1 then, but for those of panels.
 static void tc__print_tiles_slice(tc__printer *p, const tc__contract *q,
                                   const char *symbol) {
-    const char *first = q->slice ? " + 4 * k0" : "", *less = q->slice ? " - 4 * k0" : "";
     tc__line(p);
     tc__put(p->out, "for (int j = 0; j < %d; j++)", q->width);
     tc__block_open(p);
@@ -361,13 +322,7 @@ static void tc__print_tiles_slice(tc__printer *p, const tc__contract *q,
     tc__line(p);
     tc__put(p->out, "(void)r;\n");
     tc__print_left_row(p, q, "j", q->slice ? "slice" : "depth");
-    tc__line(p);
-    tc__put(p->out, "tc_words_row(left_r, 256, ");
-    tc__put_words_at(p, q->dot.columns);
-    tc__put(p->out, "%s, ", first);
-    tc__put_bytes(p, q);
-    tc__put(p->out, "%s, %s, 0, %lld);\n", less, tc__contract_deep(q),
-            tc__tiles_ahead(p, q));
+    tc__print_left_copy(p, q, q->dot.columns, q->slice != 0, tc__tiles_ahead(p, q));
     tc__block_close(p);
     tc__line(p);
     tc__put(p->out, "for (tc_i64 i = 0; i < r1 - r0; i += %d)\n", q->rows);

@@ -223,13 +223,17 @@ static void tc__print_panel_row(tc__printer *p, const tc__contract *q, const uin
 
 static void tc__print_panel_nodes(tc__printer *p, const tc__contract *q,
                                   const uint8_t *mark, int tail) {
+    const char *k = q->dot.each > 1 ? "w" : "k";
     tc__line(p);
-    tc__put(p->out, q->slice ? "for (tc_i64 k = k0; k < k1; k++)"
-                             : "for (tc_i64 k = 0; k < depth; k++)");
+    tc__put(p->out, "for (tc_i64 %s = %s; %s < %s; %s++)", k, q->slice ? "k0" : "0", k,
+            q->slice ? "k1" : "depth", k);
     if (tail)
         tc__put(p->out, " for (tc_i64 c = p; c < p + %d; c += %d)", q->width, p->unit);
     tc__block_open(p);
-    tc__print_panel_row(p, q, mark, tail);
+    if (q->dot.each > 1)
+        tc__print_words_row(p, q, mark, tail);
+    else
+        tc__print_panel_row(p, q, mark, tail);
     tc__block_close(p);
 }
 
@@ -302,7 +306,8 @@ static void tc__print_pack(tc__printer *p, const tc__contract *q, const uint8_t 
                 tc__ix_divisor(x, q->wide) % q->width == 0;
     int in_place = q->right == TC__RIGHT_IN_PLACE;
     if (in_place && whole) return;
-    if (q->slice && whole && q->right == TC__RIGHT_NODES && !q->apart && !q->staged) {
+    if (q->slice && whole && q->right == TC__RIGHT_NODES && !q->apart && !q->staged &&
+        q->dot.each == 1) {
         tc__print_pack_rows(p, q, mark);
         return;
     }
@@ -318,6 +323,9 @@ static void tc__print_pack(tc__printer *p, const tc__contract *q, const uint8_t 
     if (q->right == TC__RIGHT_COLUMNS) {
         tc__print_pointers(p, q, 0, q->width, "p", "c1");
         tc__print_interleave(p, q, tc__contract_stride(q, tc__right_of(p->g), 0), "panel");
+    } else if (q->dot.columns) {
+        tc__print_words_turned(p, q, q->dot.columns, q->width, "c = tc_min(p + j, c1 - 1)",
+                               q->slice ? "k0, k1" : "0, depth");
     } else if (q->staged) {
         tc__print_panel_staged(p, q, mark);
     } else if (q->apart) {
@@ -330,12 +338,14 @@ static void tc__print_pack(tc__printer *p, const tc__contract *q, const uint8_t 
             tc__put(p->out, "if (p + %d <= c1)", q->width);
             tc__block_open(p);
             tc__print_panel_nodes(p, q, mark, 0);
+            tc__print_panel_bias(p, q);
             tc__line(p);
             tc__put(p->out, "continue;\n");
             tc__block_close(p);
         }
         tc__print_panel_nodes(p, q, mark, 1);
     }
+    tc__print_panel_bias(p, q);
     tc__block_close(p);
 }
 
@@ -355,10 +365,7 @@ static void tc__print_pack_once(tc__printer *p, const tc__contract *q) {
     tc__put(p->out, "(void)r;\n");
     tc__print_needed(p, mark, 1);
     if (q->slice) tc__print_slices(p);
-    if (q->dot.each > 1)
-        tc__print_words(p, q, mark);
-    else
-        tc__print_pack(p, q, mark);
+    tc__print_pack(p, q, mark);
     if (q->slice) tc__block_close(p);
     tc__pack_close(p, q, "panels");
     tc__free(c, mark, count * sizeof *mark);

@@ -16,6 +16,7 @@
 
 #define TEST_NO_MAIN
 #include "../harness.h"
+#include "child.h"
 #include "scenes.h"
 
 #include <sys/mman.h>
@@ -312,23 +313,6 @@ static void check(const batch *b, uint32_t mask, verdict *out) {
 }
 
 // ---- in a process of its own ----
-enum { FINE = 0, WRONG = 3 };
-
-// WRONG, FINE, or 256 + signal.
-static int wait_for(pid_t child, double limit) {
-    int status = 0;
-    double end = test_clock() + limit;
-    while (waitpid(child, &status, WNOHANG) == 0) {
-        struct timespec nap = {0, 1000000};
-        nanosleep(&nap, NULL);
-        if (test_clock() < end) continue;
-        kill(child, SIGKILL);
-        waitpid(child, &status, 0);
-        return 256 + SIGALRM;
-    }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 256 + WTERMSIG(status);
-}
-
 static int fails(const batch *b, uint32_t mask) {
     fflush(stdout);
     pid_t child = fork();
