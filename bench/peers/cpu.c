@@ -339,6 +339,8 @@ static const struct {
     {"bf16_128x768x768", make_bf16, product, 17},
     {"int8_32x4096x4096", make_int8, int8, 18},
     {"bf16_32x4096x4096", make_bf16, product, 18},
+    {"half_1x4096x4096", make_bf16, product, 5}, // strict: by the order of f32
+    {"half_8x4096x4096", make_bf16, product, 9},
     {"mlp_512x768x3072_f32", make_mlp, mlp, 0},
     {"attention_12x128x64_f32", make_heads, attention, 128},
     {"attention_12x1024x64_f32", make_heads, attention, 1024},

@@ -235,6 +235,8 @@ def table():
         yield (f"int8_{m}x{n}x{k}", linear_int8,
                lambda m=m, n=n, k=k: (byte(m, k), byte(n, k), r(n)))
         yield f"bf16_{m}x{n}x{k}", F.linear, lambda m=m, n=n, k=k: (r(m, k).bfloat16(), r(n, k).bfloat16())
+    for m in [1, 8]:
+        yield f"half_{m}x4096x4096", F.linear, lambda m=m: (r(m, 4096).bfloat16(), r(4096, 4096).bfloat16())
     yield "matmul_1000x64x40_f32", matmul, lambda: (r(1000, 40), r(40, 64))
     yield ("mlp_512x768x3072_f32", mlp,
            lambda: (r(512, 768), r(3072, 768) * 0.03, r(3072), r(768, 3072) * 0.03, r(768)))
