@@ -17,6 +17,7 @@
 
 #include "base/hash.c"
 
+#include "base/cpu.c"
 #include "base/os.c"
 
 #include "base/process.c"
