@@ -3165,7 +3165,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x721e82c8088bd485u
+#define TC__BUILD_ID 0xf6248cca70c69941u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -34914,11 +34914,16 @@ static int tc__c_is_chunked(const tc__acc*a){
 return a->loop->attr[TC__FOR_CHUNK]&&!tc__is_arg(a);
 }
 static int tc__c_sets(const tc__printer*p){return TC__LANES/p->unit;}
+static int tc__c_set_of(const tc__printer*p,int copy){
+return p->axis==TC__ROW?copy:copy%tc__c_sets(p);
+}
 static void tc__c_acc_lane(tc__printer*p,int64_t i,int copy){
 const tc__acc*a=&p->acc[i];
 tc__put_acc(p,i);
 if(tc__is_arg(a)||a->form==TC__ACC_NAMED)
 tc__put(p->out,"_%d",copy);
+else if(a->form==TC__ACC_ARRAY&&p->copies>1)
+tc__put(p->out,"[%d]",copy);
 else if(a->form==TC__ACC_ARRAY)
 tc__put(p->out,"[c / %d %% %d]",p->unit,tc__c_sets(p));
 else
@@ -35065,7 +35070,7 @@ const char*cls=tc__suffix(a->dtype),*at=tc__c_wide_at(p,a)?"i64":"i32";
 int narrow_value=
 tc__class_of(a->dtype)==TC__CLASS_f32||tc__class_of(a->dtype)==TC__CLASS_i32;
 int mixed=narrow_value&&tc__c_wide_at(p,a),
-set=p->tail&&p->axis!=TC__ROW?0:copy;
+set=p->tail&&p->axis!=TC__ROW?0:tc__c_set_of(p,copy);
 const char*name=a->monoid==TC_OP_ARGMAX?"max":"min";
 if(a->form==TC__ACC_ARRAY)set=0;
 tc__line(p);
@@ -35097,8 +35102,8 @@ const tc__acc*a=&p->acc[n->attr[TC__ACC_ACCUMULATOR]];
 (void)copy;
 int shift=p->shift,
 counted=p->tail&&p->axis!=TC__ROW&&a->form==TC__ACC_NAMED;
-int sets=counted&&!tc__is_arg(a)?tc__c_sets(p):p->copies;
-for(int j=0;j<sets;j++){
+int times=counted&&!tc__is_arg(a)?tc__c_sets(p):p->copies;
+for(int j=0;j<times;j++){
 p->shift=shift+j*p->unit;
 if(tc__is_arg(a)){
 tc__c_step_arg(p,n,j);
@@ -35106,7 +35111,7 @@ continue;
 }
 tc__line(p);
 if(counted)tc__put(p->out,"%sif (part == %d) ",j?"else ":"",j);
-tc__c_step_line(p,n,j,counted?0:j);
+tc__c_step_line(p,n,tc__c_set_of(p,j),counted?0:j);
 }
 p->shift=shift;
 }
@@ -36023,11 +36028,38 @@ if((arg||!tc__is_arg(a))&&(!chunked||tc__c_is_chunked(a)))return 1;
 }
 return 0;
 }
+enum{TC__CALLED_VECTORS=8};
+static int tc__c_loop_calls(const tc__printer*p,const tc__node*loop){
+if(!p->calls||loop->attr[TC__FOR_AXIS]!=(int64_t)p->axis)return 0;
+for(uint32_t id=loop->id+1;id<tc__loop_end(p->g,loop->id);id++){
+const tc__node*n=tc__body(p,id);
+if(tc__is_function(n)&&tc__lanes_differ(n,p->axis))return 1;
+}
+return 0;
+}
+static int tc__called_step(const tc__printer*p,const tc__node*loop){
+tc__ixpool*x=p->g->body.ix;
+tc__ix count=tc__ix_sub(x,loop->attr[TC__FOR_END],loop->attr[TC__FOR_BEGIN]);
+int64_t of=tc__ix_is_const(count)?tc__ix_value(count):2*TC__LANES;
+int64_t least=INT64_MAX,unit=p->unit;
+int best=(int)TC__LANES;
+if(loop->attr[TC__FOR_BIND]==TC__BIND_WORKER)of=p->g->shape.grain;
+for(int step=(int)TC__LANES;step<=TC__CALLED_VECTORS*unit;step+=TC__LANES){
+int64_t left=of%step,cost=of/step*(step/unit+2)+left/unit*3;
+if(cost<least)least=cost,best=step;
+}
+return best;
+}
 static int tc__loop_step(const tc__printer*p,const tc__node*n){
-int knob=p->g->shape.tuning.knob[TC__KNOB_STEPS];
+const tc__tuning*tuned=&p->g->shape.tuning;
+int knob=tuned->knob[TC__KNOB_STEPS];
+int sums=tc__c_loop_has_acc(p,n,1,0);
+tc__kbox box;
 if(n->attr[TC__FOR_AXIS]==TC__ROW)return tc__row_step(p->g);
-if(tc__c_loop_has_acc(p,n,1,0))
-return tc__sums_are_named(p->g,n)?(int)TC__LANES:p->unit;
+if(!(sums?tuned->knob[TC__KNOB_SUMS]:knob)&&tc__c_loop_calls(p,n)&&
+!tc__box_at(n,0,&box))
+return tc__called_step(p,n);
+if(sums)return tc__sums_are_named(p->g,n)?(int)TC__LANES:p->unit;
 if(knob==TC__STEPS_VECTOR)return p->unit;
 if(knob==TC__STEPS_TWICE)return 2*TC__LANES;
 if(knob==TC__STEPS_LANES||n->attr[TC__FOR_UNROLL]>=4)return TC__LANES;
@@ -36149,7 +36181,8 @@ if(p->axis==TC__COL&&tc__c_loop_has_acc(p,n,1,0)){
 tc__line(p);
 tc__put(p->out,"const tc_vi inside = tc_lanes(n);\n");
 }
-if(p->axis==TC__COL&&r->step>p->unit&&tc__c_loop_has_acc(p,n,0,0)){
+if(p->axis==TC__COL&&r->step>p->unit&&tc__c_loop_has_acc(p,n,0,0)&&
+tc__sums_are_named(p->g,n)){
 tc__line(p);
 tc__put(p->out,"const int part = (int)(c / %d %% %d);\n",p->unit,
 TC__LANES/p->unit);

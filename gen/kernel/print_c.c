@@ -29,12 +29,47 @@ static int tc__c_loop_has_acc(const tc__printer *p, const tc__node *loop, int ar
     return 0;
 }
 
+// Vectors that go through a function by one call: each step of it waits for the one before, and what is done
+// meanwhile is another vector's. Of two a chain of six functions takes 1.75 times as long (Zen 5).
+enum { TC__CALLED_VECTORS = 8 };
+
+// Whether a function is called in the loop for values that differ between lanes.
+static int tc__c_loop_calls(const tc__printer *p, const tc__node *loop) {
+    if (!p->calls || loop->attr[TC__FOR_AXIS] != (int64_t)p->axis) return 0;
+    for (uint32_t id = loop->id + 1; id < tc__loop_end(p->g, loop->id); id++) {
+        const tc__node *n = tc__body(p, id);
+        if (tc__is_function(n) && tc__lanes_differ(n, p->axis)) return 1;
+    }
+    return 0;
+}
+
+// Elements of a step of a loop that calls functions: the number that takes the least time, where k vectors together take
+// that of k + 2, and what is left over goes one by one. A size that is known at run time only is taken for a short one.
+static int tc__called_step(const tc__printer *p, const tc__node *loop) {
+    tc__ixpool *x = p->g->body.ix;
+    tc__ix count = tc__ix_sub(x, loop->attr[TC__FOR_END], loop->attr[TC__FOR_BEGIN]);
+    int64_t of = tc__ix_is_const(count) ? tc__ix_value(count) : 2 * TC__LANES;
+    int64_t least = INT64_MAX, unit = p->unit;
+    int best = (int)TC__LANES;
+    if (loop->attr[TC__FOR_BIND] == TC__BIND_WORKER) of = p->g->shape.grain;
+    for (int step = (int)TC__LANES; step <= TC__CALLED_VECTORS * unit; step += TC__LANES) {
+        int64_t left = of % step, cost = of / step * (step / unit + 2) + left / unit * 3;
+        if (cost < least) least = cost, best = step;
+    }
+    return best;
+}
+
 // Elements that one step of a loop along the vector takes.
 static int tc__loop_step(const tc__printer *p, const tc__node *n) {
-    int knob = p->g->shape.tuning.knob[TC__KNOB_STEPS];
+    const tc__tuning *tuned = &p->g->shape.tuning;
+    int knob = tuned->knob[TC__KNOB_STEPS];
+    int sums = tc__c_loop_has_acc(p, n, 1, 0);
+    tc__kbox box;
     if (n->attr[TC__FOR_AXIS] == TC__ROW) return tc__row_step(p->g);
-    if (tc__c_loop_has_acc(p, n, 1, 0))
-        return tc__sums_are_named(p->g, n) ? (int)TC__LANES : p->unit;
+    if (!(sums ? tuned->knob[TC__KNOB_SUMS] : knob) && tc__c_loop_calls(p, n) &&
+        !tc__box_at(n, 0, &box))
+        return tc__called_step(p, n);
+    if (sums) return tc__sums_are_named(p->g, n) ? (int)TC__LANES : p->unit;
     if (knob == TC__STEPS_VECTOR) return p->unit;
     if (knob == TC__STEPS_TWICE) return 2 * TC__LANES;
     if (knob == TC__STEPS_LANES || n->attr[TC__FOR_UNROLL] >= 4) return TC__LANES;
@@ -166,7 +201,8 @@ static void tc__c_counted(tc__printer *p, const tc__node *n, const tc__c_range *
         tc__line(p);
         tc__put(p->out, "const tc_vi inside = tc_lanes(n);\n");
     }
-    if (p->axis == TC__COL && r->step > p->unit && tc__c_loop_has_acc(p, n, 0, 0)) {
+    if (p->axis == TC__COL && r->step > p->unit && tc__c_loop_has_acc(p, n, 0, 0) &&
+        tc__sums_are_named(p->g, n)) {
         tc__line(p);
         tc__put(p->out, "const int part = (int)(c / %d %% %d);\n", p->unit,
                 TC__LANES / p->unit);

@@ -47,12 +47,19 @@ static int tc__c_is_chunked(const tc__acc *a) {
 // Vectors that hold the 32 logical lanes.
 static int tc__c_sets(const tc__printer *p) { return TC__LANES / p->unit; }
 
+// The set that a copy of a step adds to: steps along columns may hold all of them more than once.
+static int tc__c_set_of(const tc__printer *p, int copy) {
+    return p->axis == TC__ROW ? copy : copy % tc__c_sets(p);
+}
+
 // max0_2, max0[q], max0[c % 32][2]
 static void tc__c_acc_lane(tc__printer *p, int64_t i, int copy) {
     const tc__acc *a = &p->acc[i];
     tc__put_acc(p, i);
     if (tc__is_arg(a) || a->form == TC__ACC_NAMED)
         tc__put(p->out, "_%d", copy);
+    else if (a->form == TC__ACC_ARRAY && p->copies > 1)
+        tc__put(p->out, "[%d]", copy);
     else if (a->form == TC__ACC_ARRAY)
         tc__put(p->out, "[c / %d %% %d]", p->unit, tc__c_sets(p));
     else
@@ -213,7 +220,7 @@ static void tc__c_step_arg(tc__printer *p, const tc__node *n, int copy) {
     int narrow_value =
         tc__class_of(a->dtype) == TC__CLASS_f32 || tc__class_of(a->dtype) == TC__CLASS_i32;
     int mixed = narrow_value && tc__c_wide_at(p, a),
-        set = p->tail && p->axis != TC__ROW ? 0 : copy;
+        set = p->tail && p->axis != TC__ROW ? 0 : tc__c_set_of(p, copy);
     const char *name = a->monoid == TC_OP_ARGMAX ? "max" : "min";
     if (a->form == TC__ACC_ARRAY) set = 0;
     tc__line(p);
@@ -247,8 +254,8 @@ static void tc__c_acc(tc__printer *p, const tc__node *n, int copy) {
     (void)copy;
     int shift = p->shift,
         counted = p->tail && p->axis != TC__ROW && a->form == TC__ACC_NAMED;
-    int sets = counted && !tc__is_arg(a) ? tc__c_sets(p) : p->copies;
-    for (int j = 0; j < sets; j++) {
+    int times = counted && !tc__is_arg(a) ? tc__c_sets(p) : p->copies;
+    for (int j = 0; j < times; j++) {
         p->shift = shift + j * p->unit;
         if (tc__is_arg(a)) {
             tc__c_step_arg(p, n, j);
@@ -256,7 +263,7 @@ static void tc__c_acc(tc__printer *p, const tc__node *n, int copy) {
         }
         tc__line(p);
         if (counted) tc__put(p->out, "%sif (part == %d) ", j ? "else " : "", j);
-        tc__c_step_line(p, n, j, counted ? 0 : j);
+        tc__c_step_line(p, n, tc__c_set_of(p, j), counted ? 0 : j);
     }
     p->shift = shift;
 }
