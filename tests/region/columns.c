@@ -1,11 +1,11 @@
 // Reductions of columns, whose vectors run along rows of the result: steps of many elements, what is left over, pieces that begin
-// anywhere. Sums have the order that is promised: element i goes to lane i % 32, lanes are added pairwise, l with l + 16, then
-// + 8 ... + 1; above 8192 elements the results of chunks in the same way.
+// anywhere. Sums have the order that is promised.
 #include "tcompile.h"
 
 #include "harness.h"
+#include "sums.h"
 
-enum { MOST = 1 << 21, CHUNK = 8192, LANES = 32 };
+enum { MOST = 1 << 21 };
 
 static const int sizes[][2] = {
     {64, 128}, {64, 33},    {65, 127},   {100, 1000}, {700, 333},
@@ -14,25 +14,6 @@ static const int sizes[][2] = {
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
 static float number(int i) { return (float)test_number((unsigned)i, 3); }
-
-// Of the elements begin, begin + 1 ... of a column, as they are promised to be added; `step` from one to the next.
-static float sum_of(const float *x, int count, int step) {
-    float lane[LANES] = {0};
-    for (int i = 0; i < count; i++) lane[i % LANES] += x[(size_t)i * (size_t)step];
-    for (int h = LANES / 2; h; h /= 2)
-        for (int l = 0; l < h; l++) lane[l] += lane[l + h];
-    return lane[0];
-}
-
-static float column_sum(const float *x, int rows, int columns) {
-    float chunk[MOST / CHUNK];
-    int n = 0;
-    if (rows <= CHUNK) return sum_of(x, rows, columns);
-    for (int r = 0; r < rows; r += CHUNK)
-        chunk[n++] = sum_of(x + (size_t)r * (size_t)columns,
-                            rows - r < CHUNK ? rows - r : CHUNK, columns);
-    return sum_of(chunk, n, 1);
-}
 
 static void check(tc_ctx *tc, tc_dynamic dynamic) {
     static float x[MOST], got[3][1 << 15];
@@ -59,7 +40,7 @@ static void check(tc_ctx *tc, tc_dynamic dynamic) {
         for (int c = 0; c < columns; c++) {
             float top = x[c];
             double total = 0;
-            wrong[0] += got[0][c] != column_sum(x + c, rows, columns);
+            wrong[0] += got[0][c] != promised_sum(x + c, rows, columns);
             for (int r = 0; r < rows; r++) {
                 float v = x[r * columns + c];
                 top = v > top ? v : top, total += v;
@@ -69,7 +50,7 @@ static void check(tc_ctx *tc, tc_dynamic dynamic) {
         }
         for (int i = 0; i < rows * columns; i++) x[i] = number(i) * number(i);
         for (int c = 0; c < columns; c++)
-            wrong[2] += got[2][c] != column_sum(x + c, rows, columns);
+            wrong[2] += got[2][c] != promised_sum(x + c, rows, columns);
         for (int k = 0; k < 4; k++)
             if (wrong[k])
                 FAIL("%dx%d: %d of kind %d are wrong", rows, columns, wrong[k], k);
