@@ -463,12 +463,6 @@ static const char*const tc__text_cuda_halves[]={
 "}",
 "// fn: of_bf16",
 "TC_FN float TC_N(of_bf16)(tc_u16 b) { return __uint_as_float((unsigned)b << 16); }",
-"// fn: bits_bf16",
-"TC_FN tc_u16 TC_N(bits_bf16)(float f) {",
-"    tc_u16 b;",
-"    asm(\"cvt.rn.bf16.f32 %0, %1;\" : \"=h\"(b) : \"f\"(f));",
-"    return b;",
-"}",
 "// fn: pack_f16",
 "TC_FN unsigned TC_N(pack_f16)(float a, float b) {",
 "    unsigned w;",
@@ -481,6 +475,8 @@ static const char*const tc__text_cuda_halves[]={
 "    asm(\"cvt.rn.bf16x2.f32 %0, %1, %2;\" : \"=r\"(w) : \"f\"(b), \"f\"(a));",
 "    return w;",
 "}",
+"// fn: bits_bf16",
+"TC_FN tc_u16 TC_N(bits_bf16)(float f) { return (tc_u16)TC_N(pack_bf16)(f, 0.0f); }",
 "// fn: halves_f16",
 "template <int V> TC_FN tc_pack<tc_u16, V> TC_N(halves_f16)(const tc_pack<float, V> &x) {",
 "    TC_N(words)<tc_pack<tc_u16, V>> u;",
@@ -502,13 +498,13 @@ static const char*const tc__text_cuda_halves[]={
 "// fn: cast_i64_f16",
 "TC_FN float TC_N(cast_i64_f16)(tc_i64 x) { return TC_N(of_f16)(TC_N(bits_f16)((float)x)); }",
 "// fn: cast_f32_bf16",
-"TC_FN float TC_N(cast_f32_bf16)(float x) { return TC_N(of_bf16)(TC_N(bits_bf16)(x)); }",
+"TC_FN float TC_N(cast_f32_bf16)(float x) { return __uint_as_float(TC_N(pack_bf16)(0.0f, x)); }",
 "// fn: cast_f64_bf16",
-"TC_FN float TC_N(cast_f64_bf16)(double x) { return TC_N(of_bf16)(TC_N(bits_bf16)((float)x)); }",
+"TC_FN float TC_N(cast_f64_bf16)(double x) { return TC_N(cast_f32_bf16)((float)x); }",
 "// fn: cast_i32_bf16",
-"TC_FN float TC_N(cast_i32_bf16)(int x) { return TC_N(of_bf16)(TC_N(bits_bf16)((float)x)); }",
+"TC_FN float TC_N(cast_i32_bf16)(int x) { return TC_N(cast_f32_bf16)((float)x); }",
 "// fn: cast_i64_bf16",
-"TC_FN float TC_N(cast_i64_bf16)(tc_i64 x) { return TC_N(of_bf16)(TC_N(bits_bf16)((float)x)); }",
+"TC_FN float TC_N(cast_i64_bf16)(tc_i64 x) { return TC_N(cast_f32_bf16)((float)x); }",
 };
 // ---- gen/out/text_cuda_index.inc
 static const char*const tc__text_cuda_index[]={
@@ -570,12 +566,6 @@ static const char*const tc__text_cuda_math[]={
 "    const T c = (T)-0.70710678118654752, z = x * c;",
 "    const T lost = fma(x, c, -z) + x * (T)(-0.70710678118654752 - (double)c);",
 "    return x * (T)0.5 * (z > (T)1 && y != (T)0 \? fma(y, (T)-2 * z * lost, y) : y);",
-"}",
-"// fn: rcp",
-"TC_FN float TC_N(rcp)(float x) {",
-"    float y;",
-"    asm(\"rcp.approx.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));",
-"    return y;",
 "}",
 "// fn: rcp_flush",
 "TC_FN float TC_N(rcp_flush)(float x) {",
@@ -650,13 +640,13 @@ static const char*const tc__text_cuda_math[]={
 "}",
 "// fn: silu_f32",
 "TC_FN float TC_N(silu_f32)(float x) {",
-"    const float e = expf(-fabsf(x)), y = x * TC_N(rcp)(1.0f + e);",
+"    const float e = expf(-fabsf(x)), y = x * TC_N(rcp_flush)(1.0f + e);",
 "    return x < 0 \? y * e : y;",
 "}",
 "// fn: gelu_tanh_f32",
 "TC_FN float TC_N(gelu_tanh_f32)(float x) {",
 "    const float u = x * fmaf(0.0713548163f, x * x, 1.59576912f), e = expf(-fabsf(u));",
-"    const float y = x * TC_N(rcp)(1.0f + e);",
+"    const float y = x * TC_N(rcp_flush)(1.0f + e);",
 "    return u < 0 \? y * e : y;",
 "}",
 "// fn: power",
@@ -816,14 +806,15 @@ static const char*const tc__text_cuda_fast[]={
 "    asm(\"tanh.approx.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));",
 "    return y;",
 "}",
+"// fn: quarters_half",
+"TC_FN float TC_N(quarters_half)(float x) { return TC_N(rcp_flush)(0.25f + TC_N(ex2)(fmaf(x, -1.44269502f, -2.0f))); }",
 "// fn: sigmoid_half",
-"TC_FN float TC_N(sigmoid_half)(float x) { return TC_N(rcp)(1.0f + TC_N(ex2)(x * -1.44269502f)); }",
+"TC_FN float TC_N(sigmoid_half)(float x) { return 0.25f * TC_N(quarters_half)(x); }",
 "// fn: silu_half",
-"TC_FN float TC_N(silu_half)(float x) { return x * TC_N(rcp)(1.0f + TC_N(ex2)(x * -1.44269502f)); }",
+"TC_FN float TC_N(silu_half)(float x) { return 0.25f * x * TC_N(quarters_half)(x); }",
 "// fn: gelu_tanh_half",
 "TC_FN float TC_N(gelu_tanh_half)(float x) {",
-"    const float u = x * fmaf(0.0713548163f, x * x, 1.59576912f);",
-"    return x * TC_N(sigmoid_half)(u);",
+"    return 0.25f * x * TC_N(quarters_half)(x * fmaf(0.0713548163f, x * x, 1.59576912f));",
 "}",
 "// fn: div_half",
 "TC_FN float TC_N(div_half)(float a, float b) {",
@@ -1774,17 +1765,35 @@ static const char*const tc__text_cuda_mapped[]={
 "    #pragma unroll",
 "    for (int l = 0; l < 8; l += WIDTH) hole(x.at + l, row + 8 * below, col + l);",
 "}",
-"// fn: give_lines",
-"enum : int { TC_LINE_PITCH = 40 };",
-"template <int UNROLLED, class Give> TC_FN void TC_N(give_lines)(const float *four, float *lines, int row, int col, Give hole) {",
-"    const int lane = threadIdx.x % 32;",
-"    __syncwarp();",
+"// fn: line_place",
+"template <int WIDE> TC_FN int TC_N(line_place)(int row, int col) { return row * WIDE + (col / 4 ^ row % 4 * 2 ^ col / 32) * 4 + col % 4; }",
+"// fn: put_lines",
+"template <int WIDE> TC_FN void TC_N(put_lines)(const float *sum, float *lines) {",
+"    const int lane = threadIdx.x % 32, row = lane / 4, col = lane % 4 * 2;",
 "    #pragma unroll",
-"    for (int q = 0; q < 8; q++)",
-"        *(tc_pack<float, 2> *)&lines[(lane / 4 + q % 2 * 8) * TC_LINE_PITCH + q / 2 * 8 + lane % 4 * 2] = {four[q * 2], four[q * 2 + 1]};",
-"    __syncwarp();",
-"    #pragma unroll (UNROLLED)",
-"    for (int r = 0; r < 16; r++) hole(&lines[r * TC_LINE_PITCH + lane], row + r, col + lane);",
+"    for (int k = 0; k < WIDE / 2; k += 2)",
+"        *(tc_pack<float, 2> *)&lines[TC_N(line_place)<WIDE>(row + k % 4 * 4, col + k / 4 * 8)] = {sum[k], sum[k + 1]};",
+"}",
+"// fn: give_lines",
+"template <class P, class Give> TC_FN void TC_N(give_lines)(const float *sum, float *lines, int row, Give hole) {",
+"    enum : int { wide = P::cols / P::turns, lanes = wide / P::width, fours = P::width < 4 \? (int)P::width : 4 };",
+"    const int lane = threadIdx.x % 32, col = lane % lanes * P::width;",
+"    #pragma unroll 1",
+"    for (int turn = 0; turn < P::turns; turn++) {",
+"        __syncwarp();",
+"        #pragma unroll",
+"        for (int t = 0; t < P::turns; t++)",
+"            if (t == turn) TC_N(put_lines)<wide>(sum + t * (wide / 2), lines);",
+"        __syncwarp();",
+"        #pragma unroll (8 / P::width)",
+"        for (int r = lane / lanes; r < 16; r += 32 / lanes) {",
+"            tc_pack<float, (int)P::width> x;",
+"            #pragma unroll",
+"            for (int l = 0; l < P::width; l += fours)",
+"                *(tc_pack<float, fours> *)&x.at[l] = *(const tc_pack<float, fours> *)&lines[TC_N(line_place)<wide>(r, col + l)];",
+"            hole(x.at, row + r, turn * wide + col);",
+"        }",
+"    }",
 "}",
 "// fn: mapped_tile",
 "template <class P, class I> struct TC_N(mapped_tile) {",
@@ -1877,33 +1886,16 @@ static const char*const tc__text_cuda_mapped[]={
 "        TC_N(matrix_wait)<0>();",
 "        ring.free(before);",
 "    }",
-"    template <class Give> static __device__ __forceinline__ void give(const float *four, float *lines, int row, int col, Give hole) {",
-"        const int lane = threadIdx.x % 32;",
-"        if constexpr (P::width == 1) {",
-"            TC_N(give_lines)<P::turns == 1 \? 4 : 1>(four, lines, row, col, hole);",
-"        } else {",
-"            #pragma unroll (P::turns == 1 \? 2 : 1)",
-"            for (int below = 0; below < 2; below++) TC_N(give_fours)<(int)P::width>(four, below, row + lane / 4, col + lane % 4 * 8, hole);",
-"        }",
-"    }",
-"    template <class Give> static __device__ __forceinline__ void give_in_turns(float (&some)[count], float *lines, int row, Give hole) {",
-"        #pragma unroll 1",
-"        for (int turn = 0; turn < P::turns; turn++) {",
-"            give(some, lines, row, turn * 32, hole);",
-"            #pragma unroll",
-"            for (int k = 0; k < count - 16; k++) some[k] = some[k + 16];",
-"        }",
-"    }",
 "    template <class Give> __device__ __forceinline__ void results(float *lines, Give hole) {",
-"        const int warp = threadIdx.x / 32, row = warp / 4 * (64 * parts) + warp % 4 * 16;",
-"        lines += warp * (16 * TC_LINE_PITCH);",
+"        const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, row = warp / 4 * (64 * parts) + warp % 4 * 16;",
 "        #pragma unroll",
 "        for (int i = 0; i < parts; i++) {",
 "            if constexpr (P::turns > 1) {",
-"                give_in_turns(sum[i], lines, row + i * 64, hole);",
+"                TC_N(give_lines)<P>(sum[i], lines + warp * (16 * P::cols / P::turns), row + i * 64, hole);",
 "            } else {",
 "                #pragma unroll",
-"                for (int k = 0; k < count; k += 16) give(sum[i] + k, lines, row + i * 64, k * 2, hole);",
+"                for (int k = 0; k < count / 8; k++)",
+"                    TC_N(give_fours)<(int)P::width>(sum[i] + k / 2 * 16, k % 2, row + i * 64 + lane / 4, k / 2 * 32 + lane % 4 * 8, hole);",
 "            }",
 "        }",
 "    }",
@@ -4592,8 +4584,10 @@ TC__PRODUCT_GROUP=16,
 TC__SPLIT_DEPTH=128,
 TC__PRODUCT_PAD=8,
 TC__PRODUCT_ALIGN=1024,
-TC__MAPPED_LINES=
-16*40*4,
+TC__MAPPED_LIGHT=
+8,
+TC__MAPPED_HIGH=16,
+TC__MAPPED_LINES=32,
 TC__MAPPED_WIDTH=8,
 TC__PRODUCT_MOVED=128,
 TC__PRODUCT_LINE=64,
@@ -4642,6 +4636,7 @@ int room;
 int sums;
 int64_t shares;
 int width;
+int lines;
 int cluster;
 tc__axis wide;
 int few;
@@ -4934,15 +4929,35 @@ int wait=q->left.bring==TC__BRING_LATER||q->right.bring==TC__BRING_LATER;
 int sums=t->rows*t->cols/(32*t->high*t->across);
 return!q->half||!wait||sums<=TC__PRODUCT_SUMS;
 }
-static int tc__tile_spare(int way,int stages,int64_t warps,int64_t width){
-int lines=width==1?(int)warps*TC__MAPPED_LINES:0;
+static int tc__result_is_long(const tc__group*g){
+uint32_t cost=0;
+for(size_t i=0;i<g->body.node.count;i++)
+if(g->body.node.at[i]->level==TC__AT_COL&&tc__is_alu(g->body.node.at[i]))
+cost+=tc__ops[g->body.node.at[i]->op].cost;
+return cost>TC__MAPPED_LIGHT;
+}
+static int tc__tile_spare(int way,int stages,int64_t warps,int64_t lines){
 if(way>=TC__WAY_MAPPED)
-return TC__PRODUCT_ALIGN+2*8*stages+lines;
+return TC__PRODUCT_ALIGN+2*8*stages+
+(int)(warps*TC__MAPPED_HIGH*4*lines);
 return way==TC__WAY_GROUPS?TC__PRODUCT_ALIGN:0;
 }
 static int tc__tile_part(int way,int64_t rows,int64_t high){
 if(way>=TC__WAY_MAPPED)return 0;
 return(int)(way==TC__WAY_GROUPS?16*high:rows/high);
+}
+static int tc__tile_bytes(const tc__product*q,const tc__product_tile*t,int lines){
+return t->stages*tc__product_bytes(q)*t->depth*(t->rows+t->cols)+
+tc__tile_spare(t->way,t->stages,t->high*t->across,lines);
+}
+static int tc__product_lines(const tc__group*g,const tc__product*q,
+const tc__product_tile*t){
+if(t->way<TC__WAY_MAPPED||(q->width>1&&!tc__result_is_long(g)))return 0;
+int bytes=tc__tile_bytes(q,t,2*TC__MAPPED_LINES);
+int room=!g->target.room||(uint32_t)bytes<=g->target.room;
+int twice=q->width>1&&t->cols>2*TC__MAPPED_LINES&&
+t->cols%(2*TC__MAPPED_LINES)==0&&room;
+return twice?2*TC__MAPPED_LINES:TC__MAPPED_LINES;
 }
 static int tc__tile_has_room(const tc__group*g,const tc__product*q,
 const tc__product_tile*t){
@@ -4954,8 +4969,7 @@ return 0;
 if(!tc__tile_has_registers(q,t))return 0;
 if(t->way==TC__WAY_MAPPED&&t->cols%TC__MAP_LINE&&q->right.along!=TC__DEPTH)
 return 0;
-int bytes=t->stages*tc__product_bytes(q)*t->depth*(t->rows+t->cols)+
-tc__tile_spare(t->way,t->stages,t->high*t->across,q->width);
+int bytes=tc__tile_bytes(q,t,tc__product_lines(g,q,t));
 return!g->target.room||(uint32_t)bytes<=g->target.room;
 }
 static const tc__product_tile*tc__choose_product_tile(const tc__group*g,
@@ -5002,7 +5016,7 @@ int part=tc__tile_part(q->tile->way,q->tile->rows,q->tile->high)*
 (q->tile->cols+TC__PRODUCT_PAD)*
 (TC__PRODUCT_GROUP/tc__product_pack(q));
 return(ring>part?ring:part)+
-tc__tile_spare(q->tile->way,tc__product_stages(q),q->threads/32,q->width);
+tc__tile_spare(q->tile->way,tc__product_stages(q),q->threads/32,q->lines);
 }
 static int tc__stage_accesses(const tc__product*q,const tc__staged*s){
 int size=s->level==TC__AT_LEFT?q->tile->rows:q->tile->cols;
@@ -5030,6 +5044,7 @@ q->threads=32*q->tile->high*q->tile->across;
 tc__fit_stage(q,&q->left);
 tc__fit_stage(q,&q->right);
 q->resident=tc__tiles_resident(g,q);
+q->lines=tc__product_lines(g,q,q->tile);
 q->shared=tc__ix_const(tc__tiles_shared(q));
 q->blocks=tc__ix_mul(x,g->shape.batch,
 tc__ix_mul(x,tc__tiles_high(g,q),tc__tiles_across(g,q)));
@@ -8855,10 +8870,6 @@ TC__TEMPLATE_T=TC__VAR0+6,
 TC__TEMPLATE_P=TC__VAR0+7,
 TC__TEMPLATE_Q=TC__VAR0+8
 };
-enum{
-TC__MAPPED_LIGHT=
-8
-};
 typedef struct tc__producer{
 tc__relist l;
 tc__product q;
@@ -9150,17 +9161,10 @@ tc__hole_close(l);
 static int tc__template_leaves(const tc__group*g,tc__ix extent,int64_t by){
 return tc__ix_divisor(g->body.ix,extent)%by!=0;
 }
-static int tc__result_is_long(const tc__group*g){
-uint32_t cost=0;
-for(size_t i=0;i<g->body.node.count;i++)
-if(g->body.node.at[i]->level==TC__AT_COL&&tc__is_alu(g->body.node.at[i]))
-cost+=tc__ops[g->body.node.at[i]->op].cost;
-return cost>TC__MAPPED_LIGHT;
-}
 static void tc__mapped_numbers_of(const tc__group*g,const tc__product*q,int64_t*n){
 int64_t batches=tc__ix_value(g->shape.batch);
 n[TC__TILES_BATCHES]=batches>1?batches:0;
-n[TC__TILES_TURNS]=tc__result_is_long(g)?q->tile->cols/32:1;
+n[TC__TILES_TURNS]=q->lines?q->tile->cols/q->lines:1;
 if(q->tile->way==TC__WAY_MAPPED)n[TC__TILES_RAGGED_DEPTH]=0;
 }
 static void tc__tiles_numbers_of(const tc__group*g,const tc__product*q,int width,
@@ -9844,9 +9848,9 @@ int64_t lines=n[TC__TILES_ROWS]+n[TC__TILES_COLS]+2*pad;
 int64_t ring=n[TC__TILES_STAGES]*n[TC__TILES_DEPTH]*lines*element;
 int64_t part=tc__tile_part((int)way,n[TC__TILES_ROWS],n[TC__TILES_HIGH])*
 (n[TC__TILES_COLS]+TC__PRODUCT_PAD)*sum;
+int64_t turns=n[TC__TILES_TURNS],given=turns>1?n[TC__TILES_COLS]/turns:0;
 return(ring>part?ring:part)+tc__tile_spare((int)way,(int)n[TC__TILES_STAGES],
-n[TC__TILES_THREADS]/32,
-n[TC__TILES_WIDTH]);
+n[TC__TILES_THREADS]/32,given);
 }
 static int64_t tc__device_skinny_bytes(const int64_t*n,int64_t sum){
 int64_t parts=n[TC__SKINNY_SHARING];

@@ -2,7 +2,9 @@
 // yardstick is the better of the driver's copy and a copy kernel, over as many bytes, in the same run.
 // Names and shapes are those of bench/peers/cuda.py, which bench/peers/cuda.sh runs beside this.
 //
-//     bench/cuda [--raw] [WORKLOAD...]     beginnings of names, none = all; --raw: `name ns` lines
+//     bench/cuda [--raw | --profile] [WORKLOAD...]     beginnings of names, none = all
+//
+// --raw: `name ns` lines; --profile: the times of each one's kernels instead.
 //
 // A time is that of a call among many that are given to the card without waiting.
 #define TCOMPILE_IMPLEMENTATION
@@ -11,6 +13,7 @@
 #include "tcompile_cuda.h"
 
 #include "bench.h"
+#include "cuda_models.h"
 
 enum { MOST_INPUTS = 160, LAYERS = 24, WIDTH = 64, REPEATS = 5, GIVEN = 21 };
 
@@ -29,6 +32,8 @@ typedef struct work {
     double bar;          // of the copy's bandwidth, 0 = none
     void (*body)(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user);
     int more; // results beside the first
+    int (*make)(tc_ctx *tc,
+                tc_tensor *in); // its inputs, where they are no list; their number
 } work;
 
 // ---- bodies ----
@@ -277,6 +282,17 @@ static void adamw(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     out[0] = tc_add_s(gpt2.step, 0);
 }
 
+static void mlp(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_linear(tc_gelu_tanh(tc_linear(in[0], in[1], in[2])), in[3], in[4]);
+}
+
+static void swiglu(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    tc_tensor gate = tc_silu(tc_linear(in[0], in[1], tc_null()));
+    out[0] = tc_mul(gate, tc_linear(in[0], in[2], tc_null()));
+}
+
 static void attention_causal(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     (void)tc, (void)user;
     out[0] = tc_scaled_dot_product_attention(in[0], in[1], in[2], tc_null(), 1, 0);
@@ -297,8 +313,6 @@ static void attention_grad(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void
     attention(tc, in, out, user);
     tc_vjp(out[0], in[3], in, 3, out + 1);
 }
-
-// ---- the table ----
 
 #define IN(...)                                                                            \
     (int)(sizeof((const input[]){__VA_ARGS__}) / sizeof(input)), (const input[]) {         \
@@ -328,6 +342,55 @@ static void attention_grad(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void
         BF16(1, __VA_ARGS__), BF16(1, __VA_ARGS__), BF16(1, __VA_ARGS__),                  \
             BF16(1, __VA_ARGS__)                                                           \
     }
+
+// ---- inputs ----
+
+static tc_tensor make(tc_ctx *tc, const input *in, uint64_t seed) {
+    tc_dims d = tc_dims_of(in->rank, in->size);
+    int64_t n = 1;
+    for (int i = 0; i < in->rank; i++) n *= in->size[i];
+    float *x = bench_floats((size_t)n);
+    bench_random(x, (size_t)n, seed);
+    for (int64_t i = 0; in->scale != 1 && i < n; i++) x[i] *= (float)in->scale;
+    // Of whole numbers the scale is the limit: random ones, as the peers', some of which repeat.
+    for (int64_t i = 0; in->dtype == TC_I64 && i < n; i++)
+        x[i] = (float)(bench_hash(seed + (uint64_t)i) % (uint64_t)in->scale);
+    tc_tensor h = tc_wrap(tc, x, d, TC_F32), t = tc_to(h, "cuda:0");
+    tc_tensor out = in->dtype == TC_F32 ? t : tc_cast(t, in->dtype);
+    if (in->dtype != TC_F32) tc_free(t);
+    tc_free(h);
+    free(x);
+    bench_check(tc);
+    return out;
+}
+
+// Tensor i of GPT-2: two embeddings, the layers, the last norm.
+static input gpt2_tensor(int i) {
+    enum { C = 768 };
+    static const input first[2] = {F32(1, 50304, C), F32(1, 1024, C)};
+    static const input block[BLOCK_TENSORS] = {
+        F32(1, C), F32(1, C), F32(1, 3 * C, C), F32(1, 3 * C), F32(1, C, C),     F32(1, C),
+        F32(1, C), F32(1, C), F32(1, 4 * C, C), F32(1, 4 * C), F32(1, C, 4 * C), F32(1, C)};
+    return i < 2 ? first[i] : block[(i - 2) % BLOCK_TENSORS];
+}
+
+static int make_gpt2(tc_ctx *tc, tc_tensor *grad) {
+    for (int i = 0; i < GPT2_TENSORS; i++) {
+        input t = gpt2_tensor(i);
+        tc_dims d = tc_dims_of(t.rank, t.size);
+        tc_tensor zero = tc_zeros(tc, d, TC_F32);
+        gpt2.param[i] = make(tc, &t, (uint64_t)i + 1);
+        grad[i] = make(tc, &t, (uint64_t)i + 1000);
+        gpt2.exp_avg[i] = tc_to(zero, "cuda:0");
+        gpt2.exp_avg_sq[i] = tc_to(zero, "cuda:0");
+        tc_free(zero);
+    }
+    gpt2.step = tc_to(tc_zeros(tc, TC_SCALAR, TC_F32), "cuda:0");
+    bench_check(tc);
+    return GPT2_TENSORS;
+}
+
+// ---- the table ----
 
 static const work works[] = {
     {"relu_64M_f32", IN(F32(1, 1 << 26), F32(1, 1), F32(1, 1)), 8.0 * (1 << 26), 0, 0.92,
@@ -505,58 +568,28 @@ static const work works[] = {
      6.0 * 32 * 3136 * 64 * 576, 0, conv3x3_grad, 2},
     {"tinymlp_24x64_b16_f32", 1 + 4 * LAYERS, NULL, 0, 0, 0, tinymlp},
     // read: parameters, gradients, both moments; written: all but the gradients
-    {"adamw_gpt2", GPT2_TENSORS, NULL, 7 * 4.0 * GPT2_PARAMETERS, 0, 0, adamw},
+    {"adamw_gpt2", GPT2_TENSORS, NULL, 7 * 4.0 * GPT2_PARAMETERS, 0, 0, adamw, 0,
+     make_gpt2},
+    {"mlp_8192x1024x4096_bf16",
+     IN(BF16(1, 8192, 1024), BF16(0.03, 4096, 1024), BF16(1, 4096), BF16(0.02, 1024, 4096),
+        BF16(1, 1024)),
+     0, 4.0 * 8192 * 1024 * 4096, 0, mlp},
+    {"swiglu_4096x4096x11008_bf16",
+     IN(BF16(1, 4096, 4096), BF16(0.02, 11008, 4096), BF16(0.02, 11008, 4096)), 0,
+     4.0 * 4096 * 4096 * 11008, 0, swiglu},
+    {"decode_32x8x4096x128_bf16",
+     IN(BF16(1, 32, 8, 1, 128), BF16(1, 32, 8, 4096, 128), BF16(1, 32, 8, 4096, 128)),
+     4.0 * 32 * 8 * 4096 * 128, 0, 0.85, attention},
+    {"encoder_8x512x512_bf16", 1, NULL, 0, 0, 0, transformer, 0, make_encoder},
+    {"gpt2_fwd_8x1024_bf16", 1, NULL, 0, 0, 0, transformer, 0, make_gpt2_forward},
+    {"resnet50_64x3x224x224_bf16", 1, NULL, 0, 0, 0, resnet50, 0, make_resnet50},
+    {"llama_step_1x4096_bf16", 1, NULL, LLAMA_BYTES, 0, 0.85, llama, 0, make_llama},
 };
 
 // ---- measuring ----
 
-static tc_tensor make(tc_ctx *tc, const input *in, uint64_t seed) {
-    tc_dims d = tc_dims_of(in->rank, in->size);
-    int64_t n = 1;
-    for (int i = 0; i < in->rank; i++) n *= in->size[i];
-    float *x = bench_floats((size_t)n);
-    bench_random(x, (size_t)n, seed);
-    for (int64_t i = 0; in->scale != 1 && i < n; i++) x[i] *= (float)in->scale;
-    // Of whole numbers the scale is the limit: random ones, as the peers', some of which repeat.
-    for (int64_t i = 0; in->dtype == TC_I64 && i < n; i++)
-        x[i] = (float)(bench_hash(seed + (uint64_t)i) % (uint64_t)in->scale);
-    tc_tensor h = tc_wrap(tc, x, d, TC_F32), t = tc_to(h, "cuda:0");
-    tc_tensor out = in->dtype == TC_F32 ? t : tc_cast(t, in->dtype);
-    if (in->dtype != TC_F32) tc_free(t);
-    tc_free(h);
-    free(x);
-    bench_check(tc);
-    return out;
-}
-
-// Tensor i of GPT-2: two embeddings, the layers, the last norm.
-static input gpt2_tensor(int i) {
-    enum { C = 768 };
-    static const input first[2] = {F32(1, 50304, C), F32(1, 1024, C)};
-    static const input block[BLOCK_TENSORS] = {
-        F32(1, C), F32(1, C), F32(1, 3 * C, C), F32(1, 3 * C), F32(1, C, C),     F32(1, C),
-        F32(1, C), F32(1, C), F32(1, 4 * C, C), F32(1, 4 * C), F32(1, C, 4 * C), F32(1, C)};
-    return i < 2 ? first[i] : block[(i - 2) % BLOCK_TENSORS];
-}
-
-static int make_gpt2(tc_ctx *tc, tc_tensor *grad) {
-    for (int i = 0; i < GPT2_TENSORS; i++) {
-        input t = gpt2_tensor(i);
-        tc_dims d = tc_dims_of(t.rank, t.size);
-        tc_tensor zero = tc_zeros(tc, d, TC_F32);
-        gpt2.param[i] = make(tc, &t, (uint64_t)i + 1);
-        grad[i] = make(tc, &t, (uint64_t)i + 1000);
-        gpt2.exp_avg[i] = tc_to(zero, "cuda:0");
-        gpt2.exp_avg_sq[i] = tc_to(zero, "cuda:0");
-        tc_free(zero);
-    }
-    gpt2.step = tc_to(tc_zeros(tc, TC_SCALAR, TC_F32), "cuda:0");
-    bench_check(tc);
-    return GPT2_TENSORS;
-}
-
 static int make_all(tc_ctx *tc, const work *w, tc_tensor *in) {
-    if (w->body == adamw) return make_gpt2(tc, in);
+    if (w->make) return w->make(tc, in);
     static const input layer[5] = {F32(1, 16, WIDTH), F32(1, WIDTH), F32(1, WIDTH),
                                    F32(0.1, WIDTH, WIDTH), F32(1, WIDTH)};
     for (int i = 0; i < w->inputs; i++)
@@ -665,7 +698,17 @@ static int show(const work *w, timed t, double copy, int kernels) {
     return miss || late;
 }
 
-static int bench_one(tc_ctx *tc, const work *w, double copy, int raw) {
+static void profile(tc_ctx *tc, tc_fn *f, const tc_tensor *in, int n_in, int n_out) {
+    run(tc, f, in, n_in, n_out, 8);
+    tc_profile_begin(tc);
+    run(tc, f, in, n_in, n_out, 8);
+    tc_profile_end(tc);
+    printf("%s\n", tc_profile_text(tc));
+}
+
+enum { SHOW, RAW, PROFILE };
+
+static int bench_one(tc_ctx *tc, const work *w, double copy, int how) {
     static const float sx[9] = {-1, 0, 1, -2, 0, 2, -1, 0, 1};
     static const float sy[9] = {-1, -2, -1, 0, 0, 0, 1, 2, 1};
     static tc_tensor in[MOST_INPUTS];
@@ -682,12 +725,15 @@ static int bench_one(tc_ctx *tc, const work *w, double copy, int raw) {
     uint64_t kernels = tc_stats_get(tc).kernel_runs;
     if (tc_call(f, in, n, out,
                 1 + w->more)) { // what cannot be made is told, and the others go on
-        printf("%s%s -1  %s\n", raw ? "# " : "", w->name, tc_error_text(tc));
+        printf("%s%s -1  %s\n", how == RAW ? "# " : "", w->name, tc_error_text(tc));
         tc_error_clear(tc);
+    } else if (how == PROFILE) {
+        printf("%s\n", w->name);
+        profile(tc, f, in, n, 1 + w->more);
     } else {
         kernels = tc_stats_get(tc).kernel_runs - kernels;
         timed t = measure(tc, f, in, n, 1 + w->more);
-        if (raw)
+        if (how == RAW)
             printf("%s %.1f %.1f\n", w->name, t.ns, t.host);
         else
             missed = show(w, t, copy, (int)kernels);
@@ -698,7 +744,11 @@ static int bench_one(tc_ctx *tc, const work *w, double copy, int raw) {
 }
 
 int main(int argc, char **argv) {
-    int raw = argc > 1 && !strcmp(argv[1], "--raw"), missed = 0;
+    const char *option = argc > 1 ? argv[1] : "";
+    int how = !strcmp(option, "--raw")       ? RAW
+              : !strcmp(option, "--profile") ? PROFILE
+                                             : SHOW;
+    int first = how == SHOW ? 1 : 2, missed = 0;
     char why[640], name[128];
     if (!tc_cuda_available(why, sizeof why)) {
         printf("skipped: %s\n", why);
@@ -707,15 +757,15 @@ int main(int argc, char **argv) {
     tc_ctx *tc = bench_open(0);
     if (tc_cuda_open(tc, 0)) bench_check(tc);
     tc_cuda_device_name(0, name, sizeof name);
-    if (!raw) printf("%s\n", name);
-    double copy = copy_ceiling(tc, raw);
+    if (how == SHOW) printf("%s\n", name);
+    double copy = how == PROFILE ? 0 : copy_ceiling(tc, how);
     for (size_t i = 0; i < sizeof works / sizeof works[0]; i++) {
-        int wanted = argc == 1 + raw;
-        for (int a = 1 + raw; a < argc; a++)
+        int wanted = argc == first;
+        for (int a = first; a < argc; a++)
             wanted |= !strncmp(works[i].name, argv[a], strlen(argv[a]));
-        if (wanted) missed += bench_one(tc, &works[i], copy, raw);
+        if (wanted) missed += bench_one(tc, &works[i], copy, how);
     }
-    if (!raw && tc_cuda_memory(tc, 0, why, sizeof why)) printf("%s\n", why);
+    if (how == SHOW && tc_cuda_memory(tc, 0, why, sizeof why)) printf("%s\n", why);
     tc_close(tc);
     return bench_status(missed);
 }

@@ -1,9 +1,12 @@
 """torch's side of bench/peers/cuda.sh: prints `name nanoseconds mode`, the best of eager and torch.compile's
 modes, for the workloads of bench/cuda.c. `--jax`: JAX's side, for those it is fair on.
 """
+import itertools
 import os
 import sys
 import time
+
+import cuda_models
 
 JAX = "--jax" in sys.argv
 NAMES = [a for a in sys.argv[1:] if not a.startswith("--")]
@@ -267,7 +270,7 @@ def convolutions(F, r, f32, bf):
 def layouts(torch, name, make):
     """Inputs as they are and, of convolutions, with their channels last."""
     yield "", make()
-    if name.startswith("conv"):
+    if name.startswith(("conv", "resnet")):
         yield "-last", tuple(t.contiguous(memory_format=torch.channels_last) if t.dim() == 4 else t
                              for t in make())
 
@@ -342,12 +345,17 @@ def run_torch():
     torch.backends.cudnn.benchmark = True
     wait = torch.cuda.synchronize
     with torch.no_grad():
-        for name, fn, make in workloads(torch):
+        rows = itertools.chain(((name, lambda fn=fn: fn, make) for name, fn, make in workloads(torch)),
+                               cuda_models.models(torch))
+        for name, function, make in rows:
             if not wanted(name):
                 continue
+            fn = function()
             may_round(torch, name)
             best = float("inf"), ""
             for layout, inputs in layouts(torch, name, make):
+                if layout and name.startswith("resnet"):
+                    fn = fn.to(memory_format=torch.channels_last)
                 best = min(best, (median_ns(lambda: fn(*inputs), wait), "eager" + layout))
                 for mode in ("default", "reduce-overhead"):
                     torch._dynamo.reset()

@@ -16,7 +16,7 @@ version=$("$PYTHON" -c 'import torch; print(torch.__version__)' 2>/dev/null) || 
 }
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
-$CC -std=c99 -D_GNU_SOURCE -O2 -I. -Ibench bench/cuda.c -o "$work/ours" -lpthread -ldl || exit 1
+$CC -std=c99 -D_GNU_SOURCE -O2 -I. -Ibench bench/cuda.c -o "$work/ours" -lm -lpthread -ldl || exit 1
 
 "$work/ours" "$@" || exit 1
 touch "$work/peers.txt"
@@ -42,6 +42,8 @@ BEGIN {
     bar["layernorm_grad"] = bar["crossentropy_grad"] = 1.5; bar["dropoutnorm_grad"] = 1.2
     bar["gemm_4096_bf16"] = bar["gemm_4096_f16"] = bar["gemm_8192_bf16"] = 0.98; bar["gemm_2048_bf16"] = 0.95
     bar["gemm_1000x"] = bar["gemm_64x64"] = bar["gemm_4096_f32"] = 1
+    bar["mlp_8192"] = bar["linear_relu"] = 1.05; bar["swiglu"] = 1.1; bar["encoder"] = 1.3; bar["gpt2_fwd"] = 1.2
+    bar["resnet50"] = 1.1; bar["attention"] = bar["conv3x3_32"] = 1; bar["gemm_4096_tf32"] = 0.95
     bar["relu_64M"] = bar["softmax_16384"] = bar["layernorm_32768"] = 1
     while ((getline line < ours) > 0) {
         split(line, f, " ")

@@ -8,8 +8,8 @@
 // stored. Those that bring give registers to those that multiply.
 //
 // The result goes from fragments to the hole through registers: four lanes exchange pairs, so that each has 8 columns of a row.
-// With shared memory between, no less time passes, and there would be a stage less. Where the hole does much with an element,
-// its text stands once, not 16 times, and sums move up (`turns`): compiling it takes the time.
+// Where the hole does much with an element, or takes one at a time, a warp gives its rows in `turns`, through memory behind the
+// ring: the text stands once, not 16 times, and what is the same for all rows of a column is computed once for four.
 //
 // Blocks of a cluster (`cluster`) have tiles below each other, and each brings a part of the right operand for all of them: L2 is
 // asked for less. A stage is free when all of them have done with it.
@@ -154,19 +154,42 @@ template <int WIDTH, class I, class Give> TC_FN void TC_N(give_fours)(const floa
     for (int l = 0; l < 8; l += WIDTH) hole(x.at + l, row + 8 * below, col + l);
 }
 
-// fn: give_lines
-// Four fragments side by side, of a warp's 16 rows from `row` on: to the hole one column at a time, of 32 lanes beside each other.
-// They come there through `lines`, the warp's own memory: from registers 32 lanes would write to 8 rows.
-enum : int { TC_LINE_PITCH = 40 };
-template <int UNROLLED, class Give> TC_FN void TC_N(give_lines)(const float *four, float *lines, int row, int col, Give hole) {
-    const int lane = threadIdx.x % 32;
-    __syncwarp();
+// fn: line_place
+// Where an element is in a warp's memory of 16 rows: fours are exchanged so that neither lanes that write fragments nor those that
+// read a row meet in a bank.
+template <int WIDE> TC_FN int TC_N(line_place)(int row, int col) { return row * WIDE + (col / 4 ^ row % 4 * 2 ^ col / 32) * 4 + col % 4; }
+
+// fn: put_lines
+// A warp's fragments of WIDE columns.
+template <int WIDE> TC_FN void TC_N(put_lines)(const float *sum, float *lines) {
+    const int lane = threadIdx.x % 32, row = lane / 4, col = lane % 4 * 2;
     #pragma unroll
-    for (int q = 0; q < 8; q++)
-        *(tc_pack<float, 2> *)&lines[(lane / 4 + q % 2 * 8) * TC_LINE_PITCH + q / 2 * 8 + lane % 4 * 2] = {four[q * 2], four[q * 2 + 1]};
-    __syncwarp();
-    #pragma unroll (UNROLLED)
-    for (int r = 0; r < 16; r++) hole(&lines[r * TC_LINE_PITCH + lane], row + r, col + lane);
+    for (int k = 0; k < WIDE / 2; k += 2)
+        *(tc_pack<float, 2> *)&lines[TC_N(line_place)<WIDE>(row + k % 4 * 4, col + k / 4 * 8)] = {sum[k], sum[k + 1]};
+}
+
+// fn: give_lines
+// A warp's 16 rows, from `row` on, to the hole: some columns at a time, through its own memory, so that lanes beside each other have what
+// lies side by side, and the hole's text stands once.
+template <class P, class Give> TC_FN void TC_N(give_lines)(const float *sum, float *lines, int row, Give hole) {
+    enum : int { wide = P::cols / P::turns, lanes = wide / P::width, fours = P::width < 4 ? (int)P::width : 4 };
+    const int lane = threadIdx.x % 32, col = lane % lanes * P::width;
+    #pragma unroll 1
+    for (int turn = 0; turn < P::turns; turn++) {
+        __syncwarp();
+        #pragma unroll
+        for (int t = 0; t < P::turns; t++)
+            if (t == turn) TC_N(put_lines)<wide>(sum + t * (wide / 2), lines);
+        __syncwarp();
+        #pragma unroll (8 / P::width)
+        for (int r = lane / lanes; r < 16; r += 32 / lanes) {
+            tc_pack<float, (int)P::width> x;
+            #pragma unroll
+            for (int l = 0; l < P::width; l += fours)
+                *(tc_pack<float, fours> *)&x.at[l] = *(const tc_pack<float, fours> *)&lines[TC_N(line_place)<wide>(r, col + l)];
+            hole(x.at, row + r, turn * wide + col);
+        }
+    }
 }
 
 // fn: mapped_tile
@@ -220,7 +243,7 @@ template <class P> struct TC_N(mapped_ring) {
         if constexpr (P::cluster > 1) meet();
         else __syncthreads();
     }
-    // Memory of warps that give results one by one.
+    // Memory of warps that give results in turns, behind semaphores of 16 bytes a stage.
     __device__ __forceinline__ float *lines() { return (float *)(empty + P::stages); }
     // Blocks of a cluster.
     static __device__ __forceinline__ void meet() { TC_N(cluster_arrive)(), TC_N(cluster_wait)(); }
@@ -276,34 +299,16 @@ template <class P, class L, class R> struct TC_N(mapped_sums) {
         ring.free(before);
     }
 
-    // Four fragments side by side, of rows from `row` on: to the hole.
-    template <class Give> static __device__ __forceinline__ void give(const float *four, float *lines, int row, int col, Give hole) {
-        const int lane = threadIdx.x % 32;
-        if constexpr (P::width == 1) {
-            TC_N(give_lines)<P::turns == 1 ? 4 : 1>(four, lines, row, col, hole);
-        } else {
-            #pragma unroll (P::turns == 1 ? 2 : 1)
-            for (int below = 0; below < 2; below++) TC_N(give_fours)<(int)P::width>(four, below, row + lane / 4, col + lane % 4 * 8, hole);
-        }
-    }
-    template <class Give> static __device__ __forceinline__ void give_in_turns(float (&some)[count], float *lines, int row, Give hole) {
-        #pragma unroll 1
-        for (int turn = 0; turn < P::turns; turn++) {
-            give(some, lines, row, turn * 32, hole);
-            #pragma unroll
-            for (int k = 0; k < count - 16; k++) some[k] = some[k + 16];
-        }
-    }
     template <class Give> __device__ __forceinline__ void results(float *lines, Give hole) {
-        const int warp = threadIdx.x / 32, row = warp / 4 * (64 * parts) + warp % 4 * 16;
-        lines += warp * (16 * TC_LINE_PITCH);
+        const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, row = warp / 4 * (64 * parts) + warp % 4 * 16;
         #pragma unroll
         for (int i = 0; i < parts; i++) {
             if constexpr (P::turns > 1) {
-                give_in_turns(sum[i], lines, row + i * 64, hole);
+                TC_N(give_lines)<P>(sum[i], lines + warp * (16 * P::cols / P::turns), row + i * 64, hole);
             } else {
                 #pragma unroll
-                for (int k = 0; k < count; k += 16) give(sum[i] + k, lines, row + i * 64, k * 2, hole);
+                for (int k = 0; k < count / 8; k++)
+                    TC_N(give_fours)<(int)P::width>(sum[i] + k / 2 * 16, k % 2, row + i * 64 + lane / 4, k / 2 * 32 + lane % 4 * 8, hole);
             }
         }
     }

@@ -42,16 +42,8 @@ template <class T> TC_FN T TC_N(gelu_of)(T x, T y) {
     return x * (T)0.5 * (z > (T)1 && y != (T)0 ? fma(y, (T)-2 * z * lost, y) : y);
 }
 
-// fn: rcp
-// 1 / x within 1 ulp.
-TC_FN float TC_N(rcp)(float x) {
-    float y;
-    asm("rcp.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-}
-
 // fn: rcp_flush
-// The same; numbers below 2^-126 are 0, here and in tc_ex2: what they are for is at most 1.
+// 1 / x within 1 ulp; numbers below 2^-126 are 0, here and in tc_ex2: what they are for is at most 1.
 TC_FN float TC_N(rcp_flush)(float x) {
     float y;
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
@@ -146,7 +138,7 @@ TC_FN float TC_N(tanh_f32)(float x) {
 // fn: silu_f32
 // e^-|x| does not overflow: x e^x is not lost where 1 + e^-x would be too large.
 TC_FN float TC_N(silu_f32)(float x) {
-    const float e = expf(-fabsf(x)), y = x * TC_N(rcp)(1.0f + e);
+    const float e = expf(-fabsf(x)), y = x * TC_N(rcp_flush)(1.0f + e);
     return x < 0 ? y * e : y;
 }
 
@@ -155,7 +147,7 @@ TC_FN float TC_N(silu_f32)(float x) {
 // where x e^u is not.
 TC_FN float TC_N(gelu_tanh_f32)(float x) {
     const float u = x * fmaf(0.0713548163f, x * x, 1.59576912f), e = expf(-fabsf(u));
-    const float y = x * TC_N(rcp)(1.0f + e);
+    const float y = x * TC_N(rcp_flush)(1.0f + e);
     return u < 0 ? y * e : y;
 }
 

@@ -152,18 +152,43 @@ static int tc__tile_has_registers(const tc__product *q, const tc__product_tile *
     return !q->half || !wait || sums <= TC__PRODUCT_SUMS;
 }
 
+// Whether the text of the result's hole is long.
+static int tc__result_is_long(const tc__group *g) {
+    uint32_t cost = 0;
+    for (size_t i = 0; i < g->body.node.count; i++)
+        if (g->body.node.at[i]->level == TC__AT_COL && tc__is_alu(g->body.node.at[i]))
+            cost += tc__ops[g->body.node.at[i]->op].cost;
+    return cost > TC__MAPPED_LIGHT;
+}
+
 // Bytes behind the ring of tiles, and of the part of the result that its hole reads: of matrix units' tiles each warp
-// has one. Those that the device brings have semaphores, and give results from registers, but for single ones.
-static int tc__tile_spare(int way, int stages, int64_t warps, int64_t width) {
-    int lines = width == 1 ? (int)warps * TC__MAPPED_LINES : 0;
+// has one. Those that the device brings have semaphores, and give results from registers, or `lines` columns at a time.
+static int tc__tile_spare(int way, int stages, int64_t warps, int64_t lines) {
     if (way >= TC__WAY_MAPPED)
-        return TC__PRODUCT_ALIGN + 2 * 8 * stages + lines; // semaphores
+        return TC__PRODUCT_ALIGN + 2 * 8 * stages +
+               (int)(warps * TC__MAPPED_HIGH * 4 * lines); // semaphores
     return way == TC__WAY_GROUPS ? TC__PRODUCT_ALIGN : 0;
 }
 
 static int tc__tile_part(int way, int64_t rows, int64_t high) {
     if (way >= TC__WAY_MAPPED) return 0;
     return (int)(way == TC__WAY_GROUPS ? 16 * high : rows / high);
+}
+
+static int tc__tile_bytes(const tc__product *q, const tc__product_tile *t, int lines) {
+    return t->stages * tc__product_bytes(q) * t->depth * (t->rows + t->cols) +
+           tc__tile_spare(t->way, t->stages, t->high * t->across, lines);
+}
+
+// Columns of the result that a warp gives at a time where it does so through memory; 0 = from registers.
+static int tc__product_lines(const tc__group *g, const tc__product *q,
+                             const tc__product_tile *t) {
+    if (t->way < TC__WAY_MAPPED || (q->width > 1 && !tc__result_is_long(g))) return 0;
+    int bytes = tc__tile_bytes(q, t, 2 * TC__MAPPED_LINES);
+    int room = !g->target.room || (uint32_t)bytes <= g->target.room;
+    int twice = q->width > 1 && t->cols > 2 * TC__MAPPED_LINES &&
+                t->cols % (2 * TC__MAPPED_LINES) == 0 && room;
+    return twice ? 2 * TC__MAPPED_LINES : TC__MAPPED_LINES;
 }
 
 // Whether a block has the memory for such tiles and a thread the registers, and the dtype is theirs.
@@ -177,8 +202,7 @@ static int tc__tile_has_room(const tc__group *g, const tc__product *q,
     if (!tc__tile_has_registers(q, t)) return 0;
     if (t->way == TC__WAY_MAPPED && t->cols % TC__MAP_LINE && q->right.along != TC__DEPTH)
         return 0; // lines come 64 at a time there
-    int bytes = t->stages * tc__product_bytes(q) * t->depth * (t->rows + t->cols) +
-                tc__tile_spare(t->way, t->stages, t->high * t->across, q->width);
+    int bytes = tc__tile_bytes(q, t, tc__product_lines(g, q, t));
     return !g->target.room || (uint32_t)bytes <= g->target.room;
 }
 
@@ -237,7 +261,7 @@ static int tc__tiles_shared(const tc__product *q) {
                (q->tile->cols + TC__PRODUCT_PAD) *
                (TC__PRODUCT_GROUP / tc__product_pack(q));
     return (ring > part ? ring : part) +
-           tc__tile_spare(q->tile->way, tc__product_stages(q), q->threads / 32, q->width);
+           tc__tile_spare(q->tile->way, tc__product_stages(q), q->threads / 32, q->lines);
 }
 
 // Accesses of a thread that bring one stage.
@@ -275,6 +299,7 @@ static void tc__plan_tiles(const tc__group *g, tc__product *q) {
     tc__fit_stage(q, &q->left);
     tc__fit_stage(q, &q->right);
     q->resident = tc__tiles_resident(g, q);
+    q->lines = tc__product_lines(g, q, q->tile);
     q->shared = tc__ix_const(tc__tiles_shared(q));
     q->blocks = tc__ix_mul(x, g->shape.batch,
                            tc__ix_mul(x, tc__tiles_high(g, q), tc__tiles_across(g, q)));

@@ -15,9 +15,11 @@ enum {
     TC__SPLIT_DEPTH = 128,  // from which on split f32 is at least as near as a chain of f32
     TC__PRODUCT_PAD = 8,    // elements behind a row of the result tile: no bank twice
     TC__PRODUCT_ALIGN = 1024, // of tiles that matrix units read
-    TC__MAPPED_LINES =
-        16 * 40 * 4,      // bytes of a warp that gives results one by one: cuda/mapped.cuh
-    TC__MAPPED_WIDTH = 8, // columns of a row that a thread has side by side
+    TC__MAPPED_LIGHT =
+        8, // what the result's ops cost where their text stands for each of a thread's elements
+    TC__MAPPED_HIGH = 16,    // else a warp gives so many rows at a time,
+    TC__MAPPED_LINES = 32,   //   of so many columns, or twice: cuda/mapped.cuh
+    TC__MAPPED_WIDTH = 8,    // columns of a row that a thread has side by side
     TC__PRODUCT_MOVED = 128, // bytes that L2 moves at once
     TC__PRODUCT_LINE = 64,   //   and elements of their rows in shared memory
     TC__PRODUCT_SUMS = 64,   // of a thread that has halves of a stage in registers, too
@@ -70,7 +72,8 @@ typedef struct tc__product {
     int sums;       // of a thread
     int64_t shares; // sets of blocks that share, 0 = known at run time only
     int width;      // elements of the result that its hole gets
-    int cluster;    // blocks that get the right operand together; 1 = each has its own
+    int lines; // columns that a warp gives of it at a time, through its own memory; 0 = from registers
+    int cluster; // blocks that get the right operand together; 1 = each has its own
     // FEW, ROWS
     tc__axis wide; // of the result, along the operand that is read once: ROW or COL
     int few;       // columns, or rows, beside it

@@ -26,11 +26,6 @@ enum {
     TC__TEMPLATE_Q = TC__VAR0 + 8  //   or along k
 };
 
-enum {
-    TC__MAPPED_LIGHT =
-        8 // what the result's ops cost where their text stands for each of a thread's elements
-};
-
 typedef struct tc__producer {
     tc__relist l;
     tc__product q;
@@ -378,19 +373,10 @@ static int tc__template_leaves(const tc__group *g, tc__ix extent, int64_t by) {
     return tc__ix_divisor(g->body.ix, extent) % by != 0;
 }
 
-// Whether the text of the result's hole is long.
-static int tc__result_is_long(const tc__group *g) {
-    uint32_t cost = 0;
-    for (size_t i = 0; i < g->body.node.count; i++)
-        if (g->body.node.at[i]->level == TC__AT_COL && tc__is_alu(g->body.node.at[i]))
-            cost += tc__ops[g->body.node.at[i]->op].cost;
-    return cost > TC__MAPPED_LIGHT;
-}
-
 static void tc__mapped_numbers_of(const tc__group *g, const tc__product *q, int64_t *n) {
     int64_t batches = tc__ix_value(g->shape.batch);
     n[TC__TILES_BATCHES] = batches > 1 ? batches : 0;
-    n[TC__TILES_TURNS] = tc__result_is_long(g) ? q->tile->cols / 32 : 1;
+    n[TC__TILES_TURNS] = q->lines ? q->tile->cols / q->lines : 1;
     // Accesses of operands do not end inside a tile: what is behind comes as zeros.
     if (q->tile->way == TC__WAY_MAPPED) n[TC__TILES_RAGGED_DEPTH] = 0;
 }

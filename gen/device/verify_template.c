@@ -25,9 +25,9 @@ static int64_t tc__device_tiles_bytes(const int64_t *n, int64_t element, int64_t
     int64_t ring = n[TC__TILES_STAGES] * n[TC__TILES_DEPTH] * lines * element;
     int64_t part = tc__tile_part((int)way, n[TC__TILES_ROWS], n[TC__TILES_HIGH]) *
                    (n[TC__TILES_COLS] + TC__PRODUCT_PAD) * sum;
+    int64_t turns = n[TC__TILES_TURNS], given = turns > 1 ? n[TC__TILES_COLS] / turns : 0;
     return (ring > part ? ring : part) + tc__tile_spare((int)way, (int)n[TC__TILES_STAGES],
-                                                        n[TC__TILES_THREADS] / 32,
-                                                        n[TC__TILES_WIDTH]);
+                                                        n[TC__TILES_THREADS] / 32, given);
 }
 
 static int64_t tc__device_skinny_bytes(const int64_t *n, int64_t sum) {

@@ -70,17 +70,13 @@ template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
 
 TC_FN float TC_N(of_bf16)(tc_u16 b) { return __uint_as_float((unsigned)b << 16); }
 
-TC_FN tc_u16 TC_N(bits_bf16)(float f) {
-    tc_u16 b;
-    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(b) : "f"(f));
-    return b;
-}
-
 TC_FN unsigned TC_N(pack_bf16)(float a, float b) {
     unsigned w;
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(w) : "f"(b), "f"(a));
     return w;
 }
+
+TC_FN tc_u16 TC_N(bits_bf16)(float f) { return (tc_u16)TC_N(pack_bf16)(f, 0.0f); }
 
 template <int V> TC_FN tc_pack<tc_u16, V> TC_N(halves_bf16)(const tc_pack<float, V> &x) {
     TC_N(words)<tc_pack<tc_u16, V>> u;

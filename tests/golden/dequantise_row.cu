@@ -79,13 +79,15 @@ template <int N = 0> TC_FN int TC_N(arrives_last)(unsigned *ticket, unsigned n) 
 
 TC_FN float TC_N(of_bf16)(tc_u16 b) { return __uint_as_float((unsigned)b << 16); }
 
-TC_FN tc_u16 TC_N(bits_bf16)(float f) {
-    tc_u16 b;
-    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(b) : "f"(f));
-    return b;
+TC_FN unsigned TC_N(pack_bf16)(float a, float b) {
+    unsigned w;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(w) : "f"(b), "f"(a));
+    return w;
 }
 
-TC_FN float TC_N(cast_f32_bf16)(float x) { return TC_N(of_bf16)(TC_N(bits_bf16)(x)); }
+TC_FN tc_u16 TC_N(bits_bf16)(float f) { return (tc_u16)TC_N(pack_bf16)(f, 0.0f); }
+
+TC_FN float TC_N(cast_f32_bf16)(float x) { return __uint_as_float(TC_N(pack_bf16)(0.0f, x)); }
 
 template <class T> TC_FN T TC_N(plus)(T a, T b) {
     if constexpr ((T)0.5 != (T)0) return a + b;

@@ -324,16 +324,34 @@ template <int WIDTH, class I, class Give> TC_FN void TC_N(give_fours)(const floa
     for (int l = 0; l < 8; l += WIDTH) hole(x.at + l, row + 8 * below, col + l);
 }
 
-enum : int { TC_LINE_PITCH = 40 };
-template <int UNROLLED, class Give> TC_FN void TC_N(give_lines)(const float *four, float *lines, int row, int col, Give hole) {
-    const int lane = threadIdx.x % 32;
-    __syncwarp();
+template <int WIDE> TC_FN int TC_N(line_place)(int row, int col) { return row * WIDE + (col / 4 ^ row % 4 * 2 ^ col / 32) * 4 + col % 4; }
+
+template <int WIDE> TC_FN void TC_N(put_lines)(const float *sum, float *lines) {
+    const int lane = threadIdx.x % 32, row = lane / 4, col = lane % 4 * 2;
     #pragma unroll
-    for (int q = 0; q < 8; q++)
-        *(tc_pack<float, 2> *)&lines[(lane / 4 + q % 2 * 8) * TC_LINE_PITCH + q / 2 * 8 + lane % 4 * 2] = {four[q * 2], four[q * 2 + 1]};
-    __syncwarp();
-    #pragma unroll (UNROLLED)
-    for (int r = 0; r < 16; r++) hole(&lines[r * TC_LINE_PITCH + lane], row + r, col + lane);
+    for (int k = 0; k < WIDE / 2; k += 2)
+        *(tc_pack<float, 2> *)&lines[TC_N(line_place)<WIDE>(row + k % 4 * 4, col + k / 4 * 8)] = {sum[k], sum[k + 1]};
+}
+
+template <class P, class Give> TC_FN void TC_N(give_lines)(const float *sum, float *lines, int row, Give hole) {
+    enum : int { wide = P::cols / P::turns, lanes = wide / P::width, fours = P::width < 4 ? (int)P::width : 4 };
+    const int lane = threadIdx.x % 32, col = lane % lanes * P::width;
+    #pragma unroll 1
+    for (int turn = 0; turn < P::turns; turn++) {
+        __syncwarp();
+        #pragma unroll
+        for (int t = 0; t < P::turns; t++)
+            if (t == turn) TC_N(put_lines)<wide>(sum + t * (wide / 2), lines);
+        __syncwarp();
+        #pragma unroll (8 / P::width)
+        for (int r = lane / lanes; r < 16; r += 32 / lanes) {
+            tc_pack<float, (int)P::width> x;
+            #pragma unroll
+            for (int l = 0; l < P::width; l += fours)
+                *(tc_pack<float, fours> *)&x.at[l] = *(const tc_pack<float, fours> *)&lines[TC_N(line_place)<wide>(r, col + l)];
+            hole(x.at, row + r, turn * wide + col);
+        }
+    }
 }
 
 template <class P, class I> struct TC_N(mapped_tile) {
@@ -426,33 +444,16 @@ template <class P, class L, class R> struct TC_N(mapped_sums) {
         TC_N(matrix_wait)<0>();
         ring.free(before);
     }
-    template <class Give> static __device__ __forceinline__ void give(const float *four, float *lines, int row, int col, Give hole) {
-        const int lane = threadIdx.x % 32;
-        if constexpr (P::width == 1) {
-            TC_N(give_lines)<P::turns == 1 ? 4 : 1>(four, lines, row, col, hole);
-        } else {
-            #pragma unroll (P::turns == 1 ? 2 : 1)
-            for (int below = 0; below < 2; below++) TC_N(give_fours)<(int)P::width>(four, below, row + lane / 4, col + lane % 4 * 8, hole);
-        }
-    }
-    template <class Give> static __device__ __forceinline__ void give_in_turns(float (&some)[count], float *lines, int row, Give hole) {
-        #pragma unroll 1
-        for (int turn = 0; turn < P::turns; turn++) {
-            give(some, lines, row, turn * 32, hole);
-            #pragma unroll
-            for (int k = 0; k < count - 16; k++) some[k] = some[k + 16];
-        }
-    }
     template <class Give> __device__ __forceinline__ void results(float *lines, Give hole) {
-        const int warp = threadIdx.x / 32, row = warp / 4 * (64 * parts) + warp % 4 * 16;
-        lines += warp * (16 * TC_LINE_PITCH);
+        const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, row = warp / 4 * (64 * parts) + warp % 4 * 16;
         #pragma unroll
         for (int i = 0; i < parts; i++) {
             if constexpr (P::turns > 1) {
-                give_in_turns(sum[i], lines, row + i * 64, hole);
+                TC_N(give_lines)<P>(sum[i], lines + warp * (16 * P::cols / P::turns), row + i * 64, hole);
             } else {
                 #pragma unroll
-                for (int k = 0; k < count; k += 16) give(sum[i] + k, lines, row + i * 64, k * 2, hole);
+                for (int k = 0; k < count / 8; k++)
+                    TC_N(give_fours)<(int)P::width>(sum[i] + k / 2 * 16, k % 2, row + i * 64 + lane / 4, k / 2 * 32 + lane % 4 * 8, hole);
             }
         }
     }
@@ -524,14 +525,14 @@ TC_FN float tc_gelu_f32(float x) {
 //   in1  bf16[4194304]
 //   in2  bf16[4096]
 //   out0  bf16[16777216]
-//   shared0  f32[49424]
+//   shared0  f32[57616]
 //   given0  bf16[8]
 //   given1  bf16[8]
 //   given2  f32[8]
 //   launch threads=384 index=i32 resident=1
 //     for j in 0..512  bind=grid
 //       for t in 0..384  bind=block
-//         template tiles shared0 block=j of 4096 x 4096 x 1024 way=5 rows=128 cols=256 depth=64 high=8 across=1 stages=4 threads=256 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 last=0 turns=8 cluster=1
+//         template tiles shared0 block=j of 4096 x 4096 x 1024 way=5 rows=128 cols=256 depth=64 high=8 across=1 stages=4 threads=256 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 last=0 turns=4 cluster=1
 //           hole left - r q async given0 of 8 strides 1024 1
 //             copy 8 given0[0] <- in0[1024*r + q]
 //           end
@@ -566,7 +567,7 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
         typedef float sum;
         typedef tc_u16 element;
         typedef tc_u16 stored;
-        enum : int { way = 5, rows = 128, cols = 256, depth = 64, high = 8, across = 1, stages = 4, threads = 256, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0, turns = 8, cluster = 1 };
+        enum : int { way = 5, rows = 128, cols = 256, depth = 64, high = 8, across = 1, stages = 4, threads = 256, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0, turns = 4, cluster = 1 };
         enum : int { units = 1 };
     };
     struct left_way { enum : int { deep = 1, share = 1, inner = 1, outer = 1, windows = 0 }; };
