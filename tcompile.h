@@ -3165,7 +3165,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x7fd2a93308f5f308u
+#define TC__BUILD_ID 0x2452fdb2915deeb9u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -8084,6 +8084,7 @@ TC__TILES_RAGGED_DEPTH,
 TC__TILES_LAST,
 TC__TILES_TURNS,
 TC__TILES_CLUSTER,
+TC__TILES_BY_ROW,
 TC__TILES_NUMBERS
 };
 enum{
@@ -8143,7 +8144,7 @@ TC__CHAIN_NUMBERS
 static const char*const tc__tiles_numbers[TC__TILES_NUMBERS]={
 "way","rows","cols","depth","high","across","stages",
 "threads","pack","width","slices","length","group","batches",
-"ragged_rows","ragged_cols","ragged_depth","last","turns","cluster"};
+"ragged_rows","ragged_cols","ragged_depth","last","turns","cluster","by_row"};
 static const char*const tc__skinny_numbers[TC__SKINNY_NUMBERS]={
 "by_rows","dot","few","sharing","each","cover","unrolled",
 "threads","width","ahead","slices","length","group","batches",

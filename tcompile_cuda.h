@@ -1756,14 +1756,37 @@ static const char*const tc__text_cuda_mapped[]={
 "        }",
 "    }",
 "}",
-"// fn: give_fours",
-"template <int WIDTH, class I, class Give> TC_FN void TC_N(give_fours)(const float *four, int below, I row, I col, Give hole) {",
+"// fn: fours",
+"TC_FN tc_pack<float, 8> TC_N(fours)(const float *four, int below) {",
 "    tc_pack<float, 8> x;",
 "    #pragma unroll",
 "    for (int q = 0; q < 8; q++) x.at[q] = below \? four[q / 2 * 4 + q % 2 + 2] : four[q / 2 * 4 + q % 2];",
 "    TC_N(turn_fours)(x.at);",
+"    return x;",
+"}",
+"// fn: give_fours",
+"template <int COLS, int WIDTH, class Load, class Give> TC_FN void TC_N(give_fours)(const float *sum, int row, Load load, Give hole) {",
+"    enum : int { pieces = 8 / WIDTH, each = 2 * pieces };",
+"    typedef decltype(load(0, 0)) Loaded;",
+"    const int lane = threadIdx.x % 32, r = row + lane / 4, c = lane % 4 * 8;",
+"    Loaded now[each], next[each];",
 "    #pragma unroll",
-"    for (int l = 0; l < 8; l += WIDTH) hole(x.at + l, row + 8 * below, col + l);",
+"    for (int e = 0; e < each; e++) next[e] = load(r + e / pieces * 8, c + e % pieces * WIDTH);",
+"    #pragma unroll",
+"    for (int k = 0; k < COLS; k += 32) {",
+"        #pragma unroll",
+"        for (int e = 0; e < each; e++) now[e] = next[e];",
+"        if (k + 32 < COLS) {",
+"            #pragma unroll",
+"            for (int e = 0; e < each; e++) next[e] = load(r + e / pieces * 8, c + k + 32 + e % pieces * WIDTH);",
+"        }",
+"        #pragma unroll",
+"        for (int below = 0; below < 2; below++) {",
+"            const tc_pack<float, 8> x = TC_N(fours)(sum + k / 2, below);",
+"            #pragma unroll",
+"            for (int l = 0; l < pieces; l++) hole(x.at + l * WIDTH, r + below * 8, c + k + l * WIDTH, now[below * pieces + l]);",
+"        }",
+"    }",
 "}",
 "// fn: line_place",
 "template <int WIDE> TC_FN int TC_N(line_place)(int row, int col) { return row * WIDE + (col / 4 ^ row % 4 * 2 ^ col / 32) * 4 + col % 4; }",
@@ -1775,23 +1798,32 @@ static const char*const tc__text_cuda_mapped[]={
 "        *(tc_pack<float, 2> *)&lines[TC_N(line_place)<WIDE>(row + k % 4 * 4, col + k / 4 * 8)] = {sum[k], sum[k + 1]};",
 "}",
 "// fn: give_lines",
-"template <class P, class Give> TC_FN void TC_N(give_lines)(const float *sum, float *lines, int row, Give hole) {",
-"    enum : int { wide = P::cols / P::turns, lanes = wide / P::width, fours = P::width < 4 \? (int)P::width : 4 };",
-"    const int lane = threadIdx.x % 32, col = lane % lanes * P::width;",
+"template <class P, class Load, class Give> TC_FN void TC_N(give_lines)(const float *sum, float *lines, int row, Load load, Give hole) {",
+"    enum : int { wide = P::cols / P::turns, lanes = wide / P::width, fours = P::width < 4 \? (int)P::width : 4, step = 32 / lanes };",
+"    enum : int { most = !P::by_row \? 1 : 16 / step < 4 \? 16 / step : 4 };",
+"    typedef decltype(load(0, 0)) Loaded;",
+"    const int lane = threadIdx.x % 32, own = lane / lanes, col = lane % lanes * P::width;",
 "    #pragma unroll 1",
 "    for (int turn = 0; turn < P::turns; turn++) {",
+"        Loaded loaded[most];",
+"        #pragma unroll",
+"        for (int i = 0; i < most; i++) loaded[i] = load(row + own + i * step, turn * wide + col);",
 "        __syncwarp();",
 "        #pragma unroll",
 "        for (int t = 0; t < P::turns; t++)",
 "            if (t == turn) TC_N(put_lines)<wide>(sum + t * (wide / 2), lines);",
 "        __syncwarp();",
 "        #pragma unroll (8 / P::width)",
-"        for (int r = lane / lanes; r < 16; r += 32 / lanes) {",
+"        for (int r = own; r < 16; r += step) {",
 "            tc_pack<float, (int)P::width> x;",
 "            #pragma unroll",
 "            for (int l = 0; l < P::width; l += fours)",
 "                *(tc_pack<float, fours> *)&x.at[l] = *(const tc_pack<float, fours> *)&lines[TC_N(line_place)<wide>(r, col + l)];",
-"            hole(x.at, row + r, turn * wide + col);",
+"            const Loaded now = loaded[0];",
+"            #pragma unroll",
+"            for (int i = 0; i + 1 < most; i++) loaded[i] = loaded[i + 1];",
+"            if (P::by_row && most * step < 16) loaded[most - 1] = load(row + (r + most * step < 16 \? r + most * step : own), turn * wide + col);",
+"            hole(x.at, row + r, turn * wide + col, now);",
 "        }",
 "    }",
 "}",
@@ -1886,23 +1918,18 @@ static const char*const tc__text_cuda_mapped[]={
 "        TC_N(matrix_wait)<0>();",
 "        ring.free(before);",
 "    }",
-"    template <class Give> __device__ __forceinline__ void results(float *lines, Give hole) {",
-"        const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, row = warp / 4 * (64 * parts) + warp % 4 * 16;",
+"    template <class Load, class Give> __device__ __forceinline__ void results(float *lines, Load load, Give hole) {",
+"        const int warp = threadIdx.x / 32, row = warp / 4 * (64 * parts) + warp % 4 * 16;",
 "        #pragma unroll",
 "        for (int i = 0; i < parts; i++) {",
-"            if constexpr (P::turns > 1) {",
-"                TC_N(give_lines)<P>(sum[i], lines + warp * (16 * P::cols / P::turns), row + i * 64, hole);",
-"            } else {",
-"                #pragma unroll",
-"                for (int k = 0; k < count / 8; k++)",
-"                    TC_N(give_fours)<(int)P::width>(sum[i] + k / 2 * 16, k % 2, row + i * 64 + lane / 4, k / 2 * 32 + lane % 4 * 8, hole);",
-"            }",
+"            if constexpr (P::turns > 1) TC_N(give_lines)<P>(sum[i], lines + warp * (16 * P::cols / P::turns), row + i * 64, load, hole);",
+"            else TC_N(give_fours)<(int)P::cols, (int)P::width>(sum[i], row + i * 64, load, hole);",
 "        }",
 "    }",
 "};",
 "// fn: mapped_multiply",
-"template <class P, class Sums, class Ring, class I, class Result>",
-"TC_FN void TC_N(mapped_multiply)(Ring &ring, unsigned *tickets, float *work, I t, I m, I n, I depth, Result result) {",
+"template <class P, class Sums, class Ring, class I, class Ahead, class Result>",
+"TC_FN void TC_N(mapped_multiply)(Ring &ring, unsigned *tickets, float *work, I t, I m, I n, I depth, Ahead ahead, Result result) {",
 "    typedef TC_N(mapped_tile)<P, I> Tile;",
 "    Sums sums;",
 "    #pragma unroll 1",
@@ -1912,16 +1939,20 @@ static const char*const tc__text_cuda_mapped[]={
 "        if constexpr (P::slices > 1)",
 "            if (!TC_N(meet)<P, Sums::parts * Sums::count, (int)P::threads>((float *)sums.sum, tickets, work, tile.block, tile.slice)) continue;",
 "        const I first = tile.batch * m;",
-"        sums.results(ring.lines(), [&](const float *some, int row, int col) {",
+"        auto load = [&](int row, int col) {",
+"            const I r = tile.row + Sums::row_of(row), c = tile.col + col;",
+"            return ahead(first + (P::ragged_rows && r >= m \? m - 1 : r), P::ragged_cols && c >= n \? 0 : c);",
+"        };",
+"        sums.results(ring.lines(), load, [&](const float *some, int row, int col, const auto &loaded) {",
 "            const I r = tile.row + Sums::row_of(row), c = tile.col + col;",
 "            if ((P::ragged_rows && r >= m) || (P::ragged_cols && c >= n)) return;",
-"            result(first + r, c, some);",
+"            result(first + r, c, some, loaded);",
 "        });",
 "    }",
 "}",
 "// fn: mapped",
-"template <class P, class L, class R, class I, class Result>",
-"TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, I n, I depth, const TC_N(map) &left, const TC_N(map) &right, Result result) {",
+"template <class P, class L, class R, class I, class Ahead, class Result>",
+"TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, I n, I depth, const TC_N(map) &left, const TC_N(map) &right, Ahead ahead, Result result) {",
 "    typedef TC_N(mapped_tile)<P, I> Tile;",
 "    typedef TC_N(mapped_ring)<P> Ring;",
 "    const int part = (R::deep \? P::cols : P::depth) / P::cluster;",
@@ -1950,7 +1981,7 @@ static const char*const tc__text_cuda_mapped[]={
 "        return;",
 "    }",
 "    if constexpr (P::threads == 256) TC_N(registers_take)<232>();",
-"    TC_N(mapped_multiply)<P, TC_N(mapped_sums)<P, L, R>>(ring, tickets, work, j, m, n, depth, result);",
+"    TC_N(mapped_multiply)<P, TC_N(mapped_sums)<P, L, R>>(ring, tickets, work, j, m, n, depth, ahead, result);",
 "    if constexpr (P::cluster > 1) ring.meet();",
 "}",
 };
@@ -2111,8 +2142,8 @@ static const char*const tc__text_cuda_held[]={
 "    }",
 "};",
 "// fn: held",
-"template <class P, class L, class R, class I, class Right, class Result>",
-"TC_FN void TC_N(held)(char *shared, unsigned *tickets, float *work, I j, I m, I n, I depth, const TC_N(map) &left, Right right, Result result) {",
+"template <class P, class L, class R, class I, class Right, class Ahead, class Result>",
+"TC_FN void TC_N(held)(char *shared, unsigned *tickets, float *work, I j, I m, I n, I depth, const TC_N(map) &left, Right right, Ahead ahead, Result result) {",
 "    typedef TC_N(mapped_ring)<P> Ring;",
 "    Ring ring(shared);",
 "    ring.begin(1 + 4);",
@@ -2122,7 +2153,7 @@ static const char*const tc__text_cuda_held[]={
 "        return;",
 "    }",
 "    if constexpr (P::threads == 256) TC_N(registers_take)<200>();",
-"    TC_N(mapped_multiply)<P, TC_N(held_sums)<P, L, R>>(ring, tickets, work, j, m, n, depth, result);",
+"    TC_N(mapped_multiply)<P, TC_N(held_sums)<P, L, R>>(ring, tickets, work, j, m, n, depth, ahead, result);",
 "}",
 };
 // ---- gen/out/text_cuda_chain.inc
@@ -2814,13 +2845,11 @@ static const char*const tc__text_cuda_mapped_chain[]={
 "}",
 "// fn: chain_give",
 "template <class P, int WIDE, int RAGGED, class I, class Result> TC_FN void TC_N(chain_give)(float (&sum)[WIDE / 2], I first, I row, I m, I wide, Result result) {",
-"    const int lane = threadIdx.x % 32;",
-"    #pragma unroll",
-"    for (int k = 0; k < WIDE / 16; k++)",
-"        TC_N(give_fours)<(int)P::width>(sum + k / 2 * 16, k % 2, row + lane / 4, k / 2 * 32 + lane % 4 * 8, [&](const float *some, I r, I c) {",
-"            if ((P::ragged_rows && r >= m) || (RAGGED && c >= wide)) return;",
-"            result(first + r, c, some);",
-"        });",
+"    struct nothing {};",
+"    TC_N(give_fours)<WIDE, (int)P::width>(sum, row, [](I, I) { return nothing{}; }, [&](const float *some, I r, I c, nothing) {",
+"        if ((P::ragged_rows && r >= m) || (RAGGED && c >= wide)) return;",
+"        result(first + r, c, some);",
+"    });",
 "}",
 "// fn: mapped_chain",
 "template <class P, class A, class B, class AN, class BN, class V, class I, class Columns, class Next, class Score, class Share, class Result, class ResultNext>",
@@ -9161,6 +9190,21 @@ tc__hole_close(l);
 static int tc__template_leaves(const tc__group*g,tc__ix extent,int64_t by){
 return tc__ix_divisor(g->body.ix,extent)%by!=0;
 }
+static uint32_t tc__product_rows_loop(const tc__group*g){
+uint32_t id=g->shape.prologue;
+while(g->body.node.at[id]->op!=TC_OP_FOR)id++;
+return id;
+}
+static int tc__result_loads_by_row(const tc__group*g){
+for(size_t i=tc__product_rows_loop(g);i<g->body.node.count;i++){
+const tc__node*n=g->body.node.at[i];
+for(uint32_t k=0;k<n->n_attr&&n->op==TC_OP_LOAD;k++)
+if(tc__attr_is_ix(n,k)&&(tc__ix_uses(g->body.ix,n->attr[k],TC__ROW)||
+tc__ix_has_val(g->body.ix,n->attr[k])))
+return 1;
+}
+return 0;
+}
 static void tc__mapped_numbers_of(const tc__group*g,const tc__product*q,int64_t*n){
 int64_t batches=tc__ix_value(g->shape.batch);
 n[TC__TILES_BATCHES]=batches>1?batches:0;
@@ -9182,6 +9226,7 @@ n[TC__TILES_RAGGED_ROWS]=tc__template_leaves(g,q->m,tile->rows);
 n[TC__TILES_RAGGED_COLS]=tc__template_leaves(g,g->shape.cols,tile->cols);
 n[TC__TILES_RAGGED_DEPTH]=tc__template_leaves(g,tc__depth_of(g),tile->depth);
 n[TC__TILES_LAST]=n[TC__TILES_TURNS]=0,n[TC__TILES_CLUSTER]=q->cluster;
+n[TC__TILES_BY_ROW]=tc__result_loads_by_row(g);
 if(tile->way>=TC__WAY_MAPPED)tc__mapped_numbers_of(g,q,n);
 for(int side=0;side<2;side++){
 const tc__staged*o=side?&q->right:&q->left;
@@ -9290,11 +9335,6 @@ tc__relist_end(&t->l,TC__END_BLOCK);
 static int tc__product_is_narrow(const tc__group*g){
 return tc__device_is_narrow(g)&&
 tc__device_reach(g->body.ix,tc__depth_of(g))<INT32_MAX-(1<<20);
-}
-static uint32_t tc__product_rows_loop(const tc__group*g){
-uint32_t id=g->shape.prologue;
-while(g->body.node.at[id]->op!=TC_OP_FOR)id++;
-return id;
 }
 static void tc__producer_makes(tc__producer*t){
 const tc__group*g=t->l.from;
@@ -11010,12 +11050,18 @@ int sizes=tc__cuda_sizes(g)+g->target.checked;
 return sizes?sizes:1;
 }
 // ---- gen/cuda_print/along.c
+typedef enum tc__cuda_loaded{
+TC__LOADED_HERE,
+TC__LOADED_AHEAD,
+TC__LOADED_BEFORE,
+}tc__cuda_loaded;
 typedef struct tc__cuda_vector{
 uint32_t begin,end;
 tc__axis axis;
 int width;
 uint8_t*way;
 int inside;
+tc__cuda_loaded loaded;
 }tc__cuda_vector;
 typedef enum tc__cuda_way{
 TC__WAY_MOVES,
@@ -12181,7 +12227,7 @@ static void tc__cuda_hole_place(tc__printer*p,int64_t axis,int first){
 tc__put(p->out,"%s%s",first?"":", ",tc__cuda_index_type(p));
 if(axis>=0)tc__put(p->out," %s",tc__axis_name(axis));
 }
-static void tc__cuda_hole_head(tc__printer*p,const tc__node*n){
+static void tc__cuda_hole_head(tc__printer*p,const tc__node*n,int loaded){
 const int64_t*a=n->attr;
 int result=
 a[TC__HOLE_HOLE]==TC__HOLE_RESULT||a[TC__HOLE_HOLE]==TC__HOLE_RESULT_NEXT,
@@ -12207,7 +12253,7 @@ tc__put(p->out,", %s *",
 tc__dtypes[p->g->buffer.at[a[TC__HOLE_MADE]].dtype].memory);
 tc__put_buffer(p,a[TC__HOLE_MADE]);
 }
-tc__put(p->out,")");
+tc__put(p->out,loaded?", const auto &loaded)":")");
 tc__block_open(p);
 }
 static void tc__cuda_hole_end(tc__printer*p){
@@ -12302,7 +12348,7 @@ for(int i=TC__TEMPLATE_BLOCK;i<=(int)TC__TEMPLATE_DEPTH;i++){
 tc__put(p->out,", ");
 tc__put_ix(p,a[i]);
 }
-tc__put(p->out,", left_map, %s, result);\n",held?"right":"right_map");
+tc__put(p->out,", left_map, %s, ahead, result);\n",held?"right":"right_map");
 }
 static void tc__cuda_template_call(tc__printer*p,const tc__node*n,uint32_t end){
 const int64_t*a=n->attr,*number=a+TC__TEMPLATE_NUMBERS;
@@ -12545,15 +12591,34 @@ tc__cuda_axis(p,&m,end);
 else
 tc__print_node(p,&m);
 }
-static void tc__cuda_before_vector(tc__printer*p,const tc__cuda_vector*v){
+static int tc__cuda_is_ahead(const tc__printer*p,const tc__node*n){
+int still=p->vector->way[n->id]==TC__WAY_STILL;
+if(n->op==TC_OP_CONST||n->op==TC_OP_ARG||n->id<p->vector->begin)return 1;
+if(n->op==TC_OP_LOAD){
+if(p->g->buffer.at[n->attr[TC__LOAD_BUFFER]].place==TC__BUF_GIVEN)return 0;
+return(still||tc__cuda_is_whole(p,n))&&
+!tc__ix_has_val(p->g->body.ix,n->attr[TC__LOAD_INDEX]);
+}
+if(!still||(!tc__is_alu(n)&&n->op!=TC_OP_CAST))return 0;
+for(uint32_t i=0;i<n->n_in;i++)
+if(!tc__cuda_is_ahead(p,tc__body(p,n->in[i])))return 0;
+return 1;
+}
+static void tc__cuda_still_and_whole(tc__printer*p,const tc__cuda_vector*v){
 for(uint32_t id=v->begin;id<v->end;id++){
 const tc__node*n=tc__body(p,id);
 int still=v->way[id]==TC__WAY_STILL;
+if(n->op!=TC_OP_AXIS&&v->loaded&&
+tc__cuda_is_ahead(p,n)!=(v->loaded==TC__LOADED_AHEAD))
+continue;
 if(still)
 tc__cuda_print_still_node(p,n,v->end);
 else if(n->op==TC_OP_LOAD&&tc__cuda_is_whole(p,n))
 tc__cuda_load_whole(p,n);
 }
+}
+static void tc__cuda_before_vector(tc__printer*p,const tc__cuda_vector*v){
+tc__cuda_still_and_whole(p,v);
 for(uint32_t id=v->begin;id<v->end;id++){
 const tc__node*n=tc__body(p,id);
 if(n->op!=TC_OP_STORE||!tc__cuda_is_whole(p,n))continue;
@@ -12563,18 +12628,26 @@ tc__is_half(tc__cuda_dtype(p,n))?"float":tc__cuda_memory(p,n));
 tc__put(p->out," o%u;\n",id);
 }
 }
-static void tc__cuda_vector_loop(tc__printer*p,const tc__node*loop,uint32_t end){
-tc__cuda_vector v;
-memset(&v,0,sizeof v);
-v.begin=loop->id+1,v.end=end,v.axis=(tc__axis)loop->attr[TC__FOR_AXIS];
-v.width=(int)tc__ix_value(loop->attr[TC__FOR_END]);
-v.way=TC__NEW_ARRAY(p->out->ctx,uint8_t,p->g->body.node.count);
-if(!v.way){
-p->out->failed=1;
-return;
+static int tc__cuda_vector_open(tc__printer*p,tc__cuda_vector*v,const tc__node*loop,
+uint32_t end){
+memset(v,0,sizeof*v);
+v->begin=loop->id+1,v->end=end,v->axis=(tc__axis)loop->attr[TC__FOR_AXIS];
+v->width=(int)tc__ix_value(loop->attr[TC__FOR_END]);
+v->way=TC__NEW_ARRAY(p->out->ctx,uint8_t,p->g->body.node.count);
+if(!v->way)return p->out->failed=1,0;
+p->vector=v;
+tc__cuda_find_ways(p,v);
+return 1;
 }
-p->vector=&v;
-tc__cuda_find_ways(p,&v);
+static void tc__cuda_vector_close(tc__printer*p,tc__cuda_vector*v){
+p->vector=NULL;
+tc__free(p->out->ctx,v->way,p->g->body.node.count);
+}
+static void tc__cuda_vector_loop(tc__printer*p,const tc__node*loop,uint32_t end,
+tc__cuda_loaded loaded){
+tc__cuda_vector v;
+if(!tc__cuda_vector_open(p,&v,loop,end))return;
+v.loaded=loaded;
 tc__cuda_before_vector(p,&v);
 tc__cuda_unroll(p,tc__axis_name(v.axis),v.width);
 v.inside=1;
@@ -12584,8 +12657,7 @@ tc__block_close(p);
 for(uint32_t id=v.begin;id<v.end;id++)
 if(tc__body(p,id)->op==TC_OP_STORE&&tc__cuda_is_whole(p,tc__body(p,id)))
 tc__cuda_store_whole(p,tc__body(p,id));
-p->vector=NULL;
-tc__free(p->out->ctx,v.way,p->g->body.node.count);
+tc__cuda_vector_close(p,&v);
 }
 static void tc__cuda_serial(tc__printer*p,const tc__node*n){
 const char*variable=tc__axis_name(n->attr[TC__FOR_AXIS]);
@@ -12618,7 +12690,7 @@ static void tc__cuda_list_loop(tc__printer*p,uint32_t id){
 const tc__node*n=tc__body(p,id);
 uint32_t end=tc__loop_end(p->g,id);
 if(n->attr[TC__FOR_BIND]==TC__BIND_VECTOR){
-tc__cuda_vector_loop(p,n,end);
+tc__cuda_vector_loop(p,n,end,TC__LOADED_HERE);
 return;
 }
 if(n->attr[TC__FOR_BIND]==TC__BIND_TAKEN)
@@ -12631,9 +12703,84 @@ tc__cuda_unroll(p,tc__axis_name(n->attr[TC__FOR_AXIS]),
 tc__cuda_statements(p,id+1,end);
 tc__block_close(p);
 }
+static const tc__node*tc__cuda_hole_vector(const tc__printer*p,uint32_t id){
+const tc__node*n=tc__body(p,id+1);
+int vector=n->op==TC_OP_FOR&&n->attr[TC__FOR_BIND]==TC__BIND_VECTOR;
+return vector&&tc__loop_end(p->g,id+1)+1==tc__loop_end(p->g,id)?n:NULL;
+}
+static int tc__cuda_is_named_ahead(const tc__printer*p,uint32_t id){
+const tc__node*n=tc__body(p,id);
+if(n->op==TC_OP_CONST||n->op==TC_OP_ARG||!tc__cuda_is_ahead(p,n))return 0;
+if(p->vector->way[id]!=TC__WAY_STILL)return 1;
+for(uint32_t user=id+1;user<p->vector->end;user++){
+const tc__node*u=tc__body(p,user);
+for(uint32_t i=0;i<u->n_in;i++)
+if(u->in[i]==id&&!tc__cuda_is_ahead(p,u))return 1;
+}
+return 0;
+}
+static int tc__cuda_any_ahead(const tc__printer*p){
+for(uint32_t id=p->vector->begin;id<p->vector->end;id++)
+if(tc__cuda_is_named_ahead(p,id))return 1;
+return 0;
+}
+static void tc__cuda_ahead_names(tc__printer*p,int types){
+const char*between="";
+for(uint32_t id=p->vector->begin;id<p->vector->end;id++){
+const tc__node*n=tc__body(p,id);
+int still=p->vector->way[id]==TC__WAY_STILL;
+if(!tc__cuda_is_named_ahead(p,id))continue;
+tc__put(p->out,"%s",between);
+if(types&&still)tc__put(p->out,"%s ",p->d->reg[tc__class_of(n->dtype)]);
+if(types&&!still)tc__cuda_pack(p,tc__cuda_memory(p,n)),tc__put(p->out," ");
+tc__put(p->out,"%c%u%s",still?'t':'v',id,types?"; ":"");
+between=types?"":", ";
+}
+}
+static void tc__cuda_print_ahead(tc__printer*p,uint32_t id){
+const tc__node*loop=tc__cuda_hole_vector(p,id),*n=tc__body(p,id);
+tc__cuda_vector v;
+if(loop&&!tc__cuda_vector_open(p,&v,loop,tc__loop_end(p->g,id+1)))return;
+tc__line(p);
+tc__put(p->out,"auto ahead = [&](");
+tc__cuda_hole_place(p,n->attr[TC__HOLE_ROW],1);
+tc__cuda_hole_place(p,n->attr[TC__HOLE_LINE],0);
+tc__put(p->out,")");
+tc__block_open(p);
+if(loop)v.loaded=TC__LOADED_AHEAD,tc__cuda_still_and_whole(p,&v);
+tc__line(p);
+tc__put(p->out,"struct loaded { ");
+if(loop)tc__cuda_ahead_names(p,1);
+tc__put(p->out,"};\n");
+tc__line(p);
+tc__put(p->out,"return loaded{");
+if(loop)tc__cuda_ahead_names(p,0);
+tc__put(p->out,"};\n");
+tc__cuda_hole_end(p);
+if(loop)tc__cuda_vector_close(p,&v);
+}
+static void tc__cuda_print_loaded(tc__printer*p,uint32_t id){
+const tc__node*loop=tc__cuda_hole_vector(p,id);
+uint32_t end=tc__loop_end(p->g,id+1);
+tc__cuda_vector v;
+tc__cuda_hole_head(p,tc__body(p,id),1);
+if(loop&&tc__cuda_vector_open(p,&v,loop,end)){
+if(tc__cuda_any_ahead(p)){
+tc__line(p);
+tc__put(p->out,"const auto &[");
+tc__cuda_ahead_names(p,0);
+tc__put(p->out,"] = loaded;\n");
+}
+tc__cuda_vector_close(p,&v);
+tc__cuda_vector_loop(p,loop,end,TC__LOADED_BEFORE);
+}else{
+tc__cuda_statements(p,id+1,tc__loop_end(p->g,id));
+}
+tc__cuda_hole_end(p);
+}
 static void tc__cuda_print_hole(tc__printer*p,uint32_t id){
 const tc__node*n=tc__body(p,id);
-tc__cuda_hole_head(p,n);
+tc__cuda_hole_head(p,n,0);
 if(tc__cuda_gives_address(n))
 tc__cuda_hole_address(p,tc__body(p,id+1));
 else
@@ -12652,6 +12799,9 @@ int map=mapped&&tc__hole_is_mapped(n,tc__body(p,hole));
 if(map)tc__cuda_map_struct(p,n,tc__body(p,hole));
 if(map||(mapped&&way&&chain))continue;
 if(way)tc__cuda_way_struct(p,tc__body(p,hole));
+if(mapped&&!chain&&tc__body(p,hole)->attr[TC__HOLE_HOLE]==TC__HOLE_RESULT)
+tc__cuda_print_ahead(p,hole),tc__cuda_print_loaded(p,hole);
+else
 tc__cuda_print_hole(p,hole);
 }
 if(mapped&&n->attr[TC__TEMPLATE_NAME]==TC__TEMPLATE_CHAIN)

@@ -182,8 +182,8 @@ template <class P, class L, class R> struct TC_N(held_sums) : TC_N(mapped_sums)<
 
 // fn: held
 // j: of the launch's blocks. m: rows of a batch; n, depth: columns, and k.
-template <class P, class L, class R, class I, class Right, class Result>
-TC_FN void TC_N(held)(char *shared, unsigned *tickets, float *work, I j, I m, I n, I depth, const TC_N(map) &left, Right right, Result result) {
+template <class P, class L, class R, class I, class Right, class Ahead, class Result>
+TC_FN void TC_N(held)(char *shared, unsigned *tickets, float *work, I j, I m, I n, I depth, const TC_N(map) &left, Right right, Ahead ahead, Result result) {
     typedef TC_N(mapped_ring)<P> Ring;
     Ring ring(shared);
     ring.begin(1 + 4); // who orders copies, and each warp that brings
@@ -193,5 +193,5 @@ TC_FN void TC_N(held)(char *shared, unsigned *tickets, float *work, I j, I m, I 
         return;
     }
     if constexpr (P::threads == 256) TC_N(registers_take)<200>();
-    TC_N(mapped_multiply)<P, TC_N(held_sums)<P, L, R>>(ring, tickets, work, j, m, n, depth, result);
+    TC_N(mapped_multiply)<P, TC_N(held_sums)<P, L, R>>(ring, tickets, work, j, m, n, depth, ahead, result);
 }

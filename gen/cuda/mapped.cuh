@@ -143,15 +143,41 @@ TC_FN void TC_N(turn_fours)(float (&x)[8]) {
     }
 }
 
-// fn: give_fours
-// Four fragments side by side, of row `row` or 8 below: to the hole, WIDTH columns at a time.
-template <int WIDTH, class I, class Give> TC_FN void TC_N(give_fours)(const float *four, int below, I row, I col, Give hole) {
+// fn: fours
+// Four fragments side by side, of a row or that 8 below: 8 columns of it.
+TC_FN tc_pack<float, 8> TC_N(fours)(const float *four, int below) {
     tc_pack<float, 8> x;
     #pragma unroll
     for (int q = 0; q < 8; q++) x.at[q] = below ? four[q / 2 * 4 + q % 2 + 2] : four[q / 2 * 4 + q % 2];
     TC_N(turn_fours)(x.at);
+    return x;
+}
+
+// fn: give_fours
+// Fragments of a warp's 16 rows, from registers: to the hole WIDTH columns at a time. What it loads for the next 32 columns is on
+// its way meanwhile.
+template <int COLS, int WIDTH, class Load, class Give> TC_FN void TC_N(give_fours)(const float *sum, int row, Load load, Give hole) {
+    enum : int { pieces = 8 / WIDTH, each = 2 * pieces };
+    typedef decltype(load(0, 0)) Loaded;
+    const int lane = threadIdx.x % 32, r = row + lane / 4, c = lane % 4 * 8;
+    Loaded now[each], next[each];
     #pragma unroll
-    for (int l = 0; l < 8; l += WIDTH) hole(x.at + l, row + 8 * below, col + l);
+    for (int e = 0; e < each; e++) next[e] = load(r + e / pieces * 8, c + e % pieces * WIDTH);
+    #pragma unroll
+    for (int k = 0; k < COLS; k += 32) {
+        #pragma unroll
+        for (int e = 0; e < each; e++) now[e] = next[e];
+        if (k + 32 < COLS) {
+            #pragma unroll
+            for (int e = 0; e < each; e++) next[e] = load(r + e / pieces * 8, c + k + 32 + e % pieces * WIDTH);
+        }
+        #pragma unroll
+        for (int below = 0; below < 2; below++) {
+            const tc_pack<float, 8> x = TC_N(fours)(sum + k / 2, below);
+            #pragma unroll
+            for (int l = 0; l < pieces; l++) hole(x.at + l * WIDTH, r + below * 8, c + k + l * WIDTH, now[below * pieces + l]);
+        }
+    }
 }
 
 // fn: line_place
@@ -169,25 +195,34 @@ template <int WIDE> TC_FN void TC_N(put_lines)(const float *sum, float *lines) {
 }
 
 // fn: give_lines
-// A warp's 16 rows, from `row` on, to the hole: some columns at a time, through its own memory, so that lanes beside each other have what
-// lies side by side, and the hole's text stands once.
-template <class P, class Give> TC_FN void TC_N(give_lines)(const float *sum, float *lines, int row, Give hole) {
-    enum : int { wide = P::cols / P::turns, lanes = wide / P::width, fours = P::width < 4 ? (int)P::width : 4 };
-    const int lane = threadIdx.x % 32, col = lane % lanes * P::width;
+// The same some columns at a time, through the warp's own memory, so that lanes beside each other have what lies side by side, and the
+// hole's text stands once. What it loads for its first rows is on its way while they come there.
+template <class P, class Load, class Give> TC_FN void TC_N(give_lines)(const float *sum, float *lines, int row, Load load, Give hole) {
+    enum : int { wide = P::cols / P::turns, lanes = wide / P::width, fours = P::width < 4 ? (int)P::width : 4, step = 32 / lanes };
+    enum : int { most = !P::by_row ? 1 : 16 / step < 4 ? 16 / step : 4 };
+    typedef decltype(load(0, 0)) Loaded;
+    const int lane = threadIdx.x % 32, own = lane / lanes, col = lane % lanes * P::width;
     #pragma unroll 1
     for (int turn = 0; turn < P::turns; turn++) {
+        Loaded loaded[most];
+        #pragma unroll
+        for (int i = 0; i < most; i++) loaded[i] = load(row + own + i * step, turn * wide + col);
         __syncwarp();
         #pragma unroll
         for (int t = 0; t < P::turns; t++)
             if (t == turn) TC_N(put_lines)<wide>(sum + t * (wide / 2), lines);
         __syncwarp();
         #pragma unroll (8 / P::width)
-        for (int r = lane / lanes; r < 16; r += 32 / lanes) {
+        for (int r = own; r < 16; r += step) {
             tc_pack<float, (int)P::width> x;
             #pragma unroll
             for (int l = 0; l < P::width; l += fours)
                 *(tc_pack<float, fours> *)&x.at[l] = *(const tc_pack<float, fours> *)&lines[TC_N(line_place)<wide>(r, col + l)];
-            hole(x.at, row + r, turn * wide + col);
+            const Loaded now = loaded[0];
+            #pragma unroll
+            for (int i = 0; i + 1 < most; i++) loaded[i] = loaded[i + 1];
+            if (P::by_row && most * step < 16) loaded[most - 1] = load(row + (r + most * step < 16 ? r + most * step : own), turn * wide + col);
+            hole(x.at, row + r, turn * wide + col, now);
         }
     }
 }
@@ -299,25 +334,20 @@ template <class P, class L, class R> struct TC_N(mapped_sums) {
         ring.free(before);
     }
 
-    template <class Give> __device__ __forceinline__ void results(float *lines, Give hole) {
-        const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, row = warp / 4 * (64 * parts) + warp % 4 * 16;
+    template <class Load, class Give> __device__ __forceinline__ void results(float *lines, Load load, Give hole) {
+        const int warp = threadIdx.x / 32, row = warp / 4 * (64 * parts) + warp % 4 * 16;
         #pragma unroll
         for (int i = 0; i < parts; i++) {
-            if constexpr (P::turns > 1) {
-                TC_N(give_lines)<P>(sum[i], lines + warp * (16 * P::cols / P::turns), row + i * 64, hole);
-            } else {
-                #pragma unroll
-                for (int k = 0; k < count / 8; k++)
-                    TC_N(give_fours)<(int)P::width>(sum[i] + k / 2 * 16, k % 2, row + i * 64 + lane / 4, k / 2 * 32 + lane % 4 * 8, hole);
-            }
+            if constexpr (P::turns > 1) TC_N(give_lines)<P>(sum[i], lines + warp * (16 * P::cols / P::turns), row + i * 64, load, hole);
+            else TC_N(give_fours)<(int)P::cols, (int)P::width>(sum[i], row + i * 64, load, hole);
         }
     }
 };
 
 // fn: mapped_multiply
 // What groups of warps that multiply do with the block's tiles, from t on.
-template <class P, class Sums, class Ring, class I, class Result>
-TC_FN void TC_N(mapped_multiply)(Ring &ring, unsigned *tickets, float *work, I t, I m, I n, I depth, Result result) {
+template <class P, class Sums, class Ring, class I, class Ahead, class Result>
+TC_FN void TC_N(mapped_multiply)(Ring &ring, unsigned *tickets, float *work, I t, I m, I n, I depth, Ahead ahead, Result result) {
     typedef TC_N(mapped_tile)<P, I> Tile;
     Sums sums;
     #pragma unroll 1
@@ -327,18 +357,22 @@ TC_FN void TC_N(mapped_multiply)(Ring &ring, unsigned *tickets, float *work, I t
         if constexpr (P::slices > 1)
             if (!TC_N(meet)<P, Sums::parts * Sums::count, (int)P::threads>((float *)sums.sum, tickets, work, tile.block, tile.slice)) continue;
         const I first = tile.batch * m;
-        sums.results(ring.lines(), [&](const float *some, int row, int col) {
+        auto load = [&](int row, int col) { // something in any case: what is asked for is not waited for
+            const I r = tile.row + Sums::row_of(row), c = tile.col + col;
+            return ahead(first + (P::ragged_rows && r >= m ? m - 1 : r), P::ragged_cols && c >= n ? 0 : c);
+        };
+        sums.results(ring.lines(), load, [&](const float *some, int row, int col, const auto &loaded) {
             const I r = tile.row + Sums::row_of(row), c = tile.col + col;
             if ((P::ragged_rows && r >= m) || (P::ragged_cols && c >= n)) return;
-            result(first + r, c, some);
+            result(first + r, c, some, loaded);
         });
     }
 }
 
 // fn: mapped
 // j: of the launch's blocks. m: rows of a batch; n, depth: columns, and k.
-template <class P, class L, class R, class I, class Result>
-TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, I n, I depth, const TC_N(map) &left, const TC_N(map) &right, Result result) {
+template <class P, class L, class R, class I, class Ahead, class Result>
+TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, I n, I depth, const TC_N(map) &left, const TC_N(map) &right, Ahead ahead, Result result) {
     typedef TC_N(mapped_tile)<P, I> Tile;
     typedef TC_N(mapped_ring)<P> Ring;
     const int part = (R::deep ? P::cols : P::depth) / P::cluster; // of the right tile's rows in memory a block brings so many, for all
@@ -367,6 +401,6 @@ TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, 
         return;
     }
     if constexpr (P::threads == 256) TC_N(registers_take)<232>();
-    TC_N(mapped_multiply)<P, TC_N(mapped_sums)<P, L, R>>(ring, tickets, work, j, m, n, depth, result);
+    TC_N(mapped_multiply)<P, TC_N(mapped_sums)<P, L, R>>(ring, tickets, work, j, m, n, depth, ahead, result);
     if constexpr (P::cluster > 1) ring.meet(); // no block ends while another still writes to it
 }

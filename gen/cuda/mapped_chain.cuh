@@ -448,13 +448,11 @@ TC_FN void TC_N(chain_bring_all)(TC_N(chain_memory)<P> &memory, I j, I m, I keys
 // fn: chain_give
 // Sums of a group's rows, to the hole; RAGGED: `wide` columns of WIDE are there.
 template <class P, int WIDE, int RAGGED, class I, class Result> TC_FN void TC_N(chain_give)(float (&sum)[WIDE / 2], I first, I row, I m, I wide, Result result) {
-    const int lane = threadIdx.x % 32;
-    #pragma unroll
-    for (int k = 0; k < WIDE / 16; k++)
-        TC_N(give_fours)<(int)P::width>(sum + k / 2 * 16, k % 2, row + lane / 4, k / 2 * 32 + lane % 4 * 8, [&](const float *some, I r, I c) {
-            if ((P::ragged_rows && r >= m) || (RAGGED && c >= wide)) return;
-            result(first + r, c, some);
-        });
+    struct nothing {};
+    TC_N(give_fours)<WIDE, (int)P::width>(sum, row, [](I, I) { return nothing{}; }, [&](const float *some, I r, I c, nothing) {
+        if ((P::ragged_rows && r >= m) || (RAGGED && c >= wide)) return;
+        result(first + r, c, some);
+    });
 }
 
 // fn: mapped_chain

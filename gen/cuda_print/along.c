@@ -1,6 +1,13 @@
 // CUDA dialect, how what is in a loop over a vector moves along it: which accesses are one of the whole vector, what is the
 // same for all of its elements.
 
+// What a hole needs beside what it is given: where it is loaded.
+typedef enum tc__cuda_loaded {
+    TC__LOADED_HERE,
+    TC__LOADED_AHEAD,  // that is what is printed: tc__cuda_print_ahead
+    TC__LOADED_BEFORE, // it is there
+} tc__cuda_loaded;
+
 // The vector loop that is printed: its nodes are [begin, end).
 typedef struct tc__cuda_vector {
     uint32_t begin, end;
@@ -8,6 +15,7 @@ typedef struct tc__cuda_vector {
     int width;
     uint8_t *way; // by node: a tc__cuda_way
     int inside;   // what is printed is in the loop
+    tc__cuda_loaded loaded;
 } tc__cuda_vector;
 
 typedef enum tc__cuda_way {

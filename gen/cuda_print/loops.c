@@ -245,16 +245,39 @@ static void tc__cuda_print_still_node(tc__printer *p, const tc__node *n, uint32_
         tc__print_node(p, &m);
 }
 
-// What is the same for all elements, the loads of whole vectors, and names of what is stored so.
-static void tc__cuda_before_vector(tc__printer *p, const tc__cuda_vector *v) {
+// Whether n stands before the vector and can be had without what a hole is given.
+static int tc__cuda_is_ahead(const tc__printer *p, const tc__node *n) {
+    int still = p->vector->way[n->id] == TC__WAY_STILL;
+    if (n->op == TC_OP_CONST || n->op == TC_OP_ARG || n->id < p->vector->begin) return 1;
+    if (n->op == TC_OP_LOAD) {
+        if (p->g->buffer.at[n->attr[TC__LOAD_BUFFER]].place == TC__BUF_GIVEN) return 0;
+        return (still || tc__cuda_is_whole(p, n)) &&
+               !tc__ix_has_val(p->g->body.ix, n->attr[TC__LOAD_INDEX]);
+    }
+    if (!still || (!tc__is_alu(n) && n->op != TC_OP_CAST)) return 0;
+    for (uint32_t i = 0; i < n->n_in; i++)
+        if (!tc__cuda_is_ahead(p, tc__body(p, n->in[i]))) return 0;
+    return 1;
+}
+
+// What is the same for all elements, and the loads of whole vectors.
+static void tc__cuda_still_and_whole(tc__printer *p, const tc__cuda_vector *v) {
     for (uint32_t id = v->begin; id < v->end; id++) {
         const tc__node *n = tc__body(p, id);
         int still = v->way[id] == TC__WAY_STILL;
+        if (n->op != TC_OP_AXIS && v->loaded &&
+            tc__cuda_is_ahead(p, n) != (v->loaded == TC__LOADED_AHEAD))
+            continue;
         if (still)
             tc__cuda_print_still_node(p, n, v->end);
         else if (n->op == TC_OP_LOAD && tc__cuda_is_whole(p, n))
             tc__cuda_load_whole(p, n);
     }
+}
+
+// The same, and names of vectors that are stored.
+static void tc__cuda_before_vector(tc__printer *p, const tc__cuda_vector *v) {
+    tc__cuda_still_and_whole(p, v);
     for (uint32_t id = v->begin; id < v->end; id++) {
         const tc__node *n = tc__body(p, id);
         if (n->op != TC_OP_STORE || !tc__cuda_is_whole(p, n)) continue;
@@ -265,19 +288,30 @@ static void tc__cuda_before_vector(tc__printer *p, const tc__cuda_vector *v) {
     }
 }
 
+// 0 = no memory.
+static int tc__cuda_vector_open(tc__printer *p, tc__cuda_vector *v, const tc__node *loop,
+                                uint32_t end) {
+    memset(v, 0, sizeof *v);
+    v->begin = loop->id + 1, v->end = end, v->axis = (tc__axis)loop->attr[TC__FOR_AXIS];
+    v->width = (int)tc__ix_value(loop->attr[TC__FOR_END]);
+    v->way = TC__NEW_ARRAY(p->out->ctx, uint8_t, p->g->body.node.count);
+    if (!v->way) return p->out->failed = 1, 0;
+    p->vector = v;
+    tc__cuda_find_ways(p, v);
+    return 1;
+}
+
+static void tc__cuda_vector_close(tc__printer *p, tc__cuda_vector *v) {
+    p->vector = NULL;
+    tc__free(p->out->ctx, v->way, p->g->body.node.count);
+}
+
 // The loop over the elements of a vector.
-static void tc__cuda_vector_loop(tc__printer *p, const tc__node *loop, uint32_t end) {
+static void tc__cuda_vector_loop(tc__printer *p, const tc__node *loop, uint32_t end,
+                                 tc__cuda_loaded loaded) {
     tc__cuda_vector v;
-    memset(&v, 0, sizeof v);
-    v.begin = loop->id + 1, v.end = end, v.axis = (tc__axis)loop->attr[TC__FOR_AXIS];
-    v.width = (int)tc__ix_value(loop->attr[TC__FOR_END]);
-    v.way = TC__NEW_ARRAY(p->out->ctx, uint8_t, p->g->body.node.count);
-    if (!v.way) {
-        p->out->failed = 1;
-        return;
-    }
-    p->vector = &v;
-    tc__cuda_find_ways(p, &v);
+    if (!tc__cuda_vector_open(p, &v, loop, end)) return;
+    v.loaded = loaded;
     tc__cuda_before_vector(p, &v);
     tc__cuda_unroll(p, tc__axis_name(v.axis), v.width);
     v.inside = 1;
@@ -287,8 +321,7 @@ static void tc__cuda_vector_loop(tc__printer *p, const tc__node *loop, uint32_t 
     for (uint32_t id = v.begin; id < v.end; id++)
         if (tc__body(p, id)->op == TC_OP_STORE && tc__cuda_is_whole(p, tc__body(p, id)))
             tc__cuda_store_whole(p, tc__body(p, id));
-    p->vector = NULL;
-    tc__free(p->out->ctx, v.way, p->g->body.node.count);
+    tc__cuda_vector_close(p, &v);
 }
 
 // `for (int t = 0; t < 12; t++) {`
@@ -327,7 +360,7 @@ static void tc__cuda_list_loop(tc__printer *p, uint32_t id) {
     const tc__node *n = tc__body(p, id);
     uint32_t end = tc__loop_end(p->g, id);
     if (n->attr[TC__FOR_BIND] == TC__BIND_VECTOR) {
-        tc__cuda_vector_loop(p, n, end);
+        tc__cuda_vector_loop(p, n, end, TC__LOADED_HERE);
         return;
     }
     if (n->attr[TC__FOR_BIND] == TC__BIND_TAKEN)
@@ -343,9 +376,95 @@ static void tc__cuda_list_loop(tc__printer *p, uint32_t id) {
 
 // ---- templates ----
 
+// The loop over a vector that hole `id` is; NULL = it is another.
+static const tc__node *tc__cuda_hole_vector(const tc__printer *p, uint32_t id) {
+    const tc__node *n = tc__body(p, id + 1);
+    int vector = n->op == TC_OP_FOR && n->attr[TC__FOR_BIND] == TC__BIND_VECTOR;
+    return vector && tc__loop_end(p->g, id + 1) + 1 == tc__loop_end(p->g, id) ? n : NULL;
+}
+
+// Whether what is not had ahead names it.
+static int tc__cuda_is_named_ahead(const tc__printer *p, uint32_t id) {
+    const tc__node *n = tc__body(p, id);
+    if (n->op == TC_OP_CONST || n->op == TC_OP_ARG || !tc__cuda_is_ahead(p, n)) return 0;
+    if (p->vector->way[id] != TC__WAY_STILL) return 1;
+    for (uint32_t user = id + 1; user < p->vector->end; user++) {
+        const tc__node *u = tc__body(p, user);
+        for (uint32_t i = 0; i < u->n_in; i++)
+            if (u->in[i] == id && !tc__cuda_is_ahead(p, u)) return 1;
+    }
+    return 0;
+}
+
+static int tc__cuda_any_ahead(const tc__printer *p) {
+    for (uint32_t id = p->vector->begin; id < p->vector->end; id++)
+        if (tc__cuda_is_named_ahead(p, id)) return 1;
+    return 0;
+}
+
+// `v14, t15`, the names of what is had ahead; with their types `tc_pack<tc_u16, 8> v14; float t15; `.
+static void tc__cuda_ahead_names(tc__printer *p, int types) {
+    const char *between = "";
+    for (uint32_t id = p->vector->begin; id < p->vector->end; id++) {
+        const tc__node *n = tc__body(p, id);
+        int still = p->vector->way[id] == TC__WAY_STILL;
+        if (!tc__cuda_is_named_ahead(p, id)) continue;
+        tc__put(p->out, "%s", between);
+        if (types && still) tc__put(p->out, "%s ", p->d->reg[tc__class_of(n->dtype)]);
+        if (types && !still) tc__cuda_pack(p, tc__cuda_memory(p, n)), tc__put(p->out, " ");
+        tc__put(p->out, "%c%u%s", still ? 't' : 'v', id, types ? "; " : "");
+        between = types ? "" : ", ";
+    }
+}
+
+// `auto ahead = [&](int r, int p) { ... return loaded{v14, t15}; };`: what the result's hole needs beside sums.
+static void tc__cuda_print_ahead(tc__printer *p, uint32_t id) {
+    const tc__node *loop = tc__cuda_hole_vector(p, id), *n = tc__body(p, id);
+    tc__cuda_vector v;
+    if (loop && !tc__cuda_vector_open(p, &v, loop, tc__loop_end(p->g, id + 1))) return;
+    tc__line(p);
+    tc__put(p->out, "auto ahead = [&](");
+    tc__cuda_hole_place(p, n->attr[TC__HOLE_ROW], 1);
+    tc__cuda_hole_place(p, n->attr[TC__HOLE_LINE], 0);
+    tc__put(p->out, ")");
+    tc__block_open(p);
+    if (loop) v.loaded = TC__LOADED_AHEAD, tc__cuda_still_and_whole(p, &v);
+    tc__line(p);
+    tc__put(p->out, "struct loaded { ");
+    if (loop) tc__cuda_ahead_names(p, 1);
+    tc__put(p->out, "};\n");
+    tc__line(p);
+    tc__put(p->out, "return loaded{");
+    if (loop) tc__cuda_ahead_names(p, 0);
+    tc__put(p->out, "};\n");
+    tc__cuda_hole_end(p);
+    if (loop) tc__cuda_vector_close(p, &v);
+}
+
+// The hole of a mapped template's result, which gets what was loaded.
+static void tc__cuda_print_loaded(tc__printer *p, uint32_t id) {
+    const tc__node *loop = tc__cuda_hole_vector(p, id);
+    uint32_t end = tc__loop_end(p->g, id + 1);
+    tc__cuda_vector v;
+    tc__cuda_hole_head(p, tc__body(p, id), 1);
+    if (loop && tc__cuda_vector_open(p, &v, loop, end)) {
+        if (tc__cuda_any_ahead(p)) {
+            tc__line(p);
+            tc__put(p->out, "const auto &[");
+            tc__cuda_ahead_names(p, 0);
+            tc__put(p->out, "] = loaded;\n");
+        }
+        tc__cuda_vector_close(p, &v);
+        tc__cuda_vector_loop(p, loop, end, TC__LOADED_BEFORE);
+    } else {
+        tc__cuda_statements(p, id + 1, tc__loop_end(p->g, id));
+    }
+    tc__cuda_hole_end(p);
+}
+
 static void tc__cuda_print_hole(tc__printer *p, uint32_t id) {
     const tc__node *n = tc__body(p, id);
-    tc__cuda_hole_head(p, n);
+    tc__cuda_hole_head(p, n, 0);
     if (tc__cuda_gives_address(n))
         tc__cuda_hole_address(p, tc__body(p, id + 1));
     else
@@ -366,7 +485,10 @@ static void tc__cuda_template(tc__printer *p, uint32_t id) {
         if (map) tc__cuda_map_struct(p, n, tc__body(p, hole));
         if (map || (mapped && way && chain)) continue; // of a chain the others are as those
         if (way) tc__cuda_way_struct(p, tc__body(p, hole));
-        tc__cuda_print_hole(p, hole);
+        if (mapped && !chain && tc__body(p, hole)->attr[TC__HOLE_HOLE] == TC__HOLE_RESULT)
+            tc__cuda_print_ahead(p, hole), tc__cuda_print_loaded(p, hole);
+        else
+            tc__cuda_print_hole(p, hole);
     }
     if (mapped && n->attr[TC__TEMPLATE_NAME] == TC__TEMPLATE_CHAIN)
         tc__cuda_mapped_chain_call(p, n, end);

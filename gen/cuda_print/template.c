@@ -136,7 +136,7 @@ static void tc__cuda_hole_place(tc__printer *p, int64_t axis, int first) {
 }
 
 // `auto left = [&](int, int r, int q, tc_u16 *given0) {`
-static void tc__cuda_hole_head(tc__printer *p, const tc__node *n) {
+static void tc__cuda_hole_head(tc__printer *p, const tc__node *n, int loaded) {
     const int64_t *a = n->attr;
     int result =
             a[TC__HOLE_HOLE] == TC__HOLE_RESULT || a[TC__HOLE_HOLE] == TC__HOLE_RESULT_NEXT,
@@ -162,7 +162,7 @@ static void tc__cuda_hole_head(tc__printer *p, const tc__node *n) {
                 tc__dtypes[p->g->buffer.at[a[TC__HOLE_MADE]].dtype].memory);
         tc__put_buffer(p, a[TC__HOLE_MADE]);
     }
-    tc__put(p->out, ")");
+    tc__put(p->out, loaded ? ", const auto &loaded)" : ")");
     tc__block_open(p);
 }
 
@@ -259,7 +259,7 @@ static void tc__cuda_mapped_chain_call(tc__printer *p, const tc__node *n, uint32
     tc__cuda_holes(p, n, end, other, (int)TC__COUNT(other));
 }
 
-// `tc_mapped<product, left_way, right_way, int>((char *)shared0, ..., left_map, right_map, result);`: or tc_held, whose right
+// `tc_mapped<product, left_way, right_way, int>((char *)shared0, ..., left_map, right_map, ahead, result);`: or tc_held, whose right
 // operand is a hole.
 static void tc__cuda_mapped_call(tc__printer *p, const tc__node *n) {
     const int64_t *a = n->attr;
@@ -274,7 +274,7 @@ static void tc__cuda_mapped_call(tc__printer *p, const tc__node *n) {
         tc__put(p->out, ", ");
         tc__put_ix(p, a[i]);
     }
-    tc__put(p->out, ", left_map, %s, result);\n", held ? "right" : "right_map");
+    tc__put(p->out, ", left_map, %s, ahead, result);\n", held ? "right" : "right_map");
 }
 
 // `tc_tiles<tc_tile_halves, product, left_way, right_way>((char *)shared0, ..., left, right, result);`

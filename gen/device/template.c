@@ -373,6 +373,24 @@ static int tc__template_leaves(const tc__group *g, tc__ix extent, int64_t by) {
     return tc__ix_divisor(g->body.ix, extent) % by != 0;
 }
 
+static uint32_t tc__product_rows_loop(const tc__group *g) {
+    uint32_t id = g->shape.prologue;
+    while (g->body.node.at[id]->op != TC_OP_FOR) id++;
+    return id;
+}
+
+// Whether some load of the result's hole has the row in its index.
+static int tc__result_loads_by_row(const tc__group *g) {
+    for (size_t i = tc__product_rows_loop(g); i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        for (uint32_t k = 0; k < n->n_attr && n->op == TC_OP_LOAD; k++)
+            if (tc__attr_is_ix(n, k) && (tc__ix_uses(g->body.ix, n->attr[k], TC__ROW) ||
+                                         tc__ix_has_val(g->body.ix, n->attr[k])))
+                return 1;
+    }
+    return 0;
+}
+
 static void tc__mapped_numbers_of(const tc__group *g, const tc__product *q, int64_t *n) {
     int64_t batches = tc__ix_value(g->shape.batch);
     n[TC__TILES_BATCHES] = batches > 1 ? batches : 0;
@@ -396,6 +414,7 @@ static void tc__tiles_numbers_of(const tc__group *g, const tc__product *q, int w
     n[TC__TILES_RAGGED_COLS] = tc__template_leaves(g, g->shape.cols, tile->cols);
     n[TC__TILES_RAGGED_DEPTH] = tc__template_leaves(g, tc__depth_of(g), tile->depth);
     n[TC__TILES_LAST] = n[TC__TILES_TURNS] = 0, n[TC__TILES_CLUSTER] = q->cluster;
+    n[TC__TILES_BY_ROW] = tc__result_loads_by_row(g);
     if (tile->way >= TC__WAY_MAPPED) tc__mapped_numbers_of(g, q, n);
     for (int side = 0; side < 2; side++) {
         const tc__staged *o = side ? &q->right : &q->left;
@@ -514,12 +533,6 @@ static void tc__put_template(tc__producer *t, tc_ctx *c) {
 static int tc__product_is_narrow(const tc__group *g) {
     return tc__device_is_narrow(g) &&
            tc__device_reach(g->body.ix, tc__depth_of(g)) < INT32_MAX - (1 << 20);
-}
-
-static uint32_t tc__product_rows_loop(const tc__group *g) {
-    uint32_t id = g->shape.prologue;
-    while (g->body.node.at[id]->op != TC_OP_FOR) id++;
-    return id;
 }
 
 // Rows that are made first have a buffer of the block.

@@ -223,6 +223,7 @@ enum {
     TC__TILES_LAST, // of k in the last access along it, 0 = as many as in the others
     TC__TILES_TURNS, // in which a thread's sums come to the hole; 0 = it is not for the list to say
     TC__TILES_CLUSTER, // blocks below each other that get the right operand together, by maps
+    TC__TILES_BY_ROW, // what the result's hole loads may differ between rows
     TC__TILES_NUMBERS
 };
 enum {
@@ -281,9 +282,9 @@ enum {
 };
 
 static const char *const tc__tiles_numbers[TC__TILES_NUMBERS] = {
-    "way",         "rows",        "cols",         "depth",  "high",   "across", "stages",
-    "threads",     "pack",        "width",        "slices", "length", "group",  "batches",
-    "ragged_rows", "ragged_cols", "ragged_depth", "last",   "turns",  "cluster"};
+    "way",         "rows",        "cols",         "depth",  "high",   "across",  "stages",
+    "threads",     "pack",        "width",        "slices", "length", "group",   "batches",
+    "ragged_rows", "ragged_cols", "ragged_depth", "last",   "turns",  "cluster", "by_row"};
 static const char *const tc__skinny_numbers[TC__SKINNY_NUMBERS] = {
     "by_rows",     "dot",         "few",          "sharing", "each",   "cover", "unrolled",
     "threads",     "width",       "ahead",        "slices",  "length", "group", "batches",

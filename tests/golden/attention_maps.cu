@@ -295,13 +295,36 @@ TC_FN void TC_N(turn_fours)(float (&x)[8]) {
     }
 }
 
-template <int WIDTH, class I, class Give> TC_FN void TC_N(give_fours)(const float *four, int below, I row, I col, Give hole) {
+TC_FN tc_pack<float, 8> TC_N(fours)(const float *four, int below) {
     tc_pack<float, 8> x;
     #pragma unroll
     for (int q = 0; q < 8; q++) x.at[q] = below ? four[q / 2 * 4 + q % 2 + 2] : four[q / 2 * 4 + q % 2];
     TC_N(turn_fours)(x.at);
+    return x;
+}
+
+template <int COLS, int WIDTH, class Load, class Give> TC_FN void TC_N(give_fours)(const float *sum, int row, Load load, Give hole) {
+    enum : int { pieces = 8 / WIDTH, each = 2 * pieces };
+    typedef decltype(load(0, 0)) Loaded;
+    const int lane = threadIdx.x % 32, r = row + lane / 4, c = lane % 4 * 8;
+    Loaded now[each], next[each];
     #pragma unroll
-    for (int l = 0; l < 8; l += WIDTH) hole(x.at + l, row + 8 * below, col + l);
+    for (int e = 0; e < each; e++) next[e] = load(r + e / pieces * 8, c + e % pieces * WIDTH);
+    #pragma unroll
+    for (int k = 0; k < COLS; k += 32) {
+        #pragma unroll
+        for (int e = 0; e < each; e++) now[e] = next[e];
+        if (k + 32 < COLS) {
+            #pragma unroll
+            for (int e = 0; e < each; e++) next[e] = load(r + e / pieces * 8, c + k + 32 + e % pieces * WIDTH);
+        }
+        #pragma unroll
+        for (int below = 0; below < 2; below++) {
+            const tc_pack<float, 8> x = TC_N(fours)(sum + k / 2, below);
+            #pragma unroll
+            for (int l = 0; l < pieces; l++) hole(x.at + l * WIDTH, r + below * 8, c + k + l * WIDTH, now[below * pieces + l]);
+        }
+    }
 }
 
 TC_FN float TC_N(row_most)(float x) {
@@ -704,13 +727,11 @@ TC_FN void TC_N(chain_bring_all)(TC_N(chain_memory)<P> &memory, I j, I m, I keys
 }
 
 template <class P, int WIDE, int RAGGED, class I, class Result> TC_FN void TC_N(chain_give)(float (&sum)[WIDE / 2], I first, I row, I m, I wide, Result result) {
-    const int lane = threadIdx.x % 32;
-    #pragma unroll
-    for (int k = 0; k < WIDE / 16; k++)
-        TC_N(give_fours)<(int)P::width>(sum + k / 2 * 16, k % 2, row + lane / 4, k / 2 * 32 + lane % 4 * 8, [&](const float *some, I r, I c) {
-            if ((P::ragged_rows && r >= m) || (RAGGED && c >= wide)) return;
-            result(first + r, c, some);
-        });
+    struct nothing {};
+    TC_N(give_fours)<WIDE, (int)P::width>(sum, row, [](I, I) { return nothing{}; }, [&](const float *some, I r, I c, nothing) {
+        if ((P::ragged_rows && r >= m) || (RAGGED && c >= wide)) return;
+        result(first + r, c, some);
+    });
 }
 
 template <class P, class A, class B, class AN, class BN, class V, class I, class Columns, class Next, class Score, class Share, class Result, class ResultNext>

@@ -315,13 +315,36 @@ TC_FN void TC_N(turn_fours)(float (&x)[8]) {
     }
 }
 
-template <int WIDTH, class I, class Give> TC_FN void TC_N(give_fours)(const float *four, int below, I row, I col, Give hole) {
+TC_FN tc_pack<float, 8> TC_N(fours)(const float *four, int below) {
     tc_pack<float, 8> x;
     #pragma unroll
     for (int q = 0; q < 8; q++) x.at[q] = below ? four[q / 2 * 4 + q % 2 + 2] : four[q / 2 * 4 + q % 2];
     TC_N(turn_fours)(x.at);
+    return x;
+}
+
+template <int COLS, int WIDTH, class Load, class Give> TC_FN void TC_N(give_fours)(const float *sum, int row, Load load, Give hole) {
+    enum : int { pieces = 8 / WIDTH, each = 2 * pieces };
+    typedef decltype(load(0, 0)) Loaded;
+    const int lane = threadIdx.x % 32, r = row + lane / 4, c = lane % 4 * 8;
+    Loaded now[each], next[each];
     #pragma unroll
-    for (int l = 0; l < 8; l += WIDTH) hole(x.at + l, row + 8 * below, col + l);
+    for (int e = 0; e < each; e++) next[e] = load(r + e / pieces * 8, c + e % pieces * WIDTH);
+    #pragma unroll
+    for (int k = 0; k < COLS; k += 32) {
+        #pragma unroll
+        for (int e = 0; e < each; e++) now[e] = next[e];
+        if (k + 32 < COLS) {
+            #pragma unroll
+            for (int e = 0; e < each; e++) next[e] = load(r + e / pieces * 8, c + k + 32 + e % pieces * WIDTH);
+        }
+        #pragma unroll
+        for (int below = 0; below < 2; below++) {
+            const tc_pack<float, 8> x = TC_N(fours)(sum + k / 2, below);
+            #pragma unroll
+            for (int l = 0; l < pieces; l++) hole(x.at + l * WIDTH, r + below * 8, c + k + l * WIDTH, now[below * pieces + l]);
+        }
+    }
 }
 
 template <int WIDE> TC_FN int TC_N(line_place)(int row, int col) { return row * WIDE + (col / 4 ^ row % 4 * 2 ^ col / 32) * 4 + col % 4; }
@@ -333,23 +356,31 @@ template <int WIDE> TC_FN void TC_N(put_lines)(const float *sum, float *lines) {
         *(tc_pack<float, 2> *)&lines[TC_N(line_place)<WIDE>(row + k % 4 * 4, col + k / 4 * 8)] = {sum[k], sum[k + 1]};
 }
 
-template <class P, class Give> TC_FN void TC_N(give_lines)(const float *sum, float *lines, int row, Give hole) {
-    enum : int { wide = P::cols / P::turns, lanes = wide / P::width, fours = P::width < 4 ? (int)P::width : 4 };
-    const int lane = threadIdx.x % 32, col = lane % lanes * P::width;
+template <class P, class Load, class Give> TC_FN void TC_N(give_lines)(const float *sum, float *lines, int row, Load load, Give hole) {
+    enum : int { wide = P::cols / P::turns, lanes = wide / P::width, fours = P::width < 4 ? (int)P::width : 4, step = 32 / lanes, most = 16 / step < 4 ? 16 / step : 4 };
+    typedef decltype(load(0, 0)) Loaded;
+    const int lane = threadIdx.x % 32, own = lane / lanes, col = lane % lanes * P::width;
     #pragma unroll 1
     for (int turn = 0; turn < P::turns; turn++) {
+        Loaded loaded[most];
+        #pragma unroll
+        for (int i = 0; i < most; i++) loaded[i] = load(row + own + i * step, turn * wide + col);
         __syncwarp();
         #pragma unroll
         for (int t = 0; t < P::turns; t++)
             if (t == turn) TC_N(put_lines)<wide>(sum + t * (wide / 2), lines);
         __syncwarp();
         #pragma unroll (8 / P::width)
-        for (int r = lane / lanes; r < 16; r += 32 / lanes) {
+        for (int r = own; r < 16; r += step) {
             tc_pack<float, (int)P::width> x;
             #pragma unroll
             for (int l = 0; l < P::width; l += fours)
                 *(tc_pack<float, fours> *)&x.at[l] = *(const tc_pack<float, fours> *)&lines[TC_N(line_place)<wide>(r, col + l)];
-            hole(x.at, row + r, turn * wide + col);
+            const Loaded now = loaded[0];
+            #pragma unroll
+            for (int i = 0; i + 1 < most; i++) loaded[i] = loaded[i + 1];
+            if (most * step < 16) loaded[most - 1] = load(row + (r + most * step < 16 ? r + most * step : own), turn * wide + col);
+            hole(x.at, row + r, turn * wide + col, now);
         }
     }
 }
@@ -444,23 +475,18 @@ template <class P, class L, class R> struct TC_N(mapped_sums) {
         TC_N(matrix_wait)<0>();
         ring.free(before);
     }
-    template <class Give> __device__ __forceinline__ void results(float *lines, Give hole) {
-        const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, row = warp / 4 * (64 * parts) + warp % 4 * 16;
+    template <class Load, class Give> __device__ __forceinline__ void results(float *lines, Load load, Give hole) {
+        const int warp = threadIdx.x / 32, row = warp / 4 * (64 * parts) + warp % 4 * 16;
         #pragma unroll
         for (int i = 0; i < parts; i++) {
-            if constexpr (P::turns > 1) {
-                TC_N(give_lines)<P>(sum[i], lines + warp * (16 * P::cols / P::turns), row + i * 64, hole);
-            } else {
-                #pragma unroll
-                for (int k = 0; k < count / 8; k++)
-                    TC_N(give_fours)<(int)P::width>(sum[i] + k / 2 * 16, k % 2, row + i * 64 + lane / 4, k / 2 * 32 + lane % 4 * 8, hole);
-            }
+            if constexpr (P::turns > 1) TC_N(give_lines)<P>(sum[i], lines + warp * (16 * P::cols / P::turns), row + i * 64, load, hole);
+            else TC_N(give_fours)<(int)P::cols, (int)P::width>(sum[i], row + i * 64, load, hole);
         }
     }
 };
 
-template <class P, class Sums, class Ring, class I, class Result>
-TC_FN void TC_N(mapped_multiply)(Ring &ring, unsigned *tickets, float *work, I t, I m, I n, I depth, Result result) {
+template <class P, class Sums, class Ring, class I, class Ahead, class Result>
+TC_FN void TC_N(mapped_multiply)(Ring &ring, unsigned *tickets, float *work, I t, I m, I n, I depth, Ahead ahead, Result result) {
     typedef TC_N(mapped_tile)<P, I> Tile;
     Sums sums;
     #pragma unroll 1
@@ -470,16 +496,20 @@ TC_FN void TC_N(mapped_multiply)(Ring &ring, unsigned *tickets, float *work, I t
         if constexpr (P::slices > 1)
             if (!TC_N(meet)<P, Sums::parts * Sums::count, (int)P::threads>((float *)sums.sum, tickets, work, tile.block, tile.slice)) continue;
         const I first = tile.batch * m;
-        sums.results(ring.lines(), [&](const float *some, int row, int col) {
+        auto load = [&](int row, int col) {
+            const I r = tile.row + Sums::row_of(row), c = tile.col + col;
+            return ahead(first + (P::ragged_rows && r >= m ? m - 1 : r), P::ragged_cols && c >= n ? 0 : c);
+        };
+        sums.results(ring.lines(), load, [&](const float *some, int row, int col, const auto &loaded) {
             const I r = tile.row + Sums::row_of(row), c = tile.col + col;
             if ((P::ragged_rows && r >= m) || (P::ragged_cols && c >= n)) return;
-            result(first + r, c, some);
+            result(first + r, c, some, loaded);
         });
     }
 }
 
-template <class P, class L, class R, class I, class Result>
-TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, I n, I depth, const TC_N(map) &left, const TC_N(map) &right, Result result) {
+template <class P, class L, class R, class I, class Ahead, class Result>
+TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, I n, I depth, const TC_N(map) &left, const TC_N(map) &right, Ahead ahead, Result result) {
     typedef TC_N(mapped_tile)<P, I> Tile;
     typedef TC_N(mapped_ring)<P> Ring;
     const int part = (R::deep ? P::cols : P::depth) / P::cluster;
@@ -508,7 +538,7 @@ TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, 
         return;
     }
     if constexpr (P::threads == 256) TC_N(registers_take)<232>();
-    TC_N(mapped_multiply)<P, TC_N(mapped_sums)<P, L, R>>(ring, tickets, work, j, m, n, depth, result);
+    TC_N(mapped_multiply)<P, TC_N(mapped_sums)<P, L, R>>(ring, tickets, work, j, m, n, depth, ahead, result);
     if constexpr (P::cluster > 1) ring.meet();
 }
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
@@ -572,9 +602,14 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
     };
     struct left_way { enum : int { deep = 1, share = 1, inner = 1, outer = 1, windows = 0 }; };
     struct right_way { enum : int { deep = 1, share = 1, inner = 1, outer = 1, windows = 0 }; };
-    auto result = [&](int r, int p, const float *given2) {
-        const tc_pack<float, 8> v13 = *((const tc_pack<float, 8> *)&given2[0]);
+    auto ahead = [&](int r, int p) {
         const tc_pack<tc_u16, 8> v15 = tc_load((const tc_pack<tc_u16, 8> *)&in2[p]);
+        struct loaded { tc_pack<tc_u16, 8> v15; };
+        return loaded{v15};
+    };
+    auto result = [&](int r, int p, const float *given2, const auto &loaded) {
+        const auto &[v15] = loaded;
+        const tc_pack<float, 8> v13 = *((const tc_pack<float, 8> *)&given2[0]);
         tc_pack<float, 8> o20;
         #pragma unroll
         for (int l = 0; l < 8; l++) {
@@ -589,5 +624,5 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
         }
         tc_store((tc_pack<tc_u16, 8> *)&out0[4096 * r + p], tc_halves_bf16(o20));
     };
-    tc_mapped<product, left_way, right_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 4096, 4096, 1024, left_map, right_map, result);
+    tc_mapped<product, left_way, right_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 4096, 4096, 1024, left_map, right_map, ahead, result);
 }
