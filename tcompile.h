@@ -3165,7 +3165,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x2452fdb2915deeb9u
+#define TC__BUILD_ID 0x441d5267497c75d0u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -22381,7 +22381,7 @@ uint32_t least,most;
 {TC_OP_CONTRACT,TC__LEGAL_GROUP|TC__LEGAL_LOOP,2,1,1},
 {TC_OP_FOR,TC__LEGAL_LOOP,0,6,32},
 {TC_OP_LAUNCH,TC__LEGAL_LOOP,0,3,4},
-{TC_OP_TEMPLATE,TC__LEGAL_LOOP,0,8+TC__TILES_NUMBERS,8+TC__CHAIN_NUMBERS},
+{TC_OP_TEMPLATE,TC__LEGAL_LOOP,0,8+TC__SKINNY_NUMBERS,8+TC__CHAIN_NUMBERS},
 {TC_OP_HOLE,TC__LEGAL_LOOP,0,11,11},
 {TC_OP_AXIS,TC__LEGAL_LOOP,0,3,3},
 {TC_OP_IF,TC__LEGAL_LOOP,0,0,30},
@@ -27055,7 +27055,9 @@ return of;
 }
 enum{
 TC__WAY_LEAVES=1,
-TC__WAY_SHARES=2
+TC__WAY_SHARES=2,
+TC__WAY_PLAIN=
+4
 };
 static uint32_t tc__made_of(const tc__schedule*s,const tc__node*n){
 uint32_t last=0;
@@ -27065,7 +27067,8 @@ for(uint32_t k=0;k<n->n_in;k++)
 if(s->made_of[n->in[k]]>last)last=s->made_of[n->in[k]];
 for(uint32_t k=0;k<n->n_in&&last;k++){
 tc__origin o=tc__origin_of(s,n->in[k]);
-int before=n->in[k]<last||s->made_of[n->in[k]]==last;
+int before=n->in[k]<last||s->made_of[n->in[k]]==last||
+s->way[n->in[k]]&TC__WAY_PLAIN;
 if(!before&&tc__origin_is_computed(&o))return 0;
 }
 return last;
@@ -27074,14 +27077,25 @@ static int tc__is_on_the_way(const tc__schedule*s,uint32_t id){
 return s->made_of[id]&&s->made_of[id]!=id+1&&!(s->way[id]&TC__WAY_LEAVES);
 }
 static int tc__is_leaving(const tc__schedule*s,const tc__node*n){
-if(!tc__is_alu(n)||s->way[n->id]!=(TC__WAY_LEAVES|TC__WAY_SHARES))return 0;
+if(!tc__is_alu(n)||
+(s->way[n->id]&~TC__WAY_PLAIN)!=(TC__WAY_LEAVES|TC__WAY_SHARES))
+return 0;
 const tc__node*product=s->g->node.at[s->made_of[n->id]-1];
 return tc__dtypes[n->dtype].bytes<=tc__dtypes[product->dtype].bytes;
+}
+static int tc__is_made_of_inputs(const tc__schedule*s,const tc__node*n){
+int plain=
+tc__is_alu(n)||tc__is_kind(n,TC__KIND_MOVE)||tc__is_kind(n,TC__KIND_CAST);
+if(tc__is_kind(n,TC__KIND_SOURCE))return n->op!=TC_OP_RANDOM;
+for(uint32_t k=0;k<n->n_in&&plain;k++)
+plain=(s->way[n->in[k]]&TC__WAY_PLAIN)!=0;
+return plain&&!s->forced[n->id];
 }
 static void tc__follow_products(tc__schedule*s,const uint8_t*output){
 size_t n=s->g->node.count;
 for(size_t i=0;i<n;i++){
 const tc__node*x=s->g->node.at[i];
+if(tc__is_made_of_inputs(s,x))s->way[i]|=TC__WAY_PLAIN;
 s->made_of[i]=s->live[i]?tc__made_of(s,x):0;
 if(output[i])s->way[i]|=TC__WAY_LEAVES;
 for(uint32_t k=0;k<x->n_in&&s->live[i];k++)
@@ -27095,6 +27109,20 @@ int shared=s->users[a]>1||s->way[a]&TC__WAY_SHARES;
 if(s->made_of[a]==s->made_of[i]&&tc__is_on_the_way(s,a)&&shared)
 s->way[i]|=TC__WAY_SHARES;
 }
+}
+}
+static void tc__force_padded(tc__schedule*s){
+for(size_t i=0;i<s->g->node.count;i++){
+const tc__node*n=s->g->node.at[i];
+if(!s->live[i]||n->op!=TC_OP_PAD||tc__fuse_of(s,n)==TC__FUSE_NOTHING)
+continue;
+const tc__node*a=tc__operand(s->g,n,0);
+while(a->op==TC_OP_RESHAPE||a->op==TC_OP_PERMUTE||a->op==TC_OP_PAD)
+a=tc__operand(s->g,a,0);
+if(!tc__is_alu(a)||!s->made_of[a->id])continue;
+const tc__node*product=s->g->node.at[s->made_of[a->id]-1];
+if(tc__dtypes[a->dtype].bytes<=tc__dtypes[product->dtype].bytes)
+s->forced[a->id]=1;
 }
 }
 static uint32_t tc__length_of(tc__schedule*s,const tc__node*n,uint32_t*again){
@@ -28848,7 +28876,7 @@ tc__mark_live(s);
 if(!tc__again_all(c,g,s->again))return 0;
 tc__force_sources(s);
 tc__force_twisted(s);
-if(!s->apart)tc__follow_products(s,output);
+if(!s->apart)tc__follow_products(s,output),tc__force_padded(s);
 if(!tc__analyse_all(s,output)||!tc__relate(s))return 0;
 if(!s->apart&&!tc__merge_roots(s,output))return 0;
 if(!s->apart&&!tc__redraw_roots(s,output))return 0;

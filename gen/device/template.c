@@ -394,6 +394,7 @@ static int tc__result_loads_by_row(const tc__group *g) {
 static void tc__mapped_numbers_of(const tc__group *g, const tc__product *q, int64_t *n) {
     int64_t batches = tc__ix_value(g->shape.batch);
     n[TC__TILES_BATCHES] = batches > 1 ? batches : 0;
+    n[TC__TILES_BY_ROW] = tc__result_loads_by_row(g);
     n[TC__TILES_TURNS] = q->lines ? q->tile->cols / q->lines : 1;
     // Accesses of operands do not end inside a tile: what is behind comes as zeros.
     if (q->tile->way == TC__WAY_MAPPED) n[TC__TILES_RAGGED_DEPTH] = 0;
@@ -414,7 +415,7 @@ static void tc__tiles_numbers_of(const tc__group *g, const tc__product *q, int w
     n[TC__TILES_RAGGED_COLS] = tc__template_leaves(g, g->shape.cols, tile->cols);
     n[TC__TILES_RAGGED_DEPTH] = tc__template_leaves(g, tc__depth_of(g), tile->depth);
     n[TC__TILES_LAST] = n[TC__TILES_TURNS] = 0, n[TC__TILES_CLUSTER] = q->cluster;
-    n[TC__TILES_BY_ROW] = tc__result_loads_by_row(g);
+    n[TC__TILES_BY_ROW] = 0;
     if (tile->way >= TC__WAY_MAPPED) tc__mapped_numbers_of(g, q, n);
     for (int side = 0; side < 2; side++) {
         const tc__staged *o = side ? &q->right : &q->left;

@@ -519,7 +519,9 @@ static int tc__is_of_product(const tc__schedule *s, const tc__node *n) {
 // the product, that is stored: attention's gradient wants two values in f32 of a product in halves.
 enum {
     TC__WAY_LEAVES = 1, // it is an output, or read by what is not made of the product alone
-    TC__WAY_SHARES = 2  // nodes that do not leave are read several times on the way to it
+    TC__WAY_SHARES = 2, // nodes that do not leave are read several times on the way to it
+    TC__WAY_PLAIN =
+        4 // made of inputs alone, element by element: it can be there at any time
 };
 
 // 1 + the last contraction that n is made of element by element, where all else was there before.
@@ -531,7 +533,8 @@ static uint32_t tc__made_of(const tc__schedule *s, const tc__node *n) {
         if (s->made_of[n->in[k]] > last) last = s->made_of[n->in[k]];
     for (uint32_t k = 0; k < n->n_in && last; k++) {
         tc__origin o = tc__origin_of(s, n->in[k]);
-        int before = n->in[k] < last || s->made_of[n->in[k]] == last;
+        int before = n->in[k] < last || s->made_of[n->in[k]] == last ||
+                     s->way[n->in[k]] & TC__WAY_PLAIN;
         if (!before && tc__origin_is_computed(&o)) return 0;
     }
     return last;
@@ -544,15 +547,27 @@ static int tc__is_on_the_way(const tc__schedule *s, uint32_t id) {
 
 // Whether n is stored, so that nothing on its way is.
 static int tc__is_leaving(const tc__schedule *s, const tc__node *n) {
-    if (!tc__is_alu(n) || s->way[n->id] != (TC__WAY_LEAVES | TC__WAY_SHARES)) return 0;
+    if (!tc__is_alu(n) ||
+        (s->way[n->id] & ~TC__WAY_PLAIN) != (TC__WAY_LEAVES | TC__WAY_SHARES))
+        return 0;
     const tc__node *product = s->g->node.at[s->made_of[n->id] - 1];
     return tc__dtypes[n->dtype].bytes <= tc__dtypes[product->dtype].bytes;
+}
+
+static int tc__is_made_of_inputs(const tc__schedule *s, const tc__node *n) {
+    int plain =
+        tc__is_alu(n) || tc__is_kind(n, TC__KIND_MOVE) || tc__is_kind(n, TC__KIND_CAST);
+    if (tc__is_kind(n, TC__KIND_SOURCE)) return n->op != TC_OP_RANDOM;
+    for (uint32_t k = 0; k < n->n_in && plain; k++)
+        plain = (s->way[n->in[k]] & TC__WAY_PLAIN) != 0;
+    return plain && !s->forced[n->id];
 }
 
 static void tc__follow_products(tc__schedule *s, const uint8_t *output) {
     size_t n = s->g->node.count;
     for (size_t i = 0; i < n; i++) {
         const tc__node *x = s->g->node.at[i];
+        if (tc__is_made_of_inputs(s, x)) s->way[i] |= TC__WAY_PLAIN;
         s->made_of[i] = s->live[i] ? tc__made_of(s, x) : 0;
         if (output[i]) s->way[i] |= TC__WAY_LEAVES;
         for (uint32_t k = 0; k < x->n_in && s->live[i]; k++)
@@ -566,6 +581,23 @@ static void tc__follow_products(tc__schedule *s, const uint8_t *output) {
             if (s->made_of[a] == s->made_of[i] && tc__is_on_the_way(s, a) && shared)
                 s->way[i] |= TC__WAY_SHARES;
         }
+    }
+}
+
+// What is made of a product alone and then padded is stored by its epilogue: no kernel has the places of both, and the product
+// itself has as many bytes or more (a ResNet's stem, of halves: 206 MB for a batch of 64 instead of 103).
+static void tc__force_padded(tc__schedule *s) {
+    for (size_t i = 0; i < s->g->node.count; i++) {
+        const tc__node *n = s->g->node.at[i];
+        if (!s->live[i] || n->op != TC_OP_PAD || tc__fuse_of(s, n) == TC__FUSE_NOTHING)
+            continue;
+        const tc__node *a = tc__operand(s->g, n, 0);
+        while (a->op == TC_OP_RESHAPE || a->op == TC_OP_PERMUTE || a->op == TC_OP_PAD)
+            a = tc__operand(s->g, a, 0);
+        if (!tc__is_alu(a) || !s->made_of[a->id]) continue;
+        const tc__node *product = s->g->node.at[s->made_of[a->id] - 1];
+        if (tc__dtypes[a->dtype].bytes <= tc__dtypes[product->dtype].bytes)
+            s->forced[a->id] = 1;
     }
 }
 

@@ -357,7 +357,8 @@ template <int WIDE> TC_FN void TC_N(put_lines)(const float *sum, float *lines) {
 }
 
 template <class P, class Load, class Give> TC_FN void TC_N(give_lines)(const float *sum, float *lines, int row, Load load, Give hole) {
-    enum : int { wide = P::cols / P::turns, lanes = wide / P::width, fours = P::width < 4 ? (int)P::width : 4, step = 32 / lanes, most = 16 / step < 4 ? 16 / step : 4 };
+    enum : int { wide = P::cols / P::turns, lanes = wide / P::width, fours = P::width < 4 ? (int)P::width : 4, step = 32 / lanes };
+    enum : int { most = !P::by_row ? 1 : 16 / step < 4 ? 16 / step : 4 };
     typedef decltype(load(0, 0)) Loaded;
     const int lane = threadIdx.x % 32, own = lane / lanes, col = lane % lanes * P::width;
     #pragma unroll 1
@@ -379,7 +380,7 @@ template <class P, class Load, class Give> TC_FN void TC_N(give_lines)(const flo
             const Loaded now = loaded[0];
             #pragma unroll
             for (int i = 0; i + 1 < most; i++) loaded[i] = loaded[i + 1];
-            if (most * step < 16) loaded[most - 1] = load(row + (r + most * step < 16 ? r + most * step : own), turn * wide + col);
+            if (P::by_row && most * step < 16) loaded[most - 1] = load(row + (r + most * step < 16 ? r + most * step : own), turn * wide + col);
             hole(x.at, row + r, turn * wide + col, now);
         }
     }
@@ -562,7 +563,7 @@ TC_FN float tc_gelu_f32(float x) {
 //   launch threads=384 index=i32 resident=1
 //     for j in 0..512  bind=grid
 //       for t in 0..384  bind=block
-//         template tiles shared0 block=j of 4096 x 4096 x 1024 way=5 rows=128 cols=256 depth=64 high=8 across=1 stages=4 threads=256 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 last=0 turns=4 cluster=1
+//         template tiles shared0 block=j of 4096 x 4096 x 1024 way=5 rows=128 cols=256 depth=64 high=8 across=1 stages=4 threads=256 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 last=0 turns=4 cluster=1 by_row=0
 //           hole left - r q async given0 of 8 strides 1024 1
 //             copy 8 given0[0] <- in0[1024*r + q]
 //           end
@@ -597,7 +598,7 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
         typedef float sum;
         typedef tc_u16 element;
         typedef tc_u16 stored;
-        enum : int { way = 5, rows = 128, cols = 256, depth = 64, high = 8, across = 1, stages = 4, threads = 256, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0, turns = 4, cluster = 1 };
+        enum : int { way = 5, rows = 128, cols = 256, depth = 64, high = 8, across = 1, stages = 4, threads = 256, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0, turns = 4, cluster = 1, by_row = 0 };
         enum : int { units = 1 };
     };
     struct left_way { enum : int { deep = 1, share = 1, inner = 1, outer = 1, windows = 0 }; };
