@@ -3165,7 +3165,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x441d5267497c75d0u
+#define TC__BUILD_ID 0xd53697263c4c092au
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -24216,6 +24216,8 @@ static tc__node*tc__channels_rows(tc__graph*g,const tc__windowed*w,tc__node*a){
 static const int64_t last[]={0,2,3,1};
 int64_t size[]={w->results,w->channels,w->size[0],w->size[1]},
 row[]={w->results,w->size[0],w->size[1]*w->channels};
+int whole=w->channels%tc__channels_line(a->dtype)==0&&tc__is_half(a->dtype);
+if(w->size[0]*w->size[1]==1&&whole)return a;
 a=tc__windowed_permute(g,tc__windowed_reshape(g,a,4,size),last);
 if(tc__channels_are_few(w))a=a?tc__windowed_reshape(g,a,3,row):NULL;
 a=tc__channels_laid(g,a);
@@ -24291,6 +24293,107 @@ return tc__make_cast(g,tc__channels_product(g,&w),n->dtype);
 }
 static int tc__pass_channels(tc__rewrite*w){
 return tc__rewrite_each(w,tc__rule_channels);
+}
+// ---- gen/pass/layouts.c
+typedef struct tc__layouts{
+uint8_t*last;
+uint8_t*turned;
+}tc__layouts;
+static const int64_t tc__layouts_last[]={0,2,3,1};
+static const int64_t tc__layouts_first[]={0,3,1,2};
+static const int64_t tc__layouts_turn[]={0,1,3,2};
+static int tc__is_permuted(const tc__node*n,const int64_t*order){
+if(n->op!=TC_OP_PERMUTE||n->rank!=4)return 0;
+for(int i=0;i<4;i++)
+if(n->attr[i]!=order[i])return 0;
+return 1;
+}
+static const tc__node*tc__layouts_image(const tc__graph*g,const tc__node*n){
+if(n->op!=TC_OP_LAID)return NULL;
+const tc__node*a=tc__operand(g,n,0);
+if(!tc__is_permuted(a,tc__layouts_last))return NULL;
+a=tc__operand(g,a,0);
+return tc__is_alu(a)||tc__ops[a->op].kind==TC__KIND_CAST?a:NULL;
+}
+static int tc__wants_layouts(const tc__graph*g,const tc__node*n){
+return n->device&&tc__layouts_image(g,n)!=NULL;
+}
+static int tc__layouts_turns(const tc__graph*g,const tc__node*n){
+if(n->op!=TC_OP_MATMUL||n->rank!=4||!tc__ix_equals(n->dims[1],1))return 0;
+const tc__node*weight=tc__operand(g,n,0),*image=tc__operand(g,n,1);
+if(!tc__is_half(weight->dtype)||weight->op!=TC_OP_EXPAND)return 0;
+if(!tc__ix_is_const(n->dims[2])||tc__ix_value(n->dims[2])%TC__CHANNELS_PACK)
+return 0;
+while(image->op==TC_OP_RESHAPE||image->op==TC_OP_PERMUTE||
+(image->op==TC_OP_WINDOW&&tc__ix_equals(image->attr[TC__WINDOW_SIZE],1)))
+image=tc__operand(g,image,0);
+return image->op!=TC_OP_WINDOW;
+}
+static int tc__layouts_whole(const tc__graph*g,const tc__node*a,const tc__node*n){
+return a->op!=TC_OP_EXPAND&&a->op!=TC_OP_CONST&&
+tc__node_numel(g,a)==tc__node_numel(g,n);
+}
+static const tc__node*tc__layouts_of(const tc__graph*g,const tc__node*n){
+while(n&&!tc__layouts_turns(g,n)){
+const tc__node*of=NULL;
+int same=tc__is_alu(n)||n->op==TC_OP_RESHAPE;
+for(uint32_t i=0;i<n->n_in&&same;i++){
+const tc__node*a=tc__operand(g,n,i);
+if(!tc__layouts_whole(g,a,n))continue;
+if(of&&of!=a)return NULL;
+of=a;
+}
+n=of;
+}
+return n;
+}
+static tc__node*tc__layouts_product(tc__graph*g,const tc__node*n){
+tc__node*left=tc__make_permute(g,g->node.at[n->in[1]],tc__layouts_turn),
+*right=tc__make_permute(g,g->node.at[n->in[0]],tc__layouts_turn);
+tc__ix dims[4]={n->dims[0],n->dims[1],n->dims[3],n->dims[2]};
+uint32_t in[2];
+if(!left||!right)return NULL;
+in[0]=left->id,in[1]=right->id;
+return tc__windowed_permute(
+g,tc__make(g,TC_OP_MATMUL,n->dtype,4,dims,in,2,NULL,0),tc__layouts_turn);
+}
+static tc__node*tc__layouts_laid(tc__graph*g,tc__node*n){
+n=tc__windowed_permute(g,n,tc__layouts_last);
+n=n?tc__make_alu(g,TC_OP_LAID,n->dtype,&n,1):NULL;
+return tc__windowed_permute(g,n,tc__layouts_first);
+}
+static int tc__layouts_rewrite(tc__layouts*l,tc__rewrite*w){
+for(size_t i=0;i<w->nodes;i++){
+const tc__node*n=w->from->node.at[i],*image=tc__layouts_image(w->from,n);
+uint32_t in[TC__MAX_OPERANDS];
+if(!w->live[i])continue;
+tc__node m=tc__rewrite_proto(w,n,in),*made;
+if(image&&l->last[image->id])
+made=tc__operand(w->to,w->to->node.at[w->at[image->id]],0);
+else
+made=l->turned[i]?tc__layouts_product(w->to,&m):tc__node_cons(w->to,&m);
+if(made&&l->last[i])made=tc__layouts_laid(w->to,made);
+if(!made)return 0;
+w->at[i]=w->output[i]=made->id;
+}
+return 1;
+}
+static int tc__pass_layouts(tc__rewrite*w){
+tc__layouts l;
+size_t n=w->nodes?w->nodes:1;
+l.last=TC__NEW_ARRAY(w->ctx,uint8_t,n);
+l.turned=TC__NEW_ARRAY(w->ctx,uint8_t,n);
+for(size_t i=0;i<w->nodes&&l.last&&l.turned;i++){
+const tc__node*image=tc__layouts_image(w->from,w->from->node.at[i]);
+if(!w->live[i]||!w->from->node.at[i]->device||!image||
+w->live[image->id]&TC__LIVE_OUTPUT)
+continue;
+const tc__node*product=tc__layouts_of(w->from,image);
+if(product)l.last[image->id]=l.turned[product->id]=1;
+}
+int ok=l.last&&l.turned&&tc__layouts_rewrite(&l,w);
+tc__free(w->ctx,l.last,n),tc__free(w->ctx,l.turned,n);
+return ok;
 }
 // ---- gen/pass/align.c
 enum{
@@ -24396,6 +24499,7 @@ static const tc__pass tc__passes[]={
 {"rescore",tc__pass_rescore,tc__wants_rescore,1},
 {"moments",tc__pass_moments,tc__wants_moments,1},
 {"channels",tc__pass_channels,tc__wants_channels,1},
+{"layouts",tc__pass_layouts,tc__wants_layouts,1},
 {"align",tc__pass_align,tc__wants_align,1},
 {"split",tc__pass_split,tc__wants_split,0},
 {"dce",tc__pass_dce,NULL,0},
@@ -26787,12 +26891,13 @@ s->whole[n->in[k]]|=(uint8_t)tc__uses_whole(s,n);
 }
 tc__pass_users_on(s);
 }
-static int tc__is_spread(const tc__graph*g,const tc__node*n){
-const tc__node*a=n->op==TC_OP_EXPAND?tc__operand(g,n,0):NULL;
-if(!a)return 0;
+static int tc__is_fewer(const tc__graph*g,const tc__node*a,const tc__node*n){
 tc__ix few=tc__node_numel(g,a),many=tc__node_numel(g,n);
 return tc__ix_is_const(few)&&tc__ix_is_const(many)&&
 tc__ix_value(few)<=tc__ix_value(many)/TC__SPREAD;
+}
+static int tc__is_spread(const tc__graph*g,const tc__node*n){
+return n->op==TC_OP_EXPAND&&tc__is_fewer(g,tc__operand(g,n,0),n);
 }
 static uint32_t tc__cost_of(const tc__schedule*s,const tc__node*n){
 uint32_t sum=tc__ops[n->op].cost;
@@ -27057,8 +27162,11 @@ enum{
 TC__WAY_LEAVES=1,
 TC__WAY_SHARES=2,
 TC__WAY_PLAIN=
-4
+4,
+TC__WAY_DEAR=8,
+TC__WAY_PRODUCT=16
 };
+enum{TC__WAY_FUNCTION=4};
 static uint32_t tc__made_of(const tc__schedule*s,const tc__node*n){
 uint32_t last=0;
 if(tc__is_kind(n,TC__KIND_CONTRACT))return n->id+1;
@@ -27077,8 +27185,8 @@ static int tc__is_on_the_way(const tc__schedule*s,uint32_t id){
 return s->made_of[id]&&s->made_of[id]!=id+1&&!(s->way[id]&TC__WAY_LEAVES);
 }
 static int tc__is_leaving(const tc__schedule*s,const tc__node*n){
-if(!tc__is_alu(n)||
-(s->way[n->id]&~TC__WAY_PLAIN)!=(TC__WAY_LEAVES|TC__WAY_SHARES))
+if(!tc__is_alu(n)||(s->way[n->id]&(TC__WAY_LEAVES|TC__WAY_SHARES))!=
+(TC__WAY_LEAVES|TC__WAY_SHARES))
 return 0;
 const tc__node*product=s->g->node.at[s->made_of[n->id]-1];
 return tc__dtypes[n->dtype].bytes<=tc__dtypes[product->dtype].bytes;
@@ -27091,11 +27199,24 @@ for(uint32_t k=0;k<n->n_in&&plain;k++)
 plain=(s->way[n->in[k]]&TC__WAY_PLAIN)!=0;
 return plain&&!s->forced[n->id];
 }
+static uint8_t tc__plain_way(const tc__schedule*s,const tc__node*n){
+int dear=tc__is_alu(n)&&tc__ops[n->op].cost>=TC__WAY_FUNCTION;
+for(uint32_t k=0;k<n->n_in;k++)dear|=s->way[n->in[k]]&TC__WAY_DEAR;
+return dear?TC__WAY_PLAIN|TC__WAY_DEAR:TC__WAY_PLAIN;
+}
+static int tc__is_made_of_product(const tc__schedule*s,const tc__node*n){
+int of=0;
+if(tc__is_kind(n,TC__KIND_CONTRACT))return 1;
+if(!tc__is_alu(n)&&n->op!=TC_OP_RESHAPE&&n->op!=TC_OP_PERMUTE)return 0;
+for(uint32_t k=0;k<n->n_in;k++)of|=s->way[n->in[k]]&TC__WAY_PRODUCT;
+return of;
+}
 static void tc__follow_products(tc__schedule*s,const uint8_t*output){
 size_t n=s->g->node.count;
 for(size_t i=0;i<n;i++){
 const tc__node*x=s->g->node.at[i];
-if(tc__is_made_of_inputs(s,x))s->way[i]|=TC__WAY_PLAIN;
+if(tc__is_made_of_inputs(s,x))s->way[i]|=tc__plain_way(s,x);
+if(tc__is_made_of_product(s,x))s->way[i]|=TC__WAY_PRODUCT;
 s->made_of[i]=s->live[i]?tc__made_of(s,x):0;
 if(output[i])s->way[i]|=TC__WAY_LEAVES;
 for(uint32_t k=0;k<x->n_in&&s->live[i];k++)
@@ -27123,6 +27244,21 @@ if(!tc__is_alu(a)||!s->made_of[a->id])continue;
 const tc__node*product=s->g->node.at[s->made_of[a->id]-1];
 if(tc__dtypes[a->dtype].bytes<=tc__dtypes[product->dtype].bytes)
 s->forced[a->id]=1;
+}
+}
+static void tc__force_spread(tc__schedule*s){
+for(size_t i=0;i<s->g->node.count;i++){
+const tc__node*n=s->g->node.at[i];
+if(!s->live[i]||!n->device||!tc__is_alu(n))continue;
+if(!(s->way[i]&TC__WAY_PRODUCT))continue;
+for(uint32_t k=0;k<n->n_in;k++){
+const tc__node*a=tc__operand(s->g,n,k);
+tc__origin o=tc__origin_of(s,a->id);
+if(s->way[o.first->id]&TC__WAY_DEAR&&tc__is_alu(o.first)&&
+!tc__ix_equals(tc__node_numel(s->g,o.first),1)&&
+tc__is_fewer(s->g,o.first,a))
+s->forced[o.least->id]=1;
+}
 }
 }
 static uint32_t tc__length_of(tc__schedule*s,const tc__node*n,uint32_t*again){
@@ -28876,7 +29012,7 @@ tc__mark_live(s);
 if(!tc__again_all(c,g,s->again))return 0;
 tc__force_sources(s);
 tc__force_twisted(s);
-if(!s->apart)tc__follow_products(s,output),tc__force_padded(s);
+if(!s->apart)tc__follow_products(s,output),tc__force_padded(s),tc__force_spread(s);
 if(!tc__analyse_all(s,output)||!tc__relate(s))return 0;
 if(!s->apart&&!tc__merge_roots(s,output))return 0;
 if(!s->apart&&!tc__redraw_roots(s,output))return 0;

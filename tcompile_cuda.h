@@ -1756,6 +1756,8 @@ static const char*const tc__text_cuda_mapped[]={
 "        }",
 "    }",
 "}",
+"// fn: nothing",
+"struct TC_N(nothing) {};",
 "// fn: fours",
 "TC_FN tc_pack<float, 8> TC_N(fours)(const float *four, int below) {",
 "    tc_pack<float, 8> x;",
@@ -1766,25 +1768,23 @@ static const char*const tc__text_cuda_mapped[]={
 "}",
 "// fn: give_fours",
 "template <int COLS, int WIDTH, class Load, class Give> TC_FN void TC_N(give_fours)(const float *sum, int row, Load load, Give hole) {",
-"    enum : int { pieces = 8 / WIDTH, each = 2 * pieces };",
+"    enum : int { pieces = 8 / WIDTH, each = 2 * pieces, early = WIDTH == 8 \? 32 : 0 };",
 "    typedef decltype(load(0, 0)) Loaded;",
 "    const int lane = threadIdx.x % 32, r = row + lane / 4, c = lane % 4 * 8;",
-"    Loaded now[each], next[each];",
+"    Loaded loaded[1 + early / 32][each];",
 "    #pragma unroll",
-"    for (int e = 0; e < each; e++) next[e] = load(r + e / pieces * 8, c + e % pieces * WIDTH);",
-"    #pragma unroll",
-"    for (int k = 0; k < COLS; k += 32) {",
-"        #pragma unroll",
-"        for (int e = 0; e < each; e++) now[e] = next[e];",
-"        if (k + 32 < COLS) {",
+"    for (int k = -early; k < COLS; k += 32) {",
+"        if (k + early < COLS) {",
 "            #pragma unroll",
-"            for (int e = 0; e < each; e++) next[e] = load(r + e / pieces * 8, c + k + 32 + e % pieces * WIDTH);",
+"            for (int e = 0; e < each; e++) loaded[(k + early) / 32 % (1 + early / 32)][e] = load(r + e / pieces * 8, c + k + early + e % pieces * WIDTH);",
 "        }",
+"        if (k < 0) continue;",
 "        #pragma unroll",
 "        for (int below = 0; below < 2; below++) {",
 "            const tc_pack<float, 8> x = TC_N(fours)(sum + k / 2, below);",
 "            #pragma unroll",
-"            for (int l = 0; l < pieces; l++) hole(x.at + l * WIDTH, r + below * 8, c + k + l * WIDTH, now[below * pieces + l]);",
+"            for (int l = 0; l < pieces; l++)",
+"                hole(x.at + l * WIDTH, r + below * 8, c + k + l * WIDTH, loaded[k / 32 % (1 + early / 32)][below * pieces + l]);",
 "        }",
 "    }",
 "}",
@@ -1813,7 +1813,7 @@ static const char*const tc__text_cuda_mapped[]={
 "        for (int t = 0; t < P::turns; t++)",
 "            if (t == turn) TC_N(put_lines)<wide>(sum + t * (wide / 2), lines);",
 "        __syncwarp();",
-"        #pragma unroll (8 / P::width)",
+"        #pragma unroll (4 / fours)",
 "        for (int r = own; r < 16; r += step) {",
 "            tc_pack<float, (int)P::width> x;",
 "            #pragma unroll",
@@ -1876,6 +1876,7 @@ static const char*const tc__text_cuda_mapped[]={
 "    static __device__ __forceinline__ void meet() { TC_N(cluster_arrive)(), TC_N(cluster_wait)(); }",
 "    __device__ __forceinline__ void free(int stage) {",
 "        const int lane = threadIdx.x % 32;",
+"        __syncwarp();",
 "        if constexpr (P::cluster > 1) {",
 "            if (lane < P::cluster) TC_N(semaphore_arrive_of)(empty + stage, lane);",
 "        } else {",
@@ -1943,7 +1944,7 @@ static const char*const tc__text_cuda_mapped[]={
 "            const I r = tile.row + Sums::row_of(row), c = tile.col + col;",
 "            return ahead(first + (P::ragged_rows && r >= m \? m - 1 : r), P::ragged_cols && c >= n \? 0 : c);",
 "        };",
-"        sums.results(ring.lines(), load, [&](const float *some, int row, int col, const auto &loaded) {",
+"        sums.results(ring.lines(), load, [&](const float *some, int row, int col, const decltype(load(0, 0)) &loaded) {",
 "            const I r = tile.row + Sums::row_of(row), c = tile.col + col;",
 "            if ((P::ragged_rows && r >= m) || (P::ragged_cols && c >= n)) return;",
 "            result(first + r, c, some, loaded);",
@@ -2845,8 +2846,7 @@ static const char*const tc__text_cuda_mapped_chain[]={
 "}",
 "// fn: chain_give",
 "template <class P, int WIDE, int RAGGED, class I, class Result> TC_FN void TC_N(chain_give)(float (&sum)[WIDE / 2], I first, I row, I m, I wide, Result result) {",
-"    struct nothing {};",
-"    TC_N(give_fours)<WIDE, (int)P::width>(sum, row, [](I, I) { return nothing{}; }, [&](const float *some, I r, I c, nothing) {",
+"    TC_N(give_fours)<WIDE, (int)P::width>(sum, row, [](I, I) { return TC_N(nothing){}; }, [&](const float *some, I r, I c, TC_N(nothing)) {",
 "        if ((P::ragged_rows && r >= m) || (RAGGED && c >= wide)) return;",
 "        result(first + r, c, some);",
 "    });",
@@ -4616,6 +4616,7 @@ TC__PRODUCT_ALIGN=1024,
 TC__MAPPED_LIGHT=
 8,
 TC__MAPPED_HIGH=16,
+TC__MAPPED_ROOM=227*1024,
 TC__MAPPED_LINES=32,
 TC__MAPPED_WIDTH=8,
 TC__PRODUCT_MOVED=128,
@@ -4981,12 +4982,16 @@ tc__tile_spare(t->way,t->stages,t->high*t->across,lines);
 }
 static int tc__product_lines(const tc__group*g,const tc__product*q,
 const tc__product_tile*t){
+int64_t room=g->target.room?g->target.room:TC__MAPPED_ROOM;
 if(t->way<TC__WAY_MAPPED||(q->width>1&&!tc__result_is_long(g)))return 0;
-int bytes=tc__tile_bytes(q,t,2*TC__MAPPED_LINES);
-int room=!g->target.room||(uint32_t)bytes<=g->target.room;
-int twice=q->width>1&&t->cols>2*TC__MAPPED_LINES&&
-t->cols%(2*TC__MAPPED_LINES)==0&&room;
-return twice?2*TC__MAPPED_LINES:TC__MAPPED_LINES;
+int most=t->way==TC__WAY_HELD?1:2;
+for(int lines=most*TC__MAPPED_LINES;lines;lines-=TC__MAPPED_LINES){
+int turns=t->cols>lines&&t->cols%lines==0;
+int one=q->width==1&&lines==TC__MAPPED_LINES;
+if(one||(q->width>1&&turns&&tc__tile_bytes(q,t,lines)<=room))
+return lines;
+}
+return 0;
 }
 static int tc__tile_has_room(const tc__group*g,const tc__product*q,
 const tc__product_tile*t){
@@ -12254,7 +12259,7 @@ tc__put(p->out,", %s *",
 tc__dtypes[p->g->buffer.at[a[TC__HOLE_MADE]].dtype].memory);
 tc__put_buffer(p,a[TC__HOLE_MADE]);
 }
-tc__put(p->out,loaded?", const auto &loaded)":")");
+tc__put(p->out,loaded?", const decltype(ahead(0, 0)) &loaded)":")");
 tc__block_open(p);
 }
 static void tc__cuda_hole_end(tc__printer*p){
@@ -12748,15 +12753,20 @@ tc__cuda_hole_place(p,n->attr[TC__HOLE_ROW],1);
 tc__cuda_hole_place(p,n->attr[TC__HOLE_LINE],0);
 tc__put(p->out,")");
 tc__block_open(p);
-if(loop)v.loaded=TC__LOADED_AHEAD,tc__cuda_still_and_whole(p,&v);
+if(loop&&tc__cuda_any_ahead(p)){
+v.loaded=TC__LOADED_AHEAD,tc__cuda_still_and_whole(p,&v);
 tc__line(p);
 tc__put(p->out,"struct loaded { ");
-if(loop)tc__cuda_ahead_names(p,1);
+tc__cuda_ahead_names(p,1);
 tc__put(p->out,"};\n");
 tc__line(p);
 tc__put(p->out,"return loaded{");
-if(loop)tc__cuda_ahead_names(p,0);
+tc__cuda_ahead_names(p,0);
 tc__put(p->out,"};\n");
+}else{
+tc__line(p);
+tc__put(p->out,"return tc_nothing{};\n");
+}
 tc__cuda_hole_end(p);
 if(loop)tc__cuda_vector_close(p,&v);
 }

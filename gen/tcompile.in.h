@@ -520,6 +520,7 @@
 #include "pass/raise.c"
 #include "pass/rescore.c"
 #include "pass/channels.c"
+#include "pass/layouts.c"
 #include "pass/align.c"
 #include "pass/passes.c"
 #include "pass/loops.c"

@@ -143,6 +143,10 @@ TC_FN void TC_N(turn_fours)(float (&x)[8]) {
     }
 }
 
+// fn: nothing
+// What a hole loads that loads nothing.
+struct TC_N(nothing) {};
+
 // fn: fours
 // Four fragments side by side, of a row or that 8 below: 8 columns of it.
 TC_FN tc_pack<float, 8> TC_N(fours)(const float *four, int below) {
@@ -154,28 +158,26 @@ TC_FN tc_pack<float, 8> TC_N(fours)(const float *four, int below) {
 }
 
 // fn: give_fours
-// Fragments of a warp's 16 rows, from registers: to the hole WIDTH columns at a time. What it loads for the next 32 columns is on
-// its way meanwhile.
+// Fragments of a warp's 16 rows, from registers: to the hole WIDTH columns at a time. What it loads for 32 columns is on its way
+// together, of halves while those before are given.
 template <int COLS, int WIDTH, class Load, class Give> TC_FN void TC_N(give_fours)(const float *sum, int row, Load load, Give hole) {
-    enum : int { pieces = 8 / WIDTH, each = 2 * pieces };
+    enum : int { pieces = 8 / WIDTH, each = 2 * pieces, early = WIDTH == 8 ? 32 : 0 };
     typedef decltype(load(0, 0)) Loaded;
     const int lane = threadIdx.x % 32, r = row + lane / 4, c = lane % 4 * 8;
-    Loaded now[each], next[each];
+    Loaded loaded[1 + early / 32][each];
     #pragma unroll
-    for (int e = 0; e < each; e++) next[e] = load(r + e / pieces * 8, c + e % pieces * WIDTH);
-    #pragma unroll
-    for (int k = 0; k < COLS; k += 32) {
-        #pragma unroll
-        for (int e = 0; e < each; e++) now[e] = next[e];
-        if (k + 32 < COLS) {
+    for (int k = -early; k < COLS; k += 32) {
+        if (k + early < COLS) {
             #pragma unroll
-            for (int e = 0; e < each; e++) next[e] = load(r + e / pieces * 8, c + k + 32 + e % pieces * WIDTH);
+            for (int e = 0; e < each; e++) loaded[(k + early) / 32 % (1 + early / 32)][e] = load(r + e / pieces * 8, c + k + early + e % pieces * WIDTH);
         }
+        if (k < 0) continue;
         #pragma unroll
         for (int below = 0; below < 2; below++) {
             const tc_pack<float, 8> x = TC_N(fours)(sum + k / 2, below);
             #pragma unroll
-            for (int l = 0; l < pieces; l++) hole(x.at + l * WIDTH, r + below * 8, c + k + l * WIDTH, now[below * pieces + l]);
+            for (int l = 0; l < pieces; l++)
+                hole(x.at + l * WIDTH, r + below * 8, c + k + l * WIDTH, loaded[k / 32 % (1 + early / 32)][below * pieces + l]);
         }
     }
 }
@@ -212,7 +214,7 @@ template <class P, class Load, class Give> TC_FN void TC_N(give_lines)(const flo
         for (int t = 0; t < P::turns; t++)
             if (t == turn) TC_N(put_lines)<wide>(sum + t * (wide / 2), lines);
         __syncwarp();
-        #pragma unroll (8 / P::width)
+        #pragma unroll (4 / fours)
         for (int r = own; r < 16; r += step) {
             tc_pack<float, (int)P::width> x;
             #pragma unroll
@@ -285,6 +287,7 @@ template <class P> struct TC_N(mapped_ring) {
     // A warp has done with a stage: all blocks that write into it are told.
     __device__ __forceinline__ void free(int stage) {
         const int lane = threadIdx.x % 32;
+        __syncwarp(); // all of its lanes: those behind the result's end are here first
         if constexpr (P::cluster > 1) {
             if (lane < P::cluster) TC_N(semaphore_arrive_of)(empty + stage, lane);
         } else {
@@ -361,7 +364,7 @@ TC_FN void TC_N(mapped_multiply)(Ring &ring, unsigned *tickets, float *work, I t
             const I r = tile.row + Sums::row_of(row), c = tile.col + col;
             return ahead(first + (P::ragged_rows && r >= m ? m - 1 : r), P::ragged_cols && c >= n ? 0 : c);
         };
-        sums.results(ring.lines(), load, [&](const float *some, int row, int col, const auto &loaded) {
+        sums.results(ring.lines(), load, [&](const float *some, int row, int col, const decltype(load(0, 0)) &loaded) {
             const I r = tile.row + Sums::row_of(row), c = tile.col + col;
             if ((P::ragged_rows && r >= m) || (P::ragged_cols && c >= n)) return;
             result(first + r, c, some, loaded);

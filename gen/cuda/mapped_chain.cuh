@@ -448,8 +448,7 @@ TC_FN void TC_N(chain_bring_all)(TC_N(chain_memory)<P> &memory, I j, I m, I keys
 // fn: chain_give
 // Sums of a group's rows, to the hole; RAGGED: `wide` columns of WIDE are there.
 template <class P, int WIDE, int RAGGED, class I, class Result> TC_FN void TC_N(chain_give)(float (&sum)[WIDE / 2], I first, I row, I m, I wide, Result result) {
-    struct nothing {};
-    TC_N(give_fours)<WIDE, (int)P::width>(sum, row, [](I, I) { return nothing{}; }, [&](const float *some, I r, I c, nothing) {
+    TC_N(give_fours)<WIDE, (int)P::width>(sum, row, [](I, I) { return TC_N(nothing){}; }, [&](const float *some, I r, I c, TC_N(nothing)) {
         if ((P::ragged_rows && r >= m) || (RAGGED && c >= wide)) return;
         result(first + r, c, some);
     });

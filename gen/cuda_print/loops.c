@@ -428,15 +428,20 @@ static void tc__cuda_print_ahead(tc__printer *p, uint32_t id) {
     tc__cuda_hole_place(p, n->attr[TC__HOLE_LINE], 0);
     tc__put(p->out, ")");
     tc__block_open(p);
-    if (loop) v.loaded = TC__LOADED_AHEAD, tc__cuda_still_and_whole(p, &v);
-    tc__line(p);
-    tc__put(p->out, "struct loaded { ");
-    if (loop) tc__cuda_ahead_names(p, 1);
-    tc__put(p->out, "};\n");
-    tc__line(p);
-    tc__put(p->out, "return loaded{");
-    if (loop) tc__cuda_ahead_names(p, 0);
-    tc__put(p->out, "};\n");
+    if (loop && tc__cuda_any_ahead(p)) {
+        v.loaded = TC__LOADED_AHEAD, tc__cuda_still_and_whole(p, &v);
+        tc__line(p);
+        tc__put(p->out, "struct loaded { ");
+        tc__cuda_ahead_names(p, 1);
+        tc__put(p->out, "};\n");
+        tc__line(p);
+        tc__put(p->out, "return loaded{");
+        tc__cuda_ahead_names(p, 0);
+        tc__put(p->out, "};\n");
+    } else {
+        tc__line(p);
+        tc__put(p->out, "return tc_nothing{};\n");
+    }
     tc__cuda_hole_end(p);
     if (loop) tc__cuda_vector_close(p, &v);
 }

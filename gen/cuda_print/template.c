@@ -162,7 +162,7 @@ static void tc__cuda_hole_head(tc__printer *p, const tc__node *n, int loaded) {
                 tc__dtypes[p->g->buffer.at[a[TC__HOLE_MADE]].dtype].memory);
         tc__put_buffer(p, a[TC__HOLE_MADE]);
     }
-    tc__put(p->out, loaded ? ", const auto &loaded)" : ")");
+    tc__put(p->out, loaded ? ", const decltype(ahead(0, 0)) &loaded)" : ")");
     tc__block_open(p);
 }
 

@@ -180,15 +180,20 @@ static int tc__tile_bytes(const tc__product *q, const tc__product_tile *t, int l
            tc__tile_spare(t->way, t->stages, t->high * t->across, lines);
 }
 
-// Columns of the result that a warp gives at a time where it does so through memory; 0 = from registers.
+// Columns of the result that a warp gives at a time where it does so through memory, of which there may not be enough; 0 = from
+// registers.
 static int tc__product_lines(const tc__group *g, const tc__product *q,
                              const tc__product_tile *t) {
+    int64_t room = g->target.room ? g->target.room : TC__MAPPED_ROOM;
     if (t->way < TC__WAY_MAPPED || (q->width > 1 && !tc__result_is_long(g))) return 0;
-    int bytes = tc__tile_bytes(q, t, 2 * TC__MAPPED_LINES);
-    int room = !g->target.room || (uint32_t)bytes <= g->target.room;
-    int twice = q->width > 1 && t->cols > 2 * TC__MAPPED_LINES &&
-                t->cols % (2 * TC__MAPPED_LINES) == 0 && room;
-    return twice ? 2 * TC__MAPPED_LINES : TC__MAPPED_LINES;
+    int most = t->way == TC__WAY_HELD ? 1 : 2; // places in memory need registers
+    for (int lines = most * TC__MAPPED_LINES; lines; lines -= TC__MAPPED_LINES) {
+        int turns = t->cols > lines && t->cols % lines == 0;
+        int one = q->width == 1 && lines == TC__MAPPED_LINES; // there is no other way
+        if (one || (q->width > 1 && turns && tc__tile_bytes(q, t, lines) <= room))
+            return lines;
+    }
+    return 0;
 }
 
 // Whether a block has the memory for such tiles and a thread the registers, and the dtype is theirs.

@@ -165,13 +165,15 @@ static void tc__mark_live(tc__schedule *s) {
     tc__pass_users_on(s);
 }
 
-// Whether each element of an expand's operand is there so often that making it costs nothing for each of them.
-static int tc__is_spread(const tc__graph *g, const tc__node *n) {
-    const tc__node *a = n->op == TC_OP_EXPAND ? tc__operand(g, n, 0) : NULL;
-    if (!a) return 0;
+// Whether each element of a is there so often in n that making it costs nothing for each of them.
+static int tc__is_fewer(const tc__graph *g, const tc__node *a, const tc__node *n) {
     tc__ix few = tc__node_numel(g, a), many = tc__node_numel(g, n);
     return tc__ix_is_const(few) && tc__ix_is_const(many) &&
            tc__ix_value(few) <= tc__ix_value(many) / TC__SPREAD;
+}
+
+static int tc__is_spread(const tc__graph *g, const tc__node *n) {
+    return n->op == TC_OP_EXPAND && tc__is_fewer(g, tc__operand(g, n, 0), n);
 }
 
 // Of recomputing one element; what is in memory costs nothing.
@@ -521,8 +523,12 @@ enum {
     TC__WAY_LEAVES = 1, // it is an output, or read by what is not made of the product alone
     TC__WAY_SHARES = 2, // nodes that do not leave are read several times on the way to it
     TC__WAY_PLAIN =
-        4 // made of inputs alone, element by element: it can be there at any time
+        4, // made of inputs alone, element by element: it can be there at any time
+    TC__WAY_DEAR = 8,    //   and some op of it is a function
+    TC__WAY_PRODUCT = 16 // made of a contraction element by element, and perhaps moved
 };
+
+enum { TC__WAY_FUNCTION = 4 }; // what such an op costs at least
 
 // 1 + the last contraction that n is made of element by element, where all else was there before.
 static uint32_t tc__made_of(const tc__schedule *s, const tc__node *n) {
@@ -547,8 +553,8 @@ static int tc__is_on_the_way(const tc__schedule *s, uint32_t id) {
 
 // Whether n is stored, so that nothing on its way is.
 static int tc__is_leaving(const tc__schedule *s, const tc__node *n) {
-    if (!tc__is_alu(n) ||
-        (s->way[n->id] & ~TC__WAY_PLAIN) != (TC__WAY_LEAVES | TC__WAY_SHARES))
+    if (!tc__is_alu(n) || (s->way[n->id] & (TC__WAY_LEAVES | TC__WAY_SHARES)) !=
+                              (TC__WAY_LEAVES | TC__WAY_SHARES))
         return 0;
     const tc__node *product = s->g->node.at[s->made_of[n->id] - 1];
     return tc__dtypes[n->dtype].bytes <= tc__dtypes[product->dtype].bytes;
@@ -563,11 +569,26 @@ static int tc__is_made_of_inputs(const tc__schedule *s, const tc__node *n) {
     return plain && !s->forced[n->id];
 }
 
+static uint8_t tc__plain_way(const tc__schedule *s, const tc__node *n) {
+    int dear = tc__is_alu(n) && tc__ops[n->op].cost >= TC__WAY_FUNCTION;
+    for (uint32_t k = 0; k < n->n_in; k++) dear |= s->way[n->in[k]] & TC__WAY_DEAR;
+    return dear ? TC__WAY_PLAIN | TC__WAY_DEAR : TC__WAY_PLAIN;
+}
+
+static int tc__is_made_of_product(const tc__schedule *s, const tc__node *n) {
+    int of = 0;
+    if (tc__is_kind(n, TC__KIND_CONTRACT)) return 1;
+    if (!tc__is_alu(n) && n->op != TC_OP_RESHAPE && n->op != TC_OP_PERMUTE) return 0;
+    for (uint32_t k = 0; k < n->n_in; k++) of |= s->way[n->in[k]] & TC__WAY_PRODUCT;
+    return of;
+}
+
 static void tc__follow_products(tc__schedule *s, const uint8_t *output) {
     size_t n = s->g->node.count;
     for (size_t i = 0; i < n; i++) {
         const tc__node *x = s->g->node.at[i];
-        if (tc__is_made_of_inputs(s, x)) s->way[i] |= TC__WAY_PLAIN;
+        if (tc__is_made_of_inputs(s, x)) s->way[i] |= tc__plain_way(s, x);
+        if (tc__is_made_of_product(s, x)) s->way[i] |= TC__WAY_PRODUCT;
         s->made_of[i] = s->live[i] ? tc__made_of(s, x) : 0;
         if (output[i]) s->way[i] |= TC__WAY_LEAVES;
         for (uint32_t k = 0; k < x->n_in && s->live[i]; k++)
@@ -598,6 +619,24 @@ static void tc__force_padded(tc__schedule *s) {
         const tc__node *product = s->g->node.at[s->made_of[a->id] - 1];
         if (tc__dtypes[a->dtype].bytes <= tc__dtypes[product->dtype].bytes)
             s->forced[a->id] = 1;
+    }
+}
+
+// A device's epilogue would compute a function of each channel once for each element of it: it is there before, in a kernel of
+// few elements (a batch norm's scale; ResNet-50's epilogues took up to five times as long).
+static void tc__force_spread(tc__schedule *s) {
+    for (size_t i = 0; i < s->g->node.count; i++) {
+        const tc__node *n = s->g->node.at[i];
+        if (!s->live[i] || !n->device || !tc__is_alu(n)) continue;
+        if (!(s->way[i] & TC__WAY_PRODUCT)) continue;
+        for (uint32_t k = 0; k < n->n_in; k++) {
+            const tc__node *a = tc__operand(s->g, n, k);
+            tc__origin o = tc__origin_of(s, a->id);
+            if (s->way[o.first->id] & TC__WAY_DEAR && tc__is_alu(o.first) &&
+                !tc__ix_equals(tc__node_numel(s->g, o.first), 1) &&
+                tc__is_fewer(s->g, o.first, a))
+                s->forced[o.least->id] = 1;
+        }
     }
 }
 

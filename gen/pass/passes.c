@@ -44,6 +44,8 @@ static const tc__pass tc__passes[] = {
     {"moments", tc__pass_moments, tc__wants_moments, 1},
     // convolutions with channels last
     {"channels", tc__pass_channels, tc__wants_channels, 1},
+    // results of convolutions that others read with channels last
+    {"layouts", tc__pass_layouts, tc__wants_layouts, 1},
     // rows of inputs that products read, in whole lines
     {"align", tc__pass_align, tc__wants_align, 1},
     // long reductions of few rows, for all threads

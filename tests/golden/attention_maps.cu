@@ -295,6 +295,8 @@ TC_FN void TC_N(turn_fours)(float (&x)[8]) {
     }
 }
 
+struct TC_N(nothing) {};
+
 TC_FN tc_pack<float, 8> TC_N(fours)(const float *four, int below) {
     tc_pack<float, 8> x;
     #pragma unroll
@@ -304,25 +306,23 @@ TC_FN tc_pack<float, 8> TC_N(fours)(const float *four, int below) {
 }
 
 template <int COLS, int WIDTH, class Load, class Give> TC_FN void TC_N(give_fours)(const float *sum, int row, Load load, Give hole) {
-    enum : int { pieces = 8 / WIDTH, each = 2 * pieces };
+    enum : int { pieces = 8 / WIDTH, each = 2 * pieces, early = WIDTH == 8 ? 32 : 0 };
     typedef decltype(load(0, 0)) Loaded;
     const int lane = threadIdx.x % 32, r = row + lane / 4, c = lane % 4 * 8;
-    Loaded now[each], next[each];
+    Loaded loaded[1 + early / 32][each];
     #pragma unroll
-    for (int e = 0; e < each; e++) next[e] = load(r + e / pieces * 8, c + e % pieces * WIDTH);
-    #pragma unroll
-    for (int k = 0; k < COLS; k += 32) {
-        #pragma unroll
-        for (int e = 0; e < each; e++) now[e] = next[e];
-        if (k + 32 < COLS) {
+    for (int k = -early; k < COLS; k += 32) {
+        if (k + early < COLS) {
             #pragma unroll
-            for (int e = 0; e < each; e++) next[e] = load(r + e / pieces * 8, c + k + 32 + e % pieces * WIDTH);
+            for (int e = 0; e < each; e++) loaded[(k + early) / 32 % (1 + early / 32)][e] = load(r + e / pieces * 8, c + k + early + e % pieces * WIDTH);
         }
+        if (k < 0) continue;
         #pragma unroll
         for (int below = 0; below < 2; below++) {
             const tc_pack<float, 8> x = TC_N(fours)(sum + k / 2, below);
             #pragma unroll
-            for (int l = 0; l < pieces; l++) hole(x.at + l * WIDTH, r + below * 8, c + k + l * WIDTH, now[below * pieces + l]);
+            for (int l = 0; l < pieces; l++)
+                hole(x.at + l * WIDTH, r + below * 8, c + k + l * WIDTH, loaded[k / 32 % (1 + early / 32)][below * pieces + l]);
         }
     }
 }
@@ -727,8 +727,7 @@ TC_FN void TC_N(chain_bring_all)(TC_N(chain_memory)<P> &memory, I j, I m, I keys
 }
 
 template <class P, int WIDE, int RAGGED, class I, class Result> TC_FN void TC_N(chain_give)(float (&sum)[WIDE / 2], I first, I row, I m, I wide, Result result) {
-    struct nothing {};
-    TC_N(give_fours)<WIDE, (int)P::width>(sum, row, [](I, I) { return nothing{}; }, [&](const float *some, I r, I c, nothing) {
+    TC_N(give_fours)<WIDE, (int)P::width>(sum, row, [](I, I) { return TC_N(nothing){}; }, [&](const float *some, I r, I c, TC_N(nothing)) {
         if ((P::ragged_rows && r >= m) || (RAGGED && c >= wide)) return;
         result(first + r, c, some);
     });
