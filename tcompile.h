@@ -3165,7 +3165,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xd53697263c4c092au
+#define TC__BUILD_ID 0xcbab75f2b2494dffu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -31531,16 +31531,25 @@ tc__put_value(p,of,i);
 tc__put(p->out,"};\n");
 }
 static void tc__print_calls(tc__printer*p,const tc__node*n,const char*name){
+tc__line(p);
+tc__put(p->out,"%s ",p->d->reg[tc__class_of(n->dtype)]);
+for(int i=0;i<p->copies;i++)
+tc__put(p->out,i?", t%u_%d":"t%u_%d",n->id,i);
+tc__put(p->out,";\n");
+tc__line(p);
+tc__put(p->out,"{\n");
+p->indent++;
 tc__print_vectors(p,n,'v',n->in[0]);
 if(n->n_in>1)tc__print_vectors(p,n,'w',n->in[1]);
 tc__line(p);
 tc__put(p->out,"tc_calls_%s_%s(v%u, ",name,tc__suffix(n->dtype),n->id);
 if(n->n_in>1)tc__put(p->out,"w%u, ",n->id);
 tc__put(p->out,"%d);\n",p->copies);
-for(int i=0;i<p->copies;i++){
-tc__put_let(p,n,i);
-tc__put(p->out,"v%u[%d];\n",n->id,i);
-}
+tc__line(p);
+for(int i=0;i<p->copies;i++)
+tc__put(p->out,"%st%u_%d = v%u[%d]",i?", ":"",n->id,i,n->id,i);
+tc__put(p->out,";\n");
+tc__block_close(p);
 }
 static void tc__print_called(tc__printer*p,const tc__node*n,int copy,
 const char*name){
@@ -36193,7 +36202,12 @@ if((arg||!tc__is_arg(a))&&(!chunked||tc__c_is_chunked(a)))return 1;
 }
 return 0;
 }
-enum{TC__CALLED_VECTORS=8};
+enum{
+TC__CALLED_VECTORS=8,
+TC__CALLED_ELEMENTS=
+1
+<<13
+};
 static int tc__c_loop_calls(const tc__printer*p,const tc__node*loop){
 if(!p->calls||loop->attr[TC__FOR_AXIS]!=(int64_t)p->axis)return 0;
 for(uint32_t id=loop->id+1;id<tc__loop_end(p->g,loop->id);id++){
@@ -36207,9 +36221,11 @@ tc__ixpool*x=p->g->body.ix;
 tc__ix count=tc__ix_sub(x,loop->attr[TC__FOR_END],loop->attr[TC__FOR_BEGIN]);
 int64_t of=tc__ix_is_const(count)?tc__ix_value(count):2*TC__LANES;
 int64_t least=INT64_MAX,unit=p->unit;
-int best=(int)TC__LANES;
+int64_t nodes=tc__loop_end(p->g,loop->id)-loop->id;
+int best=0;
 if(loop->attr[TC__FOR_BIND]==TC__BIND_WORKER)of=p->g->shape.grain;
 for(int step=(int)TC__LANES;step<=TC__CALLED_VECTORS*unit;step+=TC__LANES){
+if(step*nodes>TC__CALLED_ELEMENTS)break;
 int64_t left=of%step,cost=of/step*(step/unit+2)+left/unit*3;
 if(cost<least)least=cost,best=step;
 }
@@ -36218,12 +36234,13 @@ return best;
 static int tc__loop_step(const tc__printer*p,const tc__node*n){
 const tc__tuning*tuned=&p->g->shape.tuning;
 int knob=tuned->knob[TC__KNOB_STEPS];
-int sums=tc__c_loop_has_acc(p,n,1,0);
+int sums=tc__c_loop_has_acc(p,n,1,0),called=0;
 tc__kbox box;
 if(n->attr[TC__FOR_AXIS]==TC__ROW)return tc__row_step(p->g);
 if(!(sums?tuned->knob[TC__KNOB_SUMS]:knob)&&tc__c_loop_calls(p,n)&&
 !tc__box_at(n,0,&box))
-return tc__called_step(p,n);
+called=tc__called_step(p,n);
+if(called)return called;
 if(sums)return tc__sums_are_named(p->g,n)?(int)TC__LANES:p->unit;
 if(knob==TC__STEPS_VECTOR)return p->unit;
 if(knob==TC__STEPS_TWICE)return 2*TC__LANES;

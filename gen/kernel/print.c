@@ -448,19 +448,29 @@ static void tc__print_vectors(tc__printer *p, const tc__node *n, char letter, ui
     tc__put(p->out, "};\n");
 }
 
-// `tc_calls_exp_f32(v5, 4);`: all copies of a value by one call. Each of them waits for itself; together they
-// take the time of two.
+// `tc_vf t5_0, t5_1; {tc_vf v5[2] = {t4_0, t4_1}; tc_calls_exp_f32(v5, 2); t5_0 = v5[0], ...}`: all copies of a value by one call. Each
+// of them waits for itself; together they take the time of two. What is in memory for the call ends with it: of
+// 500 calls in a kernel all would have room on the stack.
 static void tc__print_calls(tc__printer *p, const tc__node *n, const char *name) {
+    tc__line(p);
+    tc__put(p->out, "%s ", p->d->reg[tc__class_of(n->dtype)]);
+    for (int i = 0; i < p->copies; i++)
+        tc__put(p->out, i ? ", t%u_%d" : "t%u_%d", n->id, i);
+    tc__put(p->out, ";\n");
+    tc__line(p);
+    tc__put(p->out, "{\n");
+    p->indent++;
     tc__print_vectors(p, n, 'v', n->in[0]);
     if (n->n_in > 1) tc__print_vectors(p, n, 'w', n->in[1]);
     tc__line(p);
     tc__put(p->out, "tc_calls_%s_%s(v%u, ", name, tc__suffix(n->dtype), n->id);
     if (n->n_in > 1) tc__put(p->out, "w%u, ", n->id);
     tc__put(p->out, "%d);\n", p->copies);
-    for (int i = 0; i < p->copies; i++) {
-        tc__put_let(p, n, i);
-        tc__put(p->out, "v%u[%d];\n", n->id, i);
-    }
+    tc__line(p);
+    for (int i = 0; i < p->copies; i++)
+        tc__put(p->out, "%st%u_%d = v%u[%d]", i ? ", " : "", n->id, i, n->id, i);
+    tc__put(p->out, ";\n");
+    tc__block_close(p);
 }
 
 // `const tc_vf t5 = tc_call_exp_f32(t4);`, or what stands for it where a loop keeps copies. The operands of

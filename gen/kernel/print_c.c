@@ -31,7 +31,12 @@ static int tc__c_loop_has_acc(const tc__printer *p, const tc__node *loop, int ar
 
 // Vectors that go through a function by one call: each step of it waits for the one before, and what is done
 // meanwhile is another vector's. Of two a chain of six functions takes 1.75 times as long (Zen 5).
-enum { TC__CALLED_VECTORS = 8 };
+enum {
+    TC__CALLED_VECTORS = 8,
+    TC__CALLED_ELEMENTS =
+        1
+        << 13 // that values of a loop have together: where vectors do not fit registers they are in memory
+};
 
 // Whether a function is called in the loop for values that differ between lanes.
 static int tc__c_loop_calls(const tc__printer *p, const tc__node *loop) {
@@ -44,15 +49,18 @@ static int tc__c_loop_calls(const tc__printer *p, const tc__node *loop) {
 }
 
 // Elements of a step of a loop that calls functions: the number that takes the least time, where k vectors together take
-// that of k + 2, and what is left over goes one by one. A size that is known at run time only is taken for a short one.
+// that of k + 2, and what is left over goes one by one; 0 = there are too many values. A size that is known at run time only is
+// taken for a short one.
 static int tc__called_step(const tc__printer *p, const tc__node *loop) {
     tc__ixpool *x = p->g->body.ix;
     tc__ix count = tc__ix_sub(x, loop->attr[TC__FOR_END], loop->attr[TC__FOR_BEGIN]);
     int64_t of = tc__ix_is_const(count) ? tc__ix_value(count) : 2 * TC__LANES;
     int64_t least = INT64_MAX, unit = p->unit;
-    int best = (int)TC__LANES;
+    int64_t nodes = tc__loop_end(p->g, loop->id) - loop->id;
+    int best = 0;
     if (loop->attr[TC__FOR_BIND] == TC__BIND_WORKER) of = p->g->shape.grain;
     for (int step = (int)TC__LANES; step <= TC__CALLED_VECTORS * unit; step += TC__LANES) {
+        if (step * nodes > TC__CALLED_ELEMENTS) break;
         int64_t left = of % step, cost = of / step * (step / unit + 2) + left / unit * 3;
         if (cost < least) least = cost, best = step;
     }
@@ -63,12 +71,13 @@ static int tc__called_step(const tc__printer *p, const tc__node *loop) {
 static int tc__loop_step(const tc__printer *p, const tc__node *n) {
     const tc__tuning *tuned = &p->g->shape.tuning;
     int knob = tuned->knob[TC__KNOB_STEPS];
-    int sums = tc__c_loop_has_acc(p, n, 1, 0);
+    int sums = tc__c_loop_has_acc(p, n, 1, 0), called = 0;
     tc__kbox box;
     if (n->attr[TC__FOR_AXIS] == TC__ROW) return tc__row_step(p->g);
     if (!(sums ? tuned->knob[TC__KNOB_SUMS] : knob) && tc__c_loop_calls(p, n) &&
         !tc__box_at(n, 0, &box))
-        return tc__called_step(p, n);
+        called = tc__called_step(p, n);
+    if (called) return called;
     if (sums) return tc__sums_are_named(p->g, n) ? (int)TC__LANES : p->unit;
     if (knob == TC__STEPS_VECTOR) return p->unit;
     if (knob == TC__STEPS_TWICE) return 2 * TC__LANES;

@@ -96,6 +96,26 @@ SMALL_STACK(math, "cpu") {
     check_image(y, want, 1e-5);
 }
 
+// So many that vectors go through each function together, with values in registers or not.
+static void sines_of_steps(tc_ctx *tc) {
+    enum { MANY = 4096 };
+    float got[64];
+    tc_tensor x = line(tc, MANY, 0.5, 0.001), y = x;
+    BEGIN("steps");
+    for (int i = 0; i < 500; i++) y = tc_sin(y);
+    tc_keep(y);
+    END();
+    CHECK_EQ(tc_read(tc_contiguous(tc_narrow(y, 0, MANY - 64, 64)), got, sizeof got),
+             TC_OK);
+    for (int i = 0; i < 64; i++) {
+        double want = 0.5 + (MANY - 64 + i) * 0.001;
+        for (int k = 0; k < 500; k++) want = sin(want);
+        CHECK(fabs((double)got[i] - want) < 1e-5);
+    }
+}
+
+SMALL_STACK(math_of_steps, "cpu") { sines_of_steps(tc); }
+
 // Views of views: permute, reshape there and back, a slice.
 static tc_tensor deep_view(tc_tensor x, int steps) {
     for (int i = 0; i < steps; i++) x = tc_t(x);
