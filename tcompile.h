@@ -3165,7 +3165,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xf6248cca70c69941u
+#define TC__BUILD_ID 0x036e42713bb03982u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -30589,6 +30589,43 @@ if(tc__ix_hi(g->body.ix,m)>TC__LANES_16_ROWS)return 0;
 return tc__ix_lo(g->body.ix,g->shape.cols)<TC__LANES_16_COLUMNS||
 !tc__is_plain(g,tc__right_of(g))||!tc__is_adjacent(g,tc__right_of(g));
 }
+enum{
+TC__TURNED_ROWS=4,
+TC__TURNED_ROWS_16=8,
+TC__TURNED_COLUMNS=16
+};
+static int tc__turned_load(const tc__group*g){
+tc__ixpool*x=g->body.ix;
+if(g->shape.kind!=TC__CONTRACTION||tc__contract_phases(g)>1)return 0;
+const tc__node*n=g->body.node.at[tc__right_of(g)];
+for(;n->op==TC_OP_CAST;n=g->body.node.at[n->in[0]]){
+int from=g->body.node.at[n->in[0]]->dtype;
+if(n->dtype!=TC_I32&&!(n->dtype==TC_F32&&tc__is_half(from)))return 0;
+}
+if(n->op!=TC_OP_LOAD||n->n_attr>TC__LOAD_PREDICATES||g->target.checked)
+return 0;
+const tc__kbuf*from=tc__buffer_of(g,n);
+tc__ix at=n->attr[TC__LOAD_INDEX],m=tc__ix_div(x,g->shape.rows,g->shape.batch);
+tc__ixrun across=tc__ix_run(x,at,TC__COL),along=tc__ix_run(x,at,TC__DEPTH);
+int lies=from->dtype==n->dtype&&tc__is_memory(from)&&!tc__ix_has_val(x,at)&&
+along.ok&&along.run==INT64_MAX&&tc__ix_equals(along.stride,1)&&
+across.ok&&across.run==INT64_MAX&&tc__ix_is_const(across.stride);
+int few=tc__ix_is_const(m)&&tc__ix_value(m)<=TC__TURNED_ROWS_16;
+int broad=
+tc__ix_is_const(g->shape.cols)&&tc__ix_value(g->shape.cols)>=TC__TURNED_COLUMNS;
+return lies&&few&&broad?(int)n->id+1:0;
+}
+static int tc__is_turned_by_16(const tc__group*g,tc__emit target){
+int load=tc__turned_load(g);
+if(!load)return 0;
+int dtype=g->body.node.at[load-1]->dtype;
+int tiles=target>=TC__EMIT_AMX&&dtype!=TC_F32&&dtype!=TC_F16&&
+(dtype!=TC_BF16||g->target.fast);
+int few=tc__ix_value(tc__ix_div(g->body.ix,g->shape.rows,g->shape.batch))<=
+TC__TURNED_ROWS;
+return!tiles&&!(few&&dtype==TC_F32)&&
+(tc__is_half(dtype)||dtype==TC_F32||target>=TC__EMIT_VNNI);
+}
 static uint32_t tc__node_width(const tc__group*g,const tc__node*n){
 int outside=n->op==TC_OP_FOR||n->op==TC_OP_END||n->op==TC_OP_NEW||
 n->op==TC_OP_COMBINE||n->op==TC_OP_CHECK;
@@ -30614,7 +30651,7 @@ return 2*wide>narrow;
 }
 TC__UNUSED static int tc__choose_lanes(const tc__group*g,tc__emit target){
 if(target<TC__EMIT_AVX512&&tc__is_wide(g))return TC__VECTOR/2;
-if(tc__is_flat_product(g))return TC__VECTOR;
+if(tc__is_flat_product(g)&&!tc__is_turned_by_16(g,target))return TC__VECTOR;
 return(tc__group_takes_16(g,target)?2:1)*TC__VECTOR;
 }
 enum{
@@ -32521,8 +32558,6 @@ TC__CONTRACT_TILES_SLICE=128,
 TC__CONTRACT_TILES_WORDS=1<<18,
 TC__CONTRACT_TILES_SUMS=1<<13,
 TC__CONTRACT_FLIP=32,
-TC__CONTRACT_TURNED=4,
-TC__CONTRACT_TURNED_LEAST=16,
 TC__CONTRACT_IN_PLACE=12,
 TC__CONTRACT_STAGE=128,
 TC__CONTRACT_PANELS=1<<18,
@@ -32685,6 +32720,11 @@ uint8_t rows,vectors;
 }tc__tiles[]={{"2x4",2,4},{"3x2",3,2},{"3x4",3,4},{"4x3",4,3},
 {"6x2",6,2},{"6x4",6,4},{"8x2",8,2},{"8x3",8,3},
 {"12x1",12,1},{"12x2",12,2},{"14x2",14,2}};
+static int tc__turns_halves(const tc__contract*q,int64_t cols){
+const tc__node*n=q->g->body.node.at[tc__turned_load(q->g)-1];
+return tc__is_half(n->dtype)&&q->dot.each==1&&q->grain<=2&&
+cols>=2*q->lanes;
+}
 static void tc__contract_tile(tc__contract*q,int tile){
 q->rows=tc__tiles[tile].rows;
 if(q->flip)return;
@@ -32710,7 +32750,8 @@ return;
 }
 if(q->flip)q->width=(int)tc__padded(q->grain,q->lanes);
 if(q->turns){
-q->rows=(int)q->grain,q->width=TC__CONTRACT_TURNED_LEAST;
+int two=q->lanes==(int)TC__VECTOR||tc__turns_halves(q,cols);
+q->rows=(int)q->grain,q->width=two?2*q->lanes:q->lanes;
 return;
 }
 if(tile){
@@ -32838,7 +32879,7 @@ q->left_at=
 tc__contract_area(q,q->left_nodes?tc__ix_mul(x,left,tc__ix_const(lefts)):0);
 if(q->staged)
 q->stage_at=tc__contract_area(q,tc__ix_const(q->width*TC__CONTRACT_STAGE));
-if(q->dot.bias)q->bias_at=tc__contract_area(q,q->wide_padded);
+if(q->dot.bias&&!q->turns)q->bias_at=tc__contract_area(q,q->wide_padded);
 q->tile_at=tc__contract_area(q,tc__ix_mul(x,q->wide_padded,tc__ix_const(tall)));
 q->flip_at=tc__contract_area(
 q,windows?tc__ix_mul(x,q->wide_padded,tc__ix_const(tall))
@@ -32905,16 +32946,12 @@ tc__dtypes[q->dtype].bytes);
 return m<=TC__CONTRACT_STREAM&&q->phases==1&&bytes>=TC__CONTRACT_STREAM_BYTES;
 }
 static int tc__contract_turns(const tc__contract*q,int64_t m){
-tc__ixpool*x=q->g->body.ix;
-tc__ix cols=q->g->shape.cols;
-const tc__node*n=q->g->body.node.at[tc__right_of(q->g)];
-tc__ixrun across=tc__ix_run(x,n->attr[TC__LOAD_INDEX],TC__COL);
-tc__ixrun along=tc__ix_run(x,n->attr[TC__LOAD_INDEX],TC__DEPTH);
-return m<=TC__CONTRACT_TURNED&&q->phases==1&&q->lanes==(int)TC__VECTOR&&
-q->cls==TC__CLASS_f32&&tc__buffer_of(q->g,n)->place!=TC__BUF_MADE&&
-tc__ix_is_const(cols)&&tc__ix_value(cols)>=TC__CONTRACT_TURNED_LEAST&&
-tc__ix_equals(along.stride,1)&&across.ok&&across.run==INT64_MAX&&
-tc__ix_is_const(across.stride);
+int load=tc__turned_load(q->g),
+most=tc__contract_has_32(q)?(int)TC__TURNED_ROWS_16:(int)TC__TURNED_ROWS;
+if(!load||m>most||q->dot.tiles)return 0;
+int dtype=q->g->body.node.at[load-1]->dtype;
+if(q->dot.each>1)return q->dot.columns==load;
+return q->cls==TC__CLASS_f32&&(dtype==TC_F32||tc__is_half(dtype));
 }
 static int tc__contract_along(const tc__contract*q,int level,tc__axis axis){
 const tc__group*g=q->g;
@@ -32987,32 +33024,29 @@ q.cls=tc__class_of(q.dtype);
 q.m=tc__ix_div(x,g->shape.rows,g->shape.batch);
 q.phases=tc__contract_phases(g);
 int64_t m=tc__ix_is_const(q.m)?tc__ix_value(q.m):INT64_MAX;
-int turns=tc__is_half(q.dtype)&&tc__word_load(g,tc__right_of(g))&&
-tc__contract_turns(&q,m);
 q.dot=tc__dot_of(g);
-if(turns&&!q.dot.tiles)memset(&q.dot,0,sizeof q.dot),q.dot.each=1;
+q.turns=tc__contract_turns(&q,m);
 if(q.dot.each>1)q.depth=tc__ix_ceil_div(x,q.depth,tc__ix_const(q.dot.each));
 if(q.dot.tiles)q.depth=tc__round_up(x,q.depth,TC__DOT_TILE);
 q.dot.turned=tc__tiles_turn(&q);
-q.slice=tc__contract_slice(&q,m);
+q.slice=q.turns?0:tc__contract_slice(&q,m);
 q.grain=q.slice?tc__contract_slice_grain(&q,m)
 :tc__contract_grain(g,m,number?tc__may_tile(g):q.dot.tiles);
-if(q.dot.turned||q.grain>m)q.grain=m;
+if(q.dot.turned||q.turns||q.grain>m)q.grain=m;
 q.left_nodes=!tc__is_plain(g,tc__left_of(g));
 if(tc__has_windows(g,q.lanes)){
 q.right=TC__RIGHT_WINDOWS,q.few=!tc__has_many_windows(g);
+}else if(q.turns){
+q.right=TC__RIGHT_COLUMNS;
 }else if(tc__is_plain(g,tc__right_of(g))){
 int adjacent=tc__is_adjacent(g,tc__right_of(g));
-q.turns=!adjacent&&tc__contract_turns(&q,m);
-q.flip=!adjacent&&!q.turns&&m<=TC__CONTRACT_FLIP;
+q.flip=!adjacent&&m<=TC__CONTRACT_FLIP;
 if(!adjacent)
 q.right=TC__RIGHT_COLUMNS;
 else if((q.streams=tc__contract_streams(&q,m))!=0)
 q.right=TC__RIGHT_IN_PLACE,q.slice=TC__CONTRACT_STREAM_SLICE;
 else if(m<=TC__CONTRACT_IN_PLACE)
 q.right=TC__RIGHT_IN_PLACE;
-}else if(turns&&q.dot.each==1){
-q.turns=1,q.right=TC__RIGHT_COLUMNS,q.slice=0,q.grain=m;
 }
 tc__contract_block(&q);
 if(q.right==TC__RIGHT_WINDOWS)
@@ -34549,102 +34583,190 @@ tc__put(p->out,"        tile[(i + l) * wide + j] = flip[i * wide + j * %d + l];\
 q->width);
 }
 // ---- gen/kernel/print_turned.c
-static void tc__turned_steps(tc__printer*p,const tc__contract*q,int half,int k,
-const char*column){
+enum{
+TC__TURNED_LINE=16,
+TC__TURNED_AHEAD=512,
+TC__TURNED_SIGN=128
+};
+typedef struct tc__turned{
+const tc__contract*q;
+const tc__node*load;
+long long apart;
+int k_bytes,words;
+}tc__turned;
+static tc__turned tc__turned_of(const tc__contract*q){
+tc__turned t;
+t.q=q,t.load=q->g->body.node.at[tc__turned_load(q->g)-1];
+t.k_bytes=q->dot.each>1?4:(int)tc__dtypes[t.load->dtype].bytes;
+t.words=4/t.k_bytes;
+tc__ix at=t.load->attr[TC__LOAD_INDEX];
+t.apart=(long long)tc__ix_value(tc__ix_run(q->g->body.ix,at,TC__COL).stride)*
+(long long)tc__dtypes[t.load->dtype].bytes;
+return t;
+}
+static const char*tc__turned_half(const tc__turned*t){
+return t->load->dtype==TC_F16?"f16":"bf16";
+}
+static void tc__turned_column(tc__printer*p,const tc__turned*t,int group,int k,
+const char*word){
+tc__line(p);
+if(t->words==2)
+tc__put(p->out,"const tc_vf b%d = tc_%s_%s((tc_vi)%s);\n",group,
+k?"high":"low",tc__turned_half(t),word);
+else
+tc__put(p->out,"const %s b%d = (%s)%s;\n",p->d->reg[tc__operand_class(t->q)],
+group,p->d->reg[tc__operand_class(t->q)],word);
+}
+static void tc__turned_steps(tc__printer*p,const tc__turned*t,int group,int k,
+const char*at){
+const tc__contract*q=t->q;
+const char*cls=tc__class_names[tc__operand_class(q)];
 long long stride=(long long)tc__contract_stride(q,tc__left_of(p->g),q->left_nodes);
 for(int i=0;i<q->rows;i++){
 tc__line(p);
-tc__put(p->out,"s%d_%d = TC_FMA_f32(tc_splat_f32(row%d[",i,half,i);
+tc__put(p->out,"const %s x%d = tc_splat_%s(row%d[",
+p->d->reg[tc__operand_class(q)],i,cls,i);
 if(stride!=1)tc__put(p->out,"%lld * (",stride);
-tc__put(p->out,k?"k + %d":"k",k);
-tc__put(p->out,"%s]), %s, s%d_%d);\n",stride!=1?")":"",column,i,half);
-}
-}
-static const tc__dtype_info*tc__turned_info(const tc__printer*p){
-return&tc__dtypes[tc__body(p,tc__right_of(p->g))->dtype];
-}
-static const char*tc__turned_suffix(const tc__printer*p){
-int dtype=tc__body(p,tc__right_of(p->g))->dtype;
-return dtype==TC_F16?"f16":dtype==TC_BF16?"bf16":"f32";
-}
-static void tc__turned_half(tc__printer*p,const tc__contract*q,int half,
-long long apart){
-char column[20];
-for(int at=0;at<2*p->unit;at+=p->unit){
+tc__put(p->out,k?"%s + %d":"%s",at,k);
+tc__put(p->out,"%s]);\n",stride!=1?")":"");
 tc__line(p);
-tc__put(p->out,"t = tc_turn_%s(w + k + %lld, %lld);\n",tc__turned_suffix(p),
-half*p->unit*apart+at,apart);
-for(int i=0;i<p->unit;i++){
-snprintf(column,sizeof column,"t.r%d",i);
-tc__turned_steps(p,q,half,at+i,column);
+if(q->dot.each>1)
+tc__put_dot(p,&q->dot,i,group);
+else
+tc__put(p->out,"s%d_%d = TC_FMA_f32(x%d, b%d, s%d_%d);\n",i,group,i,group,
+i,group);
 }
+if(!q->dot.bias)return;
+tc__line(p);
+tc__put(p->out,"z%d = tc_dot_i8(z%d, TC_K_i32((tc_i32)0x80808080), b%d);\n",group,
+group,group);
+}
+static void tc__turned_line(tc__printer*p,const tc__turned*t,int group){
+char word[20];
+int crowded=
+p->unit>(int)TC__VECTOR&&(t->q->dot.each>1||t->q->width>p->unit);
+long long first=(long long)group*p->unit*t->apart;
+for(int at=0;at<TC__TURNED_LINE;at+=p->unit){
+tc__line(p);
+tc__put(p->out,"t = tc_turn_words(w + k * %d + %lld, %lld);\n",t->k_bytes,
+first+4*at,t->apart);
+for(int i=0;i<p->unit;i++)
+for(int half=0;half<t->words;half++){
+tc__line(p);
+tc__put(p->out,"{\n");
+p->indent++;
+snprintf(word,sizeof word,"t.r%d",i);
+tc__turned_column(p,t,group,half,word);
+tc__turned_steps(p,t,group,(at+i)*t->words+half,"k");
+tc__block_close(p);
+int last=i+1==p->unit&&half+1==t->words;
+if(!last&&!crowded)continue;
 tc__line(p);
 tc__put(p->out,"__asm__(\"\" ::: \"memory\");\n");
 }
 }
-enum{TC__TURNED_AHEAD=128};
-static void tc__turned_ahead(tc__printer*p,const tc__contract*q,long long apart){
+}
+static void tc__turned_ahead(tc__printer*p,const tc__turned*t){
 tc__line(p);
-tc__put(p->out,
-"const %s *ahead = w + (k + %d < depth ? k + %d : k + %d - depth + %lld);\n",
-tc__turned_info(p)->memory,TC__TURNED_AHEAD,TC__TURNED_AHEAD,
-TC__TURNED_AHEAD,q->width*apart);
+tc__put(
+p->out,
+"const tc_u8 *ahead = w + k * %d + (k * %d + %d < bytes ? %d : %d - bytes + %lld);\n",
+t->k_bytes,t->k_bytes,TC__TURNED_AHEAD,TC__TURNED_AHEAD,TC__TURNED_AHEAD,
+t->q->width*t->apart);
 tc__line(p);
 tc__put(p->out,
 "for (int j = 0; j < %d; j++) __builtin_prefetch(ahead + j * %lld, 0, 2);\n",
-q->width,apart);
+t->q->width,t->apart);
 }
-static void tc__turned_rest(tc__printer*p,const tc__contract*q,int half,
-long long apart){
-char column[20];
+static void tc__turned_rest(tc__printer*p,const tc__turned*t,int group){
 tc__line(p);
-tc__put(p->out,"const %s w%d[] = {",tc__turned_info(p)->memory,half);
-for(int i=0;i<p->unit;i++)
-tc__put(p->out,"%sw[k + %lld]",i?", ":"",(half*p->unit+i)*apart);
-tc__put(p->out,"};\n");
+tc__put(p->out,"tc_turn_rest(w + k * %d + %lld, %lld, bytes - k * %d, t);\n",
+t->k_bytes,(long long)group*p->unit*t->apart,t->apart,t->k_bytes);
 tc__line(p);
-tc__put(p->out,"const tc_vf b%d = tc_ld_%s(w%d);\n",half,tc__turned_suffix(p),half);
-snprintf(column,sizeof column,"b%d",half);
-tc__turned_steps(p,q,half,0,column);
+tc__put(p->out,"for (tc_i64 i = k; i < depth; i += %d)",t->words);
+tc__block_open(p);
+for(int half=0;half<t->words;half++){
+tc__line(p);
+if(half){
+tc__put(p->out,"if (i + 1 == depth) break;\n");
+tc__line(p);
 }
-static long long tc__turned_apart(const tc__printer*p){
-tc__ix at=tc__body(p,tc__right_of(p->g))->attr[TC__LOAD_INDEX];
-return(long long)tc__ix_value(tc__ix_run(p->g->body.ix,at,TC__COL).stride);
+tc__put(p->out,"{\n");
+p->indent++;
+tc__turned_column(p,t,group,half,t->words==2?"t[(i - k) / 2]":"t[i - k]");
+tc__turned_steps(p,t,group,half,"i");
+tc__block_close(p);
+}
+tc__block_close(p);
+}
+static int tc__turned_has_rest(const tc__turned*t){
+return tc__ix_divisor(t->q->g->body.ix,t->q->depth)*t->k_bytes%
+(4*TC__TURNED_LINE)!=
+0;
+}
+static void tc__turned_sums(tc__printer*p,const tc__turned*t,int store){
+const tc__contract*q=t->q;
+const char*cls=tc__class_names[q->cls],*reg=p->d->reg[q->cls];
+for(int j=0;j<q->width/p->unit;j++){
+for(int i=0;i<q->rows;i++){
+tc__line(p);
+if(store)
+tc__put(p->out,"tc_st_%s(tile + %d * step + %d, s%d_%d%s",cls,i,
+j*p->unit,i,j,q->dot.bias?" - z":");\n");
+else
+tc__put(p->out,"%s s%d_%d = TC_K_%s(0);\n",reg,i,j,cls);
+if(store&&q->dot.bias)tc__put(p->out,"%d);\n",j);
+}
+if(store||!q->dot.bias)continue;
+tc__line(p);
+tc__put(p->out,"tc_vi z%d = TC_K_i32(0); // %d times the columns' sums\n",j,
+TC__TURNED_SIGN);
+}
 }
 static void tc__print_turned_block(tc__printer*p,const tc__contract*q,
 const char*symbol){
-long long apart=tc__turned_apart(p);
+tc__turned t=tc__turned_of(q);
+int groups=q->width/p->unit,step=TC__TURNED_LINE*t.words;
+const char*type=p->d->scalar[tc__operand_class(q)];
 tc__put(p->out,
-"static __attribute__((noinline)) void %s_block(const float *const *row, const "
-"%s *w,\n        tc_i64 depth, float *tile, tc_i64 step)",
-symbol,tc__turned_info(p)->memory);
+"static __attribute__((noinline)) void %s_block(const %s *const *row, const "
+"tc_u8 *w,\n        tc_i64 bytes, tc_i64 depth, %s *tile, tc_i64 step)",
+symbol,type,p->d->scalar[q->cls]);
 tc__block_open(p);
 for(int i=0;i<q->rows;i++){
 tc__line(p);
-tc__put(p->out,"const float *row%d = row[%d];\n",i,i);
+tc__put(p->out,"const %s *row%d = row[%d];\n",type,i,i);
 }
-for(int i=0;i<q->rows;i++)tc__contract_sums(p,q,i,TC__SUM_NEW);
+tc__turned_sums(p,&t,0);
 tc__line(p);
 tc__put(p->out,"tc_i64 k = 0;\n");
 tc__line(p);
-tc__put(p->out,"for (; k + %d <= depth; k += %d)",2*p->unit,2*p->unit);
+tc__put(p->out,"for (; (k + %d) * %d <= bytes; k += %d)",step,t.k_bytes,step);
 tc__block_open(p);
 tc__line(p);
-tc__put(p->out,"tc_octs t;\n");
-tc__turned_ahead(p,q,apart);
-for(int half=0;half<2;half++)tc__turned_half(p,q,half,apart);
+tc__put(p->out,"tc_turned t;\n");
+tc__turned_ahead(p,&t);
+for(int group=0;group<groups;group++)tc__turned_line(p,&t,group);
 tc__block_close(p);
+if(tc__turned_has_rest(&t)||q->dot.each>1){
 tc__line(p);
-tc__put(p->out,"for (; k < depth; k++)");
+tc__put(p->out,"if (k < depth)");
 tc__block_open(p);
-for(int half=0;half<2;half++)tc__turned_rest(p,q,half,apart);
+tc__line(p);
+tc__put(p->out,"tc_vi t[%d];\n",TC__TURNED_LINE);
+for(int group=0;group<groups;group++)tc__turned_rest(p,&t,group);
 tc__block_close(p);
-for(int i=0;i<q->rows;i++)tc__contract_sums(p,q,i,TC__SUM_STORE);
+}else{
+tc__line(p);
+tc__put(p->out,"(void)depth;\n");
+}
+tc__turned_sums(p,&t,1);
 tc__block_close(p);
 tc__put(p->out,"\n");
 }
 static void tc__print_turned(tc__printer*p,const tc__contract*q,const char*symbol){
-const tc__node*n=tc__body(p,tc__right_of(p->g));
+tc__turned t=tc__turned_of(q);
+tc__ixpool*x=p->g->body.ix;
 if(q->left_nodes)tc__print_left(p,q);
 tc__print_pointers(p,q,1,q->rows,"r0","r1");
 tc__line(p);
@@ -34655,9 +34777,12 @@ tc__put(p->out,"const tc_i64 c = tc_min(p, c1 - %d), r = r0;\n",q->width);
 tc__line(p);
 tc__put(p->out,"(void)r;\n");
 tc__line(p);
-tc__put(p->out,"%s_block(x, ",symbol);
-tc__put_at(p,n->attr[TC__LOAD_BUFFER],
-tc__without_depth(p->g->body.ix,n->attr[TC__LOAD_INDEX]));
+tc__put(p->out,"%s_block(x, (const tc_u8 *)(",symbol);
+tc__put_at(p,t.load->attr[TC__LOAD_BUFFER],
+tc__without_depth(x,t.load->attr[TC__LOAD_INDEX]));
+tc__put(p->out,"), ");
+tc__put_ix(p,tc__ix_mul(x,tc__depth_of(p->g),
+tc__ix_const(tc__dtypes[t.load->dtype].bytes)));
 tc__put(p->out,", depth, tile + (c - c0), wide);\n");
 tc__block_close(p);
 }
@@ -34670,7 +34795,7 @@ tc__let_scratch(p,q,"tile",q->tile_at);
 if(q->slice)tc__let_ix(p,"slice",tc__ix_const(q->slice));
 if(q->left_nodes)tc__let_scratch(p,q,"left",q->left_at);
 if(q->staged)tc__let_scratch(p,q,"stage",q->stage_at);
-if(q->dot.bias)tc__let_scratch(p,q,"bias",q->bias_at);
+if(q->dot.bias&&!q->turns)tc__let_scratch(p,q,"bias",q->bias_at);
 if(q->flip||q->dot.turned||q->right==TC__RIGHT_WINDOWS)
 tc__let_scratch(p,q,"flip",q->flip_at);
 if(q->right!=TC__RIGHT_WINDOWS)return;
@@ -37073,35 +37198,93 @@ static const char*const tc__text_transpose[]={
 "    return y;",
 "}",
 "",
-"// fn: turn_f32",
-"// The first eight elements of eight rows that are `step` apart, turned.",
-"TC_FN tc_octs TC_N(turn_f32)(const float *p, tc_i64 step) {",
-"    tc_octs x = {TC_N(ld_oct)(p), TC_N(ld_oct)(p + step), TC_N(ld_oct)(p + 2 * step),",
-"                 TC_N(ld_oct)(p + 3 * step), TC_N(ld_oct)(p + 4 * step),",
-"                 TC_N(ld_oct)(p + 5 * step), TC_N(ld_oct)(p + 6 * step),",
-"                 TC_N(ld_oct)(p + 7 * step)};",
+"// fn: turn_square",
+"// TC_W x TC_W: word i of row j becomes word j of row i.",
+"TC_FN tc_turned TC_N(turn_square)(tc_turned x) {",
+"#if TC_W == 16",
+"    tc_hex a0 = TC_ZIP_LOW_16(x.r0, x.r1), a1 = TC_ZIP_HIGH_16(x.r0, x.r1);",
+"    tc_hex a2 = TC_ZIP_LOW_16(x.r2, x.r3), a3 = TC_ZIP_HIGH_16(x.r2, x.r3);",
+"    tc_hex b0 = TC_PAIR_LOW_16(a0, a2), b1 = TC_PAIR_HIGH_16(a0, a2);",
+"    tc_hex b2 = TC_PAIR_LOW_16(a1, a3), b3 = TC_PAIR_HIGH_16(a1, a3);",
+"    tc_hex a4 = TC_ZIP_LOW_16(x.r4, x.r5), a5 = TC_ZIP_HIGH_16(x.r4, x.r5);",
+"    tc_hex a6 = TC_ZIP_LOW_16(x.r6, x.r7), a7 = TC_ZIP_HIGH_16(x.r6, x.r7);",
+"    tc_hex b4 = TC_PAIR_LOW_16(a4, a6), b5 = TC_PAIR_HIGH_16(a4, a6);",
+"    tc_hex b6 = TC_PAIR_LOW_16(a5, a7), b7 = TC_PAIR_HIGH_16(a5, a7);",
+"    tc_hex a8 = TC_ZIP_LOW_16(x.r8, x.r9), a9 = TC_ZIP_HIGH_16(x.r8, x.r9);",
+"    tc_hex a10 = TC_ZIP_LOW_16(x.r10, x.r11), a11 = TC_ZIP_HIGH_16(x.r10, x.r11);",
+"    tc_hex b8 = TC_PAIR_LOW_16(a8, a10), b9 = TC_PAIR_HIGH_16(a8, a10);",
+"    tc_hex b10 = TC_PAIR_LOW_16(a9, a11), b11 = TC_PAIR_HIGH_16(a9, a11);",
+"    tc_hex a12 = TC_ZIP_LOW_16(x.r12, x.r13), a13 = TC_ZIP_HIGH_16(x.r12, x.r13);",
+"    tc_hex a14 = TC_ZIP_LOW_16(x.r14, x.r15), a15 = TC_ZIP_HIGH_16(x.r14, x.r15);",
+"    tc_hex b12 = TC_PAIR_LOW_16(a12, a14), b13 = TC_PAIR_HIGH_16(a12, a14);",
+"    tc_hex b14 = TC_PAIR_LOW_16(a13, a15), b15 = TC_PAIR_HIGH_16(a13, a15);",
+"    tc_turned y;",
+"    tc_hex c0 = TC_QUAD_LOW_16(b0, b4), c4 = TC_QUAD_HIGH_16(b0, b4);",
+"    tc_hex c8 = TC_QUAD_LOW_16(b8, b12), c12 = TC_QUAD_HIGH_16(b8, b12);",
+"    y.r0 = TC_QUAD_LOW_16(c0, c8), y.r8 = TC_QUAD_HIGH_16(c0, c8);",
+"    y.r4 = TC_QUAD_LOW_16(c4, c12), y.r12 = TC_QUAD_HIGH_16(c4, c12);",
+"    tc_hex c1 = TC_QUAD_LOW_16(b1, b5), c5 = TC_QUAD_HIGH_16(b1, b5);",
+"    tc_hex c9 = TC_QUAD_LOW_16(b9, b13), c13 = TC_QUAD_HIGH_16(b9, b13);",
+"    y.r1 = TC_QUAD_LOW_16(c1, c9), y.r9 = TC_QUAD_HIGH_16(c1, c9);",
+"    y.r5 = TC_QUAD_LOW_16(c5, c13), y.r13 = TC_QUAD_HIGH_16(c5, c13);",
+"    tc_hex c2 = TC_QUAD_LOW_16(b2, b6), c6 = TC_QUAD_HIGH_16(b2, b6);",
+"    tc_hex c10 = TC_QUAD_LOW_16(b10, b14), c14 = TC_QUAD_HIGH_16(b10, b14);",
+"    y.r2 = TC_QUAD_LOW_16(c2, c10), y.r10 = TC_QUAD_HIGH_16(c2, c10);",
+"    y.r6 = TC_QUAD_LOW_16(c6, c14), y.r14 = TC_QUAD_HIGH_16(c6, c14);",
+"    tc_hex c3 = TC_QUAD_LOW_16(b3, b7), c7 = TC_QUAD_HIGH_16(b3, b7);",
+"    tc_hex c11 = TC_QUAD_LOW_16(b11, b15), c15 = TC_QUAD_HIGH_16(b11, b15);",
+"    y.r3 = TC_QUAD_LOW_16(c3, c11), y.r11 = TC_QUAD_HIGH_16(c3, c11);",
+"    y.r7 = TC_QUAD_LOW_16(c7, c15), y.r15 = TC_QUAD_HIGH_16(c7, c15);",
+"    return y;",
+"#else",
 "    return TC_N(turn_octs)(x);",
+"#endif",
 "}",
 "",
-"// fn: turn_bf16",
-"// The same of halves, widened.",
-"TC_FN tc_octs TC_N(turn_bf16)(const tc_u16 *p, tc_i64 step) {",
-"    tc_octs x = {(tc_oct)TC_N(ld_bf16)(p), (tc_oct)TC_N(ld_bf16)(p + step),",
-"                 (tc_oct)TC_N(ld_bf16)(p + 2 * step), (tc_oct)TC_N(ld_bf16)(p + 3 * step),",
-"                 (tc_oct)TC_N(ld_bf16)(p + 4 * step), (tc_oct)TC_N(ld_bf16)(p + 5 * step),",
-"                 (tc_oct)TC_N(ld_bf16)(p + 6 * step), (tc_oct)TC_N(ld_bf16)(p + 7 * step)};",
-"    return TC_N(turn_octs)(x);",
+"// fn: turn_words",
+"// The first TC_W words of TC_W rows that are `step` bytes apart, turned.",
+"TC_FN tc_turned TC_N(turn_words)(const tc_u8 *p, tc_i64 step) {",
+"#define TC_ROW(j) *(const tc_turned_at *)(const void *)(p + j * step)",
+"#if TC_W == 16",
+"    tc_turned x = {TC_ROW(0), TC_ROW(1), TC_ROW(2), TC_ROW(3), TC_ROW(4), TC_ROW(5), TC_ROW(6), TC_ROW(7),",
+"                   TC_ROW(8), TC_ROW(9), TC_ROW(10), TC_ROW(11), TC_ROW(12), TC_ROW(13), TC_ROW(14), TC_ROW(15)};",
+"#else",
+"    tc_turned x = {TC_ROW(0), TC_ROW(1), TC_ROW(2), TC_ROW(3), TC_ROW(4), TC_ROW(5), TC_ROW(6), TC_ROW(7)};",
+"#endif",
+"#undef TC_ROW",
+"    return TC_N(turn_square)(x);",
 "}",
 "",
-"// fn: turn_f16",
-"// The same of halves, widened.",
-"TC_FN tc_octs TC_N(turn_f16)(const tc_u16 *p, tc_i64 step) {",
-"    tc_octs x = {(tc_oct)TC_N(ld_f16)(p), (tc_oct)TC_N(ld_f16)(p + step),",
-"                 (tc_oct)TC_N(ld_f16)(p + 2 * step), (tc_oct)TC_N(ld_f16)(p + 3 * step),",
-"                 (tc_oct)TC_N(ld_f16)(p + 4 * step), (tc_oct)TC_N(ld_f16)(p + 5 * step),",
-"                 (tc_oct)TC_N(ld_f16)(p + 6 * step), (tc_oct)TC_N(ld_f16)(p + 7 * step)};",
-"    return TC_N(turn_octs)(x);",
+"// fn: turn_rest",
+"// The same of 16 words, of which rows have `bytes`, fewer than all, and zeros behind them.",
+"static __attribute__((noinline, unused)) void TC_N(turn_rest)(const tc_u8 *p, tc_i64 step, tc_i64 bytes, tc_vi *to) {",
+"    tc_i32 x[TC_W][16] = {{0}};",
+"    for (int j = 0; j < TC_W; j++)",
+"        for (tc_i64 b = 0; b < bytes; b++) ((tc_u8 *)x[j])[b] = p[j * step + b];",
+"    for (int i = 0; i < 16; i++)",
+"        for (int j = 0; j < TC_W; j++) ((tc_i32 *)to)[i * TC_W + j] = x[j][i];",
 "}",
+"",
+"// fn: low_bf16",
+"// The first of a word's two halves, and the second, widened.",
+"TC_FN tc_vf TC_N(low_bf16)(tc_vi v) { return (tc_vf)((tc_vu)v << 16); }",
+"",
+"// fn: high_bf16",
+"TC_FN tc_vf TC_N(high_bf16)(tc_vi v) { return (tc_vf)((tc_vu)v & 0xffff0000u); }",
+"",
+"// fn: low_f16",
+"TC_FN tc_vf TC_N(low_f16)(tc_vi v) {",
+"#if TC_HW_F16",
+"    TC_N(f16s) t;",
+"    TC_N(st_u16)((tc_u16 *)(void *)&t, v & 65535);",
+"    return TC_F16_IN(t);",
+"#else",
+"    return TC_N(of_f16)(v & 65535);",
+"#endif",
+"}",
+"",
+"// fn: high_f16",
+"TC_FN tc_vf TC_N(high_f16)(tc_vi v) { return TC_N(low_f16)((tc_vi)((tc_vu)v >> 16)); }",
 "",
 "// fn: transpose_f32",
 "// 8 x 8: elements k.. of eight rows become rows of q, `step` apart.",
@@ -37179,6 +37362,31 @@ static const char*const tc__text_shuffles[]={
 "#define TC_PAIR_HIGH(a, b) TC_MIX(a, b, 2, 3, 10, 11, 6, 7, 14, 15)",
 "#define TC_HALF_LOW(a, b) TC_MIX(a, b, 0, 1, 2, 3, 8, 9, 10, 11)",
 "#define TC_HALF_HIGH(a, b) TC_MIX(a, b, 4, 5, 6, 7, 12, 13, 14, 15)",
+"#if TC_W == 16",
+"typedef float tc_hex __attribute__((vector_size(64)));",
+"typedef tc_i32 tc_hex_i __attribute__((vector_size(64)));",
+"typedef tc_i64 tc_hex_l __attribute__((vector_size(64)));",
+"typedef struct tc_turned {",
+"    tc_hex r0, r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, r12, r13, r14, r15;",
+"} tc_turned;",
+"#if defined(__clang__) || __GNUC__ >= 12",
+"#define TC_MIX_16(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)",
+"#define TC_MIX_L(a, b, ...)  ((tc_hex)__builtin_shufflevector((tc_hex_l)(a), (tc_hex_l)(b), __VA_ARGS__))",
+"#else",
+"#define TC_MIX_16(a, b, ...) __builtin_shuffle(a, b, (tc_hex_i){__VA_ARGS__})",
+"#define TC_MIX_L(a, b, ...) ((tc_hex)__builtin_shuffle((tc_hex_l)(a), (tc_hex_l)(b), (tc_hex_l){__VA_ARGS__}))",
+"#endif",
+"#define TC_ZIP_LOW_16(a, b)   TC_MIX_16(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29)",
+"#define TC_ZIP_HIGH_16(a, b)  TC_MIX_16(a, b, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31)",
+"#define TC_PAIR_LOW_16(a, b)  TC_MIX_L(a, b, 0, 8, 2, 10, 4, 12, 6, 14)",
+"#define TC_PAIR_HIGH_16(a, b) TC_MIX_L(a, b, 1, 9, 3, 11, 5, 13, 7, 15)",
+"#define TC_QUAD_LOW_16(a, b)  TC_MIX_L(a, b, 0, 1, 4, 5, 8, 9, 12, 13)",
+"#define TC_QUAD_HIGH_16(a, b) TC_MIX_L(a, b, 2, 3, 6, 7, 10, 11, 14, 15)",
+"typedef tc_hex tc_turned_at __attribute__((aligned(1), may_alias));",
+"#else",
+"typedef tc_octs tc_turned;",
+"typedef tc_oct tc_turned_at __attribute__((aligned(1), may_alias));",
+"#endif",
 };
 // ---- gen/kernel/print_prelude.c
 typedef struct tc__text_section{

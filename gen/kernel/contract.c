@@ -41,11 +41,9 @@ enum {
     TC__CONTRACT_TILES_WORDS = 1 << 18, //   of so many words,
     TC__CONTRACT_TILES_SUMS = 1 << 13,  //   and so many sums of an item
     TC__CONTRACT_FLIP = 32,             // most rows of a flipped panel
-    TC__CONTRACT_TURNED = 4, // most rows of a product that turns columns in registers,
-    TC__CONTRACT_TURNED_LEAST = 16, //   of which it has so many
-    TC__CONTRACT_IN_PLACE = 12,     // up to here the right operand is not packed
-    TC__CONTRACT_STAGE = 128,       // k of columns that are evaluated along it
-    TC__CONTRACT_PANELS = 1 << 18,  // bytes of packed panels of an item, about half an L2
+    TC__CONTRACT_IN_PLACE = 12,         // up to here the right operand is not packed
+    TC__CONTRACT_STAGE = 128,           // k of columns that are evaluated along it
+    TC__CONTRACT_PANELS = 1 << 18, // bytes of packed panels of an item, about half an L2
     TC__CONTRACT_ALL_PANELS = 1 << 20, //   and of all slices, with vectors of 16
     TC__CONTRACT_STREAM = 32, // most rows of a product that streams the right operand,
     TC__CONTRACT_STREAM_BYTES = 1 << 19, //   which has at least so many bytes,
@@ -230,6 +228,14 @@ static const struct {
                  {"6x2", 6, 2},   {"6x4", 6, 4},   {"8x2", 8, 2},  {"8x3", 8, 3},
                  {"12x1", 12, 1}, {"12x2", 12, 2}, {"14x2", 14, 2}};
 
+// Whether two vectors of columns that are turned are gone through together, though they have 16 lanes each: sums of a row
+// would wait for each other.
+static int tc__turns_halves(const tc__contract *q, int64_t cols) {
+    const tc__node *n = q->g->body.node.at[tc__turned_load(q->g) - 1];
+    return tc__is_half(n->dtype) && q->dot.each == 1 && q->grain <= 2 &&
+           cols >= 2 * q->lanes;
+}
+
 // A block as it was chosen. A flipped one has rows of the panel for columns, which are given.
 static void tc__contract_tile(tc__contract *q, int tile) {
     q->rows = tc__tiles[tile].rows;
@@ -260,7 +266,8 @@ static void tc__contract_block(tc__contract *q) {
     }
     if (q->flip) q->width = (int)tc__padded(q->grain, q->lanes);
     if (q->turns) {
-        q->rows = (int)q->grain, q->width = TC__CONTRACT_TURNED_LEAST;
+        int two = q->lanes == (int)TC__VECTOR || tc__turns_halves(q, cols);
+        q->rows = (int)q->grain, q->width = two ? 2 * q->lanes : q->lanes;
         return;
     }
     if (tile) {
@@ -399,7 +406,7 @@ static void tc__contract_scratch(tc__contract *q, tc__ix at) {
         tc__contract_area(q, q->left_nodes ? tc__ix_mul(x, left, tc__ix_const(lefts)) : 0);
     if (q->staged)
         q->stage_at = tc__contract_area(q, tc__ix_const(q->width * TC__CONTRACT_STAGE));
-    if (q->dot.bias) q->bias_at = tc__contract_area(q, q->wide_padded);
+    if (q->dot.bias && !q->turns) q->bias_at = tc__contract_area(q, q->wide_padded);
     q->tile_at = tc__contract_area(q, tc__ix_mul(x, q->wide_padded, tc__ix_const(tall)));
     q->flip_at = tc__contract_area(
         q, windows         ? tc__ix_mul(x, q->wide_padded, tc__ix_const(tall))
@@ -478,18 +485,14 @@ static int tc__contract_streams(const tc__contract *q, int64_t m) {
     return m <= TC__CONTRACT_STREAM && q->phases == 1 && bytes >= TC__CONTRACT_STREAM_BYTES;
 }
 
-// Whether a product of m rows turns its right operand, whose columns are not adjacent.
+// Whether a product of m rows turns its right operand.
 static int tc__contract_turns(const tc__contract *q, int64_t m) {
-    tc__ixpool *x = q->g->body.ix;
-    tc__ix cols = q->g->shape.cols;
-    const tc__node *n = q->g->body.node.at[tc__right_of(q->g)];
-    tc__ixrun across = tc__ix_run(x, n->attr[TC__LOAD_INDEX], TC__COL);
-    tc__ixrun along = tc__ix_run(x, n->attr[TC__LOAD_INDEX], TC__DEPTH);
-    return m <= TC__CONTRACT_TURNED && q->phases == 1 && q->lanes == (int)TC__VECTOR &&
-           q->cls == TC__CLASS_f32 && tc__buffer_of(q->g, n)->place != TC__BUF_MADE &&
-           tc__ix_is_const(cols) && tc__ix_value(cols) >= TC__CONTRACT_TURNED_LEAST &&
-           tc__ix_equals(along.stride, 1) && across.ok && across.run == INT64_MAX &&
-           tc__ix_is_const(across.stride);
+    int load = tc__turned_load(q->g),
+        most = tc__contract_has_32(q) ? (int)TC__TURNED_ROWS_16 : (int)TC__TURNED_ROWS;
+    if (!load || m > most || q->dot.tiles) return 0;
+    int dtype = q->g->body.node.at[load - 1]->dtype;
+    if (q->dot.each > 1) return q->dot.columns == load;
+    return q->cls == TC__CLASS_f32 && (dtype == TC_F32 || tc__is_half(dtype));
 }
 
 // How an operand's loads, of this level, lie along an axis: whether a vector of each is one access.
@@ -577,32 +580,29 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at, int numb
     q.m = tc__ix_div(x, g->shape.rows, g->shape.batch);
     q.phases = tc__contract_phases(g);
     int64_t m = tc__ix_is_const(q.m) ? tc__ix_value(q.m) : INT64_MAX;
-    int turns = tc__is_half(q.dtype) && tc__word_load(g, tc__right_of(g)) &&
-                tc__contract_turns(&q, m);
     q.dot = tc__dot_of(g);
-    if (turns && !q.dot.tiles) memset(&q.dot, 0, sizeof q.dot), q.dot.each = 1;
+    q.turns = tc__contract_turns(&q, m);
     if (q.dot.each > 1) q.depth = tc__ix_ceil_div(x, q.depth, tc__ix_const(q.dot.each));
     if (q.dot.tiles) q.depth = tc__round_up(x, q.depth, TC__DOT_TILE);
     q.dot.turned = tc__tiles_turn(&q);
-    q.slice = tc__contract_slice(&q, m);
+    q.slice = q.turns ? 0 : tc__contract_slice(&q, m);
     q.grain = q.slice ? tc__contract_slice_grain(&q, m)
                       : tc__contract_grain(g, m, number ? tc__may_tile(g) : q.dot.tiles);
-    if (q.dot.turned || q.grain > m) q.grain = m;
+    if (q.dot.turned || q.turns || q.grain > m) q.grain = m;
     q.left_nodes = !tc__is_plain(g, tc__left_of(g));
     if (tc__has_windows(g, q.lanes)) {
         q.right = TC__RIGHT_WINDOWS, q.few = !tc__has_many_windows(g);
+    } else if (q.turns) {
+        q.right = TC__RIGHT_COLUMNS;
     } else if (tc__is_plain(g, tc__right_of(g))) {
         int adjacent = tc__is_adjacent(g, tc__right_of(g));
-        q.turns = !adjacent && tc__contract_turns(&q, m);
-        q.flip = !adjacent && !q.turns && m <= TC__CONTRACT_FLIP;
+        q.flip = !adjacent && m <= TC__CONTRACT_FLIP;
         if (!adjacent)
             q.right = TC__RIGHT_COLUMNS;
         else if ((q.streams = tc__contract_streams(&q, m)) != 0)
             q.right = TC__RIGHT_IN_PLACE, q.slice = TC__CONTRACT_STREAM_SLICE;
         else if (m <= TC__CONTRACT_IN_PLACE)
             q.right = TC__RIGHT_IN_PLACE;
-    } else if (turns && q.dot.each == 1) {
-        q.turns = 1, q.right = TC__RIGHT_COLUMNS, q.slice = 0, q.grain = m;
     }
     tc__contract_block(&q);
     if (q.right == TC__RIGHT_WINDOWS)

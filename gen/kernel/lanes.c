@@ -73,6 +73,49 @@ static int tc__is_flat_product(const tc__group *g) {
            !tc__is_plain(g, tc__right_of(g)) || !tc__is_adjacent(g, tc__right_of(g));
 }
 
+enum {
+    TC__TURNED_ROWS = 4,    // most rows of a product that turns its weights in registers,
+    TC__TURNED_ROWS_16 = 8, //   of vectors of 16,
+    TC__TURNED_COLUMNS = 16 //   which has so many columns
+};
+
+// The LOAD of weights [columns, k] that few rows may turn in registers, k side by side (print_turned.c), + 1: of f32 and
+// halves, or of integers that products take as i32. 0 = there is none.
+static int tc__turned_load(const tc__group *g) {
+    tc__ixpool *x = g->body.ix;
+    if (g->shape.kind != TC__CONTRACTION || tc__contract_phases(g) > 1) return 0;
+    const tc__node *n = g->body.node.at[tc__right_of(g)];
+    for (; n->op == TC_OP_CAST; n = g->body.node.at[n->in[0]]) {
+        int from = g->body.node.at[n->in[0]]->dtype;
+        if (n->dtype != TC_I32 && !(n->dtype == TC_F32 && tc__is_half(from))) return 0;
+    }
+    if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_PREDICATES || g->target.checked)
+        return 0;
+    const tc__kbuf *from = tc__buffer_of(g, n);
+    tc__ix at = n->attr[TC__LOAD_INDEX], m = tc__ix_div(x, g->shape.rows, g->shape.batch);
+    tc__ixrun across = tc__ix_run(x, at, TC__COL), along = tc__ix_run(x, at, TC__DEPTH);
+    int lies = from->dtype == n->dtype && tc__is_memory(from) && !tc__ix_has_val(x, at) &&
+               along.ok && along.run == INT64_MAX && tc__ix_equals(along.stride, 1) &&
+               across.ok && across.run == INT64_MAX && tc__ix_is_const(across.stride);
+    int few = tc__ix_is_const(m) && tc__ix_value(m) <= TC__TURNED_ROWS_16;
+    int broad =
+        tc__ix_is_const(g->shape.cols) && tc__ix_value(g->shape.cols) >= TC__TURNED_COLUMNS;
+    return lies && few && broad ? (int)n->id + 1 : 0;
+}
+
+// Whether vectors of 16 do so, where tiles of AMX do not multiply.
+static int tc__is_turned_by_16(const tc__group *g, tc__emit target) {
+    int load = tc__turned_load(g);
+    if (!load) return 0;
+    int dtype = g->body.node.at[load - 1]->dtype;
+    int tiles = target >= TC__EMIT_AMX && dtype != TC_F32 && dtype != TC_F16 &&
+                (dtype != TC_BF16 || g->target.fast);
+    int few = tc__ix_value(tc__ix_div(g->body.ix, g->shape.rows, g->shape.batch)) <=
+              TC__TURNED_ROWS;
+    return !tiles && !(few && dtype == TC_F32) &&
+           (tc__is_half(dtype) || dtype == TC_F32 || target >= TC__EMIT_VNNI);
+}
+
 // Of what size the largest elements are that node n computes with; 0 = it is no work of a loop over vectors, or has the
 // same vectors whatever their size is.
 static uint32_t tc__node_width(const tc__group *g, const tc__node *n) {
@@ -108,7 +151,7 @@ static int tc__is_wide(const tc__group *g) {
 // or 4 where elements of 8 bytes fill a register.
 TC__UNUSED static int tc__choose_lanes(const tc__group *g, tc__emit target) {
     if (target < TC__EMIT_AVX512 && tc__is_wide(g)) return TC__VECTOR / 2;
-    if (tc__is_flat_product(g)) return TC__VECTOR;
+    if (tc__is_flat_product(g) && !tc__is_turned_by_16(g, target)) return TC__VECTOR;
     return (tc__group_takes_16(g, target) ? 2 : 1) * TC__VECTOR;
 }
 

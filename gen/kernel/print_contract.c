@@ -10,7 +10,7 @@ static void tc__print_areas(tc__printer *p, const tc__contract *q) {
     if (q->slice) tc__let_ix(p, "slice", tc__ix_const(q->slice));
     if (q->left_nodes) tc__let_scratch(p, q, "left", q->left_at);
     if (q->staged) tc__let_scratch(p, q, "stage", q->stage_at);
-    if (q->dot.bias) tc__let_scratch(p, q, "bias", q->bias_at);
+    if (q->dot.bias && !q->turns) tc__let_scratch(p, q, "bias", q->bias_at);
     if (q->flip || q->dot.turned || q->right == TC__RIGHT_WINDOWS)
         tc__let_scratch(p, q, "flip", q->flip_at);
     if (q->right != TC__RIGHT_WINDOWS) return;
