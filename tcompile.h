@@ -3165,7 +3165,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x036e42713bb03982u
+#define TC__BUILD_ID 0xe0bbc6f6b0f0faaau
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -30594,7 +30594,7 @@ TC__TURNED_ROWS=4,
 TC__TURNED_ROWS_16=8,
 TC__TURNED_COLUMNS=16
 };
-static int tc__turned_load(const tc__group*g){
+static int tc__lying_load(const tc__group*g){
 tc__ixpool*x=g->body.ix;
 if(g->shape.kind!=TC__CONTRACTION||tc__contract_phases(g)>1)return 0;
 const tc__node*n=g->body.node.at[tc__right_of(g)];
@@ -30605,15 +30605,19 @@ if(n->dtype!=TC_I32&&!(n->dtype==TC_F32&&tc__is_half(from)))return 0;
 if(n->op!=TC_OP_LOAD||n->n_attr>TC__LOAD_PREDICATES||g->target.checked)
 return 0;
 const tc__kbuf*from=tc__buffer_of(g,n);
-tc__ix at=n->attr[TC__LOAD_INDEX],m=tc__ix_div(x,g->shape.rows,g->shape.batch);
+tc__ix at=n->attr[TC__LOAD_INDEX];
 tc__ixrun across=tc__ix_run(x,at,TC__COL),along=tc__ix_run(x,at,TC__DEPTH);
 int lies=from->dtype==n->dtype&&tc__is_memory(from)&&!tc__ix_has_val(x,at)&&
 along.ok&&along.run==INT64_MAX&&tc__ix_equals(along.stride,1)&&
 across.ok&&across.run==INT64_MAX&&tc__ix_is_const(across.stride);
+return lies?(int)n->id+1:0;
+}
+static int tc__turned_load(const tc__group*g){
+tc__ix m=tc__ix_div(g->body.ix,g->shape.rows,g->shape.batch);
 int few=tc__ix_is_const(m)&&tc__ix_value(m)<=TC__TURNED_ROWS_16;
 int broad=
 tc__ix_is_const(g->shape.cols)&&tc__ix_value(g->shape.cols)>=TC__TURNED_COLUMNS;
-return lies&&few&&broad?(int)n->id+1:0;
+return few&&broad?tc__lying_load(g):0;
 }
 static int tc__is_turned_by_16(const tc__group*g,tc__emit target){
 int load=tc__turned_load(g);
@@ -32559,6 +32563,9 @@ TC__CONTRACT_TILES_WORDS=1<<18,
 TC__CONTRACT_TILES_SUMS=1<<13,
 TC__CONTRACT_FLIP=32,
 TC__CONTRACT_IN_PLACE=12,
+TC__CONTRACT_LATE_ROWS=48,
+TC__CONTRACT_LATE_ITEMS=8,
+TC__CONTRACT_LATE_SLICE=64,
 TC__CONTRACT_STAGE=128,
 TC__CONTRACT_PANELS=1<<18,
 TC__CONTRACT_ALL_PANELS=1<<20,
@@ -32609,6 +32616,8 @@ int64_t period;
 int number;
 tc__dot_plan dot;
 tc__ix bias_at;
+int halves;
+int late;
 int staged;
 tc__ix stage_at;
 }tc__contract;
@@ -32788,10 +32797,9 @@ tc__padded(cols,3*q->lanes)<tc__padded(cols,vectors*q->lanes))
 q->rows=4,vectors=3;
 q->width=vectors*q->lanes;
 }
-static int64_t tc__contract_stream_wide(const tc__contract*q){
+static int64_t tc__contract_share(const tc__contract*q,int most){
 int threads=q->g->target.threads<2?2:q->g->target.threads;
-int64_t cols=tc__ix_value(q->g->shape.cols),
-items=threads*TC__CONTRACT_STREAM_ITEMS;
+int64_t items=threads*most,cols=tc__ix_lo(q->g->body.ix,q->g->shape.cols);
 int64_t wide=tc__padded((cols+items-1)/items,q->width);
 return wide<TC__CONTRACT_STREAM_WIDE?wide:(int64_t)TC__CONTRACT_STREAM_WIDE;
 }
@@ -32822,7 +32830,13 @@ if(panels>share)panels=share;
 if(q->slice)depth=q->slice,unit=q->width;
 int64_t wide=panels/(bytes*(depth?depth:1))/unit*unit;
 if(wide<2*unit)wide=2*unit;
-if(q->streams)wide=tc__contract_stream_wide(q);
+if(q->streams)
+wide=tc__contract_share(
+q,TC__CONTRACT_STREAM_ITEMS);
+if(q->turns||q->late){
+int64_t share=tc__contract_share(q,TC__CONTRACT_LATE_ITEMS);
+if(share>wide)wide=share;
+}
 if(q->dot.turned){
 wide=TC__CONTRACT_TILES_SUMS/tc__padded(q->grain,q->rows);
 wide=wide<2*q->width?2*q->width:wide/q->width*q->width;
@@ -32865,13 +32879,12 @@ tc__ix deep=tc__round_up(x,q->depth,q->lanes);
 q->bytes=at;
 int windows=q->right==TC__RIGHT_WINDOWS;
 int64_t tall=tc__padded(q->grain,windows?q->width:q->flip?q->lanes:q->rows);
-int one=
-q->flip||q->streams;
+int one=q->flip||q->streams||q->late;
 tc__ix panels=q->turns?tc__ix_const(0)
 :windows||q->dot.turned?tc__ix_const(tall)
 :one?tc__ix_const(q->width)
 :q->wide_padded;
-tc__ix packed=q->few?tc__ix_const(q->slice):deep;
+tc__ix packed=q->few||q->late?tc__ix_const(q->slice):deep;
 q->pack_at=tc__contract_area(q,tc__ix_mul(x,packed,panels));
 int64_t lefts=q->dot.turned?q->width:q->dot.tiles?tall:q->grain;
 tc__ix left=q->left_rows&&q->slice?tc__ix_const(q->slice):deep;
@@ -32953,6 +32966,15 @@ int dtype=q->g->body.node.at[load-1]->dtype;
 if(q->dot.each>1)return q->dot.columns==load;
 return q->cls==TC__CLASS_f32&&(dtype==TC_F32||tc__is_half(dtype));
 }
+static int tc__contract_halves(const tc__contract*q){
+int load=
+q->turns||q->dot.each>1||q->cls!=TC__CLASS_f32?0:tc__lying_load(q->g);
+return load&&tc__is_half(q->g->body.node.at[load-1]->dtype)?load:0;
+}
+static int tc__contract_is_late(const tc__contract*q,int64_t m){
+int lies=q->halves||(q->dot.each>1&&q->dot.columns&&!q->dot.tiles);
+return lies&&!q->turns&&m<=TC__CONTRACT_LATE_ROWS&&q->phases==1;
+}
 static int tc__contract_along(const tc__contract*q,int level,tc__axis axis){
 const tc__group*g=q->g;
 for(size_t i=0;i<g->body.node.count;i++){
@@ -32964,7 +32986,7 @@ return 0;
 return 1;
 }
 static int tc__contract_left_rows(const tc__contract*q,int64_t m){
-if(q->right==TC__RIGHT_WINDOWS||q->turns||q->dot.each>1)return 0;
+if(q->right==TC__RIGHT_WINDOWS||q->turns||q->late||q->dot.each>1)return 0;
 int aligned=m!=INT64_MAX&&m%q->lanes==0&&q->grain%q->lanes==0;
 int several=tc__ix_is_const(q->wide)&&tc__ix_value(q->wide)>q->width;
 return aligned&&several&&!q->flip&&q->phases==1&&
@@ -32982,7 +33004,7 @@ TC__PER_LANE||
 tc__pred_along(g,n,TC__COL,q->lanes)==2);
 }
 static int tc__contract_is_staged(const tc__contract*q){
-return q->right==TC__RIGHT_NODES&&q->dot.each==1&&!q->apart&&
+return q->right==TC__RIGHT_NODES&&q->dot.each==1&&!q->apart&&!q->halves&&
 (q->cls==TC__CLASS_f32||q->cls==TC__CLASS_i32)&&
 !tc__contract_along(q,TC__AT_RIGHT,TC__COL)&&
 tc__contract_along(q,TC__AT_RIGHT,TC__DEPTH);
@@ -33029,10 +33051,14 @@ q.turns=tc__contract_turns(&q,m);
 if(q.dot.each>1)q.depth=tc__ix_ceil_div(x,q.depth,tc__ix_const(q.dot.each));
 if(q.dot.tiles)q.depth=tc__round_up(x,q.depth,TC__DOT_TILE);
 q.dot.turned=tc__tiles_turn(&q);
-q.slice=q.turns?0:tc__contract_slice(&q,m);
+q.halves=tc__contract_halves(&q);
+q.late=tc__contract_is_late(&q,m);
+q.slice=q.turns?0
+:q.late?TC__CONTRACT_LATE_SLICE<<(q.halves!=0)
+:tc__contract_slice(&q,m);
 q.grain=q.slice?tc__contract_slice_grain(&q,m)
 :tc__contract_grain(g,m,number?tc__may_tile(g):q.dot.tiles);
-if(q.dot.turned||q.turns||q.grain>m)q.grain=m;
+if(q.dot.turned||q.turns||q.late||q.grain>m)q.grain=m;
 q.left_nodes=!tc__is_plain(g,tc__left_of(g));
 if(tc__has_windows(g,q.lanes)){
 q.right=TC__RIGHT_WINDOWS,q.few=!tc__has_many_windows(g);
@@ -33170,6 +33196,9 @@ return tc__ix_value(
 tc__ix_run(q->g->body.ix,q->g->body.node.at[id]->attr[TC__LOAD_INDEX],TC__DEPTH)
 .stride);
 }
+static const char*tc__half_name(const tc__contract*q,int load){
+return q->g->body.node.at[load-1]->dtype==TC_F16?"f16":"bf16";
+}
 static int64_t tc__contract_walk_stride(const tc__contract*q){
 if(q->flip)return tc__contract_stride(q,tc__right_of(q->g),0);
 return tc__contract_stride(q,tc__left_of(q->g),q->left_nodes);
@@ -33275,9 +33304,10 @@ tc__put(p->out,"const tc_i64 k1 = tc_min(k0 + slice, depth);\n");
 }
 static void tc__print_panel(tc__printer*p,const tc__contract*q,const char*lead){
 tc__line(p);
-if(q->streams){
-tc__put(p->out,"%s%s *panel = pack + k0 * %d;\n",lead,
-p->d->scalar[tc__operand_class(q)],q->width);
+if(q->streams||q->late){
+tc__put(p->out,"%s%s *panel = pack",lead,p->d->scalar[tc__operand_class(q)]);
+if(q->streams)tc__put(p->out," + k0 * %d",q->width);
+tc__put(p->out,";\n");
 return;
 }
 tc__put(p->out,"%s%s *panel = pack + %s(p - c0) * %s;\n",lead,
@@ -33365,6 +33395,23 @@ tc__put(p->out,"for (tc_i64 p = c0; p < c1%s; p += %d)",
 masked?" && p - c0 <= seen":"",q->width);
 tc__block_open(p);
 }
+static void tc__print_left_step(tc__printer*p,tc__ix depth,int tail){
+tc__line(p);
+tc__put(p->out,tail?"if (k < ":"for (; k + %d <= ",p->unit);
+tc__put_ix(p,depth);
+tc__put(p->out,tail?")":"; k += %d)",p->unit);
+tc__block_open(p);
+p->axis=TC__DEPTH,p->tail=tail;
+if(!tail)return;
+tc__line(p);
+tc__put(p->out,"const int n = (int)(");
+tc__put_ix(p,depth);
+tc__put(p->out," - k);\n");
+}
+static void tc__print_left_close(tc__printer*p){
+p->axis=TC__COL,p->tail=0;
+tc__block_close(p);
+}
 // ---- gen/kernel/print_dots.c
 static void tc__put_dot(tc__printer*p,const tc__dot_plan*d,int i,int j){
 int turn=d->each==4&&d->right==TC_U8;
@@ -33439,21 +33486,30 @@ static void tc__put_bytes(tc__printer*p,const tc__contract*q){
 tc__ixpool*x=p->g->body.ix;
 tc__put_ix(p,tc__ix_mul(x,tc__depth_of(p->g),tc__ix_const(4/q->dot.each)));
 }
-static void tc__print_words_turned(tc__printer*p,const tc__contract*q,int load,
-int count,const char*let,const char*words){
+static void tc__print_word_pointers(tc__printer*p,int load,int count,const char*let,
+const char*name){
 tc__line(p);
-tc__put(p->out,"const tc_u8 *x[%d];\n",count);
+tc__put(p->out,"const tc_u8 *%s[%d];\n",name,count);
 tc__line(p);
 tc__put(p->out,"for (int j = 0; j < %d; j++)",count);
 tc__block_open(p);
 tc__line(p);
 tc__put(p->out,"const tc_i64 %s;\n",let);
 tc__line(p);
-tc__put(p->out,"x[j] = ");
+tc__put(p->out,"%s[j] = ",name);
 tc__put_words_at(p,load);
 tc__put(p->out,";\n");
 tc__block_close(p);
+}
+static void tc__print_words_turned(tc__printer*p,const tc__contract*q,int load,
+int count,const char*let,const char*words){
+tc__print_word_pointers(p,load,count,let,"x");
 tc__line(p);
+if(q->halves){
+tc__put(p->out,"tc_widen_%s(x, %d, %s, panel);\n",tc__half_name(q,load),count,
+words);
+return;
+}
 tc__put(p->out,"tc_words(x, %d, %s, ",count,words);
 tc__put_bytes(p,q);
 tc__put(p->out,", panel);\n");
@@ -33462,7 +33518,7 @@ static void tc__print_panel_bias(tc__printer*p,const tc__contract*q){
 if(!q->dot.bias)return;
 tc__line(p);
 tc__put(p->out,"tc_bias_i8(panel, %s, %d, bias + (p - c0), %s);\n",
-tc__contract_deep(q),q->width,q->slice?"k0":"0");
+tc__contract_deep(q),q->width,q->slice&&!q->late?"k0":"0");
 }
 static void tc__print_left_row(tc__printer*p,const tc__contract*q,const char*at,
 const char*deep){
@@ -33497,6 +33553,8 @@ tc__put(p->out,"left_r + k");
 static void tc__print_left_words(tc__printer*p,const tc__contract*q,
 const uint8_t*mark){
 int bf16=q->dot.left==TC_BF16;
+tc__ixpool*x=p->g->body.ix;
+tc__ix depth=tc__depth_of(p->g);
 tc__print_left_row(p,q,"(r - r0)","depth");
 if(q->dot.rows){
 tc__print_left_copy(p,q,q->dot.rows,0,0);
@@ -33505,28 +33563,24 @@ return;
 tc__print_made_rows(p,p->g->shape.prologue,tc__contract_rows_loop(p));
 tc__print_needed(p,mark,1);
 tc__line(p);
-tc__put(p->out,"for (tc_i64 k = 0; k < ");
-tc__put_ix(p,tc__depth_of(p->g));
-tc__put(p->out,"; k += %d)",p->unit);
-tc__block_open(p);
-tc__line(p);
-tc__put(p->out,"const int n = (int)tc_min(");
-tc__put_ix(p,tc__depth_of(p->g));
-tc__put(p->out," - k, %d);\n",p->unit);
-p->axis=TC__DEPTH,p->tail=1;
+tc__put(p->out,"tc_i64 k = 0;\n");
+for(int tail=0;tail<1+(tc__ix_divisor(x,depth)%p->unit!=0);tail++){
+tc__print_left_step(p,depth,tail);
 tc__print_needed(p,mark,0);
 tc__line(p);
-tc__put(p->out,bf16?"tc_st_bf16(":q->dot.each==4?"tc_st_u8(":"tc_st_u16(");
+tc__put(p->out,bf16?"tc_st_bf16("
+:q->dot.each==4?"tc_st_u8("
+:"tc_st_u16(");
 tc__put_left_at(p,q);
 tc__put(p->out,", ");
 tc__put_value(p,tc__left_of(p->g),0);
 tc__put(p->out,q->dot.bias?" ^ 128);\n":");\n");
-p->axis=TC__COL,p->tail=0;
-tc__block_close(p);
+tc__print_left_close(p);
+}
 if(!bf16)return;
 tc__line(p);
-tc__put(p->out,"for (tc_i64 k = ");
-tc__put_ix(p,tc__depth_of(p->g));
+tc__put(p->out,"for (k = ");
+tc__put_ix(p,depth);
 tc__put(p->out,"; k < 2 * depth; k++) *(");
 tc__put_left_at(p,q);
 tc__put(p->out,") = 0;\n");
@@ -33822,7 +33876,10 @@ else
 snprintf(at,sizeof at,"tile + %d * step",i);
 for(int j=0;j<q->width/q->lanes;j++){
 tc__line(p);
-if(what==TC__SUM_NEW&&q->slice)
+if(what==TC__SUM_NEW&&q->late&&q->dot.bias)
+tc__put(p->out,"%s s%d_%d = (more ? tc_ld_%s(%s + %d) : TC_K_%s(0)) + ",reg,
+i,j,cls,at,j*p->unit,cls);
+else if(what==TC__SUM_NEW&&q->slice)
 tc__put(p->out,"%s s%d_%d = more ? tc_ld_%s(%s + %d) : ",reg,i,j,cls,at,
 j*p->unit);
 else if(what==TC__SUM_NEW)
@@ -33910,10 +33967,55 @@ tc__line(p);
 tc__put(p->out,steps>1?"panel += %d * next;\n":"panel += next;\n",steps);
 tc__block_close(p);
 }
+static void tc__print_halves_step(tc__printer*p,const tc__contract*q,int rest){
+const char*half=tc__half_name(q,q->halves);
+int vectors=q->width/q->lanes;
+long long stride=(long long)tc__contract_walk_stride(q);
+tc__line(p);
+tc__put(p->out,rest?"if (k < depth)":"for (; k + 2 <= depth; k += 2)");
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,stride==1?"tc_i64 at = k;\n":"tc_i64 at = k * %lld;\n",stride);
+tc__line(p);
+tc__put(p->out,"__asm__(\"\" : \"+r\"(at));\n");
+for(int j=0;j<vectors;j++){
+tc__line(p);
+tc__put(p->out,
+"const tc_vi w%d = tc_ld_i32((const tc_i32 *)(const void *)panel + %d);\n",
+j,j*p->unit);
+}
+for(int k=0;k<2-rest;k++){
+tc__line(p);
+tc__put(p->out,"{\n");
+p->indent++;
+for(int j=0;j<vectors;j++){
+tc__line(p);
+tc__put(p->out,"const tc_vf b%d = tc_%s_%s(w%d);\n",j,k?"high":"low",
+half,j);
+}
+for(int i=0;i<q->rows;i++){
+tc__line(p);
+tc__put(p->out,"const tc_vf x%d = tc_splat_f32(row%d[at + %lld]);\n",i,i,
+k*stride);
+tc__contract_sums(p,q,i,TC__SUM_ADD);
+}
+tc__line(p);
+tc__put(p->out,"__asm__(\"\" ::: \"memory\");\n");
+tc__block_close(p);
+}
+tc__line(p);
+tc__put(p->out,"panel += next;\n");
+tc__block_close(p);
+}
 static void tc__print_block_loop(tc__printer*p,const tc__contract*q){
 int steps=tc__contract_unroll(q);
 tc__line(p);
 tc__put(p->out,"tc_i64 k = 0;\n");
+if(q->late&&q->halves){
+tc__print_halves_step(p,q,0);
+if(tc__ix_divisor(q->g->body.ix,q->depth)%2)tc__print_halves_step(p,q,1);
+return;
+}
 if(steps>1)tc__print_block_turns(p,q,steps);
 if(steps==1||tc__contract_has_rest(q))tc__print_block_turns(p,q,1);
 }
@@ -34066,7 +34168,7 @@ tc__ix_divisor(x,q->wide)%q->width==0;
 int in_place=q->right==TC__RIGHT_IN_PLACE;
 if(in_place&&whole)return;
 if(q->slice&&whole&&q->right==TC__RIGHT_NODES&&!q->apart&&!q->staged&&
-q->dot.each==1){
+!q->halves&&q->dot.each==1){
 tc__print_pack_rows(p,q,mark);
 return;
 }
@@ -34082,8 +34184,9 @@ tc__print_panel(p,q,"");
 if(q->right==TC__RIGHT_COLUMNS){
 tc__print_pointers(p,q,0,q->width,"p","c1");
 tc__print_interleave(p,q,tc__contract_stride(q,tc__right_of(p->g),0),"panel");
-}else if(q->dot.columns){
-tc__print_words_turned(p,q,q->dot.columns,q->width,"c = tc_min(p + j, c1 - 1)",
+}else if(q->halves||q->dot.columns){
+tc__print_words_turned(p,q,q->halves?q->halves:q->dot.columns,q->width,
+"c = tc_min(p + j, c1 - 1)",
 q->slice?"k0, k1":"0, depth");
 }else if(q->staged){
 tc__print_panel_staged(p,q,mark);
@@ -34130,6 +34233,7 @@ tc__free(c,mark,count*sizeof*mark);
 }
 static void tc__print_left(tc__printer*p,const tc__contract*q){
 uint8_t*mark=tc__mark_left(p);
+tc__ixpool*x=p->g->body.ix;
 char to[80];
 if(!mark)return;
 tc__line(p);
@@ -34143,16 +34247,15 @@ tc__put_atom(p,tc__round_up(p->g->body.ix,q->depth,q->lanes),0);
 tc__put(p->out,";\n");
 tc__print_made_rows(p,p->g->shape.prologue,tc__contract_rows_loop(p));
 tc__print_needed(p,mark,1);
-tc__line(p);
-tc__put(p->out,"for (tc_i64 k = 0; k < depth; k += %d)",p->unit);
-tc__block_open(p);
-tc__line(p);
-tc__put(p->out,"const int n = (int)tc_min(depth - k, %d);\n",p->unit);
-p->axis=TC__DEPTH,p->tail=1;
 snprintf(to,sizeof to,"left_r + k");
+tc__line(p);
+tc__put(p->out,"tc_i64 k = 0;\n");
+for(int tail=0;tail<1+(tc__ix_divisor(x,q->depth)%p->unit!=0);
+tail++){
+tc__print_left_step(p,q->depth,tail);
 tc__print_operand(p,q,tc__left_of(p->g),mark,to);
-p->axis=TC__COL,p->tail=0;
-tc__block_close(p);
+tc__print_left_close(p);
+}
 }
 tc__block_close(p);
 tc__free(p->out->ctx,mark,p->g->body.node.count*sizeof*mark);
@@ -34186,6 +34289,55 @@ tc__line(p);
 tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += %d)",q->rows);
 tc__block_open(p);
 tc__print_block_call(p,q,symbol,"x + i, panel, k1 - k0","i");
+tc__block_close(p);
+tc__block_close(p);
+}
+static void tc__print_late_ahead(tc__printer*p,const tc__contract*q){
+int blocks=(int)(tc__padded(q->grain,q->rows)/q->rows),
+columns=(q->width+blocks-1)/blocks;
+tc__line(p);
+tc__put(p->out,
+"for (tc_i64 j = i / %d * %d; j < tc_min((i / %d + 1) * %d, %d); j++)\n",
+q->rows,columns,q->rows,columns,q->width);
+tc__line(p);
+tc__put(
+p->out,
+"    for (int b = 0; b < %d; b += 64) __builtin_prefetch(y[j] + ahead + b, 0, 2);\n",
+4*TC__CONTRACT_LATE_SLICE);
+}
+static void tc__print_late(tc__printer*p,const tc__contract*q,const char*symbol){
+int load=q->halves?q->halves:q->dot.columns,bytes=q->halves?2:4;
+const tc__node*n=tc__body(p,(uint32_t)load-1);
+tc__ixrun across=tc__ix_run(p->g->body.ix,n->attr[TC__LOAD_INDEX],TC__COL);
+tc__line(p);
+tc__put(p->out,"for (tc_i64 p = c0; p < c1; p += %d)",q->width);
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"const tc_i64 r = r0;\n");
+tc__line(p);
+tc__put(p->out,"(void)r;\n");
+tc__print_word_pointers(p,load,q->width,"c = tc_min(p + j, c1 - 1)","y");
+tc__print_slices(p);
+tc__print_panel(p,q,"");
+tc__line(p);
+tc__put(p->out,"const tc_i64 ahead = k1 < depth ? k1 * %d : %lld;\n",bytes,
+(long long)tc__ix_value(across.stride)*q->width*
+(long long)tc__dtypes[n->dtype].bytes);
+tc__line(p);
+tc__put(p->out,
+q->halves?"tc_words(y, %d, k0 / 2, (k1 + 1) / 2, depth * 2"
+:"tc_words(y, %d, k0, k1, ",
+q->width);
+if(!q->halves)tc__put_bytes(p,q);
+tc__put(p->out,", (tc_i32 *)(void *)panel);\n");
+tc__print_panel_bias(p,q);
+tc__print_pointers(p,q,1,(int)tc__padded(q->grain,q->rows),"r0","r1");
+tc__line(p);
+tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += %d)",q->rows);
+tc__block_open(p);
+tc__print_late_ahead(p,q);
+tc__print_block_call(p,q,symbol,"x + i, panel, k1 - k0","i");
+tc__block_close(p);
 tc__block_close(p);
 tc__block_close(p);
 }
@@ -34604,15 +34756,12 @@ t.apart=(long long)tc__ix_value(tc__ix_run(q->g->body.ix,at,TC__COL).stride)*
 (long long)tc__dtypes[t.load->dtype].bytes;
 return t;
 }
-static const char*tc__turned_half(const tc__turned*t){
-return t->load->dtype==TC_F16?"f16":"bf16";
-}
 static void tc__turned_column(tc__printer*p,const tc__turned*t,int group,int k,
 const char*word){
 tc__line(p);
 if(t->words==2)
 tc__put(p->out,"const tc_vf b%d = tc_%s_%s((tc_vi)%s);\n",group,
-k?"high":"low",tc__turned_half(t),word);
+k?"high":"low",tc__half_name(t->q,tc__turned_load(t->q->g)),word);
 else
 tc__put(p->out,"const %s b%d = (%s)%s;\n",p->d->reg[tc__operand_class(t->q)],
 group,p->d->reg[tc__operand_class(t->q)],word);
@@ -34827,7 +34976,8 @@ tc__let_ix(p,"row_blocks",q->row_blocks);
 tc__let_ix(p,"col_blocks",q->col_blocks);
 tc__let_ix(p,"rows",q->m);
 tc__print_areas(p,q);
-if(!q->flip&&!q->turns)tc__print_kept(p);
+if(!q->flip&&!q->turns&&!q->late)
+tc__print_kept(p);
 tc__print_tiles_open(p,q->dot.tiles);
 tc__line(p);
 tc__put(p->out,"for (tc_i64 item = lo; item < hi; item++)");
@@ -34860,8 +35010,12 @@ tc__print_tiles_turned(p,q,symbol);
 return;
 }
 if(q->direct)tc__print_direct_base(p,q);
-if(!q->flip)tc__print_pack_once(p,q);
+if(!q->flip&&!q->late)tc__print_pack_once(p,q);
 if(q->left_nodes&&!q->left_rows)tc__print_left(p,q);
+if(q->late){
+tc__print_late(p,q,symbol);
+return;
+}
 if(q->slice)tc__print_slices(p);
 if(q->left_rows)tc__print_left_rows(p,q);
 if(q->flip)
@@ -36774,9 +36928,18 @@ static const char*const tc__text_kernel[]={
 "static __attribute__((noinline, unused)) void TC_N(bias_i8)(",
 "        const tc_i32 *panel, tc_i64 words, int width, tc_i32 *bias, tc_i64 more) {",
 "    for (int j = 0; j < width; j += TC_W) {",
-"        tc_vi s = TC_K_i32(0);",
-"        for (tc_i64 w = 0; w < words; w++)",
-"            s = TC_N(dot_i8)(s, TC_K_i32((tc_i32)0x80808080), TC_N(ld_i32)(panel + w * width + j));",
+"        tc_vi s = TC_K_i32(0), t = s, u = s, v = s; // which do not wait for each other",
+"        const tc_i32 *q = panel + j;",
+"        tc_i64 w = 0;",
+"        for (; w + 4 <= words; w += 4, q += 4 * width) {",
+"            s = TC_N(dot_i8)(s, TC_K_i32((tc_i32)0x80808080), TC_N(ld_i32)(q));",
+"            t = TC_N(dot_i8)(t, TC_K_i32((tc_i32)0x80808080), TC_N(ld_i32)(q + width));",
+"            u = TC_N(dot_i8)(u, TC_K_i32((tc_i32)0x80808080), TC_N(ld_i32)(q + 2 * width));",
+"            v = TC_N(dot_i8)(v, TC_K_i32((tc_i32)0x80808080), TC_N(ld_i32)(q + 3 * width));",
+"        }",
+"        for (; w < words; w++, q += width)",
+"            s = TC_N(dot_i8)(s, TC_K_i32((tc_i32)0x80808080), TC_N(ld_i32)(q));",
+"        s += t + (u + v);",
 "        TC_N(st_i32)(bias + j, (more ? TC_N(ld_i32)(bias + j) : TC_K_i32(0)) - s);",
 "    }",
 "}",
@@ -37162,6 +37325,7 @@ static const char*const tc__text_kernel[]={
 "}",
 "",
 };
+// ---- gen/kernel/print_transpose.c
 static const char*const tc__text_transpose[]={
 "",
 "// fn: ld_oct",
@@ -37315,20 +37479,86 @@ static const char*const tc__text_transpose[]={
 "    }",
 "}",
 "",
+"// fn: turn_at",
+"// The words of TC_W rows from `at` on, in bytes, turned into rows of q, `step` apart.",
+"TC_FN void TC_N(turn_at)(const tc_u8 *const *x, tc_i64 at, tc_i32 *q, tc_i64 step) {",
+"#define TC_ROW(j) *(const tc_turned_at *)(const void *)(x[j] + at)",
+"#define TC_TO(j, v) *(tc_turned_at *)(void *)(q + j * step) = v",
+"#if TC_W == 16",
+"    tc_turned y = {TC_ROW(0), TC_ROW(1), TC_ROW(2), TC_ROW(3), TC_ROW(4), TC_ROW(5), TC_ROW(6), TC_ROW(7),",
+"                   TC_ROW(8), TC_ROW(9), TC_ROW(10), TC_ROW(11), TC_ROW(12), TC_ROW(13), TC_ROW(14), TC_ROW(15)};",
+"#else",
+"    tc_turned y = {TC_ROW(0), TC_ROW(1), TC_ROW(2), TC_ROW(3), TC_ROW(4), TC_ROW(5), TC_ROW(6), TC_ROW(7)};",
+"#endif",
+"    y = TC_N(turn_square)(y);",
+"    TC_TO(0, y.r0), TC_TO(1, y.r1), TC_TO(2, y.r2), TC_TO(3, y.r3);",
+"    TC_TO(4, y.r4), TC_TO(5, y.r5), TC_TO(6, y.r6), TC_TO(7, y.r7);",
+"#if TC_W == 16",
+"    TC_TO(8, y.r8), TC_TO(9, y.r9), TC_TO(10, y.r10), TC_TO(11, y.r11);",
+"    TC_TO(12, y.r12), TC_TO(13, y.r13), TC_TO(14, y.r14), TC_TO(15, y.r15);",
+"#endif",
+"#undef TC_ROW",
+"#undef TC_TO",
+"}",
+"",
 "// fn: words",
-"// q[w - k0][j] = word w of x[j], which has so many bytes, and zeros behind them: words k0 to k1 of `width` columns, a multiple of 8.",
+"// q[w - k0][j] = word w of x[j], which has so many bytes, and zeros behind them: words k0 to k1 of `width` columns, a multiple of TC_W.",
 "static __attribute__((noinline, unused)) void TC_N(words)(const tc_u8 *const *x, int width,",
 "        tc_i64 k0, tc_i64 k1, tc_i64 bytes, tc_i32 *q) {",
-"    for (int j = 0; j < width; j += 8) {",
-"        const float *y[8];",
-"        for (int l = 0; l < 8; l++) y[l] = (const float *)(const void *)x[j + l];",
+"    for (int j = 0; j < width; j += TC_W) {",
 "        tc_i64 k = k0;",
-"        for (; k + 8 <= k1 && 4 * k + 32 <= bytes; k += 8)",
-"            TC_N(transpose_f32)(y, k, (float *)(void *)(q + (k - k0) * width + j), width);",
-"        for (; k < k1; k++) for (int l = 0; l < 8; l++) {",
+"        for (; k + TC_W <= k1 && 4 * (k + TC_W) <= bytes; k += TC_W)",
+"            TC_N(turn_at)(x + j, 4 * k, q + (k - k0) * width + j, width);",
+"        for (; k < k1; k++) for (int l = 0; l < TC_W; l++) {",
 "            tc_i32 w = 0;",
 "            for (int b = 0; b < 4 && 4 * k + b < bytes; b++) w |= x[j + l][4 * k + b] << 8 * b;",
 "            q[(k - k0) * width + j + l] = w;",
+"        }",
+"    }",
+"}",
+"",
+"// fn: widen_bf16",
+"// q[k - k0][j] = half k of x[j], widened: k0 to k1 of `width` columns.",
+"static __attribute__((noinline, unused)) void TC_N(widen_bf16)(const tc_u8 *const *x, int width,",
+"        tc_i64 k0, tc_i64 k1, float *q) {",
+"    for (int j = 0; j < width; j += TC_W) {",
+"        tc_i64 k = k0;",
+"        for (; k + 2 * TC_W <= k1; k += 2 * TC_W) {",
+"            tc_i32 t[TC_W * TC_W];",
+"            TC_N(turn_at)(x + j, 2 * k, t, TC_W);",
+"            for (int i = 0; i < TC_W; i++) {",
+"                const tc_vi v = TC_N(ld_i32)(t + i * TC_W);",
+"                TC_N(st_f32)(q + (k - k0 + 2 * i) * width + j, TC_N(low_bf16)(v));",
+"                TC_N(st_f32)(q + (k - k0 + 2 * i + 1) * width + j, TC_N(high_bf16)(v));",
+"            }",
+"        }",
+"        for (; k < k1; k++) {",
+"            tc_u16 t[TC_W];",
+"            for (int l = 0; l < TC_W; l++) t[l] = *(const tc_u16 *)(const void *)(x[j + l] + 2 * k);",
+"            TC_N(st_f32)(q + (k - k0) * width + j, TC_N(ld_bf16)(t));",
+"        }",
+"    }",
+"}",
+"",
+"// fn: widen_f16",
+"// The same of f16.",
+"static __attribute__((noinline, unused)) void TC_N(widen_f16)(const tc_u8 *const *x, int width,",
+"        tc_i64 k0, tc_i64 k1, float *q) {",
+"    for (int j = 0; j < width; j += TC_W) {",
+"        tc_i64 k = k0;",
+"        for (; k + 2 * TC_W <= k1; k += 2 * TC_W) {",
+"            tc_i32 t[TC_W * TC_W];",
+"            TC_N(turn_at)(x + j, 2 * k, t, TC_W);",
+"            for (int i = 0; i < TC_W; i++) {",
+"                const tc_vi v = TC_N(ld_i32)(t + i * TC_W);",
+"                TC_N(st_f32)(q + (k - k0 + 2 * i) * width + j, TC_N(low_f16)(v));",
+"                TC_N(st_f32)(q + (k - k0 + 2 * i + 1) * width + j, TC_N(high_f16)(v));",
+"            }",
+"        }",
+"        for (; k < k1; k++) {",
+"            tc_u16 t[TC_W];",
+"            for (int l = 0; l < TC_W; l++) t[l] = *(const tc_u16 *)(const void *)(x[j + l] + 2 * k);",
+"            TC_N(st_f32)(q + (k - k0) * width + j, TC_N(ld_f16)(t));",
 "        }",
 "    }",
 "}",

@@ -573,6 +573,7 @@
 #include "kernel/print_c_values.c"
 #include "kernel/print_c.c"
 #include "kernel/print_texts.c"
+#include "kernel/print_transpose.c"
 #include "kernel/print_prelude.c"
 #include "kernel/tune.c"
 #include "base/once_end.c"

@@ -42,7 +42,10 @@ enum {
     TC__CONTRACT_TILES_SUMS = 1 << 13,  //   and so many sums of an item
     TC__CONTRACT_FLIP = 32,             // most rows of a flipped panel
     TC__CONTRACT_IN_PLACE = 12,         // up to here the right operand is not packed
-    TC__CONTRACT_STAGE = 128,           // k of columns that are evaluated along it
+    TC__CONTRACT_LATE_ROWS = 48,  // most rows of panels that are packed when they are used,
+    TC__CONTRACT_LATE_ITEMS = 8,  //   items of a thread,
+    TC__CONTRACT_LATE_SLICE = 64, //   in slices of so many words
+    TC__CONTRACT_STAGE = 128,     // k of columns that are evaluated along it
     TC__CONTRACT_PANELS = 1 << 18, // bytes of packed panels of an item, about half an L2
     TC__CONTRACT_ALL_PANELS = 1 << 20, //   and of all slices, with vectors of 16
     TC__CONTRACT_STREAM = 32, // most rows of a product that streams the right operand,
@@ -93,6 +96,8 @@ typedef struct tc__contract {
     int number;       // of the part, where there are several; else 0
     tc__dot_plan dot; // of narrow values: what depth, slices and rows count is words then
     tc__ix bias_at;
+    int halves; // the LOAD of right halves that are packed where they lie, + 1
+    int late;   // a slice of a panel is packed when it is used, for all rows
     int staged; // the right operand is evaluated along k, for so many of them at a time
     tc__ix stage_at;
 } tc__contract;
@@ -305,11 +310,10 @@ static void tc__contract_block(tc__contract *q) {
     q->width = vectors * q->lanes;
 }
 
-// Columns of an item that streams: the longer its rows are, the faster they come.
-static int64_t tc__contract_stream_wide(const tc__contract *q) {
+// Columns of an item where each thread has `most` of them.
+static int64_t tc__contract_share(const tc__contract *q, int most) {
     int threads = q->g->target.threads < 2 ? 2 : q->g->target.threads;
-    int64_t cols = tc__ix_value(q->g->shape.cols),
-            items = threads * TC__CONTRACT_STREAM_ITEMS;
+    int64_t items = threads * most, cols = tc__ix_lo(q->g->body.ix, q->g->shape.cols);
     int64_t wide = tc__padded((cols + items - 1) / items, q->width);
     return wide < TC__CONTRACT_STREAM_WIDE ? wide : (int64_t)TC__CONTRACT_STREAM_WIDE;
 }
@@ -342,7 +346,13 @@ static void tc__contract_columns(tc__contract *q) {
     if (q->slice) depth = q->slice, unit = q->width;
     int64_t wide = panels / (bytes * (depth ? depth : 1)) / unit * unit;
     if (wide < 2 * unit) wide = 2 * unit;
-    if (q->streams) wide = tc__contract_stream_wide(q);
+    if (q->streams)
+        wide = tc__contract_share(
+            q, TC__CONTRACT_STREAM_ITEMS); // the longer its rows are, the faster they come
+    if (q->turns || q->late) {             // each item makes the left operand
+        int64_t share = tc__contract_share(q, TC__CONTRACT_LATE_ITEMS);
+        if (share > wide) wide = share;
+    }
     if (q->dot.turned) {
         wide = TC__CONTRACT_TILES_SUMS / tc__padded(q->grain, q->rows);
         wide = wide < 2 * q->width ? 2 * q->width : wide / q->width * q->width;
@@ -392,13 +402,13 @@ static void tc__contract_scratch(tc__contract *q, tc__ix at) {
     q->bytes = at;
     int windows = q->right == TC__RIGHT_WINDOWS;
     int64_t tall = tc__padded(q->grain, windows ? q->width : q->flip ? q->lanes : q->rows);
-    int one =
-        q->flip || q->streams; // panel is packed: the rows, or what columns are left over
+    // Panel is packed: the rows, or what columns are left over, or what is used at once.
+    int one = q->flip || q->streams || q->late;
     tc__ix panels = q->turns                   ? tc__ix_const(0)
                     : windows || q->dot.turned ? tc__ix_const(tall)
                     : one                      ? tc__ix_const(q->width)
                                                : q->wide_padded;
-    tc__ix packed = q->few ? tc__ix_const(q->slice) : deep;
+    tc__ix packed = q->few || q->late ? tc__ix_const(q->slice) : deep;
     q->pack_at = tc__contract_area(q, tc__ix_mul(x, packed, panels));
     int64_t lefts = q->dot.turned ? q->width : q->dot.tiles ? tall : q->grain;
     tc__ix left = q->left_rows && q->slice ? tc__ix_const(q->slice) : deep;
@@ -495,6 +505,20 @@ static int tc__contract_turns(const tc__contract *q, int64_t m) {
     return q->cls == TC__CLASS_f32 && (dtype == TC_F32 || tc__is_half(dtype));
 }
 
+// The LOAD of halves that the right operand is, [columns, k] and widened, + 1; 0 = it is none.
+static int tc__contract_halves(const tc__contract *q) {
+    int load =
+        q->turns || q->dot.each > 1 || q->cls != TC__CLASS_f32 ? 0 : tc__lying_load(q->g);
+    return load && tc__is_half(q->g->body.node.at[load - 1]->dtype) ? load : 0;
+}
+
+// Whether panels of a product of m rows are packed slice by slice when they are used: an item has all rows, and memory is read
+// once, while what was read before is multiplied.
+static int tc__contract_is_late(const tc__contract *q, int64_t m) {
+    int lies = q->halves || (q->dot.each > 1 && q->dot.columns && !q->dot.tiles);
+    return lies && !q->turns && m <= TC__CONTRACT_LATE_ROWS && q->phases == 1;
+}
+
 // How an operand's loads, of this level, lie along an axis: whether a vector of each is one access.
 static int tc__contract_along(const tc__contract *q, int level, tc__axis axis) {
     const tc__group *g = q->g;
@@ -510,7 +534,7 @@ static int tc__contract_along(const tc__contract *q, int level, tc__axis axis) {
 // Whether the left operand is evaluated and packed by vectors of rows: several panels read it, and k is far apart. Windows and weights
 // that are turned in registers read it where it is.
 static int tc__contract_left_rows(const tc__contract *q, int64_t m) {
-    if (q->right == TC__RIGHT_WINDOWS || q->turns || q->dot.each > 1) return 0;
+    if (q->right == TC__RIGHT_WINDOWS || q->turns || q->late || q->dot.each > 1) return 0;
     int aligned = m != INT64_MAX && m % q->lanes == 0 && q->grain % q->lanes == 0;
     int several = tc__ix_is_const(q->wide) && tc__ix_value(q->wide) > q->width;
     return aligned && several && !q->flip && q->phases == 1 &&
@@ -534,7 +558,7 @@ static int tc__contract_is_apart(const tc__contract *q) {
 // Whether it is evaluated by vectors of k, column by column, and turned: weights [columns, k] of halves, or that are scaled. By
 // vectors of columns each lane would be loaded alone.
 static int tc__contract_is_staged(const tc__contract *q) {
-    return q->right == TC__RIGHT_NODES && q->dot.each == 1 && !q->apart &&
+    return q->right == TC__RIGHT_NODES && q->dot.each == 1 && !q->apart && !q->halves &&
            (q->cls == TC__CLASS_f32 || q->cls == TC__CLASS_i32) &&
            !tc__contract_along(q, TC__AT_RIGHT, TC__COL) &&
            tc__contract_along(q, TC__AT_RIGHT, TC__DEPTH);
@@ -585,10 +609,14 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at, int numb
     if (q.dot.each > 1) q.depth = tc__ix_ceil_div(x, q.depth, tc__ix_const(q.dot.each));
     if (q.dot.tiles) q.depth = tc__round_up(x, q.depth, TC__DOT_TILE);
     q.dot.turned = tc__tiles_turn(&q);
-    q.slice = q.turns ? 0 : tc__contract_slice(&q, m);
+    q.halves = tc__contract_halves(&q);
+    q.late = tc__contract_is_late(&q, m);
+    q.slice = q.turns  ? 0
+              : q.late ? TC__CONTRACT_LATE_SLICE << (q.halves != 0)
+                       : tc__contract_slice(&q, m);
     q.grain = q.slice ? tc__contract_slice_grain(&q, m)
                       : tc__contract_grain(g, m, number ? tc__may_tile(g) : q.dot.tiles);
-    if (q.dot.turned || q.turns || q.grain > m) q.grain = m;
+    if (q.dot.turned || q.turns || q.late || q.grain > m) q.grain = m;
     q.left_nodes = !tc__is_plain(g, tc__left_of(g));
     if (tc__has_windows(g, q.lanes)) {
         q.right = TC__RIGHT_WINDOWS, q.few = !tc__has_many_windows(g);

@@ -79,9 +79,9 @@ enum {
     TC__TURNED_COLUMNS = 16 //   which has so many columns
 };
 
-// The LOAD of weights [columns, k] that few rows may turn in registers, k side by side (print_turned.c), + 1: of f32 and
-// halves, or of integers that products take as i32. 0 = there is none.
-static int tc__turned_load(const tc__group *g) {
+// The LOAD of weights [columns, k] whose k lie side by side, + 1: of f32 and halves, or of integers that products take as
+// i32. 0 = there is none.
+static int tc__lying_load(const tc__group *g) {
     tc__ixpool *x = g->body.ix;
     if (g->shape.kind != TC__CONTRACTION || tc__contract_phases(g) > 1) return 0;
     const tc__node *n = g->body.node.at[tc__right_of(g)];
@@ -92,15 +92,21 @@ static int tc__turned_load(const tc__group *g) {
     if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_PREDICATES || g->target.checked)
         return 0;
     const tc__kbuf *from = tc__buffer_of(g, n);
-    tc__ix at = n->attr[TC__LOAD_INDEX], m = tc__ix_div(x, g->shape.rows, g->shape.batch);
+    tc__ix at = n->attr[TC__LOAD_INDEX];
     tc__ixrun across = tc__ix_run(x, at, TC__COL), along = tc__ix_run(x, at, TC__DEPTH);
     int lies = from->dtype == n->dtype && tc__is_memory(from) && !tc__ix_has_val(x, at) &&
                along.ok && along.run == INT64_MAX && tc__ix_equals(along.stride, 1) &&
                across.ok && across.run == INT64_MAX && tc__ix_is_const(across.stride);
+    return lies ? (int)n->id + 1 : 0;
+}
+
+// The same of a product of so few rows that it may turn them in registers (print_turned.c).
+static int tc__turned_load(const tc__group *g) {
+    tc__ix m = tc__ix_div(g->body.ix, g->shape.rows, g->shape.batch);
     int few = tc__ix_is_const(m) && tc__ix_value(m) <= TC__TURNED_ROWS_16;
     int broad =
         tc__ix_is_const(g->shape.cols) && tc__ix_value(g->shape.cols) >= TC__TURNED_COLUMNS;
-    return lies && few && broad ? (int)n->id + 1 : 0;
+    return few && broad ? tc__lying_load(g) : 0;
 }
 
 // Whether vectors of 16 do so, where tiles of AMX do not multiply.

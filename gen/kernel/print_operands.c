@@ -13,6 +13,11 @@ static int64_t tc__contract_stride(const tc__contract *q, uint32_t id, int evalu
             .stride);
 }
 
+// Of a load of halves.
+static const char *tc__half_name(const tc__contract *q, int load) {
+    return q->g->body.node.at[load - 1]->dtype == TC_F16 ? "f16" : "bf16";
+}
+
 static int64_t tc__contract_walk_stride(const tc__contract *q) {
     if (q->flip) return tc__contract_stride(q, tc__right_of(q->g), 0);
     return tc__contract_stride(q, tc__left_of(q->g), q->left_nodes);
@@ -138,9 +143,10 @@ static void tc__print_slices(tc__printer *p) {
 // The panel of the columns from p on.
 static void tc__print_panel(tc__printer *p, const tc__contract *q, const char *lead) {
     tc__line(p);
-    if (q->streams) { // the only one
-        tc__put(p->out, "%s%s *panel = pack + k0 * %d;\n", lead,
-                p->d->scalar[tc__operand_class(q)], q->width);
+    if (q->streams || q->late) { // the only one
+        tc__put(p->out, "%s%s *panel = pack", lead, p->d->scalar[tc__operand_class(q)]);
+        if (q->streams) tc__put(p->out, " + k0 * %d", q->width);
+        tc__put(p->out, ";\n");
         return;
     }
     tc__put(p->out, "%s%s *panel = pack + %s(p - c0) * %s;\n", lead,
@@ -240,4 +246,24 @@ static void tc__print_panels_loop(tc__printer *p, const tc__contract *q) {
     tc__put(p->out, "for (tc_i64 p = c0; p < c1%s; p += %d)",
             masked ? " && p - c0 <= seen" : "", q->width);
     tc__block_open(p);
+}
+
+// Opens what evaluates a row of the left operand at k: the vectors of it that are whole, or behind them the last.
+static void tc__print_left_step(tc__printer *p, tc__ix depth, int tail) {
+    tc__line(p);
+    tc__put(p->out, tail ? "if (k < " : "for (; k + %d <= ", p->unit);
+    tc__put_ix(p, depth);
+    tc__put(p->out, tail ? ")" : "; k += %d)", p->unit);
+    tc__block_open(p);
+    p->axis = TC__DEPTH, p->tail = tail;
+    if (!tail) return;
+    tc__line(p);
+    tc__put(p->out, "const int n = (int)(");
+    tc__put_ix(p, depth);
+    tc__put(p->out, " - k);\n");
+}
+
+static void tc__print_left_close(tc__printer *p) {
+    p->axis = TC__COL, p->tail = 0;
+    tc__block_close(p);
 }

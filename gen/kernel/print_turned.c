@@ -36,17 +36,13 @@ static tc__turned tc__turned_of(const tc__contract *q) {
     return t;
 }
 
-static const char *tc__turned_half(const tc__turned *t) {
-    return t->load->dtype == TC_F16 ? "f16" : "bf16";
-}
-
 // `const tc_vf b0 = tc_low_bf16(WORD);`: the k-th of vector `group` of columns that a word has.
 static void tc__turned_column(tc__printer *p, const tc__turned *t, int group, int k,
                               const char *word) {
     tc__line(p);
     if (t->words == 2)
         tc__put(p->out, "const tc_vf b%d = tc_%s_%s((tc_vi)%s);\n", group,
-                k ? "high" : "low", tc__turned_half(t), word);
+                k ? "high" : "low", tc__half_name(t->q, tc__turned_load(t->q->g)), word);
     else
         tc__put(p->out, "const %s b%d = (%s)%s;\n", p->d->reg[tc__operand_class(t->q)],
                 group, p->d->reg[tc__operand_class(t->q)], word);
