@@ -3165,7 +3165,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xe0bbc6f6b0f0faaau
+#define TC__BUILD_ID 0x0905a98af6c96aa4u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -30594,23 +30594,36 @@ TC__TURNED_ROWS=4,
 TC__TURNED_ROWS_16=8,
 TC__TURNED_COLUMNS=16
 };
-static int tc__lying_load(const tc__group*g){
-tc__ixpool*x=g->body.ix;
-if(g->shape.kind!=TC__CONTRACTION||tc__contract_phases(g)>1)return 0;
+static const tc__node*tc__weights_load(const tc__group*g){
+if(g->shape.kind!=TC__CONTRACTION||tc__contract_phases(g)>1)return NULL;
 const tc__node*n=g->body.node.at[tc__right_of(g)];
 for(;n->op==TC_OP_CAST;n=g->body.node.at[n->in[0]]){
 int from=g->body.node.at[n->in[0]]->dtype;
-if(n->dtype!=TC_I32&&!(n->dtype==TC_F32&&tc__is_half(from)))return 0;
+if(n->dtype!=TC_I32&&!(n->dtype==TC_F32&&tc__is_half(from)))return NULL;
 }
 if(n->op!=TC_OP_LOAD||n->n_attr>TC__LOAD_PREDICATES||g->target.checked)
-return 0;
+return NULL;
 const tc__kbuf*from=tc__buffer_of(g,n);
 tc__ix at=n->attr[TC__LOAD_INDEX];
-tc__ixrun across=tc__ix_run(x,at,TC__COL),along=tc__ix_run(x,at,TC__DEPTH);
-int lies=from->dtype==n->dtype&&tc__is_memory(from)&&!tc__ix_has_val(x,at)&&
-along.ok&&along.run==INT64_MAX&&tc__ix_equals(along.stride,1)&&
-across.ok&&across.run==INT64_MAX&&tc__ix_is_const(across.stride);
-return lies?(int)n->id+1:0;
+tc__ixrun across=tc__ix_run(g->body.ix,at,TC__COL),
+along=tc__ix_run(g->body.ix,at,TC__DEPTH);
+int lies=from->dtype==n->dtype&&tc__is_memory(from)&&
+!tc__ix_has_val(g->body.ix,at)&&along.ok&&along.run==INT64_MAX&&
+tc__ix_is_const(along.stride)&&across.ok&&across.run==INT64_MAX&&
+tc__ix_is_const(across.stride);
+return lies?n:NULL;
+}
+static int tc__lying_load(const tc__group*g){
+const tc__node*n=tc__weights_load(g);
+if(!n)return 0;
+tc__ixrun along=tc__ix_run(g->body.ix,n->attr[TC__LOAD_INDEX],TC__DEPTH);
+return tc__ix_equals(along.stride,1)?(int)n->id+1:0;
+}
+static int tc__adjacent_halves(const tc__group*g){
+const tc__node*n=tc__weights_load(g);
+if(!n||!tc__is_half(n->dtype))return 0;
+tc__ixrun across=tc__ix_run(g->body.ix,n->attr[TC__LOAD_INDEX],TC__COL);
+return tc__ix_equals(across.stride,1)?(int)n->id+1:0;
 }
 static int tc__turned_load(const tc__group*g){
 tc__ix m=tc__ix_div(g->body.ix,g->shape.rows,g->shape.batch);
@@ -30655,7 +30668,9 @@ return 2*wide>narrow;
 }
 TC__UNUSED static int tc__choose_lanes(const tc__group*g,tc__emit target){
 if(target<TC__EMIT_AVX512&&tc__is_wide(g))return TC__VECTOR/2;
-if(tc__is_flat_product(g)&&!tc__is_turned_by_16(g,target))return TC__VECTOR;
+if(tc__is_flat_product(g)&&!tc__is_turned_by_16(g,target)&&
+!tc__adjacent_halves(g))
+return TC__VECTOR;
 return(tc__group_takes_16(g,target)?2:1)*TC__VECTOR;
 }
 enum{
@@ -32600,6 +32615,7 @@ int left_rows;
 int apart;
 int64_t slice;
 int streams;
+int adjacent;
 const tc__node
 *direct;
 int lanes;
@@ -32958,6 +32974,11 @@ tc__ix_times(tc__ix_times(tc__ix_value(q->depth),tc__ix_value(g->shape.cols)),
 tc__dtypes[q->dtype].bytes);
 return m<=TC__CONTRACT_STREAM&&q->phases==1&&bytes>=TC__CONTRACT_STREAM_BYTES;
 }
+static int tc__contract_adjacent(const tc__contract*q,int64_t m){
+int load=q->cls==TC__CLASS_f32&&!q->dot.tiles?tc__adjacent_halves(q->g):0;
+int64_t most=q->dot.each>1?TC__CONTRACT_STREAM/2:TC__CONTRACT_STREAM;
+return!q->turns&&m<=most&&tc__contract_streams(q,m)?load:0;
+}
 static int tc__contract_turns(const tc__contract*q,int64_t m){
 int load=tc__turned_load(q->g),
 most=tc__contract_has_32(q)?(int)TC__TURNED_ROWS_16:(int)TC__TURNED_ROWS;
@@ -33048,6 +33069,8 @@ q.phases=tc__contract_phases(g);
 int64_t m=tc__ix_is_const(q.m)?tc__ix_value(q.m):INT64_MAX;
 q.dot=tc__dot_of(g);
 q.turns=tc__contract_turns(&q,m);
+q.adjacent=tc__contract_adjacent(&q,m);
+if(q.adjacent)memset(&q.dot,0,sizeof q.dot),q.dot.each=1;
 if(q.dot.each>1)q.depth=tc__ix_ceil_div(x,q.depth,tc__ix_const(q.dot.each));
 if(q.dot.tiles)q.depth=tc__round_up(x,q.depth,TC__DOT_TILE);
 q.dot.turned=tc__tiles_turn(&q);
@@ -33064,6 +33087,8 @@ if(tc__has_windows(g,q.lanes)){
 q.right=TC__RIGHT_WINDOWS,q.few=!tc__has_many_windows(g);
 }else if(q.turns){
 q.right=TC__RIGHT_COLUMNS;
+}else if(q.adjacent){
+q.right=TC__RIGHT_IN_PLACE,q.slice=TC__CONTRACT_STREAM_SLICE,q.streams=1;
 }else if(tc__is_plain(g,tc__right_of(g))){
 int adjacent=tc__is_adjacent(g,tc__right_of(g));
 q.flip=!adjacent&&m<=TC__CONTRACT_FLIP;
@@ -33190,14 +33215,21 @@ if(either)p->indent--;
 static tc__class tc__operand_class(const tc__contract*q){
 return q->dot.each>1?TC__CLASS_i32:q->cls;
 }
+static const char*tc__half_name(const tc__contract*q,int load){
+return q->g->body.node.at[load-1]->dtype==TC_F16?"f16":"bf16";
+}
+static const char*tc__panel_type(const tc__printer*p,const tc__contract*q){
+return q->adjacent?"tc_u16":p->d->scalar[tc__operand_class(q)];
+}
+static const char*tc__panel_suffix(const tc__contract*q){
+return q->adjacent?tc__half_name(q,q->adjacent)
+:tc__class_names[tc__operand_class(q)];
+}
 static int64_t tc__contract_stride(const tc__contract*q,uint32_t id,int evaluated){
 if(evaluated)return q->left_rows?q->grain:1;
 return tc__ix_value(
 tc__ix_run(q->g->body.ix,q->g->body.node.at[id]->attr[TC__LOAD_INDEX],TC__DEPTH)
 .stride);
-}
-static const char*tc__half_name(const tc__contract*q,int load){
-return q->g->body.node.at[load-1]->dtype==TC_F16?"f16":"bf16";
 }
 static int64_t tc__contract_walk_stride(const tc__contract*q){
 if(q->flip)return tc__contract_stride(q,tc__right_of(q->g),0);
@@ -33206,7 +33238,9 @@ return tc__contract_stride(q,tc__left_of(q->g),q->left_nodes);
 static void tc__let_scratch(tc__printer*p,const tc__contract*q,const char*name,
 tc__ix at){
 int sums=!strcmp(name,"tile")||!strcmp(name,"flip");
-const char*type=p->d->scalar[sums?q->cls:tc__operand_class(q)];
+const char*type=sums?p->d->scalar[q->cls]
+:!strcmp(name,"pack")?tc__panel_type(p,q)
+:p->d->scalar[tc__operand_class(q)];
 tc__line(p);
 tc__put(p->out,"%s *%s = (%s *)(void *)((char *)a->scratch[worker] + ",type,name,
 type);
@@ -33230,12 +33264,12 @@ const tc__node*n=tc__body(p,id);
 if(mark[id]&&(n->level==TC__AT_ROW)==row)tc__print_node(p,n);
 }
 }
-static void tc__print_operand(tc__printer*p,const tc__contract*q,uint32_t id,
+static void tc__print_operand(tc__printer*p,const char*suffix,uint32_t id,
 const uint8_t*mark,const char*to){
 tc__print_needed(p,mark,0);
 for(int j=0;j<p->copies;j++){
 tc__line(p);
-tc__put(p->out,"tc_st_%s(%s + %d, ",tc__class_names[q->cls],to,j*p->unit);
+tc__put(p->out,"tc_st_%s(%s + %d, ",suffix,to,j*p->unit);
 tc__put_value(p,id,j);
 tc__put(p->out,");\n");
 }
@@ -33305,7 +33339,7 @@ tc__put(p->out,"const tc_i64 k1 = tc_min(k0 + slice, depth);\n");
 static void tc__print_panel(tc__printer*p,const tc__contract*q,const char*lead){
 tc__line(p);
 if(q->streams||q->late){
-tc__put(p->out,"%s%s *panel = pack",lead,p->d->scalar[tc__operand_class(q)]);
+tc__put(p->out,"%s%s *panel = pack",lead,tc__panel_type(p,q));
 if(q->streams)tc__put(p->out," + k0 * %d",q->width);
 tc__put(p->out,";\n");
 return;
@@ -33917,7 +33951,7 @@ int windows=q->right==TC__RIGHT_WINDOWS;
 long long to=windows?0:(long long)tc__contract_walk_stride(q)*more;
 for(int j=0;j<q->width/q->lanes;j++){
 tc__line(p);
-tc__put(p->out,"const %s b%d = tc_ld_%s(panel + ",reg,j,cls);
+tc__put(p->out,"const %s b%d = tc_ld_%s(panel + ",reg,j,tc__panel_suffix(q));
 if(more)tc__put(p->out,"%d * next + ",more);
 tc__put(p->out,"%d);\n",j*p->unit);
 }
@@ -34039,9 +34073,9 @@ p->out,
 "static __attribute__((noinline)) void %s_block(const %s *const *row, %sconst %s "
 "*panel,\n"
 "        %stc_i64 depth, %s *%s%s)",
-symbol,type,to,type,q->right==TC__RIGHT_IN_PLACE?"tc_i64 next, ":"",
-p->d->scalar[q->cls],windows?"const *out, tc_i64 behind":"tile, tc_i64 step",
-tc__block_rest(q));
+symbol,type,to,tc__panel_type(p,q),
+q->right==TC__RIGHT_IN_PLACE?"tc_i64 next, ":"",p->d->scalar[q->cls],
+windows?"const *out, tc_i64 behind":"tile, tc_i64 step",tc__block_rest(q));
 tc__block_open(p);
 if(q->right!=TC__RIGHT_IN_PLACE){
 tc__line(p);
@@ -34083,7 +34117,7 @@ tc__put(p->out,"const tc_i64 c = p;\n");
 p->axis=TC__COL,p->tail=tail,p->copies=tail?1:q->width/q->lanes;
 snprintf(to,sizeof to,"panel + %s * %d%s",q->slice?"(k - k0)":"k",q->width,
 tail?" + (c - p)":"");
-tc__print_operand(p,q,tc__right_of(p->g),mark,to);
+tc__print_operand(p,tc__panel_suffix(q),tc__right_of(p->g),mark,to);
 if(!tail){
 tc__line(p);
 tc__put(p->out,"(void)c;\n");
@@ -34113,7 +34147,8 @@ p->unit);
 tc__block_open(p);
 if(tail)tc__line(p),tc__put(p->out,"const int n = (int)(to - k);\n");
 p->axis=TC__DEPTH,p->tail=tail;
-tc__print_operand(p,q,tc__right_of(p->g),mark,"at + (k - from)");
+tc__print_operand(p,tc__class_names[q->cls],tc__right_of(p->g),mark,
+"at + (k - from)");
 p->axis=TC__COL,p->tail=0;
 tc__block_close(p);
 }
@@ -34253,7 +34288,7 @@ tc__put(p->out,"tc_i64 k = 0;\n");
 for(int tail=0;tail<1+(tc__ix_divisor(x,q->depth)%p->unit!=0);
 tail++){
 tc__print_left_step(p,q->depth,tail);
-tc__print_operand(p,q,tc__left_of(p->g),mark,to);
+tc__print_operand(p,tc__class_names[q->cls],tc__left_of(p->g),mark,to);
 tc__print_left_close(p);
 }
 }
@@ -34273,7 +34308,7 @@ p->axis=TC__ROW;
 snprintf(to,sizeof to,"left + %s * %lld + (r - r0)",q->slice?"(k - k0)":"k",
 (long long)q->grain);
 tc__print_needed(p,mark,1);
-tc__print_operand(p,q,tc__left_of(p->g),mark,to);
+tc__print_operand(p,tc__class_names[q->cls],tc__left_of(p->g),mark,to);
 p->axis=TC__COL;
 tc__block_close(p);
 tc__free(p->out->ctx,mark,p->g->body.node.count*sizeof*mark);
@@ -34342,7 +34377,7 @@ tc__block_close(p);
 tc__block_close(p);
 }
 static void tc__print_stream_ahead(tc__printer*p,const tc__contract*q){
-int line=64/(int)tc__dtypes[q->dtype].bytes;
+int line=64/(q->adjacent?2:(int)tc__dtypes[q->dtype].bytes);
 tc__line(p);
 tc__put(p->out,"if (i == r0) for (tc_i64 k = slice; k < 2 * slice; k++)");
 tc__block_open(p);
@@ -34353,7 +34388,8 @@ tc__put(p->out,"__builtin_prefetch(panel + k * next + %d, 0, 2);\n",j);
 tc__block_close(p);
 }
 static void tc__print_blocks(tc__printer*p,const tc__contract*q,const char*symbol){
-const tc__node*n=tc__body(p,tc__right_of(p->g));
+const tc__node*n=
+tc__body(p,q->adjacent?(uint32_t)q->adjacent-1:tc__right_of(p->g));
 tc__ixpool*x=p->g->body.ix;
 char operands[60];
 if(q->dot.tiles){

@@ -80,6 +80,7 @@ typedef struct tc__contract {
     int apart;     // the right operand is packed by what column and k say
     int64_t slice; // of the depth; 0 = all of it at once
     int streams;   // slices of the right operand are read in place
+    int adjacent;  // the LOAD of halves that are, and widened then, + 1
     const tc__node
         *direct; // the STORE of the sums, for blocks that lie in the result; else NULL
     int lanes;   // of a vector
@@ -495,6 +496,14 @@ static int tc__contract_streams(const tc__contract *q, int64_t m) {
     return m <= TC__CONTRACT_STREAM && q->phases == 1 && bytes >= TC__CONTRACT_STREAM_BYTES;
 }
 
+// The LOAD of halves that a product of m rows streams, + 1. One k after the other is as fast as pairs are, which would have to
+// be put together.
+static int tc__contract_adjacent(const tc__contract *q, int64_t m) {
+    int load = q->cls == TC__CLASS_f32 && !q->dot.tiles ? tc__adjacent_halves(q->g) : 0;
+    int64_t most = q->dot.each > 1 ? TC__CONTRACT_STREAM / 2 : TC__CONTRACT_STREAM;
+    return !q->turns && m <= most && tc__contract_streams(q, m) ? load : 0;
+}
+
 // Whether a product of m rows turns its right operand.
 static int tc__contract_turns(const tc__contract *q, int64_t m) {
     int load = tc__turned_load(q->g),
@@ -606,6 +615,8 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at, int numb
     int64_t m = tc__ix_is_const(q.m) ? tc__ix_value(q.m) : INT64_MAX;
     q.dot = tc__dot_of(g);
     q.turns = tc__contract_turns(&q, m);
+    q.adjacent = tc__contract_adjacent(&q, m);
+    if (q.adjacent) memset(&q.dot, 0, sizeof q.dot), q.dot.each = 1;
     if (q.dot.each > 1) q.depth = tc__ix_ceil_div(x, q.depth, tc__ix_const(q.dot.each));
     if (q.dot.tiles) q.depth = tc__round_up(x, q.depth, TC__DOT_TILE);
     q.dot.turned = tc__tiles_turn(&q);
@@ -622,6 +633,8 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at, int numb
         q.right = TC__RIGHT_WINDOWS, q.few = !tc__has_many_windows(g);
     } else if (q.turns) {
         q.right = TC__RIGHT_COLUMNS;
+    } else if (q.adjacent) {
+        q.right = TC__RIGHT_IN_PLACE, q.slice = TC__CONTRACT_STREAM_SLICE, q.streams = 1;
     } else if (tc__is_plain(g, tc__right_of(g))) {
         int adjacent = tc__is_adjacent(g, tc__right_of(g));
         q.flip = !adjacent && m <= TC__CONTRACT_FLIP;

@@ -79,25 +79,41 @@ enum {
     TC__TURNED_COLUMNS = 16 //   which has so many columns
 };
 
-// The LOAD of weights [columns, k] whose k lie side by side, + 1: of f32 and halves, or of integers that products take as
-// i32. 0 = there is none.
-static int tc__lying_load(const tc__group *g) {
-    tc__ixpool *x = g->body.ix;
-    if (g->shape.kind != TC__CONTRACTION || tc__contract_phases(g) > 1) return 0;
+// The LOAD of weights as they lie in memory: of f32 and halves, or of integers that products take as i32. NULL = there is none.
+static const tc__node *tc__weights_load(const tc__group *g) {
+    if (g->shape.kind != TC__CONTRACTION || tc__contract_phases(g) > 1) return NULL;
     const tc__node *n = g->body.node.at[tc__right_of(g)];
     for (; n->op == TC_OP_CAST; n = g->body.node.at[n->in[0]]) {
         int from = g->body.node.at[n->in[0]]->dtype;
-        if (n->dtype != TC_I32 && !(n->dtype == TC_F32 && tc__is_half(from))) return 0;
+        if (n->dtype != TC_I32 && !(n->dtype == TC_F32 && tc__is_half(from))) return NULL;
     }
     if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_PREDICATES || g->target.checked)
-        return 0;
+        return NULL;
     const tc__kbuf *from = tc__buffer_of(g, n);
     tc__ix at = n->attr[TC__LOAD_INDEX];
-    tc__ixrun across = tc__ix_run(x, at, TC__COL), along = tc__ix_run(x, at, TC__DEPTH);
-    int lies = from->dtype == n->dtype && tc__is_memory(from) && !tc__ix_has_val(x, at) &&
-               along.ok && along.run == INT64_MAX && tc__ix_equals(along.stride, 1) &&
-               across.ok && across.run == INT64_MAX && tc__ix_is_const(across.stride);
-    return lies ? (int)n->id + 1 : 0;
+    tc__ixrun across = tc__ix_run(g->body.ix, at, TC__COL),
+              along = tc__ix_run(g->body.ix, at, TC__DEPTH);
+    int lies = from->dtype == n->dtype && tc__is_memory(from) &&
+               !tc__ix_has_val(g->body.ix, at) && along.ok && along.run == INT64_MAX &&
+               tc__ix_is_const(along.stride) && across.ok && across.run == INT64_MAX &&
+               tc__ix_is_const(across.stride);
+    return lies ? n : NULL;
+}
+
+// Those [columns, k] whose k lie side by side, + 1; 0 = they do not.
+static int tc__lying_load(const tc__group *g) {
+    const tc__node *n = tc__weights_load(g);
+    if (!n) return 0;
+    tc__ixrun along = tc__ix_run(g->body.ix, n->attr[TC__LOAD_INDEX], TC__DEPTH);
+    return tc__ix_equals(along.stride, 1) ? (int)n->id + 1 : 0;
+}
+
+// Halves [k, columns] whose columns lie side by side, + 1; 0 = they do not.
+static int tc__adjacent_halves(const tc__group *g) {
+    const tc__node *n = tc__weights_load(g);
+    if (!n || !tc__is_half(n->dtype)) return 0;
+    tc__ixrun across = tc__ix_run(g->body.ix, n->attr[TC__LOAD_INDEX], TC__COL);
+    return tc__ix_equals(across.stride, 1) ? (int)n->id + 1 : 0;
 }
 
 // The same of a product of so few rows that it may turn them in registers (print_turned.c).
@@ -157,7 +173,9 @@ static int tc__is_wide(const tc__group *g) {
 // or 4 where elements of 8 bytes fill a register.
 TC__UNUSED static int tc__choose_lanes(const tc__group *g, tc__emit target) {
     if (target < TC__EMIT_AVX512 && tc__is_wide(g)) return TC__VECTOR / 2;
-    if (tc__is_flat_product(g) && !tc__is_turned_by_16(g, target)) return TC__VECTOR;
+    if (tc__is_flat_product(g) && !tc__is_turned_by_16(g, target) &&
+        !tc__adjacent_halves(g))
+        return TC__VECTOR;
     return (tc__group_takes_16(g, target) ? 2 : 1) * TC__VECTOR;
 }
 

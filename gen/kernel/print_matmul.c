@@ -81,7 +81,7 @@ static void tc__print_block_k(tc__printer *p, const tc__contract *q, int more) {
     long long to = windows ? 0 : (long long)tc__contract_walk_stride(q) * more;
     for (int j = 0; j < q->width / q->lanes; j++) {
         tc__line(p);
-        tc__put(p->out, "const %s b%d = tc_ld_%s(panel + ", reg, j, cls);
+        tc__put(p->out, "const %s b%d = tc_ld_%s(panel + ", reg, j, tc__panel_suffix(q));
         if (more) tc__put(p->out, "%d * next + ", more);
         tc__put(p->out, "%d);\n", j * p->unit);
     }
@@ -213,9 +213,9 @@ static void tc__print_contract_block(tc__printer *p, const tc__contract *q,
         "static __attribute__((noinline)) void %s_block(const %s *const *row, %sconst %s "
         "*panel,\n"
         "        %stc_i64 depth, %s *%s%s)",
-        symbol, type, to, type, q->right == TC__RIGHT_IN_PLACE ? "tc_i64 next, " : "",
-        p->d->scalar[q->cls], windows ? "const *out, tc_i64 behind" : "tile, tc_i64 step",
-        tc__block_rest(q));
+        symbol, type, to, tc__panel_type(p, q),
+        q->right == TC__RIGHT_IN_PLACE ? "tc_i64 next, " : "", p->d->scalar[q->cls],
+        windows ? "const *out, tc_i64 behind" : "tile, tc_i64 step", tc__block_rest(q));
     tc__block_open(p);
     if (q->right != TC__RIGHT_IN_PLACE) {
         tc__line(p);
@@ -263,7 +263,7 @@ static void tc__print_panel_row(tc__printer *p, const tc__contract *q, const uin
     p->axis = TC__COL, p->tail = tail, p->copies = tail ? 1 : q->width / q->lanes;
     snprintf(to, sizeof to, "panel + %s * %d%s", q->slice ? "(k - k0)" : "k", q->width,
              tail ? " + (c - p)" : "");
-    tc__print_operand(p, q, tc__right_of(p->g), mark, to);
+    tc__print_operand(p, tc__panel_suffix(q), tc__right_of(p->g), mark, to);
     if (!tail) {
         tc__line(p);
         tc__put(p->out, "(void)c;\n");
@@ -296,7 +296,8 @@ static void tc__print_stage_loop(tc__printer *p, const tc__contract *q, const ui
     tc__block_open(p);
     if (tail) tc__line(p), tc__put(p->out, "const int n = (int)(to - k);\n");
     p->axis = TC__DEPTH, p->tail = tail;
-    tc__print_operand(p, q, tc__right_of(p->g), mark, "at + (k - from)");
+    tc__print_operand(p, tc__class_names[q->cls], tc__right_of(p->g), mark,
+                      "at + (k - from)");
     p->axis = TC__COL, p->tail = 0;
     tc__block_close(p);
 }
@@ -445,7 +446,7 @@ static void tc__print_left(tc__printer *p, const tc__contract *q) {
         for (int tail = 0; tail < 1 + (tc__ix_divisor(x, q->depth) % p->unit != 0);
              tail++) {
             tc__print_left_step(p, q->depth, tail);
-            tc__print_operand(p, q, tc__left_of(p->g), mark, to);
+            tc__print_operand(p, tc__class_names[q->cls], tc__left_of(p->g), mark, to);
             tc__print_left_close(p);
         }
     }
@@ -467,7 +468,7 @@ static void tc__print_left_rows(tc__printer *p, const tc__contract *q) {
     snprintf(to, sizeof to, "left + %s * %lld + (r - r0)", q->slice ? "(k - k0)" : "k",
              (long long)q->grain);
     tc__print_needed(p, mark, 1);
-    tc__print_operand(p, q, tc__left_of(p->g), mark, to);
+    tc__print_operand(p, tc__class_names[q->cls], tc__left_of(p->g), mark, to);
     p->axis = TC__COL;
     tc__block_close(p);
     tc__free(p->out->ctx, mark, p->g->body.node.count * sizeof *mark);
@@ -546,7 +547,7 @@ static void tc__print_late(tc__printer *p, const tc__contract *q, const char *sy
 // Of weights that are streamed, the next slice: each of its rows is in another page, where processors begin to guess
 // anew. One row takes 0.88 of the time so on a Xeon, and 1.4 times as long on a Zen 3 (AVX2).
 static void tc__print_stream_ahead(tc__printer *p, const tc__contract *q) {
-    int line = 64 / (int)tc__dtypes[q->dtype].bytes;
+    int line = 64 / (q->adjacent ? 2 : (int)tc__dtypes[q->dtype].bytes);
     tc__line(p);
     tc__put(p->out, "if (i == r0) for (tc_i64 k = slice; k < 2 * slice; k++)");
     tc__block_open(p);
@@ -559,7 +560,8 @@ static void tc__print_stream_ahead(tc__printer *p, const tc__contract *q) {
 
 // Blocks of the tile: rows outside, so that their part of the left operand stays in L1.
 static void tc__print_blocks(tc__printer *p, const tc__contract *q, const char *symbol) {
-    const tc__node *n = tc__body(p, tc__right_of(p->g));
+    const tc__node *n =
+        tc__body(p, q->adjacent ? (uint32_t)q->adjacent - 1 : tc__right_of(p->g));
     tc__ixpool *x = p->g->body.ix;
     char operands[60];
     if (q->dot.tiles) {

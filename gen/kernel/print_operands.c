@@ -6,16 +6,26 @@ static tc__class tc__operand_class(const tc__contract *q) {
     return q->dot.each > 1 ? TC__CLASS_i32 : q->cls;
 }
 
+// Of a load of halves.
+static const char *tc__half_name(const tc__contract *q, int load) {
+    return q->g->body.node.at[load - 1]->dtype == TC_F16 ? "f16" : "bf16";
+}
+
+// What panels are made of, and how vectors of it are loaded and stored: halves that are streamed are widened in the block.
+static const char *tc__panel_type(const tc__printer *p, const tc__contract *q) {
+    return q->adjacent ? "tc_u16" : p->d->scalar[tc__operand_class(q)];
+}
+
+static const char *tc__panel_suffix(const tc__contract *q) {
+    return q->adjacent ? tc__half_name(q, q->adjacent)
+                       : tc__class_names[tc__operand_class(q)];
+}
+
 static int64_t tc__contract_stride(const tc__contract *q, uint32_t id, int evaluated) {
     if (evaluated) return q->left_rows ? q->grain : 1;
     return tc__ix_value(
         tc__ix_run(q->g->body.ix, q->g->body.node.at[id]->attr[TC__LOAD_INDEX], TC__DEPTH)
             .stride);
-}
-
-// Of a load of halves.
-static const char *tc__half_name(const tc__contract *q, int load) {
-    return q->g->body.node.at[load - 1]->dtype == TC_F16 ? "f16" : "bf16";
 }
 
 static int64_t tc__contract_walk_stride(const tc__contract *q) {
@@ -26,7 +36,9 @@ static int64_t tc__contract_walk_stride(const tc__contract *q) {
 static void tc__let_scratch(tc__printer *p, const tc__contract *q, const char *name,
                             tc__ix at) {
     int sums = !strcmp(name, "tile") || !strcmp(name, "flip");
-    const char *type = p->d->scalar[sums ? q->cls : tc__operand_class(q)];
+    const char *type = sums                    ? p->d->scalar[q->cls]
+                       : !strcmp(name, "pack") ? tc__panel_type(p, q)
+                                               : p->d->scalar[tc__operand_class(q)];
     tc__line(p);
     tc__put(p->out, "%s *%s = (%s *)(void *)((char *)a->scratch[worker] + ", type, name,
             type);
@@ -55,13 +67,13 @@ static void tc__print_needed(tc__printer *p, const uint8_t *mark, int row) {
     }
 }
 
-// Evaluates node `id` along `axis` at the present index, storing vector j behind `to`.
-static void tc__print_operand(tc__printer *p, const tc__contract *q, uint32_t id,
+// Evaluates node `id` along `axis` at the present index, storing vector j behind `to`, as `suffix` says.
+static void tc__print_operand(tc__printer *p, const char *suffix, uint32_t id,
                               const uint8_t *mark, const char *to) {
     tc__print_needed(p, mark, 0);
     for (int j = 0; j < p->copies; j++) {
         tc__line(p);
-        tc__put(p->out, "tc_st_%s(%s + %d, ", tc__class_names[q->cls], to, j * p->unit);
+        tc__put(p->out, "tc_st_%s(%s + %d, ", suffix, to, j * p->unit);
         tc__put_value(p, id, j);
         tc__put(p->out, ");\n");
     }
@@ -144,7 +156,7 @@ static void tc__print_slices(tc__printer *p) {
 static void tc__print_panel(tc__printer *p, const tc__contract *q, const char *lead) {
     tc__line(p);
     if (q->streams || q->late) { // the only one
-        tc__put(p->out, "%s%s *panel = pack", lead, p->d->scalar[tc__operand_class(q)]);
+        tc__put(p->out, "%s%s *panel = pack", lead, tc__panel_type(p, q));
         if (q->streams) tc__put(p->out, " + k0 * %d", q->width);
         tc__put(p->out, ";\n");
         return;

@@ -240,6 +240,7 @@ static const product halves[] = {
     {TC_BF16, TC_BF16, 8, 16, 64, 0, 1, PLAIN},
     {TC_BF16, TC_BF16, 7, 70, 161, 0, 1, PLAIN},
     {TC_BF16, TC_BF16, 17, 70, 161, 0, 1, PLAIN},
+    {TC_BF16, TC_BF16, 5, 520, 512, 0, 0, PLAIN},
     {TC_BF16, TC_BF16, 33, 20, 31, 1, 0, PLAIN},
     {TC_BF16, TC_BF16, 70, 40, 2049, 0, 0, PLAIN},
     {TC_BF16, TC_BF16, 49, 65, 1301, 0, 1, PLAIN},

@@ -1,7 +1,7 @@
-// Few rows times weights [columns, k] of f32 and halves, whose words are turned in registers: every sum adds k in order, one
-// fma a step, and is rounded once, so results have the bits of loops in C. Depths and columns around those of lines, vectors
-// and blocks; weights that lie whole or as part of a table, whose other elements are no numbers, at odd addresses; for all
-// kinds of CPUs.
+// Few rows times weights [columns, k] of f32 and halves, whose words are turned in registers, and [k, columns], which are
+// streamed: every sum adds k in order, one fma a step, and is rounded once, so results have the bits of loops in C. Depths and
+// columns around those of lines, vectors and blocks; weights that lie whole or as part of a table, whose other elements are
+// no numbers, at odd addresses; for all kinds of CPUs.
 #define TCOMPILE_IMPLEMENTATION
 #include "tcompile.h"
 
@@ -21,25 +21,28 @@ typedef struct product {
     tc_dtype dtype; // of weights, and of the left operand but for CAST
     int m, n, k;
     form form;
+    int turned; // weights are [k, columns]
 } product;
 
 static const product products[] = {
-    {TC_BF16, 1, 64, 128, WHOLE}, // lines only
-    {TC_BF16, 1, 33, 97, PART},   // a rest everywhere
-    {TC_BF16, 2, 47, 31, PART},   // no whole line
-    {TC_BF16, 3, 16, 160, WHOLE}, // one vector of columns
-    {TC_BF16, 4, 15, 65, PART},   // fewer than that
-    {TC_BF16, 5, 130, 64, CHAIN}, //
-    {TC_BF16, 8, 35, 257, PART},  //
-    {TC_BF16, 9, 50, 129, PART},  // more rows
-    {TC_BF16, 16, 40, 200, WHOLE}, {TC_BF16, 33, 70, 75, PART}, {TC_F16, 1, 70, 100, PART},
-    {TC_F16, 4, 33, 33, CHAIN},    {TC_F16, 7, 48, 128, WHOLE}, {TC_F16, 13, 37, 67, PART},
-    {TC_F32, 1, 50, 77, PART},     {TC_F32, 4, 32, 64, WHOLE},  {TC_F32, 6, 19, 50, PART},
-    {TC_F32, 8, 100, 49, CHAIN},   {TC_F32, 12, 33, 40, PART},  {TC_BF16, 3, 40, 70, CAST},
-    {TC_F16, 8, 17, 90, CAST},     {TC_BF16, 20, 30, 66, CAST}, {TC_BF16, 6, 20, 1, PART},
-    {TC_F32, 5, 17, 1030, PART},
+    {TC_BF16, 1, 64, 128, WHOLE, 0}, // lines only
+    {TC_BF16, 1, 33, 97, PART, 0},   // a rest everywhere
+    {TC_BF16, 2, 47, 31, PART, 0},   // no whole line
+    {TC_BF16, 3, 16, 160, WHOLE, 0}, // one vector of columns
+    {TC_BF16, 4, 15, 65, PART, 0},   // fewer than that
+    {TC_BF16, 5, 130, 64, CHAIN, 0}, //
+    {TC_BF16, 8, 35, 257, PART, 0},  //
+    {TC_BF16, 9, 50, 129, PART, 0},  // more rows
+    {TC_BF16, 16, 40, 200, WHOLE, 0}, {TC_BF16, 33, 70, 75, PART, 0},
+    {TC_F16, 1, 70, 100, PART, 0},    {TC_F16, 4, 33, 33, CHAIN, 0},
+    {TC_F16, 7, 48, 128, WHOLE, 0},   {TC_F16, 13, 37, 67, PART, 0},
+    {TC_F32, 1, 50, 77, PART, 0},     {TC_F32, 4, 32, 64, WHOLE, 0},
+    {TC_F32, 6, 19, 50, PART, 0},     {TC_F32, 8, 100, 49, CHAIN, 0},
+    {TC_F32, 12, 33, 40, PART, 0},    {TC_BF16, 3, 40, 70, CAST, 0},
+    {TC_F16, 8, 17, 90, CAST, 0},     {TC_BF16, 20, 30, 66, CAST, 0},
+    {TC_BF16, 6, 20, 1, PART, 0},     {TC_F32, 5, 17, 1030, PART, 0},
 };
-enum { PRODUCTS = sizeof products / sizeof *products, MOST = 1 << 16, GAP = 5, FIRST = 3 };
+enum { PRODUCTS = sizeof products / sizeof *products, MOST = 1 << 19, GAP = 5, FIRST = 3 };
 
 static half_format format(tc_dtype t) { return t == TC_F16 ? half_f16 : half_bf16; }
 
@@ -66,9 +69,9 @@ static tc_tensor operand(tc_ctx *tc, tc_dtype t, int rows, int columns, int part
 static tc_dtype left_dtype(const product *p) { return p->form == CAST ? TC_F32 : p->dtype; }
 
 static tc_tensor multiply(const product *p, tc_tensor x, tc_tensor w) {
-    if (p->form == CAST) return tc_matmul(x, tc_t(tc_cast(w, TC_F32)));
-    if (p->form != CHAIN) return tc_matmul(x, tc_t(w));
-    return tc_relu(tc_matmul(tc_neg(x), tc_t(w)));
+    if (p->form == CAST) w = tc_cast(w, TC_F32);
+    if (!p->turned) w = tc_t(w);
+    return p->form == CHAIN ? tc_relu(tc_matmul(tc_neg(x), w)) : tc_matmul(x, w);
 }
 
 // What the product is, by a loop.
@@ -76,7 +79,8 @@ static float want_of(const product *p, int r, int c) {
     float sum = 0;
     for (int k = 0; k < p->k; k++) {
         float x = value(left_dtype(p), r * p->k + k, 1);
-        sum = fmaf(p->form == CHAIN ? -x : x, value(p->dtype, c * p->k + k, 2), sum);
+        float w = value(p->dtype, p->turned ? k * p->n + c : c * p->k + k, 2);
+        sum = fmaf(p->form == CHAIN ? -x : x, w, sum);
     }
     if (p->form == CHAIN && !(sum > 0)) sum = 0;
     if (left_dtype(p) == TC_F32) return sum;
@@ -94,7 +98,8 @@ static void run_all(const char *backend, const char *isa, int threads) {
     for (int i = 0; i < PRODUCTS; i++) {
         const product *p = &products[i];
         x[i] = operand(tc, left_dtype(p), p->m, p->k, 0, 1);
-        w[i] = operand(tc, p->dtype, p->n, p->k, p->form == PART, 2);
+        w[i] = operand(tc, p->dtype, p->turned ? p->k : p->n, p->turned ? p->n : p->k,
+                       p->form == PART, 2);
     }
     tc_trace_begin(tc, "few rows");
     for (int i = 0; i < PRODUCTS; i++) out[i] = multiply(&products[i], x[i], w[i]);
