@@ -3165,7 +3165,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x0905a98af6c96aa4u
+#define TC__BUILD_ID 0xd67d8e41935846c4u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -32508,6 +32508,7 @@ int tiles;
 int columns,
 rows;
 int turned;
+int split;
 }tc__dot_plan;
 static const tc__node*tc__dot_node(const tc__group*g,uint32_t id){
 const tc__node*n=g->body.node.at[id];
@@ -32560,6 +32561,7 @@ if((int)tc__dtypes[d.right].bytes*d.each==4)
 d.columns=tc__word_load(g,tc__right_of(g));
 if((int)tc__dtypes[d.left].bytes*d.each==4)
 d.rows=tc__word_load(g,tc__left_of(g));
+if(d.each==2&&tc__dtypes[d.right].bytes==1)d.split=tc__lying_load(g);
 return d;
 }
 // ---- gen/kernel/contract.c
@@ -32632,7 +32634,7 @@ int64_t period;
 int number;
 tc__dot_plan dot;
 tc__ix bias_at;
-int halves;
+int split;
 int late;
 int staged;
 tc__ix stage_at;
@@ -32739,6 +32741,7 @@ int64_t tall=tc__padded(q->grain,q->width);
 int far=tc__contract_has_32(q)&&tall*depth*bytes>TC__CONTRACT_ALL_PANELS;
 tc__window_wide(q,(far?TC__CONTRACT_WINDOW_FAR:TC__CONTRACT_WINDOW_TILE)/tall);
 }
+// ---- gen/kernel/contract_plan.c
 static const struct{
 const char*name;
 uint8_t rows,vectors;
@@ -32984,16 +32987,16 @@ int load=tc__turned_load(q->g),
 most=tc__contract_has_32(q)?(int)TC__TURNED_ROWS_16:(int)TC__TURNED_ROWS;
 if(!load||m>most||q->dot.tiles)return 0;
 int dtype=q->g->body.node.at[load-1]->dtype;
-if(q->dot.each>1)return q->dot.columns==load;
+if(q->dot.each>1)return q->dot.columns==load||q->dot.split==load;
 return q->cls==TC__CLASS_f32&&(dtype==TC_F32||tc__is_half(dtype));
 }
-static int tc__contract_halves(const tc__contract*q){
-int load=
-q->turns||q->dot.each>1||q->cls!=TC__CLASS_f32?0:tc__lying_load(q->g);
+static int tc__contract_split(const tc__contract*q){
+if(q->dot.each>1)return q->dot.split;
+int load=q->turns||q->cls!=TC__CLASS_f32?0:tc__lying_load(q->g);
 return load&&tc__is_half(q->g->body.node.at[load-1]->dtype)?load:0;
 }
 static int tc__contract_is_late(const tc__contract*q,int64_t m){
-int lies=q->halves||(q->dot.each>1&&q->dot.columns&&!q->dot.tiles);
+int lies=q->split||(q->dot.each>1&&q->dot.columns&&!q->dot.tiles);
 return lies&&!q->turns&&m<=TC__CONTRACT_LATE_ROWS&&q->phases==1;
 }
 static int tc__contract_along(const tc__contract*q,int level,tc__axis axis){
@@ -33025,7 +33028,7 @@ TC__PER_LANE||
 tc__pred_along(g,n,TC__COL,q->lanes)==2);
 }
 static int tc__contract_is_staged(const tc__contract*q){
-return q->right==TC__RIGHT_NODES&&q->dot.each==1&&!q->apart&&!q->halves&&
+return q->right==TC__RIGHT_NODES&&q->dot.each==1&&!q->apart&&!q->split&&
 (q->cls==TC__CLASS_f32||q->cls==TC__CLASS_i32)&&
 !tc__contract_along(q,TC__AT_RIGHT,TC__COL)&&
 tc__contract_along(q,TC__AT_RIGHT,TC__DEPTH);
@@ -33074,10 +33077,11 @@ if(q.adjacent)memset(&q.dot,0,sizeof q.dot),q.dot.each=1;
 if(q.dot.each>1)q.depth=tc__ix_ceil_div(x,q.depth,tc__ix_const(q.dot.each));
 if(q.dot.tiles)q.depth=tc__round_up(x,q.depth,TC__DOT_TILE);
 q.dot.turned=tc__tiles_turn(&q);
-q.halves=tc__contract_halves(&q);
+q.split=tc__contract_split(&q);
 q.late=tc__contract_is_late(&q,m);
+if(q.dot.split)q.depth=tc__round_up(x,q.depth,2);
 q.slice=q.turns?0
-:q.late?TC__CONTRACT_LATE_SLICE<<(q.halves!=0)
+:q.late?TC__CONTRACT_LATE_SLICE<<(q.split!=0)
 :tc__contract_slice(&q,m);
 q.grain=q.slice?tc__contract_slice_grain(&q,m)
 :tc__contract_grain(g,m,number?tc__may_tile(g):q.dot.tiles);
@@ -33215,14 +33219,18 @@ if(either)p->indent--;
 static tc__class tc__operand_class(const tc__contract*q){
 return q->dot.each>1?TC__CLASS_i32:q->cls;
 }
-static const char*tc__half_name(const tc__contract*q,int load){
-return q->g->body.node.at[load-1]->dtype==TC_F16?"f16":"bf16";
+static const char*tc__narrow_name(const tc__contract*q,int load){
+int dtype=q->g->body.node.at[load-1]->dtype;
+return dtype==TC_F16?"f16"
+:dtype==TC_BF16?"bf16"
+:dtype==TC_I8?"i8"
+:"u8";
 }
 static const char*tc__panel_type(const tc__printer*p,const tc__contract*q){
 return q->adjacent?"tc_u16":p->d->scalar[tc__operand_class(q)];
 }
 static const char*tc__panel_suffix(const tc__contract*q){
-return q->adjacent?tc__half_name(q,q->adjacent)
+return q->adjacent?tc__narrow_name(q,q->adjacent)
 :tc__class_names[tc__operand_class(q)];
 }
 static int64_t tc__contract_stride(const tc__contract*q,uint32_t id,int evaluated){
@@ -33516,9 +33524,9 @@ tc__put_at(p,n->attr[TC__LOAD_BUFFER],
 k?tc__ix_subst(x,at,k,tc__ix_const(0)):at);
 tc__put(p->out,")");
 }
-static void tc__put_bytes(tc__printer*p,const tc__contract*q){
-tc__ixpool*x=p->g->body.ix;
-tc__put_ix(p,tc__ix_mul(x,tc__depth_of(p->g),tc__ix_const(4/q->dot.each)));
+static void tc__put_bytes(tc__printer*p,int load){
+int64_t each=tc__dtypes[tc__body(p,(uint32_t)load-1)->dtype].bytes;
+tc__put_ix(p,tc__ix_mul(p->g->body.ix,tc__depth_of(p->g),tc__ix_const(each)));
 }
 static void tc__print_word_pointers(tc__printer*p,int load,int count,const char*let,
 const char*name){
@@ -33539,13 +33547,11 @@ static void tc__print_words_turned(tc__printer*p,const tc__contract*q,int load,
 int count,const char*let,const char*words){
 tc__print_word_pointers(p,load,count,let,"x");
 tc__line(p);
-if(q->halves){
-tc__put(p->out,"tc_widen_%s(x, %d, %s, panel);\n",tc__half_name(q,load),count,
-words);
-return;
-}
+if(q->split)
+tc__put(p->out,"tc_split_%s(x, %d, %s, ",tc__narrow_name(q,load),count,words);
+else
 tc__put(p->out,"tc_words(x, %d, %s, ",count,words);
-tc__put_bytes(p,q);
+tc__put_bytes(p,load);
 tc__put(p->out,", panel);\n");
 }
 static void tc__print_panel_bias(tc__printer*p,const tc__contract*q){
@@ -33572,7 +33578,7 @@ tc__line(p);
 tc__put(p->out,"tc_words_row(left_r, %d, ",q->dot.tiles?256:16);
 tc__put_words_at(p,load);
 tc__put(p->out,sliced?" + 4 * k0, ":", ");
-tc__put_bytes(p,q);
+tc__put_bytes(p,load);
 tc__put(p->out,"%s, %s, %s, %lld);\n",sliced?" - 4 * k0":"",
 sliced?"k1 - k0":"depth",q->dot.bias?"(tc_i32)0x80808080":"0",ahead);
 }
@@ -33584,6 +33590,9 @@ tc__put(p->out,"(left_r + k / %d * 256) + k %% %d",chunk,chunk);
 else
 tc__put(p->out,"left_r + k");
 }
+static void tc__print_left_deal(tc__printer*p,const tc__contract*q){
+if(q->dot.split)tc__line(p),tc__put(p->out,"tc_deal_pairs(left_r, depth);\n");
+}
 static void tc__print_left_words(tc__printer*p,const tc__contract*q,
 const uint8_t*mark){
 int bf16=q->dot.left==TC_BF16;
@@ -33592,6 +33601,7 @@ tc__ix depth=tc__depth_of(p->g);
 tc__print_left_row(p,q,"(r - r0)","depth");
 if(q->dot.rows){
 tc__print_left_copy(p,q,q->dot.rows,0,0);
+tc__print_left_deal(p,q);
 return;
 }
 tc__print_made_rows(p,p->g->shape.prologue,tc__contract_rows_loop(p));
@@ -33611,6 +33621,7 @@ tc__put_value(p,tc__left_of(p->g),0);
 tc__put(p->out,q->dot.bias?" ^ 128);\n":");\n");
 tc__print_left_close(p);
 }
+tc__print_left_deal(p,q);
 if(!bf16)return;
 tc__line(p);
 tc__put(p->out,"for (k = ");
@@ -34001,8 +34012,10 @@ tc__line(p);
 tc__put(p->out,steps>1?"panel += %d * next;\n":"panel += next;\n",steps);
 tc__block_close(p);
 }
-static void tc__print_halves_step(tc__printer*p,const tc__contract*q,int rest){
-const char*half=tc__half_name(q,q->halves);
+static void tc__print_split_step(tc__printer*p,const tc__contract*q,int rest){
+const char*half=tc__narrow_name(q,q->split);
+const char*cls=tc__class_names[tc__operand_class(q)],
+*reg=p->d->reg[tc__operand_class(q)];
 int vectors=q->width/q->lanes;
 long long stride=(long long)tc__contract_walk_stride(q);
 tc__line(p);
@@ -34024,13 +34037,13 @@ tc__put(p->out,"{\n");
 p->indent++;
 for(int j=0;j<vectors;j++){
 tc__line(p);
-tc__put(p->out,"const tc_vf b%d = tc_%s_%s(w%d);\n",j,k?"high":"low",
+tc__put(p->out,"const %s b%d = tc_%s_%s(w%d);\n",reg,j,k?"high":"low",
 half,j);
 }
 for(int i=0;i<q->rows;i++){
 tc__line(p);
-tc__put(p->out,"const tc_vf x%d = tc_splat_f32(row%d[at + %lld]);\n",i,i,
-k*stride);
+tc__put(p->out,"const %s x%d = tc_splat_%s(row%d[at + %lld]);\n",reg,i,cls,
+i,k*stride);
 tc__contract_sums(p,q,i,TC__SUM_ADD);
 }
 tc__line(p);
@@ -34045,9 +34058,9 @@ static void tc__print_block_loop(tc__printer*p,const tc__contract*q){
 int steps=tc__contract_unroll(q);
 tc__line(p);
 tc__put(p->out,"tc_i64 k = 0;\n");
-if(q->late&&q->halves){
-tc__print_halves_step(p,q,0);
-if(tc__ix_divisor(q->g->body.ix,q->depth)%2)tc__print_halves_step(p,q,1);
+if(q->late&&q->split){
+tc__print_split_step(p,q,0);
+if(tc__ix_divisor(q->g->body.ix,q->depth)%2)tc__print_split_step(p,q,1);
 return;
 }
 if(steps>1)tc__print_block_turns(p,q,steps);
@@ -34203,7 +34216,7 @@ tc__ix_divisor(x,q->wide)%q->width==0;
 int in_place=q->right==TC__RIGHT_IN_PLACE;
 if(in_place&&whole)return;
 if(q->slice&&whole&&q->right==TC__RIGHT_NODES&&!q->apart&&!q->staged&&
-!q->halves&&q->dot.each==1){
+!q->split&&q->dot.each==1){
 tc__print_pack_rows(p,q,mark);
 return;
 }
@@ -34219,8 +34232,8 @@ tc__print_panel(p,q,"");
 if(q->right==TC__RIGHT_COLUMNS){
 tc__print_pointers(p,q,0,q->width,"p","c1");
 tc__print_interleave(p,q,tc__contract_stride(q,tc__right_of(p->g),0),"panel");
-}else if(q->halves||q->dot.columns){
-tc__print_words_turned(p,q,q->halves?q->halves:q->dot.columns,q->width,
+}else if(q->split||q->dot.columns){
+tc__print_words_turned(p,q,q->split?q->split:q->dot.columns,q->width,
 "c = tc_min(p + j, c1 - 1)",
 q->slice?"k0, k1":"0, depth");
 }else if(q->staged){
@@ -34341,7 +34354,7 @@ p->out,
 4*TC__CONTRACT_LATE_SLICE);
 }
 static void tc__print_late(tc__printer*p,const tc__contract*q,const char*symbol){
-int load=q->halves?q->halves:q->dot.columns,bytes=q->halves?2:4;
+int load=q->split?q->split:q->dot.columns,bytes=q->split?2:4;
 const tc__node*n=tc__body(p,(uint32_t)load-1);
 tc__ixrun across=tc__ix_run(p->g->body.ix,n->attr[TC__LOAD_INDEX],TC__COL);
 tc__line(p);
@@ -34360,10 +34373,10 @@ tc__put(p->out,"const tc_i64 ahead = k1 < depth ? k1 * %d : %lld;\n",bytes,
 (long long)tc__dtypes[n->dtype].bytes);
 tc__line(p);
 tc__put(p->out,
-q->halves?"tc_words(y, %d, k0 / 2, (k1 + 1) / 2, depth * 2"
+q->split?"tc_words(y, %d, k0 / 2, (k1 + 1) / 2, "
 :"tc_words(y, %d, k0, k1, ",
 q->width);
-if(!q->halves)tc__put_bytes(p,q);
+tc__put_bytes(p,load);
 tc__put(p->out,", (tc_i32 *)(void *)panel);\n");
 tc__print_panel_bias(p,q);
 tc__print_pointers(p,q,1,(int)tc__padded(q->grain,q->rows),"r0","r1");
@@ -34785,7 +34798,9 @@ int k_bytes,words;
 static tc__turned tc__turned_of(const tc__contract*q){
 tc__turned t;
 t.q=q,t.load=q->g->body.node.at[tc__turned_load(q->g)-1];
-t.k_bytes=q->dot.each>1?4:(int)tc__dtypes[t.load->dtype].bytes;
+t.k_bytes=q->dot.split?2
+:q->dot.each>1?4
+:(int)tc__dtypes[t.load->dtype].bytes;
 t.words=4/t.k_bytes;
 tc__ix at=t.load->attr[TC__LOAD_INDEX];
 t.apart=(long long)tc__ix_value(tc__ix_run(q->g->body.ix,at,TC__COL).stride)*
@@ -34796,8 +34811,9 @@ static void tc__turned_column(tc__printer*p,const tc__turned*t,int group,int k,
 const char*word){
 tc__line(p);
 if(t->words==2)
-tc__put(p->out,"const tc_vf b%d = tc_%s_%s((tc_vi)%s);\n",group,
-k?"high":"low",tc__half_name(t->q,tc__turned_load(t->q->g)),word);
+tc__put(p->out,"const %s b%d = tc_%s_%s((tc_vi)%s);\n",
+p->d->reg[tc__operand_class(t->q)],group,k?"high":"low",
+tc__narrow_name(t->q,tc__turned_load(t->q->g)),word);
 else
 tc__put(p->out,"const %s b%d = (%s)%s;\n",p->d->reg[tc__operand_class(t->q)],
 group,p->d->reg[tc__operand_class(t->q)],word);
@@ -37362,6 +37378,23 @@ static const char*const tc__text_kernel[]={
 "",
 };
 // ---- gen/kernel/print_transpose.c
+#define TC__SPLIT_TEXT(name,type,cls) \
+"// fn: split_" name,\
+"// q[k - k0][j] = element k of x[j], which has so many bytes: k0 to k1 of `width` columns.",\
+"static __attribute__((noinline, unused)) void TC_N(split_" name \
+")(const tc_u8 *const *x, int width,",\
+"        tc_i64 k0, tc_i64 k1, tc_i64 bytes, " type " *q) {",\
+"    for (int j = 0; j < width; j += TC_W) for (tc_i64 k = k0; k < k1; k += 2 * TC_W) {",\
+"        const tc_i64 end = k + 2 * TC_W < k1 ? k + 2 * TC_W : k1;",\
+"        tc_i32 t[TC_W * TC_W];",\
+"        TC_N(words)(x + j, TC_W, k / 2, (end + 1) / 2, bytes, t);",\
+"        for (tc_i64 i = k; i < end; i += 2) {",\
+"            const tc_vi v = TC_N(ld_i32)(t + (i - k) / 2 * TC_W);",\
+"            TC_N(st_" cls ")(q + (i - k0) * width + j, TC_N(low_" name ")(v));",\
+"            if (i + 1 == end) break;",\
+"            TC_N(st_" cls ")(q + (i + 1 - k0) * width + j, TC_N(high_" name \
+")(v));",\
+"        }","    }","}",""
 static const char*const tc__text_transpose[]={
 "",
 "// fn: ld_oct",
@@ -37472,6 +37505,34 @@ static const char*const tc__text_transpose[]={
 "// fn: high_bf16",
 "TC_FN tc_vf TC_N(high_bf16)(tc_vi v) { return (tc_vf)((tc_vu)v & 0xffff0000u); }",
 "",
+"// fn: low_i8",
+"// The first and third of a word's four bytes as a pair of 16 bits, and the second and fourth.",
+"TC_FN tc_vi TC_N(low_i8)(tc_vi v) {",
+"    typedef short pairs __attribute__((vector_size(4 * TC_W)));",
+"    return (tc_vi)(((pairs)v << 8) >> 8);",
+"}",
+"",
+"// fn: high_i8",
+"TC_FN tc_vi TC_N(high_i8)(tc_vi v) {",
+"    typedef short pairs __attribute__((vector_size(4 * TC_W)));",
+"    return (tc_vi)((pairs)v >> 8);",
+"}",
+"",
+"// fn: low_u8",
+"TC_FN tc_vi TC_N(low_u8)(tc_vi v) { return v & 0x00ff00ff; }",
+"",
+"// fn: high_u8",
+"TC_FN tc_vi TC_N(high_u8)(tc_vi v) { return (v >> 8) & 0x00ff00ff; }",
+"",
+"// fn: deal_pairs",
+"// The same of a row of pairs: of each two words the first halves, and the second.",
+"static __attribute__((noinline, unused)) void TC_N(deal_pairs)(tc_i32 *x, tc_i64 words) {",
+"    for (tc_i64 w = 0; w < words; w += 2) {",
+"        const tc_i32 a = x[w], b = x[w + 1];",
+"        x[w] = (a & 65535) | b << 16, x[w + 1] = (a >> 16 & 65535) | (b & ~65535);",
+"    }",
+"}",
+"",
 "// fn: low_f16",
 "TC_FN tc_vf TC_N(low_f16)(tc_vi v) {",
 "#if TC_HW_F16",
@@ -37553,52 +37614,10 @@ static const char*const tc__text_transpose[]={
 "    }",
 "}",
 "",
-"// fn: widen_bf16",
-"// q[k - k0][j] = half k of x[j], widened: k0 to k1 of `width` columns.",
-"static __attribute__((noinline, unused)) void TC_N(widen_bf16)(const tc_u8 *const *x, int width,",
-"        tc_i64 k0, tc_i64 k1, float *q) {",
-"    for (int j = 0; j < width; j += TC_W) {",
-"        tc_i64 k = k0;",
-"        for (; k + 2 * TC_W <= k1; k += 2 * TC_W) {",
-"            tc_i32 t[TC_W * TC_W];",
-"            TC_N(turn_at)(x + j, 2 * k, t, TC_W);",
-"            for (int i = 0; i < TC_W; i++) {",
-"                const tc_vi v = TC_N(ld_i32)(t + i * TC_W);",
-"                TC_N(st_f32)(q + (k - k0 + 2 * i) * width + j, TC_N(low_bf16)(v));",
-"                TC_N(st_f32)(q + (k - k0 + 2 * i + 1) * width + j, TC_N(high_bf16)(v));",
-"            }",
-"        }",
-"        for (; k < k1; k++) {",
-"            tc_u16 t[TC_W];",
-"            for (int l = 0; l < TC_W; l++) t[l] = *(const tc_u16 *)(const void *)(x[j + l] + 2 * k);",
-"            TC_N(st_f32)(q + (k - k0) * width + j, TC_N(ld_bf16)(t));",
-"        }",
-"    }",
-"}",
-"",
-"// fn: widen_f16",
-"// The same of f16.",
-"static __attribute__((noinline, unused)) void TC_N(widen_f16)(const tc_u8 *const *x, int width,",
-"        tc_i64 k0, tc_i64 k1, float *q) {",
-"    for (int j = 0; j < width; j += TC_W) {",
-"        tc_i64 k = k0;",
-"        for (; k + 2 * TC_W <= k1; k += 2 * TC_W) {",
-"            tc_i32 t[TC_W * TC_W];",
-"            TC_N(turn_at)(x + j, 2 * k, t, TC_W);",
-"            for (int i = 0; i < TC_W; i++) {",
-"                const tc_vi v = TC_N(ld_i32)(t + i * TC_W);",
-"                TC_N(st_f32)(q + (k - k0 + 2 * i) * width + j, TC_N(low_f16)(v));",
-"                TC_N(st_f32)(q + (k - k0 + 2 * i + 1) * width + j, TC_N(high_f16)(v));",
-"            }",
-"        }",
-"        for (; k < k1; k++) {",
-"            tc_u16 t[TC_W];",
-"            for (int l = 0; l < TC_W; l++) t[l] = *(const tc_u16 *)(const void *)(x[j + l] + 2 * k);",
-"            TC_N(st_f32)(q + (k - k0) * width + j, TC_N(ld_f16)(t));",
-"        }",
-"    }",
-"}",
-"",
+TC__SPLIT_TEXT("bf16","float","f32"),
+TC__SPLIT_TEXT("f16","float","f32"),
+TC__SPLIT_TEXT("i8","tc_i32","i32"),
+TC__SPLIT_TEXT("u8","tc_i32","i32"),
 "// fn: flip_f32",
 "// q[j][i] = p[i][j]: `count` rows of `width`; both sides are padded to 8.",
 "static __attribute__((noinline, unused)) void TC_N(flip_f32)(",

@@ -559,6 +559,7 @@
 #include "kernel/down.c"
 #include "kernel/dots.c"
 #include "kernel/contract.c"
+#include "kernel/contract_plan.c"
 #include "kernel/print_direct.c"
 #include "kernel/print_operands.c"
 #include "kernel/print_dots.c"

@@ -77,9 +77,10 @@ static void tc__put_words_at(tc__printer *p, int load) {
     tc__put(p->out, ")");
 }
 
-static void tc__put_bytes(tc__printer *p, const tc__contract *q) {
-    tc__ixpool *x = p->g->body.ix;
-    tc__put_ix(p, tc__ix_mul(x, tc__depth_of(p->g), tc__ix_const(4 / q->dot.each)));
+// How many bytes it has.
+static void tc__put_bytes(tc__printer *p, int load) {
+    int64_t each = tc__dtypes[tc__body(p, (uint32_t)load - 1)->dtype].bytes;
+    tc__put_ix(p, tc__ix_mul(p->g->body.ix, tc__depth_of(p->g), tc__ix_const(each)));
 }
 
 // `const tc_u8 *x[64]; for (j...) x[j] = ...;`: where columns or rows begin whose words are in memory.
@@ -104,13 +105,11 @@ static void tc__print_words_turned(tc__printer *p, const tc__contract *q, int lo
                                    int count, const char *let, const char *words) {
     tc__print_word_pointers(p, load, count, let, "x");
     tc__line(p);
-    if (q->halves) {
-        tc__put(p->out, "tc_widen_%s(x, %d, %s, panel);\n", tc__half_name(q, load), count,
-                words);
-        return;
-    }
-    tc__put(p->out, "tc_words(x, %d, %s, ", count, words);
-    tc__put_bytes(p, q);
+    if (q->split)
+        tc__put(p->out, "tc_split_%s(x, %d, %s, ", tc__narrow_name(q, load), count, words);
+    else
+        tc__put(p->out, "tc_words(x, %d, %s, ", count, words);
+    tc__put_bytes(p, load);
     tc__put(p->out, ", panel);\n");
 }
 
@@ -143,7 +142,7 @@ static void tc__print_left_copy(tc__printer *p, const tc__contract *q, int load,
     tc__put(p->out, "tc_words_row(left_r, %d, ", q->dot.tiles ? 256 : 16);
     tc__put_words_at(p, load);
     tc__put(p->out, sliced ? " + 4 * k0, " : ", ");
-    tc__put_bytes(p, q);
+    tc__put_bytes(p, load);
     tc__put(p->out, "%s, %s, %s, %lld);\n", sliced ? " - 4 * k0" : "",
             sliced ? "k1 - k0" : "depth", q->dot.bias ? "(tc_i32)0x80808080" : "0", ahead);
 }
@@ -158,6 +157,11 @@ static void tc__put_left_at(tc__printer *p, const tc__contract *q) {
         tc__put(p->out, "left_r + k");
 }
 
+// What meets bytes that are pairs is dealt as these are.
+static void tc__print_left_deal(tc__printer *p, const tc__contract *q) {
+    if (q->dot.split) tc__line(p), tc__put(p->out, "tc_deal_pairs(left_r, depth);\n");
+}
+
 // Row r of the left operand, in words. What stands behind its values meets zeros of the panels: of an integer, no matter
 // which bits, of bf16 no infinity.
 static void tc__print_left_words(tc__printer *p, const tc__contract *q,
@@ -168,6 +172,7 @@ static void tc__print_left_words(tc__printer *p, const tc__contract *q,
     tc__print_left_row(p, q, "(r - r0)", "depth");
     if (q->dot.rows) {
         tc__print_left_copy(p, q, q->dot.rows, 0, 0);
+        tc__print_left_deal(p, q);
         return;
     }
     tc__print_made_rows(p, p->g->shape.prologue, tc__contract_rows_loop(p));
@@ -187,6 +192,7 @@ static void tc__print_left_words(tc__printer *p, const tc__contract *q,
         tc__put(p->out, q->dot.bias ? " ^ 128);\n" : ");\n");
         tc__print_left_close(p);
     }
+    tc__print_left_deal(p, q);
     if (!bf16) return;
     tc__line(p);
     tc__put(p->out, "for (k = ");

@@ -135,9 +135,11 @@ static void tc__print_block_turns(tc__printer *p, const tc__contract *q, int ste
     tc__block_close(p);
 }
 
-// Words of halves, of which each has two k; `rest`: the last, of one.
-static void tc__print_halves_step(tc__printer *p, const tc__contract *q, int rest) {
-    const char *half = tc__half_name(q, q->halves);
+// Words of halves, of which each has two k, or of bytes, which have two pairs; `rest`: the last, of one.
+static void tc__print_split_step(tc__printer *p, const tc__contract *q, int rest) {
+    const char *half = tc__narrow_name(q, q->split);
+    const char *cls = tc__class_names[tc__operand_class(q)],
+               *reg = p->d->reg[tc__operand_class(q)];
     int vectors = q->width / q->lanes;
     long long stride = (long long)tc__contract_walk_stride(q);
     tc__line(p);
@@ -159,13 +161,13 @@ static void tc__print_halves_step(tc__printer *p, const tc__contract *q, int res
         p->indent++;
         for (int j = 0; j < vectors; j++) {
             tc__line(p);
-            tc__put(p->out, "const tc_vf b%d = tc_%s_%s(w%d);\n", j, k ? "high" : "low",
+            tc__put(p->out, "const %s b%d = tc_%s_%s(w%d);\n", reg, j, k ? "high" : "low",
                     half, j);
         }
         for (int i = 0; i < q->rows; i++) {
             tc__line(p);
-            tc__put(p->out, "const tc_vf x%d = tc_splat_f32(row%d[at + %lld]);\n", i, i,
-                    k * stride);
+            tc__put(p->out, "const %s x%d = tc_splat_%s(row%d[at + %lld]);\n", reg, i, cls,
+                    i, k * stride);
             tc__contract_sums(p, q, i, TC__SUM_ADD);
         }
         tc__line(p);
@@ -181,9 +183,9 @@ static void tc__print_block_loop(tc__printer *p, const tc__contract *q) {
     int steps = tc__contract_unroll(q);
     tc__line(p);
     tc__put(p->out, "tc_i64 k = 0;\n");
-    if (q->late && q->halves) {
-        tc__print_halves_step(p, q, 0);
-        if (tc__ix_divisor(q->g->body.ix, q->depth) % 2) tc__print_halves_step(p, q, 1);
+    if (q->late && q->split) {
+        tc__print_split_step(p, q, 0);
+        if (tc__ix_divisor(q->g->body.ix, q->depth) % 2) tc__print_split_step(p, q, 1);
         return;
     }
     if (steps > 1) tc__print_block_turns(p, q, steps);
@@ -358,7 +360,7 @@ static void tc__print_pack(tc__printer *p, const tc__contract *q, const uint8_t 
     int in_place = q->right == TC__RIGHT_IN_PLACE;
     if (in_place && whole) return;
     if (q->slice && whole && q->right == TC__RIGHT_NODES && !q->apart && !q->staged &&
-        !q->halves && q->dot.each == 1) {
+        !q->split && q->dot.each == 1) {
         tc__print_pack_rows(p, q, mark);
         return;
     }
@@ -374,8 +376,8 @@ static void tc__print_pack(tc__printer *p, const tc__contract *q, const uint8_t 
     if (q->right == TC__RIGHT_COLUMNS) {
         tc__print_pointers(p, q, 0, q->width, "p", "c1");
         tc__print_interleave(p, q, tc__contract_stride(q, tc__right_of(p->g), 0), "panel");
-    } else if (q->halves || q->dot.columns) {
-        tc__print_words_turned(p, q, q->halves ? q->halves : q->dot.columns, q->width,
+    } else if (q->split || q->dot.columns) {
+        tc__print_words_turned(p, q, q->split ? q->split : q->dot.columns, q->width,
                                "c = tc_min(p + j, c1 - 1)",
                                q->slice ? "k0, k1" : "0, depth");
     } else if (q->staged) {
@@ -508,7 +510,7 @@ static void tc__print_late_ahead(tc__printer *p, const tc__contract *q) {
 
 // Panel by panel, slice by slice: what is packed is multiplied at once, by all rows.
 static void tc__print_late(tc__printer *p, const tc__contract *q, const char *symbol) {
-    int load = q->halves ? q->halves : q->dot.columns, bytes = q->halves ? 2 : 4;
+    int load = q->split ? q->split : q->dot.columns, bytes = q->split ? 2 : 4;
     const tc__node *n = tc__body(p, (uint32_t)load - 1);
     tc__ixrun across = tc__ix_run(p->g->body.ix, n->attr[TC__LOAD_INDEX], TC__COL);
     tc__line(p);
@@ -527,10 +529,10 @@ static void tc__print_late(tc__printer *p, const tc__contract *q, const char *sy
                 (long long)tc__dtypes[n->dtype].bytes);
     tc__line(p);
     tc__put(p->out,
-            q->halves ? "tc_words(y, %d, k0 / 2, (k1 + 1) / 2, depth * 2"
-                      : "tc_words(y, %d, k0, k1, ",
+            q->split ? "tc_words(y, %d, k0 / 2, (k1 + 1) / 2, "
+                     : "tc_words(y, %d, k0, k1, ",
             q->width);
-    if (!q->halves) tc__put_bytes(p, q);
+    tc__put_bytes(p, load);
     tc__put(p->out, ", (tc_i32 *)(void *)panel);\n");
     tc__print_panel_bias(p, q);
     tc__print_pointers(p, q, 1, (int)tc__padded(q->grain, q->rows), "r0", "r1");

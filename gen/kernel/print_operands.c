@@ -6,9 +6,13 @@ static tc__class tc__operand_class(const tc__contract *q) {
     return q->dot.each > 1 ? TC__CLASS_i32 : q->cls;
 }
 
-// Of a load of halves.
-static const char *tc__half_name(const tc__contract *q, int load) {
-    return q->g->body.node.at[load - 1]->dtype == TC_F16 ? "f16" : "bf16";
+// Of a load of halves or bytes.
+static const char *tc__narrow_name(const tc__contract *q, int load) {
+    int dtype = q->g->body.node.at[load - 1]->dtype;
+    return dtype == TC_F16    ? "f16"
+           : dtype == TC_BF16 ? "bf16"
+           : dtype == TC_I8   ? "i8"
+                              : "u8";
 }
 
 // What panels are made of, and how vectors of it are loaded and stored: halves that are streamed are widened in the block.
@@ -17,7 +21,7 @@ static const char *tc__panel_type(const tc__printer *p, const tc__contract *q) {
 }
 
 static const char *tc__panel_suffix(const tc__contract *q) {
-    return q->adjacent ? tc__half_name(q, q->adjacent)
+    return q->adjacent ? tc__narrow_name(q, q->adjacent)
                        : tc__class_names[tc__operand_class(q)];
 }
 

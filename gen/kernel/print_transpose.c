@@ -1,6 +1,25 @@
 // The texts of kernels in C that turn squares of 8 x 8 or 16 x 16 words: operands of products, whose vectors run along columns
 // that lie apart. Of halves a word has two, which are widened behind that.
 
+// A panel [k][width] of columns whose words have two of its elements each, those of even k before those of odd ones.
+#define TC__SPLIT_TEXT(name, type, cls)                                                               \
+    "// fn: split_" name,                                                                             \
+        "// q[k - k0][j] = element k of x[j], which has so many bytes: k0 to k1 of `width` columns.", \
+        "static __attribute__((noinline, unused)) void TC_N(split_" name                              \
+        ")(const tc_u8 *const *x, int width,",                                                        \
+        "        tc_i64 k0, tc_i64 k1, tc_i64 bytes, " type " *q) {",                                 \
+        "    for (int j = 0; j < width; j += TC_W) for (tc_i64 k = k0; k < k1; k += 2 * TC_W) {",     \
+        "        const tc_i64 end = k + 2 * TC_W < k1 ? k + 2 * TC_W : k1;",                          \
+        "        tc_i32 t[TC_W * TC_W];",                                                             \
+        "        TC_N(words)(x + j, TC_W, k / 2, (end + 1) / 2, bytes, t);",                          \
+        "        for (tc_i64 i = k; i < end; i += 2) {",                                              \
+        "            const tc_vi v = TC_N(ld_i32)(t + (i - k) / 2 * TC_W);",                          \
+        "            TC_N(st_" cls ")(q + (i - k0) * width + j, TC_N(low_" name ")(v));",             \
+        "            if (i + 1 == end) break;",                                                       \
+        "            TC_N(st_" cls ")(q + (i + 1 - k0) * width + j, TC_N(high_" name                  \
+        ")(v));",                                                                                     \
+        "        }", "    }", "}", ""
+
 // Transposition by blocks of eight floats, for operands of products.
 static const char *const tc__text_transpose[] = {
     "",
@@ -112,6 +131,34 @@ static const char *const tc__text_transpose[] = {
     "// fn: high_bf16",
     "TC_FN tc_vf TC_N(high_bf16)(tc_vi v) { return (tc_vf)((tc_vu)v & 0xffff0000u); }",
     "",
+    "// fn: low_i8",
+    "// The first and third of a word's four bytes as a pair of 16 bits, and the second and fourth.",
+    "TC_FN tc_vi TC_N(low_i8)(tc_vi v) {",
+    "    typedef short pairs __attribute__((vector_size(4 * TC_W)));",
+    "    return (tc_vi)(((pairs)v << 8) >> 8);",
+    "}",
+    "",
+    "// fn: high_i8",
+    "TC_FN tc_vi TC_N(high_i8)(tc_vi v) {",
+    "    typedef short pairs __attribute__((vector_size(4 * TC_W)));",
+    "    return (tc_vi)((pairs)v >> 8);",
+    "}",
+    "",
+    "// fn: low_u8",
+    "TC_FN tc_vi TC_N(low_u8)(tc_vi v) { return v & 0x00ff00ff; }",
+    "",
+    "// fn: high_u8",
+    "TC_FN tc_vi TC_N(high_u8)(tc_vi v) { return (v >> 8) & 0x00ff00ff; }",
+    "",
+    "// fn: deal_pairs",
+    "// The same of a row of pairs: of each two words the first halves, and the second.",
+    "static __attribute__((noinline, unused)) void TC_N(deal_pairs)(tc_i32 *x, tc_i64 words) {",
+    "    for (tc_i64 w = 0; w < words; w += 2) {",
+    "        const tc_i32 a = x[w], b = x[w + 1];",
+    "        x[w] = (a & 65535) | b << 16, x[w + 1] = (a >> 16 & 65535) | (b & ~65535);",
+    "    }",
+    "}",
+    "",
     "// fn: low_f16",
     "TC_FN tc_vf TC_N(low_f16)(tc_vi v) {",
     "#if TC_HW_F16",
@@ -193,52 +240,10 @@ static const char *const tc__text_transpose[] = {
     "    }",
     "}",
     "",
-    "// fn: widen_bf16",
-    "// q[k - k0][j] = half k of x[j], widened: k0 to k1 of `width` columns.",
-    "static __attribute__((noinline, unused)) void TC_N(widen_bf16)(const tc_u8 *const *x, int width,",
-    "        tc_i64 k0, tc_i64 k1, float *q) {",
-    "    for (int j = 0; j < width; j += TC_W) {",
-    "        tc_i64 k = k0;",
-    "        for (; k + 2 * TC_W <= k1; k += 2 * TC_W) {",
-    "            tc_i32 t[TC_W * TC_W];",
-    "            TC_N(turn_at)(x + j, 2 * k, t, TC_W);",
-    "            for (int i = 0; i < TC_W; i++) {",
-    "                const tc_vi v = TC_N(ld_i32)(t + i * TC_W);",
-    "                TC_N(st_f32)(q + (k - k0 + 2 * i) * width + j, TC_N(low_bf16)(v));",
-    "                TC_N(st_f32)(q + (k - k0 + 2 * i + 1) * width + j, TC_N(high_bf16)(v));",
-    "            }",
-    "        }",
-    "        for (; k < k1; k++) {",
-    "            tc_u16 t[TC_W];",
-    "            for (int l = 0; l < TC_W; l++) t[l] = *(const tc_u16 *)(const void *)(x[j + l] + 2 * k);",
-    "            TC_N(st_f32)(q + (k - k0) * width + j, TC_N(ld_bf16)(t));",
-    "        }",
-    "    }",
-    "}",
-    "",
-    "// fn: widen_f16",
-    "// The same of f16.",
-    "static __attribute__((noinline, unused)) void TC_N(widen_f16)(const tc_u8 *const *x, int width,",
-    "        tc_i64 k0, tc_i64 k1, float *q) {",
-    "    for (int j = 0; j < width; j += TC_W) {",
-    "        tc_i64 k = k0;",
-    "        for (; k + 2 * TC_W <= k1; k += 2 * TC_W) {",
-    "            tc_i32 t[TC_W * TC_W];",
-    "            TC_N(turn_at)(x + j, 2 * k, t, TC_W);",
-    "            for (int i = 0; i < TC_W; i++) {",
-    "                const tc_vi v = TC_N(ld_i32)(t + i * TC_W);",
-    "                TC_N(st_f32)(q + (k - k0 + 2 * i) * width + j, TC_N(low_f16)(v));",
-    "                TC_N(st_f32)(q + (k - k0 + 2 * i + 1) * width + j, TC_N(high_f16)(v));",
-    "            }",
-    "        }",
-    "        for (; k < k1; k++) {",
-    "            tc_u16 t[TC_W];",
-    "            for (int l = 0; l < TC_W; l++) t[l] = *(const tc_u16 *)(const void *)(x[j + l] + 2 * k);",
-    "            TC_N(st_f32)(q + (k - k0) * width + j, TC_N(ld_f16)(t));",
-    "        }",
-    "    }",
-    "}",
-    "",
+    TC__SPLIT_TEXT("bf16", "float", "f32"),
+    TC__SPLIT_TEXT("f16", "float", "f32"),
+    TC__SPLIT_TEXT("i8", "tc_i32", "i32"),
+    TC__SPLIT_TEXT("u8", "tc_i32", "i32"),
     "// fn: flip_f32",
     "// q[j][i] = p[i][j]: `count` rows of `width`; both sides are padded to 8.",
     "static __attribute__((noinline, unused)) void TC_N(flip_f32)(",

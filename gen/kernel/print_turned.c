@@ -1,6 +1,6 @@
 // Products of a few rows with weights [columns, k], in C. Vectors run along columns, which lie far apart, so words of
 // 32 bits of as many columns as a vector has lanes are turned in registers: 8 x 8, or 16 x 16 with AVX-512, whole cache
-// lines then. A word is one k of f32, two of halves, which are widened behind that, or what the dots of dots.c take. What
+// lines then. A word is one k of f32, two of halves, which are widened behind that, or what the dots of dots.c take, or two pairs of these. What
 // turning costs is less than what a thread waits for memory. Nothing is packed.
 //
 // A sum waits for the one before it, four cycles, so two vectors of columns are gone through together where nothing else is
@@ -28,7 +28,9 @@ typedef struct tc__turned {
 static tc__turned tc__turned_of(const tc__contract *q) {
     tc__turned t;
     t.q = q, t.load = q->g->body.node.at[tc__turned_load(q->g) - 1];
-    t.k_bytes = q->dot.each > 1 ? 4 : (int)tc__dtypes[t.load->dtype].bytes;
+    t.k_bytes = q->dot.split      ? 2
+                : q->dot.each > 1 ? 4
+                                  : (int)tc__dtypes[t.load->dtype].bytes;
     t.words = 4 / t.k_bytes;
     tc__ix at = t.load->attr[TC__LOAD_INDEX];
     t.apart = (long long)tc__ix_value(tc__ix_run(q->g->body.ix, at, TC__COL).stride) *
@@ -41,8 +43,9 @@ static void tc__turned_column(tc__printer *p, const tc__turned *t, int group, in
                               const char *word) {
     tc__line(p);
     if (t->words == 2)
-        tc__put(p->out, "const tc_vf b%d = tc_%s_%s((tc_vi)%s);\n", group,
-                k ? "high" : "low", tc__half_name(t->q, tc__turned_load(t->q->g)), word);
+        tc__put(p->out, "const %s b%d = tc_%s_%s((tc_vi)%s);\n",
+                p->d->reg[tc__operand_class(t->q)], group, k ? "high" : "low",
+                tc__narrow_name(t->q, tc__turned_load(t->q->g)), word);
     else
         tc__put(p->out, "const %s b%d = (%s)%s;\n", p->d->reg[tc__operand_class(t->q)],
                 group, p->d->reg[tc__operand_class(t->q)], word);
