@@ -3165,7 +3165,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x76499d12617d92adu
+#define TC__BUILD_ID 0xaf0f9c46c79bbdbcu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -30643,6 +30643,12 @@ TC__TURNED_ROWS;
 return!tiles&&!(few&&dtype==TC_F32)&&
 (tc__is_half(dtype)||dtype==TC_F32||target>=TC__EMIT_VNNI);
 }
+static int tc__is_streamed_by_16(const tc__group*g,tc__emit target){
+int load=tc__adjacent_halves(g);
+if(!load)return 0;
+return target<TC__EMIT_AMX||!g->target.fast||
+g->body.node.at[load-1]->dtype==TC_F16;
+}
 static uint32_t tc__node_width(const tc__group*g,const tc__node*n){
 int outside=n->op==TC_OP_FOR||n->op==TC_OP_END||n->op==TC_OP_NEW||
 n->op==TC_OP_COMBINE||n->op==TC_OP_CHECK;
@@ -30669,7 +30675,7 @@ return 2*wide>narrow;
 TC__UNUSED static int tc__choose_lanes(const tc__group*g,tc__emit target){
 if(target<TC__EMIT_AVX512&&tc__is_wide(g))return TC__VECTOR/2;
 if(tc__is_flat_product(g)&&!tc__is_turned_by_16(g,target)&&
-!tc__adjacent_halves(g))
+!tc__is_streamed_by_16(g,target))
 return TC__VECTOR;
 return(tc__group_takes_16(g,target)?2:1)*TC__VECTOR;
 }

@@ -138,6 +138,14 @@ static int tc__is_turned_by_16(const tc__group *g, tc__emit target) {
            (tc__is_half(dtype) || dtype == TC_F32 || target >= TC__EMIT_VNNI);
 }
 
+// Whether vectors of 16 stream them, likewise.
+static int tc__is_streamed_by_16(const tc__group *g, tc__emit target) {
+    int load = tc__adjacent_halves(g);
+    if (!load) return 0;
+    return target < TC__EMIT_AMX || !g->target.fast ||
+           g->body.node.at[load - 1]->dtype == TC_F16;
+}
+
 // Of what size the largest elements are that node n computes with; 0 = it is no work of a loop over vectors, or has the
 // same vectors whatever their size is.
 static uint32_t tc__node_width(const tc__group *g, const tc__node *n) {
@@ -174,7 +182,7 @@ static int tc__is_wide(const tc__group *g) {
 TC__UNUSED static int tc__choose_lanes(const tc__group *g, tc__emit target) {
     if (target < TC__EMIT_AVX512 && tc__is_wide(g)) return TC__VECTOR / 2;
     if (tc__is_flat_product(g) && !tc__is_turned_by_16(g, target) &&
-        !tc__adjacent_halves(g))
+        !tc__is_streamed_by_16(g, target))
         return TC__VECTOR;
     return (tc__group_takes_16(g, target) ? 2 : 1) * TC__VECTOR;
 }
