@@ -3165,7 +3165,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xcbab75f2b2494dffu
+#define TC__BUILD_ID 0x9d5e27a41e83946cu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -30754,6 +30754,66 @@ if(tc__ix_hi(g->body.ix,m)>TC__LANES_16_ROWS)return 0;
 return tc__ix_lo(g->body.ix,g->shape.cols)<TC__LANES_16_COLUMNS||
 !tc__is_plain(g,tc__right_of(g))||!tc__is_adjacent(g,tc__right_of(g));
 }
+enum{
+TC__TURNED_ROWS=4,
+TC__TURNED_ROWS_16=8,
+TC__TURNED_COLUMNS=16
+};
+static const tc__node*tc__weights_load(const tc__group*g){
+if(g->shape.kind!=TC__CONTRACTION||tc__contract_phases(g)>1)return NULL;
+const tc__node*n=g->body.node.at[tc__right_of(g)];
+for(;n->op==TC_OP_CAST;n=g->body.node.at[n->in[0]]){
+int from=g->body.node.at[n->in[0]]->dtype;
+if(n->dtype!=TC_I32&&!(n->dtype==TC_F32&&tc__is_half(from)))return NULL;
+}
+if(n->op!=TC_OP_LOAD||n->n_attr>TC__LOAD_PREDICATES||g->target.checked)
+return NULL;
+const tc__kbuf*from=tc__buffer_of(g,n);
+tc__ix at=n->attr[TC__LOAD_INDEX];
+tc__ixrun across=tc__ix_run(g->body.ix,at,TC__COL),
+along=tc__ix_run(g->body.ix,at,TC__DEPTH);
+int lies=from->dtype==n->dtype&&tc__is_memory(from)&&
+!tc__ix_has_val(g->body.ix,at)&&along.ok&&along.run==INT64_MAX&&
+tc__ix_is_const(along.stride)&&across.ok&&across.run==INT64_MAX&&
+tc__ix_is_const(across.stride);
+return lies?n:NULL;
+}
+static int tc__lying_load(const tc__group*g){
+const tc__node*n=tc__weights_load(g);
+if(!n)return 0;
+tc__ixrun along=tc__ix_run(g->body.ix,n->attr[TC__LOAD_INDEX],TC__DEPTH);
+return tc__ix_equals(along.stride,1)?(int)n->id+1:0;
+}
+static int tc__adjacent_halves(const tc__group*g){
+const tc__node*n=tc__weights_load(g);
+if(!n||!tc__is_half(n->dtype))return 0;
+tc__ixrun across=tc__ix_run(g->body.ix,n->attr[TC__LOAD_INDEX],TC__COL);
+return tc__ix_equals(across.stride,1)?(int)n->id+1:0;
+}
+static int tc__turned_load(const tc__group*g){
+tc__ix m=tc__ix_div(g->body.ix,g->shape.rows,g->shape.batch);
+int few=tc__ix_is_const(m)&&tc__ix_value(m)<=TC__TURNED_ROWS_16;
+int broad=
+tc__ix_is_const(g->shape.cols)&&tc__ix_value(g->shape.cols)>=TC__TURNED_COLUMNS;
+return few&&broad?tc__lying_load(g):0;
+}
+static int tc__is_turned_by_16(const tc__group*g,tc__emit target){
+int load=tc__turned_load(g);
+if(!load)return 0;
+int dtype=g->body.node.at[load-1]->dtype;
+int tiles=target>=TC__EMIT_AMX&&dtype!=TC_F32&&dtype!=TC_F16&&
+(dtype!=TC_BF16||g->target.fast);
+int few=tc__ix_value(tc__ix_div(g->body.ix,g->shape.rows,g->shape.batch))<=
+TC__TURNED_ROWS;
+return!tiles&&!(few&&dtype==TC_F32)&&
+(tc__is_half(dtype)||dtype==TC_F32||target>=TC__EMIT_VNNI);
+}
+static int tc__is_streamed_by_16(const tc__group*g,tc__emit target){
+int load=tc__adjacent_halves(g);
+if(!load)return 0;
+return target<TC__EMIT_AMX||!g->target.fast||
+g->body.node.at[load-1]->dtype==TC_F16;
+}
 static uint32_t tc__node_width(const tc__group*g,const tc__node*n){
 int outside=n->op==TC_OP_FOR||n->op==TC_OP_END||n->op==TC_OP_NEW||
 n->op==TC_OP_COMBINE||n->op==TC_OP_CHECK;
@@ -30779,7 +30839,9 @@ return 2*wide>narrow;
 }
 TC__UNUSED static int tc__choose_lanes(const tc__group*g,tc__emit target){
 if(target<TC__EMIT_AVX512&&tc__is_wide(g))return TC__VECTOR/2;
-if(tc__is_flat_product(g))return TC__VECTOR;
+if(tc__is_flat_product(g)&&!tc__is_turned_by_16(g,target)&&
+!tc__is_streamed_by_16(g,target))
+return TC__VECTOR;
 return(tc__group_takes_16(g,target)?2:1)*TC__VECTOR;
 }
 enum{
@@ -32626,6 +32688,7 @@ int tiles;
 int columns,
 rows;
 int turned;
+int split;
 }tc__dot_plan;
 static const tc__node*tc__dot_node(const tc__group*g,uint32_t id){
 const tc__node*n=g->body.node.at[id];
@@ -32678,6 +32741,7 @@ if((int)tc__dtypes[d.right].bytes*d.each==4)
 d.columns=tc__word_load(g,tc__right_of(g));
 if((int)tc__dtypes[d.left].bytes*d.each==4)
 d.rows=tc__word_load(g,tc__left_of(g));
+if(d.each==2&&tc__dtypes[d.right].bytes==1)d.split=tc__lying_load(g);
 return d;
 }
 // ---- gen/kernel/contract.c
@@ -32695,9 +32759,10 @@ TC__CONTRACT_TILES_SLICE=128,
 TC__CONTRACT_TILES_WORDS=1<<18,
 TC__CONTRACT_TILES_SUMS=1<<13,
 TC__CONTRACT_FLIP=32,
-TC__CONTRACT_TURNED=4,
-TC__CONTRACT_TURNED_LEAST=16,
 TC__CONTRACT_IN_PLACE=12,
+TC__CONTRACT_LATE_ROWS=48,
+TC__CONTRACT_LATE_ITEMS=8,
+TC__CONTRACT_LATE_SLICE=64,
 TC__CONTRACT_STAGE=128,
 TC__CONTRACT_PANELS=1<<18,
 TC__CONTRACT_ALL_PANELS=1<<20,
@@ -32732,6 +32797,7 @@ int left_rows;
 int apart;
 int64_t slice;
 int streams;
+int adjacent;
 const tc__node
 *direct;
 int lanes;
@@ -32748,6 +32814,8 @@ int64_t period;
 int number;
 tc__dot_plan dot;
 tc__ix bias_at;
+int split;
+int late;
 int staged;
 tc__ix stage_at;
 }tc__contract;
@@ -32853,12 +32921,18 @@ int64_t tall=tc__padded(q->grain,q->width);
 int far=tc__contract_has_32(q)&&tall*depth*bytes>TC__CONTRACT_ALL_PANELS;
 tc__window_wide(q,(far?TC__CONTRACT_WINDOW_FAR:TC__CONTRACT_WINDOW_TILE)/tall);
 }
+// ---- gen/kernel/contract_plan.c
 static const struct{
 const char*name;
 uint8_t rows,vectors;
 }tc__tiles[]={{"2x4",2,4},{"3x2",3,2},{"3x4",3,4},{"4x3",4,3},
 {"6x2",6,2},{"6x4",6,4},{"8x2",8,2},{"8x3",8,3},
 {"12x1",12,1},{"12x2",12,2},{"14x2",14,2}};
+static int tc__turns_halves(const tc__contract*q,int64_t cols){
+const tc__node*n=q->g->body.node.at[tc__turned_load(q->g)-1];
+return tc__is_half(n->dtype)&&q->dot.each==1&&q->grain<=2&&
+cols>=2*q->lanes;
+}
 static void tc__contract_tile(tc__contract*q,int tile){
 q->rows=tc__tiles[tile].rows;
 if(q->flip)return;
@@ -32884,7 +32958,8 @@ return;
 }
 if(q->flip)q->width=(int)tc__padded(q->grain,q->lanes);
 if(q->turns){
-q->rows=(int)q->grain,q->width=TC__CONTRACT_TURNED_LEAST;
+int two=q->lanes==(int)TC__VECTOR||tc__turns_halves(q,cols);
+q->rows=(int)q->grain,q->width=two?2*q->lanes:q->lanes;
 return;
 }
 if(tile){
@@ -32921,10 +32996,9 @@ tc__padded(cols,3*q->lanes)<tc__padded(cols,vectors*q->lanes))
 q->rows=4,vectors=3;
 q->width=vectors*q->lanes;
 }
-static int64_t tc__contract_stream_wide(const tc__contract*q){
+static int64_t tc__contract_share(const tc__contract*q,int most){
 int threads=q->g->target.threads<2?2:q->g->target.threads;
-int64_t cols=tc__ix_value(q->g->shape.cols),
-items=threads*TC__CONTRACT_STREAM_ITEMS;
+int64_t items=threads*most,cols=tc__ix_lo(q->g->body.ix,q->g->shape.cols);
 int64_t wide=tc__padded((cols+items-1)/items,q->width);
 return wide<TC__CONTRACT_STREAM_WIDE?wide:(int64_t)TC__CONTRACT_STREAM_WIDE;
 }
@@ -32955,7 +33029,13 @@ if(panels>share)panels=share;
 if(q->slice)depth=q->slice,unit=q->width;
 int64_t wide=panels/(bytes*(depth?depth:1))/unit*unit;
 if(wide<2*unit)wide=2*unit;
-if(q->streams)wide=tc__contract_stream_wide(q);
+if(q->streams)
+wide=tc__contract_share(
+q,TC__CONTRACT_STREAM_ITEMS);
+if(q->turns||q->late){
+int64_t share=tc__contract_share(q,TC__CONTRACT_LATE_ITEMS);
+if(share>wide)wide=share;
+}
 if(q->dot.turned){
 wide=TC__CONTRACT_TILES_SUMS/tc__padded(q->grain,q->rows);
 wide=wide<2*q->width?2*q->width:wide/q->width*q->width;
@@ -32998,13 +33078,12 @@ tc__ix deep=tc__round_up(x,q->depth,q->lanes);
 q->bytes=at;
 int windows=q->right==TC__RIGHT_WINDOWS;
 int64_t tall=tc__padded(q->grain,windows?q->width:q->flip?q->lanes:q->rows);
-int one=
-q->flip||q->streams;
+int one=q->flip||q->streams||q->late;
 tc__ix panels=q->turns?tc__ix_const(0)
 :windows||q->dot.turned?tc__ix_const(tall)
 :one?tc__ix_const(q->width)
 :q->wide_padded;
-tc__ix packed=q->few?tc__ix_const(q->slice):deep;
+tc__ix packed=q->few||q->late?tc__ix_const(q->slice):deep;
 q->pack_at=tc__contract_area(q,tc__ix_mul(x,packed,panels));
 int64_t lefts=q->dot.turned?q->width:q->dot.tiles?tall:q->grain;
 tc__ix left=q->left_rows&&q->slice?tc__ix_const(q->slice):deep;
@@ -33012,7 +33091,7 @@ q->left_at=
 tc__contract_area(q,q->left_nodes?tc__ix_mul(x,left,tc__ix_const(lefts)):0);
 if(q->staged)
 q->stage_at=tc__contract_area(q,tc__ix_const(q->width*TC__CONTRACT_STAGE));
-if(q->dot.bias)q->bias_at=tc__contract_area(q,q->wide_padded);
+if(q->dot.bias&&!q->turns)q->bias_at=tc__contract_area(q,q->wide_padded);
 q->tile_at=tc__contract_area(q,tc__ix_mul(x,q->wide_padded,tc__ix_const(tall)));
 q->flip_at=tc__contract_area(
 q,windows?tc__ix_mul(x,q->wide_padded,tc__ix_const(tall))
@@ -33078,17 +33157,27 @@ tc__ix_times(tc__ix_times(tc__ix_value(q->depth),tc__ix_value(g->shape.cols)),
 tc__dtypes[q->dtype].bytes);
 return m<=TC__CONTRACT_STREAM&&q->phases==1&&bytes>=TC__CONTRACT_STREAM_BYTES;
 }
+static int tc__contract_adjacent(const tc__contract*q,int64_t m){
+int load=q->cls==TC__CLASS_f32&&!q->dot.tiles?tc__adjacent_halves(q->g):0;
+int64_t most=q->dot.each>1?TC__CONTRACT_STREAM/2:TC__CONTRACT_STREAM;
+return!q->turns&&m<=most&&tc__contract_streams(q,m)?load:0;
+}
 static int tc__contract_turns(const tc__contract*q,int64_t m){
-tc__ixpool*x=q->g->body.ix;
-tc__ix cols=q->g->shape.cols;
-const tc__node*n=q->g->body.node.at[tc__right_of(q->g)];
-tc__ixrun across=tc__ix_run(x,n->attr[TC__LOAD_INDEX],TC__COL);
-tc__ixrun along=tc__ix_run(x,n->attr[TC__LOAD_INDEX],TC__DEPTH);
-return m<=TC__CONTRACT_TURNED&&q->phases==1&&q->lanes==(int)TC__VECTOR&&
-q->cls==TC__CLASS_f32&&tc__buffer_of(q->g,n)->place!=TC__BUF_MADE&&
-tc__ix_is_const(cols)&&tc__ix_value(cols)>=TC__CONTRACT_TURNED_LEAST&&
-tc__ix_equals(along.stride,1)&&across.ok&&across.run==INT64_MAX&&
-tc__ix_is_const(across.stride);
+int load=tc__turned_load(q->g),
+most=tc__contract_has_32(q)?(int)TC__TURNED_ROWS_16:(int)TC__TURNED_ROWS;
+if(!load||m>most||q->dot.tiles)return 0;
+int dtype=q->g->body.node.at[load-1]->dtype;
+if(q->dot.each>1)return q->dot.columns==load||q->dot.split==load;
+return q->cls==TC__CLASS_f32&&(dtype==TC_F32||tc__is_half(dtype));
+}
+static int tc__contract_split(const tc__contract*q){
+if(q->dot.each>1)return q->dot.split;
+int load=q->turns||q->cls!=TC__CLASS_f32?0:tc__lying_load(q->g);
+return load&&tc__is_half(q->g->body.node.at[load-1]->dtype)?load:0;
+}
+static int tc__contract_is_late(const tc__contract*q,int64_t m){
+int lies=q->split||(q->dot.each>1&&q->dot.columns&&!q->dot.tiles);
+return lies&&!q->turns&&m<=TC__CONTRACT_LATE_ROWS&&q->phases==1;
 }
 static int tc__contract_along(const tc__contract*q,int level,tc__axis axis){
 const tc__group*g=q->g;
@@ -33101,7 +33190,7 @@ return 0;
 return 1;
 }
 static int tc__contract_left_rows(const tc__contract*q,int64_t m){
-if(q->right==TC__RIGHT_WINDOWS||q->turns||q->dot.each>1)return 0;
+if(q->right==TC__RIGHT_WINDOWS||q->turns||q->late||q->dot.each>1)return 0;
 int aligned=m!=INT64_MAX&&m%q->lanes==0&&q->grain%q->lanes==0;
 int several=tc__ix_is_const(q->wide)&&tc__ix_value(q->wide)>q->width;
 return aligned&&several&&!q->flip&&q->phases==1&&
@@ -33119,7 +33208,7 @@ TC__PER_LANE||
 tc__pred_along(g,n,TC__COL,q->lanes)==2);
 }
 static int tc__contract_is_staged(const tc__contract*q){
-return q->right==TC__RIGHT_NODES&&q->dot.each==1&&!q->apart&&
+return q->right==TC__RIGHT_NODES&&q->dot.each==1&&!q->apart&&!q->split&&
 (q->cls==TC__CLASS_f32||q->cls==TC__CLASS_i32)&&
 !tc__contract_along(q,TC__AT_RIGHT,TC__COL)&&
 tc__contract_along(q,TC__AT_RIGHT,TC__DEPTH);
@@ -33161,32 +33250,38 @@ q.cls=tc__class_of(q.dtype);
 q.m=tc__ix_div(x,g->shape.rows,g->shape.batch);
 q.phases=tc__contract_phases(g);
 int64_t m=tc__ix_is_const(q.m)?tc__ix_value(q.m):INT64_MAX;
-int turns=tc__is_half(q.dtype)&&tc__word_load(g,tc__right_of(g))&&
-tc__contract_turns(&q,m);
 q.dot=tc__dot_of(g);
-if(turns&&!q.dot.tiles)memset(&q.dot,0,sizeof q.dot),q.dot.each=1;
+q.turns=tc__contract_turns(&q,m);
+q.adjacent=tc__contract_adjacent(&q,m);
+if(q.adjacent)memset(&q.dot,0,sizeof q.dot),q.dot.each=1;
 if(q.dot.each>1)q.depth=tc__ix_ceil_div(x,q.depth,tc__ix_const(q.dot.each));
 if(q.dot.tiles)q.depth=tc__round_up(x,q.depth,TC__DOT_TILE);
 q.dot.turned=tc__tiles_turn(&q);
-q.slice=tc__contract_slice(&q,m);
+q.split=tc__contract_split(&q);
+q.late=tc__contract_is_late(&q,m);
+if(q.dot.split)q.depth=tc__round_up(x,q.depth,2);
+q.slice=q.turns?0
+:q.late?TC__CONTRACT_LATE_SLICE<<(q.split!=0)
+:tc__contract_slice(&q,m);
 q.grain=q.slice?tc__contract_slice_grain(&q,m)
 :tc__contract_grain(g,m,number?tc__may_tile(g):q.dot.tiles);
-if(q.dot.turned||q.grain>m)q.grain=m;
+if(q.dot.turned||q.turns||q.late||q.grain>m)q.grain=m;
 q.left_nodes=!tc__is_plain(g,tc__left_of(g));
 if(tc__has_windows(g,q.lanes)){
 q.right=TC__RIGHT_WINDOWS,q.few=!tc__has_many_windows(g);
+}else if(q.turns){
+q.right=TC__RIGHT_COLUMNS;
+}else if(q.adjacent){
+q.right=TC__RIGHT_IN_PLACE,q.slice=TC__CONTRACT_STREAM_SLICE,q.streams=1;
 }else if(tc__is_plain(g,tc__right_of(g))){
 int adjacent=tc__is_adjacent(g,tc__right_of(g));
-q.turns=!adjacent&&tc__contract_turns(&q,m);
-q.flip=!adjacent&&!q.turns&&m<=TC__CONTRACT_FLIP;
+q.flip=!adjacent&&m<=TC__CONTRACT_FLIP;
 if(!adjacent)
 q.right=TC__RIGHT_COLUMNS;
 else if((q.streams=tc__contract_streams(&q,m))!=0)
 q.right=TC__RIGHT_IN_PLACE,q.slice=TC__CONTRACT_STREAM_SLICE;
 else if(m<=TC__CONTRACT_IN_PLACE)
 q.right=TC__RIGHT_IN_PLACE;
-}else if(turns&&q.dot.each==1){
-q.turns=1,q.right=TC__RIGHT_COLUMNS,q.slice=0,q.grain=m;
 }
 tc__contract_block(&q);
 if(q.right==TC__RIGHT_WINDOWS)
@@ -33304,6 +33399,20 @@ if(either)p->indent--;
 static tc__class tc__operand_class(const tc__contract*q){
 return q->dot.each>1?TC__CLASS_i32:q->cls;
 }
+static const char*tc__narrow_name(const tc__contract*q,int load){
+int dtype=q->g->body.node.at[load-1]->dtype;
+return dtype==TC_F16?"f16"
+:dtype==TC_BF16?"bf16"
+:dtype==TC_I8?"i8"
+:"u8";
+}
+static const char*tc__panel_type(const tc__printer*p,const tc__contract*q){
+return q->adjacent?"tc_u16":p->d->scalar[tc__operand_class(q)];
+}
+static const char*tc__panel_suffix(const tc__contract*q){
+return q->adjacent?tc__narrow_name(q,q->adjacent)
+:tc__class_names[tc__operand_class(q)];
+}
 static int64_t tc__contract_stride(const tc__contract*q,uint32_t id,int evaluated){
 if(evaluated)return q->left_rows?q->grain:1;
 return tc__ix_value(
@@ -33317,7 +33426,9 @@ return tc__contract_stride(q,tc__left_of(q->g),q->left_nodes);
 static void tc__let_scratch(tc__printer*p,const tc__contract*q,const char*name,
 tc__ix at){
 int sums=!strcmp(name,"tile")||!strcmp(name,"flip");
-const char*type=p->d->scalar[sums?q->cls:tc__operand_class(q)];
+const char*type=sums?p->d->scalar[q->cls]
+:!strcmp(name,"pack")?tc__panel_type(p,q)
+:p->d->scalar[tc__operand_class(q)];
 tc__line(p);
 tc__put(p->out,"%s *%s = (%s *)(void *)((char *)a->scratch[worker] + ",type,name,
 type);
@@ -33341,12 +33452,12 @@ const tc__node*n=tc__body(p,id);
 if(mark[id]&&(n->level==TC__AT_ROW)==row)tc__print_node(p,n);
 }
 }
-static void tc__print_operand(tc__printer*p,const tc__contract*q,uint32_t id,
+static void tc__print_operand(tc__printer*p,const char*suffix,uint32_t id,
 const uint8_t*mark,const char*to){
 tc__print_needed(p,mark,0);
 for(int j=0;j<p->copies;j++){
 tc__line(p);
-tc__put(p->out,"tc_st_%s(%s + %d, ",tc__class_names[q->cls],to,j*p->unit);
+tc__put(p->out,"tc_st_%s(%s + %d, ",suffix,to,j*p->unit);
 tc__put_value(p,id,j);
 tc__put(p->out,");\n");
 }
@@ -33415,9 +33526,10 @@ tc__put(p->out,"const tc_i64 k1 = tc_min(k0 + slice, depth);\n");
 }
 static void tc__print_panel(tc__printer*p,const tc__contract*q,const char*lead){
 tc__line(p);
-if(q->streams){
-tc__put(p->out,"%s%s *panel = pack + k0 * %d;\n",lead,
-p->d->scalar[tc__operand_class(q)],q->width);
+if(q->streams||q->late){
+tc__put(p->out,"%s%s *panel = pack",lead,tc__panel_type(p,q));
+if(q->streams)tc__put(p->out," + k0 * %d",q->width);
+tc__put(p->out,";\n");
 return;
 }
 tc__put(p->out,"%s%s *panel = pack + %s(p - c0) * %s;\n",lead,
@@ -33505,6 +33617,23 @@ tc__put(p->out,"for (tc_i64 p = c0; p < c1%s; p += %d)",
 masked?" && p - c0 <= seen":"",q->width);
 tc__block_open(p);
 }
+static void tc__print_left_step(tc__printer*p,tc__ix depth,int tail){
+tc__line(p);
+tc__put(p->out,tail?"if (k < ":"for (; k + %d <= ",p->unit);
+tc__put_ix(p,depth);
+tc__put(p->out,tail?")":"; k += %d)",p->unit);
+tc__block_open(p);
+p->axis=TC__DEPTH,p->tail=tail;
+if(!tail)return;
+tc__line(p);
+tc__put(p->out,"const int n = (int)(");
+tc__put_ix(p,depth);
+tc__put(p->out," - k);\n");
+}
+static void tc__print_left_close(tc__printer*p){
+p->axis=TC__COL,p->tail=0;
+tc__block_close(p);
+}
 // ---- gen/kernel/print_dots.c
 static void tc__put_dot(tc__printer*p,const tc__dot_plan*d,int i,int j){
 int turn=d->each==4&&d->right==TC_U8;
@@ -33575,34 +33704,41 @@ tc__put_at(p,n->attr[TC__LOAD_BUFFER],
 k?tc__ix_subst(x,at,k,tc__ix_const(0)):at);
 tc__put(p->out,")");
 }
-static void tc__put_bytes(tc__printer*p,const tc__contract*q){
-tc__ixpool*x=p->g->body.ix;
-tc__put_ix(p,tc__ix_mul(x,tc__depth_of(p->g),tc__ix_const(4/q->dot.each)));
+static void tc__put_bytes(tc__printer*p,int load){
+int64_t each=tc__dtypes[tc__body(p,(uint32_t)load-1)->dtype].bytes;
+tc__put_ix(p,tc__ix_mul(p->g->body.ix,tc__depth_of(p->g),tc__ix_const(each)));
 }
-static void tc__print_words_turned(tc__printer*p,const tc__contract*q,int load,
-int count,const char*let,const char*words){
+static void tc__print_word_pointers(tc__printer*p,int load,int count,const char*let,
+const char*name){
 tc__line(p);
-tc__put(p->out,"const tc_u8 *x[%d];\n",count);
+tc__put(p->out,"const tc_u8 *%s[%d];\n",name,count);
 tc__line(p);
 tc__put(p->out,"for (int j = 0; j < %d; j++)",count);
 tc__block_open(p);
 tc__line(p);
 tc__put(p->out,"const tc_i64 %s;\n",let);
 tc__line(p);
-tc__put(p->out,"x[j] = ");
+tc__put(p->out,"%s[j] = ",name);
 tc__put_words_at(p,load);
 tc__put(p->out,";\n");
 tc__block_close(p);
+}
+static void tc__print_words_turned(tc__printer*p,const tc__contract*q,int load,
+int count,const char*let,const char*words){
+tc__print_word_pointers(p,load,count,let,"x");
 tc__line(p);
+if(q->split)
+tc__put(p->out,"tc_split_%s(x, %d, %s, ",tc__narrow_name(q,load),count,words);
+else
 tc__put(p->out,"tc_words(x, %d, %s, ",count,words);
-tc__put_bytes(p,q);
+tc__put_bytes(p,load);
 tc__put(p->out,", panel);\n");
 }
 static void tc__print_panel_bias(tc__printer*p,const tc__contract*q){
 if(!q->dot.bias)return;
 tc__line(p);
 tc__put(p->out,"tc_bias_i8(panel, %s, %d, bias + (p - c0), %s);\n",
-tc__contract_deep(q),q->width,q->slice?"k0":"0");
+tc__contract_deep(q),q->width,q->slice&&!q->late?"k0":"0");
 }
 static void tc__print_left_row(tc__printer*p,const tc__contract*q,const char*at,
 const char*deep){
@@ -33622,7 +33758,7 @@ tc__line(p);
 tc__put(p->out,"tc_words_row(left_r, %d, ",q->dot.tiles?256:16);
 tc__put_words_at(p,load);
 tc__put(p->out,sliced?" + 4 * k0, ":", ");
-tc__put_bytes(p,q);
+tc__put_bytes(p,load);
 tc__put(p->out,"%s, %s, %s, %lld);\n",sliced?" - 4 * k0":"",
 sliced?"k1 - k0":"depth",q->dot.bias?"(tc_i32)0x80808080":"0",ahead);
 }
@@ -33634,39 +33770,42 @@ tc__put(p->out,"(left_r + k / %d * 256) + k %% %d",chunk,chunk);
 else
 tc__put(p->out,"left_r + k");
 }
+static void tc__print_left_deal(tc__printer*p,const tc__contract*q){
+if(q->dot.split)tc__line(p),tc__put(p->out,"tc_deal_pairs(left_r, depth);\n");
+}
 static void tc__print_left_words(tc__printer*p,const tc__contract*q,
 const uint8_t*mark){
 int bf16=q->dot.left==TC_BF16;
+tc__ixpool*x=p->g->body.ix;
+tc__ix depth=tc__depth_of(p->g);
 tc__print_left_row(p,q,"(r - r0)","depth");
 if(q->dot.rows){
 tc__print_left_copy(p,q,q->dot.rows,0,0);
+tc__print_left_deal(p,q);
 return;
 }
 tc__print_made_rows(p,p->g->shape.prologue,tc__contract_rows_loop(p));
 tc__print_needed(p,mark,1);
 tc__line(p);
-tc__put(p->out,"for (tc_i64 k = 0; k < ");
-tc__put_ix(p,tc__depth_of(p->g));
-tc__put(p->out,"; k += %d)",p->unit);
-tc__block_open(p);
-tc__line(p);
-tc__put(p->out,"const int n = (int)tc_min(");
-tc__put_ix(p,tc__depth_of(p->g));
-tc__put(p->out," - k, %d);\n",p->unit);
-p->axis=TC__DEPTH,p->tail=1;
+tc__put(p->out,"tc_i64 k = 0;\n");
+for(int tail=0;tail<1+(tc__ix_divisor(x,depth)%p->unit!=0);tail++){
+tc__print_left_step(p,depth,tail);
 tc__print_needed(p,mark,0);
 tc__line(p);
-tc__put(p->out,bf16?"tc_st_bf16(":q->dot.each==4?"tc_st_u8(":"tc_st_u16(");
+tc__put(p->out,bf16?"tc_st_bf16("
+:q->dot.each==4?"tc_st_u8("
+:"tc_st_u16(");
 tc__put_left_at(p,q);
 tc__put(p->out,", ");
 tc__put_value(p,tc__left_of(p->g),0);
 tc__put(p->out,q->dot.bias?" ^ 128);\n":");\n");
-p->axis=TC__COL,p->tail=0;
-tc__block_close(p);
+tc__print_left_close(p);
+}
+tc__print_left_deal(p,q);
 if(!bf16)return;
 tc__line(p);
-tc__put(p->out,"for (tc_i64 k = ");
-tc__put_ix(p,tc__depth_of(p->g));
+tc__put(p->out,"for (k = ");
+tc__put_ix(p,depth);
 tc__put(p->out,"; k < 2 * depth; k++) *(");
 tc__put_left_at(p,q);
 tc__put(p->out,") = 0;\n");
@@ -33962,7 +34101,10 @@ else
 snprintf(at,sizeof at,"tile + %d * step",i);
 for(int j=0;j<q->width/q->lanes;j++){
 tc__line(p);
-if(what==TC__SUM_NEW&&q->slice)
+if(what==TC__SUM_NEW&&q->late&&q->dot.bias)
+tc__put(p->out,"%s s%d_%d = (more ? tc_ld_%s(%s + %d) : TC_K_%s(0)) + ",reg,
+i,j,cls,at,j*p->unit,cls);
+else if(what==TC__SUM_NEW&&q->slice)
 tc__put(p->out,"%s s%d_%d = more ? tc_ld_%s(%s + %d) : ",reg,i,j,cls,at,
 j*p->unit);
 else if(what==TC__SUM_NEW)
@@ -34000,7 +34142,7 @@ int windows=q->right==TC__RIGHT_WINDOWS;
 long long to=windows?0:(long long)tc__contract_walk_stride(q)*more;
 for(int j=0;j<q->width/q->lanes;j++){
 tc__line(p);
-tc__put(p->out,"const %s b%d = tc_ld_%s(panel + ",reg,j,cls);
+tc__put(p->out,"const %s b%d = tc_ld_%s(panel + ",reg,j,tc__panel_suffix(q));
 if(more)tc__put(p->out,"%d * next + ",more);
 tc__put(p->out,"%d);\n",j*p->unit);
 }
@@ -34050,10 +34192,57 @@ tc__line(p);
 tc__put(p->out,steps>1?"panel += %d * next;\n":"panel += next;\n",steps);
 tc__block_close(p);
 }
+static void tc__print_split_step(tc__printer*p,const tc__contract*q,int rest){
+const char*half=tc__narrow_name(q,q->split);
+const char*cls=tc__class_names[tc__operand_class(q)],
+*reg=p->d->reg[tc__operand_class(q)];
+int vectors=q->width/q->lanes;
+long long stride=(long long)tc__contract_walk_stride(q);
+tc__line(p);
+tc__put(p->out,rest?"if (k < depth)":"for (; k + 2 <= depth; k += 2)");
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,stride==1?"tc_i64 at = k;\n":"tc_i64 at = k * %lld;\n",stride);
+tc__line(p);
+tc__put(p->out,"__asm__(\"\" : \"+r\"(at));\n");
+for(int j=0;j<vectors;j++){
+tc__line(p);
+tc__put(p->out,
+"const tc_vi w%d = tc_ld_i32((const tc_i32 *)(const void *)panel + %d);\n",
+j,j*p->unit);
+}
+for(int k=0;k<2-rest;k++){
+tc__line(p);
+tc__put(p->out,"{\n");
+p->indent++;
+for(int j=0;j<vectors;j++){
+tc__line(p);
+tc__put(p->out,"const %s b%d = tc_%s_%s(w%d);\n",reg,j,k?"high":"low",
+half,j);
+}
+for(int i=0;i<q->rows;i++){
+tc__line(p);
+tc__put(p->out,"const %s x%d = tc_splat_%s(row%d[at + %lld]);\n",reg,i,cls,
+i,k*stride);
+tc__contract_sums(p,q,i,TC__SUM_ADD);
+}
+tc__line(p);
+tc__put(p->out,"__asm__(\"\" ::: \"memory\");\n");
+tc__block_close(p);
+}
+tc__line(p);
+tc__put(p->out,"panel += next;\n");
+tc__block_close(p);
+}
 static void tc__print_block_loop(tc__printer*p,const tc__contract*q){
 int steps=tc__contract_unroll(q);
 tc__line(p);
 tc__put(p->out,"tc_i64 k = 0;\n");
+if(q->late&&q->split){
+tc__print_split_step(p,q,0);
+if(tc__ix_divisor(q->g->body.ix,q->depth)%2)tc__print_split_step(p,q,1);
+return;
+}
 if(steps>1)tc__print_block_turns(p,q,steps);
 if(steps==1||tc__contract_has_rest(q))tc__print_block_turns(p,q,1);
 }
@@ -34077,9 +34266,9 @@ p->out,
 "static __attribute__((noinline)) void %s_block(const %s *const *row, %sconst %s "
 "*panel,\n"
 "        %stc_i64 depth, %s *%s%s)",
-symbol,type,to,type,q->right==TC__RIGHT_IN_PLACE?"tc_i64 next, ":"",
-p->d->scalar[q->cls],windows?"const *out, tc_i64 behind":"tile, tc_i64 step",
-tc__block_rest(q));
+symbol,type,to,tc__panel_type(p,q),
+q->right==TC__RIGHT_IN_PLACE?"tc_i64 next, ":"",p->d->scalar[q->cls],
+windows?"const *out, tc_i64 behind":"tile, tc_i64 step",tc__block_rest(q));
 tc__block_open(p);
 if(q->right!=TC__RIGHT_IN_PLACE){
 tc__line(p);
@@ -34121,7 +34310,7 @@ tc__put(p->out,"const tc_i64 c = p;\n");
 p->axis=TC__COL,p->tail=tail,p->copies=tail?1:q->width/q->lanes;
 snprintf(to,sizeof to,"panel + %s * %d%s",q->slice?"(k - k0)":"k",q->width,
 tail?" + (c - p)":"");
-tc__print_operand(p,q,tc__right_of(p->g),mark,to);
+tc__print_operand(p,tc__panel_suffix(q),tc__right_of(p->g),mark,to);
 if(!tail){
 tc__line(p);
 tc__put(p->out,"(void)c;\n");
@@ -34151,7 +34340,8 @@ p->unit);
 tc__block_open(p);
 if(tail)tc__line(p),tc__put(p->out,"const int n = (int)(to - k);\n");
 p->axis=TC__DEPTH,p->tail=tail;
-tc__print_operand(p,q,tc__right_of(p->g),mark,"at + (k - from)");
+tc__print_operand(p,tc__class_names[q->cls],tc__right_of(p->g),mark,
+"at + (k - from)");
 p->axis=TC__COL,p->tail=0;
 tc__block_close(p);
 }
@@ -34206,7 +34396,7 @@ tc__ix_divisor(x,q->wide)%q->width==0;
 int in_place=q->right==TC__RIGHT_IN_PLACE;
 if(in_place&&whole)return;
 if(q->slice&&whole&&q->right==TC__RIGHT_NODES&&!q->apart&&!q->staged&&
-q->dot.each==1){
+!q->split&&q->dot.each==1){
 tc__print_pack_rows(p,q,mark);
 return;
 }
@@ -34222,8 +34412,9 @@ tc__print_panel(p,q,"");
 if(q->right==TC__RIGHT_COLUMNS){
 tc__print_pointers(p,q,0,q->width,"p","c1");
 tc__print_interleave(p,q,tc__contract_stride(q,tc__right_of(p->g),0),"panel");
-}else if(q->dot.columns){
-tc__print_words_turned(p,q,q->dot.columns,q->width,"c = tc_min(p + j, c1 - 1)",
+}else if(q->split||q->dot.columns){
+tc__print_words_turned(p,q,q->split?q->split:q->dot.columns,q->width,
+"c = tc_min(p + j, c1 - 1)",
 q->slice?"k0, k1":"0, depth");
 }else if(q->staged){
 tc__print_panel_staged(p,q,mark);
@@ -34270,6 +34461,7 @@ tc__free(c,mark,count*sizeof*mark);
 }
 static void tc__print_left(tc__printer*p,const tc__contract*q){
 uint8_t*mark=tc__mark_left(p);
+tc__ixpool*x=p->g->body.ix;
 char to[80];
 if(!mark)return;
 tc__line(p);
@@ -34283,16 +34475,15 @@ tc__put_atom(p,tc__round_up(p->g->body.ix,q->depth,q->lanes),0);
 tc__put(p->out,";\n");
 tc__print_made_rows(p,p->g->shape.prologue,tc__contract_rows_loop(p));
 tc__print_needed(p,mark,1);
-tc__line(p);
-tc__put(p->out,"for (tc_i64 k = 0; k < depth; k += %d)",p->unit);
-tc__block_open(p);
-tc__line(p);
-tc__put(p->out,"const int n = (int)tc_min(depth - k, %d);\n",p->unit);
-p->axis=TC__DEPTH,p->tail=1;
 snprintf(to,sizeof to,"left_r + k");
-tc__print_operand(p,q,tc__left_of(p->g),mark,to);
-p->axis=TC__COL,p->tail=0;
-tc__block_close(p);
+tc__line(p);
+tc__put(p->out,"tc_i64 k = 0;\n");
+for(int tail=0;tail<1+(tc__ix_divisor(x,q->depth)%p->unit!=0);
+tail++){
+tc__print_left_step(p,q->depth,tail);
+tc__print_operand(p,tc__class_names[q->cls],tc__left_of(p->g),mark,to);
+tc__print_left_close(p);
+}
 }
 tc__block_close(p);
 tc__free(p->out->ctx,mark,p->g->body.node.count*sizeof*mark);
@@ -34310,7 +34501,7 @@ p->axis=TC__ROW;
 snprintf(to,sizeof to,"left + %s * %lld + (r - r0)",q->slice?"(k - k0)":"k",
 (long long)q->grain);
 tc__print_needed(p,mark,1);
-tc__print_operand(p,q,tc__left_of(p->g),mark,to);
+tc__print_operand(p,tc__class_names[q->cls],tc__left_of(p->g),mark,to);
 p->axis=TC__COL;
 tc__block_close(p);
 tc__free(p->out->ctx,mark,p->g->body.node.count*sizeof*mark);
@@ -34329,8 +34520,57 @@ tc__print_block_call(p,q,symbol,"x + i, panel, k1 - k0","i");
 tc__block_close(p);
 tc__block_close(p);
 }
+static void tc__print_late_ahead(tc__printer*p,const tc__contract*q){
+int blocks=(int)(tc__padded(q->grain,q->rows)/q->rows),
+columns=(q->width+blocks-1)/blocks;
+tc__line(p);
+tc__put(p->out,
+"for (tc_i64 j = i / %d * %d; j < tc_min((i / %d + 1) * %d, %d); j++)\n",
+q->rows,columns,q->rows,columns,q->width);
+tc__line(p);
+tc__put(
+p->out,
+"    for (int b = 0; b < %d; b += 64) __builtin_prefetch(y[j] + ahead + b, 0, 2);\n",
+4*TC__CONTRACT_LATE_SLICE);
+}
+static void tc__print_late(tc__printer*p,const tc__contract*q,const char*symbol){
+int load=q->split?q->split:q->dot.columns,bytes=q->split?2:4;
+const tc__node*n=tc__body(p,(uint32_t)load-1);
+tc__ixrun across=tc__ix_run(p->g->body.ix,n->attr[TC__LOAD_INDEX],TC__COL);
+tc__line(p);
+tc__put(p->out,"for (tc_i64 p = c0; p < c1; p += %d)",q->width);
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"const tc_i64 r = r0;\n");
+tc__line(p);
+tc__put(p->out,"(void)r;\n");
+tc__print_word_pointers(p,load,q->width,"c = tc_min(p + j, c1 - 1)","y");
+tc__print_slices(p);
+tc__print_panel(p,q,"");
+tc__line(p);
+tc__put(p->out,"const tc_i64 ahead = k1 < depth ? k1 * %d : %lld;\n",bytes,
+(long long)tc__ix_value(across.stride)*q->width*
+(long long)tc__dtypes[n->dtype].bytes);
+tc__line(p);
+tc__put(p->out,
+q->split?"tc_words(y, %d, k0 / 2, (k1 + 1) / 2, "
+:"tc_words(y, %d, k0, k1, ",
+q->width);
+tc__put_bytes(p,load);
+tc__put(p->out,", (tc_i32 *)(void *)panel);\n");
+tc__print_panel_bias(p,q);
+tc__print_pointers(p,q,1,(int)tc__padded(q->grain,q->rows),"r0","r1");
+tc__line(p);
+tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += %d)",q->rows);
+tc__block_open(p);
+tc__print_late_ahead(p,q);
+tc__print_block_call(p,q,symbol,"x + i, panel, k1 - k0","i");
+tc__block_close(p);
+tc__block_close(p);
+tc__block_close(p);
+}
 static void tc__print_stream_ahead(tc__printer*p,const tc__contract*q){
-int line=64/(int)tc__dtypes[q->dtype].bytes;
+int line=64/(q->adjacent?2:(int)tc__dtypes[q->dtype].bytes);
 tc__line(p);
 tc__put(p->out,"if (i == r0) for (tc_i64 k = slice; k < 2 * slice; k++)");
 tc__block_open(p);
@@ -34341,7 +34581,8 @@ tc__put(p->out,"__builtin_prefetch(panel + k * next + %d, 0, 2);\n",j);
 tc__block_close(p);
 }
 static void tc__print_blocks(tc__printer*p,const tc__contract*q,const char*symbol){
-const tc__node*n=tc__body(p,tc__right_of(p->g));
+const tc__node*n=
+tc__body(p,q->adjacent?(uint32_t)q->adjacent-1:tc__right_of(p->g));
 tc__ixpool*x=p->g->body.ix;
 char operands[60];
 if(q->dot.tiles){
@@ -34723,102 +34964,190 @@ tc__put(p->out,"        tile[(i + l) * wide + j] = flip[i * wide + j * %d + l];\
 q->width);
 }
 // ---- gen/kernel/print_turned.c
-static void tc__turned_steps(tc__printer*p,const tc__contract*q,int half,int k,
-const char*column){
+enum{
+TC__TURNED_LINE=16,
+TC__TURNED_AHEAD=512,
+TC__TURNED_SIGN=128
+};
+typedef struct tc__turned{
+const tc__contract*q;
+const tc__node*load;
+long long apart;
+int k_bytes,words;
+}tc__turned;
+static tc__turned tc__turned_of(const tc__contract*q){
+tc__turned t;
+t.q=q,t.load=q->g->body.node.at[tc__turned_load(q->g)-1];
+t.k_bytes=q->dot.split?2
+:q->dot.each>1?4
+:(int)tc__dtypes[t.load->dtype].bytes;
+t.words=4/t.k_bytes;
+tc__ix at=t.load->attr[TC__LOAD_INDEX];
+t.apart=(long long)tc__ix_value(tc__ix_run(q->g->body.ix,at,TC__COL).stride)*
+(long long)tc__dtypes[t.load->dtype].bytes;
+return t;
+}
+static void tc__turned_column(tc__printer*p,const tc__turned*t,int group,int k,
+const char*word){
+tc__line(p);
+if(t->words==2)
+tc__put(p->out,"const %s b%d = tc_%s_%s((tc_vi)%s);\n",
+p->d->reg[tc__operand_class(t->q)],group,k?"high":"low",
+tc__narrow_name(t->q,tc__turned_load(t->q->g)),word);
+else
+tc__put(p->out,"const %s b%d = (%s)%s;\n",p->d->reg[tc__operand_class(t->q)],
+group,p->d->reg[tc__operand_class(t->q)],word);
+}
+static void tc__turned_steps(tc__printer*p,const tc__turned*t,int group,int k,
+const char*at){
+const tc__contract*q=t->q;
+const char*cls=tc__class_names[tc__operand_class(q)];
 long long stride=(long long)tc__contract_stride(q,tc__left_of(p->g),q->left_nodes);
 for(int i=0;i<q->rows;i++){
 tc__line(p);
-tc__put(p->out,"s%d_%d = TC_FMA_f32(tc_splat_f32(row%d[",i,half,i);
+tc__put(p->out,"const %s x%d = tc_splat_%s(row%d[",
+p->d->reg[tc__operand_class(q)],i,cls,i);
 if(stride!=1)tc__put(p->out,"%lld * (",stride);
-tc__put(p->out,k?"k + %d":"k",k);
-tc__put(p->out,"%s]), %s, s%d_%d);\n",stride!=1?")":"",column,i,half);
-}
-}
-static const tc__dtype_info*tc__turned_info(const tc__printer*p){
-return&tc__dtypes[tc__body(p,tc__right_of(p->g))->dtype];
-}
-static const char*tc__turned_suffix(const tc__printer*p){
-int dtype=tc__body(p,tc__right_of(p->g))->dtype;
-return dtype==TC_F16?"f16":dtype==TC_BF16?"bf16":"f32";
-}
-static void tc__turned_half(tc__printer*p,const tc__contract*q,int half,
-long long apart){
-char column[20];
-for(int at=0;at<2*p->unit;at+=p->unit){
+tc__put(p->out,k?"%s + %d":"%s",at,k);
+tc__put(p->out,"%s]);\n",stride!=1?")":"");
 tc__line(p);
-tc__put(p->out,"t = tc_turn_%s(w + k + %lld, %lld);\n",tc__turned_suffix(p),
-half*p->unit*apart+at,apart);
-for(int i=0;i<p->unit;i++){
-snprintf(column,sizeof column,"t.r%d",i);
-tc__turned_steps(p,q,half,at+i,column);
+if(q->dot.each>1)
+tc__put_dot(p,&q->dot,i,group);
+else
+tc__put(p->out,"s%d_%d = TC_FMA_f32(x%d, b%d, s%d_%d);\n",i,group,i,group,
+i,group);
 }
+if(!q->dot.bias)return;
+tc__line(p);
+tc__put(p->out,"z%d = tc_dot_i8(z%d, TC_K_i32((tc_i32)0x80808080), b%d);\n",group,
+group,group);
+}
+static void tc__turned_line(tc__printer*p,const tc__turned*t,int group){
+char word[20];
+int crowded=
+p->unit>(int)TC__VECTOR&&(t->q->dot.each>1||t->q->width>p->unit);
+long long first=(long long)group*p->unit*t->apart;
+for(int at=0;at<TC__TURNED_LINE;at+=p->unit){
+tc__line(p);
+tc__put(p->out,"t = tc_turn_words(w + k * %d + %lld, %lld);\n",t->k_bytes,
+first+4*at,t->apart);
+for(int i=0;i<p->unit;i++)
+for(int half=0;half<t->words;half++){
+tc__line(p);
+tc__put(p->out,"{\n");
+p->indent++;
+snprintf(word,sizeof word,"t.r%d",i);
+tc__turned_column(p,t,group,half,word);
+tc__turned_steps(p,t,group,(at+i)*t->words+half,"k");
+tc__block_close(p);
+int last=i+1==p->unit&&half+1==t->words;
+if(!last&&!crowded)continue;
 tc__line(p);
 tc__put(p->out,"__asm__(\"\" ::: \"memory\");\n");
 }
 }
-enum{TC__TURNED_AHEAD=128};
-static void tc__turned_ahead(tc__printer*p,const tc__contract*q,long long apart){
+}
+static void tc__turned_ahead(tc__printer*p,const tc__turned*t){
 tc__line(p);
-tc__put(p->out,
-"const %s *ahead = w + (k + %d < depth ? k + %d : k + %d - depth + %lld);\n",
-tc__turned_info(p)->memory,TC__TURNED_AHEAD,TC__TURNED_AHEAD,
-TC__TURNED_AHEAD,q->width*apart);
+tc__put(
+p->out,
+"const tc_u8 *ahead = w + k * %d + (k * %d + %d < bytes ? %d : %d - bytes + %lld);\n",
+t->k_bytes,t->k_bytes,TC__TURNED_AHEAD,TC__TURNED_AHEAD,TC__TURNED_AHEAD,
+t->q->width*t->apart);
 tc__line(p);
 tc__put(p->out,
 "for (int j = 0; j < %d; j++) __builtin_prefetch(ahead + j * %lld, 0, 2);\n",
-q->width,apart);
+t->q->width,t->apart);
 }
-static void tc__turned_rest(tc__printer*p,const tc__contract*q,int half,
-long long apart){
-char column[20];
+static void tc__turned_rest(tc__printer*p,const tc__turned*t,int group){
 tc__line(p);
-tc__put(p->out,"const %s w%d[] = {",tc__turned_info(p)->memory,half);
-for(int i=0;i<p->unit;i++)
-tc__put(p->out,"%sw[k + %lld]",i?", ":"",(half*p->unit+i)*apart);
-tc__put(p->out,"};\n");
+tc__put(p->out,"tc_turn_rest(w + k * %d + %lld, %lld, bytes - k * %d, t);\n",
+t->k_bytes,(long long)group*p->unit*t->apart,t->apart,t->k_bytes);
 tc__line(p);
-tc__put(p->out,"const tc_vf b%d = tc_ld_%s(w%d);\n",half,tc__turned_suffix(p),half);
-snprintf(column,sizeof column,"b%d",half);
-tc__turned_steps(p,q,half,0,column);
+tc__put(p->out,"for (tc_i64 i = k; i < depth; i += %d)",t->words);
+tc__block_open(p);
+for(int half=0;half<t->words;half++){
+tc__line(p);
+if(half){
+tc__put(p->out,"if (i + 1 == depth) break;\n");
+tc__line(p);
 }
-static long long tc__turned_apart(const tc__printer*p){
-tc__ix at=tc__body(p,tc__right_of(p->g))->attr[TC__LOAD_INDEX];
-return(long long)tc__ix_value(tc__ix_run(p->g->body.ix,at,TC__COL).stride);
+tc__put(p->out,"{\n");
+p->indent++;
+tc__turned_column(p,t,group,half,t->words==2?"t[(i - k) / 2]":"t[i - k]");
+tc__turned_steps(p,t,group,half,"i");
+tc__block_close(p);
+}
+tc__block_close(p);
+}
+static int tc__turned_has_rest(const tc__turned*t){
+return tc__ix_divisor(t->q->g->body.ix,t->q->depth)*t->k_bytes%
+(4*TC__TURNED_LINE)!=
+0;
+}
+static void tc__turned_sums(tc__printer*p,const tc__turned*t,int store){
+const tc__contract*q=t->q;
+const char*cls=tc__class_names[q->cls],*reg=p->d->reg[q->cls];
+for(int j=0;j<q->width/p->unit;j++){
+for(int i=0;i<q->rows;i++){
+tc__line(p);
+if(store)
+tc__put(p->out,"tc_st_%s(tile + %d * step + %d, s%d_%d%s",cls,i,
+j*p->unit,i,j,q->dot.bias?" - z":");\n");
+else
+tc__put(p->out,"%s s%d_%d = TC_K_%s(0);\n",reg,i,j,cls);
+if(store&&q->dot.bias)tc__put(p->out,"%d);\n",j);
+}
+if(store||!q->dot.bias)continue;
+tc__line(p);
+tc__put(p->out,"tc_vi z%d = TC_K_i32(0); // %d times the columns' sums\n",j,
+TC__TURNED_SIGN);
+}
 }
 static void tc__print_turned_block(tc__printer*p,const tc__contract*q,
 const char*symbol){
-long long apart=tc__turned_apart(p);
+tc__turned t=tc__turned_of(q);
+int groups=q->width/p->unit,step=TC__TURNED_LINE*t.words;
+const char*type=p->d->scalar[tc__operand_class(q)];
 tc__put(p->out,
-"static __attribute__((noinline)) void %s_block(const float *const *row, const "
-"%s *w,\n        tc_i64 depth, float *tile, tc_i64 step)",
-symbol,tc__turned_info(p)->memory);
+"static __attribute__((noinline)) void %s_block(const %s *const *row, const "
+"tc_u8 *w,\n        tc_i64 bytes, tc_i64 depth, %s *tile, tc_i64 step)",
+symbol,type,p->d->scalar[q->cls]);
 tc__block_open(p);
 for(int i=0;i<q->rows;i++){
 tc__line(p);
-tc__put(p->out,"const float *row%d = row[%d];\n",i,i);
+tc__put(p->out,"const %s *row%d = row[%d];\n",type,i,i);
 }
-for(int i=0;i<q->rows;i++)tc__contract_sums(p,q,i,TC__SUM_NEW);
+tc__turned_sums(p,&t,0);
 tc__line(p);
 tc__put(p->out,"tc_i64 k = 0;\n");
 tc__line(p);
-tc__put(p->out,"for (; k + %d <= depth; k += %d)",2*p->unit,2*p->unit);
+tc__put(p->out,"for (; (k + %d) * %d <= bytes; k += %d)",step,t.k_bytes,step);
 tc__block_open(p);
 tc__line(p);
-tc__put(p->out,"tc_octs t;\n");
-tc__turned_ahead(p,q,apart);
-for(int half=0;half<2;half++)tc__turned_half(p,q,half,apart);
+tc__put(p->out,"tc_turned t;\n");
+tc__turned_ahead(p,&t);
+for(int group=0;group<groups;group++)tc__turned_line(p,&t,group);
 tc__block_close(p);
+if(tc__turned_has_rest(&t)||q->dot.each>1){
 tc__line(p);
-tc__put(p->out,"for (; k < depth; k++)");
+tc__put(p->out,"if (k < depth)");
 tc__block_open(p);
-for(int half=0;half<2;half++)tc__turned_rest(p,q,half,apart);
+tc__line(p);
+tc__put(p->out,"tc_vi t[%d];\n",TC__TURNED_LINE);
+for(int group=0;group<groups;group++)tc__turned_rest(p,&t,group);
 tc__block_close(p);
-for(int i=0;i<q->rows;i++)tc__contract_sums(p,q,i,TC__SUM_STORE);
+}else{
+tc__line(p);
+tc__put(p->out,"(void)depth;\n");
+}
+tc__turned_sums(p,&t,1);
 tc__block_close(p);
 tc__put(p->out,"\n");
 }
 static void tc__print_turned(tc__printer*p,const tc__contract*q,const char*symbol){
-const tc__node*n=tc__body(p,tc__right_of(p->g));
+tc__turned t=tc__turned_of(q);
+tc__ixpool*x=p->g->body.ix;
 if(q->left_nodes)tc__print_left(p,q);
 tc__print_pointers(p,q,1,q->rows,"r0","r1");
 tc__line(p);
@@ -34829,9 +35158,12 @@ tc__put(p->out,"const tc_i64 c = tc_min(p, c1 - %d), r = r0;\n",q->width);
 tc__line(p);
 tc__put(p->out,"(void)r;\n");
 tc__line(p);
-tc__put(p->out,"%s_block(x, ",symbol);
-tc__put_at(p,n->attr[TC__LOAD_BUFFER],
-tc__without_depth(p->g->body.ix,n->attr[TC__LOAD_INDEX]));
+tc__put(p->out,"%s_block(x, (const tc_u8 *)(",symbol);
+tc__put_at(p,t.load->attr[TC__LOAD_BUFFER],
+tc__without_depth(x,t.load->attr[TC__LOAD_INDEX]));
+tc__put(p->out,"), ");
+tc__put_ix(p,tc__ix_mul(x,tc__depth_of(p->g),
+tc__ix_const(tc__dtypes[t.load->dtype].bytes)));
 tc__put(p->out,", depth, tile + (c - c0), wide);\n");
 tc__block_close(p);
 }
@@ -34844,7 +35176,7 @@ tc__let_scratch(p,q,"tile",q->tile_at);
 if(q->slice)tc__let_ix(p,"slice",tc__ix_const(q->slice));
 if(q->left_nodes)tc__let_scratch(p,q,"left",q->left_at);
 if(q->staged)tc__let_scratch(p,q,"stage",q->stage_at);
-if(q->dot.bias)tc__let_scratch(p,q,"bias",q->bias_at);
+if(q->dot.bias&&!q->turns)tc__let_scratch(p,q,"bias",q->bias_at);
 if(q->flip||q->dot.turned||q->right==TC__RIGHT_WINDOWS)
 tc__let_scratch(p,q,"flip",q->flip_at);
 if(q->right!=TC__RIGHT_WINDOWS)return;
@@ -34876,7 +35208,8 @@ tc__let_ix(p,"row_blocks",q->row_blocks);
 tc__let_ix(p,"col_blocks",q->col_blocks);
 tc__let_ix(p,"rows",q->m);
 tc__print_areas(p,q);
-if(!q->flip&&!q->turns)tc__print_kept(p);
+if(!q->flip&&!q->turns&&!q->late)
+tc__print_kept(p);
 tc__print_tiles_open(p,q->dot.tiles);
 tc__line(p);
 tc__put(p->out,"for (tc_i64 item = lo; item < hi; item++)");
@@ -34909,8 +35242,12 @@ tc__print_tiles_turned(p,q,symbol);
 return;
 }
 if(q->direct)tc__print_direct_base(p,q);
-if(!q->flip)tc__print_pack_once(p,q);
+if(!q->flip&&!q->late)tc__print_pack_once(p,q);
 if(q->left_nodes&&!q->left_rows)tc__print_left(p,q);
+if(q->late){
+tc__print_late(p,q,symbol);
+return;
+}
 if(q->slice)tc__print_slices(p);
 if(q->left_rows)tc__print_left_rows(p,q);
 if(q->flip)
@@ -36831,9 +37168,18 @@ static const char*const tc__text_kernel[]={
 "static __attribute__((noinline, unused)) void TC_N(bias_i8)(",
 "        const tc_i32 *panel, tc_i64 words, int width, tc_i32 *bias, tc_i64 more) {",
 "    for (int j = 0; j < width; j += TC_W) {",
-"        tc_vi s = TC_K_i32(0);",
-"        for (tc_i64 w = 0; w < words; w++)",
-"            s = TC_N(dot_i8)(s, TC_K_i32((tc_i32)0x80808080), TC_N(ld_i32)(panel + w * width + j));",
+"        tc_vi s = TC_K_i32(0), t = s, u = s, v = s; // which do not wait for each other",
+"        const tc_i32 *q = panel + j;",
+"        tc_i64 w = 0;",
+"        for (; w + 4 <= words; w += 4, q += 4 * width) {",
+"            s = TC_N(dot_i8)(s, TC_K_i32((tc_i32)0x80808080), TC_N(ld_i32)(q));",
+"            t = TC_N(dot_i8)(t, TC_K_i32((tc_i32)0x80808080), TC_N(ld_i32)(q + width));",
+"            u = TC_N(dot_i8)(u, TC_K_i32((tc_i32)0x80808080), TC_N(ld_i32)(q + 2 * width));",
+"            v = TC_N(dot_i8)(v, TC_K_i32((tc_i32)0x80808080), TC_N(ld_i32)(q + 3 * width));",
+"        }",
+"        for (; w < words; w++, q += width)",
+"            s = TC_N(dot_i8)(s, TC_K_i32((tc_i32)0x80808080), TC_N(ld_i32)(q));",
+"        s += t + (u + v);",
 "        TC_N(st_i32)(bias + j, (more ? TC_N(ld_i32)(bias + j) : TC_K_i32(0)) - s);",
 "    }",
 "}",
@@ -37219,6 +37565,24 @@ static const char*const tc__text_kernel[]={
 "}",
 "",
 };
+// ---- gen/kernel/print_transpose.c
+#define TC__SPLIT_TEXT(name,type,cls) \
+"// fn: split_" name,\
+"// q[k - k0][j] = element k of x[j], which has so many bytes: k0 to k1 of `width` columns.",\
+"static __attribute__((noinline, unused)) void TC_N(split_" name \
+")(const tc_u8 *const *x, int width,",\
+"        tc_i64 k0, tc_i64 k1, tc_i64 bytes, " type " *q) {",\
+"    for (int j = 0; j < width; j += TC_W) for (tc_i64 k = k0; k < k1; k += 2 * TC_W) {",\
+"        const tc_i64 end = k + 2 * TC_W < k1 ? k + 2 * TC_W : k1;",\
+"        tc_i32 t[TC_W * TC_W];",\
+"        TC_N(words)(x + j, TC_W, k / 2, (end + 1) / 2, bytes, t);",\
+"        for (tc_i64 i = k; i < end; i += 2) {",\
+"            const tc_vi v = TC_N(ld_i32)(t + (i - k) / 2 * TC_W);",\
+"            TC_N(st_" cls ")(q + (i - k0) * width + j, TC_N(low_" name ")(v));",\
+"            if (i + 1 == end) break;",\
+"            TC_N(st_" cls ")(q + (i + 1 - k0) * width + j, TC_N(high_" name \
+")(v));",\
+"        }","    }","}",""
 static const char*const tc__text_transpose[]={
 "",
 "// fn: ld_oct",
@@ -37255,35 +37619,177 @@ static const char*const tc__text_transpose[]={
 "    return y;",
 "}",
 "",
-"// fn: turn_f32",
-"// The first eight elements of eight rows that are `step` apart, turned.",
-"TC_FN tc_octs TC_N(turn_f32)(const float *p, tc_i64 step) {",
-"    tc_octs x = {TC_N(ld_oct)(p), TC_N(ld_oct)(p + step), TC_N(ld_oct)(p + 2 * step),",
-"                 TC_N(ld_oct)(p + 3 * step), TC_N(ld_oct)(p + 4 * step),",
-"                 TC_N(ld_oct)(p + 5 * step), TC_N(ld_oct)(p + 6 * step),",
-"                 TC_N(ld_oct)(p + 7 * step)};",
+"// fn: turn_square",
+"// TC_W x TC_W: word i of row j becomes word j of row i.",
+"TC_FN tc_turned TC_N(turn_square)(tc_turned x) {",
+"#if TC_W == 16",
+"    tc_hex a0 = TC_ZIP_LOW_16(x.r0, x.r1), a1 = TC_ZIP_HIGH_16(x.r0, x.r1);",
+"    tc_hex a2 = TC_ZIP_LOW_16(x.r2, x.r3), a3 = TC_ZIP_HIGH_16(x.r2, x.r3);",
+"    tc_hex b0 = TC_PAIR_LOW_16(a0, a2), b1 = TC_PAIR_HIGH_16(a0, a2);",
+"    tc_hex b2 = TC_PAIR_LOW_16(a1, a3), b3 = TC_PAIR_HIGH_16(a1, a3);",
+"    tc_hex a4 = TC_ZIP_LOW_16(x.r4, x.r5), a5 = TC_ZIP_HIGH_16(x.r4, x.r5);",
+"    tc_hex a6 = TC_ZIP_LOW_16(x.r6, x.r7), a7 = TC_ZIP_HIGH_16(x.r6, x.r7);",
+"    tc_hex b4 = TC_PAIR_LOW_16(a4, a6), b5 = TC_PAIR_HIGH_16(a4, a6);",
+"    tc_hex b6 = TC_PAIR_LOW_16(a5, a7), b7 = TC_PAIR_HIGH_16(a5, a7);",
+"    tc_hex a8 = TC_ZIP_LOW_16(x.r8, x.r9), a9 = TC_ZIP_HIGH_16(x.r8, x.r9);",
+"    tc_hex a10 = TC_ZIP_LOW_16(x.r10, x.r11), a11 = TC_ZIP_HIGH_16(x.r10, x.r11);",
+"    tc_hex b8 = TC_PAIR_LOW_16(a8, a10), b9 = TC_PAIR_HIGH_16(a8, a10);",
+"    tc_hex b10 = TC_PAIR_LOW_16(a9, a11), b11 = TC_PAIR_HIGH_16(a9, a11);",
+"    tc_hex a12 = TC_ZIP_LOW_16(x.r12, x.r13), a13 = TC_ZIP_HIGH_16(x.r12, x.r13);",
+"    tc_hex a14 = TC_ZIP_LOW_16(x.r14, x.r15), a15 = TC_ZIP_HIGH_16(x.r14, x.r15);",
+"    tc_hex b12 = TC_PAIR_LOW_16(a12, a14), b13 = TC_PAIR_HIGH_16(a12, a14);",
+"    tc_hex b14 = TC_PAIR_LOW_16(a13, a15), b15 = TC_PAIR_HIGH_16(a13, a15);",
+"    tc_turned y;",
+"    tc_hex c0 = TC_QUAD_LOW_16(b0, b4), c4 = TC_QUAD_HIGH_16(b0, b4);",
+"    tc_hex c8 = TC_QUAD_LOW_16(b8, b12), c12 = TC_QUAD_HIGH_16(b8, b12);",
+"    y.r0 = TC_QUAD_LOW_16(c0, c8), y.r8 = TC_QUAD_HIGH_16(c0, c8);",
+"    y.r4 = TC_QUAD_LOW_16(c4, c12), y.r12 = TC_QUAD_HIGH_16(c4, c12);",
+"    tc_hex c1 = TC_QUAD_LOW_16(b1, b5), c5 = TC_QUAD_HIGH_16(b1, b5);",
+"    tc_hex c9 = TC_QUAD_LOW_16(b9, b13), c13 = TC_QUAD_HIGH_16(b9, b13);",
+"    y.r1 = TC_QUAD_LOW_16(c1, c9), y.r9 = TC_QUAD_HIGH_16(c1, c9);",
+"    y.r5 = TC_QUAD_LOW_16(c5, c13), y.r13 = TC_QUAD_HIGH_16(c5, c13);",
+"    tc_hex c2 = TC_QUAD_LOW_16(b2, b6), c6 = TC_QUAD_HIGH_16(b2, b6);",
+"    tc_hex c10 = TC_QUAD_LOW_16(b10, b14), c14 = TC_QUAD_HIGH_16(b10, b14);",
+"    y.r2 = TC_QUAD_LOW_16(c2, c10), y.r10 = TC_QUAD_HIGH_16(c2, c10);",
+"    y.r6 = TC_QUAD_LOW_16(c6, c14), y.r14 = TC_QUAD_HIGH_16(c6, c14);",
+"    tc_hex c3 = TC_QUAD_LOW_16(b3, b7), c7 = TC_QUAD_HIGH_16(b3, b7);",
+"    tc_hex c11 = TC_QUAD_LOW_16(b11, b15), c15 = TC_QUAD_HIGH_16(b11, b15);",
+"    y.r3 = TC_QUAD_LOW_16(c3, c11), y.r11 = TC_QUAD_HIGH_16(c3, c11);",
+"    y.r7 = TC_QUAD_LOW_16(c7, c15), y.r15 = TC_QUAD_HIGH_16(c7, c15);",
+"    return y;",
+"#else",
 "    return TC_N(turn_octs)(x);",
+"#endif",
 "}",
 "",
-"// fn: turn_bf16",
-"// The same of halves, widened.",
-"TC_FN tc_octs TC_N(turn_bf16)(const tc_u16 *p, tc_i64 step) {",
-"    tc_octs x = {(tc_oct)TC_N(ld_bf16)(p), (tc_oct)TC_N(ld_bf16)(p + step),",
-"                 (tc_oct)TC_N(ld_bf16)(p + 2 * step), (tc_oct)TC_N(ld_bf16)(p + 3 * step),",
-"                 (tc_oct)TC_N(ld_bf16)(p + 4 * step), (tc_oct)TC_N(ld_bf16)(p + 5 * step),",
-"                 (tc_oct)TC_N(ld_bf16)(p + 6 * step), (tc_oct)TC_N(ld_bf16)(p + 7 * step)};",
-"    return TC_N(turn_octs)(x);",
+"// fn: turn_words",
+"// The first TC_W words of TC_W rows that are `step` bytes apart, turned.",
+"TC_FN tc_turned TC_N(turn_words)(const tc_u8 *p, tc_i64 step) {",
+"#define TC_ROW(j) *(const tc_turned_at *)(const void *)(p + j * step)",
+"#if TC_W == 16",
+"    tc_turned x = {TC_ROW(0), TC_ROW(1), TC_ROW(2), TC_ROW(3), TC_ROW(4), TC_ROW(5), TC_ROW(6), TC_ROW(7),",
+"                   TC_ROW(8), TC_ROW(9), TC_ROW(10), TC_ROW(11), TC_ROW(12), TC_ROW(13), TC_ROW(14), TC_ROW(15)};",
+"#else",
+"    tc_turned x = {TC_ROW(0), TC_ROW(1), TC_ROW(2), TC_ROW(3), TC_ROW(4), TC_ROW(5), TC_ROW(6), TC_ROW(7)};",
+"#endif",
+"#undef TC_ROW",
+"    return TC_N(turn_square)(x);",
 "}",
 "",
-"// fn: turn_f16",
-"// The same of halves, widened.",
-"TC_FN tc_octs TC_N(turn_f16)(const tc_u16 *p, tc_i64 step) {",
-"    tc_octs x = {(tc_oct)TC_N(ld_f16)(p), (tc_oct)TC_N(ld_f16)(p + step),",
-"                 (tc_oct)TC_N(ld_f16)(p + 2 * step), (tc_oct)TC_N(ld_f16)(p + 3 * step),",
-"                 (tc_oct)TC_N(ld_f16)(p + 4 * step), (tc_oct)TC_N(ld_f16)(p + 5 * step),",
-"                 (tc_oct)TC_N(ld_f16)(p + 6 * step), (tc_oct)TC_N(ld_f16)(p + 7 * step)};",
-"    return TC_N(turn_octs)(x);",
+"// fn: turn_at",
+"// The words of TC_W rows from `at` on, in bytes, turned into rows of q, `step` apart.",
+"TC_FN void TC_N(turn_at)(const tc_u8 *const *x, tc_i64 at, tc_i32 *q, tc_i64 step) {",
+"#define TC_ROW(j) *(const tc_turned_at *)(const void *)(x[j] + at)",
+"#define TC_TO(j, v) *(tc_turned_at *)(void *)(q + j * step) = v",
+"#if TC_W == 16",
+"    tc_turned y = {TC_ROW(0), TC_ROW(1), TC_ROW(2), TC_ROW(3), TC_ROW(4), TC_ROW(5), TC_ROW(6), TC_ROW(7),",
+"                   TC_ROW(8), TC_ROW(9), TC_ROW(10), TC_ROW(11), TC_ROW(12), TC_ROW(13), TC_ROW(14), TC_ROW(15)};",
+"#else",
+"    tc_turned y = {TC_ROW(0), TC_ROW(1), TC_ROW(2), TC_ROW(3), TC_ROW(4), TC_ROW(5), TC_ROW(6), TC_ROW(7)};",
+"#endif",
+"    y = TC_N(turn_square)(y);",
+"    TC_TO(0, y.r0), TC_TO(1, y.r1), TC_TO(2, y.r2), TC_TO(3, y.r3);",
+"    TC_TO(4, y.r4), TC_TO(5, y.r5), TC_TO(6, y.r6), TC_TO(7, y.r7);",
+"#if TC_W == 16",
+"    TC_TO(8, y.r8), TC_TO(9, y.r9), TC_TO(10, y.r10), TC_TO(11, y.r11);",
+"    TC_TO(12, y.r12), TC_TO(13, y.r13), TC_TO(14, y.r14), TC_TO(15, y.r15);",
+"#endif",
+"#undef TC_ROW",
+"#undef TC_TO",
 "}",
+"",
+"// fn: turn_tail",
+"// The words of TC_W rows from `at` on, in bytes, of which there are fewer than TC_W words: q[w][j], zeros behind them.",
+"TC_FN void TC_N(turn_tail)(const tc_u8 *const *x, tc_i64 at, tc_i64 bytes, tc_i32 *q) {",
+"#if TC_W == 16",
+"    const tc_u64 mask = bytes < 1 ? 0 : ~(tc_u64)0 >> (64 - bytes);",
+"    tc_turned y;",
+"#define TC_ROW(j, to) \\",
+"    __asm__(\"vmovdqu8 %1, %0%{%2%}%{z%}\" : \"=v\"(to) : \"m\"(*(const tc_u8(*)[64])(x[j] + at)), \"Yk\"(mask))",
+"    TC_ROW(0, y.r0); TC_ROW(1, y.r1); TC_ROW(2, y.r2); TC_ROW(3, y.r3);",
+"    TC_ROW(4, y.r4); TC_ROW(5, y.r5); TC_ROW(6, y.r6); TC_ROW(7, y.r7);",
+"    TC_ROW(8, y.r8); TC_ROW(9, y.r9); TC_ROW(10, y.r10); TC_ROW(11, y.r11);",
+"    TC_ROW(12, y.r12); TC_ROW(13, y.r13); TC_ROW(14, y.r14); TC_ROW(15, y.r15);",
+"#undef TC_ROW",
+"    y = TC_N(turn_square)(y);",
+"#define TC_TO(j, v) *(tc_turned_at *)(void *)(q + j * TC_W) = v",
+"    TC_TO(0, y.r0), TC_TO(1, y.r1), TC_TO(2, y.r2), TC_TO(3, y.r3);",
+"    TC_TO(4, y.r4), TC_TO(5, y.r5), TC_TO(6, y.r6), TC_TO(7, y.r7);",
+"    TC_TO(8, y.r8), TC_TO(9, y.r9), TC_TO(10, y.r10), TC_TO(11, y.r11);",
+"    TC_TO(12, y.r12), TC_TO(13, y.r13), TC_TO(14, y.r14), TC_TO(15, y.r15);",
+"#undef TC_TO",
+"#else",
+"    for (int j = 0; j < TC_W; j++) for (int w = 0; w < TC_W; w++) {",
+"        tc_i32 v = 0;",
+"        if (4 * w + 4 <= bytes)",
+"            __builtin_memcpy(&v, x[j] + at + 4 * w, 4);",
+"        else",
+"            for (int b = 0; 4 * w + b < bytes; b++) v |= x[j][at + 4 * w + b] << 8 * b;",
+"        q[w * TC_W + j] = v;",
+"    }",
+"#endif",
+"}",
+"",
+"// fn: turn_rest",
+"// The same of 16 words of rows `step` bytes apart.",
+"static __attribute__((noinline, unused)) void TC_N(turn_rest)(const tc_u8 *p, tc_i64 step, tc_i64 bytes, tc_vi *to) {",
+"    const tc_u8 *x[TC_W];",
+"    for (int j = 0; j < TC_W; j++) x[j] = p + j * step;",
+"    for (int at = 0; at < 64; at += 4 * TC_W) {",
+"        tc_i32 *q = (tc_i32 *)(to + at / 4);",
+"        if (bytes - at >= 4 * TC_W) TC_N(turn_at)(x, at, q, TC_W);",
+"        else TC_N(turn_tail)(x, at, bytes - at, q);",
+"    }",
+"}",
+"",
+"// fn: low_bf16",
+"// The first of a word's two halves, and the second, widened.",
+"TC_FN tc_vf TC_N(low_bf16)(tc_vi v) { return (tc_vf)((tc_vu)v << 16); }",
+"",
+"// fn: high_bf16",
+"TC_FN tc_vf TC_N(high_bf16)(tc_vi v) { return (tc_vf)((tc_vu)v & 0xffff0000u); }",
+"",
+"// fn: low_i8",
+"// The first and third of a word's four bytes as a pair of 16 bits, and the second and fourth.",
+"TC_FN tc_vi TC_N(low_i8)(tc_vi v) {",
+"    typedef short pairs __attribute__((vector_size(4 * TC_W)));",
+"    return (tc_vi)(((pairs)v << 8) >> 8);",
+"}",
+"",
+"// fn: high_i8",
+"TC_FN tc_vi TC_N(high_i8)(tc_vi v) {",
+"    typedef short pairs __attribute__((vector_size(4 * TC_W)));",
+"    return (tc_vi)((pairs)v >> 8);",
+"}",
+"",
+"// fn: low_u8",
+"TC_FN tc_vi TC_N(low_u8)(tc_vi v) { return v & 0x00ff00ff; }",
+"",
+"// fn: high_u8",
+"TC_FN tc_vi TC_N(high_u8)(tc_vi v) { return (v >> 8) & 0x00ff00ff; }",
+"",
+"// fn: deal_pairs",
+"// The same of a row of pairs: of each two words the first halves, and the second.",
+"static __attribute__((noinline, unused)) void TC_N(deal_pairs)(tc_i32 *x, tc_i64 words) {",
+"    for (tc_i64 w = 0; w < words; w += 2) {",
+"        const tc_i32 a = x[w], b = x[w + 1];",
+"        x[w] = (a & 65535) | b << 16, x[w + 1] = (a >> 16 & 65535) | (b & ~65535);",
+"    }",
+"}",
+"",
+"// fn: low_f16",
+"TC_FN tc_vf TC_N(low_f16)(tc_vi v) {",
+"#if TC_HW_F16",
+"    TC_N(f16s) t;",
+"    TC_N(st_u16)((tc_u16 *)(void *)&t, v & 65535);",
+"    return TC_F16_IN(t);",
+"#else",
+"    return TC_N(of_f16)(v & 65535);",
+"#endif",
+"}",
+"",
+"// fn: high_f16",
+"TC_FN tc_vf TC_N(high_f16)(tc_vi v) { return TC_N(low_f16)((tc_vi)((tc_vu)v >> 16)); }",
 "",
 "// fn: transpose_f32",
 "// 8 x 8: elements k.. of eight rows become rows of q, `step` apart.",
@@ -37315,23 +37821,26 @@ static const char*const tc__text_transpose[]={
 "}",
 "",
 "// fn: words",
-"// q[w - k0][j] = word w of x[j], which has so many bytes, and zeros behind them: words k0 to k1 of `width` columns, a multiple of 8.",
+"// q[w - k0][j] = word w of x[j], which has so many bytes, and zeros behind them: words k0 to k1 of `width` columns, a multiple of TC_W.",
 "static __attribute__((noinline, unused)) void TC_N(words)(const tc_u8 *const *x, int width,",
 "        tc_i64 k0, tc_i64 k1, tc_i64 bytes, tc_i32 *q) {",
-"    for (int j = 0; j < width; j += 8) {",
-"        const float *y[8];",
-"        for (int l = 0; l < 8; l++) y[l] = (const float *)(const void *)x[j + l];",
+"    for (int j = 0; j < width; j += TC_W) {",
 "        tc_i64 k = k0;",
-"        for (; k + 8 <= k1 && 4 * k + 32 <= bytes; k += 8)",
-"            TC_N(transpose_f32)(y, k, (float *)(void *)(q + (k - k0) * width + j), width);",
-"        for (; k < k1; k++) for (int l = 0; l < 8; l++) {",
-"            tc_i32 w = 0;",
-"            for (int b = 0; b < 4 && 4 * k + b < bytes; b++) w |= x[j + l][4 * k + b] << 8 * b;",
-"            q[(k - k0) * width + j + l] = w;",
+"        for (; k + TC_W <= k1 && 4 * (k + TC_W) <= bytes; k += TC_W)",
+"            TC_N(turn_at)(x + j, 4 * k, q + (k - k0) * width + j, width);",
+"        for (; k < k1; k += TC_W) {",
+"            tc_i32 t[TC_W * TC_W];",
+"            TC_N(turn_tail)(x + j, 4 * k, TC_N(min)(bytes - 4 * k, 4 * TC_W), t);",
+"            for (tc_i64 w = k; w < TC_N(min)(k + TC_W, k1); w++)",
+"                TC_N(st_i32)(q + (w - k0) * width + j, TC_N(ld_i32)(t + (w - k) * TC_W));",
 "        }",
 "    }",
 "}",
 "",
+TC__SPLIT_TEXT("bf16","float","f32"),
+TC__SPLIT_TEXT("f16","float","f32"),
+TC__SPLIT_TEXT("i8","tc_i32","i32"),
+TC__SPLIT_TEXT("u8","tc_i32","i32"),
 "// fn: flip_f32",
 "// q[j][i] = p[i][j]: `count` rows of `width`; both sides are padded to 8.",
 "static __attribute__((noinline, unused)) void TC_N(flip_f32)(",
@@ -37361,6 +37870,31 @@ static const char*const tc__text_shuffles[]={
 "#define TC_PAIR_HIGH(a, b) TC_MIX(a, b, 2, 3, 10, 11, 6, 7, 14, 15)",
 "#define TC_HALF_LOW(a, b) TC_MIX(a, b, 0, 1, 2, 3, 8, 9, 10, 11)",
 "#define TC_HALF_HIGH(a, b) TC_MIX(a, b, 4, 5, 6, 7, 12, 13, 14, 15)",
+"#if TC_W == 16",
+"typedef float tc_hex __attribute__((vector_size(64)));",
+"typedef tc_i32 tc_hex_i __attribute__((vector_size(64)));",
+"typedef tc_i64 tc_hex_l __attribute__((vector_size(64)));",
+"typedef struct tc_turned {",
+"    tc_hex r0, r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, r12, r13, r14, r15;",
+"} tc_turned;",
+"#if defined(__clang__) || __GNUC__ >= 12",
+"#define TC_MIX_16(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)",
+"#define TC_MIX_L(a, b, ...)  ((tc_hex)__builtin_shufflevector((tc_hex_l)(a), (tc_hex_l)(b), __VA_ARGS__))",
+"#else",
+"#define TC_MIX_16(a, b, ...) __builtin_shuffle(a, b, (tc_hex_i){__VA_ARGS__})",
+"#define TC_MIX_L(a, b, ...) ((tc_hex)__builtin_shuffle((tc_hex_l)(a), (tc_hex_l)(b), (tc_hex_l){__VA_ARGS__}))",
+"#endif",
+"#define TC_ZIP_LOW_16(a, b)   TC_MIX_16(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29)",
+"#define TC_ZIP_HIGH_16(a, b)  TC_MIX_16(a, b, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31)",
+"#define TC_PAIR_LOW_16(a, b)  TC_MIX_L(a, b, 0, 8, 2, 10, 4, 12, 6, 14)",
+"#define TC_PAIR_HIGH_16(a, b) TC_MIX_L(a, b, 1, 9, 3, 11, 5, 13, 7, 15)",
+"#define TC_QUAD_LOW_16(a, b)  TC_MIX_L(a, b, 0, 1, 4, 5, 8, 9, 12, 13)",
+"#define TC_QUAD_HIGH_16(a, b) TC_MIX_L(a, b, 2, 3, 6, 7, 10, 11, 14, 15)",
+"typedef tc_hex tc_turned_at __attribute__((aligned(1), may_alias));",
+"#else",
+"typedef tc_octs tc_turned;",
+"typedef tc_oct tc_turned_at __attribute__((aligned(1), may_alias));",
+"#endif",
 };
 // ---- gen/kernel/print_prelude.c
 typedef struct tc__text_section{

@@ -5,6 +5,9 @@
 // words, panels and rows of the left operand hold words, and the block adds a word's products where others add one product.
 // What makes words of values is in print_dots.c.
 //
+// Bytes that are multiplied as pairs lie in memory as words of four: the first and third of these are a pair, and the second and
+// fourth; the left operand's are dealt likewise (`split`).
+//
 // vpdpbusd wants bytes without a sign on one side. Where both sides have one, the left is taken plus 128, and the sums begin at
 // minus 128 times what the right's column adds up to: `bias`, a row of an item's columns that lies with its panels.
 
@@ -33,6 +36,7 @@ typedef struct tc__dot_plan {
     int columns,
         rows; // where words lie in memory as they are, for each column, or row: the LOAD, + 1
     int turned; // tiles of columns by rows: contract.c
+    int split; // the LOAD of bytes [columns, k] that are multiplied as pairs of 16 bits, + 1
 } tc__dot_plan;
 
 // The node whose values a product multiplies: behind a cast to i32.
@@ -96,5 +100,6 @@ static tc__dot_plan tc__dot_of(const tc__group *g) {
         d.columns = tc__word_load(g, tc__right_of(g));
     if ((int)tc__dtypes[d.left].bytes * d.each == 4)
         d.rows = tc__word_load(g, tc__left_of(g));
+    if (d.each == 2 && tc__dtypes[d.right].bytes == 1) d.split = tc__lying_load(g);
     return d;
 }

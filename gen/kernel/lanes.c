@@ -73,6 +73,79 @@ static int tc__is_flat_product(const tc__group *g) {
            !tc__is_plain(g, tc__right_of(g)) || !tc__is_adjacent(g, tc__right_of(g));
 }
 
+enum {
+    TC__TURNED_ROWS = 4,    // most rows of a product that turns its weights in registers,
+    TC__TURNED_ROWS_16 = 8, //   of vectors of 16,
+    TC__TURNED_COLUMNS = 16 //   which has so many columns
+};
+
+// The LOAD of weights as they lie in memory: of f32 and halves, or of integers that products take as i32. NULL = there is none.
+static const tc__node *tc__weights_load(const tc__group *g) {
+    if (g->shape.kind != TC__CONTRACTION || tc__contract_phases(g) > 1) return NULL;
+    const tc__node *n = g->body.node.at[tc__right_of(g)];
+    for (; n->op == TC_OP_CAST; n = g->body.node.at[n->in[0]]) {
+        int from = g->body.node.at[n->in[0]]->dtype;
+        if (n->dtype != TC_I32 && !(n->dtype == TC_F32 && tc__is_half(from))) return NULL;
+    }
+    if (n->op != TC_OP_LOAD || n->n_attr > TC__LOAD_PREDICATES || g->target.checked)
+        return NULL;
+    const tc__kbuf *from = tc__buffer_of(g, n);
+    tc__ix at = n->attr[TC__LOAD_INDEX];
+    tc__ixrun across = tc__ix_run(g->body.ix, at, TC__COL),
+              along = tc__ix_run(g->body.ix, at, TC__DEPTH);
+    int lies = from->dtype == n->dtype && tc__is_memory(from) &&
+               !tc__ix_has_val(g->body.ix, at) && along.ok && along.run == INT64_MAX &&
+               tc__ix_is_const(along.stride) && across.ok && across.run == INT64_MAX &&
+               tc__ix_is_const(across.stride);
+    return lies ? n : NULL;
+}
+
+// Those [columns, k] whose k lie side by side, + 1; 0 = they do not.
+static int tc__lying_load(const tc__group *g) {
+    const tc__node *n = tc__weights_load(g);
+    if (!n) return 0;
+    tc__ixrun along = tc__ix_run(g->body.ix, n->attr[TC__LOAD_INDEX], TC__DEPTH);
+    return tc__ix_equals(along.stride, 1) ? (int)n->id + 1 : 0;
+}
+
+// Halves [k, columns] whose columns lie side by side, + 1; 0 = they do not.
+static int tc__adjacent_halves(const tc__group *g) {
+    const tc__node *n = tc__weights_load(g);
+    if (!n || !tc__is_half(n->dtype)) return 0;
+    tc__ixrun across = tc__ix_run(g->body.ix, n->attr[TC__LOAD_INDEX], TC__COL);
+    return tc__ix_equals(across.stride, 1) ? (int)n->id + 1 : 0;
+}
+
+// The same of a product of so few rows that it may turn them in registers (print_turned.c).
+static int tc__turned_load(const tc__group *g) {
+    tc__ix m = tc__ix_div(g->body.ix, g->shape.rows, g->shape.batch);
+    int few = tc__ix_is_const(m) && tc__ix_value(m) <= TC__TURNED_ROWS_16;
+    int broad =
+        tc__ix_is_const(g->shape.cols) && tc__ix_value(g->shape.cols) >= TC__TURNED_COLUMNS;
+    return few && broad ? tc__lying_load(g) : 0;
+}
+
+// Whether vectors of 16 do so, where tiles of AMX do not multiply.
+static int tc__is_turned_by_16(const tc__group *g, tc__emit target) {
+    int load = tc__turned_load(g);
+    if (!load) return 0;
+    int dtype = g->body.node.at[load - 1]->dtype;
+    int tiles = target >= TC__EMIT_AMX && dtype != TC_F32 && dtype != TC_F16 &&
+                (dtype != TC_BF16 || g->target.fast);
+    int few = tc__ix_value(tc__ix_div(g->body.ix, g->shape.rows, g->shape.batch)) <=
+              TC__TURNED_ROWS;
+    return !tiles && !(few && dtype == TC_F32) &&
+           (tc__is_half(dtype) || dtype == TC_F32 || target >= TC__EMIT_VNNI);
+}
+
+// Whether vectors of 16 stream them, likewise.
+static int tc__is_streamed_by_16(const tc__group *g, tc__emit target) {
+    int load = tc__adjacent_halves(g);
+    if (!load) return 0;
+    return target < TC__EMIT_AMX || !g->target.fast ||
+           g->body.node.at[load - 1]->dtype == TC_F16;
+}
+
 // Of what size the largest elements are that node n computes with; 0 = it is no work of a loop over vectors, or has the
 // same vectors whatever their size is.
 static uint32_t tc__node_width(const tc__group *g, const tc__node *n) {
@@ -108,7 +181,9 @@ static int tc__is_wide(const tc__group *g) {
 // or 4 where elements of 8 bytes fill a register.
 TC__UNUSED static int tc__choose_lanes(const tc__group *g, tc__emit target) {
     if (target < TC__EMIT_AVX512 && tc__is_wide(g)) return TC__VECTOR / 2;
-    if (tc__is_flat_product(g)) return TC__VECTOR;
+    if (tc__is_flat_product(g) && !tc__is_turned_by_16(g, target) &&
+        !tc__is_streamed_by_16(g, target))
+        return TC__VECTOR;
     return (tc__group_takes_16(g, target) ? 2 : 1) * TC__VECTOR;
 }
 

@@ -10,7 +10,7 @@ static void tc__print_areas(tc__printer *p, const tc__contract *q) {
     if (q->slice) tc__let_ix(p, "slice", tc__ix_const(q->slice));
     if (q->left_nodes) tc__let_scratch(p, q, "left", q->left_at);
     if (q->staged) tc__let_scratch(p, q, "stage", q->stage_at);
-    if (q->dot.bias) tc__let_scratch(p, q, "bias", q->bias_at);
+    if (q->dot.bias && !q->turns) tc__let_scratch(p, q, "bias", q->bias_at);
     if (q->flip || q->dot.turned || q->right == TC__RIGHT_WINDOWS)
         tc__let_scratch(p, q, "flip", q->flip_at);
     if (q->right != TC__RIGHT_WINDOWS) return;
@@ -49,7 +49,8 @@ static void tc__print_item_head(tc__printer *p, const tc__contract *q) {
     tc__let_ix(p, "col_blocks", q->col_blocks);
     tc__let_ix(p, "rows", q->m);
     tc__print_areas(p, q);
-    if (!q->flip && !q->turns) tc__print_kept(p); // flipped panels are of the item
+    if (!q->flip && !q->turns && !q->late)
+        tc__print_kept(p); // flipped panels are of the item
     tc__print_tiles_open(p, q->dot.tiles);
     tc__line(p);
     tc__put(p->out, "for (tc_i64 item = lo; item < hi; item++)");
@@ -84,8 +85,12 @@ static void tc__print_tile(tc__printer *p, const tc__contract *q, const char *sy
         return;
     }
     if (q->direct) tc__print_direct_base(p, q);
-    if (!q->flip) tc__print_pack_once(p, q);
+    if (!q->flip && !q->late) tc__print_pack_once(p, q);
     if (q->left_nodes && !q->left_rows) tc__print_left(p, q);
+    if (q->late) {
+        tc__print_late(p, q, symbol);
+        return;
+    }
     if (q->slice) tc__print_slices(p);
     if (q->left_rows) tc__print_left_rows(p, q);
     if (q->flip)

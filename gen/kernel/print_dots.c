@@ -77,29 +77,39 @@ static void tc__put_words_at(tc__printer *p, int load) {
     tc__put(p->out, ")");
 }
 
-static void tc__put_bytes(tc__printer *p, const tc__contract *q) {
-    tc__ixpool *x = p->g->body.ix;
-    tc__put_ix(p, tc__ix_mul(x, tc__depth_of(p->g), tc__ix_const(4 / q->dot.each)));
+// How many bytes it has.
+static void tc__put_bytes(tc__printer *p, int load) {
+    int64_t each = tc__dtypes[tc__body(p, (uint32_t)load - 1)->dtype].bytes;
+    tc__put_ix(p, tc__ix_mul(p->g->body.ix, tc__depth_of(p->g), tc__ix_const(each)));
 }
 
-// `count` columns from p on, or rows from i on, which have their words in memory, become a panel of these words.
-static void tc__print_words_turned(tc__printer *p, const tc__contract *q, int load,
-                                   int count, const char *let, const char *words) {
+// `const tc_u8 *x[64]; for (j...) x[j] = ...;`: where columns or rows begin whose words are in memory.
+static void tc__print_word_pointers(tc__printer *p, int load, int count, const char *let,
+                                    const char *name) {
     tc__line(p);
-    tc__put(p->out, "const tc_u8 *x[%d];\n", count);
+    tc__put(p->out, "const tc_u8 *%s[%d];\n", name, count);
     tc__line(p);
     tc__put(p->out, "for (int j = 0; j < %d; j++)", count);
     tc__block_open(p);
     tc__line(p);
     tc__put(p->out, "const tc_i64 %s;\n", let);
     tc__line(p);
-    tc__put(p->out, "x[j] = ");
+    tc__put(p->out, "%s[j] = ", name);
     tc__put_words_at(p, load);
     tc__put(p->out, ";\n");
     tc__block_close(p);
+}
+
+// `count` columns from p on, or rows from i on, which have their words in memory, become a panel of these words.
+static void tc__print_words_turned(tc__printer *p, const tc__contract *q, int load,
+                                   int count, const char *let, const char *words) {
+    tc__print_word_pointers(p, load, count, let, "x");
     tc__line(p);
-    tc__put(p->out, "tc_words(x, %d, %s, ", count, words);
-    tc__put_bytes(p, q);
+    if (q->split)
+        tc__put(p->out, "tc_split_%s(x, %d, %s, ", tc__narrow_name(q, load), count, words);
+    else
+        tc__put(p->out, "tc_words(x, %d, %s, ", count, words);
+    tc__put_bytes(p, load);
     tc__put(p->out, ", panel);\n");
 }
 
@@ -108,7 +118,7 @@ static void tc__print_panel_bias(tc__printer *p, const tc__contract *q) {
     if (!q->dot.bias) return;
     tc__line(p);
     tc__put(p->out, "tc_bias_i8(panel, %s, %d, bias + (p - c0), %s);\n",
-            tc__contract_deep(q), q->width, q->slice ? "k0" : "0");
+            tc__contract_deep(q), q->width, q->slice && !q->late ? "k0" : "0");
 }
 
 // `left_r`, where row `at` of those in `left` begins: words one behind the other, or 16 in each tile of 16 rows.
@@ -132,7 +142,7 @@ static void tc__print_left_copy(tc__printer *p, const tc__contract *q, int load,
     tc__put(p->out, "tc_words_row(left_r, %d, ", q->dot.tiles ? 256 : 16);
     tc__put_words_at(p, load);
     tc__put(p->out, sliced ? " + 4 * k0, " : ", ");
-    tc__put_bytes(p, q);
+    tc__put_bytes(p, load);
     tc__put(p->out, "%s, %s, %s, %lld);\n", sliced ? " - 4 * k0" : "",
             sliced ? "k1 - k0" : "depth", q->dot.bias ? "(tc_i32)0x80808080" : "0", ahead);
 }
@@ -147,41 +157,46 @@ static void tc__put_left_at(tc__printer *p, const tc__contract *q) {
         tc__put(p->out, "left_r + k");
 }
 
+// What meets bytes that are pairs is dealt as these are.
+static void tc__print_left_deal(tc__printer *p, const tc__contract *q) {
+    if (q->dot.split) tc__line(p), tc__put(p->out, "tc_deal_pairs(left_r, depth);\n");
+}
+
 // Row r of the left operand, in words. What stands behind its values meets zeros of the panels: of an integer, no matter
 // which bits, of bf16 no infinity.
 static void tc__print_left_words(tc__printer *p, const tc__contract *q,
                                  const uint8_t *mark) {
     int bf16 = q->dot.left == TC_BF16;
+    tc__ixpool *x = p->g->body.ix;
+    tc__ix depth = tc__depth_of(p->g);
     tc__print_left_row(p, q, "(r - r0)", "depth");
     if (q->dot.rows) {
         tc__print_left_copy(p, q, q->dot.rows, 0, 0);
+        tc__print_left_deal(p, q);
         return;
     }
     tc__print_made_rows(p, p->g->shape.prologue, tc__contract_rows_loop(p));
     tc__print_needed(p, mark, 1);
     tc__line(p);
-    tc__put(p->out, "for (tc_i64 k = 0; k < ");
-    tc__put_ix(p, tc__depth_of(p->g));
-    tc__put(p->out, "; k += %d)", p->unit);
-    tc__block_open(p);
-    tc__line(p);
-    tc__put(p->out, "const int n = (int)tc_min(");
-    tc__put_ix(p, tc__depth_of(p->g));
-    tc__put(p->out, " - k, %d);\n", p->unit);
-    p->axis = TC__DEPTH, p->tail = 1;
-    tc__print_needed(p, mark, 0);
-    tc__line(p);
-    tc__put(p->out, bf16 ? "tc_st_bf16(" : q->dot.each == 4 ? "tc_st_u8(" : "tc_st_u16(");
-    tc__put_left_at(p, q);
-    tc__put(p->out, ", ");
-    tc__put_value(p, tc__left_of(p->g), 0);
-    tc__put(p->out, q->dot.bias ? " ^ 128);\n" : ");\n");
-    p->axis = TC__COL, p->tail = 0;
-    tc__block_close(p);
+    tc__put(p->out, "tc_i64 k = 0;\n");
+    for (int tail = 0; tail < 1 + (tc__ix_divisor(x, depth) % p->unit != 0); tail++) {
+        tc__print_left_step(p, depth, tail);
+        tc__print_needed(p, mark, 0);
+        tc__line(p);
+        tc__put(p->out, bf16               ? "tc_st_bf16("
+                        : q->dot.each == 4 ? "tc_st_u8("
+                                           : "tc_st_u16(");
+        tc__put_left_at(p, q);
+        tc__put(p->out, ", ");
+        tc__put_value(p, tc__left_of(p->g), 0);
+        tc__put(p->out, q->dot.bias ? " ^ 128);\n" : ");\n");
+        tc__print_left_close(p);
+    }
+    tc__print_left_deal(p, q);
     if (!bf16) return;
     tc__line(p);
-    tc__put(p->out, "for (tc_i64 k = ");
-    tc__put_ix(p, tc__depth_of(p->g));
+    tc__put(p->out, "for (k = ");
+    tc__put_ix(p, depth);
     tc__put(p->out, "; k < 2 * depth; k++) *(");
     tc__put_left_at(p, q);
     tc__put(p->out, ") = 0;\n");

@@ -29,7 +29,10 @@ static void tc__contract_sums(tc__printer *p, const tc__contract *q, int i,
         snprintf(at, sizeof at, "tile + %d * step", i);
     for (int j = 0; j < q->width / q->lanes; j++) {
         tc__line(p);
-        if (what == TC__SUM_NEW && q->slice)
+        if (what == TC__SUM_NEW && q->late && q->dot.bias) // of a slice
+            tc__put(p->out, "%s s%d_%d = (more ? tc_ld_%s(%s + %d) : TC_K_%s(0)) + ", reg,
+                    i, j, cls, at, j * p->unit, cls);
+        else if (what == TC__SUM_NEW && q->slice)
             tc__put(p->out, "%s s%d_%d = more ? tc_ld_%s(%s + %d) : ", reg, i, j, cls, at,
                     j * p->unit);
         else if (what == TC__SUM_NEW)
@@ -78,7 +81,7 @@ static void tc__print_block_k(tc__printer *p, const tc__contract *q, int more) {
     long long to = windows ? 0 : (long long)tc__contract_walk_stride(q) * more;
     for (int j = 0; j < q->width / q->lanes; j++) {
         tc__line(p);
-        tc__put(p->out, "const %s b%d = tc_ld_%s(panel + ", reg, j, cls);
+        tc__put(p->out, "const %s b%d = tc_ld_%s(panel + ", reg, j, tc__panel_suffix(q));
         if (more) tc__put(p->out, "%d * next + ", more);
         tc__put(p->out, "%d);\n", j * p->unit);
     }
@@ -132,10 +135,59 @@ static void tc__print_block_turns(tc__printer *p, const tc__contract *q, int ste
     tc__block_close(p);
 }
 
+// Words of halves, of which each has two k, or of bytes, which have two pairs; `rest`: the last, of one.
+static void tc__print_split_step(tc__printer *p, const tc__contract *q, int rest) {
+    const char *half = tc__narrow_name(q, q->split);
+    const char *cls = tc__class_names[tc__operand_class(q)],
+               *reg = p->d->reg[tc__operand_class(q)];
+    int vectors = q->width / q->lanes;
+    long long stride = (long long)tc__contract_walk_stride(q);
+    tc__line(p);
+    tc__put(p->out, rest ? "if (k < depth)" : "for (; k + 2 <= depth; k += 2)");
+    tc__block_open(p);
+    tc__line(p);
+    tc__put(p->out, stride == 1 ? "tc_i64 at = k;\n" : "tc_i64 at = k * %lld;\n", stride);
+    tc__line(p);
+    tc__put(p->out, "__asm__(\"\" : \"+r\"(at));\n");
+    for (int j = 0; j < vectors; j++) {
+        tc__line(p);
+        tc__put(p->out,
+                "const tc_vi w%d = tc_ld_i32((const tc_i32 *)(const void *)panel + %d);\n",
+                j, j * p->unit);
+    }
+    for (int k = 0; k < 2 - rest; k++) {
+        tc__line(p);
+        tc__put(p->out, "{\n");
+        p->indent++;
+        for (int j = 0; j < vectors; j++) {
+            tc__line(p);
+            tc__put(p->out, "const %s b%d = tc_%s_%s(w%d);\n", reg, j, k ? "high" : "low",
+                    half, j);
+        }
+        for (int i = 0; i < q->rows; i++) {
+            tc__line(p);
+            tc__put(p->out, "const %s x%d = tc_splat_%s(row%d[at + %lld]);\n", reg, i, cls,
+                    i, k * stride);
+            tc__contract_sums(p, q, i, TC__SUM_ADD);
+        }
+        tc__line(p);
+        tc__put(p->out, "__asm__(\"\" ::: \"memory\");\n");
+        tc__block_close(p);
+    }
+    tc__line(p);
+    tc__put(p->out, "panel += next;\n");
+    tc__block_close(p);
+}
+
 static void tc__print_block_loop(tc__printer *p, const tc__contract *q) {
     int steps = tc__contract_unroll(q);
     tc__line(p);
     tc__put(p->out, "tc_i64 k = 0;\n");
+    if (q->late && q->split) {
+        tc__print_split_step(p, q, 0);
+        if (tc__ix_divisor(q->g->body.ix, q->depth) % 2) tc__print_split_step(p, q, 1);
+        return;
+    }
     if (steps > 1) tc__print_block_turns(p, q, steps);
     if (steps == 1 || tc__contract_has_rest(q)) tc__print_block_turns(p, q, 1);
 }
@@ -163,9 +215,9 @@ static void tc__print_contract_block(tc__printer *p, const tc__contract *q,
         "static __attribute__((noinline)) void %s_block(const %s *const *row, %sconst %s "
         "*panel,\n"
         "        %stc_i64 depth, %s *%s%s)",
-        symbol, type, to, type, q->right == TC__RIGHT_IN_PLACE ? "tc_i64 next, " : "",
-        p->d->scalar[q->cls], windows ? "const *out, tc_i64 behind" : "tile, tc_i64 step",
-        tc__block_rest(q));
+        symbol, type, to, tc__panel_type(p, q),
+        q->right == TC__RIGHT_IN_PLACE ? "tc_i64 next, " : "", p->d->scalar[q->cls],
+        windows ? "const *out, tc_i64 behind" : "tile, tc_i64 step", tc__block_rest(q));
     tc__block_open(p);
     if (q->right != TC__RIGHT_IN_PLACE) {
         tc__line(p);
@@ -213,7 +265,7 @@ static void tc__print_panel_row(tc__printer *p, const tc__contract *q, const uin
     p->axis = TC__COL, p->tail = tail, p->copies = tail ? 1 : q->width / q->lanes;
     snprintf(to, sizeof to, "panel + %s * %d%s", q->slice ? "(k - k0)" : "k", q->width,
              tail ? " + (c - p)" : "");
-    tc__print_operand(p, q, tc__right_of(p->g), mark, to);
+    tc__print_operand(p, tc__panel_suffix(q), tc__right_of(p->g), mark, to);
     if (!tail) {
         tc__line(p);
         tc__put(p->out, "(void)c;\n");
@@ -246,7 +298,8 @@ static void tc__print_stage_loop(tc__printer *p, const tc__contract *q, const ui
     tc__block_open(p);
     if (tail) tc__line(p), tc__put(p->out, "const int n = (int)(to - k);\n");
     p->axis = TC__DEPTH, p->tail = tail;
-    tc__print_operand(p, q, tc__right_of(p->g), mark, "at + (k - from)");
+    tc__print_operand(p, tc__class_names[q->cls], tc__right_of(p->g), mark,
+                      "at + (k - from)");
     p->axis = TC__COL, p->tail = 0;
     tc__block_close(p);
 }
@@ -307,7 +360,7 @@ static void tc__print_pack(tc__printer *p, const tc__contract *q, const uint8_t 
     int in_place = q->right == TC__RIGHT_IN_PLACE;
     if (in_place && whole) return;
     if (q->slice && whole && q->right == TC__RIGHT_NODES && !q->apart && !q->staged &&
-        q->dot.each == 1) {
+        !q->split && q->dot.each == 1) {
         tc__print_pack_rows(p, q, mark);
         return;
     }
@@ -323,8 +376,9 @@ static void tc__print_pack(tc__printer *p, const tc__contract *q, const uint8_t 
     if (q->right == TC__RIGHT_COLUMNS) {
         tc__print_pointers(p, q, 0, q->width, "p", "c1");
         tc__print_interleave(p, q, tc__contract_stride(q, tc__right_of(p->g), 0), "panel");
-    } else if (q->dot.columns) {
-        tc__print_words_turned(p, q, q->dot.columns, q->width, "c = tc_min(p + j, c1 - 1)",
+    } else if (q->split || q->dot.columns) {
+        tc__print_words_turned(p, q, q->split ? q->split : q->dot.columns, q->width,
+                               "c = tc_min(p + j, c1 - 1)",
                                q->slice ? "k0, k1" : "0, depth");
     } else if (q->staged) {
         tc__print_panel_staged(p, q, mark);
@@ -374,6 +428,7 @@ static void tc__print_pack_once(tc__printer *p, const tc__contract *q) {
 // Rows r0 to r1 of the left operand, evaluated by their nodes.
 static void tc__print_left(tc__printer *p, const tc__contract *q) {
     uint8_t *mark = tc__mark_left(p);
+    tc__ixpool *x = p->g->body.ix;
     char to[80];
     if (!mark) return;
     tc__line(p);
@@ -387,16 +442,15 @@ static void tc__print_left(tc__printer *p, const tc__contract *q) {
         tc__put(p->out, ";\n");
         tc__print_made_rows(p, p->g->shape.prologue, tc__contract_rows_loop(p));
         tc__print_needed(p, mark, 1);
-        tc__line(p);
-        tc__put(p->out, "for (tc_i64 k = 0; k < depth; k += %d)", p->unit);
-        tc__block_open(p);
-        tc__line(p);
-        tc__put(p->out, "const int n = (int)tc_min(depth - k, %d);\n", p->unit);
-        p->axis = TC__DEPTH, p->tail = 1;
         snprintf(to, sizeof to, "left_r + k");
-        tc__print_operand(p, q, tc__left_of(p->g), mark, to);
-        p->axis = TC__COL, p->tail = 0;
-        tc__block_close(p);
+        tc__line(p);
+        tc__put(p->out, "tc_i64 k = 0;\n");
+        for (int tail = 0; tail < 1 + (tc__ix_divisor(x, q->depth) % p->unit != 0);
+             tail++) {
+            tc__print_left_step(p, q->depth, tail);
+            tc__print_operand(p, tc__class_names[q->cls], tc__left_of(p->g), mark, to);
+            tc__print_left_close(p);
+        }
     }
     tc__block_close(p);
     tc__free(p->out->ctx, mark, p->g->body.node.count * sizeof *mark);
@@ -416,7 +470,7 @@ static void tc__print_left_rows(tc__printer *p, const tc__contract *q) {
     snprintf(to, sizeof to, "left + %s * %lld + (r - r0)", q->slice ? "(k - k0)" : "k",
              (long long)q->grain);
     tc__print_needed(p, mark, 1);
-    tc__print_operand(p, q, tc__left_of(p->g), mark, to);
+    tc__print_operand(p, tc__class_names[q->cls], tc__left_of(p->g), mark, to);
     p->axis = TC__COL;
     tc__block_close(p);
     tc__free(p->out->ctx, mark, p->g->body.node.count * sizeof *mark);
@@ -438,10 +492,64 @@ static void tc__print_slice_blocks(tc__printer *p, const tc__contract *q,
     tc__block_close(p);
 }
 
+// The slice behind that at hand, or the first of the next columns: of each block of rows a share, as memory gives lines one
+// after the other. All at once, while a slice is packed, 16 rows of bf16 take 1.25 times as long (Zen 5).
+static void tc__print_late_ahead(tc__printer *p, const tc__contract *q) {
+    int blocks = (int)(tc__padded(q->grain, q->rows) / q->rows),
+        columns = (q->width + blocks - 1) / blocks;
+    tc__line(p);
+    tc__put(p->out,
+            "for (tc_i64 j = i / %d * %d; j < tc_min((i / %d + 1) * %d, %d); j++)\n",
+            q->rows, columns, q->rows, columns, q->width);
+    tc__line(p);
+    tc__put(
+        p->out,
+        "    for (int b = 0; b < %d; b += 64) __builtin_prefetch(y[j] + ahead + b, 0, 2);\n",
+        4 * TC__CONTRACT_LATE_SLICE);
+}
+
+// Panel by panel, slice by slice: what is packed is multiplied at once, by all rows.
+static void tc__print_late(tc__printer *p, const tc__contract *q, const char *symbol) {
+    int load = q->split ? q->split : q->dot.columns, bytes = q->split ? 2 : 4;
+    const tc__node *n = tc__body(p, (uint32_t)load - 1);
+    tc__ixrun across = tc__ix_run(p->g->body.ix, n->attr[TC__LOAD_INDEX], TC__COL);
+    tc__line(p);
+    tc__put(p->out, "for (tc_i64 p = c0; p < c1; p += %d)", q->width);
+    tc__block_open(p);
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 r = r0;\n");
+    tc__line(p);
+    tc__put(p->out, "(void)r;\n");
+    tc__print_word_pointers(p, load, q->width, "c = tc_min(p + j, c1 - 1)", "y");
+    tc__print_slices(p);
+    tc__print_panel(p, q, "");
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 ahead = k1 < depth ? k1 * %d : %lld;\n", bytes,
+            (long long)tc__ix_value(across.stride) * q->width *
+                (long long)tc__dtypes[n->dtype].bytes);
+    tc__line(p);
+    tc__put(p->out,
+            q->split ? "tc_words(y, %d, k0 / 2, (k1 + 1) / 2, "
+                     : "tc_words(y, %d, k0, k1, ",
+            q->width);
+    tc__put_bytes(p, load);
+    tc__put(p->out, ", (tc_i32 *)(void *)panel);\n");
+    tc__print_panel_bias(p, q);
+    tc__print_pointers(p, q, 1, (int)tc__padded(q->grain, q->rows), "r0", "r1");
+    tc__line(p);
+    tc__put(p->out, "for (tc_i64 i = 0; i < r1 - r0; i += %d)", q->rows);
+    tc__block_open(p);
+    tc__print_late_ahead(p, q);
+    tc__print_block_call(p, q, symbol, "x + i, panel, k1 - k0", "i");
+    tc__block_close(p);
+    tc__block_close(p);
+    tc__block_close(p);
+}
+
 // Of weights that are streamed, the next slice: each of its rows is in another page, where processors begin to guess
 // anew. One row takes 0.88 of the time so on a Xeon, and 1.4 times as long on a Zen 3 (AVX2).
 static void tc__print_stream_ahead(tc__printer *p, const tc__contract *q) {
-    int line = 64 / (int)tc__dtypes[q->dtype].bytes;
+    int line = 64 / (q->adjacent ? 2 : (int)tc__dtypes[q->dtype].bytes);
     tc__line(p);
     tc__put(p->out, "if (i == r0) for (tc_i64 k = slice; k < 2 * slice; k++)");
     tc__block_open(p);
@@ -454,7 +562,8 @@ static void tc__print_stream_ahead(tc__printer *p, const tc__contract *q) {
 
 // Blocks of the tile: rows outside, so that their part of the left operand stays in L1.
 static void tc__print_blocks(tc__printer *p, const tc__contract *q, const char *symbol) {
-    const tc__node *n = tc__body(p, tc__right_of(p->g));
+    const tc__node *n =
+        tc__body(p, q->adjacent ? (uint32_t)q->adjacent - 1 : tc__right_of(p->g));
     tc__ixpool *x = p->g->body.ix;
     char operands[60];
     if (q->dot.tiles) {

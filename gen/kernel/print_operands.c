@@ -6,6 +6,25 @@ static tc__class tc__operand_class(const tc__contract *q) {
     return q->dot.each > 1 ? TC__CLASS_i32 : q->cls;
 }
 
+// Of a load of halves or bytes.
+static const char *tc__narrow_name(const tc__contract *q, int load) {
+    int dtype = q->g->body.node.at[load - 1]->dtype;
+    return dtype == TC_F16    ? "f16"
+           : dtype == TC_BF16 ? "bf16"
+           : dtype == TC_I8   ? "i8"
+                              : "u8";
+}
+
+// What panels are made of, and how vectors of it are loaded and stored: halves that are streamed are widened in the block.
+static const char *tc__panel_type(const tc__printer *p, const tc__contract *q) {
+    return q->adjacent ? "tc_u16" : p->d->scalar[tc__operand_class(q)];
+}
+
+static const char *tc__panel_suffix(const tc__contract *q) {
+    return q->adjacent ? tc__narrow_name(q, q->adjacent)
+                       : tc__class_names[tc__operand_class(q)];
+}
+
 static int64_t tc__contract_stride(const tc__contract *q, uint32_t id, int evaluated) {
     if (evaluated) return q->left_rows ? q->grain : 1;
     return tc__ix_value(
@@ -21,7 +40,9 @@ static int64_t tc__contract_walk_stride(const tc__contract *q) {
 static void tc__let_scratch(tc__printer *p, const tc__contract *q, const char *name,
                             tc__ix at) {
     int sums = !strcmp(name, "tile") || !strcmp(name, "flip");
-    const char *type = p->d->scalar[sums ? q->cls : tc__operand_class(q)];
+    const char *type = sums                    ? p->d->scalar[q->cls]
+                       : !strcmp(name, "pack") ? tc__panel_type(p, q)
+                                               : p->d->scalar[tc__operand_class(q)];
     tc__line(p);
     tc__put(p->out, "%s *%s = (%s *)(void *)((char *)a->scratch[worker] + ", type, name,
             type);
@@ -50,13 +71,13 @@ static void tc__print_needed(tc__printer *p, const uint8_t *mark, int row) {
     }
 }
 
-// Evaluates node `id` along `axis` at the present index, storing vector j behind `to`.
-static void tc__print_operand(tc__printer *p, const tc__contract *q, uint32_t id,
+// Evaluates node `id` along `axis` at the present index, storing vector j behind `to`, as `suffix` says.
+static void tc__print_operand(tc__printer *p, const char *suffix, uint32_t id,
                               const uint8_t *mark, const char *to) {
     tc__print_needed(p, mark, 0);
     for (int j = 0; j < p->copies; j++) {
         tc__line(p);
-        tc__put(p->out, "tc_st_%s(%s + %d, ", tc__class_names[q->cls], to, j * p->unit);
+        tc__put(p->out, "tc_st_%s(%s + %d, ", suffix, to, j * p->unit);
         tc__put_value(p, id, j);
         tc__put(p->out, ");\n");
     }
@@ -138,9 +159,10 @@ static void tc__print_slices(tc__printer *p) {
 // The panel of the columns from p on.
 static void tc__print_panel(tc__printer *p, const tc__contract *q, const char *lead) {
     tc__line(p);
-    if (q->streams) { // the only one
-        tc__put(p->out, "%s%s *panel = pack + k0 * %d;\n", lead,
-                p->d->scalar[tc__operand_class(q)], q->width);
+    if (q->streams || q->late) { // the only one
+        tc__put(p->out, "%s%s *panel = pack", lead, tc__panel_type(p, q));
+        if (q->streams) tc__put(p->out, " + k0 * %d", q->width);
+        tc__put(p->out, ";\n");
         return;
     }
     tc__put(p->out, "%s%s *panel = pack + %s(p - c0) * %s;\n", lead,
@@ -240,4 +262,24 @@ static void tc__print_panels_loop(tc__printer *p, const tc__contract *q) {
     tc__put(p->out, "for (tc_i64 p = c0; p < c1%s; p += %d)",
             masked ? " && p - c0 <= seen" : "", q->width);
     tc__block_open(p);
+}
+
+// Opens what evaluates a row of the left operand at k: the vectors of it that are whole, or behind them the last.
+static void tc__print_left_step(tc__printer *p, tc__ix depth, int tail) {
+    tc__line(p);
+    tc__put(p->out, tail ? "if (k < " : "for (; k + %d <= ", p->unit);
+    tc__put_ix(p, depth);
+    tc__put(p->out, tail ? ")" : "; k += %d)", p->unit);
+    tc__block_open(p);
+    p->axis = TC__DEPTH, p->tail = tail;
+    if (!tail) return;
+    tc__line(p);
+    tc__put(p->out, "const int n = (int)(");
+    tc__put_ix(p, depth);
+    tc__put(p->out, " - k);\n");
+}
+
+static void tc__print_left_close(tc__printer *p) {
+    p->axis = TC__COL, p->tail = 0;
+    tc__block_close(p);
 }

@@ -27,6 +27,14 @@ static const product products[] = {
     {TC_U8, TC_U8, 49, 33, 258, 0, 0, PLAIN},     // no signs
     {TC_I8, TC_I8, 1, 100, 300, 0, 1, SCALED},    // few rows
     {TC_U8, TC_I8, 5, 48, 31, 0, 0, PLAIN},       //
+    {TC_I8, TC_I8, 8, 40, 333, 0, 1, SCALED},     //   of weights [columns, k]
+    {TC_U8, TC_I8, 3, 33, 65, 0, 1, PLAIN},       //
+    {TC_I8, TC_U8, 7, 50, 130, 0, 1, PLAIN},      //
+    {TC_U8, TC_U8, 2, 47, 63, 0, 1, PLAIN},       //
+    {TC_I8, TC_I8, 4, 200, 7, 0, 1, QUANTISED},   //
+    {TC_I16, TC_I16, 5, 37, 71, 0, 1, PLAIN},     //
+    {TC_I8, TC_I8, 16, 70, 200, 0, 1, PLAIN},     //
+    {TC_U8, TC_I8, 25, 65, 1025, 0, 1, SCALED},   //
     {TC_I8, TC_I8, 13, 3, 3, 0, 0, PLAIN},        // less than a word
     {TC_I8, TC_I8, 40, 40, 1, 0, 1, PLAIN},       //
     {TC_I8, TC_I8, 70, 36, 2700, 0, 0, SCALED},   // slices
@@ -228,6 +236,11 @@ static const product halves[] = {
     {TC_BF16, TC_BF16, 64, 64, 64, 0, 0, PLAIN},
     {TC_BF16, TC_BF16, 50, 70, 129, 0, 1, PLAIN},
     {TC_BF16, TC_BF16, 3, 90, 300, 0, 1, PLAIN},
+    {TC_BF16, TC_BF16, 1, 33, 95, 0, 1, PLAIN},
+    {TC_BF16, TC_BF16, 8, 16, 64, 0, 1, PLAIN},
+    {TC_BF16, TC_BF16, 7, 70, 161, 0, 1, PLAIN},
+    {TC_BF16, TC_BF16, 17, 70, 161, 0, 1, PLAIN},
+    {TC_BF16, TC_BF16, 5, 520, 512, 0, 0, PLAIN},
     {TC_BF16, TC_BF16, 33, 20, 31, 1, 0, PLAIN},
     {TC_BF16, TC_BF16, 70, 40, 2049, 0, 0, PLAIN},
     {TC_BF16, TC_BF16, 49, 65, 1301, 0, 1, PLAIN},
