@@ -3165,7 +3165,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xf6248cca70c69941u
+#define TC__BUILD_ID 0xccc413ae77682662u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -18925,6 +18925,7 @@ const tc__own_gradient*own;
 size_t owns;
 int(*late)(struct tc__derive*d,const tc__node*n,int factor,tc__node*g);
 struct tc__back*back;
+uint32_t*value;
 tc__recompute again;
 uint32_t inside;
 int rounds;
@@ -19026,6 +19027,10 @@ tc__node*v=d->inside?tc__again_of(&d->again,d->inside,id):d->g->node.at[id];
 d->failed|=!v;
 return v;
 }
+static tc__node*tc__d_result(const tc__derive*d,const tc__node*n){
+uint32_t at=d->value?d->value[n->id]:0;
+return d->g->node.at[at?at-1:n->id];
+}
 static const tc__node*tc__d_original(const tc__derive*d,const tc__node*n){
 return tc__original(&d->again,n);
 }
@@ -19080,7 +19085,7 @@ tc__d_give(d,n,g);
 return 1;
 }
 static void tc__derive_row(tc__derive*d,const tc__node*n,tc__node*g){
-tc__node*y=tc__d_made(d,d->g->node.at[n->id]),*a=tc__d_in(d,n,0);
+tc__node*y=tc__d_made(d,tc__d_result(d,n)),*a=tc__d_in(d,n,0);
 tc__node*b=n->n_in>1?tc__d_in(d,n,1):NULL;
 tc__node*c=n->n_in>2?tc__d_in(d,n,2):NULL;
 (void)y,(void)b,(void)c;
@@ -19476,7 +19481,7 @@ if(!tc__d_is_sum(d,a))return 0;
 tc__derive_row(d,n,g);
 tc__node*slope=*at?d->g->node.at[*at-1]:NULL;
 *at=was;
-tc__node*none=tc__d2_s(d,TC_OP_EQ,tc__d_made(d,d->g->node.at[n->id]),0);
+tc__node*none=tc__d2_s(d,TC_OP_EQ,tc__d_made(d,tc__d_result(d,n)),0);
 tc__d_give(d,a,tc__d3(d,TC_OP_WHERE,none,tc__d_zeros(d,a),slope));
 return 1;
 }
@@ -19560,7 +19565,7 @@ tc__d_give(d,a,tc__d_expand_like(d,g,a));
 }
 static void tc__derive_extreme(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0);
-tc__node*is=tc__d2(d,TC_OP_EQ,a,tc__d_expand_like(d,d->g->node.at[n->id],a));
+tc__node*is=tc__d2(d,TC_OP_EQ,a,tc__d_expand_like(d,tc__d_result(d,n),a));
 tc__node*count=
 tc__d_reduce(d,TC_OP_SUM,tc__d_cast(d,is,a->dtype),n->attr[TC__REDUCE_DIMS]);
 g=tc__d_expand_like(d,tc__d2(d,TC_OP_DIV,g,count),a);
@@ -19619,7 +19624,7 @@ others=tc__make_permute(d->g,others,back);
 tc__d_give(d,a,tc__d2(d,TC_OP_MUL,tc__d_expand_like(d,g,a),others));
 }
 static void tc__derive_cumprod(tc__derive*d,const tc__node*n,tc__node*g){
-tc__node*a=tc__d_in(d,n,0),*y=d->g->node.at[n->id];
+tc__node*a=tc__d_in(d,n,0),*y=tc__d_result(d,n);
 tc__node*is=tc__d2_s(d,TC_OP_EQ,a,0);
 tc__node*zeros=tc__d_scan(d,TC_OP_CUMSUM,tc__d_cast(d,is,a->dtype));
 tc__node*met=tc__d2_s(d,TC_OP_GT,zeros,0);
@@ -19943,6 +19948,9 @@ tc__recompute_close(&d->again);
 memset(d,0,sizeof*d);
 }
 // ---- gen/graph/derive_loop.c
+enum{
+TC__BACK_DEAR=12
+};
 typedef struct tc__remade{
 uint32_t value,by;
 }tc__remade;
@@ -19958,6 +19966,7 @@ uint32_t from,loop;
 uint32_t first,end;
 uint32_t*in;
 uint32_t*map;
+uint8_t*product;
 uint32_t nodes;
 uint32_t*inner;
 TC__VEC(tc__remade)remade;
@@ -20001,11 +20010,21 @@ tc__node*made=tc__node_cons(g,&m);
 if(made&&n->op==TC_OP_NEXT)g->loop.at[attr[TC__NEXT_LOOP]].chain=made->id+1;
 return made;
 }
+static int tc__back_is_product(const tc__back*b,const tc__node*n){
+tc__kind k=tc__ops[n->op].kind;
+int made=0;
+if(k==TC__KIND_CONTRACT)return 1;
+if(k==TC__KIND_LOOP||k==TC__KIND_REDUCE||k==TC__KIND_OPAQUE)return 0;
+for(uint32_t i=0;i<n->n_in;i++)made|=b->product[n->in[i]];
+return made;
+}
 static int tc__back_is_saved(const tc__back*b,const tc__node*n){
 tc__kind k=tc__ops[n->op].kind;
+int dear=k==TC__KIND_UNARY&&tc__ops[n->op].cost>=TC__BACK_DEAR;
 return tc__is_float(n->dtype)&&b->in[n->id]==b->from+1&&
 !tc__ix_equals(b->outer->g->loop.at[b->from].turns,0)&&
-(k==TC__KIND_REDUCE||k==TC__KIND_CONTRACT||k==TC__KIND_OPAQUE);
+(k==TC__KIND_REDUCE||k==TC__KIND_CONTRACT||k==TC__KIND_OPAQUE||
+(dear&&b->product[n->id]));
 }
 static int tc__back_make(tc__back*b,uint32_t id){
 const tc__node*n=b->outer->g->node.at[id];
@@ -20013,6 +20032,7 @@ tc__node*made;
 int own=
 tc__ops[n->op].kind==TC__KIND_LOOP&&n->attr[TC__CARRY_LOOP]==(int64_t)b->from;
 if(own&&n->op==TC_OP_NEXT)return 1;
+b->product[id]=(uint8_t)tc__back_is_product(b,n);
 made=own?tc__back_saved(b,n,UINT32_MAX):tc__back_copy(b,n);
 if(made&&!own&&tc__back_is_saved(b,n))made=tc__back_saved(b,n,made->id);
 if(made)b->map[id]=made->id+1;
@@ -20060,12 +20080,23 @@ static int tc__derive_late(tc__derive*d,const tc__node*n,int factor,tc__node*g){
 return factor==TC__LATE_ROW?tc__derive_row_late(d,n,g)
 :tc__derive_factor_late(d,n,(uint32_t)factor,g);
 }
+static tc__node*tc__back_stacked(tc__back*b,const tc__node*a){
+tc__graph*g=b->outer->g;
+tc__ix dims[TC_MAX_RANK];
+const tc__node*was=a->op==TC_OP_RESHAPE?g->node.at[a->in[0]]:a;
+if(was==a||tc__back_is_outside(b,was->id)||a->rank==TC_MAX_RANK)
+return tc__make_stacked(g,b->loop,a);
+tc__node*all=tc__make_stacked(g,b->loop,was);
+dims[0]=g->loop.at[b->loop].turns;
+memcpy(dims+1,a->dims,a->rank*sizeof*dims);
+return all?tc__make_reshape(g,all,a->rank+1,dims):NULL;
+}
 static tc__node*tc__back_all(tc__back*b,uint32_t id){
 tc__derive d=*b->outer;
 const tc__node*of,*a=d.g->node.at[id];
 tc__ix dims[TC_MAX_RANK];
 d.back=b;
-if(!tc__back_is_row(&d,a,&of))return tc__make_stacked(d.g,b->loop,a);
+if(!tc__back_is_row(&d,a,&of))return tc__back_stacked(b,a);
 dims[0]=of->dims[0];
 memcpy(dims+1,a->dims,a->rank*sizeof*dims);
 return tc__make_reshape(d.g,d.g->node.at[of->id],a->rank+1,dims);
@@ -20081,8 +20112,8 @@ return tc__make_reshape(d->g,a,a->rank-1,dims);
 static void tc__back_give_late(tc__back*b,const tc__late*l){
 tc__derive*d=b->outer;
 const tc__node*of=d->g->node.at[l->of];
-tc__node*g=l->factor<0?tc__make_stacked(d->g,b->loop,d->g->node.at[l->g])
-:tc__back_all(b,l->g);
+tc__node*g=
+l->factor<0?tc__back_stacked(b,d->g->node.at[l->g]):tc__back_all(b,l->g);
 if(l->factor<0){
 tc__ix dims[TC_MAX_RANK];
 for(int i=0;g&&i<g->rank-1;i++)
@@ -20109,7 +20140,7 @@ if(s->g->loop.at[k].last==i+1)tc__derive_loop(s,k);
 if(at&&b->remade.at[at-1].value==i){
 uint32_t by=b->remade.at[--at].by;
 if(by==UINT32_MAX)continue;
-s->how[by]|=s->how[i];
+s->how[by]|=s->how[i],s->value[by]=i+1;
 if(s->adjoint[i])
 tc__d_give(s,s->g->node.at[by],s->g->node.at[s->adjoint[i]-1]);
 }else{
@@ -20279,15 +20310,17 @@ if(!tc__make_loop(g,from.turns,from.slot-b->from+b->loop))return 0;
 g->loop.at[b->loop].times=from.times||from.go;
 g->loop.at[b->loop].backward=!from.backward,g->loop.at[b->loop].outer=from.outer;
 b->in=tc__loops_of(g),b->map=TC__NEW_ARRAY(g->ctx,uint32_t,b->nodes);
+b->product=TC__NEW_ARRAY(g->ctx,uint8_t,b->nodes);
 b->inner=TC__NEW_ARRAY(g->ctx,uint32_t,b->loop+1);
 b->first=b->nodes;
-for(uint32_t i=from.first;i<=from.last&&b->in&&b->map&&b->inner;i++){
+if(!b->in||!b->map||!b->product||!b->inner)return 0;
+for(uint32_t i=from.first;i<=from.last;i++){
 if(!tc__back_inner(b,i))return 0;
 if(i<from.last&&tc__loop_has(g,b->from+1,b->in[i])&&!tc__back_make(b,i))
 return 0;
 }
 b->end=(uint32_t)g->node.count;
-return b->in&&b->map&&b->inner;
+return 1;
 }
 static void tc__derive_loop(tc__derive*d,uint32_t loop){
 tc__graph*g=d->g;
@@ -20308,12 +20341,15 @@ int ok=tc__back_open(&b);
 s.n=(uint32_t)g->node.count,s.back=&b,s.late=tc__derive_late;
 s.adjoint=ok?TC__NEW_ARRAY(g->ctx,uint32_t,s.n):NULL;
 s.how=ok?TC__NEW_ARRAY(g->ctx,uint8_t,s.n):NULL;
-ok=ok&&s.adjoint&&s.how&&tc__back_run(&b,&s);
+s.value=ok?TC__NEW_ARRAY(g->ctx,uint32_t,s.n):NULL;
+ok=ok&&s.adjoint&&s.how&&s.value&&tc__back_run(&b,&s);
 d->failed|=!ok||s.failed,d->why=s.why;
 if(s.adjoint&&s.adjoint!=d->adjoint)TC__FREE_ARRAY(g->ctx,s.adjoint,s.n);
 if(s.how&&s.how!=d->how)TC__FREE_ARRAY(g->ctx,s.how,s.n);
+if(s.value&&s.value!=d->value)TC__FREE_ARRAY(g->ctx,s.value,s.n);
 if(b.in)TC__FREE_ARRAY(g->ctx,b.in,b.nodes);
 if(b.map)TC__FREE_ARRAY(g->ctx,b.map,b.nodes);
+if(b.product)TC__FREE_ARRAY(g->ctx,b.product,b.nodes);
 if(b.inner)TC__FREE_ARRAY(g->ctx,b.inner,b.loop+1);
 TC__VEC_FREE(g->ctx,b.remade);
 TC__VEC_FREE(g->ctx,b.late);
