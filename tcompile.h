@@ -3165,7 +3165,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xccc413ae77682662u
+#define TC__BUILD_ID 0x2af099faeb1683a9u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -32574,6 +32574,7 @@ TC__CONTRACT_SLICE_ROWS=96,
 TC__CONTRACT_SLICE_UNIT=24,
 TC__CONTRACT_SLICE_LEAST=32,
 TC__CONTRACT_SLICE_ITEMS=4,
+TC__CONTRACT_SHARE=1<<18,
 TC__CONTRACT_WINDOW_PANEL=
 20480,
 TC__CONTRACT_WINDOW_PANEL_WIDE=1<<16,
@@ -32758,6 +32759,7 @@ tc__window_block(q,tc__ix_value(q->m),most);
 return;
 }
 if(q->flip){
+if(tc__contract_has_32(q))most*=2;
 q->rows=most/(q->width/q->lanes);
 if(q->rows>8)q->rows=8;
 if(q->rows<2)q->rows=2;
@@ -32800,6 +32802,21 @@ q->col_blocks=q->wide==q->g->shape.cols
 ?tc__ix_const(1)
 :tc__ix_ceil_div(x,q->g->shape.cols,q->wide);
 }
+static int64_t tc__contract_shared(const tc__contract*q,int64_t wide){
+const tc__group*g=q->g;
+if(!tc__ix_is_const(g->shape.rows)||!tc__ix_is_const(g->shape.batch)||
+!tc__ix_is_const(q->depth))
+return wide;
+int64_t cols=tc__ix_value(g->shape.cols),m=tc__ix_value(q->m),
+all=tc__ix_times(tc__ix_times(m,cols),tc__ix_value(q->depth));
+int64_t rows=(m+q->grain-1)/q->grain*tc__ix_value(g->shape.batch);
+int64_t threads=rows?(g->target.threads+rows-1)/rows:1;
+if(threads>all/TC__CONTRACT_SHARE)threads=all/TC__CONTRACT_SHARE;
+if(threads<2||(cols-1)/wide+1>=threads)return wide;
+int64_t step=q->flip?tc__contract_step(q):q->width,
+share=tc__padded((cols+threads-1)/threads,step);
+return share<wide?share:wide;
+}
 static void tc__contract_columns(tc__contract*q){
 tc__ixpool*x=q->g->body.ix;
 int64_t bytes=tc__dtypes[q->dtype].bytes<4?4:tc__dtypes[q->dtype].bytes;
@@ -32826,6 +32843,8 @@ if(tc__ix_is_const(q->g->shape.cols)){
 int64_t cols=tc__ix_value(q->g->shape.cols),blocks=(cols-1)/wide+1;
 if(cols>0)wide=tc__padded((cols-1)/blocks+1,q->width);
 while(q->turns&&cols%wide&&cols%wide<q->width)wide+=q->width;
+if(!q->streams&&!q->dot.turned&&!q->turns&&q->phases==1&&!q->number)
+wide=tc__contract_shared(q,wide);
 }
 q->wide=tc__ix_const(q->flip?tc__padded(wide,tc__contract_step(q)):wide);
 if(q->phases>1||tc__ix_hi(x,q->g->shape.cols)<=tc__ix_value(q->wide))
