@@ -3165,7 +3165,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x2af099faeb1683a9u
+#define TC__BUILD_ID 0xf129f9ee085ae1d4u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -32542,6 +32542,43 @@ if((int)tc__dtypes[d.left].bytes*d.each==4)
 d.rows=tc__word_load(g,tc__left_of(g));
 return d;
 }
+// ---- gen/kernel/mask.c
+enum{TC__MASKED_NODES=64};
+static const tc__node*tc__mask_of_product(const tc__group*g){
+uint8_t of[TC__MASKED_NODES];
+const tc__node*mask=NULL;
+if(g->body.node.count>TC__MASKED_NODES)return NULL;
+for(uint32_t id=0;id<g->body.node.count;id++){
+const tc__node*n=g->body.node.at[id];
+of[id]=n->op==TC_OP_CONTRACT&&id>=g->shape.prologue;
+for(uint32_t i=0;i<n->n_in;i++){
+const tc__node*by=g->body.node.at[n->in[0]];
+if(!of[n->in[i]])continue;
+if(n->op==TC_OP_WHERE&&i==1&&by->op==TC_OP_VALID&&
+(!mask||mask==by)){
+mask=by;
+continue;
+}
+if(!tc__is_alu(n))return NULL;
+of[id]=1;
+}
+}
+return mask;
+}
+static int tc__seen_columns(const tc__group*g,tc__ix*e){
+tc__ixpool*x=g->body.ix;
+const tc__node*mask=tc__mask_of_product(g);
+for(uint32_t i=TC__VALID_PREDICATES;mask&&i+1<mask->n_attr;i+=2){
+tc__ix at=mask->attr[i],limit=mask->attr[i+1];
+tc__ixrun run=tc__ix_run(x,at,TC__COL);
+int ends=run.ok&&run.run==INT64_MAX&&!tc__ix_has_val(x,at)&&
+!tc__ix_has_val(x,limit);
+if(ends&&tc__ix_equals(run.stride,-1))return*e=at,1;
+if(ends&&tc__ix_equals(run.stride,1)&&!tc__ix_uses(x,limit,TC__COL))
+return*e=tc__ix_sub(x,tc__ix_sub(x,limit,tc__ix_const(1)),at),1;
+}
+return 0;
+}
 // ---- gen/kernel/contract.c
 typedef enum tc__right{
 TC__RIGHT_NODES,
@@ -32575,6 +32612,8 @@ TC__CONTRACT_SLICE_UNIT=24,
 TC__CONTRACT_SLICE_LEAST=32,
 TC__CONTRACT_SLICE_ITEMS=4,
 TC__CONTRACT_SHARE=1<<18,
+TC__CONTRACT_ONCE=144,
+TC__CONTRACT_ONCE_PANELS=1<<17,
 TC__CONTRACT_WINDOW_PANEL=
 20480,
 TC__CONTRACT_WINDOW_PANEL_WIDE=1<<16,
@@ -32595,6 +32634,7 @@ int left_rows;
 int apart;
 int64_t slice;
 int streams;
+int once;
 const tc__node
 *direct;
 int lanes;
@@ -32817,6 +32857,11 @@ int64_t step=q->flip?tc__contract_step(q):q->width,
 share=tc__padded((cols+threads-1)/threads,step);
 return share<wide?share:wide;
 }
+static int tc__contract_is_once(const tc__contract*q){
+int packs=q->right==TC__RIGHT_NODES||q->right==TC__RIGHT_COLUMNS;
+return packs&&!q->flip&&!q->turns&&q->dot.each==1&&!q->number&&
+tc__ix_is_const(q->m)&&tc__ix_value(q->m)<=q->grain;
+}
 static void tc__contract_columns(tc__contract*q){
 tc__ixpool*x=q->g->body.ix;
 int64_t bytes=tc__dtypes[q->dtype].bytes<4?4:tc__dtypes[q->dtype].bytes;
@@ -32832,6 +32877,7 @@ int64_t share=all/depth*q->slice;
 if(panels>share)panels=share;
 }
 if(q->slice)depth=q->slice,unit=q->width;
+if(tc__contract_is_once(q)&&q->slice)panels=TC__CONTRACT_ONCE_PANELS;
 int64_t wide=panels/(bytes*(depth?depth:1))/unit*unit;
 if(wide<2*unit)wide=2*unit;
 if(q->streams)wide=tc__contract_stream_wide(q);
@@ -32885,7 +32931,8 @@ tc__ix panels=q->turns?tc__ix_const(0)
 :windows||q->dot.turned?tc__ix_const(tall)
 :one?tc__ix_const(q->width)
 :q->wide_padded;
-tc__ix packed=q->few?tc__ix_const(q->slice):deep;
+tc__ix packed=q->few||(q->once&&q->slice)?tc__ix_const(q->slice):deep;
+if(q->once&&!q->slice)panels=tc__ix_const(q->width);
 q->pack_at=tc__contract_area(q,tc__ix_mul(x,packed,panels));
 int64_t lefts=q->dot.turned?q->width:q->dot.tiles?tall:q->grain;
 tc__ix left=q->left_rows&&q->slice?tc__ix_const(q->slice):deep;
@@ -32924,6 +32971,7 @@ return m<1?1:m<most?m:most;
 static int64_t tc__contract_slice_grain(const tc__contract*q,int64_t m){
 const tc__group*g=q->g;
 int64_t grain=q->dot.tiles?TC__CONTRACT_TILES_GRAIN:TC__CONTRACT_GRAIN;
+if(tc__contract_has_32(q)&&q->dot.each==1&&m<=TC__CONTRACT_ONCE)return m;
 if(tc__contract_has_32(q))return tc__knob_size(g,TC__KNOB_BLOCK,grain);
 int64_t most=tc__knob_size(g,TC__KNOB_BLOCK,TC__CONTRACT_SLICE_ROWS);
 int64_t items=(m+most-1)/most;
@@ -33034,6 +33082,7 @@ return store;
 }
 static tc__contract tc__contract_plan_at(const tc__group*g,tc__ix at,int number){
 tc__contract q;
+tc__ix seen;
 tc__ixpool*x=g->body.ix;
 memset(&q,0,sizeof q);
 q.number=number,q.g=g,q.lanes=tc__group_lanes(g),q.depth=tc__depth_of(g),
@@ -33078,6 +33127,7 @@ tc__contract_blocks(&q);
 q.left_rows=tc__contract_left_rows(&q,m);
 q.apart=tc__contract_is_apart(&q);
 q.staged=tc__contract_is_staged(&q);
+q.once=tc__contract_is_once(&q)&&!q.apart&&!tc__seen_columns(g,&seen);
 q.left_nodes|=q.left_rows;
 if(!number)q.direct=tc__contract_direct(&q,m);
 tc__contract_scratch(&q,at?at:tc__contract_buffer_at(g,g->buffer.count,q.grain));
@@ -33301,8 +33351,12 @@ tc__put(p->out,"%s%s *panel = pack + k0 * %d;\n",lead,
 p->d->scalar[tc__operand_class(q)],q->width);
 return;
 }
+if(q->once&&!q->slice){
+tc__put(p->out,"%s *panel = pack;\n",p->d->scalar[tc__operand_class(q)]);
+return;
+}
 tc__put(p->out,"%s%s *panel = pack + %s(p - c0) * %s;\n",lead,
-p->d->scalar[tc__operand_class(q)],q->slice?"k0 * wide + ":"",
+p->d->scalar[tc__operand_class(q)],q->slice&&!q->once?"k0 * wide + ":"",
 q->slice?"(k1 - k0)":"depth");
 }
 static uint32_t tc__contract_rows_loop(const tc__printer*p){
@@ -33327,42 +33381,6 @@ static void tc__pack_close(tc__printer*p,const tc__contract*q,const char*of){
 tc__line(p);
 tc__put(p->out,"packed[%d] = %s;\n",q->number,of);
 tc__block_close(p);
-}
-enum{TC__MASKED_NODES=64};
-static const tc__node*tc__mask_of_product(const tc__group*g){
-uint8_t of[TC__MASKED_NODES];
-const tc__node*mask=NULL;
-if(g->body.node.count>TC__MASKED_NODES)return NULL;
-for(uint32_t id=0;id<g->body.node.count;id++){
-const tc__node*n=g->body.node.at[id];
-of[id]=n->op==TC_OP_CONTRACT&&id>=g->shape.prologue;
-for(uint32_t i=0;i<n->n_in;i++){
-const tc__node*by=g->body.node.at[n->in[0]];
-if(!of[n->in[i]])continue;
-if(n->op==TC_OP_WHERE&&i==1&&by->op==TC_OP_VALID&&
-(!mask||mask==by)){
-mask=by;
-continue;
-}
-if(!tc__is_alu(n))return NULL;
-of[id]=1;
-}
-}
-return mask;
-}
-static int tc__seen_columns(const tc__group*g,tc__ix*e){
-tc__ixpool*x=g->body.ix;
-const tc__node*mask=tc__mask_of_product(g);
-for(uint32_t i=TC__VALID_PREDICATES;mask&&i+1<mask->n_attr;i+=2){
-tc__ix at=mask->attr[i],limit=mask->attr[i+1];
-tc__ixrun run=tc__ix_run(x,at,TC__COL);
-int ends=run.ok&&run.run==INT64_MAX&&!tc__ix_has_val(x,at)&&
-!tc__ix_has_val(x,limit);
-if(ends&&tc__ix_equals(run.stride,-1))return*e=at,1;
-if(ends&&tc__ix_equals(run.stride,1)&&!tc__ix_uses(x,limit,TC__COL))
-return*e=tc__ix_sub(x,tc__ix_sub(x,limit,tc__ix_const(1)),at),1;
-}
-return 0;
 }
 static void tc__print_panels_loop(tc__printer*p,const tc__contract*q){
 tc__ix e;
@@ -34080,11 +34098,51 @@ tc__print_panel(p,q,"");
 tc__print_panel_row(p,q,mark,0);
 tc__block_close(p);
 }
-static void tc__print_pack(tc__printer*p,const tc__contract*q,const uint8_t*mark){
+static int tc__panels_are_whole(const tc__printer*p,const tc__contract*q){
 tc__ixpool*x=p->g->body.ix;
-int whole=tc__ix_divisor(x,p->g->shape.cols)%q->width==0&&
+return tc__ix_divisor(x,p->g->shape.cols)%q->width==0&&
 tc__ix_divisor(x,q->wide)%q->width==0;
-int in_place=q->right==TC__RIGHT_IN_PLACE;
+}
+static void tc__print_panel_columns(tc__printer*p,const tc__contract*q,
+const uint8_t*mark){
+if(tc__panels_are_whole(p,q)){
+tc__print_panel_nodes(p,q,mark,0);
+return;
+}
+if(q->right==TC__RIGHT_IN_PLACE){
+tc__print_panel_nodes(p,q,mark,1);
+return;
+}
+tc__line(p);
+tc__put(p->out,"if (p + %d <= c1)",q->width);
+tc__block_open(p);
+tc__print_panel_nodes(p,q,mark,0);
+tc__block_close(p);
+tc__line(p);
+tc__put(p->out,"if (p + %d > c1)",q->width);
+tc__block_open(p);
+tc__print_panel_nodes(p,q,mark,1);
+tc__block_close(p);
+}
+static void tc__print_pack_panel(tc__printer*p,const tc__contract*q,
+const uint8_t*mark){
+if(q->right==TC__RIGHT_COLUMNS){
+tc__print_pointers(p,q,0,q->width,"p","c1");
+tc__print_interleave(p,q,tc__contract_stride(q,tc__right_of(p->g),0),"panel");
+}else if(q->dot.columns){
+tc__print_words_turned(p,q,q->dot.columns,q->width,"c = tc_min(p + j, c1 - 1)",
+q->slice?"k0, k1":"0, depth");
+}else if(q->staged){
+tc__print_panel_staged(p,q,mark);
+}else if(q->apart){
+tc__print_panel_apart(p,q);
+}else{
+tc__print_panel_columns(p,q,mark);
+}
+tc__print_panel_bias(p,q);
+}
+static void tc__print_pack(tc__printer*p,const tc__contract*q,const uint8_t*mark){
+int whole=tc__panels_are_whole(p,q),in_place=q->right==TC__RIGHT_IN_PLACE;
 if(in_place&&whole)return;
 if(q->slice&&whole&&q->right==TC__RIGHT_NODES&&!q->apart&&!q->staged&&
 q->dot.each==1){
@@ -34100,35 +34158,10 @@ tc__put(p->out,"c0");
 tc__put(p->out,"; p < c1; p += %d)",q->width);
 tc__block_open(p);
 tc__print_panel(p,q,"");
-if(q->right==TC__RIGHT_COLUMNS){
-tc__print_pointers(p,q,0,q->width,"p","c1");
-tc__print_interleave(p,q,tc__contract_stride(q,tc__right_of(p->g),0),"panel");
-}else if(q->dot.columns){
-tc__print_words_turned(p,q,q->dot.columns,q->width,"c = tc_min(p + j, c1 - 1)",
-q->slice?"k0, k1":"0, depth");
-}else if(q->staged){
-tc__print_panel_staged(p,q,mark);
-}else if(q->apart){
-tc__print_panel_apart(p,q);
-}else if(whole){
-tc__print_panel_nodes(p,q,mark,0);
-}else{
-if(!in_place){
-tc__line(p);
-tc__put(p->out,"if (p + %d <= c1)",q->width);
-tc__block_open(p);
-tc__print_panel_nodes(p,q,mark,0);
-tc__print_panel_bias(p,q);
-tc__line(p);
-tc__put(p->out,"continue;\n");
+tc__print_pack_panel(p,q,mark);
 tc__block_close(p);
 }
-tc__print_panel_nodes(p,q,mark,1);
-}
-tc__print_panel_bias(p,q);
-tc__block_close(p);
-}
-static void tc__print_pack_once(tc__printer*p,const tc__contract*q){
+static void tc__print_packed(tc__printer*p,const tc__contract*q){
 tc_ctx*c=p->out->ctx;
 size_t count=p->g->body.node.count;
 uint8_t*mark=TC__NEW_ARRAY(c,uint8_t,count);
@@ -34137,15 +34170,24 @@ p->out->failed=1;
 return;
 }
 tc__mark_needed(p->g,tc__right_of(p->g),mark);
+if(q->once)
+tc__line(p),tc__put(p->out,"{\n"),p->indent++;
+else
 tc__pack_open(p,q,"panels");
 tc__line(p);
 tc__put(p->out,"const tc_i64 r = r0;\n");
 tc__line(p);
 tc__put(p->out,"(void)r;\n");
 tc__print_needed(p,mark,1);
-if(q->slice)tc__print_slices(p);
+if(q->slice&&!q->once)tc__print_slices(p);
+if(q->once&&!q->slice)
+tc__print_pack_panel(p,q,mark);
+else
 tc__print_pack(p,q,mark);
-if(q->slice)tc__block_close(p);
+if(q->slice&&!q->once)tc__block_close(p);
+if(q->once)
+tc__block_close(p);
+else
 tc__pack_close(p,q,"panels");
 tc__free(c,mark,count*sizeof*mark);
 }
@@ -34196,17 +34238,20 @@ p->axis=TC__COL;
 tc__block_close(p);
 tc__free(p->out->ctx,mark,p->g->body.node.count*sizeof*mark);
 }
-static void tc__print_slice_blocks(tc__printer*p,const tc__contract*q,
+static void tc__print_panel_blocks(tc__printer*p,const tc__contract*q,
 const char*symbol){
 tc__print_pointers(p,q,1,(int)tc__padded(q->grain,q->rows),"r0","r1");
 tc__line(p);
 tc__put(p->out,"for (tc_i64 p = c0; p < c1; p += %d)",q->width);
 tc__block_open(p);
+char operands[60];
 tc__print_panel(p,q,"const ");
+if(q->once&&!q->slice)tc__print_packed(p,q);
 tc__line(p);
 tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += %d)",q->rows);
 tc__block_open(p);
-tc__print_block_call(p,q,symbol,"x + i, panel, k1 - k0","i");
+snprintf(operands,sizeof operands,"x + i, panel, %s",tc__contract_deep(q));
+tc__print_block_call(p,q,symbol,operands,"i");
 tc__block_close(p);
 tc__block_close(p);
 }
@@ -34229,8 +34274,8 @@ if(q->dot.tiles){
 tc__print_tiles_blocks(p,q,symbol);
 return;
 }
-if(q->slice&&q->right!=TC__RIGHT_IN_PLACE){
-tc__print_slice_blocks(p,q,symbol);
+if(q->once||(q->slice&&q->right!=TC__RIGHT_IN_PLACE)){
+tc__print_panel_blocks(p,q,symbol);
 return;
 }
 tc__line(p);
@@ -34757,7 +34802,7 @@ tc__let_ix(p,"row_blocks",q->row_blocks);
 tc__let_ix(p,"col_blocks",q->col_blocks);
 tc__let_ix(p,"rows",q->m);
 tc__print_areas(p,q);
-if(!q->flip&&!q->turns)tc__print_kept(p);
+if(!q->flip&&!q->turns&&!q->once)tc__print_kept(p);
 tc__print_tiles_open(p,q->dot.tiles);
 tc__line(p);
 tc__put(p->out,"for (tc_i64 item = lo; item < hi; item++)");
@@ -34790,9 +34835,10 @@ tc__print_tiles_turned(p,q,symbol);
 return;
 }
 if(q->direct)tc__print_direct_base(p,q);
-if(!q->flip)tc__print_pack_once(p,q);
+if(!q->flip&&!q->once)tc__print_packed(p,q);
 if(q->left_nodes&&!q->left_rows)tc__print_left(p,q);
 if(q->slice)tc__print_slices(p);
+if(q->slice&&q->once)tc__print_packed(p,q);
 if(q->left_rows)tc__print_left_rows(p,q);
 if(q->flip)
 tc__print_flipped(p,q,symbol);

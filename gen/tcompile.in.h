@@ -558,6 +558,7 @@
 #include "kernel/beside.c"
 #include "kernel/down.c"
 #include "kernel/dots.c"
+#include "kernel/mask.c"
 #include "kernel/contract.c"
 #include "kernel/print_direct.c"
 #include "kernel/print_operands.c"

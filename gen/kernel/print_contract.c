@@ -49,7 +49,7 @@ static void tc__print_item_head(tc__printer *p, const tc__contract *q) {
     tc__let_ix(p, "col_blocks", q->col_blocks);
     tc__let_ix(p, "rows", q->m);
     tc__print_areas(p, q);
-    if (!q->flip && !q->turns) tc__print_kept(p); // flipped panels are of the item
+    if (!q->flip && !q->turns && !q->once) tc__print_kept(p); // else panels are of the item
     tc__print_tiles_open(p, q->dot.tiles);
     tc__line(p);
     tc__put(p->out, "for (tc_i64 item = lo; item < hi; item++)");
@@ -84,9 +84,10 @@ static void tc__print_tile(tc__printer *p, const tc__contract *q, const char *sy
         return;
     }
     if (q->direct) tc__print_direct_base(p, q);
-    if (!q->flip) tc__print_pack_once(p, q);
+    if (!q->flip && !q->once) tc__print_packed(p, q);
     if (q->left_nodes && !q->left_rows) tc__print_left(p, q);
     if (q->slice) tc__print_slices(p);
+    if (q->slice && q->once) tc__print_packed(p, q);
     if (q->left_rows) tc__print_left_rows(p, q);
     if (q->flip)
         tc__print_flipped(p, q, symbol);

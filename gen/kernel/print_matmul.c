@@ -299,12 +299,58 @@ static void tc__print_pack_rows(tc__printer *p, const tc__contract *q,
     tc__block_close(p);
 }
 
+// Whether no panel of an item has fewer columns than others.
+static int tc__panels_are_whole(const tc__printer *p, const tc__contract *q) {
+    tc__ixpool *x = p->g->body.ix;
+    return tc__ix_divisor(x, p->g->shape.cols) % q->width == 0 &&
+           tc__ix_divisor(x, q->wide) % q->width == 0;
+}
+
+// A panel evaluated by vectors of columns.
+static void tc__print_panel_columns(tc__printer *p, const tc__contract *q,
+                                    const uint8_t *mark) {
+    if (tc__panels_are_whole(p, q)) {
+        tc__print_panel_nodes(p, q, mark, 0);
+        return;
+    }
+    if (q->right == TC__RIGHT_IN_PLACE) { // what is left over
+        tc__print_panel_nodes(p, q, mark, 1);
+        return;
+    }
+    tc__line(p);
+    tc__put(p->out, "if (p + %d <= c1)", q->width);
+    tc__block_open(p);
+    tc__print_panel_nodes(p, q, mark, 0);
+    tc__block_close(p);
+    tc__line(p);
+    tc__put(p->out, "if (p + %d > c1)", q->width);
+    tc__block_open(p);
+    tc__print_panel_nodes(p, q, mark, 1);
+    tc__block_close(p);
+}
+
+// The panel of the columns from p on.
+static void tc__print_pack_panel(tc__printer *p, const tc__contract *q,
+                                 const uint8_t *mark) {
+    if (q->right == TC__RIGHT_COLUMNS) {
+        tc__print_pointers(p, q, 0, q->width, "p", "c1");
+        tc__print_interleave(p, q, tc__contract_stride(q, tc__right_of(p->g), 0), "panel");
+    } else if (q->dot.columns) {
+        tc__print_words_turned(p, q, q->dot.columns, q->width, "c = tc_min(p + j, c1 - 1)",
+                               q->slice ? "k0, k1" : "0, depth");
+    } else if (q->staged) {
+        tc__print_panel_staged(p, q, mark);
+    } else if (q->apart) {
+        tc__print_panel_apart(p, q);
+    } else {
+        tc__print_panel_columns(p, q, mark);
+    }
+    tc__print_panel_bias(p, q);
+}
+
 // Panel by panel of the right operand.
 static void tc__print_pack(tc__printer *p, const tc__contract *q, const uint8_t *mark) {
-    tc__ixpool *x = p->g->body.ix;
-    int whole = tc__ix_divisor(x, p->g->shape.cols) % q->width == 0 &&
-                tc__ix_divisor(x, q->wide) % q->width == 0;
-    int in_place = q->right == TC__RIGHT_IN_PLACE;
+    int whole = tc__panels_are_whole(p, q), in_place = q->right == TC__RIGHT_IN_PLACE;
     if (in_place && whole) return;
     if (q->slice && whole && q->right == TC__RIGHT_NODES && !q->apart && !q->staged &&
         q->dot.each == 1) {
@@ -320,36 +366,12 @@ static void tc__print_pack(tc__printer *p, const tc__contract *q, const uint8_t 
     tc__put(p->out, "; p < c1; p += %d)", q->width);
     tc__block_open(p);
     tc__print_panel(p, q, "");
-    if (q->right == TC__RIGHT_COLUMNS) {
-        tc__print_pointers(p, q, 0, q->width, "p", "c1");
-        tc__print_interleave(p, q, tc__contract_stride(q, tc__right_of(p->g), 0), "panel");
-    } else if (q->dot.columns) {
-        tc__print_words_turned(p, q, q->dot.columns, q->width, "c = tc_min(p + j, c1 - 1)",
-                               q->slice ? "k0, k1" : "0, depth");
-    } else if (q->staged) {
-        tc__print_panel_staged(p, q, mark);
-    } else if (q->apart) {
-        tc__print_panel_apart(p, q);
-    } else if (whole) {
-        tc__print_panel_nodes(p, q, mark, 0);
-    } else {
-        if (!in_place) {
-            tc__line(p);
-            tc__put(p->out, "if (p + %d <= c1)", q->width);
-            tc__block_open(p);
-            tc__print_panel_nodes(p, q, mark, 0);
-            tc__print_panel_bias(p, q);
-            tc__line(p);
-            tc__put(p->out, "continue;\n");
-            tc__block_close(p);
-        }
-        tc__print_panel_nodes(p, q, mark, 1);
-    }
-    tc__print_panel_bias(p, q);
+    tc__print_pack_panel(p, q, mark);
     tc__block_close(p);
 }
 
-static void tc__print_pack_once(tc__printer *p, const tc__contract *q) {
+// What is packed for an item: all panels, or with `once` those at hand, of a slice or one.
+static void tc__print_packed(tc__printer *p, const tc__contract *q) {
     tc_ctx *c = p->out->ctx;
     size_t count = p->g->body.node.count;
     uint8_t *mark = TC__NEW_ARRAY(c, uint8_t, count);
@@ -358,16 +380,25 @@ static void tc__print_pack_once(tc__printer *p, const tc__contract *q) {
         return;
     }
     tc__mark_needed(p->g, tc__right_of(p->g), mark);
-    tc__pack_open(p, q, "panels");
+    if (q->once)
+        tc__line(p), tc__put(p->out, "{\n"), p->indent++;
+    else
+        tc__pack_open(p, q, "panels");
     tc__line(p);
     tc__put(p->out, "const tc_i64 r = r0;\n");
     tc__line(p);
     tc__put(p->out, "(void)r;\n");
     tc__print_needed(p, mark, 1);
-    if (q->slice) tc__print_slices(p);
-    tc__print_pack(p, q, mark);
-    if (q->slice) tc__block_close(p);
-    tc__pack_close(p, q, "panels");
+    if (q->slice && !q->once) tc__print_slices(p);
+    if (q->once && !q->slice)
+        tc__print_pack_panel(p, q, mark);
+    else
+        tc__print_pack(p, q, mark);
+    if (q->slice && !q->once) tc__block_close(p);
+    if (q->once)
+        tc__block_close(p);
+    else
+        tc__pack_close(p, q, "panels");
     tc__free(c, mark, count * sizeof *mark);
 }
 
@@ -422,18 +453,21 @@ static void tc__print_left_rows(tc__printer *p, const tc__contract *q) {
     tc__free(p->out->ctx, mark, p->g->body.node.count * sizeof *mark);
 }
 
-// Blocks of a slice of the depth: panels outside, so that a panel's slice stays in L1 for all rows.
-static void tc__print_slice_blocks(tc__printer *p, const tc__contract *q,
+// Blocks of a slice of the depth, or of panels that one item has: panels outside, so that each stays in L1 for all rows.
+static void tc__print_panel_blocks(tc__printer *p, const tc__contract *q,
                                    const char *symbol) {
     tc__print_pointers(p, q, 1, (int)tc__padded(q->grain, q->rows), "r0", "r1");
     tc__line(p);
     tc__put(p->out, "for (tc_i64 p = c0; p < c1; p += %d)", q->width);
     tc__block_open(p);
+    char operands[60];
     tc__print_panel(p, q, "const ");
+    if (q->once && !q->slice) tc__print_packed(p, q);
     tc__line(p);
     tc__put(p->out, "for (tc_i64 i = 0; i < r1 - r0; i += %d)", q->rows);
     tc__block_open(p);
-    tc__print_block_call(p, q, symbol, "x + i, panel, k1 - k0", "i");
+    snprintf(operands, sizeof operands, "x + i, panel, %s", tc__contract_deep(q));
+    tc__print_block_call(p, q, symbol, operands, "i");
     tc__block_close(p);
     tc__block_close(p);
 }
@@ -461,8 +495,8 @@ static void tc__print_blocks(tc__printer *p, const tc__contract *q, const char *
         tc__print_tiles_blocks(p, q, symbol);
         return;
     }
-    if (q->slice && q->right != TC__RIGHT_IN_PLACE) {
-        tc__print_slice_blocks(p, q, symbol);
+    if (q->once || (q->slice && q->right != TC__RIGHT_IN_PLACE)) {
+        tc__print_panel_blocks(p, q, symbol);
         return;
     }
     tc__line(p);
