@@ -3165,7 +3165,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xf129f9ee085ae1d4u
+#define TC__BUILD_ID 0x80fa32bcb9e5181eu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -34238,6 +34238,31 @@ p->axis=TC__COL;
 tc__block_close(p);
 tc__free(p->out->ctx,mark,p->g->body.node.count*sizeof*mark);
 }
+static void tc__print_panel_ahead(tc__printer*p,const tc__contract*q){
+uint32_t right=tc__right_of(p->g);
+if(!q->once||!q->slice||q->right!=TC__RIGHT_NODES||
+!tc__is_plain(p->g,right)||!tc__is_adjacent(p->g,right))
+return;
+const tc__node*n=tc__body(p,right);
+long long blocks=(long long)tc__padded(q->grain,q->rows)/q->rows,
+rows=((long long)q->slice+blocks-1)/blocks;
+int line=64/(int)tc__dtypes[q->dtype].bytes;
+tc__line(p);
+tc__put(p->out,"const tc_i64 c = p, r = r0, next = k1 + i / %d * %lld;\n",q->rows,
+rows);
+tc__line(p);
+tc__put(p->out,"(void)c, (void)r;\n");
+tc__line(p);
+tc__put(p->out,"for (tc_i64 k = next; k < tc_min(next + %lld, depth); k++)",rows);
+tc__block_open(p);
+for(int j=0;j<q->width;j+=line){
+tc__line(p);
+tc__put(p->out,"__builtin_prefetch(");
+tc__put_at(p,n->attr[TC__LOAD_BUFFER],n->attr[TC__LOAD_INDEX]);
+tc__put(p->out," + %d, 0, 2);\n",j);
+}
+tc__block_close(p);
+}
 static void tc__print_panel_blocks(tc__printer*p,const tc__contract*q,
 const char*symbol){
 tc__print_pointers(p,q,1,(int)tc__padded(q->grain,q->rows),"r0","r1");
@@ -34250,6 +34275,7 @@ if(q->once&&!q->slice)tc__print_packed(p,q);
 tc__line(p);
 tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += %d)",q->rows);
 tc__block_open(p);
+tc__print_panel_ahead(p,q);
 snprintf(operands,sizeof operands,"x + i, panel, %s",tc__contract_deep(q));
 tc__print_block_call(p,q,symbol,operands,"i");
 tc__block_close(p);
