@@ -3165,7 +3165,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x80fa32bcb9e5181eu
+#define TC__BUILD_ID 0x44e5c32d502428c0u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -24530,6 +24530,7 @@ uint8_t*made;
 uint32_t
 *store;
 uint32_t*memory;
+uint32_t*row;
 TC__VEC(uint32_t)waiting;
 TC__VEC(uint32_t)stores;
 }tc__unroll;
@@ -24656,6 +24657,18 @@ return tc__spot_input(u,stacked?TC__SPOT_ALL:TC__SPOT_LEFT,
 u->memory[stacked?n->id:n->in[0]],n,u->stores.at,
 (uint32_t)u->stores.count,u->w.from->loop.at[loop].outer);
 }
+static int tc__unroll_rows_read(tc__unroll*u,const tc__node*n,uint32_t*in){
+if(tc__ops[n->op].kind!=TC__KIND_CONTRACT||!u->loop[n->id])return 1;
+for(uint32_t i=0;i<n->n_in;i++){
+uint32_t row=u->row[n->in[i]];
+const tc__node*s=row?u->w.from->node.at[row-1]:NULL;
+if(!s||s->attr[TC__STACKED_LOOP]+1!=(int64_t)u->loop[n->id])continue;
+if(tc__unroll_at(u,n->in[i])->op==TC_OP_INPUT)continue;
+if(!tc__unroll_store(u,s,u->loop[n->id]-1))return 0;
+in[i]=u->store[s->id];
+}
+return 1;
+}
 static tc__node*tc__unroll_node(tc__unroll*u,const tc__node*n){
 uint32_t in[TC__MAX_OPERANDS];
 u->w.to->from=n->from,u->w.to->device=n->device;
@@ -24664,6 +24677,7 @@ if(n->op==TC_OP_CARRIED||n->op==TC_OP_STACKED)
 return tc__unroll_left(u,n,(uint32_t)n->attr[TC__CARRIED_LOOP]);
 if(n->op==TC_OP_NEXT)return tc__unroll_at(u,n->in[1]);
 tc__node m=tc__rewrite_proto(&u->w,n,in);
+if(!tc__unroll_rows_read(u,n,in))return NULL;
 tc__node*made=tc__node_cons(u->w.to,&m);
 if(made)made->loop=(uint16_t)u->loop[n->id];
 return made;
@@ -24708,6 +24722,7 @@ if(u->loop)TC__FREE_ARRAY(c,u->loop,n);
 if(u->made)TC__FREE_ARRAY(c,u->made,n);
 if(u->store)TC__FREE_ARRAY(c,u->store,n);
 if(u->memory)TC__FREE_ARRAY(c,u->memory,n);
+if(u->row)TC__FREE_ARRAY(c,u->row,n);
 TC__VEC_FREE(c,u->waiting);
 TC__VEC_FREE(c,u->stores);
 tc__rewrite_close(&u->w);
@@ -24721,7 +24736,11 @@ u.w.to=to,to->placed=placed;
 u.loop=tc__loops_of(from),u.made=TC__NEW_ARRAY(c,uint8_t,u.w.nodes);
 u.store=TC__NEW_ARRAY(c,uint32_t,u.w.nodes);
 u.memory=TC__NEW_ARRAY(c,uint32_t,u.w.nodes);
-ok=ok&&u.loop&&u.made&&u.store&&u.memory&&tc__loops_copy(to,from);
+u.row=TC__NEW_ARRAY(c,uint32_t,u.w.nodes);
+ok=ok&&u.loop&&u.made&&u.store&&u.memory&&u.row&&tc__loops_copy(to,from);
+for(uint32_t i=0;ok&&i<u.w.nodes;i++)
+if(u.w.live[i]&&from->node.at[i]->op==TC_OP_STACKED)
+u.row[from->node.at[i]->in[0]]=i+1;
 for(uint32_t i=0;ok&&i<u.w.nodes;i++)
 ok=!u.w.live[i]||tc__unroll_make(&u,i);
 ok=ok&&tc__composites_carry(&u.w)&&tc__unroll_outputs(&u,outputs,n);
