@@ -3165,7 +3165,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xb8432a825549f1cau
+#define TC__BUILD_ID 0x019b0b4a51b087e4u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -48730,8 +48730,8 @@ int64_t*own=(int64_t*)(void*)(to+l->sizes);
 if(l->by||l->pieces)continue;
 for(uint32_t k=0;k<l->memories;k++,to+=8){
 const tc__kbuf*b=&l->group->buffer.at[l->memory[k]];
-int moves=b->place==TC__BUF_INPUT?b->source>=r->placed:b->written;
-if(moves&&(l->group->target.loop||b->place==TC__BUF_INPUT))
+int input=b->place==TC__BUF_INPUT;
+if(input?b->source>=r->placed:l->group->target.loop!=0)
 changed|=tc__argument_put(to,l->buf[l->memory[k]]);
 }
 for(int k=0;l->group->target.loop&&k<l->grids.sizes;k++)
