@@ -3165,7 +3165,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x019b0b4a51b087e4u
+#define TC__BUILD_ID 0x30a40c979bb22930u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -32896,7 +32896,8 @@ int64_t share=all/depth*q->slice;
 if(panels>share)panels=share;
 }
 if(q->slice)depth=q->slice,unit=q->width;
-if(tc__contract_is_once(q)&&q->slice)panels=TC__CONTRACT_ONCE_PANELS;
+if(tc__contract_is_once(q)&&q->slice)
+panels=tc__knob_size(q->g,TC__KNOB_PANEL,TC__CONTRACT_ONCE_PANELS);
 int64_t wide=panels/(bytes*(depth?depth:1))/unit*unit;
 if(wide<2*unit)wide=2*unit;
 if(q->streams)wide=tc__contract_stream_wide(q);
@@ -32990,7 +32991,10 @@ return m<1?1:m<most?m:most;
 static int64_t tc__contract_slice_grain(const tc__contract*q,int64_t m){
 const tc__group*g=q->g;
 int64_t grain=q->dot.tiles?TC__CONTRACT_TILES_GRAIN:TC__CONTRACT_GRAIN;
-if(tc__contract_has_32(q)&&q->dot.each==1&&m<=TC__CONTRACT_ONCE)return m;
+int64_t cols=tc__ix_is_const(g->shape.cols)?tc__ix_value(g->shape.cols):0;
+int once=q->dot.each==1&&m<=TC__CONTRACT_ONCE&&
+cols>=(int64_t)g->target.threads*4*q->lanes;
+if(tc__contract_has_32(q)&&once&&!g->shape.tuning.knob[TC__KNOB_BLOCK])return m;
 if(tc__contract_has_32(q))return tc__knob_size(g,TC__KNOB_BLOCK,grain);
 int64_t most=tc__knob_size(g,TC__KNOB_BLOCK,TC__CONTRACT_SLICE_ROWS);
 int64_t items=(m+most-1)/most;

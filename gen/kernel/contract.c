@@ -363,7 +363,8 @@ static void tc__contract_columns(tc__contract *q) {
         if (panels > share) panels = share;
     }
     if (q->slice) depth = q->slice, unit = q->width;
-    if (tc__contract_is_once(q) && q->slice) panels = TC__CONTRACT_ONCE_PANELS;
+    if (tc__contract_is_once(q) && q->slice)
+        panels = tc__knob_size(q->g, TC__KNOB_PANEL, TC__CONTRACT_ONCE_PANELS);
     int64_t wide = panels / (bytes * (depth ? depth : 1)) / unit * unit;
     if (wide < 2 * unit) wide = 2 * unit;
     if (q->streams) wide = tc__contract_stream_wide(q);
@@ -469,7 +470,10 @@ static int64_t tc__contract_grain(const tc__group *g, int64_t m, int tiles) {
 static int64_t tc__contract_slice_grain(const tc__contract *q, int64_t m) {
     const tc__group *g = q->g;
     int64_t grain = q->dot.tiles ? TC__CONTRACT_TILES_GRAIN : TC__CONTRACT_GRAIN;
-    if (tc__contract_has_32(q) && q->dot.each == 1 && m <= TC__CONTRACT_ONCE) return m;
+    int64_t cols = tc__ix_is_const(g->shape.cols) ? tc__ix_value(g->shape.cols) : 0;
+    int once = q->dot.each == 1 && m <= TC__CONTRACT_ONCE &&
+               cols >= (int64_t)g->target.threads * 4 * q->lanes; // a panel for each
+    if (tc__contract_has_32(q) && once && !g->shape.tuning.knob[TC__KNOB_BLOCK]) return m;
     if (tc__contract_has_32(q)) return tc__knob_size(g, TC__KNOB_BLOCK, grain);
     int64_t most = tc__knob_size(g, TC__KNOB_BLOCK, TC__CONTRACT_SLICE_ROWS);
     int64_t items = (m + most - 1) / most;
