@@ -2789,7 +2789,8 @@ TCDEF tc_status tc_grad_scaler_update_at(const tc_grad_scaler *s, const char *fi
 // behind them n_ys results. The first row has init[]; last[i] gets carry i behind the last row, ys[i] the results of
 // all rows, one after the other along a new first dimension. n_xs >= 1, and all xs have as many rows, which may be
 // none (tc_arange numbers them); n_carry and n_ys may be 0, at most 64 each. Gradients go through it: what products,
-// reductions, carries, and dear functions of products (sigmoid, tanh) were is saved for each row, all else computed again. `user` is handed to the body.
+// reductions, carries, and dear functions of products (sigmoid, tanh) were is saved for each row, all else computed
+// again. `user` is handed to the body.
 // TC_E_SHAPE, TC_E_DTYPE: a carry that changes, xs that differ; then last and ys are null. TC_E_NULL: body, or init,
 // last or ys where there are carries or results; a result that nobody wants is freed.
 //
@@ -3165,7 +3166,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x30a40c979bb22930u
+#define TC__BUILD_ID 0x197d3af19c36113bu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
