@@ -5,8 +5,9 @@
 // A carry has memory for two turns: `first` is stored before the loop, NOW is what a turn reads and `next` what it
 // stores, in turns one half and the other, LEFT what is read behind the loop. What is stacked has memory for all turns:
 // a turn stores its `row`, which its products read there, ALL is read behind. What else is read is an INPUT, numbered
-// from graph.placed on, whose operands are what is stored there before; so the order of kernels is known, and nothing below knows of loops but that kernels
-// of one stay together (kernel/schedule.c) and that addresses move on (exec/loops.c).
+// from graph.placed on, whose operands are what is stored there before; so the order of kernels is known, and nothing
+// below knows of loops but that kernels of one stay together (kernel/schedule.c) and that addresses move on
+// (exec/loops.c).
 
 typedef struct tc__unroll {
     tc__rewrite w;
