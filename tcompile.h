@@ -2789,7 +2789,8 @@ TCDEF tc_status tc_grad_scaler_update_at(const tc_grad_scaler *s, const char *fi
 // behind them n_ys results. The first row has init[]; last[i] gets carry i behind the last row, ys[i] the results of
 // all rows, one after the other along a new first dimension. n_xs >= 1, and all xs have as many rows, which may be
 // none (tc_arange numbers them); n_carry and n_ys may be 0, at most 64 each. Gradients go through it: what products,
-// reductions and carries were is saved for each row, all else computed again. `user` is handed to the body.
+// reductions, carries, and dear functions of products (sigmoid, tanh) were is saved for each row, all else computed
+// again. `user` is handed to the body.
 // TC_E_SHAPE, TC_E_DTYPE: a carry that changes, xs that differ; then last and ys are null. TC_E_NULL: body, or init,
 // last or ys where there are carries or results; a result that nobody wants is freed.
 //
@@ -3165,7 +3166,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x9d5e27a41e83946cu
+#define TC__BUILD_ID 0xd8b9bede4df98009u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -18926,6 +18927,7 @@ const tc__own_gradient*own;
 size_t owns;
 int(*late)(struct tc__derive*d,const tc__node*n,int factor,tc__node*g);
 struct tc__back*back;
+uint32_t*value;
 tc__recompute again;
 uint32_t inside;
 int rounds;
@@ -19027,6 +19029,10 @@ tc__node*v=d->inside?tc__again_of(&d->again,d->inside,id):d->g->node.at[id];
 d->failed|=!v;
 return v;
 }
+static tc__node*tc__d_result(const tc__derive*d,const tc__node*n){
+uint32_t at=d->value?d->value[n->id]:0;
+return d->g->node.at[at?at-1:n->id];
+}
 static const tc__node*tc__d_original(const tc__derive*d,const tc__node*n){
 return tc__original(&d->again,n);
 }
@@ -19081,7 +19087,7 @@ tc__d_give(d,n,g);
 return 1;
 }
 static void tc__derive_row(tc__derive*d,const tc__node*n,tc__node*g){
-tc__node*y=tc__d_made(d,d->g->node.at[n->id]),*a=tc__d_in(d,n,0);
+tc__node*y=tc__d_made(d,tc__d_result(d,n)),*a=tc__d_in(d,n,0);
 tc__node*b=n->n_in>1?tc__d_in(d,n,1):NULL;
 tc__node*c=n->n_in>2?tc__d_in(d,n,2):NULL;
 (void)y,(void)b,(void)c;
@@ -19477,7 +19483,7 @@ if(!tc__d_is_sum(d,a))return 0;
 tc__derive_row(d,n,g);
 tc__node*slope=*at?d->g->node.at[*at-1]:NULL;
 *at=was;
-tc__node*none=tc__d2_s(d,TC_OP_EQ,tc__d_made(d,d->g->node.at[n->id]),0);
+tc__node*none=tc__d2_s(d,TC_OP_EQ,tc__d_made(d,tc__d_result(d,n)),0);
 tc__d_give(d,a,tc__d3(d,TC_OP_WHERE,none,tc__d_zeros(d,a),slope));
 return 1;
 }
@@ -19561,7 +19567,7 @@ tc__d_give(d,a,tc__d_expand_like(d,g,a));
 }
 static void tc__derive_extreme(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0);
-tc__node*is=tc__d2(d,TC_OP_EQ,a,tc__d_expand_like(d,d->g->node.at[n->id],a));
+tc__node*is=tc__d2(d,TC_OP_EQ,a,tc__d_expand_like(d,tc__d_result(d,n),a));
 tc__node*count=
 tc__d_reduce(d,TC_OP_SUM,tc__d_cast(d,is,a->dtype),n->attr[TC__REDUCE_DIMS]);
 g=tc__d_expand_like(d,tc__d2(d,TC_OP_DIV,g,count),a);
@@ -19620,7 +19626,7 @@ others=tc__make_permute(d->g,others,back);
 tc__d_give(d,a,tc__d2(d,TC_OP_MUL,tc__d_expand_like(d,g,a),others));
 }
 static void tc__derive_cumprod(tc__derive*d,const tc__node*n,tc__node*g){
-tc__node*a=tc__d_in(d,n,0),*y=d->g->node.at[n->id];
+tc__node*a=tc__d_in(d,n,0),*y=tc__d_result(d,n);
 tc__node*is=tc__d2_s(d,TC_OP_EQ,a,0);
 tc__node*zeros=tc__d_scan(d,TC_OP_CUMSUM,tc__d_cast(d,is,a->dtype));
 tc__node*met=tc__d2_s(d,TC_OP_GT,zeros,0);
@@ -19944,6 +19950,9 @@ tc__recompute_close(&d->again);
 memset(d,0,sizeof*d);
 }
 // ---- gen/graph/derive_loop.c
+enum{
+TC__BACK_DEAR=12
+};
 typedef struct tc__remade{
 uint32_t value,by;
 }tc__remade;
@@ -19959,6 +19968,7 @@ uint32_t from,loop;
 uint32_t first,end;
 uint32_t*in;
 uint32_t*map;
+uint8_t*product;
 uint32_t nodes;
 uint32_t*inner;
 TC__VEC(tc__remade)remade;
@@ -20002,11 +20012,21 @@ tc__node*made=tc__node_cons(g,&m);
 if(made&&n->op==TC_OP_NEXT)g->loop.at[attr[TC__NEXT_LOOP]].chain=made->id+1;
 return made;
 }
+static int tc__back_is_product(const tc__back*b,const tc__node*n){
+tc__kind k=tc__ops[n->op].kind;
+int made=0;
+if(k==TC__KIND_CONTRACT)return 1;
+if(k==TC__KIND_LOOP||k==TC__KIND_REDUCE||k==TC__KIND_OPAQUE)return 0;
+for(uint32_t i=0;i<n->n_in;i++)made|=b->product[n->in[i]];
+return made;
+}
 static int tc__back_is_saved(const tc__back*b,const tc__node*n){
 tc__kind k=tc__ops[n->op].kind;
+int dear=k==TC__KIND_UNARY&&tc__ops[n->op].cost>=TC__BACK_DEAR;
 return tc__is_float(n->dtype)&&b->in[n->id]==b->from+1&&
 !tc__ix_equals(b->outer->g->loop.at[b->from].turns,0)&&
-(k==TC__KIND_REDUCE||k==TC__KIND_CONTRACT||k==TC__KIND_OPAQUE);
+(k==TC__KIND_REDUCE||k==TC__KIND_CONTRACT||k==TC__KIND_OPAQUE||
+(dear&&b->product[n->id]));
 }
 static int tc__back_make(tc__back*b,uint32_t id){
 const tc__node*n=b->outer->g->node.at[id];
@@ -20014,6 +20034,7 @@ tc__node*made;
 int own=
 tc__ops[n->op].kind==TC__KIND_LOOP&&n->attr[TC__CARRY_LOOP]==(int64_t)b->from;
 if(own&&n->op==TC_OP_NEXT)return 1;
+b->product[id]=(uint8_t)tc__back_is_product(b,n);
 made=own?tc__back_saved(b,n,UINT32_MAX):tc__back_copy(b,n);
 if(made&&!own&&tc__back_is_saved(b,n))made=tc__back_saved(b,n,made->id);
 if(made)b->map[id]=made->id+1;
@@ -20061,12 +20082,23 @@ static int tc__derive_late(tc__derive*d,const tc__node*n,int factor,tc__node*g){
 return factor==TC__LATE_ROW?tc__derive_row_late(d,n,g)
 :tc__derive_factor_late(d,n,(uint32_t)factor,g);
 }
+static tc__node*tc__back_stacked(tc__back*b,const tc__node*a){
+tc__graph*g=b->outer->g;
+tc__ix dims[TC_MAX_RANK];
+const tc__node*was=a->op==TC_OP_RESHAPE?g->node.at[a->in[0]]:a;
+if(was==a||tc__back_is_outside(b,was->id)||a->rank==TC_MAX_RANK)
+return tc__make_stacked(g,b->loop,a);
+tc__node*all=tc__make_stacked(g,b->loop,was);
+dims[0]=g->loop.at[b->loop].turns;
+memcpy(dims+1,a->dims,a->rank*sizeof*dims);
+return all?tc__make_reshape(g,all,a->rank+1,dims):NULL;
+}
 static tc__node*tc__back_all(tc__back*b,uint32_t id){
 tc__derive d=*b->outer;
 const tc__node*of,*a=d.g->node.at[id];
 tc__ix dims[TC_MAX_RANK];
 d.back=b;
-if(!tc__back_is_row(&d,a,&of))return tc__make_stacked(d.g,b->loop,a);
+if(!tc__back_is_row(&d,a,&of))return tc__back_stacked(b,a);
 dims[0]=of->dims[0];
 memcpy(dims+1,a->dims,a->rank*sizeof*dims);
 return tc__make_reshape(d.g,d.g->node.at[of->id],a->rank+1,dims);
@@ -20082,8 +20114,8 @@ return tc__make_reshape(d->g,a,a->rank-1,dims);
 static void tc__back_give_late(tc__back*b,const tc__late*l){
 tc__derive*d=b->outer;
 const tc__node*of=d->g->node.at[l->of];
-tc__node*g=l->factor<0?tc__make_stacked(d->g,b->loop,d->g->node.at[l->g])
-:tc__back_all(b,l->g);
+tc__node*g=
+l->factor<0?tc__back_stacked(b,d->g->node.at[l->g]):tc__back_all(b,l->g);
 if(l->factor<0){
 tc__ix dims[TC_MAX_RANK];
 for(int i=0;g&&i<g->rank-1;i++)
@@ -20110,7 +20142,7 @@ if(s->g->loop.at[k].last==i+1)tc__derive_loop(s,k);
 if(at&&b->remade.at[at-1].value==i){
 uint32_t by=b->remade.at[--at].by;
 if(by==UINT32_MAX)continue;
-s->how[by]|=s->how[i];
+s->how[by]|=s->how[i],s->value[by]=i+1;
 if(s->adjoint[i])
 tc__d_give(s,s->g->node.at[by],s->g->node.at[s->adjoint[i]-1]);
 }else{
@@ -20280,15 +20312,17 @@ if(!tc__make_loop(g,from.turns,from.slot-b->from+b->loop))return 0;
 g->loop.at[b->loop].times=from.times||from.go;
 g->loop.at[b->loop].backward=!from.backward,g->loop.at[b->loop].outer=from.outer;
 b->in=tc__loops_of(g),b->map=TC__NEW_ARRAY(g->ctx,uint32_t,b->nodes);
+b->product=TC__NEW_ARRAY(g->ctx,uint8_t,b->nodes);
 b->inner=TC__NEW_ARRAY(g->ctx,uint32_t,b->loop+1);
 b->first=b->nodes;
-for(uint32_t i=from.first;i<=from.last&&b->in&&b->map&&b->inner;i++){
+if(!b->in||!b->map||!b->product||!b->inner)return 0;
+for(uint32_t i=from.first;i<=from.last;i++){
 if(!tc__back_inner(b,i))return 0;
 if(i<from.last&&tc__loop_has(g,b->from+1,b->in[i])&&!tc__back_make(b,i))
 return 0;
 }
 b->end=(uint32_t)g->node.count;
-return b->in&&b->map&&b->inner;
+return 1;
 }
 static void tc__derive_loop(tc__derive*d,uint32_t loop){
 tc__graph*g=d->g;
@@ -20309,12 +20343,15 @@ int ok=tc__back_open(&b);
 s.n=(uint32_t)g->node.count,s.back=&b,s.late=tc__derive_late;
 s.adjoint=ok?TC__NEW_ARRAY(g->ctx,uint32_t,s.n):NULL;
 s.how=ok?TC__NEW_ARRAY(g->ctx,uint8_t,s.n):NULL;
-ok=ok&&s.adjoint&&s.how&&tc__back_run(&b,&s);
+s.value=ok?TC__NEW_ARRAY(g->ctx,uint32_t,s.n):NULL;
+ok=ok&&s.adjoint&&s.how&&s.value&&tc__back_run(&b,&s);
 d->failed|=!ok||s.failed,d->why=s.why;
 if(s.adjoint&&s.adjoint!=d->adjoint)TC__FREE_ARRAY(g->ctx,s.adjoint,s.n);
 if(s.how&&s.how!=d->how)TC__FREE_ARRAY(g->ctx,s.how,s.n);
+if(s.value&&s.value!=d->value)TC__FREE_ARRAY(g->ctx,s.value,s.n);
 if(b.in)TC__FREE_ARRAY(g->ctx,b.in,b.nodes);
 if(b.map)TC__FREE_ARRAY(g->ctx,b.map,b.nodes);
+if(b.product)TC__FREE_ARRAY(g->ctx,b.product,b.nodes);
 if(b.inner)TC__FREE_ARRAY(g->ctx,b.inner,b.loop+1);
 TC__VEC_FREE(g->ctx,b.remade);
 TC__VEC_FREE(g->ctx,b.late);
@@ -24599,6 +24636,7 @@ uint8_t*made;
 uint32_t
 *store;
 uint32_t*memory;
+uint32_t*row;
 TC__VEC(uint32_t)waiting;
 TC__VEC(uint32_t)stores;
 }tc__unroll;
@@ -24725,6 +24763,18 @@ return tc__spot_input(u,stacked?TC__SPOT_ALL:TC__SPOT_LEFT,
 u->memory[stacked?n->id:n->in[0]],n,u->stores.at,
 (uint32_t)u->stores.count,u->w.from->loop.at[loop].outer);
 }
+static int tc__unroll_rows_read(tc__unroll*u,const tc__node*n,uint32_t*in){
+if(tc__ops[n->op].kind!=TC__KIND_CONTRACT||!u->loop[n->id])return 1;
+for(uint32_t i=0;i<n->n_in;i++){
+uint32_t row=u->row[n->in[i]];
+const tc__node*s=row?u->w.from->node.at[row-1]:NULL;
+if(!s||s->attr[TC__STACKED_LOOP]+1!=(int64_t)u->loop[n->id])continue;
+if(tc__unroll_at(u,n->in[i])->op==TC_OP_INPUT)continue;
+if(!tc__unroll_store(u,s,u->loop[n->id]-1))return 0;
+in[i]=u->store[s->id];
+}
+return 1;
+}
 static tc__node*tc__unroll_node(tc__unroll*u,const tc__node*n){
 uint32_t in[TC__MAX_OPERANDS];
 u->w.to->from=n->from,u->w.to->device=n->device;
@@ -24733,6 +24783,7 @@ if(n->op==TC_OP_CARRIED||n->op==TC_OP_STACKED)
 return tc__unroll_left(u,n,(uint32_t)n->attr[TC__CARRIED_LOOP]);
 if(n->op==TC_OP_NEXT)return tc__unroll_at(u,n->in[1]);
 tc__node m=tc__rewrite_proto(&u->w,n,in);
+if(!tc__unroll_rows_read(u,n,in))return NULL;
 tc__node*made=tc__node_cons(u->w.to,&m);
 if(made)made->loop=(uint16_t)u->loop[n->id];
 return made;
@@ -24777,6 +24828,7 @@ if(u->loop)TC__FREE_ARRAY(c,u->loop,n);
 if(u->made)TC__FREE_ARRAY(c,u->made,n);
 if(u->store)TC__FREE_ARRAY(c,u->store,n);
 if(u->memory)TC__FREE_ARRAY(c,u->memory,n);
+if(u->row)TC__FREE_ARRAY(c,u->row,n);
 TC__VEC_FREE(c,u->waiting);
 TC__VEC_FREE(c,u->stores);
 tc__rewrite_close(&u->w);
@@ -24790,7 +24842,11 @@ u.w.to=to,to->placed=placed;
 u.loop=tc__loops_of(from),u.made=TC__NEW_ARRAY(c,uint8_t,u.w.nodes);
 u.store=TC__NEW_ARRAY(c,uint32_t,u.w.nodes);
 u.memory=TC__NEW_ARRAY(c,uint32_t,u.w.nodes);
-ok=ok&&u.loop&&u.made&&u.store&&u.memory&&tc__loops_copy(to,from);
+u.row=TC__NEW_ARRAY(c,uint32_t,u.w.nodes);
+ok=ok&&u.loop&&u.made&&u.store&&u.memory&&u.row&&tc__loops_copy(to,from);
+for(uint32_t i=0;ok&&i<u.w.nodes;i++)
+if(u.w.live[i]&&from->node.at[i]->op==TC_OP_STACKED)
+u.row[from->node.at[i]->in[0]]=i+1;
 for(uint32_t i=0;ok&&i<u.w.nodes;i++)
 ok=!u.w.live[i]||tc__unroll_make(&u,i);
 ok=ok&&tc__composites_carry(&u.w)&&tc__unroll_outputs(&u,outputs,n);
@@ -32777,6 +32833,7 @@ TC__CONTRACT_SLICE_ROWS=96,
 TC__CONTRACT_SLICE_UNIT=24,
 TC__CONTRACT_SLICE_LEAST=32,
 TC__CONTRACT_SLICE_ITEMS=4,
+TC__CONTRACT_ALONE=1<<18,
 TC__CONTRACT_WINDOW_PANEL=
 20480,
 TC__CONTRACT_WINDOW_PANEL_WIDE=1<<16,
@@ -32971,6 +33028,7 @@ tc__window_block(q,tc__ix_value(q->m),most);
 return;
 }
 if(q->flip){
+if(tc__contract_has_32(q))most*=2;
 q->rows=most/(q->width/q->lanes);
 if(q->rows>8)q->rows=8;
 if(q->rows<2)q->rows=2;
@@ -33012,6 +33070,21 @@ q->col_blocks=q->wide==q->g->shape.cols
 ?tc__ix_const(1)
 :tc__ix_ceil_div(x,q->g->shape.cols,q->wide);
 }
+static int64_t tc__contract_alone(const tc__contract*q,int64_t wide){
+const tc__group*g=q->g;
+if(!tc__ix_is_const(g->shape.rows)||!tc__ix_is_const(g->shape.batch)||
+!tc__ix_is_const(q->depth))
+return wide;
+int64_t cols=tc__ix_value(g->shape.cols),m=tc__ix_value(q->m),
+all=tc__ix_times(tc__ix_times(m,cols),tc__ix_value(q->depth));
+int64_t rows=(m+q->grain-1)/q->grain*tc__ix_value(g->shape.batch);
+int64_t threads=rows?(g->target.threads+rows-1)/rows:1;
+if(threads>all/TC__CONTRACT_ALONE)threads=all/TC__CONTRACT_ALONE;
+if(threads<2||(cols-1)/wide+1>=threads)return wide;
+int64_t step=q->flip?tc__contract_step(q):q->width,
+share=tc__padded((cols+threads-1)/threads,step);
+return share<wide?share:wide;
+}
 static void tc__contract_columns(tc__contract*q){
 tc__ixpool*x=q->g->body.ix;
 int64_t bytes=tc__dtypes[q->dtype].bytes<4?4:tc__dtypes[q->dtype].bytes;
@@ -33044,6 +33117,8 @@ if(tc__ix_is_const(q->g->shape.cols)){
 int64_t cols=tc__ix_value(q->g->shape.cols),blocks=(cols-1)/wide+1;
 if(cols>0)wide=tc__padded((cols-1)/blocks+1,q->width);
 while(q->turns&&cols%wide&&cols%wide<q->width)wide+=q->width;
+if(!q->streams&&!q->dot.turned&&!q->turns&&q->phases==1&&!q->number)
+wide=tc__contract_alone(q,wide);
 }
 q->wide=tc__ix_const(q->flip?tc__padded(wide,tc__contract_step(q)):wide);
 if(q->phases>1||tc__ix_hi(x,q->g->shape.cols)<=tc__ix_value(q->wide))
@@ -49300,8 +49375,8 @@ int64_t*own=(int64_t*)(void*)(to+l->sizes);
 if(l->by||l->pieces)continue;
 for(uint32_t k=0;k<l->memories;k++,to+=8){
 const tc__kbuf*b=&l->group->buffer.at[l->memory[k]];
-int moves=b->place==TC__BUF_INPUT?b->source>=r->placed:b->written;
-if(moves&&(l->group->target.loop||b->place==TC__BUF_INPUT))
+int input=b->place==TC__BUF_INPUT;
+if(input?b->source>=r->placed:l->group->target.loop!=0)
 changed|=tc__argument_put(to,l->buf[l->memory[k]]);
 }
 for(int k=0;l->group->target.loop&&k<l->grids.sizes;k++)

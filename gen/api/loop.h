@@ -10,7 +10,8 @@
 // behind them n_ys results. The first row has init[]; last[i] gets carry i behind the last row, ys[i] the results of
 // all rows, one after the other along a new first dimension. n_xs >= 1, and all xs have as many rows, which may be
 // none (tc_arange numbers them); n_carry and n_ys may be 0, at most 64 each. Gradients go through it: what products,
-// reductions and carries were is saved for each row, all else computed again. `user` is handed to the body.
+// reductions, carries, and dear functions of products (sigmoid, tanh) were is saved for each row, all else computed
+// again. `user` is handed to the body.
 // TC_E_SHAPE, TC_E_DTYPE: a carry that changes, xs that differ; then last and ys are null. TC_E_NULL: body, or init,
 // last or ys where there are carries or results; a result that nobody wants is freed.
 //

@@ -68,8 +68,8 @@ static void tc__dispatch_turn(tc__dispatch *r, const int64_t *size) {
         if (l->by || l->pieces) continue;
         for (uint32_t k = 0; k < l->memories; k++, to += 8) {
             const tc__kbuf *b = &l->group->buffer.at[l->memory[k]];
-            int moves = b->place == TC__BUF_INPUT ? b->source >= r->placed : b->written;
-            if (moves && (l->group->target.loop || b->place == TC__BUF_INPUT))
+            int input = b->place == TC__BUF_INPUT;
+            if (input ? b->source >= r->placed : l->group->target.loop != 0)
                 changed |= tc__argument_put(to, l->buf[l->memory[k]]);
         }
         for (int k = 0; l->group->target.loop && k < l->grids.sizes; k++)

@@ -33,7 +33,8 @@ typedef struct tc__derive {
     // While a turn of a loop that goes back is made: whether what n counts for its factor, or for the tensor that it is
     // a row of (TC__LATE_ROW), is taken from here, and given behind the loop (graph/derive_loop.c). NULL = outside.
     int (*late)(struct tc__derive *d, const tc__node *n, int factor, tc__node *g);
-    struct tc__back *back; // and that loop
+    struct tc__back *back; // and that loop,
+    uint32_t *value;       // and by node: 1 + what its value is read from; 0 = itself
     tc__recompute again;   // of checkpoints,
     uint32_t inside; //   and 1 + number of that whose node is being derived; 0 = of none
     int rounds;      // halves are rounded behind every op
@@ -167,6 +168,12 @@ static tc__node *tc__d_value(tc__derive *d, uint32_t id) {
     return v;
 }
 
+// The value of n, which is being derived: where a loop has stacked it, not what would make it again.
+static tc__node *tc__d_result(const tc__derive *d, const tc__node *n) {
+    uint32_t at = d->value ? d->value[n->id] : 0;
+    return d->g->node.at[at ? at - 1 : n->id];
+}
+
 // What n is, where it is made again for what is being derived.
 static const tc__node *tc__d_original(const tc__derive *d, const tc__node *n) {
     return tc__original(&d->again, n);
@@ -242,7 +249,7 @@ static int tc__derive_pool(tc__derive *d, const tc__node *n, tc__node *g) {
 
 // The GRAD column.
 static void tc__derive_row(tc__derive *d, const tc__node *n, tc__node *g) {
-    tc__node *y = tc__d_made(d, d->g->node.at[n->id]), *a = tc__d_in(d, n, 0);
+    tc__node *y = tc__d_made(d, tc__d_result(d, n)), *a = tc__d_in(d, n, 0);
     tc__node *b = n->n_in > 1 ? tc__d_in(d, n, 1) : NULL;
     tc__node *c = n->n_in > 2 ? tc__d_in(d, n, 2) : NULL;
     (void)y, (void)b, (void)c;
@@ -263,7 +270,7 @@ static int tc__derive_root(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__derive_row(d, n, g);
     tc__node *slope = *at ? d->g->node.at[*at - 1] : NULL;
     *at = was;
-    tc__node *none = tc__d2_s(d, TC_OP_EQ, tc__d_made(d, d->g->node.at[n->id]), 0);
+    tc__node *none = tc__d2_s(d, TC_OP_EQ, tc__d_made(d, tc__d_result(d, n)), 0);
     tc__d_give(d, a, tc__d3(d, TC_OP_WHERE, none, tc__d_zeros(d, a), slope));
     return 1;
 }
@@ -364,7 +371,7 @@ static void tc__derive_sum(tc__derive *d, const tc__node *n, tc__node *g) {
 // All elements that are the extreme share what it counts.
 static void tc__derive_extreme(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__node *a = tc__d_in(d, n, 0);
-    tc__node *is = tc__d2(d, TC_OP_EQ, a, tc__d_expand_like(d, d->g->node.at[n->id], a));
+    tc__node *is = tc__d2(d, TC_OP_EQ, a, tc__d_expand_like(d, tc__d_result(d, n), a));
     tc__node *count =
         tc__d_reduce(d, TC_OP_SUM, tc__d_cast(d, is, a->dtype), n->attr[TC__REDUCE_DIMS]);
     g = tc__d_expand_like(d, tc__d2(d, TC_OP_DIV, g, count), a);
@@ -437,7 +444,7 @@ static void tc__derive_prod(tc__derive *d, const tc__node *n, tc__node *g) {
 // y_j = a_0 ... a_j, so a_i counts the sum over j >= i of g_j y_j / a_i, where a_i is not 0; behind the first 0 of a
 // row nothing; that 0 the same sum of what y was if it were 1.
 static void tc__derive_cumprod(tc__derive *d, const tc__node *n, tc__node *g) {
-    tc__node *a = tc__d_in(d, n, 0), *y = d->g->node.at[n->id];
+    tc__node *a = tc__d_in(d, n, 0), *y = tc__d_result(d, n);
     tc__node *is = tc__d2_s(d, TC_OP_EQ, a, 0);
     tc__node *zeros = tc__d_scan(d, TC_OP_CUMSUM, tc__d_cast(d, is, a->dtype));
     tc__node *met = tc__d2_s(d, TC_OP_GT, zeros, 0);

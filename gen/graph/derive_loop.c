@@ -2,10 +2,15 @@
 // given, and of all that it used of the outside.
 //
 // A turn of it is the turn of the first one, made again of its row and of what the carries were then, which the first
-// loop stacks; so are products, reductions and opaque ops, what is left is computed again. Over these nodes goes the
+// loop stacks; so are products, reductions and opaque ops, and dear functions of products (sigmoid, tanh), for which
+// the product itself is seldom needed then. What is left is computed again. Over these nodes goes the
 // sweep of derive_sweep.c. What a carry counts is a carry of the loop back. What something of the outside counts is summed
 // by a carry; or, if a turn uses one row of it, it is stacked; and what a factor of products counts is one product over
 // the rows of all turns, behind the loop.
+
+enum {
+    TC__BACK_DEAR = 12
+}; // cost of a function that takes longer than to store and load its value
 
 // What a turn's value was, a row of what the first loop stacked; and the node that would make it again, which has its
 // adjoint. UINT32_MAX = a carry.
@@ -27,6 +32,7 @@ typedef struct tc__back {
     uint32_t first, end; // nodes of the turn that is made again
     uint32_t *in;        // tc__loops_of,
     uint32_t *map;       //   and by node of the turn 1 + what it is in the loop back
+    uint8_t *product;    //   and whether it is one, or element by element made of one,
     uint32_t nodes;      //   of so many
     uint32_t *inner;     // by loop before it: 1 + what that is, where it is in the turn
     TC__VEC(tc__remade) remade;
@@ -82,12 +88,24 @@ static tc__node *tc__back_copy(tc__back *b, const tc__node *n) {
     return made;
 }
 
+// Whether node n of the turn is a product, or arithmetic and movement made of one.
+static int tc__back_is_product(const tc__back *b, const tc__node *n) {
+    tc__kind k = tc__ops[n->op].kind;
+    int made = 0;
+    if (k == TC__KIND_CONTRACT) return 1;
+    if (k == TC__KIND_LOOP || k == TC__KIND_REDUCE || k == TC__KIND_OPAQUE) return 0;
+    for (uint32_t i = 0; i < n->n_in; i++) made |= b->product[n->in[i]];
+    return made;
+}
+
 // Whether n of the turn is stacked: what loops in the turn compute is made again. Of no turn nothing is saved.
 static int tc__back_is_saved(const tc__back *b, const tc__node *n) {
     tc__kind k = tc__ops[n->op].kind;
+    int dear = k == TC__KIND_UNARY && tc__ops[n->op].cost >= TC__BACK_DEAR;
     return tc__is_float(n->dtype) && b->in[n->id] == b->from + 1 &&
            !tc__ix_equals(b->outer->g->loop.at[b->from].turns, 0) &&
-           (k == TC__KIND_REDUCE || k == TC__KIND_CONTRACT || k == TC__KIND_OPAQUE);
+           (k == TC__KIND_REDUCE || k == TC__KIND_CONTRACT || k == TC__KIND_OPAQUE ||
+            (dear && b->product[n->id]));
 }
 
 // Node n of the turn; 0 = no memory.
@@ -97,6 +115,7 @@ static int tc__back_make(tc__back *b, uint32_t id) {
     int own =
         tc__ops[n->op].kind == TC__KIND_LOOP && n->attr[TC__CARRY_LOOP] == (int64_t)b->from;
     if (own && n->op == TC_OP_NEXT) return 1;
+    b->product[id] = (uint8_t)tc__back_is_product(b, n);
     made = own ? tc__back_saved(b, n, UINT32_MAX) : tc__back_copy(b, n);
     if (made && !own && tc__back_is_saved(b, n)) made = tc__back_saved(b, n, made->id);
     if (made) b->map[id] = made->id + 1;
@@ -157,13 +176,26 @@ static int tc__derive_late(tc__derive *d, const tc__node *n, int factor, tc__nod
                                   : tc__derive_factor_late(d, n, (uint32_t)factor, g);
 }
 
-// All turns of a, as rows. What it is a row of may have more dimensions, of size 1.
+// All turns of a, as rows. What was reshaped is stacked as it was, so that two shapes of it are stored once.
+static tc__node *tc__back_stacked(tc__back *b, const tc__node *a) {
+    tc__graph *g = b->outer->g;
+    tc__ix dims[TC_MAX_RANK];
+    const tc__node *was = a->op == TC_OP_RESHAPE ? g->node.at[a->in[0]] : a;
+    if (was == a || tc__back_is_outside(b, was->id) || a->rank == TC_MAX_RANK)
+        return tc__make_stacked(g, b->loop, a);
+    tc__node *all = tc__make_stacked(g, b->loop, was);
+    dims[0] = g->loop.at[b->loop].turns;
+    memcpy(dims + 1, a->dims, a->rank * sizeof *dims);
+    return all ? tc__make_reshape(g, all, a->rank + 1, dims) : NULL;
+}
+
+// The same, but of a row of something that is all of its rows, which may have more dimensions, of size 1.
 static tc__node *tc__back_all(tc__back *b, uint32_t id) {
     tc__derive d = *b->outer;
     const tc__node *of, *a = d.g->node.at[id];
     tc__ix dims[TC_MAX_RANK];
     d.back = b;
-    if (!tc__back_is_row(&d, a, &of)) return tc__make_stacked(d.g, b->loop, a);
+    if (!tc__back_is_row(&d, a, &of)) return tc__back_stacked(b, a);
     dims[0] = of->dims[0];
     memcpy(dims + 1, a->dims, a->rank * sizeof *dims);
     return tc__make_reshape(d.g, d.g->node.at[of->id], a->rank + 1, dims);
@@ -182,8 +214,8 @@ static tc__node *tc__back_joined(tc__derive *d, tc__node *a, int dim) {
 static void tc__back_give_late(tc__back *b, const tc__late *l) {
     tc__derive *d = b->outer;
     const tc__node *of = d->g->node.at[l->of];
-    tc__node *g = l->factor < 0 ? tc__make_stacked(d->g, b->loop, d->g->node.at[l->g])
-                                : tc__back_all(b, l->g);
+    tc__node *g =
+        l->factor < 0 ? tc__back_stacked(b, d->g->node.at[l->g]) : tc__back_all(b, l->g);
     if (l->factor < 0) { // [turns, .., 1, ..]
         tc__ix dims[TC_MAX_RANK];
         for (int i = 0; g && i < g->rank - 1; i++)
@@ -213,7 +245,7 @@ static void tc__back_sweep(tc__back *b, tc__derive *s) {
         if (at && b->remade.at[at - 1].value == i) {
             uint32_t by = b->remade.at[--at].by;
             if (by == UINT32_MAX) continue;
-            s->how[by] |= s->how[i];
+            s->how[by] |= s->how[i], s->value[by] = i + 1;
             if (s->adjoint[i])
                 tc__d_give(s, s->g->node.at[by], s->g->node.at[s->adjoint[i] - 1]);
         } else {
@@ -407,15 +439,17 @@ static int tc__back_open(tc__back *b) {
     g->loop.at[b->loop].times = from.times || from.go;
     g->loop.at[b->loop].backward = !from.backward, g->loop.at[b->loop].outer = from.outer;
     b->in = tc__loops_of(g), b->map = TC__NEW_ARRAY(g->ctx, uint32_t, b->nodes);
+    b->product = TC__NEW_ARRAY(g->ctx, uint8_t, b->nodes);
     b->inner = TC__NEW_ARRAY(g->ctx, uint32_t, b->loop + 1);
     b->first = b->nodes;
-    for (uint32_t i = from.first; i <= from.last && b->in && b->map && b->inner; i++) {
+    if (!b->in || !b->map || !b->product || !b->inner) return 0;
+    for (uint32_t i = from.first; i <= from.last; i++) {
         if (!tc__back_inner(b, i)) return 0;
         if (i < from.last && tc__loop_has(g, b->from + 1, b->in[i]) && !tc__back_make(b, i))
             return 0;
     }
     b->end = (uint32_t)g->node.count;
-    return b->in && b->map && b->inner;
+    return 1;
 }
 
 // What is left of loop `loop` has adjoints: what it was made of gets them.
@@ -438,12 +472,15 @@ static void tc__derive_loop(tc__derive *d, uint32_t loop) {
     s.n = (uint32_t)g->node.count, s.back = &b, s.late = tc__derive_late;
     s.adjoint = ok ? TC__NEW_ARRAY(g->ctx, uint32_t, s.n) : NULL;
     s.how = ok ? TC__NEW_ARRAY(g->ctx, uint8_t, s.n) : NULL;
-    ok = ok && s.adjoint && s.how && tc__back_run(&b, &s);
+    s.value = ok ? TC__NEW_ARRAY(g->ctx, uint32_t, s.n) : NULL;
+    ok = ok && s.adjoint && s.how && s.value && tc__back_run(&b, &s);
     d->failed |= !ok || s.failed, d->why = s.why;
     if (s.adjoint && s.adjoint != d->adjoint) TC__FREE_ARRAY(g->ctx, s.adjoint, s.n);
     if (s.how && s.how != d->how) TC__FREE_ARRAY(g->ctx, s.how, s.n);
+    if (s.value && s.value != d->value) TC__FREE_ARRAY(g->ctx, s.value, s.n);
     if (b.in) TC__FREE_ARRAY(g->ctx, b.in, b.nodes);
     if (b.map) TC__FREE_ARRAY(g->ctx, b.map, b.nodes);
+    if (b.product) TC__FREE_ARRAY(g->ctx, b.product, b.nodes);
     if (b.inner) TC__FREE_ARRAY(g->ctx, b.inner, b.loop + 1);
     TC__VEC_FREE(g->ctx, b.remade);
     TC__VEC_FREE(g->ctx, b.late);

@@ -62,6 +62,7 @@ enum {
     TC__CONTRACT_SLICE_UNIT = 24,        //   whole blocks and vectors,
     TC__CONTRACT_SLICE_LEAST = 32,       //   and at least,
     TC__CONTRACT_SLICE_ITEMS = 4,        //   for so many items of the same columns
+    TC__CONTRACT_ALONE = 1 << 18,        // multiplications that are worth a thread
     TC__CONTRACT_WINDOW_PANEL =
         20480, //   most bytes of a panel's slice, of an L1 that windows share,
     TC__CONTRACT_WINDOW_PANEL_WIDE = 1 << 16, //   half an L2's with vectors of 16,

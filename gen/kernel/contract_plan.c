@@ -59,6 +59,7 @@ static void tc__contract_block(tc__contract *q) {
         return;
     }
     if (q->flip) {
+        if (tc__contract_has_32(q)) most *= 2;
         q->rows = most / (q->width / q->lanes);
         if (q->rows > 8) q->rows = 8;
         if (q->rows < 2) q->rows = 2;
@@ -104,6 +105,23 @@ static void tc__contract_blocks(tc__contract *q) {
                         : tc__ix_ceil_div(x, q->g->shape.cols, q->wide);
 }
 
+// Columns of an item, at most `wide`, of a small product, which would be one item: each thread has some of them.
+static int64_t tc__contract_alone(const tc__contract *q, int64_t wide) {
+    const tc__group *g = q->g;
+    if (!tc__ix_is_const(g->shape.rows) || !tc__ix_is_const(g->shape.batch) ||
+        !tc__ix_is_const(q->depth))
+        return wide;
+    int64_t cols = tc__ix_value(g->shape.cols), m = tc__ix_value(q->m),
+            all = tc__ix_times(tc__ix_times(m, cols), tc__ix_value(q->depth));
+    int64_t rows = (m + q->grain - 1) / q->grain * tc__ix_value(g->shape.batch);
+    int64_t threads = rows ? (g->target.threads + rows - 1) / rows : 1;
+    if (threads > all / TC__CONTRACT_ALONE) threads = all / TC__CONTRACT_ALONE;
+    if (threads < 2 || (cols - 1) / wide + 1 >= threads) return wide;
+    int64_t step = q->flip ? tc__contract_step(q) : q->width,
+            share = tc__padded((cols + threads - 1) / threads, step);
+    return share < wide ? share : wide;
+}
+
 static void tc__contract_columns(tc__contract *q) {
     tc__ixpool *x = q->g->body.ix;
     int64_t bytes = tc__dtypes[q->dtype].bytes < 4 ? 4 : tc__dtypes[q->dtype].bytes;
@@ -136,6 +154,8 @@ static void tc__contract_columns(tc__contract *q) {
         int64_t cols = tc__ix_value(q->g->shape.cols), blocks = (cols - 1) / wide + 1;
         if (cols > 0) wide = tc__padded((cols - 1) / blocks + 1, q->width);
         while (q->turns && cols % wide && cols % wide < q->width) wide += q->width;
+        if (!q->streams && !q->dot.turned && !q->turns && q->phases == 1 && !q->number)
+            wide = tc__contract_alone(q, wide);
     }
     q->wide = tc__ix_const(q->flip ? tc__padded(wide, tc__contract_step(q)) : wide);
     if (q->phases > 1 || tc__ix_hi(x, q->g->shape.cols) <= tc__ix_value(q->wide))

@@ -4,9 +4,10 @@
 //
 // A carry has memory for two turns: `first` is stored before the loop, NOW is what a turn reads and `next` what it
 // stores, in turns one half and the other, LEFT what is read behind the loop. What is stacked has memory for all turns:
-// a turn stores its `row`, ALL is read behind. What is read is an INPUT, numbered from graph.placed on, whose operands
-// are what is stored there before; so the order of kernels is known, and nothing below knows of loops but that kernels
-// of one stay together (kernel/schedule.c) and that addresses move on (exec/loops.c).
+// a turn stores its `row`, which its products read there, ALL is read behind. What else is read is an INPUT, numbered
+// from graph.placed on, whose operands are what is stored there before; so the order of kernels is known, and nothing
+// below knows of loops but that kernels of one stay together (kernel/schedule.c) and that addresses move on
+// (exec/loops.c).
 
 typedef struct tc__unroll {
     tc__rewrite w;
@@ -15,6 +16,7 @@ typedef struct tc__unroll {
     uint32_t
         *store; // by old id of NEXT and STACKED: what each turn stores, 0 = not made yet,
     uint32_t *memory; //   and where
+    uint32_t *row;    // by old id: 1 + a STACKED that has it for a row; 0 = none
     TC__VEC(uint32_t) waiting;
     TC__VEC(uint32_t) stores; // those of a loop, while what is left of it is made
 } tc__unroll;
@@ -172,6 +174,21 @@ static tc__node *tc__unroll_left(tc__unroll *u, const tc__node *n, uint32_t loop
                           (uint32_t)u->stores.count, u->w.from->loop.at[loop].outer);
 }
 
+// Operands of a product of a turn, where they are rows that the turn stores: a matrix has to be in memory, and is once
+// so. 0 = no memory.
+static int tc__unroll_rows_read(tc__unroll *u, const tc__node *n, uint32_t *in) {
+    if (tc__ops[n->op].kind != TC__KIND_CONTRACT || !u->loop[n->id]) return 1;
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        uint32_t row = u->row[n->in[i]];
+        const tc__node *s = row ? u->w.from->node.at[row - 1] : NULL;
+        if (!s || s->attr[TC__STACKED_LOOP] + 1 != (int64_t)u->loop[n->id]) continue;
+        if (tc__unroll_at(u, n->in[i])->op == TC_OP_INPUT) continue;
+        if (!tc__unroll_store(u, s, u->loop[n->id] - 1)) return 0;
+        in[i] = u->store[s->id];
+    }
+    return 1;
+}
+
 static tc__node *tc__unroll_node(tc__unroll *u, const tc__node *n) {
     uint32_t in[TC__MAX_OPERANDS];
     u->w.to->from = n->from, u->w.to->device = n->device;
@@ -180,6 +197,7 @@ static tc__node *tc__unroll_node(tc__unroll *u, const tc__node *n) {
         return tc__unroll_left(u, n, (uint32_t)n->attr[TC__CARRIED_LOOP]);
     if (n->op == TC_OP_NEXT) return tc__unroll_at(u, n->in[1]);
     tc__node m = tc__rewrite_proto(&u->w, n, in);
+    if (!tc__unroll_rows_read(u, n, in)) return NULL;
     tc__node *made = tc__node_cons(u->w.to, &m);
     if (made) made->loop = (uint16_t)u->loop[n->id];
     return made;
@@ -229,6 +247,7 @@ static void tc__unroll_free(tc__unroll *u) {
     if (u->made) TC__FREE_ARRAY(c, u->made, n);
     if (u->store) TC__FREE_ARRAY(c, u->store, n);
     if (u->memory) TC__FREE_ARRAY(c, u->memory, n);
+    if (u->row) TC__FREE_ARRAY(c, u->row, n);
     TC__VEC_FREE(c, u->waiting);
     TC__VEC_FREE(c, u->stores);
     tc__rewrite_close(&u->w);
@@ -245,7 +264,11 @@ static int tc__loops_run(tc_ctx *c, const tc__graph *from, tc__graph *to, uint32
     u.loop = tc__loops_of(from), u.made = TC__NEW_ARRAY(c, uint8_t, u.w.nodes);
     u.store = TC__NEW_ARRAY(c, uint32_t, u.w.nodes);
     u.memory = TC__NEW_ARRAY(c, uint32_t, u.w.nodes);
-    ok = ok && u.loop && u.made && u.store && u.memory && tc__loops_copy(to, from);
+    u.row = TC__NEW_ARRAY(c, uint32_t, u.w.nodes);
+    ok = ok && u.loop && u.made && u.store && u.memory && u.row && tc__loops_copy(to, from);
+    for (uint32_t i = 0; ok && i < u.w.nodes; i++)
+        if (u.w.live[i] && from->node.at[i]->op == TC_OP_STACKED)
+            u.row[from->node.at[i]->in[0]] = i + 1;
     for (uint32_t i = 0; ok && i < u.w.nodes; i++)
         ok = !u.w.live[i] || tc__unroll_make(&u, i);
     ok = ok && tc__composites_carry(&u.w) && tc__unroll_outputs(&u, outputs, n);

@@ -1,0 +1,171 @@
+// Products by how panels of the right operand come about: packed for many items, or where the one item that has all rows uses
+// them; slices of a long depth; columns shared by threads; operands that lie, are turned, or computed. Held, in bits, against
+// loops in C that add k in order, one fma a step, for all kinds of CPUs.
+#define TCOMPILE_IMPLEMENTATION
+#include "tcompile.h"
+
+#include "harness.h"
+
+#include <math.h>
+
+enum { MOST = 1 << 18 };
+
+typedef enum form {
+    PLAIN,
+    BESIDE,  // a bias and a bound behind it
+    DOUBLED, // the right operand is computed: twice what lies
+    HALVES   // the right operand is bf16
+} form;
+
+typedef struct product {
+    int batch, m, n, k;
+    int turned_left, turned_right; // stored [k, m], [n, k]
+    form form;
+} product;
+
+static const product products[] = {
+    {1, 32, 512, 128, 0, 0, PLAIN},   // columns for each thread
+    {1, 32, 128, 512, 0, 1, PLAIN},   //   of weights [columns, k]
+    {1, 31, 203, 130, 0, 0, BESIDE},  //   and a rest everywhere
+    {2, 20, 300, 190, 0, 0, PLAIN},   //   of two products
+    {1, 13, 17, 5, 0, 0, DOUBLED},    // one panel
+    {1, 47, 130, 99, 0, 0, DOUBLED},  //
+    {1, 128, 96, 900, 1, 0, PLAIN},   // slices, of all rows
+    {1, 100, 70, 1500, 1, 0, BESIDE}, //
+    {1, 144, 65, 701, 0, 0, DOUBLED}, //
+    {1, 64, 80, 1024, 1, 1, PLAIN},   //   of columns that lie apart
+    {1, 145, 64, 700, 0, 0, PLAIN},   //   of some of them
+    {3, 49, 50, 641, 0, 0, PLAIN},    //   of three products
+    {1, 45, 60, 90, 0, 1, HALVES},    // evaluated along k, and turned
+    {1, 70, 50, 800, 0, 1, HALVES},   //   in slices
+};
+enum { PRODUCTS = sizeof products / sizeof *products };
+
+static float left_at(const product *p, int b, int r, int k) {
+    return (float)test_number((unsigned)((b * p->m + r) * p->k + k), 1);
+}
+
+// A number that bf16 has, too.
+static float right_at(const product *p, int b, int k, int c) {
+    unsigned w = test_word((unsigned)((b * p->k + k) * p->n + c), 2);
+    return (float)((int)(w % 255) - 127) / 64;
+}
+
+static float bias_at(int c) { return (float)test_number((unsigned)c, 3); }
+
+static tc_tensor left_of(tc_ctx *tc, const product *p) {
+    static float x[MOST];
+    CHECK(p->batch * p->m * p->k <= MOST);
+    for (int b = 0; b < p->batch; b++)
+        for (int r = 0; r < p->m; r++)
+            for (int k = 0; k < p->k; k++) {
+                int at = p->turned_left ? k * p->m + r : r * p->k + k;
+                x[b * p->m * p->k + at] = left_at(p, b, r, k);
+            }
+    return tc_from_data(tc, x,
+                        p->turned_left ? TC_DIMS(p->batch, p->k, p->m)
+                                       : TC_DIMS(p->batch, p->m, p->k),
+                        TC_F32);
+}
+
+static tc_tensor right_of(tc_ctx *tc, const product *p) {
+    static float x[MOST];
+    CHECK(p->batch * p->n * p->k <= MOST);
+    for (int b = 0; b < p->batch; b++)
+        for (int k = 0; k < p->k; k++)
+            for (int c = 0; c < p->n; c++) {
+                int at = p->turned_right ? c * p->k + k : k * p->n + c;
+                x[b * p->n * p->k + at] = right_at(p, b, k, c);
+            }
+    tc_tensor y = tc_from_data(tc, x,
+                               p->turned_right ? TC_DIMS(p->batch, p->n, p->k)
+                                               : TC_DIMS(p->batch, p->k, p->n),
+                               TC_F32);
+    return p->form == HALVES ? tc_cast(y, TC_BF16) : y;
+}
+
+static tc_tensor multiply(tc_ctx *tc, const product *p, tc_tensor left, tc_tensor right) {
+    float row[512];
+    if (p->turned_left) left = tc_transpose(left, 1, 2);
+    if (p->turned_right) right = tc_transpose(right, 1, 2);
+    if (p->form == HALVES) right = tc_cast(right, TC_F32);
+    if (p->form == DOUBLED) right = tc_add(right, right);
+    tc_tensor y = tc_matmul(left, right);
+    if (p->form != BESIDE) return y;
+    for (int c = 0; c < p->n; c++) row[c] = bias_at(c);
+    return tc_relu(tc_add(y, tc_from_data(tc, row, TC_DIMS(p->n), TC_F32)));
+}
+
+static float expected(const product *p, int b, int r, int c) {
+    float sum = 0;
+    for (int k = 0; k < p->k; k++)
+        sum = fmaf(left_at(p, b, r, k),
+                   right_at(p, b, k, c) * (p->form == DOUBLED ? 2.0f : 1.0f), sum);
+    if (p->form != BESIDE) return sum;
+    sum += bias_at(c);
+    return sum > 0 ? sum : 0;
+}
+
+static void check(const product *p, tc_tensor y, int number) {
+    static float got[MOST];
+    int at = 0, wrong = 0;
+    REQUIRE(p->batch * p->m * p->n <= MOST);
+    CHECK_EQ(tc_read(y, got, (size_t)(p->batch * p->m * p->n) * sizeof *got), TC_OK);
+    for (int b = 0; b < p->batch; b++)
+        for (int r = 0; r < p->m; r++)
+            for (int c = 0; c < p->n; c++, at++) {
+                float want = expected(p, b, r, c);
+                wrong += memcmp(&want, &got[at], sizeof want) != 0;
+            }
+    if (wrong) FAIL("product %d: %d elements are wrong", number, wrong);
+}
+
+static void run_all(const char *backend, const char *isa, int threads) {
+    tc_config config = tc_config_default();
+    config.backend = backend, config.isa = isa, config.threads = threads;
+    config.no_disk_cache = 1;
+    tc_ctx *tc = tc_open(&config);
+    tc_tensor in[2 * PRODUCTS], out[PRODUCTS];
+    REQUIRE(tc);
+    for (int i = 0; i < PRODUCTS; i++)
+        in[2 * i] = left_of(tc, &products[i]), in[2 * i + 1] = right_of(tc, &products[i]);
+    tc_trace_begin(tc, "products");
+    for (int i = 0; i < PRODUCTS; i++)
+        out[i] = multiply(tc, &products[i], in[2 * i], in[2 * i + 1]);
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    for (int i = 0; i < PRODUCTS; i++) check(&products[i], out[i], i);
+    CHECK_EQ(tc_error(tc), TC_OK);
+    CHECK_EQ(tc_stats_get(tc).fallbacks, 0);
+    tc_close(tc);
+}
+
+TEST(interpreted) { run_all("aot_eager", NULL, 2); }
+TEST(two_threads) { run_all("cpu", NULL, 2); }
+TEST(one_thread) { run_all("cpu", NULL, 1); }
+TEST(three_threads) { run_all("cpu", NULL, 3); }
+TEST(avx2) { run_all("cpu", "avx2", 2); }
+TEST(baseline) { run_all("cpu", "baseline", 2); }
+
+// The C of a product of 32 rows, a depth of 128 and 512 columns.
+static const char *code_of(int threads) {
+    static char text[1 << 18];
+    tc_config config = tc_config_default();
+    config.threads = threads, config.no_disk_cache = 1;
+    tc_ctx *tc = tc_open(&config);
+    tc_tensor x = tc_ones(tc, TC_DIMS(32, 128), TC_F32);
+    tc_tensor w = tc_ones(tc, TC_DIMS(128, 512), TC_F32);
+    tc_trace_begin(tc, "small");
+    tc_tensor y = tc_matmul(x, w);
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    (void)y;
+    snprintf(text, sizeof text, "%s", tc_region_source(tc, "small"));
+    tc_close(tc);
+    return text;
+}
+
+TEST(threads_share_columns) {
+    CHECK(strstr(code_of(2), "col_blocks = 2;"));
+    CHECK(strstr(code_of(1), "col_blocks = 1;"));
+    CHECK(!strstr(code_of(2),
+                  "tc_packed(a, worker)")); // of all rows: packed where it is used
+}
