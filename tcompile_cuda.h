@@ -4982,7 +4982,7 @@ tc__tile_spare(t->way,t->stages,t->high*t->across,lines);
 }
 static int tc__product_lines(const tc__group*g,const tc__product*q,
 const tc__product_tile*t){
-int64_t room=g->target.room?g->target.room:TC__MAPPED_ROOM;
+int64_t room=g->target.room?(int64_t)g->target.room:(int64_t)TC__MAPPED_ROOM;
 if(t->way<TC__WAY_MAPPED||(q->width>1&&!tc__result_is_long(g)))return 0;
 int most=t->way==TC__WAY_HELD?1:2;
 for(int lines=most*TC__MAPPED_LINES;lines;lines-=TC__MAPPED_LINES){
