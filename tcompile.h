@@ -3166,7 +3166,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x4192528db8ff23c9u
+#define TC__BUILD_ID 0x01e578ec1007e981u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -24346,7 +24346,7 @@ if(n->attr[i]!=order[i])return 0;
 return 1;
 }
 static const tc__node*tc__layouts_image(const tc__graph*g,const tc__node*n){
-if(n->op!=TC_OP_LAID)return NULL;
+if(n->op!=TC_OP_LAID||n->loop)return NULL;
 const tc__node*a=tc__operand(g,n,0);
 if(!tc__is_permuted(a,tc__layouts_last))return NULL;
 a=tc__operand(g,a,0);
@@ -24356,7 +24356,8 @@ static int tc__wants_layouts(const tc__graph*g,const tc__node*n){
 return n->device&&tc__layouts_image(g,n)!=NULL;
 }
 static int tc__layouts_turns(const tc__graph*g,const tc__node*n){
-if(n->op!=TC_OP_MATMUL||n->rank!=4||!tc__ix_equals(n->dims[1],1))return 0;
+if(n->op!=TC_OP_MATMUL||n->loop||n->rank!=4||!tc__ix_equals(n->dims[1],1))
+return 0;
 const tc__node*weight=tc__operand(g,n,0),*image=tc__operand(g,n,1);
 if(!tc__is_half(weight->dtype)||weight->op!=TC_OP_EXPAND)return 0;
 if(!tc__ix_is_const(n->dims[2])||tc__ix_value(n->dims[2])%TC__CHANNELS_PACK)

@@ -145,7 +145,8 @@ TC_FN void TC_N(turn_fours)(float (&x)[8]) {
 
 // fn: nothing
 // What a hole loads that loads nothing.
-struct TC_N(nothing) {};
+struct TC_N(nothing) {
+};
 
 // fn: fours
 // Four fragments side by side, of a row or that 8 below: 8 columns of it.

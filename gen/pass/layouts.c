@@ -29,7 +29,7 @@ static int tc__is_permuted(const tc__node *n, const int64_t *order) {
 
 // What a LAID node has with channels last; NULL = it is of another kind.
 static const tc__node *tc__layouts_image(const tc__graph *g, const tc__node *n) {
-    if (n->op != TC_OP_LAID) return NULL;
+    if (n->op != TC_OP_LAID || n->loop) return NULL;
     const tc__node *a = tc__operand(g, n, 0);
     if (!tc__is_permuted(a, tc__layouts_last)) return NULL;
     a = tc__operand(g, a, 0);
@@ -42,7 +42,8 @@ static int tc__wants_layouts(const tc__graph *g, const tc__node *n) {
 
 // Whether n is a convolution's product of an image that is no window, of so many channels that rows are whole accesses.
 static int tc__layouts_turns(const tc__graph *g, const tc__node *n) {
-    if (n->op != TC_OP_MATMUL || n->rank != 4 || !tc__ix_equals(n->dims[1], 1)) return 0;
+    if (n->op != TC_OP_MATMUL || n->loop || n->rank != 4 || !tc__ix_equals(n->dims[1], 1))
+        return 0;
     const tc__node *weight = tc__operand(g, n, 0), *image = tc__operand(g, n, 1);
     if (!tc__is_half(weight->dtype) || weight->op != TC_OP_EXPAND) return 0;
     if (!tc__ix_is_const(n->dims[2]) || tc__ix_value(n->dims[2]) % TC__CHANNELS_PACK)

@@ -271,3 +271,82 @@ TEST(channels_that_are_last) {
     check_device_closed();
     sums_free(&sy), sums_free(&sx), sums_free(&sw), numbers_free(&m), free(last), free(y);
 }
+
+static float as_bf16(double x) {
+    float f = (float)x, back;
+    uint32_t u;
+    memcpy(&u, &f, sizeof u);
+    u = (u + 0x7fffu + (u >> 16 & 1)) & 0xffff0000u;
+    memcpy(&back, &u, sizeof back);
+    return back;
+}
+
+static void fill(float *x, size_t n, unsigned seed, double scale, double middle) {
+    for (size_t i = 0; i < n; i++)
+        x[i] = as_bf16(middle + scale * test_number((unsigned)i, seed));
+}
+
+enum { IMAGES = 2, CHANNELS = 64, SIDE = 12, PLACES = SIDE * SIDE, RESULTS = 32 };
+
+// Norm and relu of a 1x1 convolution, then a 3x3: what lies with channels last between them is stored so by the first product, for
+// another reader as well; the norm's scale is computed once for each channel.
+TEST(between_convolutions) {
+    static float x[IMAGES * CHANNELS * PLACES], r[IMAGES * CHANNELS * PLACES],
+        got[IMAGES * CHANNELS * PLACES], w1[CHANNELS * CHANNELS],
+        w2[RESULTS * CHANNELS * 9], norm[4][CHANNELS], y[IMAGES * RESULTS * PLACES];
+    tc_config config = tc_config_default();
+    tc_ctx *tc = tc_open(&config);
+    int far = 0;
+    REQUIRE(open_device(tc));
+    fill(x, IMAGES * CHANNELS * PLACES, 1, 1, 0), fill(w1, CHANNELS * CHANNELS, 2, 0.2, 0);
+    fill(w2, RESULTS * CHANNELS * 9, 3, 0.06, 0);
+    for (unsigned i = 0; i < 4; i++)
+        fill(norm[i], CHANNELS, 4 + i, i == 1 ? 0.2 : 0.3, i == 1 || i == 2);
+    for (int i = 0; i < IMAGES * CHANNELS * PLACES; i++) {
+        int image = i / PLACES / CHANNELS, o = i / PLACES % CHANNELS;
+        double sum = 0;
+        for (int c = 0; c < CHANNELS; c++)
+            sum += (double)w1[o * CHANNELS + c] *
+                   (double)x[(image * CHANNELS + c) * PLACES + i % PLACES];
+        double scale = (double)norm[2][o] / sqrt((double)norm[1][o] + 1e-5);
+        float v = as_bf16(((double)as_bf16(sum) - (double)norm[0][o]) * scale +
+                          (double)norm[3][o]);
+        r[i] = v > 0 ? v : 0;
+    }
+    tc_tensor p[4], in = on_device(tc, x, TC_DIMS(IMAGES, CHANNELS, SIDE, SIDE), TC_BF16),
+                    first = on_device(tc, w1, TC_DIMS(CHANNELS, CHANNELS, 1, 1), TC_BF16),
+                    second = on_device(tc, w2, TC_DIMS(RESULTS, CHANNELS, 3, 3), TC_BF16);
+    for (int i = 0; i < 4; i++) p[i] = on_device(tc, norm[i], TC_DIMS(CHANNELS), TC_BF16);
+    uint64_t kernels = tc_stats_get(tc).kernel_runs;
+    tc_trace_begin(tc, "between");
+    tc_tensor a = tc_conv2d(in, first, tc_null(), 1, 0, 1, 1);
+    a = tc_relu(tc_batch_norm(a, p[0], p[1], p[2], p[3], 1e-5));
+    tc_tensor twice = tc_keep(tc_mul_s(a, 2));
+    tc_tensor out = tc_keep(tc_conv2d(a, second, tc_null(), 1, 1, 1, 1));
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    // the scale, the first product, its double, the second weight, the second product
+    CHECK_EQ(tc_stats_get(tc).kernel_runs - kernels, 5);
+    fetch(twice, got, IMAGES * CHANNELS * PLACES);
+    for (int i = 0; i < IMAGES * CHANNELS * PLACES; i++)
+        far +=
+            !(fabs((double)got[i] / 2 - (double)r[i]) <= 0.02 * (1 + fabs((double)r[i])));
+    if (far) FAIL("%d values between them are far", far);
+    fetch(out, y, IMAGES * RESULTS * PLACES);
+    for (int i = 0; i < IMAGES * RESULTS * PLACES; i++) {
+        int image = i / PLACES / RESULTS, o = i / PLACES % RESULTS, h = i / SIDE % SIDE,
+            w = i % SIDE;
+        double sum = 0;
+        for (int c = 0; c < CHANNELS; c++)
+            for (int k = 0; k < 9; k++) {
+                int b = h + k / 3 - 1, e = w + k % 3 - 1;
+                if (b < 0 || b >= SIDE || e < 0 || e >= SIDE) continue;
+                sum += (double)w2[(o * CHANNELS + c) * 9 + k] *
+                       (double)r[(image * CHANNELS + c) * PLACES + b * SIDE + e];
+            }
+        far += !(fabs((double)y[i] - sum) <= 0.02 * (1 + fabs(sum)));
+    }
+    if (far) FAIL("%d results are far", far);
+    CHECK_STR(tc_error_text(tc), "");
+    tc_close(tc);
+    check_device_closed();
+}

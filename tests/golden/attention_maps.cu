@@ -295,7 +295,8 @@ TC_FN void TC_N(turn_fours)(float (&x)[8]) {
     }
 }
 
-struct TC_N(nothing) {};
+struct TC_N(nothing) {
+};
 
 TC_FN tc_pack<float, 8> TC_N(fours)(const float *four, int below) {
     tc_pack<float, 8> x;

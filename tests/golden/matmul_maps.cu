@@ -300,6 +300,29 @@ template <class S, int LINES, int WIDE = 64, int BLOCKS = 1> TC_FN void TC_N(map
     }
 }
 
+TC_FN void TC_N(turn_fours)(float (&x)[8]) {
+    #pragma unroll
+    for (int o = 1; o < 4; o *= 2) {
+        const bool upper = threadIdx.x & o;
+        #pragma unroll
+        for (int i = 0; i < 8; i++) {
+            if (i / 2 & o) continue;
+            float &low = x[i], &high = x[i + 2 * o];
+            const float got = __shfl_xor_sync(~0u, upper ? low : high, o);
+            if (upper) low = got;
+            else high = got;
+        }
+    }
+}
+
+TC_FN tc_pack<float, 8> TC_N(fours)(const float *four, int below) {
+    tc_pack<float, 8> x;
+    #pragma unroll
+    for (int q = 0; q < 8; q++) x.at[q] = below ? four[q / 2 * 4 + q % 2 + 2] : four[q / 2 * 4 + q % 2];
+    TC_N(turn_fours)(x.at);
+    return x;
+}
+
 template <int COLS, int WIDTH, class Load, class Give> TC_FN void TC_N(give_fours)(const float *sum, int row, Load load, Give hole) {
     enum : int { pieces = 8 / WIDTH, each = 2 * pieces, early = WIDTH == 8 ? 32 : 0 };
     typedef decltype(load(0, 0)) Loaded;
