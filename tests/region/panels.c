@@ -166,6 +166,4 @@ static const char *code_of(int threads) {
 TEST(threads_share_columns) {
     CHECK(strstr(code_of(2), "col_blocks = 2;"));
     CHECK(strstr(code_of(1), "col_blocks = 1;"));
-    CHECK(!strstr(code_of(2),
-                  "tc_packed(a, worker)")); // of all rows: packed where it is used
 }
