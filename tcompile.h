@@ -3165,7 +3165,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x441d5267497c75d0u
+#define TC__BUILD_ID 0xc0b99dfb48fc6b45u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -4815,6 +4815,8 @@ const char*text;
 {ENOMEM,"out of memory"},
 {ENOSPC,"No space left on device"},
 {EDQUOT,"Disk quota exceeded"},
+{EFBIG,"File too large"},
+{EFBIG,"File size limit exceeded"},
 {EMFILE,"Too many open files"},
 {ENFILE,"Too many open files in system"}};
 TC__UNUSED static int tc__is_passing(int error){
@@ -42113,9 +42115,14 @@ cc->passes|=tc__is_passing(error);
 tc__put(&cc->why,"no directory for its files, set TMPDIR: %s\n",
 error==EPERM?"others may rename there":strerror(error));
 }
+static void tc__cc_unwritten(tc__cc*cc,tc__text*why){
+int error=errno;
+cc->passes=1;
+tc__put(why,"its source cannot be written: %s\n",strerror(error));
+}
 static int tc__cc_failure_passes(const tc__proc*p){
 return p->timed_out||p->killed_by==SIGKILL||p->killed_by==SIGTERM||
-(p->text.size&&tc__is_passing_text(p->text.at));
+p->killed_by==SIGXFSZ||(p->text.size&&tc__is_passing_text(p->text.at));
 }
 static unsigned tc__cc_cpu_seconds(const tc__cc*cc){
 return(unsigned)cc->options.limit_ms/1000*4+10;
@@ -42257,9 +42264,10 @@ tc__work_trouble(cc);
 return;
 }
 tc__words_environment(&environment,work.path,work.mark);
-(void)tc__file_write(work.dir,"k.c","int k;\n",7);
+int written=tc__file_write(work.dir,"k.c","int k;\n",7);
+if(!written)tc__cc_unwritten(cc,&cc->why);
 cc->kind=strstr(cc->command.at[0],"clang")?TC__CC_CLANG:TC__CC_GCC;
-for(turn=0;turn<2;turn++){
+for(turn=0;written&&turn<2;turn++){
 ok=tc__cc_ask(cc,&work,environment.at);
 guess=cc->kind;
 cc->kind=tc__cc_kind_in(cc->why.at);
@@ -42493,6 +42501,7 @@ const tc__words*step=j->cc->step;
 int u,ends[2];
 for(u=0;u<units;u++){
 ends[0]=ends[1]=0;
+if(j->result[u]!=TC__CC_GOOD)continue;
 if(step[TC__CC_ASSEMBLE].count&&!tc__pipe(ends)){
 j->result[u]=TC__CC_ODD;
 continue;
@@ -42572,10 +42581,8 @@ for(u=0;u<units;u++){
 const char*name=tc__base_name(tc__job_file(j,u,".c"));
 j->result[u]=TC__CC_ODD;
 if(!tc__file_write(j->work.dir,name,sources[u],sizes[u])){
-int error=errno;
 j->result[u]=TC__CC_FAILED;
-cc->passes|=tc__is_passing(error);
-tc__put(&j->why[u],"its source cannot be written: %s\n",strerror(error));
+tc__cc_unwritten(cc,&j->why[u]);
 }else if(direct){
 j->result[u]=TC__CC_GOOD;
 }
