@@ -3165,7 +3165,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xc0b99dfb48fc6b45u
+#define TC__BUILD_ID 0x968ee11e3a6804d5u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -6147,6 +6147,11 @@ tc__ix top;
 if(tc__ix_is_const(d)&&!tc__ix_has_blocks(p,e))return 0;
 if(!tc__ix_max_expr(p,e,&top))return 0;
 return tc__ix_lo(p,tc__ix_sub(p,d,top))>=1;
+}
+static int tc__ix_beyond(tc__ixpool*p,tc__ix e,tc__ix d){
+tc__ix top;
+if(tc__ix_hi(p,e)<0||tc__ix_lo(p,tc__ix_sub(p,e,d))>=0)return 1;
+return tc__ix_max_expr(p,e,&top)&&tc__ix_hi(p,top)<0;
 }
 static tc__ix tc__ix_quotient_atom(tc__ixpool*p,tc__ix_kind kind,tc__ix a,tc__ix d){
 tc__ixnode n;
@@ -25460,7 +25465,7 @@ tc__bounds own;
 own.count=0;
 at[dim]=tc__ix_sub(w->ix,index[dim],start);
 start=tc__ix_add(w->ix,start,a->dims[dim]);
-if(tc__ix_equals(a->dims[dim],0))continue;
+if(tc__ix_beyond(w->ix,at[dim],a->dims[dim]))continue;
 tc__bounds_add(w,&own,at[dim],a->dims[dim]);
 tc__bounds all=tc__guard_and(w,&own);
 uint32_t v=tc__lower_under(w,a,at,&all);
@@ -25505,6 +25510,14 @@ at[n->attr[TC__GATHER_DIM]]=
 tc__lower_index(w,b,index,a->dims[n->attr[TC__GATHER_DIM]]);
 return tc__lower_at(w,a,at);
 }
+static void tc__slice_index(tc__ixpool*p,const tc__node*n,const tc__ix*index,
+tc__ix*at){
+int64_t dim=n->attr[TC__SLICE_DIM];
+int one=tc__ix_equals(n->dims[dim],1);
+tc__ix step=one?tc__ix_const(1):n->attr[TC__SLICE_STEP];
+memcpy(at,index,n->rank*sizeof*at);
+at[dim]=tc__ix_add(p,n->attr[TC__SLICE_START],tc__ix_mul(p,index[dim],step));
+}
 static uint32_t tc__lower_move(tc__weave*w,const tc__node*n,const tc__ix*index){
 const tc__node*a=tc__operand(w->g,n,0);
 tc__ix at[TC_MAX_RANK];
@@ -25518,12 +25531,7 @@ case TC_OP_EXPAND:
 for(int i=0;i<a->rank;i++)
 at[i]=tc__ix_equals(a->dims[i],1)?tc__ix_const(0):index[lead+i];
 break;
-case TC_OP_SLICE:
-memcpy(at,index,n->rank*sizeof*at);
-at[n->attr[TC__SLICE_DIM]]=tc__ix_add(
-w->ix,n->attr[TC__SLICE_START],
-tc__ix_mul(w->ix,index[n->attr[TC__SLICE_DIM]],n->attr[TC__SLICE_STEP]));
-break;
+case TC_OP_SLICE:tc__slice_index(w->ix,n,index,at);break;
 case TC_OP_PAD:return tc__lower_pad(w,n,index);
 case TC_OP_WINDOW:return tc__lower_window(w,n,index);
 case TC_OP_DETACH:
@@ -35326,7 +35334,7 @@ tc__put(p->out,"tc_splat_%s(",tc__suffix(a->dtype));
 tc__c_combine_sets(p,i);
 tc__put(p->out,");\n");
 }
-// ---- gen/kernel/print_c_memory.c
+// ---- gen/kernel/print_c_place.c
 static const char*tc__c_memory(const tc__printer*p,const tc__node*n){
 return tc__dtypes[tc__buffer_of(p->g,n)->dtype].memory;
 }
@@ -35442,6 +35450,7 @@ tc__put(p->out,still?"))":")");
 }
 if(p->tail)tc__put(p->out," & tc_lanes(n)");
 }
+// ---- gen/kernel/print_c_memory.c
 static void tc__c_vector_load(tc__printer*p,const tc__node*n){
 int whole=!p->tail||tc__is_lane_row(p->g,n,p->axis);
 tc__put(p->out,"tc_ld%s_%s(",whole?"":"n",tc__c_dtype(p,n));
@@ -35514,19 +35523,30 @@ static tc__access tc__c_access(const tc__printer*p,const tc__node*n){
 if(tc__is_lane_row(p->g,n,p->axis))return TC__CONTIGUOUS;
 return tc__access_along(p->g,n->attr[TC__ACCESS_INDEX],p->axis,p->unit);
 }
+static int tc__c_moves_back(const tc__printer*p,const tc__node*n){
+return tc__c_access(p,n)==TC__PER_LANE&&
+tc__c_moves_by(p,n->attr[TC__ACCESS_INDEX],-1);
+}
 static int tc__c_has_mask(const tc__printer*p,const tc__node*n){
 int dtype=tc__buffer_of(p->g,n)->dtype;
 return tc__is_own_class(dtype)&&dtype!=TC_BOOL&&tc__c_pred_is_mask(p,n)&&
-tc__c_access(p,n)==TC__CONTIGUOUS;
+(tc__c_access(p,n)==TC__CONTIGUOUS||tc__c_moves_back(p,n));
+}
+static void tc__c_lanes_of_mask(tc__printer*p,const tc__node*n,int copy){
+int back=tc__c_moves_back(p,n),last=back?p->unit-1:0;
+if(back)tc__put(p->out,"tc_rev_%s(",tc__suffix(n->dtype));
+tc__put(p->out,"tc_ldm_%s(",tc__c_dtype(p,n));
+p->shift+=last;
+tc__c_address(p,n,0);
+p->shift-=last;
+tc__put(p->out,back?", tc_rev_i32(m%u_%d)))":", m%u_%d)",n->id,copy);
 }
 static void tc__c_masked_load(tc__printer*p,const tc__node*n,int copy){
 tc__value fill=tc__c_fill(n);
 const char*cls=tc__suffix(n->dtype);
 int zero=!fill.i;
 if(!zero)tc__put(p->out,"TC_SEL_%s(TC_M_%s(m%u_%d), ",cls,cls,n->id,copy);
-tc__put(p->out,"tc_ldm_%s(",tc__c_dtype(p,n));
-tc__c_address(p,n,0);
-tc__put(p->out,", m%u_%d)",n->id,copy);
+tc__c_lanes_of_mask(p,n,copy);
 if(zero)return;
 tc__put(p->out,", ");
 tc__c_constant(p,n->dtype,fill);
@@ -36041,7 +36061,7 @@ tc__put(p->out,"tc_ld_%s(prod_r + c",tc__suffix(n->dtype));
 if(p->shift)tc__put(p->out," + %d",p->shift);
 tc__put(p->out,");\n");
 }
-// ---- gen/kernel/print_c.c
+// ---- gen/kernel/print_c_loop.c
 enum{TC__PREFETCH_FROM=256,TC__PREFETCH_TO=1<<15};
 typedef struct tc__c_range{
 int known;
@@ -36278,19 +36298,22 @@ tc__put(p->out," + %lld, 0, 2);\n",(long long)stride);
 p->shift=0;
 }
 }
+// ---- gen/kernel/print_c.c
 static void tc__c_box_rows(tc__printer*p,const tc__kbox*box){
 for(uint32_t i=2;i<box->count;i+=2){
 if(i>2)tc__put(p->out," && ");
 tc__put_fact(p,box->pair[i],box->pair[i+1]);
 }
 }
-static void tc__c_box_head(tc__printer*p,const tc__c_range*r,const tc__kbox*box){
+static void tc__c_box_head(tc__printer*p,const tc__node*n,const tc__c_range*r,
+const tc__kbox*box){
 tc__ixpool*x=p->g->body.ix;
 tc__line(p);
 tc__put(p->out,"if (");
 tc__c_box_rows(p,box);
 if(box->count>2)tc__put(p->out," && ");
-if(r->step>p->unit)tc__put(p->out,"c %% %d == 0 && ",r->step);
+if(r->step>p->unit&&tc__c_loop_has_acc(p,n,1,0))
+tc__put(p->out,"c %% %d == 0 && ",r->step);
 tc__put(p->out,"c >= ");
 tc__put_ix(p,tc__box_begin(x,box));
 tc__put(p->out,") for (const %s last = tc_min(",p->d->index);
@@ -36306,7 +36329,7 @@ const tc__group*whole=p->g;
 tc__boxed b;
 if(!tc__boxed_open(p->out->ctx,whole,box,begin,end,&b))p->out->failed=1;
 if(!p->out->failed){
-tc__c_box_head(p,r,box);
+tc__c_box_head(p,n,r,box);
 p->copies=r->step/p->unit;
 tc__c_prefetch(p,n);
 p->g=&b.g,p->need=b.need;
@@ -36315,6 +36338,67 @@ p->g=whole,p->need=NULL,p->copies=1;
 tc__block_close(p);
 }
 tc__boxed_close(p->out->ctx,&b);
+}
+enum{
+TC__SIDES_NODES=
+48,
+TC__SIDES_CHOICES=2
+};
+static int tc__c_choices(const tc__printer*p,uint32_t begin,uint32_t end){
+int n=0;
+for(uint32_t id=begin;id<end;id++)
+n+=tc__body(p,id)->op==TC_OP_VALID&&
+tc__pred_along(p->g,tc__body(p,id),p->axis,p->unit)==2;
+return n;
+}
+static int tc__c_has_sides(const tc__printer*p,const tc__node*n,tc__kbox*box,
+uint32_t begin,uint32_t end){
+tc__kbox second;
+return tc__box_at(n,0,box)&&!tc__box_at(n,1,&second)&&
+end-begin<=TC__SIDES_NODES&&!tc__c_loop_has_acc(p,n,1,0)&&
+tc__c_choices(p,begin,end)>=TC__SIDES_CHOICES;
+}
+static void tc__c_side(tc__printer*p,const tc__node*n,const tc__c_range*r,tc__ix low,
+tc__ix high,uint32_t begin,uint32_t end){
+tc__ixpool*x=p->g->body.ix;
+const tc__group*whole=p->g;
+tc__kbox box;
+tc__boxed b;
+int64_t pair[2];
+pair[0]=tc__ix_sub(x,tc__ix_var(x,TC__COL,p->g->shape.cols),low);
+pair[1]=tc__ix_sub(x,high,low);
+box.pair=pair,box.count=2;
+tc__block_open(p);
+if(!tc__boxed_open(p->out->ctx,whole,&box,begin,end,&b))p->out->failed=1;
+if(!p->out->failed){
+p->g=&b.g,p->need=b.need;
+tc__c_counted(p,n,r,begin,end);
+p->g=whole,p->need=NULL;
+}
+tc__boxed_close(p->out->ctx,&b);
+tc__block_close(p);
+}
+static void tc__c_sides(tc__printer*p,const tc__node*n,const tc__c_range*r,
+const tc__kbox*box,uint32_t begin,uint32_t end){
+tc__ixpool*x=p->g->body.ix;
+tc__ix first=tc__box_begin(x,box),last=tc__box_end(x,box);
+tc__ix rest=tc__ix_const(p->unit-1),none=tc__ix_const(0);
+tc__line(p);
+if(!tc__ix_equals(first,0)){
+tc__put(p->out,"if (c < ");
+tc__put_ix(p,first);
+tc__put(p->out,")");
+tc__c_side(p,n,r,none,tc__ix_add(x,first,rest),begin,end);
+tc__line(p);
+tc__put(p->out,"else ");
+}
+tc__put(p->out,"if (c + %d <= ",p->unit);
+tc__put_ix(p,last);
+tc__put(p->out,")");
+tc__c_side(p,n,r,first,last,begin,end);
+tc__line(p);
+tc__put(p->out,"else");
+tc__c_side(p,n,r,tc__ix_sub(x,last,rest),n->attr[TC__FOR_END],begin,end);
 }
 static void tc__c_bordered(tc__printer*p,const tc__node*n,const tc__c_range*r,
 uint32_t begin,uint32_t end){
@@ -36331,6 +36415,9 @@ tc__line(p);
 tc__put(p->out,"if (c >= ");
 tc__c_bound(p,r,"end",r->end);
 tc__put(p->out,") break;\n");
+if(tc__c_has_sides(p,n,&box,begin,end))
+tc__c_sides(p,n,r,&box,begin,end);
+else
 tc__c_counted(p,n,r,begin,end);
 tc__block_close(p);
 }
