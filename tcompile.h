@@ -345,8 +345,9 @@
 //     call (pthread_exit in a body, host call, gradient, op or backend of yours) takes with it what the call was
 //     to give and the region around it, which a warning tells. What that writes in place is not read until it
 //     is written anew or the error (TC_E_THREAD) cleared. Some memory may be held for ever. The allocator and
-//     the logger must return. A thread is cancelled (pthread_cancel) behind a call, not in code of yours that the
-//     call runs.
+//     the logger must return. A thread is not cancelled (pthread_cancel) in code of yours that a call runs, but at
+//     a cancellation point behind that call. Calls need not have one: a loop of nothing but calls goes on until it
+//     asks by pthread_testcancel.
 //
 // START-UP
 //     Compiled kernels stay on disk: the next start loads them. tc_precompile compiles a function without
@@ -605,9 +606,9 @@ TCDEF tc_ctx *tc_open_shared(tc_ctx *parent);
 // written anew or the error is cleared. Errors about null tensors alone, about a null function, and about those of a closed context
 // (TC_E_DEAD), are left in the context that the calling thread opened last, else in the only one.
 TCDEF tc_status tc_error(const tc_ctx *c);
-TCDEF const char *tc_error_text(const tc_ctx *c);
-TCDEF const char *tc_error_file(const tc_ctx *c);
-TCDEF int tc_error_line(const tc_ctx *c);
+TCDEF const char *tc_error_text(const tc_ctx *c); // "" = no error; never NULL
+TCDEF const char *tc_error_file(const tc_ctx *c); // the same; "?" = its caller is not known: TC_NO_SITES
+TCDEF int tc_error_line(const tc_ctx *c);         // 0 = none, or not known
 TCDEF void tc_error_clear(tc_ctx *c);
 
 // "TC_E_SHAPE" and what it means.
@@ -1831,7 +1832,7 @@ typedef struct tc_miss {
 TCDEF tc_miss tc_last_miss(const tc_fn *f);
 
 // One line of it: "arg 0 dim 1 was 32, now 48; called at main.c:12". Of the function, until its next
-// call.
+// call; never NULL.
 TCDEF const char *tc_miss_text(tc_fn *f);
 
 // Why the body runs at every call, like a region; NULL if it is skipped. A body that reads values,
@@ -2691,7 +2692,7 @@ TCDEF tc_status tc_params_save_at(tc_params *p, const char *path, const char *fi
 // TC_E_STATE: in a region.
 TCDEF tc_status tc_params_load_at(tc_params *p, const char *path, int flags,
                                   const char *file, int line);
-// What the last tc_params_load did not find, and what it found too much: "missing \"a\", \"b\"; unexpected \"c\"".
+// What the last tc_params_load did not find, and what it found too much: "missing \"a\", \"b\"; unexpected \"c\""; "" = neither.
 TCDEF const char *tc_params_unmatched(const tc_params *p);
 // ---- gen/api/amp.h ------------------------------------------------------
 // ---- mixed precision ----
@@ -3165,7 +3166,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x968ee11e3a6804d5u
+#define TC__BUILD_ID 0x0fdbbdbefe830a3du
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -3810,7 +3811,9 @@ TCDEF const char*tc_error_text(const tc_ctx*c){
 return c&&tc_error(c)?tc__core_const(c)->error_text:"";
 }
 TCDEF const char*tc_error_file(const tc_ctx*c){
-return c?tc__core_const(c)->error_file:NULL;
+const char*file=c?tc__core_const(c)->error_file:NULL;
+if(!c||!tc_error(c))return "";
+return file?file:"?";
 }
 TCDEF int tc_error_line(const tc_ctx*c){return c?tc__core_const(c)->error_line:0;}
 TCDEF const char*tc_status_name(tc_status s){return tc__error_name(s);}
