@@ -3168,7 +3168,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xbe5b37074ed19da3u
+#define TC__BUILD_ID 0x43ae1918a297dc1du
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -35436,14 +35436,28 @@ return 0;
 }
 return 1;
 }
-static void tc__c_mask(tc__printer*p,const tc__node*n){
+static int tc__c_is_still(const tc__printer*p,const tc__node*n,uint32_t i){
+return tc__c_moves_by(p,n->attr[i],0);
+}
+static int tc__c_still(tc__printer*p,const tc__node*n,int prints){
+int count=0;
+for(uint32_t i=(uint32_t)tc__c_pred_first(n);i+1<n->n_attr;i+=2){
+if(!tc__c_is_still(p,n,i))continue;
+if(count++&&prints)tc__put(p->out," && ");
+if(prints)tc__c_in_range(p,n->attr[i],n->attr[i+1]);
+}
+return count;
+}
+static void tc__c_mask(tc__printer*p,const tc__node*n,int still){
 tc__ixpool*x=p->g->body.ix;
+int count=0;
 for(uint32_t i=(uint32_t)tc__c_pred_first(n);i+1<n->n_attr;i+=2){
 tc__ix e=n->attr[i],limit=n->attr[i+1];
-int still=tc__c_moves_by(p,e,0),back=tc__c_moves_by(p,e,-1);
-if(i>(uint32_t)tc__c_pred_first(n))tc__put(p->out," & ");
-tc__put(p->out,still?"tc_splat_i32(-(":"tc_inside(");
-if(still){
+int stays=tc__c_is_still(p,n,i),back=tc__c_moves_by(p,e,-1);
+if(stays&&!still)continue;
+if(count++)tc__put(p->out," & ");
+tc__put(p->out,stays?"tc_splat_i32(-(":"tc_inside(");
+if(stays){
 tc__c_in_range(p,e,limit);
 }else{
 tc__put_ix(p,
@@ -35451,7 +35465,7 @@ back?tc__ix_sub(x,limit,tc__ix_add(x,e,tc__ix_const(1))):e);
 tc__put(p->out,", ");
 tc__put_ix(p,limit);
 }
-tc__put(p->out,still?"))":")");
+tc__put(p->out,stays?"))":")");
 }
 if(p->tail)tc__put(p->out," & tc_lanes(n)");
 }
@@ -35560,8 +35574,35 @@ tc__put(p->out,")");
 static void tc__c_let_mask(tc__printer*p,const tc__node*n,int copy){
 tc__line(p);
 tc__put(p->out,"const tc_vi m%u_%d = ",n->id,copy);
-tc__c_mask(p,n);
+tc__c_mask(p,n,0);
 tc__put(p->out,";\n");
+}
+static void tc__c_load_by_mask(tc__printer*p,const tc__node*n,int copy){
+int still=tc__c_still(p,n,0);
+if(still){
+tc__line(p);
+tc__put(p->out,"%s ",p->d->reg[tc__class_of(n->dtype)]);
+tc__put_name(p,n,copy);
+tc__put(p->out," = ");
+tc__c_constant(p,n->dtype,tc__c_fill(n));
+tc__put(p->out,";\n");
+tc__line(p);
+tc__put(p->out,"if (");
+(void)tc__c_still(p,n,1);
+tc__put(p->out,")");
+tc__block_open(p);
+}
+tc__c_let_mask(p,n,copy);
+if(still){
+tc__line(p);
+tc__put_name(p,n,copy);
+tc__put(p->out," = ");
+}else{
+tc__put_let(p,n,copy);
+}
+tc__c_masked_load(p,n,copy);
+tc__put(p->out,";\n");
+if(still)tc__block_close(p);
 }
 static void tc__c_guarded_load(tc__printer*p,const tc__node*n,int copy,int pred){
 tc__line(p);
@@ -35586,9 +35627,10 @@ tc__c_vector_load(p,n);
 tc__put(p->out,";\n");
 if(pred==1)return;
 tc__line(p);
-tc__put(p->out,"else");
+int mask=tc__c_has_mask(p,n),still=mask&&tc__c_still(p,n,0);
+tc__put(p->out,still?"else if (":"else");
+if(still)(void)tc__c_still(p,n,1),tc__put(p->out,")");
 tc__block_open(p);
-int mask=tc__c_has_mask(p,n);
 if(mask)
 tc__c_let_mask(p,n,copy);
 else
@@ -35829,10 +35871,7 @@ tc__c_guarded_load(p,n,copy,pred);
 return;
 }
 if(pred==2&&tc__c_has_mask(p,n)){
-tc__c_let_mask(p,n,copy);
-tc__put_let(p,n,copy);
-tc__c_masked_load(p,n,copy);
-tc__put(p->out,";\n");
+tc__c_load_by_mask(p,n,copy);
 return;
 }
 if(!pred&&access==TC__PER_LANE&&
@@ -35966,7 +36005,7 @@ return;
 }
 if(tc__c_pred_is_mask(p,n)){
 tc__put_let(p,n,copy);
-tc__c_mask(p,n);
+tc__c_mask(p,n,1);
 tc__put(p->out,";\n");
 return;
 }
@@ -36438,6 +36477,53 @@ tc__block_close(p);
 }
 if(r->tail&&(!r->known||r->end>r->full))tc__c_tail(p,n,r,begin,end);
 }
+static int tc__c_has_ends(const tc__printer*p,const tc__node*n,const tc__c_range*r,
+uint32_t begin,uint32_t end){
+if(!r->known||end-begin>TC__SIDES_NODES||tc__c_loop_has_acc(p,n,1,0))
+return 0;
+for(uint32_t id=begin;id<end;id++){
+const tc__node*of=tc__body(p,id);
+if(tc__has_pairs(of)&&tc__pred_along(p->g,of,p->axis,p->unit)==2&&
+tc__c_pred_is_mask(p,of))
+return 1;
+}
+return 0;
+}
+static void tc__c_piece(tc__printer*p,const tc__node*n,const tc__c_range*r,
+int64_t low,int64_t high,uint32_t begin,uint32_t end){
+tc__ixpool*x=p->g->body.ix;
+const tc__group*whole=p->g;
+const uint8_t*need=p->need;
+tc__c_range part=*r;
+tc__kbox box;
+tc__boxed b;
+int64_t pair[2];
+if(low>=high)return;
+part.begin=low,part.full=part.end=high;
+part.tail=high>r->full;
+if(part.tail)part.full=low;
+pair[0]=tc__ix_sub(x,tc__ix_var(x,TC__COL,p->g->shape.cols),tc__ix_const(low));
+pair[1]=tc__ix_const(high-low);
+box.pair=pair,box.count=2;
+if(!tc__boxed_open(p->out->ctx,whole,&box,begin,end,&b))p->out->failed=1;
+if(!p->out->failed){
+p->g=&b.g,p->need=b.need;
+tc__c_range_steps(p,n,&part,begin,end);
+p->g=whole,p->need=need;
+}
+tc__boxed_close(p->out->ctx,&b);
+}
+static void tc__c_pieces(tc__printer*p,const tc__node*n,const tc__c_range*r,
+uint32_t begin,uint32_t end){
+int64_t first=r->begin+r->step,
+last=r->end>r->full?r->full:r->full-r->step;
+if(first>r->full)first=r->full;
+if(last<first)last=first;
+tc__c_piece(p,n,r,r->begin,first,begin,end);
+tc__c_piece(p,n,r,first,last,begin,end);
+tc__c_piece(p,n,r,last,r->full,begin,end);
+tc__c_piece(p,n,r,r->full,r->end,begin,end);
+}
 static void tc__c_row_box(tc__printer*p,const tc__node*n,const tc__c_range*r,
 const tc__kbox*box,uint32_t begin,uint32_t end){
 const tc__group*whole=p->g;
@@ -36449,6 +36535,9 @@ tc__c_box_rows(p,box);
 tc__put(p->out,")");
 tc__block_open(p);
 p->g=&b.g,p->need=b.need;
+if(tc__c_has_ends(p,n,r,begin,end))
+tc__c_pieces(p,n,r,begin,end);
+else
 tc__c_range_steps(p,n,r,begin,end);
 p->g=whole,p->need=NULL;
 tc__block_close(p);
@@ -36472,7 +36561,9 @@ tc__block_close(p);
 static void tc__c_steps(tc__printer*p,const tc__node*n,uint32_t begin,uint32_t end,
 int chunked){
 tc__c_range r=tc__c_span(p,n,chunked);
-if(n->n_attr==TC__FOR_BOXES)
+if(n->n_attr==TC__FOR_BOXES&&tc__c_has_ends(p,n,&r,begin,end))
+tc__c_pieces(p,n,&r,begin,end);
+else if(n->n_attr==TC__FOR_BOXES)
 tc__c_range_steps(p,n,&r,begin,end);
 else if(tc__boxes_are_rows(p->g->body.ix,n))
 tc__c_row_boxes(p,n,&r,begin,end);

@@ -161,6 +161,61 @@ static void tc__c_range_steps(tc__printer *p, const tc__node *n, const tc__c_ran
     if (r->tail && (!r->known || r->end > r->full)) tc__c_tail(p, n, r, begin, end);
 }
 
+// Whether what stands at a known range of columns of a row is asked for by its place: what is first and last of it
+// goes apart then, at numbers that decide what an edge asks, or make its masks constants. Maps of 64 x 64 that are
+// reflected by one: 2.5 -> 1.1 times their inside alone, of 56 x 56 2.3 -> 1.3.
+static int tc__c_has_ends(const tc__printer *p, const tc__node *n, const tc__c_range *r,
+                          uint32_t begin, uint32_t end) {
+    if (!r->known || end - begin > TC__SIDES_NODES || tc__c_loop_has_acc(p, n, 1, 0))
+        return 0;
+    for (uint32_t id = begin; id < end; id++) {
+        const tc__node *of = tc__body(p, id);
+        if (tc__has_pairs(of) && tc__pred_along(p->g, of, p->axis, p->unit) == 2 &&
+            tc__c_pred_is_mask(p, of))
+            return 1;
+    }
+    return 0;
+}
+
+// Columns [low, high) of a range, whole steps or one vector at a time, without what their place decides.
+static void tc__c_piece(tc__printer *p, const tc__node *n, const tc__c_range *r,
+                        int64_t low, int64_t high, uint32_t begin, uint32_t end) {
+    tc__ixpool *x = p->g->body.ix;
+    const tc__group *whole = p->g;
+    const uint8_t *need = p->need;
+    tc__c_range part = *r;
+    tc__kbox box;
+    tc__boxed b;
+    int64_t pair[2];
+    if (low >= high) return;
+    part.begin = low, part.full = part.end = high;
+    part.tail = high > r->full;
+    if (part.tail) part.full = low;
+    pair[0] = tc__ix_sub(x, tc__ix_var(x, TC__COL, p->g->shape.cols), tc__ix_const(low));
+    pair[1] = tc__ix_const(high - low);
+    box.pair = pair, box.count = 2;
+    if (!tc__boxed_open(p->out->ctx, whole, &box, begin, end, &b)) p->out->failed = 1;
+    if (!p->out->failed) {
+        p->g = &b.g, p->need = b.need;
+        tc__c_range_steps(p, n, &part, begin, end);
+        p->g = whole, p->need = need;
+    }
+    tc__boxed_close(p->out->ctx, &b);
+}
+
+// The first whole step of a range, those inside, the last one, and what is left.
+static void tc__c_pieces(tc__printer *p, const tc__node *n, const tc__c_range *r,
+                         uint32_t begin, uint32_t end) {
+    int64_t first = r->begin + r->step,
+            last = r->end > r->full ? r->full : r->full - r->step;
+    if (first > r->full) first = r->full;
+    if (last < first) last = first;
+    tc__c_piece(p, n, r, r->begin, first, begin, end);
+    tc__c_piece(p, n, r, first, last, begin, end);
+    tc__c_piece(p, n, r, last, r->full, begin, end);
+    tc__c_piece(p, n, r, r->full, r->end, begin, end);
+}
+
 // `if (r % 14 >= 1 && ...) { the loop without what the box decides }`
 static void tc__c_row_box(tc__printer *p, const tc__node *n, const tc__c_range *r,
                           const tc__kbox *box, uint32_t begin, uint32_t end) {
@@ -173,7 +228,10 @@ static void tc__c_row_box(tc__printer *p, const tc__node *n, const tc__c_range *
         tc__put(p->out, ")");
         tc__block_open(p);
         p->g = &b.g, p->need = b.need;
-        tc__c_range_steps(p, n, r, begin, end);
+        if (tc__c_has_ends(p, n, r, begin, end))
+            tc__c_pieces(p, n, r, begin, end);
+        else
+            tc__c_range_steps(p, n, r, begin, end);
         p->g = whole, p->need = NULL;
         tc__block_close(p);
     }
@@ -199,7 +257,9 @@ static void tc__c_row_boxes(tc__printer *p, const tc__node *n, const tc__c_range
 static void tc__c_steps(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end,
                         int chunked) {
     tc__c_range r = tc__c_span(p, n, chunked);
-    if (n->n_attr == TC__FOR_BOXES)
+    if (n->n_attr == TC__FOR_BOXES && tc__c_has_ends(p, n, &r, begin, end))
+        tc__c_pieces(p, n, &r, begin, end);
+    else if (n->n_attr == TC__FOR_BOXES)
         tc__c_range_steps(p, n, &r, begin, end);
     else if (tc__boxes_are_rows(p->g->body.ix, n))
         tc__c_row_boxes(p, n, &r, begin, end);

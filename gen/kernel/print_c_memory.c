@@ -137,8 +137,38 @@ static void tc__c_masked_load(tc__printer *p, const tc__node *n, int copy) {
 static void tc__c_let_mask(tc__printer *p, const tc__node *n, int copy) {
     tc__line(p);
     tc__put(p->out, "const tc_vi m%u_%d = ", n->id, copy);
-    tc__c_mask(p, n);
+    tc__c_mask(p, n, 0);
     tc__put(p->out, ";\n");
+}
+
+// `const tc_vf t5 = tc_ldm_f32(in0_r + c - 1, m5_0);`, asked for where what all lanes share holds: without a lane, at a
+// place that is no memory, a load of a mask takes the CPU hundreds of cycles.
+static void tc__c_load_by_mask(tc__printer *p, const tc__node *n, int copy) {
+    int still = tc__c_still(p, n, 0);
+    if (still) {
+        tc__line(p);
+        tc__put(p->out, "%s ", p->d->reg[tc__class_of(n->dtype)]);
+        tc__put_name(p, n, copy);
+        tc__put(p->out, " = ");
+        tc__c_constant(p, n->dtype, tc__c_fill(n));
+        tc__put(p->out, ";\n");
+        tc__line(p);
+        tc__put(p->out, "if (");
+        (void)tc__c_still(p, n, 1);
+        tc__put(p->out, ")");
+        tc__block_open(p);
+    }
+    tc__c_let_mask(p, n, copy);
+    if (still) {
+        tc__line(p);
+        tc__put_name(p, n, copy);
+        tc__put(p->out, " = ");
+    } else {
+        tc__put_let(p, n, copy);
+    }
+    tc__c_masked_load(p, n, copy);
+    tc__put(p->out, ";\n");
+    if (still) tc__block_close(p);
 }
 
 // `tc_vf t5; if (inside) t5 = load; else { by a mask, or lane by lane }`
@@ -165,9 +195,10 @@ static void tc__c_guarded_load(tc__printer *p, const tc__node *n, int copy, int 
     tc__put(p->out, ";\n");
     if (pred == 1) return;
     tc__line(p);
-    tc__put(p->out, "else");
+    int mask = tc__c_has_mask(p, n), still = mask && tc__c_still(p, n, 0);
+    tc__put(p->out, still ? "else if (" : "else");
+    if (still) (void)tc__c_still(p, n, 1), tc__put(p->out, ")");
     tc__block_open(p);
-    int mask = tc__c_has_mask(p, n);
     if (mask)
         tc__c_let_mask(p, n, copy);
     else
@@ -440,10 +471,7 @@ static void tc__c_load(tc__printer *p, const tc__node *n, int copy) {
         return;
     }
     if (pred == 2 && tc__c_has_mask(p, n)) {
-        tc__c_let_mask(p, n, copy);
-        tc__put_let(p, n, copy);
-        tc__c_masked_load(p, n, copy);
-        tc__put(p->out, ";\n");
+        tc__c_load_by_mask(p, n, copy);
         return;
     }
     if (!pred && access == TC__PER_LANE &&

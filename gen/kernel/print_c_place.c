@@ -121,16 +121,35 @@ static int tc__c_pred_is_mask(const tc__printer *p, const tc__node *n) {
     return 1;
 }
 
-// `tc_inside(c - 1, 1022) & tc_splat_i32(-(r < 7))`, in a tail `& tc_lanes(n)`. What moves back is seen from
-// the limit: 0 <= r - c < 7 says 0 <= 6 - (r - c) < 7.
-static void tc__c_mask(tc__printer *p, const tc__node *n) {
+// Whether pair i of a predicate is the same for all lanes.
+static int tc__c_is_still(const tc__printer *p, const tc__node *n, uint32_t i) {
+    return tc__c_moves_by(p, n->attr[i], 0);
+}
+
+// `(tc_u64)(r - 1) < (tc_u64)(7) && ...`: the pairs that are the same for all lanes; how many there are. `prints` = 0:
+// they are only counted.
+static int tc__c_still(tc__printer *p, const tc__node *n, int prints) {
+    int count = 0;
+    for (uint32_t i = (uint32_t)tc__c_pred_first(n); i + 1 < n->n_attr; i += 2) {
+        if (!tc__c_is_still(p, n, i)) continue;
+        if (count++ && prints) tc__put(p->out, " && ");
+        if (prints) tc__c_in_range(p, n->attr[i], n->attr[i + 1]);
+    }
+    return count;
+}
+
+// `tc_inside(c - 1, 1022) & tc_inside(c + 1, 1024)`, in a tail `& tc_lanes(n)`: of pairs that move. One that moves
+// back is seen from the limit: 0 <= r - c < 7 says 0 <= 6 - (r - c) < 7. With `still`, `& tc_splat_i32(-(r < 7))`, too.
+static void tc__c_mask(tc__printer *p, const tc__node *n, int still) {
     tc__ixpool *x = p->g->body.ix;
+    int count = 0;
     for (uint32_t i = (uint32_t)tc__c_pred_first(n); i + 1 < n->n_attr; i += 2) {
         tc__ix e = n->attr[i], limit = n->attr[i + 1];
-        int still = tc__c_moves_by(p, e, 0), back = tc__c_moves_by(p, e, -1);
-        if (i > (uint32_t)tc__c_pred_first(n)) tc__put(p->out, " & ");
-        tc__put(p->out, still ? "tc_splat_i32(-(" : "tc_inside(");
-        if (still) {
+        int stays = tc__c_is_still(p, n, i), back = tc__c_moves_by(p, e, -1);
+        if (stays && !still) continue;
+        if (count++) tc__put(p->out, " & ");
+        tc__put(p->out, stays ? "tc_splat_i32(-(" : "tc_inside(");
+        if (stays) {
             tc__c_in_range(p, e, limit);
         } else {
             tc__put_ix(p,
@@ -138,7 +157,7 @@ static void tc__c_mask(tc__printer *p, const tc__node *n) {
             tc__put(p->out, ", ");
             tc__put_ix(p, limit);
         }
-        tc__put(p->out, still ? "))" : ")");
+        tc__put(p->out, stays ? "))" : ")");
     }
     if (p->tail) tc__put(p->out, " & tc_lanes(n)");
 }
