@@ -3168,7 +3168,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x43ae1918a297dc1du
+#define TC__BUILD_ID 0x12fc9be8ab7366feu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -36402,8 +36402,16 @@ return tc__box_at(n,0,box)&&!tc__box_at(n,1,&second)&&
 end-begin<=TC__SIDES_NODES&&!tc__c_loop_has_acc(p,n,1,0)&&
 tc__c_choices(p,begin,end)>=TC__SIDES_CHOICES;
 }
+static int64_t tc__c_only(const tc__printer*p,const tc__c_range*r,tc__ix low,
+tc__ix high){
+if(!r->known||!tc__ix_is_const(low)||!tc__ix_is_const(high))return-1;
+int64_t unit=p->unit,from=tc__ix_value(low)-r->begin,
+to=tc__ix_value(high)-r->begin;
+int64_t first=(from<0?0:from+unit-1)/unit*unit;
+return first<to&&first+unit>=to?r->begin+first:-1;
+}
 static void tc__c_side(tc__printer*p,const tc__node*n,const tc__c_range*r,tc__ix low,
-tc__ix high,uint32_t begin,uint32_t end){
+tc__ix high,int64_t only,uint32_t begin,uint32_t end){
 tc__ixpool*x=p->g->body.ix;
 const tc__group*whole=p->g;
 tc__kbox box;
@@ -36413,6 +36421,10 @@ pair[0]=tc__ix_sub(x,tc__ix_var(x,TC__COL,p->g->shape.cols),low);
 pair[1]=tc__ix_sub(x,high,low);
 box.pair=pair,box.count=2;
 tc__block_open(p);
+if(only>=0){
+tc__line(p);
+tc__put(p->out,"const %s c = %lld;\n",p->d->index,(long long)only);
+}
 if(!tc__boxed_open(p->out->ctx,whole,&box,begin,end,&b))p->out->failed=1;
 if(!p->out->failed){
 p->g=&b.g,p->need=b.need;
@@ -36432,17 +36444,19 @@ if(!tc__ix_equals(first,0)){
 tc__put(p->out,"if (c < ");
 tc__put_ix(p,first);
 tc__put(p->out,")");
-tc__c_side(p,n,r,none,tc__ix_add(x,first,rest),begin,end);
+tc__c_side(p,n,r,none,tc__ix_add(x,first,rest),tc__c_only(p,r,none,first),
+begin,end);
 tc__line(p);
 tc__put(p->out,"else ");
 }
 tc__put(p->out,"if (c + %d <= ",p->unit);
 tc__put_ix(p,last);
 tc__put(p->out,")");
-tc__c_side(p,n,r,first,last,begin,end);
+tc__c_side(p,n,r,first,last,-1,begin,end);
 tc__line(p);
 tc__put(p->out,"else");
-tc__c_side(p,n,r,tc__ix_sub(x,last,rest),n->attr[TC__FOR_END],begin,end);
+tc__ix behind=tc__ix_sub(x,last,rest),all=n->attr[TC__FOR_END];
+tc__c_side(p,n,r,behind,all,tc__c_only(p,r,behind,all),begin,end);
 }
 static void tc__c_bordered(tc__printer*p,const tc__node*n,const tc__c_range*r,
 uint32_t begin,uint32_t end){

@@ -78,9 +78,21 @@ static int tc__c_has_sides(const tc__printer *p, const tc__node *n, tc__kbox *bo
            tc__c_choices(p, begin, end) >= TC__SIDES_CHOICES;
 }
 
-// A vector of the border whose first column is at least `low`, and whose last is before `high`.
+// The one vector of a known range that begins in [low, high), so that its masks are constants; -1 = there are several,
+// or who knows.
+static int64_t tc__c_only(const tc__printer *p, const tc__c_range *r, tc__ix low,
+                          tc__ix high) {
+    if (!r->known || !tc__ix_is_const(low) || !tc__ix_is_const(high)) return -1;
+    int64_t unit = p->unit, from = tc__ix_value(low) - r->begin,
+            to = tc__ix_value(high) - r->begin;
+    int64_t first = (from < 0 ? 0 : from + unit - 1) / unit * unit;
+    return first < to && first + unit >= to ? r->begin + first : -1;
+}
+
+// A vector of the border whose first column is at least `low`, and whose last is before `high`; `only` = its number, or
+// -1.
 static void tc__c_side(tc__printer *p, const tc__node *n, const tc__c_range *r, tc__ix low,
-                       tc__ix high, uint32_t begin, uint32_t end) {
+                       tc__ix high, int64_t only, uint32_t begin, uint32_t end) {
     tc__ixpool *x = p->g->body.ix;
     const tc__group *whole = p->g;
     tc__kbox box;
@@ -90,6 +102,10 @@ static void tc__c_side(tc__printer *p, const tc__node *n, const tc__c_range *r, 
     pair[1] = tc__ix_sub(x, high, low);
     box.pair = pair, box.count = 2;
     tc__block_open(p);
+    if (only >= 0) {
+        tc__line(p);
+        tc__put(p->out, "const %s c = %lld;\n", p->d->index, (long long)only);
+    }
     if (!tc__boxed_open(p->out->ctx, whole, &box, begin, end, &b)) p->out->failed = 1;
     if (!p->out->failed) {
         p->g = &b.g, p->need = b.need;
@@ -111,17 +127,19 @@ static void tc__c_sides(tc__printer *p, const tc__node *n, const tc__c_range *r,
         tc__put(p->out, "if (c < ");
         tc__put_ix(p, first);
         tc__put(p->out, ")");
-        tc__c_side(p, n, r, none, tc__ix_add(x, first, rest), begin, end);
+        tc__c_side(p, n, r, none, tc__ix_add(x, first, rest), tc__c_only(p, r, none, first),
+                   begin, end);
         tc__line(p);
         tc__put(p->out, "else ");
     }
     tc__put(p->out, "if (c + %d <= ", p->unit);
     tc__put_ix(p, last);
     tc__put(p->out, ")");
-    tc__c_side(p, n, r, first, last, begin, end);
+    tc__c_side(p, n, r, first, last, -1, begin, end);
     tc__line(p);
     tc__put(p->out, "else");
-    tc__c_side(p, n, r, tc__ix_sub(x, last, rest), n->attr[TC__FOR_END], begin, end);
+    tc__ix behind = tc__ix_sub(x, last, rest), all = n->attr[TC__FOR_END];
+    tc__c_side(p, n, r, behind, all, tc__c_only(p, r, behind, all), begin, end);
 }
 
 // A loop with boxes: where none begins, a vector of the border, as what is left after whole steps.
