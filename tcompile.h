@@ -345,8 +345,9 @@
 //     call (pthread_exit in a body, host call, gradient, op or backend of yours) takes with it what the call was
 //     to give and the region around it, which a warning tells. What that writes in place is not read until it
 //     is written anew or the error (TC_E_THREAD) cleared. Some memory may be held for ever. The allocator and
-//     the logger must return. A thread is cancelled (pthread_cancel) behind a call, not in code of yours that the
-//     call runs.
+//     the logger must return. A thread is not cancelled (pthread_cancel) in code of yours that a call runs, but at
+//     a cancellation point behind that call. Calls need not have one: a loop of nothing but calls goes on until it
+//     asks by pthread_testcancel.
 //
 // START-UP
 //     Compiled kernels stay on disk: the next start loads them. tc_precompile compiles a function without
@@ -605,9 +606,9 @@ TCDEF tc_ctx *tc_open_shared(tc_ctx *parent);
 // written anew or the error is cleared. Errors about null tensors alone, about a null function, and about those of a closed context
 // (TC_E_DEAD), are left in the context that the calling thread opened last, else in the only one.
 TCDEF tc_status tc_error(const tc_ctx *c);
-TCDEF const char *tc_error_text(const tc_ctx *c);
-TCDEF const char *tc_error_file(const tc_ctx *c);
-TCDEF int tc_error_line(const tc_ctx *c);
+TCDEF const char *tc_error_text(const tc_ctx *c); // "" = no error; never NULL
+TCDEF const char *tc_error_file(const tc_ctx *c); // the same; "?" = its caller is not known: TC_NO_SITES
+TCDEF int tc_error_line(const tc_ctx *c);         // 0 = none, or not known
 TCDEF void tc_error_clear(tc_ctx *c);
 
 // "TC_E_SHAPE" and what it means.
@@ -736,8 +737,10 @@ TCDEF tc_tensor tc_wrap_at(tc_ctx *tc, void *data, tc_dims dims, tc_dtype dtype,
 TCDEF tc_tensor tc_wrap_strided_at(tc_ctx *tc, void *data, tc_dims dims,
                                    const int64_t *strides, tc_dtype dtype, const char *file,
                                    int line);
-// tc_from_data whose contents never change and may be compiled in: filter taps, tables.
-// Writing to it is TC_E_ARG.
+// tc_from_data whose contents never change and may be compiled in: filter taps, tables. Writing to it is TC_E_ARG.
+// Views of it are constants too (tc_transpose, tc_slice also backwards, tc_reshape); what is computed of it or copied
+// (tc_flip, tc_clone, tc_cast, tc_mul_s, tc_cat) is a tensor like others, to be written and not known: made outside of
+// regions, tc_const(tc, tc_data(y), ...) is one again.
 TCDEF tc_tensor tc_const_at(tc_ctx *tc, const void *data, tc_dims dims, tc_dtype dtype,
                             const char *file, int line);
 // Reads a NumPy .npy file: version 1 to 3, any of the dtypes, little-endian; bf16 is '<V2'
@@ -1831,7 +1834,7 @@ typedef struct tc_miss {
 TCDEF tc_miss tc_last_miss(const tc_fn *f);
 
 // One line of it: "arg 0 dim 1 was 32, now 48; called at main.c:12". Of the function, until its next
-// call.
+// call; never NULL.
 TCDEF const char *tc_miss_text(tc_fn *f);
 
 // Why the body runs at every call, like a region; NULL if it is skipped. A body that reads values,
@@ -2691,7 +2694,7 @@ TCDEF tc_status tc_params_save_at(tc_params *p, const char *path, const char *fi
 // TC_E_STATE: in a region.
 TCDEF tc_status tc_params_load_at(tc_params *p, const char *path, int flags,
                                   const char *file, int line);
-// What the last tc_params_load did not find, and what it found too much: "missing \"a\", \"b\"; unexpected \"c\"".
+// What the last tc_params_load did not find, and what it found too much: "missing \"a\", \"b\"; unexpected \"c\""; "" = neither.
 TCDEF const char *tc_params_unmatched(const tc_params *p);
 // ---- gen/api/amp.h ------------------------------------------------------
 // ---- mixed precision ----
@@ -3166,7 +3169,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x01e578ec1007e981u
+#define TC__BUILD_ID 0x5b4652a4b61d0251u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -3811,7 +3814,9 @@ TCDEF const char*tc_error_text(const tc_ctx*c){
 return c&&tc_error(c)?tc__core_const(c)->error_text:"";
 }
 TCDEF const char*tc_error_file(const tc_ctx*c){
-return c?tc__core_const(c)->error_file:NULL;
+const char*file=c?tc__core_const(c)->error_file:NULL;
+if(!c||!tc_error(c))return "";
+return file?file:"?";
 }
 TCDEF int tc_error_line(const tc_ctx*c){return c?tc__core_const(c)->error_line:0;}
 TCDEF const char*tc_status_name(tc_status s){return tc__error_name(s);}
@@ -4816,6 +4821,8 @@ const char*text;
 {ENOMEM,"out of memory"},
 {ENOSPC,"No space left on device"},
 {EDQUOT,"Disk quota exceeded"},
+{EFBIG,"File too large"},
+{EFBIG,"File size limit exceeded"},
 {EMFILE,"Too many open files"},
 {ENFILE,"Too many open files in system"}};
 TC__UNUSED static int tc__is_passing(int error){
@@ -6146,6 +6153,11 @@ tc__ix top;
 if(tc__ix_is_const(d)&&!tc__ix_has_blocks(p,e))return 0;
 if(!tc__ix_max_expr(p,e,&top))return 0;
 return tc__ix_lo(p,tc__ix_sub(p,d,top))>=1;
+}
+static int tc__ix_beyond(tc__ixpool*p,tc__ix e,tc__ix d){
+tc__ix top;
+if(tc__ix_hi(p,e)<0||tc__ix_lo(p,tc__ix_sub(p,e,d))>=0)return 1;
+return tc__ix_max_expr(p,e,&top)&&tc__ix_hi(p,top)<0;
 }
 static tc__ix tc__ix_quotient_atom(tc__ixpool*p,tc__ix_kind kind,tc__ix a,tc__ix d){
 tc__ixnode n;
@@ -25619,7 +25631,7 @@ tc__bounds own;
 own.count=0;
 at[dim]=tc__ix_sub(w->ix,index[dim],start);
 start=tc__ix_add(w->ix,start,a->dims[dim]);
-if(tc__ix_equals(a->dims[dim],0))continue;
+if(tc__ix_beyond(w->ix,at[dim],a->dims[dim]))continue;
 tc__bounds_add(w,&own,at[dim],a->dims[dim]);
 tc__bounds all=tc__guard_and(w,&own);
 uint32_t v=tc__lower_under(w,a,at,&all);
@@ -25664,6 +25676,14 @@ at[n->attr[TC__GATHER_DIM]]=
 tc__lower_index(w,b,index,a->dims[n->attr[TC__GATHER_DIM]]);
 return tc__lower_at(w,a,at);
 }
+static void tc__slice_index(tc__ixpool*p,const tc__node*n,const tc__ix*index,
+tc__ix*at){
+int64_t dim=n->attr[TC__SLICE_DIM];
+int one=tc__ix_equals(n->dims[dim],1);
+tc__ix step=one?tc__ix_const(1):n->attr[TC__SLICE_STEP];
+memcpy(at,index,n->rank*sizeof*at);
+at[dim]=tc__ix_add(p,n->attr[TC__SLICE_START],tc__ix_mul(p,index[dim],step));
+}
 static uint32_t tc__lower_move(tc__weave*w,const tc__node*n,const tc__ix*index){
 const tc__node*a=tc__operand(w->g,n,0);
 tc__ix at[TC_MAX_RANK];
@@ -25677,12 +25697,7 @@ case TC_OP_EXPAND:
 for(int i=0;i<a->rank;i++)
 at[i]=tc__ix_equals(a->dims[i],1)?tc__ix_const(0):index[lead+i];
 break;
-case TC_OP_SLICE:
-memcpy(at,index,n->rank*sizeof*at);
-at[n->attr[TC__SLICE_DIM]]=tc__ix_add(
-w->ix,n->attr[TC__SLICE_START],
-tc__ix_mul(w->ix,index[n->attr[TC__SLICE_DIM]],n->attr[TC__SLICE_STEP]));
-break;
+case TC_OP_SLICE:tc__slice_index(w->ix,n,index,at);break;
 case TC_OP_PAD:return tc__lower_pad(w,n,index);
 case TC_OP_WINDOW:return tc__lower_window(w,n,index);
 case TC_OP_DETACH:
@@ -35882,7 +35897,7 @@ tc__put(p->out,"tc_splat_%s(",tc__suffix(a->dtype));
 tc__c_combine_sets(p,i);
 tc__put(p->out,");\n");
 }
-// ---- gen/kernel/print_c_memory.c
+// ---- gen/kernel/print_c_place.c
 static const char*tc__c_memory(const tc__printer*p,const tc__node*n){
 return tc__dtypes[tc__buffer_of(p->g,n)->dtype].memory;
 }
@@ -35979,14 +35994,28 @@ return 0;
 }
 return 1;
 }
-static void tc__c_mask(tc__printer*p,const tc__node*n){
+static int tc__c_is_still(const tc__printer*p,const tc__node*n,uint32_t i){
+return tc__c_moves_by(p,n->attr[i],0);
+}
+static int tc__c_still(tc__printer*p,const tc__node*n,int prints){
+int count=0;
+for(uint32_t i=(uint32_t)tc__c_pred_first(n);i+1<n->n_attr;i+=2){
+if(!tc__c_is_still(p,n,i))continue;
+if(count++&&prints)tc__put(p->out," && ");
+if(prints)tc__c_in_range(p,n->attr[i],n->attr[i+1]);
+}
+return count;
+}
+static void tc__c_mask(tc__printer*p,const tc__node*n,int still){
 tc__ixpool*x=p->g->body.ix;
+int count=0;
 for(uint32_t i=(uint32_t)tc__c_pred_first(n);i+1<n->n_attr;i+=2){
 tc__ix e=n->attr[i],limit=n->attr[i+1];
-int still=tc__c_moves_by(p,e,0),back=tc__c_moves_by(p,e,-1);
-if(i>(uint32_t)tc__c_pred_first(n))tc__put(p->out," & ");
-tc__put(p->out,still?"tc_splat_i32(-(":"tc_inside(");
-if(still){
+int stays=tc__c_is_still(p,n,i),back=tc__c_moves_by(p,e,-1);
+if(stays&&!still)continue;
+if(count++)tc__put(p->out," & ");
+tc__put(p->out,stays?"tc_splat_i32(-(":"tc_inside(");
+if(stays){
 tc__c_in_range(p,e,limit);
 }else{
 tc__put_ix(p,
@@ -35994,10 +36023,11 @@ back?tc__ix_sub(x,limit,tc__ix_add(x,e,tc__ix_const(1))):e);
 tc__put(p->out,", ");
 tc__put_ix(p,limit);
 }
-tc__put(p->out,still?"))":")");
+tc__put(p->out,stays?"))":")");
 }
 if(p->tail)tc__put(p->out," & tc_lanes(n)");
 }
+// ---- gen/kernel/print_c_memory.c
 static void tc__c_vector_load(tc__printer*p,const tc__node*n){
 int whole=!p->tail||tc__is_lane_row(p->g,n,p->axis);
 tc__put(p->out,"tc_ld%s_%s(",whole?"":"n",tc__c_dtype(p,n));
@@ -36070,19 +36100,30 @@ static tc__access tc__c_access(const tc__printer*p,const tc__node*n){
 if(tc__is_lane_row(p->g,n,p->axis))return TC__CONTIGUOUS;
 return tc__access_along(p->g,n->attr[TC__ACCESS_INDEX],p->axis,p->unit);
 }
+static int tc__c_moves_back(const tc__printer*p,const tc__node*n){
+return tc__c_access(p,n)==TC__PER_LANE&&
+tc__c_moves_by(p,n->attr[TC__ACCESS_INDEX],-1);
+}
 static int tc__c_has_mask(const tc__printer*p,const tc__node*n){
 int dtype=tc__buffer_of(p->g,n)->dtype;
 return tc__is_own_class(dtype)&&dtype!=TC_BOOL&&tc__c_pred_is_mask(p,n)&&
-tc__c_access(p,n)==TC__CONTIGUOUS;
+(tc__c_access(p,n)==TC__CONTIGUOUS||tc__c_moves_back(p,n));
+}
+static void tc__c_lanes_of_mask(tc__printer*p,const tc__node*n,int copy){
+int back=tc__c_moves_back(p,n),last=back?p->unit-1:0;
+if(back)tc__put(p->out,"tc_rev_%s(",tc__suffix(n->dtype));
+tc__put(p->out,"tc_ldm_%s(",tc__c_dtype(p,n));
+p->shift+=last;
+tc__c_address(p,n,0);
+p->shift-=last;
+tc__put(p->out,back?", tc_rev_i32(m%u_%d)))":", m%u_%d)",n->id,copy);
 }
 static void tc__c_masked_load(tc__printer*p,const tc__node*n,int copy){
 tc__value fill=tc__c_fill(n);
 const char*cls=tc__suffix(n->dtype);
 int zero=!fill.i;
 if(!zero)tc__put(p->out,"TC_SEL_%s(TC_M_%s(m%u_%d), ",cls,cls,n->id,copy);
-tc__put(p->out,"tc_ldm_%s(",tc__c_dtype(p,n));
-tc__c_address(p,n,0);
-tc__put(p->out,", m%u_%d)",n->id,copy);
+tc__c_lanes_of_mask(p,n,copy);
 if(zero)return;
 tc__put(p->out,", ");
 tc__c_constant(p,n->dtype,fill);
@@ -36091,8 +36132,35 @@ tc__put(p->out,")");
 static void tc__c_let_mask(tc__printer*p,const tc__node*n,int copy){
 tc__line(p);
 tc__put(p->out,"const tc_vi m%u_%d = ",n->id,copy);
-tc__c_mask(p,n);
+tc__c_mask(p,n,0);
 tc__put(p->out,";\n");
+}
+static void tc__c_load_by_mask(tc__printer*p,const tc__node*n,int copy){
+int still=tc__c_still(p,n,0);
+if(still){
+tc__line(p);
+tc__put(p->out,"%s ",p->d->reg[tc__class_of(n->dtype)]);
+tc__put_name(p,n,copy);
+tc__put(p->out," = ");
+tc__c_constant(p,n->dtype,tc__c_fill(n));
+tc__put(p->out,";\n");
+tc__line(p);
+tc__put(p->out,"if (");
+(void)tc__c_still(p,n,1);
+tc__put(p->out,")");
+tc__block_open(p);
+}
+tc__c_let_mask(p,n,copy);
+if(still){
+tc__line(p);
+tc__put_name(p,n,copy);
+tc__put(p->out," = ");
+}else{
+tc__put_let(p,n,copy);
+}
+tc__c_masked_load(p,n,copy);
+tc__put(p->out,";\n");
+if(still)tc__block_close(p);
 }
 static void tc__c_guarded_load(tc__printer*p,const tc__node*n,int copy,int pred){
 tc__line(p);
@@ -36117,9 +36185,10 @@ tc__c_vector_load(p,n);
 tc__put(p->out,";\n");
 if(pred==1)return;
 tc__line(p);
-tc__put(p->out,"else");
+int mask=tc__c_has_mask(p,n),still=mask&&tc__c_still(p,n,0);
+tc__put(p->out,still?"else if (":"else");
+if(still)(void)tc__c_still(p,n,1),tc__put(p->out,")");
 tc__block_open(p);
-int mask=tc__c_has_mask(p,n);
 if(mask)
 tc__c_let_mask(p,n,copy);
 else
@@ -36360,10 +36429,7 @@ tc__c_guarded_load(p,n,copy,pred);
 return;
 }
 if(pred==2&&tc__c_has_mask(p,n)){
-tc__c_let_mask(p,n,copy);
-tc__put_let(p,n,copy);
-tc__c_masked_load(p,n,copy);
-tc__put(p->out,";\n");
+tc__c_load_by_mask(p,n,copy);
 return;
 }
 if(!pred&&access==TC__PER_LANE&&
@@ -36497,7 +36563,7 @@ return;
 }
 if(tc__c_pred_is_mask(p,n)){
 tc__put_let(p,n,copy);
-tc__c_mask(p,n);
+tc__c_mask(p,n,1);
 tc__put(p->out,";\n");
 return;
 }
@@ -36597,7 +36663,7 @@ tc__put(p->out,"tc_ld_%s(prod_r + c",tc__suffix(n->dtype));
 if(p->shift)tc__put(p->out," + %d",p->shift);
 tc__put(p->out,");\n");
 }
-// ---- gen/kernel/print_c.c
+// ---- gen/kernel/print_c_loop.c
 enum{TC__PREFETCH_FROM=256,TC__PREFETCH_TO=1<<15};
 typedef struct tc__c_range{
 int known;
@@ -36617,9 +36683,7 @@ return 0;
 }
 enum{
 TC__CALLED_VECTORS=8,
-TC__CALLED_ELEMENTS=
-1
-<<13
+TC__CALLED_ELEMENTS=8192
 };
 static int tc__c_loop_calls(const tc__printer*p,const tc__node*loop){
 if(!p->calls||loop->attr[TC__FOR_AXIS]!=(int64_t)p->axis)return 0;
@@ -36842,19 +36906,22 @@ tc__put(p->out," + %lld, 0, 2);\n",(long long)stride);
 p->shift=0;
 }
 }
+// ---- gen/kernel/print_c.c
 static void tc__c_box_rows(tc__printer*p,const tc__kbox*box){
 for(uint32_t i=2;i<box->count;i+=2){
 if(i>2)tc__put(p->out," && ");
 tc__put_fact(p,box->pair[i],box->pair[i+1]);
 }
 }
-static void tc__c_box_head(tc__printer*p,const tc__c_range*r,const tc__kbox*box){
+static void tc__c_box_head(tc__printer*p,const tc__node*n,const tc__c_range*r,
+const tc__kbox*box){
 tc__ixpool*x=p->g->body.ix;
 tc__line(p);
 tc__put(p->out,"if (");
 tc__c_box_rows(p,box);
 if(box->count>2)tc__put(p->out," && ");
-if(r->step>p->unit)tc__put(p->out,"c %% %d == 0 && ",r->step);
+if(r->step>p->unit&&tc__c_loop_has_acc(p,n,1,0))
+tc__put(p->out,"c %% %d == 0 && ",r->step);
 tc__put(p->out,"c >= ");
 tc__put_ix(p,tc__box_begin(x,box));
 tc__put(p->out,") for (const %s last = tc_min(",p->d->index);
@@ -36870,7 +36937,7 @@ const tc__group*whole=p->g;
 tc__boxed b;
 if(!tc__boxed_open(p->out->ctx,whole,box,begin,end,&b))p->out->failed=1;
 if(!p->out->failed){
-tc__c_box_head(p,r,box);
+tc__c_box_head(p,n,r,box);
 p->copies=r->step/p->unit;
 tc__c_prefetch(p,n);
 p->g=&b.g,p->need=b.need;
@@ -36879,6 +36946,81 @@ p->g=whole,p->need=NULL,p->copies=1;
 tc__block_close(p);
 }
 tc__boxed_close(p->out->ctx,&b);
+}
+enum{
+TC__SIDES_NODES=
+48,
+TC__SIDES_CHOICES=2
+};
+static int tc__c_choices(const tc__printer*p,uint32_t begin,uint32_t end){
+int n=0;
+for(uint32_t id=begin;id<end;id++)
+n+=tc__body(p,id)->op==TC_OP_VALID&&
+tc__pred_along(p->g,tc__body(p,id),p->axis,p->unit)==2;
+return n;
+}
+static int tc__c_has_sides(const tc__printer*p,const tc__node*n,tc__kbox*box,
+uint32_t begin,uint32_t end){
+tc__kbox second;
+return tc__box_at(n,0,box)&&!tc__box_at(n,1,&second)&&
+end-begin<=TC__SIDES_NODES&&!tc__c_loop_has_acc(p,n,1,0)&&
+tc__c_choices(p,begin,end)>=TC__SIDES_CHOICES;
+}
+static int64_t tc__c_only(const tc__printer*p,const tc__c_range*r,tc__ix low,
+tc__ix high){
+if(!r->known||!tc__ix_is_const(low)||!tc__ix_is_const(high))return-1;
+int64_t unit=p->unit,from=tc__ix_value(low)-r->begin,
+to=tc__ix_value(high)-r->begin;
+int64_t first=(from<0?0:from+unit-1)/unit*unit;
+return first<to&&first+unit>=to?r->begin+first:-1;
+}
+static void tc__c_side(tc__printer*p,const tc__node*n,const tc__c_range*r,tc__ix low,
+tc__ix high,int64_t only,uint32_t begin,uint32_t end){
+tc__ixpool*x=p->g->body.ix;
+const tc__group*whole=p->g;
+tc__kbox box;
+tc__boxed b;
+int64_t pair[2];
+pair[0]=tc__ix_sub(x,tc__ix_var(x,TC__COL,p->g->shape.cols),low);
+pair[1]=tc__ix_sub(x,high,low);
+box.pair=pair,box.count=2;
+tc__block_open(p);
+if(only>=0){
+tc__line(p);
+tc__put(p->out,"const %s c = %lld;\n",p->d->index,(long long)only);
+}
+if(!tc__boxed_open(p->out->ctx,whole,&box,begin,end,&b))p->out->failed=1;
+if(!p->out->failed){
+p->g=&b.g,p->need=b.need;
+tc__c_counted(p,n,r,begin,end);
+p->g=whole,p->need=NULL;
+}
+tc__boxed_close(p->out->ctx,&b);
+tc__block_close(p);
+}
+static void tc__c_sides(tc__printer*p,const tc__node*n,const tc__c_range*r,
+const tc__kbox*box,uint32_t begin,uint32_t end){
+tc__ixpool*x=p->g->body.ix;
+tc__ix first=tc__box_begin(x,box),last=tc__box_end(x,box);
+tc__ix rest=tc__ix_const(p->unit-1),none=tc__ix_const(0);
+tc__line(p);
+if(!tc__ix_equals(first,0)){
+tc__put(p->out,"if (c < ");
+tc__put_ix(p,first);
+tc__put(p->out,")");
+tc__c_side(p,n,r,none,tc__ix_add(x,first,rest),tc__c_only(p,r,none,first),
+begin,end);
+tc__line(p);
+tc__put(p->out,"else ");
+}
+tc__put(p->out,"if (c + %d <= ",p->unit);
+tc__put_ix(p,last);
+tc__put(p->out,")");
+tc__c_side(p,n,r,first,last,-1,begin,end);
+tc__line(p);
+tc__put(p->out,"else");
+tc__ix behind=tc__ix_sub(x,last,rest),all=n->attr[TC__FOR_END];
+tc__c_side(p,n,r,behind,all,tc__c_only(p,r,behind,all),begin,end);
 }
 static void tc__c_bordered(tc__printer*p,const tc__node*n,const tc__c_range*r,
 uint32_t begin,uint32_t end){
@@ -36895,6 +37037,9 @@ tc__line(p);
 tc__put(p->out,"if (c >= ");
 tc__c_bound(p,r,"end",r->end);
 tc__put(p->out,") break;\n");
+if(tc__c_has_sides(p,n,&box,begin,end))
+tc__c_sides(p,n,r,&box,begin,end);
+else
 tc__c_counted(p,n,r,begin,end);
 tc__block_close(p);
 }
@@ -36910,6 +37055,53 @@ tc__block_close(p);
 }
 if(r->tail&&(!r->known||r->end>r->full))tc__c_tail(p,n,r,begin,end);
 }
+static int tc__c_has_ends(const tc__printer*p,const tc__node*n,const tc__c_range*r,
+uint32_t begin,uint32_t end){
+if(!r->known||end-begin>TC__SIDES_NODES||tc__c_loop_has_acc(p,n,1,0))
+return 0;
+for(uint32_t id=begin;id<end;id++){
+const tc__node*of=tc__body(p,id);
+if(tc__has_pairs(of)&&tc__pred_along(p->g,of,p->axis,p->unit)==2&&
+tc__c_pred_is_mask(p,of))
+return 1;
+}
+return 0;
+}
+static void tc__c_piece(tc__printer*p,const tc__node*n,const tc__c_range*r,
+int64_t low,int64_t high,uint32_t begin,uint32_t end){
+tc__ixpool*x=p->g->body.ix;
+const tc__group*whole=p->g;
+const uint8_t*need=p->need;
+tc__c_range part=*r;
+tc__kbox box;
+tc__boxed b;
+int64_t pair[2];
+if(low>=high)return;
+part.begin=low,part.full=part.end=high;
+part.tail=high>r->full;
+if(part.tail)part.full=low;
+pair[0]=tc__ix_sub(x,tc__ix_var(x,TC__COL,p->g->shape.cols),tc__ix_const(low));
+pair[1]=tc__ix_const(high-low);
+box.pair=pair,box.count=2;
+if(!tc__boxed_open(p->out->ctx,whole,&box,begin,end,&b))p->out->failed=1;
+if(!p->out->failed){
+p->g=&b.g,p->need=b.need;
+tc__c_range_steps(p,n,&part,begin,end);
+p->g=whole,p->need=need;
+}
+tc__boxed_close(p->out->ctx,&b);
+}
+static void tc__c_pieces(tc__printer*p,const tc__node*n,const tc__c_range*r,
+uint32_t begin,uint32_t end){
+int64_t first=r->begin+r->step,
+last=r->end>r->full?r->full:r->full-r->step;
+if(first>r->full)first=r->full;
+if(last<first)last=first;
+tc__c_piece(p,n,r,r->begin,first,begin,end);
+tc__c_piece(p,n,r,first,last,begin,end);
+tc__c_piece(p,n,r,last,r->full,begin,end);
+tc__c_piece(p,n,r,r->full,r->end,begin,end);
+}
 static void tc__c_row_box(tc__printer*p,const tc__node*n,const tc__c_range*r,
 const tc__kbox*box,uint32_t begin,uint32_t end){
 const tc__group*whole=p->g;
@@ -36921,6 +37113,9 @@ tc__c_box_rows(p,box);
 tc__put(p->out,")");
 tc__block_open(p);
 p->g=&b.g,p->need=b.need;
+if(tc__c_has_ends(p,n,r,begin,end))
+tc__c_pieces(p,n,r,begin,end);
+else
 tc__c_range_steps(p,n,r,begin,end);
 p->g=whole,p->need=NULL;
 tc__block_close(p);
@@ -36944,7 +37139,9 @@ tc__block_close(p);
 static void tc__c_steps(tc__printer*p,const tc__node*n,uint32_t begin,uint32_t end,
 int chunked){
 tc__c_range r=tc__c_span(p,n,chunked);
-if(n->n_attr==TC__FOR_BOXES)
+if(n->n_attr==TC__FOR_BOXES&&tc__c_has_ends(p,n,&r,begin,end))
+tc__c_pieces(p,n,&r,begin,end);
+else if(n->n_attr==TC__FOR_BOXES)
 tc__c_range_steps(p,n,&r,begin,end);
 else if(tc__boxes_are_rows(p->g->body.ix,n))
 tc__c_row_boxes(p,n,&r,begin,end);
@@ -42876,9 +43073,14 @@ cc->passes|=tc__is_passing(error);
 tc__put(&cc->why,"no directory for its files, set TMPDIR: %s\n",
 error==EPERM?"others may rename there":strerror(error));
 }
+static void tc__cc_unwritten(tc__cc*cc,tc__text*why){
+int error=errno;
+cc->passes=1;
+tc__put(why,"its source cannot be written: %s\n",strerror(error));
+}
 static int tc__cc_failure_passes(const tc__proc*p){
 return p->timed_out||p->killed_by==SIGKILL||p->killed_by==SIGTERM||
-(p->text.size&&tc__is_passing_text(p->text.at));
+p->killed_by==SIGXFSZ||(p->text.size&&tc__is_passing_text(p->text.at));
 }
 static unsigned tc__cc_cpu_seconds(const tc__cc*cc){
 return(unsigned)cc->options.limit_ms/1000*4+10;
@@ -43020,9 +43222,10 @@ tc__work_trouble(cc);
 return;
 }
 tc__words_environment(&environment,work.path,work.mark);
-(void)tc__file_write(work.dir,"k.c","int k;\n",7);
+int written=tc__file_write(work.dir,"k.c","int k;\n",7);
+if(!written)tc__cc_unwritten(cc,&cc->why);
 cc->kind=strstr(cc->command.at[0],"clang")?TC__CC_CLANG:TC__CC_GCC;
-for(turn=0;turn<2;turn++){
+for(turn=0;written&&turn<2;turn++){
 ok=tc__cc_ask(cc,&work,environment.at);
 guess=cc->kind;
 cc->kind=tc__cc_kind_in(cc->why.at);
@@ -43256,6 +43459,7 @@ const tc__words*step=j->cc->step;
 int u,ends[2];
 for(u=0;u<units;u++){
 ends[0]=ends[1]=0;
+if(j->result[u]!=TC__CC_GOOD)continue;
 if(step[TC__CC_ASSEMBLE].count&&!tc__pipe(ends)){
 j->result[u]=TC__CC_ODD;
 continue;
@@ -43335,10 +43539,8 @@ for(u=0;u<units;u++){
 const char*name=tc__base_name(tc__job_file(j,u,".c"));
 j->result[u]=TC__CC_ODD;
 if(!tc__file_write(j->work.dir,name,sources[u],sizes[u])){
-int error=errno;
 j->result[u]=TC__CC_FAILED;
-cc->passes|=tc__is_passing(error);
-tc__put(&j->why[u],"its source cannot be written: %s\n",strerror(error));
+tc__cc_unwritten(cc,&j->why[u]);
 }else if(direct){
 j->result[u]=TC__CC_GOOD;
 }

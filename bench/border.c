@@ -10,6 +10,8 @@
 enum { ROUNDS = 21, SIDE = 1024, MAPS = 4096, MAP = 14, ROWS = 1080, COLS = 1920 };
 enum { SIDES = 4 };
 static const int sides[SIDES] = {7, 10, 28, 56};
+enum { EDGES = 3 };
+static const int edged[EDGES][2] = {{1, 1024}, {16, 256}, {64, 128}}; // maps, their side
 
 #if defined(__GNUC__) && !defined(__clang__)
 #    define O3            __attribute__((noinline, optimize("O3")))
@@ -24,6 +26,7 @@ typedef struct job {
     tc_tensor x, y;          // [SIDE, SIDE]
     tc_tensor maps;          // [MAPS, MAP, MAP]
     tc_tensor sized[SIDES];  // as many elements, of sides[i] x sides[i]
+    tc_tensor edged[EDGES];  // [maps, side, side]
     tc_tensor image;         // [ROWS, COLS, 3] of u8
     tc_tensor base, strided; // [SIDE + 2, SIDE + 2], and its inside
     tc_fn *twice;
@@ -127,6 +130,30 @@ static void maps_copy(void *user) {
     tc_add_s(j->maps, 1);
     tc_trace_end(j->tc);
 }
+
+// The four neighbours of every element, of maps with a border of the mode; -1 = of the inside alone.
+static void edge_sum(job *j, int i, int mode) {
+    char name[40];
+    snprintf(name, sizeof name, "edges %d %d", i, mode);
+    tc_trace_begin(j->tc, name);
+    tc_tensor x = j->edged[i];
+    tc_dims one = TC_DIMS(0, 1, 1);
+    if (mode >= 0) x = tc_pad_with(x, one, one, (tc_pad_mode)mode);
+    tc_add(tc_add(shifted(x, -1, 0), shifted(x, 1, 0)),
+           tc_add(shifted(x, 0, -1), shifted(x, 0, 1)));
+    tc_trace_end(j->tc);
+}
+
+#define EDGE(name, i, mode)                                                                \
+    static void name(void *user) { edge_sum((job *)user, i, mode); }
+#define EDGE_OF(name, i)                                                                   \
+    EDGE(name##_inside, i, -1)                                                             \
+    EDGE(name##_reflect, i, TC_PAD_REFLECT)                                                \
+    EDGE(name##_replicate, i, TC_PAD_REPLICATE)                                            \
+    EDGE(name##_circular, i, TC_PAD_CIRCULAR)
+EDGE_OF(one, 0)
+EDGE_OF(some, 1)
+EDGE_OF(many, 2)
 
 // gray, 5x5 blur, Sobel, half the size
 static tc_tensor edges(tc_tensor image, int pad) {
@@ -314,6 +341,15 @@ static const struct {
     {"3x3 of 10x10 maps: plain C", blur_10, maps_c_10, 1.2},
     {"3x3 of 28x28 maps: plain C", blur_28, maps_c_28, 1.2},
     {"3x3 of 56x56 maps: plain C", blur_56, maps_c_56, 1.2},
+    {"reflect 1x1024^2: inside", one_reflect, one_inside, 1.2},
+    {"replicate 1x1024^2: inside", one_replicate, one_inside, 1.2},
+    {"circular 1x1024^2: inside", one_circular, one_inside, 1.2},
+    {"reflect 16x256^2: inside", some_reflect, some_inside, 1.2},
+    {"replicate 16x256^2: inside", some_replicate, some_inside, 1.2},
+    {"circular 16x256^2: inside", some_circular, some_inside, 1.2},
+    {"reflect 64x128^2: inside", many_reflect, many_inside, 1.2},
+    {"replicate 64x128^2: inside", many_replicate, many_inside, 1.2},
+    {"circular 64x128^2: inside", many_circular, many_inside, 1.2},
     {"call_into a view: copy_ in region", into_view, copy_view, 1.2},
     {"copy into a view: to a new tensor", copy_view, plain_twice, 0},
 };
@@ -328,6 +364,8 @@ int main(int argc, char **argv) {
     for (int i = 0; i < SIDES; i++)
         j.sized[i] = bench_randn(
             j.tc, TC_DIMS(MAPS * MAP * MAP / (sides[i] * sides[i]), sides[i], sides[i]), 5);
+    for (int i = 0; i < EDGES; i++)
+        j.edged[i] = bench_randn(j.tc, TC_DIMS(edged[i][0], edged[i][1], edged[i][1]), 6);
     j.base = bench_randn(j.tc, TC_DIMS(SIDE + 2, SIDE + 2), 4);
     j.strided = shifted(j.base, 0, 0);
     j.twice = tc_compile(j.tc, twice, NULL, 0, NULL);

@@ -344,8 +344,9 @@
 //     call (pthread_exit in a body, host call, gradient, op or backend of yours) takes with it what the call was
 //     to give and the region around it, which a warning tells. What that writes in place is not read until it
 //     is written anew or the error (TC_E_THREAD) cleared. Some memory may be held for ever. The allocator and
-//     the logger must return. A thread is cancelled (pthread_cancel) behind a call, not in code of yours that the
-//     call runs.
+//     the logger must return. A thread is not cancelled (pthread_cancel) in code of yours that a call runs, but at
+//     a cancellation point behind that call. Calls need not have one: a loop of nothing but calls goes on until it
+//     asks by pthread_testcancel.
 //
 // START-UP
 //     Compiled kernels stay on disk: the next start loads them. tc_precompile compiles a function without
@@ -571,8 +572,10 @@
 #include "kernel/print_contract.c"
 #include "kernel/print_parts.c"
 #include "kernel/print_c_acc.c"
+#include "kernel/print_c_place.c"
 #include "kernel/print_c_memory.c"
 #include "kernel/print_c_values.c"
+#include "kernel/print_c_loop.c"
 #include "kernel/print_c.c"
 #include "kernel/print_texts.c"
 #include "kernel/print_transpose.c"

@@ -46,6 +46,25 @@ static both padded(both a, int64_t top, int64_t bottom, int64_t left, int64_t ri
     return b;
 }
 
+// Which element stands at place i of n and what is around them.
+static int64_t border_place(int64_t i, int64_t n, int mode) {
+    if (mode == TC_PAD_CIRCULAR) return (i + n) % n;
+    if (mode == TC_PAD_REPLICATE) return i < 0 ? 0 : i < n ? i : n - 1;
+    return i < 0 ? -i : i < n ? i : 2 * n - 2 - i;
+}
+
+static both padded_with(both a, int64_t top, int64_t bottom, int64_t left, int64_t right,
+                        int mode) {
+    tc_tensor t =
+        tc_pad_with(a.t, TC_DIMS(top, left), TC_DIMS(bottom, right), (tc_pad_mode)mode);
+    both b = border_new(t, a.h + top + bottom, a.w + left + right);
+    for (int64_t r = 0; r < b.h; r++)
+        for (int64_t c = 0; c < b.w; c++)
+            b.v[r * b.w + c] = a.v[border_place(r - top, a.h, mode) * a.w +
+                                   border_place(c - left, a.w, mode)];
+    return b;
+}
+
 static both cut(both a, int64_t top, int64_t left, int64_t h, int64_t w) {
     both b = border_new(tc_narrow(tc_narrow(a.t, 0, top, h), 1, left, w), h, w);
     for (int64_t r = 0; r < h; r++)
@@ -133,6 +152,24 @@ static both inside_of_pad(both x, int64_t b) {
     return neighbours(padded(x, b, b, b, b, 0), b);
 }
 
+static both inside_of_reflected(both x, int64_t b) {
+    return neighbours(padded_with(x, b, b, b, b, TC_PAD_REFLECT), b);
+}
+
+static both inside_of_replicated(both x, int64_t b) {
+    return neighbours(padded_with(x, b, b, b, b, TC_PAD_REPLICATE), b);
+}
+
+static both inside_of_circle(both x, int64_t b) {
+    return neighbours(padded_with(x, b, b, b, b, TC_PAD_CIRCULAR), b);
+}
+
+// Its own width on every side.
+static both reflected_on_two_sides(both x, int64_t b) {
+    return padded_with(twice(padded_with(x, b, 0, 0, 1, TC_PAD_REFLECT)), 0, b, 2, b,
+                       TC_PAD_REPLICATE);
+}
+
 static both pad_of_pad(both x, int64_t b) {
     return padded(twice(padded(twice(x), 1, b, 0, b, 0)), b, 0, b, 2, 1);
 }
@@ -200,6 +237,10 @@ static const scene scenes[] = {
     {"pad of the inside", pad_of_inside, 1},
     {"pad on one side", pad_one_side, 1},
     {"inside of a pad", inside_of_pad, 1},
+    {"inside of what is reflected", inside_of_reflected, 2},
+    {"inside of what is repeated", inside_of_replicated, 1},
+    {"inside of a circle", inside_of_circle, 1},
+    {"reflected and repeated", reflected_on_two_sides, 2},
     {"pad of a pad", pad_of_pad, 1},
     {"edges and inside", edges_and_inside, 1},
     {"columns side by side", columns_side_by_side, 1},

@@ -60,9 +60,9 @@ TCDEF tc_ctx *tc_open_shared(tc_ctx *parent);
 // written anew or the error is cleared. Errors about null tensors alone, about a null function, and about those of a closed context
 // (TC_E_DEAD), are left in the context that the calling thread opened last, else in the only one.
 TCDEF tc_status tc_error(const tc_ctx *c);
-TCDEF const char *tc_error_text(const tc_ctx *c);
-TCDEF const char *tc_error_file(const tc_ctx *c);
-TCDEF int tc_error_line(const tc_ctx *c);
+TCDEF const char *tc_error_text(const tc_ctx *c); // "" = no error; never NULL
+TCDEF const char *tc_error_file(const tc_ctx *c); // the same; "?" = its caller is not known: TC_NO_SITES
+TCDEF int tc_error_line(const tc_ctx *c);         // 0 = none, or not known
 TCDEF void tc_error_clear(tc_ctx *c);
 
 // "TC_E_SHAPE" and what it means.

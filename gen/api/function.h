@@ -87,7 +87,7 @@ typedef struct tc_miss {
 TCDEF tc_miss tc_last_miss(const tc_fn *f);
 
 // One line of it: "arg 0 dim 1 was 32, now 48; called at main.c:12". Of the function, until its next
-// call.
+// call; never NULL.
 TCDEF const char *tc_miss_text(tc_fn *f);
 
 // Why the body runs at every call, like a region; NULL if it is skipped. A body that reads values,

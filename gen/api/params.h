@@ -146,5 +146,5 @@ TCDEF tc_status tc_params_save_at(tc_params *p, const char *path, const char *fi
 // TC_E_STATE: in a region.
 TCDEF tc_status tc_params_load_at(tc_params *p, const char *path, int flags,
                                   const char *file, int line);
-// What the last tc_params_load did not find, and what it found too much: "missing \"a\", \"b\"; unexpected \"c\"".
+// What the last tc_params_load did not find, and what it found too much: "missing \"a\", \"b\"; unexpected \"c\""; "" = neither.
 TCDEF const char *tc_params_unmatched(const tc_params *p);

@@ -117,8 +117,10 @@ TCDEF tc_tensor tc_wrap_at(tc_ctx *tc, void *data, tc_dims dims, tc_dtype dtype,
 TCDEF tc_tensor tc_wrap_strided_at(tc_ctx *tc, void *data, tc_dims dims,
                                    const int64_t *strides, tc_dtype dtype, const char *file,
                                    int line);
-// tc_from_data whose contents never change and may be compiled in: filter taps, tables.
-// Writing to it is TC_E_ARG.
+// tc_from_data whose contents never change and may be compiled in: filter taps, tables. Writing to it is TC_E_ARG.
+// Views of it are constants too (tc_transpose, tc_slice also backwards, tc_reshape); what is computed of it or copied
+// (tc_flip, tc_clone, tc_cast, tc_mul_s, tc_cat) is a tensor like others, to be written and not known: made outside of
+// regions, tc_const(tc, tc_data(y), ...) is one again.
 TCDEF tc_tensor tc_const_at(tc_ctx *tc, const void *data, tc_dims dims, tc_dtype dtype,
                             const char *file, int line);
 // Reads a NumPy .npy file: version 1 to 3, any of the dtypes, little-endian; bf16 is '<V2'

@@ -384,8 +384,11 @@ TCDEF const char *tc_error_text(const tc_ctx *c) {
 }
 
 TCDEF const char *tc_error_file(const tc_ctx *c) {
-    return c ? tc__core_const(c)->error_file : NULL;
+    const char *file = c ? tc__core_const(c)->error_file : NULL;
+    if (!c || !tc_error(c)) return "";
+    return file ? file : "?";
 }
+
 TCDEF int tc_error_line(const tc_ctx *c) { return c ? tc__core_const(c)->error_line : 0; }
 
 TCDEF const char *tc_status_name(tc_status s) { return tc__error_name(s); }

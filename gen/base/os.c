@@ -316,6 +316,8 @@ static const struct {
                    {ENOMEM, "out of memory"},
                    {ENOSPC, "No space left on device"},
                    {EDQUOT, "Disk quota exceeded"},
+                   {EFBIG, "File too large"},           // RLIMIT_FSIZE
+                   {EFBIG, "File size limit exceeded"}, // and as drivers tell of SIGXFSZ
                    {EMFILE, "Too many open files"},
                    {ENFILE, "Too many open files in system"}};
 

@@ -105,6 +105,7 @@ static void tc__job_direct(tc__cc_job *j, int units) {
     int u, ends[2];
     for (u = 0; u < units; u++) {
         ends[0] = ends[1] = 0;
+        if (j->result[u] != TC__CC_GOOD) continue; // it has no source
         if (step[TC__CC_ASSEMBLE].count && !tc__pipe(ends)) {
             j->result[u] = TC__CC_ODD;
             continue;
@@ -198,10 +199,8 @@ static void tc__job_run(tc__cc_job *j, const char *const *sources, const size_t 
         const char *name = tc__base_name(tc__job_file(j, u, ".c"));
         j->result[u] = TC__CC_ODD;
         if (!tc__file_write(j->work.dir, name, sources[u], sizes[u])) {
-            int error = errno;
             j->result[u] = TC__CC_FAILED;
-            cc->passes |= tc__is_passing(error);
-            tc__put(&j->why[u], "its source cannot be written: %s\n", strerror(error));
+            tc__cc_unwritten(cc, &j->why[u]);
         } else if (direct) {
             j->result[u] = TC__CC_GOOD;
         }

@@ -181,10 +181,18 @@ static void tc__work_trouble(tc__cc *cc) {
             error == EPERM ? "others may rename there" : strerror(error));
 }
 
+// A file in the compiler's folder was not written, or not whole: no fault of the text, whatever errno
+// is, so that another try makes sense.
+static void tc__cc_unwritten(tc__cc *cc, tc__text *why) {
+    int error = errno;
+    cc->passes = 1;
+    tc__put(why, "its source cannot be written: %s\n", strerror(error));
+}
+
 // Whether a process failed for what may be gone the next time.
 static int tc__cc_failure_passes(const tc__proc *p) {
     return p->timed_out || p->killed_by == SIGKILL || p->killed_by == SIGTERM ||
-           (p->text.size && tc__is_passing_text(p->text.at));
+           p->killed_by == SIGXFSZ || (p->text.size && tc__is_passing_text(p->text.at));
 }
 
 // Seconds of the CPU that a process may take: it may have threads.
@@ -351,9 +359,10 @@ static void tc__cc_learn(tc__cc *cc) {
         return;
     }
     tc__words_environment(&environment, work.path, work.mark);
-    (void)tc__file_write(work.dir, "k.c", "int k;\n", 7);
+    int written = tc__file_write(work.dir, "k.c", "int k;\n", 7);
+    if (!written) tc__cc_unwritten(cc, &cc->why);
     cc->kind = strstr(cc->command.at[0], "clang") ? TC__CC_CLANG : TC__CC_GCC;
-    for (turn = 0; turn < 2; turn++) {
+    for (turn = 0; written && turn < 2; turn++) {
         ok = tc__cc_ask(cc, &work, environment.at);
         guess = cc->kind;
         cc->kind = tc__cc_kind_in(cc->why.at);

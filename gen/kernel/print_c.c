@@ -4,293 +4,6 @@
 // elements hold four, two or eight named copies of each value; what is left runs one vector at a
 // time with n counted lanes.
 
-// ---- loops ----
-
-// Columns of a row whose successor is asked for early: a few cache lines, and what stays in
-// half of an L2 beside the present one. Layer norm of 4096 columns: 5.5 -> 3.95 ms.
-enum { TC__PREFETCH_FROM = 256, TC__PREFETCH_TO = 1 << 15 };
-
-// Where a loop runs: numbers where they are known, else names made by tc__c_span.
-typedef struct tc__c_range {
-    int known;
-    int64_t begin, end, full; // full: the end of whole steps
-    uint32_t id;              // of the FOR: end7, full7
-    int tail;                 // 0: every step is whole
-    int step;
-} tc__c_range;
-
-static int tc__c_loop_has_acc(const tc__printer *p, const tc__node *loop, int arg,
-                              int chunked) {
-    for (int i = 0; i < TC__PRINT_ACCS; i++) {
-        const tc__acc *a = &p->acc[i];
-        if (!a->used || a->loop != loop) continue;
-        if ((arg || !tc__is_arg(a)) && (!chunked || tc__c_is_chunked(a))) return 1;
-    }
-    return 0;
-}
-
-// Vectors that go through a function by one call: each step of it waits for the one before, and what is done
-// meanwhile is another vector's. Of two a chain of six functions takes 1.75 times as long (Zen 5).
-enum {
-    TC__CALLED_VECTORS = 8,
-    TC__CALLED_ELEMENTS =
-        1
-        << 13 // that values of a loop have together: where vectors do not fit registers they are in memory
-};
-
-// Whether a function is called in the loop for values that differ between lanes.
-static int tc__c_loop_calls(const tc__printer *p, const tc__node *loop) {
-    if (!p->calls || loop->attr[TC__FOR_AXIS] != (int64_t)p->axis) return 0;
-    for (uint32_t id = loop->id + 1; id < tc__loop_end(p->g, loop->id); id++) {
-        const tc__node *n = tc__body(p, id);
-        if (tc__is_function(n) && tc__lanes_differ(n, p->axis)) return 1;
-    }
-    return 0;
-}
-
-// Elements of a step of a loop that calls functions: the number that takes the least time, where k vectors together take
-// that of k + 2, and what is left over goes one by one; 0 = there are too many values. A size that is known at run time only is
-// taken for a short one.
-static int tc__called_step(const tc__printer *p, const tc__node *loop) {
-    tc__ixpool *x = p->g->body.ix;
-    tc__ix count = tc__ix_sub(x, loop->attr[TC__FOR_END], loop->attr[TC__FOR_BEGIN]);
-    int64_t of = tc__ix_is_const(count) ? tc__ix_value(count) : 2 * TC__LANES;
-    int64_t least = INT64_MAX, unit = p->unit;
-    int64_t nodes = tc__loop_end(p->g, loop->id) - loop->id;
-    int best = 0;
-    if (loop->attr[TC__FOR_BIND] == TC__BIND_WORKER) of = p->g->shape.grain;
-    for (int step = (int)TC__LANES; step <= TC__CALLED_VECTORS * unit; step += TC__LANES) {
-        if (step * nodes > TC__CALLED_ELEMENTS) break;
-        int64_t left = of % step, cost = of / step * (step / unit + 2) + left / unit * 3;
-        if (cost < least) least = cost, best = step;
-    }
-    return best;
-}
-
-// Elements that one step of a loop along the vector takes.
-static int tc__loop_step(const tc__printer *p, const tc__node *n) {
-    const tc__tuning *tuned = &p->g->shape.tuning;
-    int knob = tuned->knob[TC__KNOB_STEPS];
-    int sums = tc__c_loop_has_acc(p, n, 1, 0), called = 0;
-    tc__kbox box;
-    if (n->attr[TC__FOR_AXIS] == TC__ROW) return tc__row_step(p->g);
-    if (!(sums ? tuned->knob[TC__KNOB_SUMS] : knob) && tc__c_loop_calls(p, n) &&
-        !tc__box_at(n, 0, &box))
-        called = tc__called_step(p, n);
-    if (called) return called;
-    if (sums) return tc__sums_are_named(p->g, n) ? (int)TC__LANES : p->unit;
-    if (knob == TC__STEPS_VECTOR) return p->unit;
-    if (knob == TC__STEPS_TWICE) return 2 * TC__LANES;
-    if (knob == TC__STEPS_LANES || n->attr[TC__FOR_UNROLL] >= 4) return TC__LANES;
-    return p->unit < (int)TC__VECTOR ? (int)TC__VECTOR : p->unit; // two of four
-}
-
-static int tc__c_has_tail(const tc__printer *p, const tc__node *n, int step) {
-    tc__ixpool *x = p->g->body.ix;
-    tc__ix count = tc__ix_sub(x, n->attr[TC__FOR_END], n->attr[TC__FOR_BEGIN]);
-    if (n->attr[TC__FOR_BIND] == TC__BIND_WORKER && p->axis == TC__COL &&
-        p->g->shape.grain % step)
-        return 1;
-    if (p->parts && p->part_step % step) return 1;
-    if (p->axis == TC__ROW && step > (int)TC__LANES) return 1; // items are 32 of them
-    return tc__ix_divisor(x, count) % step != 0;
-}
-
-static void tc__c_bound(tc__printer *p, const tc__c_range *r, const char *name,
-                        int64_t value) {
-    if (r->known)
-        tc__put(p->out, "%lld", (long long)value);
-    else
-        tc__put(p->out, "%s%u", name, r->id);
-}
-
-// `const tc_i64 begin7 = ..., end7 = ..., full7 = ...;` where they are not plain numbers.
-static tc__c_range tc__c_span(tc__printer *p, const tc__node *n, int chunked) {
-    tc__c_range r;
-    memset(&r, 0, sizeof r);
-    int worker = n->attr[TC__FOR_BIND] == TC__BIND_WORKER;
-    long long grain =
-        p->axis == TC__ROW ? (long long)TC__LANES : (long long)p->g->shape.grain;
-    r.id = n->id, r.step = tc__loop_step(p, n), r.tail = tc__c_has_tail(p, n, r.step);
-    if (!worker && !chunked && !p->parts && tc__ix_is_const(n->attr[TC__FOR_BEGIN]) &&
-        tc__ix_is_const(n->attr[TC__FOR_END])) {
-        r.known = 1, r.begin = tc__ix_value(n->attr[TC__FOR_BEGIN]),
-        r.end = tc__ix_value(n->attr[TC__FOR_END]);
-        r.full = r.end > r.begin ? r.end - (r.end - r.begin) % r.step : r.begin;
-        return r;
-    }
-    tc__line(p);
-    tc__put(p->out, "const %s begin%u = ", p->d->index, r.id);
-    if (worker)
-        tc__put(p->out, "lo * %lld", grain);
-    else if (chunked)
-        tc__put(p->out, "chunk");
-    else if (p->parts)
-        tc__put(p->out, p->direct ? "left" : "c0");
-    else
-        tc__put_ix(p, n->attr[TC__FOR_BEGIN]);
-    tc__put(p->out, ", end%u = ", r.id);
-    if (worker) tc__put(p->out, "tc_min(hi * %lld, ", grain);
-    if (chunked) tc__put(p->out, "tc_min(chunk + 8192, ");
-    if (p->parts)
-        tc__put(p->out, "c1");
-    else
-        tc__put_ix(p, n->attr[TC__FOR_END]);
-    tc__put(p->out, worker || chunked ? ");\n" : ";\n");
-    if (!r.tail) return r;
-    tc__line(p);
-    tc__put(
-        p->out,
-        "const %s full%u = end%u > begin%u ? end%u - (end%u - begin%u) %% %d : begin%u;\n",
-        p->d->index, r.id, r.id, r.id, r.id, r.id, r.id, r.step, r.id);
-    return r;
-}
-
-// Row pointers for the accesses inside the loops nested in [begin, end).
-static void tc__c_pointers(tc__printer *p, uint32_t begin, uint32_t end, tc__axis axis) {
-    int depth = 0;
-    for (uint32_t id = begin; id < end; id++) {
-        const tc__node *n = tc__body(p, id);
-        depth += (n->op == TC_OP_FOR) - (n->op == TC_OP_END);
-        if (!depth || (n->op != TC_OP_LOAD && n->op != TC_OP_STORE)) continue;
-        tc__row_pointer *q = tc__add_pointer(p, n, axis);
-        if (!q) continue;
-        const tc__kbuf *b = &p->g->buffer.at[q->buffer];
-        tc__line(p);
-        tc__put(p->out, "%s%s *", b->written || b->place == TC__BUF_ROW ? "" : "const ",
-                tc__dtypes[b->dtype].memory);
-        tc__put_pointer_name(p, q);
-        tc__put(p->out, " = ");
-        tc__put_at(p, q->buffer, q->part);
-        tc__put(p->out, ";\n");
-    }
-}
-
-static void tc__c_body(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end) {
-    int outer = p->outer, pointers = p->pointers;
-    if (n->attr[TC__FOR_AXIS] == TC__ROW && p->g->shape.kind == TC__CONTRACTION) {
-        tc__class cls = tc__class_of(tc__body(p, tc__left_of(p->g))->dtype);
-        tc__line(p);
-        tc__put(p->out, "const %s *prod_r = tile + (r - r0) * wide - c0;\n",
-                p->d->scalar[cls]);
-        if (p->direct) tc__print_direct_left(p, p->direct);
-    }
-    if (n->attr[TC__FOR_AXIS] == TC__ROW) {
-        p->outer = TC__ROW;
-        tc__print_made_rows(p, begin, end);
-        tc__c_pointers(p, begin, end, TC__ROW);
-    }
-    tc__print_range(p, begin, end);
-    p->outer = outer, p->pointers = pointers;
-}
-
-static void tc__c_head(tc__printer *p, const char *v, const tc__c_range *r, int from,
-                       int step) {
-    tc__line(p);
-    tc__put(p->out, "for (%s %s = ", p->d->index, v);
-    tc__c_bound(p, r, from ? "full" : "begin", from ? r->full : r->begin);
-    tc__put(p->out, "; %s < ", v);
-    if (!from && r->tail)
-        tc__c_bound(p, r, "full", r->full);
-    else
-        tc__c_bound(p, r, "end", r->end);
-    tc__put(p->out, "; %s += %d)", v, step);
-    tc__block_open(p);
-}
-
-// One vector, of which n lanes count.
-static void tc__c_counted(tc__printer *p, const tc__node *n, const tc__c_range *r,
-                          uint32_t begin, uint32_t end) {
-    const char *v = tc__axis_name(n->attr[TC__FOR_AXIS]);
-    tc__line(p);
-    tc__put(p->out, "const int n = (int)tc_min(");
-    tc__c_bound(p, r, "end", r->end);
-    tc__put(p->out, " - %s, %d);\n", v, p->unit);
-    if (p->axis == TC__COL && tc__c_loop_has_acc(p, n, 1, 0)) {
-        tc__line(p);
-        tc__put(p->out, "const tc_vi inside = tc_lanes(n);\n");
-    }
-    if (p->axis == TC__COL && r->step > p->unit && tc__c_loop_has_acc(p, n, 0, 0) &&
-        tc__sums_are_named(p->g, n)) {
-        tc__line(p);
-        tc__put(p->out, "const int part = (int)(c / %d %% %d);\n", p->unit,
-                TC__LANES / p->unit);
-    }
-    p->tail = 1;
-    tc__c_body(p, n, begin, end);
-    p->tail = 0;
-}
-
-// What is left after the whole steps, one vector at a time.
-static void tc__c_tail(tc__printer *p, const tc__node *n, const tc__c_range *r,
-                       uint32_t begin, uint32_t end) {
-    tc__c_head(p, tc__axis_name(n->attr[TC__FOR_AXIS]), r, 1, p->unit);
-    tc__c_counted(p, n, r, begin, end);
-    tc__block_close(p);
-}
-
-// ---- the next row ----
-
-// The FOR over columns that is first (or last) in the body; NULL = none.
-static const tc__node *tc__c_column_loop(const tc__group *g, int last) {
-    const tc__node *found = NULL;
-    for (size_t i = 0; i < g->body.node.count; i++) {
-        const tc__node *n = g->body.node.at[i];
-        if (n->op == TC_OP_FOR && n->attr[TC__FOR_AXIS] == TC__COL && (last || !found))
-            found = n;
-    }
-    return found;
-}
-
-// Rows that several phases go over are in the caches but for the first phase, which waits
-// for memory while the last one leaves it idle: so that one asks for the next row.
-static int tc__may_prefetch(const tc__group *g) {
-    return g->shape.kind == TC__REDUCTION && g->shape.vector == TC__COL &&
-           tc__c_column_loop(g, 0) != tc__c_column_loop(g, 1);
-}
-
-static int tc__prefetches(const tc__group *g) {
-    int knob = g->shape.tuning.knob[TC__KNOB_PREFETCH];
-    int64_t columns = tc__ix_hi(g->body.ix, g->shape.cols);
-    if (knob || !tc__may_prefetch(g)) return knob == TC__PREFETCH_ON && tc__may_prefetch(g);
-    return columns >= TC__PREFETCH_FROM && columns <= TC__PREFETCH_TO;
-}
-
-// The distance to the same column of the next row, 0 = n is no stream of whole rows.
-static int64_t tc__c_row_stride(const tc__printer *p, const tc__node *n) {
-    const tc__kbuf *b = tc__buffer_of(p->g, n);
-    if (!tc__is_memory(b) || b->written) return 0;
-    if (n->n_attr > TC__LOAD_PREDICATES ||
-        tc__ix_has_val(p->g->body.ix, n->attr[TC__LOAD_INDEX]))
-        return 0;
-    if (tc__access_along(p->g, n->attr[TC__LOAD_INDEX], TC__COL, p->unit) != TC__CONTIGUOUS)
-        return 0;
-    tc__ixrun run = tc__ix_run(p->g->body.ix, n->attr[TC__LOAD_INDEX], TC__ROW);
-    int plain = run.ok && run.run == INT64_MAX && tc__ix_is_const(run.stride);
-    return plain ? tc__ix_value(run.stride) : 0;
-}
-
-// `__builtin_prefetch(in0_r + c + 4096, 0, 2);` for each cache line of a step.
-static void tc__c_prefetch(tc__printer *p, const tc__node *loop) {
-    int last = p->outer == TC__ROW && loop == tc__c_column_loop(p->g, 1);
-    if (!last || !tc__prefetches(p->g)) return;
-    uint32_t begin = tc__c_column_loop(p->g, 0)->id;
-    for (uint32_t id = begin; id < tc__loop_end(p->g, begin); id++) {
-        const tc__node *n = tc__body(p, id);
-        int64_t stride = n->op == TC_OP_LOAD ? tc__c_row_stride(p, n) : 0;
-        if (!stride) continue;
-        int line = 64 / (int)tc__dtypes[tc__buffer_of(p->g, n)->dtype].bytes;
-        for (int shift = 0; shift < p->copies * p->unit; shift += line) {
-            p->shift = shift;
-            tc__line(p);
-            tc__put(p->out, "__builtin_prefetch(");
-            tc__c_address(p, n, 0);
-            tc__put(p->out, " + %lld, 0, 2);\n", (long long)stride);
-        }
-        p->shift = 0;
-    }
-}
-
 // ---- borders ----
 
 // `(tc_u64)(r - 1) < (tc_u64)(1022)`: what a box asks of the row.
@@ -302,13 +15,15 @@ static void tc__c_box_rows(tc__printer *p, const tc__kbox *box) {
 }
 
 // `if (r >= 1 && ... && c >= 1) for (const tc_i64 last = 1023 - 16; c <= last; c += 16)`
-static void tc__c_box_head(tc__printer *p, const tc__c_range *r, const tc__kbox *box) {
+static void tc__c_box_head(tc__printer *p, const tc__node *n, const tc__c_range *r,
+                           const tc__kbox *box) {
     tc__ixpool *x = p->g->body.ix;
     tc__line(p);
     tc__put(p->out, "if (");
     tc__c_box_rows(p, box);
     if (box->count > 2) tc__put(p->out, " && ");
-    if (r->step > p->unit) tc__put(p->out, "c %% %d == 0 && ", r->step);
+    if (r->step > p->unit && tc__c_loop_has_acc(p, n, 1, 0)) // sums have their lanes
+        tc__put(p->out, "c %% %d == 0 && ", r->step);
     tc__put(p->out, "c >= ");
     tc__put_ix(p, tc__box_begin(x, box));
     tc__put(p->out, ") for (const %s last = tc_min(", p->d->index);
@@ -326,7 +41,7 @@ static void tc__c_box(tc__printer *p, const tc__node *n, const tc__c_range *r,
     tc__boxed b;
     if (!tc__boxed_open(p->out->ctx, whole, box, begin, end, &b)) p->out->failed = 1;
     if (!p->out->failed) {
-        tc__c_box_head(p, r, box);
+        tc__c_box_head(p, n, r, box);
         p->copies = r->step / p->unit;
         tc__c_prefetch(p, n);
         p->g = &b.g, p->need = b.need;
@@ -335,6 +50,96 @@ static void tc__c_box(tc__printer *p, const tc__node *n, const tc__c_range *r,
         tc__block_close(p);
     }
     tc__boxed_close(p->out->ctx, &b);
+}
+
+enum {
+    TC__SIDES_NODES =
+        48, // of a loop whose border is printed in parts, each of which is compiled
+    TC__SIDES_CHOICES = 2 // among columns that a border makes, for which that is worth it
+};
+
+// How often a loop chooses between what stands at its columns, as a pad of elements of the tensor does at both ends.
+static int tc__c_choices(const tc__printer *p, uint32_t begin, uint32_t end) {
+    int n = 0;
+    for (uint32_t id = begin; id < end; id++)
+        n += tc__body(p, id)->op == TC_OP_VALID &&
+             tc__pred_along(p->g, tc__body(p, id), p->axis, p->unit) == 2;
+    return n;
+}
+
+// Whether the border of a loop with this one box is printed in parts: before the box, in its columns, and behind
+// it, which decides most of what edges ask. Sums need their vectors at fixed places. Maps of 128 x 128 that are
+// reflected by one: 1.3 -> 1.1 times their inside alone; the compiler takes a quarter longer.
+static int tc__c_has_sides(const tc__printer *p, const tc__node *n, tc__kbox *box,
+                           uint32_t begin, uint32_t end) {
+    tc__kbox second;
+    return tc__box_at(n, 0, box) && !tc__box_at(n, 1, &second) &&
+           end - begin <= TC__SIDES_NODES && !tc__c_loop_has_acc(p, n, 1, 0) &&
+           tc__c_choices(p, begin, end) >= TC__SIDES_CHOICES;
+}
+
+// The one vector of a known range that begins in [low, high), so that its masks are constants; -1 = there are several,
+// or who knows.
+static int64_t tc__c_only(const tc__printer *p, const tc__c_range *r, tc__ix low,
+                          tc__ix high) {
+    if (!r->known || !tc__ix_is_const(low) || !tc__ix_is_const(high)) return -1;
+    int64_t unit = p->unit, from = tc__ix_value(low) - r->begin,
+            to = tc__ix_value(high) - r->begin;
+    int64_t first = (from < 0 ? 0 : from + unit - 1) / unit * unit;
+    return first < to && first + unit >= to ? r->begin + first : -1;
+}
+
+// A vector of the border whose first column is at least `low`, and whose last is before `high`; `only` = its number, or
+// -1.
+static void tc__c_side(tc__printer *p, const tc__node *n, const tc__c_range *r, tc__ix low,
+                       tc__ix high, int64_t only, uint32_t begin, uint32_t end) {
+    tc__ixpool *x = p->g->body.ix;
+    const tc__group *whole = p->g;
+    tc__kbox box;
+    tc__boxed b;
+    int64_t pair[2];
+    pair[0] = tc__ix_sub(x, tc__ix_var(x, TC__COL, p->g->shape.cols), low);
+    pair[1] = tc__ix_sub(x, high, low);
+    box.pair = pair, box.count = 2;
+    tc__block_open(p);
+    if (only >= 0) {
+        tc__line(p);
+        tc__put(p->out, "const %s c = %lld;\n", p->d->index, (long long)only);
+    }
+    if (!tc__boxed_open(p->out->ctx, whole, &box, begin, end, &b)) p->out->failed = 1;
+    if (!p->out->failed) {
+        p->g = &b.g, p->need = b.need;
+        tc__c_counted(p, n, r, begin, end);
+        p->g = whole, p->need = NULL;
+    }
+    tc__boxed_close(p->out->ctx, &b);
+    tc__block_close(p);
+}
+
+// `if (c < 1) { ... } else if (c + 16 <= 127) { ... } else { ... }`
+static void tc__c_sides(tc__printer *p, const tc__node *n, const tc__c_range *r,
+                        const tc__kbox *box, uint32_t begin, uint32_t end) {
+    tc__ixpool *x = p->g->body.ix;
+    tc__ix first = tc__box_begin(x, box), last = tc__box_end(x, box);
+    tc__ix rest = tc__ix_const(p->unit - 1), none = tc__ix_const(0);
+    tc__line(p);
+    if (!tc__ix_equals(first, 0)) {
+        tc__put(p->out, "if (c < ");
+        tc__put_ix(p, first);
+        tc__put(p->out, ")");
+        tc__c_side(p, n, r, none, tc__ix_add(x, first, rest), tc__c_only(p, r, none, first),
+                   begin, end);
+        tc__line(p);
+        tc__put(p->out, "else ");
+    }
+    tc__put(p->out, "if (c + %d <= ", p->unit);
+    tc__put_ix(p, last);
+    tc__put(p->out, ")");
+    tc__c_side(p, n, r, first, last, -1, begin, end);
+    tc__line(p);
+    tc__put(p->out, "else");
+    tc__ix behind = tc__ix_sub(x, last, rest), all = n->attr[TC__FOR_END];
+    tc__c_side(p, n, r, behind, all, tc__c_only(p, r, behind, all), begin, end);
 }
 
 // A loop with boxes: where none begins, a vector of the border, as what is left after whole steps.
@@ -353,7 +158,10 @@ static void tc__c_bordered(tc__printer *p, const tc__node *n, const tc__c_range 
     tc__put(p->out, "if (c >= ");
     tc__c_bound(p, r, "end", r->end);
     tc__put(p->out, ") break;\n");
-    tc__c_counted(p, n, r, begin, end);
+    if (tc__c_has_sides(p, n, &box, begin, end))
+        tc__c_sides(p, n, r, &box, begin, end);
+    else
+        tc__c_counted(p, n, r, begin, end);
     tc__block_close(p);
 }
 
@@ -371,6 +179,61 @@ static void tc__c_range_steps(tc__printer *p, const tc__node *n, const tc__c_ran
     if (r->tail && (!r->known || r->end > r->full)) tc__c_tail(p, n, r, begin, end);
 }
 
+// Whether what stands at a known range of columns of a row is asked for by its place: what is first and last of it
+// goes apart then, at numbers that decide what an edge asks, or make its masks constants. Maps of 64 x 64 that are
+// reflected by one: 2.5 -> 1.1 times their inside alone, of 56 x 56 2.3 -> 1.3.
+static int tc__c_has_ends(const tc__printer *p, const tc__node *n, const tc__c_range *r,
+                          uint32_t begin, uint32_t end) {
+    if (!r->known || end - begin > TC__SIDES_NODES || tc__c_loop_has_acc(p, n, 1, 0))
+        return 0;
+    for (uint32_t id = begin; id < end; id++) {
+        const tc__node *of = tc__body(p, id);
+        if (tc__has_pairs(of) && tc__pred_along(p->g, of, p->axis, p->unit) == 2 &&
+            tc__c_pred_is_mask(p, of))
+            return 1;
+    }
+    return 0;
+}
+
+// Columns [low, high) of a range, whole steps or one vector at a time, without what their place decides.
+static void tc__c_piece(tc__printer *p, const tc__node *n, const tc__c_range *r,
+                        int64_t low, int64_t high, uint32_t begin, uint32_t end) {
+    tc__ixpool *x = p->g->body.ix;
+    const tc__group *whole = p->g;
+    const uint8_t *need = p->need;
+    tc__c_range part = *r;
+    tc__kbox box;
+    tc__boxed b;
+    int64_t pair[2];
+    if (low >= high) return;
+    part.begin = low, part.full = part.end = high;
+    part.tail = high > r->full;
+    if (part.tail) part.full = low;
+    pair[0] = tc__ix_sub(x, tc__ix_var(x, TC__COL, p->g->shape.cols), tc__ix_const(low));
+    pair[1] = tc__ix_const(high - low);
+    box.pair = pair, box.count = 2;
+    if (!tc__boxed_open(p->out->ctx, whole, &box, begin, end, &b)) p->out->failed = 1;
+    if (!p->out->failed) {
+        p->g = &b.g, p->need = b.need;
+        tc__c_range_steps(p, n, &part, begin, end);
+        p->g = whole, p->need = need;
+    }
+    tc__boxed_close(p->out->ctx, &b);
+}
+
+// The first whole step of a range, those inside, the last one, and what is left.
+static void tc__c_pieces(tc__printer *p, const tc__node *n, const tc__c_range *r,
+                         uint32_t begin, uint32_t end) {
+    int64_t first = r->begin + r->step,
+            last = r->end > r->full ? r->full : r->full - r->step;
+    if (first > r->full) first = r->full;
+    if (last < first) last = first;
+    tc__c_piece(p, n, r, r->begin, first, begin, end);
+    tc__c_piece(p, n, r, first, last, begin, end);
+    tc__c_piece(p, n, r, last, r->full, begin, end);
+    tc__c_piece(p, n, r, r->full, r->end, begin, end);
+}
+
 // `if (r % 14 >= 1 && ...) { the loop without what the box decides }`
 static void tc__c_row_box(tc__printer *p, const tc__node *n, const tc__c_range *r,
                           const tc__kbox *box, uint32_t begin, uint32_t end) {
@@ -383,7 +246,10 @@ static void tc__c_row_box(tc__printer *p, const tc__node *n, const tc__c_range *
         tc__put(p->out, ")");
         tc__block_open(p);
         p->g = &b.g, p->need = b.need;
-        tc__c_range_steps(p, n, r, begin, end);
+        if (tc__c_has_ends(p, n, r, begin, end))
+            tc__c_pieces(p, n, r, begin, end);
+        else
+            tc__c_range_steps(p, n, r, begin, end);
         p->g = whole, p->need = NULL;
         tc__block_close(p);
     }
@@ -409,7 +275,9 @@ static void tc__c_row_boxes(tc__printer *p, const tc__node *n, const tc__c_range
 static void tc__c_steps(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end,
                         int chunked) {
     tc__c_range r = tc__c_span(p, n, chunked);
-    if (n->n_attr == TC__FOR_BOXES)
+    if (n->n_attr == TC__FOR_BOXES && tc__c_has_ends(p, n, &r, begin, end))
+        tc__c_pieces(p, n, &r, begin, end);
+    else if (n->n_attr == TC__FOR_BOXES)
         tc__c_range_steps(p, n, &r, begin, end);
     else if (tc__boxes_are_rows(p->g->body.ix, n))
         tc__c_row_boxes(p, n, &r, begin, end);

@@ -1,4 +1,4 @@
-// C dialect, memory: addresses, predicates, loads and stores. Vectors are whole, or the first n lanes
+// C dialect, memory: loads and stores. Vectors are whole, or the first n lanes
 // count; lanes that a predicate excludes are a mask where it is a range, else they are asked one by one.
 //
 // A step along a row is a vector load, or scalars put together in registers: every second
@@ -10,148 +10,6 @@
 // takes them out of the loop over columns: 20,000 distances to 12 centres take 0.42 of it.
 // Ends of rows, loaded indices and what is beyond TC__C_LANES_MOST go by such a buffer
 // still.
-
-// ---- memory ----
-
-static const char *tc__c_memory(const tc__printer *p, const tc__node *n) {
-    return tc__dtypes[tc__buffer_of(p->g, n)->dtype].memory;
-}
-
-static const char *tc__c_dtype(const tc__printer *p, const tc__node *n) {
-    return tc__dtypes[tc__buffer_of(p->g, n)->dtype].name;
-}
-
-// What follows a row pointer: the rest of the index, and the lane where the vector is the
-// row.
-static void tc__c_rest(tc__printer *p, const tc__row_pointer *q, tc__ix rest) {
-    int zero = tc__ix_equals(rest, 0);
-    if (!zero) tc__put_ix(p, rest);
-    if (q->stride && p->shift) {
-        tc__put(p->out, "%s%lld", zero ? "" : " + ", (long long)(q->stride * p->shift));
-        zero = 0;
-    }
-    if (q->stride && p->lane) {
-        tc__put(p->out, "%s%lld * l", zero ? "" : " + ", (long long)q->stride);
-        zero = 0;
-    }
-    if (zero) tc__put(p->out, "0");
-}
-
-// `in0_r + c + 8` or, as an element, `in0_r[c + 8]`.
-static void tc__c_address(tc__printer *p, const tc__node *n, int element) {
-    const char *join = element ? "[" : " + ", *end = element ? "]" : "";
-    tc__ix part =
-        p->outer < 0 ? 0 : tc__row_part(p, n->attr[TC__ACCESS_INDEX], (tc__axis)p->outer);
-    tc__row_pointer *q =
-        part ? tc__find_pointer(p, n->attr[TC__ACCESS_BUFFER], part) : NULL;
-    if (q) {
-        tc__put_pointer_name(p, q);
-        tc__put(p->out, "%s", join);
-        tc__c_rest(p, q, tc__ix_sub(p->g->body.ix, n->attr[TC__ACCESS_INDEX], part));
-        tc__put(p->out, "%s", end);
-        return;
-    }
-    tc__put_buffer(p, n->attr[TC__ACCESS_BUFFER]);
-    tc__put(p->out, "%s", join);
-    if (!tc__is_lane_row(p->g, n, p->axis)) {
-        tc__put_ix(p, n->attr[TC__ACCESS_INDEX]);
-    } else {
-        int shift = p->shift;
-        p->shift = 0;
-        tc__put(p->out, "32 * (");
-        tc__put_ix(p, n->attr[TC__ACCESS_INDEX]);
-        tc__put(p->out, ") + r %% 32 + %d%s", shift, p->lane ? " + l" : "");
-        p->shift = shift;
-    }
-    tc__put(p->out, "%s", end);
-}
-
-// ---- predicates ----
-
-static int tc__c_pred_first(const tc__node *n) {
-    return n->op == TC_OP_LOAD ? TC__LOAD_PREDICATES : 0;
-}
-
-static void tc__c_in_range(tc__printer *p, tc__ix e, tc__ix limit) {
-    tc__put(p->out, "(tc_u64)(");
-    tc__put_ix(p, e);
-    tc__put(p->out, ") < (tc_u64)(");
-    tc__put_ix(p, limit);
-    tc__put(p->out, ")");
-}
-
-// All pairs at the present shift and lane.
-static void tc__c_pred(tc__printer *p, const tc__node *n) {
-    for (uint32_t i = (uint32_t)tc__c_pred_first(n); i + 1 < n->n_attr; i += 2) {
-        if (i > (uint32_t)tc__c_pred_first(n)) tc__put(p->out, " && ");
-        tc__c_in_range(p, n->attr[i], n->attr[i + 1]);
-    }
-}
-
-// Whether the predicate holds for a vector when it holds for its first and last lane.
-static int tc__c_pred_is_range(const tc__printer *p, const tc__node *n) {
-    for (uint32_t i = (uint32_t)tc__c_pred_first(n); i + 1 < n->n_attr; i += 2) {
-        tc__ix stride;
-        if (tc__access_along(p->g, n->attr[i + 1], p->axis, p->unit) != TC__UNIFORM)
-            return 0;
-        if (!tc__ix_steps(p->g, n->attr[i], p->axis, p->unit, &stride)) return 0;
-        if (!tc__ix_is_const(stride)) return 0;
-    }
-    return 1;
-}
-
-// The same for all lanes at once: first lane, and last lane where it differs.
-static void tc__c_pred_all(tc__printer *p, const tc__node *n) {
-    tc__c_pred(p, n);
-    p->shift += p->unit - 1;
-    for (uint32_t i = (uint32_t)tc__c_pred_first(n); i + 1 < n->n_attr; i += 2) {
-        if (tc__access_along(p->g, n->attr[i], p->axis, p->unit) == TC__UNIFORM) continue;
-        tc__put(p->out, " && ");
-        tc__c_in_range(p, n->attr[i], n->attr[i + 1]);
-    }
-    p->shift -= p->unit - 1;
-}
-
-// Whether e moves by `step` from lane to lane.
-static int tc__c_moves_by(const tc__printer *p, tc__ix e, int step) {
-    tc__ix stride;
-    return tc__ix_steps(p->g, e, p->axis, p->unit, &stride) && tc__ix_equals(stride, step);
-}
-
-// Whether the lanes where the predicate holds are a mask: each pair is the same for all lanes, or its
-// expression moves by one, or by one back.
-static int tc__c_pred_is_mask(const tc__printer *p, const tc__node *n) {
-    for (uint32_t i = (uint32_t)tc__c_pred_first(n); i + 1 < n->n_attr; i += 2) {
-        tc__ix e = n->attr[i];
-        if (!tc__c_moves_by(p, n->attr[i + 1], 0)) return 0;
-        if (!tc__c_moves_by(p, e, 0) && !tc__c_moves_by(p, e, 1) &&
-            !tc__c_moves_by(p, e, -1))
-            return 0;
-    }
-    return 1;
-}
-
-// `tc_inside(c - 1, 1022) & tc_splat_i32(-(r < 7))`, in a tail `& tc_lanes(n)`. What moves back is seen from
-// the limit: 0 <= r - c < 7 says 0 <= 6 - (r - c) < 7.
-static void tc__c_mask(tc__printer *p, const tc__node *n) {
-    tc__ixpool *x = p->g->body.ix;
-    for (uint32_t i = (uint32_t)tc__c_pred_first(n); i + 1 < n->n_attr; i += 2) {
-        tc__ix e = n->attr[i], limit = n->attr[i + 1];
-        int still = tc__c_moves_by(p, e, 0), back = tc__c_moves_by(p, e, -1);
-        if (i > (uint32_t)tc__c_pred_first(n)) tc__put(p->out, " & ");
-        tc__put(p->out, still ? "tc_splat_i32(-(" : "tc_inside(");
-        if (still) {
-            tc__c_in_range(p, e, limit);
-        } else {
-            tc__put_ix(p,
-                       back ? tc__ix_sub(x, limit, tc__ix_add(x, e, tc__ix_const(1))) : e);
-            tc__put(p->out, ", ");
-            tc__put_ix(p, limit);
-        }
-        tc__put(p->out, still ? "))" : ")");
-    }
-    if (p->tail) tc__put(p->out, " & tc_lanes(n)");
-}
 
 // ---- loads and stores ----
 
@@ -239,11 +97,28 @@ static tc__access tc__c_access(const tc__printer *p, const tc__node *n) {
     return tc__access_along(p->g, n->attr[TC__ACCESS_INDEX], p->axis, p->unit);
 }
 
+// Whether a load moves back by one from lane to lane, as what a border reflects does.
+static int tc__c_moves_back(const tc__printer *p, const tc__node *n) {
+    return tc__c_access(p, n) == TC__PER_LANE &&
+           tc__c_moves_by(p, n->attr[TC__ACCESS_INDEX], -1);
+}
+
 // Whether a load that differs between lanes is one of a mask: of the dtypes that have it.
 static int tc__c_has_mask(const tc__printer *p, const tc__node *n) {
     int dtype = tc__buffer_of(p->g, n)->dtype;
     return tc__is_own_class(dtype) && dtype != TC_BOOL && tc__c_pred_is_mask(p, n) &&
-           tc__c_access(p, n) == TC__CONTIGUOUS;
+           (tc__c_access(p, n) == TC__CONTIGUOUS || tc__c_moves_back(p, n));
+}
+
+// `tc_ldm_f32(in0_r + c - 1, m5_0)`, or `tc_rev_f32(tc_ldm_f32(in0_r - c - 15, tc_rev_i32(m5_0)))`
+static void tc__c_lanes_of_mask(tc__printer *p, const tc__node *n, int copy) {
+    int back = tc__c_moves_back(p, n), last = back ? p->unit - 1 : 0;
+    if (back) tc__put(p->out, "tc_rev_%s(", tc__suffix(n->dtype));
+    tc__put(p->out, "tc_ldm_%s(", tc__c_dtype(p, n));
+    p->shift += last;
+    tc__c_address(p, n, 0);
+    p->shift -= last;
+    tc__put(p->out, back ? ", tc_rev_i32(m%u_%d)))" : ", m%u_%d)", n->id, copy);
 }
 
 // `tc_ldm_f32(in0_r + c - 1, m5_0)`, and the fill in the other lanes.
@@ -252,9 +127,7 @@ static void tc__c_masked_load(tc__printer *p, const tc__node *n, int copy) {
     const char *cls = tc__suffix(n->dtype);
     int zero = !fill.i; // as bits: not -0
     if (!zero) tc__put(p->out, "TC_SEL_%s(TC_M_%s(m%u_%d), ", cls, cls, n->id, copy);
-    tc__put(p->out, "tc_ldm_%s(", tc__c_dtype(p, n));
-    tc__c_address(p, n, 0);
-    tc__put(p->out, ", m%u_%d)", n->id, copy);
+    tc__c_lanes_of_mask(p, n, copy);
     if (zero) return;
     tc__put(p->out, ", ");
     tc__c_constant(p, n->dtype, fill);
@@ -264,8 +137,38 @@ static void tc__c_masked_load(tc__printer *p, const tc__node *n, int copy) {
 static void tc__c_let_mask(tc__printer *p, const tc__node *n, int copy) {
     tc__line(p);
     tc__put(p->out, "const tc_vi m%u_%d = ", n->id, copy);
-    tc__c_mask(p, n);
+    tc__c_mask(p, n, 0);
     tc__put(p->out, ";\n");
+}
+
+// `const tc_vf t5 = tc_ldm_f32(in0_r + c - 1, m5_0);`, asked for where what all lanes share holds: without a lane, at a
+// place that is no memory, a load of a mask takes the CPU hundreds of cycles.
+static void tc__c_load_by_mask(tc__printer *p, const tc__node *n, int copy) {
+    int still = tc__c_still(p, n, 0);
+    if (still) {
+        tc__line(p);
+        tc__put(p->out, "%s ", p->d->reg[tc__class_of(n->dtype)]);
+        tc__put_name(p, n, copy);
+        tc__put(p->out, " = ");
+        tc__c_constant(p, n->dtype, tc__c_fill(n));
+        tc__put(p->out, ";\n");
+        tc__line(p);
+        tc__put(p->out, "if (");
+        (void)tc__c_still(p, n, 1);
+        tc__put(p->out, ")");
+        tc__block_open(p);
+    }
+    tc__c_let_mask(p, n, copy);
+    if (still) {
+        tc__line(p);
+        tc__put_name(p, n, copy);
+        tc__put(p->out, " = ");
+    } else {
+        tc__put_let(p, n, copy);
+    }
+    tc__c_masked_load(p, n, copy);
+    tc__put(p->out, ";\n");
+    if (still) tc__block_close(p);
 }
 
 // `tc_vf t5; if (inside) t5 = load; else { by a mask, or lane by lane }`
@@ -292,9 +195,10 @@ static void tc__c_guarded_load(tc__printer *p, const tc__node *n, int copy, int 
     tc__put(p->out, ";\n");
     if (pred == 1) return;
     tc__line(p);
-    tc__put(p->out, "else");
+    int mask = tc__c_has_mask(p, n), still = mask && tc__c_still(p, n, 0);
+    tc__put(p->out, still ? "else if (" : "else");
+    if (still) (void)tc__c_still(p, n, 1), tc__put(p->out, ")");
     tc__block_open(p);
-    int mask = tc__c_has_mask(p, n);
     if (mask)
         tc__c_let_mask(p, n, copy);
     else
@@ -567,10 +471,7 @@ static void tc__c_load(tc__printer *p, const tc__node *n, int copy) {
         return;
     }
     if (pred == 2 && tc__c_has_mask(p, n)) {
-        tc__c_let_mask(p, n, copy);
-        tc__put_let(p, n, copy);
-        tc__c_masked_load(p, n, copy);
-        tc__put(p->out, ";\n");
+        tc__c_load_by_mask(p, n, copy);
         return;
     }
     if (!pred && access == TC__PER_LANE &&

@@ -56,7 +56,7 @@ static void tc__c_valid(tc__printer *p, const tc__node *n, int copy) {
     }
     if (tc__c_pred_is_mask(p, n)) {
         tc__put_let(p, n, copy);
-        tc__c_mask(p, n);
+        tc__c_mask(p, n, 1);
         tc__put(p->out, ";\n");
         return;
     }

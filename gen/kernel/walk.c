@@ -218,7 +218,8 @@ static uint32_t tc__lower_window(tc__weave *w, const tc__node *n, const tc__ix *
     return tc__lower_at(w, tc__operand(w->g, n, 0), at);
 }
 
-// Operand i where it lies, decided from the last boundary to the first.
+// Operand i where it lies, decided from the last boundary to the first. One that is out of reach, as the far
+// edge of a pad is for what reads the near one, is not asked for.
 static uint32_t tc__lower_cat(tc__weave *w, const tc__node *n, const tc__ix *index) {
     int64_t dim = n->attr[TC__CAT_DIM];
     tc__ix start = tc__ix_const(0), at[TC_MAX_RANK];
@@ -238,7 +239,7 @@ static uint32_t tc__lower_cat(tc__weave *w, const tc__node *n, const tc__ix *ind
         own.count = 0;
         at[dim] = tc__ix_sub(w->ix, index[dim], start);
         start = tc__ix_add(w->ix, start, a->dims[dim]);
-        if (tc__ix_equals(a->dims[dim], 0)) continue;
+        if (tc__ix_beyond(w->ix, at[dim], a->dims[dim])) continue;
         tc__bounds_add(w, &own, at[dim], a->dims[dim]);
         tc__bounds all = tc__guard_and(w, &own);
         uint32_t v = tc__lower_under(w, a, at, &all);
@@ -291,6 +292,16 @@ static uint32_t tc__lower_gather(tc__weave *w, const tc__node *n, const tc__ix *
     return tc__lower_at(w, a, at);
 }
 
+// A slice of one element has no step: what a border of one reflects is read forwards, as what it repeats.
+static void tc__slice_index(tc__ixpool *p, const tc__node *n, const tc__ix *index,
+                            tc__ix *at) {
+    int64_t dim = n->attr[TC__SLICE_DIM];
+    int one = tc__ix_equals(n->dims[dim], 1);
+    tc__ix step = one ? tc__ix_const(1) : n->attr[TC__SLICE_STEP];
+    memcpy(at, index, n->rank * sizeof *at);
+    at[dim] = tc__ix_add(p, n->attr[TC__SLICE_START], tc__ix_mul(p, index[dim], step));
+}
+
 static uint32_t tc__lower_move(tc__weave *w, const tc__node *n, const tc__ix *index) {
     const tc__node *a = tc__operand(w->g, n, 0);
     tc__ix at[TC_MAX_RANK];
@@ -304,12 +315,7 @@ static uint32_t tc__lower_move(tc__weave *w, const tc__node *n, const tc__ix *in
         for (int i = 0; i < a->rank; i++)
             at[i] = tc__ix_equals(a->dims[i], 1) ? tc__ix_const(0) : index[lead + i];
         break;
-    case TC_OP_SLICE:
-        memcpy(at, index, n->rank * sizeof *at);
-        at[n->attr[TC__SLICE_DIM]] = tc__ix_add(
-            w->ix, n->attr[TC__SLICE_START],
-            tc__ix_mul(w->ix, index[n->attr[TC__SLICE_DIM]], n->attr[TC__SLICE_STEP]));
-        break;
+    case TC_OP_SLICE: tc__slice_index(w->ix, n, index, at); break;
     case TC_OP_PAD: return tc__lower_pad(w, n, index);
     case TC_OP_WINDOW: return tc__lower_window(w, n, index);
     case TC_OP_DETACH:

@@ -368,6 +368,13 @@ static int tc__ix_within(tc__ixpool *p, tc__ix e, tc__ix d) {
     return tc__ix_lo(p, tc__ix_sub(p, d, top)) >= 1;
 }
 
+// Whether e is known to be no place in a dimension of size d.
+static int tc__ix_beyond(tc__ixpool *p, tc__ix e, tc__ix d) {
+    tc__ix top;
+    if (tc__ix_hi(p, e) < 0 || tc__ix_lo(p, tc__ix_sub(p, e, d)) >= 0) return 1;
+    return tc__ix_max_expr(p, e, &top) && tc__ix_hi(p, top) < 0;
+}
+
 static tc__ix tc__ix_quotient_atom(tc__ixpool *p, tc__ix_kind kind, tc__ix a, tc__ix d) {
     tc__ixnode n;
     memset(&n, 0, sizeof n);

@@ -128,6 +128,14 @@ TEST(no_memory) {
                 0);
 }
 
+// RLIMIT_FSIZE, as a driver tells of it and as it ends one.
+TEST(a_file_that_may_not_grow) {
+    check_again(UNTIL_MENDED("echo 'cc: fatal error: File size limit exceeded signal "
+                             "terminated program cc1' >&2; exit 1"),
+                0);
+    check_again(UNTIL_MENDED("kill -XFSZ $$"), 0);
+}
+
 TEST(a_compiler_that_is_killed) { check_again(UNTIL_MENDED("kill -9 $$"), 0); }
 
 // What the text is at fault for is not tried again.
@@ -179,6 +187,34 @@ TEST(no_descriptors) {
     visit(tc, "one", 1);
     CHECK(tc_stats_get(tc).fallbacks == 0 && tc_stats_get(tc).kernels_made == 1);
     tc_close(tc);
+    test_folder_remove(folder);
+}
+
+// The compiler's text is not written, or not whole, under RLIMIT_FSIZE: no kernel is at fault.
+TEST(no_file_may_grow) {
+    static const rlim_t bytes[] = {0, 1, 4096, 8192};
+    struct rlimit limit;
+    start();
+    getrlimit(RLIMIT_FSIZE, &limit);
+    rlim_t most = limit.rlim_cur;
+    for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++) {
+        tc_ctx *tc = open_with("gcc", 0);
+        limit.rlim_cur = bytes[i];
+        setrlimit(RLIMIT_FSIZE, &limit);
+        for (int k = 0; k < 3; k++) visit(tc, "one", 1), visit(tc, "two", 2);
+        CHECK(tc_stats_get(tc).fallbacks == 2 && warnings == 1);
+        CHECK(rest_of(tc)->until > 1 && tc_stats_get(tc).refused == 0);
+        limit.rlim_cur = most;
+        setrlimit(RLIMIT_FSIZE, &limit);
+        visit(tc, "one", 1);
+        CHECK_EQ(tc_stats_get(tc).kernels_made, 0); // it rests
+        rest_of(tc)->until = 1;
+        visit(tc, "one", 1);
+        visit(tc, "two", 2);
+        CHECK(tc_stats_get(tc).fallbacks == 0 && tc_stats_get(tc).kernels_made == 2);
+        CHECK_STR(tc_error_text(tc), "");
+        tc_close(tc);
+    }
     test_folder_remove(folder);
 }
 

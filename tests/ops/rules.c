@@ -588,8 +588,36 @@ TEST(compound_literals_in_calls) {
     tc_close(tc);
 }
 
-// ---- views of constants are constants ----
-// Taps of a constant that are 0 count for nothing, even where x is infinite: [1, 0] along one axis.
+// ---- views of constants are constants, and nothing else is ----
+// Taps of a constant that are 0 count for nothing, even where x is infinite: [1, 0] along one axis. Of what is computed
+// of a constant they count in every way of running it, for eager code may write there before it is used.
+
+// [1, 1, 2, 2] of a, b, c, d: a constant.
+static tc_tensor taps(tc_ctx *tc, float a, float b, float c, float d) {
+    const float w[4] = {a, b, c, d};
+    return tc_const(tc, w, TC_DIMS(1, 1, 2, 2), TC_F32);
+}
+
+// 0, 1, 0, 0 made of a constant; 7: 0, 1, 0, 1.
+static tc_tensor made_of_taps(tc_ctx *tc, int k) {
+    tc_tensor part[2];
+    switch (k) {
+    case 0: return tc_clone(taps(tc, 0, 1, 0, 0));
+    case 1: return tc_contiguous(tc_transpose(taps(tc, 0, 0, 1, 0), 2, 3));
+    case 2: return tc_flip(taps(tc, 0, 0, 1, 0), TC_DIMS(2, 3));
+    case 3: return tc_mul_s(taps(tc, 0, 0.5f, 0, 0), 2);
+    case 4: return tc_cast(tc_cast(taps(tc, 0, 1, 0, 0), TC_F16), TC_F32);
+    case 5:
+        part[0] = tc_slice(taps(tc, 0, 1, 0, 0), 2, 0, 1, 1);
+        part[1] = tc_slice(taps(tc, 0, 0, 0, 0), 2, 0, 1, 1);
+        return tc_cat(part, 2, 2);
+    case 6: return tc_roll(taps(tc, 1, 0, 0, 0), 1, 3);
+    default:
+        return tc_tile(tc_slice(taps(tc, 0, 1, 0, 0), 2, 0, 1, 1), TC_DIMS(1, 1, 2, 1));
+    }
+}
+
+enum { VIEWS_OF_TAPS = 4, MADE_OF_TAPS = 8 };
 
 static tc_tensor constant_call(tc_ctx *tc, int k) {
     static const double at[9] = {1, 2, 3, INFINITY, 5, 6, 7, INFINITY, 9};
@@ -601,6 +629,13 @@ static tc_tensor constant_call(tc_ctx *tc, int k) {
     if (k == 3)
         w = tc_reshape(tc_slice(tc_reshape(w, TC_DIMS(4)), 0, 1, 3, 1),
                        TC_DIMS(1, 1, 1, 2));
+    if (k >= VIEWS_OF_TAPS) w = made_of_taps(tc, k - VIEWS_OF_TAPS);
+    if (k == VIEWS_OF_TAPS + MADE_OF_TAPS) { // of a copy's values
+        float copy[4] = {0};
+        CHECK_EQ(tc_read(tc_flip(taps(tc, 0, 0, 1, 0), TC_DIMS(2, 3)), copy, sizeof copy),
+                 TC_OK);
+        w = taps(tc, copy[0], copy[1], copy[2], copy[3]);
+    }
     return tc_reshape(tc_conv2d(x, w, tc_null(), 1, 0, 1, 1), TC_DIMS(-1));
 }
 
@@ -610,8 +645,17 @@ TEST(views_of_constants) {
         {{1, {4}}, TC_F32, {INFINITY, 5, 7, INFINITY}, 0}, // x[i + 1][j]
         {{1, {4}}, TC_F32, {2, 3, 5, 6}, 0},               // turned twice
         {{1, {6}}, TC_F32, {1, 2, INFINITY, 5, 7, INFINITY}, 0},
+        {{1, {4}}, TC_F32, {NAN, 3, NAN, NAN}, 0}, // infinity * 0 is in all but one sum
+        {{1, {4}}, TC_F32, {NAN, 3, NAN, NAN}, 0},
+        {{1, {4}}, TC_F32, {NAN, 3, NAN, NAN}, 0},
+        {{1, {4}}, TC_F32, {NAN, 3, NAN, NAN}, 0},
+        {{1, {4}}, TC_F32, {NAN, 3, NAN, NAN}, 0},
+        {{1, {4}}, TC_F32, {NAN, 3, NAN, NAN}, 0},
+        {{1, {4}}, TC_F32, {NAN, 3, NAN, NAN}, 0},
+        {{1, {4}}, TC_F32, {NAN, 9, NAN, NAN}, 0},
+        {{1, {4}}, TC_F32, {2, 3, 5, 6}, 0}, // x[i][j + 1]
     };
-    check_rules(constant_call, 4, "constant", want);
+    check_rules(constant_call, VIEWS_OF_TAPS + MADE_OF_TAPS + 1, "constant", want);
 }
 
 // ---- dtypes of two operands ----

@@ -162,6 +162,22 @@ TEST(texts) {
         CHECK(strncmp(inside, "tc_inside", 9) && strncmp(inside, "if (", 4));
     s = text_of(tc, "cat", columns_side_by_side, 100, 200);
     CHECK_EQ(count(s, "c <= last"), 3);
+    // A far edge is not asked for, nor any lane alone.
+    s = text_of(tc, "reflected", inside_of_reflected, 100, 200);
+    CHECK(count(s, " = load in0") == 8 && count(s, "[l]") == 0);
+    CHECK_EQ(count(s, "c <= last"), 1);
+    s = text_of(tc, "repeated", inside_of_replicated, 100, 200);
+    CHECK(count(s, " = load in0") == 8 && count(s, "[l]") == 0);
+    s = text_of(tc, "circle", inside_of_circle, 100, 200);
+    CHECK(count(s, " = load in0") == 8 && count(s, "[l]") == 0);
+    // A row that is not meant is no load of an empty mask, which may be far from any memory.
+    s = text_of(tc, "corners", reflected_on_two_sides, 100, 200);
+    int masks = 0, of_rows = 0;
+    for (const char *m = s; (m = strstr(m, "const tc_vi m")) != NULL; m++) {
+        const char *row = strstr(m, "tc_splat"), *line_end = strchr(m, '\n');
+        masks++, of_rows += row && row < line_end;
+    }
+    CHECK(masks > 0 && of_rows == 0);
     s = text_of(tc, "small", pad_of_inside, 5, 20);
     CHECK_EQ(count(s, "c <= last"), 0);
     tc_close(tc);
@@ -243,6 +259,111 @@ TEST(maps_oldest_cpu) {
     if (!test_all()) SKIP(for_all);
     if (TEST_SANITIZED) SKIP(no_sanitizer);
     check_all_maps(open_with("cpu", NULL, 1, "baseline"));
+}
+
+// The same with `low` elements of each map around it, of which 3 x 3 sums of distance `low` are taken.
+static tc_tensor sum_with_edges(tc_tensor x, int low, tc_pad_mode mode) {
+    tc_tensor sum = tc_null();
+    int64_t h = tc_dim(x, 1), w = tc_dim(x, 2);
+    tc_tensor p = tc_pad_with(x, TC_DIMS(0, low, low), TC_DIMS(0, low, low), mode);
+    for (int at = 0; at < 9; at++) {
+        tc_tensor tap = tc_narrow(tc_narrow(p, 1, at / 3 * low, h), 2, at % 3 * low, w);
+        sum = at ? tc_add(sum, tc_mul_s(tap, at + 1)) : tap;
+    }
+    return sum;
+}
+
+static double edges_at(int64_t h, int64_t w, int64_t i, int low, int mode) {
+    double sum = 0;
+    for (int at = 0; at < 9; at++) {
+        int64_t r = i / w % h + (at / 3 - 1) * low, c = i % w + (at % 3 - 1) * low;
+        sum += (at ? at + 1 : 1) * map_at(INT64_MAX, i / (h * w), border_place(r, h, mode),
+                                          border_place(c, w, mode), 0);
+    }
+    return sum;
+}
+
+// Maps of h x w; of one name, and so of sizes known at run time, in region `name`.
+static void check_edges(tc_ctx *tc, const char *name, int64_t h, int64_t w, int dtype,
+                        int low, tc_pad_mode mode) {
+    enum { MOST = MAPS * 40 * 140 };
+    static double x[MOST], y[MOST];
+    int64_t n = MAPS * h * w, bad = 0;
+    for (int64_t i = 0; i < n; i++)
+        x[i] = map_at(INT64_MAX, i / (h * w), i / w % h, i % w, 0);
+    tc_scope_begin(tc);
+    tc_tensor from = tc_from_data(tc, x, TC_DIMS(MAPS, h, w), TC_F64);
+    from = tc_cast(from, (tc_dtype)dtype), tc_data(from);
+    tc_trace_begin_at(tc, name, NULL, "border.c", 1);
+    tc_tensor sum = tc_keep(sum_with_edges(from, low, mode));
+    END();
+    CHECK_EQ(tc_read(tc_cast(sum, TC_F64), y, (size_t)n * sizeof *y), TC_OK);
+    while (bad < n && y[bad] == edges_at(h, w, bad, low, mode)) bad++;
+    CHECK(bad == n || FAIL("%s, %d x %d: %d is %g, not %g", name, (int)h, (int)w, (int)bad,
+                           y[bad], edges_at(h, w, bad, low, mode)));
+    tc_free(sum);
+    tc_scope_end(tc);
+}
+
+static void check_all_edges(tc_ctx *tc) {
+    static const int width[] = {4, 7, 15, 16, 17, 31, 33, 63, 64, 65, 67, 128, 131};
+    static const int dtypes[] = {TC_F32, TC_F32, TC_F64, TC_I32, TC_BF16, TC_I64};
+    char name[40];
+    REQUIRE(tc);
+    for (int i = 0; i < (int)(sizeof width / sizeof *width); i++)
+        for (int mode = TC_PAD_REFLECT; mode <= (int)TC_PAD_CIRCULAR; mode++) {
+            int low = 1 + (i + mode) % 3, at = 3 * i + mode;
+            snprintf(name, sizeof name, "edges %d", at);
+            check_edges(tc, name, low + 1 + at % 30, width[i], dtypes[at % 6], low,
+                        (tc_pad_mode)mode);
+        }
+    for (int mode = TC_PAD_REFLECT; mode <= (int)TC_PAD_CIRCULAR; mode++)
+        for (int i = 0; i < 8; i++) { // from the second on, of any size
+            snprintf(name, sizeof name, "edges of any size %d", mode);
+            check_edges(tc, name, 5 + (i * 7) % 20, 140 - 19 * i, TC_F32, 2,
+                        (tc_pad_mode)mode);
+        }
+    close_clean(tc);
+}
+
+// Of rows too short for a box of columns the first and the last step go apart, and what is between asks nothing.
+TEST(short_rows_have_ends) {
+    tc_ctx *tc = open_with("cpu", NULL, 1, NULL);
+    REQUIRE(tc);
+    for (int mode = TC_PAD_REFLECT; mode <= (int)TC_PAD_CIRCULAR; mode++) {
+        char name[24];
+        snprintf(name, sizeof name, "rows %d", mode);
+        tc_tensor x = tc_ones(tc, TC_DIMS(MAPS, 64, 64), TC_F32);
+        tc_dims one = TC_DIMS(0, 1, 1);
+        BEGIN(name);
+        tc_tensor p = tc_pad_with(x, one, one, (tc_pad_mode)mode);
+        tc_tensor rows = tc_narrow(p, 2, 1, 64), columns = tc_narrow(p, 1, 1, 64);
+        rows = tc_add(tc_narrow(rows, 1, 0, 64), tc_narrow(rows, 1, 2, 64));
+        columns = tc_add(tc_narrow(columns, 2, 0, 64), tc_narrow(columns, 2, 2, 64));
+        (void)tc_keep(tc_add(rows, columns));
+        END();
+        const char *s = tc_region_source(tc, name), *inside, *end;
+        CHECK_EQ(count(s, "for (tc_i64 c = "), 4); // three of a row inside, one of others
+        inside = strstr(s, "for (tc_i64 c = ");
+        inside = inside ? strstr(inside + 1, "for (tc_i64 c = ") : NULL;
+        end = inside ? strstr(inside + 1, "for (tc_i64 c = ") : NULL;
+        REQUIRE(end);
+        for (; inside < end; inside++) CHECK(strncmp(inside, "tc_inside", 9));
+    }
+    tc_close(tc);
+}
+
+TEST(edges) { check_all_edges(open_with("cpu", NULL, 2, NULL)); }
+TEST(edges_interpreted) { check_all_edges(open_with("aot_eager", NULL, 2, NULL)); }
+TEST(edges_avx2) {
+    if (!test_all()) SKIP(for_all);
+    if (TEST_SANITIZED) SKIP(no_sanitizer);
+    check_all_edges(open_with("cpu", NULL, 1, "avx2"));
+}
+TEST(edges_oldest_cpu) {
+    if (!test_all()) SKIP(for_all);
+    if (TEST_SANITIZED) SKIP(no_sanitizer);
+    check_all_edges(open_with("cpu", NULL, 1, "baseline"));
 }
 
 // What is computed of numbers inside of a border has no dimension that a vector moves along.
