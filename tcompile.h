@@ -3169,7 +3169,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x5b4652a4b61d0251u
+#define TC__BUILD_ID 0x469242e8303097bcu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -19962,9 +19962,6 @@ tc__recompute_close(&d->again);
 memset(d,0,sizeof*d);
 }
 // ---- gen/graph/derive_loop.c
-enum{
-TC__BACK_DEAR=12
-};
 typedef struct tc__remade{
 uint32_t value,by;
 }tc__remade;
@@ -20034,7 +20031,8 @@ return made;
 }
 static int tc__back_is_saved(const tc__back*b,const tc__node*n){
 tc__kind k=tc__ops[n->op].kind;
-int dear=k==TC__KIND_UNARY&&tc__ops[n->op].cost>=TC__BACK_DEAR;
+int dear=n->op==TC_OP_SIGMOID||
+n->op==TC_OP_TANH;
 return tc__is_float(n->dtype)&&b->in[n->id]==b->from+1&&
 !tc__ix_equals(b->outer->g->loop.at[b->from].turns,0)&&
 (k==TC__KIND_REDUCE||k==TC__KIND_CONTRACT||k==TC__KIND_OPAQUE||
@@ -20098,7 +20096,8 @@ static tc__node*tc__back_stacked(tc__back*b,const tc__node*a){
 tc__graph*g=b->outer->g;
 tc__ix dims[TC_MAX_RANK];
 const tc__node*was=a->op==TC_OP_RESHAPE?g->node.at[a->in[0]]:a;
-if(was==a||tc__back_is_outside(b,was->id)||a->rank==TC_MAX_RANK)
+if(was==a||tc__back_is_outside(b,was->id)||a->rank==TC_MAX_RANK||
+was->rank==TC_MAX_RANK)
 return tc__make_stacked(g,b->loop,a);
 tc__node*all=tc__make_stacked(g,b->loop,was);
 dims[0]=g->loop.at[b->loop].turns;
@@ -24358,18 +24357,17 @@ if(n->attr[i]!=order[i])return 0;
 return 1;
 }
 static const tc__node*tc__layouts_image(const tc__graph*g,const tc__node*n){
-if(n->op!=TC_OP_LAID||n->loop)return NULL;
+if(n->op!=TC_OP_LAID)return NULL;
 const tc__node*a=tc__operand(g,n,0);
 if(!tc__is_permuted(a,tc__layouts_last))return NULL;
 a=tc__operand(g,a,0);
-return tc__is_alu(a)||tc__ops[a->op].kind==TC__KIND_CAST?a:NULL;
+return tc__is_alu(a)?a:NULL;
 }
 static int tc__wants_layouts(const tc__graph*g,const tc__node*n){
-return n->device&&tc__layouts_image(g,n)!=NULL;
+return n->device&&!g->loop.count&&tc__layouts_image(g,n)!=NULL;
 }
 static int tc__layouts_turns(const tc__graph*g,const tc__node*n){
-if(n->op!=TC_OP_MATMUL||n->loop||n->rank!=4||!tc__ix_equals(n->dims[1],1))
-return 0;
+if(n->op!=TC_OP_MATMUL||n->rank!=4||!tc__ix_equals(n->dims[1],1))return 0;
 const tc__node*weight=tc__operand(g,n,0),*image=tc__operand(g,n,1);
 if(!tc__is_half(weight->dtype)||weight->op!=TC_OP_EXPAND)return 0;
 if(!tc__ix_is_const(n->dims[2])||tc__ix_value(n->dims[2])%TC__CHANNELS_PACK)
@@ -24383,8 +24381,9 @@ static int tc__layouts_whole(const tc__graph*g,const tc__node*a,const tc__node*n
 return a->op!=TC_OP_EXPAND&&a->op!=TC_OP_CONST&&
 tc__node_numel(g,a)==tc__node_numel(g,n);
 }
-static const tc__node*tc__layouts_of(const tc__graph*g,const tc__node*n){
-while(n&&!tc__layouts_turns(g,n)){
+static const tc__node*tc__layouts_of(const tc__rewrite*w,const tc__node*n){
+const tc__graph*g=w->from;
+while(n&&!(w->live[n->id]&TC__LIVE_OUTPUT)&&!tc__layouts_turns(g,n)){
 const tc__node*of=NULL;
 int same=tc__is_alu(n)||n->op==TC_OP_RESHAPE;
 for(uint32_t i=0;i<n->n_in&&same;i++){
@@ -24395,7 +24394,7 @@ of=a;
 }
 n=of;
 }
-return n;
+return n&&w->live[n->id]&TC__LIVE_OUTPUT?NULL:n;
 }
 static tc__node*tc__layouts_product(tc__graph*g,const tc__node*n){
 tc__node*left=tc__make_permute(g,g->node.at[n->in[1]],tc__layouts_turn),
@@ -24435,10 +24434,8 @@ l.last=TC__NEW_ARRAY(w->ctx,uint8_t,n);
 l.turned=TC__NEW_ARRAY(w->ctx,uint8_t,n);
 for(size_t i=0;i<w->nodes&&l.last&&l.turned;i++){
 const tc__node*image=tc__layouts_image(w->from,w->from->node.at[i]);
-if(!w->live[i]||!w->from->node.at[i]->device||!image||
-w->live[image->id]&TC__LIVE_OUTPUT)
-continue;
-const tc__node*product=tc__layouts_of(w->from,image);
+if(!w->live[i]||!w->from->node.at[i]->device||!image)continue;
+const tc__node*product=tc__layouts_of(w,image);
 if(product)l.last[image->id]=l.turned[product->id]=1;
 }
 int ok=l.last&&l.turned&&tc__layouts_rewrite(&l,w);
@@ -25631,7 +25628,8 @@ tc__bounds own;
 own.count=0;
 at[dim]=tc__ix_sub(w->ix,index[dim],start);
 start=tc__ix_add(w->ix,start,a->dims[dim]);
-if(tc__ix_beyond(w->ix,at[dim],a->dims[dim]))continue;
+if(tc__ix_equals(a->dims[dim],0)||tc__ix_beyond(w->ix,at[dim],a->dims[dim]))
+continue;
 tc__bounds_add(w,&own,at[dim],a->dims[dim]);
 tc__bounds all=tc__guard_and(w,&own);
 uint32_t v=tc__lower_under(w,a,at,&all);
@@ -25639,7 +25637,7 @@ if(tc__weave_stops(w))return 0;
 value=found&&own.count?tc__weave_select(w,&own,v,value):v;
 found=1;
 }
-return value;
+return found?value:tc__weave_const(w,n->dtype,0);
 }
 static uint32_t tc__guard_index(tc__weave*w,uint32_t v){
 const tc__node*n=tc__body_node(w,v);
@@ -27230,6 +27228,7 @@ of|=s->product[a->id]&&tc__dtypes[n->dtype].bytes<=tc__dtypes[a->dtype].bytes;
 }
 return of;
 }
+// ---- gen/kernel/find_roots.c
 enum{
 TC__WAY_LEAVES=1,
 TC__WAY_SHARES=2,
@@ -27238,7 +27237,10 @@ TC__WAY_PLAIN=
 TC__WAY_DEAR=8,
 TC__WAY_PRODUCT=16
 };
-enum{TC__WAY_FUNCTION=4};
+enum{
+TC__WAY_FUNCTION=4,
+TC__SPREAD_LEAST=1<<16
+};
 static uint32_t tc__made_of(const tc__schedule*s,const tc__node*n){
 uint32_t last=0;
 if(tc__is_kind(n,TC__KIND_CONTRACT))return n->id+1;
@@ -27266,7 +27268,7 @@ return tc__dtypes[n->dtype].bytes<=tc__dtypes[product->dtype].bytes;
 static int tc__is_made_of_inputs(const tc__schedule*s,const tc__node*n){
 int plain=
 tc__is_alu(n)||tc__is_kind(n,TC__KIND_MOVE)||tc__is_kind(n,TC__KIND_CAST);
-if(tc__is_kind(n,TC__KIND_SOURCE))return n->op!=TC_OP_RANDOM;
+if(tc__is_kind(n,TC__KIND_SOURCE))return n->op!=TC_OP_RANDOM&&!n->n_in;
 for(uint32_t k=0;k<n->n_in&&plain;k++)
 plain=(s->way[n->in[k]]&TC__WAY_PLAIN)!=0;
 return plain&&!s->forced[n->id];
@@ -27314,7 +27316,8 @@ while(a->op==TC_OP_RESHAPE||a->op==TC_OP_PERMUTE||a->op==TC_OP_PAD)
 a=tc__operand(s->g,a,0);
 if(!tc__is_alu(a)||!s->made_of[a->id])continue;
 const tc__node*product=s->g->node.at[s->made_of[a->id]-1];
-if(tc__dtypes[a->dtype].bytes<=tc__dtypes[product->dtype].bytes)
+int alone=s->users[product->id]==1&&!(s->way[product->id]&TC__WAY_LEAVES);
+if(alone&&tc__dtypes[a->dtype].bytes<=tc__dtypes[product->dtype].bytes)
 s->forced[a->id]=1;
 }
 }
@@ -27322,14 +27325,18 @@ static void tc__force_spread(tc__schedule*s){
 for(size_t i=0;i<s->g->node.count;i++){
 const tc__node*n=s->g->node.at[i];
 if(!s->live[i]||!n->device||!tc__is_alu(n))continue;
-if(!(s->way[i]&TC__WAY_PRODUCT))continue;
+tc__ix many=tc__node_numel(s->g,n);
+if(!(s->way[i]&TC__WAY_PRODUCT)||tc__ix_lo(s->g->ix,many)<TC__SPREAD_LEAST)
+continue;
 for(uint32_t k=0;k<n->n_in;k++){
 const tc__node*a=tc__operand(s->g,n,k);
 tc__origin o=tc__origin_of(s,a->id);
+tc__ix few=tc__node_numel(s->g,o.first);
+int same=few==tc__node_numel(s->g,o.least);
 if(s->way[o.first->id]&TC__WAY_DEAR&&tc__is_alu(o.first)&&
-!tc__ix_equals(tc__node_numel(s->g,o.first),1)&&
-tc__is_fewer(s->g,o.first,a))
-s->forced[o.least->id]=1;
+tc__ix_is_const(few)&&tc__ix_value(few)>1&&
+tc__ix_value(few)<=tc__ix_lo(s->g->ix,many)/TC__SPREAD)
+s->forced[same?o.least->id:o.first->id]=1;
 }
 }
 }
@@ -30878,7 +30885,8 @@ int tiles=target>=TC__EMIT_AMX&&dtype!=TC_F32&&dtype!=TC_F16&&
 int few=tc__ix_value(tc__ix_div(g->body.ix,g->shape.rows,g->shape.batch))<=
 TC__TURNED_ROWS;
 return!tiles&&!(few&&dtype==TC_F32)&&
-(tc__is_half(dtype)||dtype==TC_F32||target>=TC__EMIT_VNNI);
+(tc__is_half(dtype)||dtype==TC_F32||
+(tc__dtypes[dtype].bytes<=2&&target>=TC__EMIT_VNNI));
 }
 static int tc__is_streamed_by_16(const tc__group*g,tc__emit target){
 int load=tc__adjacent_halves(g);

@@ -535,6 +535,7 @@
 #include "kernel/lower.c"
 #include "kernel/outline.c"
 #include "kernel/roots.c"
+#include "kernel/find_roots.c"
 #include "kernel/again.c"
 #include "kernel/cluster.c"
 #include "kernel/merge.c"

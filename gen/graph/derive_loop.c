@@ -2,15 +2,11 @@
 // given, and of all that it used of the outside.
 //
 // A turn of it is the turn of the first one, made again of its row and of what the carries were then, which the first
-// loop stacks; so are products, reductions and opaque ops, and dear functions of products (sigmoid, tanh), for which
+// loop stacks; so are products, reductions and opaque ops, and sigmoid and tanh of products, for which
 // the product itself is seldom needed then. What is left is computed again. Over these nodes goes the
 // sweep of derive_sweep.c. What a carry counts is a carry of the loop back. What something of the outside counts is summed
 // by a carry; or, if a turn uses one row of it, it is stacked; and what a factor of products counts is one product over
 // the rows of all turns, behind the loop.
-
-enum {
-    TC__BACK_DEAR = 12
-}; // cost of a function that takes longer than to store and load its value
 
 // What a turn's value was, a row of what the first loop stacked; and the node that would make it again, which has its
 // adjoint. UINT32_MAX = a carry.
@@ -101,7 +97,8 @@ static int tc__back_is_product(const tc__back *b, const tc__node *n) {
 // Whether n of the turn is stacked: what loops in the turn compute is made again. Of no turn nothing is saved.
 static int tc__back_is_saved(const tc__back *b, const tc__node *n) {
     tc__kind k = tc__ops[n->op].kind;
-    int dear = k == TC__KIND_UNARY && tc__ops[n->op].cost >= TC__BACK_DEAR;
+    int dear = n->op == TC_OP_SIGMOID ||
+               n->op == TC_OP_TANH; // their slopes are made of their values
     return tc__is_float(n->dtype) && b->in[n->id] == b->from + 1 &&
            !tc__ix_equals(b->outer->g->loop.at[b->from].turns, 0) &&
            (k == TC__KIND_REDUCE || k == TC__KIND_CONTRACT || k == TC__KIND_OPAQUE ||
@@ -181,7 +178,8 @@ static tc__node *tc__back_stacked(tc__back *b, const tc__node *a) {
     tc__graph *g = b->outer->g;
     tc__ix dims[TC_MAX_RANK];
     const tc__node *was = a->op == TC_OP_RESHAPE ? g->node.at[a->in[0]] : a;
-    if (was == a || tc__back_is_outside(b, was->id) || a->rank == TC_MAX_RANK)
+    if (was == a || tc__back_is_outside(b, was->id) || a->rank == TC_MAX_RANK ||
+        was->rank == TC_MAX_RANK)
         return tc__make_stacked(g, b->loop, a);
     tc__node *all = tc__make_stacked(g, b->loop, was);
     dims[0] = g->loop.at[b->loop].turns;

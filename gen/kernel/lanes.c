@@ -135,7 +135,8 @@ static int tc__is_turned_by_16(const tc__group *g, tc__emit target) {
     int few = tc__ix_value(tc__ix_div(g->body.ix, g->shape.rows, g->shape.batch)) <=
               TC__TURNED_ROWS;
     return !tiles && !(few && dtype == TC_F32) &&
-           (tc__is_half(dtype) || dtype == TC_F32 || target >= TC__EMIT_VNNI);
+           (tc__is_half(dtype) || dtype == TC_F32 ||
+            (tc__dtypes[dtype].bytes <= 2 && target >= TC__EMIT_VNNI));
 }
 
 // Whether vectors of 16 stream them, likewise.

@@ -239,7 +239,8 @@ static uint32_t tc__lower_cat(tc__weave *w, const tc__node *n, const tc__ix *ind
         own.count = 0;
         at[dim] = tc__ix_sub(w->ix, index[dim], start);
         start = tc__ix_add(w->ix, start, a->dims[dim]);
-        if (tc__ix_beyond(w->ix, at[dim], a->dims[dim])) continue;
+        if (tc__ix_equals(a->dims[dim], 0) || tc__ix_beyond(w->ix, at[dim], a->dims[dim]))
+            continue;
         tc__bounds_add(w, &own, at[dim], a->dims[dim]);
         tc__bounds all = tc__guard_and(w, &own);
         uint32_t v = tc__lower_under(w, a, at, &all);
@@ -247,7 +248,7 @@ static uint32_t tc__lower_cat(tc__weave *w, const tc__node *n, const tc__ix *ind
         value = found && own.count ? tc__weave_select(w, &own, v, value) : v;
         found = 1;
     }
-    return value;
+    return found ? value : tc__weave_const(w, n->dtype, 0); // nobody's element
 }
 
 // Index v, or 0 where a predicate around it fails: what is computed there is nobody's index, and no error. A load is

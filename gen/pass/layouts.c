@@ -29,21 +29,20 @@ static int tc__is_permuted(const tc__node *n, const int64_t *order) {
 
 // What a LAID node has with channels last; NULL = it is of another kind.
 static const tc__node *tc__layouts_image(const tc__graph *g, const tc__node *n) {
-    if (n->op != TC_OP_LAID || n->loop) return NULL;
+    if (n->op != TC_OP_LAID) return NULL;
     const tc__node *a = tc__operand(g, n, 0);
     if (!tc__is_permuted(a, tc__layouts_last)) return NULL;
     a = tc__operand(g, a, 0);
-    return tc__is_alu(a) || tc__ops[a->op].kind == TC__KIND_CAST ? a : NULL;
+    return tc__is_alu(a) ? a : NULL;
 }
 
 static int tc__wants_layouts(const tc__graph *g, const tc__node *n) {
-    return n->device && tc__layouts_image(g, n) != NULL;
+    return n->device && !g->loop.count && tc__layouts_image(g, n) != NULL;
 }
 
 // Whether n is a convolution's product of an image that is no window, of so many channels that rows are whole accesses.
 static int tc__layouts_turns(const tc__graph *g, const tc__node *n) {
-    if (n->op != TC_OP_MATMUL || n->loop || n->rank != 4 || !tc__ix_equals(n->dims[1], 1))
-        return 0;
+    if (n->op != TC_OP_MATMUL || n->rank != 4 || !tc__ix_equals(n->dims[1], 1)) return 0;
     const tc__node *weight = tc__operand(g, n, 0), *image = tc__operand(g, n, 1);
     if (!tc__is_half(weight->dtype) || weight->op != TC_OP_EXPAND) return 0;
     if (!tc__ix_is_const(n->dims[2]) || tc__ix_value(n->dims[2]) % TC__CHANNELS_PACK)
@@ -60,10 +59,11 @@ static int tc__layouts_whole(const tc__graph *g, const tc__node *a, const tc__no
            tc__node_numel(g, a) == tc__node_numel(g, n);
 }
 
-// The product that alone n is made of element by element, to be turned; NULL = there is none. What is added to another image
-// stays as that lies.
-static const tc__node *tc__layouts_of(const tc__graph *g, const tc__node *n) {
-    while (n && !tc__layouts_turns(g, n)) {
+// The product that alone n is made of element by element, to be turned; NULL = there is none, or an output on the way. What is added
+// to another image stays as that lies.
+static const tc__node *tc__layouts_of(const tc__rewrite *w, const tc__node *n) {
+    const tc__graph *g = w->from;
+    while (n && !(w->live[n->id] & TC__LIVE_OUTPUT) && !tc__layouts_turns(g, n)) {
         const tc__node *of = NULL;
         int same = tc__is_alu(n) || n->op == TC_OP_RESHAPE;
         for (uint32_t i = 0; i < n->n_in && same; i++) {
@@ -74,7 +74,7 @@ static const tc__node *tc__layouts_of(const tc__graph *g, const tc__node *n) {
         }
         n = of;
     }
-    return n;
+    return n && w->live[n->id] & TC__LIVE_OUTPUT ? NULL : n;
 }
 
 // [n, 1, c, places] of a product with a row for each place.
@@ -120,10 +120,8 @@ static int tc__pass_layouts(tc__rewrite *w) {
     l.turned = TC__NEW_ARRAY(w->ctx, uint8_t, n);
     for (size_t i = 0; i < w->nodes && l.last && l.turned; i++) {
         const tc__node *image = tc__layouts_image(w->from, w->from->node.at[i]);
-        if (!w->live[i] || !w->from->node.at[i]->device || !image ||
-            w->live[image->id] & TC__LIVE_OUTPUT)
-            continue;
-        const tc__node *product = tc__layouts_of(w->from, image);
+        if (!w->live[i] || !w->from->node.at[i]->device || !image) continue;
+        const tc__node *product = tc__layouts_of(w, image);
         if (product) l.last[image->id] = l.turned[product->id] = 1;
     }
     int ok = l.last && l.turned && tc__layouts_rewrite(&l, w);

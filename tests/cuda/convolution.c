@@ -286,7 +286,7 @@ static void fill(float *x, size_t n, unsigned seed, double scale, double middle)
         x[i] = as_bf16(middle + scale * test_number((unsigned)i, seed));
 }
 
-enum { IMAGES = 2, CHANNELS = 64, SIDE = 12, PLACES = SIDE * SIDE, RESULTS = 32 };
+enum { IMAGES = 8, CHANNELS = 64, SIDE = 12, PLACES = SIDE * SIDE, RESULTS = 32 };
 
 // Norm and relu of a 1x1 convolution, then a 3x3: what lies with channels last between them is stored so by the first product, for
 // another reader as well; the norm's scale is computed once for each channel.

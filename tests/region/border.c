@@ -641,3 +641,29 @@ TEST(places_oldest_cpu) {
     if (TEST_SANITIZED) SKIP(no_sanitizer);
     check_all_places(open_with("cpu", NULL, 1, "baseline"));
 }
+
+// Reading beside all parts of what is put together, where a pad stands: nobody is asked.
+TEST(beside_all_parts) {
+    static const float x[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    for (int way = 0; way < 2; way++) {
+        float got[8];
+        tc_config config = tc_config_default();
+        config.backend = way ? "aot_eager" : "cpu", config.no_disk_cache = 1;
+        tc_ctx *tc = tc_open(&config);
+        REQUIRE(tc);
+        tc_tensor in = tc_from_data(tc, x, TC_DIMS(8), TC_F32);
+        tc_trace_begin(tc, "beside");
+        tc_tensor far =
+            tc_narrow(tc_pad(tc_roll(in, 3, 0), TC_DIMS(12), TC_DIMS(0), 0), 0, 2, 8);
+        tc_tensor y = tc_add(in, tc_mul_s(far, 2));
+        tc_tensor parts[2] = {
+            in, tc_narrow(tc_pad(tc_roll(in, 3, 0), TC_DIMS(0), TC_DIMS(20), 0), 0, 12, 8)};
+        tc_tensor z = tc_sum(tc_cat(parts, 2, 0), 0);
+        CHECK_EQ(tc_trace_end(tc), TC_OK);
+        CHECK_EQ(tc_read(y, got, sizeof got), TC_OK);
+        for (int i = 0; i < 8; i++) CHECK(got[i] == x[i]);
+        CHECK_EQ(tc_read(z, got, sizeof *got), TC_OK);
+        CHECK(got[0] == 36);
+        tc_close(tc);
+    }
+}

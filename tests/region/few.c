@@ -41,6 +41,9 @@ static const product products[] = {
     {TC_F32, 12, 33, 40, PART, 0},    {TC_BF16, 3, 40, 70, CAST, 0},
     {TC_F16, 8, 17, 90, CAST, 0},     {TC_BF16, 20, 30, 66, CAST, 0},
     {TC_BF16, 6, 20, 1, PART, 0},     {TC_F32, 5, 17, 1030, PART, 0},
+    {TC_BF16, 1, 513, 520, WHOLE, 1}, // streamed as they lie
+    {TC_BF16, 8, 517, 520, PART, 1},  {TC_F16, 17, 515, 514, PART, 1},
+    {TC_BF16, 32, 600, 450, PART, 1}, {TC_F16, 1, 530, 500, PART, 1},
 };
 enum { PRODUCTS = sizeof products / sizeof *products, MOST = 1 << 19, GAP = 5, FIRST = 3 };
 
