@@ -3169,7 +3169,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x469242e8303097bcu
+#define TC__BUILD_ID 0x096896e9ee806fc9u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -26961,13 +26961,12 @@ s->whole[n->in[k]]|=(uint8_t)tc__uses_whole(s,n);
 }
 tc__pass_users_on(s);
 }
-static int tc__is_fewer(const tc__graph*g,const tc__node*a,const tc__node*n){
+static int tc__is_spread(const tc__graph*g,const tc__node*n){
+const tc__node*a=n->op==TC_OP_EXPAND?tc__operand(g,n,0):NULL;
+if(!a)return 0;
 tc__ix few=tc__node_numel(g,a),many=tc__node_numel(g,n);
 return tc__ix_is_const(few)&&tc__ix_is_const(many)&&
 tc__ix_value(few)<=tc__ix_value(many)/TC__SPREAD;
-}
-static int tc__is_spread(const tc__graph*g,const tc__node*n){
-return n->op==TC_OP_EXPAND&&tc__is_fewer(g,tc__operand(g,n,0),n);
 }
 static uint32_t tc__cost_of(const tc__schedule*s,const tc__node*n){
 uint32_t sum=tc__ops[n->op].cost;
@@ -36143,9 +36142,7 @@ tc__put(p->out,"const tc_vi m%u_%d = ",n->id,copy);
 tc__c_mask(p,n,0);
 tc__put(p->out,";\n");
 }
-static void tc__c_load_by_mask(tc__printer*p,const tc__node*n,int copy){
-int still=tc__c_still(p,n,0);
-if(still){
+static void tc__c_filled_unless(tc__printer*p,const tc__node*n,int copy){
 tc__line(p);
 tc__put(p->out,"%s ",p->d->reg[tc__class_of(n->dtype)]);
 tc__put_name(p,n,copy);
@@ -36154,6 +36151,11 @@ tc__c_constant(p,n->dtype,tc__c_fill(n));
 tc__put(p->out,";\n");
 tc__line(p);
 tc__put(p->out,"if (");
+}
+static void tc__c_load_by_mask(tc__printer*p,const tc__node*n,int copy){
+int still=tc__c_still(p,n,0);
+if(still){
+tc__c_filled_unless(p,n,copy);
 (void)tc__c_still(p,n,1);
 tc__put(p->out,")");
 tc__block_open(p);
@@ -36171,14 +36173,7 @@ tc__put(p->out,";\n");
 if(still)tc__block_close(p);
 }
 static void tc__c_guarded_load(tc__printer*p,const tc__node*n,int copy,int pred){
-tc__line(p);
-tc__put(p->out,"%s ",p->d->reg[tc__class_of(n->dtype)]);
-tc__put_name(p,n,copy);
-tc__put(p->out," = ");
-tc__c_constant(p,n->dtype,tc__c_fill(n));
-tc__put(p->out,";\n");
-tc__line(p);
-tc__put(p->out,"if (");
+tc__c_filled_unless(p,n,copy);
 if(pred==1)
 tc__c_pred(p,n);
 else

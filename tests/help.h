@@ -14,6 +14,14 @@ TEST_UNUSED static tc_ctx *open_backend(const char *backend) {
     return tc_open(&config);
 }
 
+// The same for an instruction set (NULL = what there is) and so many threads.
+TEST_UNUSED static tc_ctx *open_as(const char *backend, const char *isa, int threads) {
+    tc_config config = tc_config_default();
+    config.backend = backend, config.isa = isa, config.threads = threads;
+    config.no_disk_cache = 1;
+    return tc_open(&config);
+}
+
 // A test with a context `tc`, run interpreted and compiled; it must clear the errors it makes.
 #define BOTH(name)                                                                         \
     static void body_##name(tc_ctx *tc);                                                   \

@@ -141,19 +141,24 @@ static void tc__c_let_mask(tc__printer *p, const tc__node *n, int copy) {
     tc__put(p->out, ";\n");
 }
 
+// `tc_vf t5 = fill;` and `if (` of what is asked behind it.
+static void tc__c_filled_unless(tc__printer *p, const tc__node *n, int copy) {
+    tc__line(p);
+    tc__put(p->out, "%s ", p->d->reg[tc__class_of(n->dtype)]);
+    tc__put_name(p, n, copy);
+    tc__put(p->out, " = ");
+    tc__c_constant(p, n->dtype, tc__c_fill(n));
+    tc__put(p->out, ";\n");
+    tc__line(p);
+    tc__put(p->out, "if (");
+}
+
 // `const tc_vf t5 = tc_ldm_f32(in0_r + c - 1, m5_0);`, asked for where what all lanes share holds: without a lane, at a
 // place that is no memory, a load of a mask takes the CPU hundreds of cycles.
 static void tc__c_load_by_mask(tc__printer *p, const tc__node *n, int copy) {
     int still = tc__c_still(p, n, 0);
     if (still) {
-        tc__line(p);
-        tc__put(p->out, "%s ", p->d->reg[tc__class_of(n->dtype)]);
-        tc__put_name(p, n, copy);
-        tc__put(p->out, " = ");
-        tc__c_constant(p, n->dtype, tc__c_fill(n));
-        tc__put(p->out, ";\n");
-        tc__line(p);
-        tc__put(p->out, "if (");
+        tc__c_filled_unless(p, n, copy);
         (void)tc__c_still(p, n, 1);
         tc__put(p->out, ")");
         tc__block_open(p);
@@ -173,14 +178,7 @@ static void tc__c_load_by_mask(tc__printer *p, const tc__node *n, int copy) {
 
 // `tc_vf t5; if (inside) t5 = load; else { by a mask, or lane by lane }`
 static void tc__c_guarded_load(tc__printer *p, const tc__node *n, int copy, int pred) {
-    tc__line(p);
-    tc__put(p->out, "%s ", p->d->reg[tc__class_of(n->dtype)]);
-    tc__put_name(p, n, copy);
-    tc__put(p->out, " = ");
-    tc__c_constant(p, n->dtype, tc__c_fill(n));
-    tc__put(p->out, ";\n");
-    tc__line(p);
-    tc__put(p->out, "if (");
+    tc__c_filled_unless(p, n, copy);
     if (pred == 1)
         tc__c_pred(p, n);
     else

@@ -165,15 +165,13 @@ static void tc__mark_live(tc__schedule *s) {
     tc__pass_users_on(s);
 }
 
-// Whether each element of a is there so often in n that making it costs nothing for each of them.
-static int tc__is_fewer(const tc__graph *g, const tc__node *a, const tc__node *n) {
+// Whether each element of an expand's operand is there so often that making it costs nothing for each of them.
+static int tc__is_spread(const tc__graph *g, const tc__node *n) {
+    const tc__node *a = n->op == TC_OP_EXPAND ? tc__operand(g, n, 0) : NULL;
+    if (!a) return 0;
     tc__ix few = tc__node_numel(g, a), many = tc__node_numel(g, n);
     return tc__ix_is_const(few) && tc__ix_is_const(many) &&
            tc__ix_value(few) <= tc__ix_value(many) / TC__SPREAD;
-}
-
-static int tc__is_spread(const tc__graph *g, const tc__node *n) {
-    return n->op == TC_OP_EXPAND && tc__is_fewer(g, tc__operand(g, n, 0), n);
 }
 
 // Of recomputing one element; what is in memory costs nothing.

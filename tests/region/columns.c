@@ -3,6 +3,7 @@
 #include "tcompile.h"
 
 #include "harness.h"
+#include "help.h"
 #include "sums.h"
 
 enum { MOST = 1 << 21 };
@@ -59,13 +60,6 @@ static void check(tc_ctx *tc, tc_dynamic dynamic) {
     CHECK_EQ(tc_error(tc), TC_OK);
     CHECK_EQ(tc_stats_get(tc).fallbacks, 0);
     tc_close(tc);
-}
-
-static tc_ctx *open_as(const char *backend, const char *isa, int threads) {
-    tc_config config = tc_config_default();
-    config.backend = backend, config.isa = isa, config.threads = threads;
-    config.no_disk_cache = 1;
-    return tc_open(&config);
 }
 
 TEST(interpreted) { check(open_as("aot_eager", NULL, 2), TC_DYNAMIC_OFF); }

@@ -5,6 +5,7 @@
 #include "tcompile.h"
 
 #include "harness.h"
+#include "help.h"
 
 #include <math.h>
 
@@ -182,13 +183,6 @@ static void run_all(tc_ctx *tc) {
     CHECK_EQ(tc_error(tc), TC_OK);
     CHECK_EQ(tc_stats_get(tc).fallbacks, 0);
     tc_close(tc);
-}
-
-static tc_ctx *open_as(const char *backend, const char *isa, int threads) {
-    tc_config config = tc_config_default();
-    config.backend = backend, config.isa = isa, config.threads = threads;
-    config.no_disk_cache = 1;
-    return tc_open(&config);
 }
 
 static const char for_all[] = "of ./build.sh test all";
