@@ -3169,7 +3169,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x096896e9ee806fc9u
+#define TC__BUILD_ID 0x133e1112cc79c13bu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -8051,6 +8051,7 @@ TC__HOLE_VALUE,
 TC__HOLE_COLUMNS,
 TC__HOLE_SCORE,
 TC__HOLE_SCORE_NEXT,
+TC__HOLE_ROUNDED,
 TC__HOLE_ROWS,
 TC__HOLE_SHARE,
 TC__HOLE_RESULT,
@@ -8059,7 +8060,7 @@ TC__HOLE_RESULT_NEXT
 static const char*const tc__hole_names[]={
 "left","right","left_one","right_one","ahead","early",
 "left_next","right_next","value","columns","score","score_next",
-"rows","share","result","result_next"};
+"rounded","rows","share","result","result_next"};
 typedef enum tc__bring{
 TC__BRING_VALUES,
 TC__BRING_LATER,
@@ -8098,6 +8099,7 @@ TC__TILES_LAST,
 TC__TILES_TURNS,
 TC__TILES_CLUSTER,
 TC__TILES_BY_ROW,
+TC__TILES_RELAY,
 TC__TILES_NUMBERS
 };
 enum{
@@ -8155,9 +8157,10 @@ TC__CHAIN_PAIR,
 TC__CHAIN_NUMBERS
 };
 static const char*const tc__tiles_numbers[TC__TILES_NUMBERS]={
-"way","rows","cols","depth","high","across","stages",
-"threads","pack","width","slices","length","group","batches",
-"ragged_rows","ragged_cols","ragged_depth","last","turns","cluster","by_row"};
+"way","rows","cols","depth","high","across",
+"stages","threads","pack","width","slices","length",
+"group","batches","ragged_rows","ragged_cols","ragged_depth","last",
+"turns","cluster","by_row","relay"};
 static const char*const tc__skinny_numbers[TC__SKINNY_NUMBERS]={
 "by_rows","dot","few","sharing","each","cover","unrolled",
 "threads","width","ahead","slices","length","group","batches",
@@ -24911,6 +24914,7 @@ TC__KNOB_THREADS,
 TC__KNOB_VECTORS,
 TC__KNOB_BLOCK_THREADS,
 TC__KNOB_PRODUCT_TILE,
+TC__KNOB_RELAY,
 TC__KNOBS
 }tc__knob;
 enum{TC__STEPS_VECTOR=1,TC__STEPS_LANES,TC__STEPS_TWICE};
@@ -24919,8 +24923,10 @@ enum{TC__STORES_CACHED=1,TC__STORES_STREAMED};
 enum{TC__PREFETCH_OFF=1,TC__PREFETCH_ON};
 enum{TC__SIZE_HALF=1,TC__SIZE_TWICE};
 enum{TC__THREADS_ONE=1,TC__THREADS_HALF,TC__THREADS_ALL};
+enum{TC__RELAY_OFF=1,TC__RELAY_ON};
+enum{TC__KNOB_ROOM=20};
 typedef struct tc__tuning{
-uint8_t knob[TC__KNOBS];
+uint8_t knob[TC__KNOB_ROOM];
 }tc__tuning;
 typedef struct tc__group_windows{
 int64_t images,channels,turned;
@@ -38533,6 +38539,7 @@ const char*value[TC__KNOB_NAMES];
 {"product tile",
 TC__STAGE_DEVICE,
 {"","first","second","third","fourth","fifth","sixth"}},
+{"relay",TC__STAGE_DEVICE,{"","off","on",NULL,NULL,NULL}},
 };
 typedef struct tc__chosen{
 tc__tuning tuning;
@@ -38627,6 +38634,7 @@ case TC__KNOB_THREADS:return g->shape.kind!=TC__OPAQUE;
 case TC__KNOB_VECTORS:
 case TC__KNOB_BLOCK_THREADS:
 case TC__KNOB_PRODUCT_TILE:
+case TC__KNOB_RELAY:
 case TC__KNOBS:break;
 }
 return 0;

@@ -1893,7 +1893,7 @@ static const char*const tc__text_cuda_mapped[]={
 "    enum : int { parts = P::rows / (16 * P::high), count = P::cols / 2 };",
 "    float sum[parts][count];",
 "    static __device__ __forceinline__ int row_of(int row) { return row; }",
-"    template <class Ring> __device__ __forceinline__ void add(Ring &ring, int steps) {",
+"    template <class Ring, class Meanwhile> __device__ __forceinline__ void add(Ring &ring, int steps, Meanwhile meanwhile) {",
 "        const int first = threadIdx.x / 128 * parts;",
 "        int before = 0;",
 "        #pragma unroll 1",
@@ -1917,6 +1917,7 @@ static const char*const tc__text_cuda_mapped[]={
 "            before = ring.at;",
 "            ring.next();",
 "        }",
+"        meanwhile();",
 "        TC_N(matrix_wait)<0>();",
 "        ring.free(before);",
 "    }",
@@ -1929,41 +1930,134 @@ static const char*const tc__text_cuda_mapped[]={
 "        }",
 "    }",
 "};",
+"// fn: relay",
+"template <class P> struct TC_N(relay) {",
+"    enum : int { warps = P::threads / 32, rows = P::rows / P::high, size = rows * P::cols, others = P::relay / 32 };",
+"    tc_u16 *memory;",
+"    tc_u64 *made, *taken;",
+"    int warp, parity;",
+"    __device__ __forceinline__ TC_N(relay)(float *shared) {",
+"        made = (tc_u64 *)shared, taken = made + warps, memory = (tc_u16 *)(taken + warps);",
+"        warp = threadIdx.x / 32, parity = 0;",
+"    }",
+"    static __device__ __forceinline__ void begin(float *shared) {",
+"        #pragma unroll",
+"        for (int i = 0; i < 2 * warps; i++) TC_N(semaphore_set)((tc_u64 *)shared + i, i < warps \? 1 : others);",
+"    }",
+"    static __device__ __forceinline__ int place(int row, int eight) { return row * P::cols + (eight & ~7) * 8 + ((eight ^ row) & 7) * 8; }",
+"    static __device__ __forceinline__ int row_of(int r) { return r; }",
+"    static __device__ __forceinline__ void pass(tc_u64 *to) {",
+"        __syncwarp();",
+"        if (threadIdx.x % 32 == 0) TC_N(semaphore_arrive)(to);",
+"    }",
+"    static __device__ __forceinline__ int column(int col, int cols, int eight) {",
+"        const int c = col + eight * 8 + threadIdx.x % 4 * 2;",
+"        return P::ragged_cols && c >= cols \? 0 : c;",
+"    }",
+"    template <class Loaded> struct some {",
+"        enum : int { early = P::cols / 8 * sizeof(Loaded) <= 64 \? P::cols / 8 : 64 / sizeof(Loaded) };",
+"    };",
+"    template <int EARLY, class Loaded, class Load> static __device__ __forceinline__ void ask(Loaded (&loaded)[EARLY], int col, int cols, Load load) {",
+"        #pragma unroll",
+"        for (int k = 0; k < EARLY; k++) loaded[k] = load(0, column(col, cols, k));",
+"    }",
+"    template <int COUNT, int EARLY, class Loaded, class Load, class Rounded>",
+"    __device__ __forceinline__ void put(float (&sum)[rows / 16][COUNT], Loaded (&loaded)[EARLY], int col, int cols, Load load, Rounded rounded) {",
+"        const int lane = threadIdx.x % 32;",
+"        TC_N(semaphore_wait)(taken + warp, parity ^ 1);",
+"        #pragma unroll",
+"        for (int k = 0; k < P::cols / 8; k++) {",
+"            const int c = column(col, cols, k);",
+"            #pragma unroll",
+"            for (int i = 0; i < rows / 8; i++) {",
+"                TC_N(words)<tc_pack<tc_u16, 2>> two;",
+"                rounded(0, c, &sum[i / 2][k * 4 + i % 2 * 2], two.v.at, loaded[k % EARLY]);",
+"                *(unsigned *)&memory[warp * size + place(i * 8 + lane / 4, k) + lane % 4 * 2] = two.w[0];",
+"            }",
+"            if (k + EARLY < P::cols / 8) loaded[k % EARLY] = load(0, column(col, cols, k + EARLY));",
+"        }",
+"        pass(made + warp);",
+"        parity ^= 1;",
+"    }",
+"    template <class Load, class Give> __device__ __forceinline__ void results(bool last, Load load, Give hole) {",
+"        enum : int { wide = P::cols / P::turns, lanes = wide / 8, step = 32 / lanes, each = 16 / step, most = P::by_row \? (int)each : 1 };",
+"        enum : int { units = rows / 16 * P::turns, all = warps * units, ahead = P::by_row \? 2 : 1 };",
+"        typedef decltype(load(0, 0)) Loaded;",
+"        const int lane = threadIdx.x % 32, sharing = last \? others + warps : (int)others;",
+"        Loaded loaded[ahead][most];",
+"        auto row_at = [&](int unit, int i) { return unit / units / 4 * (4 * rows) + unit / units % 4 * 16 + unit % units / P::turns * 64 + i * step + lane / lanes; };",
+"        auto col_at = [&](int unit) { return unit % P::turns * wide + lane % lanes * 8; };",
+"        int unit = warp < warps \? warp + others : warp - warps;",
+"        #pragma unroll",
+"        for (int e = 0; e < ahead; e++) {",
+"            const int from = unit + e * sharing < all \? unit + e * sharing : unit;",
+"            #pragma unroll",
+"            for (int i = 0; i < most; i++) loaded[e][i] = load(row_at(from, i), col_at(from));",
+"        }",
+"        #pragma unroll 1",
+"        while (unit < all) {",
+"            #pragma unroll",
+"            for (int e = 0; e < ahead && unit < all; e++, unit += sharing) {",
+"                const int from = unit / units, col = col_at(unit), then = unit + ahead * sharing < all \? unit + ahead * sharing : unit;",
+"                TC_N(semaphore_wait)(made + from, parity);",
+"                #pragma unroll",
+"                for (int i = 0; i < each; i++) {",
+"                    const int r = unit % units / P::turns * 16 + i * step + lane / lanes;",
+"                    const tc_pack<tc_u16, 8> x = *(const tc_pack<tc_u16, 8> *)&memory[from * size + place(r, col / 8)];",
+"                    hole(x.at, row_at(unit, i), col, loaded[e][P::by_row \? i : 0]);",
+"                }",
+"                #pragma unroll",
+"                for (int i = 0; i < most; i++) loaded[e][i] = load(row_at(then, i), col_at(then));",
+"                if (!last && (unit + sharing) / units != from) pass(taken + from);",
+"            }",
+"        }",
+"        parity ^= 1;",
+"    }",
+"};",
+"// fn: mapped_results",
+"template <class P, class Given, class I, class From, class How, class Ahead, class Result>",
+"TC_FN void TC_N(mapped_results)(const TC_N(mapped_tile)<P, I> &tile, From &from, How how, I m, I n, Ahead ahead, Result result) {",
+"    const I first = tile.batch * m;",
+"    auto load = [&](int row, int col) {",
+"        const I r = tile.row + From::row_of(row), c = tile.col + col;",
+"        return ahead(first + (P::ragged_rows && r >= m \? m - 1 : r), P::ragged_cols && c >= n \? 0 : c);",
+"    };",
+"    from.results(how, load, [&](const Given *some, int row, int col, const decltype(load(0, 0)) &loaded) {",
+"        const I r = tile.row + From::row_of(row), c = tile.col + col;",
+"        if ((P::ragged_rows && r >= m) || (P::ragged_cols && c >= n)) return;",
+"        result(first + r, c, some, loaded);",
+"    });",
+"}",
 "// fn: mapped_multiply",
-"template <class P, class Sums, class Ring, class I, class Ahead, class Result>",
-"TC_FN void TC_N(mapped_multiply)(Ring &ring, unsigned *tickets, float *work, I t, I m, I n, I depth, Ahead ahead, Result result) {",
+"template <class P, class Sums, class Ring, class I, class Meanwhile, class Give>",
+"TC_FN void TC_N(mapped_multiply)(Ring &ring, unsigned *tickets, float *work, I t, I m, I n, I depth, Meanwhile meanwhile, Give give) {",
 "    typedef TC_N(mapped_tile)<P, I> Tile;",
 "    Sums sums;",
 "    #pragma unroll 1",
 "    for (t = Tile::first(t); t < Tile::count(m, n); t += Tile::jump()) {",
 "        const Tile tile(t, m, n, depth);",
-"        sums.add(ring, tile.steps);",
+"        sums.add(ring, tile.steps, [&]() { meanwhile(tile); });",
 "        if constexpr (P::slices > 1)",
 "            if (!TC_N(meet)<P, Sums::parts * Sums::count, (int)P::threads>((float *)sums.sum, tickets, work, tile.block, tile.slice)) continue;",
-"        const I first = tile.batch * m;",
-"        auto load = [&](int row, int col) {",
-"            const I r = tile.row + Sums::row_of(row), c = tile.col + col;",
-"            return ahead(first + (P::ragged_rows && r >= m \? m - 1 : r), P::ragged_cols && c >= n \? 0 : c);",
-"        };",
-"        sums.results(ring.lines(), load, [&](const float *some, int row, int col, const decltype(load(0, 0)) &loaded) {",
-"            const I r = tile.row + Sums::row_of(row), c = tile.col + col;",
-"            if ((P::ragged_rows && r >= m) || (P::ragged_cols && c >= n)) return;",
-"            result(first + r, c, some, loaded);",
-"        });",
+"        give(tile, sums);",
 "    }",
 "}",
 "// fn: mapped",
-"template <class P, class L, class R, class I, class Ahead, class Result>",
-"TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, I n, I depth, const TC_N(map) &left, const TC_N(map) &right, Ahead ahead, Result result) {",
+"template <class P, class L, class R, class I, class Before, class Rounded, class Ahead, class Result>",
+"TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, I n, I depth, const TC_N(map) &left, const TC_N(map) &right, Before before, Rounded rounded, Ahead ahead, Result result) {",
 "    typedef TC_N(mapped_tile)<P, I> Tile;",
 "    typedef TC_N(mapped_ring)<P> Ring;",
+"    typedef TC_N(mapped_sums)<P, L, R> Sums;",
 "    const int part = (R::deep \? P::cols : P::depth) / P::cluster;",
 "    Ring ring(shared);",
+"    if constexpr (P::relay)",
+"        if (threadIdx.x == 0) TC_N(relay)<P>::begin(ring.lines());",
 "    ring.begin();",
 "    const I tiles = Tile::count(m, n), jump = Tile::jump();",
-"    if ((int)threadIdx.x >= P::threads) {",
-"        if constexpr (P::threads == 256) TC_N(registers_give)<40>();",
-"        if ((int)threadIdx.x != P::threads) return;",
+"    if constexpr (P::threads == 256)",
+"        if ((int)threadIdx.x >= P::threads) TC_N(registers_give)<P::relay \? 120 : 40>();",
+"    if ((int)threadIdx.x >= P::threads + P::relay) {",
+"        if ((int)threadIdx.x != P::threads + P::relay) return;",
 "        ring.parity = 1;",
 "        #pragma unroll 1",
 "        for (I t = Tile::first(j); t < tiles; t += jump) {",
@@ -1982,8 +2076,28 @@ static const char*const tc__text_cuda_mapped[]={
 "        if constexpr (P::cluster > 1) ring.meet();",
 "        return;",
 "    }",
-"    if constexpr (P::threads == 256) TC_N(registers_take)<232>();",
-"    TC_N(mapped_multiply)<P, TC_N(mapped_sums)<P, L, R>>(ring, tickets, work, j, m, n, depth, ahead, result);",
+"    if constexpr (P::relay) {",
+"        TC_N(relay)<P> relay(ring.lines());",
+"        if ((int)threadIdx.x >= P::threads) {",
+"            #pragma unroll 1",
+"            for (I t = Tile::first(j); t < tiles; t += jump) TC_N(mapped_results)<P, tc_u16>(Tile(t, m, n, depth), relay, t + jump >= tiles, m, n, ahead, result);",
+"            return;",
+"        }",
+"        TC_N(registers_take)<192>();",
+"        typedef decltype(before(0, 0)) Loaded;",
+"        Loaded loaded[TC_N(relay)<P>::template some<Loaded>::early];",
+"        TC_N(mapped_multiply)<P, Sums>(ring, tickets, work, j, m, n, depth, [&](const Tile &tile) { relay.ask(loaded, (int)tile.col, (int)n, before); },",
+"            [&](const Tile &tile, Sums &sums) { relay.put(sums.sum, loaded, (int)tile.col, (int)n, before, rounded); });",
+"        if (Tile::first(j) >= tiles) return;",
+"        const I end = Tile::first(j) + (tiles - 1 - Tile::first(j)) / jump * jump;",
+"        relay.parity ^= 1;",
+"        TC_N(mapped_results)<P, tc_u16>(Tile(end, m, n, depth), relay, true, m, n, ahead, result);",
+"    } else {",
+"        if constexpr (P::threads == 256) TC_N(registers_take)<232>();",
+"        TC_N(mapped_multiply)<P, Sums>(ring, tickets, work, j, m, n, depth, [](const Tile &) {}, [&](const Tile &tile, Sums &sums) {",
+"            TC_N(mapped_results)<P, float>(tile, sums, ring.lines(), m, n, ahead, result);",
+"        });",
+"    }",
 "    if constexpr (P::cluster > 1) ring.meet();",
 "}",
 };
@@ -2116,7 +2230,7 @@ static const char*const tc__text_cuda_held[]={
 "        if constexpr (L::deep) return row;",
 "        else return (row & ~28) | (row & 4) << 2 | (row & 8) >> 1 | (row & 16) >> 1;",
 "    }",
-"    template <class Ring> __device__ __forceinline__ void add(Ring &ring, int steps) {",
+"    template <class Ring, class Meanwhile> __device__ __forceinline__ void add(Ring &ring, int steps, Meanwhile) {",
 "        int before = 0;",
 "        #pragma unroll 1",
 "        for (int step = 0; step < steps; step++) {",
@@ -2155,7 +2269,11 @@ static const char*const tc__text_cuda_held[]={
 "        return;",
 "    }",
 "    if constexpr (P::threads == 256) TC_N(registers_take)<200>();",
-"    TC_N(mapped_multiply)<P, TC_N(held_sums)<P, L, R>>(ring, tickets, work, j, m, n, depth, ahead, result);",
+"    typedef TC_N(held_sums)<P, L, R> Sums;",
+"    typedef TC_N(mapped_tile)<P, I> Tile;",
+"    TC_N(mapped_multiply)<P, Sums>(ring, tickets, work, j, m, n, depth, [](const Tile &) {}, [&](const Tile &tile, Sums &sums) {",
+"        TC_N(mapped_results)<P, float>(tile, sums, ring.lines(), m, n, ahead, result);",
+"    });",
 "}",
 };
 // ---- gen/out/text_cuda_chain.inc
@@ -4669,6 +4787,8 @@ int64_t shares;
 int width;
 int lines;
 int cluster;
+int relay;
+int stages;
 tc__axis wide;
 int few;
 int dot;
@@ -4891,6 +5011,113 @@ most=TC__DEVICE_WIDEST/(int)tc__device_least_bytes(g);
 if(width>1||!tc__ix_is_const(g->shape.cols))return width;
 return tc__result_has_room(g,most)?most:width;
 }
+// ---- gen/device/product_relay.c
+enum{
+TC__RELAY_NODES=64,
+TC__RELAY_THREADS=
+TC__MAP_BRINGERS-32,
+TC__RELAY_OF=256,
+TC__RELAY_STAGES=3,
+TC__RELAY_ENDS=40,
+TC__RELAY_MOVES=6,
+TC__RELAY_LOAD=8,
+TC__RELAY_PACE=22
+};
+typedef struct tc__relay{
+uint32_t sums,
+rounded;
+uint64_t made;
+uint64_t again;
+}tc__relay;
+static uint64_t tc__relay_bit(const tc__relay*r,uint32_t id){
+return id>=r->sums&&id-r->sums<(uint32_t)TC__RELAY_NODES
+?(uint64_t)1<<(id-r->sums)
+:0;
+}
+static int tc__relay_is_of_column(const tc__group*g,const tc__node*n){
+if(n->op==TC_OP_LOAD)
+return n->n_attr==TC__LOAD_PREDICATES&&!tc__buffer_of(g,n)->written&&
+!tc__ix_uses(g->body.ix,n->attr[TC__LOAD_INDEX],TC__ROW)&&
+!tc__ix_has_val(g->body.ix,n->attr[TC__LOAD_INDEX]);
+return n->op==TC_OP_CONST||n->op==TC_OP_ARG||n->op==TC_OP_CAST||
+tc__is_alu(n);
+}
+static uint64_t tc__relay_operands(const tc__relay*r,const tc__node*n){
+uint64_t bits=0;
+for(uint32_t i=0;i<n->n_in;i++)bits|=tc__relay_bit(r,n->in[i]);
+return bits;
+}
+static uint64_t tc__relay_made(const tc__group*g,const tc__relay*r,uint32_t id){
+uint64_t made=tc__relay_bit(r,id);
+for(uint32_t k=id;k>r->sums;k--){
+const tc__node*n=g->body.node.at[k];
+if(!(made&tc__relay_bit(r,k)))continue;
+if(!tc__relay_is_of_column(g,n))return 0;
+for(uint32_t i=0;i<n->n_in;i++)
+if(!tc__relay_bit(r,n->in[i]))return 0;
+made|=tc__relay_operands(r,n);
+}
+return made;
+}
+static uint64_t tc__relay_again(const tc__group*g,const tc__relay*r,uint64_t rounded){
+uint64_t again=0;
+for(uint32_t id=(uint32_t)g->body.node.count;--id>r->sums;){
+uint64_t own=tc__relay_bit(r,id);
+if(!(own&r->made)||(own&again&~rounded))
+again|=tc__relay_operands(r,g->body.node.at[id])&r->made;
+}
+return again;
+}
+static tc__relay tc__relay_of(const tc__group*g){
+tc__relay r;
+memset(&r,0,sizeof r);
+r.sums=tc__contract_of(g)->id;
+if(tc__is_half(tc__contract_of(g)->dtype)){
+r.rounded=r.sums,r.made=1;
+return r;
+}
+uint64_t uses=1;
+for(uint32_t id=r.sums+1;
+id<g->body.node.count&&id-r.sums<(uint32_t)TC__RELAY_NODES;id++){
+const tc__node*n=g->body.node.at[id];
+if(!(tc__relay_operands(&r,n)&uses))continue;
+uint64_t own=tc__relay_bit(&r,id);
+uses|=own;
+if(n->op!=TC_OP_CAST||!tc__is_half(n->dtype))continue;
+r.made=tc__relay_made(g,&r,id),r.again=tc__relay_again(g,&r,own);
+if(r.made&&!(r.again&uses&~own)){
+r.rounded=id;
+return r;
+}
+}
+return r;
+}
+static int tc__relay_is_exact(const tc__group*g,const tc__relay*r){
+if(r->rounded!=r->sums)return 1;
+for(uint32_t id=r->sums+1;id<g->body.node.count;id++)
+if(tc__relay_operands(r,g->body.node.at[id])&r->made&&
+g->body.node.at[id]->op!=TC_OP_STORE)
+return 0;
+return 1;
+}
+static uint32_t tc__product_rows_loop(const tc__group*g){
+uint32_t id=g->shape.prologue;
+while(g->body.node.at[id]->op!=TC_OP_FOR)id++;
+return id;
+}
+static int64_t tc__relay_rest(const tc__group*g,const tc__relay*r){
+int64_t cost=TC__RELAY_MOVES;
+for(uint32_t id=tc__product_rows_loop(g);id<g->body.node.count;id++){
+const tc__node*n=g->body.node.at[id];
+if(tc__relay_bit(r,id)&r->made)continue;
+if(n->level==TC__AT_COL&&tc__is_alu(n))cost+=tc__ops[n->op].cost;
+if(n->op==TC_OP_LOAD&&!tc__relay_is_of_column(g,n))cost+=TC__RELAY_LOAD;
+}
+return cost;
+}
+static int tc__relay_bytes(int64_t rows,int64_t cols,int64_t warps){
+return(int)(2*rows*cols+16*warps);
+}
 // ---- gen/device/product.c
 TC__STATIC_ASSERT(slices_meet_in_two_rounds,
 TC__SLICE_GROUP*TC__SLICE_GROUP>=TC__PRODUCT_SMS);
@@ -4945,6 +5172,34 @@ if(!tc__are_easy(q)&&t->rows*t->cols>128*128)return 1;
 return tc__choose_slices(g,blocks,TC__PRODUCT_SMS,t->depth,
 tc__product_kinds[q->kind].round);
 }
+static int tc__tile_spare(int way,int stages,int64_t warps,int64_t lines){
+if(way>=TC__WAY_MAPPED)
+return TC__PRODUCT_ALIGN+2*8*stages+
+(int)(warps*TC__MAPPED_HIGH*4*lines);
+return way==TC__WAY_GROUPS?TC__PRODUCT_ALIGN:0;
+}
+static int tc__relay_stages(const tc__group*g,const tc__product*q,
+const tc__product_tile*t){
+int64_t room=g->target.room?(int64_t)g->target.room:(int64_t)TC__MAPPED_ROOM,
+stage=tc__product_bytes(q)*t->depth*(t->rows+t->cols);
+room-=tc__relay_bytes(t->rows,t->cols,t->high*t->across);
+int stages=t->stages;
+while(stages&&stages*stage+tc__tile_spare(t->way,stages,0,0)>room)stages--;
+return stages;
+}
+static int tc__tile_can_relay(const tc__group*g,const tc__product*q,
+const tc__product_tile*t){
+return t->way==TC__WAY_MAPPED&&q->half&&
+32*t->high*t->across==TC__RELAY_OF&&t->cols%TC__MAP_LINE==0&&
+q->width>=TC__MAPPED_WIDTH&&tc__relay_stages(g,q,t)>=TC__RELAY_STAGES&&
+tc__relay_of(g).rounded;
+}
+static int tc__tile_relays(const tc__group*g,const tc__product*q,
+const tc__product_tile*t,int64_t blocks){
+if(blocks<=TC__PRODUCT_SMS||!tc__tile_can_relay(g,q,t))return 0;
+tc__relay r=tc__relay_of(g);
+return tc__relay_rest(g,&r)*TC__RELAY_PACE<=tc__ix_lo(g->body.ix,tc__depth_of(g));
+}
 static double tc__tile_cost(const tc__group*g,const tc__product*q,
 const tc__product_tile*t){
 int64_t m=tc__ix_value(q->m),n=tc__ix_value(g->shape.cols),
@@ -4952,8 +5207,9 @@ blocks=tc__ix_value(g->shape.batch)*((m-1)/t->rows+1)*
 ((n-1)/t->cols+1);
 int round=tc__product_kinds[q->kind].round,slices=tc__tile_slices(g,q,t,blocks);
 int64_t waves=(blocks*slices-1)/TC__PRODUCT_SMS+1;
+int ends=tc__tile_relays(g,q,t,blocks)?(int)TC__RELAY_ENDS:t->ends;
 return(double)(waves*t->rows*t->cols)*
-(double)(tc__slices_cost(g,t->depth,round,slices)+t->ends)/t->speed;
+(double)(tc__slices_cost(g,t->depth,round,slices)+ends)/t->speed;
 }
 static int tc__tile_has_registers(const tc__product*q,const tc__product_tile*t){
 int wait=q->left.bring==TC__BRING_LATER||q->right.bring==TC__BRING_LATER;
@@ -4966,12 +5222,6 @@ for(size_t i=0;i<g->body.node.count;i++)
 if(g->body.node.at[i]->level==TC__AT_COL&&tc__is_alu(g->body.node.at[i]))
 cost+=tc__ops[g->body.node.at[i]->op].cost;
 return cost>TC__MAPPED_LIGHT;
-}
-static int tc__tile_spare(int way,int stages,int64_t warps,int64_t lines){
-if(way>=TC__WAY_MAPPED)
-return TC__PRODUCT_ALIGN+2*8*stages+
-(int)(warps*TC__MAPPED_HIGH*4*lines);
-return way==TC__WAY_GROUPS?TC__PRODUCT_ALIGN:0;
 }
 static int tc__tile_part(int way,int64_t rows,int64_t high){
 if(way>=TC__WAY_MAPPED)return 0;
@@ -5044,14 +5294,28 @@ static int tc__product_stages(const tc__product*q){
 if(tc__has_async(q))return q->tile->stages;
 return q->tile->way==TC__WAY_GROUPS?3:2;
 }
+static void tc__plan_relay(const tc__group*g,tc__product*q){
+int knob=g->shape.tuning.knob[TC__KNOB_RELAY];
+q->lines=tc__product_lines(g,q,q->tile),q->stages=tc__product_stages(q);
+if(knob?knob==TC__RELAY_OFF||!tc__tile_can_relay(g,q,q->tile)
+:!tc__tile_relays(g,q,q->tile,q->shares))
+return;
+int parts=q->tile->rows/(16*q->tile->high),lines=TC__MAP_LINE;
+while(parts*q->tile->cols/lines<TC__RELAY_THREADS/32)lines/=2;
+q->relay=TC__RELAY_THREADS,q->lines=lines;
+q->stages=tc__relay_stages(g,q,q->tile);
+}
 static int tc__tiles_shared(const tc__product*q){
-int ring=tc__product_stages(q)*tc__product_bytes(q)*
+int ring=q->stages*tc__product_bytes(q)*
 (tc__stage_size(q,TC__AT_LEFT)+tc__stage_size(q,TC__AT_RIGHT));
 int part=tc__tile_part(q->tile->way,q->tile->rows,q->tile->high)*
 (q->tile->cols+TC__PRODUCT_PAD)*
 (TC__PRODUCT_GROUP/tc__product_pack(q));
+if(q->relay)
+return ring+tc__tile_spare(q->tile->way,q->stages,0,0)+
+tc__relay_bytes(q->tile->rows,q->tile->cols,q->threads/32);
 return(ring>part?ring:part)+
-tc__tile_spare(q->tile->way,tc__product_stages(q),q->threads/32,q->lines);
+tc__tile_spare(q->tile->way,q->stages,q->threads/32,q->lines);
 }
 static int tc__stage_accesses(const tc__product*q,const tc__staged*s){
 int size=s->level==TC__AT_LEFT?q->tile->rows:q->tile->cols;
@@ -5079,11 +5343,11 @@ q->threads=32*q->tile->high*q->tile->across;
 tc__fit_stage(q,&q->left);
 tc__fit_stage(q,&q->right);
 q->resident=tc__tiles_resident(g,q);
-q->lines=tc__product_lines(g,q,q->tile);
-q->shared=tc__ix_const(tc__tiles_shared(q));
 q->blocks=tc__ix_mul(x,g->shape.batch,
 tc__ix_mul(x,tc__tiles_high(g,q),tc__tiles_across(g,q)));
 q->shares=tc__ix_is_const(q->blocks)?tc__ix_value(q->blocks):0;
+tc__plan_relay(g,q);
+q->shared=tc__ix_const(tc__tiles_shared(q));
 q->sums=q->tile->rows*q->tile->cols/q->threads;
 q->cluster=tc__tiles_cluster(g,q);
 tc__cut_depth(g,q,q->tile->depth,tc__tile_slices(g,q,q->tile,q->shares));
@@ -5224,6 +5488,14 @@ q.width=tc__result_width(g);
 tc__plan_tiles(g,&q);
 }
 return q;
+}
+static int tc__product_relay_fits(const tc__group*g,int v){
+tc__product q=tc__product_plan(g);
+if(q.form!=TC__PRODUCT_TILES||q.slices>1)return 0;
+tc__relay r=tc__relay_of(g);
+if(!tc__relay_is_exact(g,&r))return 0;
+return v==TC__RELAY_OFF?q.relay!=0
+:!q.relay&&tc__tile_can_relay(g,&q,q.tile);
 }
 static int tc__product_tile_fits(const tc__group*g,int v){
 tc__product q=tc__product_plan(g);
@@ -9170,21 +9442,44 @@ tc__ix_const(0),TC__COL,
 tc__ix_var(x,TC__COL,l->from->shape.cols),1);
 tc__hole_close(l);
 }
-static void tc__result_hole(tc__producer*t,int width,tc__hole hole){
+static void tc__rounded_hole(tc__producer*t,const tc__relay*r){
 tc__relist*l=&t->l;
 const tc__group*g=l->from;
-const tc__node*contract=tc__contract_of(g);
+const tc__node*rounded=g->body.node.at[r->rounded];
+tc__hole_words w;
+memset(&w,0,sizeof w);
+w.hole=TC__HOLE_ROUNDED,w.width=2,w.along=TC__COL;
+w.buffer=tc__relist_buffer(l,TC__BUF_GIVEN,tc__register_dtype(t->q.dtype),w.width);
+w.made=tc__relist_buffer(l,TC__BUF_GIVEN,rounded->dtype,w.width);
+w.row=-1,w.line=tc__operand_variable(TC__COL,TC__COL,w.width),w.deep=-1;
+tc__hole_open(l,&w);
+tc__ix lane=tc__hole_elements(t,w.width,TC__COL,w.line,g->shape.cols);
+tc__relist_load(l,g->body.node.at[r->sums],w.buffer,lane);
+for(uint32_t id=r->sums+1;id<=r->rounded;id++)
+if(r->made&tc__relay_bit(r,id))tc__relist_copy(l,g->body.node.at[id]);
+tc__relist_store(l,rounded,w.made,lane);
+tc__hole_elements_end(t,w.width);
+tc__hole_close(l);
+}
+static void tc__result_hole(tc__producer*t,int width,tc__hole hole,const tc__relay*r){
+tc__relist*l=&t->l;
+const tc__group*g=l->from;
+const tc__node*given=r?g->body.node.at[r->rounded]:tc__contract_of(g);
 tc__hole_words w;
 memset(&w,0,sizeof w);
 w.made=-1,w.hole=hole,w.width=width,w.along=TC__COL;
-w.buffer=tc__relist_buffer(l,TC__BUF_GIVEN,tc__register_dtype(t->q.dtype),width);
+w.buffer=tc__relist_buffer(l,TC__BUF_GIVEN,
+r?given->dtype:(uint8_t)tc__register_dtype(t->q.dtype),
+width);
 w.row=TC__ROW,w.line=tc__operand_variable(TC__COL,TC__COL,width),w.deep=-1;
 tc__hole_open(l,&w);
 tc__ix lane=tc__hole_elements(t,width,TC__COL,w.line,g->shape.cols);
 for(uint32_t id=t->rows;id<g->body.node.count;id++){
 const tc__node*n=g->body.node.at[id];
-if(n==contract)
+if(n==given)
 tc__relist_load(l,n,w.buffer,lane);
+else if(r&&tc__relay_bit(r,id)&r->made&~r->again)
+continue;
 else if(t->held[id]>=0)
 tc__relist_load(l,n,t->held[id],tc__ix_const(0));
 else if(n->op!=TC_OP_END&&!tc__opens(n))
@@ -9195,11 +9490,6 @@ tc__hole_close(l);
 }
 static int tc__template_leaves(const tc__group*g,tc__ix extent,int64_t by){
 return tc__ix_divisor(g->body.ix,extent)%by!=0;
-}
-static uint32_t tc__product_rows_loop(const tc__group*g){
-uint32_t id=g->shape.prologue;
-while(g->body.node.at[id]->op!=TC_OP_FOR)id++;
-return id;
 }
 static int tc__result_loads_by_row(const tc__group*g){
 for(size_t i=tc__product_rows_loop(g);i<g->body.node.count;i++){
@@ -9216,6 +9506,7 @@ int64_t batches=tc__ix_value(g->shape.batch);
 n[TC__TILES_BATCHES]=batches>1?batches:0;
 n[TC__TILES_BY_ROW]=tc__result_loads_by_row(g);
 n[TC__TILES_TURNS]=q->lines?q->tile->cols/q->lines:1;
+n[TC__TILES_RELAY]=q->relay;
 if(q->tile->way==TC__WAY_MAPPED)n[TC__TILES_RAGGED_DEPTH]=0;
 }
 static void tc__tiles_numbers_of(const tc__group*g,const tc__product*q,int width,
@@ -9224,7 +9515,7 @@ const tc__product_tile*tile=q->tile;
 n[TC__TILES_WAY]=tile->way,n[TC__TILES_ROWS]=tile->rows;
 n[TC__TILES_COLS]=tile->cols,n[TC__TILES_DEPTH]=tile->depth;
 n[TC__TILES_HIGH]=tile->high,n[TC__TILES_ACROSS]=tile->across;
-n[TC__TILES_STAGES]=tc__product_stages(q),n[TC__TILES_THREADS]=q->threads;
+n[TC__TILES_STAGES]=q->stages,n[TC__TILES_THREADS]=q->threads;
 n[TC__TILES_PACK]=tc__product_pack(q),n[TC__TILES_WIDTH]=width;
 n[TC__TILES_SLICES]=q->slices,n[TC__TILES_LENGTH]=q->length;
 n[TC__TILES_GROUP]=TC__SLICE_GROUP;
@@ -9233,7 +9524,7 @@ n[TC__TILES_RAGGED_ROWS]=tc__template_leaves(g,q->m,tile->rows);
 n[TC__TILES_RAGGED_COLS]=tc__template_leaves(g,g->shape.cols,tile->cols);
 n[TC__TILES_RAGGED_DEPTH]=tc__template_leaves(g,tc__depth_of(g),tile->depth);
 n[TC__TILES_LAST]=n[TC__TILES_TURNS]=0,n[TC__TILES_CLUSTER]=q->cluster;
-n[TC__TILES_BY_ROW]=0;
+n[TC__TILES_BY_ROW]=n[TC__TILES_RELAY]=0;
 if(tile->way>=TC__WAY_MAPPED)tc__mapped_numbers_of(g,q,n);
 for(int side=0;side<2;side++){
 const tc__staged*o=side?&q->right:&q->left;
@@ -9288,7 +9579,9 @@ if(q->tile->way==TC__WAY_SPLIT){
 tc__operand_hole(t,&q->left,TC__HOLE_LEFT_ONE,TC__DEPTH,1,dtype);
 tc__operand_hole(t,&q->right,TC__HOLE_RIGHT_ONE,TC__DEPTH,1,dtype);
 }
-tc__result_hole(t,width,TC__HOLE_RESULT);
+tc__relay r=tc__relay_of(t->l.from);
+if(q->relay)tc__rounded_hole(t,&r);
+tc__result_hole(t,width,TC__HOLE_RESULT,q->relay?&r:NULL);
 }
 static void tc__skinny_holes(tc__producer*t,tc_ctx*c,int ahead,int early){
 const tc__product*q=&t->q;
@@ -9303,7 +9596,7 @@ if(t->plan.sharing)tc__rows_hole(t,c);
 tc__operand_hole(t,wide,wide==&q->left?left:right,along,wide->width,dtype);
 tc__operand_hole(t,few,few==&q->left?left:right,TC__DEPTH,
 q->dot?wide->width:1,dtype);
-tc__result_hole(t,1,TC__HOLE_RESULT);
+tc__result_hole(t,1,TC__HOLE_RESULT,NULL);
 }
 static void tc__put_tiles(tc__producer*t,int64_t*attr){
 int width=t->q.width;
@@ -9559,7 +9852,7 @@ static void tc__chain_result_next(tc__producer*t,const tc__chain*q,int width){
 const tc__group*whole=t->l.from;
 uint32_t rows=t->rows;
 t->l.from=&q->beside,t->rows=q->rows_next;
-tc__result_hole(t,width,TC__HOLE_RESULT_NEXT);
+tc__result_hole(t,width,TC__HOLE_RESULT_NEXT,NULL);
 t->l.from=whole,t->rows=rows;
 }
 static void tc__put_chain(tc__producer*t,const tc__chain*q){
@@ -9589,7 +9882,7 @@ if(columns)tc__columns_hole(t,q);
 if(q->pair)tc__score_hole(t,q,1);
 tc__score_hole(t,q,0);
 if(q->softmax>=0)tc__share_hole(t,q);
-tc__result_hole(t,width,TC__HOLE_RESULT);
+tc__result_hole(t,width,TC__HOLE_RESULT,NULL);
 if(q->pair)tc__chain_result_next(t,q,width);
 tc__relist_end(l,TC__END_BLOCK);
 }
@@ -9896,8 +10189,12 @@ int64_t ring=n[TC__TILES_STAGES]*n[TC__TILES_DEPTH]*lines*element;
 int64_t part=tc__tile_part((int)way,n[TC__TILES_ROWS],n[TC__TILES_HIGH])*
 (n[TC__TILES_COLS]+TC__PRODUCT_PAD)*sum;
 int64_t turns=n[TC__TILES_TURNS],given=turns>1?n[TC__TILES_COLS]/turns:0;
-return(ring>part?ring:part)+tc__tile_spare((int)way,(int)n[TC__TILES_STAGES],
-n[TC__TILES_THREADS]/32,given);
+int64_t warps=n[TC__TILES_THREADS]/32;
+if(n[TC__TILES_RELAY])
+return ring+tc__tile_spare((int)way,(int)n[TC__TILES_STAGES],0,0)+
+tc__relay_bytes(n[TC__TILES_ROWS],n[TC__TILES_COLS],warps);
+return(ring>part?ring:part)+
+tc__tile_spare((int)way,(int)n[TC__TILES_STAGES],warps,given);
 }
 static int64_t tc__device_skinny_bytes(const int64_t*n,int64_t sum){
 int64_t parts=n[TC__SKINNY_SHARING];
@@ -9980,6 +10277,7 @@ if(number[TC__CHAIN_PAIR])
 due|=1<<TC__HOLE_SCORE_NEXT|1<<TC__HOLE_RESULT_NEXT;
 return due;
 }
+if(tiles&&number[TC__TILES_RELAY])due|=1<<TC__HOLE_ROUNDED;
 if(tiles&&number[TC__TILES_WAY]==(int64_t)TC__WAY_SPLIT)
 due|=1<<TC__HOLE_LEFT_ONE|1<<TC__HOLE_RIGHT_ONE;
 if(!tiles&&number[TC__SKINNY_AHEAD])due|=1<<TC__HOLE_AHEAD;
@@ -10357,8 +10655,9 @@ return tc__chain_of(g,&chain)&&chain.pair;
 static int tc__device_knob_fits(const tc__group*g,int knob,int v){
 tc__windows w;
 if(g->shape.kind==TC__CONTRACTION)
-return knob==TC__KNOB_PRODUCT_TILE&&tc__count_contractions(g)==1&&
-tc__product_tile_fits(g,v);
+return tc__count_contractions(g)==1&&
+((knob==TC__KNOB_PRODUCT_TILE&&tc__product_tile_fits(g,v))||
+(knob==TC__KNOB_RELAY&&tc__product_relay_fits(g,v)));
 return g->shape.kind==TC__POINTWISE&&!tc__device_turns(g)&&
 !tc__windows_of(g,&w)&&tc__flat_knob_fits(g,knob,v);
 }
@@ -12234,6 +12533,9 @@ static void tc__cuda_hole_place(tc__printer*p,int64_t axis,int first){
 tc__put(p->out,"%s%s",first?"":", ",tc__cuda_index_type(p));
 if(axis>=0)tc__put(p->out," %s",tc__axis_name(axis));
 }
+static const char*tc__cuda_before(const tc__node*hole){
+return hole->attr[TC__HOLE_HOLE]==TC__HOLE_ROUNDED?"before":"ahead";
+}
 static void tc__cuda_hole_head(tc__printer*p,const tc__node*n,int loaded){
 const int64_t*a=n->attr;
 int result=
@@ -12244,7 +12546,7 @@ tc__line(p);
 tc__put(p->out,"auto %s = [&](",tc__hole_names[a[TC__HOLE_HOLE]]);
 tc__cuda_hole_place(p,a[TC__HOLE_ROW],1);
 tc__cuda_hole_place(p,a[TC__HOLE_LINE],0);
-int sums=a[TC__HOLE_HOLE]==TC__HOLE_SCORE||
+int sums=a[TC__HOLE_HOLE]==TC__HOLE_SCORE||a[TC__HOLE_HOLE]==TC__HOLE_ROUNDED||
 a[TC__HOLE_HOLE]==TC__HOLE_SCORE_NEXT||
 a[TC__HOLE_HOLE]==TC__HOLE_SHARE;
 if((given&&!result&&!sums)||rows)tc__cuda_hole_place(p,a[TC__HOLE_DEEP],0);
@@ -12260,7 +12562,8 @@ tc__put(p->out,", %s *",
 tc__dtypes[p->g->buffer.at[a[TC__HOLE_MADE]].dtype].memory);
 tc__put_buffer(p,a[TC__HOLE_MADE]);
 }
-tc__put(p->out,loaded?", const decltype(ahead(0, 0)) &loaded)":")");
+if(loaded)tc__put(p->out,", const decltype(%s(0, 0)) &loaded",tc__cuda_before(n));
+tc__put(p->out,")");
 tc__block_open(p);
 }
 static void tc__cuda_hole_end(tc__printer*p){
@@ -12355,7 +12658,10 @@ for(int i=TC__TEMPLATE_BLOCK;i<=(int)TC__TEMPLATE_DEPTH;i++){
 tc__put(p->out,", ");
 tc__put_ix(p,a[i]);
 }
-tc__put(p->out,", left_map, %s, ahead, result);\n",held?"right":"right_map");
+const char*rounded=a[TC__TEMPLATE_NUMBERS+TC__TILES_RELAY]
+?"right_map, before, rounded"
+:"right_map, 0, 0";
+tc__put(p->out,", left_map, %s, ahead, result);\n",held?"right":rounded);
 }
 static void tc__cuda_template_call(tc__printer*p,const tc__node*n,uint32_t end){
 const int64_t*a=n->attr,*number=a+TC__TEMPLATE_NUMBERS;
@@ -12749,7 +13055,7 @@ const tc__node*loop=tc__cuda_hole_vector(p,id),*n=tc__body(p,id);
 tc__cuda_vector v;
 if(loop&&!tc__cuda_vector_open(p,&v,loop,tc__loop_end(p->g,id+1)))return;
 tc__line(p);
-tc__put(p->out,"auto ahead = [&](");
+tc__put(p->out,"auto %s = [&](",tc__cuda_before(n));
 tc__cuda_hole_place(p,n->attr[TC__HOLE_ROW],1);
 tc__cuda_hole_place(p,n->attr[TC__HOLE_LINE],0);
 tc__put(p->out,")");
@@ -12811,7 +13117,8 @@ int map=mapped&&tc__hole_is_mapped(n,tc__body(p,hole));
 if(map)tc__cuda_map_struct(p,n,tc__body(p,hole));
 if(map||(mapped&&way&&chain))continue;
 if(way)tc__cuda_way_struct(p,tc__body(p,hole));
-if(mapped&&!chain&&tc__body(p,hole)->attr[TC__HOLE_HOLE]==TC__HOLE_RESULT)
+int64_t which=tc__body(p,hole)->attr[TC__HOLE_HOLE];
+if(mapped&&!chain&&(which==TC__HOLE_RESULT||which==TC__HOLE_ROUNDED))
 tc__cuda_print_ahead(p,hole),tc__cuda_print_loaded(p,hole);
 else
 tc__cuda_print_hole(p,hole);

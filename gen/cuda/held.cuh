@@ -152,7 +152,7 @@ template <class P, class L, class R> struct TC_N(held_sums) : TC_N(mapped_sums)<
         if constexpr (L::deep) return row;
         else return (row & ~28) | (row & 4) << 2 | (row & 8) >> 1 | (row & 16) >> 1;
     }
-    template <class Ring> __device__ __forceinline__ void add(Ring &ring, int steps) {
+    template <class Ring, class Meanwhile> __device__ __forceinline__ void add(Ring &ring, int steps, Meanwhile) {
         int before = 0;
         #pragma unroll 1
         for (int step = 0; step < steps; step++) {
@@ -193,5 +193,9 @@ TC_FN void TC_N(held)(char *shared, unsigned *tickets, float *work, I j, I m, I 
         return;
     }
     if constexpr (P::threads == 256) TC_N(registers_take)<200>();
-    TC_N(mapped_multiply)<P, TC_N(held_sums)<P, L, R>>(ring, tickets, work, j, m, n, depth, ahead, result);
+    typedef TC_N(held_sums)<P, L, R> Sums;
+    typedef TC_N(mapped_tile)<P, I> Tile;
+    TC_N(mapped_multiply)<P, Sums>(ring, tickets, work, j, m, n, depth, [](const Tile &) {}, [&](const Tile &tile, Sums &sums) {
+        TC_N(mapped_results)<P, float>(tile, sums, ring.lines(), m, n, ahead, result);
+    });
 }

@@ -423,7 +423,7 @@ static void tc__cuda_print_ahead(tc__printer *p, uint32_t id) {
     tc__cuda_vector v;
     if (loop && !tc__cuda_vector_open(p, &v, loop, tc__loop_end(p->g, id + 1))) return;
     tc__line(p);
-    tc__put(p->out, "auto ahead = [&](");
+    tc__put(p->out, "auto %s = [&](", tc__cuda_before(n));
     tc__cuda_hole_place(p, n->attr[TC__HOLE_ROW], 1);
     tc__cuda_hole_place(p, n->attr[TC__HOLE_LINE], 0);
     tc__put(p->out, ")");
@@ -490,7 +490,8 @@ static void tc__cuda_template(tc__printer *p, uint32_t id) {
         if (map) tc__cuda_map_struct(p, n, tc__body(p, hole));
         if (map || (mapped && way && chain)) continue; // of a chain the others are as those
         if (way) tc__cuda_way_struct(p, tc__body(p, hole));
-        if (mapped && !chain && tc__body(p, hole)->attr[TC__HOLE_HOLE] == TC__HOLE_RESULT)
+        int64_t which = tc__body(p, hole)->attr[TC__HOLE_HOLE];
+        if (mapped && !chain && (which == TC__HOLE_RESULT || which == TC__HOLE_ROUNDED))
             tc__cuda_print_ahead(p, hole), tc__cuda_print_loaded(p, hole);
         else
             tc__cuda_print_hole(p, hole);

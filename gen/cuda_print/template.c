@@ -135,6 +135,11 @@ static void tc__cuda_hole_place(tc__printer *p, int64_t axis, int first) {
     if (axis >= 0) tc__put(p->out, " %s", tc__axis_name(axis));
 }
 
+// What loads for a hole before its sums are there.
+static const char *tc__cuda_before(const tc__node *hole) {
+    return hole->attr[TC__HOLE_HOLE] == TC__HOLE_ROUNDED ? "before" : "ahead";
+}
+
 // `auto left = [&](int, int r, int q, tc_u16 *given0) {`
 static void tc__cuda_hole_head(tc__printer *p, const tc__node *n, int loaded) {
     const int64_t *a = n->attr;
@@ -146,7 +151,7 @@ static void tc__cuda_hole_head(tc__printer *p, const tc__node *n, int loaded) {
     tc__put(p->out, "auto %s = [&](", tc__hole_names[a[TC__HOLE_HOLE]]);
     tc__cuda_hole_place(p, a[TC__HOLE_ROW], 1);
     tc__cuda_hole_place(p, a[TC__HOLE_LINE], 0);
-    int sums = a[TC__HOLE_HOLE] == TC__HOLE_SCORE ||
+    int sums = a[TC__HOLE_HOLE] == TC__HOLE_SCORE || a[TC__HOLE_HOLE] == TC__HOLE_ROUNDED ||
                a[TC__HOLE_HOLE] == TC__HOLE_SCORE_NEXT ||
                a[TC__HOLE_HOLE] == TC__HOLE_SHARE;
     if ((given && !result && !sums) || rows) tc__cuda_hole_place(p, a[TC__HOLE_DEEP], 0);
@@ -162,7 +167,8 @@ static void tc__cuda_hole_head(tc__printer *p, const tc__node *n, int loaded) {
                 tc__dtypes[p->g->buffer.at[a[TC__HOLE_MADE]].dtype].memory);
         tc__put_buffer(p, a[TC__HOLE_MADE]);
     }
-    tc__put(p->out, loaded ? ", const decltype(ahead(0, 0)) &loaded)" : ")");
+    if (loaded) tc__put(p->out, ", const decltype(%s(0, 0)) &loaded", tc__cuda_before(n));
+    tc__put(p->out, ")");
     tc__block_open(p);
 }
 
@@ -259,7 +265,7 @@ static void tc__cuda_mapped_chain_call(tc__printer *p, const tc__node *n, uint32
     tc__cuda_holes(p, n, end, other, (int)TC__COUNT(other));
 }
 
-// `tc_mapped<product, left_way, right_way, int>((char *)shared0, ..., left_map, right_map, ahead, result);`: or tc_held, whose right
+// `tc_mapped<product, left_way, right_way, int>((char *)shared0, ..., left_map, right_map, 0, 0, ahead, result);`: or tc_held, whose right
 // operand is a hole.
 static void tc__cuda_mapped_call(tc__printer *p, const tc__node *n) {
     const int64_t *a = n->attr;
@@ -274,7 +280,10 @@ static void tc__cuda_mapped_call(tc__printer *p, const tc__node *n) {
         tc__put(p->out, ", ");
         tc__put_ix(p, a[i]);
     }
-    tc__put(p->out, ", left_map, %s, ahead, result);\n", held ? "right" : "right_map");
+    const char *rounded = a[TC__TEMPLATE_NUMBERS + TC__TILES_RELAY]
+                              ? "right_map, before, rounded"
+                              : "right_map, 0, 0";
+    tc__put(p->out, ", left_map, %s, ahead, result);\n", held ? "right" : rounded);
 }
 
 // `tc_tiles<tc_tile_halves, product, left_way, right_way>((char *)shared0, ..., left, right, result);`

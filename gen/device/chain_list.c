@@ -201,7 +201,7 @@ static void tc__chain_result_next(tc__producer *t, const tc__chain *q, int width
     const tc__group *whole = t->l.from;
     uint32_t rows = t->rows;
     t->l.from = &q->beside, t->rows = q->rows_next;
-    tc__result_hole(t, width, TC__HOLE_RESULT_NEXT);
+    tc__result_hole(t, width, TC__HOLE_RESULT_NEXT, NULL);
     t->l.from = whole, t->rows = rows;
 }
 
@@ -232,7 +232,7 @@ static void tc__put_chain(tc__producer *t, const tc__chain *q) {
     if (q->pair) tc__score_hole(t, q, 1);
     tc__score_hole(t, q, 0);
     if (q->softmax >= 0) tc__share_hole(t, q);
-    tc__result_hole(t, width, TC__HOLE_RESULT);
+    tc__result_hole(t, width, TC__HOLE_RESULT, NULL);
     if (q->pair) tc__chain_result_next(t, q, width);
     tc__relist_end(l, TC__END_BLOCK);
 }

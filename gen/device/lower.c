@@ -43,8 +43,9 @@ static int tc__device_takes_beside(const tc__group *g) {
 static int tc__device_knob_fits(const tc__group *g, int knob, int v) {
     tc__windows w;
     if (g->shape.kind == TC__CONTRACTION)
-        return knob == TC__KNOB_PRODUCT_TILE && tc__count_contractions(g) == 1 &&
-               tc__product_tile_fits(g, v);
+        return tc__count_contractions(g) == 1 &&
+               ((knob == TC__KNOB_PRODUCT_TILE && tc__product_tile_fits(g, v)) ||
+                (knob == TC__KNOB_RELAY && tc__product_relay_fits(g, v)));
     return g->shape.kind == TC__POINTWISE && !tc__device_turns(g) &&
            !tc__windows_of(g, &w) && tc__flat_knob_fits(g, knob, v);
 }

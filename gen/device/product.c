@@ -132,6 +132,44 @@ static int tc__tile_slices(const tc__group *g, const tc__product *q,
                              tc__product_kinds[q->kind].round);
 }
 
+// Bytes behind the ring of tiles, and of the part of the result that its hole reads: of matrix units' tiles each warp
+// has one. Those that the device brings have semaphores, and give results from registers, or `lines` columns at a time.
+static int tc__tile_spare(int way, int stages, int64_t warps, int64_t lines) {
+    if (way >= TC__WAY_MAPPED)
+        return TC__PRODUCT_ALIGN + 2 * 8 * stages +
+               (int)(warps * TC__MAPPED_HIGH * 4 * lines); // semaphores
+    return way == TC__WAY_GROUPS ? TC__PRODUCT_ALIGN : 0;
+}
+
+// Stages of the ring that there is memory for beside halves of a tile.
+static int tc__relay_stages(const tc__group *g, const tc__product *q,
+                            const tc__product_tile *t) {
+    int64_t room = g->target.room ? (int64_t)g->target.room : (int64_t)TC__MAPPED_ROOM,
+            stage = tc__product_bytes(q) * t->depth * (t->rows + t->cols);
+    room -= tc__relay_bytes(t->rows, t->cols, t->high * t->across);
+    int stages = t->stages;
+    while (stages && stages * stage + tc__tile_spare(t->way, stages, 0, 0) > room) stages--;
+    return stages;
+}
+
+// Whether other warps can finish results of such a tile.
+static int tc__tile_can_relay(const tc__group *g, const tc__product *q,
+                              const tc__product_tile *t) {
+    return t->way == TC__WAY_MAPPED && q->half &&
+           32 * t->high * t->across == TC__RELAY_OF && t->cols % TC__MAP_LINE == 0 &&
+           q->width >= TC__MAPPED_WIDTH && tc__relay_stages(g, q, t) >= TC__RELAY_STAGES &&
+           tc__relay_of(g).rounded;
+}
+
+// Whether they do, and in time: there are more tiles than blocks, so that somebody multiplies meanwhile, which takes
+// longer.
+static int tc__tile_relays(const tc__group *g, const tc__product *q,
+                           const tc__product_tile *t, int64_t blocks) {
+    if (blocks <= TC__PRODUCT_SMS || !tc__tile_can_relay(g, q, t)) return 0;
+    tc__relay r = tc__relay_of(g);
+    return tc__relay_rest(g, &r) * TC__RELAY_PACE <= tc__ix_lo(g->body.ix, tc__depth_of(g));
+}
+
 // What large products take with this tile, relative: whole waves of blocks, each as long as
 // its tile is large.
 static double tc__tile_cost(const tc__group *g, const tc__product *q,
@@ -141,8 +179,9 @@ static double tc__tile_cost(const tc__group *g, const tc__product *q,
                      ((n - 1) / t->cols + 1);
     int round = tc__product_kinds[q->kind].round, slices = tc__tile_slices(g, q, t, blocks);
     int64_t waves = (blocks * slices - 1) / TC__PRODUCT_SMS + 1;
+    int ends = tc__tile_relays(g, q, t, blocks) ? (int)TC__RELAY_ENDS : t->ends;
     return (double)(waves * t->rows * t->cols) *
-           (double)(tc__slices_cost(g, t->depth, round, slices) + t->ends) / t->speed;
+           (double)(tc__slices_cost(g, t->depth, round, slices) + ends) / t->speed;
 }
 
 // Halves that are not copied wait in registers, beside the sums.
@@ -159,15 +198,6 @@ static int tc__result_is_long(const tc__group *g) {
         if (g->body.node.at[i]->level == TC__AT_COL && tc__is_alu(g->body.node.at[i]))
             cost += tc__ops[g->body.node.at[i]->op].cost;
     return cost > TC__MAPPED_LIGHT;
-}
-
-// Bytes behind the ring of tiles, and of the part of the result that its hole reads: of matrix units' tiles each warp
-// has one. Those that the device brings have semaphores, and give results from registers, or `lines` columns at a time.
-static int tc__tile_spare(int way, int stages, int64_t warps, int64_t lines) {
-    if (way >= TC__WAY_MAPPED)
-        return TC__PRODUCT_ALIGN + 2 * 8 * stages +
-               (int)(warps * TC__MAPPED_HIGH * 4 * lines); // semaphores
-    return way == TC__WAY_GROUPS ? TC__PRODUCT_ALIGN : 0;
 }
 
 static int tc__tile_part(int way, int64_t rows, int64_t high) {
@@ -258,15 +288,32 @@ static int tc__product_stages(const tc__product *q) {
     return q->tile->way == TC__WAY_GROUPS ? 3 : 2;
 }
 
+// Whether other warps finish the results of the tile that was chosen, and what that takes.
+static void tc__plan_relay(const tc__group *g, tc__product *q) {
+    int knob = g->shape.tuning.knob[TC__KNOB_RELAY];
+    q->lines = tc__product_lines(g, q, q->tile), q->stages = tc__product_stages(q);
+    if (knob ? knob == TC__RELAY_OFF || !tc__tile_can_relay(g, q, q->tile)
+             : !tc__tile_relays(g, q, q->tile, q->shares))
+        return;
+    // Each of those that finish has a part of what each of the others made.
+    int parts = q->tile->rows / (16 * q->tile->high), lines = TC__MAP_LINE;
+    while (parts * q->tile->cols / lines < TC__RELAY_THREADS / 32) lines /= 2;
+    q->relay = TC__RELAY_THREADS, q->lines = lines;
+    q->stages = tc__relay_stages(g, q, q->tile);
+}
+
 // Bytes of a block: the ring of operands, later the part of the tile that the epilogue reads.
 static int tc__tiles_shared(const tc__product *q) {
-    int ring = tc__product_stages(q) * tc__product_bytes(q) *
+    int ring = q->stages * tc__product_bytes(q) *
                (tc__stage_size(q, TC__AT_LEFT) + tc__stage_size(q, TC__AT_RIGHT));
     int part = tc__tile_part(q->tile->way, q->tile->rows, q->tile->high) *
                (q->tile->cols + TC__PRODUCT_PAD) *
                (TC__PRODUCT_GROUP / tc__product_pack(q));
+    if (q->relay)
+        return ring + tc__tile_spare(q->tile->way, q->stages, 0, 0) +
+               tc__relay_bytes(q->tile->rows, q->tile->cols, q->threads / 32);
     return (ring > part ? ring : part) +
-           tc__tile_spare(q->tile->way, tc__product_stages(q), q->threads / 32, q->lines);
+           tc__tile_spare(q->tile->way, q->stages, q->threads / 32, q->lines);
 }
 
 // Accesses of a thread that bring one stage.
@@ -304,11 +351,11 @@ static void tc__plan_tiles(const tc__group *g, tc__product *q) {
     tc__fit_stage(q, &q->left);
     tc__fit_stage(q, &q->right);
     q->resident = tc__tiles_resident(g, q);
-    q->lines = tc__product_lines(g, q, q->tile);
-    q->shared = tc__ix_const(tc__tiles_shared(q));
     q->blocks = tc__ix_mul(x, g->shape.batch,
                            tc__ix_mul(x, tc__tiles_high(g, q), tc__tiles_across(g, q)));
     q->shares = tc__ix_is_const(q->blocks) ? tc__ix_value(q->blocks) : 0;
+    tc__plan_relay(g, q);
+    q->shared = tc__ix_const(tc__tiles_shared(q));
     q->sums = q->tile->rows * q->tile->cols / q->threads;
     q->cluster = tc__tiles_cluster(g, q);
     tc__cut_depth(g, q, q->tile->depth, tc__tile_slices(g, q, q->tile, q->shares));
@@ -471,6 +518,16 @@ static tc__product tc__product_plan(const tc__group *g) {
         tc__plan_tiles(g, &q);
     }
     return q;
+}
+
+// Whether value v of TC__KNOB_RELAY is not what an untuned group has, and can be.
+static int tc__product_relay_fits(const tc__group *g, int v) {
+    tc__product q = tc__product_plan(g);
+    if (q.form != TC__PRODUCT_TILES || q.slices > 1) return 0;
+    tc__relay r = tc__relay_of(g);
+    if (!tc__relay_is_exact(g, &r)) return 0; // a bit would depend on it
+    return v == TC__RELAY_OFF ? q.relay != 0
+                              : !q.relay && tc__tile_can_relay(g, &q, q.tile);
 }
 
 // Whether value v of TC__KNOB_PRODUCT_TILE is a tile, and not the one that an untuned group has.

@@ -343,21 +343,47 @@ static void tc__early_hole(tc__producer *t) {
     tc__hole_close(l);
 }
 
-static void tc__result_hole(tc__producer *t, int width, tc__hole hole) {
+// Halves of two sums beside each other, which others finish.
+static void tc__rounded_hole(tc__producer *t, const tc__relay *r) {
     tc__relist *l = &t->l;
     const tc__group *g = l->from;
-    const tc__node *contract = tc__contract_of(g);
+    const tc__node *rounded = g->body.node.at[r->rounded];
+    tc__hole_words w;
+    memset(&w, 0, sizeof w);
+    w.hole = TC__HOLE_ROUNDED, w.width = 2, w.along = TC__COL;
+    w.buffer = tc__relist_buffer(l, TC__BUF_GIVEN, tc__register_dtype(t->q.dtype), w.width);
+    w.made = tc__relist_buffer(l, TC__BUF_GIVEN, rounded->dtype, w.width);
+    w.row = -1, w.line = tc__operand_variable(TC__COL, TC__COL, w.width), w.deep = -1;
+    tc__hole_open(l, &w);
+    tc__ix lane = tc__hole_elements(t, w.width, TC__COL, w.line, g->shape.cols);
+    tc__relist_load(l, g->body.node.at[r->sums], w.buffer, lane);
+    for (uint32_t id = r->sums + 1; id <= r->rounded; id++)
+        if (r->made & tc__relay_bit(r, id)) tc__relist_copy(l, g->body.node.at[id]);
+    tc__relist_store(l, rounded, w.made, lane);
+    tc__hole_elements_end(t, w.width);
+    tc__hole_close(l);
+}
+
+// Of sums, or of what is made of them first; NULL = nothing is.
+static void tc__result_hole(tc__producer *t, int width, tc__hole hole, const tc__relay *r) {
+    tc__relist *l = &t->l;
+    const tc__group *g = l->from;
+    const tc__node *given = r ? g->body.node.at[r->rounded] : tc__contract_of(g);
     tc__hole_words w;
     memset(&w, 0, sizeof w);
     w.made = -1, w.hole = hole, w.width = width, w.along = TC__COL;
-    w.buffer = tc__relist_buffer(l, TC__BUF_GIVEN, tc__register_dtype(t->q.dtype), width);
+    w.buffer = tc__relist_buffer(l, TC__BUF_GIVEN,
+                                 r ? given->dtype : (uint8_t)tc__register_dtype(t->q.dtype),
+                                 width);
     w.row = TC__ROW, w.line = tc__operand_variable(TC__COL, TC__COL, width), w.deep = -1;
     tc__hole_open(l, &w);
     tc__ix lane = tc__hole_elements(t, width, TC__COL, w.line, g->shape.cols);
     for (uint32_t id = t->rows; id < g->body.node.count; id++) {
         const tc__node *n = g->body.node.at[id];
-        if (n == contract)
+        if (n == given)
             tc__relist_load(l, n, w.buffer, lane);
+        else if (r && tc__relay_bit(r, id) & r->made & ~r->again)
+            continue;
         else if (t->held[id] >= 0)
             tc__relist_load(l, n, t->held[id], tc__ix_const(0));
         else if (n->op != TC_OP_END && !tc__opens(n))
@@ -371,12 +397,6 @@ static void tc__result_hole(tc__producer *t, int width, tc__hole hole) {
 
 static int tc__template_leaves(const tc__group *g, tc__ix extent, int64_t by) {
     return tc__ix_divisor(g->body.ix, extent) % by != 0;
-}
-
-static uint32_t tc__product_rows_loop(const tc__group *g) {
-    uint32_t id = g->shape.prologue;
-    while (g->body.node.at[id]->op != TC_OP_FOR) id++;
-    return id;
 }
 
 // Whether some load of the result's hole has the row in its index.
@@ -396,6 +416,7 @@ static void tc__mapped_numbers_of(const tc__group *g, const tc__product *q, int6
     n[TC__TILES_BATCHES] = batches > 1 ? batches : 0;
     n[TC__TILES_BY_ROW] = tc__result_loads_by_row(g);
     n[TC__TILES_TURNS] = q->lines ? q->tile->cols / q->lines : 1;
+    n[TC__TILES_RELAY] = q->relay;
     // Accesses of operands do not end inside a tile: what is behind comes as zeros.
     if (q->tile->way == TC__WAY_MAPPED) n[TC__TILES_RAGGED_DEPTH] = 0;
 }
@@ -406,7 +427,7 @@ static void tc__tiles_numbers_of(const tc__group *g, const tc__product *q, int w
     n[TC__TILES_WAY] = tile->way, n[TC__TILES_ROWS] = tile->rows;
     n[TC__TILES_COLS] = tile->cols, n[TC__TILES_DEPTH] = tile->depth;
     n[TC__TILES_HIGH] = tile->high, n[TC__TILES_ACROSS] = tile->across;
-    n[TC__TILES_STAGES] = tc__product_stages(q), n[TC__TILES_THREADS] = q->threads;
+    n[TC__TILES_STAGES] = q->stages, n[TC__TILES_THREADS] = q->threads;
     n[TC__TILES_PACK] = tc__product_pack(q), n[TC__TILES_WIDTH] = width;
     n[TC__TILES_SLICES] = q->slices, n[TC__TILES_LENGTH] = q->length;
     n[TC__TILES_GROUP] = TC__SLICE_GROUP;
@@ -415,7 +436,7 @@ static void tc__tiles_numbers_of(const tc__group *g, const tc__product *q, int w
     n[TC__TILES_RAGGED_COLS] = tc__template_leaves(g, g->shape.cols, tile->cols);
     n[TC__TILES_RAGGED_DEPTH] = tc__template_leaves(g, tc__depth_of(g), tile->depth);
     n[TC__TILES_LAST] = n[TC__TILES_TURNS] = 0, n[TC__TILES_CLUSTER] = q->cluster;
-    n[TC__TILES_BY_ROW] = 0;
+    n[TC__TILES_BY_ROW] = n[TC__TILES_RELAY] = 0;
     if (tile->way >= TC__WAY_MAPPED) tc__mapped_numbers_of(g, q, n);
     for (int side = 0; side < 2; side++) {
         const tc__staged *o = side ? &q->right : &q->left;
@@ -474,7 +495,9 @@ static void tc__tiles_holes(tc__producer *t, int width) {
         tc__operand_hole(t, &q->left, TC__HOLE_LEFT_ONE, TC__DEPTH, 1, dtype);
         tc__operand_hole(t, &q->right, TC__HOLE_RIGHT_ONE, TC__DEPTH, 1, dtype);
     }
-    tc__result_hole(t, width, TC__HOLE_RESULT);
+    tc__relay r = tc__relay_of(t->l.from);
+    if (q->relay) tc__rounded_hole(t, &r);
+    tc__result_hole(t, width, TC__HOLE_RESULT, q->relay ? &r : NULL);
 }
 
 // The wide operand is read by vectors; the other one as k goes.
@@ -491,7 +514,7 @@ static void tc__skinny_holes(tc__producer *t, tc_ctx *c, int ahead, int early) {
     tc__operand_hole(t, wide, wide == &q->left ? left : right, along, wide->width, dtype);
     tc__operand_hole(t, few, few == &q->left ? left : right, TC__DEPTH,
                      q->dot ? wide->width : 1, dtype);
-    tc__result_hole(t, 1, TC__HOLE_RESULT);
+    tc__result_hole(t, 1, TC__HOLE_RESULT, NULL);
 }
 
 static void tc__put_tiles(tc__producer *t, int64_t *attr) {

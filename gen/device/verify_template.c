@@ -26,8 +26,12 @@ static int64_t tc__device_tiles_bytes(const int64_t *n, int64_t element, int64_t
     int64_t part = tc__tile_part((int)way, n[TC__TILES_ROWS], n[TC__TILES_HIGH]) *
                    (n[TC__TILES_COLS] + TC__PRODUCT_PAD) * sum;
     int64_t turns = n[TC__TILES_TURNS], given = turns > 1 ? n[TC__TILES_COLS] / turns : 0;
-    return (ring > part ? ring : part) + tc__tile_spare((int)way, (int)n[TC__TILES_STAGES],
-                                                        n[TC__TILES_THREADS] / 32, given);
+    int64_t warps = n[TC__TILES_THREADS] / 32;
+    if (n[TC__TILES_RELAY])
+        return ring + tc__tile_spare((int)way, (int)n[TC__TILES_STAGES], 0, 0) +
+               tc__relay_bytes(n[TC__TILES_ROWS], n[TC__TILES_COLS], warps);
+    return (ring > part ? ring : part) +
+           tc__tile_spare((int)way, (int)n[TC__TILES_STAGES], warps, given);
 }
 
 static int64_t tc__device_skinny_bytes(const int64_t *n, int64_t sum) {
@@ -121,6 +125,7 @@ static uint32_t tc__device_holes_due(const tc__node *n) {
             due |= 1 << TC__HOLE_SCORE_NEXT | 1 << TC__HOLE_RESULT_NEXT;
         return due;
     }
+    if (tiles && number[TC__TILES_RELAY]) due |= 1 << TC__HOLE_ROUNDED;
     if (tiles && number[TC__TILES_WAY] == (int64_t)TC__WAY_SPLIT)
         due |= 1 << TC__HOLE_LEFT_ONE | 1 << TC__HOLE_RIGHT_ONE;
     if (!tiles && number[TC__SKINNY_AHEAD]) due |= 1 << TC__HOLE_AHEAD;

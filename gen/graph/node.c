@@ -169,6 +169,7 @@ typedef enum tc__hole {
     TC__HOLE_COLUMNS,    //   what scores of a column need, whatever the row is,
     TC__HOLE_SCORE,      //   and this makes its left one, of sums of those before it;
     TC__HOLE_SCORE_NEXT, //   of the chain beside it, whose result is the next one
+    TC__HOLE_ROUNDED,    // makes halves of sums, which is all that the result needs of them
     TC__HOLE_ROWS, // makes rows of the left operand: of turn `row`, by all threads together
     TC__HOLE_SHARE,  // what the result is multiplied with, of a row's maximum and sum
     TC__HOLE_RESULT, // what is done with elements of the result
@@ -176,9 +177,9 @@ typedef enum tc__hole {
 } tc__hole;
 
 static const char *const tc__hole_names[] = {
-    "left",      "right",      "left_one", "right_one",  "ahead", "early",
-    "left_next", "right_next", "value",    "columns",    "score", "score_next",
-    "rows",      "share",      "result",   "result_next"};
+    "left",      "right",      "left_one", "right_one", "ahead",      "early",
+    "left_next", "right_next", "value",    "columns",   "score",      "score_next",
+    "rounded",   "rows",       "share",    "result",    "result_next"};
 
 // How an operand comes to where it is multiplied.
 typedef enum tc__bring {
@@ -224,6 +225,7 @@ enum {
     TC__TILES_TURNS, // in which a thread's sums come to the hole; 0 = it is not for the list to say
     TC__TILES_CLUSTER, // blocks below each other that get the right operand together, by maps
     TC__TILES_BY_ROW, // what the result's hole loads may differ between rows
+    TC__TILES_RELAY, // threads that finish results while others multiply, 0 = there are none
     TC__TILES_NUMBERS
 };
 enum {
@@ -282,9 +284,10 @@ enum {
 };
 
 static const char *const tc__tiles_numbers[TC__TILES_NUMBERS] = {
-    "way",         "rows",        "cols",         "depth",  "high",   "across",  "stages",
-    "threads",     "pack",        "width",        "slices", "length", "group",   "batches",
-    "ragged_rows", "ragged_cols", "ragged_depth", "last",   "turns",  "cluster", "by_row"};
+    "way",    "rows",    "cols",        "depth",       "high",         "across",
+    "stages", "threads", "pack",        "width",       "slices",       "length",
+    "group",  "batches", "ragged_rows", "ragged_cols", "ragged_depth", "last",
+    "turns",  "cluster", "by_row",      "relay"};
 static const char *const tc__skinny_numbers[TC__SKINNY_NUMBERS] = {
     "by_rows",     "dot",         "few",          "sharing", "each",   "cover", "unrolled",
     "threads",     "width",       "ahead",        "slices",  "length", "group", "batches",

@@ -71,6 +71,7 @@ typedef enum tc__knob {
     TC__KNOB_VECTORS,       // of a thread: tc__cuda_plan_flat
     TC__KNOB_BLOCK_THREADS, //   and threads of a block: the same
     TC__KNOB_PRODUCT_TILE,  // of a block: tc__choose_product_tile
+    TC__KNOB_RELAY,         // whether others finish its results: tc__plan_relay
     TC__KNOBS
 } tc__knob;
 
@@ -80,9 +81,13 @@ enum { TC__STORES_CACHED = 1, TC__STORES_STREAMED };
 enum { TC__PREFETCH_OFF = 1, TC__PREFETCH_ON };
 enum { TC__SIZE_HALF = 1, TC__SIZE_TWICE };
 enum { TC__THREADS_ONE = 1, TC__THREADS_HALF, TC__THREADS_ALL };
+enum { TC__RELAY_OFF = 1, TC__RELAY_ON };
+
+// A shape, which has a tuning, is without padding: TC__KNOBS or more.
+enum { TC__KNOB_ROOM = 20 };
 
 typedef struct tc__tuning {
-    uint8_t knob[TC__KNOBS];
+    uint8_t knob[TC__KNOB_ROOM];
 } tc__tuning;
 
 // Of a convolution on a device, whose right operand is windows of images [n, h, w, c]: column (n, oh, ow) and k (kh, kw, c) read

@@ -55,6 +55,7 @@ static const struct {
     {"product tile",
      TC__STAGE_DEVICE,
      {"", "first", "second", "third", "fourth", "fifth", "sixth"}},
+    {"relay", TC__STAGE_DEVICE, {"", "off", "on", NULL, NULL, NULL}},
 };
 
 // What measuring a kernel found.
@@ -167,6 +168,7 @@ static int tc__knob_fits(const tc__group *g, tc__emit target, int lanes, int kno
     case TC__KNOB_VECTORS:
     case TC__KNOB_BLOCK_THREADS:
     case TC__KNOB_PRODUCT_TILE:
+    case TC__KNOB_RELAY:
     case TC__KNOBS: break;
     }
     return 0;

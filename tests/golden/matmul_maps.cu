@@ -315,6 +315,9 @@ TC_FN void TC_N(turn_fours)(float (&x)[8]) {
     }
 }
 
+struct TC_N(nothing) {
+};
+
 TC_FN tc_pack<float, 8> TC_N(fours)(const float *four, int below) {
     tc_pack<float, 8> x;
     #pragma unroll
@@ -448,7 +451,7 @@ template <class P, class L, class R> struct TC_N(mapped_sums) {
     enum : int { parts = P::rows / (16 * P::high), count = P::cols / 2 };
     float sum[parts][count];
     static __device__ __forceinline__ int row_of(int row) { return row; }
-    template <class Ring> __device__ __forceinline__ void add(Ring &ring, int steps) {
+    template <class Ring, class Meanwhile> __device__ __forceinline__ void add(Ring &ring, int steps, Meanwhile meanwhile) {
         const int first = threadIdx.x / 128 * parts;
         int before = 0;
         #pragma unroll 1
@@ -472,6 +475,7 @@ template <class P, class L, class R> struct TC_N(mapped_sums) {
             before = ring.at;
             ring.next();
         }
+        meanwhile();
         TC_N(matrix_wait)<0>();
         ring.free(before);
     }
@@ -485,40 +489,133 @@ template <class P, class L, class R> struct TC_N(mapped_sums) {
     }
 };
 
-template <class P, class Sums, class Ring, class I, class Ahead, class Result>
-TC_FN void TC_N(mapped_multiply)(Ring &ring, unsigned *tickets, float *work, I t, I m, I n, I depth, Ahead ahead, Result result) {
+template <class P> struct TC_N(relay) {
+    enum : int { warps = P::threads / 32, rows = P::rows / P::high, size = rows * P::cols, others = P::relay / 32 };
+    tc_u16 *memory;
+    tc_u64 *made, *taken;
+    int warp, parity;
+    __device__ __forceinline__ TC_N(relay)(float *shared) {
+        made = (tc_u64 *)shared, taken = made + warps, memory = (tc_u16 *)(taken + warps);
+        warp = threadIdx.x / 32, parity = 0;
+    }
+    static __device__ __forceinline__ void begin(float *shared) {
+        #pragma unroll
+        for (int i = 0; i < 2 * warps; i++) TC_N(semaphore_set)((tc_u64 *)shared + i, i < warps ? 1 : others);
+    }
+    static __device__ __forceinline__ int place(int row, int eight) { return row * P::cols + (eight & ~7) * 8 + ((eight ^ row) & 7) * 8; }
+    static __device__ __forceinline__ int row_of(int r) { return r; }
+    static __device__ __forceinline__ void pass(tc_u64 *to) {
+        __syncwarp();
+        if (threadIdx.x % 32 == 0) TC_N(semaphore_arrive)(to);
+    }
+    static __device__ __forceinline__ int column(int col, int cols, int eight) {
+        const int c = col + eight * 8 + threadIdx.x % 4 * 2;
+        return P::ragged_cols && c >= cols ? 0 : c;
+    }
+    template <class Loaded> struct some {
+        enum : int { early = P::cols / 8 * sizeof(Loaded) <= 64 ? P::cols / 8 : 64 / sizeof(Loaded) };
+    };
+    template <int EARLY, class Loaded, class Load> static __device__ __forceinline__ void ask(Loaded (&loaded)[EARLY], int col, int cols, Load load) {
+        #pragma unroll
+        for (int k = 0; k < EARLY; k++) loaded[k] = load(0, column(col, cols, k));
+    }
+    template <int COUNT, int EARLY, class Loaded, class Load, class Rounded>
+    __device__ __forceinline__ void put(float (&sum)[rows / 16][COUNT], Loaded (&loaded)[EARLY], int col, int cols, Load load, Rounded rounded) {
+        const int lane = threadIdx.x % 32;
+        TC_N(semaphore_wait)(taken + warp, parity ^ 1);
+        #pragma unroll
+        for (int k = 0; k < P::cols / 8; k++) {
+            const int c = column(col, cols, k);
+            #pragma unroll
+            for (int i = 0; i < rows / 8; i++) {
+                TC_N(words)<tc_pack<tc_u16, 2>> two;
+                rounded(0, c, &sum[i / 2][k * 4 + i % 2 * 2], two.v.at, loaded[k % EARLY]);
+                *(unsigned *)&memory[warp * size + place(i * 8 + lane / 4, k) + lane % 4 * 2] = two.w[0];
+            }
+            if (k + EARLY < P::cols / 8) loaded[k % EARLY] = load(0, column(col, cols, k + EARLY));
+        }
+        pass(made + warp);
+        parity ^= 1;
+    }
+    template <class Load, class Give> __device__ __forceinline__ void results(bool last, Load load, Give hole) {
+        enum : int { wide = P::cols / P::turns, lanes = wide / 8, step = 32 / lanes, each = 16 / step, most = P::by_row ? (int)each : 1 };
+        enum : int { units = rows / 16 * P::turns, all = warps * units, ahead = P::by_row ? 2 : 1 };
+        typedef decltype(load(0, 0)) Loaded;
+        const int lane = threadIdx.x % 32, sharing = last ? others + warps : (int)others;
+        Loaded loaded[ahead][most];
+        auto row_at = [&](int unit, int i) { return unit / units / 4 * (4 * rows) + unit / units % 4 * 16 + unit % units / P::turns * 64 + i * step + lane / lanes; };
+        auto col_at = [&](int unit) { return unit % P::turns * wide + lane % lanes * 8; };
+        int unit = warp < warps ? warp + others : warp - warps;
+        #pragma unroll
+        for (int e = 0; e < ahead; e++) {
+            const int from = unit + e * sharing < all ? unit + e * sharing : unit;
+            #pragma unroll
+            for (int i = 0; i < most; i++) loaded[e][i] = load(row_at(from, i), col_at(from));
+        }
+        #pragma unroll 1
+        while (unit < all) {
+            #pragma unroll
+            for (int e = 0; e < ahead && unit < all; e++, unit += sharing) {
+                const int from = unit / units, col = col_at(unit), then = unit + ahead * sharing < all ? unit + ahead * sharing : unit;
+                TC_N(semaphore_wait)(made + from, parity);
+                #pragma unroll
+                for (int i = 0; i < each; i++) {
+                    const int r = unit % units / P::turns * 16 + i * step + lane / lanes;
+                    const tc_pack<tc_u16, 8> x = *(const tc_pack<tc_u16, 8> *)&memory[from * size + place(r, col / 8)];
+                    hole(x.at, row_at(unit, i), col, loaded[e][P::by_row ? i : 0]);
+                }
+                #pragma unroll
+                for (int i = 0; i < most; i++) loaded[e][i] = load(row_at(then, i), col_at(then));
+                if (!last && (unit + sharing) / units != from) pass(taken + from);
+            }
+        }
+        parity ^= 1;
+    }
+};
+
+template <class P, class Given, class I, class From, class How, class Ahead, class Result>
+TC_FN void TC_N(mapped_results)(const TC_N(mapped_tile)<P, I> &tile, From &from, How how, I m, I n, Ahead ahead, Result result) {
+    const I first = tile.batch * m;
+    auto load = [&](int row, int col) {
+        const I r = tile.row + From::row_of(row), c = tile.col + col;
+        return ahead(first + (P::ragged_rows && r >= m ? m - 1 : r), P::ragged_cols && c >= n ? 0 : c);
+    };
+    from.results(how, load, [&](const Given *some, int row, int col, const decltype(load(0, 0)) &loaded) {
+        const I r = tile.row + From::row_of(row), c = tile.col + col;
+        if ((P::ragged_rows && r >= m) || (P::ragged_cols && c >= n)) return;
+        result(first + r, c, some, loaded);
+    });
+}
+
+template <class P, class Sums, class Ring, class I, class Meanwhile, class Give>
+TC_FN void TC_N(mapped_multiply)(Ring &ring, unsigned *tickets, float *work, I t, I m, I n, I depth, Meanwhile meanwhile, Give give) {
     typedef TC_N(mapped_tile)<P, I> Tile;
     Sums sums;
     #pragma unroll 1
     for (t = Tile::first(t); t < Tile::count(m, n); t += Tile::jump()) {
         const Tile tile(t, m, n, depth);
-        sums.add(ring, tile.steps);
+        sums.add(ring, tile.steps, [&]() { meanwhile(tile); });
         if constexpr (P::slices > 1)
             if (!TC_N(meet)<P, Sums::parts * Sums::count, (int)P::threads>((float *)sums.sum, tickets, work, tile.block, tile.slice)) continue;
-        const I first = tile.batch * m;
-        auto load = [&](int row, int col) {
-            const I r = tile.row + Sums::row_of(row), c = tile.col + col;
-            return ahead(first + (P::ragged_rows && r >= m ? m - 1 : r), P::ragged_cols && c >= n ? 0 : c);
-        };
-        sums.results(ring.lines(), load, [&](const float *some, int row, int col, const decltype(load(0, 0)) &loaded) {
-            const I r = tile.row + Sums::row_of(row), c = tile.col + col;
-            if ((P::ragged_rows && r >= m) || (P::ragged_cols && c >= n)) return;
-            result(first + r, c, some, loaded);
-        });
+        give(tile, sums);
     }
 }
 
-template <class P, class L, class R, class I, class Ahead, class Result>
-TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, I n, I depth, const TC_N(map) &left, const TC_N(map) &right, Ahead ahead, Result result) {
+template <class P, class L, class R, class I, class Before, class Rounded, class Ahead, class Result>
+TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, I n, I depth, const TC_N(map) &left, const TC_N(map) &right, Before before, Rounded rounded, Ahead ahead, Result result) {
     typedef TC_N(mapped_tile)<P, I> Tile;
     typedef TC_N(mapped_ring)<P> Ring;
+    typedef TC_N(mapped_sums)<P, L, R> Sums;
     const int part = (R::deep ? P::cols : P::depth) / P::cluster;
     Ring ring(shared);
+    if constexpr (P::relay)
+        if (threadIdx.x == 0) TC_N(relay)<P>::begin(ring.lines());
     ring.begin();
     const I tiles = Tile::count(m, n), jump = Tile::jump();
-    if ((int)threadIdx.x >= P::threads) {
-        if constexpr (P::threads == 256) TC_N(registers_give)<40>();
-        if ((int)threadIdx.x != P::threads) return;
+    if constexpr (P::threads == 256)
+        if ((int)threadIdx.x >= P::threads) TC_N(registers_give)<P::relay ? 120 : 40>();
+    if ((int)threadIdx.x >= P::threads + P::relay) {
+        if ((int)threadIdx.x != P::threads + P::relay) return;
         ring.parity = 1;
         #pragma unroll 1
         for (I t = Tile::first(j); t < tiles; t += jump) {
@@ -537,8 +634,28 @@ TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, 
         if constexpr (P::cluster > 1) ring.meet();
         return;
     }
-    if constexpr (P::threads == 256) TC_N(registers_take)<232>();
-    TC_N(mapped_multiply)<P, TC_N(mapped_sums)<P, L, R>>(ring, tickets, work, j, m, n, depth, ahead, result);
+    if constexpr (P::relay) {
+        TC_N(relay)<P> relay(ring.lines());
+        if ((int)threadIdx.x >= P::threads) {
+            #pragma unroll 1
+            for (I t = Tile::first(j); t < tiles; t += jump) TC_N(mapped_results)<P, tc_u16>(Tile(t, m, n, depth), relay, t + jump >= tiles, m, n, ahead, result);
+            return;
+        }
+        TC_N(registers_take)<192>();
+        typedef decltype(before(0, 0)) Loaded;
+        Loaded loaded[TC_N(relay)<P>::template some<Loaded>::early];
+        TC_N(mapped_multiply)<P, Sums>(ring, tickets, work, j, m, n, depth, [&](const Tile &tile) { relay.ask(loaded, (int)tile.col, (int)n, before); },
+            [&](const Tile &tile, Sums &sums) { relay.put(sums.sum, loaded, (int)tile.col, (int)n, before, rounded); });
+        if (Tile::first(j) >= tiles) return;
+        const I end = Tile::first(j) + (tiles - 1 - Tile::first(j)) / jump * jump;
+        relay.parity ^= 1;
+        TC_N(mapped_results)<P, tc_u16>(Tile(end, m, n, depth), relay, true, m, n, ahead, result);
+    } else {
+        if constexpr (P::threads == 256) TC_N(registers_take)<232>();
+        TC_N(mapped_multiply)<P, Sums>(ring, tickets, work, j, m, n, depth, [](const Tile &) {}, [&](const Tile &tile, Sums &sums) {
+            TC_N(mapped_results)<P, float>(tile, sums, ring.lines(), m, n, ahead, result);
+        });
+    }
     if constexpr (P::cluster > 1) ring.meet();
 }
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
@@ -555,31 +672,40 @@ TC_FN float tc_gelu_f32(float x) {
 //   in1  bf16[4194304]
 //   in2  bf16[4096]
 //   out0  bf16[16777216]
-//   shared0  f32[57616]
+//   shared0  f32[53548]
 //   given0  bf16[8]
 //   given1  bf16[8]
-//   given2  f32[8]
+//   given2  f32[2]
+//   given3  bf16[2]
+//   given4  bf16[8]
 //   launch threads=384 index=i32 resident=1
 //     for j in 0..512  bind=grid
 //       for t in 0..384  bind=block
-//         template tiles shared0 block=j of 4096 x 4096 x 1024 way=5 rows=128 cols=256 depth=64 high=8 across=1 stages=4 threads=256 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 last=0 turns=4 cluster=1 by_row=0
+//         template tiles shared0 block=j of 4096 x 4096 x 1024 way=5 rows=128 cols=256 depth=64 high=8 across=1 stages=3 threads=256 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 last=0 turns=4 cluster=1 by_row=0 relay=96
 //           hole left - r q async given0 of 8 strides 1024 1
 //             copy 8 given0[0] <- in0[1024*r + q]
 //           end
 //           hole right r c q async given1 of 8 strides 1024 1
 //             copy 8 given1[0] <- in1[1024*c + q]
 //           end
-//           hole result r p - values given2 of 8
-//             for l in 0..8  bind=vector
+//           hole rounded - p - values given2 of 2 into given3
+//             for l in 0..2  bind=vector
 //               axis c = l + p in 0..4096
 //               %13 = load given2[l]  bf16 col
-//               %14 = cast %13        f32 col
-//               %15 = load in2[c]     bf16 col
-//               %16 = cast %15        f32 col
-//               %17 = add %14 %16     f32 col
-//               %18 = gelu %17        f32 col
-//               %19 = cast %18        bf16 col
-//               store out0[4096*r + c] %19
+//               store given3[l] %13
+//             end
+//           end
+//           hole result r p - values given4 of 8
+//             for l in 0..8  bind=vector
+//               axis c = l + p in 0..4096
+//               %20 = load given4[l]  bf16 col
+//               %21 = cast %20        f32 col
+//               %22 = load in2[c]     bf16 col
+//               %23 = cast %22        f32 col
+//               %24 = add %21 %23     f32 col
+//               %25 = gelu %24        f32 col
+//               %26 = cast %25        bf16 col
+//               store out0[4096*r + c] %26
 //             end
 //           end
 //         end
@@ -597,32 +723,45 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
         typedef float sum;
         typedef tc_u16 element;
         typedef tc_u16 stored;
-        enum : int { way = 5, rows = 128, cols = 256, depth = 64, high = 8, across = 1, stages = 4, threads = 256, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0, turns = 4, cluster = 1, by_row = 0 };
+        enum : int { way = 5, rows = 128, cols = 256, depth = 64, high = 8, across = 1, stages = 3, threads = 256, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0, turns = 4, cluster = 1, by_row = 0, relay = 96 };
         enum : int { units = 1 };
     };
     struct left_way { enum : int { deep = 1, share = 1, inner = 1, outer = 1, windows = 0 }; };
     struct right_way { enum : int { deep = 1, share = 1, inner = 1, outer = 1, windows = 0 }; };
-    auto ahead = [&](int r, int p) {
-        const tc_pack<tc_u16, 8> v15 = tc_load((const tc_pack<tc_u16, 8> *)&in2[p]);
-        struct loaded { tc_pack<tc_u16, 8> v15; };
-        return loaded{v15};
+    auto before = [&](int, int p) {
+        return tc_nothing{};
     };
-    auto result = [&](int r, int p, const float *given2, const decltype(ahead(0, 0)) &loaded) {
-        const auto &[v15] = loaded;
-        const tc_pack<float, 8> v13 = *((const tc_pack<float, 8> *)&given2[0]);
-        tc_pack<float, 8> o20;
+    auto rounded = [&](int, int p, float *given2, tc_u16 *given3, const decltype(before(0, 0)) &loaded) {
+        const tc_pack<float, 2> v13 = *((const tc_pack<float, 2> *)&given2[0]);
+        tc_pack<float, 2> o14;
+        #pragma unroll
+        for (int l = 0; l < 2; l++) {
+            const float t13 = v13.at[l];
+            o14.at[l] = t13;
+        }
+        *((tc_pack<tc_u16, 2> *)&given3[0]) = tc_halves_bf16(o14);
+    };
+    auto ahead = [&](int r, int p) {
+        const tc_pack<tc_u16, 8> v22 = tc_load((const tc_pack<tc_u16, 8> *)&in2[p]);
+        struct loaded { tc_pack<tc_u16, 8> v22; };
+        return loaded{v22};
+    };
+    auto result = [&](int r, int p, const tc_u16 *given4, const decltype(ahead(0, 0)) &loaded) {
+        const auto &[v22] = loaded;
+        const tc_pack<tc_u16, 8> v20 = *((const tc_pack<tc_u16, 8> *)&given4[0]);
+        tc_pack<float, 8> o27;
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const float t13 = v13.at[l];
-            const float t14 = t13;
-            const float t15 = tc_of_bf16(v15.at[l]);
-            const float t16 = t15;
-            const float t17 = TC_ADD_f32(t14, t16);
-            const float t18 = tc_gelu_f32(t17);
-            const float t19 = t18;
-            o20.at[l] = t19;
+            const float t20 = tc_of_bf16(v20.at[l]);
+            const float t21 = t20;
+            const float t22 = tc_of_bf16(v22.at[l]);
+            const float t23 = t22;
+            const float t24 = TC_ADD_f32(t21, t23);
+            const float t25 = tc_gelu_f32(t24);
+            const float t26 = t25;
+            o27.at[l] = t26;
         }
-        tc_store((tc_pack<tc_u16, 8> *)&out0[4096 * r + p], tc_halves_bf16(o20));
+        tc_store((tc_pack<tc_u16, 8> *)&out0[4096 * r + p], tc_halves_bf16(o27));
     };
-    tc_mapped<product, left_way, right_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 4096, 4096, 1024, left_map, right_map, ahead, result);
+    tc_mapped<product, left_way, right_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 4096, 4096, 1024, left_map, right_map, before, rounded, ahead, result);
 }
