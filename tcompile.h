@@ -3169,7 +3169,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x096896e9ee806fc9u
+#define TC__BUILD_ID 0x523579c8d5560431u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7728,6 +7728,7 @@ TC_OP_PAD,
 TC_OP_WINDOW,
 TC_OP_DETACH,
 TC_OP_LAID,
+TC_OP_UNROLLED,
 TC_OP_AGAIN,
 TC_OP_WRT,
 TC_OP_CAT,
@@ -7842,6 +7843,7 @@ TC__PAD_DIM=0,TC__PAD_LOW=1,TC__PAD_HIGH=2,TC__PAD_DILATION=3,
 TC__PAD_FILL=4,
 TC__WINDOW_DIM=0,TC__WINDOW_SIZE=1,TC__WINDOW_STRIDE=2,TC__WINDOW_DILATION=3,
 TC__DETACH_MARK=0,
+TC__UNROLLED_DIMS=0,
 TC__AGAIN_MARK=0,
 TC__WRT_CELL=0,
 TC__CAT_DIM=0,
@@ -8512,6 +8514,7 @@ static const char*const tc__op_names[TC_OP_TOTAL]={
 "window",
 "detach",
 "laid",
+"unrolled",
 "again",
 "wrt",
 "cat",
@@ -9382,6 +9385,8 @@ TC__OP(MOVE,1,0,same,same,0,COUNT,0x0u,0x0u,
 "t mark","")
 TC__OP(LAYOUT,1,1,same,same,0,COUNT,0x0u,0x0u,
 "","")
+TC__OP(LAYOUT,1,1,same,same,0,COUNT,0x0u,0x0u,
+"t dims","")
 TC__OP(MOVE,1,0,same,same,0,COUNT,0x0u,0x0u,
 "t mark","")
 TC__OP(MOVE,1,0,same,same,0,COUNT,0x0u,0x0u,
@@ -9625,6 +9630,9 @@ return at<i;
 static int tc__attr_is_ix(const tc__node*n,uint32_t i){
 if(n->op==TC_OP_CALL)return tc__call_word_is_size(n,i);
 return(int)(tc__ops[n->op].sizes>>(i<31?i:31)&1);
+}
+static int tc__is_layout(const tc__node*n){
+return tc__ops[n->op].kind==TC__KIND_LAYOUT;
 }
 static int tc__is_alu(const tc__node*n){
 tc__kind k=tc__ops[n->op].kind;
@@ -24164,6 +24172,141 @@ for(int i=0;i<2;i++)tc__free(w->ctx,r.copy[i],n*sizeof*r.copy[i]);
 TC__VEC_FREE(w->ctx,r.attended);
 return ok;
 }
+// ---- gen/pass/winograd.c
+enum{TC__WINOGRAD_TAPS=3,TC__WINOGRAD_OUT=4,TC__WINOGRAD_TILE=6};
+static const double tc__winograd_image[6][6]={{4,0,-5,0,1,0},{0,-4,-4,1,1,0},
+{0,4,-4,-1,1,0},{0,-2,-1,2,1,0},
+{0,2,-1,-2,1,0},{0,4,0,-5,0,1}};
+static const double tc__winograd_weight[6][6]={{1./4,0,0},
+{-1./6,-1./6,-1./6},
+{-1./6,1./6,-1./6},
+{1./24,1./12,1./6},
+{1./24,-1./12,1./6},
+{0,0,1}};
+static const double tc__winograd_result[4][6]={
+{1,1,1,1,1,0},{0,1,-1,2,-2,0},{0,1,1,4,4,0},{0,1,-1,8,-8,1}};
+enum{TC__WINOGRAD_CHANNELS=32};
+static int64_t tc__winograd_tiles(tc__ix size){
+return(tc__ix_value(size)+TC__WINOGRAD_OUT-1)/TC__WINOGRAD_OUT;
+}
+static int tc__winograd_of(const tc__graph*g,const tc__node*n,tc__windowed*w){
+if(n->op!=TC_OP_MATMUL||n->device||n->dtype!=TC_F32||
+!tc__windowed_form(g,n,w)||w->groups!=1||w->weight->dtype!=TC_F32)
+return 0;
+for(int d=0;d<2;d++)
+if(w->size[d]!=TC__WINOGRAD_TAPS||w->stride[d]!=1||w->dilation[d]!=1||
+!tc__ix_is_const(w->out[d])||!tc__ix_is_const(w->image->dims[2+d]))
+return 0;
+return w->channels>=TC__WINOGRAD_CHANNELS&&w->results>=TC__WINOGRAD_CHANNELS;
+}
+static int tc__wants_winograd(const tc__graph*g,const tc__node*n){
+tc__windowed w;
+return tc__winograd_of(g,n,&w);
+}
+static tc__node*tc__winograd_term(tc__graph*g,tc__node*sum,tc__node*a,double by){
+tc__node*in[3];
+if(!sum&&by==1)return a;
+in[0]=sum,in[1]=a;
+if(sum&&by==1)return tc__make_alu(g,TC_OP_ADD,a->dtype,in,2);
+if(sum&&by==-1)return tc__make_alu(g,TC_OP_SUB,a->dtype,in,2);
+in[0]=a,in[1]=tc__make_number(g,a,by),in[2]=sum;
+return tc__make_alu(g,sum?TC_OP_FMA:TC_OP_MUL,a->dtype,in,sum?3:2);
+}
+static tc__node*tc__winograd_along(tc__graph*g,tc__node*a,int64_t dim,
+const double(*matrix)[6],int rows){
+tc__node*element[TC__WINOGRAD_TILE];
+uint32_t row[TC__WINOGRAD_TILE];
+tc__ix dims[TC_MAX_RANK];
+int columns=a?(int)tc__ix_value(a->dims[dim]):0;
+for(int k=0;k<columns;k++)
+if(!(element[k]=tc__windowed_slice(g,a,(int)dim,k,1,1)))return NULL;
+for(int i=0;i<rows&&a;i++){
+tc__node*sum=NULL;
+for(int k=columns;k-- >0;)
+if(matrix[i][k]!=0&&
+!(sum=tc__winograd_term(g,sum,element[k],matrix[i][k])))
+return NULL;
+row[i]=sum->id;
+}
+if(!a)return NULL;
+memcpy(dims,a->dims,sizeof dims),dims[dim]=tc__ix_const(rows);
+return tc__make(g,TC_OP_CAT,a->dtype,a->rank,dims,row,(uint32_t)rows,&dim,1);
+}
+static tc__node*tc__winograd_square(tc__graph*g,tc__node*a,int first,int second,
+const double(*matrix)[6],int rows){
+int64_t mask=(int64_t)1<<first|(int64_t)1<<second;
+a=tc__winograd_along(g,a,first,matrix,rows);
+a=tc__winograd_along(g,a,second,matrix,rows);
+return a?tc__make1(g,TC_OP_UNROLLED,a,a->rank,a->dims,&mask,1):NULL;
+}
+static tc__node*tc__winograd_laid(tc__graph*g,tc__node*a){
+return a?tc__make_alu(g,TC_OP_LAID,a->dtype,&a,1):NULL;
+}
+static tc__node*tc__winograd_tiled(tc__graph*g,const tc__windowed*w){
+static const int64_t last[]={0,2,3,1},tile[]={4,5,0,1,2,3};
+tc__windowed of=*w;
+tc__ix tiles=w->images,squares=tc__ix_const(TC__WINOGRAD_TILE*TC__WINOGRAD_TILE);
+tc__node*a=tc__windowed_permute(g,g->node.at[w->image->id],last);
+for(int d=0;d<2&&a;d++){
+int64_t count=tc__winograd_tiles(w->out[d]);
+int64_t all=
+count*TC__WINOGRAD_OUT+TC__WINOGRAD_TILE-TC__WINOGRAD_OUT-w->low[d];
+a=tc__windowed_pad(g,a,1+d,w->low[d],all-tc__ix_value(a->dims[1+d]),1);
+of.out[d]=tc__ix_const(count),of.size[d]=TC__WINOGRAD_TILE;
+of.stride[d]=TC__WINOGRAD_OUT,tiles=tc__ix_mul(g->ix,tiles,of.out[d]);
+}
+a=tc__winograd_laid(g,a);
+a=tc__windowed_windows(g,&of,a,0,1);
+a=tc__windowed_windows(g,&of,a,1,2);
+a=tc__windowed_permute(g,a,tile);
+a=tc__winograd_square(g,a,0,1,tc__winograd_image,TC__WINOGRAD_TILE);
+tc__ix dims[]={squares,tiles,tc__ix_const(w->channels)};
+return tc__make_reshape(g,a,3,dims);
+}
+static tc__node*tc__winograd_factors(tc__graph*g,const tc__windowed*w){
+static const int64_t taps[]={0,2,3,1},turned[]={1,2,0};
+int64_t size[]={w->results,w->channels,TC__WINOGRAD_TAPS,TC__WINOGRAD_TAPS},
+flat[]={w->results,TC__WINOGRAD_TILE*TC__WINOGRAD_TILE,w->channels};
+tc__node*a=g->node.at[w->weight->id];
+while(a->op==TC_OP_RESHAPE)a=tc__operand(g,a,0);
+a=tc__windowed_reshape(g,tc__winograd_laid(g,a),4,size);
+a=tc__windowed_permute(g,a,taps);
+a=tc__winograd_square(g,a,1,2,tc__winograd_weight,TC__WINOGRAD_TILE);
+return tc__windowed_permute(g,a?tc__windowed_reshape(g,a,3,flat):NULL,turned);
+}
+static tc__node*tc__winograd_results(tc__graph*g,const tc__windowed*w,tc__node*a){
+static const int64_t tile[]={2,3,0,4,1,5},first[]={0,3,1,2};
+tc__ix tile_of=tc__ix_const(TC__WINOGRAD_TILE),results=tc__ix_const(w->results),
+cells=tc__ix_mul(g->ix,w->out[0],w->out[1]);
+int64_t tiles[]={tc__winograd_tiles(w->out[0]),tc__winograd_tiles(w->out[1])};
+tc__ix square[]={
+tile_of,tile_of,w->images,tc__ix_const(tiles[0]),tc__ix_const(tiles[1]),
+results};
+tc__ix image[]={w->images,tc__ix_const(tiles[0]*TC__WINOGRAD_OUT),
+tc__ix_const(tiles[1]*TC__WINOGRAD_OUT),results};
+tc__ix all[]={w->images,tc__ix_const(1),results,cells};
+a=tc__windowed_permute(g,tc__make_reshape(g,a,6,square),tile);
+a=tc__winograd_square(g,a,2,4,tc__winograd_result,TC__WINOGRAD_OUT);
+a=tc__make_reshape(g,a,4,image);
+for(int d=0;d<2;d++)
+a=tc__make_slice(g,a,1+d,tc__ix_const(0),w->out[d],tc__ix_const(1));
+return tc__make_reshape(g,tc__windowed_permute(g,a,first),4,all);
+}
+static tc__node*tc__rule_winograd(tc__graph*g,const tc__node*n){
+tc__windowed w;
+tc__ix dims[3];
+uint32_t in[2];
+if(!tc__winograd_of(g,n,&w))return NULL;
+const tc__node*left=tc__winograd_tiled(g,&w),*right=tc__winograd_factors(g,&w);
+if(!left||!right)return NULL;
+memcpy(dims,left->dims,sizeof dims),dims[2]=right->dims[2];
+in[0]=left->id,in[1]=right->id;
+return tc__winograd_results(g,&w,
+tc__make(g,TC_OP_MATMUL,TC_F32,3,dims,in,2,NULL,0));
+}
+static int tc__pass_winograd(tc__rewrite*w){
+return tc__rewrite_each(w,tc__rule_winograd);
+}
 // ---- gen/pass/channels.c
 enum{
 TC__CHANNELS_LINE=128,
@@ -24529,6 +24672,10 @@ return tc__split_count(g,n,&rows,&columns)!=0;
 }
 static int tc__pass_split(tc__rewrite*w){return tc__rewrite_each(w,tc__rule_split);}
 static int tc__pass_dce(tc__rewrite*w){return tc__rewrite_each(w,NULL);}
+enum{
+TC__ROUNDS_DEVICES=1,
+TC__ROUNDS_FAST=2
+};
 typedef struct tc__pass{
 const char*name;
 int(*run)(tc__rewrite*w);
@@ -24543,16 +24690,17 @@ static const tc__pass tc__passes[]={
 {"rules",tc__pass_rules,tc__wants_any,0},
 {"raise",tc__pass_raise,tc__wants_raise,0},
 {"widen",tc__pass_widen,tc__wants_widen,0},
-{"rescore",tc__pass_rescore,tc__wants_rescore,1},
-{"moments",tc__pass_moments,tc__wants_moments,1},
-{"channels",tc__pass_channels,tc__wants_channels,1},
-{"layouts",tc__pass_layouts,tc__wants_layouts,1},
-{"align",tc__pass_align,tc__wants_align,1},
+{"rescore",tc__pass_rescore,tc__wants_rescore,TC__ROUNDS_DEVICES},
+{"moments",tc__pass_moments,tc__wants_moments,TC__ROUNDS_DEVICES},
+{"winograd",tc__pass_winograd,tc__wants_winograd,TC__ROUNDS_FAST},
+{"channels",tc__pass_channels,tc__wants_channels,TC__ROUNDS_DEVICES},
+{"layouts",tc__pass_layouts,tc__wants_layouts,TC__ROUNDS_DEVICES},
+{"align",tc__pass_align,tc__wants_align,TC__ROUNDS_DEVICES},
 {"split",tc__pass_split,tc__wants_split,0},
 {"dce",tc__pass_dce,NULL,0},
 };
 static int tc__pass_is_off(int i,uint32_t off_mask,int rounds){
-return(int)(off_mask>>i&1)||tc__passes[i].rounds>rounds;
+return(int)(off_mask>>i&1)||(tc__passes[i].rounds&~rounds)!=0;
 }
 static uint32_t tc__pass_find(const char*name,size_t size){
 if(size==3&&!memcmp(name,"all",3))return UINT32_MAX;
@@ -25254,6 +25402,8 @@ forced;
 uint8_t folds,
 along;
 tc__ix fold;
+uint32_t
+unrolled;
 }tc__root;
 typedef struct tc__visited{
 uint32_t node,level;
@@ -25489,7 +25639,7 @@ uint32_t in[3],made;
 for(uint32_t i=0;i<n->n_in;i++)
 in[i]=tc__lower_at(w,tc__operand(w->g,n,i),index);
 if(tc__lower_positions(w,n,in,&made))return made;
-if(n->op==TC_OP_LAID)return in[0];
+if(tc__is_layout(n))return in[0];
 if(n->op==TC_OP_CAST)return tc__weave_cast(w,in[0],n->dtype);
 return tc__weave_node(w,(tc__op)n->op,n->dtype,in,n->n_in,n->attr,n->n_attr);
 }
@@ -26901,6 +27051,7 @@ uint32_t*length;
 tc__loads*loads;
 uint8_t*whole;
 uint8_t*forced;
+uint8_t*inside;
 uint8_t*product;
 uint32_t*again;
 uint8_t*redraw;
@@ -26947,6 +27098,21 @@ static int tc__uses_whole(const tc__schedule*s,const tc__node*n){
 if(tc__is_kind(n,TC__KIND_REDUCE)||tc__is_kind(n,TC__KIND_CONTRACT))return 1;
 return s->whole[n->id]&&
 (tc__is_kind(n,TC__KIND_MOVE)||tc__is_kind(n,TC__KIND_CAST));
+}
+static int tc__is_stored_anyway(const tc__schedule*s,const tc__node*n){
+return s->forced[n->id]||tc__is_kind(n,TC__KIND_REDUCE)||
+tc__is_kind(n,TC__KIND_CONTRACT)||tc__is_kind(n,TC__KIND_OPAQUE);
+}
+static void tc__mark_inside(tc__schedule*s,const uint8_t*output){
+size_t n=s->g->node.count;
+for(size_t i=0;i<n;i++)s->inside[i]=1;
+for(size_t i=n;i-- >0;){
+const tc__node*x=s->g->node.at[i];
+if(!s->live[i])continue;
+if(output[i]||tc__is_stored_anyway(s,x))s->inside[i]=0;
+for(uint32_t k=0;k<x->n_in;k++)
+if(!s->inside[i]&&x->op!=TC_OP_UNROLLED)s->inside[x->in[k]]=0;
+}
 }
 static void tc__mark_live(tc__schedule*s){
 for(size_t i=s->g->node.count;i-- >0;){
@@ -27184,7 +27350,7 @@ if(tc__is_kind(n,TC__KIND_CONTRACT))tc__force_factors(s,n);
 if(tc__is_kind(n,TC__KIND_GATHER))tc__force_table(s,n),tc__force_index(s,n);
 if(tc__is_kind(n,TC__KIND_OPAQUE))tc__force_opaque(s,n);
 if(n->op==TC_OP_AGAIN)tc__force_kept(s,n);
-if(n->op==TC_OP_LAID&&!tc__is_laid_already(s,n))s->forced[i]=1;
+if(tc__is_layout(n)&&!tc__is_laid_already(s,n))s->forced[i]=1;
 if(n->op==TC_OP_PERMUTE)tc__force_turned(s,n);
 }
 }
@@ -27341,6 +27507,7 @@ s->forced[same?o.least->id:o.first->id]=1;
 }
 static uint32_t tc__length_of(tc__schedule*s,const tc__node*n,uint32_t*again){
 uint32_t sum=tc__ops[n->op].cost>0;
+if(s->inside[n->id])return 0;
 for(uint32_t k=0;k<n->n_in;k++)sum+=s->length[n->in[k]];
 while(sum>TC__LENGTH_MOST){
 uint32_t longest=n->in[0];
@@ -27369,7 +27536,7 @@ uint32_t length=tc__length_of(s,n,again);
 s->product[i]=(uint8_t)tc__is_of_product(s,n);
 int whole=tc__is_kind(n,TC__KIND_REDUCE)||tc__is_kind(n,TC__KIND_CONTRACT);
 int dear=(tc__is_alu(n)||n->op==TC_OP_RANDOM)&&s->users[i]>1&&
-!s->redraw[i]&&
+!s->redraw[i]&&!s->inside[i]&&
 (s->cost[i]>TC__CHEAP||s->product[i]||tc__is_read_often(s,n))&&
 !tc__is_on_the_way(s,i);
 dear|=tc__is_leaving(s,n);
@@ -27518,7 +27685,14 @@ return NULL;
 }
 static void tc__root_fold(const tc__schedule*s,tc__root*r){
 const tc__node*n=s->g->node.at[r->node],*cat;
-r->folds=0;
+r->folds=0,r->unrolled=0;
+if(n->op==TC_OP_UNROLLED){
+r->unrolled=(uint32_t)n->attr[TC__UNROLLED_DIMS],r->folds=1;
+for(int i=0;i<n->rank;i++)
+if(r->unrolled>>i&1)
+r->folds=(uint8_t)(r->folds*tc__ix_value(n->dims[i]));
+return;
+}
 if(s->apart||!r->output||r->forced||s->users[r->node])return;
 if((cat=tc__folded_cat(s,n))==NULL)return;
 r->folds=(uint8_t)cat->n_in,r->along=(uint8_t)cat->attr[TC__CAT_DIM];
@@ -27526,7 +27700,9 @@ r->fold=tc__operand(s->g,cat,0)->dims[r->along];
 }
 static void tc__root_dims(const tc__graph*g,const tc__root*r,tc__ix*dims){
 memcpy(dims,g->node.at[r->node]->dims,sizeof g->node.at[r->node]->dims);
-if(r->folds)dims[r->along]=r->fold;
+for(int i=0;i<g->node.at[r->node]->rank;i++)
+if(r->unrolled>>i&1)dims[i]=tc__ix_const(1);
+if(r->folds&&!r->unrolled)dims[r->along]=r->fold;
 }
 static void tc__space_add(tc__space*s,tc__ixpool*p,tc__ix size,int reduced){
 if(tc__ix_equals(size,1))return;
@@ -27621,7 +27797,12 @@ tc__fits(w->ix,&w->space,reduced,n->rank,dims,flat);
 tc__own_index(w,n->rank,dims,fit==TC__FIT_ROW?reduced:0,index);
 if(!r->folds)return fit;
 tc__ix before=tc__ix_mul(w->ix,tc__ix_const((int64_t)part),r->fold);
-index[r->along]=tc__ix_add(w->ix,index[r->along],before);
+if(!r->unrolled)index[r->along]=tc__ix_add(w->ix,index[r->along],before);
+for(int i=n->rank;i-- >0;){
+if(!(r->unrolled>>i&1))continue;
+int64_t size=tc__ix_value(n->dims[i]);
+index[i]=tc__ix_const(part%size),part/=(uint32_t)size;
+}
 *flat=tc__flat(w->ix,n->rank,n->dims,index);
 return fit;
 }
@@ -27706,6 +27887,7 @@ const tc__node*n=s->g->node.at[w->seen.at[i].node];
 uint32_t taps=0;
 int moves=tc__is_kind(n,TC__KIND_MOVE)&&n->op!=TC_OP_PAD;
 if(n->id<=best||moves||s->root_of[n->id]!=TC__NONE)continue;
+if(s->inside[n->id])continue;
 if(tc__is_kind(n,TC__KIND_SOURCE)&&n->op!=TC_OP_RANDOM)continue;
 if(tc__is_moved_source(s,n)&&tc__reads_borders(s,w,n))continue;
 for(size_t k=0;k<w->seen.count;k++)taps+=w->seen.at[k].node==n->id;
@@ -29039,6 +29221,7 @@ static void tc__schedule_close(tc__schedule*s){
 size_t n=s->g->node.count?s->g->node.count:1;
 tc__free(s->ctx,s->live,n);
 tc__free(s->ctx,s->forced,n);
+tc__free(s->ctx,s->inside,n);
 tc__free(s->ctx,s->product,n);
 tc__free(s->ctx,s->again,n*sizeof*s->again);
 tc__free(s->ctx,s->redraw,n);
@@ -29078,8 +29261,10 @@ s->users=TC__NEW_ARRAY(c,uint32_t,n),s->cost=TC__NEW_ARRAY(c,uint32_t,n);
 s->root_of=TC__NEW_ARRAY(c,int32_t,n),s->length=TC__NEW_ARRAY(c,uint32_t,n);
 s->again=TC__NEW_ARRAY(c,uint32_t,n),s->redraw=TC__NEW_ARRAY(c,uint8_t,n);
 s->way=TC__NEW_ARRAY(c,uint8_t,n),s->made_of=TC__NEW_ARRAY(c,uint32_t,n);
-s->loads=TC__NEW_ARRAY(c,tc__loads,n),s->whole=TC__NEW_ARRAY(c,uint8_t,n);
-if(!s->loads||!s->whole||!s->way||!s->made_of||!s->again||!s->redraw)
+s->inside=TC__NEW_ARRAY(c,uint8_t,n),s->loads=TC__NEW_ARRAY(c,tc__loads,n),
+s->whole=TC__NEW_ARRAY(c,uint8_t,n);
+if(!s->inside||!s->loads||!s->whole||!s->way||!s->made_of||!s->again||
+!s->redraw)
 return 0;
 if(!s->live||!s->forced||!s->product||!s->users||!s->cost||!s->root_of||
 !s->length||!s->part)
@@ -29091,6 +29276,7 @@ if(!tc__again_all(c,g,s->again))return 0;
 tc__force_sources(s);
 tc__force_twisted(s);
 if(!s->apart)tc__follow_products(s,output),tc__force_padded(s),tc__force_spread(s);
+tc__mark_inside(s,output);
 if(!tc__analyse_all(s,output)||!tc__relate(s))return 0;
 if(!s->apart&&!tc__merge_roots(s,output))return 0;
 if(!s->apart&&!tc__redraw_roots(s,output))return 0;
@@ -47470,7 +47656,9 @@ uint32_t*node=TC__NEW_ARRAY(p->ctx,uint32_t,n);
 if(!node)return 0;
 for(size_t i=0;i<n;i++)node[i]=p->output.at[i].node;
 uint32_t off=p->backend&&!p->backend->passes?UINT32_MAX:p->ctx->passes_off;
-int ok=tc__passes_run(p->ctx,recorded,&p->graph,node,n,off,recorded->devices)&&
+int rounds=(recorded->devices?TC__ROUNDS_DEVICES:0)|
+(p->numerics==TC_NUMERICS_FAST?TC__ROUNDS_FAST:0);
+int ok=tc__passes_run(p->ctx,recorded,&p->graph,node,n,off,rounds)&&
 tc__program_loops(p,node,n);
 if(ok&&region&&effects==TC__WRITE_BACK)
 p->output.count=n=tc__outputs_once(p,v,node);
@@ -64883,6 +65071,7 @@ TC__COLS_bits(TC__LN,BITWISE_NOT),
 {NULL},
 {NULL},
 {NULL},
+{NULL},
 };
 static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC_DTYPE_COUNT]={
 TC__COLS_promote(TC__FN,ADD),
@@ -64905,6 +65094,7 @@ TC__COLS_promote(TC__FN,MINIMUM),
 {NULL},
 TC__COLS_logic(TC__FN,LOGICAL_AND),
 TC__COLS_logic(TC__FN,LOGICAL_OR),
+{NULL},
 {NULL},
 {NULL},
 {NULL},

@@ -520,6 +520,7 @@
 #include "pass/composites.c"
 #include "pass/raise.c"
 #include "pass/rescore.c"
+#include "pass/winograd.c"
 #include "pass/channels.c"
 #include "pass/layouts.c"
 #include "pass/align.c"
