@@ -3169,7 +3169,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x523579c8d5560431u
+#define TC__BUILD_ID 0x1f84865b883d98f3u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -25074,6 +25074,10 @@ typedef struct tc__group_windows{
 int64_t images,channels,turned;
 int64_t image[2],out[2],size[2],stride[2],dilation[2],low[2];
 }tc__group_windows;
+typedef enum tc__columns{
+TC__COLUMNS_SPLIT=1,
+TC__COLUMNS_BY_ITEM
+}tc__columns;
 typedef struct tc__group_shape{
 tc__ix rows,cols;
 tc__ix batch;
@@ -26366,6 +26370,12 @@ TC__WIDE=
 TC__LANE_BY_LANE=
 4,
 TC__COL_GRAIN=4096,
+TC__TURN_GRAIN=
+32,
+TC__TURN_FEW=16,
+TC__TURN_ITEMS=4,
+TC__TURN_LINE=64,
+TC__TURN_PAGE=4096,
 TC__NT_BYTES=8<<20,
 TC__NT_LEAST=1<<20
 };
@@ -26733,17 +26743,42 @@ for(size_t i=0;i<f->mid.node.count;i++)
 if(f->mid.node.at[i]->phase>last)last=f->mid.node.at[i]->phase;
 return last;
 }
+static int64_t tc__turn_grain(tc__ixpool*p,const tc__group*k,const tc__node*n){
+if(n->op!=TC_OP_LOAD||n->level!=TC__AT_COL)return 0;
+int64_t bytes=(int64_t)tc__dtypes[tc__buffer_of(k,n)->dtype].bytes;
+tc__ixrun along=tc__ix_run(p,n->attr[TC__LOAD_INDEX],TC__COL),
+down=tc__ix_run(p,n->attr[TC__LOAD_INDEX],TC__ROW);
+if(!along.ok||along.run<TC__TURN_GRAIN||!tc__ix_is_const(along.stride)||
+!down.ok||down.run<TC__TURN_LINE/bytes||!tc__ix_equals(down.stride,1))
+return 0;
+bytes*=tc__ix_value(along.stride);
+if(bytes<TC__TURN_LINE)return 0;
+return tc__ix_gcd(bytes,TC__TURN_PAGE)>TC__TURN_PAGE/4?TC__TURN_FEW
+:TC__TURN_GRAIN;
+}
+static int64_t tc__turns(const tc__finish*f){
+const tc__group*k=f->w->k;
+int64_t least=0;
+if(k->shape.kind!=TC__POINTWISE||k->shape.vector!=TC__COL||k->target.device)
+return 0;
+for(size_t i=0;i<f->mid.node.count;i++){
+int64_t grain=tc__turn_grain(f->ix,k,f->mid.node.at[i]);
+if(grain&&(!least||grain<least))least=grain;
+}
+return tc__ix_lo(f->ix,k->shape.cols)>=TC__TURN_ITEMS*least?least:0;
+}
 static void tc__choose_items(tc__finish*f){
 tc__group*k=f->w->k;
 int64_t rows=tc__ix_hi(f->ix,k->shape.rows),cols=tc__ix_hi(f->ix,k->shape.cols);
 k->shape.grain=1;
 k->shape.items=k->shape.rows;
-k->shape.split_columns=
-k->shape.kind==TC__POINTWISE&&rows<16&&cols>TC__COL_GRAIN;
+int few=k->shape.kind==TC__POINTWISE&&rows<16&&cols>TC__COL_GRAIN;
+int64_t turns=tc__turns(f);
+k->shape.split_columns=turns?TC__COLUMNS_BY_ITEM:few?TC__COLUMNS_SPLIT:0;
 if(k->shape.vector==TC__ROW){
 k->shape.items=tc__ix_ceil_div(f->ix,k->shape.rows,tc__ix_const(TC__LANES));
 }else if(k->shape.split_columns){
-k->shape.grain=TC__COL_GRAIN;
+k->shape.grain=turns?turns:TC__COL_GRAIN;
 k->shape.items=
 tc__ix_ceil_div(f->ix,k->shape.cols,tc__ix_const(k->shape.grain));
 }
@@ -29076,7 +29111,7 @@ static tc__group*tc__make_first(tc__schedule*s,uint32_t group){
 tc__weave w;
 const tc__cluster*c=&s->cluster.at[group];
 if(!tc__weave_open(&w,s,group,&c->space))return tc__weave_close(&w,s,1);
-w.k->shape.kind=c->kind;
+w.k->shape.kind=c->kind,w.k->target.device=c->device;
 if(!tc__weave_cluster(&w,s,group))return tc__weave_close(&w,s,1);
 uint32_t all=c->space.rank?(uint32_t)(((uint64_t)1<<c->space.rank)-1):0,
 columns;
@@ -36933,7 +36968,8 @@ tc__put(p->out,"%s%u",name,r->id);
 static tc__c_range tc__c_span(tc__printer*p,const tc__node*n,int chunked){
 tc__c_range r;
 memset(&r,0,sizeof r);
-int worker=n->attr[TC__FOR_BIND]==TC__BIND_WORKER;
+int worker=n->attr[TC__FOR_BIND]==TC__BIND_WORKER,
+items=p->g->shape.split_columns==TC__COLUMNS_BY_ITEM;
 long long grain=
 p->axis==TC__ROW?(long long)TC__LANES:(long long)p->g->shape.grain;
 r.id=n->id,r.step=tc__loop_step(p,n),r.tail=tc__c_has_tail(p,n,r.step);
@@ -36947,7 +36983,7 @@ return r;
 tc__line(p);
 tc__put(p->out,"const %s begin%u = ",p->d->index,r.id);
 if(worker)
-tc__put(p->out,"lo * %lld",grain);
+tc__put(p->out,items?"item * %lld":"lo * %lld",grain);
 else if(chunked)
 tc__put(p->out,"chunk");
 else if(p->parts)
@@ -36955,7 +36991,8 @@ tc__put(p->out,p->direct?"left":"c0");
 else
 tc__put_ix(p,n->attr[TC__FOR_BEGIN]);
 tc__put(p->out,", end%u = ",r.id);
-if(worker)tc__put(p->out,"tc_min(hi * %lld, ",grain);
+if(worker)
+tc__put(p->out,items?"tc_min((item + 1) * %lld, ":"tc_min(hi * %lld, ",grain);
 if(chunked)tc__put(p->out,"tc_min(chunk + 8192, ");
 if(p->parts)
 tc__put(p->out,"c1");
@@ -37380,7 +37417,14 @@ tc__put(p->out,j?" + %d);\n":");\n",j);
 static void tc__c_serial(tc__printer*p,const tc__node*n,uint32_t begin,uint32_t end,
 int chunked){
 const char*v=tc__axis_name(n->attr[TC__FOR_AXIS]);
-int worker=n->attr[TC__FOR_BIND]==TC__BIND_WORKER;
+int worker=n->attr[TC__FOR_BIND]==TC__BIND_WORKER,
+items=p->g->shape.split_columns==TC__COLUMNS_BY_ITEM&&
+n->attr[TC__FOR_AXIS]==TC__ROW;
+if(items){
+tc__line(p);
+tc__put(p->out,"for (%s item = lo; item < hi; item++)",p->d->index);
+tc__block_open(p);
+}
 tc__line(p);
 tc__put(p->out,"for (%s %s = ",p->d->index,v);
 int block=worker&&tc__has_blocks(p->g);
@@ -37402,6 +37446,7 @@ if(p->axis==TC__ROW&&p->copies*p->unit>(int)TC__LANES)
 tc__c_columns_ahead(p,begin,end);
 tc__c_body(p,n,begin,end);
 tc__block_close(p);
+if(items)tc__block_close(p);
 }
 static void tc__c_loop(tc__printer*p,const tc__node*n,uint32_t begin,uint32_t end){
 int vector=n->attr[TC__FOR_AXIS]==(int64_t)p->axis&&

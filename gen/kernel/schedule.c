@@ -267,7 +267,7 @@ static tc__group *tc__make_first(tc__schedule *s, uint32_t group) {
     tc__weave w;
     const tc__cluster *c = &s->cluster.at[group];
     if (!tc__weave_open(&w, s, group, &c->space)) return tc__weave_close(&w, s, 1);
-    w.k->shape.kind = c->kind;
+    w.k->shape.kind = c->kind, w.k->target.device = c->device;
     if (!tc__weave_cluster(&w, s, group)) return tc__weave_close(&w, s, 1);
     uint32_t all = c->space.rank ? (uint32_t)(((uint64_t)1 << c->space.rank) - 1) : 0,
              columns;
