@@ -3169,7 +3169,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x1f84865b883d98f3u
+#define TC__BUILD_ID 0x5e3b0ca41ed2ac86u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -24185,9 +24185,25 @@ static const double tc__winograd_weight[6][6]={{1./4,0,0},
 {0,0,1}};
 static const double tc__winograd_result[4][6]={
 {1,1,1,1,1,0},{0,1,-1,2,-2,0},{0,1,1,4,4,0},{0,1,-1,8,-8,1}};
-enum{TC__WINOGRAD_CHANNELS=32};
+enum{
+TC__WINOGRAD_CHANNELS=32,
+TC__WINOGRAD_VECTOR=8,
+TC__WINOGRAD_WEIGHT=32,
+TC__WINOGRAD_ELEMENT=64
+};
 static int64_t tc__winograd_tiles(tc__ix size){
 return(tc__ix_value(size)+TC__WINOGRAD_OUT-1)/TC__WINOGRAD_OUT;
+}
+static int tc__winograd_pays(const tc__windowed*w){
+double c=(double)w->channels,o=(double)w->results,
+tiles=(double)tc__winograd_tiles(w->out[0])*
+(double)tc__winograd_tiles(w->out[1]),
+square=TC__WINOGRAD_TILE*TC__WINOGRAD_TILE,
+taps=TC__WINOGRAD_TAPS*TC__WINOGRAD_TAPS;
+double direct=2*taps*c*o*(double)tc__windowed_places(w),
+made=square*(2*c*o*tiles+TC__WINOGRAD_WEIGHT*c*o+
+TC__WINOGRAD_ELEMENT*(c+o)*tiles);
+return made<direct;
 }
 static int tc__winograd_of(const tc__graph*g,const tc__node*n,tc__windowed*w){
 if(n->op!=TC_OP_MATMUL||n->device||n->dtype!=TC_F32||
@@ -24197,7 +24213,9 @@ for(int d=0;d<2;d++)
 if(w->size[d]!=TC__WINOGRAD_TAPS||w->stride[d]!=1||w->dilation[d]!=1||
 !tc__ix_is_const(w->out[d])||!tc__ix_is_const(w->image->dims[2+d]))
 return 0;
-return w->channels>=TC__WINOGRAD_CHANNELS&&w->results>=TC__WINOGRAD_CHANNELS;
+return w->channels>=TC__WINOGRAD_CHANNELS&&w->results>=TC__WINOGRAD_CHANNELS&&
+w->channels%TC__WINOGRAD_VECTOR==0&&
+w->results%TC__WINOGRAD_VECTOR==0&&tc__winograd_pays(w);
 }
 static int tc__wants_winograd(const tc__graph*g,const tc__node*n){
 tc__windowed w;
