@@ -3169,7 +3169,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x5e3b0ca41ed2ac86u
+#define TC__BUILD_ID 0x82127c217f5c4bc1u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -28428,6 +28428,11 @@ tc__relate_merge(s,s->into,a,b);
 tc__relate_both(s,s->reach,tc__bit_row(s,s->into,a),a,b);
 tc__relate_both(s,s->into,tc__bit_row(s,s->reach,a),a,b);
 }
+static int tc__is_unrolled(const tc__schedule*s,const tc__cluster*c){
+for(uint32_t r=c->first;r!=UINT32_MAX;r=s->root.at[r].next)
+if(s->root.at[r].unrolled)return 1;
+return 0;
+}
 static const char tc__too_long[]="the kernel would be too long";
 static const char tc__too_many_buffers[]="too many buffers together";
 static const char*tc__why_apart(tc__schedule*s,uint32_t a,uint32_t b,tc__space*joint,
@@ -28440,6 +28445,8 @@ if(s->window[a]!=s->window[b])return "a long program is fused in parts";
 if(x->part!=y->part)return "a long kernel is cut where few bytes cross";
 if(x->kind==TC__OPAQUE||y->kind==TC__OPAQUE)
 return "an opaque op is a kernel by itself";
+if(tc__is_unrolled(s,x)&&tc__is_unrolled(s,y))
+return "a point of each makes many elements";
 if(tc__is_before_again(s,x,y))return "one is computed again, later";
 if(tc__would_cycle(s,a,b))return "each would wait for the other";
 if(!tc__joint_space(s,x,y,joint))return "their iteration spaces do not fit";
