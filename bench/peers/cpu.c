@@ -174,7 +174,9 @@ typedef tc_tensor (*layer)(work *k, tc_tensor x, int64_t in, int64_t out, int ta
 // Makes a layer's parameters.
 static tc_tensor give_layer(work *k, tc_tensor x, int64_t in, int64_t out, int taps,
                             int stride) {
-    give(k, TC_DIMS(out, in, taps, taps), sqrt(2.0 / (double)(in * taps * taps)));
+    int64_t root = 1; // results keep the size of what they are made of
+    while (root * root < in * taps * taps / 2) root++;
+    give(k, TC_DIMS(out, in, taps, taps), 1.0 / (double)root);
     for (int i = 0; i < 4; i++) give(k, TC_DIMS(out), 0.1);
     float *var = (float *)k->memory[k->inputs - 3];
     for (int64_t i = 0; i < out; i++) var[i] += 1;

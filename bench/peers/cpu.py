@@ -347,11 +347,15 @@ def onnx_runtime(name, fn, inputs):
     import onnxruntime
 
     class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fn = fn
+
         def forward(self, *a):
-            return fn(*a)
+            return self.fn(*a)
 
     text, names = io.BytesIO(), [f"x{i}" for i in range(len(inputs))]
-    torch.onnx.export(Model(), tuple(inputs), text, input_names=names, dynamo=False)
+    torch.onnx.export(Model().eval(), tuple(inputs), text, input_names=names, dynamo=False)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = THREADS
     session = onnxruntime.InferenceSession(text.getvalue(), options)
