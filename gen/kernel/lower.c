@@ -499,11 +499,13 @@ static void tc__choose_items(tc__finish *f) {
     k->shape.items = k->shape.rows;
     int few = k->shape.kind == TC__POINTWISE && rows < 16 && cols > TC__COL_GRAIN;
     int64_t turns = tc__turns(f);
-    k->shape.split_columns = turns ? TC__COLUMNS_BY_ITEM : few ? TC__COLUMNS_SPLIT : 0;
+    k->shape.split_columns = 0;
+    if (few) k->shape.split_columns = TC__COLUMNS_SPLIT;
+    if (turns) k->shape.split_columns = TC__COLUMNS_BY_ITEM;
     if (k->shape.vector == TC__ROW) {
         k->shape.items = tc__ix_ceil_div(f->ix, k->shape.rows, tc__ix_const(TC__LANES));
     } else if (k->shape.split_columns) {
-        k->shape.grain = turns ? turns : TC__COL_GRAIN;
+        k->shape.grain = turns ? turns : (int64_t)TC__COL_GRAIN;
         k->shape.items =
             tc__ix_ceil_div(f->ix, k->shape.cols, tc__ix_const(k->shape.grain));
     }
