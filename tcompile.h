@@ -3169,7 +3169,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x096896e9ee806fc9u
+#define TC__BUILD_ID 0x652544f4f0dbd244u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -39138,6 +39138,17 @@ teeth;
 int whole;
 int plain;
 }tc__path;
+typedef enum tc__pick_kind{
+TC__PICK_WHERE,
+TC__PICK_LOAD,
+TC__PICK_VALUE
+}tc__pick_kind;
+typedef struct tc__picked{
+tc__pick_kind kind;
+uint32_t path,yes,no,node;
+int dtype;
+tc__word fill;
+}tc__picked;
 typedef struct tc__accum{
 uint8_t dtype;
 uint8_t arg;
@@ -39216,6 +39227,7 @@ TC__VEC(tc__insn)code;
 TC__VEC(tc__expr_step)steps;
 TC__VEC(tc__path)path;
 TC__VEC(tc__limit)limit;
+TC__VEC(tc__picked)choice;
 TC__VEC(tc__loop)loop;
 TC__VEC(tc__accum)acc;
 TC__VEC(uint32_t)acc_of_loop;
@@ -39635,14 +39647,19 @@ const tc__lanes*d,const char*s){
 int64_t runs=q->last-q->first,n=q->hi-q->lo,bytes=tc__dtype(dtype)->bytes;
 int64_t at=q->at+q->first*q->over+q->lo*q->step;
 int64_t lane=q->lane+q->first*q->length+q->lo;
-int64_t across=q->step>2&&n<runs&&!f->isa->in[dtype];
+int64_t across=(q->step>2||n==1)&&n<runs&&!f->isa->in[dtype];
 for(int64_t l=0;across&&l<n;l++)
 tc__copy_steps(tc__lane(d,lane+l),q->length*d->every,
 s+(at+l*q->step)*bytes,q->over,bytes,runs);
 if(across)return;
 tc__convert_fn at_once=d->every==1?tc__taker(f->isa,dtype,q->step):NULL;
+int plain=d->every==1&&q->step==1&&!at_once;
+if(d->every==1&&q->step==1&&n==q->length&&q->over==n)
+n*=runs,runs=1;
 for(int64_t k=0;k<runs;k++,lane+=q->length,at+=q->over)
-if(at_once)
+if(plain)
+memcpy(tc__lane(d,lane),s+at*bytes,(size_t)(n*bytes));
+else if(at_once)
 at_once(tc__lane(d,lane),s+at*bytes,n);
 else if(d->every==1)
 tc__take(f->isa,dtype,d->at,lane,s,at,q->step,n);
@@ -40098,6 +40115,100 @@ r->at=f->scratch+p->home.at[i].at,r->mask=p->home.at[i].mask;
 for(uint32_t b=0;b<p->buffers;b++)f->base[b]=f->a->buf[b];
 f->tile_area=
 f->scratch+p->fixed+tc__interp_rows(p,f,f->scratch+p->fixed,f->base,0);
+}
+// ---- gen/exec/interp_choose.c
+typedef struct tc__area{
+int64_t lo,hi,first,last;
+}tc__area;
+static int tc__area_is_empty(const tc__area*s){
+return s->lo>=s->hi||s->first>=s->last;
+}
+static tc__area tc__area_where(const tc__area*s,const tc__rect*q){
+tc__area in;
+in.lo=q->lo>s->lo?q->lo:s->lo,in.hi=tc__lesser(q->hi,s->hi);
+in.first=q->first>s->first?q->first:s->first;
+in.last=tc__lesser(q->last,s->last);
+return in;
+}
+static void tc__area_add(tc__area*to,int*n,int64_t lo,int64_t hi,int64_t first,
+int64_t last){
+if(lo>=hi||first>=last)return;
+to[*n].lo=lo,to[*n].hi=hi,to[*n].first=first,to[*n].last=last;
+++*n;
+}
+static int tc__area_rest(const tc__area*s,const tc__area*in,tc__area rest[4]){
+int n=0;
+if(tc__area_is_empty(in)){
+rest[0]=*s;
+return 1;
+}
+tc__area_add(rest,&n,s->lo,s->hi,s->first,in->first);
+tc__area_add(rest,&n,s->lo,s->hi,in->last,s->last);
+tc__area_add(rest,&n,s->lo,in->lo,in->first,in->last);
+tc__area_add(rest,&n,in->hi,s->hi,in->first,in->last);
+return n;
+}
+static void tc__choose_load(const tc__frame*f,const tc__picked*c,const tc__rect*base,
+const tc__area*s,const tc__lanes*d){
+const tc__path*p=&f->p->path.at[c->path];
+tc__rect q=*base;
+tc__area rest[4];
+tc__rect_place(f,p,&q);
+tc__area in=tc__area_where(s,&q);
+int n=tc__area_rest(s,&in,rest);
+q.lo=in.lo,q.hi=in.hi,q.first=in.first,q.last=in.last;
+if(!tc__area_is_empty(&in))
+tc__rect_load(f,c->dtype,&q,d,(const char*)f->base[p->buffer]);
+for(int k=0;k<n;k++){
+q.first=rest[k].first,q.last=rest[k].last;
+tc__rect_fill_part(f,&q,d,rest[k].lo,rest[k].hi,&c->fill);
+}
+}
+static void tc__choose_value(const tc__frame*f,const tc__picked*c,const tc__rect*base,
+const tc__area*s,const tc__lanes*d){
+const tc__reg*r=&f->reg[c->node];
+tc__rect q=*base;
+q.first=s->first,q.last=s->last;
+if(!r->mask){
+tc__word w;
+memcpy(&w,r->at,(size_t)d->width);
+tc__rect_fill_part(f,&q,d,s->lo,s->hi,&w);
+return;
+}
+if(r->at==d->at)return;
+for(int64_t k=s->first;k<s->last;k++){
+int64_t l=q.lane+k*q.length+s->lo;
+memcpy(tc__lane(d,l),(const char*)r->at+l*d->width,
+(size_t)((s->hi-s->lo)*d->width));
+}
+}
+static void tc__choose_in(const tc__frame*f,uint32_t n,const tc__rect*base,tc__area s,
+const tc__lanes*d){
+const tc__picked*c;
+for(;(c=&f->p->choice.at[n])->kind==TC__PICK_WHERE;n=c->no){
+tc__rect q=*base;
+tc__area rest[4];
+tc__rect_place(f,&f->p->path.at[c->path],&q);
+tc__area in=tc__area_where(&s,&q);
+int left=tc__area_rest(&s,&in,rest);
+if(!tc__area_is_empty(&in))tc__choose_in(f,c->yes,base,in,d);
+if(!left)return;
+while(--left)tc__choose_in(f,c->no,base,rest[left],d);
+s=rest[0];
+}
+if(c->kind==TC__PICK_LOAD)
+tc__choose_load(f,c,base,&s,d);
+else
+tc__choose_value(f,c,base,&s,d);
+}
+static void tc__step_choose(tc__frame*f,const tc__insn*i){
+const tc__path*p=&f->p->path.at[f->p->choice.at[i->item].path];
+tc__lanes d={(char*)tc__dst_of(f,i,0),1,tc__reg_width(i->dtype)};
+tc__runs r;
+for(tc__runs_open(&r);tc__runs_next(f,p,&r);){
+tc__area all={0,r.now.length,0,r.now.count};
+tc__choose_in(f,i->item,&r.now,all,&d);
+}
 }
 // ---- gen/exec/interp_contract.c
 enum{
@@ -41128,6 +41239,8 @@ uint32_t*slot;
 uint8_t*alive;
 uint8_t*stored;
 uint8_t*narrow;
+uint32_t*uses;
+uint32_t*tree;
 size_t*home;
 uint32_t*loop_of;
 int loops_around;
@@ -41357,7 +41470,7 @@ if(!tc__ix_uses(x,start,b->axis))return TC__LIMIT_ALIKE;
 return tc__ix_equals(r.stride,0)?TC__LIMIT_STILL:TC__LIMIT_MOVES;
 }
 static tc__path tc__plan_path_of(tc__planner*b,int64_t index,const int64_t*limit,
-uint32_t n,uint32_t buffer){
+uint32_t n,uint32_t buffer,int64_t run){
 tc__path path;
 tc__ixrun r=tc__plan_run(b,index),e;
 memset(&path,0,sizeof path);
@@ -41377,6 +41490,7 @@ l.kind=TC__LIMIT_MOVES;
 if(!TC__PUSH(b->ctx,b->p->limit,l))b->failed=1;
 path.limits++;
 }
+if(run)path.run=run;
 for(uint32_t i=0;i<path.limits&&!b->failed;i++)
 b->p->limit.at[path.first_limit+i].kind=
 tc__plan_limit_kind(b,limit[2*i],path.run);
@@ -41409,7 +41523,7 @@ tc__ix at=tc__plan_tooth(b,index,comb,t,var,count);
 for(uint32_t i=0;i<n;i++)
 own[i]=tc__plan_tooth(b,limit[i],comb,t,var,count);
 b->flat=flat?count:0;
-tooth[t]=tc__plan_path_of(b,at,own,n,path->buffer);
+tooth[t]=tc__plan_path_of(b,at,own,n,path->buffer,0);
 b->flat=flat;
 ok=!b->failed&&tooth[t].run>=TC__PLAN_COMB_RUN;
 }
@@ -41422,7 +41536,7 @@ static uint32_t tc__plan_path(tc__planner*b,const tc__node*n,int64_t index,
 uint32_t first,uint32_t buffer){
 const int64_t*limit=n->attr+first;
 uint32_t limits=n->n_attr>first?n->n_attr-first:0;
-tc__path path=tc__plan_path_of(b,index,limit,limits,buffer);
+tc__path path=tc__plan_path_of(b,index,limit,limits,buffer,0);
 if(path.run<TC__PLAN_SHORT_RUN){
 (void)tc__plan_combs(b,&path,index,limit,limits,path.run);
 path.run=0;
@@ -41521,6 +41635,9 @@ if(tc__plan_is_value(n))b->uniform[i]=(uint8_t)tc__plan_uniform(b,n);
 }
 if(b->loops_around)tc__plan_fail(b,tc__plan_node(b,0),"FOR without END");
 }
+static int tc__plan_is_inside(const tc__planner*b,uint32_t n){
+return b->tree[n]&&b->tree[n]!=n+1;
+}
 static void tc__plan_use(const tc__planner*b,uint32_t made,uint32_t at){
 uint32_t until=at;
 for(int k=b->flat?b->loops_around>0:b->loops_around;k-- >0;)
@@ -41532,6 +41649,7 @@ static int tc__plan_waits(const tc__planner*b,const tc__node*n){
 const tc__node*user=tc__plan_node(b,b->where[n->id]);
 int used=0;
 if(n->op!=TC_OP_LOAD||b->uniform[n->id]||tc__plan_part(b,n)->product)return 0;
+if(b->tree[n->id])return 0;
 for(uint32_t k=0;k<user->n_in;k++)used|=user->in[k]==n->id;
 for(uint32_t k=0;k<n->n_attr&&used;k++)
 if(tc__attr_is_ix(n,k)&&tc__ix_has_val(b->g->body.ix,n->attr[k]))used=0;
@@ -41601,7 +41719,8 @@ for(uint32_t i=0;i<b->p->nodes;i++){
 const tc__node*n=tc__plan_node(b,i);
 if(n->op==TC_OP_END)b->loops_around--;
 s.at=i;
-for(uint32_t k=0;k<n->n_in;k++)tc__plan_use(b,n->in[k],i);
+uint32_t at=b->tree[i]&&b->tree[i]!=UINT32_MAX?b->tree[i]-1:i;
+for(uint32_t k=0;k<n->n_in;k++)tc__plan_use(b,n->in[k],at);
 for(uint32_t k=0;k<n->n_attr;k++){
 if(!tc__attr_is_ix(n,k))continue;
 tc__ix_each_val(b->g->body.ix,n->attr[k],tc__plan_use_val,&s);
@@ -41651,7 +41770,7 @@ b->alive[n->id]=1;
 static void tc__plan_slots(tc__planner*b){
 for(uint32_t i=0;i<b->p->nodes;i++){
 const tc__node*n=tc__plan_node(b,i);
-if(b->where[i])continue;
+if(b->where[i]||tc__plan_is_inside(b,i))continue;
 tc__plan_end_lives(b,i-!!i,i);
 for(uint32_t k=0;k<n->n_in;k++)
 if(tc__plan_waited(b,n,k))tc__plan_give_slot(b,tc__plan_node(b,n->in[k]));
@@ -41767,6 +41886,162 @@ b->failed=1;
 p->loop.at[l].accs=(uint32_t)p->acc_of_loop.count-p->loop.at[l].first_acc;
 }
 }
+// ---- gen/exec/interp_plan_choose.c
+enum{
+TC__PICK_MOST=64,
+TC__PICK_LANES=
+256
+};
+typedef struct tc__tree{
+uint32_t root,count;
+struct{
+uint32_t node;
+uint32_t yes;
+const tc__node*path;
+}at[TC__PICK_MOST];
+int64_t run;
+}tc__tree;
+static int64_t tc__plan_index_of(const tc__node*n){
+return n->op==TC_OP_LOAD?n->attr[TC__LOAD_INDEX]:tc__ix_const(0);
+}
+static uint32_t tc__plan_first_limit(const tc__node*n){
+return n->op==TC_OP_LOAD?TC__LOAD_PREDICATES:0;
+}
+static int tc__plan_joins(tc__planner*b,tc__tree*t,const tc__node*n){
+int64_t run=t->run,index=tc__plan_index_of(n);
+if(tc__ix_has_val(b->g->body.ix,index))return 0;
+tc__ixrun r=tc__plan_run(b,index);
+tc__plan_join_run(&run,&r);
+for(uint32_t i=tc__plan_first_limit(n);i+1<n->n_attr;i+=2){
+if(tc__ix_has_val(b->g->body.ix,n->attr[i]))return 0;
+if(!tc__plan_is_still(b,n->attr[i+1]))return 0;
+r=tc__plan_run(b,n->attr[i]);
+tc__plan_join_run(&run,&r);
+}
+if(run<TC__PLAN_SHORT_RUN)return 0;
+t->run=run;
+return 1;
+}
+static int tc__plan_may_wait(const tc__planner*b,const tc__tree*t,const tc__node*n){
+if(b->uses[n->id]!=1||b->uniform[n->id])return 0;
+for(uint32_t i=n->id+1;i<t->root;i++){
+tc__op op=(tc__op)tc__plan_node(b,i)->op;
+if((op==TC_OP_FOR&&!b->flat)||op==TC_OP_END||op==TC_OP_STORE)return 0;
+}
+return 1;
+}
+static const tc__node*tc__plan_says_where(tc__planner*b,tc__tree*t,const tc__node*n){
+const tc__node*path=n;
+if(n->id!=t->root&&!tc__plan_may_wait(b,t,n))return NULL;
+if(n->op==TC_OP_WHERE)path=tc__plan_node(b,n->in[0]);
+if(n->op==TC_OP_WHERE&&t->count+2>TC__PICK_MOST)return NULL;
+if(path->op!=(n->op==TC_OP_WHERE?TC_OP_VALID:TC_OP_LOAD))return NULL;
+if(path==n&&tc__plan_in_lanes(b,n))return NULL;
+return tc__plan_joins(b,t,path)?path:NULL;
+}
+static void tc__plan_tree_add(tc__tree*t,uint32_t node){
+t->at[t->count].node=node,t->at[t->count].yes=0,t->at[t->count++].path=NULL;
+}
+static int tc__plan_tree_open(tc__planner*b,const tc__node*n,tc__tree*t){
+t->root=n->id,t->count=0,t->run=INT64_MAX;
+tc__plan_tree_add(t,n->id);
+for(uint32_t k=0;k<t->count;k++){
+n=tc__plan_node(b,t->at[k].node);
+t->at[k].path=tc__plan_says_where(b,t,n);
+if(!t->at[k].path||n->op!=TC_OP_WHERE)continue;
+t->at[k].yes=t->count;
+tc__plan_tree_add(t,n->in[1]),tc__plan_tree_add(t,n->in[2]);
+}
+return t->at[0].path!=NULL;
+}
+static int tc__plan_tree_is_large(tc__planner*b,const tc__tree*t){
+int64_t stretch=INT64_MAX;
+if(t->run>=TC__PICK_LANES)return 1;
+for(uint32_t k=0;k<t->count;k++){
+const tc__node*n=t->at[k].path;
+if(!n)continue;
+tc__ixrun r=tc__plan_over(b,tc__plan_index_of(n),t->run);
+tc__plan_join_run(&stretch,&r);
+for(uint32_t i=tc__plan_first_limit(n);i+1<n->n_attr;i+=2){
+r=tc__plan_over(b,n->attr[i],t->run);
+tc__plan_join_run(&stretch,&r);
+if(tc__plan_limit_kind(b,n->attr[i],t->run)==TC__LIMIT_MOVES)return 0;
+}
+}
+return stretch>=TC__PLAN_SHORT_STRETCH&&stretch>=TC__PICK_LANES/t->run;
+}
+static void tc__plan_count_use(void*user,uint32_t id){
+((tc__planner*)user)->uses[id]+=2;
+}
+static void tc__plan_scan_uses(tc__planner*b){
+for(uint32_t i=0;i<b->p->nodes;i++){
+const tc__node*n=tc__plan_node(b,i);
+for(uint32_t k=0;k<n->n_in;k++)b->uses[n->in[k]]++;
+for(uint32_t k=0;k<n->n_attr;k++)
+if(tc__attr_is_ix(n,k))
+tc__ix_each_val(b->g->body.ix,n->attr[k],tc__plan_count_use,b);
+}
+}
+static void tc__plan_scan_choices(tc__planner*b){
+tc__tree t;
+tc__plan_scan_uses(b);
+b->axis=b->p->vector;
+for(uint32_t i=b->p->nodes;i-- >0;){
+const tc__node*n=tc__plan_node(b,i);
+if(n->op!=TC_OP_WHERE||b->uniform[i]||b->tree[i])continue;
+if(tc__plan_part(b,n)->product||!tc__plan_tree_open(b,n,&t))continue;
+if(!tc__plan_tree_is_large(b,&t))continue;
+for(uint32_t k=0;k<t.count;k++){
+if(t.at[k].path)b->tree[t.at[k].node]=1+i;
+if(t.at[k].yes)b->uses[t.at[k].path->id]--;
+}
+}
+for(uint32_t i=0;i<b->p->nodes;i++)
+if(tc__plan_node(b,i)->op==TC_OP_VALID&&!b->uses[i])b->tree[i]=UINT32_MAX;
+}
+static uint32_t tc__plan_choice_path(tc__planner*b,const tc__node*n,int64_t run){
+uint32_t first=tc__plan_first_limit(n);
+tc__path p=tc__plan_path_of(
+b,tc__plan_index_of(n),n->attr+first,n->n_attr>first?n->n_attr-first:0,
+n->op==TC_OP_LOAD?(uint32_t)n->attr[TC__LOAD_BUFFER]:0,run);
+p.scale=1;
+if(!TC__PUSH(b->ctx,b->p->path,p))b->failed=1;
+return(uint32_t)b->p->path.count-1;
+}
+static tc__picked tc__plan_choice(tc__planner*b,const tc__tree*t,uint32_t k){
+const tc__node*n=tc__plan_node(b,t->at[k].node),*path=t->at[k].path;
+uint32_t first=(uint32_t)b->p->choice.count-k;
+tc__value fill;
+tc__picked c;
+memset(&c,0,sizeof c);
+c.kind=TC__PICK_VALUE,c.node=n->id,c.dtype=n->dtype;
+if(!path)return c;
+c.kind=t->at[k].yes?TC__PICK_WHERE:TC__PICK_LOAD;
+c.path=tc__plan_choice_path(b,path,t->run);
+c.yes=first+t->at[k].yes,c.no=c.yes+1;
+if(t->at[k].yes)return c;
+memcpy(&fill,&n->attr[TC__LOAD_FILL],sizeof fill);
+c.fill=tc__word_of(b->p->isa,n->dtype,fill);
+return c;
+}
+static void tc__plan_choose(tc__planner*b,const tc__node*n,tc__insn*i){
+tc__tree t;
+int64_t stretch=INT64_MAX;
+i->item=(uint32_t)b->p->choice.count,i->step=tc__step_choose;
+if(!tc__plan_tree_open(b,n,&t))tc__plan_fail(b,n,"a tree of choices is none");
+for(uint32_t k=0;k<t.count&&!b->failed;k++){
+tc__picked c=tc__plan_choice(b,&t,k);
+if(!TC__PUSH(b->ctx,b->p->choice,c))b->failed=1;
+if(b->failed||!t.at[k].path)continue;
+int64_t own=b->p->path.at[c.path].stretch;
+stretch=own==INT64_MAX?stretch
+:own&&stretch?tc__ix_gcd(own,stretch==INT64_MAX?own:stretch)
+:0;
+}
+if(b->failed)return;
+tc__path*root=&b->p->path.at[b->p->choice.at[i->item].path];
+root->stretch=stretch<TC__PLAN_SHORT_STRETCH?0:stretch;
+}
 // ---- gen/exec/interp_plan.c
 typedef struct tc__plan_rule{
 tc__op op;
@@ -41788,7 +42063,8 @@ return;
 last=&b->p->code.at[b->p->code.count-1];
 if(last->dst!=v->id||last->uniform||!tc__plan_may_alias(b,v,n->id))return;
 if(last->step==tc__step_block)last->step=tc__step_block_direct;
-if(last->step==tc__step_block_direct||v->op==TC_OP_LOAD)
+if(last->step==tc__step_block_direct||last->step==tc__step_choose||
+v->op==TC_OP_LOAD)
 last->direct=i->item+1;
 }
 static void tc__plan_load(tc__planner*b,const tc__node*n,tc__insn*i){
@@ -41936,6 +42212,7 @@ memset(&i,0,sizeof i);
 i.dst=n->id,i.dtype=n->dtype,i.uniform=b->uniform[n->id];
 i.home=(int64_t)b->home[n->id];
 for(uint32_t k=0;k<3;k++)i.in[k]=k<n->n_in?n->in[k]:n->id;
+if(b->tree[n->id])tc__plan_choose(b,n,&i);
 for(size_t k=0;k<TC__COUNT(tc__plan_rules)&&!i.step;k++)
 if(tc__plan_rules[k].op==(tc__op)n->op)tc__plan_rules[k].plan(b,n,&i);
 if(!i.step&&!b->failed)tc__plan_loop(b,n,&i);
@@ -41946,7 +42223,8 @@ s->first=(uint32_t)b->p->code.count;
 b->axis=s->axis;
 for(uint32_t i=0;i<b->p->nodes&&!b->failed;i++){
 const tc__node*n=tc__plan_node(b,i);
-if(tc__plan_section(b,n)!=s||b->where[i])continue;
+if(tc__plan_section(b,n)!=s||b->where[i]||tc__plan_is_inside(b,i))
+continue;
 for(uint32_t k=0;k<n->n_in;k++)
 if(tc__plan_waited(b,n,k))tc__plan_insn(b,tc__plan_node(b,n->in[k]));
 tc__plan_insn(b,n);
@@ -42045,6 +42323,8 @@ b->uniform=TC__ANEW_ARRAY(a,uint8_t,n);
 b->alive=TC__ANEW_ARRAY(a,uint8_t,n);
 b->stored=TC__ANEW_ARRAY(a,uint8_t,n);
 b->narrow=TC__ANEW_ARRAY(a,uint8_t,n);
+b->uses=TC__ANEW_ARRAY(a,uint32_t,n);
+b->tree=TC__ANEW_ARRAY(a,uint32_t,n);
 b->last=TC__ANEW_ARRAY(a,uint32_t,n);
 b->where=TC__ANEW_ARRAY(a,uint32_t,n);
 b->slot=TC__ANEW_ARRAY(a,uint32_t,n);
@@ -42052,8 +42332,9 @@ b->loop_of=TC__ANEW_ARRAY(a,uint32_t,n);
 b->loop_node=TC__ANEW_ARRAY(a,uint32_t,n);
 b->loop_end=TC__ANEW_ARRAY(a,uint32_t,n);
 b->home=TC__ANEW_ARRAY(a,size_t,n);
-return b->uniform&&b->alive&&b->stored&&b->narrow&&b->last&&b->where&&
-b->slot&&b->loop_of&&b->loop_node&&b->loop_end&&b->home;
+return b->uniform&&b->alive&&b->stored&&b->narrow&&b->uses&&b->tree&&
+b->last&&b->where&&b->slot&&b->loop_of&&b->loop_node&&b->loop_end&&
+b->home;
 }
 static int tc__plan_rows_are_short(const tc__planner*b){
 const tc__group*g=b->g;
@@ -42088,6 +42369,7 @@ tc__plan_scan_loops(b);
 tc__plan_scan_stores(b);
 if(b->failed)return;
 tc__plan_scan_indices(b);
+tc__plan_scan_choices(b);
 tc__plan_scan_lives(b);
 tc__plan_slots(b);
 if(b->failed)return;
@@ -42110,6 +42392,7 @@ TC__VEC_FREE(c,p->part);
 TC__VEC_FREE(c,p->steps);
 TC__VEC_FREE(c,p->path);
 TC__VEC_FREE(c,p->limit);
+TC__VEC_FREE(c,p->choice);
 TC__VEC_FREE(c,p->loop);
 TC__VEC_FREE(c,p->acc);
 TC__VEC_FREE(c,p->acc_of_loop);

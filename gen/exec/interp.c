@@ -146,14 +146,19 @@ static void tc__rect_load(const tc__frame *f, int dtype, const tc__rect *q,
     int64_t runs = q->last - q->first, n = q->hi - q->lo, bytes = tc__dtype(dtype)->bytes;
     int64_t at = q->at + q->first * q->over + q->lo * q->step;
     int64_t lane = q->lane + q->first * q->length + q->lo;
-    int64_t across = q->step > 2 && n < runs && !f->isa->in[dtype];
+    int64_t across = (q->step > 2 || n == 1) && n < runs && !f->isa->in[dtype];
     for (int64_t l = 0; across && l < n; l++)
         tc__copy_steps(tc__lane(d, lane + l), q->length * d->every,
                        s + (at + l * q->step) * bytes, q->over, bytes, runs);
     if (across) return;
     tc__convert_fn at_once = d->every == 1 ? tc__taker(f->isa, dtype, q->step) : NULL;
+    int plain = d->every == 1 && q->step == 1 && !at_once;
+    if (d->every == 1 && q->step == 1 && n == q->length && q->over == n)
+        n *= runs, runs = 1;
     for (int64_t k = 0; k < runs; k++, lane += q->length, at += q->over)
-        if (at_once)
+        if (plain)
+            memcpy(tc__lane(d, lane), s + at * bytes, (size_t)(n * bytes));
+        else if (at_once)
             at_once(tc__lane(d, lane), s + at * bytes, n);
         else if (d->every == 1)
             tc__take(f->isa, dtype, d->at, lane, s, at, q->step, n);

@@ -94,6 +94,20 @@ typedef struct tc__path {
     int plain; // the same, and there are no predicates
 } tc__path;
 
+typedef enum tc__pick_kind {
+    TC__PICK_WHERE, // `yes` where the predicates of its path hold, `no` elsewhere
+    TC__PICK_LOAD,  // elements of memory; fill where the predicates do not hold
+    TC__PICK_VALUE  // what is in the register of a node
+} tc__pick_kind;
+
+// A choice of a tree (exec/interp_choose.c).
+typedef struct tc__picked {
+    tc__pick_kind kind;
+    uint32_t path, yes, no, node;
+    int dtype;
+    tc__word fill;
+} tc__picked;
+
 typedef struct tc__accum {
     uint8_t dtype; // of the values
     uint8_t arg;   // ARGMAX, ARGMIN: indices too
@@ -182,6 +196,7 @@ typedef struct tc__interp {
     TC__VEC(tc__expr_step) steps;
     TC__VEC(tc__path) path;
     TC__VEC(tc__limit) limit;
+    TC__VEC(tc__picked) choice;
     TC__VEC(tc__loop) loop;
     TC__VEC(tc__accum) acc;
     TC__VEC(uint32_t) acc_of_loop;

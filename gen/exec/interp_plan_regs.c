@@ -104,6 +104,11 @@ static void tc__plan_scan_loops(tc__planner *b) {
     if (b->loops_around) tc__plan_fail(b, tc__plan_node(b, 0), "FOR without END");
 }
 
+// Whether n has no instruction of its own: that of the root of its tree does it.
+static int tc__plan_is_inside(const tc__planner *b, uint32_t n) {
+    return b->tree[n] && b->tree[n] != n + 1;
+}
+
 // A use at `at`: what was made outside a loop must last until the loop is over. Columns of rows behind one another are none.
 static void tc__plan_use(const tc__planner *b, uint32_t made, uint32_t at) {
     uint32_t until = at;
@@ -119,6 +124,7 @@ static int tc__plan_waits(const tc__planner *b, const tc__node *n) {
     const tc__node *user = tc__plan_node(b, b->where[n->id]);
     int used = 0;
     if (n->op != TC_OP_LOAD || b->uniform[n->id] || tc__plan_part(b, n)->product) return 0;
+    if (b->tree[n->id]) return 0;
     for (uint32_t k = 0; k < user->n_in; k++) used |= user->in[k] == n->id;
     for (uint32_t k = 0; k < n->n_attr && used; k++)
         if (tc__attr_is_ix(n, k) && tc__ix_has_val(b->g->body.ix, n->attr[k])) used = 0;
@@ -201,7 +207,8 @@ static void tc__plan_scan_lives(tc__planner *b) {
         const tc__node *n = tc__plan_node(b, i);
         if (n->op == TC_OP_END) b->loops_around--;
         s.at = i;
-        for (uint32_t k = 0; k < n->n_in; k++) tc__plan_use(b, n->in[k], i);
+        uint32_t at = b->tree[i] && b->tree[i] != UINT32_MAX ? b->tree[i] - 1 : i;
+        for (uint32_t k = 0; k < n->n_in; k++) tc__plan_use(b, n->in[k], at);
         for (uint32_t k = 0; k < n->n_attr; k++) {
             if (!tc__attr_is_ix(n, k)) continue;
             tc__ix_each_val(b->g->body.ix, n->attr[k], tc__plan_use_val, &s);
@@ -261,7 +268,7 @@ static void tc__plan_give_slot(tc__planner *b, const tc__node *n) {
 static void tc__plan_slots(tc__planner *b) {
     for (uint32_t i = 0; i < b->p->nodes; i++) {
         const tc__node *n = tc__plan_node(b, i);
-        if (b->where[i]) continue;
+        if (b->where[i] || tc__plan_is_inside(b, i)) continue;
         tc__plan_end_lives(b, i - !!i, i);
         for (uint32_t k = 0; k < n->n_in; k++)
             if (tc__plan_waited(b, n, k)) tc__plan_give_slot(b, tc__plan_node(b, n->in[k]));

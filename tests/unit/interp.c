@@ -61,11 +61,15 @@
 
 #include "exec/interp.c"
 
+#include "exec/interp_choose.c"
+
 #include "exec/interp_contract.c"
 
 #include "exec/interp_plan_index.c"
 
 #include "exec/interp_plan_regs.c"
+
+#include "exec/interp_plan_choose.c"
 #include "exec/interp_plan.c"
 
 #include <math.h>
