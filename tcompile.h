@@ -3169,7 +3169,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x652544f4f0dbd244u
+#define TC__BUILD_ID 0xa51c40aa6d831fbfu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -38690,6 +38690,7 @@ int64_t mask;
 typedef void(*tc__block_fn)(void*d,const tc__reg*x,const tc__reg*y,const tc__reg*z,
 int64_t n);
 typedef void(*tc__fold_fn)(void*acc,const tc__reg*x,int64_t n);
+typedef void(*tc__fold_mul_fn)(void*acc,const tc__reg*x,const tc__reg*y,int64_t n);
 typedef void(*tc__random_fn)(void*d,const tc__reg*x,uint64_t seed,uint64_t draw,
 int64_t n);
 typedef void(*tc__tile_fn)(void*c,int64_t ldc,const void*a,const void*b,int64_t ldb,
@@ -38703,6 +38704,7 @@ int32_t lanes;
 int32_t truth;
 const tc__block_fn(*alu)[TC_DTYPE_COUNT];
 const tc__fold_fn(*fold)[TC_DTYPE_COUNT];
+tc__fold_mul_fn fold_mul[TC__CLASSES];
 const tc__block_fn(*cast)[TC_DTYPE_COUNT];
 tc__convert_fn in[TC_DTYPE_COUNT],out[TC_DTYPE_COUNT];
 tc__random_fn random[2][2];
@@ -38924,7 +38926,9 @@ tc__arg_merge_f32,tc__arg_merge_f64,tc__arg_merge_i32,tc__arg_merge_i64};
 #undef TC__SELF
 #define TC__ISA(NAME,LANES,TRUTH) \
 {\
-NAME,LANES,TRUTH,TC__LN(alu),TC__LN(fold),TC__LN(cast),{TC__LN(bool_in),\
+NAME,LANES,TRUTH,TC__LN(alu),TC__LN(fold),\
+{TC__LN(fold_mul_f32),TC__LN(fold_mul_f64),NULL,NULL},TC__LN(cast),\
+{TC__LN(bool_in),\
 TC__LN(u8_in),\
 TC__LN(i8_in),\
 TC__LN(i16_in),\
@@ -39157,6 +39161,7 @@ uint8_t used;
 tc__word identity;
 tc__block_fn step;
 tc__fold_fn fold;
+tc__fold_mul_fn fold_mul;
 int64_t lane;
 int64_t width;
 int64_t set;
@@ -39540,39 +39545,7 @@ for(int64_t i=0;i<n;i++)keep[i]&=(uint8_t)(e[i]>=0&&e[i]<limit[i]);
 static int64_t tc__lanes_after(const tc__frame*f,int64_t j){
 return tc__lesser(f->n-j,TC__EXPR_LANES);
 }
-// ---- gen/exec/interp.c
-static void*tc__dst(tc__frame*f,const tc__insn*i){return f->reg[i->dst].at;}
-static void*tc__dst_of(tc__frame*f,const tc__insn*i,int whole){
-tc__reg*r=&f->reg[i->dst];
-r->at=f->scratch+i->home,r->mask=-1;
-if(!i->direct||(whole&&f->n&(TC__BLOCK_VECTOR-1)))return r->at;
-const tc__path*p=&f->p->path.at[i->direct-1];
-int64_t at=tc__expr_at(f,&p->index.at,0)*p->scale;
-r->at=(char*)f->base[p->buffer]+at*tc__dtype(i->dtype)->bytes;
-return r->at;
-}
-static void tc__spread(const tc__frame*f,void*at,int dtype){
-tc__fill(f->isa,at,at,tc__reg_width(dtype),TC__BLOCK_VECTOR);
-}
-static void tc__step_load_uniform(tc__frame*f,const tc__insn*i){
-const tc__path*p=&f->p->path.at[i->item];
-void*d=tc__dst(f,i);
-memcpy(d,&i->fill,(size_t)tc__reg_width(i->dtype));
-if(tc__path_holds(f,p))
-tc__take(f->isa,i->dtype,d,0,f->base[p->buffer],
-tc__expr_at(f,&p->index.at,0),1,1);
-tc__spread(f,d,i->dtype);
-}
-static void tc__step_load_plain(tc__frame*f,const tc__insn*i){
-const tc__path*p=&f->p->path.at[i->item];
-int64_t at=tc__expr_at(f,&p->index.at,0)*p->scale;
-char*s=(char*)f->base[p->buffer];
-if(i->alias&&!(f->n&(TC__BLOCK_VECTOR-1))){
-f->reg[i->dst].at=s+at*tc__dtype(i->dtype)->bytes;
-return;
-}
-tc__take(f->isa,i->dtype,tc__dst_of(f,i,0),0,s,at,1,f->n);
-}
+// ---- gen/exec/interp_rect.c
 typedef struct tc__lanes{
 char*at;
 int64_t every,width;
@@ -39610,6 +39583,63 @@ v);
 tc__rect_fill_part(f,q,d,0,q->lo,v);
 tc__rect_fill_part(f,q,d,q->hi,q->length,v);
 }
+static void tc__rect_load(const tc__frame*f,int dtype,const tc__rect*q,
+const tc__lanes*d,const char*s){
+int64_t runs=q->last-q->first,n=q->hi-q->lo,bytes=tc__dtype(dtype)->bytes;
+int64_t at=q->at+q->first*q->over+q->lo*q->step;
+int64_t lane=q->lane+q->first*q->length+q->lo;
+int64_t across=(q->step>2||n==1)&&n<runs&&!f->isa->in[dtype];
+for(int64_t l=0;across&&l<n;l++)
+tc__copy_steps(tc__lane(d,lane+l),q->length*d->every,
+s+(at+l*q->step)*bytes,q->over,bytes,runs);
+if(across)return;
+tc__convert_fn at_once=d->every==1?tc__taker(f->isa,dtype,q->step):NULL;
+int plain=d->every==1&&q->step==1&&!at_once;
+if(d->every==1&&q->step==1&&n==q->length&&q->over==n)
+n*=runs,runs=1;
+for(int64_t k=0;k<runs;k++,lane+=q->length,at+=q->over)
+if(plain)
+memcpy(tc__lane(d,lane),s+at*bytes,(size_t)(n*bytes));
+else if(at_once)
+at_once(tc__lane(d,lane),s+at*bytes,n);
+else if(d->every==1)
+tc__take(f->isa,dtype,d->at,lane,s,at,q->step,n);
+else
+tc__copy_steps(tc__lane(d,lane),d->every,s+at*bytes,q->step,bytes,n);
+}
+// ---- gen/exec/interp.c
+static void*tc__dst(tc__frame*f,const tc__insn*i){return f->reg[i->dst].at;}
+static void*tc__dst_of(tc__frame*f,const tc__insn*i,int whole){
+tc__reg*r=&f->reg[i->dst];
+r->at=f->scratch+i->home,r->mask=-1;
+if(!i->direct||(whole&&f->n&(TC__BLOCK_VECTOR-1)))return r->at;
+const tc__path*p=&f->p->path.at[i->direct-1];
+int64_t at=tc__expr_at(f,&p->index.at,0)*p->scale;
+r->at=(char*)f->base[p->buffer]+at*tc__dtype(i->dtype)->bytes;
+return r->at;
+}
+static void tc__spread(const tc__frame*f,void*at,int dtype){
+tc__fill(f->isa,at,at,tc__reg_width(dtype),TC__BLOCK_VECTOR);
+}
+static void tc__step_load_uniform(tc__frame*f,const tc__insn*i){
+const tc__path*p=&f->p->path.at[i->item];
+void*d=tc__dst(f,i);
+memcpy(d,&i->fill,(size_t)tc__reg_width(i->dtype));
+if(tc__path_holds(f,p))
+tc__take(f->isa,i->dtype,d,0,f->base[p->buffer],
+tc__expr_at(f,&p->index.at,0),1,1);
+tc__spread(f,d,i->dtype);
+}
+static void tc__step_load_plain(tc__frame*f,const tc__insn*i){
+const tc__path*p=&f->p->path.at[i->item];
+int64_t at=tc__expr_at(f,&p->index.at,0)*p->scale;
+char*s=(char*)f->base[p->buffer];
+if(i->alias&&!(f->n&(TC__BLOCK_VECTOR-1))){
+f->reg[i->dst].at=s+at*tc__dtype(i->dtype)->bytes;
+return;
+}
+tc__take(f->isa,i->dtype,tc__dst_of(f,i,0),0,s,at,1,f->n);
+}
 static int tc__rect_alias(tc__frame*f,const tc__insn*i,const tc__rect*q,char*s){
 if(!i->alias||q->count*q->length!=f->n||f->n&(TC__BLOCK_VECTOR-1))
 return 0;
@@ -39641,30 +39671,6 @@ s=(const char*)r->at,at=0;
 }
 tc__fill(f->isa,r->at,s+at*tc__reg_width(i->dtype),tc__reg_width(i->dtype),
 TC__BLOCK_VECTOR);
-}
-static void tc__rect_load(const tc__frame*f,int dtype,const tc__rect*q,
-const tc__lanes*d,const char*s){
-int64_t runs=q->last-q->first,n=q->hi-q->lo,bytes=tc__dtype(dtype)->bytes;
-int64_t at=q->at+q->first*q->over+q->lo*q->step;
-int64_t lane=q->lane+q->first*q->length+q->lo;
-int64_t across=(q->step>2||n==1)&&n<runs&&!f->isa->in[dtype];
-for(int64_t l=0;across&&l<n;l++)
-tc__copy_steps(tc__lane(d,lane+l),q->length*d->every,
-s+(at+l*q->step)*bytes,q->over,bytes,runs);
-if(across)return;
-tc__convert_fn at_once=d->every==1?tc__taker(f->isa,dtype,q->step):NULL;
-int plain=d->every==1&&q->step==1&&!at_once;
-if(d->every==1&&q->step==1&&n==q->length&&q->over==n)
-n*=runs,runs=1;
-for(int64_t k=0;k<runs;k++,lane+=q->length,at+=q->over)
-if(plain)
-memcpy(tc__lane(d,lane),s+at*bytes,(size_t)(n*bytes));
-else if(at_once)
-at_once(tc__lane(d,lane),s+at*bytes,n);
-else if(d->every==1)
-tc__take(f->isa,dtype,d->at,lane,s,at,q->step,n);
-else
-tc__copy_steps(tc__lane(d,lane),d->every,s+at*bytes,q->step,bytes,n);
 }
 static void tc__step_load_runs(tc__frame*f,const tc__insn*i){
 const tc__path*p=&f->p->path.at[i->item];
@@ -39900,6 +39906,9 @@ tc__acc_reset(f,a,0);
 }
 static void tc__step_acc_cols(tc__frame*f,const tc__insn*i){
 const tc__accum*a=&f->p->acc.at[i->item];
+if(a->fold_mul)
+a->fold_mul(tc__acc_set(f,a,0),&f->reg[i->in[0]],&f->reg[i->in[1]],f->n);
+else
 a->fold(tc__acc_set(f,a,0),&f->reg[i->in[0]],f->n);
 }
 static void tc__step_arg_cols(tc__frame*f,const tc__insn*i){
@@ -41240,7 +41249,8 @@ uint8_t*alive;
 uint8_t*stored;
 uint8_t*narrow;
 uint32_t*uses;
-uint32_t*tree;
+uint32_t*
+tree;
 size_t*home;
 uint32_t*loop_of;
 int loops_around;
@@ -41807,9 +41817,9 @@ return best;
 }
 static int64_t tc__plan_block(tc__planner*b){
 int64_t bytes=(int64_t)b->slots4*4+(int64_t)b->slots8*8;
-int64_t n=TC__BLOCK*(b->p->flat?4:1),row=tc__plan_row_bytes(b);
-int64_t rows=b->p->flat;
+int64_t n=TC__BLOCK*4,row=tc__plan_row_bytes(b),rows=b->p->flat;
 while(rows%TC__BLOCK_VECTOR)rows+=b->p->flat;
+while(!b->p->flat&&n>TC__BLOCK&&bytes>TC__PLAN_BYTES/2/n)n/=2;
 while(n>TC__BLOCK/4&&bytes>TC__PLAN_BYTES/n)n/=2;
 int64_t still=rows?tc__plan_still_run(b,rows,n):0;
 rows=still?still:rows;
@@ -41852,6 +41862,8 @@ a->dtype=tc__plan_node(b,n->in[0])->dtype;
 a->arg=op==TC_OP_ARGMAX||op==TC_OP_ARGMIN,a->less=op==TC_OP_ARGMIN;
 a->identity=tc__word_of(p->isa,a->dtype,tc__identity((tc__op)op,a->dtype));
 a->step=p->isa->alu[op][a->dtype],a->fold=p->isa->fold[op][a->dtype];
+if(b->tree[n->in[0]]==1+n->id)
+a->fold_mul=p->isa->fold_mul[tc__dtype(a->dtype)->reg];
 if(!a->arg&&(!a->step||!a->fold))
 tc__plan_fail(b,n,"no loop for this reduction");
 a->lane=rows?p->block:1;
@@ -41922,9 +41934,9 @@ if(run<TC__PLAN_SHORT_RUN)return 0;
 t->run=run;
 return 1;
 }
-static int tc__plan_may_wait(const tc__planner*b,const tc__tree*t,const tc__node*n){
+static int tc__plan_may_wait(const tc__planner*b,uint32_t root,const tc__node*n){
 if(b->uses[n->id]!=1||b->uniform[n->id])return 0;
-for(uint32_t i=n->id+1;i<t->root;i++){
+for(uint32_t i=n->id+1;i<root;i++){
 tc__op op=(tc__op)tc__plan_node(b,i)->op;
 if((op==TC_OP_FOR&&!b->flat)||op==TC_OP_END||op==TC_OP_STORE)return 0;
 }
@@ -41932,7 +41944,7 @@ return 1;
 }
 static const tc__node*tc__plan_says_where(tc__planner*b,tc__tree*t,const tc__node*n){
 const tc__node*path=n;
-if(n->id!=t->root&&!tc__plan_may_wait(b,t,n))return NULL;
+if(n->id!=t->root&&!tc__plan_may_wait(b,t->root,n))return NULL;
 if(n->op==TC_OP_WHERE)path=tc__plan_node(b,n->in[0]);
 if(n->op==TC_OP_WHERE&&t->count+2>TC__PICK_MOST)return NULL;
 if(path->op!=(n->op==TC_OP_WHERE?TC_OP_VALID:TC_OP_LOAD))return NULL;
@@ -41998,6 +42010,16 @@ if(t.at[k].yes)b->uses[t.at[k].path->id]--;
 }
 for(uint32_t i=0;i<b->p->nodes;i++)
 if(tc__plan_node(b,i)->op==TC_OP_VALID&&!b->uses[i])b->tree[i]=UINT32_MAX;
+}
+static void tc__plan_scan_products(tc__planner*b){
+for(uint32_t i=0;i<b->p->nodes&&b->p->vector==TC__COL;i++){
+const tc__node*n=tc__plan_node(b,i),*product;
+if(n->op!=TC_OP_ACC||n->attr[TC__ACC_MONOID]!=TC_OP_ADD)continue;
+product=tc__plan_node(b,n->in[0]);
+if(product->op!=TC_OP_MUL&&product->op!=TC_OP_SQUARE)continue;
+if(!b->p->isa->fold_mul[tc__dtype(product->dtype)->reg])continue;
+if(tc__plan_may_wait(b,i,product))b->tree[product->id]=1+i;
+}
 }
 static uint32_t tc__plan_choice_path(tc__planner*b,const tc__node*n,int64_t run){
 uint32_t first=tc__plan_first_limit(n);
@@ -42156,6 +42178,9 @@ int rows=b->p->vector==TC__ROW;
 i->item=(uint32_t)n->attr[TC__ACC_ACCUMULATOR];
 i->step=rows?tc__step_acc_rows:tc__step_acc_cols;
 if(b->p->acc.at[i->item].arg)i->step=rows?tc__step_arg_rows:tc__step_arg_cols;
+if(!b->p->acc.at[i->item].fold_mul)return;
+const tc__node*product=tc__plan_node(b,n->in[0]);
+i->in[0]=product->in[0],i->in[1]=product->in[product->n_in-1];
 }
 static void tc__plan_combine(tc__planner*b,const tc__node*n,tc__insn*i){
 i->item=(uint32_t)n->attr[TC__COMBINE_ACCUMULATOR];
@@ -42370,6 +42395,7 @@ tc__plan_scan_stores(b);
 if(b->failed)return;
 tc__plan_scan_indices(b);
 tc__plan_scan_choices(b);
+tc__plan_scan_products(b);
 tc__plan_scan_lives(b);
 tc__plan_slots(b);
 if(b->failed)return;
@@ -64318,12 +64344,22 @@ const tc__reg*z,int64_t n){\
 TC__E_##OUT*out=(TC__E_##OUT*)d;\
 TC__POINTERS(a,C,x);\
 TC__POINTERS(b,C,y);\
+int64_t i=0;\
 (void)z;\
-for(int64_t i=0;i<n;i+=TC_LANES){\
+for(;i+TC_LANES<n;i+=2*TC_LANES){\
+{\
 TC__OPERAND(a,C);\
 TC__OPERAND(b,C);\
 TC_N(st_##OUT)(out+i,EXPR);\
-TC__NEXT(a),TC__NEXT(b);\
+}\
+TC__T_##C a=TC_N(ld_##C)(pa+sa),b=TC_N(ld_##C)(pb+sb);\
+TC_N(st_##OUT)(out+i+TC_LANES,EXPR);\
+pa+=2*sa,pb+=2*sb;\
+}\
+if(i<n){\
+TC__OPERAND(a,C);\
+TC__OPERAND(b,C);\
+TC_N(st_##OUT)(out+i,EXPR);\
 }\
 }
 #define TC__LOOP3_OF(NAME,A,C,EXPR) \
@@ -64501,6 +64537,7 @@ TC_N(draw_u32)(w,words,draw,seed);\
 #undef TC__TRUTH
 #undef TC__FOLD
 #undef TC__FOLD_VECTORS
+#undef TC__FOLD_MUL
 #undef TC__EVEN
 #undef TC__TURN
 #if !TC__LOOPS_SCALAR&&(defined(__clang__)||__GNUC__>=12)
@@ -64582,6 +64619,45 @@ TC__FOLD_VECTORS(TC__FOLD_STEP,NAME,C) \
 }\
 TC__FOLD_VECTORS(TC__FOLD_REST,NAME,C) \
 TC__FOLD_VECTORS(TC__FOLD_SAVE,NAME,C) \
+}
+#endif
+#if TC__LOOPS_SCALAR
+#define TC__FOLD_MUL(C) \
+TC__LOOP_FN void TC__LN(fold_mul_##C)(void*lanes,const tc__reg*x,\
+const tc__reg*y,int64_t n){\
+TC__E_##C*acc=(TC__E_##C*)lanes;\
+for(int64_t i=0;i<n;i++){\
+const TC__E_##C a=((const TC__E_##C*)x->at)[i&x->mask];\
+const TC__E_##C b=((const TC__E_##C*)y->at)[i&y->mask];\
+const TC__E_##C ab=TC_MUL_##C(a,b);\
+acc[i&31]=TC_ADD_##C(acc[i&31],ab);\
+}\
+}
+#else
+#define TC__FOLD_MUL_STEP(P,NAME,C) \
+s##P=TC__LN(NAME##_step)(\
+s##P,TC_MUL_##C(TC_N(ld_##C)(px+P*sx),TC_N(ld_##C)(py+P*sy)));
+#define TC__FOLD_MUL_REST(P,NAME,C) \
+if(n-i>P*TC_LANES){\
+TC_I32 some=TC_N(lanes)((int)(n-i)-P*TC_LANES);\
+TC__T_##C old=s##P;\
+TC__FOLD_MUL_STEP(P,NAME,C) \
+s##P=TC_SEL_##C(TC_M_##C(some),s##P,old);\
+}
+#define TC__FOLD_MUL(C) \
+TC__LOOP_FN void TC__LN(fold_mul_##C)(void*lanes,const tc__reg*x,\
+const tc__reg*y,int64_t n){\
+TC__E_##C*acc=(TC__E_##C*)lanes;\
+int64_t i=0;\
+TC__POINTERS(x,C,x);\
+TC__POINTERS(y,C,y);\
+TC__FOLD_VECTORS(TC__FOLD_LOAD,ADD_##C,C) \
+for(;i+32<=n;i+=32){\
+TC__FOLD_VECTORS(TC__FOLD_MUL_STEP,ADD_##C,C) \
+px+=32/TC_LANES*sx,py+=32/TC_LANES*sy;\
+}\
+TC__FOLD_VECTORS(TC__FOLD_MUL_REST,ADD_##C,C) \
+TC__FOLD_VECTORS(TC__FOLD_SAVE,ADD_##C,C) \
 }
 #endif
 #if TC__LOOPS_32
@@ -64712,6 +64788,7 @@ TC__LOOP1(CAST_i32_i16,i32,i32,TC_N(cast_i32_i16)(a))
 TC__LOOP1(CAST_i32_f16,f32,i32,TC_N(cast_i32_f16)(a))
 TC__LOOP1(CAST_i32_bf16,f32,i32,TC_N(cast_i32_bf16)(a))
 TC__LOOP1(CAST_i32_f32,f32,i32,TC_N(cast_i32_f32)(a))
+TC__FOLD_MUL(f32)
 TC__TILE(f32)
 TC__TILE(i32)
 TC__ARG(f32,i32)
@@ -64960,6 +65037,7 @@ TC__LOOP1(CAST_i64_f16,f32,i64,TC_N(cast_i64_f16)(a))
 TC__LOOP1(CAST_i64_bf16,f32,i64,TC_N(cast_i64_bf16)(a))
 TC__LOOP1(CAST_i64_f32,f32,i64,TC_N(cast_i64_f32)(a))
 TC__LOOP1(CAST_i64_f64,f64,i64,TC_N(cast_i64_f64)(a))
+TC__FOLD_MUL(f64)
 TC__TILE(f64)
 TC__TILE(i64)
 TC__ARG(f64,i64)

@@ -116,10 +116,11 @@ typedef struct tc__accum {
     tc__word identity;
     tc__block_fn step;
     tc__fold_fn fold;
-    int64_t lane;     // elements between lanes: 1, or the block for vectors of rows
-    int64_t width;    // bytes of an element
-    int64_t set;      // elements of one set of lanes
-    size_t at, index; // bytes into scratch: two sets of values, two of indices
+    tc__fold_mul_fn fold_mul; // of products that have no register
+    int64_t lane;             // elements between lanes: 1, or the block for vectors of rows
+    int64_t width;            // bytes of an element
+    int64_t set;              // elements of one set of lanes
+    size_t at, index;         // bytes into scratch: two sets of values, two of indices
 } tc__accum;
 
 typedef struct tc__loop {

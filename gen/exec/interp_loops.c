@@ -38,18 +38,29 @@
             }                                                                              \
         }
 
+// Two vectors a round: the pointers' steps are a third of a round's work.
 #    define TC__LOOP2(NAME, OUT, C, EXPR)                                                  \
         TC__LOOP_FN void TC__LN(NAME)(void *d, const tc__reg *x, const tc__reg *y,         \
                                       const tc__reg *z, int64_t n) {                       \
             TC__E_##OUT *out = (TC__E_##OUT *)d;                                           \
             TC__POINTERS(a, C, x);                                                         \
             TC__POINTERS(b, C, y);                                                         \
+            int64_t i = 0;                                                                 \
             (void)z;                                                                       \
-            for (int64_t i = 0; i < n; i += TC_LANES) {                                    \
+            for (; i + TC_LANES < n; i += 2 * TC_LANES) {                                  \
+                {                                                                          \
+                    TC__OPERAND(a, C);                                                     \
+                    TC__OPERAND(b, C);                                                     \
+                    TC_N(st_##OUT)(out + i, EXPR);                                         \
+                }                                                                          \
+                TC__T_##C a = TC_N(ld_##C)(pa + sa), b = TC_N(ld_##C)(pb + sb);            \
+                TC_N(st_##OUT)(out + i + TC_LANES, EXPR);                                  \
+                pa += 2 * sa, pb += 2 * sb;                                                \
+            }                                                                              \
+            if (i < n) {                                                                   \
                 TC__OPERAND(a, C);                                                         \
                 TC__OPERAND(b, C);                                                         \
                 TC_N(st_##OUT)(out + i, EXPR);                                             \
-                TC__NEXT(a), TC__NEXT(b);                                                  \
             }                                                                              \
         }
 
@@ -244,6 +255,7 @@
 #undef TC__TRUTH
 #undef TC__FOLD
 #undef TC__FOLD_VECTORS
+#undef TC__FOLD_MUL
 // Every second element of a, and of what b has from its second on; the elements of a from the last on. In AVX2 an
 // instruction moves elements within halves of a vector, or halves.
 #undef TC__EVEN
@@ -330,8 +342,51 @@
         }
 #endif
 
+// Sums of products: what is multiplied in the same pass takes no register.
+#if TC__LOOPS_SCALAR
+#    define TC__FOLD_MUL(C)                                                                \
+        TC__LOOP_FN void TC__LN(fold_mul_##C)(void *lanes, const tc__reg *x,               \
+                                              const tc__reg *y, int64_t n) {               \
+            TC__E_##C *acc = (TC__E_##C *)lanes;                                           \
+            for (int64_t i = 0; i < n; i++) {                                              \
+                const TC__E_##C a = ((const TC__E_##C *)x->at)[i & x->mask];               \
+                const TC__E_##C b = ((const TC__E_##C *)y->at)[i & y->mask];               \
+                const TC__E_##C ab = TC_MUL_##C(a, b);                                     \
+                acc[i & 31] = TC_ADD_##C(acc[i & 31], ab);                                 \
+            }                                                                              \
+        }
+#else
+#    define TC__FOLD_MUL_STEP(P, NAME, C)                                                  \
+        s##P = TC__LN(NAME##_step)(                                                        \
+            s##P, TC_MUL_##C(TC_N(ld_##C)(px + P * sx), TC_N(ld_##C)(py + P * sy)));
+#    define TC__FOLD_MUL_REST(P, NAME, C)                                                  \
+        if (n - i > P * TC_LANES) {                                                        \
+            TC_I32 some = TC_N(lanes)((int)(n - i) - P * TC_LANES);                        \
+            TC__T_##C old = s##P;                                                          \
+            TC__FOLD_MUL_STEP(P, NAME, C)                                                  \
+            s##P = TC_SEL_##C(TC_M_##C(some), s##P, old);                                  \
+        }
+#    define TC__FOLD_MUL(C)                                                                \
+        TC__LOOP_FN void TC__LN(fold_mul_##C)(void *lanes, const tc__reg *x,               \
+                                              const tc__reg *y, int64_t n) {               \
+            TC__E_##C *acc = (TC__E_##C *)lanes;                                           \
+            int64_t i = 0;                                                                 \
+            TC__POINTERS(x, C, x);                                                         \
+            TC__POINTERS(y, C, y);                                                         \
+            TC__FOLD_VECTORS(TC__FOLD_LOAD, ADD_##C, C)                                    \
+            for (; i + 32 <= n; i += 32) {                                                 \
+                TC__FOLD_VECTORS(TC__FOLD_MUL_STEP, ADD_##C, C)                            \
+                px += 32 / TC_LANES * sx, py += 32 / TC_LANES * sy;                        \
+            }                                                                              \
+            TC__FOLD_VECTORS(TC__FOLD_MUL_REST, ADD_##C, C)                                \
+            TC__FOLD_VECTORS(TC__FOLD_SAVE, ADD_##C, C)                                    \
+        }
+#endif
+
 #if TC__LOOPS_32
 #    include "out/interp_rows32.inc"
+
+TC__FOLD_MUL(f32)
 
 TC__TILE(f32)
 TC__TILE(i32)
@@ -486,6 +541,8 @@ TC__LOOP_FN void TC__LN(normal_f32)(void *d, const tc__reg *x, uint64_t seed, ui
 
 #if TC__LOOPS_64
 #    include "out/interp_rows64.inc"
+
+TC__FOLD_MUL(f64)
 
 TC__TILE(f64)
 TC__TILE(i64)

@@ -133,6 +133,9 @@ static void tc__plan_acc(tc__planner *b, const tc__node *n, tc__insn *i) {
     i->item = (uint32_t)n->attr[TC__ACC_ACCUMULATOR];
     i->step = rows ? tc__step_acc_rows : tc__step_acc_cols;
     if (b->p->acc.at[i->item].arg) i->step = rows ? tc__step_arg_rows : tc__step_arg_cols;
+    if (!b->p->acc.at[i->item].fold_mul) return;
+    const tc__node *product = tc__plan_node(b, n->in[0]);
+    i->in[0] = product->in[0], i->in[1] = product->in[product->n_in - 1];
 }
 
 static void tc__plan_combine(tc__planner *b, const tc__node *n, tc__insn *i) {
@@ -379,6 +382,7 @@ static void tc__plan_run_all(tc__planner *b) {
     if (b->failed) return;
     tc__plan_scan_indices(b);
     tc__plan_scan_choices(b);
+    tc__plan_scan_products(b);
     tc__plan_scan_lives(b);
     tc__plan_slots(b);
     if (b->failed) return;

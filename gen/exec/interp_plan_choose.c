@@ -47,10 +47,10 @@ static int tc__plan_joins(tc__planner *b, tc__tree *t, const tc__node *n) {
     return 1;
 }
 
-// Whether n is used by another choice alone, and may be made where the root is: in the same loop, nothing stored before.
-static int tc__plan_may_wait(const tc__planner *b, const tc__tree *t, const tc__node *n) {
+// Whether n has one use and may be made at `root`: in the same loop, nothing stored before.
+static int tc__plan_may_wait(const tc__planner *b, uint32_t root, const tc__node *n) {
     if (b->uses[n->id] != 1 || b->uniform[n->id]) return 0;
-    for (uint32_t i = n->id + 1; i < t->root; i++) {
+    for (uint32_t i = n->id + 1; i < root; i++) {
         tc__op op = (tc__op)tc__plan_node(b, i)->op;
         if ((op == TC_OP_FOR && !b->flat) || op == TC_OP_END || op == TC_OP_STORE) return 0;
     }
@@ -60,7 +60,7 @@ static int tc__plan_may_wait(const tc__planner *b, const tc__tree *t, const tc__
 // What says where n is chosen, or where its elements are; NULL: it is a value.
 static const tc__node *tc__plan_says_where(tc__planner *b, tc__tree *t, const tc__node *n) {
     const tc__node *path = n;
-    if (n->id != t->root && !tc__plan_may_wait(b, t, n)) return NULL;
+    if (n->id != t->root && !tc__plan_may_wait(b, t->root, n)) return NULL;
     if (n->op == TC_OP_WHERE) path = tc__plan_node(b, n->in[0]);
     if (n->op == TC_OP_WHERE && t->count + 2 > TC__PICK_MOST) return NULL;
     if (path->op != (n->op == TC_OP_WHERE ? TC_OP_VALID : TC_OP_LOAD)) return NULL;
@@ -135,6 +135,18 @@ static void tc__plan_scan_choices(tc__planner *b) {
     }
     for (uint32_t i = 0; i < b->p->nodes; i++)
         if (tc__plan_node(b, i)->op == TC_OP_VALID && !b->uses[i]) b->tree[i] = UINT32_MAX;
+}
+
+// Sums of products along columns: the product is inside the ACC.
+static void tc__plan_scan_products(tc__planner *b) {
+    for (uint32_t i = 0; i < b->p->nodes && b->p->vector == TC__COL; i++) {
+        const tc__node *n = tc__plan_node(b, i), *product;
+        if (n->op != TC_OP_ACC || n->attr[TC__ACC_MONOID] != TC_OP_ADD) continue;
+        product = tc__plan_node(b, n->in[0]);
+        if (product->op != TC_OP_MUL && product->op != TC_OP_SQUARE) continue;
+        if (!b->p->isa->fold_mul[tc__dtype(product->dtype)->reg]) continue;
+        if (tc__plan_may_wait(b, i, product)) b->tree[product->id] = 1 + i;
+    }
 }
 
 // ---- the instruction

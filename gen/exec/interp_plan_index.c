@@ -23,15 +23,16 @@ typedef struct tc__planner {
     tc__axis axis; // of the section at hand
     tc__ix
         flat; // the column of all rows, where they stand behind one another; 0: they do not
-    uint8_t *uniform;  // by node
-    uint32_t *last;    // by node: position of the last use
-    uint32_t *where;   // by node: the use a LOAD is planned just before; 0: none
-    uint32_t *slot;    // by node: block register
-    uint8_t *alive;    // by node: it holds its slot
-    uint8_t *stored;   // by node: stores are its only uses
-    uint8_t *narrow;   // by node: an INDEX whose register is of i32
-    uint32_t *uses;    // by node: operands that it is; more where it is an index, too
-    uint32_t *tree;    // by node: 1 + the root of the tree of choices it is in; 0: in none
+    uint8_t *uniform; // by node
+    uint32_t *last;   // by node: position of the last use
+    uint32_t *where;  // by node: the use a LOAD is planned just before; 0: none
+    uint32_t *slot;   // by node: block register
+    uint8_t *alive;   // by node: it holds its slot
+    uint8_t *stored;  // by node: stores are its only uses
+    uint8_t *narrow;  // by node: an INDEX whose register is of i32
+    uint32_t *uses;   // by node: operands that it is; more where it is an index, too
+    uint32_t *
+        tree; // by node: 1 + the root of the tree of choices it is in, or the ACC that multiplies; 0: none
     size_t *home;      // by node: bytes into scratch
     uint32_t *loop_of; // by node: loop number of FOR, and of the loop around an ACC
     int loops_around;

@@ -308,13 +308,13 @@ static int64_t tc__plan_still_run(tc__planner *b, int64_t rows, int64_t most) {
     return best;
 }
 
-// The largest power of two that keeps the blocks in cache; of short rows behind one another, whole ones, and as many as
+// The largest power of two that keeps the blocks in cache, those of more than TC__BLOCK in half of it; of short rows behind one another, whole ones, and as many as
 // have one value of a LOAD: a filter of its own for each 56 x 56 image takes 0.65 of the time.
 static int64_t tc__plan_block(tc__planner *b) {
     int64_t bytes = (int64_t)b->slots4 * 4 + (int64_t)b->slots8 * 8;
-    int64_t n = TC__BLOCK * (b->p->flat ? 4 : 1), row = tc__plan_row_bytes(b);
-    int64_t rows = b->p->flat;
+    int64_t n = TC__BLOCK * 4, row = tc__plan_row_bytes(b), rows = b->p->flat;
     while (rows % TC__BLOCK_VECTOR) rows += b->p->flat;
+    while (!b->p->flat && n > TC__BLOCK && bytes > TC__PLAN_BYTES / 2 / n) n /= 2;
     while (n > TC__BLOCK / 4 && bytes > TC__PLAN_BYTES / n) n /= 2;
     int64_t still = rows ? tc__plan_still_run(b, rows, n) : 0;
     rows = still ? still : rows;
@@ -362,6 +362,8 @@ static void tc__plan_acc_of(tc__planner *b, const tc__node *n) {
     a->arg = op == TC_OP_ARGMAX || op == TC_OP_ARGMIN, a->less = op == TC_OP_ARGMIN;
     a->identity = tc__word_of(p->isa, a->dtype, tc__identity((tc__op)op, a->dtype));
     a->step = p->isa->alu[op][a->dtype], a->fold = p->isa->fold[op][a->dtype];
+    if (b->tree[n->in[0]] == 1 + n->id)
+        a->fold_mul = p->isa->fold_mul[tc__dtype(a->dtype)->reg];
     if (!a->arg && (!a->step || !a->fold))
         tc__plan_fail(b, n, "no loop for this reduction");
     a->lane = rows ? p->block : 1;
