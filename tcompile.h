@@ -121,9 +121,14 @@
 //     result of a function's body           the call    with the call, but for out[]
 //     memory of tc_wrap, *user of a body    you         after the last use of its tensors
 //
-//     - Memory goes with the last tensor that shares it (views do, also a nameless one: behind tc_free(z), the
-//       tc_select of tc_item(tc_select(z, 0, 3)) still holds all of z: tc_get(z, TC_DIMS(3)) makes none). That of a region's results is its
-//       program's: the next visits write it again, tc_reset gives it back.
+//     - Memory goes with the last tensor that shares it, and views do. Where tc_free or a scope ends the tensor
+//       that shows most of it (1 MB or more), the views left take what they show, first element to last, to
+//       memory of their own, if that is less than half; what they share they go on sharing. So tc_free(z)
+//       frees z behind tc_item(tc_select(z, 0, 3)), whose view nobody can free (tc_get(z, TC_DIMS(3)) makes
+//       none). All of it stays behind a view of more, such as a nameless tc_t(z) or column of z, on a device,
+//       after tc_data of such a view, while contexts of tc_open_shared see it, and as long as a region keeps z
+//       for late reads; the next tc_free, end of a scope or tc_reset looks again. Memory of a region's results
+//       is its program's: the next visits write it again, tc_reset gives it back.
 //     - What ended is TC_E_DEAD wherever it is given, with what ended it and where.
 //     - A loop's state may be the result of the visit before, and go on for as long as each visit uses it.
 //       Results that ops of the region consumed are not stored at first: one that is read late is computed
@@ -3169,7 +3174,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xa51c40aa6d831fbfu
+#define TC__BUILD_ID 0xeeaa5cdbe7a24a25u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -6854,6 +6859,7 @@ void*block;
 const void*constant;
 uint32_t refs;
 uint8_t owner;
+uint8_t loose;
 uint8_t watched;
 uint32_t refused;
 uint64_t version;
@@ -6878,6 +6884,7 @@ uint32_t bind_index;
 tc__marks*marks;
 uint64_t grad;
 int grad_lent;
+int lent;
 int held;
 const char*file;
 int line;
@@ -6912,6 +6919,8 @@ tc__obituary obituary[TC__OBITUARIES];
 uint32_t deaths;
 size_t unscoped;
 int warned_unscoped,warned_shared;
+int loose;
+uint32_t trimmed_at,trim_after;
 size_t pile_bytes;
 volatile uint32_t children;
 volatile uint32_t autocasts;
@@ -7242,7 +7251,7 @@ tc__tensor*t=v->slot.at[slot];
 t->epoch=tc__epoch_next(v);
 t->layout=layout,t->storage=s,t->offset=offset,t->file=file,t->line=line;
 t->bind_epoch=t->bind_index=0,t->marks=NULL;
-t->grad=0,t->grad_lent=0,t->held=0;
+t->grad=0,t->grad_lent=0,t->held=0,t->lent=0;
 t->id=tc__handle(v,t->epoch,slot).id;
 t->scope=(uint32_t)v->scope.count;
 if(t->scope){
@@ -7272,6 +7281,7 @@ slot=tc__handle_slot(own);
 tc__tensor*t=v->slot.at[slot];
 tc__tensor_move(c,t,0);
 t->id=id,t->bind_epoch=from->bind_epoch,t->bind_index=from->bind_index;
+t->lent=1;
 return t;
 }
 static int tc__known_prepare(tc_ctx*c,uint32_t n){
@@ -7313,6 +7323,15 @@ if(tc__slot_find(c,g))
 tc__slot_free(c,tc__handle_slot(g),"freed with the tensor whose gradient it was",
 file,line);
 }
+enum{TC__TRIM_LEAST=1<<20};
+static void tc__storage_loosen(tc_ctx*c,const tc__tensor*t){
+const tc__layout*l=tc__layout_at(c,t->layout);
+tc__storage*s=t->storage;
+if(s->refs<2||s->bytes<TC__TRIM_LEAST||s->owner!=TC__OWNED)return;
+if(s->device||s->constant)return;
+if(2*(size_t)l->numel*tc__dtype(l->dtype)->bytes<s->bytes)return;
+s->loose=1,tc__values_of(c)->loose=1;
+}
 static void tc__slot_free(tc_ctx*c,uint32_t slot,const char*how,const char*file,
 int line){
 tc__values*v=tc__values_of(c);
@@ -7320,6 +7339,7 @@ tc__tensor*t=v->slot.at[slot];
 tc__grad_free(c,t,file,line);
 tc__obituary_write(v,t->id,how,file,line);
 if(t->id&TC__VISIT_BIT)tc__map_remove(&v->known,t->id);
+tc__storage_loosen(c,t);
 tc__storage_unref(c,t->storage);
 if(t->marks)tc__free(c,t->marks,sizeof*t->marks);
 if(!t->scope)v->unscoped--;
@@ -7364,6 +7384,101 @@ TC__VEC_FREE(c,v->layout);
 TC__VEC_FREE(c,v->layout_free);
 tc__map_free(&v->layout_ids);
 tc__map_free(&v->known);
+}
+// ---- gen/value/trim.c
+static void tc__tensor_lend(tc_ctx*c,tc_tensor t){
+tc__tensor*m=tc__slot_find(c,t);
+if(!m)m=tc__known_find(c,t.id);
+if(m)m->lent=1;
+}
+typedef struct tc__shown{
+tc__tensor*t;
+int64_t low,high;
+}tc__shown;
+typedef TC__VEC(tc__shown)tc__all_shown;
+static int tc__shown_order(const void*a,const void*b){
+int64_t x=((const tc__shown*)a)->low,y=((const tc__shown*)b)->low;
+return x<y?-1:x>y;
+}
+static int tc__storage_shown(tc_ctx*c,const tc__storage*s,tc__all_shown*out){
+tc__values*v=tc__values_of(c);
+for(size_t i=0;i<v->slot.count;i++){
+tc__shown e;
+e.t=v->slot.at[i];
+if(!e.t->epoch||e.t->storage!=s)continue;
+const tc__layout*l=tc__layout_at(c,e.t->layout);
+int64_t bytes=(int64_t)tc__dtype(l->dtype)->bytes;
+e.low=(e.t->offset+l->low)*bytes,
+e.high=(e.t->offset+l->high+1)*bytes;
+if(!l->numel)e.high=e.low;
+e.low-=e.low%TC__STORAGE_ALIGN;
+if(e.t->lent||!TC__PUSH(c,*out,e))return 0;
+}
+qsort(out->at,out->count,sizeof*out->at,tc__shown_order);
+return 1;
+}
+static size_t tc__shown_together(const tc__all_shown*all,size_t i,int64_t*end){
+size_t n=1;
+*end=all->at[i].high;
+for(;i+n<all->count&&all->at[i+n].low<*end;n++)
+if(all->at[i+n].high>*end)*end=all->at[i+n].high;
+return n;
+}
+static size_t tc__shown_bytes(const tc__all_shown*all){
+size_t sum=0;
+int64_t end;
+for(size_t i=0,n;i<all->count;i+=n){
+n=tc__shown_together(all,i,&end);
+sum+=(size_t)(end-all->at[i].low)+TC__SLAB_SLACK;
+}
+return sum;
+}
+static int tc__shown_move(tc_ctx*c,const tc__shown*e,size_t n,int64_t end){
+tc__storage*from=e->t->storage,*to;
+size_t size=(size_t)(end-e->low)+TC__SLAB_SLACK,
+there=from->bytes-(size_t)e->low;
+to=tc__storage_new(c,size);
+if(!to)return 0;
+memcpy(to->data,(char*)from->data+e->low,there<size?there:size);
+to->version=from->version,to->watched=from->watched,to->refused=from->refused;
+to->refs=(uint32_t)n;
+for(size_t i=0;i<n;i++){
+tc__tensor*t=e[i].t;
+int64_t bytes=(int64_t)tc__dtype(tc__layout_at(c,t->layout)->dtype)->bytes;
+t->storage=to,t->offset-=e->low/bytes;
+tc__storage_unref(c,from);
+}
+return 1;
+}
+static int tc__storage_trim(tc_ctx*c,tc__storage*s){
+tc__error_mark before=tc__error_now(c);
+tc__all_shown all;
+int done=1;
+int64_t end;
+memset(&all,0,sizeof all);
+s->loose=0;
+if(tc__storage_shown(c,s,&all)&&tc__shown_bytes(&all)<=s->bytes/2){
+done=all.count==s->refs;
+s->loose=!done;
+for(size_t i=0,n;done&&i<all.count;i+=n){
+n=tc__shown_together(&all,i,&end);
+if(!tc__shown_move(c,&all.at[i],n,end))break;
+}
+}
+TC__VEC_FREE(c,all);
+tc__error_restore(c,before);
+return done;
+}
+static void tc__values_trim(tc_ctx*c){
+tc__values*v=tc__values_of(c);
+if(!v->loose||v->deaths-v->trimmed_at<v->trim_after)return;
+if(v->parent||v->children||tc__core_of(c)->frozen)return;
+v->loose=0,v->trimmed_at=v->deaths,v->trim_after=0;
+for(size_t i=0;i<v->slot.count;i++){
+const tc__tensor*t=v->slot.at[i];
+if(t->epoch&&t->storage->loose&&!tc__storage_trim(c,t->storage))v->loose=1;
+}
+if(v->loose)v->trim_after=(uint32_t)(v->slot.count/8);
 }
 // ---- gen/value/overlap.c
 typedef struct tc__reachdim{
@@ -12303,6 +12418,7 @@ who);
 return TC_E_STATE;
 }
 tc__scope_end(c,&t,1,file,line);
+tc__values_trim(c);
 if(tc__layouts_are_many(c))tc__recorder_of(c)->hooks->settle(c);
 return TC_OK;
 }
@@ -12313,22 +12429,20 @@ TCDEF tc_tensor tc_scope_return_at(tc_ctx*tc,tc_tensor t,const char*file,int lin
 return tc__scope_leave(tc,"tc_scope_return",t,file,line)?tc__null():t;
 }
 enum{TC__SHARED_TOLD=64<<20};
-static void tc__warn_shared(tc_ctx*c,const tc__tensor*t,const char*file,int line){
+static void tc__warn_shared(tc_ctx*c,const tc__storage*s,size_t bytes,const char*file,
+int line){
 tc__values*v=tc__values_of(c);
 const tc__tensor*other=NULL;
-if(t->storage->refs<2||t->storage->bytes<TC__SHARED_TOLD)return;
-if(t->storage->owner!=TC__OWNED||v->warned_shared)return;
+if(bytes<TC__SHARED_TOLD||v->warned_shared||tc__core_of(c)->frozen)return;
 for(size_t i=0;i<v->slot.count&&!other;i++)
-if(v->slot.at[i]!=t&&v->slot.at[i]->storage==t->storage)
-other=v->slot.at[i];
-if(!other||tc__core_of(c)->frozen)return;
+if(v->slot.at[i]->epoch&&v->slot.at[i]->storage==s)other=v->slot.at[i];
+if(!other||s->bytes!=bytes||s->owner!=TC__OWNED)return;
 v->warned_shared=1;
 tc__warn(
 c,
 "tc_free at %s:%d: its %zu MB stay until the view of %s:%d is freed, which shares "
 "them; tc_free it too, or make it in a scope",
-file?file:"?",line,t->storage->bytes>>20,other->file?other->file:"?",
-other->line);
+file?file:"?",line,bytes>>20,other->file?other->file:"?",other->line);
 }
 static int tc__free_refused(tc_ctx*c,tc_tensor t){
 if(t.id>>56==tc__values_of(c)->slot_of_ctx||!tc__import_find(c,t))
@@ -12342,14 +12456,19 @@ static void tc__free_tensor(tc_ctx*c,tc_tensor t,const char*file,int line){
 tc__family_settle(c);
 if(tc__is_visit(t)){
 (void)tc__result_free(c,t,file,line);
+tc__values_trim(c);
 return;
 }
-if(!tc__slot_find(c,t)){
+const tc__tensor*m=tc__slot_find(c,t);
+if(!m){
 (void)tc__free_refused(c,t);
 return;
 }
-tc__warn_shared(c,tc__slot_find(c,t),file,line);
+const tc__storage*s=m->storage;
+size_t shared=s->refs>1?s->bytes:0;
 tc__slot_free(c,tc__handle_slot(t),"freed by tc_free",file,line);
+tc__values_trim(c);
+if(shared)tc__warn_shared(c,s,shared,file,line);
 if(tc__layouts_are_many(c))tc__recorder_of(c)->hooks->settle(c);
 }
 TCDEF void tc_free_at(tc_tensor t,const char*file,int line){
@@ -38676,7 +38795,8 @@ if(tc__has_blocks(g))tc__contract_items(g);
 
 // ---- gen/exec/interp_block.c
 enum{
-TC__BLOCK=1024,
+TC__BLOCK=
+1024,
 TC__FOLD_LANES=32,
 TC__BLOCK_VECTOR=8,
 TC__LOOP_FROM=5,
@@ -57121,6 +57241,7 @@ g->end_of_results="which ended with a tc_reset of its region, begun";
 tc__region_unlink(g);
 tc__region_free(c,g);
 }
+c->recorder.values.trim_after=0,tc__values_trim(c);
 return TC_OK;
 }
 TCDEF tc_tensor tc_keep_at(tc_tensor t,const char*file,int line){
@@ -57299,6 +57420,7 @@ tc__fail(c,TC_E_DEVICE,
 tc_device_of(t));
 return NULL;
 }
+tc__tensor_lend(c,t);
 if(l->contiguous)
 return(const char*)data+offset*(int64_t)tc__dtype(l->dtype)->bytes;
 tc__fail(c,TC_E_ARG,"data: the tensor is a strided view; tc_contiguous it first");
