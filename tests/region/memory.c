@@ -507,7 +507,7 @@ BOTH(programs_follow_what_moved) {
         CHECK_NEAR(tc_item(sum), all + first, 1e-6 * want);
     }
     CHECK_EQ(tc_reset(tc), TC_OK);
-    CHECK(is_given_back(tc, before + (4 << 20)));
+    CHECK(is_given_back(tc, before + (2 << 20)));
     CHECK_EQ(AT(in[0], 5), WIDE + 5), CHECK_EQ(AT(in[1], 5), 0);
     tc_fn_free(f);
 }
