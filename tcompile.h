@@ -3174,7 +3174,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xeeaa5cdbe7a24a25u
+#define TC__BUILD_ID 0x3b764b616eec5ca0u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -38811,6 +38811,8 @@ typedef void(*tc__block_fn)(void*d,const tc__reg*x,const tc__reg*y,const tc__reg
 int64_t n);
 typedef void(*tc__fold_fn)(void*acc,const tc__reg*x,int64_t n);
 typedef void(*tc__fold_mul_fn)(void*acc,const tc__reg*x,const tc__reg*y,int64_t n);
+typedef void(*tc__narrow_fn)(void*d,const void*x,const void*y,int64_t n);
+enum{TC__NARROW_ADD,TC__NARROW_SUB,TC__NARROW_MUL,TC__NARROW_OPS};
 typedef void(*tc__random_fn)(void*d,const tc__reg*x,uint64_t seed,uint64_t draw,
 int64_t n);
 typedef void(*tc__tile_fn)(void*c,int64_t ldc,const void*a,const void*b,int64_t ldb,
@@ -38825,6 +38827,7 @@ int32_t truth;
 const tc__block_fn(*alu)[TC_DTYPE_COUNT];
 const tc__fold_fn(*fold)[TC_DTYPE_COUNT];
 tc__fold_mul_fn fold_mul[TC__CLASSES];
+tc__narrow_fn narrow[2][TC__NARROW_OPS];
 const tc__block_fn(*cast)[TC_DTYPE_COUNT];
 tc__convert_fn in[TC_DTYPE_COUNT],out[TC_DTYPE_COUNT];
 tc__random_fn random[2][2];
@@ -39047,8 +39050,10 @@ tc__arg_merge_f32,tc__arg_merge_f64,tc__arg_merge_i32,tc__arg_merge_i64};
 #define TC__ISA(NAME,LANES,TRUTH) \
 {\
 NAME,LANES,TRUTH,TC__LN(alu),TC__LN(fold),\
-{TC__LN(fold_mul_f32),TC__LN(fold_mul_f64),NULL,NULL},TC__LN(cast),\
-{TC__LN(bool_in),\
+{TC__LN(fold_mul_f32),TC__LN(fold_mul_f64),NULL,NULL},\
+{{TC__LN(add8),TC__LN(sub8),TC__LN(mul8)},\
+{TC__LN(add16),TC__LN(sub16),TC__LN(mul16)}},\
+TC__LN(cast),{TC__LN(bool_in),\
 TC__LN(u8_in),\
 TC__LN(i8_in),\
 TC__LN(i16_in),\
@@ -39304,6 +39309,7 @@ struct tc__insn{
 tc__step_fn step;
 tc__block_fn block;
 tc__random_fn random;
+tc__narrow_fn narrow;
 uint32_t dst,in[3];
 uint32_t item;
 uint8_t dtype;
@@ -40338,6 +40344,15 @@ for(tc__runs_open(&r);tc__runs_next(f,p,&r);){
 tc__area all={0,r.now.length,0,r.now.count};
 tc__choose_in(f,i->item,&r.now,all,&d);
 }
+}
+static void tc__step_narrow(tc__frame*f,const tc__insn*i){
+const tc__path*x=&f->p->path.at[i->item],*y=&f->p->path.at[i->k];
+int64_t bytes=tc__dtype(i->dtype)->bytes;
+i->narrow(tc__dst_of(f,i,0),
+(const char*)f->base[x->buffer]+tc__expr_at(f,&x->index.at,0)*bytes,
+(const char*)f->base[y->buffer]+tc__expr_at(f,&y->index.at,0)*bytes,
+f->n);
+f->pc++;
 }
 // ---- gen/exec/interp_contract.c
 enum{
@@ -42054,13 +42069,16 @@ if(run<TC__PLAN_SHORT_RUN)return 0;
 t->run=run;
 return 1;
 }
-static int tc__plan_may_wait(const tc__planner*b,uint32_t root,const tc__node*n){
-if(b->uses[n->id]!=1||b->uniform[n->id])return 0;
+static int tc__plan_is_near(const tc__planner*b,uint32_t root,const tc__node*n){
+if(b->uniform[n->id])return 0;
 for(uint32_t i=n->id+1;i<root;i++){
 tc__op op=(tc__op)tc__plan_node(b,i)->op;
 if((op==TC_OP_FOR&&!b->flat)||op==TC_OP_END||op==TC_OP_STORE)return 0;
 }
 return 1;
+}
+static int tc__plan_may_wait(const tc__planner*b,uint32_t root,const tc__node*n){
+return b->uses[n->id]==1&&tc__plan_is_near(b,root,n);
 }
 static const tc__node*tc__plan_says_where(tc__planner*b,tc__tree*t,const tc__node*n){
 const tc__node*path=n;
@@ -42184,6 +42202,70 @@ if(b->failed)return;
 tc__path*root=&b->p->path.at[b->p->choice.at[i->item].path];
 root->stretch=stretch<TC__PLAN_SHORT_STRETCH?0:stretch;
 }
+static int tc__plan_narrow_op(const tc__node*n){
+if(n->dtype!=TC_I32)return-1;
+if(n->op==TC_OP_ADD)return TC__NARROW_ADD;
+if(n->op==TC_OP_SUB)return TC__NARROW_SUB;
+return n->op==TC_OP_MUL?(int)TC__NARROW_MUL:-1;
+}
+static int tc__plan_is_plain(tc__planner*b,const tc__node*n,uint32_t words){
+tc__ixrun r=tc__plan_run(b,n->attr[TC__ACCESS_INDEX]);
+if(tc__plan_in_lanes(b,n)||n->n_attr>words)return 0;
+return r.ok&&r.run==INT64_MAX&&tc__ix_equals(r.stride,1);
+}
+static const tc__node*tc__plan_narrow_load(const tc__planner*b,const tc__node*op,
+int k){
+return tc__plan_node(b,tc__plan_node(b,op->in[k])->in[0]);
+}
+static int tc__plan_is_narrow(tc__planner*b,const tc__node*op,int k,uint32_t root,
+uint32_t bytes){
+const tc__node*cast=tc__plan_node(b,op->in[k]),*load;
+uint32_t uses=1u+(op->in[0]==op->in[1]);
+if(cast->op!=TC_OP_CAST||b->uses[cast->id]!=uses)return 0;
+load=tc__plan_narrow_load(b,op,k);
+if(load->op!=TC_OP_LOAD||load->dtype==TC_BOOL||b->uses[load->id]!=1)
+return 0;
+if(tc__dtype(load->dtype)->reg!=TC__CLASS_i32)return 0;
+if(tc__dtype(load->dtype)->bytes!=bytes)return 0;
+return tc__plan_is_near(b,root,load)&&
+tc__plan_is_plain(b,load,TC__LOAD_PREDICATES);
+}
+static int tc__plan_is_narrow_root(tc__planner*b,const tc__node*n){
+uint32_t bytes=(uint32_t)tc__dtype(n->dtype)->bytes;
+if(n->op!=TC_OP_CAST||n->dtype==TC_BOOL||b->uses[n->id]!=1)return 0;
+if(tc__dtype(n->dtype)->reg!=TC__CLASS_i32||bytes>2)return 0;
+if(!b->stored[n->id]||tc__plan_part(b,n)->product)return 0;
+const tc__node*op=tc__plan_node(b,n->in[0]),*store=tc__plan_node(b,n->id+1);
+if(store->op!=TC_OP_STORE||store->in[0]!=n->id)return 0;
+if(tc__plan_narrow_op(op)<0||!tc__plan_may_wait(b,n->id,op))return 0;
+return tc__plan_is_plain(b,store,TC__STORE_KIND+1)&&
+tc__plan_is_narrow(b,op,0,n->id,bytes)&&
+tc__plan_is_narrow(b,op,1,n->id,bytes);
+}
+static void tc__plan_scan_narrow(tc__planner*b){
+b->axis=b->p->vector;
+for(uint32_t i=0;i+1<b->p->nodes;i++){
+const tc__node*n=tc__plan_node(b,i),*op;
+if(!tc__plan_is_narrow_root(b,n))continue;
+op=tc__plan_node(b,n->in[0]);
+b->tree[i]=b->tree[op->id]=1+i;
+for(int k=0;k<2;k++)
+b->tree[op->in[k]]=b->tree[tc__plan_narrow_load(b,op,k)->id]=1+i;
+}
+}
+static void tc__plan_narrow(tc__planner*b,const tc__node*n,tc__insn*i){
+const tc__node*op=tc__plan_node(b,n->in[0]);
+i->item=tc__plan_choice_path(b,tc__plan_narrow_load(b,op,0),INT64_MAX);
+i->k=tc__plan_choice_path(b,tc__plan_narrow_load(b,op,1),INT64_MAX);
+i->step=tc__step_narrow;
+i->narrow=b->p->isa->narrow[tc__dtype(n->dtype)->bytes-1][tc__plan_narrow_op(op)];
+}
+static void tc__plan_root(tc__planner*b,const tc__node*n,tc__insn*i){
+if(n->op==TC_OP_CAST)
+tc__plan_narrow(b,n,i);
+else
+tc__plan_choose(b,n,i);
+}
 // ---- gen/exec/interp_plan.c
 typedef struct tc__plan_rule{
 tc__op op;
@@ -42203,6 +42285,7 @@ if(b->p->code.count<=tc__plan_part(b,n)->main.first||
 i->step!=tc__step_store_plain)
 return;
 last=&b->p->code.at[b->p->code.count-1];
+if(last->dst==v->id&&last->step==tc__step_narrow)last->direct=i->item+1;
 if(last->dst!=v->id||last->uniform||!tc__plan_may_alias(b,v,n->id))return;
 if(last->step==tc__step_block)last->step=tc__step_block_direct;
 if(last->step==tc__step_block_direct||last->step==tc__step_choose||
@@ -42357,7 +42440,7 @@ memset(&i,0,sizeof i);
 i.dst=n->id,i.dtype=n->dtype,i.uniform=b->uniform[n->id];
 i.home=(int64_t)b->home[n->id];
 for(uint32_t k=0;k<3;k++)i.in[k]=k<n->n_in?n->in[k]:n->id;
-if(b->tree[n->id])tc__plan_choose(b,n,&i);
+if(b->tree[n->id])tc__plan_root(b,n,&i);
 for(size_t k=0;k<TC__COUNT(tc__plan_rules)&&!i.step;k++)
 if(tc__plan_rules[k].op==(tc__op)n->op)tc__plan_rules[k].plan(b,n,&i);
 if(!i.step&&!b->failed)tc__plan_loop(b,n,&i);
@@ -42516,6 +42599,7 @@ if(b->failed)return;
 tc__plan_scan_indices(b);
 tc__plan_scan_choices(b);
 tc__plan_scan_products(b);
+tc__plan_scan_narrow(b);
 tc__plan_scan_lives(b);
 tc__plan_slots(b);
 if(b->failed)return;
@@ -64915,6 +64999,35 @@ TC__TILE(f32)
 TC__TILE(i32)
 TC__ARG(f32,i32)
 TC__ARG(i32,i32)
+#undef TC__NARROW_VECTORS
+#if TC__LOOPS_SCALAR
+#define TC__NARROW_VECTORS(T,OP)
+#else
+#define TC__NARROW_VECTORS(T,OP) \
+typedef T several __attribute__((vector_size(4*TC_W)));\
+const int64_t size=(int64_t)(sizeof(several)/sizeof(T));\
+for(;i+size<=n;i+=size){\
+several p,q;\
+memcpy(&p,a+i,sizeof p),memcpy(&q,b+i,sizeof q);\
+p=p OP q;\
+memcpy(d+i,&p,sizeof p);\
+}
+#endif
+#undef TC__NARROW_LOOP
+#define TC__NARROW_LOOP(NAME,T,OP) \
+TC__LOOP_FN void TC__LN(NAME)(void*to,const void*x,const void*y,int64_t n){\
+T*d=(T*)to;\
+const T*a=(const T*)x,*b=(const T*)y;\
+int64_t i=0;\
+TC__NARROW_VECTORS(T,OP) \
+for(;i<n;i++)d[i]=(T)((uint32_t)a[i]OP(uint32_t)b[i]);\
+}
+TC__NARROW_LOOP(add8,uint8_t,+)
+TC__NARROW_LOOP(sub8,uint8_t,-)
+TC__NARROW_LOOP(mul8,uint8_t,*)
+TC__NARROW_LOOP(add16,uint16_t,+)
+TC__NARROW_LOOP(sub16,uint16_t,-)
+TC__NARROW_LOOP(mul16,uint16_t,*)
 TC__LOOP_PART int64_t TC__LN(pack)(void*to,const void*from,int64_t n,int32_t keep){
 int64_t i=0;
 #if !TC__LOOPS_SCALAR&&TC_ISA_AVX2&&TC_W==8&&!defined(__clang__)

@@ -112,3 +112,16 @@ static void tc__step_choose(tc__frame *f, const tc__insn *i) {
         tc__choose_in(f, i->item, &r.now, all, &d);
     }
 }
+
+// ---- narrow elements in memory
+
+// Operands are at the paths `item` and `k`; the STORE that follows has nothing left to do.
+static void tc__step_narrow(tc__frame *f, const tc__insn *i) {
+    const tc__path *x = &f->p->path.at[i->item], *y = &f->p->path.at[i->k];
+    int64_t bytes = tc__dtype(i->dtype)->bytes;
+    i->narrow(tc__dst_of(f, i, 0),
+              (const char *)f->base[x->buffer] + tc__expr_at(f, &x->index.at, 0) * bytes,
+              (const char *)f->base[y->buffer] + tc__expr_at(f, &y->index.at, 0) * bytes,
+              f->n);
+    f->pc++;
+}

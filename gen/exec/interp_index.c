@@ -142,6 +142,7 @@ struct tc__insn {
     tc__step_fn step;
     tc__block_fn block;
     tc__random_fn random;
+    tc__narrow_fn narrow;
     uint32_t dst, in[3]; // registers, by node id
     uint32_t item;       // path, accumulator, loop or limit expression
     uint8_t dtype;       // of the value, or of memory

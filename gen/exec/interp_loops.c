@@ -393,6 +393,37 @@ TC__TILE(i32)
 TC__ARG(f32, i32)
 TC__ARG(i32, i32)
 
+// What wraps needs no wider lanes: four times as many bytes a vector as of casts to i32 and back.
+#    undef TC__NARROW_VECTORS
+#    if TC__LOOPS_SCALAR
+#        define TC__NARROW_VECTORS(T, OP)
+#    else
+#        define TC__NARROW_VECTORS(T, OP)                                                  \
+            typedef T several __attribute__((vector_size(4 * TC_W)));                      \
+            const int64_t size = (int64_t)(sizeof(several) / sizeof(T));                   \
+            for (; i + size <= n; i += size) {                                             \
+                several p, q;                                                              \
+                memcpy(&p, a + i, sizeof p), memcpy(&q, b + i, sizeof q);                  \
+                p = p OP q;                                                                \
+                memcpy(d + i, &p, sizeof p);                                               \
+            }
+#    endif
+#    undef TC__NARROW_LOOP
+#    define TC__NARROW_LOOP(NAME, T, OP)                                                   \
+        TC__LOOP_FN void TC__LN(NAME)(void *to, const void *x, const void *y, int64_t n) { \
+            T *d = (T *)to;                                                                \
+            const T *a = (const T *)x, *b = (const T *)y;                                  \
+            int64_t i = 0;                                                                 \
+            TC__NARROW_VECTORS(T, OP)                                                      \
+            for (; i < n; i++) d[i] = (T)((uint32_t)a[i] OP(uint32_t) b[i]);               \
+        }
+TC__NARROW_LOOP(add8, uint8_t, +)
+TC__NARROW_LOOP(sub8, uint8_t, -)
+TC__NARROW_LOOP(mul8, uint8_t, *)
+TC__NARROW_LOOP(add16, uint16_t, +)
+TC__NARROW_LOOP(sub16, uint16_t, -)
+TC__NARROW_LOOP(mul16, uint16_t, *)
+
 // The bytes `keep` of 32 lanes to one vector, which packs within its halves: so those are put in order behind.
 TC__LOOP_PART int64_t TC__LN(pack)(void *to, const void *from, int64_t n, int32_t keep) {
     int64_t i = 0;

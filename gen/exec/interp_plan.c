@@ -27,6 +27,7 @@ static void tc__plan_store_direct(tc__planner *b, const tc__node *n, const tc__i
         i->step != tc__step_store_plain)
         return;
     last = &b->p->code.at[b->p->code.count - 1];
+    if (last->dst == v->id && last->step == tc__step_narrow) last->direct = i->item + 1;
     if (last->dst != v->id || last->uniform || !tc__plan_may_alias(b, v, n->id)) return;
     if (last->step == tc__step_block) last->step = tc__step_block_direct;
     if (last->step == tc__step_block_direct || last->step == tc__step_choose ||
@@ -201,7 +202,7 @@ static void tc__plan_insn(tc__planner *b, const tc__node *n) {
     i.dst = n->id, i.dtype = n->dtype, i.uniform = b->uniform[n->id];
     i.home = (int64_t)b->home[n->id];
     for (uint32_t k = 0; k < 3; k++) i.in[k] = k < n->n_in ? n->in[k] : n->id;
-    if (b->tree[n->id]) tc__plan_choose(b, n, &i);
+    if (b->tree[n->id]) tc__plan_root(b, n, &i);
     for (size_t k = 0; k < TC__COUNT(tc__plan_rules) && !i.step; k++)
         if (tc__plan_rules[k].op == (tc__op)n->op) tc__plan_rules[k].plan(b, n, &i);
     if (!i.step && !b->failed) tc__plan_loop(b, n, &i);
@@ -383,6 +384,7 @@ static void tc__plan_run_all(tc__planner *b) {
     tc__plan_scan_indices(b);
     tc__plan_scan_choices(b);
     tc__plan_scan_products(b);
+    tc__plan_scan_narrow(b);
     tc__plan_scan_lives(b);
     tc__plan_slots(b);
     if (b->failed) return;

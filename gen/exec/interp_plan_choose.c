@@ -47,14 +47,18 @@ static int tc__plan_joins(tc__planner *b, tc__tree *t, const tc__node *n) {
     return 1;
 }
 
-// Whether n has one use and may be made at `root`: in the same loop, nothing stored before.
-static int tc__plan_may_wait(const tc__planner *b, uint32_t root, const tc__node *n) {
-    if (b->uses[n->id] != 1 || b->uniform[n->id]) return 0;
+// Whether n may be made at `root`: in the same loop, nothing stored before.
+static int tc__plan_is_near(const tc__planner *b, uint32_t root, const tc__node *n) {
+    if (b->uniform[n->id]) return 0;
     for (uint32_t i = n->id + 1; i < root; i++) {
         tc__op op = (tc__op)tc__plan_node(b, i)->op;
         if ((op == TC_OP_FOR && !b->flat) || op == TC_OP_END || op == TC_OP_STORE) return 0;
     }
     return 1;
+}
+
+static int tc__plan_may_wait(const tc__planner *b, uint32_t root, const tc__node *n) {
+    return b->uses[n->id] == 1 && tc__plan_is_near(b, root, n);
 }
 
 // What says where n is chosen, or where its elements are; NULL: it is a value.
@@ -195,4 +199,82 @@ static void tc__plan_choose(tc__planner *b, const tc__node *n, tc__insn *i) {
     if (b->failed) return;
     tc__path *root = &b->p->path.at[b->p->choice.at[i->item].path];
     root->stretch = stretch < TC__PLAN_SHORT_STRETCH ? 0 : stretch;
+}
+
+// ---- narrow elements
+
+static int tc__plan_narrow_op(const tc__node *n) {
+    if (n->dtype != TC_I32) return -1;
+    if (n->op == TC_OP_ADD) return TC__NARROW_ADD;
+    if (n->op == TC_OP_SUB) return TC__NARROW_SUB;
+    return n->op == TC_OP_MUL ? (int)TC__NARROW_MUL : -1;
+}
+
+// Whether memory is read or written side by side everywhere, without predicates.
+static int tc__plan_is_plain(tc__planner *b, const tc__node *n, uint32_t words) {
+    tc__ixrun r = tc__plan_run(b, n->attr[TC__ACCESS_INDEX]);
+    if (tc__plan_in_lanes(b, n) || n->n_attr > words) return 0;
+    return r.ok && r.run == INT64_MAX && tc__ix_equals(r.stride, 1);
+}
+
+static const tc__node *tc__plan_narrow_load(const tc__planner *b, const tc__node *op,
+                                            int k) {
+    return tc__plan_node(b, tc__plan_node(b, op->in[k])->in[0]);
+}
+
+// Whether operand k of op, inside `root`, is a LOAD of elements of so many bytes, cast to i32 and used so alone.
+static int tc__plan_is_narrow(tc__planner *b, const tc__node *op, int k, uint32_t root,
+                              uint32_t bytes) {
+    const tc__node *cast = tc__plan_node(b, op->in[k]), *load;
+    uint32_t uses = 1u + (op->in[0] == op->in[1]);
+    if (cast->op != TC_OP_CAST || b->uses[cast->id] != uses) return 0;
+    load = tc__plan_narrow_load(b, op, k);
+    if (load->op != TC_OP_LOAD || load->dtype == TC_BOOL || b->uses[load->id] != 1)
+        return 0;
+    if (tc__dtype(load->dtype)->reg != TC__CLASS_i32) return 0;
+    if (tc__dtype(load->dtype)->bytes != bytes) return 0;
+    return tc__plan_is_near(b, root, load) &&
+           tc__plan_is_plain(b, load, TC__LOAD_PREDICATES);
+}
+
+// store(cast(op(cast(load), cast(load)))) of u8, i8 or i16: what is between LOADs and STORE is inside the last cast.
+static int tc__plan_is_narrow_root(tc__planner *b, const tc__node *n) {
+    uint32_t bytes = (uint32_t)tc__dtype(n->dtype)->bytes;
+    if (n->op != TC_OP_CAST || n->dtype == TC_BOOL || b->uses[n->id] != 1) return 0;
+    if (tc__dtype(n->dtype)->reg != TC__CLASS_i32 || bytes > 2) return 0;
+    if (!b->stored[n->id] || tc__plan_part(b, n)->product) return 0;
+    const tc__node *op = tc__plan_node(b, n->in[0]), *store = tc__plan_node(b, n->id + 1);
+    if (store->op != TC_OP_STORE || store->in[0] != n->id) return 0;
+    if (tc__plan_narrow_op(op) < 0 || !tc__plan_may_wait(b, n->id, op)) return 0;
+    return tc__plan_is_plain(b, store, TC__STORE_KIND + 1) &&
+           tc__plan_is_narrow(b, op, 0, n->id, bytes) &&
+           tc__plan_is_narrow(b, op, 1, n->id, bytes);
+}
+
+static void tc__plan_scan_narrow(tc__planner *b) {
+    b->axis = b->p->vector;
+    for (uint32_t i = 0; i + 1 < b->p->nodes; i++) {
+        const tc__node *n = tc__plan_node(b, i), *op;
+        if (!tc__plan_is_narrow_root(b, n)) continue;
+        op = tc__plan_node(b, n->in[0]);
+        b->tree[i] = b->tree[op->id] = 1 + i;
+        for (int k = 0; k < 2; k++)
+            b->tree[op->in[k]] = b->tree[tc__plan_narrow_load(b, op, k)->id] = 1 + i;
+    }
+}
+
+static void tc__plan_narrow(tc__planner *b, const tc__node *n, tc__insn *i) {
+    const tc__node *op = tc__plan_node(b, n->in[0]);
+    i->item = tc__plan_choice_path(b, tc__plan_narrow_load(b, op, 0), INT64_MAX);
+    i->k = tc__plan_choice_path(b, tc__plan_narrow_load(b, op, 1), INT64_MAX);
+    i->step = tc__step_narrow;
+    i->narrow = b->p->isa->narrow[tc__dtype(n->dtype)->bytes - 1][tc__plan_narrow_op(op)];
+}
+
+// The instruction of a root.
+static void tc__plan_root(tc__planner *b, const tc__node *n, tc__insn *i) {
+    if (n->op == TC_OP_CAST)
+        tc__plan_narrow(b, n, i);
+    else
+        tc__plan_choose(b, n, i);
 }

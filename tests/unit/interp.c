@@ -922,6 +922,37 @@ static void test_sum_of_products(int dtype, int64_t rows, int64_t cols) {
     free_kernel(q);
 }
 
+// Sums of narrow integers are made where they lie.
+static void test_narrow_sum(int dtype, int left, int right, tc__op op, int64_t n) {
+    kernel *q = new_kernel();
+    uint32_t x = input(q, left, n + 3, 0, 120), y = input(q, right, n, 0, 120);
+    uint32_t z = output(q, dtype, n), same = output(q, dtype, n);
+    int bytes = (int)tc__dtype(dtype)->bytes, bad = 0;
+    open_kernel(q, TC__POINTWISE, TC__COL, num(1), num(n));
+    loop(q, TC__COL, TC__BIND_WORKER, 0, num(n));
+    uint32_t a = cast(q, TC_I32, load(q, x, plus(q, q->c, num(3))));
+    uint32_t b = cast(q, TC_I32, load(q, y, q->c));
+    store(q, z, q->c, cast(q, dtype, op2(q, op, TC_I32, a, b)));
+    uint32_t c = cast(q, TC_I32, load(q, y, q->c));
+    store(q, same, q->c, cast(q, dtype, op2(q, op, TC_I32, c, c)));
+    end(q, TC__COL);
+    q->g.shape.grain = 100;
+    RUN(q, (n + 99) / 100);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t p = (int64_t)value(q, x, i + 3), r = (int64_t)value(q, y, i), want[2];
+        want[0] = op == TC_OP_ADD ? p + r : op == TC_OP_SUB ? p - r : p * r;
+        want[1] = op == TC_OP_ADD ? r + r : op == TC_OP_SUB ? 0 : r * r;
+        for (int k = 0; k < 2; k++) {
+            int64_t wrapped = want[k] & ((1 << 8 * bytes) - 1);
+            if (dtype != TC_U8 && wrapped >> (8 * bytes - 1)) wrapped -= 1 << 8 * bytes;
+            bad += (int64_t)value(q, k ? same : z, i) != wrapped;
+        }
+    }
+    CHECK(bad == 0);
+    CHECK(steps_of(q, tc__step_narrow) == 2 && steps_of(q, tc__step_block) == 0);
+    free_kernel(q);
+}
+
 // Rows of elements `step` apart in some rows, of a window elsewhere; and where a predicate never holds,
 // whose place is before a run or behind it. Short rows stand behind one another in a block.
 static void test_rows(int dtype, int64_t rows, int64_t cols, int64_t step) {
@@ -1698,6 +1729,12 @@ int main(int count, char **args) {
     }
     test_sum_of_products(TC_F32, 3, 1000), test_sum_of_products(TC_F32, 2, 20011);
     test_sum_of_products(TC_F32, 40, 7), test_sum_of_products(TC_F64, 3, 9001);
+    static const tc__op wrap[] = {TC_OP_ADD, TC_OP_SUB, TC_OP_MUL};
+    for (int k = 0; k < 3; k++) {
+        test_narrow_sum(TC_U8, TC_U8, TC_U8, wrap[k], 5003);
+        test_narrow_sum(TC_I8, TC_U8, TC_I8, wrap[k], 77);
+        test_narrow_sum(TC_I16, TC_I16, TC_I16, wrap[k], 9001);
+    }
     test_contract_row(20, 40, 700);
     test_contract_row(3, 5, 9);
     test_random();
