@@ -121,9 +121,14 @@
 //     result of a function's body           the call    with the call, but for out[]
 //     memory of tc_wrap, *user of a body    you         after the last use of its tensors
 //
-//     - Memory goes with the last tensor that shares it (views do, also a nameless one: behind tc_free(z), the
-//       tc_select of tc_item(tc_select(z, 0, 3)) still holds all of z: tc_get(z, TC_DIMS(3)) makes none). That of a region's results is its
-//       program's: the next visits write it again, tc_reset gives it back.
+//     - Memory goes with the last tensor that shares it, and views do. Where tc_free or a scope ends the tensor
+//       that shows most of it (1 MB or more), the views left take what they show, first element to last, to
+//       memory of their own, if that is less than half; what they share they go on sharing. So tc_free(z)
+//       frees z behind tc_item(tc_select(z, 0, 3)), whose view nobody can free (tc_get(z, TC_DIMS(3)) makes
+//       none). All of it stays behind a view of more, such as a nameless tc_t(z) or column of z, on a device,
+//       after tc_data of such a view, while contexts of tc_open_shared see it, and as long as a region keeps z
+//       for late reads; the next tc_free, end of a scope or tc_reset looks again. Memory of a region's results
+//       is its program's: the next visits write it again, tc_reset gives it back.
 //     - What ended is TC_E_DEAD wherever it is given, with what ended it and where.
 //     - A loop's state may be the result of the visit before, and go on for as long as each visit uses it.
 //       Results that ops of the region consumed are not stored at first: one that is read late is computed
@@ -1856,7 +1861,12 @@ typedef enum tc_numerics {
     TC_NUMERICS_FAST    // a product and the sum it goes into may be rounded once (-ffp-contract=fast), and
                         // matrix products of bf16 be summed in pairs, by AVX512-BF16 or the tiles of AMX, in
                         // f32 as ever, with subnormals taken as 0: last bits may differ from the
-                        // interpreter's and from machine to machine
+                        // interpreter's and from machine to machine. On the CPU 3x3 convolutions of f32 with
+                        // 32 channels C and more, multiples of 8, may take a quarter of the products (Winograd's
+                        // F(4x4, 3x3)), which takes half of the time: their error is some four times that of sums
+                        // in order, and was below the bound of these, 9 C 2^-24 sum |w| max |x|, in all that was
+                        // measured. The largest x of the 6 x 6 beside a result counts for that, and a NaN or
+                        // infinity among them may make NaN of it
 } tc_numerics;
 
 // A field that is zero takes the environment variable of that name (TC_FULLGRAPH, TC_BACKEND, ...),
@@ -3169,7 +3179,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x133e1112cc79c13bu
+#define TC__BUILD_ID 0xb22a26e120740c00u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -6854,6 +6864,7 @@ void*block;
 const void*constant;
 uint32_t refs;
 uint8_t owner;
+uint8_t loose;
 uint8_t watched;
 uint32_t refused;
 uint64_t version;
@@ -6878,6 +6889,7 @@ uint32_t bind_index;
 tc__marks*marks;
 uint64_t grad;
 int grad_lent;
+int lent;
 int held;
 const char*file;
 int line;
@@ -6912,6 +6924,8 @@ tc__obituary obituary[TC__OBITUARIES];
 uint32_t deaths;
 size_t unscoped;
 int warned_unscoped,warned_shared;
+int loose;
+uint32_t trimmed_at,trim_after;
 size_t pile_bytes;
 volatile uint32_t children;
 volatile uint32_t autocasts;
@@ -7242,7 +7256,7 @@ tc__tensor*t=v->slot.at[slot];
 t->epoch=tc__epoch_next(v);
 t->layout=layout,t->storage=s,t->offset=offset,t->file=file,t->line=line;
 t->bind_epoch=t->bind_index=0,t->marks=NULL;
-t->grad=0,t->grad_lent=0,t->held=0;
+t->grad=0,t->grad_lent=0,t->held=0,t->lent=0;
 t->id=tc__handle(v,t->epoch,slot).id;
 t->scope=(uint32_t)v->scope.count;
 if(t->scope){
@@ -7272,6 +7286,7 @@ slot=tc__handle_slot(own);
 tc__tensor*t=v->slot.at[slot];
 tc__tensor_move(c,t,0);
 t->id=id,t->bind_epoch=from->bind_epoch,t->bind_index=from->bind_index;
+t->lent=1;
 return t;
 }
 static int tc__known_prepare(tc_ctx*c,uint32_t n){
@@ -7313,6 +7328,15 @@ if(tc__slot_find(c,g))
 tc__slot_free(c,tc__handle_slot(g),"freed with the tensor whose gradient it was",
 file,line);
 }
+enum{TC__TRIM_LEAST=1<<20};
+static void tc__storage_loosen(tc_ctx*c,const tc__tensor*t){
+const tc__layout*l=tc__layout_at(c,t->layout);
+tc__storage*s=t->storage;
+if(s->refs<2||s->bytes<TC__TRIM_LEAST||s->owner!=TC__OWNED)return;
+if(s->device||s->constant)return;
+if(2*(size_t)l->numel*tc__dtype(l->dtype)->bytes<s->bytes)return;
+s->loose=1,tc__values_of(c)->loose=1;
+}
 static void tc__slot_free(tc_ctx*c,uint32_t slot,const char*how,const char*file,
 int line){
 tc__values*v=tc__values_of(c);
@@ -7320,6 +7344,7 @@ tc__tensor*t=v->slot.at[slot];
 tc__grad_free(c,t,file,line);
 tc__obituary_write(v,t->id,how,file,line);
 if(t->id&TC__VISIT_BIT)tc__map_remove(&v->known,t->id);
+tc__storage_loosen(c,t);
 tc__storage_unref(c,t->storage);
 if(t->marks)tc__free(c,t->marks,sizeof*t->marks);
 if(!t->scope)v->unscoped--;
@@ -7364,6 +7389,101 @@ TC__VEC_FREE(c,v->layout);
 TC__VEC_FREE(c,v->layout_free);
 tc__map_free(&v->layout_ids);
 tc__map_free(&v->known);
+}
+// ---- gen/value/trim.c
+static void tc__tensor_lend(tc_ctx*c,tc_tensor t){
+tc__tensor*m=tc__slot_find(c,t);
+if(!m)m=tc__known_find(c,t.id);
+if(m)m->lent=1;
+}
+typedef struct tc__shown{
+tc__tensor*t;
+int64_t low,high;
+}tc__shown;
+typedef TC__VEC(tc__shown)tc__all_shown;
+static int tc__shown_order(const void*a,const void*b){
+int64_t x=((const tc__shown*)a)->low,y=((const tc__shown*)b)->low;
+return x<y?-1:x>y;
+}
+static int tc__storage_shown(tc_ctx*c,const tc__storage*s,tc__all_shown*out){
+tc__values*v=tc__values_of(c);
+for(size_t i=0;i<v->slot.count;i++){
+tc__shown e;
+e.t=v->slot.at[i];
+if(!e.t->epoch||e.t->storage!=s)continue;
+const tc__layout*l=tc__layout_at(c,e.t->layout);
+int64_t bytes=(int64_t)tc__dtype(l->dtype)->bytes;
+e.low=(e.t->offset+l->low)*bytes,
+e.high=(e.t->offset+l->high+1)*bytes;
+if(!l->numel)e.high=e.low;
+e.low-=e.low%TC__STORAGE_ALIGN;
+if(e.t->lent||!TC__PUSH(c,*out,e))return 0;
+}
+qsort(out->at,out->count,sizeof*out->at,tc__shown_order);
+return 1;
+}
+static size_t tc__shown_together(const tc__all_shown*all,size_t i,int64_t*end){
+size_t n=1;
+*end=all->at[i].high;
+for(;i+n<all->count&&all->at[i+n].low<*end;n++)
+if(all->at[i+n].high>*end)*end=all->at[i+n].high;
+return n;
+}
+static size_t tc__shown_bytes(const tc__all_shown*all){
+size_t sum=0;
+int64_t end;
+for(size_t i=0,n;i<all->count;i+=n){
+n=tc__shown_together(all,i,&end);
+sum+=(size_t)(end-all->at[i].low)+TC__SLAB_SLACK;
+}
+return sum;
+}
+static int tc__shown_move(tc_ctx*c,const tc__shown*e,size_t n,int64_t end){
+tc__storage*from=e->t->storage,*to;
+size_t size=(size_t)(end-e->low)+TC__SLAB_SLACK,
+there=from->bytes-(size_t)e->low;
+to=tc__storage_new(c,size);
+if(!to)return 0;
+memcpy(to->data,(char*)from->data+e->low,there<size?there:size);
+to->version=from->version,to->watched=from->watched,to->refused=from->refused;
+to->refs=(uint32_t)n;
+for(size_t i=0;i<n;i++){
+tc__tensor*t=e[i].t;
+int64_t bytes=(int64_t)tc__dtype(tc__layout_at(c,t->layout)->dtype)->bytes;
+t->storage=to,t->offset-=e->low/bytes;
+tc__storage_unref(c,from);
+}
+return 1;
+}
+static int tc__storage_trim(tc_ctx*c,tc__storage*s){
+tc__error_mark before=tc__error_now(c);
+tc__all_shown all;
+int done=1;
+int64_t end;
+memset(&all,0,sizeof all);
+s->loose=0;
+if(tc__storage_shown(c,s,&all)&&tc__shown_bytes(&all)<=s->bytes/2){
+done=all.count==s->refs;
+s->loose=!done;
+for(size_t i=0,n;done&&i<all.count;i+=n){
+n=tc__shown_together(&all,i,&end);
+if(!tc__shown_move(c,&all.at[i],n,end))break;
+}
+}
+TC__VEC_FREE(c,all);
+tc__error_restore(c,before);
+return done;
+}
+static void tc__values_trim(tc_ctx*c){
+tc__values*v=tc__values_of(c);
+if(!v->loose||v->deaths-v->trimmed_at<v->trim_after)return;
+if(v->parent||v->children||tc__core_of(c)->frozen)return;
+v->loose=0,v->trimmed_at=v->deaths,v->trim_after=0;
+for(size_t i=0;i<v->slot.count;i++){
+const tc__tensor*t=v->slot.at[i];
+if(t->epoch&&t->storage->loose&&!tc__storage_trim(c,t->storage))v->loose=1;
+}
+if(v->loose)v->trim_after=(uint32_t)(v->slot.count/8);
 }
 // ---- gen/value/overlap.c
 typedef struct tc__reachdim{
@@ -7728,6 +7848,7 @@ TC_OP_PAD,
 TC_OP_WINDOW,
 TC_OP_DETACH,
 TC_OP_LAID,
+TC_OP_UNROLLED,
 TC_OP_AGAIN,
 TC_OP_WRT,
 TC_OP_CAT,
@@ -7842,6 +7963,7 @@ TC__PAD_DIM=0,TC__PAD_LOW=1,TC__PAD_HIGH=2,TC__PAD_DILATION=3,
 TC__PAD_FILL=4,
 TC__WINDOW_DIM=0,TC__WINDOW_SIZE=1,TC__WINDOW_STRIDE=2,TC__WINDOW_DILATION=3,
 TC__DETACH_MARK=0,
+TC__UNROLLED_DIMS=0,
 TC__AGAIN_MARK=0,
 TC__WRT_CELL=0,
 TC__CAT_DIM=0,
@@ -8515,6 +8637,7 @@ static const char*const tc__op_names[TC_OP_TOTAL]={
 "window",
 "detach",
 "laid",
+"unrolled",
 "again",
 "wrt",
 "cat",
@@ -9385,6 +9508,8 @@ TC__OP(MOVE,1,0,same,same,0,COUNT,0x0u,0x0u,
 "t mark","")
 TC__OP(LAYOUT,1,1,same,same,0,COUNT,0x0u,0x0u,
 "","")
+TC__OP(LAYOUT,1,1,same,same,0,COUNT,0x0u,0x0u,
+"t dims","")
 TC__OP(MOVE,1,0,same,same,0,COUNT,0x0u,0x0u,
 "t mark","")
 TC__OP(MOVE,1,0,same,same,0,COUNT,0x0u,0x0u,
@@ -9628,6 +9753,9 @@ return at<i;
 static int tc__attr_is_ix(const tc__node*n,uint32_t i){
 if(n->op==TC_OP_CALL)return tc__call_word_is_size(n,i);
 return(int)(tc__ops[n->op].sizes>>(i<31?i:31)&1);
+}
+static int tc__is_layout(const tc__node*n){
+return tc__ops[n->op].kind==TC__KIND_LAYOUT;
 }
 static int tc__is_alu(const tc__node*n){
 tc__kind k=tc__ops[n->op].kind;
@@ -12306,6 +12434,7 @@ who);
 return TC_E_STATE;
 }
 tc__scope_end(c,&t,1,file,line);
+tc__values_trim(c);
 if(tc__layouts_are_many(c))tc__recorder_of(c)->hooks->settle(c);
 return TC_OK;
 }
@@ -12316,22 +12445,20 @@ TCDEF tc_tensor tc_scope_return_at(tc_ctx*tc,tc_tensor t,const char*file,int lin
 return tc__scope_leave(tc,"tc_scope_return",t,file,line)?tc__null():t;
 }
 enum{TC__SHARED_TOLD=64<<20};
-static void tc__warn_shared(tc_ctx*c,const tc__tensor*t,const char*file,int line){
+static void tc__warn_shared(tc_ctx*c,const tc__storage*s,size_t bytes,const char*file,
+int line){
 tc__values*v=tc__values_of(c);
 const tc__tensor*other=NULL;
-if(t->storage->refs<2||t->storage->bytes<TC__SHARED_TOLD)return;
-if(t->storage->owner!=TC__OWNED||v->warned_shared)return;
+if(bytes<TC__SHARED_TOLD||v->warned_shared||tc__core_of(c)->frozen)return;
 for(size_t i=0;i<v->slot.count&&!other;i++)
-if(v->slot.at[i]!=t&&v->slot.at[i]->storage==t->storage)
-other=v->slot.at[i];
-if(!other||tc__core_of(c)->frozen)return;
+if(v->slot.at[i]->epoch&&v->slot.at[i]->storage==s)other=v->slot.at[i];
+if(!other||s->bytes!=bytes||s->owner!=TC__OWNED)return;
 v->warned_shared=1;
 tc__warn(
 c,
 "tc_free at %s:%d: its %zu MB stay until the view of %s:%d is freed, which shares "
 "them; tc_free it too, or make it in a scope",
-file?file:"?",line,t->storage->bytes>>20,other->file?other->file:"?",
-other->line);
+file?file:"?",line,bytes>>20,other->file?other->file:"?",other->line);
 }
 static int tc__free_refused(tc_ctx*c,tc_tensor t){
 if(t.id>>56==tc__values_of(c)->slot_of_ctx||!tc__import_find(c,t))
@@ -12345,14 +12472,19 @@ static void tc__free_tensor(tc_ctx*c,tc_tensor t,const char*file,int line){
 tc__family_settle(c);
 if(tc__is_visit(t)){
 (void)tc__result_free(c,t,file,line);
+tc__values_trim(c);
 return;
 }
-if(!tc__slot_find(c,t)){
+const tc__tensor*m=tc__slot_find(c,t);
+if(!m){
 (void)tc__free_refused(c,t);
 return;
 }
-tc__warn_shared(c,tc__slot_find(c,t),file,line);
+const tc__storage*s=m->storage;
+size_t shared=s->refs>1?s->bytes:0;
 tc__slot_free(c,tc__handle_slot(t),"freed by tc_free",file,line);
+tc__values_trim(c);
+if(shared)tc__warn_shared(c,s,shared,file,line);
 if(tc__layouts_are_many(c))tc__recorder_of(c)->hooks->settle(c);
 }
 TCDEF void tc_free_at(tc_tensor t,const char*file,int line){
@@ -24167,6 +24299,159 @@ for(int i=0;i<2;i++)tc__free(w->ctx,r.copy[i],n*sizeof*r.copy[i]);
 TC__VEC_FREE(w->ctx,r.attended);
 return ok;
 }
+// ---- gen/pass/winograd.c
+enum{TC__WINOGRAD_TAPS=3,TC__WINOGRAD_OUT=4,TC__WINOGRAD_TILE=6};
+static const double tc__winograd_image[6][6]={{4,0,-5,0,1,0},{0,-4,-4,1,1,0},
+{0,4,-4,-1,1,0},{0,-2,-1,2,1,0},
+{0,2,-1,-2,1,0},{0,4,0,-5,0,1}};
+static const double tc__winograd_weight[6][6]={{1./4,0,0},
+{-1./6,-1./6,-1./6},
+{-1./6,1./6,-1./6},
+{1./24,1./12,1./6},
+{1./24,-1./12,1./6},
+{0,0,1}};
+static const double tc__winograd_result[4][6]={
+{1,1,1,1,1,0},{0,1,-1,2,-2,0},{0,1,1,4,4,0},{0,1,-1,8,-8,1}};
+enum{
+TC__WINOGRAD_CHANNELS=32,
+TC__WINOGRAD_VECTOR=8,
+TC__WINOGRAD_WEIGHT=32,
+TC__WINOGRAD_ELEMENT=64
+};
+static int64_t tc__winograd_tiles(tc__ix size){
+return(tc__ix_value(size)+TC__WINOGRAD_OUT-1)/TC__WINOGRAD_OUT;
+}
+static int tc__winograd_pays(const tc__windowed*w){
+double c=(double)w->channels,o=(double)w->results,
+tiles=(double)tc__winograd_tiles(w->out[0])*
+(double)tc__winograd_tiles(w->out[1]),
+square=TC__WINOGRAD_TILE*TC__WINOGRAD_TILE,
+taps=TC__WINOGRAD_TAPS*TC__WINOGRAD_TAPS;
+double direct=2*taps*c*o*(double)tc__windowed_places(w),
+made=square*(2*c*o*tiles+TC__WINOGRAD_WEIGHT*c*o+
+TC__WINOGRAD_ELEMENT*(c+o)*tiles);
+return made<direct;
+}
+static int tc__winograd_of(const tc__graph*g,const tc__node*n,tc__windowed*w){
+if(n->op!=TC_OP_MATMUL||n->device||n->dtype!=TC_F32||
+!tc__windowed_form(g,n,w)||w->groups!=1||w->weight->dtype!=TC_F32)
+return 0;
+for(int d=0;d<2;d++)
+if(w->size[d]!=TC__WINOGRAD_TAPS||w->stride[d]!=1||w->dilation[d]!=1||
+!tc__ix_is_const(w->out[d])||!tc__ix_is_const(w->image->dims[2+d]))
+return 0;
+return w->channels>=TC__WINOGRAD_CHANNELS&&w->results>=TC__WINOGRAD_CHANNELS&&
+w->channels%TC__WINOGRAD_VECTOR==0&&
+w->results%TC__WINOGRAD_VECTOR==0&&tc__winograd_pays(w);
+}
+static int tc__wants_winograd(const tc__graph*g,const tc__node*n){
+tc__windowed w;
+return tc__winograd_of(g,n,&w);
+}
+static tc__node*tc__winograd_term(tc__graph*g,tc__node*sum,tc__node*a,double by){
+tc__node*in[3];
+if(!sum&&by==1)return a;
+in[0]=sum,in[1]=a;
+if(sum&&by==1)return tc__make_alu(g,TC_OP_ADD,a->dtype,in,2);
+if(sum&&by==-1)return tc__make_alu(g,TC_OP_SUB,a->dtype,in,2);
+in[0]=a,in[1]=tc__make_number(g,a,by),in[2]=sum;
+return tc__make_alu(g,sum?TC_OP_FMA:TC_OP_MUL,a->dtype,in,sum?3:2);
+}
+static tc__node*tc__winograd_along(tc__graph*g,tc__node*a,int64_t dim,
+const double(*matrix)[6],int rows){
+tc__node*element[TC__WINOGRAD_TILE];
+uint32_t row[TC__WINOGRAD_TILE];
+tc__ix dims[TC_MAX_RANK];
+int columns=a?(int)tc__ix_value(a->dims[dim]):0;
+for(int k=0;k<columns;k++)
+if(!(element[k]=tc__windowed_slice(g,a,(int)dim,k,1,1)))return NULL;
+for(int i=0;i<rows&&a;i++){
+tc__node*sum=NULL;
+for(int k=columns;k-- >0;)
+if(matrix[i][k]!=0&&
+!(sum=tc__winograd_term(g,sum,element[k],matrix[i][k])))
+return NULL;
+row[i]=sum->id;
+}
+if(!a)return NULL;
+memcpy(dims,a->dims,sizeof dims),dims[dim]=tc__ix_const(rows);
+return tc__make(g,TC_OP_CAT,a->dtype,a->rank,dims,row,(uint32_t)rows,&dim,1);
+}
+static tc__node*tc__winograd_square(tc__graph*g,tc__node*a,int first,int second,
+const double(*matrix)[6],int rows){
+int64_t mask=(int64_t)1<<first|(int64_t)1<<second;
+a=tc__winograd_along(g,a,first,matrix,rows);
+a=tc__winograd_along(g,a,second,matrix,rows);
+return a?tc__make1(g,TC_OP_UNROLLED,a,a->rank,a->dims,&mask,1):NULL;
+}
+static tc__node*tc__winograd_laid(tc__graph*g,tc__node*a){
+return a?tc__make_alu(g,TC_OP_LAID,a->dtype,&a,1):NULL;
+}
+static tc__node*tc__winograd_tiled(tc__graph*g,const tc__windowed*w){
+static const int64_t last[]={0,2,3,1},tile[]={4,5,0,1,2,3};
+tc__windowed of=*w;
+tc__ix tiles=w->images,squares=tc__ix_const(TC__WINOGRAD_TILE*TC__WINOGRAD_TILE);
+tc__node*a=tc__windowed_permute(g,g->node.at[w->image->id],last);
+for(int d=0;d<2&&a;d++){
+int64_t count=tc__winograd_tiles(w->out[d]);
+int64_t all=
+count*TC__WINOGRAD_OUT+TC__WINOGRAD_TILE-TC__WINOGRAD_OUT-w->low[d];
+a=tc__windowed_pad(g,a,1+d,w->low[d],all-tc__ix_value(a->dims[1+d]),1);
+of.out[d]=tc__ix_const(count),of.size[d]=TC__WINOGRAD_TILE;
+of.stride[d]=TC__WINOGRAD_OUT,tiles=tc__ix_mul(g->ix,tiles,of.out[d]);
+}
+a=tc__winograd_laid(g,a);
+a=tc__windowed_windows(g,&of,a,0,1);
+a=tc__windowed_windows(g,&of,a,1,2);
+a=tc__windowed_permute(g,a,tile);
+a=tc__winograd_square(g,a,0,1,tc__winograd_image,TC__WINOGRAD_TILE);
+tc__ix dims[]={squares,tiles,tc__ix_const(w->channels)};
+return tc__make_reshape(g,a,3,dims);
+}
+static tc__node*tc__winograd_factors(tc__graph*g,const tc__windowed*w){
+static const int64_t taps[]={0,2,3,1},turned[]={1,2,0};
+int64_t size[]={w->results,w->channels,TC__WINOGRAD_TAPS,TC__WINOGRAD_TAPS},
+flat[]={w->results,TC__WINOGRAD_TILE*TC__WINOGRAD_TILE,w->channels};
+tc__node*a=g->node.at[w->weight->id];
+while(a->op==TC_OP_RESHAPE)a=tc__operand(g,a,0);
+a=tc__windowed_reshape(g,tc__winograd_laid(g,a),4,size);
+a=tc__windowed_permute(g,a,taps);
+a=tc__winograd_square(g,a,1,2,tc__winograd_weight,TC__WINOGRAD_TILE);
+return tc__windowed_permute(g,a?tc__windowed_reshape(g,a,3,flat):NULL,turned);
+}
+static tc__node*tc__winograd_results(tc__graph*g,const tc__windowed*w,tc__node*a){
+static const int64_t tile[]={2,3,0,4,1,5},first[]={0,3,1,2};
+tc__ix tile_of=tc__ix_const(TC__WINOGRAD_TILE),results=tc__ix_const(w->results),
+cells=tc__ix_mul(g->ix,w->out[0],w->out[1]);
+int64_t tiles[]={tc__winograd_tiles(w->out[0]),tc__winograd_tiles(w->out[1])};
+tc__ix square[]={
+tile_of,tile_of,w->images,tc__ix_const(tiles[0]),tc__ix_const(tiles[1]),
+results};
+tc__ix image[]={w->images,tc__ix_const(tiles[0]*TC__WINOGRAD_OUT),
+tc__ix_const(tiles[1]*TC__WINOGRAD_OUT),results};
+tc__ix all[]={w->images,tc__ix_const(1),results,cells};
+a=tc__windowed_permute(g,tc__make_reshape(g,a,6,square),tile);
+a=tc__winograd_square(g,a,2,4,tc__winograd_result,TC__WINOGRAD_OUT);
+a=tc__make_reshape(g,a,4,image);
+for(int d=0;d<2;d++)
+a=tc__make_slice(g,a,1+d,tc__ix_const(0),w->out[d],tc__ix_const(1));
+return tc__make_reshape(g,tc__windowed_permute(g,a,first),4,all);
+}
+static tc__node*tc__rule_winograd(tc__graph*g,const tc__node*n){
+tc__windowed w;
+tc__ix dims[3];
+uint32_t in[2];
+if(!tc__winograd_of(g,n,&w))return NULL;
+const tc__node*left=tc__winograd_tiled(g,&w),*right=tc__winograd_factors(g,&w);
+if(!left||!right)return NULL;
+memcpy(dims,left->dims,sizeof dims),dims[2]=right->dims[2];
+in[0]=left->id,in[1]=right->id;
+return tc__winograd_results(g,&w,
+tc__make(g,TC_OP_MATMUL,TC_F32,3,dims,in,2,NULL,0));
+}
+static int tc__pass_winograd(tc__rewrite*w){
+return tc__rewrite_each(w,tc__rule_winograd);
+}
 // ---- gen/pass/channels.c
 enum{
 TC__CHANNELS_LINE=128,
@@ -24532,6 +24817,10 @@ return tc__split_count(g,n,&rows,&columns)!=0;
 }
 static int tc__pass_split(tc__rewrite*w){return tc__rewrite_each(w,tc__rule_split);}
 static int tc__pass_dce(tc__rewrite*w){return tc__rewrite_each(w,NULL);}
+enum{
+TC__ROUNDS_DEVICES=1,
+TC__ROUNDS_FAST=2
+};
 typedef struct tc__pass{
 const char*name;
 int(*run)(tc__rewrite*w);
@@ -24546,16 +24835,17 @@ static const tc__pass tc__passes[]={
 {"rules",tc__pass_rules,tc__wants_any,0},
 {"raise",tc__pass_raise,tc__wants_raise,0},
 {"widen",tc__pass_widen,tc__wants_widen,0},
-{"rescore",tc__pass_rescore,tc__wants_rescore,1},
-{"moments",tc__pass_moments,tc__wants_moments,1},
-{"channels",tc__pass_channels,tc__wants_channels,1},
-{"layouts",tc__pass_layouts,tc__wants_layouts,1},
-{"align",tc__pass_align,tc__wants_align,1},
+{"rescore",tc__pass_rescore,tc__wants_rescore,TC__ROUNDS_DEVICES},
+{"moments",tc__pass_moments,tc__wants_moments,TC__ROUNDS_DEVICES},
+{"winograd",tc__pass_winograd,tc__wants_winograd,TC__ROUNDS_FAST},
+{"channels",tc__pass_channels,tc__wants_channels,TC__ROUNDS_DEVICES},
+{"layouts",tc__pass_layouts,tc__wants_layouts,TC__ROUNDS_DEVICES},
+{"align",tc__pass_align,tc__wants_align,TC__ROUNDS_DEVICES},
 {"split",tc__pass_split,tc__wants_split,0},
 {"dce",tc__pass_dce,NULL,0},
 };
 static int tc__pass_is_off(int i,uint32_t off_mask,int rounds){
-return(int)(off_mask>>i&1)||tc__passes[i].rounds>rounds;
+return(int)(off_mask>>i&1)||(tc__passes[i].rounds&~rounds)!=0;
 }
 static uint32_t tc__pass_find(const char*name,size_t size){
 if(size==3&&!memcmp(name,"all",3))return UINT32_MAX;
@@ -24932,6 +25222,10 @@ typedef struct tc__group_windows{
 int64_t images,channels,turned;
 int64_t image[2],out[2],size[2],stride[2],dilation[2],low[2];
 }tc__group_windows;
+typedef enum tc__columns{
+TC__COLUMNS_SPLIT=1,
+TC__COLUMNS_BY_ITEM
+}tc__columns;
 typedef struct tc__group_shape{
 tc__ix rows,cols;
 tc__ix batch;
@@ -25260,6 +25554,8 @@ forced;
 uint8_t folds,
 along;
 tc__ix fold;
+uint32_t
+unrolled;
 }tc__root;
 typedef struct tc__visited{
 uint32_t node,level;
@@ -25495,7 +25791,7 @@ uint32_t in[3],made;
 for(uint32_t i=0;i<n->n_in;i++)
 in[i]=tc__lower_at(w,tc__operand(w->g,n,i),index);
 if(tc__lower_positions(w,n,in,&made))return made;
-if(n->op==TC_OP_LAID)return in[0];
+if(tc__is_layout(n))return in[0];
 if(n->op==TC_OP_CAST)return tc__weave_cast(w,in[0],n->dtype);
 return tc__weave_node(w,(tc__op)n->op,n->dtype,in,n->n_in,n->attr,n->n_attr);
 }
@@ -26222,6 +26518,12 @@ TC__WIDE=
 TC__LANE_BY_LANE=
 4,
 TC__COL_GRAIN=4096,
+TC__TURN_GRAIN=
+32,
+TC__TURN_FEW=16,
+TC__TURN_ITEMS=4,
+TC__TURN_LINE=64,
+TC__TURN_PAGE=4096,
 TC__NT_BYTES=8<<20,
 TC__NT_LEAST=1<<20
 };
@@ -26589,17 +26891,44 @@ for(size_t i=0;i<f->mid.node.count;i++)
 if(f->mid.node.at[i]->phase>last)last=f->mid.node.at[i]->phase;
 return last;
 }
+static int64_t tc__turn_grain(tc__ixpool*p,const tc__group*k,const tc__node*n){
+if(n->op!=TC_OP_LOAD||n->level!=TC__AT_COL)return 0;
+int64_t bytes=(int64_t)tc__dtypes[tc__buffer_of(k,n)->dtype].bytes;
+tc__ixrun along=tc__ix_run(p,n->attr[TC__LOAD_INDEX],TC__COL),
+down=tc__ix_run(p,n->attr[TC__LOAD_INDEX],TC__ROW);
+if(!along.ok||along.run<TC__TURN_GRAIN||!tc__ix_is_const(along.stride)||
+!down.ok||down.run<TC__TURN_LINE/bytes||!tc__ix_equals(down.stride,1))
+return 0;
+bytes*=tc__ix_value(along.stride);
+if(bytes<TC__TURN_LINE)return 0;
+return tc__ix_gcd(bytes,TC__TURN_PAGE)>TC__TURN_PAGE/4?TC__TURN_FEW
+:TC__TURN_GRAIN;
+}
+static int64_t tc__turns(const tc__finish*f){
+const tc__group*k=f->w->k;
+int64_t least=0;
+if(k->shape.kind!=TC__POINTWISE||k->shape.vector!=TC__COL||k->target.device)
+return 0;
+for(size_t i=0;i<f->mid.node.count;i++){
+int64_t grain=tc__turn_grain(f->ix,k,f->mid.node.at[i]);
+if(grain&&(!least||grain<least))least=grain;
+}
+return tc__ix_lo(f->ix,k->shape.cols)>=TC__TURN_ITEMS*least?least:0;
+}
 static void tc__choose_items(tc__finish*f){
 tc__group*k=f->w->k;
 int64_t rows=tc__ix_hi(f->ix,k->shape.rows),cols=tc__ix_hi(f->ix,k->shape.cols);
 k->shape.grain=1;
 k->shape.items=k->shape.rows;
-k->shape.split_columns=
-k->shape.kind==TC__POINTWISE&&rows<16&&cols>TC__COL_GRAIN;
+int few=k->shape.kind==TC__POINTWISE&&rows<16&&cols>TC__COL_GRAIN;
+int64_t turns=tc__turns(f);
+k->shape.split_columns=0;
+if(few)k->shape.split_columns=TC__COLUMNS_SPLIT;
+if(turns)k->shape.split_columns=TC__COLUMNS_BY_ITEM;
 if(k->shape.vector==TC__ROW){
 k->shape.items=tc__ix_ceil_div(f->ix,k->shape.rows,tc__ix_const(TC__LANES));
 }else if(k->shape.split_columns){
-k->shape.grain=TC__COL_GRAIN;
+k->shape.grain=turns?turns:(int64_t)TC__COL_GRAIN;
 k->shape.items=
 tc__ix_ceil_div(f->ix,k->shape.cols,tc__ix_const(k->shape.grain));
 }
@@ -26907,6 +27236,7 @@ uint32_t*length;
 tc__loads*loads;
 uint8_t*whole;
 uint8_t*forced;
+uint8_t*inside;
 uint8_t*product;
 uint32_t*again;
 uint8_t*redraw;
@@ -26953,6 +27283,21 @@ static int tc__uses_whole(const tc__schedule*s,const tc__node*n){
 if(tc__is_kind(n,TC__KIND_REDUCE)||tc__is_kind(n,TC__KIND_CONTRACT))return 1;
 return s->whole[n->id]&&
 (tc__is_kind(n,TC__KIND_MOVE)||tc__is_kind(n,TC__KIND_CAST));
+}
+static int tc__is_stored_anyway(const tc__schedule*s,const tc__node*n){
+return s->forced[n->id]||tc__is_kind(n,TC__KIND_REDUCE)||
+tc__is_kind(n,TC__KIND_CONTRACT)||tc__is_kind(n,TC__KIND_OPAQUE);
+}
+static void tc__mark_inside(tc__schedule*s,const uint8_t*output){
+size_t n=s->g->node.count;
+for(size_t i=0;i<n;i++)s->inside[i]=1;
+for(size_t i=n;i-- >0;){
+const tc__node*x=s->g->node.at[i];
+if(!s->live[i])continue;
+if(output[i]||tc__is_stored_anyway(s,x))s->inside[i]=0;
+for(uint32_t k=0;k<x->n_in;k++)
+if(!s->inside[i]&&x->op!=TC_OP_UNROLLED)s->inside[x->in[k]]=0;
+}
 }
 static void tc__mark_live(tc__schedule*s){
 for(size_t i=s->g->node.count;i-- >0;){
@@ -27190,7 +27535,7 @@ if(tc__is_kind(n,TC__KIND_CONTRACT))tc__force_factors(s,n);
 if(tc__is_kind(n,TC__KIND_GATHER))tc__force_table(s,n),tc__force_index(s,n);
 if(tc__is_kind(n,TC__KIND_OPAQUE))tc__force_opaque(s,n);
 if(n->op==TC_OP_AGAIN)tc__force_kept(s,n);
-if(n->op==TC_OP_LAID&&!tc__is_laid_already(s,n))s->forced[i]=1;
+if(tc__is_layout(n)&&!tc__is_laid_already(s,n))s->forced[i]=1;
 if(n->op==TC_OP_PERMUTE)tc__force_turned(s,n);
 }
 }
@@ -27347,6 +27692,7 @@ s->forced[same?o.least->id:o.first->id]=1;
 }
 static uint32_t tc__length_of(tc__schedule*s,const tc__node*n,uint32_t*again){
 uint32_t sum=tc__ops[n->op].cost>0;
+if(s->inside[n->id])return 0;
 for(uint32_t k=0;k<n->n_in;k++)sum+=s->length[n->in[k]];
 while(sum>TC__LENGTH_MOST){
 uint32_t longest=n->in[0];
@@ -27375,7 +27721,7 @@ uint32_t length=tc__length_of(s,n,again);
 s->product[i]=(uint8_t)tc__is_of_product(s,n);
 int whole=tc__is_kind(n,TC__KIND_REDUCE)||tc__is_kind(n,TC__KIND_CONTRACT);
 int dear=(tc__is_alu(n)||n->op==TC_OP_RANDOM)&&s->users[i]>1&&
-!s->redraw[i]&&
+!s->redraw[i]&&!s->inside[i]&&
 (s->cost[i]>TC__CHEAP||s->product[i]||tc__is_read_often(s,n))&&
 !tc__is_on_the_way(s,i);
 dear|=tc__is_leaving(s,n);
@@ -27524,7 +27870,14 @@ return NULL;
 }
 static void tc__root_fold(const tc__schedule*s,tc__root*r){
 const tc__node*n=s->g->node.at[r->node],*cat;
-r->folds=0;
+r->folds=0,r->unrolled=0;
+if(n->op==TC_OP_UNROLLED){
+r->unrolled=(uint32_t)n->attr[TC__UNROLLED_DIMS],r->folds=1;
+for(int i=0;i<n->rank;i++)
+if(r->unrolled>>i&1)
+r->folds=(uint8_t)(r->folds*tc__ix_value(n->dims[i]));
+return;
+}
 if(s->apart||!r->output||r->forced||s->users[r->node])return;
 if((cat=tc__folded_cat(s,n))==NULL)return;
 r->folds=(uint8_t)cat->n_in,r->along=(uint8_t)cat->attr[TC__CAT_DIM];
@@ -27532,7 +27885,9 @@ r->fold=tc__operand(s->g,cat,0)->dims[r->along];
 }
 static void tc__root_dims(const tc__graph*g,const tc__root*r,tc__ix*dims){
 memcpy(dims,g->node.at[r->node]->dims,sizeof g->node.at[r->node]->dims);
-if(r->folds)dims[r->along]=r->fold;
+for(int i=0;i<g->node.at[r->node]->rank;i++)
+if(r->unrolled>>i&1)dims[i]=tc__ix_const(1);
+if(r->folds&&!r->unrolled)dims[r->along]=r->fold;
 }
 static void tc__space_add(tc__space*s,tc__ixpool*p,tc__ix size,int reduced){
 if(tc__ix_equals(size,1))return;
@@ -27627,7 +27982,12 @@ tc__fits(w->ix,&w->space,reduced,n->rank,dims,flat);
 tc__own_index(w,n->rank,dims,fit==TC__FIT_ROW?reduced:0,index);
 if(!r->folds)return fit;
 tc__ix before=tc__ix_mul(w->ix,tc__ix_const((int64_t)part),r->fold);
-index[r->along]=tc__ix_add(w->ix,index[r->along],before);
+if(!r->unrolled)index[r->along]=tc__ix_add(w->ix,index[r->along],before);
+for(int i=n->rank;i-- >0;){
+if(!(r->unrolled>>i&1))continue;
+int64_t size=tc__ix_value(n->dims[i]);
+index[i]=tc__ix_const(part%size),part/=(uint32_t)size;
+}
 *flat=tc__flat(w->ix,n->rank,n->dims,index);
 return fit;
 }
@@ -27712,6 +28072,7 @@ const tc__node*n=s->g->node.at[w->seen.at[i].node];
 uint32_t taps=0;
 int moves=tc__is_kind(n,TC__KIND_MOVE)&&n->op!=TC_OP_PAD;
 if(n->id<=best||moves||s->root_of[n->id]!=TC__NONE)continue;
+if(s->inside[n->id])continue;
 if(tc__is_kind(n,TC__KIND_SOURCE)&&n->op!=TC_OP_RANDOM)continue;
 if(tc__is_moved_source(s,n)&&tc__reads_borders(s,w,n))continue;
 for(size_t k=0;k<w->seen.count;k++)taps+=w->seen.at[k].node==n->id;
@@ -28199,6 +28560,11 @@ tc__relate_merge(s,s->into,a,b);
 tc__relate_both(s,s->reach,tc__bit_row(s,s->into,a),a,b);
 tc__relate_both(s,s->into,tc__bit_row(s,s->reach,a),a,b);
 }
+static int tc__is_unrolled(const tc__schedule*s,const tc__cluster*c){
+for(uint32_t r=c->first;r!=UINT32_MAX;r=s->root.at[r].next)
+if(s->root.at[r].unrolled)return 1;
+return 0;
+}
 static const char tc__too_long[]="the kernel would be too long";
 static const char tc__too_many_buffers[]="too many buffers together";
 static const char*tc__why_apart(tc__schedule*s,uint32_t a,uint32_t b,tc__space*joint,
@@ -28211,6 +28577,8 @@ if(s->window[a]!=s->window[b])return "a long program is fused in parts";
 if(x->part!=y->part)return "a long kernel is cut where few bytes cross";
 if(x->kind==TC__OPAQUE||y->kind==TC__OPAQUE)
 return "an opaque op is a kernel by itself";
+if(tc__is_unrolled(s,x)&&tc__is_unrolled(s,y))
+return "a point of each makes many elements";
 if(tc__is_before_again(s,x,y))return "one is computed again, later";
 if(tc__would_cycle(s,a,b))return "each would wait for the other";
 if(!tc__joint_space(s,x,y,joint))return "their iteration spaces do not fit";
@@ -28900,7 +29268,7 @@ static tc__group*tc__make_first(tc__schedule*s,uint32_t group){
 tc__weave w;
 const tc__cluster*c=&s->cluster.at[group];
 if(!tc__weave_open(&w,s,group,&c->space))return tc__weave_close(&w,s,1);
-w.k->shape.kind=c->kind;
+w.k->shape.kind=c->kind,w.k->target.device=c->device;
 if(!tc__weave_cluster(&w,s,group))return tc__weave_close(&w,s,1);
 uint32_t all=c->space.rank?(uint32_t)(((uint64_t)1<<c->space.rank)-1):0,
 columns;
@@ -29045,6 +29413,7 @@ static void tc__schedule_close(tc__schedule*s){
 size_t n=s->g->node.count?s->g->node.count:1;
 tc__free(s->ctx,s->live,n);
 tc__free(s->ctx,s->forced,n);
+tc__free(s->ctx,s->inside,n);
 tc__free(s->ctx,s->product,n);
 tc__free(s->ctx,s->again,n*sizeof*s->again);
 tc__free(s->ctx,s->redraw,n);
@@ -29084,8 +29453,10 @@ s->users=TC__NEW_ARRAY(c,uint32_t,n),s->cost=TC__NEW_ARRAY(c,uint32_t,n);
 s->root_of=TC__NEW_ARRAY(c,int32_t,n),s->length=TC__NEW_ARRAY(c,uint32_t,n);
 s->again=TC__NEW_ARRAY(c,uint32_t,n),s->redraw=TC__NEW_ARRAY(c,uint8_t,n);
 s->way=TC__NEW_ARRAY(c,uint8_t,n),s->made_of=TC__NEW_ARRAY(c,uint32_t,n);
-s->loads=TC__NEW_ARRAY(c,tc__loads,n),s->whole=TC__NEW_ARRAY(c,uint8_t,n);
-if(!s->loads||!s->whole||!s->way||!s->made_of||!s->again||!s->redraw)
+s->inside=TC__NEW_ARRAY(c,uint8_t,n),s->loads=TC__NEW_ARRAY(c,tc__loads,n),
+s->whole=TC__NEW_ARRAY(c,uint8_t,n);
+if(!s->inside||!s->loads||!s->whole||!s->way||!s->made_of||!s->again||
+!s->redraw)
 return 0;
 if(!s->live||!s->forced||!s->product||!s->users||!s->cost||!s->root_of||
 !s->length||!s->part)
@@ -29097,6 +29468,7 @@ if(!tc__again_all(c,g,s->again))return 0;
 tc__force_sources(s);
 tc__force_twisted(s);
 if(!s->apart)tc__follow_products(s,output),tc__force_padded(s),tc__force_spread(s);
+tc__mark_inside(s,output);
 if(!tc__analyse_all(s,output)||!tc__relate(s))return 0;
 if(!s->apart&&!tc__merge_roots(s,output))return 0;
 if(!s->apart&&!tc__redraw_roots(s,output))return 0;
@@ -36753,7 +37125,8 @@ tc__put(p->out,"%s%u",name,r->id);
 static tc__c_range tc__c_span(tc__printer*p,const tc__node*n,int chunked){
 tc__c_range r;
 memset(&r,0,sizeof r);
-int worker=n->attr[TC__FOR_BIND]==TC__BIND_WORKER;
+int worker=n->attr[TC__FOR_BIND]==TC__BIND_WORKER,
+items=p->g->shape.split_columns==TC__COLUMNS_BY_ITEM;
 long long grain=
 p->axis==TC__ROW?(long long)TC__LANES:(long long)p->g->shape.grain;
 r.id=n->id,r.step=tc__loop_step(p,n),r.tail=tc__c_has_tail(p,n,r.step);
@@ -36767,7 +37140,7 @@ return r;
 tc__line(p);
 tc__put(p->out,"const %s begin%u = ",p->d->index,r.id);
 if(worker)
-tc__put(p->out,"lo * %lld",grain);
+tc__put(p->out,items?"item * %lld":"lo * %lld",grain);
 else if(chunked)
 tc__put(p->out,"chunk");
 else if(p->parts)
@@ -36775,7 +37148,8 @@ tc__put(p->out,p->direct?"left":"c0");
 else
 tc__put_ix(p,n->attr[TC__FOR_BEGIN]);
 tc__put(p->out,", end%u = ",r.id);
-if(worker)tc__put(p->out,"tc_min(hi * %lld, ",grain);
+if(worker)
+tc__put(p->out,items?"tc_min((item + 1) * %lld, ":"tc_min(hi * %lld, ",grain);
 if(chunked)tc__put(p->out,"tc_min(chunk + 8192, ");
 if(p->parts)
 tc__put(p->out,"c1");
@@ -37200,7 +37574,14 @@ tc__put(p->out,j?" + %d);\n":");\n",j);
 static void tc__c_serial(tc__printer*p,const tc__node*n,uint32_t begin,uint32_t end,
 int chunked){
 const char*v=tc__axis_name(n->attr[TC__FOR_AXIS]);
-int worker=n->attr[TC__FOR_BIND]==TC__BIND_WORKER;
+int worker=n->attr[TC__FOR_BIND]==TC__BIND_WORKER,
+items=p->g->shape.split_columns==TC__COLUMNS_BY_ITEM&&
+n->attr[TC__FOR_AXIS]==TC__ROW;
+if(items){
+tc__line(p);
+tc__put(p->out,"for (%s item = lo; item < hi; item++)",p->d->index);
+tc__block_open(p);
+}
 tc__line(p);
 tc__put(p->out,"for (%s %s = ",p->d->index,v);
 int block=worker&&tc__has_blocks(p->g);
@@ -37222,6 +37603,7 @@ if(p->axis==TC__ROW&&p->copies*p->unit>(int)TC__LANES)
 tc__c_columns_ahead(p,begin,end);
 tc__c_body(p,n,begin,end);
 tc__block_close(p);
+if(items)tc__block_close(p);
 }
 static void tc__c_loop(tc__printer*p,const tc__node*n,uint32_t begin,uint32_t end){
 int vector=n->attr[TC__FOR_AXIS]==(int64_t)p->axis&&
@@ -38684,7 +39066,8 @@ if(tc__has_blocks(g))tc__contract_items(g);
 
 // ---- gen/exec/interp_block.c
 enum{
-TC__BLOCK=1024,
+TC__BLOCK=
+1024,
 TC__FOLD_LANES=32,
 TC__BLOCK_VECTOR=8,
 TC__LOOP_FROM=5,
@@ -38698,6 +39081,9 @@ int64_t mask;
 typedef void(*tc__block_fn)(void*d,const tc__reg*x,const tc__reg*y,const tc__reg*z,
 int64_t n);
 typedef void(*tc__fold_fn)(void*acc,const tc__reg*x,int64_t n);
+typedef void(*tc__fold_mul_fn)(void*acc,const tc__reg*x,const tc__reg*y,int64_t n);
+typedef void(*tc__narrow_fn)(void*d,const void*x,const void*y,int64_t n);
+enum{TC__NARROW_ADD,TC__NARROW_SUB,TC__NARROW_MUL,TC__NARROW_OPS};
 typedef void(*tc__random_fn)(void*d,const tc__reg*x,uint64_t seed,uint64_t draw,
 int64_t n);
 typedef void(*tc__tile_fn)(void*c,int64_t ldc,const void*a,const void*b,int64_t ldb,
@@ -38711,6 +39097,8 @@ int32_t lanes;
 int32_t truth;
 const tc__block_fn(*alu)[TC_DTYPE_COUNT];
 const tc__fold_fn(*fold)[TC_DTYPE_COUNT];
+tc__fold_mul_fn fold_mul[TC__CLASSES];
+tc__narrow_fn narrow[2][TC__NARROW_OPS];
 const tc__block_fn(*cast)[TC_DTYPE_COUNT];
 tc__convert_fn in[TC_DTYPE_COUNT],out[TC_DTYPE_COUNT];
 tc__random_fn random[2][2];
@@ -38932,7 +39320,11 @@ tc__arg_merge_f32,tc__arg_merge_f64,tc__arg_merge_i32,tc__arg_merge_i64};
 #undef TC__SELF
 #define TC__ISA(NAME,LANES,TRUTH) \
 {\
-NAME,LANES,TRUTH,TC__LN(alu),TC__LN(fold),TC__LN(cast),{TC__LN(bool_in),\
+NAME,LANES,TRUTH,TC__LN(alu),TC__LN(fold),\
+{TC__LN(fold_mul_f32),TC__LN(fold_mul_f64),NULL,NULL},\
+{{TC__LN(add8),TC__LN(sub8),TC__LN(mul8)},\
+{TC__LN(add16),TC__LN(sub16),TC__LN(mul16)}},\
+TC__LN(cast),{TC__LN(bool_in),\
 TC__LN(u8_in),\
 TC__LN(i8_in),\
 TC__LN(i16_in),\
@@ -39146,6 +39538,17 @@ teeth;
 int whole;
 int plain;
 }tc__path;
+typedef enum tc__pick_kind{
+TC__PICK_WHERE,
+TC__PICK_LOAD,
+TC__PICK_VALUE
+}tc__pick_kind;
+typedef struct tc__picked{
+tc__pick_kind kind;
+uint32_t path,yes,no,node;
+int dtype;
+tc__word fill;
+}tc__picked;
 typedef struct tc__accum{
 uint8_t dtype;
 uint8_t arg;
@@ -39154,6 +39557,7 @@ uint8_t used;
 tc__word identity;
 tc__block_fn step;
 tc__fold_fn fold;
+tc__fold_mul_fn fold_mul;
 int64_t lane;
 int64_t width;
 int64_t set;
@@ -39176,6 +39580,7 @@ struct tc__insn{
 tc__step_fn step;
 tc__block_fn block;
 tc__random_fn random;
+tc__narrow_fn narrow;
 uint32_t dst,in[3];
 uint32_t item;
 uint8_t dtype;
@@ -39224,6 +39629,7 @@ TC__VEC(tc__insn)code;
 TC__VEC(tc__expr_step)steps;
 TC__VEC(tc__path)path;
 TC__VEC(tc__limit)limit;
+TC__VEC(tc__picked)choice;
 TC__VEC(tc__loop)loop;
 TC__VEC(tc__accum)acc;
 TC__VEC(uint32_t)acc_of_loop;
@@ -39536,39 +39942,7 @@ for(int64_t i=0;i<n;i++)keep[i]&=(uint8_t)(e[i]>=0&&e[i]<limit[i]);
 static int64_t tc__lanes_after(const tc__frame*f,int64_t j){
 return tc__lesser(f->n-j,TC__EXPR_LANES);
 }
-// ---- gen/exec/interp.c
-static void*tc__dst(tc__frame*f,const tc__insn*i){return f->reg[i->dst].at;}
-static void*tc__dst_of(tc__frame*f,const tc__insn*i,int whole){
-tc__reg*r=&f->reg[i->dst];
-r->at=f->scratch+i->home,r->mask=-1;
-if(!i->direct||(whole&&f->n&(TC__BLOCK_VECTOR-1)))return r->at;
-const tc__path*p=&f->p->path.at[i->direct-1];
-int64_t at=tc__expr_at(f,&p->index.at,0)*p->scale;
-r->at=(char*)f->base[p->buffer]+at*tc__dtype(i->dtype)->bytes;
-return r->at;
-}
-static void tc__spread(const tc__frame*f,void*at,int dtype){
-tc__fill(f->isa,at,at,tc__reg_width(dtype),TC__BLOCK_VECTOR);
-}
-static void tc__step_load_uniform(tc__frame*f,const tc__insn*i){
-const tc__path*p=&f->p->path.at[i->item];
-void*d=tc__dst(f,i);
-memcpy(d,&i->fill,(size_t)tc__reg_width(i->dtype));
-if(tc__path_holds(f,p))
-tc__take(f->isa,i->dtype,d,0,f->base[p->buffer],
-tc__expr_at(f,&p->index.at,0),1,1);
-tc__spread(f,d,i->dtype);
-}
-static void tc__step_load_plain(tc__frame*f,const tc__insn*i){
-const tc__path*p=&f->p->path.at[i->item];
-int64_t at=tc__expr_at(f,&p->index.at,0)*p->scale;
-char*s=(char*)f->base[p->buffer];
-if(i->alias&&!(f->n&(TC__BLOCK_VECTOR-1))){
-f->reg[i->dst].at=s+at*tc__dtype(i->dtype)->bytes;
-return;
-}
-tc__take(f->isa,i->dtype,tc__dst_of(f,i,0),0,s,at,1,f->n);
-}
+// ---- gen/exec/interp_rect.c
 typedef struct tc__lanes{
 char*at;
 int64_t every,width;
@@ -39606,6 +39980,63 @@ v);
 tc__rect_fill_part(f,q,d,0,q->lo,v);
 tc__rect_fill_part(f,q,d,q->hi,q->length,v);
 }
+static void tc__rect_load(const tc__frame*f,int dtype,const tc__rect*q,
+const tc__lanes*d,const char*s){
+int64_t runs=q->last-q->first,n=q->hi-q->lo,bytes=tc__dtype(dtype)->bytes;
+int64_t at=q->at+q->first*q->over+q->lo*q->step;
+int64_t lane=q->lane+q->first*q->length+q->lo;
+int64_t across=(q->step>2||n==1)&&n<runs&&!f->isa->in[dtype];
+for(int64_t l=0;across&&l<n;l++)
+tc__copy_steps(tc__lane(d,lane+l),q->length*d->every,
+s+(at+l*q->step)*bytes,q->over,bytes,runs);
+if(across)return;
+tc__convert_fn at_once=d->every==1?tc__taker(f->isa,dtype,q->step):NULL;
+int plain=d->every==1&&q->step==1&&!at_once;
+if(d->every==1&&q->step==1&&n==q->length&&q->over==n)
+n*=runs,runs=1;
+for(int64_t k=0;k<runs;k++,lane+=q->length,at+=q->over)
+if(plain)
+memcpy(tc__lane(d,lane),s+at*bytes,(size_t)(n*bytes));
+else if(at_once)
+at_once(tc__lane(d,lane),s+at*bytes,n);
+else if(d->every==1)
+tc__take(f->isa,dtype,d->at,lane,s,at,q->step,n);
+else
+tc__copy_steps(tc__lane(d,lane),d->every,s+at*bytes,q->step,bytes,n);
+}
+// ---- gen/exec/interp.c
+static void*tc__dst(tc__frame*f,const tc__insn*i){return f->reg[i->dst].at;}
+static void*tc__dst_of(tc__frame*f,const tc__insn*i,int whole){
+tc__reg*r=&f->reg[i->dst];
+r->at=f->scratch+i->home,r->mask=-1;
+if(!i->direct||(whole&&f->n&(TC__BLOCK_VECTOR-1)))return r->at;
+const tc__path*p=&f->p->path.at[i->direct-1];
+int64_t at=tc__expr_at(f,&p->index.at,0)*p->scale;
+r->at=(char*)f->base[p->buffer]+at*tc__dtype(i->dtype)->bytes;
+return r->at;
+}
+static void tc__spread(const tc__frame*f,void*at,int dtype){
+tc__fill(f->isa,at,at,tc__reg_width(dtype),TC__BLOCK_VECTOR);
+}
+static void tc__step_load_uniform(tc__frame*f,const tc__insn*i){
+const tc__path*p=&f->p->path.at[i->item];
+void*d=tc__dst(f,i);
+memcpy(d,&i->fill,(size_t)tc__reg_width(i->dtype));
+if(tc__path_holds(f,p))
+tc__take(f->isa,i->dtype,d,0,f->base[p->buffer],
+tc__expr_at(f,&p->index.at,0),1,1);
+tc__spread(f,d,i->dtype);
+}
+static void tc__step_load_plain(tc__frame*f,const tc__insn*i){
+const tc__path*p=&f->p->path.at[i->item];
+int64_t at=tc__expr_at(f,&p->index.at,0)*p->scale;
+char*s=(char*)f->base[p->buffer];
+if(i->alias&&!(f->n&(TC__BLOCK_VECTOR-1))){
+f->reg[i->dst].at=s+at*tc__dtype(i->dtype)->bytes;
+return;
+}
+tc__take(f->isa,i->dtype,tc__dst_of(f,i,0),0,s,at,1,f->n);
+}
 static int tc__rect_alias(tc__frame*f,const tc__insn*i,const tc__rect*q,char*s){
 if(!i->alias||q->count*q->length!=f->n||f->n&(TC__BLOCK_VECTOR-1))
 return 0;
@@ -39637,25 +40068,6 @@ s=(const char*)r->at,at=0;
 }
 tc__fill(f->isa,r->at,s+at*tc__reg_width(i->dtype),tc__reg_width(i->dtype),
 TC__BLOCK_VECTOR);
-}
-static void tc__rect_load(const tc__frame*f,int dtype,const tc__rect*q,
-const tc__lanes*d,const char*s){
-int64_t runs=q->last-q->first,n=q->hi-q->lo,bytes=tc__dtype(dtype)->bytes;
-int64_t at=q->at+q->first*q->over+q->lo*q->step;
-int64_t lane=q->lane+q->first*q->length+q->lo;
-int64_t across=q->step>2&&n<runs&&!f->isa->in[dtype];
-for(int64_t l=0;across&&l<n;l++)
-tc__copy_steps(tc__lane(d,lane+l),q->length*d->every,
-s+(at+l*q->step)*bytes,q->over,bytes,runs);
-if(across)return;
-tc__convert_fn at_once=d->every==1?tc__taker(f->isa,dtype,q->step):NULL;
-for(int64_t k=0;k<runs;k++,lane+=q->length,at+=q->over)
-if(at_once)
-at_once(tc__lane(d,lane),s+at*bytes,n);
-else if(d->every==1)
-tc__take(f->isa,dtype,d->at,lane,s,at,q->step,n);
-else
-tc__copy_steps(tc__lane(d,lane),d->every,s+at*bytes,q->step,bytes,n);
 }
 static void tc__step_load_runs(tc__frame*f,const tc__insn*i){
 const tc__path*p=&f->p->path.at[i->item];
@@ -39891,6 +40303,9 @@ tc__acc_reset(f,a,0);
 }
 static void tc__step_acc_cols(tc__frame*f,const tc__insn*i){
 const tc__accum*a=&f->p->acc.at[i->item];
+if(a->fold_mul)
+a->fold_mul(tc__acc_set(f,a,0),&f->reg[i->in[0]],&f->reg[i->in[1]],f->n);
+else
 a->fold(tc__acc_set(f,a,0),&f->reg[i->in[0]],f->n);
 }
 static void tc__step_arg_cols(tc__frame*f,const tc__insn*i){
@@ -40106,6 +40521,109 @@ r->at=f->scratch+p->home.at[i].at,r->mask=p->home.at[i].mask;
 for(uint32_t b=0;b<p->buffers;b++)f->base[b]=f->a->buf[b];
 f->tile_area=
 f->scratch+p->fixed+tc__interp_rows(p,f,f->scratch+p->fixed,f->base,0);
+}
+// ---- gen/exec/interp_choose.c
+typedef struct tc__area{
+int64_t lo,hi,first,last;
+}tc__area;
+static int tc__area_is_empty(const tc__area*s){
+return s->lo>=s->hi||s->first>=s->last;
+}
+static tc__area tc__area_where(const tc__area*s,const tc__rect*q){
+tc__area in;
+in.lo=q->lo>s->lo?q->lo:s->lo,in.hi=tc__lesser(q->hi,s->hi);
+in.first=q->first>s->first?q->first:s->first;
+in.last=tc__lesser(q->last,s->last);
+return in;
+}
+static void tc__area_add(tc__area*to,int*n,int64_t lo,int64_t hi,int64_t first,
+int64_t last){
+if(lo>=hi||first>=last)return;
+to[*n].lo=lo,to[*n].hi=hi,to[*n].first=first,to[*n].last=last;
+++*n;
+}
+static int tc__area_rest(const tc__area*s,const tc__area*in,tc__area rest[4]){
+int n=0;
+if(tc__area_is_empty(in)){
+rest[0]=*s;
+return 1;
+}
+tc__area_add(rest,&n,s->lo,s->hi,s->first,in->first);
+tc__area_add(rest,&n,s->lo,s->hi,in->last,s->last);
+tc__area_add(rest,&n,s->lo,in->lo,in->first,in->last);
+tc__area_add(rest,&n,in->hi,s->hi,in->first,in->last);
+return n;
+}
+static void tc__choose_load(const tc__frame*f,const tc__picked*c,const tc__rect*base,
+const tc__area*s,const tc__lanes*d){
+const tc__path*p=&f->p->path.at[c->path];
+tc__rect q=*base;
+tc__area rest[4];
+tc__rect_place(f,p,&q);
+tc__area in=tc__area_where(s,&q);
+int n=tc__area_rest(s,&in,rest);
+q.lo=in.lo,q.hi=in.hi,q.first=in.first,q.last=in.last;
+if(!tc__area_is_empty(&in))
+tc__rect_load(f,c->dtype,&q,d,(const char*)f->base[p->buffer]);
+for(int k=0;k<n;k++){
+q.first=rest[k].first,q.last=rest[k].last;
+tc__rect_fill_part(f,&q,d,rest[k].lo,rest[k].hi,&c->fill);
+}
+}
+static void tc__choose_value(const tc__frame*f,const tc__picked*c,const tc__rect*base,
+const tc__area*s,const tc__lanes*d){
+const tc__reg*r=&f->reg[c->node];
+tc__rect q=*base;
+q.first=s->first,q.last=s->last;
+if(!r->mask){
+tc__word w;
+memcpy(&w,r->at,(size_t)d->width);
+tc__rect_fill_part(f,&q,d,s->lo,s->hi,&w);
+return;
+}
+if(r->at==d->at)return;
+for(int64_t k=s->first;k<s->last;k++){
+int64_t l=q.lane+k*q.length+s->lo;
+memcpy(tc__lane(d,l),(const char*)r->at+l*d->width,
+(size_t)((s->hi-s->lo)*d->width));
+}
+}
+static void tc__choose_in(const tc__frame*f,uint32_t n,const tc__rect*base,tc__area s,
+const tc__lanes*d){
+const tc__picked*c;
+for(;(c=&f->p->choice.at[n])->kind==TC__PICK_WHERE;n=c->no){
+tc__rect q=*base;
+tc__area rest[4];
+tc__rect_place(f,&f->p->path.at[c->path],&q);
+tc__area in=tc__area_where(&s,&q);
+int left=tc__area_rest(&s,&in,rest);
+if(!tc__area_is_empty(&in))tc__choose_in(f,c->yes,base,in,d);
+if(!left)return;
+while(--left)tc__choose_in(f,c->no,base,rest[left],d);
+s=rest[0];
+}
+if(c->kind==TC__PICK_LOAD)
+tc__choose_load(f,c,base,&s,d);
+else
+tc__choose_value(f,c,base,&s,d);
+}
+static void tc__step_choose(tc__frame*f,const tc__insn*i){
+const tc__path*p=&f->p->path.at[f->p->choice.at[i->item].path];
+tc__lanes d={(char*)tc__dst_of(f,i,0),1,tc__reg_width(i->dtype)};
+tc__runs r;
+for(tc__runs_open(&r);tc__runs_next(f,p,&r);){
+tc__area all={0,r.now.length,0,r.now.count};
+tc__choose_in(f,i->item,&r.now,all,&d);
+}
+}
+static void tc__step_narrow(tc__frame*f,const tc__insn*i){
+const tc__path*x=&f->p->path.at[i->item],*y=&f->p->path.at[i->k];
+int64_t bytes=tc__dtype(i->dtype)->bytes;
+i->narrow(tc__dst_of(f,i,0),
+(const char*)f->base[x->buffer]+tc__expr_at(f,&x->index.at,0)*bytes,
+(const char*)f->base[y->buffer]+tc__expr_at(f,&y->index.at,0)*bytes,
+f->n);
+f->pc++;
 }
 // ---- gen/exec/interp_contract.c
 enum{
@@ -41136,6 +41654,9 @@ uint32_t*slot;
 uint8_t*alive;
 uint8_t*stored;
 uint8_t*narrow;
+uint32_t*uses;
+uint32_t*
+tree;
 size_t*home;
 uint32_t*loop_of;
 int loops_around;
@@ -41365,7 +41886,7 @@ if(!tc__ix_uses(x,start,b->axis))return TC__LIMIT_ALIKE;
 return tc__ix_equals(r.stride,0)?TC__LIMIT_STILL:TC__LIMIT_MOVES;
 }
 static tc__path tc__plan_path_of(tc__planner*b,int64_t index,const int64_t*limit,
-uint32_t n,uint32_t buffer){
+uint32_t n,uint32_t buffer,int64_t run){
 tc__path path;
 tc__ixrun r=tc__plan_run(b,index),e;
 memset(&path,0,sizeof path);
@@ -41385,6 +41906,7 @@ l.kind=TC__LIMIT_MOVES;
 if(!TC__PUSH(b->ctx,b->p->limit,l))b->failed=1;
 path.limits++;
 }
+if(run)path.run=run;
 for(uint32_t i=0;i<path.limits&&!b->failed;i++)
 b->p->limit.at[path.first_limit+i].kind=
 tc__plan_limit_kind(b,limit[2*i],path.run);
@@ -41417,7 +41939,7 @@ tc__ix at=tc__plan_tooth(b,index,comb,t,var,count);
 for(uint32_t i=0;i<n;i++)
 own[i]=tc__plan_tooth(b,limit[i],comb,t,var,count);
 b->flat=flat?count:0;
-tooth[t]=tc__plan_path_of(b,at,own,n,path->buffer);
+tooth[t]=tc__plan_path_of(b,at,own,n,path->buffer,0);
 b->flat=flat;
 ok=!b->failed&&tooth[t].run>=TC__PLAN_COMB_RUN;
 }
@@ -41430,7 +41952,7 @@ static uint32_t tc__plan_path(tc__planner*b,const tc__node*n,int64_t index,
 uint32_t first,uint32_t buffer){
 const int64_t*limit=n->attr+first;
 uint32_t limits=n->n_attr>first?n->n_attr-first:0;
-tc__path path=tc__plan_path_of(b,index,limit,limits,buffer);
+tc__path path=tc__plan_path_of(b,index,limit,limits,buffer,0);
 if(path.run<TC__PLAN_SHORT_RUN){
 (void)tc__plan_combs(b,&path,index,limit,limits,path.run);
 path.run=0;
@@ -41529,6 +42051,9 @@ if(tc__plan_is_value(n))b->uniform[i]=(uint8_t)tc__plan_uniform(b,n);
 }
 if(b->loops_around)tc__plan_fail(b,tc__plan_node(b,0),"FOR without END");
 }
+static int tc__plan_is_inside(const tc__planner*b,uint32_t n){
+return b->tree[n]&&b->tree[n]!=n+1;
+}
 static void tc__plan_use(const tc__planner*b,uint32_t made,uint32_t at){
 uint32_t until=at;
 for(int k=b->flat?b->loops_around>0:b->loops_around;k-- >0;)
@@ -41540,6 +42065,7 @@ static int tc__plan_waits(const tc__planner*b,const tc__node*n){
 const tc__node*user=tc__plan_node(b,b->where[n->id]);
 int used=0;
 if(n->op!=TC_OP_LOAD||b->uniform[n->id]||tc__plan_part(b,n)->product)return 0;
+if(b->tree[n->id])return 0;
 for(uint32_t k=0;k<user->n_in;k++)used|=user->in[k]==n->id;
 for(uint32_t k=0;k<n->n_attr&&used;k++)
 if(tc__attr_is_ix(n,k)&&tc__ix_has_val(b->g->body.ix,n->attr[k]))used=0;
@@ -41609,7 +42135,8 @@ for(uint32_t i=0;i<b->p->nodes;i++){
 const tc__node*n=tc__plan_node(b,i);
 if(n->op==TC_OP_END)b->loops_around--;
 s.at=i;
-for(uint32_t k=0;k<n->n_in;k++)tc__plan_use(b,n->in[k],i);
+uint32_t at=b->tree[i]&&b->tree[i]!=UINT32_MAX?b->tree[i]-1:i;
+for(uint32_t k=0;k<n->n_in;k++)tc__plan_use(b,n->in[k],at);
 for(uint32_t k=0;k<n->n_attr;k++){
 if(!tc__attr_is_ix(n,k))continue;
 tc__ix_each_val(b->g->body.ix,n->attr[k],tc__plan_use_val,&s);
@@ -41659,7 +42186,7 @@ b->alive[n->id]=1;
 static void tc__plan_slots(tc__planner*b){
 for(uint32_t i=0;i<b->p->nodes;i++){
 const tc__node*n=tc__plan_node(b,i);
-if(b->where[i])continue;
+if(b->where[i]||tc__plan_is_inside(b,i))continue;
 tc__plan_end_lives(b,i-!!i,i);
 for(uint32_t k=0;k<n->n_in;k++)
 if(tc__plan_waited(b,n,k))tc__plan_give_slot(b,tc__plan_node(b,n->in[k]));
@@ -41696,9 +42223,9 @@ return best;
 }
 static int64_t tc__plan_block(tc__planner*b){
 int64_t bytes=(int64_t)b->slots4*4+(int64_t)b->slots8*8;
-int64_t n=TC__BLOCK*(b->p->flat?4:1),row=tc__plan_row_bytes(b);
-int64_t rows=b->p->flat;
+int64_t n=TC__BLOCK*4,row=tc__plan_row_bytes(b),rows=b->p->flat;
 while(rows%TC__BLOCK_VECTOR)rows+=b->p->flat;
+while(!b->p->flat&&n>TC__BLOCK&&bytes>TC__PLAN_BYTES/2/n)n/=2;
 while(n>TC__BLOCK/4&&bytes>TC__PLAN_BYTES/n)n/=2;
 int64_t still=rows?tc__plan_still_run(b,rows,n):0;
 rows=still?still:rows;
@@ -41741,6 +42268,8 @@ a->dtype=tc__plan_node(b,n->in[0])->dtype;
 a->arg=op==TC_OP_ARGMAX||op==TC_OP_ARGMIN,a->less=op==TC_OP_ARGMIN;
 a->identity=tc__word_of(p->isa,a->dtype,tc__identity((tc__op)op,a->dtype));
 a->step=p->isa->alu[op][a->dtype],a->fold=p->isa->fold[op][a->dtype];
+if(b->tree[n->in[0]]==1+n->id)
+a->fold_mul=p->isa->fold_mul[tc__dtype(a->dtype)->reg];
 if(!a->arg&&(!a->step||!a->fold))
 tc__plan_fail(b,n,"no loop for this reduction");
 a->lane=rows?p->block:1;
@@ -41775,6 +42304,239 @@ b->failed=1;
 p->loop.at[l].accs=(uint32_t)p->acc_of_loop.count-p->loop.at[l].first_acc;
 }
 }
+// ---- gen/exec/interp_plan_choose.c
+enum{
+TC__PICK_MOST=64,
+TC__PICK_LANES=
+256
+};
+typedef struct tc__tree{
+uint32_t root,count;
+struct{
+uint32_t node;
+uint32_t yes;
+const tc__node*path;
+}at[TC__PICK_MOST];
+int64_t run;
+}tc__tree;
+static int64_t tc__plan_index_of(const tc__node*n){
+return n->op==TC_OP_LOAD?n->attr[TC__LOAD_INDEX]:tc__ix_const(0);
+}
+static uint32_t tc__plan_first_limit(const tc__node*n){
+return n->op==TC_OP_LOAD?TC__LOAD_PREDICATES:0;
+}
+static int tc__plan_joins(tc__planner*b,tc__tree*t,const tc__node*n){
+int64_t run=t->run,index=tc__plan_index_of(n);
+if(tc__ix_has_val(b->g->body.ix,index))return 0;
+tc__ixrun r=tc__plan_run(b,index);
+tc__plan_join_run(&run,&r);
+for(uint32_t i=tc__plan_first_limit(n);i+1<n->n_attr;i+=2){
+if(tc__ix_has_val(b->g->body.ix,n->attr[i]))return 0;
+if(!tc__plan_is_still(b,n->attr[i+1]))return 0;
+r=tc__plan_run(b,n->attr[i]);
+tc__plan_join_run(&run,&r);
+}
+if(run<TC__PLAN_SHORT_RUN)return 0;
+t->run=run;
+return 1;
+}
+static int tc__plan_is_near(const tc__planner*b,uint32_t root,const tc__node*n){
+if(b->uniform[n->id])return 0;
+for(uint32_t i=n->id+1;i<root;i++){
+tc__op op=(tc__op)tc__plan_node(b,i)->op;
+if((op==TC_OP_FOR&&!b->flat)||op==TC_OP_END||op==TC_OP_STORE)return 0;
+}
+return 1;
+}
+static int tc__plan_may_wait(const tc__planner*b,uint32_t root,const tc__node*n){
+return b->uses[n->id]==1&&tc__plan_is_near(b,root,n);
+}
+static const tc__node*tc__plan_says_where(tc__planner*b,tc__tree*t,const tc__node*n){
+const tc__node*path=n;
+if(n->id!=t->root&&!tc__plan_may_wait(b,t->root,n))return NULL;
+if(n->op==TC_OP_WHERE)path=tc__plan_node(b,n->in[0]);
+if(n->op==TC_OP_WHERE&&t->count+2>TC__PICK_MOST)return NULL;
+if(path->op!=(n->op==TC_OP_WHERE?TC_OP_VALID:TC_OP_LOAD))return NULL;
+if(path==n&&tc__plan_in_lanes(b,n))return NULL;
+return tc__plan_joins(b,t,path)?path:NULL;
+}
+static void tc__plan_tree_add(tc__tree*t,uint32_t node){
+t->at[t->count].node=node,t->at[t->count].yes=0,t->at[t->count++].path=NULL;
+}
+static int tc__plan_tree_open(tc__planner*b,const tc__node*n,tc__tree*t){
+t->root=n->id,t->count=0,t->run=INT64_MAX;
+tc__plan_tree_add(t,n->id);
+for(uint32_t k=0;k<t->count;k++){
+n=tc__plan_node(b,t->at[k].node);
+t->at[k].path=tc__plan_says_where(b,t,n);
+if(!t->at[k].path||n->op!=TC_OP_WHERE)continue;
+t->at[k].yes=t->count;
+tc__plan_tree_add(t,n->in[1]),tc__plan_tree_add(t,n->in[2]);
+}
+return t->at[0].path!=NULL;
+}
+static int tc__plan_tree_is_large(tc__planner*b,const tc__tree*t){
+int64_t stretch=INT64_MAX;
+if(t->run>=TC__PICK_LANES)return 1;
+for(uint32_t k=0;k<t->count;k++){
+const tc__node*n=t->at[k].path;
+if(!n)continue;
+tc__ixrun r=tc__plan_over(b,tc__plan_index_of(n),t->run);
+tc__plan_join_run(&stretch,&r);
+for(uint32_t i=tc__plan_first_limit(n);i+1<n->n_attr;i+=2){
+r=tc__plan_over(b,n->attr[i],t->run);
+tc__plan_join_run(&stretch,&r);
+if(tc__plan_limit_kind(b,n->attr[i],t->run)==TC__LIMIT_MOVES)return 0;
+}
+}
+return stretch>=TC__PLAN_SHORT_STRETCH&&stretch>=TC__PICK_LANES/t->run;
+}
+static void tc__plan_count_use(void*user,uint32_t id){
+((tc__planner*)user)->uses[id]+=2;
+}
+static void tc__plan_scan_uses(tc__planner*b){
+for(uint32_t i=0;i<b->p->nodes;i++){
+const tc__node*n=tc__plan_node(b,i);
+for(uint32_t k=0;k<n->n_in;k++)b->uses[n->in[k]]++;
+for(uint32_t k=0;k<n->n_attr;k++)
+if(tc__attr_is_ix(n,k))
+tc__ix_each_val(b->g->body.ix,n->attr[k],tc__plan_count_use,b);
+}
+}
+static void tc__plan_scan_choices(tc__planner*b){
+tc__tree t;
+tc__plan_scan_uses(b);
+b->axis=b->p->vector;
+for(uint32_t i=b->p->nodes;i-- >0;){
+const tc__node*n=tc__plan_node(b,i);
+if(n->op!=TC_OP_WHERE||b->uniform[i]||b->tree[i])continue;
+if(tc__plan_part(b,n)->product||!tc__plan_tree_open(b,n,&t))continue;
+if(!tc__plan_tree_is_large(b,&t))continue;
+for(uint32_t k=0;k<t.count;k++){
+if(t.at[k].path)b->tree[t.at[k].node]=1+i;
+if(t.at[k].yes)b->uses[t.at[k].path->id]--;
+}
+}
+for(uint32_t i=0;i<b->p->nodes;i++)
+if(tc__plan_node(b,i)->op==TC_OP_VALID&&!b->uses[i])b->tree[i]=UINT32_MAX;
+}
+static void tc__plan_scan_products(tc__planner*b){
+for(uint32_t i=0;i<b->p->nodes&&b->p->vector==TC__COL;i++){
+const tc__node*n=tc__plan_node(b,i),*product;
+if(n->op!=TC_OP_ACC||n->attr[TC__ACC_MONOID]!=TC_OP_ADD)continue;
+product=tc__plan_node(b,n->in[0]);
+if(product->op!=TC_OP_MUL&&product->op!=TC_OP_SQUARE)continue;
+if(!b->p->isa->fold_mul[tc__dtype(product->dtype)->reg])continue;
+if(tc__plan_may_wait(b,i,product))b->tree[product->id]=1+i;
+}
+}
+static uint32_t tc__plan_choice_path(tc__planner*b,const tc__node*n,int64_t run){
+uint32_t first=tc__plan_first_limit(n);
+tc__path p=tc__plan_path_of(
+b,tc__plan_index_of(n),n->attr+first,n->n_attr>first?n->n_attr-first:0,
+n->op==TC_OP_LOAD?(uint32_t)n->attr[TC__LOAD_BUFFER]:0,run);
+p.scale=1;
+if(!TC__PUSH(b->ctx,b->p->path,p))b->failed=1;
+return(uint32_t)b->p->path.count-1;
+}
+static tc__picked tc__plan_choice(tc__planner*b,const tc__tree*t,uint32_t k){
+const tc__node*n=tc__plan_node(b,t->at[k].node),*path=t->at[k].path;
+uint32_t first=(uint32_t)b->p->choice.count-k;
+tc__value fill;
+tc__picked c;
+memset(&c,0,sizeof c);
+c.kind=TC__PICK_VALUE,c.node=n->id,c.dtype=n->dtype;
+if(!path)return c;
+c.kind=t->at[k].yes?TC__PICK_WHERE:TC__PICK_LOAD;
+c.path=tc__plan_choice_path(b,path,t->run);
+c.yes=first+t->at[k].yes,c.no=c.yes+1;
+if(t->at[k].yes)return c;
+memcpy(&fill,&n->attr[TC__LOAD_FILL],sizeof fill);
+c.fill=tc__word_of(b->p->isa,n->dtype,fill);
+return c;
+}
+static void tc__plan_choose(tc__planner*b,const tc__node*n,tc__insn*i){
+tc__tree t;
+int64_t stretch=INT64_MAX;
+i->item=(uint32_t)b->p->choice.count,i->step=tc__step_choose;
+if(!tc__plan_tree_open(b,n,&t))tc__plan_fail(b,n,"a tree of choices is none");
+for(uint32_t k=0;k<t.count&&!b->failed;k++){
+tc__picked c=tc__plan_choice(b,&t,k);
+if(!TC__PUSH(b->ctx,b->p->choice,c))b->failed=1;
+if(b->failed||!t.at[k].path)continue;
+int64_t own=b->p->path.at[c.path].stretch;
+stretch=own==INT64_MAX?stretch
+:own&&stretch?tc__ix_gcd(own,stretch==INT64_MAX?own:stretch)
+:0;
+}
+if(b->failed)return;
+tc__path*root=&b->p->path.at[b->p->choice.at[i->item].path];
+root->stretch=stretch<TC__PLAN_SHORT_STRETCH?0:stretch;
+}
+static int tc__plan_narrow_op(const tc__node*n){
+if(n->dtype!=TC_I32)return-1;
+if(n->op==TC_OP_ADD)return TC__NARROW_ADD;
+if(n->op==TC_OP_SUB)return TC__NARROW_SUB;
+return n->op==TC_OP_MUL?(int)TC__NARROW_MUL:-1;
+}
+static int tc__plan_is_plain(tc__planner*b,const tc__node*n,uint32_t words){
+tc__ixrun r=tc__plan_run(b,n->attr[TC__ACCESS_INDEX]);
+if(tc__plan_in_lanes(b,n)||n->n_attr>words)return 0;
+return r.ok&&r.run==INT64_MAX&&tc__ix_equals(r.stride,1);
+}
+static const tc__node*tc__plan_narrow_load(const tc__planner*b,const tc__node*op,
+int k){
+return tc__plan_node(b,tc__plan_node(b,op->in[k])->in[0]);
+}
+static int tc__plan_is_narrow(tc__planner*b,const tc__node*op,int k,uint32_t root,
+uint32_t bytes){
+const tc__node*cast=tc__plan_node(b,op->in[k]),*load;
+uint32_t uses=1u+(op->in[0]==op->in[1]);
+if(cast->op!=TC_OP_CAST||b->uses[cast->id]!=uses)return 0;
+load=tc__plan_narrow_load(b,op,k);
+if(load->op!=TC_OP_LOAD||load->dtype==TC_BOOL||b->uses[load->id]!=1)
+return 0;
+if(tc__dtype(load->dtype)->reg!=TC__CLASS_i32)return 0;
+if(tc__dtype(load->dtype)->bytes!=bytes)return 0;
+return tc__plan_is_near(b,root,load)&&
+tc__plan_is_plain(b,load,TC__LOAD_PREDICATES);
+}
+static int tc__plan_is_narrow_root(tc__planner*b,const tc__node*n){
+uint32_t bytes=(uint32_t)tc__dtype(n->dtype)->bytes;
+if(n->op!=TC_OP_CAST||n->dtype==TC_BOOL||b->uses[n->id]!=1)return 0;
+if(tc__dtype(n->dtype)->reg!=TC__CLASS_i32||bytes>2)return 0;
+if(!b->stored[n->id]||tc__plan_part(b,n)->product)return 0;
+const tc__node*op=tc__plan_node(b,n->in[0]),*store=tc__plan_node(b,n->id+1);
+if(store->op!=TC_OP_STORE||store->in[0]!=n->id)return 0;
+if(tc__plan_narrow_op(op)<0||!tc__plan_may_wait(b,n->id,op))return 0;
+return tc__plan_is_plain(b,store,TC__STORE_KIND+1)&&
+tc__plan_is_narrow(b,op,0,n->id,bytes)&&
+tc__plan_is_narrow(b,op,1,n->id,bytes);
+}
+static void tc__plan_scan_narrow(tc__planner*b){
+b->axis=b->p->vector;
+for(uint32_t i=0;i+1<b->p->nodes;i++){
+const tc__node*n=tc__plan_node(b,i),*op;
+if(!tc__plan_is_narrow_root(b,n))continue;
+op=tc__plan_node(b,n->in[0]);
+b->tree[i]=b->tree[op->id]=1+i;
+for(int k=0;k<2;k++)
+b->tree[op->in[k]]=b->tree[tc__plan_narrow_load(b,op,k)->id]=1+i;
+}
+}
+static void tc__plan_narrow(tc__planner*b,const tc__node*n,tc__insn*i){
+const tc__node*op=tc__plan_node(b,n->in[0]);
+i->item=tc__plan_choice_path(b,tc__plan_narrow_load(b,op,0),INT64_MAX);
+i->k=tc__plan_choice_path(b,tc__plan_narrow_load(b,op,1),INT64_MAX);
+i->step=tc__step_narrow;
+i->narrow=b->p->isa->narrow[tc__dtype(n->dtype)->bytes-1][tc__plan_narrow_op(op)];
+}
+static void tc__plan_root(tc__planner*b,const tc__node*n,tc__insn*i){
+if(n->op==TC_OP_CAST)
+tc__plan_narrow(b,n,i);
+else
+tc__plan_choose(b,n,i);
+}
 // ---- gen/exec/interp_plan.c
 typedef struct tc__plan_rule{
 tc__op op;
@@ -41794,9 +42556,11 @@ if(b->p->code.count<=tc__plan_part(b,n)->main.first||
 i->step!=tc__step_store_plain)
 return;
 last=&b->p->code.at[b->p->code.count-1];
+if(last->dst==v->id&&last->step==tc__step_narrow)last->direct=i->item+1;
 if(last->dst!=v->id||last->uniform||!tc__plan_may_alias(b,v,n->id))return;
 if(last->step==tc__step_block)last->step=tc__step_block_direct;
-if(last->step==tc__step_block_direct||v->op==TC_OP_LOAD)
+if(last->step==tc__step_block_direct||last->step==tc__step_choose||
+v->op==TC_OP_LOAD)
 last->direct=i->item+1;
 }
 static void tc__plan_load(tc__planner*b,const tc__node*n,tc__insn*i){
@@ -41888,6 +42652,9 @@ int rows=b->p->vector==TC__ROW;
 i->item=(uint32_t)n->attr[TC__ACC_ACCUMULATOR];
 i->step=rows?tc__step_acc_rows:tc__step_acc_cols;
 if(b->p->acc.at[i->item].arg)i->step=rows?tc__step_arg_rows:tc__step_arg_cols;
+if(!b->p->acc.at[i->item].fold_mul)return;
+const tc__node*product=tc__plan_node(b,n->in[0]);
+i->in[0]=product->in[0],i->in[1]=product->in[product->n_in-1];
 }
 static void tc__plan_combine(tc__planner*b,const tc__node*n,tc__insn*i){
 i->item=(uint32_t)n->attr[TC__COMBINE_ACCUMULATOR];
@@ -41944,6 +42711,7 @@ memset(&i,0,sizeof i);
 i.dst=n->id,i.dtype=n->dtype,i.uniform=b->uniform[n->id];
 i.home=(int64_t)b->home[n->id];
 for(uint32_t k=0;k<3;k++)i.in[k]=k<n->n_in?n->in[k]:n->id;
+if(b->tree[n->id])tc__plan_root(b,n,&i);
 for(size_t k=0;k<TC__COUNT(tc__plan_rules)&&!i.step;k++)
 if(tc__plan_rules[k].op==(tc__op)n->op)tc__plan_rules[k].plan(b,n,&i);
 if(!i.step&&!b->failed)tc__plan_loop(b,n,&i);
@@ -41954,7 +42722,8 @@ s->first=(uint32_t)b->p->code.count;
 b->axis=s->axis;
 for(uint32_t i=0;i<b->p->nodes&&!b->failed;i++){
 const tc__node*n=tc__plan_node(b,i);
-if(tc__plan_section(b,n)!=s||b->where[i])continue;
+if(tc__plan_section(b,n)!=s||b->where[i]||tc__plan_is_inside(b,i))
+continue;
 for(uint32_t k=0;k<n->n_in;k++)
 if(tc__plan_waited(b,n,k))tc__plan_insn(b,tc__plan_node(b,n->in[k]));
 tc__plan_insn(b,n);
@@ -42053,6 +42822,8 @@ b->uniform=TC__ANEW_ARRAY(a,uint8_t,n);
 b->alive=TC__ANEW_ARRAY(a,uint8_t,n);
 b->stored=TC__ANEW_ARRAY(a,uint8_t,n);
 b->narrow=TC__ANEW_ARRAY(a,uint8_t,n);
+b->uses=TC__ANEW_ARRAY(a,uint32_t,n);
+b->tree=TC__ANEW_ARRAY(a,uint32_t,n);
 b->last=TC__ANEW_ARRAY(a,uint32_t,n);
 b->where=TC__ANEW_ARRAY(a,uint32_t,n);
 b->slot=TC__ANEW_ARRAY(a,uint32_t,n);
@@ -42060,8 +42831,9 @@ b->loop_of=TC__ANEW_ARRAY(a,uint32_t,n);
 b->loop_node=TC__ANEW_ARRAY(a,uint32_t,n);
 b->loop_end=TC__ANEW_ARRAY(a,uint32_t,n);
 b->home=TC__ANEW_ARRAY(a,size_t,n);
-return b->uniform&&b->alive&&b->stored&&b->narrow&&b->last&&b->where&&
-b->slot&&b->loop_of&&b->loop_node&&b->loop_end&&b->home;
+return b->uniform&&b->alive&&b->stored&&b->narrow&&b->uses&&b->tree&&
+b->last&&b->where&&b->slot&&b->loop_of&&b->loop_node&&b->loop_end&&
+b->home;
 }
 static int tc__plan_rows_are_short(const tc__planner*b){
 const tc__group*g=b->g;
@@ -42096,6 +42868,9 @@ tc__plan_scan_loops(b);
 tc__plan_scan_stores(b);
 if(b->failed)return;
 tc__plan_scan_indices(b);
+tc__plan_scan_choices(b);
+tc__plan_scan_products(b);
+tc__plan_scan_narrow(b);
 tc__plan_scan_lives(b);
 tc__plan_slots(b);
 if(b->failed)return;
@@ -42118,6 +42893,7 @@ TC__VEC_FREE(c,p->part);
 TC__VEC_FREE(c,p->steps);
 TC__VEC_FREE(c,p->path);
 TC__VEC_FREE(c,p->limit);
+TC__VEC_FREE(c,p->choice);
 TC__VEC_FREE(c,p->loop);
 TC__VEC_FREE(c,p->acc);
 TC__VEC_FREE(c,p->acc_of_loop);
@@ -47478,7 +48254,9 @@ uint32_t*node=TC__NEW_ARRAY(p->ctx,uint32_t,n);
 if(!node)return 0;
 for(size_t i=0;i<n;i++)node[i]=p->output.at[i].node;
 uint32_t off=p->backend&&!p->backend->passes?UINT32_MAX:p->ctx->passes_off;
-int ok=tc__passes_run(p->ctx,recorded,&p->graph,node,n,off,recorded->devices)&&
+int rounds=(recorded->devices?TC__ROUNDS_DEVICES:0)|
+(p->numerics==TC_NUMERICS_FAST?TC__ROUNDS_FAST:0);
+int ok=tc__passes_run(p->ctx,recorded,&p->graph,node,n,off,rounds)&&
 tc__program_loops(p,node,n);
 if(ok&&region&&effects==TC__WRITE_BACK)
 p->output.count=n=tc__outputs_once(p,v,node);
@@ -56820,6 +57598,7 @@ g->end_of_results="which ended with a tc_reset of its region, begun";
 tc__region_unlink(g);
 tc__region_free(c,g);
 }
+c->recorder.values.trim_after=0,tc__values_trim(c);
 return TC_OK;
 }
 TCDEF tc_tensor tc_keep_at(tc_tensor t,const char*file,int line){
@@ -56998,6 +57777,7 @@ tc__fail(c,TC_E_DEVICE,
 tc_device_of(t));
 return NULL;
 }
+tc__tensor_lend(c,t);
 if(l->contiguous)
 return(const char*)data+offset*(int64_t)tc__dtype(l->dtype)->bytes;
 tc__fail(c,TC_E_ARG,"data: the tensor is a strided view; tc_contiguous it first");
@@ -64043,12 +64823,22 @@ const tc__reg*z,int64_t n){\
 TC__E_##OUT*out=(TC__E_##OUT*)d;\
 TC__POINTERS(a,C,x);\
 TC__POINTERS(b,C,y);\
+int64_t i=0;\
 (void)z;\
-for(int64_t i=0;i<n;i+=TC_LANES){\
+for(;i+TC_LANES<n;i+=2*TC_LANES){\
+{\
 TC__OPERAND(a,C);\
 TC__OPERAND(b,C);\
 TC_N(st_##OUT)(out+i,EXPR);\
-TC__NEXT(a),TC__NEXT(b);\
+}\
+TC__T_##C a=TC_N(ld_##C)(pa+sa),b=TC_N(ld_##C)(pb+sb);\
+TC_N(st_##OUT)(out+i+TC_LANES,EXPR);\
+pa+=2*sa,pb+=2*sb;\
+}\
+if(i<n){\
+TC__OPERAND(a,C);\
+TC__OPERAND(b,C);\
+TC_N(st_##OUT)(out+i,EXPR);\
 }\
 }
 #define TC__LOOP3_OF(NAME,A,C,EXPR) \
@@ -64226,6 +65016,7 @@ TC_N(draw_u32)(w,words,draw,seed);\
 #undef TC__TRUTH
 #undef TC__FOLD
 #undef TC__FOLD_VECTORS
+#undef TC__FOLD_MUL
 #undef TC__EVEN
 #undef TC__TURN
 #if !TC__LOOPS_SCALAR&&(defined(__clang__)||__GNUC__>=12)
@@ -64307,6 +65098,45 @@ TC__FOLD_VECTORS(TC__FOLD_STEP,NAME,C) \
 }\
 TC__FOLD_VECTORS(TC__FOLD_REST,NAME,C) \
 TC__FOLD_VECTORS(TC__FOLD_SAVE,NAME,C) \
+}
+#endif
+#if TC__LOOPS_SCALAR
+#define TC__FOLD_MUL(C) \
+TC__LOOP_FN void TC__LN(fold_mul_##C)(void*lanes,const tc__reg*x,\
+const tc__reg*y,int64_t n){\
+TC__E_##C*acc=(TC__E_##C*)lanes;\
+for(int64_t i=0;i<n;i++){\
+const TC__E_##C a=((const TC__E_##C*)x->at)[i&x->mask];\
+const TC__E_##C b=((const TC__E_##C*)y->at)[i&y->mask];\
+const TC__E_##C ab=TC_MUL_##C(a,b);\
+acc[i&31]=TC_ADD_##C(acc[i&31],ab);\
+}\
+}
+#else
+#define TC__FOLD_MUL_STEP(P,NAME,C) \
+s##P=TC__LN(NAME##_step)(\
+s##P,TC_MUL_##C(TC_N(ld_##C)(px+P*sx),TC_N(ld_##C)(py+P*sy)));
+#define TC__FOLD_MUL_REST(P,NAME,C) \
+if(n-i>P*TC_LANES){\
+TC_I32 some=TC_N(lanes)((int)(n-i)-P*TC_LANES);\
+TC__T_##C old=s##P;\
+TC__FOLD_MUL_STEP(P,NAME,C) \
+s##P=TC_SEL_##C(TC_M_##C(some),s##P,old);\
+}
+#define TC__FOLD_MUL(C) \
+TC__LOOP_FN void TC__LN(fold_mul_##C)(void*lanes,const tc__reg*x,\
+const tc__reg*y,int64_t n){\
+TC__E_##C*acc=(TC__E_##C*)lanes;\
+int64_t i=0;\
+TC__POINTERS(x,C,x);\
+TC__POINTERS(y,C,y);\
+TC__FOLD_VECTORS(TC__FOLD_LOAD,ADD_##C,C) \
+for(;i+32<=n;i+=32){\
+TC__FOLD_VECTORS(TC__FOLD_MUL_STEP,ADD_##C,C) \
+px+=32/TC_LANES*sx,py+=32/TC_LANES*sy;\
+}\
+TC__FOLD_VECTORS(TC__FOLD_MUL_REST,ADD_##C,C) \
+TC__FOLD_VECTORS(TC__FOLD_SAVE,ADD_##C,C) \
 }
 #endif
 #if TC__LOOPS_32
@@ -64437,10 +65267,40 @@ TC__LOOP1(CAST_i32_i16,i32,i32,TC_N(cast_i32_i16)(a))
 TC__LOOP1(CAST_i32_f16,f32,i32,TC_N(cast_i32_f16)(a))
 TC__LOOP1(CAST_i32_bf16,f32,i32,TC_N(cast_i32_bf16)(a))
 TC__LOOP1(CAST_i32_f32,f32,i32,TC_N(cast_i32_f32)(a))
+TC__FOLD_MUL(f32)
 TC__TILE(f32)
 TC__TILE(i32)
 TC__ARG(f32,i32)
 TC__ARG(i32,i32)
+#undef TC__NARROW_VECTORS
+#if TC__LOOPS_SCALAR
+#define TC__NARROW_VECTORS(T,OP)
+#else
+#define TC__NARROW_VECTORS(T,OP) \
+typedef T several __attribute__((vector_size(4*TC_W)));\
+const int64_t size=(int64_t)(sizeof(several)/sizeof(T));\
+for(;i+size<=n;i+=size){\
+several p,q;\
+memcpy(&p,a+i,sizeof p),memcpy(&q,b+i,sizeof q);\
+p=p OP q;\
+memcpy(d+i,&p,sizeof p);\
+}
+#endif
+#undef TC__NARROW_LOOP
+#define TC__NARROW_LOOP(NAME,T,OP) \
+TC__LOOP_FN void TC__LN(NAME)(void*to,const void*x,const void*y,int64_t n){\
+T*d=(T*)to;\
+const T*a=(const T*)x,*b=(const T*)y;\
+int64_t i=0;\
+TC__NARROW_VECTORS(T,OP) \
+for(;i<n;i++)d[i]=(T)((uint32_t)a[i]OP(uint32_t)b[i]);\
+}
+TC__NARROW_LOOP(add8,uint8_t,+)
+TC__NARROW_LOOP(sub8,uint8_t,-)
+TC__NARROW_LOOP(mul8,uint8_t,*)
+TC__NARROW_LOOP(add16,uint16_t,+)
+TC__NARROW_LOOP(sub16,uint16_t,-)
+TC__NARROW_LOOP(mul16,uint16_t,*)
 TC__LOOP_PART int64_t TC__LN(pack)(void*to,const void*from,int64_t n,int32_t keep){
 int64_t i=0;
 #if !TC__LOOPS_SCALAR&&TC_ISA_AVX2&&TC_W==8&&!defined(__clang__)
@@ -64685,6 +65545,7 @@ TC__LOOP1(CAST_i64_f16,f32,i64,TC_N(cast_i64_f16)(a))
 TC__LOOP1(CAST_i64_bf16,f32,i64,TC_N(cast_i64_bf16)(a))
 TC__LOOP1(CAST_i64_f32,f32,i64,TC_N(cast_i64_f32)(a))
 TC__LOOP1(CAST_i64_f64,f64,i64,TC_N(cast_i64_f64)(a))
+TC__FOLD_MUL(f64)
 TC__TILE(f64)
 TC__TILE(i64)
 TC__ARG(f64,i64)
@@ -64891,6 +65752,7 @@ TC__COLS_bits(TC__LN,BITWISE_NOT),
 {NULL},
 {NULL},
 {NULL},
+{NULL},
 };
 static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC_DTYPE_COUNT]={
 TC__COLS_promote(TC__FN,ADD),
@@ -64913,6 +65775,7 @@ TC__COLS_promote(TC__FN,MINIMUM),
 {NULL},
 TC__COLS_logic(TC__FN,LOGICAL_AND),
 TC__COLS_logic(TC__FN,LOGICAL_OR),
+{NULL},
 {NULL},
 {NULL},
 {NULL},

@@ -120,9 +120,14 @@
 //     result of a function's body           the call    with the call, but for out[]
 //     memory of tc_wrap, *user of a body    you         after the last use of its tensors
 //
-//     - Memory goes with the last tensor that shares it (views do, also a nameless one: behind tc_free(z), the
-//       tc_select of tc_item(tc_select(z, 0, 3)) still holds all of z: tc_get(z, TC_DIMS(3)) makes none). That of a region's results is its
-//       program's: the next visits write it again, tc_reset gives it back.
+//     - Memory goes with the last tensor that shares it, and views do. Where tc_free or a scope ends the tensor
+//       that shows most of it (1 MB or more), the views left take what they show, first element to last, to
+//       memory of their own, if that is less than half; what they share they go on sharing. So tc_free(z)
+//       frees z behind tc_item(tc_select(z, 0, 3)), whose view nobody can free (tc_get(z, TC_DIMS(3)) makes
+//       none). All of it stays behind a view of more, such as a nameless tc_t(z) or column of z, on a device,
+//       after tc_data of such a view, while contexts of tc_open_shared see it, and as long as a region keeps z
+//       for late reads; the next tc_free, end of a scope or tc_reset looks again. Memory of a region's results
+//       is its program's: the next visits write it again, tc_reset gives it back.
 //     - What ended is TC_E_DEAD wherever it is given, with what ended it and where.
 //     - A loop's state may be the result of the visit before, and go on for as long as each visit uses it.
 //       Results that ops of the region consumed are not stored at first: one that is read late is computed
@@ -449,6 +454,7 @@
 #include "value/ix_walk.c"
 #include "value/ix_text.c"
 #include "value/buffer.c"
+#include "value/trim.c"
 #include "value/overlap.c"
 #include "value/family.c"
 
@@ -520,6 +526,7 @@
 #include "pass/composites.c"
 #include "pass/raise.c"
 #include "pass/rescore.c"
+#include "pass/winograd.c"
 #include "pass/channels.c"
 #include "pass/layouts.c"
 #include "pass/align.c"
@@ -588,7 +595,9 @@
 #include "exec/interp_isa.c"
 #include "exec/interp_value.c"
 #include "exec/interp_index.c"
+#include "exec/interp_rect.c"
 #include "exec/interp.c"
+#include "exec/interp_choose.c"
 #include "exec/interp_contract.c"
 #include "exec/pool.c"
 #include "exec/opaque.c"
@@ -596,6 +605,7 @@
 #include "base/once_begin.c"
 #include "exec/interp_plan_index.c"
 #include "exec/interp_plan_regs.c"
+#include "exec/interp_plan_choose.c"
 #include "exec/interp_plan.c"
 #include "exec/cache.c"
 #include "exec/modules.c"

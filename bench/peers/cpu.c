@@ -5,7 +5,7 @@
 
 #include "../models.h"
 
-enum { THREADS = 2, LAYERS = 24, WIDTH = 64, INPUTS = 4 * LAYERS + 1 };
+enum { THREADS = 2, LAYERS = 24, WIDTH = 64, INPUTS = 5 * LAYERS }; // at most
 
 // Weights that few rows meet come from memory, as they do in a model: so many bytes of copies of them are gone through.
 enum { COPIES_BYTES = 256 << 20, COPIES_ROWS = 16 };
@@ -166,6 +166,61 @@ static void convolution(work *k, int i) {
               convolutions[i].groups);
 }
 
+// ---- ResNet-18 (He et al. 2015): an image, and what its layers take, in their order ----
+
+typedef tc_tensor (*layer)(work *k, tc_tensor x, int64_t in, int64_t out, int taps,
+                           int stride);
+
+// Makes a layer's parameters.
+static tc_tensor give_layer(work *k, tc_tensor x, int64_t in, int64_t out, int taps,
+                            int stride) {
+    int64_t root = 1; // results keep the size of what they are made of
+    while (root * root < in * taps * taps / 2) root++;
+    give(k, TC_DIMS(out, in, taps, taps), 1.0 / (double)root);
+    for (int i = 0; i < 4; i++) give(k, TC_DIMS(out), 0.1);
+    float *var = (float *)k->memory[k->inputs - 3];
+    for (int64_t i = 0; i < out; i++) var[i] += 1;
+    return (void)stride, x;
+}
+
+static tc_tensor conv_norm(work *k, tc_tensor x, int64_t in, int64_t out, int taps,
+                           int stride) {
+    tc_tensor none = {0}, *p = k->in + k->at;
+    (void)in, (void)out, k->at += 5;
+    x = tc_conv2d(x, p[0], none, stride, taps / 2, 1, 1);
+    return tc_batch_norm(x, p[1], p[2], p[3], p[4], 1e-5);
+}
+
+static tc_tensor residual(work *k, layer of, tc_tensor x, int64_t in, int64_t out,
+                          int stride, int record) {
+    tc_tensor y = of(k, x, in, out, 3, stride);
+    y = of(k, record ? tc_relu(y) : y, out, out, 3, 1);
+    if (in != out) x = of(k, x, in, out, 1, stride);
+    return record ? tc_relu(tc_add(x, y)) : x;
+}
+
+static tc_tensor resnet_body(work *k, layer of, tc_tensor x, int record) {
+    x = of(k, x, 3, 64, 7, 2);
+    if (record) x = tc_max_pool2d(tc_relu(x), 3, 2, 1);
+    for (int stage = 0; stage < 4; stage++)
+        for (int i = 0; i < 2; i++)
+            x = residual(k, of, x, 64 << (stage - (stage && !i)), 64 << stage,
+                         stage && !i ? 2 : 1, record);
+    return x;
+}
+
+static void make_resnet(work *k, int i) {
+    tc_tensor x = give(k, TC_DIMS(1, 3, 224, 224), 1);
+    (void)i, resnet_body(k, give_layer, x, 0);
+    give(k, TC_DIMS(1000, 512), 0.05), give(k, TC_DIMS(1000), 0.1);
+}
+
+static void resnet(work *k, int i) {
+    (void)i, k->at = 1;
+    tc_tensor x = resnet_body(k, conv_norm, k->in[0], 1);
+    tc_linear(tc_mean_dims(x, TC_DIMS(2, 3), 0), k->in[k->at], k->in[k->at + 1]);
+}
+
 // A result that counts, a weight and an image.
 static void make_gradient(work *k, int i) {
     int n = convolutions[i].channels, side = convolutions[i].side, t = convolutions[i].size,
@@ -301,6 +356,9 @@ static const struct {
     {"conv3x3_1x64x56x56_f32", make_convolution, convolution, 0},
     {"conv3x3_1x256x28x28_f32", make_convolution, convolution, 1},
     {"conv3x3_1x512x7x7_f32", make_convolution, convolution, 2},
+    {"conv3x3fast_1x64x56x56_f32", make_convolution, convolution, 0},
+    {"conv3x3fast_1x256x28x28_f32", make_convolution, convolution, 1},
+    {"conv3x3fast_32x64x56x56_f32", make_convolution, convolution, 4},
     {"conv7x7s2_1x3x224x224_f32", make_convolution, convolution, 3},
     {"conv3x3_32x64x56x56_f32", make_convolution, convolution, 4},
     {"depthwise3x3_1x128x56x56_f32", make_convolution, convolution, 5},
@@ -349,6 +407,8 @@ static const struct {
     {"encoder_8x512x512_f32", make_model, forward, 1},
     {"gpt2bf16_1x128", make_model, forward, 2},
     {"encoderbf16_8x512x512", make_model, forward, 3},
+    {"resnet18_1x3x224x224_f32", make_resnet, resnet, 0},
+    {"resnet18fast_1x3x224x224_f32", make_resnet, resnet, 0},
 };
 
 typedef struct call {
@@ -360,7 +420,9 @@ static void run(void *user) {
     call *c = (call *)user;
     tc_options o = tc_options_default();
     // As torch does: by AMX and AVX512-BF16, whose sums have other bits than ours of one k after the other.
-    if (strstr(jobs[c->job].name, "bf16")) o.numerics = TC_NUMERICS_FAST;
+    // And 3x3 convolutions with fewer products, where a row says so.
+    if (strstr(jobs[c->job].name, "bf16") || strstr(jobs[c->job].name, "fast"))
+        o.numerics = TC_NUMERICS_FAST;
     tc_trace_begin_with(c->k.tc, jobs[c->job].name, &o);
     jobs[c->job].record(&c->k, jobs[c->job].i);
     tc_trace_end(c->k.tc);

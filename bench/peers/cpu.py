@@ -21,7 +21,7 @@ COPIES_BYTES, COPIES_ROWS = 256 << 20, 16  # as in cpu.c
 # What `ratio` must be. Of those in AGAINST_COMPILE it is against torch.compile, and the other sides may not be faster
 # than ours; of the rest against the best side.
 BARS = {"entropy": 2, "softmax": 2, "sincos": 2, "chain": 2, "salience": 2, "layernorm": 1.3, "tinymlp": 3,
-        "rows": 1.2, "gpt2": 1.3, "encoder": 1.5}  # gpt2bf16 and the rest: 1
+        "rows": 1.2, "gpt2": 1.3, "encoder": 1.5, "resnet18": 1.2, "resnet18fast": 1.2}  # gpt2bf16 and the rest: 1
 AGAINST_COMPILE = {"entropy", "softmax", "sincos", "chain", "salience", "layernorm", "tinymlp"}
 
 SIDE = sys.argv[2] if sys.argv[1:2] == ["--side"] else None
@@ -165,6 +165,27 @@ class GPT2(nn.Module):
         return F.linear(self.last(self.body(x)), self.words.weight)
 
 
+class Residual(nn.Module):
+    def __init__(self, inputs, outputs, stride):
+        super().__init__()
+        self.body = nn.Sequential(*conv_norm(inputs, outputs, 3, stride), nn.ReLU(), *conv_norm(outputs, outputs, 3, 1))
+        self.side = nn.Sequential(*conv_norm(inputs, outputs, 1, stride)) if inputs != outputs else nn.Identity()
+
+    def forward(self, x):
+        return torch.relu(self.body(x) + self.side(x))
+
+
+def conv_norm(inputs, outputs, size, stride):
+    return nn.Conv2d(inputs, outputs, size, stride, size // 2, bias=False), nn.BatchNorm2d(outputs)
+
+
+def resnet18():
+    blocks = [Residual(64 << stage - (stage > 0 and not i), 64 << stage, 2 if stage and not i else 1)
+              for stage in range(4) for i in range(2)]
+    return nn.Sequential(*conv_norm(3, 64, 7, 2), nn.ReLU(), nn.MaxPool2d(3, 2, 1), *blocks,
+                         nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 1000)).eval()
+
+
 class Made:
     """A module that is made when its row runs."""
     def __init__(self, make):
@@ -200,6 +221,9 @@ def table():
     yield ("conv3x3_1x256x28x28_f32", conv(1, 1, 1),
            lambda: (r(1, 256, 28, 28), r(256, 256, 3, 3)))
     yield "conv3x3_1x512x7x7_f32", conv(1, 1, 1), lambda: (r(1, 512, 7, 7), r(512, 512, 3, 3))
+    for batch, channels, side in [(1, 64, 56), (1, 256, 28), (32, 64, 56)]:
+        yield (f"conv3x3fast_{batch}x{channels}x{side}x{side}_f32", conv(1, 1, 1),
+               lambda b=batch, c=channels, s=side: (r(b, c, s, s), r(c, c, 3, 3)))
     yield "conv7x7s2_1x3x224x224_f32", conv(2, 3, 1), lambda: (r(1, 3, 224, 224), r(64, 3, 7, 7))
     yield "conv3x3_32x64x56x56_f32", conv(1, 1, 1), lambda: (r(32, 64, 56, 56), r(64, 64, 3, 3))
     yield ("depthwise3x3_1x128x56x56_f32", conv(1, 1, 128),
@@ -249,6 +273,8 @@ def table():
            lambda: (torch.randint(50304, (1, 128)),))
     yield ("encoderbf16_8x512x512", Made(lambda: Encoder().bfloat16()),
            lambda: (r(8, 512, 512).bfloat16(),))
+    for name in "resnet18", "resnet18fast":
+        yield f"{name}_1x3x224x224_f32", Made(resnet18), lambda: (r(1, 3, 224, 224),)
 
 
 # ---- a side's process: what it can time of a row, by names ----
@@ -283,7 +309,7 @@ def compiled(name, fn, inputs):
 
 def eager(name, fn, inputs):
     sides = {"eager": rotated(name, inputs, fn)}
-    if name.startswith(("conv", "depthwise")):
+    if name.startswith(("conv", "depthwise", "resnet")):
         last = [t.to(memory_format=torch.channels_last if t.dim() == 4 else torch.channels_last_3d)
                 for t in inputs]
         sides["last"] = lambda: fn(*last)
@@ -315,17 +341,21 @@ def onnx_runtime(name, fn, inputs):
     if name.startswith("int8"):
         return {"onnxruntime": onnx_int8(*inputs)}
     if name.startswith("convgrad") or not name.startswith(
-            ("conv", "depthwise", "matmul", "rows", "mlp", "attention")):
+            ("conv", "depthwise", "matmul", "rows", "mlp", "attention", "resnet")):
         return {}
     import io
     import onnxruntime
 
     class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fn = fn
+
         def forward(self, *a):
-            return fn(*a)
+            return self.fn(*a)
 
     text, names = io.BytesIO(), [f"x{i}" for i in range(len(inputs))]
-    torch.onnx.export(Model(), tuple(inputs), text, input_names=names, dynamo=False)
+    torch.onnx.export(Model().eval(), tuple(inputs), text, input_names=names, dynamo=False)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = THREADS
     session = onnxruntime.InferenceSession(text.getvalue(), options)

@@ -471,6 +471,7 @@ TCDEF tc_status tc_reset(tc_ctx *c) {
         tc__region_unlink(g);
         tc__region_free(c, g);
     }
+    c->recorder.values.trim_after = 0, tc__values_trim(c);
     return TC_OK;
 }
 
@@ -669,6 +670,7 @@ TCDEF const void *tc_data_at(tc_tensor t, const char *file, int line) {
                  tc_device_of(t));
         return NULL;
     }
+    tc__tensor_lend(c, t);
     if (l->contiguous)
         return (const char *)data + offset * (int64_t)tc__dtype(l->dtype)->bytes;
     tc__fail(c, TC_E_ARG, "data: the tensor is a strided view; tc_contiguous it first");

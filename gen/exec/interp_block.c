@@ -8,7 +8,8 @@
 // x->mask]. Loops compute n rounded up to isa->lanes elements: registers have the room.
 
 enum {
-    TC__BLOCK = 1024,     // elements of the largest block; of short rows four times as many
+    TC__BLOCK =
+        1024, // elements of a block; of short rows, or of few registers, four times as many
     TC__FOLD_LANES = 32,  // logical lanes of a reduction
     TC__BLOCK_VECTOR = 8, // elements of the widest vector: what n is rounded up to
     TC__LOOP_FROM = 5,    // what casts start from: bool and the classes
@@ -27,6 +28,13 @@ typedef void (*tc__block_fn)(void *d, const tc__reg *x, const tc__reg *y, const 
 
 // Element i of x into lane i % 32 of acc. x NULL: the lanes are combined, into lane 0; the others are anything.
 typedef void (*tc__fold_fn)(void *acc, const tc__reg *x, int64_t n);
+
+// Element i of x * y into lane i % 32 of acc, added.
+typedef void (*tc__fold_mul_fn)(void *acc, const tc__reg *x, const tc__reg *y, int64_t n);
+
+// d[0..n) = x op y of elements of 1 or 2 bytes in memory, which wrap.
+typedef void (*tc__narrow_fn)(void *d, const void *x, const void *y, int64_t n);
+enum { TC__NARROW_ADD, TC__NARROW_SUB, TC__NARROW_MUL, TC__NARROW_OPS };
 
 // d = random elements by the i64 indices of x.
 typedef void (*tc__random_fn)(void *d, const tc__reg *x, uint64_t seed, uint64_t draw,
@@ -51,6 +59,8 @@ typedef struct tc__isa {
     int32_t truth;                             // the register form of true
     const tc__block_fn (*alu)[TC_DTYPE_COUNT]; // by op and dtype of the operands
     const tc__fold_fn (*fold)[TC_DTYPE_COUNT];
+    tc__fold_mul_fn fold_mul[TC__CLASSES];      // NULL: products are values of their own
+    tc__narrow_fn narrow[2][TC__NARROW_OPS];    // of 1 and 2 bytes
     const tc__block_fn (*cast)[TC_DTYPE_COUNT]; // by tc__loop_from and to
     // Memory that is narrower than a register; NULL = it is not.
     tc__convert_fn in[TC_DTYPE_COUNT], out[TC_DTYPE_COUNT];

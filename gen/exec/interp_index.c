@@ -94,6 +94,20 @@ typedef struct tc__path {
     int plain; // the same, and there are no predicates
 } tc__path;
 
+typedef enum tc__pick_kind {
+    TC__PICK_WHERE, // `yes` where the predicates of its path hold, `no` elsewhere
+    TC__PICK_LOAD,  // elements of memory; fill where the predicates do not hold
+    TC__PICK_VALUE  // what is in the register of a node
+} tc__pick_kind;
+
+// A choice of a tree (exec/interp_choose.c).
+typedef struct tc__picked {
+    tc__pick_kind kind;
+    uint32_t path, yes, no, node;
+    int dtype;
+    tc__word fill;
+} tc__picked;
+
 typedef struct tc__accum {
     uint8_t dtype; // of the values
     uint8_t arg;   // ARGMAX, ARGMIN: indices too
@@ -102,10 +116,11 @@ typedef struct tc__accum {
     tc__word identity;
     tc__block_fn step;
     tc__fold_fn fold;
-    int64_t lane;     // elements between lanes: 1, or the block for vectors of rows
-    int64_t width;    // bytes of an element
-    int64_t set;      // elements of one set of lanes
-    size_t at, index; // bytes into scratch: two sets of values, two of indices
+    tc__fold_mul_fn fold_mul; // of products that have no register
+    int64_t lane;             // elements between lanes: 1, or the block for vectors of rows
+    int64_t width;            // bytes of an element
+    int64_t set;              // elements of one set of lanes
+    size_t at, index;         // bytes into scratch: two sets of values, two of indices
 } tc__accum;
 
 typedef struct tc__loop {
@@ -127,6 +142,7 @@ struct tc__insn {
     tc__step_fn step;
     tc__block_fn block;
     tc__random_fn random;
+    tc__narrow_fn narrow;
     uint32_t dst, in[3]; // registers, by node id
     uint32_t item;       // path, accumulator, loop or limit expression
     uint8_t dtype;       // of the value, or of memory
@@ -182,6 +198,7 @@ typedef struct tc__interp {
     TC__VEC(tc__expr_step) steps;
     TC__VEC(tc__path) path;
     TC__VEC(tc__limit) limit;
+    TC__VEC(tc__picked) choice;
     TC__VEC(tc__loop) loop;
     TC__VEC(tc__accum) acc;
     TC__VEC(uint32_t) acc_of_loop;

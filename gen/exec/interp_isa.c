@@ -30,16 +30,20 @@
 // The table of an instruction set from the loops named by TC__LN.
 #define TC__ISA(NAME, LANES, TRUTH)                                                        \
     {                                                                                      \
-        NAME, LANES, TRUTH, TC__LN(alu), TC__LN(fold), TC__LN(cast), {TC__LN(bool_in),     \
-                                                                      TC__LN(u8_in),       \
-                                                                      TC__LN(i8_in),       \
-                                                                      TC__LN(i16_in),      \
-                                                                      NULL,                \
-                                                                      NULL,                \
-                                                                      TC__LN(f16_in),      \
-                                                                      TC__LN(bf16_in),     \
-                                                                      NULL,                \
-                                                                      NULL},               \
+        NAME, LANES, TRUTH, TC__LN(alu), TC__LN(fold),                                     \
+            {TC__LN(fold_mul_f32), TC__LN(fold_mul_f64), NULL, NULL},                      \
+            {{TC__LN(add8), TC__LN(sub8), TC__LN(mul8)},                                   \
+             {TC__LN(add16), TC__LN(sub16), TC__LN(mul16)}},                               \
+            TC__LN(cast), {TC__LN(bool_in),                                                \
+                           TC__LN(u8_in),                                                  \
+                           TC__LN(i8_in),                                                  \
+                           TC__LN(i16_in),                                                 \
+                           NULL,                                                           \
+                           NULL,                                                           \
+                           TC__LN(f16_in),                                                 \
+                           TC__LN(bf16_in),                                                \
+                           NULL,                                                           \
+                           NULL},                                                          \
             {TC__LN(bool_out),                                                             \
              TC__LN(u8_out),                                                               \
              TC__LN(i8_out),                                                               \

@@ -38,18 +38,29 @@
             }                                                                              \
         }
 
+// Two vectors a round: the pointers' steps are a third of a round's work.
 #    define TC__LOOP2(NAME, OUT, C, EXPR)                                                  \
         TC__LOOP_FN void TC__LN(NAME)(void *d, const tc__reg *x, const tc__reg *y,         \
                                       const tc__reg *z, int64_t n) {                       \
             TC__E_##OUT *out = (TC__E_##OUT *)d;                                           \
             TC__POINTERS(a, C, x);                                                         \
             TC__POINTERS(b, C, y);                                                         \
+            int64_t i = 0;                                                                 \
             (void)z;                                                                       \
-            for (int64_t i = 0; i < n; i += TC_LANES) {                                    \
+            for (; i + TC_LANES < n; i += 2 * TC_LANES) {                                  \
+                {                                                                          \
+                    TC__OPERAND(a, C);                                                     \
+                    TC__OPERAND(b, C);                                                     \
+                    TC_N(st_##OUT)(out + i, EXPR);                                         \
+                }                                                                          \
+                TC__T_##C a = TC_N(ld_##C)(pa + sa), b = TC_N(ld_##C)(pb + sb);            \
+                TC_N(st_##OUT)(out + i + TC_LANES, EXPR);                                  \
+                pa += 2 * sa, pb += 2 * sb;                                                \
+            }                                                                              \
+            if (i < n) {                                                                   \
                 TC__OPERAND(a, C);                                                         \
                 TC__OPERAND(b, C);                                                         \
                 TC_N(st_##OUT)(out + i, EXPR);                                             \
-                TC__NEXT(a), TC__NEXT(b);                                                  \
             }                                                                              \
         }
 
@@ -244,6 +255,7 @@
 #undef TC__TRUTH
 #undef TC__FOLD
 #undef TC__FOLD_VECTORS
+#undef TC__FOLD_MUL
 // Every second element of a, and of what b has from its second on; the elements of a from the last on. In AVX2 an
 // instruction moves elements within halves of a vector, or halves.
 #undef TC__EVEN
@@ -330,13 +342,87 @@
         }
 #endif
 
+// Sums of products: what is multiplied in the same pass takes no register.
+#if TC__LOOPS_SCALAR
+#    define TC__FOLD_MUL(C)                                                                \
+        TC__LOOP_FN void TC__LN(fold_mul_##C)(void *lanes, const tc__reg *x,               \
+                                              const tc__reg *y, int64_t n) {               \
+            TC__E_##C *acc = (TC__E_##C *)lanes;                                           \
+            for (int64_t i = 0; i < n; i++) {                                              \
+                const TC__E_##C a = ((const TC__E_##C *)x->at)[i & x->mask];               \
+                const TC__E_##C b = ((const TC__E_##C *)y->at)[i & y->mask];               \
+                const TC__E_##C ab = TC_MUL_##C(a, b);                                     \
+                acc[i & 31] = TC_ADD_##C(acc[i & 31], ab);                                 \
+            }                                                                              \
+        }
+#else
+#    define TC__FOLD_MUL_STEP(P, NAME, C)                                                  \
+        s##P = TC__LN(NAME##_step)(                                                        \
+            s##P, TC_MUL_##C(TC_N(ld_##C)(px + P * sx), TC_N(ld_##C)(py + P * sy)));
+#    define TC__FOLD_MUL_REST(P, NAME, C)                                                  \
+        if (n - i > P * TC_LANES) {                                                        \
+            TC_I32 some = TC_N(lanes)((int)(n - i) - P * TC_LANES);                        \
+            TC__T_##C old = s##P;                                                          \
+            TC__FOLD_MUL_STEP(P, NAME, C)                                                  \
+            s##P = TC_SEL_##C(TC_M_##C(some), s##P, old);                                  \
+        }
+#    define TC__FOLD_MUL(C)                                                                \
+        TC__LOOP_FN void TC__LN(fold_mul_##C)(void *lanes, const tc__reg *x,               \
+                                              const tc__reg *y, int64_t n) {               \
+            TC__E_##C *acc = (TC__E_##C *)lanes;                                           \
+            int64_t i = 0;                                                                 \
+            TC__POINTERS(x, C, x);                                                         \
+            TC__POINTERS(y, C, y);                                                         \
+            TC__FOLD_VECTORS(TC__FOLD_LOAD, ADD_##C, C)                                    \
+            for (; i + 32 <= n; i += 32) {                                                 \
+                TC__FOLD_VECTORS(TC__FOLD_MUL_STEP, ADD_##C, C)                            \
+                px += 32 / TC_LANES * sx, py += 32 / TC_LANES * sy;                        \
+            }                                                                              \
+            TC__FOLD_VECTORS(TC__FOLD_MUL_REST, ADD_##C, C)                                \
+            TC__FOLD_VECTORS(TC__FOLD_SAVE, ADD_##C, C)                                    \
+        }
+#endif
+
 #if TC__LOOPS_32
 #    include "out/interp_rows32.inc"
+
+TC__FOLD_MUL(f32)
 
 TC__TILE(f32)
 TC__TILE(i32)
 TC__ARG(f32, i32)
 TC__ARG(i32, i32)
+
+// What wraps needs no wider lanes: four times as many bytes a vector as of casts to i32 and back.
+#    undef TC__NARROW_VECTORS
+#    if TC__LOOPS_SCALAR
+#        define TC__NARROW_VECTORS(T, OP)
+#    else
+#        define TC__NARROW_VECTORS(T, OP)                                                  \
+            typedef T several __attribute__((vector_size(4 * TC_W)));                      \
+            const int64_t size = (int64_t)(sizeof(several) / sizeof(T));                   \
+            for (; i + size <= n; i += size) {                                             \
+                several p, q;                                                              \
+                memcpy(&p, a + i, sizeof p), memcpy(&q, b + i, sizeof q);                  \
+                p = p OP q;                                                                \
+                memcpy(d + i, &p, sizeof p);                                               \
+            }
+#    endif
+#    undef TC__NARROW_LOOP
+#    define TC__NARROW_LOOP(NAME, T, OP)                                                   \
+        TC__LOOP_FN void TC__LN(NAME)(void *to, const void *x, const void *y, int64_t n) { \
+            T *d = (T *)to;                                                                \
+            const T *a = (const T *)x, *b = (const T *)y;                                  \
+            int64_t i = 0;                                                                 \
+            TC__NARROW_VECTORS(T, OP)                                                      \
+            for (; i < n; i++) d[i] = (T)((uint32_t)a[i] OP(uint32_t) b[i]);               \
+        }
+TC__NARROW_LOOP(add8, uint8_t, +)
+TC__NARROW_LOOP(sub8, uint8_t, -)
+TC__NARROW_LOOP(mul8, uint8_t, *)
+TC__NARROW_LOOP(add16, uint16_t, +)
+TC__NARROW_LOOP(sub16, uint16_t, -)
+TC__NARROW_LOOP(mul16, uint16_t, *)
 
 // The bytes `keep` of 32 lanes to one vector, which packs within its halves: so those are put in order behind.
 TC__LOOP_PART int64_t TC__LN(pack)(void *to, const void *from, int64_t n, int32_t keep) {
@@ -486,6 +572,8 @@ TC__LOOP_FN void TC__LN(normal_f32)(void *d, const tc__reg *x, uint64_t seed, ui
 
 #if TC__LOOPS_64
 #    include "out/interp_rows64.inc"
+
+TC__FOLD_MUL(f64)
 
 TC__TILE(f64)
 TC__TILE(i64)

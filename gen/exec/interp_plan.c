@@ -27,9 +27,11 @@ static void tc__plan_store_direct(tc__planner *b, const tc__node *n, const tc__i
         i->step != tc__step_store_plain)
         return;
     last = &b->p->code.at[b->p->code.count - 1];
+    if (last->dst == v->id && last->step == tc__step_narrow) last->direct = i->item + 1;
     if (last->dst != v->id || last->uniform || !tc__plan_may_alias(b, v, n->id)) return;
     if (last->step == tc__step_block) last->step = tc__step_block_direct;
-    if (last->step == tc__step_block_direct || v->op == TC_OP_LOAD)
+    if (last->step == tc__step_block_direct || last->step == tc__step_choose ||
+        v->op == TC_OP_LOAD)
         last->direct = i->item + 1;
 }
 
@@ -132,6 +134,9 @@ static void tc__plan_acc(tc__planner *b, const tc__node *n, tc__insn *i) {
     i->item = (uint32_t)n->attr[TC__ACC_ACCUMULATOR];
     i->step = rows ? tc__step_acc_rows : tc__step_acc_cols;
     if (b->p->acc.at[i->item].arg) i->step = rows ? tc__step_arg_rows : tc__step_arg_cols;
+    if (!b->p->acc.at[i->item].fold_mul) return;
+    const tc__node *product = tc__plan_node(b, n->in[0]);
+    i->in[0] = product->in[0], i->in[1] = product->in[product->n_in - 1];
 }
 
 static void tc__plan_combine(tc__planner *b, const tc__node *n, tc__insn *i) {
@@ -197,6 +202,7 @@ static void tc__plan_insn(tc__planner *b, const tc__node *n) {
     i.dst = n->id, i.dtype = n->dtype, i.uniform = b->uniform[n->id];
     i.home = (int64_t)b->home[n->id];
     for (uint32_t k = 0; k < 3; k++) i.in[k] = k < n->n_in ? n->in[k] : n->id;
+    if (b->tree[n->id]) tc__plan_root(b, n, &i);
     for (size_t k = 0; k < TC__COUNT(tc__plan_rules) && !i.step; k++)
         if (tc__plan_rules[k].op == (tc__op)n->op) tc__plan_rules[k].plan(b, n, &i);
     if (!i.step && !b->failed) tc__plan_loop(b, n, &i);
@@ -208,7 +214,8 @@ static void tc__plan_code(tc__planner *b, tc__section *s) {
     b->axis = s->axis;
     for (uint32_t i = 0; i < b->p->nodes && !b->failed; i++) {
         const tc__node *n = tc__plan_node(b, i);
-        if (tc__plan_section(b, n) != s || b->where[i]) continue;
+        if (tc__plan_section(b, n) != s || b->where[i] || tc__plan_is_inside(b, i))
+            continue;
         for (uint32_t k = 0; k < n->n_in; k++)
             if (tc__plan_waited(b, n, k)) tc__plan_insn(b, tc__plan_node(b, n->in[k]));
         tc__plan_insn(b, n);
@@ -326,6 +333,8 @@ static int tc__plan_open(tc__planner *b, tc_ctx *c, tc__group *g, tc__arena *a) 
     b->alive = TC__ANEW_ARRAY(a, uint8_t, n);
     b->stored = TC__ANEW_ARRAY(a, uint8_t, n);
     b->narrow = TC__ANEW_ARRAY(a, uint8_t, n);
+    b->uses = TC__ANEW_ARRAY(a, uint32_t, n);
+    b->tree = TC__ANEW_ARRAY(a, uint32_t, n);
     b->last = TC__ANEW_ARRAY(a, uint32_t, n);
     b->where = TC__ANEW_ARRAY(a, uint32_t, n);
     b->slot = TC__ANEW_ARRAY(a, uint32_t, n);
@@ -333,8 +342,9 @@ static int tc__plan_open(tc__planner *b, tc_ctx *c, tc__group *g, tc__arena *a) 
     b->loop_node = TC__ANEW_ARRAY(a, uint32_t, n);
     b->loop_end = TC__ANEW_ARRAY(a, uint32_t, n);
     b->home = TC__ANEW_ARRAY(a, size_t, n);
-    return b->uniform && b->alive && b->stored && b->narrow && b->last && b->where &&
-           b->slot && b->loop_of && b->loop_node && b->loop_end && b->home;
+    return b->uniform && b->alive && b->stored && b->narrow && b->uses && b->tree &&
+           b->last && b->where && b->slot && b->loop_of && b->loop_node && b->loop_end &&
+           b->home;
 }
 
 // Short rows of a list that only computes element by element: blocks take many of them.
@@ -372,6 +382,9 @@ static void tc__plan_run_all(tc__planner *b) {
     tc__plan_scan_stores(b);
     if (b->failed) return;
     tc__plan_scan_indices(b);
+    tc__plan_scan_choices(b);
+    tc__plan_scan_products(b);
+    tc__plan_scan_narrow(b);
     tc__plan_scan_lives(b);
     tc__plan_slots(b);
     if (b->failed) return;
@@ -395,6 +408,7 @@ static void tc__interp_free(tc__interp *p) {
     TC__VEC_FREE(c, p->steps);
     TC__VEC_FREE(c, p->path);
     TC__VEC_FREE(c, p->limit);
+    TC__VEC_FREE(c, p->choice);
     TC__VEC_FREE(c, p->loop);
     TC__VEC_FREE(c, p->acc);
     TC__VEC_FREE(c, p->acc_of_loop);

@@ -23,13 +23,16 @@ typedef struct tc__planner {
     tc__axis axis; // of the section at hand
     tc__ix
         flat; // the column of all rows, where they stand behind one another; 0: they do not
-    uint8_t *uniform;  // by node
-    uint32_t *last;    // by node: position of the last use
-    uint32_t *where;   // by node: the use a LOAD is planned just before; 0: none
-    uint32_t *slot;    // by node: block register
-    uint8_t *alive;    // by node: it holds its slot
-    uint8_t *stored;   // by node: stores are its only uses
-    uint8_t *narrow;   // by node: an INDEX whose register is of i32
+    uint8_t *uniform; // by node
+    uint32_t *last;   // by node: position of the last use
+    uint32_t *where;  // by node: the use a LOAD is planned just before; 0: none
+    uint32_t *slot;   // by node: block register
+    uint8_t *alive;   // by node: it holds its slot
+    uint8_t *stored;  // by node: stores are its only uses
+    uint8_t *narrow;  // by node: an INDEX whose register is of i32
+    uint32_t *uses;   // by node: operands that it is; more where it is an index, too
+    uint32_t *
+        tree; // by node: 1 + the root of the tree of choices it is in, or the ACC that multiplies; 0: none
     size_t *home;      // by node: bytes into scratch
     uint32_t *loop_of; // by node: loop number of FOR, and of the loop around an ACC
     int loops_around;
@@ -298,9 +301,9 @@ static tc__limit_kind tc__plan_limit_kind(tc__planner *b, tc__ix e, int64_t run)
     return tc__ix_equals(r.stride, 0) ? TC__LIMIT_STILL : TC__LIMIT_MOVES;
 }
 
-// A path whose predicates are the pairs of e and limit in limit[0 .. n).
+// A path whose predicates are the pairs of e and limit in limit[0 .. n). Its runs are as long as they may be, or `run`.
 static tc__path tc__plan_path_of(tc__planner *b, int64_t index, const int64_t *limit,
-                                 uint32_t n, uint32_t buffer) {
+                                 uint32_t n, uint32_t buffer, int64_t run) {
     tc__path path;
     tc__ixrun r = tc__plan_run(b, index), e;
     memset(&path, 0, sizeof path);
@@ -320,6 +323,7 @@ static tc__path tc__plan_path_of(tc__planner *b, int64_t index, const int64_t *l
         if (!TC__PUSH(b->ctx, b->p->limit, l)) b->failed = 1;
         path.limits++;
     }
+    if (run) path.run = run;
     for (uint32_t i = 0; i < path.limits && !b->failed; i++)
         b->p->limit.at[path.first_limit + i].kind =
             tc__plan_limit_kind(b, limit[2 * i], path.run);
@@ -357,7 +361,7 @@ static int tc__plan_combs(tc__planner *b, tc__path *path, int64_t index,
         for (uint32_t i = 0; i < n; i++)
             own[i] = tc__plan_tooth(b, limit[i], comb, t, var, count);
         b->flat = flat ? count : 0;
-        tooth[t] = tc__plan_path_of(b, at, own, n, path->buffer);
+        tooth[t] = tc__plan_path_of(b, at, own, n, path->buffer, 0);
         b->flat = flat;
         ok = !b->failed && tooth[t].run >= TC__PLAN_COMB_RUN;
     }
@@ -371,7 +375,7 @@ static uint32_t tc__plan_path(tc__planner *b, const tc__node *n, int64_t index,
                               uint32_t first, uint32_t buffer) {
     const int64_t *limit = n->attr + first;
     uint32_t limits = n->n_attr > first ? n->n_attr - first : 0;
-    tc__path path = tc__plan_path_of(b, index, limit, limits, buffer);
+    tc__path path = tc__plan_path_of(b, index, limit, limits, buffer, 0);
     if (path.run < TC__PLAN_SHORT_RUN) {
         (void)tc__plan_combs(b, &path, index, limit, limits, path.run);
         path.run = 0;

@@ -104,6 +104,11 @@ static void tc__plan_scan_loops(tc__planner *b) {
     if (b->loops_around) tc__plan_fail(b, tc__plan_node(b, 0), "FOR without END");
 }
 
+// Whether n has no instruction of its own: that of the root of its tree does it.
+static int tc__plan_is_inside(const tc__planner *b, uint32_t n) {
+    return b->tree[n] && b->tree[n] != n + 1;
+}
+
 // A use at `at`: what was made outside a loop must last until the loop is over. Columns of rows behind one another are none.
 static void tc__plan_use(const tc__planner *b, uint32_t made, uint32_t at) {
     uint32_t until = at;
@@ -119,6 +124,7 @@ static int tc__plan_waits(const tc__planner *b, const tc__node *n) {
     const tc__node *user = tc__plan_node(b, b->where[n->id]);
     int used = 0;
     if (n->op != TC_OP_LOAD || b->uniform[n->id] || tc__plan_part(b, n)->product) return 0;
+    if (b->tree[n->id]) return 0;
     for (uint32_t k = 0; k < user->n_in; k++) used |= user->in[k] == n->id;
     for (uint32_t k = 0; k < n->n_attr && used; k++)
         if (tc__attr_is_ix(n, k) && tc__ix_has_val(b->g->body.ix, n->attr[k])) used = 0;
@@ -201,7 +207,8 @@ static void tc__plan_scan_lives(tc__planner *b) {
         const tc__node *n = tc__plan_node(b, i);
         if (n->op == TC_OP_END) b->loops_around--;
         s.at = i;
-        for (uint32_t k = 0; k < n->n_in; k++) tc__plan_use(b, n->in[k], i);
+        uint32_t at = b->tree[i] && b->tree[i] != UINT32_MAX ? b->tree[i] - 1 : i;
+        for (uint32_t k = 0; k < n->n_in; k++) tc__plan_use(b, n->in[k], at);
         for (uint32_t k = 0; k < n->n_attr; k++) {
             if (!tc__attr_is_ix(n, k)) continue;
             tc__ix_each_val(b->g->body.ix, n->attr[k], tc__plan_use_val, &s);
@@ -261,7 +268,7 @@ static void tc__plan_give_slot(tc__planner *b, const tc__node *n) {
 static void tc__plan_slots(tc__planner *b) {
     for (uint32_t i = 0; i < b->p->nodes; i++) {
         const tc__node *n = tc__plan_node(b, i);
-        if (b->where[i]) continue;
+        if (b->where[i] || tc__plan_is_inside(b, i)) continue;
         tc__plan_end_lives(b, i - !!i, i);
         for (uint32_t k = 0; k < n->n_in; k++)
             if (tc__plan_waited(b, n, k)) tc__plan_give_slot(b, tc__plan_node(b, n->in[k]));
@@ -301,13 +308,13 @@ static int64_t tc__plan_still_run(tc__planner *b, int64_t rows, int64_t most) {
     return best;
 }
 
-// The largest power of two that keeps the blocks in cache; of short rows behind one another, whole ones, and as many as
+// The largest power of two that keeps the blocks in cache, those of more than TC__BLOCK in half of it; of short rows behind one another, whole ones, and as many as
 // have one value of a LOAD: a filter of its own for each 56 x 56 image takes 0.65 of the time.
 static int64_t tc__plan_block(tc__planner *b) {
     int64_t bytes = (int64_t)b->slots4 * 4 + (int64_t)b->slots8 * 8;
-    int64_t n = TC__BLOCK * (b->p->flat ? 4 : 1), row = tc__plan_row_bytes(b);
-    int64_t rows = b->p->flat;
+    int64_t n = TC__BLOCK * 4, row = tc__plan_row_bytes(b), rows = b->p->flat;
     while (rows % TC__BLOCK_VECTOR) rows += b->p->flat;
+    while (!b->p->flat && n > TC__BLOCK && bytes > TC__PLAN_BYTES / 2 / n) n /= 2;
     while (n > TC__BLOCK / 4 && bytes > TC__PLAN_BYTES / n) n /= 2;
     int64_t still = rows ? tc__plan_still_run(b, rows, n) : 0;
     rows = still ? still : rows;
@@ -355,6 +362,8 @@ static void tc__plan_acc_of(tc__planner *b, const tc__node *n) {
     a->arg = op == TC_OP_ARGMAX || op == TC_OP_ARGMIN, a->less = op == TC_OP_ARGMIN;
     a->identity = tc__word_of(p->isa, a->dtype, tc__identity((tc__op)op, a->dtype));
     a->step = p->isa->alu[op][a->dtype], a->fold = p->isa->fold[op][a->dtype];
+    if (b->tree[n->in[0]] == 1 + n->id)
+        a->fold_mul = p->isa->fold_mul[tc__dtype(a->dtype)->reg];
     if (!a->arg && (!a->step || !a->fold))
         tc__plan_fail(b, n, "no loop for this reduction");
     a->lane = rows ? p->block : 1;

@@ -596,7 +596,9 @@ static int tc__program_canon(tc__program *p, const tc__visit *v, tc__effects eff
     if (!node) return 0;
     for (size_t i = 0; i < n; i++) node[i] = p->output.at[i].node;
     uint32_t off = p->backend && !p->backend->passes ? UINT32_MAX : p->ctx->passes_off;
-    int ok = tc__passes_run(p->ctx, recorded, &p->graph, node, n, off, recorded->devices) &&
+    int rounds = (recorded->devices ? TC__ROUNDS_DEVICES : 0) |
+                 (p->numerics == TC_NUMERICS_FAST ? TC__ROUNDS_FAST : 0);
+    int ok = tc__passes_run(p->ctx, recorded, &p->graph, node, n, off, rounds) &&
              tc__program_loops(p, node, n);
     if (ok && region && effects == TC__WRITE_BACK)
         p->output.count = n = tc__outputs_once(p, v, node);

@@ -23,6 +23,7 @@ static tc_status tc__scope_leave(tc_ctx *c, const char *who, tc_tensor t, const 
         return TC_E_STATE;
     }
     tc__scope_end(c, &t, 1, file, line);
+    tc__values_trim(c);
     if (tc__layouts_are_many(c)) tc__recorder_of(c)->hooks->settle(c);
     return TC_OK;
 }
@@ -37,23 +38,22 @@ TCDEF tc_tensor tc_scope_return_at(tc_ctx *tc, tc_tensor t, const char *file, in
 
 enum { TC__SHARED_TOLD = 64 << 20 }; // bytes
 
-// Memory stays where a view shares it: that is told once, since the view may be one that nobody holds.
-static void tc__warn_shared(tc_ctx *c, const tc__tensor *t, const char *file, int line) {
+// Memory stays where a view shows most of it, or has been lent: that is told once, since the view may be one that nobody
+// holds. `s` is what the tensor freed at file:line had, of so many bytes, shared then.
+static void tc__warn_shared(tc_ctx *c, const tc__storage *s, size_t bytes, const char *file,
+                            int line) {
     tc__values *v = tc__values_of(c);
     const tc__tensor *other = NULL;
-    if (t->storage->refs < 2 || t->storage->bytes < TC__SHARED_TOLD) return;
-    if (t->storage->owner != TC__OWNED || v->warned_shared) return;
+    if (bytes < TC__SHARED_TOLD || v->warned_shared || tc__core_of(c)->frozen) return;
     for (size_t i = 0; i < v->slot.count && !other; i++)
-        if (v->slot.at[i] != t && v->slot.at[i]->storage == t->storage)
-            other = v->slot.at[i];
-    if (!other || tc__core_of(c)->frozen) return;
+        if (v->slot.at[i]->epoch && v->slot.at[i]->storage == s) other = v->slot.at[i];
+    if (!other || s->bytes != bytes || s->owner != TC__OWNED) return;
     v->warned_shared = 1;
     tc__warn(
         c,
         "tc_free at %s:%d: its %zu MB stay until the view of %s:%d is freed, which shares "
         "them; tc_free it too, or make it in a scope",
-        file ? file : "?", line, t->storage->bytes >> 20, other->file ? other->file : "?",
-        other->line);
+        file ? file : "?", line, bytes >> 20, other->file ? other->file : "?", other->line);
 }
 
 static int tc__free_refused(tc_ctx *c, tc_tensor t) {
@@ -69,14 +69,19 @@ static void tc__free_tensor(tc_ctx *c, tc_tensor t, const char *file, int line) 
     tc__family_settle(c);
     if (tc__is_visit(t)) {
         (void)tc__result_free(c, t, file, line);
+        tc__values_trim(c);
         return;
     }
-    if (!tc__slot_find(c, t)) {
+    const tc__tensor *m = tc__slot_find(c, t);
+    if (!m) {
         (void)tc__free_refused(c, t);
         return;
     }
-    tc__warn_shared(c, tc__slot_find(c, t), file, line);
+    const tc__storage *s = m->storage;
+    size_t shared = s->refs > 1 ? s->bytes : 0;
     tc__slot_free(c, tc__handle_slot(t), "freed by tc_free", file, line);
+    tc__values_trim(c);
+    if (shared) tc__warn_shared(c, s, shared, file, line);
     if (tc__layouts_are_many(c)) tc__recorder_of(c)->hooks->settle(c);
 }
 

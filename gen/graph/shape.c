@@ -525,6 +525,11 @@ static int tc__attr_is_ix(const tc__node *n, uint32_t i) {
     return (int)(tc__ops[n->op].sizes >> (i < 31 ? i : 31) & 1);
 }
 
+// The same elements, elsewhere in memory.
+static int tc__is_layout(const tc__node *n) {
+    return tc__ops[n->op].kind == TC__KIND_LAYOUT;
+}
+
 // Arithmetic on each element alone.
 static int tc__is_alu(const tc__node *n) {
     tc__kind k = tc__ops[n->op].kind;

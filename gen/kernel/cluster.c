@@ -47,7 +47,14 @@ static const tc__node *tc__folded_cat(const tc__schedule *s, const tc__node *n) 
 
 static void tc__root_fold(const tc__schedule *s, tc__root *r) {
     const tc__node *n = s->g->node.at[r->node], *cat;
-    r->folds = 0;
+    r->folds = 0, r->unrolled = 0;
+    if (n->op == TC_OP_UNROLLED) {
+        r->unrolled = (uint32_t)n->attr[TC__UNROLLED_DIMS], r->folds = 1;
+        for (int i = 0; i < n->rank; i++)
+            if (r->unrolled >> i & 1)
+                r->folds = (uint8_t)(r->folds * tc__ix_value(n->dims[i]));
+        return;
+    }
     if (s->apart || !r->output || r->forced || s->users[r->node]) return;
     if ((cat = tc__folded_cat(s, n)) == NULL) return;
     r->folds = (uint8_t)cat->n_in, r->along = (uint8_t)cat->attr[TC__CAT_DIM];
@@ -57,7 +64,9 @@ static void tc__root_fold(const tc__schedule *s, tc__root *r) {
 // The sizes of root r, or of a part of it.
 static void tc__root_dims(const tc__graph *g, const tc__root *r, tc__ix *dims) {
     memcpy(dims, g->node.at[r->node]->dims, sizeof g->node.at[r->node]->dims);
-    if (r->folds) dims[r->along] = r->fold;
+    for (int i = 0; i < g->node.at[r->node]->rank; i++)
+        if (r->unrolled >> i & 1) dims[i] = tc__ix_const(1);
+    if (r->folds && !r->unrolled) dims[r->along] = r->fold;
 }
 
 // ---- spaces ----
@@ -174,7 +183,12 @@ static tc__fit tc__place_own(tc__weave *w, const tc__root *r, uint32_t part, tc_
     tc__own_index(w, n->rank, dims, fit == TC__FIT_ROW ? reduced : 0, index);
     if (!r->folds) return fit;
     tc__ix before = tc__ix_mul(w->ix, tc__ix_const((int64_t)part), r->fold);
-    index[r->along] = tc__ix_add(w->ix, index[r->along], before);
+    if (!r->unrolled) index[r->along] = tc__ix_add(w->ix, index[r->along], before);
+    for (int i = n->rank; i-- > 0;) {
+        if (!(r->unrolled >> i & 1)) continue;
+        int64_t size = tc__ix_value(n->dims[i]);
+        index[i] = tc__ix_const(part % size), part /= (uint32_t)size;
+    }
     *flat = tc__flat(w->ix, n->rank, n->dims, index);
     return fit;
 }
@@ -280,6 +294,7 @@ static uint32_t tc__find_stencil(const tc__schedule *s, const tc__weave *w) {
         uint32_t taps = 0;
         int moves = tc__is_kind(n, TC__KIND_MOVE) && n->op != TC_OP_PAD;
         if (n->id <= best || moves || s->root_of[n->id] != TC__NONE) continue;
+        if (s->inside[n->id]) continue;
         if (tc__is_kind(n, TC__KIND_SOURCE) && n->op != TC_OP_RANDOM) continue;
         if (tc__is_moved_source(s, n) && tc__reads_borders(s, w, n)) continue;
         for (size_t k = 0; k < w->seen.count; k++) taps += w->seen.at[k].node == n->id;

@@ -141,6 +141,7 @@ static void tc__force_spread(tc__schedule *s) {
 // place where it can be cut. *again: the first node that became a root when it was passed already.
 static uint32_t tc__length_of(tc__schedule *s, const tc__node *n, uint32_t *again) {
     uint32_t sum = tc__ops[n->op].cost > 0;
+    if (s->inside[n->id]) return 0;
     for (uint32_t k = 0; k < n->n_in; k++) sum += s->length[n->in[k]];
     while (sum > TC__LENGTH_MOST) {
         uint32_t longest = n->in[0];
@@ -171,7 +172,7 @@ static int tc__find_roots_once(tc__schedule *s, const uint8_t *output, uint32_t 
         s->product[i] = (uint8_t)tc__is_of_product(s, n);
         int whole = tc__is_kind(n, TC__KIND_REDUCE) || tc__is_kind(n, TC__KIND_CONTRACT);
         int dear = (tc__is_alu(n) || n->op == TC_OP_RANDOM) && s->users[i] > 1 &&
-                   !s->redraw[i] &&
+                   !s->redraw[i] && !s->inside[i] &&
                    (s->cost[i] > TC__CHEAP || s->product[i] || tc__is_read_often(s, n)) &&
                    !tc__is_on_the_way(s, i);
         dear |= tc__is_leaving(s, n);

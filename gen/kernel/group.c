@@ -98,6 +98,12 @@ typedef struct tc__group_windows {
     int64_t image[2], out[2], size[2], stride[2], dilation[2], low[2];
 } tc__group_windows;
 
+// How columns that are items lie in a worker's loop.
+typedef enum tc__columns {
+    TC__COLUMNS_SPLIT = 1, // rows are a serial loop over the columns of all its items,
+    TC__COLUMNS_BY_ITEM    //   or over those of each
+} tc__columns;
+
 // What a kernel is beside its nodes: plain data without padding, so equal ones are found by memcmp.
 typedef struct tc__group_shape {
     tc__ix rows, cols; // extents of the axes r and c
@@ -111,7 +117,7 @@ typedef struct tc__group_shape {
     uint32_t
         prologue;    // LOOP: nodes before it are parts that make rows for the last: part.c
     uint32_t phases; // number of column phases
-    int split_columns; // LOOP: items are blocks of columns, rows are a serial loop
+    int split_columns; // LOOP: tc__columns; 0 = items are rows
     int16_t lanes;     // LOOP: elements of one vector in compiled code: 8, 16; 0 = 8
     int16_t dots;      // LOOP: what multiplies narrow values: tc__dots
     int list; // LOOP: tensors that a launch of it is for at most: list.c; 0 = its own

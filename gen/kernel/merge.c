@@ -429,6 +429,13 @@ static void tc__merge_into(tc__schedule *s, uint32_t a, uint32_t b, const tc__sp
     tc__relate_both(s, s->into, tc__bit_row(s, s->reach, a), a, b);
 }
 
+// Whether a point of the cluster makes many elements of one result: nothing is left to share, and there are no registers for two.
+static int tc__is_unrolled(const tc__schedule *s, const tc__cluster *c) {
+    for (uint32_t r = c->first; r != UINT32_MAX; r = s->root.at[r].next)
+        if (s->root.at[r].unrolled) return 1;
+    return 0;
+}
+
 static const char tc__too_long[] = "the kernel would be too long";
 static const char tc__too_many_buffers[] = "too many buffers together";
 
@@ -444,6 +451,8 @@ static const char *tc__why_apart(tc__schedule *s, uint32_t a, uint32_t b, tc__sp
     if (x->part != y->part) return "a long kernel is cut where few bytes cross";
     if (x->kind == TC__OPAQUE || y->kind == TC__OPAQUE)
         return "an opaque op is a kernel by itself";
+    if (tc__is_unrolled(s, x) && tc__is_unrolled(s, y))
+        return "a point of each makes many elements";
     if (tc__is_before_again(s, x, y)) return "one is computed again, later";
     if (tc__would_cycle(s, a, b)) return "each would wait for the other";
     if (!tc__joint_space(s, x, y, joint)) return "their iteration spaces do not fit";

@@ -332,7 +332,14 @@ static void tc__c_columns_ahead(tc__printer *p, uint32_t begin, uint32_t end) {
 static void tc__c_serial(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end,
                          int chunked) {
     const char *v = tc__axis_name(n->attr[TC__FOR_AXIS]);
-    int worker = n->attr[TC__FOR_BIND] == TC__BIND_WORKER;
+    int worker = n->attr[TC__FOR_BIND] == TC__BIND_WORKER,
+        items = p->g->shape.split_columns == TC__COLUMNS_BY_ITEM &&
+                n->attr[TC__FOR_AXIS] == TC__ROW;
+    if (items) {
+        tc__line(p);
+        tc__put(p->out, "for (%s item = lo; item < hi; item++)", p->d->index);
+        tc__block_open(p);
+    }
     tc__line(p);
     tc__put(p->out, "for (%s %s = ", p->d->index, v);
     int block = worker && tc__has_blocks(p->g);
@@ -354,6 +361,7 @@ static void tc__c_serial(tc__printer *p, const tc__node *n, uint32_t begin, uint
         tc__c_columns_ahead(p, begin, end);
     tc__c_body(p, n, begin, end);
     tc__block_close(p);
+    if (items) tc__block_close(p);
 }
 
 static void tc__c_loop(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end) {

@@ -104,7 +104,8 @@ static void tc__c_bound(tc__printer *p, const tc__c_range *r, const char *name,
 static tc__c_range tc__c_span(tc__printer *p, const tc__node *n, int chunked) {
     tc__c_range r;
     memset(&r, 0, sizeof r);
-    int worker = n->attr[TC__FOR_BIND] == TC__BIND_WORKER;
+    int worker = n->attr[TC__FOR_BIND] == TC__BIND_WORKER,
+        items = p->g->shape.split_columns == TC__COLUMNS_BY_ITEM;
     long long grain =
         p->axis == TC__ROW ? (long long)TC__LANES : (long long)p->g->shape.grain;
     r.id = n->id, r.step = tc__loop_step(p, n), r.tail = tc__c_has_tail(p, n, r.step);
@@ -118,7 +119,7 @@ static tc__c_range tc__c_span(tc__printer *p, const tc__node *n, int chunked) {
     tc__line(p);
     tc__put(p->out, "const %s begin%u = ", p->d->index, r.id);
     if (worker)
-        tc__put(p->out, "lo * %lld", grain);
+        tc__put(p->out, items ? "item * %lld" : "lo * %lld", grain);
     else if (chunked)
         tc__put(p->out, "chunk");
     else if (p->parts)
@@ -126,7 +127,8 @@ static tc__c_range tc__c_span(tc__printer *p, const tc__node *n, int chunked) {
     else
         tc__put_ix(p, n->attr[TC__FOR_BEGIN]);
     tc__put(p->out, ", end%u = ", r.id);
-    if (worker) tc__put(p->out, "tc_min(hi * %lld, ", grain);
+    if (worker)
+        tc__put(p->out, items ? "tc_min((item + 1) * %lld, " : "tc_min(hi * %lld, ", grain);
     if (chunked) tc__put(p->out, "tc_min(chunk + 8192, ");
     if (p->parts)
         tc__put(p->out, "c1");

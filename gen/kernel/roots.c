@@ -93,6 +93,7 @@ typedef struct tc__schedule {
     tc__loads *loads; // by node
     uint8_t *whole;   // by node: see tc__uses_whole
     uint8_t *forced;  // by node
+    uint8_t *inside;  // by node: nothing but an UNROLLED node is made of it, in its kernel
     uint8_t *product; // by node: a contraction's value, changed element by element
     uint32_t *again;  // by node: see kernel/again.c
     uint8_t *redraw;  // by node: it is drawn wherever it is needed: kernel/redraw.c
@@ -148,6 +149,26 @@ static int tc__uses_whole(const tc__schedule *s, const tc__node *n) {
     if (tc__is_kind(n, TC__KIND_REDUCE) || tc__is_kind(n, TC__KIND_CONTRACT)) return 1;
     return s->whole[n->id] &&
            (tc__is_kind(n, TC__KIND_MOVE) || tc__is_kind(n, TC__KIND_CAST));
+}
+
+// What is in memory behind it.
+static int tc__is_stored_anyway(const tc__schedule *s, const tc__node *n) {
+    return s->forced[n->id] || tc__is_kind(n, TC__KIND_REDUCE) ||
+           tc__is_kind(n, TC__KIND_CONTRACT) || tc__is_kind(n, TC__KIND_OPAQUE);
+}
+
+// What UNROLLED nodes alone are made of is shared by the elements of a point, whatever it costs: it is no root, and no image of
+// stencils. Behind what is forced.
+static void tc__mark_inside(tc__schedule *s, const uint8_t *output) {
+    size_t n = s->g->node.count;
+    for (size_t i = 0; i < n; i++) s->inside[i] = 1;
+    for (size_t i = n; i-- > 0;) {
+        const tc__node *x = s->g->node.at[i];
+        if (!s->live[i]) continue;
+        if (output[i] || tc__is_stored_anyway(s, x)) s->inside[i] = 0;
+        for (uint32_t k = 0; k < x->n_in; k++)
+            if (!s->inside[i] && x->op != TC_OP_UNROLLED) s->inside[x->in[k]] = 0;
+    }
 }
 
 // Nodes without elements are not computed, whoever wants them.
@@ -455,7 +476,7 @@ static void tc__force_sources(tc__schedule *s) {
         if (tc__is_kind(n, TC__KIND_GATHER)) tc__force_table(s, n), tc__force_index(s, n);
         if (tc__is_kind(n, TC__KIND_OPAQUE)) tc__force_opaque(s, n);
         if (n->op == TC_OP_AGAIN) tc__force_kept(s, n);
-        if (n->op == TC_OP_LAID && !tc__is_laid_already(s, n)) s->forced[i] = 1;
+        if (tc__is_layout(n) && !tc__is_laid_already(s, n)) s->forced[i] = 1;
         if (n->op == TC_OP_PERMUTE) tc__force_turned(s, n);
     }
 }

@@ -267,7 +267,7 @@ static tc__group *tc__make_first(tc__schedule *s, uint32_t group) {
     tc__weave w;
     const tc__cluster *c = &s->cluster.at[group];
     if (!tc__weave_open(&w, s, group, &c->space)) return tc__weave_close(&w, s, 1);
-    w.k->shape.kind = c->kind;
+    w.k->shape.kind = c->kind, w.k->target.device = c->device;
     if (!tc__weave_cluster(&w, s, group)) return tc__weave_close(&w, s, 1);
     uint32_t all = c->space.rank ? (uint32_t)(((uint64_t)1 << c->space.rank) - 1) : 0,
              columns;
@@ -434,6 +434,7 @@ static void tc__schedule_close(tc__schedule *s) {
     size_t n = s->g->node.count ? s->g->node.count : 1;
     tc__free(s->ctx, s->live, n);
     tc__free(s->ctx, s->forced, n);
+    tc__free(s->ctx, s->inside, n);
     tc__free(s->ctx, s->product, n);
     tc__free(s->ctx, s->again, n * sizeof *s->again);
     tc__free(s->ctx, s->redraw, n);
@@ -475,8 +476,10 @@ static int tc__schedule_run_on(tc__schedule *s, tc_ctx *c, const tc__graph *g,
     s->root_of = TC__NEW_ARRAY(c, int32_t, n), s->length = TC__NEW_ARRAY(c, uint32_t, n);
     s->again = TC__NEW_ARRAY(c, uint32_t, n), s->redraw = TC__NEW_ARRAY(c, uint8_t, n);
     s->way = TC__NEW_ARRAY(c, uint8_t, n), s->made_of = TC__NEW_ARRAY(c, uint32_t, n);
-    s->loads = TC__NEW_ARRAY(c, tc__loads, n), s->whole = TC__NEW_ARRAY(c, uint8_t, n);
-    if (!s->loads || !s->whole || !s->way || !s->made_of || !s->again || !s->redraw)
+    s->inside = TC__NEW_ARRAY(c, uint8_t, n), s->loads = TC__NEW_ARRAY(c, tc__loads, n),
+    s->whole = TC__NEW_ARRAY(c, uint8_t, n);
+    if (!s->inside || !s->loads || !s->whole || !s->way || !s->made_of || !s->again ||
+        !s->redraw)
         return 0;
     if (!s->live || !s->forced || !s->product || !s->users || !s->cost || !s->root_of ||
         !s->length || !s->part)
@@ -488,6 +491,7 @@ static int tc__schedule_run_on(tc__schedule *s, tc_ctx *c, const tc__graph *g,
     tc__force_sources(s);
     tc__force_twisted(s);
     if (!s->apart) tc__follow_products(s, output), tc__force_padded(s), tc__force_spread(s);
+    tc__mark_inside(s, output);
     if (!tc__analyse_all(s, output) || !tc__relate(s)) return 0;
     if (!s->apart && !tc__merge_roots(s, output)) return 0;
     if (!s->apart && !tc__redraw_roots(s, output)) return 0;

@@ -24,6 +24,8 @@ typedef struct tc__root {
     uint8_t folds,
         along;   // equal parts, along this dimension, that a point makes one element of
     tc__ix fold; //   each of: their size there. 0 = it is made as a whole
+    uint32_t
+        unrolled; // or, of an UNROLLED node, all elements along the dimensions of this mask
 } tc__root;
 
 typedef struct tc__visited {

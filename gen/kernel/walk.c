@@ -78,7 +78,7 @@ static uint32_t tc__lower_alu(tc__weave *w, const tc__node *n, const tc__ix *ind
     for (uint32_t i = 0; i < n->n_in; i++)
         in[i] = tc__lower_at(w, tc__operand(w->g, n, i), index);
     if (tc__lower_positions(w, n, in, &made)) return made;
-    if (n->op == TC_OP_LAID) return in[0];
+    if (tc__is_layout(n)) return in[0];
     if (n->op == TC_OP_CAST) return tc__weave_cast(w, in[0], n->dtype);
     return tc__weave_node(w, (tc__op)n->op, n->dtype, in, n->n_in, n->attr, n->n_attr);
 }

@@ -15,13 +15,18 @@ static int tc__pass_dce(tc__rewrite *w) { return tc__rewrite_each(w, NULL); }
 
 // ---- the list ----
 
+enum {
+    TC__ROUNDS_DEVICES = 1, // programs on devices,
+    TC__ROUNDS_FAST = 2     //   with TC_NUMERICS_FAST
+};
+
 typedef struct tc__pass {
     const char *name;
     int (*run)(tc__rewrite *w);
     // Whether it may change this node; where it changes none and none is dead, its result would be a
     // copy. NULL = only dead nodes count: it changes nothing else.
     int (*wants)(const tc__graph *g, const tc__node *n);
-    int rounds; // 1 = results have other bits: for devices alone
+    int rounds; // who takes results that have other bits; 0 = they have the same
 } tc__pass;
 
 static int tc__wants_any(const tc__graph *g, const tc__node *n) {
@@ -39,15 +44,17 @@ static const tc__pass tc__passes[] = {
     // one padded image for several stencils
     {"widen", tc__pass_widen, tc__wants_widen, 0},
     // scores of attention are computed again where gradients read them
-    {"rescore", tc__pass_rescore, tc__wants_rescore, 1},
+    {"rescore", tc__pass_rescore, tc__wants_rescore, TC__ROUNDS_DEVICES},
     // variances of few long rows: one pass over memory
-    {"moments", tc__pass_moments, tc__wants_moments, 1},
+    {"moments", tc__pass_moments, tc__wants_moments, TC__ROUNDS_DEVICES},
+    // 3x3 convolutions with fewer products
+    {"winograd", tc__pass_winograd, tc__wants_winograd, TC__ROUNDS_FAST},
     // convolutions with channels last
-    {"channels", tc__pass_channels, tc__wants_channels, 1},
+    {"channels", tc__pass_channels, tc__wants_channels, TC__ROUNDS_DEVICES},
     // results of convolutions that others read with channels last
-    {"layouts", tc__pass_layouts, tc__wants_layouts, 1},
+    {"layouts", tc__pass_layouts, tc__wants_layouts, TC__ROUNDS_DEVICES},
     // rows of inputs that products read, in whole lines
-    {"align", tc__pass_align, tc__wants_align, 1},
+    {"align", tc__pass_align, tc__wants_align, TC__ROUNDS_DEVICES},
     // long reductions of few rows, for all threads
     {"split", tc__pass_split, tc__wants_split, 0},
     // what the passes before left behind
@@ -55,7 +62,7 @@ static const tc__pass tc__passes[] = {
 };
 
 static int tc__pass_is_off(int i, uint32_t off_mask, int rounds) {
-    return (int)(off_mask >> i & 1) || tc__passes[i].rounds > rounds;
+    return (int)(off_mask >> i & 1) || (tc__passes[i].rounds & ~rounds) != 0;
 }
 
 static uint32_t tc__pass_find(const char *name, size_t size) {
@@ -124,7 +131,7 @@ static int tc__rewrite_run(tc__rewrite *w, const tc__pass *p, tc__graph *to,
     return tc__checked(w->ctx, to, TC__TENSOR);
 }
 
-// Runs the passes that off_mask leaves on, and that want to; those that give other bits if `rounds`. `to` is open, empty, and shares the index
+// Runs the passes that off_mask leaves on, and that want to; those that give other bits as `rounds` takes them. `to` is open, empty, and shares the index
 // pool of `from`; `outputs` are nodes of `from` before and of `to` after. 0 = reported.
 TC__UNUSED static int tc__passes_run(tc_ctx *c, const tc__graph *from, tc__graph *to,
                                      uint32_t *outputs, size_t n_outputs, uint32_t off_mask,

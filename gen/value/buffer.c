@@ -39,6 +39,7 @@ typedef struct tc__storage {
                           //   of a device a copy here, owned
     uint32_t refs;
     uint8_t owner;       // tc__owner
+    uint8_t loose;       // a tensor that showed most of it has ended: see value/trim.c
     uint8_t watched;     // a late read may compute from what it holds: see exec/run.c
     uint32_t refused;    // number of a write in place that failed; see graph/refuse.c
     uint64_t version;    // counts writes (in-place ops, tc_touch)
@@ -66,6 +67,7 @@ typedef struct tc__tensor {
     tc__marks *marks;           // owned; NULL = none
     uint64_t grad;    // its gradient, which ends with it: see tc_requires_grad; 0 = none
     int grad_lent;    //   but is another's, which this stands for
+    int lent;         // the user has a pointer to its elements
     int held;         // by a set of parameters, or as a gradient: nobody has forgotten it
     const char *file; // where it was made, static text of the caller
     int line;
@@ -105,6 +107,8 @@ typedef struct tc__values {
     uint32_t deaths;
     size_t unscoped; // live tensors outside scopes
     int warned_unscoped, warned_shared;
+    int loose;                       // a storage is, and
+    uint32_t trimmed_at, trim_after; //   is looked for when so many more tensors have ended
     size_t pile_bytes; // of the context's memory, where eager results are counted next
     volatile uint32_t children;  // contexts that read this one's tensors
     volatile uint32_t autocasts; // this one or a child has had a tc_autocast_begin
@@ -503,7 +507,7 @@ static tc_tensor tc__tensor_new(tc_ctx *c, uint32_t layout, tc__storage *s, int6
     t->epoch = tc__epoch_next(v);
     t->layout = layout, t->storage = s, t->offset = offset, t->file = file, t->line = line;
     t->bind_epoch = t->bind_index = 0, t->marks = NULL;
-    t->grad = 0, t->grad_lent = 0, t->held = 0;
+    t->grad = 0, t->grad_lent = 0, t->held = 0, t->lent = 0;
     t->id = tc__handle(v, t->epoch, slot).id;
     t->scope = (uint32_t)v->scope.count;
     if (t->scope) {
@@ -537,6 +541,7 @@ static tc__tensor *tc__known_add(tc_ctx *c, uint64_t id, const tc__tensor *from)
     tc__tensor *t = v->slot.at[slot];
     tc__tensor_move(c, t, 0);
     t->id = id, t->bind_epoch = from->bind_epoch, t->bind_index = from->bind_index;
+    t->lent = 1; // maybe, while it was a result
     return t;
 }
 
@@ -590,6 +595,18 @@ static void tc__grad_free(tc_ctx *c, tc__tensor *t, const char *file, int line) 
                       file, line);
 }
 
+enum { TC__TRIM_LEAST = 1 << 20 }; // bytes: smaller memory stays as it is
+
+// Marks memory that tensor t, which ends, has shown most of, while others still show it.
+static void tc__storage_loosen(tc_ctx *c, const tc__tensor *t) {
+    const tc__layout *l = tc__layout_at(c, t->layout);
+    tc__storage *s = t->storage;
+    if (s->refs < 2 || s->bytes < TC__TRIM_LEAST || s->owner != TC__OWNED) return;
+    if (s->device || s->constant) return;
+    if (2 * (size_t)l->numel * tc__dtype(l->dtype)->bytes < s->bytes) return;
+    s->loose = 1, tc__values_of(c)->loose = 1;
+}
+
 static void tc__slot_free(tc_ctx *c, uint32_t slot, const char *how, const char *file,
                           int line) {
     tc__values *v = tc__values_of(c);
@@ -597,6 +614,7 @@ static void tc__slot_free(tc_ctx *c, uint32_t slot, const char *how, const char 
     tc__grad_free(c, t, file, line);
     tc__obituary_write(v, t->id, how, file, line);
     if (t->id & TC__VISIT_BIT) tc__map_remove(&v->known, t->id);
+    tc__storage_loosen(c, t);
     tc__storage_unref(c, t->storage);
     if (t->marks) tc__free(c, t->marks, sizeof *t->marks);
     if (!t->scope) v->unscoped--;

@@ -2156,8 +2156,9 @@ static const char *const elsewhere[] = {
     "FOR", "END", "NEW", "COMBINE", "CONTRACT", "COPY_", "KEEP", "BREAK", "SHARE", "FINISH",
     "CUSTOM", "CALL", "LAUNCH", "AXIS", "IF", "ELSE", "BARRIER", "LEAVE", "COPY", "WAIT",
     "PUT", "GET", "LAST", "TEMPLATE", "HOLE", "BEGUN", "MEET", "FORGET",
-    "TO",   // tests/cuda/across.c
-    "LAID", // tests/cuda/convolution.c
+    "TO",       // tests/cuda/across.c
+    "LAID",     // tests/cuda/convolution.c
+    "UNROLLED", // tests/region/winograd.c
     "DETACH", "GRADIENT", "JVP", "NO_GRAD", "OWN_GRADIENT", "WRT", // tests/grad
     "AGAIN", "CHECKPOINT", // tests/grad/checkpoint.c
     "CARRY", "EACH", "NEXT", "CARRIED", "STACKED", "LOOP", "END_LOOP", // function/loops.c

@@ -404,3 +404,121 @@ TEST(large_intermediates_drop_no_program) {
     }
     tc_close(tc);
 }
+
+// ---- memory whose tensor has ended ----
+
+enum { WIDE = 1024 }; // a base has WIDE x WIDE f32, 4 MB
+
+static tc_tensor base(tc_ctx *tc) {
+    tc_tensor flat = line(tc, WIDE * WIDE, 0, 1), z = tc_reshape(flat, TC_DIMS(WIDE, WIDE));
+    tc_free(flat);
+    return z;
+}
+
+static tc_tensor rows(tc_tensor x, int64_t from, int64_t to) {
+    return tc_slice(x, 0, from, to, 1);
+}
+
+// Whether the context holds less than a base more than it did.
+static int is_given_back(tc_ctx *tc, uint64_t before) {
+    return tc_stats_get(tc).bytes < before + (1 << 20);
+}
+
+// Views that nobody can free do not hold what they were made of: they keep what they show.
+BOTH(a_view_keeps_what_it_shows) {
+    uint64_t before = tc_stats_get(tc).bytes;
+    tc_tensor whole = line(tc, WIDE * WIDE, 0, 1),
+              z = tc_reshape(whole, TC_DIMS(WIDE, WIDE));
+    tc_tensor a = rows(z, 700, 710), b = rows(z, 705, 720), c = rows(z, 3, 4);
+    tc_tensor turned = tc_t(z), column = tc_slice(turned, 0, 9, 5, -2);
+    tc_tensor none = rows(z, 8, 8), row = rows(z, 1, 2);
+    tc_tensor back = tc_slice(row, 1, 2, 0, -1); // its columns 2 and 1
+    CHECK_EQ(tc_item(tc_select(tc_select(z, 0, 2), 0, 1)), 2 * WIDE + 1);
+    CHECK_EQ(tc_item(tc_slice(whole, 0, TC_END, -2, -1)), WIDE * WIDE - 1);
+    tc_tensor keep = tc_keep(tc_select(z, 0, 900));
+    tc_free(z), tc_free(turned), tc_free(column);
+    CHECK(!is_given_back(tc, before)); // the other shows all of it
+    tc_free(whole);
+    CHECK(is_given_back(tc, before));
+    CHECK_EQ(AT(a, 9 * WIDE + 5), 709 * WIDE + 5), CHECK_EQ(AT(c, 1), 3 * WIDE + 1);
+    CHECK_EQ(AT(back, 0), WIDE + 2), CHECK_EQ(AT(back, 1), WIDE + 1);
+    CHECK_EQ(AT(keep, 1023), 900 * WIDE + 1023), CHECK_EQ(tc_numel(none), 0);
+    // Those that share elements still do, others never did.
+    (void)tc_fill_(rows(b, 0, 1), -1);
+    CHECK_EQ(AT(a, 5 * WIDE), -1), CHECK_EQ(AT(a, 4 * WIDE), 704 * WIDE);
+    CHECK_EQ(AT(c, 0), 3 * WIDE);
+    (void)tc_item(z);
+    CHECK_EQ(tc_error(tc), TC_E_DEAD);
+    CHECK(strstr(tc_error_text(tc), "freed by tc_free") != NULL);
+    tc_error_clear(tc);
+}
+
+// So does a scope that gives one, and columns are kept in their place among others.
+BOTH(a_scope_gives_a_part) {
+    uint64_t before = tc_stats_get(tc).bytes;
+    tc_scope_begin(tc);
+    tc_tensor z = base(tc), few = tc_slice(rows(z, 10, 20), 1, 4, 9, 2);
+    few = tc_scope_return(tc, few);
+    CHECK(is_given_back(tc, before));
+    for (int i = 0; i < 30; i++)
+        CHECK_EQ(AT(few, i), (10 + i / 3) * WIDE + 4 + 2 * (i % 3));
+}
+
+// A pointer of tc_data is right as long as its tensor lives.
+BOTH(what_is_lent_does_not_move) {
+    uint64_t before = tc_stats_get(tc).bytes;
+    tc_tensor z = base(tc), a = rows(z, 3, 4), b = rows(z, 5, 6);
+    const float *p = (const float *)tc_data(a), *all = (const float *)tc_data(z);
+    REQUIRE(p && all);
+    tc_free(z);
+    CHECK(tc_data(a) == p && !is_given_back(tc, before));
+    CHECK(p[1] == 3 * WIDE + 1);
+    tc_free(a);
+    tc_free(base(tc)); // looks at nothing: no memory of another is loose
+    CHECK_EQ(AT(b, 7), 5 * WIDE + 7);
+}
+
+static void sum_body(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_add(tc_sum_all(in[0]), tc_select(in[1], 0, 0));
+}
+
+// Regions and functions that have seen the tensors go on with those that moved; what a region keeps for late reads stays
+// until tc_reset.
+BOTH(programs_follow_what_moved) {
+    uint64_t before = tc_stats_get(tc).bytes;
+    tc_fn *f = tc_compile(tc, sum_body, NULL, 0, NULL);
+    tc_tensor z = base(tc), in[2], out = tc_null(), sum = tc_null();
+    in[0] = rows(z, 1, 3), in[1] = tc_select(rows(z, 2, 3), 0, 0);
+    double want = 0;
+    for (int i = WIDE; i < 3 * WIDE; i++) want += i;
+    for (int visit = 0; visit < 8; visit++) {
+        if (visit == 4) tc_free(z);
+        if (visit == 6) (void)tc_fill_(in[1], 0);
+        double first = visit < 6 ? 2 * WIDE : 0;
+        double all =
+            visit < 6 ? want : want - (double)(2 * WIDE + 2 * WIDE + WIDE - 1) * WIDE / 2;
+        CHECK_EQ(tc_call(f, in, 2, &out, 1), TC_OK);
+        CHECK_NEAR(tc_item(out), all + first, 1e-6 * want);
+        tc_free(out);
+        tc_trace_begin(tc, "sum");
+        sum = tc_add(tc_sum_all(in[0]), tc_select(in[1], 0, 0));
+        tc_trace_end(tc);
+        CHECK_NEAR(tc_item(sum), all + first, 1e-6 * want);
+    }
+    CHECK_EQ(tc_reset(tc), TC_OK);
+    CHECK(is_given_back(tc, before + (2 << 20)));
+    CHECK_EQ(AT(in[0], 5), WIDE + 5), CHECK_EQ(AT(in[1], 5), 0);
+    tc_fn_free(f);
+}
+
+// A leaf's gradient and its own elements are where they were for what comes later.
+BOTH(a_leaf_may_be_a_part) {
+    tc_tensor z = base(tc), w = rows(z, 0, 1);
+    tc_requires_grad(w, 1);
+    tc_free(z);
+    tc_trace_begin(tc, "step");
+    tc_backward(tc_sum_all(tc_mul_s(w, 3)));
+    tc_trace_end(tc);
+    CHECK_EQ(AT(tc_grad_of(w), 5), 3), CHECK_EQ(AT(w, 5), 5);
+}

@@ -59,13 +59,19 @@
 
 #include "exec/interp_index.c"
 
+#include "exec/interp_rect.c"
+
 #include "exec/interp.c"
+
+#include "exec/interp_choose.c"
 
 #include "exec/interp_contract.c"
 
 #include "exec/interp_plan_index.c"
 
 #include "exec/interp_plan_regs.c"
+
+#include "exec/interp_plan_choose.c"
 #include "exec/interp_plan.c"
 
 #include <math.h>
@@ -797,6 +803,153 @@ static void test_interleaved(int dtype, int64_t parts, int64_t each, int64_t wid
         if (dtype == TC_I32 || dtype == TC_I64) bad += value(q, s, e) != both + want + want;
     }
     CHECK(bad == 0);
+    free_kernel(q);
+}
+
+// How many instructions of a kernel do this.
+static int steps_of(kernel *q, tc__step_fn step) {
+    tc__interp *p = tc__interp_prepare(&q->ctx, &q->g);
+    int n = 0;
+    for (size_t i = 0; p && i < p->code.count; i++) n += p->code.at[i].step == step;
+    tc__interp_free(p);
+    return n;
+}
+
+static uint32_t valid(kernel *q, tc__level level, tc__ix e, int64_t n) {
+    int64_t attr[2];
+    attr[0] = e, attr[1] = num(n);
+    return add_node(q, TC_OP_VALID, TC_BOOL, level, 0, NULL, 2, attr);
+}
+
+// Maps with a reflected column on the left, on the right what is computed, and a constant above and below: what
+// chooses among them by places is one instruction, where places are asked for whole rectangles.
+static void test_choice(int dtype, int64_t maps, int64_t height, int64_t width, int one) {
+    int64_t all_h = height + 2, all_w = width + 2, n = maps * all_h * all_w;
+    int wide = computed(dtype); // what ops are computed in
+    kernel *q = new_kernel();
+    double least = dtype == TC_U8 ? 0 : -9;
+    uint32_t x = input(q, dtype, maps * height * width, least, 9), y = output(q, dtype, n);
+    open_kernel(q, TC__POINTWISE, TC__COL, num(maps * all_h), num(all_w));
+    tc__ix map = tc__ix_div(&q->ix, q->r, num(all_h));
+    tc__ix in = plus(q, tc__ix_mod(&q->ix, q->r, num(all_h)), num(-1));
+    tc__ix row = times(q, at2(q, map, height, in), width);
+    loop(q, TC__ROW, TC__BIND_WORKER, 0, num(maps * all_h));
+    uint32_t inside = valid(q, TC__AT_ROW, in, height);
+    loop(q, TC__COL, TC__BIND_VECTOR, 0, num(all_w));
+    uint32_t left = load_if(q, x, plus(q, row, plus(q, q->c, num(1))), 3, in, num(height),
+                            q->c, num(1));
+    tc__ix c = plus(q, q->c, num(-1));
+    uint32_t middle = load_if(q, x, plus(q, row, c), 3, in, num(height), c, num(width));
+    tc__ix back = tc__ix_sub(&q->ix, num(2 * width - 1), q->c);
+    uint32_t right =
+        load_if(q, x, plus(q, row, back), 3, in, num(height), back, num(width));
+    right = cast(q, wide, right);
+    right = cast(q, dtype, op2(q, TC_OP_ADD, wide, right, right));
+    uint32_t is_middle = valid(q, TC__AT_COL, c, width);
+    uint32_t is_left = valid(q, TC__AT_COL, q->c, 1);
+    uint32_t v = op3(q, TC_OP_WHERE, dtype, is_middle, middle, right);
+    v = op3(q, TC_OP_WHERE, dtype, is_left, left, v);
+    v = op3(q, TC_OP_WHERE, dtype, inside, v, constant(q, dtype, 4));
+    store(q, y, at2(q, q->r, all_w, q->c), v);
+    end(q, TC__COL);
+    end(q, TC__ROW);
+    RUN(q, maps * all_h);
+    int bad = 0;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t r = i / all_w, k = i % all_w - 1, h = r % all_h - 1;
+        int64_t at = (r / all_h * height + h) * width;
+        double want = 4;
+        if (h >= 0 && h < height) {
+            if (k < 0) want = value(q, x, at + 1);
+            if (k >= 0 && k < width) want = value(q, x, at + k);
+            if (k == width) want = 2 * value(q, x, at + width - 2);
+        }
+        bad += value(q, y, i) != want;
+    }
+    CHECK(bad == 0);
+    CHECK(steps_of(q, tc__step_choose) == one);
+    CHECK(steps_of(q, tc__step_valid) == (one ? 0 : 3));
+    free_kernel(q);
+}
+
+// Sums of products and of squares take no pass of their own for what is multiplied.
+static void test_sum_of_products(int dtype, int64_t rows, int64_t cols) {
+    kernel *q = new_kernel();
+    uint32_t x = input(q, dtype, rows * cols, -3, 5), w = input(q, dtype, rows, -2, 2);
+    uint32_t xx = output(q, dtype, rows), xy = output(q, dtype, rows);
+    uint32_t scaled = output(q, dtype, rows);
+    open_kernel(q, TC__REDUCTION, TC__COL, num(rows), num(cols));
+    loop(q, TC__ROW, TC__BIND_WORKER, 0, num(rows));
+    for (int k = 0; k < 3; k++) fresh(q, k, TC_OP_ADD, dtype);
+    uint32_t same = load(q, w, q->r); // for all columns
+    loop(q, TC__COL, TC__BIND_VECTOR, 8192, num(cols));
+    uint32_t a = load(q, x, at2(q, q->r, cols, q->c));
+    uint32_t b = load(
+        q, x, plus(q, at2(q, q->r, cols, num(cols - 1)), tc__ix_sub(&q->ix, num(0), q->c)));
+    gather_into(q, 0, TC_OP_ADD, op1(q, TC_OP_SQUARE, dtype, a));
+    gather_into(q, 1, TC_OP_ADD, op2(q, TC_OP_MUL, dtype, a, b));
+    gather_into(q, 2, TC_OP_ADD, op2(q, TC_OP_MUL, dtype, same, b));
+    end(q, TC__COL);
+    store(q, xx, q->r, combine(q, 0, TC_OP_ADD, dtype));
+    store(q, xy, q->r, combine(q, 1, TC_OP_ADD, dtype));
+    store(q, scaled, q->r, combine(q, 2, TC_OP_ADD, dtype));
+    end(q, TC__ROW);
+    RUN(q, rows);
+    float *v[3];
+    int bad = 0;
+    for (int k = 0; k < 3; k++) v[k] = (float *)calloc((size_t)cols, sizeof(float));
+    for (int64_t r = 0; r < rows && dtype == TC_F32; r++) {
+        const float *p = f32_of(q, x) + r * cols;
+        for (int64_t c = 0; c < cols; c++) {
+            v[0][c] = p[c] * p[c], v[1][c] = p[c] * p[cols - 1 - c];
+            v[2][c] = f32_of(q, w)[r] * p[cols - 1 - c];
+        }
+        bad += f32_of(q, xx)[r] != reduce(v[0], cols, 1, 0, fold_add);
+        bad += f32_of(q, xy)[r] != reduce(v[1], cols, 1, 0, fold_add);
+        bad += f32_of(q, scaled)[r] != reduce(v[2], cols, 1, 0, fold_add);
+    }
+    for (int64_t r = 0; r < rows && dtype == TC_F64; r++) {
+        double sum = 0, most = 0;
+        for (int64_t c = 0; c < cols; c++) {
+            double e = value(q, x, r * cols + c);
+            sum += e * e, most += fabs(e * e);
+        }
+        bad += !near(value(q, xx, r), sum, 1e-13 * most);
+    }
+    CHECK(bad == 0);
+    CHECK(steps_of(q, tc__step_block) == 0);
+    for (int k = 0; k < 3; k++) free(v[k]);
+    free_kernel(q);
+}
+
+// Sums of narrow integers are made where they lie.
+static void test_narrow_sum(int dtype, int left, int right, tc__op op, int64_t n) {
+    kernel *q = new_kernel();
+    uint32_t x = input(q, left, n + 3, 0, 120), y = input(q, right, n, 0, 120);
+    uint32_t z = output(q, dtype, n), same = output(q, dtype, n);
+    int bytes = (int)tc__dtype(dtype)->bytes, bad = 0;
+    open_kernel(q, TC__POINTWISE, TC__COL, num(1), num(n));
+    loop(q, TC__COL, TC__BIND_WORKER, 0, num(n));
+    uint32_t a = cast(q, TC_I32, load(q, x, plus(q, q->c, num(3))));
+    uint32_t b = cast(q, TC_I32, load(q, y, q->c));
+    store(q, z, q->c, cast(q, dtype, op2(q, op, TC_I32, a, b)));
+    uint32_t c = cast(q, TC_I32, load(q, y, q->c));
+    store(q, same, q->c, cast(q, dtype, op2(q, op, TC_I32, c, c)));
+    end(q, TC__COL);
+    q->g.shape.grain = 100;
+    RUN(q, (n + 99) / 100);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t p = (int64_t)value(q, x, i + 3), r = (int64_t)value(q, y, i), want[2];
+        want[0] = op == TC_OP_ADD ? p + r : op == TC_OP_SUB ? p - r : p * r;
+        want[1] = op == TC_OP_ADD ? r + r : op == TC_OP_SUB ? 0 : r * r;
+        for (int k = 0; k < 2; k++) {
+            int64_t wrapped = want[k] & ((1 << 8 * bytes) - 1);
+            if (dtype != TC_U8 && wrapped >> (8 * bytes - 1)) wrapped -= 1 << 8 * bytes;
+            bad += (int64_t)value(q, k ? same : z, i) != wrapped;
+        }
+    }
+    CHECK(bad == 0);
+    CHECK(steps_of(q, tc__step_narrow) == 2 && steps_of(q, tc__step_block) == 0);
     free_kernel(q);
 }
 
@@ -1566,6 +1719,21 @@ int main(int count, char **args) {
         test_interleaved(mixed[k], 2, 5000, 3136, 1000);
         test_interleaved(mixed[k], 3, 2003, 1024, 77);
         test_interleaved(mixed[k], 3, 40, 7, 1024);
+    }
+    static const int all[] = {TC_F32, TC_F64, TC_I32, TC_I64,
+                              TC_U8,  TC_I16, TC_F16, TC_BF16};
+    for (int k = 0; k < 8; k++) {
+        test_choice(all[k], 3, 20, 40, 1), test_choice(all[k], 2, 3, 300, 1);
+        test_choice(all[k], 70, 28, 28, 1), test_choice(all[k], 1, 1, 2000, 1);
+        test_choice(all[k], 3, 5, 4, 0); // rectangles of few elements
+    }
+    test_sum_of_products(TC_F32, 3, 1000), test_sum_of_products(TC_F32, 2, 20011);
+    test_sum_of_products(TC_F32, 40, 7), test_sum_of_products(TC_F64, 3, 9001);
+    static const tc__op wrap[] = {TC_OP_ADD, TC_OP_SUB, TC_OP_MUL};
+    for (int k = 0; k < 3; k++) {
+        test_narrow_sum(TC_U8, TC_U8, TC_U8, wrap[k], 5003);
+        test_narrow_sum(TC_I8, TC_U8, TC_I8, wrap[k], 77);
+        test_narrow_sum(TC_I16, TC_I16, TC_I16, wrap[k], 9001);
     }
     test_contract_row(20, 40, 700);
     test_contract_row(3, 5, 9);
