@@ -505,6 +505,110 @@ static const char*const tc__text_cuda_halves[]={
 "TC_FN float TC_N(cast_i32_bf16)(int x) { return TC_N(cast_f32_bf16)((float)x); }",
 "// fn: cast_i64_bf16",
 "TC_FN float TC_N(cast_i64_bf16)(tc_i64 x) { return TC_N(cast_f32_bf16)((float)x); }",
+"// fn: bits_small",
+"template <int DROP, unsigned BIAS> TC_FN unsigned TC_N(bits_small)(float x, float unit) {",
+"    const unsigned a = __float_as_uint(x) & 0x7fffffffu, odd = a >> DROP & 1u;",
+"    const unsigned few = __float_as_uint(__uint_as_float(a) + unit) - __float_as_uint(unit);",
+"    return a < BIAS + 0x800000u \? few : (a - BIAS + ((1u << (DROP - 1)) - 1) + odd) >> DROP;",
+"}",
+"// fn: bits_f8e4m3",
+"TC_FN tc_u8 TC_N(bits_f8e4m3)(float x) {",
+"    const unsigned y = TC_N(bits_small)<20, 0x3c000000u>(x, 16384.0f);",
+"    return (tc_u8)((__float_as_uint(x) >> 24 & 0x80u) | (x != x \? 0x7fu : y < 0x7eu \? y : 0x7eu));",
+"}",
+"// fn: bits_f8e5m2",
+"TC_FN tc_u8 TC_N(bits_f8e5m2)(float x) {",
+"    const unsigned y = TC_N(bits_small)<21, 0x38000000u>(x, 128.0f);",
+"    return (tc_u8)((__float_as_uint(x) >> 24 & 0x80u) | (x != x \? 0x7fu : y < 0x7cu \? y : 0x7cu));",
+"}",
+"// fn: cvt_f8e4m3",
+"TC_FN tc_u16 TC_N(cvt_f8e4m3)(float a, float b) {",
+"    tc_u16 w;",
+"    asm(\"cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;\" : \"=h\"(w) : \"f\"(b), \"f\"(a));",
+"    return w;",
+"}",
+"// fn: cvt_f8e5m2",
+"TC_FN tc_u16 TC_N(cvt_f8e5m2)(float a, float b) {",
+"    tc_u16 w;",
+"    asm(\"cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;\" : \"=h\"(w) : \"f\"(b), \"f\"(a));",
+"    return w;",
+"}",
+"// fn: wide_f8e4m3",
+"TC_FN unsigned TC_N(wide_f8e4m3)(tc_u16 two) {",
+"    unsigned w;",
+"    asm(\"cvt.rn.f16x2.e4m3x2 %0, %1;\" : \"=r\"(w) : \"h\"(two));",
+"    return w;",
+"}",
+"// fn: pack_f8e4m3",
+"TC_FN tc_u16 TC_N(pack_f8e4m3)(float a, float b) {",
+"#if __CUDA_ARCH__ >= 890",
+"    return TC_N(cvt_f8e4m3)(a, b);",
+"#else",
+"    return (tc_u16)(TC_N(bits_f8e4m3)(a) | TC_N(bits_f8e4m3)(b) << 8);",
+"#endif",
+"}",
+"// fn: pack_f8e5m2",
+"TC_FN tc_u16 TC_N(pack_f8e5m2)(float a, float b) {",
+"#if __CUDA_ARCH__ >= 890",
+"    const unsigned w = TC_N(cvt_f8e5m2)(a, b), low = fabsf(a) >= 61440.0f, high = fabsf(b) >= 61440.0f;",
+"    return (tc_u16)(w + low + (high << 8));",
+"#else",
+"    return (tc_u16)(TC_N(bits_f8e5m2)(a) | TC_N(bits_f8e5m2)(b) << 8);",
+"#endif",
+"}",
+"// fn: of_f8e4m3",
+"TC_FN float TC_N(of_f8e4m3)(tc_u8 b) {",
+"#if __CUDA_ARCH__ >= 890",
+"    return TC_N(of_f16)((tc_u16)TC_N(wide_f8e4m3)(b));",
+"#else",
+"    const float x = TC_N(of_f16)((tc_u16)((b & 0x80) << 8 | (b & 0x7f) << 7)) * 256.0f;",
+"    return (b & 0x7f) == 0x7f \? __uint_as_float(0x7fffffffu) : x;",
+"#endif",
+"}",
+"// fn: of_f8e5m2",
+"TC_FN float TC_N(of_f8e5m2)(tc_u8 b) { return TC_N(of_f16)((tc_u16)(b << 8)); }",
+"// fn: byte_f8e4m3",
+"TC_FN tc_u8 TC_N(byte_f8e4m3)(float x) { return (tc_u8)TC_N(pack_f8e4m3)(x, 0.0f); }",
+"// fn: bytes_f8e4m3",
+"template <int V> TC_FN tc_pack<tc_u8, V> TC_N(bytes_f8e4m3)(const tc_pack<float, V> &x) {",
+"    TC_N(words)<tc_pack<tc_u8, V>> u;",
+"    if constexpr (V % 4) {",
+"        for (int l = 0; l < V; l++) u.v.at[l] = TC_N(byte_f8e4m3)(x.at[l]);",
+"    } else {",
+"        for (int l = 0; l < V; l += 4)",
+"            u.w[l / 4] = TC_N(pack_f8e4m3)(x.at[l], x.at[l + 1]) | (unsigned)TC_N(pack_f8e4m3)(x.at[l + 2], x.at[l + 3]) << 16;",
+"    }",
+"    return u.v;",
+"}",
+"// fn: byte_f8e5m2",
+"TC_FN tc_u8 TC_N(byte_f8e5m2)(float x) { return (tc_u8)TC_N(pack_f8e5m2)(x, 0.0f); }",
+"// fn: bytes_f8e5m2",
+"template <int V> TC_FN tc_pack<tc_u8, V> TC_N(bytes_f8e5m2)(const tc_pack<float, V> &x) {",
+"    TC_N(words)<tc_pack<tc_u8, V>> u;",
+"    if constexpr (V % 4) {",
+"        for (int l = 0; l < V; l++) u.v.at[l] = TC_N(byte_f8e5m2)(x.at[l]);",
+"    } else {",
+"        for (int l = 0; l < V; l += 4)",
+"            u.w[l / 4] = TC_N(pack_f8e5m2)(x.at[l], x.at[l + 1]) | (unsigned)TC_N(pack_f8e5m2)(x.at[l + 2], x.at[l + 3]) << 16;",
+"    }",
+"    return u.v;",
+"}",
+"// fn: cast_f32_f8e4m3",
+"TC_FN float TC_N(cast_f32_f8e4m3)(float x) { return TC_N(of_f8e4m3)(TC_N(byte_f8e4m3)(x)); }",
+"// fn: cast_f64_f8e4m3",
+"TC_FN float TC_N(cast_f64_f8e4m3)(double x) { return TC_N(of_f8e4m3)(TC_N(byte_f8e4m3)((float)x)); }",
+"// fn: cast_i32_f8e4m3",
+"TC_FN float TC_N(cast_i32_f8e4m3)(int x) { return TC_N(of_f8e4m3)(TC_N(byte_f8e4m3)((float)x)); }",
+"// fn: cast_i64_f8e4m3",
+"TC_FN float TC_N(cast_i64_f8e4m3)(tc_i64 x) { return TC_N(of_f8e4m3)(TC_N(byte_f8e4m3)((float)x)); }",
+"// fn: cast_f32_f8e5m2",
+"TC_FN float TC_N(cast_f32_f8e5m2)(float x) { return TC_N(of_f8e5m2)(TC_N(byte_f8e5m2)(x)); }",
+"// fn: cast_f64_f8e5m2",
+"TC_FN float TC_N(cast_f64_f8e5m2)(double x) { return TC_N(of_f8e5m2)(TC_N(byte_f8e5m2)((float)x)); }",
+"// fn: cast_i32_f8e5m2",
+"TC_FN float TC_N(cast_i32_f8e5m2)(int x) { return TC_N(of_f8e5m2)(TC_N(byte_f8e5m2)((float)x)); }",
+"// fn: cast_i64_f8e5m2",
+"TC_FN float TC_N(cast_i64_f8e5m2)(tc_i64 x) { return TC_N(of_f8e5m2)(TC_N(byte_f8e5m2)((float)x)); }",
 };
 // ---- gen/out/text_cuda_index.inc
 static const char*const tc__text_cuda_index[]={
@@ -7417,7 +7521,7 @@ int dtype=tc__buffer_of(g,load)->dtype;
 if(tc__device_is_turned(g,load))
 tc__relist_buffer(&t->l,TC__BUF_SHARED,dtype,tc__tile_numel(t->size));
 else
-tc__relist_buffer(&t->l,TC__BUF_REGISTER,tc__is_half(dtype)?TC_F32:dtype,
+tc__relist_buffer(&t->l,TC__BUF_REGISTER,tc__is_rounded(dtype)?TC_F32:dtype,
 t->size*t->size/TC__TILE_THREADS);
 }
 static void tc__tile_read(tc__tiler*t,tc__ix line){
@@ -11231,6 +11335,8 @@ static const char*const words[TC_DTYPE_COUNT][2]={
 {"","tc_i16("},
 {"",""},
 {"",""},
+{"tc_of_f8e4m3(","tc_byte_f8e4m3("},
+{"tc_of_f8e5m2(","tc_byte_f8e5m2("},
 {"tc_of_f16(","tc_bits_f16("},
 {"tc_of_bf16(","tc_bits_bf16("},
 {"",""},
@@ -11305,7 +11411,7 @@ tc__put_value(p,n->in[0],copy);
 tc__put(p->out," & 3, draw + %lld, seed));\n",(long long)n->attr[TC__RANDOM_DRAW]);
 }
 static int tc__cuda_is_rounded_later(const tc__printer*p,const tc__node*n){
-if(!tc__is_half(n->dtype)||
+if(!tc__is_rounded(n->dtype)||
 tc__class_of(tc__body(p,n->in[0])->dtype)!=TC__CLASS_f32)
 return 0;
 for(uint32_t id=0;id<p->g->body.node.count;id++){
@@ -12437,8 +12543,9 @@ tc__line(p);
 tc__put(p->out,shared?"*(":"tc_store(");
 tc__cuda_pack_at(p,n);
 tc__put(p->out,shared?") = ":", ");
-if(tc__is_half(dtype))
-tc__put(p->out,"tc_halves_%s(o%u)",tc__dtypes[dtype].name,n->id);
+if(tc__is_rounded(dtype))
+tc__put(p->out,"tc_%s_%s(o%u)",tc__is_half(dtype)?"halves":"bytes",
+tc__dtypes[dtype].name,n->id);
 else
 tc__put(p->out,"o%u",n->id);
 tc__put(p->out,shared?";\n":");\n");
@@ -12455,7 +12562,7 @@ tc__put(p->out,"%s;\n",tc__cuda_wrapped(p,n,0));
 }
 static void tc__cuda_list_store(tc__printer*p,const tc__node*n,int copy){
 int whole=tc__cuda_is_whole(p,n);
-int bare=whole&&tc__is_half(tc__cuda_dtype(p,n));
+int bare=whole&&tc__is_rounded(tc__cuda_dtype(p,n));
 (void)copy;
 tc__line(p);
 if(whole)
@@ -12630,8 +12737,8 @@ for(uint32_t id=v->begin;id<v->end;id++){
 const tc__node*n=tc__body(p,id);
 if(n->op!=TC_OP_STORE||!tc__cuda_is_whole(p,n))continue;
 tc__line(p);
-tc__cuda_pack(p,
-tc__is_half(tc__cuda_dtype(p,n))?"float":tc__cuda_memory(p,n));
+tc__cuda_pack(p,tc__is_rounded(tc__cuda_dtype(p,n))?"float"
+:tc__cuda_memory(p,n));
 tc__put(p->out," o%u;\n",id);
 }
 }
@@ -13420,7 +13527,7 @@ for(int to=0;to<TC_DTYPE_COUNT;to++){
 snprintf(name,sizeof name,"cast_%s_%s",tc__cast_from(from),
 tc__cast_to(from,to));
 int first=from==TC_BOOL||tc__is_own_class(from);
-int made=tc__is_half(to)||(from==TC_BOOL&&!tc__is_own_class(to));
+int made=tc__is_rounded(to)||(from==TC_BOOL&&!tc__is_own_class(to));
 if(first&&!made&&tc__uses_word(kernels,name))
 tc__cuda_function(out,name,tc__cuda_cast(from,to),"",
 tc__dialect_cuda.reg[tc__class_of(to)],

@@ -190,7 +190,8 @@ static int tc__d_flows(const tc__node *n) { return tc__is_float(n->dtype); }
 static void tc__d_give(tc__derive *d, const tc__node *to, tc__node *a) {
     uint32_t *at = &d->adjoint[tc__d_original(d, to)->id];
     if (!a || !tc__d_flows(to)) return;
-    a = tc__make_cast(d->g, a, to->dtype);
+    // What f8 is stored for has gradients of f32: they are sums.
+    a = tc__make_cast(d->g, a, tc__is_fp8(to->dtype) ? (int)TC_F32 : to->dtype);
     if (*at) a = tc__d2(d, TC_OP_ADD, d->g->node.at[*at - 1], a);
     d->failed |= !a;
     if (a) *at = a->id + 1;
