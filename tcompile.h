@@ -3171,7 +3171,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xc53d93c8e364a064u
+#define TC__BUILD_ID 0xcfd271416ceca85eu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -19017,7 +19017,7 @@ int failed;
 }tc__derive;
 static int tc__d_dtype(tc__derive*d,const tc__node*a){
 (void)d;
-return a?a->dtype:(int)TC_F32;
+return a&&!tc__is_fp8(a->dtype)?a->dtype:(int)TC_F32;
 }
 static tc__node*tc__d_cast(tc__derive*d,tc__node*a,int dtype){
 return tc__make_cast(d->g,a,dtype);
@@ -19125,7 +19125,7 @@ static int tc__d_flows(const tc__node*n){return tc__is_float(n->dtype);}
 static void tc__d_give(tc__derive*d,const tc__node*to,tc__node*a){
 uint32_t*at=&d->adjoint[tc__d_original(d,to)->id];
 if(!a||!tc__d_flows(to))return;
-a=tc__make_cast(d->g,a,tc__is_fp8(to->dtype)?(int)TC_F32:to->dtype);
+a=tc__make_cast(d->g,a,tc__d_dtype(d,to));
 if(*at)a=tc__d2(d,TC_OP_ADD,d->g->node.at[*at-1],a);
 d->failed|=!a;
 if(a)*at=a->id+1;
@@ -58674,11 +58674,12 @@ const void*data;
 const tc__layout*at;
 int64_t offset;
 if(!tc__api_of(&f,"tc_save_npy",t,file,line))return tc__api_refused(&f,t);
-if(!*tc__dtype(f.x.dtype)->numpy)
-return tc__fail(f.c,TC_E_DTYPE,
-"tc_save_npy: .npy files have no %s; tc_params_save writes it",
-tc__dtype(f.x.dtype)->name),
-tc__api_refused(&f,t);
+if(!*tc__dtype(f.x.dtype)->numpy){
+tc__fail(f.c,TC_E_DTYPE,
+"tc_save_npy: .npy files have no %s; tc_safetensors_save, or tc_cast it",
+tc__dtype(f.x.dtype)->name);
+return TC_E_DTYPE;
+}
 tc_status status=tc__host_view(f.c,f.who,t,NULL,&data,&at,&offset);
 if(status)return status;
 tc__layout l=*at;
