@@ -1151,6 +1151,69 @@ static const char*const tc__text_cuda_product[]={
 "        asm volatile(TC_WGMMA_BEGIN(\"%130\") \"256k8.f32.tf32.tf32 {\" TC_WGMMA_NAMES_256 \"}, %0, %1, p, 1, 1; }\"",
 "                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : \"r\"(keep));",
 "}",
+"// fn: wgmma_f8",
+"template <int UNITS, int N> TC_FN void TC_N(wgmma_f8)(float (&d)[N / 2], tc_u64 a, tc_u64 b, int keep) {",
+"    if constexpr (UNITS == 3 && N == 64)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%34\") \"64k32.f32.e4m3.e4m3 {\" TC_WGMMA_NAMES_64 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0) : \"r\"(keep));",
+"    if constexpr (UNITS == 3 && N == 96)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%50\") \"96k32.f32.e4m3.e4m3 {\" TC_WGMMA_NAMES_96 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_16(32) : \"r\"(keep));",
+"    if constexpr (UNITS == 3 && N == 128)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%66\") \"128k32.f32.e4m3.e4m3 {\" TC_WGMMA_NAMES_128 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : \"r\"(keep));",
+"    if constexpr (UNITS == 3 && N == 192)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%98\") \"192k32.f32.e4m3.e4m3 {\" TC_WGMMA_NAMES_192 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : \"r\"(keep));",
+"    if constexpr (UNITS == 3 && N == 256)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%130\") \"256k32.f32.e4m3.e4m3 {\" TC_WGMMA_NAMES_256 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : \"r\"(keep));",
+"    if constexpr (UNITS == 4 && N == 64)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%34\") \"64k32.f32.e5m2.e4m3 {\" TC_WGMMA_NAMES_64 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0) : \"r\"(keep));",
+"    if constexpr (UNITS == 4 && N == 96)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%50\") \"96k32.f32.e5m2.e4m3 {\" TC_WGMMA_NAMES_96 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_16(32) : \"r\"(keep));",
+"    if constexpr (UNITS == 4 && N == 128)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%66\") \"128k32.f32.e5m2.e4m3 {\" TC_WGMMA_NAMES_128 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : \"r\"(keep));",
+"    if constexpr (UNITS == 4 && N == 192)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%98\") \"192k32.f32.e5m2.e4m3 {\" TC_WGMMA_NAMES_192 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : \"r\"(keep));",
+"    if constexpr (UNITS == 4 && N == 256)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%130\") \"256k32.f32.e5m2.e4m3 {\" TC_WGMMA_NAMES_256 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : \"r\"(keep));",
+"    if constexpr (UNITS == 5 && N == 64)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%34\") \"64k32.f32.e4m3.e5m2 {\" TC_WGMMA_NAMES_64 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0) : \"r\"(keep));",
+"    if constexpr (UNITS == 5 && N == 96)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%50\") \"96k32.f32.e4m3.e5m2 {\" TC_WGMMA_NAMES_96 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_16(32) : \"r\"(keep));",
+"    if constexpr (UNITS == 5 && N == 128)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%66\") \"128k32.f32.e4m3.e5m2 {\" TC_WGMMA_NAMES_128 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : \"r\"(keep));",
+"    if constexpr (UNITS == 5 && N == 192)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%98\") \"192k32.f32.e4m3.e5m2 {\" TC_WGMMA_NAMES_192 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : \"r\"(keep));",
+"    if constexpr (UNITS == 5 && N == 256)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%130\") \"256k32.f32.e4m3.e5m2 {\" TC_WGMMA_NAMES_256 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : \"r\"(keep));",
+"    if constexpr (UNITS == 6 && N == 64)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%34\") \"64k32.f32.e5m2.e5m2 {\" TC_WGMMA_NAMES_64 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0) : \"r\"(keep));",
+"    if constexpr (UNITS == 6 && N == 96)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%50\") \"96k32.f32.e5m2.e5m2 {\" TC_WGMMA_NAMES_96 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_16(32) : \"r\"(keep));",
+"    if constexpr (UNITS == 6 && N == 128)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%66\") \"128k32.f32.e5m2.e5m2 {\" TC_WGMMA_NAMES_128 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : \"r\"(keep));",
+"    if constexpr (UNITS == 6 && N == 192)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%98\") \"192k32.f32.e5m2.e5m2 {\" TC_WGMMA_NAMES_192 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : \"r\"(keep));",
+"    if constexpr (UNITS == 6 && N == 256)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%130\") \"256k32.f32.e5m2.e5m2 {\" TC_WGMMA_NAMES_256 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : \"r\"(keep));",
+"}",
 "// fn: wgmma_held",
 "#define TC_WGMMA_HELD \"{ .reg .pred p; setp.ne.b32 p, %1, 0; wgmma.mma_async.sync.aligned.m64n\"",
 "template <int UNITS, int N> TC_FN void TC_N(wgmma_held)(float (&d)[N / 2], const unsigned (&a)[4], tc_u64 b) {",
@@ -2009,9 +2072,11 @@ static const char*const tc__text_cuda_mapped[]={
 "            #pragma unroll",
 "            for (int d = 0; d < Ring::line / 32; d++) {",
 "                #pragma unroll",
-"                for (int i = 0; i < parts; i++)",
-"                    TC_N(wgmma)<(int)P::units, (int)P::cols, !L::deep, !R::deep>(",
-"                        sum[i], a + i * (64 * Ring::line / 16) + d * (L::deep \? 2 : 128), b + d * (R::deep \? 2 : 128), step | d);",
+"                for (int i = 0; i < parts; i++) {",
+"                    const tc_u64 at = a + i * (64 * Ring::line / 16) + d * (L::deep \? 2 : 128), of = b + d * (R::deep \? 2 : 128);",
+"                    if constexpr (P::units > 2) TC_N(wgmma_f8)<(int)P::units, (int)P::cols>(sum[i], at, of, step | d);",
+"                    else TC_N(wgmma)<(int)P::units, (int)P::cols, !L::deep, !R::deep>(sum[i], at, of, step | d);",
+"                }",
 "            }",
 "            TC_N(matrix_commit)();",
 "            if (step) {",
@@ -4676,6 +4741,18 @@ static const tc__product_tile tc__product_tiles_mapped_tf32[]={
 {64,64,32,4,1,6,2,45,TC__WAY_MAPPED,60},
 {128,96,32,8,1,7,1,80,TC__WAY_MAPPED,60},
 };
+static const tc__product_tile tc__product_tiles_mapped_f8[]={
+{128,256,128,8,1,4,1,100,TC__WAY_MAPPED,260},
+{128,128,128,8,1,6,1,92,TC__WAY_MAPPED,240},
+{128,192,128,8,1,5,1,97,TC__WAY_MAPPED,240},
+{256,128,128,8,1,4,1,98,TC__WAY_MAPPED,268},
+{128,64,128,8,1,8,1,60,TC__WAY_MAPPED,240},
+{64,256,128,4,1,5,1,70,TC__WAY_MAPPED,240},
+{256,192,128,8,1,4,1,99,TC__WAY_MAPPED,260},
+{64,128,128,4,1,4,2,65,TC__WAY_MAPPED,240},
+{64,64,128,4,1,6,2,45,TC__WAY_MAPPED,240},
+{128,96,128,8,1,7,1,80,TC__WAY_MAPPED,240},
+};
 static const tc__product_tile tc__product_tiles_held[]={
 {256,128,32,8,1,4,1,100,TC__WAY_HELD,65},
 {128,128,32,8,1,6,1,71,TC__WAY_HELD,60},
@@ -4705,6 +4782,7 @@ uint16_t round;
 {tc__product_tiles_mapped_tf32,(uint8_t)TC__COUNT(tc__product_tiles_mapped_tf32),
 TC__FEW_MOST,256},
 {tc__product_tiles_held,(uint8_t)TC__COUNT(tc__product_tiles_held),TC__FEW_MOST,256},
+{tc__product_tiles_mapped_f8,(uint8_t)TC__COUNT(tc__product_tiles_mapped_f8),4,1024},
 };
 // ---- gen/device/product_operands.c
 typedef enum tc__product_form{
@@ -4786,7 +4864,10 @@ int steps;
 int ahead;
 }tc__product;
 static int tc__product_bytes(const tc__product*q){
-return q->half?2:(int)tc__dtypes[q->dtype].bytes<8?4:8;
+return tc__is_fp8(q->dtype)?1
+:q->half?2
+:(int)tc__dtypes[q->dtype].bytes<8?4
+:8;
 }
 static int tc__product_pack(const tc__product*q){
 return TC__PRODUCT_GROUP/(tc__class_of(q->dtype)==TC__CLASS_f64||
@@ -4940,7 +5021,8 @@ tc_device_map map;
 if(n->op!=TC_OP_LOAD||n->n_attr!=TC__LOAD_PREDICATES)return 0;
 tc__mapped o=tc__mapped_operand(g,s,q->m,g->shape.batch);
 o.lines=s->level==TC__AT_LEFT?o.rows:tc__ix_value(g->shape.cols);
-o.tile=o.step=TC__MAP_LINE,o.dtype=q->dtype;
+o.tile=o.step=TC__MAP_LINE;
+o.dtype=tc__is_fp8(n->dtype)?n->dtype:q->dtype;
 return tc__mapped_operand_map(g,s,&o,&map);
 }
 static int tc__operand_is_mapped(const tc__group*g,const tc__product*q,
@@ -4977,6 +5059,37 @@ if(q->right.width>1&&q->right.along==TC__DEPTH&&
 tc__ix_value(tc__depth_of(g))%4)
 return 0;
 return tc__operand_has_map(g,q,&q->left);
+}
+static uint32_t tc__operand_f8(const tc__group*g,uint32_t id){
+const tc__node*n=g->body.node.at[id];
+if(n->op!=TC_OP_CAST)return 0;
+while(n->op==TC_OP_CAST&&tc__is_float(n->dtype)&&!tc__is_fp8(n->dtype))
+n=g->body.node.at[n->in[0]];
+int loads=n->op==TC_OP_LOAD&&tc__is_fp8(n->dtype)&&
+tc__buffer_of(g,n)->dtype==n->dtype;
+return loads?n->id+1:0;
+}
+static int tc__product_is_of_f8(const tc__group*g){
+return!g->shape.prologue&&tc__operand_f8(g,tc__left_of(g))&&
+tc__operand_f8(g,tc__right_of(g));
+}
+static int tc__stage_f8(const tc__group*g,const tc__product*q,tc__staged*s){
+int width=TC__PRODUCT_GROUP;
+s->id=tc__operand_f8(g,s->id)-1;
+s->along=TC__DEPTH,s->width=width,s->computed=0,s->bring=TC__BRING_ASYNC;
+return tc__ix_divisor(g->body.ix,tc__depth_of(g))%width==0&&
+tc__is_wide_load(g,g->body.node.at[s->id],width,TC__DEPTH)&&
+tc__operand_has_map(g,q,s);
+}
+static int tc__product_takes_f8(const tc__group*g,tc__product*q){
+tc__staged left=q->left,right=q->right;
+if(!g->target.fast||!tc__product_is_of_f8(g)||!tc__product_may_be_mapped(g,q)||
+g->shape.windows.channels)
+return 0;
+if(!tc__stage_f8(g,q,&left)||!tc__stage_f8(g,q,&right))return 0;
+q->left=left,q->right=right,q->half=0;
+q->dtype=g->body.node.at[left.id]->dtype;
+return 1;
 }
 static int tc__result_has_room(const tc__group*g,int width){
 int64_t end=(tc__ix_value(g->shape.cols)+width-1)/width*width;
@@ -5300,6 +5413,7 @@ static tc__product tc__product_plan(const tc__group*g){
 tc__product q;
 memset(&q,0,sizeof q);
 q.dtype=g->body.node.at[tc__left_of(g)]->dtype;
+if(q.dtype==TC_F32&&tc__product_is_of_f8(g))q.dtype=TC_F16;
 q.half=tc__is_half(q.dtype);
 q.kind=q.half&&g->target.matrix_warps?4
 :q.half?2
@@ -5317,7 +5431,9 @@ tc__plan_made(g,&q);
 else if(few)
 tc__plan_few(g,&q);
 else{
-if(tc__product_is_mapped(g,&q)){
+if(tc__product_takes_f8(g,&q)){
+q.kind=8;
+}else if(tc__product_is_mapped(g,&q)){
 q.kind=q.half?5:6;
 q.left.bring=q.right.bring=TC__BRING_ASYNC;
 if(!q.half)q.right.along=TC__DEPTH,q.right.width=4;
@@ -9145,8 +9261,10 @@ if(s->bring==TC__BRING_ASYNC&&q->tile->way<TC__WAY_MAPPED&&
 tc__stage_jump(q,s)%8)
 return 0;
 int plain=n->op==TC_OP_LOAD&&n->n_attr==TC__LOAD_PREDICATES;
-if(!plain||tc__buffer_of(g,n)->dtype!=n->dtype||n->dtype!=q->dtype)return 0;
-if(!q->half&&!tc__is_own_class(n->dtype))return 0;
+if(!plain||tc__buffer_of(g,n)->dtype!=n->dtype)return 0;
+int as_it_is=tc__is_fp8(q->dtype);
+if(!as_it_is&&n->dtype!=q->dtype)return 0;
+if(!as_it_is&&!q->half&&!tc__is_own_class(n->dtype))return 0;
 return tc__operand_stride(g,s,TC__DEPTH)&&tc__operand_stride(g,s,line);
 }
 static void tc__operand_nodes(tc__producer*t,const tc__staged*s,int64_t buffer,
@@ -9383,11 +9501,16 @@ tc__relist_buffer(&t->l,TC__BUF_TICKET,TC_I32,q->shares*tc__slice_tickets(q));
 attr[TC__TEMPLATE_SUMS]=tc__relist_buffer(
 &t->l,TC__BUF_WORK,dtype,q->shares*q->slices*q->threads*q->sums);
 }
+static int tc__staged_dtype(const tc__producer*t,const tc__staged*s,int dtype){
+return tc__is_fp8(t->q.dtype)?t->l.from->body.node.at[s->id]->dtype:dtype;
+}
 static void tc__tiles_holes(tc__producer*t,int width){
 const tc__product*q=&t->q;
 int dtype=q->half?q->dtype:tc__register_dtype(q->dtype);
-tc__operand_hole(t,&q->left,TC__HOLE_LEFT,q->left.along,q->left.width,dtype);
-tc__operand_hole(t,&q->right,TC__HOLE_RIGHT,q->right.along,q->right.width,dtype);
+int left=tc__staged_dtype(t,&q->left,dtype),
+right=tc__staged_dtype(t,&q->right,dtype);
+tc__operand_hole(t,&q->left,TC__HOLE_LEFT,q->left.along,q->left.width,left);
+tc__operand_hole(t,&q->right,TC__HOLE_RIGHT,q->right.along,q->right.width,right);
 if(q->tile->way==TC__WAY_SPLIT){
 tc__operand_hole(t,&q->left,TC__HOLE_LEFT_ONE,TC__DEPTH,1,dtype);
 tc__operand_hole(t,&q->right,TC__HOLE_RIGHT_ONE,TC__DEPTH,1,dtype);
@@ -12252,6 +12375,11 @@ static const char*const tc__cuda_ways[]={"tc_tile_simt",
 "tc_tile_groups",
 NULL,
 NULL};
+static int tc__cuda_units(const tc__printer*p,const tc__node*n,uint32_t end,int left){
+if(!tc__is_fp8(left))return left==TC_F32?2:left==TC_BF16;
+int right=tc__cuda_hole_dtype(p,tc__cuda_hole(p,n->id,end,TC__HOLE_RIGHT));
+return 3+(left==TC_F8E5M2)+2*(right==TC_F8E5M2);
+}
 static void tc__cuda_product_struct(tc__printer*p,const tc__node*n,uint32_t end){
 int64_t name=n->attr[TC__TEMPLATE_NAME];
 int64_t way=name==TC__TEMPLATE_TILES?n->attr[TC__TEMPLATE_NUMBERS+TC__TILES_WAY]
@@ -12293,8 +12421,7 @@ tc__dtypes[dtype].name);
 }
 if(way>=TC__WAY_GROUPS){
 tc__line(p);
-tc__put(p->out,"enum : int { units = %d };\n",
-dtype==TC_F32?2:dtype==TC_BF16);
+tc__put(p->out,"enum : int { units = %d };\n",tc__cuda_units(p,n,end,dtype));
 }
 p->indent--;
 tc__line(p);
@@ -13797,6 +13924,7 @@ TCU__JIT_ERROR_LOG=5,
 TCU__JIT_ERROR_LOG_BYTES=6
 }tcu__jit_option;
 typedef enum tcu__map_dtype{
+TCU__MAP_U8=0,
 TCU__MAP_F16=6,
 TCU__MAP_F32=7,
 TCU__MAP_BF16=9
@@ -15414,6 +15542,7 @@ TCU__DO(d,name,cuFuncSetAttribute,k->function,TCU__FN_LARGE_CLUSTER,1);
 }
 TCU__FN tcu__map_dtype tcu__map_dtype_of(int dtype){
 if(dtype==TC_F32)return TCU__MAP_F32;
+if(dtype==TC_F8E4M3||dtype==TC_F8E5M2)return TCU__MAP_U8;
 return dtype==TC_F16?TCU__MAP_F16:TCU__MAP_BF16;
 }
 TCU__FN int tcu__map_windows(tcu__device*d,const tc_device_map*m,void*at,

@@ -322,9 +322,11 @@ template <class P, class L, class R> struct TC_N(mapped_sums) {
             #pragma unroll
             for (int d = 0; d < Ring::line / 32; d++) {
                 #pragma unroll
-                for (int i = 0; i < parts; i++)
-                    TC_N(wgmma)<(int)P::units, (int)P::cols, !L::deep, !R::deep>(
-                        sum[i], a + i * (64 * Ring::line / 16) + d * (L::deep ? 2 : 128), b + d * (R::deep ? 2 : 128), step | d);
+                for (int i = 0; i < parts; i++) {
+                    const tc_u64 at = a + i * (64 * Ring::line / 16) + d * (L::deep ? 2 : 128), of = b + d * (R::deep ? 2 : 128);
+                    if constexpr (P::units > 2) TC_N(wgmma_f8)<(int)P::units, (int)P::cols>(sum[i], at, of, step | d);
+                    else TC_N(wgmma)<(int)P::units, (int)P::cols, !L::deep, !R::deep>(sum[i], at, of, step | d);
+                }
             }
             TC_N(matrix_commit)();
             if (step) {

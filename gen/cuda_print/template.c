@@ -39,6 +39,13 @@ static const char *const tc__cuda_ways[] = {"tc_tile_simt",
                                             NULL,
                                             NULL};
 
+// What units multiply, as tc_wgmma has it: f16, bf16, tf32, from 3 on pairs of f8.
+static int tc__cuda_units(const tc__printer *p, const tc__node *n, uint32_t end, int left) {
+    if (!tc__is_fp8(left)) return left == TC_F32 ? 2 : left == TC_BF16;
+    int right = tc__cuda_hole_dtype(p, tc__cuda_hole(p, n->id, end, TC__HOLE_RIGHT));
+    return 3 + (left == TC_F8E5M2) + 2 * (right == TC_F8E5M2);
+}
+
 // `struct product { ... };`: types and numbers of template n.
 static void tc__cuda_product_struct(tc__printer *p, const tc__node *n, uint32_t end) {
     int64_t name = n->attr[TC__TEMPLATE_NAME];
@@ -81,8 +88,7 @@ static void tc__cuda_product_struct(tc__printer *p, const tc__node *n, uint32_t 
     }
     if (way >= TC__WAY_GROUPS) {
         tc__line(p);
-        tc__put(p->out, "enum : int { units = %d };\n",
-                dtype == TC_F32 ? 2 : dtype == TC_BF16);
+        tc__put(p->out, "enum : int { units = %d };\n", tc__cuda_units(p, n, end, dtype));
     }
     p->indent--;
     tc__line(p);

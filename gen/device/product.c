@@ -443,6 +443,7 @@ static tc__product tc__product_plan(const tc__group *g) {
     tc__product q;
     memset(&q, 0, sizeof q);
     q.dtype = g->body.node.at[tc__left_of(g)]->dtype;
+    if (q.dtype == TC_F32 && tc__product_is_of_f8(g)) q.dtype = TC_F16;
     q.half = tc__is_half(q.dtype);
     q.kind = q.half && g->target.matrix_warps      ? 4
              : q.half                              ? 2
@@ -460,7 +461,9 @@ static tc__product tc__product_plan(const tc__group *g) {
     else if (few)
         tc__plan_few(g, &q);
     else {
-        if (tc__product_is_mapped(g, &q)) {
+        if (tc__product_takes_f8(g, &q)) {
+            q.kind = 8;
+        } else if (tc__product_is_mapped(g, &q)) {
             q.kind = q.half ? 5 : 6;
             q.left.bring = q.right.bring = TC__BRING_ASYNC;
             if (!q.half) q.right.along = TC__DEPTH, q.right.width = 4;
