@@ -1162,12 +1162,6 @@ static const char*const tc__text_cuda_product[]={
 "    if constexpr (UNITS == 3 && N == 128)",
 "        asm volatile(TC_WGMMA_BEGIN(\"%66\") \"128k32.f32.e4m3.e4m3 {\" TC_WGMMA_NAMES_128 \"}, %0, %1, p, 1, 1; }\"",
 "                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : \"r\"(keep));",
-"    if constexpr (UNITS == 3 && N == 192)",
-"        asm volatile(TC_WGMMA_BEGIN(\"%98\") \"192k32.f32.e4m3.e4m3 {\" TC_WGMMA_NAMES_192 \"}, %0, %1, p, 1, 1; }\"",
-"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : \"r\"(keep));",
-"    if constexpr (UNITS == 3 && N == 256)",
-"        asm volatile(TC_WGMMA_BEGIN(\"%130\") \"256k32.f32.e4m3.e4m3 {\" TC_WGMMA_NAMES_256 \"}, %0, %1, p, 1, 1; }\"",
-"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : \"r\"(keep));",
 "    if constexpr (UNITS == 4 && N == 64)",
 "        asm volatile(TC_WGMMA_BEGIN(\"%34\") \"64k32.f32.e5m2.e4m3 {\" TC_WGMMA_NAMES_64 \"}, %0, %1, p, 1, 1; }\"",
 "                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0) : \"r\"(keep));",
@@ -1177,12 +1171,6 @@ static const char*const tc__text_cuda_product[]={
 "    if constexpr (UNITS == 4 && N == 128)",
 "        asm volatile(TC_WGMMA_BEGIN(\"%66\") \"128k32.f32.e5m2.e4m3 {\" TC_WGMMA_NAMES_128 \"}, %0, %1, p, 1, 1; }\"",
 "                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : \"r\"(keep));",
-"    if constexpr (UNITS == 4 && N == 192)",
-"        asm volatile(TC_WGMMA_BEGIN(\"%98\") \"192k32.f32.e5m2.e4m3 {\" TC_WGMMA_NAMES_192 \"}, %0, %1, p, 1, 1; }\"",
-"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : \"r\"(keep));",
-"    if constexpr (UNITS == 4 && N == 256)",
-"        asm volatile(TC_WGMMA_BEGIN(\"%130\") \"256k32.f32.e5m2.e4m3 {\" TC_WGMMA_NAMES_256 \"}, %0, %1, p, 1, 1; }\"",
-"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : \"r\"(keep));",
 "    if constexpr (UNITS == 5 && N == 64)",
 "        asm volatile(TC_WGMMA_BEGIN(\"%34\") \"64k32.f32.e4m3.e5m2 {\" TC_WGMMA_NAMES_64 \"}, %0, %1, p, 1, 1; }\"",
 "                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0) : \"r\"(keep));",
@@ -1192,12 +1180,6 @@ static const char*const tc__text_cuda_product[]={
 "    if constexpr (UNITS == 5 && N == 128)",
 "        asm volatile(TC_WGMMA_BEGIN(\"%66\") \"128k32.f32.e4m3.e5m2 {\" TC_WGMMA_NAMES_128 \"}, %0, %1, p, 1, 1; }\"",
 "                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : \"r\"(keep));",
-"    if constexpr (UNITS == 5 && N == 192)",
-"        asm volatile(TC_WGMMA_BEGIN(\"%98\") \"192k32.f32.e4m3.e5m2 {\" TC_WGMMA_NAMES_192 \"}, %0, %1, p, 1, 1; }\"",
-"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : \"r\"(keep));",
-"    if constexpr (UNITS == 5 && N == 256)",
-"        asm volatile(TC_WGMMA_BEGIN(\"%130\") \"256k32.f32.e4m3.e5m2 {\" TC_WGMMA_NAMES_256 \"}, %0, %1, p, 1, 1; }\"",
-"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : \"r\"(keep));",
 "    if constexpr (UNITS == 6 && N == 64)",
 "        asm volatile(TC_WGMMA_BEGIN(\"%34\") \"64k32.f32.e5m2.e5m2 {\" TC_WGMMA_NAMES_64 \"}, %0, %1, p, 1, 1; }\"",
 "                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0) : \"r\"(keep));",
@@ -1207,12 +1189,6 @@ static const char*const tc__text_cuda_product[]={
 "    if constexpr (UNITS == 6 && N == 128)",
 "        asm volatile(TC_WGMMA_BEGIN(\"%66\") \"128k32.f32.e5m2.e5m2 {\" TC_WGMMA_NAMES_128 \"}, %0, %1, p, 1, 1; }\"",
 "                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : \"r\"(keep));",
-"    if constexpr (UNITS == 6 && N == 192)",
-"        asm volatile(TC_WGMMA_BEGIN(\"%98\") \"192k32.f32.e5m2.e5m2 {\" TC_WGMMA_NAMES_192 \"}, %0, %1, p, 1, 1; }\"",
-"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : \"r\"(keep));",
-"    if constexpr (UNITS == 6 && N == 256)",
-"        asm volatile(TC_WGMMA_BEGIN(\"%130\") \"256k32.f32.e5m2.e5m2 {\" TC_WGMMA_NAMES_256 \"}, %0, %1, p, 1, 1; }\"",
-"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : \"r\"(keep));",
 "}",
 "// fn: wgmma_held",
 "#define TC_WGMMA_HELD \"{ .reg .pred p; setp.ne.b32 p, %1, 0; wgmma.mma_async.sync.aligned.m64n\"",
@@ -2072,11 +2048,9 @@ static const char*const tc__text_cuda_mapped[]={
 "            #pragma unroll",
 "            for (int d = 0; d < Ring::line / 32; d++) {",
 "                #pragma unroll",
-"                for (int i = 0; i < parts; i++) {",
-"                    const tc_u64 at = a + i * (64 * Ring::line / 16) + d * (L::deep \? 2 : 128), of = b + d * (R::deep \? 2 : 128);",
-"                    if constexpr (P::units > 2) TC_N(wgmma_f8)<(int)P::units, (int)P::cols>(sum[i], at, of, step | d);",
-"                    else TC_N(wgmma)<(int)P::units, (int)P::cols, !L::deep, !R::deep>(sum[i], at, of, step | d);",
-"                }",
+"                for (int i = 0; i < parts; i++)",
+"                    TC_N(wgmma)<(int)P::units, (int)P::cols, !L::deep, !R::deep>(",
+"                        sum[i], a + i * (64 * Ring::line / 16) + d * (L::deep \? 2 : 128), b + d * (R::deep \? 2 : 128), step | d);",
 "            }",
 "            TC_N(matrix_commit)();",
 "            if (step) {",
@@ -2095,6 +2069,38 @@ static const char*const tc__text_cuda_mapped[]={
 "        for (int i = 0; i < parts; i++) {",
 "            if constexpr (P::turns > 1) TC_N(give_lines)<P>(sum[i], lines + warp * (16 * P::cols / P::turns), row + i * 64, load, hole);",
 "            else TC_N(give_fours)<(int)P::cols, (int)P::width>(sum[i], row + i * 64, load, hole);",
+"        }",
+"    }",
+"};",
+"// fn: mapped_sums_f8",
+"template <class P, class L, class R> struct TC_N(mapped_sums_f8) : TC_N(mapped_sums)<P, L, R> {",
+"    typedef TC_N(mapped_sums)<P, L, R> Base;",
+"    enum : int { most = P::threads == 128 && P::cols == 128 \? 64 : 128 };",
+"    enum : int { wide = P::cols > most \? P::cols / 2 : (int)P::cols, pieces = P::cols / wide };",
+"    template <class Ring> __device__ __forceinline__ void add(Ring &ring, int steps) {",
+"        const int first = threadIdx.x / 128 * Base::parts;",
+"        #pragma unroll",
+"        for (int i = 0; i < Base::parts * Base::count; i++) this->sum[i / Base::count][i % Base::count] = 0;",
+"        #pragma unroll 1",
+"        for (int step = 0; step < steps; step++) {",
+"            TC_N(semaphore_wait)(ring.full + ring.at, ring.parity);",
+"            const tc_u64 a = TC_N(matrix_place)(ring.memory + ring.at * Ring::size + first * (64 * Ring::line)),",
+"                         b = TC_N(matrix_place)(ring.memory + ring.at * Ring::size + Ring::left);",
+"            #pragma unroll",
+"            for (int i = 0; i < Base::parts * pieces; i++) {",
+"                float some[wide / 2];",
+"                TC_N(matrix_begin)();",
+"                #pragma unroll",
+"                for (int d = 0; d < Ring::line / 32; d++)",
+"                    TC_N(wgmma_f8)<(int)P::units, wide>(some, a + i / pieces * (64 * Ring::line / 16) + d * 2, b + i % pieces * (wide * Ring::line / 16) + d * 2, d);",
+"                TC_N(matrix_commit)();",
+"                TC_N(matrix_wait)<0>();",
+"                TC_N(matrix_keep)<wide / 2>(some);",
+"                #pragma unroll",
+"                for (int q = 0; q < wide / 2; q++) this->sum[i / pieces][i % pieces * (wide / 2) + q] += some[q];",
+"            }",
+"            ring.free(ring.at);",
+"            ring.next();",
 "        }",
 "    }",
 "};",
@@ -2122,7 +2128,7 @@ static const char*const tc__text_cuda_mapped[]={
 "    }",
 "}",
 "// fn: mapped",
-"template <class P, class L, class R, class I, class Ahead, class Result>",
+"template <template <class, class, class> class Sums, class P, class L, class R, class I, class Ahead, class Result>",
 "TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, I n, I depth, const TC_N(map) &left, const TC_N(map) &right, Ahead ahead, Result result) {",
 "    typedef TC_N(mapped_tile)<P, I> Tile;",
 "    typedef TC_N(mapped_ring)<P> Ring;",
@@ -2152,7 +2158,7 @@ static const char*const tc__text_cuda_mapped[]={
 "        return;",
 "    }",
 "    if constexpr (P::threads == 256) TC_N(registers_take)<232>();",
-"    TC_N(mapped_multiply)<P, TC_N(mapped_sums)<P, L, R>>(ring, tickets, work, j, m, n, depth, ahead, result);",
+"    TC_N(mapped_multiply)<P, Sums<P, L, R>>(ring, tickets, work, j, m, n, depth, ahead, result);",
 "    if constexpr (P::cluster > 1) ring.meet();",
 "}",
 };
@@ -4748,7 +4754,6 @@ static const tc__product_tile tc__product_tiles_mapped_f8[]={
 {256,128,128,8,1,4,1,98,TC__WAY_MAPPED,268},
 {128,64,128,8,1,8,1,60,TC__WAY_MAPPED,240},
 {64,256,128,4,1,5,1,70,TC__WAY_MAPPED,240},
-{256,192,128,8,1,4,1,99,TC__WAY_MAPPED,260},
 {64,128,128,4,1,4,2,65,TC__WAY_MAPPED,240},
 {64,64,128,4,1,6,2,45,TC__WAY_MAPPED,240},
 {128,96,128,8,1,7,1,80,TC__WAY_MAPPED,240},
@@ -12575,12 +12580,16 @@ tc__put(p->out,", %s_map",
 tc__cuda_hole_or(p,n,end,operand[i][0],operand[i][1]));
 tc__cuda_holes(p,n,end,other,(int)TC__COUNT(other));
 }
-static void tc__cuda_mapped_call(tc__printer*p,const tc__node*n){
+static void tc__cuda_mapped_call(tc__printer*p,const tc__node*n,uint32_t end){
 const int64_t*a=n->attr;
 int held=a[TC__TEMPLATE_NUMBERS+TC__TILES_WAY]==(int64_t)TC__WAY_HELD;
 tc__line(p);
-tc__put(p->out,"tc_%s<product, left_way, right_way, %s>((char *)",
-held?"held":"mapped",tc__cuda_index_type(p));
+int left=tc__cuda_hole_dtype(p,tc__cuda_hole(p,n->id,end,TC__HOLE_LEFT));
+tc__put(p->out,"%sproduct, left_way, right_way, %s>((char *)",
+held?"tc_held<"
+:tc__is_fp8(left)?"tc_mapped<tc_mapped_sums_f8, "
+:"tc_mapped<tc_mapped_sums, ",
+tc__cuda_index_type(p));
 tc__put_buffer(p,a[TC__TEMPLATE_SHARED]);
 tc__cuda_pointer(p,a[TC__TEMPLATE_TICKETS],"unsigned *");
 tc__cuda_pointer(p,a[TC__TEMPLATE_SUMS],"float *");
@@ -13053,7 +13062,7 @@ tc__cuda_print_hole(p,hole);
 if(mapped&&n->attr[TC__TEMPLATE_NAME]==TC__TEMPLATE_CHAIN)
 tc__cuda_mapped_chain_call(p,n,end);
 else if(mapped)
-tc__cuda_mapped_call(p,n);
+tc__cuda_mapped_call(p,n,end);
 else
 tc__cuda_template_call(p,n,end);
 }

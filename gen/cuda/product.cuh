@@ -177,12 +177,6 @@ template <int UNITS, int N> TC_FN void TC_N(wgmma_f8)(float (&d)[N / 2], tc_u64 
     if constexpr (UNITS == 3 && N == 128)
         asm volatile(TC_WGMMA_BEGIN("%66") "128k32.f32.e4m3.e4m3 {" TC_WGMMA_NAMES_128 "}, %0, %1, p, 1, 1; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : "r"(keep));
-    if constexpr (UNITS == 3 && N == 192)
-        asm volatile(TC_WGMMA_BEGIN("%98") "192k32.f32.e4m3.e4m3 {" TC_WGMMA_NAMES_192 "}, %0, %1, p, 1, 1; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : "r"(keep));
-    if constexpr (UNITS == 3 && N == 256)
-        asm volatile(TC_WGMMA_BEGIN("%130") "256k32.f32.e4m3.e4m3 {" TC_WGMMA_NAMES_256 "}, %0, %1, p, 1, 1; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : "r"(keep));
     if constexpr (UNITS == 4 && N == 64)
         asm volatile(TC_WGMMA_BEGIN("%34") "64k32.f32.e5m2.e4m3 {" TC_WGMMA_NAMES_64 "}, %0, %1, p, 1, 1; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0) : "r"(keep));
@@ -192,12 +186,6 @@ template <int UNITS, int N> TC_FN void TC_N(wgmma_f8)(float (&d)[N / 2], tc_u64 
     if constexpr (UNITS == 4 && N == 128)
         asm volatile(TC_WGMMA_BEGIN("%66") "128k32.f32.e5m2.e4m3 {" TC_WGMMA_NAMES_128 "}, %0, %1, p, 1, 1; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : "r"(keep));
-    if constexpr (UNITS == 4 && N == 192)
-        asm volatile(TC_WGMMA_BEGIN("%98") "192k32.f32.e5m2.e4m3 {" TC_WGMMA_NAMES_192 "}, %0, %1, p, 1, 1; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : "r"(keep));
-    if constexpr (UNITS == 4 && N == 256)
-        asm volatile(TC_WGMMA_BEGIN("%130") "256k32.f32.e5m2.e4m3 {" TC_WGMMA_NAMES_256 "}, %0, %1, p, 1, 1; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : "r"(keep));
     if constexpr (UNITS == 5 && N == 64)
         asm volatile(TC_WGMMA_BEGIN("%34") "64k32.f32.e4m3.e5m2 {" TC_WGMMA_NAMES_64 "}, %0, %1, p, 1, 1; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0) : "r"(keep));
@@ -207,12 +195,6 @@ template <int UNITS, int N> TC_FN void TC_N(wgmma_f8)(float (&d)[N / 2], tc_u64 
     if constexpr (UNITS == 5 && N == 128)
         asm volatile(TC_WGMMA_BEGIN("%66") "128k32.f32.e4m3.e5m2 {" TC_WGMMA_NAMES_128 "}, %0, %1, p, 1, 1; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : "r"(keep));
-    if constexpr (UNITS == 5 && N == 192)
-        asm volatile(TC_WGMMA_BEGIN("%98") "192k32.f32.e4m3.e5m2 {" TC_WGMMA_NAMES_192 "}, %0, %1, p, 1, 1; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : "r"(keep));
-    if constexpr (UNITS == 5 && N == 256)
-        asm volatile(TC_WGMMA_BEGIN("%130") "256k32.f32.e4m3.e5m2 {" TC_WGMMA_NAMES_256 "}, %0, %1, p, 1, 1; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : "r"(keep));
     if constexpr (UNITS == 6 && N == 64)
         asm volatile(TC_WGMMA_BEGIN("%34") "64k32.f32.e5m2.e5m2 {" TC_WGMMA_NAMES_64 "}, %0, %1, p, 1, 1; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0) : "r"(keep));
@@ -222,12 +204,6 @@ template <int UNITS, int N> TC_FN void TC_N(wgmma_f8)(float (&d)[N / 2], tc_u64 
     if constexpr (UNITS == 6 && N == 128)
         asm volatile(TC_WGMMA_BEGIN("%66") "128k32.f32.e5m2.e5m2 {" TC_WGMMA_NAMES_128 "}, %0, %1, p, 1, 1; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : "r"(keep));
-    if constexpr (UNITS == 6 && N == 192)
-        asm volatile(TC_WGMMA_BEGIN("%98") "192k32.f32.e5m2.e5m2 {" TC_WGMMA_NAMES_192 "}, %0, %1, p, 1, 1; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : "r"(keep));
-    if constexpr (UNITS == 6 && N == 256)
-        asm volatile(TC_WGMMA_BEGIN("%130") "256k32.f32.e5m2.e5m2 {" TC_WGMMA_NAMES_256 "}, %0, %1, p, 1, 1; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : "r"(keep));
 }
 
 // fn: wgmma_held

@@ -499,7 +499,7 @@ static void tc__cuda_template(tc__printer *p, uint32_t id) {
     if (mapped && n->attr[TC__TEMPLATE_NAME] == TC__TEMPLATE_CHAIN)
         tc__cuda_mapped_chain_call(p, n, end);
     else if (mapped)
-        tc__cuda_mapped_call(p, n);
+        tc__cuda_mapped_call(p, n, end);
     else
         tc__cuda_template_call(p, n, end);
 }

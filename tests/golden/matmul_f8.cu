@@ -109,6 +109,11 @@ template <int N> TC_FN void TC_N(matrix_wait)() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" :: "n"(N) : "memory");
 }
 
+template <int N> TC_FN void TC_N(matrix_keep)(float (&d)[N]) {
+    #pragma unroll
+    for (int i = 0; i < N; i++) asm volatile("" : "+f"(d[i]) :: "memory");
+}
+
 #define TC_WGMMA_8(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), "+f"(d[i + 7])
 #define TC_WGMMA_32(i) TC_WGMMA_8(i), TC_WGMMA_8(i + 8), TC_WGMMA_8(i + 16), TC_WGMMA_8(i + 24)
 #define TC_WGMMA_NAMES_64 "%2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33"
@@ -176,12 +181,6 @@ template <int UNITS, int N> TC_FN void TC_N(wgmma_f8)(float (&d)[N / 2], tc_u64 
     if constexpr (UNITS == 3 && N == 128)
         asm volatile(TC_WGMMA_BEGIN("%66") "128k32.f32.e4m3.e4m3 {" TC_WGMMA_NAMES_128 "}, %0, %1, p, 1, 1; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : "r"(keep));
-    if constexpr (UNITS == 3 && N == 192)
-        asm volatile(TC_WGMMA_BEGIN("%98") "192k32.f32.e4m3.e4m3 {" TC_WGMMA_NAMES_192 "}, %0, %1, p, 1, 1; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : "r"(keep));
-    if constexpr (UNITS == 3 && N == 256)
-        asm volatile(TC_WGMMA_BEGIN("%130") "256k32.f32.e4m3.e4m3 {" TC_WGMMA_NAMES_256 "}, %0, %1, p, 1, 1; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : "r"(keep));
     if constexpr (UNITS == 4 && N == 64)
         asm volatile(TC_WGMMA_BEGIN("%34") "64k32.f32.e5m2.e4m3 {" TC_WGMMA_NAMES_64 "}, %0, %1, p, 1, 1; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0) : "r"(keep));
@@ -191,12 +190,6 @@ template <int UNITS, int N> TC_FN void TC_N(wgmma_f8)(float (&d)[N / 2], tc_u64 
     if constexpr (UNITS == 4 && N == 128)
         asm volatile(TC_WGMMA_BEGIN("%66") "128k32.f32.e5m2.e4m3 {" TC_WGMMA_NAMES_128 "}, %0, %1, p, 1, 1; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : "r"(keep));
-    if constexpr (UNITS == 4 && N == 192)
-        asm volatile(TC_WGMMA_BEGIN("%98") "192k32.f32.e5m2.e4m3 {" TC_WGMMA_NAMES_192 "}, %0, %1, p, 1, 1; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : "r"(keep));
-    if constexpr (UNITS == 4 && N == 256)
-        asm volatile(TC_WGMMA_BEGIN("%130") "256k32.f32.e5m2.e4m3 {" TC_WGMMA_NAMES_256 "}, %0, %1, p, 1, 1; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : "r"(keep));
     if constexpr (UNITS == 5 && N == 64)
         asm volatile(TC_WGMMA_BEGIN("%34") "64k32.f32.e4m3.e5m2 {" TC_WGMMA_NAMES_64 "}, %0, %1, p, 1, 1; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0) : "r"(keep));
@@ -206,12 +199,6 @@ template <int UNITS, int N> TC_FN void TC_N(wgmma_f8)(float (&d)[N / 2], tc_u64 
     if constexpr (UNITS == 5 && N == 128)
         asm volatile(TC_WGMMA_BEGIN("%66") "128k32.f32.e4m3.e5m2 {" TC_WGMMA_NAMES_128 "}, %0, %1, p, 1, 1; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : "r"(keep));
-    if constexpr (UNITS == 5 && N == 192)
-        asm volatile(TC_WGMMA_BEGIN("%98") "192k32.f32.e4m3.e5m2 {" TC_WGMMA_NAMES_192 "}, %0, %1, p, 1, 1; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : "r"(keep));
-    if constexpr (UNITS == 5 && N == 256)
-        asm volatile(TC_WGMMA_BEGIN("%130") "256k32.f32.e4m3.e5m2 {" TC_WGMMA_NAMES_256 "}, %0, %1, p, 1, 1; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : "r"(keep));
     if constexpr (UNITS == 6 && N == 64)
         asm volatile(TC_WGMMA_BEGIN("%34") "64k32.f32.e5m2.e5m2 {" TC_WGMMA_NAMES_64 "}, %0, %1, p, 1, 1; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0) : "r"(keep));
@@ -221,12 +208,6 @@ template <int UNITS, int N> TC_FN void TC_N(wgmma_f8)(float (&d)[N / 2], tc_u64 
     if constexpr (UNITS == 6 && N == 128)
         asm volatile(TC_WGMMA_BEGIN("%66") "128k32.f32.e5m2.e5m2 {" TC_WGMMA_NAMES_128 "}, %0, %1, p, 1, 1; }"
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : "r"(keep));
-    if constexpr (UNITS == 6 && N == 192)
-        asm volatile(TC_WGMMA_BEGIN("%98") "192k32.f32.e5m2.e5m2 {" TC_WGMMA_NAMES_192 "}, %0, %1, p, 1, 1; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : "r"(keep));
-    if constexpr (UNITS == 6 && N == 256)
-        asm volatile(TC_WGMMA_BEGIN("%130") "256k32.f32.e5m2.e5m2 {" TC_WGMMA_NAMES_256 "}, %0, %1, p, 1, 1; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : "r"(keep));
 }
 
 template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n, I rows = 8) {
@@ -501,11 +482,9 @@ template <class P, class L, class R> struct TC_N(mapped_sums) {
             #pragma unroll
             for (int d = 0; d < Ring::line / 32; d++) {
                 #pragma unroll
-                for (int i = 0; i < parts; i++) {
-                    const tc_u64 at = a + i * (64 * Ring::line / 16) + d * (L::deep ? 2 : 128), of = b + d * (R::deep ? 2 : 128);
-                    if constexpr (P::units > 2) TC_N(wgmma_f8)<(int)P::units, (int)P::cols>(sum[i], at, of, step | d);
-                    else TC_N(wgmma)<(int)P::units, (int)P::cols, !L::deep, !R::deep>(sum[i], at, of, step | d);
-                }
+                for (int i = 0; i < parts; i++)
+                    TC_N(wgmma)<(int)P::units, (int)P::cols, !L::deep, !R::deep>(
+                        sum[i], a + i * (64 * Ring::line / 16) + d * (L::deep ? 2 : 128), b + d * (R::deep ? 2 : 128), step | d);
             }
             TC_N(matrix_commit)();
             if (step) {
@@ -524,6 +503,38 @@ template <class P, class L, class R> struct TC_N(mapped_sums) {
         for (int i = 0; i < parts; i++) {
             if constexpr (P::turns > 1) TC_N(give_lines)<P>(sum[i], lines + warp * (16 * P::cols / P::turns), row + i * 64, load, hole);
             else TC_N(give_fours)<(int)P::cols, (int)P::width>(sum[i], row + i * 64, load, hole);
+        }
+    }
+};
+
+template <class P, class L, class R> struct TC_N(mapped_sums_f8) : TC_N(mapped_sums)<P, L, R> {
+    typedef TC_N(mapped_sums)<P, L, R> Base;
+    enum : int { most = P::threads == 128 && P::cols == 128 ? 64 : 128 };
+    enum : int { wide = P::cols > most ? P::cols / 2 : (int)P::cols, pieces = P::cols / wide };
+    template <class Ring> __device__ __forceinline__ void add(Ring &ring, int steps) {
+        const int first = threadIdx.x / 128 * Base::parts;
+        #pragma unroll
+        for (int i = 0; i < Base::parts * Base::count; i++) this->sum[i / Base::count][i % Base::count] = 0;
+        #pragma unroll 1
+        for (int step = 0; step < steps; step++) {
+            TC_N(semaphore_wait)(ring.full + ring.at, ring.parity);
+            const tc_u64 a = TC_N(matrix_place)(ring.memory + ring.at * Ring::size + first * (64 * Ring::line)),
+                         b = TC_N(matrix_place)(ring.memory + ring.at * Ring::size + Ring::left);
+            #pragma unroll
+            for (int i = 0; i < Base::parts * pieces; i++) {
+                float some[wide / 2];
+                TC_N(matrix_begin)();
+                #pragma unroll
+                for (int d = 0; d < Ring::line / 32; d++)
+                    TC_N(wgmma_f8)<(int)P::units, wide>(some, a + i / pieces * (64 * Ring::line / 16) + d * 2, b + i % pieces * (wide * Ring::line / 16) + d * 2, d);
+                TC_N(matrix_commit)();
+                TC_N(matrix_wait)<0>();
+                TC_N(matrix_keep)<wide / 2>(some);
+                #pragma unroll
+                for (int q = 0; q < wide / 2; q++) this->sum[i / pieces][i % pieces * (wide / 2) + q] += some[q];
+            }
+            ring.free(ring.at);
+            ring.next();
         }
     }
 };
@@ -551,7 +562,7 @@ TC_FN void TC_N(mapped_multiply)(Ring &ring, unsigned *tickets, float *work, I t
     }
 }
 
-template <class P, class L, class R, class I, class Ahead, class Result>
+template <template <class, class, class> class Sums, class P, class L, class R, class I, class Ahead, class Result>
 TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, I n, I depth, const TC_N(map) &left, const TC_N(map) &right, Ahead ahead, Result result) {
     typedef TC_N(mapped_tile)<P, I> Tile;
     typedef TC_N(mapped_ring)<P> Ring;
@@ -581,7 +592,7 @@ TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, 
         return;
     }
     if constexpr (P::threads == 256) TC_N(registers_take)<232>();
-    TC_N(mapped_multiply)<P, TC_N(mapped_sums)<P, L, R>>(ring, tickets, work, j, m, n, depth, ahead, result);
+    TC_N(mapped_multiply)<P, Sums<P, L, R>>(ring, tickets, work, j, m, n, depth, ahead, result);
     if constexpr (P::cluster > 1) ring.meet();
 }
 #define TC_MUL_f32(a, b) ((float)((float)(a) * (float)(b)))
@@ -659,5 +670,5 @@ kernel0(const tc_u8 *__restrict__ in0, const tc_u8 *__restrict__ in1, const floa
         }
         tc_store((tc_pack<tc_u16, 8> *)&out0[4096 * r + p], tc_halves_bf16(o19));
     };
-    tc_mapped<product, left_way, right_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 4096, 4096, 4096, left_map, right_map, ahead, result);
+    tc_mapped<tc_mapped_sums_f8, product, left_way, right_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 4096, 4096, 4096, left_map, right_map, ahead, result);
 }

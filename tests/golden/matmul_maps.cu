@@ -188,69 +188,6 @@ template <int UNITS, int N, int TA, int TB> TC_FN void TC_N(wgmma)(float (&d)[N 
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : "r"(keep));
 }
 
-template <int UNITS, int N> TC_FN void TC_N(wgmma_f8)(float (&d)[N / 2], tc_u64 a, tc_u64 b, int keep) {
-    if constexpr (UNITS == 3 && N == 64)
-        asm volatile(TC_WGMMA_BEGIN("%34") "64k32.f32.e4m3.e4m3 {" TC_WGMMA_NAMES_64 "}, %0, %1, p, 1, 1; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0) : "r"(keep));
-    if constexpr (UNITS == 3 && N == 96)
-        asm volatile(TC_WGMMA_BEGIN("%50") "96k32.f32.e4m3.e4m3 {" TC_WGMMA_NAMES_96 "}, %0, %1, p, 1, 1; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_16(32) : "r"(keep));
-    if constexpr (UNITS == 3 && N == 128)
-        asm volatile(TC_WGMMA_BEGIN("%66") "128k32.f32.e4m3.e4m3 {" TC_WGMMA_NAMES_128 "}, %0, %1, p, 1, 1; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : "r"(keep));
-    if constexpr (UNITS == 3 && N == 192)
-        asm volatile(TC_WGMMA_BEGIN("%98") "192k32.f32.e4m3.e4m3 {" TC_WGMMA_NAMES_192 "}, %0, %1, p, 1, 1; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : "r"(keep));
-    if constexpr (UNITS == 3 && N == 256)
-        asm volatile(TC_WGMMA_BEGIN("%130") "256k32.f32.e4m3.e4m3 {" TC_WGMMA_NAMES_256 "}, %0, %1, p, 1, 1; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : "r"(keep));
-    if constexpr (UNITS == 4 && N == 64)
-        asm volatile(TC_WGMMA_BEGIN("%34") "64k32.f32.e5m2.e4m3 {" TC_WGMMA_NAMES_64 "}, %0, %1, p, 1, 1; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0) : "r"(keep));
-    if constexpr (UNITS == 4 && N == 96)
-        asm volatile(TC_WGMMA_BEGIN("%50") "96k32.f32.e5m2.e4m3 {" TC_WGMMA_NAMES_96 "}, %0, %1, p, 1, 1; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_16(32) : "r"(keep));
-    if constexpr (UNITS == 4 && N == 128)
-        asm volatile(TC_WGMMA_BEGIN("%66") "128k32.f32.e5m2.e4m3 {" TC_WGMMA_NAMES_128 "}, %0, %1, p, 1, 1; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : "r"(keep));
-    if constexpr (UNITS == 4 && N == 192)
-        asm volatile(TC_WGMMA_BEGIN("%98") "192k32.f32.e5m2.e4m3 {" TC_WGMMA_NAMES_192 "}, %0, %1, p, 1, 1; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : "r"(keep));
-    if constexpr (UNITS == 4 && N == 256)
-        asm volatile(TC_WGMMA_BEGIN("%130") "256k32.f32.e5m2.e4m3 {" TC_WGMMA_NAMES_256 "}, %0, %1, p, 1, 1; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : "r"(keep));
-    if constexpr (UNITS == 5 && N == 64)
-        asm volatile(TC_WGMMA_BEGIN("%34") "64k32.f32.e4m3.e5m2 {" TC_WGMMA_NAMES_64 "}, %0, %1, p, 1, 1; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0) : "r"(keep));
-    if constexpr (UNITS == 5 && N == 96)
-        asm volatile(TC_WGMMA_BEGIN("%50") "96k32.f32.e4m3.e5m2 {" TC_WGMMA_NAMES_96 "}, %0, %1, p, 1, 1; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_16(32) : "r"(keep));
-    if constexpr (UNITS == 5 && N == 128)
-        asm volatile(TC_WGMMA_BEGIN("%66") "128k32.f32.e4m3.e5m2 {" TC_WGMMA_NAMES_128 "}, %0, %1, p, 1, 1; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : "r"(keep));
-    if constexpr (UNITS == 5 && N == 192)
-        asm volatile(TC_WGMMA_BEGIN("%98") "192k32.f32.e4m3.e5m2 {" TC_WGMMA_NAMES_192 "}, %0, %1, p, 1, 1; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : "r"(keep));
-    if constexpr (UNITS == 5 && N == 256)
-        asm volatile(TC_WGMMA_BEGIN("%130") "256k32.f32.e4m3.e5m2 {" TC_WGMMA_NAMES_256 "}, %0, %1, p, 1, 1; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : "r"(keep));
-    if constexpr (UNITS == 6 && N == 64)
-        asm volatile(TC_WGMMA_BEGIN("%34") "64k32.f32.e5m2.e5m2 {" TC_WGMMA_NAMES_64 "}, %0, %1, p, 1, 1; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0) : "r"(keep));
-    if constexpr (UNITS == 6 && N == 96)
-        asm volatile(TC_WGMMA_BEGIN("%50") "96k32.f32.e5m2.e5m2 {" TC_WGMMA_NAMES_96 "}, %0, %1, p, 1, 1; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_16(32) : "r"(keep));
-    if constexpr (UNITS == 6 && N == 128)
-        asm volatile(TC_WGMMA_BEGIN("%66") "128k32.f32.e5m2.e5m2 {" TC_WGMMA_NAMES_128 "}, %0, %1, p, 1, 1; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : "r"(keep));
-    if constexpr (UNITS == 6 && N == 192)
-        asm volatile(TC_WGMMA_BEGIN("%98") "192k32.f32.e5m2.e5m2 {" TC_WGMMA_NAMES_192 "}, %0, %1, p, 1, 1; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64) : "r"(keep));
-    if constexpr (UNITS == 6 && N == 256)
-        asm volatile(TC_WGMMA_BEGIN("%130") "256k32.f32.e5m2.e5m2 {" TC_WGMMA_NAMES_256 "}, %0, %1, p, 1, 1; }"
-                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : "r"(keep));
-}
-
 template <class I> TC_FN void TC_N(place_tile)(I t, I high, I across, I &m, I &n, I rows = 8) {
     const I strip = t / (rows * across) * rows, left = high - strip, tall = left < rows ? left : rows;
     m = strip + t % (rows * across) % tall;
@@ -523,11 +460,9 @@ template <class P, class L, class R> struct TC_N(mapped_sums) {
             #pragma unroll
             for (int d = 0; d < Ring::line / 32; d++) {
                 #pragma unroll
-                for (int i = 0; i < parts; i++) {
-                    const tc_u64 at = a + i * (64 * Ring::line / 16) + d * (L::deep ? 2 : 128), of = b + d * (R::deep ? 2 : 128);
-                    if constexpr (P::units > 2) TC_N(wgmma_f8)<(int)P::units, (int)P::cols>(sum[i], at, of, step | d);
-                    else TC_N(wgmma)<(int)P::units, (int)P::cols, !L::deep, !R::deep>(sum[i], at, of, step | d);
-                }
+                for (int i = 0; i < parts; i++)
+                    TC_N(wgmma)<(int)P::units, (int)P::cols, !L::deep, !R::deep>(
+                        sum[i], a + i * (64 * Ring::line / 16) + d * (L::deep ? 2 : 128), b + d * (R::deep ? 2 : 128), step | d);
             }
             TC_N(matrix_commit)();
             if (step) {
@@ -573,7 +508,7 @@ TC_FN void TC_N(mapped_multiply)(Ring &ring, unsigned *tickets, float *work, I t
     }
 }
 
-template <class P, class L, class R, class I, class Ahead, class Result>
+template <template <class, class, class> class Sums, class P, class L, class R, class I, class Ahead, class Result>
 TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, I n, I depth, const TC_N(map) &left, const TC_N(map) &right, Ahead ahead, Result result) {
     typedef TC_N(mapped_tile)<P, I> Tile;
     typedef TC_N(mapped_ring)<P> Ring;
@@ -603,7 +538,7 @@ TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, 
         return;
     }
     if constexpr (P::threads == 256) TC_N(registers_take)<232>();
-    TC_N(mapped_multiply)<P, TC_N(mapped_sums)<P, L, R>>(ring, tickets, work, j, m, n, depth, ahead, result);
+    TC_N(mapped_multiply)<P, Sums<P, L, R>>(ring, tickets, work, j, m, n, depth, ahead, result);
     if constexpr (P::cluster > 1) ring.meet();
 }
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
@@ -689,5 +624,5 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
         }
         tc_store((tc_pack<tc_u16, 8> *)&out0[4096 * r + p], tc_halves_bf16(o20));
     };
-    tc_mapped<product, left_way, right_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 4096, 4096, 1024, left_map, right_map, ahead, result);
+    tc_mapped<tc_mapped_sums, product, left_way, right_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 4096, 4096, 1024, left_map, right_map, ahead, result);
 }
