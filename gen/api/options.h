@@ -12,7 +12,8 @@ typedef enum tc_numerics {
     TC_NUMERICS_STRICT, // the bits of the interpreter, on every machine
     TC_NUMERICS_FAST    // a product and the sum it goes into may be rounded once (-ffp-contract=fast), and
                         // matrix products of bf16 be summed in pairs, by AVX512-BF16 or the tiles of AMX, in
-                        // f32 as ever, with subnormals taken as 0: last bits may differ from the
+                        // f32 as ever, with subnormals taken as 0, and those of f8 by a GPU's units for it
+                        // (tc_matmul): last bits may differ from the
                         // interpreter's and from machine to machine
 } tc_numerics;
 

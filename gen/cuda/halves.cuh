@@ -84,15 +84,15 @@ template <int DROP, unsigned BIAS> TC_FN unsigned TC_N(bits_small)(float x, floa
     return a < BIAS + 0x800000u ? few : (a - BIAS + ((1u << (DROP - 1)) - 1) + odd) >> DROP;
 }
 
-// fn: bits_f8e4m3
+// fn: near_f8e4m3
 // What is beyond the largest number becomes that.
-TC_FN tc_u8 TC_N(bits_f8e4m3)(float x) {
+TC_FN tc_u8 TC_N(near_f8e4m3)(float x) {
     const unsigned y = TC_N(bits_small)<20, 0x3c000000u>(x, 16384.0f);
     return (tc_u8)((__float_as_uint(x) >> 24 & 0x80u) | (x != x ? 0x7fu : y < 0x7eu ? y : 0x7eu));
 }
 
-// fn: bits_f8e5m2
-TC_FN tc_u8 TC_N(bits_f8e5m2)(float x) {
+// fn: near_f8e5m2
+TC_FN tc_u8 TC_N(near_f8e5m2)(float x) {
     const unsigned y = TC_N(bits_small)<21, 0x38000000u>(x, 128.0f);
     return (tc_u8)((__float_as_uint(x) >> 24 & 0x80u) | (x != x ? 0x7fu : y < 0x7cu ? y : 0x7cu));
 }
@@ -126,7 +126,7 @@ TC_FN tc_u16 TC_N(pack_f8e4m3)(float a, float b) {
 #if __CUDA_ARCH__ >= 890
     return TC_N(cvt_f8e4m3)(a, b);
 #else
-    return (tc_u16)(TC_N(bits_f8e4m3)(a) | TC_N(bits_f8e4m3)(b) << 8);
+    return (tc_u16)(TC_N(near_f8e4m3)(a) | TC_N(near_f8e4m3)(b) << 8);
 #endif
 }
 
@@ -136,7 +136,7 @@ TC_FN tc_u16 TC_N(pack_f8e5m2)(float a, float b) {
     const unsigned w = TC_N(cvt_f8e5m2)(a, b), low = fabsf(a) >= 61440.0f, high = fabsf(b) >= 61440.0f;
     return (tc_u16)(w + low + (high << 8)); // 57344 is below infinity
 #else
-    return (tc_u16)(TC_N(bits_f8e5m2)(a) | TC_N(bits_f8e5m2)(b) << 8);
+    return (tc_u16)(TC_N(near_f8e5m2)(a) | TC_N(near_f8e5m2)(b) << 8);
 #endif
 }
 
@@ -154,15 +154,15 @@ TC_FN float TC_N(of_f8e4m3)(tc_u8 b) {
 // The upper half of an f16.
 TC_FN float TC_N(of_f8e5m2)(tc_u8 b) { return TC_N(of_f16)((tc_u16)(b << 8)); }
 
-// fn: byte_f8e4m3
-TC_FN tc_u8 TC_N(byte_f8e4m3)(float x) { return (tc_u8)TC_N(pack_f8e4m3)(x, 0.0f); }
+// fn: bits_f8e4m3
+TC_FN tc_u8 TC_N(bits_f8e4m3)(float x) { return (tc_u8)TC_N(pack_f8e4m3)(x, 0.0f); }
 
 // fn: bytes_f8e4m3
 // A vector rounded to bytes, four elements to a word.
 template <int V> TC_FN tc_pack<tc_u8, V> TC_N(bytes_f8e4m3)(const tc_pack<float, V> &x) {
     TC_N(words)<tc_pack<tc_u8, V>> u;
     if constexpr (V % 4) {
-        for (int l = 0; l < V; l++) u.v.at[l] = TC_N(byte_f8e4m3)(x.at[l]);
+        for (int l = 0; l < V; l++) u.v.at[l] = TC_N(bits_f8e4m3)(x.at[l]);
     } else {
         for (int l = 0; l < V; l += 4)
             u.w[l / 4] = TC_N(pack_f8e4m3)(x.at[l], x.at[l + 1]) | (unsigned)TC_N(pack_f8e4m3)(x.at[l + 2], x.at[l + 3]) << 16;
@@ -170,15 +170,15 @@ template <int V> TC_FN tc_pack<tc_u8, V> TC_N(bytes_f8e4m3)(const tc_pack<float,
     return u.v;
 }
 
-// fn: byte_f8e5m2
-TC_FN tc_u8 TC_N(byte_f8e5m2)(float x) { return (tc_u8)TC_N(pack_f8e5m2)(x, 0.0f); }
+// fn: bits_f8e5m2
+TC_FN tc_u8 TC_N(bits_f8e5m2)(float x) { return (tc_u8)TC_N(pack_f8e5m2)(x, 0.0f); }
 
 // fn: bytes_f8e5m2
 // A vector rounded to bytes, four elements to a word.
 template <int V> TC_FN tc_pack<tc_u8, V> TC_N(bytes_f8e5m2)(const tc_pack<float, V> &x) {
     TC_N(words)<tc_pack<tc_u8, V>> u;
     if constexpr (V % 4) {
-        for (int l = 0; l < V; l++) u.v.at[l] = TC_N(byte_f8e5m2)(x.at[l]);
+        for (int l = 0; l < V; l++) u.v.at[l] = TC_N(bits_f8e5m2)(x.at[l]);
     } else {
         for (int l = 0; l < V; l += 4)
             u.w[l / 4] = TC_N(pack_f8e5m2)(x.at[l], x.at[l + 1]) | (unsigned)TC_N(pack_f8e5m2)(x.at[l + 2], x.at[l + 3]) << 16;
@@ -187,25 +187,25 @@ template <int V> TC_FN tc_pack<tc_u8, V> TC_N(bytes_f8e5m2)(const tc_pack<float,
 }
 
 // fn: cast_f32_f8e4m3
-TC_FN float TC_N(cast_f32_f8e4m3)(float x) { return TC_N(of_f8e4m3)(TC_N(byte_f8e4m3)(x)); }
+TC_FN float TC_N(cast_f32_f8e4m3)(float x) { return TC_N(of_f8e4m3)(TC_N(bits_f8e4m3)(x)); }
 
 // fn: cast_f64_f8e4m3
-TC_FN float TC_N(cast_f64_f8e4m3)(double x) { return TC_N(of_f8e4m3)(TC_N(byte_f8e4m3)((float)x)); }
+TC_FN float TC_N(cast_f64_f8e4m3)(double x) { return TC_N(of_f8e4m3)(TC_N(bits_f8e4m3)((float)x)); }
 
 // fn: cast_i32_f8e4m3
-TC_FN float TC_N(cast_i32_f8e4m3)(int x) { return TC_N(of_f8e4m3)(TC_N(byte_f8e4m3)((float)x)); }
+TC_FN float TC_N(cast_i32_f8e4m3)(int x) { return TC_N(of_f8e4m3)(TC_N(bits_f8e4m3)((float)x)); }
 
 // fn: cast_i64_f8e4m3
-TC_FN float TC_N(cast_i64_f8e4m3)(tc_i64 x) { return TC_N(of_f8e4m3)(TC_N(byte_f8e4m3)((float)x)); }
+TC_FN float TC_N(cast_i64_f8e4m3)(tc_i64 x) { return TC_N(of_f8e4m3)(TC_N(bits_f8e4m3)((float)x)); }
 
 // fn: cast_f32_f8e5m2
-TC_FN float TC_N(cast_f32_f8e5m2)(float x) { return TC_N(of_f8e5m2)(TC_N(byte_f8e5m2)(x)); }
+TC_FN float TC_N(cast_f32_f8e5m2)(float x) { return TC_N(of_f8e5m2)(TC_N(bits_f8e5m2)(x)); }
 
 // fn: cast_f64_f8e5m2
-TC_FN float TC_N(cast_f64_f8e5m2)(double x) { return TC_N(of_f8e5m2)(TC_N(byte_f8e5m2)((float)x)); }
+TC_FN float TC_N(cast_f64_f8e5m2)(double x) { return TC_N(of_f8e5m2)(TC_N(bits_f8e5m2)((float)x)); }
 
 // fn: cast_i32_f8e5m2
-TC_FN float TC_N(cast_i32_f8e5m2)(int x) { return TC_N(of_f8e5m2)(TC_N(byte_f8e5m2)((float)x)); }
+TC_FN float TC_N(cast_i32_f8e5m2)(int x) { return TC_N(of_f8e5m2)(TC_N(bits_f8e5m2)((float)x)); }
 
 // fn: cast_i64_f8e5m2
-TC_FN float TC_N(cast_i64_f8e5m2)(tc_i64 x) { return TC_N(of_f8e5m2)(TC_N(byte_f8e5m2)((float)x)); }
+TC_FN float TC_N(cast_i64_f8e5m2)(tc_i64 x) { return TC_N(of_f8e5m2)(TC_N(bits_f8e5m2)((float)x)); }

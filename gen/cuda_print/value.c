@@ -38,8 +38,8 @@ static const char *tc__cuda_wrap(const tc__printer *p, const tc__node *n, int st
         {"", "tc_i16("},                      // i16
         {"", ""},                             // i32
         {"", ""},                             // i64
-        {"tc_of_f8e4m3(", "tc_byte_f8e4m3("}, // f8e4m3
-        {"tc_of_f8e5m2(", "tc_byte_f8e5m2("}, // f8e5m2
+        {"tc_of_f8e4m3(", "tc_bits_f8e4m3("}, // f8e4m3
+        {"tc_of_f8e5m2(", "tc_bits_f8e5m2("}, // f8e5m2
         {"tc_of_f16(", "tc_bits_f16("},       // f16
         {"tc_of_bf16(", "tc_bits_bf16("},     // bf16
         {"", ""},                             // f32
