@@ -3181,7 +3181,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xd5b1b7f88832268fu
+#define TC__BUILD_ID 0x97b7e65ef4161d4fu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -17878,9 +17878,8 @@ f->c,TC_E_STATE,
 "it between tc_trace_begin and tc_trace_end",
 f->who);
 if(tc__is_arithmetic(f->x.dtype))return 1;
-return tc__fail(
-f->c,TC_E_DTYPE,
-"%s: the first operand is %s; only floats that are computed with have gradients",
+return tc__fail(f->c,TC_E_DTYPE,
+"%s: the first operand is %s; only floats have gradients, f8 aside",
 f->who,tc__dtype(f->x.dtype)->name);
 }
 static int tc__wrt_check(const tc__api*f,const tc_tensor*wrt,int n,
@@ -17894,9 +17893,8 @@ if(!wrt[i].id)
 return tc__fail(f->c,TC_E_NULL,"%s: wrt[%d] is a null tensor",f->who,i);
 if(!tc__meta_get(f,wrt[i],&m))return 0;
 if(!tc__is_arithmetic(m.dtype))
-return tc__fail(
-f->c,TC_E_DTYPE,
-"%s: wrt[%d] is %s; only floats that are computed with have gradients",
+return tc__fail(f->c,TC_E_DTYPE,
+"%s: wrt[%d] is %s; only floats have gradients, f8 aside",
 f->who,i,tc__dtype(m.dtype)->name);
 }
 return 1;
@@ -54497,10 +54495,9 @@ tc_status outer=tc__unit_begin(f.c);
 tc__tensor*m=tc__tensor_need(f.c,f.who,t);
 int ok=m!=NULL;
 if(ok&&!tc__is_arithmetic(f.x.dtype))
-ok=tc__fail(
-f.c,TC_E_DTYPE,
-"%s: the tensor is %s; only floats that are computed with have gradients",
-f.who,tc__dtype(f.x.dtype)->name);
+ok=tc__fail(f.c,TC_E_DTYPE,
+"%s: the tensor is %s; only floats have gradients, f8 aside",f.who,
+tc__dtype(f.x.dtype)->name);
 if(ok&&tc__is_visit(t)&&!tc__known_find(f.c,t.id))
 ok=tc__fail(
 f.c,TC_E_STATE,

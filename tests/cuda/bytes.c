@@ -24,6 +24,14 @@ static tc_ctx *open_there(const char *backend) {
 
 #include "ops/bytes.c"
 
+// Before 8.9 there are no instructions for it.
+TEST(without_instructions) {
+    if (device_is_real) SKIP("a GPU has what it has; the emulator does this");
+    REQUIRE(device_use());
+    fake->major = 8, fake->minor = 0;
+    check_codes(), check_roundings();
+}
+
 // ---- products
 
 enum { LEFT_TURNED = 1, RIGHT_ALONG = 2, FAST = 4, BATCH = 8 };

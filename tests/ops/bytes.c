@@ -68,7 +68,7 @@ static void expect_bytes(tc_tensor t, byte_format f, const uint8_t *want, int n,
 // Vectors, the rest behind them, and one element.
 static const int lengths[] = {256, 1031, 7, 1};
 
-TEST(every_code) {
+static void check_codes(void) {
     static uint8_t at[1031];
     static double want[1031];
     codes(at, 1031);
@@ -107,7 +107,7 @@ TEST(every_code) {
         }
 }
 
-TEST(every_rounding) {
+static void check_roundings(void) {
     static float x[BYTE_CASES];
     static double wide[BYTE_CASES];
     static uint8_t want[BYTE_CASES], scaled[BYTE_CASES];
@@ -138,6 +138,9 @@ TEST(every_rounding) {
             tc_close(tc);
         }
 }
+
+TEST(every_code) { check_codes(); }
+TEST(every_rounding) { check_roundings(); }
 
 TEST(integers_are_rounded) {
     enum { N = 1201 };
