@@ -3181,7 +3181,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x97b7e65ef4161d4fu
+#define TC__BUILD_ID 0x430a980050a14635u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -63025,8 +63025,10 @@ return y | sign;
 })
 TC__TEXT(of_f8e4m3,
 TC_FN TC_F32 TC_N(of_f8e4m3)(TC_I32 b) {
-TC_I32 a = b & 0x7f, top = TC_K_i32(0x7e), none = TC_K_i32(0), y;
-TC_F32 v = TC_FROM_BITS_f32((TC_I32)((TC_U32)a << 20)) * 1329227995784915872903807060280344576.0f;
+TC_I32 a = b & 0x7f, least = TC_K_i32(8), top = TC_K_i32(0x7e), none = TC_K_i32(0), y;
+TC_I32 low = TC_SEL_i32(TC_LT_i32(a, least), TC_K_i32(0x3c800000), none);
+TC_I32 up = TC_SEL_i32(TC_LT_i32(a, least), TC_K_i32(0x3c800000), TC_K_i32(0x3c000000));
+TC_F32 v = TC_FROM_BITS_f32((TC_I32)((TC_U32)a << 20) + up) - TC_FROM_BITS_f32(low);
 y = TC_BITS_f32(v) | TC_SEL_i32(TC_GT_i32(a, top), TC_K_i32(0x7f800000), none);
 return TC_FROM_BITS_f32(y | (TC_I32)(((TC_U32)b & 128u) << 24));
 })
@@ -63043,12 +63045,58 @@ y = TC_SEL_i32(TC_EQ_f32(x, x), y, TC_K_i32(0x7f));
 return y | sign;
 })
 TC__TEXT(of_f8e5m2,
-TC_FN TC_F32 TC_N(of_f8e5m2)(TC_I32 b) { return TC_N(of_f16)((TC_I32)((TC_U32)b << 8)); })
-TC__TEXT(ld_f8e4m3,
-TC_FN TC_F32 TC_N(ld_f8e4m3)(const TC_E_U8 *p) {
-TC_I32 b = TC_N(ld_u8)(p);
-return TC_N(of_f8e4m3)(b);
+TC_FN TC_F32 TC_N(of_f8e5m2)(TC_I32 b) {
+TC_I32 a = b & 0x7f, least = TC_K_i32(4), top = TC_K_i32(0x7b), none = TC_K_i32(0), y;
+TC_I32 low = TC_SEL_i32(TC_LT_i32(a, least), TC_K_i32(0x38800000), none);
+TC_I32 up = TC_SEL_i32(TC_LT_i32(a, least), TC_K_i32(0x38800000), TC_K_i32(0x38000000));
+TC_F32 v = TC_FROM_BITS_f32((TC_I32)((TC_U32)a << 21) + up) - TC_FROM_BITS_f32(low);
+y = TC_BITS_f32(v) | TC_SEL_i32(TC_GT_i32(a, top), TC_K_i32(0x7f800000), none);
+return TC_FROM_BITS_f32(y | (TC_I32)(((TC_U32)b & 128u) << 24));
 })
+#if TC__AS_TEXT
+"// fn: ld_f8e4m3",
+"TC_FN TC_F32 TC_N(ld_f8e4m3)(const TC_E_U8 *p) {",
+"#if TC_HW_F16",
+"    typedef TC_E_U8 bytes __attribute__((vector_size(TC_W)));",
+"    typedef TC_E_U16 halves __attribute__((vector_size(2 * TC_W)));",
+"    TC_I32 a, most = TC_K_i32(0x43e00000), none = TC_K_i32(0);",
+"    bytes t;",
+"    halves u;",
+"    TC_F32 v;",
+"    __builtin_memcpy(&t, p, TC_W);",
+"    u = __builtin_convertvector(t, halves);",
+"    u = (u & 128) << 8 | (u & 127) << 7;",
+"    v = TC_F16_IN((TC_N(f16s))u) * 256.0f;",
+"    a = TC_BITS_f32(v) & 0x7fffffff;",
+"    a = TC_BITS_f32(v) | TC_SEL_i32(TC_GT_i32(a, most), TC_K_i32(0x7f800000), none);",
+"    return TC_FROM_BITS_f32(a);",
+"#else",
+"    TC_I32 b = TC_N(ld_u8)(p);",
+"    return TC_N(of_f8e4m3)(b);",
+"#endif",
+"}",
+#else
+TC_FN TC_F32 TC_N(ld_f8e4m3)(const TC_E_U8*p){
+#if TC_HW_F16
+typedef TC_E_U8 bytes __attribute__((vector_size(TC_W)));
+typedef TC_E_U16 halves __attribute__((vector_size(2*TC_W)));
+TC_I32 a,most=TC_K_i32(0x43e00000),none=TC_K_i32(0);
+bytes t;
+halves u;
+TC_F32 v;
+__builtin_memcpy(&t,p,TC_W);
+u=__builtin_convertvector(t,halves);
+u=(u&128)<<8|(u&127)<<7;
+v=TC_F16_IN((TC_N(f16s))u)*256.0f;
+a=TC_BITS_f32(v)&0x7fffffff;
+a=TC_BITS_f32(v)|TC_SEL_i32(TC_GT_i32(a,most),TC_K_i32(0x7f800000),none);
+return TC_FROM_BITS_f32(a);
+#else
+TC_I32 b=TC_N(ld_u8)(p);
+return TC_N(of_f8e4m3)(b);
+#endif
+}
+#endif
 TC__TEXT(ldn_f8e4m3,
 TC_FN TC_F32 TC_N(ldn_f8e4m3)(const TC_E_U8 *p, int n) {
 TC_I32 b = TC_N(ldn_u8)(p, n);
@@ -63060,11 +63108,38 @@ TC__TEXT(stn_f8e4m3,
 TC_FN void TC_N(stn_f8e4m3)(TC_E_U8 *p, TC_F32 v, int n) {
 TC_N(stn_u8)(p, TC_N(bits_f8e4m3)(v), n);
 })
-TC__TEXT(ld_f8e5m2,
-TC_FN TC_F32 TC_N(ld_f8e5m2)(const TC_E_U8 *p) {
-TC_I32 b = TC_N(ld_u8)(p);
+#if TC__AS_TEXT
+"// fn: ld_f8e5m2",
+"TC_FN TC_F32 TC_N(ld_f8e5m2)(const TC_E_U8 *p) {",
+"#if TC_HW_F16",
+"    typedef TC_E_U8 bytes __attribute__((vector_size(TC_W)));",
+"    typedef TC_E_U16 halves __attribute__((vector_size(2 * TC_W)));",
+"    bytes t;",
+"    halves u;",
+"    __builtin_memcpy(&t, p, TC_W);",
+"    u = __builtin_convertvector(t, halves) << 8;",
+"    return TC_F16_IN((TC_N(f16s))u);",
+"#else",
+"    TC_I32 b = TC_N(ld_u8)(p);",
+"    return TC_N(of_f8e5m2)(b);",
+"#endif",
+"}",
+#else
+TC_FN TC_F32 TC_N(ld_f8e5m2)(const TC_E_U8*p){
+#if TC_HW_F16
+typedef TC_E_U8 bytes __attribute__((vector_size(TC_W)));
+typedef TC_E_U16 halves __attribute__((vector_size(2*TC_W)));
+bytes t;
+halves u;
+__builtin_memcpy(&t,p,TC_W);
+u=__builtin_convertvector(t,halves)<<8;
+return TC_F16_IN((TC_N(f16s))u);
+#else
+TC_I32 b=TC_N(ld_u8)(p);
 return TC_N(of_f8e5m2)(b);
-})
+#endif
+}
+#endif
 TC__TEXT(ldn_f8e5m2,
 TC_FN TC_F32 TC_N(ldn_f8e5m2)(const TC_E_U8 *p, int n) {
 TC_I32 b = TC_N(ldn_u8)(p, n);

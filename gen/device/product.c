@@ -47,6 +47,10 @@
 // cuda/held.cuh brings them; what limits is shared memory, which is busy for 0.84 of the time
 // of 4096 x 4096 x 4096: both operands are written to it, and the right one is read for each 64 rows.
 //
+// f8 that was cast is multiplied as halves, which hold its numbers; where numerics are fast and a map can bring both operands
+// along k, by units for it (cuda/mapped.cuh, tc_mapped_sums_f8). Hopper's keep some 14 bits of a sum, so each step of 128 goes
+// to registers of f32: half a tile's columns at a time, for which 128 x 256 has registers left. Speeds are not measured yet.
+//
 // Slices: sums of threads go to the workspace as they lie in registers and come back so;
 // the last block to arrive adds those of 12 in their order, then the last of those groups:
 // for 128 slices one block alone would read 2 MB. Then it goes on with the epilogue as if
