@@ -541,6 +541,8 @@ typedef enum tc_dtype {
     TC_I16,   // signed 16-bit integer
     TC_I32,   // signed 32-bit integer
     TC_I64,   // signed 64-bit integer
+    TC_F8E4M3,    // 8 bits for storage, to 448, no infinity (PyTorch's float8_e4m3fn)
+    TC_F8E5M2,    // 8 bits for storage, the upper half of an f16 (PyTorch's float8_e5m2)
     TC_F16,   // IEEE 754 half precision
     TC_BF16,  // the upper half of an f32 (bfloat16)
     TC_F32,   // IEEE 754 single precision
@@ -638,6 +640,9 @@ TCDEF const char *tc_version(void);
 //   tensor of no dimensions beside one that has some, only raises the category. f16 and bf16 are computed as
 //   f32 and rounded where they are stored, which a region does less often. Shapes are written [N, C]; x[..., K] means any leading dimensions.
 //   Ops made of several, such as tc_linear or tc_softmax, round them once, at their end.
+// - f8e4m3 and f8e5m2 are for storage, as PyTorch's float8_e4m3fn and float8_e5m2: they are cast, moved, copied, compared,
+//   sorted and selected (tc_cat, tc_where, tc_gather...). What computes wants a cast, and so does a call that mixes
+//   them with another dtype: TC_E_DTYPE. Gradients go through the cast as if it did not round.
 // - Along a dimension (tc_softmax, tc_cumsum, tc_scatter...) a scalar has one, of size 1.
 // - Results of ops that compute are row-major; movement gives views where it can.
 // - Errors name the call that the user wrote, whatever ops it is made of.
@@ -748,12 +753,13 @@ TCDEF tc_tensor tc_wrap_strided_at(tc_ctx *tc, void *data, tc_dims dims,
 // regions, tc_const(tc, tc_data(y), ...) is one again.
 TCDEF tc_tensor tc_const_at(tc_ctx *tc, const void *data, tc_dims dims, tc_dtype dtype,
                             const char *file, int line);
-// Reads a NumPy .npy file: version 1 to 3, any of the dtypes, little-endian; bf16 is '<V2'
+// Reads a NumPy .npy file: version 1 to 3, any of the dtypes but f8, little-endian; bf16 is '<V2'
 // there. Fortran order gives a strided tensor. TC_E_IO: cannot be read; TC_E_FORMAT: malformed;
 // TC_E_UNSUPPORTED: other dtypes.
 TCDEF tc_tensor tc_load_npy_at(tc_ctx *tc, const char *path, const char *file, int line);
 // Writes a version 1 .npy file, row-major, over an existing one. Reads t (a graph break in
-// a region). TC_E_IO: cannot be written, or is no plain file (nothing waits at a fifo).
+// a region). TC_E_IO: cannot be written, or is no plain file (nothing waits at a fifo); TC_E_DTYPE: f8, which
+// the format has not (tc_safetensors_save).
 TCDEF tc_status tc_save_npy_at(tc_tensor t, const char *path, const char *file, int line);
 
 // ---- creation ----
@@ -880,7 +886,8 @@ TCDEF tc_tensor tc_repeat_interleave_at(tc_tensor t, int64_t repeats, int dim,
 TCDEF tc_tensor tc_contiguous_at(tc_tensor t, const char *file, int line);
 // A copy in memory of its own.
 TCDEF tc_tensor tc_clone_at(tc_tensor t, const char *file, int line);
-// Converts. Float to integer truncates and saturates, NaN gives 0; any to bool is t != 0.
+// Converts. Float to integer truncates and saturates, NaN gives 0; any to bool is t != 0. To f8e4m3 what is beyond
+// 448, infinity too, becomes 448, to f8e5m2 what is beyond 57344 infinity, as in PyTorch 2.15; NaN stays NaN.
 TCDEF tc_tensor tc_cast_at(tc_tensor t, tc_dtype dtype, const char *file, int line);
 TCDEF tc_tensor tc_to_bool_at(tc_tensor t, const char *file, int line);
 TCDEF tc_tensor tc_to_u8_at(tc_tensor t, const char *file, int line);
@@ -1155,7 +1162,10 @@ TCDEF tc_tensor tc_dropout_at(tc_tensor x, double p, const char *file, int line)
 // is a row on the left, a column on the right, and its dimension goes. The result has the
 // dtype that a and b have together: sums of bytes wrap to a byte. Of quantised operands,
 // tc_matmul(tc_cast(x, TC_I32), tc_cast(w, TC_I32)) has them in i32, and multiplies
-// bytes all the same. TC_E_SHAPE: inner sizes differ.
+// bytes all the same. Of f8, tc_mul(tc_matmul(tc_cast(x, TC_F32), tc_cast(w, TC_F32)), scale) has exact products,
+// summed in f32; on a GPU by the units for halves, which hold all of its numbers. Under TC_NUMERICS_FAST, units for f8
+// take both as they are in memory, where both run along k (w = tc_t(weight) of [N, K], K a multiple of 16): those of
+// Hopper keep 14 bits of a sum, so every 128 products go to a sum in f32. TC_E_SHAPE: inner sizes differ.
 TCDEF tc_tensor tc_matmul_at(tc_tensor a, tc_tensor b, const char *file, int line);
 // x[..., I] x weight[O, I]^T + bias[O] -> [..., O]; bias may be null.
 TCDEF tc_tensor tc_linear_at(tc_tensor x, tc_tensor weight, tc_tensor bias,
@@ -1860,13 +1870,14 @@ typedef enum tc_numerics {
     TC_NUMERICS_STRICT, // the bits of the interpreter, on every machine
     TC_NUMERICS_FAST    // a product and the sum it goes into may be rounded once (-ffp-contract=fast), and
                         // matrix products of bf16 be summed in pairs, by AVX512-BF16 or the tiles of AMX, in
-                        // f32 as ever, with subnormals taken as 0: last bits may differ from the
-                        // interpreter's and from machine to machine. On the CPU 3x3 convolutions of f32 with
-                        // 32 channels C and more, multiples of 8, may take a quarter of the products (Winograd's
-                        // F(4x4, 3x3)), which takes half of the time: their error is some four times that of sums
-                        // in order, and was below the bound of these, 9 C 2^-24 sum |w| max |x|, in all that was
-                        // measured. The largest x of the 6 x 6 beside a result counts for that, and a NaN or
-                        // infinity among them may make NaN of it
+                        // f32 as ever, with subnormals taken as 0, and those of f8 by a GPU's units for it
+                        // (tc_matmul): last bits may differ from the interpreter's and from machine to
+                        // machine. On the CPU 3x3 convolutions of f32 with 32 channels C and more,
+                        // multiples of 8, may take a quarter of the products (Winograd's F(4x4, 3x3)), which
+                        // takes half of the time: their error is some four times that of sums in order, and
+                        // was below the bound of these, 9 C 2^-24 sum |w| max |x|, in all that was measured.
+                        // The largest x of the 6 x 6 beside a result counts for that, and a NaN or infinity
+                        // among them may make NaN of it
 } tc_numerics;
 
 // A field that is zero takes the environment variable of that name (TC_FULLGRAPH, TC_BACKEND, ...),
@@ -2407,7 +2418,8 @@ typedef struct tc_custom_op {
 // over them costs nothing. tc_elements(b) is the number of elements; a loop over dims should run
 // to TC_MAX_RANK and be unrolled as that one is, else the spec is in memory. Elements are float, double and intN_t; a bool is a byte, of
 // which all but 0 become 1 afterwards; of f16 and bf16 they are uint16_t, for which there are
-// tc_of_f16(bits) and tc_of_bf16(bits), which give a float, tc_bits_f16(f) and tc_bits_bf16(f).
+// tc_of_f16(bits) and tc_of_bf16(bits), which give a float, tc_bits_f16(f) and tc_bits_bf16(f); of f8 uint8_t, with
+// tc_of_f8e4m3, tc_bits_f8e4m3, tc_of_f8e5m2 and tc_bits_f8e5m2.
 // There is no status, since it cannot fail, and no user: what it needs stands in the text.
 //
 // In front of it stand tc_dtype with TC_F32..., tc_spec, tc_buffer, TC_MAX_RANK, those functions,
@@ -3179,7 +3191,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xb22a26e120740c00u
+#define TC__BUILD_ID 0xad4a07802de29b1cu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -5466,6 +5478,8 @@ static const tc__dtype_info tc__dtypes[TC_DTYPE_COUNT+1]={
 {"i16",2,TC__INT,TC__CLASS_i32,15,"tc_i16","<i2"},
 {"i32",4,TC__INT,TC__CLASS_i32,31,"tc_i32","<i4"},
 {"i64",8,TC__INT,TC__CLASS_i64,63,"tc_i64","<i8"},
+{"f8e4m3",1,TC__FLOAT,TC__CLASS_f32,4,"tc_u8",""},
+{"f8e5m2",1,TC__FLOAT,TC__CLASS_f32,3,"tc_u8",""},
 {"f16",2,TC__FLOAT,TC__CLASS_f32,11,"tc_u16","<f2"},
 {"bf16",2,TC__FLOAT,TC__CLASS_f32,8,"tc_u16","<V2"},
 {"f32",4,TC__FLOAT,TC__CLASS_f32,24,"float","<f4"},
@@ -5477,6 +5491,9 @@ static int tc__dtype_valid(int t){return t>=0&&t<TC_DTYPE_COUNT;}
 static int tc__is_float(int t){return tc__dtypes[t].category==TC__FLOAT;}
 static int tc__is_int(int t){return tc__dtypes[t].category==TC__INT;}
 static int tc__is_half(int t){return t==TC_F16||t==TC_BF16;}
+static int tc__is_fp8(int t){return t==TC_F8E4M3||t==TC_F8E5M2;}
+static int tc__is_arithmetic(int t){return tc__is_float(t)&&!tc__is_fp8(t);}
+static int tc__is_rounded(int t){return tc__is_half(t)||tc__is_fp8(t);}
 static int tc__is_narrow(int t){return tc__is_int(t)&&tc__dtypes[t].bytes<4;}
 static int tc__computed_as(int t){return tc__is_narrow(t)?(int)TC_I32:t;}
 static int tc__is_own_class(int t){
@@ -5514,7 +5531,7 @@ return from==TC_BOOL?tc__class_names[tc__dtypes[to].reg]:tc__dtypes[to].name;
 }
 static int tc__cast_is_nothing(int from,int to){
 int same=tc__dtypes[from].reg==tc__dtypes[to].reg;
-if(from==to)return!tc__is_half(to);
+if(from==to)return!tc__is_rounded(to);
 return same&&from!=TC_BOOL&&tc__is_own_class(to);
 }
 static int64_t tc__int_most(int t){
@@ -5526,6 +5543,7 @@ return t==TC_BOOL||t==TC_U8?0:-tc__int_most(t)-1;
 static int tc__holds(int a,int b){
 if(tc__is_float(a)&&!tc__is_float(b))return 0;
 if(a==TC_BF16&&b==TC_F16)return 0;
+if(a==TC_F8E5M2&&b==TC_F8E4M3)return 0;
 if(tc__int_least(a)<0&&(b==TC_BOOL||b==TC_U8))return 0;
 return tc__dtypes[a].precision<=tc__dtypes[b].precision;
 }
@@ -5555,16 +5573,19 @@ if(f!=f)return(uint16_t)(u>>16|0x40);
 return(uint16_t)((u+0x7fff+(u>>16&1))>>16);
 }
 static float tc__bf16_value(uint16_t h){return tc__f32_of_bits((uint32_t)h<<16);}
+static uint32_t tc__in_units(uint32_t a,uint32_t exponent){
+uint32_t drop=exponent-(a>>23),m=(a&0x7fffff)|0x800000;
+if(drop>24)return 0;
+uint32_t q=m>>drop,rest=m&((1u<<drop)-1),half=1u<<(drop-1);
+return q+(rest>half||(rest==half&&(q&1)));
+}
 static uint16_t tc__f16_of(float f){
 uint32_t u=tc__bits_of_f32(f),sign=u>>16&0x8000,a=u&0x7fffffff;
 if(a>0x7f800000)return(uint16_t)(sign|0x7e00);
 if(a>=0x47800000)return(uint16_t)(sign|0x7c00);
 if(a>=0x38800000)
 return(uint16_t)(sign|((a-0x38000000+0xfff+(a>>13&1))>>13));
-uint32_t drop=126-(a>>23),m=(a&0x7fffff)|0x800000;
-if(drop>24)return(uint16_t)sign;
-uint32_t q=m>>drop,rest=m&((1u<<drop)-1),half=1u<<(drop-1);
-return(uint16_t)(sign|(q+(rest>half||(rest==half&&(q&1)))));
+return(uint16_t)(sign|tc__in_units(a,126));
 }
 static float tc__f16_value(uint16_t h){
 uint32_t sign=(uint32_t)(h&0x8000)<<16,a=h&0x7fff;
@@ -5572,6 +5593,29 @@ float f=(float)(int32_t)a*5.9604644775390625e-8f;
 if(a>=0x0400)f=tc__f32_of_bits((a<<13)+0x38000000);
 return tc__f32_of_bits(tc__bits_of_f32(f)|(a>=0x7c00?0x7f800000:0)|sign);
 }
+static uint8_t tc__f8e4m3_of(float f){
+uint32_t u=tc__bits_of_f32(f),sign=u>>24&0x80,a=u&0x7fffffff;
+if(a>0x7f800000)return(uint8_t)(sign|0x7f);
+if(a>=0x43e80000)return(uint8_t)(sign|0x7e);
+if(a>=0x3c800000)
+return(uint8_t)(sign|((a-0x3c000000+0x7ffff+(a>>20&1))>>20));
+return(uint8_t)(sign|tc__in_units(a,141));
+}
+static float tc__f8e4m3_value(uint8_t b){
+uint32_t sign=(uint32_t)(b&0x80)<<24,a=b&0x7f;
+float f=(float)(int32_t)a*0.001953125f;
+if(a>=0x08)f=tc__f32_of_bits((a<<20)+0x3c000000);
+return tc__f32_of_bits(tc__bits_of_f32(f)|(a==0x7f?0x7f800000:0)|sign);
+}
+static uint8_t tc__f8e5m2_of(float f){
+uint32_t u=tc__bits_of_f32(f),sign=u>>24&0x80,a=u&0x7fffffff;
+if(a>0x7f800000)return(uint8_t)(sign|0x7f);
+if(a>=0x47700000)return(uint8_t)(sign|0x7c);
+if(a>=0x38800000)
+return(uint8_t)(sign|((a-0x38000000+0xfffff+(a>>21&1))>>21));
+return(uint8_t)(sign|tc__in_units(a,134));
+}
+static float tc__f8e5m2_value(uint8_t b){return tc__f16_value((uint16_t)(b<<8));}
 typedef struct tc__format{
 int digits,least,most;
 }tc__format;
@@ -5635,6 +5679,8 @@ switch((tc_dtype)to){
 case TC_DTYPE_COUNT:break;
 case TC_F64:r.f=f;break;
 case TC_F32:r.f=rounded;break;
+case TC_F8E4M3:r.f=(double)tc__f8e4m3_value(tc__f8e4m3_of((float)rounded));break;
+case TC_F8E5M2:r.f=(double)tc__f8e5m2_value(tc__f8e5m2_of((float)rounded));break;
 case TC_F16:r.f=(double)tc__f16_value(tc__f16_of((float)rounded));break;
 case TC_BF16:r.f=(double)tc__bf16_value(tc__bf16_of((float)rounded));break;
 case TC_BOOL:r.i=is_float?v.f!=0:v.i!=0;break;
@@ -5653,9 +5699,9 @@ return r;
 static tc__value tc__value_of(double s,int t){
 tc__value v;
 v.f=s;
-int computed=tc__is_half(t)?(int)TC_F32:tc__computed_as(t);
+int computed=tc__is_rounded(t)?(int)TC_F32:tc__computed_as(t);
 v=tc__value_cast(v,TC_F64,computed);
-return tc__is_half(t)?v:tc__value_cast(v,computed,t);
+return tc__is_rounded(t)?v:tc__value_cast(v,computed,t);
 }
 static tc__value tc__value_load(const void*p,int64_t i,int t){
 tc__value v;
@@ -5668,6 +5714,8 @@ case TC_I8:v.i=((const int8_t*)p)[i];break;
 case TC_I16:v.i=((const int16_t*)p)[i];break;
 case TC_I32:v.i=((const int32_t*)p)[i];break;
 case TC_I64:v.i=((const int64_t*)p)[i];break;
+case TC_F8E4M3:v.f=(double)tc__f8e4m3_value(((const uint8_t*)p)[i]);break;
+case TC_F8E5M2:v.f=(double)tc__f8e5m2_value(((const uint8_t*)p)[i]);break;
 case TC_F16:v.f=(double)tc__f16_value(((const uint16_t*)p)[i]);break;
 case TC_BF16:v.f=(double)tc__bf16_value(((const uint16_t*)p)[i]);break;
 case TC_F32:v.f=(double)((const float*)p)[i];break;
@@ -5684,6 +5732,8 @@ case TC_I8:((int8_t*)p)[i]=(int8_t)v.i;break;
 case TC_I16:((int16_t*)p)[i]=(int16_t)v.i;break;
 case TC_I32:((int32_t*)p)[i]=(int32_t)v.i;break;
 case TC_I64:((int64_t*)p)[i]=v.i;break;
+case TC_F8E4M3:((uint8_t*)p)[i]=tc__f8e4m3_of((float)v.f);break;
+case TC_F8E5M2:((uint8_t*)p)[i]=tc__f8e5m2_of((float)v.f);break;
 case TC_F16:((uint16_t*)p)[i]=tc__f16_of((float)v.f);break;
 case TC_BF16:((uint16_t*)p)[i]=tc__bf16_of((float)v.f);break;
 case TC_F32:((float*)p)[i]=(float)v.f;break;
@@ -8826,6 +8876,23 @@ int64_t x=tc__ix_eval(q->ix,a,&env),y=tc__ix_eval(q->ix,b,&env);
 if(!tc__relation_holds(kind,x,y))return 0;
 return kind==TC__EQUAL?tc__need_equal(q,a,b):tc__need(q,kind,a,b);
 }
+static int tc__fp8_check(tc__infer*q,uint32_t first,int computes){
+int t=-1,other=-1;
+for(uint32_t i=first;i<q->n_in;i++)
+if(tc__is_fp8(q->in[i]->dtype))t=q->in[i]->dtype;
+if(t<0)return 1;
+if(computes)
+return tc__fail(q->ctx,TC_E_DTYPE,
+"%s: not defined on %s, which is for storage; tc_cast to TC_F32 or "
+"TC_BF16 first",
+tc__called(q->ctx,q->op),tc__dtype(t)->name);
+for(uint32_t i=first;i<q->n_in;i++)
+if(q->in[i]->dtype!=t)other=q->in[i]->dtype;
+return other<0||
+tc__fail(q->ctx,TC_E_DTYPE,
+"%s: %s and %s have no dtype in common; tc_cast one of them",
+tc__called(q->ctx,q->op),tc__dtype(t)->name,tc__dtype(other)->name);
+}
 static int tc__dtype_common(tc__infer*q,uint32_t first){
 tc__common all=tc__common_none();
 for(uint32_t i=first;i<q->n_in;i++)
@@ -8851,6 +8918,7 @@ if(tc__bool_forms[i].op==op)return tc__bool_forms[i].on_bool;
 return op;
 }
 static int tc__dtype_promote(tc__infer*q){
+if(!tc__fp8_check(q,0,q->op!=TC_OP_CAT))return 0;
 q->out.dtype=(uint8_t)tc__dtype_common(q,0);
 if(q->out.dtype!=TC_BOOL||q->op==TC_OP_CAT)return 1;
 if(tc__op_on(q->op,TC_BOOL)!=q->op)return 1;
@@ -8865,6 +8933,7 @@ if(asked==TC_F32&&tc__is_half(q->out.dtype))q->out.dtype=TC_F32;
 return 1;
 }
 static int tc__dtype_floating(tc__infer*q){
+if(!tc__fp8_check(q,0,1))return 0;
 int t=tc__dtype_common(q,0);
 q->out.dtype=(uint8_t)(tc__is_float(t)?t:TC_F32);
 return 1;
@@ -8872,9 +8941,12 @@ return 1;
 static int tc__dtype_rounding(tc__infer*q){return tc__dtype_promote(q);}
 static int tc__dtype_compare(tc__infer*q){
 q->out.dtype=TC_BOOL;
+return tc__fp8_check(q,0,0);
+}
+static int tc__dtype_logic(tc__infer*q){
+q->out.dtype=TC_BOOL;
 return 1;
 }
-static int tc__dtype_logic(tc__infer*q){return tc__dtype_compare(q);}
 static int tc__dtype_bits(tc__infer*q){
 q->out.dtype=(uint8_t)tc__dtype_common(q,0);
 if(!tc__is_float(q->out.dtype))return 1;
@@ -8892,7 +8964,7 @@ static int tc__dtype_where(tc__infer*q){
 const char*who=tc__called(q->ctx,q->op);
 int is_where=!strcmp(who,"where");
 q->out.dtype=(uint8_t)tc__dtype_common(q,1);
-if(q->in[0]->dtype==TC_BOOL)return 1;
+if(q->in[0]->dtype==TC_BOOL)return tc__fp8_check(q,1,0);
 return tc__fail(q->ctx,TC_E_DTYPE,
 "%s: the %s must be bool, got %s; use tc_ne_s(%s, 0)",who,
 is_where?"condition":"mask",tc__dtype(q->in[0]->dtype)->name,
@@ -8902,9 +8974,12 @@ static int tc__dtype_same(tc__infer*q){
 q->out.dtype=q->in[0]->dtype;
 return 1;
 }
+static int tc__dtype_reduce(tc__infer*q){
+return tc__fp8_check(q,0,1)&&tc__dtype_same(q);
+}
 static int tc__dtype_i64(tc__infer*q){
 q->out.dtype=TC_I64;
-return 1;
+return tc__fp8_check(q,0,1);
 }
 static int tc__dtype_first(tc__infer*q){
 int t=q->in[0]->dtype;
@@ -9520,13 +9595,13 @@ TC__OP(GATHER,2,4,same,take,0,COUNT,0x0u,0x0u,
 "t dim","")
 TC__OP(GATHER,2,4,same,gather,0,COUNT,0x0u,0x0u,
 "t dim","")
-TC__OP(REDUCE,1,1,same,reduce,0,ADD,0x0u,0x0u,
+TC__OP(REDUCE,1,1,reduce,reduce,0,ADD,0x0u,0x0u,
 "t dims","")
-TC__OP(REDUCE,1,1,same,reduce,0,MUL,0x0u,0x0u,
+TC__OP(REDUCE,1,1,reduce,reduce,0,MUL,0x0u,0x0u,
 "t dims","")
-TC__OP(REDUCE,1,1,same,reduce,0,MAXIMUM,0x0u,0x0u,
+TC__OP(REDUCE,1,1,reduce,reduce,0,MAXIMUM,0x0u,0x0u,
 "t dims","")
-TC__OP(REDUCE,1,1,same,reduce,0,MINIMUM,0x0u,0x0u,
+TC__OP(REDUCE,1,1,reduce,reduce,0,MINIMUM,0x0u,0x0u,
 "t dims","")
 TC__OP(REDUCE,1,1,same,reduce,0,LOGICAL_OR,0x0u,0x0u,
 "t dims","")
@@ -9538,9 +9613,9 @@ TC__OP(REDUCE,1,2,i64,reduce,0,ARGMIN,0x0u,0x0u,
 "t dims","")
 TC__OP(CONTRACT,2,64,product,matmul,0,COUNT,0x0u,0x0u,
 "","")
-TC__OP(OPAQUE,-1,4,same,scan,0,COUNT,0x0u,0x0u,
+TC__OP(OPAQUE,-1,4,reduce,scan,0,COUNT,0x0u,0x0u,
 "","")
-TC__OP(OPAQUE,-1,4,same,scan,0,COUNT,0x0u,0x0u,
+TC__OP(OPAQUE,-1,4,reduce,scan,0,COUNT,0x0u,0x0u,
 "","")
 TC__OP(OPAQUE,-1,48,i64,argsort,0,COUNT,0x0u,0x0u,
 "t descending","")
@@ -9548,11 +9623,11 @@ TC__OP(OPAQUE,-1,8,i64,topk,0,COUNT,0x0u,0x0u,
 "t descending, t k","")
 TC__OP(OPAQUE,-1,8,same,scatter,0,COUNT,0x0u,0x0u,
 "","")
-TC__OP(OPAQUE,-1,8,same,scatter,0,COUNT,0x0u,0x0u,
+TC__OP(OPAQUE,-1,8,reduce,scatter,0,COUNT,0x0u,0x0u,
 "","")
-TC__OP(OPAQUE,-1,8,same,index_add,0,COUNT,0x0u,0x0u,
+TC__OP(OPAQUE,-1,8,reduce,index_add,0,COUNT,0x0u,0x0u,
 "","")
-TC__OP(OPAQUE,-1,8,same,row_add,0,COUNT,0x0u,0x0u,
+TC__OP(OPAQUE,-1,8,reduce,row_add,0,COUNT,0x0u,0x0u,
 "","")
 TC__OP(OPAQUE,-1,0,custom,custom,0,COUNT,0x0u,0x0u,
 "t op","")
@@ -12921,9 +12996,10 @@ static tc_tensor tc__random(tc__api*f,int kind,const tc_dims*d,int dtype){
 tc__recorder*r=tc__recorder_of(f->c);
 int64_t attr[2];
 if(!tc__dtype_check(f,dtype))return tc__null();
-if(!tc__is_float(dtype)){
-tc__fail(f->c,TC_E_DTYPE,
-"%s: needs a float dtype, got %s; tc_randint, or tc_cast afterwards?",
+if(!tc__is_arithmetic(dtype)){
+tc__fail(
+f->c,TC_E_DTYPE,
+"%s: needs a float dtype that is computed with, got %s; tc_randint, or tc_cast afterwards?",
 f->who,tc__dtype(dtype)->name);
 return tc__null();
 }
@@ -16583,7 +16659,7 @@ char x[160],y[160],number[24];
 tc__updates_number(o->of,o->at,number);
 if(!m)
 return tc__fail(f->c,TC_E_NULL,"%s: %s%s is a null tensor",f->who,what,number);
-if(!tc__is_float(m->dtype))
+if(!tc__is_arithmetic(m->dtype))
 return tc__fail(f->c,TC_E_DTYPE,"%s: %s%s is %s, floats are needed",f->who,what,
 number,tc__dtype(m->dtype)->name);
 return tc__fail(f->c,TC_E_SHAPE,"%s: %s%s is %s, its parameter %s",f->who,what,
@@ -16593,7 +16669,7 @@ static int tc__optim_operand(const tc__optim*o,const char*what,tc_tensor t){
 tc__meta m;
 if(!t.id)return tc__optim_refuse(o,what,NULL);
 if(!tc__meta_get(&o->f,t,&m))return 0;
-return(tc__is_float(m.dtype)&&tc__optim_fits(o,&m))||
+return(tc__is_arithmetic(m.dtype)&&tc__optim_fits(o,&m))||
 tc__optim_refuse(o,what,&m);
 }
 static int tc__optim_state(const tc__optim*o,const char*what,tc_tensor t){
@@ -16620,7 +16696,7 @@ static int tc__count_check(const tc__updates*l){
 tc__api f;
 char x[160];
 if(!tc__api_of(&f,l->who,l->step,l->file,l->line))return 0;
-if(f.x.rank||!tc__is_float(f.x.dtype))
+if(f.x.rank||!tc__is_arithmetic(f.x.dtype))
 return tc__fail(f.c,TC_E_SHAPE,"%s: step is %s%s, a scalar f32 is needed",l->who,
 tc__dtype(f.x.dtype)->name,tc__dims_text(&f.x,x));
 return tc__writable(&f,l->step);
@@ -17086,7 +17162,7 @@ tc__meta m;
 if(!tc__operand_given(f,name,t)||!tc__param_check(f,name,t,n)||
 !tc__meta_get(f,t,&m))
 return 0;
-if(!tc__is_float(m.dtype))
+if(!tc__is_arithmetic(m.dtype))
 return tc__fail(f->c,TC_E_DTYPE,"%s: the %s is %s, floats are needed",f->who,
 name,tc__dtype(m.dtype)->name);
 return tc__writable(f,t);
@@ -17290,11 +17366,13 @@ return tc__leave(f,tc_clamp(tc_add_s(y,how->a),how->low,how->high));
 static tc_tensor tc__init_value(tc__api*f,const tc_init*how){
 tc__init_draw fill;
 tc_dims d=tc__dims_shape(f);
-int dtype=tc__is_half(f->x.dtype)?(int)TC_F32:f->x.dtype;
+int dtype=tc__is_rounded(f->x.dtype)?(int)TC_F32:f->x.dtype;
 if(how->kind==TC_INIT_CONSTANT)
 return tc__scalar(f,how->a,tc__is_float(f->x.dtype)?dtype:f->x.dtype);
-if(!tc__is_float(f->x.dtype)){
-tc__fail(f->c,TC_E_DTYPE,"%s: the tensor is %s; random numbers are for floats",
+if(!tc__is_arithmetic(f->x.dtype)){
+tc__fail(
+f->c,TC_E_DTYPE,
+"%s: the tensor is %s; random numbers are for floats that are computed with",
 f->who,tc__dtype(f->x.dtype)->name);
 return tc__null();
 }
@@ -17778,7 +17856,7 @@ return tc__scan(TC_OP_CUMPROD,"cumprod",TC__AUTOCAST_OF_CUMPROD,t,dim,file,line)
 }
 static tc_tensor tc__as_keys(const tc__api*f,tc_tensor t){
 if(tc__is_own_class(f->x.dtype))return t;
-return tc__cast(f,t,tc__is_half(f->x.dtype)?TC_F32:TC_I32);
+return tc__cast(f,t,tc__is_rounded(f->x.dtype)?TC_F32:TC_I32);
 }
 static tc_status tc__sort_along(tc__api*f,tc__op op,tc_tensor t,int dim,
 const int64_t*words,uint32_t n,tc_tensor*values,
@@ -17934,10 +18012,10 @@ f->c,TC_E_STATE,
 "they run eagerly (TC_DISABLE, TC_STANCE_FORCE_EAGER, tc_disable_begin); call "
 "it between tc_trace_begin and tc_trace_end",
 f->who);
-if(tc__is_float(f->x.dtype))return 1;
+if(tc__is_arithmetic(f->x.dtype))return 1;
 return tc__fail(f->c,TC_E_DTYPE,
-"%s: the first operand is %s; only floats have gradients",f->who,
-tc__dtype(f->x.dtype)->name);
+"%s: the first operand is %s; only floats have gradients, f8 aside",
+f->who,tc__dtype(f->x.dtype)->name);
 }
 static int tc__wrt_check(const tc__api*f,const tc_tensor*wrt,int n,
 const tc_tensor*out){
@@ -17949,10 +18027,10 @@ for(int i=0;i<n;i++){
 if(!wrt[i].id)
 return tc__fail(f->c,TC_E_NULL,"%s: wrt[%d] is a null tensor",f->who,i);
 if(!tc__meta_get(f,wrt[i],&m))return 0;
-if(!tc__is_float(m.dtype))
+if(!tc__is_arithmetic(m.dtype))
 return tc__fail(f->c,TC_E_DTYPE,
-"%s: wrt[%d] is %s; only floats have gradients",f->who,i,
-tc__dtype(m.dtype)->name);
+"%s: wrt[%d] is %s; only floats have gradients, f8 aside",
+f->who,i,tc__dtype(m.dtype)->name);
 }
 return 1;
 }
@@ -18362,7 +18440,7 @@ return tc__make_cast(g,a,to);
 }
 static tc__node*tc__make_rounding(tc__graph*g,tc__node*n){
 int64_t to=n?n->dtype:0;
-if(!n||!tc__is_half(n->dtype))return n;
+if(!n||!tc__is_rounded(n->dtype))return n;
 return tc__make1_as(g,TC_OP_CAST,n->dtype,n,n->rank,n->dims,&to,1);
 }
 // ---- gen/graph/recompute.c
@@ -19082,7 +19160,7 @@ int failed;
 }tc__derive;
 static int tc__d_dtype(tc__derive*d,const tc__node*a){
 (void)d;
-return a?a->dtype:(int)TC_F32;
+return a&&!tc__is_fp8(a->dtype)?a->dtype:(int)TC_F32;
 }
 static tc__node*tc__d_cast(tc__derive*d,tc__node*a,int dtype){
 return tc__make_cast(d->g,a,dtype);
@@ -19190,7 +19268,7 @@ static int tc__d_flows(const tc__node*n){return tc__is_float(n->dtype);}
 static void tc__d_give(tc__derive*d,const tc__node*to,tc__node*a){
 uint32_t*at=&d->adjoint[tc__d_original(d,to)->id];
 if(!a||!tc__d_flows(to))return;
-a=tc__make_cast(d->g,a,to->dtype);
+a=tc__make_cast(d->g,a,tc__d_dtype(d,to));
 if(*at)a=tc__d2(d,TC_OP_ADD,d->g->node.at[*at-1],a);
 d->failed|=!a;
 if(a)*at=a->id+1;
@@ -20168,7 +20246,7 @@ static int tc__back_is_saved(const tc__back*b,const tc__node*n){
 tc__kind k=tc__ops[n->op].kind;
 int dear=n->op==TC_OP_SIGMOID||
 n->op==TC_OP_TANH;
-return tc__is_float(n->dtype)&&b->in[n->id]==b->from+1&&
+return tc__is_arithmetic(n->dtype)&&b->in[n->id]==b->from+1&&
 !tc__ix_equals(b->outer->g->loop.at[b->from].turns,0)&&
 (k==TC__KIND_REDUCE||k==TC__KIND_CONTRACT||k==TC__KIND_OPAQUE||
 (dear&&b->product[n->id]));
@@ -20343,7 +20421,7 @@ at=n->n_in>2?n->in[2]+1:0;
 }
 for(size_t i=0;i<c->next.count;i++){
 const tc__node*n=c->next.at[i];
-tc__node*carry=tc__is_float(n->dtype)?tc__back_carry(b,s,n):NULL;
+tc__node*carry=tc__is_arithmetic(n->dtype)?tc__back_carry(b,s,n):NULL;
 if(!TC__PUSH(g->ctx,c->carry,carry))return 0;
 }
 return!b->outer->failed;
@@ -25690,7 +25768,7 @@ return made?made->id:0;
 }
 static int tc__is_in_dtype(const tc__node*n){
 int zero=n->op==TC_OP_LOAD&&!n->attr[TC__LOAD_FILL];
-return!tc__is_half(n->dtype)||n->op==TC_OP_CAST||zero;
+return!tc__is_rounded(n->dtype)||n->op==TC_OP_CAST||zero;
 }
 static uint32_t tc__weave_cast(tc__weave*w,uint32_t v,int dtype){
 int64_t to=dtype;
@@ -33154,7 +33232,7 @@ return n;
 }
 static int tc__narrow_of(const tc__group*g,uint32_t id){
 const tc__node*n=tc__dot_node(g,id);
-if(!tc__is_half(n->dtype)||n->op==TC_OP_CAST)return n->dtype;
+if(!tc__is_rounded(n->dtype)||n->op==TC_OP_CAST)return n->dtype;
 return n->op==TC_OP_LOAD?(int)tc__buffer_of(g,n)->dtype:(int)TC_F32;
 }
 static int tc__dot_takes(int dtype){
@@ -36421,7 +36499,7 @@ tc__put(p->out,whole?")":", n)");
 }
 static void tc__c_uniform_load(tc__printer*p,const tc__node*n){
 int dtype=tc__buffer_of(p->g,n)->dtype;
-if(tc__is_half(dtype)){
+if(tc__is_rounded(dtype)){
 tc__put(p->out,"tc_of_%s(tc_splat_i32(",tc__dtypes[dtype].name);
 tc__c_address(p,n,1);
 tc__put(p->out,"))");
@@ -36438,10 +36516,12 @@ memcpy(&v,&n->attr[TC__LOAD_FILL],sizeof v);
 return v;
 }
 static void tc__c_memory_number(tc__printer*p,int dtype,tc__value v){
-if(tc__is_half(dtype)){
-uint16_t bits;
-tc__value_store(&bits,0,dtype,v);
-tc__put(p->out,"0x%04x",bits);
+if(tc__is_rounded(dtype)){
+uint16_t bits=0;
+uint8_t byte=0;
+int one=tc__dtypes[dtype].bytes==1;
+tc__value_store(one?(void*)&byte:(void*)&bits,0,dtype,v);
+tc__put(p->out,one?"0x%02x":"0x%04x",one?(unsigned)byte:(unsigned)bits);
 return;
 }
 tc__c_number(p,dtype,v);
@@ -36837,18 +36917,19 @@ tc__put(p->out,";\n");
 static uint32_t tc__c_stored(const tc__printer*p,const tc__node*n){
 int dtype=tc__buffer_of(p->g,n)->dtype;
 const tc__node*cast=tc__body(p,n->in[0]);
-if(!tc__is_half(dtype)||cast->op!=TC_OP_CAST||cast->dtype!=dtype)
+if(!tc__is_rounded(dtype)||cast->op!=TC_OP_CAST||cast->dtype!=dtype)
 return cast->id;
 const tc__node*of=tc__body(p,cast->in[0]);
-return tc__class_of(of->dtype)==TC__CLASS_f32&&!tc__is_half(of->dtype)?of->id
+return tc__class_of(of->dtype)==TC__CLASS_f32&&!tc__is_rounded(of->dtype)
+?of->id
 :cast->id;
 }
 static void tc__c_element(tc__printer*p,const tc__node*n,int copy,const char*at){
 int dtype=tc__buffer_of(p->g,n)->dtype,own=tc__is_own_class(dtype);
 if(!own)tc__put(p->out,"(%s)(",tc__c_memory(p,n));
-if(tc__is_half(dtype))tc__put(p->out,"tc_bits_%s(",tc__dtypes[dtype].name);
+if(tc__is_rounded(dtype))tc__put(p->out,"tc_bits_%s(",tc__dtypes[dtype].name);
 tc__put_value(p,tc__c_stored(p,n),copy);
-if(tc__is_half(dtype))tc__put(p->out,")");
+if(tc__is_rounded(dtype))tc__put(p->out,")");
 tc__put(p->out,"[%s]%s",at,own?"":dtype==TC_BOOL?" & 1)":")");
 }
 static int tc__c_streams(const tc__printer*p,const tc__node*n){
@@ -39330,6 +39411,8 @@ TC__LN(i8_in),\
 TC__LN(i16_in),\
 NULL,\
 NULL,\
+TC__LN(f8e4m3_in),\
+TC__LN(f8e5m2_in),\
 TC__LN(f16_in),\
 TC__LN(bf16_in),\
 NULL,\
@@ -39340,6 +39423,8 @@ TC__LN(i8_out),\
 TC__LN(i16_out),\
 NULL,\
 NULL,\
+TC__LN(f8e4m3_out),\
+TC__LN(f8e5m2_out),\
 TC__LN(f16_out),\
 TC__LN(bf16_out),\
 NULL,\
@@ -55195,9 +55280,10 @@ if(outside)return outside;
 tc_status outer=tc__unit_begin(f.c);
 tc__tensor*m=tc__tensor_need(f.c,f.who,t);
 int ok=m!=NULL;
-if(ok&&!tc__is_float(f.x.dtype))
-ok=tc__fail(f.c,TC_E_DTYPE,"%s: the tensor is %s; only floats have gradients",
-f.who,tc__dtype(f.x.dtype)->name);
+if(ok&&!tc__is_arithmetic(f.x.dtype))
+ok=tc__fail(f.c,TC_E_DTYPE,
+"%s: the tensor is %s; only floats have gradients, f8 aside",f.who,
+tc__dtype(f.x.dtype)->name);
 if(ok&&tc__is_visit(t)&&!tc__known_find(f.c,t.id))
 ok=tc__fail(
 f.c,TC_E_STATE,
@@ -58797,7 +58883,7 @@ static int tc__param_fill(const tc__api*f,tc_tensor t,const tc_init*init,
 int is_buffer){
 tc__tensor*m=tc__slot_find(f->c,t);
 if(!m||!tc_init__at(t,*init,f->file,f->line).id)return 0;
-int is_float=tc__is_float(tc__layout_at(f->c,m->layout)->dtype);
+int is_float=tc__is_arithmetic(tc__layout_at(f->c,m->layout)->dtype);
 if(!is_buffer&&is_float&&tc_requires_grad_at(t,1,f->file,f->line))return 0;
 tc__tensor_move(f->c,m,0),m->held=1;
 return 1;
@@ -59142,7 +59228,7 @@ r,TC_E_UNSUPPORTED,
 "big-endian elements; a.astype(a.dtype.newbyteorder('<')) in NumPy");
 for(int t=0;*s&&t<TC_DTYPE_COUNT;t++){
 const char*known=tc__dtype(t)->numpy;
-if(strcmp(s+1,known+1)||!strchr("<|=>",*s))continue;
+if(!*known||strcmp(s+1,known+1)||!strchr("<|=>",*s))continue;
 out->dtype=t;
 return 1;
 }
@@ -59383,6 +59469,12 @@ const void*data;
 const tc__layout*at;
 int64_t offset;
 if(!tc__api_of(&f,"tc_save_npy",t,file,line))return tc__api_refused(&f,t);
+if(!*tc__dtype(f.x.dtype)->numpy){
+tc__fail(f.c,TC_E_DTYPE,
+"tc_save_npy: .npy files have no %s; tc_safetensors_save, or tc_cast it",
+tc__dtype(f.x.dtype)->name);
+return TC_E_DTYPE;
+}
 tc_status status=tc__host_view(f.c,f.who,t,NULL,&data,&at,&offset);
 if(status)return status;
 tc__layout l=*at;
@@ -59400,9 +59492,10 @@ return ok?TC_OK:path?TC_E_IO:TC_E_NULL;
 static const struct{
 const char*name;
 int dtype;
-}tc__safe_dtypes[]={
-{"BOOL",TC_BOOL},{"U8",TC_U8},{"I8",TC_I8},{"I16",TC_I16},{"F16",TC_F16},
-{"BF16",TC_BF16},{"I32",TC_I32},{"F32",TC_F32},{"F64",TC_F64},{"I64",TC_I64}};
+}tc__safe_dtypes[]={{"BOOL",TC_BOOL},{"U8",TC_U8},{"I8",TC_I8},
+{"F8_E5M2",TC_F8E5M2},{"F8_E4M3",TC_F8E4M3},{"I16",TC_I16},
+{"F16",TC_F16},{"BF16",TC_BF16},{"I32",TC_I32},
+{"F32",TC_F32},{"F64",TC_F64},{"I64",TC_I64}};
 typedef struct tc__safe_tensor{
 const char*name;
 int dtype;
@@ -59876,7 +59969,7 @@ if(t->dtype<0)
 return tc__fail(
 f->c,TC_E_UNSUPPORTED,
 "%s: \"%s\": \"%.80s\" has elements of %s; convert it to one of BOOL, "
-"U8, I8, I16, I32, I64, F16, BF16, F32, F64",
+"U8, I8, F8_E4M3, F8_E5M2, I16, I32, I64, F16, BF16, F32, F64",
 f->who,s->path,t->name,t->dtype_name);
 return t->rank<=TC_MAX_RANK||
 tc__fail(f->c,TC_E_UNSUPPORTED,
@@ -60394,6 +60487,7 @@ return tc__unit_end(f.c,outer,ok);
 #undef TC_E_I32
 #undef TC_E_I64
 #undef TC_E_U16
+#undef TC_E_U8
 #undef TC_E_U32
 #undef TC_E_U64
 #undef TC_F16_IN
@@ -60516,6 +60610,7 @@ return tc__unit_end(f.c,outer,ok);
 #define TC_E_U64 uint64_t
 #define TC_E_I16 int16_t
 #define TC_E_U16 uint16_t
+#define TC_E_U8 uint8_t
 #define TC_LANES 1
 #if defined(__GNUC__)&&defined(__SSE2__)
 #define TC_HW_SSE2 1
@@ -60742,6 +60837,7 @@ TC_FN double TC_N(ld_f64)(const double*p){return*p;}
 TC_FN int32_t TC_N(ld_i32)(const int32_t*p){return*p;}
 TC_FN int64_t TC_N(ld_i64)(const int64_t*p){return*p;}
 TC_FN int32_t TC_N(ld_u8)(const uint8_t*p){return*p;}
+TC_FN int32_t TC_N(ldn_u8)(const uint8_t*p,int n){return n>0?*p:0;}
 TC_FN int32_t TC_N(ld_i8)(const int8_t*p){return*p;}
 TC_FN int32_t TC_N(ld_u16)(const uint16_t*p){return*p;}
 TC_FN int32_t TC_N(ldn_u16)(const uint16_t*p,int n){return n>0?*p:0;}
@@ -60751,6 +60847,9 @@ TC_FN void TC_N(st_f64)(double*p,double v){*p=v;}
 TC_FN void TC_N(st_i32)(int32_t*p,int32_t v){*p=v;}
 TC_FN void TC_N(st_i64)(int64_t*p,int64_t v){*p=v;}
 TC_FN void TC_N(st_u8)(uint8_t*p,int32_t v){*p=(uint8_t)v;}
+TC_FN void TC_N(stn_u8)(uint8_t*p,int32_t v,int n){
+if(n>0)*p=(uint8_t)v;
+}
 TC_FN void TC_N(st_i8)(int8_t*p,int32_t v){*p=(int8_t)(uint8_t)v;}
 TC_FN void TC_N(st_u16)(uint16_t*p,int32_t v){*p=(uint16_t)v;}
 TC_FN void TC_N(stn_u16)(uint16_t*p,int32_t v,int n){
@@ -60795,6 +60894,7 @@ for(tc_lane=0;tc_lane<tc_half;tc_lane++) \
 "#define TC_E_U64 __UINT64_TYPE__",
 "#define TC_E_I16 __INT16_TYPE__",
 "#define TC_E_U16 __UINT16_TYPE__",
+"#define TC_E_U8  __UINT8_TYPE__",
 "typedef float TC_N(vf) __attribute__((vector_size(4 * TC_W)));",
 "typedef __INT32_TYPE__ TC_N(vi) __attribute__((vector_size(4 * TC_W)));",
 "typedef __UINT32_TYPE__ TC_N(vu) __attribute__((vector_size(4 * TC_W)));",
@@ -61298,6 +61398,7 @@ for(tc_lane=0;tc_lane<tc_half;tc_lane++) \
 #undef TC_E_I32
 #undef TC_E_I64
 #undef TC_E_U16
+#undef TC_E_U8
 #undef TC_E_U32
 #undef TC_E_U64
 #undef TC_F16_IN
@@ -61429,6 +61530,7 @@ for(tc_lane=0;tc_lane<tc_half;tc_lane++) \
 #define TC_E_U64 __UINT64_TYPE__
 #define TC_E_I16 __INT16_TYPE__
 #define TC_E_U16 __UINT16_TYPE__
+#define TC_E_U8 __UINT8_TYPE__
 typedef float TC_N(vf)__attribute__((vector_size(4*TC_W)));
 typedef __INT32_TYPE__ TC_N(vi)__attribute__((vector_size(4*TC_W)));
 typedef __UINT32_TYPE__ TC_N(vu)__attribute__((vector_size(4*TC_W)));
@@ -63697,6 +63799,154 @@ TC__TEXT(stn_f16,
 TC_FN void TC_N(stn_f16)(TC_E_U16 *p, TC_F32 v, int n) {
 TC_N(stn_u16)(p, TC_N(bits_f16)(v), n);
 })
+TC__TEXT(bits_f8e4m3,
+TC_FN TC_I32 TC_N(bits_f8e4m3)(TC_F32 x) {
+TC_I32 u = TC_BITS_f32(x), a = u & 0x7fffffff, sign = (u >> 24) & 128;
+TC_F32 small = TC_FROM_BITS_f32(a) + 16384.0f;
+TC_U32 v = (TC_U32)a;
+TC_I32 y = (TC_I32)((v - 0x3c000000u + 0x7ffffu + ((v >> 20) & 1u)) >> 20);
+TC_I32 least = TC_K_i32(0x3c800000), most = TC_K_i32(0x43e7ffff);
+y = TC_SEL_i32(TC_LT_i32(a, least), TC_BITS_f32(small) - 0x46800000, y);
+y = TC_SEL_i32(TC_GT_i32(a, most), TC_K_i32(0x7e), y);
+y = TC_SEL_i32(TC_EQ_f32(x, x), y, TC_K_i32(0x7f));
+return y | sign;
+})
+TC__TEXT(of_f8e4m3,
+TC_FN TC_F32 TC_N(of_f8e4m3)(TC_I32 b) {
+TC_I32 a = b & 0x7f, least = TC_K_i32(8), top = TC_K_i32(0x7e), none = TC_K_i32(0), y;
+TC_I32 low = TC_SEL_i32(TC_LT_i32(a, least), TC_K_i32(0x3c800000), none);
+TC_I32 up = TC_SEL_i32(TC_LT_i32(a, least), TC_K_i32(0x3c800000), TC_K_i32(0x3c000000));
+TC_F32 v = TC_FROM_BITS_f32((TC_I32)((TC_U32)a << 20) + up) - TC_FROM_BITS_f32(low);
+y = TC_BITS_f32(v) | TC_SEL_i32(TC_GT_i32(a, top), TC_K_i32(0x7f800000), none);
+return TC_FROM_BITS_f32(y | (TC_I32)(((TC_U32)b & 128u) << 24));
+})
+TC__TEXT(bits_f8e5m2,
+TC_FN TC_I32 TC_N(bits_f8e5m2)(TC_F32 x) {
+TC_I32 u = TC_BITS_f32(x), a = u & 0x7fffffff, sign = (u >> 24) & 128;
+TC_F32 small = TC_FROM_BITS_f32(a) + 128.0f;
+TC_U32 v = (TC_U32)a;
+TC_I32 y = (TC_I32)((v - 0x38000000u + 0xfffffu + ((v >> 21) & 1u)) >> 21);
+TC_I32 least = TC_K_i32(0x38800000), most = TC_K_i32(0x476fffff);
+y = TC_SEL_i32(TC_LT_i32(a, least), TC_BITS_f32(small) - 0x43000000, y);
+y = TC_SEL_i32(TC_GT_i32(a, most), TC_K_i32(0x7c), y);
+y = TC_SEL_i32(TC_EQ_f32(x, x), y, TC_K_i32(0x7f));
+return y | sign;
+})
+TC__TEXT(of_f8e5m2,
+TC_FN TC_F32 TC_N(of_f8e5m2)(TC_I32 b) {
+TC_I32 a = b & 0x7f, least = TC_K_i32(4), top = TC_K_i32(0x7b), none = TC_K_i32(0), y;
+TC_I32 low = TC_SEL_i32(TC_LT_i32(a, least), TC_K_i32(0x38800000), none);
+TC_I32 up = TC_SEL_i32(TC_LT_i32(a, least), TC_K_i32(0x38800000), TC_K_i32(0x38000000));
+TC_F32 v = TC_FROM_BITS_f32((TC_I32)((TC_U32)a << 21) + up) - TC_FROM_BITS_f32(low);
+y = TC_BITS_f32(v) | TC_SEL_i32(TC_GT_i32(a, top), TC_K_i32(0x7f800000), none);
+return TC_FROM_BITS_f32(y | (TC_I32)(((TC_U32)b & 128u) << 24));
+})
+#if TC__AS_TEXT
+"// fn: ld_f8e4m3",
+"TC_FN TC_F32 TC_N(ld_f8e4m3)(const TC_E_U8 *p) {",
+"#if TC_HW_F16",
+"    typedef TC_E_U8 bytes __attribute__((vector_size(TC_W)));",
+"    typedef TC_E_U16 halves __attribute__((vector_size(2 * TC_W)));",
+"    TC_I32 a, most = TC_K_i32(0x43e00000), none = TC_K_i32(0);",
+"    bytes t;",
+"    halves u;",
+"    TC_F32 v;",
+"    __builtin_memcpy(&t, p, TC_W);",
+"    u = __builtin_convertvector(t, halves);",
+"    u = (u & 128) << 8 | (u & 127) << 7;",
+"    v = TC_F16_IN((TC_N(f16s))u) * 256.0f;",
+"    a = TC_BITS_f32(v) & 0x7fffffff;",
+"    a = TC_BITS_f32(v) | TC_SEL_i32(TC_GT_i32(a, most), TC_K_i32(0x7f800000), none);",
+"    return TC_FROM_BITS_f32(a);",
+"#else",
+"    TC_I32 b = TC_N(ld_u8)(p);",
+"    return TC_N(of_f8e4m3)(b);",
+"#endif",
+"}",
+#else
+TC_FN TC_F32 TC_N(ld_f8e4m3)(const TC_E_U8*p){
+#if TC_HW_F16
+typedef TC_E_U8 bytes __attribute__((vector_size(TC_W)));
+typedef TC_E_U16 halves __attribute__((vector_size(2*TC_W)));
+TC_I32 a,most=TC_K_i32(0x43e00000),none=TC_K_i32(0);
+bytes t;
+halves u;
+TC_F32 v;
+__builtin_memcpy(&t,p,TC_W);
+u=__builtin_convertvector(t,halves);
+u=(u&128)<<8|(u&127)<<7;
+v=TC_F16_IN((TC_N(f16s))u)*256.0f;
+a=TC_BITS_f32(v)&0x7fffffff;
+a=TC_BITS_f32(v)|TC_SEL_i32(TC_GT_i32(a,most),TC_K_i32(0x7f800000),none);
+return TC_FROM_BITS_f32(a);
+#else
+TC_I32 b=TC_N(ld_u8)(p);
+return TC_N(of_f8e4m3)(b);
+#endif
+}
+#endif
+TC__TEXT(ldn_f8e4m3,
+TC_FN TC_F32 TC_N(ldn_f8e4m3)(const TC_E_U8 *p, int n) {
+TC_I32 b = TC_N(ldn_u8)(p, n);
+return TC_N(of_f8e4m3)(b);
+})
+TC__TEXT(st_f8e4m3,
+TC_FN void TC_N(st_f8e4m3)(TC_E_U8 *p, TC_F32 v) { TC_N(st_u8)(p, TC_N(bits_f8e4m3)(v)); })
+TC__TEXT(stn_f8e4m3,
+TC_FN void TC_N(stn_f8e4m3)(TC_E_U8 *p, TC_F32 v, int n) {
+TC_N(stn_u8)(p, TC_N(bits_f8e4m3)(v), n);
+})
+#if TC__AS_TEXT
+"// fn: ld_f8e5m2",
+"TC_FN TC_F32 TC_N(ld_f8e5m2)(const TC_E_U8 *p) {",
+"#if TC_HW_F16",
+"    typedef TC_E_U8 bytes __attribute__((vector_size(TC_W)));",
+"    typedef TC_E_U16 halves __attribute__((vector_size(2 * TC_W)));",
+"    bytes t;",
+"    halves u;",
+"    __builtin_memcpy(&t, p, TC_W);",
+"    u = __builtin_convertvector(t, halves) << 8;",
+"    return TC_F16_IN((TC_N(f16s))u);",
+"#else",
+"    TC_I32 b = TC_N(ld_u8)(p);",
+"    return TC_N(of_f8e5m2)(b);",
+"#endif",
+"}",
+#else
+TC_FN TC_F32 TC_N(ld_f8e5m2)(const TC_E_U8*p){
+#if TC_HW_F16
+typedef TC_E_U8 bytes __attribute__((vector_size(TC_W)));
+typedef TC_E_U16 halves __attribute__((vector_size(2*TC_W)));
+bytes t;
+halves u;
+__builtin_memcpy(&t,p,TC_W);
+u=__builtin_convertvector(t,halves)<<8;
+return TC_F16_IN((TC_N(f16s))u);
+#else
+TC_I32 b=TC_N(ld_u8)(p);
+return TC_N(of_f8e5m2)(b);
+#endif
+}
+#endif
+TC__TEXT(ldn_f8e5m2,
+TC_FN TC_F32 TC_N(ldn_f8e5m2)(const TC_E_U8 *p, int n) {
+TC_I32 b = TC_N(ldn_u8)(p, n);
+return TC_N(of_f8e5m2)(b);
+})
+TC__TEXT(st_f8e5m2,
+TC_FN void TC_N(st_f8e5m2)(TC_E_U8 *p, TC_F32 v) { TC_N(st_u8)(p, TC_N(bits_f8e5m2)(v)); })
+TC__TEXT(stn_f8e5m2,
+TC_FN void TC_N(stn_f8e5m2)(TC_E_U8 *p, TC_F32 v, int n) {
+TC_N(stn_u8)(p, TC_N(bits_f8e5m2)(v), n);
+})
+TC__TEXT(cast_f32_f8e4m3,
+TC_FN TC_F32 TC_N(cast_f32_f8e4m3)(TC_F32 x) { return TC_N(of_f8e4m3)(TC_N(bits_f8e4m3)(x)); })
+TC__TEXT(cast_i32_f8e4m3,
+TC_FN TC_F32 TC_N(cast_i32_f8e4m3)(TC_I32 x) { return TC_N(cast_f32_f8e4m3)(TC_CVT_i32_f32(x)); })
+TC__TEXT(cast_f32_f8e5m2,
+TC_FN TC_F32 TC_N(cast_f32_f8e5m2)(TC_F32 x) { return TC_N(of_f8e5m2)(TC_N(bits_f8e5m2)(x)); })
+TC__TEXT(cast_i32_f8e5m2,
+TC_FN TC_F32 TC_N(cast_i32_f8e5m2)(TC_I32 x) { return TC_N(cast_f32_f8e5m2)(TC_CVT_i32_f32(x)); })
 TC__TEXT(cast_f32_bf16,
 TC_FN TC_F32 TC_N(cast_f32_bf16)(TC_F32 x) { return TC_N(of_bf16)(TC_N(bits_bf16)(x)); })
 #if TC__AS_TEXT
@@ -64717,6 +64967,10 @@ TC_FN TC_I32 TC_N(cast_f64_i16)(TC_F64 x) {
 TC_I32 v = TC_N(cast_f64_i32)(x);
 return TC_MAX_i32(TC_MIN_i32(v, TC_K_i32(32767)), TC_K_i32(-32768));
 })
+TC__TEXT(cast_f64_f8e4m3,
+TC_FN TC_F32 TC_N(cast_f64_f8e4m3)(TC_F64 x) { return TC_N(cast_f32_f8e4m3)(TC_CVT_f64_f32(x)); })
+TC__TEXT(cast_f64_f8e5m2,
+TC_FN TC_F32 TC_N(cast_f64_f8e5m2)(TC_F64 x) { return TC_N(cast_f32_f8e5m2)(TC_CVT_f64_f32(x)); })
 TC__TEXT(cast_f64_f16,
 TC_FN TC_F32 TC_N(cast_f64_f16)(TC_F64 x) { return TC_N(cast_f32_f16)(TC_CVT_f64_f32(x)); })
 TC__TEXT(cast_f64_bf16,
@@ -64743,6 +64997,10 @@ TC__TEXT(cast_i64_i8,
 TC_FN TC_I32 TC_N(cast_i64_i8)(TC_I64 x) { return TC_N(cast_i32_i8)(TC_CVT_i64_i32(x)); })
 TC__TEXT(cast_i64_i16,
 TC_FN TC_I32 TC_N(cast_i64_i16)(TC_I64 x) { return TC_N(cast_i32_i16)(TC_CVT_i64_i32(x)); })
+TC__TEXT(cast_i64_f8e4m3,
+TC_FN TC_F32 TC_N(cast_i64_f8e4m3)(TC_I64 x) { return TC_N(cast_f32_f8e4m3)(TC_CVT_i64_f32(x)); })
+TC__TEXT(cast_i64_f8e5m2,
+TC_FN TC_F32 TC_N(cast_i64_f8e5m2)(TC_I64 x) { return TC_N(cast_f32_f8e5m2)(TC_CVT_i64_f32(x)); })
 TC__TEXT(cast_i64_f16,
 TC_FN TC_F32 TC_N(cast_i64_f16)(TC_I64 x) { return TC_N(cast_f32_f16)(TC_CVT_i64_f32(x)); })
 TC__TEXT(cast_i64_bf16,
@@ -64976,6 +65234,8 @@ at[p+l]=index+(int64_t)group[l]*TC__FOLD_LANES+p+l;\
 #define TC__PACKED_i16(d,s,n)0
 #define TC__PACKED_f16(d,s,n)0
 #define TC__PACKED_bf16(d,s,n)0
+#define TC__PACKED_f8e4m3(d,s,n)0
+#define TC__PACKED_f8e5m2(d,s,n)0
 #define TC__IN_OUT(X,T,C,IN,OUT) \
 TC__LOOP_FN void TC__LN(X##_in)(void*to,const void*from,int64_t n){\
 TC__E_##C*d=(TC__E_##C*)to;\
@@ -65258,12 +65518,16 @@ TC__LOOP1(CAST_f32_u8,i32,f32,TC_N(cast_f32_u8)(a))
 TC__LOOP1(CAST_f32_i8,i32,f32,TC_N(cast_f32_i8)(a))
 TC__LOOP1(CAST_f32_i16,i32,f32,TC_N(cast_f32_i16)(a))
 TC__LOOP1(CAST_f32_i32,i32,f32,TC_N(cast_f32_i32)(a))
+TC__LOOP1(CAST_f32_f8e4m3,f32,f32,TC_N(cast_f32_f8e4m3)(a))
+TC__LOOP1(CAST_f32_f8e5m2,f32,f32,TC_N(cast_f32_f8e5m2)(a))
 TC__LOOP1(CAST_f32_f16,f32,f32,TC_N(cast_f32_f16)(a))
 TC__LOOP1(CAST_f32_bf16,f32,f32,TC_N(cast_f32_bf16)(a))
 TC__LOOP1(CAST_i32_bool,i32,i32,TC_N(cast_i32_bool)(a))
 TC__LOOP1(CAST_i32_u8,i32,i32,TC_N(cast_i32_u8)(a))
 TC__LOOP1(CAST_i32_i8,i32,i32,TC_N(cast_i32_i8)(a))
 TC__LOOP1(CAST_i32_i16,i32,i32,TC_N(cast_i32_i16)(a))
+TC__LOOP1(CAST_i32_f8e4m3,f32,i32,TC_N(cast_i32_f8e4m3)(a))
+TC__LOOP1(CAST_i32_f8e5m2,f32,i32,TC_N(cast_i32_f8e5m2)(a))
 TC__LOOP1(CAST_i32_f16,f32,i32,TC_N(cast_i32_f16)(a))
 TC__LOOP1(CAST_i32_bf16,f32,i32,TC_N(cast_i32_bf16)(a))
 TC__LOOP1(CAST_i32_f32,f32,i32,TC_N(cast_i32_f32)(a))
@@ -65340,6 +65604,8 @@ for(;i<n;i++)d[i]=(uint8_t)(s[i]&1);
 TC__IN_OUT(u8,uint8_t,i32,s[i],(uint8_t)(s[i]&255))
 TC__IN_OUT(i8,int8_t,i32,s[i],(int8_t)(uint8_t)(s[i]&255))
 TC__IN_OUT(i16,int16_t,i32,s[i],(int16_t)(uint16_t)(s[i]&65535))
+TC__IN_OUT(f8e4m3,uint8_t,f32,tc__f8e4m3_value(s[i]),tc__f8e4m3_of(s[i]))
+TC__IN_OUT(f8e5m2,uint8_t,f32,tc__f8e5m2_value(s[i]),tc__f8e5m2_of(s[i]))
 TC__IN_OUT(f16,uint16_t,f32,tc__f16_value(s[i]),tc__f16_of(s[i]))
 TC__IN_OUT(bf16,uint16_t,f32,tc__bf16_value(s[i]),tc__bf16_of(s[i]))
 #ifdef TC__EVEN
@@ -65531,6 +65797,8 @@ TC__LOOP1(CAST_f64_i8,i32,f64,TC_N(cast_f64_i8)(a))
 TC__LOOP1(CAST_f64_i16,i32,f64,TC_N(cast_f64_i16)(a))
 TC__LOOP1(CAST_f64_i32,i32,f64,TC_N(cast_f64_i32)(a))
 TC__LOOP1(CAST_f64_i64,i64,f64,TC_N(cast_f64_i64)(a))
+TC__LOOP1(CAST_f64_f8e4m3,f32,f64,TC_N(cast_f64_f8e4m3)(a))
+TC__LOOP1(CAST_f64_f8e5m2,f32,f64,TC_N(cast_f64_f8e5m2)(a))
 TC__LOOP1(CAST_f64_f16,f32,f64,TC_N(cast_f64_f16)(a))
 TC__LOOP1(CAST_f64_bf16,f32,f64,TC_N(cast_f64_bf16)(a))
 TC__LOOP1(CAST_f64_f32,f32,f64,TC_N(cast_f64_f32)(a))
@@ -65541,6 +65809,8 @@ TC__LOOP1(CAST_i64_u8,i32,i64,TC_N(cast_i64_u8)(a))
 TC__LOOP1(CAST_i64_i8,i32,i64,TC_N(cast_i64_i8)(a))
 TC__LOOP1(CAST_i64_i16,i32,i64,TC_N(cast_i64_i16)(a))
 TC__LOOP1(CAST_i64_i32,i32,i64,TC_N(cast_i64_i32)(a))
+TC__LOOP1(CAST_i64_f8e4m3,f32,i64,TC_N(cast_i64_f8e4m3)(a))
+TC__LOOP1(CAST_i64_f8e5m2,f32,i64,TC_N(cast_i64_f8e5m2)(a))
 TC__LOOP1(CAST_i64_f16,f32,i64,TC_N(cast_i64_f16)(a))
 TC__LOOP1(CAST_i64_bf16,f32,i64,TC_N(cast_i64_bf16)(a))
 TC__LOOP1(CAST_i64_f32,f32,i64,TC_N(cast_i64_f32)(a))
@@ -65594,14 +65864,14 @@ TC_N(st_f64)((double*)d+i,TC_N(normal_f64)(w[0],w[1],w[2],w[3]));
 #if TC__LOOPS_64
 // ---- gen/out/interp_table.inc
 #ifndef TC__COLS_promote
-#define TC__COLS_promote(F,ID){NULL,NULL,NULL,NULL,F(ID##_i32),F(ID##_i64),F(ID##_f32),F(ID##_f32),F(ID##_f32),F(ID##_f64)}
-#define TC__COLS_floating(F,ID){NULL,NULL,NULL,NULL,NULL,NULL,F(ID##_f32),F(ID##_f32),F(ID##_f32),F(ID##_f64)}
-#define TC__COLS_rounding(F,ID){NULL,NULL,NULL,NULL,NULL,NULL,F(ID##_f32),F(ID##_f32),F(ID##_f32),F(ID##_f64)}
-#define TC__COLS_compare(F,ID){F(ID##_bool),NULL,NULL,NULL,F(ID##_i32),F(ID##_i64),F(ID##_f32),F(ID##_f32),F(ID##_f32),F(ID##_f64)}
-#define TC__COLS_logic(F,ID){F(ID##_bool),NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL}
-#define TC__COLS_bits(F,ID){F(ID##_bool),NULL,NULL,NULL,F(ID##_i32),F(ID##_i64),NULL,NULL,NULL,NULL}
-#define TC__COLS_shift(F,ID){NULL,NULL,NULL,NULL,F(ID##_i32),F(ID##_i64),NULL,NULL,NULL,NULL}
-#define TC__COLS_where(F,ID){F(ID##_i32),F(ID##_i32),F(ID##_i32),F(ID##_i32),F(ID##_i32),F(ID##_i64),F(ID##_f32),F(ID##_f32),F(ID##_f32),F(ID##_f64)}
+#define TC__COLS_promote(F,ID){NULL,NULL,NULL,NULL,F(ID##_i32),F(ID##_i64),F(ID##_f32),F(ID##_f32),F(ID##_f32),F(ID##_f32),F(ID##_f32),F(ID##_f64)}
+#define TC__COLS_floating(F,ID){NULL,NULL,NULL,NULL,NULL,NULL,F(ID##_f32),F(ID##_f32),F(ID##_f32),F(ID##_f32),F(ID##_f32),F(ID##_f64)}
+#define TC__COLS_rounding(F,ID){NULL,NULL,NULL,NULL,NULL,NULL,F(ID##_f32),F(ID##_f32),F(ID##_f32),F(ID##_f32),F(ID##_f32),F(ID##_f64)}
+#define TC__COLS_compare(F,ID){F(ID##_bool),NULL,NULL,NULL,F(ID##_i32),F(ID##_i64),F(ID##_f32),F(ID##_f32),F(ID##_f32),F(ID##_f32),F(ID##_f32),F(ID##_f64)}
+#define TC__COLS_logic(F,ID){F(ID##_bool),NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL}
+#define TC__COLS_bits(F,ID){F(ID##_bool),NULL,NULL,NULL,F(ID##_i32),F(ID##_i64),NULL,NULL,NULL,NULL,NULL,NULL}
+#define TC__COLS_shift(F,ID){NULL,NULL,NULL,NULL,F(ID##_i32),F(ID##_i64),NULL,NULL,NULL,NULL,NULL,NULL}
+#define TC__COLS_where(F,ID){F(ID##_i32),F(ID##_i32),F(ID##_i32),F(ID##_i32),F(ID##_i32),F(ID##_i64),F(ID##_f32),F(ID##_f32),F(ID##_f32),F(ID##_f32),F(ID##_f32),F(ID##_f64)}
 #endif
 static const tc__block_fn TC__LN(alu)[TC_OP_COUNT][TC_DTYPE_COUNT]={
 TC__COLS_promote(TC__LN,ADD),
@@ -65908,19 +66178,19 @@ TC__COLS_logic(TC__FN,LOGICAL_OR),
 static const tc__block_fn TC__LN(cast)[TC__LOOP_FROM][TC_DTYPE_COUNT]={
 {NULL,TC__LN(CAST_bool_i32),TC__LN(CAST_bool_i32),TC__LN(CAST_bool_i32),
 TC__LN(CAST_bool_i32),TC__LN(CAST_bool_i64),TC__LN(CAST_bool_f32),TC__LN(CAST_bool_f32),
-TC__LN(CAST_bool_f32),TC__LN(CAST_bool_f64)},
+TC__LN(CAST_bool_f32),TC__LN(CAST_bool_f32),TC__LN(CAST_bool_f32),TC__LN(CAST_bool_f64)},
 {TC__LN(CAST_f32_bool),TC__LN(CAST_f32_u8),TC__LN(CAST_f32_i8),TC__LN(CAST_f32_i16),
-TC__LN(CAST_f32_i32),TC__LN(CAST_f32_i64),TC__LN(CAST_f32_f16),TC__LN(CAST_f32_bf16),
-NULL,TC__LN(CAST_f32_f64)},
+TC__LN(CAST_f32_i32),TC__LN(CAST_f32_i64),TC__LN(CAST_f32_f8e4m3),TC__LN(CAST_f32_f8e5m2),
+TC__LN(CAST_f32_f16),TC__LN(CAST_f32_bf16),NULL,TC__LN(CAST_f32_f64)},
 {TC__LN(CAST_f64_bool),TC__LN(CAST_f64_u8),TC__LN(CAST_f64_i8),TC__LN(CAST_f64_i16),
-TC__LN(CAST_f64_i32),TC__LN(CAST_f64_i64),TC__LN(CAST_f64_f16),TC__LN(CAST_f64_bf16),
-TC__LN(CAST_f64_f32),NULL},
+TC__LN(CAST_f64_i32),TC__LN(CAST_f64_i64),TC__LN(CAST_f64_f8e4m3),TC__LN(CAST_f64_f8e5m2),
+TC__LN(CAST_f64_f16),TC__LN(CAST_f64_bf16),TC__LN(CAST_f64_f32),NULL},
 {TC__LN(CAST_i32_bool),TC__LN(CAST_i32_u8),TC__LN(CAST_i32_i8),TC__LN(CAST_i32_i16),
-NULL,TC__LN(CAST_i32_i64),TC__LN(CAST_i32_f16),TC__LN(CAST_i32_bf16),
-TC__LN(CAST_i32_f32),TC__LN(CAST_i32_f64)},
+NULL,TC__LN(CAST_i32_i64),TC__LN(CAST_i32_f8e4m3),TC__LN(CAST_i32_f8e5m2),
+TC__LN(CAST_i32_f16),TC__LN(CAST_i32_bf16),TC__LN(CAST_i32_f32),TC__LN(CAST_i32_f64)},
 {TC__LN(CAST_i64_bool),TC__LN(CAST_i64_u8),TC__LN(CAST_i64_i8),TC__LN(CAST_i64_i16),
-TC__LN(CAST_i64_i32),NULL,TC__LN(CAST_i64_f16),TC__LN(CAST_i64_bf16),
-TC__LN(CAST_i64_f32),TC__LN(CAST_i64_f64)},
+TC__LN(CAST_i64_i32),NULL,TC__LN(CAST_i64_f8e4m3),TC__LN(CAST_i64_f8e5m2),
+TC__LN(CAST_i64_f16),TC__LN(CAST_i64_bf16),TC__LN(CAST_i64_f32),TC__LN(CAST_i64_f64)},
 };
 // ---- gen/base/float_check.c
 TC__FLOAT_FAULT{

@@ -506,6 +506,110 @@ static const char*const tc__text_cuda_halves[]={
 "TC_FN float TC_N(cast_i32_bf16)(int x) { return TC_N(cast_f32_bf16)((float)x); }",
 "// fn: cast_i64_bf16",
 "TC_FN float TC_N(cast_i64_bf16)(tc_i64 x) { return TC_N(cast_f32_bf16)((float)x); }",
+"// fn: bits_small",
+"template <int DROP, unsigned BIAS> TC_FN unsigned TC_N(bits_small)(float x, float unit) {",
+"    const unsigned a = __float_as_uint(x) & 0x7fffffffu, odd = a >> DROP & 1u;",
+"    const unsigned few = __float_as_uint(__uint_as_float(a) + unit) - __float_as_uint(unit);",
+"    return a < BIAS + 0x800000u \? few : (a - BIAS + ((1u << (DROP - 1)) - 1) + odd) >> DROP;",
+"}",
+"// fn: near_f8e4m3",
+"TC_FN tc_u8 TC_N(near_f8e4m3)(float x) {",
+"    const unsigned y = TC_N(bits_small)<20, 0x3c000000u>(x, 16384.0f);",
+"    return (tc_u8)((__float_as_uint(x) >> 24 & 0x80u) | (x != x \? 0x7fu : y < 0x7eu \? y : 0x7eu));",
+"}",
+"// fn: near_f8e5m2",
+"TC_FN tc_u8 TC_N(near_f8e5m2)(float x) {",
+"    const unsigned y = TC_N(bits_small)<21, 0x38000000u>(x, 128.0f);",
+"    return (tc_u8)((__float_as_uint(x) >> 24 & 0x80u) | (x != x \? 0x7fu : y < 0x7cu \? y : 0x7cu));",
+"}",
+"// fn: cvt_f8e4m3",
+"TC_FN tc_u16 TC_N(cvt_f8e4m3)(float a, float b) {",
+"    tc_u16 w;",
+"    asm(\"cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;\" : \"=h\"(w) : \"f\"(b), \"f\"(a));",
+"    return w;",
+"}",
+"// fn: cvt_f8e5m2",
+"TC_FN tc_u16 TC_N(cvt_f8e5m2)(float a, float b) {",
+"    tc_u16 w;",
+"    asm(\"cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;\" : \"=h\"(w) : \"f\"(b), \"f\"(a));",
+"    return w;",
+"}",
+"// fn: wide_f8e4m3",
+"TC_FN unsigned TC_N(wide_f8e4m3)(tc_u16 two) {",
+"    unsigned w;",
+"    asm(\"cvt.rn.f16x2.e4m3x2 %0, %1;\" : \"=r\"(w) : \"h\"(two));",
+"    return w;",
+"}",
+"// fn: pack_f8e4m3",
+"TC_FN tc_u16 TC_N(pack_f8e4m3)(float a, float b) {",
+"#if __CUDA_ARCH__ >= 890",
+"    return TC_N(cvt_f8e4m3)(a, b);",
+"#else",
+"    return (tc_u16)(TC_N(near_f8e4m3)(a) | TC_N(near_f8e4m3)(b) << 8);",
+"#endif",
+"}",
+"// fn: pack_f8e5m2",
+"TC_FN tc_u16 TC_N(pack_f8e5m2)(float a, float b) {",
+"#if __CUDA_ARCH__ >= 890",
+"    const unsigned w = TC_N(cvt_f8e5m2)(a, b), low = fabsf(a) >= 61440.0f, high = fabsf(b) >= 61440.0f;",
+"    return (tc_u16)(w + low + (high << 8));",
+"#else",
+"    return (tc_u16)(TC_N(near_f8e5m2)(a) | TC_N(near_f8e5m2)(b) << 8);",
+"#endif",
+"}",
+"// fn: of_f8e4m3",
+"TC_FN float TC_N(of_f8e4m3)(tc_u8 b) {",
+"#if __CUDA_ARCH__ >= 890",
+"    return TC_N(of_f16)((tc_u16)TC_N(wide_f8e4m3)(b));",
+"#else",
+"    const float x = TC_N(of_f16)((tc_u16)((b & 0x80) << 8 | (b & 0x7f) << 7)) * 256.0f;",
+"    return (b & 0x7f) == 0x7f \? __uint_as_float(0x7fffffffu) : x;",
+"#endif",
+"}",
+"// fn: of_f8e5m2",
+"TC_FN float TC_N(of_f8e5m2)(tc_u8 b) { return TC_N(of_f16)((tc_u16)(b << 8)); }",
+"// fn: bits_f8e4m3",
+"TC_FN tc_u8 TC_N(bits_f8e4m3)(float x) { return (tc_u8)TC_N(pack_f8e4m3)(x, 0.0f); }",
+"// fn: bytes_f8e4m3",
+"template <int V> TC_FN tc_pack<tc_u8, V> TC_N(bytes_f8e4m3)(const tc_pack<float, V> &x) {",
+"    TC_N(words)<tc_pack<tc_u8, V>> u;",
+"    if constexpr (V % 4) {",
+"        for (int l = 0; l < V; l++) u.v.at[l] = TC_N(bits_f8e4m3)(x.at[l]);",
+"    } else {",
+"        for (int l = 0; l < V; l += 4)",
+"            u.w[l / 4] = TC_N(pack_f8e4m3)(x.at[l], x.at[l + 1]) | (unsigned)TC_N(pack_f8e4m3)(x.at[l + 2], x.at[l + 3]) << 16;",
+"    }",
+"    return u.v;",
+"}",
+"// fn: bits_f8e5m2",
+"TC_FN tc_u8 TC_N(bits_f8e5m2)(float x) { return (tc_u8)TC_N(pack_f8e5m2)(x, 0.0f); }",
+"// fn: bytes_f8e5m2",
+"template <int V> TC_FN tc_pack<tc_u8, V> TC_N(bytes_f8e5m2)(const tc_pack<float, V> &x) {",
+"    TC_N(words)<tc_pack<tc_u8, V>> u;",
+"    if constexpr (V % 4) {",
+"        for (int l = 0; l < V; l++) u.v.at[l] = TC_N(bits_f8e5m2)(x.at[l]);",
+"    } else {",
+"        for (int l = 0; l < V; l += 4)",
+"            u.w[l / 4] = TC_N(pack_f8e5m2)(x.at[l], x.at[l + 1]) | (unsigned)TC_N(pack_f8e5m2)(x.at[l + 2], x.at[l + 3]) << 16;",
+"    }",
+"    return u.v;",
+"}",
+"// fn: cast_f32_f8e4m3",
+"TC_FN float TC_N(cast_f32_f8e4m3)(float x) { return TC_N(of_f8e4m3)(TC_N(bits_f8e4m3)(x)); }",
+"// fn: cast_f64_f8e4m3",
+"TC_FN float TC_N(cast_f64_f8e4m3)(double x) { return TC_N(of_f8e4m3)(TC_N(bits_f8e4m3)((float)x)); }",
+"// fn: cast_i32_f8e4m3",
+"TC_FN float TC_N(cast_i32_f8e4m3)(int x) { return TC_N(of_f8e4m3)(TC_N(bits_f8e4m3)((float)x)); }",
+"// fn: cast_i64_f8e4m3",
+"TC_FN float TC_N(cast_i64_f8e4m3)(tc_i64 x) { return TC_N(of_f8e4m3)(TC_N(bits_f8e4m3)((float)x)); }",
+"// fn: cast_f32_f8e5m2",
+"TC_FN float TC_N(cast_f32_f8e5m2)(float x) { return TC_N(of_f8e5m2)(TC_N(bits_f8e5m2)(x)); }",
+"// fn: cast_f64_f8e5m2",
+"TC_FN float TC_N(cast_f64_f8e5m2)(double x) { return TC_N(of_f8e5m2)(TC_N(bits_f8e5m2)((float)x)); }",
+"// fn: cast_i32_f8e5m2",
+"TC_FN float TC_N(cast_i32_f8e5m2)(int x) { return TC_N(of_f8e5m2)(TC_N(bits_f8e5m2)((float)x)); }",
+"// fn: cast_i64_f8e5m2",
+"TC_FN float TC_N(cast_i64_f8e5m2)(tc_i64 x) { return TC_N(of_f8e5m2)(TC_N(bits_f8e5m2)((float)x)); }",
 };
 // ---- gen/out/text_cuda_index.inc
 static const char*const tc__text_cuda_index[]={
@@ -1047,6 +1151,45 @@ static const char*const tc__text_cuda_product[]={
 "    if constexpr (UNITS == 2 && N == 256)",
 "        asm volatile(TC_WGMMA_BEGIN(\"%130\") \"256k8.f32.tf32.tf32 {\" TC_WGMMA_NAMES_256 \"}, %0, %1, p, 1, 1; }\"",
 "                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : \"r\"(keep));",
+"}",
+"// fn: wgmma_f8",
+"template <int UNITS, int N> TC_FN void TC_N(wgmma_f8)(float (&d)[N / 2], tc_u64 a, tc_u64 b, int keep) {",
+"    if constexpr (UNITS == 3 && N == 64)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%34\") \"64k32.f32.e4m3.e4m3 {\" TC_WGMMA_NAMES_64 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0) : \"r\"(keep));",
+"    if constexpr (UNITS == 3 && N == 96)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%50\") \"96k32.f32.e4m3.e4m3 {\" TC_WGMMA_NAMES_96 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_16(32) : \"r\"(keep));",
+"    if constexpr (UNITS == 3 && N == 128)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%66\") \"128k32.f32.e4m3.e4m3 {\" TC_WGMMA_NAMES_128 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : \"r\"(keep));",
+"    if constexpr (UNITS == 4 && N == 64)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%34\") \"64k32.f32.e5m2.e4m3 {\" TC_WGMMA_NAMES_64 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0) : \"r\"(keep));",
+"    if constexpr (UNITS == 4 && N == 96)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%50\") \"96k32.f32.e5m2.e4m3 {\" TC_WGMMA_NAMES_96 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_16(32) : \"r\"(keep));",
+"    if constexpr (UNITS == 4 && N == 128)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%66\") \"128k32.f32.e5m2.e4m3 {\" TC_WGMMA_NAMES_128 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : \"r\"(keep));",
+"    if constexpr (UNITS == 5 && N == 64)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%34\") \"64k32.f32.e4m3.e5m2 {\" TC_WGMMA_NAMES_64 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0) : \"r\"(keep));",
+"    if constexpr (UNITS == 5 && N == 96)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%50\") \"96k32.f32.e4m3.e5m2 {\" TC_WGMMA_NAMES_96 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_16(32) : \"r\"(keep));",
+"    if constexpr (UNITS == 5 && N == 128)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%66\") \"128k32.f32.e4m3.e5m2 {\" TC_WGMMA_NAMES_128 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : \"r\"(keep));",
+"    if constexpr (UNITS == 6 && N == 64)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%34\") \"64k32.f32.e5m2.e5m2 {\" TC_WGMMA_NAMES_64 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0) : \"r\"(keep));",
+"    if constexpr (UNITS == 6 && N == 96)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%50\") \"96k32.f32.e5m2.e5m2 {\" TC_WGMMA_NAMES_96 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_16(32) : \"r\"(keep));",
+"    if constexpr (UNITS == 6 && N == 128)",
+"        asm volatile(TC_WGMMA_BEGIN(\"%66\") \"128k32.f32.e5m2.e5m2 {\" TC_WGMMA_NAMES_128 \"}, %0, %1, p, 1, 1; }\"",
+"                     : \"+l\"(a), \"+l\"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : \"r\"(keep));",
 "}",
 "// fn: wgmma_held",
 "#define TC_WGMMA_HELD \"{ .reg .pred p; setp.ne.b32 p, %1, 0; wgmma.mma_async.sync.aligned.m64n\"",
@@ -2029,6 +2172,38 @@ static const char*const tc__text_cuda_mapped[]={
 "        result(first + r, c, some, loaded);",
 "    });",
 "}",
+"// fn: mapped_sums_f8",
+"template <class P, class L, class R> struct TC_N(mapped_sums_f8) : TC_N(mapped_sums)<P, L, R> {",
+"    typedef TC_N(mapped_sums)<P, L, R> Base;",
+"    enum : int { most = P::threads == 128 && P::cols == 128 \? 64 : 128 };",
+"    enum : int { wide = P::cols > most \? P::cols / 2 : (int)P::cols, pieces = P::cols / wide };",
+"    template <class Ring, class Meanwhile> __device__ __forceinline__ void add(Ring &ring, int steps, Meanwhile) {",
+"        const int first = threadIdx.x / 128 * Base::parts;",
+"        #pragma unroll",
+"        for (int i = 0; i < Base::parts * Base::count; i++) this->sum[i / Base::count][i % Base::count] = 0;",
+"        #pragma unroll 1",
+"        for (int step = 0; step < steps; step++) {",
+"            TC_N(semaphore_wait)(ring.full + ring.at, ring.parity);",
+"            const tc_u64 a = TC_N(matrix_place)(ring.memory + ring.at * Ring::size + first * (64 * Ring::line)),",
+"                         b = TC_N(matrix_place)(ring.memory + ring.at * Ring::size + Ring::left);",
+"            #pragma unroll",
+"            for (int i = 0; i < Base::parts * pieces; i++) {",
+"                float some[wide / 2];",
+"                TC_N(matrix_begin)();",
+"                #pragma unroll",
+"                for (int d = 0; d < Ring::line / 32; d++)",
+"                    TC_N(wgmma_f8)<(int)P::units, wide>(some, a + i / pieces * (64 * Ring::line / 16) + d * 2, b + i % pieces * (wide * Ring::line / 16) + d * 2, d);",
+"                TC_N(matrix_commit)();",
+"                TC_N(matrix_wait)<0>();",
+"                TC_N(matrix_keep)<wide / 2>(some);",
+"                #pragma unroll",
+"                for (int q = 0; q < wide / 2; q++) this->sum[i / pieces][i % pieces * (wide / 2) + q] += some[q];",
+"            }",
+"            ring.free(ring.at);",
+"            ring.next();",
+"        }",
+"    }",
+"};",
 "// fn: mapped_multiply",
 "template <class P, class Sums, class Ring, class I, class Meanwhile, class Give>",
 "TC_FN void TC_N(mapped_multiply)(Ring &ring, unsigned *tickets, float *work, I t, I m, I n, I depth, Meanwhile meanwhile, Give give) {",
@@ -2044,11 +2219,11 @@ static const char*const tc__text_cuda_mapped[]={
 "    }",
 "}",
 "// fn: mapped",
-"template <class P, class L, class R, class I, class Before, class Rounded, class Ahead, class Result>",
+"template <template <class, class, class> class Multiplied, class P, class L, class R, class I, class Before, class Rounded, class Ahead, class Result>",
 "TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, I n, I depth, const TC_N(map) &left, const TC_N(map) &right, Before before, Rounded rounded, Ahead ahead, Result result) {",
 "    typedef TC_N(mapped_tile)<P, I> Tile;",
 "    typedef TC_N(mapped_ring)<P> Ring;",
-"    typedef TC_N(mapped_sums)<P, L, R> Sums;",
+"    typedef Multiplied<P, L, R> Sums;",
 "    const int part = (R::deep \? P::cols : P::depth) / P::cluster;",
 "    Ring ring(shared);",
 "    if constexpr (P::relay)",
@@ -4691,6 +4866,17 @@ static const tc__product_tile tc__product_tiles_mapped_tf32[]={
 {64,64,32,4,1,6,2,45,TC__WAY_MAPPED,60},
 {128,96,32,8,1,7,1,80,TC__WAY_MAPPED,60},
 };
+static const tc__product_tile tc__product_tiles_mapped_f8[]={
+{128,256,128,8,1,4,1,100,TC__WAY_MAPPED,260},
+{128,128,128,8,1,6,1,92,TC__WAY_MAPPED,240},
+{128,192,128,8,1,5,1,97,TC__WAY_MAPPED,240},
+{256,128,128,8,1,4,1,98,TC__WAY_MAPPED,268},
+{128,64,128,8,1,8,1,60,TC__WAY_MAPPED,240},
+{64,256,128,4,1,5,1,70,TC__WAY_MAPPED,240},
+{64,128,128,4,1,4,2,65,TC__WAY_MAPPED,240},
+{64,64,128,4,1,6,2,45,TC__WAY_MAPPED,240},
+{128,96,128,8,1,7,1,80,TC__WAY_MAPPED,240},
+};
 static const tc__product_tile tc__product_tiles_held[]={
 {256,128,32,8,1,4,1,100,TC__WAY_HELD,65},
 {128,128,32,8,1,6,1,71,TC__WAY_HELD,60},
@@ -4720,6 +4906,7 @@ uint16_t round;
 {tc__product_tiles_mapped_tf32,(uint8_t)TC__COUNT(tc__product_tiles_mapped_tf32),
 TC__FEW_MOST,256},
 {tc__product_tiles_held,(uint8_t)TC__COUNT(tc__product_tiles_held),TC__FEW_MOST,256},
+{tc__product_tiles_mapped_f8,(uint8_t)TC__COUNT(tc__product_tiles_mapped_f8),4,1024},
 };
 // ---- gen/device/product_operands.c
 typedef enum tc__product_form{
@@ -4803,7 +4990,10 @@ int steps;
 int ahead;
 }tc__product;
 static int tc__product_bytes(const tc__product*q){
-return q->half?2:(int)tc__dtypes[q->dtype].bytes<8?4:8;
+return tc__is_fp8(q->dtype)?1
+:q->half?2
+:(int)tc__dtypes[q->dtype].bytes<8?4
+:8;
 }
 static int tc__product_pack(const tc__product*q){
 return TC__PRODUCT_GROUP/(tc__class_of(q->dtype)==TC__CLASS_f64||
@@ -4957,7 +5147,8 @@ tc_device_map map;
 if(n->op!=TC_OP_LOAD||n->n_attr!=TC__LOAD_PREDICATES)return 0;
 tc__mapped o=tc__mapped_operand(g,s,q->m,g->shape.batch);
 o.lines=s->level==TC__AT_LEFT?o.rows:tc__ix_value(g->shape.cols);
-o.tile=o.step=TC__MAP_LINE,o.dtype=q->dtype;
+o.tile=o.step=TC__MAP_LINE;
+o.dtype=tc__is_fp8(n->dtype)?n->dtype:q->dtype;
 return tc__mapped_operand_map(g,s,&o,&map);
 }
 static int tc__operand_is_mapped(const tc__group*g,const tc__product*q,
@@ -4994,6 +5185,37 @@ if(q->right.width>1&&q->right.along==TC__DEPTH&&
 tc__ix_value(tc__depth_of(g))%4)
 return 0;
 return tc__operand_has_map(g,q,&q->left);
+}
+static uint32_t tc__operand_f8(const tc__group*g,uint32_t id){
+const tc__node*n=g->body.node.at[id];
+if(n->op!=TC_OP_CAST)return 0;
+while(n->op==TC_OP_CAST&&tc__is_float(n->dtype)&&!tc__is_fp8(n->dtype))
+n=g->body.node.at[n->in[0]];
+int loads=n->op==TC_OP_LOAD&&tc__is_fp8(n->dtype)&&
+tc__buffer_of(g,n)->dtype==n->dtype;
+return loads?n->id+1:0;
+}
+static int tc__product_is_of_f8(const tc__group*g){
+return!g->shape.prologue&&tc__operand_f8(g,tc__left_of(g))&&
+tc__operand_f8(g,tc__right_of(g));
+}
+static int tc__stage_f8(const tc__group*g,const tc__product*q,tc__staged*s){
+int width=TC__PRODUCT_GROUP;
+s->id=tc__operand_f8(g,s->id)-1;
+s->along=TC__DEPTH,s->width=width,s->computed=0,s->bring=TC__BRING_ASYNC;
+return tc__ix_divisor(g->body.ix,tc__depth_of(g))%width==0&&
+tc__is_wide_load(g,g->body.node.at[s->id],width,TC__DEPTH)&&
+tc__operand_has_map(g,q,s);
+}
+static int tc__product_takes_f8(const tc__group*g,tc__product*q){
+tc__staged left=q->left,right=q->right;
+if(!g->target.fast||!tc__product_is_of_f8(g)||!tc__product_may_be_mapped(g,q)||
+g->shape.windows.channels)
+return 0;
+if(!tc__stage_f8(g,q,&left)||!tc__stage_f8(g,q,&right))return 0;
+q->left=left,q->right=right,q->half=0;
+q->dtype=g->body.node.at[left.id]->dtype;
+return 1;
 }
 static int tc__result_has_room(const tc__group*g,int width){
 int64_t end=(tc__ix_value(g->shape.cols)+width-1)/width*width;
@@ -5461,6 +5683,7 @@ static tc__product tc__product_plan(const tc__group*g){
 tc__product q;
 memset(&q,0,sizeof q);
 q.dtype=g->body.node.at[tc__left_of(g)]->dtype;
+if(q.dtype==TC_F32&&tc__product_is_of_f8(g))q.dtype=TC_F16;
 q.half=tc__is_half(q.dtype);
 q.kind=q.half&&g->target.matrix_warps?4
 :q.half?2
@@ -5478,7 +5701,9 @@ tc__plan_made(g,&q);
 else if(few)
 tc__plan_few(g,&q);
 else{
-if(tc__product_is_mapped(g,&q)){
+if(tc__product_takes_f8(g,&q)){
+q.kind=8;
+}else if(tc__product_is_mapped(g,&q)){
 q.kind=q.half?5:6;
 q.left.bring=q.right.bring=TC__BRING_ASYNC;
 if(!q.half)q.right.along=TC__DEPTH,q.right.width=4;
@@ -7690,7 +7915,7 @@ int dtype=tc__buffer_of(g,load)->dtype;
 if(tc__device_is_turned(g,load))
 tc__relist_buffer(&t->l,TC__BUF_SHARED,dtype,tc__tile_numel(t->size));
 else
-tc__relist_buffer(&t->l,TC__BUF_REGISTER,tc__is_half(dtype)?TC_F32:dtype,
+tc__relist_buffer(&t->l,TC__BUF_REGISTER,tc__is_rounded(dtype)?TC_F32:dtype,
 t->size*t->size/TC__TILE_THREADS);
 }
 static void tc__tile_read(tc__tiler*t,tc__ix line){
@@ -9314,8 +9539,10 @@ if(s->bring==TC__BRING_ASYNC&&q->tile->way<TC__WAY_MAPPED&&
 tc__stage_jump(q,s)%8)
 return 0;
 int plain=n->op==TC_OP_LOAD&&n->n_attr==TC__LOAD_PREDICATES;
-if(!plain||tc__buffer_of(g,n)->dtype!=n->dtype||n->dtype!=q->dtype)return 0;
-if(!q->half&&!tc__is_own_class(n->dtype))return 0;
+if(!plain||tc__buffer_of(g,n)->dtype!=n->dtype)return 0;
+int as_it_is=tc__is_fp8(q->dtype);
+if(!as_it_is&&n->dtype!=q->dtype)return 0;
+if(!as_it_is&&!q->half&&!tc__is_own_class(n->dtype))return 0;
 return tc__operand_stride(g,s,TC__DEPTH)&&tc__operand_stride(g,s,line);
 }
 static void tc__operand_nodes(tc__producer*t,const tc__staged*s,int64_t buffer,
@@ -9571,11 +9798,16 @@ tc__relist_buffer(&t->l,TC__BUF_TICKET,TC_I32,q->shares*tc__slice_tickets(q));
 attr[TC__TEMPLATE_SUMS]=tc__relist_buffer(
 &t->l,TC__BUF_WORK,dtype,q->shares*q->slices*q->threads*q->sums);
 }
+static int tc__staged_dtype(const tc__producer*t,const tc__staged*s,int dtype){
+return tc__is_fp8(t->q.dtype)?t->l.from->body.node.at[s->id]->dtype:dtype;
+}
 static void tc__tiles_holes(tc__producer*t,int width){
 const tc__product*q=&t->q;
 int dtype=q->half?q->dtype:tc__register_dtype(q->dtype);
-tc__operand_hole(t,&q->left,TC__HOLE_LEFT,q->left.along,q->left.width,dtype);
-tc__operand_hole(t,&q->right,TC__HOLE_RIGHT,q->right.along,q->right.width,dtype);
+int left=tc__staged_dtype(t,&q->left,dtype),
+right=tc__staged_dtype(t,&q->right,dtype);
+tc__operand_hole(t,&q->left,TC__HOLE_LEFT,q->left.along,q->left.width,left);
+tc__operand_hole(t,&q->right,TC__HOLE_RIGHT,q->right.along,q->right.width,right);
 if(q->tile->way==TC__WAY_SPLIT){
 tc__operand_hole(t,&q->left,TC__HOLE_LEFT_ONE,TC__DEPTH,1,dtype);
 tc__operand_hole(t,&q->right,TC__HOLE_RIGHT_ONE,TC__DEPTH,1,dtype);
@@ -11531,6 +11763,8 @@ static const char*const words[TC_DTYPE_COUNT][2]={
 {"","tc_i16("},
 {"",""},
 {"",""},
+{"tc_of_f8e4m3(","tc_bits_f8e4m3("},
+{"tc_of_f8e5m2(","tc_bits_f8e5m2("},
 {"tc_of_f16(","tc_bits_f16("},
 {"tc_of_bf16(","tc_bits_bf16("},
 {"",""},
@@ -11605,7 +11839,7 @@ tc__put_value(p,n->in[0],copy);
 tc__put(p->out," & 3, draw + %lld, seed));\n",(long long)n->attr[TC__RANDOM_DRAW]);
 }
 static int tc__cuda_is_rounded_later(const tc__printer*p,const tc__node*n){
-if(!tc__is_half(n->dtype)||
+if(!tc__is_rounded(n->dtype)||
 tc__class_of(tc__body(p,n->in[0])->dtype)!=TC__CLASS_f32)
 return 0;
 for(uint32_t id=0;id<p->g->body.node.count;id++){
@@ -12446,6 +12680,11 @@ static const char*const tc__cuda_ways[]={"tc_tile_simt",
 "tc_tile_groups",
 NULL,
 NULL};
+static int tc__cuda_units(const tc__printer*p,const tc__node*n,uint32_t end,int left){
+if(!tc__is_fp8(left))return left==TC_F32?2:left==TC_BF16;
+int right=tc__cuda_hole_dtype(p,tc__cuda_hole(p,n->id,end,TC__HOLE_RIGHT));
+return 3+(left==TC_F8E5M2)+2*(right==TC_F8E5M2);
+}
 static void tc__cuda_product_struct(tc__printer*p,const tc__node*n,uint32_t end){
 int64_t name=n->attr[TC__TEMPLATE_NAME];
 int64_t way=name==TC__TEMPLATE_TILES?n->attr[TC__TEMPLATE_NUMBERS+TC__TILES_WAY]
@@ -12487,8 +12726,7 @@ tc__dtypes[dtype].name);
 }
 if(way>=TC__WAY_GROUPS){
 tc__line(p);
-tc__put(p->out,"enum : int { units = %d };\n",
-dtype==TC_F32?2:dtype==TC_BF16);
+tc__put(p->out,"enum : int { units = %d };\n",tc__cuda_units(p,n,end,dtype));
 }
 p->indent--;
 tc__line(p);
@@ -12646,12 +12884,16 @@ tc__put(p->out,", %s_map",
 tc__cuda_hole_or(p,n,end,operand[i][0],operand[i][1]));
 tc__cuda_holes(p,n,end,other,(int)TC__COUNT(other));
 }
-static void tc__cuda_mapped_call(tc__printer*p,const tc__node*n){
+static void tc__cuda_mapped_call(tc__printer*p,const tc__node*n,uint32_t end){
 const int64_t*a=n->attr;
 int held=a[TC__TEMPLATE_NUMBERS+TC__TILES_WAY]==(int64_t)TC__WAY_HELD;
 tc__line(p);
-tc__put(p->out,"tc_%s<product, left_way, right_way, %s>((char *)",
-held?"held":"mapped",tc__cuda_index_type(p));
+int left=tc__cuda_hole_dtype(p,tc__cuda_hole(p,n->id,end,TC__HOLE_LEFT));
+tc__put(p->out,"%sproduct, left_way, right_way, %s>((char *)",
+held?"tc_held<"
+:tc__is_fp8(left)?"tc_mapped<tc_mapped_sums_f8, "
+:"tc_mapped<tc_mapped_sums, ",
+tc__cuda_index_type(p));
 tc__put_buffer(p,a[TC__TEMPLATE_SHARED]);
 tc__cuda_pointer(p,a[TC__TEMPLATE_TICKETS],"unsigned *");
 tc__cuda_pointer(p,a[TC__TEMPLATE_SUMS],"float *");
@@ -12744,8 +12986,9 @@ tc__line(p);
 tc__put(p->out,shared?"*(":"tc_store(");
 tc__cuda_pack_at(p,n);
 tc__put(p->out,shared?") = ":", ");
-if(tc__is_half(dtype))
-tc__put(p->out,"tc_halves_%s(o%u)",tc__dtypes[dtype].name,n->id);
+if(tc__is_rounded(dtype))
+tc__put(p->out,"tc_%s_%s(o%u)",tc__is_half(dtype)?"halves":"bytes",
+tc__dtypes[dtype].name,n->id);
 else
 tc__put(p->out,"o%u",n->id);
 tc__put(p->out,shared?";\n":");\n");
@@ -12762,7 +13005,7 @@ tc__put(p->out,"%s;\n",tc__cuda_wrapped(p,n,0));
 }
 static void tc__cuda_list_store(tc__printer*p,const tc__node*n,int copy){
 int whole=tc__cuda_is_whole(p,n);
-int bare=whole&&tc__is_half(tc__cuda_dtype(p,n));
+int bare=whole&&tc__is_rounded(tc__cuda_dtype(p,n));
 (void)copy;
 tc__line(p);
 if(whole)
@@ -12937,8 +13180,8 @@ for(uint32_t id=v->begin;id<v->end;id++){
 const tc__node*n=tc__body(p,id);
 if(n->op!=TC_OP_STORE||!tc__cuda_is_whole(p,n))continue;
 tc__line(p);
-tc__cuda_pack(p,
-tc__is_half(tc__cuda_dtype(p,n))?"float":tc__cuda_memory(p,n));
+tc__cuda_pack(p,tc__is_rounded(tc__cuda_dtype(p,n))?"float"
+:tc__cuda_memory(p,n));
 tc__put(p->out," o%u;\n",id);
 }
 }
@@ -13127,7 +13370,7 @@ tc__cuda_print_hole(p,hole);
 if(mapped&&n->attr[TC__TEMPLATE_NAME]==TC__TEMPLATE_CHAIN)
 tc__cuda_mapped_chain_call(p,n,end);
 else if(mapped)
-tc__cuda_mapped_call(p,n);
+tc__cuda_mapped_call(p,n,end);
 else
 tc__cuda_template_call(p,n,end);
 }
@@ -13728,7 +13971,7 @@ for(int to=0;to<TC_DTYPE_COUNT;to++){
 snprintf(name,sizeof name,"cast_%s_%s",tc__cast_from(from),
 tc__cast_to(from,to));
 int first=from==TC_BOOL||tc__is_own_class(from);
-int made=tc__is_half(to)||(from==TC_BOOL&&!tc__is_own_class(to));
+int made=tc__is_rounded(to)||(from==TC_BOOL&&!tc__is_own_class(to));
 if(first&&!made&&tc__uses_word(kernels,name))
 tc__cuda_function(out,name,tc__cuda_cast(from,to),"",
 tc__dialect_cuda.reg[tc__class_of(to)],
@@ -13998,6 +14241,7 @@ TCU__JIT_ERROR_LOG=5,
 TCU__JIT_ERROR_LOG_BYTES=6
 }tcu__jit_option;
 typedef enum tcu__map_dtype{
+TCU__MAP_U8=0,
 TCU__MAP_F16=6,
 TCU__MAP_F32=7,
 TCU__MAP_BF16=9
@@ -15615,6 +15859,7 @@ TCU__DO(d,name,cuFuncSetAttribute,k->function,TCU__FN_LARGE_CLUSTER,1);
 }
 TCU__FN tcu__map_dtype tcu__map_dtype_of(int dtype){
 if(dtype==TC_F32)return TCU__MAP_F32;
+if(dtype==TC_F8E4M3||dtype==TC_F8E5M2)return TCU__MAP_U8;
 return dtype==TC_F16?TCU__MAP_F16:TCU__MAP_BF16;
 }
 TCU__FN int tcu__map_windows(tcu__device*d,const tc_device_map*m,void*at,

@@ -181,6 +181,13 @@ static void gemm_cast(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *use
     out[0] = tc_matmul(tc_cast(in[0], TC_BF16), tc_cast(in[1], TC_BF16));
 }
 
+// torch._scaled_mm: both run along k, with a scale of each, and a result in bf16.
+static void gemm_f8(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    tc_tensor y = tc_matmul(tc_cast(in[0], TC_F32), tc_t(tc_cast(in[1], TC_F32)));
+    out[0] = tc_cast(tc_mul(y, tc_mul(in[2], in[3])), TC_BF16);
+}
+
 // Weights of eight bits, [out, in], with a number for each row.
 static void bytes(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     (void)tc, (void)user;
@@ -324,6 +331,10 @@ static void attention_grad(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void
     { TC_BF16, (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8), {__VA_ARGS__}, scale }
 #define F16(scale, ...)                                                                    \
     { TC_F16, (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8), {__VA_ARGS__}, scale }
+#define E4M3(scale, ...)                                                                   \
+    { TC_F8E4M3, (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8), {__VA_ARGS__}, scale }
+#define E5M2(scale, ...)                                                                   \
+    { TC_F8E5M2, (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8), {__VA_ARGS__}, scale }
 #define I8(scale, ...)                                                                     \
     { TC_I8, (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8), {__VA_ARGS__}, scale }
 // Whole numbers below `limit`.
@@ -458,6 +469,15 @@ static const work works[] = {
      2.0 * 4096 * 4096 * 4096, 0, gemm},
     {"gemm_4096_tf32", IN(F32(1, 4096, 4096), F32(1, 4096, 4096)), 0,
      2.0 * 4096 * 4096 * 4096, 0, gemm},
+    {"gemm_4096_fp8",
+     IN(E4M3(1, 4096, 4096), E4M3(1, 4096, 4096), F32(1, 1, 1), F32(1, 1, 1)), 0,
+     2.0 * 4096 * 4096 * 4096, 0, gemm_f8},
+    {"gemm_8192_fp8",
+     IN(E4M3(1, 8192, 8192), E4M3(1, 8192, 8192), F32(1, 1, 1), F32(1, 1, 1)), 0,
+     2.0 * 8192 * 8192 * 8192, 0, gemm_f8},
+    {"gemm_4096_fp8_mixed", // gradients by weights
+     IN(E5M2(1, 4096, 4096), E4M3(1, 4096, 4096), F32(1, 1, 1), F32(1, 1, 1)), 0,
+     2.0 * 4096 * 4096 * 4096, 0, gemm_f8},
     {"gemm_64x64x65536_bf16", IN(BF16(1, 64, 65536), BF16(1, 65536, 64)), 4.0 * 64 * 65536,
      2.0 * 64 * 64 * 65536, 0, gemm},
     {"gemm_8192_bf16", IN(BF16(1, 8192, 8192), BF16(1, 8192, 8192)), 0,
@@ -719,6 +739,7 @@ static int bench_one(tc_ctx *tc, const work *w, double copy, int how) {
     sobel[1] = tc_to(tc_const(tc, sy, TC_DIMS(1, 1, 3, 3), TC_F32), "cuda:0");
     o.fullgraph = 1;
     o.allow_tf32 = strstr(w->name, "_tf32") != NULL;
+    if (strstr(w->name, "_fp8")) o.numerics = TC_NUMERICS_FAST;
     int n = make_all(tc, w, in);
     tc_fn *f = tc_compile(tc, w->body, sobel, sizeof sobel, &o);
     tc_tensor out[MOST_RESULTS];

@@ -1,4 +1,4 @@
-// f16 and bf16 by their definition, in double: what tests compare conversions with.
+// f16, bf16 and the two f8 by their definition, in double: what tests compare conversions with.
 #ifndef HALVES_H
 #define HALVES_H
 
@@ -81,6 +81,81 @@ static void half_cases(half_format f, float *to) {
         at[0] = (float)x, at[1] = (float)(x / 2 + y / 2); // exact
         for (int k = 0; k < 2; k++) {
             uint32_t bits;
+            memcpy(&bits, &at[k], sizeof bits);
+            to[n++] = half_f32_of_bits((bits ? bits - 1 : 0) | sign);
+            to[n++] = half_f32_of_bits(bits | sign);
+            to[n++] = half_f32_of_bits((bits + 1) | sign);
+        }
+    }
+    for (int i = 0; i < 16; i++) {
+        to[n++] = half_f32_of_bits(ends[i]);
+        to[n++] = half_f32_of_bits(ends[i] | 0x80000000u);
+    }
+}
+
+// ---- 8 bits
+
+// `digits` as above; infinity and NaN are the codes from `special` on, of which the first is infinity where there is one.
+typedef struct byte_format {
+    int digits, lowest, special, has_infinity;
+} byte_format;
+
+static const byte_format byte_e4m3 = {3, -6, 0x7f, 0}, byte_e5m2 = {2, -14, 0x7c, 1};
+
+static int byte_is_nan(byte_format f, uint8_t b) {
+    return (b & 0x7f) >= f.special + f.has_infinity;
+}
+
+static double byte_value(byte_format f, uint8_t b) {
+    int e = (b & 0x7f) >> f.digits, m = b & ((1 << f.digits) - 1);
+    double x = !e ? m * half_power(f.lowest - f.digits)
+                  : (m + half_power(f.digits)) * half_power(f.lowest + e - 1 - f.digits);
+    if (f.has_infinity && (b & 0x7f) == f.special) x = (double)INFINITY;
+    if (byte_is_nan(f, b)) x = (double)NAN;
+    return b >> 7 ? -x : x;
+}
+
+// Of all numbers the nearest one; of two, the even one. Above the largest: without infinity that, else what is
+// nearest as if one more number came.
+static uint8_t byte_nearest(byte_format f, double x) {
+    double a = x < 0 ? -x : x;
+    uint8_t sign = (uint8_t)(x < 0 || (x == 0 && 1 / x < 0) ? 0x80 : 0), best = 0;
+    double most = byte_value(f, (uint8_t)(f.special - 1));
+    double next = most + (most - byte_value(f, (uint8_t)(f.special - 2)));
+    if (x != x) return 0x7f;
+    if (a > most)
+        return (uint8_t)(sign | (f.special - !(f.has_infinity && a >= (most + next) / 2)));
+    for (int b = 1; b < f.special; b++) {
+        double now = fabs(byte_value(f, (uint8_t)b) - a),
+               then = fabs(byte_value(f, best) - a);
+        if (now < then || (now == then && b % 2 == 0)) best = (uint8_t)b;
+    }
+    return (uint8_t)(sign | best);
+}
+
+static int byte_same(byte_format f, uint8_t a, uint8_t b) {
+    return a == b || (byte_is_nan(f, a) && byte_is_nan(f, b));
+}
+
+// f32 where rounding is decided: every number and the middle between it and the next, both with their neighbours; then
+// ends, as above. Writes BYTE_CASES values.
+enum { BYTE_CASES = 128 * 2 * 6 + 32 };
+
+static void byte_cases(byte_format f, float *to) {
+    static const uint32_t ends[16] = {0,          1,          2,          0x7fffff,
+                                      0x800000,   0x7f7fffff, 0x7f800000, 0x7f800001,
+                                      0x7f80ffff, 0x7fbfffff, 0x7fc00000, 0x7fffffff,
+                                      0x477fe000, 0x47800000, 0x43f00000, 0x3f800000};
+    int n = 0;
+    for (int b = 0; b < 256; b++) {
+        int most = f.special - 1, code = (b & 0x7f) < most ? b & 0x7f : most;
+        double x = byte_value(f, (uint8_t)code);
+        double step = code < most ? byte_value(f, (uint8_t)(code + 1)) - x
+                                  : x - byte_value(f, (uint8_t)(code - 1));
+        float at[2];
+        at[0] = (float)x, at[1] = (float)(x + step / 2); // exact
+        for (int k = 0; k < 2; k++) {
+            uint32_t bits, sign = (uint32_t)(b & 0x80) << 24;
             memcpy(&bits, &at[k], sizeof bits);
             to[n++] = half_f32_of_bits((bits ? bits - 1 : 0) | sign);
             to[n++] = half_f32_of_bits(bits | sign);

@@ -203,6 +203,18 @@ def workloads(torch):
     yield "gemm_4096_f16", gemm, lambda: (r(f16, 4096, 4096), r(f16, 4096, 4096))
     yield "gemm_4096_f32", gemm, lambda: (r(f32, 4096, 4096), r(f32, 4096, 4096))
     yield "gemm_4096_tf32", gemm, lambda: (r(f32, 4096, 4096), r(f32, 4096, 4096))
+
+    def f8(dtype, *shape):
+        return r(f32, *shape).to(dtype)
+
+    def scaled(a, b, x, y):
+        return torch._scaled_mm(a, b.t(), scale_a=x, scale_b=y, out_dtype=bf)
+
+    e4, e5 = torch.float8_e4m3fn, torch.float8_e5m2
+    one = lambda: torch.ones((), device="cuda")
+    yield "gemm_4096_fp8", scaled, lambda: (f8(e4, 4096, 4096), f8(e4, 4096, 4096), one(), one())
+    yield "gemm_8192_fp8", scaled, lambda: (f8(e4, 8192, 8192), f8(e4, 8192, 8192), one(), one())
+    yield "gemm_4096_fp8_mixed", scaled, lambda: (f8(e5, 4096, 4096), f8(e4, 4096, 4096), one(), one())
     yield "gemm_64x64x65536_bf16", gemm, lambda: (r(bf, 64, 65536), r(bf, 65536, 64))
     turned = lambda x, w: x @ w.t()
     yield "gemm_8192_bf16", gemm, lambda: (r(bf, 8192, 8192), r(bf, 8192, 8192))

@@ -78,7 +78,8 @@ typedef struct tc_custom_op {
 // over them costs nothing. tc_elements(b) is the number of elements; a loop over dims should run
 // to TC_MAX_RANK and be unrolled as that one is, else the spec is in memory. Elements are float, double and intN_t; a bool is a byte, of
 // which all but 0 become 1 afterwards; of f16 and bf16 they are uint16_t, for which there are
-// tc_of_f16(bits) and tc_of_bf16(bits), which give a float, tc_bits_f16(f) and tc_bits_bf16(f).
+// tc_of_f16(bits) and tc_of_bf16(bits), which give a float, tc_bits_f16(f) and tc_bits_bf16(f); of f8 uint8_t, with
+// tc_of_f8e4m3, tc_bits_f8e4m3, tc_of_f8e5m2 and tc_bits_f8e5m2.
 // There is no status, since it cannot fail, and no user: what it needs stands in the text.
 //
 // In front of it stand tc_dtype with TC_F32..., tc_spec, tc_buffer, TC_MAX_RANK, those functions,

@@ -12,13 +12,14 @@ typedef enum tc_numerics {
     TC_NUMERICS_STRICT, // the bits of the interpreter, on every machine
     TC_NUMERICS_FAST    // a product and the sum it goes into may be rounded once (-ffp-contract=fast), and
                         // matrix products of bf16 be summed in pairs, by AVX512-BF16 or the tiles of AMX, in
-                        // f32 as ever, with subnormals taken as 0: last bits may differ from the
-                        // interpreter's and from machine to machine. On the CPU 3x3 convolutions of f32 with
-                        // 32 channels C and more, multiples of 8, may take a quarter of the products (Winograd's
-                        // F(4x4, 3x3)), which takes half of the time: their error is some four times that of sums
-                        // in order, and was below the bound of these, 9 C 2^-24 sum |w| max |x|, in all that was
-                        // measured. The largest x of the 6 x 6 beside a result counts for that, and a NaN or
-                        // infinity among them may make NaN of it
+                        // f32 as ever, with subnormals taken as 0, and those of f8 by a GPU's units for it
+                        // (tc_matmul): last bits may differ from the interpreter's and from machine to
+                        // machine. On the CPU 3x3 convolutions of f32 with 32 channels C and more,
+                        // multiples of 8, may take a quarter of the products (Winograd's F(4x4, 3x3)), which
+                        // takes half of the time: their error is some four times that of sums in order, and
+                        // was below the bound of these, 9 C 2^-24 sum |w| max |x|, in all that was measured.
+                        // The largest x of the 6 x 6 beside a result counts for that, and a NaN or infinity
+                        // among them may make NaN of it
 } tc_numerics;
 
 // A field that is zero takes the environment variable of that name (TC_FULLGRAPH, TC_BACKEND, ...),

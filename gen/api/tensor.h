@@ -13,6 +13,9 @@
 //   tensor of no dimensions beside one that has some, only raises the category. f16 and bf16 are computed as
 //   f32 and rounded where they are stored, which a region does less often. Shapes are written [N, C]; x[..., K] means any leading dimensions.
 //   Ops made of several, such as tc_linear or tc_softmax, round them once, at their end.
+// - f8e4m3 and f8e5m2 are for storage, as PyTorch's float8_e4m3fn and float8_e5m2: they are cast, moved, copied, compared,
+//   sorted and selected (tc_cat, tc_where, tc_gather...). What computes wants a cast, and so does a call that mixes
+//   them with another dtype: TC_E_DTYPE. Gradients go through the cast as if it did not round.
 // - Along a dimension (tc_softmax, tc_cumsum, tc_scatter...) a scalar has one, of size 1.
 // - Results of ops that compute are row-major; movement gives views where it can.
 // - Errors name the call that the user wrote, whatever ops it is made of.
@@ -123,12 +126,13 @@ TCDEF tc_tensor tc_wrap_strided_at(tc_ctx *tc, void *data, tc_dims dims,
 // regions, tc_const(tc, tc_data(y), ...) is one again.
 TCDEF tc_tensor tc_const_at(tc_ctx *tc, const void *data, tc_dims dims, tc_dtype dtype,
                             const char *file, int line);
-// Reads a NumPy .npy file: version 1 to 3, any of the dtypes, little-endian; bf16 is '<V2'
+// Reads a NumPy .npy file: version 1 to 3, any of the dtypes but f8, little-endian; bf16 is '<V2'
 // there. Fortran order gives a strided tensor. TC_E_IO: cannot be read; TC_E_FORMAT: malformed;
 // TC_E_UNSUPPORTED: other dtypes.
 TCDEF tc_tensor tc_load_npy_at(tc_ctx *tc, const char *path, const char *file, int line);
 // Writes a version 1 .npy file, row-major, over an existing one. Reads t (a graph break in
-// a region). TC_E_IO: cannot be written, or is no plain file (nothing waits at a fifo).
+// a region). TC_E_IO: cannot be written, or is no plain file (nothing waits at a fifo); TC_E_DTYPE: f8, which
+// the format has not (tc_safetensors_save).
 TCDEF tc_status tc_save_npy_at(tc_tensor t, const char *path, const char *file, int line);
 
 // ---- creation ----
@@ -255,7 +259,8 @@ TCDEF tc_tensor tc_repeat_interleave_at(tc_tensor t, int64_t repeats, int dim,
 TCDEF tc_tensor tc_contiguous_at(tc_tensor t, const char *file, int line);
 // A copy in memory of its own.
 TCDEF tc_tensor tc_clone_at(tc_tensor t, const char *file, int line);
-// Converts. Float to integer truncates and saturates, NaN gives 0; any to bool is t != 0.
+// Converts. Float to integer truncates and saturates, NaN gives 0; any to bool is t != 0. To f8e4m3 what is beyond
+// 448, infinity too, becomes 448, to f8e5m2 what is beyond 57344 infinity, as in PyTorch 2.15; NaN stays NaN.
 TCDEF tc_tensor tc_cast_at(tc_tensor t, tc_dtype dtype, const char *file, int line);
 TCDEF tc_tensor tc_to_bool_at(tc_tensor t, const char *file, int line);
 TCDEF tc_tensor tc_to_u8_at(tc_tensor t, const char *file, int line);
@@ -530,7 +535,10 @@ TCDEF tc_tensor tc_dropout_at(tc_tensor x, double p, const char *file, int line)
 // is a row on the left, a column on the right, and its dimension goes. The result has the
 // dtype that a and b have together: sums of bytes wrap to a byte. Of quantised operands,
 // tc_matmul(tc_cast(x, TC_I32), tc_cast(w, TC_I32)) has them in i32, and multiplies
-// bytes all the same. TC_E_SHAPE: inner sizes differ.
+// bytes all the same. Of f8, tc_mul(tc_matmul(tc_cast(x, TC_F32), tc_cast(w, TC_F32)), scale) has exact products,
+// summed in f32; on a GPU by the units for halves, which hold all of its numbers. Under TC_NUMERICS_FAST, units for f8
+// take both as they are in memory, where both run along k (w = tc_t(weight) of [N, K], K a multiple of 16): those of
+// Hopper keep 14 bits of a sum, so every 128 products go to a sum in f32. TC_E_SHAPE: inner sizes differ.
 TCDEF tc_tensor tc_matmul_at(tc_tensor a, tc_tensor b, const char *file, int line);
 // x[..., I] x weight[O, I]^T + bias[O] -> [..., O]; bias may be null.
 TCDEF tc_tensor tc_linear_at(tc_tensor x, tc_tensor weight, tc_tensor bias,

@@ -1093,6 +1093,137 @@ TC_FN void TC_N(stn_f16)(TC_E_U16 *p, TC_F32 v, int n) {
     TC_N(stn_u16)(p, TC_N(bits_f16)(v), n);
 }
 
+// fn: bits_f8e4m3
+// x rounded to f8e4m3, as its 8 bits; what is beyond the largest becomes it. Subnormals are whole numbers of 2^-9,
+// the last place of 2^14.
+TC_FN TC_I32 TC_N(bits_f8e4m3)(TC_F32 x) {
+    TC_I32 u = TC_BITS_f32(x), a = u & 0x7fffffff, sign = (u >> 24) & 128;
+    TC_F32 small = TC_FROM_BITS_f32(a) + 16384.0f;
+    TC_U32 v = (TC_U32)a;
+    TC_I32 y = (TC_I32)((v - 0x3c000000u + 0x7ffffu + ((v >> 20) & 1u)) >> 20);
+    TC_I32 least = TC_K_i32(0x3c800000), most = TC_K_i32(0x43e7ffff);
+    y = TC_SEL_i32(TC_LT_i32(a, least), TC_BITS_f32(small) - 0x46800000, y);
+    y = TC_SEL_i32(TC_GT_i32(a, most), TC_K_i32(0x7e), y);
+    y = TC_SEL_i32(TC_EQ_f32(x, x), y, TC_K_i32(0x7f));
+    return y | sign;
+}
+
+// fn: of_f8e4m3
+// A subnormal is put behind the point of the least normal number, which is taken away: no f32 is subnormal on the way, which
+// takes some CPUs a hundred cycles.
+TC_FN TC_F32 TC_N(of_f8e4m3)(TC_I32 b) {
+    TC_I32 a = b & 0x7f, least = TC_K_i32(8), top = TC_K_i32(0x7e), none = TC_K_i32(0), y;
+    TC_I32 low = TC_SEL_i32(TC_LT_i32(a, least), TC_K_i32(0x3c800000), none);
+    TC_I32 up = TC_SEL_i32(TC_LT_i32(a, least), TC_K_i32(0x3c800000), TC_K_i32(0x3c000000));
+    TC_F32 v = TC_FROM_BITS_f32((TC_I32)((TC_U32)a << 20) + up) - TC_FROM_BITS_f32(low);
+    y = TC_BITS_f32(v) | TC_SEL_i32(TC_GT_i32(a, top), TC_K_i32(0x7f800000), none);
+    return TC_FROM_BITS_f32(y | (TC_I32)(((TC_U32)b & 128u) << 24));
+}
+
+// fn: bits_f8e5m2
+// x rounded to f8e5m2, as its 8 bits. Subnormals are whole numbers of 2^-16, the last place of 128.
+TC_FN TC_I32 TC_N(bits_f8e5m2)(TC_F32 x) {
+    TC_I32 u = TC_BITS_f32(x), a = u & 0x7fffffff, sign = (u >> 24) & 128;
+    TC_F32 small = TC_FROM_BITS_f32(a) + 128.0f;
+    TC_U32 v = (TC_U32)a;
+    TC_I32 y = (TC_I32)((v - 0x38000000u + 0xfffffu + ((v >> 21) & 1u)) >> 21);
+    TC_I32 least = TC_K_i32(0x38800000), most = TC_K_i32(0x476fffff);
+    y = TC_SEL_i32(TC_LT_i32(a, least), TC_BITS_f32(small) - 0x43000000, y);
+    y = TC_SEL_i32(TC_GT_i32(a, most), TC_K_i32(0x7c), y);
+    y = TC_SEL_i32(TC_EQ_f32(x, x), y, TC_K_i32(0x7f));
+    return y | sign;
+}
+
+// fn: of_f8e5m2
+TC_FN TC_F32 TC_N(of_f8e5m2)(TC_I32 b) {
+    TC_I32 a = b & 0x7f, least = TC_K_i32(4), top = TC_K_i32(0x7b), none = TC_K_i32(0), y;
+    TC_I32 low = TC_SEL_i32(TC_LT_i32(a, least), TC_K_i32(0x38800000), none);
+    TC_I32 up = TC_SEL_i32(TC_LT_i32(a, least), TC_K_i32(0x38800000), TC_K_i32(0x38000000));
+    TC_F32 v = TC_FROM_BITS_f32((TC_I32)((TC_U32)a << 21) + up) - TC_FROM_BITS_f32(low);
+    y = TC_BITS_f32(v) | TC_SEL_i32(TC_GT_i32(a, top), TC_K_i32(0x7f800000), none);
+    return TC_FROM_BITS_f32(y | (TC_I32)(((TC_U32)b & 128u) << 24));
+}
+
+// fn: ld_f8e4m3
+// As an f16 whose exponent is 8 less, which is 480 for NaN, by the CPU's instruction.
+TC_FN TC_F32 TC_N(ld_f8e4m3)(const TC_E_U8 *p) {
+#if TC_HW_F16
+    typedef TC_E_U8 bytes __attribute__((vector_size(TC_W)));
+    typedef TC_E_U16 halves __attribute__((vector_size(2 * TC_W)));
+    TC_I32 a, most = TC_K_i32(0x43e00000), none = TC_K_i32(0);
+    bytes t;
+    halves u;
+    TC_F32 v;
+    __builtin_memcpy(&t, p, TC_W);
+    u = __builtin_convertvector(t, halves);
+    u = (u & 128) << 8 | (u & 127) << 7;
+    v = TC_F16_IN((TC_N(f16s))u) * 256.0f;
+    a = TC_BITS_f32(v) & 0x7fffffff;
+    a = TC_BITS_f32(v) | TC_SEL_i32(TC_GT_i32(a, most), TC_K_i32(0x7f800000), none);
+    return TC_FROM_BITS_f32(a);
+#else
+    TC_I32 b = TC_N(ld_u8)(p);
+    return TC_N(of_f8e4m3)(b);
+#endif
+}
+
+// fn: ldn_f8e4m3
+TC_FN TC_F32 TC_N(ldn_f8e4m3)(const TC_E_U8 *p, int n) {
+    TC_I32 b = TC_N(ldn_u8)(p, n);
+    return TC_N(of_f8e4m3)(b);
+}
+
+// fn: st_f8e4m3
+TC_FN void TC_N(st_f8e4m3)(TC_E_U8 *p, TC_F32 v) { TC_N(st_u8)(p, TC_N(bits_f8e4m3)(v)); }
+
+// fn: stn_f8e4m3
+TC_FN void TC_N(stn_f8e4m3)(TC_E_U8 *p, TC_F32 v, int n) {
+    TC_N(stn_u8)(p, TC_N(bits_f8e4m3)(v), n);
+}
+
+// fn: ld_f8e5m2
+// The upper half of an f16.
+TC_FN TC_F32 TC_N(ld_f8e5m2)(const TC_E_U8 *p) {
+#if TC_HW_F16
+    typedef TC_E_U8 bytes __attribute__((vector_size(TC_W)));
+    typedef TC_E_U16 halves __attribute__((vector_size(2 * TC_W)));
+    bytes t;
+    halves u;
+    __builtin_memcpy(&t, p, TC_W);
+    u = __builtin_convertvector(t, halves) << 8;
+    return TC_F16_IN((TC_N(f16s))u);
+#else
+    TC_I32 b = TC_N(ld_u8)(p);
+    return TC_N(of_f8e5m2)(b);
+#endif
+}
+
+// fn: ldn_f8e5m2
+TC_FN TC_F32 TC_N(ldn_f8e5m2)(const TC_E_U8 *p, int n) {
+    TC_I32 b = TC_N(ldn_u8)(p, n);
+    return TC_N(of_f8e5m2)(b);
+}
+
+// fn: st_f8e5m2
+TC_FN void TC_N(st_f8e5m2)(TC_E_U8 *p, TC_F32 v) { TC_N(st_u8)(p, TC_N(bits_f8e5m2)(v)); }
+
+// fn: stn_f8e5m2
+TC_FN void TC_N(stn_f8e5m2)(TC_E_U8 *p, TC_F32 v, int n) {
+    TC_N(stn_u8)(p, TC_N(bits_f8e5m2)(v), n);
+}
+
+// fn: cast_f32_f8e4m3
+TC_FN TC_F32 TC_N(cast_f32_f8e4m3)(TC_F32 x) { return TC_N(of_f8e4m3)(TC_N(bits_f8e4m3)(x)); }
+
+// fn: cast_i32_f8e4m3
+TC_FN TC_F32 TC_N(cast_i32_f8e4m3)(TC_I32 x) { return TC_N(cast_f32_f8e4m3)(TC_CVT_i32_f32(x)); }
+
+// fn: cast_f32_f8e5m2
+TC_FN TC_F32 TC_N(cast_f32_f8e5m2)(TC_F32 x) { return TC_N(of_f8e5m2)(TC_N(bits_f8e5m2)(x)); }
+
+// fn: cast_i32_f8e5m2
+TC_FN TC_F32 TC_N(cast_i32_f8e5m2)(TC_I32 x) { return TC_N(cast_f32_f8e5m2)(TC_CVT_i32_f32(x)); }
+
 // fn: cast_f32_bf16
 TC_FN TC_F32 TC_N(cast_f32_bf16)(TC_F32 x) { return TC_N(of_bf16)(TC_N(bits_bf16)(x)); }
 
@@ -2210,6 +2341,12 @@ TC_FN TC_I32 TC_N(cast_f64_i16)(TC_F64 x) {
     return TC_MAX_i32(TC_MIN_i32(v, TC_K_i32(32767)), TC_K_i32(-32768));
 }
 
+// fn: cast_f64_f8e4m3
+TC_FN TC_F32 TC_N(cast_f64_f8e4m3)(TC_F64 x) { return TC_N(cast_f32_f8e4m3)(TC_CVT_f64_f32(x)); }
+
+// fn: cast_f64_f8e5m2
+TC_FN TC_F32 TC_N(cast_f64_f8e5m2)(TC_F64 x) { return TC_N(cast_f32_f8e5m2)(TC_CVT_f64_f32(x)); }
+
 // fn: cast_f64_f16
 TC_FN TC_F32 TC_N(cast_f64_f16)(TC_F64 x) { return TC_N(cast_f32_f16)(TC_CVT_f64_f32(x)); }
 
@@ -2246,6 +2383,12 @@ TC_FN TC_I32 TC_N(cast_i64_i8)(TC_I64 x) { return TC_N(cast_i32_i8)(TC_CVT_i64_i
 
 // fn: cast_i64_i16
 TC_FN TC_I32 TC_N(cast_i64_i16)(TC_I64 x) { return TC_N(cast_i32_i16)(TC_CVT_i64_i32(x)); }
+
+// fn: cast_i64_f8e4m3
+TC_FN TC_F32 TC_N(cast_i64_f8e4m3)(TC_I64 x) { return TC_N(cast_f32_f8e4m3)(TC_CVT_i64_f32(x)); }
+
+// fn: cast_i64_f8e5m2
+TC_FN TC_F32 TC_N(cast_i64_f8e5m2)(TC_I64 x) { return TC_N(cast_f32_f8e5m2)(TC_CVT_i64_f32(x)); }
 
 // fn: cast_i64_f16
 TC_FN TC_F32 TC_N(cast_i64_f16)(TC_I64 x) { return TC_N(cast_f32_f16)(TC_CVT_i64_f32(x)); }

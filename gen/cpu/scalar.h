@@ -65,6 +65,7 @@
 #undef TC_E_I32
 #undef TC_E_I64
 #undef TC_E_U16
+#undef TC_E_U8
 #undef TC_E_U32
 #undef TC_E_U64
 #undef TC_F16_IN
@@ -191,6 +192,7 @@
 #define TC_E_U64 uint64_t
 #define TC_E_I16 int16_t
 #define TC_E_U16 uint16_t
+#define TC_E_U8  uint8_t
 
 #define TC_LANES 1
 
@@ -452,6 +454,7 @@ TC_FN double TC_N(ld_f64)(const double *p) { return *p; }
 TC_FN int32_t TC_N(ld_i32)(const int32_t *p) { return *p; }
 TC_FN int64_t TC_N(ld_i64)(const int64_t *p) { return *p; }
 TC_FN int32_t TC_N(ld_u8)(const uint8_t *p) { return *p; }
+TC_FN int32_t TC_N(ldn_u8)(const uint8_t *p, int n) { return n > 0 ? *p : 0; }
 TC_FN int32_t TC_N(ld_i8)(const int8_t *p) { return *p; }
 TC_FN int32_t TC_N(ld_u16)(const uint16_t *p) { return *p; }
 TC_FN int32_t TC_N(ldn_u16)(const uint16_t *p, int n) { return n > 0 ? *p : 0; }
@@ -461,6 +464,9 @@ TC_FN void TC_N(st_f64)(double *p, double v) { *p = v; }
 TC_FN void TC_N(st_i32)(int32_t *p, int32_t v) { *p = v; }
 TC_FN void TC_N(st_i64)(int64_t *p, int64_t v) { *p = v; }
 TC_FN void TC_N(st_u8)(uint8_t *p, int32_t v) { *p = (uint8_t)v; }
+TC_FN void TC_N(stn_u8)(uint8_t *p, int32_t v, int n) {
+    if (n > 0) *p = (uint8_t)v;
+}
 TC_FN void TC_N(st_i8)(int8_t *p, int32_t v) { *p = (int8_t)(uint8_t)v; }
 TC_FN void TC_N(st_u16)(uint16_t *p, int32_t v) { *p = (uint16_t)v; }
 TC_FN void TC_N(stn_u16)(uint16_t *p, int32_t v, int n) {

@@ -72,6 +72,7 @@
 #undef TC_E_I32
 #undef TC_E_I64
 #undef TC_E_U16
+#undef TC_E_U8
 #undef TC_E_U32
 #undef TC_E_U64
 #undef TC_F16_IN
@@ -208,6 +209,7 @@
 #define TC_E_U64 __UINT64_TYPE__
 #define TC_E_I16 __INT16_TYPE__
 #define TC_E_U16 __UINT16_TYPE__
+#define TC_E_U8  __UINT8_TYPE__
 
 typedef float TC_N(vf) __attribute__((vector_size(4 * TC_W)));
 typedef __INT32_TYPE__ TC_N(vi) __attribute__((vector_size(4 * TC_W)));

@@ -465,6 +465,42 @@ TC_FN void TC_N(mapped_results)(const TC_N(mapped_tile)<P, I> &tile, From &from,
     });
 }
 
+// fn: mapped_sums_f8
+// The same of f8, of whose sums units keep some 14 bits: those of a step, 128 elements of k, are added to what is f32, as many
+// columns at a time as there are registers for: less where two blocks share them. Warps of the other rows multiply meanwhile.
+template <class P, class L, class R> struct TC_N(mapped_sums_f8) : TC_N(mapped_sums)<P, L, R> {
+    typedef TC_N(mapped_sums)<P, L, R> Base;
+    enum : int { most = P::threads == 128 && P::cols == 128 ? 64 : 128 };
+    enum : int { wide = P::cols > most ? P::cols / 2 : (int)P::cols, pieces = P::cols / wide };
+
+    template <class Ring, class Meanwhile> __device__ __forceinline__ void add(Ring &ring, int steps, Meanwhile) {
+        const int first = threadIdx.x / 128 * Base::parts;
+        #pragma unroll
+        for (int i = 0; i < Base::parts * Base::count; i++) this->sum[i / Base::count][i % Base::count] = 0;
+        #pragma unroll 1
+        for (int step = 0; step < steps; step++) {
+            TC_N(semaphore_wait)(ring.full + ring.at, ring.parity);
+            const tc_u64 a = TC_N(matrix_place)(ring.memory + ring.at * Ring::size + first * (64 * Ring::line)),
+                         b = TC_N(matrix_place)(ring.memory + ring.at * Ring::size + Ring::left);
+            #pragma unroll
+            for (int i = 0; i < Base::parts * pieces; i++) {
+                float some[wide / 2];
+                TC_N(matrix_begin)();
+                #pragma unroll
+                for (int d = 0; d < Ring::line / 32; d++)
+                    TC_N(wgmma_f8)<(int)P::units, wide>(some, a + i / pieces * (64 * Ring::line / 16) + d * 2, b + i % pieces * (wide * Ring::line / 16) + d * 2, d);
+                TC_N(matrix_commit)();
+                TC_N(matrix_wait)<0>();
+                TC_N(matrix_keep)<wide / 2>(some);
+                #pragma unroll
+                for (int q = 0; q < wide / 2; q++) this->sum[i / pieces][i % pieces * (wide / 2) + q] += some[q];
+            }
+            ring.free(ring.at);
+            ring.next();
+        }
+    }
+};
+
 // fn: mapped_multiply
 // What groups of warps that multiply do with the block's tiles, from t on; `give` is what they do with the sums of one, and
 // `meanwhile` what they do while the last of these come.
@@ -484,11 +520,11 @@ TC_FN void TC_N(mapped_multiply)(Ring &ring, unsigned *tickets, float *work, I t
 
 // fn: mapped
 // j: of the launch's blocks. m: rows of a batch; n, depth: columns, and k.
-template <class P, class L, class R, class I, class Before, class Rounded, class Ahead, class Result>
+template <template <class, class, class> class Multiplied, class P, class L, class R, class I, class Before, class Rounded, class Ahead, class Result>
 TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, I n, I depth, const TC_N(map) &left, const TC_N(map) &right, Before before, Rounded rounded, Ahead ahead, Result result) {
     typedef TC_N(mapped_tile)<P, I> Tile;
     typedef TC_N(mapped_ring)<P> Ring;
-    typedef TC_N(mapped_sums)<P, L, R> Sums;
+    typedef Multiplied<P, L, R> Sums;
     const int part = (R::deep ? P::cols : P::depth) / P::cluster; // of the right tile's rows in memory a block brings so many, for all
     Ring ring(shared);
     if constexpr (P::relay)

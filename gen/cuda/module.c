@@ -127,6 +127,7 @@ TCU__FN int tcu__kernel_get(tcu__device *d, const tcu__module *m, const char *na
 
 TCU__FN tcu__map_dtype tcu__map_dtype_of(int dtype) {
     if (dtype == TC_F32) return TCU__MAP_F32;
+    if (dtype == TC_F8E4M3 || dtype == TC_F8E5M2) return TCU__MAP_U8;
     return dtype == TC_F16 ? TCU__MAP_F16 : TCU__MAP_BF16;
 }
 

@@ -165,6 +165,47 @@ template <int UNITS, int N, int TA, int TB> TC_FN void TC_N(wgmma)(float (&d)[N 
                      : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32), TC_WGMMA_32(64), TC_WGMMA_32(96) : "r"(keep));
 }
 
+// fn: wgmma_f8
+// The same of f8, 64 x N x 32, where both operands run along k: UNITS 3 is e4m3 by e4m3, 4 has e5m2 on the left, 5 on the right, 6 on both.
+template <int UNITS, int N> TC_FN void TC_N(wgmma_f8)(float (&d)[N / 2], tc_u64 a, tc_u64 b, int keep) {
+    if constexpr (UNITS == 3 && N == 64)
+        asm volatile(TC_WGMMA_BEGIN("%34") "64k32.f32.e4m3.e4m3 {" TC_WGMMA_NAMES_64 "}, %0, %1, p, 1, 1; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0) : "r"(keep));
+    if constexpr (UNITS == 3 && N == 96)
+        asm volatile(TC_WGMMA_BEGIN("%50") "96k32.f32.e4m3.e4m3 {" TC_WGMMA_NAMES_96 "}, %0, %1, p, 1, 1; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_16(32) : "r"(keep));
+    if constexpr (UNITS == 3 && N == 128)
+        asm volatile(TC_WGMMA_BEGIN("%66") "128k32.f32.e4m3.e4m3 {" TC_WGMMA_NAMES_128 "}, %0, %1, p, 1, 1; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : "r"(keep));
+    if constexpr (UNITS == 4 && N == 64)
+        asm volatile(TC_WGMMA_BEGIN("%34") "64k32.f32.e5m2.e4m3 {" TC_WGMMA_NAMES_64 "}, %0, %1, p, 1, 1; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0) : "r"(keep));
+    if constexpr (UNITS == 4 && N == 96)
+        asm volatile(TC_WGMMA_BEGIN("%50") "96k32.f32.e5m2.e4m3 {" TC_WGMMA_NAMES_96 "}, %0, %1, p, 1, 1; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_16(32) : "r"(keep));
+    if constexpr (UNITS == 4 && N == 128)
+        asm volatile(TC_WGMMA_BEGIN("%66") "128k32.f32.e5m2.e4m3 {" TC_WGMMA_NAMES_128 "}, %0, %1, p, 1, 1; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : "r"(keep));
+    if constexpr (UNITS == 5 && N == 64)
+        asm volatile(TC_WGMMA_BEGIN("%34") "64k32.f32.e4m3.e5m2 {" TC_WGMMA_NAMES_64 "}, %0, %1, p, 1, 1; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0) : "r"(keep));
+    if constexpr (UNITS == 5 && N == 96)
+        asm volatile(TC_WGMMA_BEGIN("%50") "96k32.f32.e4m3.e5m2 {" TC_WGMMA_NAMES_96 "}, %0, %1, p, 1, 1; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_16(32) : "r"(keep));
+    if constexpr (UNITS == 5 && N == 128)
+        asm volatile(TC_WGMMA_BEGIN("%66") "128k32.f32.e4m3.e5m2 {" TC_WGMMA_NAMES_128 "}, %0, %1, p, 1, 1; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : "r"(keep));
+    if constexpr (UNITS == 6 && N == 64)
+        asm volatile(TC_WGMMA_BEGIN("%34") "64k32.f32.e5m2.e5m2 {" TC_WGMMA_NAMES_64 "}, %0, %1, p, 1, 1; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0) : "r"(keep));
+    if constexpr (UNITS == 6 && N == 96)
+        asm volatile(TC_WGMMA_BEGIN("%50") "96k32.f32.e5m2.e5m2 {" TC_WGMMA_NAMES_96 "}, %0, %1, p, 1, 1; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_16(32) : "r"(keep));
+    if constexpr (UNITS == 6 && N == 128)
+        asm volatile(TC_WGMMA_BEGIN("%66") "128k32.f32.e5m2.e5m2 {" TC_WGMMA_NAMES_128 "}, %0, %1, p, 1, 1; }"
+                     : "+l"(a), "+l"(b), TC_WGMMA_32(0), TC_WGMMA_32(32) : "r"(keep));
+}
+
 // fn: wgmma_held
 // d += a * b, 64 x N x 16, where the four warps have a in registers, as fragments of 16 x 16, and b runs along its lines.
 // The numbers of operands are those of wgmma.

@@ -53,6 +53,7 @@ typedef enum tcu__jit_option {
     TCU__JIT_ERROR_LOG_BYTES = 6
 } tcu__jit_option;
 typedef enum tcu__map_dtype {
+    TCU__MAP_U8 = 0,
     TCU__MAP_F16 = 6,
     TCU__MAP_F32 = 7,
     TCU__MAP_BF16 = 9

@@ -58,8 +58,9 @@ static void tc__cuda_store_whole(tc__printer *p, const tc__node *n) {
     tc__put(p->out, shared ? "*(" : "tc_store(");
     tc__cuda_pack_at(p, n);
     tc__put(p->out, shared ? ") = " : ", ");
-    if (tc__is_half(dtype)) // all of them are rounded at once
-        tc__put(p->out, "tc_halves_%s(o%u)", tc__dtypes[dtype].name, n->id);
+    if (tc__is_rounded(dtype)) // all of them are rounded at once
+        tc__put(p->out, "tc_%s_%s(o%u)", tc__is_half(dtype) ? "halves" : "bytes",
+                tc__dtypes[dtype].name, n->id);
     else
         tc__put(p->out, "o%u", n->id);
     tc__put(p->out, shared ? ";\n" : ");\n");
@@ -78,7 +79,7 @@ static void tc__cuda_list_load(tc__printer *p, const tc__node *n, int copy) {
 
 static void tc__cuda_list_store(tc__printer *p, const tc__node *n, int copy) {
     int whole = tc__cuda_is_whole(p, n);
-    int bare = whole && tc__is_half(tc__cuda_dtype(p, n));
+    int bare = whole && tc__is_rounded(tc__cuda_dtype(p, n));
     (void)copy;
     tc__line(p);
     if (whole)
@@ -282,8 +283,8 @@ static void tc__cuda_before_vector(tc__printer *p, const tc__cuda_vector *v) {
         const tc__node *n = tc__body(p, id);
         if (n->op != TC_OP_STORE || !tc__cuda_is_whole(p, n)) continue;
         tc__line(p);
-        tc__cuda_pack(p,
-                      tc__is_half(tc__cuda_dtype(p, n)) ? "float" : tc__cuda_memory(p, n));
+        tc__cuda_pack(p, tc__is_rounded(tc__cuda_dtype(p, n)) ? "float"
+                                                              : tc__cuda_memory(p, n));
         tc__put(p->out, " o%u;\n", id);
     }
 }
@@ -499,7 +500,7 @@ static void tc__cuda_template(tc__printer *p, uint32_t id) {
     if (mapped && n->attr[TC__TEMPLATE_NAME] == TC__TEMPLATE_CHAIN)
         tc__cuda_mapped_chain_call(p, n, end);
     else if (mapped)
-        tc__cuda_mapped_call(p, n);
+        tc__cuda_mapped_call(p, n, end);
     else
         tc__cuda_template_call(p, n, end);
 }

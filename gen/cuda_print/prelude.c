@@ -224,7 +224,7 @@ static void tc__cuda_math(tc__text *out, const tc__text *kernels) {
             snprintf(name, sizeof name, "cast_%s_%s", tc__cast_from(from),
                      tc__cast_to(from, to));
             int first = from == TC_BOOL || tc__is_own_class(from);
-            int made = tc__is_half(to) || (from == TC_BOOL && !tc__is_own_class(to));
+            int made = tc__is_rounded(to) || (from == TC_BOOL && !tc__is_own_class(to));
             if (first && !made && tc__uses_word(kernels, name))
                 tc__cuda_function(out, name, tc__cuda_cast(from, to), "",
                                   tc__dialect_cuda.reg[tc__class_of(to)],

@@ -39,6 +39,13 @@ static const char *const tc__cuda_ways[] = {"tc_tile_simt",
                                             NULL,
                                             NULL};
 
+// What units multiply, as tc_wgmma has it: f16, bf16, tf32, from 3 on pairs of f8.
+static int tc__cuda_units(const tc__printer *p, const tc__node *n, uint32_t end, int left) {
+    if (!tc__is_fp8(left)) return left == TC_F32 ? 2 : left == TC_BF16;
+    int right = tc__cuda_hole_dtype(p, tc__cuda_hole(p, n->id, end, TC__HOLE_RIGHT));
+    return 3 + (left == TC_F8E5M2) + 2 * (right == TC_F8E5M2);
+}
+
 // `struct product { ... };`: types and numbers of template n.
 static void tc__cuda_product_struct(tc__printer *p, const tc__node *n, uint32_t end) {
     int64_t name = n->attr[TC__TEMPLATE_NAME];
@@ -81,8 +88,7 @@ static void tc__cuda_product_struct(tc__printer *p, const tc__node *n, uint32_t 
     }
     if (way >= TC__WAY_GROUPS) {
         tc__line(p);
-        tc__put(p->out, "enum : int { units = %d };\n",
-                dtype == TC_F32 ? 2 : dtype == TC_BF16);
+        tc__put(p->out, "enum : int { units = %d };\n", tc__cuda_units(p, n, end, dtype));
     }
     p->indent--;
     tc__line(p);
@@ -265,14 +271,18 @@ static void tc__cuda_mapped_chain_call(tc__printer *p, const tc__node *n, uint32
     tc__cuda_holes(p, n, end, other, (int)TC__COUNT(other));
 }
 
-// `tc_mapped<product, left_way, right_way, int>((char *)shared0, ..., left_map, right_map, 0, 0, ahead, result);`: or tc_held, whose right
-// operand is a hole.
-static void tc__cuda_mapped_call(tc__printer *p, const tc__node *n) {
+// `tc_mapped<tc_mapped_sums, product, left_way, right_way, int>((char *)shared0, ..., left_map, right_map, 0, 0, ahead, result);`: or
+// tc_held, whose right operand is a hole.
+static void tc__cuda_mapped_call(tc__printer *p, const tc__node *n, uint32_t end) {
     const int64_t *a = n->attr;
     int held = a[TC__TEMPLATE_NUMBERS + TC__TILES_WAY] == (int64_t)TC__WAY_HELD;
     tc__line(p);
-    tc__put(p->out, "tc_%s<product, left_way, right_way, %s>((char *)",
-            held ? "held" : "mapped", tc__cuda_index_type(p));
+    int left = tc__cuda_hole_dtype(p, tc__cuda_hole(p, n->id, end, TC__HOLE_LEFT));
+    tc__put(p->out, "%sproduct, left_way, right_way, %s>((char *)",
+            held               ? "tc_held<"
+            : tc__is_fp8(left) ? "tc_mapped<tc_mapped_sums_f8, "
+                               : "tc_mapped<tc_mapped_sums, ",
+            tc__cuda_index_type(p));
     tc__put_buffer(p, a[TC__TEMPLATE_SHARED]);
     tc__cuda_pointer(p, a[TC__TEMPLATE_TICKETS], "unsigned *");
     tc__cuda_pointer(p, a[TC__TEMPLATE_SUMS], "float *");

@@ -32,16 +32,18 @@ static const char *tc__cuda_memory(const tc__printer *p, const tc__node *n) {
 // What stands around an element of memory, read or written: braces do not narrow an int.
 static const char *tc__cuda_wrap(const tc__printer *p, const tc__node *n, int store) {
     static const char *const words[TC_DTYPE_COUNT][2] = {
-        {"", "tc_u8("},                   // bool
-        {"", "tc_u8("},                   // u8
-        {"", "tc_i8("},                   // i8
-        {"", "tc_i16("},                  // i16
-        {"", ""},                         // i32
-        {"", ""},                         // i64
-        {"tc_of_f16(", "tc_bits_f16("},   // f16
-        {"tc_of_bf16(", "tc_bits_bf16("}, // bf16
-        {"", ""},                         // f32
-        {"", ""}};                        // f64
+        {"", "tc_u8("},                       // bool
+        {"", "tc_u8("},                       // u8
+        {"", "tc_i8("},                       // i8
+        {"", "tc_i16("},                      // i16
+        {"", ""},                             // i32
+        {"", ""},                             // i64
+        {"tc_of_f8e4m3(", "tc_bits_f8e4m3("}, // f8e4m3
+        {"tc_of_f8e5m2(", "tc_bits_f8e5m2("}, // f8e5m2
+        {"tc_of_f16(", "tc_bits_f16("},       // f16
+        {"tc_of_bf16(", "tc_bits_bf16("},     // bf16
+        {"", ""},                             // f32
+        {"", ""}};                            // f64
     return words[tc__cuda_dtype(p, n)][store];
 }
 
@@ -127,9 +129,9 @@ static void tc__cuda_random(tc__printer *p, const tc__node *n, int copy) {
     tc__put(p->out, " & 3, draw + %lld, seed));\n", (long long)n->attr[TC__RANDOM_DRAW]);
 }
 
-// A cast to a half that is only stored as one: the store rounds.
+// A cast to a half, or f8, that is only stored as one: the store rounds.
 static int tc__cuda_is_rounded_later(const tc__printer *p, const tc__node *n) {
-    if (!tc__is_half(n->dtype) ||
+    if (!tc__is_rounded(n->dtype) ||
         tc__class_of(tc__body(p, n->in[0])->dtype) != TC__CLASS_f32)
         return 0;
     for (uint32_t id = 0; id < p->g->body.node.count; id++) {

@@ -47,6 +47,10 @@
 // cuda/held.cuh brings them; what limits is shared memory, which is busy for 0.84 of the time
 // of 4096 x 4096 x 4096: both operands are written to it, and the right one is read for each 64 rows.
 //
+// f8 that was cast is multiplied as halves, which hold its numbers; where numerics are fast and a map can bring both operands
+// along k, by units for it (cuda/mapped.cuh, tc_mapped_sums_f8). Hopper's keep some 14 bits of a sum, so each step of 128 goes
+// to registers of f32: half a tile's columns at a time, for which 128 x 256 has registers left. Speeds are not measured yet.
+//
 // Slices: sums of threads go to the workspace as they lie in registers and come back so;
 // the last block to arrive adds those of 12 in their order, then the last of those groups:
 // for 128 slices one block alone would read 2 MB. Then it goes on with the epilogue as if
@@ -490,6 +494,7 @@ static tc__product tc__product_plan(const tc__group *g) {
     tc__product q;
     memset(&q, 0, sizeof q);
     q.dtype = g->body.node.at[tc__left_of(g)]->dtype;
+    if (q.dtype == TC_F32 && tc__product_is_of_f8(g)) q.dtype = TC_F16;
     q.half = tc__is_half(q.dtype);
     q.kind = q.half && g->target.matrix_warps      ? 4
              : q.half                              ? 2
@@ -507,7 +512,9 @@ static tc__product tc__product_plan(const tc__group *g) {
     else if (few)
         tc__plan_few(g, &q);
     else {
-        if (tc__product_is_mapped(g, &q)) {
+        if (tc__product_takes_f8(g, &q)) {
+            q.kind = 8;
+        } else if (tc__product_is_mapped(g, &q)) {
             q.kind = q.half ? 5 : 6;
             q.left.bring = q.right.bring = TC__BRING_ASYNC;
             if (!q.half) q.right.along = TC__DEPTH, q.right.width = 4;

@@ -93,7 +93,10 @@ typedef struct tc__product {
 } tc__product;
 
 static int tc__product_bytes(const tc__product *q) {
-    return q->half ? 2 : (int)tc__dtypes[q->dtype].bytes < 8 ? 4 : 8;
+    return tc__is_fp8(q->dtype)                  ? 1
+           : q->half                             ? 2
+           : (int)tc__dtypes[q->dtype].bytes < 8 ? 4
+                                                 : 8;
 }
 
 // Elements of one access of registers' type.
@@ -280,7 +283,8 @@ static int tc__operand_has_map(const tc__group *g, const tc__product *q,
     if (n->op != TC_OP_LOAD || n->n_attr != TC__LOAD_PREDICATES) return 0;
     tc__mapped o = tc__mapped_operand(g, s, q->m, g->shape.batch);
     o.lines = s->level == TC__AT_LEFT ? o.rows : tc__ix_value(g->shape.cols);
-    o.tile = o.step = TC__MAP_LINE, o.dtype = q->dtype;
+    o.tile = o.step = TC__MAP_LINE;
+    o.dtype = tc__is_fp8(n->dtype) ? n->dtype : q->dtype; // of which operands may have two
     return tc__mapped_operand_map(g, s, &o, &map);
 }
 
@@ -325,6 +329,48 @@ static int tc__product_is_held(const tc__group *g, const tc__product *q) {
         tc__ix_value(tc__depth_of(g)) % 4)
         return 0;
     return tc__operand_has_map(g, q, &q->left);
+}
+
+// ---- f8 ----
+
+// The LOAD of f8 that operand `id` is, cast to what is computed with; + 1, 0 = it is none.
+static uint32_t tc__operand_f8(const tc__group *g, uint32_t id) {
+    const tc__node *n = g->body.node.at[id];
+    if (n->op != TC_OP_CAST) return 0;
+    while (n->op == TC_OP_CAST && tc__is_float(n->dtype) && !tc__is_fp8(n->dtype))
+        n = g->body.node.at[n->in[0]];
+    int loads = n->op == TC_OP_LOAD && tc__is_fp8(n->dtype) &&
+                tc__buffer_of(g, n)->dtype == n->dtype;
+    return loads ? n->id + 1 : 0;
+}
+
+// Whether both operands are f8 that were cast: halves hold its numbers, so a product in f32 of them is one of halves.
+static int tc__product_is_of_f8(const tc__group *g) {
+    return !g->shape.prologue && tc__operand_f8(g, tc__left_of(g)) &&
+           tc__operand_f8(g, tc__right_of(g));
+}
+
+// How a map brings f8 operand s as it is, along k.
+static int tc__stage_f8(const tc__group *g, const tc__product *q, tc__staged *s) {
+    int width = TC__PRODUCT_GROUP;
+    s->id = tc__operand_f8(g, s->id) - 1;
+    s->along = TC__DEPTH, s->width = width, s->computed = 0, s->bring = TC__BRING_ASYNC;
+    return tc__ix_divisor(g->body.ix, tc__depth_of(g)) % width == 0 &&
+           tc__is_wide_load(g, g->body.node.at[s->id], width, TC__DEPTH) &&
+           tc__operand_has_map(g, q, s);
+}
+
+// Makes the plan one for matrix units of f8, if both operands lie along k. Their sums have some 14 bits
+// (product.c), so who wants those of f32 gets halves.
+static int tc__product_takes_f8(const tc__group *g, tc__product *q) {
+    tc__staged left = q->left, right = q->right;
+    if (!g->target.fast || !tc__product_is_of_f8(g) || !tc__product_may_be_mapped(g, q) ||
+        g->shape.windows.channels)
+        return 0;
+    if (!tc__stage_f8(g, q, &left) || !tc__stage_f8(g, q, &right)) return 0;
+    q->left = left, q->right = right, q->half = 0;
+    q->dtype = g->body.node.at[left.id]->dtype;
+    return 1;
 }
 
 // ---- the result ----

@@ -76,6 +76,19 @@ static const tc__product_tile tc__product_tiles_mapped_tf32[] = {
     {64, 64, 32, 4, 1, 6, 2, 45, TC__WAY_MAPPED, 60},
     {128, 96, 32, 8, 1, 7, 1, 80, TC__WAY_MAPPED, 60},
 };
+// The same for f8, whose sums are added to others: beside them there are registers for 128 x 256. Speeds and ends are those of
+// halves, of twice as many elements.
+static const tc__product_tile tc__product_tiles_mapped_f8[] = {
+    {128, 256, 128, 8, 1, 4, 1, 100, TC__WAY_MAPPED, 260},
+    {128, 128, 128, 8, 1, 6, 1, 92, TC__WAY_MAPPED, 240},
+    {128, 192, 128, 8, 1, 5, 1, 97, TC__WAY_MAPPED, 240},
+    {256, 128, 128, 8, 1, 4, 1, 98, TC__WAY_MAPPED, 268},
+    {128, 64, 128, 8, 1, 8, 1, 60, TC__WAY_MAPPED, 240},
+    {64, 256, 128, 4, 1, 5, 1, 70, TC__WAY_MAPPED, 240},
+    {64, 128, 128, 4, 1, 4, 2, 65, TC__WAY_MAPPED, 240},
+    {64, 64, 128, 4, 1, 6, 2, 45, TC__WAY_MAPPED, 240},
+    {128, 96, 128, 8, 1, 7, 1, 80, TC__WAY_MAPPED, 240},
+};
 // Of f32 as tf32 that units get rounded on its way: tiles whose right operand is small. Speeds are of 4096 x 4096 x 4096 on an
 // H200, the last as it is where a multiprocessor has one such block.
 static const tc__product_tile tc__product_tiles_held[] = {
@@ -109,4 +122,5 @@ static const struct {
     {tc__product_tiles_mapped_tf32, (uint8_t)TC__COUNT(tc__product_tiles_mapped_tf32),
      TC__FEW_MOST, 256},
     {tc__product_tiles_held, (uint8_t)TC__COUNT(tc__product_tiles_held), TC__FEW_MOST, 256},
+    {tc__product_tiles_mapped_f8, (uint8_t)TC__COUNT(tc__product_tiles_mapped_f8), 4, 1024},
 };

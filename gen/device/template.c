@@ -195,8 +195,10 @@ static int tc__brings_by_steps(const tc__group *g, const tc__product *q,
         tc__stage_jump(q, s) % 8)
         return 0;
     int plain = n->op == TC_OP_LOAD && n->n_attr == TC__LOAD_PREDICATES;
-    if (!plain || tc__buffer_of(g, n)->dtype != n->dtype || n->dtype != q->dtype) return 0;
-    if (!q->half && !tc__is_own_class(n->dtype)) return 0;
+    if (!plain || tc__buffer_of(g, n)->dtype != n->dtype) return 0;
+    int as_it_is = tc__is_fp8(q->dtype); // both are f8 then, of one dtype or two
+    if (!as_it_is && n->dtype != q->dtype) return 0;
+    if (!as_it_is && !q->half && !tc__is_own_class(n->dtype)) return 0;
     return tc__operand_stride(g, s, TC__DEPTH) && tc__operand_stride(g, s, line);
 }
 
@@ -486,11 +488,18 @@ static void tc__template_buffers(tc__producer *t, int64_t *attr) {
         &t->l, TC__BUF_WORK, dtype, q->shares * q->slices * q->threads * q->sums);
 }
 
+// f8 is multiplied as it lies in memory, other operands as `dtype`.
+static int tc__staged_dtype(const tc__producer *t, const tc__staged *s, int dtype) {
+    return tc__is_fp8(t->q.dtype) ? t->l.from->body.node.at[s->id]->dtype : dtype;
+}
+
 static void tc__tiles_holes(tc__producer *t, int width) {
     const tc__product *q = &t->q;
     int dtype = q->half ? q->dtype : tc__register_dtype(q->dtype);
-    tc__operand_hole(t, &q->left, TC__HOLE_LEFT, q->left.along, q->left.width, dtype);
-    tc__operand_hole(t, &q->right, TC__HOLE_RIGHT, q->right.along, q->right.width, dtype);
+    int left = tc__staged_dtype(t, &q->left, dtype),
+        right = tc__staged_dtype(t, &q->right, dtype);
+    tc__operand_hole(t, &q->left, TC__HOLE_LEFT, q->left.along, q->left.width, left);
+    tc__operand_hole(t, &q->right, TC__HOLE_RIGHT, q->right.along, q->right.width, right);
     if (q->tile->way == TC__WAY_SPLIT) {
         tc__operand_hole(t, &q->left, TC__HOLE_LEFT_ONE, TC__DEPTH, 1, dtype);
         tc__operand_hole(t, &q->right, TC__HOLE_RIGHT_ONE, TC__DEPTH, 1, dtype);

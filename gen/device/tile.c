@@ -145,14 +145,14 @@ static int64_t tc__tile_of(const tc__tiler *t, const tc__node *load) {
     return b;
 }
 
-// Halves are held as the f32 that they are in registers.
+// Halves and f8 are held as the f32 that they are in registers.
 static void tc__tile_buffer(tc__tiler *t, const tc__node *load) {
     const tc__group *g = t->l.from;
     int dtype = tc__buffer_of(g, load)->dtype;
     if (tc__device_is_turned(g, load))
         tc__relist_buffer(&t->l, TC__BUF_SHARED, dtype, tc__tile_numel(t->size));
     else
-        tc__relist_buffer(&t->l, TC__BUF_REGISTER, tc__is_half(dtype) ? TC_F32 : dtype,
+        tc__relist_buffer(&t->l, TC__BUF_REGISTER, tc__is_rounded(dtype) ? TC_F32 : dtype,
                           t->size * t->size / TC__TILE_THREADS);
 }
 

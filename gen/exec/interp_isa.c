@@ -40,6 +40,8 @@
                            TC__LN(i16_in),                                                 \
                            NULL,                                                           \
                            NULL,                                                           \
+                           TC__LN(f8e4m3_in),                                              \
+                           TC__LN(f8e5m2_in),                                              \
                            TC__LN(f16_in),                                                 \
                            TC__LN(bf16_in),                                                \
                            NULL,                                                           \
@@ -50,6 +52,8 @@
              TC__LN(i16_out),                                                              \
              NULL,                                                                         \
              NULL,                                                                         \
+             TC__LN(f8e4m3_out),                                                           \
+             TC__LN(f8e5m2_out),                                                           \
              TC__LN(f16_out),                                                              \
              TC__LN(bf16_out),                                                             \
              NULL,                                                                         \

@@ -205,11 +205,13 @@
         }
 
 // How many elements were stored four vectors at a time; the rest is for the loop behind.
-#    define TC__PACKED_u8(d, s, n)   TC__LN(pack)(d, s, n, 255)
-#    define TC__PACKED_i8(d, s, n)   TC__LN(pack)(d, s, n, 255)
-#    define TC__PACKED_i16(d, s, n)  0
-#    define TC__PACKED_f16(d, s, n)  0
-#    define TC__PACKED_bf16(d, s, n) 0
+#    define TC__PACKED_u8(d, s, n)     TC__LN(pack)(d, s, n, 255)
+#    define TC__PACKED_i8(d, s, n)     TC__LN(pack)(d, s, n, 255)
+#    define TC__PACKED_i16(d, s, n)    0
+#    define TC__PACKED_f16(d, s, n)    0
+#    define TC__PACKED_bf16(d, s, n)   0
+#    define TC__PACKED_f8e4m3(d, s, n) 0
+#    define TC__PACKED_f8e5m2(d, s, n) 0
 
 // X_in and X_out: a memory type T, the class C it becomes, and one element each way.
 #    define TC__IN_OUT(X, T, C, IN, OUT)                                                   \
@@ -469,6 +471,8 @@ TC__LOOP_FN void TC__LN(bool_out)(void *to, const void *from, int64_t n) {
 TC__IN_OUT(u8, uint8_t, i32, s[i], (uint8_t)(s[i] & 255))
 TC__IN_OUT(i8, int8_t, i32, s[i], (int8_t)(uint8_t)(s[i] & 255))
 TC__IN_OUT(i16, int16_t, i32, s[i], (int16_t)(uint16_t)(s[i] & 65535))
+TC__IN_OUT(f8e4m3, uint8_t, f32, tc__f8e4m3_value(s[i]), tc__f8e4m3_of(s[i]))
+TC__IN_OUT(f8e5m2, uint8_t, f32, tc__f8e5m2_value(s[i]), tc__f8e5m2_of(s[i]))
 TC__IN_OUT(f16, uint16_t, f32, tc__f16_value(s[i]), tc__f16_of(s[i]))
 TC__IN_OUT(bf16, uint16_t, f32, tc__bf16_value(s[i]), tc__bf16_of(s[i]))
 

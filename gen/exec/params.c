@@ -200,7 +200,7 @@ static int tc__param_fill(const tc__api *f, tc_tensor t, const tc_init *init,
                           int is_buffer) {
     tc__tensor *m = tc__slot_find(f->c, t);
     if (!m || !tc_init__at(t, *init, f->file, f->line).id) return 0;
-    int is_float = tc__is_float(tc__layout_at(f->c, m->layout)->dtype);
+    int is_float = tc__is_arithmetic(tc__layout_at(f->c, m->layout)->dtype);
     if (!is_buffer && is_float && tc_requires_grad_at(t, 1, f->file, f->line)) return 0;
     tc__tensor_move(f->c, m, 0), m->held = 1;
     return 1;

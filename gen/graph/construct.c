@@ -167,9 +167,9 @@ static tc__node *tc__make_reduce(tc__graph *g, const tc__step *s, tc__node *a) {
     return tc__make_cast(g, a, to);
 }
 
-// A half, which is f32 in registers, as memory would hold it.
+// A half or f8, which is f32 in registers, as memory would hold it.
 static tc__node *tc__make_rounding(tc__graph *g, tc__node *n) {
     int64_t to = n ? n->dtype : 0;
-    if (!n || !tc__is_half(n->dtype)) return n;
+    if (!n || !tc__is_rounded(n->dtype)) return n;
     return tc__make1_as(g, TC_OP_CAST, n->dtype, n, n->rank, n->dims, &to, 1);
 }

@@ -43,9 +43,10 @@ typedef struct tc__derive {
 
 // ---- arithmetic: operands of equal sizes, and of the dtype of the first that is floating ----
 
+// The dtype of a's gradients: of f8, which is not computed with, f32.
 static int tc__d_dtype(tc__derive *d, const tc__node *a) {
     (void)d;
-    return a ? a->dtype : (int)TC_F32;
+    return a && !tc__is_fp8(a->dtype) ? a->dtype : (int)TC_F32;
 }
 
 static tc__node *tc__d_cast(tc__derive *d, tc__node *a, int dtype) {
@@ -190,7 +191,7 @@ static int tc__d_flows(const tc__node *n) { return tc__is_float(n->dtype); }
 static void tc__d_give(tc__derive *d, const tc__node *to, tc__node *a) {
     uint32_t *at = &d->adjoint[tc__d_original(d, to)->id];
     if (!a || !tc__d_flows(to)) return;
-    a = tc__make_cast(d->g, a, to->dtype);
+    a = tc__make_cast(d->g, a, tc__d_dtype(d, to));
     if (*at) a = tc__d2(d, TC_OP_ADD, d->g->node.at[*at - 1], a);
     d->failed |= !a;
     if (a) *at = a->id + 1;

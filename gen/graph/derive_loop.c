@@ -99,7 +99,7 @@ static int tc__back_is_saved(const tc__back *b, const tc__node *n) {
     tc__kind k = tc__ops[n->op].kind;
     int dear = n->op == TC_OP_SIGMOID ||
                n->op == TC_OP_TANH; // their slopes are made of their values
-    return tc__is_float(n->dtype) && b->in[n->id] == b->from + 1 &&
+    return tc__is_arithmetic(n->dtype) && b->in[n->id] == b->from + 1 &&
            !tc__ix_equals(b->outer->g->loop.at[b->from].turns, 0) &&
            (k == TC__KIND_REDUCE || k == TC__KIND_CONTRACT || k == TC__KIND_OPAQUE ||
             (dear && b->product[n->id]));
@@ -306,7 +306,7 @@ static int tc__back_carries(tc__back *b, tc__derive *s, tc__carries *c) {
     }
     for (size_t i = 0; i < c->next.count; i++) {
         const tc__node *n = c->next.at[i];
-        tc__node *carry = tc__is_float(n->dtype) ? tc__back_carry(b, s, n) : NULL;
+        tc__node *carry = tc__is_arithmetic(n->dtype) ? tc__back_carry(b, s, n) : NULL;
         if (!TC__PUSH(g->ctx, c->carry, carry)) return 0;
     }
     return !b->outer->failed;

@@ -215,6 +215,26 @@ static int tc__know(tc__infer *q, tc__relation_kind kind, tc__ix a, tc__ix b) {
 
 // ---- dtype rules ----
 
+// f8 is for storage: it is moved, compared and selected, and what computes wants a cast. There is no dtype that another one
+// has in common with it. Operands from `first` on; 0 = reported.
+static int tc__fp8_check(tc__infer *q, uint32_t first, int computes) {
+    int t = -1, other = -1;
+    for (uint32_t i = first; i < q->n_in; i++)
+        if (tc__is_fp8(q->in[i]->dtype)) t = q->in[i]->dtype;
+    if (t < 0) return 1;
+    if (computes)
+        return tc__fail(q->ctx, TC_E_DTYPE,
+                        "%s: not defined on %s, which is for storage; tc_cast to TC_F32 or "
+                        "TC_BF16 first",
+                        tc__called(q->ctx, q->op), tc__dtype(t)->name);
+    for (uint32_t i = first; i < q->n_in; i++)
+        if (q->in[i]->dtype != t) other = q->in[i]->dtype;
+    return other < 0 ||
+           tc__fail(q->ctx, TC_E_DTYPE,
+                    "%s: %s and %s have no dtype in common; tc_cast one of them",
+                    tc__called(q->ctx, q->op), tc__dtype(t)->name, tc__dtype(other)->name);
+}
+
 // Common dtype of tensor operands `first`...; a scalar operand (fewer operands than the op's arity,
 // its value a word) only raises the category.
 static int tc__dtype_common(tc__infer *q, uint32_t first) {
@@ -248,6 +268,7 @@ static tc__op tc__op_on(tc__op op, int t) {
 }
 
 static int tc__dtype_promote(tc__infer *q) {
+    if (!tc__fp8_check(q, 0, q->op != TC_OP_CAT)) return 0;
     q->out.dtype = (uint8_t)tc__dtype_common(q, 0);
     if (q->out.dtype != TC_BOOL || q->op == TC_OP_CAT) return 1;
     if (tc__op_on(q->op, TC_BOOL) != q->op) return 1;
@@ -265,6 +286,7 @@ static int tc__dtype_product(tc__infer *q) {
 }
 
 static int tc__dtype_floating(tc__infer *q) {
+    if (!tc__fp8_check(q, 0, 1)) return 0;
     int t = tc__dtype_common(q, 0);
     q->out.dtype = (uint8_t)(tc__is_float(t) ? t : TC_F32);
     return 1;
@@ -274,10 +296,13 @@ static int tc__dtype_rounding(tc__infer *q) { return tc__dtype_promote(q); }
 
 static int tc__dtype_compare(tc__infer *q) {
     q->out.dtype = TC_BOOL;
-    return 1;
+    return tc__fp8_check(q, 0, 0);
 }
 
-static int tc__dtype_logic(tc__infer *q) { return tc__dtype_compare(q); }
+static int tc__dtype_logic(tc__infer *q) {
+    q->out.dtype = TC_BOOL;
+    return 1;
+}
 
 static int tc__dtype_bits(tc__infer *q) {
     q->out.dtype = (uint8_t)tc__dtype_common(q, 0);
@@ -299,7 +324,7 @@ static int tc__dtype_where(tc__infer *q) {
     const char *who = tc__called(q->ctx, q->op);
     int is_where = !strcmp(who, "where");
     q->out.dtype = (uint8_t)tc__dtype_common(q, 1);
-    if (q->in[0]->dtype == TC_BOOL) return 1;
+    if (q->in[0]->dtype == TC_BOOL) return tc__fp8_check(q, 1, 0);
     return tc__fail(q->ctx, TC_E_DTYPE,
                     "%s: the %s must be bool, got %s; use tc_ne_s(%s, 0)", who,
                     is_where ? "condition" : "mask", tc__dtype(q->in[0]->dtype)->name,
@@ -311,9 +336,14 @@ static int tc__dtype_same(tc__infer *q) {
     return 1;
 }
 
+// The same, of what computes with elements.
+static int tc__dtype_reduce(tc__infer *q) {
+    return tc__fp8_check(q, 0, 1) && tc__dtype_same(q);
+}
+
 static int tc__dtype_i64(tc__infer *q) {
     q->out.dtype = TC_I64;
-    return 1;
+    return tc__fp8_check(q, 0, 1);
 }
 
 // As the first operand, or f32 of what is no float.

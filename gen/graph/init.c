@@ -163,12 +163,14 @@ static tc_tensor tc__trunc_normal(const tc__api *of, tc_tensor u, const tc_init 
 static tc_tensor tc__init_value(tc__api *f, const tc_init *how) {
     tc__init_draw fill;
     tc_dims d = tc__dims_shape(f);
-    int dtype = tc__is_half(f->x.dtype) ? (int)TC_F32 : f->x.dtype;
+    int dtype = tc__is_rounded(f->x.dtype) ? (int)TC_F32 : f->x.dtype;
     if (how->kind == TC_INIT_CONSTANT)
         return tc__scalar(f, how->a, tc__is_float(f->x.dtype) ? dtype : f->x.dtype);
-    if (!tc__is_float(f->x.dtype)) {
-        tc__fail(f->c, TC_E_DTYPE, "%s: the tensor is %s; random numbers are for floats",
-                 f->who, tc__dtype(f->x.dtype)->name);
+    if (!tc__is_arithmetic(f->x.dtype)) {
+        tc__fail(
+            f->c, TC_E_DTYPE,
+            "%s: the tensor is %s; random numbers are for floats that are computed with",
+            f->who, tc__dtype(f->x.dtype)->name);
         return tc__null();
     }
     if (how->kind == TC_INIT_TRUNC_NORMAL)

@@ -71,7 +71,7 @@ static int tc__optim_refuse(const tc__optim *o, const char *what, const tc__meta
     tc__updates_number(o->of, o->at, number);
     if (!m)
         return tc__fail(f->c, TC_E_NULL, "%s: %s%s is a null tensor", f->who, what, number);
-    if (!tc__is_float(m->dtype))
+    if (!tc__is_arithmetic(m->dtype))
         return tc__fail(f->c, TC_E_DTYPE, "%s: %s%s is %s, floats are needed", f->who, what,
                         number, tc__dtype(m->dtype)->name);
     return tc__fail(f->c, TC_E_SHAPE, "%s: %s%s is %s, its parameter %s", f->who, what,
@@ -83,7 +83,7 @@ static int tc__optim_operand(const tc__optim *o, const char *what, tc_tensor t) 
     tc__meta m;
     if (!t.id) return tc__optim_refuse(o, what, NULL);
     if (!tc__meta_get(&o->f, t, &m)) return 0;
-    return (tc__is_float(m.dtype) && tc__optim_fits(o, &m)) ||
+    return (tc__is_arithmetic(m.dtype) && tc__optim_fits(o, &m)) ||
            tc__optim_refuse(o, what, &m);
 }
 
@@ -117,7 +117,7 @@ static int tc__count_check(const tc__updates *l) {
     tc__api f;
     char x[160];
     if (!tc__api_of(&f, l->who, l->step, l->file, l->line)) return 0;
-    if (f.x.rank || !tc__is_float(f.x.dtype))
+    if (f.x.rank || !tc__is_arithmetic(f.x.dtype))
         return tc__fail(f.c, TC_E_SHAPE, "%s: step is %s%s, a scalar f32 is needed", l->who,
                         tc__dtype(f.x.dtype)->name, tc__dims_text(&f.x, x));
     return tc__writable(&f, l->step);

@@ -26,10 +26,11 @@ static tc_tensor tc__random(tc__api *f, int kind, const tc_dims *d, int dtype) {
     tc__recorder *r = tc__recorder_of(f->c);
     int64_t attr[2];
     if (!tc__dtype_check(f, dtype)) return tc__null();
-    if (!tc__is_float(dtype)) {
-        tc__fail(f->c, TC_E_DTYPE,
-                 "%s: needs a float dtype, got %s; tc_randint, or tc_cast afterwards?",
-                 f->who, tc__dtype(dtype)->name);
+    if (!tc__is_arithmetic(dtype)) {
+        tc__fail(
+            f->c, TC_E_DTYPE,
+            "%s: needs a float dtype that is computed with, got %s; tc_randint, or tc_cast afterwards?",
+            f->who, tc__dtype(dtype)->name);
         return tc__null();
     }
     if (tc__is_half(dtype)) return tc__random_half(f, kind, d, dtype);

@@ -54,7 +54,7 @@ TCDEF tc_tensor tc_cumprod_at(tc_tensor t, int dim, const char *file, int line) 
 // t in a dtype that has keys; converting keeps the order.
 static tc_tensor tc__as_keys(const tc__api *f, tc_tensor t) {
     if (tc__is_own_class(f->x.dtype)) return t;
-    return tc__cast(f, t, tc__is_half(f->x.dtype) ? TC_F32 : TC_I32);
+    return tc__cast(f, t, tc__is_rounded(f->x.dtype) ? TC_F32 : TC_I32);
 }
 
 // The indices that `op` makes of t, and the elements there, each if it is wanted.

@@ -11,7 +11,7 @@ static int tc__running_state(const tc__api *f, const char *name, tc_tensor t, in
     if (!tc__operand_given(f, name, t) || !tc__param_check(f, name, t, n) ||
         !tc__meta_get(f, t, &m))
         return 0;
-    if (!tc__is_float(m.dtype))
+    if (!tc__is_arithmetic(m.dtype))
         return tc__fail(f->c, TC_E_DTYPE, "%s: the %s is %s, floats are needed", f->who,
                         name, tc__dtype(m.dtype)->name);
     return tc__writable(f, t);

@@ -118,7 +118,7 @@ static int tc__npy_descr(tc__npy_reader *r, tc__npy *out) {
             "big-endian elements; a.astype(a.dtype.newbyteorder('<')) in NumPy");
     for (int t = 0; *s && t < TC_DTYPE_COUNT; t++) {
         const char *known = tc__dtype(t)->numpy;
-        if (strcmp(s + 1, known + 1) || !strchr("<|=>", *s)) continue;
+        if (!*known || strcmp(s + 1, known + 1) || !strchr("<|=>", *s)) continue;
         out->dtype = t;
         return 1;
     }
@@ -395,6 +395,12 @@ TCDEF tc_status tc_save_npy_at(tc_tensor t, const char *path, const char *file, 
     const tc__layout *at;
     int64_t offset;
     if (!tc__api_of(&f, "tc_save_npy", t, file, line)) return tc__api_refused(&f, t);
+    if (!*tc__dtype(f.x.dtype)->numpy) {
+        tc__fail(f.c, TC_E_DTYPE,
+                 "tc_save_npy: .npy files have no %s; tc_safetensors_save, or tc_cast it",
+                 tc__dtype(f.x.dtype)->name);
+        return TC_E_DTYPE;
+    }
     tc_status status = tc__host_view(f.c, f.who, t, NULL, &data, &at, &offset);
     if (status) return status;
     tc__layout l = *at;

@@ -172,7 +172,7 @@ static int tc__safe_known(const tc__api *f, const tc_safetensors *s,
         return tc__fail(
             f->c, TC_E_UNSUPPORTED,
             "%s: \"%s\": \"%.80s\" has elements of %s; convert it to one of BOOL, "
-            "U8, I8, I16, I32, I64, F16, BF16, F32, F64",
+            "U8, I8, F8_E4M3, F8_E5M2, I16, I32, I64, F16, BF16, F32, F64",
             f->who, s->path, t->name, t->dtype_name);
     return t->rank <= TC_MAX_RANK ||
            tc__fail(f->c, TC_E_UNSUPPORTED,

@@ -7,9 +7,10 @@
 static const struct {
     const char *name;
     int dtype;
-} tc__safe_dtypes[] = {
-    {"BOOL", TC_BOOL}, {"U8", TC_U8},   {"I8", TC_I8},   {"I16", TC_I16}, {"F16", TC_F16},
-    {"BF16", TC_BF16}, {"I32", TC_I32}, {"F32", TC_F32}, {"F64", TC_F64}, {"I64", TC_I64}};
+} tc__safe_dtypes[] = {{"BOOL", TC_BOOL},      {"U8", TC_U8},          {"I8", TC_I8},
+                       {"F8_E5M2", TC_F8E5M2}, {"F8_E4M3", TC_F8E4M3}, {"I16", TC_I16},
+                       {"F16", TC_F16},        {"BF16", TC_BF16},      {"I32", TC_I32},
+                       {"F32", TC_F32},        {"F64", TC_F64},        {"I64", TC_I64}};
 
 typedef struct tc__safe_tensor {
     const char *name; // in the header's arena

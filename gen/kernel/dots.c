@@ -46,10 +46,10 @@ static const tc__node *tc__dot_node(const tc__group *g, uint32_t id) {
     return n;
 }
 
-// As which dtype they are known. Halves are rounded where they are loaded or cast, no others.
+// As which dtype they are known. Halves and f8 are rounded where they are loaded or cast, no others.
 static int tc__narrow_of(const tc__group *g, uint32_t id) {
     const tc__node *n = tc__dot_node(g, id);
-    if (!tc__is_half(n->dtype) || n->op == TC_OP_CAST) return n->dtype;
+    if (!tc__is_rounded(n->dtype) || n->op == TC_OP_CAST) return n->dtype;
     return n->op == TC_OP_LOAD ? (int)tc__buffer_of(g, n)->dtype : (int)TC_F32;
 }
 

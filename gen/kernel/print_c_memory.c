@@ -23,7 +23,7 @@ static void tc__c_vector_load(tc__printer *p, const tc__node *n) {
 
 static void tc__c_uniform_load(tc__printer *p, const tc__node *n) {
     int dtype = tc__buffer_of(p->g, n)->dtype;
-    if (tc__is_half(dtype)) {
+    if (tc__is_rounded(dtype)) {
         tc__put(p->out, "tc_of_%s(tc_splat_i32(", tc__dtypes[dtype].name);
         tc__c_address(p, n, 1);
         tc__put(p->out, "))");
@@ -43,10 +43,12 @@ static tc__value tc__c_fill(const tc__node *n) {
 
 // A number as memory of dtype holds it.
 static void tc__c_memory_number(tc__printer *p, int dtype, tc__value v) {
-    if (tc__is_half(dtype)) {
-        uint16_t bits;
-        tc__value_store(&bits, 0, dtype, v);
-        tc__put(p->out, "0x%04x", bits);
+    if (tc__is_rounded(dtype)) {
+        uint16_t bits = 0;
+        uint8_t byte = 0;
+        int one = tc__dtypes[dtype].bytes == 1;
+        tc__value_store(one ? (void *)&byte : (void *)&bits, 0, dtype, v);
+        tc__put(p->out, one ? "0x%02x" : "0x%04x", one ? (unsigned)byte : (unsigned)bits);
         return;
     }
     tc__c_number(p, dtype, v);
@@ -494,24 +496,25 @@ static void tc__c_load(tc__printer *p, const tc__node *n, int copy) {
     tc__put(p->out, ";\n");
 }
 
-// The node whose value is stored: one that was rounded to the half in memory is rounded by the store itself.
+// The node whose value is stored: one that was rounded to the dtype in memory is rounded by the store itself.
 static uint32_t tc__c_stored(const tc__printer *p, const tc__node *n) {
     int dtype = tc__buffer_of(p->g, n)->dtype;
     const tc__node *cast = tc__body(p, n->in[0]);
-    if (!tc__is_half(dtype) || cast->op != TC_OP_CAST || cast->dtype != dtype)
+    if (!tc__is_rounded(dtype) || cast->op != TC_OP_CAST || cast->dtype != dtype)
         return cast->id;
     const tc__node *of = tc__body(p, cast->in[0]);
-    return tc__class_of(of->dtype) == TC__CLASS_f32 && !tc__is_half(of->dtype) ? of->id
-                                                                               : cast->id;
+    return tc__class_of(of->dtype) == TC__CLASS_f32 && !tc__is_rounded(of->dtype)
+               ? of->id
+               : cast->id;
 }
 
 // Lane `at` of a stored value as a memory element.
 static void tc__c_element(tc__printer *p, const tc__node *n, int copy, const char *at) {
     int dtype = tc__buffer_of(p->g, n)->dtype, own = tc__is_own_class(dtype);
     if (!own) tc__put(p->out, "(%s)(", tc__c_memory(p, n));
-    if (tc__is_half(dtype)) tc__put(p->out, "tc_bits_%s(", tc__dtypes[dtype].name);
+    if (tc__is_rounded(dtype)) tc__put(p->out, "tc_bits_%s(", tc__dtypes[dtype].name);
     tc__put_value(p, tc__c_stored(p, n), copy);
-    if (tc__is_half(dtype)) tc__put(p->out, ")");
+    if (tc__is_rounded(dtype)) tc__put(p->out, ")");
     tc__put(p->out, "[%s]%s", at, own ? "" : dtype == TC_BOOL ? " & 1)" : ")");
 }
 

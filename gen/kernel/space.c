@@ -185,10 +185,10 @@ static uint32_t tc__weave_node(tc__weave *w, tc__op op, int dtype, const uint32_
     return made ? made->id : 0;
 }
 
-// Whether the register of a node has what memory of its dtype would hold. A half that is computed is f32 there.
+// Whether the register of a node has what memory of its dtype would hold. A half, or f8, that is computed is f32 there.
 static int tc__is_in_dtype(const tc__node *n) {
     int zero = n->op == TC_OP_LOAD && !n->attr[TC__LOAD_FILL];
-    return !tc__is_half(n->dtype) || n->op == TC_OP_CAST || zero;
+    return !tc__is_rounded(n->dtype) || n->op == TC_OP_CAST || zero;
 }
 
 // Node v as dtype. What comes of it through casts that lose nothing is itself: of a product in halves the half is

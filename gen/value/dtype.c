@@ -18,7 +18,7 @@ typedef struct tc__dtype_info {
     tc__class reg;
     uint32_t precision; // bits of an integer's magnitude, or of a float's significand
     const char *memory; // of emitted text
-    const char *numpy;
+    const char *numpy;  // of .npy files, "" = none
 } tc__dtype_info;
 
 #include "out/dtype_info.inc"
@@ -31,6 +31,13 @@ static int tc__is_float(int t) { return tc__dtypes[t].category == TC__FLOAT; }
 static int tc__is_int(int t) { return tc__dtypes[t].category == TC__INT; }
 
 static int tc__is_half(int t) { return t == TC_F16 || t == TC_BF16; }
+static int tc__is_fp8(int t) { return t == TC_F8E4M3 || t == TC_F8E5M2; }
+
+// Floats that are computed with.
+static int tc__is_arithmetic(int t) { return tc__is_float(t) && !tc__is_fp8(t); }
+
+// Floats that are f32 in registers, and rounded where they are stored.
+static int tc__is_rounded(int t) { return tc__is_half(t) || tc__is_fp8(t); }
 
 // Integers that are computed as i32 and wrapped.
 static int tc__is_narrow(int t) { return tc__is_int(t) && tc__dtypes[t].bytes < 4; }
@@ -44,7 +51,7 @@ static int tc__is_own_class(int t) {
 }
 
 // PyTorch's promotion of two tensors: the higher category wins, then the wider type. Of u8 and i8,
-// and of f16 and bf16, neither holds the other.
+// and of f16 and bf16, neither holds the other. f8 has none: who mixes it is refused (graph/infer.c).
 static int tc__promote(int a, int b) {
     tc__category x = tc__dtypes[a].category, y = tc__dtypes[b].category;
     if (x != y) return x > y ? a : b;
@@ -89,7 +96,7 @@ static const char *tc__cast_to(int from, int to) {
 // The register of `from` is that of `to` already.
 static int tc__cast_is_nothing(int from, int to) {
     int same = tc__dtypes[from].reg == tc__dtypes[to].reg;
-    if (from == to) return !tc__is_half(to);
+    if (from == to) return !tc__is_rounded(to);
     return same && from != TC_BOOL && tc__is_own_class(to);
 }
 
@@ -106,6 +113,7 @@ static int64_t tc__int_least(int t) {
 static int tc__holds(int a, int b) {
     if (tc__is_float(a) && !tc__is_float(b)) return 0;
     if (a == TC_BF16 && b == TC_F16) return 0; // exponents
+    if (a == TC_F8E5M2 && b == TC_F8E4M3) return 0;
     if (tc__int_least(a) < 0 && (b == TC_BOOL || b == TC_U8)) return 0;
     return tc__dtypes[a].precision <= tc__dtypes[b].precision;
 }
@@ -124,7 +132,7 @@ typedef union tc__value {
     int64_t i;
 } tc__value;
 
-// ---- f16 and bf16, to and from f32: round to nearest even, infinities and subnormals included
+// ---- f16, bf16 and f8, to and from f32: round to nearest even, infinities and subnormals included
 
 static uint32_t tc__bits_of_f32(float f) {
     uint32_t u;
@@ -146,17 +154,21 @@ static uint16_t tc__bf16_of(float f) {
 
 static float tc__bf16_value(uint16_t h) { return tc__f32_of_bits((uint32_t)h << 16); }
 
+// The f32 of bits a, no sign, as a whole number of 2^(exponent - 150), rounded in integers.
+static uint32_t tc__in_units(uint32_t a, uint32_t exponent) {
+    uint32_t drop = exponent - (a >> 23), m = (a & 0x7fffff) | 0x800000;
+    if (drop > 24) return 0;
+    uint32_t q = m >> drop, rest = m & ((1u << drop) - 1), half = 1u << (drop - 1);
+    return q + (rest > half || (rest == half && (q & 1)));
+}
+
 static uint16_t tc__f16_of(float f) {
     uint32_t u = tc__bits_of_f32(f), sign = u >> 16 & 0x8000, a = u & 0x7fffffff;
     if (a > 0x7f800000) return (uint16_t)(sign | 0x7e00);
     if (a >= 0x47800000) return (uint16_t)(sign | 0x7c00);
     if (a >= 0x38800000) // normal: exponents differ by 112
         return (uint16_t)(sign | ((a - 0x38000000 + 0xfff + (a >> 13 & 1)) >> 13));
-    // Subnormal: a whole number of 2^-24, rounded in integers.
-    uint32_t drop = 126 - (a >> 23), m = (a & 0x7fffff) | 0x800000;
-    if (drop > 24) return (uint16_t)sign;
-    uint32_t q = m >> drop, rest = m & ((1u << drop) - 1), half = 1u << (drop - 1);
-    return (uint16_t)(sign | (q + (rest > half || (rest == half && (q & 1)))));
+    return (uint16_t)(sign | tc__in_units(a, 126)); // subnormal
 }
 
 static float tc__f16_value(uint16_t h) {
@@ -165,6 +177,36 @@ static float tc__f16_value(uint16_t h) {
     if (a >= 0x0400) f = tc__f32_of_bits((a << 13) + 0x38000000);
     return tc__f32_of_bits(tc__bits_of_f32(f) | (a >= 0x7c00 ? 0x7f800000 : 0) | sign);
 }
+
+// What is beyond the largest number becomes that, as in PyTorch (2.15) and by instructions of GPUs: this format has no
+// infinity. NaN stays NaN.
+static uint8_t tc__f8e4m3_of(float f) {
+    uint32_t u = tc__bits_of_f32(f), sign = u >> 24 & 0x80, a = u & 0x7fffffff;
+    if (a > 0x7f800000) return (uint8_t)(sign | 0x7f);
+    if (a >= 0x43e80000) return (uint8_t)(sign | 0x7e); // half a last place above 448
+    if (a >= 0x3c800000)                                // normal: exponents differ by 120
+        return (uint8_t)(sign | ((a - 0x3c000000 + 0x7ffff + (a >> 20 & 1)) >> 20));
+    return (uint8_t)(sign | tc__in_units(a, 141));
+}
+
+static float tc__f8e4m3_value(uint8_t b) {
+    uint32_t sign = (uint32_t)(b & 0x80) << 24, a = b & 0x7f;
+    float f = (float)(int32_t)a * 0.001953125f; // subnormal: a times 2^-9
+    if (a >= 0x08) f = tc__f32_of_bits((a << 20) + 0x3c000000);
+    return tc__f32_of_bits(tc__bits_of_f32(f) | (a == 0x7f ? 0x7f800000 : 0) | sign);
+}
+
+// Beyond the largest number is infinity.
+static uint8_t tc__f8e5m2_of(float f) {
+    uint32_t u = tc__bits_of_f32(f), sign = u >> 24 & 0x80, a = u & 0x7fffffff;
+    if (a > 0x7f800000) return (uint8_t)(sign | 0x7f);
+    if (a >= 0x47700000) return (uint8_t)(sign | 0x7c); // half a last place above 57344
+    if (a >= 0x38800000)                                // normal: exponents differ by 112
+        return (uint8_t)(sign | ((a - 0x38000000 + 0xfffff + (a >> 21 & 1)) >> 21));
+    return (uint8_t)(sign | tc__in_units(a, 134));
+}
+
+static float tc__f8e5m2_value(uint8_t b) { return tc__f16_value((uint16_t)(b << 8)); }
 
 // ---- rounding, in integers: a program that rounds upward or flushes subnormals gets the same numbers
 
@@ -245,6 +287,8 @@ static tc__value tc__value_cast(tc__value v, int from, int to) {
     case TC_DTYPE_COUNT: break;
     case TC_F64: r.f = f; break;
     case TC_F32: r.f = rounded; break;
+    case TC_F8E4M3: r.f = (double)tc__f8e4m3_value(tc__f8e4m3_of((float)rounded)); break;
+    case TC_F8E5M2: r.f = (double)tc__f8e5m2_value(tc__f8e5m2_of((float)rounded)); break;
     case TC_F16: r.f = (double)tc__f16_value(tc__f16_of((float)rounded)); break;
     case TC_BF16: r.f = (double)tc__bf16_value(tc__bf16_of((float)rounded)); break;
     case TC_BOOL: r.i = is_float ? v.f != 0 : v.i != 0; break;
@@ -263,13 +307,13 @@ static tc__value tc__value_cast(tc__value v, int from, int to) {
 
 // A number of the program's text in dtype t. It becomes what ops on t compute with, and then wraps as
 // their results do: filling with s is adding s to zeros. Halves are computed with as f32, and so are
-// their scalars.
+// their scalars; those of f8 are rounded likewise where they are stored.
 static tc__value tc__value_of(double s, int t) {
     tc__value v;
     v.f = s;
-    int computed = tc__is_half(t) ? (int)TC_F32 : tc__computed_as(t);
+    int computed = tc__is_rounded(t) ? (int)TC_F32 : tc__computed_as(t);
     v = tc__value_cast(v, TC_F64, computed);
-    return tc__is_half(t) ? v : tc__value_cast(v, computed, t);
+    return tc__is_rounded(t) ? v : tc__value_cast(v, computed, t);
 }
 
 // The element `i` at `p`.
@@ -284,6 +328,8 @@ static tc__value tc__value_load(const void *p, int64_t i, int t) {
     case TC_I16: v.i = ((const int16_t *)p)[i]; break;
     case TC_I32: v.i = ((const int32_t *)p)[i]; break;
     case TC_I64: v.i = ((const int64_t *)p)[i]; break;
+    case TC_F8E4M3: v.f = (double)tc__f8e4m3_value(((const uint8_t *)p)[i]); break;
+    case TC_F8E5M2: v.f = (double)tc__f8e5m2_value(((const uint8_t *)p)[i]); break;
     case TC_F16: v.f = (double)tc__f16_value(((const uint16_t *)p)[i]); break;
     case TC_BF16: v.f = (double)tc__bf16_value(((const uint16_t *)p)[i]); break;
     case TC_F32: v.f = (double)((const float *)p)[i]; break;
@@ -301,6 +347,8 @@ static void tc__value_store(void *p, int64_t i, int t, tc__value v) {
     case TC_I16: ((int16_t *)p)[i] = (int16_t)v.i; break;
     case TC_I32: ((int32_t *)p)[i] = (int32_t)v.i; break;
     case TC_I64: ((int64_t *)p)[i] = v.i; break;
+    case TC_F8E4M3: ((uint8_t *)p)[i] = tc__f8e4m3_of((float)v.f); break;
+    case TC_F8E5M2: ((uint8_t *)p)[i] = tc__f8e5m2_of((float)v.f); break;
     case TC_F16: ((uint16_t *)p)[i] = tc__f16_of((float)v.f); break;
     case TC_BF16: ((uint16_t *)p)[i] = tc__bf16_of((float)v.f); break;
     case TC_F32: ((float *)p)[i] = (float)v.f; break;

@@ -59,12 +59,14 @@ static uint64_t digest(uint64_t h, tc_tensor t) {
         uint64_t bits = 0, magnitude, infinity;
         for (size_t k = each; k-- > 0;) bits = bits << 8 | p[k];
         magnitude = bits & (((uint64_t)1 << (8 * each - 1)) - 1);
-        infinity = dtype == TC_F64   ? (uint64_t)0x7ff << 52
-                   : dtype == TC_F32 ? 0x7f800000
-                   : dtype == TC_F16 ? 0x7c00
-                                     : 0x7f80;
-        int is_float =
-            dtype == TC_F64 || dtype == TC_F32 || dtype == TC_F16 || dtype == TC_BF16;
+        infinity = dtype == TC_F64      ? (uint64_t)0x7ff << 52
+                   : dtype == TC_F32    ? 0x7f800000
+                   : dtype == TC_F16    ? 0x7c00
+                   : dtype == TC_BF16   ? 0x7f80
+                   : dtype == TC_F8E5M2 ? 0x7c
+                                        : 0x7e;
+        int is_float = dtype == TC_F64 || dtype == TC_F32 || dtype == TC_F16 ||
+                       dtype == TC_BF16 || dtype == TC_F8E4M3 || dtype == TC_F8E5M2;
         if (is_float && magnitude > infinity) bits = infinity + 1;
         h = (h ^ bits) * 0x100000001b3u, h ^= h >> 29;
     }

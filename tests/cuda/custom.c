@@ -6,6 +6,7 @@
 #define TEST_NO_MAIN
 #include "harness.h"
 #include "help.h"
+#include "halves.h"
 #include "tools/cuda_custom.h"
 #include "tools/cuda_device.h"
 #include "tools/poor.h"
@@ -177,6 +178,12 @@ DEVICE(all_dtypes) {
             CHECK_EQ(AT(y, 1), 1);
             x = tc_custom(tc, op, &x, 1);
             CHECK_EQ(tc_item_i64(tc_sum_all(tc_cast(x, TC_I64))), N - 1);
+        } else if (t == TC_F8E4M3 || t == TC_F8E5M2) {
+            byte_format f = t == TC_F8E4M3 ? byte_e4m3 : byte_e5m2;
+            for (int i = 0; i < N; i += 7) {
+                double from = byte_value(f, byte_nearest(f, i));
+                CHECK_EQ(AT(y, i), byte_value(f, byte_nearest(f, from + 1)));
+            }
         } else {
             LINE(y, N, 1, 1);
         }

@@ -277,7 +277,29 @@ TEST(custom_ops) {
                  "%0 = input x0 f32[256,8]\n%1 = custom %0 op=sums f32[256]\nreturn %1\n");
 }
 
-// No text asks which of 8.0 and 8.9 it is for: each is compiled for one of them.
+// Of f8 alone: 8.9 has instructions for it.
+static void check_f8(const char *arch) {
+    static texts t;
+    const char *why = nvrtc_open();
+    if (why) SKIP(why);
+    tc_config config = tc_config_default();
+    config.backend = "aot_eager", config.threads = 1;
+    t.c = tc_open(&config);
+    tc__ix_open(&t.ix, t.c);
+    for (int f8 = TC_F8E4M3; f8 <= TC_F8E5M2; f8++)
+        for (int other = 0; other < TC_DTYPE_COUNT; other++) {
+            if (other == f8) continue;
+            CHECK(add_op(&t, TC_OP_CAST, &f8, 1, other));
+            CHECK(add_op(&t, TC_OP_CAST, &other, 1, f8));
+        }
+    compile_texts(&t, arch);
+    close_texts(&t);
+}
+
+TEST(f8_sm_80) { check_f8("sm_80"); }
+TEST(f8_sm_89) { check_f8("sm_89"); }
+
+// No other text asks which of 8.0 and 8.9 it is for: each is compiled for one of them.
 TEST(sm_80) { check_half("sm_80", 0); }
 TEST(sm_89_others) { check_half("sm_89", 1); }
 TEST(sm_90a) { check_half("sm_90a", 0); }

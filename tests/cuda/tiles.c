@@ -12,7 +12,8 @@
 
 // How an operand lies in memory. SCALED: bytes times a number for each row (left) or column (right);
 // GROUPED: and for each 32 along k, as halves.
-typedef enum source { DIRECT, CONVERTED, SCALED, GROUPED } source;
+// E4M3, E5M2: cast from that.
+typedef enum source { DIRECT, CONVERTED, SCALED, GROUPED, E4M3, E5M2 } source;
 
 // What the device can do with it.
 typedef enum able {
@@ -20,7 +21,8 @@ typedef enum able {
     WITH_TF32,
     WITH_MATRIX_UNITS,
     WITH_MAPS,
-    WITH_MAPS_AND_TF32
+    WITH_MAPS_AND_TF32,
+    WITH_MAPS_AND_F8
 } able;
 
 enum { TURNED = 1, RESTS = 2, ODD = 4, GROUP = 32, MOST = 256, MOST_MADE = 1024 };
@@ -46,6 +48,10 @@ static const pair pairs[] = {{DIRECT, DIRECT, 0},
                              {GROUPED, GROUPED, RESTS},
                              {DIRECT, DIRECT, ODD},
                              {CONVERTED, SCALED, ODD}};
+
+// Those that matrix units take as f8.
+static const pair f8_pairs[] = {
+    {E4M3, E4M3, TURNED}, {E4M3, E5M2, TURNED}, {E5M2, E4M3, TURNED}, {E5M2, E5M2, TURNED}};
 
 typedef struct texts {
     tc_ctx *c;
@@ -126,6 +132,7 @@ static int put_operand(tc__text *t, int *node, int input, source from, int dtype
     if (from == GROUPED) return put_grouped(t, node, input, dtype, s);
     snprintf(what, sizeof what, "input x%d", input);
     int other = tc__is_half(dtype) ? TC_F32 : dtype == TC_F64 ? TC_F16 : TC_BF16;
+    if (from >= E4M3) other = from == E4M3 ? TC_F8E4M3 : TC_F8E5M2, from = CONVERTED;
     int at = line(t, node, what, from == CONVERTED ? other : dtype, s, s->depth, s->lines);
     if (from == DIRECT) return at;
     snprintf(what, sizeof what, "cast %%%d", at);
@@ -193,13 +200,15 @@ static tc__group *add(texts *t, int dtype, const pair *q, int rows, int size, in
     g->target.tf32 = able == WITH_TF32 || able == WITH_MAPS_AND_TF32;
     g->target.matrix_warps = able >= WITH_MATRIX_UNITS ? 4 : 0;
     g->target.tensor_maps = able >= WITH_MAPS;
+    g->target.fast = able == WITH_MAPS_AND_F8;
     tc__text_free(&text);
     if (!CHECK(t->count < MOST)) exit(1);
     t->group[t->count++] = g;
     return g;
 }
 
-static const char *const words[] = {"direct", "converted", "scaled", "grouped"};
+static const char *const words[] = {"direct",  "converted", "scaled",
+                                    "grouped", "e4m3",      "e5m2"};
 
 static void name(texts *t, const tc__product *q, const pair *operands) {
     snprintf(t->name[t->count - 1], sizeof t->name[0], "%dx%dx%d, %s times %s%s%s%s",
@@ -218,7 +227,7 @@ typedef enum share { ALL, FIRST_HALF, SECOND_HALF } share;
 static void add_tiles(texts *t, int dtype, const pair *operands, able able, share share,
                       int *seen) {
     tc__product q;
-    int turn = (int)(operands - pairs) / 2;
+    int turn = share == ALL ? 0 : (int)(operands - pairs) / 2;
     for (int i = 0;; i++) {
         int other = share != ALL && (turn + i) % 2 != (share == SECOND_HALF);
         tc__group *g = add(t, dtype, operands, 2048, 2048, 512, able);
@@ -320,12 +329,15 @@ static void check_tiles(int dtype, able able, share share, const char *arch, siz
     config.backend = "aot_eager", config.threads = 1;
     t.c = tc_open(&config);
     tc__ix_open(&t.ix, t.c);
-    for (size_t i = first; i < (able >= WITH_MAPS ? 2 : TC__COUNT(pairs)); i += 2)
-        add_tiles(&t, dtype, &pairs[i], able, share, &seen);
+    if (able == WITH_MAPS_AND_F8)
+        add_tiles(&t, dtype, &f8_pairs[first], able, share, &seen);
+    else
+        for (size_t i = first; i < (able >= WITH_MAPS ? 2 : TC__COUNT(pairs)); i += 2)
+            add_tiles(&t, dtype, &pairs[i], able, share, &seen);
     for (size_t i = first; i < TC__COUNT(pairs) && able == PLAIN; i += 2)
         add_few(&t, dtype, &pairs[i]);
-    CHECK_EQ(seen,
-             tiles_of(tc__product_plan(t.group[0]).kind, pairs[first].flags & TURNED));
+    int turned = able == WITH_MAPS_AND_F8 || pairs[first].flags & TURNED;
+    CHECK_EQ(seen, tiles_of(tc__product_plan(t.group[0]).kind, turned));
     compile(&t, arch);
     for (int i = 0; i < t.makes; i++) {
         tc__schedule_close(&t.made[i]->schedule);
@@ -357,3 +369,7 @@ DEVICE_TILES(f16_by_maps, TC_F16, WITH_MAPS, 1)
 DEVICE_TILES(tf32_by_maps, TC_F32, WITH_MAPS_AND_TF32, 0)
 DEVICE_TILES(tf32_by_maps_turned, TC_F32, WITH_MAPS_AND_TF32, 1)
 DEVICE_TILES(f16_by_matrix_units, TC_F16, WITH_MATRIX_UNITS, 1)
+DEVICE_TILES(e4m3_by_e4m3, TC_F32, WITH_MAPS_AND_F8, 0)
+DEVICE_TILES(e4m3_by_e5m2, TC_BF16, WITH_MAPS_AND_F8, 1)
+DEVICE_TILES(e5m2_by_e4m3, TC_F16, WITH_MAPS_AND_F8, 2)
+DEVICE_TILES(e5m2_by_e5m2, TC_F32, WITH_MAPS_AND_F8, 3)

@@ -239,7 +239,7 @@ TEST(what_a_text_sees) {
     static const char source[] =
         "typedef int size_is_64[sizeof(size_t) == 8 ? 1 : -1];\n"
         "typedef int names[TC_E_SHAPE == -7 && TC_BOOL == 0 && TC_I8 == 2 &&\n"
-        "    TC_BF16 == 7 && TC_F64 == 9 ? 1 : -1];\n"
+        "    TC_BF16 == 9 && TC_F64 == 11 ? 1 : -1];\n"
         "static int put(int64_t *to, const tc_spec *s) {\n"
         "    *to++ = s->dtype, *to++ = s->rank;\n"
         "    for (int i = 0; i < TC_MAX_RANK; i++) *to++ = s->dims[i];\n"

@@ -647,8 +647,8 @@ static void write_element(FILE *f, int dtype, double x) {
 
 static void write_data(FILE *f, const program *p, int number) {
     static const char *const names[TC_DTYPE_COUNT] = {
-        "uint8_t", "uint8_t",  "int8_t",   "int16_t", "int32_t",
-        "int64_t", "uint16_t", "uint16_t", "float",   "double"};
+        "uint8_t", "uint8_t", "int8_t",   "int16_t",  "int32_t", "int64_t",
+        "uint8_t", "uint8_t", "uint16_t", "uint16_t", "float",   "double"};
     const input *in = &p->input[number];
     tc_dims b = base_dims(in);
     int64_t n = dims_count(&b);

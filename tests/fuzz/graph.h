@@ -806,7 +806,8 @@ static int do_custom(graph *g, const ins *s, int a) {
 
 static int do_cast(graph *g, const ins *s, int a) {
     int to = (int)(s->r[0] % TC_DTYPE_COUNT);
-    return cast(g, a, to);
+    a = cast(g, a, to);
+    return is_byte_float(to) ? cast(g, a, s->r[1] % 2 ? TC_F32 : TC_BF16) : a; // to compute
 }
 
 static int do_ins(graph *g, const ins *s, int a, int b, int c) {

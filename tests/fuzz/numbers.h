@@ -28,13 +28,17 @@ static int chance(rng *g, int percent) { return below(g, 100) < percent; }
 
 // ---- numbers ----
 static const char *const dtype_names[TC_DTYPE_COUNT] = {
-    "TC_BOOL", "TC_U8",  "TC_I8",   "TC_I16", "TC_I32",
-    "TC_I64",  "TC_F16", "TC_BF16", "TC_F32", "TC_F64"};
+    "TC_BOOL",   "TC_U8",     "TC_I8",  "TC_I16",  "TC_I32", "TC_I64",
+    "TC_F8E4M3", "TC_F8E5M2", "TC_F16", "TC_BF16", "TC_F32", "TC_F64"};
 
 static int is_half(int dtype) { return dtype == TC_F16 || dtype == TC_BF16; }
 
 // The highest category first: bool < integers < floats.
-static int category(int dtype) { return dtype >= TC_F16 ? 2 : dtype != TC_BOOL; }
+static int category(int dtype) { return dtype >= TC_F8E4M3 ? 2 : dtype != TC_BOOL; }
+
+static int is_byte_float(int dtype) { return dtype == TC_F8E4M3 || dtype == TC_F8E5M2; }
+
+static byte_format byte_of(int dtype) { return dtype == TC_F8E4M3 ? byte_e4m3 : byte_e5m2; }
 
 static half_format format_of(int dtype) { return dtype == TC_F16 ? half_f16 : half_bf16; }
 
@@ -42,6 +46,8 @@ static void store(void *at, int dtype, int64_t i, double x) {
     switch (dtype) {
     case TC_F16:
     case TC_BF16: ((uint16_t *)at)[i] = half_nearest(format_of(dtype), x); break;
+    case TC_F8E4M3:
+    case TC_F8E5M2: ((uint8_t *)at)[i] = byte_nearest(byte_of(dtype), x); break;
     case TC_I16: ((int16_t *)at)[i] = (int16_t)x; break;
     case TC_I8: ((int8_t *)at)[i] = (int8_t)x; break;
     case TC_F64: ((double *)at)[i] = x; break;
@@ -65,6 +71,8 @@ static double fetch(const void *at, int dtype, int64_t i) {
     switch (dtype) {
     case TC_F16:
     case TC_BF16: return memcpy(&h, p, sizeof h), half_value(format_of(dtype), h);
+    case TC_F8E4M3:
+    case TC_F8E5M2: return byte_value(byte_of(dtype), *p);
     case TC_I16: return memcpy(&s, p, sizeof s), (double)s;
     case TC_I8: return (double)(*p > 127 ? *p - 256 : *p);
     case TC_F64: return memcpy(&d, p, sizeof d), d;

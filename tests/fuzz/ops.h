@@ -21,7 +21,7 @@
 #define FUZZ_TURN                                                                          \
     static tc_status fuzz_turn(void *user, const tc_buffer *in, int n_in,                  \
                                const tc_buffer *out) {                                     \
-        static const char sizes[] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8};                        \
+        static const char sizes[] = {1, 1, 1, 2, 4, 8, 1, 1, 2, 2, 4, 8};                  \
         int size = sizes[in->spec.dtype];                                                  \
         int64_t n = 1;                                                                     \
         (void)user, (void)n_in;                                                            \

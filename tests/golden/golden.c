@@ -16,6 +16,7 @@
 // JOINED: as a CUDA device has them. IN_PARTS: joined as the host has them, as programs are that run. WITH_LISTS: the CUDA file has the kernels that lists of tensors
 // share instead. IN_CLUSTERS: it is for a device whose blocks can be in clusters. WITH_TF32: products may
 // take f32 as that. WITH_MATRIX_UNITS: the device has some that read shared memory; WITH_MAPS: it brings operands to them.
+// FAST: so are numerics.
 enum {
     WITH_SOURCE = 1,
     WITH_CUDA = 2,
@@ -27,6 +28,7 @@ enum {
     IN_PARTS = 128,
     WITH_MATRIX_UNITS = 256,
     WITH_MAPS = 1024,
+    FAST = 2048,
     FOR_DEVICES = 512 // results may have other bits than the host's
 };
 
@@ -498,6 +500,7 @@ static const golden goldens[] = {
     {"matmul_tf32", 1, WITH_CUDA | WITH_TF32, NULL},
     {"matmul_matrix_units", 1, WITH_CUDA | WITH_MATRIX_UNITS, NULL},
     {"matmul_maps", 1, WITH_CUDA | WITH_MATRIX_UNITS | WITH_MAPS, NULL},
+    {"matmul_f8", 1, WITH_CUDA | WITH_MATRIX_UNITS | WITH_MAPS | FAST, NULL},
     {"attention_maps", 4, WITH_CUDA | JOINED | FOR_DEVICES | WITH_MATRIX_UNITS | WITH_MAPS,
      NULL},
     {"slices", 1, WITH_CUDA, NULL},
@@ -565,9 +568,12 @@ static void compare_cuda(tc_ctx *c, const char *name, tc__group *const *k, size_
 
 // What the device has decides which kernels are joined, too.
 static void aim(const golden *g, tc__group *const *k, size_t n) {
-    for (size_t i = 0; i < n && (g->flags & WITH_MATRIX_UNITS); i++)
-        k[i]->target.matrix_warps = 4,
+    for (size_t i = 0; i < n; i++) {
+        k[i]->target.fast = (g->flags & FAST) != 0;
+        if (!(g->flags & WITH_MATRIX_UNITS)) continue;
+        k[i]->target.matrix_warps = 4;
         k[i]->target.tensor_maps = (g->flags & WITH_MAPS) != 0;
+    }
 }
 
 // And what it looks like when every access is checked.
@@ -756,6 +762,7 @@ GOLDEN(matmul_bf16)
 GOLDEN(matmul_tf32)
 GOLDEN(matmul_matrix_units)
 GOLDEN(matmul_maps)
+GOLDEN(matmul_f8)
 GOLDEN(attention_maps)
 GOLDEN(slices)
 GOLDEN(gemv)

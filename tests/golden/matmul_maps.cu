@@ -601,11 +601,11 @@ TC_FN void TC_N(mapped_multiply)(Ring &ring, unsigned *tickets, float *work, I t
     }
 }
 
-template <class P, class L, class R, class I, class Before, class Rounded, class Ahead, class Result>
+template <template <class, class, class> class Multiplied, class P, class L, class R, class I, class Before, class Rounded, class Ahead, class Result>
 TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, I n, I depth, const TC_N(map) &left, const TC_N(map) &right, Before before, Rounded rounded, Ahead ahead, Result result) {
     typedef TC_N(mapped_tile)<P, I> Tile;
     typedef TC_N(mapped_ring)<P> Ring;
-    typedef TC_N(mapped_sums)<P, L, R> Sums;
+    typedef Multiplied<P, L, R> Sums;
     const int part = (R::deep ? P::cols : P::depth) / P::cluster;
     Ring ring(shared);
     if constexpr (P::relay)
@@ -763,5 +763,5 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
         }
         tc_store((tc_pack<tc_u16, 8> *)&out0[4096 * r + p], tc_halves_bf16(o27));
     };
-    tc_mapped<product, left_way, right_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 4096, 4096, 1024, left_map, right_map, before, rounded, ahead, result);
+    tc_mapped<tc_mapped_sums, product, left_way, right_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 4096, 4096, 1024, left_map, right_map, before, rounded, ahead, result);
 }

@@ -40,6 +40,8 @@ static array new_array(int dtype, tc_dims d) {
 
 static half_format half_of(int dtype) { return dtype == TC_F16 ? half_f16 : half_bf16; }
 
+static byte_format byte_of(int dtype) { return dtype == TC_F8E4M3 ? byte_e4m3 : byte_e5m2; }
+
 static void *pack(const array *a) {
     char *p = (char *)calloc((size_t)a->n + 1, 8);
     for (int64_t i = 0; i < a->n; i++) {
@@ -50,6 +52,10 @@ static void *pack(const array *a) {
         case TC_F16:
         case TC_BF16:
             ((uint16_t *)p)[i] = half_nearest(half_of(a->dtype), (double)v.f);
+            break;
+        case TC_F8E4M3:
+        case TC_F8E5M2:
+            ((uint8_t *)p)[i] = byte_nearest(byte_of(a->dtype), (double)v.f);
             break;
         case TC_I64: ((int64_t *)p)[i] = v.i; break;
         case TC_I32: ((int32_t *)p)[i] = (int32_t)v.i; break;
@@ -68,6 +74,8 @@ static val unpack(const void *p, int dtype, int64_t i) {
     case TC_F32: v.f = ((const float *)p)[i]; break;
     case TC_F16:
     case TC_BF16: v.f = half_value(half_of(dtype), ((const uint16_t *)p)[i]); break;
+    case TC_F8E4M3:
+    case TC_F8E5M2: v.f = byte_value(byte_of(dtype), ((const uint8_t *)p)[i]); break;
     case TC_I64: v.i = ((const int64_t *)p)[i]; break;
     case TC_I32: v.i = ((const int32_t *)p)[i]; break;
     case TC_I16: v.i = ((const int16_t *)p)[i]; break;
@@ -106,7 +114,7 @@ static val special_float(int t, int k) {
         0,     -0.0L, 1,         -1,   (ld)NAN, (ld)INFINITY, -(ld)INFINITY, tiny,
         -tiny, 0.5L,  tiny / 64, 2.5L, -2.5L,   big,          -big,          -tiny / 128};
     val v = {0, 0};
-    v.f = list[k % 16];
+    v.f = is_byte_float(t) ? round_to(t, list[k % 16]) : list[k % 16];
     return v;
 }
 
@@ -176,7 +184,7 @@ static tc_tensor make_tensor(tc_ctx *tc, const array *a, int layout) {
 
 // What is narrower in memory than in a register differs from its class by loads and stores alone.
 static int is_narrow(int dtype) {
-    return dtype == TC_I8 || dtype == TC_I16 || is_half(dtype);
+    return dtype == TC_I8 || dtype == TC_I16 || is_half(dtype) || is_byte_float(dtype);
 }
 
 static int way_is_tried(int dtype, int way) {
@@ -649,6 +657,8 @@ TEST(elementwise_i8) { all_ways(TC_I8); }
 TEST(elementwise_i16) { all_ways(TC_I16); }
 TEST(elementwise_i32) { all_ways(TC_I32); }
 TEST(elementwise_i64) { all_ways(TC_I64); }
+TEST(elementwise_f8e4m3) { all_ways(TC_F8E4M3); }
+TEST(elementwise_f8e5m2) { all_ways(TC_F8E5M2); }
 TEST(elementwise_f16) { all_ways(TC_F16); }
 TEST(elementwise_bf16) { all_ways(TC_BF16); }
 TEST(elementwise_f32) { all_ways(TC_F32); }
@@ -1528,7 +1538,7 @@ TEST(products) {
                                    {31, 5, 70}, {4, 0, 3},    {6, 8, 16}};
     for (int dtype = TC_U8; dtype <= TC_F64; dtype++)
         for (int layout = 0; layout < LAYOUTS; layout++) {
-            if (!way_is_tried(dtype, layout)) continue;
+            if (!way_is_tried(dtype, layout) || is_byte_float(dtype)) continue;
             compile_half(dtype, layout + dtype);
             for (int s = 0; s < 9; s++) {
                 int m = sizes[s][0], k = sizes[s][1], n = sizes[s][2];

@@ -22,12 +22,17 @@ typedef struct format {
 
 static format format_of(int t) {
     static const format f16 = {10, -14, 15}, bf16 = {7, -126, 127}, f32 = {23, -126, 127},
-                        f64 = {52, -1022, 1023};
+                        f64 = {52, -1022, 1023}, e4m3 = {3, -6, 8}, e5m2 = {2, -14, 15};
+    if (t == TC_F8E4M3) return e4m3;
+    if (t == TC_F8E5M2) return e5m2;
     return t == TC_F16 ? f16 : t == TC_BF16 ? bf16 : t == TC_F32 ? f32 : f64;
 }
 
 static int is_half(int t) { return t == TC_F16 || t == TC_BF16; }
-static int is_float(int t) { return is_half(t) || t == TC_F32 || t == TC_F64; }
+static int is_byte_float(int t) { return t == TC_F8E4M3 || t == TC_F8E5M2; }
+static int is_float(int t) {
+    return is_half(t) || is_byte_float(t) || t == TC_F32 || t == TC_F64;
+}
 
 static ld two_to(int n) {
     ld r = 1;
@@ -87,7 +92,8 @@ static ld ulp_at(int t, ld x);
 static ld round_to(int t, ld x) {
     if (t == TC_F32) return (ld)(float)x;
     if (t == TC_F64) return (ld)(double)x;
-    if (!is_half(t) || x == 0 || x - x != 0) return x;
+    if (t == TC_F8E4M3 && (x >= 448 || x <= -448)) return x < 0 ? -448 : 448;
+    if ((!is_half(t) && !is_byte_float(t)) || x == 0 || x - x != 0) return x;
     format f = format_of(t);
     ld unit = ulp_at(t, x), y = m_rint(x / unit) * unit, over = two_to(f.highest + 1);
     return y >= over ? (ld)INFINITY : y <= -over ? -(ld)INFINITY : y;
@@ -108,8 +114,8 @@ static val convert(val x, int from, int to) {
     if (to == TC_BOOL)
         r.i = is_float(from) ? x.f != 0 : x.i != 0;
     else if (is_float(to))
-        r.f = round_to(to,
-                       round_to(is_half(to) ? TC_F32 : to, is_float(from) ? x.f : (ld)x.i));
+        r.f = round_to(to, round_to(is_half(to) || is_byte_float(to) ? TC_F32 : to,
+                                    is_float(from) ? x.f : (ld)x.i));
     else if (!is_float(from))
         r.i = wrap_to(to, (uint64_t)x.i);
     else {
@@ -398,6 +404,8 @@ static int compute_dtype(const ref_op *o, const int *dtype) {
     int t = dtype[o->rule == CHOICE];
     for (int k = o->rule == CHOICE ? 2 : 1; k < o->arity; k++) t = promoted(t, dtype[k]);
     if (o->rule == CHOICE && dtype[0] != TC_BOOL) return -1;
+    if (is_byte_float(t) && o->rule != COMPARES && o->rule != LOGIC && o->rule != CHOICE)
+        return -1;
     if (o->rule == NUMBERS && t == TC_BOOL) return -1;
     if (o->rule == BITS && is_float(t)) return -1;
     if (o->rule == SHIFTS && (is_float(t) || t == TC_BOOL)) return -1;

@@ -532,6 +532,45 @@ EMU_FN unsigned emu_pack_bf16(float low, float high) {
     return emu_bits_bf16(low) | (unsigned)emu_bits_bf16(high) << 16;
 }
 
+// ---- helpers: f8, by their definition
+
+// e4m3 has 3 digits behind the point and no infinity, e5m2 has 2.
+EMU_FN float emu_of_f8(int digits, unsigned b) {
+    int bias = digits == 3 ? 7 : 15, e = (int)(b >> digits & (digits == 3 ? 15 : 31));
+    int m = (int)(b & ((1u << digits) - 1)), i = e ? e : 1;
+    float unit = 1, x = (float)(e ? m + (1 << digits) : m);
+    for (int k = bias + digits - i; k > 0; k--) unit *= 0.5f;
+    for (int k = i - bias - digits; k > 0; k--) unit *= 2;
+    if (digits == 3 && (b & 127) == 127) x = emu_bits<float>(0x7fffffffu);
+    if (digits == 2 && e == 31) x = emu_bits<float>(m ? 0x7fffffffu : 0x7f800000u);
+    return b & 128 ? -(x * unit) : x * unit;
+}
+
+// The nearest number, of two the even one; what is beyond the largest becomes that (satfinite), NaN 0x7f.
+EMU_FN unsigned emu_bits_f8(int digits, float f) {
+    unsigned most = digits == 3 ? 0x7e : 0x7b, best = 0;
+    float a = emu_bits<float>(emu_bits<unsigned>(f) & 0x7fffffffu);
+    if (f != f) return 0x7f;
+    for (unsigned b = 0; b <= most; b++) {
+        double now = (double)emu_of_f8(digits, b) - (double)a,
+               then = (double)emu_of_f8(digits, best) - (double)a;
+        now = now < 0 ? -now : now, then = then < 0 ? -then : then;
+        if (now < then || (now == then && b % 2 == 0)) best = b;
+    }
+    if (a > emu_of_f8(digits, most)) best = most;
+    return best | (emu_bits<unsigned>(f) >> 24 & 128);
+}
+
+EMU_FN unsigned short emu_cvt_f8e4m3(float low, float high) {
+    return (unsigned short)(emu_bits_f8(3, low) | emu_bits_f8(3, high) << 8);
+}
+EMU_FN unsigned short emu_cvt_f8e5m2(float low, float high) {
+    return (unsigned short)(emu_bits_f8(2, low) | emu_bits_f8(2, high) << 8);
+}
+EMU_FN unsigned emu_wide_f8e4m3(unsigned short two) {
+    return emu_pack_f16(emu_of_f8(3, two & 255u), emu_of_f8(3, (unsigned)two >> 8));
+}
+
 // To the nearest tf32, of two the larger one (cvt.rna).
 EMU_FN unsigned emu_bits_tf32(float f) {
     unsigned u = emu_bits<unsigned>(f);
@@ -950,6 +989,14 @@ EMU_FN float emu_matrix_word(unsigned long long place, int line, int k) {
     return emu_bits<float>(*(const unsigned *)at & ~0x1fffu);
 }
 
+// The same of bytes.
+EMU_FN unsigned emu_matrix_byte(unsigned long long place, int line, int k) {
+    size_t at = (size_t)(place << 16 >> 16) * 16 + (size_t)(line * 128 + k);
+    at ^= at / 128 % 8 * 16;
+    emu->in_shared((const void *)at, 1, "a matrix that is not in shared memory", emu_at);
+    return *(const unsigned char *)at;
+}
+
 // A thread's sums: it looks for itself, when it asks. Units: f16, bf16, tf32.
 EMU_FN void emu_wgmma(int units, int n, int ta, int tb, float *d, unsigned long long a,
                       unsigned long long b, int keep) {
@@ -966,6 +1013,22 @@ EMU_FN void emu_wgmma(int units, int n, int ta, int tb, float *d, unsigned long 
             sum += units ? (double)emu_of_bf16(x) * (double)emu_of_bf16(y)
                          : (double)emu_of_f16(x) * (double)emu_of_f16(y);
         }
+        d[i] = (float)sum;
+    }
+}
+
+// Units: from 3 on, e5m2 for e4m3 on the left, on the right, on both. Sums keep all bits here, not some 14.
+EMU_FN void emu_wgmma_f8(int units, int n, float *d, unsigned long long a,
+                         unsigned long long b, int keep) {
+    int warp = (int)(threadIdx.x / 32 % 4), lane = (int)emu_self->lane;
+    int left = (units - 3) % 2 ? 2 : 3, right = (units - 3) / 2 ? 2 : 3;
+    for (int i = 0; i < n / 2; i++) {
+        int row = warp * 16 + lane / 4 + i / 2 % 2 * 8,
+            col = i / 4 * 8 + lane % 4 * 2 + i % 2;
+        double sum = keep ? d[i] : 0;
+        for (int k = 0; k < 32; k++)
+            sum += (double)emu_of_f8(left, emu_matrix_byte(a, row, k)) *
+                   (double)emu_of_f8(right, emu_matrix_byte(b, col, k));
         d[i] = (float)sum;
     }
 }

@@ -1026,10 +1026,11 @@ static int map_begin(emu_map *m, const tcu__tensor_map *map, int dtype, uint32_t
                      uint32_t line, int interleave, int swizzle, int promotion, int fill) {
     int bad = (uintptr_t)map % 64 || rank != 4 || (uintptr_t)address % 16 || interleave ||
               swizzle != TCU__MAP_SWIZZLE_128 || promotion != TCU__MAP_L2_128 || fill ||
-              (dtype != TCU__MAP_F16 && dtype != TCU__MAP_BF16 && dtype != TCU__MAP_F32);
+              (dtype != TCU__MAP_F16 && dtype != TCU__MAP_BF16 && dtype != TCU__MAP_F32 &&
+               dtype != TCU__MAP_U8);
     memset(m, 0, sizeof *m);
     m->magic = EMU_MAP, m->at = (const unsigned char *)address;
-    m->bytes = dtype == TCU__MAP_F32 ? 4 : 2;
+    m->bytes = dtype == TCU__MAP_F32 ? 4 : dtype == TCU__MAP_U8 ? 1 : 2;
     for (int i = 0; i < 4 && !bad; i++) {
         bad = !size[i] || size[i] > (uint64_t)1 << 32;
         m->size[i] = (long long)size[i];

@@ -29,6 +29,9 @@ static const struct {
     {"of_bf16", IF_ASM},
     {"bits_bf16", IF_ASM},
     {"pack_f16", IF_ASM},
+    {"cvt_f8e4m3", IF_ASM},
+    {"cvt_f8e5m2", IF_ASM},
+    {"wide_f8e4m3", IF_ASM},
     {"pack_bf16", IF_ASM},
     {"bits_tf32", IF_ASM},
     // approximations
@@ -101,6 +104,7 @@ static const struct {
     {"matrix_wait", IF_ASM},
     {"matrix_keep", IF_ASM},
     {"wgmma", ALWAYS},
+    {"wgmma_f8", ALWAYS},
     {"wgmma_held", ALWAYS},
     {"wgmma_words", ALWAYS},
     {"ldmatrix1", IF_ASM},

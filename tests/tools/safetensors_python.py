@@ -29,14 +29,28 @@ def data(dtype, sizes, size):
     return bytes(i % 2 if dtype == "bool" else i for i in range(n))
 
 
-kept = {name: ctypes.create_string_buffer(data(dtype, sizes, size) or b"x")
-        for name, dtype, sizes, size in ROWS}
-tensors = {name: TensorSpec(dtype=dtype, shape=sizes, data_ptr=ctypes.addressof(kept[name]),
-                            data_len=len(data(dtype, sizes, size)))
-           for name, dtype, sizes, size in ROWS}
-made = bytes(serialize(tensors, {"format": "pt \u2713"}))
+# The same of f8, and what it is sorted between.
+BYTES = [
+    ("e4m3", "float8_e4m3fn", [3], 1),
+    ("e5m2", "float8_e5m2", [2], 1),
+    ("i16", "int16", [1], 2),
+    ("i8", "int8", [1], 1),
+]
+
+
+def show(called, rows, metadata):
+    kept = {name: ctypes.create_string_buffer(data(dtype, sizes, size) or b"x")
+            for name, dtype, sizes, size in rows}
+    tensors = {name: TensorSpec(dtype=dtype, shape=sizes, data_ptr=ctypes.addressof(kept[name]),
+                                data_len=len(data(dtype, sizes, size)))
+               for name, dtype, sizes, size in rows}
+    made = bytes(serialize(tensors, metadata))
+    print("static const unsigned char %s[%d] = {" % (called, len(made)))
+    for i in range(0, len(made), 16):
+        print("    %s," % ", ".join("0x%02x" % b for b in made[i:i + 16]))
+    print("};")
+
+
 print("// Made by tests/tools/safetensors_python.py with safetensors %s." % safetensors.__version__)
-print("static const unsigned char python_file[%d] = {" % len(made))
-for i in range(0, len(made), 16):
-    print("    %s," % ", ".join("0x%02x" % b for b in made[i:i + 16]))
-print("};")
+show("python_file", ROWS, {"format": "pt \u2713"})
+show("python_f8", BYTES, None)

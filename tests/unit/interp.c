@@ -1458,6 +1458,31 @@ static void test_half_values(int dtype) {
     free(x);
 }
 
+// The same of 8 bits.
+static void test_byte_values(int dtype) {
+    byte_format f = dtype == TC_F8E4M3 ? byte_e4m3 : byte_e5m2;
+    float x[BYTE_CASES];
+    int to = 0, from = 0, through = 0;
+    byte_cases(f, x);
+    for (int b = 0; b < 256; b++) {
+        uint8_t byte = (uint8_t)b;
+        double got = tc__value_load(&byte, 0, dtype).f, want = byte_value(f, byte);
+        from += memcmp(&got, &want, sizeof got) && (got == got || want == want);
+    }
+    for (int i = 0; i < BYTE_CASES; i++) {
+        tc__value v;
+        uint8_t byte, want = byte_nearest(f, (double)x[i]);
+        v.f = (double)x[i];
+        tc__value_store(&byte, 0, dtype, v);
+        to += !byte_same(f, byte, want);
+        v = tc__value_cast(v, TC_F64, dtype);
+        through += v.f != byte_value(f, want) && (v.f == v.f || x[i] == x[i]);
+    }
+    CHECK(to == 0);
+    CHECK(from == 0);
+    CHECK(through == 0);
+}
+
 // ---- every loop of the tables: both sets give the same bits
 
 static void fill_register(void *d, int dtype, const tc__isa *isa, int64_t n,
@@ -1474,6 +1499,8 @@ static void fill_register(void *d, int dtype, const tc__isa *isa, int64_t n,
         case TC_I16: ((int32_t *)d)[i] = (int32_t)(z >> 40 & 65535) - 32768; break;
         case TC_I32: ((int32_t *)d)[i] = pick < 5 ? (int32_t)small : (int32_t)low; break;
         case TC_I64: ((int64_t *)d)[i] = pick < 5 ? small : (int64_t)(z ^ z << 30); break;
+        case TC_F8E4M3:
+        case TC_F8E5M2:
         case TC_F16: // any f32 in a register, rounded where it is stored
         case TC_BF16:
         case TC_F32:
@@ -1554,6 +1581,7 @@ static int test_cast_loops(const tc__isa *s, const tc__isa *v) {
     CHECK(tc__loop_from(TC_U8) == 3 && tc__loop_from(TC_I8) == 3);
     CHECK(tc__loop_from(TC_I16) == 3);
     CHECK(tc__loop_from(TC_F16) == 1 && tc__loop_from(TC_BF16) == 1);
+    CHECK(tc__loop_from(TC_F8E4M3) == 1 && tc__loop_from(TC_F8E5M2) == 1);
     return loops;
 }
 
@@ -1748,6 +1776,7 @@ int main(int count, char **args) {
         if (narrow[k] != TC_BOOL) test_narrow_rows(narrow[k], 3, 7);
     }
     test_half_values(TC_F16), test_half_values(TC_BF16);
+    test_byte_values(TC_F8E4M3), test_byte_values(TC_F8E5M2);
     test_loops();
     printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;

@@ -54,6 +54,8 @@ TEST(narrow_types) {
     tc_tensor x = floats(3, fixed), y = floats(3, far), z = floats(3, whole);
     SHOWN(tc_cast(x, TC_F16), "tensor([ 0.1000, -2.0000,  3.0000], dtype=f16)\n");
     SHOWN(tc_cast(x, TC_BF16), "tensor([ 0.1001, -2.0000,  3.0000], dtype=bf16)\n");
+    SHOWN(tc_cast(x, TC_F8E4M3), "tensor([ 0.1016, -2.0000,  3.0000], dtype=f8e4m3)\n");
+    SHOWN(tc_cast(x, TC_F8E5M2), "tensor([ 0.0938, -2.0000,  3.0000], dtype=f8e5m2)\n");
     SHOWN(tc_cast(y, TC_F16), "tensor([65504.,    inf,    -0.], dtype=f16)\n");
     SHOWN(tc_cast(y, TC_BF16),
           "tensor([ 6.5536e+04,  7.0144e+04, -1.0012e-08], dtype=bf16)\n");

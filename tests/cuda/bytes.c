@@ -1,0 +1,126 @@
+// f8 on a CUDA device: tests/ops/bytes.c there, and products of what is cast from it, by matrix units for f8 where
+// numerics are fast and both operands lie along k, else by those for halves, which hold its numbers.
+#include "tcompile.h"
+
+#include "tcompile_cuda.h"
+
+#define TEST_NO_MAIN
+#include "harness.h"
+#include "help.h"
+#include "tools/cuda_device.h"
+
+#define BYTES_DEVICE
+enum { FIRST_RUN = 2 };
+
+static tc_tensor there(tc_tensor t) { return tc_to(t, DEVICE_NAME); }
+
+static tc_ctx *open_there(const char *backend) {
+    tc_config config = tc_config_default();
+    config.backend = backend;
+    tc_ctx *tc = tc_open(&config);
+    if (!open_device(tc)) exit(TEST_FAILED);
+    return tc;
+}
+
+#include "ops/bytes.c"
+
+// Before 8.9 there are no instructions for it.
+TEST(without_instructions) {
+    if (device_is_real) SKIP("a GPU has what it has; the emulator does this");
+    REQUIRE(device_use());
+    fake->major = 8, fake->minor = 0;
+    check_codes(), check_roundings();
+}
+
+// ---- products
+
+enum { LEFT_TURNED = 1, RIGHT_ALONG = 2, FAST = 4, BATCH = 8 };
+
+typedef struct shape {
+    int m, n, k, flags;
+} shape;
+
+static double number(int dtype, uint8_t b) { return byte_value(formats[dtype], b); }
+
+// What the user writes: sums of products in f32, times a scale for each row and each column.
+static tc_tensor scaled_product(tc_tensor x, tc_tensor w, tc_tensor rows, tc_tensor columns,
+                                tc_dtype computed) {
+    tc_tensor y = tc_matmul(tc_cast(x, computed), tc_cast(w, computed));
+    return tc_cast(tc_mul(tc_mul(tc_to_f32(y), rows), columns), TC_F32);
+}
+
+// left: 0 = e4m3, 1 = e5m2. Sums of few digits are exact whatever units they go through; an f16 holds those of
+// `computed` halves.
+static void product_case(const shape *s, int left, int right, tc_dtype computed) {
+    int b = s->flags & BATCH ? 3 : 1, m = s->m, n = s->n, k = s->k;
+    int turned = s->flags & LEFT_TURNED, along = s->flags & RIGHT_ALONG;
+    uint8_t *x = (uint8_t *)malloc((size_t)b * (size_t)m * (size_t)k);
+    uint8_t *w = (uint8_t *)malloc((size_t)b * (size_t)n * (size_t)k);
+    float *rows = (float *)malloc((size_t)m * sizeof *rows),
+          *columns = (float *)malloc((size_t)n * sizeof *columns),
+          *got = (float *)malloc((size_t)b * (size_t)m * (size_t)n * sizeof *got);
+    if (!x || !w || !rows || !columns || !got) abort();
+    for (int i = 0; i < b * m * k; i++)
+        x[i] = byte_nearest(formats[left], (double)((i * 7 + i / k) % 5 - 2));
+    for (int i = 0; i < b * n * k; i++)
+        w[i] = byte_nearest(formats[right], (double)((i * 5 + i / n) % 7 - 3) / 2);
+    for (int i = 0; i < m; i++) rows[i] = (float)half_power(i % 5 - 2);
+    for (int i = 0; i < n; i++) columns[i] = (float)half_power(i % 3);
+    tc_ctx *tc = open_there("cpu");
+    tc_options o;
+    memset(&o, 0, sizeof o);
+    o.numerics = s->flags & FAST ? TC_NUMERICS_FAST : TC_NUMERICS_STRICT;
+    tc_dims dx = turned ? TC_DIMS(b, k, m) : TC_DIMS(b, m, k);
+    tc_dims dw = along ? TC_DIMS(b, n, k) : TC_DIMS(b, k, n);
+    tc_tensor a = there(tc_from_data(tc, x, dx, both[left]));
+    tc_tensor c = there(tc_from_data(tc, w, dw, both[right]));
+    tc_tensor r = there(tc_from_data(tc, rows, TC_DIMS(m, 1), TC_F32));
+    tc_tensor q = there(tc_from_data(tc, columns, TC_DIMS(n), TC_F32));
+    tc_trace_begin_at(tc, "product", &o, "bytes.c", 1);
+    if (turned) a = tc_permute(a, TC_DIMS(0, 2, 1));
+    if (along) c = tc_permute(c, TC_DIMS(0, 2, 1));
+    tc_tensor y = scaled_product(a, c, r, q, computed);
+    if (tc_trace_end(tc)) FAIL("%s", tc_error_text(tc));
+    CHECK_EQ(tc_read(tc_to(y, "cpu"), got, (size_t)b * (size_t)m * (size_t)n * sizeof *got),
+             TC_OK);
+    int bad = 0;
+    for (int i = 0; i < b * m * n && bad < 3; i++) {
+        int z = i / (m * n), row = i / n % m, col = i % n;
+        double sum = 0;
+        for (int d = 0; d < k; d++)
+            sum +=
+                number(left, turned ? x[(z * k + d) * m + row] : x[(z * m + row) * k + d]) *
+                number(right, along ? w[(z * n + col) * k + d] : w[(z * k + d) * n + col]);
+        double want = sum * (double)rows[row] * (double)columns[col];
+        double least =
+            computed == TC_F32 ? 0 : fabs(want) * (computed == TC_F16 ? 0x1p-11 : 0x1p-8);
+        if (fabs((double)got[i] - want) <= least) continue;
+        bad++;
+        FAIL("%d x %d x %d, flags %d, %d by %d: element %d is %g, not %g", m, n, k,
+             s->flags, left, right, i, (double)got[i], want);
+    }
+    tc_close(tc);
+    check_device_closed();
+    free(x), free(w), free(rows), free(columns), free(got);
+}
+
+// Whole tiles, and rests of rows, of columns, of k and of 16 bytes.
+static const shape shapes[] = {{128, 256, 256, RIGHT_ALONG | FAST},
+                               {200, 136, 272, RIGHT_ALONG | FAST},
+                               {64, 96, 144, RIGHT_ALONG | FAST | BATCH},
+                               {70, 72, 128, RIGHT_ALONG},
+                               {70, 72, 100, RIGHT_ALONG | FAST},
+                               {66, 64, 128, FAST},
+                               {64, 72, 128, LEFT_TURNED | RIGHT_ALONG | FAST},
+                               {3, 200, 256, RIGHT_ALONG | FAST},
+                               {40, 33, 65, 0}};
+
+static void product_shapes(int left, int right, tc_dtype computed) {
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        product_case(&shapes[i], left, right, computed);
+}
+
+TEST(products_e4m3) { product_shapes(0, 0, TC_F32); }
+TEST(products_e5m2) { product_shapes(1, 1, TC_F32); }
+TEST(products_e4m3_by_e5m2) { product_shapes(0, 1, TC_BF16); }
+TEST(products_e5m2_by_e4m3) { product_shapes(1, 0, TC_F16); }
