@@ -475,13 +475,24 @@ static int take_turns(call *c) {
     return 0;
 }
 
+// What kernels of a row take.
+static void profile(call *c) {
+    for (int i = 0; i < 3; i++) run(c);
+    tc_profile_begin(c->k.tc);
+    for (int i = 0; i < 20; i++) run(c);
+    tc_profile_end(c->k.tc);
+    printf("%s\n", tc_profile_text(c->k.tc));
+}
+
 // Arguments: rows, by the beginnings of their names; none = all. `--names NAME` prints these, `--source NAME` the C,
-// `--turns` is for cpu.py.
+// `--profile NAME` what its kernels take, `--turns` is for cpu.py.
 int main(int argc, char **argv) {
     static call c;
     c.k.tc = bench_open(THREADS);
     int names = argc > 1 && !strcmp(argv[1], "--names");
-    int source = argc > 1 && !strcmp(argv[1], "--source"), first = 1 + (names || source);
+    int source = argc > 1 && !strcmp(argv[1], "--source"),
+        profiled = argc > 1 && !strcmp(argv[1], "--profile"),
+        first = 1 + (names || source || profiled);
     if (argc == 2 && !strcmp(argv[1], "--turns")) return take_turns(&c);
     for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) {
         int wanted = argc == first;
@@ -494,9 +505,11 @@ int main(int argc, char **argv) {
         }
         open_job(&c, i);
         bench_side side = {run, &c, 0};
-        if (!source) bench_interleave(&side, 1, BENCH_ROUNDS);
+        if (!source && !profiled) bench_interleave(&side, 1, BENCH_ROUNDS);
         bench_check(c.k.tc);
-        if (source)
+        if (profiled)
+            profile(&c);
+        else if (source)
             printf("%s", tc_region_source(c.k.tc, jobs[i].name));
         else
             printf("%s %.0f\n", jobs[i].name, side.ns);
