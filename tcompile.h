@@ -3191,7 +3191,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xad4a07802de29b1cu
+#define TC__BUILD_ID 0xed3a5b36353ab016u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -29858,7 +29858,7 @@ reach;
 TC__VEC(tc__taken)taken;
 }tc__plan;
 enum{TC__SLAB_ALIGN=64};
-enum{TC__PLAN_HERE,TC__PLAN_OUTPUT,TC__PLAN_APART,TC__PLAN_TO_END};
+enum{TC__PLAN_HERE,TC__PLAN_OUTPUT,TC__PLAN_APART,TC__PLAN_TO_END,TC__PLAN_STILL};
 static tc__slab*tc__plan_find(const tc__plan*p,uint32_t node){
 uint32_t at=node<p->of.count?p->of.at[node]:0;
 return at?&p->slab.at[at-1]:NULL;
@@ -30100,8 +30100,10 @@ continue;
 size_t bytes=(size_t)tc__ix_eval(k[i]->body.ix,f->numel,env)*
 tc__dtype(f->dtype)->bytes;
 int kind=output[f->source];
-uint32_t last=(uint32_t)(kind==TC__PLAN_TO_END?n-1:i);
-if(!tc__plan_note(c,p,f,(uint32_t)i,last,kind==TC__PLAN_OUTPUT,bytes))
+int stays=kind==TC__PLAN_STILL;
+uint32_t last=(uint32_t)(stays||kind==TC__PLAN_TO_END?n-1:i);
+if(!tc__plan_note(c,p,f,(uint32_t)(stays?0:i),last,
+kind==TC__PLAN_OUTPUT,bytes))
 return 0;
 }
 }
@@ -47253,6 +47255,8 @@ int64_t items,grain;
 uint32_t order;
 uint32_t profile,row;
 tc__tuned tuned;
+uint8_t still;
+uint8_t there;
 tc__chosen chosen;
 }tc__launch;
 enum{TC__KEPT=4};
@@ -47293,6 +47297,10 @@ TC__AUTOTUNE_OFF,
 TC__AUTOTUNE_RECALL,
 TC__AUTOTUNE_SEARCH
 }tc__autotune;
+typedef struct tc__constant_now{
+uint32_t external;
+uint64_t id;
+}tc__constant_now;
 typedef struct tc__program{
 tc_ctx*ctx;
 uint32_t number;
@@ -47317,6 +47325,8 @@ int exact;
 int laid_out;
 const void*bound;
 uint8_t*memory;
+uint8_t*still;
+TC__VEC(tc__constant_now)still_of;
 size_t memory_bytes;
 uint8_t*scratch;
 size_t scratch_bytes;
@@ -47829,6 +47839,82 @@ if(ok&&timed)ok=tc__mark(c,d,1)&&tc__between(c,d,0,1,ns);
 *ns/=(uint64_t)repeats;
 return ok;
 }
+// ---- gen/exec/still.c
+static int tc__launch_changes(const tc__program*p,const tc__visit*v,const tc__launch*l,
+const uint8_t*still){
+const tc__group*g=l->group;
+if(!l->interp||g->target.device||l->opaque||l->custom)return 1;
+for(size_t i=0;i<g->body.node.count;i++){
+tc__op op=(tc__op)g->body.node.at[i]->op;
+if(op==TC_OP_RANDOM||op==TC_OP_CHECK)return 1;
+if(op==TC_OP_ARG&&!l->constants)return 1;
+}
+for(size_t i=0;i<g->buffer.count;i++){
+const tc__kbuf*b=&g->buffer.at[i];
+int own=b->place==TC__BUF_NODE&&b->written;
+if(b->place==TC__BUF_NODE&&!own&&!still[b->source])return 1;
+if(b->place!=TC__BUF_INPUT)continue;
+if(b->written||b->source>=p->externals)return 1;
+const tc__external*e=&v->external.at[b->source];
+if(!e->handle.id||!e->storage||!e->storage->constant)return 1;
+}
+return 0;
+}
+static int tc__launch_stays(const tc__launch*l,const uint8_t*result){
+const tc__group*g=l->group;
+int some=0;
+for(size_t i=0;i<g->buffer.count;i++){
+const tc__kbuf*b=&g->buffer.at[i];
+if(b->place!=TC__BUF_NODE||!b->written)continue;
+if(result[b->source])return 0;
+some=1;
+}
+return some;
+}
+static int tc__may_stay(const tc__program*p,const tc__visit*v){
+const tc__region*r=p->ctx->alone;
+while(r&&r!=v->region)r=r->next;
+return!r&&p->backend&&!p->backend->own.run&&!p->devices&&!p->graph.loop.count;
+}
+static int tc__still_of(tc__program*p,uint32_t source){
+tc__constant_now now={source,0};
+for(size_t i=0;i<p->still_of.count;i++)
+if(p->still_of.at[i].external==source)return 1;
+return TC__PUSH(p->ctx,p->still_of,now);
+}
+static int tc__program_still(tc__program*p,const tc__visit*v){
+size_t n=p->graph.node.count;
+if(!tc__may_stay(p,v))return 1;
+uint8_t*result=TC__NEW_ARRAY(p->ctx,uint8_t,n);
+p->still=TC__ANEW_ARRAY(&p->arena,uint8_t,n);
+for(size_t i=0;result&&i<p->output.count;i++)
+if(!p->output.at[i].alias)result[p->output.at[i].node]=1;
+for(size_t i=0;result&&p->still&&i<p->launch.count;i++){
+tc__launch*l=&p->launch.at[i];
+l->still=!tc__launch_changes(p,v,l,p->still)&&tc__launch_stays(l,result);
+for(size_t k=0;l->still&&k<l->group->buffer.count;k++){
+const tc__kbuf*b=&l->group->buffer.at[k];
+if(b->place==TC__BUF_NODE)p->still[b->source]=1;
+if(b->place==TC__BUF_INPUT&&!tc__still_of(p,b->source))l->still=0;
+}
+}
+int ok=result&&p->still;
+if(result)TC__FREE_ARRAY(p->ctx,result,n);
+return ok;
+}
+static void tc__program_move_still(tc__program*p){
+for(size_t i=0;p->still&&i<p->launch.count;i++)p->launch.at[i].there=0;
+}
+static void tc__program_meet_constants(tc__program*p,const tc__visit*v){
+int moved=0;
+for(size_t i=0;i<p->still_of.count;i++){
+tc__constant_now*now=&p->still_of.at[i];
+const tc__external*e=&v->external.at[now->external];
+uint64_t id=e->storage&&e->storage->constant?e->handle.id:0;
+moved|=!id||now->id!=id,now->id=id;
+}
+if(moved)tc__program_move_still(p);
+}
 // ---- gen/exec/program.c
 static uint64_t tc__made_ns(const tc__program*p){
 const tc_stats*a=&p->after,*b=&p->before;
@@ -47890,6 +47976,7 @@ TC__VEC_FREE(c,p->assumed);
 TC__VEC_FREE(c,p->arg);
 TC__VEC_FREE(c,p->arg_now);
 TC__VEC_FREE(c,p->constant);
+TC__VEC_FREE(c,p->still_of);
 TC__VEC_FREE(c,p->size);
 tc__plan_close(c,&p->plan);
 tc__loops_close(&p->loops,&p->graph);
@@ -48095,7 +48182,9 @@ return p->memory||tc__no_room_between(p,before,&p->plan);
 static int tc__program_plan_on(tc__program*p,tc__plan*plan,int device,uint8_t*output,
 tc__group*const*k,const tc__ixenv*env){
 for(size_t i=0;i<p->graph.node.count;i++)
-output[i]=p->graph.node.at[i]->device==device?TC__PLAN_HERE:TC__PLAN_APART;
+output[i]=p->graph.node.at[i]->device!=device?TC__PLAN_APART
+:p->still&&p->still[i]?TC__PLAN_STILL
+:TC__PLAN_HERE;
 for(size_t i=0;i<p->output.count;i++){
 const tc__output*o=&p->output.at[i];
 if(!o->alias&&tc__output_device(p,o)==device)
@@ -48219,6 +48308,7 @@ tc__ixenv env;
 memset(&env,0,sizeof env);
 if(p->counted)tc__program_count(p,-1);
 p->laid_out=0,p->bound=NULL;
+tc__program_move_still(p);
 if(p->size.count)memcpy(p->size.at,v->size.at,p->size.count*sizeof*p->size.at);
 env.sym=p->size.at;
 for(size_t i=0;i<p->output.count;i++)
@@ -48531,6 +48621,7 @@ return ok&&tc__stores_before(p);
 static int tc__stage_device(tc__making*m){
 return m->p->devices?tc__dispatch_make(m->p):tc__program_list_acts(m->p);
 }
+static int tc__stage_still(tc__making*m){return tc__program_still(m->p,m->v);}
 static int tc__stage_plan(tc__making*m){
 return!m->p->ix.failed&&tc__program_lay_out(m->p,m->v);
 }
@@ -48544,6 +48635,7 @@ int(*run)(tc__making*m);
 {"prepare",tc__stage_prepare},
 {"stores",tc__stage_stores},
 {"device",tc__stage_device},
+{"still",tc__stage_still},
 {"plan",tc__stage_plan},
 };
 static int tc__program_fill(tc__making*m){
@@ -51836,8 +51928,11 @@ tc__calling_end(p->ctx,calling);
 return ok&&tc__custom_end(p->ctx,l);
 }
 static int tc__launch_run(tc__program*p,const tc__region*r,uint32_t i){
-if(p->launch.at[i].items<=0)return 1;
-return p->launch.at[i].custom?tc__custom_go(p,r,i):tc__launch_go(p,r,i);
+tc__launch*l=&p->launch.at[i];
+if(l->items<=0||l->there)return 1;
+int ok=l->custom?tc__custom_go(p,r,i):tc__launch_go(p,r,i);
+l->there=(uint8_t)(ok&&l->still);
+return ok;
 }
 typedef struct tc__visitor{
 const tc__device*device;
@@ -51939,6 +52034,7 @@ return ok;
 }
 static int tc__program_launch_all(tc__program*p,const tc__visit*v){
 int ok=1;
+if(TC__UNLIKELY(p->still_of.count))tc__program_meet_constants(p,v);
 for(tc__dispatch*r=p->dispatch;ok&&r;r=r->next)
 ok=tc__dispatch_begin(p,r,v);
 for(uint32_t i=0;ok&&i<p->acts;i++){
@@ -52033,6 +52129,7 @@ tc__region_kind(v->region),v->region->name,wrong);
 static int tc__verify_code(tc__program*p,const tc__visit*v,uint8_t**copy){
 int64_t flag[3];
 (void)tc__verify_move(p,v,copy,TC__VERIFY_SWAP);
+tc__program_move_still(p);
 memcpy(flag,p->flag,sizeof flag);
 p->flag[0]=0;
 int ok=tc__program_launch_all(p,v);
@@ -54713,7 +54810,7 @@ const tc__program*p=(const tc__program*)e->leaf->program;
 tc__quick*q=&e->quick;
 q->serial=0,q->in.count=q->out.count=0,q->writes=0;
 if(!tc__quick_given(e)||tc__may_fail(p)||e->leaf->flags&TC__STEP_EXACT)return;
-if(p->tier!=TC__TIER_FINAL||p->foreign||p->verify)return;
+if(p->tier!=TC__TIER_FINAL||p->foreign||p->verify||p->still_of.count)return;
 for(size_t i=0;i<e->result.count;i++)
 if(e->result.at[i]&TC__EXTERNAL)return;
 for(size_t i=0;i<p->output.count;i++){

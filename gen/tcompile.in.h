@@ -628,6 +628,7 @@
 #include "exec/loops.c"
 #include "exec/outputs.c"
 #include "exec/runner.c"
+#include "exec/still.c"
 #include "exec/program.c"
 #include "exec/program_devices.c"
 #include "exec/pipeline.c"

@@ -213,6 +213,12 @@ static void make_resnet(work *k, int i) {
     tc_tensor x = give(k, TC_DIMS(1, 3, 224, 224), 1);
     (void)i, resnet_body(k, give_layer, x, 0);
     give(k, TC_DIMS(1000, 512), 0.05), give(k, TC_DIMS(1000), 0.1);
+    for (int p = 1; p < k->inputs; p++) { // constants, as ONNX Runtime has them
+        tc_tensor was = k->in[p];
+        tc_dims d = tc_shape(was);
+        k->in[p] = tc_const(k->tc, k->memory[p], d, TC_F32);
+        tc_free(was);
+    }
 }
 
 static void resnet(work *k, int i) {

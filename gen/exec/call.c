@@ -44,7 +44,7 @@ static void tc__quick_prepare(tc_fn *f, tc__entry *e) {
     tc__quick *q = &e->quick;
     q->serial = 0, q->in.count = q->out.count = 0, q->writes = 0;
     if (!tc__quick_given(e) || tc__may_fail(p) || e->leaf->flags & TC__STEP_EXACT) return;
-    if (p->tier != TC__TIER_FINAL || p->foreign || p->verify) return;
+    if (p->tier != TC__TIER_FINAL || p->foreign || p->verify || p->still_of.count) return;
     for (size_t i = 0; i < e->result.count; i++)
         if (e->result.at[i] & TC__EXTERNAL) return;
     for (size_t i = 0; i < p->output.count; i++) {

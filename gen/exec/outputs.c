@@ -28,6 +28,8 @@ typedef struct tc__launch {
     uint32_t order;        // of the program's job, while there is one
     uint32_t profile, row; // the profile that it has a row in: see exec/profile.c
     tc__tuned tuned;
+    uint8_t still;     // it makes the same in each run: exec/still.c,
+    uint8_t there;     //   and did
     tc__chosen chosen; // HERE, KNOWN
 } tc__launch;
 
@@ -80,6 +82,12 @@ typedef enum tc__autotune {
     TC__AUTOTUNE_SEARCH  // the first run measures what is not
 } tc__autotune;
 
+// An external that is a constant, and of which tensor it was in the last run.
+typedef struct tc__constant_now {
+    uint32_t external;
+    uint64_t id;
+} tc__constant_now;
+
 typedef struct tc__program {
     tc_ctx *ctx;
     uint32_t number; // in its region, in the order of making
@@ -104,6 +112,8 @@ typedef struct tc__program {
     int laid_out;
     const void *bound; // whose tensors the launches' addresses are of: see exec/call.c
     uint8_t *memory;   // the arena of the host's intermediates
+    uint8_t *still;    // by node: it stays there from run to run; NULL = none does
+    TC__VEC(tc__constant_now) still_of; // what it is made of
     size_t memory_bytes;
     uint8_t *scratch;     // worker scratch
     size_t scratch_bytes; // of one worker

@@ -64,6 +64,8 @@ static int tc__stage_device(tc__making *m) {
     return m->p->devices ? tc__dispatch_make(m->p) : tc__program_list_acts(m->p);
 }
 
+static int tc__stage_still(tc__making *m) { return tc__program_still(m->p, m->v); }
+
 static int tc__stage_plan(tc__making *m) {
     return !m->p->ix.failed && tc__program_lay_out(m->p, m->v);
 }
@@ -81,6 +83,7 @@ static const struct {
     {"prepare", tc__stage_prepare},   // LOOP -> what the interpreter runs
     {"stores", tc__stage_stores},     // which kernels write where a result is to lie
     {"device", tc__stage_device},     // launches -> those of a device
+    {"still", tc__stage_still},       // which kernels run once, of constants alone
     {"plan", tc__stage_plan},         // memory, sizes and work of this run
 };
 

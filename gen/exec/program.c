@@ -79,6 +79,7 @@ static void tc__program_free(tc__program *p) {
     TC__VEC_FREE(c, p->arg);
     TC__VEC_FREE(c, p->arg_now);
     TC__VEC_FREE(c, p->constant);
+    TC__VEC_FREE(c, p->still_of);
     TC__VEC_FREE(c, p->size);
     tc__plan_close(c, &p->plan);
     tc__loops_close(&p->loops, &p->graph);
@@ -317,7 +318,9 @@ static int tc__program_memory(tc__program *p) {
 static int tc__program_plan_on(tc__program *p, tc__plan *plan, int device, uint8_t *output,
                                tc__group *const *k, const tc__ixenv *env) {
     for (size_t i = 0; i < p->graph.node.count; i++)
-        output[i] = p->graph.node.at[i]->device == device ? TC__PLAN_HERE : TC__PLAN_APART;
+        output[i] = p->graph.node.at[i]->device != device ? TC__PLAN_APART
+                    : p->still && p->still[i]             ? TC__PLAN_STILL
+                                                          : TC__PLAN_HERE;
     for (size_t i = 0; i < p->output.count; i++) {
         const tc__output *o = &p->output.at[i];
         if (!o->alias && tc__output_device(p, o) == device)
@@ -459,6 +462,7 @@ static int tc__program_lay_out(tc__program *p, const tc__visit *v) {
     memset(&env, 0, sizeof env);
     if (p->counted) tc__program_count(p, -1);
     p->laid_out = 0, p->bound = NULL;
+    tc__program_move_still(p);
     if (p->size.count) memcpy(p->size.at, v->size.at, p->size.count * sizeof *p->size.at);
     env.sym = p->size.at;
     for (size_t i = 0; i < p->output.count; i++)

@@ -21,8 +21,11 @@ static int tc__custom_go(tc__program *p, const tc__region *region, uint32_t i) {
 
 // Runs kernel i of the program, of region r; NULL = eager. 0 = a custom op failed, reported.
 static int tc__launch_run(tc__program *p, const tc__region *r, uint32_t i) {
-    if (p->launch.at[i].items <= 0) return 1;
-    return p->launch.at[i].custom ? tc__custom_go(p, r, i) : tc__launch_go(p, r, i);
+    tc__launch *l = &p->launch.at[i];
+    if (l->items <= 0 || l->there) return 1;
+    int ok = l->custom ? tc__custom_go(p, r, i) : tc__launch_go(p, r, i);
+    l->there = (uint8_t)(ok && l->still);
+    return ok;
 }
 
 // ---- acts ----
@@ -142,6 +145,7 @@ static int tc__act_loop(tc__program *p, uint32_t *i) {
 // it returns. 0 = reported.
 static int tc__program_launch_all(tc__program *p, const tc__visit *v) {
     int ok = 1;
+    if (TC__UNLIKELY(p->still_of.count)) tc__program_meet_constants(p, v);
     for (tc__dispatch *r = p->dispatch; ok && r; r = r->next)
         ok = tc__dispatch_begin(p, r, v);
     for (uint32_t i = 0; ok && i < p->acts; i++) {
@@ -253,6 +257,7 @@ static void tc__verify_warn(const tc__program *p, const tc__visit *v, size_t wro
 static int tc__verify_code(tc__program *p, const tc__visit *v, uint8_t **copy) {
     int64_t flag[3];
     (void)tc__verify_move(p, v, copy, TC__VERIFY_SWAP);
+    tc__program_move_still(p);
     memcpy(flag, p->flag, sizeof flag);
     p->flag[0] = 0;
     int ok = tc__program_launch_all(p, v);

@@ -34,9 +34,9 @@ typedef struct tc__plan {
 
 enum { TC__SLAB_ALIGN = 64 };
 
-// What a node is to a plan: in the arena, with storage of its own, of another device, or in the arena until
-// the program has ended, as it is copied then.
-enum { TC__PLAN_HERE, TC__PLAN_OUTPUT, TC__PLAN_APART, TC__PLAN_TO_END };
+// What a node is to a plan: in the arena, with storage of its own, of another device, in the arena until
+// the program has ended, as it is copied then, or in the arena from run to run.
+enum { TC__PLAN_HERE, TC__PLAN_OUTPUT, TC__PLAN_APART, TC__PLAN_TO_END, TC__PLAN_STILL };
 
 static tc__slab *tc__plan_find(const tc__plan *p, uint32_t node) {
     uint32_t at = node < p->of.count ? p->of.at[node] : 0;
@@ -332,8 +332,10 @@ static int tc__plan_make(tc_ctx *c, tc__plan *p, const tc__graph *g, tc__group *
             size_t bytes = (size_t)tc__ix_eval(k[i]->body.ix, f->numel, env) *
                            tc__dtype(f->dtype)->bytes;
             int kind = output[f->source];
-            uint32_t last = (uint32_t)(kind == TC__PLAN_TO_END ? n - 1 : i);
-            if (!tc__plan_note(c, p, f, (uint32_t)i, last, kind == TC__PLAN_OUTPUT, bytes))
+            int stays = kind == TC__PLAN_STILL;
+            uint32_t last = (uint32_t)(stays || kind == TC__PLAN_TO_END ? n - 1 : i);
+            if (!tc__plan_note(c, p, f, (uint32_t)(stays ? 0 : i), last,
+                               kind == TC__PLAN_OUTPUT, bytes))
                 return 0;
         }
     }
