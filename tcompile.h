@@ -1874,7 +1874,7 @@ typedef enum tc_numerics {
                         // (tc_matmul): last bits may differ from the interpreter's and from machine to
                         // machine. On the CPU 3x3 convolutions of f32 with 32 channels C and more,
                         // multiples of 8, may take a quarter of the products (Winograd's F(4x4, 3x3)), which
-                        // takes half of the time: their error is some four times that of sums in order, and
+                        // takes down to half of the time: their error is some four times that of sums in order, and
                         // was below the bound of these, 9 C 2^-24 sum |w| max |x|, in all that was measured.
                         // The largest x of the 6 x 6 beside a result counts for that, and a NaN or infinity
                         // among them may make NaN of it
@@ -3191,7 +3191,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xed3a5b36353ab016u
+#define TC__BUILD_ID 0x7e3d5d7200a4318du
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -5701,7 +5701,7 @@ tc__value v;
 v.f=s;
 int computed=tc__is_rounded(t)?(int)TC_F32:tc__computed_as(t);
 v=tc__value_cast(v,TC_F64,computed);
-return tc__is_rounded(t)?v:tc__value_cast(v,computed,t);
+return tc__is_half(t)?v:tc__value_cast(v,computed,t);
 }
 static tc__value tc__value_load(const void*p,int64_t i,int t){
 tc__value v;
@@ -10046,6 +10046,7 @@ return s?s->sibling:NULL;
 }
 typedef struct tc__external{
 tc_tensor handle;
+uint64_t constant;
 tc__storage*storage;
 const tc__shape*shape;
 uint32_t layout,alias;
@@ -10457,7 +10458,7 @@ static int tc__bind_external(tc_ctx*c,tc__visit*v,tc_tensor handle,tc__tensor*t)
 tc__external e;
 if(!TC__VEC_RESERVE(c,v->external,v->external.count+1))return 0;
 e.handle=handle,e.storage=t->storage,e.layout=t->layout,e.offset=t->offset;
-e.shape=NULL;
+e.shape=NULL,e.constant=t->storage->constant?handle.id:0;
 e.version=t->storage->version;
 if(t->storage->bind_epoch!=v->epoch){
 t->storage->bind_epoch=v->epoch;
@@ -10636,7 +10637,7 @@ return m;
 static int tc__is_hidden(const tc__external*e){return!e->handle.id;}
 static tc__external tc__share_external(const tc__visit*v,const int64_t*word){
 tc__external e=v->external.at[word[TC__SHARE_HEAD]];
-e.handle=tc__null();
+e.handle=tc__null(),e.constant=0;
 e.shape=NULL,e.layout=(uint32_t)word[TC__SHARE_LAYOUT];
 e.offset-=word[TC__SHARE_HEAD+2];
 return e;
@@ -19169,7 +19170,7 @@ static tc__node*tc__d_number(tc__derive*d,const tc__node*like,double x){
 return tc__make_number(d->g,like,x);
 }
 static tc__node*tc__d_zeros(tc__derive*d,const tc__node*like){
-return tc__d_number(d,like,0);
+return tc__d_cast(d,tc__d_number(d,like,0),tc__d_dtype(d,like));
 }
 static tc__node*tc__d_made(tc__derive*d,tc__node*n){
 return d->rounds?tc__make_rounding(d->g,n):n;
@@ -19928,7 +19929,7 @@ static tc__node*tc__d_opaque3(tc__derive*d,tc__op op,tc__node*a,tc__node*index,
 tc__node*src){
 uint32_t ids[3];
 if(!a||!index||!src)return NULL;
-int t=tc__is_half(a->dtype)?(int)TC_F32:a->dtype;
+int t=tc__is_rounded(a->dtype)?(int)TC_F32:a->dtype;
 a=tc__make_cast(d->g,a,t),src=tc__make_cast(d->g,src,t);
 if(!a||!src)return NULL;
 ids[0]=a->id,ids[1]=index->id,ids[2]=src->id;
@@ -20421,7 +20422,7 @@ at=n->n_in>2?n->in[2]+1:0;
 }
 for(size_t i=0;i<c->next.count;i++){
 const tc__node*n=c->next.at[i];
-tc__node*carry=tc__is_arithmetic(n->dtype)?tc__back_carry(b,s,n):NULL;
+tc__node*carry=tc__is_float(n->dtype)?tc__back_carry(b,s,n):NULL;
 if(!TC__PUSH(g->ctx,c->carry,carry))return 0;
 }
 return!b->outer->failed;
@@ -25293,6 +25294,7 @@ enum{TC__SIZE_HALF=1,TC__SIZE_TWICE};
 enum{TC__THREADS_ONE=1,TC__THREADS_HALF,TC__THREADS_ALL};
 enum{TC__RELAY_OFF=1,TC__RELAY_ON};
 enum{TC__KNOB_ROOM=20};
+TC__STATIC_ASSERT(knobs_have_room,TC__KNOBS<=(int)TC__KNOB_ROOM);
 typedef struct tc__tuning{
 uint8_t knob[TC__KNOB_ROOM];
 }tc__tuning;
@@ -47855,8 +47857,7 @@ int own=b->place==TC__BUF_NODE&&b->written;
 if(b->place==TC__BUF_NODE&&!own&&!still[b->source])return 1;
 if(b->place!=TC__BUF_INPUT)continue;
 if(b->written||b->source>=p->externals)return 1;
-const tc__external*e=&v->external.at[b->source];
-if(!e->handle.id||!e->storage||!e->storage->constant)return 1;
+if(!v->external.at[b->source].constant)return 1;
 }
 return 0;
 }
@@ -47909,8 +47910,7 @@ static void tc__program_meet_constants(tc__program*p,const tc__visit*v){
 int moved=0;
 for(size_t i=0;i<p->still_of.count;i++){
 tc__constant_now*now=&p->still_of.at[i];
-const tc__external*e=&v->external.at[now->external];
-uint64_t id=e->storage&&e->storage->constant?e->handle.id:0;
+uint64_t id=v->external.at[now->external].constant;
 moved|=!id||now->id!=id,now->id=id;
 }
 if(moved)tc__program_move_still(p);
@@ -54222,10 +54222,12 @@ tc__visit_clear(c,v,"which ended with the call of a function",k->site);
 tc__snapshots_clear(f);
 return ok;
 }
-static int tc__fn_external(tc_fn*f,tc__tensor*t,tc__visit*v){
+static int tc__fn_external(tc_fn*f,uint32_t i,tc__visit*v){
+const tc__tensor*t=f->tensor.at[i];
 tc__external e;
 memset(&e,0,sizeof e);
 e.storage=t->storage,e.layout=t->layout,e.offset=t->offset;
+e.constant=f->given.at[i].constant;
 return TC__PUSH(f->ctx,v->external,e);
 }
 static int tc__fn_share(tc_fn*f,const tc__entry*e,uint32_t n,tc__visit*v){
@@ -54269,7 +54271,7 @@ tc__recorder*r=tc__recorder_of(f->ctx);
 v->external.count=0;
 v->draw=r->draw,r->draw+=e->draws;
 for(size_t i=0;i<e->source.count;i++)
-if(!tc__fn_external(f,f->tensor.at[e->source.at[i]],v))return 0;
+if(!tc__fn_external(f,e->source.at[i],v))return 0;
 for(uint32_t n=tc__entry_shares(e);n;n--)
 if(!tc__fn_share(f,e,n,v))return 0;
 if(!tc__program_is_laid_out(p,v)&&!tc__fn_path(f,e->leaf))return 0;

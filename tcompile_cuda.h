@@ -2099,7 +2099,7 @@ static const char*const tc__text_cuda_mapped[]={
 "        return P::ragged_cols && c >= cols \? 0 : c;",
 "    }",
 "    template <class Loaded> struct some {",
-"        enum : int { early = P::cols / 8 * sizeof(Loaded) <= 64 \? P::cols / 8 : 64 / sizeof(Loaded) };",
+"        enum : int { early = P::cols / 8 * sizeof(Loaded) <= 64 \? P::cols / 8 : sizeof(Loaded) <= 64 \? 64 / sizeof(Loaded) : 1 };",
 "    };",
 "    template <int EARLY, class Loaded, class Load> static __device__ __forceinline__ void ask(Loaded (&loaded)[EARLY], int col, int cols, Load load) {",
 "        #pragma unroll",
@@ -5196,8 +5196,9 @@ tc__buffer_of(g,n)->dtype==n->dtype;
 return loads?n->id+1:0;
 }
 static int tc__product_is_of_f8(const tc__group*g){
-return!g->shape.prologue&&tc__operand_f8(g,tc__left_of(g))&&
-tc__operand_f8(g,tc__right_of(g));
+int dtype=g->body.node.at[tc__left_of(g)]->dtype;
+return!g->shape.prologue&&(dtype==TC_F32||tc__is_half(dtype))&&
+tc__operand_f8(g,tc__left_of(g))&&tc__operand_f8(g,tc__right_of(g));
 }
 static int tc__stage_f8(const tc__group*g,const tc__product*q,tc__staged*s){
 int width=TC__PRODUCT_GROUP;
@@ -5728,7 +5729,13 @@ tc__product q=tc__product_plan(g);
 if(q.form!=TC__PRODUCT_TILES||v>tc__product_kinds[q.kind].count)return 0;
 if(q.slices>1)return 0;
 const tc__product_tile*tile=&tc__product_kinds[q.kind].tile[v-1];
-return tile!=q.tile&&tile->way==q.tile->way&&tc__tile_has_room(g,&q,tile);
+if(tile==q.tile||tile->way!=q.tile->way||!tc__tile_has_room(g,&q,tile))
+return 0;
+tc__group other=*g;
+other.shape.tuning.knob[TC__KNOB_PRODUCT_TILE]=(uint8_t)v;
+tc__relay r=tc__relay_of(
+g);
+return tc__relay_is_exact(g,&r)||tc__product_plan(&other).relay==q.relay;
 }
 // ---- gen/device/plan.c
 typedef enum tc__device_form{TC__DEVICE_ROWS,TC__DEVICE_COLUMNS}tc__device_form;

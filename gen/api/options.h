@@ -16,7 +16,7 @@ typedef enum tc_numerics {
                         // (tc_matmul): last bits may differ from the interpreter's and from machine to
                         // machine. On the CPU 3x3 convolutions of f32 with 32 channels C and more,
                         // multiples of 8, may take a quarter of the products (Winograd's F(4x4, 3x3)), which
-                        // takes half of the time: their error is some four times that of sums in order, and
+                        // takes down to half of the time: their error is some four times that of sums in order, and
                         // was below the bound of these, 9 C 2^-24 sum |w| max |x|, in all that was measured.
                         // The largest x of the 6 x 6 beside a result counts for that, and a NaN or infinity
                         // among them may make NaN of it

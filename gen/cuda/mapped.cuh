@@ -386,7 +386,7 @@ template <class P> struct TC_N(relay) {
     }
     // What the hole needs of columns from `col` on, beside sums: as much as there are registers for while sums come.
     template <class Loaded> struct some {
-        enum : int { early = P::cols / 8 * sizeof(Loaded) <= 64 ? P::cols / 8 : 64 / sizeof(Loaded) };
+        enum : int { early = P::cols / 8 * sizeof(Loaded) <= 64 ? P::cols / 8 : sizeof(Loaded) <= 64 ? 64 / sizeof(Loaded) : 1 };
     };
     template <int EARLY, class Loaded, class Load> static __device__ __forceinline__ void ask(Loaded (&loaded)[EARLY], int col, int cols, Load load) {
         #pragma unroll

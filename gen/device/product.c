@@ -49,7 +49,7 @@
 //
 // f8 that was cast is multiplied as halves, which hold its numbers; where numerics are fast and a map can bring both operands
 // along k, by units for it (cuda/mapped.cuh, tc_mapped_sums_f8). Hopper's keep some 14 bits of a sum, so each step of 128 goes
-// to registers of f32: half a tile's columns at a time, for which 128 x 256 has registers left. Speeds are not measured yet.
+// to registers of f32: half a tile's columns at a time, for which 128 x 256 has registers left.
 //
 // Slices: sums of threads go to the workspace as they lie in registers and come back so;
 // the last block to arrive adds those of 12 in their order, then the last of those groups:
@@ -543,5 +543,11 @@ static int tc__product_tile_fits(const tc__group *g, int v) {
     if (q.form != TC__PRODUCT_TILES || v > tc__product_kinds[q.kind].count) return 0;
     if (q.slices > 1) return 0; // other tiles have other slices, which changes bits
     const tc__product_tile *tile = &tc__product_kinds[q.kind].tile[v - 1];
-    return tile != q.tile && tile->way == q.tile->way && tc__tile_has_room(g, &q, tile);
+    if (tile == q.tile || tile->way != q.tile->way || !tc__tile_has_room(g, &q, tile))
+        return 0;
+    tc__group other = *g;
+    other.shape.tuning.knob[TC__KNOB_PRODUCT_TILE] = (uint8_t)v;
+    tc__relay r = tc__relay_of(
+        g); // of another tile it may be nobody's, which changes bits unless they are those of the result
+    return tc__relay_is_exact(g, &r) || tc__product_plan(&other).relay == q.relay;
 }

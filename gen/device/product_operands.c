@@ -344,10 +344,12 @@ static uint32_t tc__operand_f8(const tc__group *g, uint32_t id) {
     return loads ? n->id + 1 : 0;
 }
 
-// Whether both operands are f8 that were cast: halves hold its numbers, so a product in f32 of them is one of halves.
+// Whether both operands are f8 that were cast, to be multiplied in f32 or halves: halves hold its numbers, so that is a product of
+// halves.
 static int tc__product_is_of_f8(const tc__group *g) {
-    return !g->shape.prologue && tc__operand_f8(g, tc__left_of(g)) &&
-           tc__operand_f8(g, tc__right_of(g));
+    int dtype = g->body.node.at[tc__left_of(g)]->dtype;
+    return !g->shape.prologue && (dtype == TC_F32 || tc__is_half(dtype)) &&
+           tc__operand_f8(g, tc__left_of(g)) && tc__operand_f8(g, tc__right_of(g));
 }
 
 // How a map brings f8 operand s as it is, along k.

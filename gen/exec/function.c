@@ -300,10 +300,12 @@ static int tc__fn_visit(const tc__fcall *k, tc__entry *found, tc_tensor *out) {
 
 // ---- calls ----
 
-static int tc__fn_external(tc_fn *f, tc__tensor *t, tc__visit *v) {
+static int tc__fn_external(tc_fn *f, uint32_t i, tc__visit *v) {
+    const tc__tensor *t = f->tensor.at[i];
     tc__external e;
     memset(&e, 0, sizeof e);
     e.storage = t->storage, e.layout = t->layout, e.offset = t->offset;
+    e.constant = f->given.at[i].constant;
     return TC__PUSH(f->ctx, v->external, e);
 }
 
@@ -356,7 +358,7 @@ static int tc__fn_skip(const tc__fcall *k, tc__entry *e) {
     v->external.count = 0;
     v->draw = r->draw, r->draw += e->draws;
     for (size_t i = 0; i < e->source.count; i++)
-        if (!tc__fn_external(f, f->tensor.at[e->source.at[i]], v)) return 0;
+        if (!tc__fn_external(f, e->source.at[i], v)) return 0;
     for (uint32_t n = tc__entry_shares(e); n; n--)
         if (!tc__fn_share(f, e, n, v)) return 0;
     if (!tc__program_is_laid_out(p, v) && !tc__fn_path(f, e->leaf)) return 0;

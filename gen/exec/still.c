@@ -19,8 +19,7 @@ static int tc__launch_changes(const tc__program *p, const tc__visit *v, const tc
         if (b->place == TC__BUF_NODE && !own && !still[b->source]) return 1;
         if (b->place != TC__BUF_INPUT) continue;
         if (b->written || b->source >= p->externals) return 1;
-        const tc__external *e = &v->external.at[b->source];
-        if (!e->handle.id || !e->storage || !e->storage->constant) return 1;
+        if (!v->external.at[b->source].constant) return 1;
     }
     return 0;
 }
@@ -85,8 +84,7 @@ static void tc__program_meet_constants(tc__program *p, const tc__visit *v) {
     int moved = 0;
     for (size_t i = 0; i < p->still_of.count; i++) {
         tc__constant_now *now = &p->still_of.at[i];
-        const tc__external *e = &v->external.at[now->external];
-        uint64_t id = e->storage && e->storage->constant ? e->handle.id : 0;
+        uint64_t id = v->external.at[now->external].constant;
         moved |= !id || now->id != id, now->id = id;
     }
     if (moved) tc__program_move_still(p);

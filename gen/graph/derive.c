@@ -58,7 +58,7 @@ static tc__node *tc__d_number(tc__derive *d, const tc__node *like, double x) {
 }
 
 static tc__node *tc__d_zeros(tc__derive *d, const tc__node *like) {
-    return tc__d_number(d, like, 0);
+    return tc__d_cast(d, tc__d_number(d, like, 0), tc__d_dtype(d, like));
 }
 
 static tc__node *tc__d_made(tc__derive *d, tc__node *n) {

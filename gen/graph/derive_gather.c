@@ -2,12 +2,12 @@
 // order of the index. They work along the last dimension, and others are moved there; slices of a first dimension that lie
 // together are added as rows.
 
-// Halves are added as f32.
+// Halves and f8 are added as f32.
 static tc__node *tc__d_opaque3(tc__derive *d, tc__op op, tc__node *a, tc__node *index,
                                tc__node *src) {
     uint32_t ids[3];
     if (!a || !index || !src) return NULL;
-    int t = tc__is_half(a->dtype) ? (int)TC_F32 : a->dtype;
+    int t = tc__is_rounded(a->dtype) ? (int)TC_F32 : a->dtype;
     a = tc__make_cast(d->g, a, t), src = tc__make_cast(d->g, src, t);
     if (!a || !src) return NULL;
     ids[0] = a->id, ids[1] = index->id, ids[2] = src->id;

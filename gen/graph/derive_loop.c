@@ -306,7 +306,7 @@ static int tc__back_carries(tc__back *b, tc__derive *s, tc__carries *c) {
     }
     for (size_t i = 0; i < c->next.count; i++) {
         const tc__node *n = c->next.at[i];
-        tc__node *carry = tc__is_arithmetic(n->dtype) ? tc__back_carry(b, s, n) : NULL;
+        tc__node *carry = tc__is_float(n->dtype) ? tc__back_carry(b, s, n) : NULL;
         if (!TC__PUSH(g->ctx, c->carry, carry)) return 0;
     }
     return !b->outer->failed;

@@ -31,7 +31,7 @@ static int tc__is_hidden(const tc__external *e) { return !e->handle.id; }
 // The hidden external of SHARE words; not counted.
 static tc__external tc__share_external(const tc__visit *v, const int64_t *word) {
     tc__external e = v->external.at[word[TC__SHARE_HEAD]];
-    e.handle = tc__null();
+    e.handle = tc__null(), e.constant = 0;
     e.shape = NULL, e.layout = (uint32_t)word[TC__SHARE_LAYOUT];
     e.offset -= word[TC__SHARE_HEAD + 2];
     return e;

@@ -107,6 +107,7 @@ static tc__step *tc__step_after(const tc__step *s) {
 
 typedef struct tc__external {
     tc_tensor handle;       // null = it is hidden: see graph/share.c
+    uint64_t constant;      // of the tc_const that it is; 0 = it may change
     tc__storage *storage;   // counted
     const tc__shape *shape; // of its binding, NULL = the layout's
     uint32_t layout, alias;
@@ -625,7 +626,7 @@ static int tc__bind_external(tc_ctx *c, tc__visit *v, tc_tensor handle, tc__tens
     tc__external e;
     if (!TC__VEC_RESERVE(c, v->external, v->external.count + 1)) return 0;
     e.handle = handle, e.storage = t->storage, e.layout = t->layout, e.offset = t->offset;
-    e.shape = NULL;
+    e.shape = NULL, e.constant = t->storage->constant ? handle.id : 0;
     e.version = t->storage->version;
     if (t->storage->bind_epoch != v->epoch) {
         t->storage->bind_epoch = v->epoch;

@@ -86,6 +86,8 @@ enum { TC__RELAY_OFF = 1, TC__RELAY_ON };
 // A shape, which has a tuning, is without padding: TC__KNOBS or more.
 enum { TC__KNOB_ROOM = 20 };
 
+TC__STATIC_ASSERT(knobs_have_room, TC__KNOBS <= (int)TC__KNOB_ROOM);
+
 typedef struct tc__tuning {
     uint8_t knob[TC__KNOB_ROOM];
 } tc__tuning;

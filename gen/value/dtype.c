@@ -313,7 +313,7 @@ static tc__value tc__value_of(double s, int t) {
     v.f = s;
     int computed = tc__is_rounded(t) ? (int)TC_F32 : tc__computed_as(t);
     v = tc__value_cast(v, TC_F64, computed);
-    return tc__is_rounded(t) ? v : tc__value_cast(v, computed, t);
+    return tc__is_half(t) ? v : tc__value_cast(v, computed, t); // f8 is not computed with
 }
 
 // The element `i` at `p`.

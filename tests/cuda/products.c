@@ -699,7 +699,52 @@ PRODUCTS(odd_rows_of_mapped,
          {TC_F16, TC_F16, 1, 72, 131, 136, MAPPED | TURNED_RIGHT | GELU, TILES, 0, 0, 0, 8},
          {TC_BF16, TC_BF16, 2, 65, 77, 72, MAPPED | TURNED_RIGHT | WIDE, TILES, 0, 0, 0, 9})
 
-// Rows that begin inside of lines: pairs of blocks, of each order, rest and batch, one after the other, and with slices of k.
+// Which products others finish, if nobody says so, and that no tile of max-autotune changes how often a sum is rounded.
+TEST(relays_are_chosen) {
+    static const struct {
+        product q;
+        int relays, exact;
+    } of[] = {
+        {{TC_F16, TC_F16, 1, 4096, 4096, 1024, RELAY | TURNED_RIGHT | LINEAR, TILES, 0, 0,
+          0, 0},
+         1,
+         1},
+        {{TC_F16, TC_F16, 1, 4096, 4096, 1024, RELAY | TURNED_RIGHT | GELU, TILES, 0, 0, 0,
+          0},
+         1,
+         0},
+        {{TC_F16, TC_F16, 1, 4096, 4096, 1024, RELAY | TURNED_RIGHT, TILES, 0, 0, 0, 0},
+         1,
+         1},
+        {{TC_F16, TC_F16, 1, 4096, 4096, 256, RELAY | TURNED_RIGHT | GELU, TILES, 0, 0, 0,
+          0},
+         0,
+         0}, // too few products
+        {{TC_F16, TC_F16, 1, 1024, 1024, 1024, MAPPED | TURNED_RIGHT, TILES, 0, 0, 0, 0},
+         0,
+         0}}; // a tile a block
+    tc_ctx *c = tc_open(NULL);
+    for (size_t i = 0; i < TC__COUNT(of); i++) {
+        made k;
+        int others = 0;
+        make(c, &k, &of[i].q);
+        tc__group *g = k.s.kernel.at[0];
+        g->shape.tuning.knob[TC__KNOB_RELAY] = 0;
+        CHECK_EQ(tc__product_plan(g).relay != 0, of[i].relays);
+        CHECK_EQ(tc__product_relay_fits(g, of[i].relays ? TC__RELAY_OFF : TC__RELAY_ON),
+                 of[i].exact);
+        for (int v = 1; v <= 10; v++) {
+            g->shape.tuning.knob[TC__KNOB_PRODUCT_TILE] = 0;
+            if (!tc__product_tile_fits(g, v)) continue;
+            g->shape.tuning.knob[TC__KNOB_PRODUCT_TILE] = (uint8_t)v;
+            others += (tc__product_plan(g).relay != 0) != of[i].relays;
+        }
+        if (!of[i].exact) CHECK_EQ(others, 0);
+        unmake(c, &k);
+    }
+    tc_close(c);
+}
+
 // Results by other warps: more tiles than blocks, of one part of rows and two, rests, all tiles that have the registers.
 PRODUCTS(relayed,
          {TC_BF16, TC_BF16, 1, 264, 512, 72, RELAY | TURNED_RIGHT | LINEAR, TILES, 0, 0, 0,
@@ -714,6 +759,7 @@ PRODUCTS(relayed,
          {TC_BF16, TC_BF16, 1, 1000, 264, 72, RELAY | PAIRS | TURNED_RIGHT | LINEAR, TILES,
           0, 0, 0, 1})
 
+// Rows that begin inside of lines: pairs of blocks, of each order, rest and batch, one after the other, and with slices of k.
 PRODUCTS(pairs_of_mapped, {TC_BF16, TC_BF16, 1, 256, 264, 200, PAIRS, TILES, 0, 0, 0, 1},
          {TC_F16, TC_F16, 1, 200, 264, 136, PAIRS | BOTH, TILES, 0, 0, 0, 2},
          {TC_BF16, TC_BF16, 1, 1000, 200, 72, PAIRS | TURNED_RIGHT | GELU, TILES, 0, 0, 0,

@@ -513,7 +513,7 @@ template <class P> struct TC_N(relay) {
         return P::ragged_cols && c >= cols ? 0 : c;
     }
     template <class Loaded> struct some {
-        enum : int { early = P::cols / 8 * sizeof(Loaded) <= 64 ? P::cols / 8 : 64 / sizeof(Loaded) };
+        enum : int { early = P::cols / 8 * sizeof(Loaded) <= 64 ? P::cols / 8 : sizeof(Loaded) <= 64 ? 64 / sizeof(Loaded) : 1 };
     };
     template <int EARLY, class Loaded, class Load> static __device__ __forceinline__ void ask(Loaded (&loaded)[EARLY], int col, int cols, Load load) {
         #pragma unroll

@@ -277,6 +277,110 @@ TEST(gradients_go_through) {
         }
 }
 
+// The same where elements are taken from places: they are added there, in f32, in the order of the index.
+TEST(gradients_of_what_is_taken) {
+    enum { ROWS = 6, COLS = 4, TAKEN = 5 };
+    static const int64_t rows[TAKEN] = {0, 3, 3, 5, 0};
+    float x[ROWS * COLS], w[TAKEN * COLS], v[ROWS * COLS];
+    int64_t cols[ROWS * COLS];
+    for (int i = 0; i < ROWS * COLS; i++)
+        x[i] = (float)(i * 5 % 23) / 4, v[i] = (float)(i % 7) - 2.5f,
+        cols[i] = i * i % COLS;
+    for (int i = 0; i < TAKEN * COLS; i++) w[i] = (float)(i % 9) - 3.25f;
+    for (int run = 1; run < RUNS; run++)
+        for (int t = 0; t < 2; t++) {
+            double taken[ROWS * COLS] = {0}, gathered[ROWS * COLS] = {0},
+                                sorted[ROWS * COLS];
+            tc_ctx *tc = begin(run);
+            tc_tensor a = there(tc_from_data(tc, x, TC_DIMS(ROWS, COLS), TC_F32)),
+                      at = there(tc_from_data(tc, rows, TC_DIMS(TAKEN), TC_I64)),
+                      in = there(tc_from_data(tc, cols, TC_DIMS(ROWS, COLS), TC_I64)),
+                      by = there(tc_from_data(tc, w, TC_DIMS(TAKEN, COLS), TC_F32)),
+                      each = there(tc_from_data(tc, v, TC_DIMS(ROWS, COLS), TC_F32)), g[4],
+                      index;
+            enter(tc, run);
+            tc_tensor q = tc_cast(a, both[t]), y[4];
+            y[0] = tc_mul(tc_to_f32(tc_embedding(q, at)), by);
+            y[1] = tc_mul(tc_to_f32(tc_index_select(q, 0, at)), by);
+            y[2] = tc_mul(tc_to_f32(tc_gather(q, 1, in)), each);
+            CHECK_EQ(tc_sort(q, 1, 0, &y[3], &index), TC_OK);
+            y[3] = tc_to_f32(y[3]);
+            for (int i = 0; i < 4; i++)
+                CHECK_EQ(tc_grad(tc_sum_all(y[i]), &a, 1, &g[i]), TC_OK);
+            leave(tc, run);
+            for (int i = 0; i < TAKEN * COLS; i++)
+                taken[rows[i / COLS] * COLS + i % COLS] += (double)w[i];
+            for (int i = 0; i < ROWS * COLS; i++)
+                gathered[i / COLS * COLS + cols[i]] += (double)v[i], sorted[i] = 1;
+            expect(g[0], taken, ROWS * COLS, "gradient of an embedding", run);
+            expect(g[1], taken, ROWS * COLS, "gradient of index_select", run);
+            expect(g[2], gathered, ROWS * COLS, "gradient of gather", run);
+            expect(g[3], sorted, ROWS * COLS, "gradient of sort", run);
+            tc_close(tc);
+        }
+}
+
+// h = f8(h * w + x), three times: gradients as if it was not rounded, of the values that were.
+static void turn(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    const tc_tensor *w = (const tc_tensor *)user;
+    (void)tc;
+    out[0] = tc_cast(tc_add(tc_mul(tc_to_f32(in[0]), w[0]), in[1]),
+                     w[1].id ? TC_F8E5M2 : TC_F8E4M3);
+}
+
+TEST(gradients_of_carries) {
+    enum { TURNS = 3, N = 4 };
+    static const float w[N] = {0.5f, 1, 0.25f, 2}, h[N] = {1, 2, 0.5f, 1},
+                       x[TURNS * N] = {.5f,  1,   .25f, .5f, .5f, 1,
+                                       .25f, .5f, .25f, .5f, 1,   .5f};
+    for (int run = 1; run < RUNS; run++)
+        for (int t = 0; t < 2; t++) {
+            double dw[N], dh[N];
+            tc_ctx *tc = begin(run);
+            tc_tensor tw = there(tc_from_data(tc, w, TC_DIMS(N), TC_F32)),
+                      th = there(tc_from_data(tc, h, TC_DIMS(N), TC_F32)),
+                      tx = there(tc_from_data(tc, x, TC_DIMS(TURNS, N), TC_F32)), last,
+                      g[2], wrt[2], user[2];
+            user[0] = tw, user[1] = t ? tw : tc_null(), wrt[0] = tw, wrt[1] = th;
+            enter(tc, run);
+            tc_tensor first = tc_cast(th, both[t]);
+            CHECK_EQ(tc_scan(turn, user, &first, 1, &tx, 1, &last, NULL, 0), TC_OK);
+            CHECK_EQ(tc_grad(tc_sum_all(tc_to_f32(last)), wrt, 2, g), TC_OK);
+            leave(tc, run);
+            for (int i = 0; i < N; i++) {
+                double at = byte_value(formats[t], byte_nearest(formats[t], (double)h[i]));
+                dw[i] = 0, dh[i] = 1;
+                for (int k = 0; k < TURNS; k++) {
+                    dw[i] = dw[i] * (double)w[i] + at, dh[i] *= (double)w[i];
+                    at = byte_value(
+                        formats[t],
+                        byte_nearest(formats[t], at * (double)w[i] + (double)x[k * N + i]));
+                }
+            }
+            expect(g[0], dw, N, "gradient of a weight", run);
+            expect(g[1], dh, N, "gradient of the first carry", run);
+            tc_close(tc);
+        }
+}
+
+// A number that is filled in has the bits of the dtype, eagerly and in a region.
+TEST(numbers_are_rounded_where_they_are_filled_in) {
+    for (int run = 0; run < RUNS; run++)
+        for (int t = 0; t < 2; t++) {
+            double third = byte_value(formats[t], byte_nearest(formats[t], 0.3)),
+                   want[4] = {third, 2, 3, third};
+            static const float x[2] = {2, 3};
+            tc_ctx *tc = begin(run);
+            tc_tensor a = there(tc_from_data(tc, x, TC_DIMS(2), TC_F32));
+            enter(tc, run);
+            tc_tensor y =
+                tc_to_f32(tc_pad(tc_cast(a, both[t]), TC_DIMS(1), TC_DIMS(1), 0.3));
+            leave(tc, run);
+            expect(y, want, 4, "pad", run);
+            tc_close(tc);
+        }
+}
+
 #ifndef BYTES_DEVICE
 static void refused(tc_ctx *tc, tc_tensor t, const char *text) {
     CHECK(!t.id);

@@ -197,6 +197,11 @@ BOTH(of_a_function) {
                       : tc_from_data(tc, c[i], TC_DIMS(N, N), TC_F32);
     }
     for (int turn = 0; turn < 24; turn++) {
+        if (turn == 3) CHECK_EQ(tc_profile_begin(tc), TC_OK);
+        if (turn == 6) {
+            CHECK_EQ(tc_profile_end(tc), TC_OK);
+            count(tc, 3, 1, __LINE__);
+        }
         int i = turn < 6 ? 0 : turn < 9 ? 1 : turn % 3;
         tc_tensor given[] = {tx, in[i]};
         if (i == 2) { // it changes

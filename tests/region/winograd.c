@@ -1,5 +1,5 @@
 // 3x3 convolutions under TC_NUMERICS_FAST (pass winograd): results against loops in double, whose distance stays below the bound
-// of a sum of 9 C products one after the other, 9 C 2^-24 sum |w x|; for images, weights and borders of many sizes, with what
+// of a sum of 9 C products one after the other, 9 C 2^-24 sum |w| max |x|; for images, weights and borders of many sizes, with what
 // is fused, gradients, and batches of run-time size. Strict numerics, and convolutions that do not gain, keep the bits of one
 // fused multiply-add for each product.
 #include "tcompile.h"
