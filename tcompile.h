@@ -117,7 +117,7 @@
 //                                                       without using it (the way: the ops recorded;
 //                                                       of the last eight), at tc_free, at tc_reset, when
 //                                                       thousands of other regions came since
-//     view made outside of such a result    its region  with the result, unless the region uses it
+//     view made outside of such a result    its region  at the next visit, unless the region uses it
 //     result of a function's body           the call    with the call, but for out[]
 //     memory of tc_wrap, *user of a body    you         after the last use of its tensors
 //
@@ -127,8 +127,9 @@
 //       frees z behind tc_item(tc_select(z, 0, 3)), whose view nobody can free (tc_get(z, TC_DIMS(3)) makes
 //       none). All of it stays behind a view of more, such as a nameless tc_t(z) or column of z, on a device,
 //       after tc_data of such a view, while contexts of tc_open_shared see it, and as long as a region keeps z
-//       for late reads; the next tc_free, end of a scope or tc_reset looks again. Memory of a region's results
-//       is its program's: the next visits write it again, tc_reset gives it back.
+//       for late reads; the next tc_free, end of a scope or tc_reset looks again. Memory of results of a region
+//       or of calls is its program's: the next ones write it again, tc_reset and tc_fn_free give it back. A view of
+//       one that is kept holds all of it, so of a large one keep tc_clone(tc_select(y, 0, 3)).
 //     - What ended is TC_E_DEAD wherever it is given, with what ended it and where.
 //     - A loop's state may be the result of the visit before, and go on for as long as each visit uses it.
 //       Results that ops of the region consumed are not stored at first: one that is read late is computed
@@ -570,8 +571,8 @@ typedef struct tc_config {
                              // two thirds programs go that were used longest ago, and are made again when
                              // they are needed, with one warning. Ops outside regions have another third
                              // for what was made of them. A program with a product or convolution has room
-                             // for packed operands, some 0.4 MB for each thread: that is most of what small
-                             // ones hold. 0 = 192
+                             // for packed operands, 0.4 MB for each thread or more with its size: that is most of
+                             // what small ones hold. 0 = 192
     int no_fusion;           // 1 = one kernel per op (for tests and measurements)
     const char *passes_off;  // graph passes to leave out, "fold,split" or "all" (for tests)
     const char *isa;         // instructions that may be used at most: "baseline" (of the oldest CPU of this
@@ -641,8 +642,9 @@ TCDEF const char *tc_version(void);
 //   f32 and rounded where they are stored, which a region does less often. Shapes are written [N, C]; x[..., K] means any leading dimensions.
 //   Ops made of several, such as tc_linear or tc_softmax, round them once, at their end.
 // - f8e4m3 and f8e5m2 are for storage, as PyTorch's float8_e4m3fn and float8_e5m2: they are cast, moved, copied, compared,
-//   sorted and selected (tc_cat, tc_where, tc_gather...). What computes wants a cast, and so does a call that mixes
-//   them with another dtype: TC_E_DTYPE. Gradients go through the cast as if it did not round.
+//   sorted and selected (tc_cat, tc_where, tc_gather...). What computes wants a cast (tc_argmax, tc_rand, too), and so does a
+//   call that mixes them with another dtype: TC_E_DTYPE; autocast casts operands of products. Gradients go through the cast as
+//   if it did not round; a tensor of f8 has none itself (tc_requires_grad, parameters), nor has "a float" in what follows.
 // - Along a dimension (tc_softmax, tc_cumsum, tc_scatter...) a scalar has one, of size 1.
 // - Results of ops that compute are row-major; movement gives views where it can.
 // - Errors name the call that the user wrote, whatever ops it is made of.
@@ -948,7 +950,7 @@ TCDEF tc_tensor tc_masked_fill_at(tc_tensor t, tc_tensor mask, double value,
 // whole numbers are exact up to 2^53. u8, i8 and i16 are computed in i32, where a larger s
 // saturates, and what comes out wraps: of u8, 200 + 300 is 244 and 200 < 300 is true. A scalar that
 // is the result itself (tc_full, tc_masked_fill, tc_pad, tc_scalar) wraps as 0 + s does: 300 is 44,
-// -1 is 255. A half is compared with the half that s rounds to.
+// -1 is 255. A half, and an f8, is compared with what s rounds to in its dtype: no f8e4m3 is above 448.
 
 TCDEF tc_tensor tc_add_s_at(tc_tensor a, double s, const char *file, int line);
 TCDEF tc_tensor tc_sub_s_at(tc_tensor a, double s, const char *file, int line);
@@ -1872,12 +1874,13 @@ typedef enum tc_numerics {
                         // matrix products of bf16 be summed in pairs, by AVX512-BF16 or the tiles of AMX, in
                         // f32 as ever, with subnormals taken as 0, and those of f8 by a GPU's units for it
                         // (tc_matmul): last bits may differ from the interpreter's and from machine to
-                        // machine. On the CPU 3x3 convolutions of f32 with 32 channels C and more,
-                        // multiples of 8, may take a quarter of the products (Winograd's F(4x4, 3x3)), which
+                        // machine. On the CPU 3x3 convolutions of f32 by steps of 1, in one group, whose image and
+                        // result have 32 channels or more (C: the image's), multiples of 8, and a known
+                        // height and width that is not small, may take a quarter of the products (Winograd's F(4x4, 3x3)), which
                         // takes down to half of the time: their error is some four times that of sums in order, and
                         // was below the bound of these, 9 C 2^-24 sum |w| max |x|, in all that was measured.
-                        // The largest x of the 6 x 6 beside a result counts for that, and a NaN or infinity
-                        // among them may make NaN of it
+                        // The largest x of the 6 x 6 beside a result counts for that; a NaN or infinity
+                        // among them, or results beyond 1e36, may make NaN or infinity of it
 } tc_numerics;
 
 // A field that is zero takes the environment variable of that name (TC_FULLGRAPH, TC_BACKEND, ...),
@@ -3191,7 +3194,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x7e3d5d7200a4318du
+#define TC__BUILD_ID 0x36be9d0d1d7824dbu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -18014,8 +18017,9 @@ f->c,TC_E_STATE,
 "it between tc_trace_begin and tc_trace_end",
 f->who);
 if(tc__is_arithmetic(f->x.dtype))return 1;
-return tc__fail(f->c,TC_E_DTYPE,
-"%s: the first operand is %s; only floats have gradients, f8 aside",
+return tc__fail(
+f->c,TC_E_DTYPE,
+"%s: the first operand is %s; only f16 and wider floats have gradients; cast it first",
 f->who,tc__dtype(f->x.dtype)->name);
 }
 static int tc__wrt_check(const tc__api*f,const tc_tensor*wrt,int n,
@@ -18029,8 +18033,9 @@ if(!wrt[i].id)
 return tc__fail(f->c,TC_E_NULL,"%s: wrt[%d] is a null tensor",f->who,i);
 if(!tc__meta_get(f,wrt[i],&m))return 0;
 if(!tc__is_arithmetic(m.dtype))
-return tc__fail(f->c,TC_E_DTYPE,
-"%s: wrt[%d] is %s; only floats have gradients, f8 aside",
+return tc__fail(
+f->c,TC_E_DTYPE,
+"%s: wrt[%d] is %s; only f16 and wider floats have gradients; cast it first",
 f->who,i,tc__dtype(m.dtype)->name);
 }
 return 1;
@@ -55380,9 +55385,10 @@ tc_status outer=tc__unit_begin(f.c);
 tc__tensor*m=tc__tensor_need(f.c,f.who,t);
 int ok=m!=NULL;
 if(ok&&!tc__is_arithmetic(f.x.dtype))
-ok=tc__fail(f.c,TC_E_DTYPE,
-"%s: the tensor is %s; only floats have gradients, f8 aside",f.who,
-tc__dtype(f.x.dtype)->name);
+ok=tc__fail(
+f.c,TC_E_DTYPE,
+"%s: the tensor is %s; only f16 and wider floats have gradients; cast it first",
+f.who,tc__dtype(f.x.dtype)->name);
 if(ok&&tc__is_visit(t)&&!tc__known_find(f.c,t.id))
 ok=tc__fail(
 f.c,TC_E_STATE,

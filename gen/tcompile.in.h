@@ -116,7 +116,7 @@
 //                                                       without using it (the way: the ops recorded;
 //                                                       of the last eight), at tc_free, at tc_reset, when
 //                                                       thousands of other regions came since
-//     view made outside of such a result    its region  with the result, unless the region uses it
+//     view made outside of such a result    its region  at the next visit, unless the region uses it
 //     result of a function's body           the call    with the call, but for out[]
 //     memory of tc_wrap, *user of a body    you         after the last use of its tensors
 //
@@ -126,8 +126,9 @@
 //       frees z behind tc_item(tc_select(z, 0, 3)), whose view nobody can free (tc_get(z, TC_DIMS(3)) makes
 //       none). All of it stays behind a view of more, such as a nameless tc_t(z) or column of z, on a device,
 //       after tc_data of such a view, while contexts of tc_open_shared see it, and as long as a region keeps z
-//       for late reads; the next tc_free, end of a scope or tc_reset looks again. Memory of a region's results
-//       is its program's: the next visits write it again, tc_reset gives it back.
+//       for late reads; the next tc_free, end of a scope or tc_reset looks again. Memory of results of a region
+//       or of calls is its program's: the next ones write it again, tc_reset and tc_fn_free give it back. A view of
+//       one that is kept holds all of it, so of a large one keep tc_clone(tc_select(y, 0, 3)).
 //     - What ended is TC_E_DEAD wherever it is given, with what ended it and where.
 //     - A loop's state may be the result of the visit before, and go on for as long as each visit uses it.
 //       Results that ops of the region consumed are not stored at first: one that is read late is computed

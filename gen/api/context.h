@@ -17,8 +17,8 @@ typedef struct tc_config {
                              // two thirds programs go that were used longest ago, and are made again when
                              // they are needed, with one warning. Ops outside regions have another third
                              // for what was made of them. A program with a product or convolution has room
-                             // for packed operands, some 0.4 MB for each thread: that is most of what small
-                             // ones hold. 0 = 192
+                             // for packed operands, 0.4 MB for each thread or more with its size: that is most of
+                             // what small ones hold. 0 = 192
     int no_fusion;           // 1 = one kernel per op (for tests and measurements)
     const char *passes_off;  // graph passes to leave out, "fold,split" or "all" (for tests)
     const char *isa;         // instructions that may be used at most: "baseline" (of the oldest CPU of this

@@ -14,12 +14,13 @@ typedef enum tc_numerics {
                         // matrix products of bf16 be summed in pairs, by AVX512-BF16 or the tiles of AMX, in
                         // f32 as ever, with subnormals taken as 0, and those of f8 by a GPU's units for it
                         // (tc_matmul): last bits may differ from the interpreter's and from machine to
-                        // machine. On the CPU 3x3 convolutions of f32 with 32 channels C and more,
-                        // multiples of 8, may take a quarter of the products (Winograd's F(4x4, 3x3)), which
+                        // machine. On the CPU 3x3 convolutions of f32 by steps of 1, in one group, whose image and
+                        // result have 32 channels or more (C: the image's), multiples of 8, and a known
+                        // height and width that is not small, may take a quarter of the products (Winograd's F(4x4, 3x3)), which
                         // takes down to half of the time: their error is some four times that of sums in order, and
                         // was below the bound of these, 9 C 2^-24 sum |w| max |x|, in all that was measured.
-                        // The largest x of the 6 x 6 beside a result counts for that, and a NaN or infinity
-                        // among them may make NaN of it
+                        // The largest x of the 6 x 6 beside a result counts for that; a NaN or infinity
+                        // among them, or results beyond 1e36, may make NaN or infinity of it
 } tc_numerics;
 
 // A field that is zero takes the environment variable of that name (TC_FULLGRAPH, TC_BACKEND, ...),

@@ -14,8 +14,9 @@
 //   f32 and rounded where they are stored, which a region does less often. Shapes are written [N, C]; x[..., K] means any leading dimensions.
 //   Ops made of several, such as tc_linear or tc_softmax, round them once, at their end.
 // - f8e4m3 and f8e5m2 are for storage, as PyTorch's float8_e4m3fn and float8_e5m2: they are cast, moved, copied, compared,
-//   sorted and selected (tc_cat, tc_where, tc_gather...). What computes wants a cast, and so does a call that mixes
-//   them with another dtype: TC_E_DTYPE. Gradients go through the cast as if it did not round.
+//   sorted and selected (tc_cat, tc_where, tc_gather...). What computes wants a cast (tc_argmax, tc_rand, too), and so does a
+//   call that mixes them with another dtype: TC_E_DTYPE; autocast casts operands of products. Gradients go through the cast as
+//   if it did not round; a tensor of f8 has none itself (tc_requires_grad, parameters), nor has "a float" in what follows.
 // - Along a dimension (tc_softmax, tc_cumsum, tc_scatter...) a scalar has one, of size 1.
 // - Results of ops that compute are row-major; movement gives views where it can.
 // - Errors name the call that the user wrote, whatever ops it is made of.
@@ -321,7 +322,7 @@ TCDEF tc_tensor tc_masked_fill_at(tc_tensor t, tc_tensor mask, double value,
 // whole numbers are exact up to 2^53. u8, i8 and i16 are computed in i32, where a larger s
 // saturates, and what comes out wraps: of u8, 200 + 300 is 244 and 200 < 300 is true. A scalar that
 // is the result itself (tc_full, tc_masked_fill, tc_pad, tc_scalar) wraps as 0 + s does: 300 is 44,
-// -1 is 255. A half is compared with the half that s rounds to.
+// -1 is 255. A half, and an f8, is compared with what s rounds to in its dtype: no f8e4m3 is above 448.
 
 TCDEF tc_tensor tc_add_s_at(tc_tensor a, double s, const char *file, int line);
 TCDEF tc_tensor tc_sub_s_at(tc_tensor a, double s, const char *file, int line);

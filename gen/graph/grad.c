@@ -11,9 +11,10 @@ static int tc__grad_check(const tc__api *f) {
             "it between tc_trace_begin and tc_trace_end",
             f->who);
     if (tc__is_arithmetic(f->x.dtype)) return 1;
-    return tc__fail(f->c, TC_E_DTYPE,
-                    "%s: the first operand is %s; only floats have gradients, f8 aside",
-                    f->who, tc__dtype(f->x.dtype)->name);
+    return tc__fail(
+        f->c, TC_E_DTYPE,
+        "%s: the first operand is %s; only f16 and wider floats have gradients; cast it first",
+        f->who, tc__dtype(f->x.dtype)->name);
 }
 
 static int tc__wrt_check(const tc__api *f, const tc_tensor *wrt, int n,
@@ -27,9 +28,10 @@ static int tc__wrt_check(const tc__api *f, const tc_tensor *wrt, int n,
             return tc__fail(f->c, TC_E_NULL, "%s: wrt[%d] is a null tensor", f->who, i);
         if (!tc__meta_get(f, wrt[i], &m)) return 0;
         if (!tc__is_arithmetic(m.dtype))
-            return tc__fail(f->c, TC_E_DTYPE,
-                            "%s: wrt[%d] is %s; only floats have gradients, f8 aside",
-                            f->who, i, tc__dtype(m.dtype)->name);
+            return tc__fail(
+                f->c, TC_E_DTYPE,
+                "%s: wrt[%d] is %s; only f16 and wider floats have gradients; cast it first",
+                f->who, i, tc__dtype(m.dtype)->name);
     }
     return 1;
 }
