@@ -3191,7 +3191,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xad4a07802de29b1cu
+#define TC__BUILD_ID 0x096f158f6baa4315u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -39706,6 +39706,8 @@ tc__group_kind kind;
 int64_t block,grain;
 int64_t
 flat;
+int64_t turn_every,turn_length,
+turn_to;
 tc__section start;
 TC__VEC(tc__interp_part)part;
 int blocks;
@@ -40709,6 +40711,85 @@ i->narrow(tc__dst_of(f,i,0),
 (const char*)f->base[y->buffer]+tc__expr_at(f,&y->index.at,0)*bytes,
 f->n);
 f->pc++;
+}
+// ---- gen/exec/interp_turn.c
+enum{
+TC__STRIP_BYTES=
+256,
+TC__STRIP_COLS=64
+};
+typedef struct tc__strip{
+int64_t first,every,rows;
+int64_t bytes;
+int64_t from_step;
+int64_t to_step;
+}tc__strip;
+#if TC__GNUC
+#define TC__PREFETCH(p)__builtin_prefetch(p)
+#else
+#define TC__PREFETCH(p)((void)(p))
+#endif
+#define TC__STRIP_TURN(T) \
+for(int64_t j=0;j<n;j++,s+=b->from_step){\
+for(int64_t l=0;l<wide;l+=64)TC__PREFETCH(s+wide+l);\
+for(int64_t i=0;i<b->rows;i++)((T*)t)[i*pitch+j]=((const T*)s)[i];\
+}
+static void tc__strip_turn(const tc__strip*b,void*t,int64_t pitch,const char*s,
+int64_t n){
+const int64_t wide=b->rows*b->bytes;
+if(b->bytes==1)TC__STRIP_TURN(uint8_t)
+if(b->bytes==2)TC__STRIP_TURN(uint16_t)
+if(b->bytes==4)TC__STRIP_TURN(uint32_t)
+if(b->bytes==8)TC__STRIP_TURN(uint64_t)
+}
+#undef TC__STRIP_TURN
+static void tc__strip_square(const tc__strip*b,char*to,const char*s,int64_t n){
+tc__word t[TC__STRIP_BYTES*TC__STRIP_COLS/sizeof(tc__word)];
+if(b->to_step<=TC__STRIP_COLS*b->bytes){
+tc__strip_turn(b,to,b->to_step/b->bytes,s,n);
+return;
+}
+tc__strip_turn(b,t,TC__STRIP_COLS,s,n);
+for(int64_t i=0;i<b->rows;i++)
+memcpy(to+i*b->to_step,(const char*)t+i*TC__STRIP_COLS*b->bytes,
+(size_t)(n*b->bytes));
+}
+static char*tc__strip_at(tc__frame*f,const tc__path*p,const tc__strip*b,
+int64_t col){
+f->var[TC__ROW]=b->first,f->var[TC__COL]=col;
+return(char*)f->base[p->buffer]+tc__expr_at(f,&p->index.at,0)*b->bytes;
+}
+static void tc__strip_run(tc__frame*f,const tc__strip*b,const tc__path*from,
+const tc__path*to,const tc__cursor*c){
+const char*s=tc__strip_at(f,from,b,c->at);
+char*d=tc__strip_at(f,to,b,c->at);
+for(int64_t n,at=c->at;at<c->end;at+=n){
+n=tc__lesser(c->end-at,TC__STRIP_COLS);
+tc__strip_square(b,d,s,n);
+s+=n*b->from_step,d+=n*b->bytes;
+}
+}
+static void tc__step_turn(tc__frame*f,const tc__insn*i){
+const tc__loop*rows=&f->p->loop.at[i->item],*cols=rows+1;
+const tc__path*from=&f->p->path.at[i->in[0]],*to=&f->p->path.at[i->in[1]];
+tc__cursor r,c;
+tc__strip b;
+tc__loop_range(f,rows,&r),tc__loop_range(f,cols,&c);
+f->pc=rows->after;
+b.every=f->p->turn_every,b.bytes=tc__dtype(i->dtype)->bytes;
+b.from_step=tc__expr_at(f,&from->index.stride,0)*b.bytes;
+b.to_step=f->p->turn_to*b.every*b.bytes;
+for(int64_t next;c.at<c.end&&r.at<r.end;r.at=next){
+int64_t in=r.at%b.every,digit=r.at/b.every%f->p->turn_length;
+int64_t rest=f->p->turn_length-digit,most=TC__STRIP_BYTES/b.bytes;
+int64_t wide=in?1:tc__lesser(rest,most-digit%most);
+int64_t end=tc__lesser(r.end,r.at-in+b.every);
+next=in?end:tc__lesser(r.end,r.at+wide*b.every);
+for(b.first=r.at;b.first<end;b.first++){
+b.rows=tc__lesser(wide,(r.end-b.first+b.every-1)/b.every);
+tc__strip_run(f,&b,from,to,&c);
+}
+}
 }
 // ---- gen/exec/interp_contract.c
 enum{
@@ -42876,6 +42957,54 @@ part->cols=tc__plan_expr(b,g->shape.cols);
 part->wide=tc__plan_expr(b,g->shape.wide?g->shape.wide:g->shape.cols);
 if(part->product)part->depth=tc__plan_expr(b,tc__depth_of(g));
 }
+enum{
+TC__PLAN_STRIP=8
+};
+static int tc__plan_turn_rows(tc__planner*b,tc__ix index){
+tc__ixpool*x=b->g->body.ix;
+tc__ixrun r=tc__ix_run(x,index,TC__ROW);
+tc__ix row=tc__ix_find_var(x,index,TC__ROW);
+b->p->turn_every=1;
+if(r.ok&&row&&r.run!=INT64_MAX&&!tc__ix_equals(r.stride,1)){
+b->p->turn_every=r.run;
+if(!tc__ix_is_const(r.stride))return 0;
+index=tc__ix_subst(x,index,row,tc__ix_mul(x,tc__ix_const(r.run),row));
+r=tc__ix_run(x,index,TC__ROW);
+}
+b->p->turn_length=r.run;
+return r.ok&&tc__ix_equals(r.stride,1)&&r.run>=TC__PLAN_STRIP;
+}
+static int tc__plan_is_turn(tc__planner*b){
+static const tc__op list[]={TC_OP_FOR,TC_OP_FOR,TC_OP_LOAD,
+TC_OP_STORE,TC_OP_END,TC_OP_END};
+if(b->p->nodes!=TC__COUNT(list)||b->g->shape.kind!=TC__POINTWISE)return 0;
+for(uint32_t i=0;i<b->p->nodes;i++)
+if(tc__plan_node(b,i)->op!=list[i])return 0;
+const tc__node*load=tc__plan_node(b,2),*store=tc__plan_node(b,3);
+if(b->p->vector!=TC__COL||store->in[0]!=2)return 0;
+if(tc__plan_node(b,0)->attr[TC__FOR_AXIS]!=TC__ROW)return 0;
+if(tc__plan_node(b,1)->attr[TC__FOR_AXIS]!=TC__COL)return 0;
+if(tc__buffer_of(b->g,store)->dtype!=load->dtype)return 0;
+tc__ix index=load->attr[TC__LOAD_INDEX];
+tc__ixrun to=tc__ix_run(b->g->body.ix,store->attr[TC__STORE_INDEX],TC__ROW);
+if(!tc__plan_is_plain(b,store,TC__STORE_KIND+1))return 0;
+if(!to.ok||to.run!=INT64_MAX||!tc__ix_is_const(to.stride))return 0;
+b->p->turn_to=tc__ix_value(to.stride);
+if(load->n_attr>TC__LOAD_PREDICATES||tc__ix_has_val(b->g->body.ix,index))
+return 0;
+if(tc__ix_hi(b->g->body.ix,b->g->shape.cols)<TC__PLAN_STRIP)return 0;
+tc__ixrun c=tc__ix_run(b->g->body.ix,index,TC__COL);
+if(!c.ok||c.run!=INT64_MAX||!tc__ix_is_const(c.stride))return 0;
+int64_t stride=tc__ix_value(c.stride);
+if(stride<TC__PLAN_STRIP&&stride>-TC__PLAN_STRIP)return 0;
+return tc__plan_turn_rows(b,index);
+}
+static void tc__plan_turn(tc__planner*b){
+tc__insn*code=b->p->code.at+b->p->part.at[0].main.first;
+if(b->failed)return;
+code[0].step=tc__step_turn,code[0].dtype=code[2].dtype;
+code[0].in[0]=code[2].item,code[0].in[1]=code[3].item;
+}
 static void tc__plan_buffers(tc__planner*b){
 tc__interp*p=b->p;
 b->axis=p->vector;
@@ -42944,7 +43073,9 @@ static void tc__plan_run_all(tc__planner*b){
 tc__interp*p=b->p;
 tc__plan_list_parts(b);
 if(b->failed)return;
-if(tc__plan_rows_are_short(b)){
+b->axis=p->vector;
+int turn=tc__plan_is_turn(b);
+if(!turn&&tc__plan_rows_are_short(b)){
 tc__ixpool*x=b->g->body.ix;
 b->flat=tc__ix_var(x,TC__COL,tc__ix_mul(x,b->g->shape.rows,b->g->shape.cols));
 p->flat=tc__ix_value(b->g->shape.cols);
@@ -42966,6 +43097,7 @@ if(b->failed)return;
 tc__plan_buffers(b);
 tc__plan_code(b,&p->start);
 for(size_t i=0;i<p->part.count;i++)tc__plan_part_code(b,&p->part.at[i]);
+if(turn)tc__plan_turn(b);
 p->kept_at=tc__plan_area(b,p->kept.count*sizeof(tc__kept));
 p->fixed=b->used;
 }

@@ -190,6 +190,9 @@ typedef struct tc__interp {
     int64_t block, grain;
     int64_t
         flat; // columns of a row, where many stand behind one another in a block; else 0
+    // Of a copy that turns its data: rows `every` apart lie side by side in what is read, `length` of them.
+    int64_t turn_every, turn_length,
+        turn_to;       // turn_to: elements from row to row of the result
     tc__section start; // constants, once per run
     TC__VEC(tc__interp_part) part;
     int blocks; // an item is a block of rows, through which parts go one by one

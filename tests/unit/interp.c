@@ -64,6 +64,7 @@
 #include "exec/interp.c"
 
 #include "exec/interp_choose.c"
+#include "exec/interp_turn.c"
 
 #include "exec/interp_contract.c"
 
@@ -953,6 +954,38 @@ static void test_narrow_sum(int dtype, int left, int right, tc__op op, int64_t n
     free_kernel(q);
 }
 
+// Copies in which rows lie side by side in what is read, `length` rows that are `every` apart, planes of them behind one
+// another; columns from the last on where `back`. Workers share rows, or columns where grain is not 0: what they have
+// begins and ends anywhere in a strip.
+static void test_turn(int dtype, int64_t planes, int64_t length, int64_t every,
+                      int64_t cols, int64_t grain, int back) {
+    int64_t plane = length * every, rows = planes * plane;
+    kernel *q = new_kernel();
+    uint32_t x = input(q, dtype, rows * cols, 0, 99), y = output(q, dtype, rows * cols);
+    open_kernel(q, TC__POINTWISE, TC__COL, num(rows), num(cols));
+    tc__ix c = back ? tc__ix_sub(&q->ix, num(cols - 1), q->c) : q->c;
+    tc__ix digit = tc__ix_div(&q->ix, tc__ix_mod(&q->ix, q->r, num(plane)), num(every));
+    tc__ix from =
+        at2(q, at2(q, c, every, tc__ix_mod(&q->ix, q->r, num(every))), length, digit);
+    from = plus(q, from, times(q, tc__ix_div(&q->ix, q->r, num(plane)), plane * cols));
+    loop(q, TC__ROW, grain ? TC__BIND_SERIAL : TC__BIND_WORKER, 0, num(rows));
+    loop(q, TC__COL, grain ? TC__BIND_WORKER : TC__BIND_VECTOR, 0, num(cols));
+    store(q, y, at2(q, q->r, cols, q->c), load(q, x, from));
+    end(q, TC__COL);
+    end(q, TC__ROW);
+    q->g.shape.grain = grain;
+    CHECK(steps_of(q, tc__step_turn) == 1);
+    RUN(q, grain ? (cols + grain - 1) / grain : rows);
+    int bad = 0;
+    for (int64_t i = 0; i < rows * cols; i++) {
+        int64_t r = i / cols, column = back ? cols - 1 - i % cols : i % cols;
+        int64_t line = r / plane * cols * every + column * every + r % every;
+        bad += value(q, y, i) != value(q, x, line * length + r % plane / every);
+    }
+    CHECK(bad == 0);
+    free_kernel(q);
+}
+
 // Rows of elements `step` apart in some rows, of a window elsewhere; and where a predicate never holds,
 // whose place is before a run or behind it. Short rows stand behind one another in a block.
 static void test_rows(int dtype, int64_t rows, int64_t cols, int64_t step) {
@@ -1718,6 +1751,13 @@ int main(int count, char **args) {
     test_stencil(9, 14);
     test_stencil(40, 64);
     test_stencil(3, 300);
+    static const int turned[] = {TC_U8, TC_BF16, TC_F32, TC_F64, TC_BOOL, TC_I64};
+    for (size_t k = 0; k < sizeof turned / sizeof *turned; k++) {
+        test_turn(turned[k], 1, 300, 1, 70, 0, 0), test_turn(turned[k], 3, 9, 1, 8, 0, 1);
+        test_turn(turned[k], 2, 57, 5, 131, 0, 1),
+            test_turn(turned[k], 1, 270, 1, 200, 7, 0);
+        test_turn(turned[k], 2, 40, 3, 65, 4, 1), test_turn(turned[k], 7, 8, 11, 9, 0, 0);
+    }
     for (int64_t step = 1; step < 4; step++) {
         test_planes(TC_F32, 7, 9, 28, step), test_planes(TC_F32, 3, 56, 56, step);
         test_planes(TC_F64, 2, 17, 31, step), test_planes(TC_BF16, 5, 11, 57, step);
