@@ -3191,7 +3191,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x096f158f6baa4315u
+#define TC__BUILD_ID 0x97826b6c04de841du
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -39163,6 +39163,8 @@ typedef void(*tc__block_fn)(void*d,const tc__reg*x,const tc__reg*y,const tc__reg
 int64_t n);
 typedef void(*tc__fold_fn)(void*acc,const tc__reg*x,int64_t n);
 typedef void(*tc__fold_mul_fn)(void*acc,const tc__reg*x,const tc__reg*y,int64_t n);
+enum{TC__FMA2_OPERANDS=5};
+typedef void(*tc__fma2_fn)(void*d,const tc__reg*const*in,int64_t n);
 typedef void(*tc__narrow_fn)(void*d,const void*x,const void*y,int64_t n);
 enum{TC__NARROW_ADD,TC__NARROW_SUB,TC__NARROW_MUL,TC__NARROW_OPS};
 typedef void(*tc__random_fn)(void*d,const tc__reg*x,uint64_t seed,uint64_t draw,
@@ -39179,6 +39181,7 @@ int32_t truth;
 const tc__block_fn(*alu)[TC_DTYPE_COUNT];
 const tc__fold_fn(*fold)[TC_DTYPE_COUNT];
 tc__fold_mul_fn fold_mul[TC__CLASSES];
+tc__fma2_fn fma2[TC__CLASSES];
 tc__narrow_fn narrow[2][TC__NARROW_OPS];
 const tc__block_fn(*cast)[TC_DTYPE_COUNT];
 tc__convert_fn in[TC_DTYPE_COUNT],out[TC_DTYPE_COUNT];
@@ -39403,6 +39406,7 @@ tc__arg_merge_f32,tc__arg_merge_f64,tc__arg_merge_i32,tc__arg_merge_i64};
 {\
 NAME,LANES,TRUTH,TC__LN(alu),TC__LN(fold),\
 {TC__LN(fold_mul_f32),TC__LN(fold_mul_f64),NULL,NULL},\
+{TC__LN(fma2_f32),TC__LN(fma2_f64),NULL,NULL},\
 {{TC__LN(add8),TC__LN(sub8),TC__LN(mul8)},\
 {TC__LN(add16),TC__LN(sub16),TC__LN(mul16)}},\
 TC__LN(cast),{TC__LN(bool_in),\
@@ -39666,7 +39670,7 @@ tc__step_fn step;
 tc__block_fn block;
 tc__random_fn random;
 tc__narrow_fn narrow;
-uint32_t dst,in[3];
+uint32_t dst,in[TC__FMA2_OPERANDS];
 uint32_t item;
 uint8_t dtype;
 uint8_t uniform;
@@ -40264,6 +40268,12 @@ static void tc__step_block_direct(tc__frame*f,const tc__insn*i){
 i->block(tc__dst_of(f,i,1),&f->reg[i->in[0]],&f->reg[i->in[1]],&f->reg[i->in[2]],
 f->n);
 f->pc+=!(f->n&(TC__BLOCK_VECTOR-1));
+}
+static void tc__step_fma2(tc__frame*f,const tc__insn*i){
+const tc__reg*in[TC__FMA2_OPERANDS];
+for(int k=0;k<TC__FMA2_OPERANDS;k++)in[k]=&f->reg[i->in[k]];
+f->isa->fma2[tc__dtype(i->dtype)->reg](tc__dst_of(f,i,1),in,f->n);
+f->pc+=i->direct&&!(f->n&(TC__BLOCK_VECTOR-1));
 }
 static void tc__step_rename(tc__frame*f,const tc__insn*i){
 f->reg[i->dst].at=f->reg[i->in[0]].at;
@@ -41831,6 +41841,7 @@ uint32_t*loop_node,*loop_end;
 TC__VEC(uint32_t)free4;
 TC__VEC(uint32_t)free8;
 uint32_t slots4,slots8;
+int64_t touched;
 size_t used;
 int failed;
 }tc__planner;
@@ -42220,6 +42231,15 @@ if(b->loops_around)tc__plan_fail(b,tc__plan_node(b,0),"FOR without END");
 static int tc__plan_is_inside(const tc__planner*b,uint32_t n){
 return b->tree[n]&&b->tree[n]!=n+1;
 }
+static uint32_t tc__plan_operands(const tc__planner*b,const tc__node*n,
+uint32_t in[TC__FMA2_OPERANDS]){
+const tc__node*sum=n->op==TC_OP_FMA?tc__plan_node(b,n->in[2]):NULL;
+if(!sum||sum->op!=TC_OP_FMA||b->tree[sum->id]!=1+n->id)sum=NULL;
+uint32_t own=sum?2:n->n_in<3?n->n_in:3;
+for(uint32_t k=0;k<own;k++)in[k]=n->in[k];
+for(uint32_t k=0;sum&&k<3;k++)in[own++]=sum->in[k];
+return own;
+}
 static void tc__plan_use(const tc__planner*b,uint32_t made,uint32_t at){
 uint32_t until=at;
 for(int k=b->flat?b->loops_around>0:b->loops_around;k-- >0;)
@@ -42229,10 +42249,11 @@ if(!b->where[made])b->where[made]=at;
 }
 static int tc__plan_waits(const tc__planner*b,const tc__node*n){
 const tc__node*user=tc__plan_node(b,b->where[n->id]);
+uint32_t in[TC__FMA2_OPERANDS],operands=tc__plan_operands(b,user,in);
 int used=0;
 if(n->op!=TC_OP_LOAD||b->uniform[n->id]||tc__plan_part(b,n)->product)return 0;
 if(b->tree[n->id])return 0;
-for(uint32_t k=0;k<user->n_in;k++)used|=user->in[k]==n->id;
+for(uint32_t k=0;k<operands;k++)used|=in[k]==n->id;
 for(uint32_t k=0;k<n->n_attr&&used;k++)
 if(tc__attr_is_ix(n,k)&&tc__ix_has_val(b->g->body.ix,n->attr[k]))used=0;
 for(uint32_t i=n->id+1;i<user->id&&used;i++){
@@ -42241,10 +42262,15 @@ used=(op!=TC_OP_FOR||b->flat)&&op!=TC_OP_END&&op!=TC_OP_STORE;
 }
 return used;
 }
-static int tc__plan_waited(const tc__planner*b,const tc__node*n,uint32_t k){
-for(uint32_t j=0;j<k;j++)
-if(n->in[j]==n->in[k])return 0;
-return b->where[n->in[k]]==n->id;
+static uint32_t tc__plan_waited(const tc__planner*b,const tc__node*n,
+uint32_t loads[TC__FMA2_OPERANDS]){
+uint32_t in[TC__FMA2_OPERANDS],operands=tc__plan_operands(b,n,in),count=0;
+for(uint32_t k=0;k<operands;k++){
+int again=0;
+for(uint32_t j=0;j<k;j++)again|=in[j]==in[k];
+if(!again&&b->where[in[k]]==n->id)loads[count++]=in[k];
+}
+return count;
 }
 static int tc__plan_renames(const tc__planner*b,const tc__node*n){
 if(n->op!=TC_OP_CAST)return 0;
@@ -42345,20 +42371,36 @@ static int tc__plan_is_loop(const tc__planner*b,const tc__node*n){
 return n->op==TC_OP_CAST||(n->n_in&&b->p->isa->alu[n->op][TC_I32])||
 (n->n_in&&b->p->isa->alu[n->op][TC_F32])||(n->n_in&&n->dtype==TC_BOOL);
 }
+static int tc__plan_is_one(tc__planner*b,const tc__node*n){
+if(!b->flat||n->op!=TC_OP_LOAD||b->uniform[n->id])return 0;
+b->axis=b->p->vector;
+tc__ixrun r=tc__plan_run(b,n->attr[TC__LOAD_INDEX]);
+return r.ok&&tc__ix_equals(r.stride,0)&&r.run>=TC__BLOCK;
+}
 static void tc__plan_give_slot(tc__planner*b,const tc__node*n){
 b->slot[n->id]=tc__plan_take_slot(b,tc__plan_is_wide(b,n));
-b->alive[n->id]=1;
+b->alive[n->id]=tc__plan_is_one(b,n)?2:1;
+}
+static void tc__plan_touch(tc__planner*b,uint32_t n){
+int64_t bytes=0;
+for(uint32_t i=0;i<=n;i++)
+if(b->alive[i]==1)bytes+=tc__plan_is_wide(b,tc__plan_node(b,i))?8:4;
+if(bytes>b->touched)b->touched=bytes;
 }
 static void tc__plan_slots(tc__planner*b){
+uint32_t load[TC__FMA2_OPERANDS],loads;
 for(uint32_t i=0;i<b->p->nodes;i++){
 const tc__node*n=tc__plan_node(b,i);
 if(b->where[i]||tc__plan_is_inside(b,i))continue;
 tc__plan_end_lives(b,i-!!i,i);
-for(uint32_t k=0;k<n->n_in;k++)
-if(tc__plan_waited(b,n,k))tc__plan_give_slot(b,tc__plan_node(b,n->in[k]));
+loads=tc__plan_waited(b,n,load);
+for(uint32_t k=0;k<loads;k++)
+tc__plan_give_slot(b,tc__plan_node(b,load[k]));
+tc__plan_touch(b,i);
 if(tc__plan_is_loop(b,n))tc__plan_end_lives(b,i,i);
 if(!tc__plan_is_value(n)||b->uniform[i]||n->op==TC_OP_CONTRACT)continue;
 if(!tc__plan_renames(b,n))tc__plan_give_slot(b,n);
+tc__plan_touch(b,i);
 }
 }
 static int64_t tc__plan_row_bytes(const tc__planner*b){
@@ -42388,7 +42430,7 @@ best=r.run>best?r.run:best;
 return best;
 }
 static int64_t tc__plan_block(tc__planner*b){
-int64_t bytes=(int64_t)b->slots4*4+(int64_t)b->slots8*8;
+int64_t bytes=b->flat?b->touched:(int64_t)b->slots4*4+(int64_t)b->slots8*8;
 int64_t n=TC__BLOCK*4,row=tc__plan_row_bytes(b),rows=b->p->flat;
 while(rows%TC__BLOCK_VECTOR)rows+=b->p->flat;
 while(!b->p->flat&&n>TC__BLOCK&&bytes>TC__PLAN_BYTES/2/n)n/=2;
@@ -42596,6 +42638,16 @@ if(!b->p->isa->fold_mul[tc__dtype(product->dtype)->reg])continue;
 if(tc__plan_may_wait(b,i,product))b->tree[product->id]=1+i;
 }
 }
+static void tc__plan_scan_sums(tc__planner*b){
+for(uint32_t i=b->p->nodes;i-- >0;){
+const tc__node*n=tc__plan_node(b,i),*sum;
+if(n->op!=TC_OP_FMA||b->tree[i]||b->uniform[i])continue;
+sum=tc__plan_node(b,n->in[2]);
+if(sum->op!=TC_OP_FMA||tc__plan_part(b,n)->product)continue;
+if(!b->p->isa->fma2[tc__dtype(n->dtype)->reg])continue;
+if(tc__plan_may_wait(b,i,sum))b->tree[sum->id]=1+i;
+}
+}
 static uint32_t tc__plan_choice_path(tc__planner*b,const tc__node*n,int64_t run){
 uint32_t first=tc__plan_first_limit(n);
 tc__path p=tc__plan_path_of(
@@ -42726,7 +42778,7 @@ if(last->dst==v->id&&last->step==tc__step_narrow)last->direct=i->item+1;
 if(last->dst!=v->id||last->uniform||!tc__plan_may_alias(b,v,n->id))return;
 if(last->step==tc__step_block)last->step=tc__step_block_direct;
 if(last->step==tc__step_block_direct||last->step==tc__step_choose||
-v->op==TC_OP_LOAD)
+last->step==tc__step_fma2||v->op==TC_OP_LOAD)
 last->direct=i->item+1;
 }
 static void tc__plan_load(tc__planner*b,const tc__node*n,tc__insn*i){
@@ -42876,7 +42928,8 @@ tc__insn i;
 memset(&i,0,sizeof i);
 i.dst=n->id,i.dtype=n->dtype,i.uniform=b->uniform[n->id];
 i.home=(int64_t)b->home[n->id];
-for(uint32_t k=0;k<3;k++)i.in[k]=k<n->n_in?n->in[k]:n->id;
+for(uint32_t k=0;k<TC__FMA2_OPERANDS;k++)i.in[k]=n->id;
+if(tc__plan_operands(b,n,i.in)==TC__FMA2_OPERANDS)i.step=tc__step_fma2;
 if(b->tree[n->id])tc__plan_root(b,n,&i);
 for(size_t k=0;k<TC__COUNT(tc__plan_rules)&&!i.step;k++)
 if(tc__plan_rules[k].op==(tc__op)n->op)tc__plan_rules[k].plan(b,n,&i);
@@ -42884,14 +42937,15 @@ if(!i.step&&!b->failed)tc__plan_loop(b,n,&i);
 if(!b->failed&&!TC__PUSH(b->ctx,b->p->code,i))b->failed=1;
 }
 static void tc__plan_code(tc__planner*b,tc__section*s){
+uint32_t load[TC__FMA2_OPERANDS],loads;
 s->first=(uint32_t)b->p->code.count;
 b->axis=s->axis;
 for(uint32_t i=0;i<b->p->nodes&&!b->failed;i++){
 const tc__node*n=tc__plan_node(b,i);
 if(tc__plan_section(b,n)!=s||b->where[i]||tc__plan_is_inside(b,i))
 continue;
-for(uint32_t k=0;k<n->n_in;k++)
-if(tc__plan_waited(b,n,k))tc__plan_insn(b,tc__plan_node(b,n->in[k]));
+loads=tc__plan_waited(b,n,load);
+for(uint32_t k=0;k<loads;k++)tc__plan_insn(b,tc__plan_node(b,load[k]));
 tc__plan_insn(b,n);
 }
 s->end=(uint32_t)b->p->code.count;
@@ -43086,6 +43140,7 @@ if(b->failed)return;
 tc__plan_scan_indices(b);
 tc__plan_scan_choices(b);
 tc__plan_scan_products(b);
+tc__plan_scan_sums(b);
 tc__plan_scan_narrow(b);
 tc__plan_scan_lives(b);
 tc__plan_slots(b);
@@ -65531,6 +65586,31 @@ TC__FOLD_VECTORS(TC__FOLD_MUL_REST,ADD_##C,C) \
 TC__FOLD_VECTORS(TC__FOLD_SAVE,ADD_##C,C) \
 }
 #endif
+#define TC__FMA2_STEP(C,V,B,Y) \
+TC_N(st_##C) \
+(out+i+V*TC_LANES,\
+TC_FMA_##C(TC_N(ld_##C)(pa+V*sa),B,\
+TC_FMA_##C(TC_N(ld_##C)(px+V*sx),Y,TC_N(ld_##C)(pz+V*sz))))
+#define TC__FMA2(C) \
+TC__LOOP_FN void TC__LN(fma2_##C)(void*d,const tc__reg*const*in,int64_t n){\
+TC__E_##C*out=(TC__E_##C*)d;\
+TC__POINTERS(a,C,in[0]);\
+TC__POINTERS(b,C,in[1]);\
+TC__POINTERS(x,C,in[2]);\
+TC__POINTERS(y,C,in[3]);\
+TC__POINTERS(z,C,in[4]);\
+const TC__T_##C b=TC_N(ld_##C)(pb),y=TC_N(ld_##C)(py);\
+int64_t i=0;\
+for(;!sb&&!sy&&i+TC_LANES<n;i+=2*TC_LANES){\
+TC__FMA2_STEP(C,0,b,y);\
+TC__FMA2_STEP(C,1,b,y);\
+pa+=2*sa,px+=2*sx,pz+=2*sz;\
+}\
+for(;i<n;i+=TC_LANES){\
+TC__FMA2_STEP(C,0,TC_N(ld_##C)(pb),TC_N(ld_##C)(py));\
+TC__NEXT(a),TC__NEXT(b),TC__NEXT(x),TC__NEXT(y),TC__NEXT(z);\
+}\
+}
 #if TC__LOOPS_32
 // ---- gen/out/interp_rows32.inc
 TC__LOOP2(ADD_i32,i32,i32,TC_ADD_i32(a,b))
@@ -65663,6 +65743,7 @@ TC__LOOP1(CAST_i32_f8e5m2,f32,i32,TC_N(cast_i32_f8e5m2)(a))
 TC__LOOP1(CAST_i32_f16,f32,i32,TC_N(cast_i32_f16)(a))
 TC__LOOP1(CAST_i32_bf16,f32,i32,TC_N(cast_i32_bf16)(a))
 TC__LOOP1(CAST_i32_f32,f32,i32,TC_N(cast_i32_f32)(a))
+TC__FMA2(f32)
 TC__FOLD_MUL(f32)
 TC__TILE(f32)
 TC__TILE(i32)
@@ -65947,6 +66028,7 @@ TC__LOOP1(CAST_i64_f16,f32,i64,TC_N(cast_i64_f16)(a))
 TC__LOOP1(CAST_i64_bf16,f32,i64,TC_N(cast_i64_bf16)(a))
 TC__LOOP1(CAST_i64_f32,f32,i64,TC_N(cast_i64_f32)(a))
 TC__LOOP1(CAST_i64_f64,f64,i64,TC_N(cast_i64_f64)(a))
+TC__FMA2(f64)
 TC__FOLD_MUL(f64)
 TC__TILE(f64)
 TC__TILE(i64)

@@ -143,11 +143,11 @@ struct tc__insn {
     tc__block_fn block;
     tc__random_fn random;
     tc__narrow_fn narrow;
-    uint32_t dst, in[3]; // registers, by node id
-    uint32_t item;       // path, accumulator, loop or limit expression
-    uint8_t dtype;       // of the value, or of memory
-    uint8_t uniform;     // dst is one vector
-    uint8_t alias;       // a load may leave its value where it is
+    uint32_t dst, in[TC__FMA2_OPERANDS]; // registers, by node id
+    uint32_t item;                       // path, accumulator, loop or limit expression
+    uint8_t dtype;                       // of the value, or of memory
+    uint8_t uniform;                     // dst is one vector
+    uint8_t alias;                       // a load may leave its value where it is
     uint32_t direct; // 1 + path of the STORE whose memory gets the value at once; 0: none
     int64_t home;    // bytes into scratch, where it is otherwise
     int64_t k;       // of the step: a slot, a draw, a site, a loop

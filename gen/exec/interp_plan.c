@@ -31,7 +31,7 @@ static void tc__plan_store_direct(tc__planner *b, const tc__node *n, const tc__i
     if (last->dst != v->id || last->uniform || !tc__plan_may_alias(b, v, n->id)) return;
     if (last->step == tc__step_block) last->step = tc__step_block_direct;
     if (last->step == tc__step_block_direct || last->step == tc__step_choose ||
-        v->op == TC_OP_LOAD)
+        last->step == tc__step_fma2 || v->op == TC_OP_LOAD)
         last->direct = i->item + 1;
 }
 
@@ -201,7 +201,8 @@ static void tc__plan_insn(tc__planner *b, const tc__node *n) {
     memset(&i, 0, sizeof i);
     i.dst = n->id, i.dtype = n->dtype, i.uniform = b->uniform[n->id];
     i.home = (int64_t)b->home[n->id];
-    for (uint32_t k = 0; k < 3; k++) i.in[k] = k < n->n_in ? n->in[k] : n->id;
+    for (uint32_t k = 0; k < TC__FMA2_OPERANDS; k++) i.in[k] = n->id;
+    if (tc__plan_operands(b, n, i.in) == TC__FMA2_OPERANDS) i.step = tc__step_fma2;
     if (b->tree[n->id]) tc__plan_root(b, n, &i);
     for (size_t k = 0; k < TC__COUNT(tc__plan_rules) && !i.step; k++)
         if (tc__plan_rules[k].op == (tc__op)n->op) tc__plan_rules[k].plan(b, n, &i);
@@ -210,14 +211,15 @@ static void tc__plan_insn(tc__planner *b, const tc__node *n) {
 }
 
 static void tc__plan_code(tc__planner *b, tc__section *s) {
+    uint32_t load[TC__FMA2_OPERANDS], loads;
     s->first = (uint32_t)b->p->code.count;
     b->axis = s->axis;
     for (uint32_t i = 0; i < b->p->nodes && !b->failed; i++) {
         const tc__node *n = tc__plan_node(b, i);
         if (tc__plan_section(b, n) != s || b->where[i] || tc__plan_is_inside(b, i))
             continue;
-        for (uint32_t k = 0; k < n->n_in; k++)
-            if (tc__plan_waited(b, n, k)) tc__plan_insn(b, tc__plan_node(b, n->in[k]));
+        loads = tc__plan_waited(b, n, load);
+        for (uint32_t k = 0; k < loads; k++) tc__plan_insn(b, tc__plan_node(b, load[k]));
         tc__plan_insn(b, n);
     }
     s->end = (uint32_t)b->p->code.count;
@@ -443,6 +445,7 @@ static void tc__plan_run_all(tc__planner *b) {
     tc__plan_scan_indices(b);
     tc__plan_scan_choices(b);
     tc__plan_scan_products(b);
+    tc__plan_scan_sums(b);
     tc__plan_scan_narrow(b);
     tc__plan_scan_lives(b);
     tc__plan_slots(b);
