@@ -3194,7 +3194,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x36be9d0d1d7824dbu
+#define TC__BUILD_ID 0xa0096beaa8030b0cu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -39172,6 +39172,8 @@ typedef void(*tc__block_fn)(void*d,const tc__reg*x,const tc__reg*y,const tc__reg
 int64_t n);
 typedef void(*tc__fold_fn)(void*acc,const tc__reg*x,int64_t n);
 typedef void(*tc__fold_mul_fn)(void*acc,const tc__reg*x,const tc__reg*y,int64_t n);
+enum{TC__FMA2_OPERANDS=5};
+typedef void(*tc__fma2_fn)(void*d,const tc__reg*const*in,int64_t n);
 typedef void(*tc__narrow_fn)(void*d,const void*x,const void*y,int64_t n);
 enum{TC__NARROW_ADD,TC__NARROW_SUB,TC__NARROW_MUL,TC__NARROW_OPS};
 typedef void(*tc__random_fn)(void*d,const tc__reg*x,uint64_t seed,uint64_t draw,
@@ -39188,6 +39190,7 @@ int32_t truth;
 const tc__block_fn(*alu)[TC_DTYPE_COUNT];
 const tc__fold_fn(*fold)[TC_DTYPE_COUNT];
 tc__fold_mul_fn fold_mul[TC__CLASSES];
+tc__fma2_fn fma2[TC__CLASSES];
 tc__narrow_fn narrow[2][TC__NARROW_OPS];
 const tc__block_fn(*cast)[TC_DTYPE_COUNT];
 tc__convert_fn in[TC_DTYPE_COUNT],out[TC_DTYPE_COUNT];
@@ -39412,6 +39415,7 @@ tc__arg_merge_f32,tc__arg_merge_f64,tc__arg_merge_i32,tc__arg_merge_i64};
 {\
 NAME,LANES,TRUTH,TC__LN(alu),TC__LN(fold),\
 {TC__LN(fold_mul_f32),TC__LN(fold_mul_f64),NULL,NULL},\
+{TC__LN(fma2_f32),TC__LN(fma2_f64),NULL,NULL},\
 {{TC__LN(add8),TC__LN(sub8),TC__LN(mul8)},\
 {TC__LN(add16),TC__LN(sub16),TC__LN(mul16)}},\
 TC__LN(cast),{TC__LN(bool_in),\
@@ -39675,7 +39679,7 @@ tc__step_fn step;
 tc__block_fn block;
 tc__random_fn random;
 tc__narrow_fn narrow;
-uint32_t dst,in[3];
+uint32_t dst,in[TC__FMA2_OPERANDS];
 uint32_t item;
 uint8_t dtype;
 uint8_t uniform;
@@ -39715,6 +39719,8 @@ tc__group_kind kind;
 int64_t block,grain;
 int64_t
 flat;
+int64_t turn_every,turn_length,
+turn_to;
 tc__section start;
 TC__VEC(tc__interp_part)part;
 int blocks;
@@ -40272,6 +40278,12 @@ i->block(tc__dst_of(f,i,1),&f->reg[i->in[0]],&f->reg[i->in[1]],&f->reg[i->in[2]]
 f->n);
 f->pc+=!(f->n&(TC__BLOCK_VECTOR-1));
 }
+static void tc__step_fma2(tc__frame*f,const tc__insn*i){
+const tc__reg*in[TC__FMA2_OPERANDS];
+for(int k=0;k<TC__FMA2_OPERANDS;k++)in[k]=&f->reg[i->in[k]];
+f->isa->fma2[tc__dtype(i->dtype)->reg](tc__dst_of(f,i,1),in,f->n);
+f->pc+=i->direct&&!(f->n&(TC__BLOCK_VECTOR-1));
+}
 static void tc__step_rename(tc__frame*f,const tc__insn*i){
 f->reg[i->dst].at=f->reg[i->in[0]].at;
 f->reg[i->dst].mask=f->reg[i->in[0]].mask;
@@ -40718,6 +40730,85 @@ i->narrow(tc__dst_of(f,i,0),
 (const char*)f->base[y->buffer]+tc__expr_at(f,&y->index.at,0)*bytes,
 f->n);
 f->pc++;
+}
+// ---- gen/exec/interp_turn.c
+enum{
+TC__STRIP_BYTES=
+256,
+TC__STRIP_COLS=64
+};
+typedef struct tc__strip{
+int64_t first,every,rows;
+int64_t bytes;
+int64_t from_step;
+int64_t to_step;
+}tc__strip;
+#if TC__GNUC
+#define TC__PREFETCH(p)__builtin_prefetch(p)
+#else
+#define TC__PREFETCH(p)((void)(p))
+#endif
+#define TC__STRIP_TURN(T) \
+for(int64_t j=0;j<n;j++,s+=b->from_step){\
+for(int64_t l=0;l<wide;l+=64)TC__PREFETCH(s+wide+l);\
+for(int64_t i=0;i<b->rows;i++)((T*)t)[i*pitch+j]=((const T*)s)[i];\
+}
+static void tc__strip_turn(const tc__strip*b,void*t,int64_t pitch,const char*s,
+int64_t n){
+const int64_t wide=b->rows*b->bytes;
+if(b->bytes==1)TC__STRIP_TURN(uint8_t)
+if(b->bytes==2)TC__STRIP_TURN(uint16_t)
+if(b->bytes==4)TC__STRIP_TURN(uint32_t)
+if(b->bytes==8)TC__STRIP_TURN(uint64_t)
+}
+#undef TC__STRIP_TURN
+static void tc__strip_square(const tc__strip*b,char*to,const char*s,int64_t n){
+tc__word t[TC__STRIP_BYTES*TC__STRIP_COLS/sizeof(tc__word)];
+if(b->to_step<=TC__STRIP_COLS*b->bytes){
+tc__strip_turn(b,to,b->to_step/b->bytes,s,n);
+return;
+}
+tc__strip_turn(b,t,TC__STRIP_COLS,s,n);
+for(int64_t i=0;i<b->rows;i++)
+memcpy(to+i*b->to_step,(const char*)t+i*TC__STRIP_COLS*b->bytes,
+(size_t)(n*b->bytes));
+}
+static char*tc__strip_at(tc__frame*f,const tc__path*p,const tc__strip*b,
+int64_t col){
+f->var[TC__ROW]=b->first,f->var[TC__COL]=col;
+return(char*)f->base[p->buffer]+tc__expr_at(f,&p->index.at,0)*b->bytes;
+}
+static void tc__strip_run(tc__frame*f,const tc__strip*b,const tc__path*from,
+const tc__path*to,const tc__cursor*c){
+const char*s=tc__strip_at(f,from,b,c->at);
+char*d=tc__strip_at(f,to,b,c->at);
+for(int64_t n,at=c->at;at<c->end;at+=n){
+n=tc__lesser(c->end-at,TC__STRIP_COLS);
+tc__strip_square(b,d,s,n);
+s+=n*b->from_step,d+=n*b->bytes;
+}
+}
+static void tc__step_turn(tc__frame*f,const tc__insn*i){
+const tc__loop*rows=&f->p->loop.at[i->item],*cols=rows+1;
+const tc__path*from=&f->p->path.at[i->in[0]],*to=&f->p->path.at[i->in[1]];
+tc__cursor r,c;
+tc__strip b;
+tc__loop_range(f,rows,&r),tc__loop_range(f,cols,&c);
+f->pc=rows->after;
+b.every=f->p->turn_every,b.bytes=tc__dtype(i->dtype)->bytes;
+b.from_step=tc__expr_at(f,&from->index.stride,0)*b.bytes;
+b.to_step=f->p->turn_to*b.every*b.bytes;
+for(int64_t next;c.at<c.end&&r.at<r.end;r.at=next){
+int64_t in=r.at%b.every,digit=r.at/b.every%f->p->turn_length;
+int64_t rest=f->p->turn_length-digit,most=TC__STRIP_BYTES/b.bytes;
+int64_t wide=in?1:tc__lesser(rest,most-digit%most);
+int64_t end=tc__lesser(r.end,r.at-in+b.every);
+next=in?end:tc__lesser(r.end,r.at+wide*b.every);
+for(b.first=r.at;b.first<end;b.first++){
+b.rows=tc__lesser(wide,(r.end-b.first+b.every-1)/b.every);
+tc__strip_run(f,&b,from,to,&c);
+}
+}
 }
 // ---- gen/exec/interp_contract.c
 enum{
@@ -41759,6 +41850,7 @@ uint32_t*loop_node,*loop_end;
 TC__VEC(uint32_t)free4;
 TC__VEC(uint32_t)free8;
 uint32_t slots4,slots8;
+int64_t touched;
 size_t used;
 int failed;
 }tc__planner;
@@ -42148,6 +42240,15 @@ if(b->loops_around)tc__plan_fail(b,tc__plan_node(b,0),"FOR without END");
 static int tc__plan_is_inside(const tc__planner*b,uint32_t n){
 return b->tree[n]&&b->tree[n]!=n+1;
 }
+static uint32_t tc__plan_operands(const tc__planner*b,const tc__node*n,
+uint32_t in[TC__FMA2_OPERANDS]){
+const tc__node*sum=n->op==TC_OP_FMA?tc__plan_node(b,n->in[2]):NULL;
+if(!sum||sum->op!=TC_OP_FMA||b->tree[sum->id]!=1+n->id)sum=NULL;
+uint32_t own=sum?2:n->n_in<3?n->n_in:3;
+for(uint32_t k=0;k<own;k++)in[k]=n->in[k];
+for(uint32_t k=0;sum&&k<3;k++)in[own++]=sum->in[k];
+return own;
+}
 static void tc__plan_use(const tc__planner*b,uint32_t made,uint32_t at){
 uint32_t until=at;
 for(int k=b->flat?b->loops_around>0:b->loops_around;k-- >0;)
@@ -42157,10 +42258,11 @@ if(!b->where[made])b->where[made]=at;
 }
 static int tc__plan_waits(const tc__planner*b,const tc__node*n){
 const tc__node*user=tc__plan_node(b,b->where[n->id]);
+uint32_t in[TC__FMA2_OPERANDS],operands=tc__plan_operands(b,user,in);
 int used=0;
 if(n->op!=TC_OP_LOAD||b->uniform[n->id]||tc__plan_part(b,n)->product)return 0;
 if(b->tree[n->id])return 0;
-for(uint32_t k=0;k<user->n_in;k++)used|=user->in[k]==n->id;
+for(uint32_t k=0;k<operands;k++)used|=in[k]==n->id;
 for(uint32_t k=0;k<n->n_attr&&used;k++)
 if(tc__attr_is_ix(n,k)&&tc__ix_has_val(b->g->body.ix,n->attr[k]))used=0;
 for(uint32_t i=n->id+1;i<user->id&&used;i++){
@@ -42169,10 +42271,15 @@ used=(op!=TC_OP_FOR||b->flat)&&op!=TC_OP_END&&op!=TC_OP_STORE;
 }
 return used;
 }
-static int tc__plan_waited(const tc__planner*b,const tc__node*n,uint32_t k){
-for(uint32_t j=0;j<k;j++)
-if(n->in[j]==n->in[k])return 0;
-return b->where[n->in[k]]==n->id;
+static uint32_t tc__plan_waited(const tc__planner*b,const tc__node*n,
+uint32_t loads[TC__FMA2_OPERANDS]){
+uint32_t in[TC__FMA2_OPERANDS],operands=tc__plan_operands(b,n,in),count=0;
+for(uint32_t k=0;k<operands;k++){
+int again=0;
+for(uint32_t j=0;j<k;j++)again|=in[j]==in[k];
+if(!again&&b->where[in[k]]==n->id)loads[count++]=in[k];
+}
+return count;
 }
 static int tc__plan_renames(const tc__planner*b,const tc__node*n){
 if(n->op!=TC_OP_CAST)return 0;
@@ -42273,20 +42380,36 @@ static int tc__plan_is_loop(const tc__planner*b,const tc__node*n){
 return n->op==TC_OP_CAST||(n->n_in&&b->p->isa->alu[n->op][TC_I32])||
 (n->n_in&&b->p->isa->alu[n->op][TC_F32])||(n->n_in&&n->dtype==TC_BOOL);
 }
+static int tc__plan_is_one(tc__planner*b,const tc__node*n){
+if(!b->flat||n->op!=TC_OP_LOAD||b->uniform[n->id])return 0;
+b->axis=b->p->vector;
+tc__ixrun r=tc__plan_run(b,n->attr[TC__LOAD_INDEX]);
+return r.ok&&tc__ix_equals(r.stride,0)&&r.run>=TC__BLOCK;
+}
 static void tc__plan_give_slot(tc__planner*b,const tc__node*n){
 b->slot[n->id]=tc__plan_take_slot(b,tc__plan_is_wide(b,n));
-b->alive[n->id]=1;
+b->alive[n->id]=tc__plan_is_one(b,n)?2:1;
+}
+static void tc__plan_touch(tc__planner*b,uint32_t n){
+int64_t bytes=0;
+for(uint32_t i=0;i<=n;i++)
+if(b->alive[i]==1)bytes+=tc__plan_is_wide(b,tc__plan_node(b,i))?8:4;
+if(bytes>b->touched)b->touched=bytes;
 }
 static void tc__plan_slots(tc__planner*b){
+uint32_t load[TC__FMA2_OPERANDS],loads;
 for(uint32_t i=0;i<b->p->nodes;i++){
 const tc__node*n=tc__plan_node(b,i);
 if(b->where[i]||tc__plan_is_inside(b,i))continue;
 tc__plan_end_lives(b,i-!!i,i);
-for(uint32_t k=0;k<n->n_in;k++)
-if(tc__plan_waited(b,n,k))tc__plan_give_slot(b,tc__plan_node(b,n->in[k]));
+loads=tc__plan_waited(b,n,load);
+for(uint32_t k=0;k<loads;k++)
+tc__plan_give_slot(b,tc__plan_node(b,load[k]));
+tc__plan_touch(b,i);
 if(tc__plan_is_loop(b,n))tc__plan_end_lives(b,i,i);
 if(!tc__plan_is_value(n)||b->uniform[i]||n->op==TC_OP_CONTRACT)continue;
 if(!tc__plan_renames(b,n))tc__plan_give_slot(b,n);
+tc__plan_touch(b,i);
 }
 }
 static int64_t tc__plan_row_bytes(const tc__planner*b){
@@ -42316,7 +42439,7 @@ best=r.run>best?r.run:best;
 return best;
 }
 static int64_t tc__plan_block(tc__planner*b){
-int64_t bytes=(int64_t)b->slots4*4+(int64_t)b->slots8*8;
+int64_t bytes=b->flat?b->touched:(int64_t)b->slots4*4+(int64_t)b->slots8*8;
 int64_t n=TC__BLOCK*4,row=tc__plan_row_bytes(b),rows=b->p->flat;
 while(rows%TC__BLOCK_VECTOR)rows+=b->p->flat;
 while(!b->p->flat&&n>TC__BLOCK&&bytes>TC__PLAN_BYTES/2/n)n/=2;
@@ -42524,6 +42647,16 @@ if(!b->p->isa->fold_mul[tc__dtype(product->dtype)->reg])continue;
 if(tc__plan_may_wait(b,i,product))b->tree[product->id]=1+i;
 }
 }
+static void tc__plan_scan_sums(tc__planner*b){
+for(uint32_t i=b->p->nodes;i-- >0;){
+const tc__node*n=tc__plan_node(b,i),*sum;
+if(n->op!=TC_OP_FMA||b->tree[i]||b->uniform[i])continue;
+sum=tc__plan_node(b,n->in[2]);
+if(sum->op!=TC_OP_FMA||tc__plan_part(b,n)->product)continue;
+if(!b->p->isa->fma2[tc__dtype(n->dtype)->reg])continue;
+if(tc__plan_may_wait(b,i,sum))b->tree[sum->id]=1+i;
+}
+}
 static uint32_t tc__plan_choice_path(tc__planner*b,const tc__node*n,int64_t run){
 uint32_t first=tc__plan_first_limit(n);
 tc__path p=tc__plan_path_of(
@@ -42654,7 +42787,7 @@ if(last->dst==v->id&&last->step==tc__step_narrow)last->direct=i->item+1;
 if(last->dst!=v->id||last->uniform||!tc__plan_may_alias(b,v,n->id))return;
 if(last->step==tc__step_block)last->step=tc__step_block_direct;
 if(last->step==tc__step_block_direct||last->step==tc__step_choose||
-v->op==TC_OP_LOAD)
+last->step==tc__step_fma2||v->op==TC_OP_LOAD)
 last->direct=i->item+1;
 }
 static void tc__plan_load(tc__planner*b,const tc__node*n,tc__insn*i){
@@ -42804,7 +42937,8 @@ tc__insn i;
 memset(&i,0,sizeof i);
 i.dst=n->id,i.dtype=n->dtype,i.uniform=b->uniform[n->id];
 i.home=(int64_t)b->home[n->id];
-for(uint32_t k=0;k<3;k++)i.in[k]=k<n->n_in?n->in[k]:n->id;
+for(uint32_t k=0;k<TC__FMA2_OPERANDS;k++)i.in[k]=n->id;
+if(tc__plan_operands(b,n,i.in)==TC__FMA2_OPERANDS)i.step=tc__step_fma2;
 if(b->tree[n->id])tc__plan_root(b,n,&i);
 for(size_t k=0;k<TC__COUNT(tc__plan_rules)&&!i.step;k++)
 if(tc__plan_rules[k].op==(tc__op)n->op)tc__plan_rules[k].plan(b,n,&i);
@@ -42812,14 +42946,15 @@ if(!i.step&&!b->failed)tc__plan_loop(b,n,&i);
 if(!b->failed&&!TC__PUSH(b->ctx,b->p->code,i))b->failed=1;
 }
 static void tc__plan_code(tc__planner*b,tc__section*s){
+uint32_t load[TC__FMA2_OPERANDS],loads;
 s->first=(uint32_t)b->p->code.count;
 b->axis=s->axis;
 for(uint32_t i=0;i<b->p->nodes&&!b->failed;i++){
 const tc__node*n=tc__plan_node(b,i);
 if(tc__plan_section(b,n)!=s||b->where[i]||tc__plan_is_inside(b,i))
 continue;
-for(uint32_t k=0;k<n->n_in;k++)
-if(tc__plan_waited(b,n,k))tc__plan_insn(b,tc__plan_node(b,n->in[k]));
+loads=tc__plan_waited(b,n,load);
+for(uint32_t k=0;k<loads;k++)tc__plan_insn(b,tc__plan_node(b,load[k]));
 tc__plan_insn(b,n);
 }
 s->end=(uint32_t)b->p->code.count;
@@ -42884,6 +43019,54 @@ static void tc__plan_part_sizes(tc__planner*b,tc__interp_part*part,const tc__gro
 part->cols=tc__plan_expr(b,g->shape.cols);
 part->wide=tc__plan_expr(b,g->shape.wide?g->shape.wide:g->shape.cols);
 if(part->product)part->depth=tc__plan_expr(b,tc__depth_of(g));
+}
+enum{
+TC__PLAN_STRIP=8
+};
+static int tc__plan_turn_rows(tc__planner*b,tc__ix index){
+tc__ixpool*x=b->g->body.ix;
+tc__ixrun r=tc__ix_run(x,index,TC__ROW);
+tc__ix row=tc__ix_find_var(x,index,TC__ROW);
+b->p->turn_every=1;
+if(r.ok&&row&&r.run!=INT64_MAX&&!tc__ix_equals(r.stride,1)){
+b->p->turn_every=r.run;
+if(!tc__ix_is_const(r.stride))return 0;
+index=tc__ix_subst(x,index,row,tc__ix_mul(x,tc__ix_const(r.run),row));
+r=tc__ix_run(x,index,TC__ROW);
+}
+b->p->turn_length=r.run;
+return r.ok&&tc__ix_equals(r.stride,1)&&r.run>=TC__PLAN_STRIP;
+}
+static int tc__plan_is_turn(tc__planner*b){
+static const tc__op list[]={TC_OP_FOR,TC_OP_FOR,TC_OP_LOAD,
+TC_OP_STORE,TC_OP_END,TC_OP_END};
+if(b->p->nodes!=TC__COUNT(list)||b->g->shape.kind!=TC__POINTWISE)return 0;
+for(uint32_t i=0;i<b->p->nodes;i++)
+if(tc__plan_node(b,i)->op!=list[i])return 0;
+const tc__node*load=tc__plan_node(b,2),*store=tc__plan_node(b,3);
+if(b->p->vector!=TC__COL||store->in[0]!=2)return 0;
+if(tc__plan_node(b,0)->attr[TC__FOR_AXIS]!=TC__ROW)return 0;
+if(tc__plan_node(b,1)->attr[TC__FOR_AXIS]!=TC__COL)return 0;
+if(tc__buffer_of(b->g,store)->dtype!=load->dtype)return 0;
+tc__ix index=load->attr[TC__LOAD_INDEX];
+tc__ixrun to=tc__ix_run(b->g->body.ix,store->attr[TC__STORE_INDEX],TC__ROW);
+if(!tc__plan_is_plain(b,store,TC__STORE_KIND+1))return 0;
+if(!to.ok||to.run!=INT64_MAX||!tc__ix_is_const(to.stride))return 0;
+b->p->turn_to=tc__ix_value(to.stride);
+if(load->n_attr>TC__LOAD_PREDICATES||tc__ix_has_val(b->g->body.ix,index))
+return 0;
+if(tc__ix_hi(b->g->body.ix,b->g->shape.cols)<TC__PLAN_STRIP)return 0;
+tc__ixrun c=tc__ix_run(b->g->body.ix,index,TC__COL);
+if(!c.ok||c.run!=INT64_MAX||!tc__ix_is_const(c.stride))return 0;
+int64_t stride=tc__ix_value(c.stride);
+if(stride<TC__PLAN_STRIP&&stride>-TC__PLAN_STRIP)return 0;
+return tc__plan_turn_rows(b,index);
+}
+static void tc__plan_turn(tc__planner*b){
+tc__insn*code=b->p->code.at+b->p->part.at[0].main.first;
+if(b->failed)return;
+code[0].step=tc__step_turn,code[0].dtype=code[2].dtype;
+code[0].in[0]=code[2].item,code[0].in[1]=code[3].item;
 }
 static void tc__plan_buffers(tc__planner*b){
 tc__interp*p=b->p;
@@ -42953,7 +43136,9 @@ static void tc__plan_run_all(tc__planner*b){
 tc__interp*p=b->p;
 tc__plan_list_parts(b);
 if(b->failed)return;
-if(tc__plan_rows_are_short(b)){
+b->axis=p->vector;
+int turn=tc__plan_is_turn(b);
+if(!turn&&tc__plan_rows_are_short(b)){
 tc__ixpool*x=b->g->body.ix;
 b->flat=tc__ix_var(x,TC__COL,tc__ix_mul(x,b->g->shape.rows,b->g->shape.cols));
 p->flat=tc__ix_value(b->g->shape.cols);
@@ -42964,6 +43149,7 @@ if(b->failed)return;
 tc__plan_scan_indices(b);
 tc__plan_scan_choices(b);
 tc__plan_scan_products(b);
+tc__plan_scan_sums(b);
 tc__plan_scan_narrow(b);
 tc__plan_scan_lives(b);
 tc__plan_slots(b);
@@ -42975,6 +43161,7 @@ if(b->failed)return;
 tc__plan_buffers(b);
 tc__plan_code(b,&p->start);
 for(size_t i=0;i<p->part.count;i++)tc__plan_part_code(b,&p->part.at[i]);
+if(turn)tc__plan_turn(b);
 p->kept_at=tc__plan_area(b,p->kept.count*sizeof(tc__kept));
 p->fixed=b->used;
 }
@@ -65504,6 +65691,31 @@ TC__FOLD_VECTORS(TC__FOLD_MUL_REST,ADD_##C,C) \
 TC__FOLD_VECTORS(TC__FOLD_SAVE,ADD_##C,C) \
 }
 #endif
+#define TC__FMA2_STEP(C,V,B,Y) \
+TC_N(st_##C) \
+(out+i+V*TC_LANES,\
+TC_FMA_##C(TC_N(ld_##C)(pa+V*sa),B,\
+TC_FMA_##C(TC_N(ld_##C)(px+V*sx),Y,TC_N(ld_##C)(pz+V*sz))))
+#define TC__FMA2(C) \
+TC__LOOP_FN void TC__LN(fma2_##C)(void*d,const tc__reg*const*in,int64_t n){\
+TC__E_##C*out=(TC__E_##C*)d;\
+TC__POINTERS(a,C,in[0]);\
+TC__POINTERS(b,C,in[1]);\
+TC__POINTERS(x,C,in[2]);\
+TC__POINTERS(y,C,in[3]);\
+TC__POINTERS(z,C,in[4]);\
+const TC__T_##C b=TC_N(ld_##C)(pb),y=TC_N(ld_##C)(py);\
+int64_t i=0;\
+for(;!sb&&!sy&&i+TC_LANES<n;i+=2*TC_LANES){\
+TC__FMA2_STEP(C,0,b,y);\
+TC__FMA2_STEP(C,1,b,y);\
+pa+=2*sa,px+=2*sx,pz+=2*sz;\
+}\
+for(;i<n;i+=TC_LANES){\
+TC__FMA2_STEP(C,0,TC_N(ld_##C)(pb),TC_N(ld_##C)(py));\
+TC__NEXT(a),TC__NEXT(b),TC__NEXT(x),TC__NEXT(y),TC__NEXT(z);\
+}\
+}
 #if TC__LOOPS_32
 // ---- gen/out/interp_rows32.inc
 TC__LOOP2(ADD_i32,i32,i32,TC_ADD_i32(a,b))
@@ -65636,6 +65848,7 @@ TC__LOOP1(CAST_i32_f8e5m2,f32,i32,TC_N(cast_i32_f8e5m2)(a))
 TC__LOOP1(CAST_i32_f16,f32,i32,TC_N(cast_i32_f16)(a))
 TC__LOOP1(CAST_i32_bf16,f32,i32,TC_N(cast_i32_bf16)(a))
 TC__LOOP1(CAST_i32_f32,f32,i32,TC_N(cast_i32_f32)(a))
+TC__FMA2(f32)
 TC__FOLD_MUL(f32)
 TC__TILE(f32)
 TC__TILE(i32)
@@ -65920,6 +66133,7 @@ TC__LOOP1(CAST_i64_f16,f32,i64,TC_N(cast_i64_f16)(a))
 TC__LOOP1(CAST_i64_bf16,f32,i64,TC_N(cast_i64_bf16)(a))
 TC__LOOP1(CAST_i64_f32,f32,i64,TC_N(cast_i64_f32)(a))
 TC__LOOP1(CAST_i64_f64,f64,i64,TC_N(cast_i64_f64)(a))
+TC__FMA2(f64)
 TC__FOLD_MUL(f64)
 TC__TILE(f64)
 TC__TILE(i64)

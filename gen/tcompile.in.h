@@ -599,6 +599,7 @@
 #include "exec/interp_rect.c"
 #include "exec/interp.c"
 #include "exec/interp_choose.c"
+#include "exec/interp_turn.c"
 #include "exec/interp_contract.c"
 #include "exec/pool.c"
 #include "exec/opaque.c"

@@ -223,6 +223,14 @@ static void tc__step_block_direct(tc__frame *f, const tc__insn *i) {
     f->pc += !(f->n & (TC__BLOCK_VECTOR - 1));
 }
 
+// Two FMAs, directly or not.
+static void tc__step_fma2(tc__frame *f, const tc__insn *i) {
+    const tc__reg *in[TC__FMA2_OPERANDS];
+    for (int k = 0; k < TC__FMA2_OPERANDS; k++) in[k] = &f->reg[i->in[k]];
+    f->isa->fma2[tc__dtype(i->dtype)->reg](tc__dst_of(f, i, 1), in, f->n);
+    f->pc += i->direct && !(f->n & (TC__BLOCK_VECTOR - 1));
+}
+
 // A cast that changes nothing: the value has another name.
 static void tc__step_rename(tc__frame *f, const tc__insn *i) {
     f->reg[i->dst].at = f->reg[i->in[0]].at;

@@ -32,6 +32,10 @@ typedef void (*tc__fold_fn)(void *acc, const tc__reg *x, int64_t n);
 // Element i of x * y into lane i % 32 of acc, added.
 typedef void (*tc__fold_mul_fn)(void *acc, const tc__reg *x, const tc__reg *y, int64_t n);
 
+// d[0..n) = in[0] * in[1] + (in[2] * in[3] + in[4]).
+enum { TC__FMA2_OPERANDS = 5 };
+typedef void (*tc__fma2_fn)(void *d, const tc__reg *const *in, int64_t n);
+
 // d[0..n) = x op y of elements of 1 or 2 bytes in memory, which wrap.
 typedef void (*tc__narrow_fn)(void *d, const void *x, const void *y, int64_t n);
 enum { TC__NARROW_ADD, TC__NARROW_SUB, TC__NARROW_MUL, TC__NARROW_OPS };
@@ -60,6 +64,7 @@ typedef struct tc__isa {
     const tc__block_fn (*alu)[TC_DTYPE_COUNT]; // by op and dtype of the operands
     const tc__fold_fn (*fold)[TC_DTYPE_COUNT];
     tc__fold_mul_fn fold_mul[TC__CLASSES];      // NULL: products are values of their own
+    tc__fma2_fn fma2[TC__CLASSES];              // NULL: there is none
     tc__narrow_fn narrow[2][TC__NARROW_OPS];    // of 1 and 2 bytes
     const tc__block_fn (*cast)[TC_DTYPE_COUNT]; // by tc__loop_from and to
     // Memory that is narrower than a register; NULL = it is not.

@@ -143,11 +143,11 @@ struct tc__insn {
     tc__block_fn block;
     tc__random_fn random;
     tc__narrow_fn narrow;
-    uint32_t dst, in[3]; // registers, by node id
-    uint32_t item;       // path, accumulator, loop or limit expression
-    uint8_t dtype;       // of the value, or of memory
-    uint8_t uniform;     // dst is one vector
-    uint8_t alias;       // a load may leave its value where it is
+    uint32_t dst, in[TC__FMA2_OPERANDS]; // registers, by node id
+    uint32_t item;                       // path, accumulator, loop or limit expression
+    uint8_t dtype;                       // of the value, or of memory
+    uint8_t uniform;                     // dst is one vector
+    uint8_t alias;                       // a load may leave its value where it is
     uint32_t direct; // 1 + path of the STORE whose memory gets the value at once; 0: none
     int64_t home;    // bytes into scratch, where it is otherwise
     int64_t k;       // of the step: a slot, a draw, a site, a loop
@@ -190,6 +190,9 @@ typedef struct tc__interp {
     int64_t block, grain;
     int64_t
         flat; // columns of a row, where many stand behind one another in a block; else 0
+    // Of a copy that turns its data: rows `every` apart lie side by side in what is read, `length` of them.
+    int64_t turn_every, turn_length,
+        turn_to;       // turn_to: elements from row to row of the result
     tc__section start; // constants, once per run
     TC__VEC(tc__interp_part) part;
     int blocks; // an item is a block of rows, through which parts go one by one

@@ -32,6 +32,7 @@
     {                                                                                      \
         NAME, LANES, TRUTH, TC__LN(alu), TC__LN(fold),                                     \
             {TC__LN(fold_mul_f32), TC__LN(fold_mul_f64), NULL, NULL},                      \
+            {TC__LN(fma2_f32), TC__LN(fma2_f64), NULL, NULL},                              \
             {{TC__LN(add8), TC__LN(sub8), TC__LN(mul8)},                                   \
              {TC__LN(add16), TC__LN(sub16), TC__LN(mul16)}},                               \
             TC__LN(cast), {TC__LN(bool_in),                                                \

@@ -385,8 +385,38 @@
         }
 #endif
 
+// Two products onto a sum in one pass, which is in a register between them. Factors that are the same for all elements, as a filter's,
+// are loaded once.
+#define TC__FMA2_STEP(C, V, B, Y)                                                          \
+    TC_N(st_##C)                                                                           \
+    (out + i + V * TC_LANES,                                                               \
+     TC_FMA_##C(TC_N(ld_##C)(pa + V * sa), B,                                              \
+                TC_FMA_##C(TC_N(ld_##C)(px + V * sx), Y, TC_N(ld_##C)(pz + V * sz))))
+#define TC__FMA2(C)                                                                        \
+    TC__LOOP_FN void TC__LN(fma2_##C)(void *d, const tc__reg *const *in, int64_t n) {      \
+        TC__E_##C *out = (TC__E_##C *)d;                                                   \
+        TC__POINTERS(a, C, in[0]);                                                         \
+        TC__POINTERS(b, C, in[1]);                                                         \
+        TC__POINTERS(x, C, in[2]);                                                         \
+        TC__POINTERS(y, C, in[3]);                                                         \
+        TC__POINTERS(z, C, in[4]);                                                         \
+        const TC__T_##C b = TC_N(ld_##C)(pb), y = TC_N(ld_##C)(py);                        \
+        int64_t i = 0;                                                                     \
+        for (; !sb && !sy && i + TC_LANES < n; i += 2 * TC_LANES) {                        \
+            TC__FMA2_STEP(C, 0, b, y);                                                     \
+            TC__FMA2_STEP(C, 1, b, y);                                                     \
+            pa += 2 * sa, px += 2 * sx, pz += 2 * sz;                                      \
+        }                                                                                  \
+        for (; i < n; i += TC_LANES) {                                                     \
+            TC__FMA2_STEP(C, 0, TC_N(ld_##C)(pb), TC_N(ld_##C)(py));                       \
+            TC__NEXT(a), TC__NEXT(b), TC__NEXT(x), TC__NEXT(y), TC__NEXT(z);               \
+        }                                                                                  \
+    }
+
 #if TC__LOOPS_32
 #    include "out/interp_rows32.inc"
+
+TC__FMA2(f32)
 
 TC__FOLD_MUL(f32)
 
@@ -576,6 +606,8 @@ TC__LOOP_FN void TC__LN(normal_f32)(void *d, const tc__reg *x, uint64_t seed, ui
 
 #if TC__LOOPS_64
 #    include "out/interp_rows64.inc"
+
+TC__FMA2(f64)
 
 TC__FOLD_MUL(f64)
 

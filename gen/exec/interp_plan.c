@@ -31,7 +31,7 @@ static void tc__plan_store_direct(tc__planner *b, const tc__node *n, const tc__i
     if (last->dst != v->id || last->uniform || !tc__plan_may_alias(b, v, n->id)) return;
     if (last->step == tc__step_block) last->step = tc__step_block_direct;
     if (last->step == tc__step_block_direct || last->step == tc__step_choose ||
-        v->op == TC_OP_LOAD)
+        last->step == tc__step_fma2 || v->op == TC_OP_LOAD)
         last->direct = i->item + 1;
 }
 
@@ -201,7 +201,8 @@ static void tc__plan_insn(tc__planner *b, const tc__node *n) {
     memset(&i, 0, sizeof i);
     i.dst = n->id, i.dtype = n->dtype, i.uniform = b->uniform[n->id];
     i.home = (int64_t)b->home[n->id];
-    for (uint32_t k = 0; k < 3; k++) i.in[k] = k < n->n_in ? n->in[k] : n->id;
+    for (uint32_t k = 0; k < TC__FMA2_OPERANDS; k++) i.in[k] = n->id;
+    if (tc__plan_operands(b, n, i.in) == TC__FMA2_OPERANDS) i.step = tc__step_fma2;
     if (b->tree[n->id]) tc__plan_root(b, n, &i);
     for (size_t k = 0; k < TC__COUNT(tc__plan_rules) && !i.step; k++)
         if (tc__plan_rules[k].op == (tc__op)n->op) tc__plan_rules[k].plan(b, n, &i);
@@ -210,14 +211,15 @@ static void tc__plan_insn(tc__planner *b, const tc__node *n) {
 }
 
 static void tc__plan_code(tc__planner *b, tc__section *s) {
+    uint32_t load[TC__FMA2_OPERANDS], loads;
     s->first = (uint32_t)b->p->code.count;
     b->axis = s->axis;
     for (uint32_t i = 0; i < b->p->nodes && !b->failed; i++) {
         const tc__node *n = tc__plan_node(b, i);
         if (tc__plan_section(b, n) != s || b->where[i] || tc__plan_is_inside(b, i))
             continue;
-        for (uint32_t k = 0; k < n->n_in; k++)
-            if (tc__plan_waited(b, n, k)) tc__plan_insn(b, tc__plan_node(b, n->in[k]));
+        loads = tc__plan_waited(b, n, load);
+        for (uint32_t k = 0; k < loads; k++) tc__plan_insn(b, tc__plan_node(b, load[k]));
         tc__plan_insn(b, n);
     }
     s->end = (uint32_t)b->p->code.count;
@@ -298,6 +300,63 @@ static void tc__plan_part_sizes(tc__planner *b, tc__interp_part *part, const tc_
     if (part->product) part->depth = tc__plan_expr(b, tc__depth_of(g));
 }
 
+// ---- copies that turn their data
+
+enum {
+    TC__PLAN_STRIP = 8
+}; // rows and columns of the smallest, and elements from column to column
+
+// The distance of rows that lie side by side in what is read, and how many do: a digit of the row, or the one above it.
+static int tc__plan_turn_rows(tc__planner *b, tc__ix index) {
+    tc__ixpool *x = b->g->body.ix;
+    tc__ixrun r = tc__ix_run(x, index, TC__ROW);
+    tc__ix row = tc__ix_find_var(x, index, TC__ROW);
+    b->p->turn_every = 1;
+    if (r.ok && row && r.run != INT64_MAX && !tc__ix_equals(r.stride, 1)) {
+        b->p->turn_every = r.run;
+        if (!tc__ix_is_const(r.stride)) return 0;
+        index = tc__ix_subst(x, index, row, tc__ix_mul(x, tc__ix_const(r.run), row));
+        r = tc__ix_run(x, index, TC__ROW);
+    }
+    b->p->turn_length = r.run;
+    return r.ok && tc__ix_equals(r.stride, 1) && r.run >= TC__PLAN_STRIP;
+}
+
+// Whether the list is a loop over columns in one over rows that only copies, and what lies side by side are rows.
+static int tc__plan_is_turn(tc__planner *b) {
+    static const tc__op list[] = {TC_OP_FOR,   TC_OP_FOR, TC_OP_LOAD,
+                                  TC_OP_STORE, TC_OP_END, TC_OP_END};
+    if (b->p->nodes != TC__COUNT(list) || b->g->shape.kind != TC__POINTWISE) return 0;
+    for (uint32_t i = 0; i < b->p->nodes; i++)
+        if (tc__plan_node(b, i)->op != list[i]) return 0;
+    const tc__node *load = tc__plan_node(b, 2), *store = tc__plan_node(b, 3);
+    if (b->p->vector != TC__COL || store->in[0] != 2) return 0;
+    if (tc__plan_node(b, 0)->attr[TC__FOR_AXIS] != TC__ROW) return 0;
+    if (tc__plan_node(b, 1)->attr[TC__FOR_AXIS] != TC__COL) return 0;
+    if (tc__buffer_of(b->g, store)->dtype != load->dtype) return 0;
+    tc__ix index = load->attr[TC__LOAD_INDEX];
+    tc__ixrun to = tc__ix_run(b->g->body.ix, store->attr[TC__STORE_INDEX], TC__ROW);
+    if (!tc__plan_is_plain(b, store, TC__STORE_KIND + 1)) return 0;
+    if (!to.ok || to.run != INT64_MAX || !tc__ix_is_const(to.stride)) return 0;
+    b->p->turn_to = tc__ix_value(to.stride);
+    if (load->n_attr > TC__LOAD_PREDICATES || tc__ix_has_val(b->g->body.ix, index))
+        return 0;
+    if (tc__ix_hi(b->g->body.ix, b->g->shape.cols) < TC__PLAN_STRIP) return 0;
+    tc__ixrun c = tc__ix_run(b->g->body.ix, index, TC__COL);
+    if (!c.ok || c.run != INT64_MAX || !tc__ix_is_const(c.stride)) return 0;
+    int64_t stride = tc__ix_value(c.stride);
+    if (stride < TC__PLAN_STRIP && stride > -TC__PLAN_STRIP) return 0;
+    return tc__plan_turn_rows(b, index);
+}
+
+// The first instruction of the list does all of it.
+static void tc__plan_turn(tc__planner *b) {
+    tc__insn *code = b->p->code.at + b->p->part.at[0].main.first;
+    if (b->failed) return;
+    code[0].step = tc__step_turn, code[0].dtype = code[2].dtype;
+    code[0].in[0] = code[2].item, code[0].in[1] = code[3].item;
+}
+
 // ---- entry points
 
 static void tc__plan_buffers(tc__planner *b) {
@@ -373,7 +432,9 @@ static void tc__plan_run_all(tc__planner *b) {
     tc__interp *p = b->p;
     tc__plan_list_parts(b);
     if (b->failed) return;
-    if (tc__plan_rows_are_short(b)) {
+    b->axis = p->vector;
+    int turn = tc__plan_is_turn(b);
+    if (!turn && tc__plan_rows_are_short(b)) {
         tc__ixpool *x = b->g->body.ix;
         b->flat = tc__ix_var(x, TC__COL, tc__ix_mul(x, b->g->shape.rows, b->g->shape.cols));
         p->flat = tc__ix_value(b->g->shape.cols);
@@ -384,6 +445,7 @@ static void tc__plan_run_all(tc__planner *b) {
     tc__plan_scan_indices(b);
     tc__plan_scan_choices(b);
     tc__plan_scan_products(b);
+    tc__plan_scan_sums(b);
     tc__plan_scan_narrow(b);
     tc__plan_scan_lives(b);
     tc__plan_slots(b);
@@ -395,6 +457,7 @@ static void tc__plan_run_all(tc__planner *b) {
     tc__plan_buffers(b);
     tc__plan_code(b, &p->start);
     for (size_t i = 0; i < p->part.count; i++) tc__plan_part_code(b, &p->part.at[i]);
+    if (turn) tc__plan_turn(b);
     p->kept_at = tc__plan_area(b, p->kept.count * sizeof(tc__kept));
     p->fixed = b->used;
 }

@@ -153,6 +153,18 @@ static void tc__plan_scan_products(tc__planner *b) {
     }
 }
 
+// FMAs whose sum is one that nothing else uses, two by two from the last one on: the first is inside the second.
+static void tc__plan_scan_sums(tc__planner *b) {
+    for (uint32_t i = b->p->nodes; i-- > 0;) {
+        const tc__node *n = tc__plan_node(b, i), *sum;
+        if (n->op != TC_OP_FMA || b->tree[i] || b->uniform[i]) continue;
+        sum = tc__plan_node(b, n->in[2]);
+        if (sum->op != TC_OP_FMA || tc__plan_part(b, n)->product) continue;
+        if (!b->p->isa->fma2[tc__dtype(n->dtype)->reg]) continue;
+        if (tc__plan_may_wait(b, i, sum)) b->tree[sum->id] = 1 + i;
+    }
+}
+
 // ---- the instruction
 
 static uint32_t tc__plan_choice_path(tc__planner *b, const tc__node *n, int64_t run) {

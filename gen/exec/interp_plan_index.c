@@ -27,12 +27,12 @@ typedef struct tc__planner {
     uint32_t *last;   // by node: position of the last use
     uint32_t *where;  // by node: the use a LOAD is planned just before; 0: none
     uint32_t *slot;   // by node: block register
-    uint8_t *alive;   // by node: it holds its slot
+    uint8_t *alive;   // by node: it holds its slot; 2: it mostly is one vector
     uint8_t *stored;  // by node: stores are its only uses
     uint8_t *narrow;  // by node: an INDEX whose register is of i32
     uint32_t *uses;   // by node: operands that it is; more where it is an index, too
     uint32_t *
-        tree; // by node: 1 + the root of the tree of choices it is in, or the ACC that multiplies; 0: none
+        tree; // by node: 1 + the root of the tree of choices it is in, or the ACC or FMA whose instruction makes it; 0: none
     size_t *home;      // by node: bytes into scratch
     uint32_t *loop_of; // by node: loop number of FOR, and of the loop around an ACC
     int loops_around;
@@ -41,7 +41,8 @@ typedef struct tc__planner {
     TC__VEC(uint32_t) free4;         // slots of 4-byte and 8-byte classes
     TC__VEC(uint32_t) free8;
     uint32_t slots4, slots8;
-    size_t used; // bytes of scratch
+    int64_t touched; // bytes of the values alive at a time, for an element of a block
+    size_t used;     // bytes of scratch
     int failed;
 } tc__planner;
 

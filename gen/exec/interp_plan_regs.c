@@ -109,6 +109,17 @@ static int tc__plan_is_inside(const tc__planner *b, uint32_t n) {
     return b->tree[n] && b->tree[n] != n + 1;
 }
 
+// The operands of the instruction of n: an FMA that is inside one has those that it has, in its place.
+static uint32_t tc__plan_operands(const tc__planner *b, const tc__node *n,
+                                  uint32_t in[TC__FMA2_OPERANDS]) {
+    const tc__node *sum = n->op == TC_OP_FMA ? tc__plan_node(b, n->in[2]) : NULL;
+    if (!sum || sum->op != TC_OP_FMA || b->tree[sum->id] != 1 + n->id) sum = NULL;
+    uint32_t own = sum ? 2 : n->n_in < 3 ? n->n_in : 3;
+    for (uint32_t k = 0; k < own; k++) in[k] = n->in[k];
+    for (uint32_t k = 0; sum && k < 3; k++) in[own++] = sum->in[k];
+    return own;
+}
+
 // A use at `at`: what was made outside a loop must last until the loop is over. Columns of rows behind one another are none.
 static void tc__plan_use(const tc__planner *b, uint32_t made, uint32_t at) {
     uint32_t until = at;
@@ -122,10 +133,11 @@ static void tc__plan_use(const tc__planner *b, uint32_t made, uint32_t at) {
 // one waits for its first use, if that is an operation in the same loop and nothing is stored before.
 static int tc__plan_waits(const tc__planner *b, const tc__node *n) {
     const tc__node *user = tc__plan_node(b, b->where[n->id]);
+    uint32_t in[TC__FMA2_OPERANDS], operands = tc__plan_operands(b, user, in);
     int used = 0;
     if (n->op != TC_OP_LOAD || b->uniform[n->id] || tc__plan_part(b, n)->product) return 0;
     if (b->tree[n->id]) return 0;
-    for (uint32_t k = 0; k < user->n_in; k++) used |= user->in[k] == n->id;
+    for (uint32_t k = 0; k < operands; k++) used |= in[k] == n->id;
     for (uint32_t k = 0; k < n->n_attr && used; k++)
         if (tc__attr_is_ix(n, k) && tc__ix_has_val(b->g->body.ix, n->attr[k])) used = 0;
     for (uint32_t i = n->id + 1; i < user->id && used; i++) {
@@ -135,11 +147,16 @@ static int tc__plan_waits(const tc__planner *b, const tc__node *n) {
     return used;
 }
 
-// Whether operand k of n is a LOAD that waited for it.
-static int tc__plan_waited(const tc__planner *b, const tc__node *n, uint32_t k) {
-    for (uint32_t j = 0; j < k; j++)
-        if (n->in[j] == n->in[k]) return 0;
-    return b->where[n->in[k]] == n->id;
+// The LOADs that waited for n.
+static uint32_t tc__plan_waited(const tc__planner *b, const tc__node *n,
+                                uint32_t loads[TC__FMA2_OPERANDS]) {
+    uint32_t in[TC__FMA2_OPERANDS], operands = tc__plan_operands(b, n, in), count = 0;
+    for (uint32_t k = 0; k < operands; k++) {
+        int again = 0;
+        for (uint32_t j = 0; j < k; j++) again |= in[j] == in[k];
+        if (!again && b->where[in[k]] == n->id) loads[count++] = in[k];
+    }
+    return count;
 }
 
 // A cast that changes nothing has no register of its own, so its operand lasts as long as it does.
@@ -260,21 +277,41 @@ static int tc__plan_is_loop(const tc__planner *b, const tc__node *n) {
            (n->n_in && b->p->isa->alu[n->op][TC_F32]) || (n->n_in && n->dtype == TC_BOOL);
 }
 
+// Whether a LOAD has one element for most blocks of rows behind one another, as a filter's: its register is one vector then.
+static int tc__plan_is_one(tc__planner *b, const tc__node *n) {
+    if (!b->flat || n->op != TC_OP_LOAD || b->uniform[n->id]) return 0;
+    b->axis = b->p->vector;
+    tc__ixrun r = tc__plan_run(b, n->attr[TC__LOAD_INDEX]);
+    return r.ok && tc__ix_equals(r.stride, 0) && r.run >= TC__BLOCK;
+}
+
 static void tc__plan_give_slot(tc__planner *b, const tc__node *n) {
     b->slot[n->id] = tc__plan_take_slot(b, tc__plan_is_wide(b, n));
-    b->alive[n->id] = 1;
+    b->alive[n->id] = tc__plan_is_one(b, n) ? 2 : 1;
+}
+
+// What is in the cache together at node n.
+static void tc__plan_touch(tc__planner *b, uint32_t n) {
+    int64_t bytes = 0;
+    for (uint32_t i = 0; i <= n; i++)
+        if (b->alive[i] == 1) bytes += tc__plan_is_wide(b, tc__plan_node(b, i)) ? 8 : 4;
+    if (bytes > b->touched) b->touched = bytes;
 }
 
 static void tc__plan_slots(tc__planner *b) {
+    uint32_t load[TC__FMA2_OPERANDS], loads;
     for (uint32_t i = 0; i < b->p->nodes; i++) {
         const tc__node *n = tc__plan_node(b, i);
         if (b->where[i] || tc__plan_is_inside(b, i)) continue;
         tc__plan_end_lives(b, i - !!i, i);
-        for (uint32_t k = 0; k < n->n_in; k++)
-            if (tc__plan_waited(b, n, k)) tc__plan_give_slot(b, tc__plan_node(b, n->in[k]));
+        loads = tc__plan_waited(b, n, load);
+        for (uint32_t k = 0; k < loads; k++)
+            tc__plan_give_slot(b, tc__plan_node(b, load[k]));
+        tc__plan_touch(b, i);
         if (tc__plan_is_loop(b, n)) tc__plan_end_lives(b, i, i);
         if (!tc__plan_is_value(n) || b->uniform[i] || n->op == TC_OP_CONTRACT) continue;
         if (!tc__plan_renames(b, n)) tc__plan_give_slot(b, n);
+        tc__plan_touch(b, i);
     }
 }
 
@@ -311,7 +348,7 @@ static int64_t tc__plan_still_run(tc__planner *b, int64_t rows, int64_t most) {
 // The largest power of two that keeps the blocks in cache, those of more than TC__BLOCK in half of it; of short rows behind one another, whole ones, and as many as
 // have one value of a LOAD: a filter of its own for each 56 x 56 image takes 0.65 of the time.
 static int64_t tc__plan_block(tc__planner *b) {
-    int64_t bytes = (int64_t)b->slots4 * 4 + (int64_t)b->slots8 * 8;
+    int64_t bytes = b->flat ? b->touched : (int64_t)b->slots4 * 4 + (int64_t)b->slots8 * 8;
     int64_t n = TC__BLOCK * 4, row = tc__plan_row_bytes(b), rows = b->p->flat;
     while (rows % TC__BLOCK_VECTOR) rows += b->p->flat;
     while (!b->p->flat && n > TC__BLOCK && bytes > TC__PLAN_BYTES / 2 / n) n /= 2;

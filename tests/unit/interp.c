@@ -64,6 +64,7 @@
 #include "exec/interp.c"
 
 #include "exec/interp_choose.c"
+#include "exec/interp_turn.c"
 
 #include "exec/interp_contract.c"
 
@@ -953,6 +954,84 @@ static void test_narrow_sum(int dtype, int left, int right, tc__op op, int64_t n
     free_kernel(q);
 }
 
+// Three products onto a sum, two of them by one instruction: factors from memory, or one for each row; rows of one
+// factor are behind one another in a block where they are short. `twice`: the second has another use, so it is in one with the first, else
+// with the third.
+static void test_products_onto(int dtype, int64_t rows, int64_t cols, int by_row,
+                               int twice) {
+    int64_t n = rows * cols;
+    kernel *q = new_kernel();
+    uint32_t x[3], w[3], c = input(q, dtype, n, -2, 2), y = output(q, dtype, n);
+    uint32_t below = twice ? output(q, dtype, n) : 0, v, sum;
+    for (int k = 0; k < 3; k++)
+        x[k] = input(q, dtype, n, -2, 2), w[k] = input(q, dtype, n, -2, 2);
+    open_kernel(q, TC__POINTWISE, TC__COL, num(rows), num(cols));
+    tc__ix at = at2(q, q->r, cols, q->c);
+    tc__ix factor = by_row ? tc__ix_div(&q->ix, q->r, num(by_row)) : at;
+    loop(q, TC__ROW, TC__BIND_WORKER, 0, num(rows));
+    loop(q, TC__COL, TC__BIND_VECTOR, 0, num(cols));
+    v = sum = load(q, c, at);
+    for (int k = 0; k < 3; k++) {
+        v = op3(q, TC_OP_FMA, dtype, load(q, x[k], at), load(q, w[k], factor), v);
+        if (k < 2) sum = v;
+    }
+    if (twice) store(q, below, at, sum);
+    store(q, y, at, v);
+    end(q, TC__COL);
+    end(q, TC__ROW);
+    CHECK(steps_of(q, tc__step_fma2) == 1);
+    RUN(q, rows);
+    int bad = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double want = value(q, c, i);
+        for (int k = 0; k < 3; k++) {
+            double a = value(q, x[k], i),
+                   b = value(q, w[k], by_row ? i / cols / by_row : i);
+            double product = a * b;
+            if (dtype == TC_F32)
+                want = (double)fmaf((float)a, (float)b, (float)want);
+            else
+                want = product + want;
+            if (k == 1 && twice) bad += value(q, below, i) != want;
+        }
+        bad += value(q, y, i) != want;
+    }
+    CHECK(bad == 0);
+    free_kernel(q);
+}
+
+// Copies in which rows lie side by side in what is read, `length` rows that are `every` apart, planes of them behind one
+// another; columns from the last on where `back`. Workers share rows, or columns where grain is not 0: what they have
+// begins and ends anywhere in a strip.
+static void test_turn(int dtype, int64_t planes, int64_t length, int64_t every,
+                      int64_t cols, int64_t grain, int back) {
+    int64_t plane = length * every, rows = planes * plane;
+    kernel *q = new_kernel();
+    uint32_t x = input(q, dtype, rows * cols, 0, 99), y = output(q, dtype, rows * cols);
+    open_kernel(q, TC__POINTWISE, TC__COL, num(rows), num(cols));
+    tc__ix c = back ? tc__ix_sub(&q->ix, num(cols - 1), q->c) : q->c;
+    tc__ix digit = tc__ix_div(&q->ix, tc__ix_mod(&q->ix, q->r, num(plane)), num(every));
+    tc__ix from =
+        at2(q, at2(q, c, every, tc__ix_mod(&q->ix, q->r, num(every))), length, digit);
+    from = plus(q, from, times(q, tc__ix_div(&q->ix, q->r, num(plane)), plane * cols));
+    loop(q, TC__ROW, grain ? TC__BIND_SERIAL : TC__BIND_WORKER, 0, num(rows));
+    loop(q, TC__COL, grain ? TC__BIND_WORKER : TC__BIND_VECTOR, 0, num(cols));
+    store(q, y, at2(q, q->r, cols, q->c), load(q, x, from));
+    end(q, TC__COL);
+    end(q, TC__ROW);
+    q->g.shape.grain = grain;
+    CHECK(steps_of(q, tc__step_turn) == 1);
+    RUN(q, grain ? (cols + grain - 1) / grain : rows);
+    int bad = 0;
+    for (int64_t i = 0; i < rows * cols; i++) {
+        int64_t r = i / cols, column = back ? cols - 1 - i % cols : i % cols;
+        int64_t line = r / plane * cols * every + column * every + r % every;
+        bad += value(q, y, i) != value(q, x, line * length + r % plane / every);
+    }
+    CHECK(bad == 0);
+    free_kernel(q);
+}
+
 // Rows of elements `step` apart in some rows, of a window elsewhere; and where a predicate never holds,
 // whose place is before a run or behind it. Short rows stand behind one another in a block.
 static void test_rows(int dtype, int64_t rows, int64_t cols, int64_t step) {
@@ -1718,6 +1797,21 @@ int main(int count, char **args) {
     test_stencil(9, 14);
     test_stencil(40, 64);
     test_stencil(3, 300);
+    for (int twice = 0; twice < 2; twice++) {
+        test_products_onto(TC_F32, 70, 57, 0, twice),
+            test_products_onto(TC_F32, 300, 56, 75, twice);
+        test_products_onto(TC_F32, 3, 1000, 1, twice),
+            test_products_onto(TC_F64, 4, 999, 0, twice);
+        test_products_onto(TC_F64, 90, 16, 30, twice),
+            test_products_onto(TC_F64, 5, 3001, 1, twice);
+    }
+    static const int turned[] = {TC_U8, TC_BF16, TC_F32, TC_F64, TC_BOOL, TC_I64};
+    for (size_t k = 0; k < sizeof turned / sizeof *turned; k++) {
+        test_turn(turned[k], 1, 300, 1, 70, 0, 0), test_turn(turned[k], 3, 9, 1, 8, 0, 1);
+        test_turn(turned[k], 2, 57, 5, 131, 0, 1),
+            test_turn(turned[k], 1, 270, 1, 200, 7, 0);
+        test_turn(turned[k], 2, 40, 3, 65, 4, 1), test_turn(turned[k], 7, 8, 11, 9, 0, 0);
+    }
     for (int64_t step = 1; step < 4; step++) {
         test_planes(TC_F32, 7, 9, 28, step), test_planes(TC_F32, 3, 56, 56, step);
         test_planes(TC_F64, 2, 17, 31, step), test_planes(TC_BF16, 5, 11, 57, step);
