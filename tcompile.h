@@ -3194,7 +3194,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xa0096beaa8030b0cu
+#define TC__BUILD_ID 0x985784d780e53a54u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -18019,7 +18019,7 @@ f->who);
 if(tc__is_arithmetic(f->x.dtype))return 1;
 return tc__fail(
 f->c,TC_E_DTYPE,
-"%s: the first operand is %s; only f16 and wider floats have gradients; cast it first",
+"%s: the first operand is %s; only floats of 16 bits or more have gradients: cast it first",
 f->who,tc__dtype(f->x.dtype)->name);
 }
 static int tc__wrt_check(const tc__api*f,const tc_tensor*wrt,int n,
@@ -18035,7 +18035,7 @@ if(!tc__meta_get(f,wrt[i],&m))return 0;
 if(!tc__is_arithmetic(m.dtype))
 return tc__fail(
 f->c,TC_E_DTYPE,
-"%s: wrt[%d] is %s; only f16 and wider floats have gradients; cast it first",
+"%s: wrt[%d] is %s; only floats of 16 bits or more have gradients: cast it first",
 f->who,i,tc__dtype(m.dtype)->name);
 }
 return 1;
@@ -55574,7 +55574,7 @@ int ok=m!=NULL;
 if(ok&&!tc__is_arithmetic(f.x.dtype))
 ok=tc__fail(
 f.c,TC_E_DTYPE,
-"%s: the tensor is %s; only f16 and wider floats have gradients; cast it first",
+"%s: the tensor is %s; only floats of 16 bits or more have gradients: cast it first",
 f.who,tc__dtype(f.x.dtype)->name);
 if(ok&&tc__is_visit(t)&&!tc__known_find(f.c,t.id))
 ok=tc__fail(

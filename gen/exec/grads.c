@@ -28,7 +28,7 @@ TCDEF tc_status tc_requires_grad_at(tc_tensor t, int on, const char *file, int l
     if (ok && !tc__is_arithmetic(f.x.dtype))
         ok = tc__fail(
             f.c, TC_E_DTYPE,
-            "%s: the tensor is %s; only f16 and wider floats have gradients; cast it first",
+            "%s: the tensor is %s; only floats of 16 bits or more have gradients: cast it first",
             f.who, tc__dtype(f.x.dtype)->name);
     if (ok && tc__is_visit(t) && !tc__known_find(f.c, t.id))
         ok = tc__fail(

@@ -13,7 +13,7 @@ static int tc__grad_check(const tc__api *f) {
     if (tc__is_arithmetic(f->x.dtype)) return 1;
     return tc__fail(
         f->c, TC_E_DTYPE,
-        "%s: the first operand is %s; only f16 and wider floats have gradients; cast it first",
+        "%s: the first operand is %s; only floats of 16 bits or more have gradients: cast it first",
         f->who, tc__dtype(f->x.dtype)->name);
 }
 
@@ -30,7 +30,7 @@ static int tc__wrt_check(const tc__api *f, const tc_tensor *wrt, int n,
         if (!tc__is_arithmetic(m.dtype))
             return tc__fail(
                 f->c, TC_E_DTYPE,
-                "%s: wrt[%d] is %s; only f16 and wider floats have gradients; cast it first",
+                "%s: wrt[%d] is %s; only floats of 16 bits or more have gradients: cast it first",
                 f->who, i, tc__dtype(m.dtype)->name);
     }
     return 1;

@@ -595,9 +595,8 @@ BOTH(dtypes) {
     wrt[0] = x, wrt[1] = i;
     FAILS(
         tc_grad(tc_sum_all(x), wrt, 2, g), TC_E_DTYPE,
-        "tc_grad: wrt[1] is i64; only f16 and wider floats have gradients; cast it first");
-    FAILS(GRAD(number, x, g[0]), TC_E_DTYPE,
-          "the first operand is i64; only f16 and wider floats");
+        "tc_grad: wrt[1] is i64; only floats of 16 bits or more have gradients: cast it first");
+    FAILS(GRAD(number, x, g[0]), TC_E_DTYPE, "the first operand is i64; only floats");
     FAILS(tc_backward(number), TC_E_DTYPE, "tc_backward: the first operand is i64");
     FAILS(tc_vjp(i, i, wrt, 1, g), TC_E_DTYPE, "tc_vjp: the first operand is i64");
     CHECK(tc_is_null(g[0]));
@@ -709,7 +708,7 @@ BOTH(what_may_have_a_gradient) {
     CHECK_EQ(tc_requires_grad(i, 1), TC_E_DTYPE);
     ERROR(
         TC_E_DTYPE,
-        "tc_requires_grad: the tensor is i32; only f16 and wider floats have gradients; cast it first");
+        "tc_requires_grad: the tensor is i32; only floats of 16 bits or more have gradients: cast it first");
     CHECK(tc_is_null(tc_grad_of(i)));
     FAILS(tc_requires_grad(x, 1), TC_E_STATE, "tc_requires_grad");
     CHECK(tc_is_null(tc_grad_of(x)));
