@@ -3194,7 +3194,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x985784d780e53a54u
+#define TC__BUILD_ID 0x783176870a8eec12u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -24409,11 +24409,11 @@ static int tc__winograd_pays(const tc__windowed*w){
 double c=(double)w->channels,o=(double)w->results,
 tiles=(double)tc__winograd_tiles(w->out[0])*
 (double)tc__winograd_tiles(w->out[1]),
-square=TC__WINOGRAD_TILE*TC__WINOGRAD_TILE,
-taps=TC__WINOGRAD_TAPS*TC__WINOGRAD_TAPS;
+square=(double)(TC__WINOGRAD_TILE*TC__WINOGRAD_TILE),
+taps=(double)(TC__WINOGRAD_TAPS*TC__WINOGRAD_TAPS);
 double direct=2*taps*c*o*(double)tc__windowed_places(w),
-made=square*(2*c*o*tiles+TC__WINOGRAD_WEIGHT*c*o+
-TC__WINOGRAD_ELEMENT*(c+o)*tiles);
+made=square*(2*c*o*tiles+(double)TC__WINOGRAD_WEIGHT*c*o+
+(double)TC__WINOGRAD_ELEMENT*(c+o)*tiles);
 return made<direct;
 }
 static int tc__winograd_of(const tc__graph*g,const tc__node*n,tc__windowed*w){

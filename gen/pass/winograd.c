@@ -48,11 +48,11 @@ static int tc__winograd_pays(const tc__windowed *w) {
     double c = (double)w->channels, o = (double)w->results,
            tiles = (double)tc__winograd_tiles(w->out[0]) *
                    (double)tc__winograd_tiles(w->out[1]),
-           square = TC__WINOGRAD_TILE * TC__WINOGRAD_TILE,
-           taps = TC__WINOGRAD_TAPS * TC__WINOGRAD_TAPS;
+           square = (double)(TC__WINOGRAD_TILE * TC__WINOGRAD_TILE),
+           taps = (double)(TC__WINOGRAD_TAPS * TC__WINOGRAD_TAPS);
     double direct = 2 * taps * c * o * (double)tc__windowed_places(w),
-           made = square * (2 * c * o * tiles + TC__WINOGRAD_WEIGHT * c * o +
-                            TC__WINOGRAD_ELEMENT * (c + o) * tiles);
+           made = square * (2 * c * o * tiles + (double)TC__WINOGRAD_WEIGHT * c * o +
+                            (double)TC__WINOGRAD_ELEMENT * (c + o) * tiles);
     return made < direct;
 }
 
