@@ -3194,7 +3194,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x783176870a8eec12u
+#define TC__BUILD_ID 0x1593169cfccb1b14u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -52623,7 +52623,7 @@ tc__error_mark before=tc__error_now(c);
 memset(&all,0,sizeof all);
 if(tc__forget_list(c,&all)){
 tc__forget_warn(c,r);
-qsort(all.at,all.count,sizeof*all.at,tc__forgettable_order);
+if(all.count)qsort(all.at,all.count,sizeof*all.at,tc__forgettable_order);
 for(size_t i=0;i<all.count&&tc__programs_are_many(c,limit/4*3);i++){
 tc__program*p=(tc__program*)all.at[i].step->program;
 all.at[i].region->programs-=p->charged;

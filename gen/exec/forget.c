@@ -96,7 +96,7 @@ static void tc__programs_trim(tc_ctx *c, const tc__region *r) {
     memset(&all, 0, sizeof all);
     if (tc__forget_list(c, &all)) {
         tc__forget_warn(c, r);
-        qsort(all.at, all.count, sizeof *all.at, tc__forgettable_order);
+        if (all.count) qsort(all.at, all.count, sizeof *all.at, tc__forgettable_order);
         for (size_t i = 0; i < all.count && tc__programs_are_many(c, limit / 4 * 3); i++) {
             tc__program *p = (tc__program *)all.at[i].step->program;
             all.at[i].region->programs -= p->charged;
