@@ -539,7 +539,7 @@ static tc_ctx *open_small(const char *backend) {
     return tc_open(&config);
 }
 
-enum { BITS = 9, PATHS = 1 << BITS, SMALL = (1 << 20) / 3 };
+enum { BITS = 9, PATHS = 1 << BITS, SMALL = (1 << 20) / 3, BUSY = 4, BLOCK = 8192 };
 
 // x + 1 or 2 x for each bit of a number, with a value read in the middle: two programs and a break.
 static double broken(tc_ctx *tc, tc_tensor x, int number) {
@@ -588,7 +588,10 @@ static void check_recordings(const char *backend, tc_stance stance, int turns) {
         if (i > 4) CHECK_EQ(AT(late[(i + 2) % 4], 0), late_want[(i + 2) % 4]);
         if (tc->recorder.recorded > most) most = tc->recorder.recorded;
     }
-    CHECK(most > SMALL / 4 * 3 && most < SMALL / 4 * 5 && warned == 1);
+    // What is being compiled in the background is not forgotten: some recordings more, a block each.
+    size_t more = stance == TC_STANCE_EAGER_THEN_COMPILE ? (size_t)BUSY * BLOCK : 0;
+    CHECK((most > SMALL / 4 * 3 && most < SMALL / 4 * 5 + more && warned == 1) ||
+          FAIL("%zu bytes of %d, %d warnings", most, (int)SMALL, warned));
     CHECK_EQ(AT(h, 3), turns * PATHS);
     CHECK_EQ(AT(kept, 1), want);
     for (int i = 0; i < 40; i++) broken(tc, x, i), numbered(tc, x, i, 0, NULL);
