@@ -3194,7 +3194,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x1593169cfccb1b14u
+#define TC__BUILD_ID 0x4114cdde6ce56490u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -42779,11 +42779,15 @@ return 1;
 static void tc__plan_store_direct(tc__planner*b,const tc__node*n,const tc__insn*i){
 const tc__node*v=tc__plan_node(b,n->in[0]);
 tc__insn*last;
-if(b->p->code.count<=tc__plan_part(b,n)->main.first||
-i->step!=tc__step_store_plain)
-return;
+if(b->p->code.count<=tc__plan_part(b,n)->main.first)return;
 last=&b->p->code.at[b->p->code.count-1];
-if(last->dst==v->id&&last->step==tc__step_narrow)last->direct=i->item+1;
+int narrow=
+last->dst==v->id&&last->step==tc__step_narrow;
+if(i->step!=tc__step_store_plain){
+if(narrow)tc__plan_fail(b,n,"narrow elements are stored side by side");
+return;
+}
+if(narrow)last->direct=i->item+1;
 if(last->dst!=v->id||last->uniform||!tc__plan_may_alias(b,v,n->id))return;
 if(last->step==tc__step_block)last->step=tc__step_block_direct;
 if(last->step==tc__step_block_direct||last->step==tc__step_choose||

@@ -4908,6 +4908,113 @@ TC__FEW_MOST,256},
 {tc__product_tiles_held,(uint8_t)TC__COUNT(tc__product_tiles_held),TC__FEW_MOST,256},
 {tc__product_tiles_mapped_f8,(uint8_t)TC__COUNT(tc__product_tiles_mapped_f8),4,1024},
 };
+// ---- gen/device/product_relay.c
+enum{
+TC__RELAY_NODES=64,
+TC__RELAY_THREADS=
+TC__MAP_BRINGERS-32,
+TC__RELAY_OF=256,
+TC__RELAY_STAGES=3,
+TC__RELAY_ENDS=40,
+TC__RELAY_MOVES=6,
+TC__RELAY_LOAD=8,
+TC__RELAY_PACE=22
+};
+typedef struct tc__relay{
+uint32_t sums,
+rounded;
+uint64_t made;
+uint64_t again;
+}tc__relay;
+static uint64_t tc__relay_bit(const tc__relay*r,uint32_t id){
+return id>=r->sums&&id-r->sums<(uint32_t)TC__RELAY_NODES
+?(uint64_t)1<<(id-r->sums)
+:0;
+}
+static int tc__relay_is_of_column(const tc__group*g,const tc__node*n){
+if(n->op==TC_OP_LOAD)
+return n->n_attr==TC__LOAD_PREDICATES&&!tc__buffer_of(g,n)->written&&
+!tc__ix_uses(g->body.ix,n->attr[TC__LOAD_INDEX],TC__ROW)&&
+!tc__ix_has_val(g->body.ix,n->attr[TC__LOAD_INDEX]);
+return n->op==TC_OP_CONST||n->op==TC_OP_ARG||n->op==TC_OP_CAST||
+tc__is_alu(n);
+}
+static uint64_t tc__relay_operands(const tc__relay*r,const tc__node*n){
+uint64_t bits=0;
+for(uint32_t i=0;i<n->n_in;i++)bits|=tc__relay_bit(r,n->in[i]);
+return bits;
+}
+static uint64_t tc__relay_made(const tc__group*g,const tc__relay*r,uint32_t id){
+uint64_t made=tc__relay_bit(r,id);
+for(uint32_t k=id;k>r->sums;k--){
+const tc__node*n=g->body.node.at[k];
+if(!(made&tc__relay_bit(r,k)))continue;
+if(!tc__relay_is_of_column(g,n))return 0;
+for(uint32_t i=0;i<n->n_in;i++)
+if(!tc__relay_bit(r,n->in[i]))return 0;
+made|=tc__relay_operands(r,n);
+}
+return made;
+}
+static uint64_t tc__relay_again(const tc__group*g,const tc__relay*r,uint64_t rounded){
+uint64_t again=0;
+for(uint32_t id=(uint32_t)g->body.node.count;--id>r->sums;){
+uint64_t own=tc__relay_bit(r,id);
+if(!(own&r->made)||(own&again&~rounded))
+again|=tc__relay_operands(r,g->body.node.at[id])&r->made;
+}
+return again;
+}
+static tc__relay tc__relay_of(const tc__group*g){
+tc__relay r;
+memset(&r,0,sizeof r);
+r.sums=tc__contract_of(g)->id;
+if(tc__is_half(tc__contract_of(g)->dtype)){
+r.rounded=r.sums,r.made=1;
+return r;
+}
+uint64_t uses=1;
+for(uint32_t id=r.sums+1;
+id<g->body.node.count&&id-r.sums<(uint32_t)TC__RELAY_NODES;id++){
+const tc__node*n=g->body.node.at[id];
+if(!(tc__relay_operands(&r,n)&uses))continue;
+uint64_t own=tc__relay_bit(&r,id);
+uses|=own;
+if(n->op!=TC_OP_CAST||!tc__is_half(n->dtype))continue;
+r.made=tc__relay_made(g,&r,id),r.again=tc__relay_again(g,&r,own);
+if(r.made&&!(r.again&uses&~own)){
+r.rounded=id;
+return r;
+}
+}
+return r;
+}
+static int tc__relay_is_exact(const tc__group*g,const tc__relay*r){
+if(r->rounded!=r->sums)return 1;
+for(uint32_t id=r->sums+1;id<g->body.node.count;id++)
+if(tc__relay_operands(r,g->body.node.at[id])&r->made&&
+g->body.node.at[id]->op!=TC_OP_STORE)
+return 0;
+return 1;
+}
+static uint32_t tc__product_rows_loop(const tc__group*g){
+uint32_t id=g->shape.prologue;
+while(g->body.node.at[id]->op!=TC_OP_FOR)id++;
+return id;
+}
+static int64_t tc__relay_rest(const tc__group*g,const tc__relay*r){
+int64_t cost=TC__RELAY_MOVES;
+for(uint32_t id=tc__product_rows_loop(g);id<g->body.node.count;id++){
+const tc__node*n=g->body.node.at[id];
+if(tc__relay_bit(r,id)&r->made)continue;
+if(n->level==TC__AT_COL&&tc__is_alu(n))cost+=tc__ops[n->op].cost;
+if(n->op==TC_OP_LOAD&&!tc__relay_is_of_column(g,n))cost+=TC__RELAY_LOAD;
+}
+return cost;
+}
+static int tc__relay_bytes(int64_t rows,int64_t cols,int64_t warps){
+return(int)(2*rows*cols+16*warps);
+}
 // ---- gen/device/product_operands.c
 typedef enum tc__product_form{
 TC__PRODUCT_FEW,
@@ -4976,6 +5083,7 @@ int width;
 int lines;
 int cluster;
 int relay;
+tc__relay halves;
 int stages;
 tc__axis wide;
 int few;
@@ -5235,113 +5343,6 @@ most=TC__DEVICE_WIDEST/(int)tc__device_least_bytes(g);
 if(width>1||!tc__ix_is_const(g->shape.cols))return width;
 return tc__result_has_room(g,most)?most:width;
 }
-// ---- gen/device/product_relay.c
-enum{
-TC__RELAY_NODES=64,
-TC__RELAY_THREADS=
-TC__MAP_BRINGERS-32,
-TC__RELAY_OF=256,
-TC__RELAY_STAGES=3,
-TC__RELAY_ENDS=40,
-TC__RELAY_MOVES=6,
-TC__RELAY_LOAD=8,
-TC__RELAY_PACE=22
-};
-typedef struct tc__relay{
-uint32_t sums,
-rounded;
-uint64_t made;
-uint64_t again;
-}tc__relay;
-static uint64_t tc__relay_bit(const tc__relay*r,uint32_t id){
-return id>=r->sums&&id-r->sums<(uint32_t)TC__RELAY_NODES
-?(uint64_t)1<<(id-r->sums)
-:0;
-}
-static int tc__relay_is_of_column(const tc__group*g,const tc__node*n){
-if(n->op==TC_OP_LOAD)
-return n->n_attr==TC__LOAD_PREDICATES&&!tc__buffer_of(g,n)->written&&
-!tc__ix_uses(g->body.ix,n->attr[TC__LOAD_INDEX],TC__ROW)&&
-!tc__ix_has_val(g->body.ix,n->attr[TC__LOAD_INDEX]);
-return n->op==TC_OP_CONST||n->op==TC_OP_ARG||n->op==TC_OP_CAST||
-tc__is_alu(n);
-}
-static uint64_t tc__relay_operands(const tc__relay*r,const tc__node*n){
-uint64_t bits=0;
-for(uint32_t i=0;i<n->n_in;i++)bits|=tc__relay_bit(r,n->in[i]);
-return bits;
-}
-static uint64_t tc__relay_made(const tc__group*g,const tc__relay*r,uint32_t id){
-uint64_t made=tc__relay_bit(r,id);
-for(uint32_t k=id;k>r->sums;k--){
-const tc__node*n=g->body.node.at[k];
-if(!(made&tc__relay_bit(r,k)))continue;
-if(!tc__relay_is_of_column(g,n))return 0;
-for(uint32_t i=0;i<n->n_in;i++)
-if(!tc__relay_bit(r,n->in[i]))return 0;
-made|=tc__relay_operands(r,n);
-}
-return made;
-}
-static uint64_t tc__relay_again(const tc__group*g,const tc__relay*r,uint64_t rounded){
-uint64_t again=0;
-for(uint32_t id=(uint32_t)g->body.node.count;--id>r->sums;){
-uint64_t own=tc__relay_bit(r,id);
-if(!(own&r->made)||(own&again&~rounded))
-again|=tc__relay_operands(r,g->body.node.at[id])&r->made;
-}
-return again;
-}
-static tc__relay tc__relay_of(const tc__group*g){
-tc__relay r;
-memset(&r,0,sizeof r);
-r.sums=tc__contract_of(g)->id;
-if(tc__is_half(tc__contract_of(g)->dtype)){
-r.rounded=r.sums,r.made=1;
-return r;
-}
-uint64_t uses=1;
-for(uint32_t id=r.sums+1;
-id<g->body.node.count&&id-r.sums<(uint32_t)TC__RELAY_NODES;id++){
-const tc__node*n=g->body.node.at[id];
-if(!(tc__relay_operands(&r,n)&uses))continue;
-uint64_t own=tc__relay_bit(&r,id);
-uses|=own;
-if(n->op!=TC_OP_CAST||!tc__is_half(n->dtype))continue;
-r.made=tc__relay_made(g,&r,id),r.again=tc__relay_again(g,&r,own);
-if(r.made&&!(r.again&uses&~own)){
-r.rounded=id;
-return r;
-}
-}
-return r;
-}
-static int tc__relay_is_exact(const tc__group*g,const tc__relay*r){
-if(r->rounded!=r->sums)return 1;
-for(uint32_t id=r->sums+1;id<g->body.node.count;id++)
-if(tc__relay_operands(r,g->body.node.at[id])&r->made&&
-g->body.node.at[id]->op!=TC_OP_STORE)
-return 0;
-return 1;
-}
-static uint32_t tc__product_rows_loop(const tc__group*g){
-uint32_t id=g->shape.prologue;
-while(g->body.node.at[id]->op!=TC_OP_FOR)id++;
-return id;
-}
-static int64_t tc__relay_rest(const tc__group*g,const tc__relay*r){
-int64_t cost=TC__RELAY_MOVES;
-for(uint32_t id=tc__product_rows_loop(g);id<g->body.node.count;id++){
-const tc__node*n=g->body.node.at[id];
-if(tc__relay_bit(r,id)&r->made)continue;
-if(n->level==TC__AT_COL&&tc__is_alu(n))cost+=tc__ops[n->op].cost;
-if(n->op==TC_OP_LOAD&&!tc__relay_is_of_column(g,n))cost+=TC__RELAY_LOAD;
-}
-return cost;
-}
-static int tc__relay_bytes(int64_t rows,int64_t cols,int64_t warps){
-return(int)(2*rows*cols+16*warps);
-}
 // ---- gen/device/product.c
 TC__STATIC_ASSERT(slices_meet_in_two_rounds,
 TC__SLICE_GROUP*TC__SLICE_GROUP>=TC__PRODUCT_SMS);
@@ -5416,13 +5417,13 @@ const tc__product_tile*t){
 return t->way==TC__WAY_MAPPED&&q->half&&
 32*t->high*t->across==TC__RELAY_OF&&t->cols%TC__MAP_LINE==0&&
 q->width>=TC__MAPPED_WIDTH&&tc__relay_stages(g,q,t)>=TC__RELAY_STAGES&&
-tc__relay_of(g).rounded;
+q->halves.rounded;
 }
 static int tc__tile_relays(const tc__group*g,const tc__product*q,
 const tc__product_tile*t,int64_t blocks){
 if(blocks<=TC__PRODUCT_SMS||!tc__tile_can_relay(g,q,t))return 0;
-tc__relay r=tc__relay_of(g);
-return tc__relay_rest(g,&r)*TC__RELAY_PACE<=tc__ix_lo(g->body.ix,tc__depth_of(g));
+return tc__relay_rest(g,&q->halves)*TC__RELAY_PACE<=
+tc__ix_lo(g->body.ix,tc__depth_of(g));
 }
 static double tc__tile_cost(const tc__group*g,const tc__product*q,
 const tc__product_tile*t){
@@ -5707,6 +5708,7 @@ q.kind=8;
 }else if(tc__product_is_mapped(g,&q)){
 q.kind=q.half?5:6;
 q.left.bring=q.right.bring=TC__BRING_ASYNC;
+q.halves=tc__relay_of(g);
 if(!q.half)q.right.along=TC__DEPTH,q.right.width=4;
 }else if(tc__product_is_held(g,&q)){
 q.kind=7,q.left.bring=TC__BRING_ASYNC;
@@ -5719,8 +5721,7 @@ return q;
 static int tc__product_relay_fits(const tc__group*g,int v){
 tc__product q=tc__product_plan(g);
 if(q.form!=TC__PRODUCT_TILES||q.slices>1)return 0;
-tc__relay r=tc__relay_of(g);
-if(!tc__relay_is_exact(g,&r))return 0;
+if(!tc__relay_is_exact(g,&q.halves))return 0;
 return v==TC__RELAY_OFF?q.relay!=0
 :!q.relay&&tc__tile_can_relay(g,&q,q.tile);
 }
@@ -5733,9 +5734,7 @@ if(tile==q.tile||tile->way!=q.tile->way||!tc__tile_has_room(g,&q,tile))
 return 0;
 tc__group other=*g;
 other.shape.tuning.knob[TC__KNOB_PRODUCT_TILE]=(uint8_t)v;
-tc__relay r=tc__relay_of(
-g);
-return tc__relay_is_exact(g,&r)||tc__product_plan(&other).relay==q.relay;
+return tc__relay_is_exact(g,&q.halves)||tc__product_plan(&other).relay==q.relay;
 }
 // ---- gen/device/plan.c
 typedef enum tc__device_form{TC__DEVICE_ROWS,TC__DEVICE_COLUMNS}tc__device_form;
@@ -9819,9 +9818,9 @@ if(q->tile->way==TC__WAY_SPLIT){
 tc__operand_hole(t,&q->left,TC__HOLE_LEFT_ONE,TC__DEPTH,1,dtype);
 tc__operand_hole(t,&q->right,TC__HOLE_RIGHT_ONE,TC__DEPTH,1,dtype);
 }
-tc__relay r=tc__relay_of(t->l.from);
-if(q->relay)tc__rounded_hole(t,&r);
-tc__result_hole(t,width,TC__HOLE_RESULT,q->relay?&r:NULL);
+const tc__relay*halves=q->relay?&q->halves:NULL;
+if(halves)tc__rounded_hole(t,halves);
+tc__result_hole(t,width,TC__HOLE_RESULT,halves);
 }
 static void tc__skinny_holes(tc__producer*t,tc_ctx*c,int ahead,int early){
 const tc__product*q=&t->q;

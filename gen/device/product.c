@@ -162,7 +162,7 @@ static int tc__tile_can_relay(const tc__group *g, const tc__product *q,
     return t->way == TC__WAY_MAPPED && q->half &&
            32 * t->high * t->across == TC__RELAY_OF && t->cols % TC__MAP_LINE == 0 &&
            q->width >= TC__MAPPED_WIDTH && tc__relay_stages(g, q, t) >= TC__RELAY_STAGES &&
-           tc__relay_of(g).rounded;
+           q->halves.rounded;
 }
 
 // Whether they do, and in time: there are more tiles than blocks, so that somebody multiplies meanwhile, which takes
@@ -170,8 +170,8 @@ static int tc__tile_can_relay(const tc__group *g, const tc__product *q,
 static int tc__tile_relays(const tc__group *g, const tc__product *q,
                            const tc__product_tile *t, int64_t blocks) {
     if (blocks <= TC__PRODUCT_SMS || !tc__tile_can_relay(g, q, t)) return 0;
-    tc__relay r = tc__relay_of(g);
-    return tc__relay_rest(g, &r) * TC__RELAY_PACE <= tc__ix_lo(g->body.ix, tc__depth_of(g));
+    return tc__relay_rest(g, &q->halves) * TC__RELAY_PACE <=
+           tc__ix_lo(g->body.ix, tc__depth_of(g));
 }
 
 // What large products take with this tile, relative: whole waves of blocks, each as long as
@@ -517,6 +517,7 @@ static tc__product tc__product_plan(const tc__group *g) {
         } else if (tc__product_is_mapped(g, &q)) {
             q.kind = q.half ? 5 : 6;
             q.left.bring = q.right.bring = TC__BRING_ASYNC;
+            q.halves = tc__relay_of(g);
             if (!q.half) q.right.along = TC__DEPTH, q.right.width = 4;
         } else if (tc__product_is_held(g, &q)) {
             q.kind = 7, q.left.bring = TC__BRING_ASYNC;
@@ -531,8 +532,7 @@ static tc__product tc__product_plan(const tc__group *g) {
 static int tc__product_relay_fits(const tc__group *g, int v) {
     tc__product q = tc__product_plan(g);
     if (q.form != TC__PRODUCT_TILES || q.slices > 1) return 0;
-    tc__relay r = tc__relay_of(g);
-    if (!tc__relay_is_exact(g, &r)) return 0; // a bit would depend on it
+    if (!tc__relay_is_exact(g, &q.halves)) return 0; // a bit would depend on it
     return v == TC__RELAY_OFF ? q.relay != 0
                               : !q.relay && tc__tile_can_relay(g, &q, q.tile);
 }
@@ -547,7 +547,6 @@ static int tc__product_tile_fits(const tc__group *g, int v) {
         return 0;
     tc__group other = *g;
     other.shape.tuning.knob[TC__KNOB_PRODUCT_TILE] = (uint8_t)v;
-    tc__relay r = tc__relay_of(
-        g); // of another tile it may be nobody's, which changes bits unless they are those of the result
-    return tc__relay_is_exact(g, &r) || tc__product_plan(&other).relay == q.relay;
+    // Of another tile the halves may be nobody's, which changes bits unless they are those of the result.
+    return tc__relay_is_exact(g, &q.halves) || tc__product_plan(&other).relay == q.relay;
 }

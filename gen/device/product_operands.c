@@ -76,7 +76,8 @@ typedef struct tc__product {
     int lines; // columns that a warp gives of it at a time, through its own memory; 0 = from registers
     int cluster; // blocks that get the right operand together; 1 = each has its own
     int relay;   // threads that finish results while others multiply, 0 = there are none
-    int stages;  // of the ring
+    tc__relay halves; // what they would get
+    int stages;       // of the ring
     // FEW, ROWS
     tc__axis wide; // of the result, along the operand that is read once: ROW or COL
     int few;       // columns, or rows, beside it

@@ -504,9 +504,9 @@ static void tc__tiles_holes(tc__producer *t, int width) {
         tc__operand_hole(t, &q->left, TC__HOLE_LEFT_ONE, TC__DEPTH, 1, dtype);
         tc__operand_hole(t, &q->right, TC__HOLE_RIGHT_ONE, TC__DEPTH, 1, dtype);
     }
-    tc__relay r = tc__relay_of(t->l.from);
-    if (q->relay) tc__rounded_hole(t, &r);
-    tc__result_hole(t, width, TC__HOLE_RESULT, q->relay ? &r : NULL);
+    const tc__relay *halves = q->relay ? &q->halves : NULL;
+    if (halves) tc__rounded_hole(t, halves);
+    tc__result_hole(t, width, TC__HOLE_RESULT, halves);
 }
 
 // The wide operand is read by vectors; the other one as k goes.

@@ -23,11 +23,15 @@ static int tc__plan_may_alias(const tc__planner *b, const tc__node *n, uint32_t 
 static void tc__plan_store_direct(tc__planner *b, const tc__node *n, const tc__insn *i) {
     const tc__node *v = tc__plan_node(b, n->in[0]);
     tc__insn *last;
-    if (b->p->code.count <= tc__plan_part(b, n)->main.first ||
-        i->step != tc__step_store_plain)
-        return;
+    if (b->p->code.count <= tc__plan_part(b, n)->main.first) return;
     last = &b->p->code.at[b->p->code.count - 1];
-    if (last->dst == v->id && last->step == tc__step_narrow) last->direct = i->item + 1;
+    int narrow =
+        last->dst == v->id && last->step == tc__step_narrow; // it has no other place
+    if (i->step != tc__step_store_plain) {
+        if (narrow) tc__plan_fail(b, n, "narrow elements are stored side by side");
+        return;
+    }
+    if (narrow) last->direct = i->item + 1;
     if (last->dst != v->id || last->uniform || !tc__plan_may_alias(b, v, n->id)) return;
     if (last->step == tc__step_block) last->step = tc__step_block_direct;
     if (last->step == tc__step_block_direct || last->step == tc__step_choose ||

@@ -38,6 +38,7 @@ enum { LEFT_TURNED = 1, RIGHT_ALONG = 2, FAST = 4, BATCH = 8 };
 
 typedef struct shape {
     int m, n, k, flags;
+    int units; // those for f8 multiply
 } shape;
 
 static double number(int dtype, uint8_t b) { return byte_value(formats[dtype], b); }
@@ -83,6 +84,8 @@ static void product_case(const shape *s, int left, int right, tc_dtype computed)
     if (tc_trace_end(tc)) FAIL("%s", tc_error_text(tc));
     CHECK_EQ(tc_read(tc_to(y, "cpu"), got, (size_t)b * (size_t)m * (size_t)n * sizeof *got),
              TC_OK);
+    const char *text = tc_region_source(tc, "product");
+    CHECK_EQ(text && strstr(text, "tc_mapped<tc_mapped_sums_f8, ") != NULL, s->units);
     int bad = 0;
     for (int i = 0; i < b * m * n && bad < 3; i++) {
         int z = i / (m * n), row = i / n % m, col = i % n;
@@ -105,15 +108,15 @@ static void product_case(const shape *s, int left, int right, tc_dtype computed)
 }
 
 // Whole tiles, and rests of rows, of columns, of k and of 16 bytes.
-static const shape shapes[] = {{128, 256, 256, RIGHT_ALONG | FAST},
-                               {200, 136, 272, RIGHT_ALONG | FAST},
-                               {64, 96, 144, RIGHT_ALONG | FAST | BATCH},
-                               {70, 72, 128, RIGHT_ALONG},
-                               {70, 72, 100, RIGHT_ALONG | FAST},
-                               {66, 64, 128, FAST},
-                               {64, 72, 128, LEFT_TURNED | RIGHT_ALONG | FAST},
-                               {3, 200, 256, RIGHT_ALONG | FAST},
-                               {40, 33, 65, 0}};
+static const shape shapes[] = {{128, 256, 256, RIGHT_ALONG | FAST, 1},
+                               {200, 136, 272, RIGHT_ALONG | FAST, 1},
+                               {64, 96, 144, RIGHT_ALONG | FAST | BATCH, 1},
+                               {70, 72, 128, RIGHT_ALONG, 0},
+                               {70, 72, 100, RIGHT_ALONG | FAST, 0},
+                               {66, 64, 128, FAST, 0},
+                               {64, 72, 128, LEFT_TURNED | RIGHT_ALONG | FAST, 0},
+                               {3, 200, 256, RIGHT_ALONG | FAST, 0},
+                               {40, 33, 65, 0, 0}};
 
 static void product_shapes(int left, int right, tc_dtype computed) {
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)

@@ -1761,11 +1761,8 @@ static void bench(void) {
     for (int t = 0; t < 3; t++) test_contract(TC_F32, 1, 256, 512, 256, t, 0);
 }
 
-int main(int count, char **args) {
-    if (count > 1 && !strcmp(args[1], "bench")) {
-        bench();
-        return 0;
-    }
+// Values of ops, by what the interpreter has for them.
+static void test_rows_and_columns(void) {
     test_pointwise(4999);
     test_pointwise(7);
     test_softmax(5, 1000);
@@ -1789,6 +1786,9 @@ int main(int count, char **args) {
             test_arg(TC_F64, 3, 0, rows, less);
         }
     }
+}
+
+static void test_places(void) {
     for (int64_t n = 0; n <= 150; n++)
         test_moves(&tc__isa_scalar, n), test_moves(tc__isa_best(tc__cpu_features()), n);
     test_nowhere(1, 2000, 2), test_nowhere(41, 100, 1), test_nowhere(300, 9, 3);
@@ -1797,14 +1797,6 @@ int main(int count, char **args) {
     test_stencil(9, 14);
     test_stencil(40, 64);
     test_stencil(3, 300);
-    for (int twice = 0; twice < 2; twice++) {
-        test_products_onto(TC_F32, 70, 57, 0, twice),
-            test_products_onto(TC_F32, 300, 56, 75, twice);
-        test_products_onto(TC_F32, 3, 1000, 1, twice),
-            test_products_onto(TC_F64, 4, 999, 0, twice);
-        test_products_onto(TC_F64, 90, 16, 30, twice),
-            test_products_onto(TC_F64, 5, 3001, 1, twice);
-    }
     static const int turned[] = {TC_U8, TC_BF16, TC_F32, TC_F64, TC_BOOL, TC_I64};
     for (size_t k = 0; k < sizeof turned / sizeof *turned; k++) {
         test_turn(turned[k], 1, 300, 1, 70, 0, 0), test_turn(turned[k], 3, 9, 1, 8, 0, 1);
@@ -1825,17 +1817,6 @@ int main(int count, char **args) {
         test_rows(TC_F32, 5, 300, step);
         test_rows(TC_F32, 70, 28, step);
     }
-    for (int t = 0; t < 3; t++) {
-        test_contract(TC_F32, 2, 37, 100, 45, t, 0);
-        test_contract(TC_F32, 1, 70, 300, 300, t, 1);
-        test_contract(TC_F64, 1, 5, 30, 33, t, 0);
-        test_contract(TC_I32, 3, 30, 17, 16, t, 1);
-        test_contract(TC_I64, 1, 3, 0, 5, t, 0);
-        test_contract(TC_U8, 1, 9, 40, 21, t, 0);
-        test_contract(TC_I8, 1, 9, 90, 21, t, 1);
-        test_contract(TC_F16, 2, 19, 33, 50, t, 0);
-        test_contract(TC_BF16, 1, 70, 300, 31, t, 1);
-    }
     static const int mixed[] = {TC_F32, TC_F64, TC_I32, TC_I64};
     for (int k = 0; k < 4; k++) {
         test_interleaved(mixed[k], 2, 5000, 3136, 1000);
@@ -1849,19 +1830,41 @@ int main(int count, char **args) {
         test_choice(all[k], 70, 28, 28, 1), test_choice(all[k], 1, 1, 2000, 1);
         test_choice(all[k], 3, 5, 4, 0); // rectangles of few elements
     }
+}
+
+static void test_products(void) {
+    for (int twice = 0; twice < 2; twice++) {
+        test_products_onto(TC_F32, 70, 57, 0, twice),
+            test_products_onto(TC_F32, 300, 56, 75, twice);
+        test_products_onto(TC_F32, 3, 1000, 1, twice),
+            test_products_onto(TC_F64, 4, 999, 0, twice);
+        test_products_onto(TC_F64, 90, 16, 30, twice),
+            test_products_onto(TC_F64, 5, 3001, 1, twice);
+    }
+    for (int t = 0; t < 3; t++) {
+        test_contract(TC_F32, 2, 37, 100, 45, t, 0);
+        test_contract(TC_F32, 1, 70, 300, 300, t, 1);
+        test_contract(TC_F64, 1, 5, 30, 33, t, 0);
+        test_contract(TC_I32, 3, 30, 17, 16, t, 1);
+        test_contract(TC_I64, 1, 3, 0, 5, t, 0);
+        test_contract(TC_U8, 1, 9, 40, 21, t, 0);
+        test_contract(TC_I8, 1, 9, 90, 21, t, 1);
+        test_contract(TC_F16, 2, 19, 33, 50, t, 0);
+        test_contract(TC_BF16, 1, 70, 300, 31, t, 1);
+    }
     test_sum_of_products(TC_F32, 3, 1000), test_sum_of_products(TC_F32, 2, 20011);
     test_sum_of_products(TC_F32, 40, 7), test_sum_of_products(TC_F64, 3, 9001);
+    test_contract_row(20, 40, 700);
+    test_contract_row(3, 5, 9);
+}
+
+static void test_dtypes(void) {
     static const tc__op wrap[] = {TC_OP_ADD, TC_OP_SUB, TC_OP_MUL};
     for (int k = 0; k < 3; k++) {
         test_narrow_sum(TC_U8, TC_U8, TC_U8, wrap[k], 5003);
         test_narrow_sum(TC_I8, TC_U8, TC_I8, wrap[k], 77);
         test_narrow_sum(TC_I16, TC_I16, TC_I16, wrap[k], 9001);
     }
-    test_contract_row(20, 40, 700);
-    test_contract_row(3, 5, 9);
-    test_random();
-    test_symbols(0);
-    test_symbols(1);
     static const int narrow[] = {TC_BOOL, TC_U8, TC_I8, TC_I16, TC_F16, TC_BF16};
     for (int k = 0; k < 6; k++) {
         test_narrow(narrow[k], 4096);
@@ -1871,6 +1874,17 @@ int main(int count, char **args) {
     }
     test_half_values(TC_F16), test_half_values(TC_BF16);
     test_byte_values(TC_F8E4M3), test_byte_values(TC_F8E5M2);
+}
+
+int main(int count, char **args) {
+    if (count > 1 && !strcmp(args[1], "bench")) {
+        bench();
+        return 0;
+    }
+    test_rows_and_columns(), test_places(), test_products(), test_dtypes();
+    test_random();
+    test_symbols(0);
+    test_symbols(1);
     test_loops();
     printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;
