@@ -44,33 +44,36 @@ static int tc__may_stay(const tc__program *p, const tc__visit *v) {
     return !r && p->backend && !p->backend->own.run && !p->devices && !p->graph.loop.count;
 }
 
-// What stays is of external `source`, whichever constant that is. 0 = no memory.
-static int tc__still_of(tc__program *p, uint32_t source) {
-    tc__constant_now now = {source, 0};
-    for (size_t i = 0; i < p->still_of.count; i++)
-        if (p->still_of.at[i].external == source) return 1;
-    return TC__PUSH(p->ctx, p->still_of, now);
+// Kernel l stays: so do its nodes, and the constants that it reads are marked.
+static void tc__launch_mark(tc__program *p, const tc__launch *l, uint8_t *read) {
+    for (size_t k = 0; k < l->group->buffer.count; k++) {
+        const tc__kbuf *b = &l->group->buffer.at[k];
+        if (b->place == TC__BUF_NODE) p->still[b->source] = 1;
+        if (b->place == TC__BUF_INPUT) read[b->source] = 1;
+    }
 }
 
 // Finds them. 0 = out of memory.
 static int tc__program_still(tc__program *p, const tc__visit *v) {
     size_t n = p->graph.node.count;
     if (!tc__may_stay(p, v)) return 1;
-    uint8_t *result = TC__NEW_ARRAY(p->ctx, uint8_t, n);
+    uint8_t *result = TC__NEW_ARRAY(p->ctx, uint8_t, n),
+            *read = TC__NEW_ARRAY(p->ctx, uint8_t, p->externals + 1);
     p->still = TC__ANEW_ARRAY(&p->arena, uint8_t, n);
-    for (size_t i = 0; result && i < p->output.count; i++)
+    int ok = result && read && p->still;
+    for (size_t i = 0; ok && i < p->output.count; i++)
         if (!p->output.at[i].alias) result[p->output.at[i].node] = 1;
-    for (size_t i = 0; result && p->still && i < p->launch.count; i++) {
+    for (size_t i = 0; ok && i < p->launch.count; i++) {
         tc__launch *l = &p->launch.at[i];
         l->still = !tc__launch_changes(p, v, l, p->still) && tc__launch_stays(l, result);
-        for (size_t k = 0; l->still && k < l->group->buffer.count; k++) {
-            const tc__kbuf *b = &l->group->buffer.at[k];
-            if (b->place == TC__BUF_NODE) p->still[b->source] = 1;
-            if (b->place == TC__BUF_INPUT && !tc__still_of(p, b->source)) l->still = 0;
-        }
+        if (l->still) tc__launch_mark(p, l, read);
     }
-    int ok = result && p->still;
+    for (uint32_t i = 0; ok && i < p->externals; i++) {
+        tc__constant_now now = {i, 0};
+        if (read[i]) ok = TC__PUSH(p->ctx, p->still_of, now);
+    }
     if (result) TC__FREE_ARRAY(p->ctx, result, n);
+    if (read) TC__FREE_ARRAY(p->ctx, read, p->externals + 1);
     return ok;
 }
 
