@@ -3194,7 +3194,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x294b8380c0bf86bdu
+#define TC__BUILD_ID 0xd4f1ca285f6d1cd7u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -28124,10 +28124,23 @@ if(!TC__PUSH(o->ctx,o->load,l))return 0;
 }
 return 1;
 }
-static int tc__is_moved_source(const tc__schedule*s,const tc__node*n){
+enum{TC__BORDER_PLACES=96,TC__BORDER_COLUMNS=128,TC__BORDER_TAPS=32};
+static uint32_t tc__places_of(const tc__schedule*s,const tc__node*n){
+const tc__node*open[TC__BORDER_PLACES];
+uint32_t places=0,count=1;
+open[0]=n;
+while(count){
+n=open[--count];
 while(tc__is_kind(n,TC__KIND_MOVE)&&s->root_of[n->id]==TC__NONE)
 n=tc__operand(s->g,n,0);
-return n->op==TC_OP_INPUT||s->root_of[n->id]!=TC__NONE;
+if(n->op==TC_OP_INPUT||s->root_of[n->id]!=TC__NONE){
+if(++places>TC__BORDER_PLACES)return 0;
+continue;
+}
+if(n->op!=TC_OP_CAT||count+n->n_in>TC__BORDER_PLACES)return 0;
+for(uint32_t k=0;k<n->n_in;k++)open[count++]=tc__operand(s->g,n,k);
+}
+return places;
 }
 enum{TC__SECOND_TAPS=9,TC__SECOND_COLUMNS=7};
 static int tc__has_vectors(const tc__schedule*s,const tc__weave*w,const tc__node*n){
@@ -28150,6 +28163,15 @@ tc__fuse fuse=tc__fuse_of(s,n);
 if(fuse!=TC__FUSE_BORDERS)return fuse==TC__FUSE_LOADS;
 return(n->dtype==TC_F32||n->dtype==TC_I32)&&tc__has_vectors(s,w,n);
 }
+static int tc__reads_places(const tc__schedule*s,const tc__weave*w,const tc__node*n,
+uint32_t taps){
+uint32_t places=tc__places_of(s,n);
+int last=w->space.rank-1;
+if(!places||!tc__reads_borders(s,w,n))return 0;
+if(places==1)return tc__fuse_of(s,n)==TC__FUSE_LOADS||taps<=TC__BORDER_TAPS;
+return places*taps<=TC__BORDER_PLACES&&last>=0&&
+tc__ix_lo(s->g->ix,w->space.dims[last])>=TC__BORDER_COLUMNS;
+}
 static uint32_t tc__find_stencil(const tc__schedule*s,const tc__weave*w){
 uint32_t best=0;
 for(size_t i=0;i<w->seen.count;i++){
@@ -28159,9 +28181,9 @@ int moves=tc__is_kind(n,TC__KIND_MOVE)&&n->op!=TC_OP_PAD;
 if(n->id<=best||moves||s->root_of[n->id]!=TC__NONE)continue;
 if(s->inside[n->id])continue;
 if(tc__is_kind(n,TC__KIND_SOURCE)&&n->op!=TC_OP_RANDOM)continue;
-if(tc__is_moved_source(s,n)&&tc__reads_borders(s,w,n))continue;
 for(size_t k=0;k<w->seen.count;k++)taps+=w->seen.at[k].node==n->id;
-if(taps>=TC__TAPS&&taps*s->cost[n->id]>4*TC__CHEAP)best=n->id;
+if(taps<TC__TAPS||taps*s->cost[n->id]<=4*TC__CHEAP)continue;
+if(!tc__reads_places(s,w,n,taps))best=n->id;
 }
 return best;
 }
@@ -36819,17 +36841,21 @@ tc__line(p);
 tc__put(p->out,"};\n");
 return 1;
 }
+static int tc__c_pairs_move_on(const tc__printer*p,const tc__node*n){
+tc__ix stride;
+for(uint32_t i=(uint32_t)tc__c_pred_first(n);i+1<n->n_attr;i+=2)
+if(!tc__ix_steps(p->g,n->attr[i],p->axis,p->unit,&stride)||
+tc__ix_value(stride)<0)
+return 0;
+return 1;
+}
 static int tc__c_is_second_span(const tc__printer*p,const tc__node*n){
 tc__ix stride;
 if(tc__buffer_of(p->g,n)->dtype!=TC_F32)return 0;
 if(!tc__ix_steps(p->g,n->attr[TC__ACCESS_INDEX],p->axis,p->unit,&stride)||
 !tc__ix_equals(stride,2)||!tc__c_pred_is_range(p,n))
 return 0;
-for(uint32_t i=(uint32_t)tc__c_pred_first(n);i+1<n->n_attr;i+=2)
-if(!tc__ix_steps(p->g,n->attr[i],p->axis,p->unit,&stride)||
-tc__ix_value(stride)<0)
-return 0;
-return 1;
+return tc__c_pairs_move_on(p,n);
 }
 static void tc__c_spans(tc__printer*p,const tc__node*n,int copy){
 tc__ix stride;
@@ -36862,6 +36888,29 @@ tc__put(p->out,", ");
 tc__c_constant(p,n->dtype,fill);
 tc__put(p->out,")");
 }
+static void tc__c_all_lanes(tc__printer*p,const tc__node*n,int copy){
+tc__line(p);
+tc__put(p->out,"tc_i64 low%u_%d = 0, high%u_%d = ",n->id,copy,n->id,copy);
+tc__put(p->out,p->tail?"n;\n":"%d;\n",p->unit);
+}
+static int tc__c_is_spread(const tc__printer*p,const tc__node*n){
+return tc__c_access(p,n)==TC__UNIFORM&&n->dtype!=TC_BOOL&&
+tc__c_pred_is_range(p,n)&&tc__c_pairs_move_on(p,n);
+}
+static void tc__c_spread(tc__printer*p,const tc__node*n,int copy){
+const char*cls=tc__suffix(n->dtype);
+tc__c_all_lanes(p,n,copy);
+tc__c_spans(p,n,copy);
+tc__c_filled_unless(p,n,copy);
+tc__put(p->out,"low%u_%d < high%u_%d) ",n->id,copy,n->id,copy);
+tc__put_name(p,n,copy);
+tc__put(p->out," = TC_SEL_%s(TC_M_%s(tc_between(low%u_%d, high%u_%d)), ",cls,cls,
+n->id,copy,n->id,copy);
+tc__c_uniform_load(p,n);
+tc__put(p->out,", ");
+tc__put_name(p,n,copy);
+tc__put(p->out,");\n");
+}
 static void tc__c_second_span(tc__printer*p,const tc__node*n,int copy){
 tc__line(p);
 tc__put(p->out,"tc_vf ");
@@ -36877,9 +36926,7 @@ tc__c_every_second(p,n);
 tc__line(p);
 tc__put(p->out,"else");
 tc__block_open(p);
-tc__line(p);
-tc__put(p->out,"tc_i64 low%u_%d = 0, high%u_%d = ",n->id,copy,n->id,copy);
-tc__put(p->out,p->tail?"n;\n":"%d;\n",p->unit);
+tc__c_all_lanes(p,n,copy);
 tc__c_spans(p,n,copy);
 tc__line(p);
 tc__put_name(p,n,copy);
@@ -36908,6 +36955,10 @@ tc__c_rows_load(p,n,copy)||tc__c_lanes_load(p,n,copy)))
 return;
 if(pred&&access==TC__PER_LANE&&tc__c_is_second_span(p,n)){
 tc__c_second_span(p,n,copy);
+return;
+}
+if(pred==2&&tc__c_is_spread(p,n)){
+tc__c_spread(p,n,copy);
 return;
 }
 if(pred||access==TC__PER_LANE){

@@ -155,6 +155,28 @@ EDGE_OF(one, 0)
 EDGE_OF(some, 1)
 EDGE_OF(many, 2)
 
+// The mean of all nine.
+static void nine_mean(job *j, int i, int mode) {
+    char name[40];
+    snprintf(name, sizeof name, "nine %d %d", i, mode);
+    tc_trace_begin(j->tc, name);
+    tc_tensor x = j->edged[i];
+    tc_dims one = TC_DIMS(0, 1, 1);
+    blur_maps(mode >= 0 ? tc_pad_with(x, one, one, (tc_pad_mode)mode) : x);
+    tc_trace_end(j->tc);
+}
+
+#define NINE(name, i, mode)                                                                \
+    static void name(void *user) { nine_mean((job *)user, i, mode); }
+#define NINE_OF(name, i)                                                                   \
+    NINE(name##_inside, i, -1)                                                             \
+    NINE(name##_reflect, i, TC_PAD_REFLECT)                                                \
+    NINE(name##_replicate, i, TC_PAD_REPLICATE)                                            \
+    NINE(name##_circular, i, TC_PAD_CIRCULAR)
+NINE_OF(nine_one, 0)
+NINE_OF(nine_some, 1)
+NINE_OF(nine_many, 2)
+
 // gray, 5x5 blur, Sobel, half the size
 static tc_tensor edges(tc_tensor image, int pad) {
     static const double weight[5] = {1, 4, 6, 4, 1};
@@ -350,6 +372,15 @@ static const struct {
     {"reflect 64x128^2: inside", many_reflect, many_inside, 1.2},
     {"replicate 64x128^2: inside", many_replicate, many_inside, 1.2},
     {"circular 64x128^2: inside", many_circular, many_inside, 1.2},
+    {"3x3 reflect 1x1024^2: inside", nine_one_reflect, nine_one_inside, 1.2},
+    {"3x3 replicate 1x1024^2: inside", nine_one_replicate, nine_one_inside, 1.2},
+    {"3x3 circular 1x1024^2: inside", nine_one_circular, nine_one_inside, 1.2},
+    {"3x3 reflect 16x256^2: inside", nine_some_reflect, nine_some_inside, 1.2},
+    {"3x3 replicate 16x256^2: inside", nine_some_replicate, nine_some_inside, 1.2},
+    {"3x3 circular 16x256^2: inside", nine_some_circular, nine_some_inside, 1.2},
+    {"3x3 reflect 64x128^2: inside", nine_many_reflect, nine_many_inside, 1.2},
+    {"3x3 replicate 64x128^2: inside", nine_many_replicate, nine_many_inside, 1.2},
+    {"3x3 circular 64x128^2: inside", nine_many_circular, nine_many_inside, 1.2},
     {"call_into a view: copy_ in region", into_view, copy_view, 1.2},
     {"copy into a view: to a new tensor", copy_view, plain_twice, 0},
 };

@@ -382,6 +382,16 @@ static int tc__c_placed_load(tc__printer *p, const tc__node *n, int copy) {
     return 1;
 }
 
+// Whether no pair of a predicate moves back.
+static int tc__c_pairs_move_on(const tc__printer *p, const tc__node *n) {
+    tc__ix stride;
+    for (uint32_t i = (uint32_t)tc__c_pred_first(n); i + 1 < n->n_attr; i += 2)
+        if (!tc__ix_steps(p->g, n->attr[i], p->axis, p->unit, &stride) ||
+            tc__ix_value(stride) < 0)
+            return 0;
+    return 1;
+}
+
 // Whether a load takes every second element, where each pair of its predicate holds for a range of lanes.
 static int tc__c_is_second_span(const tc__printer *p, const tc__node *n) {
     tc__ix stride;
@@ -389,11 +399,7 @@ static int tc__c_is_second_span(const tc__printer *p, const tc__node *n) {
     if (!tc__ix_steps(p->g, n->attr[TC__ACCESS_INDEX], p->axis, p->unit, &stride) ||
         !tc__ix_equals(stride, 2) || !tc__c_pred_is_range(p, n))
         return 0;
-    for (uint32_t i = (uint32_t)tc__c_pred_first(n); i + 1 < n->n_attr; i += 2)
-        if (!tc__ix_steps(p->g, n->attr[i], p->axis, p->unit, &stride) ||
-            tc__ix_value(stride) < 0)
-            return 0;
-    return 1;
+    return tc__c_pairs_move_on(p, n);
 }
 
 // `tc_span(2 * c - 1, 112, 2, &low5_0, &high5_0);`, and of pairs that are the same for all lanes whether
@@ -432,6 +438,34 @@ static void tc__c_second_between(tc__printer *p, const tc__node *n, int copy) {
     tc__put(p->out, ")");
 }
 
+static void tc__c_all_lanes(tc__printer *p, const tc__node *n, int copy) {
+    tc__line(p);
+    tc__put(p->out, "tc_i64 low%u_%d = 0, high%u_%d = ", n->id, copy, n->id, copy);
+    tc__put(p->out, p->tail ? "n;\n" : "%d;\n", p->unit);
+}
+
+// Whether all lanes load one place, in a range of them.
+static int tc__c_is_spread(const tc__printer *p, const tc__node *n) {
+    return tc__c_access(p, n) == TC__UNIFORM && n->dtype != TC_BOOL &&
+           tc__c_pred_is_range(p, n) && tc__c_pairs_move_on(p, n);
+}
+
+// `if (low5_0 < high5_0) t5 = tc_splat_f32(in0_r[63]);`, and the fill in the other lanes.
+static void tc__c_spread(tc__printer *p, const tc__node *n, int copy) {
+    const char *cls = tc__suffix(n->dtype);
+    tc__c_all_lanes(p, n, copy);
+    tc__c_spans(p, n, copy);
+    tc__c_filled_unless(p, n, copy);
+    tc__put(p->out, "low%u_%d < high%u_%d) ", n->id, copy, n->id, copy);
+    tc__put_name(p, n, copy);
+    tc__put(p->out, " = TC_SEL_%s(TC_M_%s(tc_between(low%u_%d, high%u_%d)), ", cls, cls,
+            n->id, copy, n->id, copy);
+    tc__c_uniform_load(p, n);
+    tc__put(p->out, ", ");
+    tc__put_name(p, n, copy);
+    tc__put(p->out, ");\n");
+}
+
 // `tc_vf t5; if (inside) t5 = tc_ld2_f32(in0_r + 2 * c - 1); else { the lanes that are }`
 static void tc__c_second_span(tc__printer *p, const tc__node *n, int copy) {
     tc__line(p);
@@ -448,9 +482,7 @@ static void tc__c_second_span(tc__printer *p, const tc__node *n, int copy) {
     tc__line(p);
     tc__put(p->out, "else");
     tc__block_open(p);
-    tc__line(p);
-    tc__put(p->out, "tc_i64 low%u_%d = 0, high%u_%d = ", n->id, copy, n->id, copy);
-    tc__put(p->out, p->tail ? "n;\n" : "%d;\n", p->unit);
+    tc__c_all_lanes(p, n, copy);
     tc__c_spans(p, n, copy);
     tc__line(p);
     tc__put_name(p, n, copy);
@@ -480,6 +512,10 @@ static void tc__c_load(tc__printer *p, const tc__node *n, int copy) {
         return;
     if (pred && access == TC__PER_LANE && tc__c_is_second_span(p, n)) {
         tc__c_second_span(p, n, copy);
+        return;
+    }
+    if (pred == 2 && tc__c_is_spread(p, n)) {
+        tc__c_spread(p, n, copy);
         return;
     }
     if (pred || access == TC__PER_LANE) {

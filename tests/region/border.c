@@ -326,6 +326,26 @@ static void check_all_edges(tc_ctx *tc) {
     close_clean(tc);
 }
 
+static const char *text_of_edges(tc_ctx *tc, const char *name, int64_t w, int low,
+                                 tc_pad_mode mode) {
+    tc_tensor x = tc_ones(tc, TC_DIMS(2, 40, w), TC_F32);
+    tc_trace_begin_at(tc, name, NULL, "border.c", 2);
+    tc_keep(sum_with_edges(x, low, mode));
+    END();
+    return tc_region_source(tc, name);
+}
+
+// Nine taps of long rows ask for their border, of short rows it is made before; repeated elements are no loads of lanes.
+TEST(texts_of_edges) {
+    tc_ctx *tc = open_with("cpu", NULL, 1, NULL);
+    REQUIRE(tc);
+    CHECK_EQ(count(text_of_edges(tc, "long", 200, 1, TC_PAD_REFLECT), "TC_KERNEL void"), 1);
+    CHECK_EQ(count(text_of_edges(tc, "short", 60, 1, TC_PAD_REFLECT), "TC_KERNEL void"), 2);
+    const char *s = text_of_edges(tc, "repeated twice", 60, 2, TC_PAD_REPLICATE);
+    CHECK(count(s, "tc_between(low") > 0 && count(s, "[l]") == 0);
+    tc_close(tc);
+}
+
 // Of rows too short for a box of columns the first and the last step go apart, and what is between asks nothing.
 TEST(short_rows_have_ends) {
     tc_ctx *tc = open_with("cpu", NULL, 1, NULL);
