@@ -3194,7 +3194,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xd4f1ca285f6d1cd7u
+#define TC__BUILD_ID 0xe79b84b7d8b4a7c0u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -37473,7 +37473,7 @@ tc__boxed_close(p->out->ctx,&b);
 }
 enum{
 TC__SIDES_NODES=
-48,
+240,
 TC__SIDES_CHOICES=2
 };
 static int tc__c_choices(const tc__printer*p,uint32_t begin,uint32_t end){
