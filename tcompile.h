@@ -135,8 +135,9 @@
 //       Results that ops of the region consumed are not stored at first: one that is read late is computed
 //       then, and stored from the next visit on. Until then wrapped memory may change only if it has at most
 //       64 MB.
-//     - Eager results pile up where nothing frees them (a warning names the place, from 1 GB on). A loop of
-//       them in bounded memory:
+//     - Eager results stay until something frees them: C tells nobody when a handle is dropped, and one that may
+//       still be read is not taken away. From 1 GB on a warning names the place, and what the machine has no
+//       memory for is TC_E_NOMEM, with all that was there intact. A loop of them in bounded memory:
 //
 //     ```c
 //     tc_tensor state = tc_ones(tc, TC_DIMS(1000), TC_F32);
@@ -555,7 +556,8 @@ typedef enum tc_dtype {
 // Contexts and errors.
 
 typedef struct tc_config {
-    tc_allocator allocator;  // zero = malloc
+    tc_allocator allocator;  // zero = malloc, of at most nine tenths of the memory that the machine, or the
+                             // container, has: what is wanted beyond is TC_E_NOMEM
     tc_logger logger;        // zero = stderr
     int threads;             // 0 = TC_THREADS, else every core the process may use
     const char *cache_dir;   // NULL = TC_CACHE_DIR, else the user's cache folder
@@ -3194,7 +3196,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xe79b84b7d8b4a7c0u
+#define TC__BUILD_ID 0xcc704df56839421fu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -3498,6 +3500,7 @@ uint32_t log_mask;
 unsigned cpu;
 size_t bytes;
 size_t peak_bytes;
+size_t most;
 uint64_t allocations;
 int calling;
 volatile uint32_t hooking;
@@ -3519,7 +3522,7 @@ TC__INLINE tc__core*tc__core_of(tc_ctx*c){return(tc__core*)(void*)c;}
 TC__UNUSED static void tc__core_like(tc__core*core,tc_ctx*c){
 const tc__core*from=tc__core_of(c);
 core->hook=from->hook,core->logger=from->logger;
-core->log_mask=from->log_mask,core->cpu=from->cpu;
+core->log_mask=from->log_mask,core->cpu=from->cpu,core->most=from->most;
 }
 static const struct{
 const char*name;
@@ -3868,6 +3871,25 @@ void*q=core->hook.realloc(core->hook.user,p,old,size);
 tc__hooking_end(core,cancel);
 return q;
 }
+static int tc__is_too_much(const tc__core*core,size_t more){
+return core->most&&(core->bytes>core->most||more>core->most-core->bytes);
+}
+static void*tc__out_of_memory(tc_ctx*c,size_t want){
+tc__core*core=tc__core_of(c);
+const char*who=core->doing?core->doing:"",*colon=core->doing?": ":"";
+if(tc__is_too_much(core,want))
+tc__fail(
+c,TC_E_NOMEM,
+"%s%sout of memory: %zu bytes wanted, %zu MB held of %zu MB, nine tenths of what "
+"this machine has; free tensors, or wrap loops in tc_scope_begin and "
+"tc_scope_return",
+who,colon,want,core->bytes>>20,core->most>>20);
+else
+tc__fail(c,TC_E_NOMEM,
+"%s%sout of memory: %zu bytes wanted, %zu held; free tensors?",who,colon,
+want,core->bytes);
+return NULL;
+}
 static void*tc__realloc(tc_ctx*c,void*p,size_t old,size_t size){
 tc__core*core=tc__core_of(c);
 size_t had=p?old+!old:0,want=size+!size;
@@ -3885,13 +3907,10 @@ tc__fail(c,TC_E_STATE,
 want);
 return NULL;
 }
+if(TC__UNLIKELY(want>had&&tc__is_too_much(core,want-had)))
+return tc__out_of_memory(c,want);
 void*q=tc__core_realloc(core,p,had,want);
-if(!q){
-tc__fail(
-c,TC_E_NOMEM,"%s%sout of memory: %zu bytes wanted, %zu held; free tensors?",
-core->doing?core->doing:"",core->doing?": ":"",want,core->bytes);
-return NULL;
-}
+if(!q)return tc__out_of_memory(c,want);
 TC_ASSERT(core->bytes>=had);
 core->bytes+=want-had;
 core->allocations++;
@@ -4712,6 +4731,26 @@ if(!sched_getaffinity(0,sizeof mask,&mask))return CPU_COUNT(&mask);
 #endif
 n=sysconf(_SC_NPROCESSORS_ONLN);
 return n>1?(int)n:1;
+}
+TC__UNUSED static void tc__limit_in_file(const char*path,uint64_t*bytes){
+char text[32];
+int fd=open(path,O_RDONLY|O_CLOEXEC);
+ssize_t n=fd<0?0:read(fd,text,sizeof text-1);
+if(fd>=0)close(fd);
+if(n<=0||text[0]<'0'||text[0]>'9')return;
+text[n]=0;
+uint64_t limit=strtoull(text,NULL,10);
+if(limit&&limit<*bytes)*bytes=limit;
+}
+TC__UNUSED static size_t tc__machine_memory(void){
+long pages=sysconf(_SC_PHYS_PAGES),size=sysconf(_SC_PAGESIZE);
+if(pages<=0||size<=0)return 0;
+uint64_t bytes=(uint64_t)pages*(uint64_t)size;
+#if TC__LINUX
+tc__limit_in_file("/sys/fs/cgroup/memory.max",&bytes);
+tc__limit_in_file("/sys/fs/cgroup/memory/memory.limit_in_bytes",&bytes);
+#endif
+return bytes>SIZE_MAX?SIZE_MAX:(size_t)bytes;
 }
 #endif
 #if TC__THREADS &&TC__LINUX
@@ -57710,6 +57749,8 @@ TCDEF tc_ctx*tc_open(const tc_config*config){
 tc_config all=config?*config:tc_config_default();
 tc_ctx*c=tc__context_new(&all.allocator,&all.logger);
 if(!c)return NULL;
+if(!all.allocator.realloc)
+tc__core_of(c)->most=tc__machine_memory()/10*9;
 (void)tc__options_check(c,"tc_open",&all,0);
 tc__options_environment(c,&all,0);
 if(tc__configure(c,&all)&&tc__values_open(c)&&tc__kernels_open(c,&all))return c;

@@ -134,8 +134,9 @@
 //       Results that ops of the region consumed are not stored at first: one that is read late is computed
 //       then, and stored from the next visit on. Until then wrapped memory may change only if it has at most
 //       64 MB.
-//     - Eager results pile up where nothing frees them (a warning names the place, from 1 GB on). A loop of
-//       them in bounded memory:
+//     - Eager results stay until something frees them: C tells nobody when a handle is dropped, and one that may
+//       still be read is not taken away. From 1 GB on a warning names the place, and what the machine has no
+//       memory for is TC_E_NOMEM, with all that was there intact. A loop of them in bounded memory:
 //
 //     ```c
 //     tc_tensor state = tc_ones(tc, TC_DIMS(1000), TC_F32);

@@ -1,7 +1,8 @@
 // Contexts and errors.
 
 typedef struct tc_config {
-    tc_allocator allocator;  // zero = malloc
+    tc_allocator allocator;  // zero = malloc, of at most nine tenths of the memory that the machine, or the
+                             // container, has: what is wanted beyond is TC_E_NOMEM
     tc_logger logger;        // zero = stderr
     int threads;             // 0 = TC_THREADS, else every core the process may use
     const char *cache_dir;   // NULL = TC_CACHE_DIR, else the user's cache folder

@@ -13,6 +13,7 @@ typedef struct tc__core {
     unsigned cpu;              // of tc__cpu_of; 0 = not asked yet
     size_t bytes;              // held through hook now
     size_t peak_bytes;         // largest value of bytes so far
+    size_t most;               // that may be held, 0 = no limit: see tc__machine_memory
     uint64_t allocations;      // successful calls of hook that asked for memory
     int calling;               // a function of a custom op runs
     volatile uint32_t hooking; // one of hook or logger does
@@ -37,7 +38,7 @@ TC__INLINE tc__core *tc__core_of(tc_ctx *c) { return (tc__core *)(void *)c; }
 TC__UNUSED static void tc__core_like(tc__core *core, tc_ctx *c) {
     const tc__core *from = tc__core_of(c);
     core->hook = from->hook, core->logger = from->logger;
-    core->log_mask = from->log_mask, core->cpu = from->cpu;
+    core->log_mask = from->log_mask, core->cpu = from->cpu, core->most = from->most;
 }
 
 // ---- errors

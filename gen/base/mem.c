@@ -31,6 +31,29 @@ static void *tc__core_realloc(tc__core *core, void *p, size_t old, size_t size) 
     return q;
 }
 
+// Whether so many bytes more are beyond the limit.
+static int tc__is_too_much(const tc__core *core, size_t more) {
+    return core->most && (core->bytes > core->most || more > core->most - core->bytes);
+}
+
+// NULL, and reported: the hook has none, or the machine would not have it when it is written.
+static void *tc__out_of_memory(tc_ctx *c, size_t want) {
+    tc__core *core = tc__core_of(c);
+    const char *who = core->doing ? core->doing : "", *colon = core->doing ? ": " : "";
+    if (tc__is_too_much(core, want))
+        tc__fail(
+            c, TC_E_NOMEM,
+            "%s%sout of memory: %zu bytes wanted, %zu MB held of %zu MB, nine tenths of what "
+            "this machine has; free tensors, or wrap loops in tc_scope_begin and "
+            "tc_scope_return",
+            who, colon, want, core->bytes >> 20, core->most >> 20);
+    else
+        tc__fail(c, TC_E_NOMEM,
+                 "%s%sout of memory: %zu bytes wanted, %zu held; free tensors?", who, colon,
+                 want, core->bytes);
+    return NULL;
+}
+
 // Resizes; new bytes are not zeroed. NULL = reported, and p is still the caller's.
 // p NULL allocates; old is then ignored.
 static void *tc__realloc(tc_ctx *c, void *p, size_t old, size_t size) {
@@ -50,13 +73,10 @@ static void *tc__realloc(tc_ctx *c, void *p, size_t old, size_t size) {
                  want);
         return NULL;
     }
+    if (TC__UNLIKELY(want > had && tc__is_too_much(core, want - had)))
+        return tc__out_of_memory(c, want);
     void *q = tc__core_realloc(core, p, had, want);
-    if (!q) {
-        tc__fail(
-            c, TC_E_NOMEM, "%s%sout of memory: %zu bytes wanted, %zu held; free tensors?",
-            core->doing ? core->doing : "", core->doing ? ": " : "", want, core->bytes);
-        return NULL;
-    }
+    if (!q) return tc__out_of_memory(c, want);
     TC_ASSERT(core->bytes >= had);
     core->bytes += want - had;
     core->allocations++;

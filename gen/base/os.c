@@ -143,6 +143,31 @@ TC__UNUSED static int tc__cpu_count(void) {
     n = sysconf(_SC_NPROCESSORS_ONLN);
     return n > 1 ? (int)n : 1;
 }
+
+// Lowers *bytes to the number in a file, if there is one: what holds a container's processes.
+TC__UNUSED static void tc__limit_in_file(const char *path, uint64_t *bytes) {
+    char text[32];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+    if (fd >= 0) close(fd);
+    if (n <= 0 || text[0] < '0' || text[0] > '9') return;
+    text[n] = 0;
+    uint64_t limit = strtoull(text, NULL, 10);
+    if (limit && limit < *bytes) *bytes = limit;
+}
+
+// Bytes of memory that this process may have at most; 0 = unknown. The system gives out more, and ends processes when
+// it is written.
+TC__UNUSED static size_t tc__machine_memory(void) {
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    if (pages <= 0 || size <= 0) return 0;
+    uint64_t bytes = (uint64_t)pages * (uint64_t)size;
+#    if TC__LINUX
+    tc__limit_in_file("/sys/fs/cgroup/memory.max", &bytes);
+    tc__limit_in_file("/sys/fs/cgroup/memory/memory.limit_in_bytes", &bytes);
+#    endif
+    return bytes > SIZE_MAX ? SIZE_MAX : (size_t)bytes;
+}
 #endif
 
 // A number of the calling thread; 0 where there are no threads to tell apart. On Linux it is the system's, which

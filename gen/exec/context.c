@@ -100,6 +100,8 @@ TCDEF tc_ctx *tc_open(const tc_config *config) {
     tc_config all = config ? *config : tc_config_default();
     tc_ctx *c = tc__context_new(&all.allocator, &all.logger);
     if (!c) return NULL;
+    if (!all.allocator.realloc) // of a hook's memory its owner knows more
+        tc__core_of(c)->most = tc__machine_memory() / 10 * 9;
     (void)tc__options_check(c, "tc_open", &all, 0);
     tc__options_environment(c, &all, 0);
     if (tc__configure(c, &all) && tc__values_open(c) && tc__kernels_open(c, &all)) return c;

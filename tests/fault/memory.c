@@ -774,3 +774,35 @@ TEST(layouts_without_end) {
     CHECK_EQ(tc_error(tc), TC_OK);
     tc_close(tc);
 }
+
+// What the machine has no memory for is an error: the system would end the process when it is written. All that was there
+// stays, and there is memory again when something is freed.
+static void grows_to_the_end(int scopes) {
+    enum { N = 1 << 18, MOST = 200 };
+    tc_ctx *tc = tc_open(NULL);
+    tc_tensor x[MOST];
+    int n = 0;
+    REQUIRE(tc);
+    CHECK(tc__core_of(tc)->most > 0);
+    tc_tensor state = tc_ones(tc, TC_DIMS(N), TC_F32);
+    tc__core_of(tc)->most = tc__core_of(tc)->bytes + MOST / 2 * N * sizeof(float);
+    while (n < MOST) {
+        if (scopes) tc_scope_begin(tc);
+        tc_tensor next = tc_add_s(state, 1);
+        if (scopes) tc_free(state), next = tc_scope_return(tc, next);
+        if (tc_is_null(next)) break;
+        x[n++] = state = next;
+    }
+    CHECK(scopes ? n == MOST : n > MOST / 3 && n < MOST);
+    CHECK_EQ(tc_error(tc), scopes ? TC_OK : TC_E_NOMEM);
+    CHECK(scopes || strstr(tc_error_text(tc), "wrap loops in tc_scope_begin"));
+    tc_error_clear(tc);
+    CHECK_EQ(tc_get(state, TC_DIMS(N - 1)), n + 1);
+    for (int i = 0; i + 1 < n && !scopes; i++) tc_free(x[i]);
+    CHECK_EQ(tc_get(tc_add_s(state, 1), TC_DIMS(0)), n + 2);
+    CHECK_STR(tc_error_text(tc), "");
+    tc_close(tc);
+}
+
+TEST(eager_results_to_the_end_of_memory) { grows_to_the_end(0); }
+TEST(eager_results_in_scopes) { grows_to_the_end(1); }
