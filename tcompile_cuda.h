@@ -4268,8 +4268,25 @@ if(bytes>most)most=bytes;
 }
 return least==1&&most>1?2:least;
 }
+enum{
+TC__DEVICE_APART=4,
+TC__DEVICE_SHORT_BYTES=4
+};
+static int tc__device_loads_apart(const tc__group*g,tc__axis axis){
+int apart=0;
+for(size_t i=0;i<g->body.node.count;i++){
+const tc__node*n=g->body.node.at[i];
+tc__ix stride;
+apart+=n->op==TC_OP_LOAD&&n->level==TC__AT_COL&&tc__device_is_memory(n)&&
+tc__ix_steps(g,n->attr[TC__LOAD_INDEX],axis,2,&stride)&&
+tc__ix_is_const(stride)&&tc__ix_value(stride)>1;
+}
+return apart;
+}
 static int tc__device_width(const tc__group*g,tc__axis axis){
-int width=TC__DEVICE_WIDEST/(int)tc__device_least_bytes(g);
+int least=(int)tc__device_least_bytes(g),width=TC__DEVICE_WIDEST/least;
+if(tc__device_loads_apart(g,axis)>=TC__DEVICE_APART)
+width=least<TC__DEVICE_SHORT_BYTES?TC__DEVICE_SHORT_BYTES/least:1;
 for(;width>1;width/=2)
 if(tc__device_takes(g,axis,width))return width;
 return 1;

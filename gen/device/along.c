@@ -146,9 +146,30 @@ static uint32_t tc__device_least_bytes(const tc__group *g) {
     return least == 1 && most > 1 ? 2 : least;
 }
 
-// Elements of a 16-byte access of the narrowest dtype. Fewer where the extent does not divide into them.
+enum {
+    TC__DEVICE_APART = 4,      // loads of elements that are apart which make vectors short,
+    TC__DEVICE_SHORT_BYTES = 4 //   and bytes of those
+};
+
+// Loads whose elements lie apart, as those of windows in steps of two do.
+static int tc__device_loads_apart(const tc__group *g, tc__axis axis) {
+    int apart = 0;
+    for (size_t i = 0; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        tc__ix stride;
+        apart += n->op == TC_OP_LOAD && n->level == TC__AT_COL && tc__device_is_memory(n) &&
+                 tc__ix_steps(g, n->attr[TC__LOAD_INDEX], axis, 2, &stride) &&
+                 tc__ix_is_const(stride) && tc__ix_value(stride) > 1;
+    }
+    return apart;
+}
+
+// Elements of a 16-byte access of the narrowest dtype. Fewer where the extent does not divide into them, or where lanes
+// would ask for lines of their own: a maximum of 3 x 3 in steps of 2, bf16, has 8 of them for each load then.
 static int tc__device_width(const tc__group *g, tc__axis axis) {
-    int width = TC__DEVICE_WIDEST / (int)tc__device_least_bytes(g);
+    int least = (int)tc__device_least_bytes(g), width = TC__DEVICE_WIDEST / least;
+    if (tc__device_loads_apart(g, axis) >= TC__DEVICE_APART)
+        width = least < TC__DEVICE_SHORT_BYTES ? TC__DEVICE_SHORT_BYTES / least : 1;
     for (; width > 1; width /= 2)
         if (tc__device_takes(g, axis, width)) return width;
     return 1;
