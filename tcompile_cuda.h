@@ -1078,8 +1078,8 @@ static const char*const tc__text_cuda_product[]={
 "    return p + (0u - (unsigned)__cvta_generic_to_shared(p)) % N;",
 "}",
 "// fn: matrix_place",
-"template <int K = 64> TC_FN tc_u64 TC_N(matrix_place)(const void *tile) {",
-"    const tc_u64 block = 1024 / 16, lines = K * 128 / 16, swizzled = (tc_u64)1 << 62;",
+"template <int K = 64, int LINE = 128> TC_FN tc_u64 TC_N(matrix_place)(const void *tile) {",
+"    const tc_u64 block = 8 * LINE / 16, lines = K * 128 / 16, swizzled = (tc_u64)(LINE == 128 \? 1 : 2) << 62;",
 "    return ((unsigned)__cvta_generic_to_shared(tile) & 0x3ffff) / 16 | lines << 16 | block << 32 | swizzled;",
 "}",
 "// fn: matrix_begin",
@@ -2043,8 +2043,8 @@ static const char*const tc__text_cuda_mapped[]={
 "        #pragma unroll 1",
 "        for (int step = 0; step < steps; step++) {",
 "            TC_N(semaphore_wait)(ring.full + ring.at, ring.parity);",
-"            const tc_u64 a = TC_N(matrix_place)(ring.memory + ring.at * Ring::size + first * (64 * Ring::line)),",
-"                         b = TC_N(matrix_place)(ring.memory + ring.at * Ring::size + Ring::left);",
+"            const tc_u64 a = TC_N(matrix_place)<64, (int)Ring::line>(ring.memory + ring.at * Ring::size + first * (64 * Ring::line)),",
+"                         b = TC_N(matrix_place)<64, (int)Ring::line>(ring.memory + ring.at * Ring::size + Ring::left);",
 "            TC_N(matrix_begin)();",
 "            #pragma unroll",
 "            for (int d = 0; d < Ring::line / 32; d++) {",
@@ -2246,7 +2246,7 @@ static const char*const tc__text_cuda_mapped[]={
 "                TC_N(semaphore_expect)(ring.full + ring.at, Ring::size);",
 "                TC_N(map_bring)<L, (int)P::rows>(to, left, (int)tile.row, k, (int)tile.batch, ring.full + ring.at);",
 "                const int own = (int)Tile::rank() * part;",
-"                TC_N(map_bring)<R, (int)P::cols, 64, (int)P::cluster>(to + Ring::left + own * 128, right, (int)tile.col + (R::deep \? own : 0), k + (R::deep \? 0 : own), (int)tile.batch, ring.full + ring.at);",
+"                TC_N(map_bring)<R, (int)P::cols, 64, (int)P::cluster>(to + Ring::left + own * (R::deep \? (int)Ring::line : 128), right, (int)tile.col + (R::deep \? own : 0), k + (R::deep \? 0 : own), (int)tile.batch, ring.full + ring.at);",
 "            }",
 "        }",
 "        if constexpr (P::cluster > 1) ring.meet();",
@@ -4637,6 +4637,7 @@ row;
 int64_t line_stride,deep_stride;
 int64_t lines,depth,rows,batches;
 int64_t tile,step;
+int64_t whole;
 int dtype;
 }tc__mapped;
 static int64_t tc__map_line(int dtype){
@@ -4706,7 +4707,8 @@ m->size[2]=b.inner,m->size[3]=b.outer;
 m->stride[0]=deep?o->line_stride:o->deep_stride;
 m->stride[1]=b.inner>1?b.stride[0]:m->stride[0]*m->size[1];
 m->stride[2]=b.outer>1?b.stride[1]:m->stride[1]*m->size[2];
-m->box[0]=(uint32_t)tc__map_line(o->dtype),
+int half=deep&&o->whole&&o->whole<tc__map_line(o->dtype);
+m->box[0]=(uint32_t)(half?o->whole:tc__map_line(o->dtype));
 m->box[1]=(uint32_t)(deep?o->tile:o->step);
 m->box[2]=m->box[3]=1;
 return tc__map_fits(m);
@@ -4716,13 +4718,17 @@ TC__MAP_CORNER=127,
 TC__MAP_REACH=
 127
 };
+static int tc__windows_are_half(const tc__group_windows*w,int dtype){
+return w->channels&&!w->turned&&w->channels%tc__map_line(dtype)!=0;
+}
 static int tc__map_of_windows(const tc__group_windows*w,int64_t places,int dtype,
 tc_device_map*m){
-int64_t stride=w->channels;
+int64_t stride=w->channels,
+line=tc__map_line(dtype)/(1+tc__windows_are_half(w,dtype));
 memset(m,0,sizeof*m);
-if(!w->channels||w->channels%tc__map_line(dtype)||places>256)return 0;
+if(!w->channels||w->channels%line||places>256)return 0;
 m->dtype=dtype,m->size[0]=w->channels,m->size[3]=w->images;
-m->box[0]=(uint32_t)tc__map_line(dtype),m->box[1]=(uint32_t)places,m->box[2]=1;
+m->box[0]=(uint32_t)line,m->box[1]=(uint32_t)places,m->box[2]=1;
 for(int i=0;i<2;i++){
 int64_t reach=(w->size[1-i]-1)*w->dilation[1-i];
 int64_t end=(w->out[1-i]-1)*w->stride[1-i]-w->low[1-i];
@@ -4769,7 +4775,7 @@ o->rows=tc__ix_value(n->attr[TC__TEMPLATE_ROWS]);
 o->lines=left?o->rows:tc__ix_value(n->attr[TC__TEMPLATE_COLS]);
 o->depth=tc__ix_value(n->attr[TC__TEMPLATE_DEPTH]);
 o->tile=number[left?TC__TILES_ROWS:TC__TILES_COLS],
-o->step=number[TC__TILES_DEPTH];
+o->step=o->whole=number[TC__TILES_DEPTH];
 if(!left)o->tile/=number[TC__TILES_CLUSTER],o->step/=number[TC__TILES_CLUSTER];
 }
 static void tc__mapped_chain(const tc__node*n,int64_t hole,tc__mapped*o){
@@ -4791,6 +4797,7 @@ tc_device_map*m){
 const int64_t*a=hole->attr,*number=n->attr+TC__TEMPLATE_NUMBERS;
 const tc__node*copy=k->body.node.at[hole->id+1];
 tc__mapped o;
+memset(&o,0,sizeof o);
 if(copy->op==TC_OP_COPY&&k->shape.windows.channels&&
 a[TC__HOLE_HOLE]!=TC__HOLE_LEFT){
 int64_t from=copy->attr[TC__COPY_FROM];
@@ -5101,6 +5108,7 @@ int lines;
 int cluster;
 int relay;
 tc__relay halves;
+int depth;
 int stages;
 tc__axis wide;
 int few;
@@ -5471,7 +5479,7 @@ return(int)(way==TC__WAY_GROUPS?16*high:rows/high);
 }
 static int tc__tile_bytes(const tc__product*q,const tc__product_tile*t,int lines){
 return t->stages*tc__product_bytes(q)*t->depth*(t->rows+t->cols)+
-tc__tile_spare(t->way,t->stages,t->high*t->across,lines);
+tc__tile_spare(t->way,2*t->stages,t->high*t->across,lines);
 }
 static int tc__product_lines(const tc__group*g,const tc__product*q,
 const tc__product_tile*t){
@@ -5527,7 +5535,7 @@ return size+(q->tile->way==TC__WAY_SIMT?tc__product_pack(q):TC__PRODUCT_PAD);
 }
 static int tc__stage_size(const tc__product*q,tc__level level){
 int size=level==TC__AT_LEFT?q->tile->rows:q->tile->cols;
-return q->tile->depth*tc__line_pitch(q,size);
+return q->depth*tc__line_pitch(q,size);
 }
 static int tc__has_async(const tc__product*q){
 return q->left.bring==TC__BRING_ASYNC||q->right.bring==TC__BRING_ASYNC;
@@ -5561,7 +5569,7 @@ tc__tile_spare(q->tile->way,q->stages,q->threads/32,q->lines);
 }
 static int tc__stage_accesses(const tc__product*q,const tc__staged*s){
 int size=s->level==TC__AT_LEFT?q->tile->rows:q->tile->cols;
-return size*q->tile->depth/s->width/q->threads;
+return size*q->depth/s->width/q->threads;
 }
 static void tc__fit_stage(const tc__product*q,tc__staged*s){
 while(s->width>1&&!tc__stage_accesses(q,s))s->width/=2;
@@ -5581,6 +5589,7 @@ static void tc__plan_tiles(const tc__group*g,tc__product*q){
 tc__ixpool*x=g->body.ix;
 q->form=TC__PRODUCT_TILES;
 q->tile=tc__choose_product_tile(g,q);
+q->depth=q->tile->depth;
 q->threads=32*q->tile->high*q->tile->across;
 tc__fit_stage(q,&q->left);
 tc__fit_stage(q,&q->right);
@@ -5589,6 +5598,8 @@ q->blocks=tc__ix_mul(x,g->shape.batch,
 tc__ix_mul(x,tc__tiles_high(g,q),tc__tiles_across(g,q)));
 q->shares=tc__ix_is_const(q->blocks)?tc__ix_value(q->blocks):0;
 tc__plan_relay(g,q);
+if(q->tile->way==TC__WAY_MAPPED&&tc__windows_are_half(&g->shape.windows,q->dtype))
+q->depth/=2,q->stages*=2;
 q->shared=tc__ix_const(tc__tiles_shared(q));
 q->sums=q->tile->rows*q->tile->cols/q->threads;
 q->cluster=tc__tiles_cluster(g,q);
@@ -9764,7 +9775,7 @@ static void tc__tiles_numbers_of(const tc__group*g,const tc__product*q,int width
 int64_t*n){
 const tc__product_tile*tile=q->tile;
 n[TC__TILES_WAY]=tile->way,n[TC__TILES_ROWS]=tile->rows;
-n[TC__TILES_COLS]=tile->cols,n[TC__TILES_DEPTH]=tile->depth;
+n[TC__TILES_COLS]=tile->cols,n[TC__TILES_DEPTH]=q->depth;
 n[TC__TILES_HIGH]=tile->high,n[TC__TILES_ACROSS]=tile->across;
 n[TC__TILES_STAGES]=q->stages,n[TC__TILES_THREADS]=q->threads;
 n[TC__TILES_PACK]=tc__product_pack(q),n[TC__TILES_WIDTH]=width;
@@ -9773,7 +9784,7 @@ n[TC__TILES_GROUP]=TC__SLICE_GROUP;
 n[TC__TILES_BATCHES]=!tc__ix_equals(g->shape.batch,1);
 n[TC__TILES_RAGGED_ROWS]=tc__template_leaves(g,q->m,tile->rows);
 n[TC__TILES_RAGGED_COLS]=tc__template_leaves(g,g->shape.cols,tile->cols);
-n[TC__TILES_RAGGED_DEPTH]=tc__template_leaves(g,tc__depth_of(g),tile->depth);
+n[TC__TILES_RAGGED_DEPTH]=tc__template_leaves(g,tc__depth_of(g),q->depth);
 n[TC__TILES_LAST]=n[TC__TILES_TURNS]=0,n[TC__TILES_CLUSTER]=q->cluster;
 n[TC__TILES_BY_ROW]=n[TC__TILES_RELAY]=0;
 if(tile->way>=TC__WAY_MAPPED)tc__mapped_numbers_of(g,q,n);
@@ -14270,7 +14281,10 @@ TCU__MAP_F32=7,
 TCU__MAP_BF16=9
 }tcu__map_dtype;
 typedef enum tcu__map_interleave{TCU__MAP_PLAIN=0}tcu__map_interleave;
-typedef enum tcu__map_swizzle{TCU__MAP_SWIZZLE_128=3}tcu__map_swizzle;
+typedef enum tcu__map_swizzle{
+TCU__MAP_SWIZZLE_64=2,
+TCU__MAP_SWIZZLE_128=3
+}tcu__map_swizzle;
 typedef enum tcu__map_promotion{TCU__MAP_L2_128=2}tcu__map_promotion;
 typedef enum tcu__map_fill{TCU__MAP_ZEROS=0}tcu__map_fill;
 typedef enum tcu__library_option{TCU__LIBRARY_OPTION_NONE=0}tcu__library_option;
@@ -15885,6 +15899,9 @@ if(dtype==TC_F32)return TCU__MAP_F32;
 if(dtype==TC_F8E4M3||dtype==TC_F8E5M2)return TCU__MAP_U8;
 return dtype==TC_F16?TCU__MAP_F16:TCU__MAP_BF16;
 }
+TCU__FN tcu__map_swizzle tcu__map_swizzle_of(uint64_t line){
+return line<=64?TCU__MAP_SWIZZLE_64:TCU__MAP_SWIZZLE_128;
+}
 TCU__FN int tcu__map_windows(tcu__device*d,const tc_device_map*m,void*at,
 const uint64_t*size,const uint64_t*stride,
 tcu__tensor_map*map){
@@ -15892,7 +15909,8 @@ uint32_t step[4];
 step[0]=step[3]=1,step[1]=m->step[0],step[2]=m->step[1];
 return TCU__DO(d,"a tensor map of windows",cuTensorMapEncodeIm2col,map,
 tcu__map_dtype_of(m->dtype),4,at,size,stride,m->low,m->high,
-m->box[0],m->box[1],step,TCU__MAP_PLAIN,TCU__MAP_SWIZZLE_128,
+m->box[0],m->box[1],step,TCU__MAP_PLAIN,
+tcu__map_swizzle_of(m->box[0]*tc_dtype_bytes((tc_dtype)m->dtype)),
 TCU__MAP_L2_128,TCU__MAP_ZEROS);
 }
 TCU__FN int tcu__map_make(tcu__device*d,const tc_device_map*m,tcu__address base,
@@ -15907,10 +15925,11 @@ uint64_t size[4],stride[3];
 uintptr_t at=(uintptr_t)base+(uintptr_t)m->offset*bytes;
 for(int i=0;i<4;i++)size[i]=(uint64_t)m->size[i];
 for(int i=0;i<3;i++)stride[i]=(uint64_t)m->stride[i]*bytes;
-int ok=m->step[0]?tcu__map_windows(d,m,(void*)at,size,stride,map)
+int ok=m->step[0]
+?tcu__map_windows(d,m,(void*)at,size,stride,map)
 :TCU__DO(d,"a tensor map",cuTensorMapEncodeTiled,map,
-tcu__map_dtype_of(m->dtype),4,(void*)at,size,stride,
-m->box,step,TCU__MAP_PLAIN,TCU__MAP_SWIZZLE_128,
+tcu__map_dtype_of(m->dtype),4,(void*)at,size,stride,m->box,
+step,TCU__MAP_PLAIN,tcu__map_swizzle_of(m->box[0]*bytes),
 TCU__MAP_L2_128,TCU__MAP_ZEROS);
 if(!ok)return 0;
 memcpy(to,map,sizeof*map);

@@ -324,8 +324,8 @@ template <class P, class L, class R> struct TC_N(mapped_sums) {
         #pragma unroll 1
         for (int step = 0; step < steps; step++) {
             TC_N(semaphore_wait)(ring.full + ring.at, ring.parity);
-            const tc_u64 a = TC_N(matrix_place)(ring.memory + ring.at * Ring::size + first * (64 * Ring::line)),
-                         b = TC_N(matrix_place)(ring.memory + ring.at * Ring::size + Ring::left);
+            const tc_u64 a = TC_N(matrix_place)<64, (int)Ring::line>(ring.memory + ring.at * Ring::size + first * (64 * Ring::line)),
+                         b = TC_N(matrix_place)<64, (int)Ring::line>(ring.memory + ring.at * Ring::size + Ring::left);
             TC_N(matrix_begin)();
             #pragma unroll
             for (int d = 0; d < Ring::line / 32; d++) {
@@ -549,7 +549,7 @@ TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, 
                 TC_N(semaphore_expect)(ring.full + ring.at, Ring::size);
                 TC_N(map_bring)<L, (int)P::rows>(to, left, (int)tile.row, k, (int)tile.batch, ring.full + ring.at);
                 const int own = (int)Tile::rank() * part;
-                TC_N(map_bring)<R, (int)P::cols, 64, (int)P::cluster>(to + Ring::left + own * 128, right, (int)tile.col + (R::deep ? own : 0), k + (R::deep ? 0 : own), (int)tile.batch, ring.full + ring.at);
+                TC_N(map_bring)<R, (int)P::cols, 64, (int)P::cluster>(to + Ring::left + own * (R::deep ? (int)Ring::line : 128), right, (int)tile.col + (R::deep ? own : 0), k + (R::deep ? 0 : own), (int)tile.batch, ring.full + ring.at);
             }
         }
         if constexpr (P::cluster > 1) ring.meet();

@@ -131,6 +131,11 @@ TCU__FN tcu__map_dtype tcu__map_dtype_of(int dtype) {
     return dtype == TC_F16 ? TCU__MAP_F16 : TCU__MAP_BF16;
 }
 
+// How a box's lines are exchanged, which have so many bytes.
+TCU__FN tcu__map_swizzle tcu__map_swizzle_of(uint64_t line) {
+    return line <= 64 ? TCU__MAP_SWIZZLE_64 : TCU__MAP_SWIZZLE_128;
+}
+
 // Of windows: rank 4, and boxes of places.
 TCU__FN int tcu__map_windows(tcu__device *d, const tc_device_map *m, void *at,
                              const uint64_t *size, const uint64_t *stride,
@@ -139,7 +144,8 @@ TCU__FN int tcu__map_windows(tcu__device *d, const tc_device_map *m, void *at,
     step[0] = step[3] = 1, step[1] = m->step[0], step[2] = m->step[1];
     return TCU__DO(d, "a tensor map of windows", cuTensorMapEncodeIm2col, map,
                    tcu__map_dtype_of(m->dtype), 4, at, size, stride, m->low, m->high,
-                   m->box[0], m->box[1], step, TCU__MAP_PLAIN, TCU__MAP_SWIZZLE_128,
+                   m->box[0], m->box[1], step, TCU__MAP_PLAIN,
+                   tcu__map_swizzle_of(m->box[0] * tc_dtype_bytes((tc_dtype)m->dtype)),
                    TCU__MAP_L2_128, TCU__MAP_ZEROS);
 }
 
@@ -158,11 +164,12 @@ TCU__FN int tcu__map_make(tcu__device *d, const tc_device_map *m, tcu__address b
     uintptr_t at = (uintptr_t)base + (uintptr_t)m->offset * bytes;
     for (int i = 0; i < 4; i++) size[i] = (uint64_t)m->size[i];
     for (int i = 0; i < 3; i++) stride[i] = (uint64_t)m->stride[i] * bytes;
-    int ok = m->step[0] ? tcu__map_windows(d, m, (void *)at, size, stride, map)
-                        : TCU__DO(d, "a tensor map", cuTensorMapEncodeTiled, map,
-                                  tcu__map_dtype_of(m->dtype), 4, (void *)at, size, stride,
-                                  m->box, step, TCU__MAP_PLAIN, TCU__MAP_SWIZZLE_128,
-                                  TCU__MAP_L2_128, TCU__MAP_ZEROS);
+    int ok = m->step[0]
+                 ? tcu__map_windows(d, m, (void *)at, size, stride, map)
+                 : TCU__DO(d, "a tensor map", cuTensorMapEncodeTiled, map,
+                           tcu__map_dtype_of(m->dtype), 4, (void *)at, size, stride, m->box,
+                           step, TCU__MAP_PLAIN, tcu__map_swizzle_of(m->box[0] * bytes),
+                           TCU__MAP_L2_128, TCU__MAP_ZEROS);
     if (!ok) return 0;
     memcpy(to, map, sizeof *map);
     return 1;

@@ -59,7 +59,10 @@ typedef enum tcu__map_dtype {
     TCU__MAP_BF16 = 9
 } tcu__map_dtype;
 typedef enum tcu__map_interleave { TCU__MAP_PLAIN = 0 } tcu__map_interleave;
-typedef enum tcu__map_swizzle { TCU__MAP_SWIZZLE_128 = 3 } tcu__map_swizzle;
+typedef enum tcu__map_swizzle {
+    TCU__MAP_SWIZZLE_64 = 2,
+    TCU__MAP_SWIZZLE_128 = 3
+} tcu__map_swizzle;
 typedef enum tcu__map_promotion { TCU__MAP_L2_128 = 2 } tcu__map_promotion;
 typedef enum tcu__map_fill { TCU__MAP_ZEROS = 0 } tcu__map_fill;
 typedef enum tcu__library_option { TCU__LIBRARY_OPTION_NONE = 0 } tcu__library_option;

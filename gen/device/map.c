@@ -18,7 +18,8 @@ typedef struct tc__mapped {
         row; //   its line, and place along k; the first row of the batch, -1 = `line` tells the batch, too
     int64_t line_stride, deep_stride;    // 0 = not known
     int64_t lines, depth, rows, batches; // lines of a batch; rows of the result of one
-    int64_t tile, step;                  // lines of a tile, and of k in it
+    int64_t tile, step;                  // lines of a tile, and of k in it,
+    int64_t whole; // that step of all blocks of a cluster; 0 = a line at least
     int dtype;
 } tc__mapped;
 
@@ -102,7 +103,8 @@ static int tc__map_of(tc__ixpool *x, const tc__mapped *o, tc_device_map *m) {
     m->stride[0] = deep ? o->line_stride : o->deep_stride;
     m->stride[1] = b.inner > 1 ? b.stride[0] : m->stride[0] * m->size[1];
     m->stride[2] = b.outer > 1 ? b.stride[1] : m->stride[1] * m->size[2];
-    m->box[0] = (uint32_t)tc__map_line(o->dtype),
+    int half = deep && o->whole && o->whole < tc__map_line(o->dtype);
+    m->box[0] = (uint32_t)(half ? o->whole : tc__map_line(o->dtype));
     m->box[1] = (uint32_t)(deep ? o->tile : o->step);
     m->box[2] = m->box[3] = 1;
     return tc__map_fits(m);
@@ -116,14 +118,20 @@ enum {
         127 //   and that a tap is from the first: behind the last are some that no result needs
 };
 
+// Whether tiles have half lines: of windows along k whose channels are no whole ones.
+static int tc__windows_are_half(const tc__group_windows *w, int dtype) {
+    return w->channels && !w->turned && w->channels % tc__map_line(dtype) != 0;
+}
+
 // The map of windows for tiles of so many places, but for its arguments; 0 = there is none.
 static int tc__map_of_windows(const tc__group_windows *w, int64_t places, int dtype,
                               tc_device_map *m) {
-    int64_t stride = w->channels;
+    int64_t stride = w->channels,
+            line = tc__map_line(dtype) / (1 + tc__windows_are_half(w, dtype));
     memset(m, 0, sizeof *m);
-    if (!w->channels || w->channels % tc__map_line(dtype) || places > 256) return 0;
+    if (!w->channels || w->channels % line || places > 256) return 0;
     m->dtype = dtype, m->size[0] = w->channels, m->size[3] = w->images;
-    m->box[0] = (uint32_t)tc__map_line(dtype), m->box[1] = (uint32_t)places, m->box[2] = 1;
+    m->box[0] = (uint32_t)line, m->box[1] = (uint32_t)places, m->box[2] = 1;
     for (int i = 0; i < 2; i++) { // width is first
         int64_t reach = (w->size[1 - i] - 1) * w->dilation[1 - i];
         int64_t end = (w->out[1 - i] - 1) * w->stride[1 - i] - w->low[1 - i];
@@ -178,7 +186,7 @@ static void tc__mapped_tiles(const tc__node *n, int64_t hole, tc__mapped *o) {
     o->lines = left ? o->rows : tc__ix_value(n->attr[TC__TEMPLATE_COLS]);
     o->depth = tc__ix_value(n->attr[TC__TEMPLATE_DEPTH]);
     o->tile = number[left ? TC__TILES_ROWS : TC__TILES_COLS],
-    o->step = number[TC__TILES_DEPTH];
+    o->step = o->whole = number[TC__TILES_DEPTH];
     // Of a right tile's rows in memory each block of a cluster brings a part.
     if (!left) o->tile /= number[TC__TILES_CLUSTER], o->step /= number[TC__TILES_CLUSTER];
 }
@@ -205,6 +213,7 @@ static int tc__template_map(const tc__group *k, const tc__node *n, const tc__nod
     const int64_t *a = hole->attr, *number = n->attr + TC__TEMPLATE_NUMBERS;
     const tc__node *copy = k->body.node.at[hole->id + 1];
     tc__mapped o;
+    memset(&o, 0, sizeof o);
     if (copy->op == TC_OP_COPY && k->shape.windows.channels &&
         a[TC__HOLE_HOLE] != TC__HOLE_LEFT) {
         int64_t from = copy->attr[TC__COPY_FROM];

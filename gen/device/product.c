@@ -211,7 +211,7 @@ static int tc__tile_part(int way, int64_t rows, int64_t high) {
 
 static int tc__tile_bytes(const tc__product *q, const tc__product_tile *t, int lines) {
     return t->stages * tc__product_bytes(q) * t->depth * (t->rows + t->cols) +
-           tc__tile_spare(t->way, t->stages, t->high * t->across, lines);
+           tc__tile_spare(t->way, 2 * t->stages, t->high * t->across, lines);
 }
 
 // Columns of the result that a warp gives at a time where it does so through memory, of which there may not be enough; 0 = from
@@ -280,7 +280,7 @@ static int tc__line_pitch(const tc__product *q, int size) {
 // Elements of one stage of an operand.
 static int tc__stage_size(const tc__product *q, tc__level level) {
     int size = level == TC__AT_LEFT ? q->tile->rows : q->tile->cols;
-    return q->tile->depth * tc__line_pitch(q, size);
+    return q->depth * tc__line_pitch(q, size);
 }
 
 static int tc__has_async(const tc__product *q) {
@@ -323,7 +323,7 @@ static int tc__tiles_shared(const tc__product *q) {
 // Accesses of a thread that bring one stage.
 static int tc__stage_accesses(const tc__product *q, const tc__staged *s) {
     int size = s->level == TC__AT_LEFT ? q->tile->rows : q->tile->cols;
-    return size * q->tile->depth / s->width / q->threads;
+    return size * q->depth / s->width / q->threads;
 }
 
 // Narrower accesses where a stage has fewer of them than there are threads.
@@ -351,6 +351,7 @@ static void tc__plan_tiles(const tc__group *g, tc__product *q) {
     tc__ixpool *x = g->body.ix;
     q->form = TC__PRODUCT_TILES;
     q->tile = tc__choose_product_tile(g, q);
+    q->depth = q->tile->depth;
     q->threads = 32 * q->tile->high * q->tile->across;
     tc__fit_stage(q, &q->left);
     tc__fit_stage(q, &q->right);
@@ -359,6 +360,8 @@ static void tc__plan_tiles(const tc__group *g, tc__product *q) {
                            tc__ix_mul(x, tc__tiles_high(g, q), tc__tiles_across(g, q)));
     q->shares = tc__ix_is_const(q->blocks) ? tc__ix_value(q->blocks) : 0;
     tc__plan_relay(g, q);
+    if (q->tile->way == TC__WAY_MAPPED && tc__windows_are_half(&g->shape.windows, q->dtype))
+        q->depth /= 2, q->stages *= 2;
     q->shared = tc__ix_const(tc__tiles_shared(q));
     q->sums = q->tile->rows * q->tile->cols / q->threads;
     q->cluster = tc__tiles_cluster(g, q);

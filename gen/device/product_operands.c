@@ -77,6 +77,7 @@ typedef struct tc__product {
     int cluster; // blocks that get the right operand together; 1 = each has its own
     int relay;   // threads that finish results while others multiply, 0 = there are none
     tc__relay halves; // what they would get
+    int depth;        // of k in a stage
     int stages;       // of the ring
     // FEW, ROWS
     tc__axis wide; // of the result, along the operand that is read once: ROW or COL

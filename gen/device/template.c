@@ -427,7 +427,7 @@ static void tc__tiles_numbers_of(const tc__group *g, const tc__product *q, int w
                                  int64_t *n) {
     const tc__product_tile *tile = q->tile;
     n[TC__TILES_WAY] = tile->way, n[TC__TILES_ROWS] = tile->rows;
-    n[TC__TILES_COLS] = tile->cols, n[TC__TILES_DEPTH] = tile->depth;
+    n[TC__TILES_COLS] = tile->cols, n[TC__TILES_DEPTH] = q->depth;
     n[TC__TILES_HIGH] = tile->high, n[TC__TILES_ACROSS] = tile->across;
     n[TC__TILES_STAGES] = q->stages, n[TC__TILES_THREADS] = q->threads;
     n[TC__TILES_PACK] = tc__product_pack(q), n[TC__TILES_WIDTH] = width;
@@ -436,7 +436,7 @@ static void tc__tiles_numbers_of(const tc__group *g, const tc__product *q, int w
     n[TC__TILES_BATCHES] = !tc__ix_equals(g->shape.batch, 1);
     n[TC__TILES_RAGGED_ROWS] = tc__template_leaves(g, q->m, tile->rows);
     n[TC__TILES_RAGGED_COLS] = tc__template_leaves(g, g->shape.cols, tile->cols);
-    n[TC__TILES_RAGGED_DEPTH] = tc__template_leaves(g, tc__depth_of(g), tile->depth);
+    n[TC__TILES_RAGGED_DEPTH] = tc__template_leaves(g, tc__depth_of(g), q->depth);
     n[TC__TILES_LAST] = n[TC__TILES_TURNS] = 0, n[TC__TILES_CLUSTER] = q->cluster;
     n[TC__TILES_BY_ROW] = n[TC__TILES_RELAY] = 0;
     if (tile->way >= TC__WAY_MAPPED) tc__mapped_numbers_of(g, q, n);

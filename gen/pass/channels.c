@@ -92,11 +92,12 @@ static tc__node *tc__channels_rounded(tc__graph *g, tc__node *a) {
     return tc__channels_alu(g, TC_OP_WHERE, some, lead, a);
 }
 
-// a[..., c] with whole lines or accesses of c, in memory of its own.
-static tc__node *tc__channels_laid(tc__graph *g, tc__node *a) {
+// a[..., c] with whole lines or accesses of c, in memory of its own; half lines where `half` says so.
+static tc__node *tc__channels_laid(tc__graph *g, tc__node *a, int half) {
     a = tc__channels_rounded(g, a);
     if (!a) return NULL;
-    int64_t c = tc__ix_value(a->dims[a->rank - 1]), line = tc__channels_line(a->dtype);
+    int64_t c = tc__ix_value(a->dims[a->rank - 1]),
+            line = tc__channels_line(a->dtype) / (1 + half);
     if (a->dtype == TC_F32 && !g->tf32) line = TC__CHANNELS_ACCESS / 4;
     a = tc__channels_pad(g, a, a->rank - 1, 0, (c + line - 1) / line * line - c);
     return a ? tc__make_alu(g, TC_OP_LAID, a->dtype, &a, 1) : NULL;
@@ -108,18 +109,35 @@ static int tc__channels_are_few(const tc__windowed *w) {
            w->channels * w->size[1] <= tc__channels_line(w->weight->dtype);
 }
 
-// [n, oh, ow, c, kh, kw] of image a, or [n, oh, ow, kw * c, kh] where a row of a window stands in a line.
-static tc__node *tc__channels_columns(tc__graph *g, const tc__windowed *w, tc__node *a) {
-    static const int64_t last[] = {0, 2, 3, 1}, row[] = {0, 2, 3, 4, 1};
+// Taps of a window's row with the zeros that stand behind them.
+static int64_t tc__channels_taps(const tc__windowed *w) {
+    int64_t taps =
+        (w->size[1] + TC__CHANNELS_PACK - 1) / TC__CHANNELS_PACK * TC__CHANNELS_PACK;
+    return w->channels * taps <= tc__channels_line(w->weight->dtype) ? taps : w->size[1];
+}
+
+// Whether those of all channels have half a line.
+static int tc__channels_are_half(const tc__windowed *w) {
+    return tc__channels_are_few(w) &&
+           2 * w->channels * tc__channels_taps(w) <= tc__channels_line(w->weight->dtype);
+}
+
+// [n, oh, ow, c, kh, kw] of image a, or [n, oh, ow, c * taps, kh] where a row of a window stands in a line.
+static tc__node *tc__channels_columns(tc__graph *g, const tc__windowed *w, tc__node *a,
+                                      int half) {
+    static const int64_t last[] = {0, 2, 3, 1}, row[] = {0, 2, 3, 1, 4};
     int few = tc__channels_are_few(w);
+    int64_t taps = tc__channels_taps(w);
     int64_t size[] = {tc__ix_value(w->images), tc__ix_value(a->dims[2]),
-                      tc__ix_value(w->out[1]), w->size[1] * w->channels};
+                      tc__ix_value(w->out[1]), w->channels * taps};
     if (few) {
         a = tc__channels_pad(g, a, 3, w->low[1], w->high[1]);
-        a = tc__windowed_permute(g, tc__windowed_windows(g, w, a, 1, 3), row);
-        a = tc__channels_laid(g, a ? tc__windowed_reshape(g, a, 4, size) : NULL);
+        a = tc__channels_pad(g, tc__windowed_windows(g, w, a, 1, 3), 4, 0,
+                             taps - w->size[1]);
+        a = tc__windowed_permute(g, a, row);
+        a = tc__channels_laid(g, a ? tc__windowed_reshape(g, a, 4, size) : NULL, half);
     } else {
-        a = tc__channels_laid(g, tc__windowed_permute(g, a, last));
+        a = tc__channels_laid(g, tc__windowed_permute(g, a, last), 0);
     }
     a = tc__channels_pad(g, a, 1, w->low[0], w->high[0]);
     if (!few) a = tc__channels_pad(g, a, 2, w->low[1], w->high[1]);
@@ -129,14 +147,19 @@ static tc__node *tc__channels_columns(tc__graph *g, const tc__windowed *w, tc__n
 
 // [1, 1, o, k] of the weight's [1, 1, o, c * kh * kw].
 static tc__node *tc__channels_rows(tc__graph *g, const tc__windowed *w, tc__node *a) {
-    static const int64_t last[] = {0, 2, 3, 1};
+    static const int64_t last[] = {0, 2, 3, 1}, tap[] = {0, 2, 1, 3};
+    int few = tc__channels_are_few(w);
+    int64_t taps = tc__channels_taps(w);
     int64_t size[] = {w->results, w->channels, w->size[0], w->size[1]},
-            row[] = {w->results, w->size[0], w->size[1] * w->channels};
+            row[] = {w->results, w->size[0], w->channels * taps};
     int whole = w->channels % tc__channels_line(a->dtype) == 0 && tc__is_half(a->dtype);
     if (w->size[0] * w->size[1] == 1 && whole) return a; // its rows are what they would be
-    a = tc__windowed_permute(g, tc__windowed_reshape(g, a, 4, size), last);
-    if (tc__channels_are_few(w)) a = a ? tc__windowed_reshape(g, a, 3, row) : NULL;
-    a = tc__channels_laid(g, a);
+    a = tc__windowed_permute(g, tc__windowed_reshape(g, a, 4, size), few ? tap : last);
+    if (few) {
+        a = tc__channels_pad(g, a, 3, 0, taps - w->size[1]);
+        a = a ? tc__windowed_reshape(g, a, 3, row) : NULL;
+    }
+    a = tc__channels_laid(g, a, tc__channels_are_half(w));
     if (!a) return NULL;
     int64_t all[] = {1, 1, w->results, tc__ix_value(tc__node_numel(g, a)) / w->results};
     return tc__windowed_reshape(g, a, 4, all);
@@ -147,7 +170,8 @@ static tc__node *tc__channels_product(tc__graph *g, const tc__windowed *w) {
     tc__ix dims[4];
     uint32_t in[2];
     tc__node *left = tc__channels_rows(g, w, g->node.at[w->weight->id]),
-             *right = tc__channels_columns(g, w, g->node.at[w->image->id]);
+             *right = tc__channels_columns(g, w, g->node.at[w->image->id],
+                                           tc__channels_are_half(w));
     right = tc__windowed_permute(g, right, tc__channels_are_few(w) ? column : windows);
     if (!left || !right) return NULL;
     int64_t size[] = {tc__ix_value(w->images), 1, tc__ix_value(left->dims[3]),
@@ -166,27 +190,32 @@ static tc__node *tc__channels_gradients(tc__graph *g, const tc__windowed *w, tc_
     int64_t size[] = {tc__ix_value(w->images), w->results, tc__ix_value(w->out[0]),
                       tc__ix_value(w->out[1])};
     a = tc__channels_laid(
-        g, tc__windowed_permute(g, tc__windowed_reshape(g, a, 4, size), last));
+        g, tc__windowed_permute(g, tc__windowed_reshape(g, a, 4, size), last), 0);
     if (!a) return NULL;
     int64_t all[] = {1, 1, tc__ix_value(w->images) * tc__windowed_places(w),
                      tc__ix_value(a->dims[3])};
     return tc__windowed_permute(g, tc__windowed_reshape(g, a, 4, all), turned);
 }
 
-// [1, 1, o, c * kh * kw] of a product's [1, 1, o, kh * kw * c] whose o and c were padded.
+// [1, 1, o, c * kh * kw] of a product's [1, 1, o, kh * kw * c], or [1, 1, o, kh * c * taps], whose o and c were padded.
 static tc__node *tc__channels_first(tc__graph *g, const tc__windowed *w, tc__node *a) {
-    static const int64_t order[] = {0, 3, 1, 2};
+    static const int64_t order[] = {0, 3, 1, 2}, within[] = {0, 2, 1, 3};
     int few = tc__channels_are_few(w);
     int64_t taps = w->size[0] * (few ? 1 : w->size[1]), line = w->channels;
-    if (few) line *= w->size[1];
+    if (few) line *= tc__channels_taps(w);
     if (!a) return NULL;
     int64_t size[] = {tc__ix_value(a->dims[2]), taps, tc__ix_value(a->dims[3]) / taps},
             tap[] = {w->results, w->size[0], w->size[1], w->channels},
+            own[] = {w->results, w->size[0], w->channels, tc__channels_taps(w)},
             row[] = {1, 1, w->results, w->channels * w->size[0] * w->size[1]};
     a = tc__windowed_reshape(g, a, 3, size);
     a = tc__make_slice(g, a, 0, tc__ix_const(0), tc__ix_const(w->results), tc__ix_const(1));
     a = tc__make_slice(g, a, 2, tc__ix_const(0), tc__ix_const(line), tc__ix_const(1));
-    a = a ? tc__windowed_permute(g, tc__windowed_reshape(g, a, 4, tap), order) : NULL;
+    a = a ? tc__windowed_reshape(g, a, 4, few ? own : tap) : NULL;
+    if (few && a)
+        a = tc__make_slice(g, a, 3, tc__ix_const(0), tc__ix_const(w->size[1]),
+                           tc__ix_const(1));
+    a = a ? tc__windowed_permute(g, a, few ? within : order) : NULL;
     return a ? tc__windowed_reshape(g, a, 4, row) : NULL;
 }
 
@@ -196,7 +225,7 @@ static tc__node *tc__channels_weight(tc__graph *g, const tc__windowed *w) {
     tc__ix dims[4];
     uint32_t in[2];
     tc__node *left = tc__channels_gradients(g, w, g->node.at[w->weight->id]),
-             *right = tc__channels_columns(g, w, g->node.at[w->image->id]);
+             *right = tc__channels_columns(g, w, g->node.at[w->image->id], 0);
     right = tc__windowed_permute(g, right, tc__channels_are_few(w) ? column : windows);
     if (!left || !right) return NULL;
     int64_t places = tc__ix_value(left->dims[3]);

@@ -32,6 +32,11 @@ static const convolution cases[] = {
     {TC_BF16, 3, 17, 14, 14, 24, 3, 3, 1, 2, 2, 1, WINDOWS, 0, 0, 0},
     {TC_F16, 1, 72, 15, 31, 40, 5, 3, 1, 1, 1, 1, WINDOWS, 0, 0, 0},
     {TC_BF16, 3, 3, 33, 31, 32, 7, 7, 2, 3, 1, 1, WINDOWS, 0, 1, 0},
+    // Windows whose rows stand in half a line or one, with and without zeros behind their taps.
+    {TC_F16, 3, 1, 28, 30, 24, 5, 5, 1, 2, 1, 1, 0, 0, 1, 1},
+    {TC_BF16, 2, 5, 21, 19, 32, 3, 5, 2, 1, 1, 1, WINDOWS, 0, 1, 0},
+    {TC_BF16, 2, 9, 17, 23, 40, 7, 7, 1, 3, 1, 1, WINDOWS, 0, 1, 1},
+    {TC_F32, 3, 2, 27, 22, 16, 5, 7, 2, 3, 1, 1, 0, 1, 0, 0},
     {TC_BF16, 5, 80, 7, 7, 48, 1, 1, 1, 0, 1, 1, PLAIN, 0, 1, 1},
     {TC_F16, 3, 96, 14, 14, 33, 1, 1, 2, 0, 1, 1, WINDOWS, 0, 1, 1},
     {TC_BF16, 2, 64, 16, 16, 40, 3, 3, 1, 0, 1, 1, WINDOWS, 0, 0, 0},

@@ -118,8 +118,8 @@ template <int N> TC_FN char *TC_N(align_shared)(char *p) {
     return p + (0u - (unsigned)__cvta_generic_to_shared(p)) % N;
 }
 
-template <int K = 64> TC_FN tc_u64 TC_N(matrix_place)(const void *tile) {
-    const tc_u64 block = 1024 / 16, lines = K * 128 / 16, swizzled = (tc_u64)1 << 62;
+template <int K = 64, int LINE = 128> TC_FN tc_u64 TC_N(matrix_place)(const void *tile) {
+    const tc_u64 block = 8 * LINE / 16, lines = K * 128 / 16, swizzled = (tc_u64)(LINE == 128 ? 1 : 2) << 62;
     return ((unsigned)__cvta_generic_to_shared(tile) & 0x3ffff) / 16 | lines << 16 | block << 32 | swizzled;
 }
 
@@ -457,8 +457,8 @@ template <class P, class L, class R> struct TC_N(mapped_sums) {
         #pragma unroll 1
         for (int step = 0; step < steps; step++) {
             TC_N(semaphore_wait)(ring.full + ring.at, ring.parity);
-            const tc_u64 a = TC_N(matrix_place)(ring.memory + ring.at * Ring::size + first * (64 * Ring::line)),
-                         b = TC_N(matrix_place)(ring.memory + ring.at * Ring::size + Ring::left);
+            const tc_u64 a = TC_N(matrix_place)<64, (int)Ring::line>(ring.memory + ring.at * Ring::size + first * (64 * Ring::line)),
+                         b = TC_N(matrix_place)<64, (int)Ring::line>(ring.memory + ring.at * Ring::size + Ring::left);
             TC_N(matrix_begin)();
             #pragma unroll
             for (int d = 0; d < Ring::line / 32; d++) {
@@ -628,7 +628,7 @@ TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, 
                 TC_N(semaphore_expect)(ring.full + ring.at, Ring::size);
                 TC_N(map_bring)<L, (int)P::rows>(to, left, (int)tile.row, k, (int)tile.batch, ring.full + ring.at);
                 const int own = (int)Tile::rank() * part;
-                TC_N(map_bring)<R, (int)P::cols, 64, (int)P::cluster>(to + Ring::left + own * 128, right, (int)tile.col + (R::deep ? own : 0), k + (R::deep ? 0 : own), (int)tile.batch, ring.full + ring.at);
+                TC_N(map_bring)<R, (int)P::cols, 64, (int)P::cluster>(to + Ring::left + own * (R::deep ? (int)Ring::line : 128), right, (int)tile.col + (R::deep ? own : 0), k + (R::deep ? 0 : own), (int)tile.batch, ring.full + ring.at);
             }
         }
         if constexpr (P::cluster > 1) ring.meet();

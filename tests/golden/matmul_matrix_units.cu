@@ -131,8 +131,8 @@ template <int N> TC_FN char *TC_N(align_shared)(char *p) {
     return p + (0u - (unsigned)__cvta_generic_to_shared(p)) % N;
 }
 
-template <int K = 64> TC_FN tc_u64 TC_N(matrix_place)(const void *tile) {
-    const tc_u64 block = 1024 / 16, lines = K * 128 / 16, swizzled = (tc_u64)1 << 62;
+template <int K = 64, int LINE = 128> TC_FN tc_u64 TC_N(matrix_place)(const void *tile) {
+    const tc_u64 block = 8 * LINE / 16, lines = K * 128 / 16, swizzled = (tc_u64)(LINE == 128 ? 1 : 2) << 62;
     return ((unsigned)__cvta_generic_to_shared(tile) & 0x3ffff) / 16 | lines << 16 | block << 32 | swizzled;
 }
 

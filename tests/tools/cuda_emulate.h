@@ -737,8 +737,8 @@ EMU_FN void emu_semaphore_arrive(unsigned long long *at) { emu_semaphore_expect(
 
 // Element i of a row has its place among chunks of 16 bytes by address.
 EMU_FN void emu_box_put(const emu_box *b, int line, int x, const unsigned char *from) {
-    size_t to = (size_t)b->to + (size_t)(line * 128 + x * b->map->bytes);
-    to ^= to / 128 % 8 * 16;
+    size_t to = (size_t)b->to + (size_t)(line * b->map->line + x * b->map->bytes);
+    to ^= to / 128 % (size_t)(b->map->line / 16) * 16;
     for (int i = 0; i < b->map->bytes; i++)
         ((unsigned char *)to)[i] = from ? from[i] : (unsigned char)0;
 }
@@ -962,21 +962,24 @@ EMU_FN void emu_matrix_wait(int) {}
 EMU_FN void emu_matrix_keep(int, float *) {}
 EMU_FN char *emu_align_shared(int n, char *p) { return p + (0 - (size_t)p) % (size_t)n; }
 
-// Places count chunks of 16 bytes, as those of a device do; the upper bits tell how many k a tile has.
-EMU_FN unsigned long long emu_matrix_place(int k, const void *tile) {
+// Places count chunks of 16 bytes, as those of a device do; the upper bits tell how many k a tile has, and whether its
+// lines have 64 bytes.
+EMU_FN unsigned long long emu_matrix_place(int k, int line, const void *tile) {
     if ((size_t)tile % 1024)
         emu->fail(EMU_ALIGNMENT, emu_at, "a tile that is not aligned to 1024 bytes", tile);
-    return (unsigned long long)(size_t)tile / 16 | (unsigned long long)k << 48;
+    return (unsigned long long)(size_t)tile / 16 | (unsigned long long)k << 48 |
+           (unsigned long long)(line == 64) << 63;
 }
+EMU_FN size_t emu_matrix_line(unsigned long long place) { return place >> 63 ? 64 : 128; }
 
 // Element (line, k) of an operand from `place` on: rows of 64 elements whose chunks of 8 are swizzled by address. One that
 // runs along its lines has 64 of them for all of k, then the next.
 EMU_FN unsigned short emu_matrix_at(unsigned long long place, int along, int line, int k) {
-    size_t slab = (size_t)(place >> 48) * 128;
+    size_t slab = (size_t)(place << 1 >> 49) * 128, size = emu_matrix_line(place);
     size_t at = (size_t)(place << 16 >> 16) * 16 +
                 (along ? (size_t)(line / 64) * slab + (size_t)(k * 128 + line % 64 * 2)
-                       : (size_t)(line * 128 + k * 2));
-    at ^= at / 128 % 8 * 16;
+                       : (size_t)line * size + (size_t)k * 2);
+    at ^= at / 128 % (size / 16) * 16;
     emu->in_shared((const void *)at, 2, "a matrix that is not in shared memory", emu_at);
     return *(const unsigned short *)at;
 }

@@ -29,6 +29,7 @@ typedef struct emu_map {
     const unsigned char *at;
     long long size[4], stride[3]; // stride: bytes
     int box[4], low[2], high[2], step[2], bytes;
+    int line; // bytes of a row of a box, whose chunks of 16 are exchanged by address
 } emu_map;
 
 #define EMU_MAP 0x6d61702d6f662d33ull

@@ -1025,7 +1025,8 @@ static int map_begin(emu_map *m, const tcu__tensor_map *map, int dtype, uint32_t
                      void *address, const uint64_t *size, const uint64_t *stride,
                      uint32_t line, int interleave, int swizzle, int promotion, int fill) {
     int bad = (uintptr_t)map % 64 || rank != 4 || (uintptr_t)address % 16 || interleave ||
-              swizzle != TCU__MAP_SWIZZLE_128 || promotion != TCU__MAP_L2_128 || fill ||
+              (swizzle != TCU__MAP_SWIZZLE_128 && swizzle != TCU__MAP_SWIZZLE_64) ||
+              promotion != TCU__MAP_L2_128 || fill ||
               (dtype != TCU__MAP_F16 && dtype != TCU__MAP_BF16 && dtype != TCU__MAP_F32 &&
                dtype != TCU__MAP_U8);
     memset(m, 0, sizeof *m);
@@ -1039,7 +1040,8 @@ static int map_begin(emu_map *m, const tcu__tensor_map *map, int dtype, uint32_t
         bad = !stride[i] || stride[i] % 16 || stride[i] >= (uint64_t)1 << 40;
         m->stride[i] = (long long)stride[i];
     }
-    return !bad && line * (uint32_t)m->bytes <= 128;
+    m->line = swizzle == TCU__MAP_SWIZZLE_64 ? 64 : 128;
+    return !bad && line * (uint32_t)m->bytes <= (uint32_t)m->line;
 }
 
 static int map_end(tcu__tensor_map *map, const emu_map *m) {
