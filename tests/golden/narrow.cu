@@ -142,6 +142,7 @@ kernel0(const tc_i8 *__restrict__ in0, const tc_u16 *__restrict__ in1, tc_u16 *_
     const int t = threadIdx.x;
     __builtin_assume(t < 256);
     const int i = 256 * j + t;
+    __builtin_assume(i >= 0);
     const tc_pack<tc_i8, 8> v8 = tc_load((const tc_pack<tc_i8, 8> *)&in0[8 * i]);
     const float t10 = tc_of_f16(in1[i / 96]);
     const float t11 = t10;

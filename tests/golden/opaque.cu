@@ -970,6 +970,7 @@ kernel7(const tc_i64 *__restrict__ in0, const float *__restrict__ in1, float *__
     __builtin_assume(t < 256);
     if (256 * j + t < 5) {
         const int i = 256 * j + t;
+        __builtin_assume(i >= 0);
         const tc_pack<tc_i64, 4> v8 = tc_load((const tc_pack<tc_i64, 4> *)&in0[4 * i]);
         tc_pack<float, 4> o11;
         #pragma unroll

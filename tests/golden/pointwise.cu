@@ -108,6 +108,7 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
     __builtin_assume(t < 256);
     if (256 * j + t < 192 * s0) {
         const int i = 256 * j + t;
+        __builtin_assume(i >= 0);
         const float t8 = in2[0];
         const tc_pack<float, 4> v9 = tc_load((const tc_pack<float, 4> *)&in0[4 * i]);
         const tc_pack<float, 4> v10 = tc_load((const tc_pack<float, 4> *)&in1[4 * (i % 192)]);
