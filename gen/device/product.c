@@ -29,7 +29,7 @@
 // halves, and of f32 that was rounded to tf32 there, the device brings windows by a map of them (im2col), as it does tiles; else
 // threads bring 16 bytes of channels, or zeros beside the image. On an H200, against cuDNN's better layout in one run, with the
 // kernels that lay out both operands: 3x3 over 32 x 256 x 28 x 28 0.93, 64 x 56 x 56 0.85, with stride 2 0.67, 64 x 512 x 7 x 7
-// 0.87, 1x1 0.86 to 1.5, the first layer of a ResNet 1.46; tf32 64 x 56 x 56 0.81; f32 64 x 56 x 56 1.13, 256 x 28 x 28 0.56, where
+// 0.87, 1x1 0.86 to 1.5, the first layer of a ResNet 2.9; tf32 64 x 56 x 56 0.81; f32 64 x 56 x 56 1.13, 256 x 28 x 28 0.56, where
 // cuDNN has fewer multiplications than there are products. Halves of 64 x 56 x 56 are bound by L2: each place is read for every
 // tap, for 64 results.
 //
