@@ -97,8 +97,10 @@ static cell settled(int dtype, double x, double far) {
     return c;
 }
 
-// What becomes of a factor's distance. Infinity times what may be 0 may be anything.
-static double times_far(double x, double far) { return far == 0 ? 0 : fabs(x) * far; }
+// What becomes of a factor's distance. What is times anything may be anything, and so may infinity times what may be 0.
+static double times_far(double x, double far) {
+    return far == 0 || far == INFINITY ? far : fabs(x) * far;
+}
 
 // What overflowed, if it did.
 static double far_of(const cell *c) {
@@ -516,7 +518,8 @@ static cell windows_sum(const windows *w, const array *x, const cell *image,
         for (int64_t i = 0; i < taps; i++) {
             int64_t k = w->transposed ? taps - 1 - i : i;
             const cell *factor = &weight->at[row * taps + k];
-            if (place[k] < 0 && !isfinite(factor->x)) t.far = INFINITY; // times a zero or not
+            if (place[k] < 0 && !isfinite(factor->x))
+                t.far = INFINITY; // times a zero or not
             if (place[k] < 0) continue;
             total_add(&t, as, &image[(first + c) * cells + place[k]], factor, rough);
         }
