@@ -386,7 +386,8 @@ static void run_near(graph **g, int n, uint32_t mask, const char *name, int exec
                      reads near[][NEAR]) {
     char other[80];
     near_fast = (mask & USE_FAST) != 0;
-    int variant = near_fast && some_derive(g, n) ? INTERP : EAGER;
+    near_derives = some_derive(g, n);
+    int variant = near_fast && near_derives ? INTERP : EAGER;
     for (perturbation = 1; perturbation <= NEAR; perturbation++) {
         reads r[MAX_NEAR];
         memset(r, 0, sizeof r);

@@ -14,6 +14,7 @@ enum { NEAR = 16, OF_ALL = 8, MAX_NEAR = 8 };
 
 static int perturbation; // number of such a run, from 1; 0 = none
 static int near_fast;    // 1: it stands for TC_NUMERICS_FAST on the host
+static int near_derives; // 1: of a program with gradients
 
 // How far from 1: some units of the last place. A product that is not rounded is half a unit away, and ours of several of
 // them, as polynomials are, some units; a half has no number nearer to 1 than one.
@@ -90,10 +91,13 @@ static const char *name_of(const call *o) {
 static int is_product(const call *o) {
     static const char *const products[] = {"mul",  "mul_s",  "square",
                                            "mul_", "mul_s_", "square_"};
+    // Quotients, whose derivatives are products.
+    static const char *const derived[] = {"reciprocal", "sqrt", "div", "div_s", "rdiv_s"};
     static const char *const sums[] = {"remainder",   "fmod",   "floor_divide",
                                        "remainder_s", "fmod_s", "floor_divide_s"};
     if (o->kind == C_FMA || o->kind == C_RESIZE || is_named(name_of(o), sums, COUNT(sums)))
         return 2;
+    if (near_derives && is_named(name_of(o), derived, COUNT(derived))) return 1;
     return o->kind == C_ARANGE || is_named(name_of(o), products, COUNT(products));
 }
 
