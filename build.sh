@@ -624,7 +624,13 @@ run_test() {
             [ "$test:$graphs" != fuzz/gradients:700 ] || graphs=300
             [ "$test:$graphs" != fuzz/products:3000 ] || graphs=2000 cpu=10
             [ "$test:$graphs" != fuzz/products:700 ] || graphs=240 cpu=4
-            [ $# -gt 0 ] || set -- --graphs $graphs --cpu $cpu
+            fast='' # percent that are compiled for fast numerics
+            case $test in
+            fuzz/products) fast='--fast 15' ;;
+            fuzz/fuzz | fuzz/gradients) fast='--fast 2' ;;
+            esac
+            # shellcheck disable=SC2086
+            [ $# -gt 0 ] || set -- --graphs $graphs --cpu $cpu $fast
             [ -z "${FUZZ_SECONDS:-}" ] || set -- "$FUZZ_SECONDS"
             ;;
         esac

@@ -123,6 +123,84 @@ static void product_shapes(int left, int right, tc_dtype computed) {
         product_case(&shapes[i], left, right, computed);
 }
 
+// ---- random ones, of all numbers that f8 has, within the bound of a sum of 14 bits in f32
+
+// A byte of its format, that is a number; one in four a small one.
+static uint8_t random_byte(int format, unsigned i, unsigned seed) {
+    unsigned w = test_word(i, seed);
+    uint8_t b = (uint8_t)(w % 4 ? w >> 8 : (w >> 8) % 9);
+    double x = number(format, b);
+    return isfinite(x) && fabs(x) <= 256 ? b : 0;
+}
+
+// What a sum of products p may differ by: in each step of 32, what is added to the sum so far, and that, lose what is below 14 bits
+// of the largest; every 128 products go to a sum in f32.
+static double far_of(const double *p, int k) {
+    double far = 0, part = 0, size = 0;
+    for (int from = 0; from < k; from += 32) {
+        double most = from % 128 ? fabs(part) : 0;
+        if (from % 128 == 0) part = 0;
+        for (int d = from; d < from + 32 && d < k; d++)
+            most = fmax(most, fabs(p[d])), part += p[d], size += fabs(p[d]);
+        far += 33 * 0x1p-13 * most;
+    }
+    return far + (k + 4) * 0x1p-24 * size;
+}
+
+static void random_product(unsigned program) {
+    enum { B = 3, M = 90, N = 90, K = 420 };
+    static uint8_t x[B * M * K], w[B * N * K];
+    static float rows[M], columns[N], got[B * M * N];
+    unsigned seed = 1000 + program * 10;
+    int left = (int)(test_word(0, seed) % 2), right = (int)(test_word(1, seed) % 2);
+    int b = test_word(2, seed) % 3 ? 1 : B, m = 1 + (int)(test_word(3, seed) % M);
+    int n = 1 + (int)(test_word(4, seed) % N), k = 1 + (int)(test_word(5, seed) % K);
+    int turned = test_word(6, seed) % 5 == 0, along = test_word(7, seed) % 5 != 0;
+    if (test_word(8, seed) % 3) k = (k + 15) / 16 * 16 > K ? 400 : (k + 15) / 16 * 16;
+    if (test_word(9, seed) % 3) n = (n + 7) / 8 * 8 > N ? 88 : (n + 7) / 8 * 8;
+    for (int i = 0; i < b * m * k; i++) x[i] = random_byte(left, (unsigned)i, seed + 1);
+    for (int i = 0; i < b * n * k; i++) w[i] = random_byte(right, (unsigned)i, seed + 2);
+    for (int i = 0; i < m; i++) rows[i] = (float)test_number((unsigned)i, seed + 3);
+    for (int i = 0; i < n; i++) columns[i] = (float)test_number((unsigned)i, seed + 4);
+    tc_ctx *tc = open_there("cpu");
+    tc_options o = tc_options_default();
+    o.numerics = TC_NUMERICS_FAST;
+    tc_dims dx = turned ? TC_DIMS(b, k, m) : TC_DIMS(b, m, k);
+    tc_dims dw = along ? TC_DIMS(b, n, k) : TC_DIMS(b, k, n);
+    tc_tensor a = there(tc_from_data(tc, x, dx, both[left]));
+    tc_tensor c = there(tc_from_data(tc, w, dw, both[right]));
+    tc_tensor r = there(tc_from_data(tc, rows, TC_DIMS(m, 1), TC_F32));
+    tc_tensor q = there(tc_from_data(tc, columns, TC_DIMS(n), TC_F32));
+    tc_trace_begin_at(tc, "random", &o, "bytes.c", 1);
+    if (turned) a = tc_permute(a, TC_DIMS(0, 2, 1));
+    if (along) c = tc_permute(c, TC_DIMS(0, 2, 1));
+    tc_tensor y = scaled_product(a, c, r, q, TC_F32);
+    if (tc_trace_end(tc)) FAIL("%s", tc_error_text(tc));
+    CHECK_EQ(tc_read(tc_to(y, "cpu"), got, (size_t)b * (size_t)m * (size_t)n * sizeof *got),
+             TC_OK);
+    int bad = 0;
+    for (int i = 0; i < b * m * n && bad < 3; i++) {
+        int z = i / (m * n), row = i / n % m, col = i % n;
+        double sum = 0, p[K], scale = (double)rows[row] * (double)columns[col];
+        for (int d = 0; d < k; d++) {
+            p[d] =
+                number(left, turned ? x[(z * k + d) * m + row] : x[(z * m + row) * k + d]) *
+                number(right, along ? w[(z * n + col) * k + d] : w[(z * k + d) * n + col]);
+            sum += p[d];
+        }
+        if (fabs((double)got[i] - sum * scale) <= far_of(p, k) * fabs(scale)) continue;
+        bad++;
+        FAIL("program %u: %d x %d x %d x %d, %d by %d: element %d is %g, not %g", program,
+             b, m, n, k, left, right, i, (double)got[i], sum * scale);
+    }
+    tc_close(tc);
+    check_device_closed();
+}
+
+TEST(random_products) {
+    for (unsigned i = 0; i < (test_all() ? 48u : 8u); i++) random_product(i);
+}
+
 TEST(products_e4m3) { product_shapes(0, 0, TC_F32); }
 TEST(products_e5m2) { product_shapes(1, 1, TC_F32); }
 TEST(products_e4m3_by_e5m2) { product_shapes(0, 1, TC_BF16); }

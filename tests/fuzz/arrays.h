@@ -3,6 +3,10 @@
 // products add up k in order, one fused multiply-add a step in f32, a product and a sum in f64, and what is exact or
 // rounded once has one right result. What the library may compute in an order or by polynomials of its own is within a
 // bound, and so is what is made of it.
+//
+// Under TC_NUMERICS_FAST (`numerics_fast`) these are within a bound, too: a product that is added may not be rounded before,
+// sums have any order, and some convolutions errors of their own. NaN and infinity that inputs have are then
+// where loops in C have them. What overflowed or cancelled may be anything, and has `far` = infinity.
 #ifndef FUZZ_ARRAYS_H
 #define FUZZ_ARRAYS_H
 #include "numbers.h"
@@ -23,6 +27,8 @@ typedef struct array {
 
 // 1: no result is rounded, as differences want it.
 static int unrounded;
+// 1: TC_NUMERICS_FAST; and halves are not rounded after each op.
+static int numerics_fast, rounded_late;
 
 static int64_t size_of(const tc_dims *d) {
     int64_t n = 1;
@@ -75,12 +81,37 @@ static double nearest(int dtype, double x) {
                           : (double)f;
 }
 
-// A float result, x before it is rounded.
+// The least distance of two numbers.
+static double step_of_dtype(int dtype) {
+    return dtype == TC_F16 ? 0x1p-24 : dtype == TC_BF16 ? 0x1p-133 : 0x1p-140;
+}
+
+// A float result, x before it is rounded. NaN and infinity of numbers that are known are known.
 static cell settled(int dtype, double x, double far) {
     cell c = {nearest(dtype, x), far, 0};
-    if (far != 0) c.far += 2 * unit_of_dtype(dtype) * fabs(x) + 0x1p-140;
+    if (rounded_late && is_half(dtype) && c.x != x && far == 0) c.far = 0x1p-140;
+    if (c.far != 0) c.far += 2 * unit_of_dtype(dtype) * fabs(x) + 0x1p-140;
+    if (c.far != 0 && numerics_fast) c.far += step_of_dtype(dtype);
+    if (numerics_fast && !isfinite(x)) c.far = far == INFINITY ? INFINITY : 0;
     if (unrounded) c.far = 0;
     return c;
+}
+
+// What becomes of a factor's distance. What is times anything may be anything, and so may infinity times what may be 0.
+static double times_far(double x, double far) {
+    return far == 0 || far == INFINITY ? far : fabs(x) * far;
+}
+
+// What overflowed, if it did.
+static double far_of(const cell *c) {
+    return c->far != 0 && !isfinite(c->x) ? INFINITY : c->far;
+}
+
+// What changes a product of f32 or f64 that is not rounded before it is added. Halves are multiplied in f32.
+static double contracted(int dtype, double product) {
+    if (!numerics_fast || !isfinite(product)) return 0;
+    return dtype == TC_F64 ? 0x1p-53 * fabs(product)
+                           : fabs(product - (double)(float)product);
 }
 
 static cell integer(int dtype, int64_t i) {
@@ -185,7 +216,7 @@ static double sigmoid(double x) {
 }
 
 static cell unary_of(unary op, double s, int dtype, cell a) {
-    double x = a.x, far = a.far, unit = 16 * unit_of_dtype(TC_F32), y = 0;
+    double x = a.x, far = far_of(&a), unit = 16 * unit_of_dtype(TC_F32), y = 0;
     int64_t i = a.i, n = (int64_t)s;
     double least = dtype == TC_F64 ? 0x1p-1022 : 0x1p-126; // the least normal number
     if (dtype == TC_F64) unit = 16 * unit_of_dtype(TC_F64);
@@ -201,8 +232,10 @@ static cell unary_of(unary op, double s, int dtype, cell a) {
     case NEG: y = -x; break;
     case RELU: y = x > 0 || x != x ? x : 0; break;
     case ABS: y = fabs(x); break;
-    case SQUARE: y = x * x, far = 2 * fabs(x) * far + far * far; break;
-    case TIMES: y = x * s, far *= fabs(s); break;
+    case SQUARE:
+        y = x * x, far = 2 * times_far(x, far) + far * far + contracted(dtype, y);
+        break;
+    case TIMES: y = x * s, far = far * fabs(s) + contracted(dtype, y); break;
     case PLUS: y = x + s; break;
     case AT_LEAST: y = x > s || x != x ? x : s; break;
     case TANH: y = tanh(x), far += unit * fabs(y); break;
@@ -224,7 +257,7 @@ static array array_unary(const array *a, unary op, double s) {
 }
 
 static cell cast_of(int from, int to, cell a) {
-    if (is_floating(from)) return settled(to, a.x, a.far);
+    if (is_floating(from)) return settled(to, a.x, far_of(&a));
     return is_floating(to) ? settled(to, (double)a.i, 0) : integer(to, a.i);
 }
 
@@ -241,7 +274,7 @@ static double larger(double x, double y) { return x != x || y != y ? x + y : fma
 
 static cell binary_of(binary op, int dtype, cell a, cell b) {
     uint64_t i = (uint64_t)a.i, k = (uint64_t)b.i;
-    double x = a.x, y = b.x, far = a.far + b.far;
+    double x = a.x, y = b.x, far = far_of(&a) + far_of(&b);
     if (!is_floating(dtype))
         return integer(dtype, op == ADD      ? (int64_t)(i + k)
                               : op == SUB    ? (int64_t)(i - k)
@@ -252,7 +285,9 @@ static cell binary_of(binary op, int dtype, cell a, cell b) {
     case ADD: return settled(dtype, x + y, far);
     case SUB: return settled(dtype, x - y, far);
     case MUL:
-        return settled(dtype, x * y, fabs(x) * b.far + fabs(y) * a.far + a.far * b.far);
+        return settled(dtype, x * y,
+                       times_far(x, far_of(&b)) + times_far(y, far_of(&a)) +
+                           times_far(a.far, b.far) + contracted(dtype, x * y));
     case LARGER: return settled(dtype, larger(x, y), far);
     default: return settled(dtype, -larger(-x, -y), far);
     }
@@ -279,6 +314,13 @@ static array array_binary(const array *a, const array *b, binary op) {
     return r;
 }
 
+// How far a sum may be whose terms are of `size` together. One that overflows on its way may be anything.
+static double rounded_sum(int dtype, double units, double sum, double size) {
+    if (!numerics_fast) return units * size;
+    if (!isfinite(sum)) return 0;
+    return dtype != TC_F64 && size > 1e37 ? INFINITY : units * size;
+}
+
 // ---- reductions: over the dimensions of a mask, which stay as 1 ----
 typedef enum reduction { SUM, MEAN, LARGEST, REDUCTIONS } reduction;
 
@@ -302,7 +344,7 @@ static array array_reduce(const array *a, reduction how, unsigned mask) {
         for (int64_t k = 0; k < n; k++) {
             const cell *c = &a->at[place_in(&over, k, inner, first)];
             sum += c->x, size += fabs(c->x), whole += c->i;
-            far = how == LARGEST ? fmax(far, c->far) : far + c->far;
+            far = how == LARGEST ? fmax(far, far_of(c)) : far + far_of(c);
             most = k ? larger(most, c->x) : c->x, top = c->i > top ? c->i : top;
         }
         if (!floating)
@@ -311,7 +353,7 @@ static array array_reduce(const array *a, reduction how, unsigned mask) {
             r.at[i] = settled(r.dtype, most, far);
         else {
             double by = how == MEAN ? (double)n : 1;
-            far += (double)(n / 32 + 24) * unit * size;
+            far += rounded_sum(a->dtype, (double)(n / 32 + 24) * unit, (double)sum, size);
             r.at[i] = settled(r.dtype, (double)(sum / by), n > 1 ? far / by : far);
         }
     }
@@ -331,6 +373,7 @@ static array array_softmax(const array *a, int attends) {
             double e = exp(a->at[k].x - top);
             sum += e;
             if (e != 0) far = fmax(far, a->at[k].far + unit * fabs(a->at[k].x - top));
+            if (far_of(&a->at[k]) == INFINITY) far = INFINITY;
         }
         far = expm1(2 * far) + (double)(n / 32 + 32) * unit;
         for (int64_t k = i; k < i + n; k++) {
@@ -350,7 +393,13 @@ typedef struct total {
     long double wide; // where the result is within a bound
     uint64_t i;
     int64_t n;
+    int flushes; // subnormal numbers may count as 0
+    int fewer;   // what is rounded is bounded elsewhere: windows_fewer
 } total;
+
+static int may_flush(const array *a, const array *b) {
+    return numerics_fast && a->dtype == TC_BF16 && b->dtype == TC_BF16;
+}
 
 // What `dtype` products add up in, of these factors.
 static void total_add(total *t, int dtype, const cell *a, const cell *b, int rough) {
@@ -365,7 +414,13 @@ static void total_add(total *t, int dtype, const cell *a, const cell *b, int rou
     if (!rough) return;
     t->wide += (long double)a->x * b->x;
     t->size += fabs(a->x * b->x), t->n++;
-    t->far += fabs(a->x) * b->far + fabs(b->x) * a->far + a->far * b->far;
+    t->far +=
+        times_far(a->x, far_of(b)) + times_far(b->x, far_of(a)) + times_far(a->far, b->far);
+    if (!t->flushes) return;
+    t->far += 0x1p-126; // the sum so far, which may be subnormal
+    if (fabs(a->x) - a->far < 0x1p-126 || fabs(b->x) - b->far < 0x1p-126 ||
+        fabs(a->x * b->x) < 0x1p-126)
+        t->far += isfinite(a->x * b->x) ? fabs(a->x * b->x) : INFINITY;
 }
 
 static cell total_of(const total *t, int dtype, int rough) {
@@ -373,15 +428,16 @@ static cell total_of(const total *t, int dtype, int rough) {
     double unit = unit_of_dtype(dtype == TC_F64 ? TC_F64 : TC_F32);
     if (!rough || unrounded)
         return settled(dtype, dtype == TC_F64 || unrounded ? t->x : (double)t->f, 0);
-    return settled(dtype, (double)t->wide,
-                   t->far + (double)(t->n + 4) * unit * t->size + 0x1p-140);
+    double far = (double)(t->n + 4) * unit;
+    far = t->fewer ? 0 : rounded_sum(dtype, far, (double)t->wide, t->size);
+    return settled(dtype, (double)t->wide, t->far + far + 0x1p-140);
 }
 
 // [..., M, K] x [..., K, N]; as = dtype of the result.
 static array array_matmul(const array *a, const array *b, int as) {
     tc_dims x = a->d, y = b->d, d;
     int64_t m = x.size[x.rank - 2], depth = x.size[x.rank - 1], n = y.size[y.rank - 1];
-    int rough = a->rough | b->rough;
+    int rough = a->rough | b->rough | (numerics_fast && is_floating(as));
     x.rank -= 2, y.rank -= 2, d = common_sizes(x, y);
     tc_dims e = d, g = d;
     e.size[e.rank++] = m, e.size[e.rank++] = depth;
@@ -395,6 +451,7 @@ static array array_matmul(const array *a, const array *b, int as) {
         for (int64_t c = 0; c < n; c++) {
             total t;
             memset(&t, 0, sizeof t);
+            t.flushes = may_flush(a, b);
             const cell *p = left.at + i * depth, *q = right.at + i / m * depth * n + c;
             for (int64_t k = 0; k < depth; k++) total_add(&t, as, p + k, q + k * n, rough);
             r.at[i * n + c] = total_of(&t, as, rough);
@@ -446,42 +503,116 @@ static void windows_places(const windows *w, const int64_t *n, const int64_t *to
 
 // Over (channel, z, y, x) of an image of x, which is from the first tap on, of transposed ones from the last.
 static cell windows_sum(const windows *w, const array *x, const cell *image,
-                        const array *weight, int as, int64_t o, const int64_t *place) {
+                        const array *weight, int as, int64_t o, const int64_t *place,
+                        int fewer) {
     const int64_t *n = x->d.size + 2, taps = w->taps[0] * w->taps[1] * w->taps[2];
     int64_t channels = x->d.size[1] / w->groups, cells = n[0] * n[1] * n[2];
     int64_t per = w->transposed ? weight->d.size[1] : weight->d.size[0] / w->groups;
     int64_t first = o / per * channels;
-    int rough = x->rough | weight->rough;
+    int rough = x->rough | weight->rough | (numerics_fast && is_floating(as));
     total t;
     memset(&t, 0, sizeof t);
+    t.flushes = may_flush(x, weight), t.fewer = fewer;
     for (int64_t c = 0; c < channels; c++) {
         int64_t row = w->transposed ? (first + c) * per + o % per : o * channels + c;
         for (int64_t i = 0; i < taps; i++) {
             int64_t k = w->transposed ? taps - 1 - i : i;
+            const cell *factor = &weight->at[row * taps + k];
+            if (place[k] < 0 && !isfinite(factor->x))
+                t.far = INFINITY; // times a zero or not
             if (place[k] < 0) continue;
-            total_add(&t, as, &image[(first + c) * cells + place[k]],
-                      &weight->at[row * taps + k], rough);
+            total_add(&t, as, &image[(first + c) * cells + place[k]], factor, rough);
         }
     }
     return total_of(&t, as, rough);
 }
 
+// ---- convolutions in fewer products: tc_numerics of api/options.h ----
+
+static int64_t out_channels(const windows *w, const array *weight) {
+    return w->transposed ? weight->d.size[1] * w->groups : weight->d.size[0];
+}
+
+static int may_take_fewer(const windows *w, const array *x, const array *weight, int as) {
+    int64_t c = x->d.size[1], o = out_channels(w, weight);
+    if (!numerics_fast || unrounded || as != TC_F32 || w->groups != 1 || w->taps[0] != 1)
+        return 0;
+    for (int i = 1; i < 3; i++)
+        if (w->taps[i] != 3 || w->stride[i] != 1 || w->dilation[i] != 1) return 0;
+    return c >= 32 && o >= 32 && c % 8 == 0 && o % 8 == 0;
+}
+
+// The largest of an image's channels at each cell; NaN and infinity are the largest.
+static double *largest_of_channels(const array *x, const cell *image) {
+    int64_t cells = x->d.size[2] * x->d.size[3] * x->d.size[4];
+    double *most = (double *)calloc((size_t)cells + 1, sizeof *most);
+    for (int64_t i = 0; i < x->d.size[1] * cells; i++) {
+        double size = fabs(image[i].x) + image[i].far;
+        if (!isfinite(size)) size = INFINITY;
+        most[i % cells] = fmax(most[i % cells], size);
+    }
+    return most;
+}
+
+// Of the 6 x 6 cells beside a result, wherever a tile begins: those it needs are within 3 of its own.
+static double largest_beside(const windows *w, const array *x, const double *most,
+                             const int64_t *to) {
+    int64_t high = x->d.size[3], wide = x->d.size[4], shift = w->transposed ? 2 : 0;
+    int64_t top = to[1] - w->padding[1] - 3, left = to[2] - w->padding[2] - 3;
+    double r = 0;
+    if (shift)
+        top = to[1] + w->padding[1] - shift - 3, left = to[2] + w->padding[2] - shift - 3;
+    for (int64_t i = top < 0 ? 0 : top; i < top + 9 && i < high; i++)
+        for (int64_t k = left < 0 ? 0 : left; k < left + 9 && k < wide; k++)
+            r = fmax(r, most[(to[0] * high + i) * wide + k]);
+    return r;
+}
+
+// 9 C 2^-24 sum |w| max |x|, and whatever becomes of infinity or of what is beyond 1e36.
+static void windows_fewer(const windows *w, const array *x, const array *weight, array *r) {
+    int64_t cells = r->d.size[2] * r->d.size[3] * r->d.size[4], o = r->d.size[1];
+    int64_t c = x->d.size[1];
+    double *weights = (double *)calloc((size_t)o + 1, sizeof *weights);
+    for (int64_t i = 0; i < weight->n; i++) {
+        int64_t of = w->transposed ? i / 9 % o : i / (9 * c);
+        weights[of] += fabs(weight->at[i].x) + weight->at[i].far;
+    }
+    for (int64_t n = 0; n < r->d.size[0]; n++) {
+        double *most = largest_of_channels(x, x->at + n * (x->n / x->d.size[0]));
+        for (int64_t at = 0; at < cells; at++) {
+            int64_t to[3] = {at / (r->d.size[3] * r->d.size[4]),
+                             at / r->d.size[4] % r->d.size[3], at % r->d.size[4]};
+            double large = largest_beside(w, x, most, to);
+            for (int64_t k = 0; k < o; k++) {
+                cell *y = &r->at[(n * o + k) * cells + at];
+                double far = (double)(9 * c) * 0x1p-24 * (weights[k] * large);
+                y->far += far;
+                if (!(weights[k] * large < 1e36)) y->far = INFINITY;
+            }
+        }
+        free(most);
+    }
+    free(weights);
+}
+
 // [N, O, D', H', W'] of arrays of five dimensions.
 static array array_windows(const array *x, const array *weight, const windows *w, int as) {
     tc_dims d = x->d;
-    d.size[1] = w->transposed ? weight->d.size[1] * w->groups : weight->d.size[0];
+    d.size[1] = out_channels(w, weight);
     for (int i = 0; i < 3; i++) d.size[2 + i] = windows_out(w, i, x->d.size[2 + i]);
     array r = array_new(d, as, x->at && weight->at);
     int64_t cells = d.size[2] * d.size[3] * d.size[4], place[MOST_TAPS];
     int64_t of_image = x->n / x->d.size[0];
+    int fewer = may_take_fewer(w, x, weight, as);
     for (int64_t at = 0; r.at && at < cells; at++) {
         int64_t to[3] = {at / (d.size[3] * d.size[4]), at / d.size[4] % d.size[3],
                          at % d.size[4]};
         windows_places(w, x->d.size + 2, to, place);
         for (int64_t i = at; i < r.n; i += cells)
             r.at[i] = windows_sum(w, x, x->at + i / cells / d.size[1] * of_image, weight,
-                                  as, i / cells % d.size[1], place);
+                                  as, i / cells % d.size[1], place, fewer);
     }
+    if (r.at && fewer) windows_fewer(w, x, weight, &r);
     mark_rough(&r);
     return r;
 }
@@ -504,13 +635,16 @@ static array array_pool(const array *x, const windows *w, int mean) {
             if (u < 0 || v < 0) continue;
             const cell *c = &x->at[(i / cells * h + u) * wide + v];
             sum += c->x, size += fabs(c->x), most = larger(most, c->x);
-            far = mean ? far + c->far : fmax(far, c->far), top = c->i > top ? c->i : top;
+            far = mean ? far + far_of(c) : fmax(far, far_of(c)),
+            top = c->i > top ? c->i : top;
         }
         if (!is_floating(x->dtype))
             r.at[i] = integer(x->dtype, top);
         else if (mean)
-            r.at[i] = settled(x->dtype, sum / count,
-                              (far + (count + 4) * unit * size + 0x1p-140) / count);
+            r.at[i] = settled(
+                x->dtype, sum / count,
+                (far + 0x1p-140 + rounded_sum(x->dtype, (count + 4) * unit, sum, size)) /
+                    count);
         else
             r.at[i] = settled(x->dtype, most, far);
     }

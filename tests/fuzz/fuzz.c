@@ -7,6 +7,8 @@
 // get run-time sizes then: in two interpreted variants, a few compiled; and behind the backend that
 // forwards, where they do not.
 //
+// Some are compiled for TC_NUMERICS_FAST, too, and near the interpreter's: near.h says how near.
+//
 // A quarter has gradients, which are read as well, and is also run in checkpoints, under a memory_budget, and in
 // pieces; gradients.c has programs of which each has some.
 //
@@ -15,7 +17,7 @@
 // unit of the compiler, because that costs a second for each. `./build.sh fuzz SECONDS` runs
 // longer and compiles a quarter.
 //
-//     fuzz [SECONDS] [SEED] [--from K] [--graphs N] [--cpu PERCENT] [--failures N]
+//     fuzz [SECONDS] [SEED] [--from K] [--graphs N] [--cpu PERCENT] [--fast PERCENT] [--failures N]
 //          [--only SEED] [--out FOLDER]
 //
 // tests/cuda/fuzz.c runs the same programs on a device: it defines FUZZ_DEVICE, and what near.h asks for.
@@ -64,6 +66,7 @@ enum {
     COMPILED,
     COMPILED_UNFUSED,
     COMPILED_AGAIN,
+    COMPILED_FAST,
     ON_DEVICE,
     VARIANTS
 };
@@ -89,6 +92,7 @@ static const struct {
     {"region, compiled", "cpu", 2, 0, "", 0, 0, 0, 0},
     {"region, compiled, no fusion", "cpu", 1, 1, "", 0, 0, 0, 0},
     {"region, compiled, checkpoints and a budget", "cpu", 1, 0, "", 0, 1, 1, 0},
+    {"region, compiled, fast numerics", "cpu", 2, 0, "", 0, 0, 0, 0},
     {"region, on a device", "cpu", 0, 0, "", 0, 0, 0, 0},
 };
 enum {
@@ -100,6 +104,7 @@ enum {
     USE_CPU_UNFUSED = 1 << COMPILED_UNFUSED,
     USE_CPU_AGAIN = 1 << COMPILED_AGAIN,
     USE_ALL_CPU = 1 << INTERP | USE_CPU | USE_CPU_UNFUSED | USE_CPU_AGAIN,
+    USE_FAST = 1 << COMPILED_FAST,
     USE_DEVICE = 1 << ON_DEVICE,
     USE_FAMILY = 1 << VARIANTS // several sizes, not one
 };
@@ -324,6 +329,11 @@ static void replay(const graph *g, tc_ctx *tc, tc_tensor *v, reads *r, int varia
     }
 }
 
+// On a device every other program is.
+static int is_fast(const graph *g, int variant) {
+    return variant == COMPILED_FAST || (variant == ON_DEVICE && mix(g->p->seed) % 2);
+}
+
 // Programs g[0..n) one after the other in one region (or eagerly); results to r[0..n).
 // "" or what went wrong.
 static const char *run(graph **g, int n, int variant, const char *name, int execution,
@@ -343,6 +353,7 @@ static const char *run(graph **g, int n, int variant, const char *name, int exec
     tc_options options = tc_options_default();
     options.round_each_op = 1; // so that halves have the bits of eager code
     options.memory_budget = variants[variant].budget;
+    if (is_fast(g[0], variant)) options.numerics = TC_NUMERICS_FAST;
     for (int i = 0; i < n && derived(variant); i++)
         if (derives(g[i])) gradients_begin(g[i], s[i].v);
     if (variant != EAGER) tc_trace_begin_at(tc, name, &options, "fuzz.c", 1);
@@ -370,13 +381,18 @@ static const char *run(graph **g, int n, int variant, const char *name, int exec
     return error;
 }
 
-// The same eagerly, with results that are rounded otherwise: near.h.
-static void run_near(graph **g, int n, const char *name, int execution,
+// The same with results that are rounded otherwise: near.h. Eagerly; with gradients as a region.
+static void run_near(graph **g, int n, uint32_t mask, const char *name, int execution,
                      reads near[][NEAR]) {
+    char other[80];
+    near_fast = (mask & USE_FAST) != 0;
+    near_derives = some_derive(g, n);
+    int variant = near_fast && near_derives ? INTERP : EAGER;
     for (perturbation = 1; perturbation <= NEAR; perturbation++) {
         reads r[MAX_NEAR];
         memset(r, 0, sizeof r);
-        run(g, n, EAGER, name, execution, r);
+        snprintf(other, sizeof other, "%s near %d", name, perturbation);
+        run(g, n, variant, other, execution, r);
         for (int i = 0; i < n; i++) near[i][perturbation - 1] = r[i];
     }
     perturbation = 0;
@@ -423,8 +439,9 @@ typedef struct verdict {
 typedef struct shared {
     uint64_t seed, next; // of the program being run; number of the one after it
     int family;          // it runs with several sizes
+    int is_fast;         // and for TC_NUMERICS_FAST
     uint64_t families, family_programs; // contexts that ran one; programs they made
-    uint64_t graphs, derived, compiled, calls, refused, values;
+    uint64_t graphs, derived, compiled, fast, calls, refused, values;
     verdict verdict;
     char refusal[600];
 } shared;
@@ -451,7 +468,7 @@ static void check(graph **g, int n, uint32_t mask, verdict *out) {
         const char *error = run(g, n, EAGER, name, e, eager);
         // Fresh inputs may run into an error the first ones did not; what matters is agreement.
         int eager_failed = error[0] != 0;
-        if (mask & USE_DEVICE) run_near(g, n, name, e, near);
+        if (mask & (USE_DEVICE | USE_FAST)) run_near(g, n, mask, name, e, near);
         for (int v = 1; v < VARIANTS && !out->failed && !eager_failed; v++) {
             if (!(mask >> v & 1) || (is_of_gradients(v) && !some_derive(g, n))) continue;
             error = run(g, n, v, name, e, r);
@@ -461,7 +478,7 @@ static void check(graph **g, int n, uint32_t mask, verdict *out) {
                          error);
             }
             for (int i = 0; i < n && !out->failed; i++) {
-                if (v == ON_DEVICE)
+                if (v == ON_DEVICE || v == COMPILED_FAST)
                     compare_near(&eager[i], near[i], &r[i], what);
                 else
                     reads_extend(&eager[i], &r[i]), compare(&eager[i], &r[i], what);
@@ -495,7 +512,7 @@ static void check_family(const program *p, uint32_t mask, verdict *out) {
         resize_program(&q[i], p, i);
         elaborate(g[i], &q[i], context(EAGER), NULL);
         skip[i] = run(&g[i], 1, EAGER, name, 0, &eager[i])[0] != 0;
-        if (mask & USE_DEVICE) run_near(&g[i], 1, name, 0, &near[i]);
+        if (mask & (USE_DEVICE | USE_FAST)) run_near(&g[i], 1, mask, name, 0, &near[i]);
     }
     for (int v = 1; v < VARIANTS; v++) {
         uint64_t programs = tc_stats_get(context(v)).programs;
@@ -509,7 +526,7 @@ static void check_family(const program *p, uint32_t mask, verdict *out) {
                 snprintf(out->text, sizeof out->text, "%s, sizes %d, round %d: %s",
                          variants[v].name, i, k, error);
             } else {
-                if (v == ON_DEVICE)
+                if (v == ON_DEVICE || v == COMPILED_FAST)
                     compare_near(&eager[i], near[i], &r, what);
                 else
                     reads_extend(&eager[i], &r), compare(&eager[i], &r, what);
@@ -777,6 +794,7 @@ static void write_reproducer(const program *p, const verdict *v, char path[300])
     fprintf(f, "#    define NO_FUSION %d\n#    define PASSES_OFF \"%s\"\n",
             variants[v->variant].no_fusion, variants[v->variant].passes_off);
     fprintf(f, "#    define BUDGET %d\n", variants[v->variant].budget);
+    if (v->variant == COMPILED_FAST) fputs("#    define FAST // last bits may differ\n", f);
     fprintf(f, "#    define KEEP %d\n#endif\n\n", variants[v->variant].keep);
     // Eager code has no gradients: a region of the interpreter is held against the other then.
     fprintf(f, "enum { EITHER_SIDE = %d };\n\n", p->derives);
@@ -816,10 +834,13 @@ static void write_family(const program *p, const verdict *v, char path[300]) {
 typedef struct options {
     double seconds;
     uint64_t seed, graphs, from, step;
-    int cpu, failures;
+    int cpu, fast, failures;
 } options;
 
 static int is_compiled(uint64_t k, int cpu) { return (int)(mix(k) % 100) < cpu; }
+static int is_compiled_fast(uint64_t k, int fast) {
+    return !ON_DEVICE_ONLY && (int)(mix(k ^ 0xfa57) % 100) < fast;
+}
 
 static void count_calls(const graph *g) {
     state->calls += (uint64_t)g->n_calls, state->refused += (uint64_t)g->refused;
@@ -827,58 +848,82 @@ static void count_calls(const graph *g) {
     state->values += (uint64_t)g->n_values;
 }
 
-// The batch that waits, compiled: one unit of the compiler for all its kernels.
-static void check_compiled(graph **batch, int waiting) {
-    if (!waiting) return;
+// Programs that wait to be compiled together: one unit of the compiler for all their kernels.
+typedef struct waiting {
+    program p[MAX_BATCH];
+    int n, fast;
+} waiting;
+
+static void check_compiled(waiting *w) {
+    graph *g[MAX_BATCH];
     uint32_t mask = 1 << INTERP | (state->compiled % 2 ? USE_CPU_AGAIN : USE_CPU);
-    check(batch, waiting, ON_DEVICE_ONLY ? USE_DEVICE : mask, &state->verdict);
-    state->compiled += (uint64_t)waiting;
+    if (w->fast) mask = 1 << INTERP | USE_FAST;
+    if (!w->n) return;
+    for (int i = 0; i < w->n; i++) {
+        g[i] = (graph *)calloc(1, sizeof *g[i]);
+        elaborate(g[i], &w->p[i], context(EAGER), NULL);
+    }
+    state->is_fast = w->fast;
+    check(g, w->n, ON_DEVICE_ONLY ? USE_DEVICE : mask, &state->verdict);
+    *(w->fast ? &state->fast : &state->compiled) += (uint64_t)w->n;
     if (state->verdict.failed) {
-        state->seed = batch[state->verdict.which]->p->seed;
+        state->seed = g[state->verdict.which]->p->seed;
         _exit(WRONG);
     }
-    for (int i = 0; i < waiting; i++) graph_free(batch[i]), free(batch[i]);
+    for (int i = 0; i < w->n; i++) graph_free(g[i]), free(g[i]);
+    w->n = state->is_fast = 0;
+}
+
+static void wait_compiled(waiting *w, const program *p) {
+    w->p[w->n++] = *p;
+    if (w->n == MAX_BATCH) check_compiled(w);
+}
+
+// With several sizes, in the variants of the mask.
+static void check_sizes(const program *p, uint32_t mask) {
+    state->family = 1, state->is_fast = (mask & USE_FAST) != 0;
+    check_family(p, mask, &state->verdict);
+    if (state->verdict.failed) _exit(WRONG);
+    state->family = state->is_fast = 0;
+}
+
+static void check_families(const program *p, const options *o, uint64_t k) {
+    uint32_t mask = USE_FAMILY | 1 << INTERP | 1 << UNPASSED | 1 << FORWARDED;
+    if (k % 32 == 0) mask |= USE_DERIVED;
+    if ((int)(mix(k ^ 0x5157) % 1000) < o->cpu * 2)
+        mask |= state->graphs % 2 ? USE_CPU : USE_CPU_AGAIN;
+    if (ON_DEVICE_ONLY) mask = USE_FAMILY | USE_DEVICE;
+    if (k % (ON_DEVICE_ONLY || ALL_DERIVE ? 16 : 4) == 0) check_sizes(p, mask);
+    if (is_compiled_fast(k, o->fast) && mix(k ^ 0x5158) % 8 == 0)
+        check_sizes(p, USE_FAMILY | 1 << INTERP | USE_FAST);
 }
 
 // Programs first, first + step, ... until the time is over; ends WRONG at the first failure.
 static void worker(const options *o, uint64_t first, uint64_t step, double end) {
-    graph *batch[MAX_BATCH];
-    program *p = (program *)calloc(MAX_BATCH, sizeof *p);
-    int waiting = 0;
+    static waiting strict, fast;
+    static program p;
+    fast.fast = 1;
     for (uint64_t k = first, n = 0; k < o->graphs && test_clock() < end; k += step, n++) {
         graph *g = (graph *)calloc(1, sizeof *g);
-        random_program(&p[waiting], o->seed * 1000003u + k);
-        state->seed = p[waiting].seed, state->next = k + step;
-        elaborate(g, &p[waiting], context(EAGER), NULL);
+        random_program(&p, o->seed * 1000003u + k);
+        state->seed = p.seed, state->next = k + step;
+        elaborate(g, &p, context(EAGER), NULL);
         if (!ON_DEVICE_ONLY)
             check(&g, 1, (USE_INTERP | USE_DERIVED) & ~(uint32_t)(ALL_DERIVE << FORWARDED),
                   &state->verdict);
         count_calls(g);
-        state->family = 0;
         if (state->verdict.failed) _exit(WRONG);
-        uint32_t family = USE_FAMILY | 1 << INTERP | 1 << UNPASSED | 1 << FORWARDED;
-        if (k % 32 == 0) family |= USE_DERIVED;
-        if ((int)(mix(k ^ 0x5157) % 1000) < o->cpu * 2)
-            family |= state->graphs % 2 ? USE_CPU : USE_CPU_AGAIN;
-        if (ON_DEVICE_ONLY) family = USE_FAMILY | USE_DEVICE;
-        state->family = 1;
-        if (k % (ON_DEVICE_ONLY || ALL_DERIVE ? 16 : 4) == 0)
-            check_family(&p[waiting], family, &state->verdict);
-        if (state->verdict.failed) _exit(WRONG);
-        state->family = 0;
+        check_families(&p, o, k);
         state->graphs++, state->derived += (uint64_t)g->has_gradient;
-        if (!ON_DEVICE_ONLY && !is_compiled(k, o->cpu)) {
-            graph_free(g), free(g);
-        } else
-            batch[waiting++] = g;
-        if (waiting == MAX_BATCH) check_compiled(batch, waiting), waiting = 0;
-        if (n % 64 == 63 && !waiting && close_contexts()) {
+        graph_free(g), free(g);
+        if (ON_DEVICE_ONLY || is_compiled(k, o->cpu)) wait_compiled(&strict, &p);
+        if (is_compiled_fast(k, o->fast)) wait_compiled(&fast, &p);
+        if (n % 64 == 63 && close_contexts()) {
             snprintf(state->verdict.text, sizeof state->verdict.text, "memory leaked");
             _exit(WRONG);
         }
     }
-    check_compiled(batch, waiting);
-    free(p);
+    check_compiled(&strict), check_compiled(&fast);
     close_contexts();
     _exit(FINE);
 }
@@ -888,9 +933,11 @@ static void report(uint64_t seed, int how) {
     char path[300] = "", before[1200];
     random_program(&p, seed);
     memcpy(before, state->verdict.text, sizeof before);
-    uint32_t family = state->family ? USE_FAMILY : 0,
-             mask = (ON_DEVICE_ONLY ? USE_DEVICE : USE_INTERP | USE_DERIVED) | family;
-    int r = fails(&p, mask);
+    uint32_t family = state->family ? USE_FAMILY : 0, mask = ON_DEVICE_ONLY ? USE_DEVICE
+                                                             : state->is_fast
+                                                                 ? 1 << INTERP | USE_FAST
+                                                                 : USE_INTERP | USE_DERIVED;
+    int r = fails(&p, mask |= family);
     if (r == FINE && !ON_DEVICE_ONLY) r = fails(&p, mask = USE_ALL_CPU | family);
     if (r == FINE) {
         printf("seed %llu: %s%s; not by itself, only after others or in a batch\n",
@@ -929,13 +976,14 @@ static int fuzz(const options *o) {
         report(state->seed, how);
         next = state->next;
     }
-    printf("%llu graphs (%llu with gradients, %llu also compiled), %.1f calls each, %llu "
-           "refused%s%s\n",
-           (unsigned long long)state->graphs, (unsigned long long)state->derived,
-           (unsigned long long)state->compiled,
-           state->graphs ? (double)state->calls / (double)state->graphs : 0.0,
-           (unsigned long long)state->refused, state->refused ? "; the last: " : "",
-           state->refused ? state->refusal : "");
+    printf(
+        "%llu graphs (%llu with gradients, %llu also compiled, %llu for fast numerics), %.1f calls each, %llu "
+        "refused%s%s\n",
+        (unsigned long long)state->graphs, (unsigned long long)state->derived,
+        (unsigned long long)state->compiled, (unsigned long long)state->fast,
+        state->graphs ? (double)state->calls / (double)state->graphs : 0.0,
+        (unsigned long long)state->refused, state->refused ? "; the last: " : "",
+        state->refused ? state->refusal : "");
     printf("with %d sets of sizes, %d visits: %.2f programs each\n", SETS, ROUNDS,
            state->families ? (double)state->family_programs / (double)state->families
                            : 0.0);
@@ -953,8 +1001,9 @@ static int only(uint64_t seed) {
     printf("}\n");
     graph_free(g);
     free(g);
-    check_program(&p, ON_DEVICE_ONLY ? USE_DEVICE : USE_INTERP | USE_DERIVED | USE_ALL_CPU,
-                  &state->verdict);
+    check_program(
+        &p, ON_DEVICE_ONLY ? USE_DEVICE : USE_INTERP | USE_DERIVED | USE_ALL_CPU | USE_FAST,
+        &state->verdict);
     int failed = state->verdict.failed;
     printf("%s\n", state->verdict.text);
     if (close_contexts()) failed = 1;
@@ -962,12 +1011,14 @@ static int only(uint64_t seed) {
         state->family = 1;
         check_family(&p,
                      USE_FAMILY |
-                         (ON_DEVICE_ONLY ? USE_DEVICE : USE_INTERP | USE_DERIVED | USE_CPU),
+                         (ON_DEVICE_ONLY ? USE_DEVICE
+                                         : USE_INTERP | USE_DERIVED | USE_CPU | USE_FAST),
                      &state->verdict);
         failed = state->verdict.failed;
         printf("%s\n", state->verdict.text);
         close_contexts();
     }
+    state->is_fast = state->verdict.variant == COMPILED_FAST;
     if (state->verdict.failed) report(seed, 0);
     printf("%d passed, %d failed\n", !failed, failed);
     return failed;
@@ -982,7 +1033,7 @@ static void open_state(void) {
 
 // What the arguments ask for; *one: the seed of a single program, else 0.
 static options read_options(int count, char **args, uint64_t *one) {
-    options o = {5, 1, UINT64_MAX, 0, 1, 25, 5};
+    options o = {5, 1, UINT64_MAX, 0, 1, 25, 5, 5};
     int plain = 0;
     *one = 0;
     for (int i = 1; i < count; i++) {
@@ -993,6 +1044,8 @@ static options read_options(int count, char **args, uint64_t *one) {
             o.from = strtoull(b, NULL, 10), i++;
         else if (!strcmp(a, "--cpu"))
             o.cpu = atoi(b), i++;
+        else if (!strcmp(a, "--fast"))
+            o.fast = atoi(b), i++;
         else if (!strcmp(a, "--failures"))
             o.failures = atoi(b), i++;
         else if (!strcmp(a, "--only"))

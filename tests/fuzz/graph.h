@@ -984,6 +984,7 @@ static void elaborate(graph *g, const program *p, tc_ctx *tc, FILE *f) {
     if (f)
         fprintf(f, "    tc_options options = tc_options_default();\n"
                    "    options.round_each_op = 1;\n"
+                   "#ifdef FAST\n    options.numerics = TC_NUMERICS_FAST;\n#endif\n"
                    "    if (region) options.memory_budget = BUDGET;\n"
                    "    if (region) tc_trace_begin_with(tc, \"fuzz\", &options);\n");
     for (int i = 0; i < p->n; i++) {

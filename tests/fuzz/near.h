@@ -4,15 +4,26 @@
 // each element. The results of these runs show what of a difference reaches a value: nothing, where
 // only exact ops are (then the device must have the same), much, where values cancel, anything,
 // where a comparison or an index depends on it.
+//
+// Code for TC_NUMERICS_FAST is held against it as well (`near_fast`): the same ops may differ, and products, which may be
+// rounded together with a sum, by less.
 #ifndef FUZZ_NEAR_H
 #define FUZZ_NEAR_H
 
 enum { NEAR = 16, OF_ALL = 8, MAX_NEAR = 8 };
 
 static int perturbation; // number of such a run, from 1; 0 = none
+static int near_fast;    // 1: it stands for TC_NUMERICS_FAST on the host
+static int near_derives; // 1: of a program with gradients
 
-// How far from 1: some units of the last place.
+// How far from 1: some units of the last place. A product that is not rounded is half a unit away, and ours of several of
+// them, as polynomials are, some units; a half has no number nearer to 1 than one.
 static double nearness(int dtype) {
+    if (near_fast)
+        return dtype == TC_BF16  ? 0x1p-7
+               : dtype == TC_F16 ? 0x1p-10
+               : dtype == TC_F32 ? 0x1p-22
+                                 : 0x1p-51;
     return dtype == TC_BF16  ? 0x1p-5
            : dtype == TC_F16 ? 0x1p-8
            : dtype == TC_F32 ? 0x1p-17
@@ -64,6 +75,36 @@ static int is_inexact(const call *o) {
     }
 }
 
+static const char *name_of(const call *o) {
+    switch (o->kind) {
+    case C_UNARY: return unary_ops[o->fn].name;
+    case C_BINARY: return binary_ops[o->fn].name;
+    case C_SCALAR: return scalar_ops[o->fn].name;
+    case C_IN_UNARY: return in_place_unary[o->fn].name;
+    case C_IN_TENSOR: return in_place_tensor[o->fn].name;
+    case C_IN_SCALAR: return in_place_scalar[o->fn].name;
+    default: return "";
+    }
+}
+
+// The same of ops that multiply, where a product may be rounded with what it is added to; 2: it is added within the op.
+static int is_product(const call *o) {
+    static const char *const products[] = {"mul",  "mul_s",  "square",
+                                           "mul_", "mul_s_", "square_"};
+    // Quotients, whose derivatives are products.
+    static const char *const derived[] = {"reciprocal", "sqrt", "div", "div_s", "rdiv_s"};
+    static const char *const sums[] = {"remainder",   "fmod",   "floor_divide",
+                                       "remainder_s", "fmod_s", "floor_divide_s"};
+    if (o->kind == C_FMA || o->kind == C_RESIZE || is_named(name_of(o), sums, COUNT(sums)))
+        return 2;
+    if (near_derives && is_named(name_of(o), derived, COUNT(derived))) return 1;
+    return o->kind == C_ARANGE || is_named(name_of(o), products, COUNT(products));
+}
+
+static int is_in_place(const call *o) {
+    return o->kind == C_IN_UNARY || o->kind == C_IN_TENSOR || o->kind == C_IN_SCALAR;
+}
+
 // Numbers near 1 of t's sizes; null = t is not of floats.
 static tc_tensor noise_like(tc_ctx *tc, tc_tensor t, uint64_t seed) {
     int dtype = (int)tc_dtype_of(t);
@@ -105,10 +146,29 @@ static int is_of_logs(const call *o) {
     return !strcmp(name, "log_softmax") || !strcmp(name, "logsumexp");
 }
 
+// Derivatives are sums, too, of terms that are as large as 1, as 1 - tanh^2 is; and x (1 + erf) / 2 is near 0 one of terms as large as
+// x. So t, a function of x, gets such a slope, or such a sum, beside its own.
+static tc_tensor steepened(tc_ctx *tc, const call *o, tc_tensor t, tc_tensor x,
+                           uint64_t seed) {
+    tc_tensor noise = noise_like(tc, t, seed);
+    if (!noise.id) return t;
+    x = tc_cast(x, tc_dtype_of(t));
+    x = tc_masked_fill(x, tc_logical_not(tc_isfinite(x)), 0);
+    if (!strstr(name_of(o), "gelu")) x = tc_sub(x, tc_detach(x));
+    return tc_add(t, tc_mul(x, tc_sub_s(noise, 1)));
+}
+
+static int is_function(const call *o) {
+    return near_fast && o->kind == C_UNARY && !strstr(name_of(o), "_all") && is_inexact(o);
+}
+
 // perform(), with what it may give in this run.
 static tc_tensor perform_near(tc_ctx *tc, const call *o, tc_tensor *v, reads *read) {
     uint64_t seed = mix((uint64_t)perturbation * 1000 + (uint64_t)o->out);
     int how = perturbation && (perturbation <= OF_ALL || seed % 2) ? is_inexact(o) : 0;
+    if (near_fast && perturbation && !how && (perturbation <= OF_ALL || seed % 2))
+        how = is_product(o);
+    if (how && is_function(o)) how = 2; // what 1 - x^2 is within one may be rounded once
     tc_tensor before[MAX_LIST];
     for (int i = 0; how && i < o->n_in; i++) before[i] = v[o->in[i]];
     for (int i = 0; how == 2 && i < o->n_in; i++)
@@ -119,11 +179,12 @@ static tc_tensor perform_near(tc_ctx *tc, const call *o, tc_tensor *v, reads *re
                              seed + (uint64_t)i * 77777);
     tc_tensor t = perform(tc, o, v, read, NULL);
     for (int i = 0; how && i < o->n_in; i++) v[o->in[i]] = before[i];
-    if (how && o->kind == C_IN_UNARY) {
+    if (how && is_in_place(o)) {
         tc_tensor noise = noise_like(tc, t, seed);
         if (noise.id) tc_mul_(t, noise);
         return t;
     }
+    if (how && is_function(o)) t = steepened(tc, o, t, v[o->in[0]], seed + 2);
     if (is_of_logs(o) && how) { // the logarithm of a sum near 1 has the error of that sum
         tc_tensor noise = noise_like(tc, t, seed + 1);
         if (noise.id) t = tc_add(t, tc_sub_s(noise, 1));

@@ -8,9 +8,13 @@
 // Programs come in batches of eight, which share a region: so compiling costs a second for eight. A batch runs twice with
 // other numbers, or, each third, three times with other sizes: by a program for all sizes from the second time on.
 //
-//     products [SECONDS] [SEED] [--graphs N] [--from K] [--cpu PERCENT] [--only SEED] [--out FOLDER]
+// Some batches are for TC_NUMERICS_FAST: 3x3 convolutions that take fewer products, more of bf16, by AVX512-BF16 or AMX (on
+// CPUs without it by tests/tools/amx.h), constants, now and then NaN, infinity and subnormal numbers. They are
+// interpreted and compiled; results are within the bounds of arrays.h, gradients have their slopes.
 //
-// PERCENT of batches are compiled. A program that fails is shrunk and written as FOLDER/products_SEED.c, which needs only
+//     products [SECONDS] [SEED] [--graphs N] [--from K] [--cpu PERCENT] [--fast PERCENT] [--only SEED] [--out FOLDER]
+//
+// PERCENT of batches are compiled; PERCENT are fast. A program that fails is shrunk and written as FOLDER/products_SEED.c, which needs only
 // tcompile.h.
 #include "tcompile.h"
 
@@ -42,8 +46,14 @@ static const struct {
     {"compiled for AVX2, 1 thread", "cpu", "avx2", 1, 0},
     {"compiled, 3 threads", "cpu", NULL, 3, 0},
     {"compiled, no fusion", "cpu", NULL, 2, 1},
+    {"compiled for AMX, 2 threads", "cpu", "avx512", 2, 0},
 };
-enum { VARIANTS = COUNT(variants), COMPILED = VARIANTS - FIRST_COMPILED };
+// Strict numerics have the same bits by AMX as by VNNI: tests/region/dots.c. So AMX is for fast ones alone.
+enum {
+    VARIANTS = COUNT(variants),
+    IN_TILES = VARIANTS - 1,
+    COMPILED = IN_TILES - FIRST_COMPILED
+};
 
 static tc_ctx *contexts[VARIANTS];
 
@@ -58,6 +68,25 @@ static void keep_warning(void *user, int level, const char *channel, const char 
         if (*p == '\n') *p = ' ';
 }
 
+int test_use_tiles(tc_ctx *tc); // tests/tools/implementation.c
+
+// Whose compiler puts tests/tools/amx.h before kernels; on a CPU without AVX-512 it is that of other kernels.
+static tc_ctx *open_tiles(const tc_config *config) {
+    const char *before = getenv("CC");
+    char was[2000], cc[4000], folder[1024];
+    if (!getcwd(folder, sizeof folder)) abort();
+    snprintf(was, sizeof was, "%s", before ? before : "cc");
+    snprintf(cc, sizeof cc, "%s -include %s/tests/tools/amx.h", was, folder);
+    setenv("CC", cc, 1);
+    tc_ctx *tc = tc_open(config);
+    if (before)
+        setenv("CC", was, 1);
+    else
+        unsetenv("CC");
+    if (tc) test_use_tiles(tc);
+    return tc;
+}
+
 static tc_ctx *context(int variant) {
     tc_config config = tc_config_default();
     if (contexts[variant]) return contexts[variant];
@@ -65,7 +94,7 @@ static tc_ctx *context(int variant) {
     config.threads = variants[variant].threads;
     config.no_fusion = variants[variant].no_fusion;
     config.no_disk_cache = 1, config.logger.log = keep_warning;
-    contexts[variant] = tc_open(&config);
+    contexts[variant] = variant == IN_TILES ? open_tiles(&config) : tc_open(&config);
     if (!contexts[variant]) abort();
     return contexts[variant];
 }
@@ -78,6 +107,8 @@ static void close_contexts(void) {
 typedef struct batch {
     recipe p[BATCH];
     int n, family, dynamic;
+    int fast, late,
+        wild; // TC_NUMERICS_FAST; halves are rounded where they are stored; NaN ... among numbers
 } batch;
 
 static int visits_of(const batch *b) { return b->family ? VISITS : 2; }
@@ -86,6 +117,7 @@ static machine machine_of(const batch *b, int i, int visit) {
     machine m;
     memset(&m, 0, sizeof m);
     m.p = &b->p[i], m.dynamic = b->dynamic == MARKED_SIZES;
+    m.fast = b->fast, m.wild = b->wild;
     if (b->family)
         m.set = visit;
     else
@@ -97,13 +129,13 @@ typedef struct verdict {
     int failed, variant, visit, which; // which program, -1 = any
     int value; // and its element, where one is wrong: what it must be
     int64_t at;
-    double want;
+    double want, far;
     char text[900];
 } verdict;
 
 // What processes share.
 typedef struct shared {
-    uint64_t batch, graphs, compiled, families, derived, slopes, kinks, exact, rough;
+    uint64_t batch, graphs, compiled, fast, families, derived, slopes, kinks, exact, rough;
     verdict verdict;
 } shared;
 static shared *state;
@@ -113,6 +145,7 @@ static void blame(verdict *v, int variant, int visit, int which, const char *for
     int n =
         snprintf(v->text, sizeof v->text, "%s, visit %d: ", variants[variant].name, visit);
     v->failed = 1, v->variant = variant, v->visit = visit, v->which = which, v->value = -1;
+    v->far = 0;
     va_start(list, format);
     vsnprintf(v->text + n, sizeof v->text - (size_t)n, format, list);
     va_end(list);
@@ -127,7 +160,8 @@ static int run(const batch *b, int visit, int variant, reads *r, verdict *out) {
     tc_ctx *tc = context(variant);
     tc_options o = tc_options_default();
     int status = TC_OK;
-    o.round_each_op = 1; // so that halves have the bits of eager code
+    o.round_each_op = !b->late; // so that halves have the bits of eager code
+    if (b->fast) o.numerics = TC_NUMERICS_FAST;
     if (b->dynamic == ALL_SIZES) o.dynamic = TC_DYNAMIC_ON;
     tc_error_clear(tc);
     tc_scope_begin(tc);
@@ -202,30 +236,28 @@ static int is_right(const array *a, const unsigned char *at, int64_t i) {
     return fabs(got - c->x) <= c->far;
 }
 
-static void check_numbers(const batch *b, int i, int visit, const reads *r, verdict *out) {
-    static machine m;
-    m = machine_of(b, i, visit);
-    go(&m, CALCULATE);
-    for (int k = 0; k < m.results && !out->failed; k++) {
-        const array *a = &m.a[m.result[k]];
+static void check_numbers(const machine *m, int i, int variant, int visit, const reads *r,
+                          verdict *out) {
+    for (int k = 0; k < m->results && !out->failed; k++) {
+        const array *a = &m->a[m->result[k]];
         const unsigned char *at = r->at + r->part[k].offset;
         size_t size = tc_dtype_bytes((tc_dtype)a->dtype);
         if (r->part[k].dtype != a->dtype || r->part[k].bytes != size * (size_t)a->n)
-            blame(out, EAGER, visit, i, "v%d is %lu bytes of %s, not %lu of %s",
-                  m.result[k], (unsigned long)r->part[k].bytes,
+            blame(out, variant, visit, i, "v%d is %lu bytes of %s, not %lu of %s",
+                  m->result[k], (unsigned long)r->part[k].bytes,
                   tc_dtype_name((tc_dtype)r->part[k].dtype),
                   (unsigned long)(size * (size_t)a->n), tc_dtype_name((tc_dtype)a->dtype));
         for (int64_t e = 0; e < a->n && !out->failed; e++) {
             if (is_right(a, at, e)) continue;
             double want = is_floating(a->dtype) ? a->at[e].x : (double)a->at[e].i;
-            blame(out, EAGER, visit, i, "v%d[%lld] (%s) is %.17g, by loops %.17g +- %g",
-                  m.result[k], (long long)e, tc_dtype_name((tc_dtype)a->dtype),
+            blame(out, variant, visit, i, "v%d[%lld] (%s) is %.17g, by loops %.17g +- %g",
+                  m->result[k], (long long)e, tc_dtype_name((tc_dtype)a->dtype),
                   fetch(at, a->dtype, e), want, a->at[e].far);
-            out->value = m.result[k], out->at = e, out->want = want;
+            out->value = m->result[k], out->at = e, out->want = want;
+            out->far = is_floating(a->dtype) ? a->at[e].far : 0;
         }
         *(a->rough ? &state->rough : &state->exact) += 1;
     }
-    forget(&m);
 }
 
 // ---- slopes ----
@@ -241,7 +273,8 @@ static double loss_at(const batch *b, int i, int visit, double moved) {
 
 // The gradients times a direction are what the loss changes by along it. Not where there are halves, whose
 // roundings are larger than what may be said of them; nor where a corner is met, which two differences tell.
-static void check_slope(const batch *b, int i, int visit, const reads *r, verdict *out) {
+static void check_slope(const batch *b, int i, int variant, int visit, const reads *r,
+                        verdict *out) {
     static machine m;
     double by = 0, size = 0, counted = 0, h = 0x1p-22;
     int doubles = 1;
@@ -273,7 +306,7 @@ static void check_slope(const batch *b, int i, int visit, const reads *r, verdic
     }
     state->slopes++;
     if (!(fabs(by - slope) <= most))
-        blame(out, INTERPRETED, visit, i,
+        blame(out, variant, visit, i,
               "the gradients have slope %.12g, differences %.12g (+- %g)", by, slope, most);
 }
 
@@ -290,25 +323,52 @@ static void extend(reads *a, const reads *b) {
                   b->part[i].bytes);
 }
 
-static void check(const batch *b, uint32_t mask, verdict *out) {
+// All of them have the bits of the first, eager one, which are those of loops.
+static void check_bits(const batch *b, const machine *calculated, uint32_t mask, int visit,
+                       verdict *out) {
     static reads want[BATCH], r[BATCH];
-    memset(out, 0, sizeof *out);
-    for (int visit = 0; visit < visits_of(b) && !out->failed; visit++) {
-        run(b, visit, EAGER, want, out);
-        for (int i = 0; i < b->n && !out->failed; i++)
-            check_numbers(b, i, visit, &want[i], out);
-        for (int v = 1; v < VARIANTS && !out->failed; v++) {
-            if (!(mask >> v & 1)) continue;
-            run(b, visit, v, r, out);
-            for (int i = 0; i < b->n && !out->failed; i++) {
-                int first = want[i].n < r[i].n;
-                extend(&want[i], &r[i]);
-                compare(&want[i], &r[i], v, visit, i, out);
-                if (first && !out->failed) check_slope(b, i, visit, &want[i], out);
-            }
-            reads_free(r, b->n);
+    run(b, visit, EAGER, want, out);
+    for (int i = 0; i < b->n && !out->failed; i++)
+        check_numbers(&calculated[i], i, EAGER, visit, &want[i], out);
+    for (int v = 1; v < VARIANTS && !out->failed; v++) {
+        if (!(mask >> v & 1)) continue;
+        run(b, visit, v, r, out);
+        for (int i = 0; i < b->n && !out->failed; i++) {
+            int first = want[i].n < r[i].n;
+            extend(&want[i], &r[i]);
+            compare(&want[i], &r[i], v, visit, i, out);
+            if (first && !out->failed) check_slope(b, i, v, visit, &want[i], out);
         }
-        reads_free(want, b->n);
+        reads_free(r, b->n);
+    }
+    reads_free(want, b->n);
+}
+
+// Each is within the bounds of loops.
+static void check_bounds(const batch *b, const machine *calculated, uint32_t mask,
+                         int visit, verdict *out) {
+    static reads r[BATCH];
+    for (int v = 1; v < VARIANTS && !out->failed; v++) {
+        if (!(mask >> v & 1)) continue;
+        run(b, visit, v, r, out);
+        for (int i = 0; i < b->n && !out->failed; i++) {
+            check_numbers(&calculated[i], i, v, visit, &r[i], out);
+            if (calculated[i].derives && !out->failed)
+                check_slope(b, i, v, visit, &r[i], out);
+        }
+        reads_free(r, b->n);
+    }
+}
+
+static void check(const batch *b, uint32_t mask, verdict *out) {
+    static machine calculated[BATCH];
+    memset(out, 0, sizeof *out);
+    numerics_fast = b->fast, rounded_late = b->late;
+    for (int visit = 0; visit < visits_of(b) && !out->failed; visit++) {
+        for (int i = 0; i < b->n; i++)
+            calculated[i] = machine_of(b, i, visit), go(&calculated[i], CALCULATE);
+        (b->fast ? check_bounds : check_bits)(b, calculated, mask, visit, out);
+        for (int i = 0; i < b->n; i++) forget(&calculated[i]);
     }
 }
 
@@ -373,14 +433,14 @@ static const char reproducer_head[] =
                       "        x[i] = element(SEED, number, execution, i, t, below_this);\n"
                       "    tc_tensor r = tc_cast(tc_from_data(tc, x, d, TC_F64), t);\n"
                       "    free(x);\n    return r;\n}\n\n"
-                      "static int check(const char *name, tc_tensor t, int64_t i, double want) {\n"
+                      "static int check(const char *name, tc_tensor t, int64_t i, double want, double far) {\n"
                       "    int64_t n = tc_numel(t);\n"
                       "    double *x = (double *)malloc(((size_t)n + 1) * sizeof *x), got = 0;\n"
                       "    tc_status s = tc_read(tc_cast(t, TC_F64), x, (size_t)n * sizeof *x);\n"
                       "    if (!s) got = x[i];\n"
-                      "    printf(\"%s[%lld] is %.17g, must be %.17g %s\\n\", name, (long long)i, got, want,\n"
+                      "    printf(\"%s[%lld] is %.17g, must be %.17g +- %g %s\\n\", name, (long long)i, got, want, far,\n"
                       "           s ? tc_status_name(s) : \"\");\n"
-                      "    free(x);\n    return got == want;\n}\n\n"
+                      "    free(x);\n    return got == want || fabs(got - want) <= far;\n}\n\n"
                       "static void end(tc_ctx *tc, int region) {\n"
                       "    tc_status s = region ? tc_trace_end(tc) : TC_OK;\n"
                       "    if (s) printf(\"tc_trace_end: %s: %s\\n\", tc_status_name(s), tc_error_text(tc));\n}\n\n";
@@ -399,18 +459,19 @@ static void write_visit(const batch *b, const verdict *v, int visit, const char 
                 visit);
         go(&m, MAKE);
         fprintf(f,
-                "    tc_options o = tc_options_default();\n    o.round_each_op = 1;\n%s"
+                "    tc_options o = tc_options_default();\n    o.round_each_op = %d;\n%s%s"
                 "    if (region) tc_trace_begin_with(tc, \"products\", &o);\n",
+                !b->late, b->fast ? "    o.numerics = TC_NUMERICS_FAST;\n" : "",
                 b->dynamic == ALL_SIZES ? "    o.dynamic = TC_DYNAMIC_ON;\n" : "");
         go(&m, RECORD);
         fprintf(f, "    end(tc, region);\n");
         if (visit == v->visit && v->value >= OF_GRADIENTS)
-            fprintf(f, "    check(\"grad[%d]\", grad[%d], %lld, %.17g);\n",
+            fprintf(f, "    check(\"grad[%d]\", grad[%d], %lld, %.17g, 0);\n",
                     v->value - OF_GRADIENTS, v->value - OF_GRADIENTS, (long long)v->at,
                     v->want);
         else if (visit == v->visit && v->value >= 0)
-            fprintf(f, "    check(\"v%d\", v%d, %lld, %.17g);\n", v->value, v->value,
-                    (long long)v->at, v->want);
+            fprintf(f, "    check(\"v%d\", v%d, %lld, %.17g, %.17g);\n", v->value, v->value,
+                    (long long)v->at, v->want, v->far);
         fprintf(f, "    tc_scope_end(tc);\n}\n\n");
         fclose(f);
         _exit(0);
@@ -440,7 +501,12 @@ static void write_reproducer(const batch *b, const verdict *v, char path[300]) {
             variants[v->variant].backend, variants[v->variant].threads,
             variants[v->variant].no_fusion);
     if (isa) fprintf(f, "    config.isa = \"%s\";\n", isa);
+    if (v->variant == IN_TILES)
+        fprintf(
+            f,
+            "    setenv(\"CC\", \"cc -include tests/tools/amx.h\", 1); // from the folder of the sources\n");
     fprintf(f, "    config.no_disk_cache = 1;\n    tc_ctx *tc = tc_open(&config);\n");
+    if (v->variant == IN_TILES) fprintf(f, "    tc->target = TC__EMIT_AMX;\n");
     for (int i = 0; i <= v->visit; i++)
         fprintf(f, "    visit%d(tc, %d);\n", i, v->variant != EAGER);
     fprintf(f, "    if (tc_error(tc)) puts(tc_error_text(tc));\n    tc_close(tc);\n}\n");
@@ -451,7 +517,7 @@ static void write_reproducer(const batch *b, const verdict *v, char path[300]) {
 typedef struct options {
     double seconds;
     uint64_t seed, graphs, from, one;
-    int cpu, failures;
+    int cpu, fast, failures;
 } options;
 
 static void random_recipe(recipe *p, uint64_t seed) {
@@ -460,10 +526,15 @@ static void random_recipe(recipe *p, uint64_t seed) {
     for (int i = 0; i < WORDS; i++) p->word[i] = any(&gen);
 }
 
+static void make_fast(batch *b, uint64_t h) {
+    b->fast = 1, b->late = h % 2 == 0, b->wild = h % 8 < 3;
+}
+
 // Batch k of a run.
-static void random_batch(batch *b, uint64_t seed, uint64_t k) {
-    uint64_t h = mix(seed * 31 + k);
+static void random_batch(batch *b, const options *o, uint64_t k) {
+    uint64_t seed = o->seed, h = mix(seed * 31 + k);
     memset(b, 0, sizeof *b);
+    if ((int)(mix(h) % 100) < o->fast) make_fast(b, mix(h) >> 8);
     b->n = BATCH, b->family = h % 4 == 0, b->dynamic = b->family ? (int)(h >> 8) % 3 : 0;
     for (int i = 0; i < BATCH; i++)
         random_recipe(&b->p[i], seed * 1000003u + k * BATCH + (uint64_t)i);
@@ -471,10 +542,12 @@ static void random_batch(batch *b, uint64_t seed, uint64_t k) {
 
 enum { USE_INTERPRETED = 1 << INTERPRETED | 1 << UNFUSED | 1 << THREADED };
 
-// Of each batch that is compiled, another way.
-static uint32_t mask_of(uint64_t seed, uint64_t k, int cpu) {
-    uint64_t h = mix(seed * 77 + k);
-    if ((int)(h % 100) >= cpu) return USE_INTERPRETED;
+// Of each batch that is compiled, another way. All fast ones are.
+static uint32_t mask_of(const batch *b, const options *o, uint64_t k) {
+    uint64_t h = mix(o->seed * 77 + k);
+    if (b->fast)
+        return 1u << INTERPRETED | 1u << (FIRST_COMPILED + (h >> 8) % (COMPILED + 1));
+    if ((int)(h % 100) >= o->cpu) return USE_INTERPRETED;
     return USE_INTERPRETED | 1u << (FIRST_COMPILED + (h >> 8) % COMPILED);
 }
 
@@ -482,13 +555,14 @@ static void worker(const options *o, uint64_t first, double end) {
     static batch b;
     static machine m;
     for (uint64_t k = first, n = 0; k * BATCH < o->graphs && test_clock() < end; k++, n++) {
-        random_batch(&b, o->seed, k);
-        uint32_t mask = mask_of(o->seed, k, o->cpu);
+        random_batch(&b, o, k);
+        uint32_t mask = mask_of(&b, o, k);
         state->batch = k;
         check(&b, mask, &state->verdict);
         if (state->verdict.failed) _exit(WRONG);
         state->graphs += BATCH, state->families += (uint64_t)(b.family * BATCH);
         if (mask != USE_INTERPRETED) state->compiled += BATCH;
+        state->fast += (uint64_t)(b.fast * BATCH);
         for (int i = 0; i < BATCH; i++) {
             m = machine_of(&b, i, 0);
             go(&m, MAKE);
@@ -559,16 +633,17 @@ static int fuzz(const options *o) {
         int how = wait_for(child, end - test_clock() + 60);
         if (how == FINE) break;
         failures++;
-        random_batch(&b, o->seed, state->batch);
-        report(&b, mask_of(o->seed, state->batch, o->cpu), how);
+        random_batch(&b, o, state->batch);
+        report(&b, mask_of(&b, o, state->batch), how);
         next = state->batch + 1;
     }
     printf(
-        "%llu graphs: %llu also compiled, %llu with several sizes, %llu with gradients (%llu "
+        "%llu graphs: %llu also compiled, %llu by fast numerics, %llu with several sizes, %llu with gradients (%llu "
         "slopes, %llu corners)\n",
         (unsigned long long)state->graphs, (unsigned long long)state->compiled,
-        (unsigned long long)state->families, (unsigned long long)state->derived,
-        (unsigned long long)state->slopes, (unsigned long long)state->kinks);
+        (unsigned long long)state->fast, (unsigned long long)state->families,
+        (unsigned long long)state->derived, (unsigned long long)state->slopes,
+        (unsigned long long)state->kinks);
     printf("results as calculated: %llu with all bits, %llu within a bound\n",
            (unsigned long long)state->exact, (unsigned long long)state->rough);
     printf("%llu passed, %d failed\n", (unsigned long long)state->graphs, failures);
@@ -580,22 +655,26 @@ static int only(uint64_t seed) {
     static batch b;
     static machine m;
     int failed = 0;
-    for (int family = 0; family < 4 && !failed; family++) {
+    for (int k = 0; k < 16 && !failed;
+         k++) { // each dynamic, strict or fast with all that this may have
+        int family = k % 4;
         memset(&b, 0, sizeof b);
+        if (k >= 4) make_fast(&b, (uint64_t)(k < 8 ? 3 : k < 12 ? 4 : 0));
         b.n = 1, b.family = family > 0, b.dynamic = family ? family - 1 : 0;
         random_recipe(&b.p[0], seed);
         m = machine_of(&b, 0, 0), m.f = stdout;
-        if (!family) go(&m, MAKE), go(&m, RECORD);
+        if (!family && (!k || k == 4)) go(&m, MAKE), go(&m, RECORD);
         fflush(stdout);
-        failed = fails(&b, (1u << VARIANTS) - 1) != FINE;
-        if (failed) report(&b, (1u << VARIANTS) - 1, 256);
+        uint32_t mask = (1u << (k < 4 ? IN_TILES : VARIANTS)) - 1;
+        failed = fails(&b, mask) != FINE;
+        if (failed) report(&b, mask, 256);
     }
     printf("%d passed, %d failed\n", !failed, failed);
     return failed;
 }
 
 static options read_options(int count, char **args) {
-    options o = {5, 1, UINT64_MAX / 16, 0, 0, 25, 5};
+    options o = {5, 1, UINT64_MAX / 16, 0, 0, 25, 25, 5};
     for (int i = 1, plain = 0; i < count; i++) {
         const char *a = args[i], *b = i + 1 < count ? args[i + 1] : "0";
         if (!strcmp(a, "--graphs"))
@@ -604,6 +683,8 @@ static options read_options(int count, char **args) {
             o.from = strtoull(b, NULL, 10), i++;
         else if (!strcmp(a, "--cpu"))
             o.cpu = atoi(b), i++;
+        else if (!strcmp(a, "--fast"))
+            o.fast = atoi(b), i++;
         else if (!strcmp(a, "--failures"))
             o.failures = atoi(b), i++;
         else if (!strcmp(a, "--only"))

@@ -24,6 +24,8 @@ typedef struct machine {
     FILE *f;      // prints; or NULL
     double moved; // inputs are moved by this much along a direction: differences
     int eager;    // it has no gradients
+    int fast;     // TC_NUMERICS_FAST: what that computes otherwise comes more often
+    int wild;     // some numbers are NaN, infinity, subnormal or large
     int at, extents, n, inputs, results, derives;
     int64_t limit; // factors that are multiplied
     tc_tensor v[MOST], in[MOST_INPUTS], grad[MOST_INPUTS];
@@ -149,7 +151,12 @@ static void result(machine *m, int v) {
         uint64_t of = mix(seed ^ (uint64_t)number << 50);                                  \
         uint64_t h = mix(of + (uint64_t)i * 4 + (uint64_t)execution);                      \
         int bits = dtype == TC_I64 ? 48 : 8 * (int)tc_dtype_bytes((tc_dtype)dtype);        \
-        if (below_this) return (double)(h % (uint64_t)below_this);                         \
+        if (below_this > 0) return (double)(h % (uint64_t)below_this);                     \
+        if (below_this < 0 && of % 3 && mix(h) % (of % 2 ? 300 : 5000) == 0) {             \
+            static const double wild[] = {INFINITY, NAN,      -INFINITY, 0x1p-130,         \
+                                          NAN,      -0x1p-20, 0x1p12,    -0x1p40};         \
+            return wild[h % 8];                                                            \
+        }                                                                                  \
         if (dtype == TC_BOOL) return (double)(h >> 63);                                    \
         if (dtype == TC_F64) return (double)(h >> 12) * 0x1p-50 - 2;                       \
         if (dtype == TC_F32) return (double)(h >> 40) * 0x1p-22 - 2;                       \
@@ -172,6 +179,8 @@ static double way_of(int number, int64_t i) {
 static int input_below(machine *m, tc_dims d, int dtype, int below_this) {
     int number = m->inputs++, r = add(m, array_new(d, dtype, m->pass == CALCULATE));
     int64_t n = A(r)->n;
+    int known = m->fast && !m->derives && !below_this && odds(m, 10);
+    if (m->wild && !m->derives && !below_this && is_floating(dtype)) below_this = -1;
     if (number >= MOST_INPUTS) abort();
     m->input[number] = r;
     if (m->pass == RECORD) T(r) = m->in[number];
@@ -180,13 +189,16 @@ static int input_below(machine *m, tc_dims d, int dtype, int below_this) {
                 m->execution, dims_text(d), dtype_names[dtype], below_this);
     for (int64_t i = 0; A(r)->at && i < n; i++) {
         double x = element(m->p->seed, number, m->execution, i, dtype, below_this);
-        if (is_floating(dtype))
-            A(r)->at[i].x = x + m->moved * way_of(number, i);
+        if (is_floating(dtype)) // the library casts it from f64, too
+            A(r)->at[i].x = nearest(dtype, x) + m->moved * way_of(number, i);
         else
             A(r)->at[i].i = (int64_t)x;
     }
     int marked = m->dynamic && d.rank && odds(m, 20) ? choose(m, d.rank) : -1;
-    if (marked >= 0 && d.size[marked] < 2) marked = -1;
+    if (marked >= 0 && (d.size[marked] < 2 || known)) marked = -1;
+    if (m->f && m->pass == MAKE && known)
+        fprintf(m->f, "    v%d = tc_const(tc, tc_data(v%d), %s, %s);\n", r, r, dims_text(d),
+                dtype_names[dtype]);
     if (m->f && m->pass == MAKE && marked >= 0)
         fprintf(m->f, "    tc_mark_dynamic(v%d, %d, 0, 0);\n", r, marked);
     if (!m->tc || m->pass != MAKE) return r;
@@ -195,6 +207,7 @@ static int input_below(machine *m, tc_dims d, int dtype, int below_this) {
         x[i] = element(m->p->seed, number, m->execution, i, dtype, below_this);
     m->in[number] = tc_cast(tc_from_data(m->tc, x, d, TC_F64), (tc_dtype)dtype);
     free(x);
+    if (known) m->in[number] = tc_const(m->tc, tc_data(m->in[number]), d, (tc_dtype)dtype);
     if (marked >= 0) tc_mark_dynamic(m->in[number], marked, 0, 0);
     return r;
 }
@@ -370,11 +383,13 @@ static int write_slice(machine *m, int z, int dim, int64_t from, int64_t step, i
 static const int float_dtypes[] = {TC_F32, TC_F64, TC_BF16, TC_F16};
 
 static int random_dtype(machine *m) {
+    if (m->fast && odds(m, 40)) return TC_BF16;
     return ONE_OF(m, TC_F32, TC_F32, TC_F32, TC_F32, TC_F32, TC_F32, TC_F32, TC_F64,
                   TC_BF16, TC_F16, TC_I32, TC_I8, TC_F64, TC_BF16, TC_U8, TC_I64, TC_I16);
 }
 
 static int random_float(machine *m) {
+    if (m->fast && odds(m, 25)) return TC_BF16;
     return ONE_OF(m, TC_F32, TC_F32, TC_F32, TC_F32, TC_F32, TC_F32, TC_F64, TC_BF16,
                   TC_F16);
 }
