@@ -3196,7 +3196,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xcc704df56839421fu
+#define TC__BUILD_ID 0xf65f12c7379aa8f6u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -43470,6 +43470,7 @@ tc__text path;
 int dir=-1;
 tc__text_init(&path,h->ctx);
 if(base)tc__put(&path,"%s%s",base,below);
+if(path.failed)h->unfit=ENOMEM;
 if(base&&!path.failed)dir=tc__cache_enter(h,tc__dir_open(path.at),path.at);
 tc__text_free(&path);
 return dir;
@@ -43567,6 +43568,7 @@ static void tc__cache_touch(int fd,const struct stat*s){
 if((int64_t)time(NULL)-(int64_t)s->st_mtime>TC__CACHE_TOUCH_S)
 (void)futimens(fd,NULL);
 }
+static const char tc__unread[]="cannot be read now";
 static const char*tc__cache_examine(tc__cache*h,int fd,const tc__cache_key*key,
 tc__blob*file){
 struct stat s;
@@ -43575,7 +43577,7 @@ if(fstat(fd,&s)||!S_ISREG(s.st_mode))return "not a plain file";
 if(s.st_nlink!=1)return "linked elsewhere";
 if(!tc__is_mine(fd,h->secret_size!=0))return "not ours alone";
 if((uintmax_t)s.st_size>TC__CACHE_ENTRY_MAX)return "too large";
-if(!tc__file_read_fd(h->ctx,fd,TC__CACHE_ENTRY_MAX,file))return "unreadable";
+if(!tc__file_read_fd(h->ctx,fd,TC__CACHE_ENTRY_MAX,file))return tc__unread;
 wrong=tc__entry_wrong(h,file,key);
 if(wrong)tc__blob_free(h->ctx,file);
 if(!wrong)tc__cache_touch(fd,&s);
@@ -43597,7 +43599,9 @@ return 0;
 }
 wrong=tc__cache_examine(h,fd,key,file);
 tc__close(fd);
-return wrong?tc__cache_refuse(h,name,wrong):1;
+if(wrong!=tc__unread)return wrong?tc__cache_refuse(h,name,wrong):1;
+tc__cache_trouble(h,"entry %.12s %s",name,wrong);
+return 0;
 }
 static void tc__object_key(char out[72],const uint8_t digest[32]){
 memcpy(out,"object ",7);
