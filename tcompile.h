@@ -3196,7 +3196,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xf65f12c7379aa8f6u
+#define TC__BUILD_ID 0xe7d891653cc120edu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -9073,7 +9073,9 @@ for(int d=0;d<rank;d++){
 int x=d-(rank-a.rank),y=d-(rank-m->rank);
 tc__ix u=x<0?tc__ix_const(1):a.dims[x],
 v=y<0?tc__ix_const(1):m->dims[y];
-if(!tc__broadcast(q,u,v,&q->out.dims[d]))return tc__bcast_fail(q,i,d);
+if(tc__broadcast(q,u,v,&q->out.dims[d]))continue;
+q->out=a;
+return tc__bcast_fail(q,i,d);
 }
 q->out.rank=(uint8_t)rank;
 }
