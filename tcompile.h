@@ -3199,7 +3199,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xbe04ca46816dc0f4u
+#define TC__BUILD_ID 0x6eef92a4ba24a5f2u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -5700,6 +5700,22 @@ uint64_t m=(u&low)|(exponent?low+1:0);
 return tc__nearest(m,(exponent?exponent:1)-1075,(int)(u>>63),
 &tc__format_f32);
 }
+static float tc__f32_of(double v){
+double r=tc__f32_nearest(v),units=tc__f64_of_bits((uint64_t)(1023+149)<<52);
+uint64_t u;
+memcpy(&u,&r,sizeof u);
+if((u>>52&2047)>=1023-126)return(float)r;
+u>>=63;
+return tc__f32_of_bits((uint32_t)(int64_t)(u?-r*units:r*units)|(uint32_t)u
+<<31);
+}
+static double tc__f32_value(float f){
+uint32_t u=tc__bits_of_f32(f);
+if(u>>23&255)return(double)f;
+double r=
+(double)(int32_t)(u&0x7fffff)*tc__f64_of_bits((uint64_t)(1023-149)<<52);
+return u>>31?-r:r;
+}
 static double tc__i64_nearest(int64_t v,const tc__format*f){
 return tc__nearest(v<0?0-(uint64_t)v:(uint64_t)v,0,v<0,f);
 }
@@ -5724,10 +5740,16 @@ switch((tc_dtype)to){
 case TC_DTYPE_COUNT:break;
 case TC_F64:r.f=f;break;
 case TC_F32:r.f=rounded;break;
-case TC_F8E4M3:r.f=(double)tc__f8e4m3_value(tc__f8e4m3_of((float)rounded));break;
-case TC_F8E5M2:r.f=(double)tc__f8e5m2_value(tc__f8e5m2_of((float)rounded));break;
-case TC_F16:r.f=(double)tc__f16_value(tc__f16_of((float)rounded));break;
-case TC_BF16:r.f=(double)tc__bf16_value(tc__bf16_of((float)rounded));break;
+case TC_F8E4M3:
+r.f=(double)tc__f8e4m3_value(tc__f8e4m3_of(tc__f32_of(rounded)));
+break;
+case TC_F8E5M2:
+r.f=(double)tc__f8e5m2_value(tc__f8e5m2_of(tc__f32_of(rounded)));
+break;
+case TC_F16:r.f=(double)tc__f16_value(tc__f16_of(tc__f32_of(rounded)));break;
+case TC_BF16:
+r.f=tc__f32_value(tc__bf16_value(tc__bf16_of(tc__f32_of(rounded))));
+break;
 case TC_BOOL:r.i=is_float?v.f!=0:v.i!=0;break;
 case TC_I64:r.i=is_float?tc__double_to_i64(v.f):v.i;break;
 case TC_U8:r.i=is_float?tc__saturate(f,0,255):v.i&255;break;
@@ -5762,8 +5784,8 @@ case TC_I64:v.i=((const int64_t*)p)[i];break;
 case TC_F8E4M3:v.f=(double)tc__f8e4m3_value(((const uint8_t*)p)[i]);break;
 case TC_F8E5M2:v.f=(double)tc__f8e5m2_value(((const uint8_t*)p)[i]);break;
 case TC_F16:v.f=(double)tc__f16_value(((const uint16_t*)p)[i]);break;
-case TC_BF16:v.f=(double)tc__bf16_value(((const uint16_t*)p)[i]);break;
-case TC_F32:v.f=(double)((const float*)p)[i];break;
+case TC_BF16:v.f=tc__f32_value(tc__bf16_value(((const uint16_t*)p)[i]));break;
+case TC_F32:v.f=tc__f32_value(((const float*)p)[i]);break;
 case TC_F64:v.f=((const double*)p)[i];break;
 }
 return v;
@@ -5777,11 +5799,11 @@ case TC_I8:((int8_t*)p)[i]=(int8_t)v.i;break;
 case TC_I16:((int16_t*)p)[i]=(int16_t)v.i;break;
 case TC_I32:((int32_t*)p)[i]=(int32_t)v.i;break;
 case TC_I64:((int64_t*)p)[i]=v.i;break;
-case TC_F8E4M3:((uint8_t*)p)[i]=tc__f8e4m3_of((float)v.f);break;
-case TC_F8E5M2:((uint8_t*)p)[i]=tc__f8e5m2_of((float)v.f);break;
-case TC_F16:((uint16_t*)p)[i]=tc__f16_of((float)v.f);break;
-case TC_BF16:((uint16_t*)p)[i]=tc__bf16_of((float)v.f);break;
-case TC_F32:((float*)p)[i]=(float)v.f;break;
+case TC_F8E4M3:((uint8_t*)p)[i]=tc__f8e4m3_of(tc__f32_of(v.f));break;
+case TC_F8E5M2:((uint8_t*)p)[i]=tc__f8e5m2_of(tc__f32_of(v.f));break;
+case TC_F16:((uint16_t*)p)[i]=tc__f16_of(tc__f32_of(v.f));break;
+case TC_BF16:((uint16_t*)p)[i]=tc__bf16_of(tc__f32_of(v.f));break;
+case TC_F32:((float*)p)[i]=tc__f32_of(v.f);break;
 case TC_F64:((double*)p)[i]=v.f;break;
 }
 }
@@ -12889,11 +12911,16 @@ if(!tc__memory_check(&f,data,&dims,(int)dtype)||
 return tc__null();
 return tc__wrap(&f,data,&dims,strides,(int)dtype);
 }
+static int tc__is_no_bit(double value){
+uint64_t bits;
+memcpy(&bits,&value,sizeof bits);
+return!bits;
+}
 static void tc__fill_elements(void*data,int64_t n,double value,int dtype){
 tc__value v=tc__value_of(value,dtype);
 size_t all=(size_t)n*tc__dtype(dtype)->bytes,done=tc__dtype(dtype)->bytes;
-if(n&&value==0)memset(data,0,all);
-if(!n||value==0)return;
+if(n&&tc__is_no_bit(value))memset(data,0,all);
+if(!n||tc__is_no_bit(value))return;
 tc__value_store(data,0,dtype,v);
 for(;done<all;done*=2)
 memcpy((char*)data+done,data,done<all-done?done:all-done);
@@ -12909,7 +12936,7 @@ static tc_tensor tc__filled_there(const tc__api*f,const tc_dims*d,double value,
 int dtype){
 int64_t n=tc__numel(d->rank,d->size);
 size_t bytes=(size_t)n*tc__dtype(dtype)->bytes;
-if(value==0||!n)return tc__tensor_there(f,d,dtype,NULL);
+if(tc__is_no_bit(value)||!n)return tc__tensor_there(f,d,dtype,NULL);
 void*here=tc__alloc_aligned(f->c,bytes);
 if(!here)return tc__null();
 tc__fill_elements(here,n,value,dtype);
@@ -32518,9 +32545,12 @@ const char*symbol){
 if(g->shape.kind==TC__OPAQUE&&!d->has_opaque(out->ctx,g))
 return tc__fail(out->ctx,TC_E_UNSUPPORTED,"%s kernels have no text of %s",
 d->name,tc__call_name(out->ctx,g->body.node.at[0]));
-if(g->shape.kind==TC__OPAQUE)return d->opaque(out,g,d,symbol);
-if(d->lower)return tc__print_lowered(out,g,d,symbol);
-return tc__print_list(out,g,g,d,symbol);
+tc__fp_state host=tc__fp_enter();
+int ok=g->shape.kind==TC__OPAQUE?d->opaque(out,g,d,symbol)
+:d->lower?tc__print_lowered(out,g,d,symbol)
+:tc__print_list(out,g,g,d,symbol);
+tc__fp_leave(host);
+return ok;
 }
 // ---- gen/kernel/join.c
 enum{
@@ -39316,7 +39346,7 @@ static tc__word tc__word_of(const tc__isa*isa,int dtype,tc__value v){
 tc__word r;
 r.i64=0;
 switch(tc__dtype(dtype)->reg){
-case TC__CLASS_f32:r.f32=(float)v.f;return r;
+case TC__CLASS_f32:r.f32=tc__f32_of(v.f);return r;
 case TC__CLASS_f64:r.f64=v.f;return r;
 case TC__CLASS_i32:r.i32=(int32_t)v.i;break;
 case TC__CLASS_i64:r.i64=v.i;return r;
@@ -49014,6 +49044,7 @@ const uint32_t*position,size_t positions,
 tc__effects effects,int*exact){
 tc__error_mark before=tc__error_now(c);
 tc__without without=TC__WITHOUT_NOTHING;
+tc__fp_state host=tc__fp_enter();
 tc__program*p=NULL;
 v->exact=*exact,v->in_place=tc__may_read_behind(c,v,effects);
 for(;;){
@@ -49025,6 +49056,7 @@ if(without==TC__WITHOUT_SIZES)v->exact=*exact=1;
 if(without==TC__WITHOUT_IN_PLACE)v->in_place=0;
 }
 v->in_place=0;
+tc__fp_leave(host);
 return p;
 }
 // ---- gen/exec/choice.c
