@@ -813,6 +813,9 @@ TCDEF tc_status tc_manual_seed(tc_ctx *tc, uint64_t seed);
 // transpose, t, movedim, expand, slice, select, narrow, split and chunk give views, which show t's
 // memory: a write to one shows in the other. reshape and flatten copy where strides cannot tell the new
 // sizes. All others have memory of their own, row-major, even where nothing moves.
+// Behind the end of a region or call that holds for views of tensors from outside. A view of what was computed in it
+// shows that as it was at the end, mostly in memory of its own, row-major; eager code (TC_STANCE_FORCE_EAGER) shares
+// it. So make a view that is to show later writes behind the end.
 
 // New sizes, elements in row-major order; one size may be -1. TC_E_SHAPE: the counts
 // differ.
@@ -3196,7 +3199,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x9e8a9193f40409b4u
+#define TC__BUILD_ID 0xf374d89b3b4f6519u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -5697,6 +5700,22 @@ uint64_t m=(u&low)|(exponent?low+1:0);
 return tc__nearest(m,(exponent?exponent:1)-1075,(int)(u>>63),
 &tc__format_f32);
 }
+static float tc__f32_of(double v){
+double r=tc__f32_nearest(v),units=tc__f64_of_bits((uint64_t)(1023+149)<<52);
+uint64_t u;
+memcpy(&u,&r,sizeof u);
+if((u>>52&2047)>=1023-126)return(float)r;
+u>>=63;
+return tc__f32_of_bits((uint32_t)(int64_t)(u?-r*units:r*units)|(uint32_t)u
+<<31);
+}
+static double tc__f32_value(float f){
+uint32_t u=tc__bits_of_f32(f);
+if(u>>23&255)return(double)f;
+double r=
+(double)(int32_t)(u&0x7fffff)*tc__f64_of_bits((uint64_t)(1023-149)<<52);
+return u>>31?-r:r;
+}
 static double tc__i64_nearest(int64_t v,const tc__format*f){
 return tc__nearest(v<0?0-(uint64_t)v:(uint64_t)v,0,v<0,f);
 }
@@ -5721,10 +5740,16 @@ switch((tc_dtype)to){
 case TC_DTYPE_COUNT:break;
 case TC_F64:r.f=f;break;
 case TC_F32:r.f=rounded;break;
-case TC_F8E4M3:r.f=(double)tc__f8e4m3_value(tc__f8e4m3_of((float)rounded));break;
-case TC_F8E5M2:r.f=(double)tc__f8e5m2_value(tc__f8e5m2_of((float)rounded));break;
-case TC_F16:r.f=(double)tc__f16_value(tc__f16_of((float)rounded));break;
-case TC_BF16:r.f=(double)tc__bf16_value(tc__bf16_of((float)rounded));break;
+case TC_F8E4M3:
+r.f=(double)tc__f8e4m3_value(tc__f8e4m3_of(tc__f32_of(rounded)));
+break;
+case TC_F8E5M2:
+r.f=(double)tc__f8e5m2_value(tc__f8e5m2_of(tc__f32_of(rounded)));
+break;
+case TC_F16:r.f=(double)tc__f16_value(tc__f16_of(tc__f32_of(rounded)));break;
+case TC_BF16:
+r.f=tc__f32_value(tc__bf16_value(tc__bf16_of(tc__f32_of(rounded))));
+break;
 case TC_BOOL:r.i=is_float?v.f!=0:v.i!=0;break;
 case TC_I64:r.i=is_float?tc__double_to_i64(v.f):v.i;break;
 case TC_U8:r.i=is_float?tc__saturate(f,0,255):v.i&255;break;
@@ -5759,8 +5784,8 @@ case TC_I64:v.i=((const int64_t*)p)[i];break;
 case TC_F8E4M3:v.f=(double)tc__f8e4m3_value(((const uint8_t*)p)[i]);break;
 case TC_F8E5M2:v.f=(double)tc__f8e5m2_value(((const uint8_t*)p)[i]);break;
 case TC_F16:v.f=(double)tc__f16_value(((const uint16_t*)p)[i]);break;
-case TC_BF16:v.f=(double)tc__bf16_value(((const uint16_t*)p)[i]);break;
-case TC_F32:v.f=(double)((const float*)p)[i];break;
+case TC_BF16:v.f=tc__f32_value(tc__bf16_value(((const uint16_t*)p)[i]));break;
+case TC_F32:v.f=tc__f32_value(((const float*)p)[i]);break;
 case TC_F64:v.f=((const double*)p)[i];break;
 }
 return v;
@@ -5774,11 +5799,11 @@ case TC_I8:((int8_t*)p)[i]=(int8_t)v.i;break;
 case TC_I16:((int16_t*)p)[i]=(int16_t)v.i;break;
 case TC_I32:((int32_t*)p)[i]=(int32_t)v.i;break;
 case TC_I64:((int64_t*)p)[i]=v.i;break;
-case TC_F8E4M3:((uint8_t*)p)[i]=tc__f8e4m3_of((float)v.f);break;
-case TC_F8E5M2:((uint8_t*)p)[i]=tc__f8e5m2_of((float)v.f);break;
-case TC_F16:((uint16_t*)p)[i]=tc__f16_of((float)v.f);break;
-case TC_BF16:((uint16_t*)p)[i]=tc__bf16_of((float)v.f);break;
-case TC_F32:((float*)p)[i]=(float)v.f;break;
+case TC_F8E4M3:((uint8_t*)p)[i]=tc__f8e4m3_of(tc__f32_of(v.f));break;
+case TC_F8E5M2:((uint8_t*)p)[i]=tc__f8e5m2_of(tc__f32_of(v.f));break;
+case TC_F16:((uint16_t*)p)[i]=tc__f16_of(tc__f32_of(v.f));break;
+case TC_BF16:((uint16_t*)p)[i]=tc__bf16_of(tc__f32_of(v.f));break;
+case TC_F32:((float*)p)[i]=tc__f32_of(v.f);break;
 case TC_F64:((double*)p)[i]=v.f;break;
 }
 }
@@ -9073,7 +9098,9 @@ for(int d=0;d<rank;d++){
 int x=d-(rank-a.rank),y=d-(rank-m->rank);
 tc__ix u=x<0?tc__ix_const(1):a.dims[x],
 v=y<0?tc__ix_const(1):m->dims[y];
-if(!tc__broadcast(q,u,v,&q->out.dims[d]))return tc__bcast_fail(q,i,d);
+if(tc__broadcast(q,u,v,&q->out.dims[d]))continue;
+q->out=a;
+return tc__bcast_fail(q,i,d);
 }
 q->out.rank=(uint8_t)rank;
 }
@@ -12884,11 +12911,16 @@ if(!tc__memory_check(&f,data,&dims,(int)dtype)||
 return tc__null();
 return tc__wrap(&f,data,&dims,strides,(int)dtype);
 }
+static int tc__is_no_bit(double value){
+uint64_t bits;
+memcpy(&bits,&value,sizeof bits);
+return!bits;
+}
 static void tc__fill_elements(void*data,int64_t n,double value,int dtype){
 tc__value v=tc__value_of(value,dtype);
 size_t all=(size_t)n*tc__dtype(dtype)->bytes,done=tc__dtype(dtype)->bytes;
-if(n&&value==0)memset(data,0,all);
-if(!n||value==0)return;
+if(n&&tc__is_no_bit(value))memset(data,0,all);
+if(!n||tc__is_no_bit(value))return;
 tc__value_store(data,0,dtype,v);
 for(;done<all;done*=2)
 memcpy((char*)data+done,data,done<all-done?done:all-done);
@@ -12904,7 +12936,7 @@ static tc_tensor tc__filled_there(const tc__api*f,const tc_dims*d,double value,
 int dtype){
 int64_t n=tc__numel(d->rank,d->size);
 size_t bytes=(size_t)n*tc__dtype(dtype)->bytes;
-if(value==0||!n)return tc__tensor_there(f,d,dtype,NULL);
+if(tc__is_no_bit(value)||!n)return tc__tensor_there(f,d,dtype,NULL);
 void*here=tc__alloc_aligned(f->c,bytes);
 if(!here)return tc__null();
 tc__fill_elements(here,n,value,dtype);
@@ -32538,9 +32570,12 @@ const char*symbol){
 if(g->shape.kind==TC__OPAQUE&&!d->has_opaque(out->ctx,g))
 return tc__fail(out->ctx,TC_E_UNSUPPORTED,"%s kernels have no text of %s",
 d->name,tc__call_name(out->ctx,g->body.node.at[0]));
-if(g->shape.kind==TC__OPAQUE)return d->opaque(out,g,d,symbol);
-if(d->lower)return tc__print_lowered(out,g,d,symbol);
-return tc__print_list(out,g,g,d,symbol);
+tc__fp_state host=tc__fp_enter();
+int ok=g->shape.kind==TC__OPAQUE?d->opaque(out,g,d,symbol)
+:d->lower?tc__print_lowered(out,g,d,symbol)
+:tc__print_list(out,g,g,d,symbol);
+tc__fp_leave(host);
+return ok;
 }
 // ---- gen/kernel/join.c
 enum{
@@ -39336,7 +39371,7 @@ static tc__word tc__word_of(const tc__isa*isa,int dtype,tc__value v){
 tc__word r;
 r.i64=0;
 switch(tc__dtype(dtype)->reg){
-case TC__CLASS_f32:r.f32=(float)v.f;return r;
+case TC__CLASS_f32:r.f32=tc__f32_of(v.f);return r;
 case TC__CLASS_f64:r.f64=v.f;return r;
 case TC__CLASS_i32:r.i32=(int32_t)v.i;break;
 case TC__CLASS_i64:r.i64=v.i;return r;
@@ -43495,6 +43530,7 @@ tc__text path;
 int dir=-1;
 tc__text_init(&path,h->ctx);
 if(base)tc__put(&path,"%s%s",base,below);
+if(path.failed)h->unfit=ENOMEM;
 if(base&&!path.failed)dir=tc__cache_enter(h,tc__dir_open(path.at),path.at);
 tc__text_free(&path);
 return dir;
@@ -43592,6 +43628,7 @@ static void tc__cache_touch(int fd,const struct stat*s){
 if((int64_t)time(NULL)-(int64_t)s->st_mtime>TC__CACHE_TOUCH_S)
 (void)futimens(fd,NULL);
 }
+static const char tc__unread[]="cannot be read now";
 static const char*tc__cache_examine(tc__cache*h,int fd,const tc__cache_key*key,
 tc__blob*file){
 struct stat s;
@@ -43600,7 +43637,7 @@ if(fstat(fd,&s)||!S_ISREG(s.st_mode))return "not a plain file";
 if(s.st_nlink!=1)return "linked elsewhere";
 if(!tc__is_mine(fd,h->secret_size!=0))return "not ours alone";
 if((uintmax_t)s.st_size>TC__CACHE_ENTRY_MAX)return "too large";
-if(!tc__file_read_fd(h->ctx,fd,TC__CACHE_ENTRY_MAX,file))return "unreadable";
+if(!tc__file_read_fd(h->ctx,fd,TC__CACHE_ENTRY_MAX,file))return tc__unread;
 wrong=tc__entry_wrong(h,file,key);
 if(wrong)tc__blob_free(h->ctx,file);
 if(!wrong)tc__cache_touch(fd,&s);
@@ -43622,7 +43659,9 @@ return 0;
 }
 wrong=tc__cache_examine(h,fd,key,file);
 tc__close(fd);
-return wrong?tc__cache_refuse(h,name,wrong):1;
+if(wrong!=tc__unread)return wrong?tc__cache_refuse(h,name,wrong):1;
+tc__cache_trouble(h,"entry %.12s %s",name,wrong);
+return 0;
 }
 static void tc__object_key(char out[72],const uint8_t digest[32]){
 memcpy(out,"object ",7);
@@ -49030,6 +49069,7 @@ const uint32_t*position,size_t positions,
 tc__effects effects,int*exact){
 tc__error_mark before=tc__error_now(c);
 tc__without without=TC__WITHOUT_NOTHING;
+tc__fp_state host=tc__fp_enter();
 tc__program*p=NULL;
 v->exact=*exact,v->in_place=tc__may_read_behind(c,v,effects);
 for(;;){
@@ -49041,6 +49081,7 @@ if(without==TC__WITHOUT_SIZES)v->exact=*exact=1;
 if(without==TC__WITHOUT_IN_PLACE)v->in_place=0;
 }
 v->in_place=0;
+tc__fp_leave(host);
 return p;
 }
 // ---- gen/exec/choice.c

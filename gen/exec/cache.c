@@ -175,6 +175,7 @@ static int tc__cache_try(tc__cache *h, const char *base, const char *below) {
     int dir = -1;
     tc__text_init(&path, h->ctx);
     if (base) tc__put(&path, "%s%s", base, below);
+    if (path.failed) h->unfit = ENOMEM;
     if (base && !path.failed) dir = tc__cache_enter(h, tc__dir_open(path.at), path.at);
     tc__text_free(&path);
     return dir;
@@ -294,6 +295,9 @@ static void tc__cache_touch(int fd, const struct stat *s) {
         (void)futimens(fd, NULL);
 }
 
+// Of an entry that may be good: memory is out, a server is away.
+static const char tc__unread[] = "cannot be read now";
+
 // What is wrong with an open entry; NULL = nothing, *file has its bytes.
 static const char *tc__cache_examine(tc__cache *h, int fd, const tc__cache_key *key,
                                      tc__blob *file) {
@@ -303,7 +307,7 @@ static const char *tc__cache_examine(tc__cache *h, int fd, const tc__cache_key *
     if (s.st_nlink != 1) return "linked elsewhere";
     if (!tc__is_mine(fd, h->secret_size != 0)) return "not ours alone";
     if ((uintmax_t)s.st_size > TC__CACHE_ENTRY_MAX) return "too large";
-    if (!tc__file_read_fd(h->ctx, fd, TC__CACHE_ENTRY_MAX, file)) return "unreadable";
+    if (!tc__file_read_fd(h->ctx, fd, TC__CACHE_ENTRY_MAX, file)) return tc__unread;
     wrong = tc__entry_wrong(h, file, key);
     if (wrong) tc__blob_free(h->ctx, file);
     if (!wrong) tc__cache_touch(fd, &s);
@@ -327,7 +331,9 @@ static int tc__cache_read(tc__cache *h, const tc__cache_key *key, tc__blob *file
     }
     wrong = tc__cache_examine(h, fd, key, file);
     tc__close(fd);
-    return wrong ? tc__cache_refuse(h, name, wrong) : 1;
+    if (wrong != tc__unread) return wrong ? tc__cache_refuse(h, name, wrong) : 1;
+    tc__cache_trouble(h, "entry %.12s %s", name, wrong);
+    return 0;
 }
 
 static void tc__object_key(char out[72], const uint8_t digest[32]) {

@@ -102,7 +102,7 @@ static tc__word tc__word_of(const tc__isa *isa, int dtype, tc__value v) {
     tc__word r;
     r.i64 = 0;
     switch (tc__dtype(dtype)->reg) {
-    case TC__CLASS_f32: r.f32 = (float)v.f; return r;
+    case TC__CLASS_f32: r.f32 = tc__f32_of(v.f); return r;
     case TC__CLASS_f64: r.f64 = v.f; return r;
     case TC__CLASS_i32: r.i32 = (int32_t)v.i; break;
     case TC__CLASS_i64: r.i64 = v.i; return r;

@@ -179,6 +179,7 @@ static tc__program *tc__program_make(tc_ctx *c, tc__visit *v, uint32_t count,
                                      tc__effects effects, int *exact) {
     tc__error_mark before = tc__error_now(c);
     tc__without without = TC__WITHOUT_NOTHING;
+    tc__fp_state host = tc__fp_enter();
     tc__program *p = NULL;
     v->exact = *exact, v->in_place = tc__may_read_behind(c, v, effects);
     for (;;) {
@@ -190,5 +191,6 @@ static tc__program *tc__program_make(tc_ctx *c, tc__visit *v, uint32_t count,
         if (without == TC__WITHOUT_IN_PLACE) v->in_place = 0;
     }
     v->in_place = 0;
+    tc__fp_leave(host);
     return p;
 }

@@ -324,11 +324,18 @@ TCDEF tc_tensor tc_wrap_strided_at(tc_ctx *tc, void *data, tc_dims dims,
 
 // ---- creation ----
 
+// Whether it is 0 in bits: -0.0 is not, nor a subnormal where the host takes those as 0.
+static int tc__is_no_bit(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return !bits;
+}
+
 static void tc__fill_elements(void *data, int64_t n, double value, int dtype) {
     tc__value v = tc__value_of(value, dtype);
     size_t all = (size_t)n * tc__dtype(dtype)->bytes, done = tc__dtype(dtype)->bytes;
-    if (n && value == 0) memset(data, 0, all);
-    if (!n || value == 0) return;
+    if (n && tc__is_no_bit(value)) memset(data, 0, all);
+    if (!n || tc__is_no_bit(value)) return;
     tc__value_store(data, 0, dtype, v);
     for (; done < all; done *= 2) // what is filled fills as much again
         memcpy((char *)data + done, data, done < all - done ? done : all - done);
@@ -347,7 +354,7 @@ static tc_tensor tc__filled_there(const tc__api *f, const tc_dims *d, double val
                                   int dtype) {
     int64_t n = tc__numel(d->rank, d->size);
     size_t bytes = (size_t)n * tc__dtype(dtype)->bytes;
-    if (value == 0 || !n) return tc__tensor_there(f, d, dtype, NULL);
+    if (tc__is_no_bit(value) || !n) return tc__tensor_there(f, d, dtype, NULL);
     void *here = tc__alloc_aligned(f->c, bytes);
     if (!here) return tc__null();
     tc__fill_elements(here, n, value, dtype);

@@ -46,7 +46,9 @@ static int tc__shape_bcast(tc__infer *q) {
             int x = d - (rank - a.rank), y = d - (rank - m->rank);
             tc__ix u = x < 0 ? tc__ix_const(1) : a.dims[x],
                    v = y < 0 ? tc__ix_const(1) : m->dims[y];
-            if (!tc__broadcast(q, u, v, &q->out.dims[d])) return tc__bcast_fail(q, i, d);
+            if (tc__broadcast(q, u, v, &q->out.dims[d])) continue;
+            q->out = a; // the sizes that are told
+            return tc__bcast_fail(q, i, d);
         }
         q->out.rank = (uint8_t)rank;
     }

@@ -320,7 +320,10 @@ static int tc__print_kernel(tc__text *out, const tc__group *g, const tc__dialect
     if (g->shape.kind == TC__OPAQUE && !d->has_opaque(out->ctx, g))
         return tc__fail(out->ctx, TC_E_UNSUPPORTED, "%s kernels have no text of %s",
                         d->name, tc__call_name(out->ctx, g->body.node.at[0]));
-    if (g->shape.kind == TC__OPAQUE) return d->opaque(out, g, d, symbol);
-    if (d->lower) return tc__print_lowered(out, g, d, symbol);
-    return tc__print_list(out, g, g, d, symbol);
+    tc__fp_state host = tc__fp_enter(); // numbers of the text
+    int ok = g->shape.kind == TC__OPAQUE ? d->opaque(out, g, d, symbol)
+             : d->lower                  ? tc__print_lowered(out, g, d, symbol)
+                                         : tc__print_list(out, g, g, d, symbol);
+    tc__fp_leave(host);
+    return ok;
 }

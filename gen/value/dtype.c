@@ -256,6 +256,25 @@ static double tc__f32_nearest(double v) {
                        &tc__format_f32);
 }
 
+// Both ways between v and a float, whatever the host does with subnormals: those go by way of whole numbers of 2^-149.
+static float tc__f32_of(double v) {
+    double r = tc__f32_nearest(v), units = tc__f64_of_bits((uint64_t)(1023 + 149) << 52);
+    uint64_t u;
+    memcpy(&u, &r, sizeof u);
+    if ((u >> 52 & 2047) >= 1023 - 126) return (float)r;
+    u >>= 63;
+    return tc__f32_of_bits((uint32_t)(int64_t)(u ? -r * units : r * units) | (uint32_t)u
+                                                                                 << 31);
+}
+
+static double tc__f32_value(float f) {
+    uint32_t u = tc__bits_of_f32(f);
+    if (u >> 23 & 255) return (double)f;
+    double r =
+        (double)(int32_t)(u & 0x7fffff) * tc__f64_of_bits((uint64_t)(1023 - 149) << 52);
+    return u >> 31 ? -r : r;
+}
+
 static double tc__i64_nearest(int64_t v, const tc__format *f) {
     return tc__nearest(v < 0 ? 0 - (uint64_t)v : (uint64_t)v, 0, v < 0, f);
 }
@@ -287,10 +306,16 @@ static tc__value tc__value_cast(tc__value v, int from, int to) {
     case TC_DTYPE_COUNT: break;
     case TC_F64: r.f = f; break;
     case TC_F32: r.f = rounded; break;
-    case TC_F8E4M3: r.f = (double)tc__f8e4m3_value(tc__f8e4m3_of((float)rounded)); break;
-    case TC_F8E5M2: r.f = (double)tc__f8e5m2_value(tc__f8e5m2_of((float)rounded)); break;
-    case TC_F16: r.f = (double)tc__f16_value(tc__f16_of((float)rounded)); break;
-    case TC_BF16: r.f = (double)tc__bf16_value(tc__bf16_of((float)rounded)); break;
+    case TC_F8E4M3:
+        r.f = (double)tc__f8e4m3_value(tc__f8e4m3_of(tc__f32_of(rounded)));
+        break;
+    case TC_F8E5M2:
+        r.f = (double)tc__f8e5m2_value(tc__f8e5m2_of(tc__f32_of(rounded)));
+        break;
+    case TC_F16: r.f = (double)tc__f16_value(tc__f16_of(tc__f32_of(rounded))); break;
+    case TC_BF16:
+        r.f = tc__f32_value(tc__bf16_value(tc__bf16_of(tc__f32_of(rounded))));
+        break;
     case TC_BOOL: r.i = is_float ? v.f != 0 : v.i != 0; break;
     case TC_I64: r.i = is_float ? tc__double_to_i64(v.f) : v.i; break;
     case TC_U8: r.i = is_float ? tc__saturate(f, 0, 255) : v.i & 255; break;
@@ -331,8 +356,8 @@ static tc__value tc__value_load(const void *p, int64_t i, int t) {
     case TC_F8E4M3: v.f = (double)tc__f8e4m3_value(((const uint8_t *)p)[i]); break;
     case TC_F8E5M2: v.f = (double)tc__f8e5m2_value(((const uint8_t *)p)[i]); break;
     case TC_F16: v.f = (double)tc__f16_value(((const uint16_t *)p)[i]); break;
-    case TC_BF16: v.f = (double)tc__bf16_value(((const uint16_t *)p)[i]); break;
-    case TC_F32: v.f = (double)((const float *)p)[i]; break;
+    case TC_BF16: v.f = tc__f32_value(tc__bf16_value(((const uint16_t *)p)[i])); break;
+    case TC_F32: v.f = tc__f32_value(((const float *)p)[i]); break;
     case TC_F64: v.f = ((const double *)p)[i]; break;
     }
     return v;
@@ -347,11 +372,11 @@ static void tc__value_store(void *p, int64_t i, int t, tc__value v) {
     case TC_I16: ((int16_t *)p)[i] = (int16_t)v.i; break;
     case TC_I32: ((int32_t *)p)[i] = (int32_t)v.i; break;
     case TC_I64: ((int64_t *)p)[i] = v.i; break;
-    case TC_F8E4M3: ((uint8_t *)p)[i] = tc__f8e4m3_of((float)v.f); break;
-    case TC_F8E5M2: ((uint8_t *)p)[i] = tc__f8e5m2_of((float)v.f); break;
-    case TC_F16: ((uint16_t *)p)[i] = tc__f16_of((float)v.f); break;
-    case TC_BF16: ((uint16_t *)p)[i] = tc__bf16_of((float)v.f); break;
-    case TC_F32: ((float *)p)[i] = (float)v.f; break;
+    case TC_F8E4M3: ((uint8_t *)p)[i] = tc__f8e4m3_of(tc__f32_of(v.f)); break;
+    case TC_F8E5M2: ((uint8_t *)p)[i] = tc__f8e5m2_of(tc__f32_of(v.f)); break;
+    case TC_F16: ((uint16_t *)p)[i] = tc__f16_of(tc__f32_of(v.f)); break;
+    case TC_BF16: ((uint16_t *)p)[i] = tc__bf16_of(tc__f32_of(v.f)); break;
+    case TC_F32: ((float *)p)[i] = tc__f32_of(v.f); break;
     case TC_F64: ((double *)p)[i] = v.f; break;
     }
 }

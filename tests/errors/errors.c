@@ -483,6 +483,10 @@ CASE(index_get) {
 }
 CASE(shape_pad) { return tc_pad(w->a, TC_DIMS(-2, 0), TC_DIMS(-2, 0), 0); }
 CASE(broadcast_add) { return tc_add(w->a, w->b); }
+CASE(broadcast_lower) { return tc_add(tc_ones(w->tc, TC_DIMS(7), TC_F32), w->a); }
+CASE(broadcast_mask) {
+    return tc_masked_fill(w->q, tc_ones(w->tc, TC_DIMS(5, 1), TC_BOOL), 0);
+}
 CASE(broadcast_where) { return tc_where(tc_isnan(w->b), w->a, w->a); }
 CASE(broadcast_expand) { return tc_expand(w->a, TC_DIMS(3, 8)); }
 CASE(broadcast_in_place) { return tc_add_(w->a, w->q); }
@@ -923,6 +927,9 @@ static const struct {
     ROW(SHAPE, shape_item, "item|[3, 4]", 0),
     ROW(SHAPE, shape_pad, "pad|negative", 0),
     ROW(BROADCAST, broadcast_add, "add|[3, 4]|[2, 5]", 0),
+    ROW(BROADCAST, broadcast_lower, "add|[7] and [3, 4] differ in dimension 1", 0),
+    ROW(BROADCAST, broadcast_mask, "masked_fill|[5, 1] and [2, 3, 4] differ in dimension 1",
+        0),
     ROW(BROADCAST, broadcast_where, "where", 0),
     ROW(BROADCAST, broadcast_expand, "expand|[3, 4]|[3, 8]", 0),
     ROW(BROADCAST, broadcast_in_place, "add_|[2, 3, 4]|[3, 4]", 0),

@@ -29,10 +29,12 @@ struct tc_ctx {
 
 static int lines;    // of log since open_bed
 static int warnings; // among them
+static char last[TC__LOG_LINE];
 
 static void count_line(void *user, int level, const char *channel, const char *text) {
     (void)user;
     lines++, warnings += level > 0;
+    snprintf(last, sizeof last, "%s", text);
     if (getenv("LOUD")) printf("%s: %s\n", channel, text);
 }
 
@@ -488,6 +490,36 @@ TEST(out_of_descriptors) {
     CHECK(get(&b, "a", "") == -1 && !put(&b, "b", "x"));
     setrlimit(RLIMIT_NOFILE, &many);
     CHECK(get(&b, "a", "x") == 1 && put(&b, "b", "x"));
+    CHECK_EQ(b.cache->stats.refused, 0);
+    close_bed(&b);
+}
+
+static int granted; // requests until memory is out
+
+static void *runs_out(void *user, void *p, size_t old, size_t bytes) {
+    (void)user;
+    return bytes && granted-- <= 0 ? NULL : checked_realloc(p, old, bytes);
+}
+
+// No fault of the entry, which stays, nor of the folder, which nobody else may write.
+TEST(out_of_memory) {
+    bed b;
+    open_bed(&b);
+    CHECK(put(&b, "a", "x"));
+    b.context.core.hook.realloc = runs_out;
+    for (int n = 0; n < 8; n++) {
+        granted = n;
+        if (get(&b, "a", "x") == 1) break;
+        CHECK(n < 7);
+    }
+    granted = 1; // the cache itself
+    reopen(&b);
+    CHECK(b.cache && b.cache->dir < 0);
+    CHECK(strstr(last, strerror(ENOMEM)));
+    b.context.core.hook.realloc = NULL;
+    b.context.core.error_item = 0;
+    reopen(&b);
+    CHECK_EQ(get(&b, "a", "x"), 1);
     CHECK_EQ(b.cache->stats.refused, 0);
     close_bed(&b);
 }

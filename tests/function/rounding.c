@@ -61,3 +61,89 @@ TEST(to_nearest) { check_mode(FE_TONEAREST, "to nearest"); }
 TEST(upward) { check_mode(FE_UPWARD, "upward"); }
 TEST(downward) { check_mode(FE_DOWNWARD, "downward"); }
 TEST(toward_zero) { check_mode(FE_TOWARDZERO, "toward zero"); }
+
+// ---- subnormals ----
+
+enum {
+    FLUSHES = 0x8000,
+    ZEROS = 0x40
+}; // of x86's MXCSR: results, operands; -ffast-math has gcc's linker set both
+
+static void control(unsigned set) {
+#if defined(__SSE__) && defined(__GNUC__)
+    __builtin_ia32_ldmxcsr((__builtin_ia32_stmxcsr() & ~(unsigned)(FLUSHES | ZEROS)) | set);
+#else
+    (void)set;
+#endif
+}
+
+static uint64_t word_of(tc_tensor t) {
+    uint64_t word = 0;
+    CHECK_EQ(tc_read(t, &word, tc_dtype_bytes(tc_dtype_of(t))), TC_OK);
+    return word;
+}
+
+static void check_small(tc_ctx *tc, float *one) {
+    const double small = 1e-40, tiny = 5e-310, half = 0x1p-133;
+    tc_tensor unit = tc_ones(tc, TC_DIMS(1), TC_F32),
+              yes = tc_ones(tc, TC_DIMS(1), TC_BOOL);
+    tc_tensor x = tc_wrap(tc, one, TC_DIMS(1), TC_F32);
+    tc_tensor t[8] = {tc_full(tc, TC_DIMS(1), small, TC_F32), tc_scalar(tc, small, TC_F32),
+                      tc_mul_s(unit, small), tc_masked_fill(unit, yes, small)};
+    tc_trace_begin(tc, "small");
+    t[4] = tc_keep(tc_full(tc, TC_DIMS(1), small, TC_F32)),
+    t[5] = tc_keep(tc_mul_s(unit, small));
+    t[6] = tc_keep(tc_pad(unit, TC_DIMS(1), TC_DIMS(-1), small)),
+    t[7] = tc_keep(tc_add_s(tc_neg(tc_zeros_like(unit)), small));
+    tc_tensor wide = tc_keep(tc_full(tc, TC_DIMS(1), tiny, TC_F64)),
+              brain = tc_keep(tc_full(tc, TC_DIMS(1), half, TC_BF16));
+    tc_tensor less = tc_keep(tc_lt_s(x, 2 * small));
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    for (int i = 0; i < 8; i++)
+        if (word_of(t[i]) != 0x000116c2) FAIL("row %d: %08x", i, (unsigned)word_of(t[i]));
+    CHECK_EQ(word_of(wide), word_of(tc_full(tc, TC_DIMS(1), tiny, TC_F64)));
+    CHECK_EQ(word_of(brain), 1);
+    CHECK_EQ(word_of(tc_full(tc, TC_DIMS(1), half, TC_BF16)), 1);
+    CHECK(word_of(less) == 1 && word_of(tc_lt_s(x, 2 * small)) == 1);
+    double item = tc_item(x), got = tc_get(x, TC_DIMS(0));
+    control(0);
+    CHECK_EQ(word_of(wide), 0x00005c0ab9347ed7);
+    CHECK(item == (double)*one && got == (double)*one);
+}
+
+static void check_flush(const char *backend, unsigned set) {
+    float one = 1e-40f;
+    tc_config config = tc_config_default();
+    config.backend = backend, config.no_disk_cache = 1;
+    control(set);
+    tc_ctx *tc = tc_open(&config);
+    if (CHECK(tc)) check_small(tc, &one);
+    control(0);
+    tc_close(tc);
+}
+
+TEST(subnormals_as_they_are) { check_flush("aot_eager", 0), check_flush("cpu", 0); }
+TEST(subnormal_results_flushed) {
+    check_flush("aot_eager", FLUSHES), check_flush("cpu", FLUSHES);
+}
+TEST(subnormal_operands_as_zero) {
+    check_flush("aot_eager", ZEROS), check_flush("cpu", ZEROS);
+}
+TEST(subnormals_of_fast_math) {
+    check_flush("aot_eager", FLUSHES | ZEROS), check_flush("cpu", FLUSHES | ZEROS);
+}
+
+// What is filled with -0.0 is that, eagerly as in regions.
+TEST(negative_zero) {
+    tc_ctx *tc = tc_open(NULL);
+    tc_tensor x = tc_ones(tc, TC_DIMS(1), TC_F32);
+    CHECK_EQ(word_of(tc_full(tc, TC_DIMS(1), -0.0, TC_F32)), 0x80000000);
+    CHECK_EQ(word_of(tc_full(tc, TC_DIMS(1), -0.0, TC_BF16)), 0x8000);
+    CHECK_EQ(word_of(tc_full(tc, TC_DIMS(1), -0.0, TC_I32)), 0);
+    CHECK_EQ(word_of(tc_full_like(x, -0.0)), 0x80000000);
+    tc_trace_begin(tc, "negative");
+    tc_tensor y = tc_keep(tc_full_like(x, -0.0));
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    CHECK_EQ(word_of(y), 0x80000000);
+    tc_close(tc);
+}
