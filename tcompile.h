@@ -3199,7 +3199,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xf374d89b3b4f6519u
+#define TC__BUILD_ID 0x38274f433a275909u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -46306,7 +46306,7 @@ int number=(int)v;
 memcpy(field,&number,sizeof number);
 return 1;
 }
-TC__STATIC_ASSERT(enums_are_set_as_int,
+TC__STATIC_ASSERT(enums_are_int_do_not_use_fshort_enums,
 sizeof(tc_dynamic)==sizeof(int)&&sizeof(tc_numerics)==sizeof(int));
 static int tc__option_is_zero(int i,const void*at){
 const char*field=(const char*)at+tc__option_fields[i].offset;

@@ -79,7 +79,8 @@ template <int N> TC_FN char *TC_N(align_shared)(char *p) {
 
 // fn: matrix_place
 // A tile of halves in shared memory, aligned to 1024 bytes, as matrix units are told of it: lines of 64 in which chunks of 16
-// bytes are swizzled, 8 of them a block. What runs along the other axis has 64 of its lines together for a whole step, K of k.
+// bytes are swizzled, 8 of them a block; of LINE bytes, which may be 64. What runs along the other axis has 64 of its lines together for a
+// whole step, K of k.
 template <int K = 64, int LINE = 128> TC_FN tc_u64 TC_N(matrix_place)(const void *tile) {
     const tc_u64 block = 8 * LINE / 16, lines = K * 128 / 16, swizzled = (tc_u64)(LINE == 128 ? 1 : 2) << 62;
     return ((unsigned)__cvta_generic_to_shared(tile) & 0x3ffff) / 16 | lines << 16 | block << 32 | swizzled;

@@ -185,7 +185,7 @@ static int tc__option_set(tc_ctx *c, int i, void *at, const char *value, size_t 
     return 1;
 }
 
-TC__STATIC_ASSERT(enums_are_set_as_int,
+TC__STATIC_ASSERT(enums_are_int_do_not_use_fshort_enums,
                   sizeof(tc_dynamic) == sizeof(int) && sizeof(tc_numerics) == sizeof(int));
 
 static int tc__option_is_zero(int i, const void *at) {
