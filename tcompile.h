@@ -3199,7 +3199,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x38274f433a275909u
+#define TC__BUILD_ID 0x204cd3bf8e14dce6u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -28264,8 +28264,9 @@ uint32_t taps){
 uint32_t places=tc__places_of(s,n);
 int last=w->space.rank-1;
 if(!places||!tc__reads_borders(s,w,n))return 0;
-if(places==1)return tc__fuse_of(s,n)==TC__FUSE_LOADS||taps<=TC__BORDER_TAPS;
-return places*taps<=TC__BORDER_PLACES&&last>=0&&
+int loads=tc__fuse_of(s,n)==TC__FUSE_LOADS;
+if(places==1)return loads||taps<=TC__BORDER_TAPS;
+return!loads&&places*taps<=TC__BORDER_PLACES&&last>=0&&
 tc__ix_lo(s->g->ix,w->space.dims[last])>=TC__BORDER_COLUMNS;
 }
 static uint32_t tc__find_stencil(const tc__schedule*s,const tc__weave*w){

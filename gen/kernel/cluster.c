@@ -311,8 +311,9 @@ static int tc__reads_places(const tc__schedule *s, const tc__weave *w, const tc_
     uint32_t places = tc__places_of(s, n);
     int last = w->space.rank - 1;
     if (!places || !tc__reads_borders(s, w, n)) return 0;
-    if (places == 1) return tc__fuse_of(s, n) == TC__FUSE_LOADS || taps <= TC__BORDER_TAPS;
-    return places * taps <= TC__BORDER_PLACES && last >= 0 &&
+    int loads = tc__fuse_of(s, n) == TC__FUSE_LOADS; // devices: not measured there
+    if (places == 1) return loads || taps <= TC__BORDER_TAPS;
+    return !loads && places * taps <= TC__BORDER_PLACES && last >= 0 &&
            tc__ix_lo(s->g->ix, w->space.dims[last]) >= TC__BORDER_COLUMNS;
 }
 
