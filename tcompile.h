@@ -3199,7 +3199,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x204cd3bf8e14dce6u
+#define TC__BUILD_ID 0x88498ae04ebe5b1au
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -45529,15 +45529,19 @@ while(error&&error>why&&error[-1]!='\n')error--;
 if(error)*at=error;
 return(int)strcspn(*at,"\n");
 }
+static int tc__compiler_crashed(const char*why){
+return why&&(strstr(why,"internal compiler error")||strstr(why,"by signal"));
+}
 static void tc__refused_warn(tc__desk*k,const tc__order*o){
-const char*line;
-int size=tc__error_line(k->cc->why.at,&line);
-tc__warn(
-k->ctx,
-"the compiler refused the text of kernel %s: a fault of tcompile, please report "
-"it with TC_LOGS=output_unit. It runs in the interpreter, with the same results; "
-"the other kernels of the program are compiled: %.*s",
-o->symbol,size,line);
+const char*line,*why=k->cc->why.at;
+int size=tc__error_line(why,&line),crashed=tc__compiler_crashed(why);
+tc__warn(k->ctx,
+"the compiler %s the text of kernel %s: %s. It runs in the interpreter, with "
+"the same results; the other kernels of the program are compiled: %.*s",
+crashed?"crashed over":"refused",o->symbol,
+crashed?"give it more memory or stack (ulimit -s), or another one (CC)"
+:"a fault of tcompile, please report it with TC_LOGS=output_unit",
+size,line);
 }
 static void tc__host_gives_up(tc__desk*k,tc__job*j,const tc__unit*u,int compiled){
 const tc__order*first=&j->order.at[u->order[0]];

@@ -140,15 +140,21 @@ static int tc__error_line(const char *why, const char **at) {
     return (int)strcspn(*at, "\n");
 }
 
+// Whether it fell over a text, as one does that has not enough stack: that is not the text's fault.
+static int tc__compiler_crashed(const char *why) {
+    return why && (strstr(why, "internal compiler error") || strstr(why, "by signal"));
+}
+
 static void tc__refused_warn(tc__desk *k, const tc__order *o) {
-    const char *line;
-    int size = tc__error_line(k->cc->why.at, &line);
-    tc__warn(
-        k->ctx,
-        "the compiler refused the text of kernel %s: a fault of tcompile, please report "
-        "it with TC_LOGS=output_unit. It runs in the interpreter, with the same results; "
-        "the other kernels of the program are compiled: %.*s",
-        o->symbol, size, line);
+    const char *line, *why = k->cc->why.at;
+    int size = tc__error_line(why, &line), crashed = tc__compiler_crashed(why);
+    tc__warn(k->ctx,
+             "the compiler %s the text of kernel %s: %s. It runs in the interpreter, with "
+             "the same results; the other kernels of the program are compiled: %.*s",
+             crashed ? "crashed over" : "refused", o->symbol,
+             crashed ? "give it more memory or stack (ulimit -s), or another one (CC)"
+                     : "a fault of tcompile, please report it with TC_LOGS=output_unit",
+             size, line);
 }
 
 // Kernels of a unit have no code, and will not have any.

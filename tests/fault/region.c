@@ -135,11 +135,16 @@ TEST(a_compiler_that_writes_garbage) {
 
 // The real compiler, but for texts with a line of this; it tells no lines of its own, so that it is always called.
 #define REFUSES(what)                                                                      \
-    "case \"$*\" in *-###*) cc \"$@\" 2>&1 | grep -v '^ ' >&2; exit 0 ;; esac\n"           \
-    "for w; do case \"$w\" in *.c) grep -q '" what "' \"$w\" && refused=1 ;; esac; done\n" \
-    "[ \"$refused\" ] || exec cc \"$@\"\n"                                                 \
+    SEES(what)                                                                             \
     "echo 'k0.c: In function' >&2; echo 'k0.c:9:1: error: no such word' >&2\n"             \
     "echo 'k0.c:10:1: error: nor this' >&2; exit 1"
+#define CRASHES(what)                                                                      \
+    SEES(what)                                                                             \
+    "echo 'k0.c:9:1: internal compiler error: Segmentation fault' >&2; exit 4"
+#define SEES(what)                                                                         \
+    "case \"$*\" in *-###*) cc \"$@\" 2>&1 | grep -v '^ ' >&2; exit 0 ;; esac\n"           \
+    "for w; do case \"$w\" in *.c) grep -q '" what "' \"$w\" && refused=1 ;; esac; done\n" \
+    "[ \"$refused\" ] || exec cc \"$@\"\n"
 
 static int refusals, mends; // lines of log that are a fault of tcompile's, of the user's
 
@@ -184,6 +189,21 @@ TEST(a_text_that_the_compiler_refuses) {
     CHECK(strstr(told,
                  "2 kernels run in the interpreter, for the compiler refused their text"));
     CHECK(!strstr(told, "no compiler"));
+    tc_close(tc);
+    test_folder_remove(folder);
+}
+
+// The same of a compiler that crashes over it: not the text's fault.
+TEST(a_text_that_the_compiler_crashes_over) {
+    if (!have_cc()) SKIP("no cc");
+    make_folder();
+    tc_ctx *tc = open_refused(script(CRASHES("= tan ")));
+    check_tan_and_triple(tc, "crashed");
+    tc_stats s = tc_stats_get(tc);
+    CHECK(s.fallbacks == 1 && s.kernels_made == 1);
+    CHECK(lines == 1 && refusals == 0);
+    CHECK(strstr(last_warning, "crashed over the text of kernel tc_kernel_"));
+    CHECK(strstr(last_warning, "internal compiler error: Segmentation fault"));
     tc_close(tc);
     test_folder_remove(folder);
 }
