@@ -158,6 +158,19 @@ static tc_tensor steepened(tc_ctx *tc, const call *o, tc_tensor t, tc_tensor x,
     return tc_add(t, tc_mul(x, tc_sub_s(noise, 1)));
 }
 
+// The same of norms: terms of their slopes are as large as what rows are multiplied by, also of a row of one, whose slope is 0.
+static tc_tensor steepened_norm(tc_ctx *tc, const call *o, tc_tensor t, tc_tensor x,
+                                uint64_t seed) {
+    tc_tensor noise = noise_like(tc, t, seed);
+    if (!noise.id) return t;
+    x = tc_cast(x, tc_dtype_of(t));
+    tc_tensor own = tc_detach(x);
+    tc_tensor from = o->fn ? own : tc_sub(own, tc_unsqueeze(tc_mean(own, -1), -1));
+    tc_tensor mean = tc_unsqueeze(tc_mean(tc_square(from), -1), -1);
+    tc_tensor scale = tc_rsqrt(tc_add_s(mean, 1e-5));
+    return tc_add(t, tc_mul(tc_mul(tc_sub(x, own), scale), tc_sub_s(noise, 1)));
+}
+
 static int is_function(const call *o) {
     return near_fast && o->kind == C_UNARY && !strstr(name_of(o), "_all") && is_inexact(o);
 }
@@ -185,6 +198,8 @@ static tc_tensor perform_near(tc_ctx *tc, const call *o, tc_tensor *v, reads *re
         return t;
     }
     if (how && is_function(o)) t = steepened(tc, o, t, v[o->in[0]], seed + 2);
+    if (how && near_fast && near_derives && o->kind == C_LAYER_NORM)
+        t = steepened_norm(tc, o, t, v[o->in[0]], seed + 2);
     if (is_of_logs(o) && how) { // the logarithm of a sum near 1 has the error of that sum
         tc_tensor noise = noise_like(tc, t, seed + 1);
         if (noise.id) t = tc_add(t, tc_sub_s(noise, 1));
