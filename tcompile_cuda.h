@@ -11641,6 +11641,15 @@ TC__WAY_MOVES,
 TC__WAY_STILL,
 TC__WAY_APART
 }tc__cuda_way;
+static int tc__cuda_divides_columns(const tc__group*g){
+for(size_t i=0;i<g->body.node.count&&tc__ix_equals(g->shape.rows,1);i++){
+const tc__node*n=g->body.node.at[i];
+if(n->op==TC_OP_LOAD&&
+tc__ix_run(g->body.ix,n->attr[TC__LOAD_INDEX],TC__COL).run!=INT64_MAX)
+return 1;
+}
+return 0;
+}
 static tc__ix tc__cuda_expand(const tc__printer*p,tc__ix e){
 tc__ixpool*x=p->g->body.ix;
 for(uint32_t id=p->vector->begin;id<p->vector->end;id++){
@@ -13092,15 +13101,6 @@ static int tc__cuda_is_named(const tc__printer*p,tc__axis axis,uint32_t begin,
 uint32_t end){
 for(uint32_t id=begin;id<end;id++)
 if(tc__cuda_mentions(p,tc__body(p,id),axis,end))return 1;
-return 0;
-}
-static int tc__cuda_divides_columns(const tc__group*g){
-for(size_t i=0;i<g->body.node.count&&tc__ix_equals(g->shape.rows,1);i++){
-const tc__node*n=g->body.node.at[i];
-if(n->op==TC_OP_LOAD&&
-tc__ix_run(g->body.ix,n->attr[TC__LOAD_INDEX],TC__COL).run!=INT64_MAX)
-return 1;
-}
 return 0;
 }
 static void tc__cuda_axis(tc__printer*p,const tc__node*n,uint32_t end){

@@ -131,51 +131,35 @@ static void maps_copy(void *user) {
     tc_trace_end(j->tc);
 }
 
-// The four neighbours of every element, of maps with a border of the mode; -1 = of the inside alone.
-static void edge_sum(job *j, int i, int mode) {
+// The four neighbours of every element, or the mean of all nine, of maps with a border of the mode; -1 = of the inside alone.
+static void edge_sum(job *j, int i, int mode, int nine) {
     char name[40];
-    snprintf(name, sizeof name, "edges %d %d", i, mode);
+    snprintf(name, sizeof name, "%s %d %d", nine ? "nine" : "edges", i, mode);
     tc_trace_begin(j->tc, name);
     tc_tensor x = j->edged[i];
     tc_dims one = TC_DIMS(0, 1, 1);
     if (mode >= 0) x = tc_pad_with(x, one, one, (tc_pad_mode)mode);
-    tc_add(tc_add(shifted(x, -1, 0), shifted(x, 1, 0)),
-           tc_add(shifted(x, 0, -1), shifted(x, 0, 1)));
+    if (nine)
+        blur_maps(x);
+    else
+        tc_add(tc_add(shifted(x, -1, 0), shifted(x, 1, 0)),
+               tc_add(shifted(x, 0, -1), shifted(x, 0, 1)));
     tc_trace_end(j->tc);
 }
 
-#define EDGE(name, i, mode)                                                                \
-    static void name(void *user) { edge_sum((job *)user, i, mode); }
-#define EDGE_OF(name, i)                                                                   \
-    EDGE(name##_inside, i, -1)                                                             \
-    EDGE(name##_reflect, i, TC_PAD_REFLECT)                                                \
-    EDGE(name##_replicate, i, TC_PAD_REPLICATE)                                            \
-    EDGE(name##_circular, i, TC_PAD_CIRCULAR)
-EDGE_OF(one, 0)
-EDGE_OF(some, 1)
-EDGE_OF(many, 2)
-
-// The mean of all nine.
-static void nine_mean(job *j, int i, int mode) {
-    char name[40];
-    snprintf(name, sizeof name, "nine %d %d", i, mode);
-    tc_trace_begin(j->tc, name);
-    tc_tensor x = j->edged[i];
-    tc_dims one = TC_DIMS(0, 1, 1);
-    blur_maps(mode >= 0 ? tc_pad_with(x, one, one, (tc_pad_mode)mode) : x);
-    tc_trace_end(j->tc);
-}
-
-#define NINE(name, i, mode)                                                                \
-    static void name(void *user) { nine_mean((job *)user, i, mode); }
-#define NINE_OF(name, i)                                                                   \
-    NINE(name##_inside, i, -1)                                                             \
-    NINE(name##_reflect, i, TC_PAD_REFLECT)                                                \
-    NINE(name##_replicate, i, TC_PAD_REPLICATE)                                            \
-    NINE(name##_circular, i, TC_PAD_CIRCULAR)
-NINE_OF(nine_one, 0)
-NINE_OF(nine_some, 1)
-NINE_OF(nine_many, 2)
+#define EDGE(name, i, mode, nine)                                                          \
+    static void name(void *user) { edge_sum((job *)user, i, mode, nine); }
+#define EDGE_OF(name, i, nine)                                                             \
+    EDGE(name##_inside, i, -1, nine)                                                       \
+    EDGE(name##_reflect, i, TC_PAD_REFLECT, nine)                                          \
+    EDGE(name##_replicate, i, TC_PAD_REPLICATE, nine)                                      \
+    EDGE(name##_circular, i, TC_PAD_CIRCULAR, nine)
+EDGE_OF(one, 0, 0)
+EDGE_OF(some, 1, 0)
+EDGE_OF(many, 2, 0)
+EDGE_OF(nine_one, 0, 1)
+EDGE_OF(nine_some, 1, 1)
+EDGE_OF(nine_many, 2, 1)
 
 // gray, 5x5 blur, Sobel, half the size
 static tc_tensor edges(tc_tensor image, int pad) {

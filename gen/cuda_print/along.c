@@ -26,6 +26,17 @@ typedef enum tc__cuda_way {
 
 // ---- how things move along the vector ----
 
+// Whether what is read of one long row moves by parts of its columns: `c / 32 % 112`.
+static int tc__cuda_divides_columns(const tc__group *g) {
+    for (size_t i = 0; i < g->body.node.count && tc__ix_equals(g->shape.rows, 1); i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op == TC_OP_LOAD &&
+            tc__ix_run(g->body.ix, n->attr[TC__LOAD_INDEX], TC__COL).run != INT64_MAX)
+            return 1;
+    }
+    return 0;
+}
+
 // e by the variable of the vector: axes that are made of it are replaced.
 static tc__ix tc__cuda_expand(const tc__printer *p, tc__ix e) {
     tc__ixpool *x = p->g->body.ix;

@@ -144,17 +144,6 @@ static int tc__cuda_is_named(const tc__printer *p, tc__axis axis, uint32_t begin
     return 0;
 }
 
-// Whether what is read of one long row moves by parts of its columns: `c / 32 % 112`.
-static int tc__cuda_divides_columns(const tc__group *g) {
-    for (size_t i = 0; i < g->body.node.count && tc__ix_equals(g->shape.rows, 1); i++) {
-        const tc__node *n = g->body.node.at[i];
-        if (n->op == TC_OP_LOAD &&
-            tc__ix_run(g->body.ix, n->attr[TC__LOAD_INDEX], TC__COL).run != INT64_MAX)
-            return 1;
-    }
-    return 0;
-}
-
 // `const int r = 32 * j + x;` where something behind it names it. Where columns are divided, a compiler that knows that it
 // is not negative has shifts for it: two thirds of the instructions that lay out the windows of 3 channels.
 static void tc__cuda_axis(tc__printer *p, const tc__node *n, uint32_t end) {

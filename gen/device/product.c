@@ -209,6 +209,7 @@ static int tc__tile_part(int way, int64_t rows, int64_t high) {
     return (int)(way == TC__WAY_GROUPS ? 16 * high : rows / high);
 }
 
+// With semaphores of as many stages as halves of them would be.
 static int tc__tile_bytes(const tc__product *q, const tc__product_tile *t, int lines) {
     return t->stages * tc__product_bytes(q) * t->depth * (t->rows + t->cols) +
            tc__tile_spare(t->way, 2 * t->stages, t->high * t->across, lines);

@@ -50,6 +50,42 @@ static tc_tensor scaled_product(tc_tensor x, tc_tensor w, tc_tensor rows, tc_ten
     return tc_cast(tc_mul(tc_mul(tc_to_f32(y), rows), columns), TC_F32);
 }
 
+// f8 [b, m, k] and [b, k, n], whose last two axes may be exchanged in memory, and scales of rows and columns.
+typedef struct factors {
+    int left, right; // formats
+    int b, m, n, k, turned, along;
+    const uint8_t *x, *w;
+    const float *rows, *columns;
+} factors;
+
+// Their scaled product, on the device.
+static void multiply(tc_ctx *tc, const factors *f, const tc_options *o, tc_dtype computed,
+                     float *got) {
+    int b = f->b, m = f->m, n = f->n, k = f->k;
+    tc_dims dx = f->turned ? TC_DIMS(b, k, m) : TC_DIMS(b, m, k);
+    tc_dims dw = f->along ? TC_DIMS(b, n, k) : TC_DIMS(b, k, n);
+    tc_tensor a = there(tc_from_data(tc, f->x, dx, both[f->left]));
+    tc_tensor c = there(tc_from_data(tc, f->w, dw, both[f->right]));
+    tc_tensor r = there(tc_from_data(tc, f->rows, TC_DIMS(m, 1), TC_F32));
+    tc_tensor q = there(tc_from_data(tc, f->columns, TC_DIMS(n), TC_F32));
+    tc_trace_begin_at(tc, "product", o, "bytes.c", 1);
+    if (f->turned) a = tc_permute(a, TC_DIMS(0, 2, 1));
+    if (f->along) c = tc_permute(c, TC_DIMS(0, 2, 1));
+    tc_tensor y = scaled_product(a, c, r, q, computed);
+    if (tc_trace_end(tc)) FAIL("%s", tc_error_text(tc));
+    CHECK_EQ(tc_read(tc_to(y, "cpu"), got, (size_t)b * (size_t)m * (size_t)n * sizeof *got),
+             TC_OK);
+}
+
+// Product d of an element's sum.
+static double term_of(const factors *f, int z, int row, int col, int d) {
+    int m = f->m, n = f->n, k = f->k;
+    return number(f->left,
+                  f->turned ? f->x[(z * k + d) * m + row] : f->x[(z * m + row) * k + d]) *
+           number(f->right,
+                  f->along ? f->w[(z * n + col) * k + d] : f->w[(z * k + d) * n + col]);
+}
+
 // left: 0 = e4m3, 1 = e5m2. Sums of few digits are exact whatever units they go through; an f16 holds those of
 // `computed` halves.
 static void product_case(const shape *s, int left, int right, tc_dtype computed) {
@@ -71,29 +107,15 @@ static void product_case(const shape *s, int left, int right, tc_dtype computed)
     tc_options o;
     memset(&o, 0, sizeof o);
     o.numerics = s->flags & FAST ? TC_NUMERICS_FAST : TC_NUMERICS_STRICT;
-    tc_dims dx = turned ? TC_DIMS(b, k, m) : TC_DIMS(b, m, k);
-    tc_dims dw = along ? TC_DIMS(b, n, k) : TC_DIMS(b, k, n);
-    tc_tensor a = there(tc_from_data(tc, x, dx, both[left]));
-    tc_tensor c = there(tc_from_data(tc, w, dw, both[right]));
-    tc_tensor r = there(tc_from_data(tc, rows, TC_DIMS(m, 1), TC_F32));
-    tc_tensor q = there(tc_from_data(tc, columns, TC_DIMS(n), TC_F32));
-    tc_trace_begin_at(tc, "product", &o, "bytes.c", 1);
-    if (turned) a = tc_permute(a, TC_DIMS(0, 2, 1));
-    if (along) c = tc_permute(c, TC_DIMS(0, 2, 1));
-    tc_tensor y = scaled_product(a, c, r, q, computed);
-    if (tc_trace_end(tc)) FAIL("%s", tc_error_text(tc));
-    CHECK_EQ(tc_read(tc_to(y, "cpu"), got, (size_t)b * (size_t)m * (size_t)n * sizeof *got),
-             TC_OK);
+    factors f = {left, right, b, m, n, k, turned, along, x, w, rows, columns};
+    multiply(tc, &f, &o, computed, got);
     const char *text = tc_region_source(tc, "product");
     CHECK_EQ(text && strstr(text, "tc_mapped<tc_mapped_sums_f8, ") != NULL, s->units);
     int bad = 0;
     for (int i = 0; i < b * m * n && bad < 3; i++) {
         int z = i / (m * n), row = i / n % m, col = i % n;
         double sum = 0;
-        for (int d = 0; d < k; d++)
-            sum +=
-                number(left, turned ? x[(z * k + d) * m + row] : x[(z * m + row) * k + d]) *
-                number(right, along ? w[(z * n + col) * k + d] : w[(z * k + d) * n + col]);
+        for (int d = 0; d < k; d++) sum += term_of(&f, z, row, col, d);
         double want = sum * (double)rows[row] * (double)columns[col];
         double least =
             computed == TC_F32 ? 0 : fabs(want) * (computed == TC_F16 ? 0x1p-11 : 0x1p-8);
@@ -165,27 +187,14 @@ static void random_product(unsigned program) {
     tc_ctx *tc = open_there("cpu");
     tc_options o = tc_options_default();
     o.numerics = TC_NUMERICS_FAST;
-    tc_dims dx = turned ? TC_DIMS(b, k, m) : TC_DIMS(b, m, k);
-    tc_dims dw = along ? TC_DIMS(b, n, k) : TC_DIMS(b, k, n);
-    tc_tensor a = there(tc_from_data(tc, x, dx, both[left]));
-    tc_tensor c = there(tc_from_data(tc, w, dw, both[right]));
-    tc_tensor r = there(tc_from_data(tc, rows, TC_DIMS(m, 1), TC_F32));
-    tc_tensor q = there(tc_from_data(tc, columns, TC_DIMS(n), TC_F32));
-    tc_trace_begin_at(tc, "random", &o, "bytes.c", 1);
-    if (turned) a = tc_permute(a, TC_DIMS(0, 2, 1));
-    if (along) c = tc_permute(c, TC_DIMS(0, 2, 1));
-    tc_tensor y = scaled_product(a, c, r, q, TC_F32);
-    if (tc_trace_end(tc)) FAIL("%s", tc_error_text(tc));
-    CHECK_EQ(tc_read(tc_to(y, "cpu"), got, (size_t)b * (size_t)m * (size_t)n * sizeof *got),
-             TC_OK);
+    factors f = {left, right, b, m, n, k, turned, along, x, w, rows, columns};
+    multiply(tc, &f, &o, TC_F32, got);
     int bad = 0;
     for (int i = 0; i < b * m * n && bad < 3; i++) {
         int z = i / (m * n), row = i / n % m, col = i % n;
         double sum = 0, p[K], scale = (double)rows[row] * (double)columns[col];
         for (int d = 0; d < k; d++) {
-            p[d] =
-                number(left, turned ? x[(z * k + d) * m + row] : x[(z * m + row) * k + d]) *
-                number(right, along ? w[(z * n + col) * k + d] : w[(z * k + d) * n + col]);
+            p[d] = term_of(&f, z, row, col, d);
             sum += p[d];
         }
         if (fabs((double)got[i] - sum * scale) <= far_of(p, k) * fabs(scale)) continue;
