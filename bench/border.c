@@ -10,8 +10,9 @@
 enum { ROUNDS = 21, SIDE = 1024, MAPS = 4096, MAP = 14, ROWS = 1080, COLS = 1920 };
 enum { SIDES = 4 };
 static const int sides[SIDES] = {7, 10, 28, 56};
-enum { EDGES = 3 };
-static const int edged[EDGES][2] = {{1, 1024}, {16, 256}, {64, 128}}; // maps, their side
+enum { EDGES = 4 };
+static const int edged[EDGES][2] = {
+    {1, 1024}, {16, 256}, {64, 128}, {200, 28}}; // maps, their side
 
 #if defined(__GNUC__) && !defined(__clang__)
 #    define O3            __attribute__((noinline, optimize("O3")))
@@ -160,6 +161,36 @@ EDGE_OF(many, 2, 0)
 EDGE_OF(nine_one, 0, 1)
 EDGE_OF(nine_some, 1, 1)
 EDGE_OF(nine_many, 2, 1)
+
+// The mean of TAPS x TAPS; mode 3 = zeros around.
+static void window_mean(job *j, int i, int mode, int taps) {
+    char name[40];
+    snprintf(name, sizeof name, "window %d %d %d", i, mode, taps);
+    tc_trace_begin(j->tc, name);
+    tc_tensor x = j->edged[i], sum = tc_null();
+    tc_dims low = TC_DIMS(0, taps / 2, taps / 2);
+    if (mode >= 0)
+        x = mode == 3 ? tc_pad(x, low, low, 0)
+                      : tc_pad_with(x, low, low, (tc_pad_mode)mode);
+    int64_t side = tc_dim(x, 1) - taps + 1;
+    for (int at = 0; at < taps * taps; at++) {
+        tc_tensor tap = tc_narrow(tc_narrow(x, 1, at / taps, side), 2, at % taps, side);
+        sum = at ? tc_add(sum, tap) : tap;
+    }
+    tc_mul_s(sum, 1.0 / (taps * taps));
+    tc_trace_end(j->tc);
+}
+
+#define WINDOW(name, i, mode, taps)                                                        \
+    static void name(void *user) { window_mean((job *)user, i, mode, taps); }
+#define WINDOW_OF(name, i, taps)                                                           \
+    WINDOW(name##_inside, i, -1, taps)                                                     \
+    WINDOW(name##_replicate, i, TC_PAD_REPLICATE, taps)                                    \
+    WINDOW(name##_zeros, i, 3, taps)
+WINDOW_OF(five_some, 1, 5)
+WINDOW_OF(five_small, 3, 5)
+WINDOW_OF(seven_some, 1, 7)
+WINDOW_OF(seven_small, 3, 7)
 
 // gray, 5x5 blur, Sobel, half the size
 static tc_tensor edges(tc_tensor image, int pad) {
@@ -365,6 +396,14 @@ static const struct {
     {"3x3 reflect 64x128^2: inside", nine_many_reflect, nine_many_inside, 1.2},
     {"3x3 replicate 64x128^2: inside", nine_many_replicate, nine_many_inside, 1.2},
     {"3x3 circular 64x128^2: inside", nine_many_circular, nine_many_inside, 1.2},
+    {"5x5 replicate 16x256^2: inside", five_some_replicate, five_some_inside, 1.2},
+    {"5x5 zeros 16x256^2: inside", five_some_zeros, five_some_inside, 1.2},
+    {"5x5 replicate 200x28^2: inside", five_small_replicate, five_small_inside, 0},
+    {"5x5 zeros 200x28^2: inside", five_small_zeros, five_small_inside, 0},
+    {"7x7 replicate 16x256^2: inside", seven_some_replicate, seven_some_inside, 1.2},
+    {"7x7 zeros 16x256^2: inside", seven_some_zeros, seven_some_inside, 1.2},
+    {"7x7 replicate 200x28^2: inside", seven_small_replicate, seven_small_inside, 0},
+    {"7x7 zeros 200x28^2: inside", seven_small_zeros, seven_small_inside, 0},
     {"call_into a view: copy_ in region", into_view, copy_view, 1.2},
     {"copy into a view: to a new tensor", copy_view, plain_twice, 0},
 };
