@@ -3199,7 +3199,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x2587657197d584dcu
+#define TC__BUILD_ID 0x8e08a38a739e9d04u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -25357,6 +25357,7 @@ uint32_t source;
 uint8_t dtype;
 uint8_t written;
 uint8_t in_turns;
+uint8_t is_part;
 tc__ix numel;
 int64_t pitch;
 int64_t begin;
@@ -30255,7 +30256,7 @@ a->phase==b->phase&&a->n_in==b->n_in&&a->n_attr==b->n_attr&&
 static int tc__buffers_same(const tc__kbuf*a,const tc__kbuf*b){
 return(a->place==b->place||(tc__is_memory(a)&&tc__is_memory(b)))&&
 a->dtype==b->dtype&&a->written==b->written&&a->in_turns==b->in_turns&&
-a->numel==b->numel&&a->offset==b->offset;
+a->is_part==b->is_part&&a->numel==b->numel&&a->offset==b->offset;
 }
 static int tc__groups_same(const tc__group*a,const tc__group*b){
 if(a->body.ix!=b->body.ix||a->shape.kind==TC__OPAQUE||
@@ -30335,7 +30336,7 @@ for(size_t i=0;i<g->buffer.count;i++){
 const tc__kbuf*b=&g->buffer.at[i];
 tc__put_number(t,tc__is_memory(b)?(int64_t)TC__BUF_INPUT:(int64_t)b->place);
 tc__put_number(t,b->dtype),tc__put_number(t,b->written);
-tc__put_number(t,b->in_turns);
+tc__put_number(t,b->in_turns),tc__put_number(t,b->is_part);
 tc__put_ix_numbers(t,p,b->numel),tc__put_ix_numbers(t,p,b->offset);
 }
 for(size_t i=0;i<g->body.node.count;i++)
@@ -46873,6 +46874,9 @@ uint32_t begin,end;
 void*plan;
 int ran;
 }tc__dispatch_part;
+enum{
+TC__DEVICE_ACCESS=16
+};
 typedef struct tc__bounce{
 uint32_t address;
 tc_device_memory memory;
@@ -47080,8 +47084,9 @@ l->piece=(uint32_t)r->lists.piece.count;
 if(n>TC__COUNT(memory)||l->group->target.checked||l->group->target.loop)
 return 1;
 for(size_t b=0;b<n;b++)
-if(l->group->buffer.at[b].place==TC__BUF_INPUT&&
-l->group->buffer.at[b].source>=r->placed)
+if(l->group->buffer.at[b].is_part||
+(l->group->buffer.at[b].place==TC__BUF_INPUT&&
+l->group->buffer.at[b].source>=r->placed))
 return 1;
 for(size_t b=0;b<n;b++){
 tc__memory_range m=tc__dispatch_tensor(r,&l->group->buffer.at[b]);
@@ -47935,7 +47940,7 @@ const tc__kbuf*b=tc__buffer_of(k,n);
 if(n->op==TC_OP_STORE&&b->place==TC__BUF_NODE&&b->source==o->node){
 if(store&&!to->dense)return 0;
 store=n,at=tc__landing_index(&p->ix,to,n->attr[TC__ACCESS_INDEX]);
-if(!to->dense&&
+if(!to->dense&&!k->target.device&&
 tc__access_along(k,at,(tc__axis)k->shape.vector,WHOLE)!=TC__CONTIGUOUS)
 return 0;
 }
@@ -47960,6 +47965,13 @@ for(size_t i=0;i<p->launch.count;i++)
 if(tc__group_checks(p->launch.at[i].group))return 1;
 return 0;
 }
+static int tc__output_is_part(const tc__program*p,const tc__output*o){
+return!(o->code&TC__EXTERNAL)||!p->inputs[o->external]->contiguous;
+}
+static int tc__landing_is_aligned(const tc__landing*d,int dtype){
+int64_t step=TC__DEVICE_ACCESS/(int64_t)tc__dtype(dtype)->bytes;
+return d->known&&tc__ix_is_const(d->begin)&&tc__ix_value(d->begin)%step==0;
+}
 static void tc__store_in_place(tc__program*p,tc__group*k,uint32_t node,
 const tc__landing*to){
 tc__landing from=*to;
@@ -47967,17 +47979,16 @@ from.begin=tc__ix_const(0);
 for(size_t i=0;i<k->body.node.count;i++){
 tc__node*n=k->body.node.at[i];
 if(n->op!=TC_OP_STORE)continue;
-const tc__kbuf*b=tc__buffer_of(k,n);
+tc__kbuf*b=&k->buffer.at[n->attr[TC__STORE_BUFFER]];
 if(b->place!=TC__BUF_NODE||b->source!=node)continue;
+b->is_part=k->target.device&&!tc__landing_is_aligned(to,b->dtype);
 n->attr[TC__STORE_INDEX]=
 tc__landing_index(&p->ix,&from,n->attr[TC__STORE_INDEX]);
 n->attr[TC__STORE_KIND]=TC__STORE_CACHED;
 }
 }
-static int tc__is_landing(const tc__program*p,const tc__visit*v,const tc__output*o,
-const tc__landing*to){
+static int tc__is_landing(const tc__program*p,const tc__visit*v,const tc__landing*to){
 if(!to->possible||p->overlaps)return 0;
-if(tc__output_device(p,o)&&!(to->dense&&o->code&TC__EXTERNAL))return 0;
 return to->dense||!v->region||!v->region->options.verify;
 }
 static int tc__has_operand(const tc__node*n,uint32_t id){
@@ -48065,7 +48076,7 @@ return 1;
 static int tc__choose_direct(tc__program*p,const tc__visit*v,tc__output*o){
 size_t writer=p->launch.count,shared=0;
 tc__landing to=tc__landing_of(p,v,o);
-if(!tc__is_landing(p,v,o,&to))return 1;
+if(!tc__is_landing(p,v,&to))return 1;
 for(size_t i=0;i<p->output.count;i++)
 shared+=p->output.at[i].node==o->node&&!p->output.at[i].alias;
 for(size_t i=0;i<p->launch.count;i++)
@@ -48835,6 +48846,11 @@ for(size_t i=0;i<p->launch.count;i++)
 p->here+=
 !tc__is_copy(p->launch.at[i].group)&&!p->launch.at[i].group->target.device;
 }
+static int tc__program_is_at_one(const tc__program*p){
+for(size_t i=0;i<p->launch.count;i++)
+if(tc__is_copy(p->launch.at[i].group))return 0;
+return!tc__program_is_across(p);
+}
 static int tc__dispatch_launch_make(tc__program*p,tc__dispatch*r,uint32_t i){
 const tc__launch*l=&p->launch.at[i];
 if(!tc__launch_meets(p,i,r->device->number))
@@ -48958,7 +48974,8 @@ return ok;
 static int tc__stage_schedule(tc__making*m){
 if(!tc__program_schedule(m->p,m->v->region))return 0;
 tc__program_counts(m->p);
-return 1;
+m->p->apart|=m->p->in_place&&!tc__program_is_at_one(m->p);
+return!m->p->apart;
 }
 static int tc__stage_prepare(tc__making*m){
 int ok=1;
@@ -49055,19 +49072,10 @@ tc__fail(c,TC_E_INTERNAL,"a program could not be made (%u steps)",
 tc__program_free(p);
 return NULL;
 }
-static int tc__visit_is_here(tc_ctx*c,const tc__visit*v){
-int there=0;
-if(!tc__values_of(c)->device.count)return 1;
-for(size_t i=0;i<v->external.count;i++)
-there|=tc__layout_at(c,v->external.at[i].layout)->device;
-for(size_t i=0;i<v->path.count;i++)
-there|=tc__step_device(c,v,v->path.at[i]);
-return!there;
-}
-static int tc__may_read_behind(tc_ctx*c,const tc__visit*v,tc__effects effects){
+static int tc__may_read_behind(const tc__visit*v,tc__effects effects){
 const tc__backend*b=v->region?(const tc__backend*)v->region->backend:NULL;
 return v->region&&v->writes&&effects==TC__WRITE_BACK&&!(b&&b->own.run)&&
-!v->region->options.verify&&tc__visit_is_here(c,v);
+!v->region->options.verify;
 }
 static tc__program*tc__program_make(tc_ctx*c,tc__visit*v,uint32_t count,
 const uint32_t*position,size_t positions,
@@ -49076,7 +49084,7 @@ tc__error_mark before=tc__error_now(c);
 tc__without without=TC__WITHOUT_NOTHING;
 tc__fp_state host=tc__fp_enter();
 tc__program*p=NULL;
-v->exact=*exact,v->in_place=tc__may_read_behind(c,v,effects);
+v->exact=*exact,v->in_place=tc__may_read_behind(v,effects);
 for(;;){
 p=tc__program_try(c,v,count,position,positions,effects,&without);
 if(p||!without)break;
@@ -50999,7 +51007,6 @@ typedef struct tc__extent{
 int64_t low,high;
 int adjacent;
 }tc__extent;
-enum{TC__DEVICE_ACCESS=16};
 static tc__extent tc__extent_of(const tc__program*p,uint32_t source){
 tc__extent r;
 tc__ixenv env;
@@ -51025,6 +51032,14 @@ source=
 p->output.at[a->source].direct?p->output.at[a->source].external:UINT32_MAX;
 return source<p->externals?source:UINT32_MAX;
 }
+static int64_t tc__address_part(const tc__program*p,const tc__address*a){
+const tc__output*o=a->output?&p->output.at[a->source]:NULL;
+if(!o||!o->direct)return 0;
+return o->offset*(int64_t)tc__dtype(p->inputs[o->external]->dtype)->bytes;
+}
+static int tc__address_is_written(const tc__program*p,const tc__address*a){
+return a->output&&!tc__output_is_part(p,&p->output.at[a->source]);
+}
 static int tc__address_is_number(const tc__program*p,const tc__address*a){
 uint32_t external=tc__address_external(p,a);
 return external!=UINT32_MAX&&!p->inputs[external]->device;
@@ -51040,14 +51055,15 @@ tc__bounce b;
 size_t before=tc__device_rounded((size_t)-r->low);
 memset(&b,0,sizeof b);
 if(!TC__VEC_RESERVE(p->ctx,m->bounce,m->bounce.count+1))return 0;
-int number=tc__address_is_number(p,&p->address.at[i]);
+const tc__address*a=&p->address.at[i];
+int number=tc__address_is_number(p,a);
 b.address=i,b.bytes=(size_t)(r->high-r->low),b.low=r->low;
-b.from=(char*)*p->address.at[i].at;
+b.from=(char*)*a->at-tc__address_part(p,a);
 tc_status s=d->take(d->user,before+(size_t)r->high,&b.memory);
 if(s)return tc__bounce_failed(m,s);
 b.to=(char*)b.memory.address+before;
 m->bounce.at[m->bounce.count++]=b;
-if(p->address.at[i].output)return 1;
+if(tc__address_is_written(p,a))return 1;
 s=number?d->copy_in(d->user,b.to,b.from,b.bytes)
 :d->copy_on(d->user,b.to+b.low,b.from+b.low,b.bytes);
 return tc__bounce_failed(m,s);
@@ -51058,8 +51074,9 @@ const tc__address*a=&p->address.at[i];
 for(size_t k=0;k<m->bounce.count;k++){
 const tc__bounce*b=&m->bounce.at[k];
 const tc__address*o=&p->address.at[b->address];
-if(o->output==a->output&&tc__address_external(p,o)==external)
-return*a->at=b->to,1;
+if(tc__address_is_written(p,o)==tc__address_is_written(p,a)&&
+tc__address_external(p,o)==external)
+return*a->at=b->to+tc__address_part(p,a),1;
 }
 return 0;
 }
@@ -51068,31 +51085,25 @@ for(uint32_t i=0;i<p->address.count;i++){
 const tc__address*a=&p->address.at[i];
 if(a->on!=m)continue;
 int number=m->numbers&&tc__address_is_number(p,a);
-if(!number&&(uintptr_t)*a->at%TC__DEVICE_ACCESS==0)continue;
+uintptr_t from=(uintptr_t)*a->at-(uintptr_t)tc__address_part(p,a);
+if(!number&&from%TC__DEVICE_ACCESS==0)continue;
 uint32_t external=tc__address_external(p,a);
 if(external==UINT32_MAX||tc__bounce_find(p,m,i,external))continue;
 tc__extent r=tc__extent_of(p,external);
 if(!r.adjacent&&!number)continue;
 if(!tc__bounce_add(p,m,i,&r))return 0;
-*a->at=m->bounce.at[m->bounce.count-1].to;
+*a->at=m->bounce.at[m->bounce.count-1].to+tc__address_part(p,a);
 }
 return 1;
 }
 static void tc__bounce_restore(tc__program*p,const tc__dispatch*m){
-for(uint32_t i=0;m->bounce.count&&i<p->address.count;i++)
+for(uint32_t i=0;m->bounce.count&&i<p->address.count;i++){
+const tc__address*a=&p->address.at[i];
+int64_t part=tc__address_part(p,a);
 for(size_t k=0;k<m->bounce.count;k++)
-if(p->address.at[i].on==m&&*p->address.at[i].at==m->bounce.at[k].to)
-*p->address.at[i].at=m->bounce.at[k].from;
+if(a->on==m&&(char*)*a->at-part==m->bounce.at[k].to)
+*a->at=m->bounce.at[k].from+part;
 }
-static int tc__bounce_out(tc__program*p,tc__dispatch*m,int ok){
-const tc_device*d=&m->device->own;
-while(m->bounce.count){
-tc__bounce*b=&m->bounce.at[--m->bounce.count];
-if(ok&&p->address.at[b->address].output)
-ok=tc__bounce_failed(m,d->copy_on(d->user,b->from,b->to,b->bytes));
-tc__dispatch_give(m,&b->memory);
-}
-return ok;
 }
 static int tc__dispatch_begin(tc__program*p,tc__dispatch*r,const tc__visit*v){
 int ok=tc__dispatch_tell(r,tc__visit_seed(p->ctx,v),v->draw,p->arg_now.at)&&
@@ -51109,7 +51120,8 @@ TC__SPREAD_WAVES=16
 typedef struct tc__spread_args{
 void*to;
 const void*from;
-int64_t count,rank,dims[TC_MAX_RANK],strides[TC_MAX_RANK];
+int64_t count,rank,dims[TC_MAX_RANK];
+int64_t to_strides[TC_MAX_RANK],from_strides[TC_MAX_RANK];
 }tc__spread_args;
 #if TC__JIT
 static const int tc__spread_sizes[TC__SPREAD_KERNELS]={1,2,4,8};
@@ -51148,8 +51160,8 @@ static void*tc__spread_kernel(tc__dispatch*r,size_t bytes){
 return tc__fail(r->ctx,TC_E_UNSUPPORTED,"this build compiles nothing"),(void*)NULL;
 }
 #endif
-static int tc__dispatch_spread(tc__program*p,const tc__layout*l,void*to,
-const void*from){
+static int tc__dispatch_move(tc__program*p,const tc__layout*l,void*to,
+const void*from,const int64_t*strides){
 tc__dispatch*r=tc__program_on(p,l->device);
 const tc_device*d=&r->device->own;
 const uint32_t offset=0;
@@ -51158,7 +51170,9 @@ tc_device_launch launch;
 void*plan=NULL;
 memset(&a,0,sizeof a),memset(&launch,0,sizeof launch);
 a.to=to,a.from=from,a.count=l->numel,a.rank=l->rank;
-memcpy(a.dims,l->dims,sizeof a.dims),memcpy(a.strides,l->strides,sizeof a.strides);
+memcpy(a.dims,l->dims,sizeof a.dims);
+memcpy(a.to_strides,l->strides,sizeof a.to_strides);
+memcpy(a.from_strides,strides,sizeof a.from_strides);
 int64_t blocks=(l->numel-1)/TC__SPREAD_THREADS+1;
 int64_t most=(int64_t)r->device->own.processors*TC__SPREAD_WAVES;
 launch.kernel=tc__spread_kernel(r,tc__dtype(l->dtype)->bytes);
@@ -51170,6 +51184,37 @@ launch.offset=&offset,launch.n_argument=1;
 tc_status s=d->run(d->user,&plan,&launch,1,TC_DEVICE_LAUNCHES,1);
 if(plan)d->forget(d->user,plan);
 return!s||tc__device_failed(r->ctx,&r->device->own,"a write to a strided view",s);
+}
+static int tc__dispatch_spread(tc__program*p,const tc__layout*l,void*to,
+const void*from){
+int64_t strides[TC_MAX_RANK]={0};
+tc__row_major(l->rank,l->dims,strides);
+return tc__dispatch_move(p,l,to,from,strides);
+}
+static int tc__bounce_parts(tc__program*p,const tc__dispatch*m,const tc__bounce*b){
+uint32_t external=tc__address_external(p,&p->address.at[b->address]);
+int ok=1;
+for(size_t i=0;ok&&i<p->output.count;i++){
+const tc__output*o=&p->output.at[i];
+if(!o->direct||o->external!=external||!tc__output_is_part(p,o))continue;
+const tc__layout*l=tc__layout_at(p->ctx,o->layout);
+int64_t at=o->offset*(int64_t)tc__dtype(l->dtype)->bytes;
+if(l->numel&&l->device==m->device->number)
+ok=tc__dispatch_move(p,l,b->from+at,b->to+at,l->strides);
+}
+return ok;
+}
+static int tc__bounce_out(tc__program*p,tc__dispatch*m,int ok){
+const tc_device*d=&m->device->own;
+while(m->bounce.count){
+tc__bounce*b=&m->bounce.at[--m->bounce.count];
+if(ok&&tc__address_is_written(p,&p->address.at[b->address]))
+ok=tc__bounce_failed(m,d->copy_on(d->user,b->from,b->to,b->bytes));
+else if(ok)
+ok=tc__bounce_parts(p,m,b);
+tc__dispatch_give(m,&b->memory);
+}
+return ok;
 }
 static const tc__runner tc__dispatch_runner={
 200000,

@@ -4095,17 +4095,18 @@ static const char*const tc__text_cuda_spread[]={
 "struct tc_spread {",
 "    void *to;",
 "    const void *from;",
-"    long long count, rank, dims[8], strides[8];",
+"    long long count, rank, dims[8], to_strides[8], from_strides[8];",
 "};",
 "template <class T> static __device__ __forceinline__ void tc_spread_all(const tc_spread &a) {",
 "    const long long step = (long long)gridDim.x * 256;",
 "    for (long long i = (long long)blockIdx.x * 256 + threadIdx.x; i < a.count; i += step) {",
-"        long long left = i, at = 0;",
+"        long long left = i, to = 0, from = 0;",
 "        for (int d = (int)a.rank - 1; d >= 0; d--) {",
-"            at += left % a.dims[d] * a.strides[d];",
+"            const long long at = left % a.dims[d];",
+"            to += at * a.to_strides[d], from += at * a.from_strides[d];",
 "            left /= a.dims[d];",
 "        }",
-"        ((T *)a.to)[at] = ((const T *)a.from)[i];",
+"        ((T *)a.to)[to] = ((const T *)a.from)[from];",
 "    }",
 "}",
 "extern \"C\" __global__ void __launch_bounds__(256)",
@@ -4232,6 +4233,7 @@ return 1;
 }
 static int tc__device_begins_at_multiple(const tc__group*g,const tc__node*n,int width){
 const tc__kbuf*b=tc__buffer_of(g,n);
+if(b->is_part)return width==1;
 return!b->in_turns||tc__ix_divisor(g->body.ix,b->numel)%width==0;
 }
 static int tc__device_is_wide(const tc__group*g,const tc__node*n,int width,

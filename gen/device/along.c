@@ -100,9 +100,11 @@ static int tc__device_bounds_still(const tc__group *g, const tc__node *n, int wi
     return 1;
 }
 
-// Whether memory begins at a multiple of `width` elements: what a turn of a loop stores may not.
+// Whether memory begins at a multiple of `width` elements: what a turn of a loop stores may not, nor does a part of a
+// tensor.
 static int tc__device_begins_at_multiple(const tc__group *g, const tc__node *n, int width) {
     const tc__kbuf *b = tc__buffer_of(g, n);
+    if (b->is_part) return width == 1;
     return !b->in_turns || tc__ix_divisor(g->body.ix, b->numel) % width == 0;
 }
 

@@ -58,6 +58,10 @@ typedef struct tc__dispatch_part {
     int ran;    // it did, and nothing of its launches has changed since
 } tc__dispatch_part;
 
+enum {
+    TC__DEVICE_ACCESS = 16
+}; // bytes that kernels of a device access at once, at multiples of them
+
 // An external that kernels cannot read or write where it is, while a run lasts: see
 // exec/transfer.c.
 typedef struct tc__bounce {

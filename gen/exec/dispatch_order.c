@@ -128,9 +128,10 @@ static int tc__dispatch_pieces(tc__dispatch *r, tc__dispatch_launch *l, uint32_t
     if (n > TC__COUNT(memory) || l->group->target.checked || l->group->target.loop)
         return 1;
     for (size_t b = 0; b < n; b++)
-        if (l->group->buffer.at[b].place == TC__BUF_INPUT &&
-            l->group->buffer.at[b].source >= r->placed)
-            return 1; // its address moves
+        if (l->group->buffer.at[b].is_part ||
+            (l->group->buffer.at[b].place == TC__BUF_INPUT &&
+             l->group->buffer.at[b].source >= r->placed))
+            return 1; // it is no whole tensor, or its address moves
     for (size_t b = 0; b < n; b++) {
         tc__memory_range m = tc__dispatch_tensor(r, &l->group->buffer.at[b]);
         memory[b] = (uint64_t)m.from << 2 | (uint64_t)m.kind;

@@ -400,7 +400,7 @@ static int tc__uses_input(const tc__group *k, uint32_t e) {
     return 0;
 }
 
-// Kernel `k` stores `node` once, where vectors stay whole, and reads external `e` only there, before it does.
+// Kernel `k` stores `node` once, on the host where vectors stay whole, and reads external `e` only there, before it does.
 static int tc__reads_in_place(tc__program *p, const tc__group *k, const tc__output *o,
                               const tc__landing *to) {
     enum { WHOLE = 2 * TC__VECTOR }; // elements: all vectors divide it
@@ -416,7 +416,7 @@ static int tc__reads_in_place(tc__program *p, const tc__group *k, const tc__outp
         if (n->op == TC_OP_STORE && b->place == TC__BUF_NODE && b->source == o->node) {
             if (store && !to->dense) return 0;
             store = n, at = tc__landing_index(&p->ix, to, n->attr[TC__ACCESS_INDEX]);
-            if (!to->dense &&
+            if (!to->dense && !k->target.device &&
                 tc__access_along(k, at, (tc__axis)k->shape.vector, WHOLE) != TC__CONTIGUOUS)
                 return 0;
         }
@@ -446,6 +446,17 @@ static int tc__may_fail(const tc__program *p) {
     return 0;
 }
 
+// Whether a write-back is to a part of its external's memory, and nothing around it.
+static int tc__output_is_part(const tc__program *p, const tc__output *o) {
+    return !(o->code & TC__EXTERNAL) || !p->inputs[o->external]->contiguous;
+}
+
+// Whether all addresses at which a landing begins are multiples of what a device accesses at once.
+static int tc__landing_is_aligned(const tc__landing *d, int dtype) {
+    int64_t step = TC__DEVICE_ACCESS / (int64_t)tc__dtype(dtype)->bytes;
+    return d->known && tc__ix_is_const(d->begin) && tc__ix_value(d->begin) % step == 0;
+}
+
 // Memory of the user's is aligned to its elements only, and what was just read is in the caches: it is
 // not written past them. The landing begins where the buffer does.
 static void tc__store_in_place(tc__program *p, tc__group *k, uint32_t node,
@@ -455,20 +466,18 @@ static void tc__store_in_place(tc__program *p, tc__group *k, uint32_t node,
     for (size_t i = 0; i < k->body.node.count; i++) {
         tc__node *n = k->body.node.at[i];
         if (n->op != TC_OP_STORE) continue;
-        const tc__kbuf *b = tc__buffer_of(k, n);
+        tc__kbuf *b = &k->buffer.at[n->attr[TC__STORE_BUFFER]];
         if (b->place != TC__BUF_NODE || b->source != node) continue;
+        b->is_part = k->target.device && !tc__landing_is_aligned(to, b->dtype);
         n->attr[TC__STORE_INDEX] =
             tc__landing_index(&p->ix, &from, n->attr[TC__STORE_INDEX]);
         n->attr[TC__STORE_KIND] = TC__STORE_CACHED;
     }
 }
 
-// Whether kernels may write the landing where it is. Those of a device write rows of whole tensors only;
-// what is compared with the interpreter is dense.
-static int tc__is_landing(const tc__program *p, const tc__visit *v, const tc__output *o,
-                          const tc__landing *to) {
+// Whether kernels may write the landing where it is. What is compared with the interpreter is dense.
+static int tc__is_landing(const tc__program *p, const tc__visit *v, const tc__landing *to) {
     if (!to->possible || p->overlaps) return 0;
-    if (tc__output_device(p, o) && !(to->dense && o->code & TC__EXTERNAL)) return 0;
     return to->dense || !v->region || !v->region->options.verify;
 }
 
@@ -582,7 +591,7 @@ static int tc__is_guarded(const tc__program *p, size_t writer) {
 static int tc__choose_direct(tc__program *p, const tc__visit *v, tc__output *o) {
     size_t writer = p->launch.count, shared = 0;
     tc__landing to = tc__landing_of(p, v, o);
-    if (!tc__is_landing(p, v, o, &to)) return 1;
+    if (!tc__is_landing(p, v, &to)) return 1;
     for (size_t i = 0; i < p->output.count; i++)
         shared += p->output.at[i].node == o->node && !p->output.at[i].alias;
     for (size_t i = 0; i < p->launch.count; i++)

@@ -39,7 +39,8 @@ static int tc__stage_canon(tc__making *m) {
 static int tc__stage_schedule(tc__making *m) {
     if (!tc__program_schedule(m->p, m->v->region)) return 0;
     tc__program_counts(m->p);
-    return 1;
+    m->p->apart |= m->p->in_place && !tc__program_is_at_one(m->p);
+    return !m->p->apart;
 }
 
 static int tc__stage_prepare(tc__making *m) {
@@ -152,23 +153,12 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
     return NULL;
 }
 
-// Whether all of a visit is on the host.
-static int tc__visit_is_here(tc_ctx *c, const tc__visit *v) {
-    int there = 0;
-    if (!tc__values_of(c)->device.count) return 1;
-    for (size_t i = 0; i < v->external.count; i++)
-        there |= tc__layout_at(c, v->external.at[i].layout)->device;
-    for (size_t i = 0; i < v->path.count; i++)
-        there |= tc__step_device(c, v, v->path.at[i]);
-    return !there;
-}
-
-// Whether what is written through views of externals may be read where it is stored. A device has other streams
-// of kernels and copies, and who compares two runs wants both to begin with the same memory.
-static int tc__may_read_behind(tc_ctx *c, const tc__visit *v, tc__effects effects) {
+// Whether what is written through views of externals may be read where it is stored. Who compares two runs wants both to
+// begin with the same memory.
+static int tc__may_read_behind(const tc__visit *v, tc__effects effects) {
     const tc__backend *b = v->region ? (const tc__backend *)v->region->backend : NULL;
     return v->region && v->writes && effects == TC__WRITE_BACK && !(b && b->own.run) &&
-           !v->region->options.verify && tc__visit_is_here(c, v);
+           !v->region->options.verify;
 }
 
 // The same, without what the program can do without: reading externals behind what is stored in them; where
@@ -181,7 +171,7 @@ static tc__program *tc__program_make(tc_ctx *c, tc__visit *v, uint32_t count,
     tc__without without = TC__WITHOUT_NOTHING;
     tc__fp_state host = tc__fp_enter();
     tc__program *p = NULL;
-    v->exact = *exact, v->in_place = tc__may_read_behind(c, v, effects);
+    v->exact = *exact, v->in_place = tc__may_read_behind(v, effects);
     for (;;) {
         p = tc__program_try(c, v, count, position, positions, effects, &without);
         if (p || !without) break;

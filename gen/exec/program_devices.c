@@ -23,6 +23,13 @@ static void tc__program_counts(tc__program *p) {
             !tc__is_copy(p->launch.at[i].group) && !p->launch.at[i].group->target.device;
 }
 
+// Whether all of it is on one device, or on the host: kernels there are ordered by the memory that they use.
+static int tc__program_is_at_one(const tc__program *p) {
+    for (size_t i = 0; i < p->launch.count; i++)
+        if (tc__is_copy(p->launch.at[i].group)) return 0;
+    return !tc__program_is_across(p);
+}
+
 // Launch i of the program, as device r sees it.
 static int tc__dispatch_launch_make(tc__program *p, tc__dispatch *r, uint32_t i) {
     const tc__launch *l = &p->launch.at[i];

@@ -7,9 +7,8 @@
 // place, INPUT with what is stored as operands is the external's memory behind that, and is read there, no copy.
 //
 // What can be read so is known when kernels are, so a program is made at a venture
-// (tc__program_make), which holds if all that is stored there is stored directly, and no
-// kernel reads what was there before; never on a device, whose kernels write whole tensors
-// only. Else a write makes a new value of the whole tensor, where(inside, part, base),
+// (tc__program_make), which holds if all of it is on one device, all that is stored there is stored directly, and no
+// kernel reads what was there before. Else a write makes a new value of the whole tensor, where(inside, part, base),
 // which a product has copied first.
 //
 // Equal values are one node, but a tensor that something is derived by is itself: of two zeros, or a tensor and its

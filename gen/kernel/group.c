@@ -37,6 +37,7 @@ typedef struct tc__kbuf {
     uint8_t dtype;
     uint8_t written;
     uint8_t in_turns; // a row that a turn stores: at a multiple of numel
+    uint8_t is_part;  // of a tensor, stored at its place: begins at any element
     tc__ix numel;     // elements; ROW: of one row
     int64_t pitch;    // elements between its rows, 0 = none are aligned: pitch.c
     int64_t begin;    // element that index 0 is: tc__group_from_begin. 0 but on the host

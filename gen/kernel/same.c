@@ -12,7 +12,7 @@ static int tc__nodes_same(const tc__node *a, const tc__node *b) {
 static int tc__buffers_same(const tc__kbuf *a, const tc__kbuf *b) {
     return (a->place == b->place || (tc__is_memory(a) && tc__is_memory(b))) &&
            a->dtype == b->dtype && a->written == b->written && a->in_turns == b->in_turns &&
-           a->numel == b->numel && a->offset == b->offset;
+           a->is_part == b->is_part && a->numel == b->numel && a->offset == b->offset;
 }
 
 // Whether two kernels with one pool of expressions are the same but for where their buffers are: then
@@ -109,7 +109,7 @@ static void tc__put_group_numbers(tc__text *t, const tc__group *g) {
         const tc__kbuf *b = &g->buffer.at[i];
         tc__put_number(t, tc__is_memory(b) ? (int64_t)TC__BUF_INPUT : (int64_t)b->place);
         tc__put_number(t, b->dtype), tc__put_number(t, b->written);
-        tc__put_number(t, b->in_turns);
+        tc__put_number(t, b->in_turns), tc__put_number(t, b->is_part);
         tc__put_ix_numbers(t, p, b->numel), tc__put_ix_numbers(t, p, b->offset);
     }
     for (size_t i = 0; i < g->body.node.count; i++)
