@@ -3189,7 +3189,7 @@ static const char*const tc__text_cuda_skinny[]={
 "        high = P::by_rows \? P::cover : P::few,",
 "        broad = P::by_rows \? P::few : P::cover,",
 "        many = P::few * P::cover,",
-"        parts = P::dot \? (P::sharing > 32 \? P::sharing / 32 : 1) : P::sharing,",
+"        parts = P::dot \? (P::sharing > 32 \? P::sharing / 32 : 1) : P::threads / 32,",
 "        each = P::dot \? P::each : P::width,",
 "        packs = P::dot \? P::each : 1,",
 "        deep = P::dot \? P::width : 1,",
@@ -3238,11 +3238,11 @@ static const char*const tc__text_cuda_skinny[]={
 "        for (int i = 0; i < sums; i++) {",
 "            T v = sum[i / each][i % each];",
 "            if constexpr (!P::dot) {",
-"                tile[(y * P::few + i / each) * P::cover + x + i % each] = v;",
+"                for (int o = 16; o >= lanes; o /= 2) v = TC_N(plus)(v, __shfl_xor_sync(~0u, v, o));",
+"                if ((int)threadIdx.x % 32 < lanes) tile[(threadIdx.x / 32 * P::few + i / each) * P::cover + x + i % each] = v;",
 "            } else {",
 "                for (int o = P::sharing > 32 \? 16 : P::sharing / 2; o; o /= 2) v = TC_N(plus)(v, __shfl_xor_sync(~0u, v, o));",
-"                if (parts > 1 && lane % 32 == 0) tile[lane / 32 * many + i / each * P::cover + i % each] = v;",
-"                if (parts == 1 && lane == 0) tile[i / each * P::cover + group + i % each] = v;",
+"                if (lane % 32 == 0) tile[lane / 32 * many + i / each * P::cover + group + i % each] = v;",
 "            }",
 "        }",
 "    }",
@@ -5064,10 +5064,13 @@ TC__PRODUCT_LINE=64,
 TC__PRODUCT_SUMS=64,
 TC__FEW_THREADS=256,
 TC__FEW_LINE=128,
+TC__FEW_LANES=2,
 TC__FEW_BUSY=8,
 TC__FEW_LONG=1024,
 TC__FEW_BLOCKS=528,
 TC__FEW_DOTS=1056,
+TC__FEW_DEEP=512,
+TC__FEW_EACH=4,
 TC__FEW_WIDTH=16,
 TC__FEW_SUMS=64,
 TC__SLICE_STEPS=8,
@@ -5622,25 +5625,44 @@ return q->wide==TC__COL?&q->right:&q->left;
 static tc__ix tc__wide_extent(const tc__group*g,const tc__product*q){
 return q->wide==TC__COL?g->shape.cols:q->m;
 }
+static void tc__share_deep(tc__product*q,int64_t accesses,int64_t sums,int64_t want){
+q->each=TC__FEW_EACH,q->sharing=32;
+while(q->sharing<q->threads&&4*q->sharing<=accesses&&
+2*q->sharing*sums<=want*q->each*q->threads)
+q->sharing*=2;
+while(q->each>1&&2*q->sharing*sums<=want*q->each*q->threads)
+q->each/=2;
+}
 static void tc__share_dot(const tc__group*g,tc__product*q){
 int64_t accesses=tc__ix_hi(g->body.ix,tc__depth_of(g))/tc__wide_operand(q)->width;
 tc__ix all=tc__ix_mul(g->body.ix,g->shape.batch,tc__wide_extent(g,q));
 int64_t sums=tc__ix_hi(g->body.ix,all),busy=TC__PRODUCT_SMS*TC__FEW_BUSY;
+int rows=q->form==TC__PRODUCT_ROWS;
+int one=rows?q->wide==TC__COL&&tc__ix_equals(q->m,1):q->few==1;
+int deep=one&&tc__ix_is_const(all)&&tc__ix_is_const(tc__depth_of(g))&&
+accesses>=TC__FEW_DEEP&&sums<4*busy;
 q->each=sums>=4*busy?2:1;
 q->sharing=32;
 if(accesses<=16)q->sharing=accesses<=8?8:16;
 if(sums<=busy/2&&accesses>=TC__FEW_LONG)q->sharing=q->threads;
+if(deep)tc__share_deep(q,accesses,sums,rows?TC__FEW_DOTS/2:TC__FEW_DOTS);
 q->parts=q->sharing>32?q->sharing/32:1;
 q->cover=q->threads/q->sharing*q->each;
 }
-static void tc__share_columns(tc__product*q){
+static void tc__share_columns(const tc__group*g,tc__product*q){
 tc__staged*wide=q->wide==TC__COL?&q->right:&q->left;
 while(q->form==TC__PRODUCT_FEW&&wide->width*q->few>TC__FEW_SUMS)
 wide->width/=2;
 int width=wide->width;
 int lanes=width>1?TC__FEW_LINE/TC__PRODUCT_GROUP:32;
+tc__ix all=tc__ix_mul(g->body.ix,tc__ix_mul(g->body.ix,g->shape.batch,q->m),
+tc__wide_extent(g,q));
+int64_t sums=tc__ix_hi(g->body.ix,all);
+while(q->form==TC__PRODUCT_ROWS&&q->wide==TC__COL&&lanes>TC__FEW_LANES&&
+lanes<=8&&sums<=(int64_t)lanes*width*TC__PRODUCT_SMS)
+lanes/=2;
 q->cover=lanes*width;
-q->parts=q->sharing=q->threads/lanes;
+q->sharing=q->threads/lanes,q->parts=q->threads/32;
 }
 static void tc__plan_few(const tc__group*g,tc__product*q){
 tc__ixpool*x=g->body.ix;
@@ -5650,7 +5672,7 @@ q->dot=tc__wide_operand(q)->along==TC__DEPTH;
 if(q->dot)
 tc__share_dot(g,q);
 else
-tc__share_columns(q);
+tc__share_columns(g,q);
 int bytes=TC__PRODUCT_GROUP/tc__product_pack(q);
 q->shared=tc__ix_const(q->parts*q->few*q->cover*bytes);
 q->blocks=
@@ -5698,7 +5720,7 @@ q->dot=tc__wide_operand(q)->along==TC__DEPTH;
 if(q->dot)
 tc__share_dot(g,q);
 else
-tc__share_columns(q);
+tc__share_columns(g,q);
 if(few)
 q->made=q->cover;
 else
@@ -10466,8 +10488,9 @@ return(ring>part?ring:part)+
 tc__tile_spare((int)way,(int)n[TC__TILES_STAGES],warps,given);
 }
 static int64_t tc__device_skinny_bytes(const int64_t*n,int64_t sum){
-int64_t parts=n[TC__SKINNY_SHARING];
-if(n[TC__SKINNY_DOT])parts=parts>32?parts/32:1;
+int64_t parts=
+(n[TC__SKINNY_DOT]?n[TC__SKINNY_SHARING]:n[TC__SKINNY_THREADS])/32;
+if(!parts)parts=1;
 return parts*n[TC__SKINNY_FEW]*n[TC__SKINNY_COVER]*sum;
 }
 static int64_t tc__device_chain_bytes(const int64_t*n){

@@ -16,7 +16,7 @@ template <class P, class I> struct TC_N(skinny_block) {
         high = P::by_rows ? P::cover : P::few, // rows and columns
         broad = P::by_rows ? P::few : P::cover,
         many = P::few * P::cover,
-        parts = P::dot ? (P::sharing > 32 ? P::sharing / 32 : 1) : P::sharing,
+        parts = P::dot ? (P::sharing > 32 ? P::sharing / 32 : 1) : P::threads / 32,
         each = P::dot ? P::each : P::width,
         packs = P::dot ? P::each : 1, // of the wide operand, for a step of a thread
         deep = P::dot ? P::width : 1, // of k
@@ -68,11 +68,11 @@ template <class P, class I> struct TC_N(skinny_block) {
         for (int i = 0; i < sums; i++) {
             T v = sum[i / each][i % each];
             if constexpr (!P::dot) {
-                tile[(y * P::few + i / each) * P::cover + x + i % each] = v;
+                for (int o = 16; o >= lanes; o /= 2) v = TC_N(plus)(v, __shfl_xor_sync(~0u, v, o));
+                if ((int)threadIdx.x % 32 < lanes) tile[(threadIdx.x / 32 * P::few + i / each) * P::cover + x + i % each] = v;
             } else {
                 for (int o = P::sharing > 32 ? 16 : P::sharing / 2; o; o /= 2) v = TC_N(plus)(v, __shfl_xor_sync(~0u, v, o));
-                if (parts > 1 && lane % 32 == 0) tile[lane / 32 * many + i / each * P::cover + i % each] = v;
-                if (parts == 1 && lane == 0) tile[i / each * P::cover + group + i % each] = v;
+                if (lane % 32 == 0) tile[lane / 32 * many + i / each * P::cover + group + i % each] = v;
             }
         }
     }

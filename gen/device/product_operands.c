@@ -26,10 +26,13 @@ enum {
     TC__PRODUCT_SUMS = 64, // of a thread that has halves of a stage in registers, too
     TC__FEW_THREADS = 256, // of a block
     TC__FEW_LINE = 128,    // bytes side by side that lanes along columns read
+    TC__FEW_LANES = 2,     //   at least, where there is little else to do
     TC__FEW_BUSY = 8,      // warps of a multiprocessor that keep its memory busy
     TC__FEW_LONG = 1024,   // from so many accesses on a row of few ones is for a block
     TC__FEW_BLOCKS = 528,  // that keep its memory busy, lanes along columns
     TC__FEW_DOTS = 1056,   //   or along k
+    TC__FEW_DEEP = 512,    // accesses along k from which one row is multiplied
+    TC__FEW_EACH = 4,      //   by so many columns at once
     TC__FEW_WIDTH = 16,    // elements of an access, where they are bytes
     TC__FEW_SUMS = 64,     // of a thread, lanes along columns
     TC__SLICE_STEPS = 8,   // of a block along k, at least, where it has a slice of it

@@ -35,8 +35,9 @@ static int64_t tc__device_tiles_bytes(const int64_t *n, int64_t element, int64_t
 }
 
 static int64_t tc__device_skinny_bytes(const int64_t *n, int64_t sum) {
-    int64_t parts = n[TC__SKINNY_SHARING];
-    if (n[TC__SKINNY_DOT]) parts = parts > 32 ? parts / 32 : 1;
+    int64_t parts =
+        (n[TC__SKINNY_DOT] ? n[TC__SKINNY_SHARING] : n[TC__SKINNY_THREADS]) / 32;
+    if (!parts) parts = 1;
     return parts * n[TC__SKINNY_FEW] * n[TC__SKINNY_COVER] * sum;
 }
 

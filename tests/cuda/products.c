@@ -812,6 +812,14 @@ PRODUCTS(few_rows, {TC_F32, TC_F32, 1, 1, 70, 64, 0, TC__PRODUCT_FEW, 0},
          {TC_F16, TC_F16, 1, 2, 72, 64, 0, TC__PRODUCT_FEW, 0},
          {TC_BF16, TC_BF16, 1, 4, 72, 136, TURNED_RIGHT, TC__PRODUCT_FEW, 0})
 
+// One row, or column, times long ones: several threads of k and columns of each thread.
+PRODUCTS(one_row_deep, {TC_BF16, TC_BF16, 1, 1, 3001, 4096, TURNED_RIGHT, FEW, 0},
+         {TC_BF16, TC_BF16, 1, 1, 1111, 4104, TURNED_RIGHT | GELU, FEW, 0},
+         {TC_F16, TC_F16, 1, 1, 530, 4096, TURNED_RIGHT | SUM | GELU, FEW, 0},
+         {TC_F32, TC_F32, 1, 1, 700, 2052, TURNED_RIGHT, FEW, 0},
+         {TC_F32, TC_F32, 3, 1, 300, 2048, TURNED_RIGHT | GELU, FEW, 0},
+         {TC_BF16, TC_BF16, 1, 1201, 1, 4096, 0, FEW, 0})
+
 PRODUCTS(few_columns, {TC_F32, TC_F32, 1, 70, 1, 64, 0, TC__PRODUCT_FEW, 0},
          {TC_F32, TC_F32, 1, 72, 3, 64, TURNED_LEFT, TC__PRODUCT_FEW, 0},
          {TC_F32, TC_F32, 3, 52, 4, 20, TURNED_LEFT, TC__PRODUCT_FEW, 0},

@@ -238,6 +238,12 @@ CHAINS(long_rows, {TC_F32, 1, 2, 24, 1024, LAYER_NORM, AFFINE | TURNED, 1},
        {TC_F32, 1, 1, 20, 6001, SOFTMAX, 0, 1},
        {TC_BF16, 1, 1, 40, 4096, RMS_NORM, AFFINE | TURNED, 1})
 
+// Several columns of each thread; softmax over one row of each head, whose lanes along columns are few.
+CHAINS(one_row, {TC_BF16, 1, 1, 3001, 4096, RMS_NORM, AFFINE | TURNED, 1},
+       {TC_BF16, 1, 1, 1050, 4096, RMS_NORM, AFFINE | TURNED, 1},
+       {TC_F32, 1, 1, 600, 2048, LAYER_NORM, AFFINE | TURNED | GELU, 1},
+       {TC_BF16, 6, 1, 128, 300, SOFTMAX, 0, 1}, {TC_F32, 8, 1, 60, 200, SOFTMAX, 0, 1})
+
 // Too much to be made again for all columns, and rows that somebody else needs.
 CHAINS(what_stays_apart, {TC_F32, 1, 600, 512, 64, LAYER_NORM, TURNED, 2},
        {TC_F32, 1, 16, 4096, 320, RMS_NORM, TURNED, 2},

@@ -118,7 +118,7 @@ template <class P, class I> struct TC_N(skinny_block) {
         high = P::by_rows ? P::cover : P::few,
         broad = P::by_rows ? P::few : P::cover,
         many = P::few * P::cover,
-        parts = P::dot ? (P::sharing > 32 ? P::sharing / 32 : 1) : P::sharing,
+        parts = P::dot ? (P::sharing > 32 ? P::sharing / 32 : 1) : P::threads / 32,
         each = P::dot ? P::each : P::width,
         packs = P::dot ? P::each : 1,
         deep = P::dot ? P::width : 1,
@@ -167,11 +167,11 @@ template <class P, class I> struct TC_N(skinny_block) {
         for (int i = 0; i < sums; i++) {
             T v = sum[i / each][i % each];
             if constexpr (!P::dot) {
-                tile[(y * P::few + i / each) * P::cover + x + i % each] = v;
+                for (int o = 16; o >= lanes; o /= 2) v = TC_N(plus)(v, __shfl_xor_sync(~0u, v, o));
+                if ((int)threadIdx.x % 32 < lanes) tile[(threadIdx.x / 32 * P::few + i / each) * P::cover + x + i % each] = v;
             } else {
                 for (int o = P::sharing > 32 ? 16 : P::sharing / 2; o; o /= 2) v = TC_N(plus)(v, __shfl_xor_sync(~0u, v, o));
-                if (parts > 1 && lane % 32 == 0) tile[lane / 32 * many + i / each * P::cover + i % each] = v;
-                if (parts == 1 && lane == 0) tile[i / each * P::cover + group + i % each] = v;
+                if (lane % 32 == 0) tile[lane / 32 * many + i / each * P::cover + group + i % each] = v;
             }
         }
     }
@@ -246,16 +246,14 @@ TC_FN void TC_N(skinny)(char *shared, unsigned *tickets, typename P::sum *work, 
 //   in0  f32[4096]
 //   in1  f32[16777216]
 //   out0  f32[4096]
-//   shared0  f32[8]
-//   ticket0  i32[1536]
-//   work0  f32[262144]
+//   shared0  f32[32]
 //   given0  f32[4]
 //   given1  f32[4]
 //   given2  f32[1]
 //   launch threads=256 index=i32
 //     for j in 0..1024  bind=grid
 //       for t in 0..256  bind=block
-//         template skinny shared0 tickets=ticket0 sums=work0 block=j of 1 x 4096 x 4096 by_rows=0 dot=1 few=1 sharing=32 each=1 cover=8 unrolled=4 threads=256 width=4 ahead=0 slices=2 length=2048 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 making=0 steps=0 early=0
+//         template skinny shared0 block=j of 1 x 4096 x 4096 by_rows=0 dot=1 few=1 sharing=256 each=4 cover=4 unrolled=4 threads=256 width=4 ahead=0 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 making=0 steps=0 early=0
 //           hole right r c q values given0 of 4
 //             copy 4 given0[0] <- in1[4096*c + q]
 //           end
@@ -272,17 +270,15 @@ TC_FN void TC_N(skinny)(char *shared, unsigned *tickets, typename P::sum *work, 
 //   end
 // 256 threads in a block, 1024 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
-kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__restrict__ out0, unsigned char *work, const tc_kargs<1> a) {
+kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__restrict__ out0, const tc_kargs<1> a) {
     tc_reads(in0), tc_reads(in1), tc_begin();
-    __shared__ __align__(16) float shared0[8];
-    unsigned *const ticket0 = (unsigned *)(work + 0);
-    float *const work0 = (float *)(work + 6144);
+    __shared__ __align__(16) float shared0[32];
     const int j = blockIdx.x;
     struct product {
         typedef float sum;
         typedef float element;
         typedef float stored;
-        enum : int { by_rows = 0, dot = 1, few = 1, sharing = 32, each = 1, cover = 8, unrolled = 4, threads = 256, width = 4, ahead = 0, slices = 2, length = 2048, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, making = 0, steps = 0, early = 0 };
+        enum : int { by_rows = 0, dot = 1, few = 1, sharing = 256, each = 4, cover = 4, unrolled = 4, threads = 256, width = 4, ahead = 0, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, making = 0, steps = 0, early = 0 };
     };
     auto right = [&](int r, int c, int q, float *given0) {
         *(tc_pack<float, 4> *)&given0[0] = tc_load((const tc_pack<float, 4> *)&in1[4096 * c + q]);
@@ -294,5 +290,5 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__r
         const float t11 = given2[0];
         out0[c] = t11;
     };
-    tc_skinny<product, int>((char *)shared0, ticket0, work0, j, 1, 4096, 4096, 0, right, left, 0, 0, result);
+    tc_skinny<product, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 1, 4096, 4096, 0, right, left, 0, 0, result);
 }
