@@ -3199,7 +3199,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x2587657197d584dcu
+#define TC__BUILD_ID 0xc6939ee8759fe6a7u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -37760,8 +37760,29 @@ tc__block_open(p);
 tc__c_range_steps(p,n,r,begin,end);
 tc__block_close(p);
 }
+static void tc__c_cut_box(tc__printer*p,const tc__node*n,const tc__c_range*r,
+const tc__kbox*box,uint32_t begin,uint32_t end){
+tc__ixpool*x=p->g->body.ix;
+int64_t pair[2*TC__BOX_AXES];
+tc__kbox rows=*box;
+memcpy(pair,box->pair,box->count*sizeof*pair);
+pair[0]=tc__ix_var(x,TC__COL,p->g->shape.cols),pair[1]=n->attr[TC__FOR_END];
+rows.pair=pair;
+if(box->count==2){
+tc__c_pieces(p,n,r,begin,end);
+return;
+}
+tc__line(p);
+tc__c_row_box(p,n,r,&rows,begin,end);
+tc__line(p);
+tc__put(p->out,"else");
+tc__block_open(p);
+tc__c_range_steps(p,n,r,begin,end);
+tc__block_close(p);
+}
 static void tc__c_steps(tc__printer*p,const tc__node*n,uint32_t begin,uint32_t end,
 int chunked){
+tc__kbox box,second;
 tc__c_range r=tc__c_span(p,n,chunked);
 if(n->n_attr==TC__FOR_BOXES&&tc__c_has_ends(p,n,&r,begin,end))
 tc__c_pieces(p,n,&r,begin,end);
@@ -37769,6 +37790,9 @@ else if(n->n_attr==TC__FOR_BOXES)
 tc__c_range_steps(p,n,&r,begin,end);
 else if(tc__boxes_are_rows(p->g->body.ix,n))
 tc__c_row_boxes(p,n,&r,begin,end);
+else if(tc__box_at(n,0,&box)&&!tc__box_at(n,1,&second)&&
+tc__c_has_ends(p,n,&r,begin,end))
+tc__c_cut_box(p,n,&r,&box,begin,end);
 else
 tc__c_bordered(p,n,&r,begin,end);
 }

@@ -272,8 +272,31 @@ static void tc__c_row_boxes(tc__printer *p, const tc__node *n, const tc__c_range
     tc__block_close(p);
 }
 
+// Its one box cuts a known range of columns: what edges ask there is decided by numbers, as in boxes of whole rows.
+static void tc__c_cut_box(tc__printer *p, const tc__node *n, const tc__c_range *r,
+                          const tc__kbox *box, uint32_t begin, uint32_t end) {
+    tc__ixpool *x = p->g->body.ix;
+    int64_t pair[2 * TC__BOX_AXES];
+    tc__kbox rows = *box;
+    memcpy(pair, box->pair, box->count * sizeof *pair);
+    pair[0] = tc__ix_var(x, TC__COL, p->g->shape.cols), pair[1] = n->attr[TC__FOR_END];
+    rows.pair = pair;
+    if (box->count == 2) {
+        tc__c_pieces(p, n, r, begin, end);
+        return;
+    }
+    tc__line(p);
+    tc__c_row_box(p, n, r, &rows, begin, end);
+    tc__line(p);
+    tc__put(p->out, "else");
+    tc__block_open(p);
+    tc__c_range_steps(p, n, r, begin, end);
+    tc__block_close(p);
+}
+
 static void tc__c_steps(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end,
                         int chunked) {
+    tc__kbox box, second;
     tc__c_range r = tc__c_span(p, n, chunked);
     if (n->n_attr == TC__FOR_BOXES && tc__c_has_ends(p, n, &r, begin, end))
         tc__c_pieces(p, n, &r, begin, end);
@@ -281,6 +304,9 @@ static void tc__c_steps(tc__printer *p, const tc__node *n, uint32_t begin, uint3
         tc__c_range_steps(p, n, &r, begin, end);
     else if (tc__boxes_are_rows(p->g->body.ix, n))
         tc__c_row_boxes(p, n, &r, begin, end);
+    else if (tc__box_at(n, 0, &box) && !tc__box_at(n, 1, &second) &&
+             tc__c_has_ends(p, n, &r, begin, end))
+        tc__c_cut_box(p, n, &r, &box, begin, end);
     else
         tc__c_bordered(p, n, &r, begin, end);
 }
