@@ -3199,7 +3199,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x7807e087216574a3u
+#define TC__BUILD_ID 0x1a128d26771e515du
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -3505,6 +3505,7 @@ size_t bytes;
 size_t peak_bytes;
 size_t most;
 uint64_t allocations;
+uint32_t storages;
 int calling;
 volatile uint32_t hooking;
 volatile uint64_t user;
@@ -3855,6 +3856,9 @@ TCDEF const char*tc_status_doc(tc_status s){return tc__error_doc(s);}
 // ---- gen/base/mem.c
 #define TC__STORAGE_ALIGN 64
 #define TC__HUGE_PAGE ((size_t)2*1024*1024)
+#define TC__COLORED ((size_t)64*1024)
+#define TC__COLOR_PAGE ((size_t)4096)
+#define TC__COLOR_STEP ((size_t)1536)
 #define TC__ARENA_ALIGN 16
 #define TC__ARENA_FIRST ((size_t)4096)
 #define TC__ARENA_LARGEST ((size_t)1024*1024)
@@ -3947,26 +3951,38 @@ tc__free(c,p,(count+!count)*item);
 static size_t tc__storage_align(size_t size){
 return size<TC__HUGE_PAGE?TC__STORAGE_ALIGN:TC__HUGE_PAGE;
 }
+static size_t tc__storage_color(tc__core*core,size_t size){
+if(size<TC__COLORED)return 0;
+return core->storages++*TC__COLOR_STEP%TC__COLOR_PAGE;
+}
+static size_t tc__storage_block(size_t size){
+size_t color=size<TC__COLORED?0:TC__COLOR_PAGE;
+return size+tc__storage_align(size)+TC__STORAGE_ALIGN+color;
+}
+static uint8_t*tc__storage_begin(uint8_t*p,size_t size){
+return size<TC__HUGE_PAGE?p:p-(uintptr_t)p%TC__HUGE_PAGE;
+}
 TC__UNUSED static void*tc__alloc_aligned(tc_ctx*c,size_t size){
 uint8_t*p;
 size_t align=tc__storage_align(size),shift;
-if(size>SIZE_MAX-align-TC__STORAGE_ALIGN){
+if(size>SIZE_MAX-align-TC__STORAGE_ALIGN-TC__COLOR_PAGE){
 tc__fail(c,TC_E_TOO_BIG,"storage of %zu bytes does not fit size_t",size);
 return NULL;
 }
-p=(uint8_t*)tc__realloc(c,NULL,0,size+align+TC__STORAGE_ALIGN);
+p=(uint8_t*)tc__realloc(c,NULL,0,tc__storage_block(size));
 if(!p)return NULL;
 shift=(size_t)(0-(uintptr_t)(p+TC__STORAGE_ALIGN))%align+TC__STORAGE_ALIGN;
+shift+=tc__storage_color(tc__core_of(c),size);
 p+=shift;
-memcpy(p-sizeof shift,&shift,sizeof shift);
+memcpy(tc__storage_begin(p,size)-sizeof shift,&shift,sizeof shift);
 return p;
 }
 TC__UNUSED static void tc__free_aligned(tc_ctx*c,void*p,size_t size){
 uint8_t*at=(uint8_t*)p;
 size_t shift;
 if(!at)return;
-memcpy(&shift,at-sizeof shift,sizeof shift);
-tc__free(c,at-shift,size+tc__storage_align(size)+TC__STORAGE_ALIGN);
+memcpy(&shift,tc__storage_begin(at,size)-sizeof shift,sizeof shift);
+tc__free(c,at-shift,tc__storage_block(size));
 }
 typedef struct tc__chunk{
 struct tc__chunk*next;
@@ -7197,7 +7213,9 @@ return s;
 }
 static void*tc__storage_memory(tc_ctx*c,size_t bytes){
 void*data=tc__alloc_aligned(c,bytes);
-if(data&&bytes>=TC__HUGE_PAGE)tc__advise_huge(data,bytes);
+if(!data||bytes<TC__HUGE_PAGE)return data;
+uint8_t*first=tc__storage_begin((uint8_t*)data,bytes);
+tc__advise_huge(first,(size_t)((uint8_t*)data-first)+bytes);
 return data;
 }
 static tc__storage*tc__storage_new(tc_ctx*c,size_t bytes){
