@@ -3199,7 +3199,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x1a128d26771e515du
+#define TC__BUILD_ID 0x4588db8a9b59ef4eu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -28238,7 +28238,13 @@ if(!TC__PUSH(o->ctx,o->load,l))return 0;
 }
 return 1;
 }
-enum{TC__BORDER_PLACES=96,TC__BORDER_COLUMNS=128,TC__BORDER_TAPS=32};
+enum{
+TC__BORDER_PLACES=225,
+TC__BORDER_FEW=81,
+TC__BORDER_COLUMNS=48,
+TC__BORDER_REACH=3,
+TC__BORDER_TAPS=49
+};
 static uint32_t tc__places_of(const tc__schedule*s,const tc__node*n){
 const tc__node*open[TC__BORDER_PLACES];
 uint32_t places=0,count=1;
@@ -28257,7 +28263,8 @@ for(uint32_t k=0;k<n->n_in;k++)open[count++]=tc__operand(s->g,n,k);
 return places;
 }
 enum{TC__SECOND_TAPS=9,TC__SECOND_COLUMNS=7};
-static int tc__has_vectors(const tc__schedule*s,const tc__weave*w,const tc__node*n){
+static int tc__has_vectors(const tc__schedule*s,const tc__weave*w,const tc__node*n,
+int joined){
 int last=w->space.rank-1,second=0,taps=0;
 if(!n->rank)return 1;
 for(size_t i=0;i<w->seen.count&&last>=0;i++){
@@ -28266,26 +28273,50 @@ if(v->node!=n->id)continue;
 tc__axis axis=(tc__axis)(TC__DIM0+last);
 tc__ixrun run=tc__ix_run(s->g->ix,v->index[n->rank-1],axis);
 taps++,second|=run.ok&&tc__ix_equals(run.stride,2);
-if(!run.ok||(!second&&!tc__ix_equals(run.stride,1)))return 0;
+if(!run.ok)return 0;
+if(joined&&(tc__ix_equals(run.stride,0)||tc__ix_equals(run.stride,-1)))
+continue;
+if(!second&&!tc__ix_equals(run.stride,1))return 0;
 }
 if(!second)return 1;
 return n->dtype==TC_F32&&taps<=TC__SECOND_TAPS&&
 tc__ix_lo(s->g->ix,w->space.dims[last])>=TC__SECOND_COLUMNS;
 }
-static int tc__reads_borders(const tc__schedule*s,const tc__weave*w,const tc__node*n){
+static int tc__reads_borders(const tc__schedule*s,const tc__weave*w,const tc__node*n,
+int joined){
 tc__fuse fuse=tc__fuse_of(s,n);
 if(fuse!=TC__FUSE_BORDERS)return fuse==TC__FUSE_LOADS;
-return(n->dtype==TC_F32||n->dtype==TC_I32)&&tc__has_vectors(s,w,n);
+return(n->dtype==TC_F32||n->dtype==TC_I32)&&tc__has_vectors(s,w,n,joined);
+}
+static int64_t tc__taps_reach(const tc__schedule*s,const tc__weave*w,
+const tc__node*n){
+int64_t low=INT64_MAX,high=INT64_MIN;
+int64_t size=tc__ix_lo(s->g->ix,n->dims[n->rank-1]);
+for(size_t i=0;i<w->seen.count;i++){
+const tc__visited*v=&w->seen.at[i];
+if(v->node!=n->id)continue;
+tc__ix apart=
+tc__ix_sub(s->g->ix,v->index[n->rank-1],w->space.var[w->space.rank-1]);
+if(!tc__ix_is_const(apart))continue;
+int64_t far=tc__ix_value(apart);
+if(far>size/2)far-=size;
+if(far<-size/2)far+=size;
+if(far<low)low=far;
+if(far>high)high=far;
+}
+return low<high?high-low:0;
 }
 static int tc__reads_places(const tc__schedule*s,const tc__weave*w,const tc__node*n,
 uint32_t taps){
 uint32_t places=tc__places_of(s,n);
 int last=w->space.rank-1;
-if(!places||!tc__reads_borders(s,w,n))return 0;
+if(!places||!tc__reads_borders(s,w,n,places>1))return 0;
 int loads=tc__fuse_of(s,n)==TC__FUSE_LOADS;
 if(places==1)return loads||taps<=TC__BORDER_TAPS;
-return!loads&&places*taps<=TC__BORDER_PLACES&&last>=0&&
-tc__ix_lo(s->g->ix,w->space.dims[last])>=TC__BORDER_COLUMNS;
+if(loads||places*taps>TC__BORDER_PLACES||last<0||!n->rank)return 0;
+int64_t columns=tc__ix_lo(s->g->ix,w->space.dims[last]);
+return columns>=TC__BORDER_REACH*tc__taps_reach(s,w,n)&&
+(places*taps<=TC__BORDER_FEW||columns>=TC__BORDER_COLUMNS);
 }
 static uint32_t tc__find_stencil(const tc__schedule*s,const tc__weave*w){
 uint32_t best=0;
