@@ -3199,7 +3199,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x4588db8a9b59ef4eu
+#define TC__BUILD_ID 0x6f081c754aaf3629u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -26462,6 +26462,17 @@ return n->op==TC_OP_LOAD?(uint32_t)TC__LOAD_PREDICATES:0;
 static int tc__has_pairs(const tc__node*n){
 return n->op==TC_OP_VALID||(n->op==TC_OP_LOAD&&n->n_attr>TC__LOAD_PREDICATES);
 }
+static void tc__pairs_flatten(tc__ixpool*p,const tc__node*n,int64_t*words){
+for(uint32_t i=tc__pairs_at(n);tc__has_pairs(n)&&i<n->n_attr;i+=2){
+tc__ix rest,along=tc__edge_along(p,words[i],&rest);
+tc__ixnode of=*tc__ix_node(p,along);
+if(of.kind!=TC__IX_DIV||!tc__ix_uses(p,along,TC__COL))continue;
+if(!tc__ix_is_const(of.b)||tc__ix_lo(p,of.b)<=0||tc__ix_lo(p,of.a)<0)
+continue;
+words[i]=tc__ix_add(p,of.a,tc__ix_mul(p,rest,of.b));
+words[i+1]=tc__ix_mul(p,words[i+1],of.b);
+}
+}
 enum{TC__NODE_WORDS=32};
 static int tc__box_pairs(tc__ixpool*p,const tc__kbox*box,const tc__node*n,tc__node*m,
 int64_t words[TC__NODE_WORDS]){
@@ -26817,6 +26828,7 @@ for(uint32_t i=0;i<n->n_attr;i++)
 attr[i]=tc__attr_is_ix(n,i)?tc__finish_ix(f,n->attr[i],phase):n->attr[i];
 m.in=in,m.attr=attr,m.phase=(uint16_t)phase;
 if(f->failed||f->waits)return 0;
+tc__pairs_flatten(f->ix,n,attr);
 m.level=(uint8_t)tc__finish_level(f,&m);
 return tc__finish_append(f,&m);
 }

@@ -190,6 +190,20 @@ static int tc__has_pairs(const tc__node *n) {
     return n->op == TC_OP_VALID || (n->op == TC_OP_LOAD && n->n_attr > TC__LOAD_PREDICATES);
 }
 
+// Pairs of node n that ask rows of a flat index, 0 <= c/28 - 2 < 24, ask that index instead, 0 <= c - 56 < 672: vectors
+// know where that holds. 5x1 sums of 28 x 28 in a circular border took 9 times the time of their inside, and take 1.5.
+static void tc__pairs_flatten(tc__ixpool *p, const tc__node *n, int64_t *words) {
+    for (uint32_t i = tc__pairs_at(n); tc__has_pairs(n) && i < n->n_attr; i += 2) {
+        tc__ix rest, along = tc__edge_along(p, words[i], &rest);
+        tc__ixnode of = *tc__ix_node(p, along);
+        if (of.kind != TC__IX_DIV || !tc__ix_uses(p, along, TC__COL)) continue;
+        if (!tc__ix_is_const(of.b) || tc__ix_lo(p, of.b) <= 0 || tc__ix_lo(p, of.a) < 0)
+            continue;
+        words[i] = tc__ix_add(p, of.a, tc__ix_mul(p, rest, of.b));
+        words[i + 1] = tc__ix_mul(p, words[i + 1], of.b);
+    }
+}
+
 enum { TC__NODE_WORDS = 32 }; // of a LOAD or VALID
 
 // LOAD or VALID n with the predicates that are left in a box, in `words`. 0 = one of them fails.

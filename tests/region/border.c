@@ -498,6 +498,14 @@ TEST(texts_of_edges) {
     CHECK_EQ(count(text_of_edges(tc, "long", 200, 1, TC_PAD_REFLECT), "TC_KERNEL void"), 1);
     const char *s = text_of_edges(tc, "repeated twice", 60, 2, TC_PAD_REPLICATE);
     CHECK(count(s, "tc_between(low") > 0 && count(s, "[l]") == 0);
+    if (has_masks()) { // of maps whose rows follow each other: their index is asked, not its row
+        (void)check_taps(tc, 9, 28, 5, 1, TC_PAD_CIRCULAR, TC_F32);
+        char name[60];
+        snprintf(name, sizeof name, "taps 28 5 1 %d %d", TC_PAD_CIRCULAR, TC_F32);
+        s = tc_region_source(tc, name);
+        CHECK(count(s, "valid 0 <= c - ") > 0 && count(s, "[l]") == 0);
+        CHECK_EQ(count(s, "/ 28"), 0);
+    }
     tc_close(tc);
 }
 
