@@ -3199,7 +3199,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x6f081c754aaf3629u
+#define TC__BUILD_ID 0xe0ede7318c28135eu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -36856,11 +36856,12 @@ tc__c_gathered(p,n,copy);
 tc__block_close(p);
 }
 static void tc__c_reversed(tc__printer*p,const tc__node*n){
-tc__put(p->out,"tc_rev_%s(tc_ld_%s(",tc__suffix(n->dtype),tc__c_dtype(p,n));
+tc__put(p->out,"tc_rev_%s(tc_ld%s_%s(",tc__suffix(n->dtype),p->tail?"m":"",
+tc__c_dtype(p,n));
 p->shift+=p->unit-1;
 tc__c_address(p,n,0);
 p->shift-=p->unit-1;
-tc__put(p->out,"));\n");
+tc__put(p->out,p->tail?", tc_rev_i32(tc_lanes(n))));\n":"));\n");
 }
 static void tc__c_every_second(tc__printer*p,const tc__node*n){
 tc__put(p->out,p->tail?"tc_ld2n_f32(":"tc_ld2_f32(");
@@ -36873,7 +36874,8 @@ tc__ix stride;
 if(!tc__ix_steps(p->g,n->attr[TC__ACCESS_INDEX],p->axis,p->unit,&stride))return 0;
 int second=dtype==TC_F32&&tc__ix_equals(stride,2);
 int back=tc__ix_equals(stride,-1),own=tc__is_own_class(dtype)&&dtype!=TC_BOOL;
-if(!second&&(p->tail||(!back&&!own)))return 0;
+if(p->tail&&!second&&!(back&&own))return 0;
+if(!second&&!back&&!own)return 0;
 tc__put_let(p,n,copy);
 if(second){
 tc__c_every_second(p,n);
