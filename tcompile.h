@@ -3199,7 +3199,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x7b3a253f46a0900au
+#define TC__BUILD_ID 0xd771a0dda42713e2u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -3505,6 +3505,7 @@ size_t bytes;
 size_t peak_bytes;
 size_t most;
 uint64_t allocations;
+uint32_t storages;
 int calling;
 volatile uint32_t hooking;
 volatile uint64_t user;
@@ -3855,6 +3856,9 @@ TCDEF const char*tc_status_doc(tc_status s){return tc__error_doc(s);}
 // ---- gen/base/mem.c
 #define TC__STORAGE_ALIGN 64
 #define TC__HUGE_PAGE ((size_t)2*1024*1024)
+#define TC__COLORED ((size_t)64*1024)
+#define TC__COLOR_PAGE ((size_t)4096)
+#define TC__COLOR_STEP ((size_t)1536)
 #define TC__ARENA_ALIGN 16
 #define TC__ARENA_FIRST ((size_t)4096)
 #define TC__ARENA_LARGEST ((size_t)1024*1024)
@@ -3947,26 +3951,38 @@ tc__free(c,p,(count+!count)*item);
 static size_t tc__storage_align(size_t size){
 return size<TC__HUGE_PAGE?TC__STORAGE_ALIGN:TC__HUGE_PAGE;
 }
+static size_t tc__storage_color(tc__core*core,size_t size){
+if(size<TC__COLORED)return 0;
+return core->storages++*TC__COLOR_STEP%TC__COLOR_PAGE;
+}
+static size_t tc__storage_block(size_t size){
+size_t color=size<TC__COLORED?0:TC__COLOR_PAGE;
+return size+tc__storage_align(size)+TC__STORAGE_ALIGN+color;
+}
+static uint8_t*tc__storage_begin(uint8_t*p,size_t size){
+return size<TC__HUGE_PAGE?p:p-(uintptr_t)p%TC__HUGE_PAGE;
+}
 TC__UNUSED static void*tc__alloc_aligned(tc_ctx*c,size_t size){
 uint8_t*p;
 size_t align=tc__storage_align(size),shift;
-if(size>SIZE_MAX-align-TC__STORAGE_ALIGN){
+if(size>SIZE_MAX-align-TC__STORAGE_ALIGN-TC__COLOR_PAGE){
 tc__fail(c,TC_E_TOO_BIG,"storage of %zu bytes does not fit size_t",size);
 return NULL;
 }
-p=(uint8_t*)tc__realloc(c,NULL,0,size+align+TC__STORAGE_ALIGN);
+p=(uint8_t*)tc__realloc(c,NULL,0,tc__storage_block(size));
 if(!p)return NULL;
 shift=(size_t)(0-(uintptr_t)(p+TC__STORAGE_ALIGN))%align+TC__STORAGE_ALIGN;
+shift+=tc__storage_color(tc__core_of(c),size);
 p+=shift;
-memcpy(p-sizeof shift,&shift,sizeof shift);
+memcpy(tc__storage_begin(p,size)-sizeof shift,&shift,sizeof shift);
 return p;
 }
 TC__UNUSED static void tc__free_aligned(tc_ctx*c,void*p,size_t size){
 uint8_t*at=(uint8_t*)p;
 size_t shift;
 if(!at)return;
-memcpy(&shift,at-sizeof shift,sizeof shift);
-tc__free(c,at-shift,size+tc__storage_align(size)+TC__STORAGE_ALIGN);
+memcpy(&shift,tc__storage_begin(at,size)-sizeof shift,sizeof shift);
+tc__free(c,at-shift,tc__storage_block(size));
 }
 typedef struct tc__chunk{
 struct tc__chunk*next;
@@ -7197,7 +7213,9 @@ return s;
 }
 static void*tc__storage_memory(tc_ctx*c,size_t bytes){
 void*data=tc__alloc_aligned(c,bytes);
-if(data&&bytes>=TC__HUGE_PAGE)tc__advise_huge(data,bytes);
+if(!data||bytes<TC__HUGE_PAGE)return data;
+uint8_t*first=tc__storage_begin((uint8_t*)data,bytes);
+tc__advise_huge(first,(size_t)((uint8_t*)data-first)+bytes);
 return data;
 }
 static tc__storage*tc__storage_new(tc_ctx*c,size_t bytes){
@@ -26445,6 +26463,17 @@ return n->op==TC_OP_LOAD?(uint32_t)TC__LOAD_PREDICATES:0;
 static int tc__has_pairs(const tc__node*n){
 return n->op==TC_OP_VALID||(n->op==TC_OP_LOAD&&n->n_attr>TC__LOAD_PREDICATES);
 }
+static void tc__pairs_flatten(tc__ixpool*p,const tc__node*n,int64_t*words){
+for(uint32_t i=tc__pairs_at(n);tc__has_pairs(n)&&i<n->n_attr;i+=2){
+tc__ix rest,along=tc__edge_along(p,words[i],&rest);
+tc__ixnode of=*tc__ix_node(p,along);
+if(of.kind!=TC__IX_DIV||!tc__ix_uses(p,along,TC__COL))continue;
+if(!tc__ix_is_const(of.b)||tc__ix_lo(p,of.b)<=0||tc__ix_lo(p,of.a)<0)
+continue;
+words[i]=tc__ix_add(p,of.a,tc__ix_mul(p,rest,of.b));
+words[i+1]=tc__ix_mul(p,words[i+1],of.b);
+}
+}
 enum{TC__NODE_WORDS=32};
 static int tc__box_pairs(tc__ixpool*p,const tc__kbox*box,const tc__node*n,tc__node*m,
 int64_t words[TC__NODE_WORDS]){
@@ -26800,6 +26829,7 @@ for(uint32_t i=0;i<n->n_attr;i++)
 attr[i]=tc__attr_is_ix(n,i)?tc__finish_ix(f,n->attr[i],phase):n->attr[i];
 m.in=in,m.attr=attr,m.phase=(uint16_t)phase;
 if(f->failed||f->waits)return 0;
+tc__pairs_flatten(f->ix,n,attr);
 m.level=(uint8_t)tc__finish_level(f,&m);
 return tc__finish_append(f,&m);
 }
@@ -28221,7 +28251,13 @@ if(!TC__PUSH(o->ctx,o->load,l))return 0;
 }
 return 1;
 }
-enum{TC__BORDER_PLACES=96,TC__BORDER_COLUMNS=128,TC__BORDER_TAPS=32};
+enum{
+TC__BORDER_PLACES=225,
+TC__BORDER_FEW=81,
+TC__BORDER_COLUMNS=48,
+TC__BORDER_REACH=3,
+TC__BORDER_TAPS=49
+};
 static uint32_t tc__places_of(const tc__schedule*s,const tc__node*n){
 const tc__node*open[TC__BORDER_PLACES];
 uint32_t places=0,count=1;
@@ -28240,7 +28276,8 @@ for(uint32_t k=0;k<n->n_in;k++)open[count++]=tc__operand(s->g,n,k);
 return places;
 }
 enum{TC__SECOND_TAPS=9,TC__SECOND_COLUMNS=7};
-static int tc__has_vectors(const tc__schedule*s,const tc__weave*w,const tc__node*n){
+static int tc__has_vectors(const tc__schedule*s,const tc__weave*w,const tc__node*n,
+int joined){
 int last=w->space.rank-1,second=0,taps=0;
 if(!n->rank)return 1;
 for(size_t i=0;i<w->seen.count&&last>=0;i++){
@@ -28249,26 +28286,50 @@ if(v->node!=n->id)continue;
 tc__axis axis=(tc__axis)(TC__DIM0+last);
 tc__ixrun run=tc__ix_run(s->g->ix,v->index[n->rank-1],axis);
 taps++,second|=run.ok&&tc__ix_equals(run.stride,2);
-if(!run.ok||(!second&&!tc__ix_equals(run.stride,1)))return 0;
+if(!run.ok)return 0;
+if(joined&&(tc__ix_equals(run.stride,0)||tc__ix_equals(run.stride,-1)))
+continue;
+if(!second&&!tc__ix_equals(run.stride,1))return 0;
 }
 if(!second)return 1;
 return n->dtype==TC_F32&&taps<=TC__SECOND_TAPS&&
 tc__ix_lo(s->g->ix,w->space.dims[last])>=TC__SECOND_COLUMNS;
 }
-static int tc__reads_borders(const tc__schedule*s,const tc__weave*w,const tc__node*n){
+static int tc__reads_borders(const tc__schedule*s,const tc__weave*w,const tc__node*n,
+int joined){
 tc__fuse fuse=tc__fuse_of(s,n);
 if(fuse!=TC__FUSE_BORDERS)return fuse==TC__FUSE_LOADS;
-return(n->dtype==TC_F32||n->dtype==TC_I32)&&tc__has_vectors(s,w,n);
+return(n->dtype==TC_F32||n->dtype==TC_I32)&&tc__has_vectors(s,w,n,joined);
+}
+static int64_t tc__taps_reach(const tc__schedule*s,const tc__weave*w,
+const tc__node*n){
+int64_t low=INT64_MAX,high=INT64_MIN;
+int64_t size=tc__ix_lo(s->g->ix,n->dims[n->rank-1]);
+for(size_t i=0;i<w->seen.count;i++){
+const tc__visited*v=&w->seen.at[i];
+if(v->node!=n->id)continue;
+tc__ix apart=
+tc__ix_sub(s->g->ix,v->index[n->rank-1],w->space.var[w->space.rank-1]);
+if(!tc__ix_is_const(apart))continue;
+int64_t far=tc__ix_value(apart);
+if(far>size/2)far-=size;
+if(far<-size/2)far+=size;
+if(far<low)low=far;
+if(far>high)high=far;
+}
+return low<high?high-low:0;
 }
 static int tc__reads_places(const tc__schedule*s,const tc__weave*w,const tc__node*n,
 uint32_t taps){
 uint32_t places=tc__places_of(s,n);
 int last=w->space.rank-1;
-if(!places||!tc__reads_borders(s,w,n))return 0;
+if(!places||!tc__reads_borders(s,w,n,places>1))return 0;
 int loads=tc__fuse_of(s,n)==TC__FUSE_LOADS;
 if(places==1)return loads||taps<=TC__BORDER_TAPS;
-return!loads&&places*taps<=TC__BORDER_PLACES&&last>=0&&
-tc__ix_lo(s->g->ix,w->space.dims[last])>=TC__BORDER_COLUMNS;
+if(loads||places*taps>TC__BORDER_PLACES||last<0||!n->rank)return 0;
+int64_t columns=tc__ix_lo(s->g->ix,w->space.dims[last]);
+return columns>=TC__BORDER_REACH*tc__taps_reach(s,w,n)&&
+(places*taps<=TC__BORDER_FEW||columns>=TC__BORDER_COLUMNS);
 }
 static uint32_t tc__find_stencil(const tc__schedule*s,const tc__weave*w){
 uint32_t best=0;
@@ -36796,11 +36857,12 @@ tc__c_gathered(p,n,copy);
 tc__block_close(p);
 }
 static void tc__c_reversed(tc__printer*p,const tc__node*n){
-tc__put(p->out,"tc_rev_%s(tc_ld_%s(",tc__suffix(n->dtype),tc__c_dtype(p,n));
+tc__put(p->out,"tc_rev_%s(tc_ld%s_%s(",tc__suffix(n->dtype),p->tail?"m":"",
+tc__c_dtype(p,n));
 p->shift+=p->unit-1;
 tc__c_address(p,n,0);
 p->shift-=p->unit-1;
-tc__put(p->out,"));\n");
+tc__put(p->out,p->tail?", tc_rev_i32(tc_lanes(n))));\n":"));\n");
 }
 static void tc__c_every_second(tc__printer*p,const tc__node*n){
 tc__put(p->out,p->tail?"tc_ld2n_f32(":"tc_ld2_f32(");
@@ -36813,7 +36875,8 @@ tc__ix stride;
 if(!tc__ix_steps(p->g,n->attr[TC__ACCESS_INDEX],p->axis,p->unit,&stride))return 0;
 int second=dtype==TC_F32&&tc__ix_equals(stride,2);
 int back=tc__ix_equals(stride,-1),own=tc__is_own_class(dtype)&&dtype!=TC_BOOL;
-if(!second&&(p->tail||(!back&&!own)))return 0;
+if(p->tail&&!second&&!(back&&own))return 0;
+if(!second&&!back&&!own)return 0;
 tc__put_let(p,n,copy);
 if(second){
 tc__c_every_second(p,n);
@@ -37591,16 +37654,8 @@ return tc__box_at(n,0,box)&&!tc__box_at(n,1,&second)&&
 end-begin<=TC__SIDES_NODES&&!tc__c_loop_has_acc(p,n,1,0)&&
 tc__c_choices(p,begin,end)>=TC__SIDES_CHOICES;
 }
-static int64_t tc__c_only(const tc__printer*p,const tc__c_range*r,tc__ix low,
-tc__ix high){
-if(!r->known||!tc__ix_is_const(low)||!tc__ix_is_const(high))return-1;
-int64_t unit=p->unit,from=tc__ix_value(low)-r->begin,
-to=tc__ix_value(high)-r->begin;
-int64_t first=(from<0?0:from+unit-1)/unit*unit;
-return first<to&&first+unit>=to?r->begin+first:-1;
-}
 static void tc__c_side(tc__printer*p,const tc__node*n,const tc__c_range*r,tc__ix low,
-tc__ix high,int64_t only,uint32_t begin,uint32_t end){
+tc__ix high,uint32_t begin,uint32_t end){
 tc__ixpool*x=p->g->body.ix;
 const tc__group*whole=p->g;
 tc__kbox box;
@@ -37610,10 +37665,6 @@ pair[0]=tc__ix_sub(x,tc__ix_var(x,TC__COL,p->g->shape.cols),low);
 pair[1]=tc__ix_sub(x,high,low);
 box.pair=pair,box.count=2;
 tc__block_open(p);
-if(only>=0){
-tc__line(p);
-tc__put(p->out,"const %s c = %lld;\n",p->d->index,(long long)only);
-}
 if(!tc__boxed_open(p->out->ctx,whole,&box,begin,end,&b))p->out->failed=1;
 if(!p->out->failed){
 p->g=&b.g,p->need=b.need;
@@ -37633,19 +37684,17 @@ if(!tc__ix_equals(first,0)){
 tc__put(p->out,"if (c < ");
 tc__put_ix(p,first);
 tc__put(p->out,")");
-tc__c_side(p,n,r,none,tc__ix_add(x,first,rest),tc__c_only(p,r,none,first),
-begin,end);
+tc__c_side(p,n,r,none,tc__ix_add(x,first,rest),begin,end);
 tc__line(p);
 tc__put(p->out,"else ");
 }
 tc__put(p->out,"if (c + %d <= ",p->unit);
 tc__put_ix(p,last);
 tc__put(p->out,")");
-tc__c_side(p,n,r,first,last,-1,begin,end);
+tc__c_side(p,n,r,first,last,begin,end);
 tc__line(p);
 tc__put(p->out,"else");
-tc__ix behind=tc__ix_sub(x,last,rest),all=n->attr[TC__FOR_END];
-tc__c_side(p,n,r,behind,all,tc__c_only(p,r,behind,all),begin,end);
+tc__c_side(p,n,r,tc__ix_sub(x,last,rest),n->attr[TC__FOR_END],begin,end);
 }
 static void tc__c_bordered(tc__printer*p,const tc__node*n,const tc__c_range*r,
 uint32_t begin,uint32_t end){
@@ -37693,7 +37742,7 @@ return 1;
 return 0;
 }
 static void tc__c_piece(tc__printer*p,const tc__node*n,const tc__c_range*r,
-int64_t low,int64_t high,uint32_t begin,uint32_t end){
+int64_t low,int64_t high,int step,uint32_t begin,uint32_t end){
 tc__ixpool*x=p->g->body.ix;
 const tc__group*whole=p->g;
 const uint8_t*need=p->need;
@@ -37702,9 +37751,8 @@ tc__kbox box;
 tc__boxed b;
 int64_t pair[2];
 if(low>=high)return;
-part.begin=low,part.full=part.end=high;
-part.tail=high>r->full;
-if(part.tail)part.full=low;
+part.begin=low,part.end=high,part.step=step;
+part.full=high-(high-low)%step,part.tail=part.full<high;
 pair[0]=tc__ix_sub(x,tc__ix_var(x,TC__COL,p->g->shape.cols),tc__ix_const(low));
 pair[1]=tc__ix_const(high-low);
 box.pair=pair,box.count=2;
@@ -37717,31 +37765,60 @@ p->g=whole,p->need=need;
 tc__boxed_close(p->out->ctx,&b);
 }
 static void tc__c_pieces(tc__printer*p,const tc__node*n,const tc__c_range*r,
-uint32_t begin,uint32_t end){
-int64_t first=r->begin+r->step,
-last=r->end>r->full?r->full:r->full-r->step;
-if(first>r->full)first=r->full;
-if(last<first)last=first;
-tc__c_piece(p,n,r,r->begin,first,begin,end);
-tc__c_piece(p,n,r,first,last,begin,end);
-tc__c_piece(p,n,r,last,r->full,begin,end);
-tc__c_piece(p,n,r,r->full,r->end,begin,end);
+int64_t low,int64_t high,uint32_t begin,uint32_t end){
+int64_t unit=p->unit,at=r->begin,last=at+(high-at)/unit*unit,
+first=at+(low-at+unit-1)/unit*unit,
+full=r->end-(r->end-at)%unit;
+if(first>last)first=last;
+int64_t inside=last-(last-first)%r->step;
+tc__c_piece(p,n,r,at,first,p->unit,begin,end);
+tc__c_piece(p,n,r,first,inside,r->step,begin,end);
+tc__c_piece(p,n,r,inside,last,p->unit,begin,end);
+tc__c_piece(p,n,r,last,full,p->unit,begin,end);
+tc__c_piece(p,n,r,full,r->end,p->unit,begin,end);
+}
+static void tc__c_inside(const tc__printer*p,const tc__c_range*r,const tc__kbox*box,
+int64_t*low,int64_t*high){
+tc__ix first=box?tc__box_begin(p->g->body.ix,box):0,
+last=box?tc__box_end(p->g->body.ix,box):0;
+*low=r->begin+1,*high=r->end>r->begin?r->end-1:r->end;
+if(box&&tc__ix_is_const(first)&&tc__ix_value(first)>*low)
+*low=tc__ix_value(first);
+if(box&&tc__ix_is_const(last)&&tc__ix_value(last)<*high)
+*high=tc__ix_value(last);
+}
+static void tc__c_row_steps(tc__printer*p,const tc__node*n,const tc__c_range*r,
+const tc__kbox*box,int step,uint32_t begin,uint32_t end){
+tc__c_range part=*r;
+int64_t low,high;
+if(!tc__c_has_ends(p,n,r,begin,end)){
+tc__c_range_steps(p,n,r,begin,end);
+return;
+}
+part.step=step;
+tc__c_inside(p,r,box,&low,&high);
+tc__c_pieces(p,n,&part,low,high,begin,end);
 }
 static void tc__c_row_box(tc__printer*p,const tc__node*n,const tc__c_range*r,
 const tc__kbox*box,uint32_t begin,uint32_t end){
+tc__ixpool*x=p->g->body.ix;
 const tc__group*whole=p->g;
+int64_t pair[2*TC__BOX_AXES];
+tc__kbox rows=*box;
 tc__boxed b;
-if(!tc__boxed_open(p->out->ctx,whole,box,begin,end,&b))p->out->failed=1;
+memcpy(pair,box->pair,box->count*sizeof*pair);
+pair[0]=
+tc__ix_sub(x,tc__ix_var(x,TC__COL,p->g->shape.cols),n->attr[TC__FOR_BEGIN]);
+pair[1]=tc__ix_sub(x,n->attr[TC__FOR_END],n->attr[TC__FOR_BEGIN]);
+rows.pair=pair;
+if(!tc__boxed_open(p->out->ctx,whole,&rows,begin,end,&b))p->out->failed=1;
 if(!p->out->failed){
 tc__put(p->out,"if (");
-tc__c_box_rows(p,box);
+tc__c_box_rows(p,&rows);
 tc__put(p->out,")");
 tc__block_open(p);
 p->g=&b.g,p->need=b.need;
-if(tc__c_has_ends(p,n,r,begin,end))
-tc__c_pieces(p,n,r,begin,end);
-else
-tc__c_range_steps(p,n,r,begin,end);
+tc__c_row_steps(p,n,r,box,r->step,begin,end);
 p->g=whole,p->need=NULL;
 tc__block_close(p);
 }
@@ -37751,6 +37828,10 @@ static void tc__c_row_boxes(tc__printer*p,const tc__node*n,const tc__c_range*r,
 uint32_t begin,uint32_t end){
 tc__kbox box;
 for(uint32_t i=0;tc__box_at(n,i,&box);i++){
+if(box.count==2){
+tc__c_row_steps(p,n,r,&box,r->step,begin,end);
+return;
+}
 tc__line(p);
 if(i)tc__put(p->out,"else ");
 tc__c_row_box(p,n,r,&box,begin,end);
@@ -37758,17 +37839,21 @@ tc__c_row_box(p,n,r,&box,begin,end);
 tc__line(p);
 tc__put(p->out,"else");
 tc__block_open(p);
-tc__c_range_steps(p,n,r,begin,end);
+tc__c_row_steps(p,n,r,&box,p->unit,begin,end);
 tc__block_close(p);
+}
+static int tc__c_boxes_are_rows(const tc__printer*p,const tc__node*n,
+const tc__c_range*r,uint32_t begin,uint32_t end){
+tc__kbox second;
+return tc__boxes_are_rows(p->g->body.ix,n)||
+(!tc__box_at(n,1,&second)&&tc__c_has_ends(p,n,r,begin,end));
 }
 static void tc__c_steps(tc__printer*p,const tc__node*n,uint32_t begin,uint32_t end,
 int chunked){
 tc__c_range r=tc__c_span(p,n,chunked);
-if(n->n_attr==TC__FOR_BOXES&&tc__c_has_ends(p,n,&r,begin,end))
-tc__c_pieces(p,n,&r,begin,end);
-else if(n->n_attr==TC__FOR_BOXES)
-tc__c_range_steps(p,n,&r,begin,end);
-else if(tc__boxes_are_rows(p->g->body.ix,n))
+if(n->n_attr==TC__FOR_BOXES)
+tc__c_row_steps(p,n,&r,NULL,r.step,begin,end);
+else if(tc__c_boxes_are_rows(p,n,&r,begin,end))
 tc__c_row_boxes(p,n,&r,begin,end);
 else
 tc__c_bordered(p,n,&r,begin,end);

@@ -161,6 +161,7 @@ EDGE_OF(many, 2, 0)
 EDGE_OF(nine_one, 0, 1)
 EDGE_OF(nine_some, 1, 1)
 EDGE_OF(nine_many, 2, 1)
+EDGE_OF(nine_small, 3, 1)
 
 // The mean of TAPS x TAPS; mode 3 = zeros around.
 static void window_mean(job *j, int i, int mode, int taps) {
@@ -185,7 +186,9 @@ static void window_mean(job *j, int i, int mode, int taps) {
     static void name(void *user) { window_mean((job *)user, i, mode, taps); }
 #define WINDOW_OF(name, i, taps)                                                           \
     WINDOW(name##_inside, i, -1, taps)                                                     \
+    WINDOW(name##_reflect, i, TC_PAD_REFLECT, taps)                                        \
     WINDOW(name##_replicate, i, TC_PAD_REPLICATE, taps)                                    \
+    WINDOW(name##_circular, i, TC_PAD_CIRCULAR, taps)                                      \
     WINDOW(name##_zeros, i, 3, taps)
 WINDOW_OF(five_some, 1, 5)
 WINDOW_OF(five_small, 3, 5)
@@ -396,13 +399,24 @@ static const struct {
     {"3x3 reflect 64x128^2: inside", nine_many_reflect, nine_many_inside, 1.2},
     {"3x3 replicate 64x128^2: inside", nine_many_replicate, nine_many_inside, 1.2},
     {"3x3 circular 64x128^2: inside", nine_many_circular, nine_many_inside, 1.2},
+    {"3x3 reflect 200x28^2: inside", nine_small_reflect, nine_small_inside, 0},
+    {"3x3 replicate 200x28^2: inside", nine_small_replicate, nine_small_inside, 0},
+    {"3x3 circular 200x28^2: inside", nine_small_circular, nine_small_inside, 0},
+    {"5x5 reflect 16x256^2: inside", five_some_reflect, five_some_inside, 1.2},
     {"5x5 replicate 16x256^2: inside", five_some_replicate, five_some_inside, 1.2},
+    {"5x5 circular 16x256^2: inside", five_some_circular, five_some_inside, 1.2},
     {"5x5 zeros 16x256^2: inside", five_some_zeros, five_some_inside, 1.2},
+    {"5x5 reflect 200x28^2: inside", five_small_reflect, five_small_inside, 0},
     {"5x5 replicate 200x28^2: inside", five_small_replicate, five_small_inside, 0},
+    {"5x5 circular 200x28^2: inside", five_small_circular, five_small_inside, 0},
     {"5x5 zeros 200x28^2: inside", five_small_zeros, five_small_inside, 0},
+    {"7x7 reflect 16x256^2: inside", seven_some_reflect, seven_some_inside, 1.2},
     {"7x7 replicate 16x256^2: inside", seven_some_replicate, seven_some_inside, 1.2},
+    {"7x7 circular 16x256^2: inside", seven_some_circular, seven_some_inside, 1.2},
     {"7x7 zeros 16x256^2: inside", seven_some_zeros, seven_some_inside, 1.2},
+    {"7x7 reflect 200x28^2: inside", seven_small_reflect, seven_small_inside, 0},
     {"7x7 replicate 200x28^2: inside", seven_small_replicate, seven_small_inside, 0},
+    {"7x7 circular 200x28^2: inside", seven_small_circular, seven_small_inside, 0},
     {"7x7 zeros 200x28^2: inside", seven_small_zeros, seven_small_inside, 0},
     {"call_into a view: copy_ in region", into_view, copy_view, 1.2},
     {"copy into a view: to a new tensor", copy_view, plain_twice, 0},

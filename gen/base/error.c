@@ -15,6 +15,7 @@ typedef struct tc__core {
     size_t peak_bytes;         // largest value of bytes so far
     size_t most;               // that may be held, 0 = no limit: see tc__machine_memory
     uint64_t allocations;      // successful calls of hook that asked for memory
+    uint32_t storages;         // that were given a color: tc__storage_color
     int calling;               // a function of a custom op runs
     volatile uint32_t hooking; // one of hook or logger does
     volatile uint64_t user;    // the thread that is in a call of this context; 0 = none

@@ -250,10 +250,18 @@ static int tc__outline_loads(tc__outlines *o, const tc__outline *own, const tc__
     return 1;
 }
 
-// Of which so many places at most a padded image is asked for, by all taps together, and of rows so long at least: its
-// border is longer than theirs else. 3x3 of 1024 x 1024 in a border that is reflected takes 1.0 to 1.1 of the time of its
-// inside so, 1.5 to 1.8 where that is made in memory first; of 128 x 128 1.55 and 1.75, of 64 x 64 2.4 and 1.7.
-enum { TC__BORDER_PLACES = 96, TC__BORDER_COLUMNS = 128, TC__BORDER_TAPS = 32 };
+// Of how many places at most a padded image is asked for, by all taps together: of 9 by 5x5, where rows are not that short.
+// Means of 3x3 in a border that is reflected take, of the time of their inside, so and where the border is made in memory
+// first: of 1024 x 1024 1.0 and 1.5, of 64 x 64 1.13 and 1.75, of 28 x 28 1.4 and 1.8, of 14 x 14 1.7 and 4.0; means of
+// 5x5, of 256 x 256 1.07 and 1.28, of 48 x 48 1.2 and 1.45, of 28 x 28 1.9 and 1.4 (Zen 5). The compiler takes 0.2 s for
+// 5x5, 0.07 for 3x3.
+enum {
+    TC__BORDER_PLACES = 225,
+    TC__BORDER_FEW = 81,     //   of them, by 3x3, in rows of any length, else
+    TC__BORDER_COLUMNS = 48, //   of as many columns at least,
+    TC__BORDER_REACH = 3,    //   which are so many times as many as taps reach over
+    TC__BORDER_TAPS = 49     // taps of an image of one place
+};
 
 // Of how many places n has what lies in memory, 1 but where tensors are joined; 0 = it is computed, or has too many.
 static uint32_t tc__places_of(const tc__schedule *s, const tc__node *n) {
@@ -277,8 +285,10 @@ static uint32_t tc__places_of(const tc__schedule *s, const tc__node *n) {
 // Of steps of two: with more taps or fewer columns, padding first is faster.
 enum { TC__SECOND_TAPS = 9, TC__SECOND_COLUMNS = 7 };
 
-// Whether the points of a vector lie beside each other in node n wherever it is met, or few times two apart.
-static int tc__has_vectors(const tc__schedule *s, const tc__weave *w, const tc__node *n) {
+// Whether the points of a vector lie beside each other in node n wherever it is met, or few times two apart; where n is
+// joined of several, also in turn, or in one place, as what is reflected or repeated does.
+static int tc__has_vectors(const tc__schedule *s, const tc__weave *w, const tc__node *n,
+                           int joined) {
     int last = w->space.rank - 1, second = 0, taps = 0;
     if (!n->rank) return 1;
     for (size_t i = 0; i < w->seen.count && last >= 0; i++) {
@@ -287,7 +297,10 @@ static int tc__has_vectors(const tc__schedule *s, const tc__weave *w, const tc__
         tc__axis axis = (tc__axis)(TC__DIM0 + last);
         tc__ixrun run = tc__ix_run(s->g->ix, v->index[n->rank - 1], axis);
         taps++, second |= run.ok && tc__ix_equals(run.stride, 2);
-        if (!run.ok || (!second && !tc__ix_equals(run.stride, 1))) return 0;
+        if (!run.ok) return 0;
+        if (joined && (tc__ix_equals(run.stride, 0) || tc__ix_equals(run.stride, -1)))
+            continue;
+        if (!second && !tc__ix_equals(run.stride, 1)) return 0;
     }
     if (!second) return 1;
     return n->dtype == TC_F32 && taps <= TC__SECOND_TAPS &&
@@ -297,24 +310,46 @@ static int tc__has_vectors(const tc__schedule *s, const tc__weave *w, const tc__
 // Whether a padded image need not be made in memory: who reads it asks for its border. On a host that
 // is a mask for each tap, lane by lane but for these dtypes and steps. 3x3 of maps of 14x14 takes
 // 0.6 of the time so, of 4x4 to 1024x1024 0.5 to 0.85, with steps of 2 0.5 to 0.85.
-static int tc__reads_borders(const tc__schedule *s, const tc__weave *w, const tc__node *n) {
+static int tc__reads_borders(const tc__schedule *s, const tc__weave *w, const tc__node *n,
+                             int joined) {
     tc__fuse fuse = tc__fuse_of(s, n);
     if (fuse != TC__FUSE_BORDERS) return fuse == TC__FUSE_LOADS;
-    return (n->dtype == TC_F32 || n->dtype == TC_I32) && tc__has_vectors(s, w, n);
+    return (n->dtype == TC_F32 || n->dtype == TC_I32) && tc__has_vectors(s, w, n, joined);
+}
+
+// Over how many columns the taps of node n reach. The far end of a circle is beside its begin.
+static int64_t tc__taps_reach(const tc__schedule *s, const tc__weave *w,
+                              const tc__node *n) {
+    int64_t low = INT64_MAX, high = INT64_MIN;
+    int64_t size = tc__ix_lo(s->g->ix, n->dims[n->rank - 1]);
+    for (size_t i = 0; i < w->seen.count; i++) {
+        const tc__visited *v = &w->seen.at[i];
+        if (v->node != n->id) continue;
+        tc__ix apart =
+            tc__ix_sub(s->g->ix, v->index[n->rank - 1], w->space.var[w->space.rank - 1]);
+        if (!tc__ix_is_const(apart)) continue;
+        int64_t far = tc__ix_value(apart);
+        if (far > size / 2) far -= size;
+        if (far < -size / 2) far += size;
+        if (far < low) low = far;
+        if (far > high) high = far;
+    }
+    return low < high ? high - low : 0;
 }
 
 // The same of an image that says where what is in memory lies, and where several tensors are, or parts of one, as in a border
-// that is reflected. A host's compiler takes long for a mask of each of many taps, and 7x7 of 28 x 28 takes 2.4 times as long as
-// inside with them, 1.5 with the image in memory; of 256 x 256 1.3 and 1.1.
+// that is reflected. A host's compiler takes long for a mask of each of many taps.
 static int tc__reads_places(const tc__schedule *s, const tc__weave *w, const tc__node *n,
                             uint32_t taps) {
     uint32_t places = tc__places_of(s, n);
     int last = w->space.rank - 1;
-    if (!places || !tc__reads_borders(s, w, n)) return 0;
+    if (!places || !tc__reads_borders(s, w, n, places > 1)) return 0;
     int loads = tc__fuse_of(s, n) == TC__FUSE_LOADS; // devices: not measured there
     if (places == 1) return loads || taps <= TC__BORDER_TAPS;
-    return !loads && places * taps <= TC__BORDER_PLACES && last >= 0 &&
-           tc__ix_lo(s->g->ix, w->space.dims[last]) >= TC__BORDER_COLUMNS;
+    if (loads || places * taps > TC__BORDER_PLACES || last < 0 || !n->rank) return 0;
+    int64_t columns = tc__ix_lo(s->g->ix, w->space.dims[last]);
+    return columns >= TC__BORDER_REACH * tc__taps_reach(s, w, n) &&
+           (places * taps <= TC__BORDER_FEW || columns >= TC__BORDER_COLUMNS);
 }
 
 // A node met at many index tuples, and dear: the image of a stencil. 0 = none.

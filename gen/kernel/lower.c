@@ -143,6 +143,7 @@ static uint32_t tc__finish_copy(tc__finish *f, const tc__node *n, uint32_t phase
         attr[i] = tc__attr_is_ix(n, i) ? tc__finish_ix(f, n->attr[i], phase) : n->attr[i];
     m.in = in, m.attr = attr, m.phase = (uint16_t)phase;
     if (f->failed || f->waits) return 0;
+    tc__pairs_flatten(f->ix, n, attr);
     m.level = (uint8_t)tc__finish_level(f, &m);
     return tc__finish_append(f, &m);
 }

@@ -213,13 +213,14 @@ static void tc__c_guarded_load(tc__printer *p, const tc__node *n, int copy, int 
     tc__block_close(p);
 }
 
-// `tc_rev_f32(tc_ld_f32(in0_r - c - 7))`
+// `tc_rev_f32(tc_ld_f32(in0_r - c - 7))`, in a tail `tc_rev_f32(tc_ldm_f32(in0_r - c - 7, tc_rev_i32(tc_lanes(n))))`
 static void tc__c_reversed(tc__printer *p, const tc__node *n) {
-    tc__put(p->out, "tc_rev_%s(tc_ld_%s(", tc__suffix(n->dtype), tc__c_dtype(p, n));
+    tc__put(p->out, "tc_rev_%s(tc_ld%s_%s(", tc__suffix(n->dtype), p->tail ? "m" : "",
+            tc__c_dtype(p, n));
     p->shift += p->unit - 1;
     tc__c_address(p, n, 0);
     p->shift -= p->unit - 1;
-    tc__put(p->out, "));\n");
+    tc__put(p->out, p->tail ? ", tc_rev_i32(tc_lanes(n))));\n" : "));\n");
 }
 
 // `tc_ld2_f32(in0_r + 2 * c)`
@@ -236,7 +237,8 @@ static int tc__c_stepped_load(tc__printer *p, const tc__node *n, int copy) {
     if (!tc__ix_steps(p->g, n->attr[TC__ACCESS_INDEX], p->axis, p->unit, &stride)) return 0;
     int second = dtype == TC_F32 && tc__ix_equals(stride, 2);
     int back = tc__ix_equals(stride, -1), own = tc__is_own_class(dtype) && dtype != TC_BOOL;
-    if (!second && (p->tail || (!back && !own))) return 0;
+    if (p->tail && !second && !(back && own)) return 0;
+    if (!second && !back && !own) return 0;
     tc__put_let(p, n, copy);
     if (second) {
         tc__c_every_second(p, n);

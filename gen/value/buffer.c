@@ -292,7 +292,9 @@ static tc__storage *tc__storage_wrap(tc_ctx *c, void *data, size_t bytes) {
 // Tensor memory, see tc__alloc_aligned, on large pages where the system has them.
 static void *tc__storage_memory(tc_ctx *c, size_t bytes) {
     void *data = tc__alloc_aligned(c, bytes);
-    if (data && bytes >= TC__HUGE_PAGE) tc__advise_huge(data, bytes);
+    if (!data || bytes < TC__HUGE_PAGE) return data;
+    uint8_t *first = tc__storage_begin((uint8_t *)data, bytes);
+    tc__advise_huge(first, (size_t)((uint8_t *)data - first) + bytes);
     return data;
 }
 

@@ -148,12 +148,31 @@ static int count(const char *text, const char *word) {
     return n;
 }
 
+static const char column_loop[] = "for (tc_i64 c = ";
+
+// Whether loop i over columns of a text, which others follow, asks where its columns are.
+static int asks(const char *text, int i) {
+    const char *begin = text, *end;
+    for (begin = strstr(text, column_loop); begin && i--;)
+        begin = strstr(begin + 1, column_loop);
+    if (!begin || !(end = strstr(begin + 1, column_loop)))
+        return FAIL("there are fewer loops: %d", i);
+    for (; begin < end; begin++)
+        if (!strncmp(begin, "tc_inside", 9) || !strncmp(begin, "if (", 4)) return 1;
+    return 0;
+}
+
 // The inside of each kernel has no test left, and no kernel has more bodies than parts.
 TEST(texts) {
     tc_ctx *tc = open_with("cpu", NULL, 1, NULL);
     REQUIRE(tc);
     const char *s = text_of(tc, "pad", pad_of_inside, 100, 200);
     CHECK_EQ(count(s, "inside [c - 1 < 198, r - 1 < 98]"), 1);
+    CHECK_EQ(count(s, column_loop),
+             6); // a row's first vector, those inside, the last one; twice
+    CHECK(asks(s, 0) && !asks(s, 1) && asks(s, 2));
+    (void)text_of(tc, "any width", pad_of_inside, 100, 200);
+    s = text_of(tc, "any width", pad_of_inside, 100, 300);
     CHECK_EQ(count(s, "c <= last"), 1);
     const char *inside = strstr(s, "c <= last"),
                *end = inside ? strstr(inside, "if (c >= ") : NULL;
@@ -165,7 +184,8 @@ TEST(texts) {
     // A far edge is not asked for, nor any lane alone.
     s = text_of(tc, "reflected", inside_of_reflected, 100, 200);
     CHECK(count(s, " = load in0") == 8 && count(s, "[l]") == 0);
-    CHECK_EQ(count(s, "c <= last"), 1);
+    CHECK(count(s, "c <= last") == 0 && count(s, column_loop) == 6);
+    CHECK(asks(s, 0) && !asks(s, 1) && asks(s, 2));
     s = text_of(tc, "repeated", inside_of_replicated, 100, 200);
     CHECK(count(s, " = load in0") == 8 && count(s, "[l]") == 0);
     s = text_of(tc, "circle", inside_of_circle, 100, 200);
@@ -198,7 +218,7 @@ static tc_tensor sum_of_windows(tc_tensor x, int low, double fill) {
     return sum;
 }
 
-enum { MAPS = 3, MAP_MOST = 67 };
+enum { MAPS = 3, MAP_MOST = 129 };
 
 // Small whole numbers: exact in every dtype.
 static double map_at(int64_t side, int64_t m, int64_t r, int64_t c, double fill) {
@@ -237,7 +257,8 @@ static void check_maps(tc_ctx *tc, int64_t side, int dtype, int low, double fill
 }
 
 static void check_all_maps(tc_ctx *tc) {
-    static const int side[] = {3, 4, 7, 8, 9, 10, 14, 15, 16, 17, 28, 31, 33, 56, 64, 67};
+    static const int side[] = {3,  4,  7,  8,  9,  10, 14, 15, 16,  17,
+                               28, 31, 33, 56, 64, 67, 80, 96, 111, 129};
     REQUIRE(tc);
     for (size_t i = 0; i < sizeof side / sizeof *side; i++) {
         int dtype = i % 4 == 3 ? TC_I32 : TC_F32;
@@ -326,6 +347,27 @@ static void check_all_edges(tc_ctx *tc) {
     close_clean(tc);
 }
 
+// Rows of whole steps, of vectors behind them, and of what is left; borders of one vector and of two.
+static void check_wide_edges(tc_ctx *tc) {
+    static const int width[] = {80, 96, 111, 160, 172};
+    static const int far[] = {1, 2, 17, 16};
+    char name[40];
+    REQUIRE(tc);
+    for (int i = 0; i < 5 * 4; i++) {
+        int low = far[i % 4], mode = i % 3;
+        snprintf(name, sizeof name, "wide %d", i);
+        check_edges(tc, name, low + 5, width[i / 4], i % 5 ? TC_F32 : TC_I32, low,
+                    (tc_pad_mode)(TC_PAD_REFLECT + mode));
+    }
+    close_clean(tc);
+}
+
+TEST(wide_edges) { check_wide_edges(open_with("cpu", NULL, 2, NULL)); }
+TEST(wide_edges_avx2) {
+    if (TEST_SANITIZED) SKIP(no_sanitizer);
+    check_wide_edges(open_with("cpu", NULL, 1, "avx2"));
+}
+
 static const char *text_of_edges(tc_ctx *tc, const char *name, int64_t w, int low,
                                  tc_pad_mode mode) {
     tc_tensor x = tc_ones(tc, TC_DIMS(2, 40, w), TC_F32);
@@ -335,14 +377,135 @@ static const char *text_of_edges(tc_ctx *tc, const char *name, int64_t w, int lo
     return tc_region_source(tc, name);
 }
 
-// Nine taps of long rows ask for their border, of short rows it is made before; repeated elements are no loads of lanes.
+// Whether loads of a mask are instructions.
+static int has_masks(void) {
+    const char *isa = getenv("TC_ISA");
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+           !(isa && !strcmp(isa, "baseline"));
+#else
+    (void)isa;
+    return 0;
+#endif
+}
+
+// Windows of `high` x `wide` taps over maps with a border of `mode`, ZEROS or one of tc_pad_mode, added in order.
+enum { ZEROS = -1 };
+
+static tc_tensor sum_of_taps(tc_tensor x, int high, int wide, int mode) {
+    int64_t h = tc_dim(x, 1), w = tc_dim(x, 2);
+    tc_dims low = TC_DIMS(0, high / 2, wide / 2);
+    tc_tensor p = mode == ZEROS ? tc_pad(x, low, low, 0)
+                                : tc_pad_with(x, low, low, (tc_pad_mode)mode);
+    tc_tensor sum = tc_null();
+    for (int at = 0; at < high * wide; at++) {
+        tc_tensor tap = tc_narrow(tc_narrow(p, 1, at / wide, h), 2, at % wide, w);
+        sum = at ? tc_add(sum, tc_mul_s(tap, 1 + at % 3)) : tap;
+    }
+    return sum;
+}
+
+static double taps_at(int64_t h, int64_t w, int64_t i, int high, int wide, int mode) {
+    double sum = 0;
+    for (int at = 0; at < high * wide; at++) {
+        int64_t r = i / w % h + at / wide - high / 2, c = i % w + at % wide - wide / 2;
+        if (mode == ZEROS && (r < 0 || r >= h || c < 0 || c >= w)) continue;
+        if (mode != ZEROS) r = border_place(r, h, mode), c = border_place(c, w, mode);
+        sum += (1 + at % 3) * map_at(INT64_MAX, i / (h * w), r, c, 0);
+    }
+    return sum;
+}
+
+// Returns how many kernels it took.
+static int check_taps(tc_ctx *tc, int64_t h, int64_t w, int high, int wide, int mode,
+                      int dtype) {
+    enum { MOST = MAPS * 20 * 200 };
+    static double x[MOST], y[MOST];
+    int64_t n = MAPS * h * w, bad = 0;
+    char name[60];
+    for (int64_t i = 0; i < n; i++)
+        x[i] = map_at(INT64_MAX, i / (h * w), i / w % h, i % w, 0);
+    snprintf(name, sizeof name, "taps %d %d %d %d %d", (int)w, high, wide, mode, dtype);
+    tc_scope_begin(tc);
+    tc_tensor from = tc_from_data(tc, x, TC_DIMS(MAPS, h, w), TC_F64);
+    from = tc_cast(from, (tc_dtype)dtype), tc_data(from);
+    BEGIN(name);
+    tc_tensor sum = tc_keep(sum_of_taps(from, high, wide, mode));
+    END();
+    CHECK_EQ(tc_read(tc_cast(sum, TC_F64), y, (size_t)n * sizeof *y), TC_OK);
+    while (bad < n && y[bad] == taps_at(h, w, bad, high, wide, mode)) bad++;
+    CHECK(bad == n || FAIL("%s: %d is %g, not %g", name, (int)bad, y[bad],
+                           taps_at(h, w, bad, high, wide, mode)));
+    tc_free(sum);
+    tc_scope_end(tc);
+    return tc_region_kernels(tc, name);
+}
+
+static void check_all_taps(tc_ctx *tc) {
+    static const int width[] = {7, 28, 57, 131, 200};
+    REQUIRE(tc);
+    for (int i = 0; i < (int)(sizeof width / sizeof *width); i++)
+        for (int mode = ZEROS; mode <= (int)TC_PAD_CIRCULAR; mode++) {
+            int dtype = (i + mode) % 3 ? TC_F32 : TC_I32, h = 8 + (i + mode) % 12;
+            (void)check_taps(tc, h, width[i], 5, 5, mode, dtype);
+            (void)check_taps(tc, h, width[i], i % 2 ? 3 : 1, 5, mode, TC_F32);
+            (void)check_taps(tc, h, width[i], i % 2 ? 5 : 7, i % 2 ? 1 : 7, mode, TC_F32);
+        }
+    close_clean(tc);
+}
+
+TEST(taps) { check_all_taps(open_with("cpu", NULL, 2, NULL)); }
+TEST(taps_avx2) {
+    if (!test_all()) SKIP(for_all);
+    if (TEST_SANITIZED) SKIP(no_sanitizer);
+    check_all_taps(open_with("cpu", NULL, 1, "avx2"));
+}
+TEST(taps_oldest_cpu) {
+    if (!test_all()) SKIP(for_all);
+    if (TEST_SANITIZED) SKIP(no_sanitizer);
+    check_all_taps(open_with("cpu", NULL, 1, "baseline"));
+}
+
+// Which ask for their border, and for which it is made before.
+TEST(kernels_of_taps) {
+    static const struct {
+        int w, high, wide, mode, kernels;
+    } row[] = {
+        {200, 3, 3, TC_PAD_REFLECT, 1},
+        {28, 3, 3, TC_PAD_CIRCULAR, 1},
+        {200, 5, 5, TC_PAD_REFLECT, 1},
+        {48, 5, 5, TC_PAD_REPLICATE, 1},
+        {200, 5, 5, TC_PAD_CIRCULAR, 1},
+        {28, 5, 5, TC_PAD_REFLECT, 2},
+        {200, 7, 7, TC_PAD_REPLICATE, 2},
+        {200, 7, 7, ZEROS, 1},
+        {200, 9, 9, ZEROS, 2},
+    };
+    tc_ctx *tc = open_with("cpu", NULL, 1, NULL);
+    REQUIRE(tc);
+    if (!has_masks()) SKIP("a CPU without loads of a mask");
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        int k = check_taps(tc, 9, row[i].w, row[i].high, row[i].wide, row[i].mode, TC_F32);
+        CHECK(k == row[i].kernels || FAIL("row %d: %d", (int)i, k));
+    }
+    tc_close(tc);
+}
+
+// Repeated elements are no loads of lanes.
 TEST(texts_of_edges) {
     tc_ctx *tc = open_with("cpu", NULL, 1, NULL);
     REQUIRE(tc);
     CHECK_EQ(count(text_of_edges(tc, "long", 200, 1, TC_PAD_REFLECT), "TC_KERNEL void"), 1);
-    CHECK_EQ(count(text_of_edges(tc, "short", 60, 1, TC_PAD_REFLECT), "TC_KERNEL void"), 2);
     const char *s = text_of_edges(tc, "repeated twice", 60, 2, TC_PAD_REPLICATE);
     CHECK(count(s, "tc_between(low") > 0 && count(s, "[l]") == 0);
+    if (has_masks()) { // of maps whose rows follow each other: their index is asked, not its row
+        (void)check_taps(tc, 9, 28, 5, 1, TC_PAD_CIRCULAR, TC_F32);
+        char name[60];
+        snprintf(name, sizeof name, "taps 28 5 1 %d %d", TC_PAD_CIRCULAR, TC_F32);
+        s = tc_region_source(tc, name);
+        CHECK(count(s, "valid 0 <= c - ") > 0 && count(s, "[l]") == 0);
+        CHECK_EQ(count(s, "/ 28"), 0);
+    }
     tc_close(tc);
 }
 
@@ -362,13 +525,9 @@ TEST(short_rows_have_ends) {
         columns = tc_add(tc_narrow(columns, 2, 0, 64), tc_narrow(columns, 2, 2, 64));
         (void)tc_keep(tc_add(rows, columns));
         END();
-        const char *s = tc_region_source(tc, name), *inside, *end;
-        CHECK_EQ(count(s, "for (tc_i64 c = "), 4); // three of a row inside, one of others
-        inside = strstr(s, "for (tc_i64 c = ");
-        inside = inside ? strstr(inside + 1, "for (tc_i64 c = ") : NULL;
-        end = inside ? strstr(inside + 1, "for (tc_i64 c = ") : NULL;
-        REQUIRE(end);
-        for (; inside < end; inside++) CHECK(strncmp(inside, "tc_inside", 9));
+        const char *s = tc_region_source(tc, name);
+        CHECK_EQ(count(s, column_loop), 6); // three of a row inside, three of others
+        CHECK(asks(s, 0) && !asks(s, 1) && asks(s, 2));
     }
     tc_close(tc);
 }
@@ -399,18 +558,6 @@ BOTH(numbers_in_a_border) {
         for (int i = 0; i < 42 + low; i++)
             CHECK_EQ(AT(y, i), i < low || i >= 40 + low ? 5 : i - low + 9);
     }
-}
-
-// Whether loads of a mask are instructions.
-static int has_masks(void) {
-    const char *isa = getenv("TC_ISA");
-#if defined(__x86_64__)
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-           !(isa && !strcmp(isa, "baseline"));
-#else
-    (void)isa;
-    return 0;
-#endif
 }
 
 // Where loads of a mask are instructions, no padded image is stored, and rows inside of a map ask nothing.

@@ -296,10 +296,26 @@ static void test_block_sizes(void) {
         tc__free_aligned(&c, b, 1);
     }
     CHECK(ok);
-    uint8_t *large = (uint8_t *)tc__alloc_aligned(&c, TC__HUGE_PAGE + 5);
-    CHECK(large && (uintptr_t)large % TC__HUGE_PAGE == 0);
-    memset(large, 255, TC__HUGE_PAGE + 5);
-    tc__free_aligned(&c, large, TC__HUGE_PAGE + 5);
+    size_t before = 0;
+    // In a page of 2 MB each, which is all theirs; far from the one before in those of 4 KB.
+    for (ok = 1, i = 0; i < 20; i++) {
+        uint8_t *large = (uint8_t *)tc__alloc_aligned(&c, TC__HUGE_PAGE + 5);
+        size_t at = (uintptr_t)large % TC__HUGE_PAGE;
+        ok &= large && at < 4096 && at % 64 == 0 &&
+              (!i || (at + 4096 - before) % 4096 == 1536);
+        before = at;
+        if (large) memset(large - at, 255, at + TC__HUGE_PAGE + 5);
+        tc__free_aligned(&c, large, TC__HUGE_PAGE + 5);
+        large = (uint8_t *)tc__alloc_aligned(&c, TC__COLORED - 1); // which has none
+        tc__free_aligned(&c, large, TC__COLORED - 1);
+    }
+    for (i = 0; i < 20; i++) {
+        uint8_t *large = (uint8_t *)tc__alloc_aligned(&c, TC__COLORED + i);
+        ok &= large && (uintptr_t)large % 64 == 0;
+        if (large) memset(large, 255, TC__COLORED + i);
+        tc__free_aligned(&c, large, TC__COLORED + i);
+    }
+    CHECK(ok);
     tc__free_aligned(&c, NULL, 5);
     CHECK(!tc__alloc_aligned(&c, SIZE_MAX - 3) && c.core.error_item == TC_E_TOO_BIG);
     tc__error_clear(&c);
