@@ -3199,7 +3199,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x2587657197d584dcu
+#define TC__BUILD_ID 0x9befc9b36dc07d26u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -33443,6 +33443,9 @@ TC__CONTRACT_SLICE_ROWS=96,
 TC__CONTRACT_SLICE_UNIT=24,
 TC__CONTRACT_SLICE_LEAST=32,
 TC__CONTRACT_SLICE_ITEMS=4,
+TC__CONTRACT_TALL=192,
+TC__CONTRACT_TALL_COLUMNS=512,
+TC__CONTRACT_TALL_WIDTH=256,
 TC__CONTRACT_ALONE=1<<18,
 TC__CONTRACT_WINDOW_PANEL=
 20480,
@@ -33483,6 +33486,7 @@ tc__dot_plan dot;
 tc__ix bias_at;
 int split;
 int late;
+int tall;
 int staged;
 tc__ix stage_at;
 }tc__contract;
@@ -33719,6 +33723,11 @@ if(q->turns||q->late){
 int64_t share=tc__contract_share(q,TC__CONTRACT_LATE_ITEMS);
 if(share>wide)wide=share;
 }
+if(q->tall){
+int64_t m=tc__ix_value(q->m),blocks=(m+q->grain-1)/q->grain;
+int64_t share=blocks*tc__contract_share(q,1);
+wide=share<TC__CONTRACT_TALL_COLUMNS?share:TC__CONTRACT_TALL_COLUMNS;
+}
 if(q->dot.turned){
 wide=TC__CONTRACT_TILES_SUMS/tc__padded(q->grain,q->rows);
 wide=wide<2*q->width?2*q->width:wide/q->width*q->width;
@@ -33757,20 +33766,27 @@ for(size_t j=0;j<i;j++)
 at=tc__ix_add(g->body.ix,at,tc__contract_buffer(g,&g->buffer.at[j],grain));
 return at;
 }
+static int64_t tc__contract_left_pitch(const tc__contract*q){
+int64_t vectors=(q->grain+q->lanes-1)/q->lanes;
+return(vectors|1)*q->lanes;
+}
 static void tc__contract_scratch(tc__contract*q,tc__ix at){
 tc__ixpool*x=q->g->body.ix;
 tc__ix deep=tc__round_up(x,q->depth,q->lanes);
 q->bytes=at;
 int windows=q->right==TC__RIGHT_WINDOWS;
 int64_t tall=tc__padded(q->grain,windows?q->width:q->flip?q->lanes:q->rows);
-int one=q->flip||q->streams||q->late;
+int one=q->flip||q->streams||q->late||q->tall;
 tc__ix panels=q->turns?tc__ix_const(0)
 :windows||q->dot.turned?tc__ix_const(tall)
 :one?tc__ix_const(q->width)
 :q->wide_padded;
-tc__ix packed=q->few||q->late?tc__ix_const(q->slice):deep;
+tc__ix packed=q->few||q->late||q->tall?tc__ix_const(q->slice):deep;
 q->pack_at=tc__contract_area(q,tc__ix_mul(x,packed,panels));
-int64_t lefts=q->dot.turned?q->width:q->dot.tiles?tall:q->grain;
+int64_t lefts=q->dot.turned?q->width
+:q->dot.tiles?tall
+:q->left_rows?tc__contract_left_pitch(q)
+:q->grain;
 tc__ix left=q->left_rows&&q->slice?tc__ix_const(q->slice):deep;
 q->left_at=
 tc__contract_area(q,q->left_nodes?tc__ix_mul(x,left,tc__ix_const(lefts)):0);
@@ -33822,6 +33838,20 @@ if(!tc__ix_is_const(q->m)||!tc__ix_is_const(q->depth)||
 return 0;
 int64_t m=tc__ix_value(q->m),words=tc__ix_value(q->depth);
 return m<=TC__CONTRACT_TILES_TURN&&m*words<=TC__CONTRACT_TILES_WORDS;
+}
+static int tc__contract_is_tall(const tc__contract*q,int64_t m){
+if(!q->slice||!tc__contract_has_32(q)||q->dot.each>1||q->late||q->turns||
+q->number||!tc__ix_is_const(q->g->shape.cols)||tc__has_windows(q->g,q->lanes))
+return 0;
+int64_t bytes=(int64_t)tc__dtypes[q->dtype].bytes*tc__ix_value(q->depth),
+panels=tc__knob_size(q->g,TC__KNOB_PANEL,TC__CONTRACT_ALL_PANELS);
+return m>TC__CONTRACT_GRAIN&&m<=TC__CONTRACT_TALL&&
+bytes*TC__CONTRACT_TALL_WIDTH>panels;
+}
+static int64_t tc__contract_tall_grain(const tc__contract*q,int64_t m){
+int64_t panels=(tc__ix_value(q->g->shape.cols)-1)/(4*q->lanes)+1,blocks=1;
+while(blocks*panels<q->g->target.threads&&m/(blocks+1)>=q->lanes)blocks++;
+return tc__padded((m+blocks-1)/blocks,q->lanes);
 }
 static int64_t tc__contract_slice(const tc__contract*q,int64_t m){
 int64_t depth=tc__ix_is_const(q->depth)?tc__ix_value(q->depth):0;
@@ -33948,7 +33978,9 @@ if(q.dot.split)q.depth=tc__round_up(x,q.depth,2);
 q.slice=q.turns?0
 :q.late?TC__CONTRACT_LATE_SLICE<<(q.split!=0)
 :tc__contract_slice(&q,m);
-q.grain=q.slice?tc__contract_slice_grain(&q,m)
+q.tall=tc__contract_is_tall(&q,m);
+q.grain=q.tall?tc__contract_tall_grain(&q,m)
+:q.slice?tc__contract_slice_grain(&q,m)
 :tc__contract_grain(g,m,number?tc__may_tile(g):q.dot.tiles);
 if(q.dot.turned||q.turns||q.late||q.grain>m)q.grain=m;
 q.left_nodes=!tc__is_plain(g,tc__left_of(g));
@@ -34099,7 +34131,7 @@ return q->adjacent?tc__narrow_name(q,q->adjacent)
 :tc__class_names[tc__operand_class(q)];
 }
 static int64_t tc__contract_stride(const tc__contract*q,uint32_t id,int evaluated){
-if(evaluated)return q->left_rows?q->grain:1;
+if(evaluated)return q->left_rows?tc__contract_left_pitch(q):1;
 return tc__ix_value(
 tc__ix_run(q->g->body.ix,q->g->body.node.at[id]->attr[TC__LOAD_INDEX],TC__DEPTH)
 .stride);
@@ -34211,7 +34243,7 @@ tc__put(p->out,"const tc_i64 k1 = tc_min(k0 + slice, depth);\n");
 }
 static void tc__print_panel(tc__printer*p,const tc__contract*q,const char*lead){
 tc__line(p);
-if(q->streams||q->late){
+if(q->streams||q->late||q->tall){
 tc__put(p->out,"%s%s *panel = pack",lead,tc__panel_type(p,q));
 if(q->streams)tc__put(p->out," + k0 * %d",q->width);
 tc__put(p->out,";\n");
@@ -35074,11 +35106,49 @@ tc__print_panel(p,q,"");
 tc__print_panel_row(p,q,mark,0);
 tc__block_close(p);
 }
-static void tc__print_pack(tc__printer*p,const tc__contract*q,const uint8_t*mark){
-tc__ixpool*x=p->g->body.ix;
-int whole=tc__ix_divisor(x,p->g->shape.cols)%q->width==0&&
+static int tc__panels_are_whole(const tc__contract*q){
+tc__ixpool*x=q->g->body.ix;
+return tc__ix_divisor(x,q->g->shape.cols)%q->width==0&&
 tc__ix_divisor(x,q->wide)%q->width==0;
-int in_place=q->right==TC__RIGHT_IN_PLACE;
+}
+static void tc__print_panel_columns(tc__printer*p,const tc__contract*q,
+const uint8_t*mark){
+int whole=tc__panels_are_whole(q);
+if(!whole&&q->right!=TC__RIGHT_IN_PLACE){
+tc__line(p);
+tc__put(p->out,"if (p + %d <= c1)",q->width);
+tc__block_open(p);
+tc__print_panel_nodes(p,q,mark,0);
+p->indent--;
+tc__line(p);
+tc__put(p->out,"} else {\n");
+p->indent++;
+tc__print_panel_nodes(p,q,mark,1);
+tc__block_close(p);
+return;
+}
+tc__print_panel_nodes(p,q,mark,!whole);
+}
+static void tc__print_pack_panel(tc__printer*p,const tc__contract*q,
+const uint8_t*mark){
+if(q->right==TC__RIGHT_COLUMNS){
+tc__print_pointers(p,q,0,q->width,"p","c1");
+tc__print_interleave(p,q,tc__contract_stride(q,tc__right_of(p->g),0),"panel");
+}else if(q->split||q->dot.columns){
+tc__print_words_turned(p,q,q->split?q->split:q->dot.columns,q->width,
+"c = tc_min(p + j, c1 - 1)",
+q->slice?"k0, k1":"0, depth");
+}else if(q->staged){
+tc__print_panel_staged(p,q,mark);
+}else if(q->apart){
+tc__print_panel_apart(p,q);
+}else{
+tc__print_panel_columns(p,q,mark);
+}
+tc__print_panel_bias(p,q);
+}
+static void tc__print_pack(tc__printer*p,const tc__contract*q,const uint8_t*mark){
+int whole=tc__panels_are_whole(q),in_place=q->right==TC__RIGHT_IN_PLACE;
 if(in_place&&whole)return;
 if(q->slice&&whole&&q->right==TC__RIGHT_NODES&&!q->apart&&!q->staged&&
 !q->split&&q->dot.each==1){
@@ -35094,36 +35164,10 @@ tc__put(p->out,"c0");
 tc__put(p->out,"; p < c1; p += %d)",q->width);
 tc__block_open(p);
 tc__print_panel(p,q,"");
-if(q->right==TC__RIGHT_COLUMNS){
-tc__print_pointers(p,q,0,q->width,"p","c1");
-tc__print_interleave(p,q,tc__contract_stride(q,tc__right_of(p->g),0),"panel");
-}else if(q->split||q->dot.columns){
-tc__print_words_turned(p,q,q->split?q->split:q->dot.columns,q->width,
-"c = tc_min(p + j, c1 - 1)",
-q->slice?"k0, k1":"0, depth");
-}else if(q->staged){
-tc__print_panel_staged(p,q,mark);
-}else if(q->apart){
-tc__print_panel_apart(p,q);
-}else if(whole){
-tc__print_panel_nodes(p,q,mark,0);
-}else{
-if(!in_place){
-tc__line(p);
-tc__put(p->out,"if (p + %d <= c1)",q->width);
-tc__block_open(p);
-tc__print_panel_nodes(p,q,mark,0);
-tc__print_panel_bias(p,q);
-tc__line(p);
-tc__put(p->out,"continue;\n");
+tc__print_pack_panel(p,q,mark);
 tc__block_close(p);
 }
-tc__print_panel_nodes(p,q,mark,1);
-}
-tc__print_panel_bias(p,q);
-tc__block_close(p);
-}
-static void tc__print_pack_once(tc__printer*p,const tc__contract*q){
+static void tc__print_packed(tc__printer*p,const tc__contract*q){
 tc_ctx*c=p->out->ctx;
 size_t count=p->g->body.node.count;
 uint8_t*mark=TC__NEW_ARRAY(c,uint8_t,count);
@@ -35132,16 +35176,24 @@ p->out->failed=1;
 return;
 }
 tc__mark_needed(p->g,tc__right_of(p->g),mark);
+if(q->tall)
+tc__line(p),tc__put(p->out,"{\n"),p->indent++;
+else
 tc__pack_open(p,q,"panels");
 tc__line(p);
 tc__put(p->out,"const tc_i64 r = r0;\n");
 tc__line(p);
 tc__put(p->out,"(void)r;\n");
 tc__print_needed(p,mark,1);
+if(q->tall){
+tc__print_pack_panel(p,q,mark);
+tc__block_close(p);
+}else{
 if(q->slice)tc__print_slices(p);
 tc__print_pack(p,q,mark);
 if(q->slice)tc__block_close(p);
 tc__pack_close(p,q,"panels");
+}
 tc__free(c,mark,count*sizeof*mark);
 }
 static void tc__print_left(tc__printer*p,const tc__contract*q){
@@ -35184,7 +35236,7 @@ tc__put(p->out," for (tc_i64 r = r0; r < r1; r += %d)",p->unit);
 tc__block_open(p);
 p->axis=TC__ROW;
 snprintf(to,sizeof to,"left + %s * %lld + (r - r0)",q->slice?"(k - k0)":"k",
-(long long)q->grain);
+(long long)tc__contract_left_pitch(q));
 tc__print_needed(p,mark,1);
 tc__print_operand(p,tc__class_names[q->cls],tc__left_of(p->g),mark,to);
 p->axis=TC__COL;
@@ -35197,7 +35249,8 @@ tc__print_pointers(p,q,1,(int)tc__padded(q->grain,q->rows),"r0","r1");
 tc__line(p);
 tc__put(p->out,"for (tc_i64 p = c0; p < c1; p += %d)",q->width);
 tc__block_open(p);
-tc__print_panel(p,q,"const ");
+tc__print_panel(p,q,q->tall?"":"const ");
+if(q->tall)tc__print_packed(p,q);
 tc__line(p);
 tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += %d)",q->rows);
 tc__block_open(p);
@@ -35893,7 +35946,7 @@ tc__let_ix(p,"row_blocks",q->row_blocks);
 tc__let_ix(p,"col_blocks",q->col_blocks);
 tc__let_ix(p,"rows",q->m);
 tc__print_areas(p,q);
-if(!q->flip&&!q->turns&&!q->late)
+if(!q->flip&&!q->turns&&!q->late&&!q->tall)
 tc__print_kept(p);
 tc__print_tiles_open(p,q->dot.tiles);
 tc__line(p);
@@ -35927,7 +35980,7 @@ tc__print_tiles_turned(p,q,symbol);
 return;
 }
 if(q->direct)tc__print_direct_base(p,q);
-if(!q->flip&&!q->late)tc__print_pack_once(p,q);
+if(!q->flip&&!q->late&&!q->tall)tc__print_packed(p,q);
 if(q->left_nodes&&!q->left_rows)tc__print_left(p,q);
 if(q->late){
 tc__print_late(p,q,symbol);

@@ -62,6 +62,9 @@ enum {
     TC__CONTRACT_SLICE_UNIT = 24,        //   whole blocks and vectors,
     TC__CONTRACT_SLICE_LEAST = 32,       //   and at least,
     TC__CONTRACT_SLICE_ITEMS = 4,        //   for so many items of the same columns
+    TC__CONTRACT_TALL = 192,             //   most rows of an item that has all of them,
+    TC__CONTRACT_TALL_COLUMNS = 512,     //   its columns,
+    TC__CONTRACT_TALL_WIDTH = 256,       //   where so many would be too many for an L2
     TC__CONTRACT_ALONE = 1 << 18,        // multiplications that are worth a thread
     TC__CONTRACT_WINDOW_PANEL =
         20480, //   most bytes of a panel's slice, of an L1 that windows share,
@@ -103,6 +106,7 @@ typedef struct tc__contract {
     tc__ix bias_at;
     int split; // the LOAD of weights [columns, k] that have two k, or words of dots, in 32 bits, + 1
     int late;   // a slice of a panel is packed when it is used, for all rows
+    int tall;   //   for the rows of an item, of which there are many
     int staged; // the right operand is evaluated along k, for so many of them at a time
     tc__ix stage_at;
 } tc__contract;

@@ -146,6 +146,11 @@ static void tc__contract_columns(tc__contract *q) {
         int64_t share = tc__contract_share(q, TC__CONTRACT_LATE_ITEMS);
         if (share > wide) wide = share;
     }
+    if (q->tall) {
+        int64_t m = tc__ix_value(q->m), blocks = (m + q->grain - 1) / q->grain;
+        int64_t share = blocks * tc__contract_share(q, 1);
+        wide = share < TC__CONTRACT_TALL_COLUMNS ? share : TC__CONTRACT_TALL_COLUMNS;
+    }
     if (q->dot.turned) {
         wide = TC__CONTRACT_TILES_SUMS / tc__padded(q->grain, q->rows);
         wide = wide < 2 * q->width ? 2 * q->width : wide / q->width * q->width;
@@ -190,6 +195,13 @@ static tc__ix tc__contract_buffer_at(const tc__group *g, size_t i, int64_t grain
     return at;
 }
 
+// From one k to the next of a left operand that is evaluated by vectors of rows: an odd number of them, so that the k of one row
+// lie in all sets of an L1.
+static int64_t tc__contract_left_pitch(const tc__contract *q) {
+    int64_t vectors = (q->grain + q->lanes - 1) / q->lanes;
+    return (vectors | 1) * q->lanes;
+}
+
 // Scratch of the product from `at` on.
 static void tc__contract_scratch(tc__contract *q, tc__ix at) {
     tc__ixpool *x = q->g->body.ix;
@@ -198,14 +210,17 @@ static void tc__contract_scratch(tc__contract *q, tc__ix at) {
     int windows = q->right == TC__RIGHT_WINDOWS;
     int64_t tall = tc__padded(q->grain, windows ? q->width : q->flip ? q->lanes : q->rows);
     // Panel is packed: the rows, or what columns are left over, or what is used at once.
-    int one = q->flip || q->streams || q->late;
+    int one = q->flip || q->streams || q->late || q->tall;
     tc__ix panels = q->turns                   ? tc__ix_const(0)
                     : windows || q->dot.turned ? tc__ix_const(tall)
                     : one                      ? tc__ix_const(q->width)
                                                : q->wide_padded;
-    tc__ix packed = q->few || q->late ? tc__ix_const(q->slice) : deep;
+    tc__ix packed = q->few || q->late || q->tall ? tc__ix_const(q->slice) : deep;
     q->pack_at = tc__contract_area(q, tc__ix_mul(x, packed, panels));
-    int64_t lefts = q->dot.turned ? q->width : q->dot.tiles ? tall : q->grain;
+    int64_t lefts = q->dot.turned  ? q->width
+                    : q->dot.tiles ? tall
+                    : q->left_rows ? tc__contract_left_pitch(q)
+                                   : q->grain;
     tc__ix left = q->left_rows && q->slice ? tc__ix_const(q->slice) : deep;
     q->left_at =
         tc__contract_area(q, q->left_nodes ? tc__ix_mul(x, left, tc__ix_const(lefts)) : 0);
@@ -265,6 +280,25 @@ static int tc__tiles_turn(const tc__contract *q) {
         return 0;
     int64_t m = tc__ix_value(q->m), words = tc__ix_value(q->depth);
     return m <= TC__CONTRACT_TILES_TURN && m * words <= TC__CONTRACT_TILES_WORDS;
+}
+
+// Whether all of m rows are an item's, and a panel's slice is packed when it is used, into a cache: all slices of an item would
+// not stay in an L2.
+static int tc__contract_is_tall(const tc__contract *q, int64_t m) {
+    if (!q->slice || !tc__contract_has_32(q) || q->dot.each > 1 || q->late || q->turns ||
+        q->number || !tc__ix_is_const(q->g->shape.cols) || tc__has_windows(q->g, q->lanes))
+        return 0;
+    int64_t bytes = (int64_t)tc__dtypes[q->dtype].bytes * tc__ix_value(q->depth),
+            panels = tc__knob_size(q->g, TC__KNOB_PANEL, TC__CONTRACT_ALL_PANELS);
+    return m > TC__CONTRACT_GRAIN && m <= TC__CONTRACT_TALL &&
+           bytes * TC__CONTRACT_TALL_WIDTH > panels;
+}
+
+// Rows of an item then: fewer where threads would have no panel.
+static int64_t tc__contract_tall_grain(const tc__contract *q, int64_t m) {
+    int64_t panels = (tc__ix_value(q->g->shape.cols) - 1) / (4 * q->lanes) + 1, blocks = 1;
+    while (blocks * panels < q->g->target.threads && m / (blocks + 1) >= q->lanes) blocks++;
+    return tc__padded((m + blocks - 1) / blocks, q->lanes);
 }
 
 // The slice of the depth of a product of m rows; 0 = its panels hold all of it.
@@ -420,8 +454,10 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at, int numb
     q.slice = q.turns  ? 0
               : q.late ? TC__CONTRACT_LATE_SLICE << (q.split != 0)
                        : tc__contract_slice(&q, m);
-    q.grain = q.slice ? tc__contract_slice_grain(&q, m)
-                      : tc__contract_grain(g, m, number ? tc__may_tile(g) : q.dot.tiles);
+    q.tall = tc__contract_is_tall(&q, m);
+    q.grain = q.tall    ? tc__contract_tall_grain(&q, m)
+              : q.slice ? tc__contract_slice_grain(&q, m)
+                        : tc__contract_grain(g, m, number ? tc__may_tile(g) : q.dot.tiles);
     if (q.dot.turned || q.turns || q.late || q.grain > m) q.grain = m;
     q.left_nodes = !tc__is_plain(g, tc__left_of(g));
     if (tc__has_windows(g, q.lanes)) {

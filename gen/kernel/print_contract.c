@@ -49,7 +49,7 @@ static void tc__print_item_head(tc__printer *p, const tc__contract *q) {
     tc__let_ix(p, "col_blocks", q->col_blocks);
     tc__let_ix(p, "rows", q->m);
     tc__print_areas(p, q);
-    if (!q->flip && !q->turns && !q->late)
+    if (!q->flip && !q->turns && !q->late && !q->tall)
         tc__print_kept(p); // flipped panels are of the item
     tc__print_tiles_open(p, q->dot.tiles);
     tc__line(p);
@@ -85,7 +85,7 @@ static void tc__print_tile(tc__printer *p, const tc__contract *q, const char *sy
         return;
     }
     if (q->direct) tc__print_direct_base(p, q);
-    if (!q->flip && !q->late) tc__print_pack_once(p, q);
+    if (!q->flip && !q->late && !q->tall) tc__print_packed(p, q);
     if (q->left_nodes && !q->left_rows) tc__print_left(p, q);
     if (q->late) {
         tc__print_late(p, q, symbol);

@@ -26,7 +26,7 @@ static const char *tc__panel_suffix(const tc__contract *q) {
 }
 
 static int64_t tc__contract_stride(const tc__contract *q, uint32_t id, int evaluated) {
-    if (evaluated) return q->left_rows ? q->grain : 1;
+    if (evaluated) return q->left_rows ? tc__contract_left_pitch(q) : 1;
     return tc__ix_value(
         tc__ix_run(q->g->body.ix, q->g->body.node.at[id]->attr[TC__LOAD_INDEX], TC__DEPTH)
             .stride);
@@ -159,7 +159,7 @@ static void tc__print_slices(tc__printer *p) {
 // The panel of the columns from p on.
 static void tc__print_panel(tc__printer *p, const tc__contract *q, const char *lead) {
     tc__line(p);
-    if (q->streams || q->late) { // the only one
+    if (q->streams || q->late || q->tall) { // the only one
         tc__put(p->out, "%s%s *panel = pack", lead, tc__panel_type(p, q));
         if (q->streams) tc__put(p->out, " + k0 * %d", q->width);
         tc__put(p->out, ";\n");
