@@ -3199,7 +3199,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x9befc9b36dc07d26u
+#define TC__BUILD_ID 0x53bf57f368700b31u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -25441,6 +25441,7 @@ uint32_t cluster;
 uint32_t matrix_warps;
 uint32_t tensor_maps;
 int threads;
+int keeps;
 int checked;
 int tf32;
 int fast;
@@ -30261,7 +30262,7 @@ static int tc__groups_same(const tc__group*a,const tc__group*b){
 if(a->body.ix!=b->body.ix||a->shape.kind==TC__OPAQUE||
 memcmp(&a->shape,&b->shape,sizeof a->shape)||a->target.checked||
 b->target.checked||a->target.tf32!=b->target.tf32||
-a->target.guarded!=b->target.guarded||
+a->target.guarded!=b->target.guarded||a->target.keeps!=b->target.keeps||
 a->body.node.count!=b->body.node.count||a->buffer.count!=b->buffer.count)
 return 0;
 for(size_t i=0;i<a->body.node.count;i++)
@@ -30330,6 +30331,7 @@ static void tc__put_group_numbers(tc__text*t,const tc__group*g){
 const tc__ixpool*p=g->body.ix;
 tc__put_shape_numbers(t,p,&g->shape);
 tc__put_number(t,g->target.tf32),tc__put_number(t,g->target.guarded);
+tc__put_number(t,g->target.keeps);
 tc__put_number(t,(int64_t)g->buffer.count);
 for(size_t i=0;i<g->buffer.count;i++){
 const tc__kbuf*b=&g->buffer.at[i];
@@ -33446,6 +33448,8 @@ TC__CONTRACT_SLICE_ITEMS=4,
 TC__CONTRACT_TALL=192,
 TC__CONTRACT_TALL_COLUMNS=512,
 TC__CONTRACT_TALL_WIDTH=256,
+TC__CONTRACT_KEPT=7,
+TC__CONTRACT_KEPT_BYTES=1<<20,
 TC__CONTRACT_ALONE=1<<18,
 TC__CONTRACT_WINDOW_PANEL=
 20480,
@@ -33486,6 +33490,8 @@ tc__dot_plan dot;
 tc__ix bias_at;
 int split;
 int late;
+int slots;
+tc__ix slot_size;
 int tall;
 int staged;
 tc__ix stage_at;
@@ -33770,6 +33776,18 @@ static int64_t tc__contract_left_pitch(const tc__contract*q){
 int64_t vectors=(q->grain+q->lanes-1)/q->lanes;
 return(vectors|1)*q->lanes;
 }
+static int tc__contract_slots(const tc__contract*q,tc__ix bytes){
+const tc__group*g=q->g;
+int packs=q->right==TC__RIGHT_NODES||q->right==TC__RIGHT_COLUMNS;
+if(!g->target.keeps||!packs||q->number||q->phases>1||q->dot.each>1||
+q->late||q->tall||q->turns||!tc__ix_is_const(bytes)||
+!tc__ix_is_const(q->col_blocks)||!tc__ix_equals(g->shape.batch,1))
+return 0;
+int64_t most=TC__CONTRACT_KEPT_BYTES/tc__ix_value(bytes),
+blocks=tc__ix_value(q->col_blocks);
+if(most>TC__CONTRACT_KEPT)most=TC__CONTRACT_KEPT;
+return(int)(blocks<most?blocks:most);
+}
 static void tc__contract_scratch(tc__contract*q,tc__ix at){
 tc__ixpool*x=q->g->body.ix;
 tc__ix deep=tc__round_up(x,q->depth,q->lanes);
@@ -33782,7 +33800,11 @@ tc__ix panels=q->turns?tc__ix_const(0)
 :one?tc__ix_const(q->width)
 :q->wide_padded;
 tc__ix packed=q->few||q->late||q->tall?tc__ix_const(q->slice):deep;
-q->pack_at=tc__contract_area(q,tc__ix_mul(x,packed,panels));
+panels=tc__ix_mul(x,packed,panels);
+q->slots=tc__contract_slots(q,tc__ix_mul(x,panels,tc__ix_const(4)));
+q->slot_size=panels;
+if(q->slots>1)panels=tc__ix_mul(x,panels,tc__ix_const(q->slots));
+q->pack_at=tc__contract_area(q,panels);
 int64_t lefts=q->dot.turned?q->width
 :q->dot.tiles?tall
 :q->left_rows?tc__contract_left_pitch(q)
@@ -33992,7 +34014,7 @@ q.right=TC__RIGHT_COLUMNS;
 q.right=TC__RIGHT_IN_PLACE,q.slice=TC__CONTRACT_STREAM_SLICE,q.streams=1;
 }else if(tc__is_plain(g,tc__right_of(g))){
 int adjacent=tc__is_adjacent(g,tc__right_of(g));
-q.flip=!adjacent&&m<=TC__CONTRACT_FLIP;
+q.flip=!adjacent&&m<=TC__CONTRACT_FLIP&&!g->target.keeps;
 if(!adjacent)
 q.right=TC__RIGHT_COLUMNS;
 else if((q.streams=tc__contract_streams(&q,m))!=0)
@@ -34268,11 +34290,17 @@ return mark;
 }
 static void tc__pack_open(tc__printer*p,const tc__contract*q,const char*of){
 tc__line(p);
+if(q->slots>1)
+tc__put(p->out,"if (packed[slot] != %s)",of);
+else
 tc__put(p->out,"if (packed[%d] != %s)",q->number,of);
 tc__block_open(p);
 }
 static void tc__pack_close(tc__printer*p,const tc__contract*q,const char*of){
 tc__line(p);
+if(q->slots>1)
+tc__put(p->out,"packed[slot] = %s;\n",of);
+else
 tc__put(p->out,"packed[%d] = %s;\n",q->number,of);
 tc__block_close(p);
 }
@@ -35909,7 +35937,7 @@ tc__block_close(p);
 static void tc__print_areas(tc__printer*p,const tc__contract*q){
 tc__let_ix(p,"depth",q->depth);
 tc__let_ix(p,"wide",q->wide_padded);
-if(!q->turns)tc__let_scratch(p,q,"pack",q->pack_at);
+if(!q->turns)tc__let_scratch(p,q,q->slots>1?"kept":"pack",q->pack_at);
 tc__let_scratch(p,q,"tile",q->tile_at);
 if(q->slice)tc__let_ix(p,"slice",tc__ix_const(q->slice));
 if(q->left_nodes)tc__let_scratch(p,q,"left",q->left_at);
@@ -35965,6 +35993,13 @@ tc__put_atom(p,q->wide,0);
 tc__put(p->out,", ");
 tc__put_ix(p,p->g->shape.cols);
 tc__put(p->out,");\n");
+if(q->slots<2)return;
+tc__line(p);
+tc__put(p->out,"const tc_i64 slot = panels %% %d;\n",q->slots);
+tc__line(p);
+tc__put(p->out,"%s *pack = kept + slot * ",p->d->scalar[tc__operand_class(q)]);
+tc__put_atom(p,q->slot_size,0);
+tc__put(p->out,";\n");
 }
 static void tc__print_tile(tc__printer*p,const tc__contract*q,const char*symbol){
 if(q->right==TC__RIGHT_WINDOWS){
@@ -47664,7 +47699,10 @@ uint32_t constants;
 int64_t items,grain;
 uint32_t order;
 uint32_t profile,row;
+void**kept;
+int64_t*marks;
 tc__tuned tuned;
+uint8_t keeps;
 uint8_t still;
 uint8_t there;
 tc__chosen chosen;
@@ -47743,6 +47781,8 @@ size_t scratch_bytes;
 size_t scratch_total;
 void**scratch_at;
 int64_t*packed;
+uint8_t*kept;
+size_t kept_bytes;
 int64_t flag[3];
 char*source;
 size_t source_size;
@@ -48326,6 +48366,66 @@ moved|=!id||now->id!=id,now->id=id;
 }
 if(moved)tc__program_move_still(p);
 }
+// ---- gen/exec/kept.c
+static int tc__ix_is_kept(const tc__graph*g,tc__ix e,uint32_t loop){
+uint32_t named=tc__loop_named(g,e);
+return!named||!tc__loop_has(g,loop,named);
+}
+static int tc__group_may_keep(const tc__graph*g,const tc__group*k){
+uint32_t made=0,loop=k->target.loop;
+if(!loop||k->shape.kind!=TC__CONTRACTION||k->shape.prologue||k->target.device)
+return 0;
+const tc__node*n=k->body.node.at[tc__right_of(k)];
+if(n->op!=TC_OP_LOAD||!tc__is_plain(k,n->id))return 0;
+const tc__kbuf*b=&k->buffer.at[n->attr[TC__LOAD_BUFFER]];
+if(b->place==TC__BUF_INPUT&&b->source>=g->placed&&g->place.count)
+made=g->node.at[g->place.at[b->source-g->placed].node]->loop;
+else if(b->place==TC__BUF_NODE)
+made=g->node.at[b->source]->loop;
+else if(b->place!=TC__BUF_INPUT)
+return 0;
+return!tc__loop_has(g,loop,made)&&tc__ix_is_kept(g,n->attr[TC__LOAD_INDEX],loop);
+}
+static size_t tc__launch_kept_bytes(tc__program*p,const tc__launch*l,
+const tc__ixenv*env){
+size_t need=tc__interp_scratch_bytes(l->interp,env->sym);
+size_t compiled=(size_t)tc__ix_eval(&p->ix,l->group->shape.scratch,env);
+return((compiled>need?compiled:need)+4096+63)/64*64;
+}
+static int tc__program_keep(tc__program*p,const tc__ixenv*env){
+size_t threads=(size_t)tc__threads(p->ctx),total=0,at=0;
+for(size_t i=0;i<p->launch.count;i++){
+const tc__launch*l=&p->launch.at[i];
+if(l->interp&&l->group->target.keeps)
+total+=threads*tc__launch_kept_bytes(p,l,env);
+}
+if(total>p->kept_bytes){
+uint8_t*more=(uint8_t*)tc__alloc_aligned(p->ctx,total);
+if(!more)return 0;
+if(p->kept)tc__free_aligned(p->ctx,p->kept,p->kept_bytes);
+p->kept=more,p->kept_bytes=total;
+}
+for(size_t i=0;total&&i<p->launch.count;i++){
+tc__launch*l=&p->launch.at[i];
+if(!l->interp||!l->group->target.keeps)continue;
+if(!l->kept)l->kept=TC__ANEW_ARRAY(&p->arena,void*,threads);
+if(!l->marks)l->marks=TC__ANEW_ARRAY(&p->arena,int64_t,threads*TC__PACKED);
+if(!l->kept||!l->marks)return 0;
+for(size_t w=0;w<threads;w++){
+l->kept[w]=p->kept+at;
+at+=tc__launch_kept_bytes(p,l,env);
+}
+l->args.scratch=l->kept,l->args.packed=l->marks,l->keeps=1;
+}
+return 1;
+}
+static void tc__loop_forget(tc__program*p,uint32_t loop){
+const tc__looping*r=&p->loops.run[loop];
+for(uint32_t i=r->begin;i<r->end;i++){
+tc__launch*l=&p->launch.at[p->act[i].at];
+if(p->act[i].kind==TC__ACT_LAUNCH&&l->keeps)l->args.turn=++p->ctx->turns;
+}
+}
 // ---- gen/exec/program.c
 static uint64_t tc__made_ns(const tc__program*p){
 const tc_stats*a=&p->after,*b=&p->before;
@@ -48394,6 +48494,7 @@ tc__loops_close(&p->loops,&p->graph);
 if(p->dispatch)tc__program_unwatch(p),tc__dispatches_free(p);
 if(p->memory)tc__free_aligned(c,p->memory,p->memory_bytes);
 if(p->scratch)tc__free_aligned(c,p->scratch,p->scratch_total);
+if(p->kept)tc__free_aligned(c,p->kept,p->kept_bytes);
 if(p->source)tc__free(c,p->source,p->source_size);
 tc__graph_close(&p->graph);
 tc__ix_close(&p->ix);
@@ -48482,6 +48583,7 @@ if(l->group->target.device)return 1;
 tc__group_from_begin(l->group);
 memset(&rules,0,sizeof rules);
 l->group->target.threads=tc__program_threads(p);
+l->group->target.keeps=tc__group_may_keep(&p->graph,l->group);
 tc__group_tune(l->group,p->ctx->target,&rules);
 l->interp=tc__interp_prepare(p->ctx,l->group);
 l->args.buf=l->buf,l->args.flag=p->flag;
@@ -48549,7 +48651,7 @@ for(size_t i=0;i<threads;i++)
 p->scratch_at[i]=p->scratch+i*p->scratch_bytes;
 for(size_t i=0;i<p->launch.count;i++){
 tc__launch*l=&p->launch.at[i];
-l->args.scratch=p->scratch_at,l->args.packed=p->packed;
+l->args.scratch=p->scratch_at,l->args.packed=p->packed,l->keeps=0;
 if(l->opaque)l->opaque->memory=p->scratch;
 }
 return 1;
@@ -48708,7 +48810,9 @@ return works;
 static int tc__program_lay_out_here(tc__program*p,const tc__ixenv*env){
 if(!tc__program_works_here(p))return 1;
 size_t opaque=tc__scratch_opaque(p,env);
-if(!tc__program_scratch(p,tc__scratch_wanted(p,env),opaque))return 0;
+if(!tc__program_scratch(p,tc__scratch_wanted(p,env),opaque)||
+!tc__program_keep(p,env))
+return 0;
 for(size_t i=0;i<p->launch.count;i++)
 if(p->launch.at[i].interp||p->launch.at[i].opaque)
 tc__launch_lay_out(p,&p->launch.at[i],env);
@@ -50660,7 +50764,7 @@ tc__interp_run(l->interp,&l->args,lo,hi,worker);
 tc__fp_leave(host);
 }
 static void tc__launch_share(tc_ctx*c,tc__launch*l,tc__pool_fn part,void*arg){
-l->args.turn=++c->turns;
+if(!l->keeps)l->args.turn=++c->turns;
 tc__pool_run(tc__pool_of(c),part,arg,l->items,l->grain);
 }
 static void tc__launch_all(tc_ctx*c,tc__launch*l){
@@ -50881,6 +50985,7 @@ tc__ixenv env;
 memset(&env,0,sizeof env);
 env.sym=p->size.at;
 *l=p->launch.at[i],l->group=&w->group;
+l->args.scratch=p->scratch_at,l->args.packed=p->packed,l->keeps=0;
 tc__group_tune(&w->group,p->ctx->target,&tuning);
 tc__launch_lay_out(p,l,&env);
 size_t need=(size_t)tc__ix_eval(&p->ix,w->group.shape.scratch,&env);
@@ -52438,6 +52543,7 @@ static int tc__act_loop(tc__program*p,uint32_t*i){
 uint32_t loop=p->act[*i].at;
 const tc__looping*l=&p->loops.run[loop];
 int first=p->act[*i].kind==TC__ACT_LOOP,turn=0;
+if(first)tc__loop_forget(p,loop);
 int ok=first?tc__loop_begin(&p->loops,&p->graph,loop,p->size.at,&turn)
 :tc__loop_again(&p->loops,&p->graph,loop,p->size.at,&turn);
 for(tc__dispatch*r=p->dispatch;r;r=r->next)tc__dispatch_turn(r,p->size.at);

@@ -202,6 +202,20 @@ static int64_t tc__contract_left_pitch(const tc__contract *q) {
     return (vectors | 1) * q->lanes;
 }
 
+// How many blocks of columns a worker keeps the panels of, while a loop goes on.
+static int tc__contract_slots(const tc__contract *q, tc__ix bytes) {
+    const tc__group *g = q->g;
+    int packs = q->right == TC__RIGHT_NODES || q->right == TC__RIGHT_COLUMNS;
+    if (!g->target.keeps || !packs || q->number || q->phases > 1 || q->dot.each > 1 ||
+        q->late || q->tall || q->turns || !tc__ix_is_const(bytes) ||
+        !tc__ix_is_const(q->col_blocks) || !tc__ix_equals(g->shape.batch, 1))
+        return 0;
+    int64_t most = TC__CONTRACT_KEPT_BYTES / tc__ix_value(bytes),
+            blocks = tc__ix_value(q->col_blocks);
+    if (most > TC__CONTRACT_KEPT) most = TC__CONTRACT_KEPT;
+    return (int)(blocks < most ? blocks : most);
+}
+
 // Scratch of the product from `at` on.
 static void tc__contract_scratch(tc__contract *q, tc__ix at) {
     tc__ixpool *x = q->g->body.ix;
@@ -216,7 +230,11 @@ static void tc__contract_scratch(tc__contract *q, tc__ix at) {
                     : one                      ? tc__ix_const(q->width)
                                                : q->wide_padded;
     tc__ix packed = q->few || q->late || q->tall ? tc__ix_const(q->slice) : deep;
-    q->pack_at = tc__contract_area(q, tc__ix_mul(x, packed, panels));
+    panels = tc__ix_mul(x, packed, panels);
+    q->slots = tc__contract_slots(q, tc__ix_mul(x, panels, tc__ix_const(4)));
+    q->slot_size = panels;
+    if (q->slots > 1) panels = tc__ix_mul(x, panels, tc__ix_const(q->slots));
+    q->pack_at = tc__contract_area(q, panels);
     int64_t lefts = q->dot.turned  ? q->width
                     : q->dot.tiles ? tall
                     : q->left_rows ? tc__contract_left_pitch(q)
@@ -468,7 +486,7 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at, int numb
         q.right = TC__RIGHT_IN_PLACE, q.slice = TC__CONTRACT_STREAM_SLICE, q.streams = 1;
     } else if (tc__is_plain(g, tc__right_of(g))) {
         int adjacent = tc__is_adjacent(g, tc__right_of(g));
-        q.flip = !adjacent && m <= TC__CONTRACT_FLIP;
+        q.flip = !adjacent && m <= TC__CONTRACT_FLIP && !g->target.keeps;
         if (!adjacent)
             q.right = TC__RIGHT_COLUMNS;
         else if ((q.streams = tc__contract_streams(&q, m)) != 0)

@@ -5,7 +5,7 @@
 static void tc__print_areas(tc__printer *p, const tc__contract *q) {
     tc__let_ix(p, "depth", q->depth);
     tc__let_ix(p, "wide", q->wide_padded);
-    if (!q->turns) tc__let_scratch(p, q, "pack", q->pack_at);
+    if (!q->turns) tc__let_scratch(p, q, q->slots > 1 ? "kept" : "pack", q->pack_at);
     tc__let_scratch(p, q, "tile", q->tile_at);
     if (q->slice) tc__let_ix(p, "slice", tc__ix_const(q->slice));
     if (q->left_nodes) tc__let_scratch(p, q, "left", q->left_at);
@@ -68,6 +68,13 @@ static void tc__print_item_head(tc__printer *p, const tc__contract *q) {
     tc__put(p->out, ", ");
     tc__put_ix(p, p->g->shape.cols);
     tc__put(p->out, ");\n");
+    if (q->slots < 2) return;
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 slot = panels %% %d;\n", q->slots);
+    tc__line(p);
+    tc__put(p->out, "%s *pack = kept + slot * ", p->d->scalar[tc__operand_class(q)]);
+    tc__put_atom(p, q->slot_size, 0);
+    tc__put(p->out, ";\n");
 }
 
 // The tile of an item's rows and columns.

@@ -189,13 +189,19 @@ static uint8_t *tc__mark_left(tc__printer *p) {
 // `if (packed[0] != panels) {`: what follows is packed once for the items of which `of` tells, and remembered so.
 static void tc__pack_open(tc__printer *p, const tc__contract *q, const char *of) {
     tc__line(p);
-    tc__put(p->out, "if (packed[%d] != %s)", q->number, of);
+    if (q->slots > 1)
+        tc__put(p->out, "if (packed[slot] != %s)", of);
+    else
+        tc__put(p->out, "if (packed[%d] != %s)", q->number, of);
     tc__block_open(p);
 }
 
 static void tc__pack_close(tc__printer *p, const tc__contract *q, const char *of) {
     tc__line(p);
-    tc__put(p->out, "packed[%d] = %s;\n", q->number, of);
+    if (q->slots > 1)
+        tc__put(p->out, "packed[slot] = %s;\n", of);
+    else
+        tc__put(p->out, "packed[%d] = %s;\n", q->number, of);
     tc__block_close(p);
 }
 
