@@ -3199,7 +3199,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x53bf57f368700b31u
+#define TC__BUILD_ID 0x7ee6a92d17755cf9u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -33445,9 +33445,10 @@ TC__CONTRACT_SLICE_ROWS=96,
 TC__CONTRACT_SLICE_UNIT=24,
 TC__CONTRACT_SLICE_LEAST=32,
 TC__CONTRACT_SLICE_ITEMS=4,
-TC__CONTRACT_TALL=192,
+TC__CONTRACT_TALL=256,
 TC__CONTRACT_TALL_COLUMNS=512,
 TC__CONTRACT_TALL_WIDTH=256,
+TC__CONTRACT_PAGE=4096,
 TC__CONTRACT_KEPT=7,
 TC__CONTRACT_KEPT_BYTES=1<<20,
 TC__CONTRACT_ALONE=1<<18,
@@ -33490,9 +33491,10 @@ tc__dot_plan dot;
 tc__ix bias_at;
 int split;
 int late;
+int tall;
+int lies;
 int slots;
 tc__ix slot_size;
-int tall;
 int staged;
 tc__ix stage_at;
 }tc__contract;
@@ -33861,17 +33863,28 @@ return 0;
 int64_t m=tc__ix_value(q->m),words=tc__ix_value(q->depth);
 return m<=TC__CONTRACT_TILES_TURN&&m*words<=TC__CONTRACT_TILES_WORDS;
 }
+static int tc__contract_may_lie(const tc__contract*q){
+const tc__group*g=q->g;
+uint32_t right=tc__right_of(g);
+if(!tc__is_plain(g,right)||!tc__is_adjacent(g,right))return 0;
+tc__ix at=g->body.node.at[right]->attr[TC__LOAD_INDEX];
+int64_t row=tc__ix_value(tc__ix_run(g->body.ix,at,TC__DEPTH).stride);
+return row*tc__dtypes[q->dtype].bytes%TC__CONTRACT_PAGE&&
+tc__ix_value(g->shape.cols)%(4*q->lanes)==0;
+}
 static int tc__contract_is_tall(const tc__contract*q,int64_t m){
 if(!q->slice||!tc__contract_has_32(q)||q->dot.each>1||q->late||q->turns||
 q->number||!tc__ix_is_const(q->g->shape.cols)||tc__has_windows(q->g,q->lanes))
 return 0;
 int64_t bytes=(int64_t)tc__dtypes[q->dtype].bytes*tc__ix_value(q->depth),
 panels=tc__knob_size(q->g,TC__KNOB_PANEL,TC__CONTRACT_ALL_PANELS);
-return m>TC__CONTRACT_GRAIN&&m<=TC__CONTRACT_TALL&&
-bytes*TC__CONTRACT_TALL_WIDTH>panels;
+return bytes*TC__CONTRACT_TALL_WIDTH>panels&&m>TC__CONTRACT_GRAIN&&
+m<INT64_MAX&&(m<=TC__CONTRACT_TALL||tc__contract_may_lie(q));
 }
 static int64_t tc__contract_tall_grain(const tc__contract*q,int64_t m){
-int64_t panels=(tc__ix_value(q->g->shape.cols)-1)/(4*q->lanes)+1,blocks=1;
+int64_t panels=(tc__ix_value(q->g->shape.cols)-1)/(4*q->lanes)+1,
+most=tc__knob_size(q->g,TC__KNOB_BLOCK,TC__CONTRACT_TALL),
+blocks=(m+most-1)/most;
 while(blocks*panels<q->g->target.threads&&m/(blocks+1)>=q->lanes)blocks++;
 return tc__padded((m+blocks-1)/blocks,q->lanes);
 }
@@ -33949,6 +33962,11 @@ return q->right==TC__RIGHT_NODES&&q->dot.each==1&&!q->apart&&!q->split&&
 (q->cls==TC__CLASS_f32||q->cls==TC__CLASS_i32)&&
 !tc__contract_along(q,TC__AT_RIGHT,TC__COL)&&
 tc__contract_along(q,TC__AT_RIGHT,TC__DEPTH);
+}
+static int tc__contract_lies(const tc__contract*q){
+return q->tall&&q->right==TC__RIGHT_NODES&&tc__contract_may_lie(q)&&
+tc__ix_value(q->g->shape.cols)%q->width==0&&tc__ix_is_const(q->wide)&&
+tc__ix_value(q->wide)%q->width==0;
 }
 static const tc__node*tc__contract_direct(const tc__contract*q,int64_t m){
 const tc__group*g=q->g;
@@ -34028,6 +34046,7 @@ tc__window_sizes(&q,m);
 else
 tc__contract_columns(&q);
 tc__contract_blocks(&q);
+q.lies=tc__contract_lies(&q);
 q.left_rows=tc__contract_left_rows(&q,m);
 q.apart=tc__contract_is_apart(&q);
 q.staged=tc__contract_is_staged(&q);
@@ -35017,7 +35036,9 @@ windows?"const *out, tc_i64 behind":"tile, tc_i64 step",tc__block_rest(q));
 tc__block_open(p);
 if(q->right!=TC__RIGHT_IN_PLACE){
 tc__line(p);
-tc__put(p->out,"enum { next = %d };\n",q->width);
+tc__put(p->out,"enum { next = %lld };\n",
+q->lies?(long long)tc__contract_stride(q,tc__right_of(q->g),0)
+:(long long)q->width);
 }
 for(int i=0;i<q->rows;i++){
 tc__line(p);
@@ -35271,14 +35292,32 @@ p->axis=TC__COL;
 tc__block_close(p);
 tc__free(p->out->ctx,mark,p->g->body.node.count*sizeof*mark);
 }
+static void tc__print_lying_panel(tc__printer*p,const tc__contract*q){
+const tc__node*n=tc__body(p,tc__right_of(p->g));
+tc__ixpool*x=p->g->body.ix;
+tc__ix k=tc__ix_find_var(x,n->attr[TC__LOAD_INDEX],TC__DEPTH);
+tc__line(p);
+tc__put(p->out,"const tc_i64 c = p, r = r0;\n");
+tc__line(p);
+tc__put(p->out,"(void)r;\n");
+tc__line(p);
+tc__put(p->out,"const %s *panel = ",tc__panel_type(p,q));
+tc__put_at(p,n->attr[TC__LOAD_BUFFER],
+k?tc__ix_subst(x,n->attr[TC__LOAD_INDEX],k,tc__ix_const(0))
+:n->attr[TC__LOAD_INDEX]);
+tc__put(p->out," + k0 * %lld;\n",(long long)tc__contract_stride(q,n->id,0));
+}
 static void tc__print_slice_blocks(tc__printer*p,const tc__contract*q,
 const char*symbol){
 tc__print_pointers(p,q,1,(int)tc__padded(q->grain,q->rows),"r0","r1");
 tc__line(p);
 tc__put(p->out,"for (tc_i64 p = c0; p < c1; p += %d)",q->width);
 tc__block_open(p);
+if(q->lies)
+tc__print_lying_panel(p,q);
+else
 tc__print_panel(p,q,q->tall?"":"const ");
-if(q->tall)tc__print_packed(p,q);
+if(q->tall&&!q->lies)tc__print_packed(p,q);
 tc__line(p);
 tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += %d)",q->rows);
 tc__block_open(p);
@@ -35937,7 +35976,8 @@ tc__block_close(p);
 static void tc__print_areas(tc__printer*p,const tc__contract*q){
 tc__let_ix(p,"depth",q->depth);
 tc__let_ix(p,"wide",q->wide_padded);
-if(!q->turns)tc__let_scratch(p,q,q->slots>1?"kept":"pack",q->pack_at);
+if(!q->turns&&!q->lies)
+tc__let_scratch(p,q,q->slots>1?"kept":"pack",q->pack_at);
 tc__let_scratch(p,q,"tile",q->tile_at);
 if(q->slice)tc__let_ix(p,"slice",tc__ix_const(q->slice));
 if(q->left_nodes)tc__let_scratch(p,q,"left",q->left_at);

@@ -62,9 +62,10 @@ enum {
     TC__CONTRACT_SLICE_UNIT = 24,        //   whole blocks and vectors,
     TC__CONTRACT_SLICE_LEAST = 32,       //   and at least,
     TC__CONTRACT_SLICE_ITEMS = 4,        //   for so many items of the same columns
-    TC__CONTRACT_TALL = 192,             //   most rows of an item that has all of them,
+    TC__CONTRACT_TALL = 256,             //   most rows of a tall item,
     TC__CONTRACT_TALL_COLUMNS = 512,     //   its columns,
     TC__CONTRACT_TALL_WIDTH = 256,       //   where so many would be too many for an L2
+    TC__CONTRACT_PAGE = 4096,            //   what sets of an L1 repeat after
     TC__CONTRACT_KEPT = 7, // panels that a loop keeps at most: marks of a worker,
     TC__CONTRACT_KEPT_BYTES = 1 << 20, //   and their bytes
     TC__CONTRACT_ALONE = 1 << 18,      // multiplications that are worth a thread
@@ -107,10 +108,11 @@ typedef struct tc__contract {
     tc__dot_plan dot; // of narrow values: what depth, slices and rows count is words then
     tc__ix bias_at;
     int split; // the LOAD of weights [columns, k] that have two k, or words of dots, in 32 bits, + 1
-    int late; // a slice of a panel is packed when it is used, for all rows
-    int slots; // blocks of panels that are kept from turn to turn of a loop; 0 = one, of this launch
-    tc__ix slot_size; // elements of one
-    int tall;         //   for the rows of an item, of which there are many
+    int late;         // a slice of a panel is packed when it is used, for all rows
+    int tall;         //   for the rows of an item, of which there are many,
+    int lies;         //   or read there in memory
+    int slots;        // blocks of panels that a loop keeps; 0 = one, of a launch
+    tc__ix slot_size; //   elements of one
     int staged; // the right operand is evaluated along k, for so many of them at a time
     tc__ix stage_at;
 } tc__contract;

@@ -300,21 +300,35 @@ static int tc__tiles_turn(const tc__contract *q) {
     return m <= TC__CONTRACT_TILES_TURN && m * words <= TC__CONTRACT_TILES_WORDS;
 }
 
-// Whether all of m rows are an item's, and a panel's slice is packed when it is used, into a cache: all slices of an item would
-// not stay in an L2.
+// Whether blocks can read all of the right operand as it lies in memory, by whole vectors of columns. Where its rows are a
+// multiple of a page apart they would share few sets of the caches: 2048 x 2048 x 2048 takes 1.15 times as long so.
+static int tc__contract_may_lie(const tc__contract *q) {
+    const tc__group *g = q->g;
+    uint32_t right = tc__right_of(g);
+    if (!tc__is_plain(g, right) || !tc__is_adjacent(g, right)) return 0;
+    tc__ix at = g->body.node.at[right]->attr[TC__LOAD_INDEX];
+    int64_t row = tc__ix_value(tc__ix_run(g->body.ix, at, TC__DEPTH).stride);
+    return row * tc__dtypes[q->dtype].bytes % TC__CONTRACT_PAGE &&
+           tc__ix_value(g->shape.cols) % (4 * q->lanes) == 0;
+}
+
+// Whether an item of m rows has many of them, and reads a panel's slice in memory, or packs it when it is used, into a cache: all
+// slices of an item would not stay in an L2.
 static int tc__contract_is_tall(const tc__contract *q, int64_t m) {
     if (!q->slice || !tc__contract_has_32(q) || q->dot.each > 1 || q->late || q->turns ||
         q->number || !tc__ix_is_const(q->g->shape.cols) || tc__has_windows(q->g, q->lanes))
         return 0;
     int64_t bytes = (int64_t)tc__dtypes[q->dtype].bytes * tc__ix_value(q->depth),
             panels = tc__knob_size(q->g, TC__KNOB_PANEL, TC__CONTRACT_ALL_PANELS);
-    return m > TC__CONTRACT_GRAIN && m <= TC__CONTRACT_TALL &&
-           bytes * TC__CONTRACT_TALL_WIDTH > panels;
+    return bytes * TC__CONTRACT_TALL_WIDTH > panels && m > TC__CONTRACT_GRAIN &&
+           m < INT64_MAX && (m <= TC__CONTRACT_TALL || tc__contract_may_lie(q));
 }
 
-// Rows of an item then: fewer where threads would have no panel.
+// Rows of an item then. Where threads would have no columns they share rows.
 static int64_t tc__contract_tall_grain(const tc__contract *q, int64_t m) {
-    int64_t panels = (tc__ix_value(q->g->shape.cols) - 1) / (4 * q->lanes) + 1, blocks = 1;
+    int64_t panels = (tc__ix_value(q->g->shape.cols) - 1) / (4 * q->lanes) + 1,
+            most = tc__knob_size(q->g, TC__KNOB_BLOCK, TC__CONTRACT_TALL),
+            blocks = (m + most - 1) / most;
     while (blocks * panels < q->g->target.threads && m / (blocks + 1) >= q->lanes) blocks++;
     return tc__padded((m + blocks - 1) / blocks, q->lanes);
 }
@@ -419,6 +433,14 @@ static int tc__contract_is_staged(const tc__contract *q) {
            tc__contract_along(q, TC__AT_RIGHT, TC__DEPTH);
 }
 
+// Whether blocks of a tall item do read it there. Its lines are asked for together, and lie in an L2 behind a panel's first block:
+// packing takes longer.
+static int tc__contract_lies(const tc__contract *q) {
+    return q->tall && q->right == TC__RIGHT_NODES && tc__contract_may_lie(q) &&
+           tc__ix_value(q->g->shape.cols) % q->width == 0 && tc__ix_is_const(q->wide) &&
+           tc__ix_value(q->wide) % q->width == 0;
+}
+
 // The STORE of a product of which nothing else is made and whose rows lie beside each other; else NULL.
 static const tc__node *tc__contract_direct(const tc__contract *q, int64_t m) {
     const tc__group *g = q->g;
@@ -500,6 +522,7 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at, int numb
     else
         tc__contract_columns(&q);
     tc__contract_blocks(&q);
+    q.lies = tc__contract_lies(&q);
     q.left_rows = tc__contract_left_rows(&q, m);
     q.apart = tc__contract_is_apart(&q);
     q.staged = tc__contract_is_staged(&q);

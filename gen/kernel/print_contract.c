@@ -5,7 +5,8 @@
 static void tc__print_areas(tc__printer *p, const tc__contract *q) {
     tc__let_ix(p, "depth", q->depth);
     tc__let_ix(p, "wide", q->wide_padded);
-    if (!q->turns) tc__let_scratch(p, q, q->slots > 1 ? "kept" : "pack", q->pack_at);
+    if (!q->turns && !q->lies)
+        tc__let_scratch(p, q, q->slots > 1 ? "kept" : "pack", q->pack_at);
     tc__let_scratch(p, q, "tile", q->tile_at);
     if (q->slice) tc__let_ix(p, "slice", tc__ix_const(q->slice));
     if (q->left_nodes) tc__let_scratch(p, q, "left", q->left_at);

@@ -221,7 +221,9 @@ static void tc__print_contract_block(tc__printer *p, const tc__contract *q,
     tc__block_open(p);
     if (q->right != TC__RIGHT_IN_PLACE) {
         tc__line(p);
-        tc__put(p->out, "enum { next = %d };\n", q->width);
+        tc__put(p->out, "enum { next = %lld };\n",
+                q->lies ? (long long)tc__contract_stride(q, tc__right_of(q->g), 0)
+                        : (long long)q->width);
     }
     for (int i = 0; i < q->rows; i++) {
         tc__line(p);
@@ -503,6 +505,23 @@ static void tc__print_left_rows(tc__printer *p, const tc__contract *q) {
     tc__free(p->out->ctx, mark, p->g->body.node.count * sizeof *mark);
 }
 
+// The panel of the columns from p on, of a slice, in memory.
+static void tc__print_lying_panel(tc__printer *p, const tc__contract *q) {
+    const tc__node *n = tc__body(p, tc__right_of(p->g));
+    tc__ixpool *x = p->g->body.ix;
+    tc__ix k = tc__ix_find_var(x, n->attr[TC__LOAD_INDEX], TC__DEPTH);
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 c = p, r = r0;\n");
+    tc__line(p);
+    tc__put(p->out, "(void)r;\n");
+    tc__line(p);
+    tc__put(p->out, "const %s *panel = ", tc__panel_type(p, q));
+    tc__put_at(p, n->attr[TC__LOAD_BUFFER],
+               k ? tc__ix_subst(x, n->attr[TC__LOAD_INDEX], k, tc__ix_const(0))
+                 : n->attr[TC__LOAD_INDEX]);
+    tc__put(p->out, " + k0 * %lld;\n", (long long)tc__contract_stride(q, n->id, 0));
+}
+
 // Blocks of a slice of the depth: panels outside, so that a panel's slice stays in L1 for all rows.
 static void tc__print_slice_blocks(tc__printer *p, const tc__contract *q,
                                    const char *symbol) {
@@ -510,8 +529,11 @@ static void tc__print_slice_blocks(tc__printer *p, const tc__contract *q,
     tc__line(p);
     tc__put(p->out, "for (tc_i64 p = c0; p < c1; p += %d)", q->width);
     tc__block_open(p);
-    tc__print_panel(p, q, q->tall ? "" : "const ");
-    if (q->tall) tc__print_packed(p, q);
+    if (q->lies)
+        tc__print_lying_panel(p, q);
+    else
+        tc__print_panel(p, q, q->tall ? "" : "const ");
+    if (q->tall && !q->lies) tc__print_packed(p, q);
     tc__line(p);
     tc__put(p->out, "for (tc_i64 i = 0; i < r1 - r0; i += %d)", q->rows);
     tc__block_open(p);
