@@ -3199,7 +3199,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x7ee6a92d17755cf9u
+#define TC__BUILD_ID 0x90445294f4a01296u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -33734,7 +33734,8 @@ if(share>wide)wide=share;
 if(q->tall){
 int64_t m=tc__ix_value(q->m),blocks=(m+q->grain-1)/q->grain;
 int64_t share=blocks*tc__contract_share(q,1);
-wide=share<TC__CONTRACT_TALL_COLUMNS?share:TC__CONTRACT_TALL_COLUMNS;
+wide=
+share<TC__CONTRACT_TALL_COLUMNS?share:(int64_t)TC__CONTRACT_TALL_COLUMNS;
 }
 if(q->dot.turned){
 wide=TC__CONTRACT_TILES_SUMS/tc__padded(q->grain,q->rows);

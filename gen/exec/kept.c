@@ -33,7 +33,7 @@ static size_t tc__launch_kept_bytes(tc__program *p, const tc__launch *l,
     return ((compiled > need ? compiled : need) + 4096 + 63) / 64 * 64;
 }
 
-// Scratch for the sizes of a run, one block for all; it only grows. Without memory they have what all share.
+// Scratch for the sizes of a run, one block for all; it only grows. 0 = no memory, reported.
 static int tc__program_keep(tc__program *p, const tc__ixenv *env) {
     size_t threads = (size_t)tc__threads(p->ctx), total = 0, at = 0;
     for (size_t i = 0; i < p->launch.count; i++) {

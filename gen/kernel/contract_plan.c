@@ -149,7 +149,8 @@ static void tc__contract_columns(tc__contract *q) {
     if (q->tall) {
         int64_t m = tc__ix_value(q->m), blocks = (m + q->grain - 1) / q->grain;
         int64_t share = blocks * tc__contract_share(q, 1);
-        wide = share < TC__CONTRACT_TALL_COLUMNS ? share : TC__CONTRACT_TALL_COLUMNS;
+        wide =
+            share < TC__CONTRACT_TALL_COLUMNS ? share : (int64_t)TC__CONTRACT_TALL_COLUMNS;
     }
     if (q->dot.turned) {
         wide = TC__CONTRACT_TILES_SUMS / tc__padded(q->grain, q->rows);

@@ -8,6 +8,7 @@
 //   left    rows of the left operand in place when k moves by a constant, else evaluated; where
 //           k is far apart and several panels read them, evaluated by vectors of rows, k-major
 //   slice   a long depth goes slice by slice, each adding to the tile
+//   tall    many rows use a panel's slice at once: it is read in memory, or packed there and then
 //   direct  where the epilogue is a store and nothing else, whole blocks lie in the result
 //   flip    few rows and weights stored [columns, k]: the panel holds the rows, columns are
 //           read in place, the tile is transposed at the end; fma(a, b, c) = fma(b, a, c)
