@@ -3199,7 +3199,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xd771a0dda42713e2u
+#define TC__BUILD_ID 0xbff1e7a1f4087dfcu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -25460,6 +25460,7 @@ uint32_t cluster;
 uint32_t matrix_warps;
 uint32_t tensor_maps;
 int threads;
+int keeps;
 int checked;
 int tf32;
 int fast;
@@ -30323,7 +30324,7 @@ static int tc__groups_same(const tc__group*a,const tc__group*b){
 if(a->body.ix!=b->body.ix||a->shape.kind==TC__OPAQUE||
 memcmp(&a->shape,&b->shape,sizeof a->shape)||a->target.checked||
 b->target.checked||a->target.tf32!=b->target.tf32||
-a->target.guarded!=b->target.guarded||
+a->target.guarded!=b->target.guarded||a->target.keeps!=b->target.keeps||
 a->body.node.count!=b->body.node.count||a->buffer.count!=b->buffer.count)
 return 0;
 for(size_t i=0;i<a->body.node.count;i++)
@@ -30392,6 +30393,7 @@ static void tc__put_group_numbers(tc__text*t,const tc__group*g){
 const tc__ixpool*p=g->body.ix;
 tc__put_shape_numbers(t,p,&g->shape);
 tc__put_number(t,g->target.tf32),tc__put_number(t,g->target.guarded);
+tc__put_number(t,g->target.keeps);
 tc__put_number(t,(int64_t)g->buffer.count);
 for(size_t i=0;i<g->buffer.count;i++){
 const tc__kbuf*b=&g->buffer.at[i];
@@ -33505,6 +33507,12 @@ TC__CONTRACT_SLICE_ROWS=96,
 TC__CONTRACT_SLICE_UNIT=24,
 TC__CONTRACT_SLICE_LEAST=32,
 TC__CONTRACT_SLICE_ITEMS=4,
+TC__CONTRACT_TALL=256,
+TC__CONTRACT_TALL_COLUMNS=512,
+TC__CONTRACT_TALL_WIDTH=256,
+TC__CONTRACT_PAGE=4096,
+TC__CONTRACT_KEPT=7,
+TC__CONTRACT_KEPT_BYTES=1<<20,
 TC__CONTRACT_ALONE=1<<18,
 TC__CONTRACT_WINDOW_PANEL=
 20480,
@@ -33545,6 +33553,10 @@ tc__dot_plan dot;
 tc__ix bias_at;
 int split;
 int late;
+int tall;
+int lies;
+int slots;
+tc__ix slot_size;
 int staged;
 tc__ix stage_at;
 }tc__contract;
@@ -33781,6 +33793,12 @@ if(q->turns||q->late){
 int64_t share=tc__contract_share(q,TC__CONTRACT_LATE_ITEMS);
 if(share>wide)wide=share;
 }
+if(q->tall){
+int64_t m=tc__ix_value(q->m),blocks=(m+q->grain-1)/q->grain;
+int64_t share=blocks*tc__contract_share(q,1);
+wide=
+share<TC__CONTRACT_TALL_COLUMNS?share:(int64_t)TC__CONTRACT_TALL_COLUMNS;
+}
 if(q->dot.turned){
 wide=TC__CONTRACT_TILES_SUMS/tc__padded(q->grain,q->rows);
 wide=wide<2*q->width?2*q->width:wide/q->width*q->width;
@@ -33819,20 +33837,43 @@ for(size_t j=0;j<i;j++)
 at=tc__ix_add(g->body.ix,at,tc__contract_buffer(g,&g->buffer.at[j],grain));
 return at;
 }
+static int64_t tc__contract_left_pitch(const tc__contract*q){
+int64_t vectors=(q->grain+q->lanes-1)/q->lanes;
+return(vectors|1)*q->lanes;
+}
+static int tc__contract_slots(const tc__contract*q,tc__ix bytes){
+const tc__group*g=q->g;
+int packs=q->right==TC__RIGHT_NODES||q->right==TC__RIGHT_COLUMNS;
+if(!g->target.keeps||!packs||q->number||q->phases>1||q->dot.each>1||
+q->late||q->tall||q->turns||!tc__ix_is_const(bytes)||
+!tc__ix_is_const(q->col_blocks)||!tc__ix_equals(g->shape.batch,1))
+return 0;
+int64_t most=TC__CONTRACT_KEPT_BYTES/tc__ix_value(bytes),
+blocks=tc__ix_value(q->col_blocks);
+if(most>TC__CONTRACT_KEPT)most=TC__CONTRACT_KEPT;
+return(int)(blocks<most?blocks:most);
+}
 static void tc__contract_scratch(tc__contract*q,tc__ix at){
 tc__ixpool*x=q->g->body.ix;
 tc__ix deep=tc__round_up(x,q->depth,q->lanes);
 q->bytes=at;
 int windows=q->right==TC__RIGHT_WINDOWS;
 int64_t tall=tc__padded(q->grain,windows?q->width:q->flip?q->lanes:q->rows);
-int one=q->flip||q->streams||q->late;
+int one=q->flip||q->streams||q->late||q->tall;
 tc__ix panels=q->turns?tc__ix_const(0)
 :windows||q->dot.turned?tc__ix_const(tall)
 :one?tc__ix_const(q->width)
 :q->wide_padded;
-tc__ix packed=q->few||q->late?tc__ix_const(q->slice):deep;
-q->pack_at=tc__contract_area(q,tc__ix_mul(x,packed,panels));
-int64_t lefts=q->dot.turned?q->width:q->dot.tiles?tall:q->grain;
+tc__ix packed=q->few||q->late||q->tall?tc__ix_const(q->slice):deep;
+panels=tc__ix_mul(x,packed,panels);
+q->slots=tc__contract_slots(q,tc__ix_mul(x,panels,tc__ix_const(4)));
+q->slot_size=panels;
+if(q->slots>1)panels=tc__ix_mul(x,panels,tc__ix_const(q->slots));
+q->pack_at=tc__contract_area(q,panels);
+int64_t lefts=q->dot.turned?q->width
+:q->dot.tiles?tall
+:q->left_rows?tc__contract_left_pitch(q)
+:q->grain;
 tc__ix left=q->left_rows&&q->slice?tc__ix_const(q->slice):deep;
 q->left_at=
 tc__contract_area(q,q->left_nodes?tc__ix_mul(x,left,tc__ix_const(lefts)):0);
@@ -33884,6 +33925,31 @@ if(!tc__ix_is_const(q->m)||!tc__ix_is_const(q->depth)||
 return 0;
 int64_t m=tc__ix_value(q->m),words=tc__ix_value(q->depth);
 return m<=TC__CONTRACT_TILES_TURN&&m*words<=TC__CONTRACT_TILES_WORDS;
+}
+static int tc__contract_may_lie(const tc__contract*q){
+const tc__group*g=q->g;
+uint32_t right=tc__right_of(g);
+if(!tc__is_plain(g,right)||!tc__is_adjacent(g,right))return 0;
+tc__ix at=g->body.node.at[right]->attr[TC__LOAD_INDEX];
+int64_t row=tc__ix_value(tc__ix_run(g->body.ix,at,TC__DEPTH).stride);
+return row*tc__dtypes[q->dtype].bytes%TC__CONTRACT_PAGE&&
+tc__ix_value(g->shape.cols)%(4*q->lanes)==0;
+}
+static int tc__contract_is_tall(const tc__contract*q,int64_t m){
+if(!q->slice||!tc__contract_has_32(q)||q->dot.each>1||q->late||q->turns||
+q->number||!tc__ix_is_const(q->g->shape.cols)||tc__has_windows(q->g,q->lanes))
+return 0;
+int64_t bytes=(int64_t)tc__dtypes[q->dtype].bytes*tc__ix_value(q->depth),
+panels=tc__knob_size(q->g,TC__KNOB_PANEL,TC__CONTRACT_ALL_PANELS);
+return bytes*TC__CONTRACT_TALL_WIDTH>panels&&m>TC__CONTRACT_GRAIN&&
+m<INT64_MAX&&(m<=TC__CONTRACT_TALL||tc__contract_may_lie(q));
+}
+static int64_t tc__contract_tall_grain(const tc__contract*q,int64_t m){
+int64_t panels=(tc__ix_value(q->g->shape.cols)-1)/(4*q->lanes)+1,
+most=tc__knob_size(q->g,TC__KNOB_BLOCK,TC__CONTRACT_TALL),
+blocks=(m+most-1)/most;
+while(blocks*panels<q->g->target.threads&&m/(blocks+1)>=q->lanes)blocks++;
+return tc__padded((m+blocks-1)/blocks,q->lanes);
 }
 static int64_t tc__contract_slice(const tc__contract*q,int64_t m){
 int64_t depth=tc__ix_is_const(q->depth)?tc__ix_value(q->depth):0;
@@ -33960,6 +34026,11 @@ return q->right==TC__RIGHT_NODES&&q->dot.each==1&&!q->apart&&!q->split&&
 !tc__contract_along(q,TC__AT_RIGHT,TC__COL)&&
 tc__contract_along(q,TC__AT_RIGHT,TC__DEPTH);
 }
+static int tc__contract_lies(const tc__contract*q){
+return q->tall&&q->right==TC__RIGHT_NODES&&tc__contract_may_lie(q)&&
+tc__ix_value(q->g->shape.cols)%q->width==0&&tc__ix_is_const(q->wide)&&
+tc__ix_value(q->wide)%q->width==0;
+}
 static const tc__node*tc__contract_direct(const tc__contract*q,int64_t m){
 const tc__group*g=q->g;
 const tc__node*store=NULL;
@@ -34010,7 +34081,9 @@ if(q.dot.split)q.depth=tc__round_up(x,q.depth,2);
 q.slice=q.turns?0
 :q.late?TC__CONTRACT_LATE_SLICE<<(q.split!=0)
 :tc__contract_slice(&q,m);
-q.grain=q.slice?tc__contract_slice_grain(&q,m)
+q.tall=tc__contract_is_tall(&q,m);
+q.grain=q.tall?tc__contract_tall_grain(&q,m)
+:q.slice?tc__contract_slice_grain(&q,m)
 :tc__contract_grain(g,m,number?tc__may_tile(g):q.dot.tiles);
 if(q.dot.turned||q.turns||q.late||q.grain>m)q.grain=m;
 q.left_nodes=!tc__is_plain(g,tc__left_of(g));
@@ -34022,7 +34095,7 @@ q.right=TC__RIGHT_COLUMNS;
 q.right=TC__RIGHT_IN_PLACE,q.slice=TC__CONTRACT_STREAM_SLICE,q.streams=1;
 }else if(tc__is_plain(g,tc__right_of(g))){
 int adjacent=tc__is_adjacent(g,tc__right_of(g));
-q.flip=!adjacent&&m<=TC__CONTRACT_FLIP;
+q.flip=!adjacent&&m<=TC__CONTRACT_FLIP&&!g->target.keeps;
 if(!adjacent)
 q.right=TC__RIGHT_COLUMNS;
 else if((q.streams=tc__contract_streams(&q,m))!=0)
@@ -34036,6 +34109,7 @@ tc__window_sizes(&q,m);
 else
 tc__contract_columns(&q);
 tc__contract_blocks(&q);
+q.lies=tc__contract_lies(&q);
 q.left_rows=tc__contract_left_rows(&q,m);
 q.apart=tc__contract_is_apart(&q);
 q.staged=tc__contract_is_staged(&q);
@@ -34161,7 +34235,7 @@ return q->adjacent?tc__narrow_name(q,q->adjacent)
 :tc__class_names[tc__operand_class(q)];
 }
 static int64_t tc__contract_stride(const tc__contract*q,uint32_t id,int evaluated){
-if(evaluated)return q->left_rows?q->grain:1;
+if(evaluated)return q->left_rows?tc__contract_left_pitch(q):1;
 return tc__ix_value(
 tc__ix_run(q->g->body.ix,q->g->body.node.at[id]->attr[TC__LOAD_INDEX],TC__DEPTH)
 .stride);
@@ -34273,7 +34347,7 @@ tc__put(p->out,"const tc_i64 k1 = tc_min(k0 + slice, depth);\n");
 }
 static void tc__print_panel(tc__printer*p,const tc__contract*q,const char*lead){
 tc__line(p);
-if(q->streams||q->late){
+if(q->streams||q->late||q->tall){
 tc__put(p->out,"%s%s *panel = pack",lead,tc__panel_type(p,q));
 if(q->streams)tc__put(p->out," + k0 * %d",q->width);
 tc__put(p->out,";\n");
@@ -34298,11 +34372,17 @@ return mark;
 }
 static void tc__pack_open(tc__printer*p,const tc__contract*q,const char*of){
 tc__line(p);
+if(q->slots>1)
+tc__put(p->out,"if (packed[slot] != %s)",of);
+else
 tc__put(p->out,"if (packed[%d] != %s)",q->number,of);
 tc__block_open(p);
 }
 static void tc__pack_close(tc__printer*p,const tc__contract*q,const char*of){
 tc__line(p);
+if(q->slots>1)
+tc__put(p->out,"packed[slot] = %s;\n",of);
+else
 tc__put(p->out,"packed[%d] = %s;\n",q->number,of);
 tc__block_close(p);
 }
@@ -35019,7 +35099,9 @@ windows?"const *out, tc_i64 behind":"tile, tc_i64 step",tc__block_rest(q));
 tc__block_open(p);
 if(q->right!=TC__RIGHT_IN_PLACE){
 tc__line(p);
-tc__put(p->out,"enum { next = %d };\n",q->width);
+tc__put(p->out,"enum { next = %lld };\n",
+q->lies?(long long)tc__contract_stride(q,tc__right_of(q->g),0)
+:(long long)q->width);
 }
 for(int i=0;i<q->rows;i++){
 tc__line(p);
@@ -35136,11 +35218,49 @@ tc__print_panel(p,q,"");
 tc__print_panel_row(p,q,mark,0);
 tc__block_close(p);
 }
-static void tc__print_pack(tc__printer*p,const tc__contract*q,const uint8_t*mark){
-tc__ixpool*x=p->g->body.ix;
-int whole=tc__ix_divisor(x,p->g->shape.cols)%q->width==0&&
+static int tc__panels_are_whole(const tc__contract*q){
+tc__ixpool*x=q->g->body.ix;
+return tc__ix_divisor(x,q->g->shape.cols)%q->width==0&&
 tc__ix_divisor(x,q->wide)%q->width==0;
-int in_place=q->right==TC__RIGHT_IN_PLACE;
+}
+static void tc__print_panel_columns(tc__printer*p,const tc__contract*q,
+const uint8_t*mark){
+int whole=tc__panels_are_whole(q);
+if(!whole&&q->right!=TC__RIGHT_IN_PLACE){
+tc__line(p);
+tc__put(p->out,"if (p + %d <= c1)",q->width);
+tc__block_open(p);
+tc__print_panel_nodes(p,q,mark,0);
+p->indent--;
+tc__line(p);
+tc__put(p->out,"} else {\n");
+p->indent++;
+tc__print_panel_nodes(p,q,mark,1);
+tc__block_close(p);
+return;
+}
+tc__print_panel_nodes(p,q,mark,!whole);
+}
+static void tc__print_pack_panel(tc__printer*p,const tc__contract*q,
+const uint8_t*mark){
+if(q->right==TC__RIGHT_COLUMNS){
+tc__print_pointers(p,q,0,q->width,"p","c1");
+tc__print_interleave(p,q,tc__contract_stride(q,tc__right_of(p->g),0),"panel");
+}else if(q->split||q->dot.columns){
+tc__print_words_turned(p,q,q->split?q->split:q->dot.columns,q->width,
+"c = tc_min(p + j, c1 - 1)",
+q->slice?"k0, k1":"0, depth");
+}else if(q->staged){
+tc__print_panel_staged(p,q,mark);
+}else if(q->apart){
+tc__print_panel_apart(p,q);
+}else{
+tc__print_panel_columns(p,q,mark);
+}
+tc__print_panel_bias(p,q);
+}
+static void tc__print_pack(tc__printer*p,const tc__contract*q,const uint8_t*mark){
+int whole=tc__panels_are_whole(q),in_place=q->right==TC__RIGHT_IN_PLACE;
 if(in_place&&whole)return;
 if(q->slice&&whole&&q->right==TC__RIGHT_NODES&&!q->apart&&!q->staged&&
 !q->split&&q->dot.each==1){
@@ -35156,36 +35276,10 @@ tc__put(p->out,"c0");
 tc__put(p->out,"; p < c1; p += %d)",q->width);
 tc__block_open(p);
 tc__print_panel(p,q,"");
-if(q->right==TC__RIGHT_COLUMNS){
-tc__print_pointers(p,q,0,q->width,"p","c1");
-tc__print_interleave(p,q,tc__contract_stride(q,tc__right_of(p->g),0),"panel");
-}else if(q->split||q->dot.columns){
-tc__print_words_turned(p,q,q->split?q->split:q->dot.columns,q->width,
-"c = tc_min(p + j, c1 - 1)",
-q->slice?"k0, k1":"0, depth");
-}else if(q->staged){
-tc__print_panel_staged(p,q,mark);
-}else if(q->apart){
-tc__print_panel_apart(p,q);
-}else if(whole){
-tc__print_panel_nodes(p,q,mark,0);
-}else{
-if(!in_place){
-tc__line(p);
-tc__put(p->out,"if (p + %d <= c1)",q->width);
-tc__block_open(p);
-tc__print_panel_nodes(p,q,mark,0);
-tc__print_panel_bias(p,q);
-tc__line(p);
-tc__put(p->out,"continue;\n");
+tc__print_pack_panel(p,q,mark);
 tc__block_close(p);
 }
-tc__print_panel_nodes(p,q,mark,1);
-}
-tc__print_panel_bias(p,q);
-tc__block_close(p);
-}
-static void tc__print_pack_once(tc__printer*p,const tc__contract*q){
+static void tc__print_packed(tc__printer*p,const tc__contract*q){
 tc_ctx*c=p->out->ctx;
 size_t count=p->g->body.node.count;
 uint8_t*mark=TC__NEW_ARRAY(c,uint8_t,count);
@@ -35194,16 +35288,24 @@ p->out->failed=1;
 return;
 }
 tc__mark_needed(p->g,tc__right_of(p->g),mark);
+if(q->tall)
+tc__line(p),tc__put(p->out,"{\n"),p->indent++;
+else
 tc__pack_open(p,q,"panels");
 tc__line(p);
 tc__put(p->out,"const tc_i64 r = r0;\n");
 tc__line(p);
 tc__put(p->out,"(void)r;\n");
 tc__print_needed(p,mark,1);
+if(q->tall){
+tc__print_pack_panel(p,q,mark);
+tc__block_close(p);
+}else{
 if(q->slice)tc__print_slices(p);
 tc__print_pack(p,q,mark);
 if(q->slice)tc__block_close(p);
 tc__pack_close(p,q,"panels");
+}
 tc__free(c,mark,count*sizeof*mark);
 }
 static void tc__print_left(tc__printer*p,const tc__contract*q){
@@ -35246,12 +35348,27 @@ tc__put(p->out," for (tc_i64 r = r0; r < r1; r += %d)",p->unit);
 tc__block_open(p);
 p->axis=TC__ROW;
 snprintf(to,sizeof to,"left + %s * %lld + (r - r0)",q->slice?"(k - k0)":"k",
-(long long)q->grain);
+(long long)tc__contract_left_pitch(q));
 tc__print_needed(p,mark,1);
 tc__print_operand(p,tc__class_names[q->cls],tc__left_of(p->g),mark,to);
 p->axis=TC__COL;
 tc__block_close(p);
 tc__free(p->out->ctx,mark,p->g->body.node.count*sizeof*mark);
+}
+static void tc__print_lying_panel(tc__printer*p,const tc__contract*q){
+const tc__node*n=tc__body(p,tc__right_of(p->g));
+tc__ixpool*x=p->g->body.ix;
+tc__ix k=tc__ix_find_var(x,n->attr[TC__LOAD_INDEX],TC__DEPTH);
+tc__line(p);
+tc__put(p->out,"const tc_i64 c = p, r = r0;\n");
+tc__line(p);
+tc__put(p->out,"(void)r;\n");
+tc__line(p);
+tc__put(p->out,"const %s *panel = ",tc__panel_type(p,q));
+tc__put_at(p,n->attr[TC__LOAD_BUFFER],
+k?tc__ix_subst(x,n->attr[TC__LOAD_INDEX],k,tc__ix_const(0))
+:n->attr[TC__LOAD_INDEX]);
+tc__put(p->out," + k0 * %lld;\n",(long long)tc__contract_stride(q,n->id,0));
 }
 static void tc__print_slice_blocks(tc__printer*p,const tc__contract*q,
 const char*symbol){
@@ -35259,7 +35376,11 @@ tc__print_pointers(p,q,1,(int)tc__padded(q->grain,q->rows),"r0","r1");
 tc__line(p);
 tc__put(p->out,"for (tc_i64 p = c0; p < c1; p += %d)",q->width);
 tc__block_open(p);
-tc__print_panel(p,q,"const ");
+if(q->lies)
+tc__print_lying_panel(p,q);
+else
+tc__print_panel(p,q,q->tall?"":"const ");
+if(q->tall&&!q->lies)tc__print_packed(p,q);
 tc__line(p);
 tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += %d)",q->rows);
 tc__block_open(p);
@@ -35918,7 +36039,8 @@ tc__block_close(p);
 static void tc__print_areas(tc__printer*p,const tc__contract*q){
 tc__let_ix(p,"depth",q->depth);
 tc__let_ix(p,"wide",q->wide_padded);
-if(!q->turns)tc__let_scratch(p,q,"pack",q->pack_at);
+if(!q->turns&&!q->lies)
+tc__let_scratch(p,q,q->slots>1?"kept":"pack",q->pack_at);
 tc__let_scratch(p,q,"tile",q->tile_at);
 if(q->slice)tc__let_ix(p,"slice",tc__ix_const(q->slice));
 if(q->left_nodes)tc__let_scratch(p,q,"left",q->left_at);
@@ -35955,7 +36077,7 @@ tc__let_ix(p,"row_blocks",q->row_blocks);
 tc__let_ix(p,"col_blocks",q->col_blocks);
 tc__let_ix(p,"rows",q->m);
 tc__print_areas(p,q);
-if(!q->flip&&!q->turns&&!q->late)
+if(!q->flip&&!q->turns&&!q->late&&!q->tall)
 tc__print_kept(p);
 tc__print_tiles_open(p,q->dot.tiles);
 tc__line(p);
@@ -35974,6 +36096,13 @@ tc__put_atom(p,q->wide,0);
 tc__put(p->out,", ");
 tc__put_ix(p,p->g->shape.cols);
 tc__put(p->out,");\n");
+if(q->slots<2)return;
+tc__line(p);
+tc__put(p->out,"const tc_i64 slot = panels %% %d;\n",q->slots);
+tc__line(p);
+tc__put(p->out,"%s *pack = kept + slot * ",p->d->scalar[tc__operand_class(q)]);
+tc__put_atom(p,q->slot_size,0);
+tc__put(p->out,";\n");
 }
 static void tc__print_tile(tc__printer*p,const tc__contract*q,const char*symbol){
 if(q->right==TC__RIGHT_WINDOWS){
@@ -35989,7 +36118,7 @@ tc__print_tiles_turned(p,q,symbol);
 return;
 }
 if(q->direct)tc__print_direct_base(p,q);
-if(!q->flip&&!q->late)tc__print_pack_once(p,q);
+if(!q->flip&&!q->late&&!q->tall)tc__print_packed(p,q);
 if(q->left_nodes&&!q->left_rows)tc__print_left(p,q);
 if(q->late){
 tc__print_late(p,q,symbol);
@@ -47701,7 +47830,10 @@ uint32_t constants;
 int64_t items,grain;
 uint32_t order;
 uint32_t profile,row;
+void**kept;
+int64_t*marks;
 tc__tuned tuned;
+uint8_t keeps;
 uint8_t still;
 uint8_t there;
 tc__chosen chosen;
@@ -47780,6 +47912,8 @@ size_t scratch_bytes;
 size_t scratch_total;
 void**scratch_at;
 int64_t*packed;
+uint8_t*kept;
+size_t kept_bytes;
 int64_t flag[3];
 char*source;
 size_t source_size;
@@ -48369,6 +48503,66 @@ moved|=!id||now->id!=id,now->id=id;
 }
 if(moved)tc__program_move_still(p);
 }
+// ---- gen/exec/kept.c
+static int tc__ix_is_kept(const tc__graph*g,tc__ix e,uint32_t loop){
+uint32_t named=tc__loop_named(g,e);
+return!named||!tc__loop_has(g,loop,named);
+}
+static int tc__group_may_keep(const tc__graph*g,const tc__group*k){
+uint32_t made=0,loop=k->target.loop;
+if(!loop||k->shape.kind!=TC__CONTRACTION||k->shape.prologue||k->target.device)
+return 0;
+const tc__node*n=k->body.node.at[tc__right_of(k)];
+if(n->op!=TC_OP_LOAD||!tc__is_plain(k,n->id))return 0;
+const tc__kbuf*b=&k->buffer.at[n->attr[TC__LOAD_BUFFER]];
+if(b->place==TC__BUF_INPUT&&b->source>=g->placed&&g->place.count)
+made=g->node.at[g->place.at[b->source-g->placed].node]->loop;
+else if(b->place==TC__BUF_NODE)
+made=g->node.at[b->source]->loop;
+else if(b->place!=TC__BUF_INPUT)
+return 0;
+return!tc__loop_has(g,loop,made)&&tc__ix_is_kept(g,n->attr[TC__LOAD_INDEX],loop);
+}
+static size_t tc__launch_kept_bytes(tc__program*p,const tc__launch*l,
+const tc__ixenv*env){
+size_t need=tc__interp_scratch_bytes(l->interp,env->sym);
+size_t compiled=(size_t)tc__ix_eval(&p->ix,l->group->shape.scratch,env);
+return((compiled>need?compiled:need)+4096+63)/64*64;
+}
+static int tc__program_keep(tc__program*p,const tc__ixenv*env){
+size_t threads=(size_t)tc__threads(p->ctx),total=0,at=0;
+for(size_t i=0;i<p->launch.count;i++){
+const tc__launch*l=&p->launch.at[i];
+if(l->interp&&l->group->target.keeps)
+total+=threads*tc__launch_kept_bytes(p,l,env);
+}
+if(total>p->kept_bytes){
+uint8_t*more=(uint8_t*)tc__alloc_aligned(p->ctx,total);
+if(!more)return 0;
+if(p->kept)tc__free_aligned(p->ctx,p->kept,p->kept_bytes);
+p->kept=more,p->kept_bytes=total;
+}
+for(size_t i=0;total&&i<p->launch.count;i++){
+tc__launch*l=&p->launch.at[i];
+if(!l->interp||!l->group->target.keeps)continue;
+if(!l->kept)l->kept=TC__ANEW_ARRAY(&p->arena,void*,threads);
+if(!l->marks)l->marks=TC__ANEW_ARRAY(&p->arena,int64_t,threads*TC__PACKED);
+if(!l->kept||!l->marks)return 0;
+for(size_t w=0;w<threads;w++){
+l->kept[w]=p->kept+at;
+at+=tc__launch_kept_bytes(p,l,env);
+}
+l->args.scratch=l->kept,l->args.packed=l->marks,l->keeps=1;
+}
+return 1;
+}
+static void tc__loop_forget(tc__program*p,uint32_t loop){
+const tc__looping*r=&p->loops.run[loop];
+for(uint32_t i=r->begin;i<r->end;i++){
+tc__launch*l=&p->launch.at[p->act[i].at];
+if(p->act[i].kind==TC__ACT_LAUNCH&&l->keeps)l->args.turn=++p->ctx->turns;
+}
+}
 // ---- gen/exec/program.c
 static uint64_t tc__made_ns(const tc__program*p){
 const tc_stats*a=&p->after,*b=&p->before;
@@ -48437,6 +48631,7 @@ tc__loops_close(&p->loops,&p->graph);
 if(p->dispatch)tc__program_unwatch(p),tc__dispatches_free(p);
 if(p->memory)tc__free_aligned(c,p->memory,p->memory_bytes);
 if(p->scratch)tc__free_aligned(c,p->scratch,p->scratch_total);
+if(p->kept)tc__free_aligned(c,p->kept,p->kept_bytes);
 if(p->source)tc__free(c,p->source,p->source_size);
 tc__graph_close(&p->graph);
 tc__ix_close(&p->ix);
@@ -48525,6 +48720,7 @@ if(l->group->target.device)return 1;
 tc__group_from_begin(l->group);
 memset(&rules,0,sizeof rules);
 l->group->target.threads=tc__program_threads(p);
+l->group->target.keeps=tc__group_may_keep(&p->graph,l->group);
 tc__group_tune(l->group,p->ctx->target,&rules);
 l->interp=tc__interp_prepare(p->ctx,l->group);
 l->args.buf=l->buf,l->args.flag=p->flag;
@@ -48592,7 +48788,7 @@ for(size_t i=0;i<threads;i++)
 p->scratch_at[i]=p->scratch+i*p->scratch_bytes;
 for(size_t i=0;i<p->launch.count;i++){
 tc__launch*l=&p->launch.at[i];
-l->args.scratch=p->scratch_at,l->args.packed=p->packed;
+l->args.scratch=p->scratch_at,l->args.packed=p->packed,l->keeps=0;
 if(l->opaque)l->opaque->memory=p->scratch;
 }
 return 1;
@@ -48751,7 +48947,9 @@ return works;
 static int tc__program_lay_out_here(tc__program*p,const tc__ixenv*env){
 if(!tc__program_works_here(p))return 1;
 size_t opaque=tc__scratch_opaque(p,env);
-if(!tc__program_scratch(p,tc__scratch_wanted(p,env),opaque))return 0;
+if(!tc__program_scratch(p,tc__scratch_wanted(p,env),opaque)||
+!tc__program_keep(p,env))
+return 0;
 for(size_t i=0;i<p->launch.count;i++)
 if(p->launch.at[i].interp||p->launch.at[i].opaque)
 tc__launch_lay_out(p,&p->launch.at[i],env);
@@ -50700,7 +50898,7 @@ tc__interp_run(l->interp,&l->args,lo,hi,worker);
 tc__fp_leave(host);
 }
 static void tc__launch_share(tc_ctx*c,tc__launch*l,tc__pool_fn part,void*arg){
-l->args.turn=++c->turns;
+if(!l->keeps)l->args.turn=++c->turns;
 tc__pool_run(tc__pool_of(c),part,arg,l->items,l->grain);
 }
 static void tc__launch_all(tc_ctx*c,tc__launch*l){
@@ -50921,6 +51119,7 @@ tc__ixenv env;
 memset(&env,0,sizeof env);
 env.sym=p->size.at;
 *l=p->launch.at[i],l->group=&w->group;
+l->args.scratch=p->scratch_at,l->args.packed=p->packed,l->keeps=0;
 tc__group_tune(&w->group,p->ctx->target,&tuning);
 tc__launch_lay_out(p,l,&env);
 size_t need=(size_t)tc__ix_eval(&p->ix,w->group.shape.scratch,&env);
@@ -52515,6 +52714,7 @@ static int tc__act_loop(tc__program*p,uint32_t*i){
 uint32_t loop=p->act[*i].at;
 const tc__looping*l=&p->loops.run[loop];
 int first=p->act[*i].kind==TC__ACT_LOOP,turn=0;
+if(first)tc__loop_forget(p,loop);
 int ok=first?tc__loop_begin(&p->loops,&p->graph,loop,p->size.at,&turn)
 :tc__loop_again(&p->loops,&p->graph,loop,p->size.at,&turn);
 for(tc__dispatch*r=p->dispatch;r;r=r->next)tc__dispatch_turn(r,p->size.at);

@@ -632,6 +632,7 @@
 #include "exec/outputs.c"
 #include "exec/runner.c"
 #include "exec/still.c"
+#include "exec/kept.c"
 #include "exec/program.c"
 #include "exec/program_devices.c"
 #include "exec/pipeline.c"

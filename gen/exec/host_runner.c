@@ -149,6 +149,7 @@ static int tc__host_vary(tc__program *p, uint32_t i, tc__variant *w) {
     memset(&env, 0, sizeof env);
     env.sym = p->size.at;
     *l = p->launch.at[i], l->group = &w->group;
+    l->args.scratch = p->scratch_at, l->args.packed = p->packed, l->keeps = 0;
     tc__group_tune(&w->group, p->ctx->target, &tuning);
     tc__launch_lay_out(p, l, &env);
     size_t need = (size_t)tc__ix_eval(&p->ix, w->group.shape.scratch, &env);

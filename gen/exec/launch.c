@@ -19,7 +19,7 @@ static void tc__launch_part(void *arg, int64_t lo, int64_t hi, int worker) {
 // Its items are shared out among threads, `part` does those of a piece. A thread keeps what it packed for the
 // pieces that it does of one launch.
 static void tc__launch_share(tc_ctx *c, tc__launch *l, tc__pool_fn part, void *arg) {
-    l->args.turn = ++c->turns;
+    if (!l->keeps) l->args.turn = ++c->turns;
     tc__pool_run(tc__pool_of(c), part, arg, l->items, l->grain);
 }
 

@@ -27,7 +27,10 @@ typedef struct tc__launch {
     int64_t items, grain;  // work items, and how many of them are worth a thread
     uint32_t order;        // of the program's job, while there is one
     uint32_t profile, row; // the profile that it has a row in: see exec/profile.c
+    void **kept; // scratch of its own, by worker, and what is packed there: exec/kept.c
+    int64_t *marks;
     tc__tuned tuned;
+    uint8_t keeps;     // it has them, and its number from turn to turn of a loop
     uint8_t still;     // it makes the same in each run: exec/still.c,
     uint8_t there;     //   and did
     tc__chosen chosen; // HERE, KNOWN
@@ -120,8 +123,10 @@ typedef struct tc__program {
     size_t scratch_total; // of all
     void **scratch_at;    // by worker
     int64_t *packed;      // the same: tc__kargs.packed
-    int64_t flag[3];      // CHECK: site + 1, value, limit
-    char *source;         // emitted C of all kernels, owned; NULL = none
+    uint8_t *kept;        // that of launches of loops, all of it
+    size_t kept_bytes;
+    int64_t flag[3]; // CHECK: site + 1, value, limit
+    char *source;    // emitted C of all kernels, owned; NULL = none
     size_t source_size;
     const tc__backend *backend; // NULL = of an eager op
     tc__foreign *foreign;       // what a registered backend has of it; owned

@@ -86,6 +86,7 @@ static void tc__program_free(tc__program *p) {
     if (p->dispatch) tc__program_unwatch(p), tc__dispatches_free(p);
     if (p->memory) tc__free_aligned(c, p->memory, p->memory_bytes);
     if (p->scratch) tc__free_aligned(c, p->scratch, p->scratch_total);
+    if (p->kept) tc__free_aligned(c, p->kept, p->kept_bytes);
     if (p->source) tc__free(c, p->source, p->source_size);
     tc__graph_close(&p->graph);
     tc__ix_close(&p->ix);
@@ -188,6 +189,7 @@ static int tc__launch_prepare(tc__program *p, tc__launch *l) {
     tc__group_from_begin(l->group);
     memset(&rules, 0, sizeof rules);
     l->group->target.threads = tc__program_threads(p);
+    l->group->target.keeps = tc__group_may_keep(&p->graph, l->group);
     tc__group_tune(l->group, p->ctx->target, &rules);
     l->interp = tc__interp_prepare(p->ctx, l->group);
     l->args.buf = l->buf, l->args.flag = p->flag;
@@ -263,7 +265,7 @@ static int tc__program_scratch(tc__program *p, size_t want, size_t total) {
         p->scratch_at[i] = p->scratch + i * p->scratch_bytes;
     for (size_t i = 0; i < p->launch.count; i++) {
         tc__launch *l = &p->launch.at[i];
-        l->args.scratch = p->scratch_at, l->args.packed = p->packed;
+        l->args.scratch = p->scratch_at, l->args.packed = p->packed, l->keeps = 0;
         if (l->opaque) l->opaque->memory = p->scratch;
     }
     return 1;
@@ -449,7 +451,9 @@ static int tc__program_works_here(const tc__program *p) {
 static int tc__program_lay_out_here(tc__program *p, const tc__ixenv *env) {
     if (!tc__program_works_here(p)) return 1;
     size_t opaque = tc__scratch_opaque(p, env);
-    if (!tc__program_scratch(p, tc__scratch_wanted(p, env), opaque)) return 0;
+    if (!tc__program_scratch(p, tc__scratch_wanted(p, env), opaque) ||
+        !tc__program_keep(p, env))
+        return 0;
     for (size_t i = 0; i < p->launch.count; i++)
         if (p->launch.at[i].interp || p->launch.at[i].opaque)
             tc__launch_lay_out(p, &p->launch.at[i], env);

@@ -133,6 +133,7 @@ static int tc__act_loop(tc__program *p, uint32_t *i) {
     uint32_t loop = p->act[*i].at;
     const tc__looping *l = &p->loops.run[loop];
     int first = p->act[*i].kind == TC__ACT_LOOP, turn = 0;
+    if (first) tc__loop_forget(p, loop);
     int ok = first ? tc__loop_begin(&p->loops, &p->graph, loop, p->size.at, &turn)
                    : tc__loop_again(&p->loops, &p->graph, loop, p->size.at, &turn);
     for (tc__dispatch *r = p->dispatch; r; r = r->next) tc__dispatch_turn(r, p->size.at);

@@ -146,6 +146,12 @@ static void tc__contract_columns(tc__contract *q) {
         int64_t share = tc__contract_share(q, TC__CONTRACT_LATE_ITEMS);
         if (share > wide) wide = share;
     }
+    if (q->tall) {
+        int64_t m = tc__ix_value(q->m), blocks = (m + q->grain - 1) / q->grain;
+        int64_t share = blocks * tc__contract_share(q, 1);
+        wide =
+            share < TC__CONTRACT_TALL_COLUMNS ? share : (int64_t)TC__CONTRACT_TALL_COLUMNS;
+    }
     if (q->dot.turned) {
         wide = TC__CONTRACT_TILES_SUMS / tc__padded(q->grain, q->rows);
         wide = wide < 2 * q->width ? 2 * q->width : wide / q->width * q->width;
@@ -190,6 +196,27 @@ static tc__ix tc__contract_buffer_at(const tc__group *g, size_t i, int64_t grain
     return at;
 }
 
+// From one k to the next of a left operand that is evaluated by vectors of rows: an odd number of them, so that the k of one row
+// lie in all sets of an L1.
+static int64_t tc__contract_left_pitch(const tc__contract *q) {
+    int64_t vectors = (q->grain + q->lanes - 1) / q->lanes;
+    return (vectors | 1) * q->lanes;
+}
+
+// How many blocks of columns a worker keeps the panels of, while a loop goes on.
+static int tc__contract_slots(const tc__contract *q, tc__ix bytes) {
+    const tc__group *g = q->g;
+    int packs = q->right == TC__RIGHT_NODES || q->right == TC__RIGHT_COLUMNS;
+    if (!g->target.keeps || !packs || q->number || q->phases > 1 || q->dot.each > 1 ||
+        q->late || q->tall || q->turns || !tc__ix_is_const(bytes) ||
+        !tc__ix_is_const(q->col_blocks) || !tc__ix_equals(g->shape.batch, 1))
+        return 0;
+    int64_t most = TC__CONTRACT_KEPT_BYTES / tc__ix_value(bytes),
+            blocks = tc__ix_value(q->col_blocks);
+    if (most > TC__CONTRACT_KEPT) most = TC__CONTRACT_KEPT;
+    return (int)(blocks < most ? blocks : most);
+}
+
 // Scratch of the product from `at` on.
 static void tc__contract_scratch(tc__contract *q, tc__ix at) {
     tc__ixpool *x = q->g->body.ix;
@@ -198,14 +225,21 @@ static void tc__contract_scratch(tc__contract *q, tc__ix at) {
     int windows = q->right == TC__RIGHT_WINDOWS;
     int64_t tall = tc__padded(q->grain, windows ? q->width : q->flip ? q->lanes : q->rows);
     // Panel is packed: the rows, or what columns are left over, or what is used at once.
-    int one = q->flip || q->streams || q->late;
+    int one = q->flip || q->streams || q->late || q->tall;
     tc__ix panels = q->turns                   ? tc__ix_const(0)
                     : windows || q->dot.turned ? tc__ix_const(tall)
                     : one                      ? tc__ix_const(q->width)
                                                : q->wide_padded;
-    tc__ix packed = q->few || q->late ? tc__ix_const(q->slice) : deep;
-    q->pack_at = tc__contract_area(q, tc__ix_mul(x, packed, panels));
-    int64_t lefts = q->dot.turned ? q->width : q->dot.tiles ? tall : q->grain;
+    tc__ix packed = q->few || q->late || q->tall ? tc__ix_const(q->slice) : deep;
+    panels = tc__ix_mul(x, packed, panels);
+    q->slots = tc__contract_slots(q, tc__ix_mul(x, panels, tc__ix_const(4)));
+    q->slot_size = panels;
+    if (q->slots > 1) panels = tc__ix_mul(x, panels, tc__ix_const(q->slots));
+    q->pack_at = tc__contract_area(q, panels);
+    int64_t lefts = q->dot.turned  ? q->width
+                    : q->dot.tiles ? tall
+                    : q->left_rows ? tc__contract_left_pitch(q)
+                                   : q->grain;
     tc__ix left = q->left_rows && q->slice ? tc__ix_const(q->slice) : deep;
     q->left_at =
         tc__contract_area(q, q->left_nodes ? tc__ix_mul(x, left, tc__ix_const(lefts)) : 0);
@@ -265,6 +299,39 @@ static int tc__tiles_turn(const tc__contract *q) {
         return 0;
     int64_t m = tc__ix_value(q->m), words = tc__ix_value(q->depth);
     return m <= TC__CONTRACT_TILES_TURN && m * words <= TC__CONTRACT_TILES_WORDS;
+}
+
+// Whether blocks can read all of the right operand as it lies in memory, by whole vectors of columns. Where its rows are a
+// multiple of a page apart they would share few sets of the caches: 2048 x 2048 x 2048 takes 1.15 times as long so.
+static int tc__contract_may_lie(const tc__contract *q) {
+    const tc__group *g = q->g;
+    uint32_t right = tc__right_of(g);
+    if (!tc__is_plain(g, right) || !tc__is_adjacent(g, right)) return 0;
+    tc__ix at = g->body.node.at[right]->attr[TC__LOAD_INDEX];
+    int64_t row = tc__ix_value(tc__ix_run(g->body.ix, at, TC__DEPTH).stride);
+    return row * tc__dtypes[q->dtype].bytes % TC__CONTRACT_PAGE &&
+           tc__ix_value(g->shape.cols) % (4 * q->lanes) == 0;
+}
+
+// Whether an item of m rows has many of them, and reads a panel's slice in memory, or packs it when it is used, into a cache: all
+// slices of an item would not stay in an L2.
+static int tc__contract_is_tall(const tc__contract *q, int64_t m) {
+    if (!q->slice || !tc__contract_has_32(q) || q->dot.each > 1 || q->late || q->turns ||
+        q->number || !tc__ix_is_const(q->g->shape.cols) || tc__has_windows(q->g, q->lanes))
+        return 0;
+    int64_t bytes = (int64_t)tc__dtypes[q->dtype].bytes * tc__ix_value(q->depth),
+            panels = tc__knob_size(q->g, TC__KNOB_PANEL, TC__CONTRACT_ALL_PANELS);
+    return bytes * TC__CONTRACT_TALL_WIDTH > panels && m > TC__CONTRACT_GRAIN &&
+           m < INT64_MAX && (m <= TC__CONTRACT_TALL || tc__contract_may_lie(q));
+}
+
+// Rows of an item then. Where threads would have no columns they share rows.
+static int64_t tc__contract_tall_grain(const tc__contract *q, int64_t m) {
+    int64_t panels = (tc__ix_value(q->g->shape.cols) - 1) / (4 * q->lanes) + 1,
+            most = tc__knob_size(q->g, TC__KNOB_BLOCK, TC__CONTRACT_TALL),
+            blocks = (m + most - 1) / most;
+    while (blocks * panels < q->g->target.threads && m / (blocks + 1) >= q->lanes) blocks++;
+    return tc__padded((m + blocks - 1) / blocks, q->lanes);
 }
 
 // The slice of the depth of a product of m rows; 0 = its panels hold all of it.
@@ -367,6 +434,14 @@ static int tc__contract_is_staged(const tc__contract *q) {
            tc__contract_along(q, TC__AT_RIGHT, TC__DEPTH);
 }
 
+// Whether blocks of a tall item do read it there. Its lines are asked for together, and lie in an L2 behind a panel's first block:
+// packing takes longer.
+static int tc__contract_lies(const tc__contract *q) {
+    return q->tall && q->right == TC__RIGHT_NODES && tc__contract_may_lie(q) &&
+           tc__ix_value(q->g->shape.cols) % q->width == 0 && tc__ix_is_const(q->wide) &&
+           tc__ix_value(q->wide) % q->width == 0;
+}
+
 // The STORE of a product of which nothing else is made and whose rows lie beside each other; else NULL.
 static const tc__node *tc__contract_direct(const tc__contract *q, int64_t m) {
     const tc__group *g = q->g;
@@ -420,8 +495,10 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at, int numb
     q.slice = q.turns  ? 0
               : q.late ? TC__CONTRACT_LATE_SLICE << (q.split != 0)
                        : tc__contract_slice(&q, m);
-    q.grain = q.slice ? tc__contract_slice_grain(&q, m)
-                      : tc__contract_grain(g, m, number ? tc__may_tile(g) : q.dot.tiles);
+    q.tall = tc__contract_is_tall(&q, m);
+    q.grain = q.tall    ? tc__contract_tall_grain(&q, m)
+              : q.slice ? tc__contract_slice_grain(&q, m)
+                        : tc__contract_grain(g, m, number ? tc__may_tile(g) : q.dot.tiles);
     if (q.dot.turned || q.turns || q.late || q.grain > m) q.grain = m;
     q.left_nodes = !tc__is_plain(g, tc__left_of(g));
     if (tc__has_windows(g, q.lanes)) {
@@ -432,7 +509,7 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at, int numb
         q.right = TC__RIGHT_IN_PLACE, q.slice = TC__CONTRACT_STREAM_SLICE, q.streams = 1;
     } else if (tc__is_plain(g, tc__right_of(g))) {
         int adjacent = tc__is_adjacent(g, tc__right_of(g));
-        q.flip = !adjacent && m <= TC__CONTRACT_FLIP;
+        q.flip = !adjacent && m <= TC__CONTRACT_FLIP && !g->target.keeps;
         if (!adjacent)
             q.right = TC__RIGHT_COLUMNS;
         else if ((q.streams = tc__contract_streams(&q, m)) != 0)
@@ -446,6 +523,7 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at, int numb
     else
         tc__contract_columns(&q);
     tc__contract_blocks(&q);
+    q.lies = tc__contract_lies(&q);
     q.left_rows = tc__contract_left_rows(&q, m);
     q.apart = tc__contract_is_apart(&q);
     q.staged = tc__contract_is_staged(&q);

@@ -144,9 +144,10 @@ typedef struct tc__group_target {
     uint32_t matrix_warps; // that multiply tiles in shared memory together; 0 = none do
     uint32_t tensor_maps;  // 1: it brings tiles to shared memory by itself
     int threads;           // of the host that may share its items; 0 = unknown
-    int checked;           // its text looks at every access to a tensor
-    int tf32;              // its products may take f32 as tf32: tc_options.allow_tf32
-    int fast;              // tc_options.numerics: products of bf16 may be summed in pairs
+    int keeps;   // its product's right operand is the same in all turns of its loop
+    int checked; // its text looks at every access to a tensor
+    int tf32;    // its products may take f32 as tf32: tc_options.allow_tf32
+    int fast;    // tc_options.numerics: products of bf16 may be summed in pairs
     int guarded; // it does nothing where a kernel before it met a wrong index: exec/outputs.c
 } tc__group_target;
 

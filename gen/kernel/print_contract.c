@@ -5,7 +5,8 @@
 static void tc__print_areas(tc__printer *p, const tc__contract *q) {
     tc__let_ix(p, "depth", q->depth);
     tc__let_ix(p, "wide", q->wide_padded);
-    if (!q->turns) tc__let_scratch(p, q, "pack", q->pack_at);
+    if (!q->turns && !q->lies)
+        tc__let_scratch(p, q, q->slots > 1 ? "kept" : "pack", q->pack_at);
     tc__let_scratch(p, q, "tile", q->tile_at);
     if (q->slice) tc__let_ix(p, "slice", tc__ix_const(q->slice));
     if (q->left_nodes) tc__let_scratch(p, q, "left", q->left_at);
@@ -49,7 +50,7 @@ static void tc__print_item_head(tc__printer *p, const tc__contract *q) {
     tc__let_ix(p, "col_blocks", q->col_blocks);
     tc__let_ix(p, "rows", q->m);
     tc__print_areas(p, q);
-    if (!q->flip && !q->turns && !q->late)
+    if (!q->flip && !q->turns && !q->late && !q->tall)
         tc__print_kept(p); // flipped panels are of the item
     tc__print_tiles_open(p, q->dot.tiles);
     tc__line(p);
@@ -68,6 +69,13 @@ static void tc__print_item_head(tc__printer *p, const tc__contract *q) {
     tc__put(p->out, ", ");
     tc__put_ix(p, p->g->shape.cols);
     tc__put(p->out, ");\n");
+    if (q->slots < 2) return;
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 slot = panels %% %d;\n", q->slots);
+    tc__line(p);
+    tc__put(p->out, "%s *pack = kept + slot * ", p->d->scalar[tc__operand_class(q)]);
+    tc__put_atom(p, q->slot_size, 0);
+    tc__put(p->out, ";\n");
 }
 
 // The tile of an item's rows and columns.
@@ -85,7 +93,7 @@ static void tc__print_tile(tc__printer *p, const tc__contract *q, const char *sy
         return;
     }
     if (q->direct) tc__print_direct_base(p, q);
-    if (!q->flip && !q->late) tc__print_pack_once(p, q);
+    if (!q->flip && !q->late && !q->tall) tc__print_packed(p, q);
     if (q->left_nodes && !q->left_rows) tc__print_left(p, q);
     if (q->late) {
         tc__print_late(p, q, symbol);

@@ -8,6 +8,7 @@
 //   left    rows of the left operand in place when k moves by a constant, else evaluated; where
 //           k is far apart and several panels read them, evaluated by vectors of rows, k-major
 //   slice   a long depth goes slice by slice, each adding to the tile
+//   tall    many rows use a panel's slice at once: it is read in memory, or packed there and then
 //   direct  where the epilogue is a store and nothing else, whole blocks lie in the result
 //   flip    few rows and weights stored [columns, k]: the panel holds the rows, columns are
 //           read in place, the tile is transposed at the end; fma(a, b, c) = fma(b, a, c)
@@ -221,7 +222,9 @@ static void tc__print_contract_block(tc__printer *p, const tc__contract *q,
     tc__block_open(p);
     if (q->right != TC__RIGHT_IN_PLACE) {
         tc__line(p);
-        tc__put(p->out, "enum { next = %d };\n", q->width);
+        tc__put(p->out, "enum { next = %lld };\n",
+                q->lies ? (long long)tc__contract_stride(q, tc__right_of(q->g), 0)
+                        : (long long)q->width);
     }
     for (int i = 0; i < q->rows; i++) {
         tc__line(p);
@@ -352,12 +355,56 @@ static void tc__print_pack_rows(tc__printer *p, const tc__contract *q,
     tc__block_close(p);
 }
 
+// Whether all panels of an item have as many columns.
+static int tc__panels_are_whole(const tc__contract *q) {
+    tc__ixpool *x = q->g->body.ix;
+    return tc__ix_divisor(x, q->g->shape.cols) % q->width == 0 &&
+           tc__ix_divisor(x, q->wide) % q->width == 0;
+}
+
+// Evaluated by vectors of columns; the last panel may have fewer.
+static void tc__print_panel_columns(tc__printer *p, const tc__contract *q,
+                                    const uint8_t *mark) {
+    int whole = tc__panels_are_whole(q);
+    if (!whole && q->right != TC__RIGHT_IN_PLACE) {
+        tc__line(p);
+        tc__put(p->out, "if (p + %d <= c1)", q->width);
+        tc__block_open(p);
+        tc__print_panel_nodes(p, q, mark, 0);
+        p->indent--;
+        tc__line(p);
+        tc__put(p->out, "} else {\n");
+        p->indent++;
+        tc__print_panel_nodes(p, q, mark, 1);
+        tc__block_close(p);
+        return;
+    }
+    tc__print_panel_nodes(p, q, mark, !whole);
+}
+
+// The panel of the columns from p on.
+static void tc__print_pack_panel(tc__printer *p, const tc__contract *q,
+                                 const uint8_t *mark) {
+    if (q->right == TC__RIGHT_COLUMNS) {
+        tc__print_pointers(p, q, 0, q->width, "p", "c1");
+        tc__print_interleave(p, q, tc__contract_stride(q, tc__right_of(p->g), 0), "panel");
+    } else if (q->split || q->dot.columns) {
+        tc__print_words_turned(p, q, q->split ? q->split : q->dot.columns, q->width,
+                               "c = tc_min(p + j, c1 - 1)",
+                               q->slice ? "k0, k1" : "0, depth");
+    } else if (q->staged) {
+        tc__print_panel_staged(p, q, mark);
+    } else if (q->apart) {
+        tc__print_panel_apart(p, q);
+    } else {
+        tc__print_panel_columns(p, q, mark);
+    }
+    tc__print_panel_bias(p, q);
+}
+
 // Panel by panel of the right operand.
 static void tc__print_pack(tc__printer *p, const tc__contract *q, const uint8_t *mark) {
-    tc__ixpool *x = p->g->body.ix;
-    int whole = tc__ix_divisor(x, p->g->shape.cols) % q->width == 0 &&
-                tc__ix_divisor(x, q->wide) % q->width == 0;
-    int in_place = q->right == TC__RIGHT_IN_PLACE;
+    int whole = tc__panels_are_whole(q), in_place = q->right == TC__RIGHT_IN_PLACE;
     if (in_place && whole) return;
     if (q->slice && whole && q->right == TC__RIGHT_NODES && !q->apart && !q->staged &&
         !q->split && q->dot.each == 1) {
@@ -373,37 +420,12 @@ static void tc__print_pack(tc__printer *p, const tc__contract *q, const uint8_t 
     tc__put(p->out, "; p < c1; p += %d)", q->width);
     tc__block_open(p);
     tc__print_panel(p, q, "");
-    if (q->right == TC__RIGHT_COLUMNS) {
-        tc__print_pointers(p, q, 0, q->width, "p", "c1");
-        tc__print_interleave(p, q, tc__contract_stride(q, tc__right_of(p->g), 0), "panel");
-    } else if (q->split || q->dot.columns) {
-        tc__print_words_turned(p, q, q->split ? q->split : q->dot.columns, q->width,
-                               "c = tc_min(p + j, c1 - 1)",
-                               q->slice ? "k0, k1" : "0, depth");
-    } else if (q->staged) {
-        tc__print_panel_staged(p, q, mark);
-    } else if (q->apart) {
-        tc__print_panel_apart(p, q);
-    } else if (whole) {
-        tc__print_panel_nodes(p, q, mark, 0);
-    } else {
-        if (!in_place) {
-            tc__line(p);
-            tc__put(p->out, "if (p + %d <= c1)", q->width);
-            tc__block_open(p);
-            tc__print_panel_nodes(p, q, mark, 0);
-            tc__print_panel_bias(p, q);
-            tc__line(p);
-            tc__put(p->out, "continue;\n");
-            tc__block_close(p);
-        }
-        tc__print_panel_nodes(p, q, mark, 1);
-    }
-    tc__print_panel_bias(p, q);
+    tc__print_pack_panel(p, q, mark);
     tc__block_close(p);
 }
 
-static void tc__print_pack_once(tc__printer *p, const tc__contract *q) {
+// What is packed for an item, once for all those of its columns; of a tall one the panel at hand, and its slice.
+static void tc__print_packed(tc__printer *p, const tc__contract *q) {
     tc_ctx *c = p->out->ctx;
     size_t count = p->g->body.node.count;
     uint8_t *mark = TC__NEW_ARRAY(c, uint8_t, count);
@@ -412,16 +434,24 @@ static void tc__print_pack_once(tc__printer *p, const tc__contract *q) {
         return;
     }
     tc__mark_needed(p->g, tc__right_of(p->g), mark);
-    tc__pack_open(p, q, "panels");
+    if (q->tall)
+        tc__line(p), tc__put(p->out, "{\n"), p->indent++;
+    else
+        tc__pack_open(p, q, "panels");
     tc__line(p);
     tc__put(p->out, "const tc_i64 r = r0;\n");
     tc__line(p);
     tc__put(p->out, "(void)r;\n");
     tc__print_needed(p, mark, 1);
-    if (q->slice) tc__print_slices(p);
-    tc__print_pack(p, q, mark);
-    if (q->slice) tc__block_close(p);
-    tc__pack_close(p, q, "panels");
+    if (q->tall) {
+        tc__print_pack_panel(p, q, mark);
+        tc__block_close(p);
+    } else {
+        if (q->slice) tc__print_slices(p);
+        tc__print_pack(p, q, mark);
+        if (q->slice) tc__block_close(p);
+        tc__pack_close(p, q, "panels");
+    }
     tc__free(c, mark, count * sizeof *mark);
 }
 
@@ -468,12 +498,29 @@ static void tc__print_left_rows(tc__printer *p, const tc__contract *q) {
     tc__block_open(p);
     p->axis = TC__ROW;
     snprintf(to, sizeof to, "left + %s * %lld + (r - r0)", q->slice ? "(k - k0)" : "k",
-             (long long)q->grain);
+             (long long)tc__contract_left_pitch(q));
     tc__print_needed(p, mark, 1);
     tc__print_operand(p, tc__class_names[q->cls], tc__left_of(p->g), mark, to);
     p->axis = TC__COL;
     tc__block_close(p);
     tc__free(p->out->ctx, mark, p->g->body.node.count * sizeof *mark);
+}
+
+// The panel of the columns from p on, of a slice, in memory.
+static void tc__print_lying_panel(tc__printer *p, const tc__contract *q) {
+    const tc__node *n = tc__body(p, tc__right_of(p->g));
+    tc__ixpool *x = p->g->body.ix;
+    tc__ix k = tc__ix_find_var(x, n->attr[TC__LOAD_INDEX], TC__DEPTH);
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 c = p, r = r0;\n");
+    tc__line(p);
+    tc__put(p->out, "(void)r;\n");
+    tc__line(p);
+    tc__put(p->out, "const %s *panel = ", tc__panel_type(p, q));
+    tc__put_at(p, n->attr[TC__LOAD_BUFFER],
+               k ? tc__ix_subst(x, n->attr[TC__LOAD_INDEX], k, tc__ix_const(0))
+                 : n->attr[TC__LOAD_INDEX]);
+    tc__put(p->out, " + k0 * %lld;\n", (long long)tc__contract_stride(q, n->id, 0));
 }
 
 // Blocks of a slice of the depth: panels outside, so that a panel's slice stays in L1 for all rows.
@@ -483,7 +530,11 @@ static void tc__print_slice_blocks(tc__printer *p, const tc__contract *q,
     tc__line(p);
     tc__put(p->out, "for (tc_i64 p = c0; p < c1; p += %d)", q->width);
     tc__block_open(p);
-    tc__print_panel(p, q, "const ");
+    if (q->lies)
+        tc__print_lying_panel(p, q);
+    else
+        tc__print_panel(p, q, q->tall ? "" : "const ");
+    if (q->tall && !q->lies) tc__print_packed(p, q);
     tc__line(p);
     tc__put(p->out, "for (tc_i64 i = 0; i < r1 - r0; i += %d)", q->rows);
     tc__block_open(p);

@@ -26,7 +26,7 @@ static const char *tc__panel_suffix(const tc__contract *q) {
 }
 
 static int64_t tc__contract_stride(const tc__contract *q, uint32_t id, int evaluated) {
-    if (evaluated) return q->left_rows ? q->grain : 1;
+    if (evaluated) return q->left_rows ? tc__contract_left_pitch(q) : 1;
     return tc__ix_value(
         tc__ix_run(q->g->body.ix, q->g->body.node.at[id]->attr[TC__LOAD_INDEX], TC__DEPTH)
             .stride);
@@ -159,7 +159,7 @@ static void tc__print_slices(tc__printer *p) {
 // The panel of the columns from p on.
 static void tc__print_panel(tc__printer *p, const tc__contract *q, const char *lead) {
     tc__line(p);
-    if (q->streams || q->late) { // the only one
+    if (q->streams || q->late || q->tall) { // the only one
         tc__put(p->out, "%s%s *panel = pack", lead, tc__panel_type(p, q));
         if (q->streams) tc__put(p->out, " + k0 * %d", q->width);
         tc__put(p->out, ";\n");
@@ -189,13 +189,19 @@ static uint8_t *tc__mark_left(tc__printer *p) {
 // `if (packed[0] != panels) {`: what follows is packed once for the items of which `of` tells, and remembered so.
 static void tc__pack_open(tc__printer *p, const tc__contract *q, const char *of) {
     tc__line(p);
-    tc__put(p->out, "if (packed[%d] != %s)", q->number, of);
+    if (q->slots > 1)
+        tc__put(p->out, "if (packed[slot] != %s)", of);
+    else
+        tc__put(p->out, "if (packed[%d] != %s)", q->number, of);
     tc__block_open(p);
 }
 
 static void tc__pack_close(tc__printer *p, const tc__contract *q, const char *of) {
     tc__line(p);
-    tc__put(p->out, "packed[%d] = %s;\n", q->number, of);
+    if (q->slots > 1)
+        tc__put(p->out, "packed[slot] = %s;\n", of);
+    else
+        tc__put(p->out, "packed[%d] = %s;\n", q->number, of);
     tc__block_close(p);
 }
 

@@ -22,7 +22,7 @@ static int tc__groups_same(const tc__group *a, const tc__group *b) {
     if (a->body.ix != b->body.ix || a->shape.kind == TC__OPAQUE ||
         memcmp(&a->shape, &b->shape, sizeof a->shape) || a->target.checked ||
         b->target.checked || a->target.tf32 != b->target.tf32 ||
-        a->target.guarded != b->target.guarded ||
+        a->target.guarded != b->target.guarded || a->target.keeps != b->target.keeps ||
         a->body.node.count != b->body.node.count || a->buffer.count != b->buffer.count)
         return 0;
     for (size_t i = 0; i < a->body.node.count; i++)
@@ -104,6 +104,7 @@ static void tc__put_group_numbers(tc__text *t, const tc__group *g) {
     const tc__ixpool *p = g->body.ix;
     tc__put_shape_numbers(t, p, &g->shape);
     tc__put_number(t, g->target.tf32), tc__put_number(t, g->target.guarded);
+    tc__put_number(t, g->target.keeps);
     tc__put_number(t, (int64_t)g->buffer.count);
     for (size_t i = 0; i < g->buffer.count; i++) {
         const tc__kbuf *b = &g->buffer.at[i];

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-enum { MOST = 1 << 18 };
+enum { MOST = 1 << 19 };
 
 typedef enum form {
     PLAIN,
@@ -36,6 +36,13 @@ static const product products[] = {
     {1, 64, 80, 1024, 1, 1, PLAIN},   //   of columns that lie apart
     {1, 145, 64, 700, 0, 0, PLAIN},   //   of some of them
     {3, 49, 50, 641, 0, 0, PLAIN},    //   of three products
+    {1, 50, 64, 1100, 1, 0, PLAIN},   // slices that are read in memory,
+    {1, 70, 128, 1029, 0, 0, BESIDE}, //   with something behind them,
+    {1, 260, 64, 1030, 1, 0, PLAIN},  //   by two items,
+    {2, 49, 64, 1031, 0, 0, PLAIN},   //   of two products
+    {1, 60, 70, 1100, 1, 0, PLAIN},   // or packed when they are used, and some columns over
+    {1, 52, 64, 1060, 0, 1, PLAIN},   //   as they lie apart
+    {1, 61, 33, 1027, 0, 0, DOUBLED}, //   or are computed
     {1, 45, 60, 90, 0, 1, HALVES},    // evaluated along k, and turned
     {1, 70, 50, 800, 0, 1, HALVES},   //   in slices
 };
