@@ -3199,7 +3199,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xbff1e7a1f4087dfcu
+#define TC__BUILD_ID 0xb2967d4c92c99986u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -26729,7 +26729,8 @@ TC__WIDE=
 8,
 TC__LANE_BY_LANE=
 4,
-TC__COL_GRAIN=4096,
+TC__COL_FEW=4096,
+TC__COL_GRAIN=1024,
 TC__TURN_GRAIN=
 32,
 TC__TURN_FEW=16,
@@ -27133,7 +27134,7 @@ tc__group*k=f->w->k;
 int64_t rows=tc__ix_hi(f->ix,k->shape.rows),cols=tc__ix_hi(f->ix,k->shape.cols);
 k->shape.grain=1;
 k->shape.items=k->shape.rows;
-int few=k->shape.kind==TC__POINTWISE&&rows<16&&cols>TC__COL_GRAIN;
+int few=k->shape.kind==TC__POINTWISE&&rows<16&&cols>=TC__COL_FEW;
 int64_t turns=tc__turns(f);
 k->shape.split_columns=0;
 if(few)k->shape.split_columns=TC__COLUMNS_SPLIT;

@@ -21,7 +21,8 @@ enum {
     // overlap by themselves, and compile in a quarter of the time (four chains of tanh: 4.9 -> 3.9)
     TC__LANE_BY_LANE =
         4, // more accesses without vectors: overlapped, they would be hundreds of loads
-    TC__COL_GRAIN = 4096, // columns of one work item when rows are few,
+    TC__COL_FEW = 4096,   // from so many columns on they are work items where rows are few,
+    TC__COL_GRAIN = 1024, //   of so many: two threads share 4096,
     TC__TURN_GRAIN =
         32, //   or their elements lie apart, so that the first cache holds their lines,
     TC__TURN_FEW = 16,      //   where few sets of it do,
@@ -498,7 +499,7 @@ static void tc__choose_items(tc__finish *f) {
     int64_t rows = tc__ix_hi(f->ix, k->shape.rows), cols = tc__ix_hi(f->ix, k->shape.cols);
     k->shape.grain = 1;
     k->shape.items = k->shape.rows;
-    int few = k->shape.kind == TC__POINTWISE && rows < 16 && cols > TC__COL_GRAIN;
+    int few = k->shape.kind == TC__POINTWISE && rows < 16 && cols >= TC__COL_FEW;
     int64_t turns = tc__turns(f);
     k->shape.split_columns = 0;
     if (few) k->shape.split_columns = TC__COLUMNS_SPLIT;
