@@ -202,7 +202,9 @@
 //
 //     A decode loop. The cache is room for the most; a region writes its row in place and reads the rows so far
 //     where they lie, with a size that programs get at run time. Nothing is copied, and the second token
-//     makes the program for all lengths.
+//     makes the program for all lengths. That holds where a region writes a tensor once before it reads it (keys and
+//     values are two tensors), where the row itself is no other result, and, on the CPU, where its elements are
+//     neighbours, 16 or more; else the cache is written anew as a whole, which tc_explain shows ("writes").
 //
 //     ```c
 //     enum { MOST = 64, D = 32 };
@@ -289,7 +291,8 @@
 // ERRORS
 //     Nothing prints, exits or aborts. The first error stays in the context until tc_error_clear, with the op,
 //     the values, what to do, and the caller's place; tc_trace_end, tc_call and tc_read return their own status.
-//     A region or call that fails leaves its inputs as they were.
+//     A region or call that fails while it runs (an index, memory) leaves its inputs as they were. An op that was refused
+//     while it was recorded is left out, and the others run.
 //
 //     ```c
 //     tc_tensor a = tc_ones(tc, TC_DIMS(2, 3), TC_F32), y = tc_matmul(a, a);
@@ -3199,7 +3202,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xb2967d4c92c99986u
+#define TC__BUILD_ID 0x60ffba3d8a2f8542u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)

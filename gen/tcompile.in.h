@@ -201,7 +201,9 @@
 //
 //     A decode loop. The cache is room for the most; a region writes its row in place and reads the rows so far
 //     where they lie, with a size that programs get at run time. Nothing is copied, and the second token
-//     makes the program for all lengths.
+//     makes the program for all lengths. That holds where a region writes a tensor once before it reads it (keys and
+//     values are two tensors), where the row itself is no other result, and, on the CPU, where its elements are
+//     neighbours, 16 or more; else the cache is written anew as a whole, which tc_explain shows ("writes").
 //
 //     ```c
 //     enum { MOST = 64, D = 32 };
@@ -288,7 +290,8 @@
 // ERRORS
 //     Nothing prints, exits or aborts. The first error stays in the context until tc_error_clear, with the op,
 //     the values, what to do, and the caller's place; tc_trace_end, tc_call and tc_read return their own status.
-//     A region or call that fails leaves its inputs as they were.
+//     A region or call that fails while it runs (an index, memory) leaves its inputs as they were. An op that was refused
+//     while it was recorded is left out, and the others run.
 //
 //     ```c
 //     tc_tensor a = tc_ones(tc, TC_DIMS(2, 3), TC_F32), y = tc_matmul(a, a);
