@@ -202,9 +202,9 @@
 //
 //     A decode loop. The cache is room for the most; a region writes its row in place and reads the rows so far
 //     where they lie, with a size that programs get at run time. Nothing is copied, and the second token
-//     makes the program for all lengths. That holds where a region writes a tensor once before it reads it (keys and
-//     values are two tensors), where the row itself is no other result, and, on the CPU, where its elements are
-//     neighbours, 16 or more; else the cache is written anew as a whole, which tc_explain shows ("writes").
+//     makes the program for all lengths. That holds where a region has written all that it writes of a tensor, to parts
+//     that do not meet, before it reads it, where the row itself is no other result, and, on the CPU, where its elements
+//     are neighbours, 16 or more; else the cache is written anew as a whole, which tc_explain shows ("writes").
 //
 //     ```c
 //     enum { MOST = 64, D = 32 };
@@ -3202,7 +3202,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x60ffba3d8a2f8542u
+#define TC__BUILD_ID 0xe4758dd57f58e614u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -20709,6 +20709,7 @@ uint32_t parent;
 uint32_t root;
 uint32_t version;
 tc__node*node;
+tc__node*stored;
 int stops;
 }tc__cell;
 typedef struct tc__run_arg{
@@ -21024,6 +21025,7 @@ tc__node*before=v->version==version-1?v->node:NULL;
 tc__node*shown=i==at?NULL:tc__cell_read(b,v->parent);
 v->node=value,v->version=version;
 if(i==at){
+v->stored=value;
 value=tc__input_behind(b->g,tc__cell_at(b,root)->node,before,value);
 break;
 }
@@ -47812,6 +47814,80 @@ int*more){
 l->run[loop].done++;
 return tc__loop_turn(l,g,loop,size,more);
 }
+// ---- gen/exec/parts.c
+static int tc__shows_all(const tc__visit*v,uint32_t code){
+const tc__step*s=v->path.at[code];
+return s->op==TC_OP_RESHAPE||s->op==TC_OP_PERMUTE;
+}
+static int tc__same_view(const tc__visit*v,uint32_t a,uint32_t b){
+while(a!=b){
+if((a|b)&TC__EXTERNAL)return 0;
+const tc__step*s=v->path.at[a],*t=v->path.at[b];
+if(!s->view||!t->view||s->op!=t->op||s->n_attr!=t->n_attr)return 0;
+if(memcmp(s->attr,t->attr,s->n_attr*sizeof*s->attr))return 0;
+a=s->in[0],b=t->in[0];
+}
+return 1;
+}
+enum{TC__PART_VIEWS=8};
+static int tc__has_operand(const tc__node*n,uint32_t id){
+for(uint32_t i=0;i<n->n_in;i++)
+if(n->in[i]==id)return 1;
+return 0;
+}
+static int tc__views_of(const tc__visit*v,uint32_t code,uint32_t way[TC__PART_VIEWS]){
+int n=0;
+for(uint32_t at=code;!(at&TC__EXTERNAL);at=v->path.at[at]->in[0])n++;
+if(n>TC__PART_VIEWS)return 0;
+for(int i=n;i-- >0;code=v->path.at[code]->in[0])way[i]=code;
+return n;
+}
+static int tc__slice_follows(tc__ixpool*ix,const tc__step*s,const tc__step*t){
+if(!tc__ix_equals(s->attr[TC__SLICE_STEP],1)||
+!tc__ix_equals(t->attr[TC__SLICE_STEP],1))
+return 0;
+tc__ix end=tc__ix_add(ix,s->attr[TC__SLICE_START],s->attr[TC__SLICE_COUNT]);
+tc__ix room=tc__ix_sub(ix,t->attr[TC__SLICE_START],end);
+return tc__ix_is_const(room)&&tc__ix_value(room)>=0;
+}
+static int tc__views_are_apart(tc__builder*b,uint32_t a,uint32_t c){
+uint32_t way[2][TC__PART_VIEWS];
+int n=tc__views_of(b->visit,a,way[0]),m=tc__views_of(b->visit,c,way[1]);
+for(int i=0;i<n&&i<m;i++){
+const tc__step*s=tc__local_step(b,b->visit->path.at[way[0][i]]),
+*t=tc__local_step(b,b->visit->path.at[way[1][i]]);
+if(!s||!t||s->op!=t->op||s->n_attr!=t->n_attr)return 0;
+if(!memcmp(s->attr,t->attr,s->n_attr*sizeof*s->attr))continue;
+return s->op==TC_OP_SLICE&&s->attr[TC__SLICE_DIM]==t->attr[TC__SLICE_DIM]&&
+(tc__slice_follows(b->g->ix,s,t)||tc__slice_follows(b->g->ix,t,s));
+}
+return 0;
+}
+static uint32_t tc__written_view(const tc__visit*v,const tc__step*s,uint32_t e){
+if(s->op!=TC_OP_COPY_||tc__memory_of(v,s->in[0])!=(TC__EXTERNAL|e))
+return UINT32_MAX;
+uint32_t code=s->in[0];
+while(!(code&TC__EXTERNAL)&&tc__shows_all(v,code))code=v->path.at[code]->in[0];
+return code;
+}
+static int tc__part_is_met(tc__builder*b,uint32_t count,uint32_t e,uint32_t code){
+for(uint32_t i=0;i<count;i++){
+uint32_t other=tc__written_view(b->visit,b->visit->path.at[i],e);
+if(other==UINT32_MAX||other==code)continue;
+if(other&TC__EXTERNAL||!tc__views_are_apart(b,code,other))return 1;
+}
+return 0;
+}
+static const tc__node*tc__target_node(tc__builder*b,uint32_t count,uint32_t e,
+uint32_t code){
+uint32_t cell=tc__code_cell(b,code);
+const tc__node*root=tc__cell_at(b,e)->node,*own=tc__cell_at(b,cell)->stored;
+int stays=b->in_place&&tc__cell_root(b,cell)==e&&root&&own&&
+root->op==TC_OP_INPUT&&root->n_in>1;
+if(stays&&tc__has_operand(root,own->id)&&!tc__part_is_met(b,count,e,code))
+return own;
+return tc__cell_read(b,cell);
+}
 // ---- gen/exec/outputs.c
 typedef enum tc__tuned{
 TC__TUNED_NOT,
@@ -47995,20 +48071,6 @@ if(tc__cell_at(b,tc__cell_root(b,code))->version&&effects==TC__NO_EFFECTS)
 return;
 o->alias=1,o->external=code;
 }
-static int tc__shows_all(const tc__visit*v,uint32_t code){
-const tc__step*s=v->path.at[code];
-return s->op==TC_OP_RESHAPE||s->op==TC_OP_PERMUTE;
-}
-static int tc__same_view(const tc__visit*v,uint32_t a,uint32_t b){
-while(a!=b){
-if((a|b)&TC__EXTERNAL)return 0;
-const tc__step*s=v->path.at[a],*t=v->path.at[b];
-if(!s->view||!t->view||s->op!=t->op||s->n_attr!=t->n_attr)return 0;
-if(memcmp(s->attr,t->attr,s->n_attr*sizeof*s->attr))return 0;
-a=s->in[0],b=t->in[0];
-}
-return 1;
-}
 static int tc__is_target(const tc__program*p,const tc__visit*v,size_t first,
 uint32_t code){
 for(size_t i=first;i<p->output.count;i++)
@@ -48022,15 +48084,11 @@ tc__output o;
 memset(&o,0,sizeof o);
 o.position=UINT32_MAX,o.external=e;
 for(uint32_t i=0;i<count;i++){
-const tc__step*s=v->path.at[i];
-if(s->op!=TC_OP_COPY_||tc__memory_of(v,s->in[0])!=(TC__EXTERNAL|e))
-continue;
-o.code=s->in[0];
-while(!(o.code&TC__EXTERNAL)&&tc__shows_all(v,o.code))
-o.code=v->path.at[o.code]->in[0];
+o.code=tc__written_view(v,v->path.at[i],e);
+if(o.code==UINT32_MAX)continue;
 if(o.code&TC__EXTERNAL)p->output.count=first;
 if(tc__is_target(p,v,first,o.code))continue;
-const tc__node*n=tc__cell_read(b,tc__code_cell(b,o.code));
+const tc__node*n=tc__target_node(b,count,e,o.code);
 if(!n||!tc__program_output(p,&o,n))return 0;
 if(o.code&TC__EXTERNAL)break;
 }
@@ -48213,11 +48271,6 @@ n->attr[TC__STORE_KIND]=TC__STORE_CACHED;
 static int tc__is_landing(const tc__program*p,const tc__visit*v,const tc__landing*to){
 if(!to->possible||p->overlaps)return 0;
 return to->dense||!v->region||!v->region->options.verify;
-}
-static int tc__has_operand(const tc__node*n,uint32_t id){
-for(uint32_t i=0;i<n->n_in;i++)
-if(n->in[i]==id)return 1;
-return 0;
 }
 static int tc__is_read_behind(const tc__program*p,const tc__output*o){
 for(size_t i=0;p->in_place&&i<p->graph.node.count;i++){

@@ -201,9 +201,9 @@
 //
 //     A decode loop. The cache is room for the most; a region writes its row in place and reads the rows so far
 //     where they lie, with a size that programs get at run time. Nothing is copied, and the second token
-//     makes the program for all lengths. That holds where a region writes a tensor once before it reads it (keys and
-//     values are two tensors), where the row itself is no other result, and, on the CPU, where its elements are
-//     neighbours, 16 or more; else the cache is written anew as a whole, which tc_explain shows ("writes").
+//     makes the program for all lengths. That holds where a region has written all that it writes of a tensor, to parts
+//     that do not meet, before it reads it, where the row itself is no other result, and, on the CPU, where its elements
+//     are neighbours, 16 or more; else the cache is written anew as a whole, which tc_explain shows ("writes").
 //
 //     ```c
 //     enum { MOST = 64, D = 32 };
@@ -632,6 +632,7 @@
 #include "exec/dispatch_order.c"
 #include "exec/dispatch_layout.c"
 #include "exec/loops.c"
+#include "exec/parts.c"
 #include "exec/outputs.c"
 #include "exec/runner.c"
 #include "exec/still.c"

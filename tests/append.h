@@ -297,6 +297,81 @@ static void strided_views_are_written(tc_ctx *tc) {
     }
 }
 
+// Keys and values are rows of one tensor: both are written before either is read.
+static void two_parts_of_one_tensor(tc_ctx *tc) {
+    enum { D = 32 };
+    tc_tensor cache = placed(tc_zeros(tc, TC_DIMS(2, MOST, D), TC_F32));
+    uint64_t arena = tc_stats_get(tc).arena_bytes;
+    int before = programs_of(tc);
+    for (int n = 0; n < TOKENS; n++) {
+        double row[512], then[512];
+        token(n, D / HEADS, row);
+        tc_tensor x = tensor_of(tc, row, TC_DIMS(1, D), D), y;
+        BEGIN("two parts");
+        tc_tensor keys = tc_select(cache, 0, 0), values = tc_select(cache, 0, 1);
+        tc_copy_(tc_narrow(keys, 0, n, 1), tc_mul_s(x, 2));
+        tc_copy_(tc_narrow(values, 0, n, 1), tc_mul_s(x, 3));
+        y = tc_keep(tc_matmul(tc_matmul(x, tc_t(tc_narrow(keys, 0, 0, n + 1))),
+                              tc_narrow(values, 0, 0, n + 1)));
+        END();
+        for (int k = 0; k < D; k++) {
+            double sum = 0;
+            for (int i = 0; i <= n; i++) {
+                double product = 0;
+                token(i, D / HEADS, then);
+                for (int j = 0; j < D; j++) product += row[j] * 2 * then[j];
+                sum += product * 3 * then[k];
+            }
+            if (AT(y, k) != sum) FAIL("token %d, %d: %g, not %g", n, k, AT(y, k), sum);
+        }
+        tc_free(x), tc_free(y);
+    }
+    CHECK_EQ(programs_of(tc) - before, 2);
+    CHECK(tc_stats_get(tc).arena_bytes - arena < 16 << 10);
+    tc_free(cache);
+}
+
+// The same rows by two ways, rows that meet, and rows of which nobody knows whether they do: what was written last stays.
+static void parts_by_other_ways(tc_ctx *tc) {
+    for (int n = 1; n < 5; n++) {
+        tc_tensor x = six_rows(tc), y, z;
+        BEGIN("ways");
+        tc_copy_(rows_of(x, 1, 2), tc_full(tc, TC_DIMS(2, 32), 1, TC_F32));
+        tc_copy_(rows_of(rows_of(x, 0, 4), 1, 2), tc_full(tc, TC_DIMS(2, 32), 2, TC_F32));
+        y = tc_keep(tc_sum(x, 1));
+        END();
+        CHECK_EQ(AT(y, 1), 64.0), CHECK_EQ(AT(y, 2), 64.0);
+        CHECK_EQ(AT(y, 3), 300.0 * 32 + 31 * 16), CHECK_EQ(AT(x, 2 * 32 + 3), 2.0);
+        BEGIN("somewhere");
+        tc_copy_(rows_of(x, 0, n), tc_full(tc, TC_DIMS(n, 32), 3, TC_F32));
+        tc_copy_(rows_of(x, 2, 1), tc_full(tc, TC_DIMS(1, 32), 4, TC_F32));
+        tc_copy_(rows_of(x, 5, 1), tc_full(tc, TC_DIMS(1, 32), 5, TC_F32));
+        z = tc_keep(tc_sum(x, 1));
+        END();
+        CHECK_EQ(AT(z, 0), 96.0), CHECK_EQ(AT(z, 2), 128.0), CHECK_EQ(AT(z, 5), 160.0);
+        CHECK_EQ(AT(z, 3), n > 3 ? 96.0 : 300.0 * 32 + 31 * 16);
+        CHECK_EQ(AT(x, 2 * 32), 4.0), CHECK_EQ(AT(x, 5 * 32 + 31), 5.0);
+        tc_free(x), tc_free(y), tc_free(z);
+    }
+}
+
+// Four rows of a table, each somewhere of its own.
+static void rows_written_one_by_one(tc_ctx *tc) {
+    tc_tensor x = placed(tc_zeros(tc, TC_DIMS(40, 32), TC_F32)), y;
+    for (int visit = 0; visit < 6; visit++) {
+        BEGIN("one by one");
+        for (int i = 0; i < 4; i++)
+            tc_copy_(tc_narrow(x, 0, 10 * i + 2, 1),
+                     tc_add_s(tc_narrow(x, 0, 10 * i + 2, 1), i + 1));
+        y = tc_keep(tc_sum(x, 1));
+        END();
+        for (int r = 0; r < 40; r++)
+            CHECK_EQ(AT(y, r), r % 10 == 2 ? 32.0 * (visit + 1) * (r / 10 + 1) : 0.0);
+        tc_free(y);
+    }
+    tc_free(x);
+}
+
 // Whole vectors are read, and stored from an element on that is no multiple of them.
 static void parts_begin_in_a_row(tc_ctx *tc) {
     float k[16 * 16], all[16 * 24];
@@ -331,6 +406,9 @@ static void parts_begin_in_a_row(tc_ctx *tc) {
     X(a_view_is_written_again_and_read_by_itself)                                          \
     X(what_may_fail_writes_nothing_first)                                                  \
     X(parts_begin_anywhere)                                                                \
+    X(two_parts_of_one_tensor)                                                             \
+    X(parts_by_other_ways)                                                                 \
+    X(rows_written_one_by_one)                                                             \
     X(parts_begin_in_a_row)                                                                \
     X(strided_views_are_written)
 

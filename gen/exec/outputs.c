@@ -224,24 +224,6 @@ static void tc__output_alias(tc__builder *b, tc__effects effects, tc__output *o)
     o->alias = 1, o->external = code;
 }
 
-// Whether a view shows the elements of its operand, all of them.
-static int tc__shows_all(const tc__visit *v, uint32_t code) {
-    const tc__step *s = v->path.at[code];
-    return s->op == TC_OP_RESHAPE || s->op == TC_OP_PERMUTE;
-}
-
-// Whether two operands are the same view.
-static int tc__same_view(const tc__visit *v, uint32_t a, uint32_t b) {
-    while (a != b) {
-        if ((a | b) & TC__EXTERNAL) return 0;
-        const tc__step *s = v->path.at[a], *t = v->path.at[b];
-        if (!s->view || !t->view || s->op != t->op || s->n_attr != t->n_attr) return 0;
-        if (memcmp(s->attr, t->attr, s->n_attr * sizeof *s->attr)) return 0;
-        a = s->in[0], b = t->in[0];
-    }
-    return 1;
-}
-
 static int tc__is_target(const tc__program *p, const tc__visit *v, size_t first,
                          uint32_t code) {
     for (size_t i = first; i < p->output.count; i++)
@@ -258,15 +240,11 @@ static int tc__target_external(tc__program *p, tc__builder *b, uint32_t count, u
     memset(&o, 0, sizeof o);
     o.position = UINT32_MAX, o.external = e;
     for (uint32_t i = 0; i < count; i++) {
-        const tc__step *s = v->path.at[i];
-        if (s->op != TC_OP_COPY_ || tc__memory_of(v, s->in[0]) != (TC__EXTERNAL | e))
-            continue;
-        o.code = s->in[0];
-        while (!(o.code & TC__EXTERNAL) && tc__shows_all(v, o.code))
-            o.code = v->path.at[o.code]->in[0];
+        o.code = tc__written_view(v, v->path.at[i], e);
+        if (o.code == UINT32_MAX) continue;
         if (o.code & TC__EXTERNAL) p->output.count = first;
         if (tc__is_target(p, v, first, o.code)) continue;
-        const tc__node *n = tc__cell_read(b, tc__code_cell(b, o.code));
+        const tc__node *n = tc__target_node(b, count, e, o.code);
         if (!n || !tc__program_output(p, &o, n)) return 0;
         if (o.code & TC__EXTERNAL) break;
     }
@@ -489,12 +467,6 @@ static int tc__is_landing(const tc__program *p, const tc__visit *v, const tc__la
 // ---- reading behind a write ----
 // A program that reads an external behind what it stores there (graph/cells.c) is made at a venture. It holds where
 // all of that is stored directly, and nothing reads what was there before.
-
-static int tc__has_operand(const tc__node *n, uint32_t id) {
-    for (uint32_t i = 0; i < n->n_in; i++)
-        if (n->in[i] == id) return 1;
-    return 0;
-}
 
 // Whether output o is stored before some kernel reads its external.
 static int tc__is_read_behind(const tc__program *p, const tc__output *o) {

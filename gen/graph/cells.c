@@ -6,10 +6,10 @@
 // What is written through a view of an external need not be a value of all of it: where the program stores it at its
 // place, INPUT with what is stored as operands is the external's memory behind that, and is read there, no copy.
 //
-// What can be read so is known when kernels are, so a program is made at a venture
-// (tc__program_make), which holds if all of it is on one device, all that is stored there is stored directly, and no
-// kernel reads what was there before. Else a write makes a new value of the whole tensor, where(inside, part, base),
-// which a product has copied first.
+// What can be read so is known when kernels are, so a program is made at a venture (tc__program_make), which holds if
+// parts that are stored do not meet (exec/parts.c), all of it is on one device, all that is stored there is stored
+// directly, and no kernel reads what was there before. Else a write makes a new value of the whole tensor,
+// where(inside, part, base), which a product has copied first.
 //
 // Equal values are one node, but a tensor that something is derived by is itself: of two zeros, or a tensor and its
 // clone, the gradient by one is not that of both. So its value is WRT wherever it is read, and so are its views made of it.
@@ -28,7 +28,8 @@ typedef struct tc__cell {
     uint32_t root;    // cell whose view it is, through others maybe
     uint32_t version; // root: writes so far; view: root's version that `node` belongs to
     tc__node *node;
-    int stops; // view: made where nothing is derived
+    tc__node *stored; // view: what was written to it last, where its root stays in memory
+    int stops;        // view: made where nothing is derived
 } tc__cell;
 
 // A value that a program gets at every run.
@@ -407,6 +408,7 @@ static int tc__cell_store(tc__builder *b, uint32_t i, uint32_t at, tc__node *val
         tc__node *shown = i == at ? NULL : tc__cell_read(b, v->parent);
         v->node = value, v->version = version;
         if (i == at) {
+            v->stored = value;
             value = tc__input_behind(b->g, tc__cell_at(b, root)->node, before, value);
             break;
         }
