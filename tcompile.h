@@ -3202,7 +3202,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xe4758dd57f58e614u
+#define TC__BUILD_ID 0x73018c7863058b4bu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -47094,9 +47094,7 @@ uint32_t begin,end;
 void*plan;
 int ran;
 }tc__dispatch_part;
-enum{
-TC__DEVICE_ACCESS=16
-};
+enum{TC__DEVICE_ACCESS=16};
 typedef struct tc__bounce{
 uint32_t address;
 tc_device_memory memory;
@@ -48388,6 +48386,13 @@ for(size_t i=0;!stored&&i<p->launch.count;i++)
 stored=tc__has_node(p->launch.at[i].group,o->node,1);
 return stored;
 }
+static size_t tc__launch_scratch(tc__program*p,const tc__launch*l,
+const tc__ixenv*env){
+size_t need=tc__interp_scratch_bytes(l->interp,env->sym);
+size_t compiled=(size_t)tc__ix_eval(&p->ix,l->group->shape.scratch,env);
+return compiled>need?compiled:need;
+}
+static size_t tc__scratch_room(size_t need){return(need+4096+63)/64*64;}
 // ---- gen/exec/runner.c
 typedef struct tc__kernel_run{
 uint32_t
@@ -48580,18 +48585,12 @@ else if(b->place!=TC__BUF_INPUT)
 return 0;
 return!tc__loop_has(g,loop,made)&&tc__ix_is_kept(g,n->attr[TC__LOAD_INDEX],loop);
 }
-static size_t tc__launch_kept_bytes(tc__program*p,const tc__launch*l,
-const tc__ixenv*env){
-size_t need=tc__interp_scratch_bytes(l->interp,env->sym);
-size_t compiled=(size_t)tc__ix_eval(&p->ix,l->group->shape.scratch,env);
-return((compiled>need?compiled:need)+4096+63)/64*64;
-}
 static int tc__program_keep(tc__program*p,const tc__ixenv*env){
 size_t threads=(size_t)tc__threads(p->ctx),total=0,at=0;
 for(size_t i=0;i<p->launch.count;i++){
 const tc__launch*l=&p->launch.at[i];
 if(l->interp&&l->group->target.keeps)
-total+=threads*tc__launch_kept_bytes(p,l,env);
+total+=threads*tc__scratch_room(tc__launch_scratch(p,l,env));
 }
 if(total>p->kept_bytes){
 uint8_t*more=(uint8_t*)tc__alloc_aligned(p->ctx,total);
@@ -48605,10 +48604,8 @@ if(!l->interp||!l->group->target.keeps)continue;
 if(!l->kept)l->kept=TC__ANEW_ARRAY(&p->arena,void*,threads);
 if(!l->marks)l->marks=TC__ANEW_ARRAY(&p->arena,int64_t,threads*TC__PACKED);
 if(!l->kept||!l->marks)return 0;
-for(size_t w=0;w<threads;w++){
-l->kept[w]=p->kept+at;
-at+=tc__launch_kept_bytes(p,l,env);
-}
+size_t room=tc__scratch_room(tc__launch_scratch(p,l,env));
+for(size_t w=0;w<threads;w++,at+=room)l->kept[w]=p->kept+at;
 l->args.scratch=l->kept,l->args.packed=l->marks,l->keeps=1;
 }
 return 1;
@@ -48807,12 +48804,10 @@ size_t most=0;
 for(size_t i=0;i<p->launch.count;i++){
 const tc__launch*l=&p->launch.at[i];
 if(!l->interp)continue;
-size_t need=tc__interp_scratch_bytes(l->interp,env->sym);
-size_t compiled=(size_t)tc__ix_eval(&p->ix,l->group->shape.scratch,env);
-if(compiled>need)need=compiled;
+size_t need=tc__launch_scratch(p,l,env);
 if(need>most)most=need;
 }
-return(most+4096+63)/64*64;
+return tc__scratch_room(most);
 }
 static size_t tc__scratch_opaque(tc__program*p,const tc__ixenv*env){
 size_t most=0,threads=(size_t)tc__threads(p->ctx);
@@ -51182,7 +51177,7 @@ tc__launch_lay_out(p,l,&env);
 size_t need=(size_t)tc__ix_eval(&p->ix,w->group.shape.scratch,&env);
 tc__host_list(l,&w->run);
 w->share=(uint64_t)tc__host_workers(p,l);
-return!p->ix.failed&&tc__program_scratch(p,(need+4096+63)/64*64,0);
+return!p->ix.failed&&tc__program_scratch(p,tc__scratch_room(need),0);
 }
 static int tc__host_spread(tc__program*p,const tc__layout*l,void*to,
 const void*from){

@@ -91,17 +91,21 @@ static void heat_zero(void *user) {
     tc_trace_end(j->tc);
 }
 
-static tc_tensor blur_maps(tc_tensor x) {
-    tc_tensor sum = shifted(x, 0, 0);
-    for (int at = 0; at < 9; at++)
-        if (at != 4) sum = tc_add(sum, shifted(x, at / 3 - 1, at % 3 - 1));
-    return tc_mul_s(sum, 1.0 / 9);
+// The mean of the TAPS x TAPS around every element that has them.
+static tc_tensor mean_of(tc_tensor x, int taps) {
+    int64_t high = tc_dim(x, -2) - taps + 1, wide = tc_dim(x, -1) - taps + 1;
+    tc_tensor sum = tc_null();
+    for (int at = 0; at < taps * taps; at++) {
+        tc_tensor tap = tc_narrow(tc_narrow(x, -2, at / taps, high), -1, at % taps, wide);
+        sum = at ? tc_add(sum, tap) : tap;
+    }
+    return tc_mul_s(sum, 1.0 / (taps * taps));
 }
 
 static void maps_blur(void *user) {
     job *j = (job *)user;
     tc_trace_begin(j->tc, "3x3 mean of maps");
-    blur_maps(tc_pad(j->maps, TC_DIMS(0, 1, 1), TC_DIMS(0, 1, 1), 0));
+    mean_of(tc_pad(j->maps, TC_DIMS(0, 1, 1), TC_DIMS(0, 1, 1), 0), 3);
     tc_trace_end(j->tc);
 }
 
@@ -109,7 +113,7 @@ static void sized_blur(job *j, int i) {
     static const char *const name[SIDES] = {"maps of 7", "maps of 10", "maps of 28",
                                             "maps of 56"};
     tc_trace_begin(j->tc, name[i]);
-    blur_maps(tc_pad(j->sized[i], TC_DIMS(0, 1, 1), TC_DIMS(0, 1, 1), 0));
+    mean_of(tc_pad(j->sized[i], TC_DIMS(0, 1, 1), TC_DIMS(0, 1, 1), 0), 3);
     tc_trace_end(j->tc);
 }
 
@@ -121,7 +125,7 @@ static void blur_56(void *user) { sized_blur((job *)user, 3); }
 static void maps_blur_inside(void *user) {
     job *j = (job *)user;
     tc_trace_begin(j->tc, "3x3 mean of maps, inside");
-    blur_maps(j->maps);
+    mean_of(j->maps, 3);
     tc_trace_end(j->tc);
 }
 
@@ -132,68 +136,49 @@ static void maps_copy(void *user) {
     tc_trace_end(j->tc);
 }
 
-// The four neighbours of every element, or the mean of all nine, of maps with a border of the mode; -1 = of the inside alone.
-static void edge_sum(job *j, int i, int mode, int nine) {
+// Around maps: zeros, or nothing, so that it is their inside alone. Else a tc_pad_mode.
+enum { BARE = -1, ZEROS = -2 };
+
+// The mean of TAPS x TAPS of every element, of 1 = the sum of its four neighbours.
+static void edge_sum(job *j, int i, int mode, int taps) {
     char name[40];
-    snprintf(name, sizeof name, "%s %d %d", nine ? "nine" : "edges", i, mode);
+    snprintf(name, sizeof name, "edges %d %d %d", i, mode, taps);
     tc_trace_begin(j->tc, name);
     tc_tensor x = j->edged[i];
-    tc_dims one = TC_DIMS(0, 1, 1);
-    if (mode >= 0) x = tc_pad_with(x, one, one, (tc_pad_mode)mode);
-    if (nine)
-        blur_maps(x);
+    int64_t far = taps > 1 ? taps / 2 : 1;
+    tc_dims low = TC_DIMS(0, far, far);
+    if (mode == ZEROS) x = tc_pad(x, low, low, 0);
+    if (mode >= 0) x = tc_pad_with(x, low, low, (tc_pad_mode)mode);
+    if (taps > 1)
+        mean_of(x, taps);
     else
         tc_add(tc_add(shifted(x, -1, 0), shifted(x, 1, 0)),
                tc_add(shifted(x, 0, -1), shifted(x, 0, 1)));
     tc_trace_end(j->tc);
 }
 
-#define EDGE(name, i, mode, nine)                                                          \
-    static void name(void *user) { edge_sum((job *)user, i, mode, nine); }
-#define EDGE_OF(name, i, nine)                                                             \
-    EDGE(name##_inside, i, -1, nine)                                                       \
-    EDGE(name##_reflect, i, TC_PAD_REFLECT, nine)                                          \
-    EDGE(name##_replicate, i, TC_PAD_REPLICATE, nine)                                      \
-    EDGE(name##_circular, i, TC_PAD_CIRCULAR, nine)
-EDGE_OF(one, 0, 0)
-EDGE_OF(some, 1, 0)
-EDGE_OF(many, 2, 0)
-EDGE_OF(nine_one, 0, 1)
-EDGE_OF(nine_some, 1, 1)
-EDGE_OF(nine_many, 2, 1)
-EDGE_OF(nine_small, 3, 1)
-
-// The mean of TAPS x TAPS; mode 3 = zeros around.
-static void window_mean(job *j, int i, int mode, int taps) {
-    char name[40];
-    snprintf(name, sizeof name, "window %d %d %d", i, mode, taps);
-    tc_trace_begin(j->tc, name);
-    tc_tensor x = j->edged[i], sum = tc_null();
-    tc_dims low = TC_DIMS(0, taps / 2, taps / 2);
-    if (mode >= 0)
-        x = mode == 3 ? tc_pad(x, low, low, 0)
-                      : tc_pad_with(x, low, low, (tc_pad_mode)mode);
-    int64_t side = tc_dim(x, 1) - taps + 1;
-    for (int at = 0; at < taps * taps; at++) {
-        tc_tensor tap = tc_narrow(tc_narrow(x, 1, at / taps, side), 2, at % taps, side);
-        sum = at ? tc_add(sum, tap) : tap;
-    }
-    tc_mul_s(sum, 1.0 / (taps * taps));
-    tc_trace_end(j->tc);
-}
-
-#define WINDOW(name, i, mode, taps)                                                        \
-    static void name(void *user) { window_mean((job *)user, i, mode, taps); }
-#define WINDOW_OF(name, i, taps)                                                           \
-    WINDOW(name##_inside, i, -1, taps)                                                     \
-    WINDOW(name##_reflect, i, TC_PAD_REFLECT, taps)                                        \
-    WINDOW(name##_replicate, i, TC_PAD_REPLICATE, taps)                                    \
-    WINDOW(name##_circular, i, TC_PAD_CIRCULAR, taps)                                      \
-    WINDOW(name##_zeros, i, 3, taps)
-WINDOW_OF(five_some, 1, 5)
-WINDOW_OF(five_small, 3, 5)
-WINDOW_OF(seven_some, 1, 7)
-WINDOW_OF(seven_small, 3, 7)
+#define EDGE(name, i, mode, taps)                                                          \
+    static void name(void *user) { edge_sum((job *)user, i, mode, taps); }
+#define EDGE_OF(name, i, taps)                                                             \
+    EDGE(name##_inside, i, BARE, taps)                                                     \
+    EDGE(name##_reflect, i, TC_PAD_REFLECT, taps)                                          \
+    EDGE(name##_replicate, i, TC_PAD_REPLICATE, taps)                                      \
+    EDGE(name##_circular, i, TC_PAD_CIRCULAR, taps)
+EDGE_OF(one, 0, 1)
+EDGE_OF(some, 1, 1)
+EDGE_OF(many, 2, 1)
+EDGE_OF(nine_one, 0, 3)
+EDGE_OF(nine_some, 1, 3)
+EDGE_OF(nine_many, 2, 3)
+EDGE_OF(nine_small, 3, 3)
+EDGE_OF(five_some, 1, 5)
+EDGE_OF(five_small, 3, 5)
+EDGE_OF(seven_some, 1, 7)
+EDGE_OF(seven_small, 3, 7)
+EDGE(five_some_zeros, 1, ZEROS, 5)
+EDGE(five_small_zeros, 3, ZEROS, 5)
+EDGE(seven_some_zeros, 1, ZEROS, 7)
+EDGE(seven_small_zeros, 3, ZEROS, 7)
 
 // gray, 5x5 blur, Sobel, half the size
 static tc_tensor edges(tc_tensor image, int pad) {

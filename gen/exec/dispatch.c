@@ -58,9 +58,8 @@ typedef struct tc__dispatch_part {
     int ran;    // it did, and nothing of its launches has changed since
 } tc__dispatch_part;
 
-enum {
-    TC__DEVICE_ACCESS = 16
-}; // bytes that kernels of a device access at once, at multiples of them
+// Bytes that kernels of a device access at once, at multiples of them.
+enum { TC__DEVICE_ACCESS = 16 };
 
 // An external that kernels cannot read or write where it is, while a run lasts: see
 // exec/transfer.c.

@@ -155,7 +155,7 @@ static int tc__host_vary(tc__program *p, uint32_t i, tc__variant *w) {
     size_t need = (size_t)tc__ix_eval(&p->ix, w->group.shape.scratch, &env);
     tc__host_list(l, &w->run);
     w->share = (uint64_t)tc__host_workers(p, l);
-    return !p->ix.failed && tc__program_scratch(p, (need + 4096 + 63) / 64 * 64, 0);
+    return !p->ix.failed && tc__program_scratch(p, tc__scratch_room(need), 0);
 }
 
 static int tc__host_spread(tc__program *p, const tc__layout *l, void *to,

@@ -26,20 +26,13 @@ static int tc__group_may_keep(const tc__graph *g, const tc__group *k) {
     return !tc__loop_has(g, loop, made) && tc__ix_is_kept(g, n->attr[TC__LOAD_INDEX], loop);
 }
 
-static size_t tc__launch_kept_bytes(tc__program *p, const tc__launch *l,
-                                    const tc__ixenv *env) {
-    size_t need = tc__interp_scratch_bytes(l->interp, env->sym);
-    size_t compiled = (size_t)tc__ix_eval(&p->ix, l->group->shape.scratch, env);
-    return ((compiled > need ? compiled : need) + 4096 + 63) / 64 * 64;
-}
-
 // Scratch for the sizes of a run, one block for all; it only grows. 0 = no memory, reported.
 static int tc__program_keep(tc__program *p, const tc__ixenv *env) {
     size_t threads = (size_t)tc__threads(p->ctx), total = 0, at = 0;
     for (size_t i = 0; i < p->launch.count; i++) {
         const tc__launch *l = &p->launch.at[i];
         if (l->interp && l->group->target.keeps)
-            total += threads * tc__launch_kept_bytes(p, l, env);
+            total += threads * tc__scratch_room(tc__launch_scratch(p, l, env));
     }
     if (total > p->kept_bytes) {
         uint8_t *more = (uint8_t *)tc__alloc_aligned(p->ctx, total);
@@ -53,10 +46,8 @@ static int tc__program_keep(tc__program *p, const tc__ixenv *env) {
         if (!l->kept) l->kept = TC__ANEW_ARRAY(&p->arena, void *, threads);
         if (!l->marks) l->marks = TC__ANEW_ARRAY(&p->arena, int64_t, threads * TC__PACKED);
         if (!l->kept || !l->marks) return 0;
-        for (size_t w = 0; w < threads; w++) {
-            l->kept[w] = p->kept + at;
-            at += tc__launch_kept_bytes(p, l, env);
-        }
+        size_t room = tc__scratch_room(tc__launch_scratch(p, l, env));
+        for (size_t w = 0; w < threads; w++, at += room) l->kept[w] = p->kept + at;
         l->args.scratch = l->kept, l->args.packed = l->marks, l->keeps = 1;
     }
     return 1;

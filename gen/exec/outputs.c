@@ -607,3 +607,16 @@ static int tc__is_beside(const tc__program *p, const tc__output *o) {
         stored = tc__has_node(p->launch.at[i].group, o->node, 1);
     return stored;
 }
+
+// ---- scratch ----
+
+// What a worker needs of it for launch l, compiled or interpreted.
+static size_t tc__launch_scratch(tc__program *p, const tc__launch *l,
+                                 const tc__ixenv *env) {
+    size_t need = tc__interp_scratch_bytes(l->interp, env->sym);
+    size_t compiled = (size_t)tc__ix_eval(&p->ix, l->group->shape.scratch, env);
+    return compiled > need ? compiled : need;
+}
+
+// With a page behind it, in whole lines.
+static size_t tc__scratch_room(size_t need) { return (need + 4096 + 63) / 64 * 64; }

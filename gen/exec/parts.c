@@ -21,6 +21,7 @@ static int tc__same_view(const tc__visit *v, uint32_t a, uint32_t b) {
 
 enum { TC__PART_VIEWS = 8 }; // one of the other, that are compared
 
+// Whether node `id` is an operand of n.
 static int tc__has_operand(const tc__node *n, uint32_t id) {
     for (uint32_t i = 0; i < n->n_in; i++)
         if (n->in[i] == id) return 1;

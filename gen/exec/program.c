@@ -223,12 +223,10 @@ static size_t tc__scratch_wanted(tc__program *p, const tc__ixenv *env) {
     for (size_t i = 0; i < p->launch.count; i++) {
         const tc__launch *l = &p->launch.at[i];
         if (!l->interp) continue;
-        size_t need = tc__interp_scratch_bytes(l->interp, env->sym);
-        size_t compiled = (size_t)tc__ix_eval(&p->ix, l->group->shape.scratch, env);
-        if (compiled > need) need = compiled;
+        size_t need = tc__launch_scratch(p, l, env);
         if (need > most) most = need;
     }
-    return (most + 4096 + 63) / 64 * 64;
+    return tc__scratch_room(most);
 }
 
 // What opaque ops need of it, all workers together: those of them that have rows. Lays them out.
