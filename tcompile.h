@@ -3202,7 +3202,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x73018c7863058b4bu
+#define TC__BUILD_ID 0x76af9156608bb1dcu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7985,6 +7985,7 @@ TC_OP_SLICE,
 TC_OP_PAD,
 TC_OP_WINDOW,
 TC_OP_DETACH,
+TC_OP_CENTRED,
 TC_OP_LAID,
 TC_OP_UNROLLED,
 TC_OP_AGAIN,
@@ -8101,6 +8102,7 @@ TC__PAD_DIM=0,TC__PAD_LOW=1,TC__PAD_HIGH=2,TC__PAD_DILATION=3,
 TC__PAD_FILL=4,
 TC__WINDOW_DIM=0,TC__WINDOW_SIZE=1,TC__WINDOW_STRIDE=2,TC__WINDOW_DILATION=3,
 TC__DETACH_MARK=0,
+TC__CENTRED_DIMS=0,
 TC__UNROLLED_DIMS=0,
 TC__AGAIN_MARK=0,
 TC__WRT_CELL=0,
@@ -8774,6 +8776,7 @@ static const char*const tc__op_names[TC_OP_TOTAL]={
 "pad",
 "window",
 "detach",
+"centred",
 "laid",
 "unrolled",
 "again",
@@ -9671,6 +9674,8 @@ TC__OP(MOVE,1,0,same,window,0,COUNT,0xeu,0x0u,
 "t dim, s size, s stride, s dilation","")
 TC__OP(MOVE,1,0,same,same,0,COUNT,0x0u,0x0u,
 "t mark","")
+TC__OP(MOVE,1,0,same,same,0,COUNT,0x0u,0x0u,
+"t dims","")
 TC__OP(LAYOUT,1,1,same,same,0,COUNT,0x0u,0x0u,
 "","")
 TC__OP(LAYOUT,1,1,same,same,0,COUNT,0x0u,0x0u,
@@ -10038,6 +10043,7 @@ break;
 case TC_OP_PERMUTE:
 for(int i=0;i<m->rank;i++)strides[i]=l->strides[attr[i]];
 break;
+case TC_OP_CENTRED:
 case TC_OP_DETACH:memcpy(strides,l->strides,sizeof strides);break;
 case TC_OP_EXPAND:
 for(int i=0;i<m->rank;i++){
@@ -12475,6 +12481,10 @@ return tc__prim(f,TC_OP_WINDOW,t,attr,4);
 static tc_tensor tc__detach(const tc__api*f,tc_tensor t){
 int64_t mark=0;
 return tc__prim(f,TC_OP_DETACH,t,&mark,1);
+}
+static tc_tensor tc__centred(const tc__api*f,tc_tensor t,uint32_t mask,tc_tensor mean){
+int64_t dims=mask;
+return tc__prim(f,TC_OP_CENTRED,tc_sub(t,mean),&dims,1);
 }
 static tc_tensor tc__cast(const tc__api*f,tc_tensor t,int dtype){
 int64_t attr=dtype;
@@ -15389,7 +15399,7 @@ double correction){
 double n=tc__mask_count(f,mask),divisor=n-correction;
 t=tc__as_float(f,t);
 tc_tensor mean=tc_div_s(tc__reduce(f,TC_OP_SUM,t,mask),n);
-tc_tensor d=tc_square(tc_sub(t,mean));
+tc_tensor d=tc_square(tc__centred(f,t,mask,mean));
 return tc_div_s(tc__reduce(f,TC_OP_SUM,d,mask),divisor>0?divisor:0);
 }
 static tc_tensor tc__std_keep(const tc__api*f,tc_tensor t,uint32_t mask,
@@ -15495,7 +15505,7 @@ return y;
 static tc_tensor tc__standardise(const tc__api*f,tc_tensor x,uint32_t mask,double eps){
 double n=tc__mask_count(f,mask);
 tc_tensor mean=tc_div_s(tc__reduce(f,TC_OP_SUM,x,mask),n);
-tc_tensor d=tc_sub(x,mean);
+tc_tensor d=tc__centred(f,x,mask,mean);
 tc_tensor var=tc_div_s(tc__reduce(f,TC_OP_SUM,tc_square(d),mask),n);
 return tc_mul(d,tc_rsqrt(tc_add_s(var,eps)));
 }
@@ -17296,7 +17306,7 @@ return tc__null();
 tc__widen_half(f,&x);
 x=tc__as_float(f,x);
 tc_tensor mean=tc_div_s(tc__reduce(f,TC_OP_SUM,x,mask),n);
-tc_tensor d=tc_sub(x,mean);
+tc_tensor d=tc__centred(f,x,mask,mean);
 tc_tensor squares=tc__reduce(f,TC_OP_SUM,tc_square(d),mask);
 tc_tensor scale=tc_rsqrt(tc_add_s(tc_div_s(squares,n),r->eps));
 if(r->weight.id)scale=tc_mul(scale,tc__per_channel(f,r->weight));
@@ -19238,7 +19248,10 @@ enum{
 TC__DEPENDS=1,
 TC__REFUSED=2
 };
-enum{TC__LATE_ROW=-1};
+enum{
+TC__LATE_ROW=-1,
+TC__D_TERMS=6
+};
 typedef struct tc__derive{
 tc__graph*g;
 uint32_t y,v;
@@ -19568,8 +19581,8 @@ tc__d_give(d,a,tc__d_zeros(d,a));
 break;
 }
 case TC_OP_SQUARE:{
-tc__node*t0=tc__d2(d,TC_OP_ADD,a,a);
-tc__node*t1=tc__d2(d,TC_OP_MUL,g,t0);
+tc__node*t0=tc__d2(d,TC_OP_ADD,g,g);
+tc__node*t1=tc__d2(d,TC_OP_MUL,t0,a);
 tc__d_give(d,a,t1);
 break;
 }
@@ -19823,9 +19836,61 @@ int64_t order[TC_MAX_RANK];
 for(int i=0;i<n->rank;i++)order[n->attr[i]]=i;
 tc__d_give(d,tc__d_in(d,n,0),tc__make_permute(d->g,g,order));
 }
+static tc__node*tc__d_row(tc__derive*d,tc__node*a,int64_t mask){
+int twice=a->op==TC_OP_ADD&&a->in[0]==a->in[1];
+if(twice)a=tc__d_in(d,a,0);
+const tc__node*e=a->op==TC_OP_AGAIN?tc__d_in(d,a,0):a;
+if(e->op!=TC_OP_EXPAND)return NULL;
+tc__node*row=tc__d_in(d,e,0);
+if(mask&~tc__d_repeated(row,e))return NULL;
+if(e!=a)
+row=tc__make1(d->g,TC_OP_AGAIN,row,row->rank,row->dims,a->attr,1);
+return twice?tc__d2(d,TC_OP_ADD,row,row):row;
+}
+static int tc__d_vanishes(tc__derive*d,const tc__node*a,int64_t mask){
+for(int i=0;i<TC__D_TERMS;i++){
+if(a->op==TC_OP_CENTRED)return a->attr[TC__CENTRED_DIMS]==mask;
+if(a->op==TC_OP_MUL&&tc__d_row(d,tc__d_in(d,a,0),mask))
+a=tc__d_in(d,a,1);
+else if(a->op==TC_OP_NEG||a->op==TC_OP_AGAIN||
+(a->op==TC_OP_ADD&&a->in[0]==a->in[1])||
+(a->op==TC_OP_MUL&&tc__d_row(d,tc__d_in(d,a,1),mask)))
+a=tc__d_in(d,a,0);
+else
+return 0;
+}
+return 0;
+}
+static tc__node*tc__d_less(tc__derive*d,tc__node*a,int64_t mask,int*sign,
+tc__node**factor){
+tc__node*x=tc__d_in(d,a,0),*y=a->n_in>1?tc__d_in(d,a,1):NULL;
+*factor=NULL;
+if(a->op==TC_OP_NEG)*sign=-*sign;
+if(a->op==TC_OP_NEG)return x;
+if(a->op==TC_OP_MUL&&(*factor=tc__d_row(d,y,mask))!=NULL)return x;
+if(a->op==TC_OP_MUL&&(*factor=tc__d_row(d,x,mask))!=NULL)return y;
+if(a->op!=TC_OP_ADD&&a->op!=TC_OP_SUB)return NULL;
+if(tc__d_vanishes(d,y,mask))return x;
+return a->op==TC_OP_ADD&&tc__d_vanishes(d,x,mask)?y:NULL;
+}
+static tc__node*tc__d_sum(tc__derive*d,tc__node*a,int64_t mask){
+tc__node*factor[TC__D_TERMS],*less;
+int n=0,sign=1,wide=a&&(a->dtype==TC_F32||a->dtype==TC_F64);
+if(wide&&tc__d_vanishes(d,a,mask))return NULL;
+for(int i=0;wide&&mask&&i<TC__D_TERMS&&a->n_in;i++){
+less=tc__d_less(d,a,mask,&sign,&factor[n]);
+if(!less)break;
+if(factor[n])n++;
+a=less;
+}
+tc__node*sum=tc__d_reduce(d,TC_OP_SUM,a,mask);
+while(n-- >0&&sum)
+sum=tc__d2(d,TC_OP_MUL,sum,tc__d_expand_like(d,factor[n],sum));
+return sign<0&&sum?tc__d1(d,TC_OP_NEG,sum):sum;
+}
 static void tc__derive_expand(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0);
-tc__d_give(d,a,tc__d_reduce(d,TC_OP_SUM,g,tc__d_repeated(a,n)));
+tc__d_give(d,a,tc__d_sum(d,g,tc__d_repeated(a,n)));
 }
 static void tc__derive_slice(tc__derive*d,const tc__node*n,tc__node*g){
 tc__node*a=tc__d_in(d,n,0);
@@ -20227,6 +20292,7 @@ tc__rule_fn rule;
 {TC_OP_TO,tc__derive_to},
 {TC_OP_AGAIN,tc__derive_same},
 {TC_OP_WRT,tc__derive_same},
+{TC_OP_CENTRED,tc__derive_same},
 {TC_OP_DETACH,tc__derive_nothing},
 {TC_OP_CARRY,tc__derive_nothing},
 {TC_OP_NEXT,tc__derive_nothing},
@@ -23450,7 +23516,7 @@ if(tc__ops[n->op].kind!=TC__KIND_MOVE)return NULL;
 tc__node*a=tc__operand(g,n,0);
 if(n->op==TC_OP_RESHAPE)return tc__make_reshape(g,a,n->rank,n->dims);
 if(n->op==TC_OP_PERMUTE)return tc__make_permute(g,a,n->attr);
-if(n->op==TC_OP_DETACH||n->op==TC_OP_WRT)return a;
+if(n->op==TC_OP_DETACH||n->op==TC_OP_WRT||n->op==TC_OP_CENTRED)return a;
 if(n->op!=TC_OP_EXPAND)return NULL;
 if(a->op==TC_OP_EXPAND)a=tc__operand(g,a,0);
 return tc__make_expand(g,a,n->rank,n->dims);
@@ -26206,6 +26272,7 @@ break;
 case TC_OP_SLICE:tc__slice_index(w->ix,n,index,at);break;
 case TC_OP_PAD:return tc__lower_pad(w,n,index);
 case TC_OP_WINDOW:return tc__lower_window(w,n,index);
+case TC_OP_CENTRED:
 case TC_OP_DETACH:
 case TC_OP_WRT:
 case TC_OP_AGAIN:return tc__lower_at(w,a,index);
@@ -66894,6 +66961,7 @@ TC__COLS_bits(TC__LN,BITWISE_NOT),
 {NULL},
 {NULL},
 {NULL},
+{NULL},
 };
 static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC_DTYPE_COUNT]={
 TC__COLS_promote(TC__FN,ADD),
@@ -66916,6 +66984,7 @@ TC__COLS_promote(TC__FN,MINIMUM),
 {NULL},
 TC__COLS_logic(TC__FN,LOGICAL_AND),
 TC__COLS_logic(TC__FN,LOGICAL_OR),
+{NULL},
 {NULL},
 {NULL},
 {NULL},

@@ -108,7 +108,7 @@ static tc_tensor tc__var_keep(const tc__api *f, tc_tensor t, uint32_t mask,
     double n = tc__mask_count(f, mask), divisor = n - correction;
     t = tc__as_float(f, t);
     tc_tensor mean = tc_div_s(tc__reduce(f, TC_OP_SUM, t, mask), n);
-    tc_tensor d = tc_square(tc_sub(t, mean));
+    tc_tensor d = tc_square(tc__centred(f, t, mask, mean));
     return tc_div_s(tc__reduce(f, TC_OP_SUM, d, mask), divisor > 0 ? divisor : 0);
 }
 
@@ -240,7 +240,7 @@ static tc_tensor tc__scale_shift(const tc__api *f, tc_tensor y, tc_tensor weight
 static tc_tensor tc__standardise(const tc__api *f, tc_tensor x, uint32_t mask, double eps) {
     double n = tc__mask_count(f, mask);
     tc_tensor mean = tc_div_s(tc__reduce(f, TC_OP_SUM, x, mask), n);
-    tc_tensor d = tc_sub(x, mean);
+    tc_tensor d = tc__centred(f, x, mask, mean);
     tc_tensor var = tc_div_s(tc__reduce(f, TC_OP_SUM, tc_square(d), mask), n);
     return tc_mul(d, tc_rsqrt(tc_add_s(var, eps)));
 }

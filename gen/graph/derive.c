@@ -19,7 +19,10 @@ enum {
     TC__REFUSED = 2  // and through one that has none
 };
 
-enum { TC__LATE_ROW = -1 };
+enum {
+    TC__LATE_ROW = -1,
+    TC__D_TERMS = 6 // of a sum: signs, factors, and terms, at most
+};
 
 typedef struct tc__derive {
     tc__graph *g;
@@ -292,9 +295,71 @@ static void tc__derive_permute(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__d_give(d, tc__d_in(d, n, 0), tc__make_permute(d->g, g, order));
 }
 
+// What is repeated along all of the dimensions to make a, which may be twice an expand; NULL = nothing is.
+static tc__node *tc__d_row(tc__derive *d, tc__node *a, int64_t mask) {
+    int twice = a->op == TC_OP_ADD && a->in[0] == a->in[1];
+    if (twice) a = tc__d_in(d, a, 0);
+    const tc__node *e = a->op == TC_OP_AGAIN ? tc__d_in(d, a, 0) : a;
+    if (e->op != TC_OP_EXPAND) return NULL;
+    tc__node *row = tc__d_in(d, e, 0);
+    if (mask & ~tc__d_repeated(row, e)) return NULL;
+    if (e != a)
+        row = tc__make1(d->g, TC_OP_AGAIN, row, row->rank, row->dims, a->attr, 1);
+    return twice ? tc__d2(d, TC_OP_ADD, row, row) : row;
+}
+
+// Whether the sums of a along the dimensions are 0: it is centred there, but for signs and factors that are repeated.
+static int tc__d_vanishes(tc__derive *d, const tc__node *a, int64_t mask) {
+    for (int i = 0; i < TC__D_TERMS; i++) {
+        if (a->op == TC_OP_CENTRED) return a->attr[TC__CENTRED_DIMS] == mask;
+        if (a->op == TC_OP_MUL && tc__d_row(d, tc__d_in(d, a, 0), mask))
+            a = tc__d_in(d, a, 1);
+        else if (a->op == TC_OP_NEG || a->op == TC_OP_AGAIN ||
+                 (a->op == TC_OP_ADD && a->in[0] == a->in[1]) ||
+                 (a->op == TC_OP_MUL && tc__d_row(d, tc__d_in(d, a, 1), mask)))
+            a = tc__d_in(d, a, 0);
+        else
+            return 0;
+    }
+    return 0;
+}
+
+// a without one sign, one factor that is repeated along the dimensions, or one term whose sums are 0; NULL = it has none.
+static tc__node *tc__d_less(tc__derive *d, tc__node *a, int64_t mask, int *sign,
+                            tc__node **factor) {
+    tc__node *x = tc__d_in(d, a, 0), *y = a->n_in > 1 ? tc__d_in(d, a, 1) : NULL;
+    *factor = NULL;
+    if (a->op == TC_OP_NEG) *sign = -*sign;
+    if (a->op == TC_OP_NEG) return x;
+    if (a->op == TC_OP_MUL && (*factor = tc__d_row(d, y, mask)) != NULL) return x;
+    if (a->op == TC_OP_MUL && (*factor = tc__d_row(d, x, mask)) != NULL) return y;
+    if (a->op != TC_OP_ADD && a->op != TC_OP_SUB) return NULL;
+    if (tc__d_vanishes(d, y, mask)) return x;
+    return a->op == TC_OP_ADD && tc__d_vanishes(d, x, mask) ? y : NULL;
+}
+
+// The sum along dimensions of what is counted there. It stands behind what makes the row values in it, in a pass of its
+// own over the row: so factors that are repeated there are multiplied with the sum, and what vanishes is left out. A norm
+// and its gradient take three passes so, not four.
+static tc__node *tc__d_sum(tc__derive *d, tc__node *a, int64_t mask) {
+    tc__node *factor[TC__D_TERMS], *less;
+    int n = 0, sign = 1, wide = a && (a->dtype == TC_F32 || a->dtype == TC_F64);
+    if (wide && tc__d_vanishes(d, a, mask)) return NULL;
+    for (int i = 0; wide && mask && i < TC__D_TERMS && a->n_in; i++) {
+        less = tc__d_less(d, a, mask, &sign, &factor[n]);
+        if (!less) break;
+        if (factor[n]) n++;
+        a = less;
+    }
+    tc__node *sum = tc__d_reduce(d, TC_OP_SUM, a, mask);
+    while (n-- > 0 && sum)
+        sum = tc__d2(d, TC_OP_MUL, sum, tc__d_expand_like(d, factor[n], sum));
+    return sign < 0 && sum ? tc__d1(d, TC_OP_NEG, sum) : sum;
+}
+
 static void tc__derive_expand(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__node *a = tc__d_in(d, n, 0);
-    tc__d_give(d, a, tc__d_reduce(d, TC_OP_SUM, g, tc__d_repeated(a, n)));
+    tc__d_give(d, a, tc__d_sum(d, g, tc__d_repeated(a, n)));
 }
 
 static void tc__derive_slice(tc__derive *d, const tc__node *n, tc__node *g) {

@@ -77,6 +77,7 @@ static const struct {
     {TC_OP_TO, tc__derive_to},
     {TC_OP_AGAIN, tc__derive_same},
     {TC_OP_WRT, tc__derive_same},
+    {TC_OP_CENTRED, tc__derive_same},
     {TC_OP_DETACH, tc__derive_nothing},
     {TC_OP_CARRY, tc__derive_nothing}, // see tc__derive_loop
     {TC_OP_NEXT, tc__derive_nothing},

@@ -471,6 +471,12 @@ static tc_tensor tc__detach(const tc__api *f, tc_tensor t) {
     return tc__prim(f, TC_OP_DETACH, t, &mark, 1);
 }
 
+// t less its mean along the masked dimensions.
+static tc_tensor tc__centred(const tc__api *f, tc_tensor t, uint32_t mask, tc_tensor mean) {
+    int64_t dims = mask;
+    return tc__prim(f, TC_OP_CENTRED, tc_sub(t, mean), &dims, 1);
+}
+
 static tc_tensor tc__cast(const tc__api *f, tc_tensor t, int dtype) {
     int64_t attr = dtype;
     return tc__prim(f, TC_OP_CAST, t, &attr, 1);

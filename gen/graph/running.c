@@ -54,7 +54,7 @@ static tc_tensor tc__batch_norm_train(tc__api *f, tc_tensor x, const tc__running
     tc__widen_half(f, &x);
     x = tc__as_float(f, x);
     tc_tensor mean = tc_div_s(tc__reduce(f, TC_OP_SUM, x, mask), n);
-    tc_tensor d = tc_sub(x, mean);
+    tc_tensor d = tc__centred(f, x, mask, mean);
     tc_tensor squares = tc__reduce(f, TC_OP_SUM, tc_square(d), mask);
     tc_tensor scale = tc_rsqrt(tc_add_s(tc_div_s(squares, n), r->eps));
     if (r->weight.id) scale = tc_mul(scale, tc__per_channel(f, r->weight));

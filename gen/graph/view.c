@@ -59,6 +59,7 @@ static int tc__view_of(tc_ctx *c, tc__op op, const int64_t *attr, uint32_t from,
     case TC_OP_PERMUTE:
         for (int i = 0; i < m->rank; i++) strides[i] = l->strides[attr[i]];
         break;
+    case TC_OP_CENTRED:
     case TC_OP_DETACH: memcpy(strides, l->strides, sizeof strides); break;
     case TC_OP_EXPAND:
         for (int i = 0; i < m->rank; i++) {

@@ -319,6 +319,7 @@ static uint32_t tc__lower_move(tc__weave *w, const tc__node *n, const tc__ix *in
     case TC_OP_SLICE: tc__slice_index(w->ix, n, index, at); break;
     case TC_OP_PAD: return tc__lower_pad(w, n, index);
     case TC_OP_WINDOW: return tc__lower_window(w, n, index);
+    case TC_OP_CENTRED:
     case TC_OP_DETACH:
     case TC_OP_WRT:
     case TC_OP_AGAIN: return tc__lower_at(w, a, index);

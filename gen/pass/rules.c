@@ -167,13 +167,13 @@ static tc__node *tc__rule_move_splat(tc__graph *g, const tc__node *n) {
 }
 
 // reshape(reshape(x)) -> reshape(x)    permute(permute(x)) -> permute(x)
-// expand(expand(x)) -> expand(x)       movement that moves nothing -> x       detach(x), wrt(x) -> x
+// expand(expand(x)) -> expand(x)       movement that moves nothing -> x       detach(x), wrt(x), centred(x) -> x
 static tc__node *tc__rule_move(tc__graph *g, const tc__node *n) {
     if (tc__ops[n->op].kind != TC__KIND_MOVE) return NULL;
     tc__node *a = tc__operand(g, n, 0);
     if (n->op == TC_OP_RESHAPE) return tc__make_reshape(g, a, n->rank, n->dims);
     if (n->op == TC_OP_PERMUTE) return tc__make_permute(g, a, n->attr);
-    if (n->op == TC_OP_DETACH || n->op == TC_OP_WRT) return a;
+    if (n->op == TC_OP_DETACH || n->op == TC_OP_WRT || n->op == TC_OP_CENTRED) return a;
     if (n->op != TC_OP_EXPAND) return NULL;
     if (a->op == TC_OP_EXPAND) a = tc__operand(g, a, 0);
     return tc__make_expand(g, a, n->rank, n->dims);

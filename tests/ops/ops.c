@@ -2169,7 +2169,7 @@ static const char *const elsewhere[] = {
     "TO",       // tests/cuda/across.c
     "LAID",     // tests/cuda/convolution.c
     "UNROLLED", // tests/region/winograd.c
-    "DETACH", "GRADIENT", "JVP", "NO_GRAD", "OWN_GRADIENT", "WRT", // tests/grad
+    "CENTRED", "DETACH", "GRADIENT", "JVP", "NO_GRAD", "OWN_GRADIENT", "WRT", // tests/grad
     "AGAIN", "CHECKPOINT", // tests/grad/checkpoint.c
     "CARRY", "EACH", "NEXT", "CARRIED", "STACKED", "LOOP", "END_LOOP", // function/loops.c
     // rows.c
