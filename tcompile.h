@@ -3202,7 +3202,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x76af9156608bb1dcu
+#define TC__BUILD_ID 0x47f791123c60b521u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -19843,8 +19843,7 @@ const tc__node*e=a->op==TC_OP_AGAIN?tc__d_in(d,a,0):a;
 if(e->op!=TC_OP_EXPAND)return NULL;
 tc__node*row=tc__d_in(d,e,0);
 if(mask&~tc__d_repeated(row,e))return NULL;
-if(e!=a)
-row=tc__make1(d->g,TC_OP_AGAIN,row,row->rank,row->dims,a->attr,1);
+if(e!=a)row=tc__make1(d->g,TC_OP_AGAIN,row,row->rank,row->dims,a->attr,1);
 return twice?tc__d2(d,TC_OP_ADD,row,row):row;
 }
 static int tc__d_vanishes(tc__derive*d,const tc__node*a,int64_t mask){

@@ -8968,7 +8968,9 @@ TC__DOWN_HALF=512,
 TC__DOWN_LANES=8,
 TC__DOWN_BATCH=12,
 TC__DOWN_SUMS=8,
-TC__DOWN_ASKED=8
+TC__DOWN_ASKED=8,
+TC__DOWN_ACCESS=16,
+TC__DOWN_BANKS=128
 };
 typedef struct tc__down_plan{
 tc__device_plan q;
@@ -8998,12 +9000,6 @@ static int64_t tc__down_count(const tc__group*g){
 int64_t n=0;
 while(g->body.node.at[n]->op==TC_OP_NEW)n++;
 return n;
-}
-static int64_t tc__down_bytes(const tc__group*g){
-int64_t bytes=0;
-for(int64_t i=0;i<tc__down_count(g);i++)
-bytes+=tc__dtypes[g->body.node.at[i]->dtype].bytes>4?8:4;
-return bytes;
 }
 static void tc__down_deal_row(tc__device_plan*q,int64_t columns,int vectors){
 int64_t accesses=columns/q->width;
@@ -9041,15 +9037,38 @@ bytes+=each;
 }
 return bytes;
 }
+static int64_t tc__down_gap_from(int64_t width,int64_t bytes){
+return width*bytes>TC__DOWN_ACCESS?TC__DOWN_BANKS/(width*bytes):0;
+}
+static tc__ix tc__down_own_at(const tc__vectors*v,int64_t bytes,tc__ix thread,
+tc__ix lane){
+int64_t gap=TC__DOWN_ACCESS/bytes,every=tc__down_gap_from(v->width,bytes);
+tc__ix at=tc__vector_ix(v,v->width,thread,lane);
+if(!every)return at;
+tc__ix line=tc__ix_div(v->ix,thread,tc__ix_const(every));
+return tc__ix_add(v->ix,at,tc__ix_mul(v->ix,line,tc__ix_const(gap)));
+}
+static int64_t tc__down_own_numel(const tc__device_plan*q,int64_t bytes){
+int64_t every=tc__down_gap_from(q->width,bytes),n=(int64_t)q->threads*q->width;
+return every?n+(q->threads-1)/every*(TC__DOWN_ACCESS/bytes):n;
+}
 static int tc__down_resident(const tc__down_plan*p,int full,int64_t shared){
 int64_t n=(full?TC__DOWN_FULL:TC__DOWN_HALF)/p->q.threads;
 if(n>TC__DEVICE_ROW_BYTES/shared)n=TC__DEVICE_ROW_BYTES/shared;
 return n<1?1:(int)n;
 }
+static int64_t tc__down_shared(const tc__group*g,const tc__device_plan*q){
+int64_t bytes=0;
+for(int64_t i=0;i<tc__down_count(g);i++){
+int64_t each=tc__dtypes[g->body.node.at[i]->dtype].bytes>4?8:4;
+bytes+=each*(q->vectors*tc__down_own_numel(q,each)+q->threads);
+}
+return bytes;
+}
 static int tc__down_deal(const tc__group*rows,tc__down_plan*p,int full){
 int64_t each=p->q.threads/p->q.sharing,blocks;
 int64_t elements=(int64_t)p->q.threads*p->q.vectors*p->q.width;
-int64_t shared=(elements+p->q.threads)*tc__down_bytes(rows);
+int64_t shared=tc__down_shared(rows,&p->q);
 int64_t room=TC__DEVICE_ROW_BYTES;
 if(rows->target.room&&room>(int64_t)rows->target.room)room=rows->target.room;
 int64_t next=elements*tc__down_next_bytes(rows,&p->q);
@@ -9154,8 +9173,9 @@ for(int64_t k=0;k<d->sums;k++)
 for(int u=0;u<d->plan.q.vectors;u++){
 tc__ix lane=tc__vector_lanes(v,v->width);
 tc__ix thread=tc__vector_ix(v,d->plan.q.sharing,y,d->x);
+int64_t bytes=tc__dtypes[tc__down_dtype(d,k)].bytes;
 tc__down_move(d,op,k,u,tc__down_slot(d,k,u),
-tc__vector_ix(v,v->width,thread,lane));
+tc__down_own_at(v,bytes,thread,lane));
 tc__vector_lanes_end(v,v->width);
 }
 }
@@ -9164,8 +9184,9 @@ tc__relist*l=&d->r.v.l;
 d->own=(int64_t)l->to->buffer.count;
 for(int64_t k=0;k<d->sums;k++)
 for(int u=0;u<d->plan.q.vectors;u++)
-tc__relist_buffer(l,TC__BUF_SHARED,tc__down_dtype(d,k),
-(int64_t)d->plan.q.threads*d->plan.q.width);
+tc__relist_buffer(
+l,TC__BUF_SHARED,tc__down_dtype(d,k),
+tc__down_own_numel(&d->plan.q,tc__dtypes[tc__down_dtype(d,k)].bytes));
 tc__down_new_all(d);
 tc__down_move_warp(d,TC_OP_PUT,d->y);
 }
@@ -9184,7 +9205,8 @@ static void tc__down_step(tc__vectors*v,const tc__node*n,tc__ix lane){
 tc__downer*d=(tc__downer*)(void*)v;
 tc__relist*l=&v->l;
 int64_t buffer=tc__down_slot(d,n->attr[TC__ACC_ACCUMULATOR]-d->accumulators,d->u);
-tc__ix at=tc__vector_ix(v,v->width,tc__down_thread(d),lane);
+int64_t bytes=tc__dtypes[l->to->buffer.at[buffer].dtype].bytes;
+tc__ix at=tc__down_own_at(v,bytes,tc__down_thread(d),lane);
 tc__node m=*n;
 uint32_t in[2];
 tc__relist_load(l,n,buffer,at);
@@ -10707,13 +10729,35 @@ zero|=tc__device_zeros(d->ix,tc__device_expand(d,n->attr[k]));
 }
 return zero;
 }
+static void tc__device_gaps(const tc__device_verifier*d,tc__ixsum*s,tc__ix*gaps,
+int64_t*wider){
+*gaps=tc__ix_const(0);
+for(int i=0;i<s->count;i++){
+const tc__ixterm t=s->term[i];
+const tc__ixnode n=*tc__ix_node(d->ix,t.atom[0]);
+int of=0;
+if(t.atom[1]||t.coef<0||n.kind!=TC__IX_DIV||tc__ix_is_const(n.a)||
+tc__ix_node(d->ix,n.a)->kind!=TC__IX_VAR)
+continue;
+while(of<s->count&&
+(s->term[of].atom[0]!=n.a||s->term[of].atom[1]||s->term[of].coef<=0))
+of++;
+if(of==s->count)continue;
+*gaps=
+tc__ix_add(d->ix,*gaps,tc__ix_mul(d->ix,tc__ix_const(t.coef),t.atom[0]));
+wider[tc__ix_node(d->ix,n.a)->a]+=t.coef*n.hi;
+s->term[i--]=s->term[--s->count];
+}
+}
 static int tc__device_is_own(const tc__device_verifier*d,tc__ix e){
 tc__ixsum s;
 int64_t below=0;
 uint32_t named=tc__device_pinned(d);
-tc__ix part=tc__ix_const(0);
+int64_t wider[TC__VAR_END]={0};
+tc__ix part=tc__ix_const(0),gaps;
 memset(&s,0,sizeof s);
 tc__ix_sum_add(d->ix,&s,e,1);
+tc__device_gaps(d,&s,&gaps,wider);
 for(int left=s.count;left;left--){
 int least=0;
 for(int i=1;i<s.count;i++)
@@ -10728,7 +10772,7 @@ if(t.coef<0)return 0;
 if(!n.hi)continue;
 if(t.coef<=below&&!tc__device_is_held(d,part,tc__ix_const(t.coef)))return 0;
 if(t.coef<=below)below=t.coef-1;
-below+=t.coef*n.hi,named|=(uint32_t)1<<n.a;
+below+=t.coef*n.hi+wider[n.a],named|=(uint32_t)1<<n.a;
 part=tc__ix_add(d->ix,part,tc__ix_mul(d->ix,tc__ix_const(t.coef),t.atom[0]));
 }
 for(int64_t a=TC__VAR0;a<(int64_t)TC__VAR_END;a++)
@@ -10810,24 +10854,29 @@ return tc__verify_fail(&d->v,"values and places differ in number");
 }
 return tc__device_verify_access(d,n);
 }
-static int64_t tc__device_dealt(const tc__device_verifier*d,tc__ix e){
+static int64_t tc__device_dealt(const tc__device_verifier*d,tc__ix e,tc__ix*gaps){
 tc__ixsum s;
-int64_t a=0,low=0;
+int64_t a=0,low=0,wider[TC__VAR_END]={0};
 memset(&s,0,sizeof s);
 tc__ix_sum_add(d->ix,&s,e,1);
+tc__device_gaps(d,&s,gaps,wider);
 for(int i=0;i<s.count;i++){
 const tc__ixnode*n=tc__ix_node(d->ix,s.term[i].atom[0]);
-if(n->kind==TC__IX_VAR&&!s.term[i].atom[1]&&tc__device_is_thread(d,n->a)&&
-n->hi+1==d->threads)
+if(n->kind!=TC__IX_VAR||s.term[i].atom[1]||!tc__device_is_thread(d,n->a)||
+n->hi+1!=d->threads)
+continue;
 a=s.term[i].coef;
+wider[n->a]=0;
 }
+int64_t period=tc__ix_equals(*gaps,0)?a*d->threads:INT64_MAX;
 for(int i=0;i<s.count&&a>0;i++){
 const tc__ixnode*n=tc__ix_node(d->ix,s.term[i].atom[0]);
-if(s.term[i].coef==a||s.term[i].coef%(a*d->threads)==0)continue;
+if(s.term[i].coef==a||s.term[i].coef%period==0)continue;
 if(s.term[i].coef<0||s.term[i].atom[1])return 0;
+if(n->kind==TC__IX_VAR&&wider[n->a])return 0;
 low+=s.term[i].coef*n->hi;
 }
-int inside=a>0&&s.base>=0&&low+s.base%(a*d->threads)<a;
+int inside=a>0&&s.base>=0&&low+s.base%period<a;
 return inside?a:0;
 }
 static int tc__device_verify_shared(tc__device_verifier*d){
@@ -10838,8 +10887,9 @@ int writes=!a->reads||!b->reads;
 if(!writes||a->barriers!=b->barriers||a->buffer!=b->buffer)continue;
 d->v.node=a->node;
 int own=a->at==b->at&&a->own&&b->own;
-int64_t dealt=tc__device_dealt(d,a->at);
-if(dealt!=tc__device_dealt(d,b->at))dealt=0;
+tc__ix gaps,others;
+int64_t dealt=tc__device_dealt(d,a->at,&gaps);
+if(dealt!=tc__device_dealt(d,b->at,&others)||gaps!=others)dealt=0;
 if(!own&&!dealt&&!tc__device_is_before(d,a,b)&&
 !tc__device_is_before(d,b,a))
 return tc__verify_fail(&d->v,"another thread may meet it: %%%u",
@@ -11649,6 +11699,9 @@ int sizes=tc__cuda_sizes(g)+g->target.checked;
 return sizes?sizes:1;
 }
 // ---- gen/cuda_print/along.c
+enum{
+TC__CUDA_ACCESS=16
+};
 typedef enum tc__cuda_loaded{
 TC__LOADED_HERE,
 TC__LOADED_AHEAD,
@@ -11739,12 +11792,14 @@ e=tc__cuda_expand(p,e);
 tc__ix var=tc__ix_find_var(x,e,p->vector->axis);
 return var?tc__ix_subst(x,e,var,tc__ix_const(0)):e;
 }
-static int tc__cuda_starts_at_multiple(const tc__printer*p,tc__ix e){
+static int tc__cuda_starts_at(const tc__printer*p,tc__ix e,int64_t multiple){
 tc__ixpool*x=p->g->body.ix;
-int width=p->vector->width;
 e=tc__cuda_first(p,e);
-return tc__ix_divisor(x,e)%width==0||
-tc__ix_divisor(x,tc__cuda_by_loops(p,e))%width==0;
+return tc__ix_divisor(x,e)%multiple==0||
+tc__ix_divisor(x,tc__cuda_by_loops(p,e))%multiple==0;
+}
+static int tc__cuda_starts_at_multiple(const tc__printer*p,tc__ix e){
+return tc__cuda_starts_at(p,e,p->vector->width);
 }
 static int tc__cuda_limits_hold(const tc__printer*p,const tc__node*n){
 for(uint32_t i=TC__LOAD_PREDICATES;i+1<n->n_attr;i+=2){
@@ -11765,8 +11820,10 @@ tc__place place=p->g->buffer.at[n->attr[TC__LOAD_BUFFER]].place;
 if(place==TC__BUF_REGISTER||place==TC__BUF_LOCAL)return 0;
 if(n->op==TC_OP_LOAD&&!tc__cuda_limits_hold(p,n))return 0;
 if(!tc__device_begins_at_multiple(p->g,n,v->width))return 0;
+int64_t most=TC__CUDA_ACCESS/tc__device_bytes(p->g,n);
 return tc__cuda_moves_by(p,n->attr[TC__LOAD_INDEX])==TC__CONTIGUOUS&&
-tc__cuda_starts_at_multiple(p,n->attr[TC__LOAD_INDEX]);
+tc__cuda_starts_at(p,n->attr[TC__LOAD_INDEX],
+v->width<most?v->width:most);
 }
 static int tc__cuda_is_near(const tc__printer*p,const tc__node*n){
 tc__place place=p->g->buffer.at[n->attr[TC__ACCESS_BUFFER]].place;

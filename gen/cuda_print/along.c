@@ -1,6 +1,10 @@
 // CUDA dialect, how what is in a loop over a vector moves along it: which accesses are one of the whole vector, what is the
 // same for all of its elements.
 
+enum {
+    TC__CUDA_ACCESS = 16
+}; // bytes that a thread can access at once: a wider vector is several
+
 // What a hole needs beside what it is given: where it is loaded.
 typedef enum tc__cuda_loaded {
     TC__LOADED_HERE,
@@ -111,12 +115,15 @@ static tc__ix tc__cuda_first(const tc__printer *p, tc__ix e) {
     return var ? tc__ix_subst(x, e, var, tc__ix_const(0)) : e;
 }
 
-static int tc__cuda_starts_at_multiple(const tc__printer *p, tc__ix e) {
+static int tc__cuda_starts_at(const tc__printer *p, tc__ix e, int64_t multiple) {
     tc__ixpool *x = p->g->body.ix;
-    int width = p->vector->width;
     e = tc__cuda_first(p, e);
-    return tc__ix_divisor(x, e) % width == 0 ||
-           tc__ix_divisor(x, tc__cuda_by_loops(p, e)) % width == 0;
+    return tc__ix_divisor(x, e) % multiple == 0 ||
+           tc__ix_divisor(x, tc__cuda_by_loops(p, e)) % multiple == 0;
+}
+
+static int tc__cuda_starts_at_multiple(const tc__printer *p, tc__ix e) {
+    return tc__cuda_starts_at(p, e, p->vector->width);
 }
 
 // Whether all elements are below the limits of their load, or none is.
@@ -141,8 +148,10 @@ static int tc__cuda_is_whole(const tc__printer *p, const tc__node *n) {
     if (place == TC__BUF_REGISTER || place == TC__BUF_LOCAL) return 0;
     if (n->op == TC_OP_LOAD && !tc__cuda_limits_hold(p, n)) return 0;
     if (!tc__device_begins_at_multiple(p->g, n, v->width)) return 0;
+    int64_t most = TC__CUDA_ACCESS / tc__device_bytes(p->g, n); // elements of an access
     return tc__cuda_moves_by(p, n->attr[TC__LOAD_INDEX]) == TC__CONTIGUOUS &&
-           tc__cuda_starts_at_multiple(p, n->attr[TC__LOAD_INDEX]);
+           tc__cuda_starts_at(p, n->attr[TC__LOAD_INDEX],
+                              v->width < most ? v->width : most);
 }
 
 // Whether an access is to memory of the block or the thread.

@@ -41,15 +41,40 @@ static uint32_t tc__device_pinned(const tc__device_verifier *d) {
     return zero;
 }
 
+// Quotients of a variable that is in s as well are gaps: 8*x + 4*(x/4) grows by 8 at least with x. They are taken out of s;
+// *gaps is their sum, wider[axis] how much is added to what x is at most.
+static void tc__device_gaps(const tc__device_verifier *d, tc__ixsum *s, tc__ix *gaps,
+                            int64_t *wider) {
+    *gaps = tc__ix_const(0);
+    for (int i = 0; i < s->count; i++) {
+        const tc__ixterm t = s->term[i];
+        const tc__ixnode n = *tc__ix_node(d->ix, t.atom[0]);
+        int of = 0; // the term of the variable
+        if (t.atom[1] || t.coef < 0 || n.kind != TC__IX_DIV || tc__ix_is_const(n.a) ||
+            tc__ix_node(d->ix, n.a)->kind != TC__IX_VAR)
+            continue;
+        while (of < s->count &&
+               (s->term[of].atom[0] != n.a || s->term[of].atom[1] || s->term[of].coef <= 0))
+            of++;
+        if (of == s->count) continue;
+        *gaps =
+            tc__ix_add(d->ix, *gaps, tc__ix_mul(d->ix, tc__ix_const(t.coef), t.atom[0]));
+        wider[tc__ix_node(d->ix, n.a)->a] += t.coef * n.hi;
+        s->term[i--] = s->term[--s->count];
+    }
+}
+
 // Whether no two threads have the same e here: it is a number whose digits are variables, those of all threads among
 // them but what is 0. An IF may keep the lower digits below the next. Variables of blocks are the same for all threads.
 static int tc__device_is_own(const tc__device_verifier *d, tc__ix e) {
     tc__ixsum s;
     int64_t below = 0;
     uint32_t named = tc__device_pinned(d);
-    tc__ix part = tc__ix_const(0);
+    int64_t wider[TC__VAR_END] = {0};
+    tc__ix part = tc__ix_const(0), gaps;
     memset(&s, 0, sizeof s);
     tc__ix_sum_add(d->ix, &s, e, 1);
+    tc__device_gaps(d, &s, &gaps, wider);
     for (int left = s.count; left; left--) {
         int least = 0;
         for (int i = 1; i < s.count; i++)
@@ -64,7 +89,7 @@ static int tc__device_is_own(const tc__device_verifier *d, tc__ix e) {
         if (!n.hi) continue; // it is always 0
         if (t.coef <= below && !tc__device_is_held(d, part, tc__ix_const(t.coef))) return 0;
         if (t.coef <= below) below = t.coef - 1;
-        below += t.coef * n.hi, named |= (uint32_t)1 << n.a;
+        below += t.coef * n.hi + wider[n.a], named |= (uint32_t)1 << n.a;
         part = tc__ix_add(d->ix, part, tc__ix_mul(d->ix, tc__ix_const(t.coef), t.atom[0]));
     }
     for (int64_t a = TC__VAR0; a < (int64_t)TC__VAR_END; a++)
@@ -159,25 +184,30 @@ static int tc__device_verify_move(tc__device_verifier *d, const tc__node *n) {
 }
 
 // a where e is a*x + l + (a multiple of a*S), x counts all S threads of the block and l is less than a: the elements of
-// one thread are its own, whatever else they are made of. Else 0.
-static int64_t tc__device_dealt(const tc__device_verifier *d, tc__ix e) {
+// one thread are its own, whatever else they are made of; or a*x + l + *gaps, of x. Else 0.
+static int64_t tc__device_dealt(const tc__device_verifier *d, tc__ix e, tc__ix *gaps) {
     tc__ixsum s;
-    int64_t a = 0, low = 0;
+    int64_t a = 0, low = 0, wider[TC__VAR_END] = {0};
     memset(&s, 0, sizeof s);
     tc__ix_sum_add(d->ix, &s, e, 1);
+    tc__device_gaps(d, &s, gaps, wider);
     for (int i = 0; i < s.count; i++) {
         const tc__ixnode *n = tc__ix_node(d->ix, s.term[i].atom[0]);
-        if (n->kind == TC__IX_VAR && !s.term[i].atom[1] && tc__device_is_thread(d, n->a) &&
-            n->hi + 1 == d->threads)
-            a = s.term[i].coef;
+        if (n->kind != TC__IX_VAR || s.term[i].atom[1] || !tc__device_is_thread(d, n->a) ||
+            n->hi + 1 != d->threads)
+            continue;
+        a = s.term[i].coef;
+        wider[n->a] = 0;
     }
+    int64_t period = tc__ix_equals(*gaps, 0) ? a * d->threads : INT64_MAX;
     for (int i = 0; i < s.count && a > 0; i++) {
         const tc__ixnode *n = tc__ix_node(d->ix, s.term[i].atom[0]);
-        if (s.term[i].coef == a || s.term[i].coef % (a * d->threads) == 0) continue;
+        if (s.term[i].coef == a || s.term[i].coef % period == 0) continue;
         if (s.term[i].coef < 0 || s.term[i].atom[1]) return 0;
+        if (n->kind == TC__IX_VAR && wider[n->a]) return 0;
         low += s.term[i].coef * n->hi;
     }
-    int inside = a > 0 && s.base >= 0 && low + s.base % (a * d->threads) < a;
+    int inside = a > 0 && s.base >= 0 && low + s.base % period < a;
     return inside ? a : 0;
 }
 
@@ -189,8 +219,9 @@ static int tc__device_verify_shared(tc__device_verifier *d) {
             if (!writes || a->barriers != b->barriers || a->buffer != b->buffer) continue;
             d->v.node = a->node;
             int own = a->at == b->at && a->own && b->own;
-            int64_t dealt = tc__device_dealt(d, a->at);
-            if (dealt != tc__device_dealt(d, b->at)) dealt = 0;
+            tc__ix gaps, others;
+            int64_t dealt = tc__device_dealt(d, a->at, &gaps);
+            if (dealt != tc__device_dealt(d, b->at, &others) || gaps != others) dealt = 0;
             if (!own && !dealt && !tc__device_is_before(d, a, b) &&
                 !tc__device_is_before(d, b, a))
                 return tc__verify_fail(&d->v, "another thread may meet it: %%%u",

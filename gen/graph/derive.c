@@ -303,8 +303,7 @@ static tc__node *tc__d_row(tc__derive *d, tc__node *a, int64_t mask) {
     if (e->op != TC_OP_EXPAND) return NULL;
     tc__node *row = tc__d_in(d, e, 0);
     if (mask & ~tc__d_repeated(row, e)) return NULL;
-    if (e != a)
-        row = tc__make1(d->g, TC_OP_AGAIN, row, row->rank, row->dims, a->attr, 1);
+    if (e != a) row = tc__make1(d->g, TC_OP_AGAIN, row, row->rank, row->dims, a->attr, 1);
     return twice ? tc__d2(d, TC_OP_ADD, row, row) : row;
 }
 

@@ -736,13 +736,13 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, tc_u16 *__
 //               axis c = l + p in 0..128
 //               %19 = load in2[0]     f32 row
 //               %20 = div %19 %0      f32 row
-//               %21 = load given2[l]  f16 col
-//               store out0[128*r + c] %21
-//               %23 = cast %21        f32 col
-//               %24 = load in3[128*r + c]  f32 col
-//               %25 = sub %23 %24     f32 col
-//               %26 = add %25 %25     f32 col
-//               %27 = mul %20 %26     f32 col
+//               %21 = add %20 %20     f32 row
+//               %22 = load given2[l]  f16 col
+//               store out0[128*r + c] %22
+//               %24 = cast %22        f32 col
+//               %25 = load in3[128*r + c]  f32 col
+//               %26 = sub %24 %25     f32 col
+//               %27 = mul %21 %26     f32 col
 //               %28 = cast %27        f16 col
 //               store out1[128*r + c] %28
 //             end
@@ -784,23 +784,23 @@ kernel1(const tc_u16 *__restrict__ in0, const float *__restrict__ in1, tc_u16 *_
     auto result = [&](int r, int p, const float *given2) {
         const float t19 = in2[0];
         const float t20 = t19 / 8192.0f;
-        const tc_pack<float, 8> v21 = *((const tc_pack<float, 8> *)&given2[0]);
-        const tc_pack<float, 8> v24 = tc_load((const tc_pack<float, 8> *)&in3[128 * r + p]);
-        tc_pack<float, 8> o22;
+        const float t21 = TC_ADD_f32(t20, t20);
+        const tc_pack<float, 8> v22 = *((const tc_pack<float, 8> *)&given2[0]);
+        const tc_pack<float, 8> v25 = tc_load((const tc_pack<float, 8> *)&in3[128 * r + p]);
+        tc_pack<float, 8> o23;
         tc_pack<float, 8> o29;
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const float t21 = v21.at[l];
-            o22.at[l] = t21;
-            const float t23 = t21;
-            const float t24 = v24.at[l];
-            const float t25 = TC_SUB_f32(t23, t24);
-            const float t26 = TC_ADD_f32(t25, t25);
-            const float t27 = TC_MUL_f32(t20, t26);
+            const float t22 = v22.at[l];
+            o23.at[l] = t22;
+            const float t24 = t22;
+            const float t25 = v25.at[l];
+            const float t26 = TC_SUB_f32(t24, t25);
+            const float t27 = TC_MUL_f32(t21, t26);
             const float t28 = t27;
             o29.at[l] = t28;
         }
-        tc_store((tc_pack<tc_u16, 8> *)&out0[128 * r + p], tc_halves_f16(o22));
+        tc_store((tc_pack<tc_u16, 8> *)&out0[128 * r + p], tc_halves_f16(o23));
         tc_store((tc_pack<tc_u16, 8> *)&out1[128 * r + p], tc_halves_f16(o29));
     };
     tc_tiles<tc_tile_halves, product, left_way, right_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 64, 128, 128, left, right, 0, 0, result);

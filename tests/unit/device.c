@@ -773,6 +773,34 @@ TEST(sums_without_a_barrier) {
     refused_by_device(&t, "another thread may meet it");
 }
 
+// Threads leave four elements each at 4*t + t/4 + l, say, where t is 32*y + x: gaps behind every few of them keep them apart,
+// a pitch of less than four does not.
+TEST(gaps_between_threads) {
+    static const struct {
+        int each, gap, lane, good;
+    } rows[] = {{4, 0, 1, 1}, {4, 1, 1, 1}, {5, 0, 1, 1},
+                {4, 1, 2, 0}, {2, 1, 1, 0}, {0, 4, 1, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        kit t;
+        parts_open(&t);
+        tc__node *put = statement(&t, TC_OP_PUT, 0);
+        tc__ix *at = &put->attr[TC__PUT_INDEX];
+        tc__ix lane = tc__ix_find_var(&t.ix, *at, (tc__axis)TC__VECTOR_L);
+        tc__ix thread = tc__ix_div(&t.ix, tc__ix_sub(&t.ix, *at, lane), tc__ix_const(4));
+        tc__ix gap = tc__ix_div(&t.ix, thread, tc__ix_const(4));
+        t.list->buffer.at[put->attr[TC__PUT_BUFFER]].numel = tc__ix_const(8192);
+        *at = tc__ix_mul(&t.ix, lane, tc__ix_const(rows[i].lane));
+        *at = tc__ix_add(&t.ix, *at, tc__ix_mul(&t.ix, thread, tc__ix_const(rows[i].each)));
+        *at = tc__ix_add(&t.ix, *at, tc__ix_mul(&t.ix, gap, tc__ix_const(rows[i].gap)));
+        if (!rows[i].good) {
+            refused_by_device(&t, "another thread may meet it");
+            continue;
+        }
+        CHECK(tc__verify_device(t.c, t.list) || FAIL("%zu: %s", i, tc_error_text(t.c)));
+        kit_close(&t);
+    }
+}
+
 TEST(parts_read_before_the_last_block) {
     kit t;
     parts_open(&t);
