@@ -3202,7 +3202,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x47f791123c60b521u
+#define TC__BUILD_ID 0x91e775d7dc7808e9u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -32061,6 +32061,11 @@ enum{TC__MAPS=5};
 enum{
 TC__GRIDS=10
 };
+typedef enum tc__beside{
+TC__BESIDE_NONE,
+TC__BESIDE_LEADS,
+TC__BESIDE_FOLLOWS
+}tc__beside;
 typedef struct tc__grids{
 tc__grid at[TC__GRIDS];
 int count;
@@ -32068,6 +32073,8 @@ tc__ix workspace;
 tc__ix
 zeroed;
 int sizes;
+int beside;
+uint64_t first;
 tc_device_map map[TC__MAPS];
 int maps;
 }tc__grids;
@@ -47144,6 +47151,7 @@ uint32_t piece,pieces;
 uint32_t order;
 uint32_t number;
 uint32_t alike;
+tc__beside beside;
 size_t work;
 }tc__dispatch_launch;
 typedef struct tc__dispatch_state{
@@ -47211,8 +47219,9 @@ return tc__fail(c,status<0?status:TC_E_BACKEND,"%s, on %s: %s",what,d->name,
 why&&*why?why:tc__error_name(status));
 }
 static int tc__dispatch_arguments(tc__arena*a,tc__dispatch_launch*l){
-uint32_t n,buffers=(uint32_t)l->group->buffer.count,
-sizes=(uint32_t)(l->grids.sizes+l->group->target.checked);
+uint32_t n,
+buffers=(uint32_t)l->group->buffer.count,
+sizes=(uint32_t)(l->grids.sizes+l->group->target.checked+l->grids.beside);
 if(!sizes)sizes=1;
 l->memory=TC__ANEW_ARRAY(a,uint32_t,buffers);
 if(!l->memory)return 0;
@@ -47321,6 +47330,56 @@ tc__sequence_use(&r->order,&m,written);
 tc__dispatch_guard(r,l->group);
 tc__sequence_settle(&r->order);
 }
+static const tc__item*tc__turn_item(const tc__dispatch*r,const tc__turn*s){
+return&r->order.item.at[r->order.member.at[s->first]];
+}
+static tc__dispatch_launch*tc__turn_launch(const tc__dispatch*r,const tc__turn*s){
+const tc__item*n=tc__turn_item(r,s);
+return n->piece==tc__nobody?&r->launch[n->launch]:&r->form[n->form];
+}
+static int tc__dispatch_needs(const tc__dispatch*r,const tc__dispatch_launch*l,
+const tc__dispatch_launch*w,
+const tc__dispatch_slabs*slabs){
+for(uint32_t i=0;i<l->group->buffer.count;i++){
+const tc__kbuf*b=&l->group->buffer.at[i];
+if(!(l->grids.first>>i&1)||!tc__is_memory(b))continue;
+tc__memory_range m=tc__dispatch_range(r,b,slabs);
+for(size_t k=0;k<w->group->buffer.count;k++){
+const tc__kbuf*to=&w->group->buffer.at[k];
+if(!tc__is_memory(to)||!to->written)continue;
+tc__memory_range n=tc__dispatch_range(r,to,slabs);
+if(m.kind==n.kind&&
+(m.kind?m.from==n.from:m.from<n.to&&n.from<m.to))
+return 1;
+}
+}
+return 0;
+}
+static int tc__dispatch_follows(const tc__dispatch*r,size_t first,size_t i,
+const tc__dispatch_slabs*slabs){
+enum{MOST=8};
+const tc__dispatch_launch*l=tc__turn_launch(r,&r->order.step.at[i]);
+if(i==first||i-first>MOST||r->in_order||!l->grids.beside)return 0;
+for(size_t k=first;k<i;k++){
+const tc__turn*s=&r->order.step.at[k];
+const tc__dispatch_launch*w=tc__turn_launch(r,s);
+if(!w->grids.beside||s->part!=r->order.step.at[i].part||
+tc__dispatch_needs(r,l,w,slabs))
+return 0;
+}
+return 1;
+}
+static void tc__dispatch_besides(tc__dispatch*r,const tc__dispatch_slabs*slabs){
+size_t first=0;
+for(size_t i=0;i<r->order.step.count;i++){
+int follows=tc__dispatch_follows(r,first,i,slabs);
+if(!follows)first=i;
+tc__turn_launch(r,&r->order.step.at[i])->beside=
+follows?TC__BESIDE_FOLLOWS:TC__BESIDE_NONE;
+if(follows&&i==first+1)
+tc__turn_launch(r,&r->order.step.at[first])->beside=TC__BESIDE_LEADS;
+}
+}
 static int tc__dispatch_turns(const tc__dispatch*r,uint32_t i){
 return i&&r->launch[i].group->target.loop!=r->launch[i-1].group->target.loop;
 }
@@ -47347,15 +47406,9 @@ tc__dispatch_uses(r,l,p,&slabs);
 }
 }
 tc__sequence_cut(q);
+if(q->ok)tc__dispatch_besides(r,&slabs);
 tc__free(r->ctx,(void*)slabs.of,(slabs.count+!slabs.count)*sizeof*slabs.of);
 return q->ok;
-}
-static const tc__item*tc__turn_item(const tc__dispatch*r,const tc__turn*s){
-return&r->order.item.at[r->order.member.at[s->first]];
-}
-static tc__dispatch_launch*tc__turn_launch(const tc__dispatch*r,const tc__turn*s){
-const tc__item*n=tc__turn_item(r,s);
-return n->piece==tc__nobody?&r->launch[n->launch]:&r->form[n->form];
 }
 enum{
 TC__LIST_LEAST=4,
@@ -47676,6 +47729,7 @@ to->map=l->map,to->n_map=(uint32_t)l->grids.maps;
 int64_t*size=(int64_t*)(void*)(l->argument+l->sizes);
 for(int i=0;i<l->grids.sizes;i++)size[i]=env->sym[i];
 if(l->group->target.checked)size[l->grids.sizes]=l->number;
+if(l->grids.beside)size[l->grids.sizes]=l->beside;
 return 1;
 }
 static int tc__dispatch_step(tc__dispatch*r,uint32_t i,uint32_t*last){
@@ -57113,6 +57167,7 @@ tc__put(t,"    on %s: %u blocks of %u threads",d->name,(unsigned)at->blocks,
 (unsigned)at->threads);
 if(at->shared)tc__put(t,", %u bytes shared",(unsigned)at->shared);
 if(at->cluster)tc__put(t,", clusters of %u",(unsigned)at->cluster);
+if(l->beside==TC__BESIDE_FOLLOWS)tc__put(t,", beside the one before");
 text[0]=0;
 if(d->describe&&at->kernel)d->describe(d->user,at->kernel,text,sizeof text);
 tc__put(t,"%s%s%s",*text?"; ":"",text,k+1<count?"; then\n":" as ");

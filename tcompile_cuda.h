@@ -307,6 +307,21 @@ static const char*const tc__text_cuda_memory[]={
 "    asm volatile(\"griddepcontrol.wait;\" ::: \"memory\");",
 "#endif",
 "}",
+"// fn: begin_beside",
+"TC_FN void TC_N(begin_beside)(tc_i64 beside) {",
+"#if __CUDA_ARCH__ >= 900",
+"    if (beside == 1) asm volatile(\"griddepcontrol.wait;\" ::: \"memory\");",
+"    asm volatile(\"griddepcontrol.launch_dependents;\");",
+"    if (beside == 0) asm volatile(\"griddepcontrol.wait;\" ::: \"memory\");",
+"    if (beside == 2) asm volatile(\"fence.acq_rel.gpu;\" ::: \"memory\");",
+"#endif",
+"}",
+"// fn: follow",
+"TC_FN void TC_N(follow)(tc_i64 beside) {",
+"#if __CUDA_ARCH__ >= 900",
+"    if (beside == 2) asm volatile(\"griddepcontrol.wait;\" ::: \"memory\");",
+"#endif",
+"}",
 "// fn: words",
 "template <class P> union TC_N(words) {",
 "    P v;",
@@ -3263,7 +3278,7 @@ static const char*const tc__text_cuda_skinny[]={
 "// fn: skinny",
 "template <class P, class I, class Rows, class Wide, class Few, class Ahead, class Early, class Result>",
 "TC_FN void TC_N(skinny)(char *shared, unsigned *tickets, typename P::sum *work, I j, I m, I n, I depth, Rows rows, Wide wide_hole, Few few_hole,",
-"                        Ahead ahead, Early early, Result result) {",
+"                        Ahead ahead, Early early, Result result, tc_i64 beside) {",
 "    typedef typename P::sum T;",
 "    typedef TC_N(skinny_block)<P, I> B;",
 "    T *const tile = (T *)shared;",
@@ -3300,6 +3315,7 @@ static const char*const tc__text_cuda_skinny[]={
 "            b.step(sum, k, held[0], few_hole);",
 "        }",
 "    }",
+"    TC_N(follow)(beside);",
 "    if constexpr (P::slices > 1)",
 "        if (!TC_N(meet)<P, B::sums>(&sum[0][0], tickets, work, b.block, b.slice)) return;",
 "    b.put(sum, tile);",
@@ -11019,11 +11035,37 @@ for(uint32_t id=n->id+1;id<end;id=tc__loop_end(k,id)+1)
 if(tc__hole_is_mapped(n,k->body.node.at[id]))
 (void)tc__template_map(k,n,k->body.node.at[id],&out->map[out->maps++]);
 }
+static int tc__device_is_beside(const tc__group*k){
+int skinny=0,other=0;
+for(size_t i=0;i<k->body.node.count;i++){
+const tc__node*n=k->body.node.at[i];
+int template=n->op==TC_OP_TEMPLATE;
+skinny+=template&&n->attr[TC__TEMPLATE_NAME]==TC__TEMPLATE_SKINNY;
+other+=template||n->op==TC_OP_LAUNCH||n->op==TC_OP_CHECK;
+}
+return skinny==1&&other==2&&!k->shape.list&&!k->target.guarded&&
+!k->target.checked&&!k->target.loop&&k->buffer.count<=64;
+}
+static uint64_t tc__device_read_first(const tc__group*k){
+uint64_t first=0;
+uint32_t result=0;
+for(uint32_t id=0;id<k->body.node.count;id++){
+const tc__node*n=k->body.node.at[id];
+if(n->op==TC_OP_HOLE&&n->attr[TC__HOLE_HOLE]==TC__HOLE_RESULT)
+result=tc__loop_end(k,id);
+if(id<result)continue;
+if(n->op==TC_OP_LOAD)first|=(uint64_t)1<<n->attr[TC__LOAD_BUFFER];
+if(n->op==TC_OP_COPY)first|=(uint64_t)1<<n->attr[TC__COPY_FROM];
+}
+return first;
+}
 static void tc__device_grids(const tc__group*k,tc__grids*out){
 tc__ixpool*x=k->body.ix;
 int resident=0;
 out->workspace=tc__ix_const(tc__device_work_at(k,k->buffer.count));
 out->zeroed=tc__ix_const(tc__device_zeroed(k));
+out->beside=tc__device_is_beside(k);
+if(out->beside)out->first=tc__device_read_first(k);
 for(size_t i=0;i<k->body.node.count;i++){
 const tc__node*n=k->body.node.at[i];
 tc__grid*grid=&out->at[out->count?out->count-1:0];
@@ -11695,7 +11737,7 @@ else
 tc__put(p->out,"%s]",more);
 }
 static int tc__cuda_kargs(const tc__group*g){
-int sizes=tc__cuda_sizes(g)+g->target.checked;
+int sizes=tc__cuda_sizes(g)+g->target.checked+tc__device_is_beside(g);
 return sizes?sizes:1;
 }
 // ---- gen/cuda_print/along.c
@@ -13064,11 +13106,16 @@ tc__cuda_holes(p,n,end,of_tiles,(int)TC__COUNT(of_tiles));
 else if(chain)
 tc__cuda_holes(p,n,end,of_chain,(int)TC__COUNT(of_chain));
 else
-tc__put(p->out,", %s, %s, %s, %s, result);\n",
+tc__put(p->out,", %s, %s, %s, %s, result, ",
 number[TC__SKINNY_MAKING]?"rows":"0",
 number[TC__SKINNY_BY_ROWS]?"left, right":"right, left",
 number[TC__SKINNY_AHEAD]?"ahead":"0",
 number[TC__SKINNY_EARLY]?"early":"0");
+if(tiles||chain)return;
+if(tc__device_is_beside(p->g))
+tc__put(p->out,"a.size[%d]);\n",tc__cuda_sizes(p->g));
+else
+tc__put(p->out,"0);\n");
 }
 // ---- gen/cuda_print/loops.c
 static void tc__cuda_statements(tc__printer*p,uint32_t begin,uint32_t end);
@@ -13803,6 +13850,9 @@ tc__put(p->out,"tc_reads(");
 tc__put_buffer(p,(int64_t)i);
 tc__put(p->out,tc__cuda_is_checked(p->g,(int64_t)i)?"_memory), ":"), ");
 }
+if(tc__device_is_beside(p->g))
+tc__put(p->out,"tc_begin_beside(a.size[%d]);\n",tc__cuda_sizes(p->g));
+else
 tc__put(p->out,"tc_begin();\n");
 if(!p->g->target.guarded)return;
 tc__line(p);

@@ -6,6 +6,9 @@
 // elements of the wide operand, few those of the other at the same k, ahead what of the wide one is the same for all
 // of k. Where rows are made: rows makes those of turn t, all threads together, and the left operand is told which of
 // the block's; what needs no row is under way before, the wide operand as far as registers go, and early.
+//
+// The launch may work beside the one before it, whose results the hole `result` alone reads: see tc_begin_beside. One row's
+// q, k and v, or gate and up, of a decoder are so.
 
 // fn: skinny_block
 // A block's part of the result, and what a thread has of it.
@@ -96,7 +99,7 @@ template <class P, class I, class Block, class Rows> TC_FN void TC_N(make_rows)(
 // fn: skinny
 template <class P, class I, class Rows, class Wide, class Few, class Ahead, class Early, class Result>
 TC_FN void TC_N(skinny)(char *shared, unsigned *tickets, typename P::sum *work, I j, I m, I n, I depth, Rows rows, Wide wide_hole, Few few_hole,
-                        Ahead ahead, Early early, Result result) {
+                        Ahead ahead, Early early, Result result, tc_i64 beside) {
     typedef typename P::sum T;
     typedef TC_N(skinny_block)<P, I> B;
     T *const tile = (T *)shared;
@@ -133,6 +136,7 @@ TC_FN void TC_N(skinny)(char *shared, unsigned *tickets, typename P::sum *work, 
             b.step(sum, k, held[0], few_hole);
         }
     }
+    TC_N(follow)(beside);
     if constexpr (P::slices > 1)
         if (!TC_N(meet)<P, B::sums>(&sum[0][0], tickets, work, b.block, b.slice)) return;
     b.put(sum, tile);

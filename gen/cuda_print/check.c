@@ -85,8 +85,9 @@ static void tc__cuda_place_of(tc__printer *p, int64_t b, tc__ix e, const char *m
         tc__put(p->out, "%s]", more);
 }
 
-// Sizes that the kernel is told, and the number of the launch where accesses are checked.
+// Sizes that the kernel is told, and the number of the launch where accesses are checked, or whether it works beside the
+// one before.
 static int tc__cuda_kargs(const tc__group *g) {
-    int sizes = tc__cuda_sizes(g) + g->target.checked;
+    int sizes = tc__cuda_sizes(g) + g->target.checked + tc__device_is_beside(g);
     return sizes ? sizes : 1;
 }

@@ -162,7 +162,10 @@ static void tc__cuda_begin(tc__printer *p) {
         tc__put_buffer(p, (int64_t)i);
         tc__put(p->out, tc__cuda_is_checked(p->g, (int64_t)i) ? "_memory), " : "), ");
     }
-    tc__put(p->out, "tc_begin();\n");
+    if (tc__device_is_beside(p->g))
+        tc__put(p->out, "tc_begin_beside(a.size[%d]);\n", tc__cuda_sizes(p->g));
+    else
+        tc__put(p->out, "tc_begin();\n");
     if (!p->g->target.guarded) return;
     tc__line(p);
     tc__put(p->out, "if (a.state->failed) return;\n");

@@ -329,9 +329,14 @@ static void tc__cuda_template_call(tc__printer *p, const tc__node *n, uint32_t e
     else if (chain)
         tc__cuda_holes(p, n, end, of_chain, (int)TC__COUNT(of_chain));
     else
-        tc__put(p->out, ", %s, %s, %s, %s, result);\n",
+        tc__put(p->out, ", %s, %s, %s, %s, result, ",
                 number[TC__SKINNY_MAKING] ? "rows" : "0",
                 number[TC__SKINNY_BY_ROWS] ? "left, right" : "right, left",
                 number[TC__SKINNY_AHEAD] ? "ahead" : "0",
                 number[TC__SKINNY_EARLY] ? "early" : "0");
+    if (tiles || chain) return;
+    if (tc__device_is_beside(p->g))
+        tc__put(p->out, "a.size[%d]);\n", tc__cuda_sizes(p->g));
+    else
+        tc__put(p->out, "0);\n");
 }

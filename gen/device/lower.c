@@ -69,12 +69,42 @@ static void tc__device_maps(const tc__group *k, const tc__node *n, tc__grids *ou
             (void)tc__template_map(k, n, k->body.node.at[id], &out->map[out->maps++]);
 }
 
+// Whether a list's launch can begin beside the one before it: its template waits before it writes (cuda/skinny.cuh).
+static int tc__device_is_beside(const tc__group *k) {
+    int skinny = 0, other = 0;
+    for (size_t i = 0; i < k->body.node.count; i++) {
+        const tc__node *n = k->body.node.at[i];
+        int template = n->op == TC_OP_TEMPLATE;
+        skinny += template && n->attr[TC__TEMPLATE_NAME] == TC__TEMPLATE_SKINNY;
+        other += template || n->op == TC_OP_LAUNCH || n->op == TC_OP_CHECK;
+    }
+    return skinny == 1 && other == 2 && !k->shape.list && !k->target.guarded &&
+           !k->target.checked && !k->target.loop && k->buffer.count <= 64;
+}
+
+// The buffers that are read before the template takes results.
+static uint64_t tc__device_read_first(const tc__group *k) {
+    uint64_t first = 0;
+    uint32_t result = 0; // the end of that hole
+    for (uint32_t id = 0; id < k->body.node.count; id++) {
+        const tc__node *n = k->body.node.at[id];
+        if (n->op == TC_OP_HOLE && n->attr[TC__HOLE_HOLE] == TC__HOLE_RESULT)
+            result = tc__loop_end(k, id);
+        if (id < result) continue;
+        if (n->op == TC_OP_LOAD) first |= (uint64_t)1 << n->attr[TC__LOAD_BUFFER];
+        if (n->op == TC_OP_COPY) first |= (uint64_t)1 << n->attr[TC__COPY_FROM];
+    }
+    return first;
+}
+
 // How the launches of a list are made: blocks are the extents of its grid loops.
 static void tc__device_grids(const tc__group *k, tc__grids *out) {
     tc__ixpool *x = k->body.ix;
     int resident = 0;
     out->workspace = tc__ix_const(tc__device_work_at(k, k->buffer.count));
     out->zeroed = tc__ix_const(tc__device_zeroed(k));
+    out->beside = tc__device_is_beside(k);
+    if (out->beside) out->first = tc__device_read_first(k);
     for (size_t i = 0; i < k->body.node.count; i++) {
         const tc__node *n = k->body.node.at[i];
         tc__grid *grid = &out->at[out->count ? out->count - 1 : 0];

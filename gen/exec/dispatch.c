@@ -34,6 +34,7 @@ typedef struct tc__dispatch_launch {
     uint32_t order;         //   and among what is wanted, while there is such a job
     uint32_t number;        // of the program's launches
     uint32_t alike;         // the first of them whose kernel was the same when it was added
+    tc__beside beside;      // what it is told, where it can be told
     size_t work;            // its place in the workspace
 } tc__dispatch_launch;
 
@@ -121,8 +122,9 @@ static int tc__device_failed(tc_ctx *c, const tc_device *d, const char *what,
 // Arguments: addresses of buffers that are memory, of the workspace, of the state, and sizes. Behind them maps of
 // tensors, which the device makes.
 static int tc__dispatch_arguments(tc__arena *a, tc__dispatch_launch *l) {
-    uint32_t n, buffers = (uint32_t)l->group->buffer.count,
-                sizes = (uint32_t)(l->grids.sizes + l->group->target.checked);
+    uint32_t n,
+        buffers = (uint32_t)l->group->buffer.count,
+        sizes = (uint32_t)(l->grids.sizes + l->group->target.checked + l->grids.beside);
     if (!sizes) sizes = 1;
     l->memory = TC__ANEW_ARRAY(a, uint32_t, buffers);
     if (!l->memory) return 0;

@@ -232,6 +232,7 @@ static int tc__dispatch_launch_lay_out(tc__dispatch *r, tc__dispatch_launch *l,
     int64_t *size = (int64_t *)(void *)(l->argument + l->sizes);
     for (int i = 0; i < l->grids.sizes; i++) size[i] = env->sym[i];
     if (l->group->target.checked) size[l->grids.sizes] = l->number;
+    if (l->grids.beside) size[l->grids.sizes] = l->beside;
     return 1;
 }
 

@@ -69,6 +69,69 @@ static void tc__dispatch_uses(tc__dispatch *r, const tc__dispatch_launch *l,
     tc__sequence_settle(&r->order);
 }
 
+// The first item of a step: all of a list are of one form.
+static const tc__item *tc__turn_item(const tc__dispatch *r, const tc__turn *s) {
+    return &r->order.item.at[r->order.member.at[s->first]];
+}
+
+// What is launched at a step.
+static tc__dispatch_launch *tc__turn_launch(const tc__dispatch *r, const tc__turn *s) {
+    const tc__item *n = tc__turn_item(r, s);
+    return n->piece == tc__nobody ? &r->launch[n->launch] : &r->form[n->form];
+}
+
+// ---- launches beside each other ----
+
+// Whether launch l reads, before it waits, what launch w writes.
+static int tc__dispatch_needs(const tc__dispatch *r, const tc__dispatch_launch *l,
+                              const tc__dispatch_launch *w,
+                              const tc__dispatch_slabs *slabs) {
+    for (uint32_t i = 0; i < l->group->buffer.count; i++) {
+        const tc__kbuf *b = &l->group->buffer.at[i];
+        if (!(l->grids.first >> i & 1) || !tc__is_memory(b)) continue;
+        tc__memory_range m = tc__dispatch_range(r, b, slabs);
+        for (size_t k = 0; k < w->group->buffer.count; k++) {
+            const tc__kbuf *to = &w->group->buffer.at[k];
+            if (!tc__is_memory(to) || !to->written) continue;
+            tc__memory_range n = tc__dispatch_range(r, to, slabs);
+            if (m.kind == n.kind &&
+                (m.kind ? m.from == n.from : m.from < n.to && n.from < m.to))
+                return 1;
+        }
+    }
+    return 0;
+}
+
+// Whether the launch of step i can begin beside those of steps [first, i).
+static int tc__dispatch_follows(const tc__dispatch *r, size_t first, size_t i,
+                                const tc__dispatch_slabs *slabs) {
+    enum { MOST = 8 };
+    const tc__dispatch_launch *l = tc__turn_launch(r, &r->order.step.at[i]);
+    if (i == first || i - first > MOST || r->in_order || !l->grids.beside) return 0;
+    for (size_t k = first; k < i; k++) {
+        const tc__turn *s = &r->order.step.at[k];
+        const tc__dispatch_launch *w = tc__turn_launch(r, s);
+        if (!w->grids.beside || s->part != r->order.step.at[i].part ||
+            tc__dispatch_needs(r, l, w, slabs))
+            return 0;
+    }
+    return 1;
+}
+
+// Launches that begin beside those before them: one after the other, none of which reads at first what those before it
+// write, back to one that waits at its begin.
+static void tc__dispatch_besides(tc__dispatch *r, const tc__dispatch_slabs *slabs) {
+    size_t first = 0; // of those that run together
+    for (size_t i = 0; i < r->order.step.count; i++) {
+        int follows = tc__dispatch_follows(r, first, i, slabs);
+        if (!follows) first = i;
+        tc__turn_launch(r, &r->order.step.at[i])->beside =
+            follows ? TC__BESIDE_FOLLOWS : TC__BESIDE_NONE;
+        if (follows && i == first + 1)
+            tc__turn_launch(r, &r->order.step.at[first])->beside = TC__BESIDE_LEADS;
+    }
+}
+
 // Whether another loop begins or ends before launch i.
 static int tc__dispatch_turns(const tc__dispatch *r, uint32_t i) {
     return i && r->launch[i].group->target.loop != r->launch[i - 1].group->target.loop;
@@ -98,19 +161,9 @@ static int tc__dispatch_arrange(tc__dispatch *r, const tc__plan *plan) {
         }
     }
     tc__sequence_cut(q);
+    if (q->ok) tc__dispatch_besides(r, &slabs);
     tc__free(r->ctx, (void *)slabs.of, (slabs.count + !slabs.count) * sizeof *slabs.of);
     return q->ok;
-}
-
-// The first item of a step: all of a list are of one form.
-static const tc__item *tc__turn_item(const tc__dispatch *r, const tc__turn *s) {
-    return &r->order.item.at[r->order.member.at[s->first]];
-}
-
-// What is launched at a step.
-static tc__dispatch_launch *tc__turn_launch(const tc__dispatch *r, const tc__turn *s) {
-    const tc__item *n = tc__turn_item(r, s);
-    return n->piece == tc__nobody ? &r->launch[n->launch] : &r->form[n->form];
 }
 
 // ---- lists: pieces of kernels that share a launch (kernel/list.c) ----

@@ -48,13 +48,22 @@ enum {
 // The launches that a text is for: `symbol`, then `symbol_1`, ... with the same arguments, which are
 // the addresses of buffers that are memory, in the group's order; that of the workspace, if there is
 // one; the address of the program's state; and the run-time sizes.
+// Of launches that work beside each other (tc_begin_beside): what a kernel is told.
+typedef enum tc__beside {
+    TC__BESIDE_NONE,
+    TC__BESIDE_LEADS,  // the next one may begin when it has what it waits for
+    TC__BESIDE_FOLLOWS // it begins beside the one before it
+} tc__beside;
+
 typedef struct tc__grids {
     tc__grid at[TC__GRIDS];
     int count;
     tc__ix workspace; // bytes, 0 = none
     tc__ix
         zeroed; // of its bytes, those that are 0 before the first launch and after the last
-    int sizes;  // symbols s0.. that it is told
+    int sizes;  // symbols s0.. that it is told,
+    int beside; //   and behind them a tc__beside, if it can work beside the launch before it:
+    uint64_t first; // buffers that it reads before it waits for that then, a bit for each
     tc_device_map map[TC__MAPS]; // behind them; `address` is the number of a buffer
     int maps;
 } tc__grids;

@@ -28,10 +28,18 @@ template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 
 
 TC_FN void TC_N(reads)(const void *p) { asm volatile("" ::"l"(p) : "memory"); }
 
-TC_FN void TC_N(begin)() {
+TC_FN void TC_N(begin_beside)(tc_i64 beside) {
 #if __CUDA_ARCH__ >= 900
+    if (beside == 1) asm volatile("griddepcontrol.wait;" ::: "memory");
     asm volatile("griddepcontrol.launch_dependents;");
-    asm volatile("griddepcontrol.wait;" ::: "memory");
+    if (beside == 0) asm volatile("griddepcontrol.wait;" ::: "memory");
+    if (beside == 2) asm volatile("fence.acq_rel.gpu;" ::: "memory");
+#endif
+}
+
+TC_FN void TC_N(follow)(tc_i64 beside) {
+#if __CUDA_ARCH__ >= 900
+    if (beside == 2) asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
@@ -203,7 +211,7 @@ template <class P, class I, class Block, class Rows> TC_FN void TC_N(make_rows)(
 
 template <class P, class I, class Rows, class Wide, class Few, class Ahead, class Early, class Result>
 TC_FN void TC_N(skinny)(char *shared, unsigned *tickets, typename P::sum *work, I j, I m, I n, I depth, Rows rows, Wide wide_hole, Few few_hole,
-                        Ahead ahead, Early early, Result result) {
+                        Ahead ahead, Early early, Result result, tc_i64 beside) {
     typedef typename P::sum T;
     typedef TC_N(skinny_block)<P, I> B;
     T *const tile = (T *)shared;
@@ -240,6 +248,7 @@ TC_FN void TC_N(skinny)(char *shared, unsigned *tickets, typename P::sum *work, 
             b.step(sum, k, held[0], few_hole);
         }
     }
+    TC_N(follow)(beside);
     if constexpr (P::slices > 1)
         if (!TC_N(meet)<P, B::sums>(&sum[0][0], tickets, work, b.block, b.slice)) return;
     b.put(sum, tile);
@@ -303,7 +312,7 @@ TC_FN float tc_cast_i32_f32(int x) {
 // 256 threads in a block, 512 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
 kernel0(const tc_u16 *__restrict__ in0, const tc_i8 *__restrict__ in1, const float *__restrict__ in2, tc_u16 *__restrict__ out0, const tc_kargs<1> a) {
-    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_begin();
+    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_begin_beside(a.size[0]);
     __shared__ __align__(16) float shared0[8];
     const int j = blockIdx.x;
     struct product {
@@ -340,5 +349,5 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_i8 *__restrict__ in1, const flo
         const float t23 = given2[0];
         out0[c] = tc_bits_bf16(t23);
     };
-    tc_skinny<product, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 1, 4096, 4096, 0, right, left, 0, 0, result);
+    tc_skinny<product, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 1, 4096, 4096, 0, right, left, 0, 0, result, a.size[0]);
 }

@@ -28,10 +28,18 @@ template <class T, int V> struct __align__(sizeof(T) * V < 16 ? sizeof(T) * V : 
 
 TC_FN void TC_N(reads)(const void *p) { asm volatile("" ::"l"(p) : "memory"); }
 
-TC_FN void TC_N(begin)() {
+TC_FN void TC_N(begin_beside)(tc_i64 beside) {
 #if __CUDA_ARCH__ >= 900
+    if (beside == 1) asm volatile("griddepcontrol.wait;" ::: "memory");
     asm volatile("griddepcontrol.launch_dependents;");
-    asm volatile("griddepcontrol.wait;" ::: "memory");
+    if (beside == 0) asm volatile("griddepcontrol.wait;" ::: "memory");
+    if (beside == 2) asm volatile("fence.acq_rel.gpu;" ::: "memory");
+#endif
+}
+
+TC_FN void TC_N(follow)(tc_i64 beside) {
+#if __CUDA_ARCH__ >= 900
+    if (beside == 2) asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
@@ -191,7 +199,7 @@ template <class P, class I, class Block, class Rows> TC_FN void TC_N(make_rows)(
 
 template <class P, class I, class Rows, class Wide, class Few, class Ahead, class Early, class Result>
 TC_FN void TC_N(skinny)(char *shared, unsigned *tickets, typename P::sum *work, I j, I m, I n, I depth, Rows rows, Wide wide_hole, Few few_hole,
-                        Ahead ahead, Early early, Result result) {
+                        Ahead ahead, Early early, Result result, tc_i64 beside) {
     typedef typename P::sum T;
     typedef TC_N(skinny_block)<P, I> B;
     T *const tile = (T *)shared;
@@ -228,6 +236,7 @@ TC_FN void TC_N(skinny)(char *shared, unsigned *tickets, typename P::sum *work, 
             b.step(sum, k, held[0], few_hole);
         }
     }
+    TC_N(follow)(beside);
     if constexpr (P::slices > 1)
         if (!TC_N(meet)<P, B::sums>(&sum[0][0], tickets, work, b.block, b.slice)) return;
     b.put(sum, tile);
@@ -381,7 +390,7 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 // 256 threads in a block, 64 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
 kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const float *__restrict__ in2, const float *__restrict__ in3, const float *__restrict__ in4, float *__restrict__ out0, const tc_kargs<1> a) {
-    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_reads(in4), tc_begin();
+    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_reads(in4), tc_begin_beside(a.size[0]);
     __shared__ __align__(16) float shared0[128];
     __shared__ __align__(16) float shared1[16];
     __align__(16) float held0[1];
@@ -477,7 +486,7 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
         const float t74 = TC_ADD_f32(t69, t73);
         out0[64 * r + c] = t74;
     };
-    tc_skinny<product, int>((char *)shared1, (unsigned *)nullptr, (float *)nullptr, j, 16, 64, 64, rows, right, left, 0, early, result);
+    tc_skinny<product, int>((char *)shared1, (unsigned *)nullptr, (float *)nullptr, j, 16, 64, 64, rows, right, left, 0, early, result, a.size[0]);
 }
 
 // kernel1: 13 element-wise ops, 2 reductions of rows before it around one product, 1 result
@@ -583,7 +592,7 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
 // 256 threads in a block, 64 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
 kernel1(const float *__restrict__ in0, const float *__restrict__ in1, const float *__restrict__ in2, const float *__restrict__ in3, const float *__restrict__ in4, float *__restrict__ out0, const tc_kargs<1> a) {
-    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_reads(in4), tc_begin();
+    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_reads(in4), tc_begin_beside(a.size[0]);
     __shared__ __align__(16) float shared0[128];
     __shared__ __align__(16) float shared1[16];
     __align__(16) float held0[1];
@@ -679,5 +688,5 @@ kernel1(const float *__restrict__ in0, const float *__restrict__ in1, const floa
         const float t74 = TC_ADD_f32(t69, t73);
         out0[64 * r + c] = t74;
     };
-    tc_skinny<product, int>((char *)shared1, (unsigned *)nullptr, (float *)nullptr, j, 16, 64, 64, rows, right, left, 0, early, result);
+    tc_skinny<product, int>((char *)shared1, (unsigned *)nullptr, (float *)nullptr, j, 16, 64, 64, rows, right, left, 0, early, result, a.size[0]);
 }

@@ -70,6 +70,8 @@ static const struct {
     {"reads", IF_ASM},
     {"forget", IF_ASM},
     {"begin", IF_ASM},
+    {"begin_beside", IF_ASM},
+    {"follow", IF_ASM},
     // copies to shared memory, which happen when they are waited for
     {"copy_async16", IF_ASM},
     {"copy_async16_of", IF_ASM},
