@@ -1779,7 +1779,8 @@ TCDEF int tc_region_kernels(tc_ctx *c, const char *name);
 // those of functions it calls too;
 // the tensors it used that are not inputs (which ones, not their contents); whether tc_training is on. What it reads beyond
 // that (globals, rand(), the clock) it must not depend on. It must set every out[i]. Bodies and host
-// calls may be 64 deep inside each other, then TC_E_STATE: one that calls itself without end is told so.
+// calls may be 64 deep inside each other, or as many as leave 64 KB of the stack, of one below 128 KB half; then
+// TC_E_STATE: one that calls itself without end is told so.
 typedef void (*tc_body)(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user);
 
 typedef struct tc_fn tc_fn;
@@ -3202,7 +3203,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x2f07042b92af3de3u
+#define TC__BUILD_ID 0x61ae23d5375dea61u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -46155,9 +46156,9 @@ tc__lexical lexical_before;
 tc_status around;
 int bodies,hosting;
 tc__theirs theirs;
-int abandoned;
 uintptr_t stack_first;
 uintptr_t stack_least;
+int abandoned;
 int too_deep;
 int dry;
 int lazy;
@@ -46202,14 +46203,15 @@ return TC_E_STATE;
 }
 enum{TC__DEPTH_MOST=64,TC__STACK_LITTLE=16<<10,TC__STACK_NEEDED=64<<10};
 static int tc__stack_is_full(tc_ctx*c){
-uintptr_t here=TC__STACK_HERE(),low,high;
+uintptr_t here=TC__STACK_HERE(),low=0,high=0;
 if(!c->bodies&&!c->hosting)c->stack_first=here,c->stack_least=0;
 if(here>=c->stack_first||c->stack_first-here<TC__STACK_LITTLE)return 0;
 if(!c->stack_least){
+int known=tc__stack_bounds(here,&low,&high);
+int is_small=known&&high-low<2*TC__STACK_NEEDED;
 c->stack_least=1;
-if(tc__stack_bounds(here,&low,&high))
-c->stack_least=low+(high-low<2*TC__STACK_NEEDED?(high-low)/2
-:TC__STACK_NEEDED);
+if(known)
+c->stack_least=is_small?low+(high-low)/2:low+TC__STACK_NEEDED;
 }
 return here<c->stack_least;
 }

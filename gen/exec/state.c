@@ -53,12 +53,12 @@ struct tc_ctx {
     tc_status around;           //   and of the unit around it: tc__unit_begin
     int bodies, hosting;        // bodies of functions that run now; functions of host calls
     tc__theirs theirs;          //   and of the outermost of them
-    int abandoned;         // a thread has ended in a call: what that held is never freed
-    uintptr_t stack_first; //   where the stack was there,
-    uintptr_t stack_least; //   and where it must not come for one more; 0 = not asked yet
-    int too_deep; // so many were too many: all calls fail until the outermost returns
-    int dry;      // programs are made, and do not run: tc_precompile
-    int lazy;     // tc_lazy: a region is open whenever no other is
+    uintptr_t stack_first;      //   where the stack was there,
+    uintptr_t stack_least;      //   and from where down it is full; 0 = not asked yet
+    int abandoned; // a thread has ended in a call: what that held is never freed
+    int too_deep;  // so many were too many: all calls fail until the outermost returns
+    int dry;       // programs are made, and do not run: tc_precompile
+    int lazy;      // tc_lazy: a region is open whenever no other is
     tc__site lazy_site;
     uint32_t log_mask;      // while frozen: channels that were on
     tc__text report;        // of tc_explain
@@ -113,14 +113,15 @@ enum { TC__DEPTH_MOST = 64, TC__STACK_LITTLE = 16 << 10, TC__STACK_NEEDED = 64 <
 
 // Whether the stack has no room for code of the user's that is called here.
 static int tc__stack_is_full(tc_ctx *c) {
-    uintptr_t here = TC__STACK_HERE(), low, high;
+    uintptr_t here = TC__STACK_HERE(), low = 0, high = 0;
     if (!c->bodies && !c->hosting) c->stack_first = here, c->stack_least = 0;
     if (here >= c->stack_first || c->stack_first - here < TC__STACK_LITTLE) return 0;
     if (!c->stack_least) {
+        int known = tc__stack_bounds(here, &low, &high);
+        int is_small = known && high - low < 2 * TC__STACK_NEEDED;
         c->stack_least = 1;
-        if (tc__stack_bounds(here, &low, &high))
-            c->stack_least = low + (high - low < 2 * TC__STACK_NEEDED ? (high - low) / 2
-                                                                      : TC__STACK_NEEDED);
+        if (known)
+            c->stack_least = is_small ? low + (high - low) / 2 : low + TC__STACK_NEEDED;
     }
     return here < c->stack_least;
 }
