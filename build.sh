@@ -2,9 +2,9 @@
 # Everything there is to run. Needs a C compiler and a POSIX shell; what else a command can
 # use (clang-format, a C++ compiler, nm) is skipped with a word when it is missing.
 # Environment: CC, CXX, CFLAGS (-O1; "-O0 -g" for a debugger), SAN=1 (ASan + UBSan),
-# SAN=thread (TSan), JOBS=2, TEST_SECONDS (per test), RUN (a command to run test programs
-# under, such as "valgrind -q --error-exitcode=9") and TEST_KEPT (a folder for what compilers make of
-# kernels, which the next suite, under a sanitizer, finds there).
+# SAN=thread (TSan), JOBS=2, TEST_SECONDS (per test), STACK (KB for each thread; 128 is enough without SAN), RUN (a
+# command to run test programs under, such as "valgrind -q --error-exitcode=9") and TEST_KEPT (a folder for what
+# compilers make of kernels, which the next suite, under a sanitizer, finds there).
 set -u
 cd "$(dirname "$0")" || exit 2
 
@@ -45,6 +45,7 @@ SHARED_CFLAGS=${CFLAGS:--O2}
 [ "${SAN:-0}" = 0 ] || SHARED_CFLAGS=${CFLAGS:--O1}
 CFLAGS=${CFLAGS:--O1}
 JOBS=${JOBS:-2}
+[ -z "${STACK:-}" ] || ulimit -Ss "$STACK" || exit 2
 LIBS='-lpthread -ldl'
 TEST_LIBS="$LIBS -lm" # oracles of tests and benches use libm
 [ -n "$CC" ] || { say "no C compiler: install gcc or clang, or set CC"; exit 2; }

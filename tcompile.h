@@ -1779,7 +1779,8 @@ TCDEF int tc_region_kernels(tc_ctx *c, const char *name);
 // those of functions it calls too;
 // the tensors it used that are not inputs (which ones, not their contents); whether tc_training is on. What it reads beyond
 // that (globals, rand(), the clock) it must not depend on. It must set every out[i]. Bodies and host
-// calls may be 64 deep inside each other, then TC_E_STATE: one that calls itself without end is told so.
+// calls may be 64 deep inside each other, or as many as leave 64 KB of the stack, of one below 128 KB half; then
+// TC_E_STATE: one that calls itself without end is told so.
 typedef void (*tc_body)(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user);
 
 typedef struct tc_fn tc_fn;
@@ -3202,7 +3203,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x91e775d7dc7808e9u
+#define TC__BUILD_ID 0x781be53fb67221a7u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -4724,6 +4725,33 @@ if(TC__UNLIKELY(host))__asm__ volatile("msr fpcr, %0": :"r"(host));
 TC__ALWAYS_INLINE tc__fp_state tc__fp_enter(void){return 0;}
 TC__ALWAYS_INLINE void tc__fp_leave(tc__fp_state host){(void)host;}
 #endif
+#if TC__GNUC
+#define TC__STACK_HERE()((uintptr_t)__builtin_frame_address(0))
+#else
+#define TC__STACK_HERE()((uintptr_t)0)
+#endif
+static int tc__stack_bounds(uintptr_t here,uintptr_t*low,uintptr_t*high){
+#if TC__LINUX &&TC__THREADS
+pthread_attr_t attr;
+void*at=NULL;
+size_t bytes=0;
+if(pthread_getattr_np(pthread_self(),&attr))return 0;
+if(pthread_attr_getstack(&attr,&at,&bytes))bytes=0;
+(void)pthread_attr_destroy(&attr);
+*low=(uintptr_t)at,*high=*low+bytes;
+#ifndef __GLIBC__
+struct rlimit r;
+if(getpid()==(pid_t)syscall(SYS_gettid)){
+if(getrlimit(RLIMIT_STACK,&r)||r.rlim_cur>=*high)return 0;
+*low=*high-(uintptr_t)r.rlim_cur;
+}
+#endif
+return*low<here&&here<*high;
+#else
+(void)here,(void)low,(void)high;
+return 0;
+#endif
+}
 #if TC__LINUX &&defined(MADV_HUGEPAGE)
 TC__UNUSED static void tc__advise_huge(void*p,size_t bytes){
 int before=errno;
@@ -40050,9 +40078,10 @@ kept;
 uint32_t same;
 int64_t base,coef[TC__AXES];
 }tc__expr;
+typedef int64_t tc__expr_row[TC__EXPR_LANES];
 typedef struct tc__kept{
 int64_t n,lane,step,var[TC__AXES];
-int64_t value[TC__EXPR_LANES];
+tc__expr_row value;
 tc__axis axis;
 }tc__kept;
 typedef struct tc__walk{
@@ -40184,8 +40213,8 @@ TC__VEC(tc__expr)row_numel;
 TC__VEC(tc__kbuf)buffer;
 tc__expr rows,batch;
 TC__VEC(tc__expr)kept;
-size_t reg_at,base_at,cursor_at,kept_at,
-fixed;
+size_t deepest;
+size_t reg_at,base_at,cursor_at,kept_at,stack_at,square_at,fixed;
 }tc__interp;
 typedef struct tc__cursor{
 int64_t at,end,chunks;
@@ -40200,6 +40229,7 @@ tc__reg*reg;
 void**base;
 tc__cursor*cursor;
 tc__kept*kept;
+tc__expr_row*stack;
 int64_t var[TC__AXES];
 int64_t n;
 tc__axis axis;
@@ -40329,8 +40359,8 @@ else
 tc__expr_divide_lanes(op==TC__EXPR_DIV_K,x,k,n);
 }
 static void tc__expr_run_lanes(const tc__frame*f,const tc__expr*e,int64_t lane,
-int64_t step,int64_t n,
-int64_t stack[TC__EXPR_DEPTH][TC__EXPR_LANES]){
+int64_t step,int64_t n){
+tc__expr_row*stack=f->stack;
 const tc__expr_step*s=f->p->steps.at+e->first,*end=s+e->count;
 int top=0;
 for(;s<end;s++){
@@ -40347,29 +40377,27 @@ tc__expr_apply_lanes(s->op,stack[top-1],stack[top],n);
 }
 }
 static const int64_t*tc__expr_kept_lanes(const tc__frame*f,const tc__expr*e,
-int64_t lane,int64_t step,int64_t n,
-int64_t stack[TC__EXPR_DEPTH][TC__EXPR_LANES]){
+int64_t lane,int64_t step,int64_t n){
 tc__kept*k=&f->kept[e->kept];
 if(e->kept==UINT32_MAX){
-tc__expr_run_lanes(f,e,lane,step,n,stack);
-return stack[0];
+tc__expr_run_lanes(f,e,lane,step,n);
+return f->stack[0];
 }
 if(tc__kept_holds(f,k,lane,step,n))return k->value;
-tc__expr_run_lanes(f,e,lane,step,n,stack);
-memcpy(k->value,stack[0],(size_t)n*sizeof*k->value);
+tc__expr_run_lanes(f,e,lane,step,n);
+memcpy(k->value,f->stack[0],(size_t)n*sizeof*k->value);
 tc__kept_set(f,k,lane,step,n);
 return k->value;
 }
 static void tc__expr_lanes(const tc__frame*f,const tc__expr*e,int64_t lane,
 int64_t step,int64_t n,int64_t*out){
-int64_t stack[TC__EXPR_DEPTH][TC__EXPR_LANES];
 const int64_t*rest;
 int64_t v=tc__expr_affine(f,e,lane),move=e->coef[f->axis]*step;
 if(!e->count){
 for(int64_t i=0;i<n;i++,v+=move)out[i]=v;
 return;
 }
-rest=tc__expr_kept_lanes(f,e,lane,step,n,stack);
+rest=tc__expr_kept_lanes(f,e,lane,step,n);
 for(int64_t i=0;i<n;i++,v+=move)out[i]=rest[i]+v;
 }
 static void tc__limit_cut(int64_t at,int64_t step,int64_t limit,int64_t*lo,
@@ -41064,6 +41092,7 @@ f->reg=(tc__reg*)(void*)(f->scratch+p->reg_at);
 f->base=(void**)(void*)(f->scratch+p->base_at);
 f->cursor=(tc__cursor*)(void*)(f->scratch+p->cursor_at);
 f->kept=(tc__kept*)(void*)(f->scratch+p->kept_at);
+f->stack=(tc__expr_row*)(void*)(f->scratch+p->stack_at);
 for(size_t i=0;i<p->kept.count;i++)f->kept[i].n=0;
 for(size_t i=0;i<p->home.count;i++){
 tc__reg*r=&f->reg[p->home.at[i].node];
@@ -41187,6 +41216,7 @@ int64_t first,every,rows;
 int64_t bytes;
 int64_t from_step;
 int64_t to_step;
+uint8_t*square;
 }tc__strip;
 #if TC__GNUC
 #define TC__PREFETCH(p)__builtin_prefetch(p)
@@ -41208,14 +41238,13 @@ if(b->bytes==8)TC__STRIP_TURN(uint64_t)
 }
 #undef TC__STRIP_TURN
 static void tc__strip_square(const tc__strip*b,char*to,const char*s,int64_t n){
-tc__word t[TC__STRIP_BYTES*TC__STRIP_COLS/sizeof(tc__word)];
 if(b->to_step<=TC__STRIP_COLS*b->bytes){
 tc__strip_turn(b,to,b->to_step/b->bytes,s,n);
 return;
 }
-tc__strip_turn(b,t,TC__STRIP_COLS,s,n);
+tc__strip_turn(b,b->square,TC__STRIP_COLS,s,n);
 for(int64_t i=0;i<b->rows;i++)
-memcpy(to+i*b->to_step,(const char*)t+i*TC__STRIP_COLS*b->bytes,
+memcpy(to+i*b->to_step,b->square+i*TC__STRIP_COLS*b->bytes,
 (size_t)(n*b->bytes));
 }
 static char*tc__strip_at(tc__frame*f,const tc__path*p,const tc__strip*b,
@@ -41241,6 +41270,7 @@ tc__strip b;
 tc__loop_range(f,rows,&r),tc__loop_range(f,cols,&c);
 f->pc=rows->after;
 b.every=f->p->turn_every,b.bytes=tc__dtype(i->dtype)->bytes;
+b.square=f->scratch+f->p->square_at;
 b.from_step=tc__expr_at(f,&from->index.stride,0)*b.bytes;
 b.to_step=f->p->turn_to*b.every*b.bytes;
 for(int64_t next;c.at<c.end&&r.at<r.end;r.at=next){
@@ -42426,7 +42456,9 @@ tc__expr r;
 e=tc__plan_flat(b,e);
 memset(&r,0,sizeof r);
 r.first=(uint32_t)b->p->steps.count;
-if(tc__plan_parts(b,e,&r)>TC__EXPR_DEPTH){
+int deep=tc__plan_parts(b,e,&r);
+if((size_t)deep>b->p->deepest)b->p->deepest=(size_t)deep;
+if(deep>TC__EXPR_DEPTH){
 b->failed=1;
 tc__fail(b->ctx,TC_E_TOO_BIG,"an index expression needs a stack of more than %d",
 (int)TC__EXPR_DEPTH);
@@ -43612,6 +43644,8 @@ tc__plan_code(b,&p->start);
 for(size_t i=0;i<p->part.count;i++)tc__plan_part_code(b,&p->part.at[i]);
 if(turn)tc__plan_turn(b);
 p->kept_at=tc__plan_area(b,p->kept.count*sizeof(tc__kept));
+p->stack_at=tc__plan_area(b,p->deepest*sizeof(tc__expr_row));
+p->square_at=tc__plan_area(b,turn?TC__STRIP_BYTES*TC__STRIP_COLS:0);
 p->fixed=b->used;
 }
 static void tc__interp_free(tc__interp*p){
@@ -46195,6 +46229,8 @@ tc__lexical lexical_before;
 tc_status around;
 int bodies,hosting;
 tc__theirs theirs;
+uintptr_t stack_first;
+uintptr_t stack_least;
 int abandoned;
 int too_deep;
 int dry;
@@ -46238,18 +46274,33 @@ v->region->name,v->begin.file?v->begin.file:"?",v->begin.line,
 tc__inside_text(c,inside));
 return TC_E_STATE;
 }
-enum{TC__DEPTH_MOST=64};
+enum{TC__DEPTH_MOST=64,TC__STACK_LITTLE=16<<10,TC__STACK_NEEDED=64<<10};
+static int tc__stack_is_full(tc_ctx*c){
+uintptr_t here=TC__STACK_HERE(),low=0,high=0;
+if(!c->bodies&&!c->hosting)c->stack_first=here,c->stack_least=0;
+if(here>=c->stack_first||c->stack_first-here<TC__STACK_LITTLE)return 0;
+if(!c->stack_least){
+int known=tc__stack_bounds(here,&low,&high);
+int is_small=known&&high-low<2*TC__STACK_NEEDED;
+c->stack_least=1;
+if(known)
+c->stack_least=is_small?low+(high-low)/2:low+TC__STACK_NEEDED;
+}
+return here<c->stack_least;
+}
 static int tc__depth_enter(tc_ctx*c,int*count,const char*kind,const char*name){
-if(c->bodies+c->hosting>=TC__DEPTH_MOST)c->too_deep=1;
+if(tc__stack_is_full(c)||c->bodies+c->hosting>=TC__DEPTH_MOST)
+c->too_deep=c->bodies+c->hosting;
 if(!c->too_deep){
 if(!c->bodies&&!c->hosting)c->theirs=tc__theirs_begin(c);
 return++*count;
 }
 return tc__fail(
 c,TC_E_STATE,
-"%s%s%s%s: calls of bodies and host functions are nested %d deep, which "
-"is the limit; does one call itself without end?",
-kind,*name?" \"":"",name,*name?"\"":"",TC__DEPTH_MOST);
+"%s%s%s%s: calls of bodies and host functions are nested %d deep, which is %s; "
+"does one call itself without end?",
+kind,*name?" \"":"",name,*name?"\"":"",c->too_deep,
+c->too_deep<TC__DEPTH_MOST?"all that the stack has room for":"the limit");
 }
 static void tc__depth_leave(tc_ctx*c,int*count){
 --*count;
@@ -59585,7 +59636,7 @@ tc__leave_many(&w.s.f,out,status?0:n);
 return status;
 }
 // ---- gen/exec/host.c
-enum{TC__HOST_INPUTS=64};
+enum{TC__HOST_INPUTS=64,TC__HOST_FEW=8};
 typedef struct tc__host_input{
 tc__storage*storage;
 void*copy;
@@ -59594,9 +59645,11 @@ size_t bytes;
 typedef struct tc__host{
 tc_ctx*c;
 int n;
+tc_host_fn fn;
+void*user;
 tc_tensor t[TC__HOST_INPUTS];
-tc__host_input input[TC__HOST_INPUTS];
-tc_buffer buffer[TC__HOST_INPUTS];
+tc__host_input*input;
+tc_buffer*buffer;
 }tc__host;
 static int tc__host_check(tc_ctx*c,tc_host_fn fn,const tc_tensor*in,int n_in){
 if(!fn)return tc__fail(c,TC_E_NULL,"host_call: the function is null");
@@ -59657,17 +59710,31 @@ tc__storage_unref(h->c,h->input[i].storage);
 tc__free(h->c,h->input[i].copy,h->input[i].bytes);
 }
 }
-static int tc__host_run(tc__host*h,tc_host_fn fn,void*user){
+static int tc__host_run(tc__host*h){
 char text[64];
 int ok=1;
 for(int i=0;ok&&i<h->n;i++)ok=tc__host_input_open(h,i);
 ok=ok&&tc__depth_enter(h->c,&h->c->hosting,"host_call","");
-tc_status status=ok?fn(user,h->buffer,h->n):TC_OK;
+tc_status status=ok?h->fn(h->user,h->buffer,h->n):TC_OK;
 if(ok)tc__depth_leave(h->c,&h->c->hosting);
 tc__host_close(h);
 if(!status)return ok;
 return tc__fail(h->c,tc__user_status(status),"host_call: the function %s",
 tc__user_status_text(status,text));
+}
+static TC__NOINLINE int tc__host_run_many(tc__host*h){
+tc__host_input input[TC__HOST_INPUTS];
+tc_buffer buffer[TC__HOST_INPUTS];
+memset(input,0,sizeof input),memset(buffer,0,sizeof buffer);
+h->input=input,h->buffer=buffer;
+return tc__host_run(h);
+}
+static TC__NOINLINE int tc__host_run_few(tc__host*h){
+tc__host_input input[TC__HOST_FEW];
+tc_buffer buffer[TC__HOST_FEW];
+memset(input,0,sizeof input),memset(buffer,0,sizeof buffer);
+h->input=input,h->buffer=buffer;
+return tc__host_run(h);
 }
 TCDEF tc_status tc_host_call_at(tc_ctx*tc,tc_host_fn fn,void*user,const tc_tensor*in,
 int n_in,const char*file,int line){
@@ -59680,8 +59747,9 @@ memset(&h,0,sizeof h);
 if(!tc__is_ours(tc,"host_call"))return tc__not_ours(tc);
 tc_status outer=tc__unit_begin(tc);
 int ok=tc__host_check(tc,fn,in,n_in);
-if(ok)h.c=tc,h.n=n_in;
-ok=ok&&tc__host_break(&h,in,site)&&tc__host_run(&h,fn,user);
+if(ok)h.c=tc,h.fn=fn,h.user=user,h.n=n_in;
+ok=ok&&tc__host_break(&h,in,site)&&
+(n_in>TC__HOST_FEW?tc__host_run_many(&h):tc__host_run_few(&h));
 return tc__unit_end(tc,outer,ok);
 }
 // ---- gen/exec/params.c

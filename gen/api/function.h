@@ -7,7 +7,8 @@
 // those of functions it calls too;
 // the tensors it used that are not inputs (which ones, not their contents); whether tc_training is on. What it reads beyond
 // that (globals, rand(), the clock) it must not depend on. It must set every out[i]. Bodies and host
-// calls may be 64 deep inside each other, then TC_E_STATE: one that calls itself without end is told so.
+// calls may be 64 deep inside each other, or as many as leave 64 KB of the stack, of one below 128 KB half; then
+// TC_E_STATE: one that calls itself without end is told so.
 typedef void (*tc_body)(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user);
 
 typedef struct tc_fn tc_fn;

@@ -104,6 +104,39 @@ TC__ALWAYS_INLINE tc__fp_state tc__fp_enter(void) { return 0; }
 TC__ALWAYS_INLINE void tc__fp_leave(tc__fp_state host) { (void)host; }
 #endif
 
+// ---- the stack
+
+// About where the stack is now; also with ASan, whose locals may lie elsewhere. 0 = not known.
+#if TC__GNUC
+#    define TC__STACK_HERE() ((uintptr_t)__builtin_frame_address(0))
+#else
+#    define TC__STACK_HERE() ((uintptr_t)0)
+#endif
+
+// Sets the bounds of the calling thread's stack; 0 = not known, or `here` is on another one, as a coroutine's.
+static int tc__stack_bounds(uintptr_t here, uintptr_t *low, uintptr_t *high) {
+#if TC__LINUX && TC__THREADS
+    pthread_attr_t attr;
+    void *at = NULL;
+    size_t bytes = 0;
+    if (pthread_getattr_np(pthread_self(), &attr)) return 0;
+    if (pthread_attr_getstack(&attr, &at, &bytes)) bytes = 0;
+    (void)pthread_attr_destroy(&attr);
+    *low = (uintptr_t)at, *high = *low + bytes;
+#    ifndef __GLIBC__ // musl tells how far that of the first thread has grown
+    struct rlimit r;
+    if (getpid() == (pid_t)syscall(SYS_gettid)) {
+        if (getrlimit(RLIMIT_STACK, &r) || r.rlim_cur >= *high) return 0;
+        *low = *high - (uintptr_t)r.rlim_cur;
+    }
+#    endif
+    return *low < here && here < *high;
+#else
+    (void)here, (void)low, (void)high;
+    return 0;
+#endif
+}
+
 // ---- pages
 
 // Asks for 2 MB pages behind the whole pages of [p, p + bytes); p is a multiple of 2 MB. A

@@ -4,7 +4,7 @@
 //
 // A call is a BREAK step with all its inputs as operands.
 
-enum { TC__HOST_INPUTS = 64 };
+enum { TC__HOST_INPUTS = 64, TC__HOST_FEW = 8 };
 
 // An input while the function runs.
 typedef struct tc__host_input {
@@ -16,9 +16,11 @@ typedef struct tc__host_input {
 typedef struct tc__host {
     tc_ctx *c;
     int n;
+    tc_host_fn fn;
+    void *user;
     tc_tensor t[TC__HOST_INPUTS];
-    tc__host_input input[TC__HOST_INPUTS];
-    tc_buffer buffer[TC__HOST_INPUTS];
+    tc__host_input *input;
+    tc_buffer *buffer;
 } tc__host;
 
 static int tc__host_check(tc_ctx *c, tc_host_fn fn, const tc_tensor *in, int n_in) {
@@ -86,17 +88,34 @@ static void tc__host_close(tc__host *h) {
     }
 }
 
-static int tc__host_run(tc__host *h, tc_host_fn fn, void *user) {
+static int tc__host_run(tc__host *h) {
     char text[64];
     int ok = 1;
     for (int i = 0; ok && i < h->n; i++) ok = tc__host_input_open(h, i);
     ok = ok && tc__depth_enter(h->c, &h->c->hosting, "host_call", "");
-    tc_status status = ok ? fn(user, h->buffer, h->n) : TC_OK;
+    tc_status status = ok ? h->fn(h->user, h->buffer, h->n) : TC_OK;
     if (ok) tc__depth_leave(h->c, &h->c->hosting);
     tc__host_close(h);
     if (!status) return ok;
     return tc__fail(h->c, tc__user_status(status), "host_call: the function %s",
                     tc__user_status_text(status, text));
+}
+
+static TC__NOINLINE int tc__host_run_many(tc__host *h) {
+    tc__host_input input[TC__HOST_INPUTS];
+    tc_buffer buffer[TC__HOST_INPUTS];
+    memset(input, 0, sizeof input), memset(buffer, 0, sizeof buffer);
+    h->input = input, h->buffer = buffer;
+    return tc__host_run(h);
+}
+
+// With little of the stack, for calls inside each other; a frozen context gives no memory.
+static TC__NOINLINE int tc__host_run_few(tc__host *h) {
+    tc__host_input input[TC__HOST_FEW];
+    tc_buffer buffer[TC__HOST_FEW];
+    memset(input, 0, sizeof input), memset(buffer, 0, sizeof buffer);
+    h->input = input, h->buffer = buffer;
+    return tc__host_run(h);
 }
 
 TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_tensor *in,
@@ -110,7 +129,8 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
     if (!tc__is_ours(tc, "host_call")) return tc__not_ours(tc);
     tc_status outer = tc__unit_begin(tc);
     int ok = tc__host_check(tc, fn, in, n_in);
-    if (ok) h.c = tc, h.n = n_in;
-    ok = ok && tc__host_break(&h, in, site) && tc__host_run(&h, fn, user);
+    if (ok) h.c = tc, h.fn = fn, h.user = user, h.n = n_in;
+    ok = ok && tc__host_break(&h, in, site) &&
+         (n_in > TC__HOST_FEW ? tc__host_run_many(&h) : tc__host_run_few(&h));
     return tc__unit_end(tc, outer, ok);
 }

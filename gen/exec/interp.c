@@ -627,6 +627,7 @@ static void tc__frame_place(tc__frame *f, int worker) {
     f->base = (void **)(void *)(f->scratch + p->base_at);
     f->cursor = (tc__cursor *)(void *)(f->scratch + p->cursor_at);
     f->kept = (tc__kept *)(void *)(f->scratch + p->kept_at);
+    f->stack = (tc__expr_row *)(void *)(f->scratch + p->stack_at);
     for (size_t i = 0; i < p->kept.count; i++) f->kept[i].n = 0;
     for (size_t i = 0; i < p->home.count; i++) {
         tc__reg *r = &f->reg[p->home.at[i].node];

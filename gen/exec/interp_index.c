@@ -54,10 +54,12 @@ typedef struct tc__expr {
     int64_t base, coef[TC__AXES];
 } tc__expr;
 
+typedef int64_t tc__expr_row[TC__EXPR_LANES]; // values by lane
+
 // What a program gave last, and where.
 typedef struct tc__kept {
     int64_t n, lane, step, var[TC__AXES]; // n: 0 = nothing
-    int64_t value[TC__EXPR_LANES];
+    tc__expr_row value;
     tc__axis axis;
 } tc__kept;
 
@@ -211,8 +213,9 @@ typedef struct tc__interp {
     TC__VEC(tc__kbuf) buffer;    // place, dtype
     tc__expr rows, batch;
     TC__VEC(tc__expr) kept; // programs whose values are remembered
-    size_t reg_at, base_at, cursor_at, kept_at,
-        fixed; // parts of scratch, in bytes; fixed: their end
+    size_t deepest;         // rows of the stack that programs take
+    // Parts of scratch, in bytes; fixed: their end.
+    size_t reg_at, base_at, cursor_at, kept_at, stack_at, square_at, fixed;
 } tc__interp;
 
 typedef struct tc__cursor {
@@ -225,10 +228,11 @@ struct tc__frame {
     const tc__isa *isa;
     const tc__kargs *a;
     uint8_t *scratch;
-    tc__reg *reg;       // by node
-    void **base;        // by buffer
-    tc__cursor *cursor; // by loop
-    tc__kept *kept;     // by program
+    tc__reg *reg;        // by node
+    void **base;         // by buffer
+    tc__cursor *cursor;  // by loop
+    tc__kept *kept;      // by program
+    tc__expr_row *stack; // of programs
     int64_t var[TC__AXES];
     int64_t n;     // elements of the current block
     tc__axis axis; // of the current block
@@ -379,8 +383,8 @@ static void tc__expr_apply_k(tc__expr_op op, int64_t *x, int64_t k, int64_t n) {
 
 // The stack program of an expression at n lanes. The result is in the first row.
 static void tc__expr_run_lanes(const tc__frame *f, const tc__expr *e, int64_t lane,
-                               int64_t step, int64_t n,
-                               int64_t stack[TC__EXPR_DEPTH][TC__EXPR_LANES]) {
+                               int64_t step, int64_t n) {
+    tc__expr_row *stack = f->stack;
     const tc__expr_step *s = f->p->steps.at + e->first, *end = s + e->count;
     int top = 0;
     for (; s < end; s++) {
@@ -399,16 +403,15 @@ static void tc__expr_run_lanes(const tc__frame *f, const tc__expr *e, int64_t la
 
 // The same, remembered: loads of a stencil differ in the affine part alone.
 static const int64_t *tc__expr_kept_lanes(const tc__frame *f, const tc__expr *e,
-                                          int64_t lane, int64_t step, int64_t n,
-                                          int64_t stack[TC__EXPR_DEPTH][TC__EXPR_LANES]) {
+                                          int64_t lane, int64_t step, int64_t n) {
     tc__kept *k = &f->kept[e->kept];
     if (e->kept == UINT32_MAX) {
-        tc__expr_run_lanes(f, e, lane, step, n, stack);
-        return stack[0];
+        tc__expr_run_lanes(f, e, lane, step, n);
+        return f->stack[0];
     }
     if (tc__kept_holds(f, k, lane, step, n)) return k->value;
-    tc__expr_run_lanes(f, e, lane, step, n, stack);
-    memcpy(k->value, stack[0], (size_t)n * sizeof *k->value);
+    tc__expr_run_lanes(f, e, lane, step, n);
+    memcpy(k->value, f->stack[0], (size_t)n * sizeof *k->value);
     tc__kept_set(f, k, lane, step, n);
     return k->value;
 }
@@ -416,14 +419,13 @@ static const int64_t *tc__expr_kept_lanes(const tc__frame *f, const tc__expr *e,
 // The values at n <= TC__EXPR_LANES lanes from `lane`, `step` apart.
 static void tc__expr_lanes(const tc__frame *f, const tc__expr *e, int64_t lane,
                            int64_t step, int64_t n, int64_t *out) {
-    int64_t stack[TC__EXPR_DEPTH][TC__EXPR_LANES];
     const int64_t *rest;
     int64_t v = tc__expr_affine(f, e, lane), move = e->coef[f->axis] * step;
     if (!e->count) {
         for (int64_t i = 0; i < n; i++, v += move) out[i] = v;
         return;
     }
-    rest = tc__expr_kept_lanes(f, e, lane, step, n, stack);
+    rest = tc__expr_kept_lanes(f, e, lane, step, n);
     for (int64_t i = 0; i < n; i++, v += move) out[i] = rest[i] + v;
 }
 

@@ -463,6 +463,8 @@ static void tc__plan_run_all(tc__planner *b) {
     for (size_t i = 0; i < p->part.count; i++) tc__plan_part_code(b, &p->part.at[i]);
     if (turn) tc__plan_turn(b);
     p->kept_at = tc__plan_area(b, p->kept.count * sizeof(tc__kept));
+    p->stack_at = tc__plan_area(b, p->deepest * sizeof(tc__expr_row));
+    p->square_at = tc__plan_area(b, turn ? TC__STRIP_BYTES * TC__STRIP_COLS : 0);
     p->fixed = b->used;
 }
 

@@ -194,7 +194,9 @@ static tc__expr tc__plan_expr(tc__planner *b, tc__ix e) {
     e = tc__plan_flat(b, e);
     memset(&r, 0, sizeof r);
     r.first = (uint32_t)b->p->steps.count;
-    if (tc__plan_parts(b, e, &r) > TC__EXPR_DEPTH) {
+    int deep = tc__plan_parts(b, e, &r);
+    if ((size_t)deep > b->p->deepest) b->p->deepest = (size_t)deep;
+    if (deep > TC__EXPR_DEPTH) {
         b->failed = 1;
         tc__fail(b->ctx, TC_E_TOO_BIG, "an index expression needs a stack of more than %d",
                  (int)TC__EXPR_DEPTH);

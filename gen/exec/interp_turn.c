@@ -14,6 +14,7 @@ typedef struct tc__strip {
     int64_t bytes;              // of an element
     int64_t from_step;          // bytes from column to column in what is read,
     int64_t to_step;            //   from row to row in the result
+    uint8_t *square;            // TC__STRIP_BYTES for each of TC__STRIP_COLS
 } tc__strip;
 
 #if TC__GNUC
@@ -41,14 +42,13 @@ static void tc__strip_turn(const tc__strip *b, void *t, int64_t pitch, const cha
 
 // n columns of all rows of a strip.
 static void tc__strip_square(const tc__strip *b, char *to, const char *s, int64_t n) {
-    tc__word t[TC__STRIP_BYTES * TC__STRIP_COLS / sizeof(tc__word)];
     if (b->to_step <= TC__STRIP_COLS * b->bytes) { // rows of the result that are as near
         tc__strip_turn(b, to, b->to_step / b->bytes, s, n);
         return;
     }
-    tc__strip_turn(b, t, TC__STRIP_COLS, s, n);
+    tc__strip_turn(b, b->square, TC__STRIP_COLS, s, n);
     for (int64_t i = 0; i < b->rows; i++)
-        memcpy(to + i * b->to_step, (const char *)t + i * TC__STRIP_COLS * b->bytes,
+        memcpy(to + i * b->to_step, b->square + i * TC__STRIP_COLS * b->bytes,
                (size_t)(n * b->bytes));
 }
 
@@ -79,6 +79,7 @@ static void tc__step_turn(tc__frame *f, const tc__insn *i) {
     tc__loop_range(f, rows, &r), tc__loop_range(f, cols, &c);
     f->pc = rows->after;
     b.every = f->p->turn_every, b.bytes = tc__dtype(i->dtype)->bytes;
+    b.square = f->scratch + f->p->square_at;
     b.from_step = tc__expr_at(f, &from->index.stride, 0) * b.bytes;
     b.to_step = f->p->turn_to * b.every * b.bytes;
     for (int64_t next; c.at < c.end && r.at < r.end; r.at = next) {

@@ -53,8 +53,10 @@ struct tc_ctx {
     tc_status around;           //   and of the unit around it: tc__unit_begin
     int bodies, hosting;        // bodies of functions that run now; functions of host calls
     tc__theirs theirs;          //   and of the outermost of them
+    uintptr_t stack_first;      //   where the stack was there,
+    uintptr_t stack_least;      //   and from where down it is full; 0 = not asked yet
     int abandoned; // a thread has ended in a call: what that held is never freed
-    int too_deep;  // there were too many: all calls fail until the outermost returns
+    int too_deep;  // so many were too many: all calls fail until the outermost returns
     int dry;       // programs are made, and do not run: tc_precompile
     int lazy;      // tc_lazy: a region is open whenever no other is
     tc__site lazy_site;
@@ -104,23 +106,42 @@ static tc_status tc__outside(tc_ctx *c, const char *who) {
     return TC_E_STATE;
 }
 
-// Bodies and host calls inside each other, each with a part of the caller's stack.
-enum { TC__DEPTH_MOST = 64 };
+// Bodies and host calls inside each other, each with a part of the caller's stack: as many as leave the innermost what
+// the library takes there, or half of a small stack. Who has taken little is not asked: the system reads a file for
+// the first thread's.
+enum { TC__DEPTH_MOST = 64, TC__STACK_LITTLE = 16 << 10, TC__STACK_NEEDED = 64 << 10 };
+
+// Whether the stack has no room for code of the user's that is called here.
+static int tc__stack_is_full(tc_ctx *c) {
+    uintptr_t here = TC__STACK_HERE(), low = 0, high = 0;
+    if (!c->bodies && !c->hosting) c->stack_first = here, c->stack_least = 0;
+    if (here >= c->stack_first || c->stack_first - here < TC__STACK_LITTLE) return 0;
+    if (!c->stack_least) {
+        int known = tc__stack_bounds(here, &low, &high);
+        int is_small = known && high - low < 2 * TC__STACK_NEEDED;
+        c->stack_least = 1;
+        if (known)
+            c->stack_least = is_small ? low + (high - low) / 2 : low + TC__STACK_NEEDED;
+    }
+    return here < c->stack_least;
+}
 
 // Code of the user's is about to be called, which may call more of it: `kind` "function", its name.
 // 0 = reported; else tc__depth_leave follows. Past the limit every call fails until the outermost is
 // done: a body that calls itself twice would go on for 2^64 calls.
 static int tc__depth_enter(tc_ctx *c, int *count, const char *kind, const char *name) {
-    if (c->bodies + c->hosting >= TC__DEPTH_MOST) c->too_deep = 1;
+    if (tc__stack_is_full(c) || c->bodies + c->hosting >= TC__DEPTH_MOST)
+        c->too_deep = c->bodies + c->hosting;
     if (!c->too_deep) {
         if (!c->bodies && !c->hosting) c->theirs = tc__theirs_begin(c);
         return ++*count;
     }
     return tc__fail(
         c, TC_E_STATE,
-        "%s%s%s%s: calls of bodies and host functions are nested %d deep, which "
-        "is the limit; does one call itself without end?",
-        kind, *name ? " \"" : "", name, *name ? "\"" : "", TC__DEPTH_MOST);
+        "%s%s%s%s: calls of bodies and host functions are nested %d deep, which is %s; "
+        "does one call itself without end?",
+        kind, *name ? " \"" : "", name, *name ? "\"" : "", c->too_deep,
+        c->too_deep < TC__DEPTH_MOST ? "all that the stack has room for" : "the limit");
 }
 
 static void tc__depth_leave(tc_ctx *c, int *count) {

@@ -5,6 +5,9 @@
 #include "harness.h"
 #include "help.h"
 
+#include <pthread.h>
+#include <sys/resource.h>
+
 enum { N = 40 };
 
 static int runs; // of bodies
@@ -807,6 +810,7 @@ static tc_status calls_again(void *user, const tc_buffer *in, int n_in);
 
 static tc_ctx *endless_ctx;
 static int endless_bodies;
+static int stops_by_stack; // of errors: the stack has no room for 64
 
 static void without_end(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     endless *e = (endless *)user;
@@ -836,15 +840,21 @@ static tc_status host_without_end(void *user, const tc_buffer *in, int n_in) {
     return tc_host_call((tc_ctx *)user, host_without_end, user, NULL, 0);
 }
 
-// An error that names the function and the limit, and not one call more on the way back; then all is as
-// before.
+// An error that tells the limit, which is 64 calls, on a small stack fewer.
+static void expect_limit(tc_ctx *tc) {
+    int by_stack = strstr(tc_error_text(tc), "all that the stack has room for") != NULL;
+    stops_by_stack += by_stack;
+    ERROR(TC_E_STATE, by_stack ? "deep" : "nested 64 deep, which is the limit");
+}
+
+// It names the function, too, and there is not one call more on the way back; then all is as before.
 static void ends(tc_ctx *tc, tc_fn *f, const char *name) {
     tc_tensor x = line(tc, N, 0, 1), y;
     endless_bodies = 0;
     CHECK_EQ(tc_call(f, &x, 1, &y, 1), TC_E_STATE);
     CHECK(!y.id);
     CHECK(strstr(tc_error_text(tc), name) || FAIL("%s", tc_error_text(tc)));
-    ERROR(TC_E_STATE, "nested 64 deep");
+    expect_limit(tc);
     CHECK(endless_bodies > 8 && endless_bodies <= 64);
     tc_fn *other = tc_compile(tc, twice_of, NULL, 0, NULL);
     CALL(other, &x, 1, &y, 1);
@@ -852,8 +862,8 @@ static void ends(tc_ctx *tc, tc_fn *f, const char *name) {
     tc_free(x), tc_free(y);
 }
 
-BOTH(calls_without_end) {
-    endless_ctx = tc;
+static void call_without_end(tc_ctx *tc) {
+    endless_ctx = tc, stops_by_stack = 0;
     for (int k = 0; k < 12; k++) {
         endless one = {NULL, 1 + k % 2, k / 2 % 2, 0}, two = one;
         tc_fn *f = tc_compile_at(tc, without_end, &one, 0, NULL, "one", "test.c", 1);
@@ -868,7 +878,31 @@ BOTH(calls_without_end) {
     one.next = tc_compile_at(tc, without_end, &one, 0, NULL, "one", "test.c", 1);
     ends(tc, one.next, "function \"one\"");
     CHECK_EQ(tc_host_call(tc, host_without_end, tc, NULL, 0), TC_E_STATE);
-    ERROR(TC_E_STATE, "nested 64 deep");
+    expect_limit(tc);
+}
+
+BOTH(calls_without_end) {
+    struct rlimit stack;
+    call_without_end(tc);
+    REQUIRE(!getrlimit(RLIMIT_STACK, &stack));
+    if (stack.rlim_cur >= 8 << 20) CHECK_EQ(stops_by_stack, 0);
+}
+
+static void *call_without_end_there(void *tc) {
+    call_without_end((tc_ctx *)tc);
+    return NULL;
+}
+
+// A thread's stack of 128 KB ends before there are 64.
+BOTH(calls_without_end_on_a_small_stack) {
+    pthread_attr_t attr;
+    pthread_t thread;
+    if (TEST_SANITIZED) return; // their frames are larger
+    REQUIRE(!pthread_attr_init(&attr) && !pthread_attr_setstacksize(&attr, 128 << 10));
+    REQUIRE(!pthread_create(&thread, &attr, call_without_end_there, tc));
+    pthread_join(thread, NULL);
+    pthread_attr_destroy(&attr);
+    CHECK(stops_by_stack > 0);
 }
 
 static void scaled(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {

@@ -389,7 +389,7 @@ static void run_near(graph **g, int n, uint32_t mask, const char *name, int exec
     near_derives = some_derive(g, n);
     int variant = near_fast && near_derives ? INTERP : EAGER;
     for (perturbation = 1; perturbation <= NEAR; perturbation++) {
-        reads r[MAX_NEAR];
+        static reads r[MAX_NEAR];
         memset(r, 0, sizeof r);
         snprintf(other, sizeof other, "%s near %d", name, perturbation);
         run(g, n, variant, other, execution, r);
@@ -460,8 +460,7 @@ static void check(graph **g, int n, uint32_t mask, verdict *out) {
         return;
     }
     char what[400], name[64];
-    static reads near[MAX_BATCH][NEAR];
-    reads eager[MAX_BATCH], r[MAX_BATCH];
+    static reads near[MAX_BATCH][NEAR], eager[MAX_BATCH], r[MAX_BATCH];
     memset(eager, 0, sizeof eager), memset(r, 0, sizeof r);
     snprintf(name, sizeof name, "g%llu x%d", (unsigned long long)g[0]->p->seed, n);
     for (int e = 0; e < EXECUTIONS && !out->failed; e++) {
@@ -502,8 +501,7 @@ static void check_family(const program *p, uint32_t mask, verdict *out) {
     static program q[SETS];
     graph *g[SETS];
     char what[400], name[64];
-    static reads near[SETS][NEAR];
-    reads eager[SETS], r;
+    static reads near[SETS][NEAR], eager[SETS], r;
     memset(out, 0, sizeof *out), memset(eager, 0, sizeof eager), memset(&r, 0, sizeof r);
     snprintf(name, sizeof name, "family %llu", (unsigned long long)p->seed);
     int skip[SETS] = {0};

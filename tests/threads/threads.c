@@ -602,7 +602,7 @@ static void product(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user)
 }
 
 static void check_product(tc_tensor y, int time) {
-    float x[ROWS * COLUMNS];
+    static float x[ROWS * COLUMNS];
     int wrong = 0;
     CHECK_EQ(tc_read(y, x, sizeof x), TC_OK);
     for (int i = 0; i < ROWS; i++)

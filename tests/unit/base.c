@@ -208,7 +208,7 @@ static void test_log_channels(void) {
 }
 
 static void test_contexts(void) {
-    tc_ctx c[TC__CTX_SLOTS];
+    static tc_ctx c[TC__CTX_SLOTS];
     int i, n = 0;
     for (i = 1; i < TC__CTX_SLOTS; i++)
         n += tc__ctx_register(&c[i], 1, (uint64_t)i) == i &&
