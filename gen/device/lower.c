@@ -74,9 +74,9 @@ static int tc__device_is_beside(const tc__group *k) {
     int skinny = 0, other = 0;
     for (size_t i = 0; i < k->body.node.count; i++) {
         const tc__node *n = k->body.node.at[i];
-        int template = n->op == TC_OP_TEMPLATE;
-        skinny += template && n->attr[TC__TEMPLATE_NAME] == TC__TEMPLATE_SKINNY;
-        other += template || n->op == TC_OP_LAUNCH || n->op == TC_OP_CHECK;
+        int is_template = n->op == TC_OP_TEMPLATE;
+        skinny += is_template && n->attr[TC__TEMPLATE_NAME] == TC__TEMPLATE_SKINNY;
+        other += is_template || n->op == TC_OP_LAUNCH || n->op == TC_OP_CHECK;
     }
     return skinny == 1 && other == 2 && !k->shape.list && !k->target.guarded &&
            !k->target.checked && !k->target.loop && k->buffer.count <= 64;
