@@ -2,8 +2,8 @@
 // so nodes are known by number. Each comes after the one before it: where independent kernels were branches, graphs of
 // a dozen never ended when several processes shared a GPU (31 of 40 processes of tests/cuda/amp.c, 8 at a time, H200 with
 // driver 580.159: the device idle, the graph's event not there; none of 16 where CUDA_DEVICE_MAX_CONNECTIONS was 1 or 32).
-// TC_CUDA_GRAPH_BRANCHES in the environment brings the branches back. Arguments are
-// copied when a node is made, so a call with other arguments changes those nodes, and those
+// TC_CUDA_GRAPH_BRANCHES in the environment brings the branches back; then none begins early, since who does may rely on
+// the one before it (tc_begin_beside). Arguments are copied when a node is made, so a call with other arguments changes those nodes, and those
 // only; nothing is ever copied to a fixed place. A few graphs are kept per plan, by the
 // addresses of its inputs and outputs: loops alternate between a few buffers.
 //
@@ -122,7 +122,8 @@ TCU__FN int tcu__node_edges(tcu__device *d, tcu__recorded *r, const tcu__node *n
 // Adds node i; `before` has room for the handles of all nodes.
 TCU__FN int tcu__node_add(tcu__device *d, tcu__recorded *r, const tcu__node *n, int i,
                           tcu__graph_node *before) {
-    int early = n->shape.programmatic && d->driver.call.cuGraphAddDependencies_v2;
+    int early =
+        n->shape.programmatic && !d->branches && d->driver.call.cuGraphAddDependencies_v2;
     tcu__launch_value cluster;
     tcu__arg_list list;
     if (!tcu__args_list(d, n->kernel, &n->args, &list)) return 0;

@@ -238,3 +238,16 @@ static int tc__device_all_wide(const tc__group *g, int width) {
     }
     return 1;
 }
+
+// How often the threads of a block meet to combine what they have, in nodes [begin, end): those side by side do at once.
+static int tc__device_meetings(const tc__group *k, uint32_t begin, uint32_t end) {
+    int count = 0, before = 0;
+    for (uint32_t id = begin; id < end; id++) {
+        const tc__node *n = k->body.node.at[id];
+        int meets = n->op == TC_OP_COMBINE && n->n_attr > TC__COMBINE_THREADS &&
+                    n->attr[TC__COMBINE_THREADS] > 32;
+        count += meets && !before;
+        before = meets;
+    }
+    return count;
+}

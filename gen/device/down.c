@@ -475,6 +475,7 @@ static void tc__down_rows_all(tc__downer *d) {
     if (d->plan.ahead) tc__down_ask(d, tc__down_row_at(d, tc__ix_const(0)));
     tc__ix p = tc__relist_for(l, (tc__axis)TC__DOWN_P, TC__BIND_SERIAL, turns);
     tc__ix r = tc__down_row_at(d, p);
+    uint32_t begin = (uint32_t)l->to->body.node.count;
     int opened = tc__relist_if(l, r, l->from->shape.rows, 0, 0);
     if (d->plan.ahead) tc__down_take(d);
     tc__down_ask(d, d->plan.ahead ? tc__down_row_at(d, tc__ix_add(v->ix, p, one)) : r);
@@ -482,8 +483,10 @@ static void tc__down_rows_all(tc__downer *d) {
     tc__relist_axis(l, TC__ROW, r);
     tc__rows_body(&d->r);
     tc__relist_end_if(l, opened);
-    // Sums of the next row have the same places in shared memory.
-    if (d->plan.q.sharing > 32) tc__relist_barrier(l, 0);
+    // What is combined of the next row has the same places in shared memory.
+    uint32_t end = (uint32_t)l->to->body.node.count;
+    if (d->plan.q.sharing > 32 && tc__device_meetings(l->to, begin, end) < 2)
+        tc__relist_barrier(l, 0);
     tc__relist_end(l, TC__DOWN_P);
 }
 

@@ -232,17 +232,16 @@ static int tc__device_verify_shared(tc__device_verifier *d) {
 
 // ---- entry ----
 
-// A turn of a loop in which threads meet ends where they do: its next one begins there. Of no turn, nothing has parted
-// what is before the loop from what is behind.
+// A turn of a loop in which threads meet ends where they do: its next one begins there. Or they meet to combine alone, and
+// twice: what they leave for the one is read before they meet for the other. Of no turn, nothing has parted what is before
+// the loop from what is behind.
 static int tc__device_verify_turn(tc__device_verifier *d, const tc__node *loop) {
     const tc__node *last = d->k->body.node.at[d->v.node->id - 1];
-    int met = d->barriers > d->before[d->depth];
-    for (uint32_t id = loop->id; id < d->v.node->id; id++) {
-        const tc__node *n = d->k->body.node.at[id];
-        met |= n->op == TC_OP_COMBINE && n->attr[TC__COMBINE_THREADS] > 32;
-    }
+    int apart = d->barriers > d->before[d->depth];
+    int combined = tc__device_meetings(d->k, loop->id, d->v.node->id);
+    int met = apart || combined;
     d->barriers = d->before[d->depth];
-    if (!met || loop->attr[TC__FOR_BIND] == TC__BIND_TAKEN ||
+    if (!met || (!apart && combined > 1) || loop->attr[TC__FOR_BIND] == TC__BIND_TAKEN ||
         (last->op == TC_OP_BARRIER && !last->n_attr))
         return 1;
     return tc__verify_fail(&d->v, "threads may be in two turns of the loop");

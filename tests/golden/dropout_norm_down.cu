@@ -367,7 +367,6 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //             %149 = add %148 %147    f32 col
 //             store shared3[4*x + l] %149
 //           end
-//           barrier block
 //         end
 //         acc4 = new sum width=4      f32 row
 //         acc5 = new sum width=4      f32 row
@@ -418,10 +417,10 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //               get acc9 <- shared5[8*n + x%8]
 //             end
 //             axis c = 8*j + x%8 in 0..768
-//             %203 = combine acc6 threads=1  f32 col
-//             %204 = combine acc9 threads=1  f32 col
-//             store out2[c] %203
-//             store out3[c] %204
+//             %202 = combine acc6 threads=1  f32 col
+//             %203 = combine acc9 threads=1  f32 col
+//             store out2[c] %202
+//             store out3[c] %203
 //           end
 //         end
 //       end
@@ -639,7 +638,6 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
         }
         *((tc_pack<float, 4> *)&shared1[4 * x]) = o143;
         *((tc_pack<float, 4> *)&shared3[4 * x]) = o150;
-        __syncthreads();
     }
     for (int l = 0; l < 4; l++) sum4[l] = 0.0f;
     for (int l = 0; l < 4; l++) sum5[l] = 0.0f;
@@ -698,10 +696,10 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
                 sum9[0] = tc_acc_add_f32(sum9[0], shared5[(x % 8) + 8 * n]);
             }
             const int c = (x % 8) + 8 * j;
-            const float t203 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum6));
-            const float t204 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum9));
-            out2[c] = t203;
-            out3[c] = t204;
+            const float t202 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum6));
+            const float t203 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum9));
+            out2[c] = t202;
+            out3[c] = t203;
         }
     }
 }

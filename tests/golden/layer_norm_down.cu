@@ -307,7 +307,6 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //             %132 = add %131 %130    f32 col
 //             store shared3[4*x + l] %132
 //           end
-//           barrier block
 //         end
 //         acc4 = new sum width=4      f32 row
 //         acc5 = new sum width=4      f32 row
@@ -358,10 +357,10 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //               get acc9 <- shared5[8*n + x%8]
 //             end
 //             axis c = 8*j + x%8 in 0..768
-//             %186 = combine acc6 threads=1  f32 col
-//             %187 = combine acc9 threads=1  f32 col
-//             store out1[c] %186
-//             store out2[c] %187
+//             %185 = combine acc6 threads=1  f32 col
+//             %186 = combine acc9 threads=1  f32 col
+//             store out1[c] %185
+//             store out2[c] %186
 //           end
 //         end
 //       end
@@ -556,7 +555,6 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
         }
         *((tc_pack<float, 4> *)&shared1[4 * x]) = o126;
         *((tc_pack<float, 4> *)&shared3[4 * x]) = o133;
-        __syncthreads();
     }
     for (int l = 0; l < 4; l++) sum4[l] = 0.0f;
     for (int l = 0; l < 4; l++) sum5[l] = 0.0f;
@@ -615,10 +613,10 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
                 sum9[0] = tc_acc_add_f32(sum9[0], shared5[(x % 8) + 8 * n]);
             }
             const int c = (x % 8) + 8 * j;
-            const float t186 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum6));
-            const float t187 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum9));
-            out1[c] = t186;
-            out2[c] = t187;
+            const float t185 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum6));
+            const float t186 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum9));
+            out1[c] = t185;
+            out2[c] = t186;
         }
     }
 }
