@@ -3203,7 +3203,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xd9300c56a556e0a9u
+#define TC__BUILD_ID 0x7920a16abf15c2a2u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -32092,8 +32092,7 @@ TC__GRIDS=10
 typedef enum tc__beside{
 TC__BESIDE_NONE,
 TC__BESIDE_LEADS,
-TC__BESIDE_FOLLOWS,
-TC__BESIDE_WIDE
+TC__BESIDE_FOLLOWS
 }tc__beside;
 typedef struct tc__grids{
 tc__grid at[TC__GRIDS];
@@ -32104,8 +32103,6 @@ zeroed;
 int sizes;
 int beside;
 uint64_t first;
-uint64_t
-wide;
 tc_device_map map[TC__MAPS];
 int maps;
 }tc__grids;
@@ -47392,11 +47389,11 @@ const tc__item*n=tc__turn_item(r,s);
 return n->piece==tc__nobody?&r->launch[n->launch]:&r->form[n->form];
 }
 static int tc__dispatch_needs(const tc__dispatch*r,const tc__dispatch_launch*l,
-uint64_t buffers,const tc__dispatch_launch*w,
+const tc__dispatch_launch*w,
 const tc__dispatch_slabs*slabs){
 for(uint32_t i=0;i<l->group->buffer.count;i++){
 const tc__kbuf*b=&l->group->buffer.at[i];
-if(!(buffers>>i&1)||!tc__is_memory(b))continue;
+if(!(l->grids.first>>i&1)||!tc__is_memory(b))continue;
 tc__memory_range m=tc__dispatch_range(r,b,slabs);
 for(size_t k=0;k<w->group->buffer.count;k++){
 const tc__kbuf*to=&w->group->buffer.at[k];
@@ -47410,16 +47407,15 @@ return 1;
 return 0;
 }
 static int tc__dispatch_follows(const tc__dispatch*r,size_t first,size_t i,
-uint64_t buffers,const tc__dispatch_slabs*slabs){
+const tc__dispatch_slabs*slabs){
 enum{MOST=8};
 const tc__dispatch_launch*l=tc__turn_launch(r,&r->order.step.at[i]);
-if(i==first||i-first>MOST||r->in_order||!l->grids.beside||!buffers)
-return 0;
+if(i==first||i-first>MOST||r->in_order||!l->grids.beside)return 0;
 for(size_t k=first;k<i;k++){
 const tc__turn*s=&r->order.step.at[k];
 const tc__dispatch_launch*w=tc__turn_launch(r,s);
 if(!w->grids.beside||s->part!=r->order.step.at[i].part||
-tc__dispatch_needs(r,l,buffers,w,slabs))
+tc__dispatch_needs(r,l,w,slabs))
 return 0;
 }
 return 1;
@@ -47427,15 +47423,12 @@ return 1;
 static void tc__dispatch_besides(tc__dispatch*r,const tc__dispatch_slabs*slabs){
 size_t first=0;
 for(size_t i=0;i<r->order.step.count;i++){
-tc__dispatch_launch*l=tc__turn_launch(r,&r->order.step.at[i]),*leads;
-l->beside=TC__BESIDE_NONE;
-if(tc__dispatch_follows(r,first,i,l->grids.first,slabs))
-l->beside=TC__BESIDE_FOLLOWS;
-else if(tc__dispatch_follows(r,first,i,l->grids.wide,slabs))
-l->beside=TC__BESIDE_WIDE;
-leads=tc__turn_launch(r,&r->order.step.at[first]);
-if(l->beside&&!leads->beside)leads->beside=TC__BESIDE_LEADS;
-if(l->beside!=TC__BESIDE_FOLLOWS)first=i;
+int follows=tc__dispatch_follows(r,first,i,slabs);
+if(!follows)first=i;
+tc__turn_launch(r,&r->order.step.at[i])->beside=
+follows?TC__BESIDE_FOLLOWS:TC__BESIDE_NONE;
+if(follows&&i==first+1)
+tc__turn_launch(r,&r->order.step.at[first])->beside=TC__BESIDE_LEADS;
 }
 }
 static int tc__dispatch_turns(const tc__dispatch*r,uint32_t i){
@@ -57226,8 +57219,6 @@ tc__put(t,"    on %s: %u blocks of %u threads",d->name,(unsigned)at->blocks,
 if(at->shared)tc__put(t,", %u bytes shared",(unsigned)at->shared);
 if(at->cluster)tc__put(t,", clusters of %u",(unsigned)at->cluster);
 if(l->beside==TC__BESIDE_FOLLOWS)tc__put(t,", beside the one before");
-if(l->beside==TC__BESIDE_WIDE)
-tc__put(t,", which begins beside the one before");
 text[0]=0;
 if(d->describe&&at->kernel)d->describe(d->user,at->kernel,text,sizeof text);
 tc__put(t,"%s%s%s",*text?"; ":"",text,k+1<count?"; then\n":" as ");

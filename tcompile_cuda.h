@@ -311,15 +311,9 @@ static const char*const tc__text_cuda_memory[]={
 "TC_FN void TC_N(begin_beside)(tc_i64 beside) {",
 "#if __CUDA_ARCH__ >= 900",
 "    if (beside == 1) asm volatile(\"griddepcontrol.wait;\" ::: \"memory\");",
-"    if (beside != 3) asm volatile(\"griddepcontrol.launch_dependents;\");",
+"    asm volatile(\"griddepcontrol.launch_dependents;\");",
 "    if (beside == 0) asm volatile(\"griddepcontrol.wait;\" ::: \"memory\");",
-"    if (beside >= 2) asm volatile(\"fence.acq_rel.gpu;\" ::: \"memory\");",
-"#endif",
-"}",
-"// fn: follow_rows",
-"TC_FN void TC_N(follow_rows)(tc_i64 beside) {",
-"#if __CUDA_ARCH__ >= 900",
-"    if (beside == 3) asm volatile(\"griddepcontrol.wait;\\n\\tgriddepcontrol.launch_dependents;\" ::: \"memory\");",
+"    if (beside == 2) asm volatile(\"fence.acq_rel.gpu;\" ::: \"memory\");",
 "#endif",
 "}",
 "// fn: follow",
@@ -3216,14 +3210,13 @@ static const char*const tc__text_cuda_skinny[]={
 "        packs = P::dot \? P::each : 1,",
 "        deep = P::dot \? P::width : 1,",
 "        stride = P::sharing * deep,",
-"        sums = P::few * each,",
-"        first = !P::ahead && !(P::making > 0 && P::by_rows)",
+"        sums = P::few * each",
 "    };",
 "    typedef tc_pack<T, P::width> wide_packs[packs];",
 "    typedef T all_sums[P::few][each];",
 "    int slice, x, y, lane, group, own;",
 "    I block, r0, r1, c0, n, begin, end;",
-"    __device__ __forceinline__ void find(I j, I m, I cols, I depth) {",
+"    __device__ __forceinline__ void first(I j, I m, I cols, I depth) {",
 "        const I down = (m + (high - 1)) / high, across = (cols + (broad - 1)) / broad;",
 "        slice = P::slices > 1 \? (int)((unsigned)j % (unsigned)P::slices) : 0;",
 "        block = P::slices > 1 \? (I)((unsigned)j / (unsigned)P::slices) : j;",
@@ -3292,8 +3285,7 @@ static const char*const tc__text_cuda_skinny[]={
 "    typename B::wide_packs held[P::steps > 0 \? P::steps : 1];",
 "    typename B::all_sums sum;",
 "    B b;",
-"    b.find(j, m, n, depth);",
-"    const I own = b.begin + b.own;",
+"    b.first(j, m, n, depth);",
 "    #pragma unroll",
 "    for (int i = 0; i < B::sums; i++) sum[i / B::each][i % B::each] = 0;",
 "    if constexpr (P::steps > 0) {",
@@ -3302,10 +3294,7 @@ static const char*const tc__text_cuda_skinny[]={
 "            const I k = b.own + s * B::stride;",
 "            b.wides(k < depth - B::deep \? k : depth - B::deep, held[s], wide_hole);",
 "        }",
-"    } else if constexpr (B::first) {",
-"        b.wides(own < depth - B::deep \? own : depth - B::deep, held[0], wide_hole);",
 "    }",
-"    TC_N(follow_rows)(beside);",
 "    if constexpr (P::early) {",
 "        const int at = threadIdx.x < B::many \? threadIdx.x : B::many - 1;",
 "        early(b.row(b.row_of(at), 1), b.column(b.column_of(at), 1));",
@@ -3320,10 +3309,8 @@ static const char*const tc__text_cuda_skinny[]={
 "    } else {",
 "        if constexpr (P::ahead && P::by_rows) ahead(b.r0, b.row(b.r0 + b.x, P::width));",
 "        if constexpr (P::ahead && !P::by_rows) ahead(b.r0, b.column(b.c0 + b.x, P::width));",
-"        if constexpr (B::first)",
-"            if (own < b.end) b.step(sum, own, held[0], few_hole);",
 "        #pragma unroll (P::unrolled)",
-"        for (I k = B::first \? own + B::stride : own; k < b.end; k += B::stride) {",
+"        for (I k = b.begin + b.own; k < b.end; k += B::stride) {",
 "            b.wides(k, held[0], wide_hole);",
 "            b.step(sum, k, held[0], few_hole);",
 "        }",
@@ -11071,32 +11058,18 @@ other+=is_template||n->op==TC_OP_LAUNCH||n->op==TC_OP_CHECK;
 return skinny==1&&other==2&&!k->shape.list&&!k->target.guarded&&
 !k->target.checked&&!k->target.loop&&k->buffer.count<=64;
 }
-static uint64_t tc__device_reads_in(const tc__group*k,uint32_t begin,uint32_t end,
-tc__hole without){
-uint64_t read=0;
-for(uint32_t id=begin;id<end;id++){
+static uint64_t tc__device_read_first(const tc__group*k){
+uint64_t first=0;
+uint32_t result=0;
+for(uint32_t id=0;id<k->body.node.count;id++){
 const tc__node*n=k->body.node.at[id];
-if(n->op==TC_OP_HOLE&&n->attr[TC__HOLE_HOLE]==(int64_t)without)
-id=tc__loop_end(k,id);
-if(n->op==TC_OP_LOAD)read|=(uint64_t)1<<n->attr[TC__LOAD_BUFFER];
-if(n->op==TC_OP_COPY)read|=(uint64_t)1<<n->attr[TC__COPY_FROM];
+if(n->op==TC_OP_HOLE&&n->attr[TC__HOLE_HOLE]==TC__HOLE_RESULT)
+result=tc__loop_end(k,id);
+if(id<result)continue;
+if(n->op==TC_OP_LOAD)first|=(uint64_t)1<<n->attr[TC__LOAD_BUFFER];
+if(n->op==TC_OP_COPY)first|=(uint64_t)1<<n->attr[TC__COPY_FROM];
 }
-return read;
-}
-static void tc__device_read_first(const tc__group*k,tc__grids*out){
-uint32_t count=(uint32_t)k->body.node.count,id=0;
-out->first=tc__device_reads_in(k,0,count,TC__HOLE_RESULT);
-while(k->body.node.at[id]->op!=TC_OP_TEMPLATE)id++;
-const int64_t*number=k->body.node.at[id]->attr+TC__TEMPLATE_NUMBERS;
-tc__hole wide=number[TC__SKINNY_BY_ROWS]?TC__HOLE_LEFT:TC__HOLE_RIGHT;
-if(number[TC__SKINNY_AHEAD]||
-(number[TC__SKINNY_MAKING]&&number[TC__SKINNY_BY_ROWS]))
-return;
-for(;id<count;id++){
-const tc__node*n=k->body.node.at[id];
-if(n->op==TC_OP_HOLE&&n->attr[TC__HOLE_HOLE]==(int64_t)wide)
-out->wide=tc__device_reads_in(k,id+1,tc__loop_end(k,id),wide);
-}
+return first;
 }
 static void tc__device_grids(const tc__group*k,tc__grids*out){
 tc__ixpool*x=k->body.ix;
@@ -11104,7 +11077,7 @@ int resident=0;
 out->workspace=tc__ix_const(tc__device_work_at(k,k->buffer.count));
 out->zeroed=tc__ix_const(tc__device_zeroed(k));
 out->beside=tc__device_is_beside(k);
-if(out->beside)tc__device_read_first(k,out);
+if(out->beside)out->first=tc__device_read_first(k);
 for(size_t i=0;i<k->body.node.count;i++){
 const tc__node*n=k->body.node.at[i];
 tc__grid*grid=&out->at[out->count?out->count-1:0];

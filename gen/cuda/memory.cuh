@@ -20,27 +20,19 @@ TC_FN void TC_N(begin)() {
 
 // fn: begin_beside
 // The same of a launch that can work beside another. 0: it does not. 1: the next one may begin when this has what it waits
-// for. 2, 3: this is such a one; it reads nothing before tc_follow, or before tc_follow_rows, that those beside it write. What was
-// written before them is seen, too: behind the fence nothing older is in a cache.
+// for. 2: this is such a one, and reads nothing before tc_follow that those beside it write; what was written before them is
+// seen, too: behind the fence nothing older is in a cache.
 TC_FN void TC_N(begin_beside)(tc_i64 beside) {
 #if __CUDA_ARCH__ >= 900
     if (beside == 1) asm volatile("griddepcontrol.wait;" ::: "memory");
-    if (beside != 3) asm volatile("griddepcontrol.launch_dependents;");
+    asm volatile("griddepcontrol.launch_dependents;");
     if (beside == 0) asm volatile("griddepcontrol.wait;" ::: "memory");
-    if (beside >= 2) asm volatile("fence.acq_rel.gpu;" ::: "memory");
-#endif
-}
-
-// fn: follow_rows
-// Waits for those beside, where that is due before the rows are read; then the next one may begin.
-TC_FN void TC_N(follow_rows)(tc_i64 beside) {
-#if __CUDA_ARCH__ >= 900
-    if (beside == 3) asm volatile("griddepcontrol.wait;\n\tgriddepcontrol.launch_dependents;" ::: "memory");
+    if (beside == 2) asm volatile("fence.acq_rel.gpu;" ::: "memory");
 #endif
 }
 
 // fn: follow
-// The same before anything is written: who waits for this launch waits for them, too.
+// Waits for those beside: who waits for this launch waits for them, too.
 TC_FN void TC_N(follow)(tc_i64 beside) {
 #if __CUDA_ARCH__ >= 900
     if (beside == 2) asm volatile("griddepcontrol.wait;" ::: "memory");

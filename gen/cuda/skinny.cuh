@@ -7,8 +7,9 @@
 // of k. Where rows are made: rows makes those of turn t, all threads together, and the left operand is told which of
 // the block's; what needs no row is under way before, the wide operand as far as registers go, and early.
 //
-// The launch may work beside the one before it (tc_begin_beside), where the hole `result` alone reads what that writes, as of one
-// row's q, k and v in a decoder; or begin there to read the wide operand, a weight, where that is not written.
+// The launch may work beside the one before it, whose results the hole `result` alone reads: see tc_begin_beside. One row's
+// q, k and v, or gate and up, of a decoder are so. (Where rows are results of the one before, to read the weight's first vectors
+// beside it is no gain: a LLaMA-shaped step took an H200 970 us so, not 951; nor is to ask for it in L2.)
 
 // fn: skinny_block
 // A block's part of the result, and what a thread has of it.
@@ -24,15 +25,14 @@ template <class P, class I> struct TC_N(skinny_block) {
         packs = P::dot ? P::each : 1, // of the wide operand, for a step of a thread
         deep = P::dot ? P::width : 1, // of k
         stride = P::sharing * deep,
-        sums = P::few * each,
-        first = !P::ahead && !(P::making > 0 && P::by_rows) // the wide operand needs nothing that is made here
+        sums = P::few * each
     };
     typedef tc_pack<T, P::width> wide_packs[packs];
     typedef T all_sums[P::few][each]; // apart: places are registers before sums are
     int slice, x, y, lane, group, own;   // own: of a step along k
     I block, r0, r1, c0, n, begin, end;
 
-    __device__ __forceinline__ void find(I j, I m, I cols, I depth) {
+    __device__ __forceinline__ void first(I j, I m, I cols, I depth) {
         const I down = (m + (high - 1)) / high, across = (cols + (broad - 1)) / broad;
         slice = P::slices > 1 ? (int)((unsigned)j % (unsigned)P::slices) : 0;
         block = P::slices > 1 ? (I)((unsigned)j / (unsigned)P::slices) : j;
@@ -107,8 +107,7 @@ TC_FN void TC_N(skinny)(char *shared, unsigned *tickets, typename P::sum *work, 
     typename B::wide_packs held[P::steps > 0 ? P::steps : 1];
     typename B::all_sums sum;
     B b;
-    b.find(j, m, n, depth);
-    const I own = b.begin + b.own;
+    b.first(j, m, n, depth);
     #pragma unroll
     for (int i = 0; i < B::sums; i++) sum[i / B::each][i % B::each] = 0;
     if constexpr (P::steps > 0) {
@@ -117,10 +116,7 @@ TC_FN void TC_N(skinny)(char *shared, unsigned *tickets, typename P::sum *work, 
             const I k = b.own + s * B::stride;
             b.wides(k < depth - B::deep ? k : depth - B::deep, held[s], wide_hole);
         }
-    } else if constexpr (B::first) {
-        b.wides(own < depth - B::deep ? own : depth - B::deep, held[0], wide_hole);
     }
-    TC_N(follow_rows)(beside);
     if constexpr (P::early) {
         const int at = threadIdx.x < B::many ? threadIdx.x : B::many - 1;
         early(b.row(b.row_of(at), 1), b.column(b.column_of(at), 1));
@@ -135,10 +131,8 @@ TC_FN void TC_N(skinny)(char *shared, unsigned *tickets, typename P::sum *work, 
     } else {
         if constexpr (P::ahead && P::by_rows) ahead(b.r0, b.row(b.r0 + b.x, P::width));
         if constexpr (P::ahead && !P::by_rows) ahead(b.r0, b.column(b.c0 + b.x, P::width));
-        if constexpr (B::first)
-            if (own < b.end) b.step(sum, own, held[0], few_hole);
         #pragma unroll (P::unrolled)
-        for (I k = B::first ? own + B::stride : own; k < b.end; k += B::stride) {
+        for (I k = b.begin + b.own; k < b.end; k += B::stride) {
             b.wides(k, held[0], wide_hole);
             b.step(sum, k, held[0], few_hole);
         }

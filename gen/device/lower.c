@@ -82,35 +82,19 @@ static int tc__device_is_beside(const tc__group *k) {
            !k->target.checked && !k->target.loop && k->buffer.count <= 64;
 }
 
-// The buffers that nodes [begin, end) read, without those of one hole.
-static uint64_t tc__device_reads_in(const tc__group *k, uint32_t begin, uint32_t end,
-                                    tc__hole without) {
-    uint64_t read = 0;
-    for (uint32_t id = begin; id < end; id++) {
+// The buffers that are read before the template takes results.
+static uint64_t tc__device_read_first(const tc__group *k) {
+    uint64_t first = 0;
+    uint32_t result = 0; // the end of that hole
+    for (uint32_t id = 0; id < k->body.node.count; id++) {
         const tc__node *n = k->body.node.at[id];
-        if (n->op == TC_OP_HOLE && n->attr[TC__HOLE_HOLE] == (int64_t)without)
-            id = tc__loop_end(k, id);
-        if (n->op == TC_OP_LOAD) read |= (uint64_t)1 << n->attr[TC__LOAD_BUFFER];
-        if (n->op == TC_OP_COPY) read |= (uint64_t)1 << n->attr[TC__COPY_FROM];
+        if (n->op == TC_OP_HOLE && n->attr[TC__HOLE_HOLE] == TC__HOLE_RESULT)
+            result = tc__loop_end(k, id);
+        if (id < result) continue;
+        if (n->op == TC_OP_LOAD) first |= (uint64_t)1 << n->attr[TC__LOAD_BUFFER];
+        if (n->op == TC_OP_COPY) first |= (uint64_t)1 << n->attr[TC__COPY_FROM];
     }
-    return read;
-}
-
-// What such a launch reads before its template takes results, and of that before it reads rows (grids.first, wide).
-static void tc__device_read_first(const tc__group *k, tc__grids *out) {
-    uint32_t count = (uint32_t)k->body.node.count, id = 0;
-    out->first = tc__device_reads_in(k, 0, count, TC__HOLE_RESULT);
-    while (k->body.node.at[id]->op != TC_OP_TEMPLATE) id++;
-    const int64_t *number = k->body.node.at[id]->attr + TC__TEMPLATE_NUMBERS;
-    tc__hole wide = number[TC__SKINNY_BY_ROWS] ? TC__HOLE_LEFT : TC__HOLE_RIGHT;
-    if (number[TC__SKINNY_AHEAD] ||
-        (number[TC__SKINNY_MAKING] && number[TC__SKINNY_BY_ROWS]))
-        return; // as B::first of skinny.cuh has it
-    for (; id < count; id++) {
-        const tc__node *n = k->body.node.at[id];
-        if (n->op == TC_OP_HOLE && n->attr[TC__HOLE_HOLE] == (int64_t)wide)
-            out->wide = tc__device_reads_in(k, id + 1, tc__loop_end(k, id), wide);
-    }
+    return first;
 }
 
 // How the launches of a list are made: blocks are the extents of its grid loops.
@@ -120,7 +104,7 @@ static void tc__device_grids(const tc__group *k, tc__grids *out) {
     out->workspace = tc__ix_const(tc__device_work_at(k, k->buffer.count));
     out->zeroed = tc__ix_const(tc__device_zeroed(k));
     out->beside = tc__device_is_beside(k);
-    if (out->beside) tc__device_read_first(k, out);
+    if (out->beside) out->first = tc__device_read_first(k);
     for (size_t i = 0; i < k->body.node.count; i++) {
         const tc__node *n = k->body.node.at[i];
         tc__grid *grid = &out->at[out->count ? out->count - 1 : 0];

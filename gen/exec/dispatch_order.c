@@ -82,13 +82,13 @@ static tc__dispatch_launch *tc__turn_launch(const tc__dispatch *r, const tc__tur
 
 // ---- launches beside each other ----
 
-// Whether launch w writes what launch l reads in some of its buffers.
+// Whether launch l reads, before it waits, what launch w writes.
 static int tc__dispatch_needs(const tc__dispatch *r, const tc__dispatch_launch *l,
-                              uint64_t buffers, const tc__dispatch_launch *w,
+                              const tc__dispatch_launch *w,
                               const tc__dispatch_slabs *slabs) {
     for (uint32_t i = 0; i < l->group->buffer.count; i++) {
         const tc__kbuf *b = &l->group->buffer.at[i];
-        if (!(buffers >> i & 1) || !tc__is_memory(b)) continue;
+        if (!(l->grids.first >> i & 1) || !tc__is_memory(b)) continue;
         tc__memory_range m = tc__dispatch_range(r, b, slabs);
         for (size_t k = 0; k < w->group->buffer.count; k++) {
             const tc__kbuf *to = &w->group->buffer.at[k];
@@ -102,38 +102,33 @@ static int tc__dispatch_needs(const tc__dispatch *r, const tc__dispatch_launch *
     return 0;
 }
 
-// Whether the launch of step i can begin beside those of steps [first, i), which write nothing that it reads in some of its
-// buffers.
+// Whether the launch of step i can begin beside those of steps [first, i).
 static int tc__dispatch_follows(const tc__dispatch *r, size_t first, size_t i,
-                                uint64_t buffers, const tc__dispatch_slabs *slabs) {
+                                const tc__dispatch_slabs *slabs) {
     enum { MOST = 8 };
     const tc__dispatch_launch *l = tc__turn_launch(r, &r->order.step.at[i]);
-    if (i == first || i - first > MOST || r->in_order || !l->grids.beside || !buffers)
-        return 0;
+    if (i == first || i - first > MOST || r->in_order || !l->grids.beside) return 0;
     for (size_t k = first; k < i; k++) {
         const tc__turn *s = &r->order.step.at[k];
         const tc__dispatch_launch *w = tc__turn_launch(r, s);
         if (!w->grids.beside || s->part != r->order.step.at[i].part ||
-            tc__dispatch_needs(r, l, buffers, w, slabs))
+            tc__dispatch_needs(r, l, w, slabs))
             return 0;
     }
     return 1;
 }
 
-// Launches that begin beside those before them, one after the other, back to one that lets them begin when it has waited
-// itself: then all before that has ended.
+// Launches that begin beside those before them: one after the other, none of which reads at first what those before it
+// write, back to one that waits at its begin.
 static void tc__dispatch_besides(tc__dispatch *r, const tc__dispatch_slabs *slabs) {
     size_t first = 0; // of those that run together
     for (size_t i = 0; i < r->order.step.count; i++) {
-        tc__dispatch_launch *l = tc__turn_launch(r, &r->order.step.at[i]), *leads;
-        l->beside = TC__BESIDE_NONE;
-        if (tc__dispatch_follows(r, first, i, l->grids.first, slabs))
-            l->beside = TC__BESIDE_FOLLOWS;
-        else if (tc__dispatch_follows(r, first, i, l->grids.wide, slabs))
-            l->beside = TC__BESIDE_WIDE;
-        leads = tc__turn_launch(r, &r->order.step.at[first]);
-        if (l->beside && !leads->beside) leads->beside = TC__BESIDE_LEADS;
-        if (l->beside != TC__BESIDE_FOLLOWS) first = i;
+        int follows = tc__dispatch_follows(r, first, i, slabs);
+        if (!follows) first = i;
+        tc__turn_launch(r, &r->order.step.at[i])->beside =
+            follows ? TC__BESIDE_FOLLOWS : TC__BESIDE_NONE;
+        if (follows && i == first + 1)
+            tc__turn_launch(r, &r->order.step.at[first])->beside = TC__BESIDE_LEADS;
     }
 }
 

@@ -138,8 +138,6 @@ static void tc__explain_dispatch(tc__text *t, const tc__dispatch *r, uint32_t i)
         if (at->shared) tc__put(t, ", %u bytes shared", (unsigned)at->shared);
         if (at->cluster) tc__put(t, ", clusters of %u", (unsigned)at->cluster);
         if (l->beside == TC__BESIDE_FOLLOWS) tc__put(t, ", beside the one before");
-        if (l->beside == TC__BESIDE_WIDE)
-            tc__put(t, ", which begins beside the one before");
         text[0] = 0;
         if (d->describe && at->kernel) d->describe(d->user, at->kernel, text, sizeof text);
         tc__put(t, "%s%s%s", *text ? "; " : "", text, k + 1 < count ? "; then\n" : " as ");

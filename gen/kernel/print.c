@@ -51,9 +51,8 @@ enum {
 // Of launches that work beside each other (tc_begin_beside): what a kernel is told.
 typedef enum tc__beside {
     TC__BESIDE_NONE,
-    TC__BESIDE_LEADS,   // the next one may begin when it has what it waits for
-    TC__BESIDE_FOLLOWS, // it begins beside the one before it,
-    TC__BESIDE_WIDE     //   or reads its wide operand there, and leads then
+    TC__BESIDE_LEADS,  // the next one may begin when it has what it waits for
+    TC__BESIDE_FOLLOWS // it begins beside the one before it
 } tc__beside;
 
 typedef struct tc__grids {
@@ -64,9 +63,7 @@ typedef struct tc__grids {
         zeroed; // of its bytes, those that are 0 before the first launch and after the last
     int sizes;  // symbols s0.. that it is told,
     int beside; //   and behind them a tc__beside, if it can work beside the launch before it:
-    uint64_t first; // buffers that it reads before it waits for that then, a bit for each,
-    uint64_t
-        wide; //   and that it reads before it reads rows; 0 = there is no such difference
+    uint64_t first; // buffers that it reads before it waits for that then, a bit for each
     tc_device_map map[TC__MAPS]; // behind them; `address` is the number of a buffer
     int maps;
 } tc__grids;

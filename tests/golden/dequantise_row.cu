@@ -31,15 +31,9 @@ TC_FN void TC_N(reads)(const void *p) { asm volatile("" ::"l"(p) : "memory"); }
 TC_FN void TC_N(begin_beside)(tc_i64 beside) {
 #if __CUDA_ARCH__ >= 900
     if (beside == 1) asm volatile("griddepcontrol.wait;" ::: "memory");
-    if (beside != 3) asm volatile("griddepcontrol.launch_dependents;");
+    asm volatile("griddepcontrol.launch_dependents;");
     if (beside == 0) asm volatile("griddepcontrol.wait;" ::: "memory");
-    if (beside >= 2) asm volatile("fence.acq_rel.gpu;" ::: "memory");
-#endif
-}
-
-TC_FN void TC_N(follow_rows)(tc_i64 beside) {
-#if __CUDA_ARCH__ >= 900
-    if (beside == 3) asm volatile("griddepcontrol.wait;\n\tgriddepcontrol.launch_dependents;" ::: "memory");
+    if (beside == 2) asm volatile("fence.acq_rel.gpu;" ::: "memory");
 #endif
 }
 
@@ -149,14 +143,13 @@ template <class P, class I> struct TC_N(skinny_block) {
         packs = P::dot ? P::each : 1,
         deep = P::dot ? P::width : 1,
         stride = P::sharing * deep,
-        sums = P::few * each,
-        first = !P::ahead && !(P::making > 0 && P::by_rows)
+        sums = P::few * each
     };
     typedef tc_pack<T, P::width> wide_packs[packs];
     typedef T all_sums[P::few][each];
     int slice, x, y, lane, group, own;
     I block, r0, r1, c0, n, begin, end;
-    __device__ __forceinline__ void find(I j, I m, I cols, I depth) {
+    __device__ __forceinline__ void first(I j, I m, I cols, I depth) {
         const I down = (m + (high - 1)) / high, across = (cols + (broad - 1)) / broad;
         slice = P::slices > 1 ? (int)((unsigned)j % (unsigned)P::slices) : 0;
         block = P::slices > 1 ? (I)((unsigned)j / (unsigned)P::slices) : j;
@@ -225,8 +218,7 @@ TC_FN void TC_N(skinny)(char *shared, unsigned *tickets, typename P::sum *work, 
     typename B::wide_packs held[P::steps > 0 ? P::steps : 1];
     typename B::all_sums sum;
     B b;
-    b.find(j, m, n, depth);
-    const I own = b.begin + b.own;
+    b.first(j, m, n, depth);
     #pragma unroll
     for (int i = 0; i < B::sums; i++) sum[i / B::each][i % B::each] = 0;
     if constexpr (P::steps > 0) {
@@ -235,10 +227,7 @@ TC_FN void TC_N(skinny)(char *shared, unsigned *tickets, typename P::sum *work, 
             const I k = b.own + s * B::stride;
             b.wides(k < depth - B::deep ? k : depth - B::deep, held[s], wide_hole);
         }
-    } else if constexpr (B::first) {
-        b.wides(own < depth - B::deep ? own : depth - B::deep, held[0], wide_hole);
     }
-    TC_N(follow_rows)(beside);
     if constexpr (P::early) {
         const int at = threadIdx.x < B::many ? threadIdx.x : B::many - 1;
         early(b.row(b.row_of(at), 1), b.column(b.column_of(at), 1));
@@ -253,10 +242,8 @@ TC_FN void TC_N(skinny)(char *shared, unsigned *tickets, typename P::sum *work, 
     } else {
         if constexpr (P::ahead && P::by_rows) ahead(b.r0, b.row(b.r0 + b.x, P::width));
         if constexpr (P::ahead && !P::by_rows) ahead(b.r0, b.column(b.c0 + b.x, P::width));
-        if constexpr (B::first)
-            if (own < b.end) b.step(sum, own, held[0], few_hole);
         #pragma unroll (P::unrolled)
-        for (I k = B::first ? own + B::stride : own; k < b.end; k += B::stride) {
+        for (I k = b.begin + b.own; k < b.end; k += B::stride) {
             b.wides(k, held[0], wide_hole);
             b.step(sum, k, held[0], few_hole);
         }

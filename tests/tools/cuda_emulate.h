@@ -681,7 +681,6 @@ EMU_FN void emu_reads(const void *) {}
 EMU_FN void emu_begin() {}
 EMU_FN void emu_begin_beside(long long) {}
 EMU_FN void emu_follow(long long) {}
-EMU_FN void emu_follow_rows(long long) {}
 template <class T> EMU_FN void emu_forget(int, T &) {}
 EMU_FN void emu_copy_commit() { emu->copy_commit(); }
 EMU_FN void emu_copy_wait(int groups) { emu->copy_wait(groups); }

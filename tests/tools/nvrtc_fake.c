@@ -72,7 +72,6 @@ static const struct {
     {"begin", IF_ASM},
     {"begin_beside", IF_ASM},
     {"follow", IF_ASM},
-    {"follow_rows", IF_ASM},
     // copies to shared memory, which happen when they are waited for
     {"copy_async16", IF_ASM},
     {"copy_async16_of", IF_ASM},
