@@ -3203,7 +3203,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x7920a16abf15c2a2u
+#define TC__BUILD_ID 0xfbf16abba07bdf34u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -3510,6 +3510,7 @@ size_t peak_bytes;
 size_t most;
 uint64_t allocations;
 uint32_t storages;
+uint32_t taken;
 int calling;
 volatile uint32_t hooking;
 volatile uint64_t user;
@@ -3863,6 +3864,7 @@ TCDEF const char*tc_status_doc(tc_status s){return tc__error_doc(s);}
 #define TC__COLORED ((size_t)64*1024)
 #define TC__COLOR_PAGE ((size_t)4096)
 #define TC__COLOR_STEP ((size_t)1536)
+#define TC__COLOR_COUNT 8
 #define TC__ARENA_ALIGN 16
 #define TC__ARENA_FIRST ((size_t)4096)
 #define TC__ARENA_LARGEST ((size_t)1024*1024)
@@ -3953,11 +3955,22 @@ tc__free(c,p,(count+!count)*item);
 #define TC__NEW_ARRAY(c,T,n)((T*)tc__alloc_array(c,(size_t)(n),sizeof(T)))
 #define TC__FREE_ARRAY(c,p,n)tc__free_array(c,p,(size_t)(n),sizeof*(p))
 static size_t tc__storage_align(size_t size){
-return size<TC__HUGE_PAGE?TC__STORAGE_ALIGN:TC__HUGE_PAGE;
+return size<TC__COLORED?TC__STORAGE_ALIGN
+:size<TC__HUGE_PAGE?TC__COLOR_PAGE
+:TC__HUGE_PAGE;
 }
 static size_t tc__storage_color(tc__core*core,size_t size){
-if(size<TC__COLORED)return 0;
-return core->storages++*TC__COLOR_STEP%TC__COLOR_PAGE;
+size_t color=0,each=TC__COLOR_PAGE/TC__COLOR_COUNT;
+int taken=size>=TC__COLORED;
+for(int i=0;i<TC__COLOR_COUNT&&taken;i++){
+color=core->storages++*TC__COLOR_STEP%TC__COLOR_PAGE;
+taken=core->taken>>color/each&1;
+}
+return color;
+}
+static uint32_t tc__color_bit(const void*data){
+size_t each=TC__COLOR_PAGE/TC__COLOR_COUNT;
+return(uint32_t)1<<((uintptr_t)data+each-1)/each%TC__COLOR_COUNT;
 }
 static size_t tc__storage_block(size_t size){
 size_t color=size<TC__COLORED?0:TC__COLOR_PAGE;
@@ -30180,6 +30193,9 @@ fresh.node=b->source,fresh.lasts=0,fresh.offset=0,fresh.first=kernel,
 fresh.last=last;
 fresh.output=output,fresh.born=(uint32_t)p->slab.count;
 fresh.bytes=(bytes+TC__SLAB_SLACK+p->align-1)/p->align*p->align;
+if(p->align==TC__STORAGE_ALIGN&&
+bytes>=TC__COLORED)
+fresh.bytes+=(TC__COLOR_STEP-fresh.bytes)%TC__COLOR_PAGE;
 return tc__plan_name(c,p,b->source,p->slab.count)&&TC__PUSH(c,p->slab,fresh);
 }
 static int tc__slab_larger(const void*a,const void*b){
@@ -52660,14 +52676,30 @@ v->external.at[i].storage->watched=1;
 if(u)TC__FREE_ARRAY(c,u,n);
 }
 // ---- gen/exec/run_outputs.c
-static tc__storage*tc__output_storage(const tc__program*p,tc__output*o){
+static uint32_t tc__colors_taken(const tc__program*p,const tc__visit*v){
+uint32_t taken=0;
+for(size_t i=0;i<v->external.count;i++){
+const tc__external*e=&v->external.at[i];
+if(e->storage&&!e->storage->device&&e->storage->bytes>=TC__COLORED)
+taken|=tc__color_bit(tc__external_data(p->ctx,e));
+}
+for(size_t i=0;i<p->output.count*TC__KEPT;i++){
+const tc__storage*s=p->output.at[i/TC__KEPT].kept[i%TC__KEPT];
+if(s&&!s->device&&s->bytes>=TC__COLORED)taken|=tc__color_bit(s->data);
+}
+return taken;
+}
+static tc__storage*tc__output_storage(const tc__program*p,const tc__visit*v,
+tc__output*o){
 tc_ctx*c=p->ctx;
 for(int i=0;i<TC__KEPT;i++)
 if(o->kept[i]&&o->kept[i]->refs==1&&o->kept[i]->bytes>=o->bytes)
 return o->storage=o->kept[i];
 const tc_status before=tc_error(c);
 tc__claim claim=tc__claim_take(c);
+if(o->bytes>=TC__COLORED)tc__core_of(c)->taken=tc__colors_taken(p,v);
 tc__storage*s=tc__storage_on(c,tc__device_at(c,tc__output_device(p,o)),o->bytes);
+tc__core_of(c)->taken=0;
 tc__claim_end(c,claim);
 if(!s)return tc__no_room(p,before,o->node,""),(tc__storage*)NULL;
 int i=TC__KEPT-1;
@@ -52688,7 +52720,7 @@ continue;
 const tc__output*first=&p->output.at[o->first];
 if(first!=o&&!o->copy)
 o->storage=first->storage;
-else if(!tc__output_storage(p,o))
+else if(!tc__output_storage(p,v,o))
 return 0;
 }
 return 1;
@@ -55832,14 +55864,14 @@ tc__claim claim=tc__claim_take(c);
 tc__launch_all(c,l);
 tc__claim_end(c,claim);
 }
-TC__ALWAYS_INLINE int tc__quick_storages(tc__program*p){
+TC__ALWAYS_INLINE int tc__quick_storages(tc__program*p,const tc__visit*v){
 tc__output*o=p->output.at;
 for(size_t n=p->output.count;n--;o++){
 tc__storage*s=o->kept[0];
 if(o->direct)continue;
 o->storage=s;
 if(TC__UNLIKELY(!s||s->refs!=1||s->bytes<o->bytes))
-if(!tc__output_storage(p,o))return 0;
+if(!tc__output_storage(p,v,o))return 0;
 }
 return 1;
 }
@@ -55920,7 +55952,7 @@ if(!q->plain&&!tc__quick_rest(f,e,p))return 0;
 if(!same&&!tc__quick_bind(k,e,p))return 0;
 if(q->writes&&tc__quick_watched(e,p))return 0;
 if(!tc__slots_are_ready(tc__values_of(c),k->n_out))return 0;
-if(!tc__quick_storages(p))return 0;
+if(!tc__quick_storages(p,&f->visit))return 0;
 for(size_t i=0;i<q->out.count;i++){
 const tc__quick_address*a=&q->out.at[i];
 *a->at=(char*)p->output.at[a->source].storage->data+a->begin;

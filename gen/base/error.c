@@ -7,16 +7,17 @@
 #define TC__LOG_LINE   1024 // bytes of a formatted log line, NUL included
 
 typedef struct tc__core {
-    tc_allocator hook;         // NULL realloc = libc
-    tc_logger logger;          // NULL log = stderr
-    uint32_t log_mask;         // bit n: channel n is on
-    unsigned cpu;              // of tc__cpu_of; 0 = not asked yet
-    size_t bytes;              // held through hook now
-    size_t peak_bytes;         // largest value of bytes so far
-    size_t most;               // that may be held, 0 = no limit: see tc__machine_memory
-    uint64_t allocations;      // successful calls of hook that asked for memory
-    uint32_t storages;         // that were given a color: tc__storage_color
-    int calling;               // a function of a custom op runs
+    tc_allocator hook;    // NULL realloc = libc
+    tc_logger logger;     // NULL log = stderr
+    uint32_t log_mask;    // bit n: channel n is on
+    unsigned cpu;         // of tc__cpu_of; 0 = not asked yet
+    size_t bytes;         // held through hook now
+    size_t peak_bytes;    // largest value of bytes so far
+    size_t most;          // that may be held, 0 = no limit: see tc__machine_memory
+    uint64_t allocations; // successful calls of hook that asked for memory
+    uint32_t storages;    // that were given a color: tc__storage_color;
+    uint32_t taken;       //   colors that the next ones are not to have, a bit for each
+    int calling;          // a function of a custom op runs
     volatile uint32_t hooking; // one of hook or logger does
     volatile uint64_t user;    // the thread that is in a call of this context; 0 = none
     const char *doing;         // the call whose ops are made, static; NULL = one op alone

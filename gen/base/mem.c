@@ -7,7 +7,8 @@
 #define TC__HUGE_PAGE     ((size_t)2 * 1024 * 1024) // of the system, and the storage on it
 #define TC__COLORED       ((size_t)64 * 1024)       // storage that large has a color:
 #define TC__COLOR_PAGE    ((size_t)4096)            //   where in such a page it begins,
-#define TC__COLOR_STEP    ((size_t)1536)            //   so far behind the one before
+#define TC__COLOR_STEP    ((size_t)1536)            //   so far behind the one before,
+#define TC__COLOR_COUNT   8                         //   of so many
 #define TC__ARENA_ALIGN   16
 #define TC__ARENA_FIRST   ((size_t)4096)        // first chunk; doubled for each next one
 #define TC__ARENA_LARGEST ((size_t)1024 * 1024) //   up to here
@@ -124,16 +125,30 @@ TC__UNUSED static void tc__free_array(tc_ctx *c, void *p, size_t count, size_t i
 // Large storage starts at a page of 2 MB, so that the system can back all of it with such
 // pages: a third of the time of a copy goes into misses of the page table otherwise.
 static size_t tc__storage_align(size_t size) {
-    return size < TC__HUGE_PAGE ? TC__STORAGE_ALIGN : TC__HUGE_PAGE;
+    return size < TC__COLORED     ? TC__STORAGE_ALIGN
+           : size < TC__HUGE_PAGE ? TC__COLOR_PAGE
+                                  : TC__HUGE_PAGE;
 }
 
 // Large storages begin at different places of a page of 4 KB, in turn, each far from the one before: CPUs look for what
 // was just stored by the low 12 bits of an address, so that loads wait for stores to another tensor where these are equal.
 // 3x3 of 1024 x 1024 with a border, whose result lies 0, 64, 128, 512, 2048 bytes behind it in that page, takes so 1.14,
-// 1.37, 1.45, 1.04, 1.00 of its inside's time (Zen 5); what does not read its neighbours takes the same everywhere.
+// 1.37, 1.45, 1.04, 1.00 of its inside's time (Zen 5); what does not read its neighbours takes the same everywhere. So a
+// result has none of the colors of what its program reads (core->taken), where there is another.
 static size_t tc__storage_color(tc__core *core, size_t size) {
-    if (size < TC__COLORED) return 0;
-    return core->storages++ * TC__COLOR_STEP % TC__COLOR_PAGE;
+    size_t color = 0, each = TC__COLOR_PAGE / TC__COLOR_COUNT;
+    int taken = size >= TC__COLORED;
+    for (int i = 0; i < TC__COLOR_COUNT && taken; i++) {
+        color = core->storages++ * TC__COLOR_STEP % TC__COLOR_PAGE;
+        taken = core->taken >> color / each & 1;
+    }
+    return color;
+}
+
+// Bit of the color that begins at `data`, or a little behind it.
+static uint32_t tc__color_bit(const void *data) {
+    size_t each = TC__COLOR_PAGE / TC__COLOR_COUNT;
+    return (uint32_t)1 << ((uintptr_t)data + each - 1) / each % TC__COLOR_COUNT;
 }
 
 // What the hook gives for it.

@@ -176,14 +176,14 @@ TC__NOINLINE static void tc__quick_launch_all(tc_ctx *c, tc__launch *l) {
 }
 
 // Storage for the outputs: one that a result before had, and that is free again.
-TC__ALWAYS_INLINE int tc__quick_storages(tc__program *p) {
+TC__ALWAYS_INLINE int tc__quick_storages(tc__program *p, const tc__visit *v) {
     tc__output *o = p->output.at;
     for (size_t n = p->output.count; n--; o++) {
         tc__storage *s = o->kept[0];
         if (o->direct) continue;
         o->storage = s;
         if (TC__UNLIKELY(!s || s->refs != 1 || s->bytes < o->bytes))
-            if (!tc__output_storage(p, o)) return 0;
+            if (!tc__output_storage(p, v, o)) return 0;
     }
     return 1;
 }
@@ -274,7 +274,7 @@ TC__ALWAYS_INLINE int tc__fn_quick(const tc__fcall *k, tc_status *status) {
     if (!same && !tc__quick_bind(k, e, p)) return 0;
     if (q->writes && tc__quick_watched(e, p)) return 0;
     if (!tc__slots_are_ready(tc__values_of(c), k->n_out)) return 0;
-    if (!tc__quick_storages(p)) return 0;
+    if (!tc__quick_storages(p, &f->visit)) return 0;
     for (size_t i = 0; i < q->out.count; i++) {
         const tc__quick_address *a = &q->out.at[i];
         *a->at = (char *)p->output.at[a->source].storage->data + a->begin;

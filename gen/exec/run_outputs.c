@@ -1,14 +1,32 @@
 // What a run reads and writes: storage for outputs, addresses of what is bound, run-time scalars, results behind the
 // kernels, and what a kernel said of an index. exec/run.c does the rest.
 
-static tc__storage *tc__output_storage(const tc__program *p, tc__output *o) {
+// The colors of what a run reads, and of the results that have memory from earlier ones.
+static uint32_t tc__colors_taken(const tc__program *p, const tc__visit *v) {
+    uint32_t taken = 0;
+    for (size_t i = 0; i < v->external.count; i++) {
+        const tc__external *e = &v->external.at[i];
+        if (e->storage && !e->storage->device && e->storage->bytes >= TC__COLORED)
+            taken |= tc__color_bit(tc__external_data(p->ctx, e));
+    }
+    for (size_t i = 0; i < p->output.count * TC__KEPT; i++) {
+        const tc__storage *s = p->output.at[i / TC__KEPT].kept[i % TC__KEPT];
+        if (s && !s->device && s->bytes >= TC__COLORED) taken |= tc__color_bit(s->data);
+    }
+    return taken;
+}
+
+static tc__storage *tc__output_storage(const tc__program *p, const tc__visit *v,
+                                       tc__output *o) {
     tc_ctx *c = p->ctx;
     for (int i = 0; i < TC__KEPT; i++)
         if (o->kept[i] && o->kept[i]->refs == 1 && o->kept[i]->bytes >= o->bytes)
             return o->storage = o->kept[i];
     const tc_status before = tc_error(c);
     tc__claim claim = tc__claim_take(c);
+    if (o->bytes >= TC__COLORED) tc__core_of(c)->taken = tc__colors_taken(p, v);
     tc__storage *s = tc__storage_on(c, tc__device_at(c, tc__output_device(p, o)), o->bytes);
+    tc__core_of(c)->taken = 0;
     tc__claim_end(c, claim);
     if (!s) return tc__no_room(p, before, o->node, ""), (tc__storage *)NULL;
     int i = TC__KEPT - 1; // one that is not there, or too small; else the oldest
@@ -30,7 +48,7 @@ static int tc__program_storages(tc__program *p, const tc__visit *v) {
         const tc__output *first = &p->output.at[o->first];
         if (first != o && !o->copy)
             o->storage = first->storage;
-        else if (!tc__output_storage(p, o))
+        else if (!tc__output_storage(p, v, o))
             return 0;
     }
     return 1;

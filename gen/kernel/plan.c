@@ -77,6 +77,9 @@ static int tc__plan_note(tc_ctx *c, tc__plan *p, const tc__kbuf *b, uint32_t ker
     fresh.last = last;
     fresh.output = output, fresh.born = (uint32_t)p->slab.count;
     fresh.bytes = (bytes + TC__SLAB_SLACK + p->align - 1) / p->align * p->align;
+    if (p->align == TC__STORAGE_ALIGN &&
+        bytes >= TC__COLORED) // what is next has another color
+        fresh.bytes += (TC__COLOR_STEP - fresh.bytes) % TC__COLOR_PAGE;
     return tc__plan_name(c, p, b->source, p->slab.count) && TC__PUSH(c, p->slab, fresh);
 }
 

@@ -522,3 +522,61 @@ BOTH(a_leaf_may_be_a_part) {
     tc_trace_end(tc);
     CHECK_EQ(AT(tc_grad_of(w), 5), 3), CHECK_EQ(AT(w, 5), 5);
 }
+
+// ---- where in a page ----
+
+enum { LARGE = 64 << 10 }; // bytes of a storage that has a place of its own in a page
+
+static tc_tensor each_of(const tc_tensor *in, int n) {
+    tc_tensor y = tc_mul_s(in[0], 2);
+    for (int i = 1; i < n; i++) y = tc_add(y, in[i]);
+    return y;
+}
+
+static void sum_of(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc;
+    out[0] = each_of(in, *(const int *)user);
+}
+
+// A result is not stored at the places of a page where its operands are read, or a little behind them.
+static void check_apart(const tc_tensor *in, int n, tc_tensor y) {
+    uintptr_t at = (uintptr_t)tc_data(y);
+    for (int i = 0; i < n; i++) {
+        uintptr_t from = (uintptr_t)tc_data(in[i]), behind = (at - from) % 4096;
+        CHECK(behind >= 512 || FAIL("%d of %d: %d behind", i, n, (int)behind));
+    }
+    CHECK_EQ(AT(y, 3), 3.0 * (n + 1));
+}
+
+BOTH(results_lie_apart_from_operands_in_their_pages) {
+    static float x[LARGE / 4 + 4096];
+    tc_tensor in[6];
+    for (int i = 0; i < LARGE / 4 + 4096; i++) x[i] = (float)i;
+    uint8_t *page = (uint8_t *)x + (4096 - (uintptr_t)x % 4096) % 4096;
+    for (int k = 0; k < 12; k++) {
+        int n = 1 + k % 3; // of 8 places at most 7 are taken, with those of earlier results
+        char name[20];
+        snprintf(name, sizeof name, "sum %d", k);
+        for (int i = 0; i < n; i++) {
+            in[i] = tc_arange(tc, 0, LARGE / 4, 1, TC_F32);
+            // one is the user's, anywhere in its page
+            if (i == k % 4) {
+                float *own = (float *)(void *)(page + k * 320 % 4096);
+                for (int e = 0; e < LARGE / 4; e++) own[e] = (float)e;
+                in[i] = tc_wrap(tc, own, TC_DIMS(LARGE / 4), TC_F32);
+            }
+        }
+        tc_trace_begin(tc, name);
+        tc_tensor y = tc_keep(each_of(in, n));
+        tc_trace_end(tc);
+        check_apart(in, n, y);
+        tc_fn *f = tc_compile(tc, sum_of, &n, sizeof n, NULL);
+        for (int call = 0; call < 4; call++) { // each result has memory of its own
+            tc_tensor out;
+            CHECK_EQ(tc_call(f, in, n, &out, 1), TC_OK);
+            check_apart(in, n, out);
+        }
+        tc_fn_free(f);
+        CHECK_EQ(tc_reset(tc), TC_OK);
+    }
+}
