@@ -134,7 +134,19 @@ static double visit(const inputs *in, recipe f, int count) {
     return took;
 }
 
+static double by_eager_ops(const inputs *in, recipe f, int count) {
+    tc_scope_begin(in->tc);
+    double start = bench_ns();
+    f(in, count);
+    double took = bench_ns() - start;
+    tc_scope_end(in->tc);
+    return took;
+}
+
+enum { TURNS = 21 };
+
 static sample measure(recipe f, int count, int eagerly) {
+    double later[TURNS], eager[TURNS];
     char folder[] = "/tmp/bench-long-XXXXXX", command[64];
     sample s;
     memset(&s, 0, sizeof s);
@@ -143,19 +155,11 @@ static sample measure(recipe f, int count, int eagerly) {
     s.first = visit(&in, f, count);
     s.stats = tc_stats_get(in.tc);
     s.kernels = tc_explain_counts(in.tc, "long").kernels;
-    s.later = s.eager = 1e30;
-    for (int i = 0; i < 7; i++) {
-        double t = visit(&in, f, count);
-        if (t < s.later) s.later = t;
+    for (int i = 0; i < TURNS; i++) {
+        later[i] = visit(&in, f, count);
+        eager[i] = eagerly ? by_eager_ops(&in, f, count) : 0;
     }
-    for (int i = 0; i < 3 && eagerly; i++) {
-        tc_scope_begin(in.tc);
-        double start = bench_ns();
-        f(&in, count);
-        double t = bench_ns() - start;
-        tc_scope_end(in.tc);
-        if (t < s.eager) s.eager = t;
-    }
+    s.later = bench_median(later, TURNS), s.eager = bench_median(eager, TURNS);
     tc_close(in.tc);
     snprintf(command, sizeof command, "rm -rf %s", folder);
     if (system(command)) fprintf(stderr, "%s: left behind\n", folder);
