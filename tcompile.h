@@ -149,6 +149,20 @@
 //     }
 //     ```
 //
+//       With tc_lazy no such result is made, and none has to be freed: ops are recorded, run together at tc_eval or where
+//       a value is read, and what other ops alone use is never stored. Any number of steps holds the memory of two:
+//
+//     ```c
+//     tc_tensor heat = tc_ones(tc, TC_DIMS(1000), TC_F32);
+//     tc_lazy(tc, 1);
+//     for (int i = 0; i < 100; i++) {
+//         tc_tensor beside = tc_add(tc_roll(heat, 1, 0), tc_roll(heat, -1, 0));
+//         heat = tc_add(heat, tc_mul_s(tc_sub(beside, tc_mul_s(heat, 2)), 0.1));
+//         tc_eval(tc, NULL, 0);                                     // or of every tenth step: one kernel of ten
+//     }
+//     tc_lazy(tc, 0);
+//     ```
+//
 // IDIOMS
 //     A training step: forward, backward and update are one program. tc_grad is pure; tc_requires_grad and
 //     tc_backward add to tensors that stay, as PyTorch does. The update is one of tc_sgd_, tc_adamw_ and the like (of
@@ -3203,7 +3217,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xfbf16abba07bdf34u
+#define TC__BUILD_ID 0xecb1df75d214b3e3u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7365,7 +7379,7 @@ v->warned_unscoped=1;
 tc__warn(
 c,
 "4096 eager tensors are alive outside any scope (this one from %s:%d); wrap the body of "
-"loops in tc_scope_begin and tc_scope_return, or tc_free results",
+"loops in tc_scope_begin and tc_scope_return, tc_free results, or turn tc_lazy on",
 t->file?t->file:"?",t->line);
 }
 enum{
@@ -7419,7 +7433,8 @@ if(n<TC__PILE)return;
 tc__warn(
 c,
 "%zu eager results of %s:%d hold %zu MB outside any scope, of %zu MB in all%s; wrap "
-"the body of the loop in tc_scope_begin and tc_scope_return, or in a region",
+"the body of the loop in tc_scope_begin and tc_scope_return, or in a region, or turn "
+"tc_lazy on",
 n,of->file?of->file:"?",of->line,bytes>>20,tc__core_of(c)->bytes>>20,
 views?" (a view holds all of the memory that it shows a part of)":"");
 }

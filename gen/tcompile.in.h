@@ -148,6 +148,20 @@
 //     }
 //     ```
 //
+//       With tc_lazy no such result is made, and none has to be freed: ops are recorded, run together at tc_eval or where
+//       a value is read, and what other ops alone use is never stored. Any number of steps holds the memory of two:
+//
+//     ```c
+//     tc_tensor heat = tc_ones(tc, TC_DIMS(1000), TC_F32);
+//     tc_lazy(tc, 1);
+//     for (int i = 0; i < 100; i++) {
+//         tc_tensor beside = tc_add(tc_roll(heat, 1, 0), tc_roll(heat, -1, 0));
+//         heat = tc_add(heat, tc_mul_s(tc_sub(beside, tc_mul_s(heat, 2)), 0.1));
+//         tc_eval(tc, NULL, 0);                                     // or of every tenth step: one kernel of ten
+//     }
+//     tc_lazy(tc, 0);
+//     ```
+//
 // IDIOMS
 //     A training step: forward, backward and update are one program. tc_grad is pure; tc_requires_grad and
 //     tc_backward add to tensors that stay, as PyTorch does. The update is one of tc_sgd_, tc_adamw_ and the like (of

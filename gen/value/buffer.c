@@ -426,7 +426,7 @@ static void tc__warn_unscoped(tc_ctx *c, const tc__tensor *t) {
     tc__warn(
         c,
         "4096 eager tensors are alive outside any scope (this one from %s:%d); wrap the body of "
-        "loops in tc_scope_begin and tc_scope_return, or tc_free results",
+        "loops in tc_scope_begin and tc_scope_return, tc_free results, or turn tc_lazy on",
         t->file ? t->file : "?", t->line);
 }
 
@@ -491,7 +491,8 @@ static void tc__pile_check(tc_ctx *c) {
     tc__warn(
         c,
         "%zu eager results of %s:%d hold %zu MB outside any scope, of %zu MB in all%s; wrap "
-        "the body of the loop in tc_scope_begin and tc_scope_return, or in a region",
+        "the body of the loop in tc_scope_begin and tc_scope_return, or in a region, or turn "
+        "tc_lazy on",
         n, of->file ? of->file : "?", of->line, bytes >> 20, tc__core_of(c)->bytes >> 20,
         views ? " (a view holds all of the memory that it shows a part of)" : "");
 }

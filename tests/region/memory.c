@@ -580,3 +580,47 @@ BOTH(results_lie_apart_from_operands_in_their_pages) {
         CHECK_EQ(tc_reset(tc), TC_OK);
     }
 }
+
+// ---- laziness ----
+
+static tc_tensor diffused(tc_tensor u) {
+    tc_tensor a = tc_roll(u, 1, 0), b = tc_roll(u, -1, 0);
+    tc_tensor c = tc_roll(u, 1, 1), d = tc_roll(u, -1, 1);
+    tc_tensor sum = tc_add(tc_add(a, b), tc_add(c, d));
+    return tc_add(u, tc_mul_s(tc_sub(sum, tc_mul_s(u, 4)), 0.125));
+}
+
+// Steps that nobody scopes or frees hold what two of them need, however many there are.
+BOTH(lazy_steps_pile_up_nothing) {
+    enum { SIDE = 96, EACH = SIDE * SIDE * 4 };
+    static float x[SIDE * SIDE];
+    static double want[SIDE][SIDE], last[SIDE][SIDE];
+    for (int i = 0; i < SIDE * SIDE; i++) x[i] = (float)(i * 37 % 64);
+    tc_tensor u = tc_from_data(tc, x, TC_DIMS(SIDE, SIDE), TC_F32);
+    uint64_t early = 0;
+    CHECK_EQ(tc_lazy(tc, 1), TC_OK);
+    for (int i = 0; i < 400; i++) {
+        u = diffused(u);
+        CHECK_EQ(tc_eval(tc, NULL, 0), TC_OK);
+        if (i == 40) early = tc_stats_get(tc).bytes;
+    }
+    tc_stats s = tc_stats_get(tc);
+    CHECK(s.bytes < early + EACH ||
+          FAIL("%lld bytes, %lld early", (long long)s.bytes, (long long)early));
+    CHECK(s.peak_bytes < 16 * EACH + (4 << 20) ||
+          FAIL("%lld bytes at most", (long long)s.peak_bytes));
+    CHECK(s.programs <= 6 || FAIL("%d programs", (int)s.programs));
+    for (int i = 0; i < SIDE * SIDE; i++) want[i / SIDE][i % SIDE] = (double)x[i];
+    for (int step = 0; step < 400; step++) {
+        memcpy(last, want, sizeof last);
+        for (int i = 0; i < SIDE; i++)
+            for (int k = 0; k < SIDE; k++) {
+                double sum = last[(i + 1) % SIDE][k] + last[(i + SIDE - 1) % SIDE][k] +
+                             last[i][(k + 1) % SIDE] + last[i][(k + SIDE - 1) % SIDE];
+                want[i][k] = last[i][k] + (sum - 4 * last[i][k]) * 0.125;
+            }
+    }
+    for (int i = 0; i < SIDE * SIDE; i += 7)
+        CHECK_NEAR(AT(u, i), want[i / SIDE][i % SIDE], 1e-3);
+    CHECK_EQ(tc_lazy(tc, 0), TC_OK);
+}
