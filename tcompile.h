@@ -3203,7 +3203,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xfbf16abba07bdf34u
+#define TC__BUILD_ID 0x1ffc3f57626863d0u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -19445,7 +19445,11 @@ static int tc__d_is_sum(tc__derive*d,const tc__node*a){
 a=tc__d_original(d,a);
 while(a->op==TC_OP_RESHAPE||(a->op==TC_OP_DIV&&tc__d_is_number(d,a,1)))
 a=tc__d_in(d,a,0);
-return a->op==TC_OP_SUM;
+if(a->op!=TC_OP_ADD)return a->op==TC_OP_SUM;
+const tc__node*zero=tc__d_in(d,a,0);
+while(zero->op==TC_OP_EXPAND||zero->op==TC_OP_RESHAPE)
+zero=tc__d_in(d,zero,0);
+return zero->op==TC_OP_CONST&&tc__node_const(zero).i==0;
 }
 static int tc__derive_pool(tc__derive*d,const tc__node*n,tc__node*g){
 n=tc__d_original(d,n);
@@ -32984,6 +32988,19 @@ if(k->buffer.at[b].place==TC__BUF_NODE)last[k->buffer.at[b].source]=i;
 }
 return last;
 }
+static int tc__join_is_again(const tc__schedule*s,const tc__group*k){
+for(size_t i=0;k&&i<k->buffer.count;i++)
+if(tc__is_join_result(&k->buffer.at[i])&&
+s->again[k->buffer.at[i].source]>=TC__AGAIN_FIRST)
+return 1;
+return 0;
+}
+static int tc__join_keeps(const tc__schedule*s,size_t from,size_t to){
+if(tc__join_is_again(s,s->kernel.at[from]))return 0;
+for(size_t i=from+1;i<to;i++)
+if(tc__join_is_again(s,s->kernel.at[i]))return 1;
+return 0;
+}
 static void tc__join_find(const tc__schedule*s,const tc__dialect*d,tc__joint*j){
 const tc__group*rows=s->kernel.at[j->from];
 int output=s->root.at[s->root_of[j->rows->source]].output;
@@ -33032,7 +33049,9 @@ uint32_t made=0;
 tc__takes takes=j->count?TC__TAKES:TC__TAKES_NOT;
 int ok=1;
 for(uint32_t i=0;i<j->count;i++)
-if(s->kernel.at[j->at[i]]->target.loop!=rows->target.loop)takes=TC__TAKES_NOT;
+if(s->kernel.at[j->at[i]]->target.loop!=rows->target.loop||
+tc__join_keeps(s,j->from,j->at[i]))
+takes=TC__TAKES_NOT;
 while(takes==TC__TAKES&&made<j->count){
 tc__group*k=
 tc__join_groups(s->ctx,rows,j->rows,j->kept,s->kernel.at[j->at[made]]);

@@ -224,12 +224,17 @@ static int tc__derive_bound(tc__derive *d, const tc__node *n, tc__node *g) {
     return 1;
 }
 
-// Whether a is a sum, or one by a number: what norms and deviations are a root of.
+// Whether a is a sum, or one by a number: what norms and deviations are a root of. Of one element it is 0 + that
+// (tc__reduce_over).
 static int tc__d_is_sum(tc__derive *d, const tc__node *a) {
     a = tc__d_original(d, a);
     while (a->op == TC_OP_RESHAPE || (a->op == TC_OP_DIV && tc__d_is_number(d, a, 1)))
         a = tc__d_in(d, a, 0);
-    return a->op == TC_OP_SUM;
+    if (a->op != TC_OP_ADD) return a->op == TC_OP_SUM;
+    const tc__node *zero = tc__d_in(d, a, 0);
+    while (zero->op == TC_OP_EXPAND || zero->op == TC_OP_RESHAPE)
+        zero = tc__d_in(d, zero, 0);
+    return zero->op == TC_OP_CONST && tc__node_const(zero).i == 0;
 }
 
 // Of equal elements of a pool's window the first counts, as PyTorch has it. Its taps are a chain of maxima, each between
