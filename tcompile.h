@@ -3203,7 +3203,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x1ffc3f57626863d0u
+#define TC__BUILD_ID 0x4b10a19103d6740du
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -19315,7 +19315,8 @@ static int tc__d_dtype(tc__derive*d,const tc__node*a){
 return a&&!tc__is_fp8(a->dtype)?a->dtype:(int)TC_F32;
 }
 static tc__node*tc__d_cast(tc__derive*d,tc__node*a,int dtype){
-return tc__make_cast(d->g,a,dtype);
+int widens=a&&a->dtype==TC_F16&&(dtype==TC_F32||dtype==TC_F64);
+return tc__make_cast(d->g,widens?tc__make_rounding(d->g,a):a,dtype);
 }
 static tc__node*tc__d_number(tc__derive*d,const tc__node*like,double x){
 return tc__make_number(d->g,like,x);
@@ -19420,7 +19421,7 @@ static int tc__d_flows(const tc__node*n){return tc__is_float(n->dtype);}
 static void tc__d_give(tc__derive*d,const tc__node*to,tc__node*a){
 uint32_t*at=&d->adjoint[tc__d_original(d,to)->id];
 if(!a||!tc__d_flows(to))return;
-a=tc__make_cast(d->g,a,tc__d_dtype(d,to));
+a=tc__d_cast(d,a,tc__d_dtype(d,to));
 if(*at)a=tc__d2(d,TC_OP_ADD,d->g->node.at[*at-1],a);
 d->failed|=!a;
 if(a)*at=a->id+1;
