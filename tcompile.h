@@ -1917,7 +1917,7 @@ struct tc_options {
     int autotune_seconds;    // that "max-autotune" may take for one program; 0 = 10
     int allow_tf32;          // 1 = products of f32 on a GPU may round what they multiply; see below
     int memory_budget;       // percent of what gradients would keep of the forward pass that may be kept; the rest
-                             // is computed again, as by tc_checkpoint, with the same bits. 0 = 100, all
+                             // is computed again, as by tc_checkpoint, with its bits. 0 = 100, all
 };
 
 // Modes on the CPU: "reduce-overhead" is "default", and both of "max-autotune" are the same.
@@ -2506,14 +2506,14 @@ TCDEF tc_status tc_jvp_at(tc_tensor y, const tc_tensor *wrt, const tc_tensor *t,
 TCDEF tc_status tc_no_grad_begin_at(tc_ctx *tc, const char *file, int line);
 TCDEF tc_status tc_no_grad_end_at(tc_ctx *tc, const char *file, int line);
 // Computes out[0..n_out) from in[0..n_in) by `body`, now, like any code; but what it computes between is not kept for
-// gradients: they compute it again, from in[] and the tensors the body captures, which are kept, and have the same
-// bits. So of a deep network's layers, each in a checkpoint, one at a time has its values in memory
-// (torch.utils.checkpoint). They nest. tc_jvp keeps values as ever. Custom ops in it run twice, random numbers are
-// the same. Gradients of gradients may add up in another order where several checkpoints use a weight. Without
-// gradients, and outside of regions and functions, it is a call of `body`. *user is not guarded: what a function's
-// recording depends on is its own to guard. TC_E_NULL: body, in or out is NULL, a tensor of in is null, or body did
-// not set out[i], which is null after every error; TC_E_ARG: a count below 0; TC_E_STATE, TC_E_REGION: the body leaves
-// a scope or a region open.
+// gradients: they compute it again, from in[] and the tensors the body captures, which are kept, and have the same bits
+// (halves, which are rounded where they are stored, under option round_each_op). So of a deep network's layers, each in
+// a checkpoint, one at a time has its values in memory (torch.utils.checkpoint). They nest. tc_jvp keeps values as
+// ever. Custom ops in it run twice, random numbers are the same. Gradients of gradients may add up in another order
+// where several checkpoints use a weight. Without gradients, and outside of regions and functions, it is a call of
+// `body`. *user is not guarded: what a function's recording depends on is its own to guard. TC_E_NULL: body, in or out
+// is NULL, a tensor of in is null, or body did not set out[i], which is null after every error; TC_E_ARG: a count below
+// 0; TC_E_STATE, TC_E_REGION: the body leaves a scope or a region open.
 //
 //     static void block(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *layer) { ... }
 //     for (int i = 0; i < 24; i++) tc_checkpoint(tc, block, &layer[i], &x, 1, &x, 1);
@@ -2531,7 +2531,7 @@ TCDEF tc_status tc_requires_grad_at(tc_tensor t, int on, const char *file, int l
 // read and written like any tensor: tc_zero_(tc_grad_of(w)).
 TCDEF tc_tensor tc_grad_of(tc_tensor t);
 // Adds to the gradient of every tensor with tc_requires_grad that the open region has used so far what `loss`
-// changes by with it. What loss does not depend on gets nothing.
+// changes by with it. What loss does not depend on gets nothing. TC_E_ARG: another region has computed it.
 TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 // ---- gen/api/safetensors.h ----------------------------------------------
 // Files of tensors with names, as PyTorch, JAX and others keep them: the safetensors format
@@ -3203,7 +3203,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x4b10a19103d6740du
+#define TC__BUILD_ID 0xe0b29b92d04bedc3u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -18408,6 +18408,7 @@ return tc__detach(&f,x);
 }
 static int tc__backward_all(const tc__api*f,tc_tensor loss,const tc__needs*n,
 uint32_t count){
+uint32_t given=0;
 for(uint32_t i=0;i<count;i++){
 tc_tensor x=n->v->external.at[i].handle,grad;
 const tc__tensor*t=n->external[i]&&x.id?tc__tensor_find(f->c,x):NULL;
@@ -18415,8 +18416,14 @@ grad.id=t?t->grad:0;
 if(!grad.id)continue;
 tc_tensor g=tc__gradient(f,loss,tc__null(),x,1);
 if(!g.id||!tc_add__at(grad,g,f->file,f->line).id)return 0;
+given++;
 }
-return 1;
+if(given||loss.id>>TC__SLOT_BITS==n->v->key)return 1;
+return tc__fail(
+f->c,TC_E_ARG,
+"%s: the loss was not computed in this region or function, where it is a "
+"number: its graph is gone; compute it here",
+f->who);
 }
 static int tc__backward_from(const tc__api*f,tc_tensor loss){
 tc__needs n;
