@@ -3203,7 +3203,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xe0b29b92d04bedc3u
+#define TC__BUILD_ID 0x256c71b0d42006d5u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -33203,6 +33203,7 @@ uint8_t*wanted;
 int64_t*kept;
 tc__join j;
 uint32_t*at;
+uint32_t since;
 uint8_t*need;
 }tc__down;
 static uint32_t tc__down_last_loop(const tc__group*k){
@@ -33341,7 +33342,7 @@ tc__node row=*m;
 if(!tc__is_alu(m)&&m->op!=TC_OP_LOAD&&m->op!=TC_OP_CONST)return 0;
 if(m->op==TC_OP_LOAD&&to->buffer.at[m->attr[TC__LOAD_BUFFER]].written)return 0;
 row.level=TC__AT_ROW;
-for(uint32_t id=(uint32_t)to->body.node.count;id-- >1;){
+for(uint32_t id=(uint32_t)to->body.node.count;id-- >d->since;){
 row.phase=to->body.node.at[id]->phase;
 if(tc__nodes_same(to->body.node.at[id],&row))return id;
 }
@@ -33417,6 +33418,7 @@ const tc__group*rows=d->rows,*sums=d->sums;
 uint32_t steps=
 d->columns?tc__loop_end(rows,d->columns):(uint32_t)rows->body.node.count-1;
 d->j.accumulators=tc__count_op(rows,TC_OP_NEW);
+d->since=1;
 d->at=d->j.at=rows_at;
 for(uint32_t id=0;id<sums->body.node.count;id++)
 if(sums->body.node.at[id]->op==TC_OP_NEW){
@@ -33434,6 +33436,7 @@ tc__down_append(d,n,0,0);
 }
 d->j.at=sums_at;
 tc__down_for(d,TC__BIND_WORKER);
+d->since=(uint32_t)d->j.to->body.node.count;
 tc__down_nodes(d,d->last+1,(uint32_t)sums->body.node.count-1);
 tc__down_end(d);
 }
