@@ -1931,7 +1931,7 @@ struct tc_options {
     int autotune_seconds;    // that "max-autotune" may take for one program; 0 = 10
     int allow_tf32;          // 1 = products of f32 on a GPU may round what they multiply; see below
     int memory_budget;       // percent of what gradients would keep of the forward pass that may be kept; the rest
-                             // is computed again, as by tc_checkpoint, with the same bits. 0 = 100, all
+                             // is computed again, as by tc_checkpoint, with its bits. 0 = 100, all
 };
 
 // Modes on the CPU: "reduce-overhead" is "default", and both of "max-autotune" are the same.
@@ -2520,14 +2520,14 @@ TCDEF tc_status tc_jvp_at(tc_tensor y, const tc_tensor *wrt, const tc_tensor *t,
 TCDEF tc_status tc_no_grad_begin_at(tc_ctx *tc, const char *file, int line);
 TCDEF tc_status tc_no_grad_end_at(tc_ctx *tc, const char *file, int line);
 // Computes out[0..n_out) from in[0..n_in) by `body`, now, like any code; but what it computes between is not kept for
-// gradients: they compute it again, from in[] and the tensors the body captures, which are kept, and have the same
-// bits. So of a deep network's layers, each in a checkpoint, one at a time has its values in memory
-// (torch.utils.checkpoint). They nest. tc_jvp keeps values as ever. Custom ops in it run twice, random numbers are
-// the same. Gradients of gradients may add up in another order where several checkpoints use a weight. Without
-// gradients, and outside of regions and functions, it is a call of `body`. *user is not guarded: what a function's
-// recording depends on is its own to guard. TC_E_NULL: body, in or out is NULL, a tensor of in is null, or body did
-// not set out[i], which is null after every error; TC_E_ARG: a count below 0; TC_E_STATE, TC_E_REGION: the body leaves
-// a scope or a region open.
+// gradients: they compute it again, from in[] and the tensors the body captures, which are kept, and have the same bits
+// (halves, which are rounded where they are stored, under option round_each_op). So of a deep network's layers, each in
+// a checkpoint, one at a time has its values in memory (torch.utils.checkpoint). They nest. tc_jvp keeps values as
+// ever. Custom ops in it run twice, random numbers are the same. Gradients of gradients may add up in another order
+// where several checkpoints use a weight. Without gradients, and outside of regions and functions, it is a call of
+// `body`. *user is not guarded: what a function's recording depends on is its own to guard. TC_E_NULL: body, in or out
+// is NULL, a tensor of in is null, or body did not set out[i], which is null after every error; TC_E_ARG: a count below
+// 0; TC_E_STATE, TC_E_REGION: the body leaves a scope or a region open.
 //
 //     static void block(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *layer) { ... }
 //     for (int i = 0; i < 24; i++) tc_checkpoint(tc, block, &layer[i], &x, 1, &x, 1);
@@ -2545,7 +2545,7 @@ TCDEF tc_status tc_requires_grad_at(tc_tensor t, int on, const char *file, int l
 // read and written like any tensor: tc_zero_(tc_grad_of(w)).
 TCDEF tc_tensor tc_grad_of(tc_tensor t);
 // Adds to the gradient of every tensor with tc_requires_grad that the open region has used so far what `loss`
-// changes by with it. What loss does not depend on gets nothing.
+// changes by with it. What loss does not depend on gets nothing. TC_E_ARG: another region has computed it.
 TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 // ---- gen/api/safetensors.h ----------------------------------------------
 // Files of tensors with names, as PyTorch, JAX and others keep them: the safetensors format
@@ -3217,7 +3217,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xecb1df75d214b3e3u
+#define TC__BUILD_ID 0x2b0e48bbfa97ea2au
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -18423,6 +18423,7 @@ return tc__detach(&f,x);
 }
 static int tc__backward_all(const tc__api*f,tc_tensor loss,const tc__needs*n,
 uint32_t count){
+uint32_t given=0;
 for(uint32_t i=0;i<count;i++){
 tc_tensor x=n->v->external.at[i].handle,grad;
 const tc__tensor*t=n->external[i]&&x.id?tc__tensor_find(f->c,x):NULL;
@@ -18430,8 +18431,14 @@ grad.id=t?t->grad:0;
 if(!grad.id)continue;
 tc_tensor g=tc__gradient(f,loss,tc__null(),x,1);
 if(!g.id||!tc_add__at(grad,g,f->file,f->line).id)return 0;
+given++;
 }
-return 1;
+if(given||loss.id>>TC__SLOT_BITS==n->v->key)return 1;
+return tc__fail(
+f->c,TC_E_ARG,
+"%s: the loss was not computed in this region or function, where it is a "
+"number: its graph is gone; compute it here",
+f->who);
 }
 static int tc__backward_from(const tc__api*f,tc_tensor loss){
 tc__needs n;
@@ -19330,7 +19337,8 @@ static int tc__d_dtype(tc__derive*d,const tc__node*a){
 return a&&!tc__is_fp8(a->dtype)?a->dtype:(int)TC_F32;
 }
 static tc__node*tc__d_cast(tc__derive*d,tc__node*a,int dtype){
-return tc__make_cast(d->g,a,dtype);
+int widens=a&&a->dtype==TC_F16&&(dtype==TC_F32||dtype==TC_F64);
+return tc__make_cast(d->g,widens?tc__make_rounding(d->g,a):a,dtype);
 }
 static tc__node*tc__d_number(tc__derive*d,const tc__node*like,double x){
 return tc__make_number(d->g,like,x);
@@ -19435,7 +19443,7 @@ static int tc__d_flows(const tc__node*n){return tc__is_float(n->dtype);}
 static void tc__d_give(tc__derive*d,const tc__node*to,tc__node*a){
 uint32_t*at=&d->adjoint[tc__d_original(d,to)->id];
 if(!a||!tc__d_flows(to))return;
-a=tc__make_cast(d->g,a,tc__d_dtype(d,to));
+a=tc__d_cast(d,a,tc__d_dtype(d,to));
 if(*at)a=tc__d2(d,TC_OP_ADD,d->g->node.at[*at-1],a);
 d->failed|=!a;
 if(a)*at=a->id+1;
@@ -19460,7 +19468,11 @@ static int tc__d_is_sum(tc__derive*d,const tc__node*a){
 a=tc__d_original(d,a);
 while(a->op==TC_OP_RESHAPE||(a->op==TC_OP_DIV&&tc__d_is_number(d,a,1)))
 a=tc__d_in(d,a,0);
-return a->op==TC_OP_SUM;
+if(a->op!=TC_OP_ADD)return a->op==TC_OP_SUM;
+const tc__node*zero=tc__d_in(d,a,0);
+while(zero->op==TC_OP_EXPAND||zero->op==TC_OP_RESHAPE)
+zero=tc__d_in(d,zero,0);
+return zero->op==TC_OP_CONST&&tc__node_const(zero).i==0;
 }
 static int tc__derive_pool(tc__derive*d,const tc__node*n,tc__node*g){
 n=tc__d_original(d,n);
@@ -32999,6 +33011,19 @@ if(k->buffer.at[b].place==TC__BUF_NODE)last[k->buffer.at[b].source]=i;
 }
 return last;
 }
+static int tc__join_is_again(const tc__schedule*s,const tc__group*k){
+for(size_t i=0;k&&i<k->buffer.count;i++)
+if(tc__is_join_result(&k->buffer.at[i])&&
+s->again[k->buffer.at[i].source]>=TC__AGAIN_FIRST)
+return 1;
+return 0;
+}
+static int tc__join_keeps(const tc__schedule*s,size_t from,size_t to){
+if(tc__join_is_again(s,s->kernel.at[from]))return 0;
+for(size_t i=from+1;i<to;i++)
+if(tc__join_is_again(s,s->kernel.at[i]))return 1;
+return 0;
+}
 static void tc__join_find(const tc__schedule*s,const tc__dialect*d,tc__joint*j){
 const tc__group*rows=s->kernel.at[j->from];
 int output=s->root.at[s->root_of[j->rows->source]].output;
@@ -33047,7 +33072,9 @@ uint32_t made=0;
 tc__takes takes=j->count?TC__TAKES:TC__TAKES_NOT;
 int ok=1;
 for(uint32_t i=0;i<j->count;i++)
-if(s->kernel.at[j->at[i]]->target.loop!=rows->target.loop)takes=TC__TAKES_NOT;
+if(s->kernel.at[j->at[i]]->target.loop!=rows->target.loop||
+tc__join_keeps(s,j->from,j->at[i]))
+takes=TC__TAKES_NOT;
 while(takes==TC__TAKES&&made<j->count){
 tc__group*k=
 tc__join_groups(s->ctx,rows,j->rows,j->kept,s->kernel.at[j->at[made]]);
@@ -33191,6 +33218,7 @@ uint8_t*wanted;
 int64_t*kept;
 tc__join j;
 uint32_t*at;
+uint32_t since;
 uint8_t*need;
 }tc__down;
 static uint32_t tc__down_last_loop(const tc__group*k){
@@ -33329,7 +33357,7 @@ tc__node row=*m;
 if(!tc__is_alu(m)&&m->op!=TC_OP_LOAD&&m->op!=TC_OP_CONST)return 0;
 if(m->op==TC_OP_LOAD&&to->buffer.at[m->attr[TC__LOAD_BUFFER]].written)return 0;
 row.level=TC__AT_ROW;
-for(uint32_t id=(uint32_t)to->body.node.count;id-- >1;){
+for(uint32_t id=(uint32_t)to->body.node.count;id-- >d->since;){
 row.phase=to->body.node.at[id]->phase;
 if(tc__nodes_same(to->body.node.at[id],&row))return id;
 }
@@ -33405,6 +33433,7 @@ const tc__group*rows=d->rows,*sums=d->sums;
 uint32_t steps=
 d->columns?tc__loop_end(rows,d->columns):(uint32_t)rows->body.node.count-1;
 d->j.accumulators=tc__count_op(rows,TC_OP_NEW);
+d->since=1;
 d->at=d->j.at=rows_at;
 for(uint32_t id=0;id<sums->body.node.count;id++)
 if(sums->body.node.at[id]->op==TC_OP_NEW){
@@ -33422,6 +33451,7 @@ tc__down_append(d,n,0,0);
 }
 d->j.at=sums_at;
 tc__down_for(d,TC__BIND_WORKER);
+d->since=(uint32_t)d->j.to->body.node.count;
 tc__down_nodes(d,d->last+1,(uint32_t)sums->body.node.count-1);
 tc__down_end(d);
 }

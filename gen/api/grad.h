@@ -32,14 +32,14 @@ TCDEF tc_status tc_jvp_at(tc_tensor y, const tc_tensor *wrt, const tc_tensor *t,
 TCDEF tc_status tc_no_grad_begin_at(tc_ctx *tc, const char *file, int line);
 TCDEF tc_status tc_no_grad_end_at(tc_ctx *tc, const char *file, int line);
 // Computes out[0..n_out) from in[0..n_in) by `body`, now, like any code; but what it computes between is not kept for
-// gradients: they compute it again, from in[] and the tensors the body captures, which are kept, and have the same
-// bits. So of a deep network's layers, each in a checkpoint, one at a time has its values in memory
-// (torch.utils.checkpoint). They nest. tc_jvp keeps values as ever. Custom ops in it run twice, random numbers are
-// the same. Gradients of gradients may add up in another order where several checkpoints use a weight. Without
-// gradients, and outside of regions and functions, it is a call of `body`. *user is not guarded: what a function's
-// recording depends on is its own to guard. TC_E_NULL: body, in or out is NULL, a tensor of in is null, or body did
-// not set out[i], which is null after every error; TC_E_ARG: a count below 0; TC_E_STATE, TC_E_REGION: the body leaves
-// a scope or a region open.
+// gradients: they compute it again, from in[] and the tensors the body captures, which are kept, and have the same bits
+// (halves, which are rounded where they are stored, under option round_each_op). So of a deep network's layers, each in
+// a checkpoint, one at a time has its values in memory (torch.utils.checkpoint). They nest. tc_jvp keeps values as
+// ever. Custom ops in it run twice, random numbers are the same. Gradients of gradients may add up in another order
+// where several checkpoints use a weight. Without gradients, and outside of regions and functions, it is a call of
+// `body`. *user is not guarded: what a function's recording depends on is its own to guard. TC_E_NULL: body, in or out
+// is NULL, a tensor of in is null, or body did not set out[i], which is null after every error; TC_E_ARG: a count below
+// 0; TC_E_STATE, TC_E_REGION: the body leaves a scope or a region open.
 //
 //     static void block(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *layer) { ... }
 //     for (int i = 0; i < 24; i++) tc_checkpoint(tc, block, &layer[i], &x, 1, &x, 1);
@@ -57,5 +57,5 @@ TCDEF tc_status tc_requires_grad_at(tc_tensor t, int on, const char *file, int l
 // read and written like any tensor: tc_zero_(tc_grad_of(w)).
 TCDEF tc_tensor tc_grad_of(tc_tensor t);
 // Adds to the gradient of every tensor with tc_requires_grad that the open region has used so far what `loss`
-// changes by with it. What loss does not depend on gets nothing.
+// changes by with it. What loss does not depend on gets nothing. TC_E_ARG: another region has computed it.
 TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);

@@ -52,8 +52,10 @@ static int tc__d_dtype(tc__derive *d, const tc__node *a) {
     return a && !tc__is_fp8(a->dtype) ? a->dtype : (int)TC_F32;
 }
 
+// What f16 has no room for is infinite for all who look, also where it is in a register: a scaler has to find it.
 static tc__node *tc__d_cast(tc__derive *d, tc__node *a, int dtype) {
-    return tc__make_cast(d->g, a, dtype);
+    int widens = a && a->dtype == TC_F16 && (dtype == TC_F32 || dtype == TC_F64);
+    return tc__make_cast(d->g, widens ? tc__make_rounding(d->g, a) : a, dtype);
 }
 
 static tc__node *tc__d_number(tc__derive *d, const tc__node *like, double x) {
@@ -194,7 +196,7 @@ static int tc__d_flows(const tc__node *n) { return tc__is_float(n->dtype); }
 static void tc__d_give(tc__derive *d, const tc__node *to, tc__node *a) {
     uint32_t *at = &d->adjoint[tc__d_original(d, to)->id];
     if (!a || !tc__d_flows(to)) return;
-    a = tc__make_cast(d->g, a, tc__d_dtype(d, to));
+    a = tc__d_cast(d, a, tc__d_dtype(d, to));
     if (*at) a = tc__d2(d, TC_OP_ADD, d->g->node.at[*at - 1], a);
     d->failed |= !a;
     if (a) *at = a->id + 1;
@@ -224,12 +226,17 @@ static int tc__derive_bound(tc__derive *d, const tc__node *n, tc__node *g) {
     return 1;
 }
 
-// Whether a is a sum, or one by a number: what norms and deviations are a root of.
+// Whether a is a sum, or one by a number: what norms and deviations are a root of. Of one element it is 0 + that
+// (tc__reduce_over).
 static int tc__d_is_sum(tc__derive *d, const tc__node *a) {
     a = tc__d_original(d, a);
     while (a->op == TC_OP_RESHAPE || (a->op == TC_OP_DIV && tc__d_is_number(d, a, 1)))
         a = tc__d_in(d, a, 0);
-    return a->op == TC_OP_SUM;
+    if (a->op != TC_OP_ADD) return a->op == TC_OP_SUM;
+    const tc__node *zero = tc__d_in(d, a, 0);
+    while (zero->op == TC_OP_EXPAND || zero->op == TC_OP_RESHAPE)
+        zero = tc__d_in(d, zero, 0);
+    return zero->op == TC_OP_CONST && tc__node_const(zero).i == 0;
 }
 
 // Of equal elements of a pool's window the first counts, as PyTorch has it. Its taps are a chain of maxima, each between

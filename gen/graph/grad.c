@@ -297,9 +297,11 @@ TCDEF tc_tensor tc_detach_at(tc_tensor x, const char *file, int line) {
 
 // ---- tensors that have a gradient ----
 
-// Adds to the gradients of the first `count` externals of the visit.
+// Adds to the gradients of the first `count` externals of the visit. A loss of another region, whose graph is gone,
+// would teach nothing and tell nobody.
 static int tc__backward_all(const tc__api *f, tc_tensor loss, const tc__needs *n,
                             uint32_t count) {
+    uint32_t given = 0;
     for (uint32_t i = 0; i < count; i++) {
         tc_tensor x = n->v->external.at[i].handle, grad;
         const tc__tensor *t = n->external[i] && x.id ? tc__tensor_find(f->c, x) : NULL;
@@ -307,8 +309,14 @@ static int tc__backward_all(const tc__api *f, tc_tensor loss, const tc__needs *n
         if (!grad.id) continue;
         tc_tensor g = tc__gradient(f, loss, tc__null(), x, 1);
         if (!g.id || !tc_add__at(grad, g, f->file, f->line).id) return 0;
+        given++;
     }
-    return 1;
+    if (given || loss.id >> TC__SLOT_BITS == n->v->key) return 1;
+    return tc__fail(
+        f->c, TC_E_ARG,
+        "%s: the loss was not computed in this region or function, where it is a "
+        "number: its graph is gone; compute it here",
+        f->who);
 }
 
 static int tc__backward_from(const tc__api *f, tc_tensor loss) {

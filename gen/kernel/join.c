@@ -280,6 +280,23 @@ static size_t *tc__join_last_readers(const tc__schedule *s) {
     return last;
 }
 
+static int tc__join_is_again(const tc__schedule *s, const tc__group *k) {
+    for (size_t i = 0; k && i < k->buffer.count; i++)
+        if (tc__is_join_result(&k->buffer.at[i]) &&
+            s->again[k->buffer.at[i].source] >= TC__AGAIN_FIRST)
+            return 1;
+    return 0;
+}
+
+// Whether a checkpoint is computed again between both, so that the first would keep what it reads beside the values of
+// that. Kernels before it end first, whatever a joint would save.
+static int tc__join_keeps(const tc__schedule *s, size_t from, size_t to) {
+    if (tc__join_is_again(s, s->kernel.at[from])) return 0;
+    for (size_t i = from + 1; i < to; i++)
+        if (tc__join_is_again(s, s->kernel.at[i])) return 1;
+    return 0;
+}
+
 // Who makes the rows: every reader, where all are products and nothing else is made; else the first one,
 // which writes what the others read. A product is not made twice.
 static void tc__join_find(const tc__schedule *s, const tc__dialect *d, tc__joint *j) {
@@ -336,7 +353,9 @@ static int tc__join_readers(tc__schedule *s, const tc__dialect *d, const size_t 
     tc__takes takes = j->count ? TC__TAKES : TC__TAKES_NOT;
     int ok = 1;
     for (uint32_t i = 0; i < j->count; i++)
-        if (s->kernel.at[j->at[i]]->target.loop != rows->target.loop) takes = TC__TAKES_NOT;
+        if (s->kernel.at[j->at[i]]->target.loop != rows->target.loop ||
+            tc__join_keeps(s, j->from, j->at[i]))
+            takes = TC__TAKES_NOT;
     while (takes == TC__TAKES && made < j->count) {
         tc__group *k =
             tc__join_groups(s->ctx, rows, j->rows, j->kept, s->kernel.at[j->at[made]]);

@@ -100,6 +100,12 @@ TC_FN float TC_N(of_f16)(tc_u16 b) {
     return f;
 }
 
+TC_FN tc_u16 TC_N(bits_f16)(float f) {
+    tc_u16 b;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(b) : "f"(f));
+    return b;
+}
+
 TC_FN unsigned TC_N(pack_f16)(float a, float b) {
     unsigned w;
     asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(w) : "f"(b), "f"(a));
@@ -111,6 +117,8 @@ template <int V> TC_FN tc_pack<tc_u16, V> TC_N(halves_f16)(const tc_pack<float, 
     for (int l = 0; l < V / 2; l++) u.w[l] = TC_N(pack_f16)(x.at[2 * l], x.at[2 * l + 1]);
     return u.v;
 }
+
+TC_FN float TC_N(cast_f32_f16)(float x) { return TC_N(of_f16)(TC_N(bits_f16)(x)); }
 
 TC_FN void TC_N(copy_async16_of)(void *shared, const void *global, int bytes) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
@@ -1267,7 +1275,7 @@ kernel5(const float *__restrict__ in0, double *__restrict__ out0, double *__rest
     }
 }
 
-// kernel6: 5 element-wise ops around one product, 2 results
+// kernel6: 6 element-wise ops around one product, 2 results
 // rows 128, columns 128, depth 64; vector along c
 //   in0  f16[8192]
 //   in1  f16[8192]
@@ -1301,10 +1309,11 @@ kernel5(const float *__restrict__ in0, double *__restrict__ out0, double *__rest
 //               %18 = mul %17 %0      f32 col
 //               %19 = load in3[128*r + c]  f16 col
 //               %20 = add %15 %19     f16 col
-//               %21 = cast %20        f32 col
-//               %22 = mul %21 %14     f32 col
-//               %23 = add %18 %22     f32 col
-//               store out1[128*r + c] %23
+//               %21 = cast %20        f16 col
+//               %22 = cast %21        f32 col
+//               %23 = mul %22 %14     f32 col
+//               %24 = add %18 %23     f32 col
+//               store out1[128*r + c] %24
 //             end
 //           end
 //         end
@@ -1339,7 +1348,7 @@ kernel6(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, tc_u16 *
         const tc_pack<float, 8> v17 = tc_load((const tc_pack<float, 8> *)&in2[128 * r + p]);
         const tc_pack<tc_u16, 8> v19 = tc_load((const tc_pack<tc_u16, 8> *)&in3[128 * r + p]);
         tc_pack<float, 8> o16;
-        tc_pack<float, 8> o24;
+        tc_pack<float, 8> o25;
         #pragma unroll
         for (int l = 0; l < 8; l++) {
             const float t15 = v15.at[l];
@@ -1348,18 +1357,19 @@ kernel6(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, tc_u16 *
             const float t18 = TC_MUL_f32(t17, 0x1.ccccccp-1f);
             const float t19 = tc_of_f16(v19.at[l]);
             const float t20 = TC_ADD_f32(t15, t19);
-            const float t21 = t20;
-            const float t22 = TC_MUL_f32(t21, t14);
-            const float t23 = TC_ADD_f32(t18, t22);
-            o24.at[l] = t23;
+            const float t21 = tc_cast_f32_f16(t20);
+            const float t22 = t21;
+            const float t23 = TC_MUL_f32(t22, t14);
+            const float t24 = TC_ADD_f32(t18, t23);
+            o25.at[l] = t24;
         }
         tc_store((tc_pack<tc_u16, 8> *)&out0[128 * r + p], tc_halves_f16(o16));
-        tc_store((tc_pack<float, 8> *)&out1[128 * r + p], o24);
+        tc_store((tc_pack<float, 8> *)&out1[128 * r + p], o25);
     };
     tc_tiles<tc_tile_halves, product, left_way, right_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 128, 128, 64, left, right, 0, 0, result);
 }
 
-// kernel7: 12 element-wise ops, 1 reduction in 2 phases over the same rows, 9 results
+// kernel7: 13 element-wise ops, 1 reduction in 2 phases over the same rows, 9 results
 // rows 1, columns 16384; vector along c
 //   in0  f16[16384]
 //   in1  f16[16384]
@@ -1397,50 +1407,51 @@ kernel6(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, tc_u16 *
 //             %14 = load in0[c]       f16 col
 //             %15 = load in1[c]       f16 col
 //             %16 = add %14 %15       f16 col
-//             %17 = cast %16          f32 col
-//             %18 = isfinite %17      bool col
-//             acc0 all= %18
+//             %17 = cast %16          f16 col
+//             %18 = cast %17          f32 col
+//             %19 = isfinite %18      bool col
+//             acc0 all= %19
 //           end
 //         end
-//         %22 = combine acc0 threads=512  bool row
+//         %23 = combine acc0 threads=512  bool row
 //         if 0 <= x < 1
-//           store out0[0] %22
+//           store out0[0] %23
 //         end
 //         if 0 <= x < 1
-//           store out1[0] %22
+//           store out1[0] %23
 //         end
-//         %29 = logical_not %22       bool row
+//         %30 = logical_not %23       bool row
 //         if 0 <= x < 1
-//           store out2[0] %29
+//           store out2[0] %30
 //         end
-//         %33 = logical_or %5 %29     bool row
+//         %34 = logical_or %5 %30     bool row
 //         if 0 <= x < 1
-//           store out3[0] %33
+//           store out3[0] %34
 //         end
-//         %37 = where %33 %6 %7       f32 row
+//         %38 = where %34 %6 %7       f32 row
 //         if 0 <= x < 1
-//           store out6[0] %37
+//           store out6[0] %38
 //         end
-//         %41 = logical_or %33 %8     bool row
+//         %42 = logical_or %34 %8     bool row
 //         if 0 <= x < 1
-//           store out7[0] %41
+//           store out7[0] %42
 //         end
-//         %45 = where %41 %1 %9       i32 row
+//         %46 = where %42 %1 %9       i32 row
 //         if 0 <= x < 1
-//           store out8[0] %45
+//           store out8[0] %46
 //         end
 //         for p in 0..4  bind=serial
 //           for l in 0..8  bind=vector
 //             axis c = 4096*p + 8*x + l in 0..16384
-//             %52 = load in3[c]       f32 col
-//             %53 = load in4[c]       f32 col
-//             %54 = where %33 %52 %53  f32 col
-//             store out4[c] %54
-//             %56 = load in5[c]       f32 col
-//             %57 = mul %53 %0        f32 col
-//             %58 = sub %56 %57       f32 col
-//             %59 = where %33 %56 %58  f32 col
-//             store out5[c] %59
+//             %53 = load in3[c]       f32 col
+//             %54 = load in4[c]       f32 col
+//             %55 = where %34 %53 %54  f32 col
+//             store out4[c] %55
+//             %57 = load in5[c]       f32 col
+//             %58 = mul %54 %0        f32 col
+//             %59 = sub %57 %58       f32 col
+//             %60 = where %34 %57 %59  f32 col
+//             store out5[c] %60
 //           end
 //         end
 //       end
@@ -1466,61 +1477,62 @@ kernel7(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, tc_u8 *_
             const float t14 = tc_of_f16(v14.at[l]);
             const float t15 = tc_of_f16(v15.at[l]);
             const float t16 = TC_ADD_f32(t14, t15);
-            const float t17 = t16;
-            const int t18 = TC_B_f32(TC_SUB_f32(t17, t17) == TC_SUB_f32(t17, t17));
-            every0[l] = tc_acc_logical_and_i32(every0[l], t18);
+            const float t17 = tc_cast_f32_f16(t16);
+            const float t18 = t17;
+            const int t19 = TC_B_f32(TC_SUB_f32(t18, t18) == TC_SUB_f32(t18, t18));
+            every0[l] = tc_acc_logical_and_i32(every0[l], t19);
         }
     }
     __shared__ int part0[16];
-    const int all22 = tc_lanes_logical_and_i32<32>(tc_fold_logical_and_i32(every0));
-    if (x % 32 == 0) part0[x / 32] = all22;
+    const int all23 = tc_lanes_logical_and_i32<32>(tc_fold_logical_and_i32(every0));
+    if (x % 32 == 0) part0[x / 32] = all23;
     __syncthreads();
-    const int t22 = tc_parts_logical_and_i32<16>(part0);
+    const int t23 = tc_parts_logical_and_i32<16>(part0);
     if (x < 1) {
-        out0[0] = tc_u8(t22);
+        out0[0] = tc_u8(t23);
     }
     if (x < 1) {
-        out1[0] = tc_u8(t22);
+        out1[0] = tc_u8(t23);
     }
-    const int t29 = TC_NOT(t22);
+    const int t30 = TC_NOT(t23);
     if (x < 1) {
-        out2[0] = tc_u8(t29);
+        out2[0] = tc_u8(t30);
     }
-    const int t33 = t5 | t29;
+    const int t34 = t5 | t30;
     if (x < 1) {
-        out3[0] = tc_u8(t33);
+        out3[0] = tc_u8(t34);
     }
-    const float t37 = TC_SEL_f32(TC_M_f32(t33), t6, t7);
+    const float t38 = TC_SEL_f32(TC_M_f32(t34), t6, t7);
     if (x < 1) {
-        out6[0] = t37;
+        out6[0] = t38;
     }
-    const int t41 = t33 | t8;
+    const int t42 = t34 | t8;
     if (x < 1) {
-        out7[0] = tc_u8(t41);
+        out7[0] = tc_u8(t42);
     }
-    const int t45 = TC_SEL_i32(TC_M_i32(t41), 0, t9);
+    const int t46 = TC_SEL_i32(TC_M_i32(t42), 0, t9);
     if (x < 1) {
-        out8[0] = t45;
+        out8[0] = t46;
     }
     for (int p = 0; p < 4; p++) {
-        const tc_pack<float, 8> v52 = tc_load((const tc_pack<float, 8> *)&in3[8 * x + 4096 * p]);
-        const tc_pack<float, 8> v53 = tc_load((const tc_pack<float, 8> *)&in4[8 * x + 4096 * p]);
-        const tc_pack<float, 8> v56 = tc_load((const tc_pack<float, 8> *)&in5[8 * x + 4096 * p]);
-        tc_pack<float, 8> o55;
-        tc_pack<float, 8> o60;
+        const tc_pack<float, 8> v53 = tc_load((const tc_pack<float, 8> *)&in3[8 * x + 4096 * p]);
+        const tc_pack<float, 8> v54 = tc_load((const tc_pack<float, 8> *)&in4[8 * x + 4096 * p]);
+        const tc_pack<float, 8> v57 = tc_load((const tc_pack<float, 8> *)&in5[8 * x + 4096 * p]);
+        tc_pack<float, 8> o56;
+        tc_pack<float, 8> o61;
         #pragma unroll
         for (int l = 0; l < 8; l++) {
-            const float t52 = v52.at[l];
             const float t53 = v53.at[l];
-            const float t54 = TC_SEL_f32(TC_M_f32(t33), t52, t53);
-            o55.at[l] = t54;
-            const float t56 = v56.at[l];
-            const float t57 = TC_MUL_f32(t53, 0x1.99999ap-4f);
-            const float t58 = TC_SUB_f32(t56, t57);
-            const float t59 = TC_SEL_f32(TC_M_f32(t33), t56, t58);
-            o60.at[l] = t59;
+            const float t54 = v54.at[l];
+            const float t55 = TC_SEL_f32(TC_M_f32(t34), t53, t54);
+            o56.at[l] = t55;
+            const float t57 = v57.at[l];
+            const float t58 = TC_MUL_f32(t54, 0x1.99999ap-4f);
+            const float t59 = TC_SUB_f32(t57, t58);
+            const float t60 = TC_SEL_f32(TC_M_f32(t34), t57, t59);
+            o61.at[l] = t60;
         }
-        tc_store((tc_pack<float, 8> *)&out4[8 * x + 4096 * p], o55);
-        tc_store((tc_pack<float, 8> *)&out5[8 * x + 4096 * p], o60);
+        tc_store((tc_pack<float, 8> *)&out4[8 * x + 4096 * p], o56);
+        tc_store((tc_pack<float, 8> *)&out5[8 * x + 4096 * p], o61);
     }
 }

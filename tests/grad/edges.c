@@ -81,9 +81,19 @@ static tc_tensor filled(tc_ctx *tc, tc_tensor a) {
     E(norm_1, tc_norm(a, 0, 1), 2, {0, -1}, {0}, {1}, {0, -1}, {0}, 0)                     \
     E(norm_3, tc_norm(a, 0, 3), 2, {0, 0}, {0}, {1}, {0, 0}, {0}, 0)                       \
     E(norm_largest, tc_norm(a, 0, INF), 3, {-2, 2, 1}, {0}, {1}, {-0.5, 0.5, 0}, {0}, 0)   \
+    E(norm_of_one, tc_norm(tc_reshape(a, TC_DIMS(-1, 1)), 1, 2), 2, {0, -3}, {0}, {1, 1},  \
+      {0, -1}, {0}, 0)                                                                     \
+    E(norm_3_of_one, tc_norm(tc_reshape(a, TC_DIMS(-1, 1)), 1, 3), 2, {0, -3}, {0},        \
+      {1, 1}, {0, -1}, {0}, 0)                                                             \
     E(norm_of_all, tc_norm_all(rows(a), 2), 2, {0, 0}, {0}, {1}, {0, 0}, {0}, 0)           \
     E(var, tc_var(a, 0, 1), 3, {1, 1, 1}, {0}, {1}, {0, 0, 0}, {0}, 0)                     \
     E(std, tc_std(a, 0, 1), 3, {1, 1, 1}, {0}, {1}, {0, 0, 0}, {0}, 0)                     \
+    E(std_of_one, tc_std(tc_reshape(a, TC_DIMS(-1, 1)), 1, 0), 2, {1, 2}, {0}, {1, 1},     \
+      {0, 0}, {0}, 0)                                                                      \
+    E(root_of_no_sum, tc_sqrt(tc_add(tc_full(tc, TC_DIMS(2), 1, TC_F64), a)), 2, {-1, 3},  \
+      {0}, {1, 1}, {INF, 0.25}, {0}, 0)                                                    \
+    E(normalize_one, tc_normalize(tc_reshape(a, TC_DIMS(-1, 1)), 2, 1, 0.125), 2, {0, 3},  \
+      {0}, {1, 1}, {8, 0}, {0}, 0)                                                         \
     E(normalize, tc_normalize(a, 2, 0, 0.125), 2, {0, 0}, {0}, {1, 2}, {8, 16}, {0}, 0)    \
     E(normalize_3, tc_normalize(a, 3, 0, 0.125), 2, {0, 0}, {0}, {1, 2}, {8, 16}, {0}, 0)  \
     E(cosine, tc_cosine_similarity(a, b, 0, 0.125), 2, {0, 0}, {3, 4}, {1}, {4.8, 6.4},    \

@@ -107,6 +107,26 @@ BOTH(what_the_loss_does_not_depend_on_gets_nothing) {
     IS_LINE(tc_sqrt(other), 4, 1, 1);
 }
 
+BOTH(a_loss_of_another_region_has_no_graph) {
+    tc_tensor w = line(tc, 4, 1, 1), x = line(tc, 4, 1, 1);
+    tc_requires_grad(w, 1);
+    BEGIN("first");
+    tc_tensor loss = tc_keep(sum_of_squares(w));
+    END();
+    BEGIN("second");
+    CHECK_EQ(tc_backward(loss), TC_E_ARG);
+    CHECK_EQ(tc_trace_end(tc), TC_E_ARG);
+    ERROR(TC_E_ARG, "tc_backward: the loss was not computed in this region or function");
+    BEGIN(
+        "without any"); // a loss of this region may depend on none, as where training is switched off
+    CHECK_EQ(tc_backward(sum_of_squares(x)), TC_OK);
+    END();
+    BEGIN("with more");
+    CHECK_EQ(tc_backward(tc_add(loss, sum_of_squares(w))), TC_OK);
+    END();
+    IS_LINE(tc_grad_of(w), 4, 2, 2);
+}
+
 BOTH(two_losses_in_one_region) {
     tc_tensor w = line(tc, 4, 1, 1), a, b;
     tc_requires_grad(w, 1);
