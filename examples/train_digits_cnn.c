@@ -3,8 +3,8 @@
 // A quarter of what it gets is dropped out. Batch norm and dropout follow tc_training, which the test has off.
 //
 // Build: cc -O2 -I. examples/train_digits_cnn.c -o train_digits_cnn -lpthread -ldl
-// Run:   ./train_digits_cnn [digits.u8 [weights.safetensors]]     (default examples/data/digits.u8, and a file that is
-//        removed at the end)
+// Run:   ./train_digits_cnn [digits.u8 [weights.safetensors [loss.svg]]]     (default examples/data/digits.u8, a file
+//        that is removed at the end, and train_digits_cnn.svg, which stays: the loss as a curve)
 // Prints the loss of each epoch, the parameters, how many of the test's digits are right, and what the step became.
 // The test is made with parameters that were saved and read again. Exit status 1 if less than 98 % are right, or if a
 // step is not one program.
@@ -185,10 +185,35 @@ static int count_right(tc_ctx *tc, const model *m, const char *path, tc_tensor a
     return right;
 }
 
+// The losses of the epochs as a curve, for a browser. 0 = the file cannot be written.
+static int draw(const char *path, const double *loss, int n) {
+    double most = loss[0];
+    FILE *f = fopen(path, "w");
+    if (!f) return 0;
+    for (int i = 1; i < n; i++)
+        if (loss[i] > most) most = loss[i];
+    fprintf(f,
+            "<svg xmlns='http://www.w3.org/2000/svg' viewBox='-50 -20 480 260' "
+            "font-family='sans-serif' font-size='12'>\n"
+            "<path d='M0 0V200H400' fill='none' stroke='gray'/>\n"
+            "<text x='-6' y='4' text-anchor='end'>%.2f</text>\n"
+            "<text x='-6' y='204' text-anchor='end'>0</text>\n"
+            "<text x='400' y='220' text-anchor='end'>loss of %d epochs</text>\n"
+            "<polyline fill='none' stroke='steelblue' stroke-width='2' points='",
+            most, n);
+    for (int i = 0; i < n; i++)
+        fprintf(f, "%s%.1f,%.1f", i ? " " : "", 400.0 * i / (n - 1),
+                200 - 200 * loss[i] / most);
+    fputs("'/>\n</svg>\n", f);
+    return !fclose(f);
+}
+
 int main(int argc, char **argv) {
     static int64_t train[DIGITS], test[DIGITS];
     const char *path = argc > 1 ? argv[1] : "examples/data/digits.u8";
     const char *saved = argc > 2 ? argv[2] : "train_digits_cnn.safetensors";
+    const char *curve = argc > 3 ? argv[3] : "train_digits_cnn.svg";
+    double loss[EPOCHS];
     int n_test, n = split(train, test, &n_test);
     if (!load(path)) {
         fprintf(stderr, "%s: not %d digits; run from the root or name the file\n", path,
@@ -204,9 +229,12 @@ int main(int argc, char **argv) {
     for (int i = 0; i < EPOCHS; i++) {
         // Less and less: a number that changes is an argument of the program.
         double lr = 5e-3 * (1 - (double)i / EPOCHS);
-        printf("epoch %2d: loss %.4f\n", i + 1, epoch(tc, &m, all, train, n, lr));
+        loss[i] = epoch(tc, &m, all, train, n, lr);
+        printf("epoch %2d: loss %.4f\n", i + 1, loss[i]);
     }
-    printf("\n%s\n", tc_params_text(m.params));
+    int drawn = draw(curve, loss, EPOCHS);
+    printf("a curve of it: %s%s\n\n%s\n", curve, drawn ? "" : ", which cannot be written",
+           tc_params_text(m.params));
     int right = count_right(tc, &m, saved, all, which);
     if (argc <= 2) remove(saved);
     tc_explanation made = tc_explain_counts(tc, "step");

@@ -3,8 +3,8 @@
 // set of parameters, which is saved, and read again by another one.
 //
 // Build: cc -O2 -I. examples/train_digits_mlp.c -o train_digits_mlp -lpthread -ldl
-// Run:   ./train_digits_mlp [digits.u8 [weights.safetensors]]     (default examples/data/digits.u8, and a file that is
-//        removed at the end)
+// Run:   ./train_digits_mlp [digits.u8 [weights.safetensors [loss.svg]]]     (default examples/data/digits.u8, a file
+//        that is removed at the end, and train_digits_mlp.svg, which stays: the loss as a curve)
 // Prints the loss of every third epoch, the weights, how many of the test's digits are right, and what the step became.
 // Exit status 1 if less than 97 % are right, if the weights that were read say anything else, or if there are more
 // programs than sizes of batches.
@@ -145,10 +145,35 @@ static int count_right_again(tc_ctx *tc, tc_params *p, const char *path, tc_tens
     return right;
 }
 
+// The losses of the epochs as a curve, for a browser. 0 = the file cannot be written.
+static int draw(const char *path, const double *loss, int n) {
+    double most = loss[0];
+    FILE *f = fopen(path, "w");
+    if (!f) return 0;
+    for (int i = 1; i < n; i++)
+        if (loss[i] > most) most = loss[i];
+    fprintf(f,
+            "<svg xmlns='http://www.w3.org/2000/svg' viewBox='-50 -20 480 260' "
+            "font-family='sans-serif' font-size='12'>\n"
+            "<path d='M0 0V200H400' fill='none' stroke='gray'/>\n"
+            "<text x='-6' y='4' text-anchor='end'>%.2f</text>\n"
+            "<text x='-6' y='204' text-anchor='end'>0</text>\n"
+            "<text x='400' y='220' text-anchor='end'>loss of %d epochs</text>\n"
+            "<polyline fill='none' stroke='steelblue' stroke-width='2' points='",
+            most, n);
+    for (int i = 0; i < n; i++)
+        fprintf(f, "%s%.1f,%.1f", i ? " " : "", 400.0 * i / (n - 1),
+                200 - 200 * loss[i] / most);
+    fputs("'/>\n</svg>\n", f);
+    return !fclose(f);
+}
+
 int main(int argc, char **argv) {
     static int64_t train[DIGITS], test[DIGITS];
     const char *path = argc > 1 ? argv[1] : "examples/data/digits.u8";
     const char *saved = argc > 2 ? argv[2] : "train_digits_mlp.safetensors";
+    const char *curve = argc > 3 ? argv[3] : "train_digits_mlp.svg";
+    double loss[EPOCHS];
     int n_test, n = split(train, test, &n_test);
     if (!load(path)) {
         fprintf(stderr, "%s: not %d digits; run from the root or name the file\n", path,
@@ -163,10 +188,12 @@ int main(int argc, char **argv) {
     tc_tensor which = tc_wrap(tc, test, TC_DIMS(n_test), TC_I64);
     tc_fn *f = tc_compile(tc, step, &m, sizeof m, NULL);
     for (int i = 1; i <= EPOCHS; i++) {
-        double loss = epoch(tc, f, &m, all, train, n);
-        if (i % 3 == 0) printf("epoch %2d: loss %.4f\n", i, loss);
+        loss[i - 1] = epoch(tc, f, &m, all, train, n);
+        if (i % 3 == 0) printf("epoch %2d: loss %.4f\n", i, loss[i - 1]);
     }
-    printf("\n%s\n", tc_params_text(m.params));
+    int drawn = draw(curve, loss, EPOCHS);
+    printf("a curve of it: %s%s\n\n%s\n", curve, drawn ? "" : ", which cannot be written",
+           tc_params_text(m.params));
     int right = count_right(tc, m.params, all, which);
     int again = count_right_again(tc, m.params, saved, all, which);
     if (argc <= 2) remove(saved);
