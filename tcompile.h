@@ -3217,7 +3217,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x2b0e48bbfa97ea2au
+#define TC__BUILD_ID 0x1f358b37a19777f5u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -59787,9 +59787,12 @@ tc__storage_unref(h->c,h->input[i].storage);
 tc__free(h->c,h->input[i].copy,h->input[i].bytes);
 }
 }
-static int tc__host_run(tc__host*h){
+static int tc__host_run(tc__host*h,tc__host_input*input,tc_buffer*buffer){
 char text[64];
 int ok=1;
+memset(input,0,(size_t)h->n*sizeof*input);
+memset(buffer,0,(size_t)h->n*sizeof*buffer);
+h->input=input,h->buffer=buffer;
 for(int i=0;ok&&i<h->n;i++)ok=tc__host_input_open(h,i);
 ok=ok&&tc__depth_enter(h->c,&h->c->hosting,"host_call","");
 tc_status status=ok?h->fn(h->user,h->buffer,h->n):TC_OK;
@@ -59799,19 +59802,15 @@ if(!status)return ok;
 return tc__fail(h->c,tc__user_status(status),"host_call: the function %s",
 tc__user_status_text(status,text));
 }
-static TC__NOINLINE int tc__host_run_many(tc__host*h){
-tc__host_input input[TC__HOST_INPUTS];
-tc_buffer buffer[TC__HOST_INPUTS];
-memset(input,0,sizeof input),memset(buffer,0,sizeof buffer);
-h->input=input,h->buffer=buffer;
-return tc__host_run(h);
-}
 static TC__NOINLINE int tc__host_run_few(tc__host*h){
 tc__host_input input[TC__HOST_FEW];
 tc_buffer buffer[TC__HOST_FEW];
-memset(input,0,sizeof input),memset(buffer,0,sizeof buffer);
-h->input=input,h->buffer=buffer;
-return tc__host_run(h);
+return tc__host_run(h,input,buffer);
+}
+static TC__NOINLINE int tc__host_run_many(tc__host*h){
+tc__host_input input[TC__HOST_INPUTS];
+tc_buffer buffer[TC__HOST_INPUTS];
+return tc__host_run(h,input,buffer);
 }
 TCDEF tc_status tc_host_call_at(tc_ctx*tc,tc_host_fn fn,void*user,const tc_tensor*in,
 int n_in,const char*file,int line){

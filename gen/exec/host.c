@@ -88,9 +88,13 @@ static void tc__host_close(tc__host *h) {
     }
 }
 
-static int tc__host_run(tc__host *h) {
+// With room for its inputs.
+static int tc__host_run(tc__host *h, tc__host_input *input, tc_buffer *buffer) {
     char text[64];
     int ok = 1;
+    memset(input, 0, (size_t)h->n * sizeof *input);
+    memset(buffer, 0, (size_t)h->n * sizeof *buffer);
+    h->input = input, h->buffer = buffer;
     for (int i = 0; ok && i < h->n; i++) ok = tc__host_input_open(h, i);
     ok = ok && tc__depth_enter(h->c, &h->c->hosting, "host_call", "");
     tc_status status = ok ? h->fn(h->user, h->buffer, h->n) : TC_OK;
@@ -101,21 +105,17 @@ static int tc__host_run(tc__host *h) {
                     tc__user_status_text(status, text));
 }
 
-static TC__NOINLINE int tc__host_run_many(tc__host *h) {
-    tc__host_input input[TC__HOST_INPUTS];
-    tc_buffer buffer[TC__HOST_INPUTS];
-    memset(input, 0, sizeof input), memset(buffer, 0, sizeof buffer);
-    h->input = input, h->buffer = buffer;
-    return tc__host_run(h);
-}
-
 // With little of the stack, for calls inside each other; a frozen context gives no memory.
 static TC__NOINLINE int tc__host_run_few(tc__host *h) {
     tc__host_input input[TC__HOST_FEW];
     tc_buffer buffer[TC__HOST_FEW];
-    memset(input, 0, sizeof input), memset(buffer, 0, sizeof buffer);
-    h->input = input, h->buffer = buffer;
-    return tc__host_run(h);
+    return tc__host_run(h, input, buffer);
+}
+
+static TC__NOINLINE int tc__host_run_many(tc__host *h) {
+    tc__host_input input[TC__HOST_INPUTS];
+    tc_buffer buffer[TC__HOST_INPUTS];
+    return tc__host_run(h, input, buffer);
 }
 
 TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_tensor *in,
