@@ -8996,7 +8996,6 @@ TC__DOWN_LANES=8,
 TC__DOWN_BATCH=12,
 TC__DOWN_SUMS=8,
 TC__DOWN_ASKED=8,
-TC__DOWN_ACCESS=16,
 TC__DOWN_BANKS=128
 };
 typedef struct tc__down_plan{
@@ -9065,11 +9064,11 @@ bytes+=each;
 return bytes;
 }
 static int64_t tc__down_gap_from(int64_t width,int64_t bytes){
-return width*bytes>TC__DOWN_ACCESS?TC__DOWN_BANKS/(width*bytes):0;
+return width*bytes>TC__DEVICE_ACCESS?TC__DOWN_BANKS/(width*bytes):0;
 }
 static tc__ix tc__down_own_at(const tc__vectors*v,int64_t bytes,tc__ix thread,
 tc__ix lane){
-int64_t gap=TC__DOWN_ACCESS/bytes,every=tc__down_gap_from(v->width,bytes);
+int64_t gap=TC__DEVICE_ACCESS/bytes,every=tc__down_gap_from(v->width,bytes);
 tc__ix at=tc__vector_ix(v,v->width,thread,lane);
 if(!every)return at;
 tc__ix line=tc__ix_div(v->ix,thread,tc__ix_const(every));
@@ -9077,7 +9076,7 @@ return tc__ix_add(v->ix,at,tc__ix_mul(v->ix,line,tc__ix_const(gap)));
 }
 static int64_t tc__down_own_numel(const tc__device_plan*q,int64_t bytes){
 int64_t every=tc__down_gap_from(q->width,bytes),n=(int64_t)q->threads*q->width;
-return every?n+(q->threads-1)/every*(TC__DOWN_ACCESS/bytes):n;
+return every?n+(q->threads-1)/every*(TC__DEVICE_ACCESS/bytes):n;
 }
 static int tc__down_resident(const tc__down_plan*p,int full,int64_t shared){
 int64_t n=(full?TC__DOWN_FULL:TC__DOWN_HALF)/p->q.threads;
@@ -11753,9 +11752,6 @@ int sizes=tc__cuda_sizes(g)+g->target.checked+tc__device_is_beside(g);
 return sizes?sizes:1;
 }
 // ---- gen/cuda_print/along.c
-enum{
-TC__CUDA_ACCESS=16
-};
 typedef enum tc__cuda_loaded{
 TC__LOADED_HERE,
 TC__LOADED_AHEAD,
@@ -11874,7 +11870,7 @@ tc__place place=p->g->buffer.at[n->attr[TC__LOAD_BUFFER]].place;
 if(place==TC__BUF_REGISTER||place==TC__BUF_LOCAL)return 0;
 if(n->op==TC_OP_LOAD&&!tc__cuda_limits_hold(p,n))return 0;
 if(!tc__device_begins_at_multiple(p->g,n,v->width))return 0;
-int64_t most=TC__CUDA_ACCESS/tc__device_bytes(p->g,n);
+int64_t most=TC__DEVICE_ACCESS/tc__device_bytes(p->g,n);
 return tc__cuda_moves_by(p,n->attr[TC__LOAD_INDEX])==TC__CONTIGUOUS&&
 tc__cuda_starts_at(p,n->attr[TC__LOAD_INDEX],
 v->width<most?v->width:most);

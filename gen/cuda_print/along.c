@@ -1,10 +1,6 @@
 // CUDA dialect, how what is in a loop over a vector moves along it: which accesses are one of the whole vector, what is the
 // same for all of its elements.
 
-enum {
-    TC__CUDA_ACCESS = 16
-}; // bytes that a thread can access at once: a wider vector is several
-
 // What a hole needs beside what it is given: where it is loaded.
 typedef enum tc__cuda_loaded {
     TC__LOADED_HERE,
@@ -148,7 +144,7 @@ static int tc__cuda_is_whole(const tc__printer *p, const tc__node *n) {
     if (place == TC__BUF_REGISTER || place == TC__BUF_LOCAL) return 0;
     if (n->op == TC_OP_LOAD && !tc__cuda_limits_hold(p, n)) return 0;
     if (!tc__device_begins_at_multiple(p->g, n, v->width)) return 0;
-    int64_t most = TC__CUDA_ACCESS / tc__device_bytes(p->g, n); // elements of an access
+    int64_t most = TC__DEVICE_ACCESS / tc__device_bytes(p->g, n); // elements of an access
     return tc__cuda_moves_by(p, n->attr[TC__LOAD_INDEX]) == TC__CONTIGUOUS &&
            tc__cuda_starts_at(p, n->attr[TC__LOAD_INDEX],
                               v->width < most ? v->width : most);

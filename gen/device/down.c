@@ -45,9 +45,8 @@ enum {
     TC__DOWN_LANES = 8,      // columns that are summed together at the meeting,
     TC__DOWN_BATCH = 12,     //   and parts of each that are under way together
     TC__DOWN_SUMS = 8,
-    TC__DOWN_ASKED = 8,   // loads that a row begins with, at most
-    TC__DOWN_ACCESS = 16, // bytes of shared memory that a thread accesses at once,
-    TC__DOWN_BANKS = 128  //   and that all banks have
+    TC__DOWN_ASKED = 8,  // loads that a row begins with, at most
+    TC__DOWN_BANKS = 128 // bytes of shared memory that all banks have
 };
 
 // How rows are dealt to threads and blocks.
@@ -133,14 +132,14 @@ static int64_t tc__down_next_bytes(const tc__group *rows, const tc__device_plan 
 
 // What threads sum lies in shared memory one after the other. Where a thread has more than an access of 16 bytes, those of
 // neighbours would meet in banks: behind 128 bytes so many are left out. (A layer norm of 4096 columns with its gradients
-// takes an H200 330 us so, 380 without.)
+// takes 0.87 of the time so on an H200.)
 static int64_t tc__down_gap_from(int64_t width, int64_t bytes) { // threads; 0 = no gaps
-    return width * bytes > TC__DOWN_ACCESS ? TC__DOWN_BANKS / (width * bytes) : 0;
+    return width * bytes > TC__DEVICE_ACCESS ? TC__DOWN_BANKS / (width * bytes) : 0;
 }
 
 static tc__ix tc__down_own_at(const tc__vectors *v, int64_t bytes, tc__ix thread,
                               tc__ix lane) {
-    int64_t gap = TC__DOWN_ACCESS / bytes, every = tc__down_gap_from(v->width, bytes);
+    int64_t gap = TC__DEVICE_ACCESS / bytes, every = tc__down_gap_from(v->width, bytes);
     tc__ix at = tc__vector_ix(v, v->width, thread, lane);
     if (!every) return at;
     tc__ix line = tc__ix_div(v->ix, thread, tc__ix_const(every));
@@ -150,7 +149,7 @@ static tc__ix tc__down_own_at(const tc__vectors *v, int64_t bytes, tc__ix thread
 // Elements of that for all threads of a block.
 static int64_t tc__down_own_numel(const tc__device_plan *q, int64_t bytes) {
     int64_t every = tc__down_gap_from(q->width, bytes), n = (int64_t)q->threads * q->width;
-    return every ? n + (q->threads - 1) / every * (TC__DOWN_ACCESS / bytes) : n;
+    return every ? n + (q->threads - 1) / every * (TC__DEVICE_ACCESS / bytes) : n;
 }
 
 // Blocks that a multiprocessor has.
