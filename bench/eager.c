@@ -39,6 +39,31 @@ static int row(job *j, double bar) {
                      bar > 0 ? BENCH_AT_LEAST : BENCH_NO_BAR, bar);
 }
 
+// ---- memory of steps that nobody scopes or frees ----
+
+enum { SIDE = 256, STEPS = 500 };
+
+static tc_tensor heat(tc_tensor u) {
+    tc_tensor rows = tc_add(tc_roll(u, 1, 0), tc_roll(u, -1, 0));
+    tc_tensor sum = tc_add(rows, tc_add(tc_roll(u, 1, 1), tc_roll(u, -1, 1)));
+    return tc_add(u, tc_mul_s(tc_sub(sum, tc_mul_s(u, 4)), 0.1));
+}
+
+// The most that a context holds, by the size of the state.
+static int held(const char *name, int lazily, double bar) {
+    tc_ctx *tc = bench_open(2);
+    tc_tensor u = bench_randn(tc, TC_DIMS(SIDE, SIDE), 1);
+    if (lazily) tc_lazy(tc, 1);
+    for (int i = 0; i < STEPS; i++) {
+        u = heat(u);
+        if (lazily) tc_eval(tc, NULL, 0);
+    }
+    bench_check(tc);
+    double most = (double)tc_stats_get(tc).peak_bytes / (SIDE * SIDE * 4.0);
+    tc_close(tc);
+    return bench_row(name, -1, -1, most, bar > 0 ? BENCH_AT_MOST : BENCH_NO_BAR, bar);
+}
+
 int main(void) {
     tc_ctx *tc = bench_open(2);
     tc_tensor x = bench_randn(tc, TC_DIMS(1 << 24), 1);
@@ -54,5 +79,8 @@ int main(void) {
     missed += row(&second, 3);
     missed += row(&third, 0);
     tc_close(tc);
+    bench_head("", "", "states");
+    missed += held("500 heat steps, eager, unscoped", 0, 0);
+    missed += held("500 heat steps, tc_lazy", 1, 24);
     return bench_status(missed);
 }
