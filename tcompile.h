@@ -3217,7 +3217,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x1f358b37a19777f5u
+#define TC__BUILD_ID 0x17036f60d6175d05u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -29426,7 +29426,6 @@ uint32_t id=from->node;
 int apart=from->group!=s->root.at[s->use.at[i].reader].group;
 if(!apart||!r->drawn[id]||from->forced||output[id]||redraw[id])continue;
 if(r->readers[id]>TC__REDRAW_READERS)continue;
-if(tc__fuse_of(s,s->g->node.at[id])!=TC__FUSE_LOADS)continue;
 redraw[id]=1,n++;
 }
 return n;
@@ -38816,40 +38815,68 @@ static const char*const tc__text_kernel[]={
 "    TC_N(draw_u32)(w, words, draw, seed);",
 "}",
 "",
-"// fn: draw_32",
-"// A random word for each of 32 elements from e on. Four share what Philox gives for one: lane",
-"// 4 * i + v counts for the elements 4 * i to 4 * i + 3 of vector v.",
-"static __attribute__((noinline, unused)) void TC_N(draw_32)(tc_i64 e, tc_u64 draw, tc_u64 seed,",
-"                                                            tc_vu *w) {",
+"// fn: mul_low",
+"// The products, of 64 bits, of the low halves, whatever the high ones are.",
+"TC_FN TC_N(pw) TC_N(mul_low)(TC_N(pw) a, TC_N(pw) b) {",
+"#if TC_W == 16 && defined(__clang__)",
+"    return (TC_N(pw))__builtin_ia32_pmuludq512((TC_N(pi))a, (TC_N(pi))b);",
+"#elif TC_W == 16",
+"    typedef long long TC_N(none) __attribute__((vector_size(64)));",
+"    const TC_N(none) none = {0};",
+"    return (TC_N(pw))__builtin_ia32_pmuludq512_mask((TC_N(pi))a, (TC_N(pi))b, none, -1);",
+"#elif TC_ISA_AVX2 && TC_W == 8",
+"    return (TC_N(pw))__builtin_ia32_pmuludq256((TC_N(pi))a, (TC_N(pi))b);",
+"#elif TC_HW_SSE2 && TC_W == 8",
+"    return (TC_N(pw))__builtin_ia32_pmuludq128((TC_N(pi))a, (TC_N(pi))b);",
+"#else",
+"    return (a & 0xffffffffu) * (b & 0xffffffffu);",
+"#endif",
+"}",
+"",
+"// fn: philox_part",
+"// The four random words of each counter of a register, one counter after the other. A word stays the low half of 64",
+"// bits, where a product has it.",
+"TC_FN void TC_N(philox_part)(TC_N(pw) counter, tc_u64 draw, tc_u64 seed, TC_N(mw) *w) {",
 "#if defined(__clang__) || __GNUC__ >= 12",
 "#define TC_DEAL(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)",
 "#else",
-"#define TC_DEAL(a, b, ...) __builtin_shuffle(a, b, __extension__(tc_vu){__VA_ARGS__})",
+"#define TC_DEAL(a, b, ...) __builtin_shuffle(a, b, __extension__(TC_N(pw)){__VA_ARGS__})",
 "#endif",
-"    tc_vu x[4];",
-"    const tc_vu lane = (tc_vu)TC_N(iota_i32)(0);",
-"    for (int v = 0; e & 3 && v < 32 / TC_W; v++) {",
-"        TC_N(philox_run)(e + v * TC_W, 1, draw, seed, x);",
-"        w[v] = x[0];",
+"    const TC_N(pw) none = counter ^ counter, m0 = none + 0xd2511f53u, m1 = none + 0xcd9e8d57u;",
+"    TC_N(pw) x0 = counter, x1 = counter >> 32, x2 = none + draw, x3 = none + (draw >> 32);",
+"    TC_N(pw) k0 = none + seed, k1 = none + (seed >> 32);",
+"#pragma GCC unroll 10",
+"    for (int i = 0; i < 10; i++, k0 += 0x9e3779b9u, k1 += 0xbb67ae85u) {",
+"        const TC_N(pw) p0 = TC_N(mul_low)(x0, m0), p1 = TC_N(mul_low)(x2, m1);",
+"        x0 = (p1 >> 32) ^ x1 ^ k0, x1 = p1;",
+"        x2 = (p0 >> 32) ^ x3 ^ k1, x3 = p0;",
 "    }",
-"    if (e & 3) return;",
-"    TC_N(count_from)((tc_u64)e >> 2, (lane & 3) * (TC_W / 4) + (lane >> 2), x);",
-"    TC_N(philox_u32)(x, draw, seed);",
-"#if TC_W == 16",
-"#define TC_DEAL_LOW(a, b) TC_DEAL(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29)",
-"    const tc_vu a = TC_DEAL_LOW(x[0], x[1]), b = TC_DEAL_LOW(x[2], x[3]);",
-"    w[0] = TC_DEAL(a, b, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);",
-"    w[1] = TC_DEAL(a, b, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);",
+"    const TC_N(pw) a = (x0 & 0xffffffffu) | x1 << 32, b = (x2 & 0xffffffffu) | x3 << 32;",
+"#if TC_W / TC_P64 == 8",
+"    w[0] = TC_DEAL(a, b, 0, 8, 1, 9, 2, 10, 3, 11);",
+"    w[1] = TC_DEAL(a, b, 4, 12, 5, 13, 6, 14, 7, 15);",
+"#elif TC_W / TC_P64 == 4",
+"    w[0] = TC_DEAL(a, b, 0, 4, 1, 5), w[1] = TC_DEAL(a, b, 2, 6, 3, 7);",
 "#else",
-"#define TC_DEAL_LOW(a, b) TC_DEAL(a, b, 0, 8, 1, 9, 4, 12, 5, 13)",
-"#define TC_DEAL_HIGH(a, b) TC_DEAL(a, b, 2, 10, 3, 11, 6, 14, 7, 15)",
-"    const tc_vu a = TC_DEAL_LOW(x[0], x[1]), b = TC_DEAL_LOW(x[2], x[3]);",
-"    const tc_vu c = TC_DEAL_HIGH(x[0], x[1]), d = TC_DEAL_HIGH(x[2], x[3]);",
-"    w[0] = TC_DEAL(a, b, 0, 1, 8, 9, 4, 5, 12, 13);",
-"    w[1] = TC_DEAL(a, b, 2, 3, 10, 11, 6, 7, 14, 15);",
-"    w[2] = TC_DEAL(c, d, 0, 1, 8, 9, 4, 5, 12, 13);",
-"    w[3] = TC_DEAL(c, d, 2, 3, 10, 11, 6, 7, 14, 15);",
+"    w[0] = TC_DEAL(a, b, 0, 2), w[1] = TC_DEAL(a, b, 1, 3);",
 "#endif",
+"}",
+"",
+"// fn: draw_32",
+"// A random word for each of 32 elements from e on. Four share what Philox gives for one.",
+"static __attribute__((noinline, unused)) void TC_N(draw_32)(tc_i64 e, tc_u64 draw, tc_u64 seed,",
+"                                                            tc_vu *w) {",
+"    enum { part = TC_W / TC_P64 };",
+"    static const tc_u64 lane[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};",
+"    tc_i32 around[4 * (8 + part)];",
+"    const int before = e & 3;",
+"    TC_N(mw) *to = before ? (TC_N(mw) *)around : (TC_N(mw) *)w;",
+"    for (int l = 0; l < 8 + (before > 0); l += part) {",
+"        const TC_N(pw) counter = *(const TC_N(mw) *)(lane + l) + ((tc_u64)e >> 2);",
+"        TC_N(philox_part)(counter, draw, seed, to + 2 * l / part);",
+"    }",
+"    for (int v = 0; before && v < 32 / TC_W; v++)",
+"        w[v] = (tc_vu)TC_N(ld_i32)(around + before + v * TC_W);",
 "}",
 "",
 };
@@ -62051,6 +62078,7 @@ for(tc_lane=0;tc_lane<tc_half;tc_lane++) \
 "typedef TC_E_I32 TC_N(pi) __attribute__((vector_size(4 * TC_W / TC_P32)));",
 "typedef double TC_N(pd) __attribute__((vector_size(8 * TC_W / TC_P64)));",
 "typedef TC_E_I64 TC_N(pl) __attribute__((vector_size(8 * TC_W / TC_P64)));",
+"typedef TC_E_U64 TC_N(pw) __attribute__((vector_size(8 * TC_W / TC_P64)));",
 "typedef union {",
 "    TC_F32 all;",
 "    TC_N(pf) part[TC_P32];",
@@ -62071,6 +62099,7 @@ for(tc_lane=0;tc_lane<tc_half;tc_lane++) \
 "typedef TC_N(pi) TC_N(mi) __attribute__((aligned(4), may_alias));",
 "typedef TC_N(pd) TC_N(md) __attribute__((aligned(8), may_alias));",
 "typedef TC_N(pl) TC_N(ml) __attribute__((aligned(8), may_alias));",
+"typedef TC_N(pw) TC_N(mw) __attribute__((aligned(8), may_alias));",
 "#if TC_P32 == 1",
 "#define TC_PARTS32(r, F) ((void)((r)[0] = F(0)))",
 "#else",
@@ -62687,6 +62716,7 @@ typedef float TC_N(pf)__attribute__((vector_size(4*TC_W/TC_P32)));
 typedef TC_E_I32 TC_N(pi)__attribute__((vector_size(4*TC_W/TC_P32)));
 typedef double TC_N(pd)__attribute__((vector_size(8*TC_W/TC_P64)));
 typedef TC_E_I64 TC_N(pl)__attribute__((vector_size(8*TC_W/TC_P64)));
+typedef TC_E_U64 TC_N(pw)__attribute__((vector_size(8*TC_W/TC_P64)));
 typedef union{
 TC_F32 all;
 TC_N(pf)part[TC_P32];
@@ -62707,6 +62737,7 @@ typedef TC_N(pf)TC_N(mf)__attribute__((aligned(4),may_alias));
 typedef TC_N(pi)TC_N(mi)__attribute__((aligned(4),may_alias));
 typedef TC_N(pd)TC_N(md)__attribute__((aligned(8),may_alias));
 typedef TC_N(pl)TC_N(ml)__attribute__((aligned(8),may_alias));
+typedef TC_N(pw)TC_N(mw)__attribute__((aligned(8),may_alias));
 #if TC_P32 ==1
 #define TC_PARTS32(r,F)((void)((r)[0]=F(0)))
 #else

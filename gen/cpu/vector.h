@@ -263,6 +263,7 @@ typedef float TC_N(pf) __attribute__((vector_size(4 * TC_W / TC_P32)));
 typedef TC_E_I32 TC_N(pi) __attribute__((vector_size(4 * TC_W / TC_P32)));
 typedef double TC_N(pd) __attribute__((vector_size(8 * TC_W / TC_P64)));
 typedef TC_E_I64 TC_N(pl) __attribute__((vector_size(8 * TC_W / TC_P64)));
+typedef TC_E_U64 TC_N(pw) __attribute__((vector_size(8 * TC_W / TC_P64)));
 typedef union {
     TC_F32 all;
     TC_N(pf) part[TC_P32];
@@ -285,6 +286,7 @@ typedef TC_N(pf) TC_N(mf) __attribute__((aligned(4), may_alias));
 typedef TC_N(pi) TC_N(mi) __attribute__((aligned(4), may_alias));
 typedef TC_N(pd) TC_N(md) __attribute__((aligned(8), may_alias));
 typedef TC_N(pl) TC_N(ml) __attribute__((aligned(8), may_alias));
+typedef TC_N(pw) TC_N(mw) __attribute__((aligned(8), may_alias));
 
 // r[i] = F(i) for all parts of a 32-bit or of a 64-bit class.
 #if TC_P32 == 1

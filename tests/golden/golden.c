@@ -196,8 +196,8 @@ static void run_feed_forward_backward(tc_ctx *c) {
     derive(c, tc_linear(hidden, in[2], tc_null()), w, in, 3);
 }
 
-// Of what the norm is about rows keep the mean and the slope, and no more; the host keeps a byte for each element of
-// the mask, which a device draws again.
+// Of what the norm is about rows keep the mean and the slope, and no more; the mask is drawn once, where all is one
+// kernel.
 static void run_dropout_norm_backward(tc_ctx *c) {
     tc_tensor in[4], w = random_of(c, TC_DIMS(64, 768));
     in[0] = random_of(c, TC_DIMS(64, 768)), in[1] = random_of(c, TC_DIMS(64, 768));

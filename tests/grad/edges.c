@@ -271,3 +271,92 @@ BOTH(run_time_counts_of_equal_steps_are_one) {
     }
     CHECK_BYTES(got[0], got[1], sizeof got[0]);
 }
+
+// ---- random numbers ----
+
+// Whether dropout keeps element i of the first draw: Philox4x32-10 as its authors wrote it, four elements of a counter.
+static int is_kept(uint64_t seed, int64_t i, double p) {
+    uint32_t w[4] = {(uint32_t)(i / 4), 0, 0, 0},
+             k[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
+    for (int n = 0; n < 10; n++, k[0] += 0x9e3779b9u, k[1] += 0xbb67ae85u) {
+        uint64_t a = (uint64_t)w[0] * 0xd2511f53u, c = (uint64_t)w[2] * 0xcd9e8d57u;
+        uint32_t x[4] = {(uint32_t)(c >> 32) ^ w[1] ^ k[0], (uint32_t)c,
+                         (uint32_t)(a >> 32) ^ w[3] ^ k[1], (uint32_t)a};
+        memcpy(w, x, sizeof x);
+    }
+    return (w[i % 4] >> 8) / 16777216.0 >= p;
+}
+
+// Whether a kernel stores a mask.
+static int stores_mask(tc_ctx *tc) {
+    const char *at = tc_explain(tc);
+    for (; at && (at = strstr(at, "  writes b")); at++)
+        if (memchr(at, '\n', 160) && strstr(at, " bool[") &&
+            strstr(at, " bool[") < (const char *)memchr(at, '\n', 160))
+            return 1;
+    return 0;
+}
+
+enum { MASK_SEED = 77 };
+
+// What check_mask() computes, in f64: z = (y - mean(y)) w, of which 2 (z + sum(z)) goes back. 0 = what is wrong was told.
+static int is_mask_gradient(tc_tensor g, int64_t rows, int64_t columns) {
+    double *z = (double *)calloc((size_t)(rows + columns + 1), sizeof *z), sum = 0,
+           most = 1;
+    double *d = z + rows;
+    for (int64_t r = 0; r < rows; r++) {
+        double mean = 0;
+        for (int64_t c = 0; c < columns; c++)
+            mean += is_kept(MASK_SEED, r * columns + c, 0.5) * 6.0 / (double)columns;
+        for (int64_t c = 0; c < columns; c++)
+            z[r] +=
+                (is_kept(MASK_SEED, r * columns + c, 0.5) * 6.0 - mean) * sin((double)c);
+        sum += z[r], most += fabs(z[r]);
+    }
+    int ok = 1;
+    for (int64_t r = 0; r < rows; r++) {
+        double mean = 0;
+        for (int64_t c = 0; c < columns; c++) {
+            d[c] = 2 * (z[r] + sum) * sin((double)c);
+            mean += d[c] / (double)columns;
+        }
+        for (int64_t c = 0; c < columns; c++) {
+            int kept = is_kept(MASK_SEED, r * columns + c, 0.5);
+            double want = kept ? 2 * (d[c] - mean) : 0, got = tc_get(g, TC_DIMS(r, c));
+            ok &= kept ? fabs(got - want) <= 1e-5 * most : got == 0;
+        }
+    }
+    free(z);
+    return ok;
+}
+
+// A dropout's mask is drawn again where its gradient needs it, wherever rows begin, and lies nowhere between: the mean
+// of each row, then a product, and the way back.
+static void check_mask(const char *backend, const char *isa, int64_t rows,
+                       int64_t columns) {
+    tc_ctx *tc = open_as(backend, isa, 1);
+    REQUIRE(tc);
+    CHECK_EQ(tc_manual_seed(tc, MASK_SEED), TC_OK);
+    tc_tensor x = tc_full(tc, TC_DIMS(rows, columns), 3, TC_F32), g;
+    tc_tensor w = tc_sin(tc_arange(tc, 0, (double)columns, 1, TC_F32));
+    tc_trace_begin(tc, "mask");
+    tc_tensor y = tc_dropout(tc_relu(x), 0.5); // scaled by 2
+    tc_tensor centred = tc_sub(y, tc_mean_dims(y, TC_DIMS(1), TC_KEEPDIM));
+    tc_tensor z = tc_matmul(centred, tc_reshape(w, TC_DIMS(columns, 1)));
+    tc_grad(tc_sum_all(tc_add(tc_square(z), tc_mul(z, tc_sum_all(z)))), &x, 1, &g);
+    tc_keep(g);
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    CHECK(!stores_mask(tc));
+    CHECK(is_mask_gradient(g, rows, columns));
+    tc_close(tc);
+}
+
+TEST(masks_are_drawn_again) {
+    static const char *const isa[] = {"baseline", "avx2", "native"};
+    static const int64_t size[][2] = {{96, 128}, {33, 67}, {50, 1}, {7, 301}, {130, 34}};
+    for (size_t i = 0; i < sizeof size / sizeof *size; i++) {
+        check_mask("aot_eager", NULL, size[i][0], size[i][1]);
+        for (size_t k = 0; k < sizeof isa / sizeof *isa; k++)
+            check_mask("cpu", isa[k], size[i][0], size[i][1]);
+    }
+}
