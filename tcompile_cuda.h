@@ -327,9 +327,10 @@ static const char*const tc__text_cuda_memory[]={
 "    P v;",
 "    unsigned w[sizeof(P) < 4 \? 1 : sizeof(P) / 4];",
 "    __device__ __forceinline__ TC_N(words)() {}",
+"    __device__ __forceinline__ TC_N(words)(const P &p) : v(p) {}",
 "};",
-"// fn: load",
-"template <class P> TC_FN P TC_N(load)(const P *p) {",
+"// fn: load_words",
+"template <class P> TC_FN TC_N(words)<P> TC_N(load_words)(const P *p) {",
 "    TC_N(words)<P> u;",
 "    const unsigned *q = (const unsigned *)p;",
 "    #pragma unroll",
@@ -340,7 +341,11 @@ static const char*const tc__text_cuda_memory[]={
 "    if (sizeof(P) == 8) asm volatile(\"ld.global.v2.b32 {%0, %1}, [%2];\" : \"=r\"(u.w[0]), \"=r\"(u.w[sizeof(P) / 8]) : \"l\"(q));",
 "    if (sizeof(P) == 4) asm volatile(\"ld.global.b32 %0, [%1];\" : \"=r\"(u.w[0]) : \"l\"(q));",
 "    if (sizeof(P) < 4) u.v = *p;",
-"    return u.v;",
+"    return u;",
+"}",
+"// fn: load",
+"template <class P> TC_FN P TC_N(load)(const P *p) {",
+"    return TC_N(load_words)(p).v;",
 "}",
 "// fn: store",
 "template <class P> TC_FN void TC_N(store)(P *p, const P &v) {",
@@ -936,6 +941,26 @@ static const char*const tc__text_cuda_fast[]={
 "// fn: gelu_tanh_half",
 "TC_FN float TC_N(gelu_tanh_half)(float x) {",
 "    return 0.25f * x * TC_N(quarters_half)(x * fmaf(0.0713548163f, x * x, 1.59576912f));",
+"}",
+"// fn: tail_half",
+"TC_FN float TC_N(tail_half)(float a) {",
+"    const float t = TC_N(rcp_flush)(fmaf(0.375f, a, 1.0f)), e = TC_N(ex2)(fmaf(a * a, -0.721347511f, 24.0f));",
+"    float p = fmaf(-0.0906434163f, t, 0.200283006f);",
+"    p = fmaf(p, t, 0.0835630223f);",
+"    p = fmaf(p, t, 0.157734305f);",
+"    p = fmaf(p, t, 0.14906099f);",
+"    return e * (p * t);",
+"}",
+"// fn: gelu_half",
+"TC_FN float TC_N(gelu_half)(float x) {",
+"    const float c = TC_N(tail_half)(fabsf(x)) * 0x1p-24f;",
+"    return x * (x < 0 \? c : 1.0f - c);",
+"}",
+"// fn: erf_half",
+"TC_FN float TC_N(erf_half)(float x) {",
+"    const float z = x * x, near = fmaf(z, fmaf(z, 0.112837918f, -0.376126389f), 1.12837917f);",
+"    const float far = fmaf(TC_N(tail_half)(fabsf(x) * 1.41421354f), -0x1p-23f, 1.0f);",
+"    return fabsf(x) < 0.34375f \? x * near : copysignf(far, x);",
 "}",
 "// fn: div_half",
 "TC_FN float TC_N(div_half)(float a, float b) {",
@@ -2139,39 +2164,43 @@ static const char*const tc__text_cuda_mapped[]={
 "        pass(made + warp);",
 "        parity ^= 1;",
 "    }",
-"    template <class Load, class Give> __device__ __forceinline__ void results(bool last, Load load, Give hole) {",
+"    template <bool LAST, class Load, class Give> __device__ __forceinline__ void finish(Load load, Give hole) {",
 "        enum : int { wide = P::cols / P::turns, lanes = wide / 8, step = 32 / lanes, each = 16 / step, most = P::by_row \? (int)each : 1 };",
-"        enum : int { units = rows / 16 * P::turns, all = warps * units, ahead = P::by_row \? 2 : 1 };",
 "        typedef decltype(load(0, 0)) Loaded;",
-"        const int lane = threadIdx.x % 32, sharing = last \? others + warps : (int)others;",
+"        enum : int { units = rows / 16 * P::turns, all = warps * units, ahead = !P::by_row \? 1 : most * sizeof(Loaded) <= 64 \? 3 : 2 };",
+"        enum : int { sharing = LAST \? others + warps : (int)others, count = (all + sharing - 1) / sharing, unrolled = P::by_row \? (int)count : 1 };",
+"        const int lane = threadIdx.x % 32;",
+"        int first = warp < warps \? warp + others : warp - warps;",
+"        if (P::by_row) asm volatile(\"\" : \"+r\"(first));",
 "        Loaded loaded[ahead][most];",
 "        auto row_at = [&](int unit, int i) { return unit / units / 4 * (4 * rows) + unit / units % 4 * 16 + unit % units / P::turns * 64 + i * step + lane / lanes; };",
 "        auto col_at = [&](int unit) { return unit % P::turns * wide + lane % lanes * 8; };",
-"        int unit = warp < warps \? warp + others : warp - warps;",
+"        auto ask = [&](int e, int unit) {",
+"            const int at = count * sharing > all && unit >= all \? first : unit;",
+"            #pragma unroll",
+"            for (int i = 0; i < most; i++) loaded[e][i] = load(row_at(at, i), col_at(at));",
+"        };",
 "        #pragma unroll",
-"        for (int e = 0; e < ahead; e++) {",
-"            const int from = unit + e * sharing < all \? unit + e * sharing : unit;",
+"        for (int e = 0; e < ahead && e < count; e++) ask(e, first + e * sharing);",
+"        #pragma unroll (unrolled)",
+"        for (int q = 0; q < count; q++) {",
+"            const int unit = first + q * sharing, from = unit / units, col = col_at(unit);",
+"            if (count * sharing > all && unit >= all) break;",
+"            TC_N(semaphore_wait)(made + from, parity);",
 "            #pragma unroll",
-"            for (int i = 0; i < most; i++) loaded[e][i] = load(row_at(from, i), col_at(from));",
-"        }",
-"        #pragma unroll 1",
-"        while (unit < all) {",
-"            #pragma unroll",
-"            for (int e = 0; e < ahead && unit < all; e++, unit += sharing) {",
-"                const int from = unit / units, col = col_at(unit), then = unit + ahead * sharing < all \? unit + ahead * sharing : unit;",
-"                TC_N(semaphore_wait)(made + from, parity);",
-"                #pragma unroll",
-"                for (int i = 0; i < each; i++) {",
-"                    const int r = unit % units / P::turns * 16 + i * step + lane / lanes;",
-"                    const tc_pack<tc_u16, 8> x = *(const tc_pack<tc_u16, 8> *)&memory[from * size + place(r, col / 8)];",
-"                    hole(x.at, row_at(unit, i), col, loaded[e][P::by_row \? i : 0]);",
-"                }",
-"                #pragma unroll",
-"                for (int i = 0; i < most; i++) loaded[e][i] = load(row_at(then, i), col_at(then));",
-"                if (!last && (unit + sharing) / units != from) pass(taken + from);",
+"            for (int i = 0; i < each; i++) {",
+"                const int r = unit % units / P::turns * 16 + i * step + lane / lanes;",
+"                const tc_pack<tc_u16, 8> x = *(const tc_pack<tc_u16, 8> *)&memory[from * size + place(r, col / 8)];",
+"                hole(x.at, row_at(unit, i), col, loaded[q % ahead][P::by_row \? i : 0]);",
 "            }",
+"            if (q + ahead < count) ask(q % ahead, unit + ahead * sharing);",
+"            if (!LAST && (unit + sharing) / units != from) pass(taken + from);",
 "        }",
 "        parity ^= 1;",
+"    }",
+"    template <class Load, class Give> __device__ __forceinline__ void results(bool last, Load load, Give hole) {",
+"        if (last) finish<true>(load, hole);",
+"        else finish<false>(load, hole);",
 "    }",
 "};",
 "// fn: mapped_results",
@@ -11450,6 +11479,8 @@ int passes;
 {TC_OP_TANH,"tanh_half","tanh_bf16",0},
 {TC_OP_SIGMOID,"sigmoid_half","sigmoid_half",1},
 {TC_OP_SILU,"silu_half","silu_half",1},
+{TC_OP_ERF,"erf_half","erf_half",1},
+{TC_OP_GELU,"gelu_half","gelu_half",1},
 {TC_OP_GELU_TANH,"gelu_tanh_half","gelu_tanh_half",0},
 {TC_OP_DIV,"div_half","div_half",0},
 {TC_OP_RECIPROCAL,"rcp_half","rcp_half",0},
@@ -13137,11 +13168,20 @@ tc__put(p->out," *)&");
 tc__cuda_place_of(p,n->attr[TC__LOAD_BUFFER],
 tc__cuda_first(p,n->attr[TC__LOAD_INDEX]),"",p->vector->width);
 }
+static void tc__cuda_words(tc__printer*p,const tc__node*n){
+tc__put(p->out,"tc_words<");
+tc__cuda_pack(p,tc__cuda_memory(p,n));
+tc__put(p->out,">");
+}
 static void tc__cuda_load_whole(tc__printer*p,const tc__node*n){
+int words=p->vector->loaded==TC__LOADED_AHEAD;
 tc__line(p);
 tc__put(p->out,"const ");
+if(words)
+tc__cuda_words(p,n);
+else
 tc__cuda_pack(p,tc__cuda_memory(p,n));
-tc__put(p->out," v%u = ",n->id);
+tc__put(p->out," %c%u = ",words?'w':'v',n->id);
 for(uint32_t i=TC__LOAD_PREDICATES;i+1<n->n_attr;i+=2){
 const char*word=p->narrow?"unsigned":"tc_u64";
 tc__put(p->out,"%s(%s)(",i>TC__LOAD_PREDICATES?" && ":"",word);
@@ -13151,13 +13191,16 @@ tc__put_ix(p,n->attr[i+1]);
 tc__put(p->out,")");
 }
 if(tc__cuda_guarded(n))tc__put(p->out," ? ");
-tc__put(p->out,tc__cuda_is_near(p,n)?"*(":"tc_load(");
+const char*load=words?"tc_load_words(":"tc_load(";
+tc__put(p->out,"%s",tc__cuda_is_near(p,n)?"*(":load);
 tc__cuda_pack_at(p,n);
 tc__put(p->out,")");
 if(tc__cuda_guarded(n)){
-tc__put(p->out," : tc_splat<%s, %d>(",tc__cuda_memory(p,n),p->vector->width);
+tc__put(p->out," : ");
+if(words)tc__cuda_words(p,n),tc__put(p->out,"(");
+tc__put(p->out,"tc_splat<%s, %d>(",tc__cuda_memory(p,n),p->vector->width);
 tc__cuda_fill(p,n);
-tc__put(p->out,")");
+tc__put(p->out,words?"))":")");
 }
 tc__put(p->out,";\n");
 }
@@ -13476,9 +13519,19 @@ int still=p->vector->way[id]==TC__WAY_STILL;
 if(!tc__cuda_is_named_ahead(p,id))continue;
 tc__put(p->out,"%s",between);
 if(types&&still)tc__put(p->out,"%s ",p->d->reg[tc__class_of(n->dtype)]);
-if(types&&!still)tc__cuda_pack(p,tc__cuda_memory(p,n)),tc__put(p->out," ");
-tc__put(p->out,"%c%u%s",still?'t':'v',id,types?"; ":"");
+if(types&&!still)tc__cuda_words(p,n),tc__put(p->out," ");
+tc__put(p->out,"%c%u%s",still?'t':'w',id,types?"; ":"");
 between=types?"":", ";
+}
+}
+static void tc__cuda_name_loaded(tc__printer*p){
+for(uint32_t id=p->vector->begin;id<p->vector->end;id++){
+if(!tc__cuda_is_named_ahead(p,id)||p->vector->way[id]==TC__WAY_STILL)
+continue;
+tc__line(p);
+tc__put(p->out,"const ");
+tc__cuda_pack(p,tc__cuda_memory(p,tc__body(p,id)));
+tc__put(p->out," &v%u = w%u.v;\n",id,id);
 }
 }
 static void tc__cuda_print_ahead(tc__printer*p,uint32_t id){
@@ -13519,6 +13572,7 @@ tc__line(p);
 tc__put(p->out,"const auto &[");
 tc__cuda_ahead_names(p,0);
 tc__put(p->out,"] = loaded;\n");
+tc__cuda_name_loaded(p);
 }
 tc__cuda_vector_close(p,&v);
 tc__cuda_vector_loop(p,loop,end,TC__LOADED_BEFORE);
@@ -13919,6 +13973,7 @@ launch++;
 {TC_OP_SIN,TC__ONCE,tc__cuda_fast},{TC_OP_COS,TC__ONCE,tc__cuda_fast},\
 {TC_OP_TANH,TC__ONCE,tc__cuda_fast},{TC_OP_SIGMOID,TC__ONCE,tc__cuda_fast},\
 {TC_OP_SILU,TC__ONCE,tc__cuda_fast},{TC_OP_GELU_TANH,TC__ONCE,tc__cuda_fast},\
+{TC_OP_ERF,TC__ONCE,tc__cuda_fast},{TC_OP_GELU,TC__ONCE,tc__cuda_fast},\
 {TC_OP_DIV,TC__ONCE,tc__cuda_fast},{TC_OP_RECIPROCAL,TC__ONCE,tc__cuda_fast},\
 {TC_OP_SQRT,TC__ONCE,tc__cuda_fast},{TC_OP_RSQRT,TC__ONCE,tc__cuda_fast},
 static const tc__print_row tc__cuda_list_table[]={

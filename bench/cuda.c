@@ -223,6 +223,16 @@ static void linear_relu(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *u
     out[0] = tc_relu(tc_linear(in[0], in[1], in[2]));
 }
 
+static void linear_gelu(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_gelu(tc_linear(in[0], in[1], in[2]));
+}
+
+static void linear_residual(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_add(in[3], tc_linear(in[0], in[1], in[2]));
+}
+
 static tc_tensor convolved(const tc_tensor *in, int stride, int padding) {
     return tc_conv2d(in[0], in[1], tc_null(), stride, padding, 1, 1);
 }
@@ -520,6 +530,12 @@ static const work works[] = {
     {"linear_relu_8192x4096x4096_bf16",
      IN(BF16(1, 8192, 4096), BF16(1, 4096, 4096), BF16(1, 4096)), 0,
      2.0 * 8192 * 4096 * 4096, 0, linear_relu},
+    {"linear_gelu_8192x768x3072_bf16",
+     IN(BF16(1, 8192, 768), BF16(0.03, 3072, 768), BF16(1, 3072)), 0,
+     2.0 * 8192 * 768 * 3072, 0, linear_gelu},
+    {"linear_residual_8192x768x768_bf16",
+     IN(BF16(1, 8192, 768), BF16(0.03, 768, 768), BF16(1, 768), BF16(1, 8192, 768)), 0,
+     2.0 * 8192 * 768 * 768, 0, linear_residual},
     {"gemm_cast_4096_bf16", IN(F32(1, 4096, 4096), F32(1, 4096, 4096)), 0,
      2.0 * 4096 * 4096 * 4096, 0, gemm_cast},
     {"gemv_8192x8192_bf16", IN(BF16(1, 1, 8192), BF16(1, 8192, 8192)), 2.0 * 8192 * 8192,

@@ -243,6 +243,10 @@ def workloads(torch):
            lambda: (r(bf, 1, 8192), r(bf, 8192, 8192)))
     yield ("linear_relu_8192x4096x4096_bf16", linear_relu,
            lambda: (r(bf, 8192, 4096), r(bf, 4096, 4096), r(bf, 4096)))
+    yield ("linear_gelu_8192x768x3072_bf16", lambda x, w, b: F.gelu(F.linear(x, w, b)),
+           lambda: (r(bf, 8192, 768), r(bf, 3072, 768), r(bf, 3072)))
+    yield ("linear_residual_8192x768x768_bf16", lambda x, w, b, y: y + F.linear(x, w, b),
+           lambda: (r(bf, 8192, 768), r(bf, 768, 768), r(bf, 768), r(bf, 8192, 768)))
     yield ("attention_causal_8x12x1024x64_bf16",
            lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True),
            lambda: (r(bf, 8, 12, 1024, 64), r(bf, 8, 12, 1024, 64), r(bf, 8, 12, 1024, 64)))

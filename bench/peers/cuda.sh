@@ -42,7 +42,7 @@ BEGIN {
     bar["layernorm_grad"] = bar["crossentropy_grad"] = 1.5; bar["dropoutnorm_grad"] = 1.2
     bar["gemm_4096_bf16"] = bar["gemm_4096_f16"] = bar["gemm_8192_bf16"] = 0.98; bar["gemm_2048_bf16"] = 0.95
     bar["gemm_1000x"] = bar["gemm_64x64"] = bar["gemm_4096_f32"] = 1
-    bar["mlp_8192"] = bar["linear_relu"] = 1.05; bar["swiglu"] = 1.1; bar["encoder"] = 1.3; bar["gpt2_fwd"] = 1.2
+    bar["mlp_8192"] = bar["linear_relu"] = bar["linear_gelu"] = bar["linear_residual"] = 1.05; bar["swiglu"] = 1.1; bar["encoder"] = 1.3; bar["gpt2_fwd"] = 1.2
     bar["resnet50"] = 1.1; bar["attention"] = bar["conv3x3_32"] = 1; bar["gemm_4096_tf32"] = bar["gemm_4096_fp8"] = 0.95
     bar["relu_64M"] = bar["softmax_16384"] = bar["layernorm_32768"] = 1
     while ((getline line < ours) > 0) {

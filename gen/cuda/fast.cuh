@@ -73,6 +73,33 @@ TC_FN float TC_N(gelu_tanh_half)(float x) {
     return 0.25f * x * TC_N(quarters_half)(x * fmaf(0.0713548163f, x * x, 1.59576912f));
 }
 
+// fn: tail_half
+// Phi(-a) of the normal distribution for a >= 0, times 2^24, with 2^-14.9 of it at most: what it is to e^(-a^2 / 2) falls slowly, as
+// a polynomial of 1 / (1 + 0.375 a).
+TC_FN float TC_N(tail_half)(float a) {
+    const float t = TC_N(rcp_flush)(fmaf(0.375f, a, 1.0f)), e = TC_N(ex2)(fmaf(a * a, -0.721347511f, 24.0f));
+    float p = fmaf(-0.0906434163f, t, 0.200283006f);
+    p = fmaf(p, t, 0.0835630223f);
+    p = fmaf(p, t, 0.157734305f);
+    p = fmaf(p, t, 0.14906099f);
+    return e * (p * t);
+}
+
+// fn: gelu_half
+// x Phi(x), of whose two tails the shorter one is known: so nothing cancels.
+TC_FN float TC_N(gelu_half)(float x) {
+    const float c = TC_N(tail_half)(fabsf(x)) * 0x1p-24f;
+    return x * (x < 0 ? c : 1.0f - c);
+}
+
+// fn: erf_half
+// 1 - 2 Phi(-sqrt(2) |x|), and where that cancels the beginning of the series. What is left to 1 is as accurate.
+TC_FN float TC_N(erf_half)(float x) {
+    const float z = x * x, near = fmaf(z, fmaf(z, 0.112837918f, -0.376126389f), 1.12837917f);
+    const float far = fmaf(TC_N(tail_half)(fabsf(x) * 1.41421354f), -0x1p-23f, 1.0f);
+    return fabsf(x) < 0.34375f ? x * near : copysignf(far, x);
+}
+
 // fn: div_half
 TC_FN float TC_N(div_half)(float a, float b) {
     float y;

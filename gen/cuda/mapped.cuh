@@ -17,7 +17,7 @@
 // Blocks of a cluster (`cluster`) have tiles below each other, and each brings a part of the right operand for all of them: L2 is
 // asked for less. A stage is free when all of them have done with it.
 //
-// On an H200 with `relay` 8192 x 3072 x 768 with a bias and gelu took 73 us, not 86, 8192 x 50304 x 768 0.86 ms, not 0.94, GPT-2's forward
+// On an H200 with `relay` 8192 x 3072 x 768 with a bias and gelu of tanh took 73 us, not 86, 8192 x 50304 x 768 0.86 ms, not 0.94, GPT-2's forward
 // 4.42 ms, not 4.58. Three stages of 128 x 256 are fewer than it would have: multipliers wait for copies then. Twice as many of half
 // the depth (lines of 64 bytes) take 1.0 to 1.04 of the time, and pairs of blocks 0.99 to 1.07: what limits long runs is power, the
 // same kernel takes 70 us at first and 79 after 300 launches.
@@ -414,40 +414,45 @@ template <class P> struct TC_N(relay) {
         parity ^= 1;
     }
     // Warps that finish share units, of 16 rows and some columns, in turn; those that multiplied the last tile help with it. What the
-    // hole loads for the next units is on its way before.
-    template <class Load, class Give> __device__ __forceinline__ void results(bool last, Load load, Give hole) {
+    // hole loads for the next units is on its way before: where that is of rows the loop is unrolled, since registers that go
+    // round in it are copied, which waits for what was asked for.
+    template <bool LAST, class Load, class Give> __device__ __forceinline__ void finish(Load load, Give hole) {
         enum : int { wide = P::cols / P::turns, lanes = wide / 8, step = 32 / lanes, each = 16 / step, most = P::by_row ? (int)each : 1 };
-        enum : int { units = rows / 16 * P::turns, all = warps * units, ahead = P::by_row ? 2 : 1 };
         typedef decltype(load(0, 0)) Loaded;
-        const int lane = threadIdx.x % 32, sharing = last ? others + warps : (int)others;
+        enum : int { units = rows / 16 * P::turns, all = warps * units, ahead = !P::by_row ? 1 : most * sizeof(Loaded) <= 64 ? 3 : 2 };
+        enum : int { sharing = LAST ? others + warps : (int)others, count = (all + sharing - 1) / sharing, unrolled = P::by_row ? (int)count : 1 };
+        const int lane = threadIdx.x % 32;
+        int first = warp < warps ? warp + others : warp - warps;
+        if (P::by_row) asm volatile("" : "+r"(first)); // places of all units would be kept from tile to tile
         Loaded loaded[ahead][most];
         auto row_at = [&](int unit, int i) { return unit / units / 4 * (4 * rows) + unit / units % 4 * 16 + unit % units / P::turns * 64 + i * step + lane / lanes; };
         auto col_at = [&](int unit) { return unit % P::turns * wide + lane % lanes * 8; };
-        int unit = warp < warps ? warp + others : warp - warps;
+        auto ask = [&](int e, int unit) {
+            const int at = count * sharing > all && unit >= all ? first : unit;
+            #pragma unroll
+            for (int i = 0; i < most; i++) loaded[e][i] = load(row_at(at, i), col_at(at));
+        };
         #pragma unroll
-        for (int e = 0; e < ahead; e++) {
-            const int from = unit + e * sharing < all ? unit + e * sharing : unit;
+        for (int e = 0; e < ahead && e < count; e++) ask(e, first + e * sharing);
+        #pragma unroll (unrolled)
+        for (int q = 0; q < count; q++) {
+            const int unit = first + q * sharing, from = unit / units, col = col_at(unit);
+            if (count * sharing > all && unit >= all) break;
+            TC_N(semaphore_wait)(made + from, parity);
             #pragma unroll
-            for (int i = 0; i < most; i++) loaded[e][i] = load(row_at(from, i), col_at(from));
-        }
-        #pragma unroll 1
-        while (unit < all) {
-            #pragma unroll
-            for (int e = 0; e < ahead && unit < all; e++, unit += sharing) {
-                const int from = unit / units, col = col_at(unit), then = unit + ahead * sharing < all ? unit + ahead * sharing : unit;
-                TC_N(semaphore_wait)(made + from, parity);
-                #pragma unroll
-                for (int i = 0; i < each; i++) {
-                    const int r = unit % units / P::turns * 16 + i * step + lane / lanes;
-                    const tc_pack<tc_u16, 8> x = *(const tc_pack<tc_u16, 8> *)&memory[from * size + place(r, col / 8)];
-                    hole(x.at, row_at(unit, i), col, loaded[e][P::by_row ? i : 0]);
-                }
-                #pragma unroll
-                for (int i = 0; i < most; i++) loaded[e][i] = load(row_at(then, i), col_at(then));
-                if (!last && (unit + sharing) / units != from) pass(taken + from);
+            for (int i = 0; i < each; i++) {
+                const int r = unit % units / P::turns * 16 + i * step + lane / lanes;
+                const tc_pack<tc_u16, 8> x = *(const tc_pack<tc_u16, 8> *)&memory[from * size + place(r, col / 8)];
+                hole(x.at, row_at(unit, i), col, loaded[q % ahead][P::by_row ? i : 0]);
             }
+            if (q + ahead < count) ask(q % ahead, unit + ahead * sharing);
+            if (!LAST && (unit + sharing) / units != from) pass(taken + from);
         }
         parity ^= 1;
+    }
+    template <class Load, class Give> __device__ __forceinline__ void results(bool last, Load load, Give hole) {
+        if (last) finish<true>(load, hole);
+        else finish<false>(load, hole);
     }
 };
 

@@ -45,11 +45,13 @@ template <class P> union TC_N(words) {
     P v;
     unsigned w[sizeof(P) < 4 ? 1 : sizeof(P) / 4];
     __device__ __forceinline__ TC_N(words)() {}
+    __device__ __forceinline__ TC_N(words)(const P &p) : v(p) {}
 };
 
-// fn: load
-// A vector of memory, as few instructions as its bytes allow.
-template <class P> TC_FN P TC_N(load)(const P *p) {
+// fn: load_words
+// A vector of memory, as few instructions as its bytes allow. Who asks long before he needs it keeps words: of elements that
+// are smaller each would be taken out at once, to a register of its own, and wait for memory.
+template <class P> TC_FN TC_N(words)<P> TC_N(load_words)(const P *p) {
     TC_N(words)<P> u;
     const unsigned *q = (const unsigned *)p;
     #pragma unroll
@@ -60,7 +62,12 @@ template <class P> TC_FN P TC_N(load)(const P *p) {
     if (sizeof(P) == 8) asm volatile("ld.global.v2.b32 {%0, %1}, [%2];" : "=r"(u.w[0]), "=r"(u.w[sizeof(P) / 8]) : "l"(q));
     if (sizeof(P) == 4) asm volatile("ld.global.b32 %0, [%1];" : "=r"(u.w[0]) : "l"(q));
     if (sizeof(P) < 4) u.v = *p;
-    return u.v;
+    return u;
+}
+
+// fn: load
+template <class P> TC_FN P TC_N(load)(const P *p) {
+    return TC_N(load_words)(p).v;
 }
 
 // fn: store

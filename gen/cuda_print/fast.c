@@ -28,6 +28,8 @@ static const struct {
                                {TC_OP_TANH, "tanh_half", "tanh_bf16", 0},
                                {TC_OP_SIGMOID, "sigmoid_half", "sigmoid_half", 1},
                                {TC_OP_SILU, "silu_half", "silu_half", 1},
+                               {TC_OP_ERF, "erf_half", "erf_half", 1},
+                               {TC_OP_GELU, "gelu_half", "gelu_half", 1},
                                {TC_OP_GELU_TANH, "gelu_tanh_half", "gelu_tanh_half", 0},
                                {TC_OP_DIV, "div_half", "div_half", 0},
                                {TC_OP_RECIPROCAL, "rcp_half", "rcp_half", 0},

@@ -229,6 +229,7 @@ static void tc__cuda_list_kernel(tc__printer *p, const char *symbol) {
         {TC_OP_SIN, TC__ONCE, tc__cuda_fast}, {TC_OP_COS, TC__ONCE, tc__cuda_fast},        \
         {TC_OP_TANH, TC__ONCE, tc__cuda_fast}, {TC_OP_SIGMOID, TC__ONCE, tc__cuda_fast},   \
         {TC_OP_SILU, TC__ONCE, tc__cuda_fast}, {TC_OP_GELU_TANH, TC__ONCE, tc__cuda_fast}, \
+        {TC_OP_ERF, TC__ONCE, tc__cuda_fast}, {TC_OP_GELU, TC__ONCE, tc__cuda_fast},       \
         {TC_OP_DIV, TC__ONCE, tc__cuda_fast}, {TC_OP_RECIPROCAL, TC__ONCE, tc__cuda_fast}, \
         {TC_OP_SQRT, TC__ONCE, tc__cuda_fast}, {TC_OP_RSQRT, TC__ONCE, tc__cuda_fast},
 

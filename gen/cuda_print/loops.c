@@ -26,12 +26,24 @@ static void tc__cuda_pack_at(tc__printer *p, const tc__node *n) {
                       tc__cuda_first(p, n->attr[TC__LOAD_INDEX]), "", p->vector->width);
 }
 
-// `const tc_pack<float, 4> v3 = tc_load((const tc_pack<float, 4> *)&in0[c]);`
+// `tc_words<tc_pack<tc_u16, 8>>`: what is asked for ahead.
+static void tc__cuda_words(tc__printer *p, const tc__node *n) {
+    tc__put(p->out, "tc_words<");
+    tc__cuda_pack(p, tc__cuda_memory(p, n));
+    tc__put(p->out, ">");
+}
+
+// `const tc_pack<float, 4> v3 = tc_load((const tc_pack<float, 4> *)&in0[c]);`, or ahead
+// `const tc_words<tc_pack<float, 4>> w3 = tc_load_words((const tc_pack<float, 4> *)&in0[c]);`
 static void tc__cuda_load_whole(tc__printer *p, const tc__node *n) {
+    int words = p->vector->loaded == TC__LOADED_AHEAD;
     tc__line(p);
     tc__put(p->out, "const ");
-    tc__cuda_pack(p, tc__cuda_memory(p, n));
-    tc__put(p->out, " v%u = ", n->id);
+    if (words)
+        tc__cuda_words(p, n);
+    else
+        tc__cuda_pack(p, tc__cuda_memory(p, n));
+    tc__put(p->out, " %c%u = ", words ? 'w' : 'v', n->id);
     for (uint32_t i = TC__LOAD_PREDICATES; i + 1 < n->n_attr; i += 2) {
         const char *word = p->narrow ? "unsigned" : "tc_u64";
         tc__put(p->out, "%s(%s)(", i > TC__LOAD_PREDICATES ? " && " : "", word);
@@ -41,13 +53,16 @@ static void tc__cuda_load_whole(tc__printer *p, const tc__node *n) {
         tc__put(p->out, ")");
     }
     if (tc__cuda_guarded(n)) tc__put(p->out, " ? ");
-    tc__put(p->out, tc__cuda_is_near(p, n) ? "*(" : "tc_load(");
+    const char *load = words ? "tc_load_words(" : "tc_load(";
+    tc__put(p->out, "%s", tc__cuda_is_near(p, n) ? "*(" : load);
     tc__cuda_pack_at(p, n);
     tc__put(p->out, ")");
     if (tc__cuda_guarded(n)) {
-        tc__put(p->out, " : tc_splat<%s, %d>(", tc__cuda_memory(p, n), p->vector->width);
+        tc__put(p->out, " : ");
+        if (words) tc__cuda_words(p, n), tc__put(p->out, "(");
+        tc__put(p->out, "tc_splat<%s, %d>(", tc__cuda_memory(p, n), p->vector->width);
         tc__cuda_fill(p, n);
-        tc__put(p->out, ")");
+        tc__put(p->out, words ? "))" : ")");
     }
     tc__put(p->out, ";\n");
 }
@@ -410,7 +425,7 @@ static int tc__cuda_any_ahead(const tc__printer *p) {
     return 0;
 }
 
-// `v14, t15`, the names of what is had ahead; with their types `tc_pack<tc_u16, 8> v14; float t15; `.
+// `w14, t15`, the names of what is had ahead; with their types `tc_words<tc_pack<tc_u16, 8>> w14; float t15; `.
 static void tc__cuda_ahead_names(tc__printer *p, int types) {
     const char *between = "";
     for (uint32_t id = p->vector->begin; id < p->vector->end; id++) {
@@ -419,13 +434,25 @@ static void tc__cuda_ahead_names(tc__printer *p, int types) {
         if (!tc__cuda_is_named_ahead(p, id)) continue;
         tc__put(p->out, "%s", between);
         if (types && still) tc__put(p->out, "%s ", p->d->reg[tc__class_of(n->dtype)]);
-        if (types && !still) tc__cuda_pack(p, tc__cuda_memory(p, n)), tc__put(p->out, " ");
-        tc__put(p->out, "%c%u%s", still ? 't' : 'v', id, types ? "; " : "");
+        if (types && !still) tc__cuda_words(p, n), tc__put(p->out, " ");
+        tc__put(p->out, "%c%u%s", still ? 't' : 'w', id, types ? "; " : "");
         between = types ? "" : ", ";
     }
 }
 
-// `auto ahead = [&](int r, int p) { ... return loaded{v14, t15}; };`: what the result's hole needs beside sums.
+// `const tc_pack<tc_u16, 8> &v14 = w14.v;`
+static void tc__cuda_name_loaded(tc__printer *p) {
+    for (uint32_t id = p->vector->begin; id < p->vector->end; id++) {
+        if (!tc__cuda_is_named_ahead(p, id) || p->vector->way[id] == TC__WAY_STILL)
+            continue;
+        tc__line(p);
+        tc__put(p->out, "const ");
+        tc__cuda_pack(p, tc__cuda_memory(p, tc__body(p, id)));
+        tc__put(p->out, " &v%u = w%u.v;\n", id, id);
+    }
+}
+
+// `auto ahead = [&](int r, int p) { ... return loaded{w14, t15}; };`: what the result's hole needs beside sums.
 static void tc__cuda_print_ahead(tc__printer *p, uint32_t id) {
     const tc__node *loop = tc__cuda_hole_vector(p, id), *n = tc__body(p, id);
     tc__cuda_vector v;
@@ -466,6 +493,7 @@ static void tc__cuda_print_loaded(tc__printer *p, uint32_t id) {
             tc__put(p->out, "const auto &[");
             tc__cuda_ahead_names(p, 0);
             tc__put(p->out, "] = loaded;\n");
+            tc__cuda_name_loaded(p);
         }
         tc__cuda_vector_close(p, &v);
         tc__cuda_vector_loop(p, loop, end, TC__LOADED_BEFORE);

@@ -39,9 +39,10 @@ template <class P> union TC_N(words) {
     P v;
     unsigned w[sizeof(P) < 4 ? 1 : sizeof(P) / 4];
     __device__ __forceinline__ TC_N(words)() {}
+    __device__ __forceinline__ TC_N(words)(const P &p) : v(p) {}
 };
 
-template <class P> TC_FN P TC_N(load)(const P *p) {
+template <class P> TC_FN TC_N(words)<P> TC_N(load_words)(const P *p) {
     TC_N(words)<P> u;
     const unsigned *q = (const unsigned *)p;
     #pragma unroll
@@ -52,7 +53,11 @@ template <class P> TC_FN P TC_N(load)(const P *p) {
     if (sizeof(P) == 8) asm volatile("ld.global.v2.b32 {%0, %1}, [%2];" : "=r"(u.w[0]), "=r"(u.w[sizeof(P) / 8]) : "l"(q));
     if (sizeof(P) == 4) asm volatile("ld.global.b32 %0, [%1];" : "=r"(u.w[0]) : "l"(q));
     if (sizeof(P) < 4) u.v = *p;
-    return u.v;
+    return u;
+}
+
+template <class P> TC_FN P TC_N(load)(const P *p) {
+    return TC_N(load_words)(p).v;
 }
 
 template <class P> TC_FN void TC_N(store)(P *p, const P &v) {

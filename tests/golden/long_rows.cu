@@ -39,6 +39,7 @@ template <class P> union TC_N(words) {
     P v;
     unsigned w[sizeof(P) < 4 ? 1 : sizeof(P) / 4];
     __device__ __forceinline__ TC_N(words)() {}
+    __device__ __forceinline__ TC_N(words)(const P &p) : v(p) {}
 };
 
 template <class P> TC_FN void TC_N(store)(P *p, const P &v) {

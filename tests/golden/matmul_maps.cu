@@ -39,9 +39,10 @@ template <class P> union TC_N(words) {
     P v;
     unsigned w[sizeof(P) < 4 ? 1 : sizeof(P) / 4];
     __device__ __forceinline__ TC_N(words)() {}
+    __device__ __forceinline__ TC_N(words)(const P &p) : v(p) {}
 };
 
-template <class P> TC_FN P TC_N(load)(const P *p) {
+template <class P> TC_FN TC_N(words)<P> TC_N(load_words)(const P *p) {
     TC_N(words)<P> u;
     const unsigned *q = (const unsigned *)p;
     #pragma unroll
@@ -52,7 +53,7 @@ template <class P> TC_FN P TC_N(load)(const P *p) {
     if (sizeof(P) == 8) asm volatile("ld.global.v2.b32 {%0, %1}, [%2];" : "=r"(u.w[0]), "=r"(u.w[sizeof(P) / 8]) : "l"(q));
     if (sizeof(P) == 4) asm volatile("ld.global.b32 %0, [%1];" : "=r"(u.w[0]) : "l"(q));
     if (sizeof(P) < 4) u.v = *p;
-    return u.v;
+    return u;
 }
 
 template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
@@ -537,39 +538,43 @@ template <class P> struct TC_N(relay) {
         pass(made + warp);
         parity ^= 1;
     }
-    template <class Load, class Give> __device__ __forceinline__ void results(bool last, Load load, Give hole) {
+    template <bool LAST, class Load, class Give> __device__ __forceinline__ void finish(Load load, Give hole) {
         enum : int { wide = P::cols / P::turns, lanes = wide / 8, step = 32 / lanes, each = 16 / step, most = P::by_row ? (int)each : 1 };
-        enum : int { units = rows / 16 * P::turns, all = warps * units, ahead = P::by_row ? 2 : 1 };
         typedef decltype(load(0, 0)) Loaded;
-        const int lane = threadIdx.x % 32, sharing = last ? others + warps : (int)others;
+        enum : int { units = rows / 16 * P::turns, all = warps * units, ahead = !P::by_row ? 1 : most * sizeof(Loaded) <= 64 ? 3 : 2 };
+        enum : int { sharing = LAST ? others + warps : (int)others, count = (all + sharing - 1) / sharing, unrolled = P::by_row ? (int)count : 1 };
+        const int lane = threadIdx.x % 32;
+        int first = warp < warps ? warp + others : warp - warps;
+        if (P::by_row) asm volatile("" : "+r"(first));
         Loaded loaded[ahead][most];
         auto row_at = [&](int unit, int i) { return unit / units / 4 * (4 * rows) + unit / units % 4 * 16 + unit % units / P::turns * 64 + i * step + lane / lanes; };
         auto col_at = [&](int unit) { return unit % P::turns * wide + lane % lanes * 8; };
-        int unit = warp < warps ? warp + others : warp - warps;
+        auto ask = [&](int e, int unit) {
+            const int at = count * sharing > all && unit >= all ? first : unit;
+            #pragma unroll
+            for (int i = 0; i < most; i++) loaded[e][i] = load(row_at(at, i), col_at(at));
+        };
         #pragma unroll
-        for (int e = 0; e < ahead; e++) {
-            const int from = unit + e * sharing < all ? unit + e * sharing : unit;
+        for (int e = 0; e < ahead && e < count; e++) ask(e, first + e * sharing);
+        #pragma unroll (unrolled)
+        for (int q = 0; q < count; q++) {
+            const int unit = first + q * sharing, from = unit / units, col = col_at(unit);
+            if (count * sharing > all && unit >= all) break;
+            TC_N(semaphore_wait)(made + from, parity);
             #pragma unroll
-            for (int i = 0; i < most; i++) loaded[e][i] = load(row_at(from, i), col_at(from));
-        }
-        #pragma unroll 1
-        while (unit < all) {
-            #pragma unroll
-            for (int e = 0; e < ahead && unit < all; e++, unit += sharing) {
-                const int from = unit / units, col = col_at(unit), then = unit + ahead * sharing < all ? unit + ahead * sharing : unit;
-                TC_N(semaphore_wait)(made + from, parity);
-                #pragma unroll
-                for (int i = 0; i < each; i++) {
-                    const int r = unit % units / P::turns * 16 + i * step + lane / lanes;
-                    const tc_pack<tc_u16, 8> x = *(const tc_pack<tc_u16, 8> *)&memory[from * size + place(r, col / 8)];
-                    hole(x.at, row_at(unit, i), col, loaded[e][P::by_row ? i : 0]);
-                }
-                #pragma unroll
-                for (int i = 0; i < most; i++) loaded[e][i] = load(row_at(then, i), col_at(then));
-                if (!last && (unit + sharing) / units != from) pass(taken + from);
+            for (int i = 0; i < each; i++) {
+                const int r = unit % units / P::turns * 16 + i * step + lane / lanes;
+                const tc_pack<tc_u16, 8> x = *(const tc_pack<tc_u16, 8> *)&memory[from * size + place(r, col / 8)];
+                hole(x.at, row_at(unit, i), col, loaded[q % ahead][P::by_row ? i : 0]);
             }
+            if (q + ahead < count) ask(q % ahead, unit + ahead * sharing);
+            if (!LAST && (unit + sharing) / units != from) pass(taken + from);
         }
         parity ^= 1;
+    }
+    template <class Load, class Give> __device__ __forceinline__ void results(bool last, Load load, Give hole) {
+        if (last) finish<true>(load, hole);
+        else finish<false>(load, hole);
     }
 };
 
@@ -742,12 +747,13 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
         *((tc_pack<tc_u16, 2> *)&given3[0]) = tc_halves_bf16(o14);
     };
     auto ahead = [&](int r, int p) {
-        const tc_pack<tc_u16, 8> v22 = tc_load((const tc_pack<tc_u16, 8> *)&in2[p]);
-        struct loaded { tc_pack<tc_u16, 8> v22; };
-        return loaded{v22};
+        const tc_words<tc_pack<tc_u16, 8>> w22 = tc_load_words((const tc_pack<tc_u16, 8> *)&in2[p]);
+        struct loaded { tc_words<tc_pack<tc_u16, 8>> w22; };
+        return loaded{w22};
     };
     auto result = [&](int r, int p, const tc_u16 *given4, const decltype(ahead(0, 0)) &loaded) {
-        const auto &[v22] = loaded;
+        const auto &[w22] = loaded;
+        const tc_pack<tc_u16, 8> &v22 = w22.v;
         const tc_pack<tc_u16, 8> v20 = *((const tc_pack<tc_u16, 8> *)&given4[0]);
         tc_pack<float, 8> o27;
         #pragma unroll

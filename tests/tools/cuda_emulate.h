@@ -609,7 +609,7 @@ EMU_FN void emu_aligned(const void *p, size_t size) {
     if ((size_t)p % (size < 16 ? size : 16))
         emu->fail(EMU_ALIGNMENT, emu_at, "an access that is not aligned", p);
 }
-template <class P> EMU_FN P emu_load(const P *p) {
+template <class P> EMU_FN P emu_load_words(const P *p) {
     P v;
     emu_aligned(p, sizeof(P));
     __builtin_memcpy((void *)&v, (const void *)p, sizeof(P));

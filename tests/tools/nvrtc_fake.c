@@ -47,7 +47,7 @@ static const struct {
     {"sqrt_half", IF_ASM},
     {"rsqrt_half", IF_ASM},
     // memory with hints, order
-    {"load", IF_ASM},
+    {"load_words", IF_ASM},
     {"store", IF_ASM},
     {"load_acquire", IF_ASM},
     {"store_release", IF_ASM},
