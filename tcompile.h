@@ -3217,7 +3217,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x1f358b37a19777f5u
+#define TC__BUILD_ID 0x47cd8074c51e586eu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -8108,6 +8108,7 @@ TC_OP_GRADIENT,
 TC_OP_JVP,
 TC_OP_KEEP,
 TC_OP_NO_GRAD,
+TC_OP_FORCE_EAGER,
 TC_OP_CHECKPOINT,
 TC_OP_OWN_GRADIENT,
 TC_OP_BREAK,
@@ -8899,6 +8900,7 @@ static const char*const tc__op_names[TC_OP_TOTAL]={
 "jvp",
 "keep",
 "no_grad",
+"force_eager",
 "checkpoint",
 "own_gradient",
 "break",
@@ -9864,6 +9866,8 @@ TC__OP(EFFECT,-1,0,same,same,0,COUNT,0x0u,0x0u,
 "","")
 TC__OP(EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
 "t on","")
+TC__OP(EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
+"","")
 TC__OP(EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
 "t on","")
 TC__OP(EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
@@ -11083,8 +11087,8 @@ return ok;
 }
 static int tc__is_mark(tc__op op,uint32_t n_in){
 return op==TC_OP_FINISH||op==TC_OP_SHARE||op==TC_OP_NO_GRAD||
-op==TC_OP_CHECKPOINT||op==TC_OP_OWN_GRADIENT||op==TC_OP_END_LOOP||
-(op==TC_OP_BREAK&&!n_in)||tc__is_composite(op);
+op==TC_OP_FORCE_EAGER||op==TC_OP_CHECKPOINT||op==TC_OP_OWN_GRADIENT||
+op==TC_OP_END_LOOP||(op==TC_OP_BREAK&&!n_in)||tc__is_composite(op);
 }
 static int tc__call_infer(tc_ctx*c,const tc__visit*v,const tc__call*k,tc__infer*q){
 tc__meta m[TC__MAX_OPERANDS];
@@ -18171,8 +18175,9 @@ if(!tc__is_recording(f->c))
 return tc__fail(
 f->c,TC_E_STATE,
 "%s: there is no graph to derive outside of a region or function, nor where "
-"they run eagerly (TC_DISABLE, TC_STANCE_FORCE_EAGER, tc_disable_begin); call "
-"it between tc_trace_begin and tc_trace_end",
+"they run eagerly (TC_DISABLE, option disable, tc_disable_begin); call it "
+"between tc_trace_begin and tc_trace_end. To run those without compiling set "
+"TC_STANCE_FORCE_EAGER",
 f->who);
 if(tc__is_arithmetic(f->x.dtype))return 1;
 return tc__fail(
@@ -46370,8 +46375,8 @@ c->too_deep=0;
 tc__theirs_end(c,c->theirs);
 }
 static int tc__threads(const tc_ctx*c){return c->threads;}
-TC__ALWAYS_INLINE int tc__runs_eagerly(const tc_ctx*c){
-return c->defaults.disable||c->stance==TC_STANCE_FORCE_EAGER;
+TC__ALWAYS_INLINE int tc__is_forced(const tc_ctx*c){
+return c->stance==TC_STANCE_FORCE_EAGER;
 }
 static tc__pool*tc__pool_need(tc_ctx*c){
 if(!c->pool)c->pool=tc__pool_open(c,c->threads);
@@ -46414,6 +46419,7 @@ TC__YES,TC__YES,"cuda",TC__NO_FUNCTIONS},
 {"cudagraphs","as cuda, each program on a device as one recorded graph",TC__YES,
 TC__YES,TC__YES,"cuda",TC__NO_FUNCTIONS},
 };
+static const tc__backend*const tc__backend_eager=&tc__backends[0];
 static const tc__backend*const tc__backend_default=&tc__backends[2];
 static const tc__backend*tc__backend_at(const tc_ctx*c,size_t i){
 if(i<TC__COUNT(tc__backends))return&tc__backends[i];
@@ -48228,6 +48234,7 @@ int64_t flag[3];
 char*source;
 size_t source_size;
 const tc__backend*backend;
+int forced;
 tc__foreign*foreign;
 int in_place;
 int apart;
@@ -49607,7 +49614,10 @@ tc__program*p=TC__NEW(c,tc__program);
 if(!p)return NULL;
 uint64_t start=tc__now_ns();
 p->ctx=c;
-p->backend=v->region?(const tc__backend*)v->region->backend:NULL;
+p->forced=v->path.at[0]->op==TC_OP_FORCE_EAGER;
+p->backend=p->forced?tc__backend_eager
+:v->region?(const tc__backend*)v->region->backend
+:NULL;
 p->threads=v->region?v->region->options.threads:0;
 p->numerics=v->region?(int)v->region->options.numerics:TC_NUMERICS_STRICT;
 p->round_each_op=v->region&&v->region->options.round_each_op;
@@ -50647,7 +50657,7 @@ if(r->options.mode==tc__mode_names[i])return modes[i];
 return TC_DEVICE_CHOOSE;
 }
 static int tc__dispatch_start(tc_ctx*c,tc__region*r,tc__program*p){
-(void)tc__may_compile(c,r);
+if(!p->forced)(void)tc__may_compile(c,r);
 for(tc__dispatch*d=p->dispatch;d;d=d->next)d->mode=tc__region_mode(r);
 p->autotune=tc__region_autotune(c,r);
 return tc__dispatch_start_customs(p)&&
@@ -53774,6 +53784,14 @@ k.op=op,k.in=in,k.n_in=n_in,k.site=site;
 if(op!=TC_OP_KEEP&&!tc__visit_share(c,v,site))return NULL;
 return tc__visit_step(c,v,&k);
 }
+static int tc__visit_begin(tc_ctx*c,tc__region*r,tc__site begin){
+if(!tc__visit_open(c,r,begin))return 0;
+tc__visit*v=c->recorder.visit;
+if(!tc__is_forced(c)||tc__region_mark(c,v,TC_OP_FORCE_EAGER,NULL,0,begin))
+return 1;
+v->state=TC__VISIT_FAILED,c->recorder.visit=NULL;
+return 0;
+}
 typedef enum tc__cause{TC__NEW_PATH,TC__NEW_OUTPUTS}tc__cause;
 static void tc__log_recompile(tc_ctx*c,const tc__visit*v,const tc__program*p,
 const tc__step*s,tc__cause why){
@@ -53817,7 +53835,7 @@ return 1;
 static int tc__step_is_ready(const tc__visit*v,const tc__step*s){
 const tc__program*p=(const tc__program*)s->program;
 if(!p||s->generation!=v->region->generation)return 0;
-if(p->backend!=v->region->backend)return 0;
+if(!p->forced&&p->backend!=v->region->backend)return 0;
 if(p->numerics!=(int)v->region->options.numerics)return 0;
 if(p->round_each_op!=v->region->options.round_each_op)return 0;
 if(p->memory_budget!=v->region->options.memory_budget)return 0;
@@ -53985,8 +54003,9 @@ static int tc__break_on(tc_ctx*c,const char*who,const tc_tensor*t,uint32_t n,
 tc__site site){
 tc__visit*v=c->recorder.visit;
 if(c->dry)return tc__fail_dry(c,who);
-v->broken|=v->region->options.fullgraph;
-if(v->region->options.fullgraph)
+int forbidden=v->region->options.fullgraph&&!tc__is_forced(c);
+v->broken|=forbidden;
+if(forbidden)
 return tc__fail(c,TC_E_FULLGRAPH,
 "%s: reads a value inside %s \"%s\", which asked for fullgraph; "
 "move the read behind %s",
@@ -54380,7 +54399,9 @@ return t;
 static int tc__hook_together(tc_ctx*c,const char*who,tc__site site){
 const tc__recorder*r=&c->recorder;
 const tc__values*v=&r->values;
-if(tc__region_is_open(c)||c->lazy||tc__runs_eagerly(c)||v->core.frozen)return 0;
+if(tc__region_is_open(c)||c->lazy||c->defaults.disable||tc__is_forced(c)||
+v->core.frozen)
+return 0;
 if(v->device.count||v->parent||tc__atomic_load32(&v->children))return 0;
 tc__error_mark before=tc__error_now(c);
 tc__region*g=tc__alone_region(c,who,site);
@@ -55141,6 +55162,9 @@ return 0;
 }
 return 1;
 }
+static int tc__fn_always_runs(const tc_fn*f){
+return f->demoted||tc__is_forced(f->ctx);
+}
 static const tc__step*tc__path_has(const tc__visit*v,tc__op op){
 for(size_t i=0;i<v->path.count;i++)
 if(v->path.at[i]->op==op)return v->path.at[i];
@@ -55160,7 +55184,7 @@ return 1;
 static void tc__fn_learn(const tc__fcall*k,tc__visit*v,tc__entry*found){
 tc_fn*f=k->f;
 const tc__step*s;
-if(f->demoted)return;
+if(tc__fn_always_runs(f))return;
 if((s=tc__path_has(v,TC_OP_BREAK))!=NULL){
 tc__fn_demote(f,"it reads a value (tc_item, tc_read, tc_print), or calls the host",
 s->site);
@@ -55193,7 +55217,7 @@ tc_fn*f=k->f;
 tc_ctx*c=f->ctx;
 tc__recorder*r=tc__recorder_of(c);
 c->begun=tc__now_ns(),c->busy=tc__busy_ns(c);
-if(!tc__visit_open(c,f->region,k->site))return 0;
+if(!tc__visit_begin(c,f->region,k->site))return 0;
 tc__visit*v=r->visit;
 tc__snapshots_clear(f);
 uint64_t programs=c->stats.programs,here=tc__here_enter(c);
@@ -55205,7 +55229,7 @@ if(whole)v->state=ok?TC__VISIT_DONE:TC__VISIT_FAILED;
 if(whole&&!ok)tc__refuse_writes(c,v);
 r->visit=NULL,r->depth=0;
 tc__here_leave(c,here);
-f->miss.compiled=c->stats.programs!=programs;
+if(!tc__is_forced(c))f->miss.compiled=c->stats.programs!=programs;
 if(ok)tc__fn_learn(k,v,found);
 ok=ok&&tc__fn_hand_out(k,out);
 tc__visit_clear(c,v,"which ended with the call of a function",k->site);
@@ -55314,7 +55338,7 @@ static int tc__fn_apart(const tc__fcall*k,tc__entry*found,tc_tensor*out){
 tc_tensor few[TC__FEW];
 tc__fcall own=*k;
 uint32_t n=k->n_in+k->n_to;
-if(k->f->demoted)return tc__fn_visit(k,found,out);
+if(tc__fn_always_runs(k->f))return tc__fn_visit(k,found,out);
 tc_tensor*seen=tc__tensors_new(k->f->ctx,few,n);
 int ok=seen&&tc__fn_see_all(k,seen);
 own.seen=seen;
@@ -55338,7 +55362,7 @@ return ok;
 TC__ALWAYS_INLINE int tc__fn_is_part(const tc_fn*f){
 const tc__recorder*r=&f->ctx->recorder;
 return r->visit||(r->skipped|r->disabled|f->options.disable)||
-tc__runs_eagerly(f->ctx);
+f->ctx->defaults.disable;
 }
 static int tc__fn_run(const tc__fcall*k){
 tc_fn*f=k->f;
@@ -55350,12 +55374,14 @@ if(!tc__fn_sign_all(k,NULL,0)){
 if(!tc__fn_bring(k,k->in,k->n_in)||!tc__fn_bring(k,k->to,k->n_to))return 0;
 if(!tc__fn_sign_all(k,NULL,0))return 0;
 }
-tc__entry*e=f->demoted?NULL:tc__entry_find(k);
+tc__entry*e=tc__fn_always_runs(f)?NULL:tc__entry_find(k);
 int skips=e&&e->checked&&!tc__core_of(f->ctx)->refused;
 if(skips&&tc__step_is_ready(tc__entry_visit(f,e),e->leaf))
 return tc__fn_skip(k,e);
+if(!tc__is_forced(f->ctx)){
 tc__miss_find(k,e);
 tc__log_miss(f);
+}
 tc__core*core=tc__core_of(f->ctx);
 const char*was=core->unseen;
 core->unseen=e||f->demoted?was:f->name;
@@ -55983,7 +56009,7 @@ tc_ctx*c=f->ctx;
 if(!e||!e->quick.serial||!e->leaf->program)return 0;
 if(e->quick.serial!=((const tc__program*)e->leaf->program)->serial)return 0;
 if(e->n_in!=k->n_in||e->n_to!=k->n_to||e->n_out!=k->n_out)return 0;
-if(tc__fn_is_part(f)||tc__core_of(c)->refused)return 0;
+if(tc__fn_is_part(f)||tc__is_forced(c)||tc__core_of(c)->refused)return 0;
 if(tc__atomic_load64(&tc__core_of(c)->user))
 return 0;
 if(!tc__entry_lexical_holds(f,e))return 0;
@@ -57390,7 +57416,7 @@ if(s->op==TC_OP_BREAK)
 tc__explain_break(t,v,s);
 else
 tc__put(t,"the end of the %s",tc__region_kind(v->region));
-tc__put(t,"\n");
+tc__put(t,p->forced?", op by op: TC_STANCE_FORCE_EAGER\n":"\n");
 tc__explain_guards(t,v);
 tc__put(t,"\n");
 tc__explain_graph(t,p);
@@ -58621,7 +58647,7 @@ if(tc__begins_outermost(r)){
 c->here_before=tc__here_enter(c),c->lexical_before=c->recorder.lexical;
 c->around=tc__unit_begin(c);
 }
-if(r->visit||r->skipped||r->disabled||tc__runs_eagerly(c)||
+if(r->visit||r->skipped||r->disabled||c->defaults.disable||
 (options&&options->disable==1)){
 if(r->visit)
 tc__inner_begin(c,name,site);
@@ -58634,7 +58660,7 @@ tc__region*g=tc__region_find(c,name,site,0);
 if(!g||!tc__region_options(c,g,"tc_trace_begin",options))
 return tc__begin_failed(c);
 c->begun=tc__now_ns(),c->busy=tc__busy_ns(c);
-return tc__visit_open(c,g,site)?TC_OK:tc__begin_failed(c);
+return tc__visit_begin(c,g,site)?TC_OK:tc__begin_failed(c);
 }
 TCDEF tc_status tc_trace_begin_at(tc_ctx*c,const char*name,const tc_options*options,
 const char*file,int line){
@@ -59151,7 +59177,7 @@ size_t room=(size_t)n_in+(size_t)n_out;
 tc_tensor*t=TC__NEW_ARRAY(c,tc_tensor,room);
 int made=0,ok=t!=NULL;
 for(;ok&&made<n_in;made+=ok)ok=tc__precompile_input(c,&in[made],&t[made]);
-int eager=tc__fn_is_part(f);
+int eager=tc__fn_is_part(f)||tc__is_forced(c);
 ok=ok&&(eager||tc__precompile_calls(f,t,n_in,t+n_in,n_out,file,line));
 while(made--)tc__precompile_free(c,t[made],file,line);
 if(t)TC__FREE_ARRAY(c,t,room);
@@ -67160,6 +67186,7 @@ TC__COLS_bits(TC__LN,BITWISE_NOT),
 {NULL},
 {NULL},
 {NULL},
+{NULL},
 };
 static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC_DTYPE_COUNT]={
 TC__COLS_promote(TC__FN,ADD),
@@ -67182,6 +67209,7 @@ TC__COLS_promote(TC__FN,MINIMUM),
 {NULL},
 TC__COLS_logic(TC__FN,LOGICAL_AND),
 TC__COLS_logic(TC__FN,LOGICAL_OR),
+{NULL},
 {NULL},
 {NULL},
 {NULL},

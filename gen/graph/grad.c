@@ -7,8 +7,9 @@ static int tc__grad_check(const tc__api *f) {
         return tc__fail(
             f->c, TC_E_STATE,
             "%s: there is no graph to derive outside of a region or function, nor where "
-            "they run eagerly (TC_DISABLE, TC_STANCE_FORCE_EAGER, tc_disable_begin); call "
-            "it between tc_trace_begin and tc_trace_end",
+            "they run eagerly (TC_DISABLE, option disable, tc_disable_begin); call it "
+            "between tc_trace_begin and tc_trace_end. To run those without compiling set "
+            "TC_STANCE_FORCE_EAGER",
             f->who);
     if (tc__is_arithmetic(f->x.dtype)) return 1;
     return tc__fail(

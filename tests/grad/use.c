@@ -763,14 +763,20 @@ BOTH(an_error_in_a_function) {
     }
 }
 
-// Regions that record nothing have no graph.
+// Regions that record nothing have no graph; the error names the stance that records and compiles nothing.
 BOTH(without_a_graph) {
     tc_tensor x = line(tc, 4, 1, 1), g;
-    tc_set_stance(tc, TC_STANCE_FORCE_EAGER);
-    BEGIN("forced");
-    CHECK_EQ(GRAD(sum_of_squares(x), x, g), TC_E_STATE);
-    CHECK_EQ(tc_trace_end(tc), TC_E_STATE);
-    ERROR(TC_E_STATE, "no graph to derive");
-    tc_set_stance(tc, TC_STANCE_DEFAULT);
+    tc_options disabled = tc_options_default();
+    disabled.disable = 1;
+    for (int way = 0; way < 2; way++) {
+        if (way) tc_disable_begin(tc);
+        tc_trace_begin_at(tc, "disabled", way ? NULL : &disabled, "test.c", 2);
+        CHECK_EQ(GRAD(sum_of_squares(x), x, g), TC_E_STATE);
+        CHECK_EQ(tc_trace_end(tc), TC_E_STATE);
+        ERROR(TC_E_STATE, "no graph to derive");
+        if (way) CHECK_EQ(tc_disable_end(tc), TC_OK);
+        CHECK_EQ(GRAD(sum_of_squares(x), x, g), TC_E_STATE);
+        ERROR(TC_E_STATE, "set TC_STANCE_FORCE_EAGER");
+    }
     works(tc);
 }
