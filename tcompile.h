@@ -3217,7 +3217,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x47cd8074c51e586eu
+#define TC__BUILD_ID 0xee54a2d44be7c6bfu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -8211,7 +8211,7 @@ TC__CARRIED_LOOP=0,TC__CARRIED_NUMBER=1,
 TC__STACKED_LOOP=0,
 TC__LOOP_LOOP=0,TC__LOOP_TIMES=1,TC__LOOP_GO=2,TC__LOOP_COUNT=3,
 TC__END_LOOP_OUTER=0,
-TC__GRADIENT_LENIENT=0,
+TC__DERIVE_WRT=0,
 TC__NO_GRAD_ON=0,
 TC__CHECKPOINT_ON=0,
 TC__OWN_GRADIENT_GIVEN=0,
@@ -9859,9 +9859,9 @@ TC__OP(EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
 TC__OP(EFFECT,-1,1,same,assign,0,COUNT,0x0u,0x0u,
 "","")
 TC__OP(DERIVE,-1,0,same,same,0,COUNT,0x0u,0x0u,
-"t lenient","")
+"t wrt","")
 TC__OP(DERIVE,-1,0,same,same,0,COUNT,0x0u,0x0u,
-"","")
+"t wrt","")
 TC__OP(EFFECT,-1,0,same,same,0,COUNT,0x0u,0x0u,
 "","")
 TC__OP(EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
@@ -18333,11 +18333,12 @@ int ok=tc__own_gradients(f,&n);
 tc__needs_close(&n,f->c);
 return ok;
 }
+enum{TC__WRT_NONE=-1};
 static tc_tensor tc__gradient(const tc__api*f,tc_tensor y,tc_tensor v,tc_tensor x,
-int64_t lenient){
+int64_t number){
 tc_tensor in[3];
 in[0]=x,in[1]=y,in[2]=v;
-return tc__prim_n(f,TC_OP_GRADIENT,in,v.id?3:2,&lenient,1);
+return tc__prim_n(f,TC_OP_GRADIENT,in,v.id?3:2,&number,1);
 }
 static tc_status tc__grad_all(const char*who,tc_tensor y,const tc_tensor*v,
 const tc_tensor*wrt,int n,tc_tensor*out,const char*file,
@@ -18349,7 +18350,7 @@ int ok=tc__grad_check(&f)&&
 (v?tc__weights_check(&f,"v","y",*v):tc__loss_check(&f))&&
 tc__wrt_check(&f,wrt,n,out)&&tc__owns_of(&f,y);
 for(int i=0;i<n&&ok;i++){
-out[i]=tc__gradient(&f,y,v?*v:tc__null(),wrt[i],0);
+out[i]=tc__gradient(&f,y,v?*v:tc__null(),wrt[i],i);
 ok=out[i].id!=0;
 }
 tc_status s=tc__unit_end(f.c,outer,ok);
@@ -18376,7 +18377,8 @@ snprintf(name,sizeof name,"t[%d]",i),snprintf(of,sizeof of,"wrt[%d]",i);
 if(!tc__api_about(f,&inner,wrt[i])||!tc__weights_check(&inner,name,of,t[i]))
 return tc__null();
 in[0]=y,in[1]=wrt[i],in[2]=t[i];
-tc_tensor part=tc__prim_n(f,TC_OP_JVP,in,3,NULL,0);
+int64_t number=i;
+tc_tensor part=tc__prim_n(f,TC_OP_JVP,in,3,&number,1);
 if(!part.id)return part;
 sum=i?tc_add_at(sum,part,f->file,f->line):part;
 }
@@ -18434,7 +18436,7 @@ tc_tensor x=n->v->external.at[i].handle,grad;
 const tc__tensor*t=n->external[i]&&x.id?tc__tensor_find(f->c,x):NULL;
 grad.id=t?t->grad:0;
 if(!grad.id)continue;
-tc_tensor g=tc__gradient(f,loss,tc__null(),x,1);
+tc_tensor g=tc__gradient(f,loss,tc__null(),x,TC__WRT_NONE);
 if(!g.id||!tc_add__at(grad,g,f->file,f->line).id)return 0;
 given++;
 }
@@ -21469,7 +21471,9 @@ return out;
 }
 static tc__node*tc__fail_gradient(tc__builder*b,const tc__step*s,const tc__node*x){
 const tc__derive*d=&b->derive;
-char place[160]="",dims[160],called[100];
+char place[160]="",dims[160],called[100],by[40]="the ";
+int64_t number=s->attr[TC__DERIVE_WRT];
+if(number>=0)snprintf(by,sizeof by,"wrt[%lld], the ",(long long)number);
 const char*who=s->call?s->call:"tc_grad",*dtype=tc__dtype(x->dtype)->name;
 tc__meta m;
 memset(&m,0,sizeof m);
@@ -21480,18 +21484,18 @@ tc__dims_text(&m,dims);
 if(x->id>=d->n||!(d->how[x->id]&TC__REFUSED)){
 tc__fail(
 b->ctx,TC_E_ARG,
-"%s: what is derived does not depend on the %s%s that it is derived by; is "
-"it the one that was used, and not written in place since?",
-who,dtype,dims);
+"%s: what is derived does not depend on %s%s%s that it is derived by; is it "
+"the one that was used, and not written in place since?",
+who,by,dtype,dims);
 return NULL;
 }
 if(d->why->from&&d->why->from->site.file)
 snprintf(place,sizeof place,", at %.100s:%d",d->why->from->site.file,
 d->why->from->site.line);
 tc__fail(b->ctx,TC_E_UNSUPPORTED,
-"%s: the way to the %s%s is through %s%s, which has no derivative; tc_detach "
+"%s: the way to %s%s%s is through %s%s, which has no derivative; tc_detach "
 "it, or give a custom op its gradient",
-who,dtype,dims,tc__node_called(b->ctx,d->why,called),place);
+who,by,dtype,dims,tc__node_called(b->ctx,d->why,called),place);
 return NULL;
 }
 static const tc__node*tc__without_wrt(const tc__builder*b,const tc__node*n){
@@ -21576,7 +21580,7 @@ if(s->n_in<=2)v=tc__make_number(b->g,y,1);
 if(!v)return NULL;
 int derived=d->g&&d->y==y->id&&d->v==v->id;
 if(!derived&&!tc__build_adjoints(b,d,y,v,1))return NULL;
-return tc__build_adjoint(b,s,x,s->attr[TC__GRADIENT_LENIENT]!=0);
+return tc__build_adjoint(b,s,x,s->attr[TC__DERIVE_WRT]<0);
 }
 static tc__node*tc__build_jvp(tc__builder*b,const tc__step*s){
 tc__derive d;
