@@ -322,6 +322,7 @@
 //                          times of kernels, bytes, share of what the memory can do
 //     tc_profile_trace     the events as a file for ui.perfetto.dev
 //     tc_stats_get         counters and times of the context
+//     tc_set_stance        under TC_STANCE_FORCE_EAGER all runs op by op, gradients too: is it the compiler, or your code?
 //     TC_LOGS=recompiles   why something was compiled again; TC_LOGS=output_code: the kernels as C, under the
 //                          lines they are of
 //
@@ -831,7 +832,7 @@ TCDEF tc_status tc_manual_seed(tc_ctx *tc, uint64_t seed);
 // memory: a write to one shows in the other. reshape and flatten copy where strides cannot tell the new
 // sizes. All others have memory of their own, row-major, even where nothing moves.
 // Behind the end of a region or call that holds for views of tensors from outside. A view of what was computed in it
-// shows that as it was at the end, mostly in memory of its own, row-major; eager code (TC_STANCE_FORCE_EAGER) shares
+// shows that as it was at the end, mostly in memory of its own, row-major; eager code (tc_disable_begin) shares
 // it. So make a view that is to show later writes behind the end.
 
 // New sizes, elements in row-major order; one size may be -1. TC_E_SHAPE: the counts
@@ -1676,9 +1677,17 @@ TCDEF tc_tensor tc_keep_at(tc_tensor t, const char *file, int line);
 // ---- stances ----
 
 // What regions and functions of a context do when there is no program for what they are given.
+//
+// TC_STANCE_FORCE_EAGER tells whether it is the compiler or your code: what is recorded runs op by op in the
+// interpreter, gradients and writes in place as ever, with the bits of the other stances (of halves under option
+// round_each_op; not of TC_NUMERICS_FAST). No code is made for the host, nor is what there is used, but for a custom
+// op that is nothing but c_source; it stays for other stances, so a training loop may go back and forth. A body
+// runs at every call. On a device, which has no interpreter, each op is a kernel of its own. There fullgraph
+// allows reads, recompile_limit counts nothing, "max-autotune" measures nothing and registered backends are not asked.
+// Code that is not to be recorded at all, and has no gradients, is disabled: option disable, TC_DISABLE, tc_disable_begin.
 typedef enum tc_stance {
     TC_STANCE_DEFAULT,             // compile one
-    TC_STANCE_FORCE_EAGER,         // nothing is recorded or compiled: every op runs at once
+    TC_STANCE_FORCE_EAGER,         // run each op by itself, also where there is one
     TC_STANCE_EAGER_ON_RECOMPILE,  // run it in the interpreter; what is compiled is used
     TC_STANCE_FAIL_ON_RECOMPILE,   // TC_E_RECOMPILE, inputs unmodified
     TC_STANCE_EAGER_THEN_COMPILE   // run it in the interpreter while threads in the background
@@ -1910,7 +1919,7 @@ typedef enum tc_numerics {
 // else its default.
 struct tc_options {
     int fullgraph;           // 1 = a graph break (reading a value inside the region) is an error
-    int disable;             // 1 = the region runs eagerly
+    int disable;             // 1 = nothing of the region is recorded: every op runs at once
     tc_dynamic dynamic;
     int recompile_limit;     // programs of one region or function that are compiled; those after it
                              // are interpreted, with the same results. 0 = 16
@@ -2026,8 +2035,8 @@ TCDEF tc_status tc_eval_at(tc_ctx *c, const tc_tensor *list, int n, const char *
 // Makes and compiles the program of f for inputs of these dtypes and sizes (row-major, each in memory of
 // its own), without data: nothing runs. The body is called twice, as by the first two calls. With
 // several sizes of one dimension, one after the other, the program for all of them is made. Where
-// compiling is left to the background, tc_wait_compiled waits for it; where f runs eagerly there is
-// nothing to do, and its body is not called. TC_E_NULL; TC_E_ARG (a spec);
+// compiling is left to the background, tc_wait_compiled waits for it; where f runs eagerly, or op by
+// op (TC_STANCE_FORCE_EAGER), there is nothing to do, and its body is not called. TC_E_NULL; TC_E_ARG (a spec);
 // TC_E_STATE (inside a region; the body reads values); and what tc_call gives.
 TCDEF tc_status tc_precompile_at(tc_fn *f, const tc_spec *in, int n_in, int n_out, const char *file,
                                  int line);
@@ -2488,8 +2497,8 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 // ---- gen/api/grad.h -----------------------------------------------------
 // ---- gradients: reverse-mode derivatives of what a region or a function computes ----
 // They are part of the program: forward and backward are one graph, fused and compiled together, and what they
-// give can be derived again. Outside of regions and functions, and where these run eagerly (TC_DISABLE,
-// TC_STANCE_FORCE_EAGER, tc_disable_begin), they are an error (TC_E_STATE) that says so.
+// give can be derived again. Outside of regions and functions, and where these run eagerly (TC_DISABLE, option
+// disable, tc_disable_begin), they are an error (TC_E_STATE) that says so; TC_STANCE_FORCE_EAGER runs them op by op.
 // Writes in place, views, functions in functions and run-time sizes are seen through; a view made outside is a tensor
 // of its own: what is computed from it is not derived by what it shows. An op that rounds to
 // integers, compares or sorts indices passes nothing on; floor, sign and the like pass 0 on, as PyTorch has it.
@@ -3217,7 +3226,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xee54a2d44be7c6bfu
+#define TC__BUILD_ID 0xb2d22ba318792fb7u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)

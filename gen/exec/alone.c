@@ -4,7 +4,7 @@
 // its programs are for one set of sizes, few, and keep no memory.
 //
 // softmax, norms, losses and the like are 2 to 4 times as fast so, small ones as well
-// (`bench eager_ops`). The stance force_eager runs primitives one by one: the oracle of
+// (`bench eager_ops`). TC_STANCE_FORCE_EAGER runs primitives one by one: the oracle of
 // tests/region/together.c.
 
 enum {
