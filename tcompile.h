@@ -3226,7 +3226,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xb2d22ba318792fb7u
+#define TC__BUILD_ID 0x18bae6b8d7f172f6u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -53251,7 +53251,7 @@ return tc__fail(p->ctx,TC_E_DEVICE,
 o->op.name,tc__device_name(p->ctx,l->group->target.device));
 }
 static int tc__program_compiles(const tc__program*p){
-const tc__backend*b=p->backend;
+const tc__backend*b=p->forced?NULL:p->backend;
 const char*name=p->ctx->defaults.backend;
 if(!b&&name)b=tc__backend_find(p->ctx,name,strlen(name));
 return TC__JIT&&(b?b->compile:1);
