@@ -322,6 +322,7 @@
 //                          times of kernels, bytes, share of what the memory can do
 //     tc_profile_trace     the events as a file for ui.perfetto.dev
 //     tc_stats_get         counters and times of the context
+//     tc_set_stance        under TC_STANCE_FORCE_EAGER all runs op by op, gradients too: is it the compiler, or your code?
 //     TC_LOGS=recompiles   why something was compiled again; TC_LOGS=output_code: the kernels as C, under the
 //                          lines they are of
 //
@@ -831,7 +832,7 @@ TCDEF tc_status tc_manual_seed(tc_ctx *tc, uint64_t seed);
 // memory: a write to one shows in the other. reshape and flatten copy where strides cannot tell the new
 // sizes. All others have memory of their own, row-major, even where nothing moves.
 // Behind the end of a region or call that holds for views of tensors from outside. A view of what was computed in it
-// shows that as it was at the end, mostly in memory of its own, row-major; eager code (TC_STANCE_FORCE_EAGER) shares
+// shows that as it was at the end, mostly in memory of its own, row-major; eager code (tc_disable_begin) shares
 // it. So make a view that is to show later writes behind the end.
 
 // New sizes, elements in row-major order; one size may be -1. TC_E_SHAPE: the counts
@@ -1676,9 +1677,17 @@ TCDEF tc_tensor tc_keep_at(tc_tensor t, const char *file, int line);
 // ---- stances ----
 
 // What regions and functions of a context do when there is no program for what they are given.
+//
+// TC_STANCE_FORCE_EAGER tells whether it is the compiler or your code: what is recorded runs op by op in the
+// interpreter, gradients and writes in place as ever, with the bits of the other stances (of halves under option
+// round_each_op; not of TC_NUMERICS_FAST). No code is made for the host, nor is what there is used, but for a custom
+// op that is nothing but c_source; it stays for other stances, so a training loop may go back and forth. A body
+// runs at every call. On a device, which has no interpreter, each op is a kernel of its own. There fullgraph
+// allows reads, recompile_limit counts nothing, "max-autotune" measures nothing and registered backends are not asked.
+// Code that is not to be recorded at all, and has no gradients, is disabled: option disable, TC_DISABLE, tc_disable_begin.
 typedef enum tc_stance {
     TC_STANCE_DEFAULT,             // compile one
-    TC_STANCE_FORCE_EAGER,         // nothing is recorded or compiled: every op runs at once
+    TC_STANCE_FORCE_EAGER,         // run each op by itself, also where there is one
     TC_STANCE_EAGER_ON_RECOMPILE,  // run it in the interpreter; what is compiled is used
     TC_STANCE_FAIL_ON_RECOMPILE,   // TC_E_RECOMPILE, inputs unmodified
     TC_STANCE_EAGER_THEN_COMPILE   // run it in the interpreter while threads in the background
@@ -1910,7 +1919,7 @@ typedef enum tc_numerics {
 // else its default.
 struct tc_options {
     int fullgraph;           // 1 = a graph break (reading a value inside the region) is an error
-    int disable;             // 1 = the region runs eagerly
+    int disable;             // 1 = nothing of the region is recorded: every op runs at once
     tc_dynamic dynamic;
     int recompile_limit;     // programs of one region or function that are compiled; those after it
                              // are interpreted, with the same results. 0 = 16
@@ -2026,8 +2035,8 @@ TCDEF tc_status tc_eval_at(tc_ctx *c, const tc_tensor *list, int n, const char *
 // Makes and compiles the program of f for inputs of these dtypes and sizes (row-major, each in memory of
 // its own), without data: nothing runs. The body is called twice, as by the first two calls. With
 // several sizes of one dimension, one after the other, the program for all of them is made. Where
-// compiling is left to the background, tc_wait_compiled waits for it; where f runs eagerly there is
-// nothing to do, and its body is not called. TC_E_NULL; TC_E_ARG (a spec);
+// compiling is left to the background, tc_wait_compiled waits for it; where f runs eagerly, or op by
+// op (TC_STANCE_FORCE_EAGER), there is nothing to do, and its body is not called. TC_E_NULL; TC_E_ARG (a spec);
 // TC_E_STATE (inside a region; the body reads values); and what tc_call gives.
 TCDEF tc_status tc_precompile_at(tc_fn *f, const tc_spec *in, int n_in, int n_out, const char *file,
                                  int line);
@@ -2488,8 +2497,8 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 // ---- gen/api/grad.h -----------------------------------------------------
 // ---- gradients: reverse-mode derivatives of what a region or a function computes ----
 // They are part of the program: forward and backward are one graph, fused and compiled together, and what they
-// give can be derived again. Outside of regions and functions, and where these run eagerly (TC_DISABLE,
-// TC_STANCE_FORCE_EAGER, tc_disable_begin), they are an error (TC_E_STATE) that says so.
+// give can be derived again. Outside of regions and functions, and where these run eagerly (TC_DISABLE, option
+// disable, tc_disable_begin), they are an error (TC_E_STATE) that says so; TC_STANCE_FORCE_EAGER runs them op by op.
 // Writes in place, views, functions in functions and run-time sizes are seen through; a view made outside is a tensor
 // of its own: what is computed from it is not derived by what it shows. An op that rounds to
 // integers, compares or sorts indices passes nothing on; floor, sign and the like pass 0 on, as PyTorch has it.
@@ -3217,7 +3226,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x13d9e25beaaa0193u
+#define TC__BUILD_ID 0x5e2da3ee351bc5a6u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -8108,6 +8117,7 @@ TC_OP_GRADIENT,
 TC_OP_JVP,
 TC_OP_KEEP,
 TC_OP_NO_GRAD,
+TC_OP_FORCE_EAGER,
 TC_OP_CHECKPOINT,
 TC_OP_OWN_GRADIENT,
 TC_OP_BREAK,
@@ -8210,7 +8220,7 @@ TC__CARRIED_LOOP=0,TC__CARRIED_NUMBER=1,
 TC__STACKED_LOOP=0,
 TC__LOOP_LOOP=0,TC__LOOP_TIMES=1,TC__LOOP_GO=2,TC__LOOP_COUNT=3,
 TC__END_LOOP_OUTER=0,
-TC__GRADIENT_LENIENT=0,
+TC__DERIVE_WRT=0,
 TC__NO_GRAD_ON=0,
 TC__CHECKPOINT_ON=0,
 TC__OWN_GRADIENT_GIVEN=0,
@@ -8899,6 +8909,7 @@ static const char*const tc__op_names[TC_OP_TOTAL]={
 "jvp",
 "keep",
 "no_grad",
+"force_eager",
 "checkpoint",
 "own_gradient",
 "break",
@@ -9857,13 +9868,15 @@ TC__OP(EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
 TC__OP(EFFECT,-1,1,same,assign,0,COUNT,0x0u,0x0u,
 "","")
 TC__OP(DERIVE,-1,0,same,same,0,COUNT,0x0u,0x0u,
-"t lenient","")
+"t wrt","")
 TC__OP(DERIVE,-1,0,same,same,0,COUNT,0x0u,0x0u,
-"","")
+"t wrt","")
 TC__OP(EFFECT,-1,0,same,same,0,COUNT,0x0u,0x0u,
 "","")
 TC__OP(EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
 "t on","")
+TC__OP(EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
+"","")
 TC__OP(EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
 "t on","")
 TC__OP(EFFECT,-1,0,attr,none,0,COUNT,0x0u,0x0u,
@@ -11083,8 +11096,8 @@ return ok;
 }
 static int tc__is_mark(tc__op op,uint32_t n_in){
 return op==TC_OP_FINISH||op==TC_OP_SHARE||op==TC_OP_NO_GRAD||
-op==TC_OP_CHECKPOINT||op==TC_OP_OWN_GRADIENT||op==TC_OP_END_LOOP||
-(op==TC_OP_BREAK&&!n_in)||tc__is_composite(op);
+op==TC_OP_FORCE_EAGER||op==TC_OP_CHECKPOINT||op==TC_OP_OWN_GRADIENT||
+op==TC_OP_END_LOOP||(op==TC_OP_BREAK&&!n_in)||tc__is_composite(op);
 }
 static int tc__call_infer(tc_ctx*c,const tc__visit*v,const tc__call*k,tc__infer*q){
 tc__meta m[TC__MAX_OPERANDS];
@@ -18171,8 +18184,9 @@ if(!tc__is_recording(f->c))
 return tc__fail(
 f->c,TC_E_STATE,
 "%s: there is no graph to derive outside of a region or function, nor where "
-"they run eagerly (TC_DISABLE, TC_STANCE_FORCE_EAGER, tc_disable_begin); call "
-"it between tc_trace_begin and tc_trace_end",
+"they run eagerly (TC_DISABLE, option disable, tc_disable_begin); call it "
+"between tc_trace_begin and tc_trace_end. To run those without compiling set "
+"TC_STANCE_FORCE_EAGER",
 f->who);
 if(tc__is_arithmetic(f->x.dtype))return 1;
 return tc__fail(
@@ -18328,11 +18342,12 @@ int ok=tc__own_gradients(f,&n);
 tc__needs_close(&n,f->c);
 return ok;
 }
+enum{TC__WRT_NONE=-1};
 static tc_tensor tc__gradient(const tc__api*f,tc_tensor y,tc_tensor v,tc_tensor x,
-int64_t lenient){
+int64_t number){
 tc_tensor in[3];
 in[0]=x,in[1]=y,in[2]=v;
-return tc__prim_n(f,TC_OP_GRADIENT,in,v.id?3:2,&lenient,1);
+return tc__prim_n(f,TC_OP_GRADIENT,in,v.id?3:2,&number,1);
 }
 static tc_status tc__grad_all(const char*who,tc_tensor y,const tc_tensor*v,
 const tc_tensor*wrt,int n,tc_tensor*out,const char*file,
@@ -18344,7 +18359,7 @@ int ok=tc__grad_check(&f)&&
 (v?tc__weights_check(&f,"v","y",*v):tc__loss_check(&f))&&
 tc__wrt_check(&f,wrt,n,out)&&tc__owns_of(&f,y);
 for(int i=0;i<n&&ok;i++){
-out[i]=tc__gradient(&f,y,v?*v:tc__null(),wrt[i],0);
+out[i]=tc__gradient(&f,y,v?*v:tc__null(),wrt[i],i);
 ok=out[i].id!=0;
 }
 tc_status s=tc__unit_end(f.c,outer,ok);
@@ -18371,7 +18386,8 @@ snprintf(name,sizeof name,"t[%d]",i),snprintf(of,sizeof of,"wrt[%d]",i);
 if(!tc__api_about(f,&inner,wrt[i])||!tc__weights_check(&inner,name,of,t[i]))
 return tc__null();
 in[0]=y,in[1]=wrt[i],in[2]=t[i];
-tc_tensor part=tc__prim_n(f,TC_OP_JVP,in,3,NULL,0);
+int64_t number=i;
+tc_tensor part=tc__prim_n(f,TC_OP_JVP,in,3,&number,1);
 if(!part.id)return part;
 sum=i?tc_add_at(sum,part,f->file,f->line):part;
 }
@@ -18429,7 +18445,7 @@ tc_tensor x=n->v->external.at[i].handle,grad;
 const tc__tensor*t=n->external[i]&&x.id?tc__tensor_find(f->c,x):NULL;
 grad.id=t?t->grad:0;
 if(!grad.id)continue;
-tc_tensor g=tc__gradient(f,loss,tc__null(),x,1);
+tc_tensor g=tc__gradient(f,loss,tc__null(),x,TC__WRT_NONE);
 if(!g.id||!tc_add__at(grad,g,f->file,f->line).id)return 0;
 given++;
 }
@@ -21464,7 +21480,9 @@ return out;
 }
 static tc__node*tc__fail_gradient(tc__builder*b,const tc__step*s,const tc__node*x){
 const tc__derive*d=&b->derive;
-char place[160]="",dims[160],called[100];
+char place[160]="",dims[160],called[100],by[40]="the ";
+int64_t number=s->attr[TC__DERIVE_WRT];
+if(number>=0)snprintf(by,sizeof by,"wrt[%lld], the ",(long long)number);
 const char*who=s->call?s->call:"tc_grad",*dtype=tc__dtype(x->dtype)->name;
 tc__meta m;
 memset(&m,0,sizeof m);
@@ -21475,18 +21493,18 @@ tc__dims_text(&m,dims);
 if(x->id>=d->n||!(d->how[x->id]&TC__REFUSED)){
 tc__fail(
 b->ctx,TC_E_ARG,
-"%s: what is derived does not depend on the %s%s that it is derived by; is "
-"it the one that was used, and not written in place since?",
-who,dtype,dims);
+"%s: what is derived does not depend on %s%s%s that it is derived by; is it "
+"the one that was used, and not written in place since?",
+who,by,dtype,dims);
 return NULL;
 }
 if(d->why->from&&d->why->from->site.file)
 snprintf(place,sizeof place,", at %.100s:%d",d->why->from->site.file,
 d->why->from->site.line);
 tc__fail(b->ctx,TC_E_UNSUPPORTED,
-"%s: the way to the %s%s is through %s%s, which has no derivative; tc_detach "
+"%s: the way to %s%s%s is through %s%s, which has no derivative; tc_detach "
 "it, or give a custom op its gradient",
-who,dtype,dims,tc__node_called(b->ctx,d->why,called),place);
+who,by,dtype,dims,tc__node_called(b->ctx,d->why,called),place);
 return NULL;
 }
 static const tc__node*tc__without_wrt(const tc__builder*b,const tc__node*n){
@@ -21571,7 +21589,7 @@ if(s->n_in<=2)v=tc__make_number(b->g,y,1);
 if(!v)return NULL;
 int derived=d->g&&d->y==y->id&&d->v==v->id;
 if(!derived&&!tc__build_adjoints(b,d,y,v,1))return NULL;
-return tc__build_adjoint(b,s,x,s->attr[TC__GRADIENT_LENIENT]!=0);
+return tc__build_adjoint(b,s,x,s->attr[TC__DERIVE_WRT]<0);
 }
 static tc__node*tc__build_jvp(tc__builder*b,const tc__step*s){
 tc__derive d;
@@ -46397,8 +46415,8 @@ c->too_deep=0;
 tc__theirs_end(c,c->theirs);
 }
 static int tc__threads(const tc_ctx*c){return c->threads;}
-TC__ALWAYS_INLINE int tc__runs_eagerly(const tc_ctx*c){
-return c->defaults.disable||c->stance==TC_STANCE_FORCE_EAGER;
+TC__ALWAYS_INLINE int tc__is_forced(const tc_ctx*c){
+return c->stance==TC_STANCE_FORCE_EAGER;
 }
 static tc__pool*tc__pool_need(tc_ctx*c){
 if(!c->pool)c->pool=tc__pool_open(c,c->threads);
@@ -46441,6 +46459,7 @@ TC__YES,TC__YES,"cuda",TC__NO_FUNCTIONS},
 {"cudagraphs","as cuda, each program on a device as one recorded graph",TC__YES,
 TC__YES,TC__YES,"cuda",TC__NO_FUNCTIONS},
 };
+static const tc__backend*const tc__backend_eager=&tc__backends[0];
 static const tc__backend*const tc__backend_default=&tc__backends[2];
 static const tc__backend*tc__backend_at(const tc_ctx*c,size_t i){
 if(i<TC__COUNT(tc__backends))return&tc__backends[i];
@@ -48255,6 +48274,7 @@ int64_t flag[3];
 char*source;
 size_t source_size;
 const tc__backend*backend;
+int forced;
 tc__foreign*foreign;
 int in_place;
 int apart;
@@ -49634,7 +49654,10 @@ tc__program*p=TC__NEW(c,tc__program);
 if(!p)return NULL;
 uint64_t start=tc__now_ns();
 p->ctx=c;
-p->backend=v->region?(const tc__backend*)v->region->backend:NULL;
+p->forced=v->path.at[0]->op==TC_OP_FORCE_EAGER;
+p->backend=p->forced?tc__backend_eager
+:v->region?(const tc__backend*)v->region->backend
+:NULL;
 p->threads=v->region?v->region->options.threads:0;
 p->numerics=v->region?(int)v->region->options.numerics:TC_NUMERICS_STRICT;
 p->round_each_op=v->region&&v->region->options.round_each_op;
@@ -50674,7 +50697,7 @@ if(r->options.mode==tc__mode_names[i])return modes[i];
 return TC_DEVICE_CHOOSE;
 }
 static int tc__dispatch_start(tc_ctx*c,tc__region*r,tc__program*p){
-(void)tc__may_compile(c,r);
+if(!p->forced)(void)tc__may_compile(c,r);
 for(tc__dispatch*d=p->dispatch;d;d=d->next)d->mode=tc__region_mode(r);
 p->autotune=tc__region_autotune(c,r);
 return tc__dispatch_start_customs(p)&&
@@ -53255,7 +53278,7 @@ return tc__fail(p->ctx,TC_E_DEVICE,
 o->op.name,tc__device_name(p->ctx,l->group->target.device));
 }
 static int tc__program_compiles(const tc__program*p){
-const tc__backend*b=p->backend;
+const tc__backend*b=p->forced?NULL:p->backend;
 const char*name=p->ctx->defaults.backend;
 if(!b&&name)b=tc__backend_find(p->ctx,name,strlen(name));
 return TC__JIT&&(b?b->compile:1);
@@ -53801,6 +53824,14 @@ k.op=op,k.in=in,k.n_in=n_in,k.site=site;
 if(op!=TC_OP_KEEP&&!tc__visit_share(c,v,site))return NULL;
 return tc__visit_step(c,v,&k);
 }
+static int tc__visit_begin(tc_ctx*c,tc__region*r,tc__site begin){
+if(!tc__visit_open(c,r,begin))return 0;
+tc__visit*v=c->recorder.visit;
+if(!tc__is_forced(c)||tc__region_mark(c,v,TC_OP_FORCE_EAGER,NULL,0,begin))
+return 1;
+v->state=TC__VISIT_FAILED,c->recorder.visit=NULL;
+return 0;
+}
 typedef enum tc__cause{TC__NEW_PATH,TC__NEW_OUTPUTS}tc__cause;
 static void tc__log_recompile(tc_ctx*c,const tc__visit*v,const tc__program*p,
 const tc__step*s,tc__cause why){
@@ -53844,7 +53875,7 @@ return 1;
 static int tc__step_is_ready(const tc__visit*v,const tc__step*s){
 const tc__program*p=(const tc__program*)s->program;
 if(!p||s->generation!=v->region->generation)return 0;
-if(p->backend!=v->region->backend)return 0;
+if(!p->forced&&p->backend!=v->region->backend)return 0;
 if(p->numerics!=(int)v->region->options.numerics)return 0;
 if(p->round_each_op!=v->region->options.round_each_op)return 0;
 if(p->memory_budget!=v->region->options.memory_budget)return 0;
@@ -54012,8 +54043,9 @@ static int tc__break_on(tc_ctx*c,const char*who,const tc_tensor*t,uint32_t n,
 tc__site site){
 tc__visit*v=c->recorder.visit;
 if(c->dry)return tc__fail_dry(c,who);
-v->broken|=v->region->options.fullgraph;
-if(v->region->options.fullgraph)
+int forbidden=v->region->options.fullgraph&&!tc__is_forced(c);
+v->broken|=forbidden;
+if(forbidden)
 return tc__fail(c,TC_E_FULLGRAPH,
 "%s: reads a value inside %s \"%s\", which asked for fullgraph; "
 "move the read behind %s",
@@ -54407,7 +54439,9 @@ return t;
 static int tc__hook_together(tc_ctx*c,const char*who,tc__site site){
 const tc__recorder*r=&c->recorder;
 const tc__values*v=&r->values;
-if(tc__region_is_open(c)||c->lazy||tc__runs_eagerly(c)||v->core.frozen)return 0;
+if(tc__region_is_open(c)||c->lazy||c->defaults.disable||tc__is_forced(c)||
+v->core.frozen)
+return 0;
 if(v->device.count||v->parent||tc__atomic_load32(&v->children))return 0;
 tc__error_mark before=tc__error_now(c);
 tc__region*g=tc__alone_region(c,who,site);
@@ -55168,6 +55202,9 @@ return 0;
 }
 return 1;
 }
+static int tc__fn_always_runs(const tc_fn*f){
+return f->demoted||tc__is_forced(f->ctx);
+}
 static const tc__step*tc__path_has(const tc__visit*v,tc__op op){
 for(size_t i=0;i<v->path.count;i++)
 if(v->path.at[i]->op==op)return v->path.at[i];
@@ -55187,7 +55224,7 @@ return 1;
 static void tc__fn_learn(const tc__fcall*k,tc__visit*v,tc__entry*found){
 tc_fn*f=k->f;
 const tc__step*s;
-if(f->demoted)return;
+if(tc__fn_always_runs(f))return;
 if((s=tc__path_has(v,TC_OP_BREAK))!=NULL){
 tc__fn_demote(f,"it reads a value (tc_item, tc_read, tc_print), or calls the host",
 s->site);
@@ -55220,7 +55257,7 @@ tc_fn*f=k->f;
 tc_ctx*c=f->ctx;
 tc__recorder*r=tc__recorder_of(c);
 c->begun=tc__now_ns(),c->busy=tc__busy_ns(c);
-if(!tc__visit_open(c,f->region,k->site))return 0;
+if(!tc__visit_begin(c,f->region,k->site))return 0;
 tc__visit*v=r->visit;
 tc__snapshots_clear(f);
 uint64_t programs=c->stats.programs,here=tc__here_enter(c);
@@ -55232,7 +55269,7 @@ if(whole)v->state=ok?TC__VISIT_DONE:TC__VISIT_FAILED;
 if(whole&&!ok)tc__refuse_writes(c,v);
 r->visit=NULL,r->depth=0;
 tc__here_leave(c,here);
-f->miss.compiled=c->stats.programs!=programs;
+if(!tc__is_forced(c))f->miss.compiled=c->stats.programs!=programs;
 if(ok)tc__fn_learn(k,v,found);
 ok=ok&&tc__fn_hand_out(k,out);
 tc__visit_clear(c,v,"which ended with the call of a function",k->site);
@@ -55341,7 +55378,7 @@ static int tc__fn_apart(const tc__fcall*k,tc__entry*found,tc_tensor*out){
 tc_tensor few[TC__FEW];
 tc__fcall own=*k;
 uint32_t n=k->n_in+k->n_to;
-if(k->f->demoted)return tc__fn_visit(k,found,out);
+if(tc__fn_always_runs(k->f))return tc__fn_visit(k,found,out);
 tc_tensor*seen=tc__tensors_new(k->f->ctx,few,n);
 int ok=seen&&tc__fn_see_all(k,seen);
 own.seen=seen;
@@ -55365,7 +55402,7 @@ return ok;
 TC__ALWAYS_INLINE int tc__fn_is_part(const tc_fn*f){
 const tc__recorder*r=&f->ctx->recorder;
 return r->visit||(r->skipped|r->disabled|f->options.disable)||
-tc__runs_eagerly(f->ctx);
+f->ctx->defaults.disable;
 }
 static int tc__fn_run(const tc__fcall*k){
 tc_fn*f=k->f;
@@ -55377,12 +55414,14 @@ if(!tc__fn_sign_all(k,NULL,0)){
 if(!tc__fn_bring(k,k->in,k->n_in)||!tc__fn_bring(k,k->to,k->n_to))return 0;
 if(!tc__fn_sign_all(k,NULL,0))return 0;
 }
-tc__entry*e=f->demoted?NULL:tc__entry_find(k);
+tc__entry*e=tc__fn_always_runs(f)?NULL:tc__entry_find(k);
 int skips=e&&e->checked&&!tc__core_of(f->ctx)->refused;
 if(skips&&tc__step_is_ready(tc__entry_visit(f,e),e->leaf))
 return tc__fn_skip(k,e);
+if(!tc__is_forced(f->ctx)){
 tc__miss_find(k,e);
 tc__log_miss(f);
+}
 tc__core*core=tc__core_of(f->ctx);
 const char*was=core->unseen;
 core->unseen=e||f->demoted?was:f->name;
@@ -56010,7 +56049,7 @@ tc_ctx*c=f->ctx;
 if(!e||!e->quick.serial||!e->leaf->program)return 0;
 if(e->quick.serial!=((const tc__program*)e->leaf->program)->serial)return 0;
 if(e->n_in!=k->n_in||e->n_to!=k->n_to||e->n_out!=k->n_out)return 0;
-if(tc__fn_is_part(f)||tc__core_of(c)->refused)return 0;
+if(tc__fn_is_part(f)||tc__is_forced(c)||tc__core_of(c)->refused)return 0;
 if(tc__atomic_load64(&tc__core_of(c)->user))
 return 0;
 if(!tc__entry_lexical_holds(f,e))return 0;
@@ -57417,7 +57456,7 @@ if(s->op==TC_OP_BREAK)
 tc__explain_break(t,v,s);
 else
 tc__put(t,"the end of the %s",tc__region_kind(v->region));
-tc__put(t,"\n");
+tc__put(t,p->forced?", op by op: TC_STANCE_FORCE_EAGER\n":"\n");
 tc__explain_guards(t,v);
 tc__put(t,"\n");
 tc__explain_graph(t,p);
@@ -58648,7 +58687,7 @@ if(tc__begins_outermost(r)){
 c->here_before=tc__here_enter(c),c->lexical_before=c->recorder.lexical;
 c->around=tc__unit_begin(c);
 }
-if(r->visit||r->skipped||r->disabled||tc__runs_eagerly(c)||
+if(r->visit||r->skipped||r->disabled||c->defaults.disable||
 (options&&options->disable==1)){
 if(r->visit)
 tc__inner_begin(c,name,site);
@@ -58661,7 +58700,7 @@ tc__region*g=tc__region_find(c,name,site,0);
 if(!g||!tc__region_options(c,g,"tc_trace_begin",options))
 return tc__begin_failed(c);
 c->begun=tc__now_ns(),c->busy=tc__busy_ns(c);
-return tc__visit_open(c,g,site)?TC_OK:tc__begin_failed(c);
+return tc__visit_begin(c,g,site)?TC_OK:tc__begin_failed(c);
 }
 TCDEF tc_status tc_trace_begin_at(tc_ctx*c,const char*name,const tc_options*options,
 const char*file,int line){
@@ -59178,7 +59217,7 @@ size_t room=(size_t)n_in+(size_t)n_out;
 tc_tensor*t=TC__NEW_ARRAY(c,tc_tensor,room);
 int made=0,ok=t!=NULL;
 for(;ok&&made<n_in;made+=ok)ok=tc__precompile_input(c,&in[made],&t[made]);
-int eager=tc__fn_is_part(f);
+int eager=tc__fn_is_part(f)||tc__is_forced(c);
 ok=ok&&(eager||tc__precompile_calls(f,t,n_in,t+n_in,n_out,file,line));
 while(made--)tc__precompile_free(c,t[made],file,line);
 if(t)TC__FREE_ARRAY(c,t,room);
@@ -67191,6 +67230,7 @@ TC__COLS_bits(TC__LN,BITWISE_NOT),
 {NULL},
 {NULL},
 {NULL},
+{NULL},
 };
 static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC_DTYPE_COUNT]={
 TC__COLS_promote(TC__FN,ADD),
@@ -67213,6 +67253,7 @@ TC__COLS_promote(TC__FN,MINIMUM),
 {NULL},
 TC__COLS_logic(TC__FN,LOGICAL_AND),
 TC__COLS_logic(TC__FN,LOGICAL_OR),
+{NULL},
 {NULL},
 {NULL},
 {NULL},

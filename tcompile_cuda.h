@@ -266,6 +266,7 @@ NULL,
 NULL,
 NULL,
 NULL,
+NULL,
 };
 // ---- gen/out/text_cuda_types.inc
 static const char*const tc__text_cuda_types[]={

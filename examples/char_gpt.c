@@ -3,7 +3,7 @@
 // AdamW of all parameters; the learning rate, another in each step, is an argument of it.
 //
 // Build: cc -O2 -I. examples/char_gpt.c -o char_gpt -lm -lpthread -ldl
-// Run:   ./char_gpt [steps [text...]]     (default 24 steps, README.md tcompile.h: as much of each as TEXT_MOST)
+// Run:   ./char_gpt [steps [text...]]     (default 32 steps, README.md tcompile.h: as much of each as TEXT_MOST)
 // Prints the loss, the loss on text that was held out, in nats a character, and what the network writes. Exit status 1
 // if it has learned less than the letters' frequencies tell, after LONG_RUN steps if the loss on what was held out is
 // more than LONG_BAR, or if there are more programs of a step than two: one had the first rate compiled in.
@@ -17,7 +17,7 @@
 #include <time.h>
 
 enum { LAYERS = 5, WIDTH = 128, HEADS = 4, CONTEXT = 128, BATCH = 16 };
-enum { STEPS = 24, LONG_RUN = 600, WARM_UP = 30, SAMPLE = 400 };
+enum { STEPS = 32, LONG_RUN = 600, WARM_UP = 30, SAMPLE = 400 };
 enum { TEXT_MOST = 1 << 17, TEXTS_MOST = 8, BLOCK = 1024, HELD_EVERY = 10, ALPHABET = 256 };
 static const double RATE = 3e-3, DROPOUT = 0.05, CLIP = 1, LONG_BAR = 1.8;
 

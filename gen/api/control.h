@@ -22,8 +22,8 @@ TCDEF tc_status tc_eval_at(tc_ctx *c, const tc_tensor *list, int n, const char *
 // Makes and compiles the program of f for inputs of these dtypes and sizes (row-major, each in memory of
 // its own), without data: nothing runs. The body is called twice, as by the first two calls. With
 // several sizes of one dimension, one after the other, the program for all of them is made. Where
-// compiling is left to the background, tc_wait_compiled waits for it; where f runs eagerly there is
-// nothing to do, and its body is not called. TC_E_NULL; TC_E_ARG (a spec);
+// compiling is left to the background, tc_wait_compiled waits for it; where f runs eagerly, or op by
+// op (TC_STANCE_FORCE_EAGER), there is nothing to do, and its body is not called. TC_E_NULL; TC_E_ARG (a spec);
 // TC_E_STATE (inside a region; the body reads values); and what tc_call gives.
 TCDEF tc_status tc_precompile_at(tc_fn *f, const tc_spec *in, int n_in, int n_out, const char *file,
                                  int line);

@@ -1,7 +1,7 @@
 // ---- gradients: reverse-mode derivatives of what a region or a function computes ----
 // They are part of the program: forward and backward are one graph, fused and compiled together, and what they
-// give can be derived again. Outside of regions and functions, and where these run eagerly (TC_DISABLE,
-// TC_STANCE_FORCE_EAGER, tc_disable_begin), they are an error (TC_E_STATE) that says so.
+// give can be derived again. Outside of regions and functions, and where these run eagerly (TC_DISABLE, option
+// disable, tc_disable_begin), they are an error (TC_E_STATE) that says so; TC_STANCE_FORCE_EAGER runs them op by op.
 // Writes in place, views, functions in functions and run-time sizes are seen through; a view made outside is a tensor
 // of its own: what is computed from it is not derived by what it shows. An op that rounds to
 // integers, compares or sorts indices passes nothing on; floor, sign and the like pass 0 on, as PyTorch has it.

@@ -27,7 +27,7 @@ typedef enum tc_numerics {
 // else its default.
 struct tc_options {
     int fullgraph;           // 1 = a graph break (reading a value inside the region) is an error
-    int disable;             // 1 = the region runs eagerly
+    int disable;             // 1 = nothing of the region is recorded: every op runs at once
     tc_dynamic dynamic;
     int recompile_limit;     // programs of one region or function that are compiled; those after it
                              // are interpreted, with the same results. 0 = 16

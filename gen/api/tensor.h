@@ -184,7 +184,7 @@ TCDEF tc_status tc_manual_seed(tc_ctx *tc, uint64_t seed);
 // memory: a write to one shows in the other. reshape and flatten copy where strides cannot tell the new
 // sizes. All others have memory of their own, row-major, even where nothing moves.
 // Behind the end of a region or call that holds for views of tensors from outside. A view of what was computed in it
-// shows that as it was at the end, mostly in memory of its own, row-major; eager code (TC_STANCE_FORCE_EAGER) shares
+// shows that as it was at the end, mostly in memory of its own, row-major; eager code (tc_disable_begin) shares
 // it. So make a view that is to show later writes behind the end.
 
 // New sizes, elements in row-major order; one size may be -1. TC_E_SHAPE: the counts

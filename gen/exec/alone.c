@@ -4,7 +4,7 @@
 // its programs are for one set of sizes, few, and keep no memory.
 //
 // softmax, norms, losses and the like are 2 to 4 times as fast so, small ones as well
-// (`bench eager_ops`). The stance force_eager runs primitives one by one: the oracle of
+// (`bench eager_ops`). TC_STANCE_FORCE_EAGER runs primitives one by one: the oracle of
 // tests/region/together.c.
 
 enum {
@@ -52,7 +52,9 @@ static tc__tally tc__alone_tally(const tc_stats *s) {
 static int tc__hook_together(tc_ctx *c, const char *who, tc__site site) {
     const tc__recorder *r = &c->recorder;
     const tc__values *v = &r->values;
-    if (tc__region_is_open(c) || c->lazy || tc__runs_eagerly(c) || v->core.frozen) return 0;
+    if (tc__region_is_open(c) || c->lazy || c->defaults.disable || tc__is_forced(c) ||
+        v->core.frozen)
+        return 0;
     if (v->device.count || v->parent || tc__atomic_load32(&v->children)) return 0;
     tc__error_mark before = tc__error_now(c);
     tc__region *g = tc__alone_region(c, who, site);

@@ -30,6 +30,7 @@ static const tc__backend tc__backends[] = {
      TC__YES, TC__YES, "cuda", TC__NO_FUNCTIONS},
 };
 
+static const tc__backend *const tc__backend_eager = &tc__backends[0];
 static const tc__backend *const tc__backend_default = &tc__backends[2];
 
 static const tc__backend *tc__backend_at(const tc_ctx *c, size_t i) {

@@ -260,7 +260,7 @@ TC__ALWAYS_INLINE int tc__fn_quick(const tc__fcall *k, tc_status *status) {
     if (!e || !e->quick.serial || !e->leaf->program) return 0;
     if (e->quick.serial != ((const tc__program *)e->leaf->program)->serial) return 0;
     if (e->n_in != k->n_in || e->n_to != k->n_to || e->n_out != k->n_out) return 0;
-    if (tc__fn_is_part(f) || tc__core_of(c)->refused) return 0;
+    if (tc__fn_is_part(f) || tc__is_forced(c) || tc__core_of(c)->refused) return 0;
     if (tc__atomic_load64(&tc__core_of(c)->user))
         return 0; // the long way tells whose it is
     if (!tc__entry_lexical_holds(f, e)) return 0;

@@ -295,7 +295,7 @@ static tc_status tc__region_begin(tc_ctx *c, const char *name, const tc_options 
         c->here_before = tc__here_enter(c), c->lexical_before = c->recorder.lexical;
         c->around = tc__unit_begin(c);
     }
-    if (r->visit || r->skipped || r->disabled || tc__runs_eagerly(c) ||
+    if (r->visit || r->skipped || r->disabled || c->defaults.disable ||
         (options && options->disable == 1)) {
         if (r->visit)
             tc__inner_begin(c, name, site);
@@ -308,7 +308,7 @@ static tc_status tc__region_begin(tc_ctx *c, const char *name, const tc_options 
     if (!g || !tc__region_options(c, g, "tc_trace_begin", options))
         return tc__begin_failed(c);
     c->begun = tc__now_ns(), c->busy = tc__busy_ns(c);
-    return tc__visit_open(c, g, site) ? TC_OK : tc__begin_failed(c);
+    return tc__visit_begin(c, g, site) ? TC_OK : tc__begin_failed(c);
 }
 
 TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options *options,

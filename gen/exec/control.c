@@ -206,7 +206,7 @@ TCDEF tc_status tc_precompile_at(tc_fn *f, const tc_spec *in, int n_in, int n_ou
     tc_tensor *t = TC__NEW_ARRAY(c, tc_tensor, room);
     int made = 0, ok = t != NULL;
     for (; ok && made < n_in; made += ok) ok = tc__precompile_input(c, &in[made], &t[made]);
-    int eager = tc__fn_is_part(f); // there is no program to make
+    int eager = tc__fn_is_part(f) || tc__is_forced(c); // there is nothing to compile
     ok = ok && (eager || tc__precompile_calls(f, t, n_in, t + n_in, n_out, file, line));
     while (made--) tc__precompile_free(c, t[made], file, line);
     if (t) TC__FREE_ARRAY(c, t, room);

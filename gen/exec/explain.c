@@ -245,7 +245,7 @@ static void tc__explain_program(tc__text *t, const tc__visit *v, const tc__step 
         tc__explain_break(t, v, s);
     else
         tc__put(t, "the end of the %s", tc__region_kind(v->region));
-    tc__put(t, "\n");
+    tc__put(t, p->forced ? ", op by op: TC_STANCE_FORCE_EAGER\n" : "\n");
     tc__explain_guards(t, v);
     tc__put(t, "\n");
     tc__explain_graph(t, p);

@@ -220,6 +220,11 @@ static int tc__fn_hand_out(const tc__fcall *k, const tc_tensor *from) {
     return 1;
 }
 
+// Whether each call runs the body: no entry serves one, and none is made.
+static int tc__fn_always_runs(const tc_fn *f) {
+    return f->demoted || tc__is_forced(f->ctx);
+}
+
 static const tc__step *tc__path_has(const tc__visit *v, tc__op op) {
     for (size_t i = 0; i < v->path.count; i++)
         if (v->path.at[i]->op == op) return v->path.at[i];
@@ -243,7 +248,7 @@ static int tc__entry_confirms(const tc__fcall *k, const tc__entry *e, const tc__
 static void tc__fn_learn(const tc__fcall *k, tc__visit *v, tc__entry *found) {
     tc_fn *f = k->f;
     const tc__step *s;
-    if (f->demoted) return;
+    if (tc__fn_always_runs(f)) return;
     if ((s = tc__path_has(v, TC_OP_BREAK)) != NULL) {
         tc__fn_demote(f, "it reads a value (tc_item, tc_read, tc_print), or calls the host",
                       s->site);
@@ -278,7 +283,7 @@ static int tc__fn_visit(const tc__fcall *k, tc__entry *found, tc_tensor *out) {
     tc_ctx *c = f->ctx;
     tc__recorder *r = tc__recorder_of(c);
     c->begun = tc__now_ns(), c->busy = tc__busy_ns(c);
-    if (!tc__visit_open(c, f->region, k->site)) return 0;
+    if (!tc__visit_begin(c, f->region, k->site)) return 0;
     tc__visit *v = r->visit;
     tc__snapshots_clear(f);
     uint64_t programs = c->stats.programs, here = tc__here_enter(c);
@@ -290,7 +295,7 @@ static int tc__fn_visit(const tc__fcall *k, tc__entry *found, tc_tensor *out) {
     if (whole && !ok) tc__refuse_writes(c, v);
     r->visit = NULL, r->depth = 0;
     tc__here_leave(c, here);
-    f->miss.compiled = c->stats.programs != programs;
+    if (!tc__is_forced(c)) f->miss.compiled = c->stats.programs != programs;
     if (ok) tc__fn_learn(k, v, found);
     ok = ok && tc__fn_hand_out(k, out);
     tc__visit_clear(c, v, "which ended with the call of a function", k->site);
@@ -423,7 +428,7 @@ static int tc__fn_apart(const tc__fcall *k, tc__entry *found, tc_tensor *out) {
     tc_tensor few[TC__FEW];
     tc__fcall own = *k;
     uint32_t n = k->n_in + k->n_to;
-    if (k->f->demoted) return tc__fn_visit(k, found, out);
+    if (tc__fn_always_runs(k->f)) return tc__fn_visit(k, found, out);
     tc_tensor *seen = tc__tensors_new(k->f->ctx, few, n);
     int ok = seen && tc__fn_see_all(k, seen);
     own.seen = seen;
@@ -450,7 +455,7 @@ static int tc__fn_slow(const tc__fcall *k, tc__entry *found, int isolated) {
 TC__ALWAYS_INLINE int tc__fn_is_part(const tc_fn *f) {
     const tc__recorder *r = &f->ctx->recorder;
     return r->visit || (r->skipped | r->disabled | f->options.disable) ||
-           tc__runs_eagerly(f->ctx);
+           f->ctx->defaults.disable;
 }
 
 static int tc__fn_run(const tc__fcall *k) {
@@ -464,13 +469,15 @@ static int tc__fn_run(const tc__fcall *k) {
         if (!tc__fn_bring(k, k->in, k->n_in) || !tc__fn_bring(k, k->to, k->n_to)) return 0;
         if (!tc__fn_sign_all(k, NULL, 0)) return 0;
     }
-    tc__entry *e = f->demoted ? NULL : tc__entry_find(k);
+    tc__entry *e = tc__fn_always_runs(f) ? NULL : tc__entry_find(k);
     // Behind a write that failed, the ops of the body tell whether they depend on it.
     int skips = e && e->checked && !tc__core_of(f->ctx)->refused;
     if (skips && tc__step_is_ready(tc__entry_visit(f, e), e->leaf))
         return tc__fn_skip(k, e);
-    tc__miss_find(k, e);
-    tc__log_miss(f);
+    if (!tc__is_forced(f->ctx)) {
+        tc__miss_find(k, e);
+        tc__log_miss(f);
+    }
     tc__core *core = tc__core_of(f->ctx);
     const char *was = core->unseen;
     core->unseen = e || f->demoted ? was : f->name;

@@ -129,6 +129,7 @@ typedef struct tc__program {
     char *source;    // emitted C of all kernels, owned; NULL = none
     size_t source_size;
     const tc__backend *backend; // NULL = of an eager op
+    int forced;                 // it is of TC_STANCE_FORCE_EAGER, whatever the region says
     tc__foreign *foreign;       // what a registered backend has of it; owned
     int in_place;               // it reads externals behind what it stores in them,
     int apart;                  //   or cannot

@@ -120,7 +120,10 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
     if (!p) return NULL;
     uint64_t start = tc__now_ns();
     p->ctx = c;
-    p->backend = v->region ? (const tc__backend *)v->region->backend : NULL;
+    p->forced = v->path.at[0]->op == TC_OP_FORCE_EAGER;
+    p->backend = p->forced   ? tc__backend_eager
+                 : v->region ? (const tc__backend *)v->region->backend
+                             : NULL;
     p->threads = v->region ? v->region->options.threads : 0;
     p->numerics = v->region ? (int)v->region->options.numerics : TC_NUMERICS_STRICT;
     p->round_each_op = v->region && v->region->options.round_each_op;

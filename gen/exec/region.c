@@ -93,6 +93,16 @@ static tc__step *tc__region_mark(tc_ctx *c, tc__visit *v, tc__op op, const tc_te
     return tc__visit_step(c, v, &k);
 }
 
+// Opens a visit of r, which TC_STANCE_FORCE_EAGER gives a way of its own. 0 = reported, none is open.
+static int tc__visit_begin(tc_ctx *c, tc__region *r, tc__site begin) {
+    if (!tc__visit_open(c, r, begin)) return 0;
+    tc__visit *v = c->recorder.visit;
+    if (!tc__is_forced(c) || tc__region_mark(c, v, TC_OP_FORCE_EAGER, NULL, 0, begin))
+        return 1;
+    v->state = TC__VISIT_FAILED, c->recorder.visit = NULL;
+    return 0;
+}
+
 typedef enum tc__cause { TC__NEW_PATH, TC__NEW_OUTPUTS } tc__cause;
 
 static void tc__log_recompile(tc_ctx *c, const tc__visit *v, const tc__program *p,
@@ -143,7 +153,7 @@ static int tc__program_is_fed(const tc__program *p, const tc__visit *v) {
 static int tc__step_is_ready(const tc__visit *v, const tc__step *s) {
     const tc__program *p = (const tc__program *)s->program;
     if (!p || s->generation != v->region->generation) return 0;
-    if (p->backend != v->region->backend) return 0;
+    if (!p->forced && p->backend != v->region->backend) return 0;
     if (p->numerics != (int)v->region->options.numerics) return 0;
     if (p->round_each_op != v->region->options.round_each_op) return 0;
     if (p->memory_budget != v->region->options.memory_budget) return 0;
@@ -337,8 +347,9 @@ static int tc__break_on(tc_ctx *c, const char *who, const tc_tensor *t, uint32_t
                         tc__site site) {
     tc__visit *v = c->recorder.visit;
     if (c->dry) return tc__fail_dry(c, who);
-    v->broken |= v->region->options.fullgraph;
-    if (v->region->options.fullgraph)
+    int forbidden = v->region->options.fullgraph && !tc__is_forced(c);
+    v->broken |= forbidden;
+    if (forbidden)
         return tc__fail(c, TC_E_FULLGRAPH,
                         "%s: reads a value inside %s \"%s\", which asked for fullgraph; "
                         "move the read behind %s",

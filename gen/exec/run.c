@@ -384,9 +384,10 @@ static int tc__fail_lacks(const tc__program *p, const tc__launch *l, const char 
                     o->op.name, tc__device_name(p->ctx, l->group->target.device));
 }
 
-// Whether the backend of the program compiles at all; an eager op's is the context's.
+// Whether the backend of the program compiles at all; an eager op's is the context's, and so it is where ops run one
+// by one on request.
 static int tc__program_compiles(const tc__program *p) {
-    const tc__backend *b = p->backend;
+    const tc__backend *b = p->forced ? NULL : p->backend;
     const char *name = p->ctx->defaults.backend;
     if (!b && name) b = tc__backend_find(p->ctx, name, strlen(name));
     return TC__JIT && (b ? b->compile : 1);

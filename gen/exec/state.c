@@ -152,8 +152,10 @@ static void tc__depth_leave(tc_ctx *c, int *count) {
 }
 
 static int tc__threads(const tc_ctx *c) { return c->threads; }
-TC__ALWAYS_INLINE int tc__runs_eagerly(const tc_ctx *c) {
-    return c->defaults.disable || c->stance == TC_STANCE_FORCE_EAGER;
+
+// Regions and functions are recorded, for gradients and writes in place, and run op by op.
+TC__ALWAYS_INLINE int tc__is_forced(const tc_ctx *c) {
+    return c->stance == TC_STANCE_FORCE_EAGER;
 }
 
 // The worker threads, made if need be; NULL = reported.

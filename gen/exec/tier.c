@@ -134,7 +134,7 @@ static tc_device_mode tc__region_mode(const tc__region *r) {
 // A device has no interpreter: its programs are compiled at once, whatever the stance, the backend and
 // the limit, which is told of all the same.
 static int tc__dispatch_start(tc_ctx *c, tc__region *r, tc__program *p) {
-    (void)tc__may_compile(c, r);
+    if (!p->forced) (void)tc__may_compile(c, r);
     for (tc__dispatch *d = p->dispatch; d; d = d->next) d->mode = tc__region_mode(r);
     p->autotune = tc__region_autotune(c, r);
     return tc__dispatch_start_customs(p) &&

@@ -344,7 +344,9 @@ static const char *tc__node_called(tc_ctx *c, const tc__node *n, char out[100]) 
 // Why there is no derivative by operand 0 of step s, whose node is x.
 static tc__node *tc__fail_gradient(tc__builder *b, const tc__step *s, const tc__node *x) {
     const tc__derive *d = &b->derive;
-    char place[160] = "", dims[160], called[100];
+    char place[160] = "", dims[160], called[100], by[40] = "the ";
+    int64_t number = s->attr[TC__DERIVE_WRT];
+    if (number >= 0) snprintf(by, sizeof by, "wrt[%lld], the ", (long long)number);
     const char *who = s->call ? s->call : "tc_grad", *dtype = tc__dtype(x->dtype)->name;
     tc__meta m;
     memset(&m, 0, sizeof m);
@@ -355,18 +357,18 @@ static tc__node *tc__fail_gradient(tc__builder *b, const tc__step *s, const tc__
     if (x->id >= d->n || !(d->how[x->id] & TC__REFUSED)) {
         tc__fail(
             b->ctx, TC_E_ARG,
-            "%s: what is derived does not depend on the %s%s that it is derived by; is "
-            "it the one that was used, and not written in place since?",
-            who, dtype, dims);
+            "%s: what is derived does not depend on %s%s%s that it is derived by; is it "
+            "the one that was used, and not written in place since?",
+            who, by, dtype, dims);
         return NULL;
     }
     if (d->why->from && d->why->from->site.file)
         snprintf(place, sizeof place, ", at %.100s:%d", d->why->from->site.file,
                  d->why->from->site.line);
     tc__fail(b->ctx, TC_E_UNSUPPORTED,
-             "%s: the way to the %s%s is through %s%s, which has no derivative; tc_detach "
+             "%s: the way to %s%s%s is through %s%s, which has no derivative; tc_detach "
              "it, or give a custom op its gradient",
-             who, dtype, dims, tc__node_called(b->ctx, d->why, called), place);
+             who, by, dtype, dims, tc__node_called(b->ctx, d->why, called), place);
     return NULL;
 }
 
@@ -470,7 +472,7 @@ static tc__node *tc__build_gradient(tc__builder *b, const tc__step *s) {
     if (!v) return NULL;
     int derived = d->g && d->y == y->id && d->v == v->id;
     if (!derived && !tc__build_adjoints(b, d, y, v, 1)) return NULL;
-    return tc__build_adjoint(b, s, x, s->attr[TC__GRADIENT_LENIENT] != 0);
+    return tc__build_adjoint(b, s, x, s->attr[TC__DERIVE_WRT] < 0);
 }
 
 // What operand 0, y, changes by when x changes by t. The adjoint of x is linear in what y counts, u; so what its sum,

@@ -134,8 +134,8 @@ static int tc__call_rules(tc_ctx *c, const tc__visit *v, const tc__call *k, tc__
 // A step that only marks a place: it has no result, and no rules.
 static int tc__is_mark(tc__op op, uint32_t n_in) {
     return op == TC_OP_FINISH || op == TC_OP_SHARE || op == TC_OP_NO_GRAD ||
-           op == TC_OP_CHECKPOINT || op == TC_OP_OWN_GRADIENT || op == TC_OP_END_LOOP ||
-           (op == TC_OP_BREAK && !n_in) || tc__is_composite(op);
+           op == TC_OP_FORCE_EAGER || op == TC_OP_CHECKPOINT || op == TC_OP_OWN_GRADIENT ||
+           op == TC_OP_END_LOOP || (op == TC_OP_BREAK && !n_in) || tc__is_composite(op);
 }
 
 // dtype and sizes of a call's result, as expressions of the path; 0 = reported.

@@ -7,8 +7,9 @@ static int tc__grad_check(const tc__api *f) {
         return tc__fail(
             f->c, TC_E_STATE,
             "%s: there is no graph to derive outside of a region or function, nor where "
-            "they run eagerly (TC_DISABLE, TC_STANCE_FORCE_EAGER, tc_disable_begin); call "
-            "it between tc_trace_begin and tc_trace_end",
+            "they run eagerly (TC_DISABLE, option disable, tc_disable_begin); call it "
+            "between tc_trace_begin and tc_trace_end. To run those without compiling set "
+            "TC_STANCE_FORCE_EAGER",
             f->who);
     if (tc__is_arithmetic(f->x.dtype)) return 1;
     return tc__fail(
@@ -190,12 +191,13 @@ static int tc__owns_of(const tc__api *f, tc_tensor y) {
     return ok;
 }
 
-// What y changes by with x; v null = each element counts once.
+// What y changes by with x, which is wrt[number] of the call; v null = each element counts once.
+enum { TC__WRT_NONE = -1 }; // of no list: zeros, where y does not depend on it
 static tc_tensor tc__gradient(const tc__api *f, tc_tensor y, tc_tensor v, tc_tensor x,
-                              int64_t lenient) {
+                              int64_t number) {
     tc_tensor in[3];
     in[0] = x, in[1] = y, in[2] = v;
-    return tc__prim_n(f, TC_OP_GRADIENT, in, v.id ? 3 : 2, &lenient, 1);
+    return tc__prim_n(f, TC_OP_GRADIENT, in, v.id ? 3 : 2, &number, 1);
 }
 
 static tc_status tc__grad_all(const char *who, tc_tensor y, const tc_tensor *v,
@@ -208,7 +210,7 @@ static tc_status tc__grad_all(const char *who, tc_tensor y, const tc_tensor *v,
              (v ? tc__weights_check(&f, "v", "y", *v) : tc__loss_check(&f)) &&
              tc__wrt_check(&f, wrt, n, out) && tc__owns_of(&f, y);
     for (int i = 0; i < n && ok; i++) {
-        out[i] = tc__gradient(&f, y, v ? *v : tc__null(), wrt[i], 0);
+        out[i] = tc__gradient(&f, y, v ? *v : tc__null(), wrt[i], i);
         ok = out[i].id != 0;
     }
     tc_status s = tc__unit_end(f.c, outer, ok);
@@ -239,7 +241,8 @@ static tc_tensor tc__jvp_sum(const tc__api *f, tc_tensor y, const tc_tensor *wrt
         if (!tc__api_about(f, &inner, wrt[i]) || !tc__weights_check(&inner, name, of, t[i]))
             return tc__null();
         in[0] = y, in[1] = wrt[i], in[2] = t[i];
-        tc_tensor part = tc__prim_n(f, TC_OP_JVP, in, 3, NULL, 0);
+        int64_t number = i;
+        tc_tensor part = tc__prim_n(f, TC_OP_JVP, in, 3, &number, 1);
         if (!part.id) return part;
         sum = i ? tc_add_at(sum, part, f->file, f->line) : part;
     }
@@ -307,7 +310,7 @@ static int tc__backward_all(const tc__api *f, tc_tensor loss, const tc__needs *n
         const tc__tensor *t = n->external[i] && x.id ? tc__tensor_find(f->c, x) : NULL;
         grad.id = t ? t->grad : 0;
         if (!grad.id) continue;
-        tc_tensor g = tc__gradient(f, loss, tc__null(), x, 1);
+        tc_tensor g = tc__gradient(f, loss, tc__null(), x, TC__WRT_NONE);
         if (!g.id || !tc_add__at(grad, g, f->file, f->line).id) return 0;
         given++;
     }

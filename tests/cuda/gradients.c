@@ -156,6 +156,78 @@ TEST(of_programs) {
     check_device_closed();
 }
 
+// Under TC_STANCE_FORCE_EAGER each op is a kernel of its own, on the device too.
+TEST(of_each_op_alone) {
+    tc_config config = tc_config_default();
+    config.threads = 1;
+    tc_ctx *tc = tc_open(&config);
+    REQUIRE(open_device(tc));
+    of_jobs = tc;
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+        int kernels[2];
+        if (i % 3 && !test_all()) continue;
+        for (int forced = 1; forced >= 0; forced--) {
+            char name[80];
+            snprintf(name, sizeof name, "%s on %s", jobs[i].name, DEVICE_NAME);
+            tc_set_stance(tc, forced ? TC_STANCE_FORCE_EAGER : TC_STANCE_DEFAULT);
+            check_job(tc, &jobs[i]);
+            kernels[forced] = tc_region_kernels(tc, name);
+        }
+        if (kernels[1] <= kernels[0])
+            FAIL("%s: %d kernels, %d of ops alone", jobs[i].name, kernels[0], kernels[1]);
+        if (tc_error(tc)) FAIL("%s: %s", jobs[i].name, tc_error_text(tc));
+        tc_error_clear(tc);
+    }
+    tc_close(tc);
+    check_device_closed();
+}
+
+static int limits_told;
+
+static void count_limits(void *user, int level, const char *channel, const char *text) {
+    (void)user, (void)level, (void)channel;
+    limits_told += strstr(text, "recompile_limit") != NULL;
+}
+
+// Six losses of a loop that goes from one stance to the other where the course says so: 0 default, 1 forced.
+static void learn_there(const char *course, int limit, double *loss) {
+    static const int64_t size[3][4] = {{8, 12}, {12, 12}, {12, 12}};
+    tc_config config = tc_config_default();
+    config.threads = 1, config.logger.log = count_limits;
+    tc_ctx *tc = of_jobs = tc_open(&config);
+    REQUIRE(open_device(tc));
+    tc_tensor in[3], g[2];
+    tc_options o = tc_options_default();
+    o.recompile_limit = limit;
+    for (int k = 0; k < 3; k++) in[k] = operand(tc, size[k], k, DEVICE_NAME);
+    tc_manual_seed(tc, 3);
+    for (int step = 0; course[step]; step++) {
+        tc_set_stance(tc, course[step] == '1' ? TC_STANCE_FORCE_EAGER : TC_STANCE_DEFAULT);
+        tc_trace_begin_with(tc, "learns", &o);
+        tc_tensor of = checkpoints(in);
+        CHECK_EQ(tc_grad(of, in + 1, 2, g), TC_OK);
+        for (int k = 0; k < 2; k++) tc_sgd_(in[1 + k], g[k], tc_null(), 0.1, 0, 0, 0);
+        CHECK_EQ(tc_trace_end(tc), TC_OK);
+        loss[step] = tc_item(of);
+    }
+    if (tc_error(tc)) FAIL("%s", tc_error_text(tc));
+    tc_close(tc);
+    check_device_closed();
+}
+
+// A training loop there learns the same under both, and its programs are no part of recompile_limit.
+TEST(of_steps_under_stances) {
+    static const char *const course[] = {"000000", "111111", "001100"};
+    double loss[3][6];
+    limits_told = 0;
+    for (int i = 0; i < 3; i++) learn_there(course[i], 1, loss[i]);
+    CHECK_EQ(limits_told, 0); // one program of the default stance
+    for (int step = 0; step < 6; step++)
+        for (int i = 1; i < 3; i++)
+            CHECK(fabs(loss[i][step] - loss[0][step]) <= 1e-5 * fabs(loss[0][step]));
+    CHECK(loss[0][5] != loss[0][0]);
+}
+
 // The job with every size that is `from` another.
 static job resized(const job *j, int64_t from, int64_t to) {
     job r = *j;

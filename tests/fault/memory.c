@@ -259,6 +259,23 @@ static tc_status checkpoints(tc_ctx *tc, tc_tensor x, int budget) {
 static tc_status has_checkpoints(tc_ctx *tc, tc_tensor x) { return checkpoints(tc, x, 0); }
 static tc_status has_a_budget(tc_ctx *tc, tc_tensor x) { return checkpoints(tc, x, 30); }
 
+// A region that derives, and a function, op by op: from the step that a path begins with on.
+static tc_status is_forced(tc_ctx *tc, tc_tensor x) {
+    tc_tensor loss, g;
+    tc_set_stance(tc, TC_STANCE_FORCE_EAGER);
+    for (int k = 0; k < 3; k++) {
+        tc_status s = tc_trace_begin_at(tc, "forced", NULL, "test.c", 1);
+        if (s) return tc_trace_end(tc), s;
+        loss = tc_sum_all(tc_square(x));
+        s = loss.id ? tc_grad(loss, &x, 1, &g) : tc_error(tc);
+        tc_status end = tc_trace_end(tc);
+        if (s || end) return s ? s : end;
+    }
+    tc_fn *f = tc_compile(tc, plus_one, NULL, 0, NULL);
+    return f ? tc_call(f, &x, 1, &g, 1) : tc_error(tc);
+}
+
+TEST(op_by_op) { everywhere(is_forced); }
 TEST(gradients_of_checkpoints) { everywhere(has_checkpoints); }
 TEST(gradients_of_a_budget) { everywhere(has_a_budget); }
 static void turn(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
@@ -608,6 +625,8 @@ TEST(recordings_without_end) { check_recordings("aot_eager", TC_STANCE_DEFAULT, 
 TEST(recordings_without_end_in_the_background) {
     check_recordings("cpu", TC_STANCE_EAGER_THEN_COMPILE, 1);
 }
+
+TEST(recordings_without_end_op_by_op) { check_recordings("cpu", TC_STANCE_FORCE_EAGER, 1); }
 
 static void by_bits(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     int number = *(const int *)user;

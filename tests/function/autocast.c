@@ -391,6 +391,9 @@ BOTH(a_region_ends_what_it_leaves_open) {
 TEST(regions_that_run_eagerly) {
     tc_ctx *tc = open_backend("aot_eager");
     REQUIRE(tc);
+    tc_disable_begin(tc);
+    check_region(tc);
+    tc_disable_end(tc);
     tc_set_stance(tc, TC_STANCE_FORCE_EAGER);
     check_region(tc);
     CHECK_EQ(tc_error(tc), TC_OK);

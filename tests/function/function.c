@@ -873,12 +873,13 @@ static void call_without_end(tc_ctx *tc) {
         ends(tc, f, k / 4 == 1 ? "" : k / 4 == 2 ? "function \"" : "function \"one\"");
         tc_fn_free(f), tc_fn_free(g);
     }
-    tc_set_stance(tc, TC_STANCE_FORCE_EAGER);
     endless one = {NULL, 2, 0, 0};
     one.next = tc_compile_at(tc, without_end, &one, 0, NULL, "one", "test.c", 1);
+    tc_disable_begin(tc);
     ends(tc, one.next, "function \"one\"");
     CHECK_EQ(tc_host_call(tc, host_without_end, tc, NULL, 0), TC_E_STATE);
     expect_limit(tc);
+    tc_disable_end(tc);
 }
 
 BOTH(calls_without_end) {
@@ -1156,10 +1157,13 @@ static void frees_itself(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *
 
 BOTH(a_body_that_frees_its_function_or_context) {
     tc_tensor x = line(tc, 40, 0, 1), y;
-    for (int stance = 0; stance < 2; stance++) {
+    tc_options disabled = tc_options_default();
+    disabled.disable = 1;
+    for (int way = 0; way < 3; way++) {
         for (int eager = 0; eager < 2; eager++) {
-            running = tc_compile(tc, frees_itself, &eager, sizeof eager, NULL);
-            tc_set_stance(tc, stance ? TC_STANCE_FORCE_EAGER : TC_STANCE_DEFAULT);
+            running = tc_compile(tc, frees_itself, &eager, sizeof eager,
+                                 way == 1 ? &disabled : NULL);
+            tc_set_stance(tc, way == 2 ? TC_STANCE_FORCE_EAGER : TC_STANCE_DEFAULT);
             for (int k = 0; k < 2; k++) { // the status is that of the misdeed
                 CHECK_EQ(tc_call(running, &x, 1, &y, 1), TC_E_STATE);
                 ERROR(TC_E_STATE, "its body got TC_E_STATE from a call and cleared it");

@@ -14,6 +14,20 @@ static void affine(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) 
     out[0] = tc_add_s(tc_mul_s(in[0], 2), 1);
 }
 
+static tc_status count_and_run(void *user, void *state, const tc_graph_run *run) {
+    (void)state;
+    ++*(int *)user;
+    return tc_graph_forward(run);
+}
+
+// Counts its runs.
+static tc_backend counting_backend(int *count) {
+    tc_backend b;
+    memset(&b, 0, sizeof b);
+    b.name = "counts", b.run = count_and_run, b.user = count;
+    return b;
+}
+
 // A visit of one region, a call of one function; their results.
 typedef struct both {
     tc_status region, call;
@@ -49,21 +63,158 @@ static both go(tc_ctx *tc, tc_fn *f, int n, double v) {
         tc_error_clear(tc);                                                                \
     } while (0)
 
+// Recorded and run op by op: no code is made, none is used, each call runs the body. What other stances have stays.
 TEST(force_eager) {
     tc_ctx *tc = open_backend("cpu");
     tc_fn *f = tc_compile(tc, affine, NULL, 0, NULL);
+    runs = 0;
     CHECK_EQ(tc_set_stance(tc, TC_STANCE_FORCE_EAGER), TC_STANCE_DEFAULT);
     for (int k = 0; k < 4; k++) GOOD(N, k);
-    CHECK_EQ(tc_stats_get(tc).programs, 0);
+    CHECK_EQ(tc_stats_get(tc).programs, 2);
     CHECK_EQ(tc_stats_get(tc).compiles, 0);
+    CHECK_EQ(tc_region_kernels(tc, "stance"), 2); // one for each op
+    CHECK_EQ(runs, 4);
     CHECK_EQ(tc_set_stance(tc, TC_STANCE_DEFAULT), TC_STANCE_FORCE_EAGER);
     for (int k = 0; k < 4; k++) GOOD(N, k);
     tc_stats s = tc_stats_get(tc);
-    CHECK_EQ(s.programs, 2);
-    tc_set_stance(tc, TC_STANCE_FORCE_EAGER); // even where there is a program
-    GOOD(N, 9);
-    CHECK_EQ(tc_stats_get(tc).visits, s.visits);
-    CHECK_EQ(tc_stats_get(tc).skips, s.skips);
+    CHECK_EQ(s.programs, 4);
+    CHECK(s.compiles > 0);
+    CHECK_EQ(s.skips, 2);
+    CHECK_EQ(tc_region_kernels(tc, "stance"), 1);
+    for (int k = 0; k < 6; k++) { // even where there is a program, which is there again
+        tc_set_stance(tc, k % 2 ? TC_STANCE_DEFAULT : TC_STANCE_FORCE_EAGER);
+        runs = 0;
+        GOOD(N, 9 + k);
+        CHECK_EQ(runs, k % 2 ? 0 : 1);
+    }
+    tc_stats now = tc_stats_get(tc);
+    CHECK_EQ(now.programs, s.programs);
+    CHECK_EQ(now.compiles, s.compiles);
+    CHECK_EQ(now.skips, s.skips + 3);
+    CHECK_EQ(tc_last_miss(f).kind, TC_MISS_CHECK); // of the call before that was no match
+    tc_close(tc);
+}
+
+// What is made once under it: with run-time sizes, as ever; forgotten by tc_reset; and tc_explain tells it.
+TEST(programs_of_force_eager) {
+    tc_ctx *tc = open_backend("cpu");
+    tc_fn *f = tc_compile(tc, affine, NULL, 0, NULL);
+    tc_set_stance(tc, TC_STANCE_FORCE_EAGER);
+    for (int k = 0; k < 6; k++) GOOD(N + k, k);
+    CHECK_EQ(tc_stats_get(tc).programs, 4); // for one size, and for all
+    CHECK(strstr(tc_explain(tc), "op by op: TC_STANCE_FORCE_EAGER"));
+    CHECK_EQ(tc_reset(tc), TC_OK);
+    CHECK(!strstr(tc_explain(tc), "TC_STANCE_FORCE_EAGER"));
+    GOOD(N, 1);
+    tc_set_stance(tc, TC_STANCE_DEFAULT);
+    GOOD(N, 1);
+    CHECK(!tc_error(tc));
+    tc_close(tc);
+}
+
+static tc_tensor read_inside(tc_ctx *tc, const tc_options *o, tc_tensor x) {
+    tc_trace_begin_at(tc, "reads", o, "stances.c", 3);
+    tc_tensor y = tc_mul_s(x, 2), z = tc_add_s(y, tc_item(tc_amax_all(y)));
+    (void)tc_trace_end(tc);
+    return z;
+}
+
+// Reads are allowed, the limit does not count, nothing is measured.
+TEST(options_that_force_eager_ignores) {
+    tc_ctx *tc = open_backend("cpu");
+    tc_options o = tc_options_default();
+    o.fullgraph = 1, o.recompile_limit = 1, o.dynamic = TC_DYNAMIC_OFF;
+    o.mode = "max-autotune";
+    tc_set_stance(tc, TC_STANCE_FORCE_EAGER);
+    for (int k = 0; k < 4; k++) {
+        tc_tensor y = read_inside(tc, &o, line(tc, N + k, 0, 1));
+        CHECK_EQ(AT(y, 1), 2 + 2 * (N + k - 1));
+    }
+    CHECK_EQ(tc_stats_get(tc).autotuned, 0);
+    CHECK_EQ(tc_stats_get(tc).compiles, 0);
+    CHECK_EQ(tc_stats_get(tc).graph_breaks, 4);
+    CHECK(!tc_error(tc));
+    tc_set_stance(tc, TC_STANCE_DEFAULT);
+    (void)read_inside(tc, &o, line(tc, N, 0, 1));
+    ERROR(TC_E_FULLGRAPH, "fullgraph");
+    o.fullgraph = 0;
+    (void)AT(read_inside(tc, &o, line(tc, N, 0, 1)), 0);
+    CHECK(tc_stats_get(tc).compiles > 0); // the limit was not used up
+    tc_close(tc);
+}
+
+// A registered backend is not asked.
+TEST(backends_under_force_eager) {
+    tc_ctx *tc = open_backend("cpu");
+    tc_options o = tc_options_default();
+    int count = 0;
+    tc_backend b = counting_backend(&count);
+    CHECK_EQ(tc_register_backend(tc, &b), TC_OK);
+    o.backend = b.name;
+    tc_fn *f = tc_compile(tc, affine, NULL, 0, &o);
+    for (int k = 0; k < 3; k++) {
+        tc_set_stance(tc, k == 1 ? TC_STANCE_DEFAULT : TC_STANCE_FORCE_EAGER);
+        tc_tensor x = line(tc, N, 1, 1), y;
+        CALL(f, &x, 1, &y, 1);
+        CHECK_EQ(AT(y, 2), 7);
+        CHECK_EQ(count, k >= 1);
+    }
+    CHECK(!tc_error(tc));
+    tc_close(tc);
+}
+
+// A context that was frozen runs what it has, and refuses the rest.
+TEST(frozen_under_force_eager) {
+    tc_ctx *tc = open_backend("cpu");
+    tc_tensor x = line(tc, N, 3, 0);
+    tc_fn *f = tc_compile(tc, affine, NULL, 0, NULL);
+    for (int k = 0; k < 3; k++) GOOD(N, k);
+    CHECK_EQ(tc_freeze(tc), TC_OK);
+    tc_set_stance(tc, TC_STANCE_FORCE_EAGER);
+    tc_trace_begin_at(tc, "stance", NULL, "stances.c", 1);
+    tc_add_s(tc_mul_s(x, 2), 1);
+    CHECK(tc_trace_end(tc) != TC_OK);
+    CHECK(tc_error(tc) != TC_OK);
+    tc_error_clear(tc);
+    CHECK_EQ(tc_thaw(tc), TC_OK);
+    for (int k = 0; k < 6; k++) GOOD(N, k);
+    CHECK(!tc_error(tc));
+    tc_close(tc);
+}
+
+// tc_lazy is a region like any other.
+TEST(lazy_under_force_eager) {
+    tc_ctx *tc = open_backend("cpu");
+    tc_tensor x = line(tc, N, 3, 1), g;
+    tc_set_stance(tc, TC_STANCE_FORCE_EAGER);
+    CHECK_EQ(tc_lazy(tc, 1), TC_OK);
+    for (int k = 0; k < 3; k++) {
+        tc_grad(tc_sum_all(tc_square(x)), &x, 1, &g);
+        CHECK_EQ(tc_eval(tc, &g, 1), TC_OK);
+        CHECK_EQ(AT(g, 1), 8);
+        tc_free(g);
+    }
+    CHECK_EQ(tc_lazy(tc, 0), TC_OK);
+    CHECK_EQ(tc_stats_get(tc).compiles, 0);
+    CHECK(!tc_error(tc));
+    tc_close(tc);
+}
+
+// A context that is shared takes the stance over.
+TEST(children_under_force_eager) {
+    tc_ctx *tc = open_backend("cpu");
+    tc_set_stance(tc, TC_STANCE_FORCE_EAGER);
+    tc_ctx *child = tc_open_shared(tc);
+    tc_tensor x = line(child, N, 3, 1), g;
+    for (int k = 0; k < 3; k++) {
+        tc_trace_begin(child, "child");
+        tc_grad(tc_sum_all(tc_square(x)), &x, 1, &g);
+        CHECK_EQ(tc_trace_end(child), TC_OK);
+        CHECK_EQ(AT(g, 1), 8);
+    }
+    CHECK_EQ(tc_stats_get(child).compiles, 0);
+    CHECK(!tc_error(child) && !tc_error(tc));
+    tc_close(child);
     tc_close(tc);
 }
 

@@ -1,10 +1,10 @@
 // Differential fuzzer: random programs over the public API, run eagerly, as regions in the
 // interpreter (plain, with two threads, unfused, without passes, every result kept, behind a
-// backend that forwards) and as regions compiled by cc; three times each with fresh inputs. Every
+// backend that forwards, under TC_STANCE_FORCE_EAGER) and as regions compiled by cc; three times each with fresh inputs. Every
 // value read must be the same bits (any NaN equals any NaN).
 //
 // Every fourth program also runs with four sets of sizes and scalars through one region, whose paths
-// get run-time sizes then: in two interpreted variants, a few compiled; and behind the backend that
+// get run-time sizes then: in three interpreted variants, a few compiled; and behind the backend that
 // forwards, where they do not.
 //
 // Some are compiled for TC_NUMERICS_FAST, too, and near the interpreter's: near.h says how near.
@@ -12,7 +12,7 @@
 // A quarter has gradients, which are read as well, and is also run in checkpoints, under a memory_budget, and in
 // pieces; gradients.c has programs of which each has some.
 //
-// The test makes 3,000 programs. All of them run in the seven interpreted variants, about 4 ms
+// The test makes 3,000 programs. All of them run in the eight interpreted variants, about 4 ms
 // each; 2 percent, taken by a hash of their number, are also compiled, eight programs to a
 // unit of the compiler, because that costs a second for each. `./build.sh fuzz SECONDS` runs
 // longer and compiles a quarter.
@@ -60,6 +60,7 @@ enum {
     UNPASSED,
     KEPT,
     FORWARDED,
+    FORCED,
     CHECKPOINTED,
     BUDGETED,
     BROKEN,
@@ -86,6 +87,7 @@ static const struct {
     {"region, interpreted, no passes", "aot_eager", 1, 0, "all", 0, 0, 0, 0},
     {"region, interpreted, all results kept", "aot_eager", 1, 0, "", 1, 0, 0, 0},
     {"region, a backend that forwards", "null", 1, 0, "", 0, 0, 0, 0},
+    {"region, under TC_STANCE_FORCE_EAGER", "cpu", 1, 0, "", 0, 0, 0, 0},
     {"region, interpreted, checkpoints", "aot_eager", 1, 0, "", 0, 1, 0, 0},
     {"region, interpreted, a budget", "aot_eager", 1, 0, "", 0, 0, 20, 0},
     {"region, interpreted, in pieces", "aot_eager", 1, 0, "", 0, 0, 0, 1},
@@ -97,7 +99,7 @@ static const struct {
 };
 enum {
     USE_INTERP = 1 << INTERP | 1 << THREADED | 1 << UNFUSED | 1 << UNPASSED | 1 << KEPT |
-                 1 << FORWARDED,
+                 1 << FORWARDED | 1 << FORCED,
     USE_DERIVED =
         1 << CHECKPOINTED | 1 << BUDGETED | 1 << BROKEN, // where there are gradients
     USE_CPU = 1 << COMPILED,
@@ -151,6 +153,7 @@ static tc_ctx *context(int variant) {
     contexts[variant] = tc_open(&config);
     fuzz_register(contexts[variant]);
     if (variant == FORWARDED) tc_register_backend(contexts[variant], &null_backend);
+    if (variant == FORCED) tc_set_stance(contexts[variant], TC_STANCE_FORCE_EAGER);
     if (variant == ON_DEVICE && !open_there(contexts[variant])) exit(TEST_FAILED);
     return contexts[variant];
 }
@@ -742,6 +745,7 @@ static const char reproducer_main[] =
     "    config.backend = BACKEND, config.threads = THREADS, config.no_fusion = NO_FUSION;\n"
     "    config.passes_off = PASSES_OFF;\n"
     "    tc_ctx *tc = tc_open(&config);\n    tc_register_backend(tc, &null);\n"
+    "    if (FORCED) tc_set_stance(tc, TC_STANCE_FORCE_EAGER);\n"
     "    fuzz_register(eager), fuzz_register(tc);\n"
     "    for (int k = 0; k < 3 && !wrong; k++) {\n"
     "        side = 0, program(eager, k, EITHER_SIDE);\n"
@@ -792,6 +796,7 @@ static void write_reproducer(const program *p, const verdict *v, char path[300])
     fprintf(f, "#    define NO_FUSION %d\n#    define PASSES_OFF \"%s\"\n",
             variants[v->variant].no_fusion, variants[v->variant].passes_off);
     fprintf(f, "#    define BUDGET %d\n", variants[v->variant].budget);
+    fprintf(f, "#    define FORCED %d\n", v->variant == FORCED);
     if (v->variant == COMPILED_FAST) fputs("#    define FAST // last bits may differ\n", f);
     fprintf(f, "#    define KEEP %d\n#endif\n\n", variants[v->variant].keep);
     // Eager code has no gradients: a region of the interpreter is held against the other then.
@@ -886,7 +891,7 @@ static void check_sizes(const program *p, uint32_t mask) {
 }
 
 static void check_families(const program *p, const options *o, uint64_t k) {
-    uint32_t mask = USE_FAMILY | 1 << INTERP | 1 << UNPASSED | 1 << FORWARDED;
+    uint32_t mask = USE_FAMILY | 1 << INTERP | 1 << UNPASSED | 1 << FORWARDED | 1 << FORCED;
     if (k % 32 == 0) mask |= USE_DERIVED;
     if ((int)(mix(k ^ 0x5157) % 1000) < o->cpu * 2)
         mask |= state->graphs % 2 ? USE_CPU : USE_CPU_AGAIN;

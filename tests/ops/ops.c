@@ -2171,6 +2171,7 @@ static const char *const elsewhere[] = {
     "UNROLLED", // tests/region/winograd.c
     "CENTRED", "DETACH", "GRADIENT", "JVP", "NO_GRAD", "OWN_GRADIENT", "WRT", // tests/grad
     "AGAIN", "CHECKPOINT", // tests/grad/checkpoint.c
+    "FORCE_EAGER",         // tests/function/stances.c
     "CARRY", "EACH", "NEXT", "CARRIED", "STACKED", "LOOP", "END_LOOP", // function/loops.c
     // rows.c
     "CUMSUM", "CUMPROD", "ARGSORT", "TOPK", "SCATTER", "SCATTER_ADD", "INDEX_ADD",

@@ -138,13 +138,17 @@ BOTH(breaks_in_regions) {
     ERROR(TC_E_BROADCAST, "add");
     CHECK_EQ(tc_item(tc_sum_all(x)), N * (N + 1) / 2);
     CHECK_EQ(tc_trace_end(tc), TC_OK);
-    tc_set_stance(tc, TC_STANCE_FORCE_EAGER);
-    BEGIN("eager");
-    CHECK(!tc_add(x, line(tc, N + 1, 0, 1)).id);
-    CHECK_EQ(tc_trace_end(tc), TC_E_BROADCAST);
-    ERROR(TC_E_BROADCAST, "add");
-    BEGIN("eager");
-    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    for (int forced = 0; forced < 2; forced++) {
+        tc_set_stance(tc, forced ? TC_STANCE_FORCE_EAGER : TC_STANCE_DEFAULT);
+        if (!forced) tc_disable_begin(tc);
+        BEGIN("eager");
+        CHECK(!tc_add(x, line(tc, N + 1, 0, 1)).id);
+        CHECK_EQ(tc_trace_end(tc), TC_E_BROADCAST);
+        ERROR(TC_E_BROADCAST, "add");
+        BEGIN("eager");
+        CHECK_EQ(tc_trace_end(tc), TC_OK);
+        if (!forced) tc_disable_end(tc);
+    }
 }
 
 // A region or call that fails has written nothing, and says so when that is read.

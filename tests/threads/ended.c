@@ -114,6 +114,7 @@ typedef enum way {
     CALL, // of a function
     CALL_IN_REGION,
     CALL_EAGER,
+    CALL_FORCED, // TC_STANCE_FORCE_EAGER
     CALL_DISABLES,
     CHECKPOINT, // in a region
     COND,
@@ -131,21 +132,38 @@ typedef enum way {
     WAYS
 } way;
 
-static const char *const way_names[] = {
-    "call",           "call in a region", "call, eager", "call that disables", "checkpoint",
-    "cond",           "cond, eager",      "host",        "host in a region",   "op",
-    "op in a region", "op, lazy",         "shape",       "shape in a region",  "gradient",
-    "backend",        "backend compiles"};
+static const char *const way_names[] = {"call",
+                                        "call in a region",
+                                        "call, eager",
+                                        "call, forced",
+                                        "call that disables",
+                                        "checkpoint",
+                                        "cond",
+                                        "cond, eager",
+                                        "host",
+                                        "host in a region",
+                                        "op",
+                                        "op in a region",
+                                        "op, lazy",
+                                        "shape",
+                                        "shape in a region",
+                                        "gradient",
+                                        "backend",
+                                        "backend compiles"};
 
 static tc_tensor call_now(tc_ctx *tc, tc_tensor x) {
     tc_tensor y = tc_null(), one;
     tc_fn *f = NULL;
+    tc_options disabled = tc_options_default();
     switch ((way)now.way) {
     case CALL:
     case CALL_IN_REGION:
     case CALL_EAGER:
+    case CALL_FORCED:
     case CALL_DISABLES:
-        f = tc_compile(tc, now.way == CALL_DISABLES ? disables : body, NULL, 0, NULL);
+        disabled.disable = 1;
+        f = tc_compile(tc, now.way == CALL_DISABLES ? disables : body, NULL, 0,
+                       now.way == CALL_EAGER ? &disabled : NULL);
         tc_call(f, &x, 1, &y, 1);
         return y;
     case CHECKPOINT: tc_checkpoint(tc, body, NULL, &x, 1, &y, 1); return y;
@@ -260,7 +278,7 @@ static tc_ctx *open_for(int which) {
     backend.user = &backend_says_compile;
     backend_says_compile = which == BACKEND_COMPILE;
     CHECK_EQ(tc_register_backend(tc, &backend), TC_OK);
-    if (which == CALL_EAGER) tc_set_stance(tc, TC_STANCE_FORCE_EAGER);
+    if (which == CALL_FORCED) tc_set_stance(tc, TC_STANCE_FORCE_EAGER);
     now.x = ramp(tc);
     now.tc = tc, now.way = which, now.third = NAN, now.survived = 0;
     return tc;

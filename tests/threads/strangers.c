@@ -315,14 +315,26 @@ static tc_ctx *make_all(void) {
     return tc;
 }
 
-typedef enum moment { REGION, LAZY, SUSPENDED, SKIPPED, BODY, OP, HOST, MOMENTS } moment;
+typedef enum moment {
+    REGION,
+    LAZY,
+    SUSPENDED,
+    SKIPPED,
+    FORCED,
+    BODY,
+    OP,
+    HOST,
+    MOMENTS
+} moment;
 
 // 1 - x, with strangers at a moment of it.
 static tc_tensor disturbed(tc_ctx *tc, moment at, tc_tensor x, tc_fn *f) {
     tc_tensor y;
     if (at == BODY) return CHECK_EQ(tc_call(f, &x, 1, &y, 1), TC_OK), y;
-    if (at == SKIPPED) tc_set_stance(tc, TC_STANCE_FORCE_EAGER);
-    CHECK_EQ(at == LAZY ? tc_lazy(tc, 1) : tc_trace_begin(tc, "open"), TC_OK);
+    tc_options o = tc_options_default();
+    o.disable = at == SKIPPED;
+    tc_set_stance(tc, at == FORCED ? TC_STANCE_FORCE_EAGER : TC_STANCE_DEFAULT);
+    CHECK_EQ(at == LAZY ? tc_lazy(tc, 1) : tc_trace_begin_with(tc, "open", &o), TC_OK);
     y = at == OP ? tc_custom(tc, made.op, &x, 1) : tc_neg(x);
     if (at == SUSPENDED) tc_disable_begin(tc);
     if (at == HOST) CHECK_EQ(tc_host_call(tc, host_bothered, NULL, &y, 1), TC_OK);

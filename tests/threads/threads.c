@@ -424,9 +424,13 @@ TEST(skipped_regions_of_a_child) {
     y = tc_add(tc_add(y, tc_add(weight, weight)), z);
     CHECK_EQ(tc_trace_end(child), TC_OK);
     CHECK_EQ(element(y, 2), 4 + 4 + 3);
-    tc_set_stance(child, TC_STANCE_FORCE_EAGER);
-    CHECK_EQ(tc_call(f, &x, 1, &y, 1), TC_OK);
-    CHECK_EQ(element(y, 2), 4 + 4);
+    for (int forced = 0; forced < 2; forced++) {
+        tc_set_stance(child, forced ? TC_STANCE_FORCE_EAGER : TC_STANCE_DEFAULT);
+        if (!forced) tc_disable_begin(child);
+        CHECK_EQ(tc_call(f, &x, 1, &y, 1), TC_OK);
+        CHECK_EQ(element(y, 2), 4 + 4);
+        if (!forced) tc_disable_end(child);
+    }
     y = tc_add(weight, weight); // outside it is the parent again
     CHECK_EQ(y.id >> 56, weight.id >> 56);
     CHECK_EQ(tc_error(parent), TC_OK);
