@@ -2171,8 +2171,9 @@ static const char*const tc__text_cuda_mapped[]={
 "        enum : int { units = rows / 16 * P::turns, all = warps * units, ahead = !P::by_row \? 1 : most * sizeof(Loaded) <= 64 \? 3 : 2 };",
 "        enum : int { sharing = LAST \? others + warps : (int)others, count = (all + sharing - 1) / sharing, unrolled = P::by_row \? (int)count : 1 };",
 "        const int lane = threadIdx.x % 32;",
-"        int first = warp < warps \? warp + others : warp - warps;",
-"        if (P::by_row) asm volatile(\"\" : \"+r\"(first));",
+"        int begin[1] = {warp < warps \? warp + others : warp - warps};",
+"        if constexpr (P::by_row) TC_N(forget)(begin);",
+"        const int first = begin[0];",
 "        Loaded loaded[ahead][most];",
 "        auto row_at = [&](int unit, int i) { return unit / units / 4 * (4 * rows) + unit / units % 4 * 16 + unit % units / P::turns * 64 + i * step + lane / lanes; };",
 "        auto col_at = [&](int unit) { return unit % P::turns * wide + lane % lanes * 8; };",
@@ -5002,6 +5003,7 @@ TC__RELAY_STAGES=3,
 TC__RELAY_ENDS=40,
 TC__RELAY_MOVES=6,
 TC__RELAY_LOAD=8,
+TC__RELAY_CHEAP=2,
 TC__RELAY_PACE=22
 };
 typedef struct tc__relay{
@@ -5049,14 +5051,35 @@ again|=tc__relay_operands(r,g->body.node.at[id])&r->made;
 }
 return again;
 }
+static const tc__node*tc__relay_reader(const tc__group*g,const tc__relay*r){
+const tc__node*reader=NULL;
+for(uint32_t id=r->rounded+1;id<g->body.node.count;id++)
+for(uint32_t i=0;i<g->body.node.at[id]->n_in;i++){
+if(g->body.node.at[id]->in[i]!=r->rounded)continue;
+if(reader&&reader->id!=id)return NULL;
+reader=g->body.node.at[id];
+}
+return reader;
+}
+static tc__relay tc__relay_of_halves(const tc__group*g,tc__relay r){
+const tc__node*n;
+r.rounded=r.sums,r.made=1;
+while((n=tc__relay_reader(g,&r))!=NULL){
+uint64_t made=
+tc__is_alu(n)&&tc__is_half(n->dtype)&&tc__ops[n->op].cost<=TC__RELAY_CHEAP
+?tc__relay_made(g,&r,n->id)
+:0;
+if(!made)break;
+r.rounded=n->id,r.made=made;
+r.again=tc__relay_again(g,&r,tc__relay_bit(&r,n->id));
+}
+return r;
+}
 static tc__relay tc__relay_of(const tc__group*g){
 tc__relay r;
 memset(&r,0,sizeof r);
 r.sums=tc__contract_of(g)->id;
-if(tc__is_half(tc__contract_of(g)->dtype)){
-r.rounded=r.sums,r.made=1;
-return r;
-}
+if(tc__is_half(tc__contract_of(g)->dtype))return tc__relay_of_halves(g,r);
 uint64_t uses=1;
 for(uint32_t id=r.sums+1;
 id<g->body.node.count&&id-r.sums<(uint32_t)TC__RELAY_NODES;id++){
@@ -5074,9 +5097,10 @@ return r;
 return r;
 }
 static int tc__relay_is_exact(const tc__group*g,const tc__relay*r){
-if(r->rounded!=r->sums)return 1;
-for(uint32_t id=r->sums+1;id<g->body.node.count;id++)
-if(tc__relay_operands(r,g->body.node.at[id])&r->made&&
+if(!tc__is_half(tc__contract_of(g)->dtype))return 1;
+for(uint32_t id=r->rounded+1;id<g->body.node.count;id++)
+for(uint32_t i=0;i<g->body.node.at[id]->n_in;i++)
+if(g->body.node.at[id]->in[i]==r->rounded&&
 g->body.node.at[id]->op!=TC_OP_STORE)
 return 0;
 return 1;

@@ -422,8 +422,9 @@ template <class P> struct TC_N(relay) {
         enum : int { units = rows / 16 * P::turns, all = warps * units, ahead = !P::by_row ? 1 : most * sizeof(Loaded) <= 64 ? 3 : 2 };
         enum : int { sharing = LAST ? others + warps : (int)others, count = (all + sharing - 1) / sharing, unrolled = P::by_row ? (int)count : 1 };
         const int lane = threadIdx.x % 32;
-        int first = warp < warps ? warp + others : warp - warps;
-        if (P::by_row) asm volatile("" : "+r"(first)); // places of all units would be kept from tile to tile
+        int begin[1] = {warp < warps ? warp + others : warp - warps};
+        if constexpr (P::by_row) TC_N(forget)(begin); // places of all units would be kept from tile to tile
+        const int first = begin[0];
         Loaded loaded[ahead][most];
         auto row_at = [&](int unit, int i) { return unit / units / 4 * (4 * rows) + unit / units % 4 * 16 + unit % units / P::turns * 64 + i * step + lane / lanes; };
         auto col_at = [&](int unit) { return unit % P::turns * wide + lane % lanes * 8; };

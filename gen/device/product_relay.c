@@ -13,6 +13,7 @@ enum {
     TC__RELAY_ENDS = 40, // what begin and end of a tile take then, as in product_tiles.c
     TC__RELAY_MOVES = 6, // instructions that bring an element and store it,
     TC__RELAY_LOAD = 8,  //   or load what is of another row,
+    TC__RELAY_CHEAP = 2, //   that stand before the rounding of a product of halves,
     TC__RELAY_PACE = 22  //   and elements of k that are multiplied in the time of one
 };
 
@@ -70,15 +71,41 @@ static uint64_t tc__relay_again(const tc__group *g, const tc__relay *r, uint64_t
     return again;
 }
 
+// The only node that reads what r rounds; NULL = several do, or none.
+static const tc__node *tc__relay_reader(const tc__group *g, const tc__relay *r) {
+    const tc__node *reader = NULL;
+    for (uint32_t id = r->rounded + 1; id < g->body.node.count; id++)
+        for (uint32_t i = 0; i < g->body.node.at[id]->n_in; i++) {
+            if (g->body.node.at[id]->in[i] != r->rounded) continue;
+            if (reader && reader->id != id) return NULL;
+            reader = g->body.node.at[id];
+        }
+    return reader;
+}
+
+// A product of halves is f32 up to where it is stored: so what is cheap and of sums and columns, as a bias and a relu, stands
+// before its rounding, too.
+static tc__relay tc__relay_of_halves(const tc__group *g, tc__relay r) {
+    const tc__node *n;
+    r.rounded = r.sums, r.made = 1;
+    while ((n = tc__relay_reader(g, &r)) != NULL) {
+        uint64_t made =
+            tc__is_alu(n) && tc__is_half(n->dtype) && tc__ops[n->op].cost <= TC__RELAY_CHEAP
+                ? tc__relay_made(g, &r, n->id)
+                : 0;
+        if (!made) break;
+        r.rounded = n->id, r.made = made;
+        r.again = tc__relay_again(g, &r, tc__relay_bit(&r, n->id));
+    }
+    return r;
+}
+
 // The first cast to halves behind which nobody reads what depends on sums.
 static tc__relay tc__relay_of(const tc__group *g) {
     tc__relay r;
     memset(&r, 0, sizeof r);
     r.sums = tc__contract_of(g)->id;
-    if (tc__is_half(tc__contract_of(g)->dtype)) { // it rounds by itself
-        r.rounded = r.sums, r.made = 1;
-        return r;
-    }
+    if (tc__is_half(tc__contract_of(g)->dtype)) return tc__relay_of_halves(g, r);
     uint64_t uses = 1;
     for (uint32_t id = r.sums + 1;
          id < g->body.node.count && id - r.sums < (uint32_t)TC__RELAY_NODES; id++) {
@@ -96,13 +123,14 @@ static tc__relay tc__relay_of(const tc__group *g) {
     return r;
 }
 
-// Whether halves of sums are what the result has anyway: a product of halves that is not stored is f32 up to where it is.
+// Whether halves are what the result has anyway, though the product is one of halves: it is f32 up to where it is stored.
 static int tc__relay_is_exact(const tc__group *g, const tc__relay *r) {
-    if (r->rounded != r->sums) return 1;
-    for (uint32_t id = r->sums + 1; id < g->body.node.count; id++)
-        if (tc__relay_operands(r, g->body.node.at[id]) & r->made &&
-            g->body.node.at[id]->op != TC_OP_STORE)
-            return 0;
+    if (!tc__is_half(tc__contract_of(g)->dtype)) return 1;
+    for (uint32_t id = r->rounded + 1; id < g->body.node.count; id++)
+        for (uint32_t i = 0; i < g->body.node.at[id]->n_in; i++)
+            if (g->body.node.at[id]->in[i] == r->rounded &&
+                g->body.node.at[id]->op != TC_OP_STORE)
+                return 0;
     return 1;
 }
 

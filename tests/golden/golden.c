@@ -135,7 +135,7 @@ static void run_log_softmax_backward(tc_ctx *c) {
     derive(c, tc_log_softmax(x, -1), w, &x, 1);
 }
 
-// The loss and its gradient: one pass over the logits, and one over the rows.
+// The gradient, in one pass over the logits with what the loss needs; the loss is a second kernel, of the rows' sums.
 static void run_cross_entropy_backward(tc_ctx *c) {
     tc_tensor x = random_of(c, TC_DIMS(64, 768)), g;
     tc_tensor target = tc_const(c, (int64_t[64]){0, 767, 3}, TC_DIMS(64), TC_I64);
@@ -143,6 +143,14 @@ static void run_cross_entropy_backward(tc_ctx *c) {
     tc_tensor loss = tc_keep(tc_cross_entropy(x, target));
     tc_grad(loss, &x, 1, &g);
     tc_trace_end(c);
+}
+
+// That of x alone, of rows: the norm again, and what its sums change by.
+static void run_layer_norm_gradient(tc_ctx *c) {
+    tc_tensor x = random_of(c, TC_DIMS(64, 768)), w = random_of(c, TC_DIMS(64, 768));
+    tc_tensor scale = random_of(c, TC_DIMS(768)), b = random_of(c, TC_DIMS(768));
+    tc_trace_begin(c, "golden");
+    derive(c, tc_layer_norm(x, scale, b, 1e-5), w, &x, 1);
 }
 
 // Rows give the gradient of x, columns those of weight and bias.
@@ -458,6 +466,7 @@ static const golden goldens[] = {
     {"log_softmax_backward", 1, 0, run_log_softmax_backward},
     {"cross_entropy_backward", 2, WITH_CUDA, run_cross_entropy_backward},
     {"layer_norm_backward", 2, 0, run_layer_norm_backward},
+    {"layer_norm_gradient", 1, 0, run_layer_norm_gradient},
     {"layer_norm_down", 1, WITH_CUDA | JOINED, NULL},
     {"scan", 8, 0, run_scan},
     {"rms_norm_backward", 2, 0, run_rms_norm_backward},
@@ -720,6 +729,7 @@ GOLDEN(softmax_backward)
 GOLDEN(log_softmax_backward)
 GOLDEN(cross_entropy_backward)
 GOLDEN(layer_norm_backward)
+GOLDEN(layer_norm_gradient)
 GOLDEN(layer_norm_down)
 GOLDEN(scan)
 GOLDEN(rms_norm_backward)

@@ -69,6 +69,12 @@ template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
     if (sizeof(P) < 8) *p = v;
 }
 
+template <class T, int N> TC_FN void TC_N(forget)(T (&held)[N]) {
+    unsigned *w = (unsigned *)held;
+    #pragma unroll
+    for (int i = 0; i < (int)(sizeof(T) * N / 4); i++) asm volatile("" : "+r"(w[i]));
+}
+
 TC_FN void TC_N(cluster_arrive)() { asm volatile("barrier.cluster.arrive.release;" ::: "memory"); }
 
 TC_FN void TC_N(cluster_wait)() { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }
@@ -544,8 +550,9 @@ template <class P> struct TC_N(relay) {
         enum : int { units = rows / 16 * P::turns, all = warps * units, ahead = !P::by_row ? 1 : most * sizeof(Loaded) <= 64 ? 3 : 2 };
         enum : int { sharing = LAST ? others + warps : (int)others, count = (all + sharing - 1) / sharing, unrolled = P::by_row ? (int)count : 1 };
         const int lane = threadIdx.x % 32;
-        int first = warp < warps ? warp + others : warp - warps;
-        if (P::by_row) asm volatile("" : "+r"(first));
+        int begin[1] = {warp < warps ? warp + others : warp - warps};
+        if constexpr (P::by_row) TC_N(forget)(begin);
+        const int first = begin[0];
         Loaded loaded[ahead][most];
         auto row_at = [&](int unit, int i) { return unit / units / 4 * (4 * rows) + unit / units % 4 * 16 + unit % units / P::turns * 64 + i * step + lane / lanes; };
         auto col_at = [&](int unit) { return unit % P::turns * wide + lane % lanes * 8; };
