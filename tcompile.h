@@ -3217,7 +3217,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x1f358b37a19777f5u
+#define TC__BUILD_ID 0x8a24b9a1b8603c64u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -27569,6 +27569,9 @@ uint32_t taps;
 uint32_t size;
 uint32_t buffers;
 uint32_t again;
+uint32_t behind;
+uint32_t ahead;
+uint32_t block;
 int device;
 uint32_t loop;
 int alive;
@@ -27591,7 +27594,7 @@ uint8_t*whole;
 uint8_t*forced;
 uint8_t*inside;
 uint8_t*product;
-uint32_t*again;
+uint32_t*again,*behind;
 uint8_t*redraw;
 uint32_t
 *made_of;
@@ -28135,15 +28138,36 @@ again[i]=mark&&first[mark]>of?first[mark]:of;
 if(first)TC__FREE_ARRAY(c,first,marks+1);
 return first!=NULL;
 }
-static uint32_t tc__root_again(const tc__schedule*s,uint32_t node){
-uint32_t a=s->again[node];
-return a>=TC__AGAIN_FIRST?a:0;
+static void tc__behind_all(const tc__schedule*s){
+for(uint32_t i=0;i<s->g->node.count;i++){
+const tc__node*n=s->g->node.at[i];
+uint32_t last=s->again[i]>=TC__AGAIN_FIRST?s->again[i]:0;
+for(uint32_t k=0;k<n->n_in;k++)
+if(s->behind[n->in[k]]>last)last=s->behind[n->in[k]];
+s->behind[i]=last;
+}
+}
+static void tc__cluster_again(const tc__schedule*s,tc__cluster*c,const tc__node*n){
+uint32_t a=s->again[n->id];
+c->again=a>=TC__AGAIN_FIRST?a:0,c->behind=s->behind[n->id];
+c->ahead=c->behind||tc__is_derivative(n)?0:n->id+1;
+c->block=tc__is_derivative(n)?c->behind:0;
+}
+static int tc__are_of_blocks(const tc__cluster*x,const tc__cluster*y){
+return x->block&&y->block;
+}
+static int tc__are_of_two_blocks(const tc__cluster*x,const tc__cluster*y){
+return tc__are_of_blocks(x,y)&&x->block!=y->block;
+}
+static int tc__is_far_ahead(const tc__cluster*x,const tc__cluster*y){
+return x->ahead&&y->behind>x->ahead-1+TC__AGAIN_FIRST;
 }
 static int tc__is_before_again(const tc__schedule*s,const tc__cluster*x,
 const tc__cluster*y){
 uint32_t a=s->root.at[x->first].node,b=s->root.at[y->first].node;
 uint32_t first=a<b?a:b,again=x->again>y->again?x->again:y->again;
-return again>first+TC__AGAIN_FIRST;
+return again>first+TC__AGAIN_FIRST||tc__is_far_ahead(x,y)||
+tc__is_far_ahead(y,x);
 }
 static uint32_t tc__needed_at(const tc__schedule*s,const uint32_t*order,uint32_t p){
 uint32_t in=s->cluster.at[order[p]].loop;
@@ -28504,7 +28528,8 @@ memset(&c,0,sizeof c);
 tc__space_of(s,&s->root.at[r],&c.space);
 c.alive=1,c.kind=TC__OPAQUE,c.first=r,c.size=1,c.device=n->device;
 c.loop=n->loop;
-c.buffers=n->n_in+1,c.again=tc__root_again(s,n->id);
+c.buffers=n->n_in+1;
+tc__cluster_again(s,&c,n);
 u.reader=r,u.index=0,u.guarded=1;
 for(uint32_t i=0;i<n->n_in;i++){
 const tc__node*a=tc__opaque_operand(s->g,n,i);
@@ -28568,7 +28593,7 @@ memset(&c,0,sizeof c);
 tc__root_fold(s,&s->root.at[r]);
 tc__space_of(s,&s->root.at[r],&c.space);
 c.alive=1,c.first=r,c.part=s->part[n->id],c.device=n->device;
-c.again=tc__root_again(s,n->id);
+tc__cluster_again(s,&c,n);
 c.loop=n->loop;
 c.kind=
 c.space.reduced||tc__is_kind(n,TC__KIND_REDUCE)?TC__REDUCTION:TC__POINTWISE;
@@ -28958,6 +28983,9 @@ tc__cluster*x=&s->cluster.at[a],*y=&s->cluster.at[b];
 tc__join_roots(s,a,b);
 x->space=*joint;
 if(x->again<y->again)x->again=y->again;
+if(x->behind<y->behind)x->behind=y->behind;
+if(x->block<y->block)x->block=y->block;
+if(!x->ahead||(y->ahead&&y->ahead<x->ahead))x->ahead=y->ahead;
 x->taps+=y->taps,x->size=size->nodes,x->buffers=size->buffers;
 if(x->kind==TC__POINTWISE)x->kind=y->kind;
 y->alive=0;
@@ -29064,8 +29092,10 @@ if(s->window[b]!=s->window[a])break;
 const tc__cluster*x=&s->cluster.at[a],*y=&s->cluster.at[b];
 if(!y->alive||x->kind==TC__CONTRACTION||y->kind==TC__CONTRACTION)
 continue;
-if(!tc__same_dims(&x->space,&y->space))continue;
-int small=tc__space_rows(s->g->ix,&x->space,0)<=TC__SMALL;
+if(!tc__same_dims(&x->space,&y->space)||tc__are_of_two_blocks(x,y))
+continue;
+int small=!tc__are_of_blocks(x,y)&&
+tc__space_rows(s->g->ix,&x->space,0)<=TC__SMALL;
 if((small||tc__read_alike(s,a,b)||tc__read_through(s,a,b))&&
 tc__try_merge(s,a,b))
 merged=1;
@@ -29823,6 +29853,7 @@ tc__free(s->ctx,s->forced,n);
 tc__free(s->ctx,s->inside,n);
 tc__free(s->ctx,s->product,n);
 tc__free(s->ctx,s->again,n*sizeof*s->again);
+tc__free(s->ctx,s->behind,n*sizeof*s->behind);
 tc__free(s->ctx,s->redraw,n);
 tc__free(s->ctx,s->way,n);
 tc__free(s->ctx,s->made_of,n*sizeof*s->made_of);
@@ -29861,9 +29892,9 @@ s->root_of=TC__NEW_ARRAY(c,int32_t,n),s->length=TC__NEW_ARRAY(c,uint32_t,n);
 s->again=TC__NEW_ARRAY(c,uint32_t,n),s->redraw=TC__NEW_ARRAY(c,uint8_t,n);
 s->way=TC__NEW_ARRAY(c,uint8_t,n),s->made_of=TC__NEW_ARRAY(c,uint32_t,n);
 s->inside=TC__NEW_ARRAY(c,uint8_t,n),s->loads=TC__NEW_ARRAY(c,tc__loads,n),
-s->whole=TC__NEW_ARRAY(c,uint8_t,n);
+s->whole=TC__NEW_ARRAY(c,uint8_t,n),s->behind=TC__NEW_ARRAY(c,uint32_t,n);
 if(!s->inside||!s->loads||!s->whole||!s->way||!s->made_of||!s->again||
-!s->redraw)
+!s->behind||!s->redraw)
 return 0;
 if(!s->live||!s->forced||!s->product||!s->users||!s->cost||!s->root_of||
 !s->length||!s->part)
@@ -29872,6 +29903,7 @@ if(!tc__outlines_open(&s->outlines,c,g,inputs,s->root_of,s->cost))return 0;
 if(n)memcpy(s->live,output,n);
 tc__mark_live(s);
 if(!tc__again_all(c,g,s->again))return 0;
+tc__behind_all(s);
 tc__force_sources(s);
 tc__force_twisted(s);
 if(!s->apart)tc__follow_products(s,output),tc__force_padded(s),tc__force_spread(s);
