@@ -3217,7 +3217,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x8a24b9a1b8603c64u
+#define TC__BUILD_ID 0x8b7dcd01b86b3405u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -27595,6 +27595,7 @@ uint8_t*forced;
 uint8_t*inside;
 uint8_t*product;
 uint32_t*again,*behind;
+int repeats;
 uint8_t*redraw;
 uint32_t
 *made_of;
@@ -28138,20 +28139,20 @@ again[i]=mark&&first[mark]>of?first[mark]:of;
 if(first)TC__FREE_ARRAY(c,first,marks+1);
 return first!=NULL;
 }
-static void tc__behind_all(const tc__schedule*s){
+static void tc__behind_all(tc__schedule*s){
 for(uint32_t i=0;i<s->g->node.count;i++){
 const tc__node*n=s->g->node.at[i];
 uint32_t last=s->again[i]>=TC__AGAIN_FIRST?s->again[i]:0;
 for(uint32_t k=0;k<n->n_in;k++)
 if(s->behind[n->in[k]]>last)last=s->behind[n->in[k]];
-s->behind[i]=last;
+s->behind[i]=last,s->repeats|=last!=0;
 }
 }
 static void tc__cluster_again(const tc__schedule*s,tc__cluster*c,const tc__node*n){
 uint32_t a=s->again[n->id];
 c->again=a>=TC__AGAIN_FIRST?a:0,c->behind=s->behind[n->id];
 c->ahead=c->behind||tc__is_derivative(n)?0:n->id+1;
-c->block=tc__is_derivative(n)?c->behind:0;
+c->block=s->repeats&&tc__is_derivative(n)?c->behind+1:0;
 }
 static int tc__are_of_blocks(const tc__cluster*x,const tc__cluster*y){
 return x->block&&y->block;

@@ -46,13 +46,13 @@ static int tc__again_all(tc_ctx *c, const tc__graph *g, uint32_t *again) {
 }
 
 // Fills s->behind: of the copies that a node is made of, or is, the last as in s->again; 0 = there is none.
-static void tc__behind_all(const tc__schedule *s) {
+static void tc__behind_all(tc__schedule *s) {
     for (uint32_t i = 0; i < s->g->node.count; i++) {
         const tc__node *n = s->g->node.at[i];
         uint32_t last = s->again[i] >= TC__AGAIN_FIRST ? s->again[i] : 0;
         for (uint32_t k = 0; k < n->n_in; k++)
             if (s->behind[n->in[k]] > last) last = s->behind[n->in[k]];
-        s->behind[i] = last;
+        s->behind[i] = last, s->repeats |= last != 0;
     }
 }
 
@@ -61,11 +61,11 @@ static void tc__cluster_again(const tc__schedule *s, tc__cluster *c, const tc__n
     uint32_t a = s->again[n->id];
     c->again = a >= TC__AGAIN_FIRST ? a : 0, c->behind = s->behind[n->id];
     c->ahead = c->behind || tc__is_derivative(n) ? 0 : n->id + 1;
-    c->block = tc__is_derivative(n) ? c->behind : 0;
+    c->block = s->repeats && tc__is_derivative(n) ? c->behind + 1 : 0;
 }
 
-// Whether two clusters are derivatives of what checkpoints made, and of two of them. Without need such do not share a
-// kernel: the one that could be done first would keep what it reads until the other one can be done.
+// Whether two clusters are derivatives, where something is computed again, and of two checkpoints. Without need such do not
+// share a kernel: the one that could be done first would keep what it reads until the other one can be done.
 static int tc__are_of_blocks(const tc__cluster *x, const tc__cluster *y) {
     return x->block && y->block;
 }

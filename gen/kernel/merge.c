@@ -537,7 +537,7 @@ static int tc__read_through(const tc__schedule *s, uint32_t a, uint32_t b) {
 }
 
 // Kernels side by side over one space: equal sizes, and either small or reading something at the
-// same index; of derivatives of what checkpoints made only the latter, and of the same one.
+// same index; of derivatives where checkpoints are computed again only the latter, and of one.
 static int tc__merge_siblings(tc__schedule *s) {
     int merged = 0;
     for (uint32_t a = 0; a < s->cluster.count; a++) {
