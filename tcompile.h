@@ -3222,7 +3222,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xc74f2e210992c36fu
+#define TC__BUILD_ID 0xcbb693b97743d921u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -57447,13 +57447,14 @@ return a==b||(a&&b&&tc__same_site(a,b)&&
 !strcmp(tc__step_call_name(a),tc__step_call_name(b)));
 }
 static void tc__put_saved_calls(tc__text*t,const tc__saved*k,uint8_t*what,int bytes){
-uint32_t lines=0,nodes=(uint32_t)k->p->graph.node.count;
+const tc__graph*g=&k->p->graph;
+uint32_t lines=0,nodes=(uint32_t)g->node.count;
 for(uint32_t i=0;i<nodes;i++){
-const tc__step*from=tc__saved_from(k,i);
+const tc__step*from=g->node.at[i]->from;
 uint64_t size=0;
 if(!what[i])continue;
 for(uint32_t j=i;j<nodes;j++){
-if(!what[j]||!tc__same_call(tc__saved_from(k,j),from))continue;
+if(!what[j]||!tc__same_call(g->node.at[j]->from,from))continue;
 const tc__slab*s=tc__saved_slab(k->p,j);
 size+=s?s->bytes:0,what[j]=0;
 }

@@ -92,7 +92,8 @@ static int tc__saved_open(tc__saved *k, const tc__program *p) {
     return ok;
 }
 
-// The call that made node i, which is saved; of a slope that was stored ahead the one that it is the slope of. NULL = none.
+// The step that node i, which is saved, is of in the forward pass: of a slope that was stored ahead one of its kernel.
+// NULL = none.
 static const tc__step *tc__saved_from(const tc__saved *k, uint32_t i) {
     return k->p->graph.node.at[k->ahead[i] ? k->ahead[i] - 1 : i]->from;
 }

@@ -19,13 +19,14 @@ static int tc__same_call(const tc__step *a, const tc__step *b) {
 // "    327680 bytes of linear at model.c:20": a line for each call that made nodes marked in `what`, which are done with
 // then.
 static void tc__put_saved_calls(tc__text *t, const tc__saved *k, uint8_t *what, int bytes) {
-    uint32_t lines = 0, nodes = (uint32_t)k->p->graph.node.count;
+    const tc__graph *g = &k->p->graph;
+    uint32_t lines = 0, nodes = (uint32_t)g->node.count;
     for (uint32_t i = 0; i < nodes; i++) {
-        const tc__step *from = tc__saved_from(k, i);
+        const tc__step *from = g->node.at[i]->from;
         uint64_t size = 0;
         if (!what[i]) continue;
         for (uint32_t j = i; j < nodes; j++) {
-            if (!what[j] || !tc__same_call(tc__saved_from(k, j), from)) continue;
+            if (!what[j] || !tc__same_call(g->node.at[j]->from, from)) continue;
             const tc__slab *s = tc__saved_slab(k->p, j);
             size += s ? s->bytes : 0, what[j] = 0;
         }
