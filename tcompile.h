@@ -1939,8 +1939,9 @@ struct tc_options {
                              // warning; 0 = TC_E_COMPILER
     int autotune_seconds;    // that "max-autotune" may take for one program; 0 = 10
     int allow_tf32;          // 1 = products of f32 on a GPU may round what they multiply; see below
-    int memory_budget;       // percent of what gradients would keep of the forward pass that may be kept; the rest
-                             // is computed again, as by tc_checkpoint, with its bits. 0 = 100, all
+    int memory_budget;       // percent that intermediates may take of the memory they would take without it: for that
+                             // gradients compute values of the forward pass again, as in tc_checkpoint, with the
+                             // same bits. 0 = 100, nothing is. See below
 };
 
 // Modes on the CPU: "reduce-overhead" is "default", and both of "max-autotune" are the same.
@@ -1971,12 +1972,16 @@ struct tc_options {
 // become infinite. Smaller products, those that share a kernel with a norm or a reduction, f64 and halves
 // are as they are without it; so is everything on the CPU.
 
-// memory_budget: what is kept is estimated before kernels are known, by what products, reductions and opaque ops
-// make and take; the earliest part of the program is computed again, in blocks at whose ends few bytes cross, as much of
-// it as the budget asks for. The ends of blocks and the last block are kept in any case, so 1 is as little as can be
-// (of 24 alike layers a third). Custom ops in blocks run twice. Where
-// there are loops (tc_scan) it does nothing. As
-// torch._functorch.config.activation_memory_budget, in percent.
+// memory_budget: intermediates are what kernels of a program leave to others, on all its devices together, in the arena
+// that tc_explain tells of and tc_stats.arena_bytes counts; inputs and results, gradients among them, have memory of their
+// own. Of a program with gradients up to eight are made, to the plan of their memory, and none is compiled but the one that
+// is taken: of those within the budget that with the fewest operations, else the one that takes the least; that without a
+// budget is one of them, so none takes more. In the others blocks of the forward pass, from its begin, at whose ends few
+// bytes cross, are computed again. tc_explain says what was chosen, whether that meets the budget, what is kept and what is
+// computed again. The choice is the same in every run, and for any number of threads; sizes at run time are those
+// of the visit that the program is made in. The last block and the ends of the others are kept in any case, so a budget may
+// be out of reach. Custom ops in blocks run twice. Where there are loops (tc_scan) nothing is computed again.
+// As torch._functorch.config.activation_memory_budget, in percent, but of all intermediates.
 
 TCDEF tc_options tc_options_default(void);
 
@@ -3226,7 +3231,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x1e565a52cc4b4f59u
+#define TC__BUILD_ID 0xea9b6364173758d3u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -18872,25 +18877,64 @@ of[i]=tc__loop_of(g,g->node.at[i],of);
 return of;
 }
 // ---- gen/graph/budget.c
-enum{TC__BUDGET_BLOCKS=32};
+enum{
+TC__BUDGET_BLOCKS=32,
+TC__BUDGET_WAYS=9
+};
+typedef struct tc__blocks{
+const double*held;
+uint32_t steps;
+double peak,most;
+uint32_t way;
+int except;
+uint32_t
+again;
+int parts;
+uint32_t blocks;
+uint32_t ways;
+}tc__blocks;
+typedef struct tc__division{
+int parts;
+uint32_t blocks;
+uint32_t again;
+double peak;
+double work;
+}tc__division;
 typedef struct tc__budget{
 tc_ctx*ctx;
 const tc__graph*g;
+const tc__visit*visit;
+tc__ixenv env;
 uint32_t n;
 uint8_t*need;
-uint8_t*stored;
 uint8_t*inside;
 uint32_t*last;
+double
+*held;
 double*crossing;
 double total;
 TC__VEC(uint32_t)end;
 }tc__budget;
+static double tc__node_work(const tc__graph*g,const tc__node*n,const tc__ixenv*env){
+tc__kind k=tc__ops[n->op].kind;
+int wide=k==TC__KIND_REDUCE||k==TC__KIND_OPAQUE;
+double cost=tc__ops[n->op].cost?tc__ops[n->op].cost:1,all=0;
+if((k==TC__KIND_SOURCE&&n->op!=TC_OP_RANDOM)||k==TC__KIND_MOVE)return 0;
+if(k==TC__KIND_CONTRACT){
+const tc__node*a=tc__operand(g,n,0);
+cost=2*(double)tc__ix_eval(g->ix,a->dims[a->rank-1],env);
+}
+for(uint32_t i=0;wide&&i<n->n_in;i++)
+all+=(double)tc__ix_eval(g->ix,tc__node_numel(g,tc__operand(g,n,i)),env);
+if(!wide)all=(double)tc__ix_eval(g->ix,tc__node_numel(g,n),env);
+return cost*all;
+}
 static void tc__budget_close(tc__budget*b){
 tc_ctx*c=b->ctx;
 if(b->need)TC__FREE_ARRAY(c,b->need,b->n);
-if(b->stored)TC__FREE_ARRAY(c,b->stored,b->n);
 if(b->inside)TC__FREE_ARRAY(c,b->inside,b->n);
 if(b->last)TC__FREE_ARRAY(c,b->last,b->n);
+if(b->held)TC__FREE_ARRAY(c,b->held,b->n);
 if(b->crossing)TC__FREE_ARRAY(c,b->crossing,b->n+1);
 TC__VEC_FREE(c,b->end);
 }
@@ -18904,18 +18948,8 @@ return b->need[n->id]&&!source&&!tc__budget_moves(n);
 }
 static double tc__budget_bytes(const tc__budget*b,uint32_t id){
 const tc__node*n=b->g->node.at[id];
-return(double)tc__ix_hi(b->g->ix,tc__node_numel(b->g,n))*
+return(double)tc__ix_eval(b->g->ix,tc__node_numel(b->g,n),&b->env)*
 (double)tc__dtypes[n->dtype].bytes;
-}
-static void tc__budget_stores(tc__budget*b,const tc__node*n){
-tc__kind k=tc__ops[n->op].kind;
-int whole=k==TC__KIND_CONTRACT||k==TC__KIND_OPAQUE;
-if(whole||k==TC__KIND_REDUCE||n->op==TC_OP_RANDOM)b->stored[n->id]=1;
-for(uint32_t i=0;i<n->n_in&&whole;i++){
-const tc__node*a=tc__operand(b->g,n,i);
-while(tc__budget_moves(a))a=tc__operand(b->g,a,0);
-if(tc__budget_counts(b,a))b->stored[a->id]=1;
-}
 }
 static void tc__budget_look(tc__budget*b){
 b->need[b->n-1]=1;
@@ -18928,10 +18962,6 @@ b->need[n->in[k]]=1;
 if(at>b->last[n->in[k]])b->last[n->in[k]]=at;
 }
 }
-for(uint32_t i=0;i<b->n;i++)
-if(b->need[i])tc__budget_stores(b,b->g->node.at[i]);
-for(uint32_t i=0;i<b->n;i++)
-if(b->stored[i])b->total+=tc__budget_bytes(b,i);
 for(uint32_t i=0;i<b->n;i++){
 if(!tc__budget_counts(b,b->g->node.at[i]))continue;
 b->crossing[i+1]+=tc__budget_bytes(b,i);
@@ -18939,21 +18969,47 @@ b->crossing[b->last[i]+1]-=tc__budget_bytes(b,i);
 }
 for(uint32_t i=1;i<=b->n;i++)b->crossing[i]+=b->crossing[i-1];
 }
-static int tc__budget_open(tc__budget*b,const tc__graph*g,const tc__node*y,
-const tc__checkpoint*own,size_t n){
-memset(b,0,sizeof*b);
-b->ctx=g->ctx,b->g=g,b->n=y->id+1;
-b->need=TC__NEW_ARRAY(g->ctx,uint8_t,b->n);
-b->stored=TC__NEW_ARRAY(g->ctx,uint8_t,b->n);
-b->inside=TC__NEW_ARRAY(g->ctx,uint8_t,b->n);
-b->last=TC__NEW_ARRAY(g->ctx,uint32_t,b->n);
-b->crossing=TC__NEW_ARRAY(g->ctx,double,b->n+1);
-if(!b->need||!b->stored||!b->inside||!b->last||!b->crossing)return 0;
+static int tc__budget_hold(tc__budget*b,const tc__blocks*k){
+uint8_t*met=TC__NEW_ARRAY(b->ctx,uint8_t,k->steps+1);
+for(uint32_t i=0;met&&i<b->n;i++){
+const struct tc__step*s=b->g->node.at[i]->from;
+if(!s||s->position>=k->steps||met[s->position])continue;
+met[s->position]=1,b->held[i]=k->held[s->position];
+b->total+=b->held[i];
+}
+if(met)TC__FREE_ARRAY(b->ctx,met,k->steps+1);
+return met!=NULL;
+}
+static int tc__budget_is_call(const tc__budget*b,const tc__step*s,const tc__step*t){
+if(!s||!t||s==t)return s==t&&s;
+if(!s->call||!t->call||strcmp(s->call,t->call))return 0;
+if(s->site.file!=t->site.file||s->site.line!=t->site.line)return 0;
+for(uint32_t i=s->position+1;i<t->position;i++)
+if(tc__is_composite((tc__op)b->visit->path.at[i]->op))return 0;
+return 1;
+}
+static void tc__budget_join(tc__budget*b,const tc__checkpoint*own,size_t n){
+for(uint32_t i=1;i<b->n;i++)
+b->inside[i]=(uint8_t)tc__budget_is_call(b,b->g->node.at[i-1]->from,
+b->g->node.at[i]->from);
 for(size_t i=0;i<n;i++)
 for(uint32_t k=own[i].first+1;k<own[i].end&&k<b->n;k++)
 b->inside[k]=1;
+}
+static int tc__budget_open(tc__budget*b,const tc__graph*g,const tc__node*y,
+const tc__visit*v,const tc__blocks*blocks,
+const tc__checkpoint*own,size_t n){
+memset(b,0,sizeof*b);
+b->ctx=g->ctx,b->g=g,b->visit=v,b->n=y->id+1,b->env.sym=v->size.at;
+b->need=TC__NEW_ARRAY(g->ctx,uint8_t,b->n);
+b->inside=TC__NEW_ARRAY(g->ctx,uint8_t,b->n);
+b->last=TC__NEW_ARRAY(g->ctx,uint32_t,b->n);
+b->held=TC__NEW_ARRAY(g->ctx,double,b->n);
+b->crossing=TC__NEW_ARRAY(g->ctx,double,b->n+1);
+if(!b->need||!b->inside||!b->last||!b->held||!b->crossing)return 0;
+tc__budget_join(b,own,n);
 tc__budget_look(b);
-return 1;
+return tc__budget_hold(b,blocks);
 }
 static int tc__budget_cut(tc__budget*b,double size){
 b->end.count=0;
@@ -18961,7 +19017,7 @@ for(uint32_t first=0,end;first<b->n;first=end){
 double kept=0;
 uint32_t i=first;
 for(end=b->n;i<b->n&&kept<=size;i++){
-if(b->stored[i])kept+=tc__budget_bytes(b,i);
+kept+=b->held[i];
 if(kept<=size/2||i+1>=b->n||b->inside[i+1])continue;
 if(end==b->n||b->crossing[i+1]<b->crossing[end])end=i+1;
 }
@@ -18970,28 +19026,63 @@ if(!TC__PUSH(b->ctx,b->end,end))return 0;
 }
 return 1;
 }
-static size_t tc__budget_blocks(const tc__budget*b,double most,double*kept){
+static void tc__budget_promise(const tc__budget*b,const tc__blocks*blocks,
+tc__division*d){
+double fixed=blocks->peak-b->total,kept=b->total,ends=0,again=0,work=0;
 uint32_t i=0;
-size_t k=0;
-*kept=b->total;
-for(;k+1<b->end.count&&*kept>most;k++)
+d->blocks=(uint32_t)b->end.count-1,d->again=0,d->peak=blocks->peak;
+d->work=0;
+for(uint32_t k=0;k<d->blocks&&d->peak>blocks->most;k++){
+double own=0,end=0;
 for(;i<b->end.at[k];i++){
-if(b->stored[i])*kept-=tc__budget_bytes(b,i);
-if(tc__budget_counts(b,b->g->node.at[i])&&b->last[i]>=b->end.at[k])
-*kept+=tc__budget_bytes(b,i);
+const tc__node*n=b->g->node.at[i];
+own+=b->held[i];
+if(b->need[i])work+=tc__node_work(b->g,n,&b->env);
+if(tc__budget_counts(b,n)&&b->last[i]>=b->end.at[k])
+end+=tc__budget_bytes(b,i);
 }
-return k;
+if(ends+own>again)again=ends+own;
+kept-=own,ends+=end;
+double peak=fixed+(kept+ends>again?kept+ends:again);
+if(peak<d->peak)d->peak=peak,d->again=k+1,d->work=work;
 }
-static size_t tc__budget_choose(tc__budget*b,int percent,int*ok){
-double most=b->total*percent/100,least=b->total,kept=b->total;
-int best=0;
-for(int n=TC__BUDGET_BLOCKS;n>1&&*ok&&kept>most;n=n*3/4){
-*ok=tc__budget_cut(b,b->total/n);
-if(*ok)(void)tc__budget_blocks(b,most,&kept);
-if(kept<least)least=kept,best=n;
 }
-*ok=*ok&&(!best||tc__budget_cut(b,b->total/best));
-return*ok&&best?tc__budget_blocks(b,most,&kept):0;
+static int tc__division_is_better(const tc__division*x,const tc__division*y,
+double most){
+int a=x->peak<=most,b=y->peak<=most;
+return a!=b?a:a?x->work<y->work:x->peak<y->peak;
+}
+static uint32_t tc__budget_divide(tc__budget*b,const tc__blocks*blocks,
+tc__division all[TC__BUDGET_WAYS],int*ok){
+uint32_t ways=0;
+for(int n=TC__BUDGET_BLOCKS;n>1&&*ok&&b->total>0;n=n*3/4){
+tc__division d;
+if(n==blocks->except)continue;
+d.parts=n,*ok=tc__budget_cut(b,b->total/n);
+if(!*ok)break;
+tc__budget_promise(b,blocks,&d);
+uint32_t at=ways,same=0;
+for(uint32_t i=0;i<ways;i++)
+same|=all[i].blocks==d.blocks&&all[i].again==d.again&&
+all[i].peak>=d.peak&&all[i].peak<=d.peak;
+if(!d.again||same||ways==TC__BUDGET_WAYS)continue;
+for(;at&&tc__division_is_better(&d,&all[at-1],blocks->most);at--)
+all[at]=all[at-1];
+all[at]=d,ways++;
+}
+return ways;
+}
+static size_t tc__budget_choose(tc__budget*b,tc__blocks*blocks,int*ok){
+tc__division all[TC__BUDGET_WAYS];
+uint32_t ways=tc__budget_divide(b,blocks,all,ok);
+if(!*ok||!ways)return 0;
+const tc__division*d=&all[blocks->way<ways?blocks->way:ways-1];
+*ok=tc__budget_cut(b,b->total/d->parts);
+if(!blocks->again)blocks->again=d->again;
+blocks->parts=d->parts;
+if(d->blocks>blocks->blocks)blocks->blocks=d->blocks;
+if(ways>blocks->ways)blocks->ways=ways;
+return blocks->again<d->blocks?blocks->again:d->blocks;
 }
 typedef TC__VEC(tc__checkpoint)tc__checkpoints;
 static int tc__budget_put(const tc__budget*b,size_t blocks,const tc__checkpoint*own,
@@ -19010,16 +19101,16 @@ if(!TC__PUSH(b->ctx,*all,k))return 0;
 }
 return 1;
 }
-static int tc__budget_checkpoints(const tc__graph*g,const tc__node*y,int percent,
-const tc__checkpoint*own,size_t n,
+static int tc__budget_checkpoints(const tc__graph*g,const tc__node*y,const tc__visit*v,
+tc__blocks*blocks,const tc__checkpoint*own,size_t n,
 tc__checkpoints*all){
 tc__budget b;
-size_t blocks=0;
-int ok=1,wanted=percent>0&&percent<100&&!g->loop.count;
+size_t again=0;
+int ok=1,wanted=blocks&&blocks->held&&!g->loop.count;
 all->count=0;
-if(wanted)ok=tc__budget_open(&b,g,y,own,n);
-if(wanted&&ok)blocks=tc__budget_choose(&b,percent,&ok);
-ok=ok&&(!wanted||tc__budget_put(&b,blocks,own,n,all));
+if(wanted)ok=tc__budget_open(&b,g,y,v,blocks,own,n);
+if(wanted&&ok)again=tc__budget_choose(&b,blocks,&ok);
+ok=ok&&(!wanted||tc__budget_put(&b,again,own,n,all));
 for(size_t i=0;ok&&!wanted&&i<n;i++)ok=TC__PUSH(g->ctx,*all,own[i]);
 if(wanted)tc__budget_close(&b);
 return ok;
@@ -19920,14 +20011,27 @@ int64_t order[TC_MAX_RANK];
 for(int i=0;i<n->rank;i++)order[n->attr[i]]=i;
 tc__d_give(d,tc__d_in(d,n,0),tc__make_permute(d->g,g,order));
 }
+static tc__node*tc__d_before(tc__derive*d,tc__node*a){
+while(a->op==TC_OP_AGAIN)a=tc__d_in(d,a,0);
+return a;
+}
+static tc__node*tc__d_operand(tc__derive*d,tc__node*a,uint32_t i){
+const tc__node*around[TC__CHECKPOINTS_DEEP];
+uint32_t n=0;
+for(;a->op==TC_OP_AGAIN&&n<TC__CHECKPOINTS_DEEP;a=tc__d_in(d,a,0))
+around[n++]=a;
+a=i<a->n_in?tc__d_in(d,a,i):NULL;
+while(n--&&a)
+a=tc__make1(d->g,TC_OP_AGAIN,a,a->rank,a->dims,around[n]->attr,1);
+return a;
+}
 static tc__node*tc__d_row(tc__derive*d,tc__node*a,int64_t mask){
-int twice=a->op==TC_OP_ADD&&a->in[0]==a->in[1];
-if(twice)a=tc__d_in(d,a,0);
-const tc__node*e=a->op==TC_OP_AGAIN?tc__d_in(d,a,0):a;
-if(e->op!=TC_OP_EXPAND)return NULL;
-tc__node*row=tc__d_in(d,e,0);
-if(mask&~tc__d_repeated(row,e))return NULL;
-if(e!=a)row=tc__make1(d->g,TC_OP_AGAIN,row,row->rank,row->dims,a->attr,1);
+const tc__node*e=a?tc__d_before(d,a):NULL;
+int twice=e&&e->op==TC_OP_ADD&&e->in[0]==e->in[1];
+if(twice)a=tc__d_operand(d,a,0),e=a?tc__d_before(d,a):NULL;
+if(!e||e->op!=TC_OP_EXPAND)return NULL;
+if(mask&~tc__d_repeated(tc__d_in(d,e,0),e))return NULL;
+tc__node*row=tc__d_operand(d,a,0);
 return twice?tc__d2(d,TC_OP_ADD,row,row):row;
 }
 static int tc__d_vanishes(tc__derive*d,const tc__node*a,int64_t mask){
@@ -19946,15 +20050,18 @@ return 0;
 }
 static tc__node*tc__d_less(tc__derive*d,tc__node*a,int64_t mask,int*sign,
 tc__node**factor){
-tc__node*x=tc__d_in(d,a,0),*y=a->n_in>1?tc__d_in(d,a,1):NULL;
+tc__op op=(tc__op)tc__d_before(d,a)->op;
 *factor=NULL;
-if(a->op==TC_OP_NEG)*sign=-*sign;
-if(a->op==TC_OP_NEG)return x;
-if(a->op==TC_OP_MUL&&(*factor=tc__d_row(d,y,mask))!=NULL)return x;
-if(a->op==TC_OP_MUL&&(*factor=tc__d_row(d,x,mask))!=NULL)return y;
-if(a->op!=TC_OP_ADD&&a->op!=TC_OP_SUB)return NULL;
+if(op!=TC_OP_NEG&&op!=TC_OP_MUL&&op!=TC_OP_ADD&&op!=TC_OP_SUB)
+return NULL;
+tc__node*x=tc__d_operand(d,a,0),*y=tc__d_operand(d,a,1);
+if(op==TC_OP_NEG)*sign=-*sign;
+if(op==TC_OP_NEG)return x;
+if(op==TC_OP_MUL&&(*factor=tc__d_row(d,y,mask))!=NULL)return x;
+if(op==TC_OP_MUL&&(*factor=tc__d_row(d,x,mask))!=NULL)return y;
+if(op==TC_OP_MUL||!x||!y)return NULL;
 if(tc__d_vanishes(d,y,mask))return x;
-return a->op==TC_OP_ADD&&tc__d_vanishes(d,x,mask)?y:NULL;
+return op==TC_OP_ADD&&tc__d_vanishes(d,x,mask)?y:NULL;
 }
 static tc__node*tc__d_sum(tc__derive*d,tc__node*a,int64_t mask){
 tc__node*factor[TC__D_TERMS],*less;
@@ -20891,7 +20998,8 @@ TC__VEC(uint32_t)loop;
 uint32_t open;
 TC__VEC(tc__checkpoint)checkpoint;
 tc__checkpoints around;
-int memory_budget;
+tc__blocks*blocks;
+int derives;
 uint32_t inside;
 tc__copies copies;
 int no_grad;
@@ -21550,8 +21658,10 @@ return 1;
 static int tc__build_adjoints(tc__builder*b,tc__derive*d,const tc__node*y,
 const tc__node*v,int again){
 tc__derive_close(d);
-if(!tc__budget_checkpoints(b->g,y,again?b->memory_budget:0,b->checkpoint.at,
-again?b->checkpoint.count:0,&b->around))
+b->derives|=again;
+if(!tc__budget_checkpoints(b->g,y,b->visit,again?b->blocks:NULL,
+b->checkpoint.at,again?b->checkpoint.count:0,
+&b->around))
 return 0;
 d->own=b->own.at,d->owns=b->own.count,d->rounds=b->round_each_op;
 if(!tc__derive_all(d,b->g,y,v,b->around.at,b->around.count,&b->copies))return 0;
@@ -21761,12 +21871,13 @@ b->wrt.at[cell]=1;
 }
 return 1;
 }
-static int tc__build(tc__builder*b,tc__graph*g,tc__visit*v,uint32_t count){
+static int tc__build(tc__builder*b,tc__graph*g,tc__visit*v,uint32_t count,
+tc__blocks*blocks){
 int pure=1;
 memset(b,0,sizeof*b);
 b->ctx=g->ctx,b->g=g,b->visit=v,b->externals=(uint32_t)v->external.count;
 b->round_each_op=v->region&&v->region->options.round_each_op;
-b->memory_budget=v->region?v->region->options.memory_budget:0;
+b->blocks=blocks;
 b->in_place=v->in_place;
 if(!tc__build_symbols(b,count)||!tc__build_places(b,count)||
 !tc__build_wrt(b,count))
@@ -27587,6 +27698,9 @@ uint32_t taps;
 uint32_t size;
 uint32_t buffers;
 uint32_t again;
+uint32_t behind;
+uint32_t ahead;
+uint32_t block;
 int device;
 uint32_t loop;
 int alive;
@@ -27609,7 +27723,8 @@ uint8_t*whole;
 uint8_t*forced;
 uint8_t*inside;
 uint8_t*product;
-uint32_t*again;
+uint32_t*again,*behind;
+int repeats;
 uint8_t*redraw;
 uint32_t
 *made_of;
@@ -28153,15 +28268,36 @@ again[i]=mark&&first[mark]>of?first[mark]:of;
 if(first)TC__FREE_ARRAY(c,first,marks+1);
 return first!=NULL;
 }
-static uint32_t tc__root_again(const tc__schedule*s,uint32_t node){
-uint32_t a=s->again[node];
-return a>=TC__AGAIN_FIRST?a:0;
+static void tc__behind_all(tc__schedule*s){
+for(uint32_t i=0;i<s->g->node.count;i++){
+const tc__node*n=s->g->node.at[i];
+uint32_t last=s->again[i]>=TC__AGAIN_FIRST?s->again[i]:0;
+for(uint32_t k=0;k<n->n_in;k++)
+if(s->behind[n->in[k]]>last)last=s->behind[n->in[k]];
+s->behind[i]=last,s->repeats|=last!=0;
+}
+}
+static void tc__cluster_again(const tc__schedule*s,tc__cluster*c,const tc__node*n){
+uint32_t a=s->again[n->id];
+c->again=a>=TC__AGAIN_FIRST?a:0,c->behind=s->behind[n->id];
+c->ahead=c->behind||tc__is_derivative(n)?0:n->id+1;
+c->block=s->repeats&&tc__is_derivative(n)?c->behind+1:0;
+}
+static int tc__are_of_blocks(const tc__cluster*x,const tc__cluster*y){
+return x->block&&y->block;
+}
+static int tc__are_of_two_blocks(const tc__cluster*x,const tc__cluster*y){
+return tc__are_of_blocks(x,y)&&x->block!=y->block;
+}
+static int tc__is_far_ahead(const tc__cluster*x,const tc__cluster*y){
+return x->ahead&&y->behind>x->ahead-1+TC__AGAIN_FIRST;
 }
 static int tc__is_before_again(const tc__schedule*s,const tc__cluster*x,
 const tc__cluster*y){
 uint32_t a=s->root.at[x->first].node,b=s->root.at[y->first].node;
 uint32_t first=a<b?a:b,again=x->again>y->again?x->again:y->again;
-return again>first+TC__AGAIN_FIRST;
+return again>first+TC__AGAIN_FIRST||tc__is_far_ahead(x,y)||
+tc__is_far_ahead(y,x);
 }
 static uint32_t tc__needed_at(const tc__schedule*s,const uint32_t*order,uint32_t p){
 uint32_t in=s->cluster.at[order[p]].loop;
@@ -28522,7 +28658,8 @@ memset(&c,0,sizeof c);
 tc__space_of(s,&s->root.at[r],&c.space);
 c.alive=1,c.kind=TC__OPAQUE,c.first=r,c.size=1,c.device=n->device;
 c.loop=n->loop;
-c.buffers=n->n_in+1,c.again=tc__root_again(s,n->id);
+c.buffers=n->n_in+1;
+tc__cluster_again(s,&c,n);
 u.reader=r,u.index=0,u.guarded=1;
 for(uint32_t i=0;i<n->n_in;i++){
 const tc__node*a=tc__opaque_operand(s->g,n,i);
@@ -28586,7 +28723,7 @@ memset(&c,0,sizeof c);
 tc__root_fold(s,&s->root.at[r]);
 tc__space_of(s,&s->root.at[r],&c.space);
 c.alive=1,c.first=r,c.part=s->part[n->id],c.device=n->device;
-c.again=tc__root_again(s,n->id);
+tc__cluster_again(s,&c,n);
 c.loop=n->loop;
 c.kind=
 c.space.reduced||tc__is_kind(n,TC__KIND_REDUCE)?TC__REDUCTION:TC__POINTWISE;
@@ -28976,6 +29113,9 @@ tc__cluster*x=&s->cluster.at[a],*y=&s->cluster.at[b];
 tc__join_roots(s,a,b);
 x->space=*joint;
 if(x->again<y->again)x->again=y->again;
+if(x->behind<y->behind)x->behind=y->behind;
+if(x->block<y->block)x->block=y->block;
+if(!x->ahead||(y->ahead&&y->ahead<x->ahead))x->ahead=y->ahead;
 x->taps+=y->taps,x->size=size->nodes,x->buffers=size->buffers;
 if(x->kind==TC__POINTWISE)x->kind=y->kind;
 y->alive=0;
@@ -29082,8 +29222,10 @@ if(s->window[b]!=s->window[a])break;
 const tc__cluster*x=&s->cluster.at[a],*y=&s->cluster.at[b];
 if(!y->alive||x->kind==TC__CONTRACTION||y->kind==TC__CONTRACTION)
 continue;
-if(!tc__same_dims(&x->space,&y->space))continue;
-int small=tc__space_rows(s->g->ix,&x->space,0)<=TC__SMALL;
+if(!tc__same_dims(&x->space,&y->space)||tc__are_of_two_blocks(x,y))
+continue;
+int small=!tc__are_of_blocks(x,y)&&
+tc__space_rows(s->g->ix,&x->space,0)<=TC__SMALL;
 if((small||tc__read_alike(s,a,b)||tc__read_through(s,a,b))&&
 tc__try_merge(s,a,b))
 merged=1;
@@ -29840,6 +29982,7 @@ tc__free(s->ctx,s->forced,n);
 tc__free(s->ctx,s->inside,n);
 tc__free(s->ctx,s->product,n);
 tc__free(s->ctx,s->again,n*sizeof*s->again);
+tc__free(s->ctx,s->behind,n*sizeof*s->behind);
 tc__free(s->ctx,s->redraw,n);
 tc__free(s->ctx,s->way,n);
 tc__free(s->ctx,s->made_of,n*sizeof*s->made_of);
@@ -29878,9 +30021,9 @@ s->root_of=TC__NEW_ARRAY(c,int32_t,n),s->length=TC__NEW_ARRAY(c,uint32_t,n);
 s->again=TC__NEW_ARRAY(c,uint32_t,n),s->redraw=TC__NEW_ARRAY(c,uint8_t,n);
 s->way=TC__NEW_ARRAY(c,uint8_t,n),s->made_of=TC__NEW_ARRAY(c,uint32_t,n);
 s->inside=TC__NEW_ARRAY(c,uint8_t,n),s->loads=TC__NEW_ARRAY(c,tc__loads,n),
-s->whole=TC__NEW_ARRAY(c,uint8_t,n);
+s->whole=TC__NEW_ARRAY(c,uint8_t,n),s->behind=TC__NEW_ARRAY(c,uint32_t,n);
 if(!s->inside||!s->loads||!s->whole||!s->way||!s->made_of||!s->again||
-!s->redraw)
+!s->behind||!s->redraw)
 return 0;
 if(!s->live||!s->forced||!s->product||!s->users||!s->cost||!s->root_of||
 !s->length||!s->part)
@@ -29889,6 +30032,7 @@ if(!tc__outlines_open(&s->outlines,c,g,inputs,s->root_of,s->cost))return 0;
 if(n)memcpy(s->live,output,n);
 tc__mark_live(s);
 if(!tc__again_all(c,g,s->again))return 0;
+tc__behind_all(s);
 tc__force_sources(s);
 tc__force_twisted(s);
 if(!s->apart)tc__follow_products(s,output),tc__force_padded(s),tc__force_spread(s);
@@ -46669,7 +46813,8 @@ X(autotune_seconds,"TC_AUTOTUNE_SECONDS",NUMBER,"number","10",\
 X(allow_tf32,"TC_ALLOW_TF32",FLAG,"0,1","0",\
 "products of f32 on a GPU may round what they multiply to 11 bits") \
 X(memory_budget,"TC_MEMORY_BUDGET",NUMBER,"number","100",\
-"percent of what gradients would keep that may be kept; the rest is computed again")
+"percent of the memory of intermediates that they may take; values that gradients " \
+"need are computed again for that")
 static const tc_option_info tc__options[]={
 #define TC__ROW(field,env,kind,values,fallback,doc) \
 {#field,env,values,fallback,doc,0},
@@ -48287,6 +48432,10 @@ int threads;
 int numerics;
 int round_each_op;
 int memory_budget;
+double without,
+within;
+double again;
+int derives;
 int allow_tf32;
 int verify;
 uint64_t chances;
@@ -49555,21 +49704,230 @@ for(const tc__dispatch*r=p->dispatch;r;r=r->next)
 n+=(uint32_t)r->order.step.count;
 return n;
 }
+// ---- gen/exec/saved.c
+typedef struct tc__saved{
+const tc__program*p;
+uint8_t*late;
+uint32_t*again;
+uint32_t*
+ahead;
+uint8_t*saved;
+uint8_t*repeated;
+int derives;
+}tc__saved;
+static void tc__saved_close(tc__saved*k){
+size_t n=k->p->graph.node.count+1;
+tc_ctx*c=k->p->ctx;
+if(k->late)TC__FREE_ARRAY(c,k->late,n);
+if(k->again)TC__FREE_ARRAY(c,k->again,n);
+if(k->ahead)TC__FREE_ARRAY(c,k->ahead,n);
+if(k->saved)TC__FREE_ARRAY(c,k->saved,n);
+if(k->repeated)TC__FREE_ARRAY(c,k->repeated,n);
+}
+static const tc__slab*tc__saved_slab(const tc__program*p,uint32_t node){
+const tc__dispatch*r=tc__program_on(p,p->graph.node.at[node]->device);
+return tc__plan_find(r?&r->plan:&p->plan,node);
+}
+static void tc__saved_ahead(tc__saved*k,const tc__group*g){
+uint32_t value=0;
+for(size_t b=0;b<g->buffer.count&&!value;b++){
+const tc__kbuf*f=&g->buffer.at[b];
+if(f->place==TC__BUF_NODE&&f->written&&!k->late[f->source])
+value=f->source+1;
+}
+for(size_t b=0;value&&b<g->buffer.count;b++){
+const tc__kbuf*f=&g->buffer.at[b];
+if(f->place==TC__BUF_NODE&&f->written&&k->late[f->source])
+k->ahead[f->source]=value;
+}
+}
+static int tc__saved_kernel(tc__saved*k,size_t i){
+const tc__group*g=k->p->launch.at[i].group;
+tc__node_ids node;
+int late=0;
+memset(&node,0,sizeof node);
+int ok=tc__kernel_nodes(k->p->ctx,&k->p->graph,g,&node);
+for(size_t j=0;ok&&j<node.count;j++){
+uint32_t id=node.at[j];
+const tc__node*n=k->p->graph.node.at[id];
+int copy=k->again[id]>=TC__AGAIN_FIRST&&!tc__is_derivative(n);
+late|=k->late[id],k->derives|=tc__is_derivative(n);
+k->repeated[id]=(uint8_t)(copy&&!tc__is_kind(n,TC__KIND_MOVE));
+}
+TC__VEC_FREE(k->p->ctx,node);
+for(size_t b=0;ok&&late&&b<g->buffer.count;b++){
+const tc__kbuf*f=&g->buffer.at[b];
+const tc__slab*s=
+f->place==TC__BUF_NODE?tc__saved_slab(k->p,f->source):NULL;
+int earlier=
+s&&!s->output&&!f->written&&(!k->late[f->source]||k->ahead[f->source]);
+if(earlier)k->saved[f->source]=1;
+}
+return ok;
+}
+static int tc__saved_open(tc__saved*k,const tc__program*p){
+size_t n=p->graph.node.count+1;
+tc_ctx*c=p->ctx;
+memset(k,0,sizeof*k);
+k->p=p;
+k->late=TC__NEW_ARRAY(c,uint8_t,n),k->again=TC__NEW_ARRAY(c,uint32_t,n);
+k->saved=TC__NEW_ARRAY(c,uint8_t,n),k->repeated=TC__NEW_ARRAY(c,uint8_t,n);
+k->ahead=TC__NEW_ARRAY(c,uint32_t,n);
+int ok=k->late&&k->again&&k->ahead&&k->saved&&k->repeated&&
+tc__again_all(c,&p->graph,k->again);
+for(uint32_t i=0;ok&&i<p->graph.node.count;i++)
+k->late[i]=(uint8_t)(tc__is_derivative(p->graph.node.at[i])||
+k->again[i]>=TC__AGAIN_FIRST);
+for(size_t i=0;ok&&i<p->launch.count;i++)
+tc__saved_ahead(k,p->launch.at[i].group);
+for(size_t i=0;ok&&i<p->launch.count;i++)ok=tc__saved_kernel(k,i);
+return ok;
+}
+static const tc__step*tc__saved_from(const tc__saved*k,uint32_t i){
+return k->p->graph.node.at[k->ahead[i]?k->ahead[i]-1:i]->from;
+}
+// ---- gen/exec/budget.c
+enum{
+TC__BUDGET_PLANS=8,
+TC__BUDGET_TURNS=4
+};
+typedef struct tc__demand{
+double bytes;
+double work;
+}tc__demand;
+typedef struct tc__search{
+tc__demand without,best;
+tc__blocks at;
+double*held;
+uint32_t steps;
+double most;
+int plans;
+int turns;
+int first;
+uint32_t low;
+uint32_t high;
+uint32_t blocks,ways;
+int done;
+}tc__search;
+static int tc__program_plan_for(tc__program*p,const tc__visit*v){
+tc__ixenv env;
+memset(&env,0,sizeof env);
+if(p->size.count)memcpy(p->size.at,v->size.at,p->size.count*sizeof*p->size.at);
+env.sym=p->size.at;
+return tc__program_plan(p,&env);
+}
+static size_t tc__program_planned(const tc__program*p){
+size_t bytes=p->plan.bytes;
+for(const tc__dispatch*r=p->dispatch;r;r=r->next)bytes+=r->plan.bytes;
+return bytes;
+}
+static int tc__program_demand(const tc__program*p,tc__demand*needs){
+const tc__graph*g=&p->graph;
+tc__ixenv env;
+uint8_t*live=TC__NEW_ARRAY(p->ctx,uint8_t,g->node.count+1);
+memset(&env,0,sizeof env);
+env.sym=p->size.at;
+needs->bytes=(double)tc__program_planned(p),needs->work=0;
+for(size_t i=0;live&&i<p->output.count;i++)
+if(!p->output.at[i].alias)live[p->output.at[i].node]=1;
+for(size_t i=g->node.count;live&&i-- >0;){
+const tc__node*n=g->node.at[i];
+if(!live[i])continue;
+needs->work+=tc__node_work(g,n,&env);
+for(uint32_t k=0;k<n->n_in;k++)live[n->in[k]]=1;
+}
+if(live)TC__FREE_ARRAY(p->ctx,live,g->node.count+1);
+return live!=NULL;
+}
+static int tc__program_held(const tc__program*p,double*held,uint32_t steps){
+tc__saved k;
+int ok=tc__saved_open(&k,p);
+for(uint32_t i=0;ok&&i<p->graph.node.count;i++){
+const tc__step*from=tc__saved_from(&k,i);
+if(k.saved[i]&&from&&from->position<steps)
+held[from->position]+=(double)tc__saved_slab(p,i)->bytes;
+}
+tc__saved_close(&k);
+return ok;
+}
+static void tc__search_close(tc__search*s,tc_ctx*c){
+if(s->held)TC__FREE_ARRAY(c,s->held,s->steps+1);
+s->held=NULL;
+}
+static int tc__search_fits(const tc__search*s,const tc__demand*n){
+return n->bytes<=s->most;
+}
+static int tc__search_is_better(const tc__search*s,const tc__demand*n){
+const tc__demand*b=&s->best;
+int fits=tc__search_fits(s,n);
+if(fits!=tc__search_fits(s,b))return fits;
+if(fits&&(n->work<b->work||n->work>b->work))return n->work<b->work;
+return n->bytes<b->bytes||(n->bytes<=b->bytes&&n->work<b->work);
+}
+static int tc__search_open(tc__search*s,const tc__program*p,uint32_t steps){
+memset(s,0,sizeof*s);
+s->steps=steps,s->held=TC__NEW_ARRAY(p->ctx,double,steps+1);
+s->plans=1,s->high=UINT32_MAX;
+if(!s->held||!tc__program_demand(p,&s->without))return 0;
+s->best=s->without,s->most=s->without.bytes*p->memory_budget/100;
+return tc__program_held(p,s->held,steps);
+}
+static int tc__search_down(const tc__search*s,tc__blocks*k){
+*k=s->at,k->again--;
+return s->at.again>1;
+}
+static int tc__search_is_down(const tc__search*s){
+return s->turns==TC__BUDGET_TURNS||(s->turns&&s->turns>(int)s->ways);
+}
+static int tc__search_next(const tc__search*s,tc__blocks*k){
+double held=0;
+for(uint32_t i=0;i<s->steps&&held<=0;i++)held+=s->held[i];
+memset(k,0,sizeof*k);
+if(s->done||held<=0||s->plans==TC__BUDGET_PLANS||
+tc__search_fits(s,&s->without))
+return 0;
+if(tc__search_is_down(s))return tc__search_down(s,k);
+k->held=s->held,k->steps=s->steps,k->peak=s->without.bytes;
+k->most=s->turns?0:s->most,k->except=s->first;
+k->way=s->turns?(uint32_t)s->turns-1:0;
+if(s->high<UINT32_MAX)
+k->again=s->low+(s->high-s->low)/2;
+else if(s->low)
+k->again=s->blocks;
+return 1;
+}
+static int tc__search_judge(tc__search*s,const tc__blocks*k,const tc__demand*n){
+int fits=n&&tc__search_fits(s,n),better=n&&tc__search_is_better(s,n);
+s->plans++;
+s->done=!k->ways||(tc__search_is_down(s)&&!better);
+if(better)s->best=*n,s->at=*k;
+if(s->done||tc__search_is_down(s))return better;
+s->blocks=k->blocks,s->ways=k->ways;
+if(fits)s->high=k->again;
+if(!fits)s->low=k->again;
+if(s->high<UINT32_MAX)s->done=s->high-s->low<2;
+if(s->high<UINT32_MAX||s->low<s->blocks)return better;
+if(!s->turns++)s->first=k->parts;
+s->low=0;
+return better;
+}
 // ---- gen/exec/pipeline.c
 typedef struct tc__making{
+tc_ctx*ctx;
 tc__program*p;
 tc__visit*v;
 uint32_t count;
 const uint32_t*position;
 size_t positions;
 tc__effects effects;
+tc__blocks blocks;
 tc__builder b;
 tc__graph recorded;
 }tc__making;
 static int tc__stage_graph(tc__making*m){
 tc__program*p=m->p;
-int ok=tc__build(&m->b,&m->recorded,m->v,m->count);
-p->apart|=m->b.derives_behind;
+int ok=tc__build(&m->b,&m->recorded,m->v,m->count,&m->blocks);
+p->apart|=m->b.derives_behind,p->derives=m->b.derives;
 return ok&&tc__program_inputs(p,&m->b,m->count)&&tc__program_symbols(p,&m->b)&&
 tc__program_targets(p,&m->b,m->count,m->position,m->positions,m->effects)&&
 tc__build_composites(&m->b);
@@ -49627,18 +49985,79 @@ int(*run)(tc__making*m);
 {"still",tc__stage_still},
 {"plan",tc__stage_plan},
 };
-static int tc__program_fill(tc__making*m){
+enum{TC__ALL_STAGES=TC__COUNT(tc__stages),TC__DRAFT_STAGES=TC__ALL_STAGES-1};
+static int tc__stages_run(tc__making*m,size_t from,size_t to){
+int ok=1;
+for(size_t i=from;ok&&i<to;i++){
+ok=tc__stages[i].run(m);
+if(!ok)
+tc__log(m->ctx,TC__LOG_PERF,"a program was not made: stage %s, %u steps",
+tc__stages[i].name,(unsigned)m->count);
+}
+return ok;
+}
+static int tc__making_begin(tc__making*m){
+const tc__region*r=m->v->region;
+tc__program*p=m->p=TC__NEW(m->ctx,tc__program);
+if(!p)return 0;
+p->ctx=m->ctx;
+p->forced=m->v->path.at[0]->op==TC_OP_FORCE_EAGER;
+p->backend=p->forced?tc__backend_eager:r?(const tc__backend*)r->backend:NULL;
+p->threads=r?r->options.threads:0;
+p->numerics=r?(int)r->options.numerics:TC_NUMERICS_STRICT;
+p->round_each_op=r&&r->options.round_each_op;
+p->memory_budget=r?r->options.memory_budget:0;
+p->allow_tf32=r&&r->options.allow_tf32;
+p->exact=m->v->exact,p->in_place=m->v->in_place;
+p->before=m->ctx->stats;
+tc__arena_init(&p->arena,m->ctx);
+tc__ix_open(&p->ix,m->ctx);
+return 1;
+}
+static int tc__making_draft(tc__making*m){
 tc__program*p=m->p;
 int ok=tc__graph_open(&p->graph,p->ctx,&p->ix)&&
 tc__graph_open(&m->recorded,p->ctx,&p->ix);
 m->recorded.tf32=p->allow_tf32;
-for(size_t i=0;ok&&i<TC__COUNT(tc__stages);i++){
-ok=tc__stages[i].run(m);
-if(!ok)
-tc__log(p->ctx,TC__LOG_PERF,"a program was not made: stage %s, %u steps",
-tc__stages[i].name,(unsigned)m->count);
-}
+ok=ok&&tc__stages_run(m,0,TC__DRAFT_STAGES);
 tc__making_drop(m);
+return ok;
+}
+static int tc__making_try(tc__making*m,tc__search*s){
+tc__program*best=m->p;
+tc__demand needs;
+tc__error_mark before=tc__error_now(m->ctx);
+if(!tc__making_begin(m))return m->p=best,0;
+int made=tc__making_draft(m);
+int possible=
+!m->p->apart&&!m->p->ix.failed&&(!made||tc__program_fits(m->p,m->v));
+int ok=!possible||
+(made&&tc__program_plan_for(m->p,m->v)&&tc__program_demand(m->p,&needs));
+if(!possible)tc__error_restore(m->ctx,before);
+int better=ok&&tc__search_judge(s,&m->blocks,possible?&needs:NULL);
+if(ok&&possible)
+tc__log(m->ctx,TC__LOG_PERF,
+"memory_budget %d: %.0f bytes with %u of %u blocks computed again, %.0f "
+"without",
+best->memory_budget,needs.bytes,(unsigned)m->blocks.again,
+(unsigned)m->blocks.blocks,s->without.bytes);
+tc__program*gone=better?best:m->p;
+m->p=better?m->p:best,m->p->before=best->before;
+tc__program_free(gone);
+return ok;
+}
+static int tc__making_budget(tc__making*m){
+tc__search s;
+int percent=m->p->memory_budget;
+if(percent<=0||percent>=100||!m->p->derives)return 1;
+if(!tc__program_plan_for(m->p,m->v))return 0;
+int ok=tc__search_open(&s,m->p,m->count);
+int loops=m->p->graph.loop.count!=0;
+while(ok&&!loops&&tc__search_next(&s,&m->blocks))ok=tc__making_try(m,&s);
+m->p->without=s.without.bytes,m->p->within=s.best.bytes;
+m->p->again=s.without.work>0?s.best.work/s.without.work-1:0;
+tc__search_close(&s,m->ctx);
+memset(&m->blocks,0,sizeof m->blocks);
 return ok;
 }
 typedef enum tc__without{
@@ -49650,27 +50069,14 @@ static tc__program*tc__program_try(tc_ctx*c,tc__visit*v,uint32_t count,
 const uint32_t*position,size_t positions,
 tc__effects effects,tc__without*without){
 tc__making m;
-tc__program*p=TC__NEW(c,tc__program);
-if(!p)return NULL;
 uint64_t start=tc__now_ns();
-p->ctx=c;
-p->forced=v->path.at[0]->op==TC_OP_FORCE_EAGER;
-p->backend=p->forced?tc__backend_eager
-:v->region?(const tc__backend*)v->region->backend
-:NULL;
-p->threads=v->region?v->region->options.threads:0;
-p->numerics=v->region?(int)v->region->options.numerics:TC_NUMERICS_STRICT;
-p->round_each_op=v->region&&v->region->options.round_each_op;
-p->memory_budget=v->region?v->region->options.memory_budget:0;
-p->allow_tf32=v->region&&v->region->options.allow_tf32;
-p->exact=v->exact,p->in_place=v->in_place;
-p->before=c->stats;
-tc__arena_init(&p->arena,c);
-tc__ix_open(&p->ix,c);
 memset(&m,0,sizeof m);
-m.p=p,m.v=v,m.count=count,m.position=position;
+m.ctx=c,m.v=v,m.count=count,m.position=position;
 m.positions=positions,m.effects=effects;
-int ok=tc__program_fill(&m);
+if(!tc__making_begin(&m))return NULL;
+int ok=tc__making_draft(&m)&&tc__making_budget(&m)&&
+tc__stages_run(&m,TC__DRAFT_STAGES,TC__ALL_STAGES);
+tc__program*p=m.p;
 c->stats.pass_ns+=tc__now_ns()-start;
 tc__note_span(c,TC__SPAN_PASSES,start,v->region);
 *without=TC__WITHOUT_NOTHING;
@@ -57107,83 +57513,7 @@ tc__summary_costs(t);
 tc__summary_next(t,&s);
 tc__put(t,"\n");
 }
-// ---- gen/exec/saved.c
-typedef struct tc__saved{
-const tc__program*p;
-uint8_t*late;
-uint32_t*again;
-uint8_t*ahead;
-uint8_t*saved;
-uint8_t*repeated;
-int derives;
-}tc__saved;
-static void tc__saved_close(tc__saved*k){
-size_t n=k->p->graph.node.count+1;
-tc_ctx*c=k->p->ctx;
-if(k->late)TC__FREE_ARRAY(c,k->late,n);
-if(k->again)TC__FREE_ARRAY(c,k->again,n);
-if(k->ahead)TC__FREE_ARRAY(c,k->ahead,n);
-if(k->saved)TC__FREE_ARRAY(c,k->saved,n);
-if(k->repeated)TC__FREE_ARRAY(c,k->repeated,n);
-}
-static const tc__slab*tc__saved_slab(const tc__program*p,uint32_t node){
-const tc__dispatch*r=tc__program_on(p,p->graph.node.at[node]->device);
-return tc__plan_find(r?&r->plan:&p->plan,node);
-}
-static void tc__saved_ahead(tc__saved*k,const tc__group*g){
-int values=0;
-for(size_t b=0;b<g->buffer.count;b++){
-const tc__kbuf*f=&g->buffer.at[b];
-values|=f->place==TC__BUF_NODE&&f->written&&!k->late[f->source];
-}
-for(size_t b=0;values&&b<g->buffer.count;b++){
-const tc__kbuf*f=&g->buffer.at[b];
-if(f->place==TC__BUF_NODE&&f->written&&k->late[f->source])
-k->ahead[f->source]=1;
-}
-}
-static int tc__saved_kernel(tc__saved*k,size_t i){
-const tc__group*g=k->p->launch.at[i].group;
-tc__node_ids node;
-int late=0;
-memset(&node,0,sizeof node);
-int ok=tc__kernel_nodes(k->p->ctx,&k->p->graph,g,&node);
-for(size_t j=0;ok&&j<node.count;j++){
-uint32_t id=node.at[j];
-const tc__node*n=k->p->graph.node.at[id];
-int copy=k->again[id]>=TC__AGAIN_FIRST&&!tc__is_derivative(n);
-late|=k->late[id],k->derives|=tc__is_derivative(n);
-k->repeated[id]=(uint8_t)(copy&&!tc__is_kind(n,TC__KIND_MOVE));
-}
-TC__VEC_FREE(k->p->ctx,node);
-for(size_t b=0;ok&&late&&b<g->buffer.count;b++){
-const tc__kbuf*f=&g->buffer.at[b];
-const tc__slab*s=
-f->place==TC__BUF_NODE?tc__saved_slab(k->p,f->source):NULL;
-int earlier=
-s&&!s->output&&!f->written&&(!k->late[f->source]||k->ahead[f->source]);
-if(earlier)k->saved[f->source]=1;
-}
-return ok;
-}
-static int tc__saved_open(tc__saved*k,const tc__program*p){
-size_t n=p->graph.node.count+1;
-tc_ctx*c=p->ctx;
-memset(k,0,sizeof*k);
-k->p=p;
-k->late=TC__NEW_ARRAY(c,uint8_t,n),k->again=TC__NEW_ARRAY(c,uint32_t,n);
-k->saved=TC__NEW_ARRAY(c,uint8_t,n),k->repeated=TC__NEW_ARRAY(c,uint8_t,n);
-k->ahead=TC__NEW_ARRAY(c,uint8_t,n);
-int ok=k->late&&k->again&&k->ahead&&k->saved&&k->repeated&&
-tc__again_all(c,&p->graph,k->again);
-for(uint32_t i=0;ok&&i<p->graph.node.count;i++)
-k->late[i]=(uint8_t)(tc__is_derivative(p->graph.node.at[i])||
-k->again[i]>=TC__AGAIN_FIRST);
-for(size_t i=0;ok&&i<p->launch.count;i++)
-tc__saved_ahead(k,p->launch.at[i].group);
-for(size_t i=0;ok&&i<p->launch.count;i++)ok=tc__saved_kernel(k,i);
-return ok;
-}
+// ---- gen/exec/saved_report.c
 static uint64_t tc__saved_bytes(const tc__saved*k,const uint8_t*what){
 uint64_t bytes=0;
 for(uint32_t i=0;i<k->p->graph.node.count;i++){
@@ -57231,9 +57561,37 @@ if(live>most)most=live,*at=i;
 }
 return most;
 }
+static void tc__put_peak(tc__text*t,const tc__program*p,const tc__plan*plan,
+const char*device){
+uint32_t at=0;
+size_t peak=tc__plan_peak(plan,p->launch.count,&at);
+if(peak)
+tc__put(t,"at most %zu bytes of intermediates%s%s live at once, in kernel %u\n",
+peak,device?" of ":"",device?device:"",(unsigned)at);
+}
+static void tc__put_peaks(tc__text*t,const tc__program*p){
+int across=tc__program_is_across(p);
+tc__put_peak(t,p,&p->plan,across?"cpu":NULL);
+for(const tc__dispatch*r=p->dispatch;r;r=r->next)
+tc__put_peak(t,p,&r->plan,across?r->device->own.name:NULL);
+}
+static void tc__put_budget(tc__text*t,const tc__program*p){
+int met=p->within*100<=p->without*p->memory_budget;
+if(p->without<=0)return;
+tc__put(t,"memory_budget %d: %s %.0f bytes of intermediates, ",p->memory_budget,
+met?"met by":"not met; the least found is",p->within);
+tc__put_fixed(t,(uint64_t)(p->within/p->without*1000+0.5),1);
+tc__put(t," %% of the %.0f without it; ",p->without);
+tc__put_fixed(t,(uint64_t)((p->again>0?p->again:0)*1000+0.5),1);
+tc__put(t," %% more operations");
+if(p->size.count)tc__put(t,", in the sizes that it was made for first");
+if(p->graph.loop.count)
+tc__put(t," (where there are loops nothing is computed again)");
+tc__put(t,"\n");
+}
 static void tc__explain_gradients(tc__text*t,const tc__program*p){
 tc__saved k;
-uint32_t at=0,any=0;
+uint32_t any=0;
 int ok=tc__saved_open(&k,p);
 for(uint32_t i=0;ok&&i<p->graph.node.count;i++)any|=k.repeated[i];
 if(ok&&k.derives){
@@ -57242,10 +57600,8 @@ tc__put(t,"gradients: %llu bytes are kept for them\n",
 tc__put_saved_calls(t,&k,k.saved,1);
 if(any)tc__put(t,"gradients: computed again for them\n");
 tc__put_saved_calls(t,&k,k.repeated,0);
-size_t peak=tc__plan_peak(&p->plan,p->launch.count,&at);
-if(peak)
-tc__put(t,"at most %zu bytes of intermediates live at once, in kernel %u\n",
-peak,(unsigned)at);
+tc__put_budget(t,p);
+tc__put_peaks(t,p);
 }
 tc__saved_close(&k);
 }

@@ -654,6 +654,8 @@
 #include "exec/kept.c"
 #include "exec/program.c"
 #include "exec/program_devices.c"
+#include "exec/saved.c"
+#include "exec/budget.c"
 #include "exec/pipeline.c"
 #include "exec/choice.c"
 #include "exec/device_code.c"
@@ -709,7 +711,7 @@
 #ifndef TC_NO_REPORT
 #include "exec/profile_report.c"
 #include "exec/summary.c"
-#include "exec/saved.c"
+#include "exec/saved_report.c"
 #include "exec/explain.c"
 #include "io/svg.c"
 #include "io/html.c"

@@ -47,8 +47,9 @@ struct tc_options {
                              // warning; 0 = TC_E_COMPILER
     int autotune_seconds;    // that "max-autotune" may take for one program; 0 = 10
     int allow_tf32;          // 1 = products of f32 on a GPU may round what they multiply; see below
-    int memory_budget;       // percent of what gradients would keep of the forward pass that may be kept; the rest
-                             // is computed again, as by tc_checkpoint, with its bits. 0 = 100, all
+    int memory_budget;       // percent that intermediates may take of the memory they would take without it: for that
+                             // gradients compute values of the forward pass again, as in tc_checkpoint, with the
+                             // same bits. 0 = 100, nothing is. See below
 };
 
 // Modes on the CPU: "reduce-overhead" is "default", and both of "max-autotune" are the same.
@@ -79,12 +80,16 @@ struct tc_options {
 // become infinite. Smaller products, those that share a kernel with a norm or a reduction, f64 and halves
 // are as they are without it; so is everything on the CPU.
 
-// memory_budget: what is kept is estimated before kernels are known, by what products, reductions and opaque ops
-// make and take; the earliest part of the program is computed again, in blocks at whose ends few bytes cross, as much of
-// it as the budget asks for. The ends of blocks and the last block are kept in any case, so 1 is as little as can be
-// (of 24 alike layers a third). Custom ops in blocks run twice. Where
-// there are loops (tc_scan) it does nothing. As
-// torch._functorch.config.activation_memory_budget, in percent.
+// memory_budget: intermediates are what kernels of a program leave to others, on all its devices together, in the arena
+// that tc_explain tells of and tc_stats.arena_bytes counts; inputs and results, gradients among them, have memory of their
+// own. Of a program with gradients up to eight are made, to the plan of their memory, and none is compiled but the one that
+// is taken: of those within the budget that with the fewest operations, else the one that takes the least; that without a
+// budget is one of them, so none takes more. In the others blocks of the forward pass, from its begin, at whose ends few
+// bytes cross, are computed again. tc_explain says what was chosen, whether that meets the budget, what is kept and what is
+// computed again. The choice is the same in every run, and for any number of threads; sizes at run time are those
+// of the visit that the program is made in. The last block and the ends of the others are kept in any case, so a budget may
+// be out of reach. Custom ops in blocks run twice. Where there are loops (tc_scan) nothing is computed again.
+// As torch._functorch.config.activation_memory_budget, in percent, but of all intermediates.
 
 TCDEF tc_options tc_options_default(void);
 

@@ -71,7 +71,8 @@ typedef enum tc__mode { // in the order of TC__MODES
     X(allow_tf32, "TC_ALLOW_TF32", FLAG, "0,1", "0",                                       \
       "products of f32 on a GPU may round what they multiply to 11 bits")                  \
     X(memory_budget, "TC_MEMORY_BUDGET", NUMBER, "number", "100",                          \
-      "percent of what gradients would keep that may be kept; the rest is computed again")
+      "percent of the memory of intermediates that they may take; values that gradients "  \
+      "need are computed again for that")
 
 static const tc_option_info tc__options[] = {
 #define TC__ROW(field, env, kind, values, fallback, doc)                                   \

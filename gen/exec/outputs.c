@@ -141,12 +141,16 @@ typedef struct tc__program {
     int threads;       // that a kernel may use; 0 = all
     int numerics;      // tc_numerics that its code is made for
     int round_each_op; // its graph has the roundings of eager code
-    int memory_budget; // of what its gradients keep
-    int allow_tf32;    // its products on a device may round f32
-    int verify;        // N = one run in N of compiled code is compared with the interpreter
-    uint64_t chances;  //   and its runs so far; 0 = nothing is known of the code yet
-    size_t held;       // bytes that it took to make it; 0 = of no step
-    uint64_t serial;   // in the order of making, from 1; 0 = of no step
+    int memory_budget; // percent that its intermediates may take of what they would without it
+    double without,
+        within; // bytes of those in the visit that it was made in; 0 = nothing was searched,
+    double again;     //   and operations that are more, by all without it
+    int derives;      // it has gradients
+    int allow_tf32;   // its products on a device may round f32
+    int verify;       // N = one run in N of compiled code is compared with the interpreter
+    uint64_t chances; //   and its runs so far; 0 = nothing is known of the code yet
+    size_t held;      // bytes that it took to make it; 0 = of no step
+    uint64_t serial;  // in the order of making, from 1; 0 = of no step
     uint64_t runs_seen, used; // of exec/forget.c
     uint32_t charged;         // it counts for its region's recompile_limit
     tc__tier tier;            // whether it waits for code

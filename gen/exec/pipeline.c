@@ -3,20 +3,22 @@
 // it is tried again.
 
 typedef struct tc__making {
+    tc_ctx *ctx;
     tc__program *p;
     tc__visit *v;
     uint32_t count;           // steps of the path that it is of,
     const uint32_t *position; //   and the results it is to store
     size_t positions;
     tc__effects effects;
+    tc__blocks blocks; // that are computed again for derivatives
     tc__builder b;
     tc__graph recorded; // as the path has it, before passes
 } tc__making;
 
 static int tc__stage_graph(tc__making *m) {
     tc__program *p = m->p;
-    int ok = tc__build(&m->b, &m->recorded, m->v, m->count);
-    p->apart |= m->b.derives_behind;
+    int ok = tc__build(&m->b, &m->recorded, m->v, m->count, &m->blocks);
+    p->apart |= m->b.derives_behind, p->derives = m->b.derives;
     return ok && tc__program_inputs(p, &m->b, m->count) && tc__program_symbols(p, &m->b) &&
            tc__program_targets(p, &m->b, m->count, m->position, m->positions, m->effects) &&
            tc__build_composites(&m->b);
@@ -73,7 +75,8 @@ static int tc__stage_plan(tc__making *m) {
 
 // All that makes a program, in order. Before it a path was recorded (graph/record.c) or followed and given run-time
 // sizes (graph/follow.c, promote.c); behind it kernels are printed, compiled and run (exec/kernels.c, run.c) when
-// exec/tier.c says so: until then the interpreter has it.
+// exec/tier.c says so: until then the interpreter has it. Behind all stages but the last, which takes memory, it is a
+// draft.
 static const struct {
     const char *name;
     int (*run)(tc__making *m);
@@ -88,18 +91,91 @@ static const struct {
     {"plan", tc__stage_plan},         // memory, sizes and work of this run
 };
 
-static int tc__program_fill(tc__making *m) {
+enum { TC__ALL_STAGES = TC__COUNT(tc__stages), TC__DRAFT_STAGES = TC__ALL_STAGES - 1 };
+
+// Runs stages `from` to before `to`.
+static int tc__stages_run(tc__making *m, size_t from, size_t to) {
+    int ok = 1;
+    for (size_t i = from; ok && i < to; i++) {
+        ok = tc__stages[i].run(m);
+        if (!ok)
+            tc__log(m->ctx, TC__LOG_PERF, "a program was not made: stage %s, %u steps",
+                    tc__stages[i].name, (unsigned)m->count);
+    }
+    return ok;
+}
+
+// m->p becomes a new program, without anything of the path yet. 0 = out of memory.
+static int tc__making_begin(tc__making *m) {
+    const tc__region *r = m->v->region;
+    tc__program *p = m->p = TC__NEW(m->ctx, tc__program);
+    if (!p) return 0;
+    p->ctx = m->ctx;
+    p->forced = m->v->path.at[0]->op == TC_OP_FORCE_EAGER;
+    p->backend = p->forced ? tc__backend_eager : r ? (const tc__backend *)r->backend : NULL;
+    p->threads = r ? r->options.threads : 0;
+    p->numerics = r ? (int)r->options.numerics : TC_NUMERICS_STRICT;
+    p->round_each_op = r && r->options.round_each_op;
+    p->memory_budget = r ? r->options.memory_budget : 0;
+    p->allow_tf32 = r && r->options.allow_tf32;
+    p->exact = m->v->exact, p->in_place = m->v->in_place;
+    p->before = m->ctx->stats;
+    tc__arena_init(&p->arena, m->ctx);
+    tc__ix_open(&p->ix, m->ctx);
+    return 1;
+}
+
+// Makes the draft of m->p, which has begun. 0 = reported, or the program can do without something.
+static int tc__making_draft(tc__making *m) {
     tc__program *p = m->p;
     int ok = tc__graph_open(&p->graph, p->ctx, &p->ix) &&
              tc__graph_open(&m->recorded, p->ctx, &p->ix);
     m->recorded.tf32 = p->allow_tf32;
-    for (size_t i = 0; ok && i < TC__COUNT(tc__stages); i++) {
-        ok = tc__stages[i].run(m);
-        if (!ok)
-            tc__log(p->ctx, TC__LOG_PERF, "a program was not made: stage %s, %u steps",
-                    tc__stages[i].name, (unsigned)m->count);
-    }
+    ok = ok && tc__stages_run(m, 0, TC__DRAFT_STAGES);
     tc__making_drop(m);
+    return ok;
+}
+
+// ---- memory_budget ----
+
+// Makes a draft with m->blocks. It replaces `best`, which is m->p, if it is better; else it is gone. 0 = reported.
+static int tc__making_try(tc__making *m, tc__search *s) {
+    tc__program *best = m->p;
+    tc__demand needs;
+    tc__error_mark before = tc__error_now(m->ctx);
+    if (!tc__making_begin(m)) return m->p = best, 0;
+    int made = tc__making_draft(m);
+    int possible =
+        !m->p->apart && !m->p->ix.failed && (!made || tc__program_fits(m->p, m->v));
+    int ok = !possible ||
+             (made && tc__program_plan_for(m->p, m->v) && tc__program_demand(m->p, &needs));
+    if (!possible) tc__error_restore(m->ctx, before);
+    int better = ok && tc__search_judge(s, &m->blocks, possible ? &needs : NULL);
+    if (ok && possible)
+        tc__log(m->ctx, TC__LOG_PERF,
+                "memory_budget %d: %.0f bytes with %u of %u blocks computed again, %.0f "
+                "without",
+                best->memory_budget, needs.bytes, (unsigned)m->blocks.again,
+                (unsigned)m->blocks.blocks, s->without.bytes);
+    tc__program *gone = better ? best : m->p;
+    m->p = better ? m->p : best, m->p->before = best->before;
+    tc__program_free(gone);
+    return ok;
+}
+
+// m->p, which is a draft, becomes the best one of those with blocks, where it has a budget. 0 = reported.
+static int tc__making_budget(tc__making *m) {
+    tc__search s;
+    int percent = m->p->memory_budget;
+    if (percent <= 0 || percent >= 100 || !m->p->derives) return 1;
+    if (!tc__program_plan_for(m->p, m->v)) return 0;
+    int ok = tc__search_open(&s, m->p, m->count);
+    int loops = m->p->graph.loop.count != 0;
+    while (ok && !loops && tc__search_next(&s, &m->blocks)) ok = tc__making_try(m, &s);
+    m->p->without = s.without.bytes, m->p->within = s.best.bytes;
+    m->p->again = s.without.work > 0 ? s.best.work / s.without.work - 1 : 0;
+    tc__search_close(&s, m->ctx);
+    memset(&m->blocks, 0, sizeof m->blocks);
     return ok;
 }
 
@@ -116,27 +192,14 @@ static tc__program *tc__program_try(tc_ctx *c, tc__visit *v, uint32_t count,
                                     const uint32_t *position, size_t positions,
                                     tc__effects effects, tc__without *without) {
     tc__making m;
-    tc__program *p = TC__NEW(c, tc__program);
-    if (!p) return NULL;
     uint64_t start = tc__now_ns();
-    p->ctx = c;
-    p->forced = v->path.at[0]->op == TC_OP_FORCE_EAGER;
-    p->backend = p->forced   ? tc__backend_eager
-                 : v->region ? (const tc__backend *)v->region->backend
-                             : NULL;
-    p->threads = v->region ? v->region->options.threads : 0;
-    p->numerics = v->region ? (int)v->region->options.numerics : TC_NUMERICS_STRICT;
-    p->round_each_op = v->region && v->region->options.round_each_op;
-    p->memory_budget = v->region ? v->region->options.memory_budget : 0;
-    p->allow_tf32 = v->region && v->region->options.allow_tf32;
-    p->exact = v->exact, p->in_place = v->in_place;
-    p->before = c->stats;
-    tc__arena_init(&p->arena, c);
-    tc__ix_open(&p->ix, c);
     memset(&m, 0, sizeof m);
-    m.p = p, m.v = v, m.count = count, m.position = position;
+    m.ctx = c, m.v = v, m.count = count, m.position = position;
     m.positions = positions, m.effects = effects;
-    int ok = tc__program_fill(&m);
+    if (!tc__making_begin(&m)) return NULL;
+    int ok = tc__making_draft(&m) && tc__making_budget(&m) &&
+             tc__stages_run(&m, TC__DRAFT_STAGES, TC__ALL_STAGES);
+    tc__program *p = m.p;
     c->stats.pass_ns += tc__now_ns() - start;
     tc__note_span(c, TC__SPAN_PASSES, start, v->region);
     *without = TC__WITHOUT_NOTHING;

@@ -427,8 +427,10 @@ static int tc__build_checkpoint(tc__builder *b, int begins) {
 static int tc__build_adjoints(tc__builder *b, tc__derive *d, const tc__node *y,
                               const tc__node *v, int again) {
     tc__derive_close(d);
-    if (!tc__budget_checkpoints(b->g, y, again ? b->memory_budget : 0, b->checkpoint.at,
-                                again ? b->checkpoint.count : 0, &b->around))
+    b->derives |= again;
+    if (!tc__budget_checkpoints(b->g, y, b->visit, again ? b->blocks : NULL,
+                                b->checkpoint.at, again ? b->checkpoint.count : 0,
+                                &b->around))
         return 0;
     d->own = b->own.at, d->owns = b->own.count, d->rounds = b->round_each_op;
     if (!tc__derive_all(d, b->g, y, v, b->around.at, b->around.count, &b->copies)) return 0;
@@ -668,13 +670,15 @@ static int tc__build_wrt(tc__builder *b, uint32_t count) {
 }
 
 // Walks the first `count` steps of the visit. Results already in memory are inputs unless the path
-// writes in place anywhere, or derives: then everything is recomputed from the externals. 0 = reported.
-static int tc__build(tc__builder *b, tc__graph *g, tc__visit *v, uint32_t count) {
+// writes in place anywhere, or derives: then everything is recomputed from the externals. `blocks` of it are computed
+// again for derivatives. 0 = reported.
+static int tc__build(tc__builder *b, tc__graph *g, tc__visit *v, uint32_t count,
+                     tc__blocks *blocks) {
     int pure = 1;
     memset(b, 0, sizeof *b);
     b->ctx = g->ctx, b->g = g, b->visit = v, b->externals = (uint32_t)v->external.count;
     b->round_each_op = v->region && v->region->options.round_each_op;
-    b->memory_budget = v->region ? v->region->options.memory_budget : 0;
+    b->blocks = blocks;
     b->in_place = v->in_place;
     if (!tc__build_symbols(b, count) || !tc__build_places(b, count) ||
         !tc__build_wrt(b, count))

@@ -65,8 +65,9 @@ typedef struct tc__builder {
     TC__VEC(uint32_t) loop;        // by loop of the path: that of the graph
     uint32_t open;                 // 1 + the innermost that is open; 0 = none
     TC__VEC(tc__checkpoint) checkpoint;
-    tc__checkpoints around; // and those of option memory_budget
-    int memory_budget;      // in percent; 0 = all
+    tc__checkpoints around; // and those of option memory_budget,
+    tc__blocks *blocks;     //   as it asks for them
+    int derives;            // some value has adjoints that may take it from copies
     uint32_t inside;    // 1 + number of the checkpoint that is being walked, 0 = none is
     tc__copies copies;  // of tc__recompute
     int no_grad;        // begins of tc_no_grad_begin without their end

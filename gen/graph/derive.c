@@ -302,15 +302,32 @@ static void tc__derive_permute(tc__derive *d, const tc__node *n, tc__node *g) {
     tc__d_give(d, tc__d_in(d, n, 0), tc__make_permute(d->g, g, order));
 }
 
+// What stands before a, where it is taken from outside of what is made again.
+static tc__node *tc__d_before(tc__derive *d, tc__node *a) {
+    while (a->op == TC_OP_AGAIN) a = tc__d_in(d, a, 0);
+    return a;
+}
+
+// Operand i of a, or of what stands before it: that as a is taken. So sums are the same in checkpoints and without.
+static tc__node *tc__d_operand(tc__derive *d, tc__node *a, uint32_t i) {
+    const tc__node *around[TC__CHECKPOINTS_DEEP];
+    uint32_t n = 0;
+    for (; a->op == TC_OP_AGAIN && n < TC__CHECKPOINTS_DEEP; a = tc__d_in(d, a, 0))
+        around[n++] = a;
+    a = i < a->n_in ? tc__d_in(d, a, i) : NULL;
+    while (n-- && a)
+        a = tc__make1(d->g, TC_OP_AGAIN, a, a->rank, a->dims, around[n]->attr, 1);
+    return a;
+}
+
 // What is repeated along all of the dimensions to make a, which may be twice an expand; NULL = nothing is.
 static tc__node *tc__d_row(tc__derive *d, tc__node *a, int64_t mask) {
-    int twice = a->op == TC_OP_ADD && a->in[0] == a->in[1];
-    if (twice) a = tc__d_in(d, a, 0);
-    const tc__node *e = a->op == TC_OP_AGAIN ? tc__d_in(d, a, 0) : a;
-    if (e->op != TC_OP_EXPAND) return NULL;
-    tc__node *row = tc__d_in(d, e, 0);
-    if (mask & ~tc__d_repeated(row, e)) return NULL;
-    if (e != a) row = tc__make1(d->g, TC_OP_AGAIN, row, row->rank, row->dims, a->attr, 1);
+    const tc__node *e = a ? tc__d_before(d, a) : NULL;
+    int twice = e && e->op == TC_OP_ADD && e->in[0] == e->in[1];
+    if (twice) a = tc__d_operand(d, a, 0), e = a ? tc__d_before(d, a) : NULL;
+    if (!e || e->op != TC_OP_EXPAND) return NULL;
+    if (mask & ~tc__d_repeated(tc__d_in(d, e, 0), e)) return NULL;
+    tc__node *row = tc__d_operand(d, a, 0);
     return twice ? tc__d2(d, TC_OP_ADD, row, row) : row;
 }
 
@@ -333,15 +350,18 @@ static int tc__d_vanishes(tc__derive *d, const tc__node *a, int64_t mask) {
 // a without one sign, one factor that is repeated along the dimensions, or one term whose sums are 0; NULL = it has none.
 static tc__node *tc__d_less(tc__derive *d, tc__node *a, int64_t mask, int *sign,
                             tc__node **factor) {
-    tc__node *x = tc__d_in(d, a, 0), *y = a->n_in > 1 ? tc__d_in(d, a, 1) : NULL;
+    tc__op op = (tc__op)tc__d_before(d, a)->op;
     *factor = NULL;
-    if (a->op == TC_OP_NEG) *sign = -*sign;
-    if (a->op == TC_OP_NEG) return x;
-    if (a->op == TC_OP_MUL && (*factor = tc__d_row(d, y, mask)) != NULL) return x;
-    if (a->op == TC_OP_MUL && (*factor = tc__d_row(d, x, mask)) != NULL) return y;
-    if (a->op != TC_OP_ADD && a->op != TC_OP_SUB) return NULL;
+    if (op != TC_OP_NEG && op != TC_OP_MUL && op != TC_OP_ADD && op != TC_OP_SUB)
+        return NULL;
+    tc__node *x = tc__d_operand(d, a, 0), *y = tc__d_operand(d, a, 1);
+    if (op == TC_OP_NEG) *sign = -*sign;
+    if (op == TC_OP_NEG) return x;
+    if (op == TC_OP_MUL && (*factor = tc__d_row(d, y, mask)) != NULL) return x;
+    if (op == TC_OP_MUL && (*factor = tc__d_row(d, x, mask)) != NULL) return y;
+    if (op == TC_OP_MUL || !x || !y) return NULL;
     if (tc__d_vanishes(d, y, mask)) return x;
-    return a->op == TC_OP_ADD && tc__d_vanishes(d, x, mask) ? y : NULL;
+    return op == TC_OP_ADD && tc__d_vanishes(d, x, mask) ? y : NULL;
 }
 
 // The sum along dimensions of what is counted there. It stands behind what makes the row values in it, in a pass of its

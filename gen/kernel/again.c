@@ -1,6 +1,7 @@
 // What is computed again (AGAIN, graph/recompute.c) is computed late: no kernel has both it and what stood before its
 // AGAIN, and its kernels come right before those that first read them, so that what it is a copy of can be dropped
-// between. Input: a TENSOR graph, then clusters in an order. Output: which nodes are copies; another order.
+// between. Nor has one both a value of the forward pass and a derivative that is made of copies: those would be there from
+// then on, beside what they are copies of. Input: a TENSOR graph, then clusters in an order. Output: which nodes are copies; another order.
 
 enum {
     TC__AGAIN_NOT,
@@ -44,18 +45,47 @@ static int tc__again_all(tc_ctx *c, const tc__graph *g, uint32_t *again) {
     return first != NULL;
 }
 
-// Of a root that is computed again; else 0.
-static uint32_t tc__root_again(const tc__schedule *s, uint32_t node) {
-    uint32_t a = s->again[node];
-    return a >= TC__AGAIN_FIRST ? a : 0;
+// Fills s->behind: of the copies that a node is made of, or is, the last as in s->again; 0 = there is none.
+static void tc__behind_all(tc__schedule *s) {
+    for (uint32_t i = 0; i < s->g->node.count; i++) {
+        const tc__node *n = s->g->node.at[i];
+        uint32_t last = s->again[i] >= TC__AGAIN_FIRST ? s->again[i] : 0;
+        for (uint32_t k = 0; k < n->n_in; k++)
+            if (s->behind[n->in[k]] > last) last = s->behind[n->in[k]];
+        s->behind[i] = last, s->repeats |= last != 0;
+    }
 }
 
-// Whether one of two clusters is computed again, and the other stood there before.
+// What a cluster of root n has of copies.
+static void tc__cluster_again(const tc__schedule *s, tc__cluster *c, const tc__node *n) {
+    uint32_t a = s->again[n->id];
+    c->again = a >= TC__AGAIN_FIRST ? a : 0, c->behind = s->behind[n->id];
+    c->ahead = c->behind || tc__is_derivative(n) ? 0 : n->id + 1;
+    c->block = s->repeats && tc__is_derivative(n) ? c->behind + 1 : 0;
+}
+
+// Whether two clusters are derivatives, where something is computed again, and of two checkpoints. Without need such do not
+// share a kernel: the one that could be done first would keep what it reads until the other one can be done.
+static int tc__are_of_blocks(const tc__cluster *x, const tc__cluster *y) {
+    return x->block && y->block;
+}
+
+static int tc__are_of_two_blocks(const tc__cluster *x, const tc__cluster *y) {
+    return tc__are_of_blocks(x, y) && x->block != y->block;
+}
+
+// Whether a cluster is of the forward pass, and the other is made of copies of what stood there then.
+static int tc__is_far_ahead(const tc__cluster *x, const tc__cluster *y) {
+    return x->ahead && y->behind > x->ahead - 1 + TC__AGAIN_FIRST;
+}
+
+// Whether one of two clusters is computed again, or made of what is, and the other stood there before.
 static int tc__is_before_again(const tc__schedule *s, const tc__cluster *x,
                                const tc__cluster *y) {
     uint32_t a = s->root.at[x->first].node, b = s->root.at[y->first].node;
     uint32_t first = a < b ? a : b, again = x->again > y->again ? x->again : y->again;
-    return again > first + TC__AGAIN_FIRST;
+    return again > first + TC__AGAIN_FIRST || tc__is_far_ahead(x, y) ||
+           tc__is_far_ahead(y, x);
 }
 
 // The place before which all has to be done that cluster order[p] reads: a loop that it is in begins there.

@@ -389,7 +389,8 @@ static int tc__analyse_opaque(tc__schedule *s, uint32_t r, const tc__node *n) {
     tc__space_of(s, &s->root.at[r], &c.space);
     c.alive = 1, c.kind = TC__OPAQUE, c.first = r, c.size = 1, c.device = n->device;
     c.loop = n->loop;
-    c.buffers = n->n_in + 1, c.again = tc__root_again(s, n->id);
+    c.buffers = n->n_in + 1;
+    tc__cluster_again(s, &c, n);
     u.reader = r, u.index = 0, u.guarded = 1;
     for (uint32_t i = 0; i < n->n_in; i++) {
         const tc__node *a = tc__opaque_operand(s->g, n, i);
@@ -461,7 +462,7 @@ static int tc__analyse(tc__schedule *s, uint32_t r, uint32_t *stencil) {
     tc__root_fold(s, &s->root.at[r]);
     tc__space_of(s, &s->root.at[r], &c.space);
     c.alive = 1, c.first = r, c.part = s->part[n->id], c.device = n->device;
-    c.again = tc__root_again(s, n->id);
+    tc__cluster_again(s, &c, n);
     c.loop = n->loop;
     c.kind =
         c.space.reduced || tc__is_kind(n, TC__KIND_REDUCE) ? TC__REDUCTION : TC__POINTWISE;

@@ -419,6 +419,9 @@ static void tc__merge_into(tc__schedule *s, uint32_t a, uint32_t b, const tc__sp
     tc__join_roots(s, a, b);
     x->space = *joint;
     if (x->again < y->again) x->again = y->again;
+    if (x->behind < y->behind) x->behind = y->behind;
+    if (x->block < y->block) x->block = y->block;
+    if (!x->ahead || (y->ahead && y->ahead < x->ahead)) x->ahead = y->ahead;
     x->taps += y->taps, x->size = size->nodes, x->buffers = size->buffers;
     if (x->kind == TC__POINTWISE) x->kind = y->kind;
     y->alive = 0;
@@ -534,7 +537,7 @@ static int tc__read_through(const tc__schedule *s, uint32_t a, uint32_t b) {
 }
 
 // Kernels side by side over one space: equal sizes, and either small or reading something at the
-// same index.
+// same index; of derivatives where checkpoints are computed again only the latter, and of one.
 static int tc__merge_siblings(tc__schedule *s) {
     int merged = 0;
     for (uint32_t a = 0; a < s->cluster.count; a++) {
@@ -543,8 +546,10 @@ static int tc__merge_siblings(tc__schedule *s) {
             const tc__cluster *x = &s->cluster.at[a], *y = &s->cluster.at[b];
             if (!y->alive || x->kind == TC__CONTRACTION || y->kind == TC__CONTRACTION)
                 continue;
-            if (!tc__same_dims(&x->space, &y->space)) continue;
-            int small = tc__space_rows(s->g->ix, &x->space, 0) <= TC__SMALL;
+            if (!tc__same_dims(&x->space, &y->space) || tc__are_of_two_blocks(x, y))
+                continue;
+            int small = !tc__are_of_blocks(x, y) &&
+                        tc__space_rows(s->g->ix, &x->space, 0) <= TC__SMALL;
             if ((small || tc__read_alike(s, a, b) || tc__read_through(s, a, b)) &&
                 tc__try_merge(s, a, b))
                 merged = 1;

@@ -67,9 +67,12 @@ typedef struct tc__cluster {
     uint32_t taps;  // body nodes that its roots have beyond one for each op
     uint32_t size;  // body nodes at most
     uint32_t buffers;
-    uint32_t again; // of its roots that are computed again, the last; 0 = none is
-    int device;     // that it runs on
-    uint32_t loop;  // that it is in, as tc__node.loop
+    uint32_t again;  // of its roots that are computed again, the last; 0 = none is
+    uint32_t behind; //   made of what is computed again, the last
+    uint32_t ahead;  //   values of the forward pass, 1 + the first
+    uint32_t block;  //   derivatives, where something is computed again: 1 + `behind`
+    int device;      // that it runs on
+    uint32_t loop;   // that it is in, as tc__node.loop
     int alive;
 } tc__cluster;
 
@@ -95,8 +98,9 @@ typedef struct tc__schedule {
     uint8_t *forced;  // by node
     uint8_t *inside;  // by node: nothing but an UNROLLED node is made of it, in its kernel
     uint8_t *product; // by node: a contraction's value, changed element by element
-    uint32_t *again;  // by node: see kernel/again.c
-    uint8_t *redraw;  // by node: it is drawn wherever it is needed: kernel/redraw.c
+    uint32_t *again, *behind; // by node: see kernel/again.c
+    int repeats;              //   some is computed again
+    uint8_t *redraw;          // by node: it is drawn wherever it is needed: kernel/redraw.c
     uint32_t
         *made_of; // by node: 1 + the last contraction that it is made of so; 0 = of none
     uint8_t *way; //   and tc__way

@@ -437,6 +437,7 @@ static void tc__schedule_close(tc__schedule *s) {
     tc__free(s->ctx, s->inside, n);
     tc__free(s->ctx, s->product, n);
     tc__free(s->ctx, s->again, n * sizeof *s->again);
+    tc__free(s->ctx, s->behind, n * sizeof *s->behind);
     tc__free(s->ctx, s->redraw, n);
     tc__free(s->ctx, s->way, n);
     tc__free(s->ctx, s->made_of, n * sizeof *s->made_of);
@@ -477,9 +478,9 @@ static int tc__schedule_run_on(tc__schedule *s, tc_ctx *c, const tc__graph *g,
     s->again = TC__NEW_ARRAY(c, uint32_t, n), s->redraw = TC__NEW_ARRAY(c, uint8_t, n);
     s->way = TC__NEW_ARRAY(c, uint8_t, n), s->made_of = TC__NEW_ARRAY(c, uint32_t, n);
     s->inside = TC__NEW_ARRAY(c, uint8_t, n), s->loads = TC__NEW_ARRAY(c, tc__loads, n),
-    s->whole = TC__NEW_ARRAY(c, uint8_t, n);
+    s->whole = TC__NEW_ARRAY(c, uint8_t, n), s->behind = TC__NEW_ARRAY(c, uint32_t, n);
     if (!s->inside || !s->loads || !s->whole || !s->way || !s->made_of || !s->again ||
-        !s->redraw)
+        !s->behind || !s->redraw)
         return 0;
     if (!s->live || !s->forced || !s->product || !s->users || !s->cost || !s->root_of ||
         !s->length || !s->part)
@@ -488,6 +489,7 @@ static int tc__schedule_run_on(tc__schedule *s, tc_ctx *c, const tc__graph *g,
     if (n) memcpy(s->live, output, n);
     tc__mark_live(s);
     if (!tc__again_all(c, g, s->again)) return 0;
+    tc__behind_all(s);
     tc__force_sources(s);
     tc__force_twisted(s);
     if (!s->apart) tc__follow_products(s, output), tc__force_padded(s), tc__force_spread(s);

@@ -290,6 +290,63 @@ TEST(masks_are_not_stored) {
     check_device_closed();
 }
 
+// Bytes of intermediates of a step through six layers under a budget, and the gradient of the first weight.
+static double budget_bytes(int percent, float *gradient, char report[400]) {
+    static const int64_t size[2][4] = {{96, 64}, {64, 64}};
+    tc_config config = tc_config_default();
+    tc_options o = tc_options_default();
+    tc_tensor w[6], g;
+    config.threads = 1, o.memory_budget = percent;
+    tc_ctx *tc = tc_open(&config);
+    if (!open_device(tc)) return -1;
+    tc_tensor x = operand(tc, size[0], 1, DEVICE_NAME);
+    for (int i = 0; i < 6; i++)
+        w[i] = tc_mul_s(operand(tc, size[1], 2 + i, DEVICE_NAME), 0.2);
+    tc_reset(tc);
+    double before = (double)tc_stats_get(tc).arena_bytes;
+    tc_manual_seed(tc, 11);
+    tc_trace_begin_at(tc, "budget", &o, "test.c", 1);
+    for (int i = 0; i < 6; i++)
+        x = tc_add(x, tc_dropout(tc_gelu(tc_layer_norm(tc_matmul(x, w[i]), tc_null(),
+                                                       tc_null(), 1e-5)),
+                                 0.2));
+    CHECK_EQ(tc_grad(tc_mean_all(tc_square(x)), w, 1, &g), TC_OK);
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    double bytes = (double)tc_stats_get(tc).arena_bytes - before;
+    CHECK_EQ(tc_read(g, gradient, 64 * 64 * sizeof *gradient), TC_OK);
+    const char *line = strstr(tc_explain(tc), "memory_budget ");
+    snprintf(report, 400, "%.399s", line ? line : "");
+    CHECK(strstr(tc_explain(tc), " bytes of intermediates live at once, in kernel "));
+    if (tc_error(tc)) FAIL("%d: %s", percent, tc_error_text(tc));
+    tc_close(tc);
+    return bytes;
+}
+
+// A budget is of what the device's kernels leave to others, and never costs memory.
+TEST(under_a_budget) {
+    static float all[64 * 64], g[64 * 64];
+    static const int budgets[] = {90, 75, 30};
+    char report[400], said[80];
+    double most = 0, without = budget_bytes(0, all, report);
+    CHECK(without > 0 && !*report);
+    for (int i = 0; i < 64 * 64; i++) most = fmax(most, fabs((double)all[i]));
+    CHECK(most > 1e-6);
+    for (int k = 0; k < 3; k++) {
+        double bytes = budget_bytes(budgets[k], g, report);
+        int met = bytes * 100 <= without * budgets[k];
+        if (!(bytes <= without)) FAIL("%d: %g bytes of %g", budgets[k], bytes, without);
+        snprintf(said, sizeof said, "%s %.0f bytes", met ? ": met by" : "least found is",
+                 bytes);
+        if (!strstr(report, said)) FAIL("%d: not \"%s\": %s", budgets[k], said, report);
+        if (budgets[k] >= 75) CHECK(met);
+        for (int i = 0; i < 64 * 64; i++)
+            if (!(fabs((double)all[i] - (double)g[i]) <= 1e-5 * most))
+                FAIL("%d, number %d: %g, without a budget %g", budgets[k], i, (double)g[i],
+                     (double)all[i]);
+    }
+    check_device_closed();
+}
+
 // Parameters of a device have their gradients there; one of the host reaches a loss there, and the other way round.
 TEST(across_devices) {
     tc_config config = tc_config_default();

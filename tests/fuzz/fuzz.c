@@ -9,8 +9,8 @@
 //
 // Some are compiled for TC_NUMERICS_FAST, too, and near the interpreter's: near.h says how near.
 //
-// A quarter has gradients, which are read as well, and is also run in checkpoints, under a memory_budget, and in
-// pieces; gradients.c has programs of which each has some.
+// A quarter has gradients, which are read as well, and is also run in checkpoints, under a memory_budget that is drawn,
+// where intermediates may take no more memory than without, and in pieces; gradients.c has programs of which each has some.
 //
 // The test makes 3,000 programs. All of them run in the eight interpreted variants, about 4 ms
 // each; 2 percent, taken by a hash of their number, are also compiled, eight programs to a
@@ -71,13 +71,14 @@ enum {
     ON_DEVICE,
     VARIANTS
 };
+enum { DRAWN = -1 };
 static const struct {
     const char *name, *backend;
     int threads, no_fusion;
     const char *passes_off;
     int keep;       // 1: every result is named by tc_keep, so that it is an output
     int checkpoint; // 1: runs of calls stand in tc_checkpoint
-    int budget;     // memory_budget of the region, 0 = all is kept
+    int budget;     // memory_budget of the region, 0 = all is kept, DRAWN = by the program
     int breaks;     // 1: values are read between calls, so it is several programs
 } variants[VARIANTS] = {
     {"eager", "aot_eager", 1, 0, "", 0, 0, 0, 0},
@@ -89,7 +90,7 @@ static const struct {
     {"region, a backend that forwards", "null", 1, 0, "", 0, 0, 0, 0},
     {"region, under TC_STANCE_FORCE_EAGER", "cpu", 1, 0, "", 0, 0, 0, 0},
     {"region, interpreted, checkpoints", "aot_eager", 1, 0, "", 0, 1, 0, 0},
-    {"region, interpreted, a budget", "aot_eager", 1, 0, "", 0, 0, 20, 0},
+    {"region, interpreted, a budget", "aot_eager", 1, 0, "", 0, 0, DRAWN, 0},
     {"region, interpreted, in pieces", "aot_eager", 1, 0, "", 0, 0, 0, 1},
     {"region, compiled", "cpu", 2, 0, "", 0, 0, 0, 0},
     {"region, compiled, no fusion", "cpu", 1, 1, "", 0, 0, 0, 0},
@@ -337,6 +338,15 @@ static int is_fast(const graph *g, int variant) {
     return variant == COMPILED_FAST || (variant == ON_DEVICE && mix(g->p->seed) % 2);
 }
 
+static int budget_of(uint64_t seed, int variant) {
+    static const int budgets[] = {1, 10, 20, 35, 50, 65, 80, 90};
+    int budget = variants[variant].budget;
+    return budget == DRAWN ? budgets[mix(seed + 1) % 8] : budget;
+}
+
+static double planned
+    [VARIANTS]; // bytes of intermediates of the one program that a run made; -1 = it was not one
+
 // Programs g[0..n) one after the other in one region (or eagerly); results to r[0..n).
 // "" or what went wrong.
 static const char *run(graph **g, int n, int variant, const char *name, int execution,
@@ -355,7 +365,7 @@ static const char *run(graph **g, int n, int variant, const char *name, int exec
     }
     tc_options options = tc_options_default();
     options.round_each_op = 1; // so that halves have the bits of eager code
-    options.memory_budget = variants[variant].budget;
+    options.memory_budget = budget_of(g[0]->p->seed, variant);
     if (is_fast(g[0], variant)) options.numerics = TC_NUMERICS_FAST;
     for (int i = 0; i < n && derived(variant); i++)
         if (derives(g[i])) gradients_begin(g[i], s[i].v);
@@ -363,8 +373,11 @@ static const char *run(graph **g, int n, int variant, const char *name, int exec
     for (int i = 0; i < n; i++) replay(g[i], tc, s[i].v, &r[i], variant);
     for (int i = 0; i < n && derived(variant); i++)
         if (derives(g[i])) gradients_add(g[i], s[i].v);
-    uint64_t before = tc_stats_get(tc).fallbacks;
+    uint64_t before = tc_stats_get(tc).fallbacks, made = tc_stats_get(tc).programs;
+    double bytes = (double)tc_stats_get(tc).arena_bytes;
     if (variant != EAGER) status = tc_trace_end(tc);
+    bytes = (double)tc_stats_get(tc).arena_bytes - bytes;
+    planned[variant] = tc_stats_get(tc).programs - made == 1 && bytes >= 0 ? bytes : -1;
     if (tc_stats_get(tc).fallbacks > before)
         snprintf(error, sizeof error, "a kernel does not compile: %s", warning);
     for (int i = 0; i < n; i++) read_end(g[i], s[i].v, &r[i]);
@@ -445,6 +458,7 @@ typedef struct shared {
     int is_fast;         // and for TC_NUMERICS_FAST
     uint64_t families, family_programs; // contexts that ran one; programs they made
     uint64_t graphs, derived, compiled, fast, calls, refused, values;
+    uint64_t budgets, less; // programs under one, of those with less memory for it
     verdict verdict;
     char refusal[600];
 } shared;
@@ -478,6 +492,14 @@ static void check(graph **g, int n, uint32_t mask, verdict *out) {
                 out->failed = 1, out->variant = v, out->execution = e;
                 snprintf(out->text, sizeof out->text, "%s, run %d: %s", variants[v].name, e,
                          error);
+            }
+            int plans = v == BUDGETED && !e && planned[v] >= 0 && planned[INTERP] >= 0;
+            state->budgets += (uint64_t)plans;
+            state->less += plans && planned[v] < planned[INTERP];
+            if (plans && !out->failed && planned[v] > planned[INTERP]) {
+                out->failed = 1, out->variant = v;
+                snprintf(out->text, sizeof out->text, "%s: %g bytes, without it %g",
+                         variants[v].name, planned[v], planned[INTERP]);
             }
             for (int i = 0; i < n && !out->failed; i++) {
                 if (v == ON_DEVICE || v == COMPILED_FAST)
@@ -795,7 +817,7 @@ static void write_reproducer(const program *p, const verdict *v, char path[300])
             variants[v->variant].backend, variants[v->variant].threads);
     fprintf(f, "#    define NO_FUSION %d\n#    define PASSES_OFF \"%s\"\n",
             variants[v->variant].no_fusion, variants[v->variant].passes_off);
-    fprintf(f, "#    define BUDGET %d\n", variants[v->variant].budget);
+    fprintf(f, "#    define BUDGET %d\n", budget_of(p->seed, v->variant));
     fprintf(f, "#    define FORCED %d\n", v->variant == FORCED);
     if (v->variant == COMPILED_FAST) fputs("#    define FAST // last bits may differ\n", f);
     fprintf(f, "#    define KEEP %d\n#endif\n\n", variants[v->variant].keep);
@@ -990,6 +1012,8 @@ static int fuzz(const options *o) {
     printf("with %d sets of sizes, %d visits: %.2f programs each\n", SETS, ROUNDS,
            state->families ? (double)state->family_programs / (double)state->families
                            : 0.0);
+    printf("%llu programs under budgets, %llu take less memory\n",
+           (unsigned long long)state->budgets, (unsigned long long)state->less);
     printf("%llu passed, %d failed\n", (unsigned long long)state->graphs, failures);
     return failures != 0;
 }

@@ -401,6 +401,16 @@ BOTH(the_report_tells_what_is_kept) {
 }
 
 BOTH(a_deep_network_holds_less) { holds_less(tc, 640, 128, dense, 0.7); }
+// A pool's slopes are made of its taps again, not where it was first computed: with them the copies would be there, too.
+BODY(pooled) {
+    LAYER;
+    int64_t rows = tc_dim(in[0], 0), width = tc_dim(in[0], 1);
+    tc_tensor x = tc_gelu(tc_linear(in[0], l->w[0], l->w[4]));
+    x = tc_reshape(x, TC_DIMS(rows / 40, width / 4, 40, 4));
+    out[0] = tc_reshape(tc_max_pool2d(tc_sin(x), 3, 1, 1), TC_DIMS(rows, width));
+}
+
+BOTH(a_stack_of_pools_holds_less) { holds_less(tc, 640, 64, pooled, 0.4); }
 BOTH(a_stack_of_transformers_holds_less) { holds_less(tc, 1040, 64, transformer, 0.5); }
 
 // ---- budgets ----
@@ -528,6 +538,35 @@ BOTH(gradients_inside_of_an_open_checkpoint) {
     CHECK_EQ(tc_grad(tc_sum_all(tc_square(z)), &x, 1, &g[1]), TC_OK);
     END();
     SAME(z, y, "value"), SAME(g[1], g[0], "gradient");
+}
+
+BODY(scaled) {
+    LAYER;
+    out[0] = tc_mul(in[0], l->w[0]);
+}
+
+// What a gradient sums along rows was made outside of the checkpoint, by factors that repeat along them: those are
+// multiplied with the sum, in both.
+BOTH(sums_of_what_was_scaled_outside) {
+    tc_tensor x = waves(tc, TC_DIMS(700, 32), 1, 5), r = waves(tc, TC_DIMS(32), 0.7, 3),
+              g[2];
+    layer l;
+    l.w[0] = waves(tc, TC_DIMS(32), 0.9, 2);
+    for (int form = 0; form < 4; form++)
+        for (int on = 0; on < 2; on++) {
+            tc_tensor row = tc_expand(tc_reshape(r, TC_DIMS(1, 32)), TC_DIMS(700, 32)), y;
+            char name[40];
+            snprintf(name, sizeof name, "scaled %d, %d", form, on);
+            BEGIN(name);
+            y = tc_mul(x, form == 1 ? tc_add(row, row) : row);
+            if (form == 2) y = tc_neg(y);
+            if (form == 3) with_or_without(tc, on, scaled, &l, &y);
+            with_or_without(tc, on, scaled, &l, &y);
+            CHECK_EQ(tc_grad(tc_sum_all(y), &l.w[0], 1, &g[on]), TC_OK);
+            END();
+            if (on) SAME(g[0], g[1], name);
+            tc_keep(g[on]);
+        }
 }
 
 BOTH(steps_of_training) {
