@@ -2165,44 +2165,40 @@ static const char*const tc__text_cuda_mapped[]={
 "        pass(made + warp);",
 "        parity ^= 1;",
 "    }",
-"    template <bool LAST, class Load, class Give> __device__ __forceinline__ void finish(Load load, Give hole) {",
+"    template <class Load, class Give> __device__ __forceinline__ void results(bool last, Load load, Give hole) {",
 "        enum : int { wide = P::cols / P::turns, lanes = wide / 8, step = 32 / lanes, each = 16 / step, most = P::by_row \? (int)each : 1 };",
 "        typedef decltype(load(0, 0)) Loaded;",
-"        enum : int { units = rows / 16 * P::turns, all = warps * units, ahead = !P::by_row \? 1 : most * sizeof(Loaded) <= 64 \? 3 : 2 };",
-"        enum : int { sharing = LAST \? others + warps : (int)others, count = (all + sharing - 1) / sharing, unrolled = P::by_row \? (int)count : 1 };",
-"        const int lane = threadIdx.x % 32;",
-"        int begin[1] = {warp < warps \? warp + others : warp - warps};",
-"        if constexpr (P::by_row) TC_N(forget)(begin);",
-"        const int first = begin[0];",
+"        enum : int { units = rows / 16 * P::turns, all = warps * units, ahead = P::by_row && most * sizeof(Loaded) <= 128 \? 2 : 1 };",
+"        const int lane = threadIdx.x % 32, sharing = last \? others + warps : (int)others;",
 "        Loaded loaded[ahead][most];",
 "        auto row_at = [&](int unit, int i) { return unit / units / 4 * (4 * rows) + unit / units % 4 * 16 + unit % units / P::turns * 64 + i * step + lane / lanes; };",
 "        auto col_at = [&](int unit) { return unit % P::turns * wide + lane % lanes * 8; };",
 "        auto ask = [&](int e, int unit) {",
-"            const int at = count * sharing > all && unit >= all \? first : unit;",
 "            #pragma unroll",
-"            for (int i = 0; i < most; i++) loaded[e][i] = load(row_at(at, i), col_at(at));",
+"            for (int i = 0; i < most; i++) loaded[e][i] = load(row_at(unit, i), col_at(unit));",
 "        };",
-"        #pragma unroll",
-"        for (int e = 0; e < ahead && e < count; e++) ask(e, first + e * sharing);",
-"        #pragma unroll (unrolled)",
-"        for (int q = 0; q < count; q++) {",
-"            const int unit = first + q * sharing, from = unit / units, col = col_at(unit);",
-"            if (count * sharing > all && unit >= all) break;",
-"            TC_N(semaphore_wait)(made + from, parity);",
+"        bool asked = !P::by_row;",
+"        #pragma unroll 1",
+"        for (int first = warp < warps \? warp + others : warp - warps; first < all; first += asked \? ahead * sharing : 0, asked = true) {",
 "            #pragma unroll",
-"            for (int i = 0; i < each; i++) {",
-"                const int r = unit % units / P::turns * 16 + i * step + lane / lanes;",
-"                const tc_pack<tc_u16, 8> x = *(const tc_pack<tc_u16, 8> *)&memory[from * size + place(r, col / 8)];",
-"                hole(x.at, row_at(unit, i), col, loaded[q % ahead][P::by_row \? i : 0]);",
+"            for (int e = 0; e < ahead; e++) {",
+"                const int unit = first + e * sharing, then = asked \? unit + ahead * sharing : unit;",
+"                if (asked && unit < all) {",
+"                    const int from = unit / units, col = col_at(unit);",
+"                    if (!P::by_row) ask(e, unit);",
+"                    TC_N(semaphore_wait)(made + from, parity);",
+"                    #pragma unroll",
+"                    for (int i = 0; i < each; i++) {",
+"                        const int r = unit % units / P::turns * 16 + i * step + lane / lanes;",
+"                        const tc_pack<tc_u16, 8> x = *(const tc_pack<tc_u16, 8> *)&memory[from * size + place(r, col / 8)];",
+"                        hole(x.at, row_at(unit, i), col, loaded[e][P::by_row \? i : 0]);",
+"                    }",
+"                    if (!last && (unit + sharing) / units != from) pass(taken + from);",
+"                }",
+"                if (P::by_row && then < all) ask(e, then);",
 "            }",
-"            if (q + ahead < count) ask(q % ahead, unit + ahead * sharing);",
-"            if (!LAST && (unit + sharing) / units != from) pass(taken + from);",
 "        }",
 "        parity ^= 1;",
-"    }",
-"    template <class Load, class Give> __device__ __forceinline__ void results(bool last, Load load, Give hole) {",
-"        if (last) finish<true>(load, hole);",
-"        else finish<false>(load, hole);",
 "    }",
 "};",
 "// fn: mapped_results",
@@ -2278,7 +2274,7 @@ static const char*const tc__text_cuda_mapped[]={
 "    ring.begin();",
 "    const I tiles = Tile::count(m, n), jump = Tile::jump();",
 "    if constexpr (P::threads == 256)",
-"        if ((int)threadIdx.x >= P::threads) TC_N(registers_give)<P::relay \? 120 : 40>();",
+"        if ((int)threadIdx.x >= P::threads) TC_N(registers_give)<!P::relay \? 40 : P::by_row \? 120 : 104>();",
 "    if ((int)threadIdx.x >= P::threads + P::relay) {",
 "        if ((int)threadIdx.x != P::threads + P::relay) return;",
 "        ring.parity = 1;",
@@ -2306,7 +2302,7 @@ static const char*const tc__text_cuda_mapped[]={
 "            for (I t = Tile::first(j); t < tiles; t += jump) TC_N(mapped_results)<P, tc_u16>(Tile(t, m, n, depth), relay, t + jump >= tiles, m, n, ahead, result);",
 "            return;",
 "        }",
-"        TC_N(registers_take)<192>();",
+"        TC_N(registers_take)<P::by_row \? 192 : 200>();",
 "        typedef decltype(before(0, 0)) Loaded;",
 "        Loaded loaded[TC_N(relay)<P>::template some<Loaded>::early];",
 "        TC_N(mapped_multiply)<P, Sums>(ring, tickets, work, j, m, n, depth, [&](const Tile &tile) { relay.ask(loaded, (int)tile.col, (int)n, before); },",
@@ -5166,7 +5162,7 @@ TC__ROWS_STEPS=65536,
 TC__ROWS_BY_WARP=
 1024,
 TC__ROWS_ALONE=256,
-TC__ROWS_AHEAD=32
+TC__ROWS_AHEAD=64
 };
 typedef struct tc__staged{
 tc__level level;
@@ -5792,6 +5788,11 @@ while(q->made<most&&tc__ix_hi(g->body.ix,tc__rows_blocks(g,q))>TC__PRODUCT_SMS)
 q->made=q->made*2<most?q->made*2:(int)most;
 q->few=q->made;
 }
+static int64_t tc__held_registers(const tc__group*g,const tc__product*q){
+const tc__node*n=g->body.node.at[tc__wide_operand(q)->id];
+int words=n->op==TC_OP_LOAD&&tc__is_half(n->dtype)?2:1;
+return(int64_t)q->steps*(q->dot?q->each:1)*tc__wide_operand(q)->width/words;
+}
 static void tc__plan_made(const tc__group*g,tc__product*q){
 int64_t k=tc__ix_value(tc__depth_of(g)),
 bytes=TC__PRODUCT_GROUP/tc__product_pack(q);
@@ -5807,10 +5808,9 @@ if(few)
 q->made=q->cover;
 else
 tc__choose_made(g,q);
-int width=tc__wide_operand(q)->width,each=q->dot?q->each:1;
-int64_t stride=(int64_t)q->sharing*(q->dot?width:1);
+int64_t stride=(int64_t)q->sharing*(q->dot?tc__wide_operand(q)->width:1);
 q->steps=(int)((k-1)/stride+1);
-q->ahead=!few&&(int64_t)q->steps*each*width<=TC__ROWS_AHEAD;
+q->ahead=!few&&tc__held_registers(g,q)<=TC__ROWS_AHEAD;
 q->row=tc__padded(k*tc__dtypes[tc__left_rows(g)->dtype].bytes,TC__PRODUCT_GROUP);
 q->shared=tc__ix_const(q->made*q->row+q->parts*q->few*q->cover*bytes);
 q->blocks=tc__rows_blocks(g,q);

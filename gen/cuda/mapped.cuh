@@ -414,46 +414,42 @@ template <class P> struct TC_N(relay) {
         parity ^= 1;
     }
     // Warps that finish share units, of 16 rows and some columns, in turn; those that multiplied the last tile help with it. What the
-    // hole loads for the next units is on its way before: where that is of rows the loop is unrolled, since registers that go
-    // round in it are copied, which waits for what was asked for.
-    template <bool LAST, class Load, class Give> __device__ __forceinline__ void finish(Load load, Give hole) {
+    // hole loads of rows for the next units is on its way before. It is asked for at one place, for the first ones as well, in a turn
+    // that has no units: what came from two places would be copied where they meet, which waits for it.
+    template <class Load, class Give> __device__ __forceinline__ void results(bool last, Load load, Give hole) {
         enum : int { wide = P::cols / P::turns, lanes = wide / 8, step = 32 / lanes, each = 16 / step, most = P::by_row ? (int)each : 1 };
         typedef decltype(load(0, 0)) Loaded;
-        enum : int { units = rows / 16 * P::turns, all = warps * units, ahead = !P::by_row ? 1 : most * sizeof(Loaded) <= 64 ? 3 : 2 };
-        enum : int { sharing = LAST ? others + warps : (int)others, count = (all + sharing - 1) / sharing, unrolled = P::by_row ? (int)count : 1 };
-        const int lane = threadIdx.x % 32;
-        int begin[1] = {warp < warps ? warp + others : warp - warps};
-        if constexpr (P::by_row) TC_N(forget)(begin); // places of all units would be kept from tile to tile
-        const int first = begin[0];
+        enum : int { units = rows / 16 * P::turns, all = warps * units, ahead = P::by_row && most * sizeof(Loaded) <= 128 ? 2 : 1 };
+        const int lane = threadIdx.x % 32, sharing = last ? others + warps : (int)others;
         Loaded loaded[ahead][most];
         auto row_at = [&](int unit, int i) { return unit / units / 4 * (4 * rows) + unit / units % 4 * 16 + unit % units / P::turns * 64 + i * step + lane / lanes; };
         auto col_at = [&](int unit) { return unit % P::turns * wide + lane % lanes * 8; };
         auto ask = [&](int e, int unit) {
-            const int at = count * sharing > all && unit >= all ? first : unit;
             #pragma unroll
-            for (int i = 0; i < most; i++) loaded[e][i] = load(row_at(at, i), col_at(at));
+            for (int i = 0; i < most; i++) loaded[e][i] = load(row_at(unit, i), col_at(unit));
         };
-        #pragma unroll
-        for (int e = 0; e < ahead && e < count; e++) ask(e, first + e * sharing);
-        #pragma unroll (unrolled)
-        for (int q = 0; q < count; q++) {
-            const int unit = first + q * sharing, from = unit / units, col = col_at(unit);
-            if (count * sharing > all && unit >= all) break;
-            TC_N(semaphore_wait)(made + from, parity);
+        bool asked = !P::by_row;
+        #pragma unroll 1
+        for (int first = warp < warps ? warp + others : warp - warps; first < all; first += asked ? ahead * sharing : 0, asked = true) {
             #pragma unroll
-            for (int i = 0; i < each; i++) {
-                const int r = unit % units / P::turns * 16 + i * step + lane / lanes;
-                const tc_pack<tc_u16, 8> x = *(const tc_pack<tc_u16, 8> *)&memory[from * size + place(r, col / 8)];
-                hole(x.at, row_at(unit, i), col, loaded[q % ahead][P::by_row ? i : 0]);
+            for (int e = 0; e < ahead; e++) {
+                const int unit = first + e * sharing, then = asked ? unit + ahead * sharing : unit;
+                if (asked && unit < all) {
+                    const int from = unit / units, col = col_at(unit);
+                    if (!P::by_row) ask(e, unit);
+                    TC_N(semaphore_wait)(made + from, parity);
+                    #pragma unroll
+                    for (int i = 0; i < each; i++) {
+                        const int r = unit % units / P::turns * 16 + i * step + lane / lanes;
+                        const tc_pack<tc_u16, 8> x = *(const tc_pack<tc_u16, 8> *)&memory[from * size + place(r, col / 8)];
+                        hole(x.at, row_at(unit, i), col, loaded[e][P::by_row ? i : 0]);
+                    }
+                    if (!last && (unit + sharing) / units != from) pass(taken + from);
+                }
+                if (P::by_row && then < all) ask(e, then);
             }
-            if (q + ahead < count) ask(q % ahead, unit + ahead * sharing);
-            if (!LAST && (unit + sharing) / units != from) pass(taken + from);
         }
         parity ^= 1;
-    }
-    template <class Load, class Give> __device__ __forceinline__ void results(bool last, Load load, Give hole) {
-        if (last) finish<true>(load, hole);
-        else finish<false>(load, hole);
     }
 };
 
@@ -540,7 +536,7 @@ TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, 
     ring.begin();
     const I tiles = Tile::count(m, n), jump = Tile::jump();
     if constexpr (P::threads == 256)
-        if ((int)threadIdx.x >= P::threads) TC_N(registers_give)<P::relay ? 120 : 40>();
+        if ((int)threadIdx.x >= P::threads) TC_N(registers_give)<!P::relay ? 40 : P::by_row ? 120 : 104>();
     if ((int)threadIdx.x >= P::threads + P::relay) {
         if ((int)threadIdx.x != P::threads + P::relay) return;
         ring.parity = 1; // stages are empty
@@ -568,7 +564,7 @@ TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, 
             for (I t = Tile::first(j); t < tiles; t += jump) TC_N(mapped_results)<P, tc_u16>(Tile(t, m, n, depth), relay, t + jump >= tiles, m, n, ahead, result);
             return;
         }
-        TC_N(registers_take)<192>();
+        TC_N(registers_take)<P::by_row ? 192 : 200>(); // those that finish have 16 more for what they ask for of rows
         typedef decltype(before(0, 0)) Loaded;
         Loaded loaded[TC_N(relay)<P>::template some<Loaded>::early];
         TC_N(mapped_multiply)<P, Sums>(ring, tickets, work, j, m, n, depth, [&](const Tile &tile) { relay.ask(loaded, (int)tile.col, (int)n, before); },

@@ -47,7 +47,7 @@ enum {
     TC__ROWS_BY_WARP =
         1024,             // columns of a row that a warp makes, where a block has several
     TC__ROWS_ALONE = 256, // and where it has one, which the block makes if it is longer
-    TC__ROWS_AHEAD = 32   // registers for weights that are loaded before rows are made
+    TC__ROWS_AHEAD = 64   // registers for weights that are loaded before rows are made
 };
 
 // An operand on its way to where it is multiplied.
