@@ -3226,7 +3226,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x5e2da3ee351bc5a6u
+#define TC__BUILD_ID 0x3a8d7a5d970322cau
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -5296,6 +5296,7 @@ tc__text text;
 int exit_code;
 int killed_by;
 int timed_out;
+int cancelled;
 int started,running;
 int capture,watch;
 pid_t pid;
@@ -5362,7 +5363,7 @@ static int tc__proc_start(tc_ctx*c,tc__proc*p,char**environment){
 int ends[2],error;
 tc__text_init(&p->text,c);
 p->exit_code=-1;
-p->killed_by=p->timed_out=p->started=p->running=0;
+p->killed_by=p->timed_out=p->cancelled=p->started=p->running=0;
 p->capture=p->watch=-1;
 if(!tc__pipe(ends))return 0;
 error=tc__proc_spawn(p,ends[1],environment);
@@ -5483,7 +5484,7 @@ static void tc__procs_wait(tc__proc*p,int count,int limit_ms,
 const volatile uint32_t*cancel){
 enum{GLANCE_MS=20};
 uint64_t now=tc__now_ns(),end=now+(uint64_t)limit_ms*1000000u;
-int i,left_ms,running=1;
+int i,left_ms,running=1,unwanted=0;
 while(running){
 running=0;
 for(i=0;i<count;i++){
@@ -5492,10 +5493,10 @@ if(p[i].running)tc__proc_reap(&p[i]);
 running+=p[i].running;
 }
 now=tc__now_ns();
-if(cancel&&tc__atomic_load32(cancel))end=now;
+if(cancel&&tc__atomic_load32(cancel))end=now,unwanted=1;
 for(i=0;i<count&&now>=end;i++){
-if(!p[i].running||p[i].timed_out)continue;
-p[i].timed_out=1;
+if(!p[i].running||p[i].timed_out||p[i].cancelled)continue;
+p[i].timed_out=!unwanted,p[i].cancelled=unwanted;
 tc__proc_kill(&p[i]);
 }
 left_ms=now>=end?10:(int)((end-now)/1000000u)+1;
@@ -44629,6 +44630,7 @@ const char*version;
 tc__text identity;
 tc__text why;
 int passes;
+int cancelled;
 int swept;
 uint64_t builds,driver_builds;
 uint64_t build_ns;
@@ -44740,8 +44742,17 @@ cc->passes=1;
 tc__put(why,"its source cannot be written: %s\n",strerror(error));
 }
 static int tc__cc_failure_passes(const tc__proc*p){
+if(p->cancelled)return 0;
 return p->timed_out||p->killed_by==SIGKILL||p->killed_by==SIGTERM||
 p->killed_by==SIGXFSZ||(p->text.size&&tc__is_passing_text(p->text.at));
+}
+static int tc__cc_undecided(const tc__cc*cc){return cc->passes||cc->cancelled;}
+static void tc__cc_put_ended(const tc__cc*cc,tc__text*why,const char*name,
+const tc__proc*p){
+if(p->cancelled)
+tc__put(why,"%s: ended, as nobody wants what it makes any more\n",name);
+else
+tc__put(why,"%s: not done after %d ms\n",name,cc->options.limit_ms);
 }
 static unsigned tc__cc_cpu_seconds(const tc__cc*cc){
 return(unsigned)cc->options.limit_ms/1000*4+10;
@@ -44756,13 +44767,13 @@ ok=tc__proc_start(cc->ctx,&p,environment);
 if(!ok)cc->passes|=tc__is_passing(errno);
 if(!ok)tc__put(&p.text,"%s: %s",argv[0],strerror(errno));
 tc__procs_wait(&p,1,cc->options.limit_ms,cc->cancel);
-if(p.timed_out)tc__kill_marked(cc->ctx,work->mark);
+int ended=p.timed_out||p.cancelled;
+if(ended)tc__kill_marked(cc->ctx,work->mark);
 tc__text_clear(&cc->why);
 tc__put_raw(&cc->why,p.text.at,p.text.size);
-if(p.timed_out)
-tc__put(&cc->why,"%s: not done after %d ms\n",tc__base_name(argv[0]),
-cc->options.limit_ms);
-ok=ok&&!p.timed_out&&!p.killed_by&&p.exit_code<=0;
+if(ended)tc__cc_put_ended(cc,&cc->why,tc__base_name(argv[0]),&p);
+ok=ok&&!ended&&!p.killed_by&&p.exit_code<=0;
+cc->cancelled|=p.cancelled;
 if(!ok)cc->passes|=tc__cc_failure_passes(&p);
 tc__text_free(&p.text);
 return ok;
@@ -44876,7 +44887,7 @@ tc__words environment=tc__words_new(&cc->arena);
 tc__work work;
 tc__cc_kind guess;
 int ok=0,turn;
-cc->state=TC__CC_BROKEN,cc->passes=0;
+cc->state=TC__CC_BROKEN,cc->passes=cc->cancelled=0;
 tc__text_clear(&cc->why);
 if(!tc__cc_work_open(cc,&work)){
 tc__work_trouble(cc);
@@ -44888,11 +44899,14 @@ if(!written)tc__cc_unwritten(cc,&cc->why);
 cc->kind=strstr(cc->command.at[0],"clang")?TC__CC_CLANG:TC__CC_GCC;
 for(turn=0;written&&turn<2;turn++){
 ok=tc__cc_ask(cc,&work,environment.at);
+if(cc->cancelled)break;
 guess=cc->kind;
 cc->kind=tc__cc_kind_in(cc->why.at);
 if(cc->kind==guess||cc->kind==TC__CC_OTHER)break;
 }
-if(ok&&cc->why.size){
+if(cc->cancelled){
+cc->state=TC__CC_NEW;
+}else if(ok&&cc->why.size){
 cc->version=tc__cc_line(cc,cc->why.at,marks[cc->kind]);
 cc->state=TC__CC_DRIVER;
 if(cc->kind!=TC__CC_OTHER&&!cc->options.driver_only&&
@@ -45006,6 +45020,7 @@ tc__put(&cc->identity,"%s\n",cc->step[TC__CC_COMPILE].at[i]);
 static void tc__cc_tell(tc__cc*cc){
 tc__log(cc->ctx,TC__LOG_PERF,"compiler %s: %s",cc->command.at[0],
 cc->state==TC__CC_BROKEN?cc->why.at
+:cc->state==TC__CC_NEW?"cancelled before it was known"
 :cc->state==TC__CC_DIRECT?"cc1, as and ld are run directly"
 :"the driver is run");
 }
@@ -45025,10 +45040,11 @@ if(tc__cc_is_known(cc))return 1;
 if(cc->state==TC__CC_BROKEN&&!cc->passes)return 0;
 tc__calm calm=tc__calm_begin();
 tc__cc_learn(cc);
-if(cc->state!=TC__CC_BROKEN)tc__cc_save(cc),tc__cc_identify(cc);
+int known=cc->state!=TC__CC_BROKEN&&cc->state!=TC__CC_NEW;
+if(known)tc__cc_save(cc),tc__cc_identify(cc);
 tc__calm_end(calm);
 tc__cc_tell(cc);
-return cc->state!=TC__CC_BROKEN;
+return known;
 }
 static void tc__cc_distrust(tc__cc*cc){
 if(cc->state!=TC__CC_DIRECT)return;
@@ -45063,10 +45079,17 @@ char name[32];
 tc__words_join(&w,j->work.path,name);
 return w.count?w.at[0]:j->work.path;
 }
+static int tc__cc_unwanted(const tc__cc*cc){
+return cc->cancel&&tc__atomic_load32(cc->cancel);
+}
 static void tc__job_start(tc__cc_job*j,int unit,const tc__words*line,int in,int out){
 tc__proc*p=&j->proc[j->procs];
 tc__words w=tc__words_new(&j->arena);
 int i;
+if(tc__cc_unwanted(j->cc)){
+j->result[unit]=TC__CC_FAILED,j->cc->cancelled=1;
+return;
+}
 memset(p,0,sizeof*p);
 for(i=0;i<line->count;i++){
 const char*word=line->at[i];
@@ -45088,13 +45111,13 @@ j->cc->passes|=tc__is_passing(error);
 tc__put(&j->why[unit],"%s: %s\n",whole?w.at[0]:"compiler",strerror(error));
 }
 static tc__cc_result tc__job_judge(const tc__proc*p,int is_driver){
-if(p->timed_out)return TC__CC_FAILED;
+if(p->timed_out||p->cancelled)return TC__CC_FAILED;
 if(!p->exit_code)return TC__CC_GOOD;
 if(is_driver&&p->started&&p->exit_code<0&&!p->killed_by)return TC__CC_GOOD;
 return TC__CC_ODD;
 }
 static void tc__job_wait(tc__cc_job*j,int is_driver){
-int i,late=0;
+int i,ended=0;
 tc__procs_wait(j->proc,j->procs,j->cc->options.limit_ms,j->cc->cancel);
 for(i=0;i<j->procs;i++){
 tc__proc*p=&j->proc[i];
@@ -45103,16 +45126,17 @@ tc__cc_result r=tc__job_judge(p,is_driver);
 const char*name=tc__base_name(p->argv?p->argv[0]:"");
 if(r>j->result[j->unit[i]])j->result[j->unit[i]]=r;
 if(r!=TC__CC_GOOD)j->cc->passes|=tc__cc_failure_passes(p);
-late|=p->timed_out;
+j->cc->cancelled|=p->cancelled;
+ended|=p->timed_out||p->cancelled;
 if(r!=TC__CC_GOOD&&p->started)tc__put_raw(why,p->text.at,p->text.size);
-if(p->timed_out){
-tc__put(why,"%s: not done after %d ms\n",name,j->cc->options.limit_ms);
+if(p->timed_out||p->cancelled){
+tc__cc_put_ended(j->cc,why,name,p);
 }else if(p->killed_by){
 tc__put(why,"%s: killed by signal %d\n",name,p->killed_by);
 }
 tc__text_free(&p->text);
 }
-if(late)tc__kill_marked(j->cc->ctx,j->work.mark);
+if(ended)tc__kill_marked(j->cc->ctx,j->work.mark);
 j->procs=0;
 }
 static void tc__job_direct(tc__cc_job*j,int units){
@@ -45228,7 +45252,7 @@ tc__work_trouble(j->cc);
 return;
 }
 tc__words_environment(&j->environment,j->work.path,j->work.mark);
-for(i=0;i<count;i+=n){
+for(i=0;i<count&&!j->cc->cancelled;i+=n){
 n=count-i<width?count-i:width;
 tc__job_run(j,sources+i,sizes+i,n,so+i);
 (void)tc__dir_each(j->work.dir,tc__work_visit,NULL);
@@ -45243,7 +45267,7 @@ tc__cc_job*j;
 memset(so,0,(size_t)count*sizeof*so);
 if(!tc__cc_ready(cc))return 0;
 tc__text_clear(&cc->why);
-cc->passes=0;
+cc->passes=cc->cancelled=0;
 j=TC__NEW(cc->ctx,tc__cc_job);
 if(!j)return cc->passes=1,0;
 tc__calm calm=tc__calm_begin();
@@ -45925,9 +45949,6 @@ return tc__print_prelude(out,groups,(int)u->count,texts,(int)u->count,
 (tc__emit)j->library->target,j->order.at[u->order[0]].lanes);
 }
 enum{TC__HOST_UNITS=16};
-static int tc__desk_wants(const tc__desk*k){
-return!k->cancel||!tc__atomic_load32(k->cancel);
-}
 static tc_status tc__host_build(tc__desk*k,tc__job*j,tc_device_text*text,int n){
 tc__blob so[TC__HOST_UNITS];
 const char*source[TC__HOST_UNITS];
@@ -45936,7 +45957,7 @@ size_t size[TC__HOST_UNITS];
 for(int i=0;i<n;i++)source[i]=text[i].text,size[i]=strlen(text[i].text);
 uint64_t start=tc__now_ns();
 int built=tc__cc_build_all(k->cc,source,size,n,so);
-if(!built&&k->cc->passes&&tc__desk_wants(k))
+if(!built&&k->cc->passes)
 tc__library_rest(k,1,tc__now_ns()-start,k->cc->why.at);
 if(built)tc__library_rest(k,0,0,NULL);
 for(int i=0;i<n;i++)text[i].code=so[i].at,text[i].bytes=so[i].size;
@@ -45998,11 +46019,14 @@ tc__custom_warn(k,o,0);
 else
 tc__refused_warn(k,o);
 }
-static int tc__cc_works(tc__cc*cc){
+static int tc__host_works(tc__desk*k){
 static const char text[]="int tc_probe(void);\nint tc_probe(void) { return 1; }\n";
+uint64_t start=tc__now_ns();
 tc__blob so;
-int works=tc__cc_build(cc,text,sizeof text-1,&so);
-tc__blob_free(cc->ctx,&so);
+int works=tc__cc_build(k->cc,text,sizeof text-1,&so);
+tc__blob_free(k->ctx,&so);
+if(!works&&k->cc->passes)
+tc__library_rest(k,1,tc__now_ns()-start,k->cc->why.at);
 return works;
 }
 static void tc__unit_alone(tc__desk*k,tc__job*j,const tc__unit*u,uint32_t i,
@@ -46027,9 +46051,9 @@ tc__job_span(j,start,1);
 j->compiles++;
 if(made.code)
 tc__unit_load(k,j,one,&made);
-else if(k->cc->passes)
+else if(tc__cc_undecided(k->cc))
 tc__unit_postpone(j,one);
-else if(tc__desk_wants(k))
+else
 tc__host_refuses(k,j,one);
 tc__host_drop(k,&made,1);
 return 1;
@@ -46043,18 +46067,20 @@ tc__text_free(&one.text);
 }
 }
 static void tc__host_refused(tc__desk*k,tc__job*j,const tc__unit*u){
-if(j->trial||!tc__cc_works(k->cc))
-tc__host_gives_up(k,j,u,0);
-else
+if(!j->trial&&tc__host_works(k))
 tc__unit_apart(k,j,u);
+else if(!j->trial&&tc__cc_undecided(k->cc))
+tc__unit_postpone(j,u);
+else
+tc__host_gives_up(k,j,u,0);
 }
 static void tc__host_unbuilt(tc__desk*k,tc__job*j,tc__unit*u,tc_status s){
-int broken=k->cc&&!k->cc->passes&&!tc__library_rests(k->library);
-if(s&&broken)
+int undecided=!k->cc||tc__cc_undecided(k->cc);
+if(s&&!undecided&&!tc__library_rests(k->library))
 tc__library_warn(k,"no compiler can be used",k->cc->why.at);
-else if(s||k->cc->passes)
+else if(s||undecided)
 tc__unit_postpone(j,u);
-else if(tc__desk_wants(k))
+else
 tc__host_refused(k,j,u);
 }
 static void tc__host_unloaded(tc__desk*k,tc__job*j,tc__unit*u,tc_status s){
