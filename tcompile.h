@@ -1128,8 +1128,8 @@ TCDEF tc_tensor tc_cumprod_at(tc_tensor t, int dim, const char *file, int line);
 // equal elements keep their order. NaN is the largest, -0.0 equals 0.0.
 TCDEF tc_tensor tc_argsort_at(tc_tensor t, int dim, int descending, const char *file,
                               int line);
-// The same, and the elements in that order. Either result may be NULL. Gives TC_OK, or the
-// error, and null tensors.
+// The same, and the elements in that order. Either result may be NULL; they are two variables (TC_E_ARG). Gives TC_OK,
+// or the error, and null tensors.
 TCDEF tc_status tc_sort_at(tc_tensor t, int dim, int descending, tc_tensor *values,
                            tc_tensor *indices, const char *file, int line);
 // The k largest (or smallest) elements along dim, in order, of equal ones the first; results
@@ -1826,8 +1826,8 @@ TCDEF void tc_fn_free(tc_fn *f);
 TCDEF tc_fn *tc_fn_in(tc_ctx *tc, const tc_fn *f);
 
 // Calls the function. out[i] are new tensors in the open scope; their memory is used again after
-// tc_free. A body that gives an input, or a view of one, gives what shares its memory: tc_clone it there if the
-// caller is to write either. Inside a region or another function's body the call is a part of that. The status is the
+// tc_free. out[] may be in[], or overlap it. A body that gives an input, or a view of one, gives what shares its
+// memory: tc_clone it there if the caller is to write either. Inside a region or another function's body the call is a part of that. The status is the
 // call's own, also of an error that the body has cleared: after one out[] is null and no input was
 // written. Inputs are the caller's: a body that frees one is an error (TC_E_DEAD), as is one that leaves a
 // scope open, or ends one that it did not begin (TC_E_STATE).
@@ -2514,7 +2514,8 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 // out[i] = what `loss` changes by with wrt[i], of the same sizes, dtype and device. loss is floating, of one
 // element (TC_E_SHAPE); wrt are floating (TC_E_DTYPE), in the open region, from outside or computed there; of
 // equal tensors one is not the other: by a clone of x is not by x. That loss does not depend on wrt[i] (TC_E_ARG), or
-// through an op that has no derivative (TC_E_UNSUPPORTED), is an error of the region's end. n >= 0; out may be wrt.
+// through an op that has no derivative (TC_E_UNSUPPORTED), is an error of the region's end. n >= 0. out may
+// be wrt, or overlap it.
 TCDEF tc_status tc_grad_at(tc_tensor loss, const tc_tensor *wrt, int n, tc_tensor *out,
                            const char *file, int line);
 // The same of a y of any size, whose elements count v times: out[i] = sum(v * dy / dwrt[i]). v has the sizes of y.
@@ -2842,7 +2843,8 @@ TCDEF tc_status tc_grad_scaler_update_at(const tc_grad_scaler *s, const char *fi
 // loop of the program, with kernels of its own, one program for any length. Outside it is called for each row. In a
 // body, tensors of the outside are used as they are; they are not written in place, nothing is read or kept, and
 // nothing random is drawn (TC_E_UNSUPPORTED): draw before the loop, and give what was drawn as rows. What a body
-// makes ends with it, but for out[] (TC_E_DEAD).
+// makes ends with it, but for out[] (TC_E_DEAD). Results may go where what is given stands: &h may be both init
+// and last.
 
 // Calls `body` for each row of xs, in order: in[] are n_carry carries and behind them a row of each of the n_xs tensors
 // of xs, of one dimension less; out[] are to be what the carries are for the next row, of their sizes and dtypes, and
@@ -2851,8 +2853,8 @@ TCDEF tc_status tc_grad_scaler_update_at(const tc_grad_scaler *s, const char *fi
 // none (tc_arange numbers them); n_carry and n_ys may be 0, at most 64 each. Gradients go through it: what products,
 // reductions, carries, and dear functions of products (sigmoid, tanh) were is saved for each row, all else computed
 // again. `user` is handed to the body.
-// TC_E_SHAPE, TC_E_DTYPE: a carry that changes, xs that differ; then last and ys are null. TC_E_NULL: body, or init,
-// last or ys where there are carries or results; a result that nobody wants is freed.
+// TC_E_SHAPE, TC_E_DTYPE: a carry that changes, xs that differ; then last and ys are null. TC_E_ARG: last and ys
+// overlap. TC_E_NULL: body, or init, last or ys where there are carries or results; a result that nobody wants is freed.
 //
 //     static void cell(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) { // in: h, x
 //         out[0] = out[1] = tc_tanh(tc_add(tc_matmul(in[0], w), in[1]));
@@ -3226,7 +3228,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x3a8d7a5d970322cau
+#define TC__BUILD_ID 0xd4b508c7c5501e70u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -12338,6 +12340,20 @@ return t.id||
 tc__fail(f->c,TC_E_NULL,"%s: %s is a null tensor (an earlier call failed?)",
 f->who,name);
 }
+enum{TC__FEW=16};
+static tc_tensor*tc__tensors_new(tc_ctx*c,tc_tensor*few,uint32_t n){
+return n<=TC__FEW?few:TC__NEW_ARRAY(c,tc_tensor,n);
+}
+static void tc__tensors_free(tc_ctx*c,tc_tensor*at,const tc_tensor*few,uint32_t n){
+if(at&&at!=few)TC__FREE_ARRAY(c,at,n);
+}
+static void tc__results_give(tc_tensor*out,const tc_tensor*made,int n){
+for(int i=0;i<n&&out;i++)out[i]=made?made[i]:tc__null();
+}
+static int tc__tensors_meet(const tc_tensor*a,int n,const tc_tensor*b,int m){
+uintptr_t x=(uintptr_t)a,y=(uintptr_t)b;
+return n>0&&m>0&&x<y+(size_t)m*sizeof*b&&y<x+(size_t)n*sizeof*a;
+}
 static int tc__number_given(const tc__api*f,const char*name,double v){
 return v>=0||
 tc__fail(f->c,TC_E_ARG,"%s: %s is %g, 0 or more is needed",f->who,name,v);
@@ -18039,8 +18055,14 @@ const int64_t*words,uint32_t n,tc_tensor*values,
 tc_tensor*indices){
 tc_tensor keep[2]={tc__null(),tc__null()};
 int64_t k=dim;
-if(values)*values=tc__null();
-if(indices)*indices=tc__null();
+if(values&&values==indices){
+tc__fail(
+f->c,TC_E_ARG,
+"%s: values and indices are the same variable; each result needs a place of "
+"its own",
+f->who);
+return tc__leave_null(f),tc_error(f->c);
+}
 if(!tc__dim_check(f,f->x.rank,&k))return tc__leave_null(f),tc_error(f->c);
 int last=f->x.rank?f->x.rank-1:0;
 tc_tensor x=tc__dim_last(f,t,k);
@@ -18059,7 +18081,7 @@ return TC_OK;
 TCDEF tc_tensor tc_argsort_at(tc_tensor t,int dim,int descending,const char*file,
 int line){
 tc__api f;
-tc_tensor at;
+tc_tensor at=tc__null();
 int64_t words=descending!=0;
 if(!tc__begin(&f,"argsort",t,file,line))return tc__null();
 (void)tc__sort_along(&f,TC_OP_ARGSORT,t,dim,&words,1,NULL,&at);
@@ -18354,17 +18376,21 @@ static tc_status tc__grad_all(const char*who,tc_tensor y,const tc_tensor*v,
 const tc_tensor*wrt,int n,tc_tensor*out,const char*file,
 int line){
 tc__api f;
-if(!tc__begin(&f,who,y,file,line))return tc__api_refused(&f,y);
+tc_tensor few[TC__FEW],*own=NULL;
+if(!tc__begin(&f,who,y,file,line))
+return tc__results_give(out,NULL,n),tc__api_refused(&f,y);
 tc_status outer=tc__unit_begin(f.c);
 int ok=tc__grad_check(&f)&&
 (v?tc__weights_check(&f,"v","y",*v):tc__loss_check(&f))&&
 tc__wrt_check(&f,wrt,n,out)&&tc__owns_of(&f,y);
+if(ok)own=tc__tensors_new(f.c,few,(uint32_t)n),ok=own!=NULL;
 for(int i=0;i<n&&ok;i++){
-out[i]=tc__gradient(&f,y,v?*v:tc__null(),wrt[i],i);
-ok=out[i].id!=0;
+own[i]=tc__gradient(&f,y,v?*v:tc__null(),wrt[i],i);
+ok=own[i].id!=0;
 }
 tc_status s=tc__unit_end(f.c,outer,ok);
-for(int i=0;i<n&&s&&out;i++)out[i]=tc__null();
+tc__results_give(out,s?NULL:own,n);
+tc__tensors_free(f.c,own,few,(uint32_t)n);
 tc__leave_null(&f);
 return s;
 }
@@ -18397,14 +18423,16 @@ return sum;
 TCDEF tc_status tc_jvp_at(tc_tensor y,const tc_tensor*wrt,const tc_tensor*t,int n,
 tc_tensor*out,const char*file,int line){
 tc__api f;
-if(out)*out=tc__null();
-if(!tc__begin(&f,"tc_jvp",y,file,line))return tc__api_refused(&f,y);
+tc_tensor sum=tc__null();
+if(!tc__begin(&f,"tc_jvp",y,file,line))
+return tc__results_give(out,NULL,1),tc__api_refused(&f,y);
 tc_status outer=tc__unit_begin(f.c);
 int ok=tc__grad_check(&f)&&tc__wrt_check(&f,wrt,n,out)&&tc__owns_of(&f,y);
 if(ok&&!n)ok=tc__fail(f.c,TC_E_ARG,"tc_jvp: n is 0");
 if(ok&&!t)ok=tc__fail(f.c,TC_E_NULL,"tc_jvp: t is null");
-if(ok)*out=tc__jvp_sum(&f,y,wrt,t,n),ok=out->id!=0;
+if(ok)sum=tc__jvp_sum(&f,y,wrt,t,n),ok=sum.id!=0;
 tc_status s=tc__unit_end(f.c,outer,ok);
+tc__results_give(out,s?NULL:&sum,1);
 tc__leave_null(&f);
 return s;
 }
@@ -55362,13 +55390,6 @@ for(uint32_t i=0;i<k->n_out;i++)
 if(!tc__fn_result(k,e,p,i))return 0;
 return 1;
 }
-enum{TC__FEW=16};
-static tc_tensor*tc__tensors_new(tc_ctx*c,tc_tensor*few,uint32_t n){
-return n<=TC__FEW?few:TC__NEW_ARRAY(c,tc_tensor,n);
-}
-static void tc__tensors_free(tc_ctx*c,tc_tensor*at,const tc_tensor*few,uint32_t n){
-if(at&&at!=few)TC__FREE_ARRAY(c,at,n);
-}
 static tc_fn*tc__fn_recorded(tc_ctx*c){
 const tc__visit*v=tc__recorder_of(c)->visit;
 tc_fn*f=v&&v->region->function?c->fn:NULL;
@@ -55485,13 +55506,11 @@ return status;
 }
 static tc_status tc__fn_call(const tc__fcall*k){
 tc_ctx*c=k->f->ctx;
-if(k->out&&k->n_out<=TC__FN_TENSORS)
-for(uint32_t i=0;i<k->n_out;i++)k->out[i]=tc__null();
 tc__site_set(c,k->site);
 tc__claim claim=tc__claim_ours(c,k->f->region->name);
-if(!claim)return tc__not_ours(c);
-tc_status status=tc__fn_claimed(k);
-tc__claim_end(c,claim);
+tc_status status=claim?tc__fn_claimed(k):tc__not_ours(c);
+if(claim)tc__claim_end(c,claim);
+if(status&&k->n_out<=TC__FN_TENSORS)tc__results_give(k->out,NULL,(int)k->n_out);
 return status;
 }
 static void tc__fn_forget_region(tc_fn*f){
@@ -55699,7 +55718,7 @@ uint64_t here=tc__here_enter(k->c);
 int ok=tc__checkpoint_mark(k,v,1)&&tc__checkpoint_body(k,own);
 if(tc__recorder_of(k->c)->visit==v)ok=tc__checkpoint_mark(k,v,0)&&ok;
 tc__here_leave(k->c,here);
-if(ok&&k->n_out)memcpy(out,own,(size_t)k->n_out*sizeof*out);
+if(ok)tc__results_give(out,own,k->n_out);
 tc__tensors_free(k->c,own,few,(uint32_t)k->n_out);
 return ok;
 }
@@ -55707,14 +55726,15 @@ TCDEF tc_status tc_checkpoint_at(tc_ctx*tc,tc_body body,void*user,const tc_tenso
 int n_in,tc_tensor*out,int n_out,const char*file,
 int line){
 tc__checkpoint_call k;
-if(!tc)return TC_E_NULL;
-if(!tc__is_ours(tc,tc__checkpoint_name))return tc__not_ours(tc);
+if(!tc)return tc__results_give(out,NULL,n_out),TC_E_NULL;
+if(!tc__is_ours(tc,tc__checkpoint_name))
+return tc__results_give(out,NULL,n_out),tc__not_ours(tc);
 k.c=tc,k.body=body,k.user=user,k.in=in,k.n_in=n_in,k.n_out=n_out;
 k.site.file=file,k.site.line=line;
 tc__site_set(tc,k.site);
 tc_status outer=tc__unit_begin(tc);
 int ok=tc__checkpoint_check(&k,out)&&tc__checkpoint_run(&k,out);
-for(int i=0;i<n_out&&!ok&&out;i++)out[i]=tc__null();
+if(!ok)tc__results_give(out,NULL,n_out);
 return tc__unit_end(tc,outer,ok);
 }
 // ---- gen/exec/bound.c
@@ -56054,7 +56074,7 @@ k->f->visit.draw=r->draw;
 p->runs++;
 c->stats.kernel_runs+=tc__program_runs(p);
 int ok=tc__program_launch_all(p,&k->f->visit);
-for(uint32_t i=0;!ok&&i<k->n_out;i++)k->out[i]=tc__null();
+if(!ok)tc__results_give(k->out,NULL,(int)k->n_out);
 if(ok)tc__note_span(c,TC__SPAN_RUN,start,k->f->region);
 if(ok)r->draw+=draws;
 return tc__unit_end(c,outer,ok);
@@ -56106,7 +56126,7 @@ static tc_status tc__fn_enter(tc__fcall*k){
 tc_status status;
 if(TC__UNLIKELY(tc__atomic_load32(&tc__values_of(k->f->ctx)->children))){
 tc_status s=tc__fn_redirect(k);
-if(s)return s;
+if(s)return tc__results_give(k->out,NULL,(int)k->n_out),s;
 }
 tc_fn*f=k->f;
 if(tc__fn_quick(k,&status))return status;
@@ -56131,7 +56151,10 @@ return TC_E_NULL;
 TCDEF tc_status tc_call_at(tc_fn*f,const tc_tensor*in,int n_in,tc_tensor*out,
 int n_out,const char*file,int line){
 tc__fcall k;
-if(!f)return tc__fail_no_function("tc_call",file,line);
+if(!f){
+tc__results_give(out,NULL,n_out);
+return tc__fail_no_function("tc_call",file,line);
+}
 k.f=f,k.in=in,k.n_in=(uint32_t)n_in,k.out=out,k.n_out=(uint32_t)n_out;
 k.to=NULL,k.seen=NULL,k.n_to=0,k.site.file=file,k.site.line=line;
 return tc__fn_enter(&k);
@@ -59300,6 +59323,12 @@ return tc__fail(c,TC_E_NULL,"%s: %s is null",who,
 s->n_ys&&!s->ys?"ys"
 :s->init?"last"
 :"init");
+if(tc__tensors_meet(s->last,s->n_carry,s->ys,s->n_ys))
+return tc__fail(
+c,TC_E_ARG,
+"%s: last and ys are the same memory; either may be that of init or "
+"xs, but each result needs a place of its own",
+who);
 return s->n_carry+s->n_ys||
 tc__fail(c,TC_E_ARG,"%s: it has neither carries nor ys",who);
 }
@@ -59532,22 +59561,16 @@ ok=s->last[i].id!=0;
 return ok;
 }
 static tc_status tc__scan_run(tc__scanning*s){
-tc_tensor all[2*TC__LOOP_MOST];
+tc_tensor all[2*TC__LOOP_MOST],*last=s->last,*ys=s->ys;
 tc_ctx*c=s->f.c;
-for(int i=0;i<s->n_carry&&s->last;i++)s->last[i]=tc__null();
-for(int i=0;i<s->n_ys&&s->ys;i++)s->ys[i]=tc__null();
 tc_status outer=tc__unit_begin(c);
-int ok=tc__scan_given(s)&&
-(tc__is_recording(c)?tc__scan_recorded(s):tc__scan_eager(s));
+int ok=tc__scan_given(s);
+memset(all,0,sizeof all);
+if(ok)s->last=all,s->ys=all+s->n_carry;
+ok=ok&&(tc__is_recording(c)?tc__scan_recorded(s):tc__scan_eager(s));
 tc_status status=tc__unit_end(c,outer,ok);
-for(int i=0;i<s->n_carry&&s->last;i++){
-if(status)s->last[i]=tc__null();
-all[i]=s->last[i];
-}
-for(int i=0;i<s->n_ys&&s->ys;i++){
-if(status)s->ys[i]=tc__null();
-all[s->n_carry+i]=s->ys[i];
-}
+tc__results_give(last,status?NULL:s->last,s->n_carry);
+tc__results_give(ys,status?NULL:s->ys,s->n_ys);
 tc__leave_many(&s->f,all,status?0:s->n_carry+s->n_ys);
 return status;
 }
@@ -59559,7 +59582,10 @@ tc_tensor of=n_xs>0&&xs?xs[0]:n_carry>0&&init?init[0]:tc__null();
 memset(&s,0,sizeof s);
 s.body=body,s.user=user,s.init=init,s.xs=xs;
 s.n_carry=n_carry,s.n_xs=n_xs,s.n_ys=n_ys,s.last=last,s.ys=ys;
-if(!tc__begin(&s.f,"tc_scan",of,file,line))return tc__api_refused(&s.f,of);
+if(!tc__begin(&s.f,"tc_scan",of,file,line)){
+tc__results_give(last,NULL,n_carry),tc__results_give(ys,NULL,n_ys);
+return tc__api_refused(&s.f,of);
+}
 return tc__scan_run(&s);
 }
 typedef struct tc__branching{
@@ -59677,15 +59703,14 @@ tc__branching b;
 memset(&b,0,sizeof b);
 b.body[0]=no,b.body[1]=yes,b.user=user;
 b.in=in,b.n_in=n_in,b.out=out,b.n_out=n_out;
-for(int i=0;i<n_out&&out;i++)out[i]=tc__null();
 if(!tc__begin(&b.s.f,"tc_cond",pred,file,line))
-return tc__api_refused(&b.s.f,pred);
+return tc__results_give(out,NULL,n_out),tc__api_refused(&b.s.f,pred);
 tc_ctx*c=b.s.f.c;
 tc_status outer=tc__unit_begin(c);
 int ok=tc__branch_given(&b)&&(tc__is_recording(c)?tc__branch_recorded(&b,pred)
 :tc__branch_eager(&b,pred));
 tc_status status=tc__unit_end(c,outer,ok);
-for(int i=0;i<n_out&&status&&out;i++)out[i]=tc__null();
+if(status)tc__results_give(out,NULL,n_out);
 tc__leave_many(&b.s.f,out,status?0:n_out);
 return status;
 }
@@ -59789,10 +59814,8 @@ tc__asking w;
 tc_tensor of=n>0&&init?init[0]:tc__null();
 memset(&w,0,sizeof w);
 w.test=test,w.body=body,w.user=user,w.n=n,w.s.turns=most;
-if(!tc__begin(&w.s.f,"tc_while",of,file,line)){
-for(int i=0;i<n&&out;i++)out[i]=tc__null();
-return tc__api_refused(&w.s.f,of);
-}
+if(!tc__begin(&w.s.f,"tc_while",of,file,line))
+return tc__results_give(out,NULL,n),tc__api_refused(&w.s.f,of);
 tc_ctx*c=w.s.f.c;
 tc_status outer=tc__unit_begin(c);
 int ok=tc__while_given(&w,init,out);
@@ -59800,7 +59823,7 @@ tc_tensor last[TC__LOOP_MOST];
 ok=ok&&(tc__is_recording(c)?tc__while_recorded(&w,init,last)
 :tc__while_eager(&w,init,last));
 tc_status status=tc__unit_end(c,outer,ok);
-for(int i=0;i<n&&out;i++)out[i]=status?tc__null():last[i];
+tc__results_give(out,status?NULL:last,n);
 tc__leave_many(&w.s.f,out,status?0:n);
 return status;
 }
