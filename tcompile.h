@@ -3228,7 +3228,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xd4b508c7c5501e70u
+#define TC__BUILD_ID 0x806f8b9e3457bb11u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -51052,6 +51052,18 @@ tc__put(t,"; sizes stay fixed because of %s at ",tc__step_name(f->step));
 tc__put_site(t,f->step->site);
 tc__put(t,", %s",f->why?f->why:"which does not take them at run time");
 }
+static const tc__step*tc__step_beside(const tc__step*fork){
+const tc__step*was=NULL;
+for(const tc__step*s=fork->parent->next;s;s=s->sibling)
+if(s!=fork&&(!was||was->op==TC_OP_FORCE_EAGER))was=s;
+return was;
+}
+static int tc__put_other_stance(tc__text*t,const tc__step*is,const tc__step*was){
+if(is->op!=TC_OP_FORCE_EAGER&&was->op!=TC_OP_FORCE_EAGER)return 0;
+tc__put(t,"it is the first visit %s TC_STANCE_FORCE_EAGER",
+is->op==TC_OP_FORCE_EAGER?"under":"outside of");
+return 1;
+}
 static void tc__put_miss(tc__text*t,const tc__visit*v){
 const tc__step*fork=NULL,*apart;
 for(size_t i=0;i<v->path.count;i++)
@@ -51068,9 +51080,9 @@ return;
 }
 const tc__step*was=tc__path_nearest(t->ctx,v,fork->position,&apart);
 const tc__step*is=apart?v->path.at[apart->position]:fork;
-const tc__step*first=fork->parent->next;
 if(apart||!was||!tc__put_other_sizes(t,is,was)){
-if(!was)was=first==fork?fork->sibling:first;
+if(!was)was=tc__step_beside(fork);
+if(!apart&&tc__put_other_stance(t,is,was))return;
 tc__put(t,"step %u is ",(unsigned)is->position);
 tc__put_alternatives(t,is,apart?apart:was);
 }
@@ -57029,7 +57041,8 @@ for(size_t i=0;i<o->mark.count;i++)
 if(!tc__is_break(o->mark.at[i])&&o->mark.at[i]->program)last=o->mark.at[i];
 if(!last||o->paths<2||(*told)++>=TC__SUMMARY_LINES)return;
 if(!tc__path_open(t->ctx,&v,r,last))return;
-tc__put(t,"    compiled again: ");
+int forced=((const tc__program*)last->program)->forced;
+tc__put(t,forced?"    run op by op: ":"    compiled again: ");
 tc__put_region(t,r);
 tc__put(t," took %u ways; the last new one because ",(unsigned)o->paths);
 tc__put_miss(t,&v);
