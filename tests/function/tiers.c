@@ -300,6 +300,36 @@ TEST(a_cancelled_compile_is_no_failure) {
         }
 }
 
+// A compiler that refuses a kernel, and is killed when it is asked whether it works at all, as memory ends: nothing is
+// settled by that, and when it works again the kernel is compiled.
+TEST(a_question_that_fails_settles_nothing) {
+    waiter s;
+    waiter_open(&s, AT_PROBE);
+    FILE *f = fopen(s.path, "w");
+    REQUIRE(f);
+    fprintf(f, "#!/bin/sh\ncase \"$*\" in *-###*) echo gcc version 99; exit 0 ;; esac\n");
+    fprintf(f, "for w; do case $w in *.c) source=$w ;; esac; done\n");
+    fprintf(f, "[ -e %s ] && grep -q tc_probe \"$source\" && kill -9 $$\n", s.gate);
+    fprintf(f, "[ -e %s ] && { echo not now; exit 1; }\n", s.gate);
+    fprintf(f, "exec %s \"$@\"\n", getenv("CC") ? getenv("CC") : "cc");
+    fclose(f);
+    tc_ctx *tc = open_with(s.path, NULL);
+    tc_set_stance(tc, TC_STANCE_DEFAULT);
+    tc_fn *twice_of = tc_compile(tc, twice, NULL, 0, NULL);
+    check_twice(tc, twice_of);
+    CHECK_EQ(tc_stats_get(tc).fallbacks, 1);
+    CHECK_EQ(warnings, 1); // that it is asked again
+    unlink(s.gate);
+    for (int k = 0; k < 600 && !tc_stats_get(tc).kernels_made; k++) {
+        check_twice(tc, twice_of);
+        usleep(100000);
+    }
+    CHECK_EQ(tc_stats_get(tc).kernels_made, 1);
+    CHECK_EQ(warnings, 1);
+    tc_close(tc);
+    waiter_close(&s);
+}
+
 TEST(a_compiler_that_hangs_is_ended) {
     sleeper s;
     double by = 3;
