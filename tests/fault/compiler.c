@@ -728,9 +728,11 @@ TEST(host_ignores_sigchld) {
 }
 
 static void reap_all(int number) {
+    int kept = errno;
     (void)number;
     while (waitpid(-1, NULL, WNOHANG) > 0) {
     }
+    errno = kept;
 }
 
 TEST(host_reaps_every_child) {
