@@ -1128,8 +1128,8 @@ TCDEF tc_tensor tc_cumprod_at(tc_tensor t, int dim, const char *file, int line);
 // equal elements keep their order. NaN is the largest, -0.0 equals 0.0.
 TCDEF tc_tensor tc_argsort_at(tc_tensor t, int dim, int descending, const char *file,
                               int line);
-// The same, and the elements in that order. Either result may be NULL. Gives TC_OK, or the
-// error, and null tensors.
+// The same, and the elements in that order. Either result may be NULL; they are two variables (TC_E_ARG). Gives TC_OK,
+// or the error, and null tensors.
 TCDEF tc_status tc_sort_at(tc_tensor t, int dim, int descending, tc_tensor *values,
                            tc_tensor *indices, const char *file, int line);
 // The k largest (or smallest) elements along dim, in order, of equal ones the first; results
@@ -1826,8 +1826,8 @@ TCDEF void tc_fn_free(tc_fn *f);
 TCDEF tc_fn *tc_fn_in(tc_ctx *tc, const tc_fn *f);
 
 // Calls the function. out[i] are new tensors in the open scope; their memory is used again after
-// tc_free. A body that gives an input, or a view of one, gives what shares its memory: tc_clone it there if the
-// caller is to write either. Inside a region or another function's body the call is a part of that. The status is the
+// tc_free. out[] may be in[], or overlap it. A body that gives an input, or a view of one, gives what shares its
+// memory: tc_clone it there if the caller is to write either. Inside a region or another function's body the call is a part of that. The status is the
 // call's own, also of an error that the body has cleared: after one out[] is null and no input was
 // written. Inputs are the caller's: a body that frees one is an error (TC_E_DEAD), as is one that leaves a
 // scope open, or ends one that it did not begin (TC_E_STATE).
@@ -2519,7 +2519,8 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 // out[i] = what `loss` changes by with wrt[i], of the same sizes, dtype and device. loss is floating, of one
 // element (TC_E_SHAPE); wrt are floating (TC_E_DTYPE), in the open region, from outside or computed there; of
 // equal tensors one is not the other: by a clone of x is not by x. That loss does not depend on wrt[i] (TC_E_ARG), or
-// through an op that has no derivative (TC_E_UNSUPPORTED), is an error of the region's end. n >= 0; out may be wrt.
+// through an op that has no derivative (TC_E_UNSUPPORTED), is an error of the region's end. n >= 0. out may
+// be wrt, or overlap it.
 TCDEF tc_status tc_grad_at(tc_tensor loss, const tc_tensor *wrt, int n, tc_tensor *out,
                            const char *file, int line);
 // The same of a y of any size, whose elements count v times: out[i] = sum(v * dy / dwrt[i]). v has the sizes of y.
@@ -2847,7 +2848,8 @@ TCDEF tc_status tc_grad_scaler_update_at(const tc_grad_scaler *s, const char *fi
 // loop of the program, with kernels of its own, one program for any length. Outside it is called for each row. In a
 // body, tensors of the outside are used as they are; they are not written in place, nothing is read or kept, and
 // nothing random is drawn (TC_E_UNSUPPORTED): draw before the loop, and give what was drawn as rows. What a body
-// makes ends with it, but for out[] (TC_E_DEAD).
+// makes ends with it, but for out[] (TC_E_DEAD). Results may go where what is given stands: &h may be both init
+// and last.
 
 // Calls `body` for each row of xs, in order: in[] are n_carry carries and behind them a row of each of the n_xs tensors
 // of xs, of one dimension less; out[] are to be what the carries are for the next row, of their sizes and dtypes, and
@@ -2856,8 +2858,8 @@ TCDEF tc_status tc_grad_scaler_update_at(const tc_grad_scaler *s, const char *fi
 // none (tc_arange numbers them); n_carry and n_ys may be 0, at most 64 each. Gradients go through it: what products,
 // reductions, carries, and dear functions of products (sigmoid, tanh) were is saved for each row, all else computed
 // again. `user` is handed to the body.
-// TC_E_SHAPE, TC_E_DTYPE: a carry that changes, xs that differ; then last and ys are null. TC_E_NULL: body, or init,
-// last or ys where there are carries or results; a result that nobody wants is freed.
+// TC_E_SHAPE, TC_E_DTYPE: a carry that changes, xs that differ; then last and ys are null. TC_E_ARG: last and ys
+// overlap. TC_E_NULL: body, or init, last or ys where there are carries or results; a result that nobody wants is freed.
 //
 //     static void cell(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) { // in: h, x
 //         out[0] = out[1] = tc_tanh(tc_add(tc_matmul(in[0], w), in[1]));
@@ -3231,7 +3233,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xcbf4db062ba96183u
+#define TC__BUILD_ID 0x0a1788ab48690e9cu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -5301,6 +5303,7 @@ tc__text text;
 int exit_code;
 int killed_by;
 int timed_out;
+int cancelled;
 int started,running;
 int capture,watch;
 pid_t pid;
@@ -5367,7 +5370,7 @@ static int tc__proc_start(tc_ctx*c,tc__proc*p,char**environment){
 int ends[2],error;
 tc__text_init(&p->text,c);
 p->exit_code=-1;
-p->killed_by=p->timed_out=p->started=p->running=0;
+p->killed_by=p->timed_out=p->cancelled=p->started=p->running=0;
 p->capture=p->watch=-1;
 if(!tc__pipe(ends))return 0;
 error=tc__proc_spawn(p,ends[1],environment);
@@ -5488,7 +5491,7 @@ static void tc__procs_wait(tc__proc*p,int count,int limit_ms,
 const volatile uint32_t*cancel){
 enum{GLANCE_MS=20};
 uint64_t now=tc__now_ns(),end=now+(uint64_t)limit_ms*1000000u;
-int i,left_ms,running=1;
+int i,left_ms,running=1,unwanted=0;
 while(running){
 running=0;
 for(i=0;i<count;i++){
@@ -5497,10 +5500,10 @@ if(p[i].running)tc__proc_reap(&p[i]);
 running+=p[i].running;
 }
 now=tc__now_ns();
-if(cancel&&tc__atomic_load32(cancel))end=now;
+if(cancel&&tc__atomic_load32(cancel))end=now,unwanted=1;
 for(i=0;i<count&&now>=end;i++){
-if(!p[i].running||p[i].timed_out)continue;
-p[i].timed_out=1;
+if(!p[i].running||p[i].timed_out||p[i].cancelled)continue;
+p[i].timed_out=!unwanted,p[i].cancelled=unwanted;
 tc__proc_kill(&p[i]);
 }
 left_ms=now>=end?10:(int)((end-now)/1000000u)+1;
@@ -12342,6 +12345,20 @@ return t.id||
 tc__fail(f->c,TC_E_NULL,"%s: %s is a null tensor (an earlier call failed?)",
 f->who,name);
 }
+enum{TC__FEW=16};
+static tc_tensor*tc__tensors_new(tc_ctx*c,tc_tensor*few,uint32_t n){
+return n<=TC__FEW?few:TC__NEW_ARRAY(c,tc_tensor,n);
+}
+static void tc__tensors_free(tc_ctx*c,tc_tensor*at,const tc_tensor*few,uint32_t n){
+if(at&&at!=few)TC__FREE_ARRAY(c,at,n);
+}
+static void tc__results_give(tc_tensor*out,const tc_tensor*made,int n){
+for(int i=0;i<n&&out;i++)out[i]=made?made[i]:tc__null();
+}
+static int tc__tensors_meet(const tc_tensor*a,int n,const tc_tensor*b,int m){
+uintptr_t x=(uintptr_t)a,y=(uintptr_t)b;
+return n>0&&m>0&&x<y+(size_t)m*sizeof*b&&y<x+(size_t)n*sizeof*a;
+}
 static int tc__number_given(const tc__api*f,const char*name,double v){
 return v>=0||
 tc__fail(f->c,TC_E_ARG,"%s: %s is %g, 0 or more is needed",f->who,name,v);
@@ -18043,8 +18060,14 @@ const int64_t*words,uint32_t n,tc_tensor*values,
 tc_tensor*indices){
 tc_tensor keep[2]={tc__null(),tc__null()};
 int64_t k=dim;
-if(values)*values=tc__null();
-if(indices)*indices=tc__null();
+if(values&&values==indices){
+tc__fail(
+f->c,TC_E_ARG,
+"%s: values and indices are the same variable; each result needs a place of "
+"its own",
+f->who);
+return tc__leave_null(f),tc_error(f->c);
+}
 if(!tc__dim_check(f,f->x.rank,&k))return tc__leave_null(f),tc_error(f->c);
 int last=f->x.rank?f->x.rank-1:0;
 tc_tensor x=tc__dim_last(f,t,k);
@@ -18063,7 +18086,7 @@ return TC_OK;
 TCDEF tc_tensor tc_argsort_at(tc_tensor t,int dim,int descending,const char*file,
 int line){
 tc__api f;
-tc_tensor at;
+tc_tensor at=tc__null();
 int64_t words=descending!=0;
 if(!tc__begin(&f,"argsort",t,file,line))return tc__null();
 (void)tc__sort_along(&f,TC_OP_ARGSORT,t,dim,&words,1,NULL,&at);
@@ -18358,17 +18381,21 @@ static tc_status tc__grad_all(const char*who,tc_tensor y,const tc_tensor*v,
 const tc_tensor*wrt,int n,tc_tensor*out,const char*file,
 int line){
 tc__api f;
-if(!tc__begin(&f,who,y,file,line))return tc__api_refused(&f,y);
+tc_tensor few[TC__FEW],*own=NULL;
+if(!tc__begin(&f,who,y,file,line))
+return tc__results_give(out,NULL,n),tc__api_refused(&f,y);
 tc_status outer=tc__unit_begin(f.c);
 int ok=tc__grad_check(&f)&&
 (v?tc__weights_check(&f,"v","y",*v):tc__loss_check(&f))&&
 tc__wrt_check(&f,wrt,n,out)&&tc__owns_of(&f,y);
+if(ok)own=tc__tensors_new(f.c,few,(uint32_t)n),ok=own!=NULL;
 for(int i=0;i<n&&ok;i++){
-out[i]=tc__gradient(&f,y,v?*v:tc__null(),wrt[i],i);
-ok=out[i].id!=0;
+own[i]=tc__gradient(&f,y,v?*v:tc__null(),wrt[i],i);
+ok=own[i].id!=0;
 }
 tc_status s=tc__unit_end(f.c,outer,ok);
-for(int i=0;i<n&&s&&out;i++)out[i]=tc__null();
+tc__results_give(out,s?NULL:own,n);
+tc__tensors_free(f.c,own,few,(uint32_t)n);
 tc__leave_null(&f);
 return s;
 }
@@ -18401,14 +18428,16 @@ return sum;
 TCDEF tc_status tc_jvp_at(tc_tensor y,const tc_tensor*wrt,const tc_tensor*t,int n,
 tc_tensor*out,const char*file,int line){
 tc__api f;
-if(out)*out=tc__null();
-if(!tc__begin(&f,"tc_jvp",y,file,line))return tc__api_refused(&f,y);
+tc_tensor sum=tc__null();
+if(!tc__begin(&f,"tc_jvp",y,file,line))
+return tc__results_give(out,NULL,1),tc__api_refused(&f,y);
 tc_status outer=tc__unit_begin(f.c);
 int ok=tc__grad_check(&f)&&tc__wrt_check(&f,wrt,n,out)&&tc__owns_of(&f,y);
 if(ok&&!n)ok=tc__fail(f.c,TC_E_ARG,"tc_jvp: n is 0");
 if(ok&&!t)ok=tc__fail(f.c,TC_E_NULL,"tc_jvp: t is null");
-if(ok)*out=tc__jvp_sum(&f,y,wrt,t,n),ok=out->id!=0;
+if(ok)sum=tc__jvp_sum(&f,y,wrt,t,n),ok=sum.id!=0;
 tc_status s=tc__unit_end(f.c,outer,ok);
+tc__results_give(out,s?NULL:&sum,1);
 tc__leave_null(&f);
 return s;
 }
@@ -44773,6 +44802,7 @@ const char*version;
 tc__text identity;
 tc__text why;
 int passes;
+int cancelled;
 int swept;
 uint64_t builds,driver_builds;
 uint64_t build_ns;
@@ -44884,8 +44914,17 @@ cc->passes=1;
 tc__put(why,"its source cannot be written: %s\n",strerror(error));
 }
 static int tc__cc_failure_passes(const tc__proc*p){
+if(p->cancelled)return 0;
 return p->timed_out||p->killed_by==SIGKILL||p->killed_by==SIGTERM||
 p->killed_by==SIGXFSZ||(p->text.size&&tc__is_passing_text(p->text.at));
+}
+static int tc__cc_undecided(const tc__cc*cc){return cc->passes||cc->cancelled;}
+static void tc__cc_put_ended(const tc__cc*cc,tc__text*why,const char*name,
+const tc__proc*p){
+if(p->cancelled)
+tc__put(why,"%s: ended, as nobody wants what it makes any more\n",name);
+else
+tc__put(why,"%s: not done after %d ms\n",name,cc->options.limit_ms);
 }
 static unsigned tc__cc_cpu_seconds(const tc__cc*cc){
 return(unsigned)cc->options.limit_ms/1000*4+10;
@@ -44900,13 +44939,13 @@ ok=tc__proc_start(cc->ctx,&p,environment);
 if(!ok)cc->passes|=tc__is_passing(errno);
 if(!ok)tc__put(&p.text,"%s: %s",argv[0],strerror(errno));
 tc__procs_wait(&p,1,cc->options.limit_ms,cc->cancel);
-if(p.timed_out)tc__kill_marked(cc->ctx,work->mark);
+int ended=p.timed_out||p.cancelled;
+if(ended)tc__kill_marked(cc->ctx,work->mark);
 tc__text_clear(&cc->why);
 tc__put_raw(&cc->why,p.text.at,p.text.size);
-if(p.timed_out)
-tc__put(&cc->why,"%s: not done after %d ms\n",tc__base_name(argv[0]),
-cc->options.limit_ms);
-ok=ok&&!p.timed_out&&!p.killed_by&&p.exit_code<=0;
+if(ended)tc__cc_put_ended(cc,&cc->why,tc__base_name(argv[0]),&p);
+ok=ok&&!ended&&!p.killed_by&&p.exit_code<=0;
+cc->cancelled|=p.cancelled;
 if(!ok)cc->passes|=tc__cc_failure_passes(&p);
 tc__text_free(&p.text);
 return ok;
@@ -45020,7 +45059,7 @@ tc__words environment=tc__words_new(&cc->arena);
 tc__work work;
 tc__cc_kind guess;
 int ok=0,turn;
-cc->state=TC__CC_BROKEN,cc->passes=0;
+cc->state=TC__CC_BROKEN,cc->passes=cc->cancelled=0;
 tc__text_clear(&cc->why);
 if(!tc__cc_work_open(cc,&work)){
 tc__work_trouble(cc);
@@ -45032,11 +45071,14 @@ if(!written)tc__cc_unwritten(cc,&cc->why);
 cc->kind=strstr(cc->command.at[0],"clang")?TC__CC_CLANG:TC__CC_GCC;
 for(turn=0;written&&turn<2;turn++){
 ok=tc__cc_ask(cc,&work,environment.at);
+if(cc->cancelled)break;
 guess=cc->kind;
 cc->kind=tc__cc_kind_in(cc->why.at);
 if(cc->kind==guess||cc->kind==TC__CC_OTHER)break;
 }
-if(ok&&cc->why.size){
+if(cc->cancelled){
+cc->state=TC__CC_NEW;
+}else if(ok&&cc->why.size){
 cc->version=tc__cc_line(cc,cc->why.at,marks[cc->kind]);
 cc->state=TC__CC_DRIVER;
 if(cc->kind!=TC__CC_OTHER&&!cc->options.driver_only&&
@@ -45150,6 +45192,7 @@ tc__put(&cc->identity,"%s\n",cc->step[TC__CC_COMPILE].at[i]);
 static void tc__cc_tell(tc__cc*cc){
 tc__log(cc->ctx,TC__LOG_PERF,"compiler %s: %s",cc->command.at[0],
 cc->state==TC__CC_BROKEN?cc->why.at
+:cc->state==TC__CC_NEW?"cancelled before it was known"
 :cc->state==TC__CC_DIRECT?"cc1, as and ld are run directly"
 :"the driver is run");
 }
@@ -45169,10 +45212,11 @@ if(tc__cc_is_known(cc))return 1;
 if(cc->state==TC__CC_BROKEN&&!cc->passes)return 0;
 tc__calm calm=tc__calm_begin();
 tc__cc_learn(cc);
-if(cc->state!=TC__CC_BROKEN)tc__cc_save(cc),tc__cc_identify(cc);
+int known=cc->state!=TC__CC_BROKEN&&cc->state!=TC__CC_NEW;
+if(known)tc__cc_save(cc),tc__cc_identify(cc);
 tc__calm_end(calm);
 tc__cc_tell(cc);
-return cc->state!=TC__CC_BROKEN;
+return known;
 }
 static void tc__cc_distrust(tc__cc*cc){
 if(cc->state!=TC__CC_DIRECT)return;
@@ -45207,10 +45251,17 @@ char name[32];
 tc__words_join(&w,j->work.path,name);
 return w.count?w.at[0]:j->work.path;
 }
+static int tc__cc_unwanted(const tc__cc*cc){
+return cc->cancel&&tc__atomic_load32(cc->cancel);
+}
 static void tc__job_start(tc__cc_job*j,int unit,const tc__words*line,int in,int out){
 tc__proc*p=&j->proc[j->procs];
 tc__words w=tc__words_new(&j->arena);
 int i;
+if(tc__cc_unwanted(j->cc)){
+j->result[unit]=TC__CC_FAILED,j->cc->cancelled=1;
+return;
+}
 memset(p,0,sizeof*p);
 for(i=0;i<line->count;i++){
 const char*word=line->at[i];
@@ -45232,13 +45283,13 @@ j->cc->passes|=tc__is_passing(error);
 tc__put(&j->why[unit],"%s: %s\n",whole?w.at[0]:"compiler",strerror(error));
 }
 static tc__cc_result tc__job_judge(const tc__proc*p,int is_driver){
-if(p->timed_out)return TC__CC_FAILED;
+if(p->timed_out||p->cancelled)return TC__CC_FAILED;
 if(!p->exit_code)return TC__CC_GOOD;
 if(is_driver&&p->started&&p->exit_code<0&&!p->killed_by)return TC__CC_GOOD;
 return TC__CC_ODD;
 }
 static void tc__job_wait(tc__cc_job*j,int is_driver){
-int i,late=0;
+int i,ended=0;
 tc__procs_wait(j->proc,j->procs,j->cc->options.limit_ms,j->cc->cancel);
 for(i=0;i<j->procs;i++){
 tc__proc*p=&j->proc[i];
@@ -45247,16 +45298,17 @@ tc__cc_result r=tc__job_judge(p,is_driver);
 const char*name=tc__base_name(p->argv?p->argv[0]:"");
 if(r>j->result[j->unit[i]])j->result[j->unit[i]]=r;
 if(r!=TC__CC_GOOD)j->cc->passes|=tc__cc_failure_passes(p);
-late|=p->timed_out;
+j->cc->cancelled|=p->cancelled;
+ended|=p->timed_out||p->cancelled;
 if(r!=TC__CC_GOOD&&p->started)tc__put_raw(why,p->text.at,p->text.size);
-if(p->timed_out){
-tc__put(why,"%s: not done after %d ms\n",name,j->cc->options.limit_ms);
+if(p->timed_out||p->cancelled){
+tc__cc_put_ended(j->cc,why,name,p);
 }else if(p->killed_by){
 tc__put(why,"%s: killed by signal %d\n",name,p->killed_by);
 }
 tc__text_free(&p->text);
 }
-if(late)tc__kill_marked(j->cc->ctx,j->work.mark);
+if(ended)tc__kill_marked(j->cc->ctx,j->work.mark);
 j->procs=0;
 }
 static void tc__job_direct(tc__cc_job*j,int units){
@@ -45372,7 +45424,7 @@ tc__work_trouble(j->cc);
 return;
 }
 tc__words_environment(&j->environment,j->work.path,j->work.mark);
-for(i=0;i<count;i+=n){
+for(i=0;i<count&&!j->cc->cancelled;i+=n){
 n=count-i<width?count-i:width;
 tc__job_run(j,sources+i,sizes+i,n,so+i);
 (void)tc__dir_each(j->work.dir,tc__work_visit,NULL);
@@ -45387,7 +45439,7 @@ tc__cc_job*j;
 memset(so,0,(size_t)count*sizeof*so);
 if(!tc__cc_ready(cc))return 0;
 tc__text_clear(&cc->why);
-cc->passes=0;
+cc->passes=cc->cancelled=0;
 j=TC__NEW(cc->ctx,tc__cc_job);
 if(!j)return cc->passes=1,0;
 tc__calm calm=tc__calm_begin();
@@ -46069,9 +46121,6 @@ return tc__print_prelude(out,groups,(int)u->count,texts,(int)u->count,
 (tc__emit)j->library->target,j->order.at[u->order[0]].lanes);
 }
 enum{TC__HOST_UNITS=16};
-static int tc__desk_wants(const tc__desk*k){
-return!k->cancel||!tc__atomic_load32(k->cancel);
-}
 static tc_status tc__host_build(tc__desk*k,tc__job*j,tc_device_text*text,int n){
 tc__blob so[TC__HOST_UNITS];
 const char*source[TC__HOST_UNITS];
@@ -46080,7 +46129,7 @@ size_t size[TC__HOST_UNITS];
 for(int i=0;i<n;i++)source[i]=text[i].text,size[i]=strlen(text[i].text);
 uint64_t start=tc__now_ns();
 int built=tc__cc_build_all(k->cc,source,size,n,so);
-if(!built&&k->cc->passes&&tc__desk_wants(k))
+if(!built&&k->cc->passes)
 tc__library_rest(k,1,tc__now_ns()-start,k->cc->why.at);
 if(built)tc__library_rest(k,0,0,NULL);
 for(int i=0;i<n;i++)text[i].code=so[i].at,text[i].bytes=so[i].size;
@@ -46142,11 +46191,14 @@ tc__custom_warn(k,o,0);
 else
 tc__refused_warn(k,o);
 }
-static int tc__cc_works(tc__cc*cc){
+static int tc__host_works(tc__desk*k){
 static const char text[]="int tc_probe(void);\nint tc_probe(void) { return 1; }\n";
+uint64_t start=tc__now_ns();
 tc__blob so;
-int works=tc__cc_build(cc,text,sizeof text-1,&so);
-tc__blob_free(cc->ctx,&so);
+int works=tc__cc_build(k->cc,text,sizeof text-1,&so);
+tc__blob_free(k->ctx,&so);
+if(!works&&k->cc->passes)
+tc__library_rest(k,1,tc__now_ns()-start,k->cc->why.at);
 return works;
 }
 static void tc__unit_alone(tc__desk*k,tc__job*j,const tc__unit*u,uint32_t i,
@@ -46171,9 +46223,9 @@ tc__job_span(j,start,1);
 j->compiles++;
 if(made.code)
 tc__unit_load(k,j,one,&made);
-else if(k->cc->passes)
+else if(tc__cc_undecided(k->cc))
 tc__unit_postpone(j,one);
-else if(tc__desk_wants(k))
+else
 tc__host_refuses(k,j,one);
 tc__host_drop(k,&made,1);
 return 1;
@@ -46187,18 +46239,20 @@ tc__text_free(&one.text);
 }
 }
 static void tc__host_refused(tc__desk*k,tc__job*j,const tc__unit*u){
-if(j->trial||!tc__cc_works(k->cc))
-tc__host_gives_up(k,j,u,0);
-else
+if(!j->trial&&tc__host_works(k))
 tc__unit_apart(k,j,u);
+else if(!j->trial&&tc__cc_undecided(k->cc))
+tc__unit_postpone(j,u);
+else
+tc__host_gives_up(k,j,u,0);
 }
 static void tc__host_unbuilt(tc__desk*k,tc__job*j,tc__unit*u,tc_status s){
-int broken=k->cc&&!k->cc->passes&&!tc__library_rests(k->library);
-if(s&&broken)
+int undecided=!k->cc||tc__cc_undecided(k->cc);
+if(s&&!undecided&&!tc__library_rests(k->library))
 tc__library_warn(k,"no compiler can be used",k->cc->why.at);
-else if(s||k->cc->passes)
+else if(s||undecided)
 tc__unit_postpone(j,u);
-else if(tc__desk_wants(k))
+else
 tc__host_refused(k,j,u);
 }
 static void tc__host_unloaded(tc__desk*k,tc__job*j,tc__unit*u,tc_status s){
@@ -51404,6 +51458,18 @@ tc__put(t,"; sizes stay fixed because of %s at ",tc__step_name(f->step));
 tc__put_site(t,f->step->site);
 tc__put(t,", %s",f->why?f->why:"which does not take them at run time");
 }
+static const tc__step*tc__step_beside(const tc__step*fork){
+const tc__step*was=NULL;
+for(const tc__step*s=fork->parent->next;s;s=s->sibling)
+if(s!=fork&&(!was||was->op==TC_OP_FORCE_EAGER))was=s;
+return was;
+}
+static int tc__put_other_stance(tc__text*t,const tc__step*is,const tc__step*was){
+if(is->op!=TC_OP_FORCE_EAGER&&was->op!=TC_OP_FORCE_EAGER)return 0;
+tc__put(t,"it is the first visit %s TC_STANCE_FORCE_EAGER",
+is->op==TC_OP_FORCE_EAGER?"under":"outside of");
+return 1;
+}
 static void tc__put_miss(tc__text*t,const tc__visit*v){
 const tc__step*fork=NULL,*apart;
 for(size_t i=0;i<v->path.count;i++)
@@ -51420,9 +51486,9 @@ return;
 }
 const tc__step*was=tc__path_nearest(t->ctx,v,fork->position,&apart);
 const tc__step*is=apart?v->path.at[apart->position]:fork;
-const tc__step*first=fork->parent->next;
 if(apart||!was||!tc__put_other_sizes(t,is,was)){
-if(!was)was=first==fork?fork->sibling:first;
+if(!was)was=tc__step_beside(fork);
+if(!apart&&tc__put_other_stance(t,is,was))return;
 tc__put(t,"step %u is ",(unsigned)is->position);
 tc__put_alternatives(t,is,apart?apart:was);
 }
@@ -55742,13 +55808,6 @@ for(uint32_t i=0;i<k->n_out;i++)
 if(!tc__fn_result(k,e,p,i))return 0;
 return 1;
 }
-enum{TC__FEW=16};
-static tc_tensor*tc__tensors_new(tc_ctx*c,tc_tensor*few,uint32_t n){
-return n<=TC__FEW?few:TC__NEW_ARRAY(c,tc_tensor,n);
-}
-static void tc__tensors_free(tc_ctx*c,tc_tensor*at,const tc_tensor*few,uint32_t n){
-if(at&&at!=few)TC__FREE_ARRAY(c,at,n);
-}
 static tc_fn*tc__fn_recorded(tc_ctx*c){
 const tc__visit*v=tc__recorder_of(c)->visit;
 tc_fn*f=v&&v->region->function?c->fn:NULL;
@@ -55865,13 +55924,11 @@ return status;
 }
 static tc_status tc__fn_call(const tc__fcall*k){
 tc_ctx*c=k->f->ctx;
-if(k->out&&k->n_out<=TC__FN_TENSORS)
-for(uint32_t i=0;i<k->n_out;i++)k->out[i]=tc__null();
 tc__site_set(c,k->site);
 tc__claim claim=tc__claim_ours(c,k->f->region->name);
-if(!claim)return tc__not_ours(c);
-tc_status status=tc__fn_claimed(k);
-tc__claim_end(c,claim);
+tc_status status=claim?tc__fn_claimed(k):tc__not_ours(c);
+if(claim)tc__claim_end(c,claim);
+if(status&&k->n_out<=TC__FN_TENSORS)tc__results_give(k->out,NULL,(int)k->n_out);
 return status;
 }
 static void tc__fn_forget_region(tc_fn*f){
@@ -56079,7 +56136,7 @@ uint64_t here=tc__here_enter(k->c);
 int ok=tc__checkpoint_mark(k,v,1)&&tc__checkpoint_body(k,own);
 if(tc__recorder_of(k->c)->visit==v)ok=tc__checkpoint_mark(k,v,0)&&ok;
 tc__here_leave(k->c,here);
-if(ok&&k->n_out)memcpy(out,own,(size_t)k->n_out*sizeof*out);
+if(ok)tc__results_give(out,own,k->n_out);
 tc__tensors_free(k->c,own,few,(uint32_t)k->n_out);
 return ok;
 }
@@ -56087,14 +56144,15 @@ TCDEF tc_status tc_checkpoint_at(tc_ctx*tc,tc_body body,void*user,const tc_tenso
 int n_in,tc_tensor*out,int n_out,const char*file,
 int line){
 tc__checkpoint_call k;
-if(!tc)return TC_E_NULL;
-if(!tc__is_ours(tc,tc__checkpoint_name))return tc__not_ours(tc);
+if(!tc)return tc__results_give(out,NULL,n_out),TC_E_NULL;
+if(!tc__is_ours(tc,tc__checkpoint_name))
+return tc__results_give(out,NULL,n_out),tc__not_ours(tc);
 k.c=tc,k.body=body,k.user=user,k.in=in,k.n_in=n_in,k.n_out=n_out;
 k.site.file=file,k.site.line=line;
 tc__site_set(tc,k.site);
 tc_status outer=tc__unit_begin(tc);
 int ok=tc__checkpoint_check(&k,out)&&tc__checkpoint_run(&k,out);
-for(int i=0;i<n_out&&!ok&&out;i++)out[i]=tc__null();
+if(!ok)tc__results_give(out,NULL,n_out);
 return tc__unit_end(tc,outer,ok);
 }
 // ---- gen/exec/bound.c
@@ -56434,7 +56492,7 @@ k->f->visit.draw=r->draw;
 p->runs++;
 c->stats.kernel_runs+=tc__program_runs(p);
 int ok=tc__program_launch_all(p,&k->f->visit);
-for(uint32_t i=0;!ok&&i<k->n_out;i++)k->out[i]=tc__null();
+if(!ok)tc__results_give(k->out,NULL,(int)k->n_out);
 if(ok)tc__note_span(c,TC__SPAN_RUN,start,k->f->region);
 if(ok)r->draw+=draws;
 return tc__unit_end(c,outer,ok);
@@ -56486,7 +56544,7 @@ static tc_status tc__fn_enter(tc__fcall*k){
 tc_status status;
 if(TC__UNLIKELY(tc__atomic_load32(&tc__values_of(k->f->ctx)->children))){
 tc_status s=tc__fn_redirect(k);
-if(s)return s;
+if(s)return tc__results_give(k->out,NULL,(int)k->n_out),s;
 }
 tc_fn*f=k->f;
 if(tc__fn_quick(k,&status))return status;
@@ -56511,7 +56569,10 @@ return TC_E_NULL;
 TCDEF tc_status tc_call_at(tc_fn*f,const tc_tensor*in,int n_in,tc_tensor*out,
 int n_out,const char*file,int line){
 tc__fcall k;
-if(!f)return tc__fail_no_function("tc_call",file,line);
+if(!f){
+tc__results_give(out,NULL,n_out);
+return tc__fail_no_function("tc_call",file,line);
+}
 k.f=f,k.in=in,k.n_in=(uint32_t)n_in,k.out=out,k.n_out=(uint32_t)n_out;
 k.to=NULL,k.seen=NULL,k.n_to=0,k.site.file=file,k.site.line=line;
 return tc__fn_enter(&k);
@@ -57386,7 +57447,8 @@ for(size_t i=0;i<o->mark.count;i++)
 if(!tc__is_break(o->mark.at[i])&&o->mark.at[i]->program)last=o->mark.at[i];
 if(!last||o->paths<2||(*told)++>=TC__SUMMARY_LINES)return;
 if(!tc__path_open(t->ctx,&v,r,last))return;
-tc__put(t,"    compiled again: ");
+int forced=((const tc__program*)last->program)->forced;
+tc__put(t,forced?"    run op by op: ":"    compiled again: ");
 tc__put_region(t,r);
 tc__put(t," took %u ways; the last new one because ",(unsigned)o->paths);
 tc__put_miss(t,&v);
@@ -59630,6 +59692,12 @@ return tc__fail(c,TC_E_NULL,"%s: %s is null",who,
 s->n_ys&&!s->ys?"ys"
 :s->init?"last"
 :"init");
+if(tc__tensors_meet(s->last,s->n_carry,s->ys,s->n_ys))
+return tc__fail(
+c,TC_E_ARG,
+"%s: last and ys are the same memory; either may be that of init or "
+"xs, but each result needs a place of its own",
+who);
 return s->n_carry+s->n_ys||
 tc__fail(c,TC_E_ARG,"%s: it has neither carries nor ys",who);
 }
@@ -59862,22 +59930,16 @@ ok=s->last[i].id!=0;
 return ok;
 }
 static tc_status tc__scan_run(tc__scanning*s){
-tc_tensor all[2*TC__LOOP_MOST];
+tc_tensor all[2*TC__LOOP_MOST],*last=s->last,*ys=s->ys;
 tc_ctx*c=s->f.c;
-for(int i=0;i<s->n_carry&&s->last;i++)s->last[i]=tc__null();
-for(int i=0;i<s->n_ys&&s->ys;i++)s->ys[i]=tc__null();
 tc_status outer=tc__unit_begin(c);
-int ok=tc__scan_given(s)&&
-(tc__is_recording(c)?tc__scan_recorded(s):tc__scan_eager(s));
+int ok=tc__scan_given(s);
+memset(all,0,sizeof all);
+if(ok)s->last=all,s->ys=all+s->n_carry;
+ok=ok&&(tc__is_recording(c)?tc__scan_recorded(s):tc__scan_eager(s));
 tc_status status=tc__unit_end(c,outer,ok);
-for(int i=0;i<s->n_carry&&s->last;i++){
-if(status)s->last[i]=tc__null();
-all[i]=s->last[i];
-}
-for(int i=0;i<s->n_ys&&s->ys;i++){
-if(status)s->ys[i]=tc__null();
-all[s->n_carry+i]=s->ys[i];
-}
+tc__results_give(last,status?NULL:s->last,s->n_carry);
+tc__results_give(ys,status?NULL:s->ys,s->n_ys);
 tc__leave_many(&s->f,all,status?0:s->n_carry+s->n_ys);
 return status;
 }
@@ -59889,7 +59951,10 @@ tc_tensor of=n_xs>0&&xs?xs[0]:n_carry>0&&init?init[0]:tc__null();
 memset(&s,0,sizeof s);
 s.body=body,s.user=user,s.init=init,s.xs=xs;
 s.n_carry=n_carry,s.n_xs=n_xs,s.n_ys=n_ys,s.last=last,s.ys=ys;
-if(!tc__begin(&s.f,"tc_scan",of,file,line))return tc__api_refused(&s.f,of);
+if(!tc__begin(&s.f,"tc_scan",of,file,line)){
+tc__results_give(last,NULL,n_carry),tc__results_give(ys,NULL,n_ys);
+return tc__api_refused(&s.f,of);
+}
 return tc__scan_run(&s);
 }
 typedef struct tc__branching{
@@ -60007,15 +60072,14 @@ tc__branching b;
 memset(&b,0,sizeof b);
 b.body[0]=no,b.body[1]=yes,b.user=user;
 b.in=in,b.n_in=n_in,b.out=out,b.n_out=n_out;
-for(int i=0;i<n_out&&out;i++)out[i]=tc__null();
 if(!tc__begin(&b.s.f,"tc_cond",pred,file,line))
-return tc__api_refused(&b.s.f,pred);
+return tc__results_give(out,NULL,n_out),tc__api_refused(&b.s.f,pred);
 tc_ctx*c=b.s.f.c;
 tc_status outer=tc__unit_begin(c);
 int ok=tc__branch_given(&b)&&(tc__is_recording(c)?tc__branch_recorded(&b,pred)
 :tc__branch_eager(&b,pred));
 tc_status status=tc__unit_end(c,outer,ok);
-for(int i=0;i<n_out&&status&&out;i++)out[i]=tc__null();
+if(status)tc__results_give(out,NULL,n_out);
 tc__leave_many(&b.s.f,out,status?0:n_out);
 return status;
 }
@@ -60119,10 +60183,8 @@ tc__asking w;
 tc_tensor of=n>0&&init?init[0]:tc__null();
 memset(&w,0,sizeof w);
 w.test=test,w.body=body,w.user=user,w.n=n,w.s.turns=most;
-if(!tc__begin(&w.s.f,"tc_while",of,file,line)){
-for(int i=0;i<n&&out;i++)out[i]=tc__null();
-return tc__api_refused(&w.s.f,of);
-}
+if(!tc__begin(&w.s.f,"tc_while",of,file,line))
+return tc__results_give(out,NULL,n),tc__api_refused(&w.s.f,of);
 tc_ctx*c=w.s.f.c;
 tc_status outer=tc__unit_begin(c);
 int ok=tc__while_given(&w,init,out);
@@ -60130,7 +60192,7 @@ tc_tensor last[TC__LOOP_MOST];
 ok=ok&&(tc__is_recording(c)?tc__while_recorded(&w,init,last)
 :tc__while_eager(&w,init,last));
 tc_status status=tc__unit_end(c,outer,ok);
-for(int i=0;i<n&&out;i++)out[i]=status?tc__null():last[i];
+tc__results_give(out,status?NULL:last,n);
 tc__leave_many(&w.s.f,out,status?0:n);
 return status;
 }

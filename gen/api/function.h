@@ -31,8 +31,8 @@ TCDEF void tc_fn_free(tc_fn *f);
 TCDEF tc_fn *tc_fn_in(tc_ctx *tc, const tc_fn *f);
 
 // Calls the function. out[i] are new tensors in the open scope; their memory is used again after
-// tc_free. A body that gives an input, or a view of one, gives what shares its memory: tc_clone it there if the
-// caller is to write either. Inside a region or another function's body the call is a part of that. The status is the
+// tc_free. out[] may be in[], or overlap it. A body that gives an input, or a view of one, gives what shares its
+// memory: tc_clone it there if the caller is to write either. Inside a region or another function's body the call is a part of that. The status is the
 // call's own, also of an error that the body has cleared: after one out[] is null and no input was
 // written. Inputs are the caller's: a body that frees one is an error (TC_E_DEAD), as is one that leaves a
 // scope open, or ends one that it did not begin (TC_E_STATE).

@@ -17,7 +17,8 @@
 // out[i] = what `loss` changes by with wrt[i], of the same sizes, dtype and device. loss is floating, of one
 // element (TC_E_SHAPE); wrt are floating (TC_E_DTYPE), in the open region, from outside or computed there; of
 // equal tensors one is not the other: by a clone of x is not by x. That loss does not depend on wrt[i] (TC_E_ARG), or
-// through an op that has no derivative (TC_E_UNSUPPORTED), is an error of the region's end. n >= 0; out may be wrt.
+// through an op that has no derivative (TC_E_UNSUPPORTED), is an error of the region's end. n >= 0. out may
+// be wrt, or overlap it.
 TCDEF tc_status tc_grad_at(tc_tensor loss, const tc_tensor *wrt, int n, tc_tensor *out,
                            const char *file, int line);
 // The same of a y of any size, whose elements count v times: out[i] = sum(v * dy / dwrt[i]). v has the sizes of y.

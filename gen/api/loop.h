@@ -3,7 +3,8 @@
 // loop of the program, with kernels of its own, one program for any length. Outside it is called for each row. In a
 // body, tensors of the outside are used as they are; they are not written in place, nothing is read or kept, and
 // nothing random is drawn (TC_E_UNSUPPORTED): draw before the loop, and give what was drawn as rows. What a body
-// makes ends with it, but for out[] (TC_E_DEAD).
+// makes ends with it, but for out[] (TC_E_DEAD). Results may go where what is given stands: &h may be both init
+// and last.
 
 // Calls `body` for each row of xs, in order: in[] are n_carry carries and behind them a row of each of the n_xs tensors
 // of xs, of one dimension less; out[] are to be what the carries are for the next row, of their sizes and dtypes, and
@@ -12,8 +13,8 @@
 // none (tc_arange numbers them); n_carry and n_ys may be 0, at most 64 each. Gradients go through it: what products,
 // reductions, carries, and dear functions of products (sigmoid, tanh) were is saved for each row, all else computed
 // again. `user` is handed to the body.
-// TC_E_SHAPE, TC_E_DTYPE: a carry that changes, xs that differ; then last and ys are null. TC_E_NULL: body, or init,
-// last or ys where there are carries or results; a result that nobody wants is freed.
+// TC_E_SHAPE, TC_E_DTYPE: a carry that changes, xs that differ; then last and ys are null. TC_E_ARG: last and ys
+// overlap. TC_E_NULL: body, or init, last or ys where there are carries or results; a result that nobody wants is freed.
 //
 //     static void cell(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) { // in: h, x
 //         out[0] = out[1] = tc_tanh(tc_add(tc_matmul(in[0], w), in[1]));

@@ -480,8 +480,8 @@ TCDEF tc_tensor tc_cumprod_at(tc_tensor t, int dim, const char *file, int line);
 // equal elements keep their order. NaN is the largest, -0.0 equals 0.0.
 TCDEF tc_tensor tc_argsort_at(tc_tensor t, int dim, int descending, const char *file,
                               int line);
-// The same, and the elements in that order. Either result may be NULL. Gives TC_OK, or the
-// error, and null tensors.
+// The same, and the elements in that order. Either result may be NULL; they are two variables (TC_E_ARG). Gives TC_OK,
+// or the error, and null tensors.
 TCDEF tc_status tc_sort_at(tc_tensor t, int dim, int descending, tc_tensor *values,
                            tc_tensor *indices, const char *file, int line);
 // The k largest (or smallest) elements along dim, in order, of equal ones the first; results

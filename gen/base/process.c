@@ -140,7 +140,8 @@ typedef struct tc__proc {
     tc__text text;    // out: the first 256 KB of stdout (if kept) and stderr
     int exit_code;    // out: 0 to 255; -1 killed, or unknown: the host reaps children
     int killed_by;    // out: signal number or 0
-    int timed_out;    // out
+    int timed_out;    // out: it was ended, as its time was over,
+    int cancelled;    //   or as nobody waits for it any more: it has not failed
     int started, running;
     int capture, watch; // pipe to read; descriptor that tells the exit, or -1
     pid_t pid;
@@ -218,7 +219,7 @@ static int tc__proc_start(tc_ctx *c, tc__proc *p, char **environment) {
     int ends[2], error;
     tc__text_init(&p->text, c);
     p->exit_code = -1;
-    p->killed_by = p->timed_out = p->started = p->running = 0;
+    p->killed_by = p->timed_out = p->cancelled = p->started = p->running = 0;
     p->capture = p->watch = -1;
     if (!tc__pipe(ends)) return 0;
     error = tc__proc_spawn(p, ends[1], environment);
@@ -359,7 +360,7 @@ static void tc__procs_wait(tc__proc *p, int count, int limit_ms,
                            const volatile uint32_t *cancel) {
     enum { GLANCE_MS = 20 }; // between two looks at *cancel
     uint64_t now = tc__now_ns(), end = now + (uint64_t)limit_ms * 1000000u;
-    int i, left_ms, running = 1;
+    int i, left_ms, running = 1, unwanted = 0;
     while (running) {
         running = 0;
         for (i = 0; i < count; i++) {
@@ -368,10 +369,10 @@ static void tc__procs_wait(tc__proc *p, int count, int limit_ms,
             running += p[i].running;
         }
         now = tc__now_ns();
-        if (cancel && tc__atomic_load32(cancel)) end = now;
+        if (cancel && tc__atomic_load32(cancel)) end = now, unwanted = 1;
         for (i = 0; i < count && now >= end; i++) {
-            if (!p[i].running || p[i].timed_out) continue;
-            p[i].timed_out = 1;
+            if (!p[i].running || p[i].timed_out || p[i].cancelled) continue;
+            p[i].timed_out = !unwanted, p[i].cancelled = unwanted;
             tc__proc_kill(&p[i]);
         }
         left_ms = now >= end ? 10 : (int)((end - now) / 1000000u) + 1;

@@ -236,7 +236,7 @@ TC__NOINLINE static tc_status tc__quick_dispatch(const tc__fcall *k, tc__program
     p->runs++;
     c->stats.kernel_runs += tc__program_runs(p);
     int ok = tc__program_launch_all(p, &k->f->visit);
-    for (uint32_t i = 0; !ok && i < k->n_out; i++) k->out[i] = tc__null();
+    if (!ok) tc__results_give(k->out, NULL, (int)k->n_out);
     if (ok) tc__note_span(c, TC__SPAN_RUN, start, k->f->region);
     if (ok) r->draw += draws;
     return tc__unit_end(c, outer, ok);
@@ -292,7 +292,7 @@ static tc_status tc__fn_enter(tc__fcall *k) {
     tc_status status;
     if (TC__UNLIKELY(tc__atomic_load32(&tc__values_of(k->f->ctx)->children))) {
         tc_status s = tc__fn_redirect(k);
-        if (s) return s;
+        if (s) return tc__results_give(k->out, NULL, (int)k->n_out), s;
     }
     tc_fn *f = k->f;
     if (tc__fn_quick(k, &status)) return status;
@@ -322,7 +322,10 @@ static tc_status tc__fail_no_function(const char *who, const char *file, int lin
 TCDEF tc_status tc_call_at(tc_fn *f, const tc_tensor *in, int n_in, tc_tensor *out,
                            int n_out, const char *file, int line) {
     tc__fcall k;
-    if (!f) return tc__fail_no_function("tc_call", file, line);
+    if (!f) {
+        tc__results_give(out, NULL, n_out);
+        return tc__fail_no_function("tc_call", file, line);
+    }
     k.f = f, k.in = in, k.n_in = (uint32_t)n_in, k.out = out, k.n_out = (uint32_t)n_out;
     k.to = NULL, k.seen = NULL, k.n_to = 0, k.site.file = file, k.site.line = line;
     return tc__fn_enter(&k);

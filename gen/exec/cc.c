@@ -40,11 +40,20 @@ static char *tc__job_file(tc__cc_job *j, int unit, const char *extension) {
     return w.count ? w.at[0] : j->work.path;
 }
 
+// Nobody wants what the compiler makes any more.
+static int tc__cc_unwanted(const tc__cc *cc) {
+    return cc->cancel && tc__atomic_load32(cc->cancel);
+}
+
 // Starts a program on a unit, its place holders filled in.
 static void tc__job_start(tc__cc_job *j, int unit, const tc__words *line, int in, int out) {
     tc__proc *p = &j->proc[j->procs];
     tc__words w = tc__words_new(&j->arena);
     int i;
+    if (tc__cc_unwanted(j->cc)) {
+        j->result[unit] = TC__CC_FAILED, j->cc->cancelled = 1;
+        return;
+    }
     memset(p, 0, sizeof *p);
     for (i = 0; i < line->count; i++) {
         const char *word = line->at[i];
@@ -69,7 +78,7 @@ static void tc__job_start(tc__cc_job *j, int unit, const tc__words *line, int in
 // What a process that ended means for its unit. With an unknown exit status only the driver
 // can be trusted: it removes what is not whole.
 static tc__cc_result tc__job_judge(const tc__proc *p, int is_driver) {
-    if (p->timed_out) return TC__CC_FAILED;
+    if (p->timed_out || p->cancelled) return TC__CC_FAILED;
     if (!p->exit_code) return TC__CC_GOOD;
     if (is_driver && p->started && p->exit_code < 0 && !p->killed_by) return TC__CC_GOOD;
     return TC__CC_ODD;
@@ -77,7 +86,7 @@ static tc__cc_result tc__job_judge(const tc__proc *p, int is_driver) {
 
 // Waits for everything started; keeps what the failed ones printed.
 static void tc__job_wait(tc__cc_job *j, int is_driver) {
-    int i, late = 0;
+    int i, ended = 0;
     tc__procs_wait(j->proc, j->procs, j->cc->options.limit_ms, j->cc->cancel);
     for (i = 0; i < j->procs; i++) {
         tc__proc *p = &j->proc[i];
@@ -86,16 +95,17 @@ static void tc__job_wait(tc__cc_job *j, int is_driver) {
         const char *name = tc__base_name(p->argv ? p->argv[0] : "");
         if (r > j->result[j->unit[i]]) j->result[j->unit[i]] = r;
         if (r != TC__CC_GOOD) j->cc->passes |= tc__cc_failure_passes(p);
-        late |= p->timed_out;
+        j->cc->cancelled |= p->cancelled;
+        ended |= p->timed_out || p->cancelled;
         if (r != TC__CC_GOOD && p->started) tc__put_raw(why, p->text.at, p->text.size);
-        if (p->timed_out) {
-            tc__put(why, "%s: not done after %d ms\n", name, j->cc->options.limit_ms);
+        if (p->timed_out || p->cancelled) {
+            tc__cc_put_ended(j->cc, why, name, p);
         } else if (p->killed_by) {
             tc__put(why, "%s: killed by signal %d\n", name, p->killed_by);
         }
         tc__text_free(&p->text);
     }
-    if (late) tc__kill_marked(j->cc->ctx, j->work.mark);
+    if (ended) tc__kill_marked(j->cc->ctx, j->work.mark);
     j->procs = 0;
 }
 
@@ -229,7 +239,7 @@ static void tc__job_all(tc__cc_job *j, const char *const *sources, const size_t 
         return;
     }
     tc__words_environment(&j->environment, j->work.path, j->work.mark);
-    for (i = 0; i < count; i += n) {
+    for (i = 0; i < count && !j->cc->cancelled; i += n) {
         n = count - i < width ? count - i : width;
         tc__job_run(j, sources + i, sizes + i, n, so + i);
         (void)tc__dir_each(j->work.dir, tc__work_visit, NULL);
@@ -240,7 +250,8 @@ static void tc__job_all(tc__cc_job *j, const char *const *sources, const size_t 
 // ---- what others call
 
 // Builds one shared object from each source; so[i].at is NULL where that failed, and
-// cc->why tells why, cc->passes whether another try, later, makes sense. 1 = all were built.
+// cc->why tells why, cc->passes whether another try, later, makes sense, cc->cancelled that nobody waits
+// for them. 1 = all were built.
 // The caller frees the blobs. No error is set: the caller knows whether it can go on without.
 TC__UNUSED static int tc__cc_build_all(tc__cc *cc, const char *const *sources,
                                        const size_t *sizes, int count, tc__blob *so) {
@@ -250,7 +261,7 @@ TC__UNUSED static int tc__cc_build_all(tc__cc *cc, const char *const *sources,
     memset(so, 0, (size_t)count * sizeof *so);
     if (!tc__cc_ready(cc)) return 0;
     tc__text_clear(&cc->why);
-    cc->passes = 0;
+    cc->passes = cc->cancelled = 0;
     j = TC__NEW(cc->ctx, tc__cc_job);
     if (!j) return cc->passes = 1, 0;
     tc__calm calm = tc__calm_begin();

@@ -56,8 +56,9 @@ typedef struct tc__cc {
     const char *version;          // the line with its version
     tc__text identity;            // all that its output depends on
     tc__text why;                 // what the last failure printed
-    int passes; //   and whether it may be gone the next time: memory, space
-    int swept;  // what killed processes left was looked for
+    int passes;    //   and whether it may be gone the next time: memory, space
+    int cancelled; // the last build or question was: it tells nothing about compiler or text
+    int swept;     // what killed processes left was looked for
     uint64_t builds, driver_builds; // units
     uint64_t build_ns;
 } tc__cc;
@@ -189,10 +190,23 @@ static void tc__cc_unwritten(tc__cc *cc, tc__text *why) {
     tc__put(why, "its source cannot be written: %s\n", strerror(error));
 }
 
-// Whether a process failed for what may be gone the next time.
+// Whether a process failed for what may be gone the next time. One that was cancelled has not failed.
 static int tc__cc_failure_passes(const tc__proc *p) {
+    if (p->cancelled) return 0;
     return p->timed_out || p->killed_by == SIGKILL || p->killed_by == SIGTERM ||
            p->killed_by == SIGXFSZ || (p->text.size && tc__is_passing_text(p->text.at));
+}
+
+// Whether its last failure tells nothing about compiler or text: it may be gone the next time, or it was cancelled.
+static int tc__cc_undecided(const tc__cc *cc) { return cc->passes || cc->cancelled; }
+
+// A process that we ended: why, and what it has left.
+static void tc__cc_put_ended(const tc__cc *cc, tc__text *why, const char *name,
+                             const tc__proc *p) {
+    if (p->cancelled)
+        tc__put(why, "%s: ended, as nobody wants what it makes any more\n", name);
+    else
+        tc__put(why, "%s: not done after %d ms\n", name, cc->options.limit_ms);
 }
 
 // Seconds of the CPU that a process may take: it may have threads.
@@ -211,13 +225,13 @@ static int tc__cc_run(tc__cc *cc, char **argv, const tc__work *work, char **envi
     if (!ok) cc->passes |= tc__is_passing(errno);
     if (!ok) tc__put(&p.text, "%s: %s", argv[0], strerror(errno));
     tc__procs_wait(&p, 1, cc->options.limit_ms, cc->cancel);
-    if (p.timed_out) tc__kill_marked(cc->ctx, work->mark);
+    int ended = p.timed_out || p.cancelled;
+    if (ended) tc__kill_marked(cc->ctx, work->mark);
     tc__text_clear(&cc->why);
     tc__put_raw(&cc->why, p.text.at, p.text.size);
-    if (p.timed_out)
-        tc__put(&cc->why, "%s: not done after %d ms\n", tc__base_name(argv[0]),
-                cc->options.limit_ms);
-    ok = ok && !p.timed_out && !p.killed_by && p.exit_code <= 0;
+    if (ended) tc__cc_put_ended(cc, &cc->why, tc__base_name(argv[0]), &p);
+    ok = ok && !ended && !p.killed_by && p.exit_code <= 0;
+    cc->cancelled |= p.cancelled;
     if (!ok) cc->passes |= tc__cc_failure_passes(&p);
     tc__text_free(&p.text);
     return ok;
@@ -352,7 +366,7 @@ static void tc__cc_learn(tc__cc *cc) {
     tc__cc_kind guess;
     int ok = 0, turn;
 
-    cc->state = TC__CC_BROKEN, cc->passes = 0;
+    cc->state = TC__CC_BROKEN, cc->passes = cc->cancelled = 0;
     tc__text_clear(&cc->why);
     if (!tc__cc_work_open(cc, &work)) {
         tc__work_trouble(cc);
@@ -364,11 +378,14 @@ static void tc__cc_learn(tc__cc *cc) {
     cc->kind = strstr(cc->command.at[0], "clang") ? TC__CC_CLANG : TC__CC_GCC;
     for (turn = 0; written && turn < 2; turn++) {
         ok = tc__cc_ask(cc, &work, environment.at);
+        if (cc->cancelled) break;
         guess = cc->kind;
         cc->kind = tc__cc_kind_in(cc->why.at);
         if (cc->kind == guess || cc->kind == TC__CC_OTHER) break;
     }
-    if (ok && cc->why.size) {
+    if (cc->cancelled) {
+        cc->state = TC__CC_NEW;
+    } else if (ok && cc->why.size) {
         cc->version = tc__cc_line(cc, cc->why.at, marks[cc->kind]);
         cc->state = TC__CC_DRIVER;
         if (cc->kind != TC__CC_OTHER && !cc->options.driver_only &&
@@ -495,6 +512,7 @@ static void tc__cc_identify(tc__cc *cc) {
 static void tc__cc_tell(tc__cc *cc) {
     tc__log(cc->ctx, TC__LOG_PERF, "compiler %s: %s", cc->command.at[0],
             cc->state == TC__CC_BROKEN   ? cc->why.at
+            : cc->state == TC__CC_NEW    ? "cancelled before it was known"
             : cc->state == TC__CC_DIRECT ? "cc1, as and ld are run directly"
                                          : "the driver is run");
 }
@@ -513,16 +531,17 @@ static int tc__cc_is_known(tc__cc *cc) {
 }
 
 // Finds out all there is to know. At most one run of the driver per machine, not per
-// process.
+// process. Where that is cancelled all is as before, and is asked again by who wants it next.
 static int tc__cc_ready(tc__cc *cc) {
     if (tc__cc_is_known(cc)) return 1;
     if (cc->state == TC__CC_BROKEN && !cc->passes) return 0;
     tc__calm calm = tc__calm_begin();
     tc__cc_learn(cc);
-    if (cc->state != TC__CC_BROKEN) tc__cc_save(cc), tc__cc_identify(cc);
+    int known = cc->state != TC__CC_BROKEN && cc->state != TC__CC_NEW;
+    if (known) tc__cc_save(cc), tc__cc_identify(cc);
     tc__calm_end(calm);
     tc__cc_tell(cc);
-    return cc->state != TC__CC_BROKEN;
+    return known;
 }
 
 // The learnt lines made something that does not work: from now on the driver, also in later

@@ -55,7 +55,6 @@ static int tc__checkpoint_body(const tc__checkpoint_call *k, tc_tensor *out) {
     return 1;
 }
 
-// `out` may be `in`, which the body still reads.
 static int tc__checkpoint_run(const tc__checkpoint_call *k, tc_tensor *out) {
     tc_tensor few[TC__FEW];
     tc__visit *v = tc__recorder_of(k->c)->visit;
@@ -66,7 +65,7 @@ static int tc__checkpoint_run(const tc__checkpoint_call *k, tc_tensor *out) {
     int ok = tc__checkpoint_mark(k, v, 1) && tc__checkpoint_body(k, own);
     if (tc__recorder_of(k->c)->visit == v) ok = tc__checkpoint_mark(k, v, 0) && ok;
     tc__here_leave(k->c, here);
-    if (ok && k->n_out) memcpy(out, own, (size_t)k->n_out * sizeof *out);
+    if (ok) tc__results_give(out, own, k->n_out);
     tc__tensors_free(k->c, own, few, (uint32_t)k->n_out);
     return ok;
 }
@@ -75,13 +74,14 @@ TCDEF tc_status tc_checkpoint_at(tc_ctx *tc, tc_body body, void *user, const tc_
                                  int n_in, tc_tensor *out, int n_out, const char *file,
                                  int line) {
     tc__checkpoint_call k;
-    if (!tc) return TC_E_NULL;
-    if (!tc__is_ours(tc, tc__checkpoint_name)) return tc__not_ours(tc);
+    if (!tc) return tc__results_give(out, NULL, n_out), TC_E_NULL;
+    if (!tc__is_ours(tc, tc__checkpoint_name))
+        return tc__results_give(out, NULL, n_out), tc__not_ours(tc);
     k.c = tc, k.body = body, k.user = user, k.in = in, k.n_in = n_in, k.n_out = n_out;
     k.site.file = file, k.site.line = line;
     tc__site_set(tc, k.site);
     tc_status outer = tc__unit_begin(tc);
     int ok = tc__checkpoint_check(&k, out) && tc__checkpoint_run(&k, out);
-    for (int i = 0; i < n_out && !ok && out; i++) out[i] = tc__null();
+    if (!ok) tc__results_give(out, NULL, n_out);
     return tc__unit_end(tc, outer, ok);
 }

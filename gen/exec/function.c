@@ -375,17 +375,6 @@ static int tc__fn_skip(const tc__fcall *k, tc__entry *e) {
     return 1;
 }
 
-// Room for `n` tensors: `few`, or memory that tc__tensors_free gives back. NULL = reported.
-enum { TC__FEW = 16 };
-
-static tc_tensor *tc__tensors_new(tc_ctx *c, tc_tensor *few, uint32_t n) {
-    return n <= TC__FEW ? few : TC__NEW_ARRAY(c, tc_tensor, n);
-}
-
-static void tc__tensors_free(tc_ctx *c, tc_tensor *at, const tc_tensor *few, uint32_t n) {
-    if (at && at != few) TC__FREE_ARRAY(c, at, n);
-}
-
 // The function whose body is recorded now, NULL = none.
 static tc_fn *tc__fn_recorded(tc_ctx *c) {
     const tc__visit *v = tc__recorder_of(c)->visit;
@@ -518,13 +507,11 @@ static tc_status tc__fn_claimed(const tc__fcall *k) {
 
 static tc_status tc__fn_call(const tc__fcall *k) {
     tc_ctx *c = k->f->ctx;
-    if (k->out && k->n_out <= TC__FN_TENSORS)
-        for (uint32_t i = 0; i < k->n_out; i++) k->out[i] = tc__null();
     tc__site_set(c, k->site);
     tc__claim claim = tc__claim_ours(c, k->f->region->name);
-    if (!claim) return tc__not_ours(c);
-    tc_status status = tc__fn_claimed(k);
-    tc__claim_end(c, claim);
+    tc_status status = claim ? tc__fn_claimed(k) : tc__not_ours(c);
+    if (claim) tc__claim_end(c, claim);
+    if (status && k->n_out <= TC__FN_TENSORS) tc__results_give(k->out, NULL, (int)k->n_out);
     return status;
 }
 

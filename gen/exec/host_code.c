@@ -93,10 +93,6 @@ static int tc__host_prelude(tc__job *j, const tc__unit *u, tc__text *out) {
 
 enum { TC__HOST_UNITS = 16 }; // given to the compiler at once
 
-static int tc__desk_wants(const tc__desk *k) {
-    return !k->cancel || !tc__atomic_load32(k->cancel);
-}
-
 static tc_status tc__host_build(tc__desk *k, tc__job *j, tc_device_text *text, int n) {
     tc__blob so[TC__HOST_UNITS];
     const char *source[TC__HOST_UNITS];
@@ -105,7 +101,7 @@ static tc_status tc__host_build(tc__desk *k, tc__job *j, tc_device_text *text, i
     for (int i = 0; i < n; i++) source[i] = text[i].text, size[i] = strlen(text[i].text);
     uint64_t start = tc__now_ns();
     int built = tc__cc_build_all(k->cc, source, size, n, so);
-    if (!built && k->cc->passes && tc__desk_wants(k))
+    if (!built && k->cc->passes)
         tc__library_rest(k, 1, tc__now_ns() - start, k->cc->why.at);
     if (built) tc__library_rest(k, 0, 0, NULL);
     for (int i = 0; i < n; i++) text[i].code = so[i].at, text[i].bytes = so[i].size;
@@ -182,12 +178,16 @@ static void tc__host_refuses(tc__desk *k, tc__job *j, const tc__unit *u) {
         tc__refused_warn(k, o);
 }
 
-// Whether the compiler compiles anything. Its words about what it was given last are lost.
-static int tc__cc_works(tc__cc *cc) {
+// Whether the compiler compiles anything; 0 also where that could not be found out, which tc__cc_undecided
+// tells. Its words about what it was given last are lost.
+static int tc__host_works(tc__desk *k) {
     static const char text[] = "int tc_probe(void);\nint tc_probe(void) { return 1; }\n";
+    uint64_t start = tc__now_ns();
     tc__blob so;
-    int works = tc__cc_build(cc, text, sizeof text - 1, &so);
-    tc__blob_free(cc->ctx, &so);
+    int works = tc__cc_build(k->cc, text, sizeof text - 1, &so);
+    tc__blob_free(k->ctx, &so);
+    if (!works && k->cc->passes)
+        tc__library_rest(k, 1, tc__now_ns() - start, k->cc->why.at);
     return works;
 }
 
@@ -216,9 +216,9 @@ static int tc__unit_again(tc__desk *k, tc__job *j, tc__unit *one) {
     j->compiles++;
     if (made.code)
         tc__unit_load(k, j, one, &made);
-    else if (k->cc->passes)
+    else if (tc__cc_undecided(k->cc))
         tc__unit_postpone(j, one);
-    else if (tc__desk_wants(k))
+    else
         tc__host_refuses(k, j, one);
     tc__host_drop(k, &made, 1);
     return 1;
@@ -237,19 +237,21 @@ static void tc__unit_apart(tc__desk *k, tc__job *j, const tc__unit *u) {
 
 // A unit has no code, and another try makes no sense unless the compiler itself is broken.
 static void tc__host_refused(tc__desk *k, tc__job *j, const tc__unit *u) {
-    if (j->trial || !tc__cc_works(k->cc))
-        tc__host_gives_up(k, j, u, 0);
-    else
+    if (!j->trial && tc__host_works(k))
         tc__unit_apart(k, j, u);
+    else if (!j->trial && tc__cc_undecided(k->cc))
+        tc__unit_postpone(j, u);
+    else
+        tc__host_gives_up(k, j, u, 0);
 }
 
 static void tc__host_unbuilt(tc__desk *k, tc__job *j, tc__unit *u, tc_status s) {
-    int broken = k->cc && !k->cc->passes && !tc__library_rests(k->library);
-    if (s && broken)
+    int undecided = !k->cc || tc__cc_undecided(k->cc);
+    if (s && !undecided && !tc__library_rests(k->library))
         tc__library_warn(k, "no compiler can be used", k->cc->why.at);
-    else if (s || k->cc->passes)
+    else if (s || undecided)
         tc__unit_postpone(j, u);
-    else if (tc__desk_wants(k))
+    else
         tc__host_refused(k, j, u);
 }
 

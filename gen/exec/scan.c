@@ -39,6 +39,12 @@ static int tc__scan_counts(const tc__scanning *s) {
                         s->n_ys && !s->ys ? "ys"
                         : s->init         ? "last"
                                           : "init");
+    if (tc__tensors_meet(s->last, s->n_carry, s->ys, s->n_ys))
+        return tc__fail(
+            c, TC_E_ARG,
+            "%s: last and ys are the same memory; either may be that of init or "
+            "xs, but each result needs a place of its own",
+            who);
     return s->n_carry + s->n_ys ||
            tc__fail(c, TC_E_ARG, "%s: it has neither carries nor ys", who);
 }
@@ -310,22 +316,16 @@ static int tc__scan_eager(tc__scanning *s) {
 }
 
 static tc_status tc__scan_run(tc__scanning *s) {
-    tc_tensor all[2 * TC__LOOP_MOST];
+    tc_tensor all[2 * TC__LOOP_MOST], *last = s->last, *ys = s->ys;
     tc_ctx *c = s->f.c;
-    for (int i = 0; i < s->n_carry && s->last; i++) s->last[i] = tc__null();
-    for (int i = 0; i < s->n_ys && s->ys; i++) s->ys[i] = tc__null();
     tc_status outer = tc__unit_begin(c);
-    int ok = tc__scan_given(s) &&
-             (tc__is_recording(c) ? tc__scan_recorded(s) : tc__scan_eager(s));
+    int ok = tc__scan_given(s);
+    memset(all, 0, sizeof all);
+    if (ok) s->last = all, s->ys = all + s->n_carry;
+    ok = ok && (tc__is_recording(c) ? tc__scan_recorded(s) : tc__scan_eager(s));
     tc_status status = tc__unit_end(c, outer, ok);
-    for (int i = 0; i < s->n_carry && s->last; i++) {
-        if (status) s->last[i] = tc__null();
-        all[i] = s->last[i];
-    }
-    for (int i = 0; i < s->n_ys && s->ys; i++) {
-        if (status) s->ys[i] = tc__null();
-        all[s->n_carry + i] = s->ys[i];
-    }
+    tc__results_give(last, status ? NULL : s->last, s->n_carry);
+    tc__results_give(ys, status ? NULL : s->ys, s->n_ys);
     tc__leave_many(&s->f, all, status ? 0 : s->n_carry + s->n_ys);
     return status;
 }
@@ -338,7 +338,10 @@ TCDEF tc_status tc_scan_at(tc_body body, void *user, const tc_tensor *init, int 
     memset(&s, 0, sizeof s);
     s.body = body, s.user = user, s.init = init, s.xs = xs;
     s.n_carry = n_carry, s.n_xs = n_xs, s.n_ys = n_ys, s.last = last, s.ys = ys;
-    if (!tc__begin(&s.f, "tc_scan", of, file, line)) return tc__api_refused(&s.f, of);
+    if (!tc__begin(&s.f, "tc_scan", of, file, line)) {
+        tc__results_give(last, NULL, n_carry), tc__results_give(ys, NULL, n_ys);
+        return tc__api_refused(&s.f, of);
+    }
     return tc__scan_run(&s);
 }
 
@@ -472,15 +475,14 @@ TCDEF tc_status tc_cond_at(tc_tensor pred, tc_body yes, tc_body no, void *user,
     memset(&b, 0, sizeof b);
     b.body[0] = no, b.body[1] = yes, b.user = user;
     b.in = in, b.n_in = n_in, b.out = out, b.n_out = n_out;
-    for (int i = 0; i < n_out && out; i++) out[i] = tc__null();
     if (!tc__begin(&b.s.f, "tc_cond", pred, file, line))
-        return tc__api_refused(&b.s.f, pred);
+        return tc__results_give(out, NULL, n_out), tc__api_refused(&b.s.f, pred);
     tc_ctx *c = b.s.f.c;
     tc_status outer = tc__unit_begin(c);
     int ok = tc__branch_given(&b) && (tc__is_recording(c) ? tc__branch_recorded(&b, pred)
                                                           : tc__branch_eager(&b, pred));
     tc_status status = tc__unit_end(c, outer, ok);
-    for (int i = 0; i < n_out && status && out; i++) out[i] = tc__null();
+    if (status) tc__results_give(out, NULL, n_out);
     tc__leave_many(&b.s.f, out, status ? 0 : n_out);
     return status;
 }
@@ -597,10 +599,8 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
     tc_tensor of = n > 0 && init ? init[0] : tc__null();
     memset(&w, 0, sizeof w);
     w.test = test, w.body = body, w.user = user, w.n = n, w.s.turns = most;
-    if (!tc__begin(&w.s.f, "tc_while", of, file, line)) {
-        for (int i = 0; i < n && out; i++) out[i] = tc__null();
-        return tc__api_refused(&w.s.f, of);
-    }
+    if (!tc__begin(&w.s.f, "tc_while", of, file, line))
+        return tc__results_give(out, NULL, n), tc__api_refused(&w.s.f, of);
     tc_ctx *c = w.s.f.c;
     tc_status outer = tc__unit_begin(c);
     int ok = tc__while_given(&w, init, out);
@@ -608,7 +608,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
     ok = ok && (tc__is_recording(c) ? tc__while_recorded(&w, init, last)
                                     : tc__while_eager(&w, init, last));
     tc_status status = tc__unit_end(c, outer, ok);
-    for (int i = 0; i < n && out; i++) out[i] = status ? tc__null() : last[i];
+    tc__results_give(out, status ? NULL : last, n);
     tc__leave_many(&w.s.f, out, status ? 0 : n);
     return status;
 }

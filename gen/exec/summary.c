@@ -122,7 +122,8 @@ static void tc__summary_paths(tc__text *t, tc__region *r, const tc__overview *o,
         if (!tc__is_break(o->mark.at[i]) && o->mark.at[i]->program) last = o->mark.at[i];
     if (!last || o->paths < 2 || (*told)++ >= TC__SUMMARY_LINES) return;
     if (!tc__path_open(t->ctx, &v, r, last)) return;
-    tc__put(t, "    compiled again: ");
+    int forced = ((const tc__program *)last->program)->forced;
+    tc__put(t, forced ? "    run op by op: " : "    compiled again: ");
     tc__put_region(t, r);
     tc__put(t, " took %u ways; the last new one because ", (unsigned)o->paths);
     tc__put_miss(t, &v);

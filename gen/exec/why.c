@@ -142,6 +142,22 @@ static void tc__put_sizes_stay(tc__text *t, const tc__step *fork) {
     tc__put(t, ", %s", f->why ? f->why : "which does not take them at run time");
 }
 
+// The first step beside `fork` that was recorded, one of compiled visits if there is any.
+static const tc__step *tc__step_beside(const tc__step *fork) {
+    const tc__step *was = NULL;
+    for (const tc__step *s = fork->parent->next; s; s = s->sibling)
+        if (s != fork && (!was || was->op == TC_OP_FORCE_EAGER)) was = s;
+    return was;
+}
+
+// The stance alone is another: 0 = it is not, nothing is put.
+static int tc__put_other_stance(tc__text *t, const tc__step *is, const tc__step *was) {
+    if (is->op != TC_OP_FORCE_EAGER && was->op != TC_OP_FORCE_EAGER) return 0;
+    tc__put(t, "it is the first visit %s TC_STANCE_FORCE_EAGER",
+            is->op == TC_OP_FORCE_EAGER ? "under" : "outside of");
+    return 1;
+}
+
 // A new path leaves the known ones at its last step that has a sibling: below that all is new.
 static void tc__put_miss(tc__text *t, const tc__visit *v) {
     const tc__step *fork = NULL, *apart;
@@ -159,9 +175,9 @@ static void tc__put_miss(tc__text *t, const tc__visit *v) {
     }
     const tc__step *was = tc__path_nearest(t->ctx, v, fork->position, &apart);
     const tc__step *is = apart ? v->path.at[apart->position] : fork;
-    const tc__step *first = fork->parent->next;
     if (apart || !was || !tc__put_other_sizes(t, is, was)) {
-        if (!was) was = first == fork ? fork->sibling : first;
+        if (!was) was = tc__step_beside(fork);
+        if (!apart && tc__put_other_stance(t, is, was)) return;
         tc__put(t, "step %u is ", (unsigned)is->position);
         tc__put_alternatives(t, is, apart ? apart : was);
     }

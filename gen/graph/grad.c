@@ -204,17 +204,21 @@ static tc_status tc__grad_all(const char *who, tc_tensor y, const tc_tensor *v,
                               const tc_tensor *wrt, int n, tc_tensor *out, const char *file,
                               int line) {
     tc__api f;
-    if (!tc__begin(&f, who, y, file, line)) return tc__api_refused(&f, y);
+    tc_tensor few[TC__FEW], *own = NULL;
+    if (!tc__begin(&f, who, y, file, line))
+        return tc__results_give(out, NULL, n), tc__api_refused(&f, y);
     tc_status outer = tc__unit_begin(f.c);
     int ok = tc__grad_check(&f) &&
              (v ? tc__weights_check(&f, "v", "y", *v) : tc__loss_check(&f)) &&
              tc__wrt_check(&f, wrt, n, out) && tc__owns_of(&f, y);
+    if (ok) own = tc__tensors_new(f.c, few, (uint32_t)n), ok = own != NULL;
     for (int i = 0; i < n && ok; i++) {
-        out[i] = tc__gradient(&f, y, v ? *v : tc__null(), wrt[i], i);
-        ok = out[i].id != 0;
+        own[i] = tc__gradient(&f, y, v ? *v : tc__null(), wrt[i], i);
+        ok = own[i].id != 0;
     }
     tc_status s = tc__unit_end(f.c, outer, ok);
-    for (int i = 0; i < n && s && out; i++) out[i] = tc__null();
+    tc__results_give(out, s ? NULL : own, n);
+    tc__tensors_free(f.c, own, few, (uint32_t)n);
     tc__leave_null(&f);
     return s;
 }
@@ -252,14 +256,16 @@ static tc_tensor tc__jvp_sum(const tc__api *f, tc_tensor y, const tc_tensor *wrt
 TCDEF tc_status tc_jvp_at(tc_tensor y, const tc_tensor *wrt, const tc_tensor *t, int n,
                           tc_tensor *out, const char *file, int line) {
     tc__api f;
-    if (out) *out = tc__null();
-    if (!tc__begin(&f, "tc_jvp", y, file, line)) return tc__api_refused(&f, y);
+    tc_tensor sum = tc__null();
+    if (!tc__begin(&f, "tc_jvp", y, file, line))
+        return tc__results_give(out, NULL, 1), tc__api_refused(&f, y);
     tc_status outer = tc__unit_begin(f.c);
     int ok = tc__grad_check(&f) && tc__wrt_check(&f, wrt, n, out) && tc__owns_of(&f, y);
     if (ok && !n) ok = tc__fail(f.c, TC_E_ARG, "tc_jvp: n is 0");
     if (ok && !t) ok = tc__fail(f.c, TC_E_NULL, "tc_jvp: t is null");
-    if (ok) *out = tc__jvp_sum(&f, y, wrt, t, n), ok = out->id != 0;
+    if (ok) sum = tc__jvp_sum(&f, y, wrt, t, n), ok = sum.id != 0;
     tc_status s = tc__unit_end(f.c, outer, ok);
+    tc__results_give(out, s ? NULL : &sum, 1);
     tc__leave_null(&f);
     return s;
 }

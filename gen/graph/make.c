@@ -203,6 +203,31 @@ static int tc__operand_given(const tc__api *f, const char *name, tc_tensor t) {
                     f->who, name);
 }
 
+// ---- tensors in arrays ----
+// The caller's out[] may be its in[], or overlap it, so a call reads all that it was given before it gives what it made.
+
+// Room for `n` tensors: `few`, or memory that tc__tensors_free gives back. NULL = reported.
+enum { TC__FEW = 16 };
+
+static tc_tensor *tc__tensors_new(tc_ctx *c, tc_tensor *few, uint32_t n) {
+    return n <= TC__FEW ? few : TC__NEW_ARRAY(c, tc_tensor, n);
+}
+
+static void tc__tensors_free(tc_ctx *c, tc_tensor *at, const tc_tensor *few, uint32_t n) {
+    if (at && at != few) TC__FREE_ARRAY(c, at, n);
+}
+
+// What a call made goes to the caller, or nulls: it failed. out NULL = the caller gave no array.
+static void tc__results_give(tc_tensor *out, const tc_tensor *made, int n) {
+    for (int i = 0; i < n && out; i++) out[i] = made ? made[i] : tc__null();
+}
+
+// Whether two arrays have a place in common.
+static int tc__tensors_meet(const tc_tensor *a, int n, const tc_tensor *b, int m) {
+    uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
+    return n > 0 && m > 0 && x < y + (size_t)m * sizeof *b && y < x + (size_t)n * sizeof *a;
+}
+
 // Whether v is a number that is not below 0; NaN is none. 0 = reported.
 static int tc__number_given(const tc__api *f, const char *name, double v) {
     return v >= 0 ||

@@ -63,8 +63,14 @@ static tc_status tc__sort_along(tc__api *f, tc__op op, tc_tensor t, int dim,
                                 tc_tensor *indices) {
     tc_tensor keep[2] = {tc__null(), tc__null()};
     int64_t k = dim;
-    if (values) *values = tc__null();
-    if (indices) *indices = tc__null();
+    if (values && values == indices) {
+        tc__fail(
+            f->c, TC_E_ARG,
+            "%s: values and indices are the same variable; each result needs a place of "
+            "its own",
+            f->who);
+        return tc__leave_null(f), tc_error(f->c);
+    }
     if (!tc__dim_check(f, f->x.rank, &k)) return tc__leave_null(f), tc_error(f->c);
     int last = f->x.rank ? f->x.rank - 1 : 0;
     tc_tensor x = tc__dim_last(f, t, k);
@@ -85,7 +91,7 @@ static tc_status tc__sort_along(tc__api *f, tc__op op, tc_tensor t, int dim,
 TCDEF tc_tensor tc_argsort_at(tc_tensor t, int dim, int descending, const char *file,
                               int line) {
     tc__api f;
-    tc_tensor at;
+    tc_tensor at = tc__null();
     int64_t words = descending != 0;
     if (!tc__begin(&f, "argsort", t, file, line)) return tc__null();
     (void)tc__sort_along(&f, TC_OP_ARGSORT, t, dim, &words, 1, NULL, &at);

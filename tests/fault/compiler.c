@@ -355,6 +355,83 @@ TEST(hangs) {
     }
 }
 
+static volatile uint32_t cancel;
+
+// Nobody wants it any more as soon as the script is at work.
+static void *cancel_when_begun(void *arg) {
+    const bed *b = (const bed *)arg;
+    for (int k = 0; k < 1000 && note(b, "pid") < 0; k++) usleep(5000);
+    tc__atomic_store32(&cancel, 1);
+    return NULL;
+}
+
+// It is ended like one that hangs, but is nobody's failure: what is asked next works.
+TEST(is_cancelled) {
+    static const char *const scripts[] = {
+        // a question, the next question (its kind was guessed wrong), a build
+        "sleep 50 & echo $! >$dir/pid; wait",
+        "case \"$*\" in *no-unroll*) sleep 50 & echo $! >$dir/pid; wait ;; esac; "
+        "echo clang version 99",
+        HONEST_ANSWERS "sleep 50 & echo $! >$dir/pid; wait",
+        HONEST_ANSWERS "trap '' TERM; sleep 50 & echo $! >$dir/pid; wait; wait",
+    };
+    for (size_t i = 0; i < TC__COUNT(scripts); i++) {
+        bed b;
+        pthread_t thread;
+        open_bed(&b);
+        b.options.driver_only = 1;
+        script(&b, scripts[i]);
+        b.cc = tc__cc_open(b.c, &b.options, NULL);
+        b.cc->cancel = &cancel, cancel = 0;
+        CHECK(!pthread_create(&thread, NULL, cancel_when_begun, &b));
+        if (!CHECK(fails(&b))) printf("    with: %s\n", scripts[i]);
+        pthread_join(thread, NULL);
+        CHECK(b.cc->cancelled && !b.cc->passes);
+        CHECK(b.cc->state == (i < 2 ? TC__CC_NEW : TC__CC_DRIVER));
+        CHECK(strstr(b.cc->why.at, "nobody wants") && !strstr(b.cc->why.at, " ms"));
+        int pid = note(&b, "pid");
+        for (int k = 0; k < 100 && is_alive(pid); k++) usleep(10000);
+        CHECK(pid > 0 && !is_alive(pid));
+        CHECK(fails(&b) && b.cc->cancelled); // still not wanted: nothing is begun
+        cancel = 0;
+        script(&b, "exec $real \"$@\"");
+        CHECK(works(&b) && !b.cc->cancelled);
+        close_bed(&b);
+    }
+}
+
+// Of units some are done already, and one does not compile: nobody looks why.
+TEST(is_cancelled_among_others) {
+    enum { UNITS = 9 };
+    static const char *const units[] = {"int f(void) { return 1; }\n",
+                                        "int f(void) { oops }\n",
+                                        "// slow\nint f(void) { return 1; }\n"};
+    const char *sources[UNITS];
+    size_t sizes[UNITS];
+    tc__blob so[UNITS];
+    bed b;
+    pthread_t thread;
+    open_bed(&b);
+    b.options.driver_only = 1;
+    script(&b, HONEST_ANSWERS
+           "for w; do case $w in *.c) source=$w ;; esac; done\n"
+           "grep -q slow $source && { sleep 50 & echo $! >$dir/pid; wait; }\n"
+           "exec $real \"$@\"");
+    b.cc = tc__cc_open(b.c, &b.options, NULL);
+    b.cc->cancel = &cancel, cancel = 0;
+    for (int i = 0; i < UNITS; i++)
+        sources[i] = units[i < 3 ? i : 0], sizes[i] = strlen(sources[i]);
+    CHECK(!pthread_create(&thread, NULL, cancel_when_begun, &b));
+    CHECK(!tc__cc_build_all(b.cc, sources, sizes, UNITS, so));
+    pthread_join(thread, NULL);
+    CHECK(b.cc->cancelled && !b.cc->passes);
+    CHECK(!so[1].at && !so[2].at && !so[UNITS - 1].at);
+    for (int i = 0; i < UNITS; i++) tc__blob_free(b.c, &so[i]);
+    cancel = 0;
+    CHECK(works(&b));
+    close_bed(&b);
+}
+
 // What has left its process group and its session goes as well.
 TEST(hangs_in_a_session_of_its_own) {
     static const char *const scripts[] = {
@@ -651,9 +728,11 @@ TEST(host_ignores_sigchld) {
 }
 
 static void reap_all(int number) {
+    int kept = errno;
     (void)number;
     while (waitpid(-1, NULL, WNOHANG) > 0) {
     }
+    errno = kept;
 }
 
 TEST(host_reaps_every_child) {

@@ -95,6 +95,43 @@ TEST(force_eager) {
     tc_close(tc);
 }
 
+static void visit_words(tc_ctx *tc, int way, tc_stance stance) {
+    tc_set_stance(tc, stance);
+    tc_tensor x = tc_ones(tc, TC_DIMS(3), TC_F32);
+    tc_trace_begin_at(tc, "words", NULL, "user.c", 1);
+    if (way) tc_neg_at(x, "user.c", 2);
+    if (!way) tc_exp_at(x, "user.c", 3);
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+}
+
+// The report names the stance where it alone is another, and else what differs.
+TEST(why_it_ran_op_by_op) {
+    tc_ctx *tc = tc_open(NULL);
+    visit_words(tc, 0, TC_STANCE_DEFAULT);
+    visit_words(tc, 0, TC_STANCE_FORCE_EAGER);
+    const char *text = tc_explain(tc);
+    CHECK(strstr(text, "    run op by op: region") && !strstr(text, "compiled again"));
+    CHECK(strstr(text, "because it is the first visit under TC_STANCE_FORCE_EAGER\n"));
+    visit_words(tc, 1, TC_STANCE_FORCE_EAGER);
+    text = tc_explain(tc);
+    CHECK(strstr(text, "run op by op: region") &&
+          strstr(text, "because step 1 is neg x0") &&
+          strstr(text, "(user.c:2), was exp x0"));
+    visit_words(tc, 1, TC_STANCE_DEFAULT);
+    text = tc_explain(tc);
+    CHECK(strstr(text, "compiled again: region") &&
+          strstr(text, "because step 0 is neg x0") &&
+          strstr(text, "(user.c:2), was exp x0"));
+    CHECK(!strstr(text, "force_eager"));
+    CHECK_EQ(tc_reset(tc), TC_OK);
+    visit_words(tc, 1, TC_STANCE_FORCE_EAGER);
+    visit_words(tc, 1, TC_STANCE_DEFAULT);
+    text = tc_explain(tc);
+    CHECK(strstr(text, "compiled again: region") &&
+          strstr(text, "because it is the first visit outside of TC_STANCE_FORCE_EAGER\n"));
+    tc_close(tc);
+}
+
 // What is made once under it: with run-time sizes, as ever; forgotten by tc_reset; and tc_explain tells it.
 TEST(programs_of_force_eager) {
     tc_ctx *tc = open_backend("cpu");

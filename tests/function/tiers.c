@@ -182,6 +182,154 @@ TEST(endings_while_it_is_at_work) {
     sleeper_close(&s);
 }
 
+// A compiler that waits at one moment of its work until it is let go on.
+typedef enum moment { AT_QUESTION, AT_BUILD, AT_PROBE, MOMENTS } moment;
+
+typedef struct waiter {
+    char folder[64], path[80], gate[80], begun[80];
+} waiter;
+
+// What it prints about itself has no lines to learn, so it is run for each build. At AT_PROBE it takes no kernel while it waits:
+// tc__host_works asks it.
+static void waiter_open(waiter *s, moment when) {
+    const char *real = getenv("CC") ? getenv("CC") : "cc";
+    strcpy(s->folder, "/tmp/tiers-XXXXXX");
+    REQUIRE(mkdtemp(s->folder));
+    snprintf(s->path, sizeof s->path, "%s/cc", s->folder);
+    snprintf(s->gate, sizeof s->gate, "%s/gate", s->folder);
+    snprintf(s->begun, sizeof s->begun, "%s/begun", s->folder);
+    FILE *gate = fopen(s->gate, "w"), *f = fopen(s->path, "w");
+    REQUIRE(gate && f);
+    fclose(gate);
+    fprintf(f, "#!/bin/sh\nat=%d\ncase \"$*\" in *-###*) at=%d ;; esac\n", AT_BUILD,
+            AT_QUESTION);
+    fprintf(f, "for w; do case $w in *.c) source=$w ;; esac; done\n");
+    fprintf(f, "grep -q tc_probe \"$source\" && at=%d\n", AT_PROBE);
+    fprintf(f, "if [ -e %s ] && [ $at = %d ]; then\n", s->gate, when);
+    fprintf(f, "    : >%s; while [ -e %s ]; do sleep 0.01; done\nfi\n", s->begun, s->gate);
+    fprintf(f, "if [ $at = %d ]; then echo gcc version 99; exit 0; fi\n", AT_QUESTION);
+    if (when == AT_PROBE) fprintf(f, "[ -e %s ] && { echo not now; exit 1; }\n", s->gate);
+    fprintf(f, "exec %s \"$@\"\n", real);
+    fclose(f);
+    REQUIRE(!chmod(s->path, 0755));
+}
+
+static int waiter_waits(const waiter *s) {
+    for (int k = 0; k < 5000 && access(s->begun, F_OK); k++) usleep(2000);
+    return !access(s->begun, F_OK);
+}
+
+static void waiter_close(const waiter *s) {
+    unlink(s->gate), unlink(s->begun), unlink(s->path);
+    CHECK(!rmdir(s->folder));
+}
+
+static void twice(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_mul_s(in[0], 2);
+}
+
+static void check_twice(tc_ctx *tc, tc_fn *f) {
+    tc_tensor x = ramp(tc, N, 1), y;
+    REQUIRE(tc_call(f, &x, 1, &y, 1) == TC_OK);
+    for (int i = 0; i < N; i += 111) CHECK_EQ(value(y, i), 2 * (i + 1.));
+    tc_free(x);
+    tc_free(y);
+}
+
+// A round of a region one of whose results is read late: the next round makes its program again, and drops the first.
+static void read_late(tc_ctx *tc) {
+    tc_tensor x = ramp(tc, N, 1), y, z;
+    tc_trace_begin(tc, "late");
+    y = tc_sqrt(x), z = tc_neg(y);
+    REQUIRE(tc_trace_end(tc) == TC_OK);
+    CHECK_EQ(value(y, 3), 2);
+    CHECK_EQ(value(z, 3), -2);
+    tc_free(y), tc_free(z), tc_free(x);
+}
+
+enum { BY_FREE, BY_RESET, BY_CLOSE, BY_LATE_READ, WAYS };
+
+// A compile that nobody wants any more is nobody's failure: no warning, no pause, and what others wait for is
+// compiled, be it another kernel or the same.
+static void check_cancelled(moment when, int way) {
+    waiter s;
+    waiter_open(&s, when);
+    warnings = 0;
+    tc_config config = tc_config_default();
+    config.cc = s.path, config.threads = 1, config.no_disk_cache = 1;
+    config.compile_threads = 1, config.logger.log = note;
+    tc_ctx *tc = tc_open(&config), *other = tc_open_shared(tc);
+    REQUIRE(tc && other);
+    tc_set_stance(tc, TC_STANCE_EAGER_THEN_COMPILE);
+    tc_set_stance(other, TC_STANCE_EAGER_THEN_COMPILE);
+    double by = 3;
+    tc_fn *f = tc_compile(other, affine, &by, sizeof by, NULL);
+    tc_fn *g = tc_compile(tc, affine, &by, sizeof by, NULL);
+    tc_fn *h = tc_compile(tc, twice, NULL, 0, NULL);
+    if (way == BY_LATE_READ)
+        read_late(other);
+    else
+        check_call(other, f, 1, 3);
+    CHECK(waiter_waits(&s));
+    check_call(tc, g, 2, 3);
+    check_twice(tc, h);
+    if (way == BY_FREE) tc_fn_free(f);
+    if (way == BY_RESET) CHECK_EQ(tc_reset(other), TC_OK);
+    if (way == BY_CLOSE) tc_close(other);
+    if (way == BY_LATE_READ) read_late(other);
+    unlink(s.gate);
+    CHECK_EQ(tc_wait_compiled(tc), TC_OK);
+    check_call(tc, g, 5, 3);
+    check_twice(tc, h);
+    CHECK_EQ(tc_stats_get(tc).compiles, 2);
+    CHECK_EQ(tc_stats_get(tc).kernels_made, 2);
+    CHECK_EQ(tc_stats_get(tc).fallbacks, 0);
+    CHECK_EQ(warnings, 0);
+    if (way != BY_CLOSE) tc_close(other);
+    tc_close(tc);
+    waiter_close(&s);
+}
+
+TEST(a_cancelled_compile_is_no_failure) {
+    for (int when = 0; when < MOMENTS; when++)
+        for (int way = 0; way < WAYS; way++) {
+            int before = test_failures;
+            check_cancelled((moment)when, way);
+            if (test_failures != before) printf("    at moment %d, by way %d\n", when, way);
+        }
+}
+
+// A compiler that refuses a kernel, and is killed when it is asked whether it works at all, as memory ends: nothing is
+// settled by that, and when it works again the kernel is compiled.
+TEST(a_question_that_fails_settles_nothing) {
+    waiter s;
+    waiter_open(&s, AT_PROBE);
+    FILE *f = fopen(s.path, "w");
+    REQUIRE(f);
+    fprintf(f, "#!/bin/sh\ncase \"$*\" in *-###*) echo gcc version 99; exit 0 ;; esac\n");
+    fprintf(f, "for w; do case $w in *.c) source=$w ;; esac; done\n");
+    fprintf(f, "[ -e %s ] && grep -q tc_probe \"$source\" && kill -9 $$\n", s.gate);
+    fprintf(f, "[ -e %s ] && { echo not now; exit 1; }\n", s.gate);
+    fprintf(f, "exec %s \"$@\"\n", getenv("CC") ? getenv("CC") : "cc");
+    fclose(f);
+    tc_ctx *tc = open_with(s.path, NULL);
+    tc_set_stance(tc, TC_STANCE_DEFAULT);
+    tc_fn *twice_of = tc_compile(tc, twice, NULL, 0, NULL);
+    check_twice(tc, twice_of);
+    CHECK_EQ(tc_stats_get(tc).fallbacks, 1);
+    CHECK_EQ(warnings, 1); // that it is asked again
+    unlink(s.gate);
+    for (int k = 0; k < 600 && !tc_stats_get(tc).kernels_made; k++) {
+        check_twice(tc, twice_of);
+        usleep(100000);
+    }
+    CHECK_EQ(tc_stats_get(tc).kernels_made, 1);
+    CHECK_EQ(warnings, 1);
+    tc_close(tc);
+    waiter_close(&s);
+}
+
 TEST(a_compiler_that_hangs_is_ended) {
     sleeper s;
     double by = 3;

@@ -294,6 +294,18 @@ static tc_tensor plus_given(tc_tensor loss, const tc_tensor *t, int n) {
     return loss;
 }
 
+// Results go where what is given stands.
+static void scan_in_place(given *k, const tc_tensor *t, tc_tensor *last, tc_tensor *ys) {
+    const loop *l = k->loop;
+    tc_tensor at[MOST_CARRIES + MOST_XS + MOST_YS];
+    memset(at, 0, sizeof at);
+    memcpy(at, t, (size_t)(l->carries + l->xs) * sizeof *at);
+    tc_tensor *xs = at + l->carries;
+    tc_scan(body, k, at, l->carries, xs, l->xs, at, xs, l->ys);
+    memcpy(last, at, (size_t)l->carries * sizeof *at);
+    memcpy(ys, xs, (size_t)l->ys * sizeof *at);
+}
+
 // What the visit of region `name` has in its body: results, then gradients to read[]; how many are results.
 static int record(tc_ctx *tc, const loop *l, int variant, const tc_tensor *t, int n,
                   tc_tensor *read) {
@@ -304,8 +316,10 @@ static int record(tc_ctx *tc, const loop *l, int variant, const tc_tensor *t, in
     k.again = variants[variant].again;
     if (variant == UNROLLED)
         unrolled(tc, &k, t, xs, last, ys);
-    else
+    else if (l->seed % 2)
         tc_scan(body, &k, t, l->carries, xs, l->xs, last, ys, l->ys);
+    else
+        scan_in_place(&k, t, last, ys);
     tc_tensor loss = tc_null();
     for (int i = 0; i < l->carries; i++) loss = plus(loss, tc_mul(last[i], last[i]));
     for (int i = 0; i < l->ys; i++) loss = plus(loss, tc_sin(ys[i]));

@@ -216,8 +216,10 @@ TEST(nobodys_tensors) {
     CHECK(!tc_exp(x).id);
     ERROR(TC_E_DEAD,
           "exp: the tensor belongs to a context that was closed, or never was one");
-    CHECK_EQ(tc_call(NULL, &y, 1, &x, 1), TC_E_NULL);
+    tc_tensor out = y;
+    CHECK_EQ(tc_call(NULL, &y, 1, &out, 1), TC_E_NULL);
     ERROR(TC_E_NULL, "tc_call: the function is NULL (did tc_compile fail?)");
+    CHECK(tc_is_null(out));
     tc_free(none), tc_free(x);
     CHECK_EQ(tc_rank(none), -1);
     CHECK(tc_is_null(none) && !tc_device_of(none));
