@@ -3228,7 +3228,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x806f8b9e3457bb11u
+#define TC__BUILD_ID 0x94d7cfaf284eb945u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7583,10 +7583,10 @@ return TC__PUSH(c,v->layout,none);
 }
 static void tc__values_close(tc_ctx*c){
 tc__values*v=tc__values_of(c);
-for(size_t i=0;i<v->slot.count;i++){
+for(size_t i=0;i<v->slot.count;i++)
 if(v->slot.at[i]->epoch)tc__slot_free(c,(uint32_t)i,"closed",NULL,0);
+for(size_t i=0;i<v->slot.count;i++)
 tc__free(c,v->slot.at[i],sizeof**v->slot.at);
-}
 TC__VEC_FREE(c,v->slot);
 TC__VEC_FREE(c,v->free_slot);
 TC__VEC_FREE(c,v->scoped);

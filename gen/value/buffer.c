@@ -654,10 +654,11 @@ static int tc__values_open(tc_ctx *c) {
 
 static void tc__values_close(tc_ctx *c) {
     tc__values *v = tc__values_of(c);
-    for (size_t i = 0; i < v->slot.count; i++) {
+    for (size_t i = 0; i < v->slot.count; i++)
         if (v->slot.at[i]->epoch) tc__slot_free(c, (uint32_t)i, "closed", NULL, 0);
+    // Not before all have ended: one that ends looks for its gradient, in any slot.
+    for (size_t i = 0; i < v->slot.count; i++)
         tc__free(c, v->slot.at[i], sizeof **v->slot.at);
-    }
     TC__VEC_FREE(c, v->slot);
     TC__VEC_FREE(c, v->free_slot);
     TC__VEC_FREE(c, v->scoped);

@@ -4,6 +4,8 @@
 
 #include "harness.h"
 
+#include <sys/mman.h>
+
 #include "help.h"
 
 #define GRAD(loss, x, g) tc_grad(loss, &(x), 1, &(g))
@@ -69,6 +71,42 @@ BOTH(a_gradient_ends_with_its_tensor) {
     CHECK(tc_is_null(tc_neg(of_v)));
     ERROR(TC_E_DEAD, "");
     IS_LINE(v, 4, 1, 1);
+}
+
+// Each block lies in pages of its own, which go when it is freed: who reads it then crashes.
+static void *paged_realloc(void *user, void *p, size_t old_size, size_t new_size) {
+    void *q = NULL;
+    (void)user;
+    if (new_size) {
+        q = mmap(NULL, new_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+                 0);
+        if (q == MAP_FAILED) return NULL;
+    }
+    if (p && q) memcpy(q, p, old_size < new_size ? old_size : new_size);
+    if (p) munmap(p, old_size);
+    return q;
+}
+
+// Slots that were freed are taken again, so a gradient may stand before its tensor, or behind it.
+TEST(a_gradient_before_its_tensor_ends_with_the_context) {
+    for (int late = 0; late < 2; late++) {
+        tc_config config = tc_config_default();
+        config.backend = "aot_eager", config.threads = 1;
+        config.allocator.realloc = paged_realloc;
+        tc_ctx *tc = tc_open(&config);
+        REQUIRE(tc);
+        tc_tensor early = tc_ones(tc, TC_DIMS(4), TC_F32);
+        tc_tensor w = tc_ones(tc, TC_DIMS(4), TC_F32), view = tc_reshape(w, TC_DIMS(2, 2));
+        if (!late) tc_free(early);
+        CHECK_EQ(tc_requires_grad(w, 1), TC_OK);
+        CHECK_EQ(tc_requires_grad(view, 1), TC_OK);
+        tc_params *p = tc_params_open(tc);
+        tc_tensor b = tc_param(p, "b", TC_DIMS(4), TC_F32, tc_init_zeros());
+        if (late) tc_free(early);
+        CHECK_EQ(tc_requires_grad(b, 1), TC_OK);
+        CHECK_EQ(tc_error(tc), TC_OK);
+        tc_close(tc);
+    }
 }
 
 BOTH(a_gradient_outlives_the_scope_it_is_made_in) {
