@@ -2399,7 +2399,9 @@ typedef tc_status (*tc_custom_run)(void *user, const tc_buffer *in, int n_in,
                                    const tc_buffer *out);
 
 // The gradients of the inputs, given that of the result, as ops; grad_in[i] null = none, else of the sizes and dtype of
-// in[i]. It is called where tc_grad and the like meet the op, records, and reads no values.
+// in[i]. It is called where tc_grad and the like meet the op, records, and reads no values: grad_out has none yet.
+// TC_E_UNSUPPORTED: it reads one (tc_item, tc_read, tc_data, tc_get, tc_host_call, ...), keeps one, or writes in place what
+// it did not make.
 typedef tc_status (*tc_custom_gradient)(tc_ctx *tc, void *user, const tc_tensor *in,
                                         int n_in, tc_tensor out, tc_tensor grad_out,
                                         tc_tensor *grad_in);
@@ -3228,7 +3230,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x94d7cfaf284eb945u
+#define TC__BUILD_ID 0x29d13bd092973cedu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -10381,6 +10383,8 @@ int disabled;
 tc__visit*suspended;
 int bodies;
 int body_depth;
+const char*own;
+uint32_t own_first;
 uint64_t seed,draw;
 int evaluates;
 size_t recorded;
@@ -11459,17 +11463,17 @@ const tc__step*s=v->at;
 while(s->parent->loop>=v->at->loop)s=s->parent;
 return s->position;
 }
+static uint32_t tc__root_written(const tc__visit*v,const tc__call*k){
+int ours=k->in[0].id>>TC__SLOT_BITS==v->key;
+return ours?tc__memory_of(v,tc__position(k->in[0])):TC__EXTERNAL;
+}
 static const char*tc__loop_refuses(const tc__visit*v,const tc__call*k){
-uint32_t to=0;
 if(k->op==TC_OP_RANDOM)
 return "nothing random is drawn; draw before the loop, and give it as rows";
 if(k->op==TC_OP_KEEP)return "nothing is kept; give it as a result";
 if(k->op==TC_OP_BREAK)return "no value is read";
 if(k->op!=TC_OP_COPY_)return NULL;
-if(k->in[0].id>>TC__SLOT_BITS==v->key)
-to=tc__memory_of(v,tc__position(k->in[0]));
-else
-to=TC__EXTERNAL;
+uint32_t to=tc__root_written(v,k);
 return to&TC__EXTERNAL||to<tc__loop_first(v)
 ?"what is from outside of it is not written in place; make that a carry"
 :NULL;
@@ -11479,10 +11483,27 @@ const char*why=v->at->loop?tc__loop_refuses(v,k):NULL;
 return!why||tc__fail(c,TC_E_UNSUPPORTED,"%s: in the body of a loop or branch %s",
 tc__called(c,k->op),why);
 }
+static const char*tc__own_refuses(const tc__visit*v,const tc__call*k,uint32_t first){
+if(k->op==TC_OP_KEEP)return "nothing is kept; give it in grad_in";
+if(k->op==TC_OP_BREAK)
+return "no value is read: grad_out has none yet; compute with ops";
+if(k->op!=TC_OP_COPY_)return NULL;
+uint32_t to=tc__root_written(v,k);
+return to&TC__EXTERNAL||to<first
+?"only what it made itself is written in place; tc_clone the tensor"
+:NULL;
+}
+static int tc__own_allows(tc_ctx*c,const tc__visit*v,const tc__call*k){
+const tc__recorder*r=tc__recorder_of(c);
+const char*why=r->own?tc__own_refuses(v,k,r->own_first):NULL;
+return!why||
+tc__fail(c,TC_E_UNSUPPORTED,"%s: in the gradient of custom op \"%s\" %s",
+tc__called(c,k->op),r->own,why);
+}
 static tc__step*tc__visit_fork(tc_ctx*c,tc__visit*v,const tc__call*k){
 tc__infer q;
 uint32_t bound=(uint32_t)v->external.count;
-if(!tc__loop_allows(c,v,k))return NULL;
+if(!tc__loop_allows(c,v,k)||!tc__own_allows(c,v,k))return NULL;
 if(!tc__visit_has_room(c,v,k->site)||!tc__call_infer(c,v,k,&q))return NULL;
 tc__step*s=tc__step_new(c,v,k,&q);
 if(!s||!tc__step_view(c,v,s)||!tc__step_hint(v,s)){
@@ -18315,10 +18336,25 @@ tc__dtype(a.dtype)->name,tc__dims_text(&a,x));
 }
 return 1;
 }
+static int tc__own_call(const tc__api*f,const tc__custom*o,const tc_tensor*in,
+tc_tensor out,tc_tensor seed,tc_tensor*g){
+tc__recorder*r=tc__recorder_of(f->c);
+const char*outer=r->own;
+uint32_t outer_first=r->own_first;
+char text[64];
+tc__theirs theirs=tc__theirs_begin(f->c);
+r->own=o->op.name,r->own_first=(uint32_t)r->visit->path.count;
+tc_status s=o->op.gradient(f->c,o->op.user,in,o->op.n_in,out,seed,g);
+r->own=outer,r->own_first=outer_first;
+tc__theirs_end(f->c,theirs);
+if(s)
+return tc__fail(f->c,tc__user_status(s),"custom op \"%s\": its gradient %s",
+o->op.name,tc__user_status_text(s,text));
+return!tc__core_of(f->c)->unit_item;
+}
 static int tc__own_record(const tc__api*f,const tc__custom*o,uint32_t at){
 tc__visit*v=tc__recorder_of(f->c)->visit;
 tc_tensor in[TC__CUSTOM_INPUTS],all[TC__CUSTOM_INPUTS+2],g[TC__CUSTOM_INPUTS];
-char text[64];
 uint32_t n=2;
 int64_t given=0,mark=(int64_t)at+1;
 all[0]=tc__code_handle(v,at);
@@ -18327,12 +18363,7 @@ in[i]=tc__code_handle(v,v->path.at[at]->in[i]),g[i]=tc__null();
 tc_tensor zeros=tc_zeros_like_at(all[0],f->file,f->line);
 all[1]=zeros.id?tc__prim(f,TC_OP_DETACH,zeros,&mark,1):zeros;
 if(!all[1].id)return 0;
-tc__theirs theirs=tc__theirs_begin(f->c);
-tc_status s=o->op.gradient(f->c,o->op.user,in,o->op.n_in,all[0],all[1],g);
-tc__theirs_end(f->c,theirs);
-if(s)
-return tc__fail(f->c,tc__user_status(s),"custom op \"%s\": its gradient %s",
-o->op.name,tc__user_status_text(s,text));
+if(!tc__own_call(f,o,in,all[0],all[1],g))return 0;
 if(!tc__own_check(f,o,in,g))return 0;
 for(int i=0;i<o->op.n_in;i++){
 given|=(int64_t)(g[i].id!=0)<<i;
@@ -58456,6 +58487,7 @@ static void tc__abandon_open(tc_ctx*c,tc__visit*v){
 tc__recorder*r=&c->recorder;
 r->visit=r->suspended=r->hidden=NULL;
 r->depth=r->skipped=r->disabled=r->bodies=r->body_depth=0;
+r->own=NULL;
 if(v)tc__abandon_visit(c,v);
 r->lexical=r->before.outermost?r->before.lexical:c->lexical_before;
 tc__here_leave(c,0);

@@ -135,11 +135,28 @@ static int tc__own_check(const tc__api *f, const tc__custom *o, const tc_tensor 
     return 1;
 }
 
+// Calls the user's function, whose steps begin behind the open path; 0 = reported.
+static int tc__own_call(const tc__api *f, const tc__custom *o, const tc_tensor *in,
+                        tc_tensor out, tc_tensor seed, tc_tensor *g) {
+    tc__recorder *r = tc__recorder_of(f->c);
+    const char *outer = r->own;
+    uint32_t outer_first = r->own_first;
+    char text[64];
+    tc__theirs theirs = tc__theirs_begin(f->c);
+    r->own = o->op.name, r->own_first = (uint32_t)r->visit->path.count;
+    tc_status s = o->op.gradient(f->c, o->op.user, in, o->op.n_in, out, seed, g);
+    r->own = outer, r->own_first = outer_first;
+    tc__theirs_end(f->c, theirs);
+    if (s)
+        return tc__fail(f->c, tc__user_status(s), "custom op \"%s\": its gradient %s",
+                        o->op.name, tc__user_status_text(s, text));
+    return !tc__core_of(f->c)->unit_item;
+}
+
 // Records what the user's function makes of a seed that stands for the gradient of step `at`.
 static int tc__own_record(const tc__api *f, const tc__custom *o, uint32_t at) {
     tc__visit *v = tc__recorder_of(f->c)->visit;
     tc_tensor in[TC__CUSTOM_INPUTS], all[TC__CUSTOM_INPUTS + 2], g[TC__CUSTOM_INPUTS];
-    char text[64];
     uint32_t n = 2;
     int64_t given = 0, mark = (int64_t)at + 1;
     all[0] = tc__code_handle(v, at);
@@ -148,12 +165,7 @@ static int tc__own_record(const tc__api *f, const tc__custom *o, uint32_t at) {
     tc_tensor zeros = tc_zeros_like_at(all[0], f->file, f->line);
     all[1] = zeros.id ? tc__prim(f, TC_OP_DETACH, zeros, &mark, 1) : zeros;
     if (!all[1].id) return 0;
-    tc__theirs theirs = tc__theirs_begin(f->c);
-    tc_status s = o->op.gradient(f->c, o->op.user, in, o->op.n_in, all[0], all[1], g);
-    tc__theirs_end(f->c, theirs);
-    if (s)
-        return tc__fail(f->c, tc__user_status(s), "custom op \"%s\": its gradient %s",
-                        o->op.name, tc__user_status_text(s, text));
+    if (!tc__own_call(f, o, in, all[0], all[1], g)) return 0;
     if (!tc__own_check(f, o, in, g)) return 0;
     for (int i = 0; i < o->op.n_in; i++) {
         given |= (int64_t)(g[i].id != 0) << i;

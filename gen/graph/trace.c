@@ -304,6 +304,8 @@ typedef struct tc__recorder {
     tc__visit *suspended; //   and the visit that waits for that; NULL = none was open
     int bodies;           // of loops that are being recorded, one in the other
     int body_depth;       //   and the depth that the innermost one began with
+    const char *own;      // op whose gradient its own function records now; NULL = none
+    uint32_t own_first;   //   and the position of the first step that is that function's
     uint64_t seed, draw;  // random stream: key, and next draw number
     int evaluates;        // tc_training is off
     size_t recorded;      // bytes of all branches, as far as they are counted
