@@ -3230,7 +3230,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x29d13bd092973cedu
+#define TC__BUILD_ID 0xa72669b218707458u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -18341,11 +18341,14 @@ tc_tensor out,tc_tensor seed,tc_tensor*g){
 tc__recorder*r=tc__recorder_of(f->c);
 const char*outer=r->own;
 uint32_t outer_first=r->own_first;
+int outer_depth=r->body_depth;
 char text[64];
 tc__theirs theirs=tc__theirs_begin(f->c);
 r->own=o->op.name,r->own_first=(uint32_t)r->visit->path.count;
+r->bodies++,r->body_depth=r->depth;
 tc_status s=o->op.gradient(f->c,o->op.user,in,o->op.n_in,out,seed,g);
 r->own=outer,r->own_first=outer_first;
+r->bodies--,r->body_depth=outer_depth;
 tc__theirs_end(f->c,theirs);
 if(s)
 return tc__fail(f->c,tc__user_status(s),"custom op \"%s\": its gradient %s",
@@ -58764,11 +58767,9 @@ in->begin=site,in->stack=stack;
 snprintf(in->name,sizeof in->name,"%s",name);
 }
 static tc_status tc__fail_in_body(tc_ctx*c,const char*who,const tc__region*r){
-tc__fail(
-c,TC_E_REGION,
-"%s: region \"%s\" is open around the loop or branch whose body this is; end it "
-"behind that",
-who,r->name);
+tc__fail(c,TC_E_REGION,
+"%s: region \"%s\" is open around the %s this is; end it behind that",who,
+r->name,c->recorder.own?"op whose gradient":"loop or branch whose body");
 return TC_E_REGION;
 }
 static tc_status tc__region_begin(tc_ctx*c,const char*name,const tc_options*options,
@@ -59196,7 +59197,7 @@ return TC_OK;
 TCDEF int tc_is_training(const tc_ctx*tc){return tc&&!tc->recorder.evaluates;}
 static int tc__lazy_is_open(const tc_ctx*c){
 const tc__recorder*r=&c->recorder;
-return c->lazy&&!r->depth&&!r->disabled&&
+return c->lazy&&!r->depth&&!r->disabled&&!r->bodies&&
 !(r->visit&&r->visit->region->function);
 }
 static tc_status tc__list_check(tc_ctx*c,const char*who,const void*list,int n){

@@ -141,11 +141,14 @@ static int tc__own_call(const tc__api *f, const tc__custom *o, const tc_tensor *
     tc__recorder *r = tc__recorder_of(f->c);
     const char *outer = r->own;
     uint32_t outer_first = r->own_first;
+    int outer_depth = r->body_depth;
     char text[64];
     tc__theirs theirs = tc__theirs_begin(f->c);
     r->own = o->op.name, r->own_first = (uint32_t)r->visit->path.count;
+    r->bodies++, r->body_depth = r->depth;
     tc_status s = o->op.gradient(f->c, o->op.user, in, o->op.n_in, out, seed, g);
     r->own = outer, r->own_first = outer_first;
+    r->bodies--, r->body_depth = outer_depth;
     tc__theirs_end(f->c, theirs);
     if (s)
         return tc__fail(f->c, tc__user_status(s), "custom op \"%s\": its gradient %s",

@@ -448,6 +448,31 @@ static tc_status writing_gradient(tc_ctx *tc, void *user, const tc_tensor *in, i
     return TC_OK;
 }
 
+// Nor does it end the region that it is recorded in.
+static tc_status ends_more(tc_ctx *tc, void *user, const tc_tensor *in, int n_in,
+                           tc_tensor out, tc_tensor grad_out, tc_tensor *grad_in) {
+    int lazy = *(const int *)user;
+    CHECK_EQ(lazy ? tc_eval(tc, NULL, 0) : tc_trace_end(tc),
+             lazy ? TC_E_STATE : TC_E_REGION);
+    return cube_gradient(tc, NULL, in, n_in, out, grad_out, grad_in);
+}
+
+BOTH(the_gradient_of_a_custom_op_ends_no_region) {
+    static const int is_lazy[2] = {0, 1};
+    tc_tensor x = tc_full(tc, TC_DIMS(2), 2, TC_F64), g;
+    int by_end = register_cube(tc, "ends", ends_more, (void *)(uintptr_t)&is_lazy[0]);
+    int by_eval = register_cube(tc, "evals", ends_more, (void *)(uintptr_t)&is_lazy[1]);
+    tc_trace_begin(tc, "ended");
+    CHECK_EQ(tc_grad(loss_of(tc, by_end, x), &x, 1, &g), TC_E_REGION);
+    refused(tc, tc_trace_end(tc), TC_E_REGION,
+            "is open around the op whose gradient this is");
+    CHECK_EQ(tc_lazy(tc, 1), TC_OK);
+    refused(tc, tc_grad(loss_of(tc, by_eval, x), &x, 1, &g), TC_E_STATE,
+            "tc_eval: a region is open");
+    CHECK_EQ(tc_lazy(tc, 0), TC_OK);
+    tc_error_clear(tc);
+}
+
 BOTH(the_gradient_of_a_custom_op_writes_its_own) {
     int id = register_cube(tc, "writes_own", writing_gradient, NULL);
     tc_tensor x = tc_full(tc, TC_DIMS(2), 2, TC_F64), g;
