@@ -2557,7 +2557,9 @@ TCDEF tc_status tc_requires_grad_at(tc_tensor t, int on, const char *file, int l
 // read and written like any tensor: tc_zero_(tc_grad_of(w)).
 TCDEF tc_tensor tc_grad_of(tc_tensor t);
 // Adds to the gradient of every tensor with tc_requires_grad that the open region has used so far what `loss`
-// changes by with it. What loss does not depend on gets nothing. TC_E_ARG: another region has computed it.
+// changes by with it. What loss does not depend on gets nothing. TC_E_ARG: another region has computed it, or it depends
+// on no tensor with tc_requires_grad. A view of one that was made outside of the region, such as wt = tc_t(w), is a
+// tensor of its own, without a gradient: make the view inside.
 TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 // ---- gen/api/safetensors.h ----------------------------------------------
 // Files of tensors with names, as PyTorch, JAX and others keep them: the safetensors format
@@ -3230,7 +3232,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xa72669b218707458u
+#define TC__BUILD_ID 0x23c508c3066e7725u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7096,6 +7098,7 @@ uint64_t grad;
 int grad_lent;
 int lent;
 int held;
+const char*name;
 const char*file;
 int line;
 }tc__tensor;
@@ -7464,7 +7467,7 @@ tc__tensor*t=v->slot.at[slot];
 t->epoch=tc__epoch_next(v);
 t->layout=layout,t->storage=s,t->offset=offset,t->file=file,t->line=line;
 t->bind_epoch=t->bind_index=0,t->marks=NULL;
-t->grad=0,t->grad_lent=0,t->held=0,t->lent=0;
+t->grad=0,t->grad_lent=0,t->held=0,t->lent=0,t->name=NULL;
 t->id=tc__handle(v,t->epoch,slot).id;
 t->scope=(uint32_t)v->scope.count;
 if(t->scope){
@@ -18223,6 +18226,48 @@ if(!tc__index_add_sizes(&f,&i,&s,k))return tc__leave_null(&f);
 return tc__scatter_prim(&f,TC_OP_INDEX_ADD,t,index,src,k,s.dtype);
 }
 // ---- gen/graph/grad.c
+static const char*tc__tensor_called(const tc__tensor*t,char out[160]){
+out[0]=0;
+if(t&&t->name)
+snprintf(out,160," \"%.150s\"",t->name);
+else if(t&&t->file)
+snprintf(out,160," of %.140s:%d",t->file,t->line);
+return out;
+}
+static const char*tc__code_called(tc_ctx*c,const tc__visit*v,uint32_t code,
+char out[160]){
+uint32_t i=code&~TC__EXTERNAL;
+out[0]=0;
+if(code&TC__EXTERNAL){
+tc_tensor x=i<v->external.count?v->external.at[i].handle:tc__null();
+return tc__tensor_called(x.id?tc__tensor_find(c,x):NULL,out);
+}
+if(i<v->path.count&&v->path.at[i]->site.file)
+snprintf(out,160," of %.140s:%d",v->path.at[i]->site.file,
+v->path.at[i]->site.line);
+return out;
+}
+static const tc__step*tc__written_before(const tc__visit*v,const tc__step*s,
+uint32_t code){
+uint32_t root=tc__memory_of(v,code);
+for(const tc__step*w=s;w;w=w->parent)
+if(w->op==TC_OP_COPY_&&tc__memory_of(v,w->in[0])==root)return w;
+return NULL;
+}
+static void tc__fail_independent(tc_ctx*c,const tc__visit*v,const tc__step*s,
+const char*who,const char*by){
+const tc__step*w=tc__written_before(v,s,s->in[0]);
+char called[160],written[240]="is it the one that was used?";
+if(w)
+snprintf(
+written,sizeof written,
+"it was written in place at %.140s:%d, and what was used before is not what "
+"it is since",
+w->site.file?w->site.file:"?",w->site.line);
+tc__fail(c,TC_E_ARG,
+"%s: what is derived does not depend on %s%s that it is derived by; %s",who,
+by,tc__code_called(c,v,s->in[0],called),written);
+}
 static int tc__grad_check(const tc__api*f){
 if(!tc__is_recording(f->c))
 return tc__fail(
@@ -18500,6 +18545,35 @@ tc__api f;
 if(!tc__api_of(&f,"tc_detach",x,file,line))return tc__null();
 return tc__detach(&f,x);
 }
+static const tc__tensor*tc__grad_beside(tc_ctx*c,const tc__tensor*t){
+const tc__values*v=tc__values_of(c);
+for(size_t i=0;i<v->slot.count;i++){
+const tc__tensor*m=v->slot.at[i];
+if(m->epoch&&m->grad&&m!=t&&m->storage==t->storage)return m;
+}
+return NULL;
+}
+static int tc__fail_unreached(const tc__api*f,const tc__needs*n,uint32_t count){
+char view[160],whole[160];
+for(uint32_t i=0;i<count;i++){
+tc_tensor x=n->v->external.at[i].handle;
+const tc__tensor*t=n->external[i]&&x.id?tc__tensor_find(f->c,x):NULL;
+const tc__tensor*m=t?tc__grad_beside(f->c,t):NULL;
+if(!m)continue;
+return tc__fail(
+f->c,TC_E_ARG,
+"%s: the loss depends on no tensor with tc_requires_grad, but on the tensor%s, a "
+"view of the tensor%s, which has it: a view that is made outside of the region is "
+"a tensor of its own; make it inside",
+f->who,tc__tensor_called(t,view),tc__tensor_called(m,whole));
+}
+return tc__fail(
+f->c,TC_E_ARG,
+"%s: the loss depends on no tensor with tc_requires_grad; switch it on for what is "
+"learned, outside of regions, and compute with that tensor itself: a view of it "
+"that is made outside of the region is a tensor of its own",
+f->who);
+}
 static int tc__backward_all(const tc__api*f,tc_tensor loss,const tc__needs*n,
 uint32_t count){
 uint32_t given=0;
@@ -18512,7 +18586,8 @@ tc_tensor g=tc__gradient(f,loss,tc__null(),x,TC__WRT_NONE);
 if(!g.id||!tc_add__at(grad,g,f->file,f->line).id)return 0;
 given++;
 }
-if(given||loss.id>>TC__SLOT_BITS==n->v->key)return 1;
+if(given)return 1;
+if(loss.id>>TC__SLOT_BITS==n->v->key)return tc__fail_unreached(f,n,count);
 return tc__fail(
 f->c,TC_E_ARG,
 "%s: the loss was not computed in this region or function, where it is a "
@@ -21554,11 +21629,8 @@ memcpy(m.dims,x->dims,sizeof*x->dims*(size_t)x->rank);
 tc__site_set(b->ctx,s->site);
 tc__dims_text(&m,dims);
 if(x->id>=d->n||!(d->how[x->id]&TC__REFUSED)){
-tc__fail(
-b->ctx,TC_E_ARG,
-"%s: what is derived does not depend on %s%s%s that it is derived by; is it "
-"the one that was used, and not written in place since?",
-who,by,dtype,dims);
+snprintf(place,sizeof place,"%.40s%s%.100s",by,dtype,dims);
+tc__fail_independent(b->ctx,b->visit,s,who,place);
 return NULL;
 }
 if(d->why->from&&d->why->from->site.file)
@@ -60166,6 +60238,8 @@ m.name=tc__string_copy(c,name),m.tensor=t,m.is_buffer=is_buffer;
 while(tc__map_get(&p->by_name,hash,NULL))hash=tc__hash_mix(hash,1);
 int ok=m.name&&TC__VEC_RESERVE(c,p->param,p->param.count+1)&&
 tc__map_set(&p->by_name,hash,p->param.count);
+tc__tensor*own=tc__slot_find(c,t);
+if(own&&ok)own->name=m.name;
 if(ok)
 (void)TC__PUSH(c,p->param,m),p->version++;
 else

@@ -69,6 +69,7 @@ typedef struct tc__tensor {
     int grad_lent;    //   but is another's, which this stands for
     int lent;         // the user has a pointer to its elements
     int held;         // by a set of parameters, or as a gradient: nobody has forgotten it
+    const char *name; // of a parameter, its set's; NULL = none
     const char *file; // where it was made, static text of the caller
     int line;
 } tc__tensor;
@@ -510,7 +511,7 @@ static tc_tensor tc__tensor_new(tc_ctx *c, uint32_t layout, tc__storage *s, int6
     t->epoch = tc__epoch_next(v);
     t->layout = layout, t->storage = s, t->offset = offset, t->file = file, t->line = line;
     t->bind_epoch = t->bind_index = 0, t->marks = NULL;
-    t->grad = 0, t->grad_lent = 0, t->held = 0, t->lent = 0;
+    t->grad = 0, t->grad_lent = 0, t->held = 0, t->lent = 0, t->name = NULL;
     t->id = tc__handle(v, t->epoch, slot).id;
     t->scope = (uint32_t)v->scope.count;
     if (t->scope) {
