@@ -2404,7 +2404,9 @@ typedef tc_status (*tc_custom_run)(void *user, const tc_buffer *in, int n_in,
                                    const tc_buffer *out);
 
 // The gradients of the inputs, given that of the result, as ops; grad_in[i] null = none, else of the sizes and dtype of
-// in[i]. It is called where tc_grad and the like meet the op, records, and reads no values.
+// in[i]. It is called where tc_grad and the like meet the op, records, and reads no values: grad_out has none yet.
+// TC_E_UNSUPPORTED: it reads one (tc_item, tc_read, tc_data, tc_get, tc_host_call, ...), keeps one, or writes in place what
+// it did not make.
 typedef tc_status (*tc_custom_gradient)(tc_ctx *tc, void *user, const tc_tensor *in,
                                         int n_in, tc_tensor out, tc_tensor grad_out,
                                         tc_tensor *grad_in);
@@ -2560,7 +2562,9 @@ TCDEF tc_status tc_requires_grad_at(tc_tensor t, int on, const char *file, int l
 // read and written like any tensor: tc_zero_(tc_grad_of(w)).
 TCDEF tc_tensor tc_grad_of(tc_tensor t);
 // Adds to the gradient of every tensor with tc_requires_grad that the open region has used so far what `loss`
-// changes by with it. What loss does not depend on gets nothing. TC_E_ARG: another region has computed it.
+// changes by with it. What loss does not depend on gets nothing. TC_E_ARG: another region has computed it, or it depends
+// on no tensor with tc_requires_grad. A view of one that was made outside of the region, such as wt = tc_t(w), is a
+// tensor of its own, without a gradient: make the view inside.
 TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 // ---- gen/api/safetensors.h ----------------------------------------------
 // Files of tensors with names, as PyTorch, JAX and others keep them: the safetensors format
@@ -3233,7 +3237,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x34d28a811470cbadu
+#define TC__BUILD_ID 0x92687b69e7235a9fu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7099,6 +7103,7 @@ uint64_t grad;
 int grad_lent;
 int lent;
 int held;
+const char*name;
 const char*file;
 int line;
 }tc__tensor;
@@ -7467,7 +7472,7 @@ tc__tensor*t=v->slot.at[slot];
 t->epoch=tc__epoch_next(v);
 t->layout=layout,t->storage=s,t->offset=offset,t->file=file,t->line=line;
 t->bind_epoch=t->bind_index=0,t->marks=NULL;
-t->grad=0,t->grad_lent=0,t->held=0,t->lent=0;
+t->grad=0,t->grad_lent=0,t->held=0,t->lent=0,t->name=NULL;
 t->id=tc__handle(v,t->epoch,slot).id;
 t->scope=(uint32_t)v->scope.count;
 if(t->scope){
@@ -7588,10 +7593,10 @@ return TC__PUSH(c,v->layout,none);
 }
 static void tc__values_close(tc_ctx*c){
 tc__values*v=tc__values_of(c);
-for(size_t i=0;i<v->slot.count;i++){
+for(size_t i=0;i<v->slot.count;i++)
 if(v->slot.at[i]->epoch)tc__slot_free(c,(uint32_t)i,"closed",NULL,0);
+for(size_t i=0;i<v->slot.count;i++)
 tc__free(c,v->slot.at[i],sizeof**v->slot.at);
-}
 TC__VEC_FREE(c,v->slot);
 TC__VEC_FREE(c,v->free_slot);
 TC__VEC_FREE(c,v->scoped);
@@ -10386,6 +10391,8 @@ int disabled;
 tc__visit*suspended;
 int bodies;
 int body_depth;
+const char*own;
+uint32_t own_first;
 uint64_t seed,draw;
 int evaluates;
 size_t recorded;
@@ -11464,17 +11471,17 @@ const tc__step*s=v->at;
 while(s->parent->loop>=v->at->loop)s=s->parent;
 return s->position;
 }
+static uint32_t tc__root_written(const tc__visit*v,const tc__call*k){
+int ours=k->in[0].id>>TC__SLOT_BITS==v->key;
+return ours?tc__memory_of(v,tc__position(k->in[0])):TC__EXTERNAL;
+}
 static const char*tc__loop_refuses(const tc__visit*v,const tc__call*k){
-uint32_t to=0;
 if(k->op==TC_OP_RANDOM)
 return "nothing random is drawn; draw before the loop, and give it as rows";
 if(k->op==TC_OP_KEEP)return "nothing is kept; give it as a result";
 if(k->op==TC_OP_BREAK)return "no value is read";
 if(k->op!=TC_OP_COPY_)return NULL;
-if(k->in[0].id>>TC__SLOT_BITS==v->key)
-to=tc__memory_of(v,tc__position(k->in[0]));
-else
-to=TC__EXTERNAL;
+uint32_t to=tc__root_written(v,k);
 return to&TC__EXTERNAL||to<tc__loop_first(v)
 ?"what is from outside of it is not written in place; make that a carry"
 :NULL;
@@ -11484,10 +11491,27 @@ const char*why=v->at->loop?tc__loop_refuses(v,k):NULL;
 return!why||tc__fail(c,TC_E_UNSUPPORTED,"%s: in the body of a loop or branch %s",
 tc__called(c,k->op),why);
 }
+static const char*tc__own_refuses(const tc__visit*v,const tc__call*k,uint32_t first){
+if(k->op==TC_OP_KEEP)return "nothing is kept; give it in grad_in";
+if(k->op==TC_OP_BREAK)
+return "no value is read: grad_out has none yet; compute with ops";
+if(k->op!=TC_OP_COPY_)return NULL;
+uint32_t to=tc__root_written(v,k);
+return to&TC__EXTERNAL||to<first
+?"only what it made itself is written in place; tc_clone the tensor"
+:NULL;
+}
+static int tc__own_allows(tc_ctx*c,const tc__visit*v,const tc__call*k){
+const tc__recorder*r=tc__recorder_of(c);
+const char*why=r->own?tc__own_refuses(v,k,r->own_first):NULL;
+return!why||
+tc__fail(c,TC_E_UNSUPPORTED,"%s: in the gradient of custom op \"%s\" %s",
+tc__called(c,k->op),r->own,why);
+}
 static tc__step*tc__visit_fork(tc_ctx*c,tc__visit*v,const tc__call*k){
 tc__infer q;
 uint32_t bound=(uint32_t)v->external.count;
-if(!tc__loop_allows(c,v,k))return NULL;
+if(!tc__loop_allows(c,v,k)||!tc__own_allows(c,v,k))return NULL;
 if(!tc__visit_has_room(c,v,k->site)||!tc__call_infer(c,v,k,&q))return NULL;
 tc__step*s=tc__step_new(c,v,k,&q);
 if(!s||!tc__step_view(c,v,s)||!tc__step_hint(v,s)){
@@ -18207,6 +18231,48 @@ if(!tc__index_add_sizes(&f,&i,&s,k))return tc__leave_null(&f);
 return tc__scatter_prim(&f,TC_OP_INDEX_ADD,t,index,src,k,s.dtype);
 }
 // ---- gen/graph/grad.c
+static const char*tc__tensor_called(const tc__tensor*t,char out[160]){
+out[0]=0;
+if(t&&t->name)
+snprintf(out,160," \"%.150s\"",t->name);
+else if(t&&t->file)
+snprintf(out,160," of %.140s:%d",t->file,t->line);
+return out;
+}
+static const char*tc__code_called(tc_ctx*c,const tc__visit*v,uint32_t code,
+char out[160]){
+uint32_t i=code&~TC__EXTERNAL;
+out[0]=0;
+if(code&TC__EXTERNAL){
+tc_tensor x=i<v->external.count?v->external.at[i].handle:tc__null();
+return tc__tensor_called(x.id?tc__tensor_find(c,x):NULL,out);
+}
+if(i<v->path.count&&v->path.at[i]->site.file)
+snprintf(out,160," of %.140s:%d",v->path.at[i]->site.file,
+v->path.at[i]->site.line);
+return out;
+}
+static const tc__step*tc__written_before(const tc__visit*v,const tc__step*s,
+uint32_t code){
+uint32_t root=tc__memory_of(v,code);
+for(const tc__step*w=s;w;w=w->parent)
+if(w->op==TC_OP_COPY_&&tc__memory_of(v,w->in[0])==root)return w;
+return NULL;
+}
+static void tc__fail_independent(tc_ctx*c,const tc__visit*v,const tc__step*s,
+const char*who,const char*by){
+const tc__step*w=tc__written_before(v,s,s->in[0]);
+char called[160],written[240]="is it the one that was used?";
+if(w)
+snprintf(
+written,sizeof written,
+"it was written in place at %.140s:%d, and what was used before is not what "
+"it is since",
+w->site.file?w->site.file:"?",w->site.line);
+tc__fail(c,TC_E_ARG,
+"%s: what is derived does not depend on %s%s that it is derived by; %s",who,
+by,tc__code_called(c,v,s->in[0],called),written);
+}
 static int tc__grad_check(const tc__api*f){
 if(!tc__is_recording(f->c))
 return tc__fail(
@@ -18320,10 +18386,28 @@ tc__dtype(a.dtype)->name,tc__dims_text(&a,x));
 }
 return 1;
 }
+static int tc__own_call(const tc__api*f,const tc__custom*o,const tc_tensor*in,
+tc_tensor out,tc_tensor seed,tc_tensor*g){
+tc__recorder*r=tc__recorder_of(f->c);
+const char*outer=r->own;
+uint32_t outer_first=r->own_first;
+int outer_depth=r->body_depth;
+char text[64];
+tc__theirs theirs=tc__theirs_begin(f->c);
+r->own=o->op.name,r->own_first=(uint32_t)r->visit->path.count;
+r->bodies++,r->body_depth=r->depth;
+tc_status s=o->op.gradient(f->c,o->op.user,in,o->op.n_in,out,seed,g);
+r->own=outer,r->own_first=outer_first;
+r->bodies--,r->body_depth=outer_depth;
+tc__theirs_end(f->c,theirs);
+if(s)
+return tc__fail(f->c,tc__user_status(s),"custom op \"%s\": its gradient %s",
+o->op.name,tc__user_status_text(s,text));
+return!tc__core_of(f->c)->unit_item;
+}
 static int tc__own_record(const tc__api*f,const tc__custom*o,uint32_t at){
 tc__visit*v=tc__recorder_of(f->c)->visit;
 tc_tensor in[TC__CUSTOM_INPUTS],all[TC__CUSTOM_INPUTS+2],g[TC__CUSTOM_INPUTS];
-char text[64];
 uint32_t n=2;
 int64_t given=0,mark=(int64_t)at+1;
 all[0]=tc__code_handle(v,at);
@@ -18332,12 +18416,7 @@ in[i]=tc__code_handle(v,v->path.at[at]->in[i]),g[i]=tc__null();
 tc_tensor zeros=tc_zeros_like_at(all[0],f->file,f->line);
 all[1]=zeros.id?tc__prim(f,TC_OP_DETACH,zeros,&mark,1):zeros;
 if(!all[1].id)return 0;
-tc__theirs theirs=tc__theirs_begin(f->c);
-tc_status s=o->op.gradient(f->c,o->op.user,in,o->op.n_in,all[0],all[1],g);
-tc__theirs_end(f->c,theirs);
-if(s)
-return tc__fail(f->c,tc__user_status(s),"custom op \"%s\": its gradient %s",
-o->op.name,tc__user_status_text(s,text));
+if(!tc__own_call(f,o,in,all[0],all[1],g))return 0;
 if(!tc__own_check(f,o,in,g))return 0;
 for(int i=0;i<o->op.n_in;i++){
 given|=(int64_t)(g[i].id!=0)<<i;
@@ -18471,6 +18550,35 @@ tc__api f;
 if(!tc__api_of(&f,"tc_detach",x,file,line))return tc__null();
 return tc__detach(&f,x);
 }
+static const tc__tensor*tc__grad_beside(tc_ctx*c,const tc__tensor*t){
+const tc__values*v=tc__values_of(c);
+for(size_t i=0;i<v->slot.count;i++){
+const tc__tensor*m=v->slot.at[i];
+if(m->epoch&&m->grad&&m!=t&&m->storage==t->storage)return m;
+}
+return NULL;
+}
+static int tc__fail_unreached(const tc__api*f,const tc__needs*n,uint32_t count){
+char view[160],whole[160];
+for(uint32_t i=0;i<count;i++){
+tc_tensor x=n->v->external.at[i].handle;
+const tc__tensor*t=n->external[i]&&x.id?tc__tensor_find(f->c,x):NULL;
+const tc__tensor*m=t?tc__grad_beside(f->c,t):NULL;
+if(!m)continue;
+return tc__fail(
+f->c,TC_E_ARG,
+"%s: the loss depends on no tensor with tc_requires_grad, but on the tensor%s, a "
+"view of the tensor%s, which has it: a view that is made outside of the region is "
+"a tensor of its own; make it inside",
+f->who,tc__tensor_called(t,view),tc__tensor_called(m,whole));
+}
+return tc__fail(
+f->c,TC_E_ARG,
+"%s: the loss depends on no tensor with tc_requires_grad; switch it on for what is "
+"learned, outside of regions, and compute with that tensor itself: a view of it "
+"that is made outside of the region is a tensor of its own",
+f->who);
+}
 static int tc__backward_all(const tc__api*f,tc_tensor loss,const tc__needs*n,
 uint32_t count){
 uint32_t given=0;
@@ -18483,7 +18591,8 @@ tc_tensor g=tc__gradient(f,loss,tc__null(),x,TC__WRT_NONE);
 if(!g.id||!tc_add__at(grad,g,f->file,f->line).id)return 0;
 given++;
 }
-if(given||loss.id>>TC__SLOT_BITS==n->v->key)return 1;
+if(given)return 1;
+if(loss.id>>TC__SLOT_BITS==n->v->key)return tc__fail_unreached(f,n,count);
 return tc__fail(
 f->c,TC_E_ARG,
 "%s: the loss was not computed in this region or function, where it is a "
@@ -21628,11 +21737,8 @@ memcpy(m.dims,x->dims,sizeof*x->dims*(size_t)x->rank);
 tc__site_set(b->ctx,s->site);
 tc__dims_text(&m,dims);
 if(x->id>=d->n||!(d->how[x->id]&TC__REFUSED)){
-tc__fail(
-b->ctx,TC_E_ARG,
-"%s: what is derived does not depend on %s%s%s that it is derived by; is it "
-"the one that was used, and not written in place since?",
-who,by,dtype,dims);
+snprintf(place,sizeof place,"%.40s%s%.100s",by,dtype,dims);
+tc__fail_independent(b->ctx,b->visit,s,who,place);
 return NULL;
 }
 if(d->why->from&&d->why->from->site.file)
@@ -58812,6 +58918,7 @@ static void tc__abandon_open(tc_ctx*c,tc__visit*v){
 tc__recorder*r=&c->recorder;
 r->visit=r->suspended=r->hidden=NULL;
 r->depth=r->skipped=r->disabled=r->bodies=r->body_depth=0;
+r->own=NULL;
 if(v)tc__abandon_visit(c,v);
 r->lexical=r->before.outermost?r->before.lexical:c->lexical_before;
 tc__here_leave(c,0);
@@ -59088,11 +59195,9 @@ in->begin=site,in->stack=stack;
 snprintf(in->name,sizeof in->name,"%s",name);
 }
 static tc_status tc__fail_in_body(tc_ctx*c,const char*who,const tc__region*r){
-tc__fail(
-c,TC_E_REGION,
-"%s: region \"%s\" is open around the loop or branch whose body this is; end it "
-"behind that",
-who,r->name);
+tc__fail(c,TC_E_REGION,
+"%s: region \"%s\" is open around the %s this is; end it behind that",who,
+r->name,c->recorder.own?"op whose gradient":"loop or branch whose body");
 return TC_E_REGION;
 }
 static tc_status tc__region_begin(tc_ctx*c,const char*name,const tc_options*options,
@@ -59520,7 +59625,7 @@ return TC_OK;
 TCDEF int tc_is_training(const tc_ctx*tc){return tc&&!tc->recorder.evaluates;}
 static int tc__lazy_is_open(const tc_ctx*c){
 const tc__recorder*r=&c->recorder;
-return c->lazy&&!r->depth&&!r->disabled&&
+return c->lazy&&!r->depth&&!r->disabled&&!r->bodies&&
 !(r->visit&&r->visit->region->function);
 }
 static tc_status tc__list_check(tc_ctx*c,const char*who,const void*list,int n){
@@ -60489,6 +60594,8 @@ m.name=tc__string_copy(c,name),m.tensor=t,m.is_buffer=is_buffer;
 while(tc__map_get(&p->by_name,hash,NULL))hash=tc__hash_mix(hash,1);
 int ok=m.name&&TC__VEC_RESERVE(c,p->param,p->param.count+1)&&
 tc__map_set(&p->by_name,hash,p->param.count);
+tc__tensor*own=tc__slot_find(c,t);
+if(own&&ok)own->name=m.name;
 if(ok)
 (void)TC__PUSH(c,p->param,m),p->version++;
 else

@@ -24,7 +24,9 @@ typedef tc_status (*tc_custom_run)(void *user, const tc_buffer *in, int n_in,
                                    const tc_buffer *out);
 
 // The gradients of the inputs, given that of the result, as ops; grad_in[i] null = none, else of the sizes and dtype of
-// in[i]. It is called where tc_grad and the like meet the op, records, and reads no values.
+// in[i]. It is called where tc_grad and the like meet the op, records, and reads no values: grad_out has none yet.
+// TC_E_UNSUPPORTED: it reads one (tc_item, tc_read, tc_data, tc_get, tc_host_call, ...), keeps one, or writes in place what
+// it did not make.
 typedef tc_status (*tc_custom_gradient)(tc_ctx *tc, void *user, const tc_tensor *in,
                                         int n_in, tc_tensor out, tc_tensor grad_out,
                                         tc_tensor *grad_in);

@@ -58,5 +58,7 @@ TCDEF tc_status tc_requires_grad_at(tc_tensor t, int on, const char *file, int l
 // read and written like any tensor: tc_zero_(tc_grad_of(w)).
 TCDEF tc_tensor tc_grad_of(tc_tensor t);
 // Adds to the gradient of every tensor with tc_requires_grad that the open region has used so far what `loss`
-// changes by with it. What loss does not depend on gets nothing. TC_E_ARG: another region has computed it.
+// changes by with it. What loss does not depend on gets nothing. TC_E_ARG: another region has computed it, or it depends
+// on no tensor with tc_requires_grad. A view of one that was made outside of the region, such as wt = tc_t(w), is a
+// tensor of its own, without a gradient: make the view inside.
 TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);

@@ -25,6 +25,7 @@ static void tc__abandon_open(tc_ctx *c, tc__visit *v) {
     tc__recorder *r = &c->recorder;
     r->visit = r->suspended = r->hidden = NULL;
     r->depth = r->skipped = r->disabled = r->bodies = r->body_depth = 0;
+    r->own = NULL;
     if (v) tc__abandon_visit(c, v);
     r->lexical = r->before.outermost ? r->before.lexical : c->lexical_before;
     tc__here_leave(c, 0);

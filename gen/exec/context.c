@@ -275,13 +275,11 @@ static void tc__inner_begin(tc_ctx *c, const char *name, tc__site site) {
     snprintf(in->name, sizeof in->name, "%s", name);
 }
 
-// The region has a loop whose body is being recorded.
+// The region has a loop whose body is being recorded, or the gradient of an op of the user's.
 static tc_status tc__fail_in_body(tc_ctx *c, const char *who, const tc__region *r) {
-    tc__fail(
-        c, TC_E_REGION,
-        "%s: region \"%s\" is open around the loop or branch whose body this is; end it "
-        "behind that",
-        who, r->name);
+    tc__fail(c, TC_E_REGION,
+             "%s: region \"%s\" is open around the %s this is; end it behind that", who,
+             r->name, c->recorder.own ? "op whose gradient" : "loop or branch whose body");
     return TC_E_REGION;
 }
 

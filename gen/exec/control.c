@@ -70,7 +70,7 @@ TCDEF int tc_is_training(const tc_ctx *tc) { return tc && !tc->recorder.evaluate
 // Whether the region that is open is tc_lazy's, with nothing begun inside it.
 static int tc__lazy_is_open(const tc_ctx *c) {
     const tc__recorder *r = &c->recorder;
-    return c->lazy && !r->depth && !r->disabled &&
+    return c->lazy && !r->depth && !r->disabled && !r->bodies &&
            !(r->visit && r->visit->region->function);
 }
 

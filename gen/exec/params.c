@@ -214,6 +214,8 @@ static int tc__param_add(tc_params *p, const char *name, tc_tensor t, int is_buf
     while (tc__map_get(&p->by_name, hash, NULL)) hash = tc__hash_mix(hash, 1);
     int ok = m.name && TC__VEC_RESERVE(c, p->param, p->param.count + 1) &&
              tc__map_set(&p->by_name, hash, p->param.count);
+    tc__tensor *own = tc__slot_find(c, t);
+    if (own && ok) own->name = m.name;
     if (ok)
         (void)TC__PUSH(c, p->param, m), p->version++;
     else

@@ -355,11 +355,8 @@ static tc__node *tc__fail_gradient(tc__builder *b, const tc__step *s, const tc__
     tc__site_set(b->ctx, s->site);
     tc__dims_text(&m, dims);
     if (x->id >= d->n || !(d->how[x->id] & TC__REFUSED)) {
-        tc__fail(
-            b->ctx, TC_E_ARG,
-            "%s: what is derived does not depend on %s%s%s that it is derived by; is it "
-            "the one that was used, and not written in place since?",
-            who, by, dtype, dims);
+        snprintf(place, sizeof place, "%.40s%s%.100s", by, dtype, dims);
+        tc__fail_independent(b->ctx, b->visit, s, who, place);
         return NULL;
     }
     if (d->why->from && d->why->from->site.file)

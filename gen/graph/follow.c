@@ -425,18 +425,20 @@ static uint32_t tc__loop_first(const tc__visit *v) {
     return s->position;
 }
 
+// The root of what a write in place writes: a step, or TC__EXTERNAL for any from outside.
+static uint32_t tc__root_written(const tc__visit *v, const tc__call *k) {
+    int ours = k->in[0].id >> TC__SLOT_BITS == v->key;
+    return ours ? tc__memory_of(v, tc__position(k->in[0])) : TC__EXTERNAL;
+}
+
 // What of a call may not be in the body of a loop; NULL = it may.
 static const char *tc__loop_refuses(const tc__visit *v, const tc__call *k) {
-    uint32_t to = 0;
     if (k->op == TC_OP_RANDOM)
         return "nothing random is drawn; draw before the loop, and give it as rows";
     if (k->op == TC_OP_KEEP) return "nothing is kept; give it as a result";
     if (k->op == TC_OP_BREAK) return "no value is read";
     if (k->op != TC_OP_COPY_) return NULL;
-    if (k->in[0].id >> TC__SLOT_BITS == v->key)
-        to = tc__memory_of(v, tc__position(k->in[0]));
-    else
-        to = TC__EXTERNAL;
+    uint32_t to = tc__root_written(v, k);
     return to & TC__EXTERNAL || to < tc__loop_first(v)
                ? "what is from outside of it is not written in place; make that a carry"
                : NULL;
@@ -448,10 +450,31 @@ static int tc__loop_allows(tc_ctx *c, const tc__visit *v, const tc__call *k) {
                             tc__called(c, k->op), why);
 }
 
+// What of a call may not be in the gradient of an op of the user's, whose grad_out is zeros that stand for what comes
+// later; NULL = it may.
+static const char *tc__own_refuses(const tc__visit *v, const tc__call *k, uint32_t first) {
+    if (k->op == TC_OP_KEEP) return "nothing is kept; give it in grad_in";
+    if (k->op == TC_OP_BREAK)
+        return "no value is read: grad_out has none yet; compute with ops";
+    if (k->op != TC_OP_COPY_) return NULL;
+    uint32_t to = tc__root_written(v, k);
+    return to & TC__EXTERNAL || to < first
+               ? "only what it made itself is written in place; tc_clone the tensor"
+               : NULL;
+}
+
+static int tc__own_allows(tc_ctx *c, const tc__visit *v, const tc__call *k) {
+    const tc__recorder *r = tc__recorder_of(c);
+    const char *why = r->own ? tc__own_refuses(v, k, r->own_first) : NULL;
+    return !why ||
+           tc__fail(c, TC_E_UNSUPPORTED, "%s: in the gradient of custom op \"%s\" %s",
+                    tc__called(c, k->op), r->own, why);
+}
+
 static tc__step *tc__visit_fork(tc_ctx *c, tc__visit *v, const tc__call *k) {
     tc__infer q;
     uint32_t bound = (uint32_t)v->external.count;
-    if (!tc__loop_allows(c, v, k)) return NULL;
+    if (!tc__loop_allows(c, v, k) || !tc__own_allows(c, v, k)) return NULL;
     if (!tc__visit_has_room(c, v, k->site) || !tc__call_infer(c, v, k, &q)) return NULL;
     tc__step *s = tc__step_new(c, v, k, &q);
     if (!s || !tc__step_view(c, v, s) || !tc__step_hint(v, s)) {

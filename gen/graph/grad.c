@@ -1,6 +1,60 @@
 // The public calls for gradients. Input: tensors of the open region. Output: GRADIENT steps, one for each tensor
 // that is derived by; graph/build.c makes nodes of them, graph/derive.c knows how.
 
+// ---- what is told ----
+
+// ` "fc.weight"` of a parameter, or else ` of model.c:12`, where t was made; "" = nobody knows.
+static const char *tc__tensor_called(const tc__tensor *t, char out[160]) {
+    out[0] = 0;
+    if (t && t->name)
+        snprintf(out, 160, " \"%.150s\"", t->name);
+    else if (t && t->file)
+        snprintf(out, 160, " of %.140s:%d", t->file, t->line);
+    return out;
+}
+
+// The same of what `code` is in the path of v.
+static const char *tc__code_called(tc_ctx *c, const tc__visit *v, uint32_t code,
+                                   char out[160]) {
+    uint32_t i = code & ~TC__EXTERNAL;
+    out[0] = 0;
+    if (code & TC__EXTERNAL) {
+        tc_tensor x = i < v->external.count ? v->external.at[i].handle : tc__null();
+        return tc__tensor_called(x.id ? tc__tensor_find(c, x) : NULL, out);
+    }
+    if (i < v->path.count && v->path.at[i]->site.file)
+        snprintf(out, 160, " of %.140s:%d", v->path.at[i]->site.file,
+                 v->path.at[i]->site.line);
+    return out;
+}
+
+// The last write in place of what `code` is, before step s; NULL = there is none.
+static const tc__step *tc__written_before(const tc__visit *v, const tc__step *s,
+                                          uint32_t code) {
+    uint32_t root = tc__memory_of(v, code);
+    for (const tc__step *w = s; w; w = w->parent)
+        if (w->op == TC_OP_COPY_ && tc__memory_of(v, w->in[0]) == root) return w;
+    return NULL;
+}
+
+// What step s derives does not depend on its operand 0, which it has as `by`.
+static void tc__fail_independent(tc_ctx *c, const tc__visit *v, const tc__step *s,
+                                 const char *who, const char *by) {
+    const tc__step *w = tc__written_before(v, s, s->in[0]);
+    char called[160], written[240] = "is it the one that was used?";
+    if (w)
+        snprintf(
+            written, sizeof written,
+            "it was written in place at %.140s:%d, and what was used before is not what "
+            "it is since",
+            w->site.file ? w->site.file : "?", w->site.line);
+    tc__fail(c, TC_E_ARG,
+             "%s: what is derived does not depend on %s%s that it is derived by; %s", who,
+             by, tc__code_called(c, v, s->in[0], called), written);
+}
+
+// ---- what is asked ----
+
 // What the frame is about can be derived here; 0 = reported.
 static int tc__grad_check(const tc__api *f) {
     if (!tc__is_recording(f->c))
@@ -135,11 +189,31 @@ static int tc__own_check(const tc__api *f, const tc__custom *o, const tc_tensor 
     return 1;
 }
 
+// Calls the user's function, whose steps begin behind the open path; 0 = reported.
+static int tc__own_call(const tc__api *f, const tc__custom *o, const tc_tensor *in,
+                        tc_tensor out, tc_tensor seed, tc_tensor *g) {
+    tc__recorder *r = tc__recorder_of(f->c);
+    const char *outer = r->own;
+    uint32_t outer_first = r->own_first;
+    int outer_depth = r->body_depth;
+    char text[64];
+    tc__theirs theirs = tc__theirs_begin(f->c);
+    r->own = o->op.name, r->own_first = (uint32_t)r->visit->path.count;
+    r->bodies++, r->body_depth = r->depth;
+    tc_status s = o->op.gradient(f->c, o->op.user, in, o->op.n_in, out, seed, g);
+    r->own = outer, r->own_first = outer_first;
+    r->bodies--, r->body_depth = outer_depth;
+    tc__theirs_end(f->c, theirs);
+    if (s)
+        return tc__fail(f->c, tc__user_status(s), "custom op \"%s\": its gradient %s",
+                        o->op.name, tc__user_status_text(s, text));
+    return !tc__core_of(f->c)->unit_item;
+}
+
 // Records what the user's function makes of a seed that stands for the gradient of step `at`.
 static int tc__own_record(const tc__api *f, const tc__custom *o, uint32_t at) {
     tc__visit *v = tc__recorder_of(f->c)->visit;
     tc_tensor in[TC__CUSTOM_INPUTS], all[TC__CUSTOM_INPUTS + 2], g[TC__CUSTOM_INPUTS];
-    char text[64];
     uint32_t n = 2;
     int64_t given = 0, mark = (int64_t)at + 1;
     all[0] = tc__code_handle(v, at);
@@ -148,12 +222,7 @@ static int tc__own_record(const tc__api *f, const tc__custom *o, uint32_t at) {
     tc_tensor zeros = tc_zeros_like_at(all[0], f->file, f->line);
     all[1] = zeros.id ? tc__prim(f, TC_OP_DETACH, zeros, &mark, 1) : zeros;
     if (!all[1].id) return 0;
-    tc__theirs theirs = tc__theirs_begin(f->c);
-    tc_status s = o->op.gradient(f->c, o->op.user, in, o->op.n_in, all[0], all[1], g);
-    tc__theirs_end(f->c, theirs);
-    if (s)
-        return tc__fail(f->c, tc__user_status(s), "custom op \"%s\": its gradient %s",
-                        o->op.name, tc__user_status_text(s, text));
+    if (!tc__own_call(f, o, in, all[0], all[1], g)) return 0;
     if (!tc__own_check(f, o, in, g)) return 0;
     for (int i = 0; i < o->op.n_in; i++) {
         given |= (int64_t)(g[i].id != 0) << i;
@@ -306,8 +375,41 @@ TCDEF tc_tensor tc_detach_at(tc_tensor x, const char *file, int line) {
 
 // ---- tensors that have a gradient ----
 
+// A tensor with a gradient that lies in the same memory as t; NULL = there is none.
+static const tc__tensor *tc__grad_beside(tc_ctx *c, const tc__tensor *t) {
+    const tc__values *v = tc__values_of(c);
+    for (size_t i = 0; i < v->slot.count; i++) {
+        const tc__tensor *m = v->slot.at[i];
+        if (m->epoch && m->grad && m != t && m->storage == t->storage) return m;
+    }
+    return NULL;
+}
+
+// The loss of f depends on no tensor that has a gradient: what it depends on may show one.
+static int tc__fail_unreached(const tc__api *f, const tc__needs *n, uint32_t count) {
+    char view[160], whole[160];
+    for (uint32_t i = 0; i < count; i++) {
+        tc_tensor x = n->v->external.at[i].handle;
+        const tc__tensor *t = n->external[i] && x.id ? tc__tensor_find(f->c, x) : NULL;
+        const tc__tensor *m = t ? tc__grad_beside(f->c, t) : NULL;
+        if (!m) continue;
+        return tc__fail(
+            f->c, TC_E_ARG,
+            "%s: the loss depends on no tensor with tc_requires_grad, but on the tensor%s, a "
+            "view of the tensor%s, which has it: a view that is made outside of the region is "
+            "a tensor of its own; make it inside",
+            f->who, tc__tensor_called(t, view), tc__tensor_called(m, whole));
+    }
+    return tc__fail(
+        f->c, TC_E_ARG,
+        "%s: the loss depends on no tensor with tc_requires_grad; switch it on for what is "
+        "learned, outside of regions, and compute with that tensor itself: a view of it "
+        "that is made outside of the region is a tensor of its own",
+        f->who);
+}
+
 // Adds to the gradients of the first `count` externals of the visit. A loss of another region, whose graph is gone,
-// would teach nothing and tell nobody.
+// or that none of them is part of, would teach nothing and tell nobody.
 static int tc__backward_all(const tc__api *f, tc_tensor loss, const tc__needs *n,
                             uint32_t count) {
     uint32_t given = 0;
@@ -320,7 +422,8 @@ static int tc__backward_all(const tc__api *f, tc_tensor loss, const tc__needs *n
         if (!g.id || !tc_add__at(grad, g, f->file, f->line).id) return 0;
         given++;
     }
-    if (given || loss.id >> TC__SLOT_BITS == n->v->key) return 1;
+    if (given) return 1;
+    if (loss.id >> TC__SLOT_BITS == n->v->key) return tc__fail_unreached(f, n, count);
     return tc__fail(
         f->c, TC_E_ARG,
         "%s: the loss was not computed in this region or function, where it is a "

@@ -302,17 +302,19 @@ typedef struct tc__recorder {
     int skipped;                     // disabled regions begun and not ended
     int disabled;                    // tc_disable_begin without their ends
     tc__visit *suspended; //   and the visit that waits for that; NULL = none was open
-    int bodies;           // of loops that are being recorded, one in the other
-    int body_depth;       //   and the depth that the innermost one began with
-    uint64_t seed, draw;  // random stream: key, and next draw number
-    int evaluates;        // tc_training is off
-    size_t recorded;      // bytes of all branches, as far as they are counted
-    size_t look_again;    // how many there are to be before some are forgotten again
-    uint64_t clock;       // visits ended so far
-    uint64_t opened;      //   and opened
-    size_t recording;     // regions that have visits
-    tc__map region_ids;   // hash -> tc__region, of those that are begun by name
-    tc__lexical lexical;  // outside of visits
+    int bodies; // of loops, and gradients of ops, that are being recorded, one in the other
+    int body_depth;      //   and the depth that the innermost one began with
+    const char *own;     // op whose gradient its own function records now; NULL = none
+    uint32_t own_first;  //   and the position of the first step that is that function's
+    uint64_t seed, draw; // random stream: key, and next draw number
+    int evaluates;       // tc_training is off
+    size_t recorded;     // bytes of all branches, as far as they are counted
+    size_t look_again;   // how many there are to be before some are forgotten again
+    uint64_t clock;      // visits ended so far
+    uint64_t opened;     //   and opened
+    size_t recording;    // regions that have visits
+    tc__map region_ids;  // hash -> tc__region, of those that are begun by name
+    tc__lexical lexical; // outside of visits
     tc__visit
         *hidden; // open while a function of the user's runs that must not use the context
     tc__before before; // how it was before the call that core.user is in

@@ -69,6 +69,7 @@ typedef struct tc__tensor {
     int grad_lent;    //   but is another's, which this stands for
     int lent;         // the user has a pointer to its elements
     int held;         // by a set of parameters, or as a gradient: nobody has forgotten it
+    const char *name; // of a parameter, its set's; NULL = none
     const char *file; // where it was made, static text of the caller
     int line;
 } tc__tensor;
@@ -510,7 +511,7 @@ static tc_tensor tc__tensor_new(tc_ctx *c, uint32_t layout, tc__storage *s, int6
     t->epoch = tc__epoch_next(v);
     t->layout = layout, t->storage = s, t->offset = offset, t->file = file, t->line = line;
     t->bind_epoch = t->bind_index = 0, t->marks = NULL;
-    t->grad = 0, t->grad_lent = 0, t->held = 0, t->lent = 0;
+    t->grad = 0, t->grad_lent = 0, t->held = 0, t->lent = 0, t->name = NULL;
     t->id = tc__handle(v, t->epoch, slot).id;
     t->scope = (uint32_t)v->scope.count;
     if (t->scope) {
@@ -654,10 +655,11 @@ static int tc__values_open(tc_ctx *c) {
 
 static void tc__values_close(tc_ctx *c) {
     tc__values *v = tc__values_of(c);
-    for (size_t i = 0; i < v->slot.count; i++) {
+    for (size_t i = 0; i < v->slot.count; i++)
         if (v->slot.at[i]->epoch) tc__slot_free(c, (uint32_t)i, "closed", NULL, 0);
+    // Not before all have ended: one that ends looks for its gradient, in any slot.
+    for (size_t i = 0; i < v->slot.count; i++)
         tc__free(c, v->slot.at[i], sizeof **v->slot.at);
-    }
     TC__VEC_FREE(c, v->slot);
     TC__VEC_FREE(c, v->free_slot);
     TC__VEC_FREE(c, v->scoped);

@@ -933,7 +933,19 @@ static int has_writes(const graph *g) {
 
 static int has_slope(const graph *g, int i) { return is_float(g, i) && g->v[i].n; }
 
-// The values whose elements are added up. Where calls write in place the inputs count, too, as they are then: a
+// Whether one of the terms is made of an input that has a gradient.
+static int loss_reaches(const graph *g, const int *term, int n) {
+    int made[MAX_VALUES] = {0}, reaches = 0;
+    for (int i = 0; i < g->p->n_inputs; i++) made[i] = is_float(g, i);
+    for (int k = 0; k < g->n_calls; k++)
+        for (int i = 0; i < g->call[k].n_in; i++)
+            made[g->call[k].out] |= made[g->call[k].in[i]] && is_float(g, g->call[k].out);
+    for (int i = 0; i < n; i++) reaches |= made[term[i]];
+    return reaches;
+}
+
+// The values whose elements are added up, none where nothing has a gradient: a loss that reaches none is refused, so
+// an input counts where else none would. Where calls write in place the inputs count, too, as they are then: a
 // tensor that a loss depends on only as it was before a write is refused, which tests/grad/edges.c is about.
 static int loss_terms(const graph *g, int *term) {
     int n = 0;
@@ -943,7 +955,10 @@ static int loss_terms(const graph *g, int *term) {
         if (has_slope(g, i)) term[n++] = i;
     for (int i = 0; i < g->p->n_inputs && n && has_writes(g); i++)
         if (is_float(g, i)) term[n++] = i;
-    return n;
+    if (!n || loss_reaches(g, term, n)) return n;
+    for (int i = 0; i < g->p->n_inputs; i++)
+        if (is_float(g, i)) return term[n] = i, n + 1;
+    return 0;
 }
 
 static void print_loss(const graph *g, FILE *f) {
