@@ -279,7 +279,8 @@
 // PARAMETERS AND FILES
 //     A tc_params is a set of named tensors, made by the formulas of torch.nn.init, and owned by the set. It gives
 //     optimisers their lists, and is saved and loaded as a safetensors file, whose bytes are those of the Python
-//     package. What an optimiser keeps is another set. tc_safetensors_open reads a file without one, and borrows
+//     package. What an optimiser keeps is another set, whose arrays tc_params_list keeps beside its list when parameters are
+//     frozen or thawed (tc_requires_grad). tc_safetensors_open reads a file without one, and borrows
 //     tensors where they lie. tc_training(tc, 0) ends dropout, and has tc_batch_norm_running use what it has gathered.
 //
 //     ```c
@@ -2720,13 +2721,18 @@ TCDEF tc_tensor tc_params_find(const tc_params *p, const char *name);
 
 // The parameters that have a gradient now, and these, for optimisers' lists: gives their number, and sets *params and
 // *grads, of which either may be NULL, to arrays of the set. They live until the next call of this set that changes
-// it, or this one. -1: error (TC_E_DEAD: somebody has freed one).
+// it, or this one. tc_requires_grad freezes one and thaws it: ask again then, which fills what tc_params_state has given for
+// this set, too, so that element i of each is of one parameter. -1: error (TC_E_DEAD: somebody has freed one; TC_E_STATE:
+// a state is to be made, in a region, or its array has no room: below).
 TCDEF int tc_params_list_at(tc_params *p, const tc_tensor **params, const tc_tensor **grads,
                             const char *file, int line);
 // Zeros of the sizes of each of them, as buffers "prefix.name" of the set `state`, made or found, in the same order:
-// what an optimiser keeps, saved and loaded like parameters. Floats, and on a
-// device, as the parameter is. The array is state's, and
-// lives as long as it. NULL: error.
+// what an optimiser keeps, saved and loaded like parameters. Floats, and on a device, as the parameter is. The array is
+// state's, and lives as long as it. It follows the list: tc_params_list, where parameters were frozen, thawed or added,
+// fills it anew, in place, from "prefix.name", so a thawed one has the state that it had when it was frozen; zeros for one that
+// never had any are made there, outside of regions. Once more parameters were added than there were and 64, tc_params_list
+// is TC_E_STATE until this call has given a larger array; the old one has null handles then, as behind the list's end.
+// NULL: error.
 TCDEF const tc_tensor *tc_params_state_at(tc_params *p, tc_params *state,
                                           const char *prefix, const char *file, int line);
 // All gradients become 0, in a region too.
@@ -3228,7 +3234,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x806f8b9e3457bb11u
+#define TC__BUILD_ID 0x3f433aa204d430ffu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -59962,14 +59968,24 @@ const char*name;
 tc_tensor tensor;
 int is_buffer;
 }tc__param;
+enum{TC__STATE_ROOM=64};
+typedef struct tc__params_state{
+tc_params*owner;
+tc_params*of;
+const char*prefix;
+tc_tensor*at;
+size_t room;
+uint64_t version;
+}tc__params_state;
 struct tc_params{
 tc__resource own;
 uint64_t version;
 TC__VEC(tc__param)param;
 tc__map by_name;
 TC__VEC(tc_tensor)list,grads;
-TC__VEC(const tc_tensor*)states;
-TC__VEC(size_t)states_count;
+uint64_t list_version;
+TC__VEC(tc__params_state*)owns;
+TC__VEC(tc__params_state*)follow;
 tc__text text,unmatched;
 };
 static void tc__params_seen(const tc_params*p){
@@ -60027,6 +60043,18 @@ for(size_t i=0;p&&i<p->param.count;i++)
 n+=tc__param_bytes(tc__param_layout(p,i));
 return n;
 }
+static void tc__params_state_leave(tc__params_state*s){
+tc_params*p=s->of;
+memset(s->at,0,s->room*sizeof*s->at);
+for(size_t i=0;p&&i<p->follow.count;i++)
+if(p->follow.at[i]==s)p->follow.at[i]=p->follow.at[--p->follow.count];
+s->of=NULL;
+}
+static void tc__params_state_free(tc_ctx*c,tc__params_state*s){
+if(s->at)tc__params_state_leave(s),TC__FREE_ARRAY(c,s->at,s->room);
+tc__string_free(c,s->prefix);
+tc__free(c,s,sizeof*s);
+}
 static void tc__params_end(tc__resource*o){
 tc_params*p=(tc_params*)(void*)o;
 tc_ctx*c=o->ctx;
@@ -60038,13 +60066,13 @@ if(tc__slot_find(c,t))
 tc__slot_free(c,tc__handle_slot(t),"freed with its tc_params",NULL,0);
 tc__string_free(c,p->param.at[i].name);
 }
-for(size_t i=0;i<p->states.count;i++)
-TC__FREE_ARRAY(c,(tc_tensor*)(uintptr_t)p->states.at[i],p->states_count.at[i]);
+while(p->follow.count)tc__params_state_leave(p->follow.at[0]);
+for(size_t i=0;i<p->owns.count;i++)tc__params_state_free(c,p->owns.at[i]);
 TC__VEC_FREE(c,p->param);
 TC__VEC_FREE(c,p->list);
 TC__VEC_FREE(c,p->grads);
-TC__VEC_FREE(c,p->states);
-TC__VEC_FREE(c,p->states_count);
+TC__VEC_FREE(c,p->owns);
+TC__VEC_FREE(c,p->follow);
 tc__map_free(&p->by_name);
 tc__text_free(&p->text),tc__text_free(&p->unmatched);
 tc__free(c,p,sizeof*p);
@@ -60172,28 +60200,27 @@ line);
 }
 static int tc__params_list(const tc__api*f,tc_params*p){
 tc_tensor g;
+size_t n=0,before=p->list.count;
 tc__params_grads_seen(p);
+if(!TC__VEC_RESERVE(f->c,p->list,p->param.count)||
+!TC__VEC_RESERVE(f->c,p->grads,p->param.count))
+return 0;
 p->list.count=p->grads.count=0;
 for(size_t i=0;i<p->param.count;i++){
 const tc__tensor*t=tc__param_need(f,p,i);
-if(!t)return 0;
-g.id=t->grad;
-if(!g.id||p->param.at[i].is_buffer)continue;
-if(!TC__PUSH(f->c,p->list,p->param.at[i].tensor)||!TC__PUSH(f->c,p->grads,g))
+if(!t){
+p->list_version++;
 return 0;
 }
-return 1;
+g.id=t->grad;
+if(!g.id||p->param.at[i].is_buffer)continue;
+if(n>=before||p->list.at[n].id!=p->param.at[i].tensor.id)p->list_version++;
+p->list.at[n]=p->param.at[i].tensor,p->grads.at[n++]=g;
 }
-TCDEF int tc_params_list_at(tc_params*p,const tc_tensor**params,const tc_tensor**grads,
-const char*file,int line){
-tc__api f;
-if(params)*params=NULL;
-if(grads)*grads=NULL;
-if(tc__params_enter(&f,p,"tc_params_list",file,line)||!tc__params_list(&f,p))
-return-1;
-if(params)*params=p->list.at;
-if(grads)*grads=p->grads.at;
-return(int)p->list.count;
+if(n!=before)p->list_version++;
+for(size_t i=n;i<before;i++)p->list.at[i]=p->grads.at[i]=tc__null();
+p->list.count=p->grads.count=n;
+return 1;
 }
 static tc_tensor tc__params_state_one(const tc__api*f,tc_params*state,
 const char*prefix,const char*name,tc_tensor t){
@@ -60215,23 +60242,65 @@ v->default_device=device;
 tc__text_free(&text);
 return made;
 }
-static int tc__params_state_fill(const tc__api*f,tc_params*p,tc_params*state,
-const char*prefix,tc_tensor*out){
+static int tc__params_state_fill(const tc__api*f,tc__params_state*s){
+const tc_params*p=s->of;
 size_t n=0;
+if(s->version==p->list_version)return 1;
+if(p->list.count>s->room)
+return tc__fail(f->c,TC_E_STATE,
+"%s: parameters were added, and the array of \"%.80s\" has no room "
+"for %zu; ask for it again, with tc_params_state",
+f->who,s->prefix,p->list.count);
 for(size_t i=0;i<p->param.count&&n<p->list.count;i++){
 if(p->param.at[i].tensor.id!=p->list.at[n].id)continue;
-out[n]=tc__params_state_one(f,state,prefix,p->param.at[i].name,p->list.at[n]);
-if(!out[n++].id)return 0;
+tc_tensor t=tc__params_state_one(f,s->owner,s->prefix,p->param.at[i].name,
+p->list.at[n]);
+if(!t.id)return 0;
+s->at[n++]=t;
 }
+memset(s->at+n,0,(s->room-n)*sizeof*s->at);
+s->version=p->list_version;
 return 1;
 }
-static const tc_tensor*tc__params_state_known(const tc_params*state,const tc_tensor*all,
-size_t n){
-for(size_t i=0;i<state->states.count;i++)
-if(state->states_count.at[i]==n&&
-!memcmp(state->states.at[i],all,n*sizeof*all))
-return state->states.at[i];
+TCDEF int tc_params_list_at(tc_params*p,const tc_tensor**params,const tc_tensor**grads,
+const char*file,int line){
+tc__api f;
+if(params)*params=NULL;
+if(grads)*grads=NULL;
+if(tc__params_enter(&f,p,"tc_params_list",file,line)||!tc__params_list(&f,p))
+return-1;
+for(size_t i=0;i<p->follow.count;i++)
+if(!tc__params_state_fill(&f,p->follow.at[i]))return-1;
+if(params)*params=p->list.at;
+if(grads)*grads=p->grads.at;
+return(int)p->list.count;
+}
+static tc__params_state*tc__params_state_new(tc_params*p,tc_params*state,
+const char*prefix){
+tc_ctx*c=p->own.ctx;
+tc__params_state*s=TC__NEW(c,tc__params_state);
+if(!s)return NULL;
+s->owner=state,s->room=2*p->param.count+TC__STATE_ROOM;
+s->version=p->list_version-1;
+s->prefix=tc__string_copy(c,prefix);
+s->at=TC__NEW_ARRAY(c,tc_tensor,s->room);
+if(s->prefix&&s->at&&TC__PUSH(c,p->follow,s)){
+s->of=p;
+if(TC__PUSH(c,state->owns,s))return s;
+}
+tc__params_state_free(c,s);
 return NULL;
+}
+static tc__params_state*tc__params_state_of(tc_params*p,tc_params*state,
+const char*prefix){
+for(size_t i=0;i<p->follow.count;i++){
+tc__params_state*s=p->follow.at[i];
+if(s->owner!=state||strcmp(s->prefix,prefix))continue;
+if(s->room>=p->list.count)return s;
+tc__params_state_leave(s);
+break;
+}
+return tc__params_state_new(p,state,prefix);
 }
 TCDEF const tc_tensor*tc_params_state_at(tc_params*p,tc_params*state,
 const char*prefix,const char*file,int line){
@@ -60246,26 +60315,22 @@ tc__fail(f.c,state&&prefix?TC_E_ARG:TC_E_NULL,"%s: %s",f.who,
 return NULL;
 }
 if(!tc__params_list(&f,p))return NULL;
-size_t n=p->list.count;
-tc_tensor*all=TC__NEW_ARRAY(f.c,tc_tensor,n);
-int ok=all&&TC__VEC_RESERVE(f.c,state->states,state->states.count+1)&&
-TC__VEC_RESERVE(f.c,state->states_count,state->states.count+1)&&
-tc__params_state_fill(&f,p,state,prefix,all);
-const tc_tensor*known=ok?tc__params_state_known(state,all,n):NULL;
-if(ok&&!known&&TC__PUSH(f.c,state->states,all)&&
-TC__PUSH(f.c,state->states_count,n))
-return all;
-if(all)TC__FREE_ARRAY(f.c,all,n);
-return known;
+tc__params_state*s=tc__params_state_of(p,state,prefix);
+return s&&tc__params_state_fill(&f,s)?s->at:NULL;
 }
 TCDEF tc_status tc_params_zero_grad_at(tc_params*p,const char*file,int line){
 tc__api f;
+tc_tensor g;
 tc_status s=tc__params_enter(&f,p,"tc_params_zero_grad",file,line);
 if(s)return s;
 tc_status outer=tc__unit_begin(f.c);
-int ok=tc__params_list(&f,p);
-for(size_t i=0;ok&&i<p->grads.count;i++)
-ok=tc_zero__at(p->grads.at[i],file,line).id!=0;
+int ok=1;
+tc__params_grads_seen(p);
+for(size_t i=0;ok&&i<p->param.count;i++)ok=tc__param_need(&f,p,i)!=NULL;
+for(size_t i=0;ok&&i<p->param.count;i++){
+g.id=tc__param_need(&f,p,i)->grad;
+if(g.id&&!p->param.at[i].is_buffer)ok=tc_zero__at(g,file,line).id!=0;
+}
 return tc__unit_end(f.c,outer,ok);
 }
 typedef struct tc__moving{
