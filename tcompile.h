@@ -1310,11 +1310,11 @@ TCDEF tc_tensor tc_mse_loss_at(tc_tensor x, tc_tensor y, const char *file, int l
 // |x - y|
 TCDEF tc_tensor tc_l1_loss_at(tc_tensor x, tc_tensor y, const char *file, int line);
 // log(sum(exp(logits))) - logits[target] for logits[N, C, ...] or [C] and targets [N, ...]
-// or scalar, i32 or i64.
+// or scalar, i32 or i64. A target below 0 or not below C is clamped and makes the unit that runs it return TC_E_INDEX:
+// none counts from the end.
 TCDEF tc_tensor tc_cross_entropy_at(tc_tensor logits, tc_tensor target, const char *file,
                                     int line);
-// The same over the targets that differ from `ignore` (PyTorch: -100); NaN when there is
-// none.
+// The same over the targets that differ from `ignore` (PyTorch: -100), which may be any number; NaN when there is none.
 TCDEF tc_tensor tc_cross_entropy_ignore_at(tc_tensor logits, tc_tensor target,
                                            int64_t ignore, const char *file, int line);
 // max(x, 0) - x * y + log(1 + exp(-|x|))
@@ -3234,7 +3234,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x3f433aa204d430ffu
+#define TC__BUILD_ID 0x88a9f736f893173du
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -13801,6 +13801,15 @@ tc_tensor in[2];
 in[0]=t,in[1]=index;
 return tc__prim_n(f,op,in,2,&dim,1);
 }
+static const int64_t tc__front_mask=~((int64_t)1<<62);
+static tc_tensor tc__from_front(const tc__api*f,tc_tensor index){
+tc_dims none=TC_SCALAR;
+tc_tensor mask=tc__prim_source(f,TC_OP_CONST,TC_I64,&none,&tc__front_mask,1);
+return tc_bitwise_and_at(tc__cast(f,index,TC_I64),mask,f->file,f->line);
+}
+static int64_t tc__from_front_told(int64_t v){
+return v<-((int64_t)1<<61)?v|~tc__front_mask:v;
+}
 TCDEF tc_tensor tc_take_at(tc_tensor t,tc_tensor index,int dim,const char*file,
 int line){
 tc__api f;
@@ -15748,7 +15757,7 @@ uint32_t mask=1u<<dim;
 x=tc__as_float(f,x);
 tc_tensor d=tc__below_top(f,x,mask);
 tc_tensor sum=tc__reduce(f,TC_OP_SUM,tc_exp(d),mask);
-tc_tensor hit=tc_gather(d,dim,tc_unsqueeze(target,dim));
+tc_tensor hit=tc_gather(d,dim,tc_unsqueeze(tc__from_front(f,target),dim));
 tc_tensor loss=tc_sub(tc_log(sum),hit);
 return tc_squeeze(loss,dim);
 }
@@ -52973,7 +52982,7 @@ if(op)tc__culprit(p,op,who,sizeof who);
 return tc__fail(p->ctx,TC_E_INDEX,
 "%s: index %lld is out of range for size %lld; it was clamped "
 "and the results are not valid",
-who,(long long)p->flag[1],(long long)p->flag[2]);
+who,(long long)tc__from_front_told(p->flag[1]),(long long)p->flag[2]);
 }
 static const char*tc__external_text(tc_ctx*c,const tc__visit*v,uint32_t i,
 char out[200]){
