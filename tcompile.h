@@ -2836,7 +2836,10 @@ TCDEF tc_status tc_grad_scaler_unscale__at(const tc_grad_scaler *s, const tc_ten
 // step counters, whatever writes them. Gradients are zeroed elsewhere: here they would not be, either.
 // TC_E_STATE: a step is open already; none of this scaler was begun here; the other calls about
 // scalers inside. A region or body goes on with the step around it, and ends what it leaves open. A function
-// that is called inside has another program (TC_MISS_STEP).
+// that is called inside has another program (TC_MISS_STEP). TC_E_STATE from step_begin and from update: a loss went through
+// tc_grad_scaler_scale since the last update and no gradient through tc_grad_scaler_unscale_, so that the step would be
+// `scale` times too large. What a skipped body did is not seen: of a scaler that bodies of functions use, it is the one of
+// which none ever was.
 TCDEF tc_status tc_grad_scaler_step_begin_at(const tc_grad_scaler *s, const char *file, int line);
 TCDEF tc_status tc_grad_scaler_step_end_at(const tc_grad_scaler *s, const char *file, int line);
 // The next scale: times backoff_factor where found_inf is true, which becomes false; else times
@@ -3234,7 +3237,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x88a9f736f893173du
+#define TC__BUILD_ID 0xfa007b38f1d76127u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7099,6 +7102,7 @@ tc__marks*marks;
 uint64_t grad;
 int grad_lent;
 int lent;
+int scaling;
 int held;
 const char*file;
 int line;
@@ -7469,6 +7473,7 @@ t->epoch=tc__epoch_next(v);
 t->layout=layout,t->storage=s,t->offset=offset,t->file=file,t->line=line;
 t->bind_epoch=t->bind_index=0,t->marks=NULL;
 t->grad=0,t->grad_lent=0,t->held=0,t->lent=0;
+t->scaling=0;
 t->id=tc__handle(v,t->epoch,slot).id;
 t->scope=(uint32_t)v->scope.count;
 if(t->scope){
@@ -10239,6 +10244,7 @@ typedef struct tc__lexical{
 int half;
 int depth;
 uint8_t around[TC__AUTOCAST_DEEP];
+int body;
 int stepping;
 tc_tensor
 skips;
@@ -10246,7 +10252,7 @@ skips;
 static tc__lexical tc__lexical_inside(const tc__lexical*outer){
 tc__lexical l;
 memset(&l,0,sizeof l);
-l.half=outer->half,l.skips=outer->skips;
+l.half=outer->half,l.skips=outer->skips,l.body=outer->body;
 return l;
 }
 typedef struct tc__refusal_mark{
@@ -17601,6 +17607,30 @@ int ok=value.id&&tc_copy_(t,value).id;
 return ok?t:tc__null();
 }
 // ---- gen/graph/scaler.c
+enum{
+TC__SCALER_SCALED=1,
+TC__SCALER_UNSCALED=2,
+TC__SCALER_EVER=4,
+TC__SCALER_IN_BODY=8
+};
+static void tc__scaler_note(tc_ctx*c,const tc_grad_scaler*s,int ends,int begins){
+tc__tensor*t=tc__slot_find(c,s->found_inf);
+if(!t)return;
+t->scaling=(t->scaling&~ends)|begins;
+if(tc__lexical_now(c)->body)t->scaling|=TC__SCALER_IN_BODY;
+}
+static int tc__scaler_unscaled(const tc__api*f,const tc_grad_scaler*s){
+const tc__tensor*t=tc__slot_find(f->c,s->found_inf);
+int is=t?t->scaling:0;
+int unscaled=is&TC__SCALER_IN_BODY?TC__SCALER_EVER:TC__SCALER_UNSCALED;
+if(!(is&TC__SCALER_SCALED)||is&unscaled)return 1;
+return tc__fail(
+f->c,TC_E_STATE,
+"%s: a loss was multiplied by the scale, and no gradient was divided by "
+"it since the last tc_grad_scaler_update; call tc_grad_scaler_unscale_ "
+"first",
+f->who);
+}
 static int tc__scaler_begin(tc__api*f,const tc_grad_scaler*scaler,const char*who,
 const char*file,int line,tc_status*s){
 tc_tensor scale=scaler?scaler->scale:tc__null();
@@ -17625,7 +17655,9 @@ tc__api frame,*f=&frame;
 if(!tc__scaler_begin(f,s,"tc_grad_scaler_scale",file,line,&status))
 return tc__null();
 if(!tc__operand_given(f,"loss",loss))return tc__leave_null(f);
-return tc__leave(f,tc_mul(loss,s->scale));
+tc_tensor y=tc_mul(loss,s->scale);
+if(y.id)tc__scaler_note(f->c,s,0,TC__SCALER_SCALED);
+return tc__leave(f,y);
 }
 static tc_tensor tc__not_finite(const tc__api*f,tc_tensor g){
 return tc_logical_not(tc_all_all(tc_isfinite(g)));
@@ -17655,6 +17687,7 @@ tc_tensor found=ok?tc__scaler_found(f,s,grads,n):tc__null();
 tc_tensor by=found.id?tc__scaler_inverse(f,s->scale):found;
 ok=by.id&&tc_copy_(s->found_inf,found).id&&tc__updates_write(&l,by);
 status=tc__unit_end(f->c,outer,ok||(!n&&!status));
+if(!status)tc__scaler_note(f->c,s,0,TC__SCALER_UNSCALED|TC__SCALER_EVER);
 tc__leave_null(f);
 return status;
 }
@@ -17689,8 +17722,10 @@ tc__api f;
 if(!tc__scaler_begin(&f,s,"tc_grad_scaler_update",file,line,&status))
 return status;
 tc_status outer=tc__unit_begin(f.c);
-int ok=tc__scaler_check(&f,s)&&tc__scaler_next(&f,s);
+int ok=
+tc__scaler_check(&f,s)&&tc__scaler_unscaled(&f,s)&&tc__scaler_next(&f,s);
 status=tc__unit_end(f.c,outer,ok);
+if(ok)tc__scaler_note(f.c,s,TC__SCALER_SCALED|TC__SCALER_UNSCALED,0);
 tc__leave_null(&f);
 return status;
 }
@@ -17703,7 +17738,7 @@ return status;
 tc_status outer=tc__unit_begin(f.c);
 tc__meta m;
 int ok=tc__operand_given(&f,"found_inf",s->found_inf)&&
-tc__meta_get(&f,s->found_inf,&m);
+tc__meta_get(&f,s->found_inf,&m)&&tc__scaler_unscaled(&f,s);
 status=tc__unit_end(f.c,outer,ok);
 tc__leave_null(&f);
 tc__lexical*l=tc__lexical_now(f.c);
@@ -55212,7 +55247,7 @@ for(uint32_t i=0;i<n;i++)out[i]=tc__null();
 tc__nesting was=tc__nesting_of(f->ctx,"function ",f->region->name);
 if(!tc__depth_enter(f->ctx,&f->ctx->bodies,"function",f->region->name))return 0;
 tc__values_of(f->ctx)->scope_floor=was.scopes;
-*was.at=tc__lexical_inside(was.at);
+*was.at=tc__lexical_inside(was.at),was.at->body=1;
 f->running++;
 f->body(f->ctx,k->seen?k->seen:k->in,out,f->user);
 f->running--;
