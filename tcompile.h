@@ -1941,7 +1941,8 @@ struct tc_options {
     int autotune_seconds;    // that "max-autotune" may take for one program; 0 = 10
     int allow_tf32;          // 1 = products of f32 on a GPU may round what they multiply; see below
     int memory_budget;       // percent of what gradients would keep of the forward pass that may be kept; the rest
-                             // is computed again, as by tc_checkpoint, with its bits. 0 = 100, all
+                             // is computed again, as by tc_checkpoint, with its bits (halves: see below). 0 = 100,
+                             // all; TC_E_ARG: above 100
 };
 
 // Modes on the CPU: "reduce-overhead" is "default", and both of "max-autotune" are the same.
@@ -1975,9 +1976,9 @@ struct tc_options {
 // memory_budget: what is kept is estimated before kernels are known, by what products, reductions and opaque ops
 // make and take; the earliest part of the program is computed again, in blocks at whose ends few bytes cross, as much of
 // it as the budget asks for. The ends of blocks and the last block are kept in any case, so 1 is as little as can be
-// (of 24 alike layers a third). Custom ops in blocks run twice. Where
-// there are loops (tc_scan) it does nothing. As
-// torch._functorch.config.activation_memory_budget, in percent.
+// (of 24 alike layers a third). Gradients have the same bits; of halves, which are rounded where they are stored, and
+// more or less of them is, under option round_each_op alone. Custom ops in blocks run twice. Where there are loops
+// (tc_scan) it does nothing. As torch._functorch.config.activation_memory_budget, in percent.
 
 TCDEF tc_options tc_options_default(void);
 
@@ -1989,7 +1990,7 @@ TCDEF tc_status tc_options_parse(tc_ctx *c, tc_options *options, const char *lis
 typedef struct tc_option_info {
     const char *name;    // of the field
     const char *env;     // environment variable
-    const char *values;  // "0,1", "number", "text", or all its values
+    const char *values;  // "0,1", "number", "0 to 100", "text", or all its values
     const char *fallback;// without field and variable
     const char *doc;
     int of_region;
@@ -3237,7 +3238,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xfa007b38f1d76127u
+#define TC__BUILD_ID 0x773320e5a819e336u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -46715,6 +46716,7 @@ tc__free(c,f,sizeof*f);
 typedef enum tc__option_kind{
 TC__OPTION_FLAG,
 TC__OPTION_NUMBER,
+TC__OPTION_PERCENT,
 TC__OPTION_EVERY,
 TC__OPTION_WORD,
 TC__OPTION_TEXT
@@ -46772,7 +46774,7 @@ X(autotune_seconds,"TC_AUTOTUNE_SECONDS",NUMBER,"number","10",\
 "seconds that max-autotune may take for one program") \
 X(allow_tf32,"TC_ALLOW_TF32",FLAG,"0,1","0",\
 "products of f32 on a GPU may round what they multiply to 11 bits") \
-X(memory_budget,"TC_MEMORY_BUDGET",NUMBER,"number","100",\
+X(memory_budget,"TC_MEMORY_BUDGET",PERCENT,"0 to 100","100",\
 "percent of what gradients would keep that may be kept; the rest is computed again")
 static const tc_option_info tc__options[]={
 #define TC__ROW(field,env,kind,values,fallback,doc) \
@@ -46861,7 +46863,8 @@ return 1;
 }
 v=kind==TC__OPTION_WORD?tc__word_in(o->values,value,n)
 :tc__option_number(value,n);
-if(v<0||(kind==TC__OPTION_FLAG&&v>1))
+if(v<0||(kind==TC__OPTION_FLAG&&v>1)||
+(kind==TC__OPTION_PERCENT&&v>100))
 return tc__fail_option(c,o->name,value,n,o->values);
 int number=(int)v;
 memcpy(field,&number,sizeof number);
@@ -46896,6 +46899,7 @@ int v=0,most=0;
 if(o->of_region!=of_region||tc__option_fields[i].kind==TC__OPTION_TEXT)
 continue;
 for(const char*s=o->values;(s=strchr(s,','))!=NULL;s++)most++;
+if(tc__option_fields[i].kind==TC__OPTION_PERCENT)most=100;
 memcpy(&v,field,sizeof v);
 if(v>=0&&(!most||v<=most))continue;
 if(of_region)

@@ -48,7 +48,8 @@ struct tc_options {
     int autotune_seconds;    // that "max-autotune" may take for one program; 0 = 10
     int allow_tf32;          // 1 = products of f32 on a GPU may round what they multiply; see below
     int memory_budget;       // percent of what gradients would keep of the forward pass that may be kept; the rest
-                             // is computed again, as by tc_checkpoint, with its bits. 0 = 100, all
+                             // is computed again, as by tc_checkpoint, with its bits (halves: see below). 0 = 100,
+                             // all; TC_E_ARG: above 100
 };
 
 // Modes on the CPU: "reduce-overhead" is "default", and both of "max-autotune" are the same.
@@ -82,9 +83,9 @@ struct tc_options {
 // memory_budget: what is kept is estimated before kernels are known, by what products, reductions and opaque ops
 // make and take; the earliest part of the program is computed again, in blocks at whose ends few bytes cross, as much of
 // it as the budget asks for. The ends of blocks and the last block are kept in any case, so 1 is as little as can be
-// (of 24 alike layers a third). Custom ops in blocks run twice. Where
-// there are loops (tc_scan) it does nothing. As
-// torch._functorch.config.activation_memory_budget, in percent.
+// (of 24 alike layers a third). Gradients have the same bits; of halves, which are rounded where they are stored, and
+// more or less of them is, under option round_each_op alone. Custom ops in blocks run twice. Where there are loops
+// (tc_scan) it does nothing. As torch._functorch.config.activation_memory_budget, in percent.
 
 TCDEF tc_options tc_options_default(void);
 
@@ -96,7 +97,7 @@ TCDEF tc_status tc_options_parse(tc_ctx *c, tc_options *options, const char *lis
 typedef struct tc_option_info {
     const char *name;    // of the field
     const char *env;     // environment variable
-    const char *values;  // "0,1", "number", "text", or all its values
+    const char *values;  // "0,1", "number", "0 to 100", "text", or all its values
     const char *fallback;// without field and variable
     const char *doc;
     int of_region;
