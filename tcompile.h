@@ -1978,7 +1978,7 @@ struct tc_options {
 // it as the budget asks for. The ends of blocks and the last block are kept in any case, so 1 is as little as can be
 // (of 24 alike layers a third). Gradients have the same bits; of halves, which are rounded where they are stored, and
 // more or less of them is, under option round_each_op alone. Custom ops in blocks run twice. Where there are loops
-// (tc_scan) it does nothing. As torch._functorch.config.activation_memory_budget, in percent.
+// (tc_scan) it does nothing. The summary of tc_explain says where more is kept than it asks for. As torch._functorch.config.activation_memory_budget, in percent.
 
 TCDEF tc_options tc_options_default(void);
 
@@ -3238,7 +3238,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x773320e5a819e336u
+#define TC__BUILD_ID 0x8e621b2042b203e6u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -19062,7 +19062,7 @@ if(tc__budget_counts(b,b->g->node.at[i])&&b->last[i]>=b->end.at[k])
 }
 return k;
 }
-static size_t tc__budget_choose(tc__budget*b,int percent,int*ok){
+static size_t tc__budget_choose(tc__budget*b,int percent,int*share,int*ok){
 double most=b->total*percent/100,least=b->total,kept=b->total;
 int best=0;
 for(int n=TC__BUDGET_BLOCKS;n>1&&*ok&&kept>most;n=n*3/4){
@@ -19071,7 +19071,10 @@ if(*ok)(void)tc__budget_blocks(b,most,&kept);
 if(kept<least)least=kept,best=n;
 }
 *ok=*ok&&(!best||tc__budget_cut(b,b->total/best));
-return*ok&&best?tc__budget_blocks(b,most,&kept):0;
+size_t blocks=*ok&&best?tc__budget_blocks(b,most,&kept):0;
+*share=kept>most?1+(int)(100*kept/b->total):percent;
+if(*share>100)*share=100;
+return blocks;
 }
 typedef TC__VEC(tc__checkpoint)tc__checkpoints;
 static int tc__budget_put(const tc__budget*b,size_t blocks,const tc__checkpoint*own,
@@ -19091,14 +19094,14 @@ if(!TC__PUSH(b->ctx,*all,k))return 0;
 return 1;
 }
 static int tc__budget_checkpoints(const tc__graph*g,const tc__node*y,int percent,
-const tc__checkpoint*own,size_t n,
-tc__checkpoints*all){
+const tc__checkpoint*own,size_t n,tc__checkpoints*all,
+int*share){
 tc__budget b;
 size_t blocks=0;
 int ok=1,wanted=percent>0&&percent<100&&!g->loop.count;
-all->count=0;
+all->count=0,*share=percent&&g->loop.count?100:percent;
 if(wanted)ok=tc__budget_open(&b,g,y,own,n);
-if(wanted&&ok)blocks=tc__budget_choose(&b,percent,&ok);
+if(wanted&&ok)blocks=tc__budget_choose(&b,percent,share,&ok);
 ok=ok&&(!wanted||tc__budget_put(&b,blocks,own,n,all));
 for(size_t i=0;ok&&!wanted&&i<n;i++)ok=TC__PUSH(g->ctx,*all,own[i]);
 if(wanted)tc__budget_close(&b);
@@ -20972,6 +20975,7 @@ uint32_t open;
 TC__VEC(tc__checkpoint)checkpoint;
 tc__checkpoints around;
 int memory_budget;
+int budget_share;
 uint32_t inside;
 tc__copies copies;
 int no_grad;
@@ -21629,10 +21633,12 @@ return 1;
 }
 static int tc__build_adjoints(tc__builder*b,tc__derive*d,const tc__node*y,
 const tc__node*v,int again){
+int share;
 tc__derive_close(d);
 if(!tc__budget_checkpoints(b->g,y,again?b->memory_budget:0,b->checkpoint.at,
-again?b->checkpoint.count:0,&b->around))
+again?b->checkpoint.count:0,&b->around,&share))
 return 0;
+if(share>b->memory_budget&&share>b->budget_share)b->budget_share=share;
 d->own=b->own.at,d->owns=b->own.count,d->rounds=b->round_each_op;
 if(!tc__derive_all(d,b->g,y,v,b->around.at,b->around.count,&b->copies))return 0;
 b->derives_behind|=tc__derive_is_behind(d);
@@ -48395,6 +48401,7 @@ int threads;
 int numerics;
 int round_each_op;
 int memory_budget;
+int budget_share;
 int allow_tf32;
 int verify;
 uint64_t chances;
@@ -49678,6 +49685,7 @@ static int tc__stage_graph(tc__making*m){
 tc__program*p=m->p;
 int ok=tc__build(&m->b,&m->recorded,m->v,m->count);
 p->apart|=m->b.derives_behind;
+p->budget_share=m->b.budget_share;
 return ok&&tc__program_inputs(p,&m->b,m->count)&&tc__program_symbols(p,&m->b)&&
 tc__program_targets(p,&m->b,m->count,m->position,m->positions,m->effects)&&
 tc__build_composites(&m->b);
@@ -57064,6 +57072,8 @@ uint32_t paths,programs,kernels,ops;
 uint32_t breaks,changed,
 demoted;
 const tc__region*restless;
+const tc__region*over;
+const tc__program*keeps;
 }tc__summary;
 static void tc__summary_add(tc__summary*s,const tc__region*r,const tc__overview*o,
 const tc_fn*f){
@@ -57071,6 +57081,10 @@ s->functions+=r->function!=0,s->regions+=!r->function;
 s->visits+=r->visits,s->paths+=o->paths;
 s->programs+=o->programs,s->kernels+=o->kernels,s->ops+=o->ops;
 s->breaks+=o->breaks,s->changed+=o->paths>1,s->demoted+=f&&f->demoted;
+for(size_t i=0;i<o->mark.count;i++){
+const tc__program*p=(const tc__program*)o->mark.at[i]->program;
+if(p&&p->budget_share&&!p->forced)s->over=r,s->keeps=p;
+}
 if(o->paths>4&&o->paths>r->visits/2)s->restless=r;
 }
 static int tc__is_break(const tc__step*s){return s->op==TC_OP_BREAK;}
@@ -57182,6 +57196,16 @@ tc__put(t,"    next: let a body depend on its inputs and *user alone, and read n
 if(s->breaks)
 tc__put(t,"    next: read values behind tc_trace_end where you can; ops on both "
 "sides of a break share no kernel. TC_FULLGRAPH=1 finds breaks\n");
+if(s->over){
+tc__put(t,"    next: gradients of ");
+tc__put_region(t,s->over);
+tc__put(t,
+" keep about %d %% of their values, over memory_budget %d: %s. Smaller "
+"parts in tc_checkpoint keep less\n",
+s->keeps->budget_share,s->keeps->memory_budget,
+s->keeps->graph.loop.count?"it does nothing where there are loops"
+:"less was not found");
+}
 if(t->size!=before)return;
 if(a->cc_ns>a->run_ns)
 tc__put(

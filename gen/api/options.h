@@ -85,7 +85,7 @@ struct tc_options {
 // it as the budget asks for. The ends of blocks and the last block are kept in any case, so 1 is as little as can be
 // (of 24 alike layers a third). Gradients have the same bits; of halves, which are rounded where they are stored, and
 // more or less of them is, under option round_each_op alone. Custom ops in blocks run twice. Where there are loops
-// (tc_scan) it does nothing. As torch._functorch.config.activation_memory_budget, in percent.
+// (tc_scan) it does nothing. The summary of tc_explain says where more is kept than it asks for. As torch._functorch.config.activation_memory_budget, in percent.
 
 TCDEF tc_options tc_options_default(void);
 

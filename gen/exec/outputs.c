@@ -142,6 +142,7 @@ typedef struct tc__program {
     int numerics;      // tc_numerics that its code is made for
     int round_each_op; // its graph has the roundings of eager code
     int memory_budget; // of what its gradients keep
+    int budget_share;  //   and what they do, estimated, where that is more; 0 = it is not
     int allow_tf32;    // its products on a device may round f32
     int verify;        // N = one run in N of compiled code is compared with the interpreter
     uint64_t chances;  //   and its runs so far; 0 = nothing is known of the code yet

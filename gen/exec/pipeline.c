@@ -17,6 +17,7 @@ static int tc__stage_graph(tc__making *m) {
     tc__program *p = m->p;
     int ok = tc__build(&m->b, &m->recorded, m->v, m->count);
     p->apart |= m->b.derives_behind;
+    p->budget_share = m->b.budget_share;
     return ok && tc__program_inputs(p, &m->b, m->count) && tc__program_symbols(p, &m->b) &&
            tc__program_targets(p, &m->b, m->count, m->position, m->positions, m->effects) &&
            tc__build_composites(&m->b);

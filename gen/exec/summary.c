@@ -86,6 +86,8 @@ typedef struct tc__summary {
     uint32_t breaks, changed,
         demoted; // breaks; regions of several paths; functions that run as regions
     const tc__region *restless; // whose visits hardly ever repeat; NULL = none
+    const tc__region *over;     // that keeps more than its memory_budget; NULL = none
+    const tc__program *keeps;   //   in this program
 } tc__summary;
 
 static void tc__summary_add(tc__summary *s, const tc__region *r, const tc__overview *o,
@@ -94,6 +96,10 @@ static void tc__summary_add(tc__summary *s, const tc__region *r, const tc__overv
     s->visits += r->visits, s->paths += o->paths;
     s->programs += o->programs, s->kernels += o->kernels, s->ops += o->ops;
     s->breaks += o->breaks, s->changed += o->paths > 1, s->demoted += f && f->demoted;
+    for (size_t i = 0; i < o->mark.count; i++) {
+        const tc__program *p = (const tc__program *)o->mark.at[i]->program;
+        if (p && p->budget_share && !p->forced) s->over = r, s->keeps = p;
+    }
     if (o->paths > 4 && o->paths > r->visits / 2) s->restless = r;
 }
 
@@ -217,6 +223,16 @@ static void tc__summary_next(tc__text *t, const tc__summary *s) {
     if (s->breaks)
         tc__put(t, "    next: read values behind tc_trace_end where you can; ops on both "
                    "sides of a break share no kernel. TC_FULLGRAPH=1 finds breaks\n");
+    if (s->over) {
+        tc__put(t, "    next: gradients of ");
+        tc__put_region(t, s->over);
+        tc__put(t,
+                " keep about %d %% of their values, over memory_budget %d: %s. Smaller "
+                "parts in tc_checkpoint keep less\n",
+                s->keeps->budget_share, s->keeps->memory_budget,
+                s->keeps->graph.loop.count ? "it does nothing where there are loops"
+                                           : "less was not found");
+    }
     if (t->size != before) return;
     if (a->cc_ns > a->run_ns)
         tc__put(

@@ -134,8 +134,8 @@ static size_t tc__budget_blocks(const tc__budget *b, double most, double *kept) 
     return k;
 }
 
-// Chooses the blocks; gives how many are computed again, *ok = 0: out of memory.
-static size_t tc__budget_choose(tc__budget *b, int percent, int *ok) {
+// Chooses the blocks; gives how many are computed again, *ok = 0: out of memory. *share = the percent that is kept then.
+static size_t tc__budget_choose(tc__budget *b, int percent, int *share, int *ok) {
     double most = b->total * percent / 100, least = b->total, kept = b->total;
     int best = 0;
     for (int n = TC__BUDGET_BLOCKS; n > 1 && *ok && kept > most; n = n * 3 / 4) {
@@ -144,7 +144,10 @@ static size_t tc__budget_choose(tc__budget *b, int percent, int *ok) {
         if (kept < least) least = kept, best = n;
     }
     *ok = *ok && (!best || tc__budget_cut(b, b->total / best));
-    return *ok && best ? tc__budget_blocks(b, most, &kept) : 0;
+    size_t blocks = *ok && best ? tc__budget_blocks(b, most, &kept) : 0;
+    *share = kept > most ? 1 + (int)(100 * kept / b->total) : percent;
+    if (*share > 100) *share = 100;
+    return blocks;
 }
 
 typedef TC__VEC(tc__checkpoint) tc__checkpoints;
@@ -167,16 +170,17 @@ static int tc__budget_put(const tc__budget *b, size_t blocks, const tc__checkpoi
     return 1;
 }
 
-// All checkpoints for the derivatives of y; percent 0 = the user's own. 0 = out of memory.
+// All checkpoints for the derivatives of y; percent 0 = the user's own. *share = the percent that is kept, more than
+// `percent` where no blocks suffice, or there are none. 0 = out of memory.
 static int tc__budget_checkpoints(const tc__graph *g, const tc__node *y, int percent,
-                                  const tc__checkpoint *own, size_t n,
-                                  tc__checkpoints *all) {
+                                  const tc__checkpoint *own, size_t n, tc__checkpoints *all,
+                                  int *share) {
     tc__budget b;
     size_t blocks = 0;
     int ok = 1, wanted = percent > 0 && percent < 100 && !g->loop.count;
-    all->count = 0;
+    all->count = 0, *share = percent && g->loop.count ? 100 : percent;
     if (wanted) ok = tc__budget_open(&b, g, y, own, n);
-    if (wanted && ok) blocks = tc__budget_choose(&b, percent, &ok);
+    if (wanted && ok) blocks = tc__budget_choose(&b, percent, share, &ok);
     ok = ok && (!wanted || tc__budget_put(&b, blocks, own, n, all));
     for (size_t i = 0; ok && !wanted && i < n; i++) ok = TC__PUSH(g->ctx, *all, own[i]);
     if (wanted) tc__budget_close(&b);

@@ -426,10 +426,12 @@ static int tc__build_checkpoint(tc__builder *b, int begins) {
 // behind what is stored. `again`: values of checkpoints are computed again.
 static int tc__build_adjoints(tc__builder *b, tc__derive *d, const tc__node *y,
                               const tc__node *v, int again) {
+    int share;
     tc__derive_close(d);
     if (!tc__budget_checkpoints(b->g, y, again ? b->memory_budget : 0, b->checkpoint.at,
-                                again ? b->checkpoint.count : 0, &b->around))
+                                again ? b->checkpoint.count : 0, &b->around, &share))
         return 0;
+    if (share > b->memory_budget && share > b->budget_share) b->budget_share = share;
     d->own = b->own.at, d->owns = b->own.count, d->rounds = b->round_each_op;
     if (!tc__derive_all(d, b->g, y, v, b->around.at, b->around.count, &b->copies)) return 0;
     b->derives_behind |= tc__derive_is_behind(d);

@@ -67,6 +67,7 @@ typedef struct tc__builder {
     TC__VEC(tc__checkpoint) checkpoint;
     tc__checkpoints around; // and those of option memory_budget
     int memory_budget;      // in percent; 0 = all
+    int budget_share;       //   and what is kept, where that is more; 0 = it is not
     uint32_t inside;    // 1 + number of the checkpoint that is being walked, 0 = none is
     tc__copies copies;  // of tc__recompute
     int no_grad;        // begins of tc_no_grad_begin without their end
