@@ -279,7 +279,8 @@
 // PARAMETERS AND FILES
 //     A tc_params is a set of named tensors, made by the formulas of torch.nn.init, and owned by the set. It gives
 //     optimisers their lists, and is saved and loaded as a safetensors file, whose bytes are those of the Python
-//     package. What an optimiser keeps is another set. tc_safetensors_open reads a file without one, and borrows
+//     package. What an optimiser keeps is another set, whose arrays tc_params_list keeps beside its list when parameters are
+//     frozen or thawed (tc_requires_grad). tc_safetensors_open reads a file without one, and borrows
 //     tensors where they lie. tc_training(tc, 0) ends dropout, and has tc_batch_norm_running use what it has gathered.
 //
 //     ```c
@@ -1309,11 +1310,11 @@ TCDEF tc_tensor tc_mse_loss_at(tc_tensor x, tc_tensor y, const char *file, int l
 // |x - y|
 TCDEF tc_tensor tc_l1_loss_at(tc_tensor x, tc_tensor y, const char *file, int line);
 // log(sum(exp(logits))) - logits[target] for logits[N, C, ...] or [C] and targets [N, ...]
-// or scalar, i32 or i64.
+// or scalar, i32 or i64. A target below 0 or not below C is clamped and makes the unit that runs it return TC_E_INDEX:
+// none counts from the end.
 TCDEF tc_tensor tc_cross_entropy_at(tc_tensor logits, tc_tensor target, const char *file,
                                     int line);
-// The same over the targets that differ from `ignore` (PyTorch: -100); NaN when there is
-// none.
+// The same over the targets that differ from `ignore` (PyTorch: -100), which may be any number; NaN when there is none.
 TCDEF tc_tensor tc_cross_entropy_ignore_at(tc_tensor logits, tc_tensor target,
                                            int64_t ignore, const char *file, int line);
 // max(x, 0) - x * y + log(1 + exp(-|x|))
@@ -1941,7 +1942,7 @@ struct tc_options {
     int allow_tf32;          // 1 = products of f32 on a GPU may round what they multiply; see below
     int memory_budget;       // percent that intermediates may take of the memory they would take without it: for that
                              // gradients compute values of the forward pass again, as in tc_checkpoint, with the
-                             // same bits. 0 = 100, nothing is. See below
+                             // same bits (halves: see below). 0 = 100, nothing is. TC_E_ARG: above 100
 };
 
 // Modes on the CPU: "reduce-overhead" is "default", and both of "max-autotune" are the same.
@@ -1981,6 +1982,8 @@ struct tc_options {
 // computed again. The choice is the same in every run, and for any number of threads; sizes at run time are those
 // of the visit that the program is made in. The last block and the ends of the others are kept in any case, so a budget may
 // be out of reach. Custom ops in blocks run twice. Where there are loops (tc_scan) nothing is computed again.
+// Gradients have the same bits; of halves, which are rounded where they are stored, and more or less of them is, under
+// option round_each_op alone. The summary of tc_explain says where a budget is not met.
 // As torch._functorch.config.activation_memory_budget, in percent, but of all intermediates.
 
 TCDEF tc_options tc_options_default(void);
@@ -1993,7 +1996,7 @@ TCDEF tc_status tc_options_parse(tc_ctx *c, tc_options *options, const char *lis
 typedef struct tc_option_info {
     const char *name;    // of the field
     const char *env;     // environment variable
-    const char *values;  // "0,1", "number", "text", or all its values
+    const char *values;  // "0,1", "number", "0 to 100", "text", or all its values
     const char *fallback;// without field and variable
     const char *doc;
     int of_region;
@@ -2729,13 +2732,18 @@ TCDEF tc_tensor tc_params_find(const tc_params *p, const char *name);
 
 // The parameters that have a gradient now, and these, for optimisers' lists: gives their number, and sets *params and
 // *grads, of which either may be NULL, to arrays of the set. They live until the next call of this set that changes
-// it, or this one. -1: error (TC_E_DEAD: somebody has freed one).
+// it, or this one. tc_requires_grad freezes one and thaws it: ask again then, which fills what tc_params_state has given for
+// this set, too, so that element i of each is of one parameter. -1: error (TC_E_DEAD: somebody has freed one; TC_E_STATE:
+// a state is to be made, in a region, or its array has no room: below).
 TCDEF int tc_params_list_at(tc_params *p, const tc_tensor **params, const tc_tensor **grads,
                             const char *file, int line);
 // Zeros of the sizes of each of them, as buffers "prefix.name" of the set `state`, made or found, in the same order:
-// what an optimiser keeps, saved and loaded like parameters. Floats, and on a
-// device, as the parameter is. The array is state's, and
-// lives as long as it. NULL: error.
+// what an optimiser keeps, saved and loaded like parameters. Floats, and on a device, as the parameter is. The array is
+// state's, and lives as long as it. It follows the list: tc_params_list, where parameters were frozen, thawed or added,
+// fills it anew, in place, from "prefix.name", so a thawed one has the state that it had when it was frozen; zeros for one that
+// never had any are made there, outside of regions. Once more parameters were added than there were and 64, tc_params_list
+// is TC_E_STATE until this call has given a larger array; the old one has null handles then, as behind the list's end.
+// NULL: error.
 TCDEF const tc_tensor *tc_params_state_at(tc_params *p, tc_params *state,
                                           const char *prefix, const char *file, int line);
 // All gradients become 0, in a region too.
@@ -2839,7 +2847,10 @@ TCDEF tc_status tc_grad_scaler_unscale__at(const tc_grad_scaler *s, const tc_ten
 // step counters, whatever writes them. Gradients are zeroed elsewhere: here they would not be, either.
 // TC_E_STATE: a step is open already; none of this scaler was begun here; the other calls about
 // scalers inside. A region or body goes on with the step around it, and ends what it leaves open. A function
-// that is called inside has another program (TC_MISS_STEP).
+// that is called inside has another program (TC_MISS_STEP). TC_E_STATE from step_begin and from update: a loss went through
+// tc_grad_scaler_scale since the last update and no gradient through tc_grad_scaler_unscale_, so that the step would be
+// `scale` times too large. What a skipped body did is not seen: of a scaler that bodies of functions use, it is the one of
+// which none ever was.
 TCDEF tc_status tc_grad_scaler_step_begin_at(const tc_grad_scaler *s, const char *file, int line);
 TCDEF tc_status tc_grad_scaler_step_end_at(const tc_grad_scaler *s, const char *file, int line);
 // The next scale: times backoff_factor where found_inf is true, which becomes false; else times
@@ -3237,7 +3248,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x92687b69e7235a9fu
+#define TC__BUILD_ID 0x6611770a12b9b1d4u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7102,6 +7113,7 @@ tc__marks*marks;
 uint64_t grad;
 int grad_lent;
 int lent;
+int scaling;
 int held;
 const char*name;
 const char*file;
@@ -7473,6 +7485,7 @@ t->epoch=tc__epoch_next(v);
 t->layout=layout,t->storage=s,t->offset=offset,t->file=file,t->line=line;
 t->bind_epoch=t->bind_index=0,t->marks=NULL;
 t->grad=0,t->grad_lent=0,t->held=0,t->lent=0,t->name=NULL;
+t->scaling=0;
 t->id=tc__handle(v,t->epoch,slot).id;
 t->scope=(uint32_t)v->scope.count;
 if(t->scope){
@@ -10243,6 +10256,7 @@ typedef struct tc__lexical{
 int half;
 int depth;
 uint8_t around[TC__AUTOCAST_DEEP];
+int body;
 int stepping;
 tc_tensor
 skips;
@@ -10250,7 +10264,7 @@ skips;
 static tc__lexical tc__lexical_inside(const tc__lexical*outer){
 tc__lexical l;
 memset(&l,0,sizeof l);
-l.half=outer->half,l.skips=outer->skips;
+l.half=outer->half,l.skips=outer->skips,l.body=outer->body;
 return l;
 }
 typedef struct tc__refusal_mark{
@@ -13824,6 +13838,15 @@ tc_tensor in[2];
 in[0]=t,in[1]=index;
 return tc__prim_n(f,op,in,2,&dim,1);
 }
+static const int64_t tc__front_mask=~((int64_t)1<<62);
+static tc_tensor tc__from_front(const tc__api*f,tc_tensor index){
+tc_dims none=TC_SCALAR;
+tc_tensor mask=tc__prim_source(f,TC_OP_CONST,TC_I64,&none,&tc__front_mask,1);
+return tc_bitwise_and_at(tc__cast(f,index,TC_I64),mask,f->file,f->line);
+}
+static int64_t tc__from_front_told(int64_t v){
+return v<-((int64_t)1<<61)?v|~tc__front_mask:v;
+}
 TCDEF tc_tensor tc_take_at(tc_tensor t,tc_tensor index,int dim,const char*file,
 int line){
 tc__api f;
@@ -15771,7 +15794,7 @@ uint32_t mask=1u<<dim;
 x=tc__as_float(f,x);
 tc_tensor d=tc__below_top(f,x,mask);
 tc_tensor sum=tc__reduce(f,TC_OP_SUM,tc_exp(d),mask);
-tc_tensor hit=tc_gather(d,dim,tc_unsqueeze(target,dim));
+tc_tensor hit=tc_gather(d,dim,tc_unsqueeze(tc__from_front(f,target),dim));
 tc_tensor loss=tc_sub(tc_log(sum),hit);
 return tc_squeeze(loss,dim);
 }
@@ -17615,6 +17638,30 @@ int ok=value.id&&tc_copy_(t,value).id;
 return ok?t:tc__null();
 }
 // ---- gen/graph/scaler.c
+enum{
+TC__SCALER_SCALED=1,
+TC__SCALER_UNSCALED=2,
+TC__SCALER_EVER=4,
+TC__SCALER_IN_BODY=8
+};
+static void tc__scaler_note(tc_ctx*c,const tc_grad_scaler*s,int ends,int begins){
+tc__tensor*t=tc__slot_find(c,s->found_inf);
+if(!t)return;
+t->scaling=(t->scaling&~ends)|begins;
+if(tc__lexical_now(c)->body)t->scaling|=TC__SCALER_IN_BODY;
+}
+static int tc__scaler_unscaled(const tc__api*f,const tc_grad_scaler*s){
+const tc__tensor*t=tc__slot_find(f->c,s->found_inf);
+int is=t?t->scaling:0;
+int unscaled=is&TC__SCALER_IN_BODY?TC__SCALER_EVER:TC__SCALER_UNSCALED;
+if(!(is&TC__SCALER_SCALED)||is&unscaled)return 1;
+return tc__fail(
+f->c,TC_E_STATE,
+"%s: a loss was multiplied by the scale, and no gradient was divided by "
+"it since the last tc_grad_scaler_update; call tc_grad_scaler_unscale_ "
+"first",
+f->who);
+}
 static int tc__scaler_begin(tc__api*f,const tc_grad_scaler*scaler,const char*who,
 const char*file,int line,tc_status*s){
 tc_tensor scale=scaler?scaler->scale:tc__null();
@@ -17639,7 +17686,9 @@ tc__api frame,*f=&frame;
 if(!tc__scaler_begin(f,s,"tc_grad_scaler_scale",file,line,&status))
 return tc__null();
 if(!tc__operand_given(f,"loss",loss))return tc__leave_null(f);
-return tc__leave(f,tc_mul(loss,s->scale));
+tc_tensor y=tc_mul(loss,s->scale);
+if(y.id)tc__scaler_note(f->c,s,0,TC__SCALER_SCALED);
+return tc__leave(f,y);
 }
 static tc_tensor tc__not_finite(const tc__api*f,tc_tensor g){
 return tc_logical_not(tc_all_all(tc_isfinite(g)));
@@ -17669,6 +17718,7 @@ tc_tensor found=ok?tc__scaler_found(f,s,grads,n):tc__null();
 tc_tensor by=found.id?tc__scaler_inverse(f,s->scale):found;
 ok=by.id&&tc_copy_(s->found_inf,found).id&&tc__updates_write(&l,by);
 status=tc__unit_end(f->c,outer,ok||(!n&&!status));
+if(!status)tc__scaler_note(f->c,s,0,TC__SCALER_UNSCALED|TC__SCALER_EVER);
 tc__leave_null(f);
 return status;
 }
@@ -17703,8 +17753,10 @@ tc__api f;
 if(!tc__scaler_begin(&f,s,"tc_grad_scaler_update",file,line,&status))
 return status;
 tc_status outer=tc__unit_begin(f.c);
-int ok=tc__scaler_check(&f,s)&&tc__scaler_next(&f,s);
+int ok=
+tc__scaler_check(&f,s)&&tc__scaler_unscaled(&f,s)&&tc__scaler_next(&f,s);
 status=tc__unit_end(f.c,outer,ok);
+if(ok)tc__scaler_note(f.c,s,TC__SCALER_SCALED|TC__SCALER_UNSCALED,0);
 tc__leave_null(&f);
 return status;
 }
@@ -17717,7 +17769,7 @@ return status;
 tc_status outer=tc__unit_begin(f.c);
 tc__meta m;
 int ok=tc__operand_given(&f,"found_inf",s->found_inf)&&
-tc__meta_get(&f,s->found_inf,&m);
+tc__meta_get(&f,s->found_inf,&m)&&tc__scaler_unscaled(&f,s);
 status=tc__unit_end(f.c,outer,ok);
 tc__leave_null(&f);
 tc__lexical*l=tc__lexical_now(f.c);
@@ -46915,6 +46967,7 @@ tc__free(c,f,sizeof*f);
 typedef enum tc__option_kind{
 TC__OPTION_FLAG,
 TC__OPTION_NUMBER,
+TC__OPTION_PERCENT,
 TC__OPTION_EVERY,
 TC__OPTION_WORD,
 TC__OPTION_TEXT
@@ -46972,7 +47025,7 @@ X(autotune_seconds,"TC_AUTOTUNE_SECONDS",NUMBER,"number","10",\
 "seconds that max-autotune may take for one program") \
 X(allow_tf32,"TC_ALLOW_TF32",FLAG,"0,1","0",\
 "products of f32 on a GPU may round what they multiply to 11 bits") \
-X(memory_budget,"TC_MEMORY_BUDGET",NUMBER,"number","100",\
+X(memory_budget,"TC_MEMORY_BUDGET",PERCENT,"0 to 100","100",\
 "percent of the memory of intermediates that they may take; values that gradients " \
 "need are computed again for that")
 static const tc_option_info tc__options[]={
@@ -47062,7 +47115,8 @@ return 1;
 }
 v=kind==TC__OPTION_WORD?tc__word_in(o->values,value,n)
 :tc__option_number(value,n);
-if(v<0||(kind==TC__OPTION_FLAG&&v>1))
+if(v<0||(kind==TC__OPTION_FLAG&&v>1)||
+(kind==TC__OPTION_PERCENT&&v>100))
 return tc__fail_option(c,o->name,value,n,o->values);
 int number=(int)v;
 memcpy(field,&number,sizeof number);
@@ -47097,6 +47151,7 @@ int v=0,most=0;
 if(o->of_region!=of_region||tc__option_fields[i].kind==TC__OPTION_TEXT)
 continue;
 for(const char*s=o->values;(s=strchr(s,','))!=NULL;s++)most++;
+if(tc__option_fields[i].kind==TC__OPTION_PERCENT)most=100;
 memcpy(&v,field,sizeof v);
 if(v>=0&&(!most||v<=most))continue;
 if(of_region)
@@ -53479,7 +53534,7 @@ if(op)tc__culprit(p,op,who,sizeof who);
 return tc__fail(p->ctx,TC_E_INDEX,
 "%s: index %lld is out of range for size %lld; it was clamped "
 "and the results are not valid",
-who,(long long)p->flag[1],(long long)p->flag[2]);
+who,(long long)tc__from_front_told(p->flag[1]),(long long)p->flag[2]);
 }
 static const char*tc__external_text(tc_ctx*c,const tc__visit*v,uint32_t i,
 char out[200]){
@@ -55709,7 +55764,7 @@ for(uint32_t i=0;i<n;i++)out[i]=tc__null();
 tc__nesting was=tc__nesting_of(f->ctx,"function ",f->region->name);
 if(!tc__depth_enter(f->ctx,&f->ctx->bodies,"function",f->region->name))return 0;
 tc__values_of(f->ctx)->scope_floor=was.scopes;
-*was.at=tc__lexical_inside(was.at);
+*was.at=tc__lexical_inside(was.at),was.at->body=1;
 f->running++;
 f->body(f->ctx,k->seen?k->seen:k->in,out,f->user);
 f->running--;
@@ -57522,13 +57577,23 @@ uint32_t paths,programs,kernels,ops;
 uint32_t breaks,changed,
 demoted;
 const tc__region*restless;
+const tc__region*over;
+const tc__program*keeps;
 }tc__summary;
+static int tc__program_over(const tc__program*p){
+double share=p->without>0?100*p->within/p->without:0;
+return share>p->memory_budget?(int)(share+0.5):0;
+}
 static void tc__summary_add(tc__summary*s,const tc__region*r,const tc__overview*o,
 const tc_fn*f){
 s->functions+=r->function!=0,s->regions+=!r->function;
 s->visits+=r->visits,s->paths+=o->paths;
 s->programs+=o->programs,s->kernels+=o->kernels,s->ops+=o->ops;
 s->breaks+=o->breaks,s->changed+=o->paths>1,s->demoted+=f&&f->demoted;
+for(size_t i=0;i<o->mark.count;i++){
+const tc__program*p=(const tc__program*)o->mark.at[i]->program;
+if(p&&tc__program_over(p))s->over=r,s->keeps=p;
+}
 if(o->paths>4&&o->paths>r->visits/2)s->restless=r;
 }
 static int tc__is_break(const tc__step*s){return s->op==TC_OP_BREAK;}
@@ -57640,6 +57705,17 @@ tc__put(t,"    next: let a body depend on its inputs and *user alone, and read n
 if(s->breaks)
 tc__put(t,"    next: read values behind tc_trace_end where you can; ops on both "
 "sides of a break share no kernel. TC_FULLGRAPH=1 finds breaks\n");
+if(s->over){
+tc__put(t,"    next: intermediates of ");
+tc__put_region(t,s->over);
+tc__put(
+t,
+" take %d %% of what they would without a budget, over memory_budget %d: %s. Smaller "
+"parts in tc_checkpoint keep less\n",
+tc__program_over(s->keeps),s->keeps->memory_budget,
+s->keeps->graph.loop.count?"it does nothing where there are loops"
+:"less was not found");
+}
 if(t->size!=before)return;
 if(a->cc_ns>a->run_ns)
 tc__put(
@@ -60423,14 +60499,24 @@ const char*name;
 tc_tensor tensor;
 int is_buffer;
 }tc__param;
+enum{TC__STATE_ROOM=64};
+typedef struct tc__params_state{
+tc_params*owner;
+tc_params*of;
+const char*prefix;
+tc_tensor*at;
+size_t room;
+uint64_t version;
+}tc__params_state;
 struct tc_params{
 tc__resource own;
 uint64_t version;
 TC__VEC(tc__param)param;
 tc__map by_name;
 TC__VEC(tc_tensor)list,grads;
-TC__VEC(const tc_tensor*)states;
-TC__VEC(size_t)states_count;
+uint64_t list_version;
+TC__VEC(tc__params_state*)owns;
+TC__VEC(tc__params_state*)follow;
 tc__text text,unmatched;
 };
 static void tc__params_seen(const tc_params*p){
@@ -60488,6 +60574,18 @@ for(size_t i=0;p&&i<p->param.count;i++)
 n+=tc__param_bytes(tc__param_layout(p,i));
 return n;
 }
+static void tc__params_state_leave(tc__params_state*s){
+tc_params*p=s->of;
+memset(s->at,0,s->room*sizeof*s->at);
+for(size_t i=0;p&&i<p->follow.count;i++)
+if(p->follow.at[i]==s)p->follow.at[i]=p->follow.at[--p->follow.count];
+s->of=NULL;
+}
+static void tc__params_state_free(tc_ctx*c,tc__params_state*s){
+if(s->at)tc__params_state_leave(s),TC__FREE_ARRAY(c,s->at,s->room);
+tc__string_free(c,s->prefix);
+tc__free(c,s,sizeof*s);
+}
 static void tc__params_end(tc__resource*o){
 tc_params*p=(tc_params*)(void*)o;
 tc_ctx*c=o->ctx;
@@ -60499,13 +60597,13 @@ if(tc__slot_find(c,t))
 tc__slot_free(c,tc__handle_slot(t),"freed with its tc_params",NULL,0);
 tc__string_free(c,p->param.at[i].name);
 }
-for(size_t i=0;i<p->states.count;i++)
-TC__FREE_ARRAY(c,(tc_tensor*)(uintptr_t)p->states.at[i],p->states_count.at[i]);
+while(p->follow.count)tc__params_state_leave(p->follow.at[0]);
+for(size_t i=0;i<p->owns.count;i++)tc__params_state_free(c,p->owns.at[i]);
 TC__VEC_FREE(c,p->param);
 TC__VEC_FREE(c,p->list);
 TC__VEC_FREE(c,p->grads);
-TC__VEC_FREE(c,p->states);
-TC__VEC_FREE(c,p->states_count);
+TC__VEC_FREE(c,p->owns);
+TC__VEC_FREE(c,p->follow);
 tc__map_free(&p->by_name);
 tc__text_free(&p->text),tc__text_free(&p->unmatched);
 tc__free(c,p,sizeof*p);
@@ -60635,28 +60733,27 @@ line);
 }
 static int tc__params_list(const tc__api*f,tc_params*p){
 tc_tensor g;
+size_t n=0,before=p->list.count;
 tc__params_grads_seen(p);
+if(!TC__VEC_RESERVE(f->c,p->list,p->param.count)||
+!TC__VEC_RESERVE(f->c,p->grads,p->param.count))
+return 0;
 p->list.count=p->grads.count=0;
 for(size_t i=0;i<p->param.count;i++){
 const tc__tensor*t=tc__param_need(f,p,i);
-if(!t)return 0;
-g.id=t->grad;
-if(!g.id||p->param.at[i].is_buffer)continue;
-if(!TC__PUSH(f->c,p->list,p->param.at[i].tensor)||!TC__PUSH(f->c,p->grads,g))
+if(!t){
+p->list_version++;
 return 0;
 }
-return 1;
+g.id=t->grad;
+if(!g.id||p->param.at[i].is_buffer)continue;
+if(n>=before||p->list.at[n].id!=p->param.at[i].tensor.id)p->list_version++;
+p->list.at[n]=p->param.at[i].tensor,p->grads.at[n++]=g;
 }
-TCDEF int tc_params_list_at(tc_params*p,const tc_tensor**params,const tc_tensor**grads,
-const char*file,int line){
-tc__api f;
-if(params)*params=NULL;
-if(grads)*grads=NULL;
-if(tc__params_enter(&f,p,"tc_params_list",file,line)||!tc__params_list(&f,p))
-return-1;
-if(params)*params=p->list.at;
-if(grads)*grads=p->grads.at;
-return(int)p->list.count;
+if(n!=before)p->list_version++;
+for(size_t i=n;i<before;i++)p->list.at[i]=p->grads.at[i]=tc__null();
+p->list.count=p->grads.count=n;
+return 1;
 }
 static tc_tensor tc__params_state_one(const tc__api*f,tc_params*state,
 const char*prefix,const char*name,tc_tensor t){
@@ -60678,23 +60775,65 @@ v->default_device=device;
 tc__text_free(&text);
 return made;
 }
-static int tc__params_state_fill(const tc__api*f,tc_params*p,tc_params*state,
-const char*prefix,tc_tensor*out){
+static int tc__params_state_fill(const tc__api*f,tc__params_state*s){
+const tc_params*p=s->of;
 size_t n=0;
+if(s->version==p->list_version)return 1;
+if(p->list.count>s->room)
+return tc__fail(f->c,TC_E_STATE,
+"%s: parameters were added, and the array of \"%.80s\" has no room "
+"for %zu; ask for it again, with tc_params_state",
+f->who,s->prefix,p->list.count);
 for(size_t i=0;i<p->param.count&&n<p->list.count;i++){
 if(p->param.at[i].tensor.id!=p->list.at[n].id)continue;
-out[n]=tc__params_state_one(f,state,prefix,p->param.at[i].name,p->list.at[n]);
-if(!out[n++].id)return 0;
+tc_tensor t=tc__params_state_one(f,s->owner,s->prefix,p->param.at[i].name,
+p->list.at[n]);
+if(!t.id)return 0;
+s->at[n++]=t;
 }
+memset(s->at+n,0,(s->room-n)*sizeof*s->at);
+s->version=p->list_version;
 return 1;
 }
-static const tc_tensor*tc__params_state_known(const tc_params*state,const tc_tensor*all,
-size_t n){
-for(size_t i=0;i<state->states.count;i++)
-if(state->states_count.at[i]==n&&
-!memcmp(state->states.at[i],all,n*sizeof*all))
-return state->states.at[i];
+TCDEF int tc_params_list_at(tc_params*p,const tc_tensor**params,const tc_tensor**grads,
+const char*file,int line){
+tc__api f;
+if(params)*params=NULL;
+if(grads)*grads=NULL;
+if(tc__params_enter(&f,p,"tc_params_list",file,line)||!tc__params_list(&f,p))
+return-1;
+for(size_t i=0;i<p->follow.count;i++)
+if(!tc__params_state_fill(&f,p->follow.at[i]))return-1;
+if(params)*params=p->list.at;
+if(grads)*grads=p->grads.at;
+return(int)p->list.count;
+}
+static tc__params_state*tc__params_state_new(tc_params*p,tc_params*state,
+const char*prefix){
+tc_ctx*c=p->own.ctx;
+tc__params_state*s=TC__NEW(c,tc__params_state);
+if(!s)return NULL;
+s->owner=state,s->room=2*p->param.count+TC__STATE_ROOM;
+s->version=p->list_version-1;
+s->prefix=tc__string_copy(c,prefix);
+s->at=TC__NEW_ARRAY(c,tc_tensor,s->room);
+if(s->prefix&&s->at&&TC__PUSH(c,p->follow,s)){
+s->of=p;
+if(TC__PUSH(c,state->owns,s))return s;
+}
+tc__params_state_free(c,s);
 return NULL;
+}
+static tc__params_state*tc__params_state_of(tc_params*p,tc_params*state,
+const char*prefix){
+for(size_t i=0;i<p->follow.count;i++){
+tc__params_state*s=p->follow.at[i];
+if(s->owner!=state||strcmp(s->prefix,prefix))continue;
+if(s->room>=p->list.count)return s;
+tc__params_state_leave(s);
+break;
+}
+return tc__params_state_new(p,state,prefix);
 }
 TCDEF const tc_tensor*tc_params_state_at(tc_params*p,tc_params*state,
 const char*prefix,const char*file,int line){
@@ -60709,26 +60848,22 @@ tc__fail(f.c,state&&prefix?TC_E_ARG:TC_E_NULL,"%s: %s",f.who,
 return NULL;
 }
 if(!tc__params_list(&f,p))return NULL;
-size_t n=p->list.count;
-tc_tensor*all=TC__NEW_ARRAY(f.c,tc_tensor,n);
-int ok=all&&TC__VEC_RESERVE(f.c,state->states,state->states.count+1)&&
-TC__VEC_RESERVE(f.c,state->states_count,state->states.count+1)&&
-tc__params_state_fill(&f,p,state,prefix,all);
-const tc_tensor*known=ok?tc__params_state_known(state,all,n):NULL;
-if(ok&&!known&&TC__PUSH(f.c,state->states,all)&&
-TC__PUSH(f.c,state->states_count,n))
-return all;
-if(all)TC__FREE_ARRAY(f.c,all,n);
-return known;
+tc__params_state*s=tc__params_state_of(p,state,prefix);
+return s&&tc__params_state_fill(&f,s)?s->at:NULL;
 }
 TCDEF tc_status tc_params_zero_grad_at(tc_params*p,const char*file,int line){
 tc__api f;
+tc_tensor g;
 tc_status s=tc__params_enter(&f,p,"tc_params_zero_grad",file,line);
 if(s)return s;
 tc_status outer=tc__unit_begin(f.c);
-int ok=tc__params_list(&f,p);
-for(size_t i=0;ok&&i<p->grads.count;i++)
-ok=tc_zero__at(p->grads.at[i],file,line).id!=0;
+int ok=1;
+tc__params_grads_seen(p);
+for(size_t i=0;ok&&i<p->param.count;i++)ok=tc__param_need(&f,p,i)!=NULL;
+for(size_t i=0;ok&&i<p->param.count;i++){
+g.id=tc__param_need(&f,p,i)->grad;
+if(g.id&&!p->param.at[i].is_buffer)ok=tc_zero__at(g,file,line).id!=0;
+}
 return tc__unit_end(f.c,outer,ok);
 }
 typedef struct tc__moving{

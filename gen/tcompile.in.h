@@ -278,7 +278,8 @@
 // PARAMETERS AND FILES
 //     A tc_params is a set of named tensors, made by the formulas of torch.nn.init, and owned by the set. It gives
 //     optimisers their lists, and is saved and loaded as a safetensors file, whose bytes are those of the Python
-//     package. What an optimiser keeps is another set. tc_safetensors_open reads a file without one, and borrows
+//     package. What an optimiser keeps is another set, whose arrays tc_params_list keeps beside its list when parameters are
+//     frozen or thawed (tc_requires_grad). tc_safetensors_open reads a file without one, and borrows
 //     tensors where they lie. tc_training(tc, 0) ends dropout, and has tc_batch_norm_running use what it has gathered.
 //
 //     ```c

@@ -73,7 +73,10 @@ TCDEF tc_status tc_grad_scaler_unscale__at(const tc_grad_scaler *s, const tc_ten
 // step counters, whatever writes them. Gradients are zeroed elsewhere: here they would not be, either.
 // TC_E_STATE: a step is open already; none of this scaler was begun here; the other calls about
 // scalers inside. A region or body goes on with the step around it, and ends what it leaves open. A function
-// that is called inside has another program (TC_MISS_STEP).
+// that is called inside has another program (TC_MISS_STEP). TC_E_STATE from step_begin and from update: a loss went through
+// tc_grad_scaler_scale since the last update and no gradient through tc_grad_scaler_unscale_, so that the step would be
+// `scale` times too large. What a skipped body did is not seen: of a scaler that bodies of functions use, it is the one of
+// which none ever was.
 TCDEF tc_status tc_grad_scaler_step_begin_at(const tc_grad_scaler *s, const char *file, int line);
 TCDEF tc_status tc_grad_scaler_step_end_at(const tc_grad_scaler *s, const char *file, int line);
 // The next scale: times backoff_factor where found_inf is true, which becomes false; else times

@@ -49,7 +49,7 @@ struct tc_options {
     int allow_tf32;          // 1 = products of f32 on a GPU may round what they multiply; see below
     int memory_budget;       // percent that intermediates may take of the memory they would take without it: for that
                              // gradients compute values of the forward pass again, as in tc_checkpoint, with the
-                             // same bits. 0 = 100, nothing is. See below
+                             // same bits (halves: see below). 0 = 100, nothing is. TC_E_ARG: above 100
 };
 
 // Modes on the CPU: "reduce-overhead" is "default", and both of "max-autotune" are the same.
@@ -89,6 +89,8 @@ struct tc_options {
 // computed again. The choice is the same in every run, and for any number of threads; sizes at run time are those
 // of the visit that the program is made in. The last block and the ends of the others are kept in any case, so a budget may
 // be out of reach. Custom ops in blocks run twice. Where there are loops (tc_scan) nothing is computed again.
+// Gradients have the same bits; of halves, which are rounded where they are stored, and more or less of them is, under
+// option round_each_op alone. The summary of tc_explain says where a budget is not met.
 // As torch._functorch.config.activation_memory_budget, in percent, but of all intermediates.
 
 TCDEF tc_options tc_options_default(void);
@@ -101,7 +103,7 @@ TCDEF tc_status tc_options_parse(tc_ctx *c, tc_options *options, const char *lis
 typedef struct tc_option_info {
     const char *name;    // of the field
     const char *env;     // environment variable
-    const char *values;  // "0,1", "number", "text", or all its values
+    const char *values;  // "0,1", "number", "0 to 100", "text", or all its values
     const char *fallback;// without field and variable
     const char *doc;
     int of_region;

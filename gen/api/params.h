@@ -114,13 +114,18 @@ TCDEF tc_tensor tc_params_find(const tc_params *p, const char *name);
 
 // The parameters that have a gradient now, and these, for optimisers' lists: gives their number, and sets *params and
 // *grads, of which either may be NULL, to arrays of the set. They live until the next call of this set that changes
-// it, or this one. -1: error (TC_E_DEAD: somebody has freed one).
+// it, or this one. tc_requires_grad freezes one and thaws it: ask again then, which fills what tc_params_state has given for
+// this set, too, so that element i of each is of one parameter. -1: error (TC_E_DEAD: somebody has freed one; TC_E_STATE:
+// a state is to be made, in a region, or its array has no room: below).
 TCDEF int tc_params_list_at(tc_params *p, const tc_tensor **params, const tc_tensor **grads,
                             const char *file, int line);
 // Zeros of the sizes of each of them, as buffers "prefix.name" of the set `state`, made or found, in the same order:
-// what an optimiser keeps, saved and loaded like parameters. Floats, and on a
-// device, as the parameter is. The array is state's, and
-// lives as long as it. NULL: error.
+// what an optimiser keeps, saved and loaded like parameters. Floats, and on a device, as the parameter is. The array is
+// state's, and lives as long as it. It follows the list: tc_params_list, where parameters were frozen, thawed or added,
+// fills it anew, in place, from "prefix.name", so a thawed one has the state that it had when it was frozen; zeros for one that
+// never had any are made there, outside of regions. Once more parameters were added than there were and 64, tc_params_list
+// is TC_E_STATE until this call has given a larger array; the old one has null handles then, as behind the list's end.
+// NULL: error.
 TCDEF const tc_tensor *tc_params_state_at(tc_params *p, tc_params *state,
                                           const char *prefix, const char *file, int line);
 // All gradients become 0, in a region too.

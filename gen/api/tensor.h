@@ -661,11 +661,11 @@ TCDEF tc_tensor tc_mse_loss_at(tc_tensor x, tc_tensor y, const char *file, int l
 // |x - y|
 TCDEF tc_tensor tc_l1_loss_at(tc_tensor x, tc_tensor y, const char *file, int line);
 // log(sum(exp(logits))) - logits[target] for logits[N, C, ...] or [C] and targets [N, ...]
-// or scalar, i32 or i64.
+// or scalar, i32 or i64. A target below 0 or not below C is clamped and makes the unit that runs it return TC_E_INDEX:
+// none counts from the end.
 TCDEF tc_tensor tc_cross_entropy_at(tc_tensor logits, tc_tensor target, const char *file,
                                     int line);
-// The same over the targets that differ from `ignore` (PyTorch: -100); NaN when there is
-// none.
+// The same over the targets that differ from `ignore` (PyTorch: -100), which may be any number; NaN when there is none.
 TCDEF tc_tensor tc_cross_entropy_ignore_at(tc_tensor logits, tc_tensor target,
                                            int64_t ignore, const char *file, int line);
 // max(x, 0) - x * y + log(1 + exp(-|x|))

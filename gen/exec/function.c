@@ -136,7 +136,7 @@ static int tc__fn_body(const tc__fcall *k, tc_tensor *out) {
     tc__nesting was = tc__nesting_of(f->ctx, "function ", f->region->name);
     if (!tc__depth_enter(f->ctx, &f->ctx->bodies, "function", f->region->name)) return 0;
     tc__values_of(f->ctx)->scope_floor = was.scopes;
-    *was.at = tc__lexical_inside(was.at);
+    *was.at = tc__lexical_inside(was.at), was.at->body = 1;
     f->running++;
     f->body(f->ctx, k->seen ? k->seen : k->in, out, f->user);
     f->running--;

@@ -8,6 +8,7 @@
 typedef enum tc__option_kind {
     TC__OPTION_FLAG,
     TC__OPTION_NUMBER,
+    TC__OPTION_PERCENT,
     TC__OPTION_EVERY, // one in so many; without a number each
     TC__OPTION_WORD,  // one of `words`, as its index
     TC__OPTION_TEXT
@@ -70,7 +71,7 @@ typedef enum tc__mode { // in the order of TC__MODES
       "seconds that max-autotune may take for one program")                                \
     X(allow_tf32, "TC_ALLOW_TF32", FLAG, "0,1", "0",                                       \
       "products of f32 on a GPU may round what they multiply to 11 bits")                  \
-    X(memory_budget, "TC_MEMORY_BUDGET", NUMBER, "number", "100",                          \
+    X(memory_budget, "TC_MEMORY_BUDGET", PERCENT, "0 to 100", "100",                       \
       "percent of the memory of intermediates that they may take; values that gradients "  \
       "need are computed again for that")
 
@@ -179,7 +180,8 @@ static int tc__option_set(tc_ctx *c, int i, void *at, const char *value, size_t 
     }
     v = kind == TC__OPTION_WORD ? tc__word_in(o->values, value, n)
                                 : tc__option_number(value, n);
-    if (v < 0 || (kind == TC__OPTION_FLAG && v > 1))
+    if (v < 0 || (kind == TC__OPTION_FLAG && v > 1) ||
+        (kind == TC__OPTION_PERCENT && v > 100))
         return tc__fail_option(c, o->name, value, n, o->values);
     int number = (int)v;
     memcpy(field, &number, sizeof number);
@@ -217,10 +219,11 @@ static int tc__options_check(tc_ctx *c, const char *who, void *at, int of_region
     for (int i = 0; i < (int)TC__COUNT(tc__options); i++) {
         const tc_option_info *o = &tc__options[i];
         char *field = (char *)at + tc__option_fields[i].offset;
-        int v = 0, most = 0; // most: of words, or 0 and 1
+        int v = 0, most = 0; // most: of words, or 0 and 1, or percent
         if (o->of_region != of_region || tc__option_fields[i].kind == TC__OPTION_TEXT)
             continue;
         for (const char *s = o->values; (s = strchr(s, ',')) != NULL; s++) most++;
+        if (tc__option_fields[i].kind == TC__OPTION_PERCENT) most = 100;
         memcpy(&v, field, sizeof v);
         if (v >= 0 && (!most || v <= most)) continue;
         if (of_region)

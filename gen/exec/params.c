@@ -7,14 +7,28 @@ typedef struct tc__param {
     int is_buffer;
 } tc__param;
 
+// Parameters that may be added, besides as many as there are, until tc_params_state gives another array.
+enum { TC__STATE_ROOM = 64 };
+
+// An array that tc_params_state gave: element i belongs to element i of the list of its set, now and later.
+typedef struct tc__params_state {
+    tc_params *owner;   // whose tensors it has
+    tc_params *of;      // whose list it follows; NULL = none any more
+    const char *prefix; // owned
+    tc_tensor *at;      // owned; null from the list's end on
+    size_t room;
+    uint64_t version; // the list's that it was filled for
+} tc__params_state;
+
 struct tc_params {
     tc__resource own; // must be first
     uint64_t version; // counts parameters that were added
     TC__VEC(tc__param) param;
-    tc__map by_name;                   // hash of a name -> its number
-    TC__VEC(tc_tensor) list, grads;    // of tc_params_list
-    TC__VEC(const tc_tensor *) states; // arrays of tc_params_state, owned,
-    TC__VEC(size_t) states_count;      //   and their lengths
+    tc__map by_name;                    // hash of a name -> its number
+    TC__VEC(tc_tensor) list, grads;     // of tc_params_list
+    uint64_t list_version;              // counts changes of the list's parameters
+    TC__VEC(tc__params_state *) owns;   // whose tensors are this set's, owned
+    TC__VEC(tc__params_state *) follow; // that follow this set's list; another set's
     tc__text text, unmatched;
 };
 
@@ -93,6 +107,21 @@ TCDEF int64_t tc_params_bytes(const tc_params *p) {
 
 // ---- opening and closing ----
 
+// The array follows no list any more. Null handles say so to who uses it all the same.
+static void tc__params_state_leave(tc__params_state *s) {
+    tc_params *p = s->of;
+    memset(s->at, 0, s->room * sizeof *s->at);
+    for (size_t i = 0; p && i < p->follow.count; i++)
+        if (p->follow.at[i] == s) p->follow.at[i] = p->follow.at[--p->follow.count];
+    s->of = NULL;
+}
+
+static void tc__params_state_free(tc_ctx *c, tc__params_state *s) {
+    if (s->at) tc__params_state_leave(s), TC__FREE_ARRAY(c, s->at, s->room);
+    tc__string_free(c, s->prefix);
+    tc__free(c, s, sizeof *s);
+}
+
 static void tc__params_end(tc__resource *o) {
     tc_params *p = (tc_params *)(void *)o;
     tc_ctx *c = o->ctx;
@@ -104,13 +133,13 @@ static void tc__params_end(tc__resource *o) {
             tc__slot_free(c, tc__handle_slot(t), "freed with its tc_params", NULL, 0);
         tc__string_free(c, p->param.at[i].name);
     }
-    for (size_t i = 0; i < p->states.count; i++)
-        TC__FREE_ARRAY(c, (tc_tensor *)(uintptr_t)p->states.at[i], p->states_count.at[i]);
+    while (p->follow.count) tc__params_state_leave(p->follow.at[0]);
+    for (size_t i = 0; i < p->owns.count; i++) tc__params_state_free(c, p->owns.at[i]);
     TC__VEC_FREE(c, p->param);
     TC__VEC_FREE(c, p->list);
     TC__VEC_FREE(c, p->grads);
-    TC__VEC_FREE(c, p->states);
-    TC__VEC_FREE(c, p->states_count);
+    TC__VEC_FREE(c, p->owns);
+    TC__VEC_FREE(c, p->follow);
     tc__map_free(&p->by_name);
     tc__text_free(&p->text), tc__text_free(&p->unmatched);
     tc__free(c, p, sizeof *p);
@@ -260,31 +289,30 @@ TCDEF tc_tensor tc_param_buffer_at(tc_params *p, const char *name, tc_dims dims,
 
 // ---- lists ----
 
+// The list as it is now. What was handed out beyond its end becomes null: a number of before is an error then.
 static int tc__params_list(const tc__api *f, tc_params *p) {
     tc_tensor g;
+    size_t n = 0, before = p->list.count;
     tc__params_grads_seen(p);
+    if (!TC__VEC_RESERVE(f->c, p->list, p->param.count) ||
+        !TC__VEC_RESERVE(f->c, p->grads, p->param.count))
+        return 0;
     p->list.count = p->grads.count = 0;
     for (size_t i = 0; i < p->param.count; i++) {
         const tc__tensor *t = tc__param_need(f, p, i);
-        if (!t) return 0;
+        if (!t) {
+            p->list_version++; // half of it is another
+            return 0;
+        }
         g.id = t->grad;
         if (!g.id || p->param.at[i].is_buffer) continue;
-        if (!TC__PUSH(f->c, p->list, p->param.at[i].tensor) || !TC__PUSH(f->c, p->grads, g))
-            return 0;
+        if (n >= before || p->list.at[n].id != p->param.at[i].tensor.id) p->list_version++;
+        p->list.at[n] = p->param.at[i].tensor, p->grads.at[n++] = g;
     }
+    if (n != before) p->list_version++;
+    for (size_t i = n; i < before; i++) p->list.at[i] = p->grads.at[i] = tc__null();
+    p->list.count = p->grads.count = n;
     return 1;
-}
-
-TCDEF int tc_params_list_at(tc_params *p, const tc_tensor **params, const tc_tensor **grads,
-                            const char *file, int line) {
-    tc__api f;
-    if (params) *params = NULL;
-    if (grads) *grads = NULL;
-    if (tc__params_enter(&f, p, "tc_params_list", file, line) || !tc__params_list(&f, p))
-        return -1;
-    if (params) *params = p->list.at;
-    if (grads) *grads = p->grads.at;
-    return (int)p->list.count;
 }
 
 // Buffer "prefix.name" of `state`, zeros like t, on its device if made now; null = reported.
@@ -309,25 +337,71 @@ static tc_tensor tc__params_state_one(const tc__api *f, tc_params *state,
     return made;
 }
 
-static int tc__params_state_fill(const tc__api *f, tc_params *p, tc_params *state,
-                                 const char *prefix, tc_tensor *out) {
+// Fills an array for the list as it is, where it is not; 0 = reported.
+static int tc__params_state_fill(const tc__api *f, tc__params_state *s) {
+    const tc_params *p = s->of;
     size_t n = 0;
+    if (s->version == p->list_version) return 1;
+    if (p->list.count > s->room)
+        return tc__fail(f->c, TC_E_STATE,
+                        "%s: parameters were added, and the array of \"%.80s\" has no room "
+                        "for %zu; ask for it again, with tc_params_state",
+                        f->who, s->prefix, p->list.count);
     for (size_t i = 0; i < p->param.count && n < p->list.count; i++) {
         if (p->param.at[i].tensor.id != p->list.at[n].id) continue;
-        out[n] = tc__params_state_one(f, state, prefix, p->param.at[i].name, p->list.at[n]);
-        if (!out[n++].id) return 0;
+        tc_tensor t = tc__params_state_one(f, s->owner, s->prefix, p->param.at[i].name,
+                                           p->list.at[n]);
+        if (!t.id) return 0;
+        s->at[n++] = t;
     }
+    memset(s->at + n, 0, (s->room - n) * sizeof *s->at);
+    s->version = p->list_version;
     return 1;
 }
 
-// The array that is there already, with the same tensors; NULL = there is none.
-static const tc_tensor *tc__params_state_known(const tc_params *state, const tc_tensor *all,
-                                               size_t n) {
-    for (size_t i = 0; i < state->states.count; i++)
-        if (state->states_count.at[i] == n &&
-            !memcmp(state->states.at[i], all, n * sizeof *all))
-            return state->states.at[i];
+TCDEF int tc_params_list_at(tc_params *p, const tc_tensor **params, const tc_tensor **grads,
+                            const char *file, int line) {
+    tc__api f;
+    if (params) *params = NULL;
+    if (grads) *grads = NULL;
+    if (tc__params_enter(&f, p, "tc_params_list", file, line) || !tc__params_list(&f, p))
+        return -1;
+    for (size_t i = 0; i < p->follow.count; i++)
+        if (!tc__params_state_fill(&f, p->follow.at[i])) return -1;
+    if (params) *params = p->list.at;
+    if (grads) *grads = p->grads.at;
+    return (int)p->list.count;
+}
+
+// A new array, not filled yet, with room for parameters that are added later; NULL = no memory.
+static tc__params_state *tc__params_state_new(tc_params *p, tc_params *state,
+                                              const char *prefix) {
+    tc_ctx *c = p->own.ctx;
+    tc__params_state *s = TC__NEW(c, tc__params_state);
+    if (!s) return NULL;
+    s->owner = state, s->room = 2 * p->param.count + TC__STATE_ROOM;
+    s->version = p->list_version - 1;
+    s->prefix = tc__string_copy(c, prefix);
+    s->at = TC__NEW_ARRAY(c, tc_tensor, s->room);
+    if (s->prefix && s->at && TC__PUSH(c, p->follow, s)) {
+        s->of = p;
+        if (TC__PUSH(c, state->owns, s)) return s;
+    }
+    tc__params_state_free(c, s);
     return NULL;
+}
+
+// The array that the prefix has; one that got too small for the list is left to who has it.
+static tc__params_state *tc__params_state_of(tc_params *p, tc_params *state,
+                                             const char *prefix) {
+    for (size_t i = 0; i < p->follow.count; i++) {
+        tc__params_state *s = p->follow.at[i];
+        if (s->owner != state || strcmp(s->prefix, prefix)) continue;
+        if (s->room >= p->list.count) return s;
+        tc__params_state_leave(s);
+        break;
+    }
+    return tc__params_state_new(p, state, prefix);
 }
 
 TCDEF const tc_tensor *tc_params_state_at(tc_params *p, tc_params *state,
@@ -343,27 +417,23 @@ TCDEF const tc_tensor *tc_params_state_at(tc_params *p, tc_params *state,
         return NULL;
     }
     if (!tc__params_list(&f, p)) return NULL;
-    size_t n = p->list.count;
-    tc_tensor *all = TC__NEW_ARRAY(f.c, tc_tensor, n);
-    int ok = all && TC__VEC_RESERVE(f.c, state->states, state->states.count + 1) &&
-             TC__VEC_RESERVE(f.c, state->states_count, state->states.count + 1) &&
-             tc__params_state_fill(&f, p, state, prefix, all);
-    const tc_tensor *known = ok ? tc__params_state_known(state, all, n) : NULL;
-    if (ok && !known && TC__PUSH(f.c, state->states, all) &&
-        TC__PUSH(f.c, state->states_count, n))
-        return all;
-    if (all) TC__FREE_ARRAY(f.c, all, n);
-    return known;
+    tc__params_state *s = tc__params_state_of(p, state, prefix);
+    return s && tc__params_state_fill(&f, s) ? s->at : NULL;
 }
 
 TCDEF tc_status tc_params_zero_grad_at(tc_params *p, const char *file, int line) {
     tc__api f;
+    tc_tensor g;
     tc_status s = tc__params_enter(&f, p, "tc_params_zero_grad", file, line);
     if (s) return s;
     tc_status outer = tc__unit_begin(f.c);
-    int ok = tc__params_list(&f, p);
-    for (size_t i = 0; ok && i < p->grads.count; i++)
-        ok = tc_zero__at(p->grads.at[i], file, line).id != 0;
+    int ok = 1;
+    tc__params_grads_seen(p);
+    for (size_t i = 0; ok && i < p->param.count; i++) ok = tc__param_need(&f, p, i) != NULL;
+    for (size_t i = 0; ok && i < p->param.count; i++) {
+        g.id = tc__param_need(&f, p, i)->grad;
+        if (g.id && !p->param.at[i].is_buffer) ok = tc_zero__at(g, file, line).id != 0;
+    }
     return tc__unit_end(f.c, outer, ok);
 }
 

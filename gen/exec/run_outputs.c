@@ -149,7 +149,7 @@ static int tc__program_flagged(tc__program *p) {
     return tc__fail(p->ctx, TC_E_INDEX,
                     "%s: index %lld is out of range for size %lld; it was clamped "
                     "and the results are not valid",
-                    who, (long long)p->flag[1], (long long)p->flag[2]);
+                    who, (long long)tc__from_front_told(p->flag[1]), (long long)p->flag[2]);
 }
 
 // External i, as errors name it: by its dtype and where it was made.

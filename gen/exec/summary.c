@@ -86,7 +86,16 @@ typedef struct tc__summary {
     uint32_t breaks, changed,
         demoted; // breaks; regions of several paths; functions that run as regions
     const tc__region *restless; // whose visits hardly ever repeat; NULL = none
+    const tc__region *over;     // that takes more than its memory_budget; NULL = none
+    const tc__program *keeps;   //   in this program
 } tc__summary;
+
+// Percent that intermediates of p take of what they would without its memory_budget, where that is more than it asks for;
+// else 0.
+static int tc__program_over(const tc__program *p) {
+    double share = p->without > 0 ? 100 * p->within / p->without : 0;
+    return share > p->memory_budget ? (int)(share + 0.5) : 0;
+}
 
 static void tc__summary_add(tc__summary *s, const tc__region *r, const tc__overview *o,
                             const tc_fn *f) {
@@ -94,6 +103,10 @@ static void tc__summary_add(tc__summary *s, const tc__region *r, const tc__overv
     s->visits += r->visits, s->paths += o->paths;
     s->programs += o->programs, s->kernels += o->kernels, s->ops += o->ops;
     s->breaks += o->breaks, s->changed += o->paths > 1, s->demoted += f && f->demoted;
+    for (size_t i = 0; i < o->mark.count; i++) {
+        const tc__program *p = (const tc__program *)o->mark.at[i]->program;
+        if (p && tc__program_over(p)) s->over = r, s->keeps = p;
+    }
     if (o->paths > 4 && o->paths > r->visits / 2) s->restless = r;
 }
 
@@ -217,6 +230,17 @@ static void tc__summary_next(tc__text *t, const tc__summary *s) {
     if (s->breaks)
         tc__put(t, "    next: read values behind tc_trace_end where you can; ops on both "
                    "sides of a break share no kernel. TC_FULLGRAPH=1 finds breaks\n");
+    if (s->over) {
+        tc__put(t, "    next: intermediates of ");
+        tc__put_region(t, s->over);
+        tc__put(
+            t,
+            " take %d %% of what they would without a budget, over memory_budget %d: %s. Smaller "
+            "parts in tc_checkpoint keep less\n",
+            tc__program_over(s->keeps), s->keeps->memory_budget,
+            s->keeps->graph.loop.count ? "it does nothing where there are loops"
+                                       : "less was not found");
+    }
     if (t->size != before) return;
     if (a->cc_ns > a->run_ns)
         tc__put(

@@ -412,7 +412,7 @@ static tc_tensor tc__target_loss(const tc__api *f, tc_tensor x, tc_tensor target
     x = tc__as_float(f, x);
     tc_tensor d = tc__below_top(f, x, mask);
     tc_tensor sum = tc__reduce(f, TC_OP_SUM, tc_exp(d), mask);
-    tc_tensor hit = tc_gather(d, dim, tc_unsqueeze(target, dim));
+    tc_tensor hit = tc_gather(d, dim, tc_unsqueeze(tc__from_front(f, target), dim));
     tc_tensor loss = tc_sub(tc_log(sum), hit);
     return tc_squeeze(loss, dim);
 }

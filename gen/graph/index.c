@@ -9,6 +9,21 @@ static tc_tensor tc__index_op(const tc__api *f, tc__op op, tc_tensor t, tc_tenso
     return tc__prim_n(f, op, in, 2, &dim, 1);
 }
 
+// ~2^62: leaves a place as it is, and puts a negative number so far below 0 that no size brings it back.
+static const int64_t tc__front_mask = ~((int64_t)1 << 62);
+
+// An index whose negative numbers do not count from the end, but are out of range, at an `and` for each.
+static tc_tensor tc__from_front(const tc__api *f, tc_tensor index) {
+    tc_dims none = TC_SCALAR;
+    tc_tensor mask = tc__prim_source(f, TC_OP_CONST, TC_I64, &none, &tc__front_mask, 1);
+    return tc_bitwise_and_at(tc__cast(f, index, TC_I64), mask, f->file, f->line);
+}
+
+// The number that was meant by one that was found out of range.
+static int64_t tc__from_front_told(int64_t v) {
+    return v < -((int64_t)1 << 61) ? v | ~tc__front_mask : v;
+}
+
 TCDEF tc_tensor tc_take_at(tc_tensor t, tc_tensor index, int dim, const char *file,
                            int line) {
     tc__api f;

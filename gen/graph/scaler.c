@@ -3,6 +3,35 @@
 // is chosen at each write between step_begin and step_end (tc__assign_unless), so no optimiser knows of it.
 // Formulas are those of torch.amp.GradScaler and its kernel _amp_update_scale_.
 
+// What was done with a scaler, which found_inf has a note of.
+enum {
+    TC__SCALER_SCALED = 1,   // a loss, since the last update
+    TC__SCALER_UNSCALED = 2, // gradients, since then,
+    TC__SCALER_EVER = 4,     //   or ever
+    TC__SCALER_IN_BODY = 8   // of a function: calls that skip it make no note
+};
+
+static void tc__scaler_note(tc_ctx *c, const tc_grad_scaler *s, int ends, int begins) {
+    tc__tensor *t = tc__slot_find(c, s->found_inf);
+    if (!t) return;
+    t->scaling = (t->scaling & ~ends) | begins;
+    if (tc__lexical_now(c)->body) t->scaling |= TC__SCALER_IN_BODY;
+}
+
+// Whether gradients of a scaled loss were unscaled, as far as code says that has run; 0 = reported.
+static int tc__scaler_unscaled(const tc__api *f, const tc_grad_scaler *s) {
+    const tc__tensor *t = tc__slot_find(f->c, s->found_inf);
+    int is = t ? t->scaling : 0;
+    int unscaled = is & TC__SCALER_IN_BODY ? TC__SCALER_EVER : TC__SCALER_UNSCALED;
+    if (!(is & TC__SCALER_SCALED) || is & unscaled) return 1;
+    return tc__fail(
+        f->c, TC_E_STATE,
+        "%s: a loss was multiplied by the scale, and no gradient was divided by "
+        "it since the last tc_grad_scaler_update; call tc_grad_scaler_unscale_ "
+        "first",
+        f->who);
+}
+
 // A frame about the scale, for a call that stands outside of steps. 0 = reported, with *s.
 static int tc__scaler_begin(tc__api *f, const tc_grad_scaler *scaler, const char *who,
                             const char *file, int line, tc_status *s) {
@@ -29,7 +58,9 @@ TCDEF tc_tensor tc_grad_scaler_scale_at(const tc_grad_scaler *s, tc_tensor loss,
     if (!tc__scaler_begin(f, s, "tc_grad_scaler_scale", file, line, &status))
         return tc__null();
     if (!tc__operand_given(f, "loss", loss)) return tc__leave_null(f);
-    return tc__leave(f, tc_mul(loss, s->scale));
+    tc_tensor y = tc_mul(loss, s->scale);
+    if (y.id) tc__scaler_note(f->c, s, 0, TC__SCALER_SCALED);
+    return tc__leave(f, y);
 }
 
 // Whether any element of g is infinite or NaN.
@@ -66,6 +97,7 @@ TCDEF tc_status tc_grad_scaler_unscale__at(const tc_grad_scaler *s, const tc_ten
     tc_tensor by = found.id ? tc__scaler_inverse(f, s->scale) : found;
     ok = by.id && tc_copy_(s->found_inf, found).id && tc__updates_write(&l, by);
     status = tc__unit_end(f->c, outer, ok || (!n && !status));
+    if (!status) tc__scaler_note(f->c, s, 0, TC__SCALER_UNSCALED | TC__SCALER_EVER);
     tc__leave_null(f);
     return status;
 }
@@ -106,8 +138,10 @@ TCDEF tc_status tc_grad_scaler_update_at(const tc_grad_scaler *s, const char *fi
     if (!tc__scaler_begin(&f, s, "tc_grad_scaler_update", file, line, &status))
         return status;
     tc_status outer = tc__unit_begin(f.c);
-    int ok = tc__scaler_check(&f, s) && tc__scaler_next(&f, s);
+    int ok =
+        tc__scaler_check(&f, s) && tc__scaler_unscaled(&f, s) && tc__scaler_next(&f, s);
     status = tc__unit_end(f.c, outer, ok);
+    if (ok) tc__scaler_note(f.c, s, TC__SCALER_SCALED | TC__SCALER_UNSCALED, 0);
     tc__leave_null(&f);
     return status;
 }
@@ -123,7 +157,7 @@ TCDEF tc_status tc_grad_scaler_step_begin_at(const tc_grad_scaler *s, const char
     tc_status outer = tc__unit_begin(f.c);
     tc__meta m;
     int ok = tc__operand_given(&f, "found_inf", s->found_inf) &&
-             tc__meta_get(&f, s->found_inf, &m);
+             tc__meta_get(&f, s->found_inf, &m) && tc__scaler_unscaled(&f, s);
     status = tc__unit_end(f.c, outer, ok);
     tc__leave_null(&f);
     tc__lexical *l = tc__lexical_now(f.c);

@@ -131,6 +131,7 @@ typedef struct tc__lexical {
     int half;                          // what autocast computes products in; 0 = it is off
     int depth;                         // begins of tc_autocast_begin without their ends,
     uint8_t around[TC__AUTOCAST_DEEP]; //   and `half` before each of them
+    int body;                          // of a function, which later calls may skip
     int stepping;                      // a tc_grad_scaler_step_begin without its end
     tc_tensor
         skips; // what is written in place stays as it is where this is true; null = nothing
@@ -139,7 +140,7 @@ typedef struct tc__lexical {
 static tc__lexical tc__lexical_inside(const tc__lexical *outer) {
     tc__lexical l;
     memset(&l, 0, sizeof l);
-    l.half = outer->half, l.skips = outer->skips;
+    l.half = outer->half, l.skips = outer->skips, l.body = outer->body;
     return l;
 }
 

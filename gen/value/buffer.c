@@ -68,6 +68,7 @@ typedef struct tc__tensor {
     uint64_t grad;    // its gradient, which ends with it: see tc_requires_grad; 0 = none
     int grad_lent;    //   but is another's, which this stands for
     int lent;         // the user has a pointer to its elements
+    int scaling;      // of found_inf of a scaler: what was done with it, see graph/scaler.c
     int held;         // by a set of parameters, or as a gradient: nobody has forgotten it
     const char *name; // of a parameter, its set's; NULL = none
     const char *file; // where it was made, static text of the caller
@@ -512,6 +513,7 @@ static tc_tensor tc__tensor_new(tc_ctx *c, uint32_t layout, tc__storage *s, int6
     t->layout = layout, t->storage = s, t->offset = offset, t->file = file, t->line = line;
     t->bind_epoch = t->bind_index = 0, t->marks = NULL;
     t->grad = 0, t->grad_lent = 0, t->held = 0, t->lent = 0, t->name = NULL;
+    t->scaling = 0;
     t->id = tc__handle(v, t->epoch, slot).id;
     t->scope = (uint32_t)v->scope.count;
     if (t->scope) {

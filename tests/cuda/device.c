@@ -679,6 +679,32 @@ DEVICE(random_numbers) {
     CHECK(memcmp(a[0], a[1], sizeof a[0]) != 0);
 }
 
+// Labels count from the front alone; an ignored one is none.
+DEVICE(labels_out_of_range) {
+    static const int64_t at[][3] = {{0, 4, 1}, {0, -1, 1}, {0, 5, 1}, {0, -100, 1}};
+    tc_tensor x = tc_reshape(there(tc, 15, 0, 0.25), TC_DIMS(3, 5)), y;
+    for (int i = 0; i < 4; i++)
+        for (int ignores = 0; ignores < 2; ignores++) {
+            tc_tensor t = to_device(tc_from_data(tc, at[i], TC_DIMS(3), TC_I64));
+            int fits = i == 0 || (i == 3 && ignores);
+            char text[64];
+            BEGIN("labels");
+            y = tc_keep(ignores ? tc_cross_entropy_ignore(x, t, -100)
+                                : tc_cross_entropy(x, t));
+            END();
+            CHECK_EQ(tc_sync(tc), fits ? TC_OK : TC_E_INDEX);
+            snprintf(text, sizeof text, "): index %d is out of range for size 5",
+                     (int)at[i][1]);
+            if (!fits) ERROR(TC_E_INDEX, text);
+            if (!fits) continue;
+            double sum = 0, e = 0;
+            for (int k = 0; k < 5; k++) e += exp(0.25 * k); // of each row, from its first
+            for (int r = 0; r < 3; r++)
+                if (at[i][r] >= 0) sum += log(e) - 0.25 * (double)at[i][r];
+            CHECK_NEAR(tc_item(y), sum / (i == 3 ? 2 : 3), 1e-5);
+        }
+}
+
 DEVICE(indices_out_of_range) {
     int64_t good[] = {0, 3, 1}, bad[] = {0, 9, 1};
     tc_tensor x = there(tc, 5, 10, 10), y;

@@ -548,6 +548,8 @@ TEST(bad_values) {
     refused(tc, "threads=1.5", "threads: \"1.5\"", "number");
     refused(tc, "threads=99999999999999999999", "threads: \"9999", "number");
     refused(tc, "threads", "threads: \"\"", "number");
+    refused(tc, "memory_budget=101", "memory_budget: \"101\"", "0 to 100");
+    refused(tc, "memory_budget=-5", "memory_budget: \"-5\"", "0 to 100");
     refused(tc, "mode=max", "mode: \"max\"", "reduce-overhead");
     refused(tc, "mode=default=default", "mode: \"default=default\"", "max-autotune");
     refused(tc, "backend=cp", "\"cp\"", "eager, aot_eager, cpu");
@@ -562,16 +564,17 @@ static void twice(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
 
 // What stands in a struct: every number of a region's options, below and above its values.
 TEST(bad_numbers_in_code) {
-    static const int bad[] = {-1, -1000000, 3};
+    static const int bad[] = {-1, -1000000, 3, 101};
     int checked = 0;
     tc_ctx *tc = open_plain();
     for (int i = 0; i < (int)TC__COUNT(tc__options); i++) {
         const tc_option_info *row = &tc__options[i];
         if (!row->of_region || tc__option_fields[i].kind == TC__OPTION_TEXT) continue;
-        for (int k = 0; k < 3; k++) {
+        for (int k = 0; k < 4; k++) {
             char want[120];
             tc_options o = tc_options_default();
             if (bad[k] > 0 && !strcmp(row->values, "number")) continue;
+            if (bad[k] == 3 && !strcmp(row->values, "0 to 100")) continue;
             memcpy((char *)&o + tc__option_fields[i].offset, &bad[k], sizeof bad[k]);
             snprintf(want, sizeof want, "tc_trace_begin: option %s is %d; its values: %s",
                      row->name, bad[k], row->values);

@@ -346,6 +346,149 @@ BOTH(lists_follow_who_has_a_gradient) {
     CHECK_NEAR(AT(tc_grad_of(w[0]), 1), 0, 0);
 }
 
+// ---- frozen and thawed ----
+
+// Momentum by hand: v = 0.5 v + g, w -= 0.1 v, with gradients of 1.
+typedef struct by_hand {
+    double w, v;
+} by_hand;
+
+static void hand_step(by_hand *b) { b->v = 0.5 * b->v + 1, b->w -= 0.1 * b->v; }
+
+static void list_step(tc_ctx *tc, tc_params *p, const tc_tensor *velocity) {
+    const tc_tensor *w, *g;
+    int n = tc_params_list(p, &w, &g);
+    BEGIN("step");
+    for (int i = 0; i < n; i++) tc_fill_(g[i], 1);
+    CHECK_EQ(tc_sgd_list_(w, g, velocity, n, 0.1, 0.5, 0, 0), TC_OK);
+    END();
+}
+
+// What the first n states of an array are called in their set, "a, c".
+static const char *names_in(tc_params *state, const tc_tensor *all, int n) {
+    static char text[256];
+    *text = 0;
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < tc_params_count(state); k++)
+            if (tc_params_tensor(state, k).id == all[i].id)
+                snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s",
+                         i ? ", " : "", tc_params_name(state, k));
+    return text;
+}
+
+static tc_params *three(tc_ctx *tc) { // of one size, so that states fit each
+    tc_params *p = tc_params_open(tc);
+    static const char *const names[] = {"a", "b", "c"};
+    for (int i = 0; i < 3; i++) tc_param(p, names[i], TC_DIMS(4), TC_F32, tc_init_ones());
+    return p;
+}
+
+BOTH(states_follow_the_list) {
+    tc_params *p = three(tc), *state = tc_params_open(tc);
+    tc_tensor a = tc_params_find(p, "a"), b = tc_params_find(p, "b");
+    const tc_tensor *m = tc_params_state(p, state, "m"), *w;
+    by_hand hand[3] = {{1, 0}, {1, 0}, {1, 0}};
+    // Which are frozen, of a, b, c, in each of these rounds of steps.
+    static const int frozen[][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}, {0, 0, 0}};
+    static const char *const names[] = {"m.a, m.b, m.c", "m.b, m.c", "m.c", "m.a, m.c",
+                                        "m.a, m.b, m.c"};
+    for (int r = 0; r < 5; r++) {
+        for (int i = 0; i < 3; i++) tc_requires_grad(tc_params_tensor(p, i), !frozen[r][i]);
+        for (int k = 0; k < 3; k++) {
+            list_step(tc, p, m);
+            for (int i = 0; i < 3; i++)
+                if (!frozen[r][i]) hand_step(&hand[i]);
+        }
+        CHECK_STR(names_in(state, m, tc_params_list(p, NULL, NULL)), names[r]);
+        for (int i = 0; i < 3; i++) {
+            tc_tensor t = tc_params_tensor(p, i);
+            CHECK_NEAR(AT(t, 3), hand[i].w, 1e-5);
+        }
+        CHECK(tc_params_state(p, state, "m") == m);
+    }
+    CHECK_EQ(tc_params_count(state), 3);
+    // A number of before the freeze is an error, not a step of others.
+    CHECK_EQ(tc_params_list(p, &w, NULL), 3);
+    tc_requires_grad(a, 0);
+    CHECK_EQ(tc_params_list(p, NULL, NULL), 2);
+    CHECK(tc_is_null(w[2]) && tc_is_null(m[2]));
+    tc_requires_grad(a, 1), tc_requires_grad(b, 0);
+    CHECK_EQ(tc_params_zero_grad(p), TC_OK); // which changes no array
+    CHECK_STR(names_in(state, m, 2), "m.b, m.c");
+}
+
+// Several arrays, of sets that are closed in either order; thawed ones that never had a state; parameters added.
+BOTH(several_states_follow) {
+    tc_params *p = three(tc), *q = three(tc), *s = tc_params_open(tc),
+              *u = tc_params_open(tc);
+    tc_requires_grad(tc_params_find(p, "b"), 0);
+    const tc_tensor *m = tc_params_state(p, s, "m"), *v = tc_params_state(p, s, "v");
+    const tc_tensor *other = tc_params_state(p, u, "m"), *of_q = tc_params_state(q, s, "m");
+    CHECK(m != v && m != other && m != of_q);
+    CHECK_STR(names_in(s, v, 2), "v.a, v.c");
+    tc_requires_grad(tc_params_find(p, "b"), 1);
+    BEGIN("inside");
+    CHECK_EQ(tc_params_list(p, NULL, NULL), -1); // v.b would be made
+    CHECK_EQ(tc_trace_end(tc), TC_E_STATE);
+    ERROR(TC_E_STATE, "tc_params_list: a region is open");
+    CHECK_EQ(tc_params_list(p, NULL, NULL), 3);
+    CHECK_STR(names_in(s, m, 3), "m.a, m.b, m.c");
+    CHECK_STR(names_in(s, v, 3), "v.a, v.b, v.c");
+    CHECK_STR(names_in(u, other, 3), "m.a, m.b, m.c");
+    CHECK_STR(names_in(s, of_q, 3), "m.a, m.b, m.c");
+    tc_params_close(u); // m and v go on
+    tc_requires_grad(tc_params_find(p, "a"), 0);
+    CHECK_EQ(tc_params_list(p, NULL, NULL), 2);
+    CHECK_STR(names_in(s, v, 2), "v.b, v.c");
+    CHECK_STR(names_in(s, of_q, 3), "m.a, m.b, m.c");
+    char name[32];
+    for (int i = 0; i < 70; i++) { // 3 and 64 have room
+        snprintf(name, sizeof name, "more%d", i);
+        tc_param(p, name, TC_DIMS(4), TC_F32, tc_init_ones());
+        int n = tc_params_list(p, NULL, NULL);
+        if (i < 68) {
+            CHECK_EQ(n, i + 3);
+            CHECK_STR(names_in(s, v + n - 1, 1) + 2, name);
+        } else {
+            CHECK_EQ(n, -1);
+            ERROR(TC_E_STATE, "has no room for 7");
+        }
+    }
+    const tc_tensor *larger = tc_params_state(p, s, "m");
+    CHECK(larger && larger != m && tc_is_null(m[0]));
+    CHECK(tc_params_state(p, s, "v") != v);
+    CHECK_EQ(tc_params_list(p, NULL, NULL), 72);
+    CHECK_STR(names_in(s, larger + 71, 1), "m.more69");
+    tc_params_close(p);
+    CHECK(tc_is_null(larger[0]));
+    CHECK_EQ(tc_params_list(q, NULL, NULL), 3);
+}
+
+// Saved while one is frozen, loaded into sets where it is frozen, and thawed there.
+BOTH(frozen_states_are_saved) {
+    char folder[] = "/tmp/tc_params_XXXXXX", file[64];
+    by_hand a = {1, 0}, b = {1, 0};
+    REQUIRE(mkdtemp(folder));
+    snprintf(file, sizeof file, "%s/s.safetensors", folder);
+    tc_params *p = three(tc), *state = tc_params_open(tc), *again = tc_params_open(tc);
+    const tc_tensor *m = tc_params_state(p, state, "m");
+    list_step(tc, p, m), hand_step(&a), hand_step(&b);
+    tc_requires_grad(tc_params_find(p, "a"), 0);
+    list_step(tc, p, m), hand_step(&b);
+    CHECK_EQ(tc_params_save(state, file), TC_OK);
+    tc_requires_grad(tc_params_find(p, "a"), 1);
+    m = tc_params_state(p, again, "m");
+    tc_requires_grad(tc_params_find(p, "a"), 0);
+    CHECK_EQ(tc_params_load(again, file, 0), TC_OK);
+    list_step(tc, p, m), hand_step(&b);
+    tc_requires_grad(tc_params_find(p, "a"), 1);
+    list_step(tc, p, m), hand_step(&a), hand_step(&b);
+    CHECK_NEAR(AT(tc_params_find(p, "a"), 0), a.w, 1e-5);
+    CHECK_NEAR(AT(tc_params_find(p, "b"), 0), b.w, 1e-5);
+    CHECK_NEAR(AT(m[0], 0), a.v, 1e-5);
+    unlink(file), rmdir(folder);
+}
+
 BOTH(a_table) {
     tc_params *p = small_set(tc);
     tc_requires_grad(tc_params_find(p, "fc.bias"), 0);

@@ -158,6 +158,101 @@ BOTH(an_overflow_that_f32_has_room_for_is_found) {
     }
 }
 
+// ---- who forgets to unscale ----
+
+static const char forgotten[] = "call tc_grad_scaler_unscale_ first";
+
+// One step of w as code has it that scales, unscales and steps, or leaves some out.
+enum { SCALES = 1, UNSCALES = 2, UPDATES = 4, ALL = 7 };
+
+static tc_status partly(const tc_grad_scaler *s, tc_tensor w, int parts) {
+    tc_tensor loss = tc_sum_all(tc_square(w)), g = tc_mul_s(w, 2);
+    if (parts & SCALES) loss = tc_grad_scaler_scale(s, loss), g = tc_mul(g, s->scale);
+    CHECK(!tc_is_null(loss));
+    if (parts & UNSCALES) CHECK_EQ(tc_grad_scaler_unscale_(s, &g, 1), TC_OK);
+    tc_status status = tc_grad_scaler_step_begin(s);
+    if (status) return status;
+    tc_sgd_(w, g, tc_null(), 0.1, 0, 0, 0);
+    tc_grad_scaler_step_end(s);
+    return parts & UPDATES ? tc_grad_scaler_update(s) : TC_OK;
+}
+
+BOTH(an_unscale_is_not_forgotten) {
+    tc_grad_scaler s;
+    tc_tensor w = line(tc, N, 1, 0), g = line(tc, N, 1, 0);
+    CHECK_EQ(tc_grad_scaler_init(tc, &s, 0), TC_OK);
+    for (int region = 0; region < 2; region++) {
+        static const struct {
+            int parts, fails;
+        } rows[] = {
+            {SCALES, 1},  // at all
+            {UPDATES, 1}, //   of the loss before
+            {ALL, 0},
+            {SCALES | UPDATES, 1}, // now and then
+            {ALL - UPDATES, 0},
+            {SCALES, 0}, // once is for all up to the update
+            {ALL, 0},
+            {UPDATES, 0}, // without a scale nothing is to do
+            {UPDATES | UNSCALES, 0},
+        };
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+            if (region) BEGIN("partly");
+            tc_status status = partly(&s, w, rows[i].parts);
+            if (region) CHECK_EQ(tc_trace_end(tc), status);
+            CHECK_EQ(status, rows[i].fails ? TC_E_STATE : TC_OK);
+            if (rows[i].fails) ERROR(TC_E_STATE, forgotten);
+        }
+    }
+    // The update says so, too, where it is no step that is skipped.
+    (void)tc_grad_scaler_scale(&s, tc_sum_all(w));
+    CHECK_EQ(tc_grad_scaler_update(&s), TC_E_STATE);
+    ERROR(TC_E_STATE, "tc_grad_scaler_update: a loss");
+    CHECK_EQ(tc_grad_scaler_unscale_(&s, &g, 1), TC_OK);
+    CHECK_EQ(tc_grad_scaler_update(&s), TC_OK);
+    tc_grad_scaler_free(&s);
+}
+
+typedef struct part_job {
+    tc_grad_scaler s;
+    tc_tensor w, g;
+} part_job;
+
+static void forget_body(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    const part_job *j = (const part_job *)user;
+    (void)tc;
+    partly(&j->s, j->w, SCALES | UPDATES);
+    out[0] = tc_add_s(in[0], 1);
+}
+
+static void unscale_body(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    const part_job *j = (const part_job *)user;
+    (void)tc;
+    tc_grad_scaler_unscale_(&j->s, &j->g, 1);
+    out[0] = tc_add_s(in[0], 1);
+}
+
+// A body that is skipped has unscaled all the same, whoever makes the step.
+BOTH(an_unscale_of_a_function_counts) {
+    part_job j;
+    tc_tensor x = tc_ones(tc, TC_SCALAR, TC_F32), y;
+    memset(&j, 0, sizeof j);
+    CHECK_EQ(tc_grad_scaler_init(tc, &j.s, 1024), TC_OK);
+    j.w = line(tc, N, 1, 0), j.g = line(tc, N, 1024, 0);
+    tc_fn *f = tc_compile(tc, forget_body, &j, sizeof j, NULL);
+    CHECK_EQ(tc_call(f, &x, 1, &y, 1), TC_E_STATE);
+    ERROR(TC_E_STATE, forgotten);
+    tc_fn *u = tc_compile(tc, unscale_body, &j, sizeof j, NULL);
+    for (int i = 0; i < 5; i++) {
+        (void)tc_grad_scaler_scale(&j.s, tc_sum_all(j.w));
+        CALL(u, &x, 1, &y, 1);
+        CHECK_EQ(tc_grad_scaler_step_begin(&j.s), TC_OK);
+        tc_grad_scaler_step_end(&j.s);
+        CHECK_EQ(tc_grad_scaler_update(&j.s), TC_OK);
+    }
+    CHECK(tc_stats_get(tc).skips > 0);
+    tc_grad_scaler_free(&j.s);
+}
+
 // ---- every optimiser ----
 
 typedef struct tensors {

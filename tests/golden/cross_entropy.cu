@@ -266,7 +266,7 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, float *__restri
     }
 }
 
-// kernel1: 4 element-wise ops, 1 reduction in 2 phases over the same rows, 3 results
+// kernel1: 5 element-wise ops, 1 reduction in 2 phases over the same rows, 3 results
 // rows 1, columns 64; vector along c
 //   in0  f32[64]
 //   in1  i64[64]
@@ -275,7 +275,8 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, float *__restri
 //   out0  f32[1]
 //   out1  f32[1]
 //   out2  f32[1]
-//   %0 = const 64                     f32 row
+//   %0 = const -4611686018427387905   i64 row
+//   %1 = const 64                     f32 row
 //   launch threads=128 index=i32
 //     for i in 0..1  bind=grid
 //       for y in 0..8  bind=block
@@ -286,27 +287,28 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, float *__restri
 //           for u in 0..1  bind=unroll
 //             for l in 0..4  bind=vector
 //               axis c = 64*u + 4*x + l in 0..64
-//               %11 = load in0[c]     f32 col
-//               %12 = log %11         f32 col
-//               %13 = load in1[c]     i64 col
-//               %14 = check %13 limit=768 site=7  i64 col
-//               %15 = load in2[768*c + %14]  f32 col
-//               %16 = load in3[c]     f32 col
-//               %17 = sub %15 %16     f32 col
-//               %18 = sub %12 %17     f32 col
-//               acc0 sum= %18
+//               %12 = load in0[c]     f32 col
+//               %13 = log %12         f32 col
+//               %14 = load in1[c]     i64 col
+//               %15 = bitwise_and %14 %0  i64 col
+//               %16 = check %15 limit=768 site=11  i64 col
+//               %17 = load in2[768*c + %16]  f32 col
+//               %18 = load in3[c]     f32 col
+//               %19 = sub %17 %18     f32 col
+//               %20 = sub %13 %19     f32 col
+//               acc0 sum= %20
 //             end
 //           end
-//           %22 = combine acc0 threads=16  f32 row
+//           %24 = combine acc0 threads=16  f32 row
 //           if 0 <= x < 1
-//             store out0[0] %22
+//             store out0[0] %24
 //           end
-//           %26 = div %22 %0          f32 row
+//           %28 = div %24 %1          f32 row
 //           if 0 <= x < 1
-//             store out1[0] %26
+//             store out1[0] %28
 //           end
 //           if 0 <= x < 1
-//             store out2[0] %26
+//             store out2[0] %28
 //           end
 //         end
 //       end
@@ -323,32 +325,33 @@ kernel1(const float *__restrict__ in0, const tc_i64 *__restrict__ in1, const flo
     float sum0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     #pragma unroll
     for (int u = 0; u < 1; u++) {
-        const tc_pack<float, 4> v11 = tc_load((const tc_pack<float, 4> *)&in0[4 * x + 64 * u]);
-        const tc_pack<tc_i64, 4> v13 = tc_load((const tc_pack<tc_i64, 4> *)&in1[4 * x + 64 * u]);
-        const tc_pack<float, 4> v16 = tc_load((const tc_pack<float, 4> *)&in3[4 * x + 64 * u]);
+        const tc_pack<float, 4> v12 = tc_load((const tc_pack<float, 4> *)&in0[4 * x + 64 * u]);
+        const tc_pack<tc_i64, 4> v14 = tc_load((const tc_pack<tc_i64, 4> *)&in1[4 * x + 64 * u]);
+        const tc_pack<float, 4> v18 = tc_load((const tc_pack<float, 4> *)&in3[4 * x + 64 * u]);
         #pragma unroll
         for (int l = 0; l < 4; l++) {
             const int c = l + 4 * x + 64 * u;
-            const float t11 = v11.at[l];
-            const float t12 = tc_log_f32(t11);
-            const tc_i64 t13 = v13.at[l];
-            const tc_i64 t14 = tc_check(a.state, t13, 768, 7);
-            const float t15 = in2[768 * c + (int)t14];
-            const float t16 = v16.at[l];
-            const float t17 = TC_SUB_f32(t15, t16);
-            const float t18 = TC_SUB_f32(t12, t17);
-            sum0[l] = tc_acc_add_f32(sum0[l], t18);
+            const float t12 = v12.at[l];
+            const float t13 = tc_log_f32(t12);
+            const tc_i64 t14 = v14.at[l];
+            const tc_i64 t15 = t14 & -4611686018427387905ll;
+            const tc_i64 t16 = tc_check(a.state, t15, 768, 11);
+            const float t17 = in2[768 * c + (int)t16];
+            const float t18 = v18.at[l];
+            const float t19 = TC_SUB_f32(t17, t18);
+            const float t20 = TC_SUB_f32(t13, t19);
+            sum0[l] = tc_acc_add_f32(sum0[l], t20);
         }
     }
-    const float t22 = tc_lanes_add_f32<16>(tc_fold_add_f32(sum0));
+    const float t24 = tc_lanes_add_f32<16>(tc_fold_add_f32(sum0));
     if (x < 1) {
-        out0[0] = t22;
+        out0[0] = t24;
     }
-    const float t26 = t22 / 64.0f;
+    const float t28 = t24 / 64.0f;
     if (x < 1) {
-        out1[0] = t26;
+        out1[0] = t28;
     }
     if (x < 1) {
-        out2[0] = t26;
+        out2[0] = t28;
     }
 }

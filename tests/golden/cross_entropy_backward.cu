@@ -201,7 +201,7 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
     return x;
 }
 
-// kernel0: 10 element-wise ops, 2 reductions in 3 phases over the same rows, 3 results
+// kernel0: 11 element-wise ops, 2 reductions in 3 phases over the same rows, 3 results
 // rows 64, columns 768; vector along c
 //   in0  f32[49152]
 //   out0  f32[64]
@@ -211,20 +211,22 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   row0  f32[768]
 //   held0  f32[24]
 //   held1  f32[24]
-//   %0 = const 0                      i64 row
-//   %1 = const -0.015625              f32 row
-//   %2 = const 0                      f32 row
-//   %3 = const 0.015625               f32 row
+//   %0 = const -4611686018427387905   i64 row
+//   %1 = const 0                      i64 row
+//   %2 = const -0.015625              f32 row
+//   %3 = const 0                      f32 row
+//   %4 = const 0.015625               f32 row
 //   launch threads=128 index=i32
 //     for i in 0..16  bind=grid
 //       for y in 0..4  bind=block
 //         for x in 0..32  bind=lane
 //           axis r = 4*i + y in 0..64
-//           %9 = load in1[r]          i64 row
-//           %10 = lt %9 %0            bool row
-//           %11 = index 768           i64 row
-//           %12 = add %9 %11          i64 row
-//           %13 = where %10 %12 %9    i64 row
+//           %10 = load in1[r]         i64 row
+//           %11 = bitwise_and %10 %0  i64 row
+//           %12 = lt %11 %1           bool row
+//           %13 = index 768           i64 row
+//           %14 = add %11 %13         i64 row
+//           %15 = where %12 %14 %11   i64 row
 //           acc0 = new max width=4    f32 row
 //           for u in 0..6  bind=unroll
 //             copy 4 held1[4*u] <- in0[768*r + 128*u + 4*x]
@@ -232,40 +234,40 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //           for u in 0..6  bind=unroll
 //             for l in 0..4  bind=vector
 //               axis c = 128*u + 4*x + l in 0..768
-//               %21 = load held1[4*u + l]  f32 col
-//               acc0 max= %21
+//               %23 = load held1[4*u + l]  f32 col
+//               acc0 max= %23
 //             end
 //           end
-//           %25 = combine acc0 threads=32  f32 row
+//           %27 = combine acc0 threads=32  f32 row
 //           if 0 <= x < 1
-//             store out0[r] %25
+//             store out0[r] %27
 //           end
 //           acc1 = new sum width=4    f32 row
 //           for u in 0..6  bind=unroll
 //             for l in 0..4  bind=vector
 //               axis c = 128*u + 4*x + l in 0..768
-//               %33 = load held1[4*u + l]  f32 col
-//               %34 = sub %33 %25     f32 col
-//               %35 = exp %34         f32 col
-//               acc1 sum= %35
-//               store held0[4*u + l] %35
+//               %35 = load held1[4*u + l]  f32 col
+//               %36 = sub %35 %27     f32 col
+//               %37 = exp %36         f32 col
+//               acc1 sum= %37
+//               store held0[4*u + l] %37
 //             end
 //           end
-//           %40 = combine acc1 threads=32  f32 row
+//           %42 = combine acc1 threads=32  f32 row
 //           if 0 <= x < 1
-//             store out1[r] %40
+//             store out1[r] %42
 //           end
-//           %44 = div %3 %40          f32 row
+//           %46 = div %4 %42          f32 row
 //           for u in 0..6  bind=unroll
 //             for l in 0..4  bind=vector
 //               axis c = 128*u + 4*x + l in 0..768
-//               %48 = index c         i64 col
-//               %49 = eq %48 %13      bool col
-//               %50 = where %49 %1 %2  f32 col
-//               %51 = load held0[4*u + l]  f32 col
-//               %52 = mul %44 %51     f32 col
-//               %53 = add %50 %52     f32 col
-//               store out2[768*r + c] %53
+//               %50 = index c         i64 col
+//               %51 = eq %50 %15      bool col
+//               %52 = where %51 %2 %3  f32 col
+//               %53 = load held0[4*u + l]  f32 col
+//               %54 = mul %46 %53     f32 col
+//               %55 = add %52 %54     f32 col
+//               store out2[768*r + c] %55
 //             end
 //           end
 //         end
@@ -282,11 +284,12 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, float *__restri
     const int y = threadIdx.x / 32, x = threadIdx.x % 32;
     __builtin_assume(y < 4);
     const int r = 4 * i + y;
-    const tc_i64 t9 = in1[r];
-    const int t10 = TC_B_i64(TC_LT_i64(t9, 0ll));
-    const tc_i64 t11 = 768;
-    const tc_i64 t12 = TC_ADD_i64(t9, t11);
-    const tc_i64 t13 = TC_SEL_i64(TC_M_i64(t10), t12, t9);
+    const tc_i64 t10 = in1[r];
+    const tc_i64 t11 = t10 & -4611686018427387905ll;
+    const int t12 = TC_B_i64(TC_LT_i64(t11, 0ll));
+    const tc_i64 t13 = 768;
+    const tc_i64 t14 = TC_ADD_i64(t11, t13);
+    const tc_i64 t15 = TC_SEL_i64(TC_M_i64(t12), t14, t11);
     float max0[4] = {(-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f)};
     #pragma unroll
     for (int u = 0; u < 6; u++) {
@@ -296,50 +299,50 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, float *__restri
     for (int u = 0; u < 6; u++) {
         #pragma unroll
         for (int l = 0; l < 4; l++) {
-            const float t21 = held1[4 * u + l];
-            max0[l] = tc_acc_maximum_f32(max0[l], t21);
+            const float t23 = held1[4 * u + l];
+            max0[l] = tc_acc_maximum_f32(max0[l], t23);
         }
     }
-    const float t25 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
+    const float t27 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
     if (x < 1) {
-        out0[r] = t25;
+        out0[r] = t27;
     }
     float sum1[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     #pragma unroll
     for (int u = 0; u < 6; u++) {
         #pragma unroll
         for (int l = 0; l < 4; l++) {
-            const float t33 = held1[4 * u + l];
-            const float t34 = TC_SUB_f32(t33, t25);
-            const float t35 = tc_exp_shifted(t34);
-            sum1[l] = tc_acc_add_f32(sum1[l], t35);
-            held0[4 * u + l] = t35;
+            const float t35 = held1[4 * u + l];
+            const float t36 = TC_SUB_f32(t35, t27);
+            const float t37 = tc_exp_shifted(t36);
+            sum1[l] = tc_acc_add_f32(sum1[l], t37);
+            held0[4 * u + l] = t37;
         }
     }
-    const float t40 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
+    const float t42 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
     if (x < 1) {
-        out1[r] = t40;
+        out1[r] = t42;
     }
-    const float t44 = 0x1p-6f / t40;
+    const float t46 = 0x1p-6f / t42;
     #pragma unroll
     for (int u = 0; u < 6; u++) {
-        tc_pack<float, 4> o54;
+        tc_pack<float, 4> o56;
         #pragma unroll
         for (int l = 0; l < 4; l++) {
             const int c = 4 * x + 128 * u + l;
-            const tc_i64 t48 = c;
-            const int t49 = TC_B_i64(TC_EQ_i64(t48, t13));
-            const float t50 = TC_SEL_f32(TC_M_f32(t49), -0x1p-6f, 0.0f);
-            const float t51 = held0[4 * u + l];
-            const float t52 = TC_MUL_f32(t44, t51);
-            const float t53 = TC_ADD_f32(t50, t52);
-            o54.at[l] = t53;
+            const tc_i64 t50 = c;
+            const int t51 = TC_B_i64(TC_EQ_i64(t50, t15));
+            const float t52 = TC_SEL_f32(TC_M_f32(t51), -0x1p-6f, 0.0f);
+            const float t53 = held0[4 * u + l];
+            const float t54 = TC_MUL_f32(t46, t53);
+            const float t55 = TC_ADD_f32(t52, t54);
+            o56.at[l] = t55;
         }
-        tc_store((tc_pack<float, 4> *)&out2[768 * r + 4 * x + 128 * u], o54);
+        tc_store((tc_pack<float, 4> *)&out2[768 * r + 4 * x + 128 * u], o56);
     }
 }
 
-// kernel1: 4 element-wise ops, 1 reduction in 2 phases over the same rows, 3 results
+// kernel1: 5 element-wise ops, 1 reduction in 2 phases over the same rows, 3 results
 // rows 1, columns 64; vector along c
 //   in0  f32[64]
 //   in1  i64[64]
@@ -348,7 +351,8 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, float *__restri
 //   out0  f32[1]
 //   out1  f32[1]
 //   out2  f32[1]
-//   %0 = const 64                     f32 row
+//   %0 = const -4611686018427387905   i64 row
+//   %1 = const 64                     f32 row
 //   launch threads=128 index=i32
 //     for i in 0..1  bind=grid
 //       for y in 0..8  bind=block
@@ -359,27 +363,28 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, float *__restri
 //           for u in 0..1  bind=unroll
 //             for l in 0..4  bind=vector
 //               axis c = 64*u + 4*x + l in 0..64
-//               %11 = load in0[c]     f32 col
-//               %12 = log %11         f32 col
-//               %13 = load in1[c]     i64 col
-//               %14 = check %13 limit=768 site=7  i64 col
-//               %15 = load in2[768*c + %14]  f32 col
-//               %16 = load in3[c]     f32 col
-//               %17 = sub %15 %16     f32 col
-//               %18 = sub %12 %17     f32 col
-//               acc0 sum= %18
+//               %12 = load in0[c]     f32 col
+//               %13 = log %12         f32 col
+//               %14 = load in1[c]     i64 col
+//               %15 = bitwise_and %14 %0  i64 col
+//               %16 = check %15 limit=768 site=11  i64 col
+//               %17 = load in2[768*c + %16]  f32 col
+//               %18 = load in3[c]     f32 col
+//               %19 = sub %17 %18     f32 col
+//               %20 = sub %13 %19     f32 col
+//               acc0 sum= %20
 //             end
 //           end
-//           %22 = combine acc0 threads=16  f32 row
+//           %24 = combine acc0 threads=16  f32 row
 //           if 0 <= x < 1
-//             store out0[0] %22
+//             store out0[0] %24
 //           end
-//           %26 = div %22 %0          f32 row
+//           %28 = div %24 %1          f32 row
 //           if 0 <= x < 1
-//             store out1[0] %26
+//             store out1[0] %28
 //           end
 //           if 0 <= x < 1
-//             store out2[0] %26
+//             store out2[0] %28
 //           end
 //         end
 //       end
@@ -396,32 +401,33 @@ kernel1(const float *__restrict__ in0, const tc_i64 *__restrict__ in1, const flo
     float sum0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     #pragma unroll
     for (int u = 0; u < 1; u++) {
-        const tc_pack<float, 4> v11 = tc_load((const tc_pack<float, 4> *)&in0[4 * x + 64 * u]);
-        const tc_pack<tc_i64, 4> v13 = tc_load((const tc_pack<tc_i64, 4> *)&in1[4 * x + 64 * u]);
-        const tc_pack<float, 4> v16 = tc_load((const tc_pack<float, 4> *)&in3[4 * x + 64 * u]);
+        const tc_pack<float, 4> v12 = tc_load((const tc_pack<float, 4> *)&in0[4 * x + 64 * u]);
+        const tc_pack<tc_i64, 4> v14 = tc_load((const tc_pack<tc_i64, 4> *)&in1[4 * x + 64 * u]);
+        const tc_pack<float, 4> v18 = tc_load((const tc_pack<float, 4> *)&in3[4 * x + 64 * u]);
         #pragma unroll
         for (int l = 0; l < 4; l++) {
             const int c = l + 4 * x + 64 * u;
-            const float t11 = v11.at[l];
-            const float t12 = tc_log_f32(t11);
-            const tc_i64 t13 = v13.at[l];
-            const tc_i64 t14 = tc_check(a.state, t13, 768, 7);
-            const float t15 = in2[768 * c + (int)t14];
-            const float t16 = v16.at[l];
-            const float t17 = TC_SUB_f32(t15, t16);
-            const float t18 = TC_SUB_f32(t12, t17);
-            sum0[l] = tc_acc_add_f32(sum0[l], t18);
+            const float t12 = v12.at[l];
+            const float t13 = tc_log_f32(t12);
+            const tc_i64 t14 = v14.at[l];
+            const tc_i64 t15 = t14 & -4611686018427387905ll;
+            const tc_i64 t16 = tc_check(a.state, t15, 768, 11);
+            const float t17 = in2[768 * c + (int)t16];
+            const float t18 = v18.at[l];
+            const float t19 = TC_SUB_f32(t17, t18);
+            const float t20 = TC_SUB_f32(t13, t19);
+            sum0[l] = tc_acc_add_f32(sum0[l], t20);
         }
     }
-    const float t22 = tc_lanes_add_f32<16>(tc_fold_add_f32(sum0));
+    const float t24 = tc_lanes_add_f32<16>(tc_fold_add_f32(sum0));
     if (x < 1) {
-        out0[0] = t22;
+        out0[0] = t24;
     }
-    const float t26 = t22 / 64.0f;
+    const float t28 = t24 / 64.0f;
     if (x < 1) {
-        out1[0] = t26;
+        out1[0] = t28;
     }
     if (x < 1) {
-        out2[0] = t26;
+        out2[0] = t28;
     }
 }

@@ -435,6 +435,46 @@ static double budget_bytes(tc_ctx *tc, int percent, layer *l, int n, tc_tensor x
     return (double)tc_stats_get(tc).arena_bytes - before;
 }
 
+static void row_body(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = out[1] = tc_tanh(tc_add(in[0], in[1]));
+}
+
+// A budget that no blocks meet is told where a report begins, one that is met is not.
+BOTH(a_budget_that_is_not_met_is_named) {
+    static const int percent[] = {0, 60, 1};
+    layer l[8];
+    tc_tensor x = waves(tc, TC_DIMS(640, 64), 1, 5), g[25], h, y, wrt;
+    layers_open(tc, l, 8, 64);
+    for (int k = 0; k < 8; k++) l[k].inner = NULL, l[k].checkpoint = 0;
+    for (int k = 0; k < 3; k++) {
+        tc_reset(tc);
+        budget_bytes(tc, percent[k], l, 8, x, dense, g);
+        const char *text = tc_explain(tc), *first = strstr(text, "\n\n");
+        const char *next =
+            strstr(text, "    next: intermediates of region \"budget\" (test.c:1)");
+        CHECK(first && !next == (k < 2));
+        CHECK(!strstr(text, "next: nothing is in the way") == (k == 2));
+        if (!next) continue;
+        int kept = 0;
+        CHECK(next < first);
+        CHECK_EQ(sscanf(strstr(next, " take "), " take %d %%", &kept), 1);
+        CHECK(kept > 1 && kept < 60);
+        CHECK(strstr(next, "over memory_budget 1: less was not found"));
+    }
+    tc_options o = tc_options_default();
+    o.memory_budget = 50;
+    tc_reset(tc);
+    wrt = tc_zeros(tc, TC_DIMS(64), TC_F32);
+    tc_trace_begin_at(tc, "loop", &o, "test.c", 2);
+    CHECK_EQ(tc_scan(row_body, NULL, &wrt, 1, &x, 1, &h, &y, 1), TC_OK);
+    CHECK_EQ(tc_grad(tc_sum_all(h), &wrt, 1, g), TC_OK);
+    END();
+    CHECK(strstr(tc_explain(tc), "region \"loop\" (test.c:2) take 100 % of what they would "
+                                 "without a budget, over memory_budget 50: it does nothing "
+                                 "where there are loops"));
+}
+
 // Another budget is another program of the region, with the same bits.
 static void check_budgets(tc_ctx *tc, int rows, int width, int n, tc_body body,
                           tc_body inner, double third) {
