@@ -3248,7 +3248,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x6611770a12b9b1d4u
+#define TC__BUILD_ID 0x85be0994c7e329dfu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7111,13 +7111,13 @@ uint32_t bind_epoch;
 uint32_t bind_index;
 tc__marks*marks;
 uint64_t grad;
-int grad_lent;
-int lent;
-int scaling;
-int held;
-const char*name;
-const char*file;
+uint8_t grad_lent;
+uint8_t lent;
+uint8_t scaling;
+uint8_t held;
 int line;
+const char*file;
+const char*name;
 }tc__tensor;
 #define TC__OF_REGION UINT32_MAX
 typedef struct tc__obituary{
@@ -17647,7 +17647,7 @@ TC__SCALER_IN_BODY=8
 static void tc__scaler_note(tc_ctx*c,const tc_grad_scaler*s,int ends,int begins){
 tc__tensor*t=tc__slot_find(c,s->found_inf);
 if(!t)return;
-t->scaling=(t->scaling&~ends)|begins;
+t->scaling=(uint8_t)((t->scaling&~ends)|begins);
 if(tc__lexical_now(c)->body)t->scaling|=TC__SCALER_IN_BODY;
 }
 static int tc__scaler_unscaled(const tc__api*f,const tc_grad_scaler*s){

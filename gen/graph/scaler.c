@@ -14,7 +14,7 @@ enum {
 static void tc__scaler_note(tc_ctx *c, const tc_grad_scaler *s, int ends, int begins) {
     tc__tensor *t = tc__slot_find(c, s->found_inf);
     if (!t) return;
-    t->scaling = (t->scaling & ~ends) | begins;
+    t->scaling = (uint8_t)((t->scaling & ~ends) | begins);
     if (tc__lexical_now(c)->body) t->scaling |= TC__SCALER_IN_BODY;
 }
 

@@ -65,14 +65,14 @@ typedef struct tc__tensor {
     uint32_t bind_epoch;        // visit that last used it as an external, and
     uint32_t bind_index;        //   its number there
     tc__marks *marks;           // owned; NULL = none
-    uint64_t grad;    // its gradient, which ends with it: see tc_requires_grad; 0 = none
-    int grad_lent;    //   but is another's, which this stands for
-    int lent;         // the user has a pointer to its elements
-    int scaling;      // of found_inf of a scaler: what was done with it, see graph/scaler.c
-    int held;         // by a set of parameters, or as a gradient: nobody has forgotten it
-    const char *name; // of a parameter, its set's; NULL = none
-    const char *file; // where it was made, static text of the caller
+    uint64_t grad;     // its gradient, which ends with it: see tc_requires_grad; 0 = none
+    uint8_t grad_lent; //   but is another's, which this stands for
+    uint8_t lent;      // the user has a pointer to its elements
+    uint8_t scaling; // of found_inf of a scaler: what was done with it, see graph/scaler.c
+    uint8_t held;    // by a set of parameters, or as a gradient: nobody has forgotten it
     int line;
+    const char *file; // where it was made, static text of the caller
+    const char *name; // of a parameter, its set's; NULL = none
 } tc__tensor;
 
 #define TC__OF_REGION UINT32_MAX // in place of a scope: a region frees it

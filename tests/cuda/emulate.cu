@@ -100,7 +100,7 @@ template <int N> TC_FN void TC_N(copy_wait)() {
 }
 
 // Of 16 bytes, or a multiple.
-template <class P> TC_FN P TC_N(load)(const P *p) {
+template <class P> TC_FN P TC_N(load_words)(const P *p) {
     union words { P v; unsigned w[sizeof(P) / 4]; __device__ words() {} } u;
     for (int i = 0; i < (int)sizeof(P) / 16; i++)
         asm("ld.global.nc.v4.b32 {%0, %1, %2, %3}, [%4];"
@@ -453,7 +453,7 @@ extern "C" __global__ void dynamic_at(float *at, int i) {
 }
 
 extern "C" __global__ void load_at(float *at, int i) {
-    const tc_pack<float, 8> v = tc_load((const tc_pack<float, 8> *)&at[i]);
+    const tc_pack<float, 8> v = tc_load_words((const tc_pack<float, 8> *)&at[i]);
     for (int k = 0; k < 8; k++) at[k] = v.at[k];
 }
 
