@@ -3248,7 +3248,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x85be0994c7e329dfu
+#define TC__BUILD_ID 0xb606f461a37ee5dfu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -13845,7 +13845,8 @@ tc_tensor mask=tc__prim_source(f,TC_OP_CONST,TC_I64,&none,&tc__front_mask,1);
 return tc_bitwise_and_at(tc__cast(f,index,TC_I64),mask,f->file,f->line);
 }
 static int64_t tc__from_front_told(int64_t v){
-return v<-((int64_t)1<<61)?v|~tc__front_mask:v;
+const int64_t far_away=-((int64_t)1<<61),given=v|~tc__front_mask;
+return v<far_away&&given>=far_away?given:v;
 }
 TCDEF tc_tensor tc_take_at(tc_tensor t,tc_tensor index,int dim,const char*file,
 int line){

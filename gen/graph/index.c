@@ -21,7 +21,8 @@ static tc_tensor tc__from_front(const tc__api *f, tc_tensor index) {
 
 // The number that was meant by one that was found out of range.
 static int64_t tc__from_front_told(int64_t v) {
-    return v < -((int64_t)1 << 61) ? v | ~tc__front_mask : v;
+    const int64_t far_away = -((int64_t)1 << 61), given = v | ~tc__front_mask;
+    return v < far_away && given >= far_away ? given : v;
 }
 
 TCDEF tc_tensor tc_take_at(tc_tensor t, tc_tensor index, int dim, const char *file,
