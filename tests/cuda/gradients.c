@@ -314,7 +314,7 @@ static double budget_bytes(int percent, float *gradient, char report[400]) {
     CHECK_EQ(tc_trace_end(tc), TC_OK);
     double bytes = (double)tc_stats_get(tc).arena_bytes - before;
     CHECK_EQ(tc_read(g, gradient, 64 * 64 * sizeof *gradient), TC_OK);
-    const char *line = strstr(tc_explain(tc), "memory_budget ");
+    const char *line = strstr(tc_explain(tc), "\nmemory_budget "); // not the summary's
     snprintf(report, 400, "%.399s", line ? line : "");
     CHECK(strstr(tc_explain(tc), " bytes of intermediates live at once, in kernel "));
     if (tc_error(tc)) FAIL("%d: %s", percent, tc_error_text(tc));

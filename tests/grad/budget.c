@@ -158,7 +158,7 @@ static double number_behind(const char *text, const char *words) {
 }
 
 static void read_report(const char *text, step *s) {
-    const char *line = strstr(text, "memory_budget ");
+    const char *line = strstr(text, "\nmemory_budget ");
     if (!line) return;
     s->met = number_behind(line, ": met by ") > 0;
     s->said = number_behind(line, s->met ? ": met by " : "; the least found is ");
