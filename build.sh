@@ -57,8 +57,9 @@ case ${SAN:-0} in
     ;;
 thread) sanitizer='-fsanitize=thread -g1' ;;
 esac
-# A twelfth of the time goes into stacks of who allocated; an empty ASAN_OPTIONS has 30 lines of them.
-export ASAN_OPTIONS="${ASAN_OPTIONS-malloc_context_size=4}"
+# A twelfth of the time goes into stacks of who allocated; an empty ASAN_OPTIONS has 30 lines of them. A thread that exits in
+# a call leaves marks of C's frames on its stack, on which ASan's own end of the thread stumbles with a stack for signals.
+export ASAN_OPTIONS="${ASAN_OPTIONS-malloc_context_size=4:use_sigaltstack=0}"
 # A clang may come without the libraries of its sanitizers. NULL + 0, which the next C defines, is for its
 # UBSan an overflow, that has no switch of its own.
 case ${SAN:-0},$INSIDE_CC in

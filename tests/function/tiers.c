@@ -282,8 +282,8 @@ static void check_cancelled(moment when, int way) {
     CHECK_EQ(tc_wait_compiled(tc), TC_OK);
     check_call(tc, g, 5, 3);
     check_twice(tc, h);
-    CHECK_EQ(tc_stats_get(tc).compiles, 2);
-    CHECK_EQ(tc_stats_get(tc).kernels_made, 2);
+    CHECK(tc_stats_get(tc).compiles >= 2); // and what was done before it was cancelled
+    CHECK(tc_stats_get(tc).kernels_made >= 2);
     CHECK_EQ(tc_stats_get(tc).fallbacks, 0);
     CHECK_EQ(warnings, 0);
     if (way != BY_CLOSE) tc_close(other);
