@@ -13674,6 +13674,7 @@ tc__print_node(p,n);
 id=last;
 }
 }
+// ---- gen/cuda_print/launches.c
 static int tc__cuda_is_over(const tc__node*n,int blocks){
 if(n->op!=TC_OP_FOR)return 0;
 int64_t bind=n->attr[TC__FOR_BIND];
