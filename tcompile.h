@@ -3248,7 +3248,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x0da7bee5319efd60u
+#define TC__BUILD_ID 0x9831b16eace2188du
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -25389,6 +25389,57 @@ int ok=l.last&&l.turned&&tc__layouts_rewrite(&l,w);
 tc__free(w->ctx,l.last,n),tc__free(w->ctx,l.turned,n);
 return ok;
 }
+// ---- gen/pass/rounded.c
+enum{
+TC__ROUNDED_SIDES=640,
+TC__ROUNDED_LONG=4,
+TC__ROUNDED_DEPTH=512
+};
+static int64_t tc__rounded_size(const tc__node*n,int back){
+tc__ix d=n->rank>=back?n->dims[n->rank-back]:0;
+return n->rank>=back&&tc__ix_is_const(d)?tc__ix_value(d):0;
+}
+static int tc__rounded_takes(const tc__graph*g,const tc__node*a){
+const tc__node*from=a;
+while(from->op==TC_OP_PERMUTE||from->op==TC_OP_RESHAPE)
+from=tc__operand(g,from,0);
+return a->dtype==TC_F32&&from->op!=TC_OP_EXPAND&&from->op!=TC_OP_LAID;
+}
+static int tc__wants_rounded(const tc__graph*g,const tc__node*n){
+if(n->op!=TC_OP_MATMUL||!g->tf32||n->loop||!n->device||n->dtype!=TC_F32)
+return 0;
+const tc__node*a=tc__operand(g,n,0),*b=tc__operand(g,n,1);
+int64_t rows=tc__rounded_size(n,2),cols=tc__rounded_size(n,1),
+k=tc__rounded_size(a,1);
+if(rows>TC__ROUNDED_LONG*cols||cols>TC__ROUNDED_LONG*rows)return 0;
+return k>=TC__ROUNDED_DEPTH&&k%4==0&&rows&&cols&&
+(double)rows*(double)cols>=TC__ROUNDED_SIDES*(double)(rows+cols)&&
+tc__rounded_takes(g,a)&&tc__rounded_takes(g,b);
+}
+static tc__node*tc__rounded_turned(tc__graph*g,tc__node*b){
+int64_t order[TC_MAX_RANK];
+if(!b)return NULL;
+for(int i=0;i<b->rank;i++)order[i]=i;
+order[b->rank-2]=b->rank-1,order[b->rank-1]=b->rank-2;
+return tc__make_permute(g,b,order);
+}
+static tc__node*tc__rounded_laid(tc__graph*g,tc__node*a){
+a=tc__channels_rounded(g,a);
+return a?tc__make_alu(g,TC_OP_LAID,a->dtype,&a,1):NULL;
+}
+static tc__node*tc__rule_rounded(tc__graph*g,const tc__node*n){
+uint32_t in[2];
+if(!tc__wants_rounded(g,n))return NULL;
+tc__node*a=tc__rounded_laid(g,g->node.at[n->in[0]]);
+tc__node*b=tc__rounded_laid(g,tc__rounded_turned(g,g->node.at[n->in[1]]));
+b=tc__rounded_turned(g,b);
+if(!a||!b)return NULL;
+in[0]=a->id,in[1]=b->id;
+return tc__make(g,TC_OP_MATMUL,n->dtype,n->rank,n->dims,in,2,n->attr,n->n_attr);
+}
+static int tc__pass_rounded(tc__rewrite*w){
+return tc__rewrite_each(w,tc__rule_rounded);
+}
 // ---- gen/pass/align.c
 enum{
 TC__ALIGN_ACCESS=16,
@@ -25499,6 +25550,7 @@ static const tc__pass tc__passes[]={
 {"winograd",tc__pass_winograd,tc__wants_winograd,TC__ROUNDS_FAST},
 {"channels",tc__pass_channels,tc__wants_channels,TC__ROUNDS_DEVICES},
 {"layouts",tc__pass_layouts,tc__wants_layouts,TC__ROUNDS_DEVICES},
+{"rounded",tc__pass_rounded,tc__wants_rounded,TC__ROUNDS_DEVICES},
 {"align",tc__pass_align,tc__wants_align,TC__ROUNDS_DEVICES},
 {"split",tc__pass_split,tc__wants_split,0},
 {"dce",tc__pass_dce,NULL,0},
@@ -25900,8 +25952,9 @@ uint32_t
 prologue;
 uint32_t phases;
 int split_columns;
-int16_t lanes;
-int16_t dots;
+int8_t lanes;
+int8_t dots;
+int16_t rounded;
 int list;
 tc__tuning tuning;
 tc__group_windows windows;
@@ -31068,8 +31121,8 @@ tc__put_number(t,n->attr[i]);
 static void tc__put_shape_numbers(tc__text*t,const tc__ixpool*p,
 const tc__group_shape*s){
 const tc__ix size[]={s->rows,s->cols,s->batch,s->items,s->wide,s->scratch};
-const int64_t word[]={s->grain,s->kind,s->vector,s->prologue,
-s->phases,s->split_columns,s->lanes,s->list};
+const int64_t word[]={s->grain,s->kind,s->vector,s->prologue,s->phases,
+s->split_columns,s->lanes,s->list,s->rounded};
 tc__tuning tuning=s->tuning;
 tuning.knob[TC__KNOB_THREADS]=0;
 for(size_t i=0;i<TC__COUNT(size);i++)tc__put_ix_numbers(t,p,size[i]);
@@ -32105,11 +32158,27 @@ tc__ix_equals(k->shape.cols,places)&&tc__ix_equals(tc__depth_of(k),taps);
 if((w.turned||plain)&&tc__fold_reads_windows(k,&w))k->shape.windows=w;
 }
 }
+static int tc__fold_is_laid(const tc__graph*g,const tc__node*n){
+while(n->op==TC_OP_PERMUTE||n->op==TC_OP_RESHAPE)n=tc__operand(g,n,0);
+return n->op==TC_OP_LAID&&n->dtype==TC_F32;
+}
+static void tc__fold_rounded(const tc__graph*g,tc__group*k){
+if(k->shape.kind!=TC__CONTRACTION||!g->tf32||k->shape.prologue||
+tc__count_op(k,TC_OP_CONTRACT)!=1)
+return;
+for(size_t i=0;i<k->covers.count;i++){
+const tc__node*n=g->node.at[k->covers.at[i]];
+if(n->op==TC_OP_MATMUL&&tc__fold_is_laid(g,tc__operand(g,n,0))&&
+tc__fold_is_laid(g,tc__operand(g,n,1)))
+k->shape.rounded=1;
+}
+}
 static void tc__schedule_fold(tc__schedule*s){
 for(size_t i=0;i<s->kernel.count;i++){
 if(!s->kernel.at[i]->target.device)continue;
 tc__fold_batches(s->kernel.at[i]);
 tc__fold_windows(s->g,s->kernel.at[i]);
+tc__fold_rounded(s->g,s->kernel.at[i]);
 }
 }
 // ---- gen/kernel/lanes.c
@@ -32771,6 +32840,7 @@ const struct tc__cuda_vector
 *vector;
 int team,cluster;
 int narrow;
+uint64_t kept;
 const uint8_t
 *need;
 int parts;

@@ -367,6 +367,15 @@ static const char*const tc__text_cuda_memory[]={
 "    #pragma unroll",
 "    for (int i = 0; i < (int)(sizeof(T) * N / 4); i++) asm volatile(\"\" : \"+r\"(w[i]));",
 "}",
+"// fn: kept",
+"template <int N> struct TC_N(kept) {",
+"    unsigned w[N / 2];",
+"    __device__ __forceinline__ tc_u16 operator[](int i) const { return (tc_u16)(w[i / 2] >> 16 * (i % 2)); }",
+"    template <class P> __device__ __forceinline__ void set(int i, const TC_N(words)<P> &u) {",
+"        #pragma unroll",
+"        for (int k = 0; k < (int)sizeof(P) / 4; k++) w[i / 2 + k] = u.w[k];",
+"    }",
+"};",
 "// fn: splat",
 "template <class T, int V> TC_FN tc_pack<T, V> TC_N(splat)(T x) {",
 "    tc_pack<T, V> v;",
@@ -5292,8 +5301,9 @@ int64_t channels=g->shape.windows.channels;
 return level==TC__AT_RIGHT&&channels&&channels%width==0?width:0;
 }
 static int tc__product_is_rounded(const tc__group*g,const tc__product*q){
-return q->dtype==TC_F32&&g->target.tf32&&g->shape.windows.channels&&
-!g->shape.windows.turned;
+const tc__group_windows*w=&g->shape.windows;
+return q->dtype==TC_F32&&g->target.tf32&&
+(w->channels?!w->turned:g->shape.rounded);
 }
 static tc__staged tc__stage_operand(const tc__group*g,const tc__product*q,
 tc__level level,int most){
@@ -5372,7 +5382,8 @@ const tc__staged*s){
 int left=s->level==TC__AT_LEFT;
 tc_device_map map;
 int rounded=tc__product_is_rounded(g,q);
-if(!left&&(rounded||tc__operand_windows(g,q,s->level)))
+if(!left&&g->shape.windows.channels&&
+(rounded||tc__operand_windows(g,q,s->level)))
 return tc__map_of_windows(&g->shape.windows,1,q->dtype,&map);
 if(rounded?s->along!=TC__DEPTH:s->bring!=TC__BRING_ASYNC)return 0;
 return tc__operand_has_map(g,q,s);
@@ -8178,6 +8189,10 @@ return tc__relist_close(&t.l,c);
 }
 // ---- gen/device/rows.c
 enum{
+TC__ROWS_SHARED=232448,
+TC__ROWS_STATIC=2048
+};
+enum{
 TC__ROWS_I=TC__VAR0+1,
 TC__ROWS_Y=TC__VAR0+2,
 TC__ROWS_X=TC__VAR0+3,
@@ -8680,8 +8695,18 @@ if(sharing>1)tc__relist_end(l,TC__ROWS_X);
 if(rows>1)tc__relist_end(l,TC__ROWS_Y);
 tc__relist_end(l,rows>1?(int64_t)TC__ROWS_I:(int64_t)TC__ROW);
 }
+static int tc__rows_resident(const tc__rower*t){
+const tc__device_plan*q=&t->q;
+int64_t bytes=q->hold==TC__DEVICE_SHARED&&!q->cluster
+?tc__device_kept_bytes(t->v.l.from,q)+TC__ROWS_STATIC
+:0;
+return q->threads==TC__DEVICE_LONG_THREADS&&bytes&&2*bytes<=TC__ROWS_SHARED
+?2
+:0;
+}
 static void tc__rows_whole_launch(tc__rower*t){
-tc__relist_launch(&t->v.l,t->q.threads,t->q.narrow,0,t->q.cluster);
+tc__relist_launch(&t->v.l,t->q.threads,t->q.narrow,tc__rows_resident(t),
+t->q.cluster);
 if(t->q.cluster){
 tc__rows_open_parts(t);
 t->by_part=1;
@@ -11965,6 +11990,31 @@ static void tc__cuda_element(tc__printer*p,const tc__node*n){
 if(!tc__cuda_first_element(p,n))
 tc__cuda_place_of(p,n->attr[TC__ACCESS_BUFFER],n->attr[TC__ACCESS_INDEX],"",1);
 }
+static void tc__cuda_find_ways(tc__printer*p,tc__cuda_vector*v){
+uint32_t apart=v->begin;
+for(uint32_t id=v->begin;id<v->end;id++){
+const tc__node*n=tc__body(p,id);
+if(n->op==TC_OP_IF&&id>=apart)apart=tc__loop_end(p->g,id);
+v->way[id]=id<apart?TC__WAY_APART
+:tc__cuda_find_still(p,n)?TC__WAY_STILL
+:TC__WAY_MOVES;
+}
+}
+static int tc__cuda_vector_open(tc__printer*p,tc__cuda_vector*v,const tc__node*loop,
+uint32_t end){
+memset(v,0,sizeof*v);
+v->begin=loop->id+1,v->end=end,v->axis=(tc__axis)loop->attr[TC__FOR_AXIS];
+v->width=(int)tc__ix_value(loop->attr[TC__FOR_END]);
+v->way=TC__NEW_ARRAY(p->out->ctx,uint8_t,p->g->body.node.count);
+if(!v->way)return p->out->failed=1,0;
+p->vector=v;
+tc__cuda_find_ways(p,v);
+return 1;
+}
+static void tc__cuda_vector_close(tc__printer*p,tc__cuda_vector*v){
+p->vector=NULL;
+tc__free(p->out->ctx,v->way,p->g->body.node.count);
+}
 // ---- gen/cuda_print/value.c
 static void tc__cuda_constant(tc__printer*p,int dtype,tc__value v){
 if(tc__is_float(dtype)){
@@ -12091,6 +12141,81 @@ return;
 tc__put_let(p,n,copy);
 tc__put_value(p,n->in[0],copy);
 tc__put(p->out,";\n");
+}
+// ---- gen/cuda_print/kept.c
+static int tc__cuda_is_kept(const tc__printer*p,int64_t b){
+return b<64&&(int)(p->kept>>b&1);
+}
+static void tc__cuda_set_kept_at(tc__printer*p,int64_t b,tc__ix e){
+tc__put_buffer(p,b);
+tc__put(p->out,".set(");
+tc__put_ix(p,e);
+tc__put(p->out,", ");
+}
+static void tc__cuda_set_kept(tc__printer*p,const tc__node*store){
+tc__cuda_set_kept_at(p,store->attr[TC__STORE_BUFFER],
+tc__cuda_first(p,store->attr[TC__STORE_INDEX]));
+}
+static const tc__node*tc__cuda_passed(const tc__printer*p,const tc__node*n){
+const tc__node*store=NULL;
+if(n->op!=TC_OP_LOAD||!tc__cuda_is_whole(p,n)||p->vector->width%2)
+return NULL;
+for(uint32_t id=n->id+1;id<p->g->body.node.count;id++){
+const tc__node*m=tc__body(p,id);
+if(m->op==TC_OP_FOR||m->op==TC_OP_END||!tc__has_operand(m,n->id))
+continue;
+if(store||m->op!=TC_OP_STORE||id>=p->vector->end)return NULL;
+store=m;
+}
+if(!store||tc__buffer_of(p->g,store)->place!=TC__BUF_REGISTER)return NULL;
+if(tc__cuda_dtype(p,store)!=tc__cuda_dtype(p,n))return NULL;
+int whole=tc__cuda_moves_by(p,store->attr[TC__STORE_INDEX])==TC__CONTIGUOUS&&
+tc__cuda_starts_at_multiple(p,store->attr[TC__STORE_INDEX]);
+return whole?store:NULL;
+}
+static int tc__cuda_is_passed(const tc__printer*p,const tc__node*n){
+if(!p->vector||n->id<p->vector->begin||n->id>=p->vector->end)return 0;
+if(n->op==TC_OP_STORE)return tc__cuda_is_kept(p,n->attr[TC__STORE_BUFFER]);
+const tc__node*store=n->op==TC_OP_LOAD?tc__cuda_passed(p,n):NULL;
+return store&&tc__cuda_is_kept(p,store->attr[TC__STORE_BUFFER]);
+}
+static int tc__cuda_stores_words(tc__printer*p,const tc__node*n,uint32_t loop){
+tc__cuda_vector v;
+const tc__node*from=n->n_in?tc__body(p,n->in[0]):n;
+if(!tc__cuda_vector_open(p,&v,tc__body(p,loop),tc__loop_end(p->g,loop)))return 0;
+int words=from->id>=v.begin&&tc__cuda_passed(p,from)==n;
+tc__cuda_vector_close(p,&v);
+return words;
+}
+static int tc__cuda_keeps(tc__printer*p,int64_t b,uint32_t begin,uint32_t end){
+const tc__kbuf*k=&p->g->buffer.at[b];
+uint32_t loop=0,stores=0;
+if(k->place!=TC__BUF_REGISTER||!tc__is_half(k->dtype)||
+tc__ix_value(k->numel)%2)
+return 0;
+for(uint32_t id=begin;id<end;id++){
+const tc__node*n=tc__body(p,id);
+if(n->op==TC_OP_FOR&&n->attr[TC__FOR_BIND]==TC__BIND_VECTOR)loop=id;
+if((n->op==TC_OP_PUT||n->op==TC_OP_GET)&&n->attr[TC__ACCESS_BUFFER]==b)
+return 0;
+if(n->op==TC_OP_COPY&&n->attr[TC__COPY_BUFFER]==b){
+tc__place from=p->g->buffer.at[n->attr[TC__COPY_FROM]].place;
+if(n->attr[TC__COPY_ELEMENTS]%2||from==TC__BUF_SHARED)return 0;
+stores++;
+}
+if(n->op!=TC_OP_STORE||n->attr[TC__STORE_BUFFER]!=b)continue;
+if(!loop||id>=tc__loop_end(p->g,loop)||!tc__cuda_stores_words(p,n,loop))
+return 0;
+stores++;
+}
+return stores>0;
+}
+static void tc__cuda_choose_kept(tc__printer*p,uint32_t begin,uint32_t end){
+uint64_t kept=0;
+p->kept=0;
+for(size_t b=0;b<p->g->buffer.count&&b<64;b++)
+if(tc__cuda_keeps(p,(int64_t)b,begin,end))kept|=(uint64_t)1<<b;
+p->kept=kept;
 }
 // ---- gen/cuda_print/combine.c
 static const char*tc__cuda_no_place(const tc__printer*p){
@@ -12843,7 +12968,7 @@ static void tc__cuda_list_forget(tc__printer*p,const tc__node*n,int copy){
 tc__line(p);
 tc__put(p->out,"tc_forget(");
 tc__put_buffer(p,n->attr[TC__FORGET_BUFFER]);
-tc__put(p->out,");\n");
+tc__put(p->out,tc__cuda_is_kept(p,n->attr[TC__FORGET_BUFFER])?".w);\n":");\n");
 }
 static void tc__cuda_list_begun(tc__printer*p,const tc__node*n,int copy){
 (void)copy;
@@ -13198,15 +13323,22 @@ tc__put(p->out,"tc_words<");
 tc__cuda_pack(p,tc__cuda_memory(p,n));
 tc__put(p->out,">");
 }
-static void tc__cuda_load_whole(tc__printer*p,const tc__node*n){
-int words=p->vector->loaded==TC__LOADED_AHEAD;
-tc__line(p);
+static void tc__cuda_load_name(tc__printer*p,const tc__node*n,int words){
 tc__put(p->out,"const ");
 if(words)
 tc__cuda_words(p,n);
 else
 tc__cuda_pack(p,tc__cuda_memory(p,n));
 tc__put(p->out," %c%u = ",words?'w':'v',n->id);
+}
+static void tc__cuda_load_whole(tc__printer*p,const tc__node*n){
+int kept=tc__cuda_is_passed(p,n);
+int words=kept||p->vector->loaded==TC__LOADED_AHEAD;
+tc__line(p);
+if(kept)
+tc__cuda_set_kept(p,tc__cuda_passed(p,n));
+else
+tc__cuda_load_name(p,n,words);
 for(uint32_t i=TC__LOAD_PREDICATES;i+1<n->n_attr;i+=2){
 const char*word=p->narrow?"unsigned":"tc_u64";
 tc__put(p->out,"%s(%s)(",i>TC__LOAD_PREDICATES?" && ":"",word);
@@ -13227,7 +13359,7 @@ tc__put(p->out,"tc_splat<%s, %d>(",tc__cuda_memory(p,n),p->vector->width);
 tc__cuda_fill(p,n);
 tc__put(p->out,words?"))":")");
 }
-tc__put(p->out,";\n");
+tc__put(p->out,kept?");\n":";\n");
 }
 static void tc__cuda_store_whole(tc__printer*p,const tc__node*n){
 int dtype=tc__cuda_dtype(p,n),shared=tc__cuda_is_near(p,n);
@@ -13244,6 +13376,7 @@ tc__put(p->out,shared?";\n":");\n");
 }
 static void tc__cuda_list_load(tc__printer*p,const tc__node*n,int copy){
 (void)copy;
+if(tc__cuda_is_passed(p,n))return;
 tc__put_let(p,n,0);
 tc__put(p->out,"%s",tc__cuda_wrap(p,n,0));
 if(tc__cuda_is_whole(p,n))
@@ -13256,6 +13389,7 @@ static void tc__cuda_list_store(tc__printer*p,const tc__node*n,int copy){
 int whole=tc__cuda_is_whole(p,n);
 int bare=whole&&tc__is_rounded(tc__cuda_dtype(p,n));
 (void)copy;
+if(tc__cuda_is_passed(p,n))return;
 tc__line(p);
 if(whole)
 tc__put(p->out,"o%u.at[%s]",n->id,tc__axis_name(p->vector->axis));
@@ -13362,35 +13496,37 @@ tc__cuda_facts(p,n);
 tc__put(p->out,one?") return;\n":")) return;\n");
 }
 static void tc__cuda_list_copy(tc__printer*p,const tc__node*n){
-const tc__kbuf*to=&p->g->buffer.at[n->attr[TC__COPY_BUFFER]];
+int64_t b=n->attr[TC__COPY_BUFFER];
+const tc__kbuf*to=&p->g->buffer.at[b];
 const char*type=tc__dtypes[to->dtype].memory;
 int width=(int)n->attr[TC__COPY_ELEMENTS],shared=to->place==TC__BUF_SHARED;
 int copied=p->g->buffer.at[n->attr[TC__COPY_FROM]].place==TC__BUF_SHARED;
 int guarded=n->n_attr>TC__COPY_PREDICATES;
+int kept=tc__cuda_is_kept(p,b);
 tc__line(p);
-tc__put(p->out,"%s(tc_pack<%s, %d> *)&",shared?"tc_copy_async(":"*",type,width);
-tc__cuda_place_of(p,n->attr[TC__COPY_BUFFER],n->attr[TC__COPY_INDEX],"",1);
+if(kept){
+tc__cuda_set_kept_at(p,b,n->attr[TC__COPY_INDEX]);
+}else{
+tc__put(p->out,"%s(tc_pack<%s, %d> *)&",shared?"tc_copy_async(":"*",type,
+width);
+tc__cuda_place_of(p,b,n->attr[TC__COPY_INDEX],"",1);
 tc__put(p->out,shared?", ":" = ");
+}
 if(guarded)tc__cuda_pred(p,n,TC__COPY_PREDICATES);
 tc__put(p->out,"%s%s(const tc_pack<%s, %d> *)&",guarded?" ? ":"",
 shared?""
+:kept?"tc_load_words("
 :copied?"*"
 :"tc_load(",
 type,width);
 tc__cuda_place_of(p,n->attr[TC__COPY_FROM],n->attr[TC__COPY_SOURCE],"",width);
 if(!copied)tc__put(p->out,")");
-if(guarded)tc__put(p->out," : tc_pack<%s, %d>{}",type,width);
-tc__put(p->out,";\n");
-}
-static void tc__cuda_find_ways(tc__printer*p,tc__cuda_vector*v){
-uint32_t apart=v->begin;
-for(uint32_t id=v->begin;id<v->end;id++){
-const tc__node*n=tc__body(p,id);
-if(n->op==TC_OP_IF&&id>=apart)apart=tc__loop_end(p->g,id);
-v->way[id]=id<apart?TC__WAY_APART
-:tc__cuda_find_still(p,n)?TC__WAY_STILL
-:TC__WAY_MOVES;
-}
+if(guarded&&kept)
+tc__put(p->out," : tc_words<tc_pack<%s, %d>>(tc_pack<%s, %d>{})",type,width,
+type,width);
+else if(guarded)
+tc__put(p->out," : tc_pack<%s, %d>{}",type,width);
+tc__put(p->out,kept?");\n":";\n");
 }
 static void tc__cuda_print_still_node(tc__printer*p,const tc__node*n,uint32_t end){
 int64_t words[TC__NODE_WORDS];
@@ -13440,20 +13576,12 @@ tc__cuda_pack(p,tc__is_rounded(tc__cuda_dtype(p,n))?"float"
 tc__put(p->out," o%u;\n",id);
 }
 }
-static int tc__cuda_vector_open(tc__printer*p,tc__cuda_vector*v,const tc__node*loop,
-uint32_t end){
-memset(v,0,sizeof*v);
-v->begin=loop->id+1,v->end=end,v->axis=(tc__axis)loop->attr[TC__FOR_AXIS];
-v->width=(int)tc__ix_value(loop->attr[TC__FOR_END]);
-v->way=TC__NEW_ARRAY(p->out->ctx,uint8_t,p->g->body.node.count);
-if(!v->way)return p->out->failed=1,0;
-p->vector=v;
-tc__cuda_find_ways(p,v);
+static int tc__cuda_any_inside(const tc__printer*p,const tc__cuda_vector*v){
+for(uint32_t id=v->begin;id<v->end;id++)
+if(v->way[id]!=TC__WAY_STILL&&tc__body(p,id)->op!=TC_OP_AXIS&&
+!tc__cuda_is_passed(p,tc__body(p,id)))
 return 1;
-}
-static void tc__cuda_vector_close(tc__printer*p,tc__cuda_vector*v){
-p->vector=NULL;
-tc__free(p->out->ctx,v->way,p->g->body.node.count);
+return 0;
 }
 static void tc__cuda_vector_loop(tc__printer*p,const tc__node*loop,uint32_t end,
 tc__cuda_loaded loaded){
@@ -13461,11 +13589,13 @@ tc__cuda_vector v;
 if(!tc__cuda_vector_open(p,&v,loop,end))return;
 v.loaded=loaded;
 tc__cuda_before_vector(p,&v);
+if(tc__cuda_any_inside(p,&v)){
 tc__cuda_unroll(p,tc__axis_name(v.axis),v.width);
 v.inside=1;
 tc__cuda_statements(p,v.begin,v.end);
 v.inside=0;
 tc__block_close(p);
+}
 for(uint32_t id=v.begin;id<v.end;id++)
 if(tc__body(p,id)->op==TC_OP_STORE&&tc__cuda_is_whole(p,tc__body(p,id)))
 tc__cuda_store_whole(p,tc__body(p,id));
@@ -13768,8 +13898,10 @@ return 0;
 }
 static void tc__cuda_own_memory(tc__printer*p,uint32_t begin,uint32_t end){
 int dynamic=tc__device_is_dynamic(p->g);
+tc__cuda_choose_kept(p,begin,end);
 for(size_t i=0;i<p->g->buffer.count;i++){
 const tc__kbuf*b=&p->g->buffer.at[i];
+int kept=tc__cuda_is_kept(p,(int64_t)i);
 int shared=b->place==TC__BUF_SHARED;
 if(!tc__cuda_names_buffer(p,(int64_t)i,begin,end))continue;
 if(b->place==TC__BUF_TICKET||b->place==TC__BUF_WORK)
@@ -13778,10 +13910,14 @@ if(shared&&dynamic)tc__cuda_dynamic(p,i);
 if(!shared&&b->place!=TC__BUF_REGISTER&&b->place!=TC__BUF_LOCAL)continue;
 if(shared&&dynamic)continue;
 tc__line(p);
+if(kept)
+tc__put(p->out,"tc_kept<%lld> ",(long long)tc__ix_value(b->numel));
+else
 tc__put(p->out,"%s__align__(16) %s ",shared?"__shared__ ":"",
 tc__dtypes[b->dtype].memory);
 tc__put_buffer(p,(int64_t)i);
-tc__put(p->out,"[%lld];\n",(long long)tc__ix_value(b->numel));
+if(!kept)tc__put(p->out,"[%lld]",(long long)tc__ix_value(b->numel));
+tc__put(p->out,";\n");
 }
 }
 static void tc__cuda_launch_body(tc__printer*p,uint32_t id){

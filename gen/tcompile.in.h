@@ -550,6 +550,7 @@
 #include "pass/winograd.c"
 #include "pass/channels.c"
 #include "pass/layouts.c"
+#include "pass/rounded.c"
 #include "pass/align.c"
 #include "pass/passes.c"
 #include "pass/loops.c"

@@ -93,6 +93,17 @@ template <class T, int N> TC_FN void TC_N(forget)(T (&held)[N]) {
     for (int i = 0; i < (int)(sizeof(T) * N / 4); i++) asm volatile("" : "+r"(w[i]));
 }
 
+// fn: kept
+// N halves in registers as the words that they were loaded by: each is taken out where it is used.
+template <int N> struct TC_N(kept) {
+    unsigned w[N / 2];
+    __device__ __forceinline__ tc_u16 operator[](int i) const { return (tc_u16)(w[i / 2] >> 16 * (i % 2)); }
+    template <class P> __device__ __forceinline__ void set(int i, const TC_N(words)<P> &u) {
+        #pragma unroll
+        for (int k = 0; k < (int)sizeof(P) / 4; k++) w[i / 2 + k] = u.w[k];
+    }
+};
+
 // fn: splat
 template <class T, int V> TC_FN tc_pack<T, V> TC_N(splat)(T x) {
     tc_pack<T, V> v;

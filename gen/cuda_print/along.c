@@ -191,3 +191,35 @@ static void tc__cuda_element(tc__printer *p, const tc__node *n) {
     if (!tc__cuda_first_element(p, n))
         tc__cuda_place_of(p, n->attr[TC__ACCESS_BUFFER], n->attr[TC__ACCESS_INDEX], "", 1);
 }
+
+// ---- a vector ----
+
+// Which way each node of the vector goes.
+static void tc__cuda_find_ways(tc__printer *p, tc__cuda_vector *v) {
+    uint32_t apart = v->begin;
+    for (uint32_t id = v->begin; id < v->end; id++) {
+        const tc__node *n = tc__body(p, id);
+        if (n->op == TC_OP_IF && id >= apart) apart = tc__loop_end(p->g, id);
+        v->way[id] = id < apart                  ? TC__WAY_APART
+                     : tc__cuda_find_still(p, n) ? TC__WAY_STILL
+                                                 : TC__WAY_MOVES;
+    }
+}
+
+// 0 = no memory.
+static int tc__cuda_vector_open(tc__printer *p, tc__cuda_vector *v, const tc__node *loop,
+                                uint32_t end) {
+    memset(v, 0, sizeof *v);
+    v->begin = loop->id + 1, v->end = end, v->axis = (tc__axis)loop->attr[TC__FOR_AXIS];
+    v->width = (int)tc__ix_value(loop->attr[TC__FOR_END]);
+    v->way = TC__NEW_ARRAY(p->out->ctx, uint8_t, p->g->body.node.count);
+    if (!v->way) return p->out->failed = 1, 0;
+    p->vector = v;
+    tc__cuda_find_ways(p, v);
+    return 1;
+}
+
+static void tc__cuda_vector_close(tc__printer *p, tc__cuda_vector *v) {
+    p->vector = NULL;
+    tc__free(p->out->ctx, v->way, p->g->body.node.count);
+}

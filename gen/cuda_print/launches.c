@@ -110,8 +110,10 @@ static int tc__cuda_names_buffer(const tc__printer *p, int64_t b, uint32_t begin
 // `__shared__ float shared0[1056];` and `float held0[4];` of what nodes [begin, end) name.
 static void tc__cuda_own_memory(tc__printer *p, uint32_t begin, uint32_t end) {
     int dynamic = tc__device_is_dynamic(p->g);
+    tc__cuda_choose_kept(p, begin, end);
     for (size_t i = 0; i < p->g->buffer.count; i++) {
         const tc__kbuf *b = &p->g->buffer.at[i];
+        int kept = tc__cuda_is_kept(p, (int64_t)i);
         int shared = b->place == TC__BUF_SHARED;
         if (!tc__cuda_names_buffer(p, (int64_t)i, begin, end)) continue;
         if (b->place == TC__BUF_TICKET || b->place == TC__BUF_WORK)
@@ -120,10 +122,14 @@ static void tc__cuda_own_memory(tc__printer *p, uint32_t begin, uint32_t end) {
         if (!shared && b->place != TC__BUF_REGISTER && b->place != TC__BUF_LOCAL) continue;
         if (shared && dynamic) continue;
         tc__line(p);
-        tc__put(p->out, "%s__align__(16) %s ", shared ? "__shared__ " : "",
-                tc__dtypes[b->dtype].memory);
+        if (kept)
+            tc__put(p->out, "tc_kept<%lld> ", (long long)tc__ix_value(b->numel));
+        else
+            tc__put(p->out, "%s__align__(16) %s ", shared ? "__shared__ " : "",
+                    tc__dtypes[b->dtype].memory);
         tc__put_buffer(p, (int64_t)i);
-        tc__put(p->out, "[%lld];\n", (long long)tc__ix_value(b->numel));
+        if (!kept) tc__put(p->out, "[%lld]", (long long)tc__ix_value(b->numel));
+        tc__put(p->out, ";\n");
     }
 }
 

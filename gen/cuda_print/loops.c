@@ -35,15 +35,24 @@ static void tc__cuda_words(tc__printer *p, const tc__node *n) {
 
 // `const tc_pack<float, 4> v3 = tc_load((const tc_pack<float, 4> *)&in0[c]);`, or ahead
 // `const tc_words<tc_pack<float, 4>> w3 = tc_load_words((const tc_pack<float, 4> *)&in0[c]);`
-static void tc__cuda_load_whole(tc__printer *p, const tc__node *n) {
-    int words = p->vector->loaded == TC__LOADED_AHEAD;
-    tc__line(p);
+static void tc__cuda_load_name(tc__printer *p, const tc__node *n, int words) {
     tc__put(p->out, "const ");
     if (words)
         tc__cuda_words(p, n);
     else
         tc__cuda_pack(p, tc__cuda_memory(p, n));
     tc__put(p->out, " %c%u = ", words ? 'w' : 'v', n->id);
+}
+
+// The same, or `held0.set(8 * u, tc_load_words((const tc_pack<tc_u16, 8> *)&in0[c]));`: kept.c.
+static void tc__cuda_load_whole(tc__printer *p, const tc__node *n) {
+    int kept = tc__cuda_is_passed(p, n);
+    int words = kept || p->vector->loaded == TC__LOADED_AHEAD;
+    tc__line(p);
+    if (kept)
+        tc__cuda_set_kept(p, tc__cuda_passed(p, n));
+    else
+        tc__cuda_load_name(p, n, words);
     for (uint32_t i = TC__LOAD_PREDICATES; i + 1 < n->n_attr; i += 2) {
         const char *word = p->narrow ? "unsigned" : "tc_u64";
         tc__put(p->out, "%s(%s)(", i > TC__LOAD_PREDICATES ? " && " : "", word);
@@ -64,7 +73,7 @@ static void tc__cuda_load_whole(tc__printer *p, const tc__node *n) {
         tc__cuda_fill(p, n);
         tc__put(p->out, words ? "))" : ")");
     }
-    tc__put(p->out, ";\n");
+    tc__put(p->out, kept ? ");\n" : ";\n");
 }
 
 static void tc__cuda_store_whole(tc__printer *p, const tc__node *n) {
@@ -83,6 +92,7 @@ static void tc__cuda_store_whole(tc__printer *p, const tc__node *n) {
 
 static void tc__cuda_list_load(tc__printer *p, const tc__node *n, int copy) {
     (void)copy;
+    if (tc__cuda_is_passed(p, n)) return; // before the vector
     tc__put_let(p, n, 0);
     tc__put(p->out, "%s", tc__cuda_wrap(p, n, 0));
     if (tc__cuda_is_whole(p, n))
@@ -96,6 +106,7 @@ static void tc__cuda_list_store(tc__printer *p, const tc__node *n, int copy) {
     int whole = tc__cuda_is_whole(p, n);
     int bare = whole && tc__is_rounded(tc__cuda_dtype(p, n));
     (void)copy;
+    if (tc__cuda_is_passed(p, n)) return;
     tc__line(p);
     if (whole)
         tc__put(p->out, "o%u.at[%s]", n->id, tc__axis_name(p->vector->axis));
@@ -222,37 +233,37 @@ static void tc__cuda_leave(tc__printer *p, const tc__node *n) {
 // Into registers at once, from memory or what was copied before; into shared memory by the engine for that:
 // `tc_copy_async((tc_pack<float, 4> *)&shared0[c], (const tc_pack<float, 4> *)&in0[c]);`
 static void tc__cuda_list_copy(tc__printer *p, const tc__node *n) {
-    const tc__kbuf *to = &p->g->buffer.at[n->attr[TC__COPY_BUFFER]];
+    int64_t b = n->attr[TC__COPY_BUFFER];
+    const tc__kbuf *to = &p->g->buffer.at[b];
     const char *type = tc__dtypes[to->dtype].memory;
     int width = (int)n->attr[TC__COPY_ELEMENTS], shared = to->place == TC__BUF_SHARED;
     int copied = p->g->buffer.at[n->attr[TC__COPY_FROM]].place == TC__BUF_SHARED;
     int guarded = n->n_attr > TC__COPY_PREDICATES; // zeros elsewhere
+    int kept = tc__cuda_is_kept(p, b);
     tc__line(p);
-    tc__put(p->out, "%s(tc_pack<%s, %d> *)&", shared ? "tc_copy_async(" : "*", type, width);
-    tc__cuda_place_of(p, n->attr[TC__COPY_BUFFER], n->attr[TC__COPY_INDEX], "", 1);
-    tc__put(p->out, shared ? ", " : " = ");
+    if (kept) {
+        tc__cuda_set_kept_at(p, b, n->attr[TC__COPY_INDEX]);
+    } else {
+        tc__put(p->out, "%s(tc_pack<%s, %d> *)&", shared ? "tc_copy_async(" : "*", type,
+                width);
+        tc__cuda_place_of(p, b, n->attr[TC__COPY_INDEX], "", 1);
+        tc__put(p->out, shared ? ", " : " = ");
+    }
     if (guarded) tc__cuda_pred(p, n, TC__COPY_PREDICATES);
     tc__put(p->out, "%s%s(const tc_pack<%s, %d> *)&", guarded ? " ? " : "",
             shared   ? ""
+            : kept   ? "tc_load_words("
             : copied ? "*"
                      : "tc_load(",
             type, width);
     tc__cuda_place_of(p, n->attr[TC__COPY_FROM], n->attr[TC__COPY_SOURCE], "", width);
     if (!copied) tc__put(p->out, ")");
-    if (guarded) tc__put(p->out, " : tc_pack<%s, %d>{}", type, width);
-    tc__put(p->out, ";\n");
-}
-
-// Which way each node of the vector goes.
-static void tc__cuda_find_ways(tc__printer *p, tc__cuda_vector *v) {
-    uint32_t apart = v->begin;
-    for (uint32_t id = v->begin; id < v->end; id++) {
-        const tc__node *n = tc__body(p, id);
-        if (n->op == TC_OP_IF && id >= apart) apart = tc__loop_end(p->g, id);
-        v->way[id] = id < apart                  ? TC__WAY_APART
-                     : tc__cuda_find_still(p, n) ? TC__WAY_STILL
-                                                 : TC__WAY_MOVES;
-    }
+    if (guarded && kept)
+        tc__put(p->out, " : tc_words<tc_pack<%s, %d>>(tc_pack<%s, %d>{})", type, width,
+                type, width);
+    else if (guarded)
+        tc__put(p->out, " : tc_pack<%s, %d>{}", type, width);
+    tc__put(p->out, kept ? ");\n" : ";\n");
 }
 
 // A node that is the same for all elements, as it is at the first.
@@ -311,22 +322,13 @@ static void tc__cuda_before_vector(tc__printer *p, const tc__cuda_vector *v) {
     }
 }
 
-// 0 = no memory.
-static int tc__cuda_vector_open(tc__printer *p, tc__cuda_vector *v, const tc__node *loop,
-                                uint32_t end) {
-    memset(v, 0, sizeof *v);
-    v->begin = loop->id + 1, v->end = end, v->axis = (tc__axis)loop->attr[TC__FOR_AXIS];
-    v->width = (int)tc__ix_value(loop->attr[TC__FOR_END]);
-    v->way = TC__NEW_ARRAY(p->out->ctx, uint8_t, p->g->body.node.count);
-    if (!v->way) return p->out->failed = 1, 0;
-    p->vector = v;
-    tc__cuda_find_ways(p, v);
-    return 1;
-}
-
-static void tc__cuda_vector_close(tc__printer *p, tc__cuda_vector *v) {
-    p->vector = NULL;
-    tc__free(p->out->ctx, v->way, p->g->body.node.count);
+// Whether the loop has something to do for each element.
+static int tc__cuda_any_inside(const tc__printer *p, const tc__cuda_vector *v) {
+    for (uint32_t id = v->begin; id < v->end; id++)
+        if (v->way[id] != TC__WAY_STILL && tc__body(p, id)->op != TC_OP_AXIS &&
+            !tc__cuda_is_passed(p, tc__body(p, id)))
+            return 1;
+    return 0;
 }
 
 // The loop over the elements of a vector.
@@ -336,11 +338,13 @@ static void tc__cuda_vector_loop(tc__printer *p, const tc__node *loop, uint32_t 
     if (!tc__cuda_vector_open(p, &v, loop, end)) return;
     v.loaded = loaded;
     tc__cuda_before_vector(p, &v);
-    tc__cuda_unroll(p, tc__axis_name(v.axis), v.width);
-    v.inside = 1;
-    tc__cuda_statements(p, v.begin, v.end);
-    v.inside = 0;
-    tc__block_close(p);
+    if (tc__cuda_any_inside(p, &v)) {
+        tc__cuda_unroll(p, tc__axis_name(v.axis), v.width);
+        v.inside = 1;
+        tc__cuda_statements(p, v.begin, v.end);
+        v.inside = 0;
+        tc__block_close(p);
+    }
     for (uint32_t id = v.begin; id < v.end; id++)
         if (tc__body(p, id)->op == TC_OP_STORE && tc__cuda_is_whole(p, tc__body(p, id)))
             tc__cuda_store_whole(p, tc__body(p, id));

@@ -107,7 +107,7 @@ static void tc__cuda_list_forget(tc__printer *p, const tc__node *n, int copy) {
     tc__line(p);
     tc__put(p->out, "tc_forget(");
     tc__put_buffer(p, n->attr[TC__FORGET_BUFFER]);
-    tc__put(p->out, ");\n");
+    tc__put(p->out, tc__cuda_is_kept(p, n->attr[TC__FORGET_BUFFER]) ? ".w);\n" : ");\n");
 }
 
 // `tc_begun(ticket0);`

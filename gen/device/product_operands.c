@@ -203,10 +203,12 @@ static int tc__operand_windows(const tc__group *g, const tc__product *q, tc__lev
     return level == TC__AT_RIGHT && channels && channels % width == 0 ? width : 0;
 }
 
-// The same of f32 for matrix units, where both operands were rounded to tf32 when they were laid out (pass/channels.c).
+// The same of f32 for matrix units, where both operands were rounded to tf32 when they were laid out (pass/channels.c,
+// pass/rounded.c).
 static int tc__product_is_rounded(const tc__group *g, const tc__product *q) {
-    return q->dtype == TC_F32 && g->target.tf32 && g->shape.windows.channels &&
-           !g->shape.windows.turned;
+    const tc__group_windows *w = &g->shape.windows;
+    return q->dtype == TC_F32 && g->target.tf32 &&
+           (w->channels ? !w->turned : g->shape.rounded);
 }
 
 // How threads read an operand: along the axis where accesses are widest, `most` elements at once.
@@ -299,7 +301,8 @@ static int tc__operand_is_mapped(const tc__group *g, const tc__product *q,
     int left = s->level == TC__AT_LEFT;
     tc_device_map map;
     int rounded = tc__product_is_rounded(g, q);
-    if (!left && (rounded || tc__operand_windows(g, q, s->level)))
+    if (!left && g->shape.windows.channels &&
+        (rounded || tc__operand_windows(g, q, s->level)))
         return tc__map_of_windows(&g->shape.windows, 1, q->dtype, &map);
     if (rounded ? s->along != TC__DEPTH : s->bring != TC__BRING_ASYNC) return 0;
     return tc__operand_has_map(g, q, s);

@@ -169,10 +169,31 @@ static void tc__fold_windows(const tc__graph *g, tc__group *k) {
     }
 }
 
+// ---- operands that were rounded ----
+
+// Whether operand n of a product is f32 that was laid out, which is rounded where products may be tf32 (pass/rounded.c).
+static int tc__fold_is_laid(const tc__graph *g, const tc__node *n) {
+    while (n->op == TC_OP_PERMUTE || n->op == TC_OP_RESHAPE) n = tc__operand(g, n, 0);
+    return n->op == TC_OP_LAID && n->dtype == TC_F32;
+}
+
+static void tc__fold_rounded(const tc__graph *g, tc__group *k) {
+    if (k->shape.kind != TC__CONTRACTION || !g->tf32 || k->shape.prologue ||
+        tc__count_op(k, TC_OP_CONTRACT) != 1)
+        return;
+    for (size_t i = 0; i < k->covers.count; i++) {
+        const tc__node *n = g->node.at[k->covers.at[i]];
+        if (n->op == TC_OP_MATMUL && tc__fold_is_laid(g, tc__operand(g, n, 0)) &&
+            tc__fold_is_laid(g, tc__operand(g, n, 1)))
+            k->shape.rounded = 1;
+    }
+}
+
 static void tc__schedule_fold(tc__schedule *s) {
     for (size_t i = 0; i < s->kernel.count; i++) {
         if (!s->kernel.at[i]->target.device) continue;
         tc__fold_batches(s->kernel.at[i]);
         tc__fold_windows(s->g, s->kernel.at[i]);
+        tc__fold_rounded(s->g, s->kernel.at[i]);
     }
 }

@@ -121,8 +121,9 @@ typedef struct tc__group_shape {
         prologue;    // LOOP: nodes before it are parts that make rows for the last: part.c
     uint32_t phases; // number of column phases
     int split_columns; // LOOP: tc__columns; 0 = items are rows
-    int16_t lanes;     // LOOP: elements of one vector in compiled code: 8, 16; 0 = 8
-    int16_t dots;      // LOOP: what multiplies narrow values: tc__dots
+    int8_t lanes;      // LOOP: elements of one vector in compiled code: 8, 16; 0 = 8
+    int8_t dots;       // LOOP: what multiplies narrow values: tc__dots
+    int16_t rounded;   // CONTRACTION, LOOP: both operands are f32 that was rounded to tf32
     int list; // LOOP: tensors that a launch of it is for at most: list.c; 0 = its own
     tc__tuning tuning;         // LOOP
     tc__group_windows windows; // CONTRACTION, LOOP: kernel/fold.c

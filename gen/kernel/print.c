@@ -164,6 +164,7 @@ struct tc__printer {
         *vector;       // CUDA: of a device's list, the loop that is printed
     int team, cluster; // CUDA: threads that share a sum, and blocks (0 = one)
     int narrow;        // CUDA: indices are int
+    uint64_t kept; // CUDA: buffers of registers, a bit for each, that are words of halves
     const uint8_t
         *need;         // by node: it is computed in the box that is printed; NULL = all are
     int parts;         // contraction: columns run from c0 to c1,

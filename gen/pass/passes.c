@@ -53,6 +53,8 @@ static const tc__pass tc__passes[] = {
     {"channels", tc__pass_channels, tc__wants_channels, TC__ROUNDS_DEVICES},
     // results of convolutions that others read with channels last
     {"layouts", tc__pass_layouts, tc__wants_layouts, TC__ROUNDS_DEVICES},
+    // large products of f32 as tf32: operands are rounded once
+    {"rounded", tc__pass_rounded, tc__wants_rounded, TC__ROUNDS_DEVICES},
     // rows of inputs that products read, in whole lines
     {"align", tc__pass_align, tc__wants_align, TC__ROUNDS_DEVICES},
     // long reductions of few rows, for all threads

@@ -56,10 +56,6 @@ template <class P> TC_FN TC_N(words)<P> TC_N(load_words)(const P *p) {
     return u;
 }
 
-template <class P> TC_FN P TC_N(load)(const P *p) {
-    return TC_N(load_words)(p).v;
-}
-
 template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
     TC_N(words)<P> u;
     unsigned *q = (unsigned *)p;
@@ -72,6 +68,15 @@ template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
     if (sizeof(P) == 8) asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(q), "r"(u.w[0]), "r"(u.w[sizeof(P) / 8]) : "memory");
     if (sizeof(P) < 8) *p = v;
 }
+
+template <int N> struct TC_N(kept) {
+    unsigned w[N / 2];
+    __device__ __forceinline__ tc_u16 operator[](int i) const { return (tc_u16)(w[i / 2] >> 16 * (i % 2)); }
+    template <class P> __device__ __forceinline__ void set(int i, const TC_N(words)<P> &u) {
+        #pragma unroll
+        for (int k = 0; k < (int)sizeof(P) / 4; k++) w[i / 2 + k] = u.w[k];
+    }
+};
 
 TC_FN float TC_N(of_bf16)(tc_u16 b) { return __uint_as_float((unsigned)b << 16); }
 
@@ -278,13 +283,13 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 extern "C" __global__ void __launch_bounds__(256)
 kernel0(const tc_u16 *__restrict__ in0, tc_u16 *__restrict__ out0, const tc_kargs<1> a) {
     tc_reads(in0), tc_begin();
-    __align__(16) tc_u16 held0[32];
+    tc_kept<32> held0;
     __shared__ __align__(16) float shared0[2048];
     __align__(16) tc_u16 held1[8];
-    __align__(16) tc_u16 held2[32];
+    tc_kept<32> held2;
     __shared__ __align__(16) float shared1[2048];
     __align__(16) tc_u16 held3[8];
-    __align__(16) tc_u16 held4[32];
+    tc_kept<32> held4;
     const int i = blockIdx.x;
     const int y = threadIdx.x / 32, x = threadIdx.x % 32;
     __builtin_assume(y < 8);
@@ -293,7 +298,7 @@ kernel0(const tc_u16 *__restrict__ in0, tc_u16 *__restrict__ out0, const tc_karg
         #pragma unroll
         for (int u = 0; u < 4; u++) {
             const int c = y + 32 * p + 8 * u;
-            *(tc_pack<tc_u16, 8> *)&held0[8 * u] = tc_load((const tc_pack<tc_u16, 8> *)&in0[8192 * c + 256 * i + 8 * x]);
+            held0.set(8 * u, tc_load_words((const tc_pack<tc_u16, 8> *)&in0[8192 * c + 256 * i + 8 * x]));
         }
         #pragma unroll
         for (int u = 0; u < 4; u++) {
@@ -327,7 +332,7 @@ kernel0(const tc_u16 *__restrict__ in0, tc_u16 *__restrict__ out0, const tc_karg
         #pragma unroll
         for (int u = 0; u < 4; u++) {
             const int c = y + 32 * p + 8 * u;
-            *(tc_pack<tc_u16, 8> *)&held2[8 * u] = tc_load((const tc_pack<tc_u16, 8> *)&in0[8192 * c + 256 * i + 8 * x]);
+            held2.set(8 * u, tc_load_words((const tc_pack<tc_u16, 8> *)&in0[8192 * c + 256 * i + 8 * x]));
         }
         #pragma unroll
         for (int u = 0; u < 4; u++) {
@@ -363,7 +368,7 @@ kernel0(const tc_u16 *__restrict__ in0, tc_u16 *__restrict__ out0, const tc_karg
         #pragma unroll
         for (int u = 0; u < 4; u++) {
             const int c = y + 32 * p + 8 * u;
-            *(tc_pack<tc_u16, 8> *)&held4[8 * u] = tc_load((const tc_pack<tc_u16, 8> *)&in0[8192 * c + 256 * i + 8 * x]);
+            held4.set(8 * u, tc_load_words((const tc_pack<tc_u16, 8> *)&in0[8192 * c + 256 * i + 8 * x]));
         }
         #pragma unroll
         for (int u = 0; u < 4; u++) {

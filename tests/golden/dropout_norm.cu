@@ -56,10 +56,6 @@ template <class P> TC_FN TC_N(words)<P> TC_N(load_words)(const P *p) {
     return u;
 }
 
-template <class P> TC_FN P TC_N(load)(const P *p) {
-    return TC_N(load_words)(p).v;
-}
-
 template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
     TC_N(words)<P> u;
     unsigned *q = (unsigned *)p;
@@ -72,6 +68,15 @@ template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
     if (sizeof(P) == 8) asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(q), "r"(u.w[0]), "r"(u.w[sizeof(P) / 8]) : "memory");
     if (sizeof(P) < 8) *p = v;
 }
+
+template <int N> struct TC_N(kept) {
+    unsigned w[N / 2];
+    __device__ __forceinline__ tc_u16 operator[](int i) const { return (tc_u16)(w[i / 2] >> 16 * (i % 2)); }
+    template <class P> __device__ __forceinline__ void set(int i, const TC_N(words)<P> &u) {
+        #pragma unroll
+        for (int k = 0; k < (int)sizeof(P) / 4; k++) w[i / 2 + k] = u.w[k];
+    }
+};
 
 TC_FN float TC_N(of_bf16)(tc_u16 b) { return __uint_as_float((unsigned)b << 16); }
 
@@ -247,10 +252,10 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
     tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_begin();
     const tc_u64 seed = a.state->seed, draw = a.state->draw;
     __align__(16) float held0[32];
-    __align__(16) tc_u16 held1[32];
-    __align__(16) tc_u16 held2[32];
-    __align__(16) tc_u16 held3[32];
-    __align__(16) tc_u16 held4[32];
+    tc_kept<32> held1;
+    tc_kept<32> held2;
+    tc_kept<32> held3;
+    tc_kept<32> held4;
     const int i = blockIdx.x;
     const int y = threadIdx.x / 32, x = threadIdx.x % 32;
     __builtin_assume(y < 4);
@@ -258,8 +263,8 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
     float sum0[8] = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
     #pragma unroll
     for (int u = 0; u < 4; u++) {
-        *(tc_pack<tc_u16, 8> *)&held1[8 * u] = tc_load((const tc_pack<tc_u16, 8> *)&in0[1024 * r + 8 * x + 256 * u]);
-        *(tc_pack<tc_u16, 8> *)&held2[8 * u] = tc_load((const tc_pack<tc_u16, 8> *)&in1[1024 * r + 8 * x + 256 * u]);
+        held1.set(8 * u, tc_load_words((const tc_pack<tc_u16, 8> *)&in0[1024 * r + 8 * x + 256 * u]));
+        held2.set(8 * u, tc_load_words((const tc_pack<tc_u16, 8> *)&in1[1024 * r + 8 * x + 256 * u]));
     }
     #pragma unroll
     for (int u = 0; u < 4; u++) {
@@ -298,8 +303,8 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
     const float t46 = 1.0f / TC_SQRT_f32(t45);
     #pragma unroll
     for (int u = 0; u < 4; u++) {
-        *(tc_pack<tc_u16, 8> *)&held3[8 * u] = tc_load((const tc_pack<tc_u16, 8> *)&in2[8 * x + 256 * u]);
-        *(tc_pack<tc_u16, 8> *)&held4[8 * u] = tc_load((const tc_pack<tc_u16, 8> *)&in3[8 * x + 256 * u]);
+        held3.set(8 * u, tc_load_words((const tc_pack<tc_u16, 8> *)&in2[8 * x + 256 * u]));
+        held4.set(8 * u, tc_load_words((const tc_pack<tc_u16, 8> *)&in3[8 * x + 256 * u]));
     }
     #pragma unroll
     for (int u = 0; u < 4; u++) {

@@ -73,6 +73,15 @@ template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
     if (sizeof(P) < 8) *p = v;
 }
 
+template <int N> struct TC_N(kept) {
+    unsigned w[N / 2];
+    __device__ __forceinline__ tc_u16 operator[](int i) const { return (tc_u16)(w[i / 2] >> 16 * (i % 2)); }
+    template <class P> __device__ __forceinline__ void set(int i, const TC_N(words)<P> &u) {
+        #pragma unroll
+        for (int k = 0; k < (int)sizeof(P) / 4; k++) w[i / 2 + k] = u.w[k];
+    }
+};
+
 TC_FN void TC_N(copy_async16)(void *to, const void *from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from) : "memory");
 }
@@ -897,7 +906,7 @@ kernel2(const tc_u16 *__restrict__ in0, const float *__restrict__ in1, float *__
     tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_begin();
     unsigned *const ticket0 = (unsigned *)(work + 0);
     float *const work0 = (float *)(work + 256);
-    __align__(16) tc_u16 held0[16];
+    tc_kept<16> held0;
     __align__(16) float held1[16];
     const int r = blockIdx.x / 4, z = blockIdx.x;
     const int x = threadIdx.x;
@@ -908,7 +917,7 @@ kernel2(const tc_u16 *__restrict__ in0, const float *__restrict__ in1, float *__
         #pragma unroll
         for (int u = 0; u < 2; u++) {
             if (8 * x + 4096 * p + 2048 * u < 2048) {
-                *(tc_pack<tc_u16, 8> *)&held0[8 * u] = tc_load((const tc_pack<tc_u16, 8> *)&in0[2048 * z + 8 * x + 4096 * p + 2048 * u]);
+                held0.set(8 * u, tc_load_words((const tc_pack<tc_u16, 8> *)&in0[2048 * z + 8 * x + 4096 * p + 2048 * u]));
                 *(tc_pack<float, 8> *)&held1[8 * u] = tc_load((const tc_pack<float, 8> *)&in1[2048 * z + 8 * x + 4096 * p + 2048 * u]);
             }
         }

@@ -56,10 +56,6 @@ template <class P> TC_FN TC_N(words)<P> TC_N(load_words)(const P *p) {
     return u;
 }
 
-template <class P> TC_FN P TC_N(load)(const P *p) {
-    return TC_N(load_words)(p).v;
-}
-
 template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
     TC_N(words)<P> u;
     unsigned *q = (unsigned *)p;
@@ -72,6 +68,15 @@ template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
     if (sizeof(P) == 8) asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(q), "r"(u.w[0]), "r"(u.w[sizeof(P) / 8]) : "memory");
     if (sizeof(P) < 8) *p = v;
 }
+
+template <int N> struct TC_N(kept) {
+    unsigned w[N / 2];
+    __device__ __forceinline__ tc_u16 operator[](int i) const { return (tc_u16)(w[i / 2] >> 16 * (i % 2)); }
+    template <class P> __device__ __forceinline__ void set(int i, const TC_N(words)<P> &u) {
+        #pragma unroll
+        for (int k = 0; k < (int)sizeof(P) / 4; k++) w[i / 2 + k] = u.w[k];
+    }
+};
 
 TC_FN float TC_N(of_bf16)(tc_u16 b) { return __uint_as_float((unsigned)b << 16); }
 
@@ -225,7 +230,7 @@ extern "C" __global__ void __launch_bounds__(128)
 kernel0(const tc_u16 *__restrict__ in0, tc_u16 *__restrict__ out0, const tc_kargs<1> a) {
     tc_reads(in0), tc_begin();
     __align__(16) float held0[24];
-    __align__(16) tc_u16 held1[24];
+    tc_kept<24> held1;
     const int i = blockIdx.x;
     const int y = threadIdx.x / 32, x = threadIdx.x % 32;
     __builtin_assume(y < 4);
@@ -233,7 +238,7 @@ kernel0(const tc_u16 *__restrict__ in0, tc_u16 *__restrict__ out0, const tc_karg
     float max0[8] = {(-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f)};
     #pragma unroll
     for (int u = 0; u < 3; u++) {
-        *(tc_pack<tc_u16, 8> *)&held1[8 * u] = tc_load((const tc_pack<tc_u16, 8> *)&in0[768 * r + 8 * x + 256 * u]);
+        held1.set(8 * u, tc_load_words((const tc_pack<tc_u16, 8> *)&in0[768 * r + 8 * x + 256 * u]));
     }
     #pragma unroll
     for (int u = 0; u < 3; u++) {
