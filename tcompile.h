@@ -1233,7 +1233,8 @@ typedef struct tc_conv_options {
 // cores in f32, over (ky, kx, channel). A tc_const weight with one input
 // channel per group and at most 49 taps is unrolled: taps that are exactly zero in every
 // channel are left out, so infinities and NaN of x under them do not count. TC_E_SHAPE:
-// sizes do not fit.
+// sizes do not fit, or a window is larger than the padded x; TC_E_ARG: a stride, dilation or groups below 1, a padding
+// below 0.
 TCDEF tc_tensor tc_conv2d_at(tc_tensor x, tc_tensor weight, tc_tensor bias, int stride,
                              int padding, int dilation, int groups, const char *file,
                              int line);
@@ -3248,7 +3249,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xcaafcd4725c67f86u
+#define TC__BUILD_ID 0x71754bca11b9e69eu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -16343,6 +16344,14 @@ f->who,tc__dims_text(&f->x,x),tc__dims_text(&w,y),
 taps[axes-1]);
 }
 static int64_t tc__or_one(int v){return v?v:1;}
+static int tc__conv_given(const tc__api*f,int stride,int padding,int dilation,
+int groups){
+if(stride>=1&&padding>=0&&dilation>=1&&groups>=1)return 1;
+return tc__fail(f->c,TC_E_ARG,
+"%s: stride %d, padding %d, dilation %d, groups %d; stride, dilation "
+"and groups must be at least 1, padding at least 0",
+f->who,stride,padding,dilation,groups);
+}
 static void tc__conv_words(const tc__conv*v,int64_t groups,int64_t*word){
 int deep=v->axes==3,stride=deep?TC__CONV3D_STRIDE_D:TC__CONV2D_STRIDE_H,
 padding=deep?TC__CONV3D_PADDING_D:TC__CONV2D_PADDING_H,
@@ -16390,6 +16399,11 @@ tc__api batch;
 tc_conv_options none;
 memset(&none,0,sizeof none);
 if(!options)options=&none;
+if(options->groups<0){
+tc__fail(f->c,TC_E_ARG,"%s: groups is %d; at least 1 is needed",f->who,
+options->groups);
+return tc__null();
+}
 if(!tc__conv_check(f,weight,bias,tc__or_one(options->groups),axes,transposed))
 return tc__null();
 if(f->x.rank!=axes+1)return form(f,x,weight,bias,options,axes);
@@ -16429,11 +16443,13 @@ return o;
 }
 static tc_tensor tc__conv3d(tc__api*f,tc_tensor x,tc_tensor weight,tc_tensor bias,
 int stride,int padding,int dilation,int groups){
+if(!tc__conv_given(f,stride,padding,dilation,groups))return tc__null();
 tc_conv_options o=tc__conv_alike(stride,padding,dilation,groups);
 return tc__conv_with(f,x,weight,bias,&o,3);
 }
 static tc_tensor tc__conv2d(tc__api*f,tc_tensor x,tc_tensor weight,tc_tensor bias,
 int stride,int padding,int dilation,int groups){
+if(!tc__conv_given(f,stride,padding,dilation,groups))return tc__null();
 tc_conv_options o=tc__conv_alike(stride,padding,dilation,groups);
 return tc__conv_with(f,x,weight,bias,&o,2);
 }
@@ -16441,12 +16457,14 @@ static tc_tensor tc__conv1d(tc__api*f,tc_tensor x,tc_tensor weight,tc_tensor bia
 int stride,int padding,int dilation,int groups){
 tc_conv_options o;
 memset(&o,0,sizeof o);
-if(!tc__conv_check(f,weight,bias,tc__or_one(groups),1,0))return tc__null();
+if(!tc__conv_given(f,stride,padding,dilation,groups)||
+!tc__conv_check(f,weight,bias,groups,1,0))
+return tc__null();
 o.stride[1]=stride,o.padding[1]=padding,o.dilation[1]=dilation,
 o.groups=groups;
-f->word[TC__CONV1D_STRIDE]=tc__or_one(stride);
-f->word[TC__CONV1D_DILATION]=tc__or_one(dilation);
-f->word[TC__CONV1D_GROUPS]=tc__ix_const(tc__or_one(groups));
+f->word[TC__CONV1D_STRIDE]=stride;
+f->word[TC__CONV1D_DILATION]=dilation;
+f->word[TC__CONV1D_GROUPS]=tc__ix_const(groups);
 x=tc_unsqueeze(x,-2);
 weight=tc_unsqueeze(weight,-2);
 tc_tensor y=tc_conv2d_with(x,weight,bias,&o);
@@ -16826,6 +16844,7 @@ static tc_tensor tc__conv_transpose_alike(tc__api*f,tc_tensor x,tc_tensor weight
 tc_tensor bias,int stride,int padding,
 int output_padding,int dilation,int groups,
 int axes){
+if(!tc__conv_given(f,stride,padding,dilation,groups))return tc__null();
 tc_conv_options o=tc__conv_alike(stride,padding,dilation,groups);
 for(int i=0;i<axes;i++)o.output_padding[i]=output_padding;
 return tc__conv_transpose_with(f,x,weight,bias,&o,axes);
@@ -16847,12 +16866,14 @@ tc_tensor bias,int stride,int padding,
 int output_padding,int dilation,int groups){
 tc_conv_options o;
 memset(&o,0,sizeof o);
-if(!tc__conv_check(f,weight,bias,tc__or_one(groups),1,1))return tc__null();
+if(!tc__conv_given(f,stride,padding,dilation,groups)||
+!tc__conv_check(f,weight,bias,groups,1,1))
+return tc__null();
 o.stride[1]=stride,o.padding[1]=padding,o.dilation[1]=dilation;
 o.output_padding[1]=output_padding,o.groups=groups;
-f->word[TC__CONV_TRANSPOSE1D_STRIDE]=tc__or_one(stride);
-f->word[TC__CONV_TRANSPOSE1D_DILATION]=tc__or_one(dilation);
-f->word[TC__CONV_TRANSPOSE1D_GROUPS]=tc__ix_const(tc__or_one(groups));
+f->word[TC__CONV_TRANSPOSE1D_STRIDE]=stride;
+f->word[TC__CONV_TRANSPOSE1D_DILATION]=dilation;
+f->word[TC__CONV_TRANSPOSE1D_GROUPS]=tc__ix_const(groups);
 tc_tensor image=tc_unsqueeze(x,-2),w=tc_unsqueeze(weight,-2);
 return tc_squeeze(tc_conv_transpose2d_with(image,w,bias,&o),-2);
 }

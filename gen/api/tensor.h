@@ -584,7 +584,8 @@ typedef struct tc_conv_options {
 // cores in f32, over (ky, kx, channel). A tc_const weight with one input
 // channel per group and at most 49 taps is unrolled: taps that are exactly zero in every
 // channel are left out, so infinities and NaN of x under them do not count. TC_E_SHAPE:
-// sizes do not fit.
+// sizes do not fit, or a window is larger than the padded x; TC_E_ARG: a stride, dilation or groups below 1, a padding
+// below 0.
 TCDEF tc_tensor tc_conv2d_at(tc_tensor x, tc_tensor weight, tc_tensor bias, int stride,
                              int padding, int dilation, int groups, const char *file,
                              int line);
