@@ -39,8 +39,8 @@ TCDEF tc_status tc_no_grad_end_at(tc_ctx *tc, const char *file, int line);
 // ever. Custom ops in it run twice, random numbers are the same. Gradients of gradients may add up in another order
 // where several checkpoints use a weight. Without gradients, and outside of regions and functions, it is a call of
 // `body`. *user is not guarded: what a function's recording depends on is its own to guard. TC_E_NULL: body, in or out
-// is NULL, a tensor of in is null, or body did not set out[i], which is null after every error; TC_E_ARG: a count below
-// 0; TC_E_STATE, TC_E_REGION: the body leaves a scope or a region open.
+// is NULL, a tensor of in is null, or body did not set out[i], which is null after every error; TC_E_DEAD, TC_E_FOREIGN: one of
+// in or of what the body gives is no tensor of the context; TC_E_ARG: a count below 0; TC_E_STATE, TC_E_REGION: the body leaves a scope or a region open.
 //
 //     static void block(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *layer) { ... }
 //     for (int i = 0; i < 24; i++) tc_checkpoint(tc, block, &layer[i], &x, 1, &x, 1);

@@ -705,7 +705,7 @@ TCDEF tc_status tc_adam_list__at(const tc_tensor *param, const tc_tensor *grad,
                                  const char *file, int line);
 // g = grad + weight_decay * param; buffer = momentum * buffer + g; param -= lr * buffer, with
 // nesterov lr * (g + momentum * buffer); torch.optim.SGD. The buffer, of a list the array, may be
-// null where momentum is 0.
+// null where momentum is 0. TC_E_ARG: nesterov with a momentum of 0.
 TCDEF tc_tensor tc_sgd__at(tc_tensor param, tc_tensor grad, tc_tensor momentum_buffer,
                            double lr, double momentum, double weight_decay, int nesterov,
                            const char *file, int line);

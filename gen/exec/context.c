@@ -113,7 +113,7 @@ TCDEF tc_ctx *tc_open(const tc_config *config) {
 static int tc__share(tc_ctx *c, tc_ctx *parent) { return tc__family_join(c, parent); }
 
 TCDEF tc_ctx *tc_open_shared(tc_ctx *parent) {
-    if (!parent) return NULL;
+    if (!parent) return tc__fail_no_context("tc_open_shared", NULL, 0), (tc_ctx *)NULL;
     const tc__core *from = tc__core_of(parent);
     if (tc__values_of(parent)->parent) {
         tc__fail(parent, TC_E_STATE,
@@ -312,7 +312,7 @@ static tc_status tc__region_begin(tc_ctx *c, const char *name, const tc_options 
 TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options *options,
                                   const char *file, int line) {
     tc__site site;
-    if (!c) return TC_E_NULL;
+    if (!c) return tc__fail_no_context("tc_trace_begin", file, line);
     site.file = file, site.line = line;
     tc__site_set(c, site);
     tc__claim claim = tc__claim_ours(c, "tc_trace_begin");
@@ -418,7 +418,7 @@ static void tc__end_left(tc_ctx *c, tc__site end) {
 
 TCDEF tc_status tc_trace_end_at(tc_ctx *c, const char *file, int line) {
     tc__site end;
-    if (!c) return TC_E_NULL;
+    if (!c) return tc__fail_no_context("tc_trace_end", file, line);
     end.file = file, end.line = line;
     if (!tc__is_ours(c, "tc_trace_end")) return tc__not_ours(c);
     if (tc__begun(c) <= 0) {
@@ -438,7 +438,7 @@ TCDEF tc_status tc_trace_end_at(tc_ctx *c, const char *file, int line) {
 }
 
 TCDEF tc_stance tc_set_stance(tc_ctx *c, tc_stance stance) {
-    if (!c) return TC_STANCE_DEFAULT;
+    if (!c) return tc__fail_no_context("tc_set_stance", NULL, 0), TC_STANCE_DEFAULT;
     tc_stance before = c->stance;
     if (tc__outside(c, "tc_set_stance")) return before;
     if ((int)stance < 0 || stance > TC_STANCE_EAGER_THEN_COMPILE)
@@ -449,14 +449,14 @@ TCDEF tc_stance tc_set_stance(tc_ctx *c, tc_stance stance) {
 }
 
 TCDEF tc_status tc_wait_compiled(tc_ctx *c) {
-    if (!c) return TC_E_NULL;
+    if (!c) return tc__fail_no_context("tc_wait_compiled", NULL, 0);
     if (!tc__is_ours(c, "tc_wait_compiled")) return tc__not_ours(c);
     tc__kernels_wait(c);
     return TC_OK;
 }
 
 TCDEF tc_status tc_reset(tc_ctx *c) {
-    if (!c) return TC_E_NULL;
+    if (!c) return tc__fail_no_context("tc_reset", NULL, 0);
     tc__recorder *r = &c->recorder;
     tc_status refused = tc__outside(c, "tc_reset");
     if (refused) return refused;
@@ -675,24 +675,4 @@ TCDEF const void *tc_data_at(tc_tensor t, const char *file, int line) {
         return (const char *)data + offset * (int64_t)tc__dtype(l->dtype)->bytes;
     tc__fail(c, TC_E_ARG, "data: the tensor is a strided view; tc_contiguous it first");
     return NULL;
-}
-
-// ---- errors and statistics ----
-
-TCDEF void tc_error_clear(tc_ctx *c) {
-    if (!c) return;
-    tc__error_clear(c);
-    if (!c->bodies && !tc__is_stranger(c))
-        tc__core_of(c)->unit_item = TC_OK; // a call has the status of all that its body did
-    tc__core_of(c)->refused = 0;
-}
-
-TCDEF tc_stats tc_stats_get(const tc_ctx *c) {
-    tc_stats s;
-    memset(&s, 0, sizeof s);
-    if (!c) return s;
-    s = c->stats;
-    s.bytes = tc__core_const(c)->bytes, s.peak_bytes = tc__core_const(c)->peak_bytes;
-    s.allocations = tc__core_const(c)->allocations;
-    return s;
 }

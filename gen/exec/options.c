@@ -294,7 +294,7 @@ static int tc__options_parse_one(tc_ctx *c, tc_options *o, const char *item, siz
 }
 
 TCDEF tc_status tc_options_parse(tc_ctx *c, tc_options *options, const char *list) {
-    if (!c) return TC_E_NULL;
+    if (!c) return tc__fail_no_context("tc_options_parse", NULL, 0);
     if (!tc__is_ours(c, "tc_options_parse")) return tc__not_ours(c);
     if (!options) return tc__fail(c, TC_E_NULL, "tc_options_parse: no options"), TC_E_NULL;
     while (list && *list) {

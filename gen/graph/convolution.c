@@ -151,7 +151,7 @@ static int tc__conv_check(const tc__api *f, tc_tensor weight, tc_tensor bias,
     char x[160], y[160];
     tc__meta w;
     int channels = f->x.rank - axes - 1;
-    if (!tc__operand_given(f, "weight", weight) || !tc__meta_get(f, weight, &w)) return 0;
+    if (!tc__operand_need(f, "weight", weight, &w)) return 0;
     if ((channels == 0 || channels == 1) && w.rank == axes + 2 && groups >= 1 &&
         tc__meta_size(&w, 0) % groups == 0) {
         int64_t of[2] = {tc__meta_size(&w, 0), tc__ix_times(tc__meta_size(&w, 1), groups)};

@@ -105,7 +105,7 @@ static int tc__weights_check(const tc__api *f, const char *name, const char *of,
                              tc_tensor v) {
     tc__meta m;
     char a[160], b[160];
-    if (!tc__operand_given(f, name, v) || !tc__meta_get(f, v, &m)) return 0;
+    if (!tc__operand_need(f, name, v, &m)) return 0;
     return tc__meta_alike(&m, &f->x) ||
            tc__fail(f->c, TC_E_SHAPE, "%s: %s is %s%s, %s %s%s; they must be alike", f->who,
                     name, tc__dtype(m.dtype)->name, tc__dims_text(&m, a), of,
@@ -342,7 +342,7 @@ TCDEF tc_status tc_jvp_at(tc_tensor y, const tc_tensor *wrt, const tc_tensor *t,
 static tc_status tc__no_grad(tc_ctx *c, const char *who, int64_t on, const char *file,
                              int line) {
     tc__call k;
-    if (!c) return TC_E_NULL;
+    if (!c) return tc__fail_no_context(who, file, line);
     if (!tc__is_ours(c, who)) return tc__not_ours(c);
     tc__visit *v = tc__recorder_of(c)->visit;
     if (!v) return TC_OK;

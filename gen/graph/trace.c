@@ -304,7 +304,8 @@ typedef struct tc__recorder {
     int disabled;                    // tc_disable_begin without their ends
     tc__visit *suspended; //   and the visit that waits for that; NULL = none was open
     int bodies; // of loops, and gradients of ops, that are being recorded, one in the other
-    int body_depth;      //   and the depth that the innermost one began with
+    int body_depth;               //   and the depth that the innermost one began with
+    const char *loop, *loop_body; // the call whose body that is, "tc_scan", and "the body"
     const char *own;     // op whose gradient its own function records now; NULL = none
     uint32_t own_first;  //   and the position of the first step that is that function's
     uint64_t seed, draw; // random stream: key, and next draw number
@@ -570,9 +571,8 @@ static void tc__visit_sizes(tc_ctx *c, const tc__visit *v, int n, tc__ix *e) {
         if (!tc__ix_is_const(e[i])) e[i] = tc__ix_const(tc__visit_eval(c, v, e[i]));
 }
 
-// dtype and sizes of any live handle, computed or not; 0 = reported.
-static int tc__meta_of(tc_ctx *c, const char *who, tc_tensor t, tc__meta *m) {
-    if (!t.id) return tc__fail_null(c, who);
+// dtype and sizes of any live handle, computed or not; 0 = it is none, not reported.
+static int tc__meta_find(tc_ctx *c, tc_tensor t, tc__meta *m) {
     tc__visit *v = tc__is_visit(t) ? tc__visit_find(c, t) : NULL;
     if (v && tc__position(t) < v->path.count && !tc__is_freed(v, tc__position(t))) {
         *m = v->path.at[tc__position(t)]->meta;
@@ -580,9 +580,14 @@ static int tc__meta_of(tc_ctx *c, const char *who, tc_tensor t, tc__meta *m) {
         return 1;
     }
     tc__tensor *e = tc__tensor_find(c, t);
-    if (!e) return tc__fail_dead(c, who, t);
-    tc__meta_of_layout(tc__layout_at(c, e->layout), m);
-    return 1;
+    if (e) tc__meta_of_layout(tc__layout_at(c, e->layout), m);
+    return e != NULL;
+}
+
+// The same; 0 = reported.
+static int tc__meta_of(tc_ctx *c, const char *who, tc_tensor t, tc__meta *m) {
+    if (!t.id) return tc__fail_null(c, who);
+    return tc__meta_find(c, t, m) || tc__fail_dead(c, who, t);
 }
 
 // ---- following ----

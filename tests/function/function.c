@@ -1024,6 +1024,7 @@ BOTH(bad_calls) {
     CHECK(!tc_compile(tc, axpy, NULL, 4, NULL));
     ERROR(TC_E_NULL, "user");
     CHECK(!tc_compile(NULL, axpy, NULL, 0, NULL));
+    ERROR(TC_E_NULL, "tc_compile: ");
     tc_fn *g = tc_compile(tc, unfinished, NULL, 0, NULL);
     CHECK(tc_call(g, in, 1, &z, 1) != TC_OK);
     CHECK(tc_error(tc) != TC_OK);
