@@ -306,6 +306,7 @@
 // ERRORS
 //     Nothing prints, exits or aborts. The first error stays in the context until tc_error_clear, with the op,
 //     the values, what to do, and the caller's place; tc_trace_end, tc_call and tc_read return their own status.
+//     A loop that goes on after an error clears it: else later errors are told behind the first one's text.
 //     A region or call that fails while it runs (an index, memory) leaves its inputs as they were. An op that was refused
 //     while it was recorded is left out, and the others run.
 //
@@ -629,7 +630,10 @@ TCDEF tc_ctx *tc_open_shared(tc_ctx *parent);
 
 // ---- errors ----
 
-// The first error since the last clear: TC_OK or a negative TC_E_..., its text, its caller's place. A call
+// The first error since the last clear: TC_OK or a negative TC_E_..., its text, its caller's place: of what fails when
+// a region or function runs, the place of the op there. It stays, as that of a device with CUDA does, until
+// tc_error_clear; a call that has a status gives its own all the same, and the text says behind the first error how
+// many followed, and what the last was: so a loop that goes on clears what it has dealt with. A call
 // that has a status fails where something that it depends on failed: an op that gives a tensor gives null
 // then, and a tensor that was to be written in place is not read, nor computed with, until all of it is
 // written anew or the error is cleared. Errors about null tensors alone, about a context, a function, a set of parameters, a scaler or
@@ -3250,7 +3254,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x1366267687b0653du
+#define TC__BUILD_ID 0x61de877fb196cd7fu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -3546,6 +3550,7 @@ return NULL;
 #undef TC__FLOAT_FAULT
 // ---- gen/base/error.c
 #define TC__ERROR_TEXT 512
+#define TC__ERROR_TOLD 1280
 #define TC__LOG_LINE 1024
 typedef struct tc__core{
 tc_allocator hook;
@@ -3567,12 +3572,17 @@ const char*unseen;
 const char*site_file;
 int site_line;
 tc_status unit_item;
+int units;
 tc_status error_item;
 tc_status refused_item;
 uint32_t refused,refusals;
 char error_text[TC__ERROR_TEXT];
 const char*error_file;
 int error_line;
+const char*last_file;
+int last_line;
+uint32_t later;
+char error_told[TC__ERROR_TOLD];
 }tc__core;
 TC__INLINE tc__core*tc__core_of(tc_ctx*c){return(tc__core*)(void*)c;}
 TC__UNUSED static void tc__core_like(tc__core*core,tc_ctx*c){
@@ -3659,19 +3669,45 @@ int n=vsnprintf(out,size,fmt,args);
 if(n<0)out[0]=0;
 if(n>=0&&(size_t)n>=size)memcpy(out+size-4,"...",4);
 }
+static void tc__error_tell(tc__core*core,uint32_t later,tc_status item,
+const char*last){
+char where[200]="";
+core->later=later;
+if(!later)return;
+if(last&&core->site_file)
+snprintf(where,sizeof where," at %.150s:%d",core->site_file,core->site_line);
+snprintf(core->error_told,sizeof core->error_told,
+"%s (the first error since tc_error_clear; %u more followed%s%s%s%s%s)",
+core->error_text,(unsigned)later,last?", the last":"",where,
+last?", ":"",last?tc__error_name(item):"",last?": ":"");
+size_t n=strlen(core->error_told)-1;
+if(last)snprintf(core->error_told+n,sizeof core->error_told-n,"%s)",last);
+}
+static int tc__fail_after(tc_ctx*c,tc_status item){
+if(!tc__core_of(c)->unit_item)tc__core_of(c)->unit_item=item;
+return 0;
+}
+static int tc__error_is_new(const tc__core*core,tc_status item){
+int same=core->last_file==core->site_file&&core->last_line==core->site_line;
+return item!=TC_E_NULL&&(!core->unit_item||(!core->units&&!same));
+}
 TC__PRINTF(3,4)
 static int tc__fail(tc_ctx*c,tc_status item,const char*fmt,...){
 tc__core*core=tc__core_of(c);
 va_list args;
 if(!c)return 0;
+int told=!core->error_item||tc__error_is_new(core,item);
 if(!core->unit_item)core->unit_item=item;
-if(core->error_item)return 0;
+core->last_file=core->site_file,core->last_line=core->site_line;
+if(!told)return 0;
+char later[TC__ERROR_TEXT],*text=core->error_item?later:core->error_text;
+va_start(args,fmt);
+tc__format_line(text,TC__ERROR_TEXT,fmt,args);
+va_end(args);
+if(core->error_item)return tc__error_tell(core,core->later+1,item,later),0;
 core->error_item=item;
 core->error_file=core->site_file;
 core->error_line=core->site_line;
-va_start(args,fmt);
-tc__format_line(core->error_text,sizeof(core->error_text),fmt,args);
-va_end(args);
 return 0;
 }
 TC__UNUSED static void tc__error_about(tc_ctx*c,const char*what){
@@ -3683,7 +3719,7 @@ TC__ERROR_TEXT-210,text);
 }
 TC__UNUSED static void tc__error_clear(tc_ctx*c){
 tc__core*core=tc__core_of(c);
-core->error_item=0;
+core->error_item=0,core->later=0;
 core->error_text[0]=0;
 core->error_file=NULL;
 core->error_line=0;
@@ -3691,27 +3727,32 @@ core->error_line=0;
 static tc_status tc__unit_begin(tc_ctx*c){
 tc_status outer=tc__core_of(c)->unit_item;
 tc__core_of(c)->unit_item=TC_OK;
+tc__core_of(c)->units++;
 return outer;
 }
 static tc_status tc__unit_end(tc_ctx*c,tc_status outer,int ok){
 tc__core*core=tc__core_of(c);
 tc_status item=core->unit_item;
+if(core->units)core->units--;
 if(outer)core->unit_item=outer;
 if(ok)return TC_OK;
 return item?item:TC_E_INTERNAL;
 }
 typedef struct tc__error_mark{
 tc_status unit,error;
+uint32_t later;
 }tc__error_mark;
 static tc__error_mark tc__error_now(tc_ctx*c){
 tc__error_mark m;
 m.unit=tc__core_of(c)->unit_item,m.error=tc__core_of(c)->error_item;
+m.later=tc__core_of(c)->later;
 return m;
 }
 static void tc__error_restore(tc_ctx*c,tc__error_mark m){
 tc__core*core=tc__core_of(c);
 core->unit_item=m.unit,core->error_item=m.error;
 if(!m.error)tc__error_clear(c);
+if(core->later>m.later)tc__error_tell(core,m.later,TC_OK,NULL);
 }
 #define TC__LOG_CHANNELS(X) \
 X(GRAPH,"graph","the recorded graph of each compile") \
@@ -3895,7 +3936,9 @@ TCDEF tc_status tc_error(const tc_ctx*c){
 return c?tc__core_const(c)->error_item:TC_E_NULL;
 }
 TCDEF const char*tc_error_text(const tc_ctx*c){
-return c&&tc_error(c)?tc__core_const(c)->error_text:"";
+const tc__core*core=c?tc__core_const(c):NULL;
+if(!core||!core->error_item)return "";
+return core->later?core->error_told:core->error_text;
 }
 TCDEF const char*tc_error_file(const tc_ctx*c){
 const char*file=c?tc__core_const(c)->error_file:NULL;
@@ -10493,6 +10536,12 @@ static void tc__site_set(tc_ctx*c,tc__site s){
 tc__core_of(c)->site_file=s.file;
 tc__core_of(c)->site_line=s.line;
 }
+static tc__site tc__site_swap(tc_ctx*c,tc__site s){
+tc__site was;
+was.file=tc__core_of(c)->site_file,was.line=tc__core_of(c)->site_line;
+tc__site_set(c,s);
+return was;
+}
 static int tc__is_visit(tc_tensor t){return(tc__handle_slot(t)&TC__VISIT_BIT)!=0;}
 static uint32_t tc__position(tc_tensor t){return tc__handle_slot(t)&~TC__VISIT_BIT;}
 static tc__visit*tc__visit_find(tc_ctx*c,tc_tensor t){
@@ -10696,6 +10745,7 @@ return tc__core_of(c)->refused&&s->refused==tc__core_of(c)->refused;
 }
 static int tc__fail_refused(tc_ctx*c,const char*who){
 tc_status item=tc__core_of(c)->refused_item;
+if(tc__core_of(c)->error_item)return tc__fail_after(c,item);
 return tc__fail(
 c,item,
 "%s: the tensor was to be written in place, and that failed (%s); write it "
@@ -49605,11 +49655,22 @@ else
 snprintf(who,size,"%s (%s:%d)",tc__step_call_name(s),
 s->site.file?s->site.file:"?",s->site.line);
 }
+static tc__site tc__culprit_site(const tc__program*p,const tc__node*n){
+const tc__core*core=tc__core_of(p->ctx);
+tc__site s;
+if(p->backend&&n&&n->from&&n->from->site.file&&!core->doing)
+return n->from->site;
+s.file=core->site_file,s.line=core->site_line;
+return s;
+}
 static int tc__no_room(const tc__program*p,tc_status before,uint32_t node,
 const char*words){
 char who[200],text[300];
-if(before||tc__core_of(p->ctx)->doing)return 0;
+tc__core*core=tc__core_of(p->ctx);
+if(before||core->doing)return 0;
 tc__culprit(p,p->graph.node.at[node],who,sizeof who);
+tc__site site=tc__culprit_site(p,p->graph.node.at[node]);
+core->error_file=site.file,core->error_line=site.line;
 snprintf(text,sizeof text,"%s%s",words,who);
 tc__error_about(p->ctx,text);
 return 0;
@@ -53640,10 +53701,13 @@ op=n;
 }
 char who[200]="index";
 if(op)tc__culprit(p,op,who,sizeof who);
-return tc__fail(p->ctx,TC_E_INDEX,
+tc__site was=tc__site_swap(p->ctx,tc__culprit_site(p,op));
+tc__fail(p->ctx,TC_E_INDEX,
 "%s: index %lld is out of range for size %lld; it was clamped "
 "and the results are not valid",
 who,(long long)tc__from_front_told(p->flag[1]),(long long)p->flag[2]);
+tc__site_set(p->ctx,was);
+return 0;
 }
 static const char*tc__external_text(tc_ctx*c,const tc__visit*v,uint32_t i,
 char out[200]){
@@ -53664,29 +53728,52 @@ else
 snprintf(out,200,"%.150s",doing?doing:"eager");
 return out;
 }
-static int tc__program_apart(const tc__program*p,const tc__visit*v){
+static tc__site tc__site_of_write(tc_ctx*c,const tc__visit*v,uint32_t i){
+for(size_t k=v->path.count;k-- >0;){
+const tc__step*s=v->path.at[k];
+uint32_t to=s->op==TC_OP_COPY_?tc__memory_of(v,s->in[0]):0;
+if(!(to&TC__EXTERNAL)||!s->site.file)continue;
+if(v->external.at[to&~TC__EXTERNAL].storage==v->external.at[i].storage)
+return tc__site_swap(c,s->site);
+}
+tc__site here;
+here.file=tc__core_of(c)->site_file,here.line=tc__core_of(c)->site_line;
+return here;
+}
+static int tc__fail_shared_write(const tc__program*p,const tc__visit*v,
+uint32_t written){
+char who[200],first[200];
+tc__site was=tc__site_of_write(p->ctx,v,written);
+tc__fail(p->ctx,TC_E_FOREIGN,
+"%s: %s is written in place, and belongs to the context this one was opened "
+"from; tc_clone it",
+tc__visit_text(p->ctx,v,who),tc__external_text(p->ctx,v,written,first));
+tc__site_set(p->ctx,was);
+return 0;
+}
+static int tc__fail_alias(const tc__program*p,const tc__visit*v,uint32_t written,
+uint32_t k){
 char who[200],first[200],other[200];
+tc__site was=tc__site_of_write(p->ctx,v,written);
+tc__fail(p->ctx,TC_E_ALIAS,
+"%s: %s is written in place, and %s wraps some of the same memory; wrap it "
+"once and use views",
+tc__visit_text(p->ctx,v,who),tc__external_text(p->ctx,v,written,first),
+tc__external_text(p->ctx,v,k,other));
+tc__site_set(p->ctx,was);
+return 0;
+}
+static int tc__program_apart(const tc__program*p,const tc__visit*v){
 for(size_t i=0;i<p->output.count;i++){
 if(p->output.at[i].position!=UINT32_MAX)continue;
 uint32_t written=p->output.at[i].external;
 const tc__storage*a=v->external.at[written].storage;
-if(a->owner==TC__SHARED)
-return tc__fail(
-p->ctx,TC_E_FOREIGN,
-"%s: %s is written in place, and belongs to the context this one was opened "
-"from; tc_clone it",
-tc__visit_text(p->ctx,v,who),
-tc__external_text(p->ctx,v,written,first));
+if(a->owner==TC__SHARED)return tc__fail_shared_write(p,v,written);
 for(uint32_t k=0;k<v->external.count;k++){
 const tc__storage*b=v->external.at[k].storage;
 uintptr_t x=(uintptr_t)a->data,y=(uintptr_t)b->data;
 if(a==b||x>=y+b->bytes||y>=x+a->bytes)continue;
-return tc__fail(p->ctx,TC_E_ALIAS,
-"%s: %s is written in place, and %s wraps some of the same "
-"memory; wrap it once and use views",
-tc__visit_text(p->ctx,v,who),
-tc__external_text(p->ctx,v,written,first),
-tc__external_text(p->ctx,v,k,other));
+return tc__fail_alias(p,v,written,k);
 }
 }
 return 1;
@@ -53702,11 +53789,14 @@ return 1;
 }
 static int tc__custom_go(tc__program*p,const tc__region*region,uint32_t i){
 tc__custom_launch*l=p->launch.at[i].custom;
+tc__site was=tc__site_swap(p->ctx,tc__culprit_site(p,l->opaque.node));
 tc__custom_bind(l);
 tc__calling calling=tc__calling_begin(p->ctx);
 int ok=tc__launch_go(p,region,i);
 tc__calling_end(p->ctx,calling);
-return ok&&tc__custom_end(p->ctx,l);
+ok=ok&&tc__custom_end(p->ctx,l);
+tc__site_set(p->ctx,was);
+return ok;
 }
 static int tc__launch_run(tc__program*p,const tc__region*r,uint32_t i){
 tc__launch*l=&p->launch.at[i];
@@ -54036,7 +54126,11 @@ TC__COMPILE_NEEDED);
 l=tc__program_lacks(p);
 why=tc__compiler_trouble(p->ctx);
 }
-return!l||tc__fail_lacks(p,l,why);
+if(!l)return 1;
+tc__site was=tc__site_swap(p->ctx,tc__culprit_site(p,l->custom->opaque.node));
+tc__fail_lacks(p,l,why);
+tc__site_set(p->ctx,was);
+return 0;
 }
 static void tc__put_buffer_source(tc__text*t,const tc__program*p,const tc__kbuf*b){
 if(b->place==TC__BUF_INPUT)
@@ -59413,6 +59507,7 @@ if(again&&r->bodies)return tc__fail_in_body(c,"tc_trace_begin",r->visit->region)
 if(again)tc__visit_abandon(c,r->visit,"was begun again before its tc_trace_end");
 if(tc__begins_outermost(r)){
 c->here_before=tc__here_enter(c),c->lexical_before=c->recorder.lexical;
+if(!c->bodies)tc__core_of(c)->units=0;
 c->around=tc__unit_begin(c);
 }
 if(r->visit||r->skipped||r->disabled||c->defaults.disable||

@@ -305,6 +305,7 @@
 // ERRORS
 //     Nothing prints, exits or aborts. The first error stays in the context until tc_error_clear, with the op,
 //     the values, what to do, and the caller's place; tc_trace_end, tc_call and tc_read return their own status.
+//     A loop that goes on after an error clears it: else later errors are told behind the first one's text.
 //     A region or call that fails while it runs (an index, memory) leaves its inputs as they were. An op that was refused
 //     while it was recorded is left out, and the others run.
 //

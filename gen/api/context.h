@@ -55,7 +55,10 @@ TCDEF tc_ctx *tc_open_shared(tc_ctx *parent);
 
 // ---- errors ----
 
-// The first error since the last clear: TC_OK or a negative TC_E_..., its text, its caller's place. A call
+// The first error since the last clear: TC_OK or a negative TC_E_..., its text, its caller's place: of what fails when
+// a region or function runs, the place of the op there. It stays, as that of a device with CUDA does, until
+// tc_error_clear; a call that has a status gives its own all the same, and the text says behind the first error how
+// many followed, and what the last was: so a loop that goes on clears what it has dealt with. A call
 // that has a status fails where something that it depends on failed: an op that gives a tensor gives null
 // then, and a tensor that was to be written in place is not read, nor computed with, until all of it is
 // written anew or the error is cleared. Errors about null tensors alone, about a context, a function, a set of parameters, a scaler or

@@ -291,6 +291,7 @@ static tc_status tc__region_begin(tc_ctx *c, const char *name, const tc_options 
     if (again) tc__visit_abandon(c, r->visit, "was begun again before its tc_trace_end");
     if (tc__begins_outermost(r)) {
         c->here_before = tc__here_enter(c), c->lexical_before = c->recorder.lexical;
+        if (!c->bodies) tc__core_of(c)->units = 0; // of what was left without its end
         c->around = tc__unit_begin(c);
     }
     if (r->visit || r->skipped || r->disabled || c->defaults.disable ||

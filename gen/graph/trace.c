@@ -420,6 +420,14 @@ static void tc__site_set(tc_ctx *c, tc__site s) {
     tc__core_of(c)->site_line = s.line;
 }
 
+// The same, and gives the one before, to go back to.
+static tc__site tc__site_swap(tc_ctx *c, tc__site s) {
+    tc__site was;
+    was.file = tc__core_of(c)->site_file, was.line = tc__core_of(c)->site_line;
+    tc__site_set(c, s);
+    return was;
+}
+
 static int tc__is_visit(tc_tensor t) { return (tc__handle_slot(t) & TC__VISIT_BIT) != 0; }
 static uint32_t tc__position(tc_tensor t) { return tc__handle_slot(t) & ~TC__VISIT_BIT; }
 
