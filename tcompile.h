@@ -2560,7 +2560,10 @@ TCDEF tc_status tc_no_grad_end_at(tc_ctx *tc, const char *file, int line);
 TCDEF tc_status tc_checkpoint_at(tc_ctx *tc, tc_body body, void *user, const tc_tensor *in,
                                  int n_in, tc_tensor *out, int n_out, const char *file,
                                  int line);
-// x as a value of which nothing behind it is a derivative: a view of the same memory.
+// x as a value of which nothing behind it is a derivative: a view of the same memory, as in PyTorch, so what is written
+// in place to it x shows, too, and the other way round. In a region, what was computed from x before is derived by what
+// x was then; elements of x that were written so are no longer derived by what x was made of, all others are (PyTorch
+// goes on as if nothing had been written): tc_clone it to have values to write to.
 TCDEF tc_tensor tc_detach_at(tc_tensor x, const char *file, int line);
 
 // From now on (`on`), or no more, tc_backward adds to what tc_grad_of(t) gives: a tensor of zeros, of t's sizes,
@@ -2572,7 +2575,7 @@ TCDEF tc_status tc_requires_grad_at(tc_tensor t, int on, const char *file, int l
 TCDEF tc_tensor tc_grad_of(tc_tensor t);
 // Adds to the gradient of every tensor with tc_requires_grad that the open region has used so far what `loss`
 // changes by with it. What loss does not depend on gets nothing. TC_E_ARG: another region has computed it, or it depends
-// on no tensor with tc_requires_grad. A view of one that was made outside of the region, such as wt = tc_t(w), is a
+// on no tensor with tc_requires_grad, or only through what nothing is derived through: tc_detach, tc_no_grad_begin, integers. A view of one that was made outside of the region, such as wt = tc_t(w), is a
 // tensor of its own, without a gradient: make the view inside.
 TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 // ---- gen/api/safetensors.h ----------------------------------------------
@@ -3254,7 +3257,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x61de877fb196cd7fu
+#define TC__BUILD_ID 0xbee8a8428550155au
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -18514,40 +18517,64 @@ const tc__visit*v;
 size_t steps;
 uint32_t externals;
 uint8_t*step,*external;
+uint8_t*stops;
 }tc__needs;
 static uint8_t*tc__need_of(const tc__needs*n,uint32_t code){
 return code&TC__EXTERNAL?&n->external[code&~TC__EXTERNAL]:&n->step[code];
 }
 static void tc__need_code(const tc__needs*n,uint32_t code){
 *tc__need_of(n,code)=1;
-*tc__need_of(n,tc__memory_of(n->v,code))=1;
+while(!(code&TC__EXTERNAL)&&n->v->path.at[code]->view&&!n->stops[code])
+code=n->v->path.at[code]->in[0];
+*tc__need_of(n,code)=1;
+}
+static int tc__step_stops(const tc__step*s,int no_grad){
+if(s->op==TC_OP_CARRY||s->op==TC_OP_NEXT)return 0;
+if(s->op==TC_OP_COPY_)return no_grad;
+return tc__has_result((tc__op)s->op)&&
+(no_grad||s->op==TC_OP_DETACH||!tc__is_float(s->meta.dtype));
+}
+static void tc__needs_stops(const tc__needs*n){
+int no_grad=0;
+for(size_t i=0;i<n->steps;i++){
+const tc__step*s=n->v->path.at[i];
+if(s->op==TC_OP_NO_GRAD)no_grad+=s->attr[TC__NO_GRAD_ON]?1:-1;
+n->stops[i]=(uint8_t)tc__step_stops(s,no_grad);
+}
 }
 static void tc__needs_walk(const tc__needs*n){
 for(size_t i=n->steps;i-- >0;){
 const tc__step*s=n->v->path.at[i];
 int writes=s->op==TC_OP_COPY_;
-if(writes?!*tc__need_of(n,tc__memory_of(n->v,s->in[0])):!n->step[i])
+if(writes?!*tc__need_of(n,tc__memory_of(n->v,s->in[0]))
+:!n->step[i]||n->stops[i])
 continue;
-for(uint32_t k=0;k<s->n_in;k++)tc__need_code(n,s->in[k]);
+for(uint32_t k=0;k<(n->stops[i]?1:s->n_in);k++)
+tc__need_code(n,s->in[k]);
 }
 }
 static void tc__needs_close(tc__needs*n,tc_ctx*c){
 if(n->step)TC__FREE_ARRAY(c,n->step,n->steps+1);
+if(n->stops)TC__FREE_ARRAY(c,n->stops,n->steps+1);
 if(n->external)TC__FREE_ARRAY(c,n->external,n->externals+1);
+}
+static void tc__needs_from(const tc__needs*n,tc_ctx*c,tc_tensor y){
+const tc__tensor*t=tc__tensor_find(c,y);
+if(y.id>>TC__SLOT_BITS==n->v->key)
+tc__need_code(n,tc__position(y));
+else if(t&&t->bind_epoch==n->v->epoch)
+n->external[t->bind_index]=1;
+tc__needs_walk(n);
 }
 static int tc__needs_open(tc__needs*n,tc_ctx*c,tc_tensor y){
 const tc__visit*v=tc__recorder_of(c)->visit;
-const tc__tensor*t=tc__tensor_find(c,y);
 memset(n,0,sizeof*n);
 n->v=v,n->steps=v->path.count,n->externals=(uint32_t)v->external.count;
 n->step=TC__NEW_ARRAY(c,uint8_t,n->steps+1);
 n->external=TC__NEW_ARRAY(c,uint8_t,n->externals+1);
-if(!n->step||!n->external)return tc__needs_close(n,c),0;
-if(y.id>>TC__SLOT_BITS==v->key)
-tc__need_code(n,tc__position(y));
-else if(t&&t->bind_epoch==v->epoch)
-n->external[t->bind_index]=1;
-tc__needs_walk(n);
+n->stops=TC__NEW_ARRAY(c,uint8_t,n->steps+1);
+if(!n->step||!n->external||!n->stops)return tc__needs_close(n,c),0;
+tc__needs_stops(n),tc__needs_from(n,c,y);
 return 1;
 }
 static tc_tensor tc__code_handle(const tc__visit*v,uint32_t code){
@@ -18744,8 +18771,21 @@ if(m->epoch&&m->grad&&m!=t&&m->storage==t->storage)return m;
 }
 return NULL;
 }
-static int tc__fail_unreached(const tc__api*f,const tc__needs*n,uint32_t count){
+static int tc__fail_unreached(const tc__api*f,tc_tensor loss,const tc__needs*n,
+uint32_t count){
 char view[160],whole[160];
+memset(n->stops,0,n->steps+1);
+tc__needs_from(n,f->c,loss);
+for(uint32_t i=0;i<count;i++){
+tc_tensor x=n->v->external.at[i].handle;
+const tc__tensor*t=n->external[i]&&x.id?tc__tensor_find(f->c,x):NULL;
+if(!t||!t->grad)continue;
+return tc__fail(
+f->c,TC_E_ARG,
+"%s: the loss depends on the tensor%s, which has tc_requires_grad, only through "
+"what nothing is derived through: tc_detach, tc_no_grad_begin, integers or bools",
+f->who,tc__tensor_called(t,view));
+}
 for(uint32_t i=0;i<count;i++){
 tc_tensor x=n->v->external.at[i].handle;
 const tc__tensor*t=n->external[i]&&x.id?tc__tensor_find(f->c,x):NULL;
@@ -18778,7 +18818,7 @@ if(!g.id||!tc_add__at(grad,g,f->file,f->line).id)return 0;
 given++;
 }
 if(given)return 1;
-if(loss.id>>TC__SLOT_BITS==n->v->key)return tc__fail_unreached(f,n,count);
+if(loss.id>>TC__SLOT_BITS==n->v->key)return tc__fail_unreached(f,loss,n,count);
 return tc__fail(
 f->c,TC_E_ARG,
 "%s: the loss was not computed in this region or function, where it is a "
@@ -21515,6 +21555,23 @@ n=tc__cell_shown(b,i);
 }
 return n;
 }
+static int tc__cell_detached(tc__builder*b,uint32_t i){
+for(const tc__cell*v;(v=tc__cell_at(b,i))->via;i=v->parent)
+if(v->stops||v->via->op==TC_OP_DETACH)return 1;
+return 0;
+}
+static tc__node*tc__cell_beneath(tc__builder*b,uint32_t i,int detached){
+if(!detached)return tc__cell_read(b,i);
+b->chain.count=0;
+for(const tc__cell*v;(v=tc__cell_at(b,i))->via;i=v->parent)
+if(!TC__PUSH(b->ctx,b->chain,i))return NULL;
+tc__node*n=tc__cell_shown(b,i);
+while(b->chain.count){
+const tc__cell*v=tc__cell_at(b,b->chain.at[--b->chain.count]);
+if(v->via->op!=TC_OP_DETACH)n=tc__moves(b,v->via,v->n_via,n);
+}
+return n;
+}
 static tc__node*tc__unmove(tc__builder*b,const tc__step*via,uint32_t n,tc__node*base,
 tc__node*value){
 tc__node*at[TC__WAY_STEPS];
@@ -21600,10 +21657,11 @@ return tc__make(g,TC_OP_INPUT,n->dtype,n->rank,n->dims,in,count,n->attr,1);
 }
 static int tc__cell_store(tc__builder*b,uint32_t i,uint32_t at,tc__node*value){
 uint32_t root=tc__cell_root(b,i),version=tc__cell_at(b,root)->version+1;
+int detached=tc__cell_detached(b,i);
 for(;;i=tc__cell_at(b,i)->parent){
 tc__cell*v=tc__cell_at(b,i);
 tc__node*before=v->version==version-1?v->node:NULL;
-tc__node*shown=i==at?NULL:tc__cell_read(b,v->parent);
+tc__node*shown=i==at?NULL:tc__cell_beneath(b,v->parent,detached);
 v->node=value,v->version=version;
 if(i==at){
 v->stored=value;
@@ -21619,13 +21677,15 @@ return value!=NULL;
 static int tc__cell_write(tc__builder*b,uint32_t i,tc__node*value){
 uint32_t root=tc__cell_root(b,i),at=tc__cell_part(b,i);
 tc__node*now=value;
+int detached=tc__cell_detached(b,i);
 if(tc__cell_stays(b,root,at))return tc__cell_store(b,i,at,value);
 at=i;
 if(tc__cell_repeats(b,i)){
 now=tc__cell_scatter(b,i,value);
 }else{
 for(tc__cell*v;(v=tc__cell_at(b,at))->via;at=v->parent)
-now=tc__unmove(b,v->via,v->n_via,tc__cell_read(b,v->parent),now);
+now=tc__unmove(b,v->via,v->n_via,tc__cell_beneath(b,v->parent,detached),
+now);
 }
 if(!now)return 0;
 tc__cell_at(b,root)->node=now;
