@@ -340,6 +340,7 @@
 //     TC_THREADS           worker threads, default all cores the process may use
 //     TC_MEMORY_MB         what recordings and programs may hold, default 192; then the oldest go
 //     TC_DISABLE=1         regions and functions run eagerly
+//     TC_STANCE            force_eager: all runs op by op; eager_on_recompile, fail_on_recompile, eager_then_compile
 //     TC_BACKEND           eager, aot_eager, cpu (default), or one that is registered
 //     TC_VERIFY=1          first runs of compiled code are compared with the interpreter's
 //     TC_FULLGRAPH=1       a graph break is an error
@@ -575,6 +576,24 @@ typedef enum tc_dtype {
 // ---- gen/api/context.h --------------------------------------------------
 // Contexts and errors.
 
+// What regions and functions of a context do when there is no program for what they are given.
+//
+// TC_STANCE_FORCE_EAGER tells whether it is the compiler or your code: what is recorded runs op by op in the
+// interpreter, gradients and writes in place as ever, with the bits of the other stances (of halves under option
+// round_each_op; not of TC_NUMERICS_FAST). No code is made for the host, nor is what there is used, but for a custom
+// op that is nothing but c_source; it stays for other stances, so a training loop may go back and forth. A body
+// runs at every call. On a device, which has no interpreter, each op is a kernel of its own. There fullgraph
+// allows reads, recompile_limit counts nothing, "max-autotune" measures nothing and registered backends are not asked.
+// Code that is not to be recorded at all, and has no gradients, is disabled: option disable, TC_DISABLE, tc_disable_begin.
+typedef enum tc_stance {
+    TC_STANCE_DEFAULT,             // compile one
+    TC_STANCE_FORCE_EAGER,         // run each op by itself, also where there is one
+    TC_STANCE_EAGER_ON_RECOMPILE,  // run it in the interpreter; what is compiled is used
+    TC_STANCE_FAIL_ON_RECOMPILE,   // TC_E_RECOMPILE, inputs unmodified
+    TC_STANCE_EAGER_THEN_COMPILE   // run it in the interpreter while threads in the background
+                                   // compile it; the first run that finds its code there uses it
+} tc_stance;
+
 typedef struct tc_config {
     tc_allocator allocator;  // zero = malloc, of at most nine tenths of the memory that the machine, or the
                              // container, has: what is wanted beyond is TC_E_NOMEM
@@ -584,6 +603,7 @@ typedef struct tc_config {
     const char *cc;          // NULL = CC, else cc, gcc, clang
     const char *logs;        // NULL = TC_LOGS; e.g. "graph,output_code"
     const char *backend;     // NULL = TC_BACKEND, else "cpu"; see tc_register_backend
+    tc_stance stance;        // as tc_set_stance; 0 = TC_STANCE, else "default"
     int no_disk_cache;       // 1 = compiled kernels live in memory only
     int compile_threads;     // compiling in the background at once; 0 = half the cores, at most 4
     int compile_ms;          // time that one step of the compiler may take; 0 = 60000
@@ -831,6 +851,15 @@ TCDEF tc_tensor tc_randint_at(tc_ctx *tc, int64_t low, int64_t high, tc_dims dim
                               tc_dtype dtype, const char *file, int line);
 // Starts the random stream again. TC_E_STATE inside a region.
 TCDEF tc_status tc_manual_seed(tc_ctx *tc, uint64_t seed);
+// Where the random stream is: torch.get_rng_state and set_rng_state. Set again, it gives the numbers that followed
+// then, on any machine, in regions and functions too, which keep their programs: to go on from a saved model, or to
+// draw the same twice. Two words to be saved as they are; tc_manual_seed(tc, s) is {s, 0}. TC_E_STATE: inside a region;
+// TC_E_NULL: state is NULL.
+typedef struct tc_rng_state {
+    uint64_t seed, draw; // draws since that seed
+} tc_rng_state;
+TCDEF tc_status tc_get_rng_state(tc_ctx *tc, tc_rng_state *state);
+TCDEF tc_status tc_set_rng_state(tc_ctx *tc, const tc_rng_state *state);
 
 // ---- movement: the same elements elsewhere ----
 // As in PyTorch, inside regions and functions as outside: reshape, flatten, squeeze, unsqueeze, permute,
@@ -1683,25 +1712,8 @@ TCDEF tc_tensor tc_keep_at(tc_tensor t, const char *file, int line);
 
 // ---- stances ----
 
-// What regions and functions of a context do when there is no program for what they are given.
-//
-// TC_STANCE_FORCE_EAGER tells whether it is the compiler or your code: what is recorded runs op by op in the
-// interpreter, gradients and writes in place as ever, with the bits of the other stances (of halves under option
-// round_each_op; not of TC_NUMERICS_FAST). No code is made for the host, nor is what there is used, but for a custom
-// op that is nothing but c_source; it stays for other stances, so a training loop may go back and forth. A body
-// runs at every call. On a device, which has no interpreter, each op is a kernel of its own. There fullgraph
-// allows reads, recompile_limit counts nothing, "max-autotune" measures nothing and registered backends are not asked.
-// Code that is not to be recorded at all, and has no gradients, is disabled: option disable, TC_DISABLE, tc_disable_begin.
-typedef enum tc_stance {
-    TC_STANCE_DEFAULT,             // compile one
-    TC_STANCE_FORCE_EAGER,         // run each op by itself, also where there is one
-    TC_STANCE_EAGER_ON_RECOMPILE,  // run it in the interpreter; what is compiled is used
-    TC_STANCE_FAIL_ON_RECOMPILE,   // TC_E_RECOMPILE, inputs unmodified
-    TC_STANCE_EAGER_THEN_COMPILE   // run it in the interpreter while threads in the background
-                                   // compile it; the first run that finds its code there uses it
-} tc_stance;
-
-// Sets the stance of the context, outside regions, and gives the one before.
+// Sets the stance of the context, outside regions, and gives the one before. A context begins with that of tc_config,
+// or of TC_STANCE: "default", "force_eager", ...
 TCDEF tc_stance tc_set_stance(tc_ctx *c, tc_stance stance);
 
 // Waits until all that is being compiled in the background is there.
@@ -3257,7 +3269,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xbee8a8428550155au
+#define TC__BUILD_ID 0x5a121b9df54047cau
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -13358,16 +13370,34 @@ u=tc_floor_at(tc_mul_s_at(u,(double)(high-low),file,line),file,line);
 u=tc_add_s_at(tc__cast(&f,u,TC_I64),(double)low,file,line);
 return tc__leave(&f,dtype==TC_I64?u:tc__cast(&f,u,(int)dtype));
 }
-TCDEF tc_status tc_manual_seed(tc_ctx*tc,uint64_t seed){
-if(!tc)return TC_E_NULL;
-if(!tc__is_ours(tc,"tc_manual_seed"))return tc__not_ours(tc);
-if(tc__is_recording(tc)){
-tc__fail(tc,TC_E_STATE,
-"tc_manual_seed: a region is open; seed before tc_trace_begin");
+static tc_status tc__stream_check(tc_ctx*c,const char*who){
+if(!c)return tc__fail_no_context(who,NULL,0);
+if(!tc__is_ours(c,who))return tc__not_ours(c);
+if(!tc__is_recording(c))return TC_OK;
+tc__fail(c,TC_E_STATE,"%s: a region is open; do it before tc_trace_begin or tc_call",
+who);
 return TC_E_STATE;
 }
-tc__recorder_of(tc)->seed=seed;
-tc__recorder_of(tc)->draw=0;
+TCDEF tc_status tc_get_rng_state(tc_ctx*tc,tc_rng_state*state){
+static const char who[]="tc_get_rng_state";
+tc_status s=tc__stream_check(tc,who);
+if(s)return s;
+if(!state)return tc__fail(tc,TC_E_NULL,"%s: state is NULL",who),TC_E_NULL;
+state->seed=tc__recorder_of(tc)->seed,state->draw=tc__recorder_of(tc)->draw;
+return TC_OK;
+}
+TCDEF tc_status tc_set_rng_state(tc_ctx*tc,const tc_rng_state*state){
+static const char who[]="tc_set_rng_state";
+tc_status s=tc__stream_check(tc,who);
+if(s)return s;
+if(!state)return tc__fail(tc,TC_E_NULL,"%s: state is NULL",who),TC_E_NULL;
+tc__recorder_of(tc)->seed=state->seed,tc__recorder_of(tc)->draw=state->draw;
+return TC_OK;
+}
+TCDEF tc_status tc_manual_seed(tc_ctx*tc,uint64_t seed){
+tc_status s=tc__stream_check(tc,"tc_manual_seed");
+if(s)return s;
+tc__recorder_of(tc)->seed=seed,tc__recorder_of(tc)->draw=0;
 return TC_OK;
 }
 // ---- gen/graph/move.c
@@ -47192,6 +47222,8 @@ TC__OPTION_WORD,
 TC__OPTION_TEXT
 }tc__option_kind;
 #define TC__ISAS "native,avx512,avx2,baseline"
+#define TC__STANCES  \
+"default,force_eager,eager_on_recompile,fail_on_recompile,eager_then_compile"
 #define TC__MODES "default,reduce-overhead,max-autotune,max-autotune-no-cudagraphs"
 typedef enum tc__mode{
 TC__MODE_DEFAULT,
@@ -47212,6 +47244,8 @@ X(no_fusion,"TC_NO_FUSION",FLAG,"0,1","0","one kernel per op") \
 X(passes_off,"TC_PASSES_OFF",TEXT,"text","","graph passes to leave out, or all") \
 X(isa,"TC_ISA",TEXT,TC__ISAS,"native",\
 "instructions of the CPU that may be used at most") \
+X(stance,"TC_STANCE",WORD,TC__STANCES,"default",\
+"what regions and functions do where there is no program: tc_set_stance") \
 X(memory_mb,"TC_MEMORY_MB",NUMBER,"number","192",\
 "megabytes that recordings and programs may hold; then the oldest go") \
 X(compile_threads,"TC_COMPILE_THREADS",NUMBER,"number",\
@@ -47342,7 +47376,8 @@ memcpy(field,&number,sizeof number);
 return 1;
 }
 TC__STATIC_ASSERT(enums_are_int_do_not_use_fshort_enums,
-sizeof(tc_dynamic)==sizeof(int)&&sizeof(tc_numerics)==sizeof(int));
+sizeof(tc_dynamic)==sizeof(int)&&sizeof(tc_numerics)==sizeof(int)&&
+sizeof(tc_stance)==sizeof(int));
 static int tc__option_is_zero(int i,const void*at){
 const char*field=(const char*)at+tc__option_fields[i].offset;
 const char*text;
@@ -59365,7 +59400,7 @@ if(!TC__TUNES&&mode&&strstr(mode,"autotune")){
 tc__warn(c,"TC_MODE=\"%s\" is ignored: it is left out by TC_NO_REPORT",mode);
 c->defaults.mode=NULL;
 }
-c->no_fusion=config->no_fusion;
+c->no_fusion=config->no_fusion,c->stance=config->stance;
 if(config->memory_mb>0){
 c->recordings_limit=((size_t)config->memory_mb<<20)/3;
 c->programs_limit=2*c->recordings_limit;

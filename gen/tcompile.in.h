@@ -339,6 +339,7 @@
 //     TC_THREADS           worker threads, default all cores the process may use
 //     TC_MEMORY_MB         what recordings and programs may hold, default 192; then the oldest go
 //     TC_DISABLE=1         regions and functions run eagerly
+//     TC_STANCE            force_eager: all runs op by op; eager_on_recompile, fail_on_recompile, eager_then_compile
 //     TC_BACKEND           eager, aot_eager, cpu (default), or one that is registered
 //     TC_VERIFY=1          first runs of compiled code are compared with the interpreter's
 //     TC_FULLGRAPH=1       a graph break is an error

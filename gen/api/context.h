@@ -1,5 +1,23 @@
 // Contexts and errors.
 
+// What regions and functions of a context do when there is no program for what they are given.
+//
+// TC_STANCE_FORCE_EAGER tells whether it is the compiler or your code: what is recorded runs op by op in the
+// interpreter, gradients and writes in place as ever, with the bits of the other stances (of halves under option
+// round_each_op; not of TC_NUMERICS_FAST). No code is made for the host, nor is what there is used, but for a custom
+// op that is nothing but c_source; it stays for other stances, so a training loop may go back and forth. A body
+// runs at every call. On a device, which has no interpreter, each op is a kernel of its own. There fullgraph
+// allows reads, recompile_limit counts nothing, "max-autotune" measures nothing and registered backends are not asked.
+// Code that is not to be recorded at all, and has no gradients, is disabled: option disable, TC_DISABLE, tc_disable_begin.
+typedef enum tc_stance {
+    TC_STANCE_DEFAULT,             // compile one
+    TC_STANCE_FORCE_EAGER,         // run each op by itself, also where there is one
+    TC_STANCE_EAGER_ON_RECOMPILE,  // run it in the interpreter; what is compiled is used
+    TC_STANCE_FAIL_ON_RECOMPILE,   // TC_E_RECOMPILE, inputs unmodified
+    TC_STANCE_EAGER_THEN_COMPILE   // run it in the interpreter while threads in the background
+                                   // compile it; the first run that finds its code there uses it
+} tc_stance;
+
 typedef struct tc_config {
     tc_allocator allocator;  // zero = malloc, of at most nine tenths of the memory that the machine, or the
                              // container, has: what is wanted beyond is TC_E_NOMEM
@@ -9,6 +27,7 @@ typedef struct tc_config {
     const char *cc;          // NULL = CC, else cc, gcc, clang
     const char *logs;        // NULL = TC_LOGS; e.g. "graph,output_code"
     const char *backend;     // NULL = TC_BACKEND, else "cpu"; see tc_register_backend
+    tc_stance stance;        // as tc_set_stance; 0 = TC_STANCE, else "default"
     int no_disk_cache;       // 1 = compiled kernels live in memory only
     int compile_threads;     // compiling in the background at once; 0 = half the cores, at most 4
     int compile_ms;          // time that one step of the compiler may take; 0 = 60000

@@ -177,6 +177,15 @@ TCDEF tc_tensor tc_randint_at(tc_ctx *tc, int64_t low, int64_t high, tc_dims dim
                               tc_dtype dtype, const char *file, int line);
 // Starts the random stream again. TC_E_STATE inside a region.
 TCDEF tc_status tc_manual_seed(tc_ctx *tc, uint64_t seed);
+// Where the random stream is: torch.get_rng_state and set_rng_state. Set again, it gives the numbers that followed
+// then, on any machine, in regions and functions too, which keep their programs: to go on from a saved model, or to
+// draw the same twice. Two words to be saved as they are; tc_manual_seed(tc, s) is {s, 0}. TC_E_STATE: inside a region;
+// TC_E_NULL: state is NULL.
+typedef struct tc_rng_state {
+    uint64_t seed, draw; // draws since that seed
+} tc_rng_state;
+TCDEF tc_status tc_get_rng_state(tc_ctx *tc, tc_rng_state *state);
+TCDEF tc_status tc_set_rng_state(tc_ctx *tc, const tc_rng_state *state);
 
 // ---- movement: the same elements elsewhere ----
 // As in PyTorch, inside regions and functions as outside: reshape, flatten, squeeze, unsqueeze, permute,

@@ -59,7 +59,7 @@ static int tc__configure(tc_ctx *c, const tc_config *config) {
         tc__warn(c, "TC_MODE=\"%s\" is ignored: it is left out by TC_NO_REPORT", mode);
         c->defaults.mode = NULL;
     }
-    c->no_fusion = config->no_fusion;
+    c->no_fusion = config->no_fusion, c->stance = config->stance;
     if (config->memory_mb > 0) {
         c->recordings_limit = ((size_t)config->memory_mb << 20) / 3;
         c->programs_limit = 2 * c->recordings_limit;
