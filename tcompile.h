@@ -1726,7 +1726,8 @@ TCDEF tc_status tc_reset(tc_ctx *c);
 
 // ---- reading ----
 
-// Copies the elements of t in row-major order to dst; bytes must be numel * element size.
+// Copies the elements of t in row-major order to dst; bytes must be numel * element size. TC_E_ALIAS: dst is memory that t
+// itself shows, as what was given to tc_wrap; nothing is copied, nor is that needed where all of it is t's, row-major.
 // Inside a region this is a graph break: what is needed runs now.
 TCDEF tc_status tc_read_at(tc_tensor t, void *dst, size_t bytes, const char *file, int line);
 
@@ -3269,7 +3270,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x5a121b9df54047cau
+#define TC__BUILD_ID 0xb6a59b1df4ccec40u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -52227,11 +52228,22 @@ to-=dim[d].size*dim[d].to,from-=dim[d].size*dim[d].from,at[d]=0;
 static void tc__copy_to_strided(const tc__layout*l,void*dst,const void*src){
 tc__copy_elements(l,1,(char*)dst,(const char*)src);
 }
+static int tc__copy_meets(const tc__layout*l,const void*data,int64_t offset,
+const void*to,size_t bytes){
+int64_t each=(int64_t)tc__dtype(l->dtype)->bytes;
+uintptr_t at=(uintptr_t)to,
+low=(uintptr_t)((const char*)data+(offset+l->low)*each);
+uintptr_t end=low+(uintptr_t)((l->high-l->low+1)*each);
+if(!bytes||(l->contiguous&&at==low))return 0;
+return at<end&&low<at+bytes;
+}
 static void tc__copy_from_strided(const tc__layout*l,const void*data,int64_t offset,
 void*dst){
 if(!l->numel)return;
 int64_t bytes=(int64_t)tc__dtype(l->dtype)->bytes;
-tc__copy_elements(l,0,(char*)dst,(const char*)data+offset*bytes);
+const char*from=(const char*)data+offset*bytes;
+if(l->contiguous&&dst==(const void*)from)return;
+tc__copy_elements(l,0,(char*)dst,from);
 }
 // ---- gen/exec/host_runner.c
 static void tc__watched_part(void*arg,int64_t lo,int64_t hi,int worker){
@@ -59866,6 +59878,12 @@ tc__fail(c,TC_E_ARG,
 "read: the destination has %zu bytes, %lld elements of %s need %zu",bytes,
 (long long)l->numel,tc__dtype(l->dtype)->name,want);
 return TC_E_ARG;
+}
+if(tc__copy_meets(l,data,offset,dst,bytes)){
+tc__fail(c,TC_E_ALIAS,
+"read: the destination is memory that the tensor itself shows; read into "
+"other memory, or tc_copy_ a tc_clone");
+return TC_E_ALIAS;
 }
 tc__copy_from_strided(l,data,offset,dst);
 return TC_OK;

@@ -66,7 +66,8 @@ TCDEF tc_status tc_reset(tc_ctx *c);
 
 // ---- reading ----
 
-// Copies the elements of t in row-major order to dst; bytes must be numel * element size.
+// Copies the elements of t in row-major order to dst; bytes must be numel * element size. TC_E_ALIAS: dst is memory that t
+// itself shows, as what was given to tc_wrap; nothing is copied, nor is that needed where all of it is t's, row-major.
 // Inside a region this is a graph break: what is needed runs now.
 TCDEF tc_status tc_read_at(tc_tensor t, void *dst, size_t bytes, const char *file, int line);
 

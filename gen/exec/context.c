@@ -591,6 +591,12 @@ TCDEF tc_status tc_read_at(tc_tensor t, void *dst, size_t bytes, const char *fil
                  (long long)l->numel, tc__dtype(l->dtype)->name, want);
         return TC_E_ARG;
     }
+    if (tc__copy_meets(l, data, offset, dst, bytes)) {
+        tc__fail(c, TC_E_ALIAS,
+                 "read: the destination is memory that the tensor itself shows; read into "
+                 "other memory, or tc_copy_ a tc_clone");
+        return TC_E_ALIAS;
+    }
     tc__copy_from_strided(l, data, offset, dst);
     return TC_OK;
 }
