@@ -306,6 +306,7 @@
 // ERRORS
 //     Nothing prints, exits or aborts. The first error stays in the context until tc_error_clear, with the op,
 //     the values, what to do, and the caller's place; tc_trace_end, tc_call and tc_read return their own status.
+//     A loop that goes on after an error clears it: else later errors are told behind the first one's text.
 //     A region or call that fails while it runs (an index, memory) leaves its inputs as they were. An op that was refused
 //     while it was recorded is left out, and the others run.
 //
@@ -339,6 +340,7 @@
 //     TC_THREADS           worker threads, default all cores the process may use
 //     TC_MEMORY_MB         what recordings and programs may hold, default 192; then the oldest go
 //     TC_DISABLE=1         regions and functions run eagerly
+//     TC_STANCE            force_eager: all runs op by op; eager_on_recompile, fail_on_recompile, eager_then_compile
 //     TC_BACKEND           eager, aot_eager, cpu (default), or one that is registered
 //     TC_VERIFY=1          first runs of compiled code are compared with the interpreter's
 //     TC_FULLGRAPH=1       a graph break is an error
@@ -574,6 +576,24 @@ typedef enum tc_dtype {
 // ---- gen/api/context.h --------------------------------------------------
 // Contexts and errors.
 
+// What regions and functions of a context do when there is no program for what they are given.
+//
+// TC_STANCE_FORCE_EAGER tells whether it is the compiler or your code: what is recorded runs op by op in the
+// interpreter, gradients and writes in place as ever, with the bits of the other stances (of halves under option
+// round_each_op; not of TC_NUMERICS_FAST). No code is made for the host, nor is what there is used, but for a custom
+// op that is nothing but c_source; it stays for other stances, so a training loop may go back and forth. A body
+// runs at every call. On a device, which has no interpreter, each op is a kernel of its own. There fullgraph
+// allows reads, recompile_limit counts nothing, "max-autotune" measures nothing and registered backends are not asked.
+// Code that is not to be recorded at all, and has no gradients, is disabled: option disable, TC_DISABLE, tc_disable_begin.
+typedef enum tc_stance {
+    TC_STANCE_DEFAULT,             // compile one
+    TC_STANCE_FORCE_EAGER,         // run each op by itself, also where there is one
+    TC_STANCE_EAGER_ON_RECOMPILE,  // run it in the interpreter; what is compiled is used
+    TC_STANCE_FAIL_ON_RECOMPILE,   // TC_E_RECOMPILE, inputs unmodified
+    TC_STANCE_EAGER_THEN_COMPILE   // run it in the interpreter while threads in the background
+                                   // compile it; the first run that finds its code there uses it
+} tc_stance;
+
 typedef struct tc_config {
     tc_allocator allocator;  // zero = malloc, of at most nine tenths of the memory that the machine, or the
                              // container, has: what is wanted beyond is TC_E_NOMEM
@@ -583,6 +603,7 @@ typedef struct tc_config {
     const char *cc;          // NULL = CC, else cc, gcc, clang
     const char *logs;        // NULL = TC_LOGS; e.g. "graph,output_code"
     const char *backend;     // NULL = TC_BACKEND, else "cpu"; see tc_register_backend
+    tc_stance stance;        // as tc_set_stance; 0 = TC_STANCE, else "default"
     int no_disk_cache;       // 1 = compiled kernels live in memory only
     int compile_threads;     // compiling in the background at once; 0 = half the cores, at most 4
     int compile_ms;          // time that one step of the compiler may take; 0 = 60000
@@ -629,11 +650,15 @@ TCDEF tc_ctx *tc_open_shared(tc_ctx *parent);
 
 // ---- errors ----
 
-// The first error since the last clear: TC_OK or a negative TC_E_..., its text, its caller's place. A call
+// The first error since the last clear: TC_OK or a negative TC_E_..., its text, its caller's place: of what fails when
+// a region or function runs, the place of the op there. It stays, as that of a device with CUDA does, until
+// tc_error_clear; a call that has a status gives its own all the same, and the text says behind the first error how
+// many followed, and what the last was: so a loop that goes on clears what it has dealt with. A call
 // that has a status fails where something that it depends on failed: an op that gives a tensor gives null
 // then, and a tensor that was to be written in place is not read, nor computed with, until all of it is
-// written anew or the error is cleared. Errors about null tensors alone, about a null function, and about those of a closed context
-// (TC_E_DEAD), are left in the context that the calling thread opened last, else in the only one.
+// written anew or the error is cleared. Errors about null tensors alone, about a context, a function, a set of parameters, a scaler or
+// a file that is NULL (TC_E_NULL), and about those of a closed context (TC_E_DEAD), are left in the context that the calling
+// thread opened last, else in the only one.
 TCDEF tc_status tc_error(const tc_ctx *c);
 TCDEF const char *tc_error_text(const tc_ctx *c); // "" = no error; never NULL
 TCDEF const char *tc_error_file(const tc_ctx *c); // the same; "?" = its caller is not known: TC_NO_SITES
@@ -826,6 +851,15 @@ TCDEF tc_tensor tc_randint_at(tc_ctx *tc, int64_t low, int64_t high, tc_dims dim
                               tc_dtype dtype, const char *file, int line);
 // Starts the random stream again. TC_E_STATE inside a region.
 TCDEF tc_status tc_manual_seed(tc_ctx *tc, uint64_t seed);
+// Where the random stream is: torch.get_rng_state and set_rng_state. Set again, it gives the numbers that followed
+// then, on any machine, in regions and functions too, which keep their programs: to go on from a saved model, or to
+// draw the same twice. Two words to be saved as they are; tc_manual_seed(tc, s) is {s, 0}. TC_E_STATE: inside a region;
+// TC_E_NULL: state is NULL.
+typedef struct tc_rng_state {
+    uint64_t seed, draw; // draws since that seed
+} tc_rng_state;
+TCDEF tc_status tc_get_rng_state(tc_ctx *tc, tc_rng_state *state);
+TCDEF tc_status tc_set_rng_state(tc_ctx *tc, const tc_rng_state *state);
 
 // ---- movement: the same elements elsewhere ----
 // As in PyTorch, inside regions and functions as outside: reshape, flatten, squeeze, unsqueeze, permute,
@@ -1233,7 +1267,8 @@ typedef struct tc_conv_options {
 // cores in f32, over (ky, kx, channel). A tc_const weight with one input
 // channel per group and at most 49 taps is unrolled: taps that are exactly zero in every
 // channel are left out, so infinities and NaN of x under them do not count. TC_E_SHAPE:
-// sizes do not fit.
+// sizes do not fit, or a window is larger than the padded x; TC_E_ARG: a stride, dilation or groups below 1, a padding
+// below 0.
 TCDEF tc_tensor tc_conv2d_at(tc_tensor x, tc_tensor weight, tc_tensor bias, int stride,
                              int padding, int dilation, int groups, const char *file,
                              int line);
@@ -1353,7 +1388,7 @@ TCDEF tc_status tc_adam_list__at(const tc_tensor *param, const tc_tensor *grad,
                                  const char *file, int line);
 // g = grad + weight_decay * param; buffer = momentum * buffer + g; param -= lr * buffer, with
 // nesterov lr * (g + momentum * buffer); torch.optim.SGD. The buffer, of a list the array, may be
-// null where momentum is 0.
+// null where momentum is 0. TC_E_ARG: nesterov with a momentum of 0.
 TCDEF tc_tensor tc_sgd__at(tc_tensor param, tc_tensor grad, tc_tensor momentum_buffer,
                            double lr, double momentum, double weight_decay, int nesterov,
                            const char *file, int line);
@@ -1677,25 +1712,8 @@ TCDEF tc_tensor tc_keep_at(tc_tensor t, const char *file, int line);
 
 // ---- stances ----
 
-// What regions and functions of a context do when there is no program for what they are given.
-//
-// TC_STANCE_FORCE_EAGER tells whether it is the compiler or your code: what is recorded runs op by op in the
-// interpreter, gradients and writes in place as ever, with the bits of the other stances (of halves under option
-// round_each_op; not of TC_NUMERICS_FAST). No code is made for the host, nor is what there is used, but for a custom
-// op that is nothing but c_source; it stays for other stances, so a training loop may go back and forth. A body
-// runs at every call. On a device, which has no interpreter, each op is a kernel of its own. There fullgraph
-// allows reads, recompile_limit counts nothing, "max-autotune" measures nothing and registered backends are not asked.
-// Code that is not to be recorded at all, and has no gradients, is disabled: option disable, TC_DISABLE, tc_disable_begin.
-typedef enum tc_stance {
-    TC_STANCE_DEFAULT,             // compile one
-    TC_STANCE_FORCE_EAGER,         // run each op by itself, also where there is one
-    TC_STANCE_EAGER_ON_RECOMPILE,  // run it in the interpreter; what is compiled is used
-    TC_STANCE_FAIL_ON_RECOMPILE,   // TC_E_RECOMPILE, inputs unmodified
-    TC_STANCE_EAGER_THEN_COMPILE   // run it in the interpreter while threads in the background
-                                   // compile it; the first run that finds its code there uses it
-} tc_stance;
-
-// Sets the stance of the context, outside regions, and gives the one before.
+// Sets the stance of the context, outside regions, and gives the one before. A context begins with that of tc_config,
+// or of TC_STANCE: "default", "force_eager", ...
 TCDEF tc_stance tc_set_stance(tc_ctx *c, tc_stance stance);
 
 // Waits until all that is being compiled in the background is there.
@@ -1708,7 +1726,8 @@ TCDEF tc_status tc_reset(tc_ctx *c);
 
 // ---- reading ----
 
-// Copies the elements of t in row-major order to dst; bytes must be numel * element size.
+// Copies the elements of t in row-major order to dst; bytes must be numel * element size. TC_E_ALIAS: dst is memory that t
+// itself shows, as what was given to tc_wrap; nothing is copied, nor is that needed where all of it is t's, row-major.
 // Inside a region this is a graph break: what is needed runs now.
 TCDEF tc_status tc_read_at(tc_tensor t, void *dst, size_t bytes, const char *file, int line);
 
@@ -2546,15 +2565,18 @@ TCDEF tc_status tc_no_grad_end_at(tc_ctx *tc, const char *file, int line);
 // ever. Custom ops in it run twice, random numbers are the same. Gradients of gradients may add up in another order
 // where several checkpoints use a weight. Without gradients, and outside of regions and functions, it is a call of
 // `body`. *user is not guarded: what a function's recording depends on is its own to guard. TC_E_NULL: body, in or out
-// is NULL, a tensor of in is null, or body did not set out[i], which is null after every error; TC_E_ARG: a count below
-// 0; TC_E_STATE, TC_E_REGION: the body leaves a scope or a region open.
+// is NULL, a tensor of in is null, or body did not set out[i], which is null after every error; TC_E_DEAD, TC_E_FOREIGN: one of
+// in or of what the body gives is no tensor of the context; TC_E_ARG: a count below 0; TC_E_STATE, TC_E_REGION: the body leaves a scope or a region open.
 //
 //     static void block(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *layer) { ... }
 //     for (int i = 0; i < 24; i++) tc_checkpoint(tc, block, &layer[i], &x, 1, &x, 1);
 TCDEF tc_status tc_checkpoint_at(tc_ctx *tc, tc_body body, void *user, const tc_tensor *in,
                                  int n_in, tc_tensor *out, int n_out, const char *file,
                                  int line);
-// x as a value of which nothing behind it is a derivative: a view of the same memory.
+// x as a value of which nothing behind it is a derivative: a view of the same memory, as in PyTorch, so what is written
+// in place to it x shows, too, and the other way round. In a region, what was computed from x before is derived by what
+// x was then; elements of x that were written so are no longer derived by what x was made of, all others are (PyTorch
+// goes on as if nothing had been written): tc_clone it to have values to write to.
 TCDEF tc_tensor tc_detach_at(tc_tensor x, const char *file, int line);
 
 // From now on (`on`), or no more, tc_backward adds to what tc_grad_of(t) gives: a tensor of zeros, of t's sizes,
@@ -2566,7 +2588,7 @@ TCDEF tc_status tc_requires_grad_at(tc_tensor t, int on, const char *file, int l
 TCDEF tc_tensor tc_grad_of(tc_tensor t);
 // Adds to the gradient of every tensor with tc_requires_grad that the open region has used so far what `loss`
 // changes by with it. What loss does not depend on gets nothing. TC_E_ARG: another region has computed it, or it depends
-// on no tensor with tc_requires_grad. A view of one that was made outside of the region, such as wt = tc_t(w), is a
+// on no tensor with tc_requires_grad, or only through what nothing is derived through: tc_detach, tc_no_grad_begin, integers. A view of one that was made outside of the region, such as wt = tc_t(w), is a
 // tensor of its own, without a gradient: make the view inside.
 TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);
 // ---- gen/api/safetensors.h ----------------------------------------------
@@ -2863,7 +2885,7 @@ TCDEF tc_status tc_grad_scaler_update_at(const tc_grad_scaler *s, const char *fi
 // loop of the program, with kernels of its own, one program for any length. Outside it is called for each row. In a
 // body, tensors of the outside are used as they are; they are not written in place, nothing is read or kept, and
 // nothing random is drawn (TC_E_UNSUPPORTED): draw before the loop, and give what was drawn as rows. What a body
-// makes ends with it, but for out[] (TC_E_DEAD). Results may go where what is given stands: &h may be both init
+// makes ends with it, but for out[] (TC_E_DEAD). Each out[] is set (TC_E_NULL) to a tensor of the context (TC_E_DEAD, TC_E_FOREIGN). Results may go where what is given stands: &h may be both init
 // and last.
 
 // Calls `body` for each row of xs, in order: in[] are n_carry carries and behind them a row of each of the n_xs tensors
@@ -2884,7 +2906,7 @@ TCDEF tc_status tc_scan_at(tc_body body, void *user, const tc_tensor *init, int 
                            const tc_tensor *xs, int n_xs, tc_tensor *last, tc_tensor *ys,
                            int n_ys, const char *file, int line);
 // out[] = what `yes` makes of in[] where `pred`, one bool or integer, is not 0, else what `no` does; both are recorded,
-// and one is run: what it makes of in[] alone, so in[] is what takes long. What they give is alike (TC_E_SHAPE). n_out is 1 to 63. Where a device computes, it is waited for.
+// and one is run: what it makes of in[] alone, so in[] is what takes long. What they give has the same sizes and dtypes (TC_E_SHAPE). n_out is 1 to 63. Where a device computes, it is waited for.
 TCDEF tc_status tc_cond_at(tc_tensor pred, tc_body yes, tc_body no, void *user,
                            const tc_tensor *in, int n_in, tc_tensor *out, int n_out,
                            const char *file, int line);
@@ -3248,7 +3270,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x9831b16eace2188du
+#define TC__BUILD_ID 0xb20b1ca625a2ed19u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -3544,6 +3566,7 @@ return NULL;
 #undef TC__FLOAT_FAULT
 // ---- gen/base/error.c
 #define TC__ERROR_TEXT 512
+#define TC__ERROR_TOLD 1280
 #define TC__LOG_LINE 1024
 typedef struct tc__core{
 tc_allocator hook;
@@ -3565,12 +3588,17 @@ const char*unseen;
 const char*site_file;
 int site_line;
 tc_status unit_item;
+int units;
 tc_status error_item;
 tc_status refused_item;
 uint32_t refused,refusals;
 char error_text[TC__ERROR_TEXT];
 const char*error_file;
 int error_line;
+const char*last_file;
+int last_line;
+uint32_t later;
+char error_told[TC__ERROR_TOLD];
 }tc__core;
 TC__INLINE tc__core*tc__core_of(tc_ctx*c){return(tc__core*)(void*)c;}
 TC__UNUSED static void tc__core_like(tc__core*core,tc_ctx*c){
@@ -3657,19 +3685,45 @@ int n=vsnprintf(out,size,fmt,args);
 if(n<0)out[0]=0;
 if(n>=0&&(size_t)n>=size)memcpy(out+size-4,"...",4);
 }
+static void tc__error_tell(tc__core*core,uint32_t later,tc_status item,
+const char*last){
+char where[200]="";
+core->later=later;
+if(!later)return;
+if(last&&core->site_file)
+snprintf(where,sizeof where," at %.150s:%d",core->site_file,core->site_line);
+snprintf(core->error_told,sizeof core->error_told,
+"%s (the first error since tc_error_clear; %u more followed%s%s%s%s%s)",
+core->error_text,(unsigned)later,last?", the last":"",where,
+last?", ":"",last?tc__error_name(item):"",last?": ":"");
+size_t n=strlen(core->error_told)-1;
+if(last)snprintf(core->error_told+n,sizeof core->error_told-n,"%s)",last);
+}
+static int tc__fail_after(tc_ctx*c,tc_status item){
+if(!tc__core_of(c)->unit_item)tc__core_of(c)->unit_item=item;
+return 0;
+}
+static int tc__error_is_new(const tc__core*core,tc_status item){
+int same=core->last_file==core->site_file&&core->last_line==core->site_line;
+return item!=TC_E_NULL&&(!core->unit_item||(!core->units&&!same));
+}
 TC__PRINTF(3,4)
 static int tc__fail(tc_ctx*c,tc_status item,const char*fmt,...){
 tc__core*core=tc__core_of(c);
 va_list args;
 if(!c)return 0;
+int told=!core->error_item||tc__error_is_new(core,item);
 if(!core->unit_item)core->unit_item=item;
-if(core->error_item)return 0;
+core->last_file=core->site_file,core->last_line=core->site_line;
+if(!told)return 0;
+char later[TC__ERROR_TEXT],*text=core->error_item?later:core->error_text;
+va_start(args,fmt);
+tc__format_line(text,TC__ERROR_TEXT,fmt,args);
+va_end(args);
+if(core->error_item)return tc__error_tell(core,core->later+1,item,later),0;
 core->error_item=item;
 core->error_file=core->site_file;
 core->error_line=core->site_line;
-va_start(args,fmt);
-tc__format_line(core->error_text,sizeof(core->error_text),fmt,args);
-va_end(args);
 return 0;
 }
 TC__UNUSED static void tc__error_about(tc_ctx*c,const char*what){
@@ -3681,7 +3735,7 @@ TC__ERROR_TEXT-210,text);
 }
 TC__UNUSED static void tc__error_clear(tc_ctx*c){
 tc__core*core=tc__core_of(c);
-core->error_item=0;
+core->error_item=0,core->later=0;
 core->error_text[0]=0;
 core->error_file=NULL;
 core->error_line=0;
@@ -3689,27 +3743,32 @@ core->error_line=0;
 static tc_status tc__unit_begin(tc_ctx*c){
 tc_status outer=tc__core_of(c)->unit_item;
 tc__core_of(c)->unit_item=TC_OK;
+tc__core_of(c)->units++;
 return outer;
 }
 static tc_status tc__unit_end(tc_ctx*c,tc_status outer,int ok){
 tc__core*core=tc__core_of(c);
 tc_status item=core->unit_item;
+if(core->units)core->units--;
 if(outer)core->unit_item=outer;
 if(ok)return TC_OK;
 return item?item:TC_E_INTERNAL;
 }
 typedef struct tc__error_mark{
 tc_status unit,error;
+uint32_t later;
 }tc__error_mark;
 static tc__error_mark tc__error_now(tc_ctx*c){
 tc__error_mark m;
 m.unit=tc__core_of(c)->unit_item,m.error=tc__core_of(c)->error_item;
+m.later=tc__core_of(c)->later;
 return m;
 }
 static void tc__error_restore(tc_ctx*c,tc__error_mark m){
 tc__core*core=tc__core_of(c);
 core->unit_item=m.unit,core->error_item=m.error;
 if(!m.error)tc__error_clear(c);
+if(core->later>m.later)tc__error_tell(core,m.later,TC_OK,NULL);
 }
 #define TC__LOG_CHANNELS(X) \
 X(GRAPH,"graph","the recorded graph of each compile") \
@@ -3893,7 +3952,9 @@ TCDEF tc_status tc_error(const tc_ctx*c){
 return c?tc__core_const(c)->error_item:TC_E_NULL;
 }
 TCDEF const char*tc_error_text(const tc_ctx*c){
-return c&&tc_error(c)?tc__core_const(c)->error_text:"";
+const tc__core*core=c?tc__core_const(c):NULL;
+if(!core||!core->error_item)return "";
+return core->later?core->error_told:core->error_text;
 }
 TCDEF const char*tc_error_file(const tc_ctx*c){
 const char*file=c?tc__core_const(c)->error_file:NULL;
@@ -10411,6 +10472,7 @@ int disabled;
 tc__visit*suspended;
 int bodies;
 int body_depth;
+const char*loop,*loop_body;
 const char*own;
 uint32_t own_first;
 uint64_t seed,draw;
@@ -10495,6 +10557,12 @@ tc__theirs_end(c,k.theirs);
 static void tc__site_set(tc_ctx*c,tc__site s){
 tc__core_of(c)->site_file=s.file;
 tc__core_of(c)->site_line=s.line;
+}
+static tc__site tc__site_swap(tc_ctx*c,tc__site s){
+tc__site was;
+was.file=tc__core_of(c)->site_file,was.line=tc__core_of(c)->site_line;
+tc__site_set(c,s);
+return was;
 }
 static int tc__is_visit(tc_tensor t){return(tc__handle_slot(t)&TC__VISIT_BIT)!=0;}
 static uint32_t tc__position(tc_tensor t){return tc__handle_slot(t)&~TC__VISIT_BIT;}
@@ -10617,8 +10685,7 @@ static void tc__visit_sizes(tc_ctx*c,const tc__visit*v,int n,tc__ix*e){
 for(int i=0;i<n;i++)
 if(!tc__ix_is_const(e[i]))e[i]=tc__ix_const(tc__visit_eval(c,v,e[i]));
 }
-static int tc__meta_of(tc_ctx*c,const char*who,tc_tensor t,tc__meta*m){
-if(!t.id)return tc__fail_null(c,who);
+static int tc__meta_find(tc_ctx*c,tc_tensor t,tc__meta*m){
 tc__visit*v=tc__is_visit(t)?tc__visit_find(c,t):NULL;
 if(v&&tc__position(t)<v->path.count&&!tc__is_freed(v,tc__position(t))){
 *m=v->path.at[tc__position(t)]->meta;
@@ -10626,9 +10693,12 @@ tc__visit_sizes(c,v,m->rank,m->dims);
 return 1;
 }
 tc__tensor*e=tc__tensor_find(c,t);
-if(!e)return tc__fail_dead(c,who,t);
-tc__meta_of_layout(tc__layout_at(c,e->layout),m);
-return 1;
+if(e)tc__meta_of_layout(tc__layout_at(c,e->layout),m);
+return e!=NULL;
+}
+static int tc__meta_of(tc_ctx*c,const char*who,tc_tensor t,tc__meta*m){
+if(!t.id)return tc__fail_null(c,who);
+return tc__meta_find(c,t,m)||tc__fail_dead(c,who,t);
 }
 static int tc__is_number(const tc__layout*l){return!l->device&&!l->rank;}
 static const tc__layout*tc__visit_decided(tc_ctx*c,const tc__visit*v){
@@ -10697,6 +10767,7 @@ return tc__core_of(c)->refused&&s->refused==tc__core_of(c)->refused;
 }
 static int tc__fail_refused(tc_ctx*c,const char*who){
 tc_status item=tc__core_of(c)->refused_item;
+if(tc__core_of(c)->error_item)return tc__fail_after(c,item);
 return tc__fail(
 c,item,
 "%s: the tensor was to be written in place, and that failed (%s); write it "
@@ -11499,7 +11570,6 @@ static const char*tc__loop_refuses(const tc__visit*v,const tc__call*k){
 if(k->op==TC_OP_RANDOM)
 return "nothing random is drawn; draw before the loop, and give it as rows";
 if(k->op==TC_OP_KEEP)return "nothing is kept; give it as a result";
-if(k->op==TC_OP_BREAK)return "no value is read";
 if(k->op!=TC_OP_COPY_)return NULL;
 uint32_t to=tc__root_written(v,k);
 return to&TC__EXTERNAL||to<tc__loop_first(v)
@@ -11508,8 +11578,9 @@ return to&TC__EXTERNAL||to<tc__loop_first(v)
 }
 static int tc__loop_allows(tc_ctx*c,const tc__visit*v,const tc__call*k){
 const char*why=v->at->loop?tc__loop_refuses(v,k):NULL;
-return!why||tc__fail(c,TC_E_UNSUPPORTED,"%s: in the body of a loop or branch %s",
-tc__called(c,k->op),why);
+const tc__recorder*r=tc__recorder_of(c);
+return!why||tc__fail(c,TC_E_UNSUPPORTED,"%s: in %s of %s %s",tc__called(c,k->op),
+r->loop_body,r->loop,why);
 }
 static const char*tc__own_refuses(const tc__visit*v,const tc__call*k,uint32_t first){
 if(k->op==TC_OP_KEEP)return "nothing is kept; give it in grad_in";
@@ -11832,6 +11903,19 @@ c,TC_E_DEAD,
 "the handle initialised?",
 who);
 return TC_E_DEAD;
+}
+static tc_status tc__fail_missing(const char*who,const char*what,const char*file,
+int line){
+tc_ctx*c=tc__ctx_likely(tc__thread_self());
+tc__site s;
+s.file=file,s.line=line;
+if(!c||tc__is_others(c))return TC_E_NULL;
+tc__site_set(c,s);
+tc__fail(c,TC_E_NULL,"%s: %s",who,what);
+return TC_E_NULL;
+}
+static tc_status tc__fail_no_context(const char*who,const char*file,int line){
+return tc__fail_missing(who,"the context is NULL (did tc_open fail?)",file,line);
 }
 static int tc__is_rather(tc_ctx*c,const tc_ctx*parent,tc_ctx*of){
 if(!of||of==c||!parent||tc__values_of(of)->parent!=parent)return 0;
@@ -12255,7 +12339,8 @@ tc__site s;
 f->c=c,f->who=who,f->file=file,f->line=line;
 f->scoped=0,f->claim=TC__CLAIM_HELD,f->named=0,f->together=0,f->half=0,
 f->wide=0,f->bypassed=0,f->x.rank=0,f->x.dtype=0;
-if(!c||!tc__is_ours(c,who))return 0;
+if(!c)return tc__fail_no_context(who,file,line),0;
+if(!tc__is_ours(c,who))return 0;
 f->here=tc__atomic_load64(&tc__values_of(c)->here);
 if(tc__core_of(c)->doing)f->who=tc__core_of(c)->doing;
 tc__values_of(c)->source_device=tc__values_of(c)->default_device;
@@ -12388,6 +12473,13 @@ static int tc__operand_given(const tc__api*f,const char*name,tc_tensor t){
 return t.id||
 tc__fail(f->c,TC_E_NULL,"%s: %s is a null tensor (an earlier call failed?)",
 f->who,name);
+}
+static int tc__operand_need(const tc__api*f,const char*name,tc_tensor t,tc__meta*m){
+char who[160];
+if(!tc__operand_given(f,name,t))return 0;
+if(tc__meta_find(f->c,t,m))return 1;
+snprintf(who,sizeof who,"%s: %s",f->who,name);
+return tc__fail_dead(f->c,who,t);
 }
 enum{TC__FEW=16};
 static tc_tensor*tc__tensors_new(tc_ctx*c,tc_tensor*few,uint32_t n){
@@ -12727,7 +12819,10 @@ tc__whole_slow(f,op,in,n,words,y);
 // ---- gen/graph/life.c
 TCDEF void tc_scope_begin(tc_ctx*tc){
 tc__values*v=tc__values_of(tc);
-if(tc&&tc__is_ours(tc,"tc_scope_begin"))TC__PUSH(tc,v->scope,v->scoped.count);
+if(!tc)
+tc__fail_no_context("tc_scope_begin",NULL,0);
+else if(tc__is_ours(tc,"tc_scope_begin"))
+TC__PUSH(tc,v->scope,v->scoped.count);
 }
 static tc_status tc__scope_leave(tc_ctx*c,const char*who,tc_tensor t,const char*file,
 int line){
@@ -12800,7 +12895,8 @@ if(tc__layouts_are_many(c))tc__recorder_of(c)->hooks->settle(c);
 }
 TCDEF void tc_free_at(tc_tensor t,const char*file,int line){
 tc__api f;
-if(!tc__api_open(&f,tc__ctx_of(t),"tc_free",file,line))return;
+tc_ctx*c=tc__ctx_of(t);
+if(!c||!tc__api_open(&f,c,"tc_free",file,line))return;
 f.claim=tc__claim_ours(f.c,f.who);
 if(!f.claim)return;
 tc__free_tensor(f.c,t,file,line);
@@ -13281,16 +13377,34 @@ u=tc_floor_at(tc_mul_s_at(u,(double)(high-low),file,line),file,line);
 u=tc_add_s_at(tc__cast(&f,u,TC_I64),(double)low,file,line);
 return tc__leave(&f,dtype==TC_I64?u:tc__cast(&f,u,(int)dtype));
 }
-TCDEF tc_status tc_manual_seed(tc_ctx*tc,uint64_t seed){
-if(!tc)return TC_E_NULL;
-if(!tc__is_ours(tc,"tc_manual_seed"))return tc__not_ours(tc);
-if(tc__is_recording(tc)){
-tc__fail(tc,TC_E_STATE,
-"tc_manual_seed: a region is open; seed before tc_trace_begin");
+static tc_status tc__stream_check(tc_ctx*c,const char*who){
+if(!c)return tc__fail_no_context(who,NULL,0);
+if(!tc__is_ours(c,who))return tc__not_ours(c);
+if(!tc__is_recording(c))return TC_OK;
+tc__fail(c,TC_E_STATE,"%s: a region is open; do it before tc_trace_begin or tc_call",
+who);
 return TC_E_STATE;
 }
-tc__recorder_of(tc)->seed=seed;
-tc__recorder_of(tc)->draw=0;
+TCDEF tc_status tc_get_rng_state(tc_ctx*tc,tc_rng_state*state){
+static const char who[]="tc_get_rng_state";
+tc_status s=tc__stream_check(tc,who);
+if(s)return s;
+if(!state)return tc__fail(tc,TC_E_NULL,"%s: state is NULL",who),TC_E_NULL;
+state->seed=tc__recorder_of(tc)->seed,state->draw=tc__recorder_of(tc)->draw;
+return TC_OK;
+}
+TCDEF tc_status tc_set_rng_state(tc_ctx*tc,const tc_rng_state*state){
+static const char who[]="tc_set_rng_state";
+tc_status s=tc__stream_check(tc,who);
+if(s)return s;
+if(!state)return tc__fail(tc,TC_E_NULL,"%s: state is NULL",who),TC_E_NULL;
+tc__recorder_of(tc)->seed=state->seed,tc__recorder_of(tc)->draw=state->draw;
+return TC_OK;
+}
+TCDEF tc_status tc_manual_seed(tc_ctx*tc,uint64_t seed){
+tc_status s=tc__stream_check(tc,"tc_manual_seed");
+if(s)return s;
+tc__recorder_of(tc)->seed=seed,tc__recorder_of(tc)->draw=0;
 return TC_OK;
 }
 // ---- gen/graph/move.c
@@ -13968,7 +14082,7 @@ static tc__lexical*tc__lexical_open(tc_ctx*c,const char*who,const char*file,int 
 tc_status*s){
 tc__site site;
 site.file=file,site.line=line;
-*s=TC_E_NULL;
+*s=c?TC_OK:tc__fail_no_context(who,file,line);
 if(!c)return NULL;
 *s=TC_E_STATE;
 if(!tc__is_ours(c,who)){
@@ -16334,7 +16448,7 @@ static const char*const taps[]={"K","KH, KW","KD, KH, KW"};
 char x[160],y[160];
 tc__meta w;
 int channels=f->x.rank-axes-1;
-if(!tc__operand_given(f,"weight",weight)||!tc__meta_get(f,weight,&w))return 0;
+if(!tc__operand_need(f,"weight",weight,&w))return 0;
 if((channels==0||channels==1)&&w.rank==axes+2&&groups>=1&&
 tc__meta_size(&w,0)%groups==0){
 int64_t of[2]={tc__meta_size(&w,0),tc__ix_times(tc__meta_size(&w,1),groups)};
@@ -16349,6 +16463,14 @@ f->who,tc__dims_text(&f->x,x),tc__dims_text(&w,y),
 taps[axes-1]);
 }
 static int64_t tc__or_one(int v){return v?v:1;}
+static int tc__conv_given(const tc__api*f,int stride,int padding,int dilation,
+int groups){
+if(stride>=1&&padding>=0&&dilation>=1&&groups>=1)return 1;
+return tc__fail(f->c,TC_E_ARG,
+"%s: stride %d, padding %d, dilation %d, groups %d; stride, dilation "
+"and groups must be at least 1, padding at least 0",
+f->who,stride,padding,dilation,groups);
+}
 static void tc__conv_words(const tc__conv*v,int64_t groups,int64_t*word){
 int deep=v->axes==3,stride=deep?TC__CONV3D_STRIDE_D:TC__CONV2D_STRIDE_H,
 padding=deep?TC__CONV3D_PADDING_D:TC__CONV2D_PADDING_H,
@@ -16396,6 +16518,11 @@ tc__api batch;
 tc_conv_options none;
 memset(&none,0,sizeof none);
 if(!options)options=&none;
+if(options->groups<0){
+tc__fail(f->c,TC_E_ARG,"%s: groups is %d; at least 1 is needed",f->who,
+options->groups);
+return tc__null();
+}
 if(!tc__conv_check(f,weight,bias,tc__or_one(options->groups),axes,transposed))
 return tc__null();
 if(f->x.rank!=axes+1)return form(f,x,weight,bias,options,axes);
@@ -16435,11 +16562,13 @@ return o;
 }
 static tc_tensor tc__conv3d(tc__api*f,tc_tensor x,tc_tensor weight,tc_tensor bias,
 int stride,int padding,int dilation,int groups){
+if(!tc__conv_given(f,stride,padding,dilation,groups))return tc__null();
 tc_conv_options o=tc__conv_alike(stride,padding,dilation,groups);
 return tc__conv_with(f,x,weight,bias,&o,3);
 }
 static tc_tensor tc__conv2d(tc__api*f,tc_tensor x,tc_tensor weight,tc_tensor bias,
 int stride,int padding,int dilation,int groups){
+if(!tc__conv_given(f,stride,padding,dilation,groups))return tc__null();
 tc_conv_options o=tc__conv_alike(stride,padding,dilation,groups);
 return tc__conv_with(f,x,weight,bias,&o,2);
 }
@@ -16447,12 +16576,14 @@ static tc_tensor tc__conv1d(tc__api*f,tc_tensor x,tc_tensor weight,tc_tensor bia
 int stride,int padding,int dilation,int groups){
 tc_conv_options o;
 memset(&o,0,sizeof o);
-if(!tc__conv_check(f,weight,bias,tc__or_one(groups),1,0))return tc__null();
+if(!tc__conv_given(f,stride,padding,dilation,groups)||
+!tc__conv_check(f,weight,bias,groups,1,0))
+return tc__null();
 o.stride[1]=stride,o.padding[1]=padding,o.dilation[1]=dilation,
 o.groups=groups;
-f->word[TC__CONV1D_STRIDE]=tc__or_one(stride);
-f->word[TC__CONV1D_DILATION]=tc__or_one(dilation);
-f->word[TC__CONV1D_GROUPS]=tc__ix_const(tc__or_one(groups));
+f->word[TC__CONV1D_STRIDE]=stride;
+f->word[TC__CONV1D_DILATION]=dilation;
+f->word[TC__CONV1D_GROUPS]=tc__ix_const(groups);
 x=tc_unsqueeze(x,-2);
 weight=tc_unsqueeze(weight,-2);
 tc_tensor y=tc_conv2d_with(x,weight,bias,&o);
@@ -16832,6 +16963,7 @@ static tc_tensor tc__conv_transpose_alike(tc__api*f,tc_tensor x,tc_tensor weight
 tc_tensor bias,int stride,int padding,
 int output_padding,int dilation,int groups,
 int axes){
+if(!tc__conv_given(f,stride,padding,dilation,groups))return tc__null();
 tc_conv_options o=tc__conv_alike(stride,padding,dilation,groups);
 for(int i=0;i<axes;i++)o.output_padding[i]=output_padding;
 return tc__conv_transpose_with(f,x,weight,bias,&o,axes);
@@ -16853,12 +16985,14 @@ tc_tensor bias,int stride,int padding,
 int output_padding,int dilation,int groups){
 tc_conv_options o;
 memset(&o,0,sizeof o);
-if(!tc__conv_check(f,weight,bias,tc__or_one(groups),1,1))return tc__null();
+if(!tc__conv_given(f,stride,padding,dilation,groups)||
+!tc__conv_check(f,weight,bias,groups,1,1))
+return tc__null();
 o.stride[1]=stride,o.padding[1]=padding,o.dilation[1]=dilation;
 o.output_padding[1]=output_padding,o.groups=groups;
-f->word[TC__CONV_TRANSPOSE1D_STRIDE]=tc__or_one(stride);
-f->word[TC__CONV_TRANSPOSE1D_DILATION]=tc__or_one(dilation);
-f->word[TC__CONV_TRANSPOSE1D_GROUPS]=tc__ix_const(tc__or_one(groups));
+f->word[TC__CONV_TRANSPOSE1D_STRIDE]=stride;
+f->word[TC__CONV_TRANSPOSE1D_DILATION]=dilation;
+f->word[TC__CONV_TRANSPOSE1D_GROUPS]=tc__ix_const(groups);
 tc_tensor image=tc_unsqueeze(x,-2),w=tc_unsqueeze(weight,-2);
 return tc_squeeze(tc_conv_transpose2d_with(image,w,bias,&o),-2);
 }
@@ -16916,10 +17050,16 @@ number,tc__dtype(m->dtype)->name);
 return tc__fail(f->c,TC_E_SHAPE,"%s: %s%s is %s, its parameter %s",f->who,what,
 number,tc__dims_text(m,x),tc__dims_text(&f->x,y));
 }
+static int tc__optim_dead(const tc__updates*l,tc_ctx*c,const char*what,int at,
+tc_tensor t){
+char who[120],number[24];
+snprintf(who,sizeof who,"%s: %s%s",l->who,what,tc__updates_number(l,at,number));
+return tc__fail_dead(c,who,t);
+}
 static int tc__optim_operand(const tc__optim*o,const char*what,tc_tensor t){
 tc__meta m;
 if(!t.id)return tc__optim_refuse(o,what,NULL);
-if(!tc__meta_get(&o->f,t,&m))return 0;
+if(!tc__meta_find(o->f.c,t,&m))return tc__optim_dead(o->of,o->f.c,what,o->at,t);
 return(tc__is_arithmetic(m.dtype)&&tc__optim_fits(o,&m))||
 tc__optim_refuse(o,what,&m);
 }
@@ -16973,6 +17113,11 @@ if(number[i].name[0]=='b'&&number[i].v>=1)
 return tc__fail(f.c,TC_E_ARG,"%s: %s is %g, less than 1 is needed",l->who,
 number[i].name,number[i].v);
 }
+if(s->nesterov&&s->momentum==0)
+return tc__fail(f.c,TC_E_ARG,
+"%s: nesterov is %d and momentum 0, which has nothing to look "
+"ahead with; give a momentum above 0, or nesterov 0",
+l->who,s->nesterov);
 return 1;
 }
 static int tc__updates_check(const tc__updates*l){
@@ -17069,6 +17214,22 @@ else
 snprintf(text,120,"the limit is %g, 0 or more is needed",l->set.limit);
 return text;
 }
+static int tc__updates_there(const tc__updates*l,tc_ctx*c,tc_status*s){
+tc__meta m;
+tc__site site;
+site.file=l->file,site.line=l->line;
+tc_status outer=tc__unit_begin(c);
+int ok=1;
+tc__site_set(c,site);
+for(int i=0;i<l->n&&ok;i++){
+if(!l->param[i].id)
+ok=tc__fail(c,TC_E_NULL,"%s: %s %d is a null tensor",l->who,l->what,i);
+else if(!tc__meta_find(c,l->param[i],&m))
+ok=tc__optim_dead(l,c,l->what,i,l->param[i]);
+}
+*s=tc__unit_end(c,outer,ok);
+return ok;
+}
 static tc_ctx*tc__updates_context(tc__updates*l,tc_status*s){
 char text[120];
 const char*wrong=tc__updates_wrong(l,s,text);
@@ -17083,13 +17244,7 @@ if(wrong){
 if(c)tc__fail(c,*s,"%s: %s",l->who,wrong);
 return NULL;
 }
-for(int i=0;i<l->n;i++){
-if(l->param[i].id)continue;
-*s=TC_E_NULL;
-tc__fail(c,*s,"%s: %s %d is a null tensor",l->who,l->what,i);
-return NULL;
-}
-return c;
+return tc__updates_there(l,c,s)?c:NULL;
 }
 static tc_status tc__updates_list(tc__updates*l){
 tc_status s;
@@ -17669,12 +17824,22 @@ f->c,TC_E_STATE,
 "first",
 f->who);
 }
+static int tc__scaler_given(const tc_grad_scaler*s,const char*who,const char*file,
+int line){
+if(s&&s->scale.id)return 1;
+tc__fail_missing(who,
+s?"the scaler has no tensors: tc_grad_scaler_init was not called or "
+"failed, or it was freed"
+:"the scaler is NULL",
+file,line);
+return 0;
+}
 static int tc__scaler_begin(tc__api*f,const tc_grad_scaler*scaler,const char*who,
 const char*file,int line,tc_status*s){
-tc_tensor scale=scaler?scaler->scale:tc__null();
 *s=TC_E_NULL;
-if(!tc__begin(f,who,scale,file,line)){
-*s=tc__api_refused(f,scale);
+if(!tc__scaler_given(scaler,who,file,line))return 0;
+if(!tc__begin(f,who,scaler->scale,file,line)){
+*s=tc__api_refused(f,scaler->scale);
 return 0;
 }
 if(!tc__lexical_now(f->c)->skips.id)return 1;
@@ -17689,10 +17854,11 @@ return 0;
 TCDEF tc_tensor tc_grad_scaler_scale_at(const tc_grad_scaler*s,tc_tensor loss,
 const char*file,int line){
 tc_status status;
+tc__meta m;
 tc__api frame,*f=&frame;
 if(!tc__scaler_begin(f,s,"tc_grad_scaler_scale",file,line,&status))
 return tc__null();
-if(!tc__operand_given(f,"loss",loss))return tc__leave_null(f);
+if(!tc__operand_need(f,"loss",loss,&m))return tc__leave_null(f);
 tc_tensor y=tc_mul(loss,s->scale);
 if(y.id)tc__scaler_note(f->c,s,0,TC__SCALER_SCALED);
 return tc__leave(f,y);
@@ -17787,8 +17953,9 @@ TCDEF tc_status tc_grad_scaler_step_end_at(const tc_grad_scaler*s,const char*fil
 int line){
 static const char who[]="tc_grad_scaler_step_end";
 tc_status status;
-tc_ctx*c=s?tc__ctx_of(s->scale):NULL;
-if(!c)return tc__fail_lost(who,s?s->scale:tc__null(),file,line);
+if(!tc__scaler_given(s,who,file,line))return TC_E_NULL;
+tc_ctx*c=tc__ctx_of(s->scale);
+if(!c)return tc__fail_lost(who,s->scale,file,line);
 tc__lexical*l=tc__lexical_open(c,who,file,line,&status);
 if(!l)return status;
 tc_status outer=tc__unit_begin(c);
@@ -18376,7 +18543,7 @@ static int tc__weights_check(const tc__api*f,const char*name,const char*of,
 tc_tensor v){
 tc__meta m;
 char a[160],b[160];
-if(!tc__operand_given(f,name,v)||!tc__meta_get(f,v,&m))return 0;
+if(!tc__operand_need(f,name,v,&m))return 0;
 return tc__meta_alike(&m,&f->x)||
 tc__fail(f->c,TC_E_SHAPE,"%s: %s is %s%s, %s %s%s; they must be alike",f->who,
 name,tc__dtype(m.dtype)->name,tc__dims_text(&m,a),of,
@@ -18387,40 +18554,64 @@ const tc__visit*v;
 size_t steps;
 uint32_t externals;
 uint8_t*step,*external;
+uint8_t*stops;
 }tc__needs;
 static uint8_t*tc__need_of(const tc__needs*n,uint32_t code){
 return code&TC__EXTERNAL?&n->external[code&~TC__EXTERNAL]:&n->step[code];
 }
 static void tc__need_code(const tc__needs*n,uint32_t code){
 *tc__need_of(n,code)=1;
-*tc__need_of(n,tc__memory_of(n->v,code))=1;
+while(!(code&TC__EXTERNAL)&&n->v->path.at[code]->view&&!n->stops[code])
+code=n->v->path.at[code]->in[0];
+*tc__need_of(n,code)=1;
+}
+static int tc__step_stops(const tc__step*s,int no_grad){
+if(s->op==TC_OP_CARRY||s->op==TC_OP_NEXT)return 0;
+if(s->op==TC_OP_COPY_)return no_grad;
+return tc__has_result((tc__op)s->op)&&
+(no_grad||s->op==TC_OP_DETACH||!tc__is_float(s->meta.dtype));
+}
+static void tc__needs_stops(const tc__needs*n){
+int no_grad=0;
+for(size_t i=0;i<n->steps;i++){
+const tc__step*s=n->v->path.at[i];
+if(s->op==TC_OP_NO_GRAD)no_grad+=s->attr[TC__NO_GRAD_ON]?1:-1;
+n->stops[i]=(uint8_t)tc__step_stops(s,no_grad);
+}
 }
 static void tc__needs_walk(const tc__needs*n){
 for(size_t i=n->steps;i-- >0;){
 const tc__step*s=n->v->path.at[i];
 int writes=s->op==TC_OP_COPY_;
-if(writes?!*tc__need_of(n,tc__memory_of(n->v,s->in[0])):!n->step[i])
+if(writes?!*tc__need_of(n,tc__memory_of(n->v,s->in[0]))
+:!n->step[i]||n->stops[i])
 continue;
-for(uint32_t k=0;k<s->n_in;k++)tc__need_code(n,s->in[k]);
+for(uint32_t k=0;k<(n->stops[i]?1:s->n_in);k++)
+tc__need_code(n,s->in[k]);
 }
 }
 static void tc__needs_close(tc__needs*n,tc_ctx*c){
 if(n->step)TC__FREE_ARRAY(c,n->step,n->steps+1);
+if(n->stops)TC__FREE_ARRAY(c,n->stops,n->steps+1);
 if(n->external)TC__FREE_ARRAY(c,n->external,n->externals+1);
+}
+static void tc__needs_from(const tc__needs*n,tc_ctx*c,tc_tensor y){
+const tc__tensor*t=tc__tensor_find(c,y);
+if(y.id>>TC__SLOT_BITS==n->v->key)
+tc__need_code(n,tc__position(y));
+else if(t&&t->bind_epoch==n->v->epoch)
+n->external[t->bind_index]=1;
+tc__needs_walk(n);
 }
 static int tc__needs_open(tc__needs*n,tc_ctx*c,tc_tensor y){
 const tc__visit*v=tc__recorder_of(c)->visit;
-const tc__tensor*t=tc__tensor_find(c,y);
 memset(n,0,sizeof*n);
 n->v=v,n->steps=v->path.count,n->externals=(uint32_t)v->external.count;
 n->step=TC__NEW_ARRAY(c,uint8_t,n->steps+1);
 n->external=TC__NEW_ARRAY(c,uint8_t,n->externals+1);
-if(!n->step||!n->external)return tc__needs_close(n,c),0;
-if(y.id>>TC__SLOT_BITS==v->key)
-tc__need_code(n,tc__position(y));
-else if(t&&t->bind_epoch==v->epoch)
-n->external[t->bind_index]=1;
-tc__needs_walk(n);
+n->stops=TC__NEW_ARRAY(c,uint8_t,n->steps+1);
+if(!n->step||!n->external||!n->stops)return tc__needs_close(n,c),0;
+tc__needs_stops(n),tc__needs_from(n,c,y);
 return 1;
 }
 static tc_tensor tc__code_handle(const tc__visit*v,uint32_t code){
@@ -18582,7 +18773,7 @@ return s;
 static tc_status tc__no_grad(tc_ctx*c,const char*who,int64_t on,const char*file,
 int line){
 tc__call k;
-if(!c)return TC_E_NULL;
+if(!c)return tc__fail_no_context(who,file,line);
 if(!tc__is_ours(c,who))return tc__not_ours(c);
 tc__visit*v=tc__recorder_of(c)->visit;
 if(!v)return TC_OK;
@@ -18617,8 +18808,21 @@ if(m->epoch&&m->grad&&m!=t&&m->storage==t->storage)return m;
 }
 return NULL;
 }
-static int tc__fail_unreached(const tc__api*f,const tc__needs*n,uint32_t count){
+static int tc__fail_unreached(const tc__api*f,tc_tensor loss,const tc__needs*n,
+uint32_t count){
 char view[160],whole[160];
+memset(n->stops,0,n->steps+1);
+tc__needs_from(n,f->c,loss);
+for(uint32_t i=0;i<count;i++){
+tc_tensor x=n->v->external.at[i].handle;
+const tc__tensor*t=n->external[i]&&x.id?tc__tensor_find(f->c,x):NULL;
+if(!t||!t->grad)continue;
+return tc__fail(
+f->c,TC_E_ARG,
+"%s: the loss depends on the tensor%s, which has tc_requires_grad, only through "
+"what nothing is derived through: tc_detach, tc_no_grad_begin, integers or bools",
+f->who,tc__tensor_called(t,view));
+}
 for(uint32_t i=0;i<count;i++){
 tc_tensor x=n->v->external.at[i].handle;
 const tc__tensor*t=n->external[i]&&x.id?tc__tensor_find(f->c,x):NULL;
@@ -18651,7 +18855,7 @@ if(!g.id||!tc_add__at(grad,g,f->file,f->line).id)return 0;
 given++;
 }
 if(given)return 1;
-if(loss.id>>TC__SLOT_BITS==n->v->key)return tc__fail_unreached(f,n,count);
+if(loss.id>>TC__SLOT_BITS==n->v->key)return tc__fail_unreached(f,loss,n,count);
 return tc__fail(
 f->c,TC_E_ARG,
 "%s: the loss was not computed in this region or function, where it is a "
@@ -21388,6 +21592,23 @@ n=tc__cell_shown(b,i);
 }
 return n;
 }
+static int tc__cell_detached(tc__builder*b,uint32_t i){
+for(const tc__cell*v;(v=tc__cell_at(b,i))->via;i=v->parent)
+if(v->stops||v->via->op==TC_OP_DETACH)return 1;
+return 0;
+}
+static tc__node*tc__cell_beneath(tc__builder*b,uint32_t i,int detached){
+if(!detached)return tc__cell_read(b,i);
+b->chain.count=0;
+for(const tc__cell*v;(v=tc__cell_at(b,i))->via;i=v->parent)
+if(!TC__PUSH(b->ctx,b->chain,i))return NULL;
+tc__node*n=tc__cell_shown(b,i);
+while(b->chain.count){
+const tc__cell*v=tc__cell_at(b,b->chain.at[--b->chain.count]);
+if(v->via->op!=TC_OP_DETACH)n=tc__moves(b,v->via,v->n_via,n);
+}
+return n;
+}
 static tc__node*tc__unmove(tc__builder*b,const tc__step*via,uint32_t n,tc__node*base,
 tc__node*value){
 tc__node*at[TC__WAY_STEPS];
@@ -21473,10 +21694,11 @@ return tc__make(g,TC_OP_INPUT,n->dtype,n->rank,n->dims,in,count,n->attr,1);
 }
 static int tc__cell_store(tc__builder*b,uint32_t i,uint32_t at,tc__node*value){
 uint32_t root=tc__cell_root(b,i),version=tc__cell_at(b,root)->version+1;
+int detached=tc__cell_detached(b,i);
 for(;;i=tc__cell_at(b,i)->parent){
 tc__cell*v=tc__cell_at(b,i);
 tc__node*before=v->version==version-1?v->node:NULL;
-tc__node*shown=i==at?NULL:tc__cell_read(b,v->parent);
+tc__node*shown=i==at?NULL:tc__cell_beneath(b,v->parent,detached);
 v->node=value,v->version=version;
 if(i==at){
 v->stored=value;
@@ -21492,13 +21714,15 @@ return value!=NULL;
 static int tc__cell_write(tc__builder*b,uint32_t i,tc__node*value){
 uint32_t root=tc__cell_root(b,i),at=tc__cell_part(b,i);
 tc__node*now=value;
+int detached=tc__cell_detached(b,i);
 if(tc__cell_stays(b,root,at))return tc__cell_store(b,i,at,value);
 at=i;
 if(tc__cell_repeats(b,i)){
 now=tc__cell_scatter(b,i,value);
 }else{
 for(tc__cell*v;(v=tc__cell_at(b,at))->via;at=v->parent)
-now=tc__unmove(b,v->via,v->n_via,tc__cell_read(b,v->parent),now);
+now=tc__unmove(b,v->via,v->n_via,tc__cell_beneath(b,v->parent,detached),
+now);
 }
 if(!now)return 0;
 tc__cell_at(b,root)->node=now;
@@ -47061,6 +47285,31 @@ static void tc__note_run(tc_ctx*c,uint64_t kernels,uint64_t ns){
 c->stats.kernel_runs+=kernels;
 c->stats.run_ns+=ns;
 }
+static int tc__body_gave(tc_ctx*c,const char*who,const char*called,int i,tc_tensor t,
+tc__meta*m){
+char text[160];
+if(!t.id)
+return tc__fail(c,TC_E_NULL,"%s: %s did not set out[%d] (did a call in it fail?)",
+who,called,i);
+snprintf(text,sizeof text,"%s: out[%d] of %s",who,i,called);
+return tc__meta_of(c,text,t,m);
+}
+TCDEF void tc_error_clear(tc_ctx*c){
+if(!c)return;
+tc__error_clear(c);
+if(!c->bodies&&!tc__is_stranger(c))
+tc__core_of(c)->unit_item=TC_OK;
+tc__core_of(c)->refused=0;
+}
+TCDEF tc_stats tc_stats_get(const tc_ctx*c){
+tc_stats s;
+memset(&s,0,sizeof s);
+if(!c)return s;
+s=c->stats;
+s.bytes=tc__core_const(c)->bytes,s.peak_bytes=tc__core_const(c)->peak_bytes;
+s.allocations=tc__core_const(c)->allocations;
+return s;
+}
 // ---- gen/exec/backend.c
 typedef struct tc__backend{
 const char*name,*doc;
@@ -47173,7 +47422,7 @@ if(!tc__backend_add(c,&parent->backends.at[i]->own))return 0;
 return 1;
 }
 TCDEF tc_status tc_register_backend(tc_ctx*c,const tc_backend*backend){
-if(!c)return TC_E_NULL;
+if(!c)return tc__fail_no_context("tc_register_backend",NULL,0);
 tc_status refused=tc__outside(c,"tc_register_backend");
 if(refused)return refused;
 tc_status outer=tc__unit_begin(c);
@@ -47241,6 +47490,8 @@ TC__OPTION_WORD,
 TC__OPTION_TEXT
 }tc__option_kind;
 #define TC__ISAS "native,avx512,avx2,baseline"
+#define TC__STANCES  \
+"default,force_eager,eager_on_recompile,fail_on_recompile,eager_then_compile"
 #define TC__MODES "default,reduce-overhead,max-autotune,max-autotune-no-cudagraphs"
 typedef enum tc__mode{
 TC__MODE_DEFAULT,
@@ -47261,6 +47512,8 @@ X(no_fusion,"TC_NO_FUSION",FLAG,"0,1","0","one kernel per op") \
 X(passes_off,"TC_PASSES_OFF",TEXT,"text","","graph passes to leave out, or all") \
 X(isa,"TC_ISA",TEXT,TC__ISAS,"native",\
 "instructions of the CPU that may be used at most") \
+X(stance,"TC_STANCE",WORD,TC__STANCES,"default",\
+"what regions and functions do where there is no program: tc_set_stance") \
 X(memory_mb,"TC_MEMORY_MB",NUMBER,"number","192",\
 "megabytes that recordings and programs may hold; then the oldest go") \
 X(compile_threads,"TC_COMPILE_THREADS",NUMBER,"number",\
@@ -47391,7 +47644,8 @@ memcpy(field,&number,sizeof number);
 return 1;
 }
 TC__STATIC_ASSERT(enums_are_int_do_not_use_fshort_enums,
-sizeof(tc_dynamic)==sizeof(int)&&sizeof(tc_numerics)==sizeof(int));
+sizeof(tc_dynamic)==sizeof(int)&&sizeof(tc_numerics)==sizeof(int)&&
+sizeof(tc_stance)==sizeof(int));
 static int tc__option_is_zero(int i,const void*at){
 const char*field=(const char*)at+tc__option_fields[i].offset;
 const char*text;
@@ -47481,7 +47735,7 @@ return tc__option_set(c,i,o,value,value_size);
 return tc__fail_option_name(c,name,name_size);
 }
 TCDEF tc_status tc_options_parse(tc_ctx*c,tc_options*options,const char*list){
-if(!c)return TC_E_NULL;
+if(!c)return tc__fail_no_context("tc_options_parse",NULL,0);
 if(!tc__is_ours(c,"tc_options_parse"))return tc__not_ours(c);
 if(!options)return tc__fail(c,TC_E_NULL,"tc_options_parse: no options"),TC_E_NULL;
 while(list&&*list){
@@ -49790,11 +50044,22 @@ else
 snprintf(who,size,"%s (%s:%d)",tc__step_call_name(s),
 s->site.file?s->site.file:"?",s->site.line);
 }
+static tc__site tc__culprit_site(const tc__program*p,const tc__node*n){
+const tc__core*core=tc__core_of(p->ctx);
+tc__site s;
+if(p->backend&&n&&n->from&&n->from->site.file&&!core->doing)
+return n->from->site;
+s.file=core->site_file,s.line=core->site_line;
+return s;
+}
 static int tc__no_room(const tc__program*p,tc_status before,uint32_t node,
 const char*words){
 char who[200],text[300];
-if(before||tc__core_of(p->ctx)->doing)return 0;
+tc__core*core=tc__core_of(p->ctx);
+if(before||core->doing)return 0;
 tc__culprit(p,p->graph.node.at[node],who,sizeof who);
+tc__site site=tc__culprit_site(p,p->graph.node.at[node]);
+core->error_file=site.file,core->error_line=site.line;
 snprintf(text,sizeof text,"%s%s",words,who);
 tc__error_about(p->ctx,text);
 return 0;
@@ -52257,11 +52522,22 @@ to-=dim[d].size*dim[d].to,from-=dim[d].size*dim[d].from,at[d]=0;
 static void tc__copy_to_strided(const tc__layout*l,void*dst,const void*src){
 tc__copy_elements(l,1,(char*)dst,(const char*)src);
 }
+static int tc__copy_meets(const tc__layout*l,const void*data,int64_t offset,
+const void*to,size_t bytes){
+int64_t each=(int64_t)tc__dtype(l->dtype)->bytes;
+uintptr_t at=(uintptr_t)to,
+low=(uintptr_t)((const char*)data+(offset+l->low)*each);
+uintptr_t end=low+(uintptr_t)((l->high-l->low+1)*each);
+if(!bytes||(l->contiguous&&at==low))return 0;
+return at<end&&low<at+bytes;
+}
 static void tc__copy_from_strided(const tc__layout*l,const void*data,int64_t offset,
 void*dst){
 if(!l->numel)return;
 int64_t bytes=(int64_t)tc__dtype(l->dtype)->bytes;
-tc__copy_elements(l,0,(char*)dst,(const char*)data+offset*bytes);
+const char*from=(const char*)data+offset*bytes;
+if(l->contiguous&&dst==(const void*)from)return;
+tc__copy_elements(l,0,(char*)dst,from);
 }
 // ---- gen/exec/host_runner.c
 static void tc__watched_part(void*arg,int64_t lo,int64_t hi,int worker){
@@ -52775,7 +53051,7 @@ tc__dispatch_spread,
 #ifdef TC_NO_REPORT
 // ---- gen/exec/no_report.c
 static tc_status tc__no_report(tc_ctx*c,const char*call){
-if(!c)return TC_E_NULL;
+if(!c)return tc__fail_no_context(call,NULL,0);
 tc__fail(c,TC_E_UNSUPPORTED,
 "%s: it is left out by TC_NO_REPORT; compile without that",call);
 return TC_E_UNSUPPORTED;
@@ -53840,10 +54116,13 @@ op=n;
 }
 char who[200]="index";
 if(op)tc__culprit(p,op,who,sizeof who);
-return tc__fail(p->ctx,TC_E_INDEX,
+tc__site was=tc__site_swap(p->ctx,tc__culprit_site(p,op));
+tc__fail(p->ctx,TC_E_INDEX,
 "%s: index %lld is out of range for size %lld; it was clamped "
 "and the results are not valid",
 who,(long long)tc__from_front_told(p->flag[1]),(long long)p->flag[2]);
+tc__site_set(p->ctx,was);
+return 0;
 }
 static const char*tc__external_text(tc_ctx*c,const tc__visit*v,uint32_t i,
 char out[200]){
@@ -53864,29 +54143,52 @@ else
 snprintf(out,200,"%.150s",doing?doing:"eager");
 return out;
 }
-static int tc__program_apart(const tc__program*p,const tc__visit*v){
+static tc__site tc__site_of_write(tc_ctx*c,const tc__visit*v,uint32_t i){
+for(size_t k=v->path.count;k-- >0;){
+const tc__step*s=v->path.at[k];
+uint32_t to=s->op==TC_OP_COPY_?tc__memory_of(v,s->in[0]):0;
+if(!(to&TC__EXTERNAL)||!s->site.file)continue;
+if(v->external.at[to&~TC__EXTERNAL].storage==v->external.at[i].storage)
+return tc__site_swap(c,s->site);
+}
+tc__site here;
+here.file=tc__core_of(c)->site_file,here.line=tc__core_of(c)->site_line;
+return here;
+}
+static int tc__fail_shared_write(const tc__program*p,const tc__visit*v,
+uint32_t written){
+char who[200],first[200];
+tc__site was=tc__site_of_write(p->ctx,v,written);
+tc__fail(p->ctx,TC_E_FOREIGN,
+"%s: %s is written in place, and belongs to the context this one was opened "
+"from; tc_clone it",
+tc__visit_text(p->ctx,v,who),tc__external_text(p->ctx,v,written,first));
+tc__site_set(p->ctx,was);
+return 0;
+}
+static int tc__fail_alias(const tc__program*p,const tc__visit*v,uint32_t written,
+uint32_t k){
 char who[200],first[200],other[200];
+tc__site was=tc__site_of_write(p->ctx,v,written);
+tc__fail(p->ctx,TC_E_ALIAS,
+"%s: %s is written in place, and %s wraps some of the same memory; wrap it "
+"once and use views",
+tc__visit_text(p->ctx,v,who),tc__external_text(p->ctx,v,written,first),
+tc__external_text(p->ctx,v,k,other));
+tc__site_set(p->ctx,was);
+return 0;
+}
+static int tc__program_apart(const tc__program*p,const tc__visit*v){
 for(size_t i=0;i<p->output.count;i++){
 if(p->output.at[i].position!=UINT32_MAX)continue;
 uint32_t written=p->output.at[i].external;
 const tc__storage*a=v->external.at[written].storage;
-if(a->owner==TC__SHARED)
-return tc__fail(
-p->ctx,TC_E_FOREIGN,
-"%s: %s is written in place, and belongs to the context this one was opened "
-"from; tc_clone it",
-tc__visit_text(p->ctx,v,who),
-tc__external_text(p->ctx,v,written,first));
+if(a->owner==TC__SHARED)return tc__fail_shared_write(p,v,written);
 for(uint32_t k=0;k<v->external.count;k++){
 const tc__storage*b=v->external.at[k].storage;
 uintptr_t x=(uintptr_t)a->data,y=(uintptr_t)b->data;
 if(a==b||x>=y+b->bytes||y>=x+a->bytes)continue;
-return tc__fail(p->ctx,TC_E_ALIAS,
-"%s: %s is written in place, and %s wraps some of the same "
-"memory; wrap it once and use views",
-tc__visit_text(p->ctx,v,who),
-tc__external_text(p->ctx,v,written,first),
-tc__external_text(p->ctx,v,k,other));
+return tc__fail_alias(p,v,written,k);
 }
 }
 return 1;
@@ -53902,11 +54204,14 @@ return 1;
 }
 static int tc__custom_go(tc__program*p,const tc__region*region,uint32_t i){
 tc__custom_launch*l=p->launch.at[i].custom;
+tc__site was=tc__site_swap(p->ctx,tc__culprit_site(p,l->opaque.node));
 tc__custom_bind(l);
 tc__calling calling=tc__calling_begin(p->ctx);
 int ok=tc__launch_go(p,region,i);
 tc__calling_end(p->ctx,calling);
-return ok&&tc__custom_end(p->ctx,l);
+ok=ok&&tc__custom_end(p->ctx,l);
+tc__site_set(p->ctx,was);
+return ok;
 }
 static int tc__launch_run(tc__program*p,const tc__region*r,uint32_t i){
 tc__launch*l=&p->launch.at[i];
@@ -54236,7 +54541,11 @@ TC__COMPILE_NEEDED);
 l=tc__program_lacks(p);
 why=tc__compiler_trouble(p->ctx);
 }
-return!l||tc__fail_lacks(p,l,why);
+if(!l)return 1;
+tc__site was=tc__site_swap(p->ctx,tc__culprit_site(p,l->custom->opaque.node));
+tc__fail_lacks(p,l,why);
+tc__site_set(p->ctx,was);
+return 0;
 }
 static void tc__put_buffer_source(tc__text*t,const tc__program*p,const tc__kbuf*b){
 if(b->place==TC__BUF_INPUT)
@@ -54984,6 +55293,12 @@ who);
 static int tc__break_on(tc_ctx*c,const char*who,const tc_tensor*t,uint32_t n,
 tc__site site){
 tc__visit*v=c->recorder.visit;
+if(v->at->loop)
+return tc__fail(c,TC_E_UNSUPPORTED,
+"%s: in %s of %s no value is read: it is recorded once, for all "
+"turns, before there are values; compute with the tensor itself "
+"(tc_where, tc_cond), or read it before the loop",
+who,c->recorder.loop_body,c->recorder.loop);
 if(c->dry)return tc__fail_dry(c,who);
 int forbidden=v->region->options.fullgraph&&!tc__is_forced(c);
 v->broken|=forbidden;
@@ -56068,6 +56383,8 @@ return 1;
 }
 static int tc__fn_body(const tc__fcall*k,tc_tensor*out){
 tc_fn*f=k->f;
+tc__meta m;
+char who[100];
 uint32_t n=k->n_out+k->n_to;
 for(uint32_t i=0;i<n;i++)out[i]=tc__null();
 tc__nesting was=tc__nesting_of(f->ctx,"function ",f->region->name);
@@ -56082,11 +56399,10 @@ tc__scopes_check(f->ctx,k->site,&was);
 tc__nesting_check(f->ctx,&was);
 *was.at=was.lexical;
 if(tc__core_of(f->ctx)->unit_item||!tc__fn_inputs_live(k))return 0;
+tc__site_set(f->ctx,k->site);
+snprintf(who,sizeof who,"function \"%.80s\"",f->region->name);
 for(uint32_t i=0;i<n;i++)
-if(!out[i].id)
-return tc__fail(f->ctx,TC_E_NULL,
-"function \"%s\": its body did not set out[%u]",
-f->region->name,(unsigned)i);
+if(!tc__body_gave(f->ctx,who,"its body",(int)i,out[i],&m))return 0;
 return tc__fn_give(k,out);
 }
 static void tc__fn_unsee(const tc__fcall*k,const tc_tensor*seen,uint32_t n){
@@ -56409,7 +56725,7 @@ TCDEF tc_fn*tc_compile_at(tc_ctx*tc,tc_body body,void*user,size_t user_bytes,
 const tc_options*options,const char*name,const char*file,
 int line){
 tc__site site;
-if(!tc)return NULL;
+if(!tc)return tc__fail_no_context("tc_compile",file,line),(tc_fn*)NULL;
 site.file=file,site.line=line;
 tc__site_set(tc,site);
 if(!tc__is_ours(tc,"tc_compile"))return NULL;
@@ -56471,8 +56787,12 @@ if(own)own->origin=f,own->origin_serial=f->serial;
 return own;
 }
 TCDEF tc_fn*tc_fn_in(tc_ctx*tc,const tc_fn*f){
-if(!tc||!f||!tc__is_ours(tc,"tc_fn_in"))return NULL;
-return tc__fn_in(tc,f);
+static const char who[]="tc_fn_in";
+if(!tc)return tc__fail_no_context(who,NULL,0),(tc_fn*)NULL;
+if(!tc__is_ours(tc,who))return NULL;
+if(f)return tc__fn_in(tc,f);
+tc__fail(tc,TC_E_NULL,"%s: the function is NULL (did tc_compile fail?)",who);
+return NULL;
 }
 static tc_status tc__fn_redirect(tc__fcall*k){
 tc_ctx*c=tc__ctx_here(k->f->ctx),*of=NULL;
@@ -56526,6 +56846,7 @@ tc_fn*f=tc__is_stranger(c)?NULL:tc__fn_recorded(c);
 if(f)tc__snapshot_add(f,at,bytes);
 }
 TCDEF void tc_guard_bytes(tc_ctx*tc,const void*at,size_t bytes){
+if(!tc)tc__fail_no_context("tc_guard_bytes",NULL,0);
 tc_fn*f=tc&&tc__is_ours(tc,"tc_guard_bytes")?tc__fn_recorded(tc):NULL;
 if(f&&bytes&&!at)
 tc__fail(tc,TC_E_NULL,"tc_guard_bytes: %zu bytes at NULL",bytes);
@@ -56567,6 +56888,7 @@ return!v||v->at->loop||tc__visit_step(k->c,v,&call)!=NULL;
 static int tc__checkpoint_check(const tc__checkpoint_call*k,const tc_tensor*out){
 tc_ctx*c=k->c;
 tc__meta m;
+char who[60];
 if(!k->body)return tc__fail(c,TC_E_NULL,"tc_checkpoint: body is NULL");
 if(k->n_in<0||k->n_out<0)
 return tc__fail(c,TC_E_ARG,"tc_checkpoint: %s is %d",
@@ -56577,23 +56899,25 @@ k->n_in&&!k->in?"in":"out");
 for(int i=0;i<k->n_in;i++){
 if(!k->in[i].id)
 return tc__fail(c,TC_E_NULL,"tc_checkpoint: in[%d] is a null tensor",i);
-if(!tc__meta_of(c,tc__checkpoint_name,k->in[i],&m))return 0;
+snprintf(who,sizeof who,"%s: in[%d]",tc__checkpoint_name,i);
+if(!tc__meta_of(c,who,k->in[i],&m))return 0;
 }
 return 1;
 }
 static int tc__checkpoint_body(const tc__checkpoint_call*k,tc_tensor*out){
 tc_ctx*c=k->c;
+tc__meta m;
 tc__nesting was=tc__nesting_of(c,tc__checkpoint_name,"");
 if(!tc__depth_enter(c,&c->bodies,tc__checkpoint_name,""))return 0;
 tc__values_of(c)->scope_floor=was.scopes;
 k->body(c,k->in,out,k->user);
+tc__site_set(c,k->site);
 tc__depth_leave(c,&c->bodies);
 tc__scopes_check(c,k->site,&was);
 tc__nesting_check(c,&was);
 if(tc__core_of(c)->unit_item)return 0;
 for(int i=0;i<k->n_out;i++)
-if(!out[i].id)
-return tc__fail(c,TC_E_NULL,"tc_checkpoint: its body did not set out[%d]",i);
+if(!tc__body_gave(c,tc__checkpoint_name,"its body",i,out[i],&m))return 0;
 return 1;
 }
 static int tc__checkpoint_run(const tc__checkpoint_call*k,tc_tensor*out){
@@ -56614,7 +56938,10 @@ TCDEF tc_status tc_checkpoint_at(tc_ctx*tc,tc_body body,void*user,const tc_tenso
 int n_in,tc_tensor*out,int n_out,const char*file,
 int line){
 tc__checkpoint_call k;
-if(!tc)return tc__results_give(out,NULL,n_out),TC_E_NULL;
+if(!tc){
+tc__results_give(out,NULL,n_out);
+return tc__fail_no_context(tc__checkpoint_name,file,line);
+}
 if(!tc__is_ours(tc,tc__checkpoint_name))
 return tc__results_give(out,NULL,n_out),tc__not_ours(tc);
 k.c=tc,k.body=body,k.user=user,k.in=in,k.n_in=n_in,k.n_out=n_out;
@@ -57028,13 +57355,8 @@ return status;
 }
 static tc_status tc__fail_no_function(const char*who,const char*file,int line){
 tc_ctx*c=tc__ctx_likely(tc__thread_self());
-tc__site s;
-s.file=file,s.line=line;
-if(!c)return TC_E_NULL;
-if(tc__is_others(c))return tc__fail_stranger(c,who),TC_E_THREAD;
-tc__site_set(c,s);
-tc__fail(c,TC_E_NULL,"%s: the function is NULL (did tc_compile fail?)",who);
-return TC_E_NULL;
+if(c&&tc__is_others(c))return tc__fail_stranger(c,who),TC_E_THREAD;
+return tc__fail_missing(who,"the function is NULL (did tc_compile fail?)",file,line);
 }
 TCDEF tc_status tc_call_at(tc_fn*f,const tc_tensor*in,int n_in,tc_tensor*out,
 int n_out,const char*file,int line){
@@ -57136,7 +57458,7 @@ d->own.close=from->close;
 return 1;
 }
 TCDEF tc_status tc_register_device(tc_ctx*c,const tc_device*device){
-if(!c)return TC_E_NULL;
+if(!c)return tc__fail_no_context("tc_register_device",NULL,0);
 tc_status refused=tc__outside(c,"tc_register_device");
 if(refused)return refused;
 tc_status outer=tc__unit_begin(c);
@@ -57149,14 +57471,15 @@ if(!strcmp(v->device.at[i]->own.name,name))return&v->device.at[i]->own;
 return NULL;
 }
 TCDEF tc_status tc_fail(tc_ctx*tc,tc_status status,const char*text){
-if(!tc||status>=0)return TC_E_NULL;
+if(!tc)return tc__fail_no_context("tc_fail",NULL,0);
+if(status>=0)return TC_E_NULL;
 tc_status outer=tc__unit_begin(tc);
 tc__fail(tc,status,"%s",text?text:"?");
 return tc__unit_end(tc,outer,0);
 }
 TCDEF tc_status tc_set_default_device(tc_ctx*c,const char*device){
 const char*who="tc_set_default_device";
-if(!c)return TC_E_NULL;
+if(!c)return tc__fail_no_context("tc_set_default_device",NULL,0);
 tc_status refused=tc__outside(c,who);
 if(refused)return refused;
 tc_status outer=tc__unit_begin(c);
@@ -57317,7 +57640,7 @@ return number>=0?tc__device_name(c,number):NULL;
 }
 TCDEF tc_status tc_sync_at(tc_ctx*c,const char*file,int line){
 tc__site site;
-if(!c)return TC_E_NULL;
+if(!c)return tc__fail_no_context("tc_sync",file,line);
 site.file=file,site.line=line;
 tc__site_set(c,site);
 if(!tc__is_ours(c,"tc_sync"))return tc__not_ours(c);
@@ -57412,7 +57735,7 @@ const char*file,int line){
 tc__site site;
 site.file=file,site.line=line;
 if(s)memset(s,0,sizeof*s);
-if(!tc)return TC_E_NULL;
+if(!tc)return tc__fail_no_context("tc_grad_scaler_init",file,line);
 tc__site_set(tc,site);
 tc_status outside=tc__outside(tc,"tc_grad_scaler_init");
 if(outside)return outside;
@@ -57622,7 +57945,7 @@ for(tc__entry*e=f->entry;e;e=e->next)
 if(e->leaf->program)((tc__program*)e->leaf->program)->timed_next=0;
 }
 TCDEF tc_status tc_profile_begin(tc_ctx*c){
-if(!c)return TC_E_NULL;
+if(!c)return tc__fail_no_context("tc_profile_begin",NULL,0);
 if(!tc__is_ours(c,"tc_profile_begin"))return tc__not_ours(c);
 tc__profile*p=tc__pool_need(c)?tc__profile_of(c):NULL;
 if(!p)return TC_E_NOMEM;
@@ -57634,7 +57957,7 @@ c->profiling=p;
 return TC_OK;
 }
 TCDEF tc_status tc_profile_end(tc_ctx*c){
-if(!c)return TC_E_NULL;
+if(!c)return tc__fail_no_context("tc_profile_end",NULL,0);
 if(!tc__is_ours(c,"tc_profile_end"))return tc__not_ours(c);
 if(!c->profiling){
 tc__fail(c,TC_E_STATE,"tc_profile_end: no profile was begun; tc_profile_begin");
@@ -57720,9 +58043,11 @@ at[k]=i;
 }
 }
 TCDEF const char*tc_profile_text(tc_ctx*c){
-tc__profile*p=c?c->profile:NULL;
-if(c&&!tc__is_ours(c,"tc_profile_text"))return "";
-if(!p||!p->number)return "nothing was profiled: see tc_profile_begin\n";
+static const char nothing[]="nothing was profiled: see tc_profile_begin\n";
+if(!c)return tc__fail_no_context("tc_profile_text",NULL,0),nothing;
+if(!tc__is_ours(c,"tc_profile_text"))return "";
+tc__profile*p=c->profile;
+if(!p||!p->number)return nothing;
 tc__text*t=&p->text;
 uint32_t*at=TC__NEW_ARRAY(c,uint32_t,p->row.count);
 if(!at)return "";
@@ -57803,7 +58128,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx*c,const char*path,const char*file,
 int line){
 tc__site site;
 tc__text t;
-if(!c)return TC_E_NULL;
+if(!c)return tc__fail_no_context("tc_profile_trace",file,line);
 site.file=file,site.line=line;
 tc__site_set(c,site);
 if(!tc__is_ours(c,"tc_profile_trace"))return tc__not_ours(c);
@@ -58466,7 +58791,8 @@ tc__put_us(t,stage[i].ns);
 tc__put(t,"\n");
 }
 TCDEF const char*tc_explain(tc_ctx*c){
-if(!c||!tc__is_ours(c,"tc_explain"))return "";
+if(!c)return tc__fail_no_context("tc_explain",NULL,0),"";
+if(!tc__is_ours(c,"tc_explain"))return "";
 tc__text*t=&c->report;
 tc__text_clear(t);
 tc__explain_summary(t);
@@ -58505,13 +58831,15 @@ TCDEF tc_explanation tc_explain_counts(tc_ctx*c,const char*name){
 tc_explanation e,none;
 memset(&none,0,sizeof none);
 e=none;
-if(!c||!tc__is_ours(c,"tc_explain_counts"))return none;
+if(!c)return tc__fail_no_context("tc_explain_counts",NULL,0),none;
+if(!tc__is_ours(c,"tc_explain_counts"))return none;
 for(tc__region*r=tc__recorder_of(c)->region;r;r=r->next)
 if((!name||!strcmp(r->name,name))&&!tc__count_region(c,r,&e))return none;
 return e;
 }
 TCDEF const char*tc_region_source(tc_ctx*c,const char*name){
-if(c&&!tc__is_ours(c,"tc_region_source"))return NULL;
+if(!c)return tc__fail_no_context("tc_region_source",NULL,0),(const char*)NULL;
+if(!tc__is_ours(c,"tc_region_source"))return NULL;
 const tc__region*r=tc__region_named(c,name);
 tc__program*p=r?tc__last_program(r):NULL;
 tc__text t;
@@ -58525,7 +58853,8 @@ p->source=t.at,p->source_size=t.capacity;
 return p->source;
 }
 TCDEF int tc_region_kernels(tc_ctx*c,const char*name){
-if(c&&!tc__is_ours(c,"tc_region_kernels"))return 0;
+if(!c)return tc__fail_no_context("tc_region_kernels",NULL,0),0;
+if(!tc__is_ours(c,"tc_region_kernels"))return 0;
 const tc__region*r=tc__region_named(c,name);
 return r?(int)tc__last_program(r)->launch.count:0;
 }
@@ -59266,7 +59595,7 @@ int line){
 tc__html h;
 tc__text page;
 tc__site site;
-if(!c)return TC_E_NULL;
+if(!c)return tc__fail_no_context("tc_explain_html",file,line);
 site.file=file,site.line=line;
 tc__site_set(c,site);
 if(!tc__is_ours(c,"tc_explain_html"))return tc__not_ours(c);
@@ -59391,7 +59720,7 @@ if(!TC__TUNES&&mode&&strstr(mode,"autotune")){
 tc__warn(c,"TC_MODE=\"%s\" is ignored: it is left out by TC_NO_REPORT",mode);
 c->defaults.mode=NULL;
 }
-c->no_fusion=config->no_fusion;
+c->no_fusion=config->no_fusion,c->stance=config->stance;
 if(config->memory_mb>0){
 c->recordings_limit=((size_t)config->memory_mb<<20)/3;
 c->programs_limit=2*c->recordings_limit;
@@ -59437,7 +59766,7 @@ return NULL;
 }
 static int tc__share(tc_ctx*c,tc_ctx*parent){return tc__family_join(c,parent);}
 TCDEF tc_ctx*tc_open_shared(tc_ctx*parent){
-if(!parent)return NULL;
+if(!parent)return tc__fail_no_context("tc_open_shared",NULL,0),(tc_ctx*)NULL;
 const tc__core*from=tc__core_of(parent);
 if(tc__values_of(parent)->parent){
 tc__fail(parent,TC_E_STATE,
@@ -59593,6 +59922,7 @@ if(again&&r->bodies)return tc__fail_in_body(c,"tc_trace_begin",r->visit->region)
 if(again)tc__visit_abandon(c,r->visit,"was begun again before its tc_trace_end");
 if(tc__begins_outermost(r)){
 c->here_before=tc__here_enter(c),c->lexical_before=c->recorder.lexical;
+if(!c->bodies)tc__core_of(c)->units=0;
 c->around=tc__unit_begin(c);
 }
 if(r->visit||r->skipped||r->disabled||c->defaults.disable||
@@ -59613,7 +59943,7 @@ return tc__visit_begin(c,g,site)?TC_OK:tc__begin_failed(c);
 TCDEF tc_status tc_trace_begin_at(tc_ctx*c,const char*name,const tc_options*options,
 const char*file,int line){
 tc__site site;
-if(!c)return TC_E_NULL;
+if(!c)return tc__fail_no_context("tc_trace_begin",file,line);
 site.file=file,site.line=line;
 tc__site_set(c,site);
 tc__claim claim=tc__claim_ours(c,"tc_trace_begin");
@@ -59701,7 +60031,7 @@ r->depth=behind+1;
 }
 TCDEF tc_status tc_trace_end_at(tc_ctx*c,const char*file,int line){
 tc__site end;
-if(!c)return TC_E_NULL;
+if(!c)return tc__fail_no_context("tc_trace_end",file,line);
 end.file=file,end.line=line;
 if(!tc__is_ours(c,"tc_trace_end"))return tc__not_ours(c);
 if(tc__begun(c)<=0){
@@ -59720,7 +60050,7 @@ tc_status s=tc__region_end(c);
 return left&&!s?TC_E_REGION:s;
 }
 TCDEF tc_stance tc_set_stance(tc_ctx*c,tc_stance stance){
-if(!c)return TC_STANCE_DEFAULT;
+if(!c)return tc__fail_no_context("tc_set_stance",NULL,0),TC_STANCE_DEFAULT;
 tc_stance before=c->stance;
 if(tc__outside(c,"tc_set_stance"))return before;
 if((int)stance<0||stance>TC_STANCE_EAGER_THEN_COMPILE)
@@ -59730,13 +60060,13 @@ c->stance=stance;
 return before;
 }
 TCDEF tc_status tc_wait_compiled(tc_ctx*c){
-if(!c)return TC_E_NULL;
+if(!c)return tc__fail_no_context("tc_wait_compiled",NULL,0);
 if(!tc__is_ours(c,"tc_wait_compiled"))return tc__not_ours(c);
 tc__kernels_wait(c);
 return TC_OK;
 }
 TCDEF tc_status tc_reset(tc_ctx*c){
-if(!c)return TC_E_NULL;
+if(!c)return tc__fail_no_context("tc_reset",NULL,0);
 tc__recorder*r=&c->recorder;
 tc_status refused=tc__outside(c,"tc_reset");
 if(refused)return refused;
@@ -59857,6 +60187,12 @@ tc__fail(c,TC_E_ARG,
 (long long)l->numel,tc__dtype(l->dtype)->name,want);
 return TC_E_ARG;
 }
+if(tc__copy_meets(l,data,offset,dst,bytes)){
+tc__fail(c,TC_E_ALIAS,
+"read: the destination is memory that the tensor itself shows; read into "
+"other memory, or tc_copy_ a tc_clone");
+return TC_E_ALIAS;
+}
 tc__copy_from_strided(l,data,offset,dst);
 return TC_OK;
 }
@@ -59936,22 +60272,6 @@ return(const char*)data+offset*(int64_t)tc__dtype(l->dtype)->bytes;
 tc__fail(c,TC_E_ARG,"data: the tensor is a strided view; tc_contiguous it first");
 return NULL;
 }
-TCDEF void tc_error_clear(tc_ctx*c){
-if(!c)return;
-tc__error_clear(c);
-if(!c->bodies&&!tc__is_stranger(c))
-tc__core_of(c)->unit_item=TC_OK;
-tc__core_of(c)->refused=0;
-}
-TCDEF tc_stats tc_stats_get(const tc_ctx*c){
-tc_stats s;
-memset(&s,0,sizeof s);
-if(!c)return s;
-s=c->stats;
-s.bytes=tc__core_const(c)->bytes,s.peak_bytes=tc__core_const(c)->peak_bytes;
-s.allocations=tc__core_const(c)->allocations;
-return s;
-}
 // ---- gen/base/once_begin.c
 #if TC__GNUC &&!defined(__clang__)&&defined(__OPTIMIZE__)&&!defined(__OPTIMIZE_SIZE__)
 #define TC__ONCE_CODE
@@ -59965,7 +60285,7 @@ s.file=file,s.line=line;
 tc__site_set(c,s);
 }
 TCDEF tc_status tc_disable_begin_at(tc_ctx*c,const char*file,int line){
-if(!c)return TC_E_NULL;
+if(!c)return tc__fail_no_context("tc_disable_begin",file,line);
 tc__recorder*r=&c->recorder;
 tc__here_is(c,file,line);
 if(!tc__is_ours(c,"tc_disable_begin"))return tc__not_ours(c);
@@ -59976,7 +60296,7 @@ r->suspended=r->visit,r->visit=NULL;
 return TC_OK;
 }
 TCDEF tc_status tc_disable_end_at(tc_ctx*c,const char*file,int line){
-if(!c)return TC_E_NULL;
+if(!c)return tc__fail_no_context("tc_disable_end",file,line);
 tc__recorder*r=&c->recorder;
 tc__here_is(c,file,line);
 if(!tc__is_ours(c,"tc_disable_end"))return tc__not_ours(c);
@@ -59990,7 +60310,7 @@ if(r->visit)tc__visit_remember(c,r->visit);
 return TC_OK;
 }
 TCDEF tc_status tc_training_at(tc_ctx*tc,int on,const char*file,int line){
-if(!tc)return TC_E_NULL;
+if(!tc)return tc__fail_no_context("tc_training",file,line);
 tc__here_is(tc,file,line);
 if(!tc__is_ours(tc,"tc_training"))return tc__not_ours(tc);
 if(on!=0&&on!=1){
@@ -60032,7 +60352,7 @@ static tc_status tc__lazy_end(tc_ctx*c){
 return c->recorder.visit||c->recorder.skipped?tc__region_end(c):TC_OK;
 }
 TCDEF tc_status tc_lazy_at(tc_ctx*c,int on,const char*file,int line){
-if(!c)return TC_E_NULL;
+if(!c)return tc__fail_no_context("tc_lazy",file,line);
 tc__here_is(c,file,line);
 if(on!=0&&on!=1){
 tc__fail(c,TC_E_ARG,"tc_lazy: on is %d; 1 or 0 is needed",on);
@@ -60061,7 +60381,7 @@ return 1;
 }
 TCDEF tc_status tc_eval_at(tc_ctx*c,const tc_tensor*list,int n,const char*file,
 int line){
-if(!c)return TC_E_NULL;
+if(!c)return tc__fail_no_context("tc_eval",file,line);
 tc__here_is(c,file,line);
 tc_status refused=tc__list_check(c,"tc_eval",list,n);
 if(!refused)refused=tc__lazy_check(c,"tc_eval");
@@ -60113,7 +60433,7 @@ return s==TC_OK;
 }
 TCDEF tc_status tc_precompile_at(tc_fn*f,const tc_spec*in,int n_in,int n_out,
 const char*file,int line){
-if(!f)return TC_E_NULL;
+if(!f)return tc__fail_no_function("tc_precompile",file,line);
 tc_ctx*c=f->ctx;
 tc__here_is(c,file,line);
 tc_status refused=tc__outside(c,"tc_precompile");
@@ -60132,7 +60452,7 @@ if(t)TC__FREE_ARRAY(c,t,room);
 return tc__unit_end(c,outer,ok);
 }
 TCDEF tc_status tc_freeze(tc_ctx*c){
-if(!c)return TC_E_NULL;
+if(!c)return tc__fail_no_context("tc_freeze",NULL,0);
 tc__core*core=tc__core_of(c);
 tc_status refused=tc__outside(c,"tc_freeze");
 if(refused||core->frozen)return refused;
@@ -60143,7 +60463,7 @@ core->frozen=1;
 return TC_OK;
 }
 TCDEF tc_status tc_thaw(tc_ctx*c){
-if(!c)return TC_E_NULL;
+if(!c)return tc__fail_no_context("tc_thaw",NULL,0);
 tc__core*core=tc__core_of(c);
 if(!tc__is_ours(c,"tc_thaw"))return tc__not_ours(c);
 if(!core->frozen)return TC_OK;
@@ -60157,6 +60477,8 @@ typedef struct tc__scanning{
 tc__api f;
 tc_body body;
 void*user;
+const char*called;
+int first;
 const tc_tensor*init,*xs;
 int n_carry,n_xs,n_ys;
 int64_t turns;
@@ -60197,14 +60519,11 @@ char name[40];
 if(!tc__scan_counts(s))return 0;
 for(int i=0;i<s->n_carry;i++){
 snprintf(name,sizeof name,"init[%d]",i);
-if(!tc__operand_given(&s->f,name,s->init[i])||
-!tc__meta_get(&s->f,s->init[i],&m))
-return 0;
+if(!tc__operand_need(&s->f,name,s->init[i],&m))return 0;
 }
 for(int i=0;i<s->n_xs;i++){
 snprintf(name,sizeof name,"xs[%d]",i);
-if(!tc__operand_given(&s->f,name,s->xs[i])||!tc__meta_get(&s->f,s->xs[i],&m))
-return 0;
+if(!tc__operand_need(&s->f,name,s->xs[i],&m))return 0;
 if(!m.rank)
 return tc__fail(s->f.c,TC_E_RANK,"%s: %s is a number and has no rows",
 s->f.who,name);
@@ -60218,26 +60537,27 @@ return 1;
 }
 static int tc__scan_out(tc__scanning*s,int i){
 tc__meta m,want;
-char name[40],x[160],y[160];
-snprintf(name,sizeof name,"out[%d] of the body",i);
-if(!tc__operand_given(&s->f,name,s->out[i])||!tc__meta_get(&s->f,s->out[i],&m))
-return 0;
+char x[160],y[160];
+if(!tc__body_gave(s->f.c,s->f.who,s->called,i-s->first,s->out[i],&m))return 0;
 if(i>=s->n_carry)return 1;
 if(!tc__meta_get(&s->f,s->init[i],&want))return 0;
 if(tc__meta_alike(&m,&want))return 1;
 int same=m.rank==want.rank&&!memcmp(m.dims,want.dims,m.rank*sizeof*m.dims);
 return tc__fail(s->f.c,same?TC_E_DTYPE:TC_E_SHAPE,
-"%s: %s is %s%s, carry %d was %s%s; a carry stays as it was",s->f.who,
-name,tc__dtype(m.dtype)->name,tc__dims_text(&m,x),i,
-tc__dtype(want.dtype)->name,tc__dims_text(&want,y));
+"%s: out[%d] of %s is %s%s, carry %d was %s%s; a carry stays as it was",
+s->f.who,i,s->called,tc__dtype(m.dtype)->name,tc__dims_text(&m,x),
+i,tc__dtype(want.dtype)->name,tc__dims_text(&want,y));
 }
 typedef struct tc__body_around{
-const char*doing;
+const char*doing,*loop,*loop_body;
 tc__visit*visit,*suspended;
 int depth,disabled,body_depth;
 }tc__body_around;
-static tc__body_around tc__body_begin(tc__recorder*r){
+static tc__body_around tc__body_begin(tc__recorder*r,const char*who,
+const char*called){
 tc__body_around a;
+a.loop=r->loop,a.loop_body=r->loop_body;
+r->loop=who,r->loop_body=called;
 a.doing=r->values.core.doing,a.visit=r->visit,a.suspended=r->suspended;
 a.depth=r->depth,a.disabled=r->disabled,a.body_depth=r->body_depth;
 r->values.core.doing=NULL,r->bodies+=a.visit!=NULL,r->body_depth=r->depth;
@@ -60250,23 +60570,26 @@ int nested=!disables&&r->depth==a->depth&&r->visit==a->visit;
 r->values.core.doing=a->doing;
 r->bodies-=a->visit!=NULL,r->body_depth=a->body_depth;
 if(!nested&&a->visit)
-tc__fail(f->c,TC_E_REGION,"%s: the body has a %s without its other half",f->who,
+tc__fail(f->c,TC_E_REGION,"%s: %s has a %s without its other half",f->who,
+r->loop_body,
 disables?"tc_disable_begin or tc_disable_end":"tc_trace_begin");
+r->loop=a->loop,r->loop_body=a->loop_body;
 if(a->visit)
 r->visit=a->visit,r->suspended=a->suspended,r->depth=a->depth,
 r->disabled=a->disabled;
 return!r->values.core.unit_item;
 }
-static int tc__body_call(const tc__api*f,tc_body body,const tc_tensor*in,
-tc_tensor*out,void*user){
+static int tc__body_call(const tc__api*f,tc_body body,const char*called,
+const tc_tensor*in,tc_tensor*out,void*user){
 tc_ctx*c=f->c;
 tc__nesting was=tc__nesting_of(c,f->who,"");
 tc__site site;
 site.file=f->file,site.line=f->line;
 if(!tc__depth_enter(c,&c->bodies,f->who,""))return 0;
 tc__values_of(c)->scope_floor=was.scopes;
-tc__body_around a=tc__body_begin(tc__recorder_of(c));
+tc__body_around a=tc__body_begin(tc__recorder_of(c),f->who,called);
 body(c,in,out,user);
+tc__site_set(c,site);
 int ok=tc__body_end(f,&a);
 tc__depth_leave(c,&c->bodies);
 tc__scopes_check(c,site,&was);
@@ -60276,7 +60599,7 @@ return ok&&!tc__core_of(c)->unit_item;
 static int tc__scan_turn(tc__scanning*s){
 int ok=1;
 for(int i=0;i<s->n_carry+s->n_ys;i++)s->out[i]=tc__null();
-if(!tc__body_call(&s->f,s->body,s->in,s->out,s->user))return 0;
+if(!tc__body_call(&s->f,s->body,s->called,s->in,s->out,s->user))return 0;
 for(int i=0;i<s->n_carry+s->n_ys&&ok;i++)ok=tc__scan_out(s,i);
 return ok;
 }
@@ -60439,7 +60762,7 @@ int n_ys,const char*file,int line){
 tc__scanning s;
 tc_tensor of=n_xs>0&&xs?xs[0]:n_carry>0&&init?init[0]:tc__null();
 memset(&s,0,sizeof s);
-s.body=body,s.user=user,s.init=init,s.xs=xs;
+s.body=body,s.user=user,s.init=init,s.xs=xs,s.called="the body";
 s.n_carry=n_carry,s.n_xs=n_xs,s.n_ys=n_ys,s.last=last,s.ys=ys;
 if(!tc__begin(&s.f,"tc_scan",of,file,line)){
 tc__results_give(last,NULL,n_carry),tc__results_give(ys,NULL,n_ys);
@@ -60447,6 +60770,8 @@ return tc__api_refused(&s.f,of);
 }
 return tc__scan_run(&s);
 }
+static const char*const tc__branch_called[2]={"no (pred is false)",
+"yes (pred is true)"};
 typedef struct tc__branching{
 tc__scanning s;
 tc_body body[2];
@@ -60466,9 +60791,11 @@ t->body(c,in+2,out+1,t->b->user);
 }
 static int tc__branch_given(const tc__branching*b){
 const tc__api*f=&b->s.f;
+tc__meta m;
 char name[40],x[160];
 if(!b->body[0]||!b->body[1])
-return tc__fail(f->c,TC_E_NULL,"%s: a body is null",f->who);
+return tc__fail(f->c,TC_E_NULL,"%s: %s is null",f->who,
+tc__branch_called[!!b->body[0]]);
 if(b->n_in<0||b->n_in>=TC__LOOP_MOST||b->n_out<1||
 b->n_out>=TC__LOOP_MOST)
 return tc__fail(f->c,TC_E_ARG,
@@ -60482,9 +60809,12 @@ return tc__fail(f->c,TC_E_DTYPE,
 tc__dtype(f->x.dtype)->name,tc__dims_text(&f->x,x));
 for(int i=0;i<b->n_in;i++){
 snprintf(name,sizeof name,"in[%d]",i);
-if(!tc__operand_given(f,name,b->in[i]))return 0;
+if(!tc__operand_need(f,name,b->in[i],&m))return 0;
 }
 return 1;
+}
+static void tc__meta_select(tc__meta*m){
+memmove(m->dims,m->dims+1,(size_t)--m->rank*sizeof*m->dims);
 }
 static int tc__branch_alike(const tc__branching*b,const tc_tensor*no,
 const tc_tensor*yes){
@@ -60493,11 +60823,13 @@ tc__meta m,n;
 char x[160],y[160];
 for(int i=0;i<b->n_out;i++){
 if(!tc__meta_get(f,no[i],&m)||!tc__meta_get(f,yes[i],&n))return 0;
-if(!tc__meta_alike(&m,&n))
+if(tc__meta_alike(&m,&n))continue;
+tc__meta_select(&m),tc__meta_select(&n);
 return tc__fail(f->c,TC_E_SHAPE,
-"%s: out[%d] is %s%s if it is true, %s%s else (behind a first "
-"dimension of one); they must be alike",
-f->who,i,tc__dtype(n.dtype)->name,tc__dims_text(&n,x),
+"%s: out[%d] of %s is %s%s, of %s %s%s; both must have the same "
+"sizes and dtype",
+f->who,i,tc__branch_called[1],tc__dtype(n.dtype)->name,
+tc__dims_text(&n,x),tc__branch_called[0],
 tc__dtype(m.dtype)->name,tc__dims_text(&m,y));
 }
 return 1;
@@ -60516,6 +60848,7 @@ if(!xs[i+1].id)return 0;
 }
 turn.b=b,turn.body=b->body[yes];
 s->body=tc__branch_body,s->user=&turn,s->init=&times,s->xs=xs;
+s->called=tc__branch_called[yes],s->first=1;
 s->n_carry=1,s->n_xs=1+b->n_in,s->n_ys=b->n_out,s->times=1,s->turns=1;
 s->last=&last,s->ys=rows;
 return xs[0].id&&times.id&&tc__scan_recorded(s);
@@ -60545,11 +60878,11 @@ if(tc_read_at(tc_cast_at(pred,TC_I64,b->s.f.file,b->s.f.line),&word,sizeof word,
 b->s.f.file,b->s.f.line))
 return 0;
 memset(out,0,sizeof out);
-if(!tc__body_call(&b->s.f,b->body[word!=0],b->in,out,b->user))return 0;
+const char*called=tc__branch_called[word!=0];
+if(!tc__body_call(&b->s.f,b->body[word!=0],called,b->in,out,b->user))return 0;
 for(int i=0;i<b->n_out;i++){
-char name[40];
-snprintf(name,sizeof name,"out[%d] of the body",i);
-if(!tc__operand_given(&b->s.f,name,out[i]))return 0;
+tc__meta m;
+if(!tc__body_gave(b->s.f.c,b->s.f.who,called,i,out[i],&m))return 0;
 b->out[i]=tc_clone_at(out[i],b->s.f.file,b->s.f.line);
 if(!b->out[i].id)return 0;
 }
@@ -60579,14 +60912,11 @@ tc_body test,body;
 void*user;
 int n;
 }tc__asking;
-static tc_tensor tc__while_test(const tc__asking*w,const tc_tensor*in){
+static tc_tensor tc__while_answer(const tc__asking*w,tc_tensor go){
 const tc__api*f=&w->s.f;
-tc_tensor go=tc__null();
 tc__meta m;
 char x[160];
-if(!tc__body_call(f,w->test,in,&go,w->user)||
-!tc__operand_given(f,"out[0] of the test",go)||!tc__meta_get(f,go,&m))
-return tc__null();
+if(!tc__body_gave(f->c,f->who,"the test",0,go,&m))return tc__null();
 if(tc__is_float(m.dtype)||tc__meta_elements(&m)!=1){
 tc__fail(f->c,TC_E_DTYPE,
 "%s: out[0] of the test is %s%s; one bool or integer is needed",f->who,
@@ -60596,14 +60926,27 @@ return tc__null();
 go=tc_reshape_at(go,tc_dims_of(0,NULL),f->file,f->line);
 return m.dtype==TC_BOOL?go:tc_ne_s_at(go,0,f->file,f->line);
 }
+static tc_tensor tc__while_test(const tc__asking*w,const tc_tensor*in){
+tc_tensor go=tc__null();
+if(!tc__body_call(&w->s.f,w->test,"the test",in,&go,w->user))return tc__null();
+return tc__while_answer(w,go);
+}
 static void tc__while_body(tc_ctx*c,const tc_tensor*in,tc_tensor*out,void*user){
 const tc__asking*w=(const tc__asking*)user;
 const char*file=w->s.f.file;
 int line=w->s.f.line;
+tc__meta m;
+tc__site site;
+site.file=file,site.line=line;
 out[w->n]=tc__null();
 w->body(c,in,out,w->user);
-if(!tc__core_of(c)->unit_item)w->test(c,out,&out[w->n],w->user);
-if(out[w->n].id)out[w->n]=tc_reshape_at(out[w->n],tc_dims_of(0,NULL),file,line);
+tc__site_set(c,site);
+int ok=!tc__core_of(c)->unit_item;
+for(int i=0;i<w->n&&ok;i++)
+ok=tc__body_gave(c,w->s.f.who,w->s.called,i,out[i],&m);
+if(ok)
+tc__recorder_of(c)->loop_body="the test",w->test(c,out,&out[w->n],w->user);
+if(ok&&!tc__core_of(c)->unit_item)out[w->n]=tc__while_answer(w,out[w->n]);
 out[w->n+1]=tc_add_s_at(in[w->n+1],1,file,line);
 }
 static int tc__while_recorded(tc__asking*w,const tc_tensor*init,tc_tensor*out){
@@ -60662,7 +61005,7 @@ return tc__fail(f->c,TC_E_ARG,
 f->who,w->n,(long long)w->s.turns,TC__LOOP_MOST-2);
 for(int i=0;i<w->n;i++){
 snprintf(name,sizeof name,"init[%d]",i);
-if(!tc__operand_given(f,name,init[i])||!tc__meta_get(f,init[i],&m))return 0;
+if(!tc__operand_need(f,name,init[i],&m))return 0;
 }
 return 1;
 }
@@ -60673,6 +61016,7 @@ tc__asking w;
 tc_tensor of=n>0&&init?init[0]:tc__null();
 memset(&w,0,sizeof w);
 w.test=test,w.body=body,w.user=user,w.n=n,w.s.turns=most;
+w.s.called="the body";
 if(!tc__begin(&w.s.f,"tc_while",of,file,line))
 return tc__results_give(out,NULL,n),tc__api_refused(&w.s.f,of);
 tc_ctx*c=w.s.f.c;
@@ -60790,7 +61134,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx*tc,tc_host_fn fn,void*user,const tc_tenso
 int n_in,const char*file,int line){
 tc__host h;
 tc__site site;
-if(!tc)return TC_E_NULL;
+if(!tc)return tc__fail_no_context("tc_host_call",file,line);
 site.file=file,site.line=line;
 tc__site_set(tc,site);
 memset(&h,0,sizeof h);
@@ -60836,6 +61180,14 @@ tc__params_seen(p);
 tc__guard_seen(p->own.ctx,&p->own.ctx->grads_switched,
 sizeof p->own.ctx->grads_switched);
 }
+static tc_status tc__fail_no_set(const char*who,const char*file,int line){
+return tc__fail_missing(who,"the set is NULL (did tc_params_open fail?)",file,line);
+}
+static int tc__params_given(const tc_params*p,const char*who){
+if(!p)tc__fail_no_set(who,NULL,0);
+tc__params_seen(p);
+return p!=NULL;
+}
 static int tc__param_find(const tc_params*p,const char*name){
 uint64_t at,hash=tc__hash64(name,strlen(name),0);
 for(;tc__map_get(&p->by_name,hash,&at);hash=tc__hash_mix(hash,1))
@@ -60843,25 +61195,26 @@ if(!strcmp(p->param.at[at].name,name))return(int)at;
 return-1;
 }
 static const tc__param*tc__param_numbered(const tc_params*p,int i){
-return p&&i>=0&&(size_t)i<p->param.count?&p->param.at[i]:NULL;
+return i>=0&&(size_t)i<p->param.count?&p->param.at[i]:NULL;
 }
 TCDEF int tc_params_count(const tc_params*p){
-tc__params_seen(p);
-return p?(int)p->param.count:0;
+return tc__params_given(p,"tc_params_count")?(int)p->param.count:0;
 }
 TCDEF const char*tc_params_name(const tc_params*p,int i){
-tc__params_seen(p);
+if(!tc__params_given(p,"tc_params_name"))return NULL;
 const tc__param*m=tc__param_numbered(p,i);
 return m?m->name:NULL;
 }
 TCDEF tc_tensor tc_params_tensor(const tc_params*p,int i){
-tc__params_seen(p);
+if(!tc__params_given(p,"tc_params_tensor"))return tc__null();
 const tc__param*m=tc__param_numbered(p,i);
 return m?m->tensor:tc__null();
 }
 TCDEF tc_tensor tc_params_find(const tc_params*p,const char*name){
-int i=p&&name?tc__param_find(p,name):-1;
-return tc_params_tensor(p,i);
+if(!tc__params_given(p,"tc_params_find"))return tc__null();
+if(!name&&tc__is_ours(p->own.ctx,"tc_params_find"))
+tc__fail(p->own.ctx,TC_E_NULL,"tc_params_find: the name is NULL");
+return tc_params_tensor(p,name?tc__param_find(p,name):-1);
 }
 static const tc__layout*tc__param_layout(const tc_params*p,size_t i){
 const tc__tensor*t=tc__slot_find(p->own.ctx,p->param.at[i].tensor);
@@ -60872,14 +61225,14 @@ return l->numel*(int64_t)tc__dtype(l->dtype)->bytes;
 }
 TCDEF int64_t tc_params_elements(const tc_params*p){
 int64_t n=0;
-tc__params_seen(p);
-for(size_t i=0;p&&i<p->param.count;i++)n+=tc__param_layout(p,i)->numel;
+if(!tc__params_given(p,"tc_params_elements"))return 0;
+for(size_t i=0;i<p->param.count;i++)n+=tc__param_layout(p,i)->numel;
 return n;
 }
 TCDEF int64_t tc_params_bytes(const tc_params*p){
 int64_t n=0;
-tc__params_seen(p);
-for(size_t i=0;p&&i<p->param.count;i++)
+if(!tc__params_given(p,"tc_params_bytes"))return 0;
+for(size_t i=0;i<p->param.count;i++)
 n+=tc__param_bytes(tc__param_layout(p,i));
 return n;
 }
@@ -60939,7 +61292,7 @@ tc__params_end(&p->own);
 }
 static tc_status tc__params_enter(tc__api*f,const tc_params*p,const char*who,
 const char*file,int line){
-if(!p)return TC_E_NULL;
+if(!p)return tc__fail_no_set(who,file,line);
 return tc__api_open(f,p->own.ctx,who,file,line)?TC_OK:tc__not_ours(p->own.ctx);
 }
 static tc__tensor*tc__param_need(const tc__api*f,const tc_params*p,size_t i){
@@ -61012,7 +61365,9 @@ return ok;
 static tc_tensor tc__param_new(const tc__api*f,tc_params*p,const char*name,
 const tc_dims*d,int dtype,const tc_init*init,
 int is_buffer){
-if(!tc__param_name_check(f,name)||tc__outside(f->c,f->who))return tc__null();
+if(!tc__param_name_check(f,name)||tc__outside(f->c,f->who)||
+!tc__dims_check(f->c,f->who,d->rank,d->size)||!tc__dtype_check(f,dtype))
+return tc__null();
 tc_tensor t=tc_empty_at(f->c,*d,(tc_dtype)dtype,f->file,f->line);
 if(!t.id)return t;
 if(tc__param_fill(f,t,init,is_buffer)&&tc__param_add(p,name,t,is_buffer))
@@ -61258,7 +61613,8 @@ m->is_buffer?"buffer"
 TCDEF const char*tc_params_text(tc_params*p){
 int name,sizes;
 int64_t trained=0;
-if(!p||!tc__is_ours(p->own.ctx,"tc_params_text"))return "";
+if(!p)return tc__fail_no_set("tc_params_text",NULL,0),"";
+if(!tc__is_ours(p->own.ctx,"tc_params_text"))return "";
 tc__text*t=&p->text;
 tc__text_clear(t);
 tc__params_widths(p,&name,&sizes);
@@ -62122,8 +62478,9 @@ s->path,t->name,t->rank,TC_MAX_RANK);
 }
 static int tc__safe_enter(tc__api*f,tc_safetensors*s,const char*who,const char*file,
 int line){
-if(!s||!tc__api_open(f,s->own.ctx,who,file,line))return 0;
-return 1;
+if(s)return tc__api_open(f,s->own.ctx,who,file,line);
+tc__fail_missing(who,"the file is NULL (did tc_safetensors_open fail?)",file,line);
+return 0;
 }
 TCDEF tc_status tc_safetensors_spec_at(tc_safetensors*s,int i,tc_spec*spec,
 const char*file,int line){
@@ -62422,7 +62779,7 @@ const char*const*names,const tc_tensor*tensors,
 int n,const char*const*metadata,int n_metadata,
 const char*file,int line){
 tc__api f;
-if(!tc)return TC_E_NULL;
+if(!tc)return tc__fail_no_context("tc_safetensors_save",file,line);
 if(!tc__api_open(&f,tc,"tc_safetensors_save",file,line))return tc__not_ours(tc);
 tc_status outer=tc__unit_begin(tc);
 int ok=tc__safe_save(&f,path,names,tensors,n,metadata,n_metadata);
@@ -62436,6 +62793,7 @@ tc_safetensors*file;
 tc_tensor*read;
 }tc__params_load;
 TCDEF const char*tc_params_unmatched(const tc_params*p){
+if(!p)tc__fail_no_set("tc_params_unmatched",NULL,0);
 return p&&!p->unmatched.failed?p->unmatched.at:"";
 }
 TCDEF tc_status tc_params_save_at(tc_params*p,const char*path,const char*file,

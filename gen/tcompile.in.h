@@ -305,6 +305,7 @@
 // ERRORS
 //     Nothing prints, exits or aborts. The first error stays in the context until tc_error_clear, with the op,
 //     the values, what to do, and the caller's place; tc_trace_end, tc_call and tc_read return their own status.
+//     A loop that goes on after an error clears it: else later errors are told behind the first one's text.
 //     A region or call that fails while it runs (an index, memory) leaves its inputs as they were. An op that was refused
 //     while it was recorded is left out, and the others run.
 //
@@ -338,6 +339,7 @@
 //     TC_THREADS           worker threads, default all cores the process may use
 //     TC_MEMORY_MB         what recordings and programs may hold, default 192; then the oldest go
 //     TC_DISABLE=1         regions and functions run eagerly
+//     TC_STANCE            force_eager: all runs op by op; eager_on_recompile, fail_on_recompile, eager_then_compile
 //     TC_BACKEND           eager, aot_eager, cpu (default), or one that is registered
 //     TC_VERIFY=1          first runs of compiled code are compared with the interpreter's
 //     TC_FULLGRAPH=1       a graph break is an error

@@ -52,25 +52,8 @@ TCDEF tc_tensor tc_keep_at(tc_tensor t, const char *file, int line);
 
 // ---- stances ----
 
-// What regions and functions of a context do when there is no program for what they are given.
-//
-// TC_STANCE_FORCE_EAGER tells whether it is the compiler or your code: what is recorded runs op by op in the
-// interpreter, gradients and writes in place as ever, with the bits of the other stances (of halves under option
-// round_each_op; not of TC_NUMERICS_FAST). No code is made for the host, nor is what there is used, but for a custom
-// op that is nothing but c_source; it stays for other stances, so a training loop may go back and forth. A body
-// runs at every call. On a device, which has no interpreter, each op is a kernel of its own. There fullgraph
-// allows reads, recompile_limit counts nothing, "max-autotune" measures nothing and registered backends are not asked.
-// Code that is not to be recorded at all, and has no gradients, is disabled: option disable, TC_DISABLE, tc_disable_begin.
-typedef enum tc_stance {
-    TC_STANCE_DEFAULT,             // compile one
-    TC_STANCE_FORCE_EAGER,         // run each op by itself, also where there is one
-    TC_STANCE_EAGER_ON_RECOMPILE,  // run it in the interpreter; what is compiled is used
-    TC_STANCE_FAIL_ON_RECOMPILE,   // TC_E_RECOMPILE, inputs unmodified
-    TC_STANCE_EAGER_THEN_COMPILE   // run it in the interpreter while threads in the background
-                                   // compile it; the first run that finds its code there uses it
-} tc_stance;
-
-// Sets the stance of the context, outside regions, and gives the one before.
+// Sets the stance of the context, outside regions, and gives the one before. A context begins with that of tc_config,
+// or of TC_STANCE: "default", "force_eager", ...
 TCDEF tc_stance tc_set_stance(tc_ctx *c, tc_stance stance);
 
 // Waits until all that is being compiled in the background is there.
@@ -83,7 +66,8 @@ TCDEF tc_status tc_reset(tc_ctx *c);
 
 // ---- reading ----
 
-// Copies the elements of t in row-major order to dst; bytes must be numel * element size.
+// Copies the elements of t in row-major order to dst; bytes must be numel * element size. TC_E_ALIAS: dst is memory that t
+// itself shows, as what was given to tc_wrap; nothing is copied, nor is that needed where all of it is t's, row-major.
 // Inside a region this is a graph break: what is needed runs now.
 TCDEF tc_status tc_read_at(tc_tensor t, void *dst, size_t bytes, const char *file, int line);
 

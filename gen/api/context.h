@@ -1,5 +1,23 @@
 // Contexts and errors.
 
+// What regions and functions of a context do when there is no program for what they are given.
+//
+// TC_STANCE_FORCE_EAGER tells whether it is the compiler or your code: what is recorded runs op by op in the
+// interpreter, gradients and writes in place as ever, with the bits of the other stances (of halves under option
+// round_each_op; not of TC_NUMERICS_FAST). No code is made for the host, nor is what there is used, but for a custom
+// op that is nothing but c_source; it stays for other stances, so a training loop may go back and forth. A body
+// runs at every call. On a device, which has no interpreter, each op is a kernel of its own. There fullgraph
+// allows reads, recompile_limit counts nothing, "max-autotune" measures nothing and registered backends are not asked.
+// Code that is not to be recorded at all, and has no gradients, is disabled: option disable, TC_DISABLE, tc_disable_begin.
+typedef enum tc_stance {
+    TC_STANCE_DEFAULT,             // compile one
+    TC_STANCE_FORCE_EAGER,         // run each op by itself, also where there is one
+    TC_STANCE_EAGER_ON_RECOMPILE,  // run it in the interpreter; what is compiled is used
+    TC_STANCE_FAIL_ON_RECOMPILE,   // TC_E_RECOMPILE, inputs unmodified
+    TC_STANCE_EAGER_THEN_COMPILE   // run it in the interpreter while threads in the background
+                                   // compile it; the first run that finds its code there uses it
+} tc_stance;
+
 typedef struct tc_config {
     tc_allocator allocator;  // zero = malloc, of at most nine tenths of the memory that the machine, or the
                              // container, has: what is wanted beyond is TC_E_NOMEM
@@ -9,6 +27,7 @@ typedef struct tc_config {
     const char *cc;          // NULL = CC, else cc, gcc, clang
     const char *logs;        // NULL = TC_LOGS; e.g. "graph,output_code"
     const char *backend;     // NULL = TC_BACKEND, else "cpu"; see tc_register_backend
+    tc_stance stance;        // as tc_set_stance; 0 = TC_STANCE, else "default"
     int no_disk_cache;       // 1 = compiled kernels live in memory only
     int compile_threads;     // compiling in the background at once; 0 = half the cores, at most 4
     int compile_ms;          // time that one step of the compiler may take; 0 = 60000
@@ -55,11 +74,15 @@ TCDEF tc_ctx *tc_open_shared(tc_ctx *parent);
 
 // ---- errors ----
 
-// The first error since the last clear: TC_OK or a negative TC_E_..., its text, its caller's place. A call
+// The first error since the last clear: TC_OK or a negative TC_E_..., its text, its caller's place: of what fails when
+// a region or function runs, the place of the op there. It stays, as that of a device with CUDA does, until
+// tc_error_clear; a call that has a status gives its own all the same, and the text says behind the first error how
+// many followed, and what the last was: so a loop that goes on clears what it has dealt with. A call
 // that has a status fails where something that it depends on failed: an op that gives a tensor gives null
 // then, and a tensor that was to be written in place is not read, nor computed with, until all of it is
-// written anew or the error is cleared. Errors about null tensors alone, about a null function, and about those of a closed context
-// (TC_E_DEAD), are left in the context that the calling thread opened last, else in the only one.
+// written anew or the error is cleared. Errors about null tensors alone, about a context, a function, a set of parameters, a scaler or
+// a file that is NULL (TC_E_NULL), and about those of a closed context (TC_E_DEAD), are left in the context that the calling
+// thread opened last, else in the only one.
 TCDEF tc_status tc_error(const tc_ctx *c);
 TCDEF const char *tc_error_text(const tc_ctx *c); // "" = no error; never NULL
 TCDEF const char *tc_error_file(const tc_ctx *c); // the same; "?" = its caller is not known: TC_NO_SITES

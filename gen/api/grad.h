@@ -39,15 +39,18 @@ TCDEF tc_status tc_no_grad_end_at(tc_ctx *tc, const char *file, int line);
 // ever. Custom ops in it run twice, random numbers are the same. Gradients of gradients may add up in another order
 // where several checkpoints use a weight. Without gradients, and outside of regions and functions, it is a call of
 // `body`. *user is not guarded: what a function's recording depends on is its own to guard. TC_E_NULL: body, in or out
-// is NULL, a tensor of in is null, or body did not set out[i], which is null after every error; TC_E_ARG: a count below
-// 0; TC_E_STATE, TC_E_REGION: the body leaves a scope or a region open.
+// is NULL, a tensor of in is null, or body did not set out[i], which is null after every error; TC_E_DEAD, TC_E_FOREIGN: one of
+// in or of what the body gives is no tensor of the context; TC_E_ARG: a count below 0; TC_E_STATE, TC_E_REGION: the body leaves a scope or a region open.
 //
 //     static void block(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *layer) { ... }
 //     for (int i = 0; i < 24; i++) tc_checkpoint(tc, block, &layer[i], &x, 1, &x, 1);
 TCDEF tc_status tc_checkpoint_at(tc_ctx *tc, tc_body body, void *user, const tc_tensor *in,
                                  int n_in, tc_tensor *out, int n_out, const char *file,
                                  int line);
-// x as a value of which nothing behind it is a derivative: a view of the same memory.
+// x as a value of which nothing behind it is a derivative: a view of the same memory, as in PyTorch, so what is written
+// in place to it x shows, too, and the other way round. In a region, what was computed from x before is derived by what
+// x was then; elements of x that were written so are no longer derived by what x was made of, all others are (PyTorch
+// goes on as if nothing had been written): tc_clone it to have values to write to.
 TCDEF tc_tensor tc_detach_at(tc_tensor x, const char *file, int line);
 
 // From now on (`on`), or no more, tc_backward adds to what tc_grad_of(t) gives: a tensor of zeros, of t's sizes,
@@ -59,6 +62,6 @@ TCDEF tc_status tc_requires_grad_at(tc_tensor t, int on, const char *file, int l
 TCDEF tc_tensor tc_grad_of(tc_tensor t);
 // Adds to the gradient of every tensor with tc_requires_grad that the open region has used so far what `loss`
 // changes by with it. What loss does not depend on gets nothing. TC_E_ARG: another region has computed it, or it depends
-// on no tensor with tc_requires_grad. A view of one that was made outside of the region, such as wt = tc_t(w), is a
+// on no tensor with tc_requires_grad, or only through what nothing is derived through: tc_detach, tc_no_grad_begin, integers. A view of one that was made outside of the region, such as wt = tc_t(w), is a
 // tensor of its own, without a gradient: make the view inside.
 TCDEF tc_status tc_backward_at(tc_tensor loss, const char *file, int line);

@@ -3,7 +3,7 @@
 // loop of the program, with kernels of its own, one program for any length. Outside it is called for each row. In a
 // body, tensors of the outside are used as they are; they are not written in place, nothing is read or kept, and
 // nothing random is drawn (TC_E_UNSUPPORTED): draw before the loop, and give what was drawn as rows. What a body
-// makes ends with it, but for out[] (TC_E_DEAD). Results may go where what is given stands: &h may be both init
+// makes ends with it, but for out[] (TC_E_DEAD). Each out[] is set (TC_E_NULL) to a tensor of the context (TC_E_DEAD, TC_E_FOREIGN). Results may go where what is given stands: &h may be both init
 // and last.
 
 // Calls `body` for each row of xs, in order: in[] are n_carry carries and behind them a row of each of the n_xs tensors
@@ -24,7 +24,7 @@ TCDEF tc_status tc_scan_at(tc_body body, void *user, const tc_tensor *init, int 
                            const tc_tensor *xs, int n_xs, tc_tensor *last, tc_tensor *ys,
                            int n_ys, const char *file, int line);
 // out[] = what `yes` makes of in[] where `pred`, one bool or integer, is not 0, else what `no` does; both are recorded,
-// and one is run: what it makes of in[] alone, so in[] is what takes long. What they give is alike (TC_E_SHAPE). n_out is 1 to 63. Where a device computes, it is waited for.
+// and one is run: what it makes of in[] alone, so in[] is what takes long. What they give has the same sizes and dtypes (TC_E_SHAPE). n_out is 1 to 63. Where a device computes, it is waited for.
 TCDEF tc_status tc_cond_at(tc_tensor pred, tc_body yes, tc_body no, void *user,
                            const tc_tensor *in, int n_in, tc_tensor *out, int n_out,
                            const char *file, int line);

@@ -177,6 +177,15 @@ TCDEF tc_tensor tc_randint_at(tc_ctx *tc, int64_t low, int64_t high, tc_dims dim
                               tc_dtype dtype, const char *file, int line);
 // Starts the random stream again. TC_E_STATE inside a region.
 TCDEF tc_status tc_manual_seed(tc_ctx *tc, uint64_t seed);
+// Where the random stream is: torch.get_rng_state and set_rng_state. Set again, it gives the numbers that followed
+// then, on any machine, in regions and functions too, which keep their programs: to go on from a saved model, or to
+// draw the same twice. Two words to be saved as they are; tc_manual_seed(tc, s) is {s, 0}. TC_E_STATE: inside a region;
+// TC_E_NULL: state is NULL.
+typedef struct tc_rng_state {
+    uint64_t seed, draw; // draws since that seed
+} tc_rng_state;
+TCDEF tc_status tc_get_rng_state(tc_ctx *tc, tc_rng_state *state);
+TCDEF tc_status tc_set_rng_state(tc_ctx *tc, const tc_rng_state *state);
 
 // ---- movement: the same elements elsewhere ----
 // As in PyTorch, inside regions and functions as outside: reshape, flatten, squeeze, unsqueeze, permute,
@@ -584,7 +593,8 @@ typedef struct tc_conv_options {
 // cores in f32, over (ky, kx, channel). A tc_const weight with one input
 // channel per group and at most 49 taps is unrolled: taps that are exactly zero in every
 // channel are left out, so infinities and NaN of x under them do not count. TC_E_SHAPE:
-// sizes do not fit.
+// sizes do not fit, or a window is larger than the padded x; TC_E_ARG: a stride, dilation or groups below 1, a padding
+// below 0.
 TCDEF tc_tensor tc_conv2d_at(tc_tensor x, tc_tensor weight, tc_tensor bias, int stride,
                              int padding, int dilation, int groups, const char *file,
                              int line);
@@ -704,7 +714,7 @@ TCDEF tc_status tc_adam_list__at(const tc_tensor *param, const tc_tensor *grad,
                                  const char *file, int line);
 // g = grad + weight_decay * param; buffer = momentum * buffer + g; param -= lr * buffer, with
 // nesterov lr * (g + momentum * buffer); torch.optim.SGD. The buffer, of a list the array, may be
-// null where momentum is 0.
+// null where momentum is 0. TC_E_ARG: nesterov with a momentum of 0.
 TCDEF tc_tensor tc_sgd__at(tc_tensor param, tc_tensor grad, tc_tensor momentum_buffer,
                            double lr, double momentum, double weight_decay, int nesterov,
                            const char *file, int line);

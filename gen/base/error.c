@@ -1,9 +1,11 @@
 // Errors, log channels, and the table of live contexts.
 // Every context begins with a tc__core, so that base parts can serve a tc_ctx they do not
-// know. The first error stays until tc__error_clear; later ones are dropped, since they
-// are mostly consequences. Nothing here allocates: tc__fail must work with no memory left.
+// know. The first error stays until tc__error_clear: later ones are mostly consequences. What is none, the text tells
+// behind it, so that nobody takes an old error for that of the call at hand. Nothing here allocates: tc__fail must work
+// with no memory left.
 
 #define TC__ERROR_TEXT 512  // bytes kept of an error, NUL included
+#define TC__ERROR_TOLD 1280 // of the first and the last one together
 #define TC__LOG_LINE   1024 // bytes of a formatted log line, NUL included
 
 typedef struct tc__core {
@@ -26,12 +28,17 @@ typedef struct tc__core {
     const char *site_file;  // where the user's current call stands; static text,
     int site_line;          //   NULL = unknown
     tc_status unit_item;    // first error since tc__unit_begin; 0 = none
+    int units;              //   and how many of these are open
     tc_status error_item;   // first error since the last clear; 0 = none
     tc_status refused_item; // of the first write in place since then that failed
     uint32_t refused, refusals; //   its number, 0 = none did; numbers given: graph/refuse.c
     char error_text[TC__ERROR_TEXT]; // its text; "" = none
     const char *error_file;          // its site; NULL = unknown
     int error_line;
+    const char *last_file; // the site of the last error,
+    int last_line;
+    uint32_t later;                  // errors since the first that are told,
+    char error_told[TC__ERROR_TOLD]; //   and the text of it and of the last of them
 } tc__core;
 
 TC__INLINE tc__core *tc__core_of(tc_ctx *c) { return (tc__core *)(void *)c; }
@@ -76,21 +83,54 @@ static void tc__format_line(char *out, size_t size, const char *fmt, va_list arg
     if (n >= 0 && (size_t)n >= size) memcpy(out + size - 4, "...", 4);
 }
 
-// Records an error with the current site if it is the first one. Returns 0, so that a
-// failing function ends with `return tc__fail(...)`.
+// An error behind the first; last NULL = its text is not known any more.
+static void tc__error_tell(tc__core *core, uint32_t later, tc_status item,
+                           const char *last) {
+    char where[200] = "";
+    core->later = later;
+    if (!later) return;
+    if (last && core->site_file)
+        snprintf(where, sizeof where, " at %.150s:%d", core->site_file, core->site_line);
+    snprintf(core->error_told, sizeof core->error_told,
+             "%s (the first error since tc_error_clear; %u more followed%s%s%s%s%s)",
+             core->error_text, (unsigned)later, last ? ", the last" : "", where,
+             last ? ", " : "", last ? tc__error_name(item) : "", last ? ": " : "");
+    size_t n = strlen(core->error_told) - 1;
+    if (last) snprintf(core->error_told + n, sizeof core->error_told - n, "%s)", last);
+}
+
+// A call failed because an earlier one did: that has been told. Returns 0.
+static int tc__fail_after(tc_ctx *c, tc_status item) {
+    if (!tc__core_of(c)->unit_item) tc__core_of(c)->unit_item = item;
+    return 0;
+}
+
+// Whether an error behind the first is one of its own: of another unit, or of another call where none is open. One of
+// a null tensor is a consequence.
+static int tc__error_is_new(const tc__core *core, tc_status item) {
+    int same = core->last_file == core->site_file && core->last_line == core->site_line;
+    return item != TC_E_NULL && (!core->unit_item || (!core->units && !same));
+}
+
+// Records an error with the current site if it is the first one. Returns 0, so that a failing function ends with
+// `return tc__fail(...)`.
 TC__PRINTF(3, 4)
 static int tc__fail(tc_ctx *c, tc_status item, const char *fmt, ...) {
     tc__core *core = tc__core_of(c);
     va_list args;
     if (!c) return 0;
+    int told = !core->error_item || tc__error_is_new(core, item);
     if (!core->unit_item) core->unit_item = item;
-    if (core->error_item) return 0;
+    core->last_file = core->site_file, core->last_line = core->site_line;
+    if (!told) return 0;
+    char later[TC__ERROR_TEXT], *text = core->error_item ? later : core->error_text;
+    va_start(args, fmt);
+    tc__format_line(text, TC__ERROR_TEXT, fmt, args);
+    va_end(args);
+    if (core->error_item) return tc__error_tell(core, core->later + 1, item, later), 0;
     core->error_item = item;
     core->error_file = core->site_file;
     core->error_line = core->site_line;
-    va_start(args, fmt);
-    tc__format_line(core->error_text, sizeof(core->error_text), fmt, args);
-    va_end(args);
     return 0;
 }
 
@@ -105,7 +145,7 @@ TC__UNUSED static void tc__error_about(tc_ctx *c, const char *what) {
 
 TC__UNUSED static void tc__error_clear(tc_ctx *c) {
     tc__core *core = tc__core_of(c);
-    core->error_item = 0;
+    core->error_item = 0, core->later = 0;
     core->error_text[0] = 0;
     core->error_file = NULL;
     core->error_line = 0;
@@ -118,12 +158,14 @@ TC__UNUSED static void tc__error_clear(tc_ctx *c) {
 static tc_status tc__unit_begin(tc_ctx *c) {
     tc_status outer = tc__core_of(c)->unit_item;
     tc__core_of(c)->unit_item = TC_OK;
+    tc__core_of(c)->units++;
     return outer;
 }
 
 static tc_status tc__unit_end(tc_ctx *c, tc_status outer, int ok) {
     tc__core *core = tc__core_of(c);
     tc_status item = core->unit_item;
+    if (core->units) core->units--;
     if (outer) core->unit_item = outer;
     if (ok) return TC_OK;
     return item ? item : TC_E_INTERNAL;
@@ -132,11 +174,13 @@ static tc_status tc__unit_end(tc_ctx *c, tc_status outer, int ok) {
 // Errors so far, to take back what comes after.
 typedef struct tc__error_mark {
     tc_status unit, error;
+    uint32_t later;
 } tc__error_mark;
 
 static tc__error_mark tc__error_now(tc_ctx *c) {
     tc__error_mark m;
     m.unit = tc__core_of(c)->unit_item, m.error = tc__core_of(c)->error_item;
+    m.later = tc__core_of(c)->later;
     return m;
 }
 
@@ -144,6 +188,7 @@ static void tc__error_restore(tc_ctx *c, tc__error_mark m) {
     tc__core *core = tc__core_of(c);
     core->unit_item = m.unit, core->error_item = m.error;
     if (!m.error) tc__error_clear(c);
+    if (core->later > m.later) tc__error_tell(core, m.later, TC_OK, NULL);
 }
 
 // ---- log
@@ -383,7 +428,9 @@ TCDEF tc_status tc_error(const tc_ctx *c) {
 }
 
 TCDEF const char *tc_error_text(const tc_ctx *c) {
-    return c && tc_error(c) ? tc__core_const(c)->error_text : "";
+    const tc__core *core = c ? tc__core_const(c) : NULL;
+    if (!core || !core->error_item) return "";
+    return core->later ? core->error_told : core->error_text;
 }
 
 TCDEF const char *tc_error_file(const tc_ctx *c) {

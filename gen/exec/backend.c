@@ -143,7 +143,7 @@ static int tc__backends_share(tc_ctx *c, tc_ctx *parent) {
 }
 
 TCDEF tc_status tc_register_backend(tc_ctx *c, const tc_backend *backend) {
-    if (!c) return TC_E_NULL;
+    if (!c) return tc__fail_no_context("tc_register_backend", NULL, 0);
     tc_status refused = tc__outside(c, "tc_register_backend");
     if (refused) return refused;
     tc_status outer = tc__unit_begin(c);

@@ -310,13 +310,8 @@ static tc_status tc__fn_enter(tc__fcall *k) {
 // Left where an error about a null tensor is.
 static tc_status tc__fail_no_function(const char *who, const char *file, int line) {
     tc_ctx *c = tc__ctx_likely(tc__thread_self());
-    tc__site s;
-    s.file = file, s.line = line;
-    if (!c) return TC_E_NULL;
-    if (tc__is_others(c)) return tc__fail_stranger(c, who), TC_E_THREAD;
-    tc__site_set(c, s);
-    tc__fail(c, TC_E_NULL, "%s: the function is NULL (did tc_compile fail?)", who);
-    return TC_E_NULL;
+    if (c && tc__is_others(c)) return tc__fail_stranger(c, who), TC_E_THREAD;
+    return tc__fail_missing(who, "the function is NULL (did tc_compile fail?)", file, line);
 }
 
 TCDEF tc_status tc_call_at(tc_fn *f, const tc_tensor *in, int n_in, tc_tensor *out,

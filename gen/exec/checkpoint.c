@@ -23,6 +23,7 @@ static int tc__checkpoint_mark(const tc__checkpoint_call *k, tc__visit *v, int64
 static int tc__checkpoint_check(const tc__checkpoint_call *k, const tc_tensor *out) {
     tc_ctx *c = k->c;
     tc__meta m;
+    char who[60];
     if (!k->body) return tc__fail(c, TC_E_NULL, "tc_checkpoint: body is NULL");
     if (k->n_in < 0 || k->n_out < 0)
         return tc__fail(c, TC_E_ARG, "tc_checkpoint: %s is %d",
@@ -33,7 +34,8 @@ static int tc__checkpoint_check(const tc__checkpoint_call *k, const tc_tensor *o
     for (int i = 0; i < k->n_in; i++) {
         if (!k->in[i].id)
             return tc__fail(c, TC_E_NULL, "tc_checkpoint: in[%d] is a null tensor", i);
-        if (!tc__meta_of(c, tc__checkpoint_name, k->in[i], &m)) return 0;
+        snprintf(who, sizeof who, "%s: in[%d]", tc__checkpoint_name, i);
+        if (!tc__meta_of(c, who, k->in[i], &m)) return 0;
     }
     return 1;
 }
@@ -41,17 +43,18 @@ static int tc__checkpoint_check(const tc__checkpoint_call *k, const tc_tensor *o
 // The body, which writes `out`; 0 = reported.
 static int tc__checkpoint_body(const tc__checkpoint_call *k, tc_tensor *out) {
     tc_ctx *c = k->c;
+    tc__meta m;
     tc__nesting was = tc__nesting_of(c, tc__checkpoint_name, "");
     if (!tc__depth_enter(c, &c->bodies, tc__checkpoint_name, "")) return 0;
     tc__values_of(c)->scope_floor = was.scopes;
     k->body(c, k->in, out, k->user);
+    tc__site_set(c, k->site);
     tc__depth_leave(c, &c->bodies);
     tc__scopes_check(c, k->site, &was);
     tc__nesting_check(c, &was);
     if (tc__core_of(c)->unit_item) return 0;
     for (int i = 0; i < k->n_out; i++)
-        if (!out[i].id)
-            return tc__fail(c, TC_E_NULL, "tc_checkpoint: its body did not set out[%d]", i);
+        if (!tc__body_gave(c, tc__checkpoint_name, "its body", i, out[i], &m)) return 0;
     return 1;
 }
 
@@ -74,7 +77,10 @@ TCDEF tc_status tc_checkpoint_at(tc_ctx *tc, tc_body body, void *user, const tc_
                                  int n_in, tc_tensor *out, int n_out, const char *file,
                                  int line) {
     tc__checkpoint_call k;
-    if (!tc) return tc__results_give(out, NULL, n_out), TC_E_NULL;
+    if (!tc) {
+        tc__results_give(out, NULL, n_out);
+        return tc__fail_no_context(tc__checkpoint_name, file, line);
+    }
     if (!tc__is_ours(tc, tc__checkpoint_name))
         return tc__results_give(out, NULL, n_out), tc__not_ours(tc);
     k.c = tc, k.body = body, k.user = user, k.in = in, k.n_in = n_in, k.n_out = n_out;

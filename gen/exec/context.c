@@ -59,7 +59,7 @@ static int tc__configure(tc_ctx *c, const tc_config *config) {
         tc__warn(c, "TC_MODE=\"%s\" is ignored: it is left out by TC_NO_REPORT", mode);
         c->defaults.mode = NULL;
     }
-    c->no_fusion = config->no_fusion;
+    c->no_fusion = config->no_fusion, c->stance = config->stance;
     if (config->memory_mb > 0) {
         c->recordings_limit = ((size_t)config->memory_mb << 20) / 3;
         c->programs_limit = 2 * c->recordings_limit;
@@ -113,7 +113,7 @@ TCDEF tc_ctx *tc_open(const tc_config *config) {
 static int tc__share(tc_ctx *c, tc_ctx *parent) { return tc__family_join(c, parent); }
 
 TCDEF tc_ctx *tc_open_shared(tc_ctx *parent) {
-    if (!parent) return NULL;
+    if (!parent) return tc__fail_no_context("tc_open_shared", NULL, 0), (tc_ctx *)NULL;
     const tc__core *from = tc__core_of(parent);
     if (tc__values_of(parent)->parent) {
         tc__fail(parent, TC_E_STATE,
@@ -291,6 +291,7 @@ static tc_status tc__region_begin(tc_ctx *c, const char *name, const tc_options 
     if (again) tc__visit_abandon(c, r->visit, "was begun again before its tc_trace_end");
     if (tc__begins_outermost(r)) {
         c->here_before = tc__here_enter(c), c->lexical_before = c->recorder.lexical;
+        if (!c->bodies) tc__core_of(c)->units = 0; // of what was left without its end
         c->around = tc__unit_begin(c);
     }
     if (r->visit || r->skipped || r->disabled || c->defaults.disable ||
@@ -312,7 +313,7 @@ static tc_status tc__region_begin(tc_ctx *c, const char *name, const tc_options 
 TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options *options,
                                   const char *file, int line) {
     tc__site site;
-    if (!c) return TC_E_NULL;
+    if (!c) return tc__fail_no_context("tc_trace_begin", file, line);
     site.file = file, site.line = line;
     tc__site_set(c, site);
     tc__claim claim = tc__claim_ours(c, "tc_trace_begin");
@@ -418,7 +419,7 @@ static void tc__end_left(tc_ctx *c, tc__site end) {
 
 TCDEF tc_status tc_trace_end_at(tc_ctx *c, const char *file, int line) {
     tc__site end;
-    if (!c) return TC_E_NULL;
+    if (!c) return tc__fail_no_context("tc_trace_end", file, line);
     end.file = file, end.line = line;
     if (!tc__is_ours(c, "tc_trace_end")) return tc__not_ours(c);
     if (tc__begun(c) <= 0) {
@@ -438,7 +439,7 @@ TCDEF tc_status tc_trace_end_at(tc_ctx *c, const char *file, int line) {
 }
 
 TCDEF tc_stance tc_set_stance(tc_ctx *c, tc_stance stance) {
-    if (!c) return TC_STANCE_DEFAULT;
+    if (!c) return tc__fail_no_context("tc_set_stance", NULL, 0), TC_STANCE_DEFAULT;
     tc_stance before = c->stance;
     if (tc__outside(c, "tc_set_stance")) return before;
     if ((int)stance < 0 || stance > TC_STANCE_EAGER_THEN_COMPILE)
@@ -449,14 +450,14 @@ TCDEF tc_stance tc_set_stance(tc_ctx *c, tc_stance stance) {
 }
 
 TCDEF tc_status tc_wait_compiled(tc_ctx *c) {
-    if (!c) return TC_E_NULL;
+    if (!c) return tc__fail_no_context("tc_wait_compiled", NULL, 0);
     if (!tc__is_ours(c, "tc_wait_compiled")) return tc__not_ours(c);
     tc__kernels_wait(c);
     return TC_OK;
 }
 
 TCDEF tc_status tc_reset(tc_ctx *c) {
-    if (!c) return TC_E_NULL;
+    if (!c) return tc__fail_no_context("tc_reset", NULL, 0);
     tc__recorder *r = &c->recorder;
     tc_status refused = tc__outside(c, "tc_reset");
     if (refused) return refused;
@@ -590,6 +591,12 @@ TCDEF tc_status tc_read_at(tc_tensor t, void *dst, size_t bytes, const char *fil
                  (long long)l->numel, tc__dtype(l->dtype)->name, want);
         return TC_E_ARG;
     }
+    if (tc__copy_meets(l, data, offset, dst, bytes)) {
+        tc__fail(c, TC_E_ALIAS,
+                 "read: the destination is memory that the tensor itself shows; read into "
+                 "other memory, or tc_copy_ a tc_clone");
+        return TC_E_ALIAS;
+    }
     tc__copy_from_strided(l, data, offset, dst);
     return TC_OK;
 }
@@ -675,24 +682,4 @@ TCDEF const void *tc_data_at(tc_tensor t, const char *file, int line) {
         return (const char *)data + offset * (int64_t)tc__dtype(l->dtype)->bytes;
     tc__fail(c, TC_E_ARG, "data: the tensor is a strided view; tc_contiguous it first");
     return NULL;
-}
-
-// ---- errors and statistics ----
-
-TCDEF void tc_error_clear(tc_ctx *c) {
-    if (!c) return;
-    tc__error_clear(c);
-    if (!c->bodies && !tc__is_stranger(c))
-        tc__core_of(c)->unit_item = TC_OK; // a call has the status of all that its body did
-    tc__core_of(c)->refused = 0;
-}
-
-TCDEF tc_stats tc_stats_get(const tc_ctx *c) {
-    tc_stats s;
-    memset(&s, 0, sizeof s);
-    if (!c) return s;
-    s = c->stats;
-    s.bytes = tc__core_const(c)->bytes, s.peak_bytes = tc__core_const(c)->peak_bytes;
-    s.allocations = tc__core_const(c)->allocations;
-    return s;
 }

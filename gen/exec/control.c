@@ -14,7 +14,7 @@ static void tc__here_is(tc_ctx *c, const char *file, int line) {
 // ---- eager code in a region ----
 
 TCDEF tc_status tc_disable_begin_at(tc_ctx *c, const char *file, int line) {
-    if (!c) return TC_E_NULL;
+    if (!c) return tc__fail_no_context("tc_disable_begin", file, line);
     tc__recorder *r = &c->recorder;
     tc__here_is(c, file, line);
     if (!tc__is_ours(c, "tc_disable_begin")) return tc__not_ours(c);
@@ -26,7 +26,7 @@ TCDEF tc_status tc_disable_begin_at(tc_ctx *c, const char *file, int line) {
 }
 
 TCDEF tc_status tc_disable_end_at(tc_ctx *c, const char *file, int line) {
-    if (!c) return TC_E_NULL;
+    if (!c) return tc__fail_no_context("tc_disable_end", file, line);
     tc__recorder *r = &c->recorder;
     tc__here_is(c, file, line);
     if (!tc__is_ours(c, "tc_disable_end")) return tc__not_ours(c);
@@ -45,7 +45,7 @@ TCDEF tc_status tc_disable_end_at(tc_ctx *c, const char *file, int line) {
 // What is called afterwards is recorded otherwise, and an entry of a function is made for one of both; the body
 // that would set it is not run by every call.
 TCDEF tc_status tc_training_at(tc_ctx *tc, int on, const char *file, int line) {
-    if (!tc) return TC_E_NULL;
+    if (!tc) return tc__fail_no_context("tc_training", file, line);
     tc__here_is(tc, file, line);
     if (!tc__is_ours(tc, "tc_training")) return tc__not_ours(tc);
     if (on != 0 && on != 1) {
@@ -100,7 +100,7 @@ static tc_status tc__lazy_end(tc_ctx *c) {
 }
 
 TCDEF tc_status tc_lazy_at(tc_ctx *c, int on, const char *file, int line) {
-    if (!c) return TC_E_NULL;
+    if (!c) return tc__fail_no_context("tc_lazy", file, line);
     tc__here_is(c, file, line);
     if (on != 0 && on != 1) {
         tc__fail(c, TC_E_ARG, "tc_lazy: on is %d; 1 or 0 is needed", on);
@@ -134,7 +134,7 @@ static int tc__eval_list(tc_ctx *c, const tc_tensor *list, int n, const char *fi
 
 TCDEF tc_status tc_eval_at(tc_ctx *c, const tc_tensor *list, int n, const char *file,
                            int line) {
-    if (!c) return TC_E_NULL;
+    if (!c) return tc__fail_no_context("tc_eval", file, line);
     tc__here_is(c, file, line);
     tc_status refused = tc__list_check(c, "tc_eval", list, n);
     if (!refused) refused = tc__lazy_check(c, "tc_eval");
@@ -194,7 +194,7 @@ static int tc__precompile_calls(tc_fn *f, const tc_tensor *in, int n_in, tc_tens
 
 TCDEF tc_status tc_precompile_at(tc_fn *f, const tc_spec *in, int n_in, int n_out,
                                  const char *file, int line) {
-    if (!f) return TC_E_NULL;
+    if (!f) return tc__fail_no_function("tc_precompile", file, line);
     tc_ctx *c = f->ctx;
     tc__here_is(c, file, line);
     tc_status refused = tc__outside(c, "tc_precompile");
@@ -216,7 +216,7 @@ TCDEF tc_status tc_precompile_at(tc_fn *f, const tc_spec *in, int n_in, int n_ou
 // ---- frozen ----
 
 TCDEF tc_status tc_freeze(tc_ctx *c) {
-    if (!c) return TC_E_NULL;
+    if (!c) return tc__fail_no_context("tc_freeze", NULL, 0);
     tc__core *core = tc__core_of(c);
     tc_status refused = tc__outside(c, "tc_freeze");
     if (refused || core->frozen) return refused;
@@ -228,7 +228,7 @@ TCDEF tc_status tc_freeze(tc_ctx *c) {
 }
 
 TCDEF tc_status tc_thaw(tc_ctx *c) {
-    if (!c) return TC_E_NULL;
+    if (!c) return tc__fail_no_context("tc_thaw", NULL, 0);
     tc__core *core = tc__core_of(c);
     if (!tc__is_ours(c, "tc_thaw")) return tc__not_ours(c);
     if (!core->frozen) return TC_OK;

@@ -100,10 +100,23 @@ static void tc__copy_to_strided(const tc__layout *l, void *dst, const void *src)
     tc__copy_elements(l, 1, (char *)dst, (const char *)src);
 }
 
+// Whether bytes at `to` are some of the memory of the elements of l: not where they are those, in that order, already.
+static int tc__copy_meets(const tc__layout *l, const void *data, int64_t offset,
+                          const void *to, size_t bytes) {
+    int64_t each = (int64_t)tc__dtype(l->dtype)->bytes;
+    uintptr_t at = (uintptr_t)to,
+              low = (uintptr_t)((const char *)data + (offset + l->low) * each);
+    uintptr_t end = low + (uintptr_t)((l->high - l->low + 1) * each);
+    if (!bytes || (l->contiguous && at == low)) return 0;
+    return at < end && low < at + bytes;
+}
+
 // Row-major elements of a strided view to dst.
 static void tc__copy_from_strided(const tc__layout *l, const void *data, int64_t offset,
                                   void *dst) {
     if (!l->numel) return;
     int64_t bytes = (int64_t)tc__dtype(l->dtype)->bytes;
-    tc__copy_elements(l, 0, (char *)dst, (const char *)data + offset * bytes);
+    const char *from = (const char *)data + offset * bytes;
+    if (l->contiguous && dst == (const void *)from) return; // they are there
+    tc__copy_elements(l, 0, (char *)dst, from);
 }

@@ -91,7 +91,7 @@ static int tc__device_add(tc_ctx *c, const tc_device *from) {
 }
 
 TCDEF tc_status tc_register_device(tc_ctx *c, const tc_device *device) {
-    if (!c) return TC_E_NULL;
+    if (!c) return tc__fail_no_context("tc_register_device", NULL, 0);
     tc_status refused = tc__outside(c, "tc_register_device");
     if (refused) return refused;
     tc_status outer = tc__unit_begin(c);
@@ -106,7 +106,8 @@ TCDEF const tc_device *tc_registered_device(const tc_ctx *tc, const char *name) 
 }
 
 TCDEF tc_status tc_fail(tc_ctx *tc, tc_status status, const char *text) {
-    if (!tc || status >= 0) return TC_E_NULL;
+    if (!tc) return tc__fail_no_context("tc_fail", NULL, 0);
+    if (status >= 0) return TC_E_NULL;
     tc_status outer = tc__unit_begin(tc);
     tc__fail(tc, status, "%s", text ? text : "?");
     return tc__unit_end(tc, outer, 0);
@@ -116,7 +117,7 @@ TCDEF tc_status tc_fail(tc_ctx *tc, tc_status status, const char *text) {
 
 TCDEF tc_status tc_set_default_device(tc_ctx *c, const char *device) {
     const char *who = "tc_set_default_device";
-    if (!c) return TC_E_NULL;
+    if (!c) return tc__fail_no_context("tc_set_default_device", NULL, 0);
     tc_status refused = tc__outside(c, who);
     if (refused) return refused;
     tc_status outer = tc__unit_begin(c);
@@ -301,7 +302,7 @@ TCDEF const char *tc_device_of(tc_tensor t) {
 
 TCDEF tc_status tc_sync_at(tc_ctx *c, const char *file, int line) {
     tc__site site;
-    if (!c) return TC_E_NULL;
+    if (!c) return tc__fail_no_context("tc_sync", file, line);
     site.file = file, site.line = line;
     tc__site_set(c, site);
     if (!tc__is_ours(c, "tc_sync")) return tc__not_ours(c);

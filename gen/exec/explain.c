@@ -359,7 +359,8 @@ static void tc__explain_totals(tc__text *t, const tc_ctx *c) {
 }
 
 TCDEF const char *tc_explain(tc_ctx *c) {
-    if (!c || !tc__is_ours(c, "tc_explain")) return "";
+    if (!c) return tc__fail_no_context("tc_explain", NULL, 0), "";
+    if (!tc__is_ours(c, "tc_explain")) return "";
     tc__text *t = &c->report;
     tc__text_clear(t);
     tc__explain_summary(t);
@@ -403,7 +404,8 @@ TCDEF tc_explanation tc_explain_counts(tc_ctx *c, const char *name) {
     tc_explanation e, none;
     memset(&none, 0, sizeof none);
     e = none;
-    if (!c || !tc__is_ours(c, "tc_explain_counts")) return none;
+    if (!c) return tc__fail_no_context("tc_explain_counts", NULL, 0), none;
+    if (!tc__is_ours(c, "tc_explain_counts")) return none;
     for (tc__region *r = tc__recorder_of(c)->region; r; r = r->next)
         if ((!name || !strcmp(r->name, name)) && !tc__count_region(c, r, &e)) return none;
     return e;
@@ -412,7 +414,8 @@ TCDEF tc_explanation tc_explain_counts(tc_ctx *c, const char *name) {
 // ---- one region ----
 
 TCDEF const char *tc_region_source(tc_ctx *c, const char *name) {
-    if (c && !tc__is_ours(c, "tc_region_source")) return NULL;
+    if (!c) return tc__fail_no_context("tc_region_source", NULL, 0), (const char *)NULL;
+    if (!tc__is_ours(c, "tc_region_source")) return NULL;
     const tc__region *r = tc__region_named(c, name);
     tc__program *p = r ? tc__last_program(r) : NULL;
     tc__text t;
@@ -427,7 +430,8 @@ TCDEF const char *tc_region_source(tc_ctx *c, const char *name) {
 }
 
 TCDEF int tc_region_kernels(tc_ctx *c, const char *name) {
-    if (c && !tc__is_ours(c, "tc_region_kernels")) return 0;
+    if (!c) return tc__fail_no_context("tc_region_kernels", NULL, 0), 0;
+    if (!tc__is_ours(c, "tc_region_kernels")) return 0;
     const tc__region *r = tc__region_named(c, name);
     return r ? (int)tc__last_program(r)->launch.count : 0;
 }

@@ -131,6 +131,8 @@ static int tc__fn_give(const tc__fcall *k, tc_tensor *out) {
 
 static int tc__fn_body(const tc__fcall *k, tc_tensor *out) {
     tc_fn *f = k->f;
+    tc__meta m;
+    char who[100];
     uint32_t n = k->n_out + k->n_to;
     for (uint32_t i = 0; i < n; i++) out[i] = tc__null();
     tc__nesting was = tc__nesting_of(f->ctx, "function ", f->region->name);
@@ -145,11 +147,10 @@ static int tc__fn_body(const tc__fcall *k, tc_tensor *out) {
     tc__nesting_check(f->ctx, &was);
     *was.at = was.lexical;
     if (tc__core_of(f->ctx)->unit_item || !tc__fn_inputs_live(k)) return 0;
+    tc__site_set(f->ctx, k->site);
+    snprintf(who, sizeof who, "function \"%.80s\"", f->region->name);
     for (uint32_t i = 0; i < n; i++)
-        if (!out[i].id)
-            return tc__fail(f->ctx, TC_E_NULL,
-                            "function \"%s\": its body did not set out[%u]",
-                            f->region->name, (unsigned)i);
+        if (!tc__body_gave(f->ctx, who, "its body", (int)i, out[i], &m)) return 0;
     return tc__fn_give(k, out);
 }
 
@@ -526,7 +527,7 @@ TCDEF tc_fn *tc_compile_at(tc_ctx *tc, tc_body body, void *user, size_t user_byt
                            const tc_options *options, const char *name, const char *file,
                            int line) {
     tc__site site;
-    if (!tc) return NULL;
+    if (!tc) return tc__fail_no_context("tc_compile", file, line), (tc_fn *)NULL;
     site.file = file, site.line = line;
     tc__site_set(tc, site);
     if (!tc__is_ours(tc, "tc_compile")) return NULL;
@@ -592,8 +593,12 @@ static tc_fn *tc__fn_in(tc_ctx *tc, const tc_fn *f) {
 }
 
 TCDEF tc_fn *tc_fn_in(tc_ctx *tc, const tc_fn *f) {
-    if (!tc || !f || !tc__is_ours(tc, "tc_fn_in")) return NULL;
-    return tc__fn_in(tc, f);
+    static const char who[] = "tc_fn_in";
+    if (!tc) return tc__fail_no_context(who, NULL, 0), (tc_fn *)NULL;
+    if (!tc__is_ours(tc, who)) return NULL;
+    if (f) return tc__fn_in(tc, f);
+    tc__fail(tc, TC_E_NULL, "%s: the function is NULL (did tc_compile fail?)", who);
+    return NULL;
 }
 
 // Leads a call to the instance of its function that it is about: of the context of its tensors, or of
@@ -658,6 +663,7 @@ static void tc__guard_seen(tc_ctx *c, const void *at, size_t bytes) {
 }
 
 TCDEF void tc_guard_bytes(tc_ctx *tc, const void *at, size_t bytes) {
+    if (!tc) tc__fail_no_context("tc_guard_bytes", NULL, 0);
     tc_fn *f = tc && tc__is_ours(tc, "tc_guard_bytes") ? tc__fn_recorded(tc) : NULL;
     if (f && bytes && !at)
         tc__fail(tc, TC_E_NULL, "tc_guard_bytes: %zu bytes at NULL", bytes);

@@ -122,7 +122,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
                                 int n_in, const char *file, int line) {
     tc__host h;
     tc__site site;
-    if (!tc) return TC_E_NULL;
+    if (!tc) return tc__fail_no_context("tc_host_call", file, line);
     site.file = file, site.line = line;
     tc__site_set(tc, site);
     memset(&h, 0, sizeof h);

@@ -3,7 +3,7 @@
 
 // Reports that `call` is left out.
 static tc_status tc__no_report(tc_ctx *c, const char *call) {
-    if (!c) return TC_E_NULL;
+    if (!c) return tc__fail_no_context(call, NULL, 0);
     tc__fail(c, TC_E_UNSUPPORTED,
              "%s: it is left out by TC_NO_REPORT; compile without that", call);
     return TC_E_UNSUPPORTED;

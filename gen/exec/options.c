@@ -14,7 +14,9 @@ typedef enum tc__option_kind {
     TC__OPTION_TEXT
 } tc__option_kind;
 
-#define TC__ISAS  "native,avx512,avx2,baseline"
+#define TC__ISAS "native,avx512,avx2,baseline"
+#define TC__STANCES                                                                        \
+    "default,force_eager,eager_on_recompile,fail_on_recompile,eager_then_compile"
 #define TC__MODES "default,reduce-overhead,max-autotune,max-autotune-no-cudagraphs"
 
 typedef enum tc__mode { // in the order of TC__MODES
@@ -38,6 +40,8 @@ typedef enum tc__mode { // in the order of TC__MODES
     X(passes_off, "TC_PASSES_OFF", TEXT, "text", "", "graph passes to leave out, or all")  \
     X(isa, "TC_ISA", TEXT, TC__ISAS, "native",                                             \
       "instructions of the CPU that may be used at most")                                  \
+    X(stance, "TC_STANCE", WORD, TC__STANCES, "default",                                   \
+      "what regions and functions do where there is no program: tc_set_stance")            \
     X(memory_mb, "TC_MEMORY_MB", NUMBER, "number", "192",                                  \
       "megabytes that recordings and programs may hold; then the oldest go")               \
     X(compile_threads, "TC_COMPILE_THREADS", NUMBER, "number",                             \
@@ -189,7 +193,8 @@ static int tc__option_set(tc_ctx *c, int i, void *at, const char *value, size_t 
 }
 
 TC__STATIC_ASSERT(enums_are_int_do_not_use_fshort_enums,
-                  sizeof(tc_dynamic) == sizeof(int) && sizeof(tc_numerics) == sizeof(int));
+                  sizeof(tc_dynamic) == sizeof(int) && sizeof(tc_numerics) == sizeof(int) &&
+                      sizeof(tc_stance) == sizeof(int));
 
 static int tc__option_is_zero(int i, const void *at) {
     const char *field = (const char *)at + tc__option_fields[i].offset;
@@ -294,7 +299,7 @@ static int tc__options_parse_one(tc_ctx *c, tc_options *o, const char *item, siz
 }
 
 TCDEF tc_status tc_options_parse(tc_ctx *c, tc_options *options, const char *list) {
-    if (!c) return TC_E_NULL;
+    if (!c) return tc__fail_no_context("tc_options_parse", NULL, 0);
     if (!tc__is_ours(c, "tc_options_parse")) return tc__not_ours(c);
     if (!options) return tc__fail(c, TC_E_NULL, "tc_options_parse: no options"), TC_E_NULL;
     while (list && *list) {

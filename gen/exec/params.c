@@ -46,6 +46,17 @@ static void tc__params_grads_seen(const tc_params *p) {
                    sizeof p->own.ctx->grads_switched);
 }
 
+static tc_status tc__fail_no_set(const char *who, const char *file, int line) {
+    return tc__fail_missing(who, "the set is NULL (did tc_params_open fail?)", file, line);
+}
+
+// Whether there is a set to ask; 0 = reported.
+static int tc__params_given(const tc_params *p, const char *who) {
+    if (!p) tc__fail_no_set(who, NULL, 0);
+    tc__params_seen(p);
+    return p != NULL;
+}
+
 // The number of a name, -1 = there is none.
 static int tc__param_find(const tc_params *p, const char *name) {
     uint64_t at, hash = tc__hash64(name, strlen(name), 0);
@@ -55,29 +66,30 @@ static int tc__param_find(const tc_params *p, const char *name) {
 }
 
 static const tc__param *tc__param_numbered(const tc_params *p, int i) {
-    return p && i >= 0 && (size_t)i < p->param.count ? &p->param.at[i] : NULL;
+    return i >= 0 && (size_t)i < p->param.count ? &p->param.at[i] : NULL;
 }
 
 TCDEF int tc_params_count(const tc_params *p) {
-    tc__params_seen(p);
-    return p ? (int)p->param.count : 0;
+    return tc__params_given(p, "tc_params_count") ? (int)p->param.count : 0;
 }
 
 TCDEF const char *tc_params_name(const tc_params *p, int i) {
-    tc__params_seen(p);
+    if (!tc__params_given(p, "tc_params_name")) return NULL;
     const tc__param *m = tc__param_numbered(p, i);
     return m ? m->name : NULL;
 }
 
 TCDEF tc_tensor tc_params_tensor(const tc_params *p, int i) {
-    tc__params_seen(p);
+    if (!tc__params_given(p, "tc_params_tensor")) return tc__null();
     const tc__param *m = tc__param_numbered(p, i);
     return m ? m->tensor : tc__null();
 }
 
 TCDEF tc_tensor tc_params_find(const tc_params *p, const char *name) {
-    int i = p && name ? tc__param_find(p, name) : -1;
-    return tc_params_tensor(p, i);
+    if (!tc__params_given(p, "tc_params_find")) return tc__null();
+    if (!name && tc__is_ours(p->own.ctx, "tc_params_find"))
+        tc__fail(p->own.ctx, TC_E_NULL, "tc_params_find: the name is NULL");
+    return tc_params_tensor(p, name ? tc__param_find(p, name) : -1);
 }
 
 // Those that somebody has freed count as nothing.
@@ -92,15 +104,15 @@ static int64_t tc__param_bytes(const tc__layout *l) {
 
 TCDEF int64_t tc_params_elements(const tc_params *p) {
     int64_t n = 0;
-    tc__params_seen(p);
-    for (size_t i = 0; p && i < p->param.count; i++) n += tc__param_layout(p, i)->numel;
+    if (!tc__params_given(p, "tc_params_elements")) return 0;
+    for (size_t i = 0; i < p->param.count; i++) n += tc__param_layout(p, i)->numel;
     return n;
 }
 
 TCDEF int64_t tc_params_bytes(const tc_params *p) {
     int64_t n = 0;
-    tc__params_seen(p);
-    for (size_t i = 0; p && i < p->param.count; i++)
+    if (!tc__params_given(p, "tc_params_bytes")) return 0;
+    for (size_t i = 0; i < p->param.count; i++)
         n += tc__param_bytes(tc__param_layout(p, i));
     return n;
 }
@@ -170,7 +182,7 @@ TCDEF void tc_params_close(tc_params *p) {
 // A frame of a call about the set; the status, TC_OK = it is there.
 static tc_status tc__params_enter(tc__api *f, const tc_params *p, const char *who,
                                   const char *file, int line) {
-    if (!p) return TC_E_NULL;
+    if (!p) return tc__fail_no_set(who, file, line);
     return tc__api_open(f, p->own.ctx, who, file, line) ? TC_OK : tc__not_ours(p->own.ctx);
 }
 
@@ -255,7 +267,9 @@ static int tc__param_add(tc_params *p, const char *name, tc_tensor t, int is_buf
 static tc_tensor tc__param_new(const tc__api *f, tc_params *p, const char *name,
                                const tc_dims *d, int dtype, const tc_init *init,
                                int is_buffer) {
-    if (!tc__param_name_check(f, name) || tc__outside(f->c, f->who)) return tc__null();
+    if (!tc__param_name_check(f, name) || tc__outside(f->c, f->who) ||
+        !tc__dims_check(f->c, f->who, d->rank, d->size) || !tc__dtype_check(f, dtype))
+        return tc__null();
     tc_tensor t = tc_empty_at(f->c, *d, (tc_dtype)dtype, f->file, f->line);
     if (!t.id) return t;
     if (tc__param_fill(f, t, init, is_buffer) && tc__param_add(p, name, t, is_buffer))
@@ -535,7 +549,8 @@ static void tc__put_param(tc__text *t, const tc_params *p, size_t i, int name, i
 TCDEF const char *tc_params_text(tc_params *p) {
     int name, sizes;
     int64_t trained = 0;
-    if (!p || !tc__is_ours(p->own.ctx, "tc_params_text")) return "";
+    if (!p) return tc__fail_no_set("tc_params_text", NULL, 0), "";
+    if (!tc__is_ours(p->own.ctx, "tc_params_text")) return "";
     tc__text *t = &p->text;
     tc__text_clear(t);
     tc__params_widths(p, &name, &sizes);

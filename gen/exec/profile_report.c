@@ -41,7 +41,7 @@ static void tc__profile_calls(tc_ctx *c) {
 }
 
 TCDEF tc_status tc_profile_begin(tc_ctx *c) {
-    if (!c) return TC_E_NULL;
+    if (!c) return tc__fail_no_context("tc_profile_begin", NULL, 0);
     if (!tc__is_ours(c, "tc_profile_begin")) return tc__not_ours(c);
     tc__profile *p = tc__pool_need(c) ? tc__profile_of(c) : NULL;
     if (!p) return TC_E_NOMEM;
@@ -54,7 +54,7 @@ TCDEF tc_status tc_profile_begin(tc_ctx *c) {
 }
 
 TCDEF tc_status tc_profile_end(tc_ctx *c) {
-    if (!c) return TC_E_NULL;
+    if (!c) return tc__fail_no_context("tc_profile_end", NULL, 0);
     if (!tc__is_ours(c, "tc_profile_end")) return tc__not_ours(c);
     if (!c->profiling) {
         tc__fail(c, TC_E_STATE, "tc_profile_end: no profile was begun; tc_profile_begin");
@@ -153,9 +153,11 @@ static void tc__profile_order(const tc__profile *p, uint32_t *at) {
 }
 
 TCDEF const char *tc_profile_text(tc_ctx *c) {
-    tc__profile *p = c ? c->profile : NULL;
-    if (c && !tc__is_ours(c, "tc_profile_text")) return "";
-    if (!p || !p->number) return "nothing was profiled: see tc_profile_begin\n";
+    static const char nothing[] = "nothing was profiled: see tc_profile_begin\n";
+    if (!c) return tc__fail_no_context("tc_profile_text", NULL, 0), nothing;
+    if (!tc__is_ours(c, "tc_profile_text")) return "";
+    tc__profile *p = c->profile;
+    if (!p || !p->number) return nothing;
     tc__text *t = &p->text;
     uint32_t *at = TC__NEW_ARRAY(c, uint32_t, p->row.count);
     if (!at) return "";
@@ -244,7 +246,7 @@ TCDEF tc_status tc_profile_trace_at(tc_ctx *c, const char *path, const char *fil
                                     int line) {
     tc__site site;
     tc__text t;
-    if (!c) return TC_E_NULL;
+    if (!c) return tc__fail_no_context("tc_profile_trace", file, line);
     site.file = file, site.line = line;
     tc__site_set(c, site);
     if (!tc__is_ours(c, "tc_profile_trace")) return tc__not_ours(c);

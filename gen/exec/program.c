@@ -280,12 +280,25 @@ static void tc__culprit(const tc__program *p, const tc__node *n, char *who, size
                  s->site.file ? s->site.file : "?", s->site.line);
 }
 
+// Where that call stands; of an eager op and of no node (NULL), where what runs was called.
+static tc__site tc__culprit_site(const tc__program *p, const tc__node *n) {
+    const tc__core *core = tc__core_of(p->ctx);
+    tc__site s;
+    if (p->backend && n && n->from && n->from->site.file && !core->doing)
+        return n->from->site;
+    s.file = core->site_file, s.line = core->site_line;
+    return s;
+}
+
 // There is no memory for what a node stores: an error that was none `before` tells of the node.
 static int tc__no_room(const tc__program *p, tc_status before, uint32_t node,
                        const char *words) {
     char who[200], text[300];
-    if (before || tc__core_of(p->ctx)->doing) return 0; // which an eager op is named by
+    tc__core *core = tc__core_of(p->ctx);
+    if (before || core->doing) return 0; // which an eager op is named by
     tc__culprit(p, p->graph.node.at[node], who, sizeof who);
+    tc__site site = tc__culprit_site(p, p->graph.node.at[node]);
+    core->error_file = site.file, core->error_line = site.line;
     snprintf(text, sizeof text, "%s%s", words, who);
     tc__error_about(p->ctx, text);
     return 0;

@@ -346,6 +346,12 @@ static int tc__fail_dry(tc_ctx *c, const char *who) {
 static int tc__break_on(tc_ctx *c, const char *who, const tc_tensor *t, uint32_t n,
                         tc__site site) {
     tc__visit *v = c->recorder.visit;
+    if (v->at->loop)
+        return tc__fail(c, TC_E_UNSUPPORTED,
+                        "%s: in %s of %s no value is read: it is recorded once, for all "
+                        "turns, before there are values; compute with the tensor itself "
+                        "(tc_where, tc_cond), or read it before the loop",
+                        who, c->recorder.loop_body, c->recorder.loop);
     if (c->dry) return tc__fail_dry(c, who);
     int forbidden = v->region->options.fullgraph && !tc__is_forced(c);
     v->broken |= forbidden;

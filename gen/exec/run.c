@@ -12,11 +12,14 @@ static int tc__launch_go(tc__program *p, const tc__region *r, uint32_t i) {
 
 static int tc__custom_go(tc__program *p, const tc__region *region, uint32_t i) {
     tc__custom_launch *l = p->launch.at[i].custom;
+    tc__site was = tc__site_swap(p->ctx, tc__culprit_site(p, l->opaque.node));
     tc__custom_bind(l);
     tc__calling calling = tc__calling_begin(p->ctx);
     int ok = tc__launch_go(p, region, i);
     tc__calling_end(p->ctx, calling);
-    return ok && tc__custom_end(p->ctx, l);
+    ok = ok && tc__custom_end(p->ctx, l);
+    tc__site_set(p->ctx, was);
+    return ok;
 }
 
 // Runs kernel i of the program, of region r; NULL = eager. 0 = a custom op failed, reported.
@@ -405,7 +408,11 @@ static int tc__program_has_code(tc__program *p, const tc__visit *v) {
         l = tc__program_lacks(p);
         why = tc__compiler_trouble(p->ctx);
     }
-    return !l || tc__fail_lacks(p, l, why);
+    if (!l) return 1;
+    tc__site was = tc__site_swap(p->ctx, tc__culprit_site(p, l->custom->opaque.node));
+    tc__fail_lacks(p, l, why);
+    tc__site_set(p->ctx, was);
+    return 0;
 }
 
 // ---- what a device tells ----

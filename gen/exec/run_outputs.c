@@ -146,10 +146,13 @@ static int tc__program_flagged(tc__program *p) {
     }
     char who[200] = "index";
     if (op) tc__culprit(p, op, who, sizeof who);
-    return tc__fail(p->ctx, TC_E_INDEX,
-                    "%s: index %lld is out of range for size %lld; it was clamped "
-                    "and the results are not valid",
-                    who, (long long)tc__from_front_told(p->flag[1]), (long long)p->flag[2]);
+    tc__site was = tc__site_swap(p->ctx, tc__culprit_site(p, op));
+    tc__fail(p->ctx, TC_E_INDEX,
+             "%s: index %lld is out of range for size %lld; it was clamped "
+             "and the results are not valid",
+             who, (long long)tc__from_front_told(p->flag[1]), (long long)p->flag[2]);
+    tc__site_set(p->ctx, was);
+    return 0;
 }
 
 // External i, as errors name it: by its dtype and where it was made.
@@ -175,31 +178,58 @@ static const char *tc__visit_text(tc_ctx *c, const tc__visit *v, char out[200]) 
     return out;
 }
 
+// The last call that writes external i in place is what errors are about; gives what they were about.
+static tc__site tc__site_of_write(tc_ctx *c, const tc__visit *v, uint32_t i) {
+    for (size_t k = v->path.count; k-- > 0;) {
+        const tc__step *s = v->path.at[k];
+        uint32_t to = s->op == TC_OP_COPY_ ? tc__memory_of(v, s->in[0]) : 0;
+        if (!(to & TC__EXTERNAL) || !s->site.file) continue;
+        if (v->external.at[to & ~TC__EXTERNAL].storage == v->external.at[i].storage)
+            return tc__site_swap(c, s->site);
+    }
+    tc__site here;
+    here.file = tc__core_of(c)->site_file, here.line = tc__core_of(c)->site_line;
+    return here;
+}
+
+static int tc__fail_shared_write(const tc__program *p, const tc__visit *v,
+                                 uint32_t written) {
+    char who[200], first[200];
+    tc__site was = tc__site_of_write(p->ctx, v, written);
+    tc__fail(p->ctx, TC_E_FOREIGN,
+             "%s: %s is written in place, and belongs to the context this one was opened "
+             "from; tc_clone it",
+             tc__visit_text(p->ctx, v, who), tc__external_text(p->ctx, v, written, first));
+    tc__site_set(p->ctx, was);
+    return 0;
+}
+
+static int tc__fail_alias(const tc__program *p, const tc__visit *v, uint32_t written,
+                          uint32_t k) {
+    char who[200], first[200], other[200];
+    tc__site was = tc__site_of_write(p->ctx, v, written);
+    tc__fail(p->ctx, TC_E_ALIAS,
+             "%s: %s is written in place, and %s wraps some of the same memory; wrap it "
+             "once and use views",
+             tc__visit_text(p->ctx, v, who), tc__external_text(p->ctx, v, written, first),
+             tc__external_text(p->ctx, v, k, other));
+    tc__site_set(p->ctx, was);
+    return 0;
+}
+
 // Memory that is written in place must not also be another storage's: two tc_wrap of the
 // same bytes know nothing of each other.
 static int tc__program_apart(const tc__program *p, const tc__visit *v) {
-    char who[200], first[200], other[200];
     for (size_t i = 0; i < p->output.count; i++) {
         if (p->output.at[i].position != UINT32_MAX) continue;
         uint32_t written = p->output.at[i].external;
         const tc__storage *a = v->external.at[written].storage;
-        if (a->owner == TC__SHARED)
-            return tc__fail(
-                p->ctx, TC_E_FOREIGN,
-                "%s: %s is written in place, and belongs to the context this one was opened "
-                "from; tc_clone it",
-                tc__visit_text(p->ctx, v, who),
-                tc__external_text(p->ctx, v, written, first));
+        if (a->owner == TC__SHARED) return tc__fail_shared_write(p, v, written);
         for (uint32_t k = 0; k < v->external.count; k++) {
             const tc__storage *b = v->external.at[k].storage;
             uintptr_t x = (uintptr_t)a->data, y = (uintptr_t)b->data;
             if (a == b || x >= y + b->bytes || y >= x + a->bytes) continue;
-            return tc__fail(p->ctx, TC_E_ALIAS,
-                            "%s: %s is written in place, and %s wraps some of the same "
-                            "memory; wrap it once and use views",
-                            tc__visit_text(p->ctx, v, who),
-                            tc__external_text(p->ctx, v, written, first),
-                            tc__external_text(p->ctx, v, k, other));
+            return tc__fail_alias(p, v, written, k);
         }
     }
     return 1;

@@ -28,7 +28,7 @@ TCDEF tc_status tc_grad_scaler_init_at(tc_ctx *tc, tc_grad_scaler *s, double sca
     tc__site site;
     site.file = file, site.line = line;
     if (s) memset(s, 0, sizeof *s);
-    if (!tc) return TC_E_NULL;
+    if (!tc) return tc__fail_no_context("tc_grad_scaler_init", file, line);
     tc__site_set(tc, site);
     tc_status outside = tc__outside(tc, "tc_grad_scaler_init");
     if (outside) return outside;

@@ -11,6 +11,8 @@ typedef struct tc__scanning {
     tc__api f; // about xs[0]
     tc_body body;
     void *user;
+    const char *called; // what errors have the body as
+    int first;          // results of out[] before the user's
     const tc_tensor *init, *xs;
     int n_carry, n_xs, n_ys;
     int64_t turns;
@@ -55,14 +57,11 @@ static int tc__scan_given(tc__scanning *s) {
     if (!tc__scan_counts(s)) return 0;
     for (int i = 0; i < s->n_carry; i++) {
         snprintf(name, sizeof name, "init[%d]", i);
-        if (!tc__operand_given(&s->f, name, s->init[i]) ||
-            !tc__meta_get(&s->f, s->init[i], &m))
-            return 0;
+        if (!tc__operand_need(&s->f, name, s->init[i], &m)) return 0;
     }
     for (int i = 0; i < s->n_xs; i++) {
         snprintf(name, sizeof name, "xs[%d]", i);
-        if (!tc__operand_given(&s->f, name, s->xs[i]) || !tc__meta_get(&s->f, s->xs[i], &m))
-            return 0;
+        if (!tc__operand_need(&s->f, name, s->xs[i], &m)) return 0;
         if (!m.rank)
             return tc__fail(s->f.c, TC_E_RANK, "%s: %s is a number and has no rows",
                             s->f.who, name);
@@ -80,31 +79,32 @@ static int tc__scan_given(tc__scanning *s) {
 // Whether out[i] of the body is what it has to be.
 static int tc__scan_out(tc__scanning *s, int i) {
     tc__meta m, want;
-    char name[40], x[160], y[160];
-    snprintf(name, sizeof name, "out[%d] of the body", i);
-    if (!tc__operand_given(&s->f, name, s->out[i]) || !tc__meta_get(&s->f, s->out[i], &m))
-        return 0;
+    char x[160], y[160];
+    if (!tc__body_gave(s->f.c, s->f.who, s->called, i - s->first, s->out[i], &m)) return 0;
     if (i >= s->n_carry) return 1;
     if (!tc__meta_get(&s->f, s->init[i], &want)) return 0;
     if (tc__meta_alike(&m, &want)) return 1;
     int same = m.rank == want.rank && !memcmp(m.dims, want.dims, m.rank * sizeof *m.dims);
     return tc__fail(s->f.c, same ? TC_E_DTYPE : TC_E_SHAPE,
-                    "%s: %s is %s%s, carry %d was %s%s; a carry stays as it was", s->f.who,
-                    name, tc__dtype(m.dtype)->name, tc__dims_text(&m, x), i,
-                    tc__dtype(want.dtype)->name, tc__dims_text(&want, y));
+                    "%s: out[%d] of %s is %s%s, carry %d was %s%s; a carry stays as it was",
+                    s->f.who, i, s->called, tc__dtype(m.dtype)->name, tc__dims_text(&m, x),
+                    i, tc__dtype(want.dtype)->name, tc__dims_text(&want, y));
 }
 
 // ---- calling a body ----
 
 // What a body must leave as it is.
 typedef struct tc__body_around {
-    const char *doing;
+    const char *doing, *loop, *loop_body;
     tc__visit *visit, *suspended;
     int depth, disabled, body_depth;
 } tc__body_around;
 
-static tc__body_around tc__body_begin(tc__recorder *r) {
+static tc__body_around tc__body_begin(tc__recorder *r, const char *who,
+                                      const char *called) {
     tc__body_around a;
+    a.loop = r->loop, a.loop_body = r->loop_body;
+    r->loop = who, r->loop_body = called;
     a.doing = r->values.core.doing, a.visit = r->visit, a.suspended = r->suspended;
     a.depth = r->depth, a.disabled = r->disabled, a.body_depth = r->body_depth;
     r->values.core.doing = NULL, r->bodies += a.visit != NULL, r->body_depth = r->depth;
@@ -119,8 +119,10 @@ static int tc__body_end(const tc__api *f, const tc__body_around *a) {
     r->values.core.doing = a->doing;
     r->bodies -= a->visit != NULL, r->body_depth = a->body_depth;
     if (!nested && a->visit)
-        tc__fail(f->c, TC_E_REGION, "%s: the body has a %s without its other half", f->who,
+        tc__fail(f->c, TC_E_REGION, "%s: %s has a %s without its other half", f->who,
+                 r->loop_body,
                  disables ? "tc_disable_begin or tc_disable_end" : "tc_trace_begin");
+    r->loop = a->loop, r->loop_body = a->loop_body;
     if (a->visit)
         r->visit = a->visit, r->suspended = a->suspended, r->depth = a->depth,
         r->disabled = a->disabled;
@@ -128,16 +130,17 @@ static int tc__body_end(const tc__api *f, const tc__body_around *a) {
 }
 
 // Calls a body or a test. What fails there bears its own name. 0 = reported.
-static int tc__body_call(const tc__api *f, tc_body body, const tc_tensor *in,
-                         tc_tensor *out, void *user) {
+static int tc__body_call(const tc__api *f, tc_body body, const char *called,
+                         const tc_tensor *in, tc_tensor *out, void *user) {
     tc_ctx *c = f->c;
     tc__nesting was = tc__nesting_of(c, f->who, "");
     tc__site site;
     site.file = f->file, site.line = f->line;
     if (!tc__depth_enter(c, &c->bodies, f->who, "")) return 0;
     tc__values_of(c)->scope_floor = was.scopes;
-    tc__body_around a = tc__body_begin(tc__recorder_of(c));
+    tc__body_around a = tc__body_begin(tc__recorder_of(c), f->who, called);
     body(c, in, out, user);
+    tc__site_set(c, site);
     int ok = tc__body_end(f, &a);
     tc__depth_leave(c, &c->bodies);
     tc__scopes_check(c, site, &was);
@@ -149,7 +152,7 @@ static int tc__body_call(const tc__api *f, tc_body body, const tc_tensor *in,
 static int tc__scan_turn(tc__scanning *s) {
     int ok = 1;
     for (int i = 0; i < s->n_carry + s->n_ys; i++) s->out[i] = tc__null();
-    if (!tc__body_call(&s->f, s->body, s->in, s->out, s->user)) return 0;
+    if (!tc__body_call(&s->f, s->body, s->called, s->in, s->out, s->user)) return 0;
     for (int i = 0; i < s->n_carry + s->n_ys && ok; i++) ok = tc__scan_out(s, i);
     return ok;
 }
@@ -336,7 +339,7 @@ TCDEF tc_status tc_scan_at(tc_body body, void *user, const tc_tensor *init, int 
     tc__scanning s;
     tc_tensor of = n_xs > 0 && xs ? xs[0] : n_carry > 0 && init ? init[0] : tc__null();
     memset(&s, 0, sizeof s);
-    s.body = body, s.user = user, s.init = init, s.xs = xs;
+    s.body = body, s.user = user, s.init = init, s.xs = xs, s.called = "the body";
     s.n_carry = n_carry, s.n_xs = n_xs, s.n_ys = n_ys, s.last = last, s.ys = ys;
     if (!tc__begin(&s.f, "tc_scan", of, file, line)) {
         tc__results_give(last, NULL, n_carry), tc__results_give(ys, NULL, n_ys);
@@ -346,6 +349,9 @@ TCDEF tc_status tc_scan_at(tc_body body, void *user, const tc_tensor *init, int 
 }
 
 // ---- branches: loops of one turn or none ----
+
+static const char *const tc__branch_called[2] = {"no (pred is false)",
+                                                 "yes (pred is true)"};
 
 typedef struct tc__branching {
     tc__scanning s;  // about the predicate
@@ -371,9 +377,11 @@ static void tc__branch_body(tc_ctx *c, const tc_tensor *in, tc_tensor *out, void
 
 static int tc__branch_given(const tc__branching *b) {
     const tc__api *f = &b->s.f;
+    tc__meta m;
     char name[40], x[160];
     if (!b->body[0] || !b->body[1])
-        return tc__fail(f->c, TC_E_NULL, "%s: a body is null", f->who);
+        return tc__fail(f->c, TC_E_NULL, "%s: %s is null", f->who,
+                        tc__branch_called[!!b->body[0]]);
     if (b->n_in < 0 || b->n_in >= TC__LOOP_MOST || b->n_out < 1 ||
         b->n_out >= TC__LOOP_MOST)
         return tc__fail(f->c, TC_E_ARG,
@@ -387,9 +395,14 @@ static int tc__branch_given(const tc__branching *b) {
                         tc__dtype(f->x.dtype)->name, tc__dims_text(&f->x, x));
     for (int i = 0; i < b->n_in; i++) {
         snprintf(name, sizeof name, "in[%d]", i);
-        if (!tc__operand_given(f, name, b->in[i])) return 0;
+        if (!tc__operand_need(f, name, b->in[i], &m)) return 0;
     }
     return 1;
+}
+
+// Without the first dimension: of a row.
+static void tc__meta_select(tc__meta *m) {
+    memmove(m->dims, m->dims + 1, (size_t)--m->rank * sizeof *m->dims);
 }
 
 // What the branches made, which has to be alike.
@@ -400,12 +413,14 @@ static int tc__branch_alike(const tc__branching *b, const tc_tensor *no,
     char x[160], y[160];
     for (int i = 0; i < b->n_out; i++) {
         if (!tc__meta_get(f, no[i], &m) || !tc__meta_get(f, yes[i], &n)) return 0;
-        if (!tc__meta_alike(&m, &n))
-            return tc__fail(f->c, TC_E_SHAPE,
-                            "%s: out[%d] is %s%s if it is true, %s%s else (behind a first "
-                            "dimension of one); they must be alike",
-                            f->who, i, tc__dtype(n.dtype)->name, tc__dims_text(&n, x),
-                            tc__dtype(m.dtype)->name, tc__dims_text(&m, y));
+        if (tc__meta_alike(&m, &n)) continue;
+        tc__meta_select(&m), tc__meta_select(&n);
+        return tc__fail(f->c, TC_E_SHAPE,
+                        "%s: out[%d] of %s is %s%s, of %s %s%s; both must have the same "
+                        "sizes and dtype",
+                        f->who, i, tc__branch_called[1], tc__dtype(n.dtype)->name,
+                        tc__dims_text(&n, x), tc__branch_called[0],
+                        tc__dtype(m.dtype)->name, tc__dims_text(&m, y));
     }
     return 1;
 }
@@ -425,6 +440,7 @@ static int tc__branch_record(tc__branching *b, int yes, tc_tensor times, tc_tens
     }
     turn.b = b, turn.body = b->body[yes];
     s->body = tc__branch_body, s->user = &turn, s->init = &times, s->xs = xs;
+    s->called = tc__branch_called[yes], s->first = 1;
     s->n_carry = 1, s->n_xs = 1 + b->n_in, s->n_ys = b->n_out, s->times = 1, s->turns = 1;
     s->last = &last, s->ys = rows;
     return xs[0].id && times.id && tc__scan_recorded(s);
@@ -457,11 +473,11 @@ static int tc__branch_eager(tc__branching *b, tc_tensor pred) {
                    b->s.f.file, b->s.f.line))
         return 0;
     memset(out, 0, sizeof out);
-    if (!tc__body_call(&b->s.f, b->body[word != 0], b->in, out, b->user)) return 0;
+    const char *called = tc__branch_called[word != 0];
+    if (!tc__body_call(&b->s.f, b->body[word != 0], called, b->in, out, b->user)) return 0;
     for (int i = 0; i < b->n_out; i++) {
-        char name[40];
-        snprintf(name, sizeof name, "out[%d] of the body", i);
-        if (!tc__operand_given(&b->s.f, name, out[i])) return 0;
+        tc__meta m;
+        if (!tc__body_gave(b->s.f.c, b->s.f.who, called, i, out[i], &m)) return 0;
         b->out[i] = tc_clone_at(out[i], b->s.f.file, b->s.f.line);
         if (!b->out[i].id) return 0;
     }
@@ -496,15 +512,12 @@ typedef struct tc__asking {
     int n;
 } tc__asking;
 
-// What `test` says of the carries in[]: a bool of rank 0; null = reported.
-static tc_tensor tc__while_test(const tc__asking *w, const tc_tensor *in) {
+// What `test` has said, as a bool of rank 0; null = reported.
+static tc_tensor tc__while_answer(const tc__asking *w, tc_tensor go) {
     const tc__api *f = &w->s.f;
-    tc_tensor go = tc__null();
     tc__meta m;
     char x[160];
-    if (!tc__body_call(f, w->test, in, &go, w->user) ||
-        !tc__operand_given(f, "out[0] of the test", go) || !tc__meta_get(f, go, &m))
-        return tc__null();
+    if (!tc__body_gave(f->c, f->who, "the test", 0, go, &m)) return tc__null();
     if (tc__is_float(m.dtype) || tc__meta_elements(&m) != 1) {
         tc__fail(f->c, TC_E_DTYPE,
                  "%s: out[0] of the test is %s%s; one bool or integer is needed", f->who,
@@ -515,15 +528,30 @@ static tc_tensor tc__while_test(const tc__asking *w, const tc_tensor *in) {
     return m.dtype == TC_BOOL ? go : tc_ne_s_at(go, 0, f->file, f->line);
 }
 
+// What `test` says of the carries in[].
+static tc_tensor tc__while_test(const tc__asking *w, const tc_tensor *in) {
+    tc_tensor go = tc__null();
+    if (!tc__body_call(&w->s.f, w->test, "the test", in, &go, w->user)) return tc__null();
+    return tc__while_answer(w, go);
+}
+
 // in[] are the carries, whether the loop goes on, how many turns there were, and the number of this one.
 static void tc__while_body(tc_ctx *c, const tc_tensor *in, tc_tensor *out, void *user) {
     const tc__asking *w = (const tc__asking *)user;
     const char *file = w->s.f.file;
     int line = w->s.f.line;
+    tc__meta m;
+    tc__site site;
+    site.file = file, site.line = line;
     out[w->n] = tc__null();
     w->body(c, in, out, w->user);
-    if (!tc__core_of(c)->unit_item) w->test(c, out, &out[w->n], w->user);
-    if (out[w->n].id) out[w->n] = tc_reshape_at(out[w->n], tc_dims_of(0, NULL), file, line);
+    tc__site_set(c, site);
+    int ok = !tc__core_of(c)->unit_item;
+    for (int i = 0; i < w->n && ok; i++)
+        ok = tc__body_gave(c, w->s.f.who, w->s.called, i, out[i], &m);
+    if (ok)
+        tc__recorder_of(c)->loop_body = "the test", w->test(c, out, &out[w->n], w->user);
+    if (ok && !tc__core_of(c)->unit_item) out[w->n] = tc__while_answer(w, out[w->n]);
     out[w->n + 1] = tc_add_s_at(in[w->n + 1], 1, file, line);
 }
 
@@ -587,7 +615,7 @@ static int tc__while_given(const tc__asking *w, const tc_tensor *init,
                         f->who, w->n, (long long)w->s.turns, TC__LOOP_MOST - 2);
     for (int i = 0; i < w->n; i++) {
         snprintf(name, sizeof name, "init[%d]", i);
-        if (!tc__operand_given(f, name, init[i]) || !tc__meta_get(f, init[i], &m)) return 0;
+        if (!tc__operand_need(f, name, init[i], &m)) return 0;
     }
     return 1;
 }
@@ -599,6 +627,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
     tc_tensor of = n > 0 && init ? init[0] : tc__null();
     memset(&w, 0, sizeof w);
     w.test = test, w.body = body, w.user = user, w.n = n, w.s.turns = most;
+    w.s.called = "the body";
     if (!tc__begin(&w.s.f, "tc_while", of, file, line))
         return tc__results_give(out, NULL, n), tc__api_refused(&w.s.f, of);
     tc_ctx *c = w.s.f.c;

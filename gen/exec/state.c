@@ -183,3 +183,34 @@ static void tc__note_run(tc_ctx *c, uint64_t kernels, uint64_t ns) {
     c->stats.kernel_runs += kernels;
     c->stats.run_ns += ns;
 }
+
+// Whether a body, which errors of `who` have as `called`, has set out[i] to a tensor that there is; 0 = reported.
+static int tc__body_gave(tc_ctx *c, const char *who, const char *called, int i, tc_tensor t,
+                         tc__meta *m) {
+    char text[160];
+    if (!t.id)
+        return tc__fail(c, TC_E_NULL, "%s: %s did not set out[%d] (did a call in it fail?)",
+                        who, called, i);
+    snprintf(text, sizeof text, "%s: out[%d] of %s", who, i, called);
+    return tc__meta_of(c, text, t, m);
+}
+
+// ---- errors and statistics ----
+
+TCDEF void tc_error_clear(tc_ctx *c) {
+    if (!c) return;
+    tc__error_clear(c);
+    if (!c->bodies && !tc__is_stranger(c))
+        tc__core_of(c)->unit_item = TC_OK; // a call has the status of all that its body did
+    tc__core_of(c)->refused = 0;
+}
+
+TCDEF tc_stats tc_stats_get(const tc_ctx *c) {
+    tc_stats s;
+    memset(&s, 0, sizeof s);
+    if (!c) return s;
+    s = c->stats;
+    s.bytes = tc__core_const(c)->bytes, s.peak_bytes = tc__core_const(c)->peak_bytes;
+    s.allocations = tc__core_const(c)->allocations;
+    return s;
+}

@@ -21,7 +21,7 @@ static tc__lexical *tc__lexical_open(tc_ctx *c, const char *who, const char *fil
                                      tc_status *s) {
     tc__site site;
     site.file = file, site.line = line;
-    *s = TC_E_NULL;
+    *s = c ? TC_OK : tc__fail_no_context(who, file, line);
     if (!c) return NULL;
     *s = TC_E_STATE;
     if (!tc__is_ours(c, who)) {

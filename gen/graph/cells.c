@@ -299,6 +299,28 @@ static tc__node *tc__cell_read(tc__builder *b, uint32_t i) {
     return n;
 }
 
+// Whether nothing is derived through view i, or through one on its way.
+static int tc__cell_detached(tc__builder *b, uint32_t i) {
+    for (const tc__cell *v; (v = tc__cell_at(b, i))->via; i = v->parent)
+        if (v->stops || v->via->op == TC_OP_DETACH) return 1;
+    return 0;
+}
+
+// What a write through a view of cell i leaves as it was: it goes on being derived, also where the view is of something
+// detached, whose way is gone again then.
+static tc__node *tc__cell_beneath(tc__builder *b, uint32_t i, int detached) {
+    if (!detached) return tc__cell_read(b, i);
+    b->chain.count = 0;
+    for (const tc__cell *v; (v = tc__cell_at(b, i))->via; i = v->parent)
+        if (!TC__PUSH(b->ctx, b->chain, i)) return NULL;
+    tc__node *n = tc__cell_shown(b, i);
+    while (b->chain.count) {
+        const tc__cell *v = tc__cell_at(b, b->chain.at[--b->chain.count]);
+        if (v->via->op != TC_OP_DETACH) n = tc__moves(b, v->via, v->n_via, n);
+    }
+    return n;
+}
+
 // What `base` is when its view through n movements becomes `value`.
 static tc__node *tc__unmove(tc__builder *b, const tc__step *via, uint32_t n, tc__node *base,
                             tc__node *value) {
@@ -403,10 +425,11 @@ static tc__node *tc__input_behind(tc__graph *g, const tc__node *n, const tc__nod
 // Writes `value` through cell i by storing part `at` of its root.
 static int tc__cell_store(tc__builder *b, uint32_t i, uint32_t at, tc__node *value) {
     uint32_t root = tc__cell_root(b, i), version = tc__cell_at(b, root)->version + 1;
+    int detached = tc__cell_detached(b, i);
     for (;; i = tc__cell_at(b, i)->parent) {
         tc__cell *v = tc__cell_at(b, i);
         tc__node *before = v->version == version - 1 ? v->node : NULL;
-        tc__node *shown = i == at ? NULL : tc__cell_read(b, v->parent);
+        tc__node *shown = i == at ? NULL : tc__cell_beneath(b, v->parent, detached);
         v->node = value, v->version = version;
         if (i == at) {
             v->stored = value;
@@ -424,13 +447,15 @@ static int tc__cell_store(tc__builder *b, uint32_t i, uint32_t at, tc__node *val
 static int tc__cell_write(tc__builder *b, uint32_t i, tc__node *value) {
     uint32_t root = tc__cell_root(b, i), at = tc__cell_part(b, i);
     tc__node *now = value;
+    int detached = tc__cell_detached(b, i);
     if (tc__cell_stays(b, root, at)) return tc__cell_store(b, i, at, value);
     at = i;
     if (tc__cell_repeats(b, i)) {
         now = tc__cell_scatter(b, i, value);
     } else {
         for (tc__cell *v; (v = tc__cell_at(b, at))->via; at = v->parent)
-            now = tc__unmove(b, v->via, v->n_via, tc__cell_read(b, v->parent), now);
+            now = tc__unmove(b, v->via, v->n_via, tc__cell_beneath(b, v->parent, detached),
+                             now);
     }
     if (!now) return 0;
     tc__cell_at(b, root)->node = now;

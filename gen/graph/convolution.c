@@ -151,7 +151,7 @@ static int tc__conv_check(const tc__api *f, tc_tensor weight, tc_tensor bias,
     char x[160], y[160];
     tc__meta w;
     int channels = f->x.rank - axes - 1;
-    if (!tc__operand_given(f, "weight", weight) || !tc__meta_get(f, weight, &w)) return 0;
+    if (!tc__operand_need(f, "weight", weight, &w)) return 0;
     if ((channels == 0 || channels == 1) && w.rank == axes + 2 && groups >= 1 &&
         tc__meta_size(&w, 0) % groups == 0) {
         int64_t of[2] = {tc__meta_size(&w, 0), tc__ix_times(tc__meta_size(&w, 1), groups)};
@@ -167,6 +167,16 @@ static int tc__conv_check(const tc__api *f, tc_tensor weight, tc_tensor bias,
 }
 
 static int64_t tc__or_one(int v) { return v ? v : 1; }
+
+// Of a call that has no options: what is not given has no default there. 0 = reported.
+static int tc__conv_given(const tc__api *f, int stride, int padding, int dilation,
+                          int groups) {
+    if (stride >= 1 && padding >= 0 && dilation >= 1 && groups >= 1) return 1;
+    return tc__fail(f->c, TC_E_ARG,
+                    "%s: stride %d, padding %d, dilation %d, groups %d; stride, dilation "
+                    "and groups must be at least 1, padding at least 0",
+                    f->who, stride, padding, dilation, groups);
+}
 
 // The words of conv2d and conv3d, whose x is a batch or one of it. Those of each axis follow each other.
 static void tc__conv_words(const tc__conv *v, int64_t groups, int64_t *word) {
@@ -222,6 +232,11 @@ static tc_tensor tc__conv_of(tc__api *f, tc_tensor x, tc_tensor weight, tc_tenso
     tc_conv_options none;
     memset(&none, 0, sizeof none);
     if (!options) options = &none;
+    if (options->groups < 0) {
+        tc__fail(f->c, TC_E_ARG, "%s: groups is %d; at least 1 is needed", f->who,
+                 options->groups);
+        return tc__null();
+    }
     if (!tc__conv_check(f, weight, bias, tc__or_one(options->groups), axes, transposed))
         return tc__null();
     if (f->x.rank != axes + 1) return form(f, x, weight, bias, options, axes);
@@ -267,12 +282,14 @@ static tc_conv_options tc__conv_alike(int stride, int padding, int dilation, int
 
 static tc_tensor tc__conv3d(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor bias,
                             int stride, int padding, int dilation, int groups) {
+    if (!tc__conv_given(f, stride, padding, dilation, groups)) return tc__null();
     tc_conv_options o = tc__conv_alike(stride, padding, dilation, groups);
     return tc__conv_with(f, x, weight, bias, &o, 3);
 }
 
 static tc_tensor tc__conv2d(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor bias,
                             int stride, int padding, int dilation, int groups) {
+    if (!tc__conv_given(f, stride, padding, dilation, groups)) return tc__null();
     tc_conv_options o = tc__conv_alike(stride, padding, dilation, groups);
     return tc__conv_with(f, x, weight, bias, &o, 2);
 }
@@ -281,12 +298,14 @@ static tc_tensor tc__conv1d(tc__api *f, tc_tensor x, tc_tensor weight, tc_tensor
                             int stride, int padding, int dilation, int groups) {
     tc_conv_options o;
     memset(&o, 0, sizeof o);
-    if (!tc__conv_check(f, weight, bias, tc__or_one(groups), 1, 0)) return tc__null();
+    if (!tc__conv_given(f, stride, padding, dilation, groups) ||
+        !tc__conv_check(f, weight, bias, groups, 1, 0))
+        return tc__null();
     o.stride[1] = stride, o.padding[1] = padding, o.dilation[1] = dilation,
     o.groups = groups;
-    f->word[TC__CONV1D_STRIDE] = tc__or_one(stride);
-    f->word[TC__CONV1D_DILATION] = tc__or_one(dilation);
-    f->word[TC__CONV1D_GROUPS] = tc__ix_const(tc__or_one(groups));
+    f->word[TC__CONV1D_STRIDE] = stride;
+    f->word[TC__CONV1D_DILATION] = dilation;
+    f->word[TC__CONV1D_GROUPS] = tc__ix_const(groups);
     x = tc_unsqueeze(x, -2);
     weight = tc_unsqueeze(weight, -2);
     tc_tensor y = tc_conv2d_with(x, weight, bias, &o);

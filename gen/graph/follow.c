@@ -436,7 +436,6 @@ static const char *tc__loop_refuses(const tc__visit *v, const tc__call *k) {
     if (k->op == TC_OP_RANDOM)
         return "nothing random is drawn; draw before the loop, and give it as rows";
     if (k->op == TC_OP_KEEP) return "nothing is kept; give it as a result";
-    if (k->op == TC_OP_BREAK) return "no value is read";
     if (k->op != TC_OP_COPY_) return NULL;
     uint32_t to = tc__root_written(v, k);
     return to & TC__EXTERNAL || to < tc__loop_first(v)
@@ -446,8 +445,9 @@ static const char *tc__loop_refuses(const tc__visit *v, const tc__call *k) {
 
 static int tc__loop_allows(tc_ctx *c, const tc__visit *v, const tc__call *k) {
     const char *why = v->at->loop ? tc__loop_refuses(v, k) : NULL;
-    return !why || tc__fail(c, TC_E_UNSUPPORTED, "%s: in the body of a loop or branch %s",
-                            tc__called(c, k->op), why);
+    const tc__recorder *r = tc__recorder_of(c);
+    return !why || tc__fail(c, TC_E_UNSUPPORTED, "%s: in %s of %s %s", tc__called(c, k->op),
+                            r->loop_body, r->loop, why);
 }
 
 // What of a call may not be in the gradient of an op of the user's, whose grad_out is zeros that stand for what comes

@@ -105,7 +105,7 @@ static int tc__weights_check(const tc__api *f, const char *name, const char *of,
                              tc_tensor v) {
     tc__meta m;
     char a[160], b[160];
-    if (!tc__operand_given(f, name, v) || !tc__meta_get(f, v, &m)) return 0;
+    if (!tc__operand_need(f, name, v, &m)) return 0;
     return tc__meta_alike(&m, &f->x) ||
            tc__fail(f->c, TC_E_SHAPE, "%s: %s is %s%s, %s %s%s; they must be alike", f->who,
                     name, tc__dtype(m.dtype)->name, tc__dims_text(&m, a), of,
@@ -120,46 +120,76 @@ typedef struct tc__needs {
     size_t steps;
     uint32_t externals;
     uint8_t *step, *external; // 1 = it is needed
+    uint8_t *stops;           // by step: nothing is derived through it
 } tc__needs;
 
 static uint8_t *tc__need_of(const tc__needs *n, uint32_t code) {
     return code & TC__EXTERNAL ? &n->external[code & ~TC__EXTERNAL] : &n->step[code];
 }
 
+// What it shows, too, as far as derivatives see it.
 static void tc__need_code(const tc__needs *n, uint32_t code) {
     *tc__need_of(n, code) = 1;
-    *tc__need_of(n, tc__memory_of(n->v, code)) = 1;
+    while (!(code & TC__EXTERNAL) && n->v->path.at[code]->view && !n->stops[code])
+        code = n->v->path.at[code]->in[0];
+    *tc__need_of(n, code) = 1;
+}
+
+// Whether the value of a step is one for which derivatives are nothing: detached, or no floating one.
+static int tc__step_stops(const tc__step *s, int no_grad) {
+    if (s->op == TC_OP_CARRY || s->op == TC_OP_NEXT) return 0;
+    if (s->op == TC_OP_COPY_) return no_grad; // of what is written
+    return tc__has_result((tc__op)s->op) &&
+           (no_grad || s->op == TC_OP_DETACH || !tc__is_float(s->meta.dtype));
+}
+
+static void tc__needs_stops(const tc__needs *n) {
+    int no_grad = 0;
+    for (size_t i = 0; i < n->steps; i++) {
+        const tc__step *s = n->v->path.at[i];
+        if (s->op == TC_OP_NO_GRAD) no_grad += s->attr[TC__NO_GRAD_ON] ? 1 : -1;
+        n->stops[i] = (uint8_t)tc__step_stops(s, no_grad);
+    }
 }
 
 static void tc__needs_walk(const tc__needs *n) {
     for (size_t i = n->steps; i-- > 0;) {
         const tc__step *s = n->v->path.at[i];
         int writes = s->op == TC_OP_COPY_;
-        if (writes ? !*tc__need_of(n, tc__memory_of(n->v, s->in[0])) : !n->step[i])
+        if (writes ? !*tc__need_of(n, tc__memory_of(n->v, s->in[0]))
+                   : !n->step[i] || n->stops[i])
             continue;
-        for (uint32_t k = 0; k < s->n_in; k++) tc__need_code(n, s->in[k]);
+        for (uint32_t k = 0; k < (n->stops[i] ? 1 : s->n_in); k++)
+            tc__need_code(n, s->in[k]);
     }
 }
 
 static void tc__needs_close(tc__needs *n, tc_ctx *c) {
     if (n->step) TC__FREE_ARRAY(c, n->step, n->steps + 1);
+    if (n->stops) TC__FREE_ARRAY(c, n->stops, n->steps + 1);
     if (n->external) TC__FREE_ARRAY(c, n->external, n->externals + 1);
+}
+
+// From y on.
+static void tc__needs_from(const tc__needs *n, tc_ctx *c, tc_tensor y) {
+    const tc__tensor *t = tc__tensor_find(c, y);
+    if (y.id >> TC__SLOT_BITS == n->v->key)
+        tc__need_code(n, tc__position(y));
+    else if (t && t->bind_epoch == n->v->epoch)
+        n->external[t->bind_index] = 1;
+    tc__needs_walk(n);
 }
 
 // Of y, a tensor of the open region; 0 = reported.
 static int tc__needs_open(tc__needs *n, tc_ctx *c, tc_tensor y) {
     const tc__visit *v = tc__recorder_of(c)->visit;
-    const tc__tensor *t = tc__tensor_find(c, y);
     memset(n, 0, sizeof *n);
     n->v = v, n->steps = v->path.count, n->externals = (uint32_t)v->external.count;
     n->step = TC__NEW_ARRAY(c, uint8_t, n->steps + 1);
     n->external = TC__NEW_ARRAY(c, uint8_t, n->externals + 1);
-    if (!n->step || !n->external) return tc__needs_close(n, c), 0;
-    if (y.id >> TC__SLOT_BITS == v->key)
-        tc__need_code(n, tc__position(y));
-    else if (t && t->bind_epoch == v->epoch)
-        n->external[t->bind_index] = 1;
-    tc__needs_walk(n);
+    n->stops = TC__NEW_ARRAY(c, uint8_t, n->steps + 1);
+    if (!n->step || !n->external || !n->stops) return tc__needs_close(n, c), 0;
+    tc__needs_stops(n), tc__needs_from(n, c, y);
     return 1;
 }
 
@@ -342,7 +372,7 @@ TCDEF tc_status tc_jvp_at(tc_tensor y, const tc_tensor *wrt, const tc_tensor *t,
 static tc_status tc__no_grad(tc_ctx *c, const char *who, int64_t on, const char *file,
                              int line) {
     tc__call k;
-    if (!c) return TC_E_NULL;
+    if (!c) return tc__fail_no_context(who, file, line);
     if (!tc__is_ours(c, who)) return tc__not_ours(c);
     tc__visit *v = tc__recorder_of(c)->visit;
     if (!v) return TC_OK;
@@ -385,9 +415,22 @@ static const tc__tensor *tc__grad_beside(tc_ctx *c, const tc__tensor *t) {
     return NULL;
 }
 
-// The loss of f depends on no tensor that has a gradient: what it depends on may show one.
-static int tc__fail_unreached(const tc__api *f, const tc__needs *n, uint32_t count) {
+// The loss of f depends on no tensor that has a gradient: what it depends on may show one, or does not count.
+static int tc__fail_unreached(const tc__api *f, tc_tensor loss, const tc__needs *n,
+                              uint32_t count) {
     char view[160], whole[160];
+    memset(n->stops, 0, n->steps + 1);
+    tc__needs_from(n, f->c, loss);
+    for (uint32_t i = 0; i < count; i++) {
+        tc_tensor x = n->v->external.at[i].handle;
+        const tc__tensor *t = n->external[i] && x.id ? tc__tensor_find(f->c, x) : NULL;
+        if (!t || !t->grad) continue;
+        return tc__fail(
+            f->c, TC_E_ARG,
+            "%s: the loss depends on the tensor%s, which has tc_requires_grad, only through "
+            "what nothing is derived through: tc_detach, tc_no_grad_begin, integers or bools",
+            f->who, tc__tensor_called(t, view));
+    }
     for (uint32_t i = 0; i < count; i++) {
         tc_tensor x = n->v->external.at[i].handle;
         const tc__tensor *t = n->external[i] && x.id ? tc__tensor_find(f->c, x) : NULL;
@@ -423,7 +466,7 @@ static int tc__backward_all(const tc__api *f, tc_tensor loss, const tc__needs *n
         given++;
     }
     if (given) return 1;
-    if (loss.id >> TC__SLOT_BITS == n->v->key) return tc__fail_unreached(f, n, count);
+    if (loss.id >> TC__SLOT_BITS == n->v->key) return tc__fail_unreached(f, loss, n, count);
     return tc__fail(
         f->c, TC_E_ARG,
         "%s: the loss was not computed in this region or function, where it is a "

@@ -3,7 +3,10 @@
 
 TCDEF void tc_scope_begin(tc_ctx *tc) {
     tc__values *v = tc__values_of(tc);
-    if (tc && tc__is_ours(tc, "tc_scope_begin")) TC__PUSH(tc, v->scope, v->scoped.count);
+    if (!tc)
+        tc__fail_no_context("tc_scope_begin", NULL, 0);
+    else if (tc__is_ours(tc, "tc_scope_begin"))
+        TC__PUSH(tc, v->scope, v->scoped.count);
 }
 
 // Ends the innermost scope but for t.
@@ -87,7 +90,8 @@ static void tc__free_tensor(tc_ctx *c, tc_tensor t, const char *file, int line) 
 
 TCDEF void tc_free_at(tc_tensor t, const char *file, int line) {
     tc__api f;
-    if (!tc__api_open(&f, tc__ctx_of(t), "tc_free", file, line)) return;
+    tc_ctx *c = tc__ctx_of(t);
+    if (!c || !tc__api_open(&f, c, "tc_free", file, line)) return;
     f.claim = tc__claim_ours(f.c, f.who);
     if (!f.claim) return;
     tc__free_tensor(f.c, t, file, line);

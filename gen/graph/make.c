@@ -32,7 +32,8 @@ static int tc__api_open(tc__api *f, tc_ctx *c, const char *who, const char *file
     f->c = c, f->who = who, f->file = file, f->line = line;
     f->scoped = 0, f->claim = TC__CLAIM_HELD, f->named = 0, f->together = 0, f->half = 0,
     f->wide = 0, f->bypassed = 0, f->x.rank = 0, f->x.dtype = 0;
-    if (!c || !tc__is_ours(c, who)) return 0;
+    if (!c) return tc__fail_no_context(who, file, line), 0;
+    if (!tc__is_ours(c, who)) return 0;
     f->here = tc__atomic_load64(&tc__values_of(c)->here);
     if (tc__core_of(c)->doing) f->who = tc__core_of(c)->doing;
     tc__values_of(c)->source_device = tc__values_of(c)->default_device;
@@ -201,6 +202,15 @@ static int tc__operand_given(const tc__api *f, const char *name, tc_tensor t) {
     return t.id ||
            tc__fail(f->c, TC_E_NULL, "%s: %s is a null tensor (an earlier call failed?)",
                     f->who, name);
+}
+
+// Its dtype and sizes; 0 = reported by its name.
+static int tc__operand_need(const tc__api *f, const char *name, tc_tensor t, tc__meta *m) {
+    char who[160];
+    if (!tc__operand_given(f, name, t)) return 0;
+    if (tc__meta_find(f->c, t, m)) return 1;
+    snprintf(who, sizeof who, "%s: %s", f->who, name);
+    return tc__fail_dead(f->c, who, t);
 }
 
 // ---- tensors in arrays ----

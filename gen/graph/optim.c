@@ -78,11 +78,18 @@ static int tc__optim_refuse(const tc__optim *o, const char *what, const tc__meta
                     number, tc__dims_text(m, x), tc__dims_text(&f->x, y));
 }
 
+static int tc__optim_dead(const tc__updates *l, tc_ctx *c, const char *what, int at,
+                          tc_tensor t) {
+    char who[120], number[24];
+    snprintf(who, sizeof who, "%s: %s%s", l->who, what, tc__updates_number(l, at, number));
+    return tc__fail_dead(c, who, t);
+}
+
 // Whether t is a float tensor with the sizes of the parameter.
 static int tc__optim_operand(const tc__optim *o, const char *what, tc_tensor t) {
     tc__meta m;
     if (!t.id) return tc__optim_refuse(o, what, NULL);
-    if (!tc__meta_get(&o->f, t, &m)) return 0;
+    if (!tc__meta_find(o->f.c, t, &m)) return tc__optim_dead(o->of, o->f.c, what, o->at, t);
     return (tc__is_arithmetic(m.dtype) && tc__optim_fits(o, &m)) ||
            tc__optim_refuse(o, what, &m);
 }
@@ -145,6 +152,11 @@ static int tc__numbers_check(const tc__updates *l) {
             return tc__fail(f.c, TC_E_ARG, "%s: %s is %g, less than 1 is needed", l->who,
                             number[i].name, number[i].v);
     }
+    if (s->nesterov && s->momentum == 0)
+        return tc__fail(f.c, TC_E_ARG,
+                        "%s: nesterov is %d and momentum 0, which has nothing to look "
+                        "ahead with; give a momentum above 0, or nesterov 0",
+                        l->who, s->nesterov);
     return 1;
 }
 
@@ -268,6 +280,24 @@ static const char *tc__updates_wrong(const tc__updates *l, tc_status *s, char te
     return text;
 }
 
+// Whether all parameters are; 0 = reported, with *s.
+static int tc__updates_there(const tc__updates *l, tc_ctx *c, tc_status *s) {
+    tc__meta m;
+    tc__site site;
+    site.file = l->file, site.line = l->line;
+    tc_status outer = tc__unit_begin(c);
+    int ok = 1;
+    tc__site_set(c, site);
+    for (int i = 0; i < l->n && ok; i++) {
+        if (!l->param[i].id)
+            ok = tc__fail(c, TC_E_NULL, "%s: %s %d is a null tensor", l->who, l->what, i);
+        else if (!tc__meta_find(c, l->param[i], &m))
+            ok = tc__optim_dead(l, c, l->what, i, l->param[i]);
+    }
+    *s = tc__unit_end(c, outer, ok);
+    return ok;
+}
+
 // The context of a list whose arrays are there, and whose parameters are not null. NULL = there is none, with
 // *s TC_OK where there is nothing to do, or reported.
 static tc_ctx *tc__updates_context(tc__updates *l, tc_status *s) {
@@ -284,13 +314,7 @@ static tc_ctx *tc__updates_context(tc__updates *l, tc_status *s) {
         if (c) tc__fail(c, *s, "%s: %s", l->who, wrong);
         return NULL;
     }
-    for (int i = 0; i < l->n; i++) {
-        if (l->param[i].id) continue;
-        *s = TC_E_NULL;
-        tc__fail(c, *s, "%s: %s %d is a null tensor", l->who, l->what, i);
-        return NULL;
-    }
-    return c;
+    return tc__updates_there(l, c, s) ? c : NULL;
 }
 
 static tc_status tc__updates_list(tc__updates *l) {

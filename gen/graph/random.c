@@ -75,15 +75,37 @@ TCDEF tc_tensor tc_randint_at(tc_ctx *tc, int64_t low, int64_t high, tc_dims dim
     return tc__leave(&f, dtype == TC_I64 ? u : tc__cast(&f, u, (int)dtype));
 }
 
+// Whether the stream may be looked at or set: the calls that draw stand in order then.
+static tc_status tc__stream_check(tc_ctx *c, const char *who) {
+    if (!c) return tc__fail_no_context(who, NULL, 0);
+    if (!tc__is_ours(c, who)) return tc__not_ours(c);
+    if (!tc__is_recording(c)) return TC_OK;
+    tc__fail(c, TC_E_STATE, "%s: a region is open; do it before tc_trace_begin or tc_call",
+             who);
+    return TC_E_STATE;
+}
+
+TCDEF tc_status tc_get_rng_state(tc_ctx *tc, tc_rng_state *state) {
+    static const char who[] = "tc_get_rng_state";
+    tc_status s = tc__stream_check(tc, who);
+    if (s) return s;
+    if (!state) return tc__fail(tc, TC_E_NULL, "%s: state is NULL", who), TC_E_NULL;
+    state->seed = tc__recorder_of(tc)->seed, state->draw = tc__recorder_of(tc)->draw;
+    return TC_OK;
+}
+
+TCDEF tc_status tc_set_rng_state(tc_ctx *tc, const tc_rng_state *state) {
+    static const char who[] = "tc_set_rng_state";
+    tc_status s = tc__stream_check(tc, who);
+    if (s) return s;
+    if (!state) return tc__fail(tc, TC_E_NULL, "%s: state is NULL", who), TC_E_NULL;
+    tc__recorder_of(tc)->seed = state->seed, tc__recorder_of(tc)->draw = state->draw;
+    return TC_OK;
+}
+
 TCDEF tc_status tc_manual_seed(tc_ctx *tc, uint64_t seed) {
-    if (!tc) return TC_E_NULL;
-    if (!tc__is_ours(tc, "tc_manual_seed")) return tc__not_ours(tc);
-    if (tc__is_recording(tc)) {
-        tc__fail(tc, TC_E_STATE,
-                 "tc_manual_seed: a region is open; seed before tc_trace_begin");
-        return TC_E_STATE;
-    }
-    tc__recorder_of(tc)->seed = seed;
-    tc__recorder_of(tc)->draw = 0;
+    tc_status s = tc__stream_check(tc, "tc_manual_seed");
+    if (s) return s;
+    tc__recorder_of(tc)->seed = seed, tc__recorder_of(tc)->draw = 0;
     return TC_OK;
 }

@@ -178,6 +178,23 @@ static tc_status tc__fail_lost(const char *who, tc_tensor t, const char *file, i
     return TC_E_DEAD;
 }
 
+// A call that was given NULL for what it is about, as `what` says. The error is left where this thread would look for
+// it; not where another thread is at work. Gives TC_E_NULL.
+static tc_status tc__fail_missing(const char *who, const char *what, const char *file,
+                                  int line) {
+    tc_ctx *c = tc__ctx_likely(tc__thread_self());
+    tc__site s;
+    s.file = file, s.line = line;
+    if (!c || tc__is_others(c)) return TC_E_NULL;
+    tc__site_set(c, s);
+    tc__fail(c, TC_E_NULL, "%s: %s", who, what);
+    return TC_E_NULL;
+}
+
+static tc_status tc__fail_no_context(const char *who, const char *file, int line) {
+    return tc__fail_missing(who, "the context is NULL (did tc_open fail?)", file, line);
+}
+
 // Whether a call about a parent's tensor, which goes to c as nothing else tells, is child `of`'s, which has a tensor
 // of the call.
 static int tc__is_rather(tc_ctx *c, const tc_ctx *parent, tc_ctx *of) {

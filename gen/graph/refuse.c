@@ -20,6 +20,7 @@ static int tc__is_refused(tc_ctx *c, const tc__storage *s) {
 // Always 0.
 static int tc__fail_refused(tc_ctx *c, const char *who) {
     tc_status item = tc__core_of(c)->refused_item;
+    if (tc__core_of(c)->error_item) return tc__fail_after(c, item);
     return tc__fail(
         c, item,
         "%s: the tensor was to be written in place, and that failed (%s); write it "

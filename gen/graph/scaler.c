@@ -32,13 +32,25 @@ static int tc__scaler_unscaled(const tc__api *f, const tc_grad_scaler *s) {
         f->who);
 }
 
+// Whether there is a scaler; 0 = reported.
+static int tc__scaler_given(const tc_grad_scaler *s, const char *who, const char *file,
+                            int line) {
+    if (s && s->scale.id) return 1;
+    tc__fail_missing(who,
+                     s ? "the scaler has no tensors: tc_grad_scaler_init was not called or "
+                         "failed, or it was freed"
+                       : "the scaler is NULL",
+                     file, line);
+    return 0;
+}
+
 // A frame about the scale, for a call that stands outside of steps. 0 = reported, with *s.
 static int tc__scaler_begin(tc__api *f, const tc_grad_scaler *scaler, const char *who,
                             const char *file, int line, tc_status *s) {
-    tc_tensor scale = scaler ? scaler->scale : tc__null();
     *s = TC_E_NULL;
-    if (!tc__begin(f, who, scale, file, line)) {
-        *s = tc__api_refused(f, scale);
+    if (!tc__scaler_given(scaler, who, file, line)) return 0;
+    if (!tc__begin(f, who, scaler->scale, file, line)) {
+        *s = tc__api_refused(f, scaler->scale);
         return 0;
     }
     if (!tc__lexical_now(f->c)->skips.id) return 1;
@@ -54,10 +66,11 @@ static int tc__scaler_begin(tc__api *f, const tc_grad_scaler *scaler, const char
 TCDEF tc_tensor tc_grad_scaler_scale_at(const tc_grad_scaler *s, tc_tensor loss,
                                         const char *file, int line) {
     tc_status status;
+    tc__meta m;
     tc__api frame, *f = &frame;
     if (!tc__scaler_begin(f, s, "tc_grad_scaler_scale", file, line, &status))
         return tc__null();
-    if (!tc__operand_given(f, "loss", loss)) return tc__leave_null(f);
+    if (!tc__operand_need(f, "loss", loss, &m)) return tc__leave_null(f);
     tc_tensor y = tc_mul(loss, s->scale);
     if (y.id) tc__scaler_note(f->c, s, 0, TC__SCALER_SCALED);
     return tc__leave(f, y);
@@ -169,8 +182,9 @@ TCDEF tc_status tc_grad_scaler_step_end_at(const tc_grad_scaler *s, const char *
                                            int line) {
     static const char who[] = "tc_grad_scaler_step_end";
     tc_status status;
-    tc_ctx *c = s ? tc__ctx_of(s->scale) : NULL;
-    if (!c) return tc__fail_lost(who, s ? s->scale : tc__null(), file, line);
+    if (!tc__scaler_given(s, who, file, line)) return TC_E_NULL;
+    tc_ctx *c = tc__ctx_of(s->scale);
+    if (!c) return tc__fail_lost(who, s->scale, file, line);
     tc__lexical *l = tc__lexical_open(c, who, file, line, &status);
     if (!l) return status;
     tc_status outer = tc__unit_begin(c);

@@ -305,7 +305,8 @@ typedef struct tc__recorder {
     int disabled;                    // tc_disable_begin without their ends
     tc__visit *suspended; //   and the visit that waits for that; NULL = none was open
     int bodies; // of loops, and gradients of ops, that are being recorded, one in the other
-    int body_depth;      //   and the depth that the innermost one began with
+    int body_depth;               //   and the depth that the innermost one began with
+    const char *loop, *loop_body; // the call whose body that is, "tc_scan", and "the body"
     const char *own;     // op whose gradient its own function records now; NULL = none
     uint32_t own_first;  //   and the position of the first step that is that function's
     uint64_t seed, draw; // random stream: key, and next draw number
@@ -418,6 +419,14 @@ static void tc__calling_end(tc_ctx *c, tc__calling k) {
 static void tc__site_set(tc_ctx *c, tc__site s) {
     tc__core_of(c)->site_file = s.file;
     tc__core_of(c)->site_line = s.line;
+}
+
+// The same, and gives the one before, to go back to.
+static tc__site tc__site_swap(tc_ctx *c, tc__site s) {
+    tc__site was;
+    was.file = tc__core_of(c)->site_file, was.line = tc__core_of(c)->site_line;
+    tc__site_set(c, s);
+    return was;
 }
 
 static int tc__is_visit(tc_tensor t) { return (tc__handle_slot(t) & TC__VISIT_BIT) != 0; }
@@ -571,9 +580,8 @@ static void tc__visit_sizes(tc_ctx *c, const tc__visit *v, int n, tc__ix *e) {
         if (!tc__ix_is_const(e[i])) e[i] = tc__ix_const(tc__visit_eval(c, v, e[i]));
 }
 
-// dtype and sizes of any live handle, computed or not; 0 = reported.
-static int tc__meta_of(tc_ctx *c, const char *who, tc_tensor t, tc__meta *m) {
-    if (!t.id) return tc__fail_null(c, who);
+// dtype and sizes of any live handle, computed or not; 0 = it is none, not reported.
+static int tc__meta_find(tc_ctx *c, tc_tensor t, tc__meta *m) {
     tc__visit *v = tc__is_visit(t) ? tc__visit_find(c, t) : NULL;
     if (v && tc__position(t) < v->path.count && !tc__is_freed(v, tc__position(t))) {
         *m = v->path.at[tc__position(t)]->meta;
@@ -581,9 +589,14 @@ static int tc__meta_of(tc_ctx *c, const char *who, tc_tensor t, tc__meta *m) {
         return 1;
     }
     tc__tensor *e = tc__tensor_find(c, t);
-    if (!e) return tc__fail_dead(c, who, t);
-    tc__meta_of_layout(tc__layout_at(c, e->layout), m);
-    return 1;
+    if (e) tc__meta_of_layout(tc__layout_at(c, e->layout), m);
+    return e != NULL;
+}
+
+// The same; 0 = reported.
+static int tc__meta_of(tc_ctx *c, const char *who, tc_tensor t, tc__meta *m) {
+    if (!t.id) return tc__fail_null(c, who);
+    return tc__meta_find(c, t, m) || tc__fail_dead(c, who, t);
 }
 
 // ---- following ----

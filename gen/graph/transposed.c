@@ -279,6 +279,7 @@ static tc_tensor tc__conv_transpose_alike(tc__api *f, tc_tensor x, tc_tensor wei
                                           tc_tensor bias, int stride, int padding,
                                           int output_padding, int dilation, int groups,
                                           int axes) {
+    if (!tc__conv_given(f, stride, padding, dilation, groups)) return tc__null();
     tc_conv_options o = tc__conv_alike(stride, padding, dilation, groups);
     for (int i = 0; i < axes; i++) o.output_padding[i] = output_padding;
     return tc__conv_transpose_with(f, x, weight, bias, &o, axes);
@@ -303,12 +304,14 @@ static tc_tensor tc__conv_transpose1d(tc__api *f, tc_tensor x, tc_tensor weight,
                                       int output_padding, int dilation, int groups) {
     tc_conv_options o;
     memset(&o, 0, sizeof o);
-    if (!tc__conv_check(f, weight, bias, tc__or_one(groups), 1, 1)) return tc__null();
+    if (!tc__conv_given(f, stride, padding, dilation, groups) ||
+        !tc__conv_check(f, weight, bias, groups, 1, 1))
+        return tc__null();
     o.stride[1] = stride, o.padding[1] = padding, o.dilation[1] = dilation;
     o.output_padding[1] = output_padding, o.groups = groups;
-    f->word[TC__CONV_TRANSPOSE1D_STRIDE] = tc__or_one(stride);
-    f->word[TC__CONV_TRANSPOSE1D_DILATION] = tc__or_one(dilation);
-    f->word[TC__CONV_TRANSPOSE1D_GROUPS] = tc__ix_const(tc__or_one(groups));
+    f->word[TC__CONV_TRANSPOSE1D_STRIDE] = stride;
+    f->word[TC__CONV_TRANSPOSE1D_DILATION] = dilation;
+    f->word[TC__CONV_TRANSPOSE1D_GROUPS] = tc__ix_const(groups);
     tc_tensor image = tc_unsqueeze(x, -2), w = tc_unsqueeze(weight, -2);
     return tc_squeeze(tc_conv_transpose2d_with(image, w, bias, &o), -2);
 }

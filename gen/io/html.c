@@ -417,7 +417,7 @@ TCDEF tc_status tc_explain_html_at(tc_ctx *c, const char *path, const char *file
     tc__html h;
     tc__text page;
     tc__site site;
-    if (!c) return TC_E_NULL;
+    if (!c) return tc__fail_no_context("tc_explain_html", file, line);
     site.file = file, site.line = line;
     tc__site_set(c, site);
     if (!tc__is_ours(c, "tc_explain_html")) return tc__not_ours(c);

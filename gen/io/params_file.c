@@ -9,6 +9,7 @@ typedef struct tc__params_load {
 } tc__params_load;
 
 TCDEF const char *tc_params_unmatched(const tc_params *p) {
+    if (!p) tc__fail_no_set("tc_params_unmatched", NULL, 0);
     return p && !p->unmatched.failed ? p->unmatched.at : "";
 }
 

@@ -183,8 +183,9 @@ static int tc__safe_known(const tc__api *f, const tc_safetensors *s,
 // A frame of a call about s; 0 = reported.
 static int tc__safe_enter(tc__api *f, tc_safetensors *s, const char *who, const char *file,
                           int line) {
-    if (!s || !tc__api_open(f, s->own.ctx, who, file, line)) return 0;
-    return 1;
+    if (s) return tc__api_open(f, s->own.ctx, who, file, line);
+    tc__fail_missing(who, "the file is NULL (did tc_safetensors_open fail?)", file, line);
+    return 0;
 }
 
 TCDEF tc_status tc_safetensors_spec_at(tc_safetensors *s, int i, tc_spec *spec,
@@ -525,7 +526,7 @@ TCDEF tc_status tc_safetensors_save_at(tc_ctx *tc, const char *path,
                                        int n, const char *const *metadata, int n_metadata,
                                        const char *file, int line) {
     tc__api f;
-    if (!tc) return TC_E_NULL;
+    if (!tc) return tc__fail_no_context("tc_safetensors_save", file, line);
     if (!tc__api_open(&f, tc, "tc_safetensors_save", file, line)) return tc__not_ours(tc);
     tc_status outer = tc__unit_begin(tc);
     int ok = tc__safe_save(&f, path, names, tensors, n, metadata, n_metadata);

@@ -1158,9 +1158,11 @@ TEST(texts_are_never_null) {
         CHECK_STR(tc_error_file(c), "");
         CHECK_EQ(tc_error_line(c), 0);
         CHECK(tc_explain(c) && tc_profile_text(c));
+        tc_error_clear(tc); // that there is no context
     }
     CHECK_STR(tc_params_text(NULL), "");
     CHECK_STR(tc_params_unmatched(NULL), "");
+    tc_error_clear(tc);
     CHECK_STR(tc_miss_text(NULL), "");
     CHECK_STR(tc_dtype_name((tc_dtype)99), "?");
     CHECK(tc_version() && tc_status_name((tc_status)1) && tc_status_doc((tc_status)1));

@@ -341,7 +341,9 @@ BOTH(ranges_nest) {
 
 BOTH(what_is_wrong_is_told) {
     CHECK_EQ(tc_autocast_begin(NULL, TC_F16), TC_E_NULL);
+    ERROR(TC_E_NULL, "tc_autocast_begin: the context is NULL");
     CHECK_EQ(tc_autocast_end(NULL), TC_E_NULL);
+    ERROR(TC_E_NULL, "tc_autocast_end: the context is NULL");
     CHECK_EQ(tc_autocast_end(tc), TC_E_STATE);
     ERROR(TC_E_STATE, "tc_autocast_end: no tc_autocast_begin is open here");
     CHECK_EQ(tc_autocast_begin(tc, TC_I64), TC_E_DTYPE);

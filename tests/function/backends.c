@@ -689,6 +689,7 @@ TEST(registering) {
     tc_ctx *tc = open_context();
     tc_backend b = named("mine");
     CHECK_EQ(tc_register_backend(NULL, &b), TC_E_NULL);
+    ERROR(TC_E_NULL, "tc_register_backend: ");
     refused(tc, NULL, TC_E_NULL, "the backend is missing");
     b.run = NULL;
     refused(tc, &b, TC_E_NULL, "its run is missing");

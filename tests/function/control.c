@@ -164,7 +164,9 @@ BOTH(pairs_must_match) {
     tc_error_clear(tc);
     tc_disable_end(tc);
     CHECK_EQ(tc_disable_begin(NULL), TC_E_NULL);
+    ERROR(TC_E_NULL, "tc_disable_begin: ");
     CHECK_EQ(tc_disable_end(NULL), TC_E_NULL);
+    ERROR(TC_E_NULL, "tc_disable_end: ");
 }
 
 // ---- laziness ----
@@ -275,7 +277,9 @@ BOTH(eval_without_laziness) {
     CHECK_EQ(tc_eval(tc, &y, 1), TC_OK);
     CHECK_EQ(AT(y, 2), -2);
     CHECK_EQ(tc_eval(NULL, NULL, 0), TC_E_NULL);
+    ERROR(TC_E_NULL, "tc_eval: ");
     CHECK_EQ(tc_lazy(NULL, 1), TC_E_NULL);
+    ERROR(TC_E_NULL, "tc_lazy: ");
 } // closed while lazy
 
 // ---- programs ahead of time ----
@@ -430,6 +434,7 @@ BOTH(precompile_refuses) {
     CHECK_EQ(tc_call(f, &x, 1, &y, 1), TC_OK);
     CHECK_EQ(AT(y, 1), 4);
     CHECK_EQ(tc_precompile(NULL, &s, 1, 1), TC_E_NULL);
+    ERROR(TC_E_NULL, "tc_precompile: ");
     CHECK_EQ(tc_precompile(g, NULL, 1, 1), TC_E_NULL);
     CHECK_EQ(tc_precompile(g, &s, -1, 1), TC_E_ARG);
     tc_error_clear(tc);
@@ -560,7 +565,9 @@ BOTH(frozen_contexts_refuse_what_is_new) {
     tc_error_clear(tc);
     tc_trace_end(tc);
     CHECK_EQ(tc_freeze(NULL), TC_E_NULL);
+    ERROR(TC_E_NULL, "tc_freeze: ");
     CHECK_EQ(tc_thaw(NULL), TC_E_NULL);
+    ERROR(TC_E_NULL, "tc_thaw: ");
 }
 
 #if defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

@@ -1014,6 +1014,7 @@ BOTH(wrong_registrations) {
     memset(&good, 0, sizeof good);
     good.name = "good", good.run = cumsum;
     CHECK(!tc_register_op(NULL, &good));
+    ERROR(TC_E_NULL, "tc_register_op: ");
     CHECK(!tc_register_op(tc, NULL));
     ERROR(TC_E_NULL, "the op is null");
     op = good, op.name = NULL;

@@ -575,6 +575,65 @@ BOTH(random_numbers_go_on) {
         }
 }
 
+// The stream as it was: eagerly, in regions, in functions that skip their body and in loops over draws, with the
+// programs that there are.
+static void draw_all(tc_ctx *tc, tc_fn *f, tc_tensor x, float seen[4][N]) {
+    tc_tensor z[2], in_region;
+    size_t bytes = N * sizeof(float);
+    CHECK_EQ(tc_read(tc_rand(tc, TC_DIMS(N), TC_F32), seen[0], bytes), TC_OK);
+    CALL(f, &x, 1, z, 2);
+    BEGIN("draws");
+    in_region = tc_mul_s(tc_randn(tc, TC_DIMS(N), TC_F32), 2);
+    tc_keep(in_region);
+    END();
+    CHECK_EQ(tc_read(z[1], seen[1], bytes), TC_OK);
+    CHECK_EQ(tc_read(in_region, seen[2], bytes), TC_OK);
+    CHECK_EQ(tc_read(tc_dropout(tc_add_s(x, 1), 0.5), seen[3], bytes), TC_OK);
+    tc_free(in_region);
+}
+
+BOTH(random_numbers_from_a_saved_state) {
+    tc_fn *f = tc_compile(tc, draws, NULL, 0, NULL);
+    tc_tensor x = line(tc, N, 0, 0);
+    static float first[4][N], again[4][N];
+    tc_rng_state state, end, now;
+    tc_manual_seed(tc, 11);
+    CHECK_EQ(tc_get_rng_state(tc, &state), TC_OK);
+    CHECK(state.seed == 11 && state.draw == 0);
+    for (int k = 0; k < 5; k++) draw_all(tc, f, x, first);
+    CHECK_EQ(tc_get_rng_state(tc, &state), TC_OK);
+    CHECK(state.seed == 11 && state.draw == 5 * 5);
+    draw_all(tc, f, x, first);
+    CHECK_EQ(tc_get_rng_state(tc, &end), TC_OK);
+    uint64_t programs = tc_stats_get(tc).programs, records = tc_stats_get(tc).records;
+    tc_manual_seed(tc, 5);
+    draw_all(tc, f, x, again);
+    for (int i = 0; i < 4; i++) CHECK(memcmp(first[i], again[i], sizeof first[i]) != 0);
+    for (int k = 0; k < 3; k++) {
+        CHECK_EQ(tc_set_rng_state(tc, &state), TC_OK);
+        draw_all(tc, f, x, again);
+        for (int i = 0; i < 4; i++) CHECK_BYTES(again[i], first[i], sizeof first[i]);
+        CHECK_EQ(tc_get_rng_state(tc, &now), TC_OK);
+        CHECK_BYTES(&now, &end, sizeof end);
+    }
+    CHECK_EQ(tc_stats_get(tc).programs, programs);
+    CHECK_EQ(tc_stats_get(tc).records, records);
+    // it is of the stream, not of the context
+    tc_ctx *other = open_backend("aot_eager");
+    CHECK_EQ(tc_set_rng_state(other, &state), TC_OK);
+    CHECK_EQ(tc_read(tc_rand(other, TC_DIMS(N), TC_F32), again[0], sizeof again[0]), TC_OK);
+    CHECK_BYTES(again[0], first[0], sizeof first[0]);
+    tc_close(other);
+    BEGIN("inside");
+    now = state;
+    CHECK_EQ(tc_get_rng_state(tc, &now), TC_E_STATE);
+    CHECK_BYTES(&now, &state, sizeof state);
+    ERROR(TC_E_STATE, "tc_get_rng_state: a region is open");
+    CHECK_EQ(tc_set_rng_state(tc, &state), TC_E_STATE);
+    ERROR(TC_E_STATE, "tc_set_rng_state: a region is open");
+    END();
+}
+
 // ---- call_into ----
 
 static void centred(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
@@ -1024,6 +1083,7 @@ BOTH(bad_calls) {
     CHECK(!tc_compile(tc, axpy, NULL, 4, NULL));
     ERROR(TC_E_NULL, "user");
     CHECK(!tc_compile(NULL, axpy, NULL, 0, NULL));
+    ERROR(TC_E_NULL, "tc_compile: ");
     tc_fn *g = tc_compile(tc, unfinished, NULL, 0, NULL);
     CHECK(tc_call(g, in, 1, &z, 1) != TC_OK);
     CHECK(tc_error(tc) != TC_OK);

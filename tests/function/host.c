@@ -339,6 +339,7 @@ BOTH(wrong_calls) {
     tc_tensor a = matrix(tc), dead = tc_add_s(a, 1), none = tc_null();
     tc_free(dead);
     CHECK_EQ(tc_host_call(NULL, note, &w, &a, 1), TC_E_NULL);
+    ERROR(TC_E_NULL, "tc_host_call: ");
     for (int region = 0; region < 2; region++) {
         if (region) BEGIN("wrong");
         CHECK_EQ(tc_host_call(tc, NULL, &w, &a, 1), TC_E_NULL);

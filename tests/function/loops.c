@@ -881,8 +881,8 @@ BOTH(errors_of_what_is_given) {
 BOTH(errors_of_what_the_body_gives) {
     WRONG(larger, TC_E_SHAPE, "out[0] of the body is f32[1], carry 0 was f32[]");
     WRONG(wider, TC_E_DTYPE, "out[0] of the body is f64[], carry 0 was f32[]");
-    WRONG(one_is_not_set, TC_E_NULL, "out[1] of the body");
-    WRONG(none_is_set, TC_E_NULL, "out[0] of the body");
+    WRONG(one_is_not_set, TC_E_NULL, "tc_scan: the body did not set out[1]");
+    WRONG(none_is_set, TC_E_NULL, "tc_scan: the body did not set out[0]");
 }
 
 static tc_tensor outside; // of what bodies reach for
@@ -1121,11 +1121,11 @@ BOTH(errors_of_branches) {
     WRONG(float_predicate, TC_E_DTYPE, "the predicate is f32[1]; one bool or integer");
     WRONG(many_predicates, TC_E_DTYPE, "the predicate is bool[2]; one bool or integer");
     WRONG(null_predicate, TC_E_NULL, "tc_cond");
-    WRONG(null_branch, TC_E_NULL, "tc_cond: a body is null");
+    WRONG(null_branch, TC_E_NULL, "tc_cond: no (pred is false) is null");
     WRONG(no_result, TC_E_ARG, "n_out 0");
     WRONG(many_results, TC_E_ARG, "n_out 64");
-    WRONG(unset_branch, TC_E_NULL, "out[");
-    IN_REGION(unlike, TC_E_SHAPE, "they must be alike");
+    WRONG(unset_branch, TC_E_NULL, "did not set out[0]");
+    IN_REGION(unlike, TC_E_SHAPE, "both must have the same sizes and dtype");
 }
 
 BODY(asks_floats) { UNUSED, out[0] = in[0]; }
@@ -1164,7 +1164,7 @@ BOTH(errors_of_loops_that_ask) {
     WRONG(less_than_0, TC_E_ARG, "most -1");
     WRONG(ask_floats, TC_E_DTYPE, "tc_while: out[0] of the test is f32[]; one bool");
     WRONG(ask_many, TC_E_DTYPE, "tc_while: out[0] of the test is bool[3]; one bool");
-    WRONG(ask_nothing, TC_E_NULL, "out[0] of the test");
+    WRONG(ask_nothing, TC_E_NULL, "tc_while: the test did not set out[0]");
     WRONG(other_carry, TC_E_SHAPE, "out[0] of the body is f32[1], carry 0 was f32[]");
 }
 

@@ -275,6 +275,7 @@ static void mode_body(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *use
 BOTH(modes_refused) {
     tc_tensor x = tc_ones(tc, TC_DIMS(4), TC_F32), y;
     CHECK_EQ(tc_training(NULL, 1), TC_E_NULL);
+    ERROR(TC_E_NULL, "tc_training: the context is NULL");
     CHECK_EQ(tc_is_training(NULL), 0);
     CHECK_EQ(tc_training(tc, 2), TC_E_ARG);
     ERROR(TC_E_ARG, "tc_training: on is 2; 1 or 0 is needed");

@@ -269,6 +269,13 @@ static int shows_memory_mb(tc_ctx *tc, const tc_options *o) {
                                                                                  << 20;
 }
 
+// Each op is a kernel of its own.
+static int shows_stance(tc_ctx *tc, const tc_options *o) {
+    if (visit(tc, o, FEW)) return 0;
+    const tc__program *p = program_of(tc);
+    return p && p->forced && p->launch.count > 1;
+}
+
 #if TC__JIT
 static int shows_compile_threads(tc_ctx *tc, const tc_options *o) {
     (void)o;
@@ -323,6 +330,7 @@ SET(no_disk_cache, c->no_disk_cache = 1)
 SET(no_fusion, c->no_fusion = 1)
 SET(passes_off, c->passes_off = "all")
 SET(isa, c->isa = "baseline")
+SET(stance, c->stance = TC_STANCE_FORCE_EAGER)
 SET(memory_mb, c->memory_mb = 90)
 #if TC__JIT
 SET(compile_threads, c->compile_threads = 2)
@@ -354,6 +362,7 @@ static const row rows[] = {
     {"no_fusion", 0, "1", "0", shows_no_fusion, set_no_fusion, 0},
     {"passes_off", 0, "all", "split", shows_passes_off, set_passes_off, 0},
     {"isa", 0, "baseline", "native", shows_isa, set_isa, 0},
+    {"stance", 0, "force_eager", "fail_on_recompile", shows_stance, set_stance, 0},
     {"memory_mb", 0, "90", "30", shows_memory_mb, set_memory_mb, 0},
 #if TC__JIT
     {"compile_threads", 0, "2", "1", shows_compile_threads, set_compile_threads, 0},
@@ -436,6 +445,26 @@ TEST(options_of_regions) {
 TEST(options_of_contexts) {
     for (int i = 0; i < ROWS; i++)
         if (!rows[i].of_region) check_row(&rows[i]);
+}
+
+// Every word of TC_STANCE is the stance of that name; tc_set_stance is said later, and counts.
+TEST(stances_by_their_variable) {
+    static const char *const word[] = {"default", "force_eager", "eager_on_recompile",
+                                       "fail_on_recompile", "eager_then_compile"};
+    for (int i = 0; i < 6; i++) {
+        clear_environment();
+        setenv("TC_STANCE", i < 5 ? word[i] : "eager", 1);
+        warnings = 0;
+        tc_ctx *tc = open_plain();
+        CHECK_EQ(warnings, i == 5);
+        if (i == 5)
+            CHECK(strstr(warning, "TC_STANCE=\"eager\" is ignored; its values: default,"));
+        CHECK_EQ(tc_set_stance(tc, TC_STANCE_DEFAULT), i % 5);
+        CHECK_EQ(visit(tc, NULL, FEW), TC_OK);
+        CHECK(!program_of(tc)->forced);
+        tc_close(tc);
+    }
+    clear_environment();
 }
 
 TEST(every_option_has_a_row) {

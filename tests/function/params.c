@@ -254,7 +254,9 @@ BOTH(names_and_numbers) {
         CHECK_NEAR(tc_item(tc_params_find(p, name)), i, 0);
     }
     CHECK_EQ(tc_params_count(NULL), 0);
+    ERROR(TC_E_NULL, "tc_params_count: ");
     CHECK_EQ(tc_params_elements(NULL) + tc_params_bytes(NULL), 0);
+    ERROR(TC_E_NULL, "tc_params_elements: ");
 }
 
 // No scope ends them; tc_params_close does.
@@ -503,6 +505,7 @@ BOTH(a_table) {
     tc_free(tc_params_find(p, "norm.mean"));
     CHECK(strstr(tc_params_text(p), "norm.mean  freed"));
     CHECK_STR(tc_params_text(NULL), "");
+    ERROR(TC_E_NULL, "tc_params_text: ");
 }
 
 // Between devices: the host alone has one. tests/cuda/params.c has others.
@@ -523,6 +526,7 @@ BOTH(sets_refused) {
     tc_params *p = small_set(tc), *other = tc_params_open(tc);
     tc_init zeros = tc_init_zeros();
     CHECK(!tc_params_open(NULL));
+    ERROR(TC_E_NULL, "tc_params_open: ");
     CHECK(tc_is_null(tc_param(p, "fc.weight", TC_DIMS(3, 2), TC_F32, zeros)));
     ERROR(TC_E_SHAPE, "tc_param: \"fc.weight\" is f32[2, 3], f32[3, 2] is asked for");
     CHECK(tc_is_null(tc_param(p, "fc.weight", TC_DIMS(6), TC_F32, zeros)));
@@ -548,6 +552,7 @@ BOTH(sets_refused) {
     CHECK(tc_is_null(tc_param(p, "x", TC_DIMS(2), TC_F32, tc_init_xavier_normal(1))));
     ERROR(TC_E_RANK, "fans are of");
     CHECK(tc_is_null(tc_param(NULL, "x", TC_DIMS(2), TC_F32, zeros)));
+    ERROR(TC_E_NULL, "tc_param: ");
     CHECK_EQ(tc_params_count(p), 4); // nothing was added
     // What is there is found in a region; what is not is not made there.
     BEGIN("inside");
@@ -564,10 +569,14 @@ BOTH(sets_refused) {
     CHECK(!tc_params_state(p, p, "m"));
     ERROR(TC_E_ARG, "state is the set of the parameters");
     CHECK(!tc_params_state(NULL, p, "m"));
+    ERROR(TC_E_NULL, "tc_params_state: ");
     CHECK_EQ(tc_params_list(NULL, &w, NULL), -1);
+    ERROR(TC_E_NULL, "tc_params_list: ");
     CHECK(!w);
     CHECK_EQ(tc_params_zero_grad(NULL), TC_E_NULL);
+    ERROR(TC_E_NULL, "tc_params_zero_grad: ");
     CHECK_EQ(tc_params_to(NULL, "cpu"), TC_E_NULL);
+    ERROR(TC_E_NULL, "tc_params_to: ");
     // One that somebody has freed.
     tc_free(tc_params_find(p, "fc.bias"));
     CHECK_EQ(tc_params_list(p, &w, NULL), -1);
@@ -752,8 +761,11 @@ BOTH(files_refused) {
     make_folder();
     tc_params *p = small_set(tc);
     CHECK_EQ(tc_params_save(NULL, path), TC_E_NULL);
+    ERROR(TC_E_NULL, "tc_params_save: ");
     CHECK_EQ(tc_params_load(NULL, path, 0), TC_E_NULL);
+    ERROR(TC_E_NULL, "tc_params_load: ");
     CHECK_STR(tc_params_unmatched(NULL), "");
+    ERROR(TC_E_NULL, "tc_params_unmatched: ");
     CHECK_EQ(tc_params_save(p, NULL), TC_E_NULL);
     ERROR(TC_E_NULL, "tc_params_save: path is NULL");
     CHECK_EQ(tc_params_save(p, folder), TC_E_IO);

@@ -599,6 +599,7 @@ BOTH(what_is_wrong_in_init_is_told) {
     static const double scales[] = {-1, NAN, HUGE_VAL, 1e39};
     tc_grad_scaler s;
     CHECK_EQ(tc_grad_scaler_init(NULL, &s, 0), TC_E_NULL);
+    ERROR(TC_E_NULL, "tc_grad_scaler_init: ");
     CHECK_EQ(tc_grad_scaler_init(tc, NULL, 0), TC_E_NULL);
     ERROR(TC_E_NULL, "tc_grad_scaler_init: the scaler is NULL");
     for (int k = 0; k < 4; k++) {

@@ -307,6 +307,7 @@ TEST(refused_regions_write_nothing) {
 TEST(bad_stances) {
     tc_ctx *tc = open_backend("cpu");
     CHECK_EQ(tc_set_stance(NULL, TC_STANCE_DEFAULT), TC_STANCE_DEFAULT);
+    ERROR(TC_E_NULL, "tc_set_stance: ");
     tc_set_stance(tc, (tc_stance)17);
     CHECK_EQ(tc_error(tc), TC_E_ARG);
     tc_error_clear(tc);
@@ -319,6 +320,7 @@ TEST(bad_stances) {
     tc_trace_end(tc);
     CHECK_EQ(tc_set_stance(tc, TC_STANCE_DEFAULT), TC_STANCE_DEFAULT);
     CHECK_EQ(tc_reset(NULL), TC_E_NULL);
+    ERROR(TC_E_NULL, "tc_reset: ");
     tc_close(tc);
 }
 

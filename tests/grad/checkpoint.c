@@ -801,6 +801,7 @@ static void wrong_calls(tc_ctx *tc, tc_tensor x) {
     };
     tc_tensor none = tc_null(), y = x;
     CHECK_EQ(tc_checkpoint(NULL, dense, NULL, &x, 1, &y, 1), TC_E_NULL);
+    ERROR(TC_E_NULL, "tc_checkpoint: ");
     refused(tc, tc_checkpoint(tc, NULL, NULL, &x, 1, &y, 1), TC_E_NULL, "body is NULL");
     CHECK(tc_is_null(y));
     refused(tc, tc_checkpoint(tc, dense, NULL, &none, 1, &y, 1), TC_E_NULL,

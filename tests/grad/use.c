@@ -269,6 +269,58 @@ BOTH(detach_stops) {
     ERROR(TC_E_ARG, "does not depend");
 }
 
+// A detached tensor shows the memory that it is of, as PyTorch's does. What was computed before a write through it is
+// derived by what was there; elements that were written are no more derived by what they were made of, all others are.
+BOTH(writes_to_a_detached_tensor) {
+    static const double left[4][4] = {
+        {0, 0, 2, 2}, {5, 5, 2, 2}, {2, 2, 2, 2}, {0, 2, 2, 2}};
+    for (int k = 0; k < 4; k++) {
+        char name[20];
+        tc_tensor x = line(tc, 4, 1, 1), g, before = tc_null();
+        snprintf(name, sizeof name, "written_%d", k);
+        BEGIN(name);
+        tc_tensor y = tc_mul_s(x, 2), d = tc_detach(y);
+        if (k == 0) tc_mul_s_(tc_narrow(d, 0, 0, 2), 3);
+        if (k == 1) tc_copy_(tc_narrow(d, 0, 0, 2), tc_mul_s(tc_narrow(x, 0, 0, 2), 5));
+        if (k == 2) before = tc_clone(y), tc_fill_(d, 7);
+        if (k == 3) tc_fill_(tc_narrow(tc_narrow(d, 0, 0, 2), 0, 0, 1), 9);
+        GRAD(tc_sum_all(k == 2 ? before : y), x, g);
+        tc_keep(y), tc_keep(d);
+        END();
+        for (int i = 0; i < 4; i++) {
+            double was = 2 * (1 + i), want = was;
+            if (k == 0 && i < 2) want = 3 * was;
+            if (k == 1 && i < 2) want = 5 * (1 + i);
+            if (k == 2) want = 7;
+            if (k == 3 && !i) want = 9;
+            CHECK_NEAR(AT(y, i), want, 0);
+            CHECK_NEAR(AT(d, i), want, 0); // the same memory
+            CHECK_NEAR(AT(g, i), left[k][i], 0);
+        }
+    }
+    tc_tensor x = line(tc, 4, 1, 1), g;
+    BEGIN("all_written");
+    tc_tensor y = tc_mul_s(x, 2);
+    tc_mul_s_(tc_detach(y), 3);
+    GRAD(tc_sum_all(y), x, g);
+    CHECK_EQ(tc_trace_end(tc), TC_E_ARG);
+    ERROR(TC_E_ARG, "does not depend on wrt[0]");
+    BEGIN("input_written"); // by x as it is then
+    tc_mul_s_(tc_detach(x), 3);
+    GRAD(sum_of_squares(x), x, g);
+    END();
+    IS_LINE(x, 4, 3, 3);
+    IS_LINE(g, 4, 6, 6);
+    BEGIN("no_grad_view");
+    y = tc_mul_s(x, 2);
+    tc_no_grad_begin(tc);
+    tc_fill_(tc_narrow(tc_narrow(y, 0, 1, 3), 0, 0, 1), 9);
+    tc_no_grad_end(tc);
+    GRAD(tc_sum_all(y), x, g);
+    END();
+    for (int i = 0; i < 4; i++) CHECK_NEAR(AT(g, i), i == 1 ? 0 : 2, 0);
+}
+
 BOTH(halves_have_gradients_of_halves) {
     tc_tensor x = tc_cast(line(tc, 4, 1, 1), TC_F16), g;
     BEGIN("half");
@@ -769,6 +821,74 @@ BOTH(a_loss_that_reaches_no_gradient) {
     CHECK_EQ(tc_backward(sum_of_squares(tc_t(w))), TC_OK);
     END();
     IS_LINE(tc_reshape(tc_grad_of(w), TC_DIMS(6)), 6, 2, 0);
+}
+
+// Ways that nothing is derived through lead to no gradient, as PyTorch has it; beside one that does they do no harm.
+static tc_tensor by_detach(tc_ctx *tc, tc_tensor w) { return (void)tc, tc_detach(w); }
+static tc_tensor by_view_of_detach(tc_ctx *tc, tc_tensor w) {
+    return (void)tc, tc_narrow(tc_reshape(tc_detach(tc_mul_s(w, 2)), TC_DIMS(-1)), 0, 0, 2);
+}
+static tc_tensor by_no_grad(tc_ctx *tc, tc_tensor w) {
+    tc_no_grad_begin(tc);
+    tc_tensor y = tc_exp(w);
+    tc_no_grad_end(tc);
+    return y;
+}
+static tc_tensor by_view_in_no_grad(tc_ctx *tc, tc_tensor w) {
+    tc_no_grad_begin(tc);
+    tc_tensor y = tc_narrow(w, 0, 0, 1);
+    tc_no_grad_end(tc);
+    return tc_exp(y);
+}
+static tc_tensor by_write_in_no_grad(tc_ctx *tc, tc_tensor w) {
+    tc_tensor y = tc_zeros(tc, TC_DIMS(4), TC_F32);
+    tc_no_grad_begin(tc);
+    tc_copy_(y, w);
+    tc_no_grad_end(tc);
+    return y;
+}
+static tc_tensor by_index(tc_ctx *tc, tc_tensor w) {
+    return tc_take(line(tc, 4, 0, 1), tc_argsort(w, 0, 0), 0);
+}
+static tc_tensor by_mask(tc_ctx *tc, tc_tensor w) {
+    tc_tensor x = line(tc, 4, 0, 1);
+    return tc_where(tc_gt_s(w, 2), x, tc_neg(x));
+}
+
+BOTH(ways_that_lead_to_no_gradient) {
+    static tc_tensor (*const way[])(tc_ctx *, tc_tensor) = {
+        by_detach,           by_view_of_detach, by_no_grad, by_view_in_no_grad,
+        by_write_in_no_grad, by_index,          by_mask};
+    for (size_t k = 0; k < sizeof way / sizeof *way; k++) {
+        tc_tensor w = line(tc, 4, 1, 1), v = line(tc, 4, 1, 1), g;
+        char name[20];
+        CHECK_EQ(tc_requires_grad(w, 1), TC_OK);
+        snprintf(name, sizeof name, "no_way_%d", (int)k);
+        for (int visit = 0; visit < 2; visit++) {
+            BEGIN(name);
+            CHECK_EQ(tc_backward(tc_sum_all(way[k](tc, w))), TC_E_ARG);
+            END_FAILS(TC_E_ARG,
+                      "has tc_requires_grad, only through what nothing is derived "
+                      "through: tc_detach, tc_no_grad_begin, integers or bools");
+        }
+        snprintf(name, sizeof name, "by_%d", (int)k);
+        BEGIN(name);
+        GRAD(tc_sum_all(way[k](tc, v)), v, g);
+        END_FAILS(TC_E_ARG, "does not depend on wrt[0]");
+        IS_LINE(tc_grad_of(w), 4, 0, 0);
+        snprintf(name, sizeof name, "beside_%d", (int)k);
+        BEGIN(name);
+        CHECK_EQ(tc_backward(tc_add(tc_sum_all(way[k](tc, w)), tc_sum_all(w))), TC_OK);
+        END();
+        IS_LINE(tc_grad_of(w), 4, 1, 0);
+    }
+    // floor is derived by, with 0
+    tc_tensor w = line(tc, 4, 1, 1);
+    CHECK_EQ(tc_requires_grad(w, 1), TC_OK);
+    BEGIN("floors");
+    CHECK_EQ(tc_backward(tc_sum_all(tc_floor(w))), TC_OK);
+    END();
+    IS_LINE(tc_grad_of(w), 4, 0, 0);
 }
 
 // A tensor is told by its name, or by where it was made; and so is the write that made another value of it.

@@ -41,7 +41,11 @@ TEST(nothing_has_run) {
     COUNTS(NULL, 0, 0, 0, 0, 0, 0);
     COUNTS("scale", 0, 0, 0, 0, 0, 0);
     expect_counts(tc_explain_counts(NULL, NULL), 0, 0, 0, 0, 0, 0, __LINE__);
+    CHECK(strstr(tc_error_text(tc), "tc_explain_counts: the ") != NULL);
+    tc_error_clear(tc);
     CHECK_STR(tc_explain(NULL), "");
+    CHECK(strstr(tc_error_text(tc), "tc_explain: the ") != NULL);
+    tc_error_clear(tc);
     close_context(tc);
 }
 

@@ -490,6 +490,8 @@ TEST(files_that_cannot_be_written) {
     CHECK_EQ(tc_explain_html(tc, NULL), TC_E_NULL);
     tc_error_clear(tc);
     CHECK_EQ(tc_explain_html(NULL, "/tmp/never.html"), TC_E_NULL);
+    CHECK(strstr(tc_error_text(tc), "tc_explain_html: the ") != NULL);
+    tc_error_clear(tc);
     if (!access("/dev/full", W_OK)) {
         CHECK_EQ(tc_explain_html(tc, "/dev/full"), TC_E_IO);
         CHECK(strstr(tc_error_text(tc), "\"/dev/full\": No space left on device"));

@@ -65,9 +65,17 @@ TEST(before_any_profile) {
     CHECK_EQ(tc_profile_trace(tc, "/tmp/never.json"), TC_E_STATE);
     tc_error_clear(tc);
     CHECK_EQ(tc_profile_begin(NULL), TC_E_NULL);
+    CHECK(strstr(tc_error_text(tc), "tc_profile_begin: the ") != NULL);
+    tc_error_clear(tc);
     CHECK_EQ(tc_profile_end(NULL), TC_E_NULL);
+    CHECK(strstr(tc_error_text(tc), "tc_profile_end: the ") != NULL);
+    tc_error_clear(tc);
     CHECK_EQ(tc_profile_trace(NULL, "/tmp/never.json"), TC_E_NULL);
+    CHECK(strstr(tc_error_text(tc), "tc_profile_trace: the ") != NULL);
+    tc_error_clear(tc);
     CHECK_STR(tc_profile_text(NULL), "nothing was profiled: see tc_profile_begin\n");
+    CHECK(strstr(tc_error_text(tc), "tc_profile_text: the ") != NULL);
+    tc_error_clear(tc);
     close_context(tc);
 }
 

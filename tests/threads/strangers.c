@@ -40,6 +40,7 @@ static struct {
     tc_params *params;
     tc_safetensors *file;
     tc_grad_scaler scaler;
+    tc_rng_state stream;
 } made;
 
 // ---- all calls ----
@@ -57,6 +58,8 @@ static struct {
     X(freeze, tc_freeze(tc))                                                               \
     X(thaw, tc_thaw(tc))                                                                   \
     X(manual_seed, tc_manual_seed(tc, 3))                                                  \
+    X(get_rng_state, tc_get_rng_state(tc, &made.stream))                                   \
+    X(set_rng_state, tc_set_rng_state(tc, &made.stream))                                   \
     X(precompile, tc_precompile(made.f, &spec, 1, 1))                                      \
     X(call, tc_call(made.f, &x, 1, &y, 1))                                                 \
     X(call_into, tc_call_into(made.f, &x, 1, &x, 1))                                       \

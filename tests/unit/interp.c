@@ -10,6 +10,7 @@
 
 #include "out/dtype_enum.inc"
 
+#include "api/context.h"
 #include "api/tensor.h"
 #include "api/device.h"
 #include "api/spec.h"

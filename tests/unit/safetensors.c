@@ -610,6 +610,7 @@ TEST(reading_refused) {
     tc_safetensors *s = tc_safetensors_open(tc, path);
     REQUIRE(s);
     CHECK(!tc_safetensors_open(NULL, path));
+    ERROR(TC_E_NULL, "tc_safetensors_open: ");
     CHECK(!tc_safetensors_open(tc, NULL));
     ERROR(TC_E_NULL, "path is NULL");
     CHECK(!tc_safetensors_open(tc, folder));
@@ -621,6 +622,7 @@ TEST(reading_refused) {
     CHECK_EQ(tc_safetensors_spec(s, 0, NULL), TC_E_NULL);
     ERROR(TC_E_NULL, "spec is NULL");
     CHECK_EQ(tc_safetensors_spec(NULL, 0, &spec), TC_E_NULL);
+    ERROR(TC_E_NULL, "tc_safetensors_spec: ");
     CHECK(tc_is_null(tc_safetensors_read(s, "none")));
     ERROR(TC_E_ARG, "has no tensor \"none\"");
     CHECK(tc_is_null(tc_safetensors_read(s, NULL)));
@@ -628,7 +630,9 @@ TEST(reading_refused) {
     CHECK(tc_is_null(tc_safetensors_borrow(s, "none")));
     ERROR(TC_E_ARG, "tc_safetensors_borrow: ");
     CHECK(tc_is_null(tc_safetensors_read(NULL, "a")));
+    ERROR(TC_E_NULL, "tc_safetensors_read: ");
     CHECK(tc_is_null(tc_safetensors_borrow(NULL, "a")));
+    ERROR(TC_E_NULL, "tc_safetensors_borrow: ");
     CHECK_EQ(tc_safetensors_count(NULL), 0);
     CHECK_EQ(tc_safetensors_find(NULL, "a"), -1);
     CHECK(!tc_safetensors_name(NULL, 0) && !tc_safetensors_metadata(NULL, "a"));
@@ -650,6 +654,7 @@ TEST(writing_refused) {
     CHECK_EQ(SAVE(names, t, 2, NULL, 0), TC_OK);
     size_t size = get_file(before);
     CHECK_EQ(tc_safetensors_save(NULL, path, names, t, 2, NULL, 0), TC_E_NULL);
+    ERROR(TC_E_NULL, "tc_safetensors_save: ");
     CHECK_EQ(tc_safetensors_save(tc, NULL, names, t, 2, NULL, 0), TC_E_NULL);
     ERROR(TC_E_NULL, "path is NULL");
     CHECK_EQ(SAVE(NULL, t, 2, NULL, 0), TC_E_NULL);
