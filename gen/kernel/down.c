@@ -16,7 +16,8 @@
 //       store b5[c] %64
 //     end
 //
-// What the sums read of the row's results is the value itself, and in no memory if nobody else reads it.
+// What the sums read of the row's results is the value itself, and in no memory if nobody else reads it. The host runs the
+// list as it is (down_host.c).
 
 // The loop over columns that such a list ends in; 0 = it is another.
 static uint32_t tc__down_begin(const tc__group *k) {
@@ -409,12 +410,13 @@ static int tc__down_two(tc__schedule *s, const tc__dialect *l, size_t from, size
     tc__log(s->ctx, TC__LOG_FUSION,
             *made ? "%%%u is summed down the columns where %%%u is made row by row"
                   : "%%%u is not summed where %%%u is made row by row: there are too few "
-                    "registers for that",
+                    "rows, or too little room for the sums",
             (unsigned)sums->covers.at[0], (unsigned)rows->covers.at[0]);
     if (!*made) {
         tc__group_free(s->ctx, k);
         return 1;
     }
+    if (!l->lower) tc__down_lay_out(k);
     tc__group_free(s->ctx, rows), tc__group_free(s->ctx, sums);
     s->kernel.at[from] = early ? k : NULL, s->kernel.at[to] = early ? NULL : k;
     return 1;

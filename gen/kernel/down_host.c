@@ -1,0 +1,82 @@
+// Sums down the columns on the host (down.c). A column is a reduction of its rows, and has the order of all of them
+// (gen/README.md): row r is of logical lane r % 32, and 8192 rows are a chunk. So a work item is a lane of a chunk: its rows
+// go by one after the other, and what they sum of each column is kept in memory of the item. Items behind those of the rows
+// are columns, which the launch begins when all rows are done: they combine the lanes of each chunk, and then the chunks.
+//
+//     items 0..31       rows 0, 32, 64, ..; 1, 33, 65, ..; ..      of the first chunk
+//     items 32..63      the same of the second one
+//     items 64..64      1024 columns each
+//
+// Nothing of it depends on the number of threads, and bits are those of two kernels. Rows that lie beside each other are of
+// different items: who has several items takes the next row of each in turn, as many as the first cache holds the sums of.
+//
+// Layer norm of 4096 x 768 with the gradients of all: see bench/peers, layernorm_grad.
+
+enum {
+    TC__DOWN_ROWS = 64, // from here on: what lanes keep is half of what is read, and less
+    TC__DOWN_BYTES = 4 << 20, // of the sums of a chunk, at most
+    TC__DOWN_CACHE = 16 << 10 // of the sums of items whose rows go by together
+};
+
+// The items that are rows, and those that are columns.
+static tc__ix tc__down_row_items(const tc__group *k) {
+    tc__ixpool *x = k->body.ix;
+    return tc__ix_mul(x, tc__ix_const(TC__LANES),
+                      tc__ix_ceil_div(x, k->shape.rows, tc__ix_const(TC__CHUNK)));
+}
+
+static tc__ix tc__down_column_items(const tc__group *k) {
+    return tc__ix_ceil_div(k->body.ix, k->shape.cols, tc__ix_const(TC__COL_GRAIN));
+}
+
+// Elements of an item's sums of one accumulator. There is always something between two of them, else equal columns of
+// 32 items would meet in the first cache.
+static tc__ix tc__down_stride(const tc__group *k) {
+    tc__ixpool *x = k->body.ix;
+    tc__ix lines = tc__ix_div(x, k->shape.cols, tc__ix_const(TC__LANES));
+    return tc__ix_mul(x, tc__ix_const(TC__LANES), tc__ix_add(x, lines, tc__ix_const(1)));
+}
+
+// Elements of all items' sums of one accumulator.
+static tc__ix tc__down_numel(const tc__group *k) {
+    return tc__ix_mul(k->body.ix, tc__down_row_items(k), tc__down_stride(k));
+}
+
+// Bytes of an element of each accumulator that is summed down the columns, of those before node `end` together.
+static int64_t tc__down_width(const tc__group *k, uint32_t end) {
+    int64_t bytes = 0;
+    for (uint32_t id = 0; id < end && k->body.node.at[id]->op == TC_OP_NEW; id++)
+        bytes += tc__dtypes[k->body.node.at[id]->dtype].bytes > 4 ? 8 : 4;
+    return bytes;
+}
+
+// Bytes of all sums of a launch.
+static tc__ix tc__down_bytes(const tc__group *k) {
+    int64_t width = tc__down_width(k, (uint32_t)k->body.node.count);
+    return tc__ix_mul(k->body.ix, tc__down_numel(k), tc__ix_const(width));
+}
+
+// Items whose rows go by together, a power of two.
+static int64_t tc__down_together(const tc__group *k) {
+    int64_t bytes = tc__ix_times(tc__ix_hi(k->body.ix, tc__down_stride(k)),
+                                 tc__down_width(k, (uint32_t)k->body.node.count));
+    int64_t n = TC__LANES;
+    while (n > 1 && tc__ix_times(n, bytes) > TC__DOWN_CACHE) n /= 2;
+    return n;
+}
+
+// Whether the host has it: takes_down of tc__dialect.
+static int tc__c_takes_down(const tc__group *k) {
+    tc__ixpool *x = k->body.ix;
+    int64_t width = tc__down_width(k, (uint32_t)k->body.node.count);
+    int64_t columns = tc__ix_hi(x, tc__down_stride(k));
+    if (tc__count_op(k, TC_OP_NEW) > TC__PRINT_ACCS) return 0;
+    if (tc__ix_hi(x, k->shape.rows) < TC__DOWN_ROWS) return 0;
+    return tc__ix_times(columns, TC__LANES * width) <= TC__DOWN_BYTES;
+}
+
+// A list that it has: its items, and the scratch of its rows.
+static void tc__down_lay_out(tc__group *k) {
+    k->shape.items = tc__down_row_items(k), k->shape.grain = TC__COL_GRAIN;
+    tc__place_rows(k);
+}
