@@ -3248,7 +3248,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xc3a43dc9c2abf540u
+#define TC__BUILD_ID 0x3a4e2332dcc824e7u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -33629,6 +33629,7 @@ int64_t*kept;
 tc__join j;
 uint32_t*at;
 uint32_t since;
+uint32_t around;
 uint8_t*need;
 }tc__down;
 static uint32_t tc__down_last_loop(const tc__group*k){
@@ -33766,10 +33767,11 @@ const tc__group*to=d->j.to;
 tc__node row=*m;
 if(!tc__is_alu(m)&&m->op!=TC_OP_LOAD&&m->op!=TC_OP_CONST)return 0;
 if(m->op==TC_OP_LOAD&&to->buffer.at[m->attr[TC__LOAD_BUFFER]].written)return 0;
-row.level=TC__AT_ROW;
 for(uint32_t id=(uint32_t)to->body.node.count;id-- >d->since;){
-row.phase=to->body.node.at[id]->phase;
-if(tc__nodes_same(to->body.node.at[id],&row))return id;
+const tc__node*n=to->body.node.at[id];
+if(n->level==TC__AT_COL&&id<d->around)continue;
+row.level=n->level,row.phase=n->phase;
+if(tc__nodes_same(n,&row))return id;
 }
 return 0;
 }
@@ -33833,6 +33835,7 @@ if(!tc__node_append(&d->j.to->body,&n))d->j.failed=1;
 }
 static void tc__down_steps(tc__down*d,uint32_t*rows_at,uint32_t*sums_at){
 d->j.at=sums_at;
+d->around=d->columns?rows_at[d->columns]:(uint32_t)d->j.to->body.node.count;
 if(!d->columns)tc__down_for(d,TC__BIND_VECTOR);
 tc__down_nodes(d,d->first+1,d->last);
 if(!d->columns)tc__down_end(d);
@@ -33861,7 +33864,8 @@ tc__down_append(d,n,0,0);
 }
 d->j.at=sums_at;
 tc__down_for(d,TC__BIND_WORKER);
-d->since=(uint32_t)d->j.to->body.node.count;
+d->around=d->since=
+(uint32_t)d->j.to->body.node.count;
 tc__down_nodes(d,d->last+1,(uint32_t)sums->body.node.count-1);
 tc__down_end(d);
 }
