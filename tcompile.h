@@ -3248,7 +3248,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x3a4e2332dcc824e7u
+#define TC__BUILD_ID 0x1e44ca1cea7874c5u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -25973,6 +25973,31 @@ static uint32_t tc__right_of(const tc__group*k){return tc__contract_of(k)->in[1]
 static tc__ix tc__depth_of(const tc__group*k){
 return tc__contract_of(k)->attr[TC__CONTRACT_DEPTH];
 }
+enum{TC__SUM_LANES=32};
+static uint32_t tc__down_begin(const tc__group*k){
+uint32_t id=(uint32_t)k->body.node.count,open=0;
+if(!id||k->shape.kind!=TC__REDUCTION)return 0;
+const tc__node*end=k->body.node.at[id-1];
+if(end->op!=TC_OP_END||end->attr[TC__END_AXIS]!=TC__COL)return 0;
+do{
+id--;
+open+=k->body.node.at[id]->op==TC_OP_END;
+open-=(uint32_t)tc__opens(k->body.node.at[id]);
+}while(open);
+return id;
+}
+static tc__ix tc__down_stride(const tc__group*k){
+tc__ixpool*x=k->body.ix;
+tc__ix lines=tc__ix_div(x,k->shape.cols,tc__ix_const(TC__SUM_LANES));
+return tc__ix_mul(x,tc__ix_const(TC__SUM_LANES),
+tc__ix_add(x,lines,tc__ix_const(1)));
+}
+static int64_t tc__down_width(const tc__group*k,uint32_t end){
+int64_t bytes=0;
+for(uint32_t id=0;id<end&&k->body.node.at[id]->op==TC_OP_NEW;id++)
+bytes+=tc__dtypes[k->body.node.at[id]->dtype].bytes>4?8:4;
+return bytes;
+}
 static int tc__is_custom(const tc__group*k){
 return k->shape.kind==TC__OPAQUE&&
 k->body.node.at[0]->attr[TC__CALL_OP]==TC_OP_CUSTOM;
@@ -33560,27 +33585,11 @@ TC__DOWN_ROWS=64,
 TC__DOWN_BYTES=4<<20,
 TC__DOWN_CACHE=16<<10
 };
-static tc__ix tc__down_row_items(const tc__group*k){
-tc__ixpool*x=k->body.ix;
-return tc__ix_mul(x,tc__ix_const(TC__LANES),
-tc__ix_ceil_div(x,k->shape.rows,tc__ix_const(TC__CHUNK)));
-}
 static tc__ix tc__down_column_items(const tc__group*k){
 return tc__ix_ceil_div(k->body.ix,k->shape.cols,tc__ix_const(TC__COL_GRAIN));
 }
-static tc__ix tc__down_stride(const tc__group*k){
-tc__ixpool*x=k->body.ix;
-tc__ix lines=tc__ix_div(x,k->shape.cols,tc__ix_const(TC__LANES));
-return tc__ix_mul(x,tc__ix_const(TC__LANES),tc__ix_add(x,lines,tc__ix_const(1)));
-}
 static tc__ix tc__down_numel(const tc__group*k){
-return tc__ix_mul(k->body.ix,tc__down_row_items(k),tc__down_stride(k));
-}
-static int64_t tc__down_width(const tc__group*k,uint32_t end){
-int64_t bytes=0;
-for(uint32_t id=0;id<end&&k->body.node.at[id]->op==TC_OP_NEW;id++)
-bytes+=tc__dtypes[k->body.node.at[id]->dtype].bytes>4?8:4;
-return bytes;
+return tc__ix_mul(k->body.ix,k->shape.items,tc__down_stride(k));
 }
 static tc__ix tc__down_bytes(const tc__group*k){
 int64_t width=tc__down_width(k,(uint32_t)k->body.node.count);
@@ -33602,22 +33611,13 @@ if(tc__ix_hi(x,k->shape.rows)<TC__DOWN_ROWS)return 0;
 return tc__ix_times(columns,TC__LANES*width)<=TC__DOWN_BYTES;
 }
 static void tc__down_lay_out(tc__group*k){
-k->shape.items=tc__down_row_items(k),k->shape.grain=TC__COL_GRAIN;
+tc__ixpool*x=k->body.ix;
+k->shape.items=tc__ix_mul(x,tc__ix_const(TC__LANES),
+tc__ix_ceil_div(x,k->shape.rows,tc__ix_const(TC__CHUNK)));
+k->shape.grain=TC__COL_GRAIN;
 tc__place_rows(k);
 }
 // ---- gen/kernel/down.c
-static uint32_t tc__down_begin(const tc__group*k){
-uint32_t id=(uint32_t)k->body.node.count,open=0;
-if(!id||k->shape.kind!=TC__REDUCTION)return 0;
-const tc__node*end=k->body.node.at[id-1];
-if(end->op!=TC_OP_END||end->attr[TC__END_AXIS]!=TC__COL)return 0;
-do{
-id--;
-open+=k->body.node.at[id]->op==TC_OP_END;
-open-=(uint32_t)tc__opens(k->body.node.at[id]);
-}while(open);
-return id;
-}
 typedef struct tc__down{
 const tc__group*rows,*sums;
 uint32_t
@@ -37104,8 +37104,8 @@ tc__c_down_at(p,i,"");
 tc__put(p->out,", ");
 tc__put_ix(p,tc__down_stride(p->g));
 tc__put(p->out,", ");
-tc__put_ix(p,tc__ix_div(p->g->body.ix,tc__down_row_items(p->g),
-tc__ix_const(TC__LANES)));
+tc__put_ix(p,
+tc__ix_div(p->g->body.ix,p->g->shape.items,tc__ix_const(TC__LANES)));
 tc__put(p->out,");\n");
 }
 p->shift=shift;
@@ -38762,7 +38762,7 @@ tc__line(p);
 tc__put(p->out,"const tc_i64 stride = ");
 tc__put_ix(p,tc__down_stride(p->g));
 tc__put(p->out,", row_items = ");
-tc__put_ix(p,tc__down_row_items(p->g));
+tc__put_ix(p,p->g->shape.items);
 tc__put(p->out,";\n");
 for(uint32_t id=0;id<p->down;id++){
 const tc__node*n=tc__body(p,id);
@@ -41670,7 +41670,7 @@ tc__fill(f->isa,tc__down_sums_of(f,a,lo,0),&a->identity,a->width,
 static void tc__step_acc_down(tc__frame*f,const tc__insn*i){
 const tc__accum*a=&f->p->acc.at[i->item];
 int64_t row=f->var[TC__ROW],
-item=row/TC__CHUNK*TC__FOLD_LANES+row%TC__FOLD_LANES;
+item=row/TC__FOLD_CHUNK*TC__FOLD_LANES+row%TC__FOLD_LANES;
 tc__reg r;
 r.at=tc__down_sums_of(f,a,item,f->var[TC__COL]),r.mask=-1;
 a->step(r.at,&r,&f->reg[i->in[0]],NULL,f->n);
@@ -41774,7 +41774,7 @@ f->pc=l->body;
 }
 static int tc__down_seek(const tc__frame*f,tc__cursor*c,int64_t item){
 for(;item<f->hi&&item<f->down_items;item++){
-c->at=item/TC__FOLD_LANES*TC__CHUNK+item%TC__FOLD_LANES;
+c->at=item/TC__FOLD_LANES*TC__FOLD_CHUNK+item%TC__FOLD_LANES;
 if(c->at<c->end)return 1;
 }
 return 0;
@@ -41793,9 +41793,9 @@ f->pc=l->after;
 static void tc__step_end_down(tc__frame*f,const tc__insn*i){
 const tc__loop*l=&f->p->loop.at[i->item];
 tc__cursor*c=&f->cursor[i->item];
-int64_t item=c->at/TC__CHUNK*TC__FOLD_LANES+c->at%TC__FOLD_LANES;
+int64_t item=c->at/TC__FOLD_CHUNK*TC__FOLD_LANES+c->at%TC__FOLD_LANES;
 c->at+=TC__FOLD_LANES;
-int more=c->at<c->end&&c->at%TC__CHUNK>=TC__FOLD_LANES;
+int more=c->at<c->end&&c->at%TC__FOLD_CHUNK>=TC__FOLD_LANES;
 if(!more&&!tc__down_seek(f,c,item+1))return;
 tc__loop_place(f,l,c);
 f->pc=l->body;
@@ -44353,7 +44353,7 @@ if(!TC__PUSH(b->ctx,p->buffer,*k))b->failed=1;
 }
 p->rows=tc__plan_expr(b,b->g->shape.rows);
 if(p->down){
-p->down_items=tc__plan_expr(b,tc__down_row_items(b->g));
+p->down_items=tc__plan_expr(b,b->g->shape.items);
 p->down_stride=tc__plan_expr(b,tc__down_stride(b->g));
 }
 if(p->blocks)p->batch=tc__plan_expr(b,b->g->shape.batch);

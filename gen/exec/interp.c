@@ -504,7 +504,7 @@ static void tc__down_clear(const tc__frame *f, int64_t lo, int64_t hi) {
 static void tc__step_acc_down(tc__frame *f, const tc__insn *i) {
     const tc__accum *a = &f->p->acc.at[i->item];
     int64_t row = f->var[TC__ROW],
-            item = row / TC__CHUNK * TC__FOLD_LANES + row % TC__FOLD_LANES;
+            item = row / TC__FOLD_CHUNK * TC__FOLD_LANES + row % TC__FOLD_LANES;
     tc__reg r;
     r.at = tc__down_sums_of(f, a, item, f->var[TC__COL]), r.mask = -1;
     a->step(r.at, &r, &f->reg[i->in[0]], NULL, f->n);
@@ -625,7 +625,7 @@ static void tc__step_end(tc__frame *f, const tc__insn *i) {
 // The first row of this item, or of one behind it, that there is; 0 = there is none.
 static int tc__down_seek(const tc__frame *f, tc__cursor *c, int64_t item) {
     for (; item < f->hi && item < f->down_items; item++) {
-        c->at = item / TC__FOLD_LANES * TC__CHUNK + item % TC__FOLD_LANES;
+        c->at = item / TC__FOLD_LANES * TC__FOLD_CHUNK + item % TC__FOLD_LANES;
         if (c->at < c->end) return 1;
     }
     return 0;
@@ -646,9 +646,9 @@ static void tc__step_for_down(tc__frame *f, const tc__insn *i) {
 static void tc__step_end_down(tc__frame *f, const tc__insn *i) {
     const tc__loop *l = &f->p->loop.at[i->item];
     tc__cursor *c = &f->cursor[i->item];
-    int64_t item = c->at / TC__CHUNK * TC__FOLD_LANES + c->at % TC__FOLD_LANES;
+    int64_t item = c->at / TC__FOLD_CHUNK * TC__FOLD_LANES + c->at % TC__FOLD_LANES;
     c->at += TC__FOLD_LANES;
-    int more = c->at < c->end && c->at % TC__CHUNK >= TC__FOLD_LANES;
+    int more = c->at < c->end && c->at % TC__FOLD_CHUNK >= TC__FOLD_LANES;
     if (!more && !tc__down_seek(f, c, item + 1)) return;
     tc__loop_place(f, l, c);
     f->pc = l->body;

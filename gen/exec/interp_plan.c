@@ -381,7 +381,7 @@ static void tc__plan_buffers(tc__planner *b) {
     }
     p->rows = tc__plan_expr(b, b->g->shape.rows);
     if (p->down) {
-        p->down_items = tc__plan_expr(b, tc__down_row_items(b->g));
+        p->down_items = tc__plan_expr(b, b->g->shape.items);
         p->down_stride = tc__plan_expr(b, tc__down_stride(b->g));
     }
     if (p->blocks) p->batch = tc__plan_expr(b, b->g->shape.batch);

@@ -19,20 +19,6 @@
 // What the sums read of the row's results is the value itself, and in no memory if nobody else reads it. The host runs the
 // list as it is (down_host.c).
 
-// The loop over columns that such a list ends in; 0 = it is another.
-static uint32_t tc__down_begin(const tc__group *k) {
-    uint32_t id = (uint32_t)k->body.node.count, open = 0;
-    if (!id || k->shape.kind != TC__REDUCTION) return 0;
-    const tc__node *end = k->body.node.at[id - 1];
-    if (end->op != TC_OP_END || end->attr[TC__END_AXIS] != TC__COL) return 0;
-    do {
-        id--;
-        open += k->body.node.at[id]->op == TC_OP_END;
-        open -= (uint32_t)tc__opens(k->body.node.at[id]);
-    } while (open);
-    return id;
-}
-
 typedef struct tc__down {
     const tc__group *rows, *sums;
     uint32_t

@@ -18,36 +18,14 @@ enum {
     TC__DOWN_CACHE = 16 << 10 // of the sums of items whose rows go by together
 };
 
-// The items that are rows, and those that are columns.
-static tc__ix tc__down_row_items(const tc__group *k) {
-    tc__ixpool *x = k->body.ix;
-    return tc__ix_mul(x, tc__ix_const(TC__LANES),
-                      tc__ix_ceil_div(x, k->shape.rows, tc__ix_const(TC__CHUNK)));
-}
-
+// The items that are columns; those that are rows are shape.items.
 static tc__ix tc__down_column_items(const tc__group *k) {
     return tc__ix_ceil_div(k->body.ix, k->shape.cols, tc__ix_const(TC__COL_GRAIN));
 }
 
-// Elements of an item's sums of one accumulator. There is always something between two of them, else equal columns of
-// 32 items would meet in the first cache.
-static tc__ix tc__down_stride(const tc__group *k) {
-    tc__ixpool *x = k->body.ix;
-    tc__ix lines = tc__ix_div(x, k->shape.cols, tc__ix_const(TC__LANES));
-    return tc__ix_mul(x, tc__ix_const(TC__LANES), tc__ix_add(x, lines, tc__ix_const(1)));
-}
-
 // Elements of all items' sums of one accumulator.
 static tc__ix tc__down_numel(const tc__group *k) {
-    return tc__ix_mul(k->body.ix, tc__down_row_items(k), tc__down_stride(k));
-}
-
-// Bytes of an element of each accumulator that is summed down the columns, of those before node `end` together.
-static int64_t tc__down_width(const tc__group *k, uint32_t end) {
-    int64_t bytes = 0;
-    for (uint32_t id = 0; id < end && k->body.node.at[id]->op == TC_OP_NEW; id++)
-        bytes += tc__dtypes[k->body.node.at[id]->dtype].bytes > 4 ? 8 : 4;
-    return bytes;
+    return tc__ix_mul(k->body.ix, k->shape.items, tc__down_stride(k));
 }
 
 // Bytes of all sums of a launch.
@@ -77,6 +55,9 @@ static int tc__c_takes_down(const tc__group *k) {
 
 // A list that it has: its items, and the scratch of its rows.
 static void tc__down_lay_out(tc__group *k) {
-    k->shape.items = tc__down_row_items(k), k->shape.grain = TC__COL_GRAIN;
+    tc__ixpool *x = k->body.ix;
+    k->shape.items = tc__ix_mul(x, tc__ix_const(TC__LANES),
+                                tc__ix_ceil_div(x, k->shape.rows, tc__ix_const(TC__CHUNK)));
+    k->shape.grain = TC__COL_GRAIN;
     tc__place_rows(k);
 }

@@ -427,7 +427,7 @@ static void tc__c_down_head(tc__printer *p) {
     tc__put(p->out, "const tc_i64 stride = ");
     tc__put_ix(p, tc__down_stride(p->g));
     tc__put(p->out, ", row_items = ");
-    tc__put_ix(p, tc__down_row_items(p->g));
+    tc__put_ix(p, p->g->shape.items);
     tc__put(p->out, ";\n");
     for (uint32_t id = 0; id < p->down; id++) {
         const tc__node *n = tc__body(p, id);

@@ -292,8 +292,8 @@ static void tc__c_down_combine(tc__printer *p, const tc__node *n) {
         tc__put(p->out, ", ");
         tc__put_ix(p, tc__down_stride(p->g));
         tc__put(p->out, ", ");
-        tc__put_ix(p, tc__ix_div(p->g->body.ix, tc__down_row_items(p->g),
-                                 tc__ix_const(TC__LANES)));
+        tc__put_ix(p,
+                   tc__ix_div(p->g->body.ix, p->g->shape.items, tc__ix_const(TC__LANES)));
         tc__put(p->out, ");\n");
     }
     p->shift = shift;
