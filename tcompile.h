@@ -3248,7 +3248,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x1e44ca1cea7874c5u
+#define TC__BUILD_ID 0x781ccc03657e25d4u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -33583,7 +33583,9 @@ return ok;
 enum{
 TC__DOWN_ROWS=64,
 TC__DOWN_BYTES=4<<20,
-TC__DOWN_CACHE=16<<10
+TC__DOWN_CACHE=16<<10,
+TC__DOWN_LONG=2<<10,
+TC__DOWN_FAR=4<<20
 };
 static tc__ix tc__down_column_items(const tc__group*k){
 return tc__ix_ceil_div(k->body.ix,k->shape.cols,tc__ix_const(TC__COL_GRAIN));
@@ -33602,13 +33604,21 @@ int64_t n=TC__LANES;
 while(n>1&&tc__ix_times(n,bytes)>TC__DOWN_CACHE)n/=2;
 return n;
 }
+static int tc__down_waits(const tc__group*k){
+tc__ixpool*x=k->body.ix;
+int64_t columns=tc__ix_hi(x,k->shape.cols),width=tc__down_width(k,1);
+if(tc__ix_divisor(x,k->shape.cols)*width%TC__TURN_LINE==0)return 0;
+int64_t bytes=tc__ix_times(columns,width);
+return bytes<TC__DOWN_LONG&&tc__ix_is_const(k->shape.rows)&&
+tc__ix_times(bytes,tc__ix_hi(x,k->shape.rows))>TC__DOWN_FAR;
+}
 static int tc__c_takes_down(const tc__group*k){
 tc__ixpool*x=k->body.ix;
 int64_t width=tc__down_width(k,(uint32_t)k->body.node.count);
 int64_t columns=tc__ix_hi(x,tc__down_stride(k));
 if(tc__count_op(k,TC_OP_NEW)>TC__PRINT_ACCS)return 0;
 if(tc__ix_hi(x,k->shape.rows)<TC__DOWN_ROWS)return 0;
-return tc__ix_times(columns,TC__LANES*width)<=TC__DOWN_BYTES;
+return tc__ix_times(columns,TC__LANES*width)<=TC__DOWN_BYTES&&!tc__down_waits(k);
 }
 static void tc__down_lay_out(tc__group*k){
 tc__ixpool*x=k->body.ix;

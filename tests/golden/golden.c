@@ -153,7 +153,7 @@ static void run_layer_norm_gradient(tc_ctx *c) {
     derive(c, tc_layer_norm(x, scale, b, 1e-5), w, &x, 1);
 }
 
-// Rows give the gradient of x, columns those of weight and bias.
+// Rows give the gradient of x, columns those of weight and bias: an item keeps what it sums of columns while its rows go by.
 static void run_layer_norm_backward(tc_ctx *c) {
     tc_tensor in[3], w = random_of(c, TC_DIMS(64, 768));
     in[0] = random_of(c, TC_DIMS(64, 768)), in[1] = random_of(c, TC_DIMS(768));
@@ -204,8 +204,7 @@ static void run_feed_forward_backward(tc_ctx *c) {
     derive(c, tc_linear(hidden, in[2], tc_null()), w, in, 3);
 }
 
-// Of what the norm is about rows keep the mean and the slope, and no more; the mask is drawn once, where all is one
-// kernel.
+// Nothing is kept of a row; the mask is drawn once, for it and its columns.
 static void run_dropout_norm_backward(tc_ctx *c) {
     tc_tensor in[4], w = random_of(c, TC_DIMS(64, 768));
     in[0] = random_of(c, TC_DIMS(64, 768)), in[1] = random_of(c, TC_DIMS(64, 768));

@@ -8,7 +8,7 @@
 #include "help.h"
 #include "sums.h"
 
-enum { MOST = 1 << 20, COLUMNS = 1 << 12, ROWS = 1 << 15 };
+enum { MOST = 1 << 20, COLUMNS = 1 << 12, ROWS = 20000 };
 
 static const int sizes[][2] = {
     {64, 40},    {65, 768},   {100, 33},   {8192, 48}, {8200, 40},
