@@ -3270,7 +3270,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xb20b1ca625a2ed19u
+#define TC__BUILD_ID 0x5e5ef2535a70ad75u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -26256,6 +26256,31 @@ static uint32_t tc__right_of(const tc__group*k){return tc__contract_of(k)->in[1]
 static tc__ix tc__depth_of(const tc__group*k){
 return tc__contract_of(k)->attr[TC__CONTRACT_DEPTH];
 }
+enum{TC__SUM_LANES=32};
+static uint32_t tc__down_begin(const tc__group*k){
+uint32_t id=(uint32_t)k->body.node.count,open=0;
+if(!id||k->shape.kind!=TC__REDUCTION)return 0;
+const tc__node*end=k->body.node.at[id-1];
+if(end->op!=TC_OP_END||end->attr[TC__END_AXIS]!=TC__COL)return 0;
+do{
+id--;
+open+=k->body.node.at[id]->op==TC_OP_END;
+open-=(uint32_t)tc__opens(k->body.node.at[id]);
+}while(open);
+return id;
+}
+static tc__ix tc__down_stride(const tc__group*k){
+tc__ixpool*x=k->body.ix;
+tc__ix lines=tc__ix_div(x,k->shape.cols,tc__ix_const(TC__SUM_LANES));
+return tc__ix_mul(x,tc__ix_const(TC__SUM_LANES),
+tc__ix_add(x,lines,tc__ix_const(1)));
+}
+static int64_t tc__down_width(const tc__group*k,uint32_t end){
+int64_t bytes=0;
+for(uint32_t id=0;id<end&&k->body.node.at[id]->op==TC_OP_NEW;id++)
+bytes+=tc__dtypes[k->body.node.at[id]->dtype].bytes>4?8:4;
+return bytes;
+}
 static int tc__is_custom(const tc__group*k){
 return k->shape.kind==TC__OPAQUE&&
 k->body.node.at[0]->attr[TC__CALL_OP]==TC_OP_CUSTOM;
@@ -27917,20 +27942,20 @@ tc__free(c,l.at,(n?n:1)*sizeof*l.at);
 tc__free(c,l.chain,(n?n:1)*sizeof*l.chain);
 return ok&&!l.failed;
 }
-static void tc__place_rows(tc__finish*f){
-tc__group*k=f->w->k;
+static void tc__place_rows(tc__group*k){
+tc__ixpool*x=k->body.ix;
 tc__ix at=tc__ix_const(0);
 for(size_t i=0;i<k->buffer.count;i++){
 tc__kbuf*b=&k->buffer.at[i];
 if(b->place!=TC__BUF_ROW)continue;
 int64_t width=
 tc__dtype(b->dtype)->bytes*(k->shape.vector==TC__ROW?TC__LANES:1);
-tc__ix bytes=tc__ix_mul(f->ix,b->numel,tc__ix_const(width));
+tc__ix bytes=tc__ix_mul(x,b->numel,tc__ix_const(width));
 b->offset=at;
-at=tc__ix_add(
-f->ix,at,
-tc__ix_mul(f->ix,tc__ix_const(64),
-tc__ix_ceil_div(f->ix,tc__ix_add(f->ix,bytes,tc__ix_const(64)),
+at=
+tc__ix_add(x,at,
+tc__ix_mul(x,tc__ix_const(64),
+tc__ix_ceil_div(x,tc__ix_add(x,bytes,tc__ix_const(64)),
 tc__ix_const(64))));
 }
 k->shape.scratch=at;
@@ -27949,7 +27974,7 @@ tc__finish_costs(&f,0);
 tc__finish_sinks(&f);
 ok=!f.failed&&!w->failed&&tc__finish_list(&f)&&!w->ix->failed;
 }
-if(ok)tc__place_rows(&f);
+if(ok)tc__place_rows(w->k);
 tc__graph_close(&f.mid);
 tc__map_free(&f.made);
 tc__free(c,f.cost,(n?n:1)*sizeof*f.cost);
@@ -33027,7 +33052,8 @@ int(*takes_beside)(const tc__group*g);
 typedef enum tc__acc_form{
 TC__ACC_NAMED,
 TC__ACC_ARRAY,
-TC__ACC_LANES
+TC__ACC_LANES,
+TC__ACC_DOWN
 }tc__acc_form;
 struct tc__acc{
 int used;
@@ -33067,6 +33093,8 @@ int narrow;
 uint64_t kept;
 const uint8_t
 *need;
+uint32_t down;
+const char*symbol;
 int parts;
 int64_t part_step;
 const struct tc__contract*direct;
@@ -33530,12 +33558,18 @@ if(a->used)return;
 a->used=1,a->monoid=(tc__op)n->attr[TC__PUT_MONOID];
 a->dtype=p->g->buffer.at[n->attr[TC__PUT_BUFFER]].dtype;
 }
+static void tc__find_down(tc__printer*p,const tc__node*n){
+if(n->op==TC_OP_NEW&&n->attr[TC__NEW_ACCUMULATOR]<TC__PRINT_ACCS)
+p->acc[n->attr[TC__NEW_ACCUMULATOR]].form=TC__ACC_DOWN;
+if(n->op==TC_OP_FOR&&n->attr[TC__FOR_AXIS]==TC__COL)p->down=n->id;
+}
 static int tc__find_accs(tc__printer*p){
 const tc__node*stack[TC__PRINT_DEPTH];
 int depth=0;
 for(uint32_t id=0;id<p->g->body.node.count;id++){
 const tc__node*n=tc__body(p,id);
 if(n->op==TC_OP_END)depth--;
+if(!depth&&!p->d->threads)tc__find_down(p,n);
 if(n->op==TC_OP_GET)tc__find_moved(p,n);
 if(tc__opens(n)&&depth==TC__PRINT_DEPTH)
 return tc__fail(p->out->ctx,TC_E_TOO_BIG,"kernel: more than %d nested loops",
@@ -33550,6 +33584,7 @@ tc__acc*a=&p->acc[n->attr[TC__ACC_ACCUMULATOR]];
 a->used=1,a->monoid=(tc__op)n->attr[TC__ACC_MONOID],
 a->dtype=tc__body(p,n->in[0])->dtype;
 if(p->d->threads)continue;
+if(a->form==TC__ACC_DOWN)continue;
 a->loop=stack[depth-1];
 a->form=tc__sums_are_named(p->g,a->loop)?TC__ACC_NAMED:TC__ACC_ARRAY;
 if(p->g->shape.vector==TC__ROW)a->form=TC__ACC_LANES;
@@ -34035,19 +34070,55 @@ ok=tc__beside_two(s,d,from,to);
 }
 return ok;
 }
-// ---- gen/kernel/down.c
-static uint32_t tc__down_begin(const tc__group*k){
-uint32_t id=(uint32_t)k->body.node.count,open=0;
-if(!id||k->shape.kind!=TC__REDUCTION)return 0;
-const tc__node*end=k->body.node.at[id-1];
-if(end->op!=TC_OP_END||end->attr[TC__END_AXIS]!=TC__COL)return 0;
-do{
-id--;
-open+=k->body.node.at[id]->op==TC_OP_END;
-open-=(uint32_t)tc__opens(k->body.node.at[id]);
-}while(open);
-return id;
+// ---- gen/kernel/down_host.c
+enum{
+TC__DOWN_ROWS=64,
+TC__DOWN_BYTES=4<<20,
+TC__DOWN_CACHE=16<<10,
+TC__DOWN_LONG=2<<10,
+TC__DOWN_FAR=4<<20
+};
+static tc__ix tc__down_column_items(const tc__group*k){
+return tc__ix_ceil_div(k->body.ix,k->shape.cols,tc__ix_const(TC__COL_GRAIN));
 }
+static tc__ix tc__down_numel(const tc__group*k){
+return tc__ix_mul(k->body.ix,k->shape.items,tc__down_stride(k));
+}
+static tc__ix tc__down_bytes(const tc__group*k){
+int64_t width=tc__down_width(k,(uint32_t)k->body.node.count);
+return tc__ix_mul(k->body.ix,tc__down_numel(k),tc__ix_const(width));
+}
+static int64_t tc__down_together(const tc__group*k){
+int64_t bytes=tc__ix_times(tc__ix_hi(k->body.ix,tc__down_stride(k)),
+tc__down_width(k,(uint32_t)k->body.node.count));
+int64_t n=TC__LANES;
+while(n>1&&tc__ix_times(n,bytes)>TC__DOWN_CACHE)n/=2;
+return n;
+}
+static int tc__down_waits(const tc__group*k){
+tc__ixpool*x=k->body.ix;
+int64_t columns=tc__ix_hi(x,k->shape.cols),width=tc__down_width(k,1);
+if(tc__ix_divisor(x,k->shape.cols)*width%TC__TURN_LINE==0)return 0;
+int64_t bytes=tc__ix_times(columns,width);
+return bytes<TC__DOWN_LONG&&tc__ix_is_const(k->shape.rows)&&
+tc__ix_times(bytes,tc__ix_hi(x,k->shape.rows))>TC__DOWN_FAR;
+}
+static int tc__c_takes_down(const tc__group*k){
+tc__ixpool*x=k->body.ix;
+int64_t width=tc__down_width(k,(uint32_t)k->body.node.count);
+int64_t columns=tc__ix_hi(x,tc__down_stride(k));
+if(tc__count_op(k,TC_OP_NEW)>TC__PRINT_ACCS)return 0;
+if(tc__ix_hi(x,k->shape.rows)<TC__DOWN_ROWS)return 0;
+return tc__ix_times(columns,TC__LANES*width)<=TC__DOWN_BYTES&&!tc__down_waits(k);
+}
+static void tc__down_lay_out(tc__group*k){
+tc__ixpool*x=k->body.ix;
+k->shape.items=tc__ix_mul(x,tc__ix_const(TC__LANES),
+tc__ix_ceil_div(x,k->shape.rows,tc__ix_const(TC__CHUNK)));
+k->shape.grain=TC__COL_GRAIN;
+tc__place_rows(k);
+}
+// ---- gen/kernel/down.c
 typedef struct tc__down{
 const tc__group*rows,*sums;
 uint32_t
@@ -34059,6 +34130,7 @@ int64_t*kept;
 tc__join j;
 uint32_t*at;
 uint32_t since;
+uint32_t around;
 uint8_t*need;
 }tc__down;
 static uint32_t tc__down_last_loop(const tc__group*k){
@@ -34196,10 +34268,11 @@ const tc__group*to=d->j.to;
 tc__node row=*m;
 if(!tc__is_alu(m)&&m->op!=TC_OP_LOAD&&m->op!=TC_OP_CONST)return 0;
 if(m->op==TC_OP_LOAD&&to->buffer.at[m->attr[TC__LOAD_BUFFER]].written)return 0;
-row.level=TC__AT_ROW;
 for(uint32_t id=(uint32_t)to->body.node.count;id-- >d->since;){
-row.phase=to->body.node.at[id]->phase;
-if(tc__nodes_same(to->body.node.at[id],&row))return id;
+const tc__node*n=to->body.node.at[id];
+if(n->level==TC__AT_COL&&id<d->around)continue;
+row.level=n->level,row.phase=n->phase;
+if(tc__nodes_same(n,&row))return id;
 }
 return 0;
 }
@@ -34263,6 +34336,7 @@ if(!tc__node_append(&d->j.to->body,&n))d->j.failed=1;
 }
 static void tc__down_steps(tc__down*d,uint32_t*rows_at,uint32_t*sums_at){
 d->j.at=sums_at;
+d->around=d->columns?rows_at[d->columns]:(uint32_t)d->j.to->body.node.count;
 if(!d->columns)tc__down_for(d,TC__BIND_VECTOR);
 tc__down_nodes(d,d->first+1,d->last);
 if(!d->columns)tc__down_end(d);
@@ -34291,7 +34365,8 @@ tc__down_append(d,n,0,0);
 }
 d->j.at=sums_at;
 tc__down_for(d,TC__BIND_WORKER);
-d->since=(uint32_t)d->j.to->body.node.count;
+d->around=d->since=
+(uint32_t)d->j.to->body.node.count;
 tc__down_nodes(d,d->last+1,(uint32_t)sums->body.node.count-1);
 tc__down_end(d);
 }
@@ -34372,12 +34447,13 @@ if(!k)return 0;
 tc__log(s->ctx,TC__LOG_FUSION,
 *made?"%%%u is summed down the columns where %%%u is made row by row"
 :"%%%u is not summed where %%%u is made row by row: there are too few "
-"registers for that",
+"rows, or too little room for the sums",
 (unsigned)sums->covers.at[0],(unsigned)rows->covers.at[0]);
 if(!*made){
 tc__group_free(s->ctx,k);
 return 1;
 }
+if(!l->lower)tc__down_lay_out(k);
 tc__group_free(s->ctx,rows),tc__group_free(s->ctx,sums);
 s->kernel.at[from]=early?k:NULL,s->kernel.at[to]=early?NULL:k;
 return 1;
@@ -37428,7 +37504,7 @@ static void tc__c_new(tc__printer*p,const tc__node*n,int copy){
 const tc__acc*a=&p->acc[n->attr[TC__NEW_ACCUMULATOR]];
 char type[24];
 (void)copy;
-if(!a->used)return;
+if(!a->used||a->form==TC__ACC_DOWN)return;
 if(tc__is_arg(a)){
 tc__c_new_arg(p,n->attr[TC__NEW_ACCUMULATOR]);
 return;
@@ -37492,9 +37568,85 @@ tc__put(p->out,"at%lld_%d = TC_SEL_%s(%s, i, at%lld_%d);\n",(long long)i,set,at,
 mixed?"TC_M_i64(win)":"win",(long long)i,set);
 tc__block_close(p);
 }
+static void tc__c_down_at(tc__printer*p,int64_t i,const char*of){
+tc__put_acc(p,i);
+tc__put(p->out,"%s + c",of);
+if(p->shift)tc__put(p->out," + %d",p->shift);
+}
+static void tc__c_down_step(tc__printer*p,const tc__node*n){
+int64_t i=n->attr[TC__ACC_ACCUMULATOR];
+const tc__acc*a=&p->acc[i];
+int shift=p->shift;
+for(int j=0;j<p->copies;j++){
+p->shift=shift+j*p->unit;
+tc__line(p);
+tc__put(p->out,"tc_st_%s(",tc__suffix(a->dtype));
+tc__c_down_at(p,i,"_r");
+tc__put(p->out,", ");
+tc__c_acc_fn(p,a);
+tc__put(p->out,"(tc_ld_%s(",tc__suffix(a->dtype));
+tc__c_down_at(p,i,"_r");
+tc__put(p->out,"), ");
+tc__put_value(p,n->in[0],j);
+tc__put(p->out,"));\n");
+}
+p->shift=shift;
+}
+static void tc__c_down_combine(tc__printer*p,const tc__node*n){
+int64_t i=n->attr[TC__COMBINE_ACCUMULATOR];
+int shift=p->shift;
+for(int j=0;j<p->copies;j++){
+p->shift=shift+j*p->unit;
+tc__put_let(p,n,j);
+tc__put(p->out,"%s_",p->symbol);
+tc__put_acc(p,i);
+tc__put(p->out,"(");
+tc__c_down_at(p,i,"");
+tc__put(p->out,", ");
+tc__put_ix(p,tc__down_stride(p->g));
+tc__put(p->out,", ");
+tc__put_ix(p,
+tc__ix_div(p->g->body.ix,p->g->shape.items,tc__ix_const(TC__LANES)));
+tc__put(p->out,");\n");
+}
+p->shift=shift;
+}
+static void tc__c_down_function(tc__printer*p,int64_t i,const char*symbol){
+const tc__acc*a=&p->acc[i];
+const char*cls=tc__suffix(a->dtype),*reg=p->d->reg[tc__class_of(a->dtype)];
+static const char*const set[]={"x","all"};
+tc__put(p->out,"\nTC_FN %s %s_",reg,symbol);
+tc__put_acc(p,i);
+tc__put(p->out,
+"(const %s *at, tc_i64 stride, tc_i64 chunks) {\n    %s x[32], all[32];\n",
+p->d->scalar[tc__class_of(a->dtype)],reg);
+tc__put(p->out,"    for (int l = 0; l < 32; l++) all[l] = ");
+tc__c_identity(p,a);
+tc__put(p->out,";\n    for (tc_i64 k = 0; k < chunks; k++, at += 32 * stride) {\n");
+tc__put(p->out,
+"        for (int l = 0; l < 32; l++) x[l] = tc_ld_%s(at + l * stride);\n",
+cls);
+for(int s=0;s<2;s++){
+tc__put(p->out,
+"    %sfor (int h = 16; h; h /= 2)\n        %sfor (int l = 0; l < h; l++) "
+"%s[l] = ",
+s?"":"    ",s?"":"    ",set[s]);
+tc__c_acc_fn(p,a);
+tc__put(p->out,"(%s[l], %s[l + h]);\n",set[s],set[s]);
+if(s)continue;
+tc__put(p->out,"        if (chunks == 1) return x[0];\n        all[k %% 32] = ");
+tc__c_acc_fn(p,a);
+tc__put(p->out,"(all[k %% 32], x[0]);\n    }\n");
+}
+tc__put(p->out,"    return all[0];\n}\n");
+}
 static void tc__c_acc(tc__printer*p,const tc__node*n,int copy){
 const tc__acc*a=&p->acc[n->attr[TC__ACC_ACCUMULATOR]];
 (void)copy;
+if(a->form==TC__ACC_DOWN){
+tc__c_down_step(p,n);
+return;
+}
 int shift=p->shift,
 counted=p->tail&&p->axis!=TC__ROW&&a->form==TC__ACC_NAMED;
 int times=counted&&!tc__is_arg(a)?tc__c_sets(p):p->copies;
@@ -37670,6 +37822,10 @@ static void tc__c_combine(tc__printer*p,const tc__node*n,int copy){
 int64_t i=n->attr[TC__COMBINE_ACCUMULATOR];
 const tc__acc*a=&p->acc[i];
 (void)copy;
+if(a->form==TC__ACC_DOWN){
+tc__c_down_combine(p,n);
+return;
+}
 if(tc__is_arg(a)){
 if(p->axis==TC__ROW)
 tc__c_combine_arg_rows(p,n,i);
@@ -38581,7 +38737,9 @@ return r;
 }
 tc__line(p);
 tc__put(p->out,"const %s begin%u = ",p->d->index,r.id);
-if(worker)
+if(worker&&p->down)
+tc__put(p->out,"(tc_max(lo, row_items) - row_items) * %lld",grain);
+else if(worker)
 tc__put(p->out,items?"item * %lld":"lo * %lld",grain);
 else if(chunked)
 tc__put(p->out,"chunk");
@@ -38590,7 +38748,9 @@ tc__put(p->out,p->direct?"left":"c0");
 else
 tc__put_ix(p,n->attr[TC__FOR_BEGIN]);
 tc__put(p->out,", end%u = ",r.id);
-if(worker)
+if(worker&&p->down)
+tc__put(p->out,"tc_min((hi - row_items) * %lld, ",grain);
+else if(worker)
 tc__put(p->out,items?"tc_min((item + 1) * %lld, ":"tc_min(hi * %lld, ",grain);
 if(chunked)tc__put(p->out,"tc_min(chunk + 8192, ");
 if(p->parts)
@@ -38685,7 +38845,8 @@ static const tc__node*tc__c_column_loop(const tc__group*g,int last){
 const tc__node*found=NULL;
 for(size_t i=0;i<g->body.node.count;i++){
 const tc__node*n=g->body.node.at[i];
-if(n->op==TC_OP_FOR&&n->attr[TC__FOR_AXIS]==TC__COL&&(last||!found))
+if(n->op==TC_OP_FOR&&n->attr[TC__FOR_AXIS]==TC__COL&&
+n->attr[TC__FOR_BIND]!=TC__BIND_WORKER&&(last||!found))
 found=n;
 }
 return found;
@@ -38710,7 +38871,8 @@ if(tc__access_along(p->g,n->attr[TC__LOAD_INDEX],TC__COL,p->unit)!=TC__CONTIGUOU
 return 0;
 tc__ixrun run=tc__ix_run(p->g->body.ix,n->attr[TC__LOAD_INDEX],TC__ROW);
 int plain=run.ok&&run.run==INT64_MAX&&tc__ix_is_const(run.stride);
-return plain?tc__ix_value(run.stride):0;
+int64_t rows=p->down&&tc__down_together(p->g)==1?(int64_t)TC__LANES:1;
+return plain?rows*tc__ix_value(run.stride):0;
 }
 static void tc__c_prefetch(tc__printer*p,const tc__node*loop){
 int last=p->outer==TC__ROW&&loop==tc__c_column_loop(p->g,1);
@@ -39069,7 +39231,85 @@ tc__c_body(p,n,begin,end);
 tc__block_close(p);
 if(items)tc__block_close(p);
 }
+static void tc__c_down_clear(tc__printer*p){
+for(int i=0;i<TC__PRINT_ACCS;i++){
+const tc__acc*a=&p->acc[i];
+if(!a->used||a->form!=TC__ACC_DOWN)continue;
+tc__line(p);
+tc__put(p->out,"for (tc_i64 i = item * stride; i < last * stride; i += %d) ",
+p->unit);
+tc__put(p->out,"tc_st_%s(",tc__suffix(a->dtype));
+tc__put_acc(p,i);
+tc__put(p->out," + i, ");
+tc__c_identity(p,a);
+tc__put(p->out,");\n");
+}
+}
+static void tc__c_down_of_row(tc__printer*p){
+for(int i=0;i<TC__PRINT_ACCS;i++){
+const tc__acc*a=&p->acc[i];
+if(!a->used||a->form!=TC__ACC_DOWN)continue;
+tc__line(p);
+tc__put(p->out,"%s *const ",p->d->scalar[tc__class_of(a->dtype)]);
+tc__put_acc(p,i);
+tc__put(p->out,"_r = ");
+tc__put_acc(p,i);
+tc__put(p->out," + (item + r - next) * stride;\n");
+}
+}
+static void tc__c_down_head(tc__printer*p){
+tc__ixpool*x=p->g->body.ix;
+tc__line(p);
+tc__put(p->out,"const tc_i64 stride = ");
+tc__put_ix(p,tc__down_stride(p->g));
+tc__put(p->out,", row_items = ");
+tc__put_ix(p,p->g->shape.items);
+tc__put(p->out,";\n");
+for(uint32_t id=0;id<p->down;id++){
+const tc__node*n=tc__body(p,id);
+int64_t i=n->op==TC_OP_NEW?n->attr[TC__NEW_ACCUMULATOR]:0;
+if(n->op!=TC_OP_NEW||p->acc[i].form!=TC__ACC_DOWN)continue;
+const char*type=p->d->scalar[tc__class_of(p->acc[i].dtype)];
+tc__line(p);
+tc__put(p->out,"%s *const ",type);
+tc__put_acc(p,i);
+tc__put(p->out," = (%s *)(void *)((char *)a->sums + ",type);
+tc__put_ix(
+p,tc__ix_mul(x,tc__down_numel(p->g),tc__ix_const(tc__down_width(p->g,id))));
+tc__put(p->out,");\n");
+}
+}
+static void tc__c_down_rows(tc__printer*p,const tc__node*n,uint32_t begin,
+uint32_t end){
+long long together=(long long)tc__down_together(p->g);
+tc__c_down_head(p);
+tc__line(p);
+tc__put(p->out,
+"for (tc_i64 item = lo, last; item < tc_min(hi, row_items); item = last)");
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"last = tc_min(item - item %% %lld + %lld, tc_min(hi, row_items));\n",
+together,together);
+tc__c_down_clear(p);
+tc__line(p);
+tc__put(p->out,"const tc_i64 rows = tc_min((item / 32 + 1) * 8192, ");
+tc__put_ix(p,n->attr[TC__FOR_END]);
+tc__put(p->out,");\n");
+tc__line(p);
+tc__put(p->out,
+"for (tc_i64 next = item / 32 * 8192 + item %% 32; next < rows; next += "
+"32) for (tc_i64 r = next; r < tc_min(next + last - item, rows); r++)");
+tc__block_open(p);
+tc__c_down_of_row(p);
+tc__c_body(p,n,begin,end);
+tc__block_close(p);
+tc__block_close(p);
+}
 static void tc__c_loop(tc__printer*p,const tc__node*n,uint32_t begin,uint32_t end){
+if(p->down&&n->attr[TC__FOR_AXIS]==TC__ROW){
+tc__c_down_rows(p,n,begin,end);
+return;
+}
 int vector=n->attr[TC__FOR_AXIS]==(int64_t)p->axis&&
 n->attr[TC__FOR_BIND]!=TC__BIND_SERIAL;
 tc__c_each_chunk(p,n,begin,end,vector?tc__c_steps:tc__c_serial);
@@ -39151,6 +39391,10 @@ return 0;
 }
 static void tc__c_kernel(tc__printer*p,const char*symbol){
 if(tc__has_blocks(p->g))tc__print_contract_blocks(p,symbol);
+p->symbol=symbol;
+for(int i=0;p->down&&i<TC__PRINT_ACCS;i++)
+if(p->acc[i].used&&p->acc[i].form==TC__ACC_DOWN)
+tc__c_down_function(p,i,symbol);
 tc__text body,*out=p->out;
 tc__text_init(&body,out->ctx);
 p->out=&body,p->indent=1;
@@ -39221,7 +39465,7 @@ tc__c_takes_rows,
 TC__FUSE_BORDERS,
 NULL,
 0,
-NULL,
+tc__c_takes_down,
 NULL,
 };
 // ---- gen/kernel/print_texts.c
@@ -40223,6 +40467,7 @@ out,
 "    tc_u64 seed, draw;     // of the random numbers\n"
 "    tc_u64 turn;           // of the launch: no other one has it\n"
 "    tc_i64 *packed;        // by worker 8: a turn, and what its scratch has of that\n"
+"    void *sums;            // of the launch: down the columns, by work item\n"
 "} tc_kargs;\n\n");
 }
 static void tc__put_monoid(tc__printer*p,tc__op monoid,uint8_t dtype){
@@ -40975,6 +41220,7 @@ uint64_t seed,draw;
 uint64_t turn;
 int64_t
 *packed;
+void*sums;
 }tc__kargs;
 enum{TC__PACKED=8};
 enum{
@@ -41055,6 +41301,8 @@ uint8_t dtype;
 uint8_t arg;
 uint8_t less;
 uint8_t used;
+uint8_t down;
+int64_t before;
 tc__word identity;
 tc__block_fn step;
 tc__fold_fn fold;
@@ -41141,6 +41389,8 @@ TC__VEC(tc__expr)expr;
 TC__VEC(tc__expr)row_numel;
 TC__VEC(tc__kbuf)buffer;
 tc__expr rows,batch;
+int down;
+tc__expr down_items,down_stride;
 TC__VEC(tc__expr)kept;
 size_t deepest;
 size_t reg_at,base_at,cursor_at,kept_at,stack_at,square_at,fixed;
@@ -41163,6 +41413,7 @@ int64_t var[TC__AXES];
 int64_t n;
 tc__axis axis;
 uint32_t pc;
+int64_t down_items,down_stride;
 int64_t lo,hi;
 int64_t col_lo,col_hi;
 uint8_t*tile_area;
@@ -41904,6 +42155,55 @@ tc__acc_join_arg(f,a,n);
 for(int64_t j=0;j<n;j++)d[j]=at[j]==INT64_MAX?0:at[j];
 if(a->lane==1)tc__spread(f,d,TC_I64);
 }
+static uint8_t*tc__down_sums_of(const tc__frame*f,const tc__accum*a,int64_t item,
+int64_t column){
+int64_t at=a->before*f->down_items*f->down_stride;
+return(uint8_t*)f->a->sums+at+(item*f->down_stride+column)*a->width;
+}
+static void tc__down_clear(const tc__frame*f,int64_t lo,int64_t hi){
+for(size_t i=0;i<f->p->acc.count;i++){
+const tc__accum*a=&f->p->acc.at[i];
+if(a->down)
+tc__fill(f->isa,tc__down_sums_of(f,a,lo,0),&a->identity,a->width,
+(hi-lo)*f->down_stride);
+}
+}
+static void tc__step_acc_down(tc__frame*f,const tc__insn*i){
+const tc__accum*a=&f->p->acc.at[i->item];
+int64_t row=f->var[TC__ROW],
+item=row/TC__FOLD_CHUNK*TC__FOLD_LANES+row%TC__FOLD_LANES;
+tc__reg r;
+r.at=tc__down_sums_of(f,a,item,f->var[TC__COL]),r.mask=-1;
+a->step(r.at,&r,&f->reg[i->in[0]],NULL,f->n);
+}
+static void tc__down_take_lanes(tc__frame*f,const tc__accum*a,int64_t chunk,
+int64_t column,int64_t n){
+uint8_t*set=tc__acc_set(f,a,0);
+for(int64_t l=0;l<TC__FOLD_LANES;l++)
+memcpy(set+l*a->lane*a->width,
+tc__down_sums_of(f,a,chunk*TC__FOLD_LANES+l,column),
+(size_t)(n*a->width));
+}
+static void tc__step_combine_down(tc__frame*f,const tc__insn*i){
+const tc__accum*a=&f->p->acc.at[i->item];
+int64_t chunks=f->down_items/TC__FOLD_LANES,n;
+uint8_t*d=(uint8_t*)tc__dst(f,i);
+tc__reg x,y;
+x.mask=y.mask=-1,y.at=tc__acc_set(f,a,0);
+for(int64_t j=0;j<f->n;j+=n){
+n=tc__lesser(a->lane,f->n-j);
+if(chunks>1)tc__acc_reset(f,a,1);
+for(int64_t k=0;k<chunks;k++){
+tc__down_take_lanes(f,a,k,f->var[TC__COL]+j,n);
+tc__acc_join(f,a,0,n);
+if(chunks==1)continue;
+x.at=tc__acc_set(f,a,1)+k%TC__FOLD_LANES*a->lane*a->width;
+a->step(x.at,&x,&y,NULL,n);
+}
+if(chunks>1)tc__acc_join(f,a,1,n);
+memcpy(d+j*a->width,tc__acc_set(f,a,chunks>1),(size_t)(n*a->width));
+}
+}
 static void tc__loop_place(tc__frame*f,const tc__loop*l,const tc__cursor*c){
 f->var[l->axis]=c->at;
 if(!l->vector)return;
@@ -41928,12 +42228,16 @@ tc__acc_end_chunk(f,tc__loop_acc(f,l,k),c->chunks-1);
 c->chunks++;
 }
 static void tc__loop_share(tc__frame*f,const tc__loop*l,tc__cursor*c){
-int64_t per=f->p->grain;
+int64_t per=f->p->grain,lo=f->lo,hi=f->hi;
+if(f->p->down){
+lo=lo>f->down_items?lo-f->down_items:0;
+hi=hi>f->down_items?hi-f->down_items:0;
+}
 if(l->axis==TC__ROW)per=TC__FOLD_LANES;
 if(!l->vector&&!l->once)per=1;
 if(f->p->flat)per=f->p->flat;
-c->at=f->lo*per;
-c->end=tc__lesser(f->hi*per,tc__expr_at(f,&l->end,0));
+c->at=lo*per;
+c->end=tc__lesser(hi*per,tc__expr_at(f,&l->end,0));
 }
 static void tc__loop_range(tc__frame*f,const tc__loop*l,tc__cursor*c){
 if(l->bind==TC__BIND_WORKER){
@@ -41966,6 +42270,34 @@ c->at+=l->vector?f->n:1;
 if(c->chunks&&(c->at%l->chunk==0||c->at>=c->end))
 tc__loop_end_chunk(f,l,c);
 if(c->at>=c->end)return;
+tc__loop_place(f,l,c);
+f->pc=l->body;
+}
+static int tc__down_seek(const tc__frame*f,tc__cursor*c,int64_t item){
+for(;item<f->hi&&item<f->down_items;item++){
+c->at=item/TC__FOLD_LANES*TC__FOLD_CHUNK+item%TC__FOLD_LANES;
+if(c->at<c->end)return 1;
+}
+return 0;
+}
+static void tc__step_for_down(tc__frame*f,const tc__insn*i){
+const tc__loop*l=&f->p->loop.at[i->item];
+tc__cursor*c=&f->cursor[i->item];
+int64_t hi=tc__lesser(f->hi,f->down_items);
+c->end=tc__expr_at(f,&l->end,0),c->chunks=0;
+if(f->lo<hi)tc__down_clear(f,f->lo,hi);
+if(tc__down_seek(f,c,f->lo))
+tc__loop_place(f,l,c);
+else
+f->pc=l->after;
+}
+static void tc__step_end_down(tc__frame*f,const tc__insn*i){
+const tc__loop*l=&f->p->loop.at[i->item];
+tc__cursor*c=&f->cursor[i->item];
+int64_t item=c->at/TC__FOLD_CHUNK*TC__FOLD_LANES+c->at%TC__FOLD_LANES;
+c->at+=TC__FOLD_LANES;
+int more=c->at<c->end&&c->at%TC__FOLD_CHUNK>=TC__FOLD_LANES;
+if(!more&&!tc__down_seek(f,c,item+1))return;
 tc__loop_place(f,l,c);
 f->pc=l->body;
 }
@@ -43577,7 +43909,7 @@ return&part->main;
 static int tc__plan_uniform(tc__planner*b,const tc__node*n){
 if(n->op==TC_OP_CONST||n->op==TC_OP_ARG)return 1;
 if(n->op==TC_OP_CONTRACT)return 0;
-if(n->op==TC_OP_COMBINE)return b->p->vector==TC__COL;
+if(n->op==TC_OP_COMBINE)return b->p->vector==TC__COL&&n->level!=TC__AT_COL;
 if(n->op==TC_OP_INDEX)
 return tc__plan_path_uniform(b,n,n->attr[TC__INDEX_EXPR],1);
 if(n->op==TC_OP_VALID)return tc__plan_path_uniform(b,n,tc__ix_const(0),0);
@@ -43630,6 +43962,12 @@ for(int k=b->loops_around;k-- >0;)
 if(b->p->loop.at[b->around[k]].chunk)return b->around[k];
 return b->around[b->loops_around-1];
 }
+static int tc__plan_is_down(const tc__planner*b,const tc__node*n){
+for(uint32_t i=0;b->p->down&&tc__plan_node(b,i)->op==TC_OP_NEW;i++)
+if(tc__plan_node(b,i)->attr[TC__NEW_ACCUMULATOR]==n->attr[TC__ACC_ACCUMULATOR])
+return 1;
+return 0;
+}
 static void tc__plan_scan_loops(tc__planner*b){
 for(uint32_t i=0;i<b->p->nodes&&!b->failed;i++){
 const tc__node*n=tc__plan_node(b,i);
@@ -43638,7 +43976,8 @@ if(n->op==TC_OP_FOR)tc__plan_open_loop(b,n);
 if(n->op==TC_OP_END)tc__plan_close_loop(b,n);
 if(n->op==TC_OP_ACC&&!b->loops_around)
 tc__plan_fail(b,n,"ACC outside loops");
-if(n->op==TC_OP_ACC&&b->loops_around)b->loop_of[i]=tc__plan_acc_loop(b);
+if(n->op==TC_OP_ACC&&b->loops_around)
+b->loop_of[i]=tc__plan_is_down(b,n)?UINT32_MAX:tc__plan_acc_loop(b);
 if(tc__plan_is_value(n))b->uniform[i]=(uint8_t)tc__plan_uniform(b,n);
 }
 if(b->loops_around)tc__plan_fail(b,tc__plan_node(b,0),"FOR without END");
@@ -43895,32 +44234,50 @@ if(b->tree[n->in[0]]==1+n->id)
 a->fold_mul=p->isa->fold_mul[tc__dtype(a->dtype)->reg];
 if(!a->arg&&(!a->step||!a->fold))
 tc__plan_fail(b,n,"no loop for this reduction");
-a->lane=rows?p->block:1;
+a->down=b->loop_of[n->id]==UINT32_MAX;
+a->lane=rows?p->block:a->down?(int64_t)TC__FOLD_LANES:1;
 a->width=tc__reg_width(a->dtype);
 a->set=TC__FOLD_LANES*a->lane+TC__BLOCK_VECTOR;
-size_t sets=p->loop.at[b->loop_of[n->id]].chunk&&!a->arg?2:1;
+size_t sets=a->down||(p->loop.at[b->loop_of[n->id]].chunk&&!a->arg)?2:1;
 a->at=tc__plan_area(b,sets*(size_t)(a->set*a->width));
 if(a->arg)a->index=tc__plan_area(b,(size_t)a->set*8);
 }
+static int tc__plan_add_acc(tc__planner*b,const tc__node*n){
+tc__accum none;
+memset(&none,0,sizeof none);
+while(b->p->acc.count<=(size_t)n->attr[TC__ACC_ACCUMULATOR])
+if(!TC__PUSH(b->ctx,b->p->acc,none)){
+b->failed=1;
+return 0;
+}
+tc__plan_acc_of(b,n);
+return 1;
+}
+static void tc__plan_accs_down(tc__planner*b){
+for(uint32_t i=0;i<b->p->nodes&&b->p->down;i++){
+const tc__node*n=tc__plan_node(b,i);
+if(n->op==TC_OP_ACC&&b->loop_of[i]==UINT32_MAX&&!tc__plan_add_acc(b,n))
+return;
+}
+for(uint32_t i=0;b->p->down&&tc__plan_node(b,i)->op==TC_OP_NEW;i++){
+int64_t number=tc__plan_node(b,i)->attr[TC__NEW_ACCUMULATOR];
+if(number<(int64_t)b->p->acc.count)
+b->p->acc.at[number].before=tc__down_width(b->g,i);
+}
+}
 static void tc__plan_accs(tc__planner*b){
 tc__interp*p=b->p;
+tc__plan_accs_down(b);
 for(uint32_t l=0;l<p->loop.count;l++){
 p->loop.at[l].first_acc=(uint32_t)p->acc_of_loop.count;
 for(uint32_t i=0;i<p->nodes;i++){
 const tc__node*n=tc__plan_node(b,i);
-tc__accum none;
-memset(&none,0,sizeof none);
 if(n->op!=TC_OP_ACC||b->loop_of[i]!=l)continue;
 if(!tc__ix_is_const(tc__plan_node(b,b->loop_node[l])->attr[TC__FOR_BEGIN])||
 tc__ix_value(tc__plan_node(b,b->loop_node[l])->attr[TC__FOR_BEGIN])%
 TC__FOLD_LANES)
 tc__plan_fail(b,n,"a reduction begins at a multiple of 32");
-while(p->acc.count<=(size_t)n->attr[TC__ACC_ACCUMULATOR])
-if(!TC__PUSH(b->ctx,p->acc,none)){
-b->failed=1;
-return;
-}
-tc__plan_acc_of(b,n);
+if(!tc__plan_add_acc(b,n))return;
 if(!TC__PUSH(b->ctx,p->acc_of_loop,(uint32_t)n->attr[TC__ACC_ACCUMULATOR]))
 b->failed=1;
 }
@@ -44047,6 +44404,7 @@ static void tc__plan_scan_products(tc__planner*b){
 for(uint32_t i=0;i<b->p->nodes&&b->p->vector==TC__COL;i++){
 const tc__node*n=tc__plan_node(b,i),*product;
 if(n->op!=TC_OP_ACC||n->attr[TC__ACC_MONOID]!=TC_OP_ADD)continue;
+if(tc__plan_is_down(b,n))continue;
 product=tc__plan_node(b,n->in[0]);
 if(product->op!=TC_OP_MUL&&product->op!=TC_OP_SQUARE)continue;
 if(!b->p->isa->fold_mul[tc__dtype(product->dtype)->reg])continue;
@@ -44281,7 +44639,8 @@ i->step=tc__plan_renames(b,n)?tc__step_rename:tc__step_block;
 static void tc__plan_new(tc__planner*b,const tc__node*n,tc__insn*i){
 i->item=(uint32_t)n->attr[TC__NEW_ACCUMULATOR];
 i->step=tc__step_acc_new;
-if(i->item>=b->p->acc.count||!b->p->acc.at[i->item].used)
+if(i->item>=b->p->acc.count||!b->p->acc.at[i->item].used||
+b->p->acc.at[i->item].down)
 i->step=tc__step_nothing;
 }
 static void tc__plan_acc(tc__planner*b,const tc__node*n,tc__insn*i){
@@ -44289,6 +44648,7 @@ int rows=b->p->vector==TC__ROW;
 i->item=(uint32_t)n->attr[TC__ACC_ACCUMULATOR];
 i->step=rows?tc__step_acc_rows:tc__step_acc_cols;
 if(b->p->acc.at[i->item].arg)i->step=rows?tc__step_arg_rows:tc__step_arg_cols;
+if(b->p->acc.at[i->item].down)i->step=tc__step_acc_down;
 if(!b->p->acc.at[i->item].fold_mul)return;
 const tc__node*product=tc__plan_node(b,n->in[0]);
 i->in[0]=product->in[0],i->in[1]=product->in[product->n_in-1];
@@ -44304,13 +44664,16 @@ const tc__loop*loop=&b->p->loop.at[l];
 for(uint32_t k=0;k<loop->accs;k++)
 if(b->p->acc_of_loop.at[loop->first_acc+k]==i->item)i->k=l;
 }
-i->step=b->p->acc.at[i->item].arg?tc__step_combine_arg:tc__step_combine;
+i->step=b->p->acc.at[i->item].arg?tc__step_combine_arg
+:b->p->acc.at[i->item].down?tc__step_combine_down
+:tc__step_combine;
 }
 static void tc__plan_for(tc__planner*b,const tc__node*n,tc__insn*i){
 i->item=b->loop_of[n->id];
 tc__loop*l=&b->p->loop.at[i->item];
 l->body=(uint32_t)b->p->code.count+1;
 i->step=l->once?tc__step_share:tc__step_for;
+if(b->p->down&&l->axis==TC__ROW)i->step=tc__step_for_down;
 if(b->flat&&n->attr[TC__FOR_AXIS]==TC__COL)i->step=tc__step_nothing;
 if(b->p->blocks&&l->bind==TC__BIND_WORKER)i->step=tc__step_nothing;
 }
@@ -44319,6 +44682,7 @@ i->item=b->loop_of[n->id];
 tc__loop*l=&b->p->loop.at[i->item];
 l->after=(uint32_t)b->p->code.count+1;
 i->step=l->once||(b->flat&&!l->vector)?tc__step_nothing:tc__step_end;
+if(b->p->down&&l->axis==TC__ROW)i->step=tc__step_end_down;
 if(b->p->blocks&&l->bind==TC__BIND_WORKER)i->step=tc__step_nothing;
 }
 static void tc__plan_contract(tc__planner*b,const tc__node*n,tc__insn*i){
@@ -44489,6 +44853,10 @@ if(!TC__PUSH(b->ctx,p->row_numel,numel))b->failed=1;
 if(!TC__PUSH(b->ctx,p->buffer,*k))b->failed=1;
 }
 p->rows=tc__plan_expr(b,b->g->shape.rows);
+if(p->down){
+p->down_items=tc__plan_expr(b,b->g->shape.items);
+p->down_stride=tc__plan_expr(b,tc__down_stride(b->g));
+}
 if(p->blocks)p->batch=tc__plan_expr(b,b->g->shape.batch);
 for(size_t i=0;i<p->part.count;i++){
 tc__group part=*b->g;
@@ -44611,6 +44979,7 @@ b.p->vector=b.p->start.axis=g->shape.vector;
 b.p->kind=g->shape.kind,b.p->grain=g->shape.grain;
 b.p->nodes=(uint32_t)g->body.node.count;
 b.p->buffers=(uint32_t)g->buffer.count;
+b.p->down=tc__down_begin(g)!=0;
 tc__plan_run_all(&b);
 }
 TC__VEC_FREE(c,b.free4);
@@ -44645,6 +45014,10 @@ tc__frame f;
 tc__frame_open(&f,p,a);
 f.lo=lo,f.hi=hi;
 tc__frame_place(&f,worker);
+if(p->down){
+f.down_items=tc__expr_at(&f,&p->down_items,0);
+f.down_stride=tc__expr_at(&f,&p->down_stride,0);
+}
 tc__section_run(&f,&p->start);
 f.part=&p->part.at[p->part.count-1];
 if(p->blocks)
@@ -49091,6 +49464,8 @@ void**buf;
 tc__kargs args;
 uint32_t constants;
 int64_t items,grain;
+int64_t behind;
+int64_t from;
 uint32_t order;
 uint32_t profile,row;
 void**kept;
@@ -49177,6 +49552,8 @@ void**scratch_at;
 int64_t*packed;
 uint8_t*kept;
 size_t kept_bytes;
+uint8_t*sums;
+size_t sums_bytes;
 int64_t flag[3];
 char*source;
 size_t source_size;
@@ -49877,6 +50254,7 @@ if(p->dispatch)tc__program_unwatch(p),tc__dispatches_free(p);
 if(p->memory)tc__free_aligned(c,p->memory,p->memory_bytes);
 if(p->scratch)tc__free_aligned(c,p->scratch,p->scratch_total);
 if(p->kept)tc__free_aligned(c,p->kept,p->kept_bytes);
+if(p->sums)tc__free_aligned(c,p->sums,p->sums_bytes);
 if(p->source)tc__free(c,p->source,p->source_size);
 tc__graph_close(&p->graph);
 tc__ix_close(&p->ix);
@@ -49987,6 +50365,12 @@ if(!l->opaque&&l->group->shape.vector==TC__ROW){
 int64_t step=tc__row_step(l->group)/(int)TC__LANES;
 l->grain=(l->grain+step-1)/step*step;
 }
+l->behind=0;
+if(tc__down_begin(l->group)){
+int64_t step=tc__down_together(l->group);
+l->grain=(l->grain+step-1)/step*step;
+l->behind=tc__ix_eval(&p->ix,tc__down_column_items(l->group),env);
+}
 const tc__value*arg=l->constants?&p->constant.at[l->constants-1]:p->arg_now.at;
 l->args.size=env->sym,l->args.arg=(const double*)(const void*)arg;
 }
@@ -50034,6 +50418,23 @@ tc__launch*l=&p->launch.at[i];
 l->args.scratch=p->scratch_at,l->args.packed=p->packed,l->keeps=0;
 if(l->opaque)l->opaque->memory=p->scratch;
 }
+return 1;
+}
+static int tc__program_sums(tc__program*p,const tc__ixenv*env){
+size_t most=0;
+for(size_t i=0;i<p->launch.count;i++){
+const tc__launch*l=&p->launch.at[i];
+if(!l->interp||!tc__down_begin(l->group))continue;
+size_t need=(size_t)tc__ix_eval(&p->ix,tc__down_bytes(l->group),env);
+if(need>most)most=need;
+}
+if(most>p->sums_bytes){
+uint8_t*more=(uint8_t*)tc__alloc_aligned(p->ctx,most);
+if(!more)return 0;
+if(p->sums)tc__free_aligned(p->ctx,p->sums,p->sums_bytes);
+p->sums=more,p->sums_bytes=most;
+}
+for(size_t i=0;i<p->launch.count;i++)p->launch.at[i].args.sums=p->sums;
 return 1;
 }
 static void tc__culprit(const tc__program*p,const tc__node*n,char*who,size_t size){
@@ -50202,7 +50603,7 @@ static int tc__program_lay_out_here(tc__program*p,const tc__ixenv*env){
 if(!tc__program_works_here(p))return 1;
 size_t opaque=tc__scratch_opaque(p,env);
 if(!tc__program_scratch(p,tc__scratch_wanted(p,env),opaque)||
-!tc__program_keep(p,env))
+!tc__program_keep(p,env)||!tc__program_sums(p,env))
 return 0;
 for(size_t i=0;i<p->launch.count;i++)
 if(p->launch.at[i].interp||p->launch.at[i].opaque)
@@ -52418,6 +52819,7 @@ return(char*)e->storage->data+e->offset*bytes;
 static void tc__launch_part(void*arg,int64_t lo,int64_t hi,int worker){
 tc__launch*l=(tc__launch*)arg;
 tc__fp_state host=tc__fp_enter();
+lo+=l->from,hi+=l->from;
 if(l->run)
 l->run(&l->args,lo,hi,worker);
 else
@@ -52427,6 +52829,10 @@ tc__fp_leave(host);
 static void tc__launch_share(tc_ctx*c,tc__launch*l,tc__pool_fn part,void*arg){
 if(!l->keeps)l->args.turn=++c->turns;
 tc__pool_run(tc__pool_of(c),part,arg,l->items,l->grain);
+if(!l->behind)return;
+l->from=l->items;
+tc__pool_run(tc__pool_of(c),part,arg,l->behind,1);
+l->from=0;
 }
 static void tc__launch_all(tc_ctx*c,tc__launch*l){
 tc__launch_share(c,l,tc__launch_part,l);
@@ -57274,7 +57680,7 @@ l->args.seed=r->seed,l->args.draw=r->draw;
 if(l->items>l->grain)
 tc__quick_launch_all(p->ctx,l);
 else if(l->items>0)
-l->args.turn=++p->ctx->turns,tc__launch_part(l,0,l->items,0);
+l->args.turn=++p->ctx->turns,tc__launch_part(l,0,l->items+l->behind,0);
 }
 r->draw+=draws;
 }

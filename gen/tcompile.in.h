@@ -591,6 +591,7 @@
 #include "kernel/print_list.c"
 #include "kernel/join.c"
 #include "kernel/beside.c"
+#include "kernel/down_host.c"
 #include "kernel/down.c"
 #include "kernel/dots.c"
 #include "kernel/contract.c"

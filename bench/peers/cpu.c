@@ -96,6 +96,17 @@ static void layer_norm(work *k, int i) {
     (void)i, tc_layer_norm(k->in[0], k->in[1], k->in[2], 1e-5);
 }
 
+static void make_norm_grad(work *k, int i) {
+    make_norm(k, i), give(k, TC_DIMS(4096, i), 1);
+}
+
+// Its result, and the gradients of all three.
+static void layer_norm_grad(work *k, int i) {
+    tc_tensor of[3], y = tc_layer_norm(k->in[0], k->in[1], k->in[2], 1e-5);
+    tc_vjp(y, k->in[3], k->in, 3, of);
+    layer_norm(k, i);
+}
+
 static void make_salience(work *k, int i) {
     static const float sobel_x[] = {-1, 0, 1, -2, 0, 2, -1, 0, 1};
     static const float sobel_y[] = {-1, -2, -1, 0, 0, 0, 1, 2, 1};
@@ -358,6 +369,8 @@ static const struct {
     {"maxpool_16x64x112x112_f32", make_maps, max_pool, 0},
     {"crossentropy_512x50304_f32", make_logits, cross_entropy, 0},
     {"norm_4096x768_f32", make_norm, layer_norm, 768},
+    {"layernorm_grad_4096x768_f32", make_norm_grad, layer_norm_grad, 768},
+    {"layernorm_grad_4096x4096_f32", make_norm_grad, layer_norm_grad, 4096},
     {"columnsums_8192x1024_f32", make_tall, column_sums, 0},
     {"conv3x3_1x64x56x56_f32", make_convolution, convolution, 0},
     {"conv3x3_1x256x28x28_f32", make_convolution, convolution, 1},

@@ -219,7 +219,7 @@ TC__ALWAYS_INLINE void tc__quick_launch(tc__program *p, tc_fn *f, uint32_t draws
         if (l->items > l->grain)
             tc__quick_launch_all(p->ctx, l);
         else if (l->items > 0)
-            l->args.turn = ++p->ctx->turns, tc__launch_part(l, 0, l->items, 0);
+            l->args.turn = ++p->ctx->turns, tc__launch_part(l, 0, l->items + l->behind, 0);
     }
     r->draw += draws;
 }

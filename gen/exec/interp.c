@@ -483,6 +483,64 @@ static void tc__step_combine_arg(tc__frame *f, const tc__insn *i) {
     if (a->lane == 1) tc__spread(f, d, TC_I64);
 }
 
+// ---- sums down the columns: kernel/down_host.c
+
+// The sums of a work item, from this column on.
+static uint8_t *tc__down_sums_of(const tc__frame *f, const tc__accum *a, int64_t item,
+                                 int64_t column) {
+    int64_t at = a->before * f->down_items * f->down_stride;
+    return (uint8_t *)f->a->sums + at + (item * f->down_stride + column) * a->width;
+}
+
+static void tc__down_clear(const tc__frame *f, int64_t lo, int64_t hi) {
+    for (size_t i = 0; i < f->p->acc.count; i++) {
+        const tc__accum *a = &f->p->acc.at[i];
+        if (a->down)
+            tc__fill(f->isa, tc__down_sums_of(f, a, lo, 0), &a->identity, a->width,
+                     (hi - lo) * f->down_stride);
+    }
+}
+
+static void tc__step_acc_down(tc__frame *f, const tc__insn *i) {
+    const tc__accum *a = &f->p->acc.at[i->item];
+    int64_t row = f->var[TC__ROW],
+            item = row / TC__FOLD_CHUNK * TC__FOLD_LANES + row % TC__FOLD_LANES;
+    tc__reg r;
+    r.at = tc__down_sums_of(f, a, item, f->var[TC__COL]), r.mask = -1;
+    a->step(r.at, &r, &f->reg[i->in[0]], NULL, f->n);
+}
+
+// The lanes of a chunk side by side, from this column on.
+static void tc__down_take_lanes(tc__frame *f, const tc__accum *a, int64_t chunk,
+                                int64_t column, int64_t n) {
+    uint8_t *set = tc__acc_set(f, a, 0);
+    for (int64_t l = 0; l < TC__FOLD_LANES; l++)
+        memcpy(set + l * a->lane * a->width,
+               tc__down_sums_of(f, a, chunk * TC__FOLD_LANES + l, column),
+               (size_t)(n * a->width));
+}
+
+static void tc__step_combine_down(tc__frame *f, const tc__insn *i) {
+    const tc__accum *a = &f->p->acc.at[i->item];
+    int64_t chunks = f->down_items / TC__FOLD_LANES, n;
+    uint8_t *d = (uint8_t *)tc__dst(f, i);
+    tc__reg x, y;
+    x.mask = y.mask = -1, y.at = tc__acc_set(f, a, 0);
+    for (int64_t j = 0; j < f->n; j += n) {
+        n = tc__lesser(a->lane, f->n - j);
+        if (chunks > 1) tc__acc_reset(f, a, 1);
+        for (int64_t k = 0; k < chunks; k++) {
+            tc__down_take_lanes(f, a, k, f->var[TC__COL] + j, n);
+            tc__acc_join(f, a, 0, n);
+            if (chunks == 1) continue;
+            x.at = tc__acc_set(f, a, 1) + k % TC__FOLD_LANES * a->lane * a->width;
+            a->step(x.at, &x, &y, NULL, n);
+        }
+        if (chunks > 1) tc__acc_join(f, a, 1, n);
+        memcpy(d + j * a->width, tc__acc_set(f, a, chunks > 1), (size_t)(n * a->width));
+    }
+}
+
 // ---- loops
 
 // The block that begins at the cursor; blocks start at multiples of the block size.
@@ -515,12 +573,16 @@ static void tc__loop_end_chunk(tc__frame *f, const tc__loop *l, tc__cursor *c) {
 
 // The worker's share of the items, as the range of the loop's variable.
 static void tc__loop_share(tc__frame *f, const tc__loop *l, tc__cursor *c) {
-    int64_t per = f->p->grain;
+    int64_t per = f->p->grain, lo = f->lo, hi = f->hi;
+    if (f->p->down) { // columns stand behind all rows
+        lo = lo > f->down_items ? lo - f->down_items : 0;
+        hi = hi > f->down_items ? hi - f->down_items : 0;
+    }
     if (l->axis == TC__ROW) per = TC__FOLD_LANES;
     if (!l->vector && !l->once) per = 1;
     if (f->p->flat) per = f->p->flat;
-    c->at = f->lo * per;
-    c->end = tc__lesser(f->hi * per, tc__expr_at(f, &l->end, 0));
+    c->at = lo * per;
+    c->end = tc__lesser(hi * per, tc__expr_at(f, &l->end, 0));
 }
 
 static void tc__loop_range(tc__frame *f, const tc__loop *l, tc__cursor *c) {
@@ -556,6 +618,38 @@ static void tc__step_end(tc__frame *f, const tc__insn *i) {
     if (c->chunks && (c->at % l->chunk == 0 || c->at >= c->end))
         tc__loop_end_chunk(f, l, c);
     if (c->at >= c->end) return;
+    tc__loop_place(f, l, c);
+    f->pc = l->body;
+}
+
+// The first row of this item, or of one behind it, that there is; 0 = there is none.
+static int tc__down_seek(const tc__frame *f, tc__cursor *c, int64_t item) {
+    for (; item < f->hi && item < f->down_items; item++) {
+        c->at = item / TC__FOLD_LANES * TC__FOLD_CHUNK + item % TC__FOLD_LANES;
+        if (c->at < c->end) return 1;
+    }
+    return 0;
+}
+
+static void tc__step_for_down(tc__frame *f, const tc__insn *i) {
+    const tc__loop *l = &f->p->loop.at[i->item];
+    tc__cursor *c = &f->cursor[i->item];
+    int64_t hi = tc__lesser(f->hi, f->down_items);
+    c->end = tc__expr_at(f, &l->end, 0), c->chunks = 0;
+    if (f->lo < hi) tc__down_clear(f, f->lo, hi);
+    if (tc__down_seek(f, c, f->lo))
+        tc__loop_place(f, l, c);
+    else
+        f->pc = l->after;
+}
+
+static void tc__step_end_down(tc__frame *f, const tc__insn *i) {
+    const tc__loop *l = &f->p->loop.at[i->item];
+    tc__cursor *c = &f->cursor[i->item];
+    int64_t item = c->at / TC__FOLD_CHUNK * TC__FOLD_LANES + c->at % TC__FOLD_LANES;
+    c->at += TC__FOLD_LANES;
+    int more = c->at < c->end && c->at % TC__FOLD_CHUNK >= TC__FOLD_LANES;
+    if (!more && !tc__down_seek(f, c, item + 1)) return;
     tc__loop_place(f, l, c);
     f->pc = l->body;
 }

@@ -14,6 +14,7 @@ typedef struct tc__kargs {
     uint64_t turn;        // of the launch: no other one of the context has it
     int64_t
         *packed; // by worker TC__PACKED: a turn, and which panels its scratch has in that
+    void *sums;  // of the launch: down the columns, by work item (down_host.c)
 } tc__kargs;
 
 enum { TC__PACKED = 8 };
@@ -115,6 +116,8 @@ typedef struct tc__accum {
     uint8_t arg;   // ARGMAX, ARGMIN: indices too
     uint8_t less;  // ARGMIN
     uint8_t used;
+    uint8_t down;   // of each column, in memory of the work item: down_host.c
+    int64_t before; //   bytes of an element of those before it
     tc__word identity;
     tc__block_fn step;
     tc__fold_fn fold;
@@ -212,6 +215,8 @@ typedef struct tc__interp {
     TC__VEC(tc__expr) row_numel; // of ROW and MADE buffers, by buffer
     TC__VEC(tc__kbuf) buffer;    // place, dtype
     tc__expr rows, batch;
+    int down; // sums down the columns: items of rows, and elements of an item's sums
+    tc__expr down_items, down_stride;
     TC__VEC(tc__expr) kept; // programs whose values are remembered
     size_t deepest;         // rows of the stack that programs take
     // Parts of scratch, in bytes; fixed: their end.
@@ -237,6 +242,7 @@ struct tc__frame {
     int64_t n;     // elements of the current block
     tc__axis axis; // of the current block
     uint32_t pc;
+    int64_t down_items, down_stride;
     int64_t lo, hi;         // items
     int64_t col_lo, col_hi; // columns of the worker
     uint8_t *tile_area;     // CONTRACTION

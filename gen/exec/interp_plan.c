@@ -129,7 +129,8 @@ static void tc__plan_cast(tc__planner *b, const tc__node *n, tc__insn *i) {
 static void tc__plan_new(tc__planner *b, const tc__node *n, tc__insn *i) {
     i->item = (uint32_t)n->attr[TC__NEW_ACCUMULATOR];
     i->step = tc__step_acc_new;
-    if (i->item >= b->p->acc.count || !b->p->acc.at[i->item].used)
+    if (i->item >= b->p->acc.count || !b->p->acc.at[i->item].used ||
+        b->p->acc.at[i->item].down)
         i->step = tc__step_nothing;
 }
 
@@ -138,6 +139,7 @@ static void tc__plan_acc(tc__planner *b, const tc__node *n, tc__insn *i) {
     i->item = (uint32_t)n->attr[TC__ACC_ACCUMULATOR];
     i->step = rows ? tc__step_acc_rows : tc__step_acc_cols;
     if (b->p->acc.at[i->item].arg) i->step = rows ? tc__step_arg_rows : tc__step_arg_cols;
+    if (b->p->acc.at[i->item].down) i->step = tc__step_acc_down;
     if (!b->p->acc.at[i->item].fold_mul) return;
     const tc__node *product = tc__plan_node(b, n->in[0]);
     i->in[0] = product->in[0], i->in[1] = product->in[product->n_in - 1];
@@ -154,7 +156,9 @@ static void tc__plan_combine(tc__planner *b, const tc__node *n, tc__insn *i) {
         for (uint32_t k = 0; k < loop->accs; k++)
             if (b->p->acc_of_loop.at[loop->first_acc + k] == i->item) i->k = l;
     }
-    i->step = b->p->acc.at[i->item].arg ? tc__step_combine_arg : tc__step_combine;
+    i->step = b->p->acc.at[i->item].arg    ? tc__step_combine_arg
+              : b->p->acc.at[i->item].down ? tc__step_combine_down
+                                           : tc__step_combine;
 }
 
 static void tc__plan_for(tc__planner *b, const tc__node *n, tc__insn *i) {
@@ -162,6 +166,7 @@ static void tc__plan_for(tc__planner *b, const tc__node *n, tc__insn *i) {
     tc__loop *l = &b->p->loop.at[i->item];
     l->body = (uint32_t)b->p->code.count + 1;
     i->step = l->once ? tc__step_share : tc__step_for;
+    if (b->p->down && l->axis == TC__ROW) i->step = tc__step_for_down;
     if (b->flat && n->attr[TC__FOR_AXIS] == TC__COL) i->step = tc__step_nothing;
     if (b->p->blocks && l->bind == TC__BIND_WORKER) i->step = tc__step_nothing;
 }
@@ -171,6 +176,7 @@ static void tc__plan_end(tc__planner *b, const tc__node *n, tc__insn *i) {
     tc__loop *l = &b->p->loop.at[i->item];
     l->after = (uint32_t)b->p->code.count + 1;
     i->step = l->once || (b->flat && !l->vector) ? tc__step_nothing : tc__step_end;
+    if (b->p->down && l->axis == TC__ROW) i->step = tc__step_end_down;
     if (b->p->blocks && l->bind == TC__BIND_WORKER) i->step = tc__step_nothing;
 }
 
@@ -374,6 +380,10 @@ static void tc__plan_buffers(tc__planner *b) {
         if (!TC__PUSH(b->ctx, p->buffer, *k)) b->failed = 1;
     }
     p->rows = tc__plan_expr(b, b->g->shape.rows);
+    if (p->down) {
+        p->down_items = tc__plan_expr(b, b->g->shape.items);
+        p->down_stride = tc__plan_expr(b, tc__down_stride(b->g));
+    }
     if (p->blocks) p->batch = tc__plan_expr(b, b->g->shape.batch);
     for (size_t i = 0; i < p->part.count; i++) {
         tc__group part = *b->g;
@@ -505,6 +515,7 @@ static tc__interp *tc__interp_prepare_for(tc_ctx *c, tc__group *g, const tc__isa
         b.p->kind = g->shape.kind, b.p->grain = g->shape.grain;
         b.p->nodes = (uint32_t)g->body.node.count;
         b.p->buffers = (uint32_t)g->buffer.count;
+        b.p->down = tc__down_begin(g) != 0;
         tc__plan_run_all(&b);
     }
     TC__VEC_FREE(c, b.free4);
@@ -544,6 +555,10 @@ static void tc__interp_run(const tc__interp *p, const tc__kargs *a, int64_t lo, 
     tc__frame_open(&f, p, a);
     f.lo = lo, f.hi = hi;
     tc__frame_place(&f, worker);
+    if (p->down) {
+        f.down_items = tc__expr_at(&f, &p->down_items, 0);
+        f.down_stride = tc__expr_at(&f, &p->down_stride, 0);
+    }
     tc__section_run(&f, &p->start);
     f.part = &p->part.at[p->part.count - 1];
     if (p->blocks)

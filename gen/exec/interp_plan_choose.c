@@ -146,6 +146,7 @@ static void tc__plan_scan_products(tc__planner *b) {
     for (uint32_t i = 0; i < b->p->nodes && b->p->vector == TC__COL; i++) {
         const tc__node *n = tc__plan_node(b, i), *product;
         if (n->op != TC_OP_ACC || n->attr[TC__ACC_MONOID] != TC_OP_ADD) continue;
+        if (tc__plan_is_down(b, n)) continue;
         product = tc__plan_node(b, n->in[0]);
         if (product->op != TC_OP_MUL && product->op != TC_OP_SQUARE) continue;
         if (!b->p->isa->fold_mul[tc__dtype(product->dtype)->reg]) continue;

@@ -31,7 +31,7 @@ static const tc__section *tc__plan_section(const tc__planner *b, const tc__node 
 static int tc__plan_uniform(tc__planner *b, const tc__node *n) {
     if (n->op == TC_OP_CONST || n->op == TC_OP_ARG) return 1;
     if (n->op == TC_OP_CONTRACT) return 0;
-    if (n->op == TC_OP_COMBINE) return b->p->vector == TC__COL;
+    if (n->op == TC_OP_COMBINE) return b->p->vector == TC__COL && n->level != TC__AT_COL;
     if (n->op == TC_OP_INDEX)
         return tc__plan_path_uniform(b, n, n->attr[TC__INDEX_EXPR], 1);
     if (n->op == TC_OP_VALID) return tc__plan_path_uniform(b, n, tc__ix_const(0), 0);
@@ -90,6 +90,14 @@ static uint32_t tc__plan_acc_loop(const tc__planner *b) {
     return b->around[b->loops_around - 1];
 }
 
+// Whether n steps a sum down the columns: what stands before all loops makes them.
+static int tc__plan_is_down(const tc__planner *b, const tc__node *n) {
+    for (uint32_t i = 0; b->p->down && tc__plan_node(b, i)->op == TC_OP_NEW; i++)
+        if (tc__plan_node(b, i)->attr[TC__NEW_ACCUMULATOR] == n->attr[TC__ACC_ACCUMULATOR])
+            return 1;
+    return 0;
+}
+
 static void tc__plan_scan_loops(tc__planner *b) {
     for (uint32_t i = 0; i < b->p->nodes && !b->failed; i++) {
         const tc__node *n = tc__plan_node(b, i);
@@ -98,7 +106,8 @@ static void tc__plan_scan_loops(tc__planner *b) {
         if (n->op == TC_OP_END) tc__plan_close_loop(b, n);
         if (n->op == TC_OP_ACC && !b->loops_around)
             tc__plan_fail(b, n, "ACC outside loops");
-        if (n->op == TC_OP_ACC && b->loops_around) b->loop_of[i] = tc__plan_acc_loop(b);
+        if (n->op == TC_OP_ACC && b->loops_around)
+            b->loop_of[i] = tc__plan_is_down(b, n) ? UINT32_MAX : tc__plan_acc_loop(b);
         if (tc__plan_is_value(n)) b->uniform[i] = (uint8_t)tc__plan_uniform(b, n);
     }
     if (b->loops_around) tc__plan_fail(b, tc__plan_node(b, 0), "FOR without END");
@@ -403,33 +412,54 @@ static void tc__plan_acc_of(tc__planner *b, const tc__node *n) {
         a->fold_mul = p->isa->fold_mul[tc__dtype(a->dtype)->reg];
     if (!a->arg && (!a->step || !a->fold))
         tc__plan_fail(b, n, "no loop for this reduction");
-    a->lane = rows ? p->block : 1;
+    a->down = b->loop_of[n->id] == UINT32_MAX;
+    a->lane = rows ? p->block : a->down ? (int64_t)TC__FOLD_LANES : 1;
     a->width = tc__reg_width(a->dtype);
     a->set = TC__FOLD_LANES * a->lane + TC__BLOCK_VECTOR;
-    size_t sets = p->loop.at[b->loop_of[n->id]].chunk && !a->arg ? 2 : 1;
+    size_t sets = a->down || (p->loop.at[b->loop_of[n->id]].chunk && !a->arg) ? 2 : 1;
     a->at = tc__plan_area(b, sets * (size_t)(a->set * a->width));
     if (a->arg) a->index = tc__plan_area(b, (size_t)a->set * 8);
 }
 
+// That of n, and room for those before it. 0 = out of memory.
+static int tc__plan_add_acc(tc__planner *b, const tc__node *n) {
+    tc__accum none;
+    memset(&none, 0, sizeof none);
+    while (b->p->acc.count <= (size_t)n->attr[TC__ACC_ACCUMULATOR])
+        if (!TC__PUSH(b->ctx, b->p->acc, none)) {
+            b->failed = 1;
+            return 0;
+        }
+    tc__plan_acc_of(b, n);
+    return 1;
+}
+
+static void tc__plan_accs_down(tc__planner *b) {
+    for (uint32_t i = 0; i < b->p->nodes && b->p->down; i++) {
+        const tc__node *n = tc__plan_node(b, i);
+        if (n->op == TC_OP_ACC && b->loop_of[i] == UINT32_MAX && !tc__plan_add_acc(b, n))
+            return;
+    }
+    for (uint32_t i = 0; b->p->down && tc__plan_node(b, i)->op == TC_OP_NEW; i++) {
+        int64_t number = tc__plan_node(b, i)->attr[TC__NEW_ACCUMULATOR];
+        if (number < (int64_t)b->p->acc.count)
+            b->p->acc.at[number].before = tc__down_width(b->g, i);
+    }
+}
+
 static void tc__plan_accs(tc__planner *b) {
     tc__interp *p = b->p;
+    tc__plan_accs_down(b);
     for (uint32_t l = 0; l < p->loop.count; l++) {
         p->loop.at[l].first_acc = (uint32_t)p->acc_of_loop.count;
         for (uint32_t i = 0; i < p->nodes; i++) {
             const tc__node *n = tc__plan_node(b, i);
-            tc__accum none;
-            memset(&none, 0, sizeof none);
             if (n->op != TC_OP_ACC || b->loop_of[i] != l) continue;
             if (!tc__ix_is_const(tc__plan_node(b, b->loop_node[l])->attr[TC__FOR_BEGIN]) ||
                 tc__ix_value(tc__plan_node(b, b->loop_node[l])->attr[TC__FOR_BEGIN]) %
                     TC__FOLD_LANES)
                 tc__plan_fail(b, n, "a reduction begins at a multiple of 32");
-            while (p->acc.count <= (size_t)n->attr[TC__ACC_ACCUMULATOR])
-                if (!TC__PUSH(b->ctx, p->acc, none)) {
-                    b->failed = 1;
-                    return;
-                }
-            tc__plan_acc_of(b, n);
+            if (!tc__plan_add_acc(b, n)) return;
             if (!TC__PUSH(b->ctx, p->acc_of_loop, (uint32_t)n->attr[TC__ACC_ACCUMULATOR]))
                 b->failed = 1;
         }

@@ -9,6 +9,7 @@ static void *tc__external_data(tc_ctx *c, const tc__external *e) {
 static void tc__launch_part(void *arg, int64_t lo, int64_t hi, int worker) {
     tc__launch *l = (tc__launch *)arg;
     tc__fp_state host = tc__fp_enter();
+    lo += l->from, hi += l->from;
     if (l->run)
         l->run(&l->args, lo, hi, worker);
     else
@@ -16,11 +17,15 @@ static void tc__launch_part(void *arg, int64_t lo, int64_t hi, int worker) {
     tc__fp_leave(host);
 }
 
-// Its items are shared out among threads, `part` does those of a piece. A thread keeps what it packed for the
-// pieces that it does of one launch.
+// Its items are shared out among threads, `part` does those of a piece; and then those that need all before. A thread keeps
+// what it packed for the pieces that it does of one launch.
 static void tc__launch_share(tc_ctx *c, tc__launch *l, tc__pool_fn part, void *arg) {
     if (!l->keeps) l->args.turn = ++c->turns;
     tc__pool_run(tc__pool_of(c), part, arg, l->items, l->grain);
+    if (!l->behind) return;
+    l->from = l->items;
+    tc__pool_run(tc__pool_of(c), part, arg, l->behind, 1);
+    l->from = 0;
 }
 
 static void tc__launch_all(tc_ctx *c, tc__launch *l) {

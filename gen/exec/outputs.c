@@ -25,6 +25,8 @@ typedef struct tc__launch {
     tc__kargs args;
     uint32_t constants;    // 1 + the first of the program's that it is given; 0 = none
     int64_t items, grain;  // work items, and how many of them are worth a thread
+    int64_t behind;        // items that need all of those: sums down the columns; 0 = none
+    int64_t from;          //   and while they are done, the first of them
     uint32_t order;        // of the program's job, while there is one
     uint32_t profile, row; // the profile that it has a row in: see exec/profile.c
     void **kept; // scratch of its own, by worker, and what is packed there: exec/kept.c
@@ -125,6 +127,8 @@ typedef struct tc__program {
     int64_t *packed;      // the same: tc__kargs.packed
     uint8_t *kept;        // that of launches of loops, all of it
     size_t kept_bytes;
+    uint8_t *sums; // down the columns, of one launch after the other: tc__kargs.sums
+    size_t sums_bytes;
     int64_t flag[3]; // CHECK: site + 1, value, limit
     char *source;    // emitted C of all kernels, owned; NULL = none
     size_t source_size;

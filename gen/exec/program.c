@@ -87,6 +87,7 @@ static void tc__program_free(tc__program *p) {
     if (p->memory) tc__free_aligned(c, p->memory, p->memory_bytes);
     if (p->scratch) tc__free_aligned(c, p->scratch, p->scratch_total);
     if (p->kept) tc__free_aligned(c, p->kept, p->kept_bytes);
+    if (p->sums) tc__free_aligned(c, p->sums, p->sums_bytes);
     if (p->source) tc__free(c, p->source, p->source_size);
     tc__graph_close(&p->graph);
     tc__ix_close(&p->ix);
@@ -214,6 +215,12 @@ static void tc__launch_lay_out(tc__program *p, tc__launch *l, const tc__ixenv *e
         int64_t step = tc__row_step(l->group) / (int)TC__LANES;
         l->grain = (l->grain + step - 1) / step * step;
     }
+    l->behind = 0;
+    if (tc__down_begin(l->group)) { // pieces are items whose rows go by together
+        int64_t step = tc__down_together(l->group);
+        l->grain = (l->grain + step - 1) / step * step;
+        l->behind = tc__ix_eval(&p->ix, tc__down_column_items(l->group), env);
+    }
     const tc__value *arg = l->constants ? &p->constant.at[l->constants - 1] : p->arg_now.at;
     l->args.size = env->sym, l->args.arg = (const double *)(const void *)arg;
 }
@@ -266,6 +273,25 @@ static int tc__program_scratch(tc__program *p, size_t want, size_t total) {
         l->args.scratch = p->scratch_at, l->args.packed = p->packed, l->keeps = 0;
         if (l->opaque) l->opaque->memory = p->scratch;
     }
+    return 1;
+}
+
+// Memory for sums down the columns, which launches use in turn; it only grows. 0 = no memory, reported.
+static int tc__program_sums(tc__program *p, const tc__ixenv *env) {
+    size_t most = 0;
+    for (size_t i = 0; i < p->launch.count; i++) {
+        const tc__launch *l = &p->launch.at[i];
+        if (!l->interp || !tc__down_begin(l->group)) continue;
+        size_t need = (size_t)tc__ix_eval(&p->ix, tc__down_bytes(l->group), env);
+        if (need > most) most = need;
+    }
+    if (most > p->sums_bytes) {
+        uint8_t *more = (uint8_t *)tc__alloc_aligned(p->ctx, most);
+        if (!more) return 0;
+        if (p->sums) tc__free_aligned(p->ctx, p->sums, p->sums_bytes);
+        p->sums = more, p->sums_bytes = most;
+    }
+    for (size_t i = 0; i < p->launch.count; i++) p->launch.at[i].args.sums = p->sums;
     return 1;
 }
 
@@ -463,7 +489,7 @@ static int tc__program_lay_out_here(tc__program *p, const tc__ixenv *env) {
     if (!tc__program_works_here(p)) return 1;
     size_t opaque = tc__scratch_opaque(p, env);
     if (!tc__program_scratch(p, tc__scratch_wanted(p, env), opaque) ||
-        !tc__program_keep(p, env))
+        !tc__program_keep(p, env) || !tc__program_sums(p, env))
         return 0;
     for (size_t i = 0; i < p->launch.count; i++)
         if (p->launch.at[i].interp || p->launch.at[i].opaque)

@@ -16,21 +16,8 @@
 //       store b5[c] %64
 //     end
 //
-// What the sums read of the row's results is the value itself, and in no memory if nobody else reads it.
-
-// The loop over columns that such a list ends in; 0 = it is another.
-static uint32_t tc__down_begin(const tc__group *k) {
-    uint32_t id = (uint32_t)k->body.node.count, open = 0;
-    if (!id || k->shape.kind != TC__REDUCTION) return 0;
-    const tc__node *end = k->body.node.at[id - 1];
-    if (end->op != TC_OP_END || end->attr[TC__END_AXIS] != TC__COL) return 0;
-    do {
-        id--;
-        open += k->body.node.at[id]->op == TC_OP_END;
-        open -= (uint32_t)tc__opens(k->body.node.at[id]);
-    } while (open);
-    return id;
-}
+// What the sums read of the row's results is the value itself, and in no memory if nobody else reads it. The host runs the
+// list as it is (down_host.c).
 
 typedef struct tc__down {
     const tc__group *rows, *sums;
@@ -41,9 +28,10 @@ typedef struct tc__down {
     uint8_t *wanted;      //   and they do
     int64_t *kept;        //   and the row that it is kept in
     tc__join j;
-    uint32_t *at;   // by node of `rows`: the one that was made of it
-    uint32_t since; // nodes from here on may be used again
-    uint8_t *need;  // by node of `sums`
+    uint32_t *at;    // by node of `rows`: the one that was made of it
+    uint32_t since;  // nodes from here on may be used again,
+    uint32_t around; //   and the loop over columns that is open
+    uint8_t *need;   // by node of `sums`
 } tc__down;
 
 // ---- which kernels ----
@@ -205,16 +193,17 @@ static void tc__down_row(tc__down *d, const tc__node *n, const tc__node *store) 
     tc__join_node(&d->j, &m, n->id);
 }
 
-// What the row, or what stands behind all rows, has of m, a node of the sums, already; 0 = nothing.
+// What the row, or what stands behind all rows, has of m, a node of the sums, already, or the columns around; 0 = nothing.
 static uint32_t tc__down_same(const tc__down *d, const tc__node *m) {
     const tc__group *to = d->j.to;
     tc__node row = *m;
     if (!tc__is_alu(m) && m->op != TC_OP_LOAD && m->op != TC_OP_CONST) return 0;
     if (m->op == TC_OP_LOAD && to->buffer.at[m->attr[TC__LOAD_BUFFER]].written) return 0;
-    row.level = TC__AT_ROW;
     for (uint32_t id = (uint32_t)to->body.node.count; id-- > d->since;) {
-        row.phase = to->body.node.at[id]->phase; // whichever it was made in
-        if (tc__nodes_same(to->body.node.at[id], &row)) return id;
+        const tc__node *n = to->body.node.at[id];
+        if (n->level == TC__AT_COL && id < d->around) continue; // of a loop that is over
+        row.level = n->level, row.phase = n->phase;             // whichever it was made in
+        if (tc__nodes_same(n, &row)) return id;
     }
     return 0;
 }
@@ -287,6 +276,7 @@ static void tc__down_end(tc__down *d) {
 // The steps, where the loop that they stand in ends, or the row.
 static void tc__down_steps(tc__down *d, uint32_t *rows_at, uint32_t *sums_at) {
     d->j.at = sums_at;
+    d->around = d->columns ? rows_at[d->columns] : (uint32_t)d->j.to->body.node.count;
     if (!d->columns) tc__down_for(d, TC__BIND_VECTOR);
     tc__down_nodes(d, d->first + 1, d->last);
     if (!d->columns) tc__down_end(d);
@@ -316,7 +306,8 @@ static void tc__down_all(tc__down *d, uint32_t *rows_at, uint32_t *sums_at) {
     }
     d->j.at = sums_at;
     tc__down_for(d, TC__BIND_WORKER);
-    d->since = (uint32_t)d->j.to->body.node.count; // what rows have made is over
+    d->around = d->since =
+        (uint32_t)d->j.to->body.node.count; // what rows have made is over
     tc__down_nodes(d, d->last + 1, (uint32_t)sums->body.node.count - 1);
     tc__down_end(d);
 }
@@ -409,12 +400,13 @@ static int tc__down_two(tc__schedule *s, const tc__dialect *l, size_t from, size
     tc__log(s->ctx, TC__LOG_FUSION,
             *made ? "%%%u is summed down the columns where %%%u is made row by row"
                   : "%%%u is not summed where %%%u is made row by row: there are too few "
-                    "registers for that",
+                    "rows, or too little room for the sums",
             (unsigned)sums->covers.at[0], (unsigned)rows->covers.at[0]);
     if (!*made) {
         tc__group_free(s->ctx, k);
         return 1;
     }
+    if (!l->lower) tc__down_lay_out(k);
     tc__group_free(s->ctx, rows), tc__group_free(s->ctx, sums);
     s->kernel.at[from] = early ? k : NULL, s->kernel.at[to] = early ? NULL : k;
     return 1;

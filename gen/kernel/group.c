@@ -229,6 +229,41 @@ static tc__ix tc__depth_of(const tc__group *k) {
     return tc__contract_of(k)->attr[TC__CONTRACT_DEPTH];
 }
 
+// ---- sums down the columns: down.c, down_host.c ----
+
+enum { TC__SUM_LANES = 32 }; // logical lanes of a reduction
+
+// The loop over columns that a list of rows ends in, whose columns it sums, too; 0 = it is another.
+static uint32_t tc__down_begin(const tc__group *k) {
+    uint32_t id = (uint32_t)k->body.node.count, open = 0;
+    if (!id || k->shape.kind != TC__REDUCTION) return 0;
+    const tc__node *end = k->body.node.at[id - 1];
+    if (end->op != TC_OP_END || end->attr[TC__END_AXIS] != TC__COL) return 0;
+    do {
+        id--;
+        open += k->body.node.at[id]->op == TC_OP_END;
+        open -= (uint32_t)tc__opens(k->body.node.at[id]);
+    } while (open);
+    return id;
+}
+
+// Elements of a host's work item's sums of one accumulator. There is always something between two of them, else equal columns of
+// 32 items would meet in the first cache.
+static tc__ix tc__down_stride(const tc__group *k) {
+    tc__ixpool *x = k->body.ix;
+    tc__ix lines = tc__ix_div(x, k->shape.cols, tc__ix_const(TC__SUM_LANES));
+    return tc__ix_mul(x, tc__ix_const(TC__SUM_LANES),
+                      tc__ix_add(x, lines, tc__ix_const(1)));
+}
+
+// Bytes of an element of each accumulator that is summed down the columns, of those before node `end` together.
+static int64_t tc__down_width(const tc__group *k, uint32_t end) {
+    int64_t bytes = 0;
+    for (uint32_t id = 0; id < end && k->body.node.at[id]->op == TC_OP_NEW; id++)
+        bytes += tc__dtypes[k->body.node.at[id]->dtype].bytes > 4 ? 8 : 4;
+    return bytes;
+}
+
 // ---- what a kernel is, in words ----
 
 // Whether the kernel is an op of the user's.

@@ -547,22 +547,22 @@ static int tc__finish_list(tc__finish *f) {
 }
 
 // Worker scratch of the row buffers, in bytes from its start.
-static void tc__place_rows(tc__finish *f) {
-    tc__group *k = f->w->k;
+static void tc__place_rows(tc__group *k) {
+    tc__ixpool *x = k->body.ix;
     tc__ix at = tc__ix_const(0);
     for (size_t i = 0; i < k->buffer.count; i++) {
         tc__kbuf *b = &k->buffer.at[i];
         if (b->place != TC__BUF_ROW) continue;
         int64_t width =
             tc__dtype(b->dtype)->bytes * (k->shape.vector == TC__ROW ? TC__LANES : 1);
-        tc__ix bytes = tc__ix_mul(f->ix, b->numel, tc__ix_const(width));
+        tc__ix bytes = tc__ix_mul(x, b->numel, tc__ix_const(width));
         b->offset = at;
         // Vector loads may touch one vector beyond; keep every buffer on its own cache lines.
-        at = tc__ix_add(
-            f->ix, at,
-            tc__ix_mul(f->ix, tc__ix_const(64),
-                       tc__ix_ceil_div(f->ix, tc__ix_add(f->ix, bytes, tc__ix_const(64)),
-                                       tc__ix_const(64))));
+        at =
+            tc__ix_add(x, at,
+                       tc__ix_mul(x, tc__ix_const(64),
+                                  tc__ix_ceil_div(x, tc__ix_add(x, bytes, tc__ix_const(64)),
+                                                  tc__ix_const(64))));
     }
     k->shape.scratch = at;
 }
@@ -581,7 +581,7 @@ static int tc__group_finish(tc__weave *w, uint32_t columns) {
         tc__finish_sinks(&f);
         ok = !f.failed && !w->failed && tc__finish_list(&f) && !w->ix->failed;
     }
-    if (ok) tc__place_rows(&f);
+    if (ok) tc__place_rows(w->k);
     tc__graph_close(&f.mid);
     tc__map_free(&f.made);
     tc__free(c, f.cost, (n ? n : 1) * sizeof *f.cost);

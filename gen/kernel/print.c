@@ -122,7 +122,8 @@ struct tc__dialect {
 typedef enum tc__acc_form {
     TC__ACC_NAMED, // one vector per copy
     TC__ACC_ARRAY, // 32 lanes in memory, the vector of a step indexed by c
-    TC__ACC_LANES  // vector == TC__ROW: [logical lane][copy] in memory
+    TC__ACC_LANES, // vector == TC__ROW: [logical lane][copy] in memory
+    TC__ACC_DOWN   // of each column, in memory of the work item: down_host.c
 } tc__acc_form;
 
 struct tc__acc {
@@ -166,9 +167,11 @@ struct tc__printer {
     int narrow;        // CUDA: indices are int
     uint64_t kept; // CUDA: buffers of registers, a bit for each, that are words of halves
     const uint8_t
-        *need;         // by node: it is computed in the box that is printed; NULL = all are
-    int parts;         // contraction: columns run from c0 to c1,
-    int64_t part_step; //   which are multiples of this or the end
+        *need;     // by node: it is computed in the box that is printed; NULL = all are
+    uint32_t down; // C: the loop over columns behind all rows, 0 = there is none
+    const char *symbol;                //   of its kernel
+    int parts;                         // contraction: columns run from c0 to c1,
+    int64_t part_step;                 //   which are multiples of this or the end
     const struct tc__contract *direct; //   of a row, only those that no whole block has
 };
 

@@ -390,7 +390,93 @@ static void tc__c_serial(tc__printer *p, const tc__node *n, uint32_t begin, uint
     if (items) tc__block_close(p);
 }
 
+// `for (tc_i64 i = item * 800; i < last * 800; i += 8) tc_st_f32(sum4 + i, TC_K_f32(0));`
+static void tc__c_down_clear(tc__printer *p) {
+    for (int i = 0; i < TC__PRINT_ACCS; i++) {
+        const tc__acc *a = &p->acc[i];
+        if (!a->used || a->form != TC__ACC_DOWN) continue;
+        tc__line(p);
+        tc__put(p->out, "for (tc_i64 i = item * stride; i < last * stride; i += %d) ",
+                p->unit);
+        tc__put(p->out, "tc_st_%s(", tc__suffix(a->dtype));
+        tc__put_acc(p, i);
+        tc__put(p->out, " + i, ");
+        tc__c_identity(p, a);
+        tc__put(p->out, ");\n");
+    }
+}
+
+// `float *const sum4_r = sum4 + (item + r - next) * 800;`: the sums that row r adds to.
+static void tc__c_down_of_row(tc__printer *p) {
+    for (int i = 0; i < TC__PRINT_ACCS; i++) {
+        const tc__acc *a = &p->acc[i];
+        if (!a->used || a->form != TC__ACC_DOWN) continue;
+        tc__line(p);
+        tc__put(p->out, "%s *const ", p->d->scalar[tc__class_of(a->dtype)]);
+        tc__put_acc(p, i);
+        tc__put(p->out, "_r = ");
+        tc__put_acc(p, i);
+        tc__put(p->out, " + (item + r - next) * stride;\n");
+    }
+}
+
+// `const tc_i64 stride = 800, row_items = 32; float *const sum4 = (float *)a->sums;`
+static void tc__c_down_head(tc__printer *p) {
+    tc__ixpool *x = p->g->body.ix;
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 stride = ");
+    tc__put_ix(p, tc__down_stride(p->g));
+    tc__put(p->out, ", row_items = ");
+    tc__put_ix(p, p->g->shape.items);
+    tc__put(p->out, ";\n");
+    for (uint32_t id = 0; id < p->down; id++) {
+        const tc__node *n = tc__body(p, id);
+        int64_t i = n->op == TC_OP_NEW ? n->attr[TC__NEW_ACCUMULATOR] : 0;
+        if (n->op != TC_OP_NEW || p->acc[i].form != TC__ACC_DOWN) continue;
+        const char *type = p->d->scalar[tc__class_of(p->acc[i].dtype)];
+        tc__line(p);
+        tc__put(p->out, "%s *const ", type);
+        tc__put_acc(p, i);
+        tc__put(p->out, " = (%s *)(void *)((char *)a->sums + ", type);
+        tc__put_ix(
+            p, tc__ix_mul(x, tc__down_numel(p->g), tc__ix_const(tc__down_width(p->g, id))));
+        tc__put(p->out, ");\n");
+    }
+}
+
+// The rows of a list whose columns are summed, too: those of a lane of a chunk, of a few lanes together.
+static void tc__c_down_rows(tc__printer *p, const tc__node *n, uint32_t begin,
+                            uint32_t end) {
+    long long together = (long long)tc__down_together(p->g);
+    tc__c_down_head(p);
+    tc__line(p);
+    tc__put(p->out,
+            "for (tc_i64 item = lo, last; item < tc_min(hi, row_items); item = last)");
+    tc__block_open(p);
+    tc__line(p);
+    tc__put(p->out, "last = tc_min(item - item %% %lld + %lld, tc_min(hi, row_items));\n",
+            together, together);
+    tc__c_down_clear(p);
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 rows = tc_min((item / 32 + 1) * 8192, ");
+    tc__put_ix(p, n->attr[TC__FOR_END]);
+    tc__put(p->out, ");\n");
+    tc__line(p);
+    tc__put(p->out,
+            "for (tc_i64 next = item / 32 * 8192 + item %% 32; next < rows; next += "
+            "32) for (tc_i64 r = next; r < tc_min(next + last - item, rows); r++)");
+    tc__block_open(p);
+    tc__c_down_of_row(p);
+    tc__c_body(p, n, begin, end);
+    tc__block_close(p);
+    tc__block_close(p);
+}
+
 static void tc__c_loop(tc__printer *p, const tc__node *n, uint32_t begin, uint32_t end) {
+    if (p->down && n->attr[TC__FOR_AXIS] == TC__ROW) {
+        tc__c_down_rows(p, n, begin, end);
+        return;
+    }
     int vector = n->attr[TC__FOR_AXIS] == (int64_t)p->axis &&
                  n->attr[TC__FOR_BIND] != TC__BIND_SERIAL;
     tc__c_each_chunk(p, n, begin, end, vector ? tc__c_steps : tc__c_serial);
@@ -483,6 +569,10 @@ static int tc__c_has_streams(const tc__printer *p) {
 
 static void tc__c_kernel(tc__printer *p, const char *symbol) {
     if (tc__has_blocks(p->g)) tc__print_contract_blocks(p, symbol);
+    p->symbol = symbol;
+    for (int i = 0; p->down && i < TC__PRINT_ACCS; i++)
+        if (p->acc[i].used && p->acc[i].form == TC__ACC_DOWN)
+            tc__c_down_function(p, i, symbol);
     tc__text body, *out = p->out;
     tc__text_init(&body, out->ctx);
     p->out = &body, p->indent = 1;
@@ -557,6 +647,6 @@ static const tc__dialect tc__dialect_c = {
     TC__FUSE_BORDERS,
     NULL,
     0,
-    NULL,
+    tc__c_takes_down,
     NULL,
 };

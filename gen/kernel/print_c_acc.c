@@ -179,7 +179,7 @@ static void tc__c_new(tc__printer *p, const tc__node *n, int copy) {
     const tc__acc *a = &p->acc[n->attr[TC__NEW_ACCUMULATOR]];
     char type[24];
     (void)copy;
-    if (!a->used) return;
+    if (!a->used || a->form == TC__ACC_DOWN) return;
     if (tc__is_arg(a)) {
         tc__c_new_arg(p, n->attr[TC__NEW_ACCUMULATOR]);
         return;
@@ -248,10 +248,96 @@ static void tc__c_step_arg(tc__printer *p, const tc__node *n, int copy) {
     tc__block_close(p);
 }
 
+// ---- sums down the columns: down_host.c ----
+
+// `sum4_r + c + 8`
+static void tc__c_down_at(tc__printer *p, int64_t i, const char *of) {
+    tc__put_acc(p, i);
+    tc__put(p->out, "%s + c", of);
+    if (p->shift) tc__put(p->out, " + %d", p->shift);
+}
+
+// `tc_st_f32(sum4_r + c, tc_acc_add_f32(tc_ld_f32(sum4_r + c), t9));`: whole vectors, there is room behind the last column.
+static void tc__c_down_step(tc__printer *p, const tc__node *n) {
+    int64_t i = n->attr[TC__ACC_ACCUMULATOR];
+    const tc__acc *a = &p->acc[i];
+    int shift = p->shift;
+    for (int j = 0; j < p->copies; j++) {
+        p->shift = shift + j * p->unit;
+        tc__line(p);
+        tc__put(p->out, "tc_st_%s(", tc__suffix(a->dtype));
+        tc__c_down_at(p, i, "_r");
+        tc__put(p->out, ", ");
+        tc__c_acc_fn(p, a);
+        tc__put(p->out, "(tc_ld_%s(", tc__suffix(a->dtype));
+        tc__c_down_at(p, i, "_r");
+        tc__put(p->out, "), ");
+        tc__put_value(p, n->in[0], j);
+        tc__put(p->out, "));\n");
+    }
+    p->shift = shift;
+}
+
+// `const tc_vf t67 = k0_sum4(sum4 + c, chunks);`, by a function of the kernel: tc__c_down_function.
+static void tc__c_down_combine(tc__printer *p, const tc__node *n) {
+    int64_t i = n->attr[TC__COMBINE_ACCUMULATOR];
+    int shift = p->shift;
+    for (int j = 0; j < p->copies; j++) {
+        p->shift = shift + j * p->unit;
+        tc__put_let(p, n, j);
+        tc__put(p->out, "%s_", p->symbol);
+        tc__put_acc(p, i);
+        tc__put(p->out, "(");
+        tc__c_down_at(p, i, "");
+        tc__put(p->out, ", ");
+        tc__put_ix(p, tc__down_stride(p->g));
+        tc__put(p->out, ", ");
+        tc__put_ix(p,
+                   tc__ix_div(p->g->body.ix, p->g->shape.items, tc__ix_const(TC__LANES)));
+        tc__put(p->out, ");\n");
+    }
+    p->shift = shift;
+}
+
+// A function that combines what the items have of a vector of columns: 32 lanes of a chunk, and the chunks likewise.
+static void tc__c_down_function(tc__printer *p, int64_t i, const char *symbol) {
+    const tc__acc *a = &p->acc[i];
+    const char *cls = tc__suffix(a->dtype), *reg = p->d->reg[tc__class_of(a->dtype)];
+    static const char *const set[] = {"x", "all"};
+    tc__put(p->out, "\nTC_FN %s %s_", reg, symbol);
+    tc__put_acc(p, i);
+    tc__put(p->out,
+            "(const %s *at, tc_i64 stride, tc_i64 chunks) {\n    %s x[32], all[32];\n",
+            p->d->scalar[tc__class_of(a->dtype)], reg);
+    tc__put(p->out, "    for (int l = 0; l < 32; l++) all[l] = ");
+    tc__c_identity(p, a);
+    tc__put(p->out, ";\n    for (tc_i64 k = 0; k < chunks; k++, at += 32 * stride) {\n");
+    tc__put(p->out,
+            "        for (int l = 0; l < 32; l++) x[l] = tc_ld_%s(at + l * stride);\n",
+            cls);
+    for (int s = 0; s < 2; s++) {
+        tc__put(p->out,
+                "    %sfor (int h = 16; h; h /= 2)\n        %sfor (int l = 0; l < h; l++) "
+                "%s[l] = ",
+                s ? "" : "    ", s ? "" : "    ", set[s]);
+        tc__c_acc_fn(p, a);
+        tc__put(p->out, "(%s[l], %s[l + h]);\n", set[s], set[s]);
+        if (s) continue;
+        tc__put(p->out, "        if (chunks == 1) return x[0];\n        all[k %% 32] = ");
+        tc__c_acc_fn(p, a);
+        tc__put(p->out, "(all[k %% 32], x[0]);\n    }\n");
+    }
+    tc__put(p->out, "    return all[0];\n}\n");
+}
+
 // A row value steps every copy too.
 static void tc__c_acc(tc__printer *p, const tc__node *n, int copy) {
     const tc__acc *a = &p->acc[n->attr[TC__ACC_ACCUMULATOR]];
     (void)copy;
+    if (a->form == TC__ACC_DOWN) {
+        tc__c_down_step(p, n);
+        return;
+    }
     int shift = p->shift,
         counted = p->tail && p->axis != TC__ROW && a->form == TC__ACC_NAMED;
     int times = counted && !tc__is_arg(a) ? tc__c_sets(p) : p->copies;
@@ -439,6 +525,10 @@ static void tc__c_combine(tc__printer *p, const tc__node *n, int copy) {
     int64_t i = n->attr[TC__COMBINE_ACCUMULATOR];
     const tc__acc *a = &p->acc[i];
     (void)copy;
+    if (a->form == TC__ACC_DOWN) {
+        tc__c_down_combine(p, n);
+        return;
+    }
     if (tc__is_arg(a)) {
         if (p->axis == TC__ROW)
             tc__c_combine_arg_rows(p, n, i);

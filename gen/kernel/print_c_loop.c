@@ -118,7 +118,9 @@ static tc__c_range tc__c_span(tc__printer *p, const tc__node *n, int chunked) {
     }
     tc__line(p);
     tc__put(p->out, "const %s begin%u = ", p->d->index, r.id);
-    if (worker)
+    if (worker && p->down)
+        tc__put(p->out, "(tc_max(lo, row_items) - row_items) * %lld", grain);
+    else if (worker)
         tc__put(p->out, items ? "item * %lld" : "lo * %lld", grain);
     else if (chunked)
         tc__put(p->out, "chunk");
@@ -127,7 +129,9 @@ static tc__c_range tc__c_span(tc__printer *p, const tc__node *n, int chunked) {
     else
         tc__put_ix(p, n->attr[TC__FOR_BEGIN]);
     tc__put(p->out, ", end%u = ", r.id);
-    if (worker)
+    if (worker && p->down)
+        tc__put(p->out, "tc_min((hi - row_items) * %lld, ", grain);
+    else if (worker)
         tc__put(p->out, items ? "tc_min((item + 1) * %lld, " : "tc_min(hi * %lld, ", grain);
     if (chunked) tc__put(p->out, "tc_min(chunk + 8192, ");
     if (p->parts)
@@ -229,12 +233,13 @@ static void tc__c_tail(tc__printer *p, const tc__node *n, const tc__c_range *r,
 
 // ---- the next row ----
 
-// The FOR over columns that is first (or last) in the body; NULL = none.
+// The FOR over columns of a row that is first (or last) in the body; NULL = none.
 static const tc__node *tc__c_column_loop(const tc__group *g, int last) {
     const tc__node *found = NULL;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        if (n->op == TC_OP_FOR && n->attr[TC__FOR_AXIS] == TC__COL && (last || !found))
+        if (n->op == TC_OP_FOR && n->attr[TC__FOR_AXIS] == TC__COL &&
+            n->attr[TC__FOR_BIND] != TC__BIND_WORKER && (last || !found))
             found = n;
     }
     return found;
@@ -265,7 +270,8 @@ static int64_t tc__c_row_stride(const tc__printer *p, const tc__node *n) {
         return 0;
     tc__ixrun run = tc__ix_run(p->g->body.ix, n->attr[TC__LOAD_INDEX], TC__ROW);
     int plain = run.ok && run.run == INT64_MAX && tc__ix_is_const(run.stride);
-    return plain ? tc__ix_value(run.stride) : 0;
+    int64_t rows = p->down && tc__down_together(p->g) == 1 ? (int64_t)TC__LANES : 1;
+    return plain ? rows * tc__ix_value(run.stride) : 0;
 }
 
 // `__builtin_prefetch(in0_r + c + 4096, 0, 2);` for each cache line of a step.

@@ -209,6 +209,13 @@ static void tc__find_moved(tc__printer *p, const tc__node *n) {
     a->dtype = p->g->buffer.at[n->attr[TC__PUT_BUFFER]].dtype;
 }
 
+// Of a list with sums down the columns, which are made before its rows (down.c): what stands outside of all loops.
+static void tc__find_down(tc__printer *p, const tc__node *n) {
+    if (n->op == TC_OP_NEW && n->attr[TC__NEW_ACCUMULATOR] < TC__PRINT_ACCS)
+        p->acc[n->attr[TC__NEW_ACCUMULATOR]].form = TC__ACC_DOWN;
+    if (n->op == TC_OP_FOR && n->attr[TC__FOR_AXIS] == TC__COL) p->down = n->id;
+}
+
 // Finds every accumulator and the loop that steps it. 0 = reported.
 static int tc__find_accs(tc__printer *p) {
     const tc__node *stack[TC__PRINT_DEPTH];
@@ -216,6 +223,7 @@ static int tc__find_accs(tc__printer *p) {
     for (uint32_t id = 0; id < p->g->body.node.count; id++) {
         const tc__node *n = tc__body(p, id);
         if (n->op == TC_OP_END) depth--;
+        if (!depth && !p->d->threads) tc__find_down(p, n);
         if (n->op == TC_OP_GET) tc__find_moved(p, n);
         if (tc__opens(n) && depth == TC__PRINT_DEPTH)
             return tc__fail(p->out->ctx, TC_E_TOO_BIG, "kernel: more than %d nested loops",
@@ -230,6 +238,7 @@ static int tc__find_accs(tc__printer *p) {
         a->used = 1, a->monoid = (tc__op)n->attr[TC__ACC_MONOID],
         a->dtype = tc__body(p, n->in[0])->dtype;
         if (p->d->threads) continue; // of one thread: no lanes to be laid out
+        if (a->form == TC__ACC_DOWN) continue;
         a->loop = stack[depth - 1];
         a->form = tc__sums_are_named(p->g, a->loop) ? TC__ACC_NAMED : TC__ACC_ARRAY;
         if (p->g->shape.vector == TC__ROW) a->form = TC__ACC_LANES;

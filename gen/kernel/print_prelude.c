@@ -207,6 +207,7 @@ static void tc__put_abi(tc__text *out, tc__emit target, int lanes) {
         "    tc_u64 seed, draw;     // of the random numbers\n"
         "    tc_u64 turn;           // of the launch: no other one has it\n"
         "    tc_i64 *packed;        // by worker 8: a turn, and what its scratch has of that\n"
+        "    void *sums;            // of the launch: down the columns, by work item\n"
         "} tc_kargs;\n\n");
 }
 

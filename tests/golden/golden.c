@@ -153,7 +153,7 @@ static void run_layer_norm_gradient(tc_ctx *c) {
     derive(c, tc_layer_norm(x, scale, b, 1e-5), w, &x, 1);
 }
 
-// Rows give the gradient of x, columns those of weight and bias.
+// Rows give the gradient of x, columns those of weight and bias: an item keeps what it sums of columns while its rows go by.
 static void run_layer_norm_backward(tc_ctx *c) {
     tc_tensor in[3], w = random_of(c, TC_DIMS(64, 768));
     in[0] = random_of(c, TC_DIMS(64, 768)), in[1] = random_of(c, TC_DIMS(768));
@@ -204,8 +204,7 @@ static void run_feed_forward_backward(tc_ctx *c) {
     derive(c, tc_linear(hidden, in[2], tc_null()), w, in, 3);
 }
 
-// Of what the norm is about rows keep the mean and the slope, and no more; the mask is drawn once, where all is one
-// kernel.
+// Nothing is kept of a row; the mask is drawn once, for it and its columns.
 static void run_dropout_norm_backward(tc_ctx *c) {
     tc_tensor in[4], w = random_of(c, TC_DIMS(64, 768));
     in[0] = random_of(c, TC_DIMS(64, 768)), in[1] = random_of(c, TC_DIMS(64, 768));
@@ -465,15 +464,15 @@ static const golden goldens[] = {
     {"softmax_backward", 1, 0, run_softmax_backward},
     {"log_softmax_backward", 1, 0, run_log_softmax_backward},
     {"cross_entropy_backward", 2, WITH_CUDA, run_cross_entropy_backward},
-    {"layer_norm_backward", 2, 0, run_layer_norm_backward},
+    {"layer_norm_backward", 1, IN_PARTS, run_layer_norm_backward},
     {"layer_norm_gradient", 1, 0, run_layer_norm_gradient},
     {"layer_norm_down", 1, WITH_CUDA | JOINED, NULL},
     {"scan", 8, 0, run_scan},
-    {"rms_norm_backward", 2, 0, run_rms_norm_backward},
+    {"rms_norm_backward", 1, IN_PARTS, run_rms_norm_backward},
     {"rms_norm_down", 1, WITH_CUDA | JOINED, NULL},
     {"gelu_backward", 1, WITH_CUDA, run_gelu_backward},
     {"feed_forward_backward", 5, 0, run_feed_forward_backward},
-    {"dropout_norm_backward", 2, 0, run_dropout_norm_backward},
+    {"dropout_norm_backward", 1, IN_PARTS, run_dropout_norm_backward},
     {"dropout_norm_down", 1, WITH_CUDA | JOINED, NULL},
     {"checkpoint", 11, 0, run_checkpoint},
     {"entropy", 1, 0, run_entropy},
