@@ -3248,7 +3248,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xcaafcd4725c67f86u
+#define TC__BUILD_ID 0x4e0dfac032da9157u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -8389,9 +8389,10 @@ typedef enum tc__template{
 TC__TEMPLATE_TILES,
 TC__TEMPLATE_SKINNY,
 TC__TEMPLATE_CHAIN,
+TC__TEMPLATE_DECODE,
 TC__TEMPLATES
 }tc__template;
-static const char*const tc__template_names[]={"tiles","skinny","chain"};
+static const char*const tc__template_names[]={"tiles","skinny","chain","decode"};
 typedef enum tc__hole{
 TC__HOLE_LEFT,
 TC__HOLE_RIGHT,
@@ -8510,6 +8511,24 @@ TC__CHAIN_SCALE,
 TC__CHAIN_PAIR,
 TC__CHAIN_NUMBERS
 };
+enum{
+TC__DECODE_ROWS,
+TC__DECODE_WIDE,
+TC__DECODE_DEPTH,
+TC__DECODE_LANES,
+TC__DECODE_EACH,
+TC__DECODE_THREADS,
+TC__DECODE_SLICES,
+TC__DECODE_SINGLE,
+TC__DECODE_STREAMED,
+TC__DECODE_BARE,
+TC__DECODE_BATCHES,
+TC__DECODE_RAGGED_COLS,
+TC__DECODE_BAND,
+TC__DECODE_LOW,
+TC__DECODE_UP,
+TC__DECODE_NUMBERS
+};
 static const char*const tc__tiles_numbers[TC__TILES_NUMBERS]={
 "way","rows","cols","depth","high","across",
 "stages","threads","pack","width","slices","length",
@@ -8525,12 +8544,16 @@ static const char*const tc__chain_numbers[TC__CHAIN_NUMBERS]={
 "held","columns","batches","ragged_rows","ragged_cols","ragged_wide",
 "ragged_depth","ragged_next","band","low","up","stages",
 "ahead","same","scale","pair"};
+static const char*const tc__decode_numbers[TC__DECODE_NUMBERS]={
+"rows","wide","depth","lanes","each","threads","slices","single",
+"streamed","bare","batches","ragged_cols","band","low","up"};
 static const struct{
 const char*const*name;
 uint32_t count;
 }tc__template_words[TC__TEMPLATES]={{tc__tiles_numbers,TC__TILES_NUMBERS},
 {tc__skinny_numbers,TC__SKINNY_NUMBERS},
-{tc__chain_numbers,TC__CHAIN_NUMBERS}};
+{tc__chain_numbers,TC__CHAIN_NUMBERS},
+{tc__decode_numbers,TC__DECODE_NUMBERS}};
 static const char*tc__template_number(int64_t name,uint32_t i){
 return tc__template_words[name].name[i];
 }
@@ -23192,7 +23215,7 @@ uint32_t least,most;
 {TC_OP_CONTRACT,TC__LEGAL_GROUP|TC__LEGAL_LOOP,2,1,1},
 {TC_OP_FOR,TC__LEGAL_LOOP,0,6,32},
 {TC_OP_LAUNCH,TC__LEGAL_LOOP,0,3,4},
-{TC_OP_TEMPLATE,TC__LEGAL_LOOP,0,8+TC__SKINNY_NUMBERS,8+TC__CHAIN_NUMBERS},
+{TC_OP_TEMPLATE,TC__LEGAL_LOOP,0,8+TC__DECODE_NUMBERS,8+TC__CHAIN_NUMBERS},
 {TC_OP_HOLE,TC__LEGAL_LOOP,0,11,11},
 {TC_OP_AXIS,TC__LEGAL_LOOP,0,3,3},
 {TC_OP_IF,TC__LEGAL_LOOP,0,0,30},
