@@ -3248,7 +3248,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x4e0dfac032da9157u
+#define TC__BUILD_ID 0x668d559e066ef407u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -8519,6 +8519,7 @@ TC__DECODE_LANES,
 TC__DECODE_EACH,
 TC__DECODE_THREADS,
 TC__DECODE_SLICES,
+TC__DECODE_CLUSTER,
 TC__DECODE_SINGLE,
 TC__DECODE_STREAMED,
 TC__DECODE_BARE,
@@ -8545,8 +8546,8 @@ static const char*const tc__chain_numbers[TC__CHAIN_NUMBERS]={
 "ragged_depth","ragged_next","band","low","up","stages",
 "ahead","same","scale","pair"};
 static const char*const tc__decode_numbers[TC__DECODE_NUMBERS]={
-"rows","wide","depth","lanes","each","threads","slices","single",
-"streamed","bare","batches","ragged_cols","band","low","up"};
+"rows","wide","depth","lanes","each","threads","slices","cluster",
+"single","streamed","bare","batches","ragged_cols","band","low","up"};
 static const struct{
 const char*const*name;
 uint32_t count;

@@ -404,6 +404,8 @@ static const char*const tc__text_cuda_shared[]={
 "TC_FN void TC_N(copy_wait_all)() { asm volatile(\"cp.async.wait_all;\" ::: \"memory\"); }",
 "// fn: cluster_arrive",
 "TC_FN void TC_N(cluster_arrive)() { asm volatile(\"barrier.cluster.arrive.release;\" ::: \"memory\"); }",
+"// fn: cluster_begun",
+"TC_FN void TC_N(cluster_begun)() { asm volatile(\"barrier.cluster.arrive.relaxed;\" ::: \"memory\"); }",
 "// fn: cluster_wait",
 "TC_FN void TC_N(cluster_wait)() { asm volatile(\"barrier.cluster.wait.acquire;\" ::: \"memory\"); }",
 "// fn: cluster_store",
@@ -3393,6 +3395,39 @@ static const char*const tc__text_cuda_decode[]={
 "    __syncthreads();",
 "    return before == n - 1;",
 "}",
+"// fn: decode_meet",
+"template <class P, int EACH> TC_FN bool TC_N(decode_meet)(TC_N(decode_have) (&have)[EACH], float *near, unsigned *ticket, float *work, int slice) {",
+"    typedef TC_N(decode_sums)<P> S;",
+"    enum : int { places = P::rows * S::deep };",
+"    float *const all = P::cluster \? near : work;",
+"    auto put = [&](int place, float v) {",
+"        if constexpr (P::cluster) TC_N(cluster_store)(&all[slice * S::room + place], 0, v);",
+"        else all[slice * S::room + place] = v;",
+"    };",
+"    if constexpr (P::cluster) TC_N(cluster_wait)();",
+"    #pragma unroll",
+"    for (int k = 0; k < EACH; k++) {",
+"        const int at = threadIdx.x + k * P::threads, i = at / S::deep;",
+"        if (at >= places) continue;",
+"        put(at, have[k].o);",
+"        if (at % S::deep == 0) put(places + i * 2, have[k].most), put(places + i * 2 + 1, have[k].all);",
+"    }",
+"    if constexpr (P::cluster) {",
+"        TC_N(cluster_arrive)(), TC_N(cluster_wait)();",
+"        if (slice) return false;",
+"    } else if (!TC_N(decode_last)(ticket, P::slices)) {",
+"        return false;",
+"    }",
+"    #pragma unroll",
+"    for (int k = 0; k < EACH; k++) {",
+"        const int at = threadIdx.x + k * P::threads;",
+"        if (at < places) have[k] = TC_N(decode_join)<P, (int)P::slices>(at / S::deep, at % S::deep, [&](int part, int place) {",
+"            if constexpr (P::cluster) return all[part * S::room + place];",
+"            else return TC_N(peek)(&all[part * S::room + place]);",
+"        });",
+"    }",
+"    return true;",
+"}",
 "// fn: decode_give",
 "template <class P, int EACH, class I, class Share, class Result>",
 "TC_FN void TC_N(decode_give)(const TC_N(decode_have) (&have)[EACH], float *factor, I r0, I n, Share share, Result result) {",
@@ -3431,6 +3466,7 @@ static const char*const tc__text_cuda_decode[]={
 "        begin += slice * length;",
 "        if (begin + length < end) end = begin + length;",
 "    }",
+"    if constexpr (P::cluster) TC_N(cluster_begun)();",
 "    S t;",
 "    #pragma unroll",
 "    for (int i = 0; i < P::rows; i++) {",
@@ -3456,20 +3492,7 @@ static const char*const tc__text_cuda_decode[]={
 "        if (at < places) have[k] = TC_N(decode_join)<P, (int)S::warps>(at / S::deep, at % S::deep, [&](int part, int place) { return parts[part * S::room + place]; });",
 "    }",
 "    if constexpr (P::slices > 1) {",
-"        float *const all = work + (tc_i64)block * (P::slices * S::room), *const own = all + slice * S::room;",
-"        #pragma unroll",
-"        for (int k = 0; k < each; k++) {",
-"            const int at = threadIdx.x + k * P::threads, i = at / S::deep;",
-"            if (at >= places) continue;",
-"            own[at] = have[k].o;",
-"            if (at % S::deep == 0) own[places + i * 2] = have[k].most, own[places + i * 2 + 1] = have[k].all;",
-"        }",
-"        if (!TC_N(decode_last)(tickets + block, P::slices)) return;",
-"        #pragma unroll",
-"        for (int k = 0; k < each; k++) {",
-"            const int at = threadIdx.x + k * P::threads;",
-"            if (at < places) have[k] = TC_N(decode_join)<P, (int)P::slices>(at / S::deep, at % S::deep, [&](int part, int place) { return TC_N(peek)(&all[part * S::room + place]); });",
-"        }",
+"        if (!TC_N(decode_meet)<P, each>(have, parts + S::warps * S::room, tickets + block, work + (tc_i64)block * (P::slices * S::room), slice)) return;",
 "    }",
 "    TC_N(decode_give)<P, each>(have, parts, r0, n, share, result);",
 "}",
@@ -6720,7 +6743,7 @@ uint32_t rows_next;
 uint32_t scale;
 tc__ix m,blocks;
 int64_t bytes;
-int few,lanes,slices,single;
+int few,lanes,slices,cluster,single;
 }tc__chain;
 static const tc__node*tc__chain_node(const tc__chain*q,uint32_t id){
 return q->g->body.node.at[id];
@@ -7014,6 +7037,7 @@ TC__DECODE_MOST=4,
 TC__DECODE_GROUP=256,
 TC__DECODE_KEYS=
 4,
+TC__DECODE_CLUSTERED=8,
 TC__DECODE_SHARED=64,
 TC__DECODE_SHARED_LONG=16
 };
@@ -7038,8 +7062,14 @@ return(int)(m*heads);
 static int64_t tc__decode_step(const tc__chain*q){
 return(int64_t)(TC__DECODE_GROUP/q->lanes)*TC__DECODE_KEYS;
 }
+static int tc__decode_clusters(const tc__chain*q,int64_t blocks){
+return q->g->target.cluster>=TC__DECODE_CLUSTERED&&
+2*blocks*TC__DECODE_CLUSTERED>=3*TC__PRODUCT_SMS;
+}
 static int tc__decode_slices(const tc__chain*q,int64_t blocks){
 int64_t most=TC__PRODUCT_SMS*tc__decode_resident(q)/blocks,steps;
+if(tc__decode_clusters(q,blocks)&&most>TC__DECODE_CLUSTERED)
+most=TC__DECODE_CLUSTERED;
 if(most>TC__DECODE_SHARED)most=TC__DECODE_SHARED;
 if(!tc__ix_is_const(tc__depth_of(q->g)))
 return(int)(most>TC__DECODE_SHARED_LONG?TC__DECODE_SHARED_LONG
@@ -7053,8 +7083,9 @@ return(int)((steps-1)/turns+1);
 static int64_t tc__decode_room(int64_t rows,int64_t lanes){
 return rows*(8*lanes+4);
 }
-static int64_t tc__decode_bytes(int64_t rows,int64_t lanes,int64_t threads){
-return 4*threads/32*tc__decode_room(rows,lanes);
+static int64_t tc__decode_bytes(int64_t rows,int64_t lanes,int64_t threads,
+int64_t cluster){
+return 4*(threads/32+cluster)*tc__decode_room(rows,lanes);
 }
 static int tc__decode_of(tc__chain*q){
 int64_t deep;
@@ -7074,7 +7105,8 @@ q->single=tc__ix_is_const(tc__depth_of(q->g))&&
 q->slices*tc__decode_step(q)>=tc__ix_value(tc__depth_of(q->g));
 q->high=TC__DECODE_GROUP/32,q->rows_high=q->few;
 q->step=(int)tc__decode_step(q);
-q->bytes=tc__decode_bytes(q->few,q->lanes,TC__DECODE_GROUP);
+q->cluster=tc__decode_clusters(q,blocks)&&q->slices>1?q->slices:0;
+q->bytes=tc__decode_bytes(q->few,q->lanes,TC__DECODE_GROUP,q->cluster);
 q->blocks=tc__ix_const(blocks*q->slices);
 return 1;
 }
@@ -10618,7 +10650,8 @@ n[TC__DECODE_ROWS]=q->few,n[TC__DECODE_WIDE]=tc__ix_value(g->shape.cols);
 n[TC__DECODE_DEPTH]=tc__ix_value(tc__depth_of(&q->part[0]));
 n[TC__DECODE_LANES]=q->lanes,n[TC__DECODE_EACH]=TC__DECODE_KEYS;
 n[TC__DECODE_THREADS]=TC__DECODE_GROUP;
-n[TC__DECODE_SLICES]=q->slices,n[TC__DECODE_SINGLE]=q->single;
+n[TC__DECODE_SLICES]=q->slices,n[TC__DECODE_CLUSTER]=q->cluster!=0;
+n[TC__DECODE_SINGLE]=q->single;
 n[TC__DECODE_STREAMED]=tc__chain_streamed(q),n[TC__DECODE_BARE]=q->bare;
 n[TC__DECODE_BATCHES]=!tc__ix_equals(g->shape.batch,1);
 n[TC__DECODE_RAGGED_COLS]=
@@ -10634,7 +10667,7 @@ int64_t attr[TC__LIST_WORDS],blocks=tc__ix_value(q->blocks);
 attr[TC__TEMPLATE_NAME]=TC__TEMPLATE_DECODE;
 attr[TC__TEMPLATE_TICKETS]=attr[TC__TEMPLATE_SUMS]=-1;
 attr[TC__TEMPLATE_SHARED]=tc__relist_buffer(l,TC__BUF_SHARED,TC_F32,q->bytes/4);
-if(q->slices>1){
+if(q->slices>1&&!q->cluster){
 attr[TC__TEMPLATE_TICKETS]=
 tc__relist_buffer(l,TC__BUF_TICKET,TC_I32,blocks/q->slices);
 attr[TC__TEMPLATE_SUMS]=tc__relist_buffer(
@@ -10655,7 +10688,8 @@ tc__relist_end(l,TC__END_BLOCK);
 }
 static void tc__chain_launch(tc__producer*t,const tc__chain*q){
 int resident=q->few?tc__decode_resident(q):q->stages?1:2;
-tc__relist_launch(&t->l,t->q.threads,tc__product_is_narrow(t->l.from),resident,0);
+tc__relist_launch(&t->l,t->q.threads,tc__product_is_narrow(t->l.from),resident,
+q->few?q->cluster:0);
 t->j=tc__relist_for(&t->l,(tc__axis)TC__TEMPLATE_J,TC__BIND_GRID,q->blocks);
 tc__producer_threads(t);
 if(q->few)
@@ -10987,6 +11021,7 @@ typedef struct tc__template_facts{
 int64_t bytes,sums,threads,slices;
 int64_t rows,cols,batches;
 int64_t cluster;
+int near;
 int64_t left,
 tickets;
 }tc__template_facts;
@@ -10994,7 +11029,7 @@ static tc__template_facts tc__device_template_facts(const tc__node*n,int64_t ele
 const int64_t*number=n->attr+TC__TEMPLATE_NUMBERS;
 int64_t sum=(int64_t)tc__dtypes[n->dtype].bytes;
 tc__template_facts f;
-f.cluster=1,f.left=f.tickets=0;
+f.cluster=1,f.near=0,f.left=f.tickets=0;
 if(n->attr[TC__TEMPLATE_NAME]==TC__TEMPLATE_TILES){
 f.bytes=tc__device_tiles_bytes(number,element,sum);
 f.threads=number[TC__TILES_THREADS],f.slices=number[TC__TILES_SLICES];
@@ -11009,7 +11044,9 @@ f.batches=number[TC__CHAIN_BATCHES];
 }else if(n->attr[TC__TEMPLATE_NAME]==TC__TEMPLATE_DECODE){
 int64_t rows=number[TC__DECODE_ROWS],lanes=number[TC__DECODE_LANES];
 f.threads=number[TC__DECODE_THREADS],f.slices=number[TC__DECODE_SLICES];
-f.bytes=tc__decode_bytes(rows,lanes,f.threads);
+f.bytes=tc__decode_bytes(rows,lanes,f.threads,
+number[TC__DECODE_CLUSTER]?f.slices:0);
+f.near=number[TC__DECODE_CLUSTER]!=0;
 f.sums=0,f.left=tc__decode_room(rows,lanes),f.tickets=1;
 f.rows=rows,f.cols=8*lanes,f.batches=number[TC__DECODE_BATCHES];
 }else{
@@ -11080,7 +11117,7 @@ return product>0&&blocks%product==0&&(f->batches||blocks==product);
 static int tc__device_has_slices(const tc__device_verifier*d,const tc__node*n,
 const tc__template_facts*f){
 int64_t tickets=n->attr[TC__TEMPLATE_TICKETS],sums=n->attr[TC__TEMPLATE_SUMS];
-if(f->slices==1)return 1;
+if(f->slices==1||f->near)return 1;
 if(tickets<0||sums<0||!tc__ix_is_const(d->blocks))return 0;
 int64_t shares=tc__ix_value(d->blocks)/f->slices;
 const tc__kbuf*t=&d->k->buffer.at[tickets],*w=&d->k->buffer.at[sums];

@@ -5,7 +5,7 @@
 // of a sum all of them have the score that they multiply it with: nothing goes through shared memory but, at the end, what the
 // warps have. A group of lanes has every groups-th key of the block's, `each` of them at a time, keys and values of all on
 // their way before it waits for one; with the maximum so far, as in chain.cuh. Blocks share the keys of their rows in `slices`
-// stretches: the last one to arrive joins them, in their order.
+// stretches, which one of them joins in their order: those of a cluster by its memory, else the last one to arrive.
 //
 // Of a kernel are: P, with the numbers of TC__DECODE_..., `of`: a half as a float; and the holes, of which those of operands give addresses.
 
@@ -197,6 +197,42 @@ TC_FN int TC_N(decode_last)(unsigned *ticket, unsigned n) {
     return before == n - 1;
 }
 
+// fn: decode_meet
+// Blocks that share keys bring what they have to one of them: those of a cluster to the memory of the first, `near`, others to
+// memory, where the last to arrive finds it. False = this block has done its part.
+template <class P, int EACH> TC_FN bool TC_N(decode_meet)(TC_N(decode_have) (&have)[EACH], float *near, unsigned *ticket, float *work, int slice) {
+    typedef TC_N(decode_sums)<P> S;
+    enum : int { places = P::rows * S::deep };
+    float *const all = P::cluster ? near : work;
+    auto put = [&](int place, float v) {
+        if constexpr (P::cluster) TC_N(cluster_store)(&all[slice * S::room + place], 0, v);
+        else all[slice * S::room + place] = v;
+    };
+    if constexpr (P::cluster) TC_N(cluster_wait)(); // all are there
+    #pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        const int at = threadIdx.x + k * P::threads, i = at / S::deep;
+        if (at >= places) continue;
+        put(at, have[k].o);
+        if (at % S::deep == 0) put(places + i * 2, have[k].most), put(places + i * 2 + 1, have[k].all);
+    }
+    if constexpr (P::cluster) {
+        TC_N(cluster_arrive)(), TC_N(cluster_wait)();
+        if (slice) return false;
+    } else if (!TC_N(decode_last)(ticket, P::slices)) {
+        return false;
+    }
+    #pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        const int at = threadIdx.x + k * P::threads;
+        if (at < places) have[k] = TC_N(decode_join)<P, (int)P::slices>(at / S::deep, at % S::deep, [&](int part, int place) {
+            if constexpr (P::cluster) return all[part * S::room + place];
+            else return TC_N(peek)(&all[part * S::room + place]);
+        });
+    }
+    return true;
+}
+
 // fn: decode_give
 // Sums of rows are whole: one thread asks what they are multiplied with.
 template <class P, int EACH, class I, class Share, class Result>
@@ -238,6 +274,7 @@ TC_FN void TC_N(decode)(char *shared, unsigned *tickets, float *work, I j, I, I 
         begin += slice * length;
         if (begin + length < end) end = begin + length;
     }
+    if constexpr (P::cluster) TC_N(cluster_begun)();
     S t;
     #pragma unroll
     for (int i = 0; i < P::rows; i++) {
@@ -263,20 +300,7 @@ TC_FN void TC_N(decode)(char *shared, unsigned *tickets, float *work, I j, I, I 
         if (at < places) have[k] = TC_N(decode_join)<P, (int)S::warps>(at / S::deep, at % S::deep, [&](int part, int place) { return parts[part * S::room + place]; });
     }
     if constexpr (P::slices > 1) {
-        float *const all = work + (tc_i64)block * (P::slices * S::room), *const own = all + slice * S::room;
-        #pragma unroll
-        for (int k = 0; k < each; k++) {
-            const int at = threadIdx.x + k * P::threads, i = at / S::deep;
-            if (at >= places) continue;
-            own[at] = have[k].o;
-            if (at % S::deep == 0) own[places + i * 2] = have[k].most, own[places + i * 2 + 1] = have[k].all;
-        }
-        if (!TC_N(decode_last)(tickets + block, P::slices)) return;
-        #pragma unroll
-        for (int k = 0; k < each; k++) {
-            const int at = threadIdx.x + k * P::threads;
-            if (at < places) have[k] = TC_N(decode_join)<P, (int)P::slices>(at / S::deep, at % S::deep, [&](int part, int place) { return TC_N(peek)(&all[part * S::room + place]); });
-        }
+        if (!TC_N(decode_meet)<P, each>(have, parts + S::warps * S::room, tickets + block, work + (tc_i64)block * (P::slices * S::room), slice)) return;
     }
     TC_N(decode_give)<P, each>(have, parts, r0, n, share, result);
 }

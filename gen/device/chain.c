@@ -72,7 +72,7 @@ typedef struct tc__chain {
     tc__ix m, blocks;
     int64_t bytes;
     // Of few rows (decode.c): those of a block, 0 = they are not; lanes that share a key, and blocks that share keys.
-    int few, lanes, slices, single;
+    int few, lanes, slices, cluster, single;
 } tc__chain;
 
 static const tc__node *tc__chain_node(const tc__chain *q, uint32_t id) {

@@ -250,7 +250,8 @@ static void tc__decode_numbers_of(const tc__chain *q, int64_t *n) {
     n[TC__DECODE_DEPTH] = tc__ix_value(tc__depth_of(&q->part[0]));
     n[TC__DECODE_LANES] = q->lanes, n[TC__DECODE_EACH] = TC__DECODE_KEYS;
     n[TC__DECODE_THREADS] = TC__DECODE_GROUP;
-    n[TC__DECODE_SLICES] = q->slices, n[TC__DECODE_SINGLE] = q->single;
+    n[TC__DECODE_SLICES] = q->slices, n[TC__DECODE_CLUSTER] = q->cluster != 0;
+    n[TC__DECODE_SINGLE] = q->single;
     n[TC__DECODE_STREAMED] = tc__chain_streamed(q), n[TC__DECODE_BARE] = q->bare;
     n[TC__DECODE_BATCHES] = !tc__ix_equals(g->shape.batch, 1);
     n[TC__DECODE_RAGGED_COLS] =
@@ -267,7 +268,7 @@ static void tc__put_decode(tc__producer *t, const tc__chain *q) {
     attr[TC__TEMPLATE_NAME] = TC__TEMPLATE_DECODE;
     attr[TC__TEMPLATE_TICKETS] = attr[TC__TEMPLATE_SUMS] = -1;
     attr[TC__TEMPLATE_SHARED] = tc__relist_buffer(l, TC__BUF_SHARED, TC_F32, q->bytes / 4);
-    if (q->slices > 1) {
+    if (q->slices > 1 && !q->cluster) {
         attr[TC__TEMPLATE_TICKETS] =
             tc__relist_buffer(l, TC__BUF_TICKET, TC_I32, blocks / q->slices);
         attr[TC__TEMPLATE_SUMS] = tc__relist_buffer(
@@ -291,7 +292,8 @@ static void tc__put_decode(tc__producer *t, const tc__chain *q) {
 
 static void tc__chain_launch(tc__producer *t, const tc__chain *q) {
     int resident = q->few ? tc__decode_resident(q) : q->stages ? 1 : 2;
-    tc__relist_launch(&t->l, t->q.threads, tc__product_is_narrow(t->l.from), resident, 0);
+    tc__relist_launch(&t->l, t->q.threads, tc__product_is_narrow(t->l.from), resident,
+                      q->few ? q->cluster : 0);
     t->j = tc__relist_for(&t->l, (tc__axis)TC__TEMPLATE_J, TC__BIND_GRID, q->blocks);
     tc__producer_threads(t);
     if (q->few)

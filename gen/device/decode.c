@@ -12,6 +12,7 @@ enum {
     TC__DECODE_GROUP = 256, // threads of it,
     TC__DECODE_KEYS =
         4, //   and keys, then values, that each loads at a time, 16 bytes of them
+    TC__DECODE_CLUSTERED = 8,   // blocks of a cluster at most
     TC__DECODE_SHARED = 64,     // blocks at most that share keys,
     TC__DECODE_SHARED_LONG = 16 //   and where nobody knows how many there are
 };
@@ -45,8 +46,16 @@ static int64_t tc__decode_step(const tc__chain *q) {
     return (int64_t)(TC__DECODE_GROUP / q->lanes) * TC__DECODE_KEYS;
 }
 
+// Whether the blocks that share keys are clusters: of so many there is work for all multiprocessors.
+static int tc__decode_clusters(const tc__chain *q, int64_t blocks) {
+    return q->g->target.cluster >= TC__DECODE_CLUSTERED &&
+           2 * blocks * TC__DECODE_CLUSTERED >= 3 * TC__PRODUCT_SMS;
+}
+
 static int tc__decode_slices(const tc__chain *q, int64_t blocks) {
     int64_t most = TC__PRODUCT_SMS * tc__decode_resident(q) / blocks, steps;
+    if (tc__decode_clusters(q, blocks) && most > TC__DECODE_CLUSTERED)
+        most = TC__DECODE_CLUSTERED;
     if (most > TC__DECODE_SHARED) most = TC__DECODE_SHARED;
     if (!tc__ix_is_const(tc__depth_of(q->g)))
         return (int)(most > TC__DECODE_SHARED_LONG ? TC__DECODE_SHARED_LONG
@@ -63,8 +72,10 @@ static int64_t tc__decode_room(int64_t rows, int64_t lanes) {
     return rows * (8 * lanes + 4); // result, maximum and sum; whole accesses
 }
 
-static int64_t tc__decode_bytes(int64_t rows, int64_t lanes, int64_t threads) {
-    return 4 * threads / 32 * tc__decode_room(rows, lanes);
+// Each warp has a part, and those of a cluster's blocks are in the first one.
+static int64_t tc__decode_bytes(int64_t rows, int64_t lanes, int64_t threads,
+                                int64_t cluster) {
+    return 4 * (threads / 32 + cluster) * tc__decode_room(rows, lanes);
 }
 
 // Sets how q is run if its rows are few. 0 = they are not.
@@ -86,7 +97,8 @@ static int tc__decode_of(tc__chain *q) {
                 q->slices * tc__decode_step(q) >= tc__ix_value(tc__depth_of(q->g));
     q->high = TC__DECODE_GROUP / 32, q->rows_high = q->few;
     q->step = (int)tc__decode_step(q);
-    q->bytes = tc__decode_bytes(q->few, q->lanes, TC__DECODE_GROUP);
+    q->cluster = tc__decode_clusters(q, blocks) && q->slices > 1 ? q->slices : 0;
+    q->bytes = tc__decode_bytes(q->few, q->lanes, TC__DECODE_GROUP, q->cluster);
     q->blocks = tc__ix_const(blocks * q->slices);
     return 1;
 }

@@ -59,6 +59,7 @@ typedef struct tc__template_facts {
     int64_t bytes, sums, threads, slices;
     int64_t rows, cols, batches; // of the result for a block; 0 = all are one product's
     int64_t cluster;             // blocks below each other that work together
+    int near;                    // blocks that share are a cluster
     int64_t left,
         tickets; // what a block leaves for others; tickets of those that share, 0 = of their rounds
 } tc__template_facts;
@@ -67,7 +68,7 @@ static tc__template_facts tc__device_template_facts(const tc__node *n, int64_t e
     const int64_t *number = n->attr + TC__TEMPLATE_NUMBERS;
     int64_t sum = (int64_t)tc__dtypes[n->dtype].bytes;
     tc__template_facts f;
-    f.cluster = 1, f.left = f.tickets = 0;
+    f.cluster = 1, f.near = 0, f.left = f.tickets = 0;
     if (n->attr[TC__TEMPLATE_NAME] == TC__TEMPLATE_TILES) {
         f.bytes = tc__device_tiles_bytes(number, element, sum);
         f.threads = number[TC__TILES_THREADS], f.slices = number[TC__TILES_SLICES];
@@ -82,7 +83,9 @@ static tc__template_facts tc__device_template_facts(const tc__node *n, int64_t e
     } else if (n->attr[TC__TEMPLATE_NAME] == TC__TEMPLATE_DECODE) {
         int64_t rows = number[TC__DECODE_ROWS], lanes = number[TC__DECODE_LANES];
         f.threads = number[TC__DECODE_THREADS], f.slices = number[TC__DECODE_SLICES];
-        f.bytes = tc__decode_bytes(rows, lanes, f.threads);
+        f.bytes = tc__decode_bytes(rows, lanes, f.threads,
+                                   number[TC__DECODE_CLUSTER] ? f.slices : 0);
+        f.near = number[TC__DECODE_CLUSTER] != 0;
         f.sums = 0, f.left = tc__decode_room(rows, lanes), f.tickets = 1;
         f.rows = rows, f.cols = 8 * lanes, f.batches = number[TC__DECODE_BATCHES];
     } else {
@@ -161,7 +164,7 @@ static int tc__device_covers(const tc__device_verifier *d, const tc__node *n,
 static int tc__device_has_slices(const tc__device_verifier *d, const tc__node *n,
                                  const tc__template_facts *f) {
     int64_t tickets = n->attr[TC__TEMPLATE_TICKETS], sums = n->attr[TC__TEMPLATE_SUMS];
-    if (f->slices == 1) return 1;
+    if (f->slices == 1 || f->near) return 1;
     if (tickets < 0 || sums < 0 || !tc__ix_is_const(d->blocks)) return 0;
     int64_t shares = tc__ix_value(d->blocks) / f->slices;
     const tc__kbuf *t = &d->k->buffer.at[tickets], *w = &d->k->buffer.at[sums];

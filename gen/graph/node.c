@@ -290,7 +290,8 @@ enum {
     TC__DECODE_LANES, // that share a key: 8 elements each,
     TC__DECODE_EACH,  //   and have so many keys at a time
     TC__DECODE_THREADS,
-    TC__DECODE_SLICES,   // of keys, each a block's
+    TC__DECODE_SLICES,   // of keys, each a block's,
+    TC__DECODE_CLUSTER,  //   which are a cluster
     TC__DECODE_SINGLE,   // keys of a block are its threads' at one time
     TC__DECODE_STREAMED, // as TC__CHAIN_STREAMED,
     TC__DECODE_BARE,     //   TC__CHAIN_BARE,
@@ -319,8 +320,8 @@ static const char *const tc__chain_numbers[TC__CHAIN_NUMBERS] = {
     "ragged_depth", "ragged_next", "band",    "low",         "up",          "stages",
     "ahead",        "same",        "scale",   "pair"};
 static const char *const tc__decode_numbers[TC__DECODE_NUMBERS] = {
-    "rows",     "wide", "depth",   "lanes",       "each", "threads", "slices", "single",
-    "streamed", "bare", "batches", "ragged_cols", "band", "low",     "up"};
+    "rows",   "wide",     "depth", "lanes",   "each",        "threads", "slices", "cluster",
+    "single", "streamed", "bare",  "batches", "ragged_cols", "band",    "low",    "up"};
 
 static const struct {
     const char *const *name;
