@@ -53,16 +53,15 @@ static int tc__decode_clusters(const tc__chain *q, int64_t blocks) {
 }
 
 static int tc__decode_slices(const tc__chain *q, int64_t blocks) {
-    int64_t most = TC__PRODUCT_SMS * tc__decode_resident(q) / blocks, steps;
-    if (tc__decode_clusters(q, blocks) && most > TC__DECODE_CLUSTERED)
-        most = TC__DECODE_CLUSTERED;
-    if (most > TC__DECODE_SHARED) most = TC__DECODE_SHARED;
-    if (!tc__ix_is_const(tc__depth_of(q->g)))
-        return (int)(most > TC__DECODE_SHARED_LONG ? TC__DECODE_SHARED_LONG
-                     : most > 1                    ? most
-                                                   : 1);
-    steps = (tc__ix_value(tc__depth_of(q->g)) - 1) / tc__decode_step(q) + 1;
+    int known = tc__ix_is_const(tc__depth_of(q->g));
+    int64_t limit = tc__decode_clusters(q, blocks) ? (int64_t)TC__DECODE_CLUSTERED
+                    : known                        ? (int64_t)TC__DECODE_SHARED
+                                                   : (int64_t)TC__DECODE_SHARED_LONG;
+    int64_t most = TC__PRODUCT_SMS * tc__decode_resident(q) / blocks;
+    if (most > limit) most = limit;
     if (most < 1) most = 1;
+    if (!known) return (int)most;
+    int64_t steps = (tc__ix_value(tc__depth_of(q->g)) - 1) / tc__decode_step(q) + 1;
     int64_t turns = (steps - 1) / most + 1; // of each block
     return (int)((steps - 1) / turns + 1);
 }
