@@ -3248,7 +3248,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x68f41bda3a64a9c5u
+#define TC__BUILD_ID 0xc067f08cc01b3e02u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -8645,6 +8645,11 @@ return m;
 static tc__node*tc__operand(const tc__graph*g,const tc__node*n,uint32_t i){
 return g->node.at[n->in[i]];
 }
+static int tc__has_operand(const tc__node*n,uint32_t id){
+for(uint32_t i=0;i<n->n_in;i++)
+if(n->in[i]==id)return 1;
+return 0;
+}
 static tc__ix tc__node_numel(const tc__graph*g,const tc__node*n){
 tc__ix e=tc__ix_const(1);
 for(int i=0;i<n->rank;i++)e=tc__ix_mul(g->ix,e,n->dims[i]);
@@ -10334,6 +10339,7 @@ tc__lexical lexical;
 uint32_t loops;
 int let_go;
 int young;
+size_t copied;
 tc__site begin;
 int device;
 uint64_t draw;
@@ -12042,7 +12048,7 @@ for(size_t i=0;i<v->result.count;i++)
 tc__storage_unref(c,v->result.at[i].storage);
 v->result.count=v->result_of.count=v->path.count=v->freed.count=0;
 v->refusal.count=0;
-v->state=TC__VISIT_NONE,v->let_go=v->young=0;
+v->state=TC__VISIT_NONE,v->let_go=v->young=0,v->copied=0;
 v->epoch=0;
 tc__views_forget(v);
 }
@@ -28388,6 +28394,52 @@ s->forced[same?o.least->id:o.first->id]=1;
 }
 }
 }
+static const tc__node*tc__source_of(const tc__schedule*s,const tc__node*n){
+for(const tc__node*next=n;next;){
+n=next,next=NULL;
+for(uint32_t k=0;k<n->n_in&&tc__is_alu(n)&&!next;k++){
+const tc__node*a=tc__operand(s->g,n,k);
+if(a->op!=TC_OP_EXPAND&&tc__dims_equal(a,n->rank,n->dims))next=a;
+}
+}
+return n;
+}
+static int tc__rows_are_reduced(const tc__schedule*s,const tc__node*n,int d){
+const tc__node*source=tc__source_of(s,n);
+for(size_t i=0;i<s->g->node.count;i++){
+const tc__node*r=s->g->node.at[i];
+if(!s->live[i]||!tc__is_kind(r,TC__KIND_REDUCE))continue;
+if(r->attr[TC__REDUCE_DIMS]==(int64_t)1<<d&&
+tc__source_of(s,tc__operand(s->g,r,0))==source)
+return 1;
+}
+return 0;
+}
+static const tc__node*tc__last_of_row(const tc__schedule*s,const tc__node*n){
+const tc__node*last=NULL,*at=n;
+for(size_t i=n->id+1;i<s->g->node.count;i++){
+const tc__node*u=s->g->node.at[i];
+if(!s->live[i]||!tc__has_operand(u,at->id))continue;
+if(tc__is_kind(u,TC__KIND_REDUCE))return last;
+int goes_on=s->users[at->id]==1&&(tc__is_alu(u)||u->op==TC_OP_RESHAPE)&&
+tc__node_numel(s->g,u)==tc__node_numel(s->g,n);
+if(!goes_on)return NULL;
+at=u;
+if(tc__is_alu(u))last=u;
+}
+return NULL;
+}
+static void tc__force_of_rows(tc__schedule*s){
+for(size_t i=0;i<s->g->node.count;i++){
+const tc__node*n=s->g->node.at[i];
+if(!s->live[i]||!tc__is_kind(n,TC__KIND_GATHER))continue;
+int d=(int)n->attr[TC__GATHER_DIM];
+const tc__node*last=
+d>=0&&tc__ix_equals(n->dims[d],1)?tc__last_of_row(s,n):NULL;
+if(last&&tc__rows_are_reduced(s,tc__operand(s->g,n,0),d))
+s->forced[last->id]=1;
+}
+}
 static uint32_t tc__length_of(tc__schedule*s,const tc__node*n,uint32_t*again){
 uint32_t sum=tc__ops[n->op].cost>0;
 if(s->inside[n->id])return 0;
@@ -30248,6 +30300,7 @@ tc__behind_all(s);
 tc__force_sources(s);
 tc__force_twisted(s);
 if(!s->apart)tc__follow_products(s,output),tc__force_padded(s),tc__force_spread(s);
+if(!s->apart)tc__force_of_rows(s);
 tc__mark_inside(s,output);
 if(!tc__analyse_all(s,output)||!tc__relate(s))return 0;
 if(!s->apart&&!tc__merge_roots(s,output))return 0;
@@ -30534,6 +30587,61 @@ tc__pitch_node(s,n->id,columns,pitch);
 if(n->op==TC_OP_LAID)tc__pitch_laid(s,n);
 }
 }
+// ---- gen/kernel/overlay.c
+typedef struct tc__overlay{
+const tc__group*k;
+const tc__node*store;
+}tc__overlay;
+static int tc__overlay_may_share(const tc__kbuf*a,const tc__kbuf*b){
+return a->place==TC__BUF_NODE&&b->place==TC__BUF_NODE&&a->source!=b->source&&
+tc__dtypes[a->dtype].bytes==tc__dtypes[b->dtype].bytes&&
+a->numel==b->numel&&a->pitch==b->pitch&&!a->is_part&&!b->is_part&&
+!a->in_turns&&!b->in_turns&&!a->begin&&!b->begin;
+}
+static int tc__overlay_in_row(const tc__overlay*o,tc__ix e){
+tc__ixpool*x=o->k->body.ix;
+tc__ix at=o->store->attr[TC__STORE_INDEX],c=tc__ix_find_var(x,at,TC__COL);
+if(!c||!tc__ix_is_const(o->k->shape.cols))return 0;
+tc__ix row=tc__ix_sub(x,at,c),in=tc__ix_sub(x,e,row);
+return!tc__ix_find_var(x,row,TC__COL)&&tc__ix_lo(x,in)>=0&&
+tc__ix_hi(x,in)<tc__ix_value(o->k->shape.cols);
+}
+static int tc__overlay_is_read(const tc__overlay*o,const tc__node*n){
+int same_loop=1,whole=0,
+same=n->attr[TC__LOAD_INDEX]==o->store->attr[TC__STORE_INDEX];
+for(uint32_t i=n->id+1;i<o->store->id;i++){
+tc__op op=(tc__op)o->k->body.node.at[i]->op;
+whole|=op==TC_OP_COMBINE;
+same_loop&=op!=TC_OP_FOR&&op!=TC_OP_END;
+}
+if(n->id>o->store->id)return 0;
+return(same&&same_loop)||
+(whole&&(same||tc__overlay_in_row(o,n->attr[TC__LOAD_INDEX])));
+}
+static int tc__overlays(const tc__group*k,size_t out,size_t in){
+tc__overlay o;
+memset(&o,0,sizeof o);
+o.k=k;
+int apart=k->shape.kind==TC__REDUCTION&&k->shape.split_columns;
+if(k->shape.kind>TC__REDUCTION||k->shape.prologue||apart||
+!tc__overlay_may_share(&k->buffer.at[out],&k->buffer.at[in])||
+!k->buffer.at[out].written||k->buffer.at[in].written)
+return 0;
+for(size_t i=0;i<k->body.node.count;i++){
+const tc__node*n=k->body.node.at[i];
+if(n->op!=TC_OP_STORE||n->attr[TC__STORE_BUFFER]!=(int64_t)out)continue;
+if(o.store)return 0;
+o.store=n;
+}
+for(size_t i=0;o.store&&i<k->body.node.count;i++){
+const tc__node*n=k->body.node.at[i];
+const tc__kbuf*b=n->op==TC_OP_LOAD?tc__buffer_of(k,n):NULL;
+if(b&&b->place==TC__BUF_NODE&&b->source==k->buffer.at[in].source&&
+!tc__overlay_is_read(&o,n))
+return 0;
+}
+return o.store!=NULL;
+}
 // ---- gen/kernel/plan.c
 typedef struct tc__slab{
 uint32_t node;
@@ -30542,6 +30650,8 @@ size_t bytes,offset;
 uint32_t first,last;
 uint32_t born;
 int output;
+uint32_t
+over;
 }tc__slab;
 typedef struct tc__taken{
 size_t begin,end;
@@ -30591,7 +30701,7 @@ uint32_t last,int output,size_t bytes){
 tc__slab fresh;
 fresh.node=b->source,fresh.lasts=0,fresh.offset=0,fresh.first=kernel,
 fresh.last=last;
-fresh.output=output,fresh.born=(uint32_t)p->slab.count;
+fresh.output=output,fresh.born=(uint32_t)p->slab.count,fresh.over=0;
 fresh.bytes=(bytes+TC__SLAB_SLACK+p->align-1)/p->align*p->align;
 if(p->align==TC__STORAGE_ALIGN&&
 bytes>=TC__COLORED)
@@ -30673,7 +30783,11 @@ for(size_t i=0;i<p->slab.count;i++){
 p->of.at[tc__slab_key(p,&p->slab.at[i])]=(uint32_t)i+1;
 if(p->slab.at[i].output)continue;
 p->unplanned+=p->slab.at[i].bytes;
-tc__plan_place(p,&p->slab.at[i]);
+if(!p->slab.at[i].over)tc__plan_place(p,&p->slab.at[i]);
+}
+for(size_t i=0;i<p->slab.count;i++){
+tc__slab*s=&p->slab.at[i];
+if(s->over)s->offset=tc__plan_find(p,s->over-1)->offset;
 }
 return 1;
 }
@@ -30787,6 +30901,31 @@ TC__PUSH(c,p->slab,s);
 tc__lives_close(c,&l,g,n);
 return ok;
 }
+static tc__slab*tc__plan_own(const tc__plan*p,const tc__kbuf*b,const uint8_t*output){
+if(b->place!=TC__BUF_NODE||output[b->source]!=TC__PLAN_HERE)return NULL;
+return tc__plan_find(p,b->source);
+}
+static int tc__plan_overlays(const tc__plan*p,tc__group*const*k,uint32_t i,size_t out,
+size_t in,const uint8_t*output){
+const tc__slab*s=tc__plan_own(p,&k[i]->buffer.at[out],output);
+const tc__slab*t=tc__plan_own(p,&k[i]->buffer.at[in],output);
+return s&&t&&s->first==i&&t->first<i&&t->last==i&&!s->over&&
+s->bytes==t->bytes&&k[t->first]->target.loop==k[i]->target.loop&&
+tc__overlays(k[i],out,in);
+}
+static void tc__plan_overlay(tc__plan*p,tc__group*const*k,uint32_t i,
+const uint8_t*output){
+size_t n=k[i]->buffer.count;
+for(size_t in=0;in<n;in++)
+for(size_t out=0;out<n;out++){
+if(!tc__plan_overlays(p,k,i,out,in,output))continue;
+const tc__slab*t=tc__plan_find(p,k[i]->buffer.at[in].source);
+tc__slab*s=tc__plan_find(p,k[i]->buffer.at[out].source);
+s->over=t->over?t->over:t->node+1;
+tc__plan_find(p,s->over-1)->last=s->last;
+break;
+}
+}
 static int tc__plan_make(tc_ctx*c,tc__plan*p,const tc__graph*g,tc__group*const*k,
 size_t n,int device,const uint8_t*output,
 const tc__ixenv*env){
@@ -30812,6 +30951,7 @@ kind==TC__PLAN_OUTPUT,bytes))
 return 0;
 }
 }
+for(size_t i=0;i<n;i++)tc__plan_overlay(p,k,(uint32_t)i,output);
 tc__plan_begin_early(p,output);
 if(n&&g->memory.count&&!tc__plan_lasting(c,p,g,k,n,device,env))return 0;
 tc__plan_bear(p);
@@ -47655,7 +47795,7 @@ from=q->arena.at[i].to;
 }
 }
 static void tc__sequence_use(tc__sequence*q,const tc__memory_range*m,int written){
-uint64_t key=(uint64_t)m->from<<2|(uint64_t)m->kind,at;
+uint64_t key=(uint64_t)m->from<<3|(uint64_t)m->kind,at;
 tc__stretch s;
 if(!q->ok||q->in_order)return;
 if(!m->kind){
@@ -47696,6 +47836,7 @@ uint32_t number;
 uint32_t alike;
 tc__beside beside;
 size_t work;
+uint32_t room;
 }tc__dispatch_launch;
 typedef struct tc__dispatch_state{
 int64_t*flag;
@@ -47802,6 +47943,17 @@ tc__groups_same(r->launch[k].group,r->launch[i].group))
 return k;
 return i;
 }
+static uint32_t tc__dispatch_shares(const tc__dispatch*r,uint32_t i){
+const tc__grids*g=&r->launch[i].grids;
+if(tc__ix_equals(g->workspace,0)||g->beside)return i;
+for(uint32_t k=0;k<i;k++){
+const tc__dispatch_launch*l=&r->launch[k];
+if(!l->by&&l->room==k&&!tc__ix_equals(l->grids.workspace,0)&&
+!l->grids.beside&&l->grids.zeroed==g->zeroed)
+return k;
+}
+return i;
+}
 static void tc__dispatch_skip(tc__dispatch*r,uint32_t i,const tc__group*g,
 tc__launcher by){
 r->launch[i].group=g,r->launch[i].by=by,r->launch[i].alike=UINT32_MAX;
@@ -47818,6 +47970,7 @@ if(l->alike<i)
 l->grids=r->launch[l->alike].grids;
 else if(!d->grids(r->ctx,g,&l->grids))
 return 0;
+l->room=tc__dispatch_shares(r,i);
 return tc__dispatch_arguments(a,l)&&tc__dispatch_note(r,g);
 }
 // ---- gen/exec/dispatch_order.c
@@ -47859,6 +48012,12 @@ m.kind=3;
 if(g->target.guarded)tc__sequence_use(&r->order,&m,0);
 if(tc__group_checks(g))tc__sequence_use(&r->order,&m,1);
 }
+static void tc__dispatch_works(tc__dispatch*r,const tc__dispatch_launch*l){
+tc__memory_range m;
+memset(&m,0,sizeof m);
+m.kind=4,m.from=l->room;
+if(!tc__ix_equals(l->grids.workspace,0))tc__sequence_use(&r->order,&m,1);
+}
 static void tc__dispatch_uses(tc__dispatch*r,const tc__dispatch_launch*l,
 const tc__piece*p,const tc__dispatch_slabs*slabs){
 size_t n=p?r->lists.form.at[p->form]->buffer.count:l->group->buffer.count;
@@ -47871,6 +48030,7 @@ tc__sequence_use(&r->order,&m,written);
 }
 }
 tc__dispatch_guard(r,l->group);
+tc__dispatch_works(r,l);
 tc__sequence_settle(&r->order);
 }
 static const tc__item*tc__turn_item(const tc__dispatch*r,const tc__turn*s){
@@ -48155,11 +48315,17 @@ static int tc__dispatch_workspace(tc__dispatch*r,const tc__ixpool*x,
 const tc__ixenv*env){
 const tc_device*d=&r->device->own;
 size_t total=0;
+for(uint32_t i=0;i<r->launches;i++)r->launch[i].work=0;
+for(uint32_t i=0;i<r->launches;i++){
+tc__dispatch_launch*l=&r->launch[i],*first=&r->launch[l->room];
+size_t bytes=l->by?0:(size_t)tc__ix_eval(x,l->grids.workspace,env);
+if(bytes>first->work)first->work=bytes;
+}
 for(uint32_t i=0;i<r->launches;i++){
 tc__dispatch_launch*l=&r->launch[i];
-if(l->by)continue;
-l->work=total;
-total+=tc__device_rounded((size_t)tc__ix_eval(x,l->grids.workspace,env));
+size_t bytes=l->room==i?tc__device_rounded(l->work):0;
+l->work=l->room==i?total:r->launch[l->room].work;
+total+=bytes;
 }
 if(total>r->work_bytes){
 tc__dispatch_give(r,&r->work);
@@ -48491,11 +48657,6 @@ a=s->in[0],b=t->in[0];
 return 1;
 }
 enum{TC__PART_VIEWS=8};
-static int tc__has_operand(const tc__node*n,uint32_t id){
-for(uint32_t i=0;i<n->n_in;i++)
-if(n->in[i]==id)return 1;
-return 0;
-}
 static int tc__views_of(const tc__visit*v,uint32_t code,uint32_t way[TC__PART_VIEWS]){
 int n=0;
 for(uint32_t at=code;!(at&TC__EXTERNAL);at=v->path.at[at]->in[0])n++;
@@ -53322,7 +53483,7 @@ for(size_t i=0;i<p->output.count;i++)
 if(p->output.at[i].position==UINT32_MAX)return 1;
 return 0;
 }
-enum{TC__UNDO_WRAPPED=64<<20,TC__UNDO_WRITTEN=1<<30};
+enum{TC__UNDO_WRAPPED=64<<20,TC__UNDO_WRITTEN=256<<20};
 typedef struct tc__undo{
 tc__storage*copy;
 size_t begin;
@@ -53379,7 +53540,8 @@ for(tc__region*r=tc__recorder_of(c)->region;r;r=r->next)
 for(int i=0;i<TC__VISITS&&r->visit[i];i++){
 tc__visit*v=r->visit[i];
 if(!v->young||v->state!=TC__VISIT_DONE)continue;
-tc__undo u=tc__undo_copy(c,v,s,TC__UNDO_WRITTEN);
+tc__undo u=tc__undo_copy(c,v,s,TC__UNDO_WRITTEN-v->copied);
+v->copied+=u.copy?u.copy->bytes:0;
 tc__undo_use(c,v,s,u);
 ok&=!u.failed;
 }
@@ -53403,8 +53565,21 @@ v->external.at[p->output.at[k].external].alias==i)
 return 1;
 return 0;
 }
-static tc__undo*tc__undo_save(tc_ctx*c,const tc__visit*v,const tc__program*p){
-size_t n=v->external.count;
+static size_t tc__undo_bytes(tc_ctx*c,const tc__visit*v,const tc__program*p){
+size_t all=0;
+for(size_t i=0;i<v->external.count;i++){
+const tc__external*e=&v->external.at[i];
+size_t begin,end;
+if(e->alias!=i||e->storage->owner==TC__WRAPPED||!tc__is_undone(v,p,i))
+continue;
+tc__undo_reach(c,v,e->storage,&begin,&end);
+all+=end>begin?end-begin:0;
+}
+return all;
+}
+static tc__undo*tc__undo_save(tc_ctx*c,tc__visit*v,const tc__program*p){
+size_t n=v->external.count,bytes=tc__undo_bytes(c,v,p);
+size_t most=bytes<=TC__UNDO_WRITTEN?bytes:0;
 int any=tc__program_writes(p);
 for(size_t i=0;i<n;i++)any|=v->external.at[i].storage->owner==TC__WRAPPED;
 tc__error_mark before=tc__error_now(c);
@@ -53414,9 +53589,9 @@ for(size_t i=0;u&&i<n;i++){
 const tc__external*e=&v->external.at[i];
 int wrapped=e->storage->owner==TC__WRAPPED;
 if(e->alias==i&&tc__is_undone(v,p,i))
-u[i]=tc__undo_copy(c,v,e->storage,
-wrapped?TC__UNDO_WRAPPED:TC__UNDO_WRITTEN);
+u[i]=tc__undo_copy(c,v,e->storage,wrapped?TC__UNDO_WRAPPED:most);
 }
+v->copied=bytes<=TC__UNDO_WRITTEN?bytes:TC__UNDO_WRITTEN;
 return u;
 }
 static void tc__undo_settle(tc_ctx*c,tc__visit*v,tc__undo*u){
@@ -57824,7 +57999,7 @@ for(uint32_t i=0;i<kernels;i++){
 size_t live=0;
 for(size_t k=0;k<p->slab.count;k++){
 const tc__slab*s=&p->slab.at[k];
-if(!s->output&&s->first<=i&&i<=s->last)live+=s->bytes;
+if(!s->output&&!s->over&&s->first<=i&&i<=s->last)live+=s->bytes;
 }
 if(live>most)most=live,*at=i;
 }

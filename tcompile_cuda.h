@@ -14875,7 +14875,7 @@ static const char*const unit[]={"B","KiB","MiB","GiB","TiB"};
 double value=(double)n;
 size_t u=0;
 for(;value>=1024&&u+1<TCU__COUNT(unit);u++)value/=1024;
-tcu__print(out->text,sizeof out->text,u?"%.1f %s":"%.0f %s",value,unit[u]);
+tcu__print(out->text,sizeof out->text,"%.*f %s",u>2?2:u>0,value,unit[u]);
 return out->text;
 }
 TCU__FN const char*tcu__env(const char*name){

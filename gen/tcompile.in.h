@@ -572,6 +572,7 @@
 #include "kernel/schedule.c"
 #include "kernel/access.c"
 #include "kernel/pitch.c"
+#include "kernel/overlay.c"
 #include "kernel/plan.c"
 #include "kernel/same.c"
 #include "kernel/list.c"

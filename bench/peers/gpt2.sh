@@ -1,6 +1,7 @@
 #!/bin/sh
 # GPT-2 124M's training step on one GPU (8 x 1024 tokens, bf16, AdamW, norms clipped), ours against torch.compile's:
-# processes in turn, each with an empty cache; the last lines say the ratio of the best medians.
+# processes in turn, each with an empty cache; the last lines say the ratios of the best medians and of the most memory:
+# what tensors had at most, and what lies between kernels.
 #
 # usage: bench/peers/gpt2.sh
 # Environment: PYTHON (one that has torch), CC, ALTERNATIONS=2
@@ -21,21 +22,31 @@ i=0
 while [ $i -lt "${ALTERNATIONS:-2}" ]; do
     mkdir -m 700 "$work/cache$i"
     TC_CACHE_DIR=$work/cache$i "$work/ours" 124m bf16 cuda steps=20 memory >"$work/log" || exit 1
-    awk '/^step/ { t[++n] = $5 + 0 } /^tensors/ { print }
+    awk '/^step/ { t[++n] = $5 + 0 }
+    function bytes(s) { return s * (s ~ /GiB/ ? 1073741824 : s ~ /MiB/ ? 1048576 : 1024) }
+    /^tensors/ {
+        print
+        sub(/.*at most /, ""); peak = bytes(substr($0, 1, 12))
+        sub(/.*plans hold /, ""); peak += bytes(substr($0, 1, 12))
+    }
     END {
         for (i = 6; i <= n; i++)
             for (j = i; j > 6 && t[j - 1] > t[j]; j--) { v = t[j]; t[j] = t[j - 1]; t[j - 1] = v }
-        printf "first %.2f s median %.2f ms\n", t[1] / 1e3, t[6 + int((n - 5) / 2)]
+        printf "first %.2f s median %.2f ms peak %.2f GB\n", t[1] / 1e3, t[6 + int((n - 5) / 2)], peak / 1e9
     }' "$work/log" | sed 's/^/ours:  /' | tee -a "$work/all"
     TORCHINDUCTOR_CACHE_DIR=$work/cache$i "$PYTHON" bench/peers/gpt2.py 2>"$work/torch.log" |
         sed 's/^/torch: /' | tee -a "$work/all"
     i=$((i + 1))
 done
 awk '{
-    for (i = 1; i < NF; i++)
+    for (i = 1; i < NF; i++) {
         if ($i == "median" && (!($1 in best) || $(i + 1) < best[$1])) best[$1] = $(i + 1)
+        if ($i == "peak" && $(i + 1) > most[$1]) most[$1] = $(i + 1)
+    }
 }
 END {
     r = best["ours:"] / best["torch:"]
     printf "time of ours by torch.compile: %.2f  <= 2  %s\n", r, (r <= 2 ? "ok" : "MISSED")
+    r = most["ours:"] / most["torch:"]
+    printf "memory of ours by torch.compile: %.2f  <= 1  %s\n", r, (r <= 1 ? "ok" : "MISSED")
 }' "$work/all"

@@ -145,7 +145,7 @@ TCU__FN const char *tcu__bytes(size_t n, tcu__size_text *out) {
     double value = (double)n;
     size_t u = 0;
     for (; value >= 1024 && u + 1 < TCU__COUNT(unit); u++) value /= 1024;
-    tcu__print(out->text, sizeof out->text, u ? "%.1f %s" : "%.0f %s", value, unit[u]);
+    tcu__print(out->text, sizeof out->text, "%.*f %s", u > 2 ? 2 : u > 0, value, unit[u]);
     return out->text;
 }
 

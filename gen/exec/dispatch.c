@@ -35,7 +35,8 @@ typedef struct tc__dispatch_launch {
     uint32_t number;        // of the program's launches
     uint32_t alike;         // the first of them whose kernel was the same when it was added
     tc__beside beside;      // what it is told, where it can be told
-    size_t work;            // its place in the workspace
+    size_t work;            // its place in the workspace,
+    uint32_t room;          //   which is that of this launch of the program
 } tc__dispatch_launch;
 
 // What kernels of a program are told beside buffers and sizes; run-time values follow it. The same
@@ -168,6 +169,20 @@ static uint32_t tc__dispatch_alike(const tc__dispatch *r, uint32_t i) {
     return i;
 }
 
+// The first launch in whose workspace launch i has its own: what begins with as many zeros and leaves them so. What works
+// beside others shares with nobody.
+static uint32_t tc__dispatch_shares(const tc__dispatch *r, uint32_t i) {
+    const tc__grids *g = &r->launch[i].grids;
+    if (tc__ix_equals(g->workspace, 0) || g->beside) return i;
+    for (uint32_t k = 0; k < i; k++) {
+        const tc__dispatch_launch *l = &r->launch[k];
+        if (!l->by && l->room == k && !tc__ix_equals(l->grids.workspace, 0) &&
+            !l->grids.beside && l->grids.zeroed == g->zeroed)
+            return k;
+    }
+    return i;
+}
+
 // Launch i of the program, which the device need not have: by whom.
 static void tc__dispatch_skip(tc__dispatch *r, uint32_t i, const tc__group *g,
                               tc__launcher by) {
@@ -187,5 +202,6 @@ static int tc__dispatch_add(tc__dispatch *r, tc__arena *a, uint32_t i, const tc_
         l->grids = r->launch[l->alike].grids;
     else if (!d->grids(r->ctx, g, &l->grids))
         return 0;
+    l->room = tc__dispatch_shares(r, i);
     return tc__dispatch_arguments(a, l) && tc__dispatch_note(r, g);
 }

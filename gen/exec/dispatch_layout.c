@@ -97,16 +97,22 @@ static size_t tc__device_rounded(size_t n) {
     return (n + TC__DEVICE_ALIGN - 1) / TC__DEVICE_ALIGN * TC__DEVICE_ALIGN;
 }
 
-// The workspace of all launches, zero where kernels need that.
+// The workspace of all launches, zero where kernels need that. What shares a place takes turns.
 static int tc__dispatch_workspace(tc__dispatch *r, const tc__ixpool *x,
                                   const tc__ixenv *env) {
     const tc_device *d = &r->device->own;
     size_t total = 0;
+    for (uint32_t i = 0; i < r->launches; i++) r->launch[i].work = 0; // bytes, at first
+    for (uint32_t i = 0; i < r->launches; i++) {
+        tc__dispatch_launch *l = &r->launch[i], *first = &r->launch[l->room];
+        size_t bytes = l->by ? 0 : (size_t)tc__ix_eval(x, l->grids.workspace, env);
+        if (bytes > first->work) first->work = bytes;
+    }
     for (uint32_t i = 0; i < r->launches; i++) {
         tc__dispatch_launch *l = &r->launch[i];
-        if (l->by) continue;
-        l->work = total;
-        total += tc__device_rounded((size_t)tc__ix_eval(x, l->grids.workspace, env));
+        size_t bytes = l->room == i ? tc__device_rounded(l->work) : 0;
+        l->work = l->room == i ? total : r->launch[l->room].work;
+        total += bytes;
     }
     if (total > r->work_bytes) {
         tc__dispatch_give(r, &r->work);

@@ -53,6 +53,14 @@ static void tc__dispatch_guard(tc__dispatch *r, const tc__group *g) {
     if (tc__group_checks(g)) tc__sequence_use(&r->order, &m, 1);
 }
 
+// Who shares a workspace comes after who had it before.
+static void tc__dispatch_works(tc__dispatch *r, const tc__dispatch_launch *l) {
+    tc__memory_range m;
+    memset(&m, 0, sizeof m);
+    m.kind = 4, m.from = l->room;
+    if (!tc__ix_equals(l->grids.workspace, 0)) tc__sequence_use(&r->order, &m, 1);
+}
+
 // The memory of a launch, or of the buffers of one of its pieces.
 static void tc__dispatch_uses(tc__dispatch *r, const tc__dispatch_launch *l,
                               const tc__piece *p, const tc__dispatch_slabs *slabs) {
@@ -66,6 +74,7 @@ static void tc__dispatch_uses(tc__dispatch *r, const tc__dispatch_launch *l,
         }
     }
     tc__dispatch_guard(r, l->group);
+    tc__dispatch_works(r, l);
     tc__sequence_settle(&r->order);
 }
 

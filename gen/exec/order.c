@@ -10,7 +10,8 @@
 
 // Memory: a range of the arena, or a whole tensor.
 typedef struct tc__memory_range {
-    int kind; // 0 = arena, 1 = an output by itself, 2 = an input, 3 = whether an index was wrong
+    // 0 = arena, 1 = an output by itself, 2 = an input, 3 = whether an index was wrong, 4 = a workspace
+    int kind;
     size_t from, to;
 } tc__memory_range;
 
@@ -252,7 +253,7 @@ static void tc__stretches_use(tc__sequence *q, size_t from, size_t to, int writt
 
 // The newest item reads or writes m. What it reads is told before what it writes.
 static void tc__sequence_use(tc__sequence *q, const tc__memory_range *m, int written) {
-    uint64_t key = (uint64_t)m->from << 2 | (uint64_t)m->kind, at;
+    uint64_t key = (uint64_t)m->from << 3 | (uint64_t)m->kind, at;
     tc__stretch s;
     if (!q->ok || q->in_order) return;
     if (!m->kind) {

@@ -21,13 +21,6 @@ static int tc__same_view(const tc__visit *v, uint32_t a, uint32_t b) {
 
 enum { TC__PART_VIEWS = 8 }; // one of the other, that are compared
 
-// Whether node `id` is an operand of n.
-static int tc__has_operand(const tc__node *n, uint32_t id) {
-    for (uint32_t i = 0; i < n->n_in; i++)
-        if (n->in[i] == id) return 1;
-    return 0;
-}
-
 // The views from an external to `code`, the external's first, or none: there are too many. Gives their number.
 static int tc__views_of(const tc__visit *v, uint32_t code, uint32_t way[TC__PART_VIEWS]) {
     int n = 0;

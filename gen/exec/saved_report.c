@@ -49,7 +49,7 @@ static size_t tc__plan_peak(const tc__plan *p, size_t kernels, uint32_t *at) {
         size_t live = 0;
         for (size_t k = 0; k < p->slab.count; k++) {
             const tc__slab *s = &p->slab.at[k];
-            if (!s->output && s->first <= i && i <= s->last) live += s->bytes;
+            if (!s->output && !s->over && s->first <= i && i <= s->last) live += s->bytes;
         }
         if (live > most) most = live, *at = i;
     }

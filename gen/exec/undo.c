@@ -9,7 +9,10 @@ static int tc__program_writes(const tc__program *p) {
     return 0;
 }
 
-enum { TC__UNDO_WRAPPED = 64 << 20, TC__UNDO_WRITTEN = 1 << 30 }; // bytes, at most
+// Bytes of copies, at most: of a storage that the user wrapped, and of all that a visit has of what is written. A model's
+// weights and what an optimiser keeps would take their memory twice: of such a visit nothing is kept, and who reads late
+// is told to keep what he reads.
+enum { TC__UNDO_WRAPPED = 64 << 20, TC__UNDO_WRITTEN = 256 << 20 };
 
 // What the externals of a visit show of one storage, copied.
 typedef struct tc__undo {
@@ -34,8 +37,8 @@ static void tc__undo_reach(tc_ctx *c, const tc__visit *v, const tc__storage *s,
     }
 }
 
-// A copy of what visit v reaches of storage `s`; none where it is not worth one, or without memory, which
-// is no error.
+// A copy of what visit v reaches of storage `s`; none where it would be more than `most`, or without memory, which is no
+// error.
 static tc__undo tc__undo_copy(tc_ctx *c, const tc__visit *v, const tc__storage *s,
                               size_t most) {
     tc__undo u;
@@ -77,7 +80,8 @@ static int tc__undo_write(tc_ctx *c, tc__storage *s) {
         for (int i = 0; i < TC__VISITS && r->visit[i]; i++) {
             tc__visit *v = r->visit[i];
             if (!v->young || v->state != TC__VISIT_DONE) continue;
-            tc__undo u = tc__undo_copy(c, v, s, TC__UNDO_WRITTEN);
+            tc__undo u = tc__undo_copy(c, v, s, TC__UNDO_WRITTEN - v->copied);
+            v->copied += u.copy ? u.copy->bytes : 0;
             tc__undo_use(c, v, s, u);
             ok &= !u.failed;
         }
@@ -108,9 +112,24 @@ static int tc__is_undone(const tc__visit *v, const tc__program *p, size_t i) {
     return 0;
 }
 
+// Bytes of the written storages that copies would be made of.
+static size_t tc__undo_bytes(tc_ctx *c, const tc__visit *v, const tc__program *p) {
+    size_t all = 0;
+    for (size_t i = 0; i < v->external.count; i++) {
+        const tc__external *e = &v->external.at[i];
+        size_t begin, end;
+        if (e->alias != i || e->storage->owner == TC__WRAPPED || !tc__is_undone(v, p, i))
+            continue;
+        tc__undo_reach(c, v, e->storage, &begin, &end);
+        all += end > begin ? end - begin : 0;
+    }
+    return all;
+}
+
 // Copies for late reads of the young visit, by external, before its program runs; NULL = there are none.
-static tc__undo *tc__undo_save(tc_ctx *c, const tc__visit *v, const tc__program *p) {
-    size_t n = v->external.count;
+static tc__undo *tc__undo_save(tc_ctx *c, tc__visit *v, const tc__program *p) {
+    size_t n = v->external.count, bytes = tc__undo_bytes(c, v, p);
+    size_t most = bytes <= TC__UNDO_WRITTEN ? bytes : 0;
     int any = tc__program_writes(p);
     for (size_t i = 0; i < n; i++) any |= v->external.at[i].storage->owner == TC__WRAPPED;
     tc__error_mark before = tc__error_now(c);
@@ -120,9 +139,9 @@ static tc__undo *tc__undo_save(tc_ctx *c, const tc__visit *v, const tc__program 
         const tc__external *e = &v->external.at[i];
         int wrapped = e->storage->owner == TC__WRAPPED;
         if (e->alias == i && tc__is_undone(v, p, i))
-            u[i] = tc__undo_copy(c, v, e->storage,
-                                 wrapped ? TC__UNDO_WRAPPED : TC__UNDO_WRITTEN);
+            u[i] = tc__undo_copy(c, v, e->storage, wrapped ? TC__UNDO_WRAPPED : most);
     }
+    v->copied = bytes <= TC__UNDO_WRITTEN ? bytes : TC__UNDO_WRITTEN;
     return u;
 }
 

@@ -437,6 +437,13 @@ static tc__node *tc__operand(const tc__graph *g, const tc__node *n, uint32_t i) 
     return g->node.at[n->in[i]];
 }
 
+// Whether node `id` is an operand of n.
+static int tc__has_operand(const tc__node *n, uint32_t id) {
+    for (uint32_t i = 0; i < n->n_in; i++)
+        if (n->in[i] == id) return 1;
+    return 0;
+}
+
 // Number of elements as an expression.
 static tc__ix tc__node_numel(const tc__graph *g, const tc__node *n) {
     tc__ix e = tc__ix_const(1);

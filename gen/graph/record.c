@@ -416,7 +416,7 @@ static void tc__visit_clear(tc_ctx *c, tc__visit *v, const char *how, tc__site s
         tc__storage_unref(c, v->result.at[i].storage);
     v->result.count = v->result_of.count = v->path.count = v->freed.count = 0;
     v->refusal.count = 0;
-    v->state = TC__VISIT_NONE, v->let_go = v->young = 0;
+    v->state = TC__VISIT_NONE, v->let_go = v->young = 0, v->copied = 0;
     v->epoch = 0;
     tc__views_forget(v);
 }

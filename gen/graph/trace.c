@@ -191,6 +191,7 @@ typedef struct tc__visit {
     uint32_t loops; // LOOP steps so far
     int let_go;     // it is over and has no externals any more
     int young; // one of the first runs of its program: what is read late is not known yet
+    size_t copied; //   and bytes that are copied for that, of what was written
     tc__site begin;
     int device;    // its home where no tensor decides: the default when it began
     uint64_t draw; // random stream position when it began

@@ -136,6 +136,63 @@ static void tc__force_spread(tc__schedule *s) {
     }
 }
 
+// ---- what is asked of a row ----
+
+// What n is made of element by element, as far down as its dimensions are the same.
+static const tc__node *tc__source_of(const tc__schedule *s, const tc__node *n) {
+    for (const tc__node *next = n; next;) {
+        n = next, next = NULL;
+        for (uint32_t k = 0; k < n->n_in && tc__is_alu(n) && !next; k++) {
+            const tc__node *a = tc__operand(s->g, n, k);
+            if (a->op != TC_OP_EXPAND && tc__dims_equal(a, n->rank, n->dims)) next = a;
+        }
+    }
+    return n;
+}
+
+// Whether rows of n along dimension d are reduced, too.
+static int tc__rows_are_reduced(const tc__schedule *s, const tc__node *n, int d) {
+    const tc__node *source = tc__source_of(s, n);
+    for (size_t i = 0; i < s->g->node.count; i++) {
+        const tc__node *r = s->g->node.at[i];
+        if (!s->live[i] || !tc__is_kind(r, TC__KIND_REDUCE)) continue;
+        if (r->attr[TC__REDUCE_DIMS] == (int64_t)1 << d &&
+            tc__source_of(s, tc__operand(s->g, r, 0)) == source)
+            return 1;
+    }
+    return 0;
+}
+
+// The last that is made of n alone of as many elements, before a reduction that it is for; NULL = it is for something else.
+static const tc__node *tc__last_of_row(const tc__schedule *s, const tc__node *n) {
+    const tc__node *last = NULL, *at = n;
+    for (size_t i = n->id + 1; i < s->g->node.count; i++) {
+        const tc__node *u = s->g->node.at[i];
+        if (!s->live[i] || !tc__has_operand(u, at->id)) continue;
+        if (tc__is_kind(u, TC__KIND_REDUCE)) return last;
+        int goes_on = s->users[at->id] == 1 && (tc__is_alu(u) || u->op == TC_OP_RESHAPE) &&
+                      tc__node_numel(s->g, u) == tc__node_numel(s->g, n);
+        if (!goes_on) return NULL;
+        at = u;
+        if (tc__is_alu(u)) last = u;
+    }
+    return NULL;
+}
+
+// What is made of one element of each row, beside sums along these rows, is made with them: the loss of a row of logits.
+// So logits are not asked again by who adds the losses up; their gradient may take their place by then.
+static void tc__force_of_rows(tc__schedule *s) {
+    for (size_t i = 0; i < s->g->node.count; i++) {
+        const tc__node *n = s->g->node.at[i];
+        if (!s->live[i] || !tc__is_kind(n, TC__KIND_GATHER)) continue;
+        int d = (int)n->attr[TC__GATHER_DIM];
+        const tc__node *last =
+            d >= 0 && tc__ix_equals(n->dims[d], 1) ? tc__last_of_row(s, n) : NULL;
+        if (last && tc__rows_are_reduced(s, tc__operand(s->g, n, 0), d))
+            s->forced[last->id] = 1;
+    }
+}
+
 // Ops of the expression of n, where it is not too long: else the longest operands become roots. Their
 // values cross from kernel to kernel, and what is made of one user's expression has one value at any
 // place where it can be cut. *again: the first node that became a root when it was passed already.

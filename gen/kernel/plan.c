@@ -3,7 +3,8 @@
 // nodes alive at the same time do not overlap. What is copied when the program ends lives until then; memory of
 // loops (pass/loops.c) is among them. Greedy by size, largest first, lowest gap that fits (Pisarchyk and Lee,
 // arXiv 2001.03288). Which placed slabs live at the same time a tree tells, in the order in which they are born, so
-// a program of which few live at once is placed in n log n.
+// a program of which few live at once is placed in n log n. A result that may lie where an operand ends (overlay.c) does:
+// the two are placed as one.
 
 typedef struct tc__slab {
     uint32_t node; // or, if it lasts, the number of the graph's memory
@@ -12,6 +13,8 @@ typedef struct tc__slab {
     uint32_t first, last; // kernels that write it and read it last
     uint32_t born; // slabs that were written before it; `first` does not fall with it
     int output;    // 1 = own storage, offset unused
+    uint32_t
+        over; // 1 + node of the slab whose memory it takes, and that lives as long; 0 = none
 } tc__slab;
 
 typedef struct tc__taken {
@@ -75,7 +78,7 @@ static int tc__plan_note(tc_ctx *c, tc__plan *p, const tc__kbuf *b, uint32_t ker
     tc__slab fresh;
     fresh.node = b->source, fresh.lasts = 0, fresh.offset = 0, fresh.first = kernel,
     fresh.last = last;
-    fresh.output = output, fresh.born = (uint32_t)p->slab.count;
+    fresh.output = output, fresh.born = (uint32_t)p->slab.count, fresh.over = 0;
     fresh.bytes = (bytes + TC__SLAB_SLACK + p->align - 1) / p->align * p->align;
     if (p->align == TC__STORAGE_ALIGN &&
         bytes >= TC__COLORED) // what is next has another color
@@ -177,7 +180,11 @@ static int tc__plan_arrange(tc_ctx *c, tc__plan *p) {
         p->of.at[tc__slab_key(p, &p->slab.at[i])] = (uint32_t)i + 1;
         if (p->slab.at[i].output) continue;
         p->unplanned += p->slab.at[i].bytes;
-        tc__plan_place(p, &p->slab.at[i]);
+        if (!p->slab.at[i].over) tc__plan_place(p, &p->slab.at[i]);
+    }
+    for (size_t i = 0; i < p->slab.count; i++) {
+        tc__slab *s = &p->slab.at[i];
+        if (s->over) s->offset = tc__plan_find(p, s->over - 1)->offset;
     }
     return 1;
 }
@@ -315,6 +322,39 @@ static int tc__plan_lasting(tc_ctx *c, tc__plan *p, const tc__graph *g, tc__grou
     return ok;
 }
 
+// ---- one in the memory of another ----
+
+// The slab of buffer b, if it is in the arena for no longer than kernels ask for it.
+static tc__slab *tc__plan_own(const tc__plan *p, const tc__kbuf *b, const uint8_t *output) {
+    if (b->place != TC__BUF_NODE || output[b->source] != TC__PLAN_HERE) return NULL;
+    return tc__plan_find(p, b->source);
+}
+
+// Whether what kernel i stores to buffer `out` can lie where its buffer `in` ends.
+static int tc__plan_overlays(const tc__plan *p, tc__group *const *k, uint32_t i, size_t out,
+                             size_t in, const uint8_t *output) {
+    const tc__slab *s = tc__plan_own(p, &k[i]->buffer.at[out], output);
+    const tc__slab *t = tc__plan_own(p, &k[i]->buffer.at[in], output);
+    return s && t && s->first == i && t->first < i && t->last == i && !s->over &&
+           s->bytes == t->bytes && k[t->first]->target.loop == k[i]->target.loop &&
+           tc__overlays(k[i], out, in);
+}
+
+// All lives are known. What lies over another gives it its own end.
+static void tc__plan_overlay(tc__plan *p, tc__group *const *k, uint32_t i,
+                             const uint8_t *output) {
+    size_t n = k[i]->buffer.count;
+    for (size_t in = 0; in < n; in++)
+        for (size_t out = 0; out < n; out++) {
+            if (!tc__plan_overlays(p, k, i, out, in, output)) continue;
+            const tc__slab *t = tc__plan_find(p, k[i]->buffer.at[in].source);
+            tc__slab *s = tc__plan_find(p, k[i]->buffer.at[out].source);
+            s->over = t->over ? t->over : t->node + 1;
+            tc__plan_find(p, s->over - 1)->last = s->last;
+            break;
+        }
+}
+
 // What kernels of g have on the device. Sizes are expressions; `env` gives the symbols' values. `output` by node:
 // TC__PLAN_OUTPUT, ...
 static int tc__plan_make(tc_ctx *c, tc__plan *p, const tc__graph *g, tc__group *const *k,
@@ -342,6 +382,7 @@ static int tc__plan_make(tc_ctx *c, tc__plan *p, const tc__graph *g, tc__group *
                 return 0;
         }
     }
+    for (size_t i = 0; i < n; i++) tc__plan_overlay(p, k, (uint32_t)i, output);
     tc__plan_begin_early(p, output);
     if (n && g->memory.count && !tc__plan_lasting(c, p, g, k, n, device, env)) return 0;
     tc__plan_bear(p);

@@ -493,6 +493,7 @@ static int tc__schedule_run_on(tc__schedule *s, tc_ctx *c, const tc__graph *g,
     tc__force_sources(s);
     tc__force_twisted(s);
     if (!s->apart) tc__follow_products(s, output), tc__force_padded(s), tc__force_spread(s);
+    if (!s->apart) tc__force_of_rows(s);
     tc__mark_inside(s, output);
     if (!tc__analyse_all(s, output) || !tc__relate(s)) return 0;
     if (!s->apart && !tc__merge_roots(s, output)) return 0;

@@ -254,7 +254,7 @@ TEST(looking) {
     CHECK(tc_cuda_report(0, text, sizeof text));
     check_text(text, "CUDA 13.0");
     check_text(text, "Fake 0, compute capability 9.0, 132 multiprocessors");
-    check_text(text, "1.0 GiB");
+    check_text(text, "1.00 GiB");
     CHECK(!tc_cuda_report(7, text, sizeof text));
     check_text(text, "device 7: there are 2");
     CHECK_EQ(alive(), 0); // no context was made

@@ -179,17 +179,22 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
     return x;
 }
 
-// kernel0: 2 element-wise ops, 2 reductions in 3 phases over the same rows, 2 results
+// kernel0: 6 element-wise ops, 2 reductions in 3 phases over the same rows, 1 result
 // rows 64, columns 768; vector along c
 //   in0  f32[49152]
+//   in1  i64[64]
 //   out0  f32[64]
-//   out1  f32[64]
 //   held0  f32[24]
+//   %0 = const -4611686018427387905   i64 row
 //   launch threads=128 index=i32
 //     for i in 0..16  bind=grid
 //       for y in 0..4  bind=block
 //         for x in 0..32  bind=lane
 //           axis r = 4*i + y in 0..64
+//           %6 = load in1[r]          i64 row
+//           %7 = bitwise_and %6 %0    i64 row
+//           %8 = check %7 limit=768 site=11  i64 row
+//           %9 = load in0[768*r + %8]  f32 row
 //           acc0 = new max width=4    f32 row
 //           for u in 0..6  bind=unroll
 //             copy 4 held0[4*u] <- in0[768*r + 128*u + 4*x]
@@ -197,27 +202,27 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //           for u in 0..6  bind=unroll
 //             for l in 0..4  bind=vector
 //               axis c = 128*u + 4*x + l in 0..768
-//               %12 = load held0[4*u + l]  f32 col
-//               acc0 max= %12
+//               %17 = load held0[4*u + l]  f32 col
+//               acc0 max= %17
 //             end
 //           end
-//           %16 = combine acc0 threads=32  f32 row
-//           if 0 <= x < 1
-//             store out0[r] %16
-//           end
+//           %21 = combine acc0 threads=32  f32 row
+//           %22 = sub %9 %21          f32 row
 //           acc1 = new sum width=4    f32 row
 //           for u in 0..6  bind=unroll
 //             for l in 0..4  bind=vector
 //               axis c = 128*u + 4*x + l in 0..768
-//               %24 = load held0[4*u + l]  f32 col
-//               %25 = sub %24 %16     f32 col
-//               %26 = exp %25         f32 col
-//               acc1 sum= %26
+//               %27 = load held0[4*u + l]  f32 col
+//               %28 = sub %27 %21     f32 col
+//               %29 = exp %28         f32 col
+//               acc1 sum= %29
 //             end
 //           end
-//           %30 = combine acc1 threads=32  f32 row
+//           %33 = combine acc1 threads=32  f32 row
+//           %34 = log %33             f32 row
+//           %35 = sub %34 %22         f32 row
 //           if 0 <= x < 1
-//             store out1[r] %30
+//             store out0[r] %35
 //           end
 //         end
 //       end
@@ -225,13 +230,17 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   end
 // 128 threads in a block, 16 blocks have work
 extern "C" __global__ void __launch_bounds__(128)
-kernel0(const float *__restrict__ in0, float *__restrict__ out0, float *__restrict__ out1, const tc_kargs<1> a) {
-    tc_reads(in0), tc_begin();
+kernel0(const float *__restrict__ in0, const tc_i64 *__restrict__ in1, float *__restrict__ out0, const tc_kargs<1> a) {
+    tc_reads(in0), tc_reads(in1), tc_begin();
     __align__(16) float held0[24];
     const int i = blockIdx.x;
     const int y = threadIdx.x / 32, x = threadIdx.x % 32;
     __builtin_assume(y < 4);
     const int r = 4 * i + y;
+    const tc_i64 t6 = in1[r];
+    const tc_i64 t7 = t6 & -4611686018427387905ll;
+    const tc_i64 t8 = tc_check(a.state, t7, 768, 11);
+    const float t9 = in0[768 * r + (int)t8];
     float max0[4] = {(-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f)};
     #pragma unroll
     for (int u = 0; u < 6; u++) {
@@ -241,42 +250,38 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, float *__restri
     for (int u = 0; u < 6; u++) {
         #pragma unroll
         for (int l = 0; l < 4; l++) {
-            const float t12 = held0[4 * u + l];
-            max0[l] = tc_acc_maximum_f32(max0[l], t12);
+            const float t17 = held0[4 * u + l];
+            max0[l] = tc_acc_maximum_f32(max0[l], t17);
         }
     }
-    const float t16 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
-    if (x < 1) {
-        out0[r] = t16;
-    }
+    const float t21 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
+    const float t22 = TC_SUB_f32(t9, t21);
     float sum1[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     #pragma unroll
     for (int u = 0; u < 6; u++) {
         #pragma unroll
         for (int l = 0; l < 4; l++) {
-            const float t24 = held0[4 * u + l];
-            const float t25 = TC_SUB_f32(t24, t16);
-            const float t26 = tc_exp_shifted(t25);
-            sum1[l] = tc_acc_add_f32(sum1[l], t26);
+            const float t27 = held0[4 * u + l];
+            const float t28 = TC_SUB_f32(t27, t21);
+            const float t29 = tc_exp_shifted(t28);
+            sum1[l] = tc_acc_add_f32(sum1[l], t29);
         }
     }
-    const float t30 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
+    const float t33 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
+    const float t34 = tc_log_f32(t33);
+    const float t35 = TC_SUB_f32(t34, t22);
     if (x < 1) {
-        out1[r] = t30;
+        out0[r] = t35;
     }
 }
 
-// kernel1: 5 element-wise ops, 1 reduction in 2 phases over the same rows, 3 results
+// kernel1: 1 element-wise op, 1 reduction in 2 phases over the same rows, 3 results
 // rows 1, columns 64; vector along c
 //   in0  f32[64]
-//   in1  i64[64]
-//   in2  f32[49152]
-//   in3  f32[64]
 //   out0  f32[1]
 //   out1  f32[1]
 //   out2  f32[1]
-//   %0 = const -4611686018427387905   i64 row
-//   %1 = const 64                     f32 row
+//   %0 = const 64                     f32 row
 //   launch threads=128 index=i32
 //     for i in 0..1  bind=grid
 //       for y in 0..8  bind=block
@@ -287,28 +292,20 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, float *__restri
 //           for u in 0..1  bind=unroll
 //             for l in 0..4  bind=vector
 //               axis c = 64*u + 4*x + l in 0..64
-//               %12 = load in0[c]     f32 col
-//               %13 = log %12         f32 col
-//               %14 = load in1[c]     i64 col
-//               %15 = bitwise_and %14 %0  i64 col
-//               %16 = check %15 limit=768 site=11  i64 col
-//               %17 = load in2[768*c + %16]  f32 col
-//               %18 = load in3[c]     f32 col
-//               %19 = sub %17 %18     f32 col
-//               %20 = sub %13 %19     f32 col
-//               acc0 sum= %20
+//               %11 = load in0[c]     f32 col
+//               acc0 sum= %11
 //             end
 //           end
-//           %24 = combine acc0 threads=16  f32 row
+//           %15 = combine acc0 threads=16  f32 row
 //           if 0 <= x < 1
-//             store out0[0] %24
+//             store out0[0] %15
 //           end
-//           %28 = div %24 %1          f32 row
+//           %19 = div %15 %0          f32 row
 //           if 0 <= x < 1
-//             store out1[0] %28
+//             store out1[0] %19
 //           end
 //           if 0 <= x < 1
-//             store out2[0] %28
+//             store out2[0] %19
 //           end
 //         end
 //       end
@@ -316,8 +313,8 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, float *__restri
 //   end
 // 128 threads in a block, 1 blocks have work
 extern "C" __global__ void __launch_bounds__(128)
-kernel1(const float *__restrict__ in0, const tc_i64 *__restrict__ in1, const float *__restrict__ in2, const float *__restrict__ in3, float *__restrict__ out0, float *__restrict__ out1, float *__restrict__ out2, const tc_kargs<1> a) {
-    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_begin();
+kernel1(const float *__restrict__ in0, float *__restrict__ out0, float *__restrict__ out1, float *__restrict__ out2, const tc_kargs<1> a) {
+    tc_reads(in0), tc_begin();
     const int i = blockIdx.x;
     const int y = threadIdx.x / 16, x = threadIdx.x % 16;
     __builtin_assume(y < 8);
@@ -325,33 +322,22 @@ kernel1(const float *__restrict__ in0, const tc_i64 *__restrict__ in1, const flo
     float sum0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     #pragma unroll
     for (int u = 0; u < 1; u++) {
-        const tc_pack<float, 4> v12 = tc_load((const tc_pack<float, 4> *)&in0[4 * x + 64 * u]);
-        const tc_pack<tc_i64, 4> v14 = tc_load((const tc_pack<tc_i64, 4> *)&in1[4 * x + 64 * u]);
-        const tc_pack<float, 4> v18 = tc_load((const tc_pack<float, 4> *)&in3[4 * x + 64 * u]);
+        const tc_pack<float, 4> v11 = tc_load((const tc_pack<float, 4> *)&in0[4 * x + 64 * u]);
         #pragma unroll
         for (int l = 0; l < 4; l++) {
-            const int c = l + 4 * x + 64 * u;
-            const float t12 = v12.at[l];
-            const float t13 = tc_log_f32(t12);
-            const tc_i64 t14 = v14.at[l];
-            const tc_i64 t15 = t14 & -4611686018427387905ll;
-            const tc_i64 t16 = tc_check(a.state, t15, 768, 11);
-            const float t17 = in2[768 * c + (int)t16];
-            const float t18 = v18.at[l];
-            const float t19 = TC_SUB_f32(t17, t18);
-            const float t20 = TC_SUB_f32(t13, t19);
-            sum0[l] = tc_acc_add_f32(sum0[l], t20);
+            const float t11 = v11.at[l];
+            sum0[l] = tc_acc_add_f32(sum0[l], t11);
         }
     }
-    const float t24 = tc_lanes_add_f32<16>(tc_fold_add_f32(sum0));
+    const float t15 = tc_lanes_add_f32<16>(tc_fold_add_f32(sum0));
     if (x < 1) {
-        out0[0] = t24;
+        out0[0] = t15;
     }
-    const float t28 = t24 / 64.0f;
+    const float t19 = t15 / 64.0f;
     if (x < 1) {
-        out1[0] = t28;
+        out1[0] = t19;
     }
     if (x < 1) {
-        out2[0] = t28;
+        out2[0] = t19;
     }
 }

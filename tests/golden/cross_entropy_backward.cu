@@ -201,13 +201,12 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
     return x;
 }
 
-// kernel0: 11 element-wise ops, 2 reductions in 3 phases over the same rows, 3 results
+// kernel0: 14 element-wise ops, 2 reductions in 3 phases over the same rows, 2 results
 // rows 64, columns 768; vector along c
 //   in0  f32[49152]
-//   out0  f32[64]
-//   out1  f32[64]
 //   in1  i64[64]
-//   out2  f32[49152]
+//   out0  f32[64]
+//   out1  f32[49152]
 //   row0  f32[768]
 //   held0  f32[24]
 //   held1  f32[24]
@@ -223,10 +222,12 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //           axis r = 4*i + y in 0..64
 //           %10 = load in1[r]         i64 row
 //           %11 = bitwise_and %10 %0  i64 row
-//           %12 = lt %11 %1           bool row
-//           %13 = index 768           i64 row
-//           %14 = add %11 %13         i64 row
-//           %15 = where %12 %14 %11   i64 row
+//           %12 = check %11 limit=768 site=11  i64 row
+//           %13 = load in0[768*r + %12]  f32 row
+//           %14 = lt %11 %1           bool row
+//           %15 = index 768           i64 row
+//           %16 = add %11 %15         i64 row
+//           %17 = where %14 %16 %11   i64 row
 //           acc0 = new max width=4    f32 row
 //           for u in 0..6  bind=unroll
 //             copy 4 held1[4*u] <- in0[768*r + 128*u + 4*x]
@@ -234,40 +235,40 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //           for u in 0..6  bind=unroll
 //             for l in 0..4  bind=vector
 //               axis c = 128*u + 4*x + l in 0..768
-//               %23 = load held1[4*u + l]  f32 col
-//               acc0 max= %23
+//               %25 = load held1[4*u + l]  f32 col
+//               acc0 max= %25
 //             end
 //           end
-//           %27 = combine acc0 threads=32  f32 row
-//           if 0 <= x < 1
-//             store out0[r] %27
-//           end
+//           %29 = combine acc0 threads=32  f32 row
+//           %30 = sub %13 %29         f32 row
 //           acc1 = new sum width=4    f32 row
 //           for u in 0..6  bind=unroll
 //             for l in 0..4  bind=vector
 //               axis c = 128*u + 4*x + l in 0..768
 //               %35 = load held1[4*u + l]  f32 col
-//               %36 = sub %35 %27     f32 col
+//               %36 = sub %35 %29     f32 col
 //               %37 = exp %36         f32 col
 //               acc1 sum= %37
 //               store held0[4*u + l] %37
 //             end
 //           end
 //           %42 = combine acc1 threads=32  f32 row
+//           %43 = log %42             f32 row
+//           %44 = sub %43 %30         f32 row
 //           if 0 <= x < 1
-//             store out1[r] %42
+//             store out0[r] %44
 //           end
-//           %46 = div %4 %42          f32 row
+//           %48 = div %4 %42          f32 row
 //           for u in 0..6  bind=unroll
 //             for l in 0..4  bind=vector
 //               axis c = 128*u + 4*x + l in 0..768
-//               %50 = index c         i64 col
-//               %51 = eq %50 %15      bool col
-//               %52 = where %51 %2 %3  f32 col
-//               %53 = load held0[4*u + l]  f32 col
-//               %54 = mul %46 %53     f32 col
-//               %55 = add %52 %54     f32 col
-//               store out2[768*r + c] %55
+//               %52 = index c         i64 col
+//               %53 = eq %52 %17      bool col
+//               %54 = where %53 %2 %3  f32 col
+//               %55 = load held0[4*u + l]  f32 col
+//               %56 = mul %48 %55     f32 col
+//               %57 = add %54 %56     f32 col
+//               store out1[768*r + c] %57
 //             end
 //           end
 //         end
@@ -276,7 +277,7 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   end
 // 128 threads in a block, 16 blocks have work
 extern "C" __global__ void __launch_bounds__(128)
-kernel0(const float *__restrict__ in0, float *__restrict__ out0, float *__restrict__ out1, const tc_i64 *__restrict__ in1, float *__restrict__ out2, const tc_kargs<1> a) {
+kernel0(const float *__restrict__ in0, const tc_i64 *__restrict__ in1, float *__restrict__ out0, float *__restrict__ out1, const tc_kargs<1> a) {
     tc_reads(in0), tc_reads(in1), tc_begin();
     __align__(16) float held0[24];
     __align__(16) float held1[24];
@@ -286,10 +287,12 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, float *__restri
     const int r = 4 * i + y;
     const tc_i64 t10 = in1[r];
     const tc_i64 t11 = t10 & -4611686018427387905ll;
-    const int t12 = TC_B_i64(TC_LT_i64(t11, 0ll));
-    const tc_i64 t13 = 768;
-    const tc_i64 t14 = TC_ADD_i64(t11, t13);
-    const tc_i64 t15 = TC_SEL_i64(TC_M_i64(t12), t14, t11);
+    const tc_i64 t12 = tc_check(a.state, t11, 768, 11);
+    const float t13 = in0[768 * r + (int)t12];
+    const int t14 = TC_B_i64(TC_LT_i64(t11, 0ll));
+    const tc_i64 t15 = 768;
+    const tc_i64 t16 = TC_ADD_i64(t11, t15);
+    const tc_i64 t17 = TC_SEL_i64(TC_M_i64(t14), t16, t11);
     float max0[4] = {(-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f)};
     #pragma unroll
     for (int u = 0; u < 6; u++) {
@@ -299,60 +302,56 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, float *__restri
     for (int u = 0; u < 6; u++) {
         #pragma unroll
         for (int l = 0; l < 4; l++) {
-            const float t23 = held1[4 * u + l];
-            max0[l] = tc_acc_maximum_f32(max0[l], t23);
+            const float t25 = held1[4 * u + l];
+            max0[l] = tc_acc_maximum_f32(max0[l], t25);
         }
     }
-    const float t27 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
-    if (x < 1) {
-        out0[r] = t27;
-    }
+    const float t29 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
+    const float t30 = TC_SUB_f32(t13, t29);
     float sum1[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     #pragma unroll
     for (int u = 0; u < 6; u++) {
         #pragma unroll
         for (int l = 0; l < 4; l++) {
             const float t35 = held1[4 * u + l];
-            const float t36 = TC_SUB_f32(t35, t27);
+            const float t36 = TC_SUB_f32(t35, t29);
             const float t37 = tc_exp_shifted(t36);
             sum1[l] = tc_acc_add_f32(sum1[l], t37);
             held0[4 * u + l] = t37;
         }
     }
     const float t42 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
+    const float t43 = tc_log_f32(t42);
+    const float t44 = TC_SUB_f32(t43, t30);
     if (x < 1) {
-        out1[r] = t42;
+        out0[r] = t44;
     }
-    const float t46 = 0x1p-6f / t42;
+    const float t48 = 0x1p-6f / t42;
     #pragma unroll
     for (int u = 0; u < 6; u++) {
-        tc_pack<float, 4> o56;
+        tc_pack<float, 4> o58;
         #pragma unroll
         for (int l = 0; l < 4; l++) {
             const int c = 4 * x + 128 * u + l;
-            const tc_i64 t50 = c;
-            const int t51 = TC_B_i64(TC_EQ_i64(t50, t15));
-            const float t52 = TC_SEL_f32(TC_M_f32(t51), -0x1p-6f, 0.0f);
-            const float t53 = held0[4 * u + l];
-            const float t54 = TC_MUL_f32(t46, t53);
-            const float t55 = TC_ADD_f32(t52, t54);
-            o56.at[l] = t55;
+            const tc_i64 t52 = c;
+            const int t53 = TC_B_i64(TC_EQ_i64(t52, t17));
+            const float t54 = TC_SEL_f32(TC_M_f32(t53), -0x1p-6f, 0.0f);
+            const float t55 = held0[4 * u + l];
+            const float t56 = TC_MUL_f32(t48, t55);
+            const float t57 = TC_ADD_f32(t54, t56);
+            o58.at[l] = t57;
         }
-        tc_store((tc_pack<float, 4> *)&out2[768 * r + 4 * x + 128 * u], o56);
+        tc_store((tc_pack<float, 4> *)&out1[768 * r + 4 * x + 128 * u], o58);
     }
 }
 
-// kernel1: 5 element-wise ops, 1 reduction in 2 phases over the same rows, 3 results
+// kernel1: 1 element-wise op, 1 reduction in 2 phases over the same rows, 3 results
 // rows 1, columns 64; vector along c
 //   in0  f32[64]
-//   in1  i64[64]
-//   in2  f32[49152]
-//   in3  f32[64]
 //   out0  f32[1]
 //   out1  f32[1]
 //   out2  f32[1]
-//   %0 = const -4611686018427387905   i64 row
-//   %1 = const 64                     f32 row
+//   %0 = const 64                     f32 row
 //   launch threads=128 index=i32
 //     for i in 0..1  bind=grid
 //       for y in 0..8  bind=block
@@ -363,28 +362,20 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, float *__restri
 //           for u in 0..1  bind=unroll
 //             for l in 0..4  bind=vector
 //               axis c = 64*u + 4*x + l in 0..64
-//               %12 = load in0[c]     f32 col
-//               %13 = log %12         f32 col
-//               %14 = load in1[c]     i64 col
-//               %15 = bitwise_and %14 %0  i64 col
-//               %16 = check %15 limit=768 site=11  i64 col
-//               %17 = load in2[768*c + %16]  f32 col
-//               %18 = load in3[c]     f32 col
-//               %19 = sub %17 %18     f32 col
-//               %20 = sub %13 %19     f32 col
-//               acc0 sum= %20
+//               %11 = load in0[c]     f32 col
+//               acc0 sum= %11
 //             end
 //           end
-//           %24 = combine acc0 threads=16  f32 row
+//           %15 = combine acc0 threads=16  f32 row
 //           if 0 <= x < 1
-//             store out0[0] %24
+//             store out0[0] %15
 //           end
-//           %28 = div %24 %1          f32 row
+//           %19 = div %15 %0          f32 row
 //           if 0 <= x < 1
-//             store out1[0] %28
+//             store out1[0] %19
 //           end
 //           if 0 <= x < 1
-//             store out2[0] %28
+//             store out2[0] %19
 //           end
 //         end
 //       end
@@ -392,8 +383,8 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, float *__restri
 //   end
 // 128 threads in a block, 1 blocks have work
 extern "C" __global__ void __launch_bounds__(128)
-kernel1(const float *__restrict__ in0, const tc_i64 *__restrict__ in1, const float *__restrict__ in2, const float *__restrict__ in3, float *__restrict__ out0, float *__restrict__ out1, float *__restrict__ out2, const tc_kargs<1> a) {
-    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_reads(in3), tc_begin();
+kernel1(const float *__restrict__ in0, float *__restrict__ out0, float *__restrict__ out1, float *__restrict__ out2, const tc_kargs<1> a) {
+    tc_reads(in0), tc_begin();
     const int i = blockIdx.x;
     const int y = threadIdx.x / 16, x = threadIdx.x % 16;
     __builtin_assume(y < 8);
@@ -401,33 +392,22 @@ kernel1(const float *__restrict__ in0, const tc_i64 *__restrict__ in1, const flo
     float sum0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     #pragma unroll
     for (int u = 0; u < 1; u++) {
-        const tc_pack<float, 4> v12 = tc_load((const tc_pack<float, 4> *)&in0[4 * x + 64 * u]);
-        const tc_pack<tc_i64, 4> v14 = tc_load((const tc_pack<tc_i64, 4> *)&in1[4 * x + 64 * u]);
-        const tc_pack<float, 4> v18 = tc_load((const tc_pack<float, 4> *)&in3[4 * x + 64 * u]);
+        const tc_pack<float, 4> v11 = tc_load((const tc_pack<float, 4> *)&in0[4 * x + 64 * u]);
         #pragma unroll
         for (int l = 0; l < 4; l++) {
-            const int c = l + 4 * x + 64 * u;
-            const float t12 = v12.at[l];
-            const float t13 = tc_log_f32(t12);
-            const tc_i64 t14 = v14.at[l];
-            const tc_i64 t15 = t14 & -4611686018427387905ll;
-            const tc_i64 t16 = tc_check(a.state, t15, 768, 11);
-            const float t17 = in2[768 * c + (int)t16];
-            const float t18 = v18.at[l];
-            const float t19 = TC_SUB_f32(t17, t18);
-            const float t20 = TC_SUB_f32(t13, t19);
-            sum0[l] = tc_acc_add_f32(sum0[l], t20);
+            const float t11 = v11.at[l];
+            sum0[l] = tc_acc_add_f32(sum0[l], t11);
         }
     }
-    const float t24 = tc_lanes_add_f32<16>(tc_fold_add_f32(sum0));
+    const float t15 = tc_lanes_add_f32<16>(tc_fold_add_f32(sum0));
     if (x < 1) {
-        out0[0] = t24;
+        out0[0] = t15;
     }
-    const float t28 = t24 / 64.0f;
+    const float t19 = t15 / 64.0f;
     if (x < 1) {
-        out1[0] = t28;
+        out1[0] = t19;
     }
     if (x < 1) {
-        out2[0] = t28;
+        out2[0] = t19;
     }
 }

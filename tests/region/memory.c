@@ -624,3 +624,40 @@ BOTH(lazy_steps_pile_up_nothing) {
         CHECK_NEAR(AT(u, i), want[i / SIDE][i % SIDE], 1e-3);
     CHECK_EQ(tc_lazy(tc, 0), TC_OK);
 }
+
+// ---- what late reads are kept ----
+
+enum { MUCH = 160 << 20, LITTLE = 1 << 20 };
+
+// Two tensors of `bytes` are written in place, and a result made of one of them is read late: its value, or NAN. *grown:
+// bytes that the region took at most.
+static double read_behind_writes(tc_ctx *tc, int64_t bytes, int64_t *grown) {
+    tc_tensor a = tc_full(tc, TC_DIMS(bytes), 3, TC_U8);
+    tc_tensor b = tc_full(tc, TC_DIMS(bytes), 5, TC_U8);
+    uint8_t got[64] = {0};
+    (void)tc_item(tc_sum_all(tc_narrow(a, 0, 0, 1))), (void)tc_item(tc_narrow(b, 0, 0, 1));
+    int64_t before = (int64_t)tc_stats_get(tc).bytes;
+    BEGIN("writes");
+    tc_tensor y = tc_add_s(tc_narrow(a, 0, 0, 64), 1);
+    tc_keep(tc_sum_all(y));
+    tc_add_s_(a, 2), tc_add_s_(b, 2);
+    END();
+    *grown = (int64_t)tc_stats_get(tc).bytes - before;
+    tc_status s = tc_read(y, got, sizeof got);
+    double x = s ? (double)NAN : got[63];
+    tc_free(a), tc_free(b);
+    return x;
+}
+
+// Weights and what an optimiser keeps of them are not there twice; what is small is.
+TEST(late_reads_have_copies_of_little) {
+    tc_ctx *tc = open_backend("cpu");
+    int64_t grown;
+    REQUIRE(tc);
+    CHECK_EQ(read_behind_writes(tc, LITTLE, &grown), 4);
+    CHECK(grown >= 2 * LITTLE);
+    CHECK(isnan(read_behind_writes(tc, MUCH, &grown)));
+    ERROR(TC_E_TOUCHED, "tc_keep");
+    CHECK(grown < MUCH / 2);
+    tc_close(tc);
+}
