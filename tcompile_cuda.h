@@ -6743,7 +6743,7 @@ uint32_t rows_next;
 uint32_t scale;
 tc__ix m,blocks;
 int64_t bytes;
-int few,lanes,slices,cluster,single;
+int few,lanes,slices,cluster,single,resident;
 }tc__chain;
 static const tc__node*tc__chain_node(const tc__chain*q,uint32_t id){
 return q->g->body.node.at[id];
@@ -7041,8 +7041,22 @@ TC__DECODE_CLUSTERED=8,
 TC__DECODE_SHARED=64,
 TC__DECODE_SHARED_LONG=16
 };
+static int tc__decode_asks(const tc__chain*q){
+tc_ctx*c=q->g->body.ctx;
+size_t nodes=q->g->body.node.count;
+uint8_t*marked=TC__NEW_ARRAY(c,uint8_t,nodes);
+const tc__node*sum=tc__contract_of(&q->part[0]);
+int asks=0;
+if(marked)tc__chain_mark(q,tc__chain_node(q,q->score),&sum,1,marked);
+for(uint32_t id=0;marked&&id<nodes;id++){
+int op=tc__chain_node(q,id)->op;
+asks|=marked[id]&&(op==TC_OP_LOAD||op==TC_OP_INDEX||op==TC_OP_VALID);
+}
+tc__free(c,marked,nodes);
+return asks;
+}
 static int tc__decode_resident(const tc__chain*q){
-return q->few==1?4:q->few==2?3:2;
+return q->few>1?2:tc__decode_asks(q)?3:4;
 }
 static int64_t tc__decode_alike(const tc__chain*q,const tc__staged*s,int64_t m,
 int64_t batches){
@@ -7071,7 +7085,7 @@ int known=tc__ix_is_const(tc__depth_of(q->g));
 int64_t limit=tc__decode_clusters(q,blocks)?(int64_t)TC__DECODE_CLUSTERED
 :known?(int64_t)TC__DECODE_SHARED
 :(int64_t)TC__DECODE_SHARED_LONG;
-int64_t most=TC__PRODUCT_SMS*tc__decode_resident(q)/blocks;
+int64_t most=TC__PRODUCT_SMS*q->resident/blocks;
 if(most>limit)most=limit;
 if(most<1)most=1;
 if(!known)return(int)most;
@@ -7097,7 +7111,7 @@ return 0;
 deep=tc__ix_value(tc__depth_of(&q->part[0]));
 if(tc__ix_value(q->g->shape.cols)>deep)deep=tc__ix_value(q->g->shape.cols);
 for(q->lanes=1;8*q->lanes<deep;)q->lanes*=2;
-q->few=tc__decode_rows(q);
+q->few=tc__decode_rows(q),q->resident=tc__decode_resident(q);
 int64_t blocks=tc__ix_value(q->g->shape.rows)/q->few;
 q->slices=tc__decode_slices(q,blocks);
 q->single=tc__ix_is_const(tc__depth_of(q->g))&&
@@ -10686,7 +10700,7 @@ tc__result_hole(t,1,TC__HOLE_RESULT,NULL);
 tc__relist_end(l,TC__END_BLOCK);
 }
 static void tc__chain_launch(tc__producer*t,const tc__chain*q){
-int resident=q->few?tc__decode_resident(q):q->stages?1:2;
+int resident=q->few?q->resident:q->stages?1:2;
 tc__relist_launch(&t->l,t->q.threads,tc__product_is_narrow(t->l.from),resident,
 q->few?q->cluster:0);
 t->j=tc__relist_for(&t->l,(tc__axis)TC__TEMPLATE_J,TC__BIND_GRID,q->blocks);

@@ -8,6 +8,8 @@
 //       hole share r b14                                   the row's maximum and sum become what its result is multiplied with
 //       hole score_next, result_next                       of the chain beside it
 //       hole result r p b15 of 8
+//
+// Of few rows the template is `decode`, which has of these holes left, right, value, score, share and result, of one column.
 
 // The operand holes of a part read its own columns and k.
 static void tc__chain_operand_hole(tc__producer *t, const tc__chain *q, int part,
@@ -291,7 +293,7 @@ static void tc__put_decode(tc__producer *t, const tc__chain *q) {
 // ---- the list ----
 
 static void tc__chain_launch(tc__producer *t, const tc__chain *q) {
-    int resident = q->few ? tc__decode_resident(q) : q->stages ? 1 : 2;
+    int resident = q->few ? q->resident : q->stages ? 1 : 2;
     tc__relist_launch(&t->l, t->q.threads, tc__product_is_narrow(t->l.from), resident,
                       q->few ? q->cluster : 0);
     t->j = tc__relist_for(&t->l, (tc__axis)TC__TEMPLATE_J, TC__BIND_GRID, q->blocks);
