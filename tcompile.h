@@ -3248,7 +3248,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xb46723bc6ef1d305u
+#define TC__BUILD_ID 0x05a02e73ca1b1854u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -30588,6 +30588,12 @@ if(n->op==TC_OP_LAID)tc__pitch_laid(s,n);
 }
 }
 // ---- gen/kernel/overlay.c
+enum{TC__OVERLAYS=4};
+typedef struct tc__overlay_set{
+int count;
+uint8_t out[TC__OVERLAYS];
+uint64_t in[TC__OVERLAYS];
+}tc__overlay_set;
 typedef struct tc__overlay{
 const tc__group*k;
 const tc__node*store;
@@ -30642,6 +30648,53 @@ return 0;
 }
 return o.store!=NULL;
 }
+static int tc__overlay_combines(const tc__group*list,size_t from,size_t to){
+for(size_t i=from;i<to;i++)
+if(list->body.node.at[i]->op==TC_OP_COMBINE)return 1;
+return 0;
+}
+static int tc__overlay_reads(const tc__group*list,const tc__node*n,uint32_t source){
+if(n->op!=TC_OP_LOAD&&n->op!=TC_OP_COPY)return 0;
+const tc__kbuf*b=
+&list->buffer
+.at[n->op==TC_OP_LOAD?n->attr[TC__LOAD_BUFFER]:n->attr[TC__COPY_FROM]];
+return b->place==TC__BUF_NODE&&b->source==source;
+}
+static int tc__overlay_keeps(const tc__group*list,size_t out,size_t in){
+const tc__node*first=NULL;
+for(size_t i=0;i<list->body.node.count&&!first;i++){
+const tc__node*n=list->body.node.at[i];
+if(n->op==TC_OP_STORE&&n->attr[TC__STORE_BUFFER]==(int64_t)out)first=n;
+}
+for(size_t i=0;first&&i<list->body.node.count;i++){
+const tc__node*n=list->body.node.at[i];
+if(!tc__overlay_reads(list,n,list->buffer.at[in].source))continue;
+int same=
+n->op==TC_OP_COPY||n->attr[TC__LOAD_INDEX]==first->attr[TC__STORE_INDEX];
+if(i>first->id&&(!same||tc__overlay_combines(list,first->id,i)))return 0;
+if(i<first->id&&!same&&!tc__overlay_combines(list,i,first->id))return 0;
+}
+return first!=NULL;
+}
+static int tc__overlay_set_has(const tc__overlay_set*s,size_t out,size_t in){
+for(int i=0;i<s->count;i++)
+if(s->out[i]==out)return(int)(s->in[i]>>in&1);
+return 0;
+}
+static void tc__overlay_find(const tc__group*k,const tc__group*list,
+tc__overlay_set*s){
+size_t n=k->buffer.count<64?k->buffer.count:64;
+s->count=0;
+for(size_t out=0;out<n&&s->count<TC__OVERLAYS;out++){
+uint64_t over=0;
+for(size_t in=0;in<n;in++)
+if(tc__overlays(k,out,in)&&
+(k->shape.kind==TC__POINTWISE||tc__overlay_keeps(list,out,in)))
+over|=(uint64_t)1<<in;
+if(!over)continue;
+s->out[s->count]=(uint8_t)out,s->in[s->count++]=over;
+}
+}
 // ---- gen/kernel/plan.c
 typedef struct tc__slab{
 uint32_t node;
@@ -30664,6 +30717,8 @@ size_t bytes;
 size_t unplanned;
 size_t align;
 const uint32_t*since;
+const tc__overlay_set*const
+*over;
 TC__VEC(uint32_t)by_birth;
 TC__VEC(uint32_t)
 reach;
@@ -30911,7 +30966,8 @@ const tc__slab*s=tc__plan_own(p,&k[i]->buffer.at[out],output);
 const tc__slab*t=tc__plan_own(p,&k[i]->buffer.at[in],output);
 return s&&t&&s->first==i&&t->first<i&&t->last==i&&!s->over&&
 s->bytes==t->bytes&&k[t->first]->target.loop==k[i]->target.loop&&
-tc__overlays(k[i],out,in);
+(p->over?p->over[i]&&tc__overlay_set_has(p->over[i],out,in)
+:tc__overlays(k[i],out,in));
 }
 static void tc__plan_overlay(tc__plan*p,tc__group*const*k,uint32_t i,
 const uint8_t*output){
@@ -32661,6 +32717,7 @@ int beside;
 uint64_t first;
 tc_device_map map[TC__MAPS];
 int maps;
+tc__overlay_set over;
 }tc__grids;
 enum{
 TC__OUTSIDE_BUFFER=4,
@@ -47877,6 +47934,8 @@ uint32_t launches,list_count,parts;
 tc_device_launch*list;
 TC__VEC(int)after;
 uint32_t*since;
+const tc__overlay_set*
+*over;
 const uint32_t*direct;
 int in_order;
 uint32_t placed;
@@ -47971,6 +48030,7 @@ l->grids=r->launch[l->alike].grids;
 else if(!d->grids(r->ctx,g,&l->grids))
 return 0;
 l->room=tc__dispatch_shares(r,i);
+r->over[i]=&l->grids.over;
 return tc__dispatch_arguments(a,l)&&tc__dispatch_note(r,g);
 }
 // ---- gen/exec/dispatch_order.c
@@ -48271,7 +48331,8 @@ tc__dispatch*r=TC__ANEW(a,tc__dispatch);
 if(!r)return NULL;
 r->ctx=c,r->device=d,r->launches=n;
 r->launch=TC__ANEW_ARRAY(a,tc__dispatch_launch,n+1);
-return r->launch?r:NULL;
+r->over=(const tc__overlay_set**)TC__ANEW_ARRAY(a,void*,n+1);
+return r->launch&&r->over?r:NULL;
 }
 static void tc__dispatch_give(tc__dispatch*r,tc_device_memory*m){
 if(m->address)r->device->own.give(r->device->own.user,*m);
@@ -48846,6 +48907,7 @@ uint64_t runs_seen,used;
 uint32_t charged;
 tc__tier tier;
 uint32_t postponed;
+int tunes;
 tc__autotune autotune;
 uint64_t tune_ns;
 void*job;
@@ -49734,7 +49796,7 @@ int ok=output&&k;
 for(size_t i=0;ok&&i<n;i++)k[i]=p->launch.at[i].group;
 ok=ok&&tc__program_plan_on(p,&p->plan,0,output,k,env);
 for(tc__dispatch*r=p->dispatch;ok&&r;r=r->next){
-r->plan.since=r->since;
+r->plan.since=r->since,r->plan.over=r->over;
 ok=tc__program_plan_on(p,&r->plan,r->device->number,output,k,env);
 }
 TC__FREE_ARRAY(p->ctx,output,nodes);
@@ -50029,6 +50091,8 @@ int ok=r!=NULL;
 if(r)r->placed=p->graph.place.count?p->placed:UINT32_MAX;
 for(uint32_t i=0;ok&&i<p->externals;i++)r->numbers|=!p->inputs[i]->device;
 for(uint32_t i=0;ok&&i<n;i++)ok=tc__dispatch_launch_make(p,r,i);
+for(uint32_t i=0;ok&&i<n&&p->tunes;i++)
+r->over[i]=NULL;
 if(ok&&tc__dispatch_close_list(r,&p->arena,p->arg.count,direct,p->overlaps))
 return r;
 tc__dispatch_free(r);
@@ -50409,6 +50473,8 @@ p->numerics=r?(int)r->options.numerics:TC_NUMERICS_STRICT;
 p->round_each_op=r&&r->options.round_each_op;
 p->memory_budget=r?r->options.memory_budget:0;
 p->allow_tf32=r&&r->options.allow_tf32;
+p->tunes=r&&(r->options.mode==tc__mode_names[TC__MODE_MAX_AUTOTUNE]||
+r->options.mode==tc__mode_names[TC__MODE_MAX_AUTOTUNE_NO_GRAPHS]);
 p->exact=m->v->exact,p->in_place=m->v->in_place;
 p->before=m->ctx->stats;
 tc__arena_init(&p->arena,m->ctx);
@@ -51436,11 +51502,8 @@ r->fixed_sizes=0;
 if(r->programs==(uint32_t)r->options.recompile_limit+1)tc__warn_limit(c,r);
 return 0;
 }
-static tc__autotune tc__region_autotune(const tc_ctx*c,const tc__region*r){
-const char*mode=r->options.mode;
-if(mode!=tc__mode_names[TC__MODE_MAX_AUTOTUNE]&&
-mode!=tc__mode_names[TC__MODE_MAX_AUTOTUNE_NO_GRAPHS])
-return TC__AUTOTUNE_OFF;
+static tc__autotune tc__program_autotune(const tc_ctx*c,const tc__program*p){
+if(!p->tunes)return TC__AUTOTUNE_OFF;
 return c->stance==TC_STANCE_DEFAULT?TC__AUTOTUNE_SEARCH:TC__AUTOTUNE_RECALL;
 }
 static int tc__program_start_compile(tc_ctx*c,tc__region*r,tc__program*p){
@@ -51456,7 +51519,7 @@ return 1;
 }
 if(foreign&&!tc__foreign_start(p,r))return p->tier=TC__TIER_POSTPONED,0;
 if(foreign)return 1;
-p->autotune=tc__region_autotune(c,r);
+p->autotune=tc__program_autotune(c,p);
 if(c->stance!=TC_STANCE_EAGER_THEN_COMPILE)
 (void)tc__program_compile(p,NULL,r->name,TC__COMPILE_ALL);
 else if(tc__program_compile_later(p,r->name))
@@ -51506,7 +51569,7 @@ return TC_DEVICE_CHOOSE;
 static int tc__dispatch_start(tc_ctx*c,tc__region*r,tc__program*p){
 if(!p->forced)(void)tc__may_compile(c,r);
 for(tc__dispatch*d=p->dispatch;d;d=d->next)d->mode=tc__region_mode(r);
-p->autotune=tc__region_autotune(c,r);
+p->autotune=tc__program_autotune(c,p);
 return tc__dispatch_start_customs(p)&&
 tc__dispatch_compile(p,r->name,TC__COMPILE_ALL);
 }

@@ -11915,7 +11915,7 @@ return s.lost?64:s.count;
 }
 static int tc__cuda_list_grids(tc_ctx*c,const tc__group*g,tc__grids*out){
 tc__group*list=tc__lower_device(c,g);
-if(list)tc__device_grids(list,out);
+if(list)tc__device_grids(list,out),tc__overlay_find(g,list,&out->over);
 tc__group_free(c,list);
 return list!=NULL;
 }

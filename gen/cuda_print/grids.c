@@ -37,7 +37,7 @@ static int tc__cuda_sizes(const tc__group *g) {
 // Those of the list that devices have of g.
 static int tc__cuda_list_grids(tc_ctx *c, const tc__group *g, tc__grids *out) {
     tc__group *list = tc__lower_device(c, g);
-    if (list) tc__device_grids(list, out);
+    if (list) tc__device_grids(list, out), tc__overlay_find(g, list, &out->over);
     tc__group_free(c, list);
     return list != NULL;
 }

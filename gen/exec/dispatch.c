@@ -90,6 +90,8 @@ typedef struct tc__dispatch {
     tc_device_launch *list;
     TC__VEC(int) after; // places in a part, of all launches of the list
     uint32_t *since;    // by launch: the first of the lists that it meets; NULL = none is
+    const tc__overlay_set *
+        *over; // by launch: results that may lie where operands do; NULL = none may
     const uint32_t *direct; // by node: the external in whose memory it is; NULL = none is
     int in_order;           // externals may share memory that kernels write
     uint32_t placed;        // INPUTs from this number on are places of loops: exec/loops.c
@@ -203,5 +205,6 @@ static int tc__dispatch_add(tc__dispatch *r, tc__arena *a, uint32_t i, const tc_
     else if (!d->grids(r->ctx, g, &l->grids))
         return 0;
     l->room = tc__dispatch_shares(r, i);
+    r->over[i] = &l->grids.over;
     return tc__dispatch_arguments(a, l) && tc__dispatch_note(r, g);
 }

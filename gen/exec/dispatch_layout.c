@@ -48,7 +48,8 @@ static tc__dispatch *tc__dispatch_new(tc_ctx *c, tc__arena *a, tc__device *d, ui
     if (!r) return NULL;
     r->ctx = c, r->device = d, r->launches = n;
     r->launch = TC__ANEW_ARRAY(a, tc__dispatch_launch, n + 1);
-    return r->launch ? r : NULL;
+    r->over = (const tc__overlay_set **)TC__ANEW_ARRAY(a, void *, n + 1);
+    return r->launch && r->over ? r : NULL;
 }
 
 static void tc__dispatch_give(tc__dispatch *r, tc_device_memory *m) {

@@ -155,6 +155,7 @@ typedef struct tc__program {
     uint32_t charged;         // it counts for its region's recompile_limit
     tc__tier tier;            // whether it waits for code
     uint32_t postponed;       // RESTING: kernels that wait
+    int tunes;                // its region asks for kernels that are tuned
     tc__autotune autotune;
     uint64_t tune_ns; // that measuring took
     void *job;        // BUILDING: the tc__job that will have it

@@ -118,6 +118,8 @@ static int tc__making_begin(tc__making *m) {
     p->round_each_op = r && r->options.round_each_op;
     p->memory_budget = r ? r->options.memory_budget : 0;
     p->allow_tf32 = r && r->options.allow_tf32;
+    p->tunes = r && (r->options.mode == tc__mode_names[TC__MODE_MAX_AUTOTUNE] ||
+                     r->options.mode == tc__mode_names[TC__MODE_MAX_AUTOTUNE_NO_GRAPHS]);
     p->exact = m->v->exact, p->in_place = m->v->in_place;
     p->before = m->ctx->stats;
     tc__arena_init(&p->arena, m->ctx);

@@ -340,7 +340,7 @@ static int tc__program_plan(tc__program *p, const tc__ixenv *env) {
     for (size_t i = 0; ok && i < n; i++) k[i] = p->launch.at[i].group;
     ok = ok && tc__program_plan_on(p, &p->plan, 0, output, k, env);
     for (tc__dispatch *r = p->dispatch; ok && r; r = r->next) {
-        r->plan.since = r->since;
+        r->plan.since = r->since, r->plan.over = r->over;
         ok = tc__program_plan_on(p, &r->plan, r->device->number, output, k, env);
     }
     TC__FREE_ARRAY(p->ctx, output, nodes);

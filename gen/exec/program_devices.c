@@ -47,6 +47,8 @@ static tc__dispatch *tc__dispatch_of(tc__program *p, int device, const uint32_t 
     if (r) r->placed = p->graph.place.count ? p->placed : UINT32_MAX;
     for (uint32_t i = 0; ok && i < p->externals; i++) r->numbers |= !p->inputs[i]->device;
     for (uint32_t i = 0; ok && i < n; i++) ok = tc__dispatch_launch_make(p, r, i);
+    for (uint32_t i = 0; ok && i < n && p->tunes; i++)
+        r->over[i] = NULL; // of lists that tuning may choose nothing is known
     if (ok && tc__dispatch_close_list(r, &p->arena, p->arg.count, direct, p->overlaps))
         return r;
     tc__dispatch_free(r);

@@ -49,11 +49,8 @@ static int tc__may_compile(tc_ctx *c, tc__region *r) {
     return 0;
 }
 
-static tc__autotune tc__region_autotune(const tc_ctx *c, const tc__region *r) {
-    const char *mode = r->options.mode;
-    if (mode != tc__mode_names[TC__MODE_MAX_AUTOTUNE] &&
-        mode != tc__mode_names[TC__MODE_MAX_AUTOTUNE_NO_GRAPHS])
-        return TC__AUTOTUNE_OFF;
+static tc__autotune tc__program_autotune(const tc_ctx *c, const tc__program *p) {
+    if (!p->tunes) return TC__AUTOTUNE_OFF;
     return c->stance == TC_STANCE_DEFAULT ? TC__AUTOTUNE_SEARCH : TC__AUTOTUNE_RECALL;
 }
 
@@ -71,7 +68,7 @@ static int tc__program_start_compile(tc_ctx *c, tc__region *r, tc__program *p) {
     }
     if (foreign && !tc__foreign_start(p, r)) return p->tier = TC__TIER_POSTPONED, 0;
     if (foreign) return 1;
-    p->autotune = tc__region_autotune(c, r);
+    p->autotune = tc__program_autotune(c, p);
     if (c->stance != TC_STANCE_EAGER_THEN_COMPILE)
         (void)tc__program_compile(p, NULL, r->name, TC__COMPILE_ALL);
     else if (tc__program_compile_later(p, r->name))
@@ -136,7 +133,7 @@ static tc_device_mode tc__region_mode(const tc__region *r) {
 static int tc__dispatch_start(tc_ctx *c, tc__region *r, tc__program *p) {
     if (!p->forced) (void)tc__may_compile(c, r);
     for (tc__dispatch *d = p->dispatch; d; d = d->next) d->mode = tc__region_mode(r);
-    p->autotune = tc__region_autotune(c, r);
+    p->autotune = tc__program_autotune(c, p);
     return tc__dispatch_start_customs(p) &&
            tc__dispatch_compile(p, r->name, TC__COMPILE_ALL);
 }

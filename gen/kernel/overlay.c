@@ -5,6 +5,18 @@
 // An element may be read where the result is stored, at the same index, in the same loop: one thread does both. It may be
 // read in an earlier loop over the row where a value of the whole row is made in between, as no thread has that before all
 // have read: softmax. So may any other element of that row: the logit of a target.
+//
+// A device's own list of a reduction (device/) may read again what the kernel's holds, in a later phase than it stores: then
+// it decides, too.
+
+enum { TC__OVERLAYS = 4 };
+
+// What of a kernel may lie where something else of it does.
+typedef struct tc__overlay_set {
+    int count;
+    uint8_t out[TC__OVERLAYS]; // buffers, and for each
+    uint64_t in[TC__OVERLAYS]; //   those in whose memory it may be, a bit for each
+} tc__overlay_set;
 
 typedef struct tc__overlay {
     const tc__group *k;
@@ -66,4 +78,63 @@ static int tc__overlays(const tc__group *k, size_t out, size_t in) {
             return 0;
     }
     return o.store != NULL;
+}
+
+// ---- lists of devices ----
+
+// Whether between nodes `from` and `to` of a list some value of a whole row is made.
+static int tc__overlay_combines(const tc__group *list, size_t from, size_t to) {
+    for (size_t i = from; i < to; i++)
+        if (list->body.node.at[i]->op == TC_OP_COMBINE) return 1;
+    return 0;
+}
+
+// Whether node n of a list reads memory of the graph's node `source`.
+static int tc__overlay_reads(const tc__group *list, const tc__node *n, uint32_t source) {
+    if (n->op != TC_OP_LOAD && n->op != TC_OP_COPY) return 0;
+    const tc__kbuf *b =
+        &list->buffer
+             .at[n->op == TC_OP_LOAD ? n->attr[TC__LOAD_BUFFER] : n->attr[TC__COPY_FROM]];
+    return b->place == TC__BUF_NODE && b->source == source;
+}
+
+// Whether a device's list of such a kernel reads nothing of `in` in a later phase than it has stored of `out`, and what
+// is elsewhere in a row in an earlier one. In one phase threads read and store the same parts of a row.
+static int tc__overlay_keeps(const tc__group *list, size_t out, size_t in) {
+    const tc__node *first = NULL;
+    for (size_t i = 0; i < list->body.node.count && !first; i++) {
+        const tc__node *n = list->body.node.at[i];
+        if (n->op == TC_OP_STORE && n->attr[TC__STORE_BUFFER] == (int64_t)out) first = n;
+    }
+    for (size_t i = 0; first && i < list->body.node.count; i++) {
+        const tc__node *n = list->body.node.at[i];
+        if (!tc__overlay_reads(list, n, list->buffer.at[in].source)) continue;
+        int same =
+            n->op == TC_OP_COPY || n->attr[TC__LOAD_INDEX] == first->attr[TC__STORE_INDEX];
+        if (i > first->id && (!same || tc__overlay_combines(list, first->id, i))) return 0;
+        if (i < first->id && !same && !tc__overlay_combines(list, i, first->id)) return 0;
+    }
+    return first != NULL;
+}
+
+static int tc__overlay_set_has(const tc__overlay_set *s, size_t out, size_t in) {
+    for (int i = 0; i < s->count; i++)
+        if (s->out[i] == out) return (int)(s->in[i] >> in & 1);
+    return 0;
+}
+
+// What a device that does list for kernel k may do so.
+static void tc__overlay_find(const tc__group *k, const tc__group *list,
+                             tc__overlay_set *s) {
+    size_t n = k->buffer.count < 64 ? k->buffer.count : 64;
+    s->count = 0;
+    for (size_t out = 0; out < n && s->count < TC__OVERLAYS; out++) {
+        uint64_t over = 0;
+        for (size_t in = 0; in < n; in++)
+            if (tc__overlays(k, out, in) &&
+                (k->shape.kind == TC__POINTWISE || tc__overlay_keeps(list, out, in)))
+                over |= (uint64_t)1 << in;
+        if (!over) continue;
+        s->out[s->count] = (uint8_t)out, s->in[s->count++] = over;
+    }
 }

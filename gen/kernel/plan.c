@@ -29,6 +29,8 @@ typedef struct tc__plan {
     size_t unplanned;      // sum of the arena's slabs, each by itself
     size_t align;          // of a slab
     const uint32_t *since; // by kernel: when what it stores to the end begins; NULL = then
+    const tc__overlay_set *const
+        *over; // by kernel: what its device lets lie over what; NULL = its list says that
     TC__VEC(uint32_t) by_birth; // index of a slab
     TC__VEC(uint32_t)
     reach; // tree over births, root 1: the largest `last` + 1 of what is placed
@@ -337,7 +339,8 @@ static int tc__plan_overlays(const tc__plan *p, tc__group *const *k, uint32_t i,
     const tc__slab *t = tc__plan_own(p, &k[i]->buffer.at[in], output);
     return s && t && s->first == i && t->first < i && t->last == i && !s->over &&
            s->bytes == t->bytes && k[t->first]->target.loop == k[i]->target.loop &&
-           tc__overlays(k[i], out, in);
+           (p->over ? p->over[i] && tc__overlay_set_has(p->over[i], out, in)
+                    : tc__overlays(k[i], out, in));
 }
 
 // All lives are known. What lies over another gives it its own end.

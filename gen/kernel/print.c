@@ -66,6 +66,7 @@ typedef struct tc__grids {
     uint64_t first; // buffers that it reads before it waits for that then, a bit for each
     tc_device_map map[TC__MAPS]; // behind them; `address` is the number of a buffer
     int maps;
+    tc__overlay_set over; // results that may lie where operands do
 } tc__grids;
 
 // Words of a program's flag on a device, beside the three of an index out of range: an access outside of a

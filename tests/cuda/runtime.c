@@ -417,7 +417,7 @@ TEST(pool_full) {
     check_text(d->trouble.text, "device 0 is full: 500.0 MiB wanted for a tensor");
     check_text(d->trouble.text, "tensors hold 1000.0 MiB");
     check_text(d->trouble.text, "0 B are kept");
-    check_text(d->trouble.text, "24.0 MiB of the device's 1.0 GiB are free");
+    check_text(d->trouble.text, "24.0 MiB of the device's 1.00 GiB are free");
     tcu__trouble_clear(&d->trouble);
     CHECK(tcu__pool_take(&runtime.pool, 20 * MIB, d->compute) != NULL); // goes on
     close_runtime();
