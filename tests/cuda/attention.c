@@ -627,6 +627,17 @@ ATTENTION(few_rows_of_many_heads, {TC_BF16, 1, 32, 1, 300, 64, 64, 0, 1},
           {TC_F16, 5, 5, 3, 129, 40, 40, CAUSAL, 1},
           {TC_BF16, 1, 26, 4, 65, 256, 256, 0, 1})
 
+// Where blocks cannot be clusters, they meet by tickets.
+TEST(few_rows_without_clusters) {
+    static const attention a[] = {{TC_BF16, 1, 32, 1, 300, 64, 64, 0, 1},
+                                  {TC_F16, 2, 15, 3, 333, 128, 128, MASK_BOOL, 1},
+                                  {TC_BF16, 1, 128, 1, 200, 128, 128, GQA, 1}};
+    if (device_is_real) SKIP("of an older GPU");
+    REQUIRE(device_use());
+    fake->major = 8;
+    for (size_t i = 0; i < sizeof a / sizeof *a; i++) check_attention(&a[i]);
+}
+
 ATTENTION(few_rows_of_plain_ops, {TC_BF16, 1, 2, 1, 500, 64, 64, PLAIN, 1},
           {TC_F16, 1, 1, 3, 64, 128, 128, PLAIN | CAUSAL, 0},
           {TC_BF16, 1, 2, 4, 90, 64, 64, PLAIN | WINDOW, 0})
