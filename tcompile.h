@@ -3248,7 +3248,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x05a02e73ca1b1854u
+#define TC__BUILD_ID 0xa1000f12fcd7089du
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -48331,7 +48331,7 @@ tc__dispatch*r=TC__ANEW(a,tc__dispatch);
 if(!r)return NULL;
 r->ctx=c,r->device=d,r->launches=n;
 r->launch=TC__ANEW_ARRAY(a,tc__dispatch_launch,n+1);
-r->over=(const tc__overlay_set**)TC__ANEW_ARRAY(a,void*,n+1);
+r->over=TC__ANEW_ARRAY(a,const tc__overlay_set*,n+1);
 return r->launch&&r->over?r:NULL;
 }
 static void tc__dispatch_give(tc__dispatch*r,tc_device_memory*m){
@@ -53652,9 +53652,10 @@ for(size_t i=0;u&&i<n;i++){
 const tc__external*e=&v->external.at[i];
 int wrapped=e->storage->owner==TC__WRAPPED;
 if(e->alias==i&&tc__is_undone(v,p,i))
-u[i]=tc__undo_copy(c,v,e->storage,wrapped?TC__UNDO_WRAPPED:most);
+u[i]=
+tc__undo_copy(c,v,e->storage,wrapped?(size_t)TC__UNDO_WRAPPED:most);
 }
-v->copied=bytes<=TC__UNDO_WRITTEN?bytes:TC__UNDO_WRITTEN;
+v->copied=bytes<=TC__UNDO_WRITTEN?bytes:(size_t)TC__UNDO_WRITTEN;
 return u;
 }
 static void tc__undo_settle(tc_ctx*c,tc__visit*v,tc__undo*u){
