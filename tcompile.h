@@ -3270,7 +3270,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x5e5ef2535a70ad75u
+#define TC__BUILD_ID 0x4d6f1c3ebe788472u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -8450,9 +8450,10 @@ typedef enum tc__template{
 TC__TEMPLATE_TILES,
 TC__TEMPLATE_SKINNY,
 TC__TEMPLATE_CHAIN,
+TC__TEMPLATE_DECODE,
 TC__TEMPLATES
 }tc__template;
-static const char*const tc__template_names[]={"tiles","skinny","chain"};
+static const char*const tc__template_names[]={"tiles","skinny","chain","decode"};
 typedef enum tc__hole{
 TC__HOLE_LEFT,
 TC__HOLE_RIGHT,
@@ -8571,6 +8572,25 @@ TC__CHAIN_SCALE,
 TC__CHAIN_PAIR,
 TC__CHAIN_NUMBERS
 };
+enum{
+TC__DECODE_ROWS,
+TC__DECODE_WIDE,
+TC__DECODE_DEPTH,
+TC__DECODE_LANES,
+TC__DECODE_EACH,
+TC__DECODE_THREADS,
+TC__DECODE_SLICES,
+TC__DECODE_CLUSTER,
+TC__DECODE_SINGLE,
+TC__DECODE_STREAMED,
+TC__DECODE_BARE,
+TC__DECODE_BATCHES,
+TC__DECODE_RAGGED_COLS,
+TC__DECODE_BAND,
+TC__DECODE_LOW,
+TC__DECODE_UP,
+TC__DECODE_NUMBERS
+};
 static const char*const tc__tiles_numbers[TC__TILES_NUMBERS]={
 "way","rows","cols","depth","high","across",
 "stages","threads","pack","width","slices","length",
@@ -8586,12 +8606,16 @@ static const char*const tc__chain_numbers[TC__CHAIN_NUMBERS]={
 "held","columns","batches","ragged_rows","ragged_cols","ragged_wide",
 "ragged_depth","ragged_next","band","low","up","stages",
 "ahead","same","scale","pair"};
+static const char*const tc__decode_numbers[TC__DECODE_NUMBERS]={
+"rows","wide","depth","lanes","each","threads","slices","cluster",
+"single","streamed","bare","batches","ragged_cols","band","low","up"};
 static const struct{
 const char*const*name;
 uint32_t count;
 }tc__template_words[TC__TEMPLATES]={{tc__tiles_numbers,TC__TILES_NUMBERS},
 {tc__skinny_numbers,TC__SKINNY_NUMBERS},
-{tc__chain_numbers,TC__CHAIN_NUMBERS}};
+{tc__chain_numbers,TC__CHAIN_NUMBERS},
+{tc__decode_numbers,TC__DECODE_NUMBERS}};
 static const char*tc__template_number(int64_t name,uint32_t i){
 return tc__template_words[name].name[i];
 }
@@ -23422,7 +23446,7 @@ uint32_t least,most;
 {TC_OP_CONTRACT,TC__LEGAL_GROUP|TC__LEGAL_LOOP,2,1,1},
 {TC_OP_FOR,TC__LEGAL_LOOP,0,6,32},
 {TC_OP_LAUNCH,TC__LEGAL_LOOP,0,3,4},
-{TC_OP_TEMPLATE,TC__LEGAL_LOOP,0,8+TC__SKINNY_NUMBERS,8+TC__CHAIN_NUMBERS},
+{TC_OP_TEMPLATE,TC__LEGAL_LOOP,0,8+TC__DECODE_NUMBERS,8+TC__CHAIN_NUMBERS},
 {TC_OP_HOLE,TC__LEGAL_LOOP,0,11,11},
 {TC_OP_AXIS,TC__LEGAL_LOOP,0,3,3},
 {TC_OP_IF,TC__LEGAL_LOOP,0,0,30},
@@ -49004,7 +49028,7 @@ tc__dispatch*r=TC__ANEW(a,tc__dispatch);
 if(!r)return NULL;
 r->ctx=c,r->device=d,r->launches=n;
 r->launch=TC__ANEW_ARRAY(a,tc__dispatch_launch,n+1);
-r->over=(const tc__overlay_set**)TC__ANEW_ARRAY(a,void*,n+1);
+r->over=TC__ANEW_ARRAY(a,const tc__overlay_set*,n+1);
 return r->launch&&r->over?r:NULL;
 }
 static void tc__dispatch_give(tc__dispatch*r,tc_device_memory*m){
@@ -54380,9 +54404,10 @@ for(size_t i=0;u&&i<n;i++){
 const tc__external*e=&v->external.at[i];
 int wrapped=e->storage->owner==TC__WRAPPED;
 if(e->alias==i&&tc__is_undone(v,p,i))
-u[i]=tc__undo_copy(c,v,e->storage,wrapped?TC__UNDO_WRAPPED:most);
+u[i]=
+tc__undo_copy(c,v,e->storage,wrapped?(size_t)TC__UNDO_WRAPPED:most);
 }
-v->copied=bytes<=TC__UNDO_WRITTEN?bytes:TC__UNDO_WRITTEN;
+v->copied=bytes<=TC__UNDO_WRITTEN?bytes:(size_t)TC__UNDO_WRITTEN;
 return u;
 }
 static void tc__undo_settle(tc_ctx*c,tc__visit*v,tc__undo*u){

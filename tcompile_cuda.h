@@ -413,6 +413,8 @@ static const char*const tc__text_cuda_shared[]={
 "TC_FN void TC_N(copy_wait_all)() { asm volatile(\"cp.async.wait_all;\" ::: \"memory\"); }",
 "// fn: cluster_arrive",
 "TC_FN void TC_N(cluster_arrive)() { asm volatile(\"barrier.cluster.arrive.release;\" ::: \"memory\"); }",
+"// fn: cluster_begun",
+"TC_FN void TC_N(cluster_begun)() { asm volatile(\"barrier.cluster.arrive.relaxed;\" ::: \"memory\"); }",
 "// fn: cluster_wait",
 "TC_FN void TC_N(cluster_wait)() { asm volatile(\"barrier.cluster.wait.acquire;\" ::: \"memory\"); }",
 "// fn: cluster_store",
@@ -3229,6 +3231,279 @@ static const char*const tc__text_cuda_mapped_chain[]={
 "        TC_N(chain_give)<P, (int)P::wide, (int)P::ragged_wide>(g.sum, first, row, m, n, result);",
 "        if constexpr (P::pair != 0) TC_N(chain_give)<P, (int)P::next, (int)P::ragged_next>(g.sum_next, first, row, m, (I)P::ragged_next, result_next);",
 "    }",
+"}",
+};
+// ---- gen/out/text_cuda_decode.inc
+static const char*const tc__text_cuda_decode[]={
+"// fn: decode_sums",
+"template <class P> struct TC_N(decode_sums) {",
+"    enum : int { groups = P::threads / P::lanes, deep = P::lanes * 8, warps = P::threads / 32, room = P::rows * (deep + 4) };",
+"    float most[P::rows], all[P::rows], o[P::rows][8];",
+"    TC_FN float none() { return -__int_as_float(0x7f800000); }",
+"    TC_FN float less(float from, float to) { return TC_N(ex2)((from - (to == none() \? 0.0f : to)) * 1.44269502f); }",
+"};",
+"// fn: decode_keys",
+"template <class P> struct TC_N(decode_keys) {",
+"    typedef tc_pack<tc_u16, 8> eight;",
+"    TC_N(words)<eight> w[P::each];",
+"    template <class I, class H> __device__ __forceinline__ void bring(I c0, I end, H hole) {",
+"        #pragma unroll",
+"        for (int u = 0; u < P::each; u++) {",
+"            const I c = c0 + (u * TC_N(decode_sums)<P>::groups + (int)threadIdx.x / P::lanes);",
+"            w[u] = TC_N(load_words)((const eight *)hole(P::ragged_cols && c >= end \? end - 1 : c));",
+"        }",
+"    }",
+"    __device__ __forceinline__ float at(int u, int e) const {",
+"        return P::of((tc_u16)(e % 2 \? w[u].w[e / 2] >> 16 : w[u].w[e / 2]));",
+"    }",
+"};",
+"// fn: decode_scores",
+"template <class P, class I, class Score>",
+"TC_FN void TC_N(decode_scores)(float (&s)[P::rows][P::each], const TC_N(decode_keys)<P> &key, const float (&q)[P::rows][8], I r0, I c0, I end, Score score) {",
+"    typedef TC_N(decode_sums)<P> S;",
+"    const bool deep = P::depth == S::deep || (int)threadIdx.x % P::lanes * 8 < P::depth;",
+"    #pragma unroll",
+"    for (int u = 0; u < P::each; u++) {",
+"        #pragma unroll",
+"        for (int i = 0; i < P::rows; i++) {",
+"            float sum = 0;",
+"            #pragma unroll",
+"            for (int e = 0; e < 8; e++) sum = fmaf(q[i][e], key.at(u, e), sum);",
+"            s[i][u] = deep \? sum : 0;",
+"        }",
+"    }",
+"    #pragma unroll",
+"    for (int o = P::lanes / 2; o; o /= 2) {",
+"        #pragma unroll",
+"        for (int k = 0; k < P::rows * P::each; k++)",
+"            s[k / P::each][k % P::each] += __shfl_xor_sync(~0u, s[k / P::each][k % P::each], o);",
+"    }",
+"    #pragma unroll",
+"    for (int k = 0; k < P::rows * P::each; k++) {",
+"        const int i = k / P::each, u = k % P::each;",
+"        const I c = c0 + (u * S::groups + (int)threadIdx.x / P::lanes);",
+"        float sum[1] = {s[i][u]};",
+"        float made[1] = {S::none()};",
+"        if (!P::ragged_cols || c < end) score(r0 + i, c, sum, made);",
+"        s[i][u] = made[0];",
+"    }",
+"}",
+"// fn: decode_add",
+"template <class P, class I> TC_FN void TC_N(decode_add)(TC_N(decode_sums)<P> &t, float (&s)[P::rows][P::each], const TC_N(decode_keys)<P> &value, I c0, I end) {",
+"    typedef TC_N(decode_sums)<P> S;",
+"    #pragma unroll",
+"    for (int i = 0; i < P::rows; i++) {",
+"        float top = t.most[i];",
+"        #pragma unroll",
+"        for (int u = 0; u < P::each; u++) top = fmaxf(top, s[i][u]);",
+"        const float f = S::less(t.most[i], top);",
+"        t.most[i] = top, t.all[i] *= f;",
+"        #pragma unroll",
+"        for (int e = 0; e < 8; e++) t.o[i][e] *= f;",
+"        #pragma unroll",
+"        for (int u = 0; u < P::each; u++) s[i][u] = S::less(s[i][u], top), t.all[i] += s[i][u];",
+"    }",
+"    #pragma unroll",
+"    for (int u = 0; u < P::each; u++) {",
+"        const bool inside = !P::ragged_cols || c0 + (u * S::groups + (int)threadIdx.x / P::lanes) < end;",
+"        #pragma unroll",
+"        for (int e = 0; e < 8; e++) {",
+"            const float v = inside \? value.at(u, e) : 0;",
+"            #pragma unroll",
+"            for (int i = 0; i < P::rows; i++) t.o[i][e] = fmaf(s[i][u], v, t.o[i][e]);",
+"        }",
+"    }",
+"}",
+"// fn: decode_read",
+"template <class P, class I, class Left, class Right, class Value, class Score>",
+"TC_FN void TC_N(decode_read)(TC_N(decode_sums)<P> &t, I r0, I begin, I end, Left left, Right right, Value value, Score score) {",
+"    typedef TC_N(decode_sums)<P> S;",
+"    typedef TC_N(decode_keys)<P> K;",
+"    const int lane = (int)threadIdx.x % P::lanes * 8;",
+"    const int deep = P::depth == S::deep || lane < P::depth \? lane : 0, wide = P::wide == S::deep || lane < P::wide \? lane : 0;",
+"    auto key_at = [&](I c) { return right(r0, c, (I)deep, true); };",
+"    auto value_at = [&](I c) { return value(r0, (I)wide, c, true); };",
+"    K key, v;",
+"    float q[P::rows][8];",
+"    key.bring(begin, end, key_at);",
+"    v.bring(begin, end, value_at);",
+"    #pragma unroll",
+"    for (int i = 0; i < P::rows; i++) {",
+"        const tc_pack<tc_u16, 8> some = *(const tc_pack<tc_u16, 8> *)left((I)0, r0 + i, (I)deep, true);",
+"        #pragma unroll",
+"        for (int e = 0; e < 8; e++) q[i][e] = P::of(some.at[e]);",
+"    }",
+"    #pragma unroll 1",
+"    for (I c0 = begin;;) {",
+"        float s[P::rows][P::each];",
+"        const I next = c0 + S::groups * P::each;",
+"        const bool more = !P::single && next < end;",
+"        TC_N(decode_scores)<P>(s, key, q, r0, c0, end, score);",
+"        if (more) key.bring(next, end, key_at);",
+"        TC_N(decode_add)<P>(t, s, v, c0, end);",
+"        if (!more) return;",
+"        v.bring(next, end, value_at);",
+"        c0 = next;",
+"    }",
+"}",
+"// fn: decode_warp",
+"template <class P> TC_FN void TC_N(decode_warp)(TC_N(decode_sums)<P> &t) {",
+"    #pragma unroll",
+"    for (int o = P::lanes; o < 32; o *= 2) {",
+"        #pragma unroll",
+"        for (int i = 0; i < P::rows; i++) {",
+"            const float most = __shfl_xor_sync(~0u, t.most[i], o), all = __shfl_xor_sync(~0u, t.all[i], o), top = fmaxf(t.most[i], most);",
+"            const float f = t.less(t.most[i], top), g = t.less(most, top);",
+"            t.most[i] = top, t.all[i] = fmaf(t.all[i], f, all * g);",
+"            #pragma unroll",
+"            for (int e = 0; e < 8; e++) t.o[i][e] = fmaf(t.o[i][e], f, __shfl_xor_sync(~0u, t.o[i][e], o) * g);",
+"        }",
+"    }",
+"}",
+"// fn: decode_have",
+"struct TC_N(decode_have) {",
+"    float most, all, o;",
+"};",
+"// fn: decode_join",
+"template <class P, int N, class Read> TC_FN TC_N(decode_have) TC_N(decode_join)(int i, int d, Read read) {",
+"    typedef TC_N(decode_sums)<P> S;",
+"    enum : int { together = N < 16 \? N : 16 };",
+"    TC_N(decode_have) have = {S::none(), 0, 0};",
+"    #pragma unroll 1",
+"    for (int n = 0; n < N; n += together) {",
+"        float most[together], all[together], o[together], top = have.most;",
+"        #pragma unroll",
+"        for (int k = 0; k < together; k++) {",
+"            const int part = N % together == 0 || n + k < N \? n + k : N - 1;",
+"            most[k] = read(part, P::rows * S::deep + i * 2), all[k] = read(part, P::rows * S::deep + i * 2 + 1);",
+"            o[k] = read(part, i * S::deep + d);",
+"        }",
+"        #pragma unroll",
+"        for (int k = 0; k < together; k++) top = fmaxf(top, most[k]);",
+"        const float f = S::less(have.most, top);",
+"        have.most = top, have.all *= f, have.o *= f;",
+"        #pragma unroll",
+"        for (int k = 0; k < together; k++) {",
+"            const float g = S::less(most[k], top);",
+"            if (N % together != 0 && n + k >= N) continue;",
+"            have.all = fmaf(all[k], g, have.all), have.o = fmaf(o[k], g, have.o);",
+"        }",
+"    }",
+"    return have;",
+"}",
+"// fn: decode_last",
+"TC_FN int TC_N(decode_last)(unsigned *ticket, unsigned n) {",
+"    __shared__ unsigned before;",
+"    __syncthreads();",
+"    if (threadIdx.x == 0) {",
+"        __threadfence();",
+"        before = atomicAdd(ticket, 1u);",
+"        if (before == n - 1) *ticket = 0;",
+"        __threadfence();",
+"    }",
+"    __syncthreads();",
+"    return before == n - 1;",
+"}",
+"// fn: decode_meet",
+"template <class P, int EACH> TC_FN bool TC_N(decode_meet)(TC_N(decode_have) (&have)[EACH], float *near, unsigned *ticket, float *work, int slice) {",
+"    typedef TC_N(decode_sums)<P> S;",
+"    enum : int { places = P::rows * S::deep };",
+"    float *const all = P::cluster \? near : work;",
+"    auto put = [&](int place, float v) {",
+"        if constexpr (P::cluster) TC_N(cluster_store)(&all[slice * S::room + place], 0, v);",
+"        else all[slice * S::room + place] = v;",
+"    };",
+"    if constexpr (P::cluster) TC_N(cluster_wait)();",
+"    #pragma unroll",
+"    for (int k = 0; k < EACH; k++) {",
+"        const int at = threadIdx.x + k * P::threads, i = at / S::deep;",
+"        if (at >= places) continue;",
+"        put(at, have[k].o);",
+"        if (at % S::deep == 0) put(places + i * 2, have[k].most), put(places + i * 2 + 1, have[k].all);",
+"    }",
+"    if constexpr (P::cluster) {",
+"        TC_N(cluster_arrive)(), TC_N(cluster_wait)();",
+"        if (slice) return false;",
+"    } else if (!TC_N(decode_last)(ticket, P::slices)) {",
+"        return false;",
+"    }",
+"    #pragma unroll",
+"    for (int k = 0; k < EACH; k++) {",
+"        const int at = threadIdx.x + k * P::threads;",
+"        if (at < places) have[k] = TC_N(decode_join)<P, (int)P::slices>(at / S::deep, at % S::deep, [&](int part, int place) {",
+"            if constexpr (P::cluster) return all[part * S::room + place];",
+"            else return TC_N(peek)(&all[part * S::room + place]);",
+"        });",
+"    }",
+"    return true;",
+"}",
+"// fn: decode_give",
+"template <class P, int EACH, class I, class Share, class Result>",
+"TC_FN void TC_N(decode_give)(const TC_N(decode_have) (&have)[EACH], float *factor, I r0, I n, Share share, Result result) {",
+"    typedef TC_N(decode_sums)<P> S;",
+"    __syncthreads();",
+"    #pragma unroll",
+"    for (int k = 0; k < EACH; k++) {",
+"        const int at = threadIdx.x + k * P::threads, i = at / S::deep;",
+"        if (i >= P::rows || at % S::deep) continue;",
+"        float of[4] = {have[k].most, have[k].all, 0, 0};",
+"        share(r0 + i, 0, of);",
+"        float f = of[2];",
+"        if constexpr (P::streamed == 2) f = 1.0f / f;",
+"        if constexpr (P::streamed == 3) f = 1.0f;",
+"        if constexpr (P::bare != 0) f = of[0] == S::none() \? __int_as_float(0x7fffffff) : f;",
+"        factor[i] = f;",
+"    }",
+"    __syncthreads();",
+"    #pragma unroll",
+"    for (int k = 0; k < EACH; k++) {",
+"        const int at = threadIdx.x + k * P::threads, i = at / S::deep;",
+"        const float sums[1] = {have[k].o * (i < P::rows \? factor[i] : 0)};",
+"        if (i < P::rows && at % S::deep < n) result(r0 + i, (I)(at % S::deep), sums);",
+"    }",
+"}",
+"// fn: decode",
+"template <class P, class I, class Left, class Right, class Value, class Score, class Share, class Result>",
+"TC_FN void TC_N(decode)(char *shared, unsigned *tickets, float *work, I j, I, I n, I keys, Left left, Right right, Value value, Score score, Share share, Result result) {",
+"    typedef TC_N(decode_sums)<P> S;",
+"    enum : int { places = P::rows * S::deep, each = (places + P::threads - 1) / P::threads };",
+"    const int slice = P::slices > 1 \? (int)((unsigned)j % (unsigned)P::slices) : 0, lane = (int)threadIdx.x % 32;",
+"    const I block = P::slices > 1 \? (I)((unsigned)j / (unsigned)P::slices) : j, r0 = block * P::rows;",
+"    I begin = P::band & 1 && P::low > 0 \? (I)P::low : 0, end = P::band & 2 && P::up < keys \? (I)P::up : keys;",
+"    if constexpr (P::slices > 1) {",
+"        const I length = end > begin \? (end - begin + (P::slices * S::groups - 1)) / (P::slices * S::groups) * S::groups : 0;",
+"        begin += slice * length;",
+"        if (begin + length < end) end = begin + length;",
+"    }",
+"    if constexpr (P::cluster) TC_N(cluster_begun)();",
+"    S t;",
+"    #pragma unroll",
+"    for (int i = 0; i < P::rows; i++) {",
+"        t.most[i] = S::none(), t.all[i] = 0;",
+"        #pragma unroll",
+"        for (int e = 0; e < 8; e++) t.o[i][e] = 0;",
+"    }",
+"    if (begin < end) TC_N(decode_read)<P>(t, r0, begin, end, left, right, value, score);",
+"    TC_N(decode_warp)<P>(t);",
+"    float *const parts = (float *)shared, *const mine = parts + threadIdx.x / 32 * S::room;",
+"    #pragma unroll",
+"    for (int i = 0; i < P::rows; i++) {",
+"        if (lane >= P::lanes) continue;",
+"        #pragma unroll",
+"        for (int e = 0; e < 8; e += 4) *(tc_pack<float, 4> *)&mine[i * S::deep + lane * 8 + e] = {t.o[i][e], t.o[i][e + 1], t.o[i][e + 2], t.o[i][e + 3]};",
+"        if (lane == 0) mine[places + i * 2] = t.most[i], mine[places + i * 2 + 1] = t.all[i];",
+"    }",
+"    __syncthreads();",
+"    TC_N(decode_have) have[each];",
+"    #pragma unroll",
+"    for (int k = 0; k < each; k++) {",
+"        const int at = threadIdx.x + k * P::threads;",
+"        if (at < places) have[k] = TC_N(decode_join)<P, (int)S::warps>(at / S::deep, at % S::deep, [&](int part, int place) { return parts[part * S::room + place]; });",
+"    }",
+"    if constexpr (P::slices > 1) {",
+"        if (!TC_N(decode_meet)<P, each>(have, parts + S::warps * S::room, tickets + block, work + (tc_i64)block * (P::slices * S::room), slice)) return;",
+"    }",
+"    TC_N(decode_give)<P, each>(have, parts, r0, n, share, result);",
 "}",
 };
 // ---- gen/out/text_cuda_skinny.inc
@@ -6479,6 +6754,7 @@ uint32_t rows_next;
 uint32_t scale;
 tc__ix m,blocks;
 int64_t bytes;
+int few,lanes,slices,cluster,single,resident;
 }tc__chain;
 static const tc__node*tc__chain_node(const tc__chain*q,uint32_t id){
 return q->g->body.node.at[id];
@@ -6766,6 +7042,98 @@ if(n->op==TC_OP_MUL)return tc__band_both(TC__BAND(0,0),TC__BAND(1,0));
 #undef TC__BAND
 return tc__band_all;
 }
+// ---- gen/device/decode.c
+enum{
+TC__DECODE_MOST=4,
+TC__DECODE_GROUP=256,
+TC__DECODE_KEYS=
+4,
+TC__DECODE_CLUSTERED=8,
+TC__DECODE_SHARED=64,
+TC__DECODE_SHARED_LONG=16
+};
+static int tc__decode_asks(const tc__chain*q){
+tc_ctx*c=q->g->body.ctx;
+size_t nodes=q->g->body.node.count;
+uint8_t*marked=TC__NEW_ARRAY(c,uint8_t,nodes);
+const tc__node*sum=tc__contract_of(&q->part[0]);
+int asks=0;
+if(marked)tc__chain_mark(q,tc__chain_node(q,q->score),&sum,1,marked);
+for(uint32_t id=0;marked&&id<nodes;id++){
+int op=tc__chain_node(q,id)->op;
+asks|=marked[id]&&(op==TC_OP_LOAD||op==TC_OP_INDEX||op==TC_OP_VALID);
+}
+tc__free(c,marked,nodes);
+return asks;
+}
+static int tc__decode_resident(const tc__chain*q){
+return q->few>1?2:tc__decode_asks(q)?3:4;
+}
+static int64_t tc__decode_alike(const tc__chain*q,const tc__staged*s,int64_t m,
+int64_t batches){
+tc__ixrun run=
+tc__ix_run(q->g->body.ix,tc__chain_node(q,s->id)->attr[TC__LOAD_INDEX],TC__ROW);
+if(!run.ok||!tc__ix_equals(run.stride,0))return 1;
+return run.run==INT64_MAX?batches:run.run%m==0?run.run/m:1;
+}
+static int tc__decode_rows(const tc__chain*q){
+int64_t m=tc__ix_value(q->m),batches=tc__ix_value(q->g->shape.batch);
+int64_t keys=tc__decode_alike(q,&q->right[0],m,batches),
+values=tc__decode_alike(q,&q->value,m,batches);
+int64_t heads=TC__DECODE_MOST/m;
+while(keys%heads||values%heads||batches%heads)heads--;
+return(int)(m*heads);
+}
+static int64_t tc__decode_step(const tc__chain*q){
+return(int64_t)(TC__DECODE_GROUP/q->lanes)*TC__DECODE_KEYS;
+}
+static int tc__decode_clusters(const tc__chain*q,int64_t blocks){
+return q->g->target.cluster>=TC__DECODE_CLUSTERED&&
+2*blocks*TC__DECODE_CLUSTERED>=3*TC__PRODUCT_SMS;
+}
+static int tc__decode_slices(const tc__chain*q,int64_t blocks){
+int known=tc__ix_is_const(tc__depth_of(q->g));
+int64_t limit=tc__decode_clusters(q,blocks)?(int64_t)TC__DECODE_CLUSTERED
+:known?(int64_t)TC__DECODE_SHARED
+:(int64_t)TC__DECODE_SHARED_LONG;
+int64_t most=TC__PRODUCT_SMS*q->resident/blocks;
+if(most>limit)most=limit;
+if(most<1)most=1;
+if(!known)return(int)most;
+int64_t steps=(tc__ix_value(tc__depth_of(q->g))-1)/tc__decode_step(q)+1;
+int64_t turns=(steps-1)/most+1;
+return(int)((steps-1)/turns+1);
+}
+static int64_t tc__decode_room(int64_t rows,int64_t lanes){
+return rows*(8*lanes+4);
+}
+static int64_t tc__decode_bytes(int64_t rows,int64_t lanes,int64_t threads,
+int64_t cluster){
+return 4*(threads/32+cluster)*tc__decode_room(rows,lanes);
+}
+static int tc__decode_of(tc__chain*q){
+int64_t deep;
+if(q->softmax<0||q->inner!=1||q->pair||q->value.along!=TC__COL)return 0;
+if(!tc__ix_is_const(q->m)||!tc__ix_is_const(q->g->shape.batch))return 0;
+if(tc__ix_value(q->m)>TC__DECODE_MOST||tc__ix_value(q->g->shape.rows)<1)
+return 0;
+if(tc__ix_is_const(tc__depth_of(q->g))&&tc__ix_value(tc__depth_of(q->g))<1)
+return 0;
+deep=tc__ix_value(tc__depth_of(&q->part[0]));
+if(tc__ix_value(q->g->shape.cols)>deep)deep=tc__ix_value(q->g->shape.cols);
+for(q->lanes=1;8*q->lanes<deep;)q->lanes*=2;
+q->few=tc__decode_rows(q),q->resident=tc__decode_resident(q);
+int64_t blocks=tc__ix_value(q->g->shape.rows)/q->few;
+q->slices=tc__decode_slices(q,blocks);
+q->single=tc__ix_is_const(tc__depth_of(q->g))&&
+q->slices*tc__decode_step(q)>=tc__ix_value(tc__depth_of(q->g));
+q->high=TC__DECODE_GROUP/32,q->rows_high=q->few;
+q->step=(int)tc__decode_step(q);
+q->cluster=tc__decode_clusters(q,blocks)&&q->slices>1?q->slices:0;
+q->bytes=tc__decode_bytes(q->few,q->lanes,TC__DECODE_GROUP,q->cluster);
+q->blocks=tc__ix_const(blocks*q->slices);
+return 1;
+}
 // ---- gen/device/chain_plan.c
 static int64_t tc__chain_bytes(const tc__chain*q){
 int64_t depth=q->depth[0]+q->depth[1];
@@ -6853,6 +7221,7 @@ for(int i=0;i<q->columns;i++)m.given[m.count++]=q->column[i];
 return m;
 }
 static int tc__chain_scores(const tc__chain*q){
+if(q->few)return 1;
 return tc__ix_divisor(q->g->body.ix,q->part[0].shape.cols)%2?1:2;
 }
 static int tc__is_of_column(const tc__chain*q,const tc__node*n){
@@ -7019,6 +7388,7 @@ q->band=
 tc__chain_band(q,tc__chain_node(q,q->score),q->softmax>=0,TC__CHAIN_FOLLOWED);
 if(q->band.low<=1-tc__ix_hi(g->body.ix,q->m))q->band.low=INT64_MIN;
 if(q->band.up>=tc__ix_hi(g->body.ix,tc__depth_of(g))-1)q->band.up=INT64_MAX;
+if(tc__decode_of(q))return!g->target.room||q->bytes<=(int64_t)g->target.room;
 if(!tc__chain_is_mapped(q)){
 if(q->pair)return 0;
 tc__chain_sizes(q);
@@ -7028,7 +7398,7 @@ tc__ix_ceil_div(g->body.ix,q->m,tc__ix_const(q->rows_high)));
 return!g->target.room||q->bytes<=(int64_t)g->target.room;
 }
 static int tc__chain_pays(const tc__chain*q){
-return tc__ix_hi(q->g->body.ix,q->m)>TC__CHAIN_FEW;
+return q->few||tc__ix_hi(q->g->body.ix,q->m)>TC__CHAIN_FEW;
 }
 static int tc__chain_begins(const tc__group*g){
 tc__chain q;
@@ -10241,6 +10611,9 @@ if(q->share)tc__relist_store(l,q->share,w.buffer,tc__ix_const(2));
 tc__hole_close(l);
 tc__free(q->g->body.ctx,marked,nodes);
 }
+static int tc__chain_streamed(const tc__chain*q){
+return q->softmax<0?0:q->divides?2:q->share?1:3;
+}
 static void tc__chain_numbers_of(const tc__chain*q,int width,int columns,int64_t*n){
 const tc__group*g=q->g;
 n[TC__CHAIN_ROWS]=q->rows_high,n[TC__CHAIN_COLS]=q->step;
@@ -10250,7 +10623,7 @@ n[TC__CHAIN_HIGH]=q->high,n[TC__CHAIN_THREADS]=32*q->high;
 n[TC__CHAIN_PACK]=4,n[TC__CHAIN_WIDTH]=width;
 n[TC__CHAIN_SCORES]=tc__chain_scores(q);
 n[TC__CHAIN_BARE]=q->softmax>=0&&q->bare;
-n[TC__CHAIN_STREAMED]=q->softmax<0?0:q->divides?2:q->share?1:3;
+n[TC__CHAIN_STREAMED]=tc__chain_streamed(q);
 n[TC__CHAIN_HELD]=q->held,n[TC__CHAIN_COLUMNS]=columns;
 n[TC__CHAIN_BATCHES]=!tc__ix_equals(g->shape.batch,1);
 if(q->stages&&n[TC__CHAIN_BATCHES])
@@ -10308,6 +10681,62 @@ tc__result_hole(t,width,TC__HOLE_RESULT,NULL);
 if(q->pair)tc__chain_result_next(t,q,width);
 tc__relist_end(l,TC__END_BLOCK);
 }
+static void tc__decode_numbers_of(const tc__chain*q,int64_t*n){
+const tc__group*g=q->g;
+int low=q->band.low!=INT64_MIN,up=q->band.up!=INT64_MAX;
+n[TC__DECODE_ROWS]=q->few,n[TC__DECODE_WIDE]=tc__ix_value(g->shape.cols);
+n[TC__DECODE_DEPTH]=tc__ix_value(tc__depth_of(&q->part[0]));
+n[TC__DECODE_LANES]=q->lanes,n[TC__DECODE_EACH]=TC__DECODE_KEYS;
+n[TC__DECODE_THREADS]=TC__DECODE_GROUP;
+n[TC__DECODE_SLICES]=q->slices,n[TC__DECODE_CLUSTER]=q->cluster!=0;
+n[TC__DECODE_SINGLE]=q->single;
+n[TC__DECODE_STREAMED]=tc__chain_streamed(q),n[TC__DECODE_BARE]=q->bare;
+n[TC__DECODE_BATCHES]=!tc__ix_equals(g->shape.batch,1);
+n[TC__DECODE_RAGGED_COLS]=
+low||up||tc__template_leaves(g,tc__depth_of(g),(int64_t)q->step*q->slices);
+n[TC__DECODE_BAND]=low+2*up;
+n[TC__DECODE_LOW]=low?q->band.low:0;
+n[TC__DECODE_UP]=up?q->band.up+tc__ix_value(q->m):0;
+}
+static void tc__put_decode(tc__producer*t,const tc__chain*q){
+tc__relist*l=&t->l;
+const tc__group*g=l->from;
+int64_t attr[TC__LIST_WORDS],blocks=tc__ix_value(q->blocks);
+attr[TC__TEMPLATE_NAME]=TC__TEMPLATE_DECODE;
+attr[TC__TEMPLATE_TICKETS]=attr[TC__TEMPLATE_SUMS]=-1;
+attr[TC__TEMPLATE_SHARED]=tc__relist_buffer(l,TC__BUF_SHARED,TC_F32,q->bytes/4);
+if(q->slices>1&&!q->cluster){
+attr[TC__TEMPLATE_TICKETS]=
+tc__relist_buffer(l,TC__BUF_TICKET,TC_I32,blocks/q->slices);
+attr[TC__TEMPLATE_SUMS]=tc__relist_buffer(
+l,TC__BUF_WORK,TC_F32,blocks*tc__decode_room(q->few,q->lanes));
+}
+attr[TC__TEMPLATE_BLOCK]=t->j,attr[TC__TEMPLATE_ROWS]=q->m;
+attr[TC__TEMPLATE_COLS]=g->shape.cols,attr[TC__TEMPLATE_DEPTH]=tc__depth_of(g);
+tc__decode_numbers_of(q,attr+TC__TEMPLATE_NUMBERS);
+tc__relist_put(l,TC_OP_TEMPLATE,TC_F32,attr,
+TC__TEMPLATE_NUMBERS+(uint32_t)TC__DECODE_NUMBERS);
+tc__chain_operand_hole(t,q,0,&q->left[0],TC__HOLE_LEFT);
+tc__chain_operand_hole(t,q,0,&q->right[0],TC__HOLE_RIGHT);
+tc__chain_operand_hole(t,q,q->parts-1,&q->value,TC__HOLE_VALUE);
+tc__score_hole(t,q,0);
+tc__share_hole(t,q);
+tc__result_hole(t,1,TC__HOLE_RESULT,NULL);
+tc__relist_end(l,TC__END_BLOCK);
+}
+static void tc__chain_launch(tc__producer*t,const tc__chain*q){
+int resident=q->few?q->resident:q->stages?1:2;
+tc__relist_launch(&t->l,t->q.threads,tc__product_is_narrow(t->l.from),resident,
+q->few?q->cluster:0);
+t->j=tc__relist_for(&t->l,(tc__axis)TC__TEMPLATE_J,TC__BIND_GRID,q->blocks);
+tc__producer_threads(t);
+if(q->few)
+tc__put_decode(t,q);
+else
+tc__put_chain(t,q);
+tc__producer_threads_end(t);
+tc__relist_end(&t->l,TC__TEMPLATE_J),tc__relist_end(&t->l,TC__END_BLOCK);
+}
 static tc__group*tc__lower_chain(tc_ctx*c,const tc__group*g,const tc__chain*q){
 tc__producer t;
 size_t nodes=g->body.node.count;
@@ -10319,15 +10748,7 @@ int ok=tc__relist_open(&t.l,c,g);
 t.held=TC__NEW_ARRAY(c,int64_t,nodes);
 if(!t.held)t.l.failed=1;
 for(size_t i=0;i<nodes&&t.held;i++)t.held[i]=-1;
-if(ok&&!t.l.failed){
-tc__relist_launch(&t.l,t.q.threads,tc__product_is_narrow(g),q->stages?1:2,
-0);
-t.j=tc__relist_for(&t.l,(tc__axis)TC__TEMPLATE_J,TC__BIND_GRID,q->blocks);
-tc__producer_threads(&t);
-tc__put_chain(&t,q);
-tc__producer_threads_end(&t);
-tc__relist_end(&t.l,TC__TEMPLATE_J),tc__relist_end(&t.l,TC__END_BLOCK);
-}
+if(ok&&!t.l.failed)tc__chain_launch(&t,q);
 tc__free(c,t.held,nodes*sizeof*t.held);
 return tc__relist_close(&t.l,c);
 }
@@ -10638,12 +11059,15 @@ typedef struct tc__template_facts{
 int64_t bytes,sums,threads,slices;
 int64_t rows,cols,batches;
 int64_t cluster;
+int near;
+int64_t left,
+tickets;
 }tc__template_facts;
 static tc__template_facts tc__device_template_facts(const tc__node*n,int64_t element){
 const int64_t*number=n->attr+TC__TEMPLATE_NUMBERS;
 int64_t sum=(int64_t)tc__dtypes[n->dtype].bytes;
 tc__template_facts f;
-f.cluster=1;
+f.cluster=1,f.near=0,f.left=f.tickets=0;
 if(n->attr[TC__TEMPLATE_NAME]==TC__TEMPLATE_TILES){
 f.bytes=tc__device_tiles_bytes(number,element,sum);
 f.threads=number[TC__TILES_THREADS],f.slices=number[TC__TILES_SLICES];
@@ -10655,6 +11079,14 @@ f.bytes=tc__device_chain_bytes(number);
 f.threads=number[TC__CHAIN_THREADS],f.slices=1,f.sums=0;
 f.rows=number[TC__CHAIN_ROWS],f.cols=number[TC__CHAIN_WIDE];
 f.batches=number[TC__CHAIN_BATCHES];
+}else if(n->attr[TC__TEMPLATE_NAME]==TC__TEMPLATE_DECODE){
+int64_t rows=number[TC__DECODE_ROWS],lanes=number[TC__DECODE_LANES];
+f.threads=number[TC__DECODE_THREADS],f.slices=number[TC__DECODE_SLICES];
+f.bytes=tc__decode_bytes(rows,lanes,f.threads,
+number[TC__DECODE_CLUSTER]?f.slices:0);
+f.near=number[TC__DECODE_CLUSTER]!=0;
+f.sums=0,f.left=tc__decode_room(rows,lanes),f.tickets=1;
+f.rows=rows,f.cols=8*lanes,f.batches=number[TC__DECODE_BATCHES];
 }else{
 f.bytes=tc__device_skinny_bytes(number,sum);
 f.threads=number[TC__SKINNY_THREADS],f.slices=number[TC__SKINNY_SLICES];
@@ -10700,6 +11132,8 @@ if(number[TC__CHAIN_PAIR])
 due|=1<<TC__HOLE_SCORE_NEXT|1<<TC__HOLE_RESULT_NEXT;
 return due;
 }
+if(n->attr[TC__TEMPLATE_NAME]==TC__TEMPLATE_DECODE)
+return due|1<<TC__HOLE_VALUE|1<<TC__HOLE_SCORE|1<<TC__HOLE_SHARE;
 if(tiles&&number[TC__TILES_RELAY])due|=1<<TC__HOLE_ROUNDED;
 if(tiles&&number[TC__TILES_WAY]==(int64_t)TC__WAY_SPLIT)
 due|=1<<TC__HOLE_LEFT_ONE|1<<TC__HOLE_RIGHT_ONE;
@@ -10721,13 +11155,15 @@ return product>0&&blocks%product==0&&(f->batches||blocks==product);
 static int tc__device_has_slices(const tc__device_verifier*d,const tc__node*n,
 const tc__template_facts*f){
 int64_t tickets=n->attr[TC__TEMPLATE_TICKETS],sums=n->attr[TC__TEMPLATE_SUMS];
-if(f->slices==1)return 1;
+if(f->slices==1||f->near)return 1;
 if(tickets<0||sums<0||!tc__ix_is_const(d->blocks))return 0;
 int64_t shares=tc__ix_value(d->blocks)/f->slices;
 const tc__kbuf*t=&d->k->buffer.at[tickets],*w=&d->k->buffer.at[sums];
 return t->place==TC__BUF_TICKET&&w->place==TC__BUF_WORK&&
-tc__ix_lo(d->ix,t->numel)>=shares*(f->slices+1)&&
-tc__ix_lo(d->ix,w->numel)>=shares*f->slices*f->threads*f->sums;
+tc__ix_lo(d->ix,t->numel)>=
+shares*(f->tickets?f->tickets:f->slices+1)&&
+tc__ix_lo(d->ix,w->numel)>=
+shares*f->slices*(f->left?f->left:f->threads*f->sums);
 }
 static int tc__device_is_template(const tc__node*n){
 int64_t name=n->attr[TC__TEMPLATE_NAME];
@@ -13081,6 +13517,11 @@ tc__put(p->out,
 "TC_FN unsigned pack_two(float a, float b) { return tc_pack_%s(a, b); }\n",
 tc__dtypes[dtype].name);
 }
+if(name==TC__TEMPLATE_DECODE){
+tc__line(p);
+tc__put(p->out,"TC_FN float of(tc_u16 b) { return tc_of_%s(b); }\n",
+tc__dtypes[dtype].name);
+}
 if(way>=TC__WAY_GROUPS){
 tc__line(p);
 tc__put(p->out,"enum : int { units = %d };\n",tc__cuda_units(p,n,end,dtype));
@@ -13267,12 +13708,16 @@ static void tc__cuda_template_call(tc__printer*p,const tc__node*n,uint32_t end){
 const int64_t*a=n->attr,*number=a+TC__TEMPLATE_NUMBERS;
 static const tc__hole of_tiles[]={TC__HOLE_LEFT,TC__HOLE_RIGHT,TC__HOLE_LEFT_ONE,
 TC__HOLE_RIGHT_ONE,TC__HOLE_RESULT},
-of_chain[]={
-TC__HOLE_LEFT,TC__HOLE_RIGHT,TC__HOLE_LEFT_NEXT,
-TC__HOLE_RIGHT_NEXT,TC__HOLE_VALUE,TC__HOLE_COLUMNS,
+of_chain[]={TC__HOLE_LEFT,TC__HOLE_RIGHT,
+TC__HOLE_LEFT_NEXT,TC__HOLE_RIGHT_NEXT,
+TC__HOLE_VALUE,TC__HOLE_COLUMNS,
+TC__HOLE_SCORE,TC__HOLE_SHARE,
+TC__HOLE_RESULT},
+of_decode[]={TC__HOLE_LEFT,TC__HOLE_RIGHT,TC__HOLE_VALUE,
 TC__HOLE_SCORE,TC__HOLE_SHARE,TC__HOLE_RESULT};
 int tiles=a[TC__TEMPLATE_NAME]==TC__TEMPLATE_TILES,
-chain=a[TC__TEMPLATE_NAME]==TC__TEMPLATE_CHAIN;
+chain=a[TC__TEMPLATE_NAME]==TC__TEMPLATE_CHAIN,
+decode=a[TC__TEMPLATE_NAME]==TC__TEMPLATE_DECODE;
 char sums[40];
 snprintf(sums,sizeof sums,"%s *",tc__cuda_register_type(p,n->dtype));
 tc__line(p);
@@ -13294,13 +13739,15 @@ if(tiles)
 tc__cuda_holes(p,n,end,of_tiles,(int)TC__COUNT(of_tiles));
 else if(chain)
 tc__cuda_holes(p,n,end,of_chain,(int)TC__COUNT(of_chain));
+else if(decode)
+tc__cuda_holes(p,n,end,of_decode,(int)TC__COUNT(of_decode));
 else
 tc__put(p->out,", %s, %s, %s, %s, result, ",
 number[TC__SKINNY_MAKING]?"rows":"0",
 number[TC__SKINNY_BY_ROWS]?"left, right":"right, left",
 number[TC__SKINNY_AHEAD]?"ahead":"0",
 number[TC__SKINNY_EARLY]?"early":"0");
-if(tiles||chain)return;
+if(tiles||chain||decode)return;
 if(tc__device_is_beside(p->g))
 tc__put(p->out,"a.size[%d]);\n",tc__cuda_sizes(p->g));
 else
@@ -13756,7 +14203,8 @@ int chain=n->attr[TC__TEMPLATE_NAME]==TC__TEMPLATE_CHAIN;
 int map=mapped&&tc__hole_is_mapped(n,tc__body(p,hole));
 if(map)tc__cuda_map_struct(p,n,tc__body(p,hole));
 if(map||(mapped&&way&&chain))continue;
-if(way)tc__cuda_way_struct(p,tc__body(p,hole));
+if(way&&n->attr[TC__TEMPLATE_NAME]!=TC__TEMPLATE_DECODE)
+tc__cuda_way_struct(p,tc__body(p,hole));
 int64_t which=tc__body(p,hole)->attr[TC__HOLE_HOLE];
 if(mapped&&!chain&&(which==TC__HOLE_RESULT||which==TC__HOLE_ROUNDED))
 tc__cuda_print_ahead(p,hole),tc__cuda_print_loaded(p,hole);
@@ -14407,6 +14855,7 @@ static const tc__prelude_text texts[]={
 {tc__text_cuda_held,(uint32_t)TC__COUNT(tc__text_cuda_held)},
 {tc__text_cuda_chain,(uint32_t)TC__COUNT(tc__text_cuda_chain)},
 {tc__text_cuda_mapped_chain,(uint32_t)TC__COUNT(tc__text_cuda_mapped_chain)},
+{tc__text_cuda_decode,(uint32_t)TC__COUNT(tc__text_cuda_decode)},
 {tc__text_cuda_skinny,(uint32_t)TC__COUNT(tc__text_cuda_skinny)},
 {tc__text_cuda_scan,(uint32_t)TC__COUNT(tc__text_cuda_scan)},
 {tc__text_cuda_sort,(uint32_t)TC__COUNT(tc__text_cuda_sort)},

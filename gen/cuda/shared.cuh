@@ -32,6 +32,10 @@ TC_FN void TC_N(copy_wait_all)() { asm volatile("cp.async.wait_all;" ::: "memory
 // seen by those that have waited.
 TC_FN void TC_N(cluster_arrive)() { asm volatile("barrier.cluster.arrive.release;" ::: "memory"); }
 
+// fn: cluster_begun
+// The same of a block that has written nothing yet: the others may write to its memory behind the wait. Without a fence.
+TC_FN void TC_N(cluster_begun)() { asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory"); }
+
 // fn: cluster_wait
 TC_FN void TC_N(cluster_wait)() { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }
 

@@ -529,7 +529,8 @@ static void tc__cuda_template(tc__printer *p, uint32_t id) {
         int map = mapped && tc__hole_is_mapped(n, tc__body(p, hole));
         if (map) tc__cuda_map_struct(p, n, tc__body(p, hole));
         if (map || (mapped && way && chain)) continue; // of a chain the others are as those
-        if (way) tc__cuda_way_struct(p, tc__body(p, hole));
+        if (way && n->attr[TC__TEMPLATE_NAME] != TC__TEMPLATE_DECODE)
+            tc__cuda_way_struct(p, tc__body(p, hole));
         int64_t which = tc__body(p, hole)->attr[TC__HOLE_HOLE];
         if (mapped && !chain && (which == TC__HOLE_RESULT || which == TC__HOLE_ROUNDED))
             tc__cuda_print_ahead(p, hole), tc__cuda_print_loaded(p, hole);

@@ -255,6 +255,7 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
         {tc__text_cuda_held, (uint32_t)TC__COUNT(tc__text_cuda_held)},
         {tc__text_cuda_chain, (uint32_t)TC__COUNT(tc__text_cuda_chain)},
         {tc__text_cuda_mapped_chain, (uint32_t)TC__COUNT(tc__text_cuda_mapped_chain)},
+        {tc__text_cuda_decode, (uint32_t)TC__COUNT(tc__text_cuda_decode)},
         {tc__text_cuda_skinny, (uint32_t)TC__COUNT(tc__text_cuda_skinny)},
         {tc__text_cuda_scan, (uint32_t)TC__COUNT(tc__text_cuda_scan)},
         {tc__text_cuda_sort, (uint32_t)TC__COUNT(tc__text_cuda_sort)},

@@ -86,6 +86,11 @@ static void tc__cuda_product_struct(tc__printer *p, const tc__node *n, uint32_t 
                 "TC_FN unsigned pack_two(float a, float b) { return tc_pack_%s(a, b); }\n",
                 tc__dtypes[dtype].name);
     }
+    if (name == TC__TEMPLATE_DECODE) {
+        tc__line(p);
+        tc__put(p->out, "TC_FN float of(tc_u16 b) { return tc_of_%s(b); }\n",
+                tc__dtypes[dtype].name);
+    }
     if (way >= TC__WAY_GROUPS) {
         tc__line(p);
         tc__put(p->out, "enum : int { units = %d };\n", tc__cuda_units(p, n, end, dtype));
@@ -301,12 +306,16 @@ static void tc__cuda_template_call(tc__printer *p, const tc__node *n, uint32_t e
     const int64_t *a = n->attr, *number = a + TC__TEMPLATE_NUMBERS;
     static const tc__hole of_tiles[] = {TC__HOLE_LEFT, TC__HOLE_RIGHT, TC__HOLE_LEFT_ONE,
                                         TC__HOLE_RIGHT_ONE, TC__HOLE_RESULT},
-                          of_chain[] = {
-                              TC__HOLE_LEFT,       TC__HOLE_RIGHT, TC__HOLE_LEFT_NEXT,
-                              TC__HOLE_RIGHT_NEXT, TC__HOLE_VALUE, TC__HOLE_COLUMNS,
-                              TC__HOLE_SCORE,      TC__HOLE_SHARE, TC__HOLE_RESULT};
+                          of_chain[] = {TC__HOLE_LEFT,      TC__HOLE_RIGHT,
+                                        TC__HOLE_LEFT_NEXT, TC__HOLE_RIGHT_NEXT,
+                                        TC__HOLE_VALUE,     TC__HOLE_COLUMNS,
+                                        TC__HOLE_SCORE,     TC__HOLE_SHARE,
+                                        TC__HOLE_RESULT},
+                          of_decode[] = {TC__HOLE_LEFT,  TC__HOLE_RIGHT, TC__HOLE_VALUE,
+                                         TC__HOLE_SCORE, TC__HOLE_SHARE, TC__HOLE_RESULT};
     int tiles = a[TC__TEMPLATE_NAME] == TC__TEMPLATE_TILES,
-        chain = a[TC__TEMPLATE_NAME] == TC__TEMPLATE_CHAIN;
+        chain = a[TC__TEMPLATE_NAME] == TC__TEMPLATE_CHAIN,
+        decode = a[TC__TEMPLATE_NAME] == TC__TEMPLATE_DECODE;
     char sums[40];
     snprintf(sums, sizeof sums, "%s *", tc__cuda_register_type(p, n->dtype));
     tc__line(p);
@@ -328,13 +337,15 @@ static void tc__cuda_template_call(tc__printer *p, const tc__node *n, uint32_t e
         tc__cuda_holes(p, n, end, of_tiles, (int)TC__COUNT(of_tiles));
     else if (chain)
         tc__cuda_holes(p, n, end, of_chain, (int)TC__COUNT(of_chain));
+    else if (decode)
+        tc__cuda_holes(p, n, end, of_decode, (int)TC__COUNT(of_decode));
     else
         tc__put(p->out, ", %s, %s, %s, %s, result, ",
                 number[TC__SKINNY_MAKING] ? "rows" : "0",
                 number[TC__SKINNY_BY_ROWS] ? "left, right" : "right, left",
                 number[TC__SKINNY_AHEAD] ? "ahead" : "0",
                 number[TC__SKINNY_EARLY] ? "early" : "0");
-    if (tiles || chain) return;
+    if (tiles || chain || decode) return;
     if (tc__device_is_beside(p->g))
         tc__put(p->out, "a.size[%d]);\n", tc__cuda_sizes(p->g));
     else

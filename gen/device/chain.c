@@ -6,9 +6,9 @@
 //     product, product                   a gradient of the values: shares are computed again
 //     product, product, product          those of queries and keys: the first two make the left operand of the last
 //
-// All operands are halves as memory has them. Between the products are element-wise ops, with what they load for the row, the
-// column or both; where they say that only some columns of a row count, as a causal mask does, the others are not
-// looked at.
+// The first of few rows has a text of its own: decode.c. All operands are halves as memory has them. Between the products are
+// element-wise ops, with what they load for the row, the column or both; where they say that only some columns of a row count,
+// as a causal mask does, the others are not looked at.
 
 enum {
     TC__CHAIN_INNER = 2,     // products before the last, at most
@@ -71,6 +71,8 @@ typedef struct tc__chain {
     uint32_t scale; // scores are sums times this, a float's bits; 0 = they are not
     tc__ix m, blocks;
     int64_t bytes;
+    // Of few rows (decode.c): those of a block, 0 = they are not; lanes that share a key, and blocks that share keys.
+    int few, lanes, slices, cluster, single, resident;
 } tc__chain;
 
 static const tc__node *tc__chain_node(const tc__chain *q, uint32_t id) {

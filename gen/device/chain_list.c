@@ -8,6 +8,8 @@
 //       hole share r b14                                   the row's maximum and sum become what its result is multiplied with
 //       hole score_next, result_next                       of the chain beside it
 //       hole result r p b15 of 8
+//
+// Of few rows the template is `decode`, which has of these holes left, right, value, score, share and result, of one column.
 
 // The operand holes of a part read its own columns and k.
 static void tc__chain_operand_hole(tc__producer *t, const tc__chain *q, int part,
@@ -166,6 +168,10 @@ static void tc__share_hole(tc__producer *t, const tc__chain *q) {
     tc__free(q->g->body.ctx, marked, nodes);
 }
 
+static int tc__chain_streamed(const tc__chain *q) {
+    return q->softmax < 0 ? 0 : q->divides ? 2 : q->share ? 1 : 3;
+}
+
 static void tc__chain_numbers_of(const tc__chain *q, int width, int columns, int64_t *n) {
     const tc__group *g = q->g;
     n[TC__CHAIN_ROWS] = q->rows_high, n[TC__CHAIN_COLS] = q->step;
@@ -175,7 +181,7 @@ static void tc__chain_numbers_of(const tc__chain *q, int width, int columns, int
     n[TC__CHAIN_PACK] = 4, n[TC__CHAIN_WIDTH] = width;
     n[TC__CHAIN_SCORES] = tc__chain_scores(q);
     n[TC__CHAIN_BARE] = q->softmax >= 0 && q->bare;
-    n[TC__CHAIN_STREAMED] = q->softmax < 0 ? 0 : q->divides ? 2 : q->share ? 1 : 3;
+    n[TC__CHAIN_STREAMED] = tc__chain_streamed(q);
     n[TC__CHAIN_HELD] = q->held, n[TC__CHAIN_COLUMNS] = columns;
     n[TC__CHAIN_BATCHES] = !tc__ix_equals(g->shape.batch, 1);
     if (q->stages && n[TC__CHAIN_BATCHES])
@@ -237,6 +243,69 @@ static void tc__put_chain(tc__producer *t, const tc__chain *q) {
     tc__relist_end(l, TC__END_BLOCK);
 }
 
+// ---- few rows ----
+
+static void tc__decode_numbers_of(const tc__chain *q, int64_t *n) {
+    const tc__group *g = q->g;
+    int low = q->band.low != INT64_MIN, up = q->band.up != INT64_MAX;
+    n[TC__DECODE_ROWS] = q->few, n[TC__DECODE_WIDE] = tc__ix_value(g->shape.cols);
+    n[TC__DECODE_DEPTH] = tc__ix_value(tc__depth_of(&q->part[0]));
+    n[TC__DECODE_LANES] = q->lanes, n[TC__DECODE_EACH] = TC__DECODE_KEYS;
+    n[TC__DECODE_THREADS] = TC__DECODE_GROUP;
+    n[TC__DECODE_SLICES] = q->slices, n[TC__DECODE_CLUSTER] = q->cluster != 0;
+    n[TC__DECODE_SINGLE] = q->single;
+    n[TC__DECODE_STREAMED] = tc__chain_streamed(q), n[TC__DECODE_BARE] = q->bare;
+    n[TC__DECODE_BATCHES] = !tc__ix_equals(g->shape.batch, 1);
+    n[TC__DECODE_RAGGED_COLS] =
+        low || up || tc__template_leaves(g, tc__depth_of(g), (int64_t)q->step * q->slices);
+    n[TC__DECODE_BAND] = low + 2 * up;
+    n[TC__DECODE_LOW] = low ? q->band.low : 0;
+    n[TC__DECODE_UP] = up ? q->band.up + tc__ix_value(q->m) : 0;
+}
+
+static void tc__put_decode(tc__producer *t, const tc__chain *q) {
+    tc__relist *l = &t->l;
+    const tc__group *g = l->from;
+    int64_t attr[TC__LIST_WORDS], blocks = tc__ix_value(q->blocks);
+    attr[TC__TEMPLATE_NAME] = TC__TEMPLATE_DECODE;
+    attr[TC__TEMPLATE_TICKETS] = attr[TC__TEMPLATE_SUMS] = -1;
+    attr[TC__TEMPLATE_SHARED] = tc__relist_buffer(l, TC__BUF_SHARED, TC_F32, q->bytes / 4);
+    if (q->slices > 1 && !q->cluster) {
+        attr[TC__TEMPLATE_TICKETS] =
+            tc__relist_buffer(l, TC__BUF_TICKET, TC_I32, blocks / q->slices);
+        attr[TC__TEMPLATE_SUMS] = tc__relist_buffer(
+            l, TC__BUF_WORK, TC_F32, blocks * tc__decode_room(q->few, q->lanes));
+    }
+    attr[TC__TEMPLATE_BLOCK] = t->j, attr[TC__TEMPLATE_ROWS] = q->m;
+    attr[TC__TEMPLATE_COLS] = g->shape.cols, attr[TC__TEMPLATE_DEPTH] = tc__depth_of(g);
+    tc__decode_numbers_of(q, attr + TC__TEMPLATE_NUMBERS);
+    tc__relist_put(l, TC_OP_TEMPLATE, TC_F32, attr,
+                   TC__TEMPLATE_NUMBERS + (uint32_t)TC__DECODE_NUMBERS);
+    tc__chain_operand_hole(t, q, 0, &q->left[0], TC__HOLE_LEFT);
+    tc__chain_operand_hole(t, q, 0, &q->right[0], TC__HOLE_RIGHT);
+    tc__chain_operand_hole(t, q, q->parts - 1, &q->value, TC__HOLE_VALUE);
+    tc__score_hole(t, q, 0);
+    tc__share_hole(t, q);
+    tc__result_hole(t, 1, TC__HOLE_RESULT, NULL);
+    tc__relist_end(l, TC__END_BLOCK);
+}
+
+// ---- the list ----
+
+static void tc__chain_launch(tc__producer *t, const tc__chain *q) {
+    int resident = q->few ? q->resident : q->stages ? 1 : 2;
+    tc__relist_launch(&t->l, t->q.threads, tc__product_is_narrow(t->l.from), resident,
+                      q->few ? q->cluster : 0);
+    t->j = tc__relist_for(&t->l, (tc__axis)TC__TEMPLATE_J, TC__BIND_GRID, q->blocks);
+    tc__producer_threads(t);
+    if (q->few)
+        tc__put_decode(t, q);
+    else
+        tc__put_chain(t, q);
+    tc__producer_threads_end(t);
+    tc__relist_end(&t->l, TC__TEMPLATE_J), tc__relist_end(&t->l, TC__END_BLOCK);
+}
+
 // Its list; NULL = no memory.
 static tc__group *tc__lower_chain(tc_ctx *c, const tc__group *g, const tc__chain *q) {
     tc__producer t;
@@ -249,15 +318,7 @@ static tc__group *tc__lower_chain(tc_ctx *c, const tc__group *g, const tc__chain
     t.held = TC__NEW_ARRAY(c, int64_t, nodes);
     if (!t.held) t.l.failed = 1;
     for (size_t i = 0; i < nodes && t.held; i++) t.held[i] = -1;
-    if (ok && !t.l.failed) {
-        tc__relist_launch(&t.l, t.q.threads, tc__product_is_narrow(g), q->stages ? 1 : 2,
-                          0);
-        t.j = tc__relist_for(&t.l, (tc__axis)TC__TEMPLATE_J, TC__BIND_GRID, q->blocks);
-        tc__producer_threads(&t);
-        tc__put_chain(&t, q);
-        tc__producer_threads_end(&t);
-        tc__relist_end(&t.l, TC__TEMPLATE_J), tc__relist_end(&t.l, TC__END_BLOCK);
-    }
+    if (ok && !t.l.failed) tc__chain_launch(&t, q);
     tc__free(c, t.held, nodes * sizeof *t.held);
     return tc__relist_close(&t.l, c);
 }

@@ -120,6 +120,7 @@ static tc__chain_made tc__chain_made_of(const tc__chain *q, int next) {
 
 // Columns that its hole gets at once: two, where a lane has both or none.
 static int tc__chain_scores(const tc__chain *q) {
+    if (q->few) return 1;
     return tc__ix_divisor(q->g->body.ix, q->part[0].shape.cols) % 2 ? 1 : 2;
 }
 
@@ -311,6 +312,7 @@ static int tc__chain_of(const tc__group *g, tc__chain *q) {
         tc__chain_band(q, tc__chain_node(q, q->score), q->softmax >= 0, TC__CHAIN_FOLLOWED);
     if (q->band.low <= 1 - tc__ix_hi(g->body.ix, q->m)) q->band.low = INT64_MIN;
     if (q->band.up >= tc__ix_hi(g->body.ix, tc__depth_of(g)) - 1) q->band.up = INT64_MAX;
+    if (tc__decode_of(q)) return !g->target.room || q->bytes <= (int64_t)g->target.room;
     if (!tc__chain_is_mapped(q)) {
         if (q->pair) return 0;
         tc__chain_sizes(q);
@@ -322,7 +324,7 @@ static int tc__chain_of(const tc__group *g, tc__chain *q) {
 
 // Whether a kernel of it is shorter than its products by themselves: rows fill its tiles.
 static int tc__chain_pays(const tc__chain *q) {
-    return tc__ix_hi(q->g->body.ix, q->m) > TC__CHAIN_FEW;
+    return q->few || tc__ix_hi(q->g->body.ix, q->m) > TC__CHAIN_FEW;
 }
 
 // Whether list g may be the beginning of one, which what reads its rows ends.

@@ -59,13 +59,16 @@ typedef struct tc__template_facts {
     int64_t bytes, sums, threads, slices;
     int64_t rows, cols, batches; // of the result for a block; 0 = all are one product's
     int64_t cluster;             // blocks below each other that work together
+    int near;                    // blocks that share are a cluster
+    int64_t left,
+        tickets; // what a block leaves for others; tickets of those that share, 0 = of their rounds
 } tc__template_facts;
 
 static tc__template_facts tc__device_template_facts(const tc__node *n, int64_t element) {
     const int64_t *number = n->attr + TC__TEMPLATE_NUMBERS;
     int64_t sum = (int64_t)tc__dtypes[n->dtype].bytes;
     tc__template_facts f;
-    f.cluster = 1;
+    f.cluster = 1, f.near = 0, f.left = f.tickets = 0;
     if (n->attr[TC__TEMPLATE_NAME] == TC__TEMPLATE_TILES) {
         f.bytes = tc__device_tiles_bytes(number, element, sum);
         f.threads = number[TC__TILES_THREADS], f.slices = number[TC__TILES_SLICES];
@@ -77,6 +80,14 @@ static tc__template_facts tc__device_template_facts(const tc__node *n, int64_t e
         f.threads = number[TC__CHAIN_THREADS], f.slices = 1, f.sums = 0;
         f.rows = number[TC__CHAIN_ROWS], f.cols = number[TC__CHAIN_WIDE];
         f.batches = number[TC__CHAIN_BATCHES];
+    } else if (n->attr[TC__TEMPLATE_NAME] == TC__TEMPLATE_DECODE) {
+        int64_t rows = number[TC__DECODE_ROWS], lanes = number[TC__DECODE_LANES];
+        f.threads = number[TC__DECODE_THREADS], f.slices = number[TC__DECODE_SLICES];
+        f.bytes = tc__decode_bytes(rows, lanes, f.threads,
+                                   number[TC__DECODE_CLUSTER] ? f.slices : 0);
+        f.near = number[TC__DECODE_CLUSTER] != 0;
+        f.sums = 0, f.left = tc__decode_room(rows, lanes), f.tickets = 1;
+        f.rows = rows, f.cols = 8 * lanes, f.batches = number[TC__DECODE_BATCHES];
     } else {
         f.bytes = tc__device_skinny_bytes(number, sum);
         f.threads = number[TC__SKINNY_THREADS], f.slices = number[TC__SKINNY_SLICES];
@@ -126,6 +137,8 @@ static uint32_t tc__device_holes_due(const tc__node *n) {
             due |= 1 << TC__HOLE_SCORE_NEXT | 1 << TC__HOLE_RESULT_NEXT;
         return due;
     }
+    if (n->attr[TC__TEMPLATE_NAME] == TC__TEMPLATE_DECODE)
+        return due | 1 << TC__HOLE_VALUE | 1 << TC__HOLE_SCORE | 1 << TC__HOLE_SHARE;
     if (tiles && number[TC__TILES_RELAY]) due |= 1 << TC__HOLE_ROUNDED;
     if (tiles && number[TC__TILES_WAY] == (int64_t)TC__WAY_SPLIT)
         due |= 1 << TC__HOLE_LEFT_ONE | 1 << TC__HOLE_RIGHT_ONE;
@@ -151,13 +164,15 @@ static int tc__device_covers(const tc__device_verifier *d, const tc__node *n,
 static int tc__device_has_slices(const tc__device_verifier *d, const tc__node *n,
                                  const tc__template_facts *f) {
     int64_t tickets = n->attr[TC__TEMPLATE_TICKETS], sums = n->attr[TC__TEMPLATE_SUMS];
-    if (f->slices == 1) return 1;
+    if (f->slices == 1 || f->near) return 1;
     if (tickets < 0 || sums < 0 || !tc__ix_is_const(d->blocks)) return 0;
     int64_t shares = tc__ix_value(d->blocks) / f->slices;
     const tc__kbuf *t = &d->k->buffer.at[tickets], *w = &d->k->buffer.at[sums];
     return t->place == TC__BUF_TICKET && w->place == TC__BUF_WORK &&
-           tc__ix_lo(d->ix, t->numel) >= shares * (f->slices + 1) &&
-           tc__ix_lo(d->ix, w->numel) >= shares * f->slices * f->threads * f->sums;
+           tc__ix_lo(d->ix, t->numel) >=
+               shares * (f->tickets ? f->tickets : f->slices + 1) &&
+           tc__ix_lo(d->ix, w->numel) >=
+               shares * f->slices * (f->left ? f->left : f->threads * f->sums);
 }
 
 // Whether the words are those of a template that there is.

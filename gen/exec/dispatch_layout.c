@@ -48,7 +48,7 @@ static tc__dispatch *tc__dispatch_new(tc_ctx *c, tc__arena *a, tc__device *d, ui
     if (!r) return NULL;
     r->ctx = c, r->device = d, r->launches = n;
     r->launch = TC__ANEW_ARRAY(a, tc__dispatch_launch, n + 1);
-    r->over = (const tc__overlay_set **)TC__ANEW_ARRAY(a, void *, n + 1);
+    r->over = TC__ANEW_ARRAY(a, const tc__overlay_set *, n + 1);
     return r->launch && r->over ? r : NULL;
 }
 

@@ -139,9 +139,10 @@ static tc__undo *tc__undo_save(tc_ctx *c, tc__visit *v, const tc__program *p) {
         const tc__external *e = &v->external.at[i];
         int wrapped = e->storage->owner == TC__WRAPPED;
         if (e->alias == i && tc__is_undone(v, p, i))
-            u[i] = tc__undo_copy(c, v, e->storage, wrapped ? TC__UNDO_WRAPPED : most);
+            u[i] =
+                tc__undo_copy(c, v, e->storage, wrapped ? (size_t)TC__UNDO_WRAPPED : most);
     }
-    v->copied = bytes <= TC__UNDO_WRITTEN ? bytes : TC__UNDO_WRITTEN;
+    v->copied = bytes <= TC__UNDO_WRITTEN ? bytes : (size_t)TC__UNDO_WRITTEN;
     return u;
 }
 

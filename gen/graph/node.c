@@ -151,10 +151,11 @@ typedef enum tc__template {
     TC__TEMPLATE_TILES,
     TC__TEMPLATE_SKINNY,
     TC__TEMPLATE_CHAIN,
+    TC__TEMPLATE_DECODE,
     TC__TEMPLATES
 } tc__template;
 
-static const char *const tc__template_names[] = {"tiles", "skinny", "chain"};
+static const char *const tc__template_names[] = {"tiles", "skinny", "chain", "decode"};
 
 typedef enum tc__hole {
     TC__HOLE_LEFT,  // elements of the left operand: `width` of them along `deep` or `line`
@@ -282,6 +283,25 @@ enum {
     TC__CHAIN_PAIR, // another chain is beside it, of the first product's sums and the second right operand
     TC__CHAIN_NUMBERS
 };
+enum {
+    TC__DECODE_ROWS,  // of the result, for a block,
+    TC__DECODE_WIDE,  //   and columns
+    TC__DECODE_DEPTH, // k of the first product
+    TC__DECODE_LANES, // that share a key: 8 elements each,
+    TC__DECODE_EACH,  //   and have so many keys at a time
+    TC__DECODE_THREADS,
+    TC__DECODE_SLICES,   // of keys, each a block's,
+    TC__DECODE_CLUSTER,  //   which are a cluster
+    TC__DECODE_SINGLE,   // keys of a block are its threads' at one time
+    TC__DECODE_STREAMED, // as TC__CHAIN_STREAMED,
+    TC__DECODE_BARE,     //   TC__CHAIN_BARE,
+    TC__DECODE_BATCHES,
+    TC__DECODE_RAGGED_COLS, // the keys of blocks leave a rest
+    TC__DECODE_BAND,        // 1: some row needs keys from LOW on; 2: before UP; 3: both
+    TC__DECODE_LOW,
+    TC__DECODE_UP,
+    TC__DECODE_NUMBERS
+};
 
 static const char *const tc__tiles_numbers[TC__TILES_NUMBERS] = {
     "way",    "rows",    "cols",        "depth",       "high",         "across",
@@ -299,13 +319,17 @@ static const char *const tc__chain_numbers[TC__CHAIN_NUMBERS] = {
     "held",         "columns",     "batches", "ragged_rows", "ragged_cols", "ragged_wide",
     "ragged_depth", "ragged_next", "band",    "low",         "up",          "stages",
     "ahead",        "same",        "scale",   "pair"};
+static const char *const tc__decode_numbers[TC__DECODE_NUMBERS] = {
+    "rows",   "wide",     "depth", "lanes",   "each",        "threads", "slices", "cluster",
+    "single", "streamed", "bare",  "batches", "ragged_cols", "band",    "low",    "up"};
 
 static const struct {
     const char *const *name;
     uint32_t count;
 } tc__template_words[TC__TEMPLATES] = {{tc__tiles_numbers, TC__TILES_NUMBERS},
                                        {tc__skinny_numbers, TC__SKINNY_NUMBERS},
-                                       {tc__chain_numbers, TC__CHAIN_NUMBERS}};
+                                       {tc__chain_numbers, TC__CHAIN_NUMBERS},
+                                       {tc__decode_numbers, TC__DECODE_NUMBERS}};
 
 static const char *tc__template_number(int64_t name, uint32_t i) {
     return tc__template_words[name].name[i];

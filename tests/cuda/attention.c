@@ -606,6 +606,60 @@ LARGE_ATTENTION(large_gradients, {TC_BF16, 2, 4, 1024, 1024, 64, 64, TRAIN | CAU
                 {TC_BF16, 1, 1, 64, 128, 64, 64, TRAIN | MASK_FLOAT, 0},
                 {TC_F16, 1, 1, 64, 64, 64, 64, TRAIN | PLAIN | CAUSAL, 0})
 
+// Few rows, as steps of decoding have: lanes share keys, blocks their stretches, groups of heads what they read.
+ATTENTION(one_row, {TC_BF16, 1, 2, 1, 1, 64, 64, 0, 0},
+          {TC_F16, 1, 1, 1, 7, 128, 128, 0, 0}, {TC_BF16, 1, 3, 1, 33, 32, 32, 0, 1},
+          {TC_F16, 2, 2, 1, 1000, 128, 128, 0, 1}, {TC_BF16, 1, 1, 1, 1024, 80, 80, 0, 1},
+          {TC_BF16, 1, 1, 1, 4099, 64, 64, 0, 1},
+          {TC_F16, 1, 2, 1, 300, 256, 256, OWN_SCALE, 1},
+          {TC_BF16, 3, 5, 1, 129, 40, 96, 0, 1}, {TC_F16, 1, 1, 1, 200, 128, 16, 0, 1},
+          {TC_BF16, 1, 1, 1, 600, 8, 8, 0, 1})
+
+ATTENTION(few_rows, {TC_BF16, 1, 2, 2, 100, 64, 64, 0, 1},
+          {TC_F16, 1, 1, 3, 1000, 128, 128, CAUSAL, 1},
+          {TC_BF16, 2, 2, 4, 333, 80, 80, 0, 1}, {TC_F16, 1, 1, 4, 70, 256, 256, 0, 1},
+          {TC_BF16, 1, 2, 4, 4, 64, 64, CAUSAL, 0}, {TC_BF16, 1, 1, 2, 4099, 32, 32, 0, 1})
+
+// So many heads that the blocks of one are a cluster, where the device has them; the last one has no keys.
+ATTENTION(few_rows_of_many_heads, {TC_BF16, 1, 32, 1, 300, 64, 64, 0, 1},
+          {TC_F16, 2, 15, 1, 333, 128, 128, MASK_BOOL, 1},
+          {TC_BF16, 1, 128, 1, 200, 128, 128, GQA, 1},
+          {TC_F16, 5, 5, 3, 129, 40, 40, CAUSAL, 1},
+          {TC_BF16, 1, 26, 4, 65, 256, 256, 0, 1})
+
+// Where blocks cannot be clusters, they meet by tickets.
+TEST(few_rows_without_clusters) {
+    static const attention a[] = {{TC_BF16, 1, 32, 1, 300, 64, 64, 0, 1},
+                                  {TC_F16, 2, 15, 3, 333, 128, 128, MASK_BOOL, 1},
+                                  {TC_BF16, 1, 128, 1, 200, 128, 128, GQA, 1}};
+    if (device_is_real) SKIP("of an older GPU");
+    REQUIRE(device_use());
+    fake->major = 8;
+    for (size_t i = 0; i < sizeof a / sizeof *a; i++) check_attention(&a[i]);
+}
+
+ATTENTION(few_rows_of_plain_ops, {TC_BF16, 1, 2, 1, 500, 64, 64, PLAIN, 1},
+          {TC_F16, 1, 1, 3, 64, 128, 128, PLAIN | CAUSAL, 0},
+          {TC_BF16, 1, 2, 4, 90, 64, 64, PLAIN | WINDOW, 0})
+
+// A mask of f32 makes the shares f32: two kernels.
+ATTENTION(few_rows_behind_masks, {TC_BF16, 1, 2, 1, 700, 64, 64, MASK_BOOL, 1},
+          {TC_F16, 1, 2, 1, 333, 128, 128, MASK_HALF, 1},
+          {TC_BF16, 2, 1, 3, 257, 80, 80, MASK_FLOAT, 2},
+          {TC_F16, 1, 1, 1, 600, 64, 64, MASK_BOOL | EMPTY_ROW, 1},
+          {TC_BF16, 1, 1, 4, 1100, 128, 128, MASK_HALF | EMPTY_ROW, 1},
+          {TC_F16, 1, 2, 4, 50, 64, 64, WINDOW, 0})
+
+ATTENTION(few_rows_of_groups, {TC_BF16, 1, 8, 1, 1000, 128, 128, GQA, 1},
+          {TC_F16, 2, 4, 1, 77, 64, 64, GQA, 1},
+          {TC_BF16, 2, 8, 2, 300, 64, 64, GQA | CAUSAL, 1},
+          {TC_F16, 1, 4, 3, 129, 80, 64, GQA | MASK_BOOL, 1},
+          {TC_BF16, 1, 8, 4, 65, 32, 32, GQA | MASK_HALF, 1})
+
+ATTENTION(few_rows_without_numbers, {TC_BF16, 1, 2, 1, 300, 64, 64, NO_NUMBERS, 1},
+          {TC_F16, 1, 2, 4, 600, 128, 128, NO_NUMBERS | MASK_BOOL, 1},
+          {TC_BF16, 1, 2, 3, 100, 64, 64, NO_NUMBERS | PLAIN | WINDOW, 0})
+
 // ---- bits
 
 static double *bits_of(job *j) {
@@ -640,6 +694,9 @@ static void check_bits(const attention *a) {
 TEST(the_same_bits_at_every_visit) {
     static const attention a[] = {{TC_BF16, 1, 2, 100, 127, 64, 64, CAUSAL, 0},
                                   {TC_F16, 1, 4, 64, 64, 40, 40, TRAIN | GQA, 0},
+                                  {TC_BF16, 1, 2, 1, 1000, 128, 128, 0, 1},
+                                  {TC_F16, 1, 4, 2, 333, 64, 64, GQA, 1},
+                                  {TC_BF16, 1, 32, 1, 300, 64, 64, 0, 1},
                                   {TC_BF16, 1, 2, 150, 150, 64, 64, TRAIN | CAUSAL, 0}};
     for (size_t i = 0; i < sizeof a / sizeof *a; i++) check_bits(&a[i]);
 }
@@ -669,6 +726,24 @@ TEST(sizes_at_run_time) {
     check_sizes((attention){TC_BF16, 2, 3, 0, 0, 16, 24, MASK_BOOL, 1});
     check_sizes((attention){TC_F16, 1, 4, 0, 0, 16, 16, GQA | PLAIN | CAUSAL, 1});
     check_sizes((attention){TC_F16, 1, 1, 0, 0, 40, 40, 0, 1});
+}
+
+// The cache of a step of decoding grows.
+static void check_caches(attention a) {
+    static const int sizes[] = {100, 101, 7, 700, 2050};
+    tc_ctx *tc = context_open();
+    REQUIRE(tc);
+    for (int i = 0; i < 5; i++) {
+        a.n = sizes[i];
+        check_in(tc, &a);
+    }
+    context_close(tc);
+}
+
+TEST(caches_at_run_time) {
+    check_caches((attention){TC_BF16, 1, 8, 1, 0, 64, 64, 0, 1});
+    check_caches((attention){TC_F16, 2, 4, 1, 0, 128, 128, GQA, 1});
+    check_caches((attention){TC_BF16, 1, 32, 1, 0, 40, 40, MASK_BOOL, 1});
 }
 
 TEST(batches_at_run_time) {

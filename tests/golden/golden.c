@@ -485,6 +485,7 @@ static const golden goldens[] = {
     {"attention", 1, WITH_SOURCE, run_attention},
     {"attention_plain", 1, IN_PARTS, NULL},
     {"attention_halves", 1, WITH_CUDA | JOINED, NULL},
+    {"attention_row", 1, WITH_CUDA | JOINED | IN_CLUSTERS, NULL},
     {"attention_gradient", 5, WITH_CUDA | JOINED | FOR_DEVICES, NULL},
     {"readers", 1, 0, run_readers},
     {"opaque", 12, WITH_CUDA, run_opaque},
@@ -748,6 +749,7 @@ GOLDEN(residual)
 GOLDEN(attention)
 GOLDEN(attention_plain)
 GOLDEN(attention_halves)
+GOLDEN(attention_row)
 GOLDEN(attention_gradient)
 GOLDEN(readers)
 GOLDEN(opaque)

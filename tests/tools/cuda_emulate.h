@@ -639,6 +639,7 @@ EMU_FN void emu_bar_arrive(int id, int threads) { emu->barrier(id, threads, 0, 0
 EMU_FN unsigned emu_cluster_rank() { return emu_self->rank; }
 EMU_FN unsigned emu_cluster_size() { return emu_self->ranks; }
 EMU_FN void emu_cluster_arrive() { emu->cluster_arrive(emu_at); }
+EMU_FN void emu_cluster_begun() { emu->cluster_arrive(emu_at); }
 EMU_FN void emu_cluster_wait() { emu->cluster_wait(emu_at); }
 EMU_FN void emu_cluster_sync() {
     emu->cluster_arrive(emu_at);

@@ -259,18 +259,16 @@ int cuDeviceGetName(char *name, int room, int device) {
 }
 
 int cuDeviceGetAttribute(int *value, int what, int device) {
-    static const int known[][2] = {{TCU__THREADS_PER_BLOCK, 1024},
-                                   {TCU__MULTIPROCESSORS, 132},
-                                   {TCU__L2_BYTES, 62914560},
-                                   {TCU__THREADS_PER_SM, 2048},
-                                   {TCU__SHARED_PER_SM, 233472},
-                                   {TCU__SHARED_PER_BLOCK, 232448},
-                                   {TCU__CLUSTERS, 1},
-                                   {TCU__TENSOR_MAPS, 1}};
+    static const int known[][2] = {
+        {TCU__THREADS_PER_BLOCK, 1024}, {TCU__MULTIPROCESSORS, 132},
+        {TCU__L2_BYTES, 62914560},      {TCU__THREADS_PER_SM, 2048},
+        {TCU__SHARED_PER_SM, 233472},   {TCU__SHARED_PER_BLOCK, 232448},
+        {TCU__TENSOR_MAPS, 1}};
     CALL(what);
     if (device < 10 || device >= 10 + state.devices) return 101;
     *value = what == TCU__MAJOR            ? state.major
              : what == TCU__MINOR          ? state.minor
+             : what == TCU__CLUSTERS       ? state.major >= 9
              : what == TCU__VIRTUAL_MEMORY ? state.virtual_memory
                                            : -1;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)

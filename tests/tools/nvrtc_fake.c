@@ -61,6 +61,7 @@ static const struct {
     {"cluster_rank", IF_ASM},
     {"cluster_size", IF_ASM},
     {"cluster_arrive", IF_ASM},
+    {"cluster_begun", IF_ASM},
     {"cluster_wait", IF_ASM},
     {"cluster_sync", IF_ASM},
     {"cluster_map", IF_ASM},

@@ -479,8 +479,58 @@ static const chain_case others[] = {
     {"values turned, that are not of 8", {.turned_values = 1, .columns = 1001}, {0}},
     {"dropped shares", {.dropped = 1}, {0}},
     {"16 rows", {.rows = 16}, {0}},
-    {"a row", {.rows = 1}, {0}},
+    {"5 rows", {.rows = 5}, {0}},
+    {"a row, values turned", {.rows = 1, .turned_values = 1}, {0}},
 };
+
+// ---- of few rows
+
+typedef struct decode_case {
+    const char *name;
+    attention a;
+    uint32_t cluster; // blocks of one, that the device has
+    int few, lanes, slices, single, clustered;
+} decode_case;
+
+// 16 rows of 128 bytes, of k, are a step of 256 threads that load four keys each: 128 keys.
+static const decode_case decodes[] = {
+    {"a row", {.rows = 1}, 0, 1, 8, 2, 1, 0},
+    {"4 rows", {.rows = 4}, 0, 4, 8, 2, 1, 0},
+    {"3 rows, causal", {.rows = 3, .where = CAUSAL}, 0, 3, 8, 2, 1, 0},
+    {"128 of k", {.rows = 1, .size = 128, .value = 128}, 0, 1, 16, 4, 1, 0},
+    {"values of more", {.rows = 1, .size = 8, .value = 80}, 0, 1, 16, 4, 1, 0},
+    {"256 of k", {.rows = 1, .size = 256}, 0, 1, 32, 7, 1, 0},
+    {"a long cache", {.rows = 1, .columns = 65536}, 0, 1, 8, 64, 0, 0},
+    {"many heads", {.rows = 1, .heads = 999, .columns = 4096}, 0, 1, 8, 1, 0, 0},
+    {"clusters", {.rows = 1, .heads = 32, .columns = 1024}, 8, 1, 8, 8, 1, 1},
+    {"too few heads for them", {.rows = 1, .columns = 8192}, 8, 1, 8, 64, 1, 0},
+    {"clusters of two turns", {.rows = 1, .heads = 32, .columns = 2048}, 8, 1, 8, 8, 0, 1},
+    {"a cache of run time", {.rows = 1, .symbolic = SYMBOLIC_COLUMNS}, 0, 1, 8, 16, 0, 0},
+    {"row values returned", {.rows = 2, .with = WITH_SUMS}, 0, 2, 8, 2, 1, 0},
+    {"a mask", {.rows = 2, .mask = "bool", .guarded = 1}, 0, 2, 8, 2, 1, 0},
+};
+
+TEST(attention_of_few_rows_reads_keys_once) {
+    for (size_t i = 0; i < sizeof decodes / sizeof *decodes; i++) {
+        const decode_case *k = &decodes[i];
+        kit t;
+        tc__chain q;
+        if (!CHECK(kit_open(&t, &k->a, 0))) return;
+        CHECK(t.s.kernel.count == 1 || FAIL("%s: %zu kernels", k->name, t.s.kernel.count));
+        t.s.kernel.at[0]->target.cluster = k->cluster;
+        CHECK(tc__chain_of(kit_last(&t), &q) || FAIL("%s: no chain", k->name));
+        int ok = q.few == k->few && q.lanes == k->lanes && q.slices == k->slices &&
+                 q.single == k->single && (q.cluster == q.slices) == k->clustered &&
+                 (q.cluster != 0) == k->clustered;
+        CHECK(ok || FAIL("%s: few %d lanes %d slices %d single %d cluster %d", k->name,
+                         q.few, q.lanes, q.slices, q.single, q.cluster));
+        CHECK(kit_lower(&t, 0) || FAIL("%s", k->name));
+        const tc__node *n = statement(&t, TC_OP_TEMPLATE, 0);
+        CHECK_EQ(n->attr[TC__TEMPLATE_NAME], TC__TEMPLATE_DECODE);
+        CHECK_EQ(n->attr[TC__TEMPLATE_TICKETS] >= 0, k->slices > 1 && !k->clustered);
+        kit_close(&t);
+    }
+}
 
 TEST(other_attention_is_none) {
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
@@ -762,6 +812,38 @@ TEST(holes_that_are_not_there) {
         hole_of(&t, holes[i].hole)->attr[TC__HOLE_HOLE] = TC__HOLE_AHEAD;
         refused(&t, "its holes are not those of chain");
     }
+}
+
+// The list of attention of few rows.
+static tc__node *few_open(kit *t) {
+    attention a = {.rows = 1, .where = CAUSAL, .columns = 1000};
+    if (!CHECK(kit_open(t, &a, 1) && kit_lower(t, 0))) exit(1);
+    return statement(t, TC_OP_TEMPLATE, 0);
+}
+
+TEST(few_rows_without_what_they_need) {
+    static const tc__hole holes[] = {TC__HOLE_LEFT,  TC__HOLE_RIGHT, TC__HOLE_VALUE,
+                                     TC__HOLE_SCORE, TC__HOLE_SHARE, TC__HOLE_RESULT};
+    kit t;
+    for (size_t i = 0; i < sizeof holes / sizeof *holes; i++) {
+        few_open(&t);
+        hole_of(&t, holes[i])->attr[TC__HOLE_HOLE] = TC__HOLE_AHEAD;
+        refused(&t, "its holes are not those of decode");
+    }
+    few_open(&t)->attr[TC__TEMPLATE_TICKETS] = -1;
+    refused(&t, "blocks cannot leave their sums");
+    tc__node *n = few_open(&t);
+    tc__ix *room = &t.list->buffer.at[n->attr[TC__TEMPLATE_SUMS]].numel;
+    *room = tc__ix_sub(&t.ix, *room, tc__ix_const(1));
+    refused(&t, "blocks cannot leave their sums");
+    *number_of(few_open(&t), TC__DECODE_LANES) *= 2;
+    refused(&t, "bytes of a block");
+    *number_of(few_open(&t), TC__DECODE_CLUSTER) = 1;
+    refused(&t, "bytes of a block");
+    *number_of(few_open(&t), TC__DECODE_THREADS) = 128;
+    refused(&t, "it is for 128 threads");
+    *number_of(few_open(&t), TC__DECODE_SLICES) += 1;
+    refused(&t, "its blocks are not those of the result");
 }
 
 TEST(holes_that_nobody_needs) {
