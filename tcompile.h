@@ -3270,7 +3270,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x4d6f1c3ebe788472u
+#define TC__BUILD_ID 0x378041a155023311u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -40738,7 +40738,7 @@ static int tc__tile_fits(const tc__group*g,tc__emit target,int lanes,int tile){
 static const int room[]={6,12,28};
 tc__group plain=*g;
 memset(&plain.shape.tuning,0,sizeof plain.shape.tuning);
-plain.shape.lanes=(int16_t)lanes;
+plain.shape.lanes=(int8_t)lanes;
 tc__contract q=tc__contract_plan(&plain);
 int pair=tc__contract_is_pair(&q)&&target<TC__EMIT_AVX512;
 if(q.turns||q.dot.tiles)return 0;
@@ -40815,8 +40815,8 @@ return n;
 }
 static void tc__group_tune(tc__group*g,tc__emit target,const tc__tuning*t){
 g->shape.tuning=*t;
-g->shape.lanes=(int16_t)tc__tuning_lanes(g,target,t);
-g->shape.dots=(int16_t)tc__dots_of(target);
+g->shape.lanes=(int8_t)tc__tuning_lanes(g,target,t);
+g->shape.dots=(int8_t)tc__dots_of(target);
 if(tc__has_blocks(g))tc__contract_items(g);
 }
 // ---- gen/base/once_end.c

@@ -125,7 +125,7 @@ static int tc__tile_fits(const tc__group *g, tc__emit target, int lanes, int til
     static const int room[] = {6, 12, 28}; // vectors of 8 floats, with AVX-512 of 8 or 16
     tc__group plain = *g;
     memset(&plain.shape.tuning, 0, sizeof plain.shape.tuning);
-    plain.shape.lanes = (int16_t)lanes;
+    plain.shape.lanes = (int8_t)lanes;
     tc__contract q = tc__contract_plan(&plain);
     int pair = tc__contract_is_pair(&q) && target < TC__EMIT_AVX512;
     if (q.turns || q.dot.tiles) return 0;
@@ -213,7 +213,7 @@ TC__UNUSED static int tc__candidates(const tc__group *g, tc__emit target,
 // Makes the group what the tuning says.
 static void tc__group_tune(tc__group *g, tc__emit target, const tc__tuning *t) {
     g->shape.tuning = *t;
-    g->shape.lanes = (int16_t)tc__tuning_lanes(g, target, t);
-    g->shape.dots = (int16_t)tc__dots_of(target);
+    g->shape.lanes = (int8_t)tc__tuning_lanes(g, target, t);
+    g->shape.dots = (int8_t)tc__dots_of(target);
     if (tc__has_blocks(g)) tc__contract_items(g);
 }
