@@ -3270,7 +3270,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x378041a155023311u
+#define TC__BUILD_ID 0xe32d8aa29c8673a4u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -41781,7 +41781,7 @@ tc__take(f->isa,dtype,d->at,lane,s,at,q->step,n);
 else
 tc__copy_steps(tc__lane(d,lane),d->every,s+at*bytes,q->step,bytes,n);
 }
-// ---- gen/exec/interp.c
+// ---- gen/exec/interp_access.c
 static void*tc__dst(tc__frame*f,const tc__insn*i){return f->reg[i->dst].at;}
 static void*tc__dst_of(tc__frame*f,const tc__insn*i,int whole){
 tc__reg*r=&f->reg[i->dst];
@@ -41943,6 +41943,7 @@ tc__give(f->isa,i->dtype,f->base[p->buffer],to,1,&f->reg[i->in[0]],j+l,
 }
 }
 }
+// ---- gen/exec/interp.c
 static int64_t tc__lanes_of(const tc__frame*f,const tc__insn*i){
 return i->uniform?f->isa->lanes:f->n;
 }

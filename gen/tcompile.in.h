@@ -622,6 +622,7 @@
 #include "exec/interp_value.c"
 #include "exec/interp_index.c"
 #include "exec/interp_rect.c"
+#include "exec/interp_access.c"
 #include "exec/interp.c"
 #include "exec/interp_choose.c"
 #include "exec/interp_turn.c"

@@ -62,6 +62,8 @@
 
 #include "exec/interp_rect.c"
 
+#include "exec/interp_access.c"
+
 #include "exec/interp.c"
 
 #include "exec/interp_choose.c"
