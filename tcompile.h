@@ -3270,7 +3270,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xe32d8aa29c8673a4u
+#define TC__BUILD_ID 0x55a3dcd50b00a471u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -25661,7 +25661,8 @@ int64_t rows=tc__rounded_size(n,2),cols=tc__rounded_size(n,1),
 k=tc__rounded_size(a,1);
 if(rows>TC__ROUNDED_LONG*cols||cols>TC__ROUNDED_LONG*rows)return 0;
 return k>=TC__ROUNDED_DEPTH&&k%4==0&&rows&&cols&&
-(double)rows*(double)cols>=TC__ROUNDED_SIDES*(double)(rows+cols)&&
+(double)rows*(double)cols>=
+(double)TC__ROUNDED_SIDES*(double)(rows+cols)&&
 tc__rounded_takes(g,a)&&tc__rounded_takes(g,b);
 }
 static tc__node*tc__rounded_turned(tc__graph*g,tc__node*b){
@@ -30983,7 +30984,7 @@ for(int i=0;i<s->count;i++)
 if(s->out[i]==out)return(int)(s->in[i]>>in&1);
 return 0;
 }
-static void tc__overlay_find(const tc__group*k,const tc__group*list,
+TC__UNUSED static void tc__overlay_find(const tc__group*k,const tc__group*list,
 tc__overlay_set*s){
 size_t n=k->buffer.count<64?k->buffer.count:64;
 s->count=0;

@@ -124,8 +124,8 @@ static int tc__overlay_set_has(const tc__overlay_set *s, size_t out, size_t in) 
 }
 
 // What a device that does list for kernel k may do so.
-static void tc__overlay_find(const tc__group *k, const tc__group *list,
-                             tc__overlay_set *s) {
+TC__UNUSED static void tc__overlay_find(const tc__group *k, const tc__group *list,
+                                        tc__overlay_set *s) {
     size_t n = k->buffer.count < 64 ? k->buffer.count : 64;
     s->count = 0;
     for (size_t out = 0; out < n && s->count < TC__OVERLAYS; out++) {

@@ -37,7 +37,8 @@ static int tc__wants_rounded(const tc__graph *g, const tc__node *n) {
             k = tc__rounded_size(a, 1);
     if (rows > TC__ROUNDED_LONG * cols || cols > TC__ROUNDED_LONG * rows) return 0;
     return k >= TC__ROUNDED_DEPTH && k % 4 == 0 && rows && cols &&
-           (double)rows * (double)cols >= TC__ROUNDED_SIDES * (double)(rows + cols) &&
+           (double)rows * (double)cols >=
+               (double)TC__ROUNDED_SIDES * (double)(rows + cols) &&
            tc__rounded_takes(g, a) && tc__rounded_takes(g, b);
 }
 

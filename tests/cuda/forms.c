@@ -524,7 +524,8 @@ static double want_softmax(const cell *x, int64_t i) {
     static const double *of;
     static int64_t at;
     static double kept[2];
-    if (of != row || at != i / x->c) {
+    if (i % x->c == 0 || of != row ||
+        at != i / x->c) { // memory may be that of an earlier case
         for (int64_t c = 0; c < x->c; c++) most = row[c] > most ? row[c] : most;
         for (int64_t c = 0; c < x->c; c++) sum += exp(row[c] - most);
         of = row, at = i / x->c, kept[0] = most, kept[1] = sum;

@@ -45,7 +45,8 @@ static void check_file(const char *path, const char *arch) {
 // Clusters, and matrix units that read shared memory, are of compute capability 9.0; for others no such kernel is made.
 static int is_for_hopper(const char *path) {
     char *source = nvrtc_read(path);
-    int found = source && (strstr(source, "tc_cluster_") || strstr(source, "wgmma."));
+    int found = source && (strstr(source, "tc_cluster_") ||
+                           strstr(source, "cluster.arrive") || strstr(source, "wgmma."));
     free(source);
     return found;
 }
@@ -97,9 +98,9 @@ static void check_library(const char *const *name, size_t count, const char *arc
 // Whole, whatever kernels use of it; a file that is new has to be named here.
 TEST(library) {
     static const char *const head[] = {
-        "types", "check",        "memory", "shared", "halves",  "index",  "math",   "trig",
-        "fast",  "list",         "random", "divide", "product", "tiles",  "mapped", "held",
-        "chain", "mapped_chain", "skinny", "scan",   "sort",    "scatter"};
+        "types", "check",        "memory", "shared", "halves",  "index", "math",   "trig",
+        "fast",  "list",         "random", "divide", "product", "tiles", "mapped", "held",
+        "chain", "mapped_chain", "decode", "skinny", "scan",    "sort",  "scatter"};
     static const char *const spread[] = {"spread"};
     static const char *const archs[] = {"sm_80", "sm_89", "sm_90a"};
     size_t count = sizeof head / sizeof *head, files = 0;

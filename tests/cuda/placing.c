@@ -190,6 +190,7 @@ static tc_status sets_default(void *user, const tc_buffer *in, int n_in) {
 
 DEVICE(names_and_places) {
     CHECK_EQ(tc_set_default_device(NULL, "cpu"), TC_E_NULL);
+    ERROR(TC_E_NULL, "tc_set_default_device");
     CHECK(!tc_default_device(NULL));
     CHECK_STR(tc_default_device(tc), "cpu");
     set_default(tc, DEVICE_NAME);

@@ -144,9 +144,11 @@ static void run(const stencil *s) {
     CHECK_EQ(tc_trace_end(tc), TC_OK);
     CHECK_EQ(tc_stats_get(tc).kernel_runs - kernels, 1);
     const char *source = tc_region_source(tc, "stencil");
-    char held[40] = "held0[";
+    char held[40] = "held0[", kept[40] = "tc_kept<"; // or halves as words
     if (s->rows > 0) snprintf(held, sizeof held, "held0[%d];", s->rows * s->columns);
-    CHECK(!strstr(source, held) == !s->rows ||
+    if (s->rows > 0)
+        snprintf(kept, sizeof kept, "tc_kept<%d> held0;", s->rows * s->columns);
+    CHECK((!strstr(source, held) && !strstr(source, kept)) == !s->rows ||
           FAIL("'%s' in\n%s", held, strstr(source, "extern")));
     CHECK(!strstr(source, "held1["));
     check_registers(source);

@@ -938,7 +938,8 @@ static int loss_reaches(const graph *g, const int *term, int n) {
     int made[MAX_VALUES] = {0}, reaches = 0;
     for (int i = 0; i < g->p->n_inputs; i++) made[i] = is_float(g, i);
     for (int k = 0; k < g->n_calls; k++)
-        for (int i = 0; i < g->call[k].n_in; i++)
+        for (int i = g->call[k].kind == C_BRANCH; i < g->call[k].n_in;
+             i++) // not by its condition
             made[g->call[k].out] |= made[g->call[k].in[i]] && is_float(g, g->call[k].out);
     for (int i = 0; i < n; i++) reaches |= made[term[i]];
     return reaches;
