@@ -3270,7 +3270,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x55a3dcd50b00a471u
+#define TC__BUILD_ID 0x680d882d2c685351u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -42827,9 +42827,10 @@ uint32_t wakes;
 (void)pthread_mutex_lock(&w->lock);
 wakes=w->wakes;
 if(tc__atomic_add32(&m->state,1)==seen){
-while(tc__atomic_load32(&m->state)==seen+1&&w->wakes==wakes){
+TC__ATOMIC_FENCE();
+while(tc__atomic_load32(&m->state)==seen+1&&w->wakes==wakes&&
+!tc__atomic_load32(w->awake))
 (void)pthread_cond_wait(&w->wake,&w->lock);
-}
 }
 (void)tc__atomic_add32(&m->state,(uint32_t)-1);
 (void)pthread_mutex_unlock(&w->lock);
@@ -42987,7 +42988,11 @@ if(tc__atomic_load32(&p->mail[i].state)&1u)tc__worker_wake(&p->workers[i]);
 TC__UNUSED static void tc__pool_stay_awake(tc__pool*p,int awake){
 if(p->threads<2||tc__pool_in_child(p))return;
 tc__atomic_store32(&p->awake,(uint32_t)awake);
-if(awake)tc__pool_wake(p);
+if(!awake)return;
+TC__ATOMIC_FENCE();
+tc__pool_wake(p);
+for(int i=1;i<p->threads;i++)
+while(tc__atomic_load32(&p->mail[i].state)&1u)(void)sched_yield();
 }
 static void tc__mail_fill(tc__mailbox*m,const tc__mailbox*part,int threads){
 uint64_t pieces=0;

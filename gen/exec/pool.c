@@ -78,9 +78,10 @@ static void tc__worker_sleep(tc__worker *w, uint32_t seen) {
     (void)pthread_mutex_lock(&w->lock);
     wakes = w->wakes;
     if (tc__atomic_add32(&m->state, 1) == seen) {
-        while (tc__atomic_load32(&m->state) == seen + 1 && w->wakes == wakes) {
+        TC__ATOMIC_FENCE(); // who asks to stay awake says so, then looks who sleeps: one sees the other
+        while (tc__atomic_load32(&m->state) == seen + 1 && w->wakes == wakes &&
+               !tc__atomic_load32(w->awake))
             (void)pthread_cond_wait(&w->wake, &w->lock);
-        }
     }
     (void)tc__atomic_add32(&m->state, (uint32_t)-1);
     (void)pthread_mutex_unlock(&w->lock);
@@ -271,7 +272,12 @@ TC__UNUSED static void tc__pool_wake(tc__pool *p) {
 TC__UNUSED static void tc__pool_stay_awake(tc__pool *p, int awake) {
     if (p->threads < 2 || tc__pool_in_child(p)) return;
     tc__atomic_store32(&p->awake, (uint32_t)awake);
-    if (awake) tc__pool_wake(p);
+    if (!awake) return;
+    TC__ATOMIC_FENCE();
+    tc__pool_wake(p);
+    // Who has been woken may not have run yet: until then a job would wake him once more.
+    for (int i = 1; i < p->threads; i++)
+        while (tc__atomic_load32(&p->mail[i].state) & 1u) (void)sched_yield();
 }
 
 // Puts a part of a job for so many threads into a mailbox. All pieces of the job before are done.
