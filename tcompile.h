@@ -3270,7 +3270,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x680d882d2c685351u
+#define TC__BUILD_ID 0xf170a4a45cae6421u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -42181,6 +42181,9 @@ tc__acc_join_arg(f,a,n);
 for(int64_t j=0;j<n;j++)d[j]=at[j]==INT64_MAX?0:at[j];
 if(a->lane==1)tc__spread(f,d,TC_I64);
 }
+static int64_t tc__down_item(int64_t row){
+return row/TC__FOLD_CHUNK*TC__FOLD_LANES+row%TC__FOLD_LANES;
+}
 static uint8_t*tc__down_sums_of(const tc__frame*f,const tc__accum*a,int64_t item,
 int64_t column){
 int64_t at=a->before*f->down_items*f->down_stride;
@@ -42196,10 +42199,9 @@ tc__fill(f->isa,tc__down_sums_of(f,a,lo,0),&a->identity,a->width,
 }
 static void tc__step_acc_down(tc__frame*f,const tc__insn*i){
 const tc__accum*a=&f->p->acc.at[i->item];
-int64_t row=f->var[TC__ROW],
-item=row/TC__FOLD_CHUNK*TC__FOLD_LANES+row%TC__FOLD_LANES;
 tc__reg r;
-r.at=tc__down_sums_of(f,a,item,f->var[TC__COL]),r.mask=-1;
+r.at=tc__down_sums_of(f,a,tc__down_item(f->var[TC__ROW]),f->var[TC__COL]);
+r.mask=-1;
 a->step(r.at,&r,&f->reg[i->in[0]],NULL,f->n);
 }
 static void tc__down_take_lanes(tc__frame*f,const tc__accum*a,int64_t chunk,
@@ -42320,7 +42322,7 @@ f->pc=l->after;
 static void tc__step_end_down(tc__frame*f,const tc__insn*i){
 const tc__loop*l=&f->p->loop.at[i->item];
 tc__cursor*c=&f->cursor[i->item];
-int64_t item=c->at/TC__FOLD_CHUNK*TC__FOLD_LANES+c->at%TC__FOLD_LANES;
+int64_t item=tc__down_item(c->at);
 c->at+=TC__FOLD_LANES;
 int more=c->at<c->end&&c->at%TC__FOLD_CHUNK>=TC__FOLD_LANES;
 if(!more&&!tc__down_seek(f,c,item+1))return;

@@ -288,6 +288,11 @@ static void tc__step_combine_arg(tc__frame *f, const tc__insn *i) {
 
 // ---- sums down the columns: kernel/down_host.c
 
+// The work item of a row.
+static int64_t tc__down_item(int64_t row) {
+    return row / TC__FOLD_CHUNK * TC__FOLD_LANES + row % TC__FOLD_LANES;
+}
+
 // The sums of a work item, from this column on.
 static uint8_t *tc__down_sums_of(const tc__frame *f, const tc__accum *a, int64_t item,
                                  int64_t column) {
@@ -306,10 +311,9 @@ static void tc__down_clear(const tc__frame *f, int64_t lo, int64_t hi) {
 
 static void tc__step_acc_down(tc__frame *f, const tc__insn *i) {
     const tc__accum *a = &f->p->acc.at[i->item];
-    int64_t row = f->var[TC__ROW],
-            item = row / TC__FOLD_CHUNK * TC__FOLD_LANES + row % TC__FOLD_LANES;
     tc__reg r;
-    r.at = tc__down_sums_of(f, a, item, f->var[TC__COL]), r.mask = -1;
+    r.at = tc__down_sums_of(f, a, tc__down_item(f->var[TC__ROW]), f->var[TC__COL]);
+    r.mask = -1;
     a->step(r.at, &r, &f->reg[i->in[0]], NULL, f->n);
 }
 
@@ -449,7 +453,7 @@ static void tc__step_for_down(tc__frame *f, const tc__insn *i) {
 static void tc__step_end_down(tc__frame *f, const tc__insn *i) {
     const tc__loop *l = &f->p->loop.at[i->item];
     tc__cursor *c = &f->cursor[i->item];
-    int64_t item = c->at / TC__FOLD_CHUNK * TC__FOLD_LANES + c->at % TC__FOLD_LANES;
+    int64_t item = tc__down_item(c->at);
     c->at += TC__FOLD_LANES;
     int more = c->at < c->end && c->at % TC__FOLD_CHUNK >= TC__FOLD_LANES;
     if (!more && !tc__down_seek(f, c, item + 1)) return;

@@ -194,6 +194,9 @@ static step run(tc_ctx *tc, int which, int percent) {
         s.numbers += n;
     }
     read_report(tc_explain(tc), &s);
+    if (s.without > 0)
+        printf("%s: %.2f of the memory for %.0f %% more operations\n", nets[which].name,
+               s.said / s.without, s.more);
     if (tc_error(tc)) FAIL("%s at %d: %s", nets[which].name, percent, tc_error_text(tc));
     tc_error_clear(tc);
     return s;
