@@ -3270,7 +3270,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xf170a4a45cae6421u
+#define TC__BUILD_ID 0x5c05ef313c2f4046u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7363,6 +7363,10 @@ tc__storage*s=TC__NEW(c,tc__storage);
 if(!s)return NULL;
 s->data=data,s->bytes=bytes,s->refs=1,s->owner=TC__WRAPPED;
 return s;
+}
+static int tc__storages_meet(const tc__storage*a,const tc__storage*b){
+uintptr_t x=(uintptr_t)a->data,y=(uintptr_t)b->data;
+return a!=b&&x<y+b->bytes&&y<x+a->bytes;
 }
 static void*tc__storage_memory(tc_ctx*c,size_t bytes){
 void*data=tc__alloc_aligned(c,bytes);
@@ -31426,8 +31430,10 @@ typedef struct tc__piece{
 uint32_t launch;
 uint32_t form;
 tc__ix count;
-uint32_t*buffer;
+uint32_t*
+buffer;
 }tc__piece;
+static const uint32_t tc__piece_number=UINT32_C(1)<<31;
 typedef struct tc__lists{
 tc_ctx*ctx;
 tc__arena*arena;
@@ -31594,6 +31600,27 @@ p->buffer[form->buffer.count]=(uint32_t)n->attr[TC__ACCESS_BUFFER];
 *place=b.source+1;
 return TC__PUSH(p->lists->ctx,form->buffer,b);
 }
+static int tc__form_number(tc__parter*p,tc__group*form,const tc__node*n){
+tc__kbuf b;
+tc__node m;
+int64_t attr[TC__LOAD_PREDICATES];
+memset(&b,0,sizeof b),memset(&m,0,sizeof m),memset(attr,0,sizeof attr);
+b.place=TC__BUF_INPUT,b.dtype=TC_F64,b.source=(uint32_t)form->buffer.count;
+b.numel=tc__ix_const(1),b.offset=tc__ix_const(0);
+p->buffer[b.source]=tc__piece_number|(uint32_t)n->attr[TC__ARG_SLOT];
+if(!TC__PUSH(p->lists->ctx,form->buffer,b))return 0;
+m.op=TC_OP_LOAD,m.stage=TC__LOOP,m.dtype=TC_F64,m.level=TC__AT_ROW;
+attr[TC__LOAD_BUFFER]=b.source,attr[TC__LOAD_INDEX]=tc__ix_const(0);
+m.attr=attr,m.n_attr=TC__LOAD_PREDICATES;
+const tc__node*made=tc__node_append(&form->body,&m);
+if(made&&n->dtype!=TC_F64){
+uint32_t in=made->id;
+m.op=TC_OP_CAST,m.dtype=n->dtype,m.in=&in,m.n_in=1,m.n_attr=0;
+made=tc__node_append(&form->body,&m);
+}
+p->made[n->id]=made?made->id+1:0;
+return made!=NULL;
+}
 static int tc__form_node(tc__parter*p,tc__group*form,uint32_t id){
 const tc__node*n=p->g->body.node.at[id];
 int memory=n->op==TC_OP_LOAD||n->op==TC_OP_STORE;
@@ -31601,6 +31628,7 @@ uint32_t in[4];
 int64_t attr[4];
 tc__node m=*n;
 if(n->n_in>TC__COUNT(in)||n->n_attr>TC__COUNT(attr))return 0;
+if(n->op==TC_OP_ARG&&tc__is_float(n->dtype))return tc__form_number(p,form,n);
 for(uint32_t k=0;k<n->n_in;k++)in[k]=p->made[n->in[k]]-1;
 if(n->n_attr)memcpy(attr,n->attr,n->n_attr*sizeof*attr);
 m.in=in,m.attr=attr;
@@ -31715,12 +31743,14 @@ p.lists=s,p.g=g,p.memory=memory;
 if(g->shape.kind!=TC__POINTWISE)return 1;
 p.column=tc__ix_var(g->body.ix,TC__COL,g->shape.cols);
 if(!tc__kernel_has_pieces(&p))return 1;
-uint32_t*at=TC__NEW_ARRAY(s->ctx,uint32_t,3*(nodes+buffers));
+size_t room=
+4*nodes+3*buffers;
+uint32_t*at=TC__NEW_ARRAY(s->ctx,uint32_t,room);
 if(!at)return 0;
 p.up=at,p.made=at+nodes,p.order=at+2*nodes;
 p.first=at+3*nodes,p.place=p.first+buffers,p.buffer=p.place+buffers;
 int ok=tc__lists_take(&p,launch);
-tc__free(s->ctx,at,3*(nodes+buffers)*sizeof*at);
+tc__free(s->ctx,at,room*sizeof*at);
 return ok;
 }
 static size_t tc__list_bytes(size_t buffers,size_t tensors){
@@ -48789,6 +48819,7 @@ const tc__piece*p,const tc__dispatch_slabs*slabs){
 size_t n=p?r->lists.form.at[p->form]->buffer.count:l->group->buffer.count;
 for(int written=0;written<2;written++){
 for(size_t i=0;i<n;i++){
+if(p&&p->buffer[i]&tc__piece_number)continue;
 const tc__kbuf*b=&l->group->buffer.at[p?p->buffer[i]:i];
 if(!tc__is_memory(b)||(b->written!=0)!=written)continue;
 tc__memory_range m=tc__dispatch_range(r,b,slabs);
@@ -53139,6 +53170,12 @@ to+=8;
 }
 return changed|tc__argument_put(to,r->state.address);
 }
+static const void*tc__piece_address(const tc__dispatch*r,const tc__piece*p,size_t b){
+uint32_t from=p->buffer[b];
+if(!(from&tc__piece_number))return r->launch[p->launch].buf[from];
+return(const char*)r->state.address+sizeof(tc__dispatch_state)+
+(from&~tc__piece_number)*sizeof(tc__value);
+}
 static int tc__dispatch_fill_list(const tc__dispatch*r,const tc__dispatch_listed*d){
 const tc__turn*s=&r->order.step.at[d->step];
 const tc__dispatch_launch*l=tc__turn_launch(r,s);
@@ -53150,8 +53187,7 @@ for(uint32_t i=0;i<s->count;i++){
 const tc__piece*p=
 &r->lists.piece.at[r->order.item.at[r->order.member.at[s->first+i]].piece];
 for(size_t b=0;b<buffers;b++,a.at++)
-changed|=
-tc__argument_put((uint8_t*)a.at,r->launch[p->launch].buf[p->buffer[b]]);
+changed|=tc__argument_put((uint8_t*)a.at,tc__piece_address(r,p,b));
 }
 return changed;
 }
@@ -54618,16 +54654,28 @@ tc__external_text(p->ctx,v,k,other));
 tc__site_set(p->ctx,was);
 return 0;
 }
-static int tc__program_apart(const tc__program*p,const tc__visit*v){
+static int tc__program_writes_wrapped(const tc__program*p,const tc__visit*v,
+int*wrapped){
+*wrapped=0;
 for(size_t i=0;i<p->output.count;i++){
 if(p->output.at[i].position!=UINT32_MAX)continue;
 uint32_t written=p->output.at[i].external;
-const tc__storage*a=v->external.at[written].storage;
-if(a->owner==TC__SHARED)return tc__fail_shared_write(p,v,written);
+int owner=v->external.at[written].storage->owner;
+if(owner==TC__SHARED)return tc__fail_shared_write(p,v,written);
+*wrapped|=owner==TC__WRAPPED;
+}
+return 1;
+}
+static int tc__program_apart(const tc__program*p,const tc__visit*v){
+int wrapped;
+if(!tc__program_writes_wrapped(p,v,&wrapped))return 0;
 for(uint32_t k=0;k<v->external.count;k++){
 const tc__storage*b=v->external.at[k].storage;
-uintptr_t x=(uintptr_t)a->data,y=(uintptr_t)b->data;
-if(a==b||x>=y+b->bytes||y>=x+a->bytes)continue;
+if(!wrapped&&b->owner!=TC__WRAPPED)continue;
+for(size_t i=0;i<p->output.count;i++){
+uint32_t written=p->output.at[i].external;
+if(p->output.at[i].position==UINT32_MAX&&
+tc__storages_meet(v->external.at[written].storage,b))
 return tc__fail_alias(p,v,written,k);
 }
 }
@@ -57603,15 +57651,20 @@ return 1;
 }
 static int tc__quick_apart(const tc__entry*e,const tc__program*p){
 tc__tensor*const*t=e->quick.tensor.at;
+int wrapped=0;
 for(size_t i=0;i<p->output.count;i++){
 const tc__output*o=&p->output.at[i];
-if(!o->direct)continue;
-const tc__storage*a=t[e->source.at[o->external]]->storage;
-if(a->owner==TC__SHARED)return 0;
+int owner=o->direct?t[e->source.at[o->external]]->storage->owner:TC__OWNED;
+if(owner==TC__SHARED)return 0;
+wrapped|=owner==TC__WRAPPED;
+}
 for(size_t k=0;k<e->source.count;k++){
 const tc__storage*b=t[e->source.at[k]]->storage;
-uintptr_t x=(uintptr_t)a->data,y=(uintptr_t)b->data;
-if(a!=b&&x<y+b->bytes&&y<x+a->bytes)return 0;
+if(!wrapped&&b->owner!=TC__WRAPPED)continue;
+for(size_t i=0;i<p->output.count;i++){
+const tc__output*o=&p->output.at[i];
+if(o->direct&&tc__storages_meet(t[e->source.at[o->external]]->storage,b))
+return 0;
 }
 }
 return 1;

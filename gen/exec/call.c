@@ -85,15 +85,20 @@ static int tc__quick_sign(tc_ctx *c, const tc_tensor *h, uint32_t n, const tc__g
 // Memory that is written must be nobody else's: only what the user wrapped can be.
 static int tc__quick_apart(const tc__entry *e, const tc__program *p) {
     tc__tensor *const *t = e->quick.tensor.at;
+    int wrapped = 0;
     for (size_t i = 0; i < p->output.count; i++) {
         const tc__output *o = &p->output.at[i];
-        if (!o->direct) continue;
-        const tc__storage *a = t[e->source.at[o->external]]->storage;
-        if (a->owner == TC__SHARED) return 0;
-        for (size_t k = 0; k < e->source.count; k++) {
-            const tc__storage *b = t[e->source.at[k]]->storage;
-            uintptr_t x = (uintptr_t)a->data, y = (uintptr_t)b->data;
-            if (a != b && x < y + b->bytes && y < x + a->bytes) return 0;
+        int owner = o->direct ? t[e->source.at[o->external]]->storage->owner : TC__OWNED;
+        if (owner == TC__SHARED) return 0;
+        wrapped |= owner == TC__WRAPPED;
+    }
+    for (size_t k = 0; k < e->source.count; k++) {
+        const tc__storage *b = t[e->source.at[k]]->storage;
+        if (!wrapped && b->owner != TC__WRAPPED) continue;
+        for (size_t i = 0; i < p->output.count; i++) {
+            const tc__output *o = &p->output.at[i];
+            if (o->direct && tc__storages_meet(t[e->source.at[o->external]]->storage, b))
+                return 0;
         }
     }
     return 1;

@@ -67,6 +67,7 @@ static void tc__dispatch_uses(tc__dispatch *r, const tc__dispatch_launch *l,
     size_t n = p ? r->lists.form.at[p->form]->buffer.count : l->group->buffer.count;
     for (int written = 0; written < 2; written++) {
         for (size_t i = 0; i < n; i++) {
+            if (p && p->buffer[i] & tc__piece_number) continue;
             const tc__kbuf *b = &l->group->buffer.at[p ? p->buffer[i] : i];
             if (!tc__is_memory(b) || (b->written != 0) != written) continue;
             tc__memory_range m = tc__dispatch_range(r, b, slabs);

@@ -29,6 +29,14 @@ static int tc__dispatch_fill(const tc__dispatch *r, const tc__dispatch_launch *l
     return changed | tc__argument_put(to, r->state.address);
 }
 
+// Where buffer b of a piece is in this run; the device has its numbers behind the rest of the state.
+static const void *tc__piece_address(const tc__dispatch *r, const tc__piece *p, size_t b) {
+    uint32_t from = p->buffer[b];
+    if (!(from & tc__piece_number)) return r->launch[p->launch].buf[from];
+    return (const char *)r->state.address + sizeof(tc__dispatch_state) +
+           (from & ~tc__piece_number) * sizeof(tc__value);
+}
+
 // The tensors of a list, where they are in this run.
 static int tc__dispatch_fill_list(const tc__dispatch *r, const tc__dispatch_listed *d) {
     const tc__turn *s = &r->order.step.at[d->step];
@@ -41,8 +49,7 @@ static int tc__dispatch_fill_list(const tc__dispatch *r, const tc__dispatch_list
         const tc__piece *p =
             &r->lists.piece.at[r->order.item.at[r->order.member.at[s->first + i]].piece];
         for (size_t b = 0; b < buffers; b++, a.at++)
-            changed |=
-                tc__argument_put((uint8_t *)a.at, r->launch[p->launch].buf[p->buffer[b]]);
+            changed |= tc__argument_put((uint8_t *)a.at, tc__piece_address(r, p, b));
     }
     return changed;
 }

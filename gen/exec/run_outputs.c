@@ -217,19 +217,33 @@ static int tc__fail_alias(const tc__program *p, const tc__visit *v, uint32_t wri
     return 0;
 }
 
-// Memory that is written in place must not also be another storage's: two tc_wrap of the
-// same bytes know nothing of each other.
-static int tc__program_apart(const tc__program *p, const tc__visit *v) {
+// Whether what is written may be memory that somebody wrapped; SHARED is refused: reported.
+static int tc__program_writes_wrapped(const tc__program *p, const tc__visit *v,
+                                      int *wrapped) {
+    *wrapped = 0;
     for (size_t i = 0; i < p->output.count; i++) {
         if (p->output.at[i].position != UINT32_MAX) continue;
         uint32_t written = p->output.at[i].external;
-        const tc__storage *a = v->external.at[written].storage;
-        if (a->owner == TC__SHARED) return tc__fail_shared_write(p, v, written);
-        for (uint32_t k = 0; k < v->external.count; k++) {
-            const tc__storage *b = v->external.at[k].storage;
-            uintptr_t x = (uintptr_t)a->data, y = (uintptr_t)b->data;
-            if (a == b || x >= y + b->bytes || y >= x + a->bytes) continue;
-            return tc__fail_alias(p, v, written, k);
+        int owner = v->external.at[written].storage->owner;
+        if (owner == TC__SHARED) return tc__fail_shared_write(p, v, written);
+        *wrapped |= owner == TC__WRAPPED;
+    }
+    return 1;
+}
+
+// Memory that is written in place must not also be another storage's: two tc_wrap of the
+// same bytes know nothing of each other. What nobody wrapped is nobody else's.
+static int tc__program_apart(const tc__program *p, const tc__visit *v) {
+    int wrapped;
+    if (!tc__program_writes_wrapped(p, v, &wrapped)) return 0;
+    for (uint32_t k = 0; k < v->external.count; k++) {
+        const tc__storage *b = v->external.at[k].storage;
+        if (!wrapped && b->owner != TC__WRAPPED) continue;
+        for (size_t i = 0; i < p->output.count; i++) {
+            uint32_t written = p->output.at[i].external;
+            if (p->output.at[i].position == UINT32_MAX &&
+                tc__storages_meet(v->external.at[written].storage, b))
+                return tc__fail_alias(p, v, written, k);
         }
     }
     return 1;

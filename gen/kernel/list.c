@@ -17,9 +17,12 @@
 typedef struct tc__piece {
     uint32_t launch; // kernel of the program
     uint32_t form;
-    tc__ix count;     // elements, an expression of the program's
-    uint32_t *buffer; // the kernel's, by buffer of the form; of the arena
+    tc__ix count; // elements, an expression of the program's
+    uint32_t *
+        buffer; // the kernel's, by buffer of the form, or the slot of a number; of the arena
 } tc__piece;
+
+static const uint32_t tc__piece_number = UINT32_C(1) << 31; // a bit of such a slot
 
 typedef struct tc__lists {
     tc_ctx *ctx;
@@ -220,6 +223,29 @@ static int tc__form_buffer(tc__parter *p, tc__group *form, const tc__node *n) {
     return TC__PUSH(p->lists->ctx, form->buffer, b);
 }
 
+// A number of the run is loaded from where the device has all of them, as f64, and cast.
+static int tc__form_number(tc__parter *p, tc__group *form, const tc__node *n) {
+    tc__kbuf b;
+    tc__node m;
+    int64_t attr[TC__LOAD_PREDICATES];
+    memset(&b, 0, sizeof b), memset(&m, 0, sizeof m), memset(attr, 0, sizeof attr);
+    b.place = TC__BUF_INPUT, b.dtype = TC_F64, b.source = (uint32_t)form->buffer.count;
+    b.numel = tc__ix_const(1), b.offset = tc__ix_const(0);
+    p->buffer[b.source] = tc__piece_number | (uint32_t)n->attr[TC__ARG_SLOT];
+    if (!TC__PUSH(p->lists->ctx, form->buffer, b)) return 0;
+    m.op = TC_OP_LOAD, m.stage = TC__LOOP, m.dtype = TC_F64, m.level = TC__AT_ROW;
+    attr[TC__LOAD_BUFFER] = b.source, attr[TC__LOAD_INDEX] = tc__ix_const(0);
+    m.attr = attr, m.n_attr = TC__LOAD_PREDICATES;
+    const tc__node *made = tc__node_append(&form->body, &m);
+    if (made && n->dtype != TC_F64) {
+        uint32_t in = made->id;
+        m.op = TC_OP_CAST, m.dtype = n->dtype, m.in = &in, m.n_in = 1, m.n_attr = 0;
+        made = tc__node_append(&form->body, &m);
+    }
+    p->made[n->id] = made ? made->id + 1 : 0;
+    return made != NULL;
+}
+
 // A node of the piece in its form: what depends on the size or on other pieces is left out.
 static int tc__form_node(tc__parter *p, tc__group *form, uint32_t id) {
     const tc__node *n = p->g->body.node.at[id];
@@ -228,6 +254,7 @@ static int tc__form_node(tc__parter *p, tc__group *form, uint32_t id) {
     int64_t attr[4];
     tc__node m = *n;
     if (n->n_in > TC__COUNT(in) || n->n_attr > TC__COUNT(attr)) return 0;
+    if (n->op == TC_OP_ARG && tc__is_float(n->dtype)) return tc__form_number(p, form, n);
     for (uint32_t k = 0; k < n->n_in; k++) in[k] = p->made[n->in[k]] - 1;
     if (n->n_attr) memcpy(attr, n->attr, n->n_attr * sizeof *attr);
     m.in = in, m.attr = attr;
@@ -357,12 +384,14 @@ static int tc__lists_add(tc__lists *s, uint32_t launch, const tc__group *g,
     if (g->shape.kind != TC__POINTWISE) return 1;
     p.column = tc__ix_var(g->body.ix, TC__COL, g->shape.cols);
     if (!tc__kernel_has_pieces(&p)) return 1;
-    uint32_t *at = TC__NEW_ARRAY(s->ctx, uint32_t, 3 * (nodes + buffers));
+    size_t room =
+        4 * nodes + 3 * buffers; // a number is a buffer of a form, but no kernel's
+    uint32_t *at = TC__NEW_ARRAY(s->ctx, uint32_t, room);
     if (!at) return 0;
     p.up = at, p.made = at + nodes, p.order = at + 2 * nodes;
     p.first = at + 3 * nodes, p.place = p.first + buffers, p.buffer = p.place + buffers;
     int ok = tc__lists_take(&p, launch);
-    tc__free(s->ctx, at, 3 * (nodes + buffers) * sizeof *at);
+    tc__free(s->ctx, at, room * sizeof *at);
     return ok;
 }
 

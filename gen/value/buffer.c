@@ -291,6 +291,12 @@ static tc__storage *tc__storage_wrap(tc_ctx *c, void *data, size_t bytes) {
     return s;
 }
 
+// Whether two storages have some memory in common: only what a user wrapped can be another one's, too.
+static int tc__storages_meet(const tc__storage *a, const tc__storage *b) {
+    uintptr_t x = (uintptr_t)a->data, y = (uintptr_t)b->data;
+    return a != b && x < y + b->bytes && y < x + a->bytes;
+}
+
 // Tensor memory, see tc__alloc_aligned, on large pages where the system has them.
 static void *tc__storage_memory(tc_ctx *c, size_t bytes) {
     void *data = tc__alloc_aligned(c, bytes);

@@ -45,6 +45,7 @@ static double gradient(int i, int k, int t) {
 typedef struct params {
     tc_tensor p[LIST], m[LIST], v[LIST], step;
     double lr;
+    int halves; // the second half of the tensors has half the rate, and twice the decay
 } params;
 
 typedef struct wanted {
@@ -91,8 +92,8 @@ static void adamw_want(int t) {
             double *m = &want.m[i][k], *v = &want.v[i][k];
             *m = 0.9 * *m + 0.1 * g;
             *v = 0.999 * *v + 0.001 * g * g;
-            *p = *p * (1 - given.lr * 0.1) -
-                 given.lr / c1 * *m / (sqrt(*v) / sqrt(c2) + 1e-8);
+            double lr = given.lr * (given.halves && i >= LIST / 2 ? 0.5 : 1);
+            *p = *p * (1 - given.lr * 0.1) - lr / c1 * *m / (sqrt(*v) / sqrt(c2) + 1e-8);
         }
     }
 }
@@ -182,6 +183,40 @@ static void adamw_steps(tc_ctx *tc, tc_dtype dtype, double near, int launches) {
 LISTS(adamw_f32, "max-autotune-no-cudagraphs") { adamw_steps(tc, TC_F32, 1e-5, IN_ONE); }
 LISTS(adamw_as_a_graph, "reduce-overhead") { adamw_steps(tc, TC_F32, 1e-5, IN_ONE); }
 LISTS(adamw_bf16, "default") { adamw_steps(tc, TC_BF16, 0.02, IN_ONE); }
+
+// The same in a region, each half of the tensors at a rate of its own that changes from step to step, which is a
+// number of the run from the second program on: still one launch.
+static void scheduled(tc_ctx *tc, const tc_tensor *g, int t) {
+    params *s = &given;
+    const int half = LIST / 2;
+    given.lr = 0.01 / t;
+    CHECK_EQ(tc_trace_begin(tc, "scheduled"), TC_OK);
+    tc_adamw_list_(s->p, g, s->m, s->v, half, s->step, s->lr, 0.9, 0.999, 1e-8, 0.1);
+    tc_sub_(s->step, tc_ones(tc, TC_SCALAR, TC_F32)); // both halves are of one step
+    tc_adamw_list_(s->p + half, g + half, s->m + half, s->v + half, LIST - half, s->step,
+                   s->lr * 0.5, 0.9, 0.999, 1e-8, 0.2);
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+}
+
+LISTS(adamw_of_two_schedules, "default") {
+    static tc_tensor g[LIST];
+    enum { MANY = 7, IN_ONE_EACH = 3 };
+    params_open(tc, TC_F32);
+    given.halves = 1;
+    for (int t = 1; t <= MANY; t++) {
+        tc_scope_begin(tc);
+        gradients(tc, g, t, TC_F32);
+        uint64_t before = tc_stats_get(tc).kernel_runs;
+        scheduled(tc, g, t);
+        CHECK_EQ(tc_sync(tc), TC_OK);
+        int launches = (int)(tc_stats_get(tc).kernel_runs - before);
+        tc_scope_end(tc);
+        if (t > 3) CHECK_EQ(launches, IN_ONE_EACH);
+        adamw_want(t);
+    }
+    compare_all(1e-5, 1e-5);
+    params_close();
+}
 
 static void body_adamw_in_parts(tc_ctx *tc) { adamw_steps(tc, TC_F32, 1e-5, IN_PARTS); }
 
