@@ -3270,7 +3270,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x5c05ef313c2f4046u
+#define TC__BUILD_ID 0xa5b7129e4dfa51aau
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -10296,6 +10296,7 @@ typedef struct tc__step{
 struct tc__step*next;
 struct tc__step*sibling;
 struct tc__step*parent;
+struct tc__step*kept;
 uint64_t form;
 uint16_t op,flags;
 uint16_t n_in,n_attr;
@@ -10324,6 +10325,10 @@ const tc__fixed
 void*program;
 uint32_t generation;
 }tc__step;
+static tc__step*tc__step_kept(tc__step*s){
+if(s->op==TC_OP_KEEP)return s;
+return s->parent?s->parent->kept:NULL;
+}
 static tc__step*tc__step_after(const tc__step*s){
 if(s->next)return s->next;
 while(s&&!s->sibling)s=s->parent;
@@ -10426,7 +10431,6 @@ uint32_t longest;
 int told_again,told_long;
 uint64_t used;
 uint64_t hash;
-int keeps;
 tc_options options;
 int by_default;
 const void*backend;
@@ -11450,6 +11454,7 @@ s->op=(uint16_t)k->op,s->n_in=(uint16_t)k->n_in,s->n_attr=(uint16_t)k->n_attr;
 s->in=in,s->attr=attr,s->meta=q->out,s->site=k->site,s->parent=v->at;
 s->call=tc__core_of(c)->doing,s->branch=v->branch;
 s->guard=guard,s->n_guard=q->needs;
+s->kept=tc__step_kept(s);
 tc__step_place(c,v,s,k);
 s->position=(uint32_t)v->path.count,s->loop=tc__step_loop(s);
 s->first_external=first;
@@ -12082,15 +12087,13 @@ return tc__record(c,&k);
 }
 static int tc__keeps_prepare(tc_ctx*c,const tc__visit*v){
 uint32_t n=0;
-for(size_t i=0;v->region->keeps&&i<v->path.count;i++)
-n+=v->path.at[i]->op==TC_OP_KEEP;
+for(const tc__step*s=v->at->kept;s;s=s->parent->kept)n++;
 return!n||tc__known_prepare(c,n);
 }
 static int tc__keeps_hand_over(tc_ctx*c,const tc__visit*v){
-for(size_t i=0;v->region->keeps&&i<v->path.count;i++){
-const tc__step*s=v->path.at[i];
-uint32_t p=s->n_in?s->in[0]:0;
-if(s->op!=TC_OP_KEEP||(p&TC__EXTERNAL))continue;
+for(const tc__step*s=v->at->kept;s;s=s->parent->kept){
+uint32_t p=s->in[0];
+if(p&TC__EXTERNAL)continue;
 if(p>=v->result_of.count||!v->result_of.at[p])continue;
 if(p<v->freed.count&&v->freed.at[p])continue;
 if(!tc__known_add(c,v->first|p,&v->result.at[v->result_of.at[p]-1]))
@@ -15424,7 +15427,7 @@ s->symbolic=n||s->args||tc__any_symbol(s->meta.rank,s->meta.dims);
 for(uint32_t i=0;i<s->n_bind;i++)s->symbolic|=s->bind[i].shape!=NULL;
 s->form=tc__step_form(s);
 s->symbolic|=!s->form&&s->op!=TC_OP_COPY_;
-s->parent=v->at;
+s->parent=v->at,s->kept=tc__step_kept(s);
 if(v->at!=&v->region->root&&s->position!=v->fresh)v->at->next=s;
 v->path.at[s->position]=s,v->at=s;
 return tc__sizes_note(p,&s->meta);
@@ -34173,6 +34176,48 @@ tc__ix_ceil_div(x,k->shape.rows,tc__ix_const(TC__CHUNK)));
 k->shape.grain=TC__COL_GRAIN;
 tc__place_rows(k);
 }
+// ---- gen/kernel/ahead.c
+enum{
+TC__AHEAD_LEAST=4
+};
+static int tc__ahead_casts(const tc__graph*g,const tc__group*k,int device){
+int from=0,to=0;
+if(k->target.device!=device||k->target.loop||k->target.guarded||
+k->shape.kind!=TC__POINTWISE||!tc__ix_equals(k->shape.rows,1)||
+k->buffer.count!=2)
+return 0;
+for(size_t i=0;i<k->body.node.count;i++){
+int op=k->body.node.at[i]->op;
+if(op!=TC_OP_LOAD&&op!=TC_OP_CAST&&op!=TC_OP_STORE&&op!=TC_OP_FOR&&
+op!=TC_OP_END)
+return 0;
+}
+for(size_t i=0;i<2;i++){
+const tc__kbuf*b=&k->buffer.at[i];
+int placed=g->place.count&&b->source>=g->placed;
+if(b->place==TC__BUF_INPUT&&!b->written&&!placed)from=1+b->dtype;
+if(b->place==TC__BUF_NODE&&b->written)to=1+b->dtype;
+}
+return from&&to?from<<8|to:0;
+}
+static int tc__ahead_move(tc__schedule*s,int device){
+size_t n=s->kernel.count,front=0,rest=0;
+tc__group**moved=TC__NEW_ARRAY(s->ctx,tc__group*,n);
+if(!moved)return 0;
+for(size_t i=0;i<n;i++){
+int casts=tc__ahead_casts(s->g,s->kernel.at[i],device),alike=0;
+for(size_t k=0;casts&&k<n&&alike<TC__AHEAD_LEAST;k++)
+alike+=tc__ahead_casts(s->g,s->kernel.at[k],device)==casts;
+if(alike<TC__AHEAD_LEAST)
+s->kernel.at[rest++]=s->kernel.at[i];
+else
+moved[front++]=s->kernel.at[i];
+}
+memmove(s->kernel.at+front,s->kernel.at,rest*sizeof(tc__group*));
+memcpy(s->kernel.at,moved,front*sizeof(tc__group*));
+TC__FREE_ARRAY(s->ctx,moved,n);
+return 1;
+}
 // ---- gen/kernel/down.c
 typedef struct tc__down{
 const tc__group*rows,*sums;
@@ -34530,7 +34575,7 @@ if(d->takes_down&&!tc__down_join(s,d,device))return 0;
 for(size_t i=0;i<s->kernel.count;i++)
 if(s->kernel.at[i])s->kernel.at[kept++]=s->kernel.at[i];
 s->kernel.count=kept;
-return 1;
+return!device||tc__ahead_move(s,device);
 }
 TC__UNUSED static int tc__schedule_join(tc__schedule*s,const tc__dialect*d){
 return tc__schedule_join_on(s,d,0);
@@ -60586,10 +60631,8 @@ const tc__recorder*r=&c->recorder;
 tc__visit*v=r->visit?r->visit:r->suspended;
 site.file=file,site.line=line;
 if(!tc__is_ours(c,"tc_keep"))return tc__null();
-if(v&&t.id>>TC__SLOT_BITS==v->key){
-v->region->keeps=1;
+if(v&&t.id>>TC__SLOT_BITS==v->key)
 return tc__region_mark(c,v,TC_OP_KEEP,&t,1,site)?t:tc__null();
-}
 if(v&&v->region->function)return t;
 tc__site_set(c,site);
 tc_status outer=tc__unit_begin(c);

@@ -592,6 +592,7 @@
 #include "kernel/join.c"
 #include "kernel/beside.c"
 #include "kernel/down_host.c"
+#include "kernel/ahead.c"
 #include "kernel/down.c"
 #include "kernel/dots.c"
 #include "kernel/contract.c"

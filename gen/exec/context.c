@@ -486,10 +486,8 @@ TCDEF tc_tensor tc_keep_at(tc_tensor t, const char *file, int line) {
     tc__visit *v = r->visit ? r->visit : r->suspended;
     site.file = file, site.line = line;
     if (!tc__is_ours(c, "tc_keep")) return tc__null();
-    if (v && t.id >> TC__SLOT_BITS == v->key) {
-        v->region->keeps = 1;
+    if (v && t.id >> TC__SLOT_BITS == v->key)
         return tc__region_mark(c, v, TC_OP_KEEP, &t, 1, site) ? t : tc__null();
-    }
     if (v && v->region->function) return t;
     tc__site_set(c, site);
     tc_status outer = tc__unit_begin(c);

@@ -259,6 +259,7 @@ static tc__step *tc__step_new(tc_ctx *c, tc__visit *v, const tc__call *k,
     s->in = in, s->attr = attr, s->meta = q->out, s->site = k->site, s->parent = v->at;
     s->call = tc__core_of(c)->doing, s->branch = v->branch;
     s->guard = guard, s->n_guard = q->needs;
+    s->kept = tc__step_kept(s);
     tc__step_place(c, v, s, k);
     s->position = (uint32_t)v->path.count, s->loop = tc__step_loop(s);
     s->first_external = first;

@@ -161,7 +161,7 @@ static int tc__step_finish(tc__promoter *p, tc__step *s, const tc__infer *q) {
     for (uint32_t i = 0; i < s->n_bind; i++) s->symbolic |= s->bind[i].shape != NULL;
     s->form = tc__step_form(s);
     s->symbolic |= !s->form && s->op != TC_OP_COPY_;
-    s->parent = v->at;
+    s->parent = v->at, s->kept = tc__step_kept(s);
     if (v->at != &v->region->root && s->position != v->fresh) v->at->next = s;
     v->path.at[s->position] = s, v->at = s;
     return tc__sizes_note(p, &s->meta);

@@ -369,17 +369,15 @@ static tc_tensor tc__source(tc_ctx *c, tc__op op, int dtype, int rank, const int
 // Room for the results that tc_keep named, before anything is written; 0 = reported.
 static int tc__keeps_prepare(tc_ctx *c, const tc__visit *v) {
     uint32_t n = 0;
-    for (size_t i = 0; v->region->keeps && i < v->path.count; i++)
-        n += v->path.at[i]->op == TC_OP_KEEP;
+    for (const tc__step *s = v->at->kept; s; s = s->parent->kept) n++;
     return !n || tc__known_prepare(c, n);
 }
 
 // Results that tc_keep named are tensors of the caller's from the end of their visit on. 0 = reported.
 static int tc__keeps_hand_over(tc_ctx *c, const tc__visit *v) {
-    for (size_t i = 0; v->region->keeps && i < v->path.count; i++) {
-        const tc__step *s = v->path.at[i];
-        uint32_t p = s->n_in ? s->in[0] : 0;
-        if (s->op != TC_OP_KEEP || (p & TC__EXTERNAL)) continue;
+    for (const tc__step *s = v->at->kept; s; s = s->parent->kept) {
+        uint32_t p = s->in[0];
+        if (p & TC__EXTERNAL) continue;
         if (p >= v->result_of.count || !v->result_of.at[p]) continue;
         if (p < v->freed.count && v->freed.at[p]) continue;
         if (!tc__known_add(c, v->first | p, &v->result.at[v->result_of.at[p] - 1]))

@@ -69,6 +69,7 @@ typedef struct tc__step {
     struct tc__step *next;    // first continuation; in the branch's arena, like all below
     struct tc__step *sibling; // alternative at the same position
     struct tc__step *parent;  // NULL = the root
+    struct tc__step *kept;    // the last KEEP up to and with it, NULL = there is none
     uint64_t form;            // op and counts in one word; 0 = the long way always
     uint16_t op, flags;
     uint16_t n_in, n_attr;
@@ -97,6 +98,11 @@ typedef struct tc__step {
     void *program; // FINISH, BREAK: owned and understood by exec/
     uint32_t generation; // FINISH: region->generation its program was made for
 } tc__step;
+
+static tc__step *tc__step_kept(tc__step *s) {
+    if (s->op == TC_OP_KEEP) return s;
+    return s->parent ? s->parent->kept : NULL;
+}
 
 // The step behind `s` when all steps of a trie are walked, each before what continues it.
 static tc__step *tc__step_after(const tc__step *s) {
@@ -218,7 +224,6 @@ typedef struct tc__region {
     int told_again, told_long; // that it was left without its end, as it seems
     uint64_t used;             // tc__recorder.opened at the last of them
     uint64_t hash;             // of name, place and depth
-    int keeps;                 // some path has a KEEP step
     tc_options options;        // what the caller asked for, nothing left open
     int by_default;            // the caller asked for nothing: they are the context's
     const void *backend;       // that runs its programs; of exec/
