@@ -2091,7 +2091,8 @@ TCDEF int tc_is_training(const tc_ctx *tc);
 // 64 MB a few times (some 100 ms), to know what this machine's memory can do at best.
 // Kernels of a device are timed by its own clock, from one to the next: they are launched one by one,
 // not as a graph, and the run waits for them. Short ones have the time that the host needs to launch
-// them in theirs. The peak is a copy there, measured when a profile first sees the device.
+// them in theirs. What is launched for a list of tensors is one kernel, "list of 148: ...", with the
+// bytes of all; its number is that of the first. The peak is a copy there, measured when a profile first sees the device.
 // TC_E_NULL, TC_E_NOMEM.
 TCDEF tc_status tc_profile_begin(tc_ctx *c);
 
@@ -3270,7 +3271,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x5c05ef313c2f4046u
+#define TC__BUILD_ID 0x7c7a465773e450a8u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -49318,15 +49319,18 @@ return l->by||l->pieces||(i>=r->launches&&!l->group->shape.list)?NULL:l;
 static uint32_t tc__dispatch_most(const tc__dispatch*r){
 return r->launches+(uint32_t)r->lists.form.count;
 }
-TC__UNUSED static uint32_t tc__dispatch_tensors_at(const tc__dispatch*r,uint32_t at){
+static const tc__turn*tc__dispatch_list_at(const tc__dispatch*r,uint32_t at){
 for(size_t i=0;i<r->listed.count;i++)
-if(r->listed.at[i].at==at)return r->order.step.at[r->listed.at[i].step].count;
-return 0;
+if(r->listed.at[i].at==at)return&r->order.step.at[r->listed.at[i].step];
+return NULL;
+}
+TC__UNUSED static uint32_t tc__dispatch_tensors_at(const tc__dispatch*r,uint32_t at){
+const tc__turn*s=tc__dispatch_list_at(r,at);
+return s?s->count:0;
 }
 static uint32_t tc__dispatch_launch_at(const tc__dispatch*r,uint32_t at){
-for(size_t i=0;i<r->listed.count;i++)
-if(r->listed.at[i].at==at)
-return tc__turn_item(r,&r->order.step.at[r->listed.at[i].step])->launch;
+const tc__turn*s=tc__dispatch_list_at(r,at);
+if(s)return tc__turn_item(r,s)->launch;
 uint32_t i=0;
 while(r->launch[i].by||r->launch[i].pieces||r->launch[i].first!=at)i++;
 return i;
@@ -50029,6 +50033,7 @@ static size_t tc__scratch_room(size_t need){return(need+4096+63)/64*64;}
 typedef struct tc__kernel_run{
 uint32_t
 launch;
+const tc__turn*tensors;
 int64_t items;
 int count;
 tc_device_launch list[TC__GRIDS];
@@ -52682,27 +52687,43 @@ tc__put_sizes_stay(t,fork);
 }
 // ---- gen/exec/profile.c
 enum{TC__PROFILE_ROWS=4096};
-static int64_t tc__launch_bytes(const tc__program*p,const tc__launch*l){
-int64_t bytes=0;
+static int64_t tc__buffer_bytes(const tc__program*p,const tc__group*g,uint32_t i){
+const tc__kbuf*b=&g->buffer.at[i];
 tc__ixenv env;
 memset(&env,0,sizeof env);
 env.sym=p->size.at;
-for(size_t i=0;i<l->group->buffer.count;i++){
-const tc__kbuf*b=&l->group->buffer.at[i];
-if(!tc__is_memory(b))continue;
-bytes+=tc__ix_times(tc__ix_eval(l->group->body.ix,b->numel,&env),
-(int64_t)tc__dtype(b->dtype)->bytes);
+return tc__is_memory(b)?tc__ix_times(tc__ix_eval(g->body.ix,b->numel,&env),
+(int64_t)tc__dtype(b->dtype)->bytes)
+:0;
+}
+static int64_t tc__piece_bytes(const tc__program*p,const tc__dispatch*r,
+const tc__piece*piece){
+int64_t bytes=0;
+for(size_t i=0;i<r->lists.form.at[piece->form]->buffer.count;i++)
+if(!(piece->buffer[i]&tc__piece_number))
+bytes+=tc__buffer_bytes(p,r->launch[piece->launch].group,piece->buffer[i]);
+return bytes;
+}
+static int64_t tc__kernel_bytes(const tc__program*p,const tc__kernel_run*k){
+const tc__group*g=p->launch.at[k->launch].group;
+const tc__turn*s=k->tensors;
+int64_t bytes=0;
+for(uint32_t i=0;!s&&i<g->buffer.count;i++)bytes+=tc__buffer_bytes(p,g,i);
+if(!s)return bytes;
+const tc__dispatch*r=tc__program_on(p,g->target.device);
+for(uint32_t i=0;i<s->count;i++){
+const tc__item*n=&r->order.item.at[r->order.member.at[s->first+i]];
+bytes+=tc__piece_bytes(p,r,&r->lists.piece.at[n->piece]);
 }
 return bytes;
 }
-static const char*tc__profile_kernel_name(tc__profile*f,const tc__group*k,uint32_t i){
-tc__text t;
-tc__text_init(&t,f->ctx);
-tc__put_kernel_name(&t,k,i);
-char*copy=t.failed?NULL:(char*)tc__arena_alloc(&f->arena,t.size+1);
-if(copy)memcpy(copy,t.at,t.size+1);
-tc__text_free(&t);
-return copy;
+static void tc__put_run_name(tc__text*t,const tc__program*p,const tc__kernel_run*k){
+const tc__group*g=p->launch.at[k->launch].group;
+if(k->tensors){
+tc__put(t,"list of %u: ",(unsigned)k->tensors->count);
+g=tc__turn_launch(tc__program_on(p,g->target.device),k->tensors)->group;
+}
+tc__put_kernel_name(t,g,k->launch);
 }
 static uint64_t tc__profile_owner(const tc__region*r){
 if(!r)return 0;
@@ -52730,68 +52751,80 @@ if(r->where==named->where&&r->owner==named->owner&&
 r->program==named->program&&!strcmp(r->kernel,named->kernel))
 return i;
 }
-return TC__PUSH(f->ctx,f->row,*named)?n:UINT32_MAX;
+size_t size=strlen(named->kernel)+1;
+char*copy=(char*)tc__arena_alloc(&f->arena,size);
+if(!copy||!TC__PUSH(f->ctx,f->row,*named))return UINT32_MAX;
+memcpy(copy,named->kernel,size);
+f->row.at[n].kernel=copy;
+return n;
 }
-static uint32_t tc__profile_row_of(tc__profile*f,const tc__program*p,uint32_t i,
-const tc__region*r){
+static uint32_t tc__profile_row_of(tc__profile*f,const tc__program*p,
+const tc__kernel_run*k,const tc__region*r){
 tc__profile_row row;
+tc__text name;
 memset(&row,0,sizeof row);
+tc__text_init(&name,f->ctx);
 int full=f->row.count+1>=TC__PROFILE_ROWS;
 row.owner=full?0:tc__profile_owner(r);
 row.where=full?tc__profile_name(f,"others"):tc__profile_where(f,r,row.owner);
 row.program=full?0:p->number;
-row.kernel=
-full?"all_the_others":tc__profile_kernel_name(f,p->launch.at[i].group,i);
-if(row.where==UINT32_MAX||!row.kernel)return UINT32_MAX;
-return tc__profile_row_named(f,&row);
+if(full)
+tc__put(&name,"all_the_others");
+else
+tc__put_run_name(&name,p,k);
+row.kernel=name.at;
+uint32_t at=row.where==UINT32_MAX||name.failed?UINT32_MAX
+:tc__profile_row_named(f,&row);
+tc__text_free(&name);
+return at;
 }
-static int tc__profile_row_is_known(tc__profile*f,tc__program*p,uint32_t i,
-const tc__region*r){
-tc__launch*l=&p->launch.at[i];
-if(l->profile==f->number)return 1;
+static uint32_t tc__profile_row_find(tc__profile*f,tc__program*p,
+const tc__kernel_run*k,const tc__region*r){
+tc__launch*l=&p->launch.at[k->launch];
+if(!k->tensors&&l->profile==f->number)return l->row;
 tc__error_mark held=tc__error_now(f->ctx);
-uint32_t row=tc__profile_row_of(f,p,i,r);
-if(row==UINT32_MAX){
+uint32_t row=tc__profile_row_of(f,p,k,r);
+if(row==UINT32_MAX)
 tc__error_restore(f->ctx,held);
-return 0;
-}
+else if(!k->tensors)
 l->profile=f->number,l->row=row;
-return 1;
+return row;
 }
-static void tc__profile_kernel(tc__profile*f,tc__program*p,uint32_t i,
+static void tc__profile_kernel(tc__profile*f,tc__program*p,const tc__kernel_run*k,
 const tc__device*d,const tc__region*region,
 tc__event*e){
-const tc__launch*l=&p->launch.at[i];
-if(!tc__profile_row_is_known(f,p,i,region)){
+e->of=tc__profile_row_find(f,p,k,region);
+if(e->of==UINT32_MAX){
 f->dropped++;
 return;
 }
-tc__profile_row*row=&f->row.at[e->of=l->row];
-e->kind=TC__SPAN_KERNEL,e->bytes=tc__launch_bytes(p,l);
+tc__profile_row*row=&f->row.at[e->of];
+e->kind=TC__SPAN_KERNEL,e->bytes=tc__kernel_bytes(p,k);
 e->thread=(uint16_t)(d->number?TC__DEVICES+d->number:0);
 row->calls++,row->compiled+=e->compiled,row->ns+=e->ns;
 row->bytes+=(uint64_t)e->bytes,row->device=d->number;
 tc__profile_event(f,e);
-for(int k=1;k<f->watched.workers;k++){
-if(!f->watched.start[k])continue;
+for(int w=1;w<f->watched.workers;w++){
+if(!f->watched.start[w])continue;
 tc__event part=*e;
-part.kind=TC__SPAN_PART,part.thread=(uint16_t)k,part.bytes=part.items=0;
-part.start=e->start+(f->watched.start[k]-f->watched.begun);
-part.ns=f->watched.end[k]-f->watched.start[k];
+part.kind=TC__SPAN_PART,part.thread=(uint16_t)w,part.bytes=part.items=0;
+part.start=e->start+(f->watched.start[w]-f->watched.begun);
+part.ns=f->watched.end[w]-f->watched.start[w];
 tc__profile_event(f,&part);
 }
 }
 static int tc__profile_copy(tc__program*p,const tc__region*region,uint32_t i,
 int(*copy)(tc__program*p,uint32_t i)){
 const tc__device*to=tc__launch_device(p,&p->launch.at[i]);
+tc__kernel_run k;
 tc__event e;
-memset(&e,0,sizeof e);
-e.compiled=1,e.items=1,e.start=tc__now_ns();
+memset(&e,0,sizeof e),memset(&k,0,sizeof k);
+e.compiled=1,e.items=1,e.start=tc__now_ns(),k.launch=i;
 int ok=copy(p,i);
 tc_status s=ok?to->own.sync(to->own.user):TC_OK;
 if(s)ok=tc__device_failed(p->ctx,&to->own,"a copy between devices",s);
 e.ns=tc__now_ns()-e.start;
-if(ok)tc__profile_kernel(p->ctx->profiling,p,i,to,region,&e);
+if(ok)tc__profile_kernel(p->ctx->profiling,p,&k,to,region,&e);
 return ok;
 }
 enum{
@@ -52864,7 +52897,7 @@ n=0;
 for(uint32_t at=0;(at=d->runner->kernel(p,a,at,&k))!=0;n++){
 if(!tc__between(p->ctx,d,n,n+1,&e.ns))return 0;
 e.compiled=k.list[0].kernel!=NULL,e.items=k.items;
-tc__profile_kernel(f,p,k.launch,d,region,&e);
+tc__profile_kernel(f,p,&k,d,region,&e);
 e.start+=e.ns;
 }
 return 1;
@@ -53047,7 +53080,7 @@ k->list[0].argument=l,k->list[0].argument_bytes=sizeof*l;
 static uint32_t tc__host_kernel(const tc__program*p,const tc__act*a,uint32_t at,
 tc__kernel_run*k){
 if(at)return 0;
-k->launch=a->at;
+k->launch=a->at,k->tensors=NULL;
 tc__host_list(&p->launch.at[a->at],k);
 return 1;
 }
@@ -53250,8 +53283,8 @@ uint32_t place=r->part[a->at].begin+at;
 (void)p;
 if(place>=r->part[a->at].end)return 0;
 k->launch=tc__dispatch_launch_at(r,place);
-const tc__dispatch_launch*l=&r->launch[k->launch];
-k->count=l->pieces?1:l->grids.count;
+k->tensors=tc__dispatch_list_at(r,place);
+k->count=k->tensors?1:r->launch[k->launch].grids.count;
 k->items=r->list[place].blocks,k->plan=NULL;
 memcpy(k->list,&r->list[place],(size_t)k->count*sizeof*k->list);
 tc__kernel_chain(k);

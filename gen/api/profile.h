@@ -5,7 +5,8 @@
 // 64 MB a few times (some 100 ms), to know what this machine's memory can do at best.
 // Kernels of a device are timed by its own clock, from one to the next: they are launched one by one,
 // not as a graph, and the run waits for them. Short ones have the time that the host needs to launch
-// them in theirs. The peak is a copy there, measured when a profile first sees the device.
+// them in theirs. What is launched for a list of tensors is one kernel, "list of 148: ...", with the
+// bytes of all; its number is that of the first. The peak is a copy there, measured when a profile first sees the device.
 // TC_E_NULL, TC_E_NOMEM.
 TCDEF tc_status tc_profile_begin(tc_ctx *c);
 

@@ -9,8 +9,9 @@
 typedef struct tc__kernel_run {
     uint32_t
         launch; // of the program; of a list of tensors, which is not tuned, that of the first
-    int64_t items; // for people: work items, blocks
-    int count;     // of `list`; 0 = there is nothing to do
+    const tc__turn *tensors; //   which are these; NULL = it is a launch of the program
+    int64_t items;           // for people: work items, blocks
+    int count;               // of `list`; 0 = there is nothing to do
     tc_device_launch list[TC__GRIDS];
     int after[TC__GRIDS];
     void *plan; // of the device; NULL = it made none

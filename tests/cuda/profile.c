@@ -80,6 +80,53 @@ TEST(kernels_have_the_times_of_the_device) {
     close_profiled(tc);
 }
 
+// ---- one launch for a list of tensors ----
+
+enum { TENSORS = 12 };
+
+// Half of them are of one size: a kernel of the program has several.
+static int size_of(int i) { return i % 2 ? 500 : 100 + 13 * i; }
+
+// Two formulas, each over a list: a - b / 2, and c d + 1.
+static void two_formulas(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    for (int i = 0; i < TENSORS; i++, in += 4) {
+        *out++ = tc_sub(in[0], tc_mul_s(in[1], 0.5));
+        *out++ = tc_add_s(tc_mul(in[2], in[3]), 1);
+    }
+}
+
+// What is launched once is a row, with the bytes of all its tensors.
+TEST(a_list_is_one_kernel) {
+    static const char *const kernel[] = {
+        "  list of 12: k0_pointwise_mul_sub of two_formulas, program ",
+        "  list of 12: k0_pointwise_mul_add of two_formulas, program "};
+    enum { CALLS = 3 };
+    row r;
+    tc_tensor in[4 * TENSORS], out[2 * TENSORS];
+    int elements = 0;
+    tc_ctx *tc = open_profiled();
+    REQUIRE(tc);
+    tc_fn *f = tc_compile(tc, two_formulas, NULL, 0, NULL);
+    for (int i = 0; i < 4 * TENSORS; i++) in[i] = there(tc, size_of(i / 4));
+    for (int i = 0; i < TENSORS; i++) elements += size_of(i);
+    for (int i = -2; i < CALLS; i++) {
+        if (!i) CHECK_EQ(tc_profile_begin(tc), TC_OK);
+        CALL(f, in, 4 * TENSORS, out, 2 * TENSORS);
+        for (int k = 0; k < 2 * TENSORS; k++) tc_free(out[k]);
+    }
+    CHECK_EQ(tc_profile_end(tc), TC_OK);
+    const char *text = tc_profile_text(tc);
+    CHECK(strstr(text, ": 6 runs of 2 kernels took ") || FAIL("%s", text));
+    for (int i = 0; i < 2; i++) {
+        REQUIRE(row_of(text, kernel[i], &r) || FAIL("%s", text));
+        CHECK_EQ(r.calls, CALLS);
+        CHECK_EQ(r.bytes, 3 * 4 * elements);
+        if (!device_is_real) CHECK_EQ(r.total, CALLS);
+    }
+    close_profiled(tc);
+}
+
 // Calls that take the short cut, too; and nothing is timed when it is over.
 static void body(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     (void)tc, (void)user;
