@@ -11,6 +11,74 @@
 
 enum { TC__PROFILE_ROWS = 4096 }; // kernels beyond share one
 
+// ---- the yardstick: copies on the device ----
+
+enum {
+    TC__YARDSTICK = 64 << 20, // bytes
+    TC__YARDSTICK_COPIES = 10 // of each size
+};
+
+// Bytes of the copies. Short ones take what a launch takes, which a kernel of as many bytes cannot undercut.
+static const uint32_t tc__yardsticks[TC__YARDSTICKS] = {64 << 10, 1 << 20, 4 << 20,
+                                                        16 << 20, TC__YARDSTICK};
+
+// What a copy takes that reads and writes so many bytes together, in nanoseconds; 0 = unknown.
+static double tc__copy_time(const tc__device *d, int64_t bytes) {
+    double n = 0.5 * (double)bytes, most = TC__YARDSTICK, before, next;
+    const uint64_t *ns = d->copy_ns;
+    int i = 1;
+    if (n >= most || !ns[0]) return (double)ns[TC__YARDSTICKS - 1] * n / most;
+    while (n > tc__yardsticks[i]) i++;
+    before = tc__yardsticks[i - 1], next = tc__yardsticks[i];
+    double part = n < before ? 0 : (n - before) / (next - before);
+    return (double)ns[i - 1] * (1 - part) + (double)ns[i] * part;
+}
+
+// Copies of all sizes but the first `least` between marks, the largest first: while those run, the others are given, so
+// that no time of the host is in theirs. Each is of what was not touched for the longest time, which no cache has. The
+// first goes back, so that `from` is memory. Gives how many marks there are.
+static uint32_t tc__yardstick_run(tc_ctx *c, tc__device *d, int least, char *to,
+                                  char *from) {
+    const tc_device *own = &d->own;
+    int ok = !own->copy_on(own->user, from, to, TC__YARDSTICK) && tc__mark(c, d, 0);
+    uint32_t n = (uint32_t)ok;
+    size_t at = 0;
+    for (int i = TC__YARDSTICKS * TC__YARDSTICK_COPIES - 1;
+         ok && i >= least * TC__YARDSTICK_COPIES; i--) {
+        size_t bytes = tc__yardsticks[i / TC__YARDSTICK_COPIES];
+        ok = !own->copy_on(own->user, to + at, from + at, bytes) && tc__mark(c, d, n);
+        n += (uint32_t)ok, at = (at + bytes) % TC__YARDSTICK;
+    }
+    return n;
+}
+
+// The fastest of each size. The host has the largest alone: it launches nothing, and has a thread for each MB.
+static void tc__yardstick_times(tc_ctx *c, tc__device *d, char *to, char *from) {
+    if (!tc__marks_room(c, d, TC__YARDSTICKS * TC__YARDSTICK_COPIES + 1)) return;
+    uint32_t n = tc__yardstick_run(c, d, d->number ? 0 : TC__YARDSTICKS - 1, to, from);
+    for (uint32_t i = 1; i < n; i++) {
+        uint64_t ns,
+            *best = &d->copy_ns[TC__YARDSTICKS - 1 - (i - 1) / TC__YARDSTICK_COPIES];
+        if (!tc__between(c, d, i - 1, i, &ns)) break;
+        if (!*best || ns < *best) *best = ns;
+    }
+}
+
+// When a device is profiled for the first time. It has the marks of one kernel then, for when there is no memory.
+static void tc__device_yardstick(tc_ctx *c, tc__device *d) {
+    tc__error_mark held = tc__error_now(c);
+    if (d->measured) return;
+    d->measured = 1;
+    tc__device *on = tc__device_at(c, d->number);
+    tc__storage *from = tc__storage_on(c, on, TC__YARDSTICK);
+    tc__storage *to = from ? tc__storage_on(c, on, TC__YARDSTICK) : NULL;
+    if (to) tc__yardstick_times(c, d, (char *)to->data, (char *)from->data);
+    tc__marks_leave(d, 2);
+    tc__storage_unref(c, to);
+    tc__storage_unref(c, from);
+    tc__error_restore(c, held);
+}
+
 // ---- kernels: their bytes, names and rows ----
 
 // Bytes of a buffer that a kernel reads or writes, for the sizes of this run.
@@ -148,6 +216,7 @@ static void tc__profile_kernel(tc__profile *f, tc__program *p, const tc__kernel_
     e->thread = (uint16_t)(d->number ? TC__DEVICES + d->number : 0);
     row->calls++, row->compiled += e->compiled, row->ns += e->ns;
     row->bytes += (uint64_t)e->bytes, row->device = d->number;
+    row->copy_ns += tc__copy_time(d, e->bytes);
     tc__profile_event(f, e);
     for (int w = 1; w < f->watched.workers; w++) {
         if (!f->watched.start[w]) continue;
@@ -175,42 +244,6 @@ static int tc__profile_copy(tc__program *p, const tc__region *region, uint32_t i
     return ok;
 }
 
-// ---- the yardstick: a copy on the device ----
-
-enum {
-    TC__YARDSTICK = 64 << 20, // bytes
-    TC__YARDSTICK_COPIES = 10
-};
-
-// Nanoseconds of the fastest copy; 0 = it cannot be told. The first is back, so that `from` is memory.
-static uint64_t tc__yardstick_time(tc_ctx *c, tc__device *d, void *to, void *from) {
-    const tc_device *own = &d->own;
-    uint64_t best = 0, ns = 0;
-    int ok = tc__marks_room(c, d, 2) && !own->copy_on(own->user, from, to, TC__YARDSTICK);
-    for (int i = 0; ok && i < TC__YARDSTICK_COPIES; i++) {
-        ok = tc__mark(c, d, 0) && !own->copy_on(own->user, to, from, TC__YARDSTICK) &&
-             tc__mark(c, d, 1) && tc__between(c, d, 0, 1, &ns);
-        if (ok && (!best || ns < best)) best = ns;
-    }
-    return best;
-}
-
-// When a device is profiled for the first time: bytes that a copy reads and writes in a second, 0 = it cannot be
-// told. It has the marks of one kernel then, for when there is no memory.
-static void tc__device_yardstick(tc_ctx *c, tc__device *d) {
-    tc__error_mark held = tc__error_now(c);
-    if (d->measured) return;
-    d->measured = 1;
-    tc__device *on = tc__device_at(c, d->number);
-    tc__storage *from = tc__storage_on(c, on, TC__YARDSTICK);
-    tc__storage *to = from ? tc__storage_on(c, on, TC__YARDSTICK) : NULL;
-    uint64_t ns = to ? tc__yardstick_time(c, d, to->data, from->data) : 0;
-    if (ns) d->peak = (uint64_t)(2.0 * (double)TC__YARDSTICK / (double)ns * 1e9);
-    tc__storage_unref(c, to);
-    tc__storage_unref(c, from);
-    tc__error_restore(c, held);
-}
-
 // ---- acts ----
 
 static uint32_t tc__act_kernels(const tc__program *p, const tc__act *a) {
@@ -221,13 +254,14 @@ static uint32_t tc__act_kernels(const tc__program *p, const tc__act *a) {
     return n;
 }
 
-// Whether the kernels of the act are timed now.
+// Whether the kernels of the act are timed now, for which their device is made ready.
 static int tc__profiles(const tc__program *p, const tc__act *a) {
     const tc__profile *f = p->ctx->profiling;
     if (TC__LIKELY(!f)) return 0;
     tc__device *d = tc__act_device(p, a);
-    return tc__device_has_time(&d->own) &&
-           tc__marks_room(p->ctx, d, tc__act_kernels(p, a) + 1);
+    if (!tc__device_has_time(&d->own)) return 0;
+    tc__device_yardstick(p->ctx, d);
+    return tc__marks_room(p->ctx, d, tc__act_kernels(p, a) + 1);
 }
 
 // Runs the kernels of the act between marks; gives how many there are in *n. 0 = reported.
@@ -252,7 +286,6 @@ static int tc__profile_act(tc__program *p, const tc__region *region, const tc__a
     tc__event e;
     uint32_t n = 0;
     uint64_t all = 0;
-    tc__device_yardstick(p->ctx, d);
     if (!tc__profile_run(p, d, a, &n) || !tc__between(p->ctx, d, 0, n, &all)) return 0;
     memset(&e, 0, sizeof e);
     e.start = tc__now_ns() - all;

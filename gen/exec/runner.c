@@ -118,9 +118,16 @@ static int tc__between(tc_ctx *c, const tc__device *d, uint32_t from, uint32_t t
     return !s || tc__device_failed(c, &d->own, "a clock", s);
 }
 
+// Gives marks back but for the first n.
+static void tc__marks_leave(tc__device *d, size_t n) {
+    while (d->moment.count > n) {
+        void *moment = d->moment.at[--d->moment.count];
+        if (moment) d->own.unmark(d->own.user, moment);
+    }
+}
+
 static void tc__marks_free(tc_ctx *c, tc__device *d) {
-    for (size_t i = 0; i < d->moment.count; i++)
-        if (d->moment.at[i]) d->own.unmark(d->own.user, d->moment.at[i]);
+    tc__marks_leave(d, 0);
     TC__VEC_FREE(c, d->moment);
 }
 
