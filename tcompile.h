@@ -2091,7 +2091,9 @@ TCDEF int tc_is_training(const tc_ctx *tc);
 // 64 MB a few times (some 100 ms), to know what this machine's memory can do at best.
 // Kernels of a device are timed by its own clock, from one to the next: they are launched one by one,
 // not as a graph, and the run waits for them. Short ones have the time that the host needs to launch
-// them in theirs. The peak is a copy there, measured when a profile first sees the device.
+// them in theirs. What is launched for a list of tensors is one kernel, "list of 148: ...", with the
+// bytes of all; its number is that of the first. Copies of 64 KB to 64 MB there are timed in the
+// same way when a profile first sees the device (a few ms).
 // TC_E_NULL, TC_E_NOMEM.
 TCDEF tc_status tc_profile_begin(tc_ctx *c);
 
@@ -2099,9 +2101,11 @@ TCDEF tc_status tc_profile_begin(tc_ctx *c);
 TCDEF tc_status tc_profile_end(tc_ctx *c);
 
 // The kernels as a table, most time first: calls, time, bytes read and written as planned (each
-// buffer once), GB/s and its share of a copy's, whether the kernel ran compiled, or on which device.
-// Programs are numbered as in tc_explain; what runs outside regions is "eager". Above 100 % a kernel
-// lives in the caches. Of the context, until the next call.
+// buffer once), GB/s, its share of the peak, whether the kernel ran compiled, or on which device. The
+// peak is the time that a copy takes which moves as many bytes: on the host at the speed of 64 MB, on
+// a device as copies of the sizes around it took, so it counts what a launch takes. They are of memory
+// that no cache has: above 100 % a kernel lives in the caches. Programs are numbered as in tc_explain;
+// what runs outside regions is "eager". Of the context, until the next call.
 TCDEF const char *tc_profile_text(tc_ctx *c);
 
 // Writes the events as a trace for ui.perfetto.dev or chrome://tracing: recording, passes, text,
@@ -3270,7 +3274,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xa5b7129e4dfa51aau
+#define TC__BUILD_ID 0x638789cd7509a3a5u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7227,6 +7231,7 @@ int default_device;
 int source_is_like;
 }tc__values;
 static tc__values*tc__values_of(tc_ctx*c){return(tc__values*)(void*)c;}
+enum{TC__YARDSTICKS=5};
 typedef struct tc__device{
 tc_device own;
 int number;
@@ -7234,7 +7239,7 @@ const struct tc__runner*runner;
 void*desk;
 TC__VEC(void*)moment;
 int measured;
-uint64_t peak;
+uint64_t copy_ns[TC__YARDSTICKS];
 }tc__device;
 static tc__device*tc__device_at(tc_ctx*c,int number){
 return number?tc__values_of(c)->device.at[number-1]:NULL;
@@ -48302,6 +48307,7 @@ uint32_t program;
 const char*kernel;
 int device;
 uint64_t calls,compiled,ns,bytes;
+double copy_ns;
 }tc__profile_row;
 typedef struct tc__watched{
 int on;
@@ -49363,15 +49369,18 @@ return l->by||l->pieces||(i>=r->launches&&!l->group->shape.list)?NULL:l;
 static uint32_t tc__dispatch_most(const tc__dispatch*r){
 return r->launches+(uint32_t)r->lists.form.count;
 }
-TC__UNUSED static uint32_t tc__dispatch_tensors_at(const tc__dispatch*r,uint32_t at){
+static const tc__turn*tc__dispatch_list_at(const tc__dispatch*r,uint32_t at){
 for(size_t i=0;i<r->listed.count;i++)
-if(r->listed.at[i].at==at)return r->order.step.at[r->listed.at[i].step].count;
-return 0;
+if(r->listed.at[i].at==at)return&r->order.step.at[r->listed.at[i].step];
+return NULL;
+}
+TC__UNUSED static uint32_t tc__dispatch_tensors_at(const tc__dispatch*r,uint32_t at){
+const tc__turn*s=tc__dispatch_list_at(r,at);
+return s?s->count:0;
 }
 static uint32_t tc__dispatch_launch_at(const tc__dispatch*r,uint32_t at){
-for(size_t i=0;i<r->listed.count;i++)
-if(r->listed.at[i].at==at)
-return tc__turn_item(r,&r->order.step.at[r->listed.at[i].step])->launch;
+const tc__turn*s=tc__dispatch_list_at(r,at);
+if(s)return tc__turn_item(r,s)->launch;
 uint32_t i=0;
 while(r->launch[i].by||r->launch[i].pieces||r->launch[i].first!=at)i++;
 return i;
@@ -50074,6 +50083,7 @@ static size_t tc__scratch_room(size_t need){return(need+4096+63)/64*64;}
 typedef struct tc__kernel_run{
 uint32_t
 launch;
+const tc__turn*tensors;
 int64_t items;
 int count;
 tc_device_launch list[TC__GRIDS];
@@ -50150,9 +50160,14 @@ uint64_t*ns){
 tc_status s=d->own.elapsed(d->own.user,d->moment.at[from],d->moment.at[to],ns);
 return!s||tc__device_failed(c,&d->own,"a clock",s);
 }
+static void tc__marks_leave(tc__device*d,size_t n){
+while(d->moment.count>n){
+void*moment=d->moment.at[--d->moment.count];
+if(moment)d->own.unmark(d->own.user,moment);
+}
+}
 static void tc__marks_free(tc_ctx*c,tc__device*d){
-for(size_t i=0;i<d->moment.count;i++)
-if(d->moment.at[i])d->own.unmark(d->own.user,d->moment.at[i]);
+tc__marks_leave(d,0);
 TC__VEC_FREE(c,d->moment);
 }
 TC__UNUSED static int tc__kernel_time(tc_ctx*c,tc__device*d,tc__kernel_run*k,
@@ -52727,27 +52742,96 @@ tc__put_sizes_stay(t,fork);
 }
 // ---- gen/exec/profile.c
 enum{TC__PROFILE_ROWS=4096};
-static int64_t tc__launch_bytes(const tc__program*p,const tc__launch*l){
-int64_t bytes=0;
+enum{
+TC__YARDSTICK=64<<20,
+TC__YARDSTICK_COPIES=10
+};
+static const uint32_t tc__yardsticks[TC__YARDSTICKS]={64<<10,1<<20,4<<20,
+16<<20,TC__YARDSTICK};
+static double tc__copy_time(const tc__device*d,int64_t bytes){
+double n=0.5*(double)bytes,most=TC__YARDSTICK,before,next;
+const uint64_t*ns=d->copy_ns;
+int i=1;
+if(n>=most||!ns[0])return(double)ns[TC__YARDSTICKS-1]*n/most;
+while(n>tc__yardsticks[i])i++;
+before=tc__yardsticks[i-1],next=tc__yardsticks[i];
+double part=n<before?0:(n-before)/(next-before);
+return(double)ns[i-1]*(1-part)+(double)ns[i]*part;
+}
+static uint32_t tc__yardstick_run(tc_ctx*c,tc__device*d,int least,char*to,
+char*from){
+const tc_device*own=&d->own;
+int ok=!own->copy_on(own->user,from,to,TC__YARDSTICK)&&tc__mark(c,d,0);
+uint32_t n=(uint32_t)ok;
+size_t at=0;
+for(int i=TC__YARDSTICKS*TC__YARDSTICK_COPIES-1;
+ok&&i>=least*TC__YARDSTICK_COPIES;i--){
+size_t bytes=tc__yardsticks[i/TC__YARDSTICK_COPIES];
+ok=!own->copy_on(own->user,to+at,from+at,bytes)&&tc__mark(c,d,n);
+n+=(uint32_t)ok,at=(at+bytes)%TC__YARDSTICK;
+}
+return n;
+}
+static void tc__yardstick_times(tc_ctx*c,tc__device*d,char*to,char*from){
+if(!tc__marks_room(c,d,TC__YARDSTICKS*TC__YARDSTICK_COPIES+1))return;
+uint32_t n=tc__yardstick_run(c,d,d->number?0:TC__YARDSTICKS-1,to,from);
+for(uint32_t i=1;i<n;i++){
+uint64_t ns,
+*best=&d->copy_ns[TC__YARDSTICKS-1-(i-1)/TC__YARDSTICK_COPIES];
+if(!tc__between(c,d,i-1,i,&ns))break;
+if(!*best||ns<*best)*best=ns;
+}
+}
+static void tc__device_yardstick(tc_ctx*c,tc__device*d){
+tc__error_mark held=tc__error_now(c);
+if(d->measured)return;
+d->measured=1;
+tc__device*on=tc__device_at(c,d->number);
+tc__storage*from=tc__storage_on(c,on,TC__YARDSTICK);
+tc__storage*to=from?tc__storage_on(c,on,TC__YARDSTICK):NULL;
+if(to)tc__yardstick_times(c,d,(char*)to->data,(char*)from->data);
+tc__marks_leave(d,2);
+tc__storage_unref(c,to);
+tc__storage_unref(c,from);
+tc__error_restore(c,held);
+}
+static int64_t tc__buffer_bytes(const tc__program*p,const tc__group*g,uint32_t i){
+const tc__kbuf*b=&g->buffer.at[i];
 tc__ixenv env;
 memset(&env,0,sizeof env);
 env.sym=p->size.at;
-for(size_t i=0;i<l->group->buffer.count;i++){
-const tc__kbuf*b=&l->group->buffer.at[i];
-if(!tc__is_memory(b))continue;
-bytes+=tc__ix_times(tc__ix_eval(l->group->body.ix,b->numel,&env),
-(int64_t)tc__dtype(b->dtype)->bytes);
+return tc__is_memory(b)?tc__ix_times(tc__ix_eval(g->body.ix,b->numel,&env),
+(int64_t)tc__dtype(b->dtype)->bytes)
+:0;
+}
+static int64_t tc__piece_bytes(const tc__program*p,const tc__dispatch*r,
+const tc__piece*piece){
+int64_t bytes=0;
+for(size_t i=0;i<r->lists.form.at[piece->form]->buffer.count;i++)
+if(!(piece->buffer[i]&tc__piece_number))
+bytes+=tc__buffer_bytes(p,r->launch[piece->launch].group,piece->buffer[i]);
+return bytes;
+}
+static int64_t tc__kernel_bytes(const tc__program*p,const tc__kernel_run*k){
+const tc__group*g=p->launch.at[k->launch].group;
+const tc__turn*s=k->tensors;
+int64_t bytes=0;
+for(uint32_t i=0;!s&&i<g->buffer.count;i++)bytes+=tc__buffer_bytes(p,g,i);
+if(!s)return bytes;
+const tc__dispatch*r=tc__program_on(p,g->target.device);
+for(uint32_t i=0;i<s->count;i++){
+const tc__item*n=&r->order.item.at[r->order.member.at[s->first+i]];
+bytes+=tc__piece_bytes(p,r,&r->lists.piece.at[n->piece]);
 }
 return bytes;
 }
-static const char*tc__profile_kernel_name(tc__profile*f,const tc__group*k,uint32_t i){
-tc__text t;
-tc__text_init(&t,f->ctx);
-tc__put_kernel_name(&t,k,i);
-char*copy=t.failed?NULL:(char*)tc__arena_alloc(&f->arena,t.size+1);
-if(copy)memcpy(copy,t.at,t.size+1);
-tc__text_free(&t);
-return copy;
+static void tc__put_run_name(tc__text*t,const tc__program*p,const tc__kernel_run*k){
+const tc__group*g=p->launch.at[k->launch].group;
+if(k->tensors){
+tc__put(t,"list of %u: ",(unsigned)k->tensors->count);
+g=tc__turn_launch(tc__program_on(p,g->target.device),k->tensors)->group;
+}
+tc__put_kernel_name(t,g,k->launch);
 }
 static uint64_t tc__profile_owner(const tc__region*r){
 if(!r)return 0;
@@ -52775,97 +52859,82 @@ if(r->where==named->where&&r->owner==named->owner&&
 r->program==named->program&&!strcmp(r->kernel,named->kernel))
 return i;
 }
-return TC__PUSH(f->ctx,f->row,*named)?n:UINT32_MAX;
+size_t size=strlen(named->kernel)+1;
+char*copy=(char*)tc__arena_alloc(&f->arena,size);
+if(!copy||!TC__PUSH(f->ctx,f->row,*named))return UINT32_MAX;
+memcpy(copy,named->kernel,size);
+f->row.at[n].kernel=copy;
+return n;
 }
-static uint32_t tc__profile_row_of(tc__profile*f,const tc__program*p,uint32_t i,
-const tc__region*r){
+static uint32_t tc__profile_row_of(tc__profile*f,const tc__program*p,
+const tc__kernel_run*k,const tc__region*r){
 tc__profile_row row;
+tc__text name;
 memset(&row,0,sizeof row);
+tc__text_init(&name,f->ctx);
 int full=f->row.count+1>=TC__PROFILE_ROWS;
 row.owner=full?0:tc__profile_owner(r);
 row.where=full?tc__profile_name(f,"others"):tc__profile_where(f,r,row.owner);
 row.program=full?0:p->number;
-row.kernel=
-full?"all_the_others":tc__profile_kernel_name(f,p->launch.at[i].group,i);
-if(row.where==UINT32_MAX||!row.kernel)return UINT32_MAX;
-return tc__profile_row_named(f,&row);
+if(full)
+tc__put(&name,"all_the_others");
+else
+tc__put_run_name(&name,p,k);
+row.kernel=name.at;
+uint32_t at=row.where==UINT32_MAX||name.failed?UINT32_MAX
+:tc__profile_row_named(f,&row);
+tc__text_free(&name);
+return at;
 }
-static int tc__profile_row_is_known(tc__profile*f,tc__program*p,uint32_t i,
-const tc__region*r){
-tc__launch*l=&p->launch.at[i];
-if(l->profile==f->number)return 1;
+static uint32_t tc__profile_row_find(tc__profile*f,tc__program*p,
+const tc__kernel_run*k,const tc__region*r){
+tc__launch*l=&p->launch.at[k->launch];
+if(!k->tensors&&l->profile==f->number)return l->row;
 tc__error_mark held=tc__error_now(f->ctx);
-uint32_t row=tc__profile_row_of(f,p,i,r);
-if(row==UINT32_MAX){
+uint32_t row=tc__profile_row_of(f,p,k,r);
+if(row==UINT32_MAX)
 tc__error_restore(f->ctx,held);
-return 0;
-}
+else if(!k->tensors)
 l->profile=f->number,l->row=row;
-return 1;
+return row;
 }
-static void tc__profile_kernel(tc__profile*f,tc__program*p,uint32_t i,
+static void tc__profile_kernel(tc__profile*f,tc__program*p,const tc__kernel_run*k,
 const tc__device*d,const tc__region*region,
 tc__event*e){
-const tc__launch*l=&p->launch.at[i];
-if(!tc__profile_row_is_known(f,p,i,region)){
+e->of=tc__profile_row_find(f,p,k,region);
+if(e->of==UINT32_MAX){
 f->dropped++;
 return;
 }
-tc__profile_row*row=&f->row.at[e->of=l->row];
-e->kind=TC__SPAN_KERNEL,e->bytes=tc__launch_bytes(p,l);
+tc__profile_row*row=&f->row.at[e->of];
+e->kind=TC__SPAN_KERNEL,e->bytes=tc__kernel_bytes(p,k);
 e->thread=(uint16_t)(d->number?TC__DEVICES+d->number:0);
 row->calls++,row->compiled+=e->compiled,row->ns+=e->ns;
 row->bytes+=(uint64_t)e->bytes,row->device=d->number;
+row->copy_ns+=tc__copy_time(d,e->bytes);
 tc__profile_event(f,e);
-for(int k=1;k<f->watched.workers;k++){
-if(!f->watched.start[k])continue;
+for(int w=1;w<f->watched.workers;w++){
+if(!f->watched.start[w])continue;
 tc__event part=*e;
-part.kind=TC__SPAN_PART,part.thread=(uint16_t)k,part.bytes=part.items=0;
-part.start=e->start+(f->watched.start[k]-f->watched.begun);
-part.ns=f->watched.end[k]-f->watched.start[k];
+part.kind=TC__SPAN_PART,part.thread=(uint16_t)w,part.bytes=part.items=0;
+part.start=e->start+(f->watched.start[w]-f->watched.begun);
+part.ns=f->watched.end[w]-f->watched.start[w];
 tc__profile_event(f,&part);
 }
 }
 static int tc__profile_copy(tc__program*p,const tc__region*region,uint32_t i,
 int(*copy)(tc__program*p,uint32_t i)){
 const tc__device*to=tc__launch_device(p,&p->launch.at[i]);
+tc__kernel_run k;
 tc__event e;
-memset(&e,0,sizeof e);
-e.compiled=1,e.items=1,e.start=tc__now_ns();
+memset(&e,0,sizeof e),memset(&k,0,sizeof k);
+e.compiled=1,e.items=1,e.start=tc__now_ns(),k.launch=i;
 int ok=copy(p,i);
 tc_status s=ok?to->own.sync(to->own.user):TC_OK;
 if(s)ok=tc__device_failed(p->ctx,&to->own,"a copy between devices",s);
 e.ns=tc__now_ns()-e.start;
-if(ok)tc__profile_kernel(p->ctx->profiling,p,i,to,region,&e);
+if(ok)tc__profile_kernel(p->ctx->profiling,p,&k,to,region,&e);
 return ok;
-}
-enum{
-TC__YARDSTICK=64<<20,
-TC__YARDSTICK_COPIES=10
-};
-static uint64_t tc__yardstick_time(tc_ctx*c,tc__device*d,void*to,void*from){
-const tc_device*own=&d->own;
-uint64_t best=0,ns=0;
-int ok=tc__marks_room(c,d,2)&&!own->copy_on(own->user,from,to,TC__YARDSTICK);
-for(int i=0;ok&&i<TC__YARDSTICK_COPIES;i++){
-ok=tc__mark(c,d,0)&&!own->copy_on(own->user,to,from,TC__YARDSTICK)&&
-tc__mark(c,d,1)&&tc__between(c,d,0,1,&ns);
-if(ok&&(!best||ns<best))best=ns;
-}
-return best;
-}
-static void tc__device_yardstick(tc_ctx*c,tc__device*d){
-tc__error_mark held=tc__error_now(c);
-if(d->measured)return;
-d->measured=1;
-tc__device*on=tc__device_at(c,d->number);
-tc__storage*from=tc__storage_on(c,on,TC__YARDSTICK);
-tc__storage*to=from?tc__storage_on(c,on,TC__YARDSTICK):NULL;
-uint64_t ns=to?tc__yardstick_time(c,d,to->data,from->data):0;
-if(ns)d->peak=(uint64_t)(2.0*(double)TC__YARDSTICK/(double)ns*1e9);
-tc__storage_unref(c,to);
-tc__storage_unref(c,from);
-tc__error_restore(c,held);
 }
 static uint32_t tc__act_kernels(const tc__program*p,const tc__act*a){
 const tc__runner*r=tc__act_device(p,a)->runner;
@@ -52878,8 +52947,9 @@ static int tc__profiles(const tc__program*p,const tc__act*a){
 const tc__profile*f=p->ctx->profiling;
 if(TC__LIKELY(!f))return 0;
 tc__device*d=tc__act_device(p,a);
-return tc__device_has_time(&d->own)&&
-tc__marks_room(p->ctx,d,tc__act_kernels(p,a)+1);
+if(!tc__device_has_time(&d->own))return 0;
+tc__device_yardstick(p->ctx,d);
+return tc__marks_room(p->ctx,d,tc__act_kernels(p,a)+1);
 }
 static int tc__profile_run(tc__program*p,tc__device*d,const tc__act*a,uint32_t*n){
 tc__watched*w=&p->ctx->profiling->watched;
@@ -52900,7 +52970,6 @@ tc__kernel_run k;
 tc__event e;
 uint32_t n=0;
 uint64_t all=0;
-tc__device_yardstick(p->ctx,d);
 if(!tc__profile_run(p,d,a,&n)||!tc__between(p->ctx,d,0,n,&all))return 0;
 memset(&e,0,sizeof e);
 e.start=tc__now_ns()-all;
@@ -52909,7 +52978,7 @@ n=0;
 for(uint32_t at=0;(at=d->runner->kernel(p,a,at,&k))!=0;n++){
 if(!tc__between(p->ctx,d,n,n+1,&e.ns))return 0;
 e.compiled=k.list[0].kernel!=NULL,e.items=k.items;
-tc__profile_kernel(f,p,k.launch,d,region,&e);
+tc__profile_kernel(f,p,&k,d,region,&e);
 e.start+=e.ns;
 }
 return 1;
@@ -53092,7 +53161,7 @@ k->list[0].argument=l,k->list[0].argument_bytes=sizeof*l;
 static uint32_t tc__host_kernel(const tc__program*p,const tc__act*a,uint32_t at,
 tc__kernel_run*k){
 if(at)return 0;
-k->launch=a->at;
+k->launch=a->at,k->tensors=NULL;
 tc__host_list(&p->launch.at[a->at],k);
 return 1;
 }
@@ -53295,8 +53364,8 @@ uint32_t place=r->part[a->at].begin+at;
 (void)p;
 if(place>=r->part[a->at].end)return 0;
 k->launch=tc__dispatch_launch_at(r,place);
-const tc__dispatch_launch*l=&r->launch[k->launch];
-k->count=l->pieces?1:l->grids.count;
+k->tensors=tc__dispatch_list_at(r,place);
+k->count=k->tensors?1:r->launch[k->launch].grids.count;
 k->items=r->list[place].blocks,k->plan=NULL;
 memcpy(k->list,&r->list[place],(size_t)k->count*sizeof*k->list);
 tc__kernel_chain(k);
@@ -58515,12 +58584,11 @@ tc__text_free(&word);
 static void tc__put_word(tc__text*t,const char*s){
 for(;*s;s++)tc__put(t,"%c",(unsigned char)*s<' '?'?':*s);
 }
-static void tc__put_rate(tc__text*t,const tc__profile*p,const tc__profile_row*r){
+static void tc__put_rate(tc__text*t,const tc__profile_row*r){
 double rate=r->ns?(double)r->bytes/(double)r->ns:0;
-uint64_t peak=tc__device_on(p->ctx,r->device)->peak;
 tc__put_right(t,8,(uint64_t)(rate*100+0.5),2);
-if(peak)
-tc__put_right(t,6,(uint64_t)(rate*1e9/(double)peak*100+0.5),0);
+if(r->copy_ns>0&&r->ns)
+tc__put_right(t,6,(uint64_t)(r->copy_ns/(double)r->ns*100+0.5),0);
 else
 tc__put(t,"%6s","?");
 tc__put(t," %%");
@@ -58535,20 +58603,37 @@ tc__put_right(t,8,r->calls,0);
 tc__put_right(t,12,r->ns/100,1);
 tc__put_right(t,11,r->ns/r->calls/100,1);
 tc__put_right(t,13,r->bytes/r->calls,0);
-tc__put_rate(t,p,r);
+tc__put_rate(t,r);
 tc__put(t,"  %-12s %s of ",tier,r->kernel);
 tc__put_word(t,p->name.at[r->where]);
 tc__put(t,", program %u\n",(unsigned)r->program);
+}
+static uint64_t tc__copy_rate(const tc__device*d,int i){
+double ns=(double)d->copy_ns[i];
+return ns>0?(uint64_t)(2e9*tc__yardsticks[i]/ns):0;
+}
+static void tc__put_device_peak(tc__text*t,const tc__device*d){
+tc__put(t,"peak of %s: ",d->own.name);
+if(!d->copy_ns[0]){
+tc__put(t,"unknown; its kernels are run one by one\n");
+return;
+}
+tc__put(t,"copies of ");
+for(int i=1;i<TC__YARDSTICKS;i++)
+tc__put(t,i>1?", %u":"%u",(unsigned)(tc__yardsticks[i]>>20));
+for(int i=1;i<TC__YARDSTICKS;i++){
+tc__put(t,i>1?", ":" MB run at ");
+tc__put_fixed(t,tc__copy_rate(d,i)/10000000,2);
+}
+tc__put(t," GB/s, of %u KB in ",(unsigned)(tc__yardsticks[0]>>10));
+tc__put_fixed(t,d->copy_ns[0]/100,1);
+tc__put(t," us; its kernels are run one by one\n");
 }
 static void tc__put_device_peaks(tc__text*t,const tc__profile*p){
 const tc__values*v=tc__values_of(p->ctx);
 for(size_t i=0;i<v->device.count;i++){
 const tc__device*d=v->device.at[i];
-if(!d->measured)continue;
-tc__put(t,"peak of %s: ",d->own.name);
-tc__put_fixed(t,d->peak/10000000,2);
-tc__put(t," GB/s, a copy of %d MB there; its kernels are run one by one\n",
-TC__YARDSTICK>>20);
+if(d->measured)tc__put_device_peak(t,d);
 }
 }
 static void tc__put_profile_head(tc__text*t,const tc__profile*p){
@@ -58563,13 +58648,13 @@ tc__put_fixed(t,ns/1000,3);
 tc__put(t," ms; %zu events kept, %llu dropped\n",p->event.count,
 (unsigned long long)p->dropped);
 tc__put(t,"peak: ");
-tc__put_fixed(t,p->ctx->here.peak/10000000,2);
+tc__put_fixed(t,tc__copy_rate(&p->ctx->here,TC__YARDSTICKS-1)/10000000,2);
 tc__put(
 t," GB/s, a copy of %d MB by %d threads, measured at the first tc_profile_begin\n",
 TC__YARDSTICK>>20,p->threads);
 tc__put_device_peaks(t,p);
-tc__put(
-t,"bytes are those of each buffer that a kernel reads or writes, once a call\n\n");
+tc__put(t,"bytes are those of each buffer that a kernel reads or writes, once a call; "
+"peak: the time of a copy\nof as many there, by the kernel's\n\n");
 tc__put(t,"%8s%12s%11s%13s%8s%8s  %-12s %s\n","calls","total us","us/call",
 "bytes/call","GB/s","peak","runs","kernel");
 }
@@ -58655,7 +58740,7 @@ tc__put(t,
 "\"traceEvents\":[\n{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":1,"
 "\"tid\":0,\"args\":{\"name\":\"tcompile\"}}",
 TC_VERSION,p->event.count,(unsigned long long)p->dropped,
-(unsigned long long)p->ctx->here.peak);
+(unsigned long long)tc__copy_rate(&p->ctx->here,TC__YARDSTICKS-1));
 for(int i=0;i<p->threads;i++)tc__put_thread_name(t,i);
 for(size_t i=1;i<=tc__values_of(p->ctx)->device.count;i++)
 tc__put_thread_name(t,TC__DEVICES+(int)i);

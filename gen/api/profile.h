@@ -5,7 +5,9 @@
 // 64 MB a few times (some 100 ms), to know what this machine's memory can do at best.
 // Kernels of a device are timed by its own clock, from one to the next: they are launched one by one,
 // not as a graph, and the run waits for them. Short ones have the time that the host needs to launch
-// them in theirs. The peak is a copy there, measured when a profile first sees the device.
+// them in theirs. What is launched for a list of tensors is one kernel, "list of 148: ...", with the
+// bytes of all; its number is that of the first. Copies of 64 KB to 64 MB there are timed in the
+// same way when a profile first sees the device (a few ms).
 // TC_E_NULL, TC_E_NOMEM.
 TCDEF tc_status tc_profile_begin(tc_ctx *c);
 
@@ -13,9 +15,11 @@ TCDEF tc_status tc_profile_begin(tc_ctx *c);
 TCDEF tc_status tc_profile_end(tc_ctx *c);
 
 // The kernels as a table, most time first: calls, time, bytes read and written as planned (each
-// buffer once), GB/s and its share of a copy's, whether the kernel ran compiled, or on which device.
-// Programs are numbered as in tc_explain; what runs outside regions is "eager". Above 100 % a kernel
-// lives in the caches. Of the context, until the next call.
+// buffer once), GB/s, its share of the peak, whether the kernel ran compiled, or on which device. The
+// peak is the time that a copy takes which moves as many bytes: on the host at the speed of 64 MB, on
+// a device as copies of the sizes around it took, so it counts what a launch takes. They are of memory
+// that no cache has: above 100 % a kernel lives in the caches. Programs are numbered as in tc_explain;
+// what runs outside regions is "eager". Of the context, until the next call.
 TCDEF const char *tc_profile_text(tc_ctx *c);
 
 // Writes the events as a trace for ui.perfetto.dev or chrome://tracing: recording, passes, text,

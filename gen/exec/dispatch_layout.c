@@ -339,18 +339,22 @@ static uint32_t tc__dispatch_most(const tc__dispatch *r) {
     return r->launches + (uint32_t)r->lists.form.count;
 }
 
-// Tensors of the list that is launched at this place.
-TC__UNUSED static uint32_t tc__dispatch_tensors_at(const tc__dispatch *r, uint32_t at) {
+// The list of tensors that is launched at this place; NULL = there is none.
+static const tc__turn *tc__dispatch_list_at(const tc__dispatch *r, uint32_t at) {
     for (size_t i = 0; i < r->listed.count; i++)
-        if (r->listed.at[i].at == at) return r->order.step.at[r->listed.at[i].step].count;
-    return 0;
+        if (r->listed.at[i].at == at) return &r->order.step.at[r->listed.at[i].step];
+    return NULL;
+}
+
+TC__UNUSED static uint32_t tc__dispatch_tensors_at(const tc__dispatch *r, uint32_t at) {
+    const tc__turn *s = tc__dispatch_list_at(r, at);
+    return s ? s->count : 0;
 }
 
 // The launch that the kernel at this place is for; of a list, that of its first tensor.
 static uint32_t tc__dispatch_launch_at(const tc__dispatch *r, uint32_t at) {
-    for (size_t i = 0; i < r->listed.count; i++)
-        if (r->listed.at[i].at == at)
-            return tc__turn_item(r, &r->order.step.at[r->listed.at[i].step])->launch;
+    const tc__turn *s = tc__dispatch_list_at(r, at);
+    if (s) return tc__turn_item(r, s)->launch;
     uint32_t i = 0;
     while (r->launch[i].by || r->launch[i].pieces || r->launch[i].first != at) i++;
     return i;

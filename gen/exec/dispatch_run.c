@@ -123,8 +123,8 @@ static uint32_t tc__dispatch_kernel(const tc__program *p, const tc__act *a, uint
     (void)p;
     if (place >= r->part[a->at].end) return 0;
     k->launch = tc__dispatch_launch_at(r, place);
-    const tc__dispatch_launch *l = &r->launch[k->launch];
-    k->count = l->pieces ? 1 : l->grids.count;
+    k->tensors = tc__dispatch_list_at(r, place);
+    k->count = k->tensors ? 1 : r->launch[k->launch].grids.count;
     k->items = r->list[place].blocks, k->plan = NULL;
     memcpy(k->list, &r->list[place], (size_t)k->count * sizeof *k->list);
     tc__kernel_chain(k);

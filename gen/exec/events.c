@@ -38,6 +38,7 @@ typedef struct tc__profile_row {
     const char *kernel; // arena of the profile
     int device;         // that the last run was on, 0 = the host
     uint64_t calls, compiled, ns, bytes;
+    double copy_ns; // of copies of as many bytes; 0 = unknown
 } tc__profile_row;
 
 // One kernel as the workers of the pool saw it.

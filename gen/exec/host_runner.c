@@ -49,7 +49,7 @@ static void tc__host_list(const tc__launch *l, tc__kernel_run *k) {
 static uint32_t tc__host_kernel(const tc__program *p, const tc__act *a, uint32_t at,
                                 tc__kernel_run *k) {
     if (at) return 0;
-    k->launch = a->at;
+    k->launch = a->at, k->tensors = NULL;
     tc__host_list(&p->launch.at[a->at], k);
     return 1;
 }

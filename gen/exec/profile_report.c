@@ -80,12 +80,11 @@ static void tc__put_word(tc__text *t, const char *s) {
     for (; *s; s++) tc__put(t, "%c", (unsigned char)*s < ' ' ? '?' : *s);
 }
 
-static void tc__put_rate(tc__text *t, const tc__profile *p, const tc__profile_row *r) {
+static void tc__put_rate(tc__text *t, const tc__profile_row *r) {
     double rate = r->ns ? (double)r->bytes / (double)r->ns : 0; // GB/s
-    uint64_t peak = tc__device_on(p->ctx, r->device)->peak;
     tc__put_right(t, 8, (uint64_t)(rate * 100 + 0.5), 2);
-    if (peak)
-        tc__put_right(t, 6, (uint64_t)(rate * 1e9 / (double)peak * 100 + 0.5), 0);
+    if (r->copy_ns > 0 && r->ns)
+        tc__put_right(t, 6, (uint64_t)(r->copy_ns / (double)r->ns * 100 + 0.5), 0);
     else
         tc__put(t, "%6s", "?");
     tc__put(t, " %%");
@@ -101,22 +100,42 @@ static void tc__put_profile_row(tc__text *t, const tc__profile *p,
     tc__put_right(t, 12, r->ns / 100, 1);
     tc__put_right(t, 11, r->ns / r->calls / 100, 1);
     tc__put_right(t, 13, r->bytes / r->calls, 0);
-    tc__put_rate(t, p, r);
+    tc__put_rate(t, r);
     tc__put(t, "  %-12s %s of ", tier, r->kernel);
     tc__put_word(t, p->name.at[r->where]);
     tc__put(t, ", program %u\n", (unsigned)r->program);
 }
 
-// "peak of cuda:0: ..." for what was profiled.
+// Bytes per second that a copy of size i reads and writes; 0 = unknown.
+static uint64_t tc__copy_rate(const tc__device *d, int i) {
+    double ns = (double)d->copy_ns[i];
+    return ns > 0 ? (uint64_t)(2e9 * tc__yardsticks[i] / ns) : 0;
+}
+
+static void tc__put_device_peak(tc__text *t, const tc__device *d) {
+    tc__put(t, "peak of %s: ", d->own.name);
+    if (!d->copy_ns[0]) {
+        tc__put(t, "unknown; its kernels are run one by one\n");
+        return;
+    }
+    tc__put(t, "copies of ");
+    for (int i = 1; i < TC__YARDSTICKS; i++)
+        tc__put(t, i > 1 ? ", %u" : "%u", (unsigned)(tc__yardsticks[i] >> 20));
+    for (int i = 1; i < TC__YARDSTICKS; i++) {
+        tc__put(t, i > 1 ? ", " : " MB run at ");
+        tc__put_fixed(t, tc__copy_rate(d, i) / 10000000, 2);
+    }
+    tc__put(t, " GB/s, of %u KB in ", (unsigned)(tc__yardsticks[0] >> 10));
+    tc__put_fixed(t, d->copy_ns[0] / 100, 1);
+    tc__put(t, " us; its kernels are run one by one\n");
+}
+
+// For what was profiled.
 static void tc__put_device_peaks(tc__text *t, const tc__profile *p) {
     const tc__values *v = tc__values_of(p->ctx);
     for (size_t i = 0; i < v->device.count; i++) {
         const tc__device *d = v->device.at[i];
-        if (!d->measured) continue;
-        tc__put(t, "peak of %s: ", d->own.name);
-        tc__put_fixed(t, d->peak / 10000000, 2);
-        tc__put(t, " GB/s, a copy of %d MB there; its kernels are run one by one\n",
-                TC__YARDSTICK >> 20);
+        if (d->measured) tc__put_device_peak(t, d);
     }
 }
 
@@ -132,13 +151,13 @@ static void tc__put_profile_head(tc__text *t, const tc__profile *p) {
     tc__put(t, " ms; %zu events kept, %llu dropped\n", p->event.count,
             (unsigned long long)p->dropped);
     tc__put(t, "peak: ");
-    tc__put_fixed(t, p->ctx->here.peak / 10000000, 2);
+    tc__put_fixed(t, tc__copy_rate(&p->ctx->here, TC__YARDSTICKS - 1) / 10000000, 2);
     tc__put(
         t, " GB/s, a copy of %d MB by %d threads, measured at the first tc_profile_begin\n",
         TC__YARDSTICK >> 20, p->threads);
     tc__put_device_peaks(t, p);
-    tc__put(
-        t, "bytes are those of each buffer that a kernel reads or writes, once a call\n\n");
+    tc__put(t, "bytes are those of each buffer that a kernel reads or writes, once a call; "
+               "peak: the time of a copy\nof as many there, by the kernel's\n\n");
     tc__put(t, "%8s%12s%11s%13s%8s%8s  %-12s %s\n", "calls", "total us", "us/call",
             "bytes/call", "GB/s", "peak", "runs", "kernel");
 }
@@ -234,7 +253,7 @@ static void tc__put_trace(tc__text *t, const tc__profile *p) {
             "\"traceEvents\":[\n{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":1,"
             "\"tid\":0,\"args\":{\"name\":\"tcompile\"}}",
             TC_VERSION, p->event.count, (unsigned long long)p->dropped,
-            (unsigned long long)p->ctx->here.peak);
+            (unsigned long long)tc__copy_rate(&p->ctx->here, TC__YARDSTICKS - 1));
     for (int i = 0; i < p->threads; i++) tc__put_thread_name(t, i);
     for (size_t i = 1; i <= tc__values_of(p->ctx)->device.count; i++)
         tc__put_thread_name(t, TC__DEVICES + (int)i);

@@ -9,8 +9,9 @@
 typedef struct tc__kernel_run {
     uint32_t
         launch; // of the program; of a list of tensors, which is not tuned, that of the first
-    int64_t items; // for people: work items, blocks
-    int count;     // of `list`; 0 = there is nothing to do
+    const tc__turn *tensors; //   which are these; NULL = it is a launch of the program
+    int64_t items;           // for people: work items, blocks
+    int count;               // of `list`; 0 = there is nothing to do
     tc_device_launch list[TC__GRIDS];
     int after[TC__GRIDS];
     void *plan; // of the device; NULL = it made none
@@ -117,9 +118,16 @@ static int tc__between(tc_ctx *c, const tc__device *d, uint32_t from, uint32_t t
     return !s || tc__device_failed(c, &d->own, "a clock", s);
 }
 
+// Gives marks back but for the first n.
+static void tc__marks_leave(tc__device *d, size_t n) {
+    while (d->moment.count > n) {
+        void *moment = d->moment.at[--d->moment.count];
+        if (moment) d->own.unmark(d->own.user, moment);
+    }
+}
+
 static void tc__marks_free(tc_ctx *c, tc__device *d) {
-    for (size_t i = 0; i < d->moment.count; i++)
-        if (d->moment.at[i]) d->own.unmark(d->own.user, d->moment.at[i]);
+    tc__marks_leave(d, 0);
     TC__VEC_FREE(c, d->moment);
 }
 

@@ -128,6 +128,8 @@ typedef struct tc__values {
 
 static tc__values *tc__values_of(tc_ctx *c) { return (tc__values *)(void *)c; }
 
+enum { TC__YARDSTICKS = 5 }; // sizes: exec/profile.c
+
 // What a context has of a registered device. exec/device.c opens and closes it.
 typedef struct tc__device {
     tc_device own;                   // names and identity are ours
@@ -136,7 +138,7 @@ typedef struct tc__device {
     void *desk;             // that makes its code, a tc__desk; NULL = nobody asked yet
     TC__VEC(void *) moment; // marks of its clock, for who times kernels; owned
     int measured;           // it was profiled, and
-    uint64_t peak; //   its copies read and write so many bytes per second; 0 = unknown
+    uint64_t copy_ns[TC__YARDSTICKS]; // copies there take so long; 0 = unknown
 } tc__device;
 
 static tc__device *tc__device_at(tc_ctx *c, int number) {

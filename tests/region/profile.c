@@ -7,6 +7,8 @@
 #include "json.h"
 #include "report.h"
 
+#include <math.h>
+
 enum { BYTES = ROWS * COLUMNS * 4 };
 
 static tc_ctx *open_context(const char *backend, int threads) {
@@ -15,7 +17,7 @@ static tc_ctx *open_context(const char *backend, int threads) {
     tc_ctx *tc = tc_open(&config);
     // How fast memory is takes a second; `calls_and_bytes` has it measured.
     tc__device *host = tc__device_on(tc, 0);
-    host->measured = 1, host->peak = (uint64_t)10e9;
+    host->measured = 1, host->copy_ns[TC__YARDSTICKS - 1] = 13421773; // 10 GB/s
     return tc;
 }
 
@@ -98,6 +100,50 @@ TEST(calls_and_bytes) {
     HAS("; 15 events kept, 0 dropped\n"); // of each visit: record, run, kernel
     ROW(SCALE "0", 5, 2 * BYTES, "interpreted");
     close_context(tc);
+}
+
+// The host's peak is the speed of the largest copy, whatever a kernel's size.
+TEST(peak_of_the_host) {
+    double ns, rate, share;
+    tc_ctx *tc = open_context("aot_eager", 1); // 10 GB/s
+    tc_tensor x = matrix(tc, ROWS);
+    CHECK_EQ(tc_profile_begin(tc), TC_OK);
+    for (int i = 0; i < 3; i++) visit(tc, "scale", x);
+    const char *text = strstr(tc_profile_text(tc), "kernel\n");
+    REQUIRE(text &&
+            sscanf(text + 7, "%*s %lf %*s %*s %lf %lf %%", &ns, &rate, &share) == 3);
+    CHECK(rate > 0 && fabs(share - rate * 10) < 0.6 || FAIL("%s", text));
+    close_context(tc);
+}
+
+// What a copy takes on a device: interpolated between those that were timed, which read and write twice their size.
+TEST(times_of_copies) {
+    enum { KB = 1 << 10, MB = 1 << 20 };
+    static const uint64_t took[TC__YARDSTICKS] = {2000, 3000, 9000, 17000, 64000};
+    static const struct {
+        int64_t moved;
+        double ns;
+    } want[] = {{1, 2000},
+                {2 * 64 * KB, 2000},
+                {64 * KB + 1 * MB, 2500}, // half-way to the next
+                {2 * MB, 3000},
+                {5 * MB, 6000},
+                {8 * MB, 9000},
+                {20 * MB, 13000},
+                {32 * MB, 17000},
+                {80 * MB, 40500},
+                {128 * MB, 64000},
+                {256 * MB, 128000}}; // by the speed of the largest
+    tc__device d;
+    memset(&d, 0, sizeof d);
+    CHECK(tc__copy_time(&d, MB) == 0);
+    memcpy(d.copy_ns, took, sizeof took);
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++)
+        CHECK(fabs(tc__copy_time(&d, want[i].moved) - want[i].ns) < 0.01 ||
+              FAIL("%lld bytes: %g", (long long)want[i].moved,
+                   tc__copy_time(&d, want[i].moved)));
+    d.copy_ns[0] = 0; // the host has the largest alone
+    CHECK(tc__copy_time(&d, 64 * MB) == 32000);
 }
 
 TEST(a_second_profile_forgets_the_first) {

@@ -637,6 +637,7 @@ static int copy(const char *name, void *to, const void *from, size_t size, objec
     if (!is_inside((unsigned char *)to, size)) return misuse(name), 1;
     if (!is_inside((const unsigned char *)from, size)) return misuse(name), 1;
     op *p = later(s);
+    s->clock += state.byte_ns * (double)size;
     p->to = (unsigned char *)to;
     p->from = (const unsigned char *)from;
     p->size = size;

@@ -43,8 +43,8 @@ typedef struct fake_control {
     int fail_at;   // number of the call that fails, from 1; 0 = none
     int fail_code;
     const char *fail_name; // all calls of that name fail; NULL = none
-    // Of the device's clock: what each operation of a stream takes, and each thread of a kernel more.
-    double op_ns, thread_ns;
+    // Of the device's clock: what each operation of a stream takes, and each thread of a kernel, each byte of a copy more.
+    double op_ns, thread_ns, byte_ns;
     int sticky;     // from there on all calls fail, and objects die with the context
     int set_params; // code of cuGraphExecKernelNodeSetParams
     int links;      // 1 = the devices reach each other's memory
