@@ -3274,7 +3274,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x638789cd7509a3a5u
+#define TC__BUILD_ID 0x902e7d3ce8f2588du
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -34205,22 +34205,21 @@ if(b->place==TC__BUF_NODE&&b->written)to=1+b->dtype;
 }
 return from&&to?from<<8|to:0;
 }
-static int tc__ahead_move(tc__schedule*s,int device){
-size_t n=s->kernel.count,front=0,rest=0;
-tc__group**moved=TC__NEW_ARRAY(s->ctx,tc__group*,n);
-if(!moved)return 0;
-for(size_t i=0;i<n;i++){
+static int tc__ahead_moves(const tc__schedule*s,size_t i,int device){
 int casts=tc__ahead_casts(s->g,s->kernel.at[i],device),alike=0;
-for(size_t k=0;casts&&k<n&&alike<TC__AHEAD_LEAST;k++)
+for(size_t k=0;casts&&k<s->kernel.count&&alike<TC__AHEAD_LEAST;k++)
 alike+=tc__ahead_casts(s->g,s->kernel.at[k],device)==casts;
-if(alike<TC__AHEAD_LEAST)
-s->kernel.at[rest++]=s->kernel.at[i];
-else
-moved[front++]=s->kernel.at[i];
+return alike==TC__AHEAD_LEAST;
 }
-memmove(s->kernel.at+front,s->kernel.at,rest*sizeof(tc__group*));
-memcpy(s->kernel.at,moved,front*sizeof(tc__group*));
-TC__FREE_ARRAY(s->ctx,moved,n);
+static int tc__ahead_move(tc__schedule*s,int device){
+size_t n=s->kernel.count,count=0;
+tc__group**to=TC__NEW_ARRAY(s->ctx,tc__group*,n);
+if(!to)return 0;
+for(int moves=1;moves>=0;moves--)
+for(size_t i=0;i<n;i++)
+if(tc__ahead_moves(s,i,device)==moves)to[count++]=s->kernel.at[i];
+memcpy(s->kernel.at,to,n*sizeof(tc__group*));
+TC__FREE_ARRAY(s->ctx,to,n);
 return 1;
 }
 // ---- gen/kernel/down.c

@@ -31,22 +31,23 @@ static int tc__ahead_casts(const tc__graph *g, const tc__group *k, int device) {
     return from && to ? from << 8 | to : 0;
 }
 
-// Moves those of a device of which there are enough to the front, in their order. 0 = out of memory.
+// Whether enough kernels cast as kernel i does.
+static int tc__ahead_moves(const tc__schedule *s, size_t i, int device) {
+    int casts = tc__ahead_casts(s->g, s->kernel.at[i], device), alike = 0;
+    for (size_t k = 0; casts && k < s->kernel.count && alike < TC__AHEAD_LEAST; k++)
+        alike += tc__ahead_casts(s->g, s->kernel.at[k], device) == casts;
+    return alike == TC__AHEAD_LEAST;
+}
+
+// Moves those of a device to the front, in their order. 0 = out of memory.
 static int tc__ahead_move(tc__schedule *s, int device) {
-    size_t n = s->kernel.count, front = 0, rest = 0;
-    tc__group **moved = TC__NEW_ARRAY(s->ctx, tc__group *, n);
-    if (!moved) return 0;
-    for (size_t i = 0; i < n; i++) {
-        int casts = tc__ahead_casts(s->g, s->kernel.at[i], device), alike = 0;
-        for (size_t k = 0; casts && k < n && alike < TC__AHEAD_LEAST; k++)
-            alike += tc__ahead_casts(s->g, s->kernel.at[k], device) == casts;
-        if (alike < TC__AHEAD_LEAST)
-            s->kernel.at[rest++] = s->kernel.at[i];
-        else
-            moved[front++] = s->kernel.at[i];
-    }
-    memmove(s->kernel.at + front, s->kernel.at, rest * sizeof(tc__group *));
-    memcpy(s->kernel.at, moved, front * sizeof(tc__group *));
-    TC__FREE_ARRAY(s->ctx, moved, n);
+    size_t n = s->kernel.count, count = 0;
+    tc__group **to = TC__NEW_ARRAY(s->ctx, tc__group *, n);
+    if (!to) return 0;
+    for (int moves = 1; moves >= 0; moves--)
+        for (size_t i = 0; i < n; i++)
+            if (tc__ahead_moves(s, i, device) == moves) to[count++] = s->kernel.at[i];
+    memcpy(s->kernel.at, to, n * sizeof(tc__group *));
+    TC__FREE_ARRAY(s->ctx, to, n);
     return 1;
 }
