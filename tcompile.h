@@ -3274,7 +3274,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x902e7d3ce8f2588du
+#define TC__BUILD_ID 0x2cf75febfc9439f2u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -55215,10 +55215,15 @@ if(p->act[i].kind==TC__ACT_COPY&&
 return 1;
 return 0;
 }
+static int tc__program_writes_behind(const tc__program*p){
+for(size_t i=0;i<p->output.count;i++)
+if(p->output.at[i].position==UINT32_MAX&&!p->output.at[i].direct)return 1;
+return 0;
+}
 static int tc__program_run_acts(tc__program*p,const tc__visit*v){
 if(!tc__program_launch_all(p,v))return 0;
 if(p->flag[0]||!tc__program_waits(p))return 1;
-return!(tc__program_writes(p)||tc__program_brings(p))||tc__program_check(p);
+return!(tc__program_writes_behind(p)||tc__program_brings(p))||tc__program_check(p);
 }
 static int tc__program_bind(tc__program*p,const tc__visit*v){
 p->flag[0]=p->flag[1]=p->flag[2]=0;
@@ -57767,7 +57772,8 @@ tc__tensor*const*t=e->quick.tensor.at;
 int wrapped=0;
 for(size_t i=0;i<p->output.count;i++){
 const tc__output*o=&p->output.at[i];
-int owner=o->direct?t[e->source.at[o->external]]->storage->owner:TC__OWNED;
+int owner=
+o->direct?t[e->source.at[o->external]]->storage->owner:(int)TC__OWNED;
 if(owner==TC__SHARED)return 0;
 wrapped|=owner==TC__WRAPPED;
 }

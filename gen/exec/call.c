@@ -88,7 +88,8 @@ static int tc__quick_apart(const tc__entry *e, const tc__program *p) {
     int wrapped = 0;
     for (size_t i = 0; i < p->output.count; i++) {
         const tc__output *o = &p->output.at[i];
-        int owner = o->direct ? t[e->source.at[o->external]]->storage->owner : TC__OWNED;
+        int owner =
+            o->direct ? t[e->source.at[o->external]]->storage->owner : (int)TC__OWNED;
         if (owner == TC__SHARED) return 0;
         wrapped |= owner == TC__WRAPPED;
     }
