@@ -657,8 +657,8 @@ TCDEF tc_ctx *tc_open_shared(tc_ctx *parent);
 // that has a status fails where something that it depends on failed: an op that gives a tensor gives null
 // then, and a tensor that was to be written in place is not read, nor computed with, until all of it is
 // written anew or the error is cleared. Errors about null tensors alone, about a context, a function, a set of parameters, a scaler or
-// a file that is NULL (TC_E_NULL), and about those of a closed context (TC_E_DEAD), are left in the context that the calling
-// thread opened last, else in the only one.
+// a file that is NULL (TC_E_NULL), and about those of a closed context (TC_E_DEAD), are left in the context whose region the
+// calling thread has open, else in the one that it opened last, else in the only one.
 TCDEF tc_status tc_error(const tc_ctx *c);
 TCDEF const char *tc_error_text(const tc_ctx *c); // "" = no error; never NULL
 TCDEF const char *tc_error_file(const tc_ctx *c); // the same; "?" = its caller is not known: TC_NO_SITES
@@ -3270,7 +3270,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x5c05ef313c2f4046u
+#define TC__BUILD_ID 0xdc8ffea2cc4afb25u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -11911,8 +11911,18 @@ if(c&&TC__UNLIKELY(tc__atomic_load32(&tc__values_of(c)->children)))
 return tc__ctx_here(c);
 return c;
 }
+static tc_ctx*tc__ctx_at_hand(void){
+uint64_t thread=tc__thread_self();
+tc_ctx*likely=tc__ctx_likely(thread);
+if(likely&&tc__recorder_of(likely)->visit)return likely;
+for(unsigned slot=1;slot<TC__CTX_SLOTS;slot++){
+tc_ctx*c=tc__ctx_is_used(slot,thread)?tc__ctx_at(slot):NULL;
+if(c&&tc__recorder_of(c)->visit&&!tc__is_others(c))return c;
+}
+return likely;
+}
 static tc_status tc__fail_lost(const char*who,tc_tensor t,const char*file,int line){
-tc_ctx*c=tc__ctx_likely(tc__thread_self());
+tc_ctx*c=tc__ctx_at_hand();
 tc__site s;
 if(c&&tc__is_others(c)){
 if(!t.id)tc__fail_stranger(c,who);
@@ -11932,15 +11942,19 @@ c,TC_E_DEAD,
 who);
 return TC_E_DEAD;
 }
-static tc_status tc__fail_missing(const char*who,const char*what,const char*file,
-int line){
-tc_ctx*c=tc__ctx_likely(tc__thread_self());
+static tc_status tc__fail_at_hand(tc_status status,const char*who,const char*what,
+const char*file,int line){
+tc_ctx*c=tc__ctx_at_hand();
 tc__site s;
 s.file=file,s.line=line;
-if(!c||tc__is_others(c))return TC_E_NULL;
+if(!c||tc__is_others(c))return status;
 tc__site_set(c,s);
-tc__fail(c,TC_E_NULL,"%s: %s",who,what);
-return TC_E_NULL;
+tc__fail(c,status,"%s: %s",who,what);
+return status;
+}
+static tc_status tc__fail_missing(const char*who,const char*what,const char*file,
+int line){
+return tc__fail_at_hand(TC_E_NULL,who,what,file,line);
 }
 static tc_status tc__fail_no_context(const char*who,const char*file,int line){
 return tc__fail_missing(who,"the context is NULL (did tc_open fail?)",file,line);
@@ -13740,7 +13754,7 @@ static int tc__api_list(tc__api*f,const char*who,const tc_tensor*list,int n,
 const char*file,int line){
 tc_ctx*c=list&&n>0?tc__ctx_of_all(list,(uint32_t)n):NULL;
 if(n<1){
-c=tc__ctx_likely(tc__thread_self());
+c=tc__ctx_at_hand();
 return c&&tc__api_open(f,c,who,file,line)&&
 tc__fail(c,TC_E_ARG,"%s: %d tensors; at least one is needed",f->who,n);
 }
@@ -14407,24 +14421,33 @@ if(!tc__begin(&f,"clamp",a,file,line))return tc__null();
 tc_tensor y=tc_maximum_s_at(a,low,file,line);
 return tc__leave(&f,tc_minimum_s_at(y,high,file,line));
 }
-static int tc__writable(const tc__api*f,tc_tensor dst){
-const tc__tensor*e=tc__tensor_find(f->c,dst);
-uint32_t layout=tc__layout_of(f->c,dst);
+enum{TC__UNWRITABLE_TEXT=120};
+static int tc__unwritable(tc_ctx*c,tc_tensor dst,tc_status*s,
+char text[TC__UNWRITABLE_TEXT]){
+const tc__tensor*e=tc__tensor_find(c,dst);
+const tc__layout*l=tc__layout_at(c,tc__layout_of(c,dst));
+*s=TC_E_ARG;
 if(e&&e->storage->constant)
-return tc__fail(f->c,TC_E_ARG,"%s: the tensor is a tc_const; use tc_from_data",
-f->who);
-const tc__layout*l=tc__layout_at(f->c,layout);
+return snprintf(text,TC__UNWRITABLE_TEXT,
+"the tensor is a tc_const; use tc_from_data");
+*s=TC_E_ALIAS;
 for(int i=0;i<l->rank;i++)
 if(l->dims[i]>1&&!l->strides[i])
-return tc__fail(f->c,TC_E_ALIAS,
-"%s: dimension %d is expanded: its elements are one in "
-"memory; tc_clone it first",
-f->who,i);
-return!tc__layout_overlaps(l)||
-tc__fail(f->c,TC_E_ALIAS,
-"%s: the strides of the destination overlap: several of its elements "
-"are one in memory; tc_clone it first",
-f->who);
+return snprintf(text,TC__UNWRITABLE_TEXT,
+"dimension %d is expanded: its elements are one in memory; "
+"tc_clone it first",
+i);
+return tc__layout_overlaps(l)
+?snprintf(text,TC__UNWRITABLE_TEXT,
+"the strides of the destination overlap: several of its elements "
+"are one in memory; tc_clone it first")
+:0;
+}
+static int tc__writable(const tc__api*f,tc_tensor dst){
+tc_status s;
+char text[TC__UNWRITABLE_TEXT];
+return!tc__unwritable(f->c,dst,&s,text)||
+tc__fail(f->c,s,"%s: %s",f->who,text);
 }
 static int tc__broadcasts_to(const tc__meta*v,const tc__meta*dst){
 int lead=dst->rank-v->rank,ok=lead>=0;
@@ -17024,7 +17047,7 @@ f->word[TC__CONV_TRANSPOSE1D_GROUPS]=tc__ix_const(groups);
 tc_tensor image=tc_unsqueeze(x,-2),w=tc_unsqueeze(weight,-2);
 return tc_squeeze(tc_conv_transpose2d_with(image,w,bias,&o),-2);
 }
-// ---- gen/graph/optim.c
+// ---- gen/graph/updates.c
 enum{TC__OPTIM_STATES=3};
 typedef struct tc__optim_set{
 double lr,beta1,beta2,eps,weight_decay,momentum,alpha,lr_decay,limit;
@@ -17039,6 +17062,7 @@ int n;
 const char*what;
 const tc_tensor*param,*grad;
 int alone;
+tc_tensor about;
 struct{
 const char*name;
 const tc_tensor*at;
@@ -17056,6 +17080,20 @@ int computed;
 tc_tensor p,g,state[TC__OPTIM_STATES];
 tc_tensor all;
 };
+static tc_tensor tc__first_of(const tc_tensor*at,int n){
+for(int i=0;at&&i<n;i++)
+if(at[i].id)return at[i];
+return tc__null();
+}
+static tc_tensor tc__updates_first(const tc__updates*l){
+tc_tensor t=l->about;
+if(!t.id)t=tc__first_of(l->param,l->n);
+if(!t.id)t=l->step;
+if(!t.id)t=tc__first_of(l->grad,l->n);
+for(int k=0;k<TC__OPTIM_STATES&&!t.id;k++)
+t=tc__first_of(l->state[k].at,l->n);
+return t;
+}
 static const char*tc__updates_number(const tc__updates*l,int at,char number[24]){
 number[0]=0;
 if(l->listed)snprintf(number,24," %d",at);
@@ -17092,7 +17130,12 @@ return(tc__is_arithmetic(m.dtype)&&tc__optim_fits(o,&m))||
 tc__optim_refuse(o,what,&m);
 }
 static int tc__optim_state(const tc__optim*o,const char*what,tc_tensor t){
-return tc__optim_operand(o,what,t)&&tc__writable(&o->f,t);
+tc_status s;
+char text[TC__UNWRITABLE_TEXT],number[24];
+if(!tc__optim_operand(o,what,t))return 0;
+if(!tc__unwritable(o->f.c,t,&s,text))return 1;
+return tc__fail(o->f.c,s,"%s: %s%s: %s",o->f.who,what,
+tc__updates_number(o->of,o->at,number),text);
 }
 static int tc__optim_begin(tc__optim*o,const tc__updates*l,int at){
 o->of=l,o->at=at;
@@ -17100,9 +17143,18 @@ if(!tc__begin(&o->f,l->who,l->param[at],l->file,l->line))return 0;
 o->computed=o->f.x.dtype==TC_F64?TC_F64:TC_F32;
 return 1;
 }
+static int tc__optim_given(const tc__updates*l,int at){
+tc__api f;
+char number[24];
+if(l->param[at].id)return 1;
+if(tc__api_of(&f,l->who,tc__updates_first(l),l->file,l->line))
+tc__fail(f.c,TC_E_NULL,"%s: %s%s is a null tensor (an earlier call failed?)",
+l->who,l->what,tc__updates_number(l,at,number));
+return 0;
+}
 static int tc__optim_check(const tc__updates*l,int at){
 tc__optim o;
-if(!tc__optim_begin(&o,l,at))return 0;
+if(!tc__optim_given(l,at)||!tc__optim_begin(&o,l,at))return 0;
 int ok=tc__optim_state(&o,l->what,l->param[at]);
 if(ok&&l->grad)ok=tc__optim_operand(&o,"grad",l->grad[at]);
 for(int k=0;ok&&k<TC__OPTIM_STATES;k++)
@@ -17114,7 +17166,9 @@ return ok;
 static int tc__count_check(const tc__updates*l){
 tc__api f;
 char x[160];
-if(!tc__api_of(&f,l->who,l->step,l->file,l->line))return 0;
+tc_tensor about=l->step.id?l->step:tc__updates_first(l);
+if(!tc__api_of(&f,l->who,about,l->file,l->line))return 0;
+if(!l->step.id)return tc__fail(f.c,TC_E_NULL,"%s: step is a null tensor",l->who);
 if(f.x.rank||!tc__is_arithmetic(f.x.dtype))
 return tc__fail(f.c,TC_E_SHAPE,"%s: step is %s%s, a scalar f32 is needed",l->who,
 tc__dtype(f.x.dtype)->name,tc__dims_text(&f.x,x));
@@ -17134,7 +17188,9 @@ double v;
 {"beta1",s->beta1},
 {"beta2",s->beta2}};
 tc__api f;
-if(!l->n||!tc__api_of(&f,l->who,l->param[0],l->file,l->line))return!l->n;
+tc_tensor about=tc__updates_first(l);
+if(!l->n&&!about.id)return 1;
+if(!tc__api_of(&f,l->who,about,l->file,l->line))return 0;
 for(size_t i=0;i<TC__COUNT(number);i++){
 if(!tc__number_given(&f,number[i].name,number[i].v))return 0;
 if(number[i].name[0]=='b'&&number[i].v>=1)
@@ -17153,6 +17209,7 @@ int ok=tc__numbers_check(l)&&(!l->counted||tc__count_check(l));
 for(int i=0;ok&&i<l->n;i++)ok=tc__optim_check(l,i);
 return ok;
 }
+// ---- gen/graph/optim.c
 static tc_tensor tc__optim_value(const tc__optim*o,tc_tensor t){
 tc__meta m;
 if(!t.id||!tc__meta_get(&o->f,t,&m)||m.dtype==o->computed)return t;
@@ -17225,17 +17282,12 @@ for(int k=0;k<TC__OPTIM_STATES;k++)
 if(l->state[k].name&&!l->state[k].at)return l->state[k].name;
 return NULL;
 }
-static tc_tensor tc__updates_first(const tc__updates*l){
-tc_tensor t=l->step;
-for(int i=0;i<l->n&&l->param&&!l->counted&&!t.id;i++)t=l->param[i];
-return t;
-}
 static const char*tc__updates_wrong(const tc__updates*l,tc_status*s,char text[120]){
 const char*missing=l->n>0?tc__updates_missing(l):NULL;
 *s=missing?TC_E_NULL:l->n<0||!(l->set.limit>=0)?TC_E_ARG:TC_OK;
 if(*s==TC_OK)return NULL;
 if(l->n<0)
-snprintf(text,120,"%d tensors",l->n);
+snprintf(text,120,"%d tensors; 0 or more are possible",l->n);
 else if(missing)
 snprintf(text,120,"%s is null, an array of %d is needed",missing,l->n);
 else
@@ -17266,7 +17318,7 @@ tc_ctx*c=first.id?tc__ctx_of(first):NULL;
 l->listed=1;
 if(!c&&!wrong&&!l->counted&&!l->n)return NULL;
 if(!c&&!wrong)return*s=tc__fail_lost(l->who,first,l->file,l->line),c;
-if(!c)c=tc__ctx_likely(tc__thread_self());
+if(!c)c=tc__ctx_at_hand();
 if(c&&!tc__is_ours(c,l->who))return*s=tc__not_ours(c),(tc_ctx*)NULL;
 if(wrong){
 if(c)tc__fail(c,*s,"%s: %s",l->who,wrong);
@@ -17276,6 +17328,7 @@ return tc__updates_there(l,c,s)?c:NULL;
 }
 static tc_status tc__updates_list(tc__updates*l){
 tc_status s;
+l->about=l->step;
 tc_ctx*c=tc__updates_context(l,&s);
 if(!c||tc__updates_run(l))return s;
 return tc_error(c)?tc_error(c):TC_E_NULL;
@@ -17914,6 +17967,7 @@ tc__api frame,*f=&frame;
 if(!tc__scaler_begin(f,s,who,file,line,&status))return status;
 tc_status outer=tc__unit_begin(f->c);
 tc__updates l=tc__updates_clip(who,grads,n,0,tc__clip_norm_formula,file,line);
+l.about=s->scale;
 int ok=tc__updates_context(&l,&status)&&tc__updates_check(&l);
 tc_tensor found=ok?tc__scaler_found(f,s,grads,n):tc__null();
 tc_tensor by=found.id?tc__scaler_inverse(f,s->scale):found;
@@ -57847,7 +57901,7 @@ tc__error_restore(f->ctx,before);
 return status;
 }
 static tc_status tc__fail_no_function(const char*who,const char*file,int line){
-tc_ctx*c=tc__ctx_likely(tc__thread_self());
+tc_ctx*c=tc__ctx_at_hand();
 if(c&&tc__is_others(c))return tc__fail_stranger(c,who),TC_E_THREAD;
 return tc__fail_missing(who,"the function is NULL (did tc_compile fail?)",file,line);
 }
@@ -60979,15 +61033,14 @@ int times,go,count;
 tc_tensor*last,*ys;
 tc_tensor in[2*TC__LOOP_MOST],out[2*TC__LOOP_MOST];
 }tc__scanning;
+static const char tc__scan_no_rows[]=
+"there are no xs; it needs rows of something, which tc_arange numbers";
 static int tc__scan_counts(const tc__scanning*s){
 const char*who=s->f.who;
 tc_ctx*c=s->f.c;
 if(!s->body)return tc__fail(c,TC_E_NULL,"%s: the body is null",who);
 if(s->n_xs<1||!s->xs)
-return tc__fail(c,TC_E_ARG,
-"%s: there are no xs; it needs rows of something, which tc_arange "
-"numbers",
-who);
+return tc__fail(c,TC_E_ARG,"%s: %s",who,tc__scan_no_rows);
 if(s->n_carry<0||s->n_carry>TC__LOOP_MOST||s->n_xs>TC__LOOP_MOST||
 s->n_ys<0||s->n_ys>TC__LOOP_MOST)
 return tc__fail(c,TC_E_ARG,"%s: %d carries, %d xs, %d ys; 0 to %d are possible",
@@ -61257,9 +61310,11 @@ tc_tensor of=n_xs>0&&xs?xs[0]:n_carry>0&&init?init[0]:tc__null();
 memset(&s,0,sizeof s);
 s.body=body,s.user=user,s.init=init,s.xs=xs,s.called="the body";
 s.n_carry=n_carry,s.n_xs=n_xs,s.n_ys=n_ys,s.last=last,s.ys=ys;
-if(!tc__begin(&s.f,"tc_scan",of,file,line)){
+int none=(n_xs<1||!xs)&&(n_carry<1||!init);
+if(none||!tc__begin(&s.f,"tc_scan",of,file,line)){
 tc__results_give(last,NULL,n_carry),tc__results_give(ys,NULL,n_ys);
-return tc__api_refused(&s.f,of);
+return none?tc__fail_at_hand(TC_E_ARG,"tc_scan",tc__scan_no_rows,file,line)
+:tc__api_refused(&s.f,of);
 }
 return tc__scan_run(&s);
 }
@@ -61502,6 +61557,13 @@ if(!tc__operand_need(f,name,init[i],&m))return 0;
 }
 return 1;
 }
+static tc_status tc__while_of_nothing(int n,const char*file,int line){
+char text[80];
+if(n>0)return tc__fail_missing("tc_while","init is null",file,line);
+snprintf(text,sizeof text,"n is %d; 1 to %d carries are possible",n,
+TC__LOOP_MOST-2);
+return tc__fail_at_hand(TC_E_ARG,"tc_while",text,file,line);
+}
 TCDEF tc_status tc_while_at(tc_body test,tc_body body,void*user,const tc_tensor*init,
 int n,int64_t most,tc_tensor*out,const char*file,
 int line){
@@ -61510,6 +61572,8 @@ tc_tensor of=n>0&&init?init[0]:tc__null();
 memset(&w,0,sizeof w);
 w.test=test,w.body=body,w.user=user,w.n=n,w.s.turns=most;
 w.s.called="the body";
+if(n<1||!init)
+return tc__results_give(out,NULL,n),tc__while_of_nothing(n,file,line);
 if(!tc__begin(&w.s.f,"tc_while",of,file,line))
 return tc__results_give(out,NULL,n),tc__api_refused(&w.s.f,of);
 tc_ctx*c=w.s.f.c;

@@ -520,6 +520,7 @@
 #include "graph/convolution.c"
 #include "graph/woven.c"
 #include "graph/transposed.c"
+#include "graph/updates.c"
 #include "graph/optim.c"
 #include "graph/running.c"
 #include "graph/init.c"

@@ -81,8 +81,8 @@ TCDEF tc_ctx *tc_open_shared(tc_ctx *parent);
 // that has a status fails where something that it depends on failed: an op that gives a tensor gives null
 // then, and a tensor that was to be written in place is not read, nor computed with, until all of it is
 // written anew or the error is cleared. Errors about null tensors alone, about a context, a function, a set of parameters, a scaler or
-// a file that is NULL (TC_E_NULL), and about those of a closed context (TC_E_DEAD), are left in the context that the calling
-// thread opened last, else in the only one.
+// a file that is NULL (TC_E_NULL), and about those of a closed context (TC_E_DEAD), are left in the context whose region the
+// calling thread has open, else in the one that it opened last, else in the only one.
 TCDEF tc_status tc_error(const tc_ctx *c);
 TCDEF const char *tc_error_text(const tc_ctx *c); // "" = no error; never NULL
 TCDEF const char *tc_error_file(const tc_ctx *c); // the same; "?" = its caller is not known: TC_NO_SITES

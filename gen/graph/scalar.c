@@ -25,25 +25,37 @@ TCDEF tc_tensor tc_clamp_at(tc_tensor a, double low, double high, const char *fi
 
 // ---- in place ----
 
-// Elements of dst must not share memory, and a tc_const never changes.
-static int tc__writable(const tc__api *f, tc_tensor dst) {
-    const tc__tensor *e = tc__tensor_find(f->c, dst);
-    uint32_t layout = tc__layout_of(f->c, dst);
+enum { TC__UNWRITABLE_TEXT = 120 };
+
+// Why dst cannot be written, as *text and *s; 0 = it can. Its elements must not share memory, and a tc_const never
+// changes.
+static int tc__unwritable(tc_ctx *c, tc_tensor dst, tc_status *s,
+                          char text[TC__UNWRITABLE_TEXT]) {
+    const tc__tensor *e = tc__tensor_find(c, dst);
+    const tc__layout *l = tc__layout_at(c, tc__layout_of(c, dst));
+    *s = TC_E_ARG;
     if (e && e->storage->constant)
-        return tc__fail(f->c, TC_E_ARG, "%s: the tensor is a tc_const; use tc_from_data",
-                        f->who);
-    const tc__layout *l = tc__layout_at(f->c, layout);
+        return snprintf(text, TC__UNWRITABLE_TEXT,
+                        "the tensor is a tc_const; use tc_from_data");
+    *s = TC_E_ALIAS;
     for (int i = 0; i < l->rank; i++)
         if (l->dims[i] > 1 && !l->strides[i])
-            return tc__fail(f->c, TC_E_ALIAS,
-                            "%s: dimension %d is expanded: its elements are one in "
-                            "memory; tc_clone it first",
-                            f->who, i);
-    return !tc__layout_overlaps(l) ||
-           tc__fail(f->c, TC_E_ALIAS,
-                    "%s: the strides of the destination overlap: several of its elements "
-                    "are one in memory; tc_clone it first",
-                    f->who);
+            return snprintf(text, TC__UNWRITABLE_TEXT,
+                            "dimension %d is expanded: its elements are one in memory; "
+                            "tc_clone it first",
+                            i);
+    return tc__layout_overlaps(l)
+               ? snprintf(text, TC__UNWRITABLE_TEXT,
+                          "the strides of the destination overlap: several of its elements "
+                          "are one in memory; tc_clone it first")
+               : 0;
+}
+
+static int tc__writable(const tc__api *f, tc_tensor dst) {
+    tc_status s;
+    char text[TC__UNWRITABLE_TEXT];
+    return !tc__unwritable(f->c, dst, &s, text) ||
+           tc__fail(f->c, s, "%s: %s", f->who, text);
 }
 
 // Whether the sizes of v broadcast to those of dst.

@@ -565,8 +565,10 @@ TEST(what_bodies_are_given) {
            "tc_while: the body is null");
     STATUS(tc_while(goes_on, adds, NULL, &x, 1, 9, NULL), TC_E_NULL,
            "tc_while: out is null");
-    STATUS(tc_while(goes_on, adds, NULL, NULL, 1, 9, out), TC_E_NULL, "tc_while: ");
-    STATUS(tc_while(goes_on, adds, NULL, &x, -1, 9, out), TC_E_NULL, "tc_while: ");
+    STATUS(tc_while(goes_on, adds, NULL, NULL, 1, 9, out), TC_E_NULL,
+           "tc_while: init is null");
+    STATUS(tc_while(goes_on, adds, NULL, &x, -1, 9, out), TC_E_ARG,
+           "tc_while: n is -1; 1 to ");
     STATUS(tc_while(goes_on, adds, NULL, &x, 1, -9, out), TC_E_ARG, "tc_while: |most -9");
     STATUS(tc_cond(yes, NULL, adds, NULL, &x, 1, out, 1), TC_E_NULL,
            "tc_cond: yes (pred is true) is null");
