@@ -1357,7 +1357,8 @@ TCDEF tc_tensor tc_bce_with_logits_at(tc_tensor x, tc_tensor y, const char *file
 
 // ---- optimisers: one step, in place; formulas of torch.optim ----
 // Floats only (TC_E_DTYPE), states and gradient of the sizes of their parameter (TC_E_SHAPE), none null
-// (TC_E_NULL) or expanded (TC_E_ALIAS); numbers are 0 or more, betas less than 1 (TC_E_ARG). Computed in f32, f64 for an f64 parameter, and rounded once to what is
+// (TC_E_NULL) or expanded, and no memory is shared by a parameter and its states, all of which are written
+// (TC_E_ALIAS); numbers are 0 or more, betas less than 1 (TC_E_ARG). Computed in f32, f64 for an f64 parameter, and rounded once to what is
 // written. Everything is checked before the first write. States are tensors of yours, 0 before the first step:
 // saved and read back they go on as before. lr and the like are given to programs at run time once they
 // change; whether weight_decay or momentum is 0 is part of the program. What is for one parameter gives param.
@@ -3270,7 +3271,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xdc8ffea2cc4afb25u
+#define TC__BUILD_ID 0xe037052974f63352u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -14449,6 +14450,24 @@ char text[TC__UNWRITABLE_TEXT];
 return!tc__unwritable(f->c,dst,&s,text)||
 tc__fail(f->c,s,"%s: %s",f->who,text);
 }
+static void tc__tensor_bytes(const tc__tensor*t,const tc__layout*l,intptr_t*low,
+intptr_t*high){
+int64_t size=(int64_t)tc__dtype(l->dtype)->bytes;
+*low=*high=(intptr_t)t->storage->data;
+*low+=(intptr_t)((t->offset+l->low)*size);
+*high+=(intptr_t)((t->offset+l->high+1)*size);
+}
+static int tc__memories_meet(tc_ctx*c,tc_tensor a,tc_tensor b){
+const tc__tensor*x=tc__tensor_find(c,a),*y=tc__tensor_find(c,b);
+intptr_t low[2],high[2];
+if(!x||!y)return a.id==b.id;
+const tc__layout*l=tc__layout_at(c,x->layout),*m=tc__layout_at(c,y->layout);
+if(x->storage==y->storage)return tc__layouts_meet(l,x->offset,m,y->offset);
+if(!tc__storages_meet(x->storage,y->storage)||!l->numel||!m->numel)return 0;
+tc__tensor_bytes(x,l,&low[0],&high[0]);
+tc__tensor_bytes(y,m,&low[1],&high[1]);
+return low[0]<high[1]&&low[1]<high[0];
+}
 static int tc__broadcasts_to(const tc__meta*v,const tc__meta*dst){
 int lead=dst->rank-v->rank,ok=lead>=0;
 for(int i=0;ok&&i<v->rank;i++)
@@ -17137,6 +17156,19 @@ if(!tc__unwritable(o->f.c,t,&s,text))return 1;
 return tc__fail(o->f.c,s,"%s: %s%s: %s",o->f.who,what,
 tc__updates_number(o->of,o->at,number),text);
 }
+static int tc__optim_apart(const tc__optim*o,const char*const*what,const tc_tensor*t,
+int n){
+char number[24];
+for(int i=1;i<n;i++)
+for(int k=0;k<i;k++)
+if(tc__memories_meet(o->f.c,t[k],t[i]))
+return tc__fail(o->f.c,TC_E_ALIAS,
+"%s: %s%s shares memory with its %s, and both are written; "
+"give each a tensor of its own",
+o->f.who,what[i],tc__updates_number(o->of,o->at,number),
+what[k]);
+return 1;
+}
 static int tc__optim_begin(tc__optim*o,const tc__updates*l,int at){
 o->of=l,o->at=at;
 if(!tc__begin(&o->f,l->who,l->param[at],l->file,l->line))return 0;
@@ -17154,12 +17186,19 @@ return 0;
 }
 static int tc__optim_check(const tc__updates*l,int at){
 tc__optim o;
+const char*what[1+TC__OPTIM_STATES];
+tc_tensor written[1+TC__OPTIM_STATES];
+int n=1;
 if(!tc__optim_given(l,at)||!tc__optim_begin(&o,l,at))return 0;
+what[0]=l->what,written[0]=l->param[at];
 int ok=tc__optim_state(&o,l->what,l->param[at]);
 if(ok&&l->grad)ok=tc__optim_operand(&o,"grad",l->grad[at]);
-for(int k=0;ok&&k<TC__OPTIM_STATES;k++)
-if(l->state[k].name)
-ok=tc__optim_state(&o,l->state[k].name,l->state[k].at[at]);
+for(int k=0;ok&&k<TC__OPTIM_STATES;k++){
+if(!l->state[k].name)continue;
+what[n]=l->state[k].name,written[n]=l->state[k].at[at];
+ok=tc__optim_state(&o,what[n],written[n]),n++;
+}
+ok=ok&&tc__optim_apart(&o,what,written,n);
 tc__leave_null(&o.f);
 return ok;
 }

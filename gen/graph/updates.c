@@ -117,6 +117,22 @@ static int tc__optim_state(const tc__optim *o, const char *what, tc_tensor t) {
                     tc__updates_number(o->of, o->at, number), text);
 }
 
+// Each of what is written has memory of its own: else one would be what the other was to become. `n` of them, the
+// parameter and its states, are looked at.
+static int tc__optim_apart(const tc__optim *o, const char *const *what, const tc_tensor *t,
+                           int n) {
+    char number[24];
+    for (int i = 1; i < n; i++)
+        for (int k = 0; k < i; k++)
+            if (tc__memories_meet(o->f.c, t[k], t[i]))
+                return tc__fail(o->f.c, TC_E_ALIAS,
+                                "%s: %s%s shares memory with its %s, and both are written; "
+                                "give each a tensor of its own",
+                                o->f.who, what[i], tc__updates_number(o->of, o->at, number),
+                                what[k]);
+    return 1;
+}
+
 // A frame about a parameter; 0 = null or reported.
 static int tc__optim_begin(tc__optim *o, const tc__updates *l, int at) {
     o->of = l, o->at = at;
@@ -138,12 +154,19 @@ static int tc__optim_given(const tc__updates *l, int at) {
 
 static int tc__optim_check(const tc__updates *l, int at) {
     tc__optim o;
+    const char *what[1 + TC__OPTIM_STATES];
+    tc_tensor written[1 + TC__OPTIM_STATES];
+    int n = 1;
     if (!tc__optim_given(l, at) || !tc__optim_begin(&o, l, at)) return 0;
+    what[0] = l->what, written[0] = l->param[at];
     int ok = tc__optim_state(&o, l->what, l->param[at]);
     if (ok && l->grad) ok = tc__optim_operand(&o, "grad", l->grad[at]);
-    for (int k = 0; ok && k < TC__OPTIM_STATES; k++)
-        if (l->state[k].name)
-            ok = tc__optim_state(&o, l->state[k].name, l->state[k].at[at]);
+    for (int k = 0; ok && k < TC__OPTIM_STATES; k++) {
+        if (!l->state[k].name) continue;
+        what[n] = l->state[k].name, written[n] = l->state[k].at[at];
+        ok = tc__optim_state(&o, what[n], written[n]), n++;
+    }
+    ok = ok && tc__optim_apart(&o, what, written, n);
     tc__leave_null(&o.f);
     return ok;
 }
