@@ -1365,7 +1365,8 @@ TCDEF tc_tensor tc_bce_with_logits_at(tc_tensor x, tc_tensor y, const char *file
 //
 // The _list_ forms are the same for n parameters (TC_E_ARG: n < 0), each with its own states, element i of each
 // array; on a device those of a list share launches. `step`, a float scalar (TC_E_SHAPE), is shared and counted
-// up first: 0 before the first step.
+// up first, by each call: 0 before the first step. So lists with rates of their own (PyTorch's parameter groups) have
+// a step each: one for both would count two steps in one.
 
 // Adam with decoupled weight decay (Loshchilov and Hutter 2019; torch.optim.AdamW).
 TCDEF tc_tensor tc_adamw__at(tc_tensor param, tc_tensor grad, tc_tensor exp_avg,
@@ -3271,7 +3272,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xe037052974f63352u
+#define TC__BUILD_ID 0x585f157738d1479eu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
