@@ -3272,7 +3272,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x585f157738d1479eu
+#define TC__BUILD_ID 0x286a21765be2f1d8u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -10470,6 +10470,8 @@ uint32_t position);
 void(*forget)(tc_ctx*c,tc__region*r);
 int(*together)(tc_ctx*c,const char*who,tc__site site);
 tc_tensor(*apart)(tc_ctx*c,tc_tensor t,tc__site site);
+tc_status(*gradient)(tc_ctx*c,const tc_custom_op*op,const tc_tensor*in,
+tc_tensor out,tc_tensor grad_out,tc_tensor*grad_in);
 void(*settle)(tc_ctx*c);
 void(*abandon)(tc_ctx*c);
 tc_tensor(*move)(tc_tensor t,const char*device,const char*file,int line);
@@ -18768,7 +18770,7 @@ char text[64];
 tc__theirs theirs=tc__theirs_begin(f->c);
 r->own=o->op.name,r->own_first=(uint32_t)r->visit->path.count;
 r->bodies++,r->body_depth=r->depth;
-tc_status s=o->op.gradient(f->c,o->op.user,in,o->op.n_in,out,seed,g);
+tc_status s=r->hooks->gradient(f->c,&o->op,in,out,seed,g);
 r->own=outer,r->own_first=outer_first;
 r->bodies--,r->body_depth=outer_depth;
 tc__theirs_end(f->c,theirs);
@@ -56857,21 +56859,32 @@ at.file?at.file:"?",at.line);
 #endif
 // ---- gen/exec/function.c
 typedef struct tc__nesting{
-const char*kind,*name;
+const char*kind,*name,*called;
 const tc__visit*visit;
 int depth,skipped,disabled;
 size_t scopes,floor;
+int no_grad;
 tc__lexical*at,lexical;
 }tc__nesting;
 static tc__nesting tc__nesting_of(tc_ctx*c,const char*kind,const char*name){
 const tc__recorder*r=tc__recorder_of(c);
 tc__nesting n;
-n.kind=kind,n.name=name;
+n.kind=kind,n.name=name,n.called="its body";
 n.visit=r->visit;
 n.depth=r->depth,n.skipped=r->skipped,n.disabled=r->disabled;
 n.scopes=r->values.scope.count,n.floor=r->values.scope_floor;
+n.no_grad=n.visit?n.visit->no_grad:0;
 n.at=tc__lexical_now(c),n.lexical=*n.at;
 return n;
+}
+static void tc__nesting_leave(tc_ctx*c,const tc__nesting*was){
+const tc__visit*v=tc__recorder_of(c)->visit;
+*was->at=was->lexical;
+if(!v||v!=was->visit)return;
+const char*file=tc__core_of(c)->site_file;
+int line=tc__core_of(c)->site_line;
+while(v->no_grad>was->no_grad&&!tc_no_grad_end_at(c,file,line))continue;
+while(v->no_grad<was->no_grad&&!tc_no_grad_begin_at(c,file,line))continue;
 }
 static int tc__nesting_fits(const tc__recorder*r,const tc__nesting*was){
 return!r->visit||r->visit==was->visit;
@@ -56881,9 +56894,8 @@ tc__values*v=tc__values_of(c);
 const char*mark=*was->name?"\"":"";
 v->scope_floor=was->floor;
 if(v->scope.count<=was->scopes)return;
-tc__fail(c,TC_E_STATE,
-"%s%s%s%s: its body has a tc_scope_begin without its tc_scope_end",was->kind,
-mark,was->name,mark);
+tc__fail(c,TC_E_STATE,"%s%s%s%s: %s has a tc_scope_begin without its tc_scope_end",
+was->kind,mark,was->name,mark,was->called);
 while(v->scope.count>was->scopes)tc__scope_close(c,site.file,site.line);
 }
 static void tc__nesting_check(tc_ctx*c,const tc__nesting*was){
@@ -56893,8 +56905,8 @@ int disables=r->disabled!=was->disabled;
 if(!disables&&r->depth==was->depth&&r->skipped==was->skipped&&
 tc__nesting_fits(r,was))
 return;
-tc__fail(c,TC_E_REGION,"%s%s%s%s: its body has a %s without its other half",
-was->kind,mark,was->name,mark,
+tc__fail(c,TC_E_REGION,"%s%s%s%s: %s has a %s without its other half",was->kind,
+mark,was->name,mark,was->called,
 disables?"tc_disable_begin or tc_disable_end"
 :"tc_trace_begin or tc_trace_end");
 if(r->disabled&&!was->disabled)
@@ -56979,7 +56991,7 @@ f->running--;
 tc__depth_leave(f->ctx,&f->ctx->bodies);
 tc__scopes_check(f->ctx,k->site,&was);
 tc__nesting_check(f->ctx,&was);
-*was.at=was.lexical;
+tc__nesting_leave(f->ctx,&was);
 if(tc__core_of(f->ctx)->unit_item||!tc__fn_inputs_live(k))return 0;
 tc__site_set(f->ctx,k->site);
 snprintf(who,sizeof who,"function \"%.80s\"",f->region->name);
@@ -57451,6 +57463,23 @@ if(m.kind)tc__put(&f->text,"; called at %s:%d",m.file?m.file:"?",m.line);
 return f->text.failed?"":f->text.at;
 }
 TCDEF const char*tc_fn_demoted(const tc_fn*f){return f?f->demoted:NULL;}
+// ---- gen/exec/gradient.c
+static tc_status tc__hook_gradient(tc_ctx*c,const tc_custom_op*op,const tc_tensor*in,
+tc_tensor out,tc_tensor grad_out,tc_tensor*grad_in){
+tc__nesting was=tc__nesting_of(c,"custom op ",op->name);
+tc__site site;
+site.file=tc__core_of(c)->site_file,site.line=tc__core_of(c)->site_line;
+was.called="its gradient";
+if(!tc__depth_enter(c,&c->bodies,"custom op",op->name))return TC_E_STATE;
+tc__values_of(c)->scope_floor=was.scopes;
+tc_status s=op->gradient(c,op->user,in,op->n_in,out,grad_out,grad_in);
+tc__site_set(c,site);
+tc__depth_leave(c,&c->bodies);
+tc__scopes_check(c,site,&was);
+tc__nesting_check(c,&was);
+tc__nesting_leave(c,&was);
+return s;
+}
 // ---- gen/exec/checkpoint.c
 typedef struct tc__checkpoint_call{
 tc_ctx*c;
@@ -57497,6 +57526,7 @@ tc__site_set(c,k->site);
 tc__depth_leave(c,&c->bodies);
 tc__scopes_check(c,k->site,&was);
 tc__nesting_check(c,&was);
+tc__nesting_leave(c,&was);
 if(tc__core_of(c)->unit_item)return 0;
 for(int i=0;i<k->n_out;i++)
 if(!tc__body_gave(c,tc__checkpoint_name,"its body",i,out[i],&m))return 0;
@@ -60317,8 +60347,9 @@ if(config->logs)tc__log_parse(c,config->logs);
 return tc__default_backend(c,c->defaults.backend);
 }
 static const tc__hooks tc__exec_hooks={
-tc__hook_eager,tc__hook_demand,tc__hook_forget,tc__hook_together,tc__hook_apart,
-tc__hook_settle,tc__hook_abandon,tc_to_at,tc__hook_evaluate};
+tc__hook_eager,tc__hook_demand,tc__hook_forget,tc__hook_together,
+tc__hook_apart,tc__hook_gradient,tc__hook_settle,tc__hook_abandon,
+tc_to_at,tc__hook_evaluate};
 static tc_ctx*tc__context_new(const tc_allocator*hook,const tc_logger*logger){
 tc_ctx*c=(tc_ctx*)tc__hook_realloc(hook,NULL,0,sizeof*c);
 if(!c)return NULL;
@@ -61179,7 +61210,8 @@ tc__site_set(c,site);
 int ok=tc__body_end(f,&a);
 tc__depth_leave(c,&c->bodies);
 tc__scopes_check(c,site,&was);
-*was.at=was.lexical;
+if(!was.visit)tc__nesting_check(c,&was);
+tc__nesting_leave(c,&was);
 return ok&&!tc__core_of(c)->unit_item;
 }
 static int tc__scan_turn(tc__scanning*s){

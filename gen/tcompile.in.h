@@ -707,6 +707,7 @@
 #include "exec/miss.c"
 #include "base/once_end.c"
 #include "exec/function.c"
+#include "exec/gradient.c"
 #include "exec/checkpoint.c"
 #include "exec/bound.c"
 #include "exec/call.c"

@@ -144,7 +144,8 @@ static int tc__body_call(const tc__api *f, tc_body body, const char *called,
     int ok = tc__body_end(f, &a);
     tc__depth_leave(c, &c->bodies);
     tc__scopes_check(c, site, &was);
-    *was.at = was.lexical;
+    if (!was.visit) tc__nesting_check(c, &was);
+    tc__nesting_leave(c, &was);
     return ok && !tc__core_of(c)->unit_item;
 }
 
