@@ -632,7 +632,7 @@ TCDEF tc_config tc_config_default(void);
 TCDEF tc_ctx *tc_open(const tc_config *config);
 
 // Frees everything that belongs to the context; its handles are dead. NULL does nothing. Nothing is
-// freed where code that the context calls does this: bodies, host calls, custom ops, backends (TC_E_STATE).
+// freed where code that the context calls does this: bodies, host calls, custom ops and their gradients, backends (TC_E_STATE).
 TCDEF void tc_close(tc_ctx *c);
 
 // A context for another thread. It reads the tensors of `parent` that are alive now (eager ones, wrapped
@@ -2430,7 +2430,8 @@ typedef tc_status (*tc_custom_run)(void *user, const tc_buffer *in, int n_in,
 // The gradients of the inputs, given that of the result, as ops; grad_in[i] null = none, else of the sizes and dtype of
 // in[i]. It is called where tc_grad and the like meet the op, records, and reads no values: grad_out has none yet.
 // TC_E_UNSUPPORTED: it reads one (tc_item, tc_read, tc_data, tc_get, tc_host_call, ...), keeps one, or writes in place what
-// it did not make.
+// it did not make; TC_E_STATE, TC_E_REGION: it leaves a scope or a region open, or calls itself without end. Ranges that
+// it leaves open, of autocast and the like, end with it.
 typedef tc_status (*tc_custom_gradient)(tc_ctx *tc, void *user, const tc_tensor *in,
                                         int n_in, tc_tensor out, tc_tensor grad_out,
                                         tc_tensor *grad_in);
@@ -2556,7 +2557,7 @@ TCDEF tc_status tc_vjp_at(tc_tensor y, tc_tensor v, const tc_tensor *wrt, int n,
 // cost of about two gradients. t[i] has the sizes and dtype of wrt[i]; n >= 1.
 TCDEF tc_status tc_jvp_at(tc_tensor y, const tc_tensor *wrt, const tc_tensor *t, int n,
                           tc_tensor *out, const char *file, int line);
-// Nothing is derived through what is made between these. They nest; what a region leaves open ends with it. Outside
+// Nothing is derived through what is made between these. They nest; what a region or a body leaves open ends with it. Outside
 // of regions they do nothing.
 TCDEF tc_status tc_no_grad_begin_at(tc_ctx *tc, const char *file, int line);
 TCDEF tc_status tc_no_grad_end_at(tc_ctx *tc, const char *file, int line);
@@ -3272,7 +3273,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x286a21765be2f1d8u
+#define TC__BUILD_ID 0x759c21165a730d82u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)

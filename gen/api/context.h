@@ -56,7 +56,7 @@ TCDEF tc_config tc_config_default(void);
 TCDEF tc_ctx *tc_open(const tc_config *config);
 
 // Frees everything that belongs to the context; its handles are dead. NULL does nothing. Nothing is
-// freed where code that the context calls does this: bodies, host calls, custom ops, backends (TC_E_STATE).
+// freed where code that the context calls does this: bodies, host calls, custom ops and their gradients, backends (TC_E_STATE).
 TCDEF void tc_close(tc_ctx *c);
 
 // A context for another thread. It reads the tensors of `parent` that are alive now (eager ones, wrapped
