@@ -632,7 +632,7 @@ TCDEF tc_config tc_config_default(void);
 TCDEF tc_ctx *tc_open(const tc_config *config);
 
 // Frees everything that belongs to the context; its handles are dead. NULL does nothing. Nothing is
-// freed where code that the context calls does this: bodies, host calls, custom ops, backends (TC_E_STATE).
+// freed where code that the context calls does this: bodies, host calls, custom ops and their gradients, backends (TC_E_STATE).
 TCDEF void tc_close(tc_ctx *c);
 
 // A context for another thread. It reads the tensors of `parent` that are alive now (eager ones, wrapped
@@ -657,8 +657,8 @@ TCDEF tc_ctx *tc_open_shared(tc_ctx *parent);
 // that has a status fails where something that it depends on failed: an op that gives a tensor gives null
 // then, and a tensor that was to be written in place is not read, nor computed with, until all of it is
 // written anew or the error is cleared. Errors about null tensors alone, about a context, a function, a set of parameters, a scaler or
-// a file that is NULL (TC_E_NULL), and about those of a closed context (TC_E_DEAD), are left in the context that the calling
-// thread opened last, else in the only one.
+// a file that is NULL (TC_E_NULL), and about those of a closed context (TC_E_DEAD), are left in the context whose region the
+// calling thread has open, else in the one that it opened last, else in the only one.
 TCDEF tc_status tc_error(const tc_ctx *c);
 TCDEF const char *tc_error_text(const tc_ctx *c); // "" = no error; never NULL
 TCDEF const char *tc_error_file(const tc_ctx *c); // the same; "?" = its caller is not known: TC_NO_SITES
@@ -1357,14 +1357,16 @@ TCDEF tc_tensor tc_bce_with_logits_at(tc_tensor x, tc_tensor y, const char *file
 
 // ---- optimisers: one step, in place; formulas of torch.optim ----
 // Floats only (TC_E_DTYPE), states and gradient of the sizes of their parameter (TC_E_SHAPE), none null
-// (TC_E_NULL) or expanded (TC_E_ALIAS); numbers are 0 or more, betas less than 1 (TC_E_ARG). Computed in f32, f64 for an f64 parameter, and rounded once to what is
+// (TC_E_NULL) or expanded, and no memory is shared by a parameter and its states, all of which are written
+// (TC_E_ALIAS); numbers are 0 or more, betas less than 1 (TC_E_ARG). Computed in f32, f64 for an f64 parameter, and rounded once to what is
 // written. Everything is checked before the first write. States are tensors of yours, 0 before the first step:
 // saved and read back they go on as before. lr and the like are given to programs at run time once they
 // change; whether weight_decay or momentum is 0 is part of the program. What is for one parameter gives param.
 //
 // The _list_ forms are the same for n parameters (TC_E_ARG: n < 0), each with its own states, element i of each
 // array; on a device those of a list share launches. `step`, a float scalar (TC_E_SHAPE), is shared and counted
-// up first: 0 before the first step.
+// up first, by each call: 0 before the first step. So lists with rates of their own (PyTorch's parameter groups) have
+// a step each: one for both would count two steps in one.
 
 // Adam with decoupled weight decay (Loshchilov and Hutter 2019; torch.optim.AdamW).
 TCDEF tc_tensor tc_adamw__at(tc_tensor param, tc_tensor grad, tc_tensor exp_avg,
@@ -2432,7 +2434,8 @@ typedef tc_status (*tc_custom_run)(void *user, const tc_buffer *in, int n_in,
 // The gradients of the inputs, given that of the result, as ops; grad_in[i] null = none, else of the sizes and dtype of
 // in[i]. It is called where tc_grad and the like meet the op, records, and reads no values: grad_out has none yet.
 // TC_E_UNSUPPORTED: it reads one (tc_item, tc_read, tc_data, tc_get, tc_host_call, ...), keeps one, or writes in place what
-// it did not make.
+// it did not make; TC_E_STATE, TC_E_REGION: it leaves a scope or a region open, or calls itself without end. Ranges that
+// it leaves open, of autocast and the like, end with it.
 typedef tc_status (*tc_custom_gradient)(tc_ctx *tc, void *user, const tc_tensor *in,
                                         int n_in, tc_tensor out, tc_tensor grad_out,
                                         tc_tensor *grad_in);
@@ -2558,7 +2561,7 @@ TCDEF tc_status tc_vjp_at(tc_tensor y, tc_tensor v, const tc_tensor *wrt, int n,
 // cost of about two gradients. t[i] has the sizes and dtype of wrt[i]; n >= 1.
 TCDEF tc_status tc_jvp_at(tc_tensor y, const tc_tensor *wrt, const tc_tensor *t, int n,
                           tc_tensor *out, const char *file, int line);
-// Nothing is derived through what is made between these. They nest; what a region leaves open ends with it. Outside
+// Nothing is derived through what is made between these. They nest; what a region or a body leaves open ends with it. Outside
 // of regions they do nothing.
 TCDEF tc_status tc_no_grad_begin_at(tc_ctx *tc, const char *file, int line);
 TCDEF tc_status tc_no_grad_end_at(tc_ctx *tc, const char *file, int line);
@@ -3274,7 +3277,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x2cf75febfc9439f2u
+#define TC__BUILD_ID 0x165b4741bd3d5c01u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -10477,6 +10480,8 @@ uint32_t position);
 void(*forget)(tc_ctx*c,tc__region*r);
 int(*together)(tc_ctx*c,const char*who,tc__site site);
 tc_tensor(*apart)(tc_ctx*c,tc_tensor t,tc__site site);
+tc_status(*gradient)(tc_ctx*c,const tc_custom_op*op,const tc_tensor*in,
+tc_tensor out,tc_tensor grad_out,tc_tensor*grad_in);
 void(*settle)(tc_ctx*c);
 void(*abandon)(tc_ctx*c);
 tc_tensor(*move)(tc_tensor t,const char*device,const char*file,int line);
@@ -11921,8 +11926,18 @@ if(c&&TC__UNLIKELY(tc__atomic_load32(&tc__values_of(c)->children)))
 return tc__ctx_here(c);
 return c;
 }
+static tc_ctx*tc__ctx_at_hand(void){
+uint64_t thread=tc__thread_self();
+tc_ctx*likely=tc__ctx_likely(thread);
+if(likely&&tc__recorder_of(likely)->visit)return likely;
+for(unsigned slot=1;slot<TC__CTX_SLOTS;slot++){
+tc_ctx*c=tc__ctx_is_used(slot,thread)?tc__ctx_at(slot):NULL;
+if(c&&tc__recorder_of(c)->visit&&!tc__is_others(c))return c;
+}
+return likely;
+}
 static tc_status tc__fail_lost(const char*who,tc_tensor t,const char*file,int line){
-tc_ctx*c=tc__ctx_likely(tc__thread_self());
+tc_ctx*c=tc__ctx_at_hand();
 tc__site s;
 if(c&&tc__is_others(c)){
 if(!t.id)tc__fail_stranger(c,who);
@@ -11942,15 +11957,19 @@ c,TC_E_DEAD,
 who);
 return TC_E_DEAD;
 }
-static tc_status tc__fail_missing(const char*who,const char*what,const char*file,
-int line){
-tc_ctx*c=tc__ctx_likely(tc__thread_self());
+static tc_status tc__fail_at_hand(tc_status status,const char*who,const char*what,
+const char*file,int line){
+tc_ctx*c=tc__ctx_at_hand();
 tc__site s;
 s.file=file,s.line=line;
-if(!c||tc__is_others(c))return TC_E_NULL;
+if(!c||tc__is_others(c))return status;
 tc__site_set(c,s);
-tc__fail(c,TC_E_NULL,"%s: %s",who,what);
-return TC_E_NULL;
+tc__fail(c,status,"%s: %s",who,what);
+return status;
+}
+static tc_status tc__fail_missing(const char*who,const char*what,const char*file,
+int line){
+return tc__fail_at_hand(TC_E_NULL,who,what,file,line);
 }
 static tc_status tc__fail_no_context(const char*who,const char*file,int line){
 return tc__fail_missing(who,"the context is NULL (did tc_open fail?)",file,line);
@@ -13748,7 +13767,7 @@ static int tc__api_list(tc__api*f,const char*who,const tc_tensor*list,int n,
 const char*file,int line){
 tc_ctx*c=list&&n>0?tc__ctx_of_all(list,(uint32_t)n):NULL;
 if(n<1){
-c=tc__ctx_likely(tc__thread_self());
+c=tc__ctx_at_hand();
 return c&&tc__api_open(f,c,who,file,line)&&
 tc__fail(c,TC_E_ARG,"%s: %d tensors; at least one is needed",f->who,n);
 }
@@ -14415,24 +14434,51 @@ if(!tc__begin(&f,"clamp",a,file,line))return tc__null();
 tc_tensor y=tc_maximum_s_at(a,low,file,line);
 return tc__leave(&f,tc_minimum_s_at(y,high,file,line));
 }
-static int tc__writable(const tc__api*f,tc_tensor dst){
-const tc__tensor*e=tc__tensor_find(f->c,dst);
-uint32_t layout=tc__layout_of(f->c,dst);
+enum{TC__UNWRITABLE_TEXT=120};
+static int tc__unwritable(tc_ctx*c,tc_tensor dst,tc_status*s,
+char text[TC__UNWRITABLE_TEXT]){
+const tc__tensor*e=tc__tensor_find(c,dst);
+const tc__layout*l=tc__layout_at(c,tc__layout_of(c,dst));
+*s=TC_E_ARG;
 if(e&&e->storage->constant)
-return tc__fail(f->c,TC_E_ARG,"%s: the tensor is a tc_const; use tc_from_data",
-f->who);
-const tc__layout*l=tc__layout_at(f->c,layout);
+return snprintf(text,TC__UNWRITABLE_TEXT,
+"the tensor is a tc_const; use tc_from_data");
+*s=TC_E_ALIAS;
 for(int i=0;i<l->rank;i++)
 if(l->dims[i]>1&&!l->strides[i])
-return tc__fail(f->c,TC_E_ALIAS,
-"%s: dimension %d is expanded: its elements are one in "
-"memory; tc_clone it first",
-f->who,i);
-return!tc__layout_overlaps(l)||
-tc__fail(f->c,TC_E_ALIAS,
-"%s: the strides of the destination overlap: several of its elements "
-"are one in memory; tc_clone it first",
-f->who);
+return snprintf(text,TC__UNWRITABLE_TEXT,
+"dimension %d is expanded: its elements are one in memory; "
+"tc_clone it first",
+i);
+return tc__layout_overlaps(l)
+?snprintf(text,TC__UNWRITABLE_TEXT,
+"the strides of the destination overlap: several of its elements "
+"are one in memory; tc_clone it first")
+:0;
+}
+static int tc__writable(const tc__api*f,tc_tensor dst){
+tc_status s;
+char text[TC__UNWRITABLE_TEXT];
+return!tc__unwritable(f->c,dst,&s,text)||
+tc__fail(f->c,s,"%s: %s",f->who,text);
+}
+static void tc__tensor_bytes(const tc__tensor*t,const tc__layout*l,intptr_t*low,
+intptr_t*high){
+int64_t size=(int64_t)tc__dtype(l->dtype)->bytes;
+*low=*high=(intptr_t)t->storage->data;
+*low+=(intptr_t)((t->offset+l->low)*size);
+*high+=(intptr_t)((t->offset+l->high+1)*size);
+}
+static int tc__memories_meet(tc_ctx*c,tc_tensor a,tc_tensor b){
+const tc__tensor*x=tc__tensor_find(c,a),*y=tc__tensor_find(c,b);
+intptr_t low[2],high[2];
+if(!x||!y)return a.id==b.id;
+const tc__layout*l=tc__layout_at(c,x->layout),*m=tc__layout_at(c,y->layout);
+if(x->storage==y->storage)return tc__layouts_meet(l,x->offset,m,y->offset);
+if(!tc__storages_meet(x->storage,y->storage)||!l->numel||!m->numel)return 0;
+tc__tensor_bytes(x,l,&low[0],&high[0]);
+tc__tensor_bytes(y,m,&low[1],&high[1]);
+return low[0]<high[1]&&low[1]<high[0];
 }
 static int tc__broadcasts_to(const tc__meta*v,const tc__meta*dst){
 int lead=dst->rank-v->rank,ok=lead>=0;
@@ -17032,7 +17078,7 @@ f->word[TC__CONV_TRANSPOSE1D_GROUPS]=tc__ix_const(groups);
 tc_tensor image=tc_unsqueeze(x,-2),w=tc_unsqueeze(weight,-2);
 return tc_squeeze(tc_conv_transpose2d_with(image,w,bias,&o),-2);
 }
-// ---- gen/graph/optim.c
+// ---- gen/graph/updates.c
 enum{TC__OPTIM_STATES=3};
 typedef struct tc__optim_set{
 double lr,beta1,beta2,eps,weight_decay,momentum,alpha,lr_decay,limit;
@@ -17047,6 +17093,7 @@ int n;
 const char*what;
 const tc_tensor*param,*grad;
 int alone;
+tc_tensor about;
 struct{
 const char*name;
 const tc_tensor*at;
@@ -17064,6 +17111,20 @@ int computed;
 tc_tensor p,g,state[TC__OPTIM_STATES];
 tc_tensor all;
 };
+static tc_tensor tc__first_of(const tc_tensor*at,int n){
+for(int i=0;at&&i<n;i++)
+if(at[i].id)return at[i];
+return tc__null();
+}
+static tc_tensor tc__updates_first(const tc__updates*l){
+tc_tensor t=l->about;
+if(!t.id)t=tc__first_of(l->param,l->n);
+if(!t.id)t=l->step;
+if(!t.id)t=tc__first_of(l->grad,l->n);
+for(int k=0;k<TC__OPTIM_STATES&&!t.id;k++)
+t=tc__first_of(l->state[k].at,l->n);
+return t;
+}
 static const char*tc__updates_number(const tc__updates*l,int at,char number[24]){
 number[0]=0;
 if(l->listed)snprintf(number,24," %d",at);
@@ -17100,7 +17161,25 @@ return(tc__is_arithmetic(m.dtype)&&tc__optim_fits(o,&m))||
 tc__optim_refuse(o,what,&m);
 }
 static int tc__optim_state(const tc__optim*o,const char*what,tc_tensor t){
-return tc__optim_operand(o,what,t)&&tc__writable(&o->f,t);
+tc_status s;
+char text[TC__UNWRITABLE_TEXT],number[24];
+if(!tc__optim_operand(o,what,t))return 0;
+if(!tc__unwritable(o->f.c,t,&s,text))return 1;
+return tc__fail(o->f.c,s,"%s: %s%s: %s",o->f.who,what,
+tc__updates_number(o->of,o->at,number),text);
+}
+static int tc__optim_apart(const tc__optim*o,const char*const*what,const tc_tensor*t,
+int n){
+char number[24];
+for(int i=1;i<n;i++)
+for(int k=0;k<i;k++)
+if(tc__memories_meet(o->f.c,t[k],t[i]))
+return tc__fail(o->f.c,TC_E_ALIAS,
+"%s: %s%s shares memory with its %s, and both are written; "
+"give each a tensor of its own",
+o->f.who,what[i],tc__updates_number(o->of,o->at,number),
+what[k]);
+return 1;
 }
 static int tc__optim_begin(tc__optim*o,const tc__updates*l,int at){
 o->of=l,o->at=at;
@@ -17108,21 +17187,39 @@ if(!tc__begin(&o->f,l->who,l->param[at],l->file,l->line))return 0;
 o->computed=o->f.x.dtype==TC_F64?TC_F64:TC_F32;
 return 1;
 }
+static int tc__optim_given(const tc__updates*l,int at){
+tc__api f;
+char number[24];
+if(l->param[at].id)return 1;
+if(tc__api_of(&f,l->who,tc__updates_first(l),l->file,l->line))
+tc__fail(f.c,TC_E_NULL,"%s: %s%s is a null tensor (an earlier call failed?)",
+l->who,l->what,tc__updates_number(l,at,number));
+return 0;
+}
 static int tc__optim_check(const tc__updates*l,int at){
 tc__optim o;
-if(!tc__optim_begin(&o,l,at))return 0;
+const char*what[1+TC__OPTIM_STATES];
+tc_tensor written[1+TC__OPTIM_STATES];
+int n=1;
+if(!tc__optim_given(l,at)||!tc__optim_begin(&o,l,at))return 0;
+what[0]=l->what,written[0]=l->param[at];
 int ok=tc__optim_state(&o,l->what,l->param[at]);
 if(ok&&l->grad)ok=tc__optim_operand(&o,"grad",l->grad[at]);
-for(int k=0;ok&&k<TC__OPTIM_STATES;k++)
-if(l->state[k].name)
-ok=tc__optim_state(&o,l->state[k].name,l->state[k].at[at]);
+for(int k=0;ok&&k<TC__OPTIM_STATES;k++){
+if(!l->state[k].name)continue;
+what[n]=l->state[k].name,written[n]=l->state[k].at[at];
+ok=tc__optim_state(&o,what[n],written[n]),n++;
+}
+ok=ok&&tc__optim_apart(&o,what,written,n);
 tc__leave_null(&o.f);
 return ok;
 }
 static int tc__count_check(const tc__updates*l){
 tc__api f;
 char x[160];
-if(!tc__api_of(&f,l->who,l->step,l->file,l->line))return 0;
+tc_tensor about=l->step.id?l->step:tc__updates_first(l);
+if(!tc__api_of(&f,l->who,about,l->file,l->line))return 0;
+if(!l->step.id)return tc__fail(f.c,TC_E_NULL,"%s: step is a null tensor",l->who);
 if(f.x.rank||!tc__is_arithmetic(f.x.dtype))
 return tc__fail(f.c,TC_E_SHAPE,"%s: step is %s%s, a scalar f32 is needed",l->who,
 tc__dtype(f.x.dtype)->name,tc__dims_text(&f.x,x));
@@ -17142,7 +17239,9 @@ double v;
 {"beta1",s->beta1},
 {"beta2",s->beta2}};
 tc__api f;
-if(!l->n||!tc__api_of(&f,l->who,l->param[0],l->file,l->line))return!l->n;
+tc_tensor about=tc__updates_first(l);
+if(!l->n&&!about.id)return 1;
+if(!tc__api_of(&f,l->who,about,l->file,l->line))return 0;
 for(size_t i=0;i<TC__COUNT(number);i++){
 if(!tc__number_given(&f,number[i].name,number[i].v))return 0;
 if(number[i].name[0]=='b'&&number[i].v>=1)
@@ -17161,6 +17260,7 @@ int ok=tc__numbers_check(l)&&(!l->counted||tc__count_check(l));
 for(int i=0;ok&&i<l->n;i++)ok=tc__optim_check(l,i);
 return ok;
 }
+// ---- gen/graph/optim.c
 static tc_tensor tc__optim_value(const tc__optim*o,tc_tensor t){
 tc__meta m;
 if(!t.id||!tc__meta_get(&o->f,t,&m)||m.dtype==o->computed)return t;
@@ -17233,17 +17333,12 @@ for(int k=0;k<TC__OPTIM_STATES;k++)
 if(l->state[k].name&&!l->state[k].at)return l->state[k].name;
 return NULL;
 }
-static tc_tensor tc__updates_first(const tc__updates*l){
-tc_tensor t=l->step;
-for(int i=0;i<l->n&&l->param&&!l->counted&&!t.id;i++)t=l->param[i];
-return t;
-}
 static const char*tc__updates_wrong(const tc__updates*l,tc_status*s,char text[120]){
 const char*missing=l->n>0?tc__updates_missing(l):NULL;
 *s=missing?TC_E_NULL:l->n<0||!(l->set.limit>=0)?TC_E_ARG:TC_OK;
 if(*s==TC_OK)return NULL;
 if(l->n<0)
-snprintf(text,120,"%d tensors",l->n);
+snprintf(text,120,"%d tensors; 0 or more are possible",l->n);
 else if(missing)
 snprintf(text,120,"%s is null, an array of %d is needed",missing,l->n);
 else
@@ -17274,7 +17369,7 @@ tc_ctx*c=first.id?tc__ctx_of(first):NULL;
 l->listed=1;
 if(!c&&!wrong&&!l->counted&&!l->n)return NULL;
 if(!c&&!wrong)return*s=tc__fail_lost(l->who,first,l->file,l->line),c;
-if(!c)c=tc__ctx_likely(tc__thread_self());
+if(!c)c=tc__ctx_at_hand();
 if(c&&!tc__is_ours(c,l->who))return*s=tc__not_ours(c),(tc_ctx*)NULL;
 if(wrong){
 if(c)tc__fail(c,*s,"%s: %s",l->who,wrong);
@@ -17284,6 +17379,7 @@ return tc__updates_there(l,c,s)?c:NULL;
 }
 static tc_status tc__updates_list(tc__updates*l){
 tc_status s;
+l->about=l->step;
 tc_ctx*c=tc__updates_context(l,&s);
 if(!c||tc__updates_run(l))return s;
 return tc_error(c)?tc_error(c):TC_E_NULL;
@@ -17922,6 +18018,7 @@ tc__api frame,*f=&frame;
 if(!tc__scaler_begin(f,s,who,file,line,&status))return status;
 tc_status outer=tc__unit_begin(f->c);
 tc__updates l=tc__updates_clip(who,grads,n,0,tc__clip_norm_formula,file,line);
+l.about=s->scale;
 int ok=tc__updates_context(&l,&status)&&tc__updates_check(&l);
 tc_tensor found=ok?tc__scaler_found(f,s,grads,n):tc__null();
 tc_tensor by=found.id?tc__scaler_inverse(f,s->scale):found;
@@ -18682,7 +18779,7 @@ char text[64];
 tc__theirs theirs=tc__theirs_begin(f->c);
 r->own=o->op.name,r->own_first=(uint32_t)r->visit->path.count;
 r->bodies++,r->body_depth=r->depth;
-tc_status s=o->op.gradient(f->c,o->op.user,in,o->op.n_in,out,seed,g);
+tc_status s=r->hooks->gradient(f->c,&o->op,in,out,seed,g);
 r->own=outer,r->own_first=outer_first;
 r->bodies--,r->body_depth=outer_depth;
 tc__theirs_end(f->c,theirs);
@@ -55215,15 +55312,10 @@ if(p->act[i].kind==TC__ACT_COPY&&
 return 1;
 return 0;
 }
-static int tc__program_writes_behind(const tc__program*p){
-for(size_t i=0;i<p->output.count;i++)
-if(p->output.at[i].position==UINT32_MAX&&!p->output.at[i].direct)return 1;
-return 0;
-}
 static int tc__program_run_acts(tc__program*p,const tc__visit*v){
 if(!tc__program_launch_all(p,v))return 0;
 if(p->flag[0]||!tc__program_waits(p))return 1;
-return!(tc__program_writes_behind(p)||tc__program_brings(p))||tc__program_check(p);
+return!(tc__program_writes(p)||tc__program_brings(p))||tc__program_check(p);
 }
 static int tc__program_bind(tc__program*p,const tc__visit*v){
 p->flag[0]=p->flag[1]=p->flag[2]=0;
@@ -56881,21 +56973,32 @@ at.file?at.file:"?",at.line);
 #endif
 // ---- gen/exec/function.c
 typedef struct tc__nesting{
-const char*kind,*name;
+const char*kind,*name,*called;
 const tc__visit*visit;
 int depth,skipped,disabled;
 size_t scopes,floor;
+int no_grad;
 tc__lexical*at,lexical;
 }tc__nesting;
 static tc__nesting tc__nesting_of(tc_ctx*c,const char*kind,const char*name){
 const tc__recorder*r=tc__recorder_of(c);
 tc__nesting n;
-n.kind=kind,n.name=name;
+n.kind=kind,n.name=name,n.called="its body";
 n.visit=r->visit;
 n.depth=r->depth,n.skipped=r->skipped,n.disabled=r->disabled;
 n.scopes=r->values.scope.count,n.floor=r->values.scope_floor;
+n.no_grad=n.visit?n.visit->no_grad:0;
 n.at=tc__lexical_now(c),n.lexical=*n.at;
 return n;
+}
+static void tc__nesting_leave(tc_ctx*c,const tc__nesting*was){
+const tc__visit*v=tc__recorder_of(c)->visit;
+*was->at=was->lexical;
+if(!v||v!=was->visit)return;
+const char*file=tc__core_of(c)->site_file;
+int line=tc__core_of(c)->site_line;
+while(v->no_grad>was->no_grad&&!tc_no_grad_end_at(c,file,line))continue;
+while(v->no_grad<was->no_grad&&!tc_no_grad_begin_at(c,file,line))continue;
 }
 static int tc__nesting_fits(const tc__recorder*r,const tc__nesting*was){
 return!r->visit||r->visit==was->visit;
@@ -56905,9 +57008,8 @@ tc__values*v=tc__values_of(c);
 const char*mark=*was->name?"\"":"";
 v->scope_floor=was->floor;
 if(v->scope.count<=was->scopes)return;
-tc__fail(c,TC_E_STATE,
-"%s%s%s%s: its body has a tc_scope_begin without its tc_scope_end",was->kind,
-mark,was->name,mark);
+tc__fail(c,TC_E_STATE,"%s%s%s%s: %s has a tc_scope_begin without its tc_scope_end",
+was->kind,mark,was->name,mark,was->called);
 while(v->scope.count>was->scopes)tc__scope_close(c,site.file,site.line);
 }
 static void tc__nesting_check(tc_ctx*c,const tc__nesting*was){
@@ -56917,8 +57019,8 @@ int disables=r->disabled!=was->disabled;
 if(!disables&&r->depth==was->depth&&r->skipped==was->skipped&&
 tc__nesting_fits(r,was))
 return;
-tc__fail(c,TC_E_REGION,"%s%s%s%s: its body has a %s without its other half",
-was->kind,mark,was->name,mark,
+tc__fail(c,TC_E_REGION,"%s%s%s%s: %s has a %s without its other half",was->kind,
+mark,was->name,mark,was->called,
 disables?"tc_disable_begin or tc_disable_end"
 :"tc_trace_begin or tc_trace_end");
 if(r->disabled&&!was->disabled)
@@ -57003,7 +57105,7 @@ f->running--;
 tc__depth_leave(f->ctx,&f->ctx->bodies);
 tc__scopes_check(f->ctx,k->site,&was);
 tc__nesting_check(f->ctx,&was);
-*was.at=was.lexical;
+tc__nesting_leave(f->ctx,&was);
 if(tc__core_of(f->ctx)->unit_item||!tc__fn_inputs_live(k))return 0;
 tc__site_set(f->ctx,k->site);
 snprintf(who,sizeof who,"function \"%.80s\"",f->region->name);
@@ -57475,6 +57577,23 @@ if(m.kind)tc__put(&f->text,"; called at %s:%d",m.file?m.file:"?",m.line);
 return f->text.failed?"":f->text.at;
 }
 TCDEF const char*tc_fn_demoted(const tc_fn*f){return f?f->demoted:NULL;}
+// ---- gen/exec/gradient.c
+static tc_status tc__hook_gradient(tc_ctx*c,const tc_custom_op*op,const tc_tensor*in,
+tc_tensor out,tc_tensor grad_out,tc_tensor*grad_in){
+tc__nesting was=tc__nesting_of(c,"custom op ",op->name);
+tc__site site;
+site.file=tc__core_of(c)->site_file,site.line=tc__core_of(c)->site_line;
+was.called="its gradient";
+if(!tc__depth_enter(c,&c->bodies,"custom op",op->name))return TC_E_STATE;
+tc__values_of(c)->scope_floor=was.scopes;
+tc_status s=op->gradient(c,op->user,in,op->n_in,out,grad_out,grad_in);
+tc__site_set(c,site);
+tc__depth_leave(c,&c->bodies);
+tc__scopes_check(c,site,&was);
+tc__nesting_check(c,&was);
+tc__nesting_leave(c,&was);
+return s;
+}
 // ---- gen/exec/checkpoint.c
 typedef struct tc__checkpoint_call{
 tc_ctx*c;
@@ -57521,6 +57640,7 @@ tc__site_set(c,k->site);
 tc__depth_leave(c,&c->bodies);
 tc__scopes_check(c,k->site,&was);
 tc__nesting_check(c,&was);
+tc__nesting_leave(c,&was);
 if(tc__core_of(c)->unit_item)return 0;
 for(int i=0;i<k->n_out;i++)
 if(!tc__body_gave(c,tc__checkpoint_name,"its body",i,out[i],&m))return 0;
@@ -57966,7 +58086,7 @@ tc__error_restore(f->ctx,before);
 return status;
 }
 static tc_status tc__fail_no_function(const char*who,const char*file,int line){
-tc_ctx*c=tc__ctx_likely(tc__thread_self());
+tc_ctx*c=tc__ctx_at_hand();
 if(c&&tc__is_others(c))return tc__fail_stranger(c,who),TC_E_THREAD;
 return tc__fail_missing(who,"the function is NULL (did tc_compile fail?)",file,line);
 }
@@ -60358,8 +60478,9 @@ if(config->logs)tc__log_parse(c,config->logs);
 return tc__default_backend(c,c->defaults.backend);
 }
 static const tc__hooks tc__exec_hooks={
-tc__hook_eager,tc__hook_demand,tc__hook_forget,tc__hook_together,tc__hook_apart,
-tc__hook_settle,tc__hook_abandon,tc_to_at,tc__hook_evaluate};
+tc__hook_eager,tc__hook_demand,tc__hook_forget,tc__hook_together,
+tc__hook_apart,tc__hook_gradient,tc__hook_settle,tc__hook_abandon,
+tc_to_at,tc__hook_evaluate};
 static tc_ctx*tc__context_new(const tc_allocator*hook,const tc_logger*logger){
 tc_ctx*c=(tc_ctx*)tc__hook_realloc(hook,NULL,0,sizeof*c);
 if(!c)return NULL;
@@ -61112,15 +61233,14 @@ int times,go,count;
 tc_tensor*last,*ys;
 tc_tensor in[2*TC__LOOP_MOST],out[2*TC__LOOP_MOST];
 }tc__scanning;
+static const char tc__scan_no_rows[]=
+"there are no xs; it needs rows of something, which tc_arange numbers";
 static int tc__scan_counts(const tc__scanning*s){
 const char*who=s->f.who;
 tc_ctx*c=s->f.c;
 if(!s->body)return tc__fail(c,TC_E_NULL,"%s: the body is null",who);
 if(s->n_xs<1||!s->xs)
-return tc__fail(c,TC_E_ARG,
-"%s: there are no xs; it needs rows of something, which tc_arange "
-"numbers",
-who);
+return tc__fail(c,TC_E_ARG,"%s: %s",who,tc__scan_no_rows);
 if(s->n_carry<0||s->n_carry>TC__LOOP_MOST||s->n_xs>TC__LOOP_MOST||
 s->n_ys<0||s->n_ys>TC__LOOP_MOST)
 return tc__fail(c,TC_E_ARG,"%s: %d carries, %d xs, %d ys; 0 to %d are possible",
@@ -61219,7 +61339,8 @@ tc__site_set(c,site);
 int ok=tc__body_end(f,&a);
 tc__depth_leave(c,&c->bodies);
 tc__scopes_check(c,site,&was);
-*was.at=was.lexical;
+if(!was.visit)tc__nesting_check(c,&was);
+tc__nesting_leave(c,&was);
 return ok&&!tc__core_of(c)->unit_item;
 }
 static int tc__scan_turn(tc__scanning*s){
@@ -61390,9 +61511,11 @@ tc_tensor of=n_xs>0&&xs?xs[0]:n_carry>0&&init?init[0]:tc__null();
 memset(&s,0,sizeof s);
 s.body=body,s.user=user,s.init=init,s.xs=xs,s.called="the body";
 s.n_carry=n_carry,s.n_xs=n_xs,s.n_ys=n_ys,s.last=last,s.ys=ys;
-if(!tc__begin(&s.f,"tc_scan",of,file,line)){
+int none=(n_xs<1||!xs)&&(n_carry<1||!init);
+if(none||!tc__begin(&s.f,"tc_scan",of,file,line)){
 tc__results_give(last,NULL,n_carry),tc__results_give(ys,NULL,n_ys);
-return tc__api_refused(&s.f,of);
+return none?tc__fail_at_hand(TC_E_ARG,"tc_scan",tc__scan_no_rows,file,line)
+:tc__api_refused(&s.f,of);
 }
 return tc__scan_run(&s);
 }
@@ -61635,6 +61758,13 @@ if(!tc__operand_need(f,name,init[i],&m))return 0;
 }
 return 1;
 }
+static tc_status tc__while_of_nothing(int n,const char*file,int line){
+char text[80];
+if(n>0)return tc__fail_missing("tc_while","init is null",file,line);
+snprintf(text,sizeof text,"n is %d; 1 to %d carries are possible",n,
+TC__LOOP_MOST-2);
+return tc__fail_at_hand(TC_E_ARG,"tc_while",text,file,line);
+}
 TCDEF tc_status tc_while_at(tc_body test,tc_body body,void*user,const tc_tensor*init,
 int n,int64_t most,tc_tensor*out,const char*file,
 int line){
@@ -61643,6 +61773,8 @@ tc_tensor of=n>0&&init?init[0]:tc__null();
 memset(&w,0,sizeof w);
 w.test=test,w.body=body,w.user=user,w.n=n,w.s.turns=most;
 w.s.called="the body";
+if(n<1||!init)
+return tc__results_give(out,NULL,n),tc__while_of_nothing(n,file,line);
 if(!tc__begin(&w.s.f,"tc_while",of,file,line))
 return tc__results_give(out,NULL,n),tc__api_refused(&w.s.f,of);
 tc_ctx*c=w.s.f.c;

@@ -56,7 +56,7 @@ TCDEF tc_config tc_config_default(void);
 TCDEF tc_ctx *tc_open(const tc_config *config);
 
 // Frees everything that belongs to the context; its handles are dead. NULL does nothing. Nothing is
-// freed where code that the context calls does this: bodies, host calls, custom ops, backends (TC_E_STATE).
+// freed where code that the context calls does this: bodies, host calls, custom ops and their gradients, backends (TC_E_STATE).
 TCDEF void tc_close(tc_ctx *c);
 
 // A context for another thread. It reads the tensors of `parent` that are alive now (eager ones, wrapped
@@ -81,8 +81,8 @@ TCDEF tc_ctx *tc_open_shared(tc_ctx *parent);
 // that has a status fails where something that it depends on failed: an op that gives a tensor gives null
 // then, and a tensor that was to be written in place is not read, nor computed with, until all of it is
 // written anew or the error is cleared. Errors about null tensors alone, about a context, a function, a set of parameters, a scaler or
-// a file that is NULL (TC_E_NULL), and about those of a closed context (TC_E_DEAD), are left in the context that the calling
-// thread opened last, else in the only one.
+// a file that is NULL (TC_E_NULL), and about those of a closed context (TC_E_DEAD), are left in the context whose region the
+// calling thread has open, else in the one that it opened last, else in the only one.
 TCDEF tc_status tc_error(const tc_ctx *c);
 TCDEF const char *tc_error_text(const tc_ctx *c); // "" = no error; never NULL
 TCDEF const char *tc_error_file(const tc_ctx *c); // the same; "?" = its caller is not known: TC_NO_SITES

@@ -26,7 +26,8 @@ typedef tc_status (*tc_custom_run)(void *user, const tc_buffer *in, int n_in,
 // The gradients of the inputs, given that of the result, as ops; grad_in[i] null = none, else of the sizes and dtype of
 // in[i]. It is called where tc_grad and the like meet the op, records, and reads no values: grad_out has none yet.
 // TC_E_UNSUPPORTED: it reads one (tc_item, tc_read, tc_data, tc_get, tc_host_call, ...), keeps one, or writes in place what
-// it did not make.
+// it did not make; TC_E_STATE, TC_E_REGION: it leaves a scope or a region open, or calls itself without end. Ranges that
+// it leaves open, of autocast and the like, end with it.
 typedef tc_status (*tc_custom_gradient)(tc_ctx *tc, void *user, const tc_tensor *in,
                                         int n_in, tc_tensor out, tc_tensor grad_out,
                                         tc_tensor *grad_in);

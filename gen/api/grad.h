@@ -28,7 +28,7 @@ TCDEF tc_status tc_vjp_at(tc_tensor y, tc_tensor v, const tc_tensor *wrt, int n,
 // cost of about two gradients. t[i] has the sizes and dtype of wrt[i]; n >= 1.
 TCDEF tc_status tc_jvp_at(tc_tensor y, const tc_tensor *wrt, const tc_tensor *t, int n,
                           tc_tensor *out, const char *file, int line);
-// Nothing is derived through what is made between these. They nest; what a region leaves open ends with it. Outside
+// Nothing is derived through what is made between these. They nest; what a region or a body leaves open ends with it. Outside
 // of regions they do nothing.
 TCDEF tc_status tc_no_grad_begin_at(tc_ctx *tc, const char *file, int line);
 TCDEF tc_status tc_no_grad_end_at(tc_ctx *tc, const char *file, int line);

@@ -683,14 +683,16 @@ TCDEF tc_tensor tc_bce_with_logits_at(tc_tensor x, tc_tensor y, const char *file
 
 // ---- optimisers: one step, in place; formulas of torch.optim ----
 // Floats only (TC_E_DTYPE), states and gradient of the sizes of their parameter (TC_E_SHAPE), none null
-// (TC_E_NULL) or expanded (TC_E_ALIAS); numbers are 0 or more, betas less than 1 (TC_E_ARG). Computed in f32, f64 for an f64 parameter, and rounded once to what is
+// (TC_E_NULL) or expanded, and no memory is shared by a parameter and its states, all of which are written
+// (TC_E_ALIAS); numbers are 0 or more, betas less than 1 (TC_E_ARG). Computed in f32, f64 for an f64 parameter, and rounded once to what is
 // written. Everything is checked before the first write. States are tensors of yours, 0 before the first step:
 // saved and read back they go on as before. lr and the like are given to programs at run time once they
 // change; whether weight_decay or momentum is 0 is part of the program. What is for one parameter gives param.
 //
 // The _list_ forms are the same for n parameters (TC_E_ARG: n < 0), each with its own states, element i of each
 // array; on a device those of a list share launches. `step`, a float scalar (TC_E_SHAPE), is shared and counted
-// up first: 0 before the first step.
+// up first, by each call: 0 before the first step. So lists with rates of their own (PyTorch's parameter groups) have
+// a step each: one for both would count two steps in one.
 
 // Adam with decoupled weight decay (Loshchilov and Hutter 2019; torch.optim.AdamW).
 TCDEF tc_tensor tc_adamw__at(tc_tensor param, tc_tensor grad, tc_tensor exp_avg,

@@ -315,7 +315,7 @@ static tc_status tc__fn_enter(tc__fcall *k) {
 
 // Left where an error about a null tensor is.
 static tc_status tc__fail_no_function(const char *who, const char *file, int line) {
-    tc_ctx *c = tc__ctx_likely(tc__thread_self());
+    tc_ctx *c = tc__ctx_at_hand();
     if (c && tc__is_others(c)) return tc__fail_stranger(c, who), TC_E_THREAD;
     return tc__fail_missing(who, "the function is NULL (did tc_compile fail?)", file, line);
 }

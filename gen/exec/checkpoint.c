@@ -52,6 +52,7 @@ static int tc__checkpoint_body(const tc__checkpoint_call *k, tc_tensor *out) {
     tc__depth_leave(c, &c->bodies);
     tc__scopes_check(c, k->site, &was);
     tc__nesting_check(c, &was);
+    tc__nesting_leave(c, &was);
     if (tc__core_of(c)->unit_item) return 0;
     for (int i = 0; i < k->n_out; i++)
         if (!tc__body_gave(c, tc__checkpoint_name, "its body", i, out[i], &m)) return 0;

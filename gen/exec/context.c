@@ -70,8 +70,9 @@ static int tc__configure(tc_ctx *c, const tc_config *config) {
 }
 
 static const tc__hooks tc__exec_hooks = {
-    tc__hook_eager,  tc__hook_demand,  tc__hook_forget, tc__hook_together, tc__hook_apart,
-    tc__hook_settle, tc__hook_abandon, tc_to_at,        tc__hook_evaluate};
+    tc__hook_eager, tc__hook_demand,   tc__hook_forget, tc__hook_together,
+    tc__hook_apart, tc__hook_gradient, tc__hook_settle, tc__hook_abandon,
+    tc_to_at,       tc__hook_evaluate};
 
 // A context with nothing in it but what others need to know of it; NULL = reported nowhere.
 static tc_ctx *tc__context_new(const tc_allocator *hook, const tc_logger *logger) {

@@ -23,15 +23,15 @@ typedef struct tc__scanning {
 
 // ---- what is given ----
 
+static const char tc__scan_no_rows[] =
+    "there are no xs; it needs rows of something, which tc_arange numbers";
+
 static int tc__scan_counts(const tc__scanning *s) {
     const char *who = s->f.who;
     tc_ctx *c = s->f.c;
     if (!s->body) return tc__fail(c, TC_E_NULL, "%s: the body is null", who);
     if (s->n_xs < 1 || !s->xs)
-        return tc__fail(c, TC_E_ARG,
-                        "%s: there are no xs; it needs rows of something, which tc_arange "
-                        "numbers",
-                        who);
+        return tc__fail(c, TC_E_ARG, "%s: %s", who, tc__scan_no_rows);
     if (s->n_carry < 0 || s->n_carry > TC__LOOP_MOST || s->n_xs > TC__LOOP_MOST ||
         s->n_ys < 0 || s->n_ys > TC__LOOP_MOST)
         return tc__fail(c, TC_E_ARG, "%s: %d carries, %d xs, %d ys; 0 to %d are possible",
@@ -144,7 +144,8 @@ static int tc__body_call(const tc__api *f, tc_body body, const char *called,
     int ok = tc__body_end(f, &a);
     tc__depth_leave(c, &c->bodies);
     tc__scopes_check(c, site, &was);
-    *was.at = was.lexical;
+    if (!was.visit) tc__nesting_check(c, &was);
+    tc__nesting_leave(c, &was);
     return ok && !tc__core_of(c)->unit_item;
 }
 
@@ -341,9 +342,11 @@ TCDEF tc_status tc_scan_at(tc_body body, void *user, const tc_tensor *init, int 
     memset(&s, 0, sizeof s);
     s.body = body, s.user = user, s.init = init, s.xs = xs, s.called = "the body";
     s.n_carry = n_carry, s.n_xs = n_xs, s.n_ys = n_ys, s.last = last, s.ys = ys;
-    if (!tc__begin(&s.f, "tc_scan", of, file, line)) {
+    int none = (n_xs < 1 || !xs) && (n_carry < 1 || !init);
+    if (none || !tc__begin(&s.f, "tc_scan", of, file, line)) {
         tc__results_give(last, NULL, n_carry), tc__results_give(ys, NULL, n_ys);
-        return tc__api_refused(&s.f, of);
+        return none ? tc__fail_at_hand(TC_E_ARG, "tc_scan", tc__scan_no_rows, file, line)
+                    : tc__api_refused(&s.f, of);
     }
     return tc__scan_run(&s);
 }
@@ -620,6 +623,15 @@ static int tc__while_given(const tc__asking *w, const tc_tensor *init,
     return 1;
 }
 
+// A call that leads to no context, as it has no carries.
+static tc_status tc__while_of_nothing(int n, const char *file, int line) {
+    char text[80];
+    if (n > 0) return tc__fail_missing("tc_while", "init is null", file, line);
+    snprintf(text, sizeof text, "n is %d; 1 to %d carries are possible", n,
+             TC__LOOP_MOST - 2);
+    return tc__fail_at_hand(TC_E_ARG, "tc_while", text, file, line);
+}
+
 TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_tensor *init,
                             int n, int64_t most, tc_tensor *out, const char *file,
                             int line) {
@@ -628,6 +640,8 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
     memset(&w, 0, sizeof w);
     w.test = test, w.body = body, w.user = user, w.n = n, w.s.turns = most;
     w.s.called = "the body";
+    if (n < 1 || !init)
+        return tc__results_give(out, NULL, n), tc__while_of_nothing(n, file, line);
     if (!tc__begin(&w.s.f, "tc_while", of, file, line))
         return tc__results_give(out, NULL, n), tc__api_refused(&w.s.f, of);
     tc_ctx *c = w.s.f.c;

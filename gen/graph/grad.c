@@ -230,7 +230,7 @@ static int tc__own_call(const tc__api *f, const tc__custom *o, const tc_tensor *
     tc__theirs theirs = tc__theirs_begin(f->c);
     r->own = o->op.name, r->own_first = (uint32_t)r->visit->path.count;
     r->bodies++, r->body_depth = r->depth;
-    tc_status s = o->op.gradient(f->c, o->op.user, in, o->op.n_in, out, seed, g);
+    tc_status s = r->hooks->gradient(f->c, &o->op, in, out, seed, g);
     r->own = outer, r->own_first = outer_first;
     r->bodies--, r->body_depth = outer_depth;
     tc__theirs_end(f->c, theirs);

@@ -352,7 +352,7 @@ static int tc__api_list(tc__api *f, const char *who, const tc_tensor *list, int 
                         const char *file, int line) {
     tc_ctx *c = list && n > 0 ? tc__ctx_of_all(list, (uint32_t)n) : NULL;
     if (n < 1) {
-        c = tc__ctx_likely(tc__thread_self());
+        c = tc__ctx_at_hand();
         return c && tc__api_open(f, c, who, file, line) &&
                tc__fail(c, TC_E_ARG, "%s: %d tensors; at least one is needed", f->who, n);
     }

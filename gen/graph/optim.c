@@ -2,169 +2,12 @@
 // update is one kernel; on a device those of a list share a launch (kernel/list.c). Learning rates and the
 // like are scalars of ops, so programs get them at run time from the second value on.
 //
-// Input: tc__updates, what a public call was given; a call for one tensor is a list of one. A formula is a
+// Input: tc__updates, what a public call was given, with its checks in graph/updates.c. A formula is a
 // function over one parameter, its gradient and its states, all in the dtype that is computed in: it
-// replaces them by their next values. Everything else is said once, here: checks, casts and writes.
-// All operands are checked before the first write, so an error leaves everything as it was.
+// replaces them by their next values. Casts and writes are said once, here.
 //
 // A new optimiser is a formula, a function that fills in tc__updates, and its two declarations in
 // api/tensor.h. In a formula public ops are at the site of the frame f (TC__SITE).
-
-enum { TC__OPTIM_STATES = 3 };
-
-// What a step is told; each optimiser uses some of it.
-typedef struct tc__optim_set {
-    double lr, beta1, beta2, eps, weight_decay, momentum, alpha, lr_decay, limit;
-    int nesterov, centered, decoupled;
-} tc__optim_set;
-
-typedef struct tc__optim tc__optim;
-
-typedef struct tc__updates {
-    const char *who, *file; // the call and its site
-    int line;
-    int listed;       // errors tell the number in the list
-    int n;            // of tensors
-    const char *what; // param is: "parameter"
-    const tc_tensor *param, *grad;
-    int alone; // there is no grad
-    struct {
-        const char *name; // NULL = there is no such state
-        const tc_tensor *at;
-    } state[TC__OPTIM_STATES];
-    int counted;    // there is a `step`
-    tc_tensor step; // counted up by the call
-    void (*formula)(tc__optim *o);
-    tc__optim_set set;
-} tc__updates;
-
-// One parameter of a list.
-struct tc__optim {
-    tc__api f; // about the parameter
-    const tc__updates *of;
-    int at;       // number in the list
-    int computed; // the dtype to compute in: f32, or f64 of f64 parameters
-    tc_tensor p, g, state[TC__OPTIM_STATES];
-    tc_tensor all; // a scalar for the whole list: the step, counted and in f64
-};
-
-// ---- checks ----
-
-// " 3", or nothing for a call of one tensor.
-static const char *tc__updates_number(const tc__updates *l, int at, char number[24]) {
-    number[0] = 0;
-    if (l->listed) snprintf(number, 24, " %d", at);
-    return number;
-}
-
-// Whether a tensor has the sizes of the parameter.
-static int tc__optim_fits(const tc__optim *o, const tc__meta *m) {
-    int ok = m->rank == o->f.x.rank;
-    for (int i = 0; ok && i < m->rank; i++) ok = m->dims[i] == o->f.x.dims[i];
-    return ok;
-}
-
-// Says what is wrong with an operand; m NULL = it is null.
-static int tc__optim_refuse(const tc__optim *o, const char *what, const tc__meta *m) {
-    const tc__api *f = &o->f;
-    char x[160], y[160], number[24];
-    tc__updates_number(o->of, o->at, number);
-    if (!m)
-        return tc__fail(f->c, TC_E_NULL, "%s: %s%s is a null tensor", f->who, what, number);
-    if (!tc__is_arithmetic(m->dtype))
-        return tc__fail(f->c, TC_E_DTYPE, "%s: %s%s is %s, floats are needed", f->who, what,
-                        number, tc__dtype(m->dtype)->name);
-    return tc__fail(f->c, TC_E_SHAPE, "%s: %s%s is %s, its parameter %s", f->who, what,
-                    number, tc__dims_text(m, x), tc__dims_text(&f->x, y));
-}
-
-static int tc__optim_dead(const tc__updates *l, tc_ctx *c, const char *what, int at,
-                          tc_tensor t) {
-    char who[120], number[24];
-    snprintf(who, sizeof who, "%s: %s%s", l->who, what, tc__updates_number(l, at, number));
-    return tc__fail_dead(c, who, t);
-}
-
-// Whether t is a float tensor with the sizes of the parameter.
-static int tc__optim_operand(const tc__optim *o, const char *what, tc_tensor t) {
-    tc__meta m;
-    if (!t.id) return tc__optim_refuse(o, what, NULL);
-    if (!tc__meta_find(o->f.c, t, &m)) return tc__optim_dead(o->of, o->f.c, what, o->at, t);
-    return (tc__is_arithmetic(m.dtype) && tc__optim_fits(o, &m)) ||
-           tc__optim_refuse(o, what, &m);
-}
-
-// The same for what is written.
-static int tc__optim_state(const tc__optim *o, const char *what, tc_tensor t) {
-    return tc__optim_operand(o, what, t) && tc__writable(&o->f, t);
-}
-
-// A frame about a parameter; 0 = null or reported.
-static int tc__optim_begin(tc__optim *o, const tc__updates *l, int at) {
-    o->of = l, o->at = at;
-    if (!tc__begin(&o->f, l->who, l->param[at], l->file, l->line)) return 0;
-    o->computed = o->f.x.dtype == TC_F64 ? TC_F64 : TC_F32;
-    return 1;
-}
-
-static int tc__optim_check(const tc__updates *l, int at) {
-    tc__optim o;
-    if (!tc__optim_begin(&o, l, at)) return 0;
-    int ok = tc__optim_state(&o, l->what, l->param[at]);
-    if (ok && l->grad) ok = tc__optim_operand(&o, "grad", l->grad[at]);
-    for (int k = 0; ok && k < TC__OPTIM_STATES; k++)
-        if (l->state[k].name)
-            ok = tc__optim_state(&o, l->state[k].name, l->state[k].at[at]);
-    tc__leave_null(&o.f);
-    return ok;
-}
-
-// The step counter must be a float of one element in memory of its own.
-static int tc__count_check(const tc__updates *l) {
-    tc__api f;
-    char x[160];
-    if (!tc__api_of(&f, l->who, l->step, l->file, l->line)) return 0;
-    if (f.x.rank || !tc__is_arithmetic(f.x.dtype))
-        return tc__fail(f.c, TC_E_SHAPE, "%s: step is %s%s, a scalar f32 is needed", l->who,
-                        tc__dtype(f.x.dtype)->name, tc__dims_text(&f.x, x));
-    return tc__writable(&f, l->step);
-}
-
-// As torch.optim: none is below 0, what means go on by is below 1. Those that a call has not are 0.
-static int tc__numbers_check(const tc__updates *l) {
-    const tc__optim_set *s = &l->set;
-    const struct {
-        const char *name;
-        double v;
-    } number[] = {{"lr", s->lr},
-                  {"eps", s->eps},
-                  {"weight_decay", s->weight_decay},
-                  {"momentum", s->momentum},
-                  {"alpha", s->alpha},
-                  {"lr_decay", s->lr_decay},
-                  {"beta1", s->beta1},
-                  {"beta2", s->beta2}};
-    tc__api f;
-    if (!l->n || !tc__api_of(&f, l->who, l->param[0], l->file, l->line)) return !l->n;
-    for (size_t i = 0; i < TC__COUNT(number); i++) {
-        if (!tc__number_given(&f, number[i].name, number[i].v)) return 0;
-        if (number[i].name[0] == 'b' && number[i].v >= 1)
-            return tc__fail(f.c, TC_E_ARG, "%s: %s is %g, less than 1 is needed", l->who,
-                            number[i].name, number[i].v);
-    }
-    if (s->nesterov && s->momentum == 0)
-        return tc__fail(f.c, TC_E_ARG,
-                        "%s: nesterov is %d and momentum 0, which has nothing to look "
-                        "ahead with; give a momentum above 0, or nesterov 0",
-                        l->who, s->nesterov);
-    return 1;
-}
-
-static int tc__updates_check(const tc__updates *l) {
-    int ok = tc__numbers_check(l) && (!l->counted || tc__count_check(l));
-    for (int i = 0; ok && i < l->n; i++) ok = tc__optim_check(l, i);
-    return ok;
-}
 
 // ---- writes ----
 
@@ -259,20 +102,13 @@ static const char *tc__updates_missing(const tc__updates *l) {
     return NULL;
 }
 
-// The tensor that leads to the context of a list: the step, else the first that is not null.
-static tc_tensor tc__updates_first(const tc__updates *l) {
-    tc_tensor t = l->step;
-    for (int i = 0; i < l->n && l->param && !l->counted && !t.id; i++) t = l->param[i];
-    return t;
-}
-
 // What is wrong with the arguments that are no tensors, or NULL; *s is its status.
 static const char *tc__updates_wrong(const tc__updates *l, tc_status *s, char text[120]) {
     const char *missing = l->n > 0 ? tc__updates_missing(l) : NULL;
     *s = missing ? TC_E_NULL : l->n < 0 || !(l->set.limit >= 0) ? TC_E_ARG : TC_OK;
     if (*s == TC_OK) return NULL;
     if (l->n < 0)
-        snprintf(text, 120, "%d tensors", l->n);
+        snprintf(text, 120, "%d tensors; 0 or more are possible", l->n);
     else if (missing)
         snprintf(text, 120, "%s is null, an array of %d is needed", missing, l->n);
     else // or NaN
@@ -308,7 +144,7 @@ static tc_ctx *tc__updates_context(tc__updates *l, tc_status *s) {
     l->listed = 1;
     if (!c && !wrong && !l->counted && !l->n) return NULL;
     if (!c && !wrong) return *s = tc__fail_lost(l->who, first, l->file, l->line), c;
-    if (!c) c = tc__ctx_likely(tc__thread_self());
+    if (!c) c = tc__ctx_at_hand();
     if (c && !tc__is_ours(c, l->who)) return *s = tc__not_ours(c), (tc_ctx *)NULL;
     if (wrong) {
         if (c) tc__fail(c, *s, "%s: %s", l->who, wrong);
@@ -317,8 +153,10 @@ static tc_ctx *tc__updates_context(tc__updates *l, tc_status *s) {
     return tc__updates_there(l, c, s) ? c : NULL;
 }
 
+// Where there is a step, which all of them share, it leads to the context.
 static tc_status tc__updates_list(tc__updates *l) {
     tc_status s;
+    l->about = l->step;
     tc_ctx *c = tc__updates_context(l, &s);
     if (!c || tc__updates_run(l)) return s;
     return tc_error(c) ? tc_error(c) : TC_E_NULL;

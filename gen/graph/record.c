@@ -154,10 +154,23 @@ TC__ALWAYS_INLINE tc_ctx *tc__ctx_of(tc_tensor t) {
     return c;
 }
 
+// The context of an error that no handle leads to: whose region this thread has open, so that its end fails too, else
+// the one where this thread would look for it; NULL = neither.
+static tc_ctx *tc__ctx_at_hand(void) {
+    uint64_t thread = tc__thread_self();
+    tc_ctx *likely = tc__ctx_likely(thread);
+    if (likely && tc__recorder_of(likely)->visit) return likely;
+    for (unsigned slot = 1; slot < TC__CTX_SLOTS; slot++) {
+        tc_ctx *c = tc__ctx_is_used(slot, thread) ? tc__ctx_at(slot) : NULL;
+        if (c && tc__recorder_of(c)->visit && !tc__is_others(c)) return c;
+    }
+    return likely;
+}
+
 // A tensor that leads to no context: null, or of one that was closed. Gives the status of that, which is left
-// as an error where this thread would look for it; not where another thread is at work.
+// as an error in the context at hand; not where another thread is at work.
 static tc_status tc__fail_lost(const char *who, tc_tensor t, const char *file, int line) {
-    tc_ctx *c = tc__ctx_likely(tc__thread_self());
+    tc_ctx *c = tc__ctx_at_hand();
     tc__site s;
     if (c && tc__is_others(c)) {
         if (!t.id) tc__fail_stranger(c, who);
@@ -178,17 +191,23 @@ static tc_status tc__fail_lost(const char *who, tc_tensor t, const char *file, i
     return TC_E_DEAD;
 }
 
-// A call that was given NULL for what it is about, as `what` says. The error is left where this thread would look for
-// it; not where another thread is at work. Gives TC_E_NULL.
-static tc_status tc__fail_missing(const char *who, const char *what, const char *file,
-                                  int line) {
-    tc_ctx *c = tc__ctx_likely(tc__thread_self());
+// A call of which nothing leads to a context fails with `status`, as `what` says. The error is left in the context at
+// hand; not where another thread is at work.
+static tc_status tc__fail_at_hand(tc_status status, const char *who, const char *what,
+                                  const char *file, int line) {
+    tc_ctx *c = tc__ctx_at_hand();
     tc__site s;
     s.file = file, s.line = line;
-    if (!c || tc__is_others(c)) return TC_E_NULL;
+    if (!c || tc__is_others(c)) return status;
     tc__site_set(c, s);
-    tc__fail(c, TC_E_NULL, "%s: %s", who, what);
-    return TC_E_NULL;
+    tc__fail(c, status, "%s: %s", who, what);
+    return status;
+}
+
+// The same of a call that was given NULL for what it is about.
+static tc_status tc__fail_missing(const char *who, const char *what, const char *file,
+                                  int line) {
+    return tc__fail_at_hand(TC_E_NULL, who, what, file, line);
 }
 
 static tc_status tc__fail_no_context(const char *who, const char *file, int line) {

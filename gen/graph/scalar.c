@@ -25,25 +25,59 @@ TCDEF tc_tensor tc_clamp_at(tc_tensor a, double low, double high, const char *fi
 
 // ---- in place ----
 
-// Elements of dst must not share memory, and a tc_const never changes.
-static int tc__writable(const tc__api *f, tc_tensor dst) {
-    const tc__tensor *e = tc__tensor_find(f->c, dst);
-    uint32_t layout = tc__layout_of(f->c, dst);
+enum { TC__UNWRITABLE_TEXT = 120 };
+
+// Why dst cannot be written, as *text and *s; 0 = it can. Its elements must not share memory, and a tc_const never
+// changes.
+static int tc__unwritable(tc_ctx *c, tc_tensor dst, tc_status *s,
+                          char text[TC__UNWRITABLE_TEXT]) {
+    const tc__tensor *e = tc__tensor_find(c, dst);
+    const tc__layout *l = tc__layout_at(c, tc__layout_of(c, dst));
+    *s = TC_E_ARG;
     if (e && e->storage->constant)
-        return tc__fail(f->c, TC_E_ARG, "%s: the tensor is a tc_const; use tc_from_data",
-                        f->who);
-    const tc__layout *l = tc__layout_at(f->c, layout);
+        return snprintf(text, TC__UNWRITABLE_TEXT,
+                        "the tensor is a tc_const; use tc_from_data");
+    *s = TC_E_ALIAS;
     for (int i = 0; i < l->rank; i++)
         if (l->dims[i] > 1 && !l->strides[i])
-            return tc__fail(f->c, TC_E_ALIAS,
-                            "%s: dimension %d is expanded: its elements are one in "
-                            "memory; tc_clone it first",
-                            f->who, i);
-    return !tc__layout_overlaps(l) ||
-           tc__fail(f->c, TC_E_ALIAS,
-                    "%s: the strides of the destination overlap: several of its elements "
-                    "are one in memory; tc_clone it first",
-                    f->who);
+            return snprintf(text, TC__UNWRITABLE_TEXT,
+                            "dimension %d is expanded: its elements are one in memory; "
+                            "tc_clone it first",
+                            i);
+    return tc__layout_overlaps(l)
+               ? snprintf(text, TC__UNWRITABLE_TEXT,
+                          "the strides of the destination overlap: several of its elements "
+                          "are one in memory; tc_clone it first")
+               : 0;
+}
+
+static int tc__writable(const tc__api *f, tc_tensor dst) {
+    tc_status s;
+    char text[TC__UNWRITABLE_TEXT];
+    return !tc__unwritable(f->c, dst, &s, text) ||
+           tc__fail(f->c, s, "%s: %s", f->who, text);
+}
+
+// The bytes from the first to the last element of a tensor in memory: from *low on, *high is behind them.
+static void tc__tensor_bytes(const tc__tensor *t, const tc__layout *l, intptr_t *low,
+                             intptr_t *high) {
+    int64_t size = (int64_t)tc__dtype(l->dtype)->bytes;
+    *low = *high = (intptr_t)t->storage->data;
+    *low += (intptr_t)((t->offset + l->low) * size);
+    *high += (intptr_t)((t->offset + l->high + 1) * size);
+}
+
+// Whether a write to `a` may be seen in `b`, views of one memory or tc_wrap of the same bytes.
+static int tc__memories_meet(tc_ctx *c, tc_tensor a, tc_tensor b) {
+    const tc__tensor *x = tc__tensor_find(c, a), *y = tc__tensor_find(c, b);
+    intptr_t low[2], high[2];
+    if (!x || !y) return a.id == b.id;
+    const tc__layout *l = tc__layout_at(c, x->layout), *m = tc__layout_at(c, y->layout);
+    if (x->storage == y->storage) return tc__layouts_meet(l, x->offset, m, y->offset);
+    if (!tc__storages_meet(x->storage, y->storage) || !l->numel || !m->numel) return 0;
+    tc__tensor_bytes(x, l, &low[0], &high[0]);
+    tc__tensor_bytes(y, m, &low[1], &high[1]);
+    return low[0] < high[1] && low[1] < high[0];
 }
 
 // Whether the sizes of v broadcast to those of dst.

@@ -105,6 +105,7 @@ TCDEF tc_status tc_grad_scaler_unscale__at(const tc_grad_scaler *s, const tc_ten
     if (!tc__scaler_begin(f, s, who, file, line, &status)) return status;
     tc_status outer = tc__unit_begin(f->c);
     tc__updates l = tc__updates_clip(who, grads, n, 0, tc__clip_norm_formula, file, line);
+    l.about = s->scale;
     int ok = tc__updates_context(&l, &status) && tc__updates_check(&l);
     tc_tensor found = ok ? tc__scaler_found(f, s, grads, n) : tc__null();
     tc_tensor by = found.id ? tc__scaler_inverse(f, s->scale) : found;

@@ -272,6 +272,9 @@ typedef struct tc__hooks {
     void (*forget)(tc_ctx *c, tc__region *r); // free the programs of its steps
     int (*together)(tc_ctx *c, const char *who, tc__site site); // see exec/alone.c
     tc_tensor (*apart)(tc_ctx *c, tc_tensor t, tc__site site);
+    // Calls an op's gradient; what it leaves open is reported, and closed. See exec/gradient.c.
+    tc_status (*gradient)(tc_ctx *c, const tc_custom_op *op, const tc_tensor *in,
+                          tc_tensor out, tc_tensor grad_out, tc_tensor *grad_in);
     void (*settle)(tc_ctx *c);  // between calls of the user's: see exec/bound.c
     void (*abandon)(tc_ctx *c); // the call that a thread ended in: see exec/abandon.c
     tc_tensor (*move)(tc_tensor t, const char *device, const char *file, int line); // tc_to

@@ -285,7 +285,7 @@ static tc_status optimise(int k, const tc_tensor *w, const tc_tensor *g, const t
     case 1: return tc_adam_list_(w, g, m, v, n, step, 0.1, 0.9, 0.99, 1e-8, 0);
     case 2: return tc_adamw_list_(w, g, m, v, n, step, 0.1, 0.9, 0.99, 1e-8, 0);
     case 3: return tc_adagrad_list_(w, g, m, n, step, 0.1, 0, 1e-8, 0);
-    case 4: return tc_rmsprop_list_(w, g, m, v, v, n, 0.1, 0.9, 1e-8, 0, 0.9, 1);
+    case 4: return tc_rmsprop_list_(w, g, m, NULL, v, n, 0.1, 0.9, 1e-8, 0, 0.9, 0);
     default: return tc_lion_list_(w, g, m, n, 0.1, 0.9, 0.99, 0);
     }
 }
@@ -301,8 +301,9 @@ TEST(lists_of_optimisers) {
            *tc = open_context(); // errors of nothing go to the last
     lists l = lists_of(tc), theirs = lists_of(other);
     for (int k = 0; k < OPTIMISERS; k++) {
-        tc_tensor bad[2];
+        tc_tensor bad[2], state[2]; // of which element 1 is wrong
         bad[0] = l.w[0], bad[1] = tc_null();
+        state[0] = l.m[0], state[1] = tc_null();
         STATUS(optimise(k, NULL, l.g, l.m, l.v, 2, l.step), TC_E_NULL,
                about(k, "parameter is null, an array of 2 is needed"));
         STATUS(optimise(k, l.w, NULL, l.m, l.v, 2, l.step), TC_E_NULL,
@@ -315,7 +316,7 @@ TEST(lists_of_optimisers) {
                about(k, "parameter 1 is a null tensor"));
         STATUS(optimise(k, l.w, bad, l.m, l.v, 2, l.step), TC_E_NULL,
                about(k, "grad 1 is a null tensor"));
-        STATUS(optimise(k, l.w, l.g, bad, l.v, 2, l.step), TC_E_NULL,
+        STATUS(optimise(k, l.w, l.g, state, l.v, 2, l.step), TC_E_NULL,
                about(k, "| 1 is a null tensor"));
         bad[1].id = 0x7f23456789abcdefu;
         STATUS(optimise(k, bad, l.g, l.m, l.v, 2, l.step), TC_E_DEAD,
@@ -327,7 +328,8 @@ TEST(lists_of_optimisers) {
                about(k, "parameter 1: |freed"));
         STATUS(optimise(k, l.w, bad, l.m, l.v, 2, l.step), TC_E_DEAD,
                about(k, "grad 1: |freed"));
-        STATUS(optimise(k, l.w, l.g, bad, l.v, 2, l.step), TC_E_DEAD,
+        state[1] = bad[1];
+        STATUS(optimise(k, l.w, l.g, state, l.v, 2, l.step), TC_E_DEAD,
                about(k, "| 1: |freed"));
         bad[1] = theirs.w[1];
         STATUS(optimise(k, bad, l.g, l.m, l.v, 2, l.step), TC_E_FOREIGN,
@@ -565,8 +567,10 @@ TEST(what_bodies_are_given) {
            "tc_while: the body is null");
     STATUS(tc_while(goes_on, adds, NULL, &x, 1, 9, NULL), TC_E_NULL,
            "tc_while: out is null");
-    STATUS(tc_while(goes_on, adds, NULL, NULL, 1, 9, out), TC_E_NULL, "tc_while: ");
-    STATUS(tc_while(goes_on, adds, NULL, &x, -1, 9, out), TC_E_NULL, "tc_while: ");
+    STATUS(tc_while(goes_on, adds, NULL, NULL, 1, 9, out), TC_E_NULL,
+           "tc_while: init is null");
+    STATUS(tc_while(goes_on, adds, NULL, &x, -1, 9, out), TC_E_ARG,
+           "tc_while: n is -1; 1 to ");
     STATUS(tc_while(goes_on, adds, NULL, &x, 1, -9, out), TC_E_ARG, "tc_while: |most -9");
     STATUS(tc_cond(yes, NULL, adds, NULL, &x, 1, out, 1), TC_E_NULL,
            "tc_cond: yes (pred is true) is null");

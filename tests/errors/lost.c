@@ -402,3 +402,22 @@ TEST(lists_of_nothing) {
     tc_error_clear(tc);
     tc_close(tc);
 }
+
+// Two contexts, of which the one that was opened first has a region: its end tells what it was that failed in it.
+TEST(a_null_tensor_in_the_region_of_one_of_two_contexts) {
+    tc_ctx *tc = tc_open(NULL), *other = tc_open(NULL);
+    tc_tensor w = tc_ones(tc, TC_DIMS(4), TC_F32), none = {0}, g;
+    tc_trace_begin(tc, "null");
+    tc_tensor loss = tc_sum_all(tc_square(w));
+    CHECK_EQ(tc_grad(none, &w, 1, &g), TC_E_NULL);
+    CHECK_EQ(tc_scan(NULL, NULL, &w, 0, &w, 1, NULL, NULL, 0), TC_E_NULL);
+    CHECK_EQ(tc_trace_end(tc), TC_E_NULL);
+    CHECK(strstr(tc_error_text(tc), "tc_grad: a null tensor was given") != NULL);
+    CHECK_EQ(tc_error(other), TC_OK);
+    CHECK_NEAR(tc_item(loss), 4, 0);
+    tc_error_clear(tc);
+    RESULT(tc_neg(none)); // no region is open: that of the last tc_open
+    CHECK_EQ(tc_error(tc), TC_OK);
+    CHECK_EQ(tc_error(other), TC_E_NULL);
+    tc_close(other), tc_close(tc);
+}

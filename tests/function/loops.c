@@ -1159,7 +1159,7 @@ static tc_status other_carry(tc_ctx *tc) {
 BOTH(errors_of_loops_that_ask) {
     WRONG(no_test, TC_E_NULL, "tc_while: the test is null");
     WRONG(no_turn, TC_E_NULL, "tc_while: the body is null");
-    WRONG(none, TC_E_NULL, "tc_while");
+    WRONG(none, TC_E_ARG, "tc_while: n is 0; 1 to");
     WRONG(sixty_three, TC_E_ARG, "n is 63");
     WRONG(less_than_0, TC_E_ARG, "most -1");
     WRONG(ask_floats, TC_E_DTYPE, "tc_while: out[0] of the test is f32[]; one bool");

@@ -222,7 +222,7 @@ BOTH(mistakes) {
     CHECK(!STEP(s.p[1], s.g[1], s.m[1], s.v[1], s.g[0]).id);
     ERROR(TC_E_SHAPE, "step is f32[4]");
     CHECK(!STEP(tc_null(), s.g[1], s.m[1], s.v[1], s.step).id);
-    ERROR(TC_E_NULL, "adamw_: a null tensor");
+    ERROR(TC_E_NULL, "adamw_: parameter is a null tensor");
     CHECK(!tc_sgd_(s.p[1], s.g[1], tc_null(), 0.1, 0.9, 0, 0).id);
     ERROR(TC_E_NULL, "sgd_: momentum_buffer is a null tensor");
     CHECK(!tc_sgd_(whole, s.g[1], tc_null(), 0.1, 0, 0, 0).id);
