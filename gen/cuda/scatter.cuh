@@ -97,63 +97,56 @@ TC_FN void TC_N(scatter_sum)(tc_i64 rows, tc_i64 n, tc_i64 m, const T *x,
 }
 
 // fn: scatter_rows
-// To each row of x, of n, those of src that go there are added, in their order. A block has 32 places, far from each other,
-// since what is frequent is often numbered first, and looks for them once; a warp has 8 of those, and EACH columns a lane: rows of
-// src are on their way while others are added.
+// To each row of x, of n, those of src that go there are added, in their order. A warp has 32 places, far from each other,
+// since what is frequent is often numbered first, and EACH columns a lane; rows of src are on their way while others are added.
 template <class T, class S, int EACH>
 TC_FN void TC_N(scatter_rows)(tc_i64 columns, tc_i64 n, tc_i64 m, const T *x,
                              const T *src, const TC_N(pair)<unsigned> *pairs, T *y) {
-    enum : int { AHEAD = 8, FEW = 4, PLACES = 32, OWN = 8, WARPS = 8 };
+    enum : int { AHEAD = 16, FEW = 4 };
     typedef tc_pack<T, EACH> pack;
-    __shared__ int found[2 * PLACES]; // where those of a place begin, and end
     if (m >> 31) __trap(); // places are of 31 bits
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const tc_i64 groups = (n + PLACES - 1) / PLACES, group = blockIdx.x;
-    const tc_i64 parts = (columns + 32 * EACH - 1) / (32 * EACH);
-    if (threadIdx.x < 2 * PLACES) {
-        const tc_i64 own = group + lane * groups;
-        found[threadIdx.x] = (int)TC_N(first_from)(pairs, 0, own < n ? m : 0, own + warp);
-    }
-    __syncthreads();
+    const int lane = threadIdx.x % 32;
+    const tc_i64 groups = (n + 31) / 32, parts = (columns + 32 * EACH - 1) / (32 * EACH);
+    const tc_i64 warp = ((tc_i64)blockIdx.x * 256 + threadIdx.x) / 32;
+    if (warp >= groups * parts) return;
+    const tc_i64 c = (warp % parts * 32 + lane) * EACH, own = warp / parts + lane * groups;
+    const bool in = c < columns;
+    const tc_i64 first = TC_N(first_from)(pairs, 0, own < n ? m : 0, own);
+    const tc_i64 end = TC_N(first_from)(
+        pairs, first, own < n && first < m && pairs[first].key == own ? m : first, own + 1);
+    const int begin_of = (int)first, end_of = (int)end;
+    for (int l = 0; l < 32; l += FEW) {
+        pack at[FEW];
+#pragma unroll
+        for (int f = 0; f < FEW; f++) {
+            const tc_i64 row = warp / parts + (l + f) * groups;
+            if (in && row < n) at[f] = *(const pack *)&x[row * columns + c];
+        }
+#pragma unroll
+        for (int f = 0; f < FEW; f++) {
+            const tc_i64 row = warp / parts + (l + f) * groups;
+            const int stop = __shfl_sync(~0u, end_of, l + f);
+            S sum[EACH];
+#pragma unroll
+            for (int e = 0; e < EACH; e++) sum[e] = at[f].at[e];
 #pragma unroll 1
-    for (tc_i64 turn = warp; turn < parts * (PLACES / OWN); turn += WARPS) {
-        const tc_i64 c = (turn % parts * 32 + lane) * EACH;
-        const int begin = (int)(turn / parts) * OWN;
-        const bool in = c < columns;
-#pragma unroll 1
-        for (int l = begin; l < begin + OWN; l += FEW) {
-            pack at[FEW];
+            for (int p = __shfl_sync(~0u, begin_of, l + f); p < stop; p += AHEAD) {
+                const int mine = p + lane < stop ? (int)pairs[p + lane].at : 0;
+                pack next[AHEAD];
 #pragma unroll
-            for (int f = 0; f < FEW; f++) {
-                const tc_i64 row = group + (l + f) * groups;
-                if (in && row < n) at[f] = *(const pack *)&x[row * columns + c];
-            }
-#pragma unroll
-            for (int f = 0; f < FEW; f++) {
-                const tc_i64 row = group + (l + f) * groups;
-                const int stop = found[PLACES + l + f];
-                S sum[EACH];
-#pragma unroll
-                for (int e = 0; e < EACH; e++) sum[e] = at[f].at[e];
-#pragma unroll 1
-                for (int p = found[l + f]; p < stop; p += AHEAD) {
-                    const int mine = p + lane < stop ? (int)pairs[p + lane].at : 0;
-                    pack next[AHEAD];
-#pragma unroll
-                    for (int k = 0; k < AHEAD; k++) {
-                        const tc_i64 from = __shfl_sync(~0u, mine, k);
-                        if (in && p + k < stop) next[k] = *(const pack *)&src[from * columns + c];
-                    }
-#pragma unroll
-                    for (int k = 0; k < AHEAD; k++)
-#pragma unroll
-                        for (int e = 0; e < EACH; e++)
-                            if (p + k < stop) sum[e] = sum[e] + next[k].at[e];
+                for (int k = 0; k < AHEAD; k++) {
+                    const tc_i64 from = __shfl_sync(~0u, mine, k);
+                    if (in && p + k < stop) next[k] = *(const pack *)&src[from * columns + c];
                 }
 #pragma unroll
-                for (int e = 0; e < EACH; e++) at[f].at[e] = (T)sum[e];
-                if (in && row < n) *(pack *)&y[row * columns + c] = at[f];
+                for (int k = 0; k < AHEAD; k++)
+#pragma unroll
+                    for (int e = 0; e < EACH; e++)
+                        if (p + k < stop) sum[e] = sum[e] + next[k].at[e];
             }
+#pragma unroll
+            for (int e = 0; e < EACH; e++) at[f].at[e] = (T)sum[e];
+            if (in && row < n) *(pack *)&y[row * columns + c] = at[f];
         }
     }
 }

@@ -260,12 +260,14 @@ static int tc__index_digits(tc__ix n) {
     return digits;
 }
 
-// Of whole rows a block has 32 places, and a lane of it as many columns at once as it accesses.
+// Of whole rows a warp has 32 places, and of each as many columns as its lanes reach.
 static void tc__plan_scatter_rows(tc__ixpool *x, tc__opaque_plan *q) {
     int width = TC__SUM_BYTES / (int)tc__dtypes[q->dtype].bytes;
     q->width = tc__ix_divisor(x, q->rows) % width ? 1 : width;
-    tc__ix groups = tc__ix_ceil_div(x, q->n, tc__ix_const(32));
-    tc__opaque_add_flat(x, q, TC__SCATTER_ROWS, tc__ix_scaled(x, groups, 256));
+    tc__ix parts = tc__ix_ceil_div(x, q->rows, tc__ix_const(32 * q->width)),
+           groups = tc__ix_ceil_div(x, q->n, tc__ix_const(32));
+    tc__ix warps = tc__ix_mul(x, parts, groups);
+    tc__opaque_add_flat(x, q, TC__SCATTER_ROWS, tc__ix_scaled(x, warps, 32));
 }
 
 // The pairs of sorted indices are in the workspace: of SORT_ROWS at its beginning.
