@@ -365,33 +365,36 @@ static int tc__down_meets(const tc__schedule *s, size_t from, size_t to, const t
     return 0;
 }
 
-// Marks results of kernel `from` that kernel `to` reads, and those that nobody else does.
-static void tc__down_own(const tc__schedule *s, size_t from, size_t to, uint8_t *wanted,
+// Marks results of kernel `rows` that kernel `sums` reads, and those that nobody else does.
+static void tc__down_own(const tc__schedule *s, size_t rows, size_t sums, uint8_t *wanted,
                          uint8_t *own) {
-    const tc__group *k = s->kernel.at[from];
+    const tc__group *k = s->kernel.at[rows];
     for (size_t b = 0; b < k->buffer.count; b++) {
         const tc__kbuf *mine = &k->buffer.at[b];
-        wanted[b] = tc__is_join_result(mine) && tc__down_reads(s->kernel.at[to], mine);
+        wanted[b] = tc__is_join_result(mine) && tc__down_reads(s->kernel.at[sums], mine);
         own[b] = wanted[b] && !s->root.at[s->root_of[mine->source]].output;
         for (size_t i = 0; i < s->kernel.count && own[b]; i++)
-            if (i != from && i != to && s->kernel.at[i])
+            if (i != rows && i != sums && s->kernel.at[i])
                 own[b] = !tc__down_reads(s->kernel.at[i], mine);
     }
 }
 
-// Kernels `from` and `to` as one, if it fits and the language takes it; *made tells. 0 = reported.
-static int tc__down_two(tc__schedule *s, const tc__dialect *l, size_t from, size_t to,
-                        int *made) {
+// Kernels at `rows_at` and `sums_at` as one, where the first or the second of them was, if it fits and the language takes it;
+// *made tells. 0 = reported.
+static int tc__down_two(tc__schedule *s, const tc__dialect *l, size_t rows_at,
+                        size_t sums_at, int *made) {
     tc__down d;
-    tc__group *rows = s->kernel.at[from], *sums = s->kernel.at[to];
+    tc__group *rows = s->kernel.at[rows_at], *sums = s->kernel.at[sums_at];
+    size_t first = rows_at < sums_at ? rows_at : sums_at,
+           last = rows_at < sums_at ? sums_at : rows_at;
     memset(&d, 0, sizeof d);
     d.rows = rows, d.sums = sums, *made = 0;
     if (!tc__down_fits(&d)) return 1;
-    int early = !tc__down_meets(s, from, to, sums, 0);
-    if (!early && tc__down_meets(s, from, to, rows, 1)) return 1;
+    int early = !tc__down_meets(s, first, last, s->kernel.at[last], 0);
+    if (!early && tc__down_meets(s, first, last, s->kernel.at[first], 1)) return 1;
     d.own = TC__NEW_ARRAY(s->ctx, uint8_t, rows->buffer.count);
     d.wanted = TC__NEW_ARRAY(s->ctx, uint8_t, rows->buffer.count);
-    if (d.own && d.wanted) tc__down_own(s, from, to, d.wanted, d.own);
+    if (d.own && d.wanted) tc__down_own(s, rows_at, sums_at, d.wanted, d.own);
     tc__group *k = d.own && d.wanted ? tc__down_make(s->ctx, &d) : NULL;
     TC__FREE_ARRAY(s->ctx, d.own, rows->buffer.count);
     TC__FREE_ARRAY(s->ctx, d.wanted, rows->buffer.count);
@@ -408,17 +411,20 @@ static int tc__down_two(tc__schedule *s, const tc__dialect *l, size_t from, size
     }
     if (!l->lower) tc__down_lay_out(k);
     tc__group_free(s->ctx, rows), tc__group_free(s->ctx, sums);
-    s->kernel.at[from] = early ? k : NULL, s->kernel.at[to] = early ? NULL : k;
+    s->kernel.at[first] = early ? k : NULL, s->kernel.at[last] = early ? NULL : k;
     return 1;
 }
 
-// Each kernel of sums with the nearest before it that makes rows of the same elements. 0 = reported.
+// Each kernel of sums with the nearest before it that makes rows of the same elements, or else the nearest behind it: sums that need no
+// result of the rows may stand first. 0 = reported.
 static int tc__down_join(tc__schedule *s, const tc__dialect *l, int device) {
     int ok = 1, made;
-    for (size_t to = 0; ok && to < s->kernel.count; to++) {
-        made = !s->kernel.at[to] || s->kernel.at[to]->target.device != device;
-        for (size_t from = to; ok && from-- > 0 && !made;)
-            if (s->kernel.at[from]) ok = tc__down_two(s, l, from, to, &made);
+    for (size_t at = 0; ok && at < s->kernel.count; at++) {
+        made = !s->kernel.at[at] || s->kernel.at[at]->target.device != device;
+        for (size_t rows = at; ok && rows-- > 0 && !made;)
+            if (s->kernel.at[rows]) ok = tc__down_two(s, l, rows, at, &made);
+        for (size_t rows = at + 1; ok && rows < s->kernel.count && !made; rows++)
+            if (s->kernel.at[rows]) ok = tc__down_two(s, l, rows, at, &made);
     }
     return ok;
 }

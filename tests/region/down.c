@@ -88,11 +88,53 @@ static void check(tc_ctx *tc, int marked) {
     tc_close(tc);
 }
 
+// Sums that need nothing of the rows stand first, and are in their kernel all the same; rows that need the sums cannot be.
+static void run_first(tc_ctx *tc, int rows, int columns, int needed) {
+    size_t bytes = (size_t)columns * sizeof(float);
+    char name[24];
+    snprintf(name, sizeof name, "first %d %d", columns, needed);
+    tc_scope_begin(tc);
+    tc_tensor in = tc_from_data(tc, x, TC_DIMS(rows, columns), TC_F32);
+    uint64_t before = tc_stats_get(tc).kernel_runs;
+    tc_trace_begin(tc, name);
+    tc_tensor all = tc_keep(tc_sum(in, 0)), out = needed ? tc_add(in, all) : in;
+    out = tc_keep(tc_mul(out, tc_sum_dims(in, TC_DIMS(1), TC_KEEPDIM)));
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    CHECK_EQ(tc_read(all, sum[0], bytes), TC_OK);
+    CHECK_EQ(tc_read(out, got, (size_t)rows * bytes), TC_OK);
+    uint64_t runs = tc_stats_get(tc).kernel_runs - before;
+    CHECK(needed ? runs > 1 : runs == 1);
+    tc_scope_end(tc);
+}
+
+static void check_first(tc_ctx *tc, int needed) {
+    for (int k = 0; k < SIZES; k++) {
+        int rows = sizes[k][0], columns = sizes[k][1], wrong[2] = {0, 0};
+        for (int i = 0; i < rows * columns; i++) x[i] = number(i);
+        run_first(tc, rows, columns, needed);
+        for (int c = 0; c < columns; c++)
+            wrong[0] += sum[0][c] != promised_sum(x + c, rows, columns);
+        for (int r = 0; r < rows; r++) {
+            float all = promised_sum(x + r * columns, columns, 1);
+            for (int c = 0; c < columns; c++)
+                wrong[1] += got[r * columns + c] !=
+                            (x[r * columns + c] + (needed ? sum[0][c] : 0)) * all;
+        }
+        if (wrong[0] || wrong[1])
+            FAIL("%d x %d: %d sums and %d elements are wrong", rows, columns, wrong[0],
+                 wrong[1]);
+    }
+    tc_close(tc);
+}
+
 TEST(interpreted) { check(open_as("aot_eager", NULL, 2), KNOWN); }
 TEST(one_thread) { check(open_as("cpu", NULL, 1), KNOWN); }
 TEST(three_threads) { check(open_as("cpu", NULL, 3), KNOWN); }
 TEST(any_rows) { check(open_as("cpu", NULL, 2), MARKED); }
 TEST(any_rows_interpreted) { check(open_as("aot_eager", NULL, 3), MARKED); }
+TEST(sums_first) { check_first(open_as("cpu", NULL, 2), 0); }
+TEST(sums_first_interpreted) { check_first(open_as("aot_eager", NULL, 2), 0); }
+TEST(rows_need_sums) { check_first(open_as("cpu", NULL, 2), 1); }
 TEST(avx2) { check(open_as("cpu", "avx2", 3), KNOWN); }
 TEST(baseline) { check(open_as("cpu", "baseline", 2), KNOWN); }
 
