@@ -3277,7 +3277,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x8122d48bd2d108b7u
+#define TC__BUILD_ID 0x0c879ee5abee8523u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -34315,7 +34315,7 @@ if(!to)return 0;
 for(int moves=1;moves>=0;moves--)
 for(size_t i=0;i<n;i++)
 if(tc__ahead_moves(s,i,device)==moves)to[count++]=s->kernel.at[i];
-memcpy(s->kernel.at,to,n*sizeof(tc__group*));
+if(n)memcpy(s->kernel.at,to,n*sizeof(tc__group*));
 TC__FREE_ARRAY(s->ctx,to,n);
 return 1;
 }

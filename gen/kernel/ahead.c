@@ -47,7 +47,7 @@ static int tc__ahead_move(tc__schedule *s, int device) {
     for (int moves = 1; moves >= 0; moves--)
         for (size_t i = 0; i < n; i++)
             if (tc__ahead_moves(s, i, device) == moves) to[count++] = s->kernel.at[i];
-    memcpy(s->kernel.at, to, n * sizeof(tc__group *));
+    if (n) memcpy(s->kernel.at, to, n * sizeof(tc__group *));
     TC__FREE_ARRAY(s->ctx, to, n);
     return 1;
 }
