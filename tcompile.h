@@ -3277,7 +3277,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x0c879ee5abee8523u
+#define TC__BUILD_ID 0xdac44a9e1d42a76du
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -11811,7 +11811,7 @@ if(written)TC__FREE_ARRAY(c,written,n);
 if(word)TC__FREE_ARRAY(c,word,words);
 return ok;
 }
-// ---- gen/graph/record.c
+// ---- gen/graph/ours.c
 static int tc__fail_calling(tc_ctx*c,const char*who){
 return tc__fail(c,TC_E_STATE,
 "%s: called by a function of a custom op or backend, which must not "
@@ -11898,32 +11898,23 @@ return claim;
 static tc__claim tc__claim_ours(tc_ctx*c,const char*who){
 return tc__is_ours(c,who)?tc__claim_begin(c,who):TC__CLAIM_REFUSED;
 }
-static tc_tensor tc__record_eager(tc_ctx*c,const tc__call*k){
-tc_tensor t=tc__null();
-const char*doing=tc__core_of(c)->doing,*who=tc__called(c,k->op);
-tc__claim claim=tc__claim_ours(c,who);
-if(!claim)return t;
-tc__site_set(c,k->site);
-tc__core_of(c)->doing=who;
-t=tc__recorder_of(c)->hooks->eager(c,k);
-tc__core_of(c)->doing=doing;
-tc__claim_end(c,claim);
-return t;
-}
-static tc_tensor tc__record(tc_ctx*c,const tc__call*k){
-tc__visit*v=tc__recorder_of(c)->visit;
-tc_tensor t=tc__null();
-if(!v)return tc__record_eager(c,k);
-if(!tc__is_ours(c,tc__called(c,k->op)))return t;
-if(TC__UNLIKELY(!tc__call_is_together(c,v,k)))return t;
-tc__step*s=tc__visit_step(c,v,k);
-t.id=s?v->first|(uint32_t)(v->path.count-1):0;
-return t;
-}
 TC__ALWAYS_INLINE tc_ctx*tc__ctx_of(tc_tensor t){
 tc_ctx*c=tc__ctx_at((unsigned)(t.id>>56));
 if(c&&TC__UNLIKELY(tc__atomic_load32(&tc__values_of(c)->children)))
 return tc__ctx_here(c);
+return c;
+}
+static int tc__is_rather(tc_ctx*c,const tc_ctx*parent,tc_ctx*of){
+if(!of||of==c||!parent||tc__values_of(of)->parent!=parent)return 0;
+return c==parent||tc__atomic_load64(&tc__values_of(c)->here)!=tc__thread_self();
+}
+static tc_ctx*tc__ctx_of_all(const tc_tensor*in,uint32_t n){
+tc_ctx*c=n?tc__ctx_of(in[0]):NULL;
+for(uint32_t i=1;i<n;i++){
+if(in[i].id>>56==in[i-1].id>>56)continue;
+tc_ctx*of=tc__ctx_of(in[i]);
+if(!c||tc__is_rather(c,tc__ctx_at((unsigned)(in[0].id>>56)),of))c=of;
+}
 return c;
 }
 static tc_ctx*tc__ctx_at_hand(void){
@@ -11974,18 +11965,28 @@ return tc__fail_at_hand(TC_E_NULL,who,what,file,line);
 static tc_status tc__fail_no_context(const char*who,const char*file,int line){
 return tc__fail_missing(who,"the context is NULL (did tc_open fail?)",file,line);
 }
-static int tc__is_rather(tc_ctx*c,const tc_ctx*parent,tc_ctx*of){
-if(!of||of==c||!parent||tc__values_of(of)->parent!=parent)return 0;
-return c==parent||tc__atomic_load64(&tc__values_of(c)->here)!=tc__thread_self();
+// ---- gen/graph/record.c
+static tc_tensor tc__record_eager(tc_ctx*c,const tc__call*k){
+tc_tensor t=tc__null();
+const char*doing=tc__core_of(c)->doing,*who=tc__called(c,k->op);
+tc__claim claim=tc__claim_ours(c,who);
+if(!claim)return t;
+tc__site_set(c,k->site);
+tc__core_of(c)->doing=who;
+t=tc__recorder_of(c)->hooks->eager(c,k);
+tc__core_of(c)->doing=doing;
+tc__claim_end(c,claim);
+return t;
 }
-static tc_ctx*tc__ctx_of_all(const tc_tensor*in,uint32_t n){
-tc_ctx*c=n?tc__ctx_of(in[0]):NULL;
-for(uint32_t i=1;i<n;i++){
-if(in[i].id>>56==in[i-1].id>>56)continue;
-tc_ctx*of=tc__ctx_of(in[i]);
-if(!c||tc__is_rather(c,tc__ctx_at((unsigned)(in[0].id>>56)),of))c=of;
-}
-return c;
+static tc_tensor tc__record(tc_ctx*c,const tc__call*k){
+tc__visit*v=tc__recorder_of(c)->visit;
+tc_tensor t=tc__null();
+if(!v)return tc__record_eager(c,k);
+if(!tc__is_ours(c,tc__called(c,k->op)))return t;
+if(TC__UNLIKELY(!tc__call_is_together(c,v,k)))return t;
+tc__step*s=tc__visit_step(c,v,k);
+t.id=s?v->first|(uint32_t)(v->path.count-1):0;
+return t;
 }
 static tc_tensor tc__op_slow(tc__op op,const tc_tensor*in,uint32_t n,
 const int64_t*attr,uint32_t n_attr,const char*file,
@@ -56975,7 +56976,7 @@ at.file?at.file:"?",at.line);
 #undef TC__ONCE_CODE
 #pragma GCC pop_options
 #endif
-// ---- gen/exec/function.c
+// ---- gen/exec/nesting.c
 typedef struct tc__nesting{
 const char*kind,*name,*called;
 const tc__visit*visit;
@@ -57035,6 +57036,7 @@ if(!tc__nesting_fits(r,was))
 tc__visit_abandon(c,r->visit,"was not ended by the body that began it");
 r->depth=was->depth,r->skipped=was->skipped,r->disabled=was->disabled;
 }
+// ---- gen/exec/function.c
 static int tc__fn_inputs_live(const tc__fcall*k){
 tc_ctx*c=k->f->ctx;
 const tc_tensor*in=k->seen?k->seen:k->in;
