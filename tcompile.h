@@ -1433,6 +1433,15 @@ TCDEF tc_status tc_lion_list__at(const tc_tensor *param, const tc_tensor *grad,
                                  double beta2, double weight_decay, const char *file,
                                  int line);
 
+// lr of the optimisers from here on, up to tc_lr_scale_end, is times `factor`, a float scalar (TC_E_SHAPE) that is read where and
+// when they run; PyTorch's LambdaLR. So a schedule is ops, of the step counter perhaps, or an input: a function whose rate
+// changes at every call skips its body, which one that is told another lr does not. The product is made in f64. The factor is
+// yours, stays what it is until the end, and lies where the weights do. A region or body goes on with that of the code
+// around it, ends what it leaves open, and cannot end or replace what was begun outside (TC_E_STATE). A function that is called
+// under another factor has another program (TC_MISS_LR_SCALE).
+TCDEF tc_status tc_lr_scale_begin_at(tc_tensor factor, const char *file, int line);
+TCDEF tc_status tc_lr_scale_end_at(tc_ctx *tc, const char *file, int line);
+
 // ---- gradients clipped, in place ----
 // Floats of any sizes (TC_E_DTYPE, TC_E_NULL, TC_E_ALIAS), checked before the first write. Formulas of
 // torch.nn.utils.
@@ -1890,7 +1899,8 @@ typedef enum tc_miss_kind {
     TC_MISS_GRADIENT, //   it has a gradient now, has none, or has another: tc_requires_grad
     TC_MISS_TRAINING, // tc_training is on, or off
     TC_MISS_AUTOCAST, // tc_autocast_begin: dtypes, 0 = off
-    TC_MISS_STEP      // tc_grad_scaler_step_begin: 1 inside, 0 outside; equal: of another scaler
+    TC_MISS_STEP,     // tc_grad_scaler_step_begin: 1 inside, 0 outside; equal: of another scaler
+    TC_MISS_LR_SCALE  // tc_lr_scale_begin: 1 inside, 0 outside; equal: another factor
 } tc_miss_kind;
 
 typedef struct tc_miss {
@@ -3203,6 +3213,8 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define tc_rmsprop_list_(...) tc_rmsprop_list__at(__VA_ARGS__, TC__SITE)
 #define tc_lion_(...) tc_lion__at(__VA_ARGS__, TC__SITE)
 #define tc_lion_list_(...) tc_lion_list__at(__VA_ARGS__, TC__SITE)
+#define tc_lr_scale_begin(...) tc_lr_scale_begin_at(__VA_ARGS__, TC__SITE)
+#define tc_lr_scale_end(...) tc_lr_scale_end_at(__VA_ARGS__, TC__SITE)
 #define tc_clip_grad_norm_(...) tc_clip_grad_norm__at(__VA_ARGS__, TC__SITE)
 #define tc_clip_grad_value_(...) tc_clip_grad_value__at(__VA_ARGS__, TC__SITE)
 #define tc_add(...) tc_add_at(__VA_ARGS__, TC__SITE)
@@ -3277,7 +3289,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xdac44a9e1d42a76du
+#define TC__BUILD_ID 0x109beee31cf062d0u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -10367,11 +10379,14 @@ int body;
 int stepping;
 tc_tensor
 skips;
+int scaling;
+tc_tensor lr_scale;
 }tc__lexical;
 static tc__lexical tc__lexical_inside(const tc__lexical*outer){
 tc__lexical l;
 memset(&l,0,sizeof l);
 l.half=outer->half,l.skips=outer->skips,l.body=outer->body;
+l.lr_scale=outer->lr_scale;
 return l;
 }
 typedef struct tc__refusal_mark{
@@ -17080,7 +17095,7 @@ tc_tensor image=tc_unsqueeze(x,-2),w=tc_unsqueeze(weight,-2);
 return tc_squeeze(tc_conv_transpose2d_with(image,w,bias,&o),-2);
 }
 // ---- gen/graph/updates.c
-enum{TC__OPTIM_STATES=3};
+enum{TC__OPTIM_STATES=3,TC__OPTIM_NUMBERS=3};
 typedef struct tc__optim_set{
 double lr,beta1,beta2,eps,weight_decay,momentum,alpha,lr_decay,limit;
 int nesterov,centered,decoupled;
@@ -17101,6 +17116,8 @@ const tc_tensor*at;
 }state[TC__OPTIM_STATES];
 int counted;
 tc_tensor step;
+void(*numbers)(
+tc__optim*o);
 void(*formula)(tc__optim*o);
 tc__optim_set set;
 }tc__updates;
@@ -17111,6 +17128,8 @@ int at;
 int computed;
 tc_tensor p,g,state[TC__OPTIM_STATES];
 tc_tensor all;
+tc_tensor scale;
+tc_tensor number[TC__OPTIM_NUMBERS];
 };
 static tc_tensor tc__first_of(const tc_tensor*at,int n){
 for(int i=0;at&&i<n;i++)
@@ -17256,8 +17275,20 @@ return tc__fail(f.c,TC_E_ARG,
 l->who,s->nesterov);
 return 1;
 }
+static tc_tensor tc__lr_scale_of(const tc__updates*l,tc_ctx*c){
+return l->alone?tc__null():tc__lexical_now(c)->lr_scale;
+}
+static int tc__lr_scale_check(const tc__updates*l){
+tc__api f;
+tc__meta m;
+tc_tensor about=tc__updates_first(l);
+if(!about.id||!tc__api_of(&f,l->who,about,l->file,l->line))return!about.id;
+tc_tensor scale=tc__lr_scale_of(l,f.c);
+return!scale.id||tc__operand_need(&f,"factor of tc_lr_scale_begin",scale,&m);
+}
 static int tc__updates_check(const tc__updates*l){
-int ok=tc__numbers_check(l)&&(!l->counted||tc__count_check(l));
+int ok=tc__numbers_check(l)&&tc__lr_scale_check(l)&&
+(!l->counted||tc__count_check(l));
 for(int i=0;ok&&i<l->n;i++)ok=tc__optim_check(l,i);
 return ok;
 }
@@ -17274,22 +17305,35 @@ if(l->grad)o->g=tc__optim_value(o,l->grad[o->at]);
 for(int k=0;k<TC__OPTIM_STATES;k++)
 if(l->state[k].name)o->state[k]=tc__optim_value(o,l->state[k].at[o->at]);
 }
-static int tc__optim_write(const tc__updates*l,tc_tensor all,int at){
-tc__optim o;
+static int tc__optim_write(tc__optim*o,const tc__updates*l,int at){
 int ok=1;
-if(!tc__optim_begin(&o,l,at))return 0;
-const tc__api*f=&o.f;
-o.all=all;
-l->formula(&o);
+if(!tc__optim_begin(o,l,at))return 0;
+const tc__api*f=&o->f;
+l->formula(o);
 for(int k=0;k<TC__OPTIM_STATES&&ok;k++)
-if(l->state[k].name)ok=tc_copy_(l->state[k].at[at],o.state[k]).id!=0;
-ok=ok&&tc_copy_(l->param[at],o.p).id;
-tc__leave_null(&o.f);
+if(l->state[k].name)ok=tc_copy_(l->state[k].at[at],o->state[k]).id!=0;
+ok=ok&&tc_copy_(l->param[at],o->p).id;
+tc__leave_null(&o->f);
 return ok;
 }
-static int tc__updates_write(const tc__updates*l,tc_tensor all){
+static int tc__updates_computed(const tc__updates*l,int at){
+tc__meta m;
+return tc__meta_find(tc__ctx_of(l->param[at]),l->param[at],&m)&&m.dtype==TC_F64
+?TC_F64
+:TC_F32;
+}
+static int tc__updates_write(const tc__api*f,const tc__updates*l,tc_tensor all){
+tc__optim o;
 int ok=1;
-for(int i=0;ok&&i<l->n;i++)ok=tc__optim_write(l,all,i);
+memset(&o,0,sizeof o);
+o.all=all,o.scale=tc__lr_scale_of(l,f->c);
+if(o.scale.id)o.scale=tc_cast(o.scale,TC_F64);
+for(int i=0;ok&&i<l->n;i++){
+int computed=tc__updates_computed(l,i);
+if(l->numbers&&computed!=o.computed)
+o.f=*f,o.of=l,o.computed=computed,l->numbers(&o);
+ok=tc__optim_write(&o,l,i);
+}
 return ok;
 }
 static tc_tensor tc__count_up(const tc__api*f,tc_tensor step){
@@ -17299,11 +17343,13 @@ return tc_cast(next,TC_F64);
 }
 static int tc__updates_run(const tc__updates*l){
 tc__api f;
+tc_tensor now=tc__null();
 if(!tc__updates_check(l))return 0;
-if(!l->counted)return tc__updates_write(l,tc__null());
-if(!tc__begin(&f,l->who,l->step,l->file,l->line))return 0;
-tc_tensor now=tc__count_up(&f,l->step);
-int ok=now.id&&tc__updates_write(l,now);
+if(!l->n&&!l->counted)return 1;
+if(!tc__begin(&f,l->who,l->counted?l->step:l->param[0],l->file,l->line))
+return 0;
+if(l->counted)now=tc__count_up(&f,l->step);
+int ok=(now.id||!l->counted)&&tc__updates_write(&f,l,now);
 tc__leave_null(&f);
 return ok;
 }
@@ -17401,26 +17447,87 @@ return tc_add(old,tc_mul_s(square,1-by));
 static tc_tensor tc__bias_correction(const tc__api*f,tc_tensor step,double beta){
 return tc_rsub_s(tc_rpow_s(step,beta),1);
 }
+TCDEF tc_status tc_lr_scale_begin_at(tc_tensor factor,const char*file,int line){
+static const char who[]="tc_lr_scale_begin";
+tc__api f;
+char x[160];
+if(!tc__api_of(&f,who,factor,file,line))return tc__api_refused(&f,factor);
+tc__lexical*l=tc__lexical_now(f.c);
+tc_status outer=tc__unit_begin(f.c);
+int ok=1;
+if(f.x.rank||!tc__is_arithmetic(f.x.dtype))
+ok=tc__fail(f.c,TC_E_SHAPE,"%s: factor is %s%s, a scalar float is needed",who,
+tc__dtype(f.x.dtype)->name,tc__dims_text(&f.x,x));
+else if(l->lr_scale.id)
+ok=tc__fail(f.c,TC_E_STATE,
+"%s: there is a factor already, here or in the code around; a "
+"tc_lr_scale_end must come first, or give the product of both",
+who);
+if(ok)l->lr_scale=factor,l->scaling=1;
+return tc__unit_end(f.c,outer,ok);
+}
+TCDEF tc_status tc_lr_scale_end_at(tc_ctx*tc,const char*file,int line){
+tc_status s;
+tc__lexical*l=tc__lexical_open(tc,"tc_lr_scale_end",file,line,&s);
+if(!l)return s;
+tc_status outer=tc__unit_begin(tc);
+int ok=l->scaling||tc__fail(tc,TC_E_STATE,
+"tc_lr_scale_end: no tc_lr_scale_begin is open here; "
+"one outside of a region or body ends outside of it");
+if(ok)l->lr_scale=tc__null(),l->scaling=0;
+return tc__unit_end(tc,outer,ok);
+}
+enum{TC__RATE,TC__SHRINK,TC__ROOT};
+static void tc__rate_numbers(tc__optim*o){
+const tc__api*f=&o->f;
+if(o->scale.id)
+o->number[TC__RATE]=tc__optim_value(o,tc_mul_s(o->scale,o->of->set.lr));
+}
+static void tc__optim_descend(tc__optim*o,tc_tensor d){
+const tc__api*f=&o->f;
+tc_tensor rate=o->number[TC__RATE];
+d=rate.id?tc_mul(d,rate):tc_mul_s(d,o->of->set.lr);
+o->p=tc_sub(o->p,d);
+}
+static void tc__rate_over(tc__optim*o,tc_tensor by){
+const tc__api*f=&o->f;
+tc_tensor rate=tc_rdiv_s(by,o->of->set.lr);
+if(o->scale.id)rate=tc_mul(rate,o->scale);
+o->number[TC__RATE]=tc__optim_value(o,rate);
+}
+static void tc__shrink_numbers(tc__optim*o){
+const tc__api*f=&o->f;
+double by=o->of->set.lr*o->of->set.weight_decay;
+if(o->scale.id)
+o->number[TC__SHRINK]=tc__optim_value(o,tc_rsub_s(tc_mul_s(o->scale,by),1));
+}
 static void tc__optim_shrink(tc__optim*o){
 const tc__api*f=&o->f;
-o->p=tc_mul_s(o->p,1-o->of->set.lr*o->of->set.weight_decay);
+tc_tensor by=o->number[TC__SHRINK];
+o->p=by.id?tc_mul(o->p,by)
+:tc_mul_s(o->p,1-o->of->set.lr*o->of->set.weight_decay);
 }
-static void tc__adam_formula(tc__optim*o){
+static void tc__adam_numbers(tc__optim*o){
 const tc__api*f=&o->f;
 const tc__optim_set*s=&o->of->set;
 tc_tensor c1=tc__bias_correction(f,o->all,s->beta1);
 tc_tensor c2=tc__bias_correction(f,o->all,s->beta2);
-tc_tensor rate=tc__optim_value(o,tc_rdiv_s(c1,s->lr));
-tc_tensor root=tc__optim_value(o,tc_sqrt(c2));
+tc__rate_over(o,c1);
+o->number[TC__ROOT]=tc__optim_value(o,tc_sqrt(c2));
+if(s->decoupled)tc__shrink_numbers(o);
+}
+static void tc__adam_formula(tc__optim*o){
+const tc__api*f=&o->f;
+const tc__optim_set*s=&o->of->set;
 tc__optim_load(o);
 if(!s->decoupled)tc__optim_decay(o);
 tc_tensor d=tc_sub(o->g,o->state[0]),g2=tc_square(o->g);
 tc_tensor m=o->state[0]=tc__optim_mean(f,o->state[0],s->beta1,d);
 tc_tensor v=o->state[1]=tc__optim_mean_sq(f,o->state[1],s->beta2,g2);
-tc_tensor size=tc_div(tc_sqrt(v),root);
+tc_tensor size=tc_div(tc_sqrt(v),o->number[TC__ROOT]);
 d=tc_div(m,tc_add_s(size,s->eps));
 if(s->decoupled)tc__optim_shrink(o);
-o->p=tc_sub(o->p,tc_mul(d,rate));
+tc__optim_descend(o,d);
 }
 static void tc__updates_adam(tc__updates*l,const tc_tensor*exp_avg,
 const tc_tensor*exp_avg_sq,tc_tensor step,double lr,
@@ -17428,6 +17535,7 @@ double beta1,double beta2,double eps,double weight_decay){
 tc__updates_state(l,0,"exp_avg",exp_avg);
 tc__updates_state(l,1,"exp_avg_sq",exp_avg_sq);
 tc__updates_count(l,step);
+l->numbers=tc__adam_numbers;
 l->set.lr=lr,l->set.beta1=beta1,l->set.beta2=beta2,l->set.eps=eps;
 l->set.weight_decay=weight_decay;
 }
@@ -17484,11 +17592,12 @@ if(s->momentum!=0){
 d=tc__optim_buffer(o,0,o->g);
 if(s->nesterov)d=tc_add(o->g,tc_mul_s(d,s->momentum));
 }
-o->p=tc_sub(o->p,tc_mul_s(d,s->lr));
+tc__optim_descend(o,d);
 }
 static void tc__updates_sgd(tc__updates*l,const tc_tensor*momentum_buffer,double lr,
 double momentum,double weight_decay,int nesterov){
 if(momentum!=0)tc__updates_state(l,0,"momentum_buffer",momentum_buffer);
+l->numbers=tc__rate_numbers;
 l->set.lr=lr,l->set.momentum=momentum,l->set.weight_decay=weight_decay;
 l->set.nesterov=nesterov;
 }
@@ -17508,22 +17617,25 @@ tc__updates_of("sgd_list_",param,grad,n,tc__sgd_formula,file,line);
 tc__updates_sgd(&l,momentum_buffer,lr,momentum,weight_decay,nesterov);
 return tc__updates_list(&l);
 }
+static void tc__adagrad_numbers(tc__optim*o){
+const tc__api*f=&o->f;
+tc_tensor before=tc_mul_s(tc_sub_s(o->all,1),o->of->set.lr_decay);
+tc__rate_over(o,tc_add_s(before,1));
+}
 static void tc__adagrad_formula(tc__optim*o){
 const tc__api*f=&o->f;
 const tc__optim_set*s=&o->of->set;
-tc_tensor slow=tc_add_s(tc_mul_s(tc_sub_s(o->all,1),s->lr_decay),1);
-tc_tensor rate=tc__optim_value(o,tc_rdiv_s(slow,s->lr));
 tc__optim_load(o);
 tc__optim_decay(o);
 tc_tensor sum=o->state[0]=tc_add(o->state[0],tc_square(o->g));
-tc_tensor d=tc_div(o->g,tc_add_s(tc_sqrt(sum),s->eps));
-o->p=tc_sub(o->p,tc_mul(d,rate));
+tc__optim_descend(o,tc_div(o->g,tc_add_s(tc_sqrt(sum),s->eps)));
 }
 static void tc__updates_adagrad(tc__updates*l,const tc_tensor*sum,tc_tensor step,
 double lr,double lr_decay,double eps,
 double weight_decay){
 tc__updates_state(l,0,"sum",sum);
 tc__updates_count(l,step);
+l->numbers=tc__adagrad_numbers;
 l->set.lr=lr,l->set.lr_decay=lr_decay,l->set.eps=eps;
 l->set.weight_decay=weight_decay;
 }
@@ -17562,7 +17674,7 @@ tc__optim_decay(o);
 tc_tensor size=tc_add_s(tc_sqrt(tc__rmsprop_power(o)),s->eps);
 tc_tensor d=tc_div(o->g,size);
 if(s->momentum!=0)d=tc__optim_buffer(o,2,d);
-o->p=tc_sub(o->p,tc_mul_s(d,s->lr));
+tc__optim_descend(o,d);
 }
 static void tc__updates_rmsprop(tc__updates*l,const tc_tensor*square_avg,
 const tc_tensor*grad_avg,const tc_tensor*momentum_buffer,
@@ -17571,6 +17683,7 @@ double momentum,int centered){
 tc__updates_state(l,0,"square_avg",square_avg);
 if(centered)tc__updates_state(l,1,"grad_avg",grad_avg);
 if(momentum!=0)tc__updates_state(l,2,"momentum_buffer",momentum_buffer);
+l->numbers=tc__rate_numbers;
 l->set.lr=lr,l->set.alpha=alpha,l->set.eps=eps;
 l->set.weight_decay=weight_decay,l->set.momentum=momentum;
 l->set.centered=centered;
@@ -17597,6 +17710,10 @@ tc__updates_rmsprop(&l,square_avg,grad_avg,momentum_buffer,lr,alpha,eps,
 weight_decay,momentum,centered);
 return tc__updates_list(&l);
 }
+static void tc__lion_numbers(tc__optim*o){
+tc__rate_numbers(o);
+tc__shrink_numbers(o);
+}
 static void tc__lion_formula(tc__optim*o){
 const tc__api*f=&o->f;
 const tc__optim_set*s=&o->of->set;
@@ -17604,12 +17721,13 @@ tc__optim_load(o);
 tc__optim_shrink(o);
 tc_tensor m=o->state[0],off=tc_sub(o->g,m);
 tc_tensor d=tc_sign(tc__optim_mean(f,m,s->beta1,off));
-o->p=tc_sub(o->p,tc_mul_s(d,s->lr));
+tc__optim_descend(o,d);
 o->state[0]=tc__optim_mean(f,m,s->beta2,off);
 }
 static void tc__updates_lion(tc__updates*l,const tc_tensor*exp_avg,double lr,
 double beta1,double beta2,double weight_decay){
 tc__updates_state(l,0,"exp_avg",exp_avg);
+l->numbers=tc__lion_numbers;
 l->set.lr=lr,l->set.beta1=beta1,l->set.beta2=beta2;
 l->set.weight_decay=weight_decay;
 }
@@ -17629,29 +17747,30 @@ tc__updates_of("lion_list_",param,grad,n,tc__lion_formula,file,line);
 tc__updates_lion(&l,exp_avg,lr,beta1,beta2,weight_decay);
 return tc__updates_list(&l);
 }
+static void tc__clip_value_formula(tc__optim*o){
+const tc__api*f=&o->f;
+tc__optim_load(o);
+o->p=tc_clamp(o->p,-o->of->set.limit,o->of->set.limit);
+}
+static void tc__clip_numbers(tc__optim*o){o->number[0]=tc__optim_value(o,o->all);}
+static void tc__clip_norm_formula(tc__optim*o){
+const tc__api*f=&o->f;
+tc__optim_load(o);
+o->p=tc_mul(o->p,o->number[0]);
+}
 static tc__updates tc__updates_clip(const char*who,const tc_tensor*grads,int n,
 double limit,void(*formula)(tc__optim*),
 const char*file,int line){
 tc__updates l=tc__updates_of(who,grads,NULL,n,formula,file,line);
 l.what="grad",l.alone=1,l.set.limit=limit;
+if(formula==tc__clip_norm_formula)l.numbers=tc__clip_numbers;
 return l;
-}
-static void tc__clip_value_formula(tc__optim*o){
-const tc__api*f=&o->f;
-tc__optim_load(o);
-o->p=tc_clamp(o->p,-o->of->set.limit,o->of->set.limit);
 }
 TCDEF tc_status tc_clip_grad_value__at(const tc_tensor*grads,int n,double value,
 const char*file,int line){
 tc__updates l=tc__updates_clip("clip_grad_value_",grads,n,value,
 tc__clip_value_formula,file,line);
 return tc__updates_list(&l);
-}
-static void tc__clip_norm_formula(tc__optim*o){
-const tc__api*f=&o->f;
-tc_tensor by=tc__optim_value(o,o->all);
-tc__optim_load(o);
-o->p=tc_mul(o->p,by);
 }
 static tc_tensor tc__norm_part(const tc__updates*l,int at,int largest){
 tc__optim o;
@@ -17688,7 +17807,7 @@ if(!c||!tc__norm_check(c,&l,norm_type)||
 return total;
 total=tc__norm_total(f,&l,norm_type!=2);
 if(total.id)by=tc_minimum_s(tc_rdiv_s(tc_add_s(total,1e-6),max_norm),1);
-int ok=by.id&&tc__updates_write(&l,by);
+int ok=by.id&&tc__updates_write(f,&l,by);
 return tc__leave(f,ok?total:tc__null());
 }
 // ---- gen/graph/running.c
@@ -18023,7 +18142,7 @@ l.about=s->scale;
 int ok=tc__updates_context(&l,&status)&&tc__updates_check(&l);
 tc_tensor found=ok?tc__scaler_found(f,s,grads,n):tc__null();
 tc_tensor by=found.id?tc__scaler_inverse(f,s->scale):found;
-ok=by.id&&tc_copy_(s->found_inf,found).id&&tc__updates_write(&l,by);
+ok=by.id&&tc_copy_(s->found_inf,found).id&&tc__updates_write(f,&l,by);
 status=tc__unit_end(f->c,outer,ok||(!n&&!status));
 if(!status)tc__scaler_note(f->c,s,0,TC__SCALER_UNSCALED|TC__SCALER_EVER);
 tc__leave_null(f);
@@ -56483,6 +56602,7 @@ int device;
 int evaluates;
 int half;
 uint64_t skips;
+uint64_t lr_scale;
 int checked;
 uint64_t hits;
 TC__VEC(tc__given)given;
@@ -56640,7 +56760,7 @@ return n;
 }
 TC__ALWAYS_INLINE int tc__entry_lexical_holds(const tc_fn*f,const tc__entry*e){
 const tc__lexical*l=&f->ctx->recorder.lexical;
-return e->half==l->half&&e->skips==l->skips.id;
+return e->half==l->half&&e->skips==l->skips.id&&e->lr_scale==l->lr_scale.id;
 }
 static int tc__entry_holds(const tc__fcall*k,const tc__entry*e){
 tc_fn*f=k->f;
@@ -56727,6 +56847,7 @@ e->n_in=k->n_in,e->n_to=k->n_to,e->n_out=k->n_out;
 e->draws=(uint32_t)(c->recorder.draw-v->draw),e->device=v->device;
 e->evaluates=c->recorder.evaluates;
 e->half=c->recorder.lexical.half,e->skips=c->recorder.lexical.skips.id;
+e->lr_scale=c->recorder.lexical.lr_scale.id;
 for(uint32_t i=0;i<v->external.count;i++)
 if(!tc__is_hidden(&v->external.at[i])&&
 !tc__entry_source(k,e,v->external.at[i].handle))
@@ -56858,6 +56979,9 @@ tc__fn_missed(f,TC_MISS_AUTOCAST,-1,-1,e->half,c->recorder.lexical.half);
 else if(e->skips!=c->recorder.lexical.skips.id)
 tc__fn_missed(f,TC_MISS_STEP,-1,-1,e->skips!=0,
 c->recorder.lexical.skips.id!=0);
+else if(e->lr_scale!=c->recorder.lexical.lr_scale.id)
+tc__fn_missed(f,TC_MISS_LR_SCALE,-1,-1,e->lr_scale!=0,
+c->recorder.lexical.lr_scale.id!=0);
 else if(!tc__miss_range(f,e))
 tc__fn_missed(f,TC_MISS_CAPTURED,-1,-1,0,0);
 }
@@ -56882,6 +57006,7 @@ static const char*const text[]={
 "tc_training",
 "autocast",
 "inside a step of a tc_grad_scaler",
+"inside a tc_lr_scale_begin",
 };
 if(m->arg>=0)tc__put(t,m->kind==TC_MISS_BYTES?"range %d ":"arg %d ",m->arg);
 if(m->dim>=0)
@@ -56949,6 +57074,7 @@ tc__put(t,"%s %zu bytes\n",i?"tc_guard_bytes":"*user",
 e->range.at[i].bytes);
 if(e->half)tc__put(t,"autocast %s\n",tc__dtype(e->half)->name);
 if(e->skips)tc__put(t,"inside this step of a tc_grad_scaler\n");
+if(e->lr_scale)tc__put(t,"inside this tc_lr_scale_begin\n");
 }
 static void tc__log_entry_guards(const tc__fcall*k,const tc__entry*e){
 tc_ctx*c=k->f->ctx;

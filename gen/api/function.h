@@ -73,7 +73,8 @@ typedef enum tc_miss_kind {
     TC_MISS_GRADIENT, //   it has a gradient now, has none, or has another: tc_requires_grad
     TC_MISS_TRAINING, // tc_training is on, or off
     TC_MISS_AUTOCAST, // tc_autocast_begin: dtypes, 0 = off
-    TC_MISS_STEP      // tc_grad_scaler_step_begin: 1 inside, 0 outside; equal: of another scaler
+    TC_MISS_STEP,     // tc_grad_scaler_step_begin: 1 inside, 0 outside; equal: of another scaler
+    TC_MISS_LR_SCALE  // tc_lr_scale_begin: 1 inside, 0 outside; equal: another factor
 } tc_miss_kind;
 
 typedef struct tc_miss {

@@ -51,6 +51,7 @@ typedef struct tc__entry {
     int evaluates;            // tc_training is off
     int half;                 // of autocast, 0 = off
     uint64_t skips;           // handle of what keeps writes from being done; 0 = none
+    uint64_t lr_scale;        //   of the factor of rates; 0 = none
     int checked;              // the body recorded the same at the second call
     uint64_t hits;            // calls that skipped the body
     TC__VEC(tc__given) given; // inputs, destinations, captured tensors
@@ -236,10 +237,10 @@ static uint32_t tc__entry_shares(const tc__entry *e) {
     return n;
 }
 
-// Whether the call is under the same autocast and step of a scaler. Calls that an entry serves are in no visit.
+// Whether the call is under the same autocast, step of a scaler and factor of rates. Calls that an entry serves are in no visit.
 TC__ALWAYS_INLINE int tc__entry_lexical_holds(const tc_fn *f, const tc__entry *e) {
     const tc__lexical *l = &f->ctx->recorder.lexical;
-    return e->half == l->half && e->skips == l->skips.id;
+    return e->half == l->half && e->skips == l->skips.id && e->lr_scale == l->lr_scale.id;
 }
 
 // Whether entry `e` is valid for the call, whose inputs and destinations are signed.
@@ -343,6 +344,7 @@ static int tc__entry_fill(const tc__fcall *k, tc__entry *e, const tc__visit *v) 
     e->draws = (uint32_t)(c->recorder.draw - v->draw), e->device = v->device;
     e->evaluates = c->recorder.evaluates;
     e->half = c->recorder.lexical.half, e->skips = c->recorder.lexical.skips.id;
+    e->lr_scale = c->recorder.lexical.lr_scale.id;
     for (uint32_t i = 0; i < v->external.count; i++)
         if (!tc__is_hidden(&v->external.at[i]) &&
             !tc__entry_source(k, e, v->external.at[i].handle))

@@ -102,6 +102,9 @@ static void tc__miss_find(const tc__fcall *k, const tc__entry *found) {
     else if (e->skips != c->recorder.lexical.skips.id)
         tc__fn_missed(f, TC_MISS_STEP, -1, -1, e->skips != 0,
                       c->recorder.lexical.skips.id != 0);
+    else if (e->lr_scale != c->recorder.lexical.lr_scale.id)
+        tc__fn_missed(f, TC_MISS_LR_SCALE, -1, -1, e->lr_scale != 0,
+                      c->recorder.lexical.lr_scale.id != 0);
     else if (!tc__miss_range(f, e))
         tc__fn_missed(f, TC_MISS_CAPTURED, -1, -1, 0, 0);
 }
@@ -127,6 +130,7 @@ static void tc__put_miss_reason(tc__text *t, const tc_miss *m) {
         "tc_training",
         "autocast",
         "inside a step of a tc_grad_scaler",
+        "inside a tc_lr_scale_begin",
     };
     if (m->arg >= 0) tc__put(t, m->kind == TC_MISS_BYTES ? "range %d " : "arg %d ", m->arg);
     if (m->dim >= 0)
@@ -202,6 +206,7 @@ static void tc__put_entry_guards(tc__text *t, const tc__entry *e) {
                     e->range.at[i].bytes);
     if (e->half) tc__put(t, "autocast %s\n", tc__dtype(e->half)->name);
     if (e->skips) tc__put(t, "inside this step of a tc_grad_scaler\n");
+    if (e->lr_scale) tc__put(t, "inside this tc_lr_scale_begin\n");
 }
 
 static void tc__log_entry_guards(const tc__fcall *k, const tc__entry *e) {

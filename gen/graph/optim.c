@@ -27,23 +27,38 @@ static void tc__optim_load(tc__optim *o) {
         if (l->state[k].name) o->state[k] = tc__optim_value(o, l->state[k].at[o->at]);
 }
 
-static int tc__optim_write(const tc__updates *l, tc_tensor all, int at) {
-    tc__optim o;
+static int tc__optim_write(tc__optim *o, const tc__updates *l, int at) {
     int ok = 1;
-    if (!tc__optim_begin(&o, l, at)) return 0;
-    const tc__api *f = &o.f;
-    o.all = all;
-    l->formula(&o);
+    if (!tc__optim_begin(o, l, at)) return 0;
+    const tc__api *f = &o->f;
+    l->formula(o);
     for (int k = 0; k < TC__OPTIM_STATES && ok; k++)
-        if (l->state[k].name) ok = tc_copy_(l->state[k].at[at], o.state[k]).id != 0;
-    ok = ok && tc_copy_(l->param[at], o.p).id;
-    tc__leave_null(&o.f);
+        if (l->state[k].name) ok = tc_copy_(l->state[k].at[at], o->state[k]).id != 0;
+    ok = ok && tc_copy_(l->param[at], o->p).id;
+    tc__leave_null(&o->f);
     return ok;
 }
 
-static int tc__updates_write(const tc__updates *l, tc_tensor all) {
+static int tc__updates_computed(const tc__updates *l, int at) {
+    tc__meta m;
+    return tc__meta_find(tc__ctx_of(l->param[at]), l->param[at], &m) && m.dtype == TC_F64
+               ? TC_F64
+               : TC_F32;
+}
+
+// In a frame f about the whole list.
+static int tc__updates_write(const tc__api *f, const tc__updates *l, tc_tensor all) {
+    tc__optim o;
     int ok = 1;
-    for (int i = 0; ok && i < l->n; i++) ok = tc__optim_write(l, all, i);
+    memset(&o, 0, sizeof o);
+    o.all = all, o.scale = tc__lr_scale_of(l, f->c);
+    if (o.scale.id) o.scale = tc_cast(o.scale, TC_F64);
+    for (int i = 0; ok && i < l->n; i++) {
+        int computed = tc__updates_computed(l, i);
+        if (l->numbers && computed != o.computed)
+            o.f = *f, o.of = l, o.computed = computed, l->numbers(&o);
+        ok = tc__optim_write(&o, l, i);
+    }
     return ok;
 }
 
@@ -57,11 +72,13 @@ static tc_tensor tc__count_up(const tc__api *f, tc_tensor step) {
 // 0 = reported, or a null tensor.
 static int tc__updates_run(const tc__updates *l) {
     tc__api f;
+    tc_tensor now = tc__null();
     if (!tc__updates_check(l)) return 0;
-    if (!l->counted) return tc__updates_write(l, tc__null());
-    if (!tc__begin(&f, l->who, l->step, l->file, l->line)) return 0;
-    tc_tensor now = tc__count_up(&f, l->step);
-    int ok = now.id && tc__updates_write(l, now);
+    if (!l->n && !l->counted) return 1;
+    if (!tc__begin(&f, l->who, l->counted ? l->step : l->param[0], l->file, l->line))
+        return 0;
+    if (l->counted) now = tc__count_up(&f, l->step);
+    int ok = (now.id || !l->counted) && tc__updates_write(&f, l, now);
     tc__leave_null(&f);
     return ok;
 }
@@ -162,7 +179,7 @@ static tc_status tc__updates_list(tc__updates *l) {
     return tc_error(c) ? tc_error(c) : TC_E_NULL;
 }
 
-// ---- Adam and AdamW ----
+// ---- what formulas have in common ----
 
 // g + weight_decay * p
 static void tc__optim_decay(tc__optim *o) {
@@ -188,28 +205,104 @@ static tc_tensor tc__bias_correction(const tc__api *f, tc_tensor step, double be
     return tc_rsub_s(tc_rpow_s(step, beta), 1);
 }
 
-// p * (1 - lr * weight_decay)
+// ---- rates: lr, by the factor of tc_lr_scale_begin if there is one ----
+
+TCDEF tc_status tc_lr_scale_begin_at(tc_tensor factor, const char *file, int line) {
+    static const char who[] = "tc_lr_scale_begin";
+    tc__api f;
+    char x[160];
+    if (!tc__api_of(&f, who, factor, file, line)) return tc__api_refused(&f, factor);
+    tc__lexical *l = tc__lexical_now(f.c);
+    tc_status outer = tc__unit_begin(f.c);
+    int ok = 1;
+    if (f.x.rank || !tc__is_arithmetic(f.x.dtype))
+        ok = tc__fail(f.c, TC_E_SHAPE, "%s: factor is %s%s, a scalar float is needed", who,
+                      tc__dtype(f.x.dtype)->name, tc__dims_text(&f.x, x));
+    else if (l->lr_scale.id)
+        ok = tc__fail(f.c, TC_E_STATE,
+                      "%s: there is a factor already, here or in the code around; a "
+                      "tc_lr_scale_end must come first, or give the product of both",
+                      who);
+    if (ok) l->lr_scale = factor, l->scaling = 1;
+    return tc__unit_end(f.c, outer, ok);
+}
+
+TCDEF tc_status tc_lr_scale_end_at(tc_ctx *tc, const char *file, int line) {
+    tc_status s;
+    tc__lexical *l = tc__lexical_open(tc, "tc_lr_scale_end", file, line, &s);
+    if (!l) return s;
+    tc_status outer = tc__unit_begin(tc);
+    int ok = l->scaling || tc__fail(tc, TC_E_STATE,
+                                    "tc_lr_scale_end: no tc_lr_scale_begin is open here; "
+                                    "one outside of a region or body ends outside of it");
+    if (ok) l->lr_scale = tc__null(), l->scaling = 0;
+    return tc__unit_end(tc, outer, ok);
+}
+
+enum { TC__RATE, TC__SHRINK, TC__ROOT }; // number[] of those that have them
+
+// The rate itself is a number of an op where there is no factor: number[TC__RATE] is null then.
+static void tc__rate_numbers(tc__optim *o) {
+    const tc__api *f = &o->f;
+    if (o->scale.id)
+        o->number[TC__RATE] = tc__optim_value(o, tc_mul_s(o->scale, o->of->set.lr));
+}
+
+// Takes the rate times d from p.
+static void tc__optim_descend(tc__optim *o, tc_tensor d) {
+    const tc__api *f = &o->f;
+    tc_tensor rate = o->number[TC__RATE];
+    d = rate.id ? tc_mul(d, rate) : tc_mul_s(d, o->of->set.lr);
+    o->p = tc_sub(o->p, d);
+}
+
+// The rate by a scalar of the step's.
+static void tc__rate_over(tc__optim *o, tc_tensor by) {
+    const tc__api *f = &o->f;
+    tc_tensor rate = tc_rdiv_s(by, o->of->set.lr);
+    if (o->scale.id) rate = tc_mul(rate, o->scale);
+    o->number[TC__RATE] = tc__optim_value(o, rate);
+}
+
+// 1 - rate * weight_decay, as a tensor where there is a factor.
+static void tc__shrink_numbers(tc__optim *o) {
+    const tc__api *f = &o->f;
+    double by = o->of->set.lr * o->of->set.weight_decay;
+    if (o->scale.id)
+        o->number[TC__SHRINK] = tc__optim_value(o, tc_rsub_s(tc_mul_s(o->scale, by), 1));
+}
+
 static void tc__optim_shrink(tc__optim *o) {
     const tc__api *f = &o->f;
-    o->p = tc_mul_s(o->p, 1 - o->of->set.lr * o->of->set.weight_decay);
+    tc_tensor by = o->number[TC__SHRINK];
+    o->p = by.id ? tc_mul(o->p, by)
+                 : tc_mul_s(o->p, 1 - o->of->set.lr * o->of->set.weight_decay);
+}
+
+// ---- Adam and AdamW ----
+
+static void tc__adam_numbers(tc__optim *o) {
+    const tc__api *f = &o->f;
+    const tc__optim_set *s = &o->of->set;
+    tc_tensor c1 = tc__bias_correction(f, o->all, s->beta1);
+    tc_tensor c2 = tc__bias_correction(f, o->all, s->beta2);
+    tc__rate_over(o, c1);
+    o->number[TC__ROOT] = tc__optim_value(o, tc_sqrt(c2));
+    if (s->decoupled) tc__shrink_numbers(o);
 }
 
 static void tc__adam_formula(tc__optim *o) {
     const tc__api *f = &o->f;
     const tc__optim_set *s = &o->of->set;
-    tc_tensor c1 = tc__bias_correction(f, o->all, s->beta1);
-    tc_tensor c2 = tc__bias_correction(f, o->all, s->beta2);
-    tc_tensor rate = tc__optim_value(o, tc_rdiv_s(c1, s->lr));
-    tc_tensor root = tc__optim_value(o, tc_sqrt(c2));
     tc__optim_load(o);
     if (!s->decoupled) tc__optim_decay(o);
     tc_tensor d = tc_sub(o->g, o->state[0]), g2 = tc_square(o->g);
     tc_tensor m = o->state[0] = tc__optim_mean(f, o->state[0], s->beta1, d);
     tc_tensor v = o->state[1] = tc__optim_mean_sq(f, o->state[1], s->beta2, g2);
-    tc_tensor size = tc_div(tc_sqrt(v), root);
+    tc_tensor size = tc_div(tc_sqrt(v), o->number[TC__ROOT]);
     d = tc_div(m, tc_add_s(size, s->eps));
     if (s->decoupled) tc__optim_shrink(o);
-    o->p = tc_sub(o->p, tc_mul(d, rate));
+    tc__optim_descend(o, d);
 }
 
 static void tc__updates_adam(tc__updates *l, const tc_tensor *exp_avg,
@@ -218,6 +311,7 @@ static void tc__updates_adam(tc__updates *l, const tc_tensor *exp_avg,
     tc__updates_state(l, 0, "exp_avg", exp_avg);
     tc__updates_state(l, 1, "exp_avg_sq", exp_avg_sq);
     tc__updates_count(l, step);
+    l->numbers = tc__adam_numbers;
     l->set.lr = lr, l->set.beta1 = beta1, l->set.beta2 = beta2, l->set.eps = eps;
     l->set.weight_decay = weight_decay;
 }
@@ -283,12 +377,13 @@ static void tc__sgd_formula(tc__optim *o) {
         d = tc__optim_buffer(o, 0, o->g);
         if (s->nesterov) d = tc_add(o->g, tc_mul_s(d, s->momentum));
     }
-    o->p = tc_sub(o->p, tc_mul_s(d, s->lr));
+    tc__optim_descend(o, d);
 }
 
 static void tc__updates_sgd(tc__updates *l, const tc_tensor *momentum_buffer, double lr,
                             double momentum, double weight_decay, int nesterov) {
     if (momentum != 0) tc__updates_state(l, 0, "momentum_buffer", momentum_buffer);
+    l->numbers = tc__rate_numbers;
     l->set.lr = lr, l->set.momentum = momentum, l->set.weight_decay = weight_decay;
     l->set.nesterov = nesterov;
 }
@@ -313,16 +408,19 @@ TCDEF tc_status tc_sgd_list__at(const tc_tensor *param, const tc_tensor *grad,
 
 // ---- Adagrad ----
 
+static void tc__adagrad_numbers(tc__optim *o) {
+    const tc__api *f = &o->f;
+    tc_tensor before = tc_mul_s(tc_sub_s(o->all, 1), o->of->set.lr_decay);
+    tc__rate_over(o, tc_add_s(before, 1));
+}
+
 static void tc__adagrad_formula(tc__optim *o) {
     const tc__api *f = &o->f;
     const tc__optim_set *s = &o->of->set;
-    tc_tensor slow = tc_add_s(tc_mul_s(tc_sub_s(o->all, 1), s->lr_decay), 1);
-    tc_tensor rate = tc__optim_value(o, tc_rdiv_s(slow, s->lr));
     tc__optim_load(o);
     tc__optim_decay(o);
     tc_tensor sum = o->state[0] = tc_add(o->state[0], tc_square(o->g));
-    tc_tensor d = tc_div(o->g, tc_add_s(tc_sqrt(sum), s->eps));
-    o->p = tc_sub(o->p, tc_mul(d, rate));
+    tc__optim_descend(o, tc_div(o->g, tc_add_s(tc_sqrt(sum), s->eps)));
 }
 
 static void tc__updates_adagrad(tc__updates *l, const tc_tensor *sum, tc_tensor step,
@@ -330,6 +428,7 @@ static void tc__updates_adagrad(tc__updates *l, const tc_tensor *sum, tc_tensor 
                                 double weight_decay) {
     tc__updates_state(l, 0, "sum", sum);
     tc__updates_count(l, step);
+    l->numbers = tc__adagrad_numbers;
     l->set.lr = lr, l->set.lr_decay = lr_decay, l->set.eps = eps;
     l->set.weight_decay = weight_decay;
 }
@@ -375,7 +474,7 @@ static void tc__rmsprop_formula(tc__optim *o) {
     tc_tensor size = tc_add_s(tc_sqrt(tc__rmsprop_power(o)), s->eps);
     tc_tensor d = tc_div(o->g, size);
     if (s->momentum != 0) d = tc__optim_buffer(o, 2, d);
-    o->p = tc_sub(o->p, tc_mul_s(d, s->lr));
+    tc__optim_descend(o, d);
 }
 
 static void tc__updates_rmsprop(tc__updates *l, const tc_tensor *square_avg,
@@ -385,6 +484,7 @@ static void tc__updates_rmsprop(tc__updates *l, const tc_tensor *square_avg,
     tc__updates_state(l, 0, "square_avg", square_avg);
     if (centered) tc__updates_state(l, 1, "grad_avg", grad_avg);
     if (momentum != 0) tc__updates_state(l, 2, "momentum_buffer", momentum_buffer);
+    l->numbers = tc__rate_numbers;
     l->set.lr = lr, l->set.alpha = alpha, l->set.eps = eps;
     l->set.weight_decay = weight_decay, l->set.momentum = momentum;
     l->set.centered = centered;
@@ -416,6 +516,11 @@ TCDEF tc_status tc_rmsprop_list__at(const tc_tensor *param, const tc_tensor *gra
 
 // ---- Lion ----
 
+static void tc__lion_numbers(tc__optim *o) {
+    tc__rate_numbers(o);
+    tc__shrink_numbers(o);
+}
+
 static void tc__lion_formula(tc__optim *o) {
     const tc__api *f = &o->f;
     const tc__optim_set *s = &o->of->set;
@@ -423,13 +528,14 @@ static void tc__lion_formula(tc__optim *o) {
     tc__optim_shrink(o);
     tc_tensor m = o->state[0], off = tc_sub(o->g, m);
     tc_tensor d = tc_sign(tc__optim_mean(f, m, s->beta1, off));
-    o->p = tc_sub(o->p, tc_mul_s(d, s->lr));
+    tc__optim_descend(o, d);
     o->state[0] = tc__optim_mean(f, m, s->beta2, off);
 }
 
 static void tc__updates_lion(tc__updates *l, const tc_tensor *exp_avg, double lr,
                              double beta1, double beta2, double weight_decay) {
     tc__updates_state(l, 0, "exp_avg", exp_avg);
+    l->numbers = tc__lion_numbers;
     l->set.lr = lr, l->set.beta1 = beta1, l->set.beta2 = beta2;
     l->set.weight_decay = weight_decay;
 }
@@ -454,18 +560,28 @@ TCDEF tc_status tc_lion_list__at(const tc_tensor *param, const tc_tensor *grad,
 
 // ---- clipping: steps without a gradient, for what is written is one ----
 
+static void tc__clip_value_formula(tc__optim *o) {
+    const tc__api *f = &o->f;
+    tc__optim_load(o);
+    o->p = tc_clamp(o->p, -o->of->set.limit, o->of->set.limit);
+}
+
+// By a scalar of the list's.
+static void tc__clip_numbers(tc__optim *o) { o->number[0] = tc__optim_value(o, o->all); }
+
+static void tc__clip_norm_formula(tc__optim *o) {
+    const tc__api *f = &o->f;
+    tc__optim_load(o);
+    o->p = tc_mul(o->p, o->number[0]);
+}
+
 static tc__updates tc__updates_clip(const char *who, const tc_tensor *grads, int n,
                                     double limit, void (*formula)(tc__optim *),
                                     const char *file, int line) {
     tc__updates l = tc__updates_of(who, grads, NULL, n, formula, file, line);
     l.what = "grad", l.alone = 1, l.set.limit = limit;
+    if (formula == tc__clip_norm_formula) l.numbers = tc__clip_numbers;
     return l;
-}
-
-static void tc__clip_value_formula(tc__optim *o) {
-    const tc__api *f = &o->f;
-    tc__optim_load(o);
-    o->p = tc_clamp(o->p, -o->of->set.limit, o->of->set.limit);
 }
 
 TCDEF tc_status tc_clip_grad_value__at(const tc_tensor *grads, int n, double value,
@@ -473,13 +589,6 @@ TCDEF tc_status tc_clip_grad_value__at(const tc_tensor *grads, int n, double val
     tc__updates l = tc__updates_clip("clip_grad_value_", grads, n, value,
                                      tc__clip_value_formula, file, line);
     return tc__updates_list(&l);
-}
-
-static void tc__clip_norm_formula(tc__optim *o) {
-    const tc__api *f = &o->f;
-    tc_tensor by = tc__optim_value(o, o->all);
-    tc__optim_load(o);
-    o->p = tc_mul(o->p, by);
 }
 
 // The sum of squares of a gradient, or its largest size; none of no elements is 0.
@@ -523,6 +632,6 @@ TCDEF tc_tensor tc_clip_grad_norm__at(const tc_tensor *grads, int n, double max_
         return total;
     total = tc__norm_total(f, &l, norm_type != 2);
     if (total.id) by = tc_minimum_s(tc_rdiv_s(tc_add_s(total, 1e-6), max_norm), 1);
-    int ok = by.id && tc__updates_write(&l, by);
+    int ok = by.id && tc__updates_write(f, &l, by);
     return tc__leave(f, ok ? total : tc__null());
 }

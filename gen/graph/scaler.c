@@ -109,7 +109,7 @@ TCDEF tc_status tc_grad_scaler_unscale__at(const tc_grad_scaler *s, const tc_ten
     int ok = tc__updates_context(&l, &status) && tc__updates_check(&l);
     tc_tensor found = ok ? tc__scaler_found(f, s, grads, n) : tc__null();
     tc_tensor by = found.id ? tc__scaler_inverse(f, s->scale) : found;
-    ok = by.id && tc_copy_(s->found_inf, found).id && tc__updates_write(&l, by);
+    ok = by.id && tc_copy_(s->found_inf, found).id && tc__updates_write(f, &l, by);
     status = tc__unit_end(f->c, outer, ok || (!n && !status));
     if (!status) tc__scaler_note(f->c, s, 0, TC__SCALER_UNSCALED | TC__SCALER_EVER);
     tc__leave_null(f);

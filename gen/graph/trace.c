@@ -141,12 +141,15 @@ typedef struct tc__lexical {
     int stepping;                      // a tc_grad_scaler_step_begin without its end
     tc_tensor
         skips; // what is written in place stays as it is where this is true; null = nothing
+    int scaling;        // a tc_lr_scale_begin without its end
+    tc_tensor lr_scale; // the factor of optimisers' lr; null = none
 } tc__lexical;
 
 static tc__lexical tc__lexical_inside(const tc__lexical *outer) {
     tc__lexical l;
     memset(&l, 0, sizeof l);
     l.half = outer->half, l.skips = outer->skips, l.body = outer->body;
+    l.lr_scale = outer->lr_scale;
     return l;
 }
 

@@ -4,7 +4,7 @@
 // Input: tc__updates, filled in by the public call; a call for one tensor is a list of one. An operand that is wrong
 // is told by its name, and its number in a list; where a null tensor does not tell the context, another operand does.
 
-enum { TC__OPTIM_STATES = 3 };
+enum { TC__OPTIM_STATES = 3, TC__OPTIM_NUMBERS = 3 };
 
 // What a step is told; each optimiser uses some of it.
 typedef struct tc__optim_set {
@@ -29,6 +29,8 @@ typedef struct tc__updates {
     } state[TC__OPTIM_STATES];
     int counted;    // there is a `step`
     tc_tensor step; // counted up by the call
+    void (*numbers)(
+        tc__optim *o); // what its formula takes of the list as a whole; NULL = nothing
     void (*formula)(tc__optim *o);
     tc__optim_set set;
 } tc__updates;
@@ -40,7 +42,10 @@ struct tc__optim {
     int at;       // number in the list
     int computed; // the dtype to compute in: f32, or f64 of f64 parameters
     tc_tensor p, g, state[TC__OPTIM_STATES];
-    tc_tensor all; // a scalar for the whole list: the step, counted and in f64
+    // Scalars, of the whole list:
+    tc_tensor all;                       // the step, counted and in f64
+    tc_tensor scale;                     // of lr, in f64; null = 1
+    tc_tensor number[TC__OPTIM_NUMBERS]; // what l->numbers has made of them
 };
 
 // ---- checks ----
@@ -216,8 +221,24 @@ static int tc__numbers_check(const tc__updates *l) {
     return 1;
 }
 
+// The factor that lr has here: of tc_lr_scale_begin, null = none.
+static tc_tensor tc__lr_scale_of(const tc__updates *l, tc_ctx *c) {
+    return l->alone ? tc__null() : tc__lexical_now(c)->lr_scale;
+}
+
+// It may have been freed since.
+static int tc__lr_scale_check(const tc__updates *l) {
+    tc__api f;
+    tc__meta m;
+    tc_tensor about = tc__updates_first(l);
+    if (!about.id || !tc__api_of(&f, l->who, about, l->file, l->line)) return !about.id;
+    tc_tensor scale = tc__lr_scale_of(l, f.c);
+    return !scale.id || tc__operand_need(&f, "factor of tc_lr_scale_begin", scale, &m);
+}
+
 static int tc__updates_check(const tc__updates *l) {
-    int ok = tc__numbers_check(l) && (!l->counted || tc__count_check(l));
+    int ok = tc__numbers_check(l) && tc__lr_scale_check(l) &&
+             (!l->counted || tc__count_check(l));
     for (int i = 0; ok && i < l->n; i++) ok = tc__optim_check(l, i);
     return ok;
 }

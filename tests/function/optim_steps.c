@@ -219,6 +219,156 @@ static void against_formulas(tc_ctx *tc, tc_dtype dtype, double near) {
 BOTH(steps_f32) { against_formulas(tc, TC_F32, 2e-5); }
 BOTH(steps_f64) { against_formulas(tc, TC_F64, 1e-12); }
 
+// ---- rates of tc_lr_scale_begin ----
+
+static const double base = 0.02; // lr of the calls; the factor makes it rate()
+
+typedef struct job {
+    const kind *k;
+    tensors t;
+    int runs;
+} job;
+
+static void scaled_body(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    job *j = (job *)user;
+    j->runs++;
+    CHECK_EQ(tc_lr_scale_begin(in[0]), TC_OK);
+    CHECK_EQ(j->k->all(j->k, &j->t, base), TC_OK);
+    CHECK_EQ(tc_lr_scale_end(tc), TC_OK);
+    out[0] = tc_add_s(in[0], 0);
+}
+
+static void scaled_steps(tc_ctx *tc, job *j, tc_dtype dtype) {
+    tc_fn *f = tc_compile(tc, scaled_body, j, 0, NULL);
+    for (int n = 1; n <= STEPS; n++) {
+        tc_tensor factor = tc_full(tc, TC_SCALAR, rate(n) / base, dtype), y;
+        set_gradients(tc, &j->t, n);
+        CHECK_EQ(tc_call(f, &factor, 1, &y, 1), TC_OK);
+    }
+    tc_fn_free(f);
+}
+
+static void against_scaled(tc_ctx *tc, tc_dtype dtype, double near) {
+    for (const kind *k = kinds; k < kinds + KINDS; k++) {
+        double p[LIST][MOST];
+        job j;
+        j.k = k, j.runs = 0;
+        begin(tc, &j.t, dtype);
+        scaled_steps(tc, &j, dtype);
+        CHECK_EQ(j.runs, 2); // of 50: the rate is an input
+        for (int l = 0; l < LIST; l++)
+            for (int i = 0; i < count[l]; i++) {
+                numbers x = {start(l, i), {0, 0, 0}};
+                for (int n = 1; n <= STEPS; n++)
+                    k->want(k, &x, gradient(l, n, i), rate(n), n);
+                p[l][i] = x.p;
+            }
+        compare(k, "scaled parameter", j.t.p, p, near);
+    }
+}
+
+BOTH(scaled_f32) { against_scaled(tc, TC_F32, 2e-5); }
+BOTH(scaled_f64) { against_scaled(tc, TC_F64, 1e-12); }
+
+// A schedule of the step counter, in a region: one program, and nothing from the host.
+BOTH(scaled_by_the_step) {
+    tensors t[2];
+    double want[LIST][MOST];
+    memset(want, 0, sizeof want);
+    begin(tc, &t[0], TC_F64), begin(tc, &t[1], TC_F64);
+    uint64_t before = tc_stats_get(tc).programs;
+    for (int n = 1; n <= 8; n++) {
+        set_gradients(tc, &t[0], n);
+        BEGIN("warm");
+        // of the step before: it is counted by the call
+        tc_tensor warm = tc_minimum_s(tc_mul_s(tc_add_s(t[0].step, 1), 0.25), 1);
+        CHECK_EQ(tc_lr_scale_begin(warm), TC_OK);
+        CHECK_EQ(kinds[6].all(&kinds[6], &t[0], base), TC_OK);
+        tc_lr_scale_end(tc);
+        END();
+    }
+    CHECK_EQ(tc_stats_get(tc).programs - before, 1);
+    for (int n = 1; n <= 8; n++) {
+        set_gradients(tc, &t[1], n);
+        CHECK_EQ(kinds[6].all(&kinds[6], &t[1], base * (n < 4 ? 0.25 * n : 1)), TC_OK);
+    }
+    read_all(t[1].p, want);
+    compare(&kinds[6], "warmed parameter", t[0].p, want, 1e-12);
+}
+
+static void left_open(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    CHECK_EQ(tc_lr_scale_begin(in[0]), TC_OK);
+    out[0] = tc_add_s(in[0], 1);
+}
+
+static void ends_another(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)user;
+    CHECK_EQ(tc_lr_scale_end(tc), TC_E_STATE);
+    CHECK_EQ(tc_lr_scale_begin(in[0]), TC_E_STATE);
+    out[0] = tc_add_s(in[0], 1);
+}
+
+static void sgd_body(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    tc_sgd_(in[0], in[1], tc_null(), 1, 0, 0, 0);
+    out[0] = tc_add_s(in[1], 0);
+}
+
+BOTH(scale_of_code_around) {
+    tc_tensor half = tc_full(tc, TC_SCALAR, 0.5, TC_F32), y, two[2];
+    tc_tensor tenth = tc_full(tc, TC_SCALAR, 0.1, TC_F64);
+    two[0] = tc_zeros(tc, TC_DIMS(2), TC_F32), two[1] = tc_full(tc, TC_DIMS(2), 8, TC_F32);
+    tc_fn *f = tc_compile(tc, left_open, NULL, 0, NULL);
+    CHECK_EQ(tc_call(f, &half, 1, &y, 1), TC_OK);
+    CHECK_EQ(tc_lr_scale_end(tc), TC_E_STATE); // ended with the body
+    ERROR(TC_E_STATE, "tc_lr_scale_end: no tc_lr_scale_begin is open here");
+    tc_fn *sgd = tc_compile(tc, sgd_body, NULL, 0, NULL);
+    for (int i = 0; i < 3; i++) CHECK_EQ(tc_call(sgd, two, 2, &y, 1), TC_OK);
+    CHECK_NEAR(AT(two[0], 1), -24, 0);
+    CHECK_EQ(tc_lr_scale_begin(half), TC_OK);
+    for (int i = 0; i < 3; i++) CHECK_EQ(tc_call(sgd, two, 2, &y, 1), TC_OK);
+    CHECK_NEAR(AT(two[0], 1), -36, 0);
+    tc_fn *other = tc_compile(tc, ends_another, NULL, 0, NULL);
+    CHECK_EQ(tc_call(other, &half, 1, &y, 1), TC_E_STATE);
+    ERROR(TC_E_STATE, "tc_lr_scale_end: no tc_lr_scale_begin is open here");
+    tc_sgd_(two[0], two[1], tc_null(), 1, 0, 0, 0);
+    CHECK_NEAR(AT(two[0], 1), -40, 0);
+    CHECK_EQ(tc_lr_scale_end(tc), TC_OK);
+    CHECK_EQ(tc_call(sgd, two, 2, &y, 1), TC_OK);
+    CHECK_EQ(tc_lr_scale_begin(tenth), TC_OK);
+    CHECK_EQ(tc_call(sgd, two, 2, &y, 1), TC_OK);
+    if (tc_last_miss(sgd).kind != TC_MISS_DEMOTED)
+        CHECK_EQ(tc_last_miss(sgd).kind, TC_MISS_LR_SCALE);
+    CHECK_EQ(tc_lr_scale_end(tc), TC_OK);
+    CHECK_NEAR(AT(two[0], 1), -48.8, 1e-6);
+    tc_fn_free(f), tc_fn_free(other), tc_fn_free(sgd);
+}
+
+BOTH(mistakes_of_scales) {
+    tensors t;
+    begin(tc, &t, TC_F32);
+    tc_tensor wide = tc_zeros(tc, TC_DIMS(1), TC_F32),
+              whole = tc_zeros(tc, TC_SCALAR, TC_I32);
+    tc_tensor gone = tc_full(tc, TC_SCALAR, 2, TC_F32);
+    CHECK_EQ(tc_lr_scale_begin(wide), TC_E_SHAPE);
+    ERROR(TC_E_SHAPE, "tc_lr_scale_begin: factor is f32[1], a scalar float is needed");
+    CHECK_EQ(tc_lr_scale_begin(whole), TC_E_SHAPE);
+    ERROR(TC_E_SHAPE, "factor is i32[]");
+    CHECK_EQ(tc_lr_scale_begin(tc_null()), TC_E_NULL);
+    tc_error_clear(tc);
+    CHECK_EQ(tc_lr_scale_begin(gone), TC_OK);
+    CHECK_EQ(tc_lr_scale_begin(gone), TC_E_STATE);
+    ERROR(TC_E_STATE, "there is a factor already");
+    tc_free(gone);
+    CHECK_EQ(tc_sgd_list_(t.p, t.g, NULL, LIST, 1, 0, 0, 0), TC_E_DEAD);
+    ERROR(TC_E_DEAD, "sgd_list_: factor of tc_lr_scale_begin");
+    CHECK_NEAR(AT(t.p[0], 0), start(0, 0), 0);
+    CHECK_EQ(tc_clip_grad_value_(t.g, LIST, 1), TC_OK); // has no rate
+    CHECK_EQ(tc_lr_scale_end(tc), TC_OK);
+    CHECK_EQ(tc_sgd_list_(t.p, t.g, NULL, LIST, 1, 0, 0, 0), TC_OK);
+}
+
 // Bits of a list eagerly, of single tensors in a region, and of a run that goes on from copies of its states,
 // are those of a list in a region.
 BOTH(same_bits) {
